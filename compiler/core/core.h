@@ -1,0 +1,241 @@
+/* Core: first-order, monomorphic, in administrative normal form, with parallel operations (SOACs).
+ *
+ * Types. There are no tuples, records, sums or functions left. A value is a scalar or a sequence
+ * nested `rank` deep over scalars: CoreType {SC_F32, 2} is [[f32]]. Products are dissolved into
+ * several variables everywhere (structure of arrays): [(a, [b])] is a pair of sequences [a], [[b]] of
+ * equal length; unit is one bool (false); a sum `#a t | #b` is a tag (u8, the constructor's position in
+ * the sorted list) followed by all payloads' components, where the ones of other tags are zero or empty.
+ *
+ * Variables are numbered per function; every variable is bound exactly once in its function
+ * (parameters included), and its type is in CoreFn.vars. A block is a list of statements in order, and
+ * result atoms. Statements that may fail (checks, `index`, division …) take effect in that order: a
+ * statement must not be moved above an assertion or out of the block that guards it unless it cannot fail.
+ *
+ * Example: `{ sum { v * x[j] : (j, v) in row } : row in rows }` is, after fusion,
+ *     %6 : [f32] = map %n (row_j : [i64] <- %rows_j, row_v : [f32] <- %rows_v) {
+ *         %7 : i64 = length row_j
+ *         %8 : f32 = reduce %7 (j <- row_j, v <- row_v) { %9 = index %x j; %10 = mul v %9; -> %10 }
+ *                    neutral (0.0) op (a, b) { %11 = add a b; -> %11 }
+ *         -> %8 }
+ *
+ * SOACs share one shape, CoreSoac: a `domain` (i64 length), input sequences of that length (which the
+ * elaborator has checked), the position variable `index` (or CORE_NO_VAR), an element variable per input,
+ * an optional guard (map only), and the body: what is computed for each element. Bodies may contain
+ * anything, other SOACs and calls included, and may use all variables in scope. */
+#ifndef DPC_CORE_H
+#define DPC_CORE_H
+
+#include "support/session.h"
+#include "support/strbuf.h"
+#include "types/type.h"
+
+typedef struct CoreType { Scalar scalar; uint8_t rank; } CoreType;
+static inline bool core_type_equal(CoreType a, CoreType b) { return a.scalar == b.scalar && a.rank == b.rank; }
+static inline CoreType core_scalar(Scalar s) { return (CoreType){s, 0}; }
+static inline CoreType core_seq(CoreType t) { return (CoreType){t.scalar, (uint8_t)(t.rank + 1)}; }
+static inline CoreType core_element(CoreType t) { return (CoreType){t.scalar, (uint8_t)(t.rank - 1)}; }
+
+typedef uint32_t CoreVar;
+#define CORE_NO_VAR UINT32_MAX
+
+/* A constant's bits: integers sign- or zero-extended to 64 bits, bool 0/1, f32 and f64 by their own
+ * bits (f32 in the low half). */
+typedef struct CoreAtom {
+    bool is_const;
+    CoreType type; /* of a constant: rank 0 */
+    union { CoreVar var; uint64_t bits; };
+} CoreAtom;
+
+static inline CoreAtom core_var_atom(CoreVar v, CoreType t) { CoreAtom a = {false, t, {.var = v}}; return a; }
+static inline CoreAtom core_const(Scalar s, uint64_t bits) { CoreAtom a = {true, {s, 0}, {.bits = bits}}; return a; }
+static inline CoreAtom core_i64(int64_t x) { return core_const(SC_I64, (uint64_t)x); }
+
+typedef enum CorePrim {
+#define PRIM(NAME, arity, text) PRIM_##NAME,
+#include "core/prims.def"
+#undef PRIM
+    PRIM_COUNT
+} CorePrim;
+const char *core_prim_name(CorePrim p);
+uint32_t core_prim_arity(CorePrim p);
+/* May it fail? Only DIV and MOD on integers. */
+bool core_prim_fallible(CorePrim p, Scalar operand);
+/* The one definition of scalar semantics on the host (all evaluators and constant folding use it).
+ * Arguments and result as constant bits. The caller has excluded a zero divisor. */
+uint64_t core_prim_apply(CorePrim p, Scalar operand, Scalar result, const uint64_t *args);
+
+/* What went wrong, where: a site per fallible operation. Values v0, v1 depend on the kind. */
+typedef enum ErrorKind {
+    ERR_INDEX,     /* index v0 out of bounds for length v1 */
+    ERR_SLICE,     /* slice v0:v1 out of bounds for length v2 */
+    ERR_LENGTHS,   /* unequal lengths: v0 and v1 */
+    ERR_SIZE,      /* size mismatch: TEXT is v0, but this length is v1 */
+    ERR_DIVISION,  /* division by zero */
+    ERR_ASSERT,    /* assertion failed */
+    ERR_MATCH,     /* no case matches */
+    ERR_EMPTY,     /* TEXT of an empty sequence */
+    ERR_NEGATIVE,  /* negative length v0 (iota, replicate, nest) */
+    ERR_NEST       /* lengths add up to v0, but the sequence has v1 */
+} ErrorKind;
+typedef struct CoreSite { ErrorKind kind; Span span; const char *text; /* or NULL */ } CoreSite;
+#define CORE_NO_SITE UINT32_MAX
+/* The message of a failure, e.g. "index 12 out of bounds for length 10". */
+void core_error_text(StrBuf *out, const CoreSite *site, const int64_t *values);
+
+typedef struct CoreBlock CoreBlock;
+typedef struct CoreStmt CoreStmt;
+typedef struct CoreFn CoreFn;
+
+struct CoreBlock {
+    VEC(CoreStmt *) stmts;
+    CoreAtom *results;
+    uint32_t nresults;
+};
+
+/* (params) -> block; used for operators. */
+typedef struct CoreLambda { CoreVar *params; uint32_t nparams; CoreBlock *body; } CoreLambda;
+
+typedef struct CoreSoac {
+    CoreAtom domain;      /* i64, never negative */
+    CoreVar index;        /* i64 position, or CORE_NO_VAR */
+    CoreAtom *inputs;     /* sequences of length `domain` (variables) */
+    CoreVar *elements;    /* one per input */
+    uint32_t ninputs;
+    CoreBlock *guard;     /* one bool; MAP only, else NULL */
+    CoreBlock *body;
+} CoreSoac;
+
+typedef enum CoreKind {
+    CORE_ATOM,    /* x = a */
+    CORE_PRIM,    /* x = prim args */
+    CORE_LENGTH,  /* n = length xs */
+    CORE_INDEX,   /* x = xs[i]; i is i64; checked if site != CORE_NO_SITE */
+    CORE_SLICE,   /* ys = xs[a:b]; a, b are i64; checked if site != CORE_NO_SITE */
+    CORE_UPDATE,  /* ys = xs with [i] = v; checked */
+    CORE_ARRAY,   /* xs = [a0, …, ak-1]; k = 0 allowed (type from the variable) */
+    CORE_CHECK,   /* no result: fails at `site` unless the bool atom holds; values v0.. are i64 atoms */
+    CORE_IF,      /* xs = if c then block else block */
+    CORE_LOOP,    /* xs = loop; see below */
+    CORE_CALL,    /* xs = f args */
+    CORE_MAP,     /* as many sequences as the body has results; with a guard, only the elements where it holds,
+                     in order. A map over no inputs whose body is `-> index` is iota */
+    CORE_REDUCE,  /* k scalars: the body gives k values per element; op combines 2k to k, in order, from `neutral` */
+    CORE_SCAN,    /* k sequences; inclusive or exclusive */
+    CORE_SCATTER, /* k sequences from k destinations: body gives (i64 index, k values); out of range ignored */
+    CORE_HIST,    /* k sequences of length `size`: body gives (i64 bin, k values); commutative op; out of range ignored */
+    CORE_ARGSORT, /* p : [i64] = stable permutation sorting by k key sequences of scalars, first key most
+                     significant, nan last. All have the same length */
+    CORE_FLATTEN  /* ys = flatten xs: rank r to rank r-1 */
+} CoreKind;
+
+struct CoreStmt {
+    CoreKind kind;
+    Span span;
+    uint32_t site;        /* into CoreProgram.sites, or CORE_NO_SITE */
+    CoreVar *vars;        /* what it binds */
+    uint32_t nvars;
+    uint32_t mark;        /* for the pass at hand; means nothing between passes */
+    union {
+        CoreAtom atom;                                                     /* CORE_ATOM */
+        struct { CorePrim op; CoreAtom *args; uint32_t nargs; } prim;      /* CORE_PRIM */
+        struct { CoreAtom array; } length;                                 /* CORE_LENGTH, CORE_FLATTEN */
+        struct { CoreAtom array, index; } index;                           /* CORE_INDEX */
+        struct { CoreAtom array, from, to; } slice;                        /* CORE_SLICE */
+        struct { CoreAtom array, index, value; } update;                   /* CORE_UPDATE */
+        struct { CoreAtom *items; uint32_t n; } array;                     /* CORE_ARRAY */
+        struct { CoreAtom cond; CoreAtom values[3]; uint32_t nvalues; } check; /* CORE_CHECK */
+        struct { CoreAtom cond; CoreBlock *then_b, *else_b; } if_;         /* CORE_IF */
+        struct {                                                           /* CORE_LOOP */
+            CoreVar *params; CoreAtom *inits; uint32_t nparams; /* state; the body's results are the next state */
+            CoreVar index; CoreAtom count; /* for: index < count, i64; index = CORE_NO_VAR: a while loop */
+            CoreBlock *cond;               /* while: one bool over the params; for: NULL */
+            CoreBlock *body;
+        } loop;
+        struct { CoreFn *fn; CoreAtom *args; uint32_t nargs; } call;       /* CORE_CALL */
+        CoreSoac map;                                                      /* CORE_MAP */
+        struct { CoreSoac soac; CoreAtom *neutral; CoreLambda op; bool exclusive, commutative; } reduce; /* CORE_REDUCE, CORE_SCAN */
+        struct { CoreSoac soac; CoreAtom *dests; uint32_t ndests; } scatter; /* CORE_SCATTER */
+        struct { CoreSoac soac; CoreAtom size; CoreAtom *neutral; CoreLambda op; } hist; /* CORE_HIST */
+        struct { CoreAtom *keys; uint32_t nkeys; } argsort;                /* CORE_ARGSORT */
+    };
+};
+
+typedef struct CoreVarInfo { CoreType type; const char *hint; /* name for printing, or NULL */ } CoreVarInfo;
+
+struct CoreFn {
+    const char *name;       /* unique in the program; printable */
+    uint32_t index;         /* in CoreProgram.fns */
+    bool recursive;         /* member of a recursive group */
+    CoreVar *params;
+    uint32_t nparams;
+    CoreType *results;      /* = types of body's results */
+    uint32_t nresults;
+    CoreBlock *body;
+    VEC(CoreVarInfo) vars;
+    Span span;
+};
+
+/* An entry: the outside types, from which values are read and printed. Each parameter of type T takes
+ * core_leaves(T) parameters of fn, in order; likewise the result. */
+typedef struct CoreEntry {
+    Name name;
+    CoreFn *fn;
+    const char **param_names; /* as written, or "_" */
+    Type **param_types;
+    uint32_t nparams;
+    Type *result_type;
+    const char *signature;    /* for --help: "main (xs: [i32]) : i32" */
+} CoreEntry;
+
+typedef struct CoreProgram {
+    Session *session;
+    Arena *arena;
+    VEC(CoreFn *) fns;
+    VEC(CoreEntry) entries;
+    VEC(CoreSite) sites;
+} CoreProgram;
+
+/* The leaves of a source type in core order: (i32, [(f64, [u8])]) has i32, [f64], [[u8]]. Appends to
+ * `out` (any VEC of CoreType): returns how many. Unit is one bool; a sum is u8 then the payloads. */
+typedef VEC(CoreType) CoreTypes;
+void core_leaves(Arena *a, Type *t, CoreTypes *out);
+
+/* ---- construction ---- */
+CoreVar core_new_var(CoreProgram *p, CoreFn *fn, CoreType type, const char *hint);
+CoreBlock *core_new_block(CoreProgram *p);
+CoreStmt *core_new_stmt(CoreProgram *p, CoreKind kind, Span span); /* site = CORE_NO_SITE */
+uint32_t core_new_site(CoreProgram *p, ErrorKind kind, Span span, const char *text);
+void core_push(CoreProgram *p, CoreBlock *b, CoreStmt *s);
+static inline CoreType core_var_type(const CoreFn *fn, CoreVar v) { return fn->vars.at[v].type; }
+static inline CoreType core_atom_type(const CoreFn *fn, CoreAtom a)
+{
+    return a.is_const ? a.type : fn->vars.at[a.var].type;
+}
+
+/* ---- traversal, so that passes need not know every kind ---- */
+/* Calls f on every atom the statement itself reads (not inside its blocks); f may change it. */
+void core_stmt_atoms(CoreStmt *s, void (*f)(void *ctx, CoreAtom *a), void *ctx);
+/* Calls f on every block of the statement (guard, body, cond, branches, operator). */
+void core_stmt_blocks(CoreStmt *s, void (*f)(void *ctx, CoreBlock *b), void *ctx);
+/* Calls f on every variable the statement binds inside for its blocks (elements, index, params). */
+void core_stmt_binders(CoreStmt *s, void (*f)(void *ctx, CoreVar *v), void *ctx);
+/* A deep copy of a block of `from` into function `to`, with fresh variables for all it binds;
+ * `map[v]`, an array of from->vars.n atoms, holds the replacement of free variables (and receives those of
+ * the bound ones). */
+CoreBlock *core_copy_block(CoreProgram *p, CoreFn *to, const CoreFn *from, const CoreBlock *b, CoreAtom *map);
+/* Can evaluating the statement fail (its blocks included)? Calls count as fallible; loops (while) too. */
+bool core_stmt_fallible(const CoreProgram *p, const CoreFn *fn, const CoreStmt *s);
+/* The soac of a MAP, REDUCE, SCAN, SCATTER or HIST; NULL for other statements. */
+CoreSoac *core_stmt_soac(const CoreStmt *s);
+/* A map for core_copy_block in which every variable of fn stands for itself. */
+CoreAtom *core_identity_map(Arena *a, const CoreFn *fn);
+
+void core_print(StrBuf *out, const CoreProgram *p);
+void core_print_fn(StrBuf *out, const CoreProgram *p, const CoreFn *fn);
+/* A block's statements and results of function fn, a line each, indented by `depth`. */
+void core_print_block(StrBuf *out, const CoreProgram *p, const CoreFn *fn, const CoreBlock *b, int depth);
+/* Scoping, single binding, types of every operation, arity of blocks. Prints the first problem into
+ * `why` and returns false. */
+bool core_check(const CoreProgram *p, StrBuf *why);
+
+#endif

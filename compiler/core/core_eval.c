@@ -1,0 +1,408 @@
+#include "core/core_eval.h"
+#include "core/eval_internal.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define DEEPEST_CALL 20000u
+#define STACK_BYTES ((size_t)1 << 30)   /* address space; only what is used gets memory */
+#define STACK_RESERVE ((size_t)1 << 18) /* for what runs between two checks */
+#define MEMORY_LIMIT ((uint64_t)1 << 34)
+
+/* ---- failures ---- */
+
+bool eval_fail(Eval *e, uint32_t site, Span span, int64_t v0, int64_t v1, int64_t v2)
+{
+    *e->error = (EvalError){.site = site, .values = {v0, v1, v2}, .span = span};
+    if (site == CORE_NO_SITE)
+        e->error->text = "internal: an operation without a site failed";
+    return false;
+}
+
+bool eval_fail_text(Eval *e, Span span, const char *text)
+{
+    *e->error = (EvalError){.site = CORE_NO_SITE, .span = span, .text = text};
+    return false;
+}
+
+/* ---- values ---- */
+
+CoreValue eval_peek(const Frame *f, CoreAtom a)
+{
+    if (a.is_const)
+        return (CoreValue){.type = a.type, .bits = a.bits};
+    return f->vars[a.var];
+}
+
+CoreValue eval_take(Eval *e, Frame *f, const CoreAtom *a)
+{
+    if (a->is_const)
+        return eval_peek(f, *a);
+    CoreValue *v = &f->vars[a->var];
+    if (v->type.rank > 0 && !last_use_is(e->uses, a))
+        v->owned = false; /* from now on there are two */
+    return *v;
+}
+
+bool eval_new_seq(Eval *e, Span span, CoreType type, uint64_t n, CoreValue *out)
+{
+    size_t bytes = type.rank == 1 ? sizeof(uint64_t) : sizeof(CoreValue);
+    if (n > MEMORY_LIMIT / bytes || e->allocated + n * bytes > MEMORY_LIMIT) {
+        double gigabytes = (double)n * (double)bytes / 1e9;
+        return eval_fail_text(e, span, arena_printf(e->arena, "out of memory: %.1f GB requested", gigabytes));
+    }
+    e->allocated += n * bytes;
+    *out = (CoreValue){.type = type, .n = n, .owned = true};
+    if (type.rank == 1)
+        out->scalars = arena_array(e->arena, uint64_t, n + 1);
+    else
+        out->items = arena_array(e->arena, CoreValue, n + 1);
+    return true;
+}
+
+bool eval_make_owned(Eval *e, Span span, CoreValue *seq)
+{
+    CoreValue copy;
+    if (seq->owned)
+        return true;
+    if (!eval_new_seq(e, span, seq->type, seq->n, &copy))
+        return false;
+    if (seq->n && seq->type.rank == 1)
+        memcpy(copy.scalars, seq->scalars, seq->n * sizeof *seq->scalars);
+    else if (seq->n)
+        memcpy(copy.items, seq->items, seq->n * sizeof *seq->items);
+    *seq = copy;
+    return true;
+}
+
+CoreValue eval_load(const CoreValue *seq, uint64_t i)
+{
+    if (seq->type.rank == 1)
+        return (CoreValue){.type = core_element(seq->type), .bits = seq->scalars[i]};
+    CoreValue item = seq->items[i];
+    item.owned = false; /* the sequence goes on holding it */
+    return item;
+}
+
+void eval_store(CoreValue *seq, uint64_t i, CoreValue value)
+{
+    value.owned = false;
+    if (seq->type.rank == 1)
+        seq->scalars[i] = value.bits;
+    else
+        seq->items[i] = value;
+}
+
+static void define(Frame *f, const CoreStmt *s, CoreValue value) { f->vars[s->vars[0]] = value; }
+
+static void define_scalar(Frame *f, const CoreStmt *s, uint64_t bits)
+{
+    define(f, s, (CoreValue){.type = core_var_type(f->fn, s->vars[0]), .bits = bits});
+}
+
+/* ---- scalars ---- */
+
+static bool eval_prim(Eval *e, Frame *f, const CoreStmt *s)
+{
+    uint64_t args[3] = {0, 0, 0};
+    e->work++;
+    if (s->prim.op == PRIM_SELECT) { /* of any type */
+        CoreValue a = eval_take(e, f, &s->prim.args[1]), b = eval_take(e, f, &s->prim.args[2]);
+        define(f, s, eval_peek(f, s->prim.args[0]).bits ? a : b);
+        return true;
+    }
+    for (uint32_t i = 0; i < s->prim.nargs; i++)
+        args[i] = eval_peek(f, s->prim.args[i]).bits;
+    Scalar operand = core_atom_type(f->fn, s->prim.args[0]).scalar;
+    if (core_prim_fallible(s->prim.op, operand) && args[1] == 0)
+        return eval_fail(e, s->site, s->span, 0, 0, 0);
+    Scalar result = core_var_type(f->fn, s->vars[0]).scalar;
+    define_scalar(f, s, core_prim_apply(s->prim.op, operand, result, args));
+    return true;
+}
+
+static bool eval_check(Eval *e, Frame *f, const CoreStmt *s)
+{
+    int64_t values[3] = {0, 0, 0};
+    if (eval_peek(f, s->check.cond).bits)
+        return true;
+    for (uint32_t i = 0; i < s->check.nvalues; i++)
+        values[i] = (int64_t)eval_peek(f, s->check.values[i]).bits;
+    return eval_fail(e, s->site, s->span, values[0], values[1], values[2]);
+}
+
+/* ---- sequences ---- */
+
+static bool eval_index(Eval *e, Frame *f, const CoreStmt *s)
+{
+    CoreValue array = eval_peek(f, s->index.array);
+    uint64_t i = eval_peek(f, s->index.index).bits; /* negative: huge */
+    if (i >= array.n)
+        return eval_fail(e, s->site, s->span, (int64_t)i, (int64_t)array.n, 0);
+    e->work++;
+    define(f, s, eval_load(&array, i));
+    return true;
+}
+
+static bool eval_slice(Eval *e, Frame *f, const CoreStmt *s)
+{
+    CoreValue array = eval_take(e, f, &s->slice.array);
+    uint64_t from = eval_peek(f, s->slice.from).bits, to = eval_peek(f, s->slice.to).bits;
+    if (from > to || to > array.n)
+        return eval_fail(e, s->site, s->span, (int64_t)from, (int64_t)to, (int64_t)array.n);
+    e->work++;
+    if (array.n && array.type.rank == 1)
+        array.scalars += from;
+    else if (array.n)
+        array.items += from;
+    array.n = to - from;
+    define(f, s, array);
+    return true;
+}
+
+static bool eval_update(Eval *e, Frame *f, const CoreStmt *s)
+{
+    CoreValue array = eval_take(e, f, &s->update.array);
+    uint64_t i = eval_peek(f, s->update.index).bits;
+    CoreValue value = eval_take(e, f, &s->update.value);
+    if (i >= array.n)
+        return eval_fail(e, s->site, s->span, (int64_t)i, (int64_t)array.n, 0);
+    if (!eval_make_owned(e, s->span, &array))
+        return false;
+    e->work++;
+    eval_store(&array, i, value);
+    define(f, s, array);
+    return true;
+}
+
+static bool eval_array(Eval *e, Frame *f, const CoreStmt *s)
+{
+    CoreValue array;
+    if (!eval_new_seq(e, s->span, core_var_type(f->fn, s->vars[0]), s->array.n, &array))
+        return false;
+    for (uint32_t i = 0; i < s->array.n; i++)
+        eval_store(&array, i, eval_take(e, f, &s->array.items[i]));
+    e->work += s->array.n;
+    define(f, s, array);
+    return true;
+}
+
+static bool eval_flatten(Eval *e, Frame *f, const CoreStmt *s)
+{
+    CoreValue outer = eval_peek(f, s->length.array), out;
+    uint64_t total = 0, at = 0;
+    for (uint64_t i = 0; i < outer.n; i++)
+        total += outer.items[i].n;
+    if (!eval_new_seq(e, s->span, core_var_type(f->fn, s->vars[0]), total, &out))
+        return false;
+    for (uint64_t i = 0; i < outer.n; i++)
+        for (uint64_t j = 0; j < outer.items[i].n; j++)
+            eval_store(&out, at++, eval_load(&outer.items[i], j));
+    e->work += total;
+    define(f, s, out);
+    return true;
+}
+
+/* ---- control ---- */
+
+static bool eval_if(Eval *e, Frame *f, const CoreStmt *s)
+{
+    CoreValue few[4], *results = s->nvars <= 4 ? few : malloc(sizeof *results * s->nvars);
+    if (!results)
+        return eval_fail_text(e, s->span, "out of memory");
+    bool holds = eval_peek(f, s->if_.cond).bits;
+    bool ok = eval_block(e, f, holds ? s->if_.then_b : s->if_.else_b, results);
+    for (uint32_t i = 0; ok && i < s->nvars; i++)
+        f->vars[s->vars[i]] = results[i];
+    if (results != few)
+        free(results);
+    return ok;
+}
+
+/* One round: the body's results become the parameters, all at once. */
+static bool eval_round(Eval *e, Frame *f, const CoreStmt *s, CoreValue *state)
+{
+    if (!eval_block(e, f, s->loop.body, state))
+        return false;
+    for (uint32_t i = 0; i < s->loop.nparams; i++)
+        f->vars[s->loop.params[i]] = state[i];
+    return true;
+}
+
+static bool eval_for(Eval *e, Frame *f, const CoreStmt *s, CoreValue *state)
+{
+    int64_t count = (int64_t)eval_peek(f, s->loop.count).bits;
+    for (int64_t i = 0; i < count; i++) {
+        if (s->loop.index != CORE_NO_VAR)
+            f->vars[s->loop.index] = (CoreValue){.type = {SC_I64, 0}, .bits = (uint64_t)i};
+        if (!eval_round(e, f, s, state))
+            return false;
+    }
+    return true;
+}
+
+static bool eval_while(Eval *e, Frame *f, const CoreStmt *s, CoreValue *state)
+{
+    for (;;) {
+        CoreValue holds;
+        if (!eval_block(e, f, s->loop.cond, &holds))
+            return false;
+        if (!holds.bits)
+            return true;
+        if (!eval_round(e, f, s, state))
+            return false;
+    }
+}
+
+static bool eval_loop(Eval *e, Frame *f, const CoreStmt *s)
+{
+    CoreValue *state = malloc(sizeof *state * (s->loop.nparams + 1u));
+    if (!state)
+        return eval_fail_text(e, s->span, "out of memory");
+    for (uint32_t i = 0; i < s->loop.nparams; i++)
+        state[i] = eval_take(e, f, &s->loop.inits[i]);
+    for (uint32_t i = 0; i < s->loop.nparams; i++)
+        f->vars[s->loop.params[i]] = state[i];
+    bool ok = s->loop.cond ? eval_while(e, f, s, state) : eval_for(e, f, s, state);
+    for (uint32_t i = 0; ok && i < s->nvars; i++)
+        f->vars[s->vars[i]] = f->vars[s->loop.params[i]];
+    free(state);
+    return ok;
+}
+
+/* Roughly the stack pointer; stacks grow downwards on everything we run on. */
+#if defined(__GNUC__)
+#define STACK_HERE() ((uintptr_t)__builtin_frame_address(0))
+#else
+#define STACK_HERE() ((uintptr_t)&(char){0})
+#endif
+
+static bool eval_fn(Eval *e, const CoreFn *fn, Span span, const CoreValue *args, CoreValue *results)
+{
+    if (e->depth >= DEEPEST_CALL || STACK_HERE() < e->stack_end)
+        return eval_fail_text(e, span, "recursion too deep");
+    Frame frame = {fn, malloc(sizeof(CoreValue) * (fn->vars.n + 1u))};
+    if (!frame.vars)
+        return eval_fail_text(e, span, "out of memory");
+    for (uint32_t i = 0; i < fn->nparams; i++)
+        frame.vars[fn->params[i]] = args[i];
+    e->depth++;
+    bool ok = eval_block(e, &frame, fn->body, results);
+    e->depth--;
+    free(frame.vars);
+    return ok;
+}
+
+static bool eval_call(Eval *e, Frame *f, const CoreStmt *s)
+{
+    uint32_t nargs = s->call.nargs;
+    CoreValue *values = malloc(sizeof *values * (nargs + s->nvars + 1u)), *results = values + nargs;
+    if (!values)
+        return eval_fail_text(e, s->span, "out of memory");
+    for (uint32_t i = 0; i < nargs; i++)
+        values[i] = eval_take(e, f, &s->call.args[i]);
+    bool ok = eval_fn(e, s->call.fn, s->span, values, results);
+    for (uint32_t i = 0; ok && i < s->nvars; i++)
+        f->vars[s->vars[i]] = results[i];
+    free(values);
+    return ok;
+}
+
+/* ---- statements and blocks ---- */
+
+static bool eval_stmt(Eval *e, Frame *f, const CoreStmt *s)
+{
+    switch (s->kind) {
+    case CORE_ATOM: define(f, s, eval_take(e, f, &s->atom)); return true;
+    case CORE_PRIM: return eval_prim(e, f, s);
+    case CORE_LENGTH: define_scalar(f, s, eval_peek(f, s->length.array).n); return true;
+    case CORE_INDEX: return eval_index(e, f, s);
+    case CORE_SLICE: return eval_slice(e, f, s);
+    case CORE_UPDATE: return eval_update(e, f, s);
+    case CORE_ARRAY: return eval_array(e, f, s);
+    case CORE_CHECK: return eval_check(e, f, s);
+    case CORE_IF: return eval_if(e, f, s);
+    case CORE_LOOP: return eval_loop(e, f, s);
+    case CORE_CALL: return eval_call(e, f, s);
+    case CORE_MAP: case CORE_REDUCE: case CORE_SCAN: case CORE_SCATTER: case CORE_HIST: return eval_soac(e, f, s);
+    case CORE_ARGSORT: return eval_argsort(e, f, s);
+    case CORE_FLATTEN: return eval_flatten(e, f, s);
+    }
+    return false;
+}
+
+bool eval_block(Eval *e, Frame *f, const CoreBlock *b, CoreValue *results)
+{
+    for (uint32_t i = 0; i < b->stmts.n; i++)
+        if (!eval_stmt(e, f, b->stmts.at[i]))
+            return false;
+    for (uint32_t i = 0; i < b->nresults; i++)
+        results[i] = eval_take(e, f, &b->results[i]);
+    return true;
+}
+
+/* ---- the entry, on a stack of its own ---- */
+
+typedef struct Job {
+    Eval eval;
+    const CoreFn *fn;
+    const CoreValue *args;
+    CoreValue *results;
+    size_t stack_bytes;
+    bool ok;
+} Job;
+
+static void *run_job(void *arg)
+{
+    Job *job = arg;
+    job->eval.stack_end = STACK_HERE() - job->stack_bytes + STACK_RESERVE;
+    job->ok = eval_fn(&job->eval, job->fn, job->fn->span, job->args, job->results);
+    return NULL;
+}
+
+/* Tries ever smaller stacks, should the system be short of address space. */
+static bool run_on_big_stack(Job *job)
+{
+    for (job->stack_bytes = STACK_BYTES; job->stack_bytes >= 4 * STACK_RESERVE; job->stack_bytes /= 2) {
+        pthread_attr_t attributes;
+        pthread_t thread;
+        if (pthread_attr_init(&attributes) != 0)
+            return false;
+        bool started = pthread_attr_setstacksize(&attributes, job->stack_bytes) == 0 &&
+                       pthread_create(&thread, &attributes, run_job, job) == 0;
+        pthread_attr_destroy(&attributes);
+        if (started)
+            return pthread_join(thread, NULL) == 0;
+    }
+    return false;
+}
+
+/* Values from outside are shared with it, and so are the results. */
+static CoreValue *disowned(Arena *scratch, const CoreValue *values, uint32_t n)
+{
+    CoreValue *copy = arena_array(scratch, CoreValue, n + 1);
+    for (uint32_t i = 0; i < n; i++) {
+        copy[i] = values[i];
+        copy[i].owned = false;
+    }
+    return copy;
+}
+
+bool core_eval(const CoreProgram *p, const CoreFn *fn, Arena *arena, const CoreValue *args, CoreValue *results,
+               EvalError *error, uint64_t *work)
+{
+    Arena *scratch = arena_create();
+    Job job = {.fn = fn, .results = results};
+    job.eval = (Eval){.program = p, .arena = arena, .error = error};
+    job.eval.uses = last_use_of_program(p, scratch);
+    job.args = disowned(scratch, args, fn->nparams);
+    if (!run_on_big_stack(&job))
+        eval_fail_text(&job.eval, fn->span, "internal: no thread for the interpreter");
+    for (uint32_t i = 0; job.ok && i < fn->nresults; i++)
+        results[i].owned = false;
+    arena_destroy(scratch);
+    if (work)
+        *work = job.eval.work;
+    return job.ok;
+}

@@ -1,0 +1,315 @@
+/* Appending core statements to the block at hand. Only what costs nothing to see is simplified here:
+ * operations on constants, conversions to the same type, lengths already known. */
+#include "core/elaborate_internal.h"
+
+#include <assert.h>
+
+Span elab_place(const Elab *e, const Scope *sc, Span span)
+{
+    return e->s->files.at[span.file]->is_stdlib ? sc->user : span;
+}
+
+bool anf_atom_equal(CoreAtom a, CoreAtom b)
+{
+    if (a.is_const != b.is_const || !core_type_equal(a.type, b.type))
+        return false;
+    return a.is_const ? a.bits == b.bits : a.var == b.var;
+}
+
+bool anf_atom_is_int(CoreAtom a, uint64_t bits)
+{
+    return a.is_const && !scalar_is_float(a.type.scalar) && a.bits == bits;
+}
+
+/* ---- statements ---- */
+
+static void note_read(void *ctx, CoreAtom *a)
+{
+    Elab *e = ctx;
+    if (!a->is_const)
+        e->used.at[a->var] = 1;
+}
+
+CoreVar anf_var(Elab *e, CoreType type, const char *hint)
+{
+    CoreVar v = core_new_var(e->p, e->fn, type, hint);
+    while (e->used.n <= v)
+        vec_push(e->arena, &e->used, 0);
+    while (e->lengths.n <= v)
+        vec_push(e->arena, &e->lengths, ((KnownLength){false, core_i64(0), CORE_NO_VAR}));
+    return v;
+}
+
+CoreStmt *anf_stmt(Elab *e, CoreKind kind)
+{
+    return core_new_stmt(e->p, kind, e->at);
+}
+
+void anf_push(Elab *e, CoreStmt *s)
+{
+    core_stmt_atoms(s, note_read, e);
+    core_push(e->p, e->block, s);
+}
+
+CoreAtom *anf_bind(Elab *e, CoreStmt *s, const CoreType *types, uint32_t n)
+{
+    s->nvars = n;
+    s->vars = arena_array(e->arena, CoreVar, n);
+    CoreAtom *atoms = arena_array(e->arena, CoreAtom, n);
+    for (uint32_t i = 0; i < n; i++) {
+        s->vars[i] = anf_var(e, types[i], NULL);
+        atoms[i] = core_var_atom(s->vars[i], types[i]);
+    }
+    return atoms;
+}
+
+static CoreAtom push_one(Elab *e, CoreStmt *s, CoreType type)
+{
+    CoreAtom a = anf_bind(e, s, &type, 1)[0];
+    anf_push(e, s);
+    return a;
+}
+
+uint32_t anf_site(Elab *e, ErrorKind kind, const char *text)
+{
+    return core_new_site(e->p, kind, e->at, text);
+}
+
+/* ---- scalars ---- */
+
+static bool fold(CorePrim op, Scalar result, const CoreAtom *args, uint32_t n, CoreAtom *out)
+{
+    uint64_t bits[3];
+    for (uint32_t i = 0; i < n; i++) {
+        if (!args[i].is_const)
+            return false;
+        bits[i] = args[i].bits;
+    }
+    Scalar operand = args[n - 1].type.scalar;
+    if (scalar_is_float(operand) || core_prim_fallible(op, operand))
+        return false;
+    *out = core_const(result, core_prim_apply(op, operand, result, bits));
+    return true;
+}
+
+CoreAtom anf_prim(Elab *e, CorePrim op, Scalar result, const CoreAtom *args, uint32_t n)
+{
+    CoreAtom folded;
+    if (fold(op, result, args, n, &folded))
+        return folded;
+    CoreStmt *s = anf_stmt(e, CORE_PRIM);
+    s->prim.op = op;
+    s->prim.nargs = n;
+    s->prim.args = arena_array(e->arena, CoreAtom, n);
+    for (uint32_t i = 0; i < n; i++)
+        s->prim.args[i] = args[i];
+    if (core_prim_fallible(op, args[0].type.scalar))
+        s->site = anf_site(e, ERR_DIVISION, NULL);
+    return push_one(e, s, core_scalar(result));
+}
+
+CoreAtom anf_unary(Elab *e, CorePrim op, CoreAtom a)
+{
+    return anf_prim(e, op, a.type.scalar, &a, 1);
+}
+
+CoreAtom anf_binary(Elab *e, CorePrim op, CoreAtom a, CoreAtom b)
+{
+    CoreAtom args[] = {a, b};
+    bool is_i64 = a.type.scalar == SC_I64;
+    if (is_i64 && anf_atom_is_int(b, 0) && (op == PRIM_ADD || op == PRIM_SUB))
+        return a;
+    if (is_i64 && anf_atom_is_int(a, 0) && op == PRIM_ADD)
+        return b;
+    return anf_prim(e, op, a.type.scalar, args, 2);
+}
+
+CoreAtom anf_compare(Elab *e, CorePrim op, CoreAtom a, CoreAtom b)
+{
+    CoreAtom args[] = {a, b};
+    return anf_prim(e, op, SC_BOOL, args, 2);
+}
+
+CoreAtom anf_and(Elab *e, CoreAtom a, CoreAtom b)
+{
+    if (anf_atom_is_int(a, 1))
+        return b;
+    if (anf_atom_is_int(b, 1))
+        return a;
+    return anf_binary(e, PRIM_AND, a, b);
+}
+
+CoreAtom anf_select(Elab *e, CoreAtom c, CoreAtom a, CoreAtom b)
+{
+    if (c.is_const)
+        return c.bits ? a : b;
+    CoreStmt *s = anf_stmt(e, CORE_PRIM);
+    s->prim.op = PRIM_SELECT;
+    s->prim.nargs = 3;
+    s->prim.args = arena_array(e->arena, CoreAtom, 3);
+    s->prim.args[0] = c;
+    s->prim.args[1] = a;
+    s->prim.args[2] = b;
+    return push_one(e, s, a.type);
+}
+
+CoreAtom anf_convert(Elab *e, CoreAtom a, Scalar to)
+{
+    if (a.type.scalar == to)
+        return a;
+    return anf_prim(e, PRIM_CONVERT, to, &a, 1);
+}
+
+CoreAtom anf_max0(Elab *e, CoreAtom n)
+{
+    return anf_binary(e, PRIM_MAX, n, core_i64(0));
+}
+
+/* ---- sequences ---- */
+
+static CoreVar length_root(const Elab *e, CoreVar v)
+{
+    while (e->lengths.at[v].same_as != CORE_NO_VAR)
+        v = e->lengths.at[v].same_as;
+    return v;
+}
+
+void anf_know_length(Elab *e, CoreAtom array, CoreAtom n)
+{
+    if (array.is_const)
+        return;
+    CoreVar v = length_root(e, array.var);
+    if (e->lengths.at[v].known)
+        return;
+    e->lengths.at[v].known = true;
+    e->lengths.at[v].n = n;
+    vec_push(e->arena, &e->lengths_log, ((LengthFact){v, false}));
+}
+
+/* Links go from newer to older variables, so what they lead to is in scope. */
+void anf_know_same_lengths(Elab *e, const CoreAtom *arrays, uint32_t n)
+{
+    if (!e->fn)
+        return; /* outside functions: placeholders */
+    for (uint32_t i = 1; i < n; i++) {
+        CoreVar a = length_root(e, arrays[0].var), b = length_root(e, arrays[i].var);
+        if (a == b)
+            continue;
+        CoreVar newer = a > b ? a : b;
+        if (e->lengths.at[newer].known)
+            continue;
+        e->lengths.at[newer].same_as = a > b ? b : a;
+        vec_push(e->arena, &e->lengths_log, ((LengthFact){newer, true}));
+    }
+}
+
+CoreAtom anf_length(Elab *e, CoreAtom array)
+{
+    assert(!array.is_const && array.type.rank > 0 && "elaborate: length of a scalar");
+    array.var = length_root(e, array.var);
+    if (e->lengths.at[array.var].known)
+        return e->lengths.at[array.var].n;
+    CoreStmt *s = anf_stmt(e, CORE_LENGTH);
+    s->length.array = core_var_atom(array.var, e->fn->vars.at[array.var].type);
+    CoreAtom n = push_one(e, s, core_scalar(SC_I64));
+    anf_know_length(e, array, n);
+    return n;
+}
+
+CoreAtom anf_index(Elab *e, CoreAtom array, CoreAtom i, uint32_t site)
+{
+    CoreStmt *s = anf_stmt(e, CORE_INDEX);
+    s->site = site;
+    s->index.array = array;
+    s->index.index = i;
+    return push_one(e, s, core_element(array.type));
+}
+
+CoreAtom anf_slice(Elab *e, CoreAtom array, CoreAtom from, CoreAtom to, uint32_t site)
+{
+    CoreStmt *s = anf_stmt(e, CORE_SLICE);
+    s->site = site;
+    s->slice.array = array;
+    s->slice.from = from;
+    s->slice.to = to;
+    CoreAtom slice = push_one(e, s, array.type);
+    if (anf_atom_is_int(from, 0))
+        anf_know_length(e, slice, to);
+    return slice;
+}
+
+CoreAtom anf_array(Elab *e, CoreType type, const CoreAtom *items, uint32_t n)
+{
+    CoreStmt *s = anf_stmt(e, CORE_ARRAY);
+    s->array.n = n;
+    s->array.items = arena_array(e->arena, CoreAtom, n);
+    for (uint32_t i = 0; i < n; i++)
+        s->array.items[i] = items[i];
+    CoreAtom array = push_one(e, s, type);
+    anf_know_length(e, array, core_i64(n));
+    return array;
+}
+
+/* ---- checks ---- */
+
+void anf_check(Elab *e, CoreAtom cond, ErrorKind kind, const char *text, const CoreAtom *values, uint32_t n)
+{
+    if (anf_atom_is_int(cond, 1))
+        return;
+    CoreStmt *s = anf_stmt(e, CORE_CHECK);
+    s->site = anf_site(e, kind, text);
+    s->check.cond = cond;
+    s->check.nvalues = n;
+    for (uint32_t i = 0; i < n; i++)
+        s->check.values[i] = values[i];
+    anf_push(e, s);
+}
+
+void anf_check_lengths(Elab *e, CoreAtom n, CoreAtom m)
+{
+    if (anf_atom_equal(n, m))
+        return;
+    CoreAtom values[] = {n, m};
+    anf_check(e, anf_compare(e, PRIM_EQ, n, m), ERR_LENGTHS, NULL, values, 2);
+}
+
+void anf_check_not_negative(Elab *e, CoreAtom n)
+{
+    anf_check(e, anf_compare(e, PRIM_GE, n, core_i64(0)), ERR_NEGATIVE, NULL, &n, 1);
+}
+
+/* ---- blocks ---- */
+
+OpenBlock anf_block_open(Elab *e)
+{
+    OpenBlock o = {e->block, e->lengths_log.n};
+    e->block = core_new_block(e->p);
+    return o;
+}
+
+CoreBlock *anf_block_close(Elab *e, OpenBlock o, const CoreAtom *results, uint32_t n)
+{
+    CoreBlock *b = e->block;
+    b->nresults = n;
+    b->results = arena_array(e->arena, CoreAtom, n);
+    for (uint32_t i = 0; i < n; i++) {
+        b->results[i] = results[i];
+        note_read(e, &b->results[i]);
+    }
+    while (e->lengths_log.n > o.log) { /* statements inside are not in scope behind the block */
+        LengthFact f = e->lengths_log.at[--e->lengths_log.n];
+        if (f.is_same_as)
+            e->lengths.at[f.var].same_as = CORE_NO_VAR;
+        else
+            e->lengths.at[f.var].known = false;
+    }
+    e->block = o.outer;
+    return b;
+}
+
+CoreBlock *anf_block_close_value(Elab *e, OpenBlock o, const Value *v)
+{
+    Atoms atoms = {0};
+    val_atoms(e, v, &atoms);
+    return anf_block_close(e, o, atoms.at, atoms.n);
+}

@@ -1,0 +1,283 @@
+/* Operators, ranges, and element access on sequences of products. */
+#include "core/elaborate_internal.h"
+
+#include <assert.h>
+
+/* ---- binary operators ---- */
+
+static CorePrim prim_of(BinaryOp op)
+{
+    switch (op) {
+    case BIN_OR: case BIN_BITOR: return PRIM_OR;
+    case BIN_AND: case BIN_BITAND: return PRIM_AND;
+    case BIN_BITXOR: return PRIM_XOR;
+    case BIN_EQ: return PRIM_EQ;
+    case BIN_NE: return PRIM_NE;
+    case BIN_LT: return PRIM_LT;
+    case BIN_LE: return PRIM_LE;
+    case BIN_GT: return PRIM_GT;
+    case BIN_GE: return PRIM_GE;
+    case BIN_SHL: return PRIM_SHL;
+    case BIN_SHR: return PRIM_SHR;
+    case BIN_ADD: return PRIM_ADD;
+    case BIN_SUB: return PRIM_SUB;
+    case BIN_MUL: return PRIM_MUL;
+    case BIN_DIV: return PRIM_DIV;
+    case BIN_MOD: return PRIM_MOD;
+    case BIN_POW: return PRIM_POW;
+    case BIN_APPEND: break;
+    }
+    assert(0 && "elaborate: no scalar operator");
+    return PRIM_COUNT;
+}
+
+/* On products: all leaves equal. Of sums this compares the other tags' payloads too, which are zero. */
+CoreAtom elab_equal(Elab *e, const Value *l, const Value *r)
+{
+    Atoms a = {0}, b = {0};
+    val_atoms(e, l, &a);
+    val_atoms(e, r, &b);
+    CoreAtom all = core_const(SC_BOOL, 1);
+    for (uint32_t i = 0; i < a.n && i < b.n; i++)
+        all = anf_and(e, all, anf_compare(e, PRIM_EQ, a.at[i], b.at[i]));
+    return all;
+}
+
+Value *elab_binary_values(Elab *e, BinaryOp op, Value *l, Value *r)
+{
+    switch (op) {
+    case BIN_APPEND:
+        return elab_append(e, l, r);
+    case BIN_EQ:
+        return val_scalar(e, elab_equal(e, l, r));
+    case BIN_NE:
+        if (ty_is_scalar(l->type))
+            break;
+        return val_scalar(e, anf_unary(e, PRIM_NOT, elab_equal(e, l, r)));
+    case BIN_SHL: case BIN_SHR: { /* modulo the width: wrapping to the left side's type keeps that */
+        CoreAtom count = anf_convert(e, val_atom(r), val_atom(l).type.scalar);
+        return val_scalar(e, anf_binary(e, prim_of(op), val_atom(l), count));
+    }
+    case BIN_OR: case BIN_AND: case BIN_LT: case BIN_LE: case BIN_GT: case BIN_GE: case BIN_BITOR: case BIN_BITXOR:
+    case BIN_BITAND: case BIN_ADD: case BIN_SUB: case BIN_MUL: case BIN_DIV: case BIN_MOD: case BIN_POW:
+        break;
+    }
+    CorePrim p = prim_of(op);
+    bool compares = op >= BIN_EQ && op <= BIN_GE;
+    CoreAtom a = val_atom(l), b = val_atom(r);
+    return val_scalar(e, compares ? anf_compare(e, p, a, b) : anf_binary(e, p, a, b));
+}
+
+Value *elab_unary(Elab *e, const Scope *sc, Expr *x)
+{
+    static const CorePrim prims[] = {[UN_NEG] = PRIM_NEG, [UN_NOT] = PRIM_NOT, [UN_COMPLEMENT] = PRIM_COMPLEMENT};
+    CoreAtom a = elab_scalar(e, sc, x->unary.arg);
+    return val_scalar(e, anf_unary(e, prims[x->unary.op], a));
+}
+
+/* ---- && and || ---- */
+
+/* Small scalar expressions that cannot fail: evaluating them always is as good, and cheaper than a
+ * branch. *budget bounds how much is evaluated for nothing. */
+static bool is_total(Elab *e, const Scope *sc, const Expr *x, uint32_t *budget);
+
+static bool is_total_call(Elab *e, const Scope *sc, const Expr *x, uint32_t *budget)
+{
+    const Expr *f = x->apply.fn;
+    const Ref *ref = &e->checked->refs[f->id];
+    if (f->kind != E_NAME || ref->kind != REF_PRIM)
+        return false;
+    if (ref->builtin != BI_length && !elab_builtin_is_scalar(ref->builtin))
+        return false;
+    for (uint32_t i = 0; i < x->apply.nargs; i++)
+        if (!is_total(e, sc, x->apply.args[i], budget))
+            return false;
+    return true;
+}
+
+static bool is_total_name(Elab *e, const Expr *x)
+{
+    RefKind kind = e->checked->refs[x->id].kind;
+    return kind == REF_LOCAL || kind == REF_SIZE ||
+           (kind == REF_PRIM && elab_builtin_arity(e->checked->refs[x->id].builtin) == 0);
+}
+
+static bool is_total(Elab *e, const Scope *sc, const Expr *x, uint32_t *budget)
+{
+    if (*budget == 0)
+        return false;
+    --*budget;
+    switch (x->kind) {
+    case E_INT: case E_FLOAT: case E_BOOL: case E_CHAR:
+        return true;
+    case E_NAME:
+        return is_total_name(e, x);
+    case E_UNARY:
+        return is_total(e, sc, x->unary.arg, budget);
+    case E_PROJECT:
+        return is_total(e, sc, x->project.value, budget);
+    case E_FIELD:
+        return e->checked->refs[x->id].kind == REF_NONE && is_total(e, sc, x->field.value, budget);
+    case E_APPLY:
+        return is_total_call(e, sc, x, budget);
+    case E_TUPLE:
+        for (uint32_t i = 0; i < x->items.n; i++)
+            if (!is_total(e, sc, x->items.items[i], budget))
+                return false;
+        return true;
+    case E_BINARY:
+        if (x->binary.op == BIN_APPEND)
+            return false;
+        if ((x->binary.op == BIN_DIV || x->binary.op == BIN_MOD) &&
+            !scalar_is_float(ty_scalar(elab_expr_type(e, sc, x))))
+            return false;
+        return is_total(e, sc, x->binary.left, budget) && is_total(e, sc, x->binary.right, budget);
+    case E_STRING: case E_RECORD: case E_ARRAY: case E_CTOR: case E_PIPE: case E_RANGE: case E_OP_SECTION:
+    case E_LEFT_SECTION: case E_RIGHT_SECTION: case E_INDEX: case E_SLICE: case E_UPDATE_INDEX: case E_UPDATE_FIELD:
+    case E_LET: case E_LET_FUN: case E_IF: case E_MATCH: case E_LAMBDA: case E_LOOP: case E_ASCRIBE: case E_EACH:
+        return false;
+    }
+    return false;
+}
+
+Value *elab_short_circuit(Elab *e, const Scope *sc, Expr *x)
+{
+    bool is_and = x->binary.op == BIN_AND;
+    CoreAtom left = elab_scalar(e, sc, x->binary.left);
+    if (left.is_const)
+        return (left.bits != 0) == is_and ? elab_expr(e, sc, x->binary.right) : val_scalar(e, left);
+    uint32_t budget = 12;
+    if (is_total(e, sc, x->binary.right, &budget)) {
+        CoreAtom right = elab_scalar(e, sc, x->binary.right);
+        return val_scalar(e, anf_binary(e, is_and ? PRIM_AND : PRIM_OR, left, right));
+    }
+    OpenBlock o = anf_block_open(e);
+    CoreBlock *right = anf_block_close_value(e, o, elab_expr(e, sc, x->binary.right));
+    CoreAtom known = core_const(SC_BOOL, !is_and);
+    o = anf_block_open(e);
+    CoreBlock *skip = anf_block_close(e, o, &known, 1);
+    Type *type = elab_expr_type(e, sc, x);
+    return is_and ? elab_if_parts(e, left, right, skip, type) : elab_if_parts(e, left, skip, right, type);
+}
+
+/* ---- ranges ---- */
+
+/* Types whose differences may leave i64. */
+static bool is_wide(Scalar s) { return s == SC_I64 || s == SC_U64; }
+
+/* max(to - from, 0), saturating: the difference of two 64-bit numbers may need 65 bits, so it is taken
+ * as u64 once the order is known. Inclusive: one more. */
+static CoreAtom wide_length(Elab *e, CoreAtom from, CoreAtom to, bool inclusive)
+{
+    CoreAtom some = anf_compare(e, inclusive ? PRIM_LE : PRIM_LT, from, to);
+    CoreAtom difference = anf_convert(e, anf_binary(e, PRIM_SUB, to, from), SC_U64);
+    CoreAtom most = core_const(SC_U64, (uint64_t)INT64_MAX - (inclusive ? 1 : 0));
+    CoreAtom n = anf_convert(e, anf_binary(e, PRIM_MIN, difference, most), SC_I64);
+    if (inclusive)
+        n = anf_binary(e, PRIM_ADD, n, core_i64(1));
+    return anf_select(e, some, n, core_i64(0));
+}
+
+static CoreAtom narrow_length(Elab *e, CoreAtom from, CoreAtom to, bool inclusive)
+{
+    CoreAtom n = anf_binary(e, PRIM_SUB, anf_convert(e, to, SC_I64), anf_convert(e, from, SC_I64));
+    if (inclusive)
+        n = anf_binary(e, PRIM_ADD, n, core_i64(1));
+    return anf_max0(e, n);
+}
+
+Range elab_range_parts(Elab *e, const Scope *sc, Expr *x)
+{
+    CoreAtom from = elab_scalar(e, sc, x->range.from);
+    CoreAtom to = elab_scalar(e, sc, x->range.to);
+    Scalar s = from.type.scalar;
+    bool from_small = s == SC_I64 && from.is_const && (int64_t)from.bits >= 0 && !(x->range.inclusive && from.bits == 0);
+    bool narrow = !is_wide(s) || from_small;
+    Range r = {from, core_i64(0)};
+    r.length = narrow ? narrow_length(e, from, to, x->range.inclusive) : wide_length(e, from, to, x->range.inclusive);
+    return r;
+}
+
+CoreAtom elab_range_element(Elab *e, Range r, CoreAtom i)
+{
+    CoreAtom offset = anf_convert(e, i, r.from.type.scalar);
+    if (anf_atom_is_int(r.from, 0))
+        return offset;
+    return anf_binary(e, PRIM_ADD, r.from, offset);
+}
+
+/* ---- elements ---- */
+
+/* u64 beyond i64 becomes negative: out of bounds, never another element. */
+CoreAtom elab_index_i64(Elab *e, const Value *index)
+{
+    return anf_convert(e, val_atom(index), SC_I64);
+}
+
+/* All leaves are equally long: the first one's check is enough. */
+Value *elab_index_value(Elab *e, const Value *array, CoreAtom i, bool checked)
+{
+    CoreAtom *atoms = arena_array(e->arena, CoreAtom, array->leaves.n);
+    for (uint32_t k = 0; k < array->leaves.n; k++) {
+        uint32_t site = checked && k == 0 ? anf_site(e, ERR_INDEX, NULL) : CORE_NO_SITE;
+        atoms[k] = anf_index(e, array->leaves.atoms[k], i, site);
+    }
+    return val_from_atoms(e, type_prune(type_prune(array->type)->element), atoms);
+}
+
+Value *elab_slice_value(Elab *e, const Value *array, CoreAtom from, CoreAtom to, bool checked)
+{
+    CoreAtom *atoms = arena_array(e->arena, CoreAtom, array->leaves.n);
+    for (uint32_t k = 0; k < array->leaves.n; k++) {
+        uint32_t site = checked && k == 0 ? anf_site(e, ERR_SLICE, NULL) : CORE_NO_SITE;
+        atoms[k] = anf_slice(e, array->leaves.atoms[k], from, to, site);
+    }
+    return val_leaves(e, array->type, atoms, array->leaves.n);
+}
+
+Value *elab_update_value(Elab *e, const Value *array, CoreAtom i, const Value *v)
+{
+    Atoms values = {0};
+    val_atoms(e, v, &values);
+    CoreAtom *atoms = arena_array(e->arena, CoreAtom, array->leaves.n);
+    for (uint32_t k = 0; k < array->leaves.n; k++) {
+        CoreStmt *s = anf_stmt(e, CORE_UPDATE);
+        s->site = k == 0 ? anf_site(e, ERR_INDEX, NULL) : CORE_NO_SITE;
+        s->update.array = array->leaves.atoms[k];
+        s->update.index = i;
+        s->update.value = values.at[k];
+        CoreType type = array->leaves.atoms[k].type;
+        atoms[k] = anf_bind(e, s, &type, 1)[0];
+        anf_push(e, s);
+        anf_know_same_lengths(e, (CoreAtom[]){array->leaves.atoms[k], atoms[k]}, 2);
+    }
+    return val_leaves(e, array->type, atoms, array->leaves.n);
+}
+
+static CoreBlock *append_side(Elab *e, const Value *array, CoreAtom i)
+{
+    OpenBlock o = anf_block_open(e);
+    return anf_block_close_value(e, o, elab_index_value(e, array, i, false));
+}
+
+/* A map over both lengths that picks from either side: nothing is copied if its consumer fuses with it. */
+Value *elab_append(Elab *e, const Value *l, const Value *r)
+{
+    CoreAtom n = anf_length(e, val_first_leaf(e, l));
+    CoreAtom m = anf_length(e, val_first_leaf(e, r));
+    if (anf_atom_is_int(n, 0))
+        return val_leaves(e, r->type, r->leaves.atoms, r->leaves.n);
+    if (anf_atom_is_int(m, 0))
+        return val_leaves(e, l->type, l->leaves.atoms, l->leaves.n);
+    Type *element = type_prune(type_prune(l->type)->element);
+    Soac b = anf_soac_over(anf_binary(e, PRIM_ADD, n, m));
+    CoreAtom i = anf_soac_index(e, &b);
+    OpenBlock o = anf_block_open(e);
+    CoreAtom in_left = anf_compare(e, PRIM_LT, i, n);
+    CoreBlock *left = append_side(e, l, i);
+    OpenBlock right_o = anf_block_open(e);
+    CoreAtom j = anf_binary(e, PRIM_SUB, i, n);
+    CoreBlock *right = anf_block_close_value(e, right_o, elab_index_value(e, r, j, false));
+    CoreBlock *body = anf_block_close_value(e, o, elab_if_parts(e, in_left, left, right, element));
+    return anf_soac_map(e, &b, body, element);
+}

@@ -1,0 +1,297 @@
+/* The interpreter's parallel operations, one element after the other, in order. */
+#include "core/eval_internal.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- what all of them do ---- */
+
+typedef struct Walk {
+    Eval *e;
+    Frame *f;
+    const CoreStmt *s;
+    const CoreSoac *soac;
+    uint64_t n;          /* the domain */
+    CoreValue *inputs;
+    CoreValue *row;      /* the body's results for one element, and room for as many again */
+} Walk;
+
+static bool walk_begin(Walk *w, Eval *e, Frame *f, const CoreStmt *s)
+{
+    const CoreSoac *soac = core_stmt_soac(s);
+    uint32_t width = soac->body->nresults + s->nvars;
+    *w = (Walk){.e = e, .f = f, .s = s, .soac = soac, .n = eval_peek(f, soac->domain).bits};
+    w->inputs = malloc(sizeof(CoreValue) * (soac->ninputs + width + 1u));
+    if (!w->inputs)
+        return eval_fail_text(e, s->span, "out of memory");
+    w->row = w->inputs + soac->ninputs;
+    if ((int64_t)w->n < 0)
+        return eval_fail_text(e, s->span, "internal: a negative domain");
+    for (uint32_t i = 0; i < soac->ninputs; i++) {
+        w->inputs[i] = eval_peek(f, soac->inputs[i]);
+        if (w->inputs[i].n != w->n)
+            return eval_fail_text(e, s->span, "internal: an input's length is not the domain");
+    }
+    return true;
+}
+
+static void walk_bind(Walk *w, uint64_t i)
+{
+    const CoreSoac *soac = w->soac;
+    if (soac->index != CORE_NO_VAR)
+        w->f->vars[soac->index] = (CoreValue){.type = {SC_I64, 0}, .bits = i};
+    for (uint32_t j = 0; j < soac->ninputs; j++)
+        w->f->vars[soac->elements[j]] = eval_load(&w->inputs[j], i);
+    w->e->work += soac->ninputs;
+}
+
+/* The body's results for element i, into w->row. */
+static bool walk_step(Walk *w, uint64_t i)
+{
+    walk_bind(w, i);
+    return eval_block(w->e, w->f, w->soac->body, w->row);
+}
+
+/* acc = op acc row */
+static bool apply_operator(Walk *w, const CoreLambda *op, CoreValue *acc, const CoreValue *row, uint32_t k)
+{
+    for (uint32_t j = 0; j < k; j++) {
+        w->f->vars[op->params[j]] = acc[j];
+        w->f->vars[op->params[k + j]] = row[j];
+    }
+    return eval_block(w->e, w->f, op->body, acc);
+}
+
+static bool new_results(Walk *w, uint64_t n)
+{
+    for (uint32_t j = 0; j < w->s->nvars; j++) {
+        CoreVar v = w->s->vars[j];
+        if (!eval_new_seq(w->e, w->s->span, core_var_type(w->f->fn, v), n, &w->f->vars[v]))
+            return false;
+    }
+    return true;
+}
+
+static void store_results(Walk *w, uint64_t i, const CoreValue *row)
+{
+    for (uint32_t j = 0; j < w->s->nvars; j++)
+        eval_store(&w->f->vars[w->s->vars[j]], i, row[j]);
+    w->e->work += w->s->nvars;
+}
+
+/* ---- map ---- */
+
+static bool eval_map(Walk *w)
+{
+    uint64_t kept = 0;
+    if (!new_results(w, w->n))
+        return false;
+    for (uint64_t i = 0; i < w->n; i++) {
+        walk_bind(w, i);
+        if (w->soac->guard) {
+            CoreValue holds;
+            if (!eval_block(w->e, w->f, w->soac->guard, &holds))
+                return false;
+            if (!holds.bits)
+                continue;
+        }
+        if (!eval_block(w->e, w->f, w->soac->body, w->row))
+            return false;
+        store_results(w, kept++, w->row);
+    }
+    for (uint32_t j = 0; j < w->s->nvars; j++)
+        w->f->vars[w->s->vars[j]].n = kept;
+    return true;
+}
+
+/* ---- reduce, scan ---- */
+
+static void take_neutral(Walk *w, CoreValue *acc)
+{
+    for (uint32_t j = 0; j < w->s->nvars; j++)
+        acc[j] = eval_take(w->e, w->f, &w->s->reduce.neutral[j]);
+}
+
+static bool eval_reduce(Walk *w)
+{
+    uint32_t k = w->s->nvars;
+    CoreValue *acc = w->row + w->soac->body->nresults;
+    take_neutral(w, acc);
+    for (uint64_t i = 0; i < w->n; i++)
+        if (!walk_step(w, i) || !apply_operator(w, &w->s->reduce.op, acc, w->row, k))
+            return false;
+    for (uint32_t j = 0; j < k; j++)
+        w->f->vars[w->s->vars[j]] = acc[j];
+    return true;
+}
+
+static void disown(CoreValue *values, uint32_t k)
+{
+    for (uint32_t j = 0; j < k; j++)
+        values[j].owned = false;
+}
+
+/* Inclusive: out[i] = x0 op … op xi. Exclusive: out[i] = neutral op x0 op … op x(i-1). */
+static bool eval_scan(Walk *w)
+{
+    uint32_t k = w->s->nvars;
+    CoreValue *acc = w->row + w->soac->body->nresults;
+    if (!new_results(w, w->n))
+        return false;
+    take_neutral(w, acc);
+    for (uint64_t i = 0; i < w->n; i++) {
+        disown(acc, k); /* the result holds it as well */
+        if (!walk_step(w, i))
+            return false;
+        if (w->s->reduce.exclusive)
+            store_results(w, i, acc);
+        if (!apply_operator(w, &w->s->reduce.op, acc, w->row, k))
+            return false;
+        if (!w->s->reduce.exclusive)
+            store_results(w, i, acc);
+    }
+    return true;
+}
+
+/* ---- scatter, hist ---- */
+
+static bool eval_scatter(Walk *w)
+{
+    for (uint32_t j = 0; j < w->s->nvars; j++) {
+        CoreValue dest = eval_take(w->e, w->f, &w->s->scatter.dests[j]);
+        if (!eval_make_owned(w->e, w->s->span, &dest))
+            return false;
+        w->f->vars[w->s->vars[j]] = dest;
+    }
+    for (uint64_t i = 0; i < w->n; i++) {
+        if (!walk_step(w, i))
+            return false;
+        for (uint32_t j = 0; j < w->s->nvars; j++) {
+            CoreValue *out = &w->f->vars[w->s->vars[j]];
+            if (w->row[0].bits < out->n) /* a negative index is huge */
+                eval_store(out, w->row[0].bits, w->row[j + 1]);
+        }
+        w->e->work += w->s->nvars;
+    }
+    return true;
+}
+
+static bool hist_fill(Walk *w, uint64_t size)
+{
+    if (!new_results(w, size))
+        return false;
+    for (uint32_t j = 0; j < w->s->nvars; j++) {
+        CoreValue neutral = eval_take(w->e, w->f, &w->s->hist.neutral[j]);
+        for (uint64_t i = 0; i < size; i++)
+            eval_store(&w->f->vars[w->s->vars[j]], i, neutral);
+    }
+    w->e->work += size * w->s->nvars;
+    return true;
+}
+
+static bool eval_hist(Walk *w)
+{
+    int64_t wanted = (int64_t)eval_peek(w->f, w->s->hist.size).bits;
+    uint64_t size = wanted < 0 ? 0 : (uint64_t)wanted;
+    CoreValue *acc = w->row + w->soac->body->nresults;
+    if (!hist_fill(w, size))
+        return false;
+    for (uint64_t i = 0; i < w->n; i++) {
+        if (!walk_step(w, i))
+            return false;
+        uint64_t bin = w->row[0].bits;
+        if (bin >= size)
+            continue;
+        for (uint32_t j = 0; j < w->s->nvars; j++)
+            acc[j] = eval_load(&w->f->vars[w->s->vars[j]], bin);
+        if (!apply_operator(w, &w->s->hist.op, acc, w->row + 1, w->s->nvars))
+            return false;
+        store_results(w, bin, acc);
+    }
+    return true;
+}
+
+static bool eval_walk(Walk *w)
+{
+    switch (w->s->kind) {
+    case CORE_MAP: return eval_map(w);
+    case CORE_REDUCE: return eval_reduce(w);
+    case CORE_SCAN: return eval_scan(w);
+    case CORE_SCATTER: return eval_scatter(w);
+    default: return eval_hist(w);
+    }
+}
+
+bool eval_soac(Eval *e, Frame *f, const CoreStmt *s)
+{
+    Walk w;
+    bool ok = walk_begin(&w, e, f, s) && eval_walk(&w);
+    free(w.inputs);
+    return ok;
+}
+
+/* ---- argsort ---- */
+
+typedef struct Sorter {
+    const CoreValue *keys;
+    uint32_t nkeys;
+    uint64_t comparisons;
+} Sorter;
+
+static bool less(Sorter *s, uint64_t i, uint64_t j)
+{
+    s->comparisons++;
+    for (uint32_t k = 0; k < s->nkeys; k++) {
+        Scalar type = s->keys[k].type.scalar;
+        uint64_t x = s->keys[k].scalars[i], y = s->keys[k].scalars[j];
+        if (core_prim_apply(PRIM_LESS_NAN_LAST, type, SC_BOOL, (uint64_t[]){x, y}))
+            return true;
+        if (core_prim_apply(PRIM_LESS_NAN_LAST, type, SC_BOOL, (uint64_t[]){y, x}))
+            return false;
+    }
+    return false;
+}
+
+/* Merges from[lo, mid) and from[mid, hi) into `to`; of equals the left one first. */
+static void merge(Sorter *s, const uint64_t *from, uint64_t *to, uint64_t lo, uint64_t mid, uint64_t hi)
+{
+    uint64_t i = lo, j = mid;
+    for (uint64_t at = lo; at < hi; at++)
+        to[at] = i < mid && (j == hi || !less(s, from[j], from[i])) ? from[i++] : from[j++];
+}
+
+static void merge_sort(Sorter *s, uint64_t *order, uint64_t *room, uint64_t n)
+{
+    for (uint64_t width = 1; width < n; width *= 2) {
+        for (uint64_t lo = 0; lo < n; lo += 2 * width) {
+            uint64_t mid = lo + width < n ? lo + width : n, hi = lo + 2 * width < n ? lo + 2 * width : n;
+            merge(s, order, room, lo, mid, hi);
+        }
+        memcpy(order, room, n * sizeof *order);
+    }
+}
+
+bool eval_argsort(Eval *e, Frame *f, const CoreStmt *s)
+{
+    CoreValue order, room;
+    uint32_t nkeys = s->argsort.nkeys;
+    uint64_t n = eval_peek(f, s->argsort.keys[0]).n;
+    CoreValue *keys = malloc(sizeof *keys * nkeys);
+    Sorter sorter = {keys, nkeys, 0};
+    bool ok = keys && eval_new_seq(e, s->span, (CoreType){SC_I64, 1}, n, &order) &&
+              eval_new_seq(e, s->span, (CoreType){SC_I64, 1}, n, &room);
+    for (uint32_t k = 0; ok && k < nkeys; k++) {
+        keys[k] = eval_peek(f, s->argsort.keys[k]);
+        if (keys[k].n != n)
+            ok = eval_fail_text(e, s->span, "internal: sort keys of different lengths");
+    }
+    for (uint64_t i = 0; ok && i < n; i++)
+        order.scalars[i] = i;
+    if (ok) {
+        merge_sort(&sorter, order.scalars, room.scalars, n);
+        e->work += n + sorter.comparisons;
+        f->vars[s->vars[0]] = order;
+    }
+    free(keys);
+    return ok;
+}

@@ -1,0 +1,340 @@
+#include "core/simplify_internal.h"
+
+#include <string.h>
+
+/* ---- available operations: a hash table with chains, the newest first, so that it can be undone ---- */
+
+typedef VEC(uint64_t) Words;
+
+typedef struct Entry {
+    uint64_t hash;
+    uint64_t *words;
+    uint32_t nwords;
+    uint32_t next; /* index + 1 of an older entry in the chain */
+    const CoreAtom *results;
+} Entry;
+
+struct Available {
+    VEC(Entry) entries;
+    uint32_t *chains; /* index + 1 */
+    uint32_t nchains; /* a power of two */
+    Words key;
+};
+
+static uint64_t hash_words(const Words *words)
+{
+    uint64_t h = UINT64_C(0xcbf29ce484222325);
+    for (uint32_t i = 0; i < words->n; i++) {
+        h = (h ^ words->at[i]) * UINT64_C(0x9E3779B97F4A7C15);
+        h ^= h >> 29;
+    }
+    return h;
+}
+
+static void chain_entry(Available *t, uint32_t i)
+{
+    uint32_t *head = &t->chains[t->entries.at[i].hash & (t->nchains - 1)];
+    t->entries.at[i].next = *head;
+    *head = i + 1;
+}
+
+static void available_add(Simplifier *s, const CoreAtom *results)
+{
+    Available *t = s->available;
+    Entry e = {.hash = hash_words(&t->key), .nwords = t->key.n, .results = results};
+    e.words = arena_array(s->scratch, uint64_t, t->key.n);
+    memcpy(e.words, t->key.at, t->key.n * sizeof *e.words);
+    vec_push(s->scratch, &t->entries, e);
+    if (t->entries.n > t->nchains) {
+        t->nchains *= 2;
+        t->chains = arena_array(s->scratch, uint32_t, t->nchains);
+        for (uint32_t i = 0; i < t->entries.n; i++) /* oldest first: heads are the newest again */
+            chain_entry(t, i);
+    } else {
+        chain_entry(t, t->entries.n - 1);
+    }
+    vec_push(s->scratch, &s->undo, ((Undo){.var = CORE_NO_VAR}));
+}
+
+static void available_pop(Available *t)
+{
+    Entry *e = &t->entries.at[--t->entries.n];
+    t->chains[e->hash & (t->nchains - 1)] = e->next;
+}
+
+static const CoreAtom *available_find(const Available *t)
+{
+    uint64_t hash = hash_words(&t->key);
+    for (uint32_t i = t->chains[hash & (t->nchains - 1)]; i; i = t->entries.at[i - 1].next) {
+        const Entry *e = &t->entries.at[i - 1];
+        if (e->hash == hash && e->nwords == t->key.n &&
+            memcmp(e->words, t->key.at, e->nwords * sizeof *e->words) == 0)
+            return e->results;
+    }
+    return NULL;
+}
+
+/* ---- keys: what makes two operations the same; the site does not count ---- */
+
+static void key_word(Simplifier *s, uint64_t w) { vec_push(s->scratch, &s->available->key, w); }
+
+static void key_atom(Simplifier *s, CoreAtom a)
+{
+    key_word(s, a.is_const ? 1u + (uint64_t)a.type.scalar : 0);
+    key_word(s, a.is_const ? a.bits : a.var);
+}
+
+static void key_stmt_atom(void *ctx, CoreAtom *a) { key_atom(ctx, *a); }
+
+static void key_prim(Simplifier *s, CorePrim op, uint32_t n, const CoreAtom *args, Scalar result)
+{
+    s->available->key.n = 0;
+    key_word(s, CORE_PRIM | (uint64_t)op << 8 | (uint64_t)result << 32);
+    for (uint32_t i = 0; i < n; i++)
+        key_atom(s, args[i]);
+}
+
+/* iota and replicate: no inputs, no statements. The position is written as a variable of its own kind. */
+static bool key_index_map(Simplifier *s, const CoreSoac *m)
+{
+    if (m->guard || m->ninputs || m->body->stmts.n)
+        return false;
+    key_word(s, CORE_MAP);
+    key_atom(s, m->domain);
+    for (uint32_t i = 0; i < m->body->nresults; i++) {
+        CoreAtom r = m->body->results[i];
+        if (!r.is_const && r.var == m->index)
+            key_word(s, UINT64_MAX);
+        else
+            key_atom(s, r);
+    }
+    return true;
+}
+
+/* False: operations of this kind are not looked up. */
+static bool key_of(Simplifier *s, const CoreStmt *stmt)
+{
+    s->available->key.n = 0;
+    CoreStmt *m = (CoreStmt *)(uintptr_t)stmt; /* the traversal below only reads */
+    CoreType t = stmt->nvars ? core_var_type(s->fn, stmt->vars[0]) : core_scalar(SC_BOOL);
+    switch (stmt->kind) {
+    case CORE_PRIM: key_prim(s, stmt->prim.op, stmt->prim.nargs, stmt->prim.args, t.scalar); return true;
+    case CORE_LENGTH: case CORE_INDEX: case CORE_SLICE: case CORE_UPDATE: case CORE_ARGSORT: case CORE_FLATTEN:
+    case CORE_ARRAY:
+        key_word(s, stmt->kind | (uint64_t)t.scalar << 8 | (uint64_t)t.rank << 16);
+        core_stmt_atoms(m, key_stmt_atom, s);
+        return true;
+    case CORE_CALL:
+        key_word(s, CORE_CALL);
+        key_word(s, stmt->call.fn->index);
+        core_stmt_atoms(m, key_stmt_atom, s);
+        return true;
+    case CORE_MAP: return key_index_map(s, &stmt->map);
+    case CORE_ATOM: case CORE_CHECK: case CORE_IF: case CORE_LOOP: case CORE_REDUCE: case CORE_SCAN:
+    case CORE_SCATTER: case CORE_HIST:
+        return false;
+    }
+    return false;
+}
+
+const CoreAtom *facts_find(Simplifier *s, const CoreStmt *stmt)
+{
+    return key_of(s, stmt) ? available_find(s->available) : NULL;
+}
+
+void facts_add(Simplifier *s, const CoreStmt *stmt)
+{
+    if (!key_of(s, stmt))
+        return;
+    CoreAtom *results = arena_array(s->scratch, CoreAtom, stmt->nvars + 1);
+    for (uint32_t i = 0; i < stmt->nvars; i++)
+        results[i] = core_var_atom(stmt->vars[i], core_var_type(s->fn, stmt->vars[i]));
+    available_add(s, results);
+}
+
+/* ---- variables ---- */
+
+void facts_begin(Simplifier *s, CoreFn *fn)
+{
+    s->fn = fn;
+    s->vars.n = s->undo.n = s->next_order = 0;
+    s->available = arena_new(s->scratch, Available);
+    s->available->nchains = 256;
+    s->available->chains = arena_array(s->scratch, uint32_t, s->available->nchains);
+    for (uint32_t i = 0; i < fn->nparams; i++)
+        facts_bind(s, fn->params[i], NULL);
+}
+
+VarFacts *facts_of(Simplifier *s, CoreVar v)
+{
+    while (s->vars.n <= v)
+        vec_push(s->scratch, &s->vars, ((VarFacts){0}));
+    return &s->vars.at[v];
+}
+
+uint32_t facts_mark(const Simplifier *s) { return s->undo.n; }
+
+void facts_undo(Simplifier *s, uint32_t mark)
+{
+    while (s->undo.n > mark) {
+        Undo *u = &s->undo.at[--s->undo.n];
+        if (u->var == CORE_NO_VAR)
+            available_pop(s->available);
+        else
+            s->vars.at[u->var] = u->before;
+    }
+}
+
+/* To be called before changing facts that end with the block. */
+static VarFacts *facts_touch(Simplifier *s, CoreVar v)
+{
+    VarFacts *f = facts_of(s, v);
+    vec_push(s->scratch, &s->undo, ((Undo){v, *f}));
+    return f;
+}
+
+bool atom_equal(CoreAtom a, CoreAtom b)
+{
+    if (a.is_const != b.is_const)
+        return false;
+    return a.is_const ? a.bits == b.bits && core_type_equal(a.type, b.type) : a.var == b.var;
+}
+
+CoreAtom facts_resolve(Simplifier *s, CoreAtom a)
+{
+    while (!a.is_const && facts_of(s, a.var)->replaced)
+        a = s->vars.at[a.var].by;
+    return a;
+}
+
+void facts_bind(Simplifier *s, CoreVar v, const CoreStmt *def)
+{
+    VarFacts *f = facts_of(s, v);
+    *f = (VarFacts){.def = def, .order = s->next_order++};
+}
+
+void facts_replace(Simplifier *s, CoreVar v, CoreAtom by)
+{
+    VarFacts *f = facts_of(s, v);
+    f->replaced = true;
+    f->by = by;
+    s->changed = true;
+}
+
+const CoreStmt *facts_def(Simplifier *s, CoreAtom a) { return a.is_const ? NULL : facts_of(s, a.var)->def; }
+
+/* ---- learning ---- */
+
+static void learn_value(Simplifier *s, CoreAtom x, CoreAtom value)
+{
+    VarFacts *f = facts_touch(s, x.var);
+    f->replaced = true;
+    f->by = value;
+}
+
+/* x = y, as bits. Of two variables the one bound first stays. */
+static void learn_equal(Simplifier *s, CoreAtom x, CoreAtom y)
+{
+    if (atom_equal(x, y) || (x.is_const && y.is_const))
+        return;
+    if (x.is_const || (!y.is_const && facts_of(s, x.var)->order < facts_of(s, y.var)->order))
+        learn_value(s, y, x);
+    else
+        learn_value(s, x, y);
+}
+
+static void learn_comparison(Simplifier *s, CorePrim op, CoreAtom x, CoreAtom y, bool holds)
+{
+    CoreAtom *truth = arena_new(s->scratch, CoreAtom);
+    *truth = core_const(SC_BOOL, holds);
+    key_prim(s, op, 2, (CoreAtom[]){x, y}, SC_BOOL);
+    available_add(s, truth);
+}
+
+/* x < y: also x <= y, not y < x, not y <= x. Not x < y: y <= x, except with nan. */
+static void learn_less(Simplifier *s, CoreAtom x, CoreAtom y, bool holds, bool is_float)
+{
+    if (holds) {
+        learn_comparison(s, PRIM_LE, x, y, true);
+        learn_comparison(s, PRIM_LT, y, x, false);
+        learn_comparison(s, PRIM_LE, y, x, false);
+    } else if (!is_float) {
+        learn_comparison(s, PRIM_LE, y, x, true);
+    }
+}
+
+static void learn_from(Simplifier *s, const CoreStmt *def, bool holds)
+{
+    CoreAtom x = facts_resolve(s, def->prim.args[0]);
+    CoreAtom y = def->prim.nargs > 1 ? facts_resolve(s, def->prim.args[1]) : x;
+    bool is_float = scalar_is_float(core_atom_type(s->fn, x).scalar);
+    CorePrim op = def->prim.op;
+    if (op == PRIM_NOT) {
+        facts_learn(s, x, !holds);
+    } else if ((op == PRIM_AND && holds) || (op == PRIM_OR && !holds)) {
+        facts_learn(s, x, holds);
+        facts_learn(s, facts_resolve(s, y), holds);
+    } else if (((op == PRIM_EQ && holds) || (op == PRIM_NE && !holds)) && !is_float) {
+        learn_equal(s, x, y);
+    } else if (op == PRIM_LT) {
+        learn_less(s, x, y, holds, is_float);
+    } else if (op == PRIM_LE && !is_float) { /* not x <= y: y < x */
+        if (!holds)
+            learn_comparison(s, PRIM_LT, y, x, true);
+        else
+            learn_comparison(s, PRIM_LT, y, x, false);
+    }
+}
+
+void facts_learn(Simplifier *s, CoreAtom cond, bool holds)
+{
+    if (cond.is_const)
+        return;
+    const CoreStmt *def = facts_def(s, cond);
+    learn_value(s, cond, core_const(SC_BOOL, holds));
+    if (def && def->kind == CORE_PRIM)
+        learn_from(s, def, holds);
+}
+
+void facts_learn_length(Simplifier *s, CoreAtom xs, CoreAtom n)
+{
+    VarFacts *f = facts_touch(s, xs.var);
+    f->has_length = true;
+    f->length = n;
+}
+
+bool facts_length(Simplifier *s, CoreAtom xs, CoreAtom *n)
+{
+    if (xs.is_const || !facts_of(s, xs.var)->has_length)
+        return false;
+    *n = facts_resolve(s, s->vars.at[xs.var].length);
+    return true;
+}
+
+/* ---- asking ---- */
+
+static bool known_comparison(Simplifier *s, CorePrim op, CoreAtom x, CoreAtom y)
+{
+    key_prim(s, op, 2, (CoreAtom[]){x, y}, SC_BOOL);
+    const CoreAtom *found = available_find(s->available);
+    if (!found)
+        return false;
+    CoreAtom truth = facts_resolve(s, *found);
+    return atom_is(truth, 1);
+}
+
+bool facts_not_negative(Simplifier *s, CoreAtom x)
+{
+    if (x.is_const)
+        return (int64_t)x.bits >= 0;
+    return facts_of(s, x.var)->not_negative || known_comparison(s, PRIM_LE, core_i64(0), x);
+}
+
+bool facts_in_bounds(Simplifier *s, CoreAtom i, CoreAtom n)
+{
+    if (i.is_const && n.is_const)
+        return i.bits < n.bits && (int64_t)n.bits >= 0;
+    if (!i.is_const && facts_of(s, i.var)->has_bound && atom_equal(facts_resolve(s, s->vars.at[i.var].bound), n))
+        return true;
+    return facts_not_negative(s, i) && known_comparison(s, PRIM_LT, i, n);
+}

@@ -1,0 +1,535 @@
+#include "core/passes.h"
+#include "core/simplify_internal.h"
+
+#include <string.h>
+
+#define MOST_ROUNDS 12
+#define SPECULATED 4 /* statements of two branches that are worth computing both */
+
+static void simplify_block(Simplifier *s, CoreBlock *b);
+static void simplify_stmt(Simplifier *s, CoreStmt *stmt);
+
+static void resolve_atom(void *ctx, CoreAtom *a) { *a = facts_resolve(ctx, *a); }
+
+static void resolve_results(Simplifier *s, CoreBlock *b)
+{
+    for (uint32_t i = 0; i < b->nresults; i++)
+        b->results[i] = facts_resolve(s, b->results[i]);
+}
+
+/* ---- emission ---- */
+
+/* Lengths that follow from the statement. */
+static void learn_result_lengths(Simplifier *s, const CoreStmt *stmt)
+{
+    const CoreSoac *soac = core_stmt_soac(stmt);
+    for (uint32_t i = 0; i < stmt->nvars; i++) {
+        CoreAtom v = core_var_atom(stmt->vars[i], core_var_type(s->fn, stmt->vars[i]));
+        if ((stmt->kind == CORE_MAP && !soac->guard) || stmt->kind == CORE_SCAN)
+            facts_learn_length(s, v, soac->domain);
+        else if (stmt->kind == CORE_HIST)
+            facts_learn_length(s, v, stmt->hist.size);
+        else if (stmt->kind == CORE_ARRAY)
+            facts_learn_length(s, v, core_i64(stmt->array.n));
+    }
+    if (stmt->kind == CORE_LENGTH) {
+        facts_of(s, stmt->vars[0])->not_negative = true;
+        facts_learn_length(s, stmt->length.array, core_var_atom(stmt->vars[0], core_scalar(SC_I64)));
+    }
+}
+
+void simplify_emit(Simplifier *s, CoreStmt *stmt)
+{
+    for (uint32_t i = 0; i < stmt->nvars; i++)
+        facts_bind(s, stmt->vars[i], stmt);
+    learn_result_lengths(s, stmt);
+    core_push(s->p, s->out, stmt);
+}
+
+CoreAtom simplify_emit_prim(Simplifier *s, Span span, CorePrim op, CoreType result, CoreAtom a, CoreAtom b)
+{
+    CoreStmt *stmt = core_new_stmt(s->p, CORE_PRIM, span);
+    stmt->vars = arena_array(s->p->arena, CoreVar, 1);
+    stmt->vars[0] = core_new_var(s->p, s->fn, result, NULL);
+    stmt->nvars = 1;
+    stmt->prim.op = op;
+    stmt->prim.nargs = 2;
+    stmt->prim.args = arena_array(s->p->arena, CoreAtom, 2);
+    stmt->prim.args[0] = a;
+    stmt->prim.args[1] = b;
+    CoreVar v = stmt->vars[0];
+    simplify_stmt(s, stmt);
+    return facts_resolve(s, core_var_atom(v, result));
+}
+
+static CoreAtom emit_select(Simplifier *s, Span span, CoreVar v, CoreAtom c, CoreAtom x, CoreAtom y)
+{
+    CoreStmt *stmt = core_new_stmt(s->p, CORE_PRIM, span);
+    stmt->vars = arena_array(s->p->arena, CoreVar, 1);
+    stmt->vars[0] = v;
+    stmt->nvars = 1;
+    stmt->prim.op = PRIM_SELECT;
+    stmt->prim.nargs = 3;
+    stmt->prim.args = arena_array(s->p->arena, CoreAtom, 3);
+    memcpy(stmt->prim.args, (CoreAtom[]){c, x, y}, 3 * sizeof c);
+    simplify_stmt(s, stmt);
+    return facts_resolve(s, core_var_atom(v, core_atom_type(s->fn, x)));
+}
+
+/* ---- dropping positions ---- */
+
+/* Removes entry i of an array of n. The array may be shared with another statement: a copy. */
+static void *without(Simplifier *s, const void *at, uint32_t n, uint32_t i, size_t bytes)
+{
+    char *copy = arena_alloc(s->p->arena, (n ? n : 1) * bytes);
+    memcpy(copy, at, i * bytes);
+    memcpy(copy + i * bytes, (const char *)at + (i + 1) * bytes, (n - 1 - i) * bytes);
+    return copy;
+}
+#define DROP(s, at, n, i) ((at) = without((s), (at), (n), (i), sizeof *(at)))
+
+static void drop_result(Simplifier *s, CoreBlock *b, uint32_t i)
+{
+    DROP(s, b->results, b->nresults, i);
+    b->nresults--;
+}
+
+static void drop_var(Simplifier *s, CoreStmt *stmt, uint32_t i)
+{
+    DROP(s, stmt->vars, stmt->nvars, i);
+    stmt->nvars--;
+}
+
+/* ---- if ---- */
+
+/* The statements of a branch that is known to be taken; its results are the if's. */
+static void splice(Simplifier *s, CoreBlock *b)
+{
+    for (uint32_t i = 0; i < b->stmts.n; i++)
+        simplify_stmt(s, b->stmts.at[i]);
+    resolve_results(s, b);
+}
+
+static void replace_all(Simplifier *s, const CoreStmt *stmt, const CoreAtom *by)
+{
+    for (uint32_t i = 0; i < stmt->nvars; i++)
+        facts_replace(s, stmt->vars[i], by[i]);
+    s->changed = true;
+}
+
+static void simplify_branch(Simplifier *s, CoreBlock *b, CoreAtom cond, bool holds)
+{
+    uint32_t mark = facts_mark(s);
+    facts_learn(s, cond, holds);
+    simplify_block(s, b);
+    facts_undo(s, mark);
+}
+
+/* Where both branches give the same, or exactly the condition or its opposite, there is nothing to choose. */
+static void drop_equal_results(Simplifier *s, CoreStmt *stmt)
+{
+    CoreBlock *t = stmt->if_.then_b, *e = stmt->if_.else_b;
+    for (uint32_t i = 0; i < stmt->nvars;) {
+        CoreAtom x = t->results[i], y = e->results[i];
+        bool is_bool = x.is_const && y.is_const && core_type_equal(x.type, core_scalar(SC_BOOL));
+        bool is_cond = is_bool && x.bits && !y.bits;
+        if (!atom_equal(x, y) && !is_cond) {
+            i++;
+            continue;
+        }
+        facts_replace(s, stmt->vars[i], is_cond ? stmt->if_.cond : x);
+        drop_result(s, t, i);
+        drop_result(s, e, i);
+        drop_var(s, stmt, i);
+    }
+}
+
+static bool is_cheap_total(const Simplifier *s, const CoreStmt *stmt)
+{
+    if (stmt->kind != CORE_PRIM || core_stmt_fallible(s->p, s->fn, stmt))
+        return false;
+    CorePrim op = stmt->prim.op;
+    Scalar t = core_atom_type(s->fn, stmt->prim.args[0]).scalar;
+    bool divides = op == PRIM_DIV || op == PRIM_MOD || op == PRIM_POW;
+    bool is_float_function = op >= PRIM_SQRT && op <= PRIM_HYPOT && op != PRIM_FMA;
+    return !is_float_function && !(divides && (op == PRIM_POW || !scalar_is_float(t) || op == PRIM_MOD));
+}
+
+static bool is_cheap_branch(const Simplifier *s, const CoreBlock *b)
+{
+    for (uint32_t i = 0; i < b->stmts.n; i++)
+        if (!is_cheap_total(s, b->stmts.at[i]))
+            return false;
+    return true;
+}
+
+/* Branches that are a few operations on scalars, none of which can fail, are computed both. With no
+ * statements at all, this also chooses between sequences: those are views. */
+static bool is_select(const Simplifier *s, const CoreStmt *stmt)
+{
+    const CoreBlock *t = stmt->if_.then_b, *e = stmt->if_.else_b;
+    uint32_t n = t->stmts.n + e->stmts.n;
+    if (n > SPECULATED || !is_cheap_branch(s, t) || !is_cheap_branch(s, e))
+        return false;
+    for (uint32_t i = 0; n && i < stmt->nvars; i++)
+        if (core_var_type(s->fn, stmt->vars[i]).rank > 0)
+            return false;
+    return stmt->nvars > 0;
+}
+
+static void emit_as_select(Simplifier *s, CoreStmt *stmt)
+{
+    splice(s, stmt->if_.then_b);
+    splice(s, stmt->if_.else_b);
+    for (uint32_t i = 0; i < stmt->nvars; i++)
+        emit_select(s, stmt->span, stmt->vars[i], stmt->if_.cond, stmt->if_.then_b->results[i],
+                    stmt->if_.else_b->results[i]);
+    s->changed = true;
+}
+
+static void swap_if_negated(Simplifier *s, CoreStmt *stmt)
+{
+    const CoreStmt *def = facts_def(s, stmt->if_.cond);
+    if (!def || def->kind != CORE_PRIM || def->prim.op != PRIM_NOT)
+        return;
+    CoreBlock *t = stmt->if_.then_b;
+    stmt->if_.cond = facts_resolve(s, def->prim.args[0]);
+    stmt->if_.then_b = stmt->if_.else_b;
+    stmt->if_.else_b = t;
+}
+
+static void simplify_if(Simplifier *s, CoreStmt *stmt)
+{
+    swap_if_negated(s, stmt);
+    CoreAtom cond = stmt->if_.cond;
+    if (cond.is_const) {
+        CoreBlock *taken = cond.bits ? stmt->if_.then_b : stmt->if_.else_b;
+        splice(s, taken);
+        replace_all(s, stmt, taken->results);
+        return;
+    }
+    simplify_branch(s, stmt->if_.then_b, cond, true);
+    simplify_branch(s, stmt->if_.else_b, cond, false);
+    drop_equal_results(s, stmt);
+    if (is_select(s, stmt))
+        emit_as_select(s, stmt);
+    else
+        simplify_emit(s, stmt);
+}
+
+/* ---- loop ---- */
+
+static void drop_param(Simplifier *s, CoreStmt *stmt, uint32_t i)
+{
+    CoreAtom init = stmt->loop.inits[i];
+    facts_replace(s, stmt->loop.params[i], init);
+    facts_replace(s, stmt->vars[i], init);
+    DROP(s, stmt->loop.params, stmt->loop.nparams, i);
+    DROP(s, stmt->loop.inits, stmt->loop.nparams, i);
+    stmt->loop.nparams--;
+    drop_var(s, stmt, i);
+    drop_result(s, stmt->loop.body, i);
+}
+
+/* A parameter whose next value is itself, or what it started with, never changes. */
+static void drop_constant_params(Simplifier *s, CoreStmt *stmt)
+{
+    for (uint32_t i = 0; i < stmt->loop.nparams;) {
+        CoreAtom next = facts_resolve(s, stmt->loop.body->results[i]);
+        bool itself = !next.is_const && next.var == stmt->loop.params[i];
+        if (itself || atom_equal(next, stmt->loop.inits[i]))
+            drop_param(s, stmt, i);
+        else
+            i++;
+    }
+}
+
+/* One round: the body with the initial values. */
+static void unroll_once(Simplifier *s, CoreStmt *stmt)
+{
+    for (uint32_t i = 0; i < stmt->loop.nparams; i++)
+        facts_replace(s, stmt->loop.params[i], stmt->loop.inits[i]);
+    if (stmt->loop.index != CORE_NO_VAR)
+        facts_replace(s, stmt->loop.index, core_i64(0));
+    splice(s, stmt->loop.body);
+    replace_all(s, stmt, stmt->loop.body->results);
+}
+
+static void bind_position(Simplifier *s, CoreVar v, CoreAtom bound)
+{
+    if (v == CORE_NO_VAR)
+        return;
+    facts_bind(s, v, NULL);
+    VarFacts *f = facts_of(s, v);
+    f->has_bound = f->not_negative = true;
+    f->bound = bound;
+}
+
+static void simplify_loop(Simplifier *s, CoreStmt *stmt)
+{
+    for (uint32_t i = 0; i < stmt->loop.nparams; i++)
+        facts_bind(s, stmt->loop.params[i], NULL);
+    if (!stmt->loop.cond && stmt->loop.count.is_const && (int64_t)stmt->loop.count.bits <= 0) {
+        replace_all(s, stmt, stmt->loop.inits);
+        return;
+    }
+    if (!stmt->loop.cond && atom_is(stmt->loop.count, 1)) {
+        unroll_once(s, stmt);
+        return;
+    }
+    drop_constant_params(s, stmt);
+    if (stmt->loop.cond)
+        simplify_block(s, stmt->loop.cond);
+    else
+        bind_position(s, stmt->loop.index, stmt->loop.count);
+    simplify_block(s, stmt->loop.body);
+    simplify_emit(s, stmt);
+}
+
+/* ---- parallel operations ---- */
+
+/* The domain is the length of every input: the one known first is written, so that equal domains look equal. */
+static void unify_domain(Simplifier *s, CoreSoac *soac)
+{
+    CoreAtom n;
+    for (uint32_t i = 0; i < soac->ninputs; i++)
+        if (facts_length(s, soac->inputs[i], &n)) {
+            s->changed |= !atom_equal(soac->domain, n);
+            soac->domain = n;
+            break;
+        }
+    for (uint32_t i = 0; i < soac->ninputs; i++)
+        if (!facts_length(s, soac->inputs[i], &n))
+            facts_learn_length(s, soac->inputs[i], soac->domain);
+}
+
+static void drop_input(Simplifier *s, CoreSoac *soac, uint32_t i)
+{
+    DROP(s, soac->inputs, soac->ninputs, i);
+    DROP(s, soac->elements, soac->ninputs, i);
+    soac->ninputs--;
+}
+
+static void bind_elements(Simplifier *s, CoreSoac *soac)
+{
+    for (uint32_t i = 0; i < soac->ninputs;) {
+        uint32_t j = 0;
+        facts_bind(s, soac->elements[i], NULL);
+        while (j < i && soac->inputs[j].var != soac->inputs[i].var)
+            j++;
+        if (j == i) {
+            i++;
+            continue;
+        }
+        CoreType t = core_var_type(s->fn, soac->elements[j]);
+        facts_replace(s, soac->elements[i], core_var_atom(soac->elements[j], t));
+        drop_input(s, soac, i);
+    }
+}
+
+static void simplify_soac(Simplifier *s, CoreSoac *soac)
+{
+    unify_domain(s, soac);
+    uint32_t mark = facts_mark(s);
+    bind_position(s, soac->index, soac->domain);
+    bind_elements(s, soac);
+    if (soac->guard)
+        simplify_block(s, soac->guard);
+    simplify_block(s, soac->body);
+    facts_undo(s, mark);
+}
+
+static void simplify_operator(Simplifier *s, CoreLambda *op)
+{
+    for (uint32_t i = 0; i < op->nparams; i++)
+        facts_bind(s, op->params[i], NULL);
+    simplify_block(s, op->body);
+}
+
+/* What an unguarded map's result i is, if it need not be computed: an input, or an earlier result. */
+static bool known_map_result(Simplifier *s, const CoreStmt *stmt, uint32_t i, CoreAtom *out)
+{
+    const CoreSoac *m = &stmt->map;
+    CoreAtom r = m->body->results[i];
+    for (uint32_t j = 0; j < m->ninputs && !m->guard && !r.is_const; j++)
+        if (r.var == m->elements[j]) {
+            *out = m->inputs[j];
+            return true;
+        }
+    for (uint32_t j = 0; j < i; j++)
+        if (atom_equal(r, m->body->results[j])) {
+            *out = core_var_atom(stmt->vars[j], core_var_type(s->fn, stmt->vars[j]));
+            return true;
+        }
+    return false;
+}
+
+/* A guard that always holds is none; one that never does leaves nothing to compute. */
+static void simplify_guard(Simplifier *s, CoreSoac *m)
+{
+    if (!m->guard || m->guard->stmts.n || !m->guard->results[0].is_const)
+        return;
+    s->changed = true;
+    if (!m->guard->results[0].bits)
+        m->domain = core_i64(0);
+    m->guard = NULL;
+}
+
+static void simplify_map(Simplifier *s, CoreStmt *stmt)
+{
+    CoreAtom by;
+    simplify_soac(s, &stmt->map);
+    for (uint32_t i = 0; i < stmt->nvars;) {
+        if (!known_map_result(s, stmt, i, &by)) {
+            i++;
+            continue;
+        }
+        facts_replace(s, stmt->vars[i], by);
+        drop_result(s, stmt->map.body, i);
+        drop_var(s, stmt, i);
+    }
+}
+
+static void emit_empty(Simplifier *s, Span span, CoreVar v)
+{
+    CoreStmt *stmt = core_new_stmt(s->p, CORE_ARRAY, span);
+    stmt->vars = arena_array(s->p->arena, CoreVar, 1);
+    stmt->vars[0] = v;
+    stmt->nvars = 1;
+    simplify_emit(s, stmt);
+}
+
+/* Nothing to go over. */
+static bool simplify_empty(Simplifier *s, const CoreStmt *stmt)
+{
+    const CoreSoac *soac = core_stmt_soac(stmt);
+    if (!atom_is(soac->domain, 0))
+        return false;
+    if (stmt->kind == CORE_REDUCE)
+        replace_all(s, stmt, stmt->reduce.neutral);
+    else if (stmt->kind == CORE_SCATTER)
+        replace_all(s, stmt, stmt->scatter.dests);
+    else if (stmt->kind == CORE_MAP || stmt->kind == CORE_SCAN)
+        for (uint32_t i = 0; i < stmt->nvars; i++)
+            emit_empty(s, stmt->span, stmt->vars[i]);
+    else
+        return false;
+    s->changed = true;
+    return true;
+}
+
+static void simplify_parallel(Simplifier *s, CoreStmt *stmt)
+{
+    if (stmt->kind == CORE_MAP)
+        simplify_map(s, stmt);
+    else
+        simplify_soac(s, core_stmt_soac(stmt));
+    if (stmt->kind == CORE_REDUCE || stmt->kind == CORE_SCAN)
+        simplify_operator(s, &stmt->reduce.op);
+    else if (stmt->kind == CORE_HIST)
+        simplify_operator(s, &stmt->hist.op);
+    else if (stmt->kind == CORE_MAP)
+        simplify_guard(s, &stmt->map);
+    if (!simplify_empty(s, stmt))
+        simplify_emit(s, stmt);
+}
+
+/* ---- statements ---- */
+
+/* Everything without blocks: rules, then: was it computed before? */
+static void simplify_operation(Simplifier *s, CoreStmt *stmt)
+{
+    CoreAtom by;
+    bool known = stmt->kind == CORE_PRIM ? fold_prim(s, stmt, &by) : simplify_seq(s, stmt, &by);
+    if (known) {
+        facts_replace(s, stmt->vars[0], by);
+        return;
+    }
+    const CoreAtom *before = facts_find(s, stmt);
+    if (before) {
+        for (uint32_t i = 0; i < stmt->nvars; i++)
+            facts_replace(s, stmt->vars[i], facts_resolve(s, before[i]));
+        return;
+    }
+    simplify_emit(s, stmt);
+    facts_add(s, stmt);
+}
+
+static void simplify_check(Simplifier *s, CoreStmt *stmt)
+{
+    if (atom_is(stmt->check.cond, 1)) {
+        s->changed = true;
+        return;
+    }
+    simplify_emit(s, stmt);
+    facts_learn(s, stmt->check.cond, true);
+}
+
+static bool reuse_index_map(Simplifier *s, const CoreStmt *stmt)
+{
+    const CoreAtom *before = facts_find(s, stmt);
+    if (!before)
+        return false;
+    for (uint32_t i = 0; i < stmt->nvars; i++)
+        facts_replace(s, stmt->vars[i], facts_resolve(s, before[i]));
+    return true;
+}
+
+static void simplify_stmt(Simplifier *s, CoreStmt *stmt)
+{
+    core_stmt_atoms(stmt, resolve_atom, s);
+    switch (stmt->kind) {
+    case CORE_ATOM: facts_replace(s, stmt->vars[0], stmt->atom); break;
+    case CORE_PRIM: case CORE_LENGTH: case CORE_INDEX: case CORE_SLICE: case CORE_UPDATE: case CORE_ARRAY:
+    case CORE_CALL: case CORE_ARGSORT: case CORE_FLATTEN:
+        simplify_operation(s, stmt);
+        break;
+    case CORE_CHECK: simplify_check(s, stmt); break;
+    case CORE_IF: simplify_if(s, stmt); break;
+    case CORE_LOOP: simplify_loop(s, stmt); break;
+    case CORE_MAP:
+        if (!reuse_index_map(s, stmt)) {
+            simplify_parallel(s, stmt);
+            facts_add(s, stmt);
+        }
+        break;
+    case CORE_REDUCE: case CORE_SCAN: case CORE_SCATTER: case CORE_HIST: simplify_parallel(s, stmt); break;
+    }
+}
+
+/* In place: the block gets a new list of statements. What is learnt inside ends with it. */
+static void simplify_block(Simplifier *s, CoreBlock *b)
+{
+    CoreBlock *outer = s->out;
+    uint32_t mark = facts_mark(s);
+    CoreStmt **stmts = b->stmts.at;
+    uint32_t n = b->stmts.n;
+    b->stmts.at = NULL;
+    b->stmts.n = b->stmts.cap = 0;
+    s->out = b;
+    for (uint32_t i = 0; i < n; i++)
+        simplify_stmt(s, stmts[i]);
+    resolve_results(s, b);
+    facts_undo(s, mark);
+    s->out = outer;
+}
+
+static bool simplify_fn(CoreProgram *p, CoreFn *fn)
+{
+    Simplifier s = {.p = p, .scratch = arena_create()};
+    facts_begin(&s, fn);
+    simplify_block(&s, fn->body);
+    arena_destroy(s.scratch);
+    return s.changed;
+}
+
+void core_simplify(CoreProgram *p)
+{
+    for (uint32_t round = 0; round < MOST_ROUNDS; round++) {
+        bool changed = false;
+        for (uint32_t i = 0; i < p->fns.n; i++)
+            changed |= simplify_fn(p, p->fns.at[i]);
+        if (!dead_code(p) && !changed)
+            return;
+    }
+}

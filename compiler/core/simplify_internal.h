@@ -1,0 +1,92 @@
+/* Shared by simplify's files. One forward walk over each function, blocks in order:
+ *
+ *   simplify.c        the walk, control, parallel operations
+ *   simplify_seq.c    rules for operations on sequences
+ *   fold.c            rules for scalar operations
+ *   facts.c           what is known at a point: replacements, lengths, available operations
+ *   dead_code.c       afterwards, over the whole program: what nothing needs
+ *
+ * Facts hold from where they are learnt to the end of the enclosing block: `facts_mark` and `facts_undo`
+ * bracket a block. After `check c`, c is true; in the else branch of `if c`, c is false; after
+ * `check (eq n m)`, m is n — so that two sequences of equal lengths get one domain, and fusion sees it. */
+#ifndef DPC_SIMPLIFY_INTERNAL_H
+#define DPC_SIMPLIFY_INTERNAL_H
+
+#include "core/passes.h"
+
+/* What is known of a variable. */
+typedef struct VarFacts {
+    bool replaced;        /* stands for `by`; follow with facts_resolve */
+    CoreAtom by;
+    const CoreStmt *def;  /* its statement, or NULL: parameter, element … */
+    uint32_t order;       /* of binding; of two equal variables the earlier stays */
+    bool has_length;      /* a sequence: its length is `length` */
+    CoreAtom length;
+    bool has_bound;       /* a position: 0 <= it < bound */
+    CoreAtom bound;
+    bool not_negative;
+} VarFacts;
+
+typedef struct Available Available; /* an operation computed before */
+
+typedef struct Simplifier {
+    CoreProgram *p;
+    CoreFn *fn;
+    Arena *scratch;
+    CoreBlock *out;          /* where statements go */
+    bool changed;
+    uint32_t next_order;
+    VEC(VarFacts) vars;
+    VEC(struct Undo) undo;
+    Available *available;
+} Simplifier;
+
+typedef struct Undo {
+    CoreVar var; /* CORE_NO_VAR: the newest entry of the table of available operations */
+    VarFacts before;
+} Undo;
+
+/* ---- facts.c ---- */
+void facts_begin(Simplifier *s, CoreFn *fn);
+uint32_t facts_mark(const Simplifier *s);
+void facts_undo(Simplifier *s, uint32_t mark);
+VarFacts *facts_of(Simplifier *s, CoreVar v);
+CoreAtom facts_resolve(Simplifier *s, CoreAtom a);
+bool atom_equal(CoreAtom a, CoreAtom b);
+static inline bool atom_is(CoreAtom a, uint64_t bits) { return a.is_const && a.bits == bits; }
+void facts_bind(Simplifier *s, CoreVar v, const CoreStmt *def);
+/* For good: v's uses become `by`. */
+void facts_replace(Simplifier *s, CoreVar v, CoreAtom by);
+/* Here on: the bool atom has this value, with all that follows from it. */
+void facts_learn(Simplifier *s, CoreAtom cond, bool holds);
+/* Here on: xs has length n. */
+void facts_learn_length(Simplifier *s, CoreAtom xs, CoreAtom n);
+bool facts_length(Simplifier *s, CoreAtom xs, CoreAtom *n);
+/* Is it known that x >= 0? that 0 <= i < n? */
+bool facts_not_negative(Simplifier *s, CoreAtom x);
+bool facts_in_bounds(Simplifier *s, CoreAtom i, CoreAtom n);
+/* The statement that computed the atom, NULL if unknown. */
+const CoreStmt *facts_def(Simplifier *s, CoreAtom a);
+/* Was the same operation computed before? Then its results. */
+const CoreAtom *facts_find(Simplifier *s, const CoreStmt *stmt);
+void facts_add(Simplifier *s, const CoreStmt *stmt);
+
+/* ---- fold.c ---- */
+/* Rewrites a CORE_PRIM in place; true if it is just *out. */
+bool fold_prim(Simplifier *s, CoreStmt *stmt, CoreAtom *out);
+
+/* ---- simplify_seq.c ---- */
+/* The same for operations on sequences; may emit statements in front. */
+bool simplify_seq(Simplifier *s, CoreStmt *stmt, CoreAtom *out);
+
+/* ---- simplify.c ---- */
+void simplify_emit(Simplifier *s, CoreStmt *stmt);
+/* Emits x = op a b, simplified. */
+CoreAtom simplify_emit_prim(Simplifier *s, Span span, CorePrim op, CoreType result, CoreAtom a, CoreAtom b);
+
+/* ---- dead_code.c ---- */
+/* Removes what no result and no failure depends on: statements, positions of loops, branches, parallel
+ * operations, parameters and results of functions that are no entries. Renumbers variables. */
+bool dead_code(CoreProgram *p);
+
+#endif

@@ -1,0 +1,126 @@
+/* Rules for operations on sequences: lengths that are known, elements that are known, bounds that hold. */
+#include "core/simplify_internal.h"
+
+static bool found(CoreAtom *out, CoreAtom a)
+{
+    *out = a;
+    return true;
+}
+
+/* ---- length ---- */
+
+/* Updating keeps the length: of which sequence is it asked in the end? */
+static bool same_length_as(const CoreStmt *def, CoreVar v, CoreAtom *other)
+{
+    switch (def->kind) {
+    case CORE_UPDATE: *other = def->update.array; return true;
+    case CORE_ARGSORT: *other = def->argsort.keys[0]; return true;
+    case CORE_SCATTER:
+        for (uint32_t i = 0; i < def->nvars; i++)
+            if (def->vars[i] == v)
+                *other = def->scatter.dests[i];
+        return true;
+    default: return false;
+    }
+}
+
+static bool simplify_length(Simplifier *s, CoreStmt *stmt, CoreAtom *out)
+{
+    CoreAtom xs = stmt->length.array, other, n;
+    if (facts_length(s, xs, &n))
+        return found(out, n);
+    const CoreStmt *def = facts_def(s, xs);
+    while (def && same_length_as(def, xs.var, &other)) {
+        xs = stmt->length.array = facts_resolve(s, other);
+        s->changed = true;
+        if (facts_length(s, xs, &n))
+            return found(out, n);
+        def = facts_def(s, xs);
+    }
+    if (def && def->kind == CORE_SLICE) { /* to - from */
+        CoreAtom from = facts_resolve(s, def->slice.from), to = facts_resolve(s, def->slice.to);
+        return found(out, simplify_emit_prim(s, stmt->span, PRIM_SUB, core_scalar(SC_I64), to, from));
+    }
+    return false;
+}
+
+/* ---- index ---- */
+
+/* The element of a literal, or of the sequence before an update elsewhere. */
+static bool index_of_known(Simplifier *s, CoreStmt *stmt, CoreAtom *out)
+{
+    CoreAtom i = stmt->index.index;
+    const CoreStmt *def = facts_def(s, stmt->index.array);
+    while (def && def->kind == CORE_UPDATE) {
+        CoreAtom at = facts_resolve(s, def->update.index);
+        if (atom_equal(at, i)) /* the update has checked it */
+            return found(out, facts_resolve(s, def->update.value));
+        if (!at.is_const || !i.is_const)
+            return false;
+        stmt->index.array = facts_resolve(s, def->update.array);
+        s->changed = true;
+        def = facts_def(s, stmt->index.array);
+    }
+    if (def && def->kind == CORE_ARRAY && i.is_const && i.bits < def->array.n)
+        return found(out, facts_resolve(s, def->array.items[i.bits]));
+    return false;
+}
+
+/* xs[a:b][i] = xs[a + i] where i is known to be in bounds. */
+static void index_of_slice(Simplifier *s, CoreStmt *stmt)
+{
+    const CoreStmt *def = facts_def(s, stmt->index.array);
+    if (!def || def->kind != CORE_SLICE || stmt->site != CORE_NO_SITE)
+        return;
+    CoreAtom from = facts_resolve(s, def->slice.from);
+    stmt->index.index =
+        simplify_emit_prim(s, stmt->span, PRIM_ADD, core_scalar(SC_I64), from, stmt->index.index);
+    stmt->index.array = facts_resolve(s, def->slice.array);
+    s->changed = true;
+}
+
+static bool simplify_index(Simplifier *s, CoreStmt *stmt, CoreAtom *out)
+{
+    CoreAtom n;
+    if (index_of_known(s, stmt, out))
+        return true;
+    if (stmt->site != CORE_NO_SITE && facts_length(s, stmt->index.array, &n) &&
+        facts_in_bounds(s, stmt->index.index, n)) {
+        stmt->site = CORE_NO_SITE;
+        s->changed = true;
+    }
+    index_of_slice(s, stmt);
+    return false;
+}
+
+/* ---- slice, flatten ---- */
+
+static bool simplify_slice(Simplifier *s, CoreStmt *stmt, CoreAtom *out)
+{
+    CoreAtom n;
+    bool whole = atom_is(stmt->slice.from, 0) && facts_length(s, stmt->slice.array, &n) &&
+                 atom_equal(stmt->slice.to, n);
+    return whole && found(out, stmt->slice.array);
+}
+
+/* flatten [xs] = xs */
+static bool simplify_flatten(Simplifier *s, CoreStmt *stmt, CoreAtom *out)
+{
+    const CoreStmt *def = facts_def(s, stmt->length.array);
+    return def && def->kind == CORE_ARRAY && def->array.n == 1 && found(out, facts_resolve(s, def->array.items[0]));
+}
+
+bool simplify_seq(Simplifier *s, CoreStmt *stmt, CoreAtom *out)
+{
+    switch (stmt->kind) {
+    case CORE_LENGTH: return simplify_length(s, stmt, out);
+    case CORE_INDEX: return simplify_index(s, stmt, out);
+    case CORE_SLICE: return simplify_slice(s, stmt, out);
+    case CORE_FLATTEN: return simplify_flatten(s, stmt, out);
+    case CORE_ATOM: case CORE_PRIM: case CORE_UPDATE: case CORE_ARRAY: case CORE_CHECK: case CORE_IF: case CORE_LOOP:
+    case CORE_CALL: case CORE_MAP: case CORE_REDUCE: case CORE_SCAN: case CORE_SCATTER: case CORE_HIST:
+    case CORE_ARGSORT:
+        return false;
+    }
+    return false;
+}

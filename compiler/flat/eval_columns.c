@@ -1,0 +1,268 @@
+/* Statements that make contexts, and columns without looking at segments. Rules: FLATTENING sections 2 to 4. */
+#include "flat/eval_internal.h"
+
+#include "ref.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* A statement that would start kernels, over n instances. */
+static void count_launch(Eval *e, uint64_t n) { e->counts.launches += n > 0; }
+static void count_readback(Eval *e, uint64_t n) { e->counts.readbacks += n > 0; }
+
+static CoreType var_type(const Eval *e, FlatVar v) { return e->frame->fn->vars.at[v].type; }
+
+/* ---- scalar code ---- */
+
+bool exec_host(Eval *e, const FlatStmt *s) {
+    Elem *results = scratch_alloc(s->nouts, sizeof *results);
+    Inputs in = inputs_open(e, &s->body.inputs, NULL);
+    inputs_load(e, &in, 0);
+    bool ok = body_run(e, s->body.block, results);
+    for (uint32_t i = 0; ok && i < s->nouts; i++) bind_host(e, s->outs[i], results[i], false);
+    inputs_close(&in);
+    free(results);
+    return ok;
+}
+
+/* Runs a body over all instances of ctx; result k of instance i goes to data[k]. */
+static bool run_over(Eval *e, const FlatBody *body, Ctx *ctx, const CoreType *types, char *const *data, uint32_t k) {
+    if (ctx->n == 0) return true;
+    Elem *results = scratch_alloc(k, sizeof *results);
+    Inputs in = inputs_open(e, &body->inputs, ctx);
+    bool ok = true;
+    for (uint64_t i = 0; i < ctx->n && ok; i++) {
+        inputs_load(e, &in, i);
+        ok = body_run(e, body->block, results);
+        for (uint32_t r = 0; ok && r < k; r++) elem_store(types[r], data[r] + i * elem_bytes(types[r]), results[r]);
+        e->counts.work += k;
+    }
+    inputs_close(&in);
+    free(results);
+    return ok;
+}
+
+bool exec_kernel(Eval *e, const FlatStmt *s) {
+    Ctx *ctx = var_ctx(e, s->body.ctx);
+    char **data = scratch_alloc(s->nouts, sizeof *data);
+    CoreType *types = scratch_alloc(s->nouts, sizeof *types);
+    for (uint32_t i = 0; i < s->nouts; i++) types[i] = var_type(e, s->outs[i]);
+    count_launch(e, ctx->n);
+    bool ok = new_cols(e, s->outs, s->nouts, ctx, data) && run_over(e, &s->body, ctx, types, data, s->nouts);
+    free(types);
+    free(data);
+    return ok;
+}
+
+/* One block of n * k elements, item j of instance i at i * k + j. */
+static bool run_items(Eval *e, const FlatStmt *s, Ctx *ctx, Stored *block) {
+    uint32_t k = s->body.block->nresults;
+    uint64_t n = ctx ? ctx->n : 1;
+    Elem *items = scratch_alloc(k, sizeof *items);
+    Inputs in = inputs_open(e, &s->body.inputs, ctx);
+    bool ok = true;
+    for (uint64_t i = 0; i < n && ok; i++) {
+        inputs_load(e, &in, i);
+        ok = body_run(e, s->body.block, items);
+        for (uint32_t j = 0; ok && j < k; j++)
+            elem_store(block->type, block->data + (i * k + j) * elem_bytes(block->type), items[j]);
+        e->counts.work += k;
+    }
+    inputs_close(&in);
+    free(items);
+    return ok;
+}
+
+bool exec_array(Eval *e, const FlatStmt *s) {
+    Ctx *ctx = var_ctx(e, s->body.ctx);
+    uint64_t n = ctx ? ctx->n : 1, k = s->body.block->nresults;
+    Stored *block = stored_new(e, core_element(var_type(e, s->outs[0])), n * k);
+    if (!block) return false;
+    Index *offsets = index_new(e, n + 1);
+    for (uint64_t i = 0; i <= n; i++) offsets->at[i] = i * k;
+    count_launch(e, ctx ? n : 0);
+    return (n == 0 || run_items(e, s, ctx, block)) && bind_arrays(e, s->outs[0], ctx, offsets, block->data, true);
+}
+
+/* ---- contexts ---- */
+
+bool exec_nested(Eval *e, const FlatStmt *s) {
+    Ctx *up = var_ctx(e, flat_ctx(e->frame->fn, s->outs[0]));
+    uint64_t n = up ? up->n : 1, total = 0;
+    bool is_array = var_type(e, s->nested.source).rank > 0;
+    Index *offsets = index_new(e, n + 1);
+    for (uint64_t i = 0; i < n; i++) {
+        Elem x = var_elem(e, s->nested.source, up, i);
+        offsets->at[i] = is_array ? x.view.len : x.bits;
+        FLAT_ASSERT(e, is_array || (int64_t)x.bits >= 0, "a negative length");
+        /* Positions are 32 bits wide where they are stored. */
+        if (offsets->at[i] > UINT32_MAX || (total += offsets->at[i]) > UINT32_MAX) return flat_eval_fail_text(e, "out of memory");
+    }
+    ref_offsets(offsets->at, n, offsets->at);
+    FLAT_ASSERT(e, ref_offsets_valid(offsets->at, n) && offsets->at[n] == total, "offsets do not ascend");
+    Ctx *c = ctx_new(e, CTX_NESTED, up, total);
+    c->offsets = offsets;
+    count_launch(e, up ? n : 0);
+    count_readback(e, up ? n : 0);
+    e->counts.work += up ? n : 0;
+    bind_ctx(e, s->outs[0], c);
+    return true;
+}
+
+bool exec_pack(Eval *e, const FlatStmt *s) {
+    Ctx *c = var_ctx(e, s->body.ctx);
+    char *flags = scratch_alloc(c->n, 1);
+    const CoreType types[] = {{SC_BOOL, 0}};
+    bool ok = run_over(e, &s->body, c, types, &flags, 1);
+    if (ok) {
+        Index *idx = index_new(e, c->n);
+        uint64_t n = ref_pack((uint8_t *)flags, c->n, idx->at);
+        bind_ctx(e, s->outs[0], ctx_select(e, c, idx, n));
+        count_launch(e, c->n);
+        count_readback(e, c->n);
+        e->counts.work += c->n;
+    }
+    free(flags);
+    return ok;
+}
+
+bool exec_split(Eval *e, const FlatStmt *s) {
+    Ctx *c = var_ctx(e, s->ctx);
+    const Col *cond = var_col(e, s->split.cond, c);
+    Index *yes = index_new(e, c->n), *no = index_new(e, c->n);
+    uint64_t k = ref_partition((const uint8_t *)cond->data, c->n, yes->at, no->at);
+    bind_ctx(e, s->outs[0], ctx_select(e, c, yes, k));
+    bind_ctx(e, s->outs[1], ctx_select(e, c, no, c->n - k));
+    count_launch(e, c->n);
+    count_readback(e, c->n);
+    e->counts.work += c->n;
+    return true;
+}
+
+/* ---- elements ---- */
+
+/* The elements of a column of views, if they are known to lie one behind the other; NULL otherwise. */
+static char *contig_elements(Eval *e, const Col *views, const Ctx *c) {
+    const Stored *s = stored_at(e, (uintptr_t)views->data);
+    if (!s || !s->offsets) return NULL;
+    uint64_t first = (uint64_t)(views->data - s->data) / sizeof(View), n = views->ctx->n;
+    FLAT_ASSERT(e, first + n <= s->n, "a column reaches out of its block");
+    uint64_t from = s->offsets->at[first];
+    FLAT_ASSERT(e, s->offsets->at[first + n] - from == c->n, "arrays and context differ in length");
+    return s->base + from * elem_bytes(core_element(views->type));
+}
+
+static bool copy_elements(Eval *e, FlatVar out, const Col *views, Ctx *c) {
+    char *data;
+    if (!new_cols(e, &out, 1, c, &data)) return false;
+    uint32_t bytes = elem_bytes(core_element(views->type));
+    for (uint64_t i = 0; i < views->ctx->n; i++) {
+        View v = elem_load(views->type, views->data + i * sizeof v).view;
+        FLAT_ASSERT(e, v.len == c->offsets->at[i + 1] - c->offsets->at[i], "arrays and context differ in length");
+        view_copy(e, views->type, v, data + c->offsets->at[i] * bytes);
+    }
+    e->counts.moved += c->n;
+    e->counts.work += c->n;
+    count_launch(e, c->n);
+    return true;
+}
+
+static bool elems_at_root(Eval *e, FlatVar out, const Value *array, Ctx *c) {
+    View v = array->host.view;
+    FLAT_ASSERT(e, v.len == c->n, "an array and its context differ in length");
+    char *data = v.len ? view_at(e, array->type, v, 0) : NULL;
+    bind_col(e, out, c, data);
+    return true;
+}
+
+bool exec_elems(Eval *e, const FlatStmt *s) {
+    Ctx *c = var_ctx(e, s->ctx);
+    for (uint32_t i = 0; i < s->nouts; i++) {
+        bool ok = true;
+        if (!c->up) {
+            ok = elems_at_root(e, s->outs[i], var_read(e, s->arrays.arrays[i]), c);
+        } else {
+            const Col *views = var_col(e, s->arrays.arrays[i], c->up);
+            char *alias = c->n ? contig_elements(e, views, c) : NULL;
+            if (alias || c->n == 0) bind_col(e, s->outs[i], c, alias);
+            else ok = copy_elements(e, s->outs[i], views, c);
+        }
+        if (!ok) return false;
+    }
+    return true;
+}
+
+/* The columns become blocks, and each segment a view (FLATTENING section 3). */
+bool exec_views(Eval *e, const FlatStmt *s) {
+    Ctx *c = var_ctx(e, s->ctx), *nested = c->kind == CTX_NESTED ? c : c->up;
+    FLAT_ASSERT(e, nested && nested->kind == CTX_NESTED, "views of a context that is neither nested nor packed");
+    Index *offsets = nested->offsets;
+    uint64_t n = ctx_segments(nested);
+    if (c->map) {
+        offsets = index_new(e, n + 1);
+        ref_pack_offsets(nested->offsets->at, n, c->map->at, c->n, offsets->at);
+        e->counts.work += c->n;
+    }
+    FLAT_ASSERT(e, ref_offsets_valid(offsets->at, n) && offsets->at[n] == c->n, "offsets of packed segments");
+    count_launch(e, nested->up ? n : 0);
+    for (uint32_t i = 0; i < s->nouts; i++) {
+        const Col *col = var_col(e, s->arrays.arrays[i], c);
+        if (!bind_arrays(e, s->outs[i], nested->up, offsets, col->data, false)) return false;
+        e->counts.work += nested->up ? n : 0;
+    }
+    return true;
+}
+
+/* ---- merging (FLATTENING section 4) ---- */
+
+static void check_partition(Eval *e, const FlatStmt *s, const Ctx *c) {
+    uint8_t *seen = scratch_alloc(c->n, 1);
+    uint64_t sum = 0;
+    for (uint32_t p = 0; p < s->merge.nparts; p++) {
+        Ctx *part = var_ctx(e, s->merge.parts[p].ctx);
+        const uint64_t *map = ctx_path(e, part, c);
+        sum += part->n;
+        FLAT_ASSERT(e, map ? ref_mark_once(seen, c->n, map, part->n) : part->n == c->n, "parts overlap");
+    }
+    FLAT_ASSERT(e, sum == c->n, "parts do not make up the whole");
+    free(seen);
+}
+
+/* The part that is the whole, if one is. */
+static const FlatPart *whole_part(Eval *e, const FlatStmt *s, const Ctx *c) {
+    for (uint32_t p = 0; p < s->merge.nparts; p++)
+        if (var_ctx(e, s->merge.parts[p].ctx)->n == c->n) return &s->merge.parts[p];
+    return NULL;
+}
+
+bool exec_merge(Eval *e, const FlatStmt *s) {
+    Ctx *c = var_ctx(e, s->ctx);
+    check_partition(e, s, c);
+    const FlatPart *whole = whole_part(e, s, c);
+    for (uint32_t k = 0; k < s->nouts; k++) {
+        if (whole) {
+            bind_col(e, s->outs[k], c, var_col(e, whole->cols[k], var_ctx(e, whole->ctx))->data);
+            continue;
+        }
+        char *data;
+        if (!new_cols(e, &s->outs[k], 1, c, &data)) return false;
+        for (uint32_t p = 0; p < s->merge.nparts; p++) {
+            Ctx *part = var_ctx(e, s->merge.parts[p].ctx);
+            const Col *col = var_col(e, s->merge.parts[p].cols[k], part);
+            if (part->n) ref_scatter(data, col->data, elem_bytes(col->type), ctx_path(e, part, c), part->n);
+        }
+        e->counts.moved += c->n;
+        e->counts.work += c->n;
+    }
+    if (!whole) count_launch(e, c->n);
+    return true;
+}
+
+char *gather_col(Eval *e, CoreType t, const char *data, const Index *idx, uint64_t n) {
+    Stored *s = stored_new(e, t, n);
+    if (!s) return NULL;
+    ref_gather(s->data, data, elem_bytes(t), idx->at, n);
+    e->counts.moved += n;
+    e->counts.work += n;
+    return s->data;
+}

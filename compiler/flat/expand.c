@@ -1,0 +1,287 @@
+/* Reductions and scans whose operator is itself parallel code (it calls, loops over sequences, reduces …)
+ * cannot be one kernel. They become rounds over whole sequences, in core, before flattening:
+ *
+ *   reduce  while more than one is left: combine neighbours, in order. Work: len-1 operator calls; in a context,
+ *           instances that are down to one value leave the loop by themselves.
+ *   scan    v[i] = op v[i-d] v[i] for d = 1, 2, 4 …: log2(len) rounds of len calls. */
+#include "flat/flatten_internal.h"
+
+typedef struct Expand { CoreProgram *p; CoreFn *fn; CoreBlock *out; Span span; } Expand;
+
+static CoreVar *vars1(Expand *e, CoreVar v)
+{
+    CoreVar *a = arena_new(e->p->arena, CoreVar);
+    *a = v;
+    return a;
+}
+
+static CoreStmt *put(Expand *e, CoreBlock *b, CoreKind kind)
+{
+    CoreStmt *s = core_new_stmt(e->p, kind, e->span);
+    core_push(e->p, b, s);
+    return s;
+}
+
+static CoreAtom atom(Expand *e, CoreVar v) { return core_var_atom(v, core_var_type(e->fn, v)); }
+
+static CoreAtom prim2(Expand *e, CoreBlock *b, CorePrim op, Scalar result, CoreAtom x, CoreAtom y)
+{
+    CoreVar v = core_new_var(e->p, e->fn, core_scalar(result), NULL);
+    CoreStmt *s = put(e, b, CORE_PRIM);
+    s->prim.op = op;
+    s->prim.nargs = 2;
+    s->prim.args = arena_array(e->p->arena, CoreAtom, 2);
+    s->prim.args[0] = x;
+    s->prim.args[1] = y;
+    s->vars = vars1(e, v);
+    s->nvars = 1;
+    return atom(e, v);
+}
+
+static void load_into(Expand *e, CoreBlock *b, CoreVar v, CoreAtom array, CoreAtom index)
+{
+    CoreStmt *s = put(e, b, CORE_INDEX);
+    s->index.array = array;
+    s->index.index = index;
+    s->vars = vars1(e, v);
+    s->nvars = 1;
+}
+
+static CoreAtom load(Expand *e, CoreBlock *b, CoreAtom array, CoreAtom index)
+{
+    CoreVar v = core_new_var(e->p, e->fn, core_element(array.type), NULL);
+    load_into(e, b, v, array, index);
+    return atom(e, v);
+}
+
+static void results_of(Expand *e, CoreBlock *b, const CoreAtom *a, uint32_t n)
+{
+    b->results = arena_array(e->p->arena, CoreAtom, n ? n : 1);
+    b->nresults = n;
+    for (uint32_t i = 0; i < n; i++)
+        b->results[i] = a[i];
+}
+
+/* `vars` fresh variables of the elements' (or, if seq, the sequences') types of a reduction's results. */
+static CoreVar *fresh_like(Expand *e, const CoreLambda *op, uint32_t k, bool seq)
+{
+    CoreVar *v = arena_array(e->p->arena, CoreVar, k);
+    for (uint32_t i = 0; i < k; i++) {
+        CoreType t = core_var_type(e->fn, op->params[i]);
+        v[i] = core_new_var(e->p, e->fn, seq ? core_seq(t) : t, NULL);
+    }
+    return v;
+}
+
+static CoreStmt *map_over(Expand *e, CoreBlock *b, CoreAtom domain, CoreVar index, CoreVar *outs, uint32_t k)
+{
+    CoreStmt *m = put(e, b, CORE_MAP);
+    m->map.domain = domain;
+    m->map.index = index;
+    m->map.body = core_new_block(e->p);
+    m->vars = outs;
+    m->nvars = k;
+    return m;
+}
+
+/* The values that the reduction's body computes, as sequences. */
+static CoreVar *materialise(Expand *e, const CoreSoac *soac, const CoreLambda *op, uint32_t k)
+{
+    CoreStmt *m = put(e, e->out, CORE_MAP);
+    m->map = *soac;
+    m->vars = fresh_like(e, op, k, true);
+    m->nvars = k;
+    return m->vars;
+}
+
+/* if c then { loads of two operands; op } else { one value per component } */
+static CoreStmt *op_or_else(Expand *e, CoreBlock *b, CoreAtom cond, const CoreLambda *op, uint32_t k)
+{
+    CoreStmt *s = put(e, b, CORE_IF);
+    s->if_.cond = cond;
+    s->if_.then_b = core_new_block(e->p);
+    s->if_.else_b = core_new_block(e->p);
+    s->vars = fresh_like(e, op, k, false);
+    s->nvars = k;
+    return s;
+}
+
+static void apply_op(Expand *e, CoreBlock *b, const CoreLambda *op, const CoreAtom *arrays, CoreAtom left, CoreAtom right,
+                     uint32_t k)
+{
+    for (uint32_t i = 0; i < k; i++) {
+        load_into(e, b, op->params[i], arrays[i], left);
+        load_into(e, b, op->params[k + i], arrays[i], right);
+    }
+    for (uint32_t i = 0; i < op->body->stmts.n; i++)
+        core_push(e->p, b, op->body->stmts.at[i]);
+    results_of(e, b, op->body->results, k);
+}
+
+static CoreAtom *atoms_of(Expand *e, const CoreVar *v, uint32_t n, uint32_t extra)
+{
+    CoreAtom *a = arena_array(e->p->arena, CoreAtom, n + extra + 1);
+    for (uint32_t i = 0; i < n; i++)
+        a[i] = atom(e, v[i]);
+    return a;
+}
+
+/* loop (arrays, n) = (init, start) while cond do body: returns the statement with its parameters made. */
+static CoreStmt *rounds(Expand *e, const CoreVar *init, CoreAtom start, const CoreLambda *op, uint32_t k)
+{
+    CoreStmt *l = put(e, e->out, CORE_LOOP);
+    CoreVar *params = arena_array(e->p->arena, CoreVar, k + 1), *outs = arena_array(e->p->arena, CoreVar, k + 1);
+    CoreVar *p = fresh_like(e, op, k, true), *o = fresh_like(e, op, k, true);
+    for (uint32_t i = 0; i < k; i++) {
+        params[i] = p[i];
+        outs[i] = o[i];
+    }
+    params[k] = core_new_var(e->p, e->fn, core_scalar(SC_I64), "n");
+    outs[k] = core_new_var(e->p, e->fn, core_scalar(SC_I64), NULL);
+    l->loop.params = params;
+    l->loop.nparams = k + 1;
+    l->loop.inits = atoms_of(e, init, k, 1);
+    l->loop.inits[k] = start;
+    l->loop.index = CORE_NO_VAR;
+    l->loop.cond = core_new_block(e->p);
+    l->loop.body = core_new_block(e->p);
+    l->vars = outs;
+    l->nvars = k + 1;
+    return l;
+}
+
+static void expand_reduce(Expand *e, CoreStmt *s)
+{
+    const CoreLambda *op = &s->reduce.op;
+    uint32_t k = s->nvars;
+    CoreAtom domain = s->reduce.soac.domain;
+    CoreVar *v = materialise(e, &s->reduce.soac, op, k);
+    CoreStmt *l = rounds(e, v, domain, op, k);
+    CoreAtom n = atom(e, l->loop.params[k]);
+    CoreAtom more = prim2(e, l->loop.cond, PRIM_LT, SC_BOOL, core_i64(1), n);
+    results_of(e, l->loop.cond, &more, 1);
+    CoreBlock *b = l->loop.body;
+    CoreAtom half = prim2(e, b, PRIM_SHR, SC_I64, prim2(e, b, PRIM_ADD, SC_I64, n, core_i64(1)), core_i64(1));
+    CoreVar i = core_new_var(e->p, e->fn, core_scalar(SC_I64), "i");
+    CoreVar *pairs = fresh_like(e, op, k, true);
+    CoreStmt *m = map_over(e, b, half, i, pairs, k);
+    CoreAtom left = prim2(e, m->map.body, PRIM_ADD, SC_I64, atom(e, i), atom(e, i));
+    CoreAtom right = prim2(e, m->map.body, PRIM_ADD, SC_I64, left, core_i64(1));
+    CoreAtom both = prim2(e, m->map.body, PRIM_LT, SC_BOOL, right, n);
+    CoreStmt *c = op_or_else(e, m->map.body, both, op, k);
+    CoreAtom *arrays = atoms_of(e, l->loop.params, k, 0), *single = arena_array(e->p->arena, CoreAtom, k);
+    apply_op(e, c->if_.then_b, op, arrays, left, right, k);
+    for (uint32_t j = 0; j < k; j++)
+        single[j] = load(e, c->if_.else_b, arrays[j], left);
+    results_of(e, c->if_.else_b, single, k);
+    results_of(e, m->map.body, atoms_of(e, c->vars, k, 0), k);
+    CoreAtom *next = atoms_of(e, pairs, k, 1);
+    next[k] = half;
+    results_of(e, b, next, k + 1);
+    CoreStmt *last = put(e, e->out, CORE_IF);
+    last->if_.then_b = core_new_block(e->p);
+    last->if_.else_b = core_new_block(e->p);
+    last->vars = s->vars;
+    last->nvars = k;
+    results_of(e, last->if_.then_b, s->reduce.neutral, k);
+    for (uint32_t j = 0; j < k; j++)
+        single[j] = load(e, last->if_.else_b, atom(e, l->vars[j]), core_i64(0));
+    results_of(e, last->if_.else_b, single, k);
+    e->out->stmts.n--; /* its condition stands before it */
+    last->if_.cond = prim2(e, e->out, PRIM_EQ, SC_BOOL, domain, core_i64(0));
+    core_push(e->p, e->out, last);
+}
+
+static void expand_exclusive(Expand *e, CoreStmt *s, const CoreVar *prefixes, CoreAtom domain)
+{
+    uint32_t k = s->nvars;
+    CoreVar i = core_new_var(e->p, e->fn, core_scalar(SC_I64), "i");
+    CoreStmt *m = map_over(e, e->out, domain, i, s->vars, k);
+    CoreAtom first = prim2(e, m->map.body, PRIM_EQ, SC_BOOL, atom(e, i), core_i64(0));
+    CoreStmt *c = op_or_else(e, m->map.body, first, &s->reduce.op, k);
+    results_of(e, c->if_.then_b, s->reduce.neutral, k);
+    CoreAtom before = prim2(e, c->if_.else_b, PRIM_SUB, SC_I64, atom(e, i), core_i64(1));
+    CoreAtom *single = arena_array(e->p->arena, CoreAtom, k);
+    for (uint32_t j = 0; j < k; j++)
+        single[j] = load(e, c->if_.else_b, atom(e, prefixes[j]), before);
+    results_of(e, c->if_.else_b, single, k);
+    results_of(e, m->map.body, atoms_of(e, c->vars, k, 0), k);
+}
+
+static void expand_scan(Expand *e, CoreStmt *s)
+{
+    const CoreLambda *op = &s->reduce.op;
+    uint32_t k = s->nvars;
+    CoreAtom domain = s->reduce.soac.domain;
+    CoreVar *v = materialise(e, &s->reduce.soac, op, k);
+    CoreStmt *l = rounds(e, v, core_i64(1), op, k);
+    CoreAtom d = atom(e, l->loop.params[k]);
+    CoreAtom more = prim2(e, l->loop.cond, PRIM_LT, SC_BOOL, d, domain);
+    results_of(e, l->loop.cond, &more, 1);
+    CoreBlock *b = l->loop.body;
+    CoreVar i = core_new_var(e->p, e->fn, core_scalar(SC_I64), "i");
+    CoreVar *sums = fresh_like(e, op, k, true);
+    CoreStmt *m = map_over(e, b, domain, i, sums, k);
+    CoreAtom has = prim2(e, m->map.body, PRIM_LE, SC_BOOL, d, atom(e, i));
+    CoreStmt *c = op_or_else(e, m->map.body, has, op, k);
+    CoreAtom *arrays = atoms_of(e, l->loop.params, k, 0), *single = arena_array(e->p->arena, CoreAtom, k);
+    CoreAtom left = prim2(e, c->if_.then_b, PRIM_SUB, SC_I64, atom(e, i), d);
+    apply_op(e, c->if_.then_b, op, arrays, left, atom(e, i), k);
+    for (uint32_t j = 0; j < k; j++)
+        single[j] = load(e, c->if_.else_b, arrays[j], atom(e, i));
+    results_of(e, c->if_.else_b, single, k);
+    results_of(e, m->map.body, atoms_of(e, c->vars, k, 0), k);
+    CoreAtom *next = atoms_of(e, sums, k, 1);
+    next[k] = prim2(e, b, PRIM_ADD, SC_I64, d, d);
+    results_of(e, b, next, k + 1);
+    if (s->reduce.exclusive) {
+        expand_exclusive(e, s, l->vars, domain);
+        return;
+    }
+    for (uint32_t j = 0; j < k; j++) {
+        CoreStmt *copy = put(e, e->out, CORE_ATOM);
+        copy->atom = atom(e, l->vars[j]);
+        copy->vars = vars1(e, s->vars[j]);
+        copy->nvars = 1;
+    }
+}
+
+static void expand_block(void *ctx, CoreBlock *b);
+
+static void expand_stmt(Expand *e, CoreStmt *s)
+{
+    core_stmt_blocks(s, expand_block, e);
+    e->span = s->span;
+    if ((s->kind == CORE_REDUCE || s->kind == CORE_SCAN) && !scalar_block(s->reduce.op.body)) {
+        if (s->kind == CORE_REDUCE)
+            expand_reduce(e, s);
+        else
+            expand_scan(e, s);
+        return;
+    }
+    if (s->kind == CORE_HIST && !scalar_block(s->hist.op.body))
+        diag_error(e->p->session, s->span, "the operator of reduce_by_index must be scalar code in this version");
+    core_push(e->p, e->out, s);
+}
+
+static void expand_block(void *ctx, CoreBlock *b)
+{
+    Expand *e = ctx;
+    CoreBlock *saved = e->out;
+    CoreBlock fresh = {0};
+    e->out = &fresh;
+    for (uint32_t i = 0; i < b->stmts.n; i++)
+        expand_stmt(e, b->stmts.at[i]);
+    b->stmts.at = fresh.stmts.at;
+    b->stmts.n = fresh.stmts.n;
+    b->stmts.cap = fresh.stmts.cap;
+    e->out = saved;
+}
+
+void expand_parallel_operators(CoreProgram *p)
+{
+    for (uint32_t i = 0; i < p->fns.n; i++) {
+        Expand e = {.p = p, .fn = p->fns.at[i]};
+        expand_block(&e, p->fns.at[i]->body);
+    }
+}

@@ -1,0 +1,230 @@
+/* Flat: segmented operations over contexts. What flattening makes of core, what the flat interpreter
+ * runs, and what the OpenCL back end turns into kernels and a host program.
+ *
+ * Host control (if, loops, calls) is structured; everything inside parallel code has become straight
+ * lines of statements over *contexts*. See docs/flattening.md for the rules.
+ *
+ * VALUES. Three kinds of variables (FlatVar):
+ *   HOST  a value at depth 0: a scalar, or an array (rank > 0) as one *view* {length, address}.
+ *   COL   a column in a context: one element per instance. A scalar type: that scalar. An array type
+ *         (rank > 0): a view of 16 bytes {u64 length, u64 address} per instance.
+ *   CTX   a context: a set of N instances (0 <= N < 2^32 where anything is stored per instance).
+ * The elements of a stored array of rank r are scalars (r = 1) or views (r > 1), side by side: so an array
+ * of arrays and a column of views in a context have the same representation, and a view is just an
+ * address into the heap: indexing, slicing, selecting and merging branches move 16 bytes and never elements.
+ * The address of an empty view is meaningless. bool is stored as one byte 0 or 1.
+ *
+ * CONTEXTS.
+ *   FN        the instance set of a lifted function: it has no `up`.
+ *   NESTED    one instance per element of a sequence, for every instance of `up` (or of depth 0, when up ==
+ *             FLAT_ROOT: then there is one segment). The instances of one segment are consecutive.
+ *   SELECTED  some instances of `up`, each once, in ascending order (pack, split, the active set of a loop).
+ * Every context with a chain of ups leads to an FN context or to depth 0. For instance i of context C,
+ * at(C -> D) is the instance of the ancestor-or-self D it comes from. Nothing is ever done for N = 0, and
+ * every statement is harmless then.
+ *
+ * BODIES. FlatBody is scalar code evaluated once per instance of a context (or once, on the host, if ctx is
+ * FLAT_ROOT): a core block in which only CORE_ATOM, PRIM, LENGTH, INDEX, SLICE, CHECK, IF and LOOP occur
+ * (their blocks likewise); array-typed core variables are views. Its free core variables are its inputs:
+ *   IN_HOST  the value of a HOST variable
+ *   IN_COL   element at(body ctx -> column's ctx) of a COL variable
+ *   IN_ELEM  `ctx` is a NESTED context, body ctx or an ancestor of it; `var` is an array in up(ctx), a COL, or HOST if
+ *            up(ctx) is FLAT_ROOT: the element of that array at the position of the instance:
+ *            arr[seg][pos], j = at(body ctx -> ctx), seg = at(.. -> up(ctx)), pos = j - offset[seg]
+ *   IN_POS   pos as above (i64)
+ * A failing check (or index …) records the error and goes on with a harmless value; the program stops at the
+ * next point where the host looks (every read-back, and the end).
+ *
+ * Worked example: { sum { v * x[j] : (j, v) in row } : row in rows }
+ *     c1 = nested root (rows_j)                       -- N = number of rows
+ *     r_j = elems rows_j in c1; r_v = …                -- aliases: the stored views themselves
+ *     c2 = nested c1 (r_j)                             -- N = number of non-zeros; offsets known to the block
+ *     s = reduce c2 { j = elem r_j; v = elem r_v; t = index x j; m = mul v t; -> m } op add neutral 0.0
+ *     out = views c1 (s)                               -- the host array of the results
+ */
+#ifndef DPC_FLAT_H
+#define DPC_FLAT_H
+
+#include "core/core.h"
+
+typedef uint32_t FlatVar;
+#define FLAT_NO_VAR UINT32_MAX
+/* Stands for depth 0 wherever a context is named. */
+#define FLAT_ROOT (UINT32_MAX - 1)
+
+typedef enum FlatVarKind { FLAT_HOST, FLAT_COL, FLAT_CTX } FlatVarKind;
+typedef enum FlatCtxKind { CTX_FN, CTX_NESTED, CTX_SELECTED } FlatCtxKind;
+
+typedef struct FlatVarInfo {
+    FlatVarKind kind;
+    CoreType type;      /* HOST, COL */
+    FlatVar ctx;        /* COL: the context it belongs to; CTX: its up (FLAT_ROOT for depth 0, FLAT_NO_VAR for CTX_FN) */
+    FlatCtxKind ctx_kind;
+    const char *hint;
+} FlatVarInfo;
+
+typedef enum FlatInputKind { IN_HOST, IN_COL, IN_ELEM, IN_POS } FlatInputKind;
+typedef struct FlatInput {
+    FlatInputKind kind;
+    CoreVar as;         /* the core variable it binds in the body */
+    FlatVar var;        /* HOST, COL: the variable; ELEM: the array; POS: unused */
+    FlatVar ctx;        /* ELEM, POS: the nested context */
+} FlatInput;
+
+typedef VEC(FlatInput) FlatInputs;
+
+typedef struct FlatBody {
+    FlatVar ctx;        /* or FLAT_ROOT */
+    FlatInputs inputs;
+    CoreBlock *block;
+} FlatBody;
+
+/* An associative operator: block over params (2k) -> k. Its inputs, and those of the neutral element, belong to
+ * up(c) of the reduction's context c, or above: the instance the segment belongs to. */
+typedef struct FlatOp {
+    FlatInputs inputs;
+    CoreLambda op;
+    FlatInputs neutral_inputs;  /* IN_HOST or IN_COL, so that `neutral` atoms are constants or inputs */
+    CoreAtom *neutral;
+    uint32_t k;
+    bool commutative;
+} FlatOp;
+
+typedef struct FlatBlock FlatBlock;
+typedef struct FlatStmt FlatStmt;
+typedef struct FlatFn FlatFn;
+
+typedef enum FlatKind {
+    /* ---- scalar code ---- */
+    FLAT_S_HOST,     /* outs (HOST) = body on the host */
+    FLAT_S_KERNEL,   /* outs (COL of body.ctx) = body */
+    FLAT_S_ARRAY,    /* out (array in body.ctx: COL, or HOST if root) = [results of body] per instance */
+    /* ---- contexts ---- */
+    FLAT_S_NESTED,   /* out ctx: one segment per instance of up; `source` gives the lengths: an array (its lengths) or
+                        an i64, COL in up, or HOST if up is root */
+    FLAT_S_PACK,     /* out ctx = instances of body.ctx (NESTED) for which the body's bool holds */
+    FLAT_S_SPLIT,    /* outs: two SELECTED contexts of `ctx`: where the bool column holds, and where not */
+    /* ---- columns ---- */
+    FLAT_S_ELEMS,    /* outs[i] (COL of ctx) = elements of arrays[i] (in up(ctx)), ctx NESTED: an alias where the views are contiguous */
+    FLAT_S_VIEWS,    /* outs[i]: arrays in up(c): the results of a map. ctx is NESTED c, or a context made by PACK from NESTED c;
+                        cols[i] are columns of ctx; each segment becomes one array */
+    FLAT_S_MERGE,    /* outs[i] (COL of ctx) = parts' columns put where they belong; the parts' contexts are SELECTED
+                        from ctx and together hold every instance once */
+    /* ---- segmented operations; c = body.ctx is NESTED; outs are columns in up(c), or HOST if up(c) is root ---- */
+    FLAT_S_REDUCE,   /* outs[k]: one value per segment */
+    FLAT_S_SCAN,     /* outs[k]: columns of c; prefixes within each segment */
+    FLAT_S_SCATTER,  /* outs[k]: arrays = dests with the body's values (1..k) put at the body's index (0) */
+    FLAT_S_HIST,     /* outs[k]: arrays of length `size` (i64, in up(c)), every element neutral, then combined */
+    /* ---- operations on whole arrays in a context, or at depth 0 (ctx == FLAT_ROOT) ---- */
+    FLAT_S_ARGSORT,  /* out: [i64] from `arrays` (keys, first is most significant) */
+    FLAT_S_FLATTEN,  /* out from arrays[0] */
+    FLAT_S_UPDATE,   /* out = array with [index] = value; out of range: unchanged (a check stands before it) */
+    /* ---- host control ---- */
+    FLAT_S_IF,       /* outs of any kind = cond (HOST bool) ? then : else */
+    FLAT_S_LOOP,     /* host loop; state of any kind */
+    FLAT_S_LOOP_LIFTED, /* while loop in ctx over the instances still running */
+    FLAT_S_CALL,     /* host version of a function */
+    FLAT_S_CALL_LIFTED  /* lifted version, several sites joined in one call */
+} FlatKind;
+
+struct FlatBlock {
+    VEC(FlatStmt *) stmts;
+    FlatVar *results;
+    uint32_t nresults;
+    FlatVar *dies; uint32_t ndies;   /* filled by flat_liveness: dead at entry of this block (used by a sibling only) */
+    FlatVar *ends; uint32_t nends;   /* likewise: results that die with the block, so that their ownership moves to what the
+                                        statement binds; any other result (needed after the statement too) is copied */
+};
+
+typedef struct FlatSite { /* one place of a joined call */
+    FlatVar ctx;        /* whose instances call */
+    FlatVar *args;      /* COLs of ctx */
+    FlatVar *outs;      /* COLs of ctx */
+} FlatSite;
+
+typedef struct FlatPart { FlatVar ctx; FlatVar *cols; } FlatPart;
+
+struct FlatStmt {
+    FlatKind kind;
+    Span span;
+    FlatVar *outs; uint32_t nouts;
+    FlatVar ctx;              /* where the kind says so */
+    FlatBody body;            /* HOST KERNEL ARRAY PACK REDUCE SCAN SCATTER HIST */
+    union {
+        struct { FlatVar source; } nested;
+        struct { FlatVar cond; } split;
+        struct { FlatVar *arrays; uint32_t n; } arrays;     /* ELEMS ARGSORT FLATTEN, VIEWS (columns) */
+        struct { FlatPart *parts; uint32_t nparts; } merge;
+        struct { FlatOp op; bool exclusive; FlatVar size; } reduce; /* REDUCE SCAN HIST */
+        struct { FlatVar *dests; uint32_t n; } scatter;
+        struct { FlatVar array, index, value; } update;     /* all in ctx (COL), or HOST if root */
+        struct { FlatVar cond; FlatBlock *then_b, *else_b; } if_;
+        struct {
+            FlatVar *params, *inits; uint32_t nparams;
+            FlatVar index, count;   /* for loop: HOST i64; index FLAT_NO_VAR: while */
+            FlatBlock *cond;        /* while: one HOST bool */
+            FlatBlock *body;
+        } loop;                                             /* LOOP */
+        struct {
+            /* ctx: the context of the whole; act: CTX, SELECTED from ctx, the running instances, new each round;
+             * params: COLs of act; inits: COLs of ctx; cond: one bool COL of act; body: next state, COLs of act.
+             * outs: COLs of ctx: each instance's state when its cond first failed. */
+            FlatVar act;
+            FlatVar *params, *inits; uint32_t nparams;
+            FlatBlock *cond, *body;
+        } loop_lifted;
+        struct { FlatFn *fn; FlatVar *args; uint32_t nargs; } call;
+        struct { FlatFn *fn; FlatSite *sites; uint32_t nsites; uint32_t nargs, nresults; } call_lifted;
+    };
+    FlatVar *dies; uint32_t ndies; /* filled by flat_liveness: variables whose last use is this statement */
+};
+
+struct FlatFn {
+    const char *name;       /* the core function's; lifted versions end in "_lifted" */
+    uint32_t index;         /* in FlatProgram.fns */
+    bool lifted;
+    bool recursive;
+    FlatVar ctx;            /* lifted: the parameter CTX_FN; else FLAT_NO_VAR */
+    FlatVar *params; uint32_t nparams;
+    FlatBlock *body;
+    VEC(FlatVarInfo) vars;
+    const CoreFn *core;     /* types of the core variables in bodies are core->vars (the body's copies included) */
+};
+
+typedef struct FlatEntry { const CoreEntry *entry; FlatFn *fn; } FlatEntry;
+
+typedef struct FlatProgram {
+    Arena *arena;
+    CoreProgram *core;      /* sites, session, entries */
+    VEC(FlatFn *) fns;
+    VEC(FlatEntry) entries;
+} FlatProgram;
+
+/* ---- flattening ---- */
+/* Never fails on a checked core program, except for operations the language page excludes; those end in a
+ * diagnostic and NULL. */
+FlatProgram *flatten(CoreProgram *core);
+
+void flat_print(StrBuf *out, const FlatProgram *p);
+/* Static invariants: every variable bound once and before use; kinds, types and contexts as said above;
+ * inputs only from the body's context or its ancestors; only scalar code in bodies. */
+bool flat_check(const FlatProgram *p, StrBuf *why);
+/* Fills `dies` everywhere. Parameters of functions are owned by the callee: an unused one is in body->dies. */
+void flat_liveness(FlatProgram *p);
+
+/* ---- traversal ---- */
+/* Every variable a statement reads itself, not in its blocks (inputs of bodies and ops, contexts included). */
+void flat_stmt_reads(const FlatStmt *s, void (*f)(void *ctx, FlatVar v), void *ctx);
+/* Calls f on the statement's blocks (branches, cond, body), on the variables that it binds for what follows (outs,
+ * the outs of call sites), and on those that it binds for its own blocks (loop params, index, act). */
+void flat_stmt_blocks(const FlatStmt *s, void (*f)(void *ctx, FlatBlock *b), void *ctx);
+void flat_stmt_binds(const FlatStmt *s, void (*f)(void *ctx, FlatVar v), void *ctx);
+void flat_stmt_params(const FlatStmt *s, void (*f)(void *ctx, FlatVar v), void *ctx);
+const char *flat_kind_name(FlatKind kind); /* "reduce" */
+bool flat_kind_has_body(FlatKind kind);
+/* Is d the context c itself or one of its ancestors (FLAT_ROOT is above everything)? */
+bool flat_ctx_is_below(const FlatFn *fn, FlatVar c, FlatVar d);
+/* The context of a COL of function fn; the up of a CTX. */
+static inline FlatVar flat_ctx(const FlatFn *fn, FlatVar v) { return fn->vars.at[v].ctx; }
+
+#endif

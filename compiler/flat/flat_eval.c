@@ -1,0 +1,595 @@
+#include "flat/flat_eval.h"
+#include "flat/eval_internal.h"
+
+#include "ref.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define DEEPEST_CALL 20000u
+#define STACK_BYTES ((size_t)1 << 30)   /* address space; only what is used gets memory */
+#define STACK_RESERVE ((size_t)1 << 18) /* for what runs between two checks */
+
+/* ---- assertions and failures ---- */
+
+void flat_eval_broken(const Eval *e, const char *what) {
+    fprintf(stderr, "dpc: internal error: flat_eval: %s", what);
+    if (e->stmt) {
+        Session *session = e->program->core ? e->program->core->session : NULL;
+        fprintf(stderr, "; in %s of %s", flat_kind_name(e->stmt->kind), e->frame->fn->name);
+        if (session && e->stmt->span.file < session->files.n)
+            fprintf(stderr, ", line %u", source_linecol(session, e->stmt->span.file, e->stmt->span.start).line);
+    }
+    fputc('\n', stderr);
+    abort();
+}
+
+bool flat_eval_fail(Eval *e, uint32_t site, Span span, int64_t v0, int64_t v1, int64_t v2) {
+    FLAT_ASSERT(e, site != CORE_NO_SITE, "an operation without a site failed");
+    *e->error = (EvalError){.site = site, .values = {v0, v1, v2}, .span = span};
+    return false;
+}
+
+bool flat_eval_fail_text(Eval *e, const char *text) {
+    *e->error = (EvalError){.site = CORE_NO_SITE, .text = text};
+    if (e->stmt) e->error->span = e->stmt->span;
+    return false;
+}
+
+/* ---- variables ---- */
+
+Value *var_read(Eval *e, FlatVar v) {
+    FLAT_ASSERT(e, v < e->frame->fn->vars.n && e->frame->bound[v], "a variable is read that is dead or not yet bound");
+    return &e->frame->vars[v];
+}
+
+Ctx *var_ctx(Eval *e, FlatVar v) {
+    if (v == FLAT_ROOT) return NULL;
+    Value *x = var_read(e, v);
+    FLAT_ASSERT(e, x->kind == FLAT_CTX, "a context is none");
+    return x->ctx;
+}
+
+Col *var_col(Eval *e, FlatVar v, const Ctx *ctx) {
+    Value *x = var_read(e, v);
+    FLAT_ASSERT(e, x->kind == FLAT_COL && x->col.ctx == ctx, "a column is of another context");
+    return &x->col;
+}
+
+Elem var_elem(Eval *e, FlatVar v, const Ctx *ctx, uint64_t i) {
+    if (!ctx) {
+        FLAT_ASSERT(e, var_read(e, v)->kind == FLAT_HOST, "a host variable is none");
+        return var_read(e, v)->host;
+    }
+    const Col *col = var_col(e, v, ctx);
+    FLAT_ASSERT(e, i < ctx->n, "an instance out of range");
+    return elem_load(col->type, col->data + i * elem_bytes(col->type));
+}
+
+void var_bind(Eval *e, FlatVar v, Value x) {
+    const FlatVarInfo *info = &e->frame->fn->vars.at[v];
+    FLAT_ASSERT(e, info->kind == x.kind, "a variable gets a value of another kind");
+    FLAT_ASSERT(e, x.kind == FLAT_CTX || core_type_equal(info->type, x.type), "a variable gets a value of another type");
+    FLAT_ASSERT(e, x.kind != FLAT_CTX || info->ctx_kind == x.ctx->kind, "a context of another kind");
+    if (x.kind == FLAT_COL && e->frame->bound[info->ctx])
+        FLAT_ASSERT(e, e->frame->vars[info->ctx].ctx == x.col.ctx, "a variable gets a column of another context");
+    e->frame->vars[v] = x;
+    e->frame->bound[v] = true;
+}
+
+void bind_col(Eval *e, FlatVar v, Ctx *ctx, char *data) {
+    CoreType t = e->frame->fn->vars.at[v].type;
+    if (ctx->n) {
+        const Stored *s = stored_at(e, (uintptr_t)data);
+        FLAT_ASSERT(e, s && core_type_equal(s->type, t), "a column lies in no block of its type");
+        uint64_t first = (uint64_t)(data - s->data) / elem_bytes(t);
+        FLAT_ASSERT(e, ctx->n <= s->n - first, "a column reaches out of its block");
+    }
+    var_bind(e, v, (Value){.kind = FLAT_COL, .type = t, .col = {ctx, t, data}});
+}
+
+void bind_ctx(Eval *e, FlatVar v, Ctx *ctx) { var_bind(e, v, (Value){.kind = FLAT_CTX, .ctx = ctx}); }
+
+void bind_host(Eval *e, FlatVar v, Elem x, bool owned) {
+    CoreType t = e->frame->fn->vars.at[v].type;
+    var_bind(e, v, (Value){.kind = FLAT_HOST, .type = t, .host = x, .owned = owned});
+}
+
+bool bind_arrays(Eval *e, FlatVar v, Ctx *up, Index *offsets, char *data, bool owned) {
+    CoreType t = e->frame->fn->vars.at[v].type;
+    uint32_t bytes = elem_bytes(core_element(t));
+    if (!up) {
+        bind_host(e, v, (Elem){.view = view_of(data, offsets->at[1])}, owned);
+        return true;
+    }
+    Stored *views = stored_new(e, t, up->n);
+    if (!views) return false;
+    for (uint64_t i = 0; i < up->n; i++) {
+        View x = view_of(data + offsets->at[i] * bytes, offsets->at[i + 1] - offsets->at[i]);
+        elem_store(t, views->data + i * sizeof x, (Elem){.view = x});
+    }
+    stored_set_contig(views, offsets, data);
+    bind_col(e, v, up, views->data);
+    return true;
+}
+
+bool new_cols(Eval *e, const FlatVar *vars, uint32_t n, Ctx *ctx, char **data) {
+    for (uint32_t i = 0; i < n; i++) {
+        Stored *s = stored_new(e, e->frame->fn->vars.at[vars[i]].type, ctx->n);
+        if (!s) return false;
+        data[i] = s->data;
+        bind_col(e, vars[i], ctx, s->data);
+    }
+    return true;
+}
+
+/* ---- ownership of host arrays: who may update in place ---- */
+
+static void share(void *ctx, FlatVar v) {
+    Eval *e = ctx;
+    e->frame->vars[v].owned = false;
+}
+
+/* Can what the statement binds refer to the arrays that it reads? */
+static bool may_capture(const FlatFn *fn, const FlatStmt *s) {
+    switch (s->kind) {
+    case FLAT_S_NESTED:
+    case FLAT_S_PACK:
+    case FLAT_S_SPLIT:
+    case FLAT_S_REDUCE:
+    case FLAT_S_SCAN:
+    case FLAT_S_HIST:
+    case FLAT_S_ARGSORT:
+    case FLAT_S_IF:
+    case FLAT_S_CALL: return false;
+    case FLAT_S_HOST:
+    case FLAT_S_KERNEL:
+        for (uint32_t i = 0; i < s->nouts; i++)
+            if (fn->vars.at[s->outs[i]].type.rank > 0) return true;
+        return false;
+    case FLAT_S_ARRAY:
+    case FLAT_S_SCATTER:
+    case FLAT_S_UPDATE:
+        for (uint32_t i = 0; i < s->nouts; i++)
+            if (fn->vars.at[s->outs[i]].type.rank > 1) return true;
+        return false;
+    case FLAT_S_ELEMS:
+    case FLAT_S_VIEWS:
+    case FLAT_S_MERGE:
+    case FLAT_S_FLATTEN:
+    case FLAT_S_LOOP:
+    case FLAT_S_LOOP_LIFTED:
+    case FLAT_S_CALL_LIFTED: return true;
+    }
+    return true;
+}
+
+static bool is_among(const FlatVar *vars, uint32_t n, FlatVar v) {
+    for (uint32_t i = 0; i < n; i++)
+        if (vars[i] == v) return true;
+    return false;
+}
+
+/* The values of vars, which move if they are among `last`, and are shared otherwise or when named twice. */
+static void take_values(Eval *e, const FlatVar *vars, uint32_t n, const FlatVar *last, uint32_t nlast, Value *out) {
+    for (uint32_t i = 0; i < n; i++) {
+        Value *x = var_read(e, vars[i]);
+        bool once = !is_among(vars, i, vars[i]) && !is_among(vars + i + 1, n - i - 1, vars[i]);
+        if (!once || !is_among(last, nlast, vars[i])) x->owned = false;
+        out[i] = *x;
+    }
+}
+
+static void unbind(Eval *e, const FlatVar *vars, uint32_t n) {
+    for (uint32_t i = 0; i < n; i++) {
+        (void)var_read(e, vars[i]); /* nothing dies twice */
+        e->frame->bound[vars[i]] = false;
+    }
+}
+
+/* ---- blocks ---- */
+
+static bool exec_stmt(Eval *e, const FlatStmt *s);
+
+static bool exec_block(Eval *e, const FlatBlock *b, Value *results) {
+    unbind(e, b->dies, b->ndies);
+    for (uint32_t i = 0; i < b->stmts.n; i++)
+        if (!exec_stmt(e, b->stmts.at[i])) return false;
+    take_values(e, b->results, b->nresults, b->ends, b->nends, results);
+    unbind(e, b->ends, b->nends);
+    return true;
+}
+
+/* Contexts first: columns among the same variables may belong to them. */
+static void bind_values(Eval *e, const FlatVar *vars, uint32_t n, const Value *values) {
+    for (uint32_t i = 0; i < n; i++)
+        if (values[i].kind == FLAT_CTX) var_bind(e, vars[i], values[i]);
+    for (uint32_t i = 0; i < n; i++)
+        if (values[i].kind != FLAT_CTX) var_bind(e, vars[i], values[i]);
+}
+
+/* Runs a block and binds its results. */
+static bool exec_into(Eval *e, const FlatStmt *s, const FlatBlock *b, const FlatVar *vars, uint32_t n) {
+    Value *values = scratch_alloc(n, sizeof *values);
+    bool ok = exec_block(e, b, values);
+    e->stmt = s;
+    if (ok) bind_values(e, vars, n, values);
+    free(values);
+    return ok;
+}
+
+static bool exec_if(Eval *e, const FlatStmt *s) {
+    bool holds = var_elem(e, s->if_.cond, NULL, 0).bits;
+    return exec_into(e, s, holds ? s->if_.then_b : s->if_.else_b, s->outs, s->nouts);
+}
+
+/* ---- host loops ---- */
+
+static bool loop_for(Eval *e, const FlatStmt *s) {
+    int64_t count = (int64_t)var_elem(e, s->loop.count, NULL, 0).bits;
+    for (int64_t i = 0; i < count; i++) {
+        bind_host(e, s->loop.index, (Elem){.bits = (uint64_t)i}, false);
+        if (!exec_into(e, s, s->loop.body, s->loop.params, s->loop.nparams)) return false;
+    }
+    return true;
+}
+
+static bool loop_while(Eval *e, const FlatStmt *s) {
+    for (;;) {
+        Value holds;
+        if (!exec_block(e, s->loop.cond, &holds)) return false;
+        e->stmt = s;
+        if (!holds.host.bits) return true;
+        if (!exec_into(e, s, s->loop.body, s->loop.params, s->loop.nparams)) return false;
+    }
+}
+
+static bool exec_loop(Eval *e, const FlatStmt *s) {
+    uint32_t n = s->loop.nparams;
+    Value *values = scratch_alloc(n, sizeof *values);
+    take_values(e, s->loop.inits, n, NULL, 0, values);
+    bind_values(e, s->loop.params, n, values);
+    bool ok = s->loop.index == FLAT_NO_VAR ? loop_while(e, s) : loop_for(e, s);
+    if (ok) {
+        take_values(e, s->loop.params, n, s->loop.params, n, values);
+        unbind(e, s->loop.params, n);
+        bind_values(e, s->outs, n, values);
+    }
+    free(values);
+    return ok;
+}
+
+/* ---- lifted loops (FLATTENING section 5) ---- */
+
+typedef struct Lifted {
+    Eval *e;
+    const FlatStmt *s;
+    Ctx *whole, *act;
+    uint32_t n;
+    Value *state;   /* columns of act; behind them the outs, columns of whole, and act itself: roots */
+    Value *outs;    /* filled where instances have stopped; allocated with the first of them */
+    bool parked;
+} Lifted;
+
+static bool park_alloc(Lifted *l) {
+    for (uint32_t i = 0; i < l->n; i++) {
+        CoreType t = l->state[i].type;
+        Stored *s = stored_new(l->e, t, l->whole->n);
+        if (!s) return false;
+        l->outs[i] = (Value){.kind = FLAT_COL, .type = t, .col = {l->whole, t, s->data}};
+    }
+    l->parked = true;
+    return true;
+}
+
+/* Writes the state of the instances idx of act to where they belong in the whole. */
+static bool park(Lifted *l, const Index *idx, uint64_t n) {
+    Eval *e = l->e;
+    if (!l->parked && n == l->whole->n) { /* all at once: the state is the result */
+        for (uint32_t i = 0; i < l->n; i++) {
+            l->outs[i] = l->state[i];
+            l->outs[i].col.ctx = l->whole;
+        }
+        return true;
+    }
+    if (!l->parked && !park_alloc(l)) return false;
+    for (uint32_t k = 0; k < l->n; k++) {
+        uint32_t bytes = elem_bytes(l->state[k].type);
+        for (uint64_t i = 0; i < n; i++)
+            memcpy(l->outs[k].col.data + path_at(l->act->map ? l->act->map->at : NULL, idx->at[i]) * bytes,
+                   l->state[k].col.data + idx->at[i] * bytes, bytes);
+        e->counts.moved += n;
+        e->counts.work += n;
+    }
+    return true;
+}
+
+/* The state of the instances idx of act goes on, in a context selected from the whole: paths stay one link long. */
+static bool go_on(Lifted *l, const Index *idx, uint64_t n) {
+    Index *map = index_new(l->e, n);
+    for (uint64_t i = 0; i < n; i++) map->at[i] = path_at(l->act->map ? l->act->map->at : NULL, idx->at[i]);
+    Ctx *act = ctx_select(l->e, l->whole, map, n);
+    for (uint32_t k = 0; k < l->n; k++) {
+        char *data = gather_col(l->e, l->state[k].type, l->state[k].col.data, idx, n);
+        if (!data) return false;
+        l->state[k].col.ctx = act;
+        l->state[k].col.data = data;
+    }
+    l->act = act;
+    return true;
+}
+
+static void bind_state(Lifted *l) {
+    l->outs[l->n] = (Value){.kind = FLAT_CTX, .ctx = l->act};
+    bind_ctx(l->e, l->s->loop_lifted.act, l->act);
+    bind_values(l->e, l->s->loop_lifted.params, l->n, l->state);
+}
+
+/* Evaluates the condition, and parks those for which it fails. *running is how many go on. */
+static bool lifted_cond(Lifted *l, uint64_t *running) {
+    Eval *e = l->e;
+    Value cond;
+    bind_state(l);
+    if (!exec_block(e, l->s->loop_lifted.cond, &cond)) return false;
+    e->stmt = l->s;
+    FLAT_ASSERT(e, cond.col.ctx == l->act, "a condition of another context");
+    uint64_t n = l->act->n;
+    Index *yes = index_new(e, n), *no = index_new(e, n);
+    *running = ref_partition((const uint8_t *)cond.col.data, n, yes->at, no->at);
+    e->counts.launches++;
+    e->counts.readbacks++;
+    e->counts.work += n;
+    if (*running < n && !park(l, no, n - *running)) return false;
+    return *running == n || *running == 0 || go_on(l, yes, *running);
+}
+
+static bool lifted_rounds(Lifted *l) {
+    Eval *e = l->e;
+    for (;;) {
+        uint64_t running;
+        if (!lifted_cond(l, &running)) return false;
+        if (running == 0) return true;
+        bind_state(l);
+        if (!exec_block(e, l->s->loop_lifted.body, l->state)) return false;
+        e->stmt = l->s;
+        for (uint32_t i = 0; i < l->n; i++) FLAT_ASSERT(e, l->state[i].col.ctx == l->act, "state of another context");
+    }
+}
+
+static void bind_empty(Eval *e, const FlatVar *vars, uint32_t n, Ctx *ctx) {
+    for (uint32_t i = 0; i < n; i++) bind_col(e, vars[i], ctx, NULL);
+}
+
+static bool exec_loop_lifted(Eval *e, const FlatStmt *s) {
+    Ctx *whole = var_ctx(e, s->ctx);
+    if (whole->n == 0) {
+        bind_empty(e, s->outs, s->nouts, whole);
+        return true;
+    }
+    uint32_t n = s->loop_lifted.nparams;
+    Lifted l = {.e = e, .s = s, .whole = whole, .n = n};
+    l.act = ctx_new(e, CTX_SELECTED, whole, whole->n);
+    Roots roots = {scratch_alloc(2 * n + 1u, sizeof(Value)), 2 * n + 1u, e->roots};
+    l.state = roots.values;
+    l.outs = roots.values + n;
+    e->roots = &roots;
+    take_values(e, s->loop_lifted.inits, n, NULL, 0, l.state);
+    for (uint32_t i = 0; i < n; i++) {
+        (void)var_col(e, s->loop_lifted.inits[i], whole);
+        l.state[i].col.ctx = l.act;
+    }
+    bool ok = lifted_rounds(&l);
+    if (ok) bind_values(e, s->outs, n, l.outs);
+    e->roots = roots.outer;
+    free(roots.values);
+    return ok;
+}
+
+/* ---- calls ---- */
+
+/* Roughly the stack pointer; stacks grow downwards on everything we run on. */
+#if defined(__GNUC__)
+#define STACK_HERE() ((uintptr_t)__builtin_frame_address(0))
+#else
+#define STACK_HERE() ((uintptr_t)&(char){0})
+#endif
+
+/* Runs a function on values; `ctx` is its context if it is lifted. */
+static bool exec_fn(Eval *e, const FlatFn *fn, Ctx *ctx, const Value *args, Value *results) {
+    if (e->depth >= DEEPEST_CALL || STACK_HERE() < e->stack_end) return flat_eval_fail_text(e, "recursion too deep");
+    const FlatStmt *call = e->stmt;
+    Frame frame = {fn, scratch_alloc(fn->vars.n, sizeof(Value)), scratch_alloc(fn->vars.n, 1), e->frame};
+    e->frame = &frame;
+    e->stmt = NULL;
+    if (++e->depth > e->counts.max_depth) e->counts.max_depth = e->depth;
+    if (fn->lifted) bind_ctx(e, fn->ctx, ctx);
+    bind_values(e, fn->params, fn->nparams, args);
+    bool ok = exec_block(e, fn->body, results);
+    e->depth--;
+    e->frame = frame.caller;
+    if (ok) e->stmt = call;
+    free(frame.vars);
+    free(frame.bound);
+    return ok;
+}
+
+static bool exec_call(Eval *e, const FlatStmt *s) {
+    uint32_t n = s->call.nargs;
+    Value *values = scratch_alloc((uint64_t)n + s->nouts, sizeof *values);
+    take_values(e, s->call.args, n, s->dies, s->ndies, values);
+    bool ok = exec_fn(e, s->call.fn, NULL, values, values + n);
+    if (ok) bind_values(e, s->outs, s->nouts, values + n);
+    free(values);
+    return ok;
+}
+
+/* The joined context is the sites' instances, one site behind the other (FLATTENING section 6). */
+static bool join_arg(Eval *e, const FlatStmt *s, uint32_t k, Ctx *joined, Value *out) {
+    CoreType t = s->call_lifted.fn->vars.at[s->call_lifted.fn->params[k]].type;
+    *out = (Value){.kind = FLAT_COL, .type = t, .col = {joined, t, NULL}};
+    for (uint32_t i = 0; i < s->call_lifted.nsites; i++) { /* all instances at one site: nothing moves */
+        const FlatSite *site = &s->call_lifted.sites[i];
+        const Col *col = var_col(e, site->args[k], var_ctx(e, site->ctx));
+        if (col->ctx->n == joined->n) out->col.data = col->data;
+    }
+    if (out->col.data) return true;
+    Stored *all = stored_new(e, t, joined->n);
+    if (!all) return false;
+    char *to = out->col.data = all->data;
+    for (uint32_t i = 0; i < s->call_lifted.nsites; i++) {
+        const FlatSite *site = &s->call_lifted.sites[i];
+        const Col *col = var_col(e, site->args[k], var_ctx(e, site->ctx));
+        uint64_t bytes = col->ctx->n * elem_bytes(t);
+        if (bytes) memcpy(to, col->data, bytes);
+        to += bytes;
+    }
+    e->counts.moved += joined->n;
+    e->counts.work += joined->n;
+    return true;
+}
+
+/* Each site gets its slice of the results. */
+static void bind_sites(Eval *e, const FlatStmt *s, const Value *results) {
+    uint64_t at = 0;
+    for (uint32_t i = 0; i < s->call_lifted.nsites; i++) {
+        const FlatSite *site = &s->call_lifted.sites[i];
+        Ctx *ctx = var_ctx(e, site->ctx);
+        for (uint32_t k = 0; k < s->call_lifted.nresults; k++)
+            bind_col(e, site->outs[k], ctx, ctx->n ? results[k].col.data + at * elem_bytes(results[k].type) : NULL);
+        at += ctx->n;
+    }
+}
+
+static bool exec_call_lifted(Eval *e, const FlatStmt *s) {
+    uint32_t nargs = s->call_lifted.nargs, nresults = s->call_lifted.nresults, busy = 0;
+    uint64_t n = 0;
+    for (uint32_t i = 0; i < s->call_lifted.nsites; i++) {
+        n += var_ctx(e, s->call_lifted.sites[i].ctx)->n;
+        busy += var_ctx(e, s->call_lifted.sites[i].ctx)->n > 0;
+    }
+    if (n == 0) { /* ends a recursion that else would not end */
+        bind_sites(e, s, NULL);
+        return true;
+    }
+    Ctx *joined = ctx_new(e, CTX_FN, NULL, n);
+    Value *values = scratch_alloc((uint64_t)nargs + nresults, sizeof *values);
+    bool ok = true;
+    for (uint32_t k = 0; k < nargs && ok; k++) ok = join_arg(e, s, k, joined, &values[k]);
+    e->counts.lifted_calls++;
+    e->counts.launches += busy > 1;
+    ok = ok && exec_fn(e, s->call_lifted.fn, joined, values, values + nargs);
+    for (uint32_t k = 0; k < nresults && ok; k++)
+        FLAT_ASSERT(e, values[nargs + k].col.ctx == joined, "a result of another context");
+    if (ok) bind_sites(e, s, values + nargs);
+    free(values);
+    return ok;
+}
+
+/* ---- statements ---- */
+
+static bool exec_kind(Eval *e, const FlatStmt *s) {
+    switch (s->kind) {
+    case FLAT_S_HOST: return exec_host(e, s);
+    case FLAT_S_KERNEL: return exec_kernel(e, s);
+    case FLAT_S_ARRAY: return exec_array(e, s);
+    case FLAT_S_NESTED: return exec_nested(e, s);
+    case FLAT_S_PACK: return exec_pack(e, s);
+    case FLAT_S_SPLIT: return exec_split(e, s);
+    case FLAT_S_ELEMS: return exec_elems(e, s);
+    case FLAT_S_VIEWS: return exec_views(e, s);
+    case FLAT_S_MERGE: return exec_merge(e, s);
+    case FLAT_S_REDUCE: return exec_reduce(e, s);
+    case FLAT_S_SCAN: return exec_scan(e, s);
+    case FLAT_S_HIST: return exec_hist(e, s);
+    case FLAT_S_SCATTER: return exec_scatter(e, s);
+    case FLAT_S_ARGSORT: return exec_argsort(e, s);
+    case FLAT_S_FLATTEN: return exec_flatten(e, s);
+    case FLAT_S_UPDATE: return exec_update(e, s);
+    case FLAT_S_IF: return exec_if(e, s);
+    case FLAT_S_LOOP: return exec_loop(e, s);
+    case FLAT_S_LOOP_LIFTED: return exec_loop_lifted(e, s);
+    case FLAT_S_CALL: return exec_call(e, s);
+    case FLAT_S_CALL_LIFTED: return exec_call_lifted(e, s);
+    }
+    return false;
+}
+
+static void check_read(void *ctx, FlatVar v) { (void)var_read(ctx, v); }
+
+static bool exec_stmt(Eval *e, const FlatStmt *s) {
+    e->stmt = s;
+    collect_if_due(e);
+    flat_stmt_reads(s, check_read, e);
+    if (may_capture(e->frame->fn, s)) flat_stmt_reads(s, share, e);
+    if (!exec_kind(e, s)) return false;
+    e->stmt = s;
+    unbind(e, s->dies, s->ndies);
+    return true;
+}
+
+/* ---- the entry, on a stack of its own ---- */
+
+typedef struct Job {
+    Eval eval;
+    const FlatFn *fn;
+    Arena *arena;
+    const CoreValue *args;
+    CoreValue *results;
+    size_t stack_bytes;
+    bool ok;
+} Job;
+
+static bool run_entry(Job *job) {
+    Eval *e = &job->eval;
+    const FlatFn *fn = job->fn;
+    uint32_t nargs = fn->nparams, nresults = fn->body->nresults;
+    Value *values = scratch_alloc((uint64_t)nargs + nresults, sizeof *values);
+    bool ok = true;
+    for (uint32_t i = 0; i < nargs && ok; i++) ok = value_from_core(e, &job->args[i], &values[i]);
+    ok = ok && exec_fn(e, fn, NULL, values, values + nargs);
+    for (uint32_t i = 0; i < nresults && ok; i++)
+        job->results[i] = value_to_core(e, job->arena, values[nargs + i].type, values[nargs + i].host);
+    free(values);
+    return ok;
+}
+
+static void *run_job(void *arg) {
+    Job *job = arg;
+    job->eval.stack_end = STACK_HERE() - job->stack_bytes + STACK_RESERVE;
+    job->ok = run_entry(job);
+    return NULL;
+}
+
+/* Tries ever smaller stacks, should the system be short of address space. */
+static bool run_on_big_stack(Job *job) {
+    for (job->stack_bytes = STACK_BYTES; job->stack_bytes >= 4 * STACK_RESERVE; job->stack_bytes /= 2) {
+        pthread_attr_t attributes;
+        pthread_t thread;
+        if (pthread_attr_init(&attributes) != 0) return false;
+        bool started = pthread_attr_setstacksize(&attributes, job->stack_bytes) == 0 &&
+                       pthread_create(&thread, &attributes, run_job, job) == 0;
+        pthread_attr_destroy(&attributes);
+        if (started) return pthread_join(thread, NULL) == 0;
+    }
+    return false;
+}
+
+/* Bodies do not nest, so one environment does for all. */
+static Elem *env_new(const FlatProgram *p) {
+    uint32_t n = 0;
+    for (uint32_t i = 0; i < p->fns.n; i++)
+        if (p->fns.at[i]->core->vars.n > n) n = p->fns.at[i]->core->vars.n;
+    return scratch_alloc(n, sizeof(Elem));
+}
+
+bool flat_eval(const FlatProgram *p, const FlatFn *fn, Arena *arena, const CoreValue *args, CoreValue *results,
+               EvalError *error, FlatCounts *counts) {
+    Job job = {.fn = fn, .arena = arena, .args = args, .results = results};
+    job.eval = (Eval){.program = p, .error = error, .env = env_new(p), .random = 1};
+    if (!run_on_big_stack(&job)) flat_eval_fail_text(&job.eval, "internal: no thread for the interpreter");
+    memory_free_all(&job.eval);
+    free(job.eval.env);
+    if (counts) *counts = job.eval.counts;
+    return job.ok;
+}

@@ -1,0 +1,186 @@
+#include "flat/flatten_internal.h"
+
+#include <assert.h>
+
+/* ---- variables ---- */
+
+static FlatVar new_var(Fl *f, FlatVarInfo info)
+{
+    vec_push(f->arena, &f->fn->vars, info);
+    return f->fn->vars.n - 1;
+}
+
+FlatVar new_host(Fl *f, CoreType type, const char *hint)
+{
+    return new_var(f, (FlatVarInfo){FLAT_HOST, type, FLAT_NO_VAR, CTX_FN, hint});
+}
+
+FlatVar new_col(Fl *f, FlatVar ctx, CoreType type, const char *hint)
+{
+    assert(ctx != FLAT_ROOT);
+    return new_var(f, (FlatVarInfo){FLAT_COL, type, ctx, CTX_FN, hint});
+}
+
+FlatVar new_ctx(Fl *f, FlatCtxKind kind, FlatVar up)
+{
+    return new_var(f, (FlatVarInfo){FLAT_CTX, {SC_I64, 0}, up, kind, NULL});
+}
+
+FlatVar new_value(Fl *f, FlatVar ctx, CoreType type, const char *hint)
+{
+    return ctx == FLAT_ROOT ? new_host(f, type, hint) : new_col(f, ctx, type, hint);
+}
+
+FlatVar ctx_up(const Fl *f, FlatVar ctx) { return f->fn->vars.at[ctx].ctx; }
+
+FlatStmt *emit(Fl *f, FlatKind kind, Span span, uint32_t nouts)
+{
+    FlatStmt *s = arena_new(f->arena, FlatStmt);
+    s->kind = kind;
+    s->span = span;
+    s->ctx = FLAT_NO_VAR;
+    s->nouts = nouts;
+    s->outs = arena_array(f->arena, FlatVar, nouts ? nouts : 1);
+    for (uint32_t i = 0; i < nouts; i++)
+        s->outs[i] = FLAT_NO_VAR;
+    vec_push(f->arena, &f->block->stmts, s);
+    return s;
+}
+
+CoreType atom_type(const Fl *f, CoreAtom a) { return a.is_const ? a.type : core_var_type(f->cf, a.var); }
+
+CoreVar fresh_core_var(Fl *f, CoreType type, const char *hint) { return core_new_var(f->core, f->cf, type, hint); }
+
+VarState *var_state(Fl *f, CoreVar v)
+{
+    while (f->vars.n <= v) {
+        VarState none = {0};
+        vec_push(f->arena, &f->vars, none);
+    }
+    return &f->vars.at[v];
+}
+
+void set_val(Fl *f, CoreVar v, Val val)
+{
+    VarState *state = var_state(f, v);
+    if (f->block_depth)
+        vec_push(f->arena, &f->undo, ((Undo){v, state->val}));
+    state->val = val;
+}
+
+void bind_value(Fl *f, CoreVar v, FlatVar x)
+{
+    ValKind kind = f->fn->vars.at[x].kind == FLAT_HOST ? VAL_HOST : VAL_COL;
+    set_val(f, v, (Val){.kind = kind, .var = x, .ctx = f->fn->vars.at[x].ctx});
+}
+
+FlatBlock *block_begin(Fl *f, FlatBlock **saved, uint32_t *undo_mark, uint32_t *memo_mark)
+{
+    *saved = f->block;
+    *undo_mark = f->undo.n;
+    *memo_mark = f->memos.n;
+    f->block = arena_new(f->arena, FlatBlock);
+    f->block_depth++;
+    return f->block;
+}
+
+void block_end(Fl *f, FlatBlock *saved, uint32_t undo_mark, uint32_t memo_mark)
+{
+    while (f->undo.n > undo_mark) {
+        Undo u = f->undo.at[--f->undo.n];
+        var_state(f, u.var)->val = u.val;
+    }
+    f->memos.n = memo_mark;
+    f->block = saved;
+    f->block_depth--;
+}
+
+/* ---- functions ---- */
+
+static uint32_t calls_in_stmt(const CoreStmt *s)
+{
+    switch (s->kind) {
+    case CORE_CALL: return s->call.fn->recursive ? 1 : 0;
+    case CORE_IF: {
+        uint32_t a = calls_in_sequence(s->if_.then_b), b = calls_in_sequence(s->if_.else_b);
+        return a > b ? a : b;
+    }
+    case CORE_LOOP:
+        return (s->loop.cond ? calls_in_sequence(s->loop.cond) : 0) + calls_in_sequence(s->loop.body);
+    default:
+        return 0;
+    }
+}
+
+uint32_t calls_in_sequence(const CoreBlock *b)
+{
+    uint32_t n = 0;
+    for (uint32_t i = 0; i < b->stmts.n; i++)
+        n += calls_in_stmt(b->stmts.at[i]);
+    return n;
+}
+
+static FlatFn *new_function(Flattener *all, CoreFn *cf, bool lifted)
+{
+    FlatFn *fn = arena_new(all->arena, FlatFn);
+    fn->name = lifted ? arena_printf(all->arena, "%s_lifted", cf->name) : cf->name;
+    fn->index = all->program->fns.n;
+    fn->lifted = lifted;
+    fn->recursive = cf->recursive;
+    fn->ctx = FLAT_NO_VAR;
+    fn->core = cf;
+    vec_push(all->arena, &all->program->fns, fn);
+    return fn;
+}
+
+FlatFn *want_function(Flattener *all, CoreFn *cf, bool lifted)
+{
+    FlatFn **version = &all->versions[lifted][cf->index];
+    if (!*version)
+        *version = new_function(all, cf, lifted);
+    return *version;
+}
+
+static void flatten_function(Flattener *all, FlatFn *fn)
+{
+    CoreFn *cf = (CoreFn *)fn->core;
+    Fl f = {.all = all, .arena = all->arena, .core = all->core, .cf = cf, .fn = fn};
+    count_uses(&f, cf->body);
+    fn->body = f.block = arena_new(all->arena, FlatBlock);
+    FlatVar ctx = FLAT_ROOT;
+    if (fn->lifted)
+        ctx = fn->ctx = new_ctx(&f, CTX_FN, FLAT_NO_VAR);
+    fn->nparams = cf->nparams;
+    fn->params = arena_array(all->arena, FlatVar, cf->nparams ? cf->nparams : 1);
+    for (uint32_t i = 0; i < cf->nparams; i++) {
+        CoreVar v = cf->params[i];
+        fn->params[i] = new_value(&f, ctx, core_var_type(cf, v), cf->vars.at[v].hint);
+        bind_value(&f, v, fn->params[i]);
+    }
+    Frame *fr = frame_new(&f, ctx, cf->body);
+    drive(&f, fr);
+    fn->body->results = frame_results(&f, fr, cf->span);
+    fn->body->nresults = cf->body->nresults;
+}
+
+FlatProgram *flatten(CoreProgram *core)
+{
+    Flattener all = {.core = core, .arena = core->arena};
+    all.program = arena_new(all.arena, FlatProgram);
+    all.program->arena = all.arena;
+    all.program->core = core;
+    expand_parallel_operators(core);
+    if (core->session->error_count)
+        return NULL;
+    FlatFn **tables[2];
+    for (int i = 0; i < 2; i++)
+        tables[i] = arena_array(all.arena, FlatFn *, core->fns.n ? core->fns.n : 1);
+    all.versions = tables;
+    for (uint32_t i = 0; i < core->entries.n; i++) {
+        FlatEntry e = {&core->entries.at[i], want_function(&all, core->entries.at[i].fn, false)};
+        vec_push(all.arena, &all.program->entries, e);
+    }
+    for (uint32_t i = 0; i < all.program->fns.n; i++) /* grows while functions are wanted */
+        flatten_function(&all, all.program->fns.at[i]);
+    return all.program;
+}

@@ -1,0 +1,487 @@
+#include "flat/flatten_internal.h"
+
+#include <assert.h>
+
+/* ---- which code is scalar ---- */
+
+bool scalar_block(const CoreBlock *b)
+{
+    for (uint32_t i = 0; i < b->stmts.n; i++)
+        if (!scalar_stmt(b->stmts.at[i]))
+            return false;
+    return true;
+}
+
+bool scalar_stmt(const CoreStmt *s)
+{
+    switch (s->kind) {
+    case CORE_ATOM: case CORE_PRIM: case CORE_LENGTH: case CORE_INDEX: case CORE_SLICE: case CORE_CHECK:
+        return true;
+    case CORE_IF:
+        return scalar_block(s->if_.then_b) && scalar_block(s->if_.else_b);
+    case CORE_LOOP:
+        return (!s->loop.cond || scalar_block(s->loop.cond)) && scalar_block(s->loop.body);
+    case CORE_UPDATE: case CORE_ARRAY: case CORE_CALL: case CORE_MAP: case CORE_REDUCE: case CORE_SCAN:
+    case CORE_SCATTER: case CORE_HIST: case CORE_ARGSORT: case CORE_FLATTEN:
+        return false;
+    }
+    return false;
+}
+
+static bool block_has(const CoreBlock *b, bool (*test)(const CoreStmt *))
+{
+    for (uint32_t i = 0; i < b->stmts.n; i++)
+        if (test(b->stmts.at[i]))
+            return true;
+    return false;
+}
+
+static bool reads_memory(const CoreStmt *s)
+{
+    switch (s->kind) {
+    case CORE_INDEX: return true;
+    case CORE_IF: return block_has(s->if_.then_b, reads_memory) || block_has(s->if_.else_b, reads_memory);
+    case CORE_LOOP: return (s->loop.cond && block_has(s->loop.cond, reads_memory)) || block_has(s->loop.body, reads_memory);
+    default: return false;
+    }
+}
+
+bool loops_over_memory(const CoreStmt *s)
+{
+    if (s->kind == CORE_LOOP)
+        return reads_memory(s);
+    if (s->kind == CORE_IF)
+        return block_has(s->if_.then_b, loops_over_memory) || block_has(s->if_.else_b, loops_over_memory);
+    return false;
+}
+
+/* ---- counting uses ---- */
+
+typedef struct UseWalk { Fl *f; int delta; } UseWalk;
+
+static void use_atom(void *ctx, CoreAtom *a)
+{
+    UseWalk *w = ctx;
+    if (a->is_const)
+        return;
+    VarState *v = var_state(w->f, a->var);
+    assert(w->delta > 0 || v->uses > 0);
+    v->uses = (uint32_t)((int64_t)v->uses + w->delta);
+}
+
+static void use_results(UseWalk *w, const CoreBlock *b)
+{
+    for (uint32_t i = 0; i < b->nresults; i++)
+        use_atom(w, &b->results[i]);
+}
+
+static void use_deep(void *ctx, CoreBlock *b)
+{
+    UseWalk *w = ctx;
+    for (uint32_t i = 0; i < b->stmts.n; i++) {
+        core_stmt_atoms(b->stmts.at[i], use_atom, w);
+        core_stmt_blocks(b->stmts.at[i], use_deep, w);
+    }
+    use_results(w, b);
+}
+
+void count_uses(Fl *f, CoreBlock *b) { UseWalk w = {f, 1}; use_deep(&w, b); }
+void uses_drop_direct(Fl *f, CoreStmt *s) { UseWalk w = {f, -1}; core_stmt_atoms(s, use_atom, &w); }
+void uses_drop_deep(Fl *f, CoreStmt *s)
+{
+    UseWalk w = {f, -1};
+    core_stmt_atoms(s, use_atom, &w);
+    core_stmt_blocks(s, use_deep, &w);
+}
+void uses_drop_lambda(Fl *f, const CoreLambda *l) { UseWalk w = {f, -1}; use_deep(&w, l->body); }
+void uses_drop_results(Fl *f, const CoreBlock *b) { UseWalk w = {f, -1}; use_results(&w, b); }
+
+/* ---- taking statements out of an open region ---- */
+
+typedef VEC(CoreStmt *) Stmts;
+
+static uint32_t new_stamp(Fl *f) { return ++f->stamp; }
+
+typedef struct StampWalk { Fl *f; uint32_t stamp; } StampWalk;
+
+static void stamp_atom(void *ctx, CoreAtom *a)
+{
+    StampWalk *w = ctx;
+    if (!a->is_const)
+        var_state(w->f, a->var)->stamp = w->stamp;
+}
+
+static void stamp_reads_block(void *ctx, CoreBlock *b)
+{
+    StampWalk *w = ctx;
+    for (uint32_t i = 0; i < b->stmts.n; i++) {
+        core_stmt_atoms(b->stmts.at[i], stamp_atom, w);
+        core_stmt_blocks(b->stmts.at[i], stamp_reads_block, w);
+    }
+    for (uint32_t i = 0; i < b->nresults; i++)
+        stamp_atom(w, &b->results[i]);
+}
+
+static void stamp_reads(Fl *f, CoreStmt *s, uint32_t stamp)
+{
+    StampWalk w = {f, stamp};
+    core_stmt_atoms(s, stamp_atom, &w);
+    core_stmt_blocks(s, stamp_reads_block, &w);
+}
+
+static bool binds_stamped(Fl *f, const CoreStmt *s, uint32_t stamp)
+{
+    for (uint32_t i = 0; i < s->nvars; i++)
+        if (var_state(f, s->vars[i])->stamp == stamp)
+            return true;
+    return false;
+}
+
+/* Moves to `taken` the open statements that the variables marked `stamp` need, and all that can fail: a
+ * check must not be passed by a later statement that relies on it. */
+static void region_take(Fl *f, Frame *fr, uint32_t stamp, Stmts *taken)
+{
+    uint32_t n = fr->open.n;
+    bool *take = arena_array(f->arena, bool, n ? n : 1);
+    for (uint32_t i = n; i-- > 0;) {
+        CoreStmt *s = fr->open.at[i];
+        take[i] = binds_stamped(f, s, stamp) || core_stmt_fallible(f->core, f->cf, s);
+        if (take[i])
+            stamp_reads(f, s, stamp);
+    }
+    uint32_t kept = 0;
+    for (uint32_t i = 0; i < n; i++) {
+        if (take[i])
+            vec_push(f->arena, taken, fr->open.at[i]);
+        else
+            fr->open.at[kept++] = fr->open.at[i];
+    }
+    fr->open.n = kept;
+    for (uint32_t i = 0; i < taken->n; i++)
+        uses_drop_deep(f, taken->at[i]);
+}
+
+/* ---- bodies ---- */
+
+typedef struct InputWalk { Fl *f; FlatBody *body; uint32_t bound; uint32_t added; } InputWalk;
+
+static void add_input(InputWalk *w, CoreVar v);
+
+static void push_input(InputWalk *w, FlatInput in) { vec_push(w->f->arena, &w->body->inputs, in); }
+
+/* An element of an array that lives above the nested context's up: array[pos]. */
+static void add_element_at(InputWalk *w, CoreVar v, Val val)
+{
+    Fl *f = w->f;
+    CoreVar pos = fresh_core_var(f, core_scalar(SC_I64), "pos");
+    push_input(w, (FlatInput){IN_POS, pos, FLAT_NO_VAR, val.ctx});
+    if (var_state(f, val.array)->stamp != w->added)
+        add_input(w, val.array);
+    CoreStmt *load = core_new_stmt(f->core, CORE_INDEX, (Span){0});
+    load->vars = arena_new(f->arena, CoreVar);
+    load->vars[0] = v;
+    load->nvars = 1;
+    load->index.array = core_var_atom(val.array, core_var_type(f->cf, val.array));
+    load->index.index = core_var_atom(pos, core_scalar(SC_I64));
+    core_push(f->core, w->body->block, load);
+}
+
+static void add_input(InputWalk *w, CoreVar v)
+{
+    Val val = var_state(w->f, v)->val;
+    var_state(w->f, v)->stamp = w->added;
+    switch (val.kind) {
+    case VAL_HOST: push_input(w, (FlatInput){IN_HOST, v, val.var, FLAT_NO_VAR}); return;
+    case VAL_COL: push_input(w, (FlatInput){IN_COL, v, val.var, FLAT_NO_VAR}); return;
+    case VAL_ELEM: push_input(w, (FlatInput){IN_ELEM, v, val.var, val.ctx}); return;
+    case VAL_POS: push_input(w, (FlatInput){IN_POS, v, FLAT_NO_VAR, val.ctx}); return;
+    case VAL_AT: add_element_at(w, v, val); return;
+    case VAL_OPEN: assert(!"flatten: an open value reached a body"); return;
+    case VAL_NONE: assert(!"flatten: a value is used before it is known"); return;
+    }
+}
+
+static void input_atom(void *ctx, CoreAtom *a)
+{
+    InputWalk *w = ctx;
+    if (a->is_const)
+        return;
+    uint32_t stamp = var_state(w->f, a->var)->stamp;
+    if (stamp != w->bound && stamp != w->added)
+        add_input(w, a->var);
+}
+
+static void stamp_binder(void *ctx, CoreVar *v)
+{
+    StampWalk *w = ctx;
+    if (*v != CORE_NO_VAR)
+        var_state(w->f, *v)->stamp = w->stamp;
+}
+
+static void stamp_bound(StampWalk *w, CoreStmt *s);
+static void stamp_bound_block(void *ctx, CoreBlock *b)
+{
+    for (uint32_t i = 0; i < b->stmts.n; i++)
+        stamp_bound(ctx, b->stmts.at[i]);
+}
+static void stamp_bound(StampWalk *w, CoreStmt *s)
+{
+    for (uint32_t i = 0; i < s->nvars; i++)
+        stamp_binder(w, &s->vars[i]);
+    core_stmt_binders(s, stamp_binder, w);
+    core_stmt_blocks(s, stamp_bound_block, w);
+}
+
+static void input_block(void *ctx, CoreBlock *b)
+{
+    for (uint32_t i = 0; i < b->stmts.n; i++) {
+        core_stmt_atoms(b->stmts.at[i], input_atom, ctx);
+        core_stmt_blocks(b->stmts.at[i], input_block, ctx);
+    }
+    for (uint32_t i = 0; i < b->nresults; i++)
+        input_atom(ctx, &b->results[i]);
+}
+
+static FlatBody make_body(Fl *f, FlatVar ctx, const Stmts *stmts, const CoreAtom *results, uint32_t n)
+{
+    FlatBody body = {ctx, {0}, core_new_block(f->core)};
+    InputWalk w = {f, &body, new_stamp(f), 0};
+    w.added = new_stamp(f);
+    StampWalk bound = {f, w.bound};
+    for (uint32_t i = 0; i < stmts->n; i++)
+        stamp_bound(&bound, stmts->at[i]);
+    for (uint32_t i = 0; i < stmts->n; i++) {
+        core_stmt_atoms(stmts->at[i], input_atom, &w);
+        core_stmt_blocks(stmts->at[i], input_block, &w);
+    }
+    body.block->results = arena_array(f->arena, CoreAtom, n ? n : 1);
+    body.block->nresults = n;
+    for (uint32_t i = 0; i < n; i++) {
+        body.block->results[i] = results[i];
+        input_atom(&w, &body.block->results[i]);
+    }
+    for (uint32_t i = 0; i < stmts->n; i++) /* behind the loads that add_input has put there */
+        core_push(f->core, body.block, stmts->at[i]);
+    return body;
+}
+
+/* ---- storing values ---- */
+
+static bool any_fallible(Fl *f, const Stmts *stmts)
+{
+    for (uint32_t i = 0; i < stmts->n; i++)
+        if (core_stmt_fallible(f->core, f->cf, stmts->at[i]))
+            return true;
+    return false;
+}
+
+typedef VEC(CoreAtom) Atoms;
+
+/* Emits the taken statements; what they bind and others still use is stored, and so are the `extra` atoms, as
+ * variables extra_out[]. */
+static void region_emit(Fl *f, Frame *fr, const Stmts *taken, const CoreAtom *extra, uint32_t nextra, FlatVar *extra_out,
+                        Span span)
+{
+    Atoms results = {0};
+    for (uint32_t i = 0; i < taken->n; i++)
+        for (uint32_t j = 0; j < taken->at[i]->nvars; j++) {
+            CoreVar v = taken->at[i]->vars[j];
+            if (var_state(f, v)->uses > 0)
+                vec_push(f->arena, &results, core_var_atom(v, core_var_type(f->cf, v)));
+        }
+    uint32_t live = results.n;
+    for (uint32_t i = 0; i < nextra; i++)
+        vec_push(f->arena, &results, extra[i]);
+    if (!results.n && !any_fallible(f, taken))
+        return;
+    FlatBody body = make_body(f, fr->ctx, taken, results.at, results.n);
+    FlatKind kind = fr->ctx == FLAT_ROOT ? FLAT_S_HOST : FLAT_S_KERNEL;
+    FlatStmt *s = emit(f, kind, taken->n ? taken->at[0]->span : span, results.n);
+    s->ctx = fr->ctx;
+    s->body = body;
+    for (uint32_t i = 0; i < results.n; i++) {
+        const char *hint = i < live ? f->cf->vars.at[results.at[i].var].hint : NULL;
+        s->outs[i] = new_value(f, fr->ctx, atom_type(f, results.at[i]), hint);
+        if (i < live)
+            bind_value(f, results.at[i].var, s->outs[i]);
+        else
+            extra_out[i - live] = s->outs[i];
+    }
+}
+
+void barrier(Fl *f, Frame *fr, CoreStmt *stmt)
+{
+    if (!fr->open.n)
+        return;
+    uint32_t stamp = new_stamp(f);
+    stamp_reads(f, stmt, stamp);
+    Stmts taken = {0};
+    region_take(f, fr, stamp, &taken);
+    if (taken.n)
+        region_emit(f, fr, &taken, NULL, 0, NULL, stmt->span);
+}
+
+/* Is the value a variable of the frame's own context already? */
+static bool stored_here(Fl *f, Frame *fr, CoreAtom a, FlatVar *out)
+{
+    if (a.is_const)
+        return false;
+    Val v = var_state(f, a.var)->val;
+    *out = v.var;
+    return (v.kind == VAL_HOST && fr->ctx == FLAT_ROOT) || (v.kind == VAL_COL && flat_ctx(f->fn, v.var) == fr->ctx);
+}
+
+void finish(Fl *f, Frame *fr, const CoreAtom *atoms, uint32_t n, FlatVar *out, Span span)
+{
+    uint32_t stamp = new_stamp(f);
+    StampWalk w = {f, stamp};
+    for (uint32_t i = 0; i < n; i++) {
+        CoreAtom a = atoms[i];
+        stamp_atom(&w, &a);
+        /* an element of the frame's own nested context: mostly an alias */
+        if (!a.is_const && var_state(f, a.var)->val.kind == VAL_ELEM && var_state(f, a.var)->val.ctx == fr->ctx)
+            force(f, a.var, span);
+    }
+    Stmts taken = {0};
+    region_take(f, fr, stamp, &taken);
+    /* What neither is stored here nor will be by the region is stored as an extra result. */
+    Atoms extra = {0};
+    uint32_t *slot = arena_array(f->arena, uint32_t, n ? n : 1);
+    for (uint32_t i = 0; i < n; i++) {
+        bool open = !atoms[i].is_const && var_state(f, atoms[i].var)->val.kind == VAL_OPEN;
+        slot[i] = UINT32_MAX;
+        if (!open && !stored_here(f, fr, atoms[i], &out[i])) {
+            slot[i] = extra.n;
+            vec_push(f->arena, &extra, atoms[i]);
+        }
+    }
+    FlatVar *extra_out = arena_array(f->arena, FlatVar, extra.n ? extra.n : 1);
+    if (taken.n || extra.n)
+        region_emit(f, fr, &taken, extra.at, extra.n, extra_out, span);
+    for (uint32_t i = 0; i < n; i++) {
+        if (slot[i] != UINT32_MAX)
+            out[i] = extra_out[slot[i]];
+        else if (!stored_here(f, fr, atoms[i], &out[i]))
+            assert(!"flatten: a result was not stored");
+    }
+}
+
+FlatVar finish1(Fl *f, Frame *fr, CoreAtom atom, Span span)
+{
+    FlatVar out;
+    finish(f, fr, &atom, 1, &out, span);
+    return out;
+}
+
+FlatBody absorb(Fl *f, Frame *fr, const CoreAtom *atoms, uint32_t n)
+{
+    uint32_t stamp = new_stamp(f);
+    StampWalk w = {f, stamp};
+    for (uint32_t i = 0; i < n; i++) {
+        CoreAtom a = atoms[i];
+        stamp_atom(&w, &a);
+    }
+    Stmts taken = {0};
+    region_take(f, fr, stamp, &taken);
+    return make_body(f, fr->ctx, &taken, atoms, n);
+}
+
+bool absorbable(Fl *f, Frame *fr, const CoreAtom *atoms, uint32_t n)
+{
+    /* Take nothing: count what would be left after the atoms' own uses are gone. Only direct uses by
+     * the statement itself are allowed, so it is enough that every open variable that it reads, and that
+     * these need in turn, is used nowhere else; being exact is not worth the trouble: one use each. */
+    uint32_t stamp = new_stamp(f);
+    StampWalk w = {f, stamp};
+    for (uint32_t i = 0; i < n; i++) {
+        CoreAtom a = atoms[i];
+        if (!a.is_const && var_state(f, a.var)->val.kind == VAL_OPEN && var_state(f, a.var)->uses > 1)
+            return false;
+        stamp_atom(&w, &a);
+    }
+    for (uint32_t i = fr->open.n; i-- > 0;) {
+        CoreStmt *s = fr->open.at[i];
+        bool needed = binds_stamped(f, s, stamp);
+        if (!needed && !core_stmt_fallible(f->core, f->cf, s))
+            continue;
+        for (uint32_t j = 0; j < s->nvars; j++)
+            if (var_state(f, s->vars[j])->uses > 1 || (!needed && var_state(f, s->vars[j])->uses > 0))
+                return false;
+        stamp_reads(f, s, stamp);
+    }
+    return true;
+}
+
+void force(Fl *f, CoreVar v, Span span)
+{
+    Val val = var_state(f, v)->val;
+    CoreType type = core_var_type(f->cf, v);
+    if (val.kind == VAL_HOST || val.kind == VAL_COL)
+        return;
+    if (val.kind == VAL_ELEM) {
+        FlatStmt *s = emit(f, FLAT_S_ELEMS, span, 1);
+        s->ctx = val.ctx;
+        s->arrays.arrays = arena_new(f->arena, FlatVar);
+        s->arrays.arrays[0] = val.var;
+        s->arrays.n = 1;
+        s->outs[0] = new_col(f, val.ctx, type, f->cf->vars.at[v].hint);
+        bind_value(f, v, s->outs[0]);
+        return;
+    }
+    assert(val.kind == VAL_AT || val.kind == VAL_POS);
+    Stmts none = {0};
+    CoreAtom a = core_var_atom(v, type);
+    FlatStmt *s = emit(f, FLAT_S_KERNEL, span, 1);
+    s->ctx = val.ctx;
+    s->body = make_body(f, val.ctx, &none, &a, 1);
+    s->outs[0] = new_col(f, val.ctx, type, f->cf->vars.at[v].hint);
+    bind_value(f, v, s->outs[0]);
+}
+
+/* ---- operators ---- */
+
+typedef struct ForceWalk { Fl *f; uint32_t bound; Span span; } ForceWalk;
+static void force_atom(void *ctx, CoreAtom *a)
+{
+    ForceWalk *w = ctx;
+    if (!a->is_const && var_state(w->f, a->var)->stamp != w->bound)
+        force(w->f, a->var, w->span);
+}
+static void force_block(void *ctx, CoreBlock *b)
+{
+    for (uint32_t i = 0; i < b->stmts.n; i++) {
+        core_stmt_atoms(b->stmts.at[i], force_atom, ctx);
+        core_stmt_blocks(b->stmts.at[i], force_block, ctx);
+    }
+    ForceWalk *w = ctx;
+    for (uint32_t i = 0; i < b->nresults; i++)
+        force_atom(w, &b->results[i]);
+}
+
+FlatOp make_op(Fl *f, const CoreLambda *op, const CoreAtom *neutral, uint32_t k, bool commutative, Span span)
+{
+    /* Rule: an operator sees the instance its segment belongs to; what it uses is stored there. */
+    ForceWalk fw = {f, new_stamp(f), span};
+    StampWalk bound = {f, fw.bound};
+    for (uint32_t i = 0; i < op->nparams; i++)
+        stamp_binder(&bound, &op->params[i]);
+    stamp_bound_block(&bound, op->body);
+    force_block(&fw, op->body);
+    FlatOp result = {.op = *op, .k = k, .commutative = commutative};
+    FlatBody b = {FLAT_ROOT, {0}, core_new_block(f->core)};
+    InputWalk w = {f, &b, fw.bound, new_stamp(f)};
+    /* forcing has not touched the marks of what the operator binds */
+    input_block(&w, op->body);
+    result.inputs = b.inputs;
+    FlatBody nb = {FLAT_ROOT, {0}, core_new_block(f->core)};
+    InputWalk nw = {f, &nb, new_stamp(f), new_stamp(f)};
+    result.neutral = arena_array(f->arena, CoreAtom, k ? k : 1);
+    for (uint32_t i = 0; i < k; i++) {
+        result.neutral[i] = neutral[i];
+        if (!neutral[i].is_const)
+            force(f, neutral[i].var, span);
+        input_atom(&nw, &result.neutral[i]);
+    }
+    result.neutral_inputs = nb.inputs;
+    return result;
+}

@@ -1,0 +1,676 @@
+#include "flat/flatten_internal.h"
+
+#include <assert.h>
+
+/* One rule per construct; the numbers are sections of FLATTENING.md. Each begins with barrier(): what the
+ * statement and its blocks use is then known as HOST, column or delayed element. */
+
+static FlatVar *one(Fl *f, FlatVar v)
+{
+    FlatVar *a = arena_new(f->arena, FlatVar);
+    *a = v;
+    return a;
+}
+
+/* Binds a statement's variables to new values in the frame's context, as outputs of `out`. */
+static void bind_outs(Fl *f, Frame *fr, CoreStmt *s, FlatStmt *out)
+{
+    for (uint32_t i = 0; i < s->nvars; i++) {
+        CoreVar v = s->vars[i];
+        out->outs[i] = new_value(f, fr->ctx, core_var_type(f->cf, v), f->cf->vars.at[v].hint);
+        bind_value(f, v, out->outs[i]);
+    }
+}
+
+/* ---- nested contexts (2): one per column of lengths, shared by all loops over it ---- */
+
+/* The array as a variable of context `ctx`, if it is there already or is an element of it. */
+static FlatVar array_here(Fl *f, FlatVar ctx, CoreVar v, Span span)
+{
+    Val val = var_state(f, v)->val;
+    if (val.kind == VAL_ELEM && val.ctx == ctx) {
+        force(f, v, span);
+        val = var_state(f, v)->val;
+    }
+    if (val.kind == VAL_HOST && ctx == FLAT_ROOT)
+        return val.var;
+    if (val.kind == VAL_COL && flat_ctx(f->fn, val.var) == ctx)
+        return val.var;
+    return FLAT_NO_VAR;
+}
+
+static FlatVar find_memo(const Fl *f, FlatVar up, FlatVar source, CoreVar domain)
+{
+    for (uint32_t i = 0; i < f->memos.n; i++) {
+        const Memo *m = &f->memos.at[i];
+        if (m->up == up && ((source != FLAT_NO_VAR && m->source == source) || (domain != CORE_NO_VAR && m->domain == domain)))
+            return m->ctx;
+    }
+    return FLAT_NO_VAR;
+}
+
+static FlatVar nested_source(Fl *f, Frame *fr, const CoreSoac *soac, Span span)
+{
+    for (uint32_t i = 0; i < soac->ninputs; i++) {
+        FlatVar a = array_here(f, fr->ctx, soac->inputs[i].var, span);
+        if (a != FLAT_NO_VAR)
+            return a;
+    }
+    return finish1(f, fr, soac->domain, span);
+}
+
+static FlatVar nested_ctx(Fl *f, Frame *fr, const CoreSoac *soac, Span span)
+{
+    CoreVar domain = soac->domain.is_const ? CORE_NO_VAR : soac->domain.var;
+    FlatVar ctx = find_memo(f, fr->ctx, FLAT_NO_VAR, domain);
+    if (ctx != FLAT_NO_VAR)
+        return ctx;
+    FlatVar source = nested_source(f, fr, soac, span);
+    ctx = find_memo(f, fr->ctx, source, CORE_NO_VAR);
+    if (ctx == FLAT_NO_VAR) {
+        FlatStmt *s = emit(f, FLAT_S_NESTED, span, 1);
+        s->ctx = fr->ctx;
+        s->nested.source = source;
+        ctx = s->outs[0] = new_ctx(f, CTX_NESTED, fr->ctx);
+    }
+    vec_push(f->arena, &f->memos, ((Memo){fr->ctx, source, domain, ctx}));
+    return ctx;
+}
+
+/* Makes the context of a SOAC and binds its elements: delayed loads. */
+static FlatVar enter_soac(Fl *f, Frame *fr, const CoreSoac *soac, Span span)
+{
+    FlatVar ctx = nested_ctx(f, fr, soac, span);
+    for (uint32_t i = 0; i < soac->ninputs; i++) {
+        FlatVar a = array_here(f, fr->ctx, soac->inputs[i].var, span);
+        Val val = a != FLAT_NO_VAR ? (Val){.kind = VAL_ELEM, .var = a, .ctx = ctx}
+                                   : (Val){.kind = VAL_AT, .array = soac->inputs[i].var, .ctx = ctx, .var = FLAT_NO_VAR};
+        set_val(f, soac->elements[i], val);
+    }
+    if (soac->index != CORE_NO_VAR)
+        set_val(f, soac->index, (Val){.kind = VAL_POS, .ctx = ctx, .var = FLAT_NO_VAR});
+    return ctx;
+}
+
+/* ---- apply-to-each ---- */
+
+static void pack(Fl *f, Progress *p, Frame *guard, Span span)
+{
+    FlatStmt *s = emit(f, FLAT_S_PACK, span, 1);
+    s->ctx = p->ctx[0];
+    s->body = absorb(f, guard, guard->block->results, 1);
+    uses_drop_results(f, guard->block);
+    p->ctx[1] = s->outs[0] = new_ctx(f, CTX_SELECTED, p->ctx[0]);
+}
+
+/* Rule: {e : p in xs | c} -- nested context, guard, selected context, body, and views of the results. */
+static bool step_map(Fl *f, Frame *fr, CoreStmt *s)
+{
+    Progress *p = progress_of(f, fr, s);
+    if (p->stage == 0) {
+        barrier(f, fr, s);
+        p->ctx[0] = p->ctx[1] = enter_soac(f, fr, &s->map, s->span);
+        if (s->map.guard)
+            p->child[0] = frame_new(f, p->ctx[0], s->map.guard);
+        p->stage = 1;
+    }
+    if (p->stage == 1) {
+        if (p->child[0]) {
+            if (!frame_run(f, p->child[0]))
+                return false;
+            pack(f, p, p->child[0], s->span);
+        }
+        p->child[1] = frame_new(f, p->ctx[1], s->map.body);
+        p->stage = 2;
+    }
+    if (!frame_run(f, p->child[1]))
+        return false;
+    FlatVar *cols = frame_results(f, p->child[1], s->span);
+    FlatStmt *views = emit(f, FLAT_S_VIEWS, s->span, s->nvars);
+    views->ctx = p->ctx[1];
+    views->arrays.arrays = cols;
+    views->arrays.n = s->nvars;
+    bind_outs(f, fr, s, views);
+    uses_drop_direct(f, s);
+    return true;
+}
+
+/* ---- segmented operations (7) ---- */
+
+/* Runs the body of a SOAC other than map in its context; NULL while it waits. */
+static Frame *run_body(Fl *f, Frame *fr, CoreStmt *s, const CoreSoac *soac)
+{
+    Progress *p = progress_of(f, fr, s);
+    if (p->stage == 0) {
+        barrier(f, fr, s);
+        p->ctx[0] = enter_soac(f, fr, soac, s->span);
+        p->child[0] = frame_new(f, p->ctx[0], soac->body);
+        p->stage = 1;
+    }
+    return frame_run(f, p->child[0]) ? p->child[0] : NULL;
+}
+
+static FlatBody absorb_results(Fl *f, Frame *body)
+{
+    FlatBody b = absorb(f, body, body->block->results, body->block->nresults);
+    uses_drop_results(f, body->block);
+    return b;
+}
+
+static bool step_reduce(Fl *f, Frame *fr, CoreStmt *s)
+{
+    Frame *body = run_body(f, fr, s, &s->reduce.soac);
+    if (!body)
+        return false;
+    FlatOp op = make_op(f, &s->reduce.op, s->reduce.neutral, s->nvars, s->reduce.commutative, s->span);
+    FlatBody b = absorb_results(f, body);
+    FlatStmt *r = emit(f, s->kind == CORE_REDUCE ? FLAT_S_REDUCE : FLAT_S_SCAN, s->span, s->nvars);
+    r->ctx = body->ctx;
+    r->body = b;
+    r->reduce.op = op;
+    r->reduce.exclusive = s->reduce.exclusive;
+    r->reduce.size = FLAT_NO_VAR;
+    if (s->kind == CORE_REDUCE) {
+        bind_outs(f, fr, s, r);
+    } else { /* prefixes are columns of the nested context; their views are the result */
+        FlatStmt *views = emit(f, FLAT_S_VIEWS, s->span, s->nvars);
+        views->ctx = body->ctx;
+        views->arrays.n = s->nvars;
+        views->arrays.arrays = r->outs;
+        for (uint32_t i = 0; i < s->nvars; i++)
+            r->outs[i] = new_col(f, body->ctx, core_element(core_var_type(f->cf, s->vars[i])), NULL);
+        bind_outs(f, fr, s, views);
+    }
+    uses_drop_lambda(f, &s->reduce.op);
+    uses_drop_direct(f, s);
+    return true;
+}
+
+static bool step_scatter(Fl *f, Frame *fr, CoreStmt *s)
+{
+    Frame *body = run_body(f, fr, s, &s->scatter.soac);
+    if (!body)
+        return false;
+    FlatVar *dests = arena_array(f->arena, FlatVar, s->nvars);
+    finish(f, fr, s->scatter.dests, s->scatter.ndests, dests, s->span);
+    FlatBody b = absorb_results(f, body);
+    FlatStmt *r = emit(f, FLAT_S_SCATTER, s->span, s->nvars);
+    r->ctx = body->ctx;
+    r->body = b;
+    r->scatter.dests = dests;
+    r->scatter.n = s->nvars;
+    bind_outs(f, fr, s, r);
+    uses_drop_direct(f, s);
+    return true;
+}
+
+static bool step_hist(Fl *f, Frame *fr, CoreStmt *s)
+{
+    Frame *body = run_body(f, fr, s, &s->hist.soac);
+    if (!body)
+        return false;
+    FlatVar size = finish1(f, fr, s->hist.size, s->span);
+    FlatOp op = make_op(f, &s->hist.op, s->hist.neutral, s->nvars, true, s->span);
+    FlatBody b = absorb_results(f, body);
+    FlatStmt *r = emit(f, FLAT_S_HIST, s->span, s->nvars);
+    r->ctx = body->ctx;
+    r->body = b;
+    r->reduce.op = op;
+    r->reduce.size = size;
+    bind_outs(f, fr, s, r);
+    uses_drop_lambda(f, &s->hist.op);
+    uses_drop_direct(f, s);
+    return true;
+}
+
+/* ---- operations on whole arrays ---- */
+
+static bool step_arrays(Fl *f, Frame *fr, CoreStmt *s, FlatKind kind, const CoreAtom *atoms, uint32_t n)
+{
+    FlatVar *arrays = arena_array(f->arena, FlatVar, n ? n : 1);
+    finish(f, fr, atoms, n, arrays, s->span);
+    FlatStmt *r = emit(f, kind, s->span, 1);
+    r->ctx = fr->ctx;
+    r->arrays.arrays = arrays;
+    r->arrays.n = n;
+    bind_outs(f, fr, s, r);
+    uses_drop_direct(f, s);
+    return true;
+}
+
+static bool step_update(Fl *f, Frame *fr, CoreStmt *s)
+{
+    CoreAtom atoms[3] = {s->update.array, s->update.index, s->update.value};
+    FlatVar in[3];
+    finish(f, fr, atoms, 3, in, s->span);
+    FlatStmt *r = emit(f, FLAT_S_UPDATE, s->span, 1);
+    r->ctx = fr->ctx;
+    r->update.array = in[0];
+    r->update.index = in[1];
+    r->update.value = in[2];
+    bind_outs(f, fr, s, r);
+    uses_drop_direct(f, s);
+    return true;
+}
+
+/* Rule: [e1 … ek] -- one block of N·k; the elements' code goes into the same kernel if it serves nothing else. */
+static bool step_array(Fl *f, Frame *fr, CoreStmt *s)
+{
+    if (!absorbable(f, fr, s->array.items, s->array.n))
+        barrier(f, fr, s);
+    FlatBody b = absorb(f, fr, s->array.items, s->array.n);
+    FlatStmt *r = emit(f, FLAT_S_ARRAY, s->span, 1);
+    r->ctx = fr->ctx;
+    r->body = b;
+    bind_outs(f, fr, s, r);
+    uses_drop_direct(f, s);
+    return true;
+}
+
+/* ---- nested host blocks ---- */
+
+typedef struct Nest { FlatBlock *saved; uint32_t undo, memo; PendingList pending; } Nest;
+
+static FlatBlock *nest_begin(Fl *f, Nest *n)
+{
+    n->pending = f->pending; /* calls outside are not joined with those inside */
+    f->pending = (PendingList){0};
+    return block_begin(f, &n->saved, &n->undo, &n->memo);
+}
+
+static void nest_end(Fl *f, Nest *n)
+{
+    assert(f->pending.n == 0);
+    block_end(f, n->saved, n->undo, n->memo);
+    f->pending = n->pending;
+}
+
+/* Flattens `b` in `ctx` as a block of its own. */
+static FlatBlock *nested_block(Fl *f, FlatVar ctx, CoreBlock *b, Span span)
+{
+    Nest n;
+    FlatBlock *block = nest_begin(f, &n);
+    Frame *fr = frame_new(f, ctx, b);
+    drive(f, fr);
+    block->results = frame_results(f, fr, span);
+    block->nresults = b->nresults;
+    nest_end(f, &n);
+    return block;
+}
+
+/* ---- branches (4) ---- */
+
+static bool host_atom(Fl *f, CoreAtom a) { return a.is_const || var_state(f, a.var)->val.kind == VAL_HOST; }
+
+static bool calls_own_group(const Fl *f, CoreBlock *b);
+typedef struct CallWalk { const Fl *f; bool found; } CallWalk;
+static void find_call(void *ctx, CoreBlock *b)
+{
+    CallWalk *w = ctx;
+    for (uint32_t i = 0; i < b->stmts.n && !w->found; i++) {
+        w->found = b->stmts.at[i]->kind == CORE_CALL && b->stmts.at[i]->call.fn->recursive;
+        core_stmt_blocks(b->stmts.at[i], find_call, w);
+    }
+}
+static bool calls_own_group(const Fl *f, CoreBlock *b)
+{
+    CallWalk w = {f, false};
+    find_call(&w, b);
+    return w.found;
+}
+
+static bool step_if_host(Fl *f, Frame *fr, CoreStmt *s)
+{
+    barrier(f, fr, s);
+    FlatVar cond;
+    Frame root = {.ctx = FLAT_ROOT};
+    finish(f, &root, &s->if_.cond, 1, &cond, s->span);
+    FlatBlock *then_b = nested_block(f, fr->ctx, s->if_.then_b, s->span);
+    FlatBlock *else_b = nested_block(f, fr->ctx, s->if_.else_b, s->span);
+    FlatStmt *r = emit(f, FLAT_S_IF, s->span, s->nvars);
+    r->if_.cond = cond;
+    r->if_.then_b = then_b;
+    r->if_.else_b = else_b;
+    bind_outs(f, fr, s, r);
+    uses_drop_direct(f, s);
+    return true;
+}
+
+static void split(Fl *f, Frame *fr, CoreStmt *s, Progress *p)
+{
+    FlatVar cond = finish1(f, fr, s->if_.cond, s->span);
+    FlatStmt *r = emit(f, FLAT_S_SPLIT, s->span, 2);
+    r->ctx = fr->ctx;
+    r->split.cond = cond;
+    CoreBlock *blocks[2] = {s->if_.then_b, s->if_.else_b};
+    for (int i = 0; i < 2; i++) {
+        p->ctx[i] = r->outs[i] = new_ctx(f, CTX_SELECTED, fr->ctx);
+        p->child[i] = frame_new(f, p->ctx[i], blocks[i]);
+    }
+}
+
+/* Rule: if c then a else b -- each branch on its own instances; the results' columns are merged, views and all. */
+static bool step_if_lifted(Fl *f, Frame *fr, CoreStmt *s)
+{
+    Progress *p = progress_of(f, fr, s);
+    if (p->stage == 0) {
+        barrier(f, fr, s);
+        split(f, fr, s, p);
+        p->stage = 1;
+    }
+    bool done0 = frame_run(f, p->child[0]), done1 = frame_run(f, p->child[1]);
+    if (!done0 || !done1)
+        return false;
+    FlatPart *parts = arena_array(f->arena, FlatPart, 2);
+    for (int i = 0; i < 2; i++)
+        parts[i] = (FlatPart){p->ctx[i], frame_results(f, p->child[i], s->span)};
+    FlatStmt *m = emit(f, FLAT_S_MERGE, s->span, s->nvars);
+    m->ctx = fr->ctx;
+    m->merge.parts = parts;
+    m->merge.nparts = 2;
+    bind_outs(f, fr, s, m);
+    uses_drop_direct(f, s);
+    return true;
+}
+
+static bool step_if(Fl *f, Frame *fr, CoreStmt *s)
+{
+    bool uniform = host_atom(f, s->if_.cond);
+    bool recursive = calls_own_group(f, s->if_.then_b) || calls_own_group(f, s->if_.else_b);
+    if (fr->ctx == FLAT_ROOT || (uniform && !recursive))
+        return step_if_host(f, fr, s);
+    return step_if_lifted(f, fr, s);
+}
+
+/* ---- loops (5) ---- */
+
+/* A scalar loop that reads memory, met in host code: one instance on the device instead of a read-back a turn. */
+static bool step_device_loop(Fl *f, Frame *fr, CoreStmt *s)
+{
+    barrier(f, fr, s);
+    FlatVar count = finish1(f, fr, core_i64(1), s->span);
+    FlatStmt *n = emit(f, FLAT_S_NESTED, s->span, 1);
+    n->ctx = FLAT_ROOT;
+    n->nested.source = count;
+    FlatVar ctx = n->outs[0] = new_ctx(f, CTX_NESTED, FLAT_ROOT);
+    Frame lane = {.ctx = ctx};
+    vec_push(f->arena, &lane.open, s);
+    for (uint32_t i = 0; i < s->nvars; i++)
+        set_val(f, s->vars[i], (Val){.kind = VAL_OPEN, .frame = &lane, .var = FLAT_NO_VAR});
+    CoreAtom *results = arena_array(f->arena, CoreAtom, s->nvars);
+    for (uint32_t i = 0; i < s->nvars; i++)
+        results[i] = core_var_atom(s->vars[i], core_var_type(f->cf, s->vars[i]));
+    FlatVar *cols = arena_array(f->arena, FlatVar, s->nvars);
+    for (uint32_t i = 0; i < s->nvars; i++)
+        var_state(f, s->vars[i])->uses++; /* the read below */
+    finish(f, &lane, results, s->nvars, cols, s->span);
+    FlatStmt *views = emit(f, FLAT_S_VIEWS, s->span, s->nvars);
+    views->ctx = ctx;
+    views->arrays.arrays = cols;
+    views->arrays.n = s->nvars;
+    FlatStmt *host = arena_new(f->arena, FlatStmt);
+    FlatBody body = {FLAT_ROOT, {0}, core_new_block(f->core)};
+    for (uint32_t i = 0; i < s->nvars; i++) {
+        var_state(f, s->vars[i])->uses--;
+        CoreType t = core_var_type(f->cf, s->vars[i]);
+        views->outs[i] = new_host(f, core_seq(t), NULL);
+        CoreVar arr = fresh_core_var(f, core_seq(t), NULL);
+        FlatInput in = {IN_HOST, arr, views->outs[i], FLAT_NO_VAR};
+        vec_push(f->arena, &body.inputs, in);
+        CoreStmt *load = core_new_stmt(f->core, CORE_INDEX, s->span);
+        load->nvars = 1;
+        load->vars = arena_new(f->arena, CoreVar);
+        load->vars[0] = fresh_core_var(f, t, NULL);
+        load->index.array = core_var_atom(arr, core_seq(t));
+        load->index.index = core_i64(0);
+        core_push(f->core, body.block, load);
+        results[i] = core_var_atom(load->vars[0], t);
+    }
+    body.block->results = results;
+    body.block->nresults = s->nvars;
+    host = emit(f, FLAT_S_HOST, s->span, s->nvars);
+    host->ctx = FLAT_ROOT;
+    host->body = body;
+    for (uint32_t i = 0; i < s->nvars; i++) {
+        host->outs[i] = new_host(f, core_var_type(f->cf, s->vars[i]), f->cf->vars.at[s->vars[i]].hint);
+        bind_value(f, s->vars[i], host->outs[i]);
+    }
+    return true;
+}
+
+/* Rule: a loop whose trip count is the same for all instances, or at depth 0: host control. */
+static bool step_loop_host(Fl *f, Frame *fr, CoreStmt *s)
+{
+    barrier(f, fr, s);
+    uint32_t n = s->loop.nparams;
+    FlatStmt *r = arena_new(f->arena, FlatStmt);
+    r->loop.nparams = n;
+    r->loop.inits = arena_array(f->arena, FlatVar, n ? n : 1);
+    finish(f, fr, s->loop.inits, n, r->loop.inits, s->span);
+    r->loop.count = r->loop.index = FLAT_NO_VAR;
+    Frame root = {.ctx = FLAT_ROOT};
+    if (!s->loop.cond)
+        finish(f, &root, &s->loop.count, 1, &r->loop.count, s->span);
+    r->loop.params = arena_array(f->arena, FlatVar, n ? n : 1);
+    for (uint32_t i = 0; i < n; i++) {
+        CoreVar v = s->loop.params[i];
+        r->loop.params[i] = new_value(f, fr->ctx, core_var_type(f->cf, v), f->cf->vars.at[v].hint);
+        bind_value(f, v, r->loop.params[i]);
+    }
+    if (s->loop.index != CORE_NO_VAR) {
+        r->loop.index = new_host(f, core_scalar(SC_I64), f->cf->vars.at[s->loop.index].hint);
+        bind_value(f, s->loop.index, r->loop.index);
+    }
+    if (s->loop.cond)
+        r->loop.cond = nested_block(f, fr->ctx, s->loop.cond, s->span);
+    r->loop.body = nested_block(f, fr->ctx, s->loop.body, s->span);
+    FlatStmt *out = emit(f, FLAT_S_LOOP, s->span, s->nvars);
+    out->loop = r->loop;
+    bind_outs(f, fr, s, out);
+    uses_drop_direct(f, s);
+    return true;
+}
+
+/* A counting loop as a while loop: the counter becomes state. */
+static void count_to_while(Fl *f, CoreStmt *s)
+{
+    CoreProgram *p = f->core;
+    uint32_t n = s->loop.nparams;
+    CoreVar *params = arena_array(f->arena, CoreVar, n + 1);
+    CoreAtom *inits = arena_array(f->arena, CoreAtom, n + 1), *next = arena_array(f->arena, CoreAtom, n + 1);
+    CoreVar *vars = arena_array(f->arena, CoreVar, n + 1);
+    for (uint32_t i = 0; i < n; i++) {
+        params[i] = s->loop.params[i];
+        inits[i] = s->loop.inits[i];
+        next[i] = s->loop.body->results[i];
+        vars[i] = s->vars[i];
+    }
+    CoreType i64 = core_scalar(SC_I64), b = core_scalar(SC_BOOL);
+    CoreVar index = s->loop.index, up = fresh_core_var(f, i64, "i"), less = fresh_core_var(f, b, NULL);
+    params[n] = index;
+    inits[n] = core_i64(0);
+    CoreStmt *inc = core_new_stmt(p, CORE_PRIM, s->span), *cmp = core_new_stmt(p, CORE_PRIM, s->span);
+    inc->prim.op = PRIM_ADD;
+    cmp->prim.op = PRIM_LT;
+    inc->prim.nargs = cmp->prim.nargs = 2;
+    inc->prim.args = arena_array(f->arena, CoreAtom, 2);
+    cmp->prim.args = arena_array(f->arena, CoreAtom, 2);
+    inc->prim.args[0] = cmp->prim.args[0] = core_var_atom(index, i64);
+    inc->prim.args[1] = core_i64(1);
+    cmp->prim.args[1] = s->loop.count;
+    inc->vars = one(f, up);
+    cmp->vars = one(f, less);
+    inc->nvars = cmp->nvars = 1;
+    CoreBlock *body = core_new_block(p);
+    for (uint32_t i = 0; i < s->loop.body->stmts.n; i++)
+        core_push(p, body, s->loop.body->stmts.at[i]);
+    core_push(p, body, inc);
+    next[n] = core_var_atom(up, i64);
+    body->results = next;
+    body->nresults = n + 1;
+    CoreBlock *cond = core_new_block(p);
+    core_push(p, cond, cmp);
+    cond->results = arena_new(f->arena, CoreAtom);
+    cond->results[0] = core_var_atom(less, b);
+    cond->nresults = 1;
+    vars[n] = fresh_core_var(f, i64, NULL);
+    s->loop.params = params;
+    s->loop.inits = inits;
+    s->loop.nparams = n + 1;
+    s->loop.index = CORE_NO_VAR;
+    s->loop.cond = cond;
+    s->loop.body = body;
+    s->vars = vars;
+    s->nvars = n + 1;
+    var_state(f, index)->uses += 2; /* in cmp and inc; the count was a direct use and now is one of cond */
+    var_state(f, up)->uses++;
+    var_state(f, less)->uses++;
+}
+
+static bool step_loop_lifted(Fl *f, Frame *fr, CoreStmt *s)
+{
+    if (!s->loop.cond) {
+        /* on a copy of the statement: the other version of this function sees the loop as it was */
+        CoreStmt *copy = core_new_stmt(f->core, CORE_LOOP, s->span);
+        *copy = *s;
+        count_to_while(f, copy);
+        s = copy;
+    }
+    barrier(f, fr, s);
+    uint32_t n = s->loop.nparams;
+    FlatVar *inits = arena_array(f->arena, FlatVar, n ? n : 1), *params = arena_array(f->arena, FlatVar, n ? n : 1);
+    finish(f, fr, s->loop.inits, n, inits, s->span);
+    FlatVar act = new_ctx(f, CTX_SELECTED, fr->ctx);
+    for (uint32_t i = 0; i < n; i++) {
+        CoreVar v = s->loop.params[i];
+        params[i] = new_col(f, act, core_var_type(f->cf, v), f->cf->vars.at[v].hint);
+        bind_value(f, v, params[i]);
+    }
+    FlatBlock *cond = nested_block(f, act, s->loop.cond, s->span);
+    FlatBlock *body = nested_block(f, act, s->loop.body, s->span);
+    FlatStmt *r = emit(f, FLAT_S_LOOP_LIFTED, s->span, s->nvars);
+    r->ctx = fr->ctx;
+    r->loop_lifted.act = act;
+    r->loop_lifted.params = params;
+    r->loop_lifted.inits = inits;
+    r->loop_lifted.nparams = n;
+    r->loop_lifted.cond = cond;
+    r->loop_lifted.body = body;
+    bind_outs(f, fr, s, r);
+    uses_drop_direct(f, s);
+    return true;
+}
+
+static bool step_loop(Fl *f, Frame *fr, CoreStmt *s)
+{
+    if (fr->ctx == FLAT_ROOT && scalar_stmt(s))
+        return step_device_loop(f, fr, s);
+    if (fr->ctx == FLAT_ROOT || (!s->loop.cond && host_atom(f, s->loop.count)))
+        return step_loop_host(f, fr, s);
+    return step_loop_lifted(f, fr, s);
+}
+
+/* ---- calls (6) ---- */
+
+/* A call at depth 0 whose callee makes several calls in a row is better made by the lifted version, for one
+ * instance: there they are joined. */
+static bool step_call_one(Fl *f, Frame *fr, CoreStmt *s)
+{
+    barrier(f, fr, s);
+    FlatVar count = finish1(f, fr, core_i64(1), s->span);
+    FlatStmt *nested = emit(f, FLAT_S_NESTED, s->span, 1);
+    nested->ctx = FLAT_ROOT;
+    nested->nested.source = count;
+    FlatVar ctx = nested->outs[0] = new_ctx(f, CTX_NESTED, FLAT_ROOT);
+    Frame lane = {.ctx = ctx};
+    FlatSite *site = arena_new(f->arena, FlatSite);
+    site->ctx = ctx;
+    site->args = arena_array(f->arena, FlatVar, s->call.nargs ? s->call.nargs : 1);
+    finish(f, &lane, s->call.args, s->call.nargs, site->args, s->span);
+    FlatStmt *call = emit(f, FLAT_S_CALL_LIFTED, s->span, 0);
+    site->outs = arena_array(f->arena, FlatVar, s->nvars ? s->nvars : 1);
+    for (uint32_t i = 0; i < s->nvars; i++)
+        site->outs[i] = new_col(f, ctx, core_var_type(f->cf, s->vars[i]), NULL);
+    call->call_lifted.fn = want_function(f->all, s->call.fn, true);
+    call->call_lifted.sites = site;
+    call->call_lifted.nsites = 1;
+    call->call_lifted.nargs = s->call.nargs;
+    call->call_lifted.nresults = s->nvars;
+    FlatStmt *views = emit(f, FLAT_S_VIEWS, s->span, s->nvars);
+    views->ctx = ctx;
+    views->arrays.arrays = site->outs;
+    views->arrays.n = s->nvars;
+    CoreAtom *results = arena_array(f->arena, CoreAtom, s->nvars ? s->nvars : 1);
+    FlatBody body = {FLAT_ROOT, {0}, core_new_block(f->core)};
+    for (uint32_t i = 0; i < s->nvars; i++) {
+        CoreType t = core_var_type(f->cf, s->vars[i]);
+        views->outs[i] = new_host(f, core_seq(t), NULL);
+        CoreVar arr = fresh_core_var(f, core_seq(t), NULL);
+        FlatInput in = {IN_HOST, arr, views->outs[i], FLAT_NO_VAR};
+        vec_push(f->arena, &body.inputs, in);
+        CoreStmt *load = core_new_stmt(f->core, CORE_INDEX, s->span);
+        load->nvars = 1;
+        load->vars = one(f, fresh_core_var(f, t, NULL));
+        load->index.array = core_var_atom(arr, core_seq(t));
+        load->index.index = core_i64(0);
+        core_push(f->core, body.block, load);
+        results[i] = core_var_atom(load->vars[0], t);
+    }
+    body.block->results = results;
+    body.block->nresults = s->nvars;
+    FlatStmt *host = emit(f, FLAT_S_HOST, s->span, s->nvars);
+    host->ctx = FLAT_ROOT;
+    host->body = body;
+    bind_outs(f, fr, s, host);
+    uses_drop_direct(f, s);
+    return true;
+}
+
+static bool step_call_host(Fl *f, Frame *fr, CoreStmt *s)
+{
+    if (s->call.fn->recursive && calls_in_sequence(s->call.fn->body) > 1)
+        return step_call_one(f, fr, s);
+    FlatVar *args = arena_array(f->arena, FlatVar, s->call.nargs ? s->call.nargs : 1);
+    finish(f, fr, s->call.args, s->call.nargs, args, s->span);
+    FlatStmt *r = emit(f, FLAT_S_CALL, s->span, s->nvars);
+    r->call.fn = want_function(f->all, s->call.fn, false);
+    r->call.args = args;
+    r->call.nargs = s->call.nargs;
+    bind_outs(f, fr, s, r);
+    uses_drop_direct(f, s);
+    return true;
+}
+
+static bool step_call(Fl *f, Frame *fr, CoreStmt *s)
+{
+    if (fr->ctx == FLAT_ROOT)
+        return step_call_host(f, fr, s);
+    Progress *p = progress_of(f, fr, s);
+    if (!p->pending) {
+        barrier(f, fr, s); /* assertions before the call are made before it */
+        p->pending = true;
+        vec_push(f->arena, &f->pending, ((Pending){fr, s}));
+    }
+    return s->nvars > 0 && var_state(f, s->vars[0])->val.kind != VAL_NONE;
+}
+
+bool step(Fl *f, Frame *fr, CoreStmt *s)
+{
+    switch (s->kind) {
+    case CORE_MAP: return step_map(f, fr, s);
+    case CORE_REDUCE: case CORE_SCAN: return step_reduce(f, fr, s);
+    case CORE_SCATTER: return step_scatter(f, fr, s);
+    case CORE_HIST: return step_hist(f, fr, s);
+    case CORE_ARGSORT: return step_arrays(f, fr, s, FLAT_S_ARGSORT, s->argsort.keys, s->argsort.nkeys);
+    case CORE_FLATTEN: return step_arrays(f, fr, s, FLAT_S_FLATTEN, &s->length.array, 1);
+    case CORE_UPDATE: return step_update(f, fr, s);
+    case CORE_ARRAY: return step_array(f, fr, s);
+    case CORE_IF: return step_if(f, fr, s);
+    case CORE_LOOP: return step_loop(f, fr, s);
+    case CORE_CALL: return step_call(f, fr, s);
+    case CORE_ATOM: case CORE_PRIM: case CORE_LENGTH: case CORE_INDEX: case CORE_SLICE: case CORE_CHECK:
+        break; /* scalar code never gets here */
+    }
+    assert(!"flatten: a scalar statement is not a step");
+    return true;
+}

@@ -1,0 +1,500 @@
+#include "opencl/emit_scalar.h"
+
+#include "opencl/emit_text.h"
+
+/* ---- facts ---- */
+
+static bool divides(const CoreFn *fn, const CoreStmt *s) {
+    return core_prim_fallible(s->prim.op, core_atom_type(fn, s->prim.args[0]).scalar);
+}
+
+/* A division whose divisor has to be looked at. */
+static bool fallible_prim(const CoreFn *fn, const CoreStmt *s) {
+    if (s->site == CORE_NO_SITE || !divides(fn, s)) return false;
+    return !s->prim.args[1].is_const || s->prim.args[1].bits == 0;
+}
+
+static void facts_add(ScalarFacts *f, ScalarFacts g) {
+    f->fallible |= g.fallible;
+    f->loop |= g.loop;
+    f->while_loop |= g.while_loop;
+    f->unchecked |= g.unchecked;
+}
+
+static void facts_loop(ScalarFacts *f, const CoreFn *fn, const CoreStmt *s) {
+    f->loop = true;
+    if (s->loop.cond) {
+        f->while_loop = true;
+        facts_add(f, scalar_facts(fn, s->loop.cond));
+    }
+    facts_add(f, scalar_facts(fn, s->loop.body));
+}
+
+static void facts_stmt(ScalarFacts *f, const CoreFn *fn, const CoreStmt *s) {
+    switch (s->kind) {
+    case CORE_PRIM: f->fallible |= fallible_prim(fn, s); break;
+    case CORE_INDEX:
+        if (s->site != CORE_NO_SITE) f->fallible = true;
+        else f->unchecked = true;
+        break;
+    case CORE_SLICE: f->fallible |= s->site != CORE_NO_SITE; break;
+    case CORE_CHECK: f->fallible = true; break;
+    case CORE_IF:
+        facts_add(f, scalar_facts(fn, s->if_.then_b));
+        facts_add(f, scalar_facts(fn, s->if_.else_b));
+        break;
+    case CORE_LOOP: facts_loop(f, fn, s); break;
+    case CORE_ATOM: case CORE_LENGTH: case CORE_UPDATE: case CORE_ARRAY: case CORE_CALL: case CORE_MAP:
+    case CORE_REDUCE: case CORE_SCAN: case CORE_SCATTER: case CORE_HIST: case CORE_ARGSORT: case CORE_FLATTEN: break;
+    }
+}
+
+ScalarFacts scalar_facts(const CoreFn *fn, const CoreBlock *b) {
+    ScalarFacts f = {0};
+    for (uint32_t i = 0; i < b->stmts.n; i++) facts_stmt(&f, fn, b->stmts.at[i]);
+    return f;
+}
+
+/* ---- pieces ---- */
+
+const char *emit_value_type(const ScalarEmitter *e, CoreType t) {
+    return t.rank > 0 ? e->dialect->view_type : emit_type_name(t.scalar);
+}
+
+void emit_var(ScalarEmitter *e, CoreVar v) {
+    if (e->names && e->names[v]) strbuf_add(e->out, e->names[v]);
+    else emit_name(e->out, "x", v, e->fn->vars.at[v].hint);
+}
+
+void emit_atom(ScalarEmitter *e, CoreAtom a) {
+    if (a.is_const) emit_literal(e->out, a.type.scalar, a.bits);
+    else emit_var(e, a.var);
+}
+
+static CoreType var_type(const ScalarEmitter *e, CoreVar v) { return core_var_type(e->fn, v); }
+static bool is_counted(const ScalarEmitter *e, CoreType t) { return e->dialect->counted && t.rank > 0; }
+
+/* An atom's text, for the values of a failure. */
+static const char *atom_text(ScalarEmitter *e, StrBuf *scratch, CoreAtom a) {
+    StrBuf *out = e->out;
+    scratch->n = 0;
+    e->out = scratch;
+    emit_atom(e, a);
+    e->out = out;
+    return scratch->text;
+}
+
+/* "T x = " … ";", or for counted views the call that assigns. */
+static void bind_open(ScalarEmitter *e, CoreVar v, bool declare) {
+    CoreType t = var_type(e, v);
+    strbuf_indent(e->out, e->depth);
+    if (is_counted(e, t)) {
+        strbuf_add(e->out, "dp_arr_set(rt, &");
+        emit_var(e, v);
+        strbuf_add(e->out, ", ");
+        return;
+    }
+    if (declare) strbuf_printf(e->out, "%s ", emit_value_type(e, t));
+    emit_var(e, v);
+    strbuf_add(e->out, " = ");
+}
+
+static void bind_close(ScalarEmitter *e, CoreVar v) {
+    strbuf_add(e->out, is_counted(e, var_type(e, v)) ? ");\n" : ";\n");
+}
+
+static void emit_copy(ScalarEmitter *e, CoreAtom a) {
+    bool counted = is_counted(e, core_atom_type(e->fn, a));
+    strbuf_add(e->out, counted ? "dp_arr_retain(" : "");
+    emit_atom(e, a);
+    strbuf_add(e->out, counted ? ")" : "");
+}
+
+static void emit_assign(ScalarEmitter *e, CoreVar v, CoreAtom a, bool declare) {
+    bind_open(e, v, declare);
+    emit_copy(e, a);
+    bind_close(e, v);
+}
+
+/* "T x;" for what branches assign. Counted ones stand declared already. */
+static void emit_declaration(ScalarEmitter *e, CoreVar v, bool zero) {
+    CoreType t = var_type(e, v);
+    if (is_counted(e, t)) return;
+    strbuf_indent(e->out, e->depth);
+    strbuf_printf(e->out, "%s ", emit_value_type(e, t));
+    emit_var(e, v);
+    strbuf_add(e->out, !zero ? ";\n" : t.rank > 0 ? " = dp_make_view(0, 0);\n" : " = 0;\n");
+}
+
+static void emit_line(ScalarEmitter *e, const char *text) {
+    strbuf_indent(e->out, e->depth);
+    strbuf_add(e->out, text);
+    strbuf_add(e->out, "\n");
+}
+
+static void emit_failure(ScalarEmitter *e, uint32_t site, const char *const values[3]) {
+    e->dialect->fail(e, site, values);
+    e->may_have_failed = true;
+}
+
+/* ---- primitive operations ---- */
+
+static void emit_prim_name(ScalarEmitter *e, const CoreStmt *s) {
+    const CoreAtom *args = s->prim.args;
+    CoreType operand = core_atom_type(e->fn, args[0]), result = var_type(e, s->vars[0]);
+    const char *name = core_prim_name(s->prim.op);
+    if (s->prim.op == PRIM_CONVERT)
+        strbuf_printf(e->out, "dp_convert_%s_%s", scalar_name(operand.scalar), scalar_name(result.scalar));
+    else if (s->prim.op == PRIM_SELECT)
+        strbuf_printf(e->out, "dp_select_%s", result.rank > 0 ? "view" : scalar_name(result.scalar));
+    else
+        strbuf_printf(e->out, "dp_%s_%s", name, scalar_name(operand.scalar));
+}
+
+/* Host arrays are structs that own something: choose first, then retain. */
+static void emit_counted_select(ScalarEmitter *e, const CoreStmt *s) {
+    strbuf_add(e->out, "dp_arr_retain(");
+    for (uint32_t i = 0; i < 3; i++) {
+        emit_atom(e, s->prim.args[i]);
+        strbuf_add(e->out, i == 0 ? " ? " : i == 1 ? " : " : ")");
+    }
+}
+
+/* The divisor becomes 1 where it is 0. */
+static void emit_divisor_check(ScalarEmitter *e, const CoreStmt *s) {
+    Scalar t = core_atom_type(e->fn, s->prim.args[1]).scalar;
+    strbuf_indent(e->out, e->depth);
+    strbuf_printf(e->out, "%s d", emit_type_name(t));
+    emit_var(e, s->vars[0]);
+    strbuf_add(e->out, " = ");
+    emit_atom(e, s->prim.args[1]);
+    strbuf_add(e->out, ";\n");
+    strbuf_indent(e->out, e->depth);
+    strbuf_add(e->out, "if (d");
+    emit_var(e, s->vars[0]);
+    strbuf_add(e->out, " == 0) {\n");
+    e->depth++;
+    emit_failure(e, s->site, (const char *const[3]){"0", "0", "0"});
+    strbuf_indent(e->out, e->depth);
+    strbuf_add(e->out, "d");
+    emit_var(e, s->vars[0]);
+    strbuf_add(e->out, " = 1;\n");
+    e->depth--;
+    emit_line(e, "}");
+}
+
+static void emit_prim(ScalarEmitter *e, const CoreStmt *s) {
+    bool checked = fallible_prim(e->fn, s);
+    if (checked) emit_divisor_check(e, s);
+    bind_open(e, s->vars[0], true);
+    if (s->prim.op == PRIM_SELECT && is_counted(e, var_type(e, s->vars[0]))) {
+        emit_counted_select(e, s);
+        bind_close(e, s->vars[0]);
+        return;
+    }
+    emit_prim_name(e, s);
+    for (uint32_t i = 0; i < s->prim.nargs; i++) {
+        strbuf_add(e->out, i ? ", " : "(");
+        if (checked && i == 1) {
+            strbuf_add(e->out, "d");
+            emit_var(e, s->vars[0]);
+        } else {
+            emit_atom(e, s->prim.args[i]);
+        }
+    }
+    strbuf_add(e->out, ")");
+    bind_close(e, s->vars[0]);
+}
+
+/* ---- sequences ---- */
+
+static void emit_length(ScalarEmitter *e, const CoreStmt *s) {
+    bind_open(e, s->vars[0], true);
+    strbuf_add(e->out, "(dp_i64)");
+    e->dialect->length(e, s->length.array);
+    bind_close(e, s->vars[0]);
+}
+
+/* "(dp_i64)length", as a value of a failure. */
+static const char *length_text(ScalarEmitter *e, StrBuf *scratch, CoreAtom array) {
+    StrBuf *out = e->out;
+    scratch->n = 0;
+    e->out = scratch;
+    strbuf_add(scratch, "(dp_i64)");
+    e->dialect->length(e, array);
+    e->out = out;
+    return scratch->text;
+}
+
+static void index_failure(ScalarEmitter *e, const CoreStmt *s) {
+    StrBuf index = {0}, length = {0};
+    const char *values[3] = {atom_text(e, &index, s->index.index), length_text(e, &length, s->index.array), "0"};
+    emit_failure(e, s->site, values);
+    strbuf_free(&index);
+    strbuf_free(&length);
+}
+
+static void emit_element(ScalarEmitter *e, const CoreStmt *s, bool declare) {
+    bind_open(e, s->vars[0], declare);
+    e->dialect->element(e, s->index.array, s->index.index);
+    bind_close(e, s->vars[0]);
+}
+
+static void emit_index(ScalarEmitter *e, const CoreStmt *s) {
+    bool checked = s->site != CORE_NO_SITE;
+    if (!checked && !(e->has_flag && e->may_have_failed)) {
+        emit_element(e, s, true);
+        return;
+    }
+    emit_declaration(e, s->vars[0], true);
+    strbuf_indent(e->out, e->depth);
+    if (checked) {
+        strbuf_add(e->out, "if ((dp_u64)");
+        emit_atom(e, s->index.index);
+        strbuf_add(e->out, " < ");
+        e->dialect->length(e, s->index.array);
+        strbuf_add(e->out, ") {\n");
+    } else {
+        strbuf_add(e->out, "if (!failed) {\n"); /* its check has failed perhaps */
+    }
+    e->depth++;
+    emit_element(e, s, false);
+    if (checked) {
+        strbuf_indent(e->out, e->depth - 1);
+        strbuf_add(e->out, "} else {\n");
+        index_failure(e, s);
+    }
+    e->depth--;
+    emit_line(e, "}");
+}
+
+static void emit_slice_value(ScalarEmitter *e, const CoreStmt *s, bool declare) {
+    bind_open(e, s->vars[0], declare);
+    e->dialect->slice(e, s);
+    bind_close(e, s->vars[0]);
+}
+
+static void slice_failure(ScalarEmitter *e, const CoreStmt *s) {
+    StrBuf from = {0}, to = {0}, length = {0};
+    const char *values[3] = {atom_text(e, &from, s->slice.from), atom_text(e, &to, s->slice.to),
+                             length_text(e, &length, s->slice.array)};
+    emit_failure(e, s->site, values);
+    strbuf_free(&from);
+    strbuf_free(&to);
+    strbuf_free(&length);
+}
+
+static void emit_slice(ScalarEmitter *e, const CoreStmt *s) {
+    if (s->site == CORE_NO_SITE) {
+        emit_slice_value(e, s, true);
+        return;
+    }
+    emit_declaration(e, s->vars[0], true);
+    strbuf_indent(e->out, e->depth);
+    strbuf_add(e->out, "if (0 <= ");
+    emit_atom(e, s->slice.from);
+    strbuf_add(e->out, " && ");
+    emit_atom(e, s->slice.from);
+    strbuf_add(e->out, " <= ");
+    emit_atom(e, s->slice.to);
+    strbuf_add(e->out, " && (dp_u64)");
+    emit_atom(e, s->slice.to);
+    strbuf_add(e->out, " <= ");
+    e->dialect->length(e, s->slice.array);
+    strbuf_add(e->out, ") {\n");
+    e->depth++;
+    emit_slice_value(e, s, false);
+    strbuf_indent(e->out, e->depth - 1);
+    strbuf_add(e->out, "} else {\n");
+    slice_failure(e, s);
+    e->depth--;
+    emit_line(e, "}");
+}
+
+/* ---- control ---- */
+
+static void emit_check(ScalarEmitter *e, const CoreStmt *s) {
+    StrBuf text[3] = {{0}, {0}, {0}};
+    const char *values[3] = {"0", "0", "0"};
+    for (uint32_t i = 0; i < s->check.nvalues && i < 3; i++) values[i] = atom_text(e, &text[i], s->check.values[i]);
+    strbuf_indent(e->out, e->depth);
+    strbuf_add(e->out, "if (!");
+    emit_atom(e, s->check.cond);
+    strbuf_add(e->out, ") {\n");
+    e->depth++;
+    emit_failure(e, s->site, values);
+    e->depth--;
+    emit_line(e, "}");
+    for (uint32_t i = 0; i < 3; i++) strbuf_free(&text[i]);
+}
+
+/* A branch: its statements, then what the `if` binds. */
+static void emit_branch(ScalarEmitter *e, const CoreStmt *s, const CoreBlock *b) {
+    e->depth++;
+    emit_scalar_block(e, b);
+    for (uint32_t i = 0; i < s->nvars; i++) emit_assign(e, s->vars[i], b->results[i], false);
+    e->depth--;
+}
+
+static void emit_if(ScalarEmitter *e, const CoreStmt *s) {
+    for (uint32_t i = 0; i < s->nvars; i++) emit_declaration(e, s->vars[i], false);
+    strbuf_indent(e->out, e->depth);
+    strbuf_add(e->out, "if (");
+    emit_atom(e, s->if_.cond);
+    strbuf_add(e->out, ") {\n");
+    emit_branch(e, s, s->if_.then_b);
+    if (s->nvars > 0 || s->if_.else_b->stmts.n > 0) {
+        emit_line(e, "} else {");
+        emit_branch(e, s, s->if_.else_b);
+    }
+    emit_line(e, "}");
+}
+
+/* May the next state be assigned one after the other? Not if a result is the parameter that an earlier one overwrites. */
+static bool in_order(const CoreStmt *s) {
+    const CoreBlock *b = s->loop.body;
+    for (uint32_t i = 0; i < s->loop.nparams; i++)
+        for (uint32_t j = 0; j < i; j++)
+            if (!b->results[i].is_const && b->results[i].var == s->loop.params[j]) return false;
+    return true;
+}
+
+static void emit_next_temporaries(ScalarEmitter *e, const CoreStmt *s) {
+    for (uint32_t i = 0; i < s->loop.nparams; i++) {
+        CoreVar v = s->loop.params[i];
+        strbuf_indent(e->out, e->depth);
+        strbuf_printf(e->out, "%s next_", emit_value_type(e, var_type(e, v)));
+        emit_var(e, v);
+        strbuf_add(e->out, " = ");
+        emit_copy(e, s->loop.body->results[i]);
+        strbuf_add(e->out, ";\n");
+    }
+    for (uint32_t i = 0; i < s->loop.nparams; i++) {
+        CoreVar v = s->loop.params[i];
+        bind_open(e, v, false);
+        strbuf_add(e->out, "next_");
+        emit_var(e, v);
+        bind_close(e, v);
+    }
+}
+
+static void emit_next_state(ScalarEmitter *e, const CoreStmt *s) {
+    if (!in_order(s)) {
+        emit_next_temporaries(e, s);
+        return;
+    }
+    for (uint32_t i = 0; i < s->loop.nparams; i++) {
+        CoreAtom a = s->loop.body->results[i];
+        if (a.is_const || a.var != s->loop.params[i]) emit_assign(e, s->loop.params[i], a, false);
+    }
+}
+
+static void emit_for_head(ScalarEmitter *e, const CoreStmt *s, bool test) {
+    strbuf_indent(e->out, e->depth);
+    strbuf_add(e->out, "for (dp_i64 ");
+    emit_var(e, s->loop.index);
+    strbuf_add(e->out, " = 0; ");
+    emit_var(e, s->loop.index);
+    strbuf_add(e->out, " < ");
+    emit_atom(e, s->loop.count);
+    strbuf_add(e->out, test ? " && !failed; " : "; ");
+    emit_var(e, s->loop.index);
+    strbuf_add(e->out, "++) {\n");
+}
+
+static void emit_while_head(ScalarEmitter *e, const CoreStmt *s, bool test) {
+    emit_line(e, "for (;;) {");
+    e->depth++;
+    emit_scalar_block(e, s->loop.cond);
+    strbuf_indent(e->out, e->depth);
+    strbuf_add(e->out, test ? "if (failed || !" : "if (!");
+    emit_atom(e, s->loop.cond->results[0]);
+    strbuf_add(e->out, ") break;\n");
+    e->depth--;
+}
+
+static void emit_loop(ScalarEmitter *e, const CoreStmt *s) {
+    ScalarFacts facts = {0};
+    facts_loop(&facts, e->fn, s);
+    bool test = e->has_flag && facts.fallible;
+    /* What cannot fail itself need not look each time, but must not start from nonsense. */
+    bool guard = e->has_flag && !test && (facts.while_loop || e->may_have_failed);
+    for (uint32_t i = 0; i < s->loop.nparams; i++) emit_assign(e, s->loop.params[i], s->loop.inits[i], true);
+    if (guard) emit_line(e, "if (!failed)");
+    e->depth += guard;
+    if (s->loop.cond) emit_while_head(e, s, test);
+    else emit_for_head(e, s, test);
+    e->depth++;
+    emit_scalar_block(e, s->loop.body);
+    emit_next_state(e, s);
+    e->depth--;
+    emit_line(e, "}");
+    e->depth -= guard;
+    for (uint32_t i = 0; i < s->nvars; i++)
+        emit_assign(e, s->vars[i], core_var_atom(s->loop.params[i], var_type(e, s->loop.params[i])), true);
+}
+
+/* ---- blocks ---- */
+
+static void emit_stmt(ScalarEmitter *e, const CoreStmt *s) {
+    switch (s->kind) {
+    case CORE_ATOM: emit_assign(e, s->vars[0], s->atom, true); break;
+    case CORE_PRIM: emit_prim(e, s); break;
+    case CORE_LENGTH: emit_length(e, s); break;
+    case CORE_INDEX: emit_index(e, s); break;
+    case CORE_SLICE: emit_slice(e, s); break;
+    case CORE_CHECK: emit_check(e, s); break;
+    case CORE_IF: emit_if(e, s); break;
+    case CORE_LOOP: emit_loop(e, s); break;
+    case CORE_UPDATE: case CORE_ARRAY: case CORE_CALL: case CORE_MAP: case CORE_REDUCE: case CORE_SCAN:
+    case CORE_SCATTER: case CORE_HIST: case CORE_ARGSORT: case CORE_FLATTEN:
+        break; /* not scalar code: flat_check has excluded them */
+    }
+}
+
+void emit_scalar_block(ScalarEmitter *e, const CoreBlock *b) {
+    for (uint32_t i = 0; i < b->stmts.n; i++) emit_stmt(e, b->stmts.at[i]);
+}
+
+void emit_scalar_flag(ScalarEmitter *e, const CoreBlock *b) {
+    ScalarFacts facts = scalar_facts(e->fn, b);
+    e->has_flag = facts.while_loop || (facts.fallible && (facts.loop || facts.unchecked));
+    e->may_have_failed = false;
+    if (!e->has_flag) return;
+    emit_line(e, facts.while_loop ? "dp_bool failed = *DP_AT(int, 0) != 0;" : "dp_bool failed = 0;");
+}
+
+/* ---- counted locals ---- */
+
+typedef struct LocalsPass {
+    ScalarEmitter *e;
+    const char *before, *after;
+} LocalsPass;
+
+static void local_var(void *ctx, CoreVar *v) {
+    LocalsPass *p = ctx;
+    if (!is_counted(p->e, var_type(p->e, *v))) return;
+    strbuf_indent(p->e->out, p->e->depth);
+    strbuf_add(p->e->out, p->before);
+    emit_var(p->e, *v);
+    strbuf_add(p->e->out, p->after);
+}
+
+static void locals_of_block(void *ctx, CoreBlock *b) {
+    for (uint32_t i = 0; i < b->stmts.n; i++) {
+        CoreStmt *s = b->stmts.at[i];
+        for (uint32_t j = 0; j < s->nvars; j++) local_var(ctx, &s->vars[j]);
+        core_stmt_binders(s, local_var, ctx);
+        core_stmt_blocks(s, locals_of_block, ctx);
+    }
+}
+
+void emit_scalar_locals(ScalarEmitter *e, const CoreBlock *b) {
+    LocalsPass p = {e, "DpArr ", " = {0};\n"};
+    locals_of_block(&p, (CoreBlock *)(uintptr_t)b); /* reads only */
+}
+
+void emit_scalar_releases(ScalarEmitter *e, const CoreBlock *b) {
+    LocalsPass p = {e, "dp_arr_release(rt, &", ");\n"};
+    locals_of_block(&p, (CoreBlock *)(uintptr_t)b);
+}

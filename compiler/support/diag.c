@@ -1,0 +1,240 @@
+/* Diagnostics: collected while the compiler works, printed once, in the order of the source. */
+#include "support/session.h"
+#include "support/strbuf.h"
+#include "support/utf8.h"
+
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define MAX_PRINTED_ERRORS 20
+#define MAX_KEPT 10000 /* what a hopeless input may fill memory with */
+#define MAX_COLUMNS 100 /* of a source line */
+#define COLUMNS_BEFORE_CARET 40 /* where a line has to be cut */
+
+typedef struct Message {
+    DiagLevel level;
+    Span at;
+    const char *text;
+} Message;
+
+/* An error or a warning, with its notes. */
+typedef struct Diag {
+    Message head;
+    VEC(Message) notes;
+    uint32_t order; /* makes sorting stable */
+} Diag;
+
+struct DiagList {
+    VEC(Diag) diags;
+    bool last_dropped; /* its notes are dropped too */
+};
+
+/* ---- collecting ---- */
+
+static const char *format_text(Session *s, const char *format, va_list args) {
+    va_list again;
+    va_copy(again, args);
+    int n = vsnprintf(NULL, 0, format, args);
+    if (n < 0) n = 0;
+    char *text = arena_alloc(s->arena, (size_t)n + 1);
+    vsnprintf(text, (size_t)n + 1, format, again);
+    va_end(again);
+    return text;
+}
+
+static struct DiagList *diag_list(Session *s) {
+    if (!s->diags) s->diags = arena_new(s->arena, struct DiagList);
+    return s->diags;
+}
+
+static void add(Session *s, DiagLevel level, Span at, const char *format, va_list args) {
+    struct DiagList *list = diag_list(s);
+    list->last_dropped = list->diags.n >= MAX_KEPT;
+    if (list->last_dropped) return;
+    Diag diag = {.head = {level, at, format_text(s, format, args)}, .order = list->diags.n};
+    vec_push(s->arena, &list->diags, diag);
+}
+
+void diag_error(Session *s, Span at, const char *format, ...) {
+    va_list args;
+    va_start(args, format);
+    s->error_count++;
+    add(s, DIAG_ERROR, at, format, args);
+    va_end(args);
+}
+
+void diag_warning(Session *s, Span at, const char *format, ...) {
+    va_list args;
+    va_start(args, format);
+    add(s, DIAG_WARNING, at, format, args);
+    va_end(args);
+}
+
+void diag_note(Session *s, Span at, const char *format, ...) {
+    struct DiagList *list = diag_list(s);
+    if (list->diags.n == 0 || list->last_dropped) return;
+    va_list args;
+    va_start(args, format);
+    Message note = {DIAG_NOTE, at, format_text(s, format, args)};
+    va_end(args);
+    Diag *owner = &list->diags.at[list->diags.n - 1];
+    vec_push(s->arena, &owner->notes, note);
+}
+
+/* ---- ordering ---- */
+
+static int compare_numbers(uint32_t a, uint32_t b) { return a < b ? -1 : a > b; }
+
+static int compare_places(Span a, Span b) {
+    int c = compare_numbers(a.file, b.file);
+    if (!c) c = compare_numbers(a.start, b.start);
+    return c;
+}
+
+static int compare_diags(const void *left, const void *right) {
+    const Diag *a = left, *b = right;
+    int c = compare_places(a->head.at, b->head.at);
+    return c ? c : compare_numbers(a->order, b->order);
+}
+
+static bool same_diag(const Diag *a, const Diag *b) {
+    return a->head.level == b->head.level && a->head.at.end == b->head.at.end &&
+           strcmp(a->head.text, b->head.text) == 0;
+}
+
+/* Sorted, so that copies stand at the same place, but perhaps not side by side. */
+static bool is_repeated(const Diag *diags, uint32_t i) {
+    for (uint32_t j = i; j-- > 0 && compare_places(diags[j].head.at, diags[i].head.at) == 0;)
+        if (same_diag(&diags[j], &diags[i])) return true;
+    return false;
+}
+
+/* ---- printing ---- */
+
+typedef struct Style {
+    const char *place, *caret, *off, *level[3];
+} Style;
+
+static const Style plain_style = {"", "", "", {"", "", ""}};
+static const Style colour_style = {"\033[1m", "\033[1;32m", "\033[0m", {"\033[1;31m", "\033[1;35m", "\033[1;36m"}};
+
+/* Adds one character of s[0..n), whatever its bytes; returns how many bytes it took and adds its width
+ * on the screen to *columns. */
+static size_t add_visible(StrBuf *out, const char *s, size_t n, size_t *columns) {
+    uint32_t code = 0;
+    size_t length = utf8_decode(s, n, &code);
+    if (length && (code == '\t' || utf8_is_printable(code))) {
+        strbuf_addn(out, s, length);
+        *columns += 1;
+        return length;
+    }
+    strbuf_printf(out, "\\x%02x", (unsigned)(unsigned char)s[0]);
+    *columns += 4;
+    return 1;
+}
+
+static void add_text(StrBuf *out, const char *text) {
+    size_t n = strlen(text), columns = 0;
+    for (size_t i = 0; i < n;) i += add_visible(out, text + i, n - i, &columns);
+}
+
+static bool is_continuation(char c) { return ((unsigned char)c & 0xc0) == 0x80; }
+
+/* The part of a line that is shown: [from, to), around [start, end). */
+typedef struct Window {
+    uint32_t from, to;
+} Window;
+
+static Window choose_window(const char *line, uint32_t n, uint32_t start) {
+    Window w = {0, n};
+    if (n <= MAX_COLUMNS) return w;
+    if (start > COLUMNS_BEFORE_CARET) w.from = start - COLUMNS_BEFORE_CARET;
+    if (n - w.from < MAX_COLUMNS) w.from = n - MAX_COLUMNS;
+    if (w.from < 8) w.from = 0; /* not worth the dots */
+    w.to = n - w.from > MAX_COLUMNS ? w.from + MAX_COLUMNS : n;
+    for (int i = 0; i < 3 && w.from > 0 && is_continuation(line[w.from]); i++) w.from--;
+    for (int i = 0; i < 3 && w.to < n && is_continuation(line[w.to]); i++) w.to++;
+    return w;
+}
+
+static void add_repeated(StrBuf *out, char c, size_t n) {
+    while (n-- > 0) strbuf_addn(out, &c, 1);
+}
+
+/* The line of source and the carets below it. Tabs before the caret are repeated, so that it lines up. */
+static void add_excerpt(StrBuf *out, Session *s, Span at, const Style *style) {
+    LineCol place = source_linecol(s, at.file, at.start);
+    uint32_t n;
+    const char *line = source_line(s, at.file, place.line, &n);
+    uint32_t start = place.col - 1 < n ? place.col - 1 : n;
+    uint32_t width = at.end > at.start ? at.end - at.start : 0;
+    uint32_t end = n - start < width ? n : start + width;
+    Window w = choose_window(line, n, start);
+    StrBuf marks = {0};
+    size_t caret_width = 0;
+    strbuf_add(out, "  ");
+    strbuf_add(&marks, "  ");
+    if (w.from > 0) {
+        strbuf_add(out, "...");
+        strbuf_add(&marks, "   ");
+    }
+    for (uint32_t i = w.from; i < w.to;) {
+        size_t columns = 0;
+        uint32_t here = i;
+        i += (uint32_t)add_visible(out, line + i, w.to - i, &columns);
+        if (here < start)
+            add_repeated(&marks, line[here] == '\t' ? '\t' : ' ', columns);
+        else if (here < end)
+            caret_width += columns;
+    }
+    if (w.to < n) strbuf_add(out, "...");
+    strbuf_printf(out, "\n%s%s", marks.text, style->caret);
+    add_repeated(out, '^', caret_width ? caret_width : 1);
+    strbuf_printf(out, "%s\n", style->off);
+    strbuf_free(&marks);
+}
+
+static void add_message(StrBuf *out, Session *s, const Message *m, const Style *style) {
+    static const char *const level_text[] = {"error", "warning", "note"};
+    bool has_place = m->at.file < s->files.n;
+    strbuf_add(out, style->place);
+    if (has_place) {
+        LineCol place = source_linecol(s, m->at.file, m->at.start);
+        add_text(out, s->files.at[m->at.file]->path);
+        strbuf_printf(out, ":%u:%u: ", place.line, place.col);
+    } else {
+        strbuf_add(out, "dpc: ");
+    }
+    strbuf_printf(out, "%s%s%s:%s ", style->off, style->level[m->level], level_text[m->level], style->off);
+    add_text(out, m->text);
+    strbuf_add(out, "\n");
+    if (has_place) add_excerpt(out, s, m->at, style);
+}
+
+static void print_diag(Session *s, FILE *file, const Diag *diag, const Style *style) {
+    StrBuf out = {0};
+    add_message(&out, s, &diag->head, style);
+    for (uint32_t i = 0; i < diag->notes.n; i++) add_message(&out, s, &diag->notes.at[i], style);
+    fputs(out.text, file);
+    strbuf_free(&out);
+}
+
+void diag_print(Session *s, FILE *out, bool colour) {
+    struct DiagList *list = diag_list(s);
+    const Style *style = colour ? &colour_style : &plain_style;
+    uint32_t errors = 0, hidden = 0;
+    if (list->diags.n) qsort(list->diags.at, list->diags.n, sizeof(Diag), compare_diags);
+    for (uint32_t i = 0; i < list->diags.n; i++) {
+        const Diag *diag = &list->diags.at[i];
+        bool is_error = diag->head.level == DIAG_ERROR;
+        if (is_repeated(list->diags.at, i)) continue;
+        if (is_error && errors == MAX_PRINTED_ERRORS)
+            hidden++;
+        else
+            print_diag(s, out, diag, style);
+        errors += is_error && errors < MAX_PRINTED_ERRORS;
+    }
+    if (hidden) fprintf(out, "and %u more error%s\n", hidden, hidden == 1 ? "" : "s");
+    *list = (struct DiagList){0};
+}

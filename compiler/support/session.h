@@ -1,0 +1,87 @@
+/* The session: one run of the compiler. Owns the arena, the names, the source files and the
+ * diagnostics. Passed along everywhere; there are no mutable globals.
+ *
+ * Names are interned: two `Name`s are equal exactly when their pointers are.
+ *
+ * A `Span` is a place in a source file: byte offsets [start, end). Lines and columns (1-based,
+ * columns in bytes) are computed only when something is reported.
+ *
+ * Diagnostics are collected, sorted by place and capped when printed:
+ *
+ *     f.dp:3:9: error: expected i64, found f64
+ *       let y = x + 1.5
+ *               ^^^^^^^
+ *     f.dp:2:8: note: x is i64 because of this
+ */
+#ifndef DPC_SESSION_H
+#define DPC_SESSION_H
+
+#include "support/arena.h"
+
+#include <stdbool.h>
+#include <stdio.h>
+
+typedef const char *Name; /* interned, NUL-terminated */
+
+typedef struct Span {
+    uint32_t file;       /* index into Session.files */
+    uint32_t start, end; /* byte offsets */
+} Span;
+
+typedef struct SourceFile {
+    const char *path; /* as the user wrote it; what messages print */
+    const char *text; /* NUL-terminated copy */
+    uint32_t length;
+    bool is_stdlib;   /* part of the embedded library: messages point at its caller instead */
+    uint32_t *lines;  /* offsets of line starts, computed on first use */
+    uint32_t nlines;
+} SourceFile;
+
+typedef enum DiagLevel { DIAG_ERROR, DIAG_WARNING, DIAG_NOTE } DiagLevel;
+
+typedef struct Session Session;
+struct Session {
+    Arena *arena;
+    VEC(SourceFile *) files;
+    uint32_t error_count;
+    struct Interner *interner;
+    struct DiagList *diags;
+};
+
+Session *session_create(void);
+void session_destroy(Session *s);
+
+Name intern(Session *s, const char *text, size_t n);
+Name intern_cstr(Session *s, const char *text);
+
+/* Adds a file whose text is given (copied). Returns its index. */
+uint32_t source_add_text(Session *s, const char *path, const char *text, size_t n, bool is_stdlib);
+/* Reads a file from disk; UINT32_MAX and a diagnostic-free false `errno` message in *why on failure. */
+uint32_t source_add_file(Session *s, const char *path, const char **why);
+
+typedef struct LineCol { uint32_t line, col; } LineCol;
+LineCol source_linecol(Session *s, uint32_t file, uint32_t offset);
+/* The text of a line without its newline; its length in *n. */
+const char *source_line(Session *s, uint32_t file, uint32_t line, uint32_t *n);
+
+static inline Span span_join(Span a, Span b) { return (Span){a.file, a.start, b.end}; }
+
+#if defined(__GNUC__)
+__attribute__((format(printf, 3, 4)))
+#endif
+void diag_error(Session *s, Span at, const char *format, ...);
+#if defined(__GNUC__)
+__attribute__((format(printf, 3, 4)))
+#endif
+void diag_warning(Session *s, Span at, const char *format, ...);
+/* A note belongs to the error or warning reported just before it. */
+#if defined(__GNUC__)
+__attribute__((format(printf, 3, 4)))
+#endif
+void diag_note(Session *s, Span at, const char *format, ...);
+
+/* Prints all diagnostics, sorted by place, notes behind their error, at most 20 errors; then forgets
+ * them. `colour` adds ANSI colours. */
+void diag_print(Session *s, FILE *out, bool colour);
+
+#endif

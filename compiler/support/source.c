@@ -1,0 +1,102 @@
+#include "support/session.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Offsets are 32 bits wide, and the scanner counts in `int`. */
+#define MAX_SOURCE_BYTES ((size_t)1 << 30)
+
+uint32_t source_add_text(Session *s, const char *path, const char *text, size_t n, bool is_stdlib) {
+    if (n > MAX_SOURCE_BYTES) n = MAX_SOURCE_BYTES;
+    SourceFile *file = arena_new(s->arena, SourceFile);
+    file->path = arena_strndup(s->arena, path, strlen(path));
+    file->text = arena_strndup(s->arena, text, n);
+    file->length = (uint32_t)n;
+    file->is_stdlib = is_stdlib;
+    vec_push(s->arena, &s->files, file);
+    return s->files.n - 1;
+}
+
+/* Reads all of `in` (which may be a pipe) into heap memory; NULL and *why on failure. */
+static char *read_all(FILE *in, size_t *n, const char **why) {
+    size_t cap = (size_t)64 * 1024, used = 0;
+    char *text = malloc(cap);
+    while (text) {
+        size_t got = fread(text + used, 1, cap - used, in);
+        used += got;
+        if (used < cap) break;
+        if (cap > MAX_SOURCE_BYTES) {
+            free(text);
+            *why = "the file is larger than 1 GB";
+            return NULL;
+        }
+        char *grown = realloc(text, cap *= 2);
+        if (!grown) free(text);
+        text = grown;
+    }
+    if (!text || ferror(in)) {
+        *why = text ? strerror(errno) : "out of memory";
+        free(text);
+        return NULL;
+    }
+    *n = used;
+    return text;
+}
+
+uint32_t source_add_file(Session *s, const char *path, const char **why) {
+    FILE *in = fopen(path, "rb");
+    if (!in) {
+        *why = strerror(errno);
+        return UINT32_MAX;
+    }
+    size_t n = 0;
+    char *text = read_all(in, &n, why);
+    fclose(in);
+    if (!text) return UINT32_MAX;
+    if (n > MAX_SOURCE_BYTES) {
+        free(text);
+        *why = "the file is larger than 1 GB";
+        return UINT32_MAX;
+    }
+    uint32_t file = source_add_text(s, path, text, n, false);
+    free(text);
+    return file;
+}
+
+static SourceFile *file_with_lines(Session *s, uint32_t index) {
+    SourceFile *file = s->files.at[index];
+    if (file->lines) return file;
+    uint32_t count = 1;
+    for (uint32_t i = 0; i < file->length; i++) count += file->text[i] == '\n';
+    file->lines = arena_array(s->arena, uint32_t, count);
+    file->nlines = 1;
+    for (uint32_t i = 0; i < file->length; i++)
+        if (file->text[i] == '\n') file->lines[file->nlines++] = i + 1;
+    return file;
+}
+
+LineCol source_linecol(Session *s, uint32_t index, uint32_t offset) {
+    const SourceFile *file = file_with_lines(s, index);
+    if (offset > file->length) offset = file->length;
+    uint32_t low = 0, high = file->nlines; /* lines[low] <= offset < lines[high] */
+    while (high - low > 1) {
+        uint32_t middle = low + (high - low) / 2;
+        if (file->lines[middle] <= offset)
+            low = middle;
+        else
+            high = middle;
+    }
+    return (LineCol){low + 1, offset - file->lines[low] + 1};
+}
+
+const char *source_line(Session *s, uint32_t index, uint32_t line, uint32_t *n) {
+    const SourceFile *file = file_with_lines(s, index);
+    *n = 0;
+    if (line == 0 || line > file->nlines) return "";
+    uint32_t start = file->lines[line - 1];
+    uint32_t end = line < file->nlines ? file->lines[line] - 1 : file->length;
+    if (end > start && file->text[end - 1] == '\r') end--;
+    *n = end - start;
+    return file->text + start;
+}

@@ -1,0 +1,62 @@
+#include "support/strbuf.h"
+
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static _Noreturn void out_of_memory(void) {
+    fputs("dpc: error: out of memory\n", stderr);
+    exit(3);
+}
+
+/* Makes room for `more` bytes and a NUL. */
+static void reserve(StrBuf *b, size_t more) {
+    if (more < b->cap - b->n) return;
+    if (more > SIZE_MAX / 4 - b->n) out_of_memory();
+    size_t cap = b->cap ? b->cap : 64;
+    while (cap - b->n <= more) cap *= 2;
+    char *text = realloc(b->text, cap);
+    if (!text) out_of_memory();
+    b->text = text;
+    b->cap = cap;
+}
+
+void strbuf_addn(StrBuf *b, const char *text, size_t n) {
+    reserve(b, n);
+    if (n) memcpy(b->text + b->n, text, n);
+    b->n += n;
+    b->text[b->n] = '\0';
+}
+
+void strbuf_add(StrBuf *b, const char *text) { strbuf_addn(b, text, strlen(text)); }
+
+void strbuf_printf(StrBuf *b, const char *format, ...) {
+    va_list args, again;
+    va_start(args, format);
+    va_copy(again, args);
+    int n = vsnprintf(NULL, 0, format, args);
+    va_end(args);
+    if (n > 0) {
+        reserve(b, (size_t)n);
+        vsnprintf(b->text + b->n, (size_t)n + 1, format, again);
+        b->n += (size_t)n;
+    }
+    va_end(again);
+}
+
+void strbuf_indent(StrBuf *b, int depth) {
+    static const char spaces[] = "                                ";
+    size_t n = depth > 0 ? 2 * (size_t)depth : 0;
+    while (n) {
+        size_t part = n < sizeof spaces - 1 ? n : sizeof spaces - 1;
+        strbuf_addn(b, spaces, part);
+        n -= part;
+    }
+}
+
+void strbuf_free(StrBuf *b) {
+    free(b->text);
+    *b = (StrBuf){0};
+}

@@ -1,0 +1,55 @@
+/* The way into scanner and parser. */
+#include "syntax/build.h"
+
+#include "parser.h"
+
+#include <string.h>
+
+/* Generated from lexer.l. */
+struct yy_buffer_state;
+int dp_yylex_init_extra(ParseState *extra, yyscan_t *scanner);
+int dp_yylex_destroy(yyscan_t scanner);
+struct yy_buffer_state *dp_yy_scan_bytes(const char *bytes, int n, yyscan_t scanner);
+
+/* A NUL byte means that this is no text; the generated scanner would be slow on many of them. */
+static bool reject_binary(ParseState *p, const SourceFile *file) {
+    const char *nul = memchr(file->text, 0, file->length);
+    if (!nul) return false;
+    uint32_t at = (uint32_t)(nul - file->text);
+    diag_error(p->session, (Span){p->file, at, at + 1}, "a NUL byte: this is not a text file");
+    return true;
+}
+
+static void run_parser(ParseState *p) {
+    const SourceFile *file = p->session->files.at[p->file];
+    if (reject_binary(p, file)) return;
+    bool has_byte_order_mark = file->length >= 3 && memcmp(file->text, "\xef\xbb\xbf", 3) == 0;
+    yyscan_t scanner;
+    p->offset = has_byte_order_mark ? 3 : 0;
+    p->value_end = UINT32_MAX;
+    if (dp_yylex_init_extra(p, &scanner) != 0) {
+        diag_error(p->session, (Span){p->file, 0, 0}, "out of memory");
+        return;
+    }
+    dp_yy_scan_bytes(file->text + p->offset, (int)(file->length - p->offset), scanner);
+    dp_yyparse(p, scanner);
+    check_leaves(p);
+    dp_yylex_destroy(scanner);
+    strbuf_free(&p->doc);
+}
+
+Module *parse_module(Session *s, uint32_t file, AstIds *ids) {
+    Module *module = arena_new(s->arena, Module);
+    module->file = file;
+    ParseState p = {.session = s, .ids = ids, .file = file, .module = module, .start_token = T_START_MODULE};
+    run_parser(&p);
+    return module;
+}
+
+TypeExpr *parse_type_text(Session *s, const char *text, AstIds *ids) {
+    uint32_t file = source_add_text(s, "<type>", text, strlen(text), true);
+    ParseState p = {.session = s, .ids = ids, .file = file, .in_type_text = true, .start_token = T_START_TYPE};
+    run_parser(&p);
+    if (!p.type) p.type = build_type(&p, (Span){file, 0, 0}, (TypeExpr){.kind = TE_TUPLE});
+    return p.type;
+}

@@ -1,0 +1,293 @@
+#include "types/check_internal.h"
+
+#include <string.h>
+
+/* ---- tables and builtins ---- */
+
+static Checked *new_tables(Arena *a, Module **modules, uint32_t nmodules, const AstIds *ids)
+{
+    Checked *out = arena_new(a, Checked);
+    out->modules = modules;
+    out->nmodules = nmodules;
+    out->expr_types = arena_array(a, Type *, ids->expr_count);
+    out->pat_types = arena_array(a, Type *, ids->pat_count);
+    out->refs = arena_array(a, Ref, ids->expr_count);
+    out->local_schemes = arena_array(a, Scheme, ids->expr_count);
+    out->let_fun_outer = arena_array(a, uint32_t, ids->expr_count);
+    out->let_fun_recursive = arena_array(a, bool, ids->expr_count);
+    return out;
+}
+
+static void init_scalars(Checker *c)
+{
+    for (int i = 0; i < SCALAR_COUNT; i++) {
+        c->scalars[i] = type_scalar(c->arena, (Scalar)i);
+        c->scalar_names[i] = intern_cstr(c->s, scalar_name((Scalar)i));
+    }
+    c->unit = type_tuple(c->arena, NULL, 0);
+    c->error = arena_new(c->arena, Type);
+    c->error->kind = TY_ERROR;
+}
+
+static void init_builtins(Checker *c)
+{
+    static const struct { const char *name, *type; } table[BUILTIN_COUNT] = {
+#define BUILTIN(name, type) {#name, type},
+#include "types/builtins.def"
+#undef BUILTIN
+    };
+    AstIds ids = {0, 0}; /* types have no ids */
+    c->in_library = true;
+    for (uintptr_t i = 0; i < BUILTIN_COUNT; i++) {
+        TypeExpr *te = parse_type_text(c->s, table[i].type, &ids);
+        mark_elements(convert_builtin(c, te, &c->builtins[i]));
+        ptrmap_put(c->arena, &c->builtin_names, intern_cstr(c->s, table[i].name), (void *)(i + 1));
+    }
+    c->in_library = false;
+}
+
+/* ---- declarations ---- */
+
+static void duplicate(Checker *c, const Def *def, const Def *first)
+{
+    diag_error(c->s, def->name_span, "`%s` is defined twice", def->name);
+    diag_note(c->s, first->name_span, "it is already defined here");
+}
+
+static void declare_type(Checker *c, Def *def, PtrMap *types)
+{
+    for (int i = 0; i < SCALAR_COUNT; i++) {
+        if (def->name == c->scalar_names[i]) {
+            diag_error(c->s, def->name_span, "type `%s` is built in and cannot be defined", def->name);
+            return;
+        }
+    }
+    const Def *first = ptrmap_get(types, def->name);
+    if (first)
+        duplicate(c, def, first);
+    else
+        ptrmap_put(c->arena, types, def->name, def);
+}
+
+static void declare_value(Checker *c, Def *def, bool library)
+{
+    PtrMap *values = library ? &c->lib_values : &c->user_values;
+    const Def *first = ptrmap_get(values, def->name);
+    if (first)
+        duplicate(c, def, first);
+    else
+        ptrmap_put(c->arena, values, def->name, def);
+    def->index = c->out->ndefs++;
+    c->out->defs[def->index] = (DefInfo){.def = def, .is_library = library};
+    if (!library && !first && (ptrmap_get(&c->lib_values, def->name) || ptrmap_get(&c->builtin_names, def->name)))
+        diag_warning(c->s, def->name_span, "this hides the prelude's `%s`", def->name);
+}
+
+static void check_type_params(Checker *c, const Def *def)
+{
+    for (uint32_t i = 1; i < def->ntype_params; i++) {
+        for (uint32_t j = 0; j < i; j++) {
+            if (def->type_params[i] == def->type_params[j]) {
+                diag_error(c->s, def->name_span, "type parameter `%s` occurs twice", def->type_params[i]);
+                return;
+            }
+        }
+    }
+}
+
+static void declare(Checker *c, Def *def, bool library)
+{
+    check_type_params(c, def);
+    switch (def->kind) {
+    case DEF_VALUE: declare_value(c, def, library); return;
+    case DEF_TYPE: declare_type(c, def, library ? &c->lib_types : &c->user_types); return;
+    case DEF_IMPORT: diag_error(c->s, def->span, "import is not in this version"); return;
+    }
+}
+
+static void declare_all(Checker *c)
+{
+    uint32_t n = 0;
+    for (uint32_t m = 0; m < c->out->nmodules; m++)
+        n += c->out->modules[m]->ndefs;
+    c->out->defs = arena_array(c->arena, DefInfo, n);
+    for (uint32_t m = 0; m < c->out->nmodules; m++) {
+        const Module *module = c->out->modules[m];
+        for (uint32_t i = 0; i < module->ndefs; i++)
+            declare(c, module->defs[i], m == 0);
+    }
+}
+
+static void check_types(Checker *c, const PtrMap *types)
+{
+    for (uint32_t m = 0; m < c->out->nmodules; m++) { /* in source order, so that cycles start there */
+        const Module *module = c->out->modules[m];
+        for (uint32_t i = 0; i < module->ndefs; i++) {
+            Def *def = module->defs[i];
+            if (def->kind == DEF_TYPE && ptrmap_get(types, def->name) == def)
+                check_type_definition(c, def);
+        }
+    }
+}
+
+/* ---- components ---- */
+
+static void start_group(Checker *c)
+{
+    c->level = 1;
+    c->fun = NULL;
+    c->tenv = NULL;
+    c->declared.n = 0;
+    c->deferred.n = 0;
+    c->data.n = 0;
+    c->literals.n = 0;
+    c->refs.n = 0;
+    c->funs.n = 0;
+}
+
+static void check_entry(Checker *c, const DefInfo *info)
+{
+    Type *t = info->scheme.type;
+    if (info->scheme.nvars) {
+        diag_error(c->s, info->def->name_span, "the types of an entry have to be known, but this is %s; annotate it",
+                   describe_type(c, t));
+        return;
+    }
+    for (uint32_t i = 0; i < info->def->nparams; i++) {
+        if (contains_function(t->fun.from))
+            diag_error(c->s, info->def->params[i]->span, "an entry's parameters cannot be functions");
+        t = type_prune(t->fun.to);
+    }
+    if (contains_function(t))
+        diag_error(c->s, info->def->result ? info->def->result->span : info->def->name_span,
+                   "an entry's result cannot be a function, but this is %s", describe_type(c, t));
+}
+
+static void check_group(Checker *c, const uint32_t *defs, uint32_t n)
+{
+    uint32_t errors = c->s->error_count;
+    start_group(c);
+    c->in_library = c->out->defs[defs[0]].is_library;
+    Signature **sigs = arena_array(c->arena, Signature *, n);
+    for (uint32_t i = 0; i < n; i++) {
+        sigs[i] = infer_signature(c, c->out->defs[defs[i]].def);
+        c->monos[defs[i]] = sigs[i]->type;
+    }
+    for (uint32_t i = 0; i < n; i++)
+        infer_body(c, c->out->defs[defs[i]].def, sigs[i]);
+    generalise_group(c, defs, n, sigs);
+    check_literals(c);
+    if (c->s->error_count == errors)
+        check_data_uses(c);
+    for (uint32_t i = 0; i < n; i++) {
+        if (c->out->defs[defs[i]].def->is_entry && c->s->error_count == errors)
+            check_entry(c, &c->out->defs[defs[i]]);
+    }
+    c->in_library = false;
+}
+
+static bool calls_itself(const Checker *c, uint32_t def)
+{
+    for (uint32_t i = 0; i < c->calls[def].to.n; i++) {
+        if (c->calls[def].to.at[i] == def)
+            return true;
+    }
+    return false;
+}
+
+/* In the order of the source, so that names of types come out in that order. */
+static void sort_indices(uint32_t *at, uint32_t n)
+{
+    for (uint32_t i = 1; i < n; i++) {
+        uint32_t x = at[i], j = i;
+        for (; j > 0 && at[j - 1] > x; j--)
+            at[j] = at[j - 1];
+        at[j] = x;
+    }
+}
+
+static void check_components(Checker *c)
+{
+    Components cs = components_of(c->arena, c->calls, c->out->ndefs);
+    for (uint32_t i = 0; i < cs.n; i++) {
+        uint32_t *defs = cs.order + cs.starts[i], n = cs.starts[i + 1] - cs.starts[i];
+        sort_indices(defs, n);
+        for (uint32_t j = 0; j < n; j++) {
+            c->out->defs[defs[j]].scc = i;
+            c->out->defs[defs[j]].recursive = n > 1 || calls_itself(c, defs[j]);
+        }
+        check_group(c, defs, n);
+    }
+}
+
+/* ---- results ---- */
+
+static void finish_tables(Checker *c, const AstIds *ids)
+{
+    for (uint32_t i = 0; i < ids->expr_count; i++) {
+        if (c->out->expr_types[i])
+            c->out->expr_types[i] = resolve_type(c, c->out->expr_types[i]);
+        Ref *ref = &c->out->refs[i];
+        for (uint32_t j = 0; j < ref->nargs; j++)
+            ref->args[j] = resolve_type(c, ref->args[j]);
+    }
+    for (uint32_t i = 0; i < ids->pat_count; i++) {
+        if (c->out->pat_types[i])
+            c->out->pat_types[i] = resolve_type(c, c->out->pat_types[i]);
+    }
+}
+
+Checked *check_program(Session *s, Module **modules, uint32_t nmodules, const AstIds *ids)
+{
+    Checker *c = arena_new(s->arena, Checker);
+    c->s = s;
+    c->arena = s->arena;
+    c->out = new_tables(s->arena, modules, nmodules, ids);
+    init_scalars(c);
+    init_builtins(c);
+    declare_all(c);
+    c->polys = arena_array(c->arena, Poly, c->out->ndefs);
+    c->monos = arena_array(c->arena, Type *, c->out->ndefs);
+    c->calls = arena_array(c->arena, struct CallList, c->out->ndefs);
+    check_types(c, &c->lib_types);
+    check_types(c, &c->user_types);
+    for (uint32_t i = 0; i < c->out->ndefs; i++)
+        resolve_definition(c, c->out->defs[i].def);
+    check_components(c);
+    finish_tables(c, ids);
+    return c->out;
+}
+
+DefInfo *checked_find(const Checked *c, Name name)
+{
+    for (uint32_t i = c->ndefs; i-- > 0;) { /* the library's stand in front */
+        if (c->defs[i].def->name == name)
+            return &c->defs[i];
+    }
+    return NULL;
+}
+
+/* " where a num, b int": the variables that are not free of conditions. Their names are in the type. */
+static void print_classes(StrBuf *out, const Scheme *s)
+{
+    const char *separator = " where ";
+    for (uint32_t i = 0; i < s->nvars; i++) {
+        if (s->classes[i] == CLASS_ANY)
+            continue;
+        strbuf_printf(out, "%s%s %s", separator, s->names[i], type_class_name(s->classes[i]));
+        separator = ", ";
+    }
+}
+
+void checked_print(StrBuf *out, const Checked *c)
+{
+    for (uint32_t i = 0; i < c->ndefs; i++) {
+        const DefInfo *d = &c->defs[i];
+        if (d->is_library && c->nmodules > 1)
+            continue;
+        strbuf_printf(out, "%s %s : ", d->def->is_entry ? "entry" : "def", d->def->name);
+        type_print(out, d->scheme.type);
+        print_classes(out, &d->scheme);
+        strbuf_add(out, "\n");
+    }
+}

@@ -1,0 +1,78 @@
+/* Type inference: resolves names, infers types (Hindley–Milner with overloaded numerics), and puts
+ * the results into side tables. The tree stays as parsed.
+ *
+ * Top-level definitions are checked in order of their strongly connected components; each is
+ * generalised. Local functions (`let f x = …`) are generalised too; local values are not.
+ * Type variables left over get their default (see type.h), so that after a successful check every
+ * type in the tables consists of known types and TY_RIGID of the enclosing definition(s).
+ *
+ * Rigid numbering: a local function inside a polymorphic definition quantifies over *additional*
+ * variables. Their rigid indices continue behind the enclosing definition's: the enclosing def has
+ * rigids 0..k-1, the local one k..k+m-1. An instance of the local function carries only the m own
+ * arguments; to specialise, extend the environment of the enclosing definition by them.
+ *
+ * Names resolve to
+ *     REF_LOCAL    a pattern variable: `pat_id` of its PAT_NAME (record punning included), or a
+ *                  size name, see below
+ *     REF_DEF      a top-level definition (user's or library's): `def`, and `args`, the types of
+ *                  its scheme's variables
+ *     REF_LOCAL_FUN  a local function: `def`, and `args`
+ *     REF_PRIM     a primitive of prims.def: `prim`, and `args`
+ *     REF_SIZE     a size name `n` of a sized parameter type, used as an i64: `size_name` */
+#ifndef DPC_CHECK_H
+#define DPC_CHECK_H
+
+#include "syntax/ast.h"
+#include "types/type.h"
+
+/* Functions known to the compiler, with their types: see builtins.def. */
+typedef enum Builtin {
+#define BUILTIN(name, type) BI_##name,
+#include "types/builtins.def"
+#undef BUILTIN
+    BUILTIN_COUNT
+} Builtin;
+
+typedef enum RefKind { REF_NONE, REF_LOCAL, REF_DEF, REF_LOCAL_FUN, REF_PRIM, REF_SIZE } RefKind;
+
+typedef struct Ref {
+    RefKind kind;
+    union {
+        uint32_t pat_id;
+        Def *def;
+        Builtin builtin;
+        Name size_name;
+    };
+    Type **args;
+    uint32_t nargs;
+} Ref;
+
+typedef struct DefInfo {
+    Def *def;
+    Scheme scheme;      /* of a value: its type; of a function: curried over its parameters */
+    uint32_t scc;       /* number of its strongly connected component of calls */
+    bool recursive;     /* calls itself, directly or through its component */
+    bool is_library;
+} DefInfo;
+
+typedef struct Checked {
+    Module **modules; uint32_t nmodules; /* [0] is the prelude */
+    Type **expr_types;                   /* by Expr.id: the type of the expression */
+    Type **pat_types;                    /* by Pat.id */
+    Ref *refs;                           /* by Expr.id: for E_NAME, and for E_FIELD that is a qualified name */
+    DefInfo *defs; uint32_t ndefs;       /* by Def.index, top-level values only */
+    Scheme *local_schemes;               /* by the Expr.id of the E_LET_FUN: only the own variables */
+    uint32_t *let_fun_outer;             /* by the Expr.id of the E_LET_FUN: number of rigids of the enclosing definitions */
+    bool *let_fun_recursive;             /* by the Expr.id of the E_LET_FUN (local functions may call themselves: false today) */
+} Checked;
+
+/* Checks the modules together. On errors the session's error_count grows and the result must not be
+ * used further. */
+Checked *check_program(Session *s, Module **modules, uint32_t nmodules, const AstIds *ids);
+
+/* For the `types` dump: every definition with its inferred type. */
+void checked_print(StrBuf *out, const Checked *c);
+/* "(xs: [i32]) : i32" of an entry. */
+DefInfo *checked_find(const Checked *c, Name name);
+
+#endif

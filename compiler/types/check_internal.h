@@ -1,0 +1,203 @@
+/* What the files of the checker share. One check goes through these steps:
+ *
+ *     resolve.c     every name gets its Ref; unbound and duplicate names; who calls whom
+ *     scc.c         strongly connected components of calls, callees first
+ *     infer_*.c     types of one component at a time, over unification variables (unify.c)
+ *     deferred.c    what waits until a type is known better: e.x, e.0, #a, `p in n`
+ *     generalise.c  free variables of the component become TY_RIGID; the rest gets its default
+ *     check.c       the driver, entries, and the final tables
+ *
+ * Levels: a variable made inside k functions (local ones counted) has level k or less; generalising
+ * at level k takes the variables above k. */
+#ifndef DPC_CHECK_INTERNAL_H
+#define DPC_CHECK_INTERNAL_H
+
+#include "types/check.h"
+
+/* ---- maps from pointers (names, nodes) to pointers: ptrmap.c ---- */
+typedef struct PtrMap {
+    const void **keys;
+    void **values;
+    uint32_t n, cap;
+} PtrMap;
+
+void *ptrmap_get(const PtrMap *m, const void *key); /* NULL when absent */
+void ptrmap_put(Arena *a, PtrMap *m, const void *key, void *value);
+
+/* ---- why a type is expected somewhere; becomes a note ---- */
+typedef enum WhyKind {
+    WHY_NONE, WHY_RESULT, WHY_BRANCH, WHY_CASE, WHY_ELEMENT, WHY_PARAM, WHY_OPERAND, WHY_PATTERN, WHY_STATE
+} WhyKind;
+typedef struct Why { WhyKind kind; Span span; Type *type; } Why;
+
+/* A type with its quantified variables, known by their pointers (a local function's have no final
+ * index before the enclosing definition is done). */
+typedef struct Poly { Type *type; Type **rigids; uint32_t n; } Poly;
+
+/* A local function. */
+typedef struct LocalFun {
+    Def *def;
+    uint32_t expr_id;
+    struct LocalFun *outer; /* the local function around it, or NULL */
+    Poly poly;
+    uint32_t first;         /* index of its first rigid, known at the end */
+} LocalFun;
+
+/* Type parameters in scope: 'a and the parameters of abbreviations. */
+typedef struct TypeEnv {
+    const Name *names;
+    Type **types;
+    uint32_t n;
+    const struct TypeEnv *outer;
+} TypeEnv;
+
+/* A declared type parameter while its definition is checked. */
+typedef struct Declared { Type *var; Name name; Def *owner; } Declared;
+
+typedef enum DeferredKind { DEFER_FIELD, DEFER_SET_FIELD, DEFER_PROJECT, DEFER_EACH, DEFER_CTOR } DeferredKind;
+typedef struct Deferred {
+    DeferredKind kind;
+    Span span;         /* of the field's name, the sequence, the constructor */
+    Span subject_span; /* fields and components: of what they are taken from */
+    Span value_span;   /* DEFER_SET_FIELD */
+    Type *subject;  /* what has to be known: record, tuple, sequence or integer, sum */
+    Type *result;   /* field, component, element, payload (NULL: constructor without) */
+    Name name;      /* fields and constructors */
+    uint32_t index; /* DEFER_PROJECT */
+} Deferred;
+
+/* A type that may not contain functions, and where it arose. */
+typedef enum DataKind { DATA_ELEMENT, DATA_IF, DATA_MATCH, DATA_LOOP } DataKind;
+typedef struct DataUse { DataKind kind; Span span; Type *type; } DataUse;
+
+typedef struct LiteralUse { const Expr *e; Type *type; } LiteralUse;
+/* A reference that instantiates a scheme, or (own_group) one inside the component itself. */
+typedef struct RefUse { const Expr *e; Type *const *rigids; bool own_group; } RefUse;
+
+typedef enum UnifyFailure { FAIL_MISMATCH, FAIL_INFINITE, FAIL_DECLARED } UnifyFailure;
+
+typedef struct Checker {
+    Session *s;
+    Arena *arena;
+    Checked *out;
+    Type *scalars[SCALAR_COUNT], *unit, *error;
+    Name scalar_names[SCALAR_COUNT];
+    Poly builtins[BUILTIN_COUNT];
+    PtrMap builtin_names;              /* Name -> Builtin + 1 */
+    PtrMap user_values, lib_values;    /* Name -> Def */
+    PtrMap user_types, lib_types;      /* Name -> Def */
+    PtrMap type_states;                /* Def of a type -> TypeState */
+    PtrMap known_sizes;                /* TypeExpr with a size name -> pat_id + 1 of the variable it names */
+    PtrMap local_funs;                 /* Def -> LocalFun */
+    bool in_library;
+    /* by Def.index */
+    Poly *polys;                       /* set once generalised */
+    Type **monos;                      /* while its component is checked, else NULL */
+    struct CallList { VEC(uint32_t) to; } *calls;
+    /* of the component at hand */
+    uint32_t level, next_var;
+    const TypeEnv *tenv;
+    LocalFun *fun;                     /* the innermost local function being checked */
+    VEC(Declared) declared;
+    VEC(Deferred) deferred;
+    VEC(DataUse) data;
+    VEC(LiteralUse) literals;
+    VEC(RefUse) refs;
+    VEC(LocalFun *) funs;              /* enclosing ones before inner ones */
+    UnifyFailure failure;
+    Type *failed_declared;
+} Checker;
+
+/* ---- resolve.c, scc.c, suggest.c ---- */
+void resolve_definition(Checker *c, Def *def);
+/* Components in order, callees first: order[starts[i] .. starts[i+1]) are the Def.index of component i. */
+typedef struct Components { uint32_t *order, *starts; uint32_t n; } Components;
+Components components_of(Arena *a, const struct CallList *calls, uint32_t n);
+
+typedef struct Suggestion { Name wanted, best; uint32_t distance; } Suggestion;
+Suggestion suggest_start(Name wanted);
+void suggest_consider(Suggestion *g, Name candidate);
+void suggest_consider_map(Suggestion *g, const PtrMap *names);
+void suggest_note(Session *s, Span at, const Suggestion *g);
+
+/* ---- unify.c ---- */
+Type *new_var(Checker *c, TypeClass cls);
+bool unify(Checker *c, Type *a, Type *b);
+/* Narrows t to a class. */
+bool constrain(Checker *c, Type *t, TypeClass cls);
+bool class_has_scalar(TypeClass cls, Scalar s);
+/* Lowers the levels of t's variables to at most `level`. */
+void lower_levels(Type *t, uint32_t level);
+/* Unify or report at `span`. */
+bool expect(Checker *c, Span span, Type *expected, Type *found, const Why *why);
+bool expect_class(Checker *c, Span span, TypeClass cls, Type *found);
+/* "[i64]", "a number", "a function": for messages. */
+const char *describe_type(Checker *c, Type *t);
+bool has_error(Type *t);
+
+/* ---- type_expr.c ---- */
+void check_type_definition(Checker *c, Def *def);
+Type *convert_type(Checker *c, const TypeExpr *te);
+Type *convert_builtin(Checker *c, const TypeExpr *te, Poly *out);
+Def *find_type(const Checker *c, Name name);
+/* The one sum type declared with this constructor, with fresh arguments; NULL if none or several. */
+Type *sum_with_ctor(Checker *c, Name ctor);
+/* Builds a record or sum type, sorting by name; reports duplicates at the spans. */
+Type *named_type(Checker *c, TypeKind kind, Name *names, const Span *spans, Type **items, uint32_t n);
+/* Is the type too large to work with (as by repeated doubling)? Reports it. */
+bool too_large(Checker *c, Span span, Type *t);
+
+/* ---- infer_pat.c ---- */
+void infer_pat(Checker *c, Pat *p, Type *expected);
+bool pat_has_type(const Pat *p);
+
+/* ---- infer_expr.c, infer_apply.c, infer_data.c ---- */
+Type *infer(Checker *c, Expr *e, Type *hint);
+void check(Checker *c, Expr *e, Type *expected, const Why *why);
+Type *infer_apply(Checker *c, Expr *e);
+Type *infer_pipe(Checker *c, Expr *e);
+Type *infer_binary(Checker *c, Expr *e);
+Type *infer_section(Checker *c, Expr *e);
+Type *infer_unary(Checker *c, Expr *e, Type *hint);
+Type *infer_name(Checker *c, Expr *e);
+Type *infer_tuple(Checker *c, Expr *e, Type *hint);
+Type *infer_record(Checker *c, Expr *e, Type *hint);
+Type *infer_array(Checker *c, Expr *e, Type *hint);
+Type *infer_ctor(Checker *c, Expr *e, Type *hint);
+Type *infer_index(Checker *c, Expr *e);
+Type *infer_slice(Checker *c, Expr *e);
+Type *infer_field(Checker *c, Expr *e);
+Type *infer_project(Checker *c, Expr *e);
+Type *infer_update_index(Checker *c, Expr *e, Type *hint);
+Type *infer_update_field(Checker *c, Expr *e, Type *hint);
+/* The expression that gives a let's value; where mismatches are best shown. */
+Span result_span(const Expr *e);
+/* The element type of what has to be a sequence; the error type after a message. */
+Type *element_of(Checker *c, const Expr *array, Type *t);
+void add_data_use(Checker *c, DataKind kind, Span span, Type *t);
+
+/* A function definition's types, local or not. */
+typedef struct Signature { TypeEnv env; Type *result, *type; } Signature;
+Signature *infer_signature(Checker *c, Def *def);
+void infer_body(Checker *c, Def *def, const Signature *sig);
+
+/* ---- deferred.c ---- */
+void defer(Checker *c, Deferred d);
+void solve_deferred(Checker *c);
+/* Decides all whose subject would be generalised at `level`, by the rules for unknown types. */
+void force_deferred(Checker *c, uint32_t level);
+
+/* ---- generalise.c ---- */
+void generalise_local(Checker *c, LocalFun *f, Type *t);
+void generalise_group(Checker *c, const uint32_t *defs, uint32_t n, Signature *const *sigs);
+Type *instantiate(Checker *c, const Poly *p, Type **args);
+/* The type without variables: those left get their defaults. */
+Type *resolve_type(Checker *c, Type *t);
+/* ---- obligations.c: what is known only at the end of a component ---- */
+void check_literals(Checker *c);
+void check_data_uses(Checker *c);
+/* Marks the quantified variables that stand inside sequences in t: they are no functions. */
+void mark_elements(Type *t);
+bool contains_function(Type *t);
+
+#endif

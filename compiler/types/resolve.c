@@ -1,0 +1,384 @@
+#include "types/check_internal.h"
+
+#include <string.h>
+
+/* Scoping: gives every name its Ref (without the types), and collects which top-level definitions call
+ * which. After this, inference looks nothing up by name: a local variable's type is that of its pattern.
+ *
+ * Size names. In the type of a parameter, a size `n` is the variable or size of that name in scope, else
+ * it is bound there, as an i64 for the rest of the definition. Anywhere else it has to be in scope.
+ * Inside a function type nothing is bound, and an unknown size means any length. */
+
+typedef struct Binding {
+    Name name;
+    RefKind kind; /* REF_LOCAL, REF_LOCAL_FUN, REF_SIZE */
+    uint32_t pat_id;
+    Def *def;
+    Span span;
+    const struct Binding *next;
+} Binding;
+
+/* Local functions whose bodies are being resolved: for a better message. */
+typedef struct Pending { Name name; const struct Pending *next; } Pending;
+
+typedef struct Resolver {
+    Checker *c;
+    const Binding *scope;
+    const Pending *pending;
+    struct CallList *calls;
+} Resolver;
+
+static void resolve_expr(Resolver *r, Expr *e);
+
+/* ---- scopes ---- */
+
+static const Binding *find(const Binding *scope, const Binding *end, Name name)
+{
+    for (; scope != end; scope = scope->next) {
+        if (scope->name == name)
+            return scope;
+    }
+    return NULL;
+}
+
+static Binding *push(Resolver *r, RefKind kind, Name name, Span span)
+{
+    Binding *b = arena_new(r->c->arena, Binding);
+    b->name = name;
+    b->kind = kind;
+    b->span = span;
+    b->next = r->scope;
+    r->scope = b;
+    return b;
+}
+
+/* `group`: the scope before the patterns that stand side by side; among them a name occurs once. */
+static void bind_variable(Resolver *r, const Pat *p, const Binding *group)
+{
+    const Binding *old = find(r->scope, group, p->name);
+    if (old && old->kind == REF_SIZE) {
+        diag_error(r->c->s, p->span, "`%s` is already the size bound by an earlier parameter", p->name);
+        diag_note(r->c->s, old->span, "put `%s` before this to make it that size", p->name);
+    } else if (old) {
+        diag_error(r->c->s, p->span, "`%s` is bound twice", p->name);
+        diag_note(r->c->s, old->span, "it is already bound here");
+    }
+    push(r, REF_LOCAL, p->name, p->span)->pat_id = p->id;
+}
+
+/* ---- sizes ---- */
+
+typedef enum SizeMode { SIZES_BIND, SIZES_KNOWN, SIZES_FREE } SizeMode;
+
+static void resolve_size(Resolver *r, TypeExpr *te, SizeMode mode)
+{
+    Name name = te->array.size_name;
+    const Binding *b = find(r->scope, NULL, name);
+    if (b && b->kind == REF_LOCAL) {
+        ptrmap_put(r->c->arena, &r->c->known_sizes, te, (void *)((uintptr_t)b->pat_id + 1));
+    } else if (!b || b->kind == REF_LOCAL_FUN) {
+        if (mode == SIZES_BIND)
+            push(r, REF_SIZE, name, te->array.size_span);
+        else if (mode == SIZES_KNOWN)
+            diag_error(r->c->s, te->array.size_span, "size `%s` is not known here", name);
+    }
+}
+
+static void resolve_sizes(Resolver *r, TypeExpr *te, SizeMode mode)
+{
+    switch (te->kind) {
+    case TE_NAME:
+        for (uint32_t i = 0; i < te->name.nargs; i++)
+            resolve_sizes(r, te->name.args[i], mode);
+        return;
+    case TE_TUPLE:
+        for (uint32_t i = 0; i < te->tuple.n; i++)
+            resolve_sizes(r, te->tuple.items[i], mode);
+        return;
+    case TE_RECORD:
+    case TE_SUM:
+        for (uint32_t i = 0; i < te->record.n; i++) {
+            if (te->record.fields[i].type)
+                resolve_sizes(r, te->record.fields[i].type, mode);
+        }
+        return;
+    case TE_ARRAY:
+        if (te->array.size_kind == SIZE_NAME)
+            resolve_size(r, te, mode);
+        resolve_sizes(r, te->array.element, mode);
+        return;
+    case TE_FUN: {
+        SizeMode inner = mode == SIZES_BIND ? SIZES_FREE : mode;
+        resolve_sizes(r, te->fun.from, inner);
+        resolve_sizes(r, te->fun.to, inner);
+        return;
+    }
+    }
+}
+
+/* ---- patterns ---- */
+
+static void resolve_pat(Resolver *r, Pat *p, const Binding *group, SizeMode mode)
+{
+    switch (p->kind) {
+    case PAT_NAME: bind_variable(r, p, group); return;
+    case PAT_WILD:
+    case PAT_LITERAL: return;
+    case PAT_TUPLE:
+        for (uint32_t i = 0; i < p->tuple.n; i++)
+            resolve_pat(r, p->tuple.items[i], group, mode);
+        return;
+    case PAT_RECORD:
+        for (uint32_t i = 0; i < p->record.n; i++)
+            resolve_pat(r, p->record.fields[i].pat, group, mode);
+        return;
+    case PAT_ASCRIBE:
+        resolve_pat(r, p->ascribe.pat, group, mode);
+        resolve_sizes(r, p->ascribe.type, mode);
+        return;
+    case PAT_CTOR:
+        if (p->ctor.arg)
+            resolve_pat(r, p->ctor.arg, group, mode);
+        return;
+    }
+}
+
+static void resolve_params(Resolver *r, Pat **params, uint32_t n)
+{
+    const Binding *group = r->scope;
+    for (uint32_t i = 0; i < n; i++)
+        resolve_pat(r, params[i], group, SIZES_BIND);
+}
+
+/* ---- names ---- */
+
+static bool is_internal(Name name)
+{
+    size_t n = strlen(name);
+    return n > 2 && strcmp(name + n - 2, "__") == 0;
+}
+
+static void not_defined(Resolver *r, const Expr *e)
+{
+    Checker *c = r->c;
+    diag_error(c->s, e->span, "`%s` is not defined", e->name);
+    for (const Pending *p = r->pending; p; p = p->next) {
+        if (p->name == e->name) {
+            diag_note(c->s, e->span, "a local function cannot call itself; a top-level one can");
+            return;
+        }
+    }
+    Suggestion g = suggest_start(e->name);
+    for (const Binding *b = r->scope; b; b = b->next)
+        suggest_consider(&g, b->name);
+    suggest_consider_map(&g, &c->user_values);
+    suggest_consider_map(&g, &c->lib_values);
+    suggest_consider_map(&g, &c->builtin_names);
+    suggest_note(c->s, e->span, &g);
+}
+
+static void add_call(Resolver *r, const Def *def)
+{
+    for (uint32_t i = 0; i < r->calls->to.n; i++) {
+        if (r->calls->to.at[i] == def->index)
+            return;
+    }
+    vec_push(r->c->arena, &r->calls->to, def->index);
+}
+
+static void resolve_global(Resolver *r, Expr *e, Ref *ref)
+{
+    Checker *c = r->c;
+    Def *def = c->in_library ? NULL : ptrmap_get(&c->user_values, e->name);
+    if (!def)
+        def = ptrmap_get(&c->lib_values, e->name);
+    uintptr_t builtin = (uintptr_t)ptrmap_get(&c->builtin_names, e->name);
+    bool hidden = !c->in_library && is_internal(e->name);
+    if (def && !(hidden && c->out->defs[def->index].is_library)) {
+        ref->kind = REF_DEF;
+        ref->def = def;
+        add_call(r, def);
+    } else if (builtin && !hidden) {
+        ref->kind = REF_PRIM;
+        ref->builtin = (Builtin)(builtin - 1);
+    } else {
+        not_defined(r, e);
+    }
+}
+
+static void resolve_name(Resolver *r, Expr *e)
+{
+    Ref *ref = &r->c->out->refs[e->id];
+    const Binding *b = find(r->scope, NULL, e->name);
+    if (!b) {
+        resolve_global(r, e, ref);
+        return;
+    }
+    ref->kind = b->kind;
+    if (b->kind == REF_LOCAL)
+        ref->pat_id = b->pat_id;
+    else if (b->kind == REF_LOCAL_FUN)
+        ref->def = b->def;
+    else
+        ref->size_name = b->name;
+}
+
+/* ---- expressions ---- */
+
+static void resolve_function(Resolver *r, Def *def)
+{
+    const Binding *saved = r->scope;
+    resolve_params(r, def->params, def->nparams);
+    if (def->result)
+        resolve_sizes(r, def->result, SIZES_KNOWN);
+    resolve_expr(r, def->body);
+    r->scope = saved;
+}
+
+static void resolve_let(Resolver *r, Expr *e)
+{
+    resolve_expr(r, e->let.value);
+    resolve_pat(r, e->let.pat, r->scope, SIZES_KNOWN);
+}
+
+static void resolve_let_fun(Resolver *r, Expr *e)
+{
+    Def *def = e->let_fun.def;
+    Pending pending = {def->name, r->pending};
+    r->pending = &pending;
+    resolve_function(r, def);
+    r->pending = pending.next;
+    push(r, REF_LOCAL_FUN, def->name, def->name_span)->def = def;
+}
+
+static void resolve_match(Resolver *r, Expr *e)
+{
+    const Binding *saved = r->scope;
+    resolve_expr(r, e->match.subject);
+    for (uint32_t i = 0; i < e->match.n; i++) {
+        resolve_pat(r, e->match.cases[i].pat, saved, SIZES_KNOWN);
+        resolve_expr(r, e->match.cases[i].body);
+        r->scope = saved;
+    }
+}
+
+static void resolve_lambda(Resolver *r, Expr *e)
+{
+    const Binding *saved = r->scope;
+    resolve_params(r, e->lambda.params, e->lambda.nparams);
+    resolve_expr(r, e->lambda.body);
+    r->scope = saved;
+}
+
+/* A count or sequence is computed once, outside; a condition sees the state. */
+static void resolve_loop(Resolver *r, Expr *e)
+{
+    const Binding *saved = r->scope;
+    resolve_expr(r, e->loop.init);
+    if (e->loop.kind != LOOP_WHILE)
+        resolve_expr(r, e->loop.domain);
+    resolve_pat(r, e->loop.state, saved, SIZES_KNOWN);
+    if (e->loop.kind == LOOP_WHILE)
+        resolve_expr(r, e->loop.domain);
+    else
+        resolve_pat(r, e->loop.binder, saved, SIZES_KNOWN);
+    resolve_expr(r, e->loop.body);
+    r->scope = saved;
+}
+
+static void resolve_each(Resolver *r, Expr *e)
+{
+    const Binding *saved = r->scope;
+    for (uint32_t i = 0; i < e->each.nbinders; i++)
+        resolve_expr(r, e->each.binders[i].sequence);
+    for (uint32_t i = 0; i < e->each.nbinders; i++)
+        resolve_pat(r, e->each.binders[i].pat, saved, SIZES_KNOWN);
+    if (e->each.guard)
+        resolve_expr(r, e->each.guard);
+    if (e->each.body)
+        resolve_expr(r, e->each.body);
+    r->scope = saved;
+}
+
+static void resolve_optional(Resolver *r, Expr *e)
+{
+    if (e)
+        resolve_expr(r, e);
+}
+
+static void resolve_items(Resolver *r, Expr **items, uint32_t n)
+{
+    for (uint32_t i = 0; i < n; i++)
+        resolve_expr(r, items[i]);
+}
+
+/* Resolves all but one part, which it returns, so that long chains (of lets, of operators) cost no
+ * stack. */
+static Expr *resolve_step(Resolver *r, Expr *e)
+{
+    switch (e->kind) {
+    case E_INT:
+    case E_FLOAT:
+    case E_BOOL:
+    case E_CHAR:
+    case E_STRING:
+    case E_OP_SECTION: return NULL;
+    case E_NAME: resolve_name(r, e); return NULL;
+    case E_TUPLE:
+    case E_ARRAY: resolve_items(r, e->items.items, e->items.n); return NULL;
+    case E_RECORD:
+        for (uint32_t i = 0; i < e->record.n; i++)
+            resolve_expr(r, e->record.fields[i].value);
+        return NULL;
+    case E_APPLY: resolve_items(r, e->apply.args, e->apply.nargs); return e->apply.fn;
+    case E_CTOR: return e->ctor.arg;
+    case E_UNARY: return e->unary.arg;
+    case E_BINARY: resolve_expr(r, e->binary.right); return e->binary.left;
+    case E_LEFT_SECTION: return e->binary.left;
+    case E_RIGHT_SECTION: return e->binary.right;
+    case E_PIPE:
+        resolve_expr(r, e->pipe.backward ? e->pipe.value : e->pipe.fn);
+        return e->pipe.backward ? e->pipe.fn : e->pipe.value;
+    case E_RANGE: resolve_expr(r, e->range.from); return e->range.to;
+    case E_INDEX: resolve_expr(r, e->index.index); return e->index.array;
+    case E_SLICE:
+        resolve_optional(r, e->slice.from);
+        resolve_optional(r, e->slice.to);
+        return e->slice.array;
+    case E_FIELD: return e->field.value;
+    case E_PROJECT: return e->project.value;
+    case E_UPDATE_INDEX:
+        resolve_expr(r, e->update_index.index);
+        resolve_expr(r, e->update_index.value);
+        return e->update_index.array;
+    case E_UPDATE_FIELD: resolve_expr(r, e->update_field.value); return e->update_field.record;
+    case E_LET: resolve_let(r, e); return e->let.body;
+    case E_LET_FUN: resolve_let_fun(r, e); return e->let_fun.body;
+    case E_IF:
+        resolve_expr(r, e->if_.cond);
+        resolve_expr(r, e->if_.then_e);
+        return e->if_.else_e;
+    case E_MATCH: resolve_match(r, e); return NULL;
+    case E_LAMBDA: resolve_lambda(r, e); return NULL;
+    case E_LOOP: resolve_loop(r, e); return NULL;
+    case E_ASCRIBE: resolve_sizes(r, e->ascribe.type, SIZES_KNOWN); return e->ascribe.value;
+    case E_EACH: resolve_each(r, e); return NULL;
+    }
+    return NULL;
+}
+
+static void resolve_expr(Resolver *r, Expr *e)
+{
+    const Binding *saved = r->scope;
+    while (e)
+        e = resolve_step(r, e);
+    r->scope = saved;
+}
+
+void resolve_definition(Checker *c, Def *def)
+{
+    Resolver r = {c, NULL, NULL, &c->calls[def->index]};
+    c->in_library = c->out->defs[def->index].is_library;
+    resolve_function(&r, def);
+    c->in_library = false;
+}

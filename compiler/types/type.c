@@ -1,0 +1,262 @@
+#include "types/type.h"
+
+#include <string.h>
+
+const char *scalar_name(Scalar s)
+{
+    static const char *const names[SCALAR_COUNT] = {"bool", "i8",  "i16", "i32", "i64", "u8",
+                                                    "u16",  "u32", "u64", "f32", "f64"};
+    return names[s];
+}
+
+const char *type_class_name(TypeClass c)
+{
+    static const char *const names[] = {"any", "eq", "ord", "scalar", "num", "int", "float"};
+    return names[c];
+}
+
+/* ---- construction ---- */
+
+static Type *new_type(Arena *a, TypeKind kind)
+{
+    Type *t = arena_new(a, Type);
+    t->kind = kind;
+    return t;
+}
+
+Type *type_scalar(Arena *a, Scalar s)
+{
+    Type *t = new_type(a, TY_SCALAR);
+    t->scalar = s;
+    return t;
+}
+
+Type *type_tuple(Arena *a, Type **items, uint32_t n)
+{
+    Type *t = new_type(a, TY_TUPLE);
+    t->tuple.items = items;
+    t->tuple.n = n;
+    return t;
+}
+
+Type *type_named(Arena *a, TypeKind record_or_sum, Name *names, Type **items, uint32_t n)
+{
+    Type *t = new_type(a, record_or_sum);
+    t->record.names = names;
+    t->record.items = items;
+    t->record.n = n;
+    return t;
+}
+
+Type *type_array(Arena *a, Type *element)
+{
+    Type *t = new_type(a, TY_ARRAY);
+    t->element = element;
+    return t;
+}
+
+Type *type_fun(Arena *a, Type *from, Type *to)
+{
+    Type *t = new_type(a, TY_FUN);
+    t->fun.from = from;
+    t->fun.to = to;
+    return t;
+}
+
+Type *type_prune(Type *t)
+{
+    while (t->kind == TY_VAR && t->var.link)
+        t = t->var.link;
+    return t;
+}
+
+/* ---- equality ---- */
+
+static bool items_equal(Type **a, Type **b, uint32_t n)
+{
+    for (uint32_t i = 0; i < n; i++) {
+        if (!a[i] || !b[i]) { /* constructors without payload */
+            if (a[i] != b[i])
+                return false;
+        } else if (!type_equal(a[i], b[i])) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static bool names_equal(const Type *a, const Type *b)
+{
+    if (a->record.n != b->record.n)
+        return false;
+    return a->record.n == 0 || memcmp(a->record.names, b->record.names, a->record.n * sizeof(Name)) == 0;
+}
+
+bool type_equal(Type *a, Type *b)
+{
+    a = type_prune(a);
+    b = type_prune(b);
+    if (a == b)
+        return true;
+    if (a->kind != b->kind)
+        return false;
+    switch (a->kind) {
+    case TY_SCALAR: return a->scalar == b->scalar;
+    case TY_TUPLE: return a->tuple.n == b->tuple.n && items_equal(a->tuple.items, b->tuple.items, a->tuple.n);
+    case TY_RECORD:
+    case TY_SUM: return names_equal(a, b) && items_equal(a->record.items, b->record.items, a->record.n);
+    case TY_ARRAY: return type_equal(a->element, b->element);
+    case TY_FUN: return type_equal(a->fun.from, b->fun.from) && type_equal(a->fun.to, b->fun.to);
+    case TY_RIGID: return a->rigid.index == b->rigid.index;
+    case TY_VAR: return false; /* two cells, not the same one */
+    case TY_ERROR: return true;
+    }
+    return false;
+}
+
+/* ---- printing ---- */
+
+static void print_var(StrBuf *out, const Type *t)
+{
+    if (t->var.declared) {
+        strbuf_add(out, t->var.declared);
+        return;
+    }
+    switch (t->var.cls) {
+    case CLASS_NUM: strbuf_add(out, "number"); return;
+    case CLASS_INT: strbuf_add(out, "integer"); return;
+    case CLASS_FLOAT: strbuf_add(out, "float"); return;
+    case CLASS_SCALAR: strbuf_add(out, "scalar"); return;
+    case CLASS_ANY:
+    case CLASS_EQ:
+    case CLASS_ORD: strbuf_add(out, "_"); return;
+    }
+}
+
+/* Types that bind more loosely than what stands around them. */
+static void print_closed(StrBuf *out, Type *t)
+{
+    TypeKind kind = type_prune(t)->kind;
+    bool parens = kind == TY_FUN || kind == TY_SUM;
+    strbuf_add(out, parens ? "(" : "");
+    type_print(out, t);
+    strbuf_add(out, parens ? ")" : "");
+}
+
+static void print_tuple(StrBuf *out, const Type *t)
+{
+    strbuf_add(out, "(");
+    for (uint32_t i = 0; i < t->tuple.n; i++) {
+        strbuf_add(out, i ? ", " : "");
+        type_print(out, t->tuple.items[i]);
+    }
+    strbuf_add(out, ")");
+}
+
+static void print_record(StrBuf *out, const Type *t)
+{
+    strbuf_add(out, "{");
+    for (uint32_t i = 0; i < t->record.n; i++) {
+        strbuf_printf(out, "%s%s: ", i ? ", " : "", t->record.names[i]);
+        type_print(out, t->record.items[i]);
+    }
+    strbuf_add(out, "}");
+}
+
+static void print_sum(StrBuf *out, const Type *t)
+{
+    for (uint32_t i = 0; i < t->record.n; i++) {
+        strbuf_printf(out, "%s#%s", i ? " | " : "", t->record.names[i]);
+        if (t->record.items[i]) {
+            strbuf_add(out, " ");
+            print_closed(out, t->record.items[i]);
+        }
+    }
+}
+
+static void print_fun(StrBuf *out, Type *t)
+{
+    print_closed(out, t->fun.from);
+    strbuf_add(out, " -> ");
+    if (type_prune(t->fun.to)->kind == TY_SUM)
+        print_closed(out, t->fun.to);
+    else
+        type_print(out, t->fun.to);
+}
+
+void type_print(StrBuf *out, Type *t)
+{
+    t = type_prune(t);
+    switch (t->kind) {
+    case TY_SCALAR: strbuf_add(out, scalar_name(t->scalar)); return;
+    case TY_TUPLE: print_tuple(out, t); return;
+    case TY_RECORD: print_record(out, t); return;
+    case TY_SUM: print_sum(out, t); return;
+    case TY_ARRAY:
+        strbuf_add(out, "[");
+        type_print(out, t->element);
+        strbuf_add(out, "]");
+        return;
+    case TY_FUN: print_fun(out, t); return;
+    case TY_VAR: print_var(out, t); return;
+    case TY_RIGID: strbuf_add(out, t->rigid.name); return;
+    case TY_ERROR: strbuf_add(out, "?"); return;
+    }
+}
+
+const char *type_text(Arena *a, Type *t)
+{
+    StrBuf b = {0};
+    type_print(&b, t);
+    const char *text = arena_strndup(a, b.text ? b.text : "", b.n);
+    strbuf_free(&b);
+    return text;
+}
+
+/* ---- substitution ---- */
+
+/* Returns `items` itself when nothing changes, so that ground types are shared. */
+static Type **substitute_items(Arena *a, Type **items, uint32_t n, Type *const *args, uint32_t nargs)
+{
+    Type **result = items;
+    for (uint32_t i = 0; i < n; i++) {
+        Type *t = items[i] ? type_substitute(a, items[i], args, nargs) : NULL;
+        if (t != items[i] && result == items) {
+            result = arena_array(a, Type *, n);
+            memcpy(result, items, n * sizeof *items);
+        }
+        if (result != items)
+            result[i] = t;
+    }
+    return result;
+}
+
+Type *type_substitute(Arena *a, Type *t, Type *const *args, uint32_t nargs)
+{
+    t = type_prune(t);
+    switch (t->kind) {
+    case TY_RIGID: return t->rigid.index < nargs ? args[t->rigid.index] : t;
+    case TY_TUPLE: {
+        Type **items = substitute_items(a, t->tuple.items, t->tuple.n, args, nargs);
+        return items == t->tuple.items ? t : type_tuple(a, items, t->tuple.n);
+    }
+    case TY_RECORD:
+    case TY_SUM: {
+        Type **items = substitute_items(a, t->record.items, t->record.n, args, nargs);
+        return items == t->record.items ? t : type_named(a, t->kind, t->record.names, items, t->record.n);
+    }
+    case TY_ARRAY: {
+        Type *element = type_substitute(a, t->element, args, nargs);
+        return element == t->element ? t : type_array(a, element);
+    }
+    case TY_FUN: {
+        Type *from = type_substitute(a, t->fun.from, args, nargs);
+        Type *to = type_substitute(a, t->fun.to, args, nargs);
+        return from == t->fun.from && to == t->fun.to ? t : type_fun(a, from, to);
+    }
+    case TY_SCALAR:
+    case TY_VAR:
+    case TY_ERROR: return t;
+    }
+    return t;
+}

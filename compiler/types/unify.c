@@ -1,0 +1,314 @@
+#include "types/check_internal.h"
+
+#include <string.h>
+
+Type *new_var(Checker *c, TypeClass cls)
+{
+    Type *t = arena_new(c->arena, Type);
+    t->kind = TY_VAR;
+    t->var.cls = cls;
+    t->var.level = c->level;
+    t->var.id = c->next_var++;
+    return t;
+}
+
+bool has_error(Type *t)
+{
+    return type_prune(t)->kind == TY_ERROR;
+}
+
+/* ---- classes ---- */
+
+bool class_has_scalar(TypeClass cls, Scalar s)
+{
+    switch (cls) {
+    case CLASS_ANY:
+    case CLASS_EQ:
+    case CLASS_ORD:
+    case CLASS_SCALAR: return true;
+    case CLASS_NUM: return s != SC_BOOL;
+    case CLASS_INT: return scalar_is_int(s);
+    case CLASS_FLOAT: return scalar_is_float(s);
+    }
+    return false;
+}
+
+/* The classes form a chain ANY > EQ > ORD > SCALAR > NUM with INT and FLOAT below: the meet of two is
+ * the later one, but INT and FLOAT have none. */
+static bool class_meet(TypeClass a, TypeClass b, TypeClass *meet)
+{
+    *meet = a > b ? a : b;
+    return !((a == CLASS_INT && b == CLASS_FLOAT) || (a == CLASS_FLOAT && b == CLASS_INT));
+}
+
+static bool narrow(TypeClass *cls, TypeClass by)
+{
+    TypeClass meet;
+    if (!class_meet(*cls, by, &meet))
+        return false;
+    *cls = meet;
+    return true;
+}
+
+static bool constrain_items(Checker *c, Type **items, uint32_t n, TypeClass cls)
+{
+    for (uint32_t i = 0; i < n; i++) {
+        if (items[i] && !constrain(c, items[i], cls))
+            return false;
+    }
+    return true;
+}
+
+bool constrain(Checker *c, Type *t, TypeClass cls)
+{
+    t = type_prune(t);
+    if (cls == CLASS_ANY)
+        return true;
+    switch (t->kind) {
+    case TY_SCALAR: return class_has_scalar(cls, t->scalar);
+    case TY_TUPLE:
+        return (cls == CLASS_EQ || cls == CLASS_ORD) && constrain_items(c, t->tuple.items, t->tuple.n, cls);
+    case TY_RECORD:
+    case TY_SUM: return cls == CLASS_EQ && constrain_items(c, t->record.items, t->record.n, cls);
+    case TY_VAR: return narrow(&t->var.cls, cls);
+    case TY_RIGID: return narrow(&t->rigid.cls, cls);
+    case TY_ERROR: return true;
+    case TY_ARRAY:
+    case TY_FUN: return false;
+    }
+    return false;
+}
+
+/* ---- binding ---- */
+
+/* Is `var` a part of t? On the way, levels go down to the variable's. */
+static bool occurs(Type *var, Type *t)
+{
+    t = type_prune(t);
+    switch (t->kind) {
+    case TY_VAR:
+        if (t == var)
+            return true;
+        if (t->var.level > var->var.level)
+            t->var.level = var->var.level;
+        return false;
+    case TY_TUPLE:
+        for (uint32_t i = 0; i < t->tuple.n; i++) {
+            if (occurs(var, t->tuple.items[i]))
+                return true;
+        }
+        return false;
+    case TY_RECORD:
+    case TY_SUM:
+        for (uint32_t i = 0; i < t->record.n; i++) {
+            if (t->record.items[i] && occurs(var, t->record.items[i]))
+                return true;
+        }
+        return false;
+    case TY_ARRAY: return occurs(var, t->element);
+    case TY_FUN: return occurs(var, t->fun.from) || occurs(var, t->fun.to);
+    case TY_SCALAR:
+    case TY_RIGID:
+    case TY_ERROR: return false;
+    }
+    return false;
+}
+
+void lower_levels(Type *t, uint32_t level)
+{
+    Type limit = {.kind = TY_VAR, .var = {.level = level}};
+    occurs(&limit, t);
+}
+
+static bool fail(Checker *c, UnifyFailure failure, Type *declared)
+{
+    c->failure = failure;
+    c->failed_declared = declared;
+    return false;
+}
+
+static const Declared *declared_of(const Checker *c, const Type *var)
+{
+    for (uint32_t i = 0; i < c->declared.n; i++) {
+        if (c->declared.at[i].var == var)
+            return &c->declared.at[i];
+    }
+    return NULL;
+}
+
+/* Two declared parameters are different types, unless they belong to two definitions that call each
+ * other: inside a component there is one instance only. */
+static bool declared_clash(const Checker *c, const Type *a, const Type *b)
+{
+    if (!a->var.declared || !b->var.declared)
+        return false;
+    const Declared *da = declared_of(c, a), *db = declared_of(c, b);
+    return !da || !db || da->owner == db->owner;
+}
+
+static bool unify_vars(Checker *c, Type *a, Type *b)
+{
+    if (declared_clash(c, a, b))
+        return fail(c, FAIL_DECLARED, a);
+    if (a->var.declared) { /* the declared one stays */
+        Type *t = a;
+        a = b;
+        b = t;
+    }
+    if (!narrow(&b->var.cls, a->var.cls))
+        return fail(c, FAIL_MISMATCH, NULL);
+    if (a->var.level < b->var.level)
+        b->var.level = a->var.level;
+    b->var.is_literal = b->var.is_literal || a->var.is_literal;
+    a->var.link = b;
+    return true;
+}
+
+static bool bind_var(Checker *c, Type *var, Type *t)
+{
+    if (t->kind == TY_ERROR) {
+        if (!var->var.declared)
+            var->var.link = t;
+        return true;
+    }
+    if (var->var.declared)
+        return fail(c, FAIL_DECLARED, var);
+    if (occurs(var, t))
+        return fail(c, FAIL_INFINITE, NULL);
+    if (!constrain(c, t, var->var.cls))
+        return fail(c, FAIL_MISMATCH, NULL);
+    var->var.link = t;
+    return true;
+}
+
+/* ---- unification ---- */
+
+static bool unify_items(Checker *c, Type **a, Type **b, uint32_t n)
+{
+    for (uint32_t i = 0; i < n; i++) {
+        if (!a[i] != !b[i])
+            return fail(c, FAIL_MISMATCH, NULL);
+        if (a[i] && !unify(c, a[i], b[i]))
+            return false;
+    }
+    return true;
+}
+
+static bool unify_named(Checker *c, Type *a, Type *b)
+{
+    size_t bytes = a->record.n * sizeof(Name);
+    if (a->record.n != b->record.n || (bytes && memcmp(a->record.names, b->record.names, bytes) != 0))
+        return fail(c, FAIL_MISMATCH, NULL);
+    return unify_items(c, a->record.items, b->record.items, a->record.n);
+}
+
+static bool unify_same_kind(Checker *c, Type *a, Type *b)
+{
+    switch (a->kind) {
+    case TY_SCALAR: return a->scalar == b->scalar || fail(c, FAIL_MISMATCH, NULL);
+    case TY_TUPLE:
+        if (a->tuple.n != b->tuple.n)
+            return fail(c, FAIL_MISMATCH, NULL);
+        return unify_items(c, a->tuple.items, b->tuple.items, a->tuple.n);
+    case TY_RECORD:
+    case TY_SUM: return unify_named(c, a, b);
+    case TY_ARRAY: return unify(c, a->element, b->element);
+    case TY_FUN: return unify(c, a->fun.from, b->fun.from) && unify(c, a->fun.to, b->fun.to);
+    case TY_VAR:
+    case TY_RIGID:
+    case TY_ERROR: break;
+    }
+    return fail(c, FAIL_MISMATCH, NULL);
+}
+
+bool unify(Checker *c, Type *a, Type *b)
+{
+    a = type_prune(a);
+    b = type_prune(b);
+    if (a == b)
+        return true;
+    if (a->kind == TY_VAR && b->kind == TY_VAR)
+        return unify_vars(c, a, b);
+    if (a->kind == TY_VAR)
+        return bind_var(c, a, b);
+    if (b->kind == TY_VAR)
+        return bind_var(c, b, a);
+    if (a->kind == TY_ERROR || b->kind == TY_ERROR) /* one message is enough */
+        return true;
+    return a->kind == b->kind ? unify_same_kind(c, a, b) : fail(c, FAIL_MISMATCH, NULL);
+}
+
+/* ---- messages ---- */
+
+static const char *describe_class(TypeClass cls)
+{
+    switch (cls) {
+    case CLASS_NUM: return "a number";
+    case CLASS_INT: return "an integer";
+    case CLASS_FLOAT: return "a float";
+    case CLASS_SCALAR: return "a scalar";
+    case CLASS_ORD: return "a scalar or a tuple of scalars";
+    case CLASS_EQ: return "a scalar, or a tuple, record or sum of scalars";
+    case CLASS_ANY: return "_";
+    }
+    return "";
+}
+
+const char *describe_type(Checker *c, Type *t)
+{
+    t = type_prune(t);
+    if (t->kind == TY_VAR && !t->var.declared)
+        return describe_class(t->var.cls);
+    return type_text(c->arena, t);
+}
+
+static void note_why(Checker *c, const Why *why)
+{
+    if (!why || why->kind == WHY_NONE)
+        return;
+    const char *text = why->type ? describe_type(c, why->type) : "";
+    switch (why->kind) {
+    case WHY_NONE: return;
+    case WHY_RESULT: diag_note(c->s, why->span, "the result's type is declared here"); return;
+    case WHY_BRANCH: diag_note(c->s, why->span, "the other branch is %s", text); return;
+    case WHY_CASE: diag_note(c->s, why->span, "the first case gives %s", text); return;
+    case WHY_ELEMENT: diag_note(c->s, why->span, "the first element is %s", text); return;
+    case WHY_PARAM: diag_note(c->s, why->span, "the parameter is here"); return;
+    case WHY_OPERAND: diag_note(c->s, why->span, "the left side is %s", text); return;
+    case WHY_PATTERN: diag_note(c->s, why->span, "the pattern's type is declared here"); return;
+    case WHY_STATE: diag_note(c->s, why->span, "the loop's state starts as %s", text); return;
+    }
+}
+
+static void note_declared(Checker *c)
+{
+    const Declared *d = declared_of(c, c->failed_declared);
+    if (d)
+        diag_note(c->s, d->owner->name_span, "`%s` is a type parameter of `%s` and stands for any type", d->name,
+                  d->owner->name);
+}
+
+bool expect(Checker *c, Span span, Type *expected, Type *found, const Why *why)
+{
+    if (unify(c, expected, found))
+        return true;
+    if (c->failure == FAIL_INFINITE)
+        diag_error(c->s, span, "infinite type: expected %s, found %s, which contains it", describe_type(c, expected),
+                   describe_type(c, found));
+    else
+        diag_error(c->s, span, "expected %s, found %s", describe_type(c, expected), describe_type(c, found));
+    if (c->failure == FAIL_DECLARED)
+        note_declared(c);
+    if (c->failure == FAIL_MISMATCH && type_prune(found)->kind == TY_FUN && type_prune(expected)->kind != TY_FUN)
+        diag_note(c->s, span, "this is a function: are arguments missing?");
+    note_why(c, why);
+    return false;
+}
+
+bool expect_class(Checker *c, Span span, TypeClass cls, Type *found)
+{
+    if (constrain(c, found, cls))
+        return true;
+    diag_error(c->s, span, "expected %s, found %s", describe_class(cls), describe_type(c, found));
+    return false;
+}

@@ -1,0 +1,24 @@
+#!/bin/sh
+# Compiles and runs every example on its own test inputs: run_all.sh path/to/dpc
+set -u
+cd "$(dirname "$0")"
+dpc=$1
+status=0
+for dir in */; do
+    name=${dir%/}
+    [ -e "$name/$name.in" ] || continue
+    printf '%-14s ' "$name"
+    if "$dpc" run "$name/$name.dp" <"$name/$name.in" >"/tmp/dpc-demo.$$" 2>&1; then
+        if cmp -s "/tmp/dpc-demo.$$" "$name/$name.out"; then
+            cut -c1-100 "/tmp/dpc-demo.$$"
+        else
+            echo "WRONG: $(cut -c1-100 "/tmp/dpc-demo.$$")"
+            status=1
+        fi
+    else
+        echo "FAILED: $(head -n 3 "/tmp/dpc-demo.$$")"
+        status=1
+    fi
+done
+rm -f "/tmp/dpc-demo.$$"
+exit $status

@@ -1,0 +1,88 @@
+/* Values outside the program: reading and writing them, in every format.
+ *
+ * A value of a source type is stored leaf by leaf (structure of arrays), leaves in the order of the
+ * compiler's core_leaves: (i32, [(f64, [u8])]) has the leaves i32, [f64], [[u8]]; unit is one bool; records'
+ * fields and sums' constructors in the order of their names; a sum has a u8 tag leaf, then the payloads'.
+ *
+ * A leaf of rank r is a nested sequence in flat form, one array of lengths per level:
+ *   [[5,6,7],[],[8]] : [[i32]]   lens[0] = {3}, lens[1] = {3,0,1}, data = {5,6,7,8}
+ * Level 0 has one length; level l has as many as the sum of level l-1's. Scalars (rank 0) have ndata = 1.
+ *
+ * Used by the compiler (`dpc run`, `dpc test`), and by the executables it makes. */
+#ifndef DP_VALUE_H
+#define DP_VALUE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+typedef enum DpScalar { /* the same order as the compiler's Scalar */
+    DP_BOOL, DP_I8, DP_I16, DP_I32, DP_I64, DP_U8, DP_U16, DP_U32, DP_U64, DP_F32, DP_F64, DP_SCALAR_COUNT
+} DpScalar;
+uint32_t dp_scalar_bytes(DpScalar s);
+
+typedef enum DpTypeKind { DP_T_SCALAR, DP_T_TUPLE, DP_T_RECORD, DP_T_SUM, DP_T_ARRAY } DpTypeKind;
+typedef struct DpType DpType;
+struct DpType {
+    DpTypeKind kind;
+    DpScalar scalar;
+    uint32_t n;        /* tuple, record, sum */
+    char **names;      /* record, sum */
+    DpType **items;    /* tuple, record, sum (NULL: constructor without payload) */
+    DpType *element;   /* array */
+};
+/* Parses "[(i32, f64)]", "{x: f32, y: f32}", "#a i32 | #b". NULL if malformed. Free with dp_type_free. */
+DpType *dp_type_parse(const char *text);
+void dp_type_free(DpType *t);
+uint32_t dp_type_leaves(const DpType *t); /* how many leaves */
+
+enum { DP_MAX_RANK = 16 };
+typedef struct DpLeaf {
+    DpScalar scalar;
+    uint8_t rank;
+    uint64_t *lens[DP_MAX_RANK];
+    uint64_t nlens[DP_MAX_RANK];
+    void *data;                  /* malloc'd; natural element size */
+    uint64_t ndata;
+} DpLeaf;
+/* Fills scalar and rank of each leaf, the rest zero. */
+void dp_leaves_init(DpLeaf *leaves, const DpType *t);
+void dp_leaves_free(DpLeaf *leaves, uint32_t n);
+
+/* ---- reading ---- */
+/* Text is read from memory: one value after another, white space and -- comments between. */
+typedef struct DpReader { const char *path; const char *text; size_t n, at; uint32_t line; } DpReader;
+/* Reads the next value. On failure false, and a message "path:line: …" in error (nothing to free). */
+bool dp_read_text(DpReader *r, const DpType *t, DpLeaf *leaves, char *error, size_t error_bytes);
+/* Only white space and comments left? */
+bool dp_reader_done(DpReader *r);
+/* Reads a file by its name's ending: .npy, .mtx, else text (.txt .in, one value and nothing behind it). Sizes declared by
+ * a file are checked against its actual length before anything is allocated. */
+bool dp_read_file(const char *path, const DpType *t, DpLeaf *leaves, char *error, size_t error_bytes);
+/* A whole file in memory (NUL-terminated behind its end); NULL and errno on failure. "-" is standard input. */
+char *dp_slurp(const char *path, size_t *n);
+
+/* ---- writing ---- */
+/* One value on one line, without the newline: floats with the fewest digits that read back the same (always with a
+ * point or exponent, or nan/inf/-inf), [u8] as a string literal, other empty sequences as []. */
+void dp_write_text(FILE *out, const DpType *t, const DpLeaf *leaves);
+/* By the name's ending: .npy (regular arrays), else text with a newline. Written to a temporary file and renamed, so
+ * that no partial result is left. */
+bool dp_write_file(const char *path, const DpType *t, const DpLeaf *leaves, char *error, size_t error_bytes);
+
+/* Same values? Floats may differ by `tolerance` relatively (0: exactly the same; nan equals nan). */
+bool dp_leaves_equal(const DpType *t, const DpLeaf *a, const DpLeaf *b, double tolerance);
+bool dp_leaf_equal(const DpLeaf *a, const DpLeaf *b, double tolerance); /* one leaf */
+
+/* ---- tests in comments ---- */
+/* One `-- input … / -- output …` or `-- error "…"` case. Texts are malloc'd; entry names too. */
+typedef struct DpTestCase {
+    char *entry; char *input; char *output; /* or NULL */ char *error; /* or NULL */ uint32_t line;
+} DpTestCase;
+/* Finds the cases of a program's source text (lines may continue on following comment lines until the next keyword).
+ * Returns the number, or -1 and a message. */
+int dp_find_tests(const char *source, DpTestCase **cases, char *error, size_t error_bytes);
+void dp_tests_free(DpTestCase *cases, int n);
+
+#endif

@@ -1,0 +1,91 @@
+/* Between the holes and a template that combines values across chunks: segmented values, and their scan in a work-group.
+ *
+ * A carry is what a stretch of elements leaves to what follows it: DP_HAS says that there is a value, DP_RESET that a segment began
+ * inside, so that nothing from before the stretch reaches its end. Joining carries is associative whatever the operator
+ * commutes or not, and a carry with no bits is neutral.
+ *
+ * In memory a carry takes DP_CARRY_BYTES: uint bits, 4 bytes unused, ulong segment, the value. */
+enum { DP_RESET = 1, DP_HAS = 2, DP_EMITTED = 4 };
+typedef struct { uint bits; dp_val v; } dp_carry;
+
+#define DP_CARRY_BYTES (DP_VAL_BYTES + 16)
+#define DP_BODY(i, s) dp_body(heap, (i), (s) DP_PASS)
+#define DP_NEUTRAL(s) dp_neutral(heap, (s) DP_PASS)
+#define DP_OP(s, a, b) dp_op(heap, (s), (a), (b) DP_PASS)
+#define DP_JOIN(s, a, b) dp_join(heap, (s), (a), (b) DP_PASS)
+
+/* s: the segment that b ends in. */
+static inline dp_carry dp_join(DP_HEAP, ulong s, dp_carry a, dp_carry b DP_WORDS)
+{
+    if (!(b.bits & DP_RESET)) {
+        if (a.bits & DP_HAS) {
+            if (b.bits & DP_HAS)
+                b.v = DP_OP(s, a.v, b.v);
+            else
+                b.v = a.v;
+        }
+        b.bits |= a.bits;
+    }
+    return b;
+}
+
+static inline void dp_put_carry(DP_HEAP, ulong part, ulong at, ulong s, dp_carry c)
+{
+    ulong p = part + at * DP_CARRY_BYTES;
+    *DP_AT(uint, p) = c.bits;
+    *DP_AT(ulong, p + 8) = s;
+    if (c.bits & DP_HAS)
+        *DP_AT(dp_val, p + 16) = c.v;
+}
+
+static inline dp_carry dp_get_carry(DP_HEAP, ulong part, ulong at)
+{
+    dp_carry c;
+    c.bits = *DP_AT(uint, part + at * DP_CARRY_BYTES);
+    c.v = *DP_AT(dp_val, part + at * DP_CARRY_BYTES + 16);
+    return c;
+}
+
+#define DP_CARRY_SEGMENT(part, at) (*DP_AT(ulong, (part) + (at) * DP_CARRY_BYTES + 8))
+
+#if DP_GPU
+/* Elements a lane, so that a tile of values takes at most 16 KiB of local memory. */
+#ifndef DP_ITEMS
+enum { DP_ITEMS = sizeof(dp_val) <= 4 ? 16 : sizeof(dp_val) <= 8 ? 8 : sizeof(dp_val) <= 16 ? 4 : 2 };
+#endif
+enum { DP_TILE = DP_ITEMS * DP_WG };
+/* One slot in 32 is left free, so that lanes reading runs of DP_ITEMS meet different banks. */
+#define DP_SLOT(j) ((j) + ((j) >> 5))
+enum { DP_SLOTS = DP_TILE + DP_TILE / 32 };
+
+/* Inclusive scan of the lanes' carries c by Hillis and Steele, sh: dp_carry[2][DP_WG]. Every lane must come here. Afterwards c
+ * is the lane's prefix and sh[DP_SCANNED] holds all of them. Straight-line, for a barrier may not stand in a nested loop. */
+#define DP_SCAN_STEP(d, from, to) \
+    { \
+        if (l >= d) \
+            c = DP_JOIN(s_end, sh[from][l - d], c); \
+        sh[to][l] = c; \
+        barrier(CLK_LOCAL_MEM_FENCE); \
+    }
+#if DP_WG == 256
+#define DP_SCAN_STEP_64 DP_SCAN_STEP(64, 0, 1)
+#define DP_SCAN_STEP_128 DP_SCAN_STEP(128, 1, 0)
+enum { DP_SCANNED = 0 };
+#elif DP_WG == 128
+#define DP_SCAN_STEP_64 DP_SCAN_STEP(64, 0, 1)
+#define DP_SCAN_STEP_128
+enum { DP_SCANNED = 1 };
+#else /* 64 */
+#define DP_SCAN_STEP_64
+#define DP_SCAN_STEP_128
+enum { DP_SCANNED = 0 };
+#endif
+#define DP_GROUP_SCAN() \
+    sh[0][l] = c; \
+    barrier(CLK_LOCAL_MEM_FENCE); \
+    DP_SCAN_STEP(1, 0, 1) DP_SCAN_STEP(2, 1, 0) DP_SCAN_STEP(4, 0, 1) DP_SCAN_STEP(8, 1, 0) \
+    DP_SCAN_STEP(16, 0, 1) DP_SCAN_STEP(32, 1, 0) DP_SCAN_STEP_64 DP_SCAN_STEP_128
+#define DP_KERNEL __kernel __attribute__((reqd_work_group_size(DP_WG, 1, 1)))
+#else
+#define DP_KERNEL __kernel __attribute__((reqd_work_group_size(1, 1, 1)))
+#endif

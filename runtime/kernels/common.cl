@@ -1,0 +1,77 @@
+/* In front of every kernel, behind dp_scalar.h: addresses, views, the error record, 64-bit atomics where there are any.
+ *
+ * The heap is one buffer; an address is a byte offset in it. Its first 256 bytes hold the error record
+ * {int state, uint site, long values[3]}, all zero while nothing has failed. */
+#ifdef cl_khr_int64_base_atomics
+#pragma OPENCL EXTENSION cl_khr_int64_base_atomics : enable
+#define DP_HAS_ATOMICS64 1
+#endif
+
+#define DP_HEAP __global uchar *heap
+#define DP_AT(T, address) ((__global T *)(heap + (address)))
+
+/* The first failure wins; the others are forgotten. The lane goes on with a harmless value. */
+static inline void dp_error(DP_HEAP, uint site, long v0, long v1, long v2)
+{
+    if (atomic_cmpxchg((volatile __global int *)heap, 0, 1) == 0) {
+        *DP_AT(uint, 4) = site;
+        *DP_AT(long, 8) = v0;
+        *DP_AT(long, 16) = v1;
+        *DP_AT(long, 24) = v2;
+    }
+}
+
+/* The instance of the parent context that instance i comes from; a path of address 0 is the identity. */
+static inline ulong dp_at(DP_HEAP, ulong path, ulong i)
+{
+    return path ? *DP_AT(uint, path + 4 * i) : i;
+}
+
+/* The segment s in [lo, hi) with offsets[s] <= i < offsets[s + 1] (empty segments are skipped), if it is one of these. */
+static inline ulong dp_segment_between(DP_HEAP, ulong offsets, ulong lo, ulong hi, ulong i)
+{
+    while (hi - lo > 1) {
+        ulong mid = lo + (hi - lo) / 2;
+        if (*DP_AT(ulong, offsets + 8 * mid) <= i)
+            lo = mid;
+        else
+            hi = mid;
+    }
+    return lo;
+}
+
+/* The first segment from s on that ends behind i: a few steps, then a search, for there may be millions of empty segments. */
+static inline ulong dp_skip_empty(DP_HEAP, ulong offsets, ulong nseg, ulong s, ulong i)
+{
+    for (uint step = 0; step < 16; step++, s++)
+        if (*DP_AT(ulong, offsets + 8 * (s + 1)) > i)
+            return s;
+    return dp_segment_between(heap, offsets, s, nseg, i);
+}
+
+/* Chunk `c` of `chunks` of n things begins here; balanced, and free of overflow for n < 2^48. */
+static inline ulong dp_chunk_start(ulong n, ulong chunks, ulong c)
+{
+    return n / chunks * c + n % chunks * c / chunks;
+}
+
+/* In templates: the segments of a nested context of n instances are described by nseg and offsets (nseg + 1 of them), or with
+ * DP_SEGMENTED 0 all n are one segment. */
+#ifndef DP_SEGMENTED
+#define DP_SEGMENTED 0
+#endif
+#if DP_SEGMENTED
+#define DP_SEG_START(s) (*DP_AT(ulong, offsets + 8 * (s)))
+#define DP_SEG_END(s) (*DP_AT(ulong, offsets + 8 * (s) + 8))
+#define DP_SEG_BETWEEN(lo, hi, i) dp_segment_between(heap, offsets, (lo), (hi), (i))
+#define DP_SKIP_EMPTY(s, i) dp_skip_empty(heap, offsets, nseg, (s), (i))
+#else
+#define DP_SEG_START(s) ((ulong)0)
+#define DP_SEG_END(s) (n)
+#define DP_SEG_BETWEEN(lo, hi, i) ((ulong)0)
+#define DP_SKIP_EMPTY(s, i) (s)
+#endif
+#define DP_SEG_OF(i) DP_SEG_BETWEEN(0, nseg, (i))
+
+/* Where a kernel leaves the few words that the host wants to know (DP_MAILBOX in internal.h). */
+#define DP_MAILBOX 64

@@ -1,0 +1,171 @@
+/* SCAN: prefixes of every segment, inclusive, or exclusive with DP_EXCLUSIVE 1; n > 0.
+ *
+ * Reduce, then scan: dp_scan_chunks leaves each chunk's carry (not launched for a single chunk), dp_scan_carries (GPU) turns
+ * these into what reaches each chunk, dp_scan_write does the chunk again with that and stores. The body is evaluated twice.
+ *
+ * CPU: a work-item a chunk of consecutive elements; a chunk's carry needs only the elements behind its last segment start; the writer joins
+ * the few carries before its own itself. GPU: a work-group a chunk, in tiles: values are loaded side by side into local memory, each
+ * lane scans DP_ITEMS of them, the lanes' carries are scanned, the prefixes go back the same way. Barriers stand in the tile
+ * loop only, whose bounds are uniform. Empty segments have no elements and are walked over. */
+#ifndef DP_EXCLUSIVE
+#define DP_EXCLUSIVE 0
+#endif
+
+#if DP_CPU
+DP_KERNEL void dp_scan_chunks(DP_HEAP, ulong n, ulong nseg, ulong offsets, ulong part DP_WORDS)
+{
+    ulong chunk = get_global_id(0), chunks = get_global_size(0);
+    ulong lo = dp_chunk_start(n, chunks, chunk), hi = dp_chunk_start(n, chunks, chunk + 1), s = 0;
+    dp_carry c;
+    c.bits = 0;
+    if (lo < hi && chunk + 1 < chunks) { /* nothing follows the last */
+        s = DP_SEG_OF(hi - 1);
+        ulong i = DP_SEG_START(s);
+        if (i >= lo) {
+            c.bits = DP_RESET | DP_HAS;
+            c.v = DP_NEUTRAL(s);
+        } else {
+            i = lo;
+            c.bits = DP_HAS;
+            c.v = DP_BODY(i, s);
+            i++;
+        }
+        for (; i < hi; i++)
+            c.v = DP_OP(s, c.v, DP_BODY(i, s));
+    }
+    dp_put_carry(heap, part, chunk, s, c);
+}
+
+DP_KERNEL void dp_scan_write(__global uchar *restrict heap, __global uchar *restrict out, ulong n, ulong nseg, ulong offsets,
+                             ulong part DP_WORDS DP_OUTS)
+{
+    ulong chunk = get_global_id(0), chunks = get_global_size(0);
+    ulong i = dp_chunk_start(n, chunks, chunk), hi = dp_chunk_start(n, chunks, chunk + 1);
+    dp_carry c;
+    c.bits = 0;
+    for (ulong k = 0; k < chunk; k++)
+        c = DP_JOIN(DP_CARRY_SEGMENT(part, k), c, dp_get_carry(heap, part, k));
+    dp_val v = c.v;
+    for (ulong s = i < hi ? DP_SEG_OF(i) : 0; i < hi; s++) {
+        s = DP_SKIP_EMPTY(s, i);
+        if (i == DP_SEG_START(s))
+            v = DP_NEUTRAL(s);
+        for (ulong end = min(hi, DP_SEG_END(s)); i < end; i++) {
+            dp_val next = DP_OP(s, v, DP_BODY(i, s));
+            dp_store(out, i, DP_EXCLUSIVE ? v : next DP_PASS_OUTS);
+            v = next;
+        }
+    }
+}
+
+#else /* GPU */
+/* The carry of elements [i, hi) of one lane, read from the tile's stage; with STORE the prefixes replace the values. */
+#define DP_SCAN_LANE(STORE) \
+    for (ulong i = begin, s = s_begin; i < end; i++) { \
+        s = DP_SKIP_EMPTY(s, i); \
+        dp_val x = stage[DP_SLOT((uint)(i - base))]; \
+        if (i == DP_SEG_START(s)) { \
+            c.bits = DP_RESET | DP_HAS; \
+            c.v = DP_NEUTRAL(s); \
+        } \
+        dp_val next = c.bits & DP_HAS ? DP_OP(s, c.v, x) : x; \
+        if (STORE) \
+            stage[DP_SLOT((uint)(i - base))] = DP_EXCLUSIVE ? c.v : next; \
+        c.v = next; \
+        c.bits |= DP_HAS; \
+        s_end = s; \
+    }
+
+/* One tile: loads it, scans the lanes' carries; afterwards `before` is what reaches this lane from the tile's other lanes. */
+#define DP_SCAN_TILE() \
+    ulong base = t * DP_TILE, s0 = 0, s1 = 0; \
+    uint count = (uint)min((ulong)DP_TILE, n - base); \
+    if (DP_SEGMENTED) { \
+        s0 = DP_SEG_OF(base); \
+        s1 = DP_SEG_BETWEEN(s0, nseg, base + count - 1); \
+    } \
+    for (uint j = l; j < count; j += DP_WG) { \
+        ulong s = DP_USES_SEG ? DP_SEG_BETWEEN(s0, s1 + 1, base + j) : 0; \
+        stage[DP_SLOT(j)] = DP_BODY(base + j, s); \
+    } \
+    barrier(CLK_LOCAL_MEM_FENCE); \
+    ulong begin = base + min(l * (uint)DP_ITEMS, count), end = base + min((l + 1) * (uint)DP_ITEMS, count); \
+    ulong s_begin = begin < end ? DP_SEG_BETWEEN(s0, s1 + 1, begin) : s1, s_end = s_begin; \
+    dp_carry c; \
+    c.bits = 0; \
+    DP_SCAN_LANE(0) \
+    DP_GROUP_SCAN()
+
+DP_KERNEL void dp_scan_chunks(DP_HEAP, ulong n, ulong nseg, ulong offsets, ulong part DP_WORDS)
+{
+    __local dp_val stage[DP_SLOTS];
+    __local dp_carry sh[2][DP_WG];
+    uint l = get_local_id(0);
+    ulong tiles = (n + DP_TILE - 1) / DP_TILE, s_last = 0;
+    ulong t = dp_chunk_start(tiles, get_num_groups(0), get_group_id(0));
+    ulong t_end = dp_chunk_start(tiles, get_num_groups(0), get_group_id(0) + 1);
+    dp_carry carry;
+    carry.bits = 0;
+    for (; t < t_end; t++) {
+        DP_SCAN_TILE()
+        carry = DP_JOIN(s1, carry, sh[DP_SCANNED][DP_WG - 1]);
+        s_last = s1;
+        barrier(CLK_LOCAL_MEM_FENCE);
+    }
+    if (l == 0)
+        dp_put_carry(heap, part, get_group_id(0), s_last, carry);
+}
+
+/* In place: part[k] becomes what reaches chunk k. One work-group. */
+DP_KERNEL void dp_scan_carries(DP_HEAP, ulong chunks, ulong part DP_WORDS)
+{
+    __local dp_carry sh[2][DP_WG];
+    uint l = get_local_id(0);
+    ulong lo = dp_chunk_start(chunks, DP_WG, l), hi = dp_chunk_start(chunks, DP_WG, l + 1), s_end = 0;
+    dp_carry c;
+    c.bits = 0;
+    for (ulong k = lo; k < hi; k++) {
+        s_end = DP_CARRY_SEGMENT(part, k);
+        c = DP_JOIN(s_end, c, dp_get_carry(heap, part, k));
+    }
+    DP_GROUP_SCAN()
+    c.bits = 0;
+    if (l)
+        c = sh[DP_SCANNED][l - 1];
+    for (ulong k = lo; k < hi; k++) {
+        ulong s = DP_CARRY_SEGMENT(part, k);
+        dp_carry next = DP_JOIN(s, c, dp_get_carry(heap, part, k));
+        dp_put_carry(heap, part, k, s, c);
+        c = next;
+    }
+}
+
+DP_KERNEL void dp_scan_write(__global uchar *restrict heap, __global uchar *restrict out, ulong n, ulong nseg, ulong offsets,
+                             ulong part DP_WORDS DP_OUTS)
+{
+    __local dp_val stage[DP_SLOTS];
+    __local dp_carry sh[2][DP_WG];
+    uint l = get_local_id(0);
+    ulong chunk = get_group_id(0), chunks = get_num_groups(0);
+    ulong tiles = (n + DP_TILE - 1) / DP_TILE;
+    ulong t = dp_chunk_start(tiles, chunks, chunk), t_end = dp_chunk_start(tiles, chunks, chunk + 1);
+    dp_carry carry;
+    carry.bits = 0;
+    if (chunk)
+        carry = dp_get_carry(heap, part, chunk);
+    for (; t < t_end; t++) {
+        DP_SCAN_TILE()
+        dp_carry last = sh[DP_SCANNED][DP_WG - 1];
+        c.bits = 0;
+        if (l)
+            c = sh[DP_SCANNED][l - 1];
+        c = DP_JOIN(s_begin, carry, c);
+        DP_SCAN_LANE(1)
+        carry = DP_JOIN(s1, carry, last);
+        barrier(CLK_LOCAL_MEM_FENCE);
+        for (uint j = l; j < count; j += DP_WG)
+            dp_store(out, base + j, stage[DP_SLOT(j)] DP_PASS_OUTS);
+        barrier(CLK_LOCAL_MEM_FENCE);
+    }
+}
+#endif

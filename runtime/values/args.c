@@ -1,0 +1,93 @@
+/* An entry's arguments: literals, files, standard input. See dp_args.h. */
+#include "values.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+bool dp_arg_is_file(const char *arg)
+{
+    static const char *const words[] = {"true", "false", "nan", "inf"};
+    bool known;
+    if (*arg && strchr("[({\"'#", *arg))
+        return false;
+    dp_format_of(arg, &known);
+    if (known || strchr(arg, '/'))
+        return true;
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+        if (strcmp(arg, words[i]) == 0)
+            return false;
+    bool is_number = (*arg >= '0' && *arg <= '9') || (*arg == '-' && arg[1]);
+    return !is_number && *arg != '\0' && *arg != ' ';
+}
+
+/* Standard input, read when it is first needed. */
+typedef struct Input {
+    char *text;
+    DpReader reader;
+} Input;
+
+static bool read_from_input(Input *in, const DpParam *p, DpError e)
+{
+    if (!in->text) {
+        size_t n;
+        in->text = dp_slurp("-", &n);
+        if (!in->text)
+            return dp_error(e, "standard input: %s", strerror(errno));
+        in->reader = (DpReader){"standard input", in->text, n, 0, 1};
+    }
+    if (dp_reader_done(&in->reader))
+        return dp_error(e, "standard input: the value of the parameter %s is missing", p->name);
+    return dp_read_text(&in->reader, p->type, p->leaves, e.text, e.bytes);
+}
+
+static bool read_literal(const char *arg, const DpParam *p, DpError e)
+{
+    char where[64];
+    snprintf(where, sizeof where, "argument %.40s", p->name);
+    DpReader r = {where, arg, strlen(arg), 0, 1};
+    if (!dp_read_text(&r, p->type, p->leaves, e.text, e.bytes))
+        return false;
+    if (dp_reader_done(&r))
+        return true;
+    char found[DP_FOUND_BYTES];
+    dp_describe(found, r.text + r.at, r.n - r.at);
+    dp_leaves_free(p->leaves, dp_type_leaves(p->type));
+    return dp_error(e, "%s:%u: expected one value, found %s behind it", where, (unsigned)r.line, found);
+}
+
+static bool read_arg(const char *arg, Input *in, const DpParam *p, DpError e)
+{
+    if (strcmp(arg, "-") == 0)
+        return read_from_input(in, p, e);
+    if (dp_arg_is_file(arg))
+        return dp_read_file(arg, p->type, p->leaves, e.text, e.bytes);
+    return read_literal(arg, p, e);
+}
+
+static bool check_rest(Input *in, DpError e)
+{
+    if (!in->text || dp_reader_done(&in->reader))
+        return true;
+    const DpReader *r = &in->reader;
+    char found[DP_FOUND_BYTES];
+    dp_describe(found, r->text + r->at, r->n - r->at);
+    return dp_error(e, "standard input:%u: expected the end of the input, found %s", (unsigned)r->line, found);
+}
+
+bool dp_read_args(int argc, char *const *argv, const DpParam *params, uint32_t nparams, char *error, size_t error_bytes)
+{
+    DpError e = {error, error_bytes};
+    Input in = {0};
+    uint32_t nargs = argc > 0 ? (uint32_t)argc : 0, done = 0;
+    bool ok = nargs <= nparams || dp_error(e, "too many arguments: %u given, %u wanted", nargs, nparams);
+    for (; ok && done < nparams; done++) {
+        const DpParam *p = &params[done];
+        dp_leaves_init(p->leaves, p->type);
+        ok = done < nargs ? read_arg(argv[done], &in, p, e) : read_from_input(&in, p, e);
+    }
+    ok = ok && check_rest(&in, e);
+    for (uint32_t i = 0; !ok && i < done; i++) dp_leaves_free(params[i].leaves, dp_type_leaves(params[i].type));
+    free(in.text);
+    return ok;
+}

@@ -1,0 +1,189 @@
+/* Whole files: reading, and writing so that no partial result is ever seen. */
+#include "values.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* ---- names ---- */
+
+DpFormat dp_format_of(const char *path, bool *known)
+{
+    static const struct { const char *ending; DpFormat format; } formats[] = {
+        {".txt", DP_FORMAT_TEXT},        {".in", DP_FORMAT_TEXT},         {".npy", DP_FORMAT_NPY},
+        {".mtx", DP_FORMAT_MTX},         {".csv", DP_FORMAT_UNSUPPORTED}, {".pgm", DP_FORMAT_UNSUPPORTED},
+        {".ppm", DP_FORMAT_UNSUPPORTED}, {".png", DP_FORMAT_UNSUPPORTED}, {".dpv", DP_FORMAT_UNSUPPORTED},
+    };
+    const char *slash = strrchr(path, '/');
+    const char *ending = strrchr(slash ? slash : path, '.');
+    *known = false;
+    for (size_t i = 0; ending && i < sizeof formats / sizeof *formats; i++)
+        if (strcmp(ending, formats[i].ending) == 0) {
+            *known = true;
+            return formats[i].format;
+        }
+    return DP_FORMAT_TEXT;
+}
+
+/* ---- reading ---- */
+
+static char *read_all(FILE *in, size_t *n)
+{
+    size_t cap = (size_t)64 * 1024, used = 0;
+    char *text = malloc(cap + 1);
+    while (text) {
+        size_t got = fread(text + used, 1, cap - used, in);
+        used += got;
+        if (used < cap)
+            break;
+        char *grown = cap < SIZE_MAX / 4 ? realloc(text, 2 * cap + 1) : NULL;
+        if (!grown)
+            free(text);
+        text = grown;
+        cap *= 2;
+    }
+    if (!text) {
+        errno = ENOMEM;
+        return NULL;
+    }
+    if (ferror(in)) {
+        free(text);
+        return NULL;
+    }
+    text[used] = '\0';
+    *n = used;
+    return text;
+}
+
+char *dp_slurp(const char *path, size_t *n)
+{
+    if (strcmp(path, "-") == 0)
+        return read_all(stdin, n);
+    FILE *in = fopen(path, "rb");
+    if (!in)
+        return NULL;
+    char *text = read_all(in, n);
+    int why = errno;
+    fclose(in);
+    errno = why;
+    return text;
+}
+
+static bool read_single_text(const char *path, const char *text, size_t n, const DpType *t, DpLeaf *leaves, DpError e)
+{
+    DpReader r = {path, text, n, 0, 1};
+    if (!dp_read_text(&r, t, leaves, e.text, e.bytes))
+        return false;
+    if (dp_reader_done(&r))
+        return true;
+    dp_leaves_free(leaves, dp_type_leaves(t));
+    char found[DP_FOUND_BYTES];
+    dp_describe(found, r.text + r.at, r.n - r.at);
+    return dp_error(e, "%s:%u: expected the end of the input, found %s", path, (unsigned)r.line, found);
+}
+
+bool dp_read_file(const char *path, const DpType *t, DpLeaf *leaves, char *error, size_t error_bytes)
+{
+    DpError e = {error, error_bytes};
+    bool known, ok = false;
+    DpFormat format = dp_format_of(path, &known);
+    if (format == DP_FORMAT_UNSUPPORTED)
+        return dp_error(e, "%s: files with this ending cannot be read yet", path);
+    size_t n;
+    char *bytes = dp_slurp(path, &n);
+    if (!bytes)
+        return dp_error(e, "%s: %s", path, strerror(errno));
+    switch (format) {
+    case DP_FORMAT_NPY: ok = dp_read_npy(path, bytes, n, t, leaves, e); break;
+    case DP_FORMAT_MTX: ok = dp_read_mtx(path, bytes, n, t, leaves, e); break;
+    case DP_FORMAT_TEXT: ok = read_single_text(path, bytes, n, t, leaves, e); break;
+    case DP_FORMAT_UNSUPPORTED: break;
+    }
+    free(bytes);
+    return ok;
+}
+
+/* ---- writing ---- */
+
+static bool write_value(FILE *out, DpFormat format, const DpType *t, const DpLeaf *leaves, DpError e)
+{
+    if (format == DP_FORMAT_NPY)
+        return dp_write_npy(out, t, leaves, e);
+    dp_write_text(out, t, leaves);
+    fputc('\n', out);
+    return true;
+}
+
+/* Closes the file; any failure on the way, also of earlier writes, is reported. */
+static bool finish(FILE *out, bool ok, const char *path, DpError e)
+{
+    bool failed = ferror(out) != 0;
+    int why = errno;
+    if (fclose(out) != 0 && !failed) {
+        failed = true;
+        why = errno;
+    }
+    return ok && (!failed || dp_error(e, "%s: cannot write: %s", path, strerror(why)));
+}
+
+/* A device or a pipe (/dev/stdout) is written to as it is; a rename would replace it. */
+static bool is_special(const char *path)
+{
+    struct stat info;
+    return stat(path, &info) == 0 && !S_ISREG(info.st_mode) && !S_ISDIR(info.st_mode);
+}
+
+static FILE *open_temporary(char *name)
+{
+    int fd = mkstemp(name);
+    if (fd < 0)
+        return NULL;
+    mode_t mask = umask(0);
+    umask(mask);
+    fchmod(fd, 0666 & ~mask); /* mkstemp's files are for the owner only */
+    FILE *out = fdopen(fd, "wb");
+    if (!out) {
+        close(fd);
+        unlink(name);
+    }
+    return out;
+}
+
+static bool write_renamed(const char *path, char *temporary, DpFormat format, const DpType *t, const DpLeaf *leaves,
+                          DpError e)
+{
+    FILE *out = open_temporary(temporary);
+    if (!out)
+        return dp_error(e, "%s: cannot write: %s", path, strerror(errno));
+    bool ok = finish(out, write_value(out, format, t, leaves, e), path, e);
+    if (ok && rename(temporary, path) != 0)
+        ok = dp_error(e, "%s: cannot write: %s", path, strerror(errno));
+    if (!ok)
+        unlink(temporary);
+    return ok;
+}
+
+bool dp_write_file(const char *path, const DpType *t, const DpLeaf *leaves, char *error, size_t error_bytes)
+{
+    DpError e = {error, error_bytes};
+    bool known;
+    DpFormat format = dp_format_of(path, &known);
+    if (format == DP_FORMAT_UNSUPPORTED || format == DP_FORMAT_MTX)
+        return dp_error(e, "%s: files with this ending cannot be written yet", path);
+    if (is_special(path)) {
+        FILE *out = fopen(path, "wb");
+        if (!out)
+            return dp_error(e, "%s: cannot write: %s", path, strerror(errno));
+        return finish(out, write_value(out, format, t, leaves, e), path, e);
+    }
+    size_t n = strlen(path) + 8;
+    char *temporary = malloc(n);
+    if (!temporary)
+        return dp_error_memory(e, path);
+    snprintf(temporary, n, "%s.XXXXXX", path);
+    bool ok = write_renamed(path, temporary, format, t, leaves, e);
+    free(temporary);
+    return ok;
+}

@@ -1,0 +1,90 @@
+/* Leaves: the flat storage of values, fixed and under construction. */
+#include "values.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static uint32_t init_leaves(DpLeaf *leaves, uint32_t at, const DpType *t, uint8_t rank)
+{
+    switch (t->kind) {
+    case DP_T_SCALAR:
+        leaves[at++] = (DpLeaf){.scalar = t->scalar, .rank = rank};
+        break;
+    case DP_T_TUPLE:
+    case DP_T_RECORD:
+        if (t->n == 0)
+            leaves[at++] = (DpLeaf){.scalar = DP_BOOL, .rank = rank};
+        for (uint32_t i = 0; i < t->n; i++) at = init_leaves(leaves, at, t->items[i], rank);
+        break;
+    case DP_T_SUM:
+        leaves[at++] = (DpLeaf){.scalar = DP_U8, .rank = rank};
+        for (uint32_t i = 0; i < t->n; i++)
+            if (t->items[i])
+                at = init_leaves(leaves, at, t->items[i], rank);
+        break;
+    case DP_T_ARRAY:
+        at = init_leaves(leaves, at, t->element, (uint8_t)(rank + 1));
+        break;
+    }
+    return at;
+}
+
+void dp_leaves_init(DpLeaf *leaves, const DpType *t) { init_leaves(leaves, 0, t, 0); }
+
+void dp_leaves_free(DpLeaf *leaves, uint32_t n)
+{
+    for (uint32_t i = 0; i < n; i++) {
+        for (uint32_t level = 0; level < DP_MAX_RANK; level++) {
+            free(leaves[i].lens[level]);
+            leaves[i].lens[level] = NULL;
+            leaves[i].nlens[level] = 0;
+        }
+        free(leaves[i].data);
+        leaves[i].data = NULL;
+        leaves[i].ndata = 0;
+    }
+}
+
+/* Makes room for one more element. */
+static bool make_room(void **at, uint64_t n, uint64_t *cap, size_t bytes)
+{
+    if (n < *cap)
+        return true;
+    uint64_t wanted = *cap ? 2 * *cap : 8;
+    if (wanted > (SIZE_MAX / 2) / bytes)
+        return false;
+    void *grown = realloc(*at, (size_t)wanted * bytes);
+    if (!grown)
+        return false;
+    *at = grown;
+    *cap = wanted;
+    return true;
+}
+
+bool dp_build_length(DpBuilder *b, uint32_t level, uint64_t n)
+{
+    DpLeaf *leaf = b->leaf;
+    void *at = leaf->lens[level];
+    bool ok = make_room(&at, leaf->nlens[level], &b->cap_lens[level], sizeof(uint64_t));
+    leaf->lens[level] = at;
+    if (ok)
+        leaf->lens[level][leaf->nlens[level]++] = n;
+    return ok;
+}
+
+bool dp_build_scalar(DpBuilder *b, uint64_t bits)
+{
+    DpLeaf *leaf = b->leaf;
+    if (!make_room(&leaf->data, leaf->ndata, &b->cap_data, dp_scalar_bytes(leaf->scalar)))
+        return false;
+    dp_scalar_store(leaf->scalar, leaf->data, leaf->ndata++, bits);
+    return true;
+}
+
+bool dp_type_is_regular(const DpType *t, DpScalar *scalar, uint32_t *rank)
+{
+    *rank = 0;
+    for (; t->kind == DP_T_ARRAY; t = t->element) ++*rank;
+    *scalar = t->kind == DP_T_SCALAR ? t->scalar : DP_BOOL;
+    return t->kind == DP_T_SCALAR;
+}

@@ -1,0 +1,323 @@
+/* NumPy's .npy files: "\x93NUMPY", version, length of the header, the header (a Python dictionary), data.
+ *
+ *     {'descr': '<f4', 'fortran_order': False, 'shape': (3, 2), }
+ *
+ * A file holds one regular array of one scalar type. Nothing is allocated before the shape has been found to
+ * agree with the size of the file. */
+#include "values.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+typedef struct Npy {
+    const char *path;
+    DpError error;
+    const char *text; /* the header */
+    size_t n, at;
+    char descr[8];
+    bool has_descr, has_shape, has_order, fortran;
+    uint64_t shape[DP_MAX_RANK];
+    uint32_t rank;
+} Npy;
+
+static const char *const type_codes[DP_SCALAR_COUNT] = {"|b1", "|i1", "<i2", "<i4", "<i8", "|u1",
+                                                        "<u2", "<u4", "<u8", "<f4", "<f8"};
+
+static bool is_little_endian(void)
+{
+    const uint16_t one = 1;
+    uint8_t first;
+    memcpy(&first, &one, 1);
+    return first == 1;
+}
+
+/* ---- the header ---- */
+
+static bool bad_header(Npy *f, const char *what)
+{
+    return dp_error(f->error, "%s: not a valid .npy file: %s", f->path, what);
+}
+
+static void skip_blanks(Npy *f)
+{
+    while (f->at < f->n && strchr(" \t\r\n", f->text[f->at]) && f->text[f->at]) f->at++;
+}
+
+static bool take(Npy *f, char c)
+{
+    skip_blanks(f);
+    if (f->at >= f->n || f->text[f->at] != c)
+        return false;
+    f->at++;
+    return true;
+}
+
+static bool take_word(Npy *f, const char *word)
+{
+    size_t n = strlen(word);
+    skip_blanks(f);
+    if (f->n - f->at < n || memcmp(f->text + f->at, word, n) != 0)
+        return false;
+    f->at += n;
+    return true;
+}
+
+static bool take_string(Npy *f, char *out, size_t bytes)
+{
+    skip_blanks(f);
+    char quote = f->at < f->n ? f->text[f->at] : '\0';
+    if (quote != '\'' && quote != '"')
+        return bad_header(f, "a string is missing in the header");
+    const char *start = f->text + f->at + 1;
+    const char *end = memchr(start, quote, f->n - f->at - 1);
+    if (!end || (size_t)(end - start) >= bytes)
+        return bad_header(f, end ? "unknown type of elements" : "unterminated string in the header");
+    memcpy(out, start, (size_t)(end - start));
+    out[end - start] = '\0';
+    f->at += (size_t)(end - start) + 2;
+    return true;
+}
+
+static bool take_size(Npy *f, uint64_t *size)
+{
+    skip_blanks(f);
+    size_t start = f->at;
+    *size = 0;
+    for (; f->at < f->n && f->text[f->at] >= '0' && f->text[f->at] <= '9'; f->at++) {
+        uint64_t digit = (uint64_t)(f->text[f->at] - '0');
+        if (*size > (UINT64_MAX / 2 - digit) / 10)
+            return bad_header(f, "a size is too large");
+        *size = *size * 10 + digit;
+    }
+    return f->at > start || bad_header(f, "a size is missing");
+}
+
+static bool take_shape(Npy *f)
+{
+    f->has_shape = true;
+    f->rank = 0;
+    if (!take(f, '('))
+        return bad_header(f, "the shape is missing");
+    bool comma = true;
+    while (!take(f, ')')) {
+        if (!comma || f->rank == DP_MAX_RANK)
+            return bad_header(f, comma ? "too many dimensions" : "malformed shape");
+        if (!take_size(f, &f->shape[f->rank++]))
+            return false;
+        comma = take(f, ',');
+    }
+    return true;
+}
+
+static bool take_order(Npy *f)
+{
+    f->has_order = true;
+    f->fortran = take_word(f, "True");
+    return f->fortran || take_word(f, "False") || bad_header(f, "fortran_order is neither True nor False");
+}
+
+static bool take_entry(Npy *f)
+{
+    char key[24];
+    if (!take_string(f, key, sizeof key))
+        return false;
+    if (!take(f, ':'))
+        return bad_header(f, "malformed header");
+    if (strcmp(key, "descr") == 0) {
+        f->has_descr = true;
+        return take_string(f, f->descr, sizeof f->descr);
+    }
+    if (strcmp(key, "fortran_order") == 0)
+        return take_order(f);
+    if (strcmp(key, "shape") == 0)
+        return take_shape(f);
+    return bad_header(f, "unknown key in the header");
+}
+
+static bool read_dictionary(Npy *f)
+{
+    bool comma = true;
+    if (!take(f, '{'))
+        return bad_header(f, "malformed header");
+    while (!take(f, '}')) {
+        if (!comma)
+            return bad_header(f, "malformed header");
+        if (!take_entry(f))
+            return false;
+        comma = take(f, ',');
+    }
+    return (f->has_descr && f->has_order && f->has_shape) || bad_header(f, "the header is incomplete");
+}
+
+/* Finds the header; *data is where the elements begin. */
+static bool read_header(Npy *f, const char *bytes, size_t n, size_t *data)
+{
+    const uint8_t *b = (const uint8_t *)bytes;
+    if (n < 10 || memcmp(bytes, "\x93NUMPY", 6) != 0)
+        return bad_header(f, "it does not begin as one");
+    if (b[6] < 1 || b[6] > 3)
+        return bad_header(f, "unknown version");
+    size_t start = b[6] == 1 ? 10 : 12;
+    if (n < start)
+        return bad_header(f, "it is cut off");
+    uint64_t length = b[8] | (uint64_t)b[9] << 8;
+    if (b[6] > 1)
+        length |= (uint64_t)b[10] << 16 | (uint64_t)b[11] << 24;
+    if (length > n - start)
+        return bad_header(f, "it is cut off");
+    f->text = bytes + start;
+    f->n = (size_t)length;
+    *data = start + (size_t)length;
+    return read_dictionary(f);
+}
+
+/* ---- reading ---- */
+
+static bool check_type(Npy *f, DpScalar scalar, uint32_t rank)
+{
+    const char *want = type_codes[scalar];
+    bool one_byte = dp_scalar_bytes(scalar) == 1; /* where the order of bytes means nothing */
+    bool same = strcmp(f->descr, want) == 0 || (strcmp(f->descr + 1, want + 1) == 0 && (one_byte || f->descr[0] == '='));
+    if (!f->descr[0] || !same)
+        return dp_error(f->error, "%s: expected elements of type %s ('%s'), found '%s'", f->path, dp_scalar_name(scalar),
+                        want, f->descr);
+    if (f->rank != rank)
+        return dp_error(f->error, "%s: expected %u dimension%s, found %u", f->path, rank, rank == 1 ? "" : "s", f->rank);
+    return true;
+}
+
+/* The number of elements, and that all sizes agree with the bytes there are. */
+static bool check_sizes(Npy *f, uint64_t file_bytes, uint64_t data_bytes, uint32_t element_bytes, uint64_t *count)
+{
+    uint64_t n = 1;
+    for (uint32_t i = 0; i < f->rank; i++) {
+        if (f->shape[i] && n > UINT64_MAX / 2 / f->shape[i])
+            return bad_header(f, "the shape is larger than the file");
+        n *= f->shape[i];
+        if (i + 1 < f->rank && !dp_count_plausible(n, file_bytes))
+            return bad_header(f, "the shape is larger than the file");
+    }
+    if (n > data_bytes / element_bytes)
+        return bad_header(f, "the shape is larger than the file");
+    if (n * element_bytes != data_bytes)
+        return bad_header(f, "the file is larger than the shape");
+    *count = n;
+    return true;
+}
+
+/* lens[0] = {d0}, lens[1] = d0 times d1, … */
+static bool make_lengths(DpLeaf *leaf, const uint64_t *shape)
+{
+    uint64_t n = 1;
+    for (uint32_t level = 0; level < leaf->rank; level++) {
+        leaf->lens[level] = dp_alloc_array(n, sizeof(uint64_t));
+        if (!leaf->lens[level])
+            return false;
+        leaf->nlens[level] = n;
+        for (uint64_t i = 0; i < n; i++) leaf->lens[level][i] = shape[level];
+        n *= shape[level];
+    }
+    leaf->ndata = n;
+    leaf->data = dp_alloc_array(n, dp_scalar_bytes(leaf->scalar));
+    return leaf->data != NULL;
+}
+
+/* Elements in the order of the last index (C), from a file in the order of the first (Fortran). */
+static void copy_fortran(const Npy *f, DpLeaf *leaf, const char *data)
+{
+    size_t bytes = dp_scalar_bytes(leaf->scalar);
+    uint64_t index[DP_MAX_RANK] = {0}, stride[DP_MAX_RANK], from = 0;
+    for (uint32_t i = 0; i < f->rank; i++) stride[i] = i ? stride[i - 1] * f->shape[i - 1] : 1;
+    for (uint64_t at = 0; at < leaf->ndata; at++) {
+        memcpy((char *)leaf->data + at * bytes, data + from * bytes, bytes);
+        for (uint32_t i = f->rank; i-- > 0;) {
+            from += stride[i];
+            if (++index[i] < f->shape[i])
+                break;
+            from -= index[i] * stride[i];
+            index[i] = 0;
+        }
+    }
+}
+
+static void copy_elements(const Npy *f, DpLeaf *leaf, const char *data)
+{
+    if (f->fortran && f->rank > 1)
+        copy_fortran(f, leaf, data);
+    else if (leaf->ndata)
+        memcpy(leaf->data, data, (size_t)leaf->ndata * dp_scalar_bytes(leaf->scalar));
+    if (leaf->scalar == DP_BOOL)
+        for (uint64_t i = 0; i < leaf->ndata; i++) ((uint8_t *)leaf->data)[i] = ((uint8_t *)leaf->data)[i] != 0;
+}
+
+bool dp_read_npy(const char *path, const char *bytes, size_t n, const DpType *t, DpLeaf *leaves, DpError e)
+{
+    Npy f = {.path = path, .error = e};
+    DpScalar scalar;
+    uint32_t rank;
+    size_t data = 0;
+    uint64_t count = 0;
+    if (!dp_type_is_regular(t, &scalar, &rank))
+        return dp_error(e, "%s: a .npy file holds an array of scalars, which is not this parameter's type", path);
+    if (!is_little_endian())
+        return dp_error(e, "%s: .npy files are supported on little-endian machines only", path);
+    if (!read_header(&f, bytes, n, &data) || !check_type(&f, scalar, rank) ||
+        !check_sizes(&f, n, n - data, dp_scalar_bytes(scalar), &count))
+        return false;
+    dp_leaves_init(leaves, t);
+    if (!make_lengths(leaves, f.shape)) {
+        dp_leaves_free(leaves, 1);
+        return dp_error_memory(e, path);
+    }
+    copy_elements(&f, leaves, bytes + data);
+    return true;
+}
+
+/* ---- writing ---- */
+
+/* The shape, if all sequences of a level have the same length. */
+static bool find_shape(const DpLeaf *leaf, uint64_t *shape)
+{
+    for (uint32_t level = 0; level < leaf->rank; level++) {
+        shape[level] = leaf->nlens[level] ? leaf->lens[level][0] : 0;
+        for (uint64_t i = 1; i < leaf->nlens[level]; i++)
+            if (leaf->lens[level][i] != shape[level])
+                return false;
+    }
+    return true;
+}
+
+/* The header is padded with blanks, so that the data begin at a multiple of 64. */
+static void write_header(FILE *out, const DpLeaf *leaf, const uint64_t *shape)
+{
+    char text[512], padded[640];
+    size_t n = (size_t)snprintf(text, sizeof text, "{'descr': '%s', 'fortran_order': False, 'shape': (",
+                                type_codes[leaf->scalar]);
+    for (uint32_t i = 0; i < leaf->rank; i++)
+        n += (size_t)snprintf(text + n, sizeof text - n, "%s%llu%s", i ? ", " : "", (unsigned long long)shape[i],
+                              leaf->rank == 1 ? "," : "");
+    n += (size_t)snprintf(text + n, sizeof text - n, "), }");
+    size_t total = (10 + n + 1 + 63) / 64 * 64, length = total - 10;
+    memcpy(padded, "\x93NUMPY\x01\x00", 8);
+    padded[8] = (char)(length & 0xff);
+    padded[9] = (char)(length >> 8);
+    memcpy(padded + 10, text, n);
+    memset(padded + 10 + n, ' ', length - n);
+    padded[total - 1] = '\n';
+    fwrite(padded, 1, total, out);
+}
+
+bool dp_write_npy(FILE *out, const DpType *t, const DpLeaf *leaf, DpError e)
+{
+    uint64_t shape[DP_MAX_RANK];
+    DpScalar scalar;
+    uint32_t rank;
+    if (!dp_type_is_regular(t, &scalar, &rank))
+        return dp_error(e, "a .npy file holds an array of scalars, which the result is not");
+    if (!find_shape(leaf, shape))
+        return dp_error(e, "a .npy file holds regular arrays, but rows of the result differ in length");
+    write_header(out, leaf, shape);
+    if (leaf->ndata)
+        fwrite(leaf->data, dp_scalar_bytes(scalar), (size_t)leaf->ndata, out);
+    return true;
+}

@@ -1,0 +1,120 @@
+#include "values.h"
+
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- messages ---- */
+
+bool dp_error(DpError e, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    vsnprintf(e.text, e.bytes, format, args);
+    va_end(args);
+    return false;
+}
+
+bool dp_error_memory(DpError e, const char *path) { return dp_error(e, "%s: out of memory", path); }
+
+static bool is_word_byte(unsigned char c)
+{
+    return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' || c == '.' ||
+           c == '#' || c == '-' || c == '+';
+}
+
+void dp_describe(char out[DP_FOUND_BYTES], const char *text, size_t n)
+{
+    enum { SHOWN = 24 };
+    if (n == 0) {
+        snprintf(out, DP_FOUND_BYTES, "the end of the input");
+        return;
+    }
+    unsigned char c = (unsigned char)text[0];
+    size_t length = 1;
+    while (is_word_byte(c) && length < n && length < SHOWN && is_word_byte((unsigned char)text[length])) length++;
+    if (c < 0x20 || c >= 0x7f)
+        snprintf(out, DP_FOUND_BYTES, "the byte 0x%02x", (unsigned)c);
+    else
+        snprintf(out, DP_FOUND_BYTES, "%.*s%s", (int)length, text, length == SHOWN ? "..." : "");
+}
+
+/* ---- memory ---- */
+
+void *dp_alloc_array(uint64_t n, size_t bytes)
+{
+    if (bytes && n > (SIZE_MAX / 2) / bytes)
+        return NULL;
+    size_t total = (size_t)n * bytes;
+    return malloc(total ? total : 1);
+}
+
+bool dp_count_plausible(uint64_t n, uint64_t file_bytes)
+{
+    const uint64_t always = (uint64_t)1 << 24;
+    return n <= always || n - always <= file_bytes;
+}
+
+/* ---- scalars ---- */
+
+static const struct { const char *name; uint8_t bytes; bool is_signed; } scalars[DP_SCALAR_COUNT] = {
+    [DP_BOOL] = {"bool", 1, false}, [DP_I8] = {"i8", 1, true},    [DP_I16] = {"i16", 2, true},
+    [DP_I32] = {"i32", 4, true},    [DP_I64] = {"i64", 8, true},  [DP_U8] = {"u8", 1, false},
+    [DP_U16] = {"u16", 2, false},   [DP_U32] = {"u32", 4, false}, [DP_U64] = {"u64", 8, false},
+    [DP_F32] = {"f32", 4, true},    [DP_F64] = {"f64", 8, true},
+};
+
+const char *dp_scalar_name(DpScalar s) { return scalars[s].name; }
+uint32_t dp_scalar_bytes(DpScalar s) { return scalars[s].bytes; }
+
+uint64_t dp_scalar_limit(DpScalar s, bool negative)
+{
+    uint32_t bits = 8u * scalars[s].bytes;
+    if (!scalars[s].is_signed)
+        return negative ? 0 : UINT64_MAX >> (64 - bits);
+    uint64_t half = (uint64_t)1 << (bits - 1);
+    return negative ? half : half - 1;
+}
+
+/* Two's complement and little endian or big: the value goes through an integer of the right width. */
+void dp_scalar_store(DpScalar s, void *data, uint64_t at, uint64_t bits)
+{
+    switch (scalars[s].bytes) {
+    case 1: ((uint8_t *)data)[at] = (uint8_t)bits; break;
+    case 2: ((uint16_t *)data)[at] = (uint16_t)bits; break;
+    case 4: ((uint32_t *)data)[at] = (uint32_t)bits; break;
+    default: ((uint64_t *)data)[at] = bits; break;
+    }
+}
+
+uint64_t dp_scalar_load(DpScalar s, const void *data, uint64_t at)
+{
+    switch (s) {
+    case DP_I8: return (uint64_t)(int64_t)((const int8_t *)data)[at];
+    case DP_I16: return (uint64_t)(int64_t)((const int16_t *)data)[at];
+    case DP_I32: return (uint64_t)(int64_t)((const int32_t *)data)[at];
+    case DP_BOOL:
+    case DP_U8: return ((const uint8_t *)data)[at];
+    case DP_U16: return ((const uint16_t *)data)[at];
+    case DP_U32:
+    case DP_F32: return ((const uint32_t *)data)[at];
+    case DP_I64:
+    case DP_U64:
+    case DP_F64: return ((const uint64_t *)data)[at];
+    case DP_SCALAR_COUNT: break;
+    }
+    return 0;
+}
+
+uint64_t dp_bits_of_double(DpScalar s, double x)
+{
+    uint64_t bits = 0;
+    if (s == DP_F32) {
+        float f = (float)x;
+        uint32_t half;
+        memcpy(&half, &f, sizeof half);
+        return half;
+    }
+    memcpy(&bits, &x, sizeof bits);
+    return bits;
+}

@@ -1,0 +1,278 @@
+/* Types from their text, as the compiler prints them. */
+#include "values.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { MAX_TYPE_DEPTH = 200, MAX_ITEMS = 4096, MAX_LEAVES = 1 << 16 };
+
+typedef struct Parser {
+    const char *at;
+    uint32_t depth;
+} Parser;
+
+static void skip_blanks(Parser *p)
+{
+    while (*p->at == ' ' || *p->at == '\t' || *p->at == '\n' || *p->at == '\r') p->at++;
+}
+
+static bool take(Parser *p, char c)
+{
+    skip_blanks(p);
+    if (*p->at != c)
+        return false;
+    p->at++;
+    return true;
+}
+
+static bool is_name_start(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_'; }
+static bool is_name_byte(char c) { return is_name_start(c) || (c >= '0' && c <= '9') || c == '\''; }
+
+/* A name, copied; NULL if there is none. */
+static char *take_name(Parser *p)
+{
+    skip_blanks(p);
+    size_t n = 0;
+    if (is_name_start(*p->at))
+        while (is_name_byte(p->at[n])) n++;
+    if (n == 0)
+        return NULL;
+    char *name = malloc(n + 1);
+    if (name) {
+        memcpy(name, p->at, n);
+        name[n] = '\0';
+        p->at += n;
+    }
+    return name;
+}
+
+static DpType *new_type(DpTypeKind kind)
+{
+    DpType *t = calloc(1, sizeof *t);
+    if (t)
+        t->kind = kind;
+    return t;
+}
+
+void dp_type_free(DpType *t)
+{
+    if (!t)
+        return;
+    for (uint32_t i = 0; i < t->n; i++) {
+        if (t->names)
+            free(t->names[i]);
+        dp_type_free(t->items[i]);
+    }
+    free(t->names);
+    free(t->items);
+    dp_type_free(t->element);
+    free(t);
+}
+
+static DpType *discard(DpType *t)
+{
+    dp_type_free(t);
+    return NULL;
+}
+
+/* Takes ownership of name and item, also when it fails. */
+static bool add_item(DpType *t, char *name, DpType *item)
+{
+    DpType **items = t->n < MAX_ITEMS ? realloc(t->items, (t->n + 1) * sizeof *items) : NULL;
+    if (items)
+        t->items = items;
+    char **names = items && t->kind != DP_T_TUPLE ? realloc(t->names, (t->n + 1) * sizeof *names) : NULL;
+    if (names)
+        t->names = names;
+    if (!items || (t->kind != DP_T_TUPLE && !names)) {
+        free(name);
+        dp_type_free(item);
+        return false;
+    }
+    if (names)
+        names[t->n] = name;
+    items[t->n++] = item;
+    return true;
+}
+
+/* By name: an insertion sort, as there are few. False if a name stands twice. */
+static bool sort_items(DpType *t)
+{
+    for (uint32_t i = 1; i < t->n; i++) {
+        char *name = t->names[i];
+        DpType *item = t->items[i];
+        uint32_t at = i;
+        for (; at > 0 && strcmp(t->names[at - 1], name) > 0; at--) {
+            t->names[at] = t->names[at - 1];
+            t->items[at] = t->items[at - 1];
+        }
+        t->names[at] = name;
+        t->items[at] = item;
+    }
+    for (uint32_t i = 1; i < t->n; i++)
+        if (strcmp(t->names[i - 1], t->names[i]) == 0)
+            return false;
+    return true;
+}
+
+static DpType *parse_type(Parser *p);
+
+/* `(` is read: unit, a type in parentheses, or a tuple. */
+static DpType *parse_tuple(Parser *p)
+{
+    DpType *t = new_type(DP_T_TUPLE);
+    bool comma = false;
+    while (t && !take(p, ')')) {
+        DpType *item = t->n == 0 || comma ? parse_type(p) : NULL;
+        if (!item || !add_item(t, NULL, item))
+            return discard(t);
+        comma = take(p, ',');
+    }
+    if (t && t->n == 1 && !comma) {
+        DpType *inner = t->items[0];
+        t->items[0] = NULL;
+        dp_type_free(t);
+        return inner;
+    }
+    return t;
+}
+
+static DpType *parse_record(Parser *p)
+{
+    DpType *t = new_type(DP_T_RECORD);
+    bool comma = true;
+    while (t && !take(p, '}')) {
+        char *name = comma ? take_name(p) : NULL;
+        DpType *item = name && take(p, ':') ? parse_type(p) : NULL;
+        if (!item) {
+            free(name);
+            return discard(t);
+        }
+        if (!add_item(t, name, item))
+            return discard(t);
+        comma = take(p, ',');
+    }
+    return t && sort_items(t) ? t : discard(t);
+}
+
+static DpType *array_of(DpType *element)
+{
+    DpType *t = element ? new_type(DP_T_ARRAY) : NULL;
+    if (!t)
+        return discard(element);
+    t->element = element;
+    return t;
+}
+
+static DpType *parse_atom(Parser *p);
+
+/* `[` is read: [t], or [n]t with a size, which makes no difference outside the program. */
+static DpType *parse_array(Parser *p)
+{
+    Parser start = *p;
+    skip_blanks(p);
+    while (is_name_byte(*p->at)) p->at++;
+    if (p->at != start.at && take(p, ']')) {
+        skip_blanks(p);
+        if (*p->at == '[' || *p->at == '(' || *p->at == '{' || is_name_start(*p->at))
+            return array_of(parse_atom(p));
+    }
+    *p = start;
+    DpType *element = parse_type(p);
+    if (element && !take(p, ']'))
+        return discard(element);
+    return array_of(element);
+}
+
+static DpType *parse_scalar(Parser *p)
+{
+    char *name = take_name(p);
+    DpType *t = NULL;
+    for (int s = 0; name && s < DP_SCALAR_COUNT; s++)
+        if (strcmp(name, dp_scalar_name((DpScalar)s)) == 0 && (t = new_type(DP_T_SCALAR)))
+            t->scalar = (DpScalar)s;
+    free(name);
+    return t;
+}
+
+static DpType *parse_atom(Parser *p)
+{
+    if (++p->depth > MAX_TYPE_DEPTH)
+        return NULL;
+    DpType *t = take(p, '(')   ? parse_tuple(p)
+                : take(p, '{') ? parse_record(p)
+                : take(p, '[') ? parse_array(p)
+                               : parse_scalar(p);
+    p->depth--;
+    return t;
+}
+
+/* #a t | #b */
+static DpType *parse_sum(Parser *p)
+{
+    DpType *t = new_type(DP_T_SUM);
+    do {
+        char *name = t && take(p, '#') ? take_name(p) : NULL;
+        if (!name)
+            return discard(t);
+        skip_blanks(p);
+        bool has_payload = *p->at && !strchr("|,)]}", *p->at);
+        DpType *item = has_payload ? parse_atom(p) : NULL;
+        if (has_payload && !item) {
+            free(name);
+            return discard(t);
+        }
+        if (!add_item(t, name, item))
+            return discard(t);
+    } while (take(p, '|'));
+    return t->n <= 256 && sort_items(t) ? t : discard(t); /* the tag is one byte */
+}
+
+static DpType *parse_type(Parser *p)
+{
+    skip_blanks(p);
+    return *p->at == '#' ? parse_sum(p) : parse_atom(p);
+}
+
+static uint64_t count_leaves(const DpType *t)
+{
+    uint64_t n = t->kind == DP_T_SUM;
+    switch (t->kind) {
+    case DP_T_SCALAR: return 1;
+    case DP_T_ARRAY: return count_leaves(t->element);
+    case DP_T_TUPLE:
+    case DP_T_RECORD:
+        if (t->n == 0)
+            return 1;
+        break;
+    case DP_T_SUM: break;
+    }
+    for (uint32_t i = 0; i < t->n; i++)
+        if (t->items[i])
+            n += count_leaves(t->items[i]);
+    return n;
+}
+
+uint32_t dp_type_leaves(const DpType *t) { return (uint32_t)count_leaves(t); }
+
+static uint32_t max_rank(const DpType *t)
+{
+    if (t->kind == DP_T_ARRAY)
+        return 1 + max_rank(t->element);
+    uint32_t most = 0;
+    for (uint32_t i = 0; i < t->n; i++) {
+        uint32_t rank = t->items[i] ? max_rank(t->items[i]) : 0;
+        most = rank > most ? rank : most;
+    }
+    return most;
+}
+
+DpType *dp_type_parse(const char *text)
+{
+    Parser p = {text, 0};
+    DpType *t = parse_type(&p);
+    skip_blanks(&p);
+    if (t && (*p.at || max_rank(t) > DP_MAX_RANK || count_leaves(t) > MAX_LEAVES))
+        return discard(t);
+    return t;
+}

@@ -1,0 +1,14 @@
+#!/bin/sh
+# Writes the expected files of tests/diag and tests/golden anew from what the compiler says now.
+# Read the difference before you commit it: rebase.sh BUILD_DIR
+set -u
+cd "$(dirname "$0")/.."
+dpc=$(cd "$1" && pwd)/dpc
+export NO_COLOR=1
+(cd tests/diag && for f in *.dp; do "$dpc" check "$f" >"${f%.dp}.err" 2>&1; done)
+for f in tests/golden/*.dp; do
+    for stage in ast types core fused flat plan; do
+        mkdir -p "tests/golden/$stage"
+        "$dpc" dump --stage=$stage "$f" >"tests/golden/$stage/$(basename "$f" .dp).txt" 2>&1
+    done
+done
