@@ -39,7 +39,9 @@ static bool simplify_length(Simplifier *s, CoreStmt *stmt, CoreAtom *out)
     }
     if (def && def->kind == CORE_SLICE) { /* to - from */
         CoreAtom from = facts_resolve(s, def->slice.from), to = facts_resolve(s, def->slice.to);
-        return found(out, simplify_emit_prim(s, stmt->span, PRIM_SUB, core_scalar(SC_I64), to, from));
+        found(out, simplify_emit_prim(s, stmt->span, PRIM_SUB, core_scalar(SC_I64), to, from));
+        facts_learn_length(s, xs, *out);
+        return true;
     }
     return false;
 }

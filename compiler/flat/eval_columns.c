@@ -170,7 +170,7 @@ static bool copy_elements(Eval *e, FlatVar out, const Col *views, Ctx *c) {
 static bool elems_at_root(Eval *e, FlatVar out, const Value *array, Ctx *c) {
     View v = array->host.view;
     FLAT_ASSERT(e, v.len == c->n, "an array and its context differ in length");
-    char *data = v.len ? view_at(e, array->type, v, 0) : NULL;
+    char *data = v.len ? view_at(e, array->type, v, 0) : no_elements();
     bind_col(e, out, c, data);
     return true;
 }
@@ -183,8 +183,8 @@ bool exec_elems(Eval *e, const FlatStmt *s) {
             ok = elems_at_root(e, s->outs[i], var_read(e, s->arrays.arrays[i]), c);
         } else {
             const Col *views = var_col(e, s->arrays.arrays[i], c->up);
-            char *alias = c->n ? contig_elements(e, views, c) : NULL;
-            if (alias || c->n == 0) bind_col(e, s->outs[i], c, alias);
+            char *alias = c->n ? contig_elements(e, views, c) : no_elements();
+            if (alias) bind_col(e, s->outs[i], c, alias);
             else ok = copy_elements(e, s->outs[i], views, c);
         }
         if (!ok) return false;

@@ -134,6 +134,7 @@ char *view_at(const Eval *e, CoreType array, View v, uint64_t i);
 /* Copies all elements of a view to `to`. */
 void view_copy(const Eval *e, CoreType array, View v, char *to);
 View view_of(const char *data, uint64_t len);
+char *no_elements(void); /* the data of a column without elements: any address, but not NULL */
 
 void collect_if_due(Eval *e);
 void memory_free_all(Eval *e);
@@ -143,6 +144,7 @@ CoreValue value_to_core(const Eval *e, Arena *arena, CoreType t, Elem x);
 /* ---- variables ---- */
 Value *var_read(Eval *e, FlatVar v);
 void var_bind(Eval *e, FlatVar v, Value x);
+void var_share(Eval *e, FlatVar v);                /* its array is no longer owned */
 Ctx *var_ctx(Eval *e, FlatVar v);                  /* FLAT_ROOT: NULL */
 Col *var_col(Eval *e, FlatVar v, const Ctx *ctx);  /* a column of exactly ctx */
 /* Element i of variable v of a context, or of a HOST variable if ctx is NULL. */

@@ -204,6 +204,11 @@ void elem_store(CoreType t, char *at, Elem x) {
 
 View view_of(const char *data, uint64_t len) { return (View){len, len ? (uint64_t)(uintptr_t)data : 0}; }
 
+char *no_elements(void) {
+    static char none[1];
+    return none;
+}
+
 /* Asserts that the view's elements lie in one block of their type. */
 static void view_check(const Eval *e, CoreType array, View v) {
     if (v.len == 0) return;

@@ -277,6 +277,8 @@ bool exec_scatter(Eval *e, const FlatStmt *s) {
         dests[i].copy = take_or_copy(e, s, s->scatter.dests[i], c->up, &dests[i].offsets);
         ok = dests[i].copy != NULL;
     }
+    for (uint32_t i = 0; i < s->body.inputs.n; i++)
+        if (s->body.inputs.at[i].kind != IN_POS) var_share(e, s->body.inputs.at[i].var); /* its rows may be put */
     count_launch(e, c->n + (c->up ? c->up->n : 0));
     if (c->up) count_readback(e, c->up->n);
     ok = ok && scatter_run(e, s, c, dests);
@@ -431,6 +433,7 @@ bool exec_update(Eval *e, const FlatStmt *s) {
     Ctx *ctx = var_ctx(e, s->ctx);
     uint64_t n = ctx ? ctx->n : 1;
     count_launch(e, n);
+    var_share(e, s->update.value);
     Index *offsets;
     Stored *copy = take_or_copy(e, s, s->update.array, ctx, &offsets);
     if (!copy) return false;

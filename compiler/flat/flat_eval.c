@@ -126,10 +126,9 @@ bool new_cols(Eval *e, const FlatVar *vars, uint32_t n, Ctx *ctx, char **data) {
 
 /* ---- ownership of host arrays: who may update in place ---- */
 
-static void share(void *ctx, FlatVar v) {
-    Eval *e = ctx;
-    e->frame->vars[v].owned = false;
-}
+void var_share(Eval *e, FlatVar v) { e->frame->vars[v].owned = false; }
+
+static void share(void *ctx, FlatVar v) { var_share(ctx, v); }
 
 /* Can what the statement binds refer to the arrays that it reads? */
 static bool may_capture(const FlatFn *fn, const FlatStmt *s) {
@@ -142,15 +141,15 @@ static bool may_capture(const FlatFn *fn, const FlatStmt *s) {
     case FLAT_S_HIST:
     case FLAT_S_ARGSORT:
     case FLAT_S_IF:
-    case FLAT_S_CALL: return false;
+    case FLAT_S_CALL: /* what these three hand on, they share themselves */
+    case FLAT_S_SCATTER:
+    case FLAT_S_UPDATE: return false;
     case FLAT_S_HOST:
     case FLAT_S_KERNEL:
         for (uint32_t i = 0; i < s->nouts; i++)
             if (fn->vars.at[s->outs[i]].type.rank > 0) return true;
         return false;
     case FLAT_S_ARRAY:
-    case FLAT_S_SCATTER:
-    case FLAT_S_UPDATE:
         for (uint32_t i = 0; i < s->nouts; i++)
             if (fn->vars.at[s->outs[i]].type.rank > 1) return true;
         return false;
@@ -358,7 +357,7 @@ static bool lifted_rounds(Lifted *l) {
 }
 
 static void bind_empty(Eval *e, const FlatVar *vars, uint32_t n, Ctx *ctx) {
-    for (uint32_t i = 0; i < n; i++) bind_col(e, vars[i], ctx, NULL);
+    for (uint32_t i = 0; i < n; i++) bind_col(e, vars[i], ctx, no_elements());
 }
 
 static bool exec_loop_lifted(Eval *e, const FlatStmt *s) {
@@ -456,7 +455,7 @@ static void bind_sites(Eval *e, const FlatStmt *s, const Value *results) {
         const FlatSite *site = &s->call_lifted.sites[i];
         Ctx *ctx = var_ctx(e, site->ctx);
         for (uint32_t k = 0; k < s->call_lifted.nresults; k++)
-            bind_col(e, site->outs[k], ctx, ctx->n ? results[k].col.data + at * elem_bytes(results[k].type) : NULL);
+            bind_col(e, site->outs[k], ctx, ctx->n ? results[k].col.data + at * elem_bytes(results[k].type) : no_elements());
         at += ctx->n;
     }
 }

@@ -74,24 +74,23 @@ void bind_value(Fl *f, CoreVar v, FlatVar x)
     set_val(f, v, (Val){.kind = kind, .var = x, .ctx = f->fn->vars.at[x].ctx});
 }
 
-FlatBlock *block_begin(Fl *f, FlatBlock **saved, uint32_t *undo_mark, uint32_t *memo_mark)
+FlatBlock *block_begin(Fl *f, BlockMark *mark)
 {
-    *saved = f->block;
-    *undo_mark = f->undo.n;
-    *memo_mark = f->memos.n;
+    *mark = (BlockMark){f->block, f->undo.n, f->memos.n, f->selected.n};
     f->block = arena_new(f->arena, FlatBlock);
     f->block_depth++;
     return f->block;
 }
 
-void block_end(Fl *f, FlatBlock *saved, uint32_t undo_mark, uint32_t memo_mark)
+void block_end(Fl *f, const BlockMark *mark)
 {
-    while (f->undo.n > undo_mark) {
+    while (f->undo.n > mark->undo) {
         Undo u = f->undo.at[--f->undo.n];
         var_state(f, u.var)->val = u.val;
     }
-    f->memos.n = memo_mark;
-    f->block = saved;
+    f->memos.n = mark->memos;
+    f->selected.n = mark->selected;
+    f->block = mark->saved;
     f->block_depth--;
 }
 

@@ -62,6 +62,7 @@ struct Frame {
 typedef struct Pending { Frame *frame; CoreStmt *stmt; } Pending;
 typedef VEC(Pending) PendingList;
 typedef struct Memo { FlatVar up, source; CoreVar domain; FlatVar ctx; } Memo;
+typedef struct Selected { FlatVar ctx; CoreVar array; FlatVar col; } Selected;
 typedef struct Undo { CoreVar var; Val val; } Undo;
 
 typedef struct Flattener {
@@ -80,6 +81,7 @@ typedef struct Fl { /* one function version */
     VEC(VarState) vars;   /* by CoreVar */
     FlatBlock *block;     /* where statements go now */
     VEC(Memo) memos;      /* nested contexts made, valid in the current block */
+    VEC(Selected) selected; /* arrays of outer contexts whose views were selected into one of their branches */
     VEC(Undo) undo;       /* values forced inside a nested block, to be forgotten at its end */
     uint32_t block_depth;
     PendingList pending;
@@ -103,8 +105,9 @@ CoreVar fresh_core_var(Fl *f, CoreType type, const char *hint);
 VarState *var_state(Fl *f, CoreVar v);
 void set_val(Fl *f, CoreVar v, Val val);      /* binding, or forcing: undone at the end of the block if it was bound outside */
 void bind_value(Fl *f, CoreVar v, FlatVar x); /* VAL_HOST or VAL_COL by x's kind */
-FlatBlock *block_begin(Fl *f, FlatBlock **saved, uint32_t *undo_mark, uint32_t *memo_mark);
-void block_end(Fl *f, FlatBlock *saved, uint32_t undo_mark, uint32_t memo_mark);
+typedef struct BlockMark { FlatBlock *saved; uint32_t undo, memos, selected; } BlockMark;
+FlatBlock *block_begin(Fl *f, BlockMark *mark);
+void block_end(Fl *f, const BlockMark *mark);
 
 /* ---- region.c ---- */
 bool scalar_stmt(const CoreStmt *s);  /* may stand in a kernel */

@@ -309,12 +309,36 @@ static void region_emit(Fl *f, Frame *fr, const Stmts *taken, const CoreAtom *ex
     }
 }
 
+static const CoreSoac *soac_of(const CoreStmt *s)
+{
+    switch (s->kind) {
+    case CORE_MAP: return &s->map;
+    case CORE_REDUCE: case CORE_SCAN: return &s->reduce.soac;
+    case CORE_SCATTER: return &s->scatter.soac;
+    case CORE_HIST: return &s->hist.soac;
+    default: return NULL;
+    }
+}
+
+/* The length of a SOAC over sequences is mostly known from their views: it need not be stored for it. */
+static void stamp_needed(Fl *f, CoreStmt *s, uint32_t stamp)
+{
+    const CoreSoac *soac = soac_of(s);
+    bool skip = soac && soac->ninputs && !soac->domain.is_const;
+    uint32_t before = skip ? var_state(f, soac->domain.var)->stamp : 0;
+    StampWalk w = {f, stamp};
+    core_stmt_atoms(s, stamp_atom, &w);
+    if (skip)
+        var_state(f, soac->domain.var)->stamp = before;
+    core_stmt_blocks(s, stamp_reads_block, &w); /* its blocks may use the length too */
+}
+
 void barrier(Fl *f, Frame *fr, CoreStmt *stmt)
 {
     if (!fr->open.n)
         return;
     uint32_t stamp = new_stamp(f);
-    stamp_reads(f, stmt, stamp);
+    stamp_needed(f, stmt, stamp);
     Stmts taken = {0};
     region_take(f, fr, stamp, &taken);
     if (taken.n)

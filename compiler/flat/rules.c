@@ -24,18 +24,40 @@ static void bind_outs(Fl *f, Frame *fr, CoreStmt *s, FlatStmt *out)
 
 /* ---- nested contexts (2): one per column of lengths, shared by all loops over it ---- */
 
-/* The array as a variable of context `ctx`, if it is there already or is an element of it. */
-static FlatVar array_here(Fl *f, FlatVar ctx, CoreVar v, Span span)
+/* Is `outer` reached from `ctx` by selections only? Then it has at least as many instances. */
+static bool selected_from(const Fl *f, FlatVar ctx, FlatVar outer)
+{
+    while (ctx != outer && ctx != FLAT_ROOT && ctx != FLAT_NO_VAR && f->fn->vars.at[ctx].ctx_kind == CTX_SELECTED)
+        ctx = ctx_up(f, ctx);
+    return ctx == outer;
+}
+
+/* Views of an outer context, met in one of its branches or active sets: two words an instance, once. */
+static FlatVar selected_array(Fl *f, Frame *fr, CoreVar v, Span span)
+{
+    for (uint32_t i = 0; i < f->selected.n; i++)
+        if (f->selected.at[i].ctx == fr->ctx && f->selected.at[i].array == v)
+            return f->selected.at[i].col;
+    FlatVar col = finish1(f, fr, core_var_atom(v, core_var_type(f->cf, v)), span);
+    vec_push(f->arena, &f->selected, ((Selected){fr->ctx, v, col}));
+    return col;
+}
+
+/* The array as a variable of the frame's context, if it is there already, is an element of it, or comes from a
+ * context of which this one is a selection; else FLAT_NO_VAR. */
+static FlatVar array_here(Fl *f, Frame *fr, CoreVar v, Span span)
 {
     Val val = var_state(f, v)->val;
-    if (val.kind == VAL_ELEM && val.ctx == ctx) {
+    if (val.kind == VAL_ELEM && val.ctx == fr->ctx) {
         force(f, v, span);
         val = var_state(f, v)->val;
     }
-    if (val.kind == VAL_HOST && ctx == FLAT_ROOT)
+    if (val.kind == VAL_HOST)
+        return fr->ctx == FLAT_ROOT ? val.var : FLAT_NO_VAR;
+    if (val.kind == VAL_COL && val.ctx == fr->ctx)
         return val.var;
-    if (val.kind == VAL_COL && flat_ctx(f->fn, val.var) == ctx)
-        return val.var;
+    if ((val.kind == VAL_COL || val.kind == VAL_ELEM) && selected_from(f, fr->ctx, val.ctx))
+        return selected_array(f, fr, v, span);
     return FLAT_NO_VAR;
 }
 
@@ -52,7 +74,7 @@ static FlatVar find_memo(const Fl *f, FlatVar up, FlatVar source, CoreVar domain
 static FlatVar nested_source(Fl *f, Frame *fr, const CoreSoac *soac, Span span)
 {
     for (uint32_t i = 0; i < soac->ninputs; i++) {
-        FlatVar a = array_here(f, fr->ctx, soac->inputs[i].var, span);
+        FlatVar a = array_here(f, fr, soac->inputs[i].var, span);
         if (a != FLAT_NO_VAR)
             return a;
     }
@@ -82,7 +104,7 @@ static FlatVar enter_soac(Fl *f, Frame *fr, const CoreSoac *soac, Span span)
 {
     FlatVar ctx = nested_ctx(f, fr, soac, span);
     for (uint32_t i = 0; i < soac->ninputs; i++) {
-        FlatVar a = array_here(f, fr->ctx, soac->inputs[i].var, span);
+        FlatVar a = array_here(f, fr, soac->inputs[i].var, span);
         Val val = a != FLAT_NO_VAR ? (Val){.kind = VAL_ELEM, .var = a, .ctx = ctx}
                                    : (Val){.kind = VAL_AT, .array = soac->inputs[i].var, .ctx = ctx, .var = FLAT_NO_VAR};
         set_val(f, soac->elements[i], val);
@@ -269,19 +291,19 @@ static bool step_array(Fl *f, Frame *fr, CoreStmt *s)
 
 /* ---- nested host blocks ---- */
 
-typedef struct Nest { FlatBlock *saved; uint32_t undo, memo; PendingList pending; } Nest;
+typedef struct Nest { BlockMark mark; PendingList pending; } Nest;
 
 static FlatBlock *nest_begin(Fl *f, Nest *n)
 {
     n->pending = f->pending; /* calls outside are not joined with those inside */
     f->pending = (PendingList){0};
-    return block_begin(f, &n->saved, &n->undo, &n->memo);
+    return block_begin(f, &n->mark);
 }
 
 static void nest_end(Fl *f, Nest *n)
 {
     assert(f->pending.n == 0);
-    block_end(f, n->saved, n->undo, n->memo);
+    block_end(f, &n->mark);
     f->pending = n->pending;
 }
 

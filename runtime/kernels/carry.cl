@@ -10,8 +10,11 @@ typedef struct { uint bits; dp_val v; } dp_carry;
 
 #define DP_CARRY_BYTES (DP_VAL_BYTES + 16)
 #define DP_BODY(i, s) dp_body(heap, (i), (s) DP_PASS)
-#define DP_NEUTRAL(s) dp_neutral(heap, (s) DP_PASS)
-#define DP_OP(s, a, b) dp_op(heap, (s), (a), (b) DP_PASS)
+#ifndef DP_INSTANCE
+#define DP_INSTANCE(s) (s) /* the instance that segment s belongs to: itself, but for the bins of a histogram */
+#endif
+#define DP_NEUTRAL(s) dp_neutral(heap, DP_INSTANCE(s) DP_PASS)
+#define DP_OP(s, a, b) dp_op(heap, DP_INSTANCE(s), (a), (b) DP_PASS)
 #define DP_JOIN(s, a, b) dp_join(heap, (s), (a), (b) DP_PASS)
 
 /* s: the segment that b ends in. */

@@ -75,3 +75,4 @@ static inline ulong dp_chunk_start(ulong n, ulong chunks, ulong c)
 
 /* Where a kernel leaves the few words that the host wants to know (DP_MAILBOX in internal.h). */
 #define DP_MAILBOX 64
+#define DP_BIN_INSTANCES 384 /* for hist_reduce.cl */

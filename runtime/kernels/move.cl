@@ -1,0 +1,186 @@
+/* The moves: gather, put, views from offsets, segments … complete kernels without user code, all of them maps.
+ *
+ * CPU: a work-item a chunk. GPU: a lane an element, striding over the grid. Guards: i < n. Kernels over elements of
+ * segments walk the segments (CPU) or search (GPU); empty ones are skipped. Elements have 1, 2, 4, 8 or 16 bytes: the loop is
+ * chosen outside. `out` is the heap again, for what is written is never what is read. */
+#define DP_HEAPS __global uchar *restrict heap, __global uchar *restrict out
+#define DP_OUT(T, address) ((__global T *)(out + (address)))
+#if DP_CPU
+#define DP_KERNEL __kernel __attribute__((reqd_work_group_size(1, 1, 1)))
+#define DP_EACH(i, n) \
+    for (ulong i = dp_chunk_start(n, get_global_size(0), get_global_id(0)), \
+               i##_end = dp_chunk_start(n, get_global_size(0), get_global_id(0) + 1); i < i##_end; i++)
+/* STATEMENT for each i of each segment s, which begins at `start`. PREPARE once a segment. */
+#define DP_EACH_IN_SEGMENT(PREPARE, STATEMENT) \
+    { \
+        ulong i = dp_chunk_start(n, get_global_size(0), get_global_id(0)); \
+        ulong hi = dp_chunk_start(n, get_global_size(0), get_global_id(0) + 1); \
+        for (ulong s = i < hi ? dp_segment_between(heap, offsets, 0, nseg, i) : 0; i < hi; s++) { \
+            s = dp_skip_empty(heap, offsets, nseg, s, i); \
+            ulong start = *DP_AT(ulong, offsets + 8 * s), end = min(hi, *DP_AT(ulong, offsets + 8 * s + 8)); \
+            PREPARE \
+            for (; i < end; i++) { \
+                STATEMENT \
+            } \
+        } \
+    }
+#else
+#define DP_KERNEL __kernel __attribute__((reqd_work_group_size(DP_WG, 1, 1)))
+#define DP_EACH(i, n) for (ulong i = get_global_id(0); i < n; i += get_global_size(0))
+#define DP_EACH_IN_SEGMENT(PREPARE, STATEMENT) \
+    for (ulong i = get_global_id(0); i < n; i += get_global_size(0)) { \
+        ulong s = dp_segment_between(heap, offsets, 0, nseg, i), start = *DP_AT(ulong, offsets + 8 * s); \
+        PREPARE \
+        STATEMENT \
+    }
+#endif
+#define DP_EACH_SIZE(LOOP) \
+    switch (bytes) { \
+    case 1: LOOP(uchar) break; \
+    case 2: LOOP(ushort) break; \
+    case 4: LOOP(uint) break; \
+    case 8: LOOP(ulong) break; \
+    default: LOOP(ulong2) \
+    }
+
+/* dst[i] = src[path[i]] */
+DP_KERNEL void dp_gather(DP_HEAPS, ulong n, ulong bytes, ulong dst, ulong src, ulong path)
+{
+#define DP_LOOP(T) DP_EACH(i, n) DP_OUT(T, dst)[i] = DP_AT(T, src)[*DP_AT(uint, path + 4 * i)];
+    DP_EACH_SIZE(DP_LOOP)
+#undef DP_LOOP
+}
+
+/* dst[path[i]] = src[i] */
+DP_KERNEL void dp_put(DP_HEAPS, ulong n, ulong bytes, ulong dst, ulong src, ulong path)
+{
+#define DP_LOOP(T) DP_EACH(i, n) DP_OUT(T, dst)[*DP_AT(uint, path + 4 * i)] = DP_AT(T, src)[i];
+    DP_EACH_SIZE(DP_LOOP)
+#undef DP_LOOP
+}
+
+/* dst[i] = src[i] */
+DP_KERNEL void dp_copy(DP_HEAPS, ulong n, ulong bytes, ulong dst, ulong src)
+{
+#define DP_LOOP(T) DP_EACH(i, n) DP_OUT(T, dst)[i] = DP_AT(T, src)[i];
+    DP_EACH_SIZE(DP_LOOP)
+#undef DP_LOOP
+}
+
+/* dst[i] = element i - offsets[s] of views[s] */
+DP_KERNEL void dp_elems(DP_HEAPS, ulong n, ulong nseg, ulong offsets, ulong bytes, ulong dst, ulong views)
+{
+#define DP_LOOP(T) \
+    DP_EACH_IN_SEGMENT(__global T *from = DP_AT(T, DP_ADDR(DP_AT(dp_view, views)[s])) - start; , DP_OUT(T, dst)[i] = from[i];)
+    DP_EACH_SIZE(DP_LOOP)
+#undef DP_LOOP
+}
+
+/* dst[i] = s, as u32 */
+DP_KERNEL void dp_segments(DP_HEAPS, ulong n, ulong nseg, ulong offsets, ulong dst)
+{
+    DP_EACH_IN_SEGMENT(, DP_OUT(uint, dst)[i] = (uint)s;)
+}
+
+/* dst[i] = pos[i] - offsets[s], as i64: positions within the segments. offsets 0: one segment */
+DP_KERNEL void dp_local_positions(DP_HEAPS, ulong n, ulong nseg, ulong offsets, ulong dst, ulong pos)
+{
+    if (offsets)
+        DP_EACH_IN_SEGMENT(, DP_OUT(ulong, dst)[i] = *DP_AT(uint, pos + 4 * i) - start;)
+    else
+        DP_EACH(i, n)
+            DP_OUT(ulong, dst)[i] = *DP_AT(uint, pos + 4 * i);
+}
+
+/* Views of elements laid out one behind the other from `base`, by offsets. */
+DP_KERNEL void dp_views_of(DP_HEAPS, ulong n, ulong bytes, ulong dst, ulong offsets, ulong base)
+{
+    DP_EACH(i, n) {
+        ulong from = *DP_AT(ulong, offsets + 8 * i), to = *DP_AT(ulong, offsets + 8 * i + 8);
+        DP_OUT(dp_view, dst)[i] = dp_make_view(to - from, base + from * bytes);
+    }
+}
+
+/* Views of `count` elements each, and their n + 1 offsets. */
+DP_KERNEL void dp_regular_views(DP_HEAPS, ulong n, ulong bytes, ulong dst, ulong offsets, ulong base, ulong count)
+{
+    DP_EACH(i, n + 1) {
+        if (i < n)
+            DP_OUT(dp_view, dst)[i] = dp_make_view(count, base + i * count * bytes);
+        DP_OUT(ulong, offsets)[i] = i * count;
+    }
+}
+
+/* dst[s] = how many of the `count` ascending u32 at idx are below offsets[s], for s < n. */
+DP_KERNEL void dp_offsets_of_packed(DP_HEAPS, ulong n, ulong dst, ulong offsets, ulong idx, ulong count)
+{
+    DP_EACH(s, n) {
+        ulong limit = *DP_AT(ulong, offsets + 8 * s), lo = 0, hi = count;
+        while (lo < hi) {
+            ulong mid = lo + (hi - lo) / 2;
+            if (*DP_AT(uint, idx + 4 * mid) < limit)
+                lo = mid + 1;
+            else
+                hi = mid;
+        }
+        DP_OUT(ulong, dst)[s] = lo;
+    }
+}
+
+/* dst[k] = fine[coarse[k]] : offsets of offsets, for k < n */
+DP_KERNEL void dp_offsets_of_offsets(DP_HEAPS, ulong n, ulong dst, ulong fine, ulong coarse)
+{
+    DP_EACH(k, n)
+        DP_OUT(ulong, dst)[k] = *DP_AT(ulong, fine + 8 * *DP_AT(ulong, coarse + 8 * k));
+}
+
+/* flatten, where the inner views are the cells from `inner` on, contiguous over `base` by their offsets. The address of an empty view
+ * means nothing. */
+DP_KERNEL void dp_flatten_views(DP_HEAPS, ulong n, ulong bytes, ulong dst, ulong views, ulong inner, ulong offsets, ulong base)
+{
+    DP_EACH(i, n) {
+        dp_view v = DP_AT(dp_view, views)[i];
+        ulong first = DP_LEN(v) ? (DP_ADDR(v) - inner) / sizeof(dp_view) : 0;
+        ulong from = *DP_AT(ulong, offsets + 8 * first), to = *DP_AT(ulong, offsets + 8 * (first + DP_LEN(v)));
+        DP_OUT(dp_view, dst)[i] = dp_make_view(to - from, base + from * bytes);
+    }
+}
+
+/* data[offsets[i] + index[i]] = values[i], where that is inside segment i */
+DP_KERNEL void dp_update(DP_HEAPS, ulong n, ulong bytes, ulong offsets, ulong data, ulong index, ulong values)
+{
+#define DP_LOOP(T) \
+    DP_EACH(i, n) { \
+        ulong start = *DP_AT(ulong, offsets + 8 * i), at = *DP_AT(ulong, index + 8 * i); \
+        if (at < *DP_AT(ulong, offsets + 8 * i + 8) - start) \
+            DP_OUT(T, data)[start + at] = DP_AT(T, values)[i]; \
+    }
+    DP_EACH_SIZE(DP_LOOP)
+#undef DP_LOOP
+}
+
+/* dst[b] = how many of the `count` ascending u32 keys are below b, for b < n */
+DP_KERNEL void dp_bounds(DP_HEAPS, ulong n, ulong dst, ulong keys, ulong count)
+{
+    DP_EACH(b, n) {
+        ulong lo = 0, hi = count;
+        while (lo < hi) {
+            ulong mid = lo + (hi - lo) / 2;
+            if (*DP_AT(uint, keys + 4 * mid) < b)
+                lo = mid + 1;
+            else
+                hi = mid;
+        }
+        DP_OUT(ulong, dst)[b] = lo;
+    }
+}
+
+/* The word at `address` to the mailbox's word k, for the host to read with the error record; a second one where k1 is not 0. */
+DP_KERNEL void dp_post(DP_HEAPS, ulong k, ulong address, ulong k1, ulong address1)
+{
+    if (get_global_id(0) == 0) {
+        *DP_OUT(ulong, DP_MAILBOX + 8 * k) = *DP_AT(ulong, address);
+        if (k1)
+            *DP_OUT(ulong, DP_MAILBOX + 8 * k1) = *DP_AT(ulong, address1);
+    }
+}

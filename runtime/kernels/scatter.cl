@@ -1,0 +1,45 @@
+/* SCATTER: dp_body_at(i) gives a value and an index into the destination of the instance's segment; out of range is ignored, of
+ * several values to one index one is stored. The outputs are copies of the destinations, laid out one behind the other:
+ * segment s at dest_offsets[s] … dest_offsets[s + 1]; with one segment all `length` elements.
+ *
+ * CPU: a work-item a chunk of consecutive instances. GPU: a lane an instance, striding over the grid. Guards: i < n. Empty
+ * segments have no instances and are walked over. */
+#define DP_SCATTER_ONE(i, s) \
+    { \
+        long index = -1; \
+        dp_val v = dp_body_at(heap, (i), (s), &index DP_PASS); \
+        if (index >= 0 && (ulong)index < room) \
+            dp_store(out, base + (ulong)index, v DP_PASS_OUTS); \
+    }
+#if DP_SEGMENTED
+#define DP_ROOM(s) *DP_AT(ulong, dest_offsets + 8 * (s) + 8) - *DP_AT(ulong, dest_offsets + 8 * (s))
+#define DP_BASE(s) *DP_AT(ulong, dest_offsets + 8 * (s))
+#else
+#define DP_ROOM(s) length
+#define DP_BASE(s) 0
+#endif
+
+#if DP_CPU
+__kernel __attribute__((reqd_work_group_size(1, 1, 1)))
+#else
+__kernel __attribute__((reqd_work_group_size(DP_WG, 1, 1)))
+#endif
+void dp_scatter(__global uchar *restrict heap, __global uchar *restrict out, ulong n, ulong nseg, ulong offsets, ulong length,
+                ulong dest_offsets DP_WORDS DP_OUTS)
+{
+#if DP_CPU
+    ulong i = dp_chunk_start(n, get_global_size(0), get_global_id(0));
+    ulong hi = dp_chunk_start(n, get_global_size(0), get_global_id(0) + 1);
+    for (ulong s = i < hi ? DP_SEG_OF(i) : 0; i < hi; s++) {
+        s = DP_SKIP_EMPTY(s, i);
+        ulong room = DP_ROOM(s), base = DP_BASE(s);
+        for (ulong end = min(hi, DP_SEG_END(s)); i < end; i++)
+            DP_SCATTER_ONE(i, s)
+    }
+#else
+    for (ulong i = get_global_id(0); i < n; i += get_global_size(0)) {
+        ulong s = DP_SEG_OF(i), room = DP_ROOM(s), base = DP_BASE(s);
+        DP_SCATTER_ONE(i, s)
+    }
+#endif
+}
