@@ -1,38 +1,129 @@
-/* dpc FILE: parses a file and prints its syntax tree or the errors. */
-#include "syntax/ast.h"
+/* dpc: the command line. */
+#include "commands.h"
 
+#include <pthread.h>
+#include <stdarg.h>
 #include <stdlib.h>
-#include <unistd.h>
+#include <string.h>
 
-enum { STATUS_OK = 0, STATUS_USAGE = 2 };
+#ifndef DPC_VERSION
+#define DPC_VERSION "0.1"
+#endif
 
-static int print_tree(const char *path) {
-    Session *s = session_create();
-    AstIds ids = {0};
-    const char *why = NULL;
-    uint32_t file = source_add_file(s, path, &why);
-    if (file == UINT32_MAX) {
-        fprintf(stderr, "dpc: error: %s: %s\n", path, why);
-        session_destroy(s);
-        return STATUS_USAGE;
-    }
-    Module *module = parse_module(s, file, &ids);
-    bool ok = s->error_count == 0;
-    diag_print(s, stderr, isatty(STDERR_FILENO) && !getenv("NO_COLOR"));
-    if (ok) {
-        StrBuf out = {0};
-        ast_print(&out, module);
-        fwrite(out.text, 1, out.n, stdout);
-        strbuf_free(&out);
-    }
-    session_destroy(s);
-    return ok ? STATUS_OK : STATUS_USAGE;
+static const char help[] =
+    "dpc, a compiler for DP, a nested data-parallel language\n"
+    "\n"
+    "  dpc build f.dp [-o FILE]        makes an executable (f, beside the source)\n"
+    "  dpc run f.dp ARG...             builds and runs; the program's own options stand behind the file\n"
+    "  dpc run --eval=E f.dp ARG...    runs on an interpreter: E is core, fused or flat\n"
+    "  dpc check f.dp...               reports errors and warnings only\n"
+    "  dpc test [--eval=E,...] f.dp... runs the tests in the comments: on core, fused, flat and device\n"
+    "  dpc dump --stage=S f.dp         prints a stage: ast types core fused flat plan opencl host\n"
+    "  dpc devices                     lists the OpenCL devices\n"
+    "  dpc --version | help\n"
+    "\n"
+    "An ARG is a literal ('[1, 2, 3]') or a file (.txt .in .npy .mtx); what the command line leaves out is read from\n"
+    "standard input. Options of programs: --entry NAME, -o FILE, --device NAME, --platform NAME, --list-devices,\n"
+    "-r N, -t FILE, --profile, --help.\n"
+    "Exit status: 0, 1 the program's own error or a failing test, 2 usage or compile error, 3 out of memory,\n"
+    "4 device error. Environment: CC, CFLAGS, DPC_HOME, DPC_CHECK=1 (checks after every pass), NO_COLOR.\n";
+
+int usage_error(const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    fprintf(stderr, "dpc: error: ");
+    vfprintf(stderr, format, args);
+    fprintf(stderr, "\nTry `dpc help`.\n");
+    va_end(args);
+    return EXIT_USAGE;
 }
 
-int main(int argc, char **argv) {
-    if (argc != 2) {
-        fprintf(stderr, "usage: dpc FILE\n");
-        return STATUS_USAGE;
+const char *option_value(const char *arg, const char *name)
+{
+    size_t n = strlen(name);
+    if (strncmp(arg, name, n) != 0 || (arg[n] && arg[n] != '='))
+        return NULL;
+    return arg[n] ? arg + n + 1 : "";
+}
+
+static int command_help(int argc, char **argv)
+{
+    (void)argc;
+    (void)argv;
+    fputs(help, stdout);
+    return EXIT_OK;
+}
+
+static int command_version(int argc, char **argv)
+{
+    (void)argc;
+    (void)argv;
+    printf("dpc %s\n", DPC_VERSION);
+    return EXIT_OK;
+}
+
+typedef struct Command {
+    const char *name;
+    int (*run)(int argc, char **argv);
+} Command;
+
+static const Command commands[] = {
+    {"build", command_build},     {"run", command_run},         {"check", command_check},
+    {"test", command_test},       {"dump", command_dump},       {"devices", command_devices},
+    {"help", command_help},       {"--help", command_help},     {"-h", command_help},
+    {"version", command_version}, {"--version", command_version},
+};
+
+/* ---- the passes recurse over syntax trees as deep as the parser lets through: a stack of their own ---- */
+
+typedef struct Job {
+    int argc;
+    char **argv;
+    int status;
+} Job;
+
+static void run_command(Job *job)
+{
+    if (job->argc < 2) {
+        fputs(help, stderr);
+        job->status = EXIT_USAGE;
+        return;
     }
-    return print_tree(argv[1]);
+    for (size_t i = 0; i < sizeof commands / sizeof *commands; i++)
+        if (strcmp(job->argv[1], commands[i].name) == 0) {
+            job->status = commands[i].run(job->argc - 2, job->argv + 2);
+            return;
+        }
+    job->status = usage_error("%s is no command", job->argv[1]);
+}
+
+static void *run_job(void *job)
+{
+    run_command(job);
+    return NULL;
+}
+
+static bool run_on_big_stack(Job *job)
+{
+    for (size_t bytes = (size_t)1 << 30; bytes >= (size_t)1 << 24; bytes /= 2) {
+        pthread_attr_t attributes;
+        pthread_t thread;
+        if (pthread_attr_init(&attributes) != 0)
+            return false;
+        bool started = pthread_attr_setstacksize(&attributes, bytes) == 0 &&
+                       pthread_create(&thread, &attributes, run_job, job) == 0;
+        pthread_attr_destroy(&attributes);
+        if (started)
+            return pthread_join(thread, NULL) == 0;
+    }
+    return false;
+}
+
+int main(int argc, char **argv)
+{
+    Job job = {argc, argv, EXIT_USAGE};
+    if (!run_on_big_stack(&job))
+        run_command(&job);
+    return job.status;
 }

@@ -371,6 +371,25 @@ CoreBlock *core_copy_block(CoreProgram *p, CoreFn *to, const CoreFn *from, const
     return copy_block(&c, b);
 }
 
+static void refresh_fn(CoreProgram *p, CoreFn *fn)
+{
+    Arena *scratch = arena_create();
+    CoreFn old = *fn;
+    Copier c = {p, fn, &old, arena_array(scratch, CoreAtom, old.vars.n + 1)};
+    fn->vars.at = NULL;
+    fn->vars.n = fn->vars.cap = 0;
+    COPY_ARRAY(&c, fn->params, fn->nparams);
+    each_binder(fn->params, fn->nparams, copy_binder, &c);
+    fn->body = copy_block(&c, old.body);
+    arena_destroy(scratch);
+}
+
+void core_refresh(CoreProgram *p)
+{
+    for (uint32_t i = 0; i < p->fns.n; i++)
+        refresh_fn(p, p->fns.at[i]);
+}
+
 /* ---- may it fail? ---- */
 
 typedef struct Fallibility { const CoreProgram *program; const CoreFn *fn; bool found; } Fallibility;

@@ -227,6 +227,9 @@ CoreBlock *core_copy_block(CoreProgram *p, CoreFn *to, const CoreFn *from, const
 bool core_stmt_fallible(const CoreProgram *p, const CoreFn *fn, const CoreStmt *s);
 /* The soac of a MAP, REDUCE, SCAN, SCATTER or HIST; NULL for other statements. */
 CoreSoac *core_stmt_soac(const CoreStmt *s);
+/* Replaces every function's body by a copy in which no two statements share an array and the variables are
+ * numbered without gaps, in the order of their binders. */
+void core_refresh(CoreProgram *p);
 /* A map for core_copy_block in which every variable of fn stands for itself. */
 CoreAtom *core_identity_map(Arena *a, const CoreFn *fn);
 

@@ -9,7 +9,7 @@
  *     a = call f (x, y)                                    a needs f's result; f's parameter needs x
  *
  * so that a loop's state or an accumulator that only feeds itself goes away. Then blocks are swept:
- * statements nobody needs, and positions nobody needs, are left out, and variables renumbered. */
+ * statements nobody needs, and positions nobody needs, are left out. */
 #include "core/simplify_internal.h"
 
 #include <string.h>
@@ -519,55 +519,6 @@ static void trim_signature(Dead *d, uint32_t i)
     fn->nresults = fn->body->nresults;
 }
 
-/* ---- renumbering: variables in the order of their binders, none left over ---- */
-
-typedef struct Renumber {
-    CoreProgram *p;
-    const CoreVarInfo *old;
-    CoreVar *number; /* new, by old */
-    CoreFn *fn;
-} Renumber;
-
-static void renumber_binder(void *ctx, CoreVar *v)
-{
-    Renumber *r = ctx;
-    uint32_t old = *v;
-    *v = r->number[old] = r->fn->vars.n;
-    vec_push(r->p->arena, &r->fn->vars, r->old[old]);
-}
-
-static void renumber_atom(void *ctx, CoreAtom *a)
-{
-    Renumber *r = ctx;
-    if (!a->is_const)
-        a->var = r->number[a->var];
-}
-
-static void renumber_block(void *ctx, CoreBlock *b)
-{
-    for (uint32_t i = 0; i < b->stmts.n; i++) {
-        CoreStmt *s = b->stmts.at[i];
-        core_stmt_atoms(s, renumber_atom, ctx);
-        core_stmt_binders(s, renumber_binder, ctx);
-        core_stmt_blocks(s, renumber_block, ctx);
-        for (uint32_t j = 0; j < s->nvars; j++)
-            renumber_binder(ctx, &s->vars[j]);
-    }
-    for (uint32_t i = 0; i < b->nresults; i++)
-        renumber_atom(ctx, &b->results[i]);
-}
-
-static void renumber_fn(Dead *d, CoreFn *fn)
-{
-    Renumber r = {.p = d->p, .old = fn->vars.at, .fn = fn};
-    r.number = arena_array(d->scratch, CoreVar, fn->vars.n + 1);
-    fn->vars.at = NULL;
-    fn->vars.n = fn->vars.cap = 0;
-    for (uint32_t i = 0; i < fn->nparams; i++)
-        renumber_binder(&r, &fn->params[i]);
-    renumber_block(&r, fn->body);
-}
-
 bool dead_code(CoreProgram *p)
 {
     Dead d = {.p = p, .scratch = arena_create()};
@@ -579,8 +530,6 @@ bool dead_code(CoreProgram *p)
         sweep_fn(&d, i);
     for (uint32_t i = 0; i < p->fns.n; i++)
         trim_signature(&d, i);
-    for (uint32_t i = 0; i < p->fns.n; i++)
-        renumber_fn(&d, p->fns.at[i]);
     arena_destroy(d.scratch);
     return d.changed;
 }

@@ -11,11 +11,11 @@ static void start_function(Elab *e, const Spec *spec)
     e->fn = spec->fn;
     e->at = spec->user;
     e->used.n = 0;
-    e->lengths.n = 0;
-    e->lengths_log.n = 0;
+    e->facts.n = 0;
+    e->facts_log.n = 0;
     for (uint32_t i = 0; i < spec->fn->vars.n; i++) {
         vec_push(e->arena, &e->used, 0);
-        vec_push(e->arena, &e->lengths, ((KnownLength){false, core_i64(0), CORE_NO_VAR}));
+        vec_push(e->arena, &e->facts, ((VarFacts){.same_length = CORE_NO_VAR}));
     }
     e->block = NULL;
 }

@@ -35,8 +35,8 @@ CoreVar anf_var(Elab *e, CoreType type, const char *hint)
     CoreVar v = core_new_var(e->p, e->fn, type, hint);
     while (e->used.n <= v)
         vec_push(e->arena, &e->used, 0);
-    while (e->lengths.n <= v)
-        vec_push(e->arena, &e->lengths, ((KnownLength){false, core_i64(0), CORE_NO_VAR}));
+    while (e->facts.n <= v)
+        vec_push(e->arena, &e->facts, ((VarFacts){.same_length = CORE_NO_VAR}));
     return v;
 }
 
@@ -162,28 +162,43 @@ CoreAtom anf_convert(Elab *e, CoreAtom a, Scalar to)
 
 CoreAtom anf_max0(Elab *e, CoreAtom n)
 {
-    return anf_binary(e, PRIM_MAX, n, core_i64(0));
+    if (!n.is_const && e->facts.at[n.var].not_negative)
+        return n;
+    CoreAtom max = anf_binary(e, PRIM_MAX, n, core_i64(0));
+    anf_know_not_negative(e, max);
+    return max;
 }
 
-/* ---- sequences ---- */
+/* ---- facts ---- */
+
+/* Holds until the open block closes. */
+static VarFacts *learn(Elab *e, CoreVar v)
+{
+    vec_push(e->arena, &e->facts_log, ((OldFacts){v, e->facts.at[v]}));
+    return &e->facts.at[v];
+}
 
 static CoreVar length_root(const Elab *e, CoreVar v)
 {
-    while (e->lengths.at[v].same_as != CORE_NO_VAR)
-        v = e->lengths.at[v].same_as;
+    while (e->facts.at[v].same_length != CORE_NO_VAR)
+        v = e->facts.at[v].same_length;
     return v;
 }
 
+void anf_know_not_negative(Elab *e, CoreAtom n)
+{
+    if (!n.is_const)
+        e->facts.at[n.var].not_negative = true;
+}
+
+/* The latest fact wins: after a check, that is what the length was compared with. */
 void anf_know_length(Elab *e, CoreAtom array, CoreAtom n)
 {
     if (array.is_const)
         return;
-    CoreVar v = length_root(e, array.var);
-    if (e->lengths.at[v].known)
-        return;
-    e->lengths.at[v].known = true;
-    e->lengths.at[v].n = n;
-    vec_push(e->arena, &e->lengths_log, ((LengthFact){v, false}));
+    VarFacts *f = learn(e, length_root(e, array.var));
+    f->length_known = true;
+    f->length = n;
 }
 
 /* Links go from newer to older variables, so what they lead to is in scope. */
@@ -193,25 +208,74 @@ void anf_know_same_lengths(Elab *e, const CoreAtom *arrays, uint32_t n)
         return; /* outside functions: placeholders */
     for (uint32_t i = 1; i < n; i++) {
         CoreVar a = length_root(e, arrays[0].var), b = length_root(e, arrays[i].var);
+        CoreVar newer = a > b ? a : b, older = a > b ? b : a;
         if (a == b)
             continue;
-        CoreVar newer = a > b ? a : b;
-        if (e->lengths.at[newer].known)
-            continue;
-        e->lengths.at[newer].same_as = a > b ? b : a;
-        vec_push(e->arena, &e->lengths_log, ((LengthFact){newer, true}));
+        if (e->facts.at[newer].length_known && !e->facts.at[older].length_known)
+            anf_know_length(e, arrays[a > b ? i : 0], e->facts.at[newer].length);
+        learn(e, newer)->same_length = older;
     }
 }
+
+static const RowLengths *with_rows(Elab *e, const RowLengths *rows, uint32_t depth, CoreAtom n)
+{
+    RowLengths *copy = arena_new(e->arena, RowLengths);
+    if (rows)
+        *copy = *rows;
+    if (depth > 1) {
+        copy->rows = with_rows(e, copy->rows, depth - 1, n);
+    } else {
+        copy->known = true;
+        copy->n = n;
+    }
+    return copy;
+}
+
+void anf_know_rows(Elab *e, CoreAtom array, uint32_t depth, CoreAtom n)
+{
+    const RowLengths *rows = with_rows(e, e->facts.at[array.var].rows, depth, n);
+    learn(e, array.var)->rows = rows;
+}
+
+bool anf_rows_known(const Elab *e, CoreAtom array, uint32_t depth, CoreAtom n)
+{
+    const RowLengths *rows = e->facts.at[array.var].rows;
+    for (; rows && depth > 1; depth--)
+        rows = rows->rows;
+    return rows && rows->known && anf_atom_equal(rows->n, n);
+}
+
+/* What the sequence's facts say of an element of it. */
+void anf_know_element(Elab *e, CoreAtom array, CoreAtom element)
+{
+    const RowLengths *rows = e->facts.at[array.var].rows;
+    if (!rows || element.type.rank == 0)
+        return;
+    VarFacts *f = &e->facts.at[element.var];
+    f->length_known = rows->known;
+    f->length = rows->n;
+    f->rows = rows->rows;
+}
+
+bool anf_length_known(const Elab *e, CoreAtom array, CoreAtom *n)
+{
+    const VarFacts *f = &e->facts.at[length_root(e, array.var)];
+    *n = f->length;
+    return f->length_known;
+}
+
+/* ---- sequences ---- */
 
 CoreAtom anf_length(Elab *e, CoreAtom array)
 {
     assert(!array.is_const && array.type.rank > 0 && "elaborate: length of a scalar");
     array.var = length_root(e, array.var);
-    if (e->lengths.at[array.var].known)
-        return e->lengths.at[array.var].n;
+    if (e->facts.at[array.var].length_known)
+        return e->facts.at[array.var].length;
     CoreStmt *s = anf_stmt(e, CORE_LENGTH);
     s->length.array = core_var_atom(array.var, e->fn->vars.at[array.var].type);
     CoreAtom n = push_one(e, s, core_scalar(SC_I64));
+    anf_know_not_negative(e, n);
     anf_know_length(e, array, n);
     return n;
 }
@@ -222,7 +286,9 @@ CoreAtom anf_index(Elab *e, CoreAtom array, CoreAtom i, uint32_t site)
     s->site = site;
     s->index.array = array;
     s->index.index = i;
-    return push_one(e, s, core_element(array.type));
+    CoreAtom element = push_one(e, s, core_element(array.type));
+    anf_know_element(e, array, element);
+    return element;
 }
 
 CoreAtom anf_slice(Elab *e, CoreAtom array, CoreAtom from, CoreAtom to, uint32_t site)
@@ -233,6 +299,7 @@ CoreAtom anf_slice(Elab *e, CoreAtom array, CoreAtom from, CoreAtom to, uint32_t
     s->slice.from = from;
     s->slice.to = to;
     CoreAtom slice = push_one(e, s, array.type);
+    e->facts.at[slice.var].rows = e->facts.at[array.var].rows;
     if (anf_atom_is_int(from, 0))
         anf_know_length(e, slice, to);
     return slice;
@@ -273,6 +340,13 @@ void anf_check_lengths(Elab *e, CoreAtom n, CoreAtom m)
     anf_check(e, anf_compare(e, PRIM_EQ, n, m), ERR_LENGTHS, NULL, values, 2);
 }
 
+void anf_check_same_length(Elab *e, CoreAtom xs, CoreAtom ys)
+{
+    CoreAtom n = anf_length(e, xs);
+    anf_check_lengths(e, n, anf_length(e, ys));
+    anf_know_length(e, ys, n);
+}
+
 void anf_check_not_negative(Elab *e, CoreAtom n)
 {
     anf_check(e, anf_compare(e, PRIM_GE, n, core_i64(0)), ERR_NEGATIVE, NULL, &n, 1);
@@ -282,7 +356,7 @@ void anf_check_not_negative(Elab *e, CoreAtom n)
 
 OpenBlock anf_block_open(Elab *e)
 {
-    OpenBlock o = {e->block, e->lengths_log.n};
+    OpenBlock o = {e->block, e->facts_log.n, e->fn->vars.n};
     e->block = core_new_block(e->p);
     return o;
 }
@@ -296,12 +370,9 @@ CoreBlock *anf_block_close(Elab *e, OpenBlock o, const CoreAtom *results, uint32
         b->results[i] = results[i];
         note_read(e, &b->results[i]);
     }
-    while (e->lengths_log.n > o.log) { /* statements inside are not in scope behind the block */
-        LengthFact f = e->lengths_log.at[--e->lengths_log.n];
-        if (f.is_same_as)
-            e->lengths.at[f.var].same_as = CORE_NO_VAR;
-        else
-            e->lengths.at[f.var].known = false;
+    while (e->facts_log.n > o.log) { /* statements inside are not in scope behind the block */
+        OldFacts old = e->facts_log.at[--e->facts_log.n];
+        e->facts.at[old.var] = old.facts;
     }
     e->block = o.outer;
     return b;

@@ -129,7 +129,7 @@ Value *elab_builtin_constant(Elab *e, Builtin b, Type *type)
 
 static CoreAtom length_of(Elab *e, const Value *xs)
 {
-    return anf_length(e, val_first_leaf(e, xs));
+    return anf_length(e, val_first_leaf(xs));
 }
 
 static Type *element_type(const Value *xs)
@@ -163,24 +163,23 @@ static Value *library_call(Elab *e, const char *name, Value **args, uint32_t n)
 
 /* ---- map, zip, filter ---- */
 
-static Value *map(Elab *e, const Value *f, Value **arrays, uint32_t n, Type *result)
+static Value *map(Elab *e, const Value *f, Value **arrays, uint32_t n)
 {
     for (uint32_t i = 1; i < n; i++)
-        anf_check_lengths(e, length_of(e, arrays[0]), length_of(e, arrays[i]));
+        anf_check_same_length(e, val_first_leaf(arrays[0]), val_first_leaf(arrays[i]));
     Soac b = anf_soac_over(length_of(e, arrays[0]));
     Value *elements[4];
     for (uint32_t i = 0; i < n; i++)
         elements[i] = anf_soac_input(e, &b, arrays[i]);
     OpenBlock o = anf_block_open(e);
-    CoreBlock *body = anf_block_close_value(e, o, elab_apply(e, f, elements, n));
-    return anf_soac_map(e, &b, body, type_prune(result->element));
+    return anf_soac_map(e, &b, o, elab_apply(e, f, elements, n));
 }
 
 /* Sequences of tuples are tuples of sequences already. */
 static Value *zip(Elab *e, Value **arrays, uint32_t n, Type *result)
 {
     for (uint32_t i = 1; i < n; i++)
-        anf_check_lengths(e, length_of(e, arrays[0]), length_of(e, arrays[i]));
+        anf_check_same_length(e, val_first_leaf(arrays[0]), val_first_leaf(arrays[i]));
     Atoms atoms = {0};
     for (uint32_t i = 0; i < n; i++)
         val_atoms(e, arrays[i], &atoms);
@@ -206,27 +205,24 @@ static Value *filter(Elab *e, const Value *f, const Value *xs)
     OpenBlock o = anf_block_open(e);
     b.guard = anf_block_close_value(e, o, elab_apply(e, f, &x, 1));
     o = anf_block_open(e);
-    CoreBlock *body = anf_block_close_value(e, o, x);
-    return anf_soac_map(e, &b, body, element_type(xs));
+    return anf_soac_map(e, &b, o, x);
 }
 
-static Value *iota(Elab *e, CoreAtom n, Type *result)
+static Value *iota(Elab *e, CoreAtom n)
 {
     anf_check_not_negative(e, n);
     Soac b = anf_soac_over(n);
     CoreAtom i = anf_soac_index(e, &b);
     OpenBlock o = anf_block_open(e);
-    CoreBlock *body = anf_block_close(e, o, &i, 1);
-    return anf_soac_map(e, &b, body, type_prune(result->element));
+    return anf_soac_map(e, &b, o, val_scalar(e, i));
 }
 
-static Value *replicate(Elab *e, CoreAtom n, const Value *x, Type *result)
+static Value *replicate(Elab *e, CoreAtom n, const Value *x)
 {
     anf_check_not_negative(e, n);
     Soac b = anf_soac_over(n);
     OpenBlock o = anf_block_open(e);
-    CoreBlock *body = anf_block_close_value(e, o, x);
-    return anf_soac_map(e, &b, body, type_prune(result->element));
+    return anf_soac_map(e, &b, o, x);
 }
 
 /* ---- reductions ---- */
@@ -273,9 +269,7 @@ static Value *indices_i64(Elab *e, Value *is)
     Soac b = anf_soac_over(length_of(e, is));
     Value *i = anf_soac_input(e, &b, is);
     OpenBlock o = anf_block_open(e);
-    CoreAtom wide = elab_index_i64(e, i);
-    CoreBlock *body = anf_block_close(e, o, &wide, 1);
-    return anf_soac_map(e, &b, body, type_scalar(e->arena, SC_I64));
+    return anf_soac_map(e, &b, o, val_scalar(e, elab_index_i64(e, i)));
 }
 
 /* The body of a scatter or histogram: (index, values) of one pair. */
@@ -295,7 +289,7 @@ static Value *reduce_by_index(Elab *e, Value **args)
     Value *is = args[3], *vs = args[4];
     CoreAtom size = val_atom(args[2]);
     anf_check_not_negative(e, size);
-    anf_check_lengths(e, length_of(e, is), length_of(e, vs));
+    anf_check_same_length(e, val_first_leaf(is), val_first_leaf(vs));
     Type *t = element_type(vs);
     if (!ty_leaves_all_scalar(e, t)) {
         Value *general[] = {args[0], args[1], args[2], indices_i64(e, is), vs};
@@ -319,7 +313,7 @@ static Value *reduce_by_index(Elab *e, Value **args)
 static Value *scatter(Elab *e, Value **args)
 {
     Value *dest = args[0], *is = args[1], *vs = args[2];
-    anf_check_lengths(e, length_of(e, is), length_of(e, vs));
+    anf_check_same_length(e, val_first_leaf(is), val_first_leaf(vs));
     Soac b = anf_soac_over(length_of(e, is));
     CoreBlock *body = indexed_body(e, &b, is, vs);
     CoreStmt *s = anf_stmt(e, CORE_SCATTER);
@@ -394,7 +388,7 @@ static CoreAtom starts_of(Elab *e, const Value *ls)
 
 /* nest xs ls: slices of xs at the running sums of ls. Once none is negative, none is longer than xs and
  * their sum is its length, no slice can leave it (that no length exceeds xs keeps the sum from wrapping). */
-static Value *nest(Elab *e, const Value *xs, Value *lengths, Type *result)
+static Value *nest(Elab *e, const Value *xs, Value *lengths)
 {
     Value *ls = indices_i64(e, lengths);
     CoreAtom n = length_of(e, xs);
@@ -409,9 +403,7 @@ static Value *nest(Elab *e, const Value *xs, Value *lengths, Type *result)
     CoreAtom start = val_atom(anf_soac_input(e, &b, start_values)), length = val_atom(anf_soac_input(e, &b, ls));
     OpenBlock o = anf_block_open(e);
     CoreAtom end = anf_binary(e, PRIM_ADD, start, length);
-    Value *row = elab_slice_value(e, xs, start, end, false);
-    CoreBlock *body = anf_block_close_value(e, o, row);
-    return anf_soac_map(e, &b, body, type_prune(result->element));
+    return anf_soac_map(e, &b, o, elab_slice_value(e, xs, start, end, false));
 }
 
 /* ---- order ---- */
@@ -472,10 +464,10 @@ Value *elab_builtin(Elab *e, Builtin b, Type *type, Value **args)
     if (elab_builtin_is_scalar(b))
         return scalar_builtin(e, b, args, result);
     switch (b) {
-    case BI_map: return map(e, args[0], args + 1, 1, result);
-    case BI_map2: return map(e, args[0], args + 1, 2, result);
-    case BI_map3: return map(e, args[0], args + 1, 3, result);
-    case BI_map4: return map(e, args[0], args + 1, 4, result);
+    case BI_map: return map(e, args[0], args + 1, 1);
+    case BI_map2: return map(e, args[0], args + 1, 2);
+    case BI_map3: return map(e, args[0], args + 1, 3);
+    case BI_map4: return map(e, args[0], args + 1, 4);
     case BI_zip: return zip(e, args, 2, result);
     case BI_zip3: return zip(e, args, 3, result);
     case BI_unzip: case BI_unzip3: return unzip(e, args[0], result);
@@ -483,14 +475,14 @@ Value *elab_builtin(Elab *e, Builtin b, Type *type, Value **args)
     case BI_filter: return filter(e, args[0], args[1]);
     case BI_scatter: return scatter(e, args);
     case BI_reduce_by_index: return reduce_by_index(e, args);
-    case BI_iota: return iota(e, val_atom(args[0]), result);
-    case BI_replicate: return replicate(e, val_atom(args[0]), args[1], result);
+    case BI_iota: return iota(e, val_atom(args[0]));
+    case BI_replicate: return replicate(e, val_atom(args[0]), args[1]);
     case BI_length: return val_scalar(e, length_of(e, args[0]));
     case BI_flatten: return flatten(e, args[0], result);
     case BI_argsort: return argsort(e, args[0], result);
     case BI_index: return elab_index_value(e, args[0], elab_index_i64(e, args[1]), true);
     case BI_update: return elab_update_value(e, args[0], elab_index_i64(e, args[1]), args[2]);
-    case BI_nest: return nest(e, args[0], args[1], result);
+    case BI_nest: return nest(e, args[0], args[1]);
     case BI_take: return elab_slice_value(e, args[1], core_i64(0), val_atom(args[0]), true);
     case BI_drop: return elab_slice_value(e, args[1], val_atom(args[0]), length_of(e, args[1]), true);
     case BI_assert: case BI_check_nonempty__: case BI_check_lengths__: return checking_builtin(e, b, args);

@@ -36,7 +36,7 @@ static Source source(Elab *e, const Scope *sc, const Binder *binder)
     }
     s.kind = SOURCE_ARRAY;
     s.array = v;
-    s.length = anf_length(e, val_first_leaf(e, v));
+    s.length = anf_length(e, val_first_leaf(v));
     return s;
 }
 
@@ -52,6 +52,13 @@ static Value *element(Elab *e, const Source *s, Soac *b)
         return val_scalar(e, elab_range_element(e, s->range, anf_soac_index(e, b)));
     }
     return NULL;
+}
+
+static void check_length(Elab *e, CoreAtom n, const Source *s)
+{
+    anf_check_lengths(e, n, s->length);
+    if (s->kind == SOURCE_ARRAY)
+        anf_know_length(e, val_first_leaf(s->array), n);
 }
 
 static bool only_ignores(const Pat *p)
@@ -75,7 +82,7 @@ Value *elab_each(Elab *e, const Scope *sc, Expr *x)
     for (uint32_t i = 0; i < n; i++)
         sources[i] = source(e, sc, &x->each.binders[i]);
     for (uint32_t i = 1; i < n; i++)
-        anf_check_lengths(e, sources[0].length, sources[i].length);
+        check_length(e, sources[0].length, &sources[i]);
     Soac b = anf_soac_over(sources[0].length);
     for (uint32_t i = 0; i < n; i++)
         if (sources[i].kind == SOURCE_ARRAY)
@@ -96,6 +103,5 @@ Value *elab_each(Elab *e, const Scope *sc, Expr *x)
             bind_all(e, sc, sources, n, &b); /* for the sizes in the patterns */
         result = element(e, &sources[0], &b);
     }
-    CoreBlock *body = anf_block_close_value(e, o, result);
-    return anf_soac_map(e, &b, body, type_prune(elab_expr_type(e, sc, x)->element));
+    return anf_soac_map(e, &b, o, result);
 }

@@ -250,7 +250,7 @@ static Value *slice_expr(Elab *e, const Scope *sc, const Expr *x)
         return xs;
     CoreAtom from = x->slice.from ? elab_index_i64(e, elab_expr(e, sc, x->slice.from)) : core_i64(0);
     CoreAtom to = x->slice.to ? elab_index_i64(e, elab_expr(e, sc, x->slice.to))
-                              : anf_length(e, val_first_leaf(e, xs));
+                              : anf_length(e, val_first_leaf(xs));
     e->at = behind(e, sc, x->span, x->slice.array->span);
     return elab_slice_value(e, xs, from, to, true);
 }
@@ -270,9 +270,7 @@ static Value *range(Elab *e, const Scope *sc, Expr *x)
     Soac b = anf_soac_over(r.length);
     CoreAtom i = anf_soac_index(e, &b);
     OpenBlock o = anf_block_open(e);
-    CoreAtom element = elab_range_element(e, r, i);
-    CoreBlock *body = anf_block_close(e, o, &element, 1);
-    return anf_soac_map(e, &b, body, type_prune(elab_expr_type(e, sc, x)->element));
+    return anf_soac_map(e, &b, o, val_scalar(e, elab_range_element(e, r, i)));
 }
 
 /* ---- sections and lambdas ---- */
@@ -428,7 +426,7 @@ Value *elab_loop(Elab *e, const Scope *sc, Expr *x)
         return while_loop(e, sc, x, &l);
     bool each = x->loop.kind == LOOP_FOR_EACH;
     Value *domain = elab_expr(e, sc, x->loop.domain);
-    CoreAtom count = each ? anf_length(e, val_first_leaf(e, domain)) : elab_index_i64(e, domain);
+    CoreAtom count = each ? anf_length(e, val_first_leaf(domain)) : elab_index_i64(e, domain);
     loop_counter(e, &l, count);
     loop_params(e, &l);
     Scope inner = *sc;

@@ -18,7 +18,6 @@
 typedef struct Value Value;
 typedef struct Env Env;
 typedef VEC(CoreAtom) Atoms;
-typedef VEC(Value *) Values;
 
 typedef enum ValueKind { VALUE_LEAVES, VALUE_PRODUCT, VALUE_FUN } ValueKind;
 
@@ -84,9 +83,22 @@ typedef struct Spec {
     Span user;
 } Spec;
 
-/* What is known of a sequence's length; an older variable of the same length, or CORE_NO_VAR. */
-typedef struct KnownLength { bool known; CoreAtom n; CoreVar same_as; } KnownLength;
-typedef struct LengthFact { CoreVar var; bool is_same_as; } LengthFact;
+/* Lengths of a sequence's elements, where they are all the same and known; of theirs in turn. */
+typedef struct RowLengths {
+    bool known;
+    CoreAtom n;
+    const struct RowLengths *rows; /* or NULL */
+} RowLengths;
+
+/* What is known of a variable. Facts about lengths save checks, and show what is regular. */
+typedef struct VarFacts {
+    bool length_known;
+    CoreAtom length;
+    CoreVar same_length; /* an older variable that is as long, or CORE_NO_VAR */
+    const RowLengths *rows;
+    bool not_negative;   /* of an i64 */
+} VarFacts;
+typedef struct OldFacts { CoreVar var; VarFacts facts; } OldFacts;
 
 typedef struct Elab {
     Session *s;
@@ -104,8 +116,8 @@ typedef struct Elab {
     CoreBlock *block;
     Span at;         /* place of the operation at hand, never in the library */
     VEC(uint8_t) used;        /* by CoreVar: some statement or result reads it */
-    VEC(KnownLength) lengths; /* by CoreVar */
-    VEC(LengthFact) lengths_log; /* in the order learnt: forgotten when their block closes */
+    VEC(VarFacts) facts;      /* by CoreVar */
+    VEC(OldFacts) facts_log;  /* what to restore when the open blocks close */
 } Elab;
 
 /* ---- types (elaborate_types.c) ---- */
@@ -133,7 +145,7 @@ Value *val_default(Elab *e, Type *t); /* zeros, empty sequences */
 Value *val_unit(Elab *e, Type *t);
 void val_atoms(Elab *e, const Value *v, Atoms *out); /* data only: an error is reported for functions */
 CoreAtom val_atom(const Value *v);    /* of a scalar or a one-leaf value */
-CoreAtom val_first_leaf(Elab *e, const Value *v);
+CoreAtom val_first_leaf(const Value *v);
 bool val_has_function(const Value *v);
 
 /* ---- environments and closures (elaborate_env.c) ---- */
@@ -168,6 +180,8 @@ CoreAtom anf_slice(Elab *e, CoreAtom array, CoreAtom from, CoreAtom to, uint32_t
 CoreAtom anf_array(Elab *e, CoreType type, const CoreAtom *items, uint32_t n);
 void anf_check(Elab *e, CoreAtom cond, ErrorKind kind, const char *text, const CoreAtom *values, uint32_t n);
 void anf_check_lengths(Elab *e, CoreAtom n, CoreAtom m);
+/* The same for two sequences, whose lengths are known to be equal from then on. */
+void anf_check_same_length(Elab *e, CoreAtom xs, CoreAtom ys);
 void anf_check_not_negative(Elab *e, CoreAtom n);
 uint32_t anf_site(Elab *e, ErrorKind kind, const char *text);
 CoreStmt *anf_stmt(Elab *e, CoreKind kind); /* not yet pushed */
@@ -177,10 +191,15 @@ CoreAtom *anf_bind(Elab *e, CoreStmt *s, const CoreType *types, uint32_t n);
 CoreVar anf_var(Elab *e, CoreType type, const char *hint);
 void anf_know_length(Elab *e, CoreAtom array, CoreAtom n);
 void anf_know_same_lengths(Elab *e, const CoreAtom *arrays, uint32_t n);
+void anf_know_rows(Elab *e, CoreAtom array, uint32_t depth, CoreAtom n); /* all lengths at that depth are n */
+bool anf_rows_known(const Elab *e, CoreAtom array, uint32_t depth, CoreAtom n);
+void anf_know_element(Elab *e, CoreAtom array, CoreAtom element);
+bool anf_length_known(const Elab *e, CoreAtom array, CoreAtom *n);
+void anf_know_not_negative(Elab *e, CoreAtom n);
 bool anf_atom_equal(CoreAtom a, CoreAtom b);
 bool anf_atom_is_int(CoreAtom a, uint64_t bits);
 
-typedef struct OpenBlock { CoreBlock *outer; uint32_t log; } OpenBlock;
+typedef struct OpenBlock { CoreBlock *outer; uint32_t log; CoreVar first_var; } OpenBlock;
 OpenBlock anf_block_open(Elab *e);
 CoreBlock *anf_block_close(Elab *e, OpenBlock o, const CoreAtom *results, uint32_t n);
 CoreBlock *anf_block_close_value(Elab *e, OpenBlock o, const Value *v);
@@ -198,11 +217,11 @@ Soac anf_soac_over(CoreAtom domain);
 Value *anf_soac_input(Elab *e, Soac *b, const Value *array); /* the element */
 CoreAtom anf_soac_index(Elab *e, Soac *b);
 CoreSoac anf_soac_finish(Elab *e, const Soac *b, CoreBlock *body);
-/* The map's results as a sequence of elements of type `element`. */
-Value *anf_soac_map(Elab *e, Soac *b, CoreBlock *body, Type *element);
+/* Closes the body, whose result is `element`: the sequence of them. */
+Value *anf_soac_map(Elab *e, Soac *b, OpenBlock body, const Value *element);
 CoreLambda anf_soac_operator(Elab *e, const Value *op, Type *t);
-CoreAtom *anf_soac_reduce(Elab *e, const Soac *b, CoreBlock *body, CoreKind kind, CoreLambda op, const CoreAtom *neutral,
-                      uint32_t k);
+CoreAtom *anf_soac_reduce(Elab *e, const Soac *b, CoreBlock *body, CoreKind kind, CoreLambda op,
+                          const CoreAtom *neutral, uint32_t k);
 /* The reduction of one i64 per element by a primitive. */
 CoreAtom anf_soac_reduce_prim(Elab *e, const Soac *b, CoreBlock *body, CorePrim op, CoreAtom neutral);
 

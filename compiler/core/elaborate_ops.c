@@ -191,10 +191,11 @@ Range elab_range_parts(Elab *e, const Scope *sc, Expr *x)
     CoreAtom from = elab_scalar(e, sc, x->range.from);
     CoreAtom to = elab_scalar(e, sc, x->range.to);
     Scalar s = from.type.scalar;
-    bool from_small = s == SC_I64 && from.is_const && (int64_t)from.bits >= 0 && !(x->range.inclusive && from.bits == 0);
+    bool inclusive = x->range.inclusive;
+    bool from_small = s == SC_I64 && from.is_const && (int64_t)from.bits >= (inclusive ? 1 : 0);
     bool narrow = !is_wide(s) || from_small;
     Range r = {from, core_i64(0)};
-    r.length = narrow ? narrow_length(e, from, to, x->range.inclusive) : wide_length(e, from, to, x->range.inclusive);
+    r.length = narrow ? narrow_length(e, from, to, inclusive) : wide_length(e, from, to, inclusive);
     return r;
 }
 
@@ -263,8 +264,8 @@ static CoreBlock *append_side(Elab *e, const Value *array, CoreAtom i)
 /* A map over both lengths that picks from either side: nothing is copied if its consumer fuses with it. */
 Value *elab_append(Elab *e, const Value *l, const Value *r)
 {
-    CoreAtom n = anf_length(e, val_first_leaf(e, l));
-    CoreAtom m = anf_length(e, val_first_leaf(e, r));
+    CoreAtom n = anf_length(e, val_first_leaf(l));
+    CoreAtom m = anf_length(e, val_first_leaf(r));
     if (anf_atom_is_int(n, 0))
         return val_leaves(e, r->type, r->leaves.atoms, r->leaves.n);
     if (anf_atom_is_int(m, 0))
@@ -278,6 +279,5 @@ Value *elab_append(Elab *e, const Value *l, const Value *r)
     OpenBlock right_o = anf_block_open(e);
     CoreAtom j = anf_binary(e, PRIM_SUB, i, n);
     CoreBlock *right = anf_block_close_value(e, right_o, elab_index_value(e, r, j, false));
-    CoreBlock *body = anf_block_close_value(e, o, elab_if_parts(e, in_left, left, right, element));
-    return anf_soac_map(e, &b, body, element);
+    return anf_soac_map(e, &b, o, elab_if_parts(e, in_left, left, right, element));
 }

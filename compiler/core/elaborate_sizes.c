@@ -17,6 +17,8 @@ static CoreAtom first_length(Elab *e, CoreAtom leaf, uint32_t depth)
         return n;
     CoreAtom zero = core_i64(0);
     CoreAtom some = anf_compare(e, PRIM_GT, n, zero);
+    if (some.is_const)
+        return some.bits ? first_length(e, anf_index(e, leaf, zero, CORE_NO_SITE), depth - 1) : zero;
     OpenBlock o = anf_block_open(e);
     CoreAtom inner = first_length(e, anf_index(e, leaf, zero, CORE_NO_SITE), depth - 1);
     CoreBlock *then_b = anf_block_close(e, o, &inner, 1);
@@ -48,11 +50,15 @@ static void check_dimension(Elab *e, Dimension d, CoreAtom size, const char *tex
         CoreAtom values[] = {size, n};
         if (!anf_atom_equal(size, n))
             anf_check(e, anf_compare(e, PRIM_EQ, size, n), ERR_SIZE, text, values, 2);
+        anf_know_length(e, d.leaf, size);
         return;
     }
+    if (anf_rows_known(e, d.leaf, d.depth, size))
+        return;
     CoreAtom wrong = wrong_length(e, d.leaf, d.depth, size);
     CoreAtom values[] = {size, wrong};
     anf_check(e, anf_compare(e, PRIM_LT, wrong, core_i64(0)), ERR_SIZE, text, values, 2);
+    anf_know_rows(e, d.leaf, d.depth, size);
 }
 
 static void sized_array(Elab *e, Scope *sc, const TypeExpr *te, Dimension d)
@@ -67,6 +73,7 @@ static void sized_array(Elab *e, Scope *sc, const TypeExpr *te, Dimension d)
         return;
     }
     CoreAtom size = first_length(e, d.leaf, d.depth);
+    anf_know_not_negative(e, size);
     if (!size.is_const && !e->fn->vars.at[size.var].hint)
         e->fn->vars.at[size.var].hint = te->array.size_name;
     env_bind_size(e, sc, te->array.size_name, size);

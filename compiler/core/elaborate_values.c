@@ -122,13 +122,12 @@ CoreAtom val_atom(const Value *v)
     return v->leaves.atoms[0];
 }
 
-CoreAtom val_first_leaf(Elab *e, const Value *v)
+CoreAtom val_first_leaf(const Value *v)
 {
     while (v->kind == VALUE_PRODUCT)
         v = v->product.items[0];
     if (v->kind == VALUE_LEAVES)
         return v->leaves.atoms[0];
-    (void)e;
     return core_const(SC_BOOL, 0);
 }
 

@@ -525,11 +525,13 @@ static bool simplify_fn(CoreProgram *p, CoreFn *fn)
 
 void core_simplify(CoreProgram *p)
 {
+    core_refresh(p); /* rules change operands in place: none may be shared */
     for (uint32_t round = 0; round < MOST_ROUNDS; round++) {
         bool changed = false;
         for (uint32_t i = 0; i < p->fns.n; i++)
             changed |= simplify_fn(p, p->fns.at[i]);
         if (!dead_code(p) && !changed)
-            return;
+            break;
     }
+    core_refresh(p);
 }

@@ -86,7 +86,7 @@ CoreAtom simplify_emit_prim(Simplifier *s, Span span, CorePrim op, CoreType resu
 
 /* ---- dead_code.c ---- */
 /* Removes what no result and no failure depends on: statements, positions of loops, branches, parallel
- * operations, parameters and results of functions that are no entries. Renumbers variables. */
+ * operations, parameters and results of functions that are no entries. */
 bool dead_code(CoreProgram *p);
 
 #endif

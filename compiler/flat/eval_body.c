@@ -8,29 +8,36 @@
 typedef struct Input {
     FlatInputKind kind;
     CoreVar as;
-    CoreType type;         /* of the value */
-    Elem host;             /* HOST; the array of an ELEM at depth 0 */
-    const char *data;      /* COL; the arrays of an ELEM in a context */
-    const uint64_t *path;  /* COL: to the column's context; ELEM, POS: to the nested context */
-    const uint64_t *segment, *offsets; /* ELEM, POS: from the nested context to its up (NULL and data NULL: depth 0) */
-    bool at_root;          /* ELEM, POS: the nested context has one segment */
+    CoreType type;        /* of the value */
+    Elem host;            /* HOST; the array of an ELEM at depth 0 */
+    const char *data;     /* COL; the arrays of an ELEM in a context */
+    const uint64_t *path; /* COL: to the column's context; ELEM, POS: to the nested context */
+    const uint64_t *segment,
+        *offsets; /* ELEM, POS: from the nested context to its up (NULL and data NULL: depth 0) */
+    bool at_root; /* ELEM, POS: the nested context has one segment */
 } Input;
 
-static void open_elem(Eval *e, const FlatInput *in, Ctx *ctx, Input *x) {
+static void open_elem(Eval *e, const FlatInput *in, Ctx *ctx, Input *x)
+{
     Ctx *nested = var_ctx(e, in->ctx);
     FLAT_ASSERT(e, nested && nested->kind == CTX_NESTED, "elements of a context that is not nested");
     x->path = ctx_path(e, ctx, nested);
     x->offsets = nested->offsets->at;
     x->at_root = !nested->up;
-    if (nested->up) x->segment = ctx_path(e, nested, nested->up);
-    if (in->kind == IN_POS) return;
+    if (nested->up)
+        x->segment = ctx_path(e, nested, nested->up);
+    if (in->kind == IN_POS)
+        return;
     Value *v = var_read(e, in->var);
     x->type = core_element(v->type);
-    if (x->at_root) x->host = v->host;
-    else x->data = var_col(e, in->var, nested->up)->data;
+    if (x->at_root)
+        x->host = v->host;
+    else
+        x->data = var_col(e, in->var, nested->up)->data;
 }
 
-Inputs inputs_open(Eval *e, const FlatInputs *inputs, Ctx *ctx) {
+Inputs inputs_open(Eval *e, const FlatInputs *inputs, Ctx *ctx)
+{
     Inputs r = {scratch_alloc(inputs->n, sizeof(Input)), inputs->n};
     for (uint32_t i = 0; i < inputs->n; i++) {
         const FlatInput *in = &inputs->at[i];
@@ -55,19 +62,22 @@ Inputs inputs_open(Eval *e, const FlatInputs *inputs, Ctx *ctx) {
 
 void inputs_close(Inputs *in) { free(in->at); }
 
-static Elem load_elem(Eval *e, const Input *x, uint64_t instance) {
+static Elem load_elem(Eval *e, const Input *x, uint64_t instance)
+{
     uint64_t j = path_at(x->path, instance);
     uint64_t seg = x->at_root ? 0 : path_at(x->segment, j);
     uint64_t pos = j - x->offsets[seg];
     FLAT_ASSERT(e, j >= x->offsets[seg] && j < x->offsets[seg + 1], "an instance lies outside its segment");
-    if (x->kind == IN_POS) return (Elem){.bits = pos};
+    if (x->kind == IN_POS)
+        return (Elem){.bits = pos};
     CoreType array = core_seq(x->type);
     View v = x->at_root ? x->host.view : elem_load(array, x->data + seg * sizeof(View)).view;
     e->counts.work++;
     return elem_load(x->type, view_at(e, array, v, pos));
 }
 
-void inputs_load(Eval *e, const Inputs *in, uint64_t instance) {
+void inputs_load(Eval *e, const Inputs *in, uint64_t instance)
+{
     for (uint32_t i = 0; i < in->n; i++) {
         const Input *x = &in->at[i];
         switch (x->kind) {
@@ -86,13 +96,17 @@ void inputs_load(Eval *e, const Inputs *in, uint64_t instance) {
 
 Elem atom_value(const Eval *e, CoreAtom a) { return a.is_const ? (Elem){.bits = a.bits} : e->env[a.var]; }
 
-static CoreType type_of(const Eval *e, CoreAtom a) { return a.is_const ? a.type : core_var_type(e->frame->fn->core, a.var); }
+static CoreType type_of(const Eval *e, CoreAtom a)
+{
+    return a.is_const ? a.type : core_var_type(e->frame->fn->core, a.var);
+}
 
 static CoreType var_type(const Eval *e, CoreVar v) { return core_var_type(e->frame->fn->core, v); }
 
 /* ---- statements ---- */
 
-static bool run_prim(Eval *e, const CoreStmt *s) {
+static bool run_prim(Eval *e, const CoreStmt *s)
+{
     uint64_t args[3] = {0, 0, 0};
     e->counts.work++;
     if (s->prim.op == PRIM_SELECT) { /* of any type */
@@ -100,25 +114,31 @@ static bool run_prim(Eval *e, const CoreStmt *s) {
         e->env[s->vars[0]] = atom_value(e, s->prim.args[first ? 1 : 2]);
         return true;
     }
-    for (uint32_t i = 0; i < s->prim.nargs; i++) args[i] = atom_value(e, s->prim.args[i]).bits;
+    for (uint32_t i = 0; i < s->prim.nargs; i++)
+        args[i] = atom_value(e, s->prim.args[i]).bits;
     Scalar operand = type_of(e, s->prim.args[0]).scalar;
-    if (core_prim_fallible(s->prim.op, operand) && args[1] == 0) return flat_eval_fail(e, s->site, s->span, 0, 0, 0);
+    if (core_prim_fallible(s->prim.op, operand) && args[1] == 0)
+        return flat_eval_fail(e, s->site, s->span, 0, 0, 0);
     e->env[s->vars[0]] = (Elem){.bits = core_prim_apply(s->prim.op, operand, var_type(e, s->vars[0]).scalar, args)};
     return true;
 }
 
-static bool run_index(Eval *e, const CoreStmt *s) {
+static bool run_index(Eval *e, const CoreStmt *s)
+{
     View v = atom_value(e, s->index.array).view;
     uint64_t i = atom_value(e, s->index.index).bits; /* negative: huge */
     CoreType array = type_of(e, s->index.array);
-    if (i >= v.len && s->site != CORE_NO_SITE) return flat_eval_fail(e, s->site, s->span, (int64_t)i, (int64_t)v.len, 0);
+    if (i >= v.len && s->site != CORE_NO_SITE)
+        return flat_eval_fail(e, s->site, s->span, (int64_t)i, (int64_t)v.len, 0);
     e->counts.work++;
-    if (e->stmt->kind == FLAT_S_HOST) e->counts.readbacks++;
+    if (e->stmt->kind == FLAT_S_HOST)
+        e->counts.readbacks++;
     e->env[s->vars[0]] = elem_load(core_element(array), view_at(e, array, v, i));
     return true;
 }
 
-static bool run_slice(Eval *e, const CoreStmt *s) {
+static bool run_slice(Eval *e, const CoreStmt *s)
+{
     View v = atom_value(e, s->slice.array).view;
     uint64_t from = atom_value(e, s->slice.from).bits, to = atom_value(e, s->slice.to).bits;
     if (from > to || to > v.len) {
@@ -131,48 +151,66 @@ static bool run_slice(Eval *e, const CoreStmt *s) {
     return true;
 }
 
-static bool run_check(Eval *e, const CoreStmt *s) {
+static bool run_check(Eval *e, const CoreStmt *s)
+{
     int64_t v[3] = {0, 0, 0};
-    if (atom_value(e, s->check.cond).bits) return true;
-    for (uint32_t i = 0; i < s->check.nvalues; i++) v[i] = (int64_t)atom_value(e, s->check.values[i]).bits;
+    if (atom_value(e, s->check.cond).bits)
+        return true;
+    for (uint32_t i = 0; i < s->check.nvalues; i++)
+        v[i] = (int64_t)atom_value(e, s->check.values[i]).bits;
     return flat_eval_fail(e, s->site, s->span, v[0], v[1], v[2]);
 }
 
 /* A block whose results become the values of `vars`, all at once. */
-static bool run_into(Eval *e, const CoreBlock *b, const CoreVar *vars, uint32_t n) {
+static bool run_into(Eval *e, const CoreBlock *b, const CoreVar *vars, uint32_t n)
+{
     Elem few[8], *results = n <= 8 ? few : scratch_alloc(n, sizeof *results);
     bool ok = body_run(e, b, results);
-    for (uint32_t i = 0; ok && i < n; i++) e->env[vars[i]] = results[i];
-    if (results != few) free(results);
+    for (uint32_t i = 0; ok && i < n; i++)
+        e->env[vars[i]] = results[i];
+    if (results != few)
+        free(results);
     return ok;
 }
 
-static bool run_for(Eval *e, const CoreStmt *s) {
+static bool run_for(Eval *e, const CoreStmt *s)
+{
     int64_t count = (int64_t)atom_value(e, s->loop.count).bits;
     for (int64_t i = 0; i < count; i++) {
-        if (s->loop.index != CORE_NO_VAR) e->env[s->loop.index] = (Elem){.bits = (uint64_t)i};
-        if (!run_into(e, s->loop.body, s->loop.params, s->loop.nparams)) return false;
+        if (s->loop.index != CORE_NO_VAR)
+            e->env[s->loop.index] = (Elem){.bits = (uint64_t)i};
+        if (!run_into(e, s->loop.body, s->loop.params, s->loop.nparams))
+            return false;
     }
     return true;
 }
 
-static bool run_while(Eval *e, const CoreStmt *s) {
+static bool run_while(Eval *e, const CoreStmt *s)
+{
     for (;;) {
         Elem holds;
-        if (!body_run(e, s->loop.cond, &holds)) return false;
-        if (!holds.bits) return true;
-        if (!run_into(e, s->loop.body, s->loop.params, s->loop.nparams)) return false;
+        if (!body_run(e, s->loop.cond, &holds))
+            return false;
+        if (!holds.bits)
+            return true;
+        if (!run_into(e, s->loop.body, s->loop.params, s->loop.nparams))
+            return false;
     }
 }
 
-static bool run_loop(Eval *e, const CoreStmt *s) {
-    for (uint32_t i = 0; i < s->loop.nparams; i++) e->env[s->loop.params[i]] = atom_value(e, s->loop.inits[i]);
-    if (!(s->loop.cond ? run_while(e, s) : run_for(e, s))) return false;
-    for (uint32_t i = 0; i < s->nvars; i++) e->env[s->vars[i]] = e->env[s->loop.params[i]];
+static bool run_loop(Eval *e, const CoreStmt *s)
+{
+    for (uint32_t i = 0; i < s->loop.nparams; i++)
+        e->env[s->loop.params[i]] = atom_value(e, s->loop.inits[i]);
+    if (!(s->loop.cond ? run_while(e, s) : run_for(e, s)))
+        return false;
+    for (uint32_t i = 0; i < s->nvars; i++)
+        e->env[s->vars[i]] = e->env[s->loop.params[i]];
     return true;
 }
 
-static bool run_stmt(Eval *e, const CoreStmt *s) {
+static bool run_stmt(Eval *e, const CoreStmt *s)
+{
     switch (s->kind) {
     case CORE_ATOM: e->env[s->vars[0]] = atom_value(e, s->atom); return true;
     case CORE_PRIM: return run_prim(e, s);
@@ -197,9 +235,12 @@ static bool run_stmt(Eval *e, const CoreStmt *s) {
     flat_eval_broken(e, "a body has a statement that is not scalar code");
 }
 
-bool body_run(Eval *e, const CoreBlock *b, Elem *results) {
+bool body_run(Eval *e, const CoreBlock *b, Elem *results)
+{
     for (uint32_t i = 0; i < b->stmts.n; i++)
-        if (!run_stmt(e, b->stmts.at[i])) return false;
-    for (uint32_t i = 0; i < b->nresults; i++) results[i] = atom_value(e, b->results[i]);
+        if (!run_stmt(e, b->stmts.at[i]))
+            return false;
+    for (uint32_t i = 0; i < b->nresults; i++)
+        results[i] = atom_value(e, b->results[i]);
     return true;
 }

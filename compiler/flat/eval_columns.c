@@ -14,27 +14,32 @@ static CoreType var_type(const Eval *e, FlatVar v) { return e->frame->fn->vars.a
 
 /* ---- scalar code ---- */
 
-bool exec_host(Eval *e, const FlatStmt *s) {
+bool exec_host(Eval *e, const FlatStmt *s)
+{
     Elem *results = scratch_alloc(s->nouts, sizeof *results);
     Inputs in = inputs_open(e, &s->body.inputs, NULL);
     inputs_load(e, &in, 0);
     bool ok = body_run(e, s->body.block, results);
-    for (uint32_t i = 0; ok && i < s->nouts; i++) bind_host(e, s->outs[i], results[i], false);
+    for (uint32_t i = 0; ok && i < s->nouts; i++)
+        bind_host(e, s->outs[i], results[i], false);
     inputs_close(&in);
     free(results);
     return ok;
 }
 
 /* Runs a body over all instances of ctx; result k of instance i goes to data[k]. */
-static bool run_over(Eval *e, const FlatBody *body, Ctx *ctx, const CoreType *types, char *const *data, uint32_t k) {
-    if (ctx->n == 0) return true;
+static bool run_over(Eval *e, const FlatBody *body, Ctx *ctx, const CoreType *types, char *const *data, uint32_t k)
+{
+    if (ctx->n == 0)
+        return true;
     Elem *results = scratch_alloc(k, sizeof *results);
     Inputs in = inputs_open(e, &body->inputs, ctx);
     bool ok = true;
     for (uint64_t i = 0; i < ctx->n && ok; i++) {
         inputs_load(e, &in, i);
         ok = body_run(e, body->block, results);
-        for (uint32_t r = 0; ok && r < k; r++) elem_store(types[r], data[r] + i * elem_bytes(types[r]), results[r]);
+        for (uint32_t r = 0; ok && r < k; r++)
+            elem_store(types[r], data[r] + i * elem_bytes(types[r]), results[r]);
         e->counts.work += k;
     }
     inputs_close(&in);
@@ -42,11 +47,13 @@ static bool run_over(Eval *e, const FlatBody *body, Ctx *ctx, const CoreType *ty
     return ok;
 }
 
-bool exec_kernel(Eval *e, const FlatStmt *s) {
+bool exec_kernel(Eval *e, const FlatStmt *s)
+{
     Ctx *ctx = var_ctx(e, s->body.ctx);
     char **data = scratch_alloc(s->nouts, sizeof *data);
     CoreType *types = scratch_alloc(s->nouts, sizeof *types);
-    for (uint32_t i = 0; i < s->nouts; i++) types[i] = var_type(e, s->outs[i]);
+    for (uint32_t i = 0; i < s->nouts; i++)
+        types[i] = var_type(e, s->outs[i]);
     count_launch(e, ctx->n);
     bool ok = new_cols(e, s->outs, s->nouts, ctx, data) && run_over(e, &s->body, ctx, types, data, s->nouts);
     free(types);
@@ -55,7 +62,8 @@ bool exec_kernel(Eval *e, const FlatStmt *s) {
 }
 
 /* One block of n * k elements, item j of instance i at i * k + j. */
-static bool run_items(Eval *e, const FlatStmt *s, Ctx *ctx, Stored *block) {
+static bool run_items(Eval *e, const FlatStmt *s, Ctx *ctx, Stored *block)
+{
     uint32_t k = s->body.block->nresults;
     uint64_t n = ctx ? ctx->n : 1;
     Elem *items = scratch_alloc(k, sizeof *items);
@@ -73,20 +81,24 @@ static bool run_items(Eval *e, const FlatStmt *s, Ctx *ctx, Stored *block) {
     return ok;
 }
 
-bool exec_array(Eval *e, const FlatStmt *s) {
+bool exec_array(Eval *e, const FlatStmt *s)
+{
     Ctx *ctx = var_ctx(e, s->body.ctx);
     uint64_t n = ctx ? ctx->n : 1, k = s->body.block->nresults;
     Stored *block = stored_new(e, core_element(var_type(e, s->outs[0])), n * k);
-    if (!block) return false;
+    if (!block)
+        return false;
     Index *offsets = index_new(e, n + 1);
-    for (uint64_t i = 0; i <= n; i++) offsets->at[i] = i * k;
+    for (uint64_t i = 0; i <= n; i++)
+        offsets->at[i] = i * k;
     count_launch(e, ctx ? n : 0);
     return (n == 0 || run_items(e, s, ctx, block)) && bind_arrays(e, s->outs[0], ctx, offsets, block->data, true);
 }
 
 /* ---- contexts ---- */
 
-bool exec_nested(Eval *e, const FlatStmt *s) {
+bool exec_nested(Eval *e, const FlatStmt *s)
+{
     Ctx *up = var_ctx(e, flat_ctx(e->frame->fn, s->outs[0]));
     uint64_t n = up ? up->n : 1, total = 0;
     bool is_array = var_type(e, s->nested.source).rank > 0;
@@ -96,11 +108,12 @@ bool exec_nested(Eval *e, const FlatStmt *s) {
         offsets->at[i] = is_array ? x.view.len : x.bits;
         FLAT_ASSERT(e, is_array || (int64_t)x.bits >= 0, "a negative length");
         /* Positions are 32 bits wide where they are stored. */
-        if (offsets->at[i] > UINT32_MAX || (total += offsets->at[i]) > UINT32_MAX) return flat_eval_fail_text(e, "out of memory");
+        if (offsets->at[i] > UINT32_MAX || (total += offsets->at[i]) > UINT32_MAX)
+            return flat_eval_fail_text(e, "out of memory");
     }
     ref_offsets(offsets->at, n, offsets->at);
     FLAT_ASSERT(e, ref_offsets_valid(offsets->at, n) && offsets->at[n] == total, "offsets do not ascend");
-    Ctx *c = ctx_new(e, CTX_NESTED, up, total);
+    Ctx *c = eval_ctx_new(e, CTX_NESTED, up, total);
     c->offsets = offsets;
     count_launch(e, up ? n : 0);
     count_readback(e, up ? n : 0);
@@ -109,7 +122,8 @@ bool exec_nested(Eval *e, const FlatStmt *s) {
     return true;
 }
 
-bool exec_pack(Eval *e, const FlatStmt *s) {
+bool exec_pack(Eval *e, const FlatStmt *s)
+{
     Ctx *c = var_ctx(e, s->body.ctx);
     char *flags = scratch_alloc(c->n, 1);
     const CoreType types[] = {{SC_BOOL, 0}};
@@ -126,7 +140,8 @@ bool exec_pack(Eval *e, const FlatStmt *s) {
     return ok;
 }
 
-bool exec_split(Eval *e, const FlatStmt *s) {
+bool exec_split(Eval *e, const FlatStmt *s)
+{
     Ctx *c = var_ctx(e, s->ctx);
     const Col *cond = var_col(e, s->split.cond, c);
     Index *yes = index_new(e, c->n), *no = index_new(e, c->n);
@@ -142,9 +157,11 @@ bool exec_split(Eval *e, const FlatStmt *s) {
 /* ---- elements ---- */
 
 /* The elements of a column of views, if they are known to lie one behind the other; NULL otherwise. */
-static char *contig_elements(Eval *e, const Col *views, const Ctx *c) {
+static char *contig_elements(Eval *e, const Col *views, const Ctx *c)
+{
     const Stored *s = stored_at(e, (uintptr_t)views->data);
-    if (!s || !s->offsets) return NULL;
+    if (!s || !s->offsets)
+        return NULL;
     uint64_t first = (uint64_t)(views->data - s->data) / sizeof(View), n = views->ctx->n;
     FLAT_ASSERT(e, first + n <= s->n, "a column reaches out of its block");
     uint64_t from = s->offsets->at[first];
@@ -152,9 +169,11 @@ static char *contig_elements(Eval *e, const Col *views, const Ctx *c) {
     return s->base + from * elem_bytes(core_element(views->type));
 }
 
-static bool copy_elements(Eval *e, FlatVar out, const Col *views, Ctx *c) {
+static bool copy_elements(Eval *e, FlatVar out, const Col *views, Ctx *c)
+{
     char *data;
-    if (!new_cols(e, &out, 1, c, &data)) return false;
+    if (!new_cols(e, &out, 1, c, &data))
+        return false;
     uint32_t bytes = elem_bytes(core_element(views->type));
     for (uint64_t i = 0; i < views->ctx->n; i++) {
         View v = elem_load(views->type, views->data + i * sizeof v).view;
@@ -167,7 +186,8 @@ static bool copy_elements(Eval *e, FlatVar out, const Col *views, Ctx *c) {
     return true;
 }
 
-static bool elems_at_root(Eval *e, FlatVar out, const Value *array, Ctx *c) {
+static bool elems_at_root(Eval *e, FlatVar out, const Value *array, Ctx *c)
+{
     View v = array->host.view;
     FLAT_ASSERT(e, v.len == c->n, "an array and its context differ in length");
     char *data = v.len ? view_at(e, array->type, v, 0) : no_elements();
@@ -175,7 +195,8 @@ static bool elems_at_root(Eval *e, FlatVar out, const Value *array, Ctx *c) {
     return true;
 }
 
-bool exec_elems(Eval *e, const FlatStmt *s) {
+bool exec_elems(Eval *e, const FlatStmt *s)
+{
     Ctx *c = var_ctx(e, s->ctx);
     for (uint32_t i = 0; i < s->nouts; i++) {
         bool ok = true;
@@ -184,16 +205,20 @@ bool exec_elems(Eval *e, const FlatStmt *s) {
         } else {
             const Col *views = var_col(e, s->arrays.arrays[i], c->up);
             char *alias = c->n ? contig_elements(e, views, c) : no_elements();
-            if (alias) bind_col(e, s->outs[i], c, alias);
-            else ok = copy_elements(e, s->outs[i], views, c);
+            if (alias)
+                bind_col(e, s->outs[i], c, alias);
+            else
+                ok = copy_elements(e, s->outs[i], views, c);
         }
-        if (!ok) return false;
+        if (!ok)
+            return false;
     }
     return true;
 }
 
 /* The columns become blocks, and each segment a view (FLATTENING section 3). */
-bool exec_views(Eval *e, const FlatStmt *s) {
+bool exec_views(Eval *e, const FlatStmt *s)
+{
     Ctx *c = var_ctx(e, s->ctx), *nested = c->kind == CTX_NESTED ? c : c->up;
     FLAT_ASSERT(e, nested && nested->kind == CTX_NESTED, "views of a context that is neither nested nor packed");
     Index *offsets = nested->offsets;
@@ -207,7 +232,8 @@ bool exec_views(Eval *e, const FlatStmt *s) {
     count_launch(e, nested->up ? n : 0);
     for (uint32_t i = 0; i < s->nouts; i++) {
         const Col *col = var_col(e, s->arrays.arrays[i], c);
-        if (!bind_arrays(e, s->outs[i], nested->up, offsets, col->data, false)) return false;
+        if (!bind_arrays(e, s->outs[i], nested->up, offsets, col->data, false))
+            return false;
         e->counts.work += nested->up ? n : 0;
     }
     return true;
@@ -215,7 +241,8 @@ bool exec_views(Eval *e, const FlatStmt *s) {
 
 /* ---- merging (FLATTENING section 4) ---- */
 
-static void check_partition(Eval *e, const FlatStmt *s, const Ctx *c) {
+static void check_partition(Eval *e, const FlatStmt *s, const Ctx *c)
+{
     uint8_t *seen = scratch_alloc(c->n, 1);
     uint64_t sum = 0;
     for (uint32_t p = 0; p < s->merge.nparts; p++) {
@@ -229,13 +256,16 @@ static void check_partition(Eval *e, const FlatStmt *s, const Ctx *c) {
 }
 
 /* The part that is the whole, if one is. */
-static const FlatPart *whole_part(Eval *e, const FlatStmt *s, const Ctx *c) {
+static const FlatPart *whole_part(Eval *e, const FlatStmt *s, const Ctx *c)
+{
     for (uint32_t p = 0; p < s->merge.nparts; p++)
-        if (var_ctx(e, s->merge.parts[p].ctx)->n == c->n) return &s->merge.parts[p];
+        if (var_ctx(e, s->merge.parts[p].ctx)->n == c->n)
+            return &s->merge.parts[p];
     return NULL;
 }
 
-bool exec_merge(Eval *e, const FlatStmt *s) {
+bool exec_merge(Eval *e, const FlatStmt *s)
+{
     Ctx *c = var_ctx(e, s->ctx);
     check_partition(e, s, c);
     const FlatPart *whole = whole_part(e, s, c);
@@ -245,22 +275,27 @@ bool exec_merge(Eval *e, const FlatStmt *s) {
             continue;
         }
         char *data;
-        if (!new_cols(e, &s->outs[k], 1, c, &data)) return false;
+        if (!new_cols(e, &s->outs[k], 1, c, &data))
+            return false;
         for (uint32_t p = 0; p < s->merge.nparts; p++) {
             Ctx *part = var_ctx(e, s->merge.parts[p].ctx);
             const Col *col = var_col(e, s->merge.parts[p].cols[k], part);
-            if (part->n) ref_scatter(data, col->data, elem_bytes(col->type), ctx_path(e, part, c), part->n);
+            if (part->n)
+                ref_scatter(data, col->data, elem_bytes(col->type), ctx_path(e, part, c), part->n);
         }
         e->counts.moved += c->n;
         e->counts.work += c->n;
     }
-    if (!whole) count_launch(e, c->n);
+    if (!whole)
+        count_launch(e, c->n);
     return true;
 }
 
-char *gather_col(Eval *e, CoreType t, const char *data, const Index *idx, uint64_t n) {
+char *gather_col(Eval *e, CoreType t, const char *data, const Index *idx, uint64_t n)
+{
     Stored *s = stored_new(e, t, n);
-    if (!s) return NULL;
+    if (!s)
+        return NULL;
     ref_gather(s->data, data, elem_bytes(t), idx->at, n);
     e->counts.moved += n;
     e->counts.work += n;

@@ -119,7 +119,7 @@ Stored *stored_new(Eval *e, CoreType element, uint64_t n);
 Stored *stored_at(const Eval *e, uint64_t addr); /* the block that holds the address, or NULL */
 void stored_set_contig(Stored *s, Index *offsets, char *base);
 Index *index_new(Eval *e, uint64_t n);
-Ctx *ctx_new(Eval *e, FlatCtxKind kind, Ctx *up, uint64_t n);
+Ctx *eval_ctx_new(Eval *e, FlatCtxKind kind, Ctx *up, uint64_t n);
 /* idx: n instances of `up`, which this call takes; all of them: the identity. */
 Ctx *ctx_select(Eval *e, Ctx *up, Index *idx, uint64_t n);
 /* at(from -> to) by instance, or NULL for the identity. `to` is from itself or an ancestor. */

@@ -6,10 +6,13 @@
 #include <string.h>
 
 #define MEMORY_LIMIT ((uint64_t)1 << 34)
+#ifndef FIRST_COLLECTION /* 1: before every statement, to find what the collector misses */
 #define FIRST_COLLECTION ((uint64_t)1 << 26)
+#endif
 #define LARGEST_FILL ((uint64_t)1 << 20)
 
-void *scratch_alloc(uint64_t n, size_t bytes) {
+void *scratch_alloc(uint64_t n, size_t bytes)
+{
     void *p = calloc(n ? n : 1, bytes);
     if (!p) {
         fputs("dpc: error: out of memory\n", stderr);
@@ -23,7 +26,8 @@ void *scratch_alloc(uint64_t n, size_t bytes) {
 static uint32_t next_random(Eval *e) { return e->random = e->random * 1664525u + 1013904223u; }
 
 /* Splits into blocks below and from `key`. */
-static void tree_split(Stored *t, uintptr_t key, Stored **below, Stored **above) {
+static void tree_split(Stored *t, uintptr_t key, Stored **below, Stored **above)
+{
     if (!t) {
         *below = *above = NULL;
     } else if ((uintptr_t)t->data < key) {
@@ -35,18 +39,22 @@ static void tree_split(Stored *t, uintptr_t key, Stored **below, Stored **above)
     }
 }
 
-static void tree_insert(Stored **t, Stored *s) {
-    while (*t && (*t)->priority >= s->priority) t = (uintptr_t)s->data < (uintptr_t)(*t)->data ? &(*t)->left : &(*t)->right;
+static void tree_insert(Stored **t, Stored *s)
+{
+    while (*t && (*t)->priority >= s->priority)
+        t = (uintptr_t)s->data < (uintptr_t)(*t)->data ? &(*t)->left : &(*t)->right;
     tree_split(*t, (uintptr_t)s->data, &s->left, &s->right);
     *t = s;
 }
 
-static bool stored_holds(const Stored *s, uint64_t addr) {
+static bool stored_holds(const Stored *s, uint64_t addr)
+{
     uintptr_t from = (uintptr_t)s->data;
     return addr >= from && addr < from + s->n * elem_bytes(s->type);
 }
 
-Stored *stored_at(const Eval *e, uint64_t addr) {
+Stored *stored_at(const Eval *e, uint64_t addr)
+{
     Stored *t = e->tree, *last = NULL;
     while (t) {
         if ((uintptr_t)t->data <= addr) {
@@ -61,12 +69,15 @@ Stored *stored_at(const Eval *e, uint64_t addr) {
 
 /* ---- allocation ---- */
 
-static void count_bytes(Eval *e, uint64_t bytes) {
+static void count_bytes(Eval *e, uint64_t bytes)
+{
     e->live_bytes += bytes;
-    if (e->live_bytes > e->counts.live_bytes_max) e->counts.live_bytes_max = e->live_bytes;
+    if (e->live_bytes > e->counts.live_bytes_max)
+        e->counts.live_bytes_max = e->live_bytes;
 }
 
-Stored *stored_new(Eval *e, CoreType element, uint64_t n) {
+Stored *stored_new(Eval *e, CoreType element, uint64_t n)
+{
     uint64_t size = elem_bytes(element);
     if (n > MEMORY_LIMIT / size || e->live_bytes + n * size > MEMORY_LIMIT) {
         flat_eval_fail_text(e, "out of memory");
@@ -76,7 +87,8 @@ Stored *stored_new(Eval *e, CoreType element, uint64_t n) {
     s->type = element;
     s->n = n;
     s->data = scratch_alloc(n, size);
-    if (n * size <= LARGEST_FILL) memset(s->data, 0xDB, n * size); /* so that what was never written shows */
+    if (n * size <= LARGEST_FILL)
+        memset(s->data, 0xDB, n * size); /* so that what was never written shows */
     s->priority = next_random(e);
     s->next = e->blocks;
     e->blocks = s;
@@ -85,12 +97,14 @@ Stored *stored_new(Eval *e, CoreType element, uint64_t n) {
     return s;
 }
 
-void stored_set_contig(Stored *s, Index *offsets, char *base) {
+void stored_set_contig(Stored *s, Index *offsets, char *base)
+{
     s->offsets = offsets;
     s->base = base;
 }
 
-Index *index_new(Eval *e, uint64_t n) {
+Index *index_new(Eval *e, uint64_t n)
+{
     Index *x = scratch_alloc(1, sizeof *x + n * sizeof x->at[0]);
     x->n = n;
     x->next = e->indices;
@@ -101,7 +115,8 @@ Index *index_new(Eval *e, uint64_t n) {
 
 /* ---- contexts ---- */
 
-Ctx *ctx_new(Eval *e, FlatCtxKind kind, Ctx *up, uint64_t n) {
+Ctx *eval_ctx_new(Eval *e, FlatCtxKind kind, Ctx *up, uint64_t n)
+{
     Ctx *c = scratch_alloc(1, sizeof *c);
     c->kind = kind;
     c->up = up;
@@ -111,9 +126,11 @@ Ctx *ctx_new(Eval *e, FlatCtxKind kind, Ctx *up, uint64_t n) {
     return c;
 }
 
-Ctx *ctx_select(Eval *e, Ctx *up, Index *idx, uint64_t n) {
-    Ctx *c = ctx_new(e, CTX_SELECTED, up, n);
-    if (n == up->n) return c;
+Ctx *ctx_select(Eval *e, Ctx *up, Index *idx, uint64_t n)
+{
+    Ctx *c = eval_ctx_new(e, CTX_SELECTED, up, n);
+    if (n == up->n)
+        return c;
     c->map = idx;
     for (uint64_t i = 0; i < n; i++)
         FLAT_ASSERT(e, idx->at[i] < up->n && (i == 0 || idx->at[i - 1] < idx->at[i]), "a selection does not ascend");
@@ -121,16 +138,20 @@ Ctx *ctx_select(Eval *e, Ctx *up, Index *idx, uint64_t n) {
 }
 
 /* at(c -> c->up) */
-static Index *ctx_step(Eval *e, Ctx *c) {
-    if (c->kind == CTX_SELECTED) return c->map;
+static Index *ctx_step(Eval *e, Ctx *c)
+{
+    if (c->kind == CTX_SELECTED)
+        return c->map;
     Index *seg = index_new(e, c->n);
     ref_segments(c->offsets->at, ctx_segments(c), seg->at);
     e->counts.work += c->n;
     return seg;
 }
 
-static Index *path_compose(Eval *e, Index *outer, Index *inner, uint64_t n) {
-    if (!outer || !inner) return outer ? outer : inner;
+static Index *path_compose(Eval *e, Index *outer, Index *inner, uint64_t n)
+{
+    if (!outer || !inner)
+        return outer ? outer : inner;
     Index *path = index_new(e, n);
     ref_compose(path->at, outer->at, inner->at, n);
     e->counts.work += n;
@@ -138,21 +159,26 @@ static Index *path_compose(Eval *e, Index *outer, Index *inner, uint64_t n) {
 }
 
 /* Computed once per pair, at each context on the way (FLATTENING section 2). */
-static Index *path_map(Eval *e, Ctx *from, const Ctx *to) {
-    if (from == to) return NULL;
+static Index *path_map(Eval *e, Ctx *from, const Ctx *to)
+{
+    if (from == to)
+        return NULL;
     FLAT_ASSERT(e, from->up, "no path to a context that is no ancestor");
     for (uint32_t i = 0; i < from->npaths; i++)
-        if (from->paths[i].to == to) return from->paths[i].map;
+        if (from->paths[i].to == to)
+            return from->paths[i].map;
     Index *step = from->up == to ? NULL : path_map(e, from, from->up);
     Index *map = from->up == to ? ctx_step(e, from) : path_compose(e, path_map(e, from->up, to), step, from->n);
     Path *paths = realloc(from->paths, (from->npaths + 1u) * sizeof *paths);
-    if (!paths) abort();
+    if (!paths)
+        abort();
     from->paths = paths;
     from->paths[from->npaths++] = (Path){to, map};
     return map;
 }
 
-const uint64_t *ctx_path(Eval *e, Ctx *from, const Ctx *to) {
+const uint64_t *ctx_path(Eval *e, Ctx *from, const Ctx *to)
+{
     Index *map = path_map(e, from, to);
     return map ? map->at : NULL;
 }
@@ -166,7 +192,8 @@ const uint64_t *ctx_path(Eval *e, Ctx *from, const Ctx *to) {
         into; \
     } while (0)
 
-Elem elem_load(CoreType t, const char *at) {
+Elem elem_load(CoreType t, const char *at)
+{
     Elem r = {0};
     if (t.rank) {
         memcpy(&r.view, at, sizeof r.view);
@@ -189,7 +216,8 @@ Elem elem_load(CoreType t, const char *at) {
     return r;
 }
 
-void elem_store(CoreType t, char *at, Elem x) {
+void elem_store(CoreType t, char *at, Elem x)
+{
     if (t.rank) {
         memcpy(at, &x.view, sizeof x.view);
         return;
@@ -198,20 +226,26 @@ void elem_store(CoreType t, char *at, Elem x) {
     uint16_t b2 = (uint16_t)x.bits;
     uint32_t b4 = (uint32_t)x.bits;
     uint32_t bytes = scalar_bytes(t.scalar);
-    const void *from = bytes == 1 ? (const void *)&b1 : bytes == 2 ? (const void *)&b2 : bytes == 4 ? (const void *)&b4 : &x.bits;
+    const void *from = bytes == 1   ? (const void *)&b1
+                       : bytes == 2 ? (const void *)&b2
+                       : bytes == 4 ? (const void *)&b4
+                                    : &x.bits;
     memcpy(at, from, bytes);
 }
 
 View view_of(const char *data, uint64_t len) { return (View){len, len ? (uint64_t)(uintptr_t)data : 0}; }
 
-char *no_elements(void) {
+char *no_elements(void)
+{
     static char none[1];
     return none;
 }
 
 /* Asserts that the view's elements lie in one block of their type. */
-static void view_check(const Eval *e, CoreType array, View v) {
-    if (v.len == 0) return;
+static void view_check(const Eval *e, CoreType array, View v)
+{
+    if (v.len == 0)
+        return;
     CoreType t = core_element(array);
     const Stored *s = stored_at(e, v.addr);
     FLAT_ASSERT(e, s, "a view lies in no block");
@@ -220,52 +254,67 @@ static void view_check(const Eval *e, CoreType array, View v) {
     FLAT_ASSERT(e, at % elem_bytes(t) == 0 && v.len <= s->n - at / elem_bytes(t), "a view reaches out of its block");
 }
 
-char *view_at(const Eval *e, CoreType array, View v, uint64_t i) {
+char *view_at(const Eval *e, CoreType array, View v, uint64_t i)
+{
     FLAT_ASSERT(e, i < v.len, "an element out of bounds");
     view_check(e, array, v);
     return (char *)(uintptr_t)v.addr + i * elem_bytes(core_element(array));
 }
 
-void view_copy(const Eval *e, CoreType array, View v, char *to) {
+void view_copy(const Eval *e, CoreType array, View v, char *to)
+{
     view_check(e, array, v);
-    if (v.len) memcpy(to, (const char *)(uintptr_t)v.addr, v.len * elem_bytes(core_element(array)));
+    if (v.len)
+        memcpy(to, (const char *)(uintptr_t)v.addr, v.len * elem_bytes(core_element(array)));
 }
 
 /* ---- the collector ---- */
 
-static void mark_index(Index *x) {
-    if (x) x->marked = true;
+static void mark_index(Index *x)
+{
+    if (x)
+        x->marked = true;
 }
 
 static void mark_addr(const Eval *e, uint64_t addr);
 
-static void mark_stored(const Eval *e, Stored *s) {
-    if (s->marked) return;
+static void mark_stored(const Eval *e, Stored *s)
+{
+    if (s->marked)
+        return;
     s->marked = true;
     mark_index(s->offsets);
-    if (s->type.rank == 0) return;
-    if (s->offsets) mark_addr(e, (uintptr_t)s->base);
+    if (s->type.rank == 0)
+        return;
+    if (s->offsets)
+        mark_addr(e, (uintptr_t)s->base);
     for (uint64_t i = 0; i < s->n; i++) {
         View v = elem_load(s->type, s->data + i * sizeof v).view;
-        if (v.len) mark_addr(e, v.addr);
+        if (v.len)
+            mark_addr(e, v.addr);
     }
 }
 
-static void mark_addr(const Eval *e, uint64_t addr) {
+static void mark_addr(const Eval *e, uint64_t addr)
+{
     Stored *s = stored_at(e, addr);
-    if (s) mark_stored(e, s);
+    if (s)
+        mark_stored(e, s);
 }
 
-static void mark_ctx(Ctx *c) {
+static void mark_ctx(Ctx *c)
+{
     for (; c && !c->marked; c = c->up) {
         c->marked = true;
         mark_index(c->offsets);
         mark_index(c->map);
-        for (uint32_t i = 0; i < c->npaths; i++) mark_index(c->paths[i].map);
+        for (uint32_t i = 0; i < c->npaths; i++)
+            mark_index(c->paths[i].map);
     }
 }
 
-static void mark_value(const Eval *e, const Value *v) {
+static void mark_value(const Eval *e, const Value *v)
+{
     if (v->kind == FLAT_CTX) {
         mark_ctx(v->ctx);
     } else if (v->kind == FLAT_COL) {
@@ -276,7 +325,8 @@ static void mark_value(const Eval *e, const Value *v) {
     }
 }
 
-static void sweep_blocks(Eval *e) {
+static void sweep_blocks(Eval *e)
+{
     Stored *all = e->blocks;
     e->blocks = e->tree = NULL;
     for (Stored *s = all, *next; s; s = next) {
@@ -295,7 +345,8 @@ static void sweep_blocks(Eval *e) {
     }
 }
 
-static void sweep_ctxs(Eval *e) {
+static void sweep_ctxs(Eval *e)
+{
     for (Ctx **at = &e->ctxs; *at;) {
         Ctx *c = *at;
         if (c->marked) {
@@ -309,7 +360,8 @@ static void sweep_ctxs(Eval *e) {
     }
 }
 
-static void sweep_indices(Eval *e) {
+static void sweep_indices(Eval *e)
+{
     for (Index **at = &e->indices; *at;) {
         Index *x = *at;
         if (x->marked) {
@@ -323,23 +375,31 @@ static void sweep_indices(Eval *e) {
     }
 }
 
-static void sweep(Eval *e) {
+static void sweep(Eval *e)
+{
     e->live_bytes = 0;
     sweep_blocks(e);
     sweep_ctxs(e);
     sweep_indices(e);
 }
 
-void collect_if_due(Eval *e) {
-    if (e->collect_at == 0) e->collect_at = FIRST_COLLECTION;
-    if (e->live_bytes < e->collect_at) return;
+void collect_if_due(Eval *e)
+{
+    if (e->collect_at == 0)
+        e->collect_at = FIRST_COLLECTION;
+    if (e->live_bytes < e->collect_at)
+        return;
     for (const Frame *f = e->frame; f; f = f->caller)
         for (uint32_t v = 0; v < f->fn->vars.n; v++)
-            if (f->bound[v]) mark_value(e, &f->vars[v]);
+            if (f->bound[v])
+                mark_value(e, &f->vars[v]);
     for (const Roots *r = e->roots; r; r = r->outer)
-        for (uint32_t i = 0; i < r->n; i++) mark_value(e, &r->values[i]);
+        for (uint32_t i = 0; i < r->n; i++)
+            mark_value(e, &r->values[i]);
     sweep(e);
-    e->collect_at = 2 * e->live_bytes > FIRST_COLLECTION ? 2 * e->live_bytes : FIRST_COLLECTION;
+    e->collect_at = 2 * e->live_bytes;
+    if (FIRST_COLLECTION == 1 || e->collect_at < FIRST_COLLECTION)
+        e->collect_at = FIRST_COLLECTION;
 }
 
 void memory_free_all(Eval *e) { sweep(e); }
@@ -347,11 +407,14 @@ void memory_free_all(Eval *e) { sweep(e); }
 /* ---- values in and out ---- */
 
 /* Stores `count` sequences of type t one behind the other; returns the block of their elements. */
-static Stored *store_seqs(Eval *e, CoreType t, const CoreValue *const *seqs, uint64_t count) {
+static Stored *store_seqs(Eval *e, CoreType t, const CoreValue *const *seqs, uint64_t count)
+{
     uint64_t total = 0, k = 0;
-    for (uint64_t i = 0; i < count; i++) total += seqs[i]->n;
+    for (uint64_t i = 0; i < count; i++)
+        total += seqs[i]->n;
     Stored *s = stored_new(e, core_element(t), total);
-    if (!s) return NULL;
+    if (!s)
+        return NULL;
     if (t.rank == 1) {
         for (uint64_t i = 0; i < count; i++)
             for (uint64_t j = 0; j < seqs[i]->n; j++)
@@ -361,12 +424,15 @@ static Stored *store_seqs(Eval *e, CoreType t, const CoreValue *const *seqs, uin
     const CoreValue **rows = scratch_alloc(total, sizeof *rows);
     Index *offsets = index_new(e, total + 1);
     for (uint64_t i = 0; i < count; i++)
-        for (uint64_t j = 0; j < seqs[i]->n; j++) rows[k++] = &seqs[i]->items[j];
-    for (k = 0; k < total; k++) offsets->at[k] = rows[k]->n;
+        for (uint64_t j = 0; j < seqs[i]->n; j++)
+            rows[k++] = &seqs[i]->items[j];
+    for (k = 0; k < total; k++)
+        offsets->at[k] = rows[k]->n;
     ref_offsets(offsets->at, total, offsets->at);
     Stored *inner = store_seqs(e, core_element(t), rows, total);
     free(rows);
-    if (!inner) return NULL;
+    if (!inner)
+        return NULL;
     for (k = 0; k < total; k++) {
         View v = view_of(inner->data + offsets->at[k] * elem_bytes(inner->type), offsets->at[k + 1] - offsets->at[k]);
         elem_store(s->type, s->data + k * sizeof v, (Elem){.view = v});
@@ -375,28 +441,37 @@ static Stored *store_seqs(Eval *e, CoreType t, const CoreValue *const *seqs, uin
     return s;
 }
 
-bool value_from_core(Eval *e, const CoreValue *v, Value *out) {
+bool value_from_core(Eval *e, const CoreValue *v, Value *out)
+{
     *out = (Value){.kind = FLAT_HOST, .type = v->type, .host.bits = v->bits};
-    if (v->type.rank == 0) return true;
+    if (v->type.rank == 0)
+        return true;
     Stored *s = store_seqs(e, v->type, &v, 1);
-    if (!s) return false;
+    if (!s)
+        return false;
     out->host = (Elem){.view = view_of(s->data, v->n)};
     out->owned = true;
     return true;
 }
 
-CoreValue value_to_core(const Eval *e, Arena *arena, CoreType t, Elem x) {
+CoreValue value_to_core(const Eval *e, Arena *arena, CoreType t, Elem x)
+{
     CoreValue out = {.type = t, .bits = x.bits};
-    if (t.rank == 0) return out;
+    if (t.rank == 0)
+        return out;
     out.bits = 0;
     out.n = x.view.len;
     CoreType el = core_element(t);
-    if (el.rank) out.items = arena_array(arena, CoreValue, out.n + 1);
-    else out.scalars = arena_array(arena, uint64_t, out.n + 1);
+    if (el.rank)
+        out.items = arena_array(arena, CoreValue, out.n + 1);
+    else
+        out.scalars = arena_array(arena, uint64_t, out.n + 1);
     for (uint64_t i = 0; i < out.n; i++) {
         Elem item = elem_load(el, view_at(e, t, x.view, i));
-        if (el.rank) out.items[i] = value_to_core(e, arena, el, item);
-        else out.scalars[i] = item.bits;
+        if (el.rank)
+            out.items[i] = value_to_core(e, arena, el, item);
+        else
+            out.scalars[i] = item.bits;
     }
     return out;
 }

@@ -15,7 +15,7 @@ static CoreType var_type(const Eval *e, FlatVar v) { return e->frame->fn->vars.a
 typedef struct Reduction {
     Eval *e;
     const FlatStmt *s;
-    Ctx *c;               /* the elements' context */
+    Ctx *c; /* the elements' context */
     uint32_t k;
     Inputs body, op, neutral;
     CoreType *types;      /* of the k values */
@@ -25,7 +25,8 @@ typedef struct Reduction {
     bool ok;
 } Reduction;
 
-static Reduction reduction_open(Eval *e, const FlatStmt *s) {
+static Reduction reduction_open(Eval *e, const FlatStmt *s)
+{
     Ctx *c = var_ctx(e, s->body.ctx);
     FLAT_ASSERT(e, c && c->kind == CTX_NESTED, "a segmented operation over a context that is not nested");
     Reduction r = {.e = e, .s = s, .c = c, .k = s->nouts, .ok = true};
@@ -40,7 +41,8 @@ static Reduction reduction_open(Eval *e, const FlatStmt *s) {
     return r;
 }
 
-static void reduction_run(Reduction *r, const RefFold *fold) {
+static void reduction_run(Reduction *r, const RefFold *fold)
+{
     Eval *e = r->e;
     r->body = inputs_open(e, &r->s->body.inputs, r->c);
     r->op = inputs_open(e, &r->s->reduce.op.inputs, r->c->up);
@@ -52,20 +54,24 @@ static void reduction_run(Reduction *r, const RefFold *fold) {
     count_launch(e, r->c->n + (r->c->up ? r->c->up->n : 0));
 }
 
-static void reduction_close(Reduction *r) {
+static void reduction_close(Reduction *r)
+{
     free(r->types);
     free(r->data);
     free(r->acc);
     free(r->values);
 }
 
-static void load_neutral(Reduction *r, uint64_t segment) {
+static void load_neutral(Reduction *r, uint64_t segment)
+{
     inputs_load(r->e, &r->neutral, segment);
-    for (uint32_t i = 0; i < r->k; i++) r->acc[i] = atom_value(r->e, r->s->reduce.op.neutral[i]);
+    for (uint32_t i = 0; i < r->k; i++)
+        r->acc[i] = atom_value(r->e, r->s->reduce.op.neutral[i]);
 }
 
 /* acc = acc op values */
-static void combine(Reduction *r, uint64_t segment, const Elem *values) {
+static void combine(Reduction *r, uint64_t segment, const Elem *values)
+{
     const CoreLambda *op = &r->s->reduce.op.op;
     inputs_load(r->e, &r->op, segment);
     for (uint32_t i = 0; i < r->k; i++) {
@@ -75,88 +81,117 @@ static void combine(Reduction *r, uint64_t segment, const Elem *values) {
     r->ok = body_run(r->e, op->body, r->acc);
 }
 
-static void store_acc(Reduction *r, uint64_t at) {
-    for (uint32_t i = 0; i < r->k; i++) elem_store(r->types[i], r->data[i] + at * elem_bytes(r->types[i]), r->acc[i]);
+static void store_acc(Reduction *r, uint64_t at)
+{
+    for (uint32_t i = 0; i < r->k; i++)
+        elem_store(r->types[i], r->data[i] + at * elem_bytes(r->types[i]), r->acc[i]);
     r->e->counts.work += r->k;
 }
 
-static bool run_element(Reduction *r, uint64_t i) {
-    if (!r->ok) return false;
+static bool run_element(Reduction *r, uint64_t i)
+{
+    if (!r->ok)
+        return false;
     inputs_load(r->e, &r->body, i);
     r->ok = body_run(r->e, r->s->body.block, r->values);
     return r->ok;
 }
 
-static void begin_segment(void *data, uint64_t segment) {
+static void begin_segment(void *data, uint64_t segment)
+{
     Reduction *r = data;
-    if (r->ok) load_neutral(r, segment);
+    if (r->ok)
+        load_neutral(r, segment);
 }
 
 /* ---- reduce ---- */
 
-static void reduce_element(void *data, uint64_t segment, uint64_t i) {
+static void reduce_element(void *data, uint64_t segment, uint64_t i)
+{
     Reduction *r = data;
-    if (run_element(r, i)) combine(r, segment, r->values);
+    if (run_element(r, i))
+        combine(r, segment, r->values);
 }
 
-static void reduce_end(void *data, uint64_t segment) {
+static void reduce_end(void *data, uint64_t segment)
+{
     Reduction *r = data;
-    if (r->ok && r->c->up) store_acc(r, segment);
+    if (r->ok && r->c->up)
+        store_acc(r, segment);
 }
 
-bool exec_reduce(Eval *e, const FlatStmt *s) {
+bool exec_reduce(Eval *e, const FlatStmt *s)
+{
     Reduction r = reduction_open(e, s);
     r.ok = !r.c->up || new_cols(e, s->outs, s->nouts, r.c->up, r.data);
     RefFold fold = {begin_segment, reduce_element, reduce_end, &r};
-    if (r.ok) reduction_run(&r, &fold);
-    for (uint32_t i = 0; r.ok && !r.c->up && i < r.k; i++) bind_host(e, s->outs[i], r.acc[i], false);
-    if (!r.c->up) count_readback(e, r.c->n);
+    if (r.ok)
+        reduction_run(&r, &fold);
+    for (uint32_t i = 0; r.ok && !r.c->up && i < r.k; i++)
+        bind_host(e, s->outs[i], r.acc[i], false);
+    if (!r.c->up)
+        count_readback(e, r.c->n);
     reduction_close(&r);
     return r.ok;
 }
 
 /* ---- scan ---- */
 
-static void scan_element(void *data, uint64_t segment, uint64_t i) {
+static void scan_element(void *data, uint64_t segment, uint64_t i)
+{
     Reduction *r = data;
-    if (!run_element(r, i)) return;
-    if (r->s->reduce.exclusive) store_acc(r, i);
+    if (!run_element(r, i))
+        return;
+    if (r->s->reduce.exclusive)
+        store_acc(r, i);
     combine(r, segment, r->values);
-    if (!r->s->reduce.exclusive) store_acc(r, i);
+    if (!r->s->reduce.exclusive)
+        store_acc(r, i);
 }
 
-bool exec_scan(Eval *e, const FlatStmt *s) {
+bool exec_scan(Eval *e, const FlatStmt *s)
+{
     Reduction r = reduction_open(e, s);
     r.ok = new_cols(e, s->outs, s->nouts, r.c, r.data);
     RefFold fold = {begin_segment, scan_element, NULL, &r};
-    if (r.ok) reduction_run(&r, &fold);
+    if (r.ok)
+        reduction_run(&r, &fold);
     reduction_close(&r);
     return r.ok;
 }
 
 /* ---- hist ---- */
 
-static void hist_begin(void *data, uint64_t segment) {
+static void hist_begin(void *data, uint64_t segment)
+{
     Reduction *r = data;
-    if (!r->ok) return;
+    if (!r->ok)
+        return;
     load_neutral(r, segment);
-    for (uint64_t i = r->bins[segment]; i < r->bins[segment + 1]; i++) store_acc(r, i);
+    for (uint64_t i = r->bins[segment]; i < r->bins[segment + 1]; i++)
+        store_acc(r, i);
 }
 
-static void hist_element(void *data, uint64_t segment, uint64_t i) {
+static void hist_element(void *data, uint64_t segment, uint64_t i)
+{
     Reduction *r = data;
-    if (!run_element(r, i)) return;
+    if (!run_element(r, i))
+        return;
     uint64_t bin = r->values[0].bits; /* negative: huge; out of range: ignored */
-    if (bin >= r->bins[segment + 1] - r->bins[segment]) return;
+    if (bin >= r->bins[segment + 1] - r->bins[segment])
+        return;
     uint64_t at = r->bins[segment] + bin;
-    for (uint32_t j = 0; j < r->k; j++) r->acc[j] = elem_load(r->types[j], r->data[j] + at * elem_bytes(r->types[j]));
+    for (uint32_t j = 0; j < r->k; j++)
+        r->acc[j] = elem_load(r->types[j], r->data[j] + at * elem_bytes(r->types[j]));
     r->e->counts.work += r->k;
     combine(r, segment, r->values + 1);
-    if (r->ok) store_acc(r, at);
+    if (r->ok)
+        store_acc(r, at);
 }
 
 /* Offsets of arrays whose lengths are given by a function of the segment. */
-static Index *offsets_of(Eval *e, FlatVar v, Ctx *up) {
+static Index *offsets_of(Eval *e, FlatVar v, Ctx *up)
+{
     uint64_t n = up ? up->n : 1, total = 0;
     bool is_array = var_type(e, v).rank > 0;
     Index *offsets = index_new(e, n + 1);
@@ -173,7 +208,8 @@ static Index *offsets_of(Eval *e, FlatVar v, Ctx *up) {
     return offsets;
 }
 
-bool exec_hist(Eval *e, const FlatStmt *s) {
+bool exec_hist(Eval *e, const FlatStmt *s)
+{
     Reduction r = reduction_open(e, s);
     Index *bins = offsets_of(e, s->reduce.size, r.c->up);
     r.ok = bins != NULL;
@@ -187,8 +223,10 @@ bool exec_hist(Eval *e, const FlatStmt *s) {
         r.bins = bins->at;
         reduction_run(&r, &fold);
     }
-    for (uint32_t i = 0; i < r.k && r.ok; i++) r.ok = bind_arrays(e, s->outs[i], r.c->up, bins, r.data[i], true);
-    if (r.c->up) count_readback(e, r.c->up->n);
+    for (uint32_t i = 0; i < r.k && r.ok; i++)
+        r.ok = bind_arrays(e, s->outs[i], r.c->up, bins, r.data[i], true);
+    if (r.c->up)
+        count_readback(e, r.c->up->n);
     reduction_close(&r);
     return r.ok;
 }
@@ -196,13 +234,16 @@ bool exec_hist(Eval *e, const FlatStmt *s) {
 /* ---- scatter ---- */
 
 /* Copies of the arrays v of context `up`, one behind the other; their offsets in *offsets. */
-static Stored *copy_arrays(Eval *e, FlatVar v, Ctx *up, Index **offsets) {
+static Stored *copy_arrays(Eval *e, FlatVar v, Ctx *up, Index **offsets)
+{
     CoreType t = var_type(e, v);
     *offsets = offsets_of(e, v, up);
-    if (!*offsets) return NULL;
+    if (!*offsets)
+        return NULL;
     uint64_t n = up ? up->n : 1, total = (*offsets)->at[n];
     Stored *copy = stored_new(e, core_element(t), total);
-    if (!copy) return NULL;
+    if (!copy)
+        return NULL;
     for (uint64_t i = 0; i < n; i++)
         view_copy(e, t, var_elem(e, v, up, i).view, copy->data + (*offsets)->at[i] * elem_bytes(copy->type));
     e->counts.moved += total;
@@ -210,20 +251,27 @@ static Stored *copy_arrays(Eval *e, FlatVar v, Ctx *up, Index **offsets) {
     return copy;
 }
 
-typedef struct Dest { Stored *copy; Index *offsets; } Dest;
+typedef struct Dest {
+    Stored *copy;
+    Index *offsets;
+} Dest;
 
-static void count_reads(void *ctx, FlatVar v) {
+static void count_reads(void *ctx, FlatVar v)
+{
     uint32_t *reads = ctx;
     reads[v]++;
 }
 
 /* May the statement write into the array itself? It must die here, be held by nothing else, and be read only once: a
  * scatter whose body looks at the destination must not see its own writes. */
-static bool may_consume(Eval *e, const FlatStmt *s, FlatVar v) {
+static bool may_consume(Eval *e, const FlatStmt *s, FlatVar v)
+{
     Value *x = var_read(e, v);
     bool dies = false;
-    for (uint32_t i = 0; i < s->ndies; i++) dies = dies || s->dies[i] == v;
-    if (!dies || x->kind != FLAT_HOST || !x->owned || x->host.view.len == 0) return false;
+    for (uint32_t i = 0; i < s->ndies; i++)
+        dies = dies || s->dies[i] == v;
+    if (!dies || x->kind != FLAT_HOST || !x->owned || x->host.view.len == 0)
+        return false;
     uint32_t *reads = scratch_alloc(e->frame->fn->vars.n, sizeof *reads);
     flat_stmt_reads(s, count_reads, reads);
     bool once = reads[v] == 1;
@@ -232,20 +280,25 @@ static bool may_consume(Eval *e, const FlatStmt *s, FlatVar v) {
 }
 
 /* The block of an array that may be consumed. Its views will no longer be one behind the other. */
-static Stored *consume(Eval *e, FlatVar v) {
+static Stored *consume(Eval *e, FlatVar v)
+{
     Stored *s = stored_at(e, var_read(e, v)->host.view.addr);
     FLAT_ASSERT(e, s && s->n == var_read(e, v)->host.view.len, "an owned array is not a whole block");
-    if (s->type.rank) stored_set_contig(s, NULL, NULL);
+    if (s->type.rank)
+        stored_set_contig(s, NULL, NULL);
     return s;
 }
 
-static Stored *take_or_copy(Eval *e, const FlatStmt *s, FlatVar v, Ctx *up, Index **offsets) {
-    if (up || !may_consume(e, s, v)) return copy_arrays(e, v, up, offsets);
+static Stored *take_or_copy(Eval *e, const FlatStmt *s, FlatVar v, Ctx *up, Index **offsets)
+{
+    if (up || !may_consume(e, s, v))
+        return copy_arrays(e, v, up, offsets);
     *offsets = offsets_of(e, v, NULL);
     return consume(e, v);
 }
 
-static bool scatter_run(Eval *e, const FlatStmt *s, Ctx *c, const Dest *dests) {
+static bool scatter_run(Eval *e, const FlatStmt *s, Ctx *c, const Dest *dests)
+{
     Elem *values = scratch_alloc(s->nouts + 1u, sizeof *values);
     Inputs in = inputs_open(e, &s->body.inputs, c);
     const uint64_t *seg = c->up ? ctx_path(e, c, c->up) : NULL;
@@ -256,7 +309,8 @@ static bool scatter_run(Eval *e, const FlatStmt *s, Ctx *c, const Dest *dests) {
         uint64_t segment = c->up ? path_at(seg, i) : 0, at = values[0].bits;
         for (uint32_t k = 0; k < s->nouts && ok; k++) {
             const uint64_t *off = dests[k].offsets->at;
-            if (at >= off[segment + 1] - off[segment]) continue; /* out of range: ignored */
+            if (at >= off[segment + 1] - off[segment])
+                continue; /* out of range: ignored */
             CoreType t = dests[k].copy->type;
             elem_store(t, dests[k].copy->data + (off[segment] + at) * elem_bytes(t), values[k + 1]);
             e->counts.moved++;
@@ -268,7 +322,8 @@ static bool scatter_run(Eval *e, const FlatStmt *s, Ctx *c, const Dest *dests) {
     return ok;
 }
 
-bool exec_scatter(Eval *e, const FlatStmt *s) {
+bool exec_scatter(Eval *e, const FlatStmt *s)
+{
     Ctx *c = var_ctx(e, s->body.ctx);
     FLAT_ASSERT(e, c && c->kind == CTX_NESTED, "a scatter over a context that is not nested");
     Dest *dests = scratch_alloc(s->nouts, sizeof *dests);
@@ -278,9 +333,11 @@ bool exec_scatter(Eval *e, const FlatStmt *s) {
         ok = dests[i].copy != NULL;
     }
     for (uint32_t i = 0; i < s->body.inputs.n; i++)
-        if (s->body.inputs.at[i].kind != IN_POS) var_share(e, s->body.inputs.at[i].var); /* its rows may be put */
+        if (s->body.inputs.at[i].kind != IN_POS)
+            var_share(e, s->body.inputs.at[i].var); /* its rows may be put */
     count_launch(e, c->n + (c->up ? c->up->n : 0));
-    if (c->up) count_readback(e, c->up->n);
+    if (c->up)
+        count_readback(e, c->up->n);
     ok = ok && scatter_run(e, s, c, dests);
     for (uint32_t i = 0; i < s->nouts && ok; i++)
         ok = bind_arrays(e, s->outs[i], c->up, dests[i].offsets, dests[i].copy->data, true);
@@ -297,46 +354,56 @@ typedef struct Sorting {
     uint32_t n;
 } Sorting;
 
-static bool key_less(const Sorting *x, uint32_t k, uint64_t a, uint64_t b) {
+static bool key_less(const Sorting *x, uint32_t k, uint64_t a, uint64_t b)
+{
     CoreType t = core_element(x->types[k]);
     const char *base = (const char *)(uintptr_t)x->keys[k].addr;
     uint64_t args[2] = {elem_load(t, base + a * elem_bytes(t)).bits, elem_load(t, base + b * elem_bytes(t)).bits};
     return core_prim_apply(PRIM_LESS_NAN_LAST, t.scalar, SC_BOOL, args);
 }
 
-static bool sorts_before(void *data, uint64_t a, uint64_t b) {
+static bool sorts_before(void *data, uint64_t a, uint64_t b)
+{
     Sorting *x = data;
     x->e->counts.work++;
     for (uint32_t k = 0; k < x->n; k++) {
-        if (key_less(x, k, a, b)) return true;
-        if (key_less(x, k, b, a)) return false;
+        if (key_less(x, k, a, b))
+            return true;
+        if (key_less(x, k, b, a))
+            return false;
     }
     return false;
 }
 
-static void sort_instance(Eval *e, const FlatStmt *s, Ctx *ctx, Sorting *x, uint64_t i, uint64_t *perm, uint64_t n) {
+static void sort_instance(Eval *e, const FlatStmt *s, Ctx *ctx, Sorting *x, uint64_t i, uint64_t *perm, uint64_t n)
+{
     for (uint32_t k = 0; k < x->n; k++) {
         x->keys[k] = var_elem(e, s->arrays.arrays[k], ctx, i).view;
         FLAT_ASSERT(e, x->keys[k].len == n, "sort keys of different lengths");
-        if (n) (void)view_at(e, x->types[k], x->keys[k], n - 1);
+        if (n)
+            (void)view_at(e, x->types[k], x->keys[k], n - 1);
     }
     uint64_t *scratch = scratch_alloc(n, sizeof *scratch);
-    for (uint64_t j = 0; j < n; j++) perm[j] = j;
+    for (uint64_t j = 0; j < n; j++)
+        perm[j] = j;
     ref_sort(perm, n, scratch, sorts_before, x);
     free(scratch);
     e->counts.work += n;
 }
 
-bool exec_argsort(Eval *e, const FlatStmt *s) {
+bool exec_argsort(Eval *e, const FlatStmt *s)
+{
     Ctx *ctx = var_ctx(e, s->ctx);
     uint64_t n = ctx ? ctx->n : 1;
     Index *offsets = offsets_of(e, s->arrays.arrays[0], ctx);
     Stored *out = offsets ? stored_new(e, (CoreType){SC_I64, 0}, offsets->at[n]) : NULL;
-    if (!out) return false;
+    if (!out)
+        return false;
     Sorting x = {.e = e, .n = s->arrays.n};
     x.types = scratch_alloc(x.n, sizeof *x.types);
     x.keys = scratch_alloc(x.n, sizeof *x.keys);
-    for (uint32_t k = 0; k < x.n; k++) x.types[k] = var_type(e, s->arrays.arrays[k]);
+    for (uint32_t k = 0; k < x.n; k++)
+        x.types[k] = var_type(e, s->arrays.arrays[k]);
     for (uint64_t i = 0; i < n; i++) {
         uint64_t from = offsets->at[i];
         sort_instance(e, s, ctx, &x, i, (uint64_t *)(void *)out->data + from, offsets->at[i + 1] - from);
@@ -344,29 +411,35 @@ bool exec_argsort(Eval *e, const FlatStmt *s) {
     free(x.types);
     free(x.keys);
     count_launch(e, offsets->at[n]);
-    if (ctx) count_readback(e, n);
+    if (ctx)
+        count_readback(e, n);
     return bind_arrays(e, s->outs[0], ctx, offsets, out->data, true);
 }
 
 /* ---- flatten ---- */
 
 /* The one block that holds the rows of all instances, if they are contiguous in it; NULL otherwise. */
-static Stored *contig_rows(Eval *e, FlatVar v, Ctx *ctx) {
+static Stored *contig_rows(Eval *e, FlatVar v, Ctx *ctx)
+{
     Stored *one = NULL;
     for (uint64_t i = 0, n = ctx ? ctx->n : 1; i < n; i++) {
         View view = var_elem(e, v, ctx, i).view;
-        if (view.len == 0) continue;
+        if (view.len == 0)
+            continue;
         Stored *s = stored_at(e, view.addr);
         FLAT_ASSERT(e, s, "a view lies in no block");
-        if (!s->offsets || (one && s != one)) return NULL;
+        if (!s->offsets || (one && s != one))
+            return NULL;
         one = s;
     }
     return one;
 }
 
 /* addr' = ioff[addr], len' = ioff[addr+len] - ioff[addr]: no element is touched. */
-static Elem flatten_contig(const Stored *rows, CoreType array, View v) {
-    if (v.len == 0) return (Elem){0};
+static Elem flatten_contig(const Stored *rows, CoreType array, View v)
+{
+    if (v.len == 0)
+        return (Elem){0};
     uint64_t first = (v.addr - (uintptr_t)rows->data) / sizeof(View);
     const uint64_t *off = rows->offsets->at;
     uint64_t len = off[first + v.len] - off[first];
@@ -374,7 +447,8 @@ static Elem flatten_contig(const Stored *rows, CoreType array, View v) {
     return (Elem){.view = view_of(from, len)};
 }
 
-static bool flatten_alias(Eval *e, const FlatStmt *s, Ctx *ctx, const Stored *rows) {
+static bool flatten_alias(Eval *e, const FlatStmt *s, Ctx *ctx, const Stored *rows)
+{
     FlatVar v = s->arrays.arrays[0];
     CoreType array = var_type(e, v);
     char *data;
@@ -383,35 +457,42 @@ static bool flatten_alias(Eval *e, const FlatStmt *s, Ctx *ctx, const Stored *ro
         bind_host(e, s->outs[0], flatten_contig(rows, array, view), false);
         return true;
     }
-    if (!new_cols(e, s->outs, 1, ctx, &data)) return false;
+    if (!new_cols(e, s->outs, 1, ctx, &data))
+        return false;
     for (uint64_t i = 0; i < ctx->n; i++)
-        elem_store(core_element(array), data + i * sizeof(View), flatten_contig(rows, array, var_elem(e, v, ctx, i).view));
+        elem_store(core_element(array), data + i * sizeof(View),
+                   flatten_contig(rows, array, var_elem(e, v, ctx, i).view));
     e->counts.work += ctx->n;
     return true;
 }
 
 /* Calls nothing but memory: the rows of instance i, to `to` if it is not NULL; returns their total length. */
-static uint64_t flatten_rows(Eval *e, CoreType array, View v, char *to) {
+static uint64_t flatten_rows(Eval *e, CoreType array, View v, char *to)
+{
     CoreType row = core_element(array);
     uint64_t total = 0;
     for (uint64_t j = 0; j < v.len; j++) {
         View r = elem_load(row, view_at(e, array, v, j)).view;
-        if (to) view_copy(e, row, r, to + total * elem_bytes(core_element(row)));
+        if (to)
+            view_copy(e, row, r, to + total * elem_bytes(core_element(row)));
         total += r.len;
     }
     e->counts.work += v.len + (to ? total : 0);
     return total;
 }
 
-static bool flatten_copy(Eval *e, const FlatStmt *s, Ctx *ctx) {
+static bool flatten_copy(Eval *e, const FlatStmt *s, Ctx *ctx)
+{
     FlatVar v = s->arrays.arrays[0];
     CoreType array = var_type(e, v);
     uint64_t n = ctx ? ctx->n : 1;
     Index *offsets = index_new(e, n + 1);
-    for (uint64_t i = 0; i < n; i++) offsets->at[i] = flatten_rows(e, array, var_elem(e, v, ctx, i).view, NULL);
+    for (uint64_t i = 0; i < n; i++)
+        offsets->at[i] = flatten_rows(e, array, var_elem(e, v, ctx, i).view, NULL);
     uint64_t total = ref_offsets(offsets->at, n, offsets->at);
     Stored *out = stored_new(e, core_element(core_element(array)), total);
-    if (!out) return false;
+    if (!out)
+        return false;
     for (uint64_t i = 0; i < n; i++)
         flatten_rows(e, array, var_elem(e, v, ctx, i).view, out->data + offsets->at[i] * elem_bytes(out->type));
     e->counts.moved += total;
@@ -419,7 +500,8 @@ static bool flatten_copy(Eval *e, const FlatStmt *s, Ctx *ctx) {
     return bind_arrays(e, s->outs[0], ctx, offsets, out->data, true);
 }
 
-bool exec_flatten(Eval *e, const FlatStmt *s) {
+bool exec_flatten(Eval *e, const FlatStmt *s)
+{
     Ctx *ctx = var_ctx(e, s->ctx);
     count_launch(e, ctx ? ctx->n : 1);
     Stored *rows = contig_rows(e, s->arrays.arrays[0], ctx);
@@ -429,20 +511,25 @@ bool exec_flatten(Eval *e, const FlatStmt *s) {
 /* ---- update ---- */
 
 /* In place where nothing else can see it (FLATTENING section 9); only at depth 0, as the runtime does. */
-bool exec_update(Eval *e, const FlatStmt *s) {
+bool exec_update(Eval *e, const FlatStmt *s)
+{
     Ctx *ctx = var_ctx(e, s->ctx);
     uint64_t n = ctx ? ctx->n : 1;
     count_launch(e, n);
     var_share(e, s->update.value);
     Index *offsets;
     Stored *copy = take_or_copy(e, s, s->update.array, ctx, &offsets);
-    if (!copy) return false;
+    if (!copy)
+        return false;
     for (uint64_t i = 0; i < n; i++) {
         uint64_t at = var_elem(e, s->update.index, ctx, i).bits;
-        if (at >= offsets->at[i + 1] - offsets->at[i]) continue;
-        elem_store(copy->type, copy->data + (offsets->at[i] + at) * elem_bytes(copy->type), var_elem(e, s->update.value, ctx, i));
+        if (at >= offsets->at[i + 1] - offsets->at[i])
+            continue;
+        elem_store(copy->type, copy->data + (offsets->at[i] + at) * elem_bytes(copy->type),
+                   var_elem(e, s->update.value, ctx, i));
         e->counts.work++;
     }
-    if (ctx) count_readback(e, n);
+    if (ctx)
+        count_readback(e, n);
     return bind_arrays(e, s->outs[0], ctx, offsets, copy->data, true);
 }

@@ -7,33 +7,43 @@ typedef struct Reader {
     void *ctx;
 } Reader;
 
-static void read_var(const Reader *r, FlatVar v) {
-    if (v != FLAT_NO_VAR && v != FLAT_ROOT) r->f(r->ctx, v);
+static void read_var(const Reader *r, FlatVar v)
+{
+    if (v != FLAT_NO_VAR && v != FLAT_ROOT)
+        r->f(r->ctx, v);
 }
 
-static void read_vars(const Reader *r, const FlatVar *vars, uint32_t n) {
-    for (uint32_t i = 0; i < n; i++) read_var(r, vars[i]);
+static void read_vars(const Reader *r, const FlatVar *vars, uint32_t n)
+{
+    for (uint32_t i = 0; i < n; i++)
+        read_var(r, vars[i]);
 }
 
-static void read_inputs(const Reader *r, const FlatInputs *inputs) {
+static void read_inputs(const Reader *r, const FlatInputs *inputs)
+{
     for (uint32_t i = 0; i < inputs->n; i++) {
         const FlatInput *in = &inputs->at[i];
-        if (in->kind != IN_POS) read_var(r, in->var);
-        if (in->kind == IN_ELEM || in->kind == IN_POS) read_var(r, in->ctx);
+        if (in->kind != IN_POS)
+            read_var(r, in->var);
+        if (in->kind == IN_ELEM || in->kind == IN_POS)
+            read_var(r, in->ctx);
     }
 }
 
-static void read_body(const Reader *r, const FlatBody *body) {
+static void read_body(const Reader *r, const FlatBody *body)
+{
     read_var(r, body->ctx);
     read_inputs(r, &body->inputs);
 }
 
-static void read_op(const Reader *r, const FlatOp *op) {
+static void read_op(const Reader *r, const FlatOp *op)
+{
     read_inputs(r, &op->inputs);
     read_inputs(r, &op->neutral_inputs);
 }
 
-static void read_merge(const Reader *r, const FlatStmt *s) {
+static void read_merge(const Reader *r, const FlatStmt *s)
+{
     read_var(r, s->ctx);
     for (uint32_t i = 0; i < s->merge.nparts; i++) {
         read_var(r, s->merge.parts[i].ctx);
@@ -41,16 +51,19 @@ static void read_merge(const Reader *r, const FlatStmt *s) {
     }
 }
 
-static void read_sites(const Reader *r, const FlatStmt *s) {
+static void read_sites(const Reader *r, const FlatStmt *s)
+{
     for (uint32_t i = 0; i < s->call_lifted.nsites; i++) {
         read_var(r, s->call_lifted.sites[i].ctx);
         read_vars(r, s->call_lifted.sites[i].args, s->call_lifted.nargs);
     }
 }
 
-void flat_stmt_reads(const FlatStmt *s, void (*f)(void *ctx, FlatVar v), void *ctx) {
+void flat_stmt_reads(const FlatStmt *s, void (*f)(void *ctx, FlatVar v), void *ctx)
+{
     Reader r = {f, ctx};
-    if (flat_kind_has_body(s->kind)) read_body(&r, &s->body);
+    if (flat_kind_has_body(s->kind))
+        read_body(&r, &s->body);
     switch (s->kind) {
     case FLAT_S_HOST:
     case FLAT_S_KERNEL:
@@ -85,7 +98,8 @@ void flat_stmt_reads(const FlatStmt *s, void (*f)(void *ctx, FlatVar v), void *c
     case FLAT_S_IF: read_var(&r, s->if_.cond); break;
     case FLAT_S_LOOP:
         read_vars(&r, s->loop.inits, s->loop.nparams);
-        if (s->loop.index != FLAT_NO_VAR) read_var(&r, s->loop.count);
+        if (s->loop.index != FLAT_NO_VAR)
+            read_var(&r, s->loop.count);
         break;
     case FLAT_S_LOOP_LIFTED:
         read_var(&r, s->ctx);
@@ -98,12 +112,14 @@ void flat_stmt_reads(const FlatStmt *s, void (*f)(void *ctx, FlatVar v), void *c
 
 /* ---- blocks and binders ---- */
 
-void flat_stmt_blocks(const FlatStmt *s, void (*f)(void *ctx, FlatBlock *b), void *ctx) {
+void flat_stmt_blocks(const FlatStmt *s, void (*f)(void *ctx, FlatBlock *b), void *ctx)
+{
     if (s->kind == FLAT_S_IF) {
         f(ctx, s->if_.then_b);
         f(ctx, s->if_.else_b);
     } else if (s->kind == FLAT_S_LOOP) {
-        if (s->loop.index == FLAT_NO_VAR) f(ctx, s->loop.cond);
+        if (s->loop.index == FLAT_NO_VAR)
+            f(ctx, s->loop.cond);
         f(ctx, s->loop.body);
     } else if (s->kind == FLAT_S_LOOP_LIFTED) {
         f(ctx, s->loop_lifted.cond);
@@ -111,7 +127,8 @@ void flat_stmt_blocks(const FlatStmt *s, void (*f)(void *ctx, FlatBlock *b), voi
     }
 }
 
-void flat_stmt_binds(const FlatStmt *s, void (*f)(void *ctx, FlatVar v), void *ctx) {
+void flat_stmt_binds(const FlatStmt *s, void (*f)(void *ctx, FlatVar v), void *ctx)
+{
     Reader r = {f, ctx};
     if (s->kind == FLAT_S_CALL_LIFTED) {
         for (uint32_t i = 0; i < s->call_lifted.nsites; i++)
@@ -121,7 +138,8 @@ void flat_stmt_binds(const FlatStmt *s, void (*f)(void *ctx, FlatVar v), void *c
     }
 }
 
-void flat_stmt_params(const FlatStmt *s, void (*f)(void *ctx, FlatVar v), void *ctx) {
+void flat_stmt_params(const FlatStmt *s, void (*f)(void *ctx, FlatVar v), void *ctx)
+{
     Reader r = {f, ctx};
     if (s->kind == FLAT_S_LOOP) {
         read_vars(&r, s->loop.params, s->loop.nparams);
@@ -134,7 +152,8 @@ void flat_stmt_params(const FlatStmt *s, void (*f)(void *ctx, FlatVar v), void *
 
 /* ---- tables ---- */
 
-bool flat_kind_has_body(FlatKind kind) {
+bool flat_kind_has_body(FlatKind kind)
+{
     switch (kind) {
     case FLAT_S_HOST:
     case FLAT_S_KERNEL:
@@ -161,7 +180,8 @@ bool flat_kind_has_body(FlatKind kind) {
     return false;
 }
 
-const char *flat_kind_name(FlatKind kind) {
+const char *flat_kind_name(FlatKind kind)
+{
     switch (kind) {
     case FLAT_S_HOST: return "host";
     case FLAT_S_KERNEL: return "kernel";
@@ -188,11 +208,15 @@ const char *flat_kind_name(FlatKind kind) {
     return "?";
 }
 
-bool flat_ctx_is_below(const FlatFn *fn, FlatVar c, FlatVar d) {
-    if (d == FLAT_ROOT) return true;
+bool flat_ctx_is_below(const FlatFn *fn, FlatVar c, FlatVar d)
+{
+    if (d == FLAT_ROOT)
+        return true;
     while (c != FLAT_ROOT && c != FLAT_NO_VAR) {
-        if (c == d) return true;
-        if (c >= fn->vars.n) return false;
+        if (c == d)
+            return true;
+        if (c >= fn->vars.n)
+            return false;
         c = fn->vars.at[c].ctx;
     }
     return false;

@@ -13,7 +13,8 @@
 
 /* ---- assertions and failures ---- */
 
-void flat_eval_broken(const Eval *e, const char *what) {
+void flat_eval_broken(const Eval *e, const char *what)
+{
     fprintf(stderr, "dpc: internal error: flat_eval: %s", what);
     if (e->stmt) {
         Session *session = e->program->core ? e->program->core->session : NULL;
@@ -25,39 +26,48 @@ void flat_eval_broken(const Eval *e, const char *what) {
     abort();
 }
 
-bool flat_eval_fail(Eval *e, uint32_t site, Span span, int64_t v0, int64_t v1, int64_t v2) {
+bool flat_eval_fail(Eval *e, uint32_t site, Span span, int64_t v0, int64_t v1, int64_t v2)
+{
     FLAT_ASSERT(e, site != CORE_NO_SITE, "an operation without a site failed");
     *e->error = (EvalError){.site = site, .values = {v0, v1, v2}, .span = span};
     return false;
 }
 
-bool flat_eval_fail_text(Eval *e, const char *text) {
+bool flat_eval_fail_text(Eval *e, const char *text)
+{
     *e->error = (EvalError){.site = CORE_NO_SITE, .text = text};
-    if (e->stmt) e->error->span = e->stmt->span;
+    if (e->stmt)
+        e->error->span = e->stmt->span;
     return false;
 }
 
 /* ---- variables ---- */
 
-Value *var_read(Eval *e, FlatVar v) {
-    FLAT_ASSERT(e, v < e->frame->fn->vars.n && e->frame->bound[v], "a variable is read that is dead or not yet bound");
+Value *var_read(Eval *e, FlatVar v)
+{
+    FLAT_ASSERT(e, v < e->frame->fn->vars.n && e->frame->bound[v],
+                "a variable is read that is dead or not yet bound");
     return &e->frame->vars[v];
 }
 
-Ctx *var_ctx(Eval *e, FlatVar v) {
-    if (v == FLAT_ROOT) return NULL;
+Ctx *var_ctx(Eval *e, FlatVar v)
+{
+    if (v == FLAT_ROOT)
+        return NULL;
     Value *x = var_read(e, v);
     FLAT_ASSERT(e, x->kind == FLAT_CTX, "a context is none");
     return x->ctx;
 }
 
-Col *var_col(Eval *e, FlatVar v, const Ctx *ctx) {
+Col *var_col(Eval *e, FlatVar v, const Ctx *ctx)
+{
     Value *x = var_read(e, v);
     FLAT_ASSERT(e, x->kind == FLAT_COL && x->col.ctx == ctx, "a column is of another context");
     return &x->col;
 }
 
-Elem var_elem(Eval *e, FlatVar v, const Ctx *ctx, uint64_t i) {
+Elem var_elem(Eval *e, FlatVar v, const Ctx *ctx, uint64_t i)
+{
     if (!ctx) {
         FLAT_ASSERT(e, var_read(e, v)->kind == FLAT_HOST, "a host variable is none");
         return var_read(e, v)->host;
@@ -67,10 +77,12 @@ Elem var_elem(Eval *e, FlatVar v, const Ctx *ctx, uint64_t i) {
     return elem_load(col->type, col->data + i * elem_bytes(col->type));
 }
 
-void var_bind(Eval *e, FlatVar v, Value x) {
+void var_bind(Eval *e, FlatVar v, Value x)
+{
     const FlatVarInfo *info = &e->frame->fn->vars.at[v];
     FLAT_ASSERT(e, info->kind == x.kind, "a variable gets a value of another kind");
-    FLAT_ASSERT(e, x.kind == FLAT_CTX || core_type_equal(info->type, x.type), "a variable gets a value of another type");
+    FLAT_ASSERT(e, x.kind == FLAT_CTX || core_type_equal(info->type, x.type),
+                "a variable gets a value of another type");
     FLAT_ASSERT(e, x.kind != FLAT_CTX || info->ctx_kind == x.ctx->kind, "a context of another kind");
     if (x.kind == FLAT_COL && e->frame->bound[info->ctx])
         FLAT_ASSERT(e, e->frame->vars[info->ctx].ctx == x.col.ctx, "a variable gets a column of another context");
@@ -78,7 +90,8 @@ void var_bind(Eval *e, FlatVar v, Value x) {
     e->frame->bound[v] = true;
 }
 
-void bind_col(Eval *e, FlatVar v, Ctx *ctx, char *data) {
+void bind_col(Eval *e, FlatVar v, Ctx *ctx, char *data)
+{
     CoreType t = e->frame->fn->vars.at[v].type;
     if (ctx->n) {
         const Stored *s = stored_at(e, (uintptr_t)data);
@@ -91,12 +104,14 @@ void bind_col(Eval *e, FlatVar v, Ctx *ctx, char *data) {
 
 void bind_ctx(Eval *e, FlatVar v, Ctx *ctx) { var_bind(e, v, (Value){.kind = FLAT_CTX, .ctx = ctx}); }
 
-void bind_host(Eval *e, FlatVar v, Elem x, bool owned) {
+void bind_host(Eval *e, FlatVar v, Elem x, bool owned)
+{
     CoreType t = e->frame->fn->vars.at[v].type;
     var_bind(e, v, (Value){.kind = FLAT_HOST, .type = t, .host = x, .owned = owned});
 }
 
-bool bind_arrays(Eval *e, FlatVar v, Ctx *up, Index *offsets, char *data, bool owned) {
+bool bind_arrays(Eval *e, FlatVar v, Ctx *up, Index *offsets, char *data, bool owned)
+{
     CoreType t = e->frame->fn->vars.at[v].type;
     uint32_t bytes = elem_bytes(core_element(t));
     if (!up) {
@@ -104,7 +119,8 @@ bool bind_arrays(Eval *e, FlatVar v, Ctx *up, Index *offsets, char *data, bool o
         return true;
     }
     Stored *views = stored_new(e, t, up->n);
-    if (!views) return false;
+    if (!views)
+        return false;
     for (uint64_t i = 0; i < up->n; i++) {
         View x = view_of(data + offsets->at[i] * bytes, offsets->at[i + 1] - offsets->at[i]);
         elem_store(t, views->data + i * sizeof x, (Elem){.view = x});
@@ -114,10 +130,12 @@ bool bind_arrays(Eval *e, FlatVar v, Ctx *up, Index *offsets, char *data, bool o
     return true;
 }
 
-bool new_cols(Eval *e, const FlatVar *vars, uint32_t n, Ctx *ctx, char **data) {
+bool new_cols(Eval *e, const FlatVar *vars, uint32_t n, Ctx *ctx, char **data)
+{
     for (uint32_t i = 0; i < n; i++) {
         Stored *s = stored_new(e, e->frame->fn->vars.at[vars[i]].type, ctx->n);
-        if (!s) return false;
+        if (!s)
+            return false;
         data[i] = s->data;
         bind_col(e, vars[i], ctx, s->data);
     }
@@ -131,7 +149,8 @@ void var_share(Eval *e, FlatVar v) { e->frame->vars[v].owned = false; }
 static void share(void *ctx, FlatVar v) { var_share(ctx, v); }
 
 /* Can what the statement binds refer to the arrays that it reads? */
-static bool may_capture(const FlatFn *fn, const FlatStmt *s) {
+static bool may_capture(const FlatFn *fn, const FlatStmt *s)
+{
     switch (s->kind) {
     case FLAT_S_NESTED:
     case FLAT_S_PACK:
@@ -147,11 +166,13 @@ static bool may_capture(const FlatFn *fn, const FlatStmt *s) {
     case FLAT_S_HOST:
     case FLAT_S_KERNEL:
         for (uint32_t i = 0; i < s->nouts; i++)
-            if (fn->vars.at[s->outs[i]].type.rank > 0) return true;
+            if (fn->vars.at[s->outs[i]].type.rank > 0)
+                return true;
         return false;
     case FLAT_S_ARRAY:
         for (uint32_t i = 0; i < s->nouts; i++)
-            if (fn->vars.at[s->outs[i]].type.rank > 1) return true;
+            if (fn->vars.at[s->outs[i]].type.rank > 1)
+                return true;
         return false;
     case FLAT_S_ELEMS:
     case FLAT_S_VIEWS:
@@ -164,23 +185,28 @@ static bool may_capture(const FlatFn *fn, const FlatStmt *s) {
     return true;
 }
 
-static bool is_among(const FlatVar *vars, uint32_t n, FlatVar v) {
+static bool is_among(const FlatVar *vars, uint32_t n, FlatVar v)
+{
     for (uint32_t i = 0; i < n; i++)
-        if (vars[i] == v) return true;
+        if (vars[i] == v)
+            return true;
     return false;
 }
 
 /* The values of vars, which move if they are among `last`, and are shared otherwise or when named twice. */
-static void take_values(Eval *e, const FlatVar *vars, uint32_t n, const FlatVar *last, uint32_t nlast, Value *out) {
+static void take_values(Eval *e, const FlatVar *vars, uint32_t n, const FlatVar *last, uint32_t nlast, Value *out)
+{
     for (uint32_t i = 0; i < n; i++) {
         Value *x = var_read(e, vars[i]);
         bool once = !is_among(vars, i, vars[i]) && !is_among(vars + i + 1, n - i - 1, vars[i]);
-        if (!once || !is_among(last, nlast, vars[i])) x->owned = false;
+        if (!once || !is_among(last, nlast, vars[i]))
+            x->owned = false;
         out[i] = *x;
     }
 }
 
-static void unbind(Eval *e, const FlatVar *vars, uint32_t n) {
+static void unbind(Eval *e, const FlatVar *vars, uint32_t n)
+{
     for (uint32_t i = 0; i < n; i++) {
         (void)var_read(e, vars[i]); /* nothing dies twice */
         e->frame->bound[vars[i]] = false;
@@ -191,60 +217,75 @@ static void unbind(Eval *e, const FlatVar *vars, uint32_t n) {
 
 static bool exec_stmt(Eval *e, const FlatStmt *s);
 
-static bool exec_block(Eval *e, const FlatBlock *b, Value *results) {
+static bool exec_block(Eval *e, const FlatBlock *b, Value *results)
+{
     unbind(e, b->dies, b->ndies);
     for (uint32_t i = 0; i < b->stmts.n; i++)
-        if (!exec_stmt(e, b->stmts.at[i])) return false;
+        if (!exec_stmt(e, b->stmts.at[i]))
+            return false;
     take_values(e, b->results, b->nresults, b->ends, b->nends, results);
     unbind(e, b->ends, b->nends);
     return true;
 }
 
 /* Contexts first: columns among the same variables may belong to them. */
-static void bind_values(Eval *e, const FlatVar *vars, uint32_t n, const Value *values) {
+static void bind_values(Eval *e, const FlatVar *vars, uint32_t n, const Value *values)
+{
     for (uint32_t i = 0; i < n; i++)
-        if (values[i].kind == FLAT_CTX) var_bind(e, vars[i], values[i]);
+        if (values[i].kind == FLAT_CTX)
+            var_bind(e, vars[i], values[i]);
     for (uint32_t i = 0; i < n; i++)
-        if (values[i].kind != FLAT_CTX) var_bind(e, vars[i], values[i]);
+        if (values[i].kind != FLAT_CTX)
+            var_bind(e, vars[i], values[i]);
 }
 
 /* Runs a block and binds its results. */
-static bool exec_into(Eval *e, const FlatStmt *s, const FlatBlock *b, const FlatVar *vars, uint32_t n) {
+static bool exec_into(Eval *e, const FlatStmt *s, const FlatBlock *b, const FlatVar *vars, uint32_t n)
+{
     Value *values = scratch_alloc(n, sizeof *values);
     bool ok = exec_block(e, b, values);
     e->stmt = s;
-    if (ok) bind_values(e, vars, n, values);
+    if (ok)
+        bind_values(e, vars, n, values);
     free(values);
     return ok;
 }
 
-static bool exec_if(Eval *e, const FlatStmt *s) {
+static bool exec_if(Eval *e, const FlatStmt *s)
+{
     bool holds = var_elem(e, s->if_.cond, NULL, 0).bits;
     return exec_into(e, s, holds ? s->if_.then_b : s->if_.else_b, s->outs, s->nouts);
 }
 
 /* ---- host loops ---- */
 
-static bool loop_for(Eval *e, const FlatStmt *s) {
+static bool loop_for(Eval *e, const FlatStmt *s)
+{
     int64_t count = (int64_t)var_elem(e, s->loop.count, NULL, 0).bits;
     for (int64_t i = 0; i < count; i++) {
         bind_host(e, s->loop.index, (Elem){.bits = (uint64_t)i}, false);
-        if (!exec_into(e, s, s->loop.body, s->loop.params, s->loop.nparams)) return false;
+        if (!exec_into(e, s, s->loop.body, s->loop.params, s->loop.nparams))
+            return false;
     }
     return true;
 }
 
-static bool loop_while(Eval *e, const FlatStmt *s) {
+static bool loop_while(Eval *e, const FlatStmt *s)
+{
     for (;;) {
         Value holds;
-        if (!exec_block(e, s->loop.cond, &holds)) return false;
+        if (!exec_block(e, s->loop.cond, &holds))
+            return false;
         e->stmt = s;
-        if (!holds.host.bits) return true;
-        if (!exec_into(e, s, s->loop.body, s->loop.params, s->loop.nparams)) return false;
+        if (!holds.host.bits)
+            return true;
+        if (!exec_into(e, s, s->loop.body, s->loop.params, s->loop.nparams))
+            return false;
     }
 }
 
-static bool exec_loop(Eval *e, const FlatStmt *s) {
+static bool exec_loop(Eval *e, const FlatStmt *s)
+{
     uint32_t n = s->loop.nparams;
     Value *values = scratch_alloc(n, sizeof *values);
     take_values(e, s->loop.inits, n, NULL, 0, values);
@@ -266,16 +307,18 @@ typedef struct Lifted {
     const FlatStmt *s;
     Ctx *whole, *act;
     uint32_t n;
-    Value *state;   /* columns of act; behind them the outs, columns of whole, and act itself: roots */
-    Value *outs;    /* filled where instances have stopped; allocated with the first of them */
+    Value *state; /* columns of act; behind them the outs, columns of whole, and act itself: roots */
+    Value *outs;  /* filled where instances have stopped; allocated with the first of them */
     bool parked;
 } Lifted;
 
-static bool park_alloc(Lifted *l) {
+static bool park_alloc(Lifted *l)
+{
     for (uint32_t i = 0; i < l->n; i++) {
         CoreType t = l->state[i].type;
         Stored *s = stored_new(l->e, t, l->whole->n);
-        if (!s) return false;
+        if (!s)
+            return false;
         l->outs[i] = (Value){.kind = FLAT_COL, .type = t, .col = {l->whole, t, s->data}};
     }
     l->parked = true;
@@ -283,7 +326,8 @@ static bool park_alloc(Lifted *l) {
 }
 
 /* Writes the state of the instances idx of act to where they belong in the whole. */
-static bool park(Lifted *l, const Index *idx, uint64_t n) {
+static bool park(Lifted *l, const Index *idx, uint64_t n)
+{
     Eval *e = l->e;
     if (!l->parked && n == l->whole->n) { /* all at once: the state is the result */
         for (uint32_t i = 0; i < l->n; i++) {
@@ -292,7 +336,8 @@ static bool park(Lifted *l, const Index *idx, uint64_t n) {
         }
         return true;
     }
-    if (!l->parked && !park_alloc(l)) return false;
+    if (!l->parked && !park_alloc(l))
+        return false;
     for (uint32_t k = 0; k < l->n; k++) {
         uint32_t bytes = elem_bytes(l->state[k].type);
         for (uint64_t i = 0; i < n; i++)
@@ -305,13 +350,16 @@ static bool park(Lifted *l, const Index *idx, uint64_t n) {
 }
 
 /* The state of the instances idx of act goes on, in a context selected from the whole: paths stay one link long. */
-static bool go_on(Lifted *l, const Index *idx, uint64_t n) {
+static bool go_on(Lifted *l, const Index *idx, uint64_t n)
+{
     Index *map = index_new(l->e, n);
-    for (uint64_t i = 0; i < n; i++) map->at[i] = path_at(l->act->map ? l->act->map->at : NULL, idx->at[i]);
+    for (uint64_t i = 0; i < n; i++)
+        map->at[i] = path_at(l->act->map ? l->act->map->at : NULL, idx->at[i]);
     Ctx *act = ctx_select(l->e, l->whole, map, n);
     for (uint32_t k = 0; k < l->n; k++) {
         char *data = gather_col(l->e, l->state[k].type, l->state[k].col.data, idx, n);
-        if (!data) return false;
+        if (!data)
+            return false;
         l->state[k].col.ctx = act;
         l->state[k].col.data = data;
     }
@@ -319,18 +367,21 @@ static bool go_on(Lifted *l, const Index *idx, uint64_t n) {
     return true;
 }
 
-static void bind_state(Lifted *l) {
+static void bind_state(Lifted *l)
+{
     l->outs[l->n] = (Value){.kind = FLAT_CTX, .ctx = l->act};
     bind_ctx(l->e, l->s->loop_lifted.act, l->act);
     bind_values(l->e, l->s->loop_lifted.params, l->n, l->state);
 }
 
 /* Evaluates the condition, and parks those for which it fails. *running is how many go on. */
-static bool lifted_cond(Lifted *l, uint64_t *running) {
+static bool lifted_cond(Lifted *l, uint64_t *running)
+{
     Eval *e = l->e;
     Value cond;
     bind_state(l);
-    if (!exec_block(e, l->s->loop_lifted.cond, &cond)) return false;
+    if (!exec_block(e, l->s->loop_lifted.cond, &cond))
+        return false;
     e->stmt = l->s;
     FLAT_ASSERT(e, cond.col.ctx == l->act, "a condition of another context");
     uint64_t n = l->act->n;
@@ -339,28 +390,37 @@ static bool lifted_cond(Lifted *l, uint64_t *running) {
     e->counts.launches++;
     e->counts.readbacks++;
     e->counts.work += n;
-    if (*running < n && !park(l, no, n - *running)) return false;
+    if (*running < n && !park(l, no, n - *running))
+        return false;
     return *running == n || *running == 0 || go_on(l, yes, *running);
 }
 
-static bool lifted_rounds(Lifted *l) {
+static bool lifted_rounds(Lifted *l)
+{
     Eval *e = l->e;
     for (;;) {
         uint64_t running;
-        if (!lifted_cond(l, &running)) return false;
-        if (running == 0) return true;
+        if (!lifted_cond(l, &running))
+            return false;
+        if (running == 0)
+            return true;
         bind_state(l);
-        if (!exec_block(e, l->s->loop_lifted.body, l->state)) return false;
+        if (!exec_block(e, l->s->loop_lifted.body, l->state))
+            return false;
         e->stmt = l->s;
-        for (uint32_t i = 0; i < l->n; i++) FLAT_ASSERT(e, l->state[i].col.ctx == l->act, "state of another context");
+        for (uint32_t i = 0; i < l->n; i++)
+            FLAT_ASSERT(e, l->state[i].col.ctx == l->act, "state of another context");
     }
 }
 
-static void bind_empty(Eval *e, const FlatVar *vars, uint32_t n, Ctx *ctx) {
-    for (uint32_t i = 0; i < n; i++) bind_col(e, vars[i], ctx, no_elements());
+static void bind_empty(Eval *e, const FlatVar *vars, uint32_t n, Ctx *ctx)
+{
+    for (uint32_t i = 0; i < n; i++)
+        bind_col(e, vars[i], ctx, no_elements());
 }
 
-static bool exec_loop_lifted(Eval *e, const FlatStmt *s) {
+static bool exec_loop_lifted(Eval *e, const FlatStmt *s)
+{
     Ctx *whole = var_ctx(e, s->ctx);
     if (whole->n == 0) {
         bind_empty(e, s->outs, s->nouts, whole);
@@ -368,7 +428,7 @@ static bool exec_loop_lifted(Eval *e, const FlatStmt *s) {
     }
     uint32_t n = s->loop_lifted.nparams;
     Lifted l = {.e = e, .s = s, .whole = whole, .n = n};
-    l.act = ctx_new(e, CTX_SELECTED, whole, whole->n);
+    l.act = eval_ctx_new(e, CTX_SELECTED, whole, whole->n);
     Roots roots = {scratch_alloc(2 * n + 1u, sizeof(Value)), 2 * n + 1u, e->roots};
     l.state = roots.values;
     l.outs = roots.values + n;
@@ -379,7 +439,8 @@ static bool exec_loop_lifted(Eval *e, const FlatStmt *s) {
         l.state[i].col.ctx = l.act;
     }
     bool ok = lifted_rounds(&l);
-    if (ok) bind_values(e, s->outs, n, l.outs);
+    if (ok)
+        bind_values(e, s->outs, n, l.outs);
     e->roots = roots.outer;
     free(roots.values);
     return ok;
@@ -391,56 +452,68 @@ static bool exec_loop_lifted(Eval *e, const FlatStmt *s) {
 #if defined(__GNUC__)
 #define STACK_HERE() ((uintptr_t)__builtin_frame_address(0))
 #else
-#define STACK_HERE() ((uintptr_t)&(char){0})
+#define STACK_HERE() ((uintptr_t) & (char){0})
 #endif
 
 /* Runs a function on values; `ctx` is its context if it is lifted. */
-static bool exec_fn(Eval *e, const FlatFn *fn, Ctx *ctx, const Value *args, Value *results) {
-    if (e->depth >= DEEPEST_CALL || STACK_HERE() < e->stack_end) return flat_eval_fail_text(e, "recursion too deep");
+static bool exec_fn(Eval *e, const FlatFn *fn, Ctx *ctx, const Value *args, Value *results)
+{
+    if (e->depth >= DEEPEST_CALL || STACK_HERE() < e->stack_end)
+        return flat_eval_fail_text(e, "recursion too deep");
     const FlatStmt *call = e->stmt;
     Frame frame = {fn, scratch_alloc(fn->vars.n, sizeof(Value)), scratch_alloc(fn->vars.n, 1), e->frame};
     e->frame = &frame;
     e->stmt = NULL;
-    if (++e->depth > e->counts.max_depth) e->counts.max_depth = e->depth;
-    if (fn->lifted) bind_ctx(e, fn->ctx, ctx);
+    if (++e->depth > e->counts.max_depth)
+        e->counts.max_depth = e->depth;
+    if (fn->lifted)
+        bind_ctx(e, fn->ctx, ctx);
     bind_values(e, fn->params, fn->nparams, args);
     bool ok = exec_block(e, fn->body, results);
     e->depth--;
     e->frame = frame.caller;
-    if (ok) e->stmt = call;
+    if (ok)
+        e->stmt = call;
     free(frame.vars);
     free(frame.bound);
     return ok;
 }
 
-static bool exec_call(Eval *e, const FlatStmt *s) {
+static bool exec_call(Eval *e, const FlatStmt *s)
+{
     uint32_t n = s->call.nargs;
     Value *values = scratch_alloc((uint64_t)n + s->nouts, sizeof *values);
     take_values(e, s->call.args, n, s->dies, s->ndies, values);
     bool ok = exec_fn(e, s->call.fn, NULL, values, values + n);
-    if (ok) bind_values(e, s->outs, s->nouts, values + n);
+    if (ok)
+        bind_values(e, s->outs, s->nouts, values + n);
     free(values);
     return ok;
 }
 
 /* The joined context is the sites' instances, one site behind the other (FLATTENING section 6). */
-static bool join_arg(Eval *e, const FlatStmt *s, uint32_t k, Ctx *joined, Value *out) {
+static bool join_arg(Eval *e, const FlatStmt *s, uint32_t k, Ctx *joined, Value *out)
+{
     CoreType t = s->call_lifted.fn->vars.at[s->call_lifted.fn->params[k]].type;
     *out = (Value){.kind = FLAT_COL, .type = t, .col = {joined, t, NULL}};
     for (uint32_t i = 0; i < s->call_lifted.nsites; i++) { /* all instances at one site: nothing moves */
         const FlatSite *site = &s->call_lifted.sites[i];
         const Col *col = var_col(e, site->args[k], var_ctx(e, site->ctx));
-        if (col->ctx->n == joined->n) out->col.data = col->data;
+        if (col->ctx->n == joined->n)
+            out->col.data = col->data;
     }
-    if (out->col.data) return true;
+    if (out->col.data)
+        return true;
     Stored *all = stored_new(e, t, joined->n);
-    if (!all) return false;
+    if (!all)
+        return false;
     char *to = out->col.data = all->data;
     for (uint32_t i = 0; i < s->call_lifted.nsites; i++) {
         const FlatSite *site = &s->call_lifted.sites[i];
         const Col *col = var_col(e, site->args[k], var_ctx(e, site->ctx));
         uint64_t bytes = col->ctx->n * elem_bytes(t);
-        if (bytes) memcpy(to, col->data, bytes);
+        if (bytes)
+            memcpy(to, col->data, bytes);
         to += bytes;
     }
     e->counts.moved += joined->n;
@@ -449,18 +522,21 @@ static bool join_arg(Eval *e, const FlatStmt *s, uint32_t k, Ctx *joined, Value 
 }
 
 /* Each site gets its slice of the results. */
-static void bind_sites(Eval *e, const FlatStmt *s, const Value *results) {
+static void bind_sites(Eval *e, const FlatStmt *s, const Value *results)
+{
     uint64_t at = 0;
     for (uint32_t i = 0; i < s->call_lifted.nsites; i++) {
         const FlatSite *site = &s->call_lifted.sites[i];
         Ctx *ctx = var_ctx(e, site->ctx);
         for (uint32_t k = 0; k < s->call_lifted.nresults; k++)
-            bind_col(e, site->outs[k], ctx, ctx->n ? results[k].col.data + at * elem_bytes(results[k].type) : no_elements());
+            bind_col(e, site->outs[k], ctx,
+                     ctx->n ? results[k].col.data + at * elem_bytes(results[k].type) : no_elements());
         at += ctx->n;
     }
 }
 
-static bool exec_call_lifted(Eval *e, const FlatStmt *s) {
+static bool exec_call_lifted(Eval *e, const FlatStmt *s)
+{
     uint32_t nargs = s->call_lifted.nargs, nresults = s->call_lifted.nresults, busy = 0;
     uint64_t n = 0;
     for (uint32_t i = 0; i < s->call_lifted.nsites; i++) {
@@ -471,23 +547,26 @@ static bool exec_call_lifted(Eval *e, const FlatStmt *s) {
         bind_sites(e, s, NULL);
         return true;
     }
-    Ctx *joined = ctx_new(e, CTX_FN, NULL, n);
+    Ctx *joined = eval_ctx_new(e, CTX_FN, NULL, n);
     Value *values = scratch_alloc((uint64_t)nargs + nresults, sizeof *values);
     bool ok = true;
-    for (uint32_t k = 0; k < nargs && ok; k++) ok = join_arg(e, s, k, joined, &values[k]);
+    for (uint32_t k = 0; k < nargs && ok; k++)
+        ok = join_arg(e, s, k, joined, &values[k]);
     e->counts.lifted_calls++;
     e->counts.launches += busy > 1;
     ok = ok && exec_fn(e, s->call_lifted.fn, joined, values, values + nargs);
     for (uint32_t k = 0; k < nresults && ok; k++)
         FLAT_ASSERT(e, values[nargs + k].col.ctx == joined, "a result of another context");
-    if (ok) bind_sites(e, s, values + nargs);
+    if (ok)
+        bind_sites(e, s, values + nargs);
     free(values);
     return ok;
 }
 
 /* ---- statements ---- */
 
-static bool exec_kind(Eval *e, const FlatStmt *s) {
+static bool exec_kind(Eval *e, const FlatStmt *s)
+{
     switch (s->kind) {
     case FLAT_S_HOST: return exec_host(e, s);
     case FLAT_S_KERNEL: return exec_kernel(e, s);
@@ -516,12 +595,15 @@ static bool exec_kind(Eval *e, const FlatStmt *s) {
 
 static void check_read(void *ctx, FlatVar v) { (void)var_read(ctx, v); }
 
-static bool exec_stmt(Eval *e, const FlatStmt *s) {
+static bool exec_stmt(Eval *e, const FlatStmt *s)
+{
     e->stmt = s;
     collect_if_due(e);
     flat_stmt_reads(s, check_read, e);
-    if (may_capture(e->frame->fn, s)) flat_stmt_reads(s, share, e);
-    if (!exec_kind(e, s)) return false;
+    if (may_capture(e->frame->fn, s))
+        flat_stmt_reads(s, share, e);
+    if (!exec_kind(e, s))
+        return false;
     e->stmt = s;
     unbind(e, s->dies, s->ndies);
     return true;
@@ -539,13 +621,15 @@ typedef struct Job {
     bool ok;
 } Job;
 
-static bool run_entry(Job *job) {
+static bool run_entry(Job *job)
+{
     Eval *e = &job->eval;
     const FlatFn *fn = job->fn;
     uint32_t nargs = fn->nparams, nresults = fn->body->nresults;
     Value *values = scratch_alloc((uint64_t)nargs + nresults, sizeof *values);
     bool ok = true;
-    for (uint32_t i = 0; i < nargs && ok; i++) ok = value_from_core(e, &job->args[i], &values[i]);
+    for (uint32_t i = 0; i < nargs && ok; i++)
+        ok = value_from_core(e, &job->args[i], &values[i]);
     ok = ok && exec_fn(e, fn, NULL, values, values + nargs);
     for (uint32_t i = 0; i < nresults && ok; i++)
         job->results[i] = value_to_core(e, job->arena, values[nargs + i].type, values[nargs + i].host);
@@ -553,7 +637,8 @@ static bool run_entry(Job *job) {
     return ok;
 }
 
-static void *run_job(void *arg) {
+static void *run_job(void *arg)
+{
     Job *job = arg;
     job->eval.stack_end = STACK_HERE() - job->stack_bytes + STACK_RESERVE;
     job->ok = run_entry(job);
@@ -561,34 +646,42 @@ static void *run_job(void *arg) {
 }
 
 /* Tries ever smaller stacks, should the system be short of address space. */
-static bool run_on_big_stack(Job *job) {
+static bool run_on_big_stack(Job *job)
+{
     for (job->stack_bytes = STACK_BYTES; job->stack_bytes >= 4 * STACK_RESERVE; job->stack_bytes /= 2) {
         pthread_attr_t attributes;
         pthread_t thread;
-        if (pthread_attr_init(&attributes) != 0) return false;
+        if (pthread_attr_init(&attributes) != 0)
+            return false;
         bool started = pthread_attr_setstacksize(&attributes, job->stack_bytes) == 0 &&
                        pthread_create(&thread, &attributes, run_job, job) == 0;
         pthread_attr_destroy(&attributes);
-        if (started) return pthread_join(thread, NULL) == 0;
+        if (started)
+            return pthread_join(thread, NULL) == 0;
     }
     return false;
 }
 
 /* Bodies do not nest, so one environment does for all. */
-static Elem *env_new(const FlatProgram *p) {
+static Elem *env_new(const FlatProgram *p)
+{
     uint32_t n = 0;
     for (uint32_t i = 0; i < p->fns.n; i++)
-        if (p->fns.at[i]->core->vars.n > n) n = p->fns.at[i]->core->vars.n;
+        if (p->fns.at[i]->core->vars.n > n)
+            n = p->fns.at[i]->core->vars.n;
     return scratch_alloc(n, sizeof(Elem));
 }
 
 bool flat_eval(const FlatProgram *p, const FlatFn *fn, Arena *arena, const CoreValue *args, CoreValue *results,
-               EvalError *error, FlatCounts *counts) {
+               EvalError *error, FlatCounts *counts)
+{
     Job job = {.fn = fn, .arena = arena, .args = args, .results = results};
     job.eval = (Eval){.program = p, .error = error, .env = env_new(p), .random = 1};
-    if (!run_on_big_stack(&job)) flat_eval_fail_text(&job.eval, "internal: no thread for the interpreter");
+    if (!run_on_big_stack(&job))
+        flat_eval_fail_text(&job.eval, "internal: no thread for the interpreter");
     memory_free_all(&job.eval);
     free(job.eval.env);
-    if (counts) *counts = job.eval.counts;
+    if (counts)
+        *counts = job.eval.counts;
     return job.ok;
 }

@@ -19,7 +19,8 @@ typedef struct Printer {
 
 /* ---- variables ---- */
 
-static void print_var(const Printer *pr, FlatVar v) {
+static void print_var(const Printer *pr, FlatVar v)
+{
     if (v == FLAT_ROOT) {
         strbuf_add(pr->out, "root");
     } else if (v == FLAT_NO_VAR || v >= pr->fn->vars.n) {
@@ -31,34 +32,43 @@ static void print_var(const Printer *pr, FlatVar v) {
     }
 }
 
-static void print_vars(const Printer *pr, const FlatVar *vars, uint32_t n) {
+static void print_vars(const Printer *pr, const FlatVar *vars, uint32_t n)
+{
     for (uint32_t i = 0; i < n; i++) {
-        if (i) strbuf_add(pr->out, ", ");
+        if (i)
+            strbuf_add(pr->out, ", ");
         print_var(pr, vars[i]);
     }
 }
 
-static void print_type(StrBuf *out, CoreType t) {
-    for (int i = 0; i < t.rank; i++) strbuf_add(out, "[");
+static void print_type(StrBuf *out, CoreType t)
+{
+    for (int i = 0; i < t.rank; i++)
+        strbuf_add(out, "[");
     strbuf_add(out, scalar_name(t.scalar));
-    for (int i = 0; i < t.rank; i++) strbuf_add(out, "]");
+    for (int i = 0; i < t.rank; i++)
+        strbuf_add(out, "]");
 }
 
-static void print_ctx_info(const Printer *pr, const FlatVarInfo *info) {
+static void print_ctx_info(const Printer *pr, const FlatVarInfo *info)
+{
     switch (info->ctx_kind) {
     case CTX_FN: strbuf_add(pr->out, " : instances"); break;
     case CTX_NESTED: strbuf_add(pr->out, " : nested"); break;
     case CTX_SELECTED: strbuf_add(pr->out, " : selected"); break;
     }
-    if (info->ctx_kind == CTX_FN) return;
+    if (info->ctx_kind == CTX_FN)
+        return;
     strbuf_add(pr->out, " of ");
     print_var(pr, info->ctx);
 }
 
 /* A variable where it is bound: with its type and context. */
-static void print_binder(const Printer *pr, FlatVar v) {
+static void print_binder(const Printer *pr, FlatVar v)
+{
     print_var(pr, v);
-    if (v >= pr->fn->vars.n) return;
+    if (v >= pr->fn->vars.n)
+        return;
     const FlatVarInfo *info = &pr->fn->vars.at[v];
     if (info->kind == FLAT_CTX) {
         print_ctx_info(pr, info);
@@ -72,14 +82,17 @@ static void print_binder(const Printer *pr, FlatVar v) {
     }
 }
 
-static void print_binders(const Printer *pr, const FlatVar *vars, uint32_t n) {
+static void print_binders(const Printer *pr, const FlatVar *vars, uint32_t n)
+{
     for (uint32_t i = 0; i < n; i++) {
-        if (i) strbuf_add(pr->out, ", ");
+        if (i)
+            strbuf_add(pr->out, ", ");
         print_binder(pr, vars[i]);
     }
 }
 
-static void print_group(const Printer *pr, const char *before, const FlatVar *vars, uint32_t n) {
+static void print_group(const Printer *pr, const char *before, const FlatVar *vars, uint32_t n)
+{
     strbuf_printf(pr->out, "%s(", before);
     print_vars(pr, vars, n);
     strbuf_add(pr->out, ")");
@@ -87,19 +100,26 @@ static void print_group(const Printer *pr, const char *before, const FlatVar *va
 
 /* ---- core code in bodies ---- */
 
-static void print_core_var(const Printer *pr, CoreVar v) {
+static void print_core_var(const Printer *pr, CoreVar v)
+{
     const char *hint = v < pr->fn->core->vars.n ? pr->fn->core->vars.at[v].hint : NULL;
     strbuf_printf(pr->out, "%%%s%s%u", hint ? hint : "", hint ? "_" : "", v);
 }
 
-static void print_atom(const Printer *pr, CoreAtom a) {
-    if (!a.is_const) print_core_var(pr, a.var);
-    else if (scalar_is_float(a.type.scalar)) strbuf_printf(pr->out, "%s:0x%llx", scalar_name(a.type.scalar), (unsigned long long)a.bits);
-    else if (a.type.scalar == SC_BOOL) strbuf_add(pr->out, a.bits ? "true" : "false");
-    else strbuf_printf(pr->out, "%lld", (long long)(int64_t)a.bits);
+static void print_atom(const Printer *pr, CoreAtom a)
+{
+    if (!a.is_const)
+        print_core_var(pr, a.var);
+    else if (scalar_is_float(a.type.scalar))
+        strbuf_printf(pr->out, "%s:0x%llx", scalar_name(a.type.scalar), (unsigned long long)a.bits);
+    else if (a.type.scalar == SC_BOOL)
+        strbuf_add(pr->out, a.bits ? "true" : "false");
+    else
+        strbuf_printf(pr->out, "%lld", (long long)(int64_t)a.bits);
 }
 
-static void print_input(const Printer *pr, const FlatInput *in) {
+static void print_input(const Printer *pr, const FlatInput *in)
+{
     print_core_var(pr, in->as);
     strbuf_add(pr->out, " <- ");
     switch (in->kind) {
@@ -124,7 +144,8 @@ static void print_input(const Printer *pr, const FlatInput *in) {
     }
 }
 
-static void print_inputs(const Printer *pr, const FlatInputs *inputs, int depth) {
+static void print_inputs(const Printer *pr, const FlatInputs *inputs, int depth)
+{
     for (uint32_t i = 0; i < inputs->n; i++) {
         strbuf_indent(pr->out, depth);
         print_input(pr, &inputs->at[i]);
@@ -132,7 +153,8 @@ static void print_inputs(const Printer *pr, const FlatInputs *inputs, int depth)
     }
 }
 
-static void print_body(const Printer *pr, const FlatBody *body, int depth) {
+static void print_body(const Printer *pr, const FlatBody *body, int depth)
+{
     strbuf_add(pr->out, " ");
     print_var(pr, body->ctx);
     strbuf_add(pr->out, " {\n");
@@ -142,10 +164,12 @@ static void print_body(const Printer *pr, const FlatBody *body, int depth) {
     strbuf_add(pr->out, "}");
 }
 
-static void print_op(const Printer *pr, const FlatOp *op, int depth) {
+static void print_op(const Printer *pr, const FlatOp *op, int depth)
+{
     strbuf_add(pr->out, op->commutative ? " commutative op (" : " op (");
     for (uint32_t i = 0; i < op->op.nparams; i++) {
-        if (i) strbuf_add(pr->out, ", ");
+        if (i)
+            strbuf_add(pr->out, ", ");
         print_core_var(pr, op->op.params[i]);
     }
     strbuf_add(pr->out, ") {\n");
@@ -154,7 +178,8 @@ static void print_op(const Printer *pr, const FlatOp *op, int depth) {
     strbuf_indent(pr->out, depth);
     strbuf_add(pr->out, "} neutral (");
     for (uint32_t i = 0; i < op->k; i++) {
-        if (i) strbuf_add(pr->out, ", ");
+        if (i)
+            strbuf_add(pr->out, ", ");
         print_atom(pr, op->neutral[i]);
     }
     strbuf_add(pr->out, ")");
@@ -168,20 +193,23 @@ static void print_op(const Printer *pr, const FlatOp *op, int depth) {
 
 static void print_block(const Printer *pr, const FlatBlock *b, int depth);
 
-static void print_braced(const Printer *pr, const char *before, const FlatBlock *b, int depth) {
+static void print_braced(const Printer *pr, const char *before, const FlatBlock *b, int depth)
+{
     strbuf_printf(pr->out, "%s{\n", before);
     print_block(pr, b, depth + 1);
     strbuf_indent(pr->out, depth);
     strbuf_add(pr->out, "}");
 }
 
-static void print_in_ctx(const Printer *pr, FlatVar ctx, const char *before, const FlatVar *vars, uint32_t n) {
+static void print_in_ctx(const Printer *pr, FlatVar ctx, const char *before, const FlatVar *vars, uint32_t n)
+{
     strbuf_add(pr->out, " ");
     print_var(pr, ctx);
     print_group(pr, before, vars, n);
 }
 
-static void print_merge(const Printer *pr, const FlatStmt *s) {
+static void print_merge(const Printer *pr, const FlatStmt *s)
+{
     strbuf_add(pr->out, " ");
     print_var(pr, s->ctx);
     for (uint32_t i = 0; i < s->merge.nparts; i++) {
@@ -191,10 +219,12 @@ static void print_merge(const Printer *pr, const FlatStmt *s) {
     }
 }
 
-static void print_state(const Printer *pr, const FlatVar *params, const FlatVar *inits, uint32_t n) {
+static void print_state(const Printer *pr, const FlatVar *params, const FlatVar *inits, uint32_t n)
+{
     strbuf_add(pr->out, " (");
     for (uint32_t i = 0; i < n; i++) {
-        if (i) strbuf_add(pr->out, ", ");
+        if (i)
+            strbuf_add(pr->out, ", ");
         print_binder(pr, params[i]);
         strbuf_add(pr->out, " = ");
         print_var(pr, inits[i]);
@@ -202,7 +232,8 @@ static void print_state(const Printer *pr, const FlatVar *params, const FlatVar 
     strbuf_add(pr->out, ")");
 }
 
-static void print_loop(const Printer *pr, const FlatStmt *s, int depth) {
+static void print_loop(const Printer *pr, const FlatStmt *s, int depth)
+{
     print_state(pr, s->loop.params, s->loop.inits, s->loop.nparams);
     if (s->loop.index == FLAT_NO_VAR) {
         print_braced(pr, " while ", s->loop.cond, depth);
@@ -215,7 +246,8 @@ static void print_loop(const Printer *pr, const FlatStmt *s, int depth) {
     print_braced(pr, " do ", s->loop.body, depth);
 }
 
-static void print_loop_lifted(const Printer *pr, const FlatStmt *s, int depth) {
+static void print_loop_lifted(const Printer *pr, const FlatStmt *s, int depth)
+{
     strbuf_add(pr->out, " ");
     print_var(pr, s->ctx);
     strbuf_add(pr->out, " active ");
@@ -225,7 +257,8 @@ static void print_loop_lifted(const Printer *pr, const FlatStmt *s, int depth) {
     print_braced(pr, " do ", s->loop_lifted.body, depth);
 }
 
-static void print_call_lifted(const Printer *pr, const FlatStmt *s, int depth) {
+static void print_call_lifted(const Printer *pr, const FlatStmt *s, int depth)
+{
     strbuf_printf(pr->out, " %s", s->call_lifted.fn->name);
     for (uint32_t i = 0; i < s->call_lifted.nsites; i++) {
         const FlatSite *site = &s->call_lifted.sites[i];
@@ -238,15 +271,19 @@ static void print_call_lifted(const Printer *pr, const FlatStmt *s, int depth) {
     }
 }
 
-static void print_reduction(const Printer *pr, const FlatStmt *s, int depth) {
-    if (s->kind == FLAT_S_SCAN && s->reduce.exclusive) strbuf_add(pr->out, " exclusive");
-    if (s->kind == FLAT_S_HIST) print_group(pr, " size ", &s->reduce.size, 1);
+static void print_reduction(const Printer *pr, const FlatStmt *s, int depth)
+{
+    if (s->kind == FLAT_S_SCAN && s->reduce.exclusive)
+        strbuf_add(pr->out, " exclusive");
+    if (s->kind == FLAT_S_HIST)
+        print_group(pr, " size ", &s->reduce.size, 1);
     print_body(pr, &s->body, depth);
     print_op(pr, &s->reduce.op, depth);
 }
 
 /* Everything behind the statement's name. */
-static void print_operands(const Printer *pr, const FlatStmt *s, int depth) {
+static void print_operands(const Printer *pr, const FlatStmt *s, int depth)
+{
     switch (s->kind) {
     case FLAT_S_HOST:
     case FLAT_S_KERNEL:
@@ -292,11 +329,14 @@ static void print_operands(const Printer *pr, const FlatStmt *s, int depth) {
     }
 }
 
-static void print_dead(const Printer *pr, const char *before, const FlatVar *vars, uint32_t n) {
-    if (n) print_group(pr, before, vars, n);
+static void print_dead(const Printer *pr, const char *before, const FlatVar *vars, uint32_t n)
+{
+    if (n)
+        print_group(pr, before, vars, n);
 }
 
-static void print_stmt(const Printer *pr, const FlatStmt *s, int depth) {
+static void print_stmt(const Printer *pr, const FlatStmt *s, int depth)
+{
     strbuf_indent(pr->out, depth);
     if (s->kind != FLAT_S_CALL_LIFTED && s->nouts) {
         print_binders(pr, s->outs, s->nouts);
@@ -308,13 +348,15 @@ static void print_stmt(const Printer *pr, const FlatStmt *s, int depth) {
     strbuf_add(pr->out, "\n");
 }
 
-static void print_block(const Printer *pr, const FlatBlock *b, int depth) {
+static void print_block(const Printer *pr, const FlatBlock *b, int depth)
+{
     if (b->ndies) {
         strbuf_indent(pr->out, depth);
         print_dead(pr, "dies ", b->dies, b->ndies);
         strbuf_add(pr->out, "\n");
     }
-    for (uint32_t i = 0; i < b->stmts.n; i++) print_stmt(pr, b->stmts.at[i], depth);
+    for (uint32_t i = 0; i < b->stmts.n; i++)
+        print_stmt(pr, b->stmts.at[i], depth);
     strbuf_indent(pr->out, depth);
     strbuf_add(pr->out, "-> ");
     print_vars(pr, b->results, b->nresults);
@@ -322,22 +364,26 @@ static void print_block(const Printer *pr, const FlatBlock *b, int depth) {
     strbuf_add(pr->out, "\n");
 }
 
-static void print_fn(const Printer *pr) {
+static void print_fn(const Printer *pr)
+{
     const FlatFn *fn = pr->fn;
     strbuf_printf(pr->out, "fn %s (", fn->name);
     if (fn->lifted) {
         print_binder(pr, fn->ctx);
-        if (fn->nparams) strbuf_add(pr->out, ", ");
+        if (fn->nparams)
+            strbuf_add(pr->out, ", ");
     }
     print_binders(pr, fn->params, fn->nparams);
     strbuf_printf(pr->out, ")%s\n", fn->recursive ? " recursive" : "");
     print_block(pr, fn->body, 1);
 }
 
-void flat_print(StrBuf *out, const FlatProgram *p) {
+void flat_print(StrBuf *out, const FlatProgram *p)
+{
     for (uint32_t i = 0; i < p->fns.n; i++) {
         Printer pr = {out, p, p->fns.at[i]};
-        if (i) strbuf_add(out, "\n");
+        if (i)
+            strbuf_add(out, "\n");
         print_fn(&pr);
     }
 }

@@ -125,6 +125,7 @@ bool absorbable(Fl *f, Frame *fr, const CoreAtom *atoms, uint32_t n);
 /* Stores a delayed value in its own context, so that it is a HOST or COL variable. */
 void force(Fl *f, CoreVar v, Span span);
 FlatOp make_op(Fl *f, const CoreLambda *op, const CoreAtom *neutral, uint32_t k, bool commutative, Span span);
+void uses_add_direct(Fl *f, CoreStmt *s);
 void uses_drop_direct(Fl *f, CoreStmt *s);
 void uses_drop_deep(Fl *f, CoreStmt *s);
 void uses_drop_lambda(Fl *f, const CoreLambda *l);

@@ -32,7 +32,8 @@ typedef VEC(FlatVar) FlatVars;
 
 static Set set_new(const Liveness *l) { return arena_array(l->arena, uint64_t, l->words ? l->words : 1); }
 
-static Set set_copy(const Liveness *l, const uint64_t *from) {
+static Set set_copy(const Liveness *l, const uint64_t *from)
+{
     Set s = set_new(l);
     memcpy(s, from, l->words * sizeof *s);
     return s;
@@ -42,37 +43,47 @@ static bool set_has(const uint64_t *s, FlatVar v) { return (s[v / 64] >> (v % 64
 static void set_add(Set s, FlatVar v) { s[v / 64] |= (uint64_t)1 << (v % 64); }
 static void set_remove(Set s, FlatVar v) { s[v / 64] &= ~((uint64_t)1 << (v % 64)); }
 
-static void set_unite(const Liveness *l, Set into, const uint64_t *s) {
-    for (uint32_t i = 0; i < l->words; i++) into[i] |= s[i];
+static void set_unite(const Liveness *l, Set into, const uint64_t *s)
+{
+    for (uint32_t i = 0; i < l->words; i++)
+        into[i] |= s[i];
 }
 
-static void set_subtract(const Liveness *l, Set from, const uint64_t *s) {
-    for (uint32_t i = 0; i < l->words; i++) from[i] &= ~s[i];
+static void set_subtract(const Liveness *l, Set from, const uint64_t *s)
+{
+    for (uint32_t i = 0; i < l->words; i++)
+        from[i] &= ~s[i];
 }
 
 /* ---- what dies ---- */
 
-static bool owns(const FlatFn *fn, FlatVar v) {
+static bool owns(const FlatFn *fn, FlatVar v)
+{
     const FlatVarInfo *info = &fn->vars.at[v];
     return info->kind != FLAT_HOST || info->type.rank > 0;
 }
 
-static void list_add(const Liveness *l, FlatVars *list, FlatVar v) {
-    if (owns(l->fn, v)) vec_push(l->arena, list, v);
+static void list_add(const Liveness *l, FlatVars *list, FlatVar v)
+{
+    if (owns(l->fn, v))
+        vec_push(l->arena, list, v);
 }
 
 /* Adds to `list` the members of `a` that are not in `b`, in the order of their numbers. */
-static void list_difference(const Liveness *l, FlatVars *list, const uint64_t *a, const uint64_t *b) {
+static void list_difference(const Liveness *l, FlatVars *list, const uint64_t *a, const uint64_t *b)
+{
     for (uint32_t w = 0; w < l->words; w++) {
         uint64_t bits = a[w] & ~b[w];
         for (uint32_t i = 0; bits; i++, bits >>= 1)
-            if (bits & 1) list_add(l, list, w * 64 + i);
+            if (bits & 1)
+                list_add(l, list, w * 64 + i);
     }
 }
 
 /* ---- marking ---- */
 
-static void mark_read(void *ctx, FlatVar v) {
+static void mark_read(void *ctx, FlatVar v)
+{
     const Marker *m = ctx;
     while (v != FLAT_ROOT && v != FLAT_NO_VAR) {
         set_add(m->set, v);
@@ -81,7 +92,8 @@ static void mark_read(void *ctx, FlatVar v) {
     }
 }
 
-static void mark_one(void *ctx, FlatVar v) {
+static void mark_one(void *ctx, FlatVar v)
+{
     const Marker *m = ctx;
     set_add(m->set, v);
 }
@@ -90,7 +102,8 @@ typedef struct Uses {
     Marker read, bound;
 } Uses;
 
-static void collect_block(void *ctx, FlatBlock *b) {
+static void collect_block(void *ctx, FlatBlock *b)
+{
     Uses *u = ctx;
     for (uint32_t i = 0; i < b->stmts.n; i++) {
         const FlatStmt *s = b->stmts.at[i];
@@ -99,11 +112,13 @@ static void collect_block(void *ctx, FlatBlock *b) {
         flat_stmt_params(s, mark_one, &u->bound);
         flat_stmt_blocks(s, collect_block, u);
     }
-    for (uint32_t i = 0; i < b->nresults; i++) mark_one(&u->read, b->results[i]);
+    for (uint32_t i = 0; i < b->nresults; i++)
+        mark_one(&u->read, b->results[i]);
 }
 
 /* The variables of outside that the blocks of a loop use. */
-static Set loop_uses(const Liveness *l, const FlatStmt *s) {
+static Set loop_uses(const Liveness *l, const FlatStmt *s)
+{
     Uses u = {{l, set_new(l)}, {l, set_new(l)}};
     flat_stmt_params(s, mark_one, &u.bound);
     flat_stmt_blocks(s, collect_block, &u);
@@ -115,13 +130,15 @@ static Set loop_uses(const Liveness *l, const FlatStmt *s) {
 
 static void live_block(Liveness *l, FlatBlock *b, Set live);
 
-static void block_set_dies(FlatBlock *b, const FlatVars *dies) {
+static void block_set_dies(FlatBlock *b, const FlatVars *dies)
+{
     b->dies = dies->at;
     b->ndies = dies->n;
 }
 
 /* Both branches; `live` holds what is live after the statement, and then what is before the branches. */
-static void live_if(Liveness *l, FlatStmt *s, Set live) {
+static void live_if(Liveness *l, FlatStmt *s, Set live)
+{
     Set then_in = set_copy(l, live), else_in = set_copy(l, live);
     live_block(l, s->if_.then_b, then_in);
     live_block(l, s->if_.else_b, else_in);
@@ -135,7 +152,8 @@ static void live_if(Liveness *l, FlatStmt *s, Set live) {
 }
 
 /* A loop's blocks; `live` gains what they use. Adds to *dies what is used in the loop and not after it. */
-static void live_loop(Liveness *l, FlatStmt *s, Set live, FlatVars *dies) {
+static void live_loop(Liveness *l, FlatStmt *s, Set live, FlatVars *dies)
+{
     Set uses = loop_uses(l, s), params = set_new(l);
     Marker reads = {l, set_copy(l, uses)}, binds = {l, params};
     flat_stmt_reads(s, mark_read, &reads);
@@ -164,52 +182,66 @@ typedef struct OutsPass {
     FlatVars *dies;
 } OutsPass;
 
-static void bind_out(void *ctx, FlatVar v) {
+static void bind_out(void *ctx, FlatVar v)
+{
     OutsPass *o = ctx;
-    if (!set_has(o->live, v)) list_add(o->l, o->dies, v);
+    if (!set_has(o->live, v))
+        list_add(o->l, o->dies, v);
     set_remove(o->live, v);
 }
 
-static void live_stmt(Liveness *l, FlatStmt *s, Set live) {
+static void live_stmt(Liveness *l, FlatStmt *s, Set live)
+{
     FlatVars dies = {0};
     OutsPass outs = {l, live, &dies};
     flat_stmt_binds(s, bind_out, &outs);
     bool is_loop = s->kind == FLAT_S_LOOP || s->kind == FLAT_S_LOOP_LIFTED;
-    if (is_loop) live_loop(l, s, live, &dies);
-    if (s->kind == FLAT_S_IF) live_if(l, s, live);
+    if (is_loop)
+        live_loop(l, s, live, &dies);
+    if (s->kind == FLAT_S_IF)
+        live_if(l, s, live);
     Marker reads = {l, set_new(l)};
     flat_stmt_reads(s, mark_read, &reads);
-    if (!is_loop) list_difference(l, &dies, reads.set, live);
+    if (!is_loop)
+        list_difference(l, &dies, reads.set, live);
     set_unite(l, live, reads.set);
     s->dies = dies.at;
     s->ndies = dies.n;
 }
 
 /* `live`: on entry what is live after the block, on return what is live before it. */
-static void live_block(Liveness *l, FlatBlock *b, Set live) {
+static void live_block(Liveness *l, FlatBlock *b, Set live)
+{
     FlatVars ends = {0};
     block_set_dies(b, &ends);
     for (uint32_t i = 0; i < b->nresults; i++) {
-        if (set_has(live, b->results[i])) continue;
+        if (set_has(live, b->results[i]))
+            continue;
         set_add(live, b->results[i]);
         list_add(l, &ends, b->results[i]);
     }
     b->ends = ends.at;
     b->nends = ends.n;
-    for (uint32_t i = b->stmts.n; i-- > 0;) live_stmt(l, b->stmts.at[i], live);
+    for (uint32_t i = b->stmts.n; i-- > 0;)
+        live_stmt(l, b->stmts.at[i], live);
 }
 
-static void live_fn(FlatProgram *p, FlatFn *fn) {
+static void live_fn(FlatProgram *p, FlatFn *fn)
+{
     Liveness l = {p->arena, fn, (fn->vars.n + 63) / 64};
     Set live = set_new(&l), bound = set_new(&l);
     live_block(&l, fn->body, live);
-    for (uint32_t i = 0; i < fn->nparams; i++) set_add(bound, fn->params[i]);
-    if (fn->lifted) set_add(bound, fn->ctx);
+    for (uint32_t i = 0; i < fn->nparams; i++)
+        set_add(bound, fn->params[i]);
+    if (fn->lifted)
+        set_add(bound, fn->ctx);
     FlatVars unused = {0};
     list_difference(&l, &unused, bound, live);
     block_set_dies(fn->body, &unused);
 }
 
-void flat_liveness(FlatProgram *p) {
-    for (uint32_t i = 0; i < p->fns.n; i++) live_fn(p, p->fns.at[i]);
+void flat_liveness(FlatProgram *p)
+{
+    for (uint32_t i = 0; i < p->fns.n; i++)
+        live_fn(p, p->fns.at[i]);
 }

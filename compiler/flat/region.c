@@ -86,6 +86,7 @@ static void use_deep(void *ctx, CoreBlock *b)
 }
 
 void count_uses(Fl *f, CoreBlock *b) { UseWalk w = {f, 1}; use_deep(&w, b); }
+void uses_add_direct(Fl *f, CoreStmt *s) { UseWalk w = {f, 1}; core_stmt_atoms(s, use_atom, &w); }
 void uses_drop_direct(Fl *f, CoreStmt *s) { UseWalk w = {f, -1}; core_stmt_atoms(s, use_atom, &w); }
 void uses_drop_deep(Fl *f, CoreStmt *s)
 {

@@ -260,8 +260,57 @@ static bool step_arrays(Fl *f, Frame *fr, CoreStmt *s, FlatKind kind, const Core
     return true;
 }
 
+/* A scalar statement that the flattener adds to the open region. */
+static CoreStmt *add_open(Fl *f, Frame *fr, CoreKind kind, Span span, Scalar result, CoreAtom *out)
+{
+    CoreStmt *s = core_new_stmt(f->core, kind, span);
+    if (out) {
+        CoreVar v = fresh_core_var(f, core_scalar(result), NULL);
+        s->vars = one(f, v);
+        s->nvars = 1;
+        set_val(f, v, (Val){.kind = VAL_OPEN, .frame = fr, .var = FLAT_NO_VAR});
+        *out = core_var_atom(v, core_scalar(result));
+    }
+    vec_push(f->arena, &fr->open, s);
+    return s;
+}
+
+static CoreAtom add_prim(Fl *f, Frame *fr, CorePrim op, Span span, CoreAtom a, CoreAtom b)
+{
+    CoreAtom out;
+    CoreStmt *s = add_open(f, fr, CORE_PRIM, span, SC_BOOL, &out);
+    s->prim.op = op;
+    s->prim.nargs = 2;
+    s->prim.args = arena_array(f->arena, CoreAtom, 2);
+    s->prim.args[0] = a;
+    s->prim.args[1] = b;
+    uses_add_direct(f, s);
+    return out;
+}
+
+/* An update's index is checked in scalar code before it; the update itself ignores what is out of range. */
+static void check_update(Fl *f, Frame *fr, const CoreStmt *s)
+{
+    CoreAtom n, i = s->update.index;
+    CoreStmt *length = add_open(f, fr, CORE_LENGTH, s->span, SC_I64, &n);
+    length->length.array = s->update.array;
+    uses_add_direct(f, length);
+    CoreAtom low = add_prim(f, fr, PRIM_LE, s->span, core_i64(0), i);
+    CoreAtom high = add_prim(f, fr, PRIM_LT, s->span, i, n);
+    CoreAtom good = add_prim(f, fr, PRIM_AND, s->span, low, high);
+    CoreStmt *check = add_open(f, fr, CORE_CHECK, s->span, SC_BOOL, NULL);
+    check->site = s->site;
+    check->check.cond = good;
+    check->check.values[0] = i;
+    check->check.values[1] = n;
+    check->check.nvalues = 2;
+    uses_add_direct(f, check);
+}
+
 static bool step_update(Fl *f, Frame *fr, CoreStmt *s)
 {
+    if (s->site != CORE_NO_SITE)
+        check_update(f, fr, s);
     CoreAtom atoms[3] = {s->update.array, s->update.index, s->update.value};
     FlatVar in[3];
     finish(f, fr, atoms, 3, in, s->span);
@@ -479,9 +528,10 @@ static bool step_loop_host(Fl *f, Frame *fr, CoreStmt *s)
         r->loop.params[i] = new_value(f, fr->ctx, core_var_type(f->cf, v), f->cf->vars.at[v].hint);
         bind_value(f, v, r->loop.params[i]);
     }
-    if (s->loop.index != CORE_NO_VAR) {
-        r->loop.index = new_host(f, core_scalar(SC_I64), f->cf->vars.at[s->loop.index].hint);
-        bind_value(f, s->loop.index, r->loop.index);
+    if (!s->loop.cond) {
+        r->loop.index = new_host(f, core_scalar(SC_I64), "i");
+        if (s->loop.index != CORE_NO_VAR)
+            bind_value(f, s->loop.index, r->loop.index);
     }
     if (s->loop.cond)
         r->loop.cond = nested_block(f, fr->ctx, s->loop.cond, s->span);
@@ -508,7 +558,7 @@ static void count_to_while(Fl *f, CoreStmt *s)
         vars[i] = s->vars[i];
     }
     CoreType i64 = core_scalar(SC_I64), b = core_scalar(SC_BOOL);
-    CoreVar index = s->loop.index, up = fresh_core_var(f, i64, "i"), less = fresh_core_var(f, b, NULL);
+    CoreVar index = s->loop.index != CORE_NO_VAR ? s->loop.index : fresh_core_var(f, i64, "i"), up = fresh_core_var(f, i64, "i"), less = fresh_core_var(f, b, NULL);
     params[n] = index;
     inits[n] = core_i64(0);
     CoreStmt *inc = core_new_stmt(p, CORE_PRIM, s->span), *cmp = core_new_stmt(p, CORE_PRIM, s->span);

@@ -47,10 +47,10 @@ static void kernel_slice(ScalarEmitter *e, const CoreStmt *s) {
 }
 
 static void kernel_fail(ScalarEmitter *e, uint32_t site, const char *const values[3]) {
-    strbuf_indent(e->out, e->depth);
+    strbuf_indent(e->out, 2 * e->depth);
     strbuf_printf(e->out, "dp_error(heap, %uU, %s, %s, %s);\n", site, values[0], values[1], values[2]);
     if (!e->has_flag) return;
-    strbuf_indent(e->out, e->depth);
+    strbuf_indent(e->out, 2 * e->depth);
     strbuf_add(e->out, "failed = 1;\n");
 }
 
@@ -85,7 +85,7 @@ static void host_slice(ScalarEmitter *e, const CoreStmt *s) {
 }
 
 static void host_fail(ScalarEmitter *e, uint32_t site, const char *const values[3]) {
-    strbuf_indent(e->out, e->depth);
+    strbuf_indent(e->out, 2 * e->depth);
     strbuf_printf(e->out, "dp_fail(rt, %uU, %s, %s, %s);\n", site, values[0], values[1], values[2]);
 }
 

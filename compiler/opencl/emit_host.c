@@ -70,7 +70,7 @@ static const char *c_type(const HostEmitter *h, FlatVar v) {
     return NULL;
 }
 
-static void emit_c_type(HostEmitter *h, FlatVar v) {
+void host_type(HostEmitter *h, FlatVar v) {
     const char *type = c_type(h, v);
     if (type) strbuf_add(h->out, type);
     else strbuf_printf(h->out, "%s ", emit_type_name(host_info(h, v)->type.scalar));
@@ -78,7 +78,7 @@ static void emit_c_type(HostEmitter *h, FlatVar v) {
 
 void host_declare(HostEmitter *h, FlatVar v) {
     host_indent(h);
-    emit_c_type(h, v);
+    host_type(h, v);
     host_var(h, v);
     const FlatVarInfo *info = host_info(h, v);
     bool aggregate = info->kind == FLAT_COL || (info->kind == FLAT_HOST && info->type.rank > 0);
@@ -157,12 +157,12 @@ static void emit_signature(HostEmitter *h, const FlatFn *fn) {
     }
     for (uint32_t i = 0; i < fn->nparams; i++) {
         strbuf_add(h->out, ", ");
-        emit_c_type(h, fn->params[i]);
+        host_type(h, fn->params[i]);
         host_var(h, fn->params[i]);
     }
     for (uint32_t i = 0; i < fn->body->nresults; i++) {
         strbuf_add(h->out, ", ");
-        emit_c_type(h, result_var(fn, i));
+        host_type(h, result_var(fn, i));
         strbuf_printf(h->out, "*out%u", i);
     }
     strbuf_add(h->out, ")");
@@ -221,8 +221,8 @@ static void emit_declarations(HostEmitter *h) {
 /* ---- the file ---- */
 
 static const char prologue[] =
+    "#include \"dp_scalar.h\" /* before anything defines `bool` as a macro */\n"
     "#include \"dp_rt.h\"\n"
-    "#include \"dp_scalar.h\"\n"
     "\n"
     "/* Generated code names more than it uses. */\n"
     "#pragma GCC diagnostic ignored \"-Wunused-variable\"\n"

@@ -155,9 +155,8 @@ static void emit_next_state(HostEmitter *h, const FlatBlock *b, const FlatVar *p
     }
     for (uint32_t i = 0; i < n; i++) {
         host_indent(h);
-        strbuf_printf(h->out, "__typeof__(");
-        host_var(h, params[i]);
-        strbuf_printf(h->out, ") next%u = ", i);
+        host_type(h, params[i]);
+        strbuf_printf(h->out, "next%u = ", i);
         host_take_result(h, b, i);
         strbuf_add(h->out, ";\n");
     }

@@ -28,6 +28,7 @@ __attribute__((format(printf, 2, 3)))
 void host_printf(HostEmitter *h, const char *format, ...);
 void host_open(HostEmitter *h);                      /* "{" */
 void host_close(HostEmitter *h);                     /* "}" */
+void host_type(HostEmitter *h, FlatVar v);           /* "DpCtx *", with what stands before a name */
 void host_declare(HostEmitter *h, FlatVar v);        /* "DpCol v3 = {0};" */
 void host_release(HostEmitter *h, FlatVar v);
 /* "dp_col_move(&v3)" or "dp_col_retain(v3)"; a scalar's name. */

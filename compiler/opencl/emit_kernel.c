@@ -161,7 +161,7 @@ static void emit_col_input(KernelEmitter *ke, StrBuf *out, FlatVar v) {
 }
 
 static void emit_input(KernelEmitter *ke, ScalarEmitter *e, const FlatInput *in) {
-    strbuf_indent(e->out, e->depth);
+    strbuf_indent(e->out, 2 * e->depth);
     strbuf_printf(e->out, "%s ", emit_value_type(e, core_var_type(e->fn, in->as)));
     emit_var(e, in->as);
     strbuf_add(e->out, " = ");
@@ -184,7 +184,7 @@ static void emit_inputs(KernelEmitter *ke, ScalarEmitter *e, const FlatInputs *i
 /* ---- functions ---- */
 
 static ScalarEmitter scalar_emitter(const KernelEmitter *ke) {
-    return (ScalarEmitter){.out = ke->out, .fn = ke->k->fn->core, .dialect = &kernel_dialect, .depth = 2};
+    return (ScalarEmitter){.out = ke->out, .fn = ke->k->fn->core, .dialect = &kernel_dialect, .depth = 1};
 }
 
 /* Compilers and debuggers name the .dp line. */
@@ -199,15 +199,15 @@ static void emit_line_directive(KernelEmitter *ke) {
 
 /* "dp_val r; r.v0 = …; return r;" */
 static void emit_return(ScalarEmitter *e, const CoreAtom *results, uint32_t n) {
-    strbuf_indent(e->out, e->depth);
+    strbuf_indent(e->out, 2 * e->depth);
     strbuf_add(e->out, "dp_val r;\n");
     for (uint32_t i = 0; i < n; i++) {
-        strbuf_indent(e->out, e->depth);
+        strbuf_indent(e->out, 2 * e->depth);
         strbuf_printf(e->out, "r.v%u = ", i);
         emit_atom(e, results[i]);
         strbuf_add(e->out, ";\n");
     }
-    strbuf_indent(e->out, e->depth);
+    strbuf_indent(e->out, 2 * e->depth);
     if (n == 0) strbuf_add(e->out, "r.none = 0; ");
     strbuf_add(e->out, "return r;\n");
     strbuf_add(e->out, "}\n");
@@ -223,7 +223,7 @@ static void emit_body(KernelEmitter *ke) {
     emit_scalar_flag(&e, body->block);
     emit_scalar_block(&e, body->block);
     if (has_index(ke->k)) {
-        strbuf_indent(ke->out, e.depth);
+        strbuf_indent(ke->out, 2 * e.depth);
         strbuf_add(ke->out, "*index = ");
         emit_atom(&e, body->block->results[0]);
         strbuf_add(ke->out, ";\n");
@@ -234,7 +234,7 @@ static void emit_body(KernelEmitter *ke) {
 /* The operator's parameters are a's fields, then b's. */
 static void emit_op_parameters(KernelEmitter *ke, ScalarEmitter *e, const FlatOp *op) {
     for (uint32_t i = 0; i < 2 * op->k; i++) {
-        strbuf_indent(ke->out, e->depth);
+        strbuf_indent(ke->out, 2 * e->depth);
         strbuf_printf(ke->out, "%s ", emit_value_type(e, core_var_type(e->fn, op->op.params[i])));
         emit_var(e, op->op.params[i]);
         strbuf_printf(ke->out, " = %c.v%u;\n", i < op->k ? 'a' : 'b', i % op->k);

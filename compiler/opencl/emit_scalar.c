@@ -14,7 +14,9 @@ static bool fallible_prim(const CoreFn *fn, const CoreStmt *s) {
     return !s->prim.args[1].is_const || s->prim.args[1].bits == 0;
 }
 
+/* What follows f. */
 static void facts_add(ScalarFacts *f, ScalarFacts g) {
+    f->relies |= g.relies || (f->fallible && g.unchecked);
     f->fallible |= g.fallible;
     f->loop |= g.loop;
     f->while_loop |= g.while_loop;
@@ -34,8 +36,8 @@ static void facts_stmt(ScalarFacts *f, const CoreFn *fn, const CoreStmt *s) {
     switch (s->kind) {
     case CORE_PRIM: f->fallible |= fallible_prim(fn, s); break;
     case CORE_INDEX:
-        if (s->site != CORE_NO_SITE) f->fallible = true;
-        else f->unchecked = true;
+        if (s->site == CORE_NO_SITE) facts_add(f, (ScalarFacts){.unchecked = true});
+        else f->fallible = true;
         break;
     case CORE_SLICE: f->fallible |= s->site != CORE_NO_SITE; break;
     case CORE_CHECK: f->fallible = true; break;
@@ -56,6 +58,8 @@ ScalarFacts scalar_facts(const CoreFn *fn, const CoreBlock *b) {
 }
 
 /* ---- pieces ---- */
+
+static void indent(ScalarEmitter *e) { strbuf_indent(e->out, 2 * e->depth); }
 
 const char *emit_value_type(const ScalarEmitter *e, CoreType t) {
     return t.rank > 0 ? e->dialect->view_type : emit_type_name(t.scalar);
@@ -87,7 +91,7 @@ static const char *atom_text(ScalarEmitter *e, StrBuf *scratch, CoreAtom a) {
 /* "T x = " … ";", or for counted views the call that assigns. */
 static void bind_open(ScalarEmitter *e, CoreVar v, bool declare) {
     CoreType t = var_type(e, v);
-    strbuf_indent(e->out, e->depth);
+    indent(e);
     if (is_counted(e, t)) {
         strbuf_add(e->out, "dp_arr_set(rt, &");
         emit_var(e, v);
@@ -120,14 +124,14 @@ static void emit_assign(ScalarEmitter *e, CoreVar v, CoreAtom a, bool declare) {
 static void emit_declaration(ScalarEmitter *e, CoreVar v, bool zero) {
     CoreType t = var_type(e, v);
     if (is_counted(e, t)) return;
-    strbuf_indent(e->out, e->depth);
+    indent(e);
     strbuf_printf(e->out, "%s ", emit_value_type(e, t));
     emit_var(e, v);
     strbuf_add(e->out, !zero ? ";\n" : t.rank > 0 ? " = dp_make_view(0, 0);\n" : " = 0;\n");
 }
 
 static void emit_line(ScalarEmitter *e, const char *text) {
-    strbuf_indent(e->out, e->depth);
+    indent(e);
     strbuf_add(e->out, text);
     strbuf_add(e->out, "\n");
 }
@@ -163,19 +167,19 @@ static void emit_counted_select(ScalarEmitter *e, const CoreStmt *s) {
 /* The divisor becomes 1 where it is 0. */
 static void emit_divisor_check(ScalarEmitter *e, const CoreStmt *s) {
     Scalar t = core_atom_type(e->fn, s->prim.args[1]).scalar;
-    strbuf_indent(e->out, e->depth);
+    indent(e);
     strbuf_printf(e->out, "%s d", emit_type_name(t));
     emit_var(e, s->vars[0]);
     strbuf_add(e->out, " = ");
     emit_atom(e, s->prim.args[1]);
     strbuf_add(e->out, ";\n");
-    strbuf_indent(e->out, e->depth);
+    indent(e);
     strbuf_add(e->out, "if (d");
     emit_var(e, s->vars[0]);
     strbuf_add(e->out, " == 0) {\n");
     e->depth++;
     emit_failure(e, s->site, (const char *const[3]){"0", "0", "0"});
-    strbuf_indent(e->out, e->depth);
+    indent(e);
     strbuf_add(e->out, "d");
     emit_var(e, s->vars[0]);
     strbuf_add(e->out, " = 1;\n");
@@ -247,7 +251,7 @@ static void emit_index(ScalarEmitter *e, const CoreStmt *s) {
         return;
     }
     emit_declaration(e, s->vars[0], true);
-    strbuf_indent(e->out, e->depth);
+    indent(e);
     if (checked) {
         strbuf_add(e->out, "if ((dp_u64)");
         emit_atom(e, s->index.index);
@@ -260,7 +264,7 @@ static void emit_index(ScalarEmitter *e, const CoreStmt *s) {
     e->depth++;
     emit_element(e, s, false);
     if (checked) {
-        strbuf_indent(e->out, e->depth - 1);
+        strbuf_indent(e->out, 2 * (e->depth - 1));
         strbuf_add(e->out, "} else {\n");
         index_failure(e, s);
     }
@@ -290,7 +294,7 @@ static void emit_slice(ScalarEmitter *e, const CoreStmt *s) {
         return;
     }
     emit_declaration(e, s->vars[0], true);
-    strbuf_indent(e->out, e->depth);
+    indent(e);
     strbuf_add(e->out, "if (0 <= ");
     emit_atom(e, s->slice.from);
     strbuf_add(e->out, " && ");
@@ -304,7 +308,7 @@ static void emit_slice(ScalarEmitter *e, const CoreStmt *s) {
     strbuf_add(e->out, ") {\n");
     e->depth++;
     emit_slice_value(e, s, false);
-    strbuf_indent(e->out, e->depth - 1);
+    strbuf_indent(e->out, 2 * (e->depth - 1));
     strbuf_add(e->out, "} else {\n");
     slice_failure(e, s);
     e->depth--;
@@ -317,7 +321,7 @@ static void emit_check(ScalarEmitter *e, const CoreStmt *s) {
     StrBuf text[3] = {{0}, {0}, {0}};
     const char *values[3] = {"0", "0", "0"};
     for (uint32_t i = 0; i < s->check.nvalues && i < 3; i++) values[i] = atom_text(e, &text[i], s->check.values[i]);
-    strbuf_indent(e->out, e->depth);
+    indent(e);
     strbuf_add(e->out, "if (!");
     emit_atom(e, s->check.cond);
     strbuf_add(e->out, ") {\n");
@@ -338,7 +342,7 @@ static void emit_branch(ScalarEmitter *e, const CoreStmt *s, const CoreBlock *b)
 
 static void emit_if(ScalarEmitter *e, const CoreStmt *s) {
     for (uint32_t i = 0; i < s->nvars; i++) emit_declaration(e, s->vars[i], false);
-    strbuf_indent(e->out, e->depth);
+    indent(e);
     strbuf_add(e->out, "if (");
     emit_atom(e, s->if_.cond);
     strbuf_add(e->out, ") {\n");
@@ -362,7 +366,7 @@ static bool in_order(const CoreStmt *s) {
 static void emit_next_temporaries(ScalarEmitter *e, const CoreStmt *s) {
     for (uint32_t i = 0; i < s->loop.nparams; i++) {
         CoreVar v = s->loop.params[i];
-        strbuf_indent(e->out, e->depth);
+        indent(e);
         strbuf_printf(e->out, "%s next_", emit_value_type(e, var_type(e, v)));
         emit_var(e, v);
         strbuf_add(e->out, " = ");
@@ -390,7 +394,7 @@ static void emit_next_state(ScalarEmitter *e, const CoreStmt *s) {
 }
 
 static void emit_for_head(ScalarEmitter *e, const CoreStmt *s, bool test) {
-    strbuf_indent(e->out, e->depth);
+    indent(e);
     strbuf_add(e->out, "for (dp_i64 ");
     emit_var(e, s->loop.index);
     strbuf_add(e->out, " = 0; ");
@@ -406,7 +410,7 @@ static void emit_while_head(ScalarEmitter *e, const CoreStmt *s, bool test) {
     emit_line(e, "for (;;) {");
     e->depth++;
     emit_scalar_block(e, s->loop.cond);
-    strbuf_indent(e->out, e->depth);
+    indent(e);
     strbuf_add(e->out, test ? "if (failed || !" : "if (!");
     emit_atom(e, s->loop.cond->results[0]);
     strbuf_add(e->out, ") break;\n");
@@ -458,7 +462,7 @@ void emit_scalar_block(ScalarEmitter *e, const CoreBlock *b) {
 
 void emit_scalar_flag(ScalarEmitter *e, const CoreBlock *b) {
     ScalarFacts facts = scalar_facts(e->fn, b);
-    e->has_flag = facts.while_loop || (facts.fallible && (facts.loop || facts.unchecked));
+    e->has_flag = facts.while_loop || (facts.fallible && (facts.loop || facts.relies));
     e->may_have_failed = false;
     if (!e->has_flag) return;
     emit_line(e, facts.while_loop ? "dp_bool failed = *DP_AT(int, 0) != 0;" : "dp_bool failed = 0;");
@@ -474,7 +478,7 @@ typedef struct LocalsPass {
 static void local_var(void *ctx, CoreVar *v) {
     LocalsPass *p = ctx;
     if (!is_counted(p->e, var_type(p->e, *v))) return;
-    strbuf_indent(p->e->out, p->e->depth);
+    indent(p->e);
     strbuf_add(p->e->out, p->before);
     emit_var(p->e, *v);
     strbuf_add(p->e->out, p->after);

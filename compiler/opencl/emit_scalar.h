@@ -25,7 +25,7 @@ typedef struct ScalarEmitter {
     const CoreFn *fn;
     const Dialect *dialect;
     const char *const *names; /* by CoreVar: its name where it is not the usual one; or NULL */
-    int depth;                /* of indentation */
+    int depth;                /* of indentation: 4 spaces each */
     bool has_flag;            /* the function has a variable `failed` */
     bool may_have_failed;     /* a fallible statement stands before this place */
 } ScalarEmitter;
@@ -45,7 +45,8 @@ extern const Dialect kernel_dialect, host_dialect;
 typedef struct ScalarFacts {
     bool fallible;  /* something that may fail */
     bool loop, while_loop;
-    bool unchecked; /* an index that relies on an earlier check */
+    bool unchecked; /* an index without a check of its own */
+    bool relies;    /* such an index behind something that may have failed */
 } ScalarFacts;
 ScalarFacts scalar_facts(const CoreFn *fn, const CoreBlock *b);
 

@@ -387,7 +387,9 @@ arguments:
 postfix:
     primary
   | postfix INDEX_OPEN expr[index] BRACKET_CLOSE { $$ = EXPR(.kind = E_INDEX, .index = {$1, $index}); }
-  | postfix INDEX_OPEN expr[from] COLON expr[to] BRACKET_CLOSE { $$ = EXPR(.kind = E_SLICE, .slice = {$1, $from, $to}); }
+  | postfix INDEX_OPEN expr[from] COLON expr[to] BRACKET_CLOSE {
+        $$ = EXPR(.kind = E_SLICE, .slice = {$1, $from, $to});
+    }
   | postfix INDEX_OPEN expr[from] COLON BRACKET_CLOSE { $$ = EXPR(.kind = E_SLICE, .slice = {$1, $from, NULL}); }
   | postfix INDEX_OPEN COLON expr[to] BRACKET_CLOSE { $$ = EXPR(.kind = E_SLICE, .slice = {$1, NULL, $to}); }
   | postfix INDEX_OPEN COLON BRACKET_CLOSE { $$ = EXPR(.kind = E_SLICE, .slice = {$1, NULL, NULL}); }
@@ -492,8 +494,9 @@ typedef struct Expected {
 static void forget(Expected *e, const yysymbol_kind_t *kinds, size_t n) {
     for (size_t i = 0; i < n; i++) e->has[kinds[i]] = false;
 }
-#define FORGET(e, ...) \
-    forget((e), (const yysymbol_kind_t[]){__VA_ARGS__}, sizeof((yysymbol_kind_t[]){__VA_ARGS__}) / sizeof(yysymbol_kind_t))
+#define FORGET(e, ...)                                           \
+    forget((e), (const yysymbol_kind_t[]){__VA_ARGS__},          \
+           sizeof((yysymbol_kind_t[]){__VA_ARGS__}) / sizeof(yysymbol_kind_t))
 
 static void forget_expression_starts(Expected *e) {
     FORGET(e, YYSYMBOL_NAME, YYSYMBOL_WILD, YYSYMBOL_INT, YYSYMBOL_FLOAT, YYSYMBOL_CHAR, YYSYMBOL_STRING, YYSYMBOL_TRUE,

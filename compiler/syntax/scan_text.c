@@ -70,7 +70,8 @@ Expr *scan_malformed(ParseState *p, Span at, const char *text, uint32_t n) {
 }
 
 Expr *scan_malformed_string(ParseState *p, Span at, const char *text, uint32_t n) {
-    return build_expr(p, at, (Expr){.kind = E_STRING, .string = {(const uint8_t *)arena_strndup(p->session->arena, text, n), n}});
+    const uint8_t *copy = (const uint8_t *)arena_strndup(p->session->arena, text, n);
+    return build_expr(p, at, (Expr){.kind = E_STRING, .string = {copy, n}});
 }
 
 uint32_t scan_projection(ParseState *p, Span at, const char *text, uint32_t n) {

@@ -10,6 +10,8 @@
  * variables. Their rigid indices continue behind the enclosing definition's: the enclosing def has
  * rigids 0..k-1, the local one k..k+m-1. An instance of the local function carries only the m own
  * arguments; to specialise, extend the environment of the enclosing definition by them.
+ * The variables of a builtin are numbered as they first appear in its type. Definitions of one component
+ * share their variables, so that references among them carry the rigids themselves.
  *
  * Names resolve to
  *     REF_LOCAL    a pattern variable: `pat_id` of its PAT_NAME (record punning included), or a

@@ -54,8 +54,9 @@ static void collect_declared(Checker *c, Rigids *r, const Def *def)
             continue;
         const Type *t = type_prune(d->var);
         if (t->kind == TY_VAR && t->var.level <= r->level)
-            diag_error(c->s, def->name_span, "type parameter `%s` of `%s` is not free: it is a type of the outer definition",
-                       d->name, def->name);
+            diag_error(c->s, def->name_span,
+                       "type parameter `%s` of `%s` is not free: it is a type of the outer definition", d->name,
+                       def->name);
         collect(c, r, d->var);
     }
 }
@@ -75,7 +76,9 @@ static Name fresh_name(Checker *c, const Rigids *r, uint32_t *next)
     for (;;) {
         uint32_t k = (*next)++;
         char letter = (char)('a' + k % 26);
-        const char *text = k < 26 ? arena_printf(c->arena, "%c", letter) : arena_printf(c->arena, "%c%u", letter, k / 26);
+        const char *text = arena_printf(c->arena, "%c", letter);
+        if (k >= 26)
+            text = arena_printf(c->arena, "%c%u", letter, k / 26);
         Name name = intern_cstr(c->s, text);
         if (!is_declared(r, name))
             return name;

@@ -143,7 +143,8 @@ static void check_instance(Checker *c, const RefUse *use)
             mark(arg, true);
             continue;
         }
-        diag_error(c->s, use->e->span, "`%s` is used here with %s, but functions cannot be elements of sequences or results of a choice",
+        diag_error(c->s, use->e->span,
+                   "`%s` is used here with %s, but functions cannot be elements of sequences or results of a choice",
                    use->e->name, describe_type(c, arg));
         return;
     }

@@ -17,6 +17,8 @@ typedef struct DpParam {
 /* Is the ARG the name of a file? It is unless it can only be a literal: what begins like a literal and has neither a known
  * ending nor a slash. "./1" is always a file; "-" is one value from standard input. */
 bool dp_arg_is_file(const char *arg);
+/* Is it an option of the program ("-o", "--entry"), not a value such as -3 or -inf, nor "-" or "--"? */
+bool dp_arg_is_option(const char *arg);
 
 /* Reads the values of all parameters: argv[0..argc) holds the ARGs alone. On failure false, a message
  * in error (without a newline), and no leaves to free. */

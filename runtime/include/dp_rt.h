@@ -93,10 +93,10 @@ DpRefs *dp_refs_of_arr(DpRt *rt, const DpArr *a, uint32_t depth);
 DpRefs *dp_refs_of_col(DpRt *rt, const DpCol *c, uint32_t depth);
 DpRefs *dp_refs_union(DpRt *rt, DpRefs *a, DpRefs *b); /* takes ownership of both */
 void dp_refs_release(DpRt *rt, DpRefs *r);
-/* What the views of a fresh column (or of a fresh array's elements) may point into. Takes ownership of refs. */
+/* What the views of a fresh column (or of a fresh array's elements) may point into. Takes ownership of refs. The views that dp_scatter
+ * returns point into known blocks; for its columns dp_col_set_refs speaks of the elements there. */
 void dp_col_set_refs(DpRt *rt, DpCol *c, DpRefs *refs);
 void dp_arr_set_element_refs(DpRt *rt, DpArr *a, DpRefs *refs);
-void dp_col_set_element_refs(DpRt *rt, DpCol *c, DpRefs *refs); /* likewise for the elements of the fresh arrays that a column's views point to */
 
 /* ---- contexts ---- */
 DpCtx *dp_ctx_fn(DpRt *rt, uint64_t n);

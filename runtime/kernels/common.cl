@@ -1,6 +1,6 @@
 /* In front of every kernel, behind dp_scalar.h: addresses, views, the error record, 64-bit atomics where there are any.
  *
- * The heap is one buffer; an address is a byte offset in it. Its first 256 bytes hold the error record
+ * The heap is one buffer; an address is a byte offset in it. Its first bytes hold the error record
  * {int state, uint site, long values[3]}, all zero while nothing has failed. */
 #ifdef cl_khr_int64_base_atomics
 #pragma OPENCL EXTENSION cl_khr_int64_base_atomics : enable
@@ -75,4 +75,4 @@ static inline ulong dp_chunk_start(ulong n, ulong chunks, ulong c)
 
 /* Where a kernel leaves the few words that the host wants to know (DP_MAILBOX in internal.h). */
 #define DP_MAILBOX 64
-#define DP_BIN_INSTANCES 384 /* for hist_reduce.cl */
+#define DP_BIN_INSTANCES 768 /* for hist_reduce.cl */

@@ -1,5 +1,5 @@
 /* HIST: dp_body_at(i) gives a value and a bin of the instance's segment; bins start as the neutral element; out of range is ignored.
- * The bins of all segments lie one behind the other: segment s at bin_offsets[s] … bin_offsets[s + 1]; with one segment all `size`.
+ * The bins of all segments lie one behind the other: segment s at bin_offsets[s] ... bin_offsets[s + 1]; with one segment all `size`.
  *
  * dp_hist_fill stores the neutral elements. Then either dp_hist_add combines every value into its bin, by one atomic or a
  * compare-and-swap loop (one value of 4 bytes, or of 8 where the device has 64-bit atomics); or dp_hist_list stores values and

@@ -1,4 +1,4 @@
-/* The moves: gather, put, views from offsets, segments … complete kernels without user code, all of them maps.
+/* The moves: gather, put, views from offsets, segments ... complete kernels without user code, all of them maps.
  *
  * CPU: a work-item a chunk. GPU: a lane an element, striding over the grid. Guards: i < n. Kernels over elements of
  * segments walk the segments (CPU) or search (GPU); empty ones are skipped. Elements have 1, 2, 4, 8 or 16 bytes: the loop is

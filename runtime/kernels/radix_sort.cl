@@ -6,7 +6,7 @@
  *
  * CPU: a work-item a chunk, its 256 counters in private memory. GPU: a work-group of 256 a chunk, in tiles of a key a lane; a lane's
  * rank among the equal digits of its tile is counted by looking at the tile's digits in local memory, all lanes at the same one (a broadcast).
- * Barriers stand in the tile loop only, whose bounds are uniform. pos == 0 stands for positions 0, 1, 2 …. n > 0. */
+ * Barriers stand in the tile loop only, whose bounds are uniform. pos == 0 stands for positions 0, 1, 2 .... n > 0. */
 /* Floats: negative ones upside down, then the sign bit flipped; nan last; -0 equals 0. */
 static inline ulong dp_key_f32(uint bits)
 {

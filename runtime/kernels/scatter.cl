@@ -1,6 +1,6 @@
 /* SCATTER: dp_body_at(i) gives a value and an index into the destination of the instance's segment; out of range is ignored, of
  * several values to one index one is stored. The outputs are copies of the destinations, laid out one behind the other:
- * segment s at dest_offsets[s] … dest_offsets[s + 1]; with one segment all `length` elements.
+ * segment s at dest_offsets[s] ... dest_offsets[s + 1]; with one segment all `length` elements.
  *
  * CPU: a work-item a chunk of consecutive instances. GPU: a lane an instance, striding over the grid. Guards: i < n. Empty
  * segments have no instances and are walked over. */

@@ -21,6 +21,14 @@ bool dp_arg_is_file(const char *arg)
     return !is_number && *arg != '\0' && *arg != ' ';
 }
 
+bool dp_arg_is_option(const char *arg)
+{
+    if (arg[0] != '-' || !arg[1] || strcmp(arg, "--") == 0)
+        return false;
+    bool is_number = arg[1] >= '0' && arg[1] <= '9';
+    return !is_number && strcmp(arg, "-inf") != 0 && strcmp(arg, "-nan") != 0;
+}
+
 /* Standard input, read when it is first needed. */
 typedef struct Input {
     char *text;

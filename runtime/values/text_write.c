@@ -63,7 +63,7 @@ static void shortest(char *text, size_t bytes, double x, bool single)
     bool normal = fabs(x) >= (single ? (double)0x1p-126f : 0x1p-1022);
     for (int digits = normal ? least : 1; digits <= most; digits++) {
         snprintf(text, bytes, "%.*e", digits - 1, x);
-        if (reads_back(text, x, single))
+        if (digits == most || reads_back(text, x, single))
             return;
     }
 }

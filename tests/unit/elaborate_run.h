@@ -43,6 +43,19 @@ static const char *const test_prelude =
 
 /* ---- printing a value by its source type ---- */
 
+/* The fewest digits that read back the same, and a point in what looks like an integer. */
+static void print_float(StrBuf *out, double x, bool single)
+{
+    char text[64];
+    for (int digits = 1; digits <= 17; digits++) {
+        snprintf(text, sizeof text, "%.*g", digits, x);
+        if (single ? strtof(text, NULL) == (float)x : strtod(text, NULL) == x)
+            break;
+    }
+    strbuf_add(out, text);
+    strbuf_add(out, isfinite(x) && !strpbrk(text, ".e") ? ".0" : "");
+}
+
 static void print_scalar(StrBuf *out, Scalar s, uint64_t bits)
 {
     double x = 0;
@@ -52,15 +65,27 @@ static void print_scalar(StrBuf *out, Scalar s, uint64_t bits)
     } else if (s == SC_F32) {
         uint32_t low = (uint32_t)bits;
         memcpy(&f, &low, sizeof f);
-        strbuf_printf(out, "%.7g", (double)f);
+        print_float(out, (double)f, true);
     } else if (s == SC_F64) {
         memcpy(&x, &bits, sizeof x);
-        strbuf_printf(out, "%.15g", x);
+        print_float(out, x, false);
     } else if (scalar_is_signed(s)) {
         strbuf_printf(out, "%" PRId64, (int64_t)bits);
     } else {
         strbuf_printf(out, "%" PRIu64, bits);
     }
+}
+
+static void print_string(StrBuf *out, const CoreValue *v)
+{
+    strbuf_add(out, "\"");
+    for (uint64_t i = 0; i < v->n; i++) {
+        if (v->scalars[i] == '\n')
+            strbuf_add(out, "\\n");
+        else
+            strbuf_printf(out, v->scalars[i] >= ' ' && v->scalars[i] < 127 ? "%c" : "\\x%02x", (int)v->scalars[i]);
+    }
+    strbuf_add(out, "\"");
 }
 
 static void print_value(StrBuf *out, Arena *a, Type *t, const CoreValue *leaves);
@@ -97,6 +122,11 @@ static void print_array(StrBuf *out, Arena *a, Type *element, const CoreValue *l
 {
     uint32_t k = count_leaves(a, element);
     CoreValue *row = arena_array(a, CoreValue, k);
+    element = type_prune(element);
+    if (element->kind == TY_SCALAR && element->scalar == SC_U8) {
+        print_string(out, leaves);
+        return;
+    }
     strbuf_add(out, "[");
     for (uint64_t i = 0; i < leaves[0].n; i++) {
         strbuf_add(out, i ? ", " : "");

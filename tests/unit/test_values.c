@@ -545,6 +545,11 @@ static void test_arguments(void **state)
     for (size_t i = 0; i < sizeof files / sizeof *files; i++) assert_true(dp_arg_is_file(files[i]));
     static const char *const literals[] = {"[1]", "1", "-1", "1.5", "true", "nan", "-inf", "(1, 2)", "{x = 1}", "#a", "\"a.npy\"", "'c'"};
     for (size_t i = 0; i < sizeof literals / sizeof *literals; i++) assert_false(dp_arg_is_file(literals[i]));
+    static const char *const options[] = {"-o", "--entry", "-r", "--profile"};
+    for (size_t i = 0; i < sizeof options / sizeof *options; i++) assert_true(dp_arg_is_option(options[i]));
+    for (size_t i = 0; i < sizeof literals / sizeof *literals; i++) assert_false(dp_arg_is_option(literals[i]));
+    assert_false(dp_arg_is_option("-"));
+    assert_false(dp_arg_is_option("--"));
     DpType *ints = dp_type_parse("[i32]"), *flag = dp_type_parse("bool");
     DpLeaf a[1], b[1];
     DpParam params[] = {{"xs", ints, a}, {"go", flag, b}};

@@ -1,0 +1,52 @@
+/* The commands of dpc. Each takes the words behind its name and returns the exit status. */
+#ifndef DPC_COMMANDS_H
+#define DPC_COMMANDS_H
+
+#include "driver.h"
+
+typedef enum ExitStatus {
+    EXIT_OK = 0,
+    EXIT_PROGRAM = 1, /* the program's own error, a failing test */
+    EXIT_USAGE = 2,   /* usage or compile error */
+    EXIT_MEMORY = 3,
+    EXIT_DEVICE = 4
+} ExitStatus;
+
+int command_build(int argc, char **argv);
+int command_run(int argc, char **argv);
+int command_check(int argc, char **argv);
+int command_test(int argc, char **argv);
+int command_dump(int argc, char **argv);
+int command_devices(int argc, char **argv);
+
+/* Prints "dpc: error: …" and a hint; returns EXIT_USAGE. */
+#if defined(__GNUC__)
+__attribute__((format(printf, 1, 2)))
+#endif
+int usage_error(const char *format, ...);
+
+/* The value of an option: `arg` is "--name=value" or "--name". NULL if it is another one; "" without a value. */
+const char *option_value(const char *arg, const char *name);
+
+/* The stage that an evaluator's name stands for: core, fused or flat; else STAGE_NONE. */
+Stage evaluator_stage(const char *name, size_t n);
+
+/* ---- entries, for the interpreters ---- */
+/* An entry's types as values outside see them, and room for its arguments and result. */
+typedef struct EntryTypes {
+    const CoreEntry *entry;
+    struct DpType **params;
+    struct DpType *result;
+} EntryTypes;
+/* False after a message: no such entry, or a type too large. */
+bool entry_types_make(EntryTypes *t, const Compilation *c, const char *name);
+void entry_types_free(EntryTypes *t);
+
+struct DpLeaf;
+typedef enum EvalStatus { EVAL_OK, EVAL_FAILED /* the program's error, in *error */, EVAL_MEMORY } EvalStatus;
+/* Runs the entry at the stage reached. args: the leaves of all parameters; result: the result's leaves, to be freed. */
+EvalStatus entry_eval(const Compilation *c, const EntryTypes *t, const struct DpLeaf *args, struct DpLeaf *result,
+                      EvalError *error);
+uint32_t entry_arg_leaves(const EntryTypes *t);
+
+#endif

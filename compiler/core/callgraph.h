@@ -1,0 +1,38 @@
+/* Who calls whom: for the passes that move functions into each other. */
+#ifndef DPC_CALLGRAPH_H
+#define DPC_CALLGRAPH_H
+
+#include "core/core.h"
+
+typedef struct CallGraphNode {
+    CoreFn *fn;
+    uint32_t calls;      /* statements anywhere in the program that call it */
+    uint32_t self_calls; /* … among them, in its own body */
+    uint32_t size;       /* statements, nested ones included */
+    uint32_t group;      /* number of its strongly connected component; callees' groups have lower numbers */
+    uint32_t group_size;
+    bool is_entry;
+    bool reachable;      /* from an entry */
+    VEC(uint32_t) callees; /* one for each call */
+} CallGraphNode;
+
+typedef struct CallGraph {
+    CallGraphNode *nodes; /* by CoreFn.index */
+    uint32_t n;
+    uint32_t *order;      /* indices, callees before callers (within a group: any) */
+} CallGraph;
+
+CallGraph *callgraph_of(const CoreProgram *p, Arena *arena);
+static inline bool callgraph_recursive(const CallGraphNode *n) { return n->group_size > 1 || n->self_calls > 0; }
+/* Sets CoreFn.recursive. */
+void callgraph_set_recursive(const CallGraph *g);
+/* Removes functions that no entry reaches; without entries, all stay. */
+void core_drop_unreachable(CoreProgram *p);
+
+/* How a call is to be treated by core_expand_calls. */
+typedef bool ExpandCall(void *ctx, const CoreFn *callee);
+/* Replaces each call in fn that `expand` accepts by a copy of the callee's body as it is now; calls inside the
+ * copies are left alone. Returns how many. */
+uint32_t core_expand_calls(CoreProgram *p, CoreFn *fn, ExpandCall *expand, void *ctx);
+
+#endif

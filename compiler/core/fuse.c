@@ -1,0 +1,541 @@
+/* Fusion: producer into consumer.
+ *
+ *     ys = map n (x <- xs) { -> f x }                        s = reduce n (x <- xs) { y = f x; -> g y } …
+ *     s  = reduce n (y <- ys) { -> g y } …            ==>
+ *
+ * The producer must be a map without guard in the same block. If its results are read by this consumer only, its
+ * body moves; if by others too, it is copied, provided recomputing is no dearer than storing. Producers in
+ * outer blocks stay: moving them inward would repeat their work.
+ *
+ * Moving down is always allowed: the producer's inputs are still in scope, checks above it are still above
+ * it, and of several failures any one may be reported. A failure must not come under a condition, though: in
+ * a consumer with a guard, what may fail goes into the guard, which runs for every element. */
+#include "core/fuse_internal.h"
+
+#include <string.h>
+
+/* ---- variables ---- */
+
+VarUses *fuse_var(Fuser *f, CoreVar v)
+{
+    while (f->vars.n <= v)
+        vec_push(f->scratch, &f->vars, ((VarUses){0}));
+    return &f->vars.at[v];
+}
+
+CoreAtom fuse_resolve(Fuser *f, CoreAtom a)
+{
+    while (!a.is_const && fuse_var(f, a.var)->replaced)
+        a = f->vars.at[a.var].by;
+    return a;
+}
+
+/* v's occurrences are `by`'s from now on. They are rewritten when their block is reached. */
+void fuse_replace(Fuser *f, CoreVar v, CoreAtom by)
+{
+    by = fuse_resolve(f, by);
+    VarUses old = *fuse_var(f, v);
+    if (!by.is_const) {
+        VarUses *to = fuse_var(f, by.var);
+        to->all += old.all;
+        to->indexed += old.indexed;
+        to->lengths += old.lengths;
+    }
+    f->vars.at[v].replaced = true;
+    f->vars.at[v].by = by;
+}
+
+CoreStmt *fuse_def(Fuser *f, CoreAtom a) { return a.is_const ? NULL : fuse_var(f, a.var)->def; }
+
+static void add(uint32_t *count, int sign) { *count = sign > 0 ? *count + 1 : *count - 1; }
+
+void fuse_count_atom(Fuser *f, CoreAtom a, int sign)
+{
+    a = fuse_resolve(f, a);
+    if (!a.is_const)
+        add(&fuse_var(f, a.var)->all, sign);
+}
+
+typedef struct Counting { Fuser *f; int sign; } Counting;
+
+static void count_atom(void *ctx, CoreAtom *a)
+{
+    Counting *c = ctx;
+    fuse_count_atom(c->f, *a, c->sign);
+}
+
+static void count_block(void *ctx, CoreBlock *b)
+{
+    Counting *c = ctx;
+    for (uint32_t i = 0; i < b->stmts.n; i++) {
+        CoreStmt *s = b->stmts.at[i];
+        core_stmt_atoms(s, count_atom, c);
+        if (s->kind == CORE_INDEX)
+            add(&fuse_var(c->f, fuse_resolve(c->f, s->index.array).var)->indexed, c->sign);
+        else if (s->kind == CORE_LENGTH)
+            add(&fuse_var(c->f, fuse_resolve(c->f, s->length.array).var)->lengths, c->sign);
+        core_stmt_blocks(s, count_block, c);
+    }
+    for (uint32_t i = 0; i < b->nresults; i++)
+        count_atom(c, &b->results[i]);
+}
+
+void fuse_count_block(Fuser *f, CoreBlock *b, int sign)
+{
+    Counting c = {f, sign};
+    count_block(&c, b);
+}
+
+/* ---- building ---- */
+
+static void resolve_atom(void *ctx, CoreAtom *a) { *a = fuse_resolve(ctx, *a); }
+
+static void resolve_block(void *ctx, CoreBlock *b)
+{
+    for (uint32_t i = 0; i < b->stmts.n; i++) {
+        core_stmt_atoms(b->stmts.at[i], resolve_atom, ctx);
+        core_stmt_blocks(b->stmts.at[i], resolve_block, ctx);
+    }
+    for (uint32_t i = 0; i < b->nresults; i++)
+        resolve_atom(ctx, &b->results[i]);
+}
+
+static void cover_variables(Fuser *f)
+{
+    while (f->map.n < f->fn->vars.n) {
+        CoreVar v = f->map.n;
+        vec_push(f->scratch, &f->map, core_var_atom(v, f->fn->vars.at[v].type));
+    }
+}
+
+void fuse_set_copy(Fuser *f, CoreVar v, CoreAtom by)
+{
+    cover_variables(f);
+    f->map.at[v] = by;
+}
+
+static void reset_binder(void *ctx, CoreVar *v)
+{
+    Fuser *f = ctx;
+    fuse_set_copy(f, *v, core_var_atom(*v, f->fn->vars.at[*v].type));
+}
+
+static void reset_block(void *ctx, CoreBlock *b)
+{
+    for (uint32_t i = 0; i < b->stmts.n; i++) {
+        CoreStmt *s = b->stmts.at[i];
+        core_stmt_binders(s, reset_binder, ctx);
+        core_stmt_blocks(s, reset_block, ctx);
+        for (uint32_t j = 0; j < s->nvars; j++)
+            reset_binder(ctx, &s->vars[j]);
+    }
+}
+
+/* Replacements are carried out first: they may lead to variables that the block binds. Afterwards the map is the
+ * identity again, so that a later copy of a part sees no stale names. */
+CoreBlock *fuse_copy_block(Fuser *f, CoreBlock *b)
+{
+    resolve_block(f, b);
+    cover_variables(f);
+    CoreBlock *copy = core_copy_block(f->p, f->fn, f->fn, b, f->map.at);
+    reset_block(f, b);
+    fuse_count_block(f, copy, 1);
+    return copy;
+}
+
+CoreStmt *fuse_new_stmt(Fuser *f, CoreKind kind, Span span, uint32_t n, const CoreType *types)
+{
+    CoreStmt *s = core_new_stmt(f->p, kind, span);
+    s->nvars = n;
+    s->vars = arena_array(f->p->arena, CoreVar, n + 1);
+    for (uint32_t i = 0; i < n; i++)
+        s->vars[i] = core_new_var(f->p, f->fn, types[i], NULL);
+    return s;
+}
+
+CoreAtom fuse_push_prim(Fuser *f, CoreBlock *b, Span span, CorePrim op, CoreType t, CoreAtom x, CoreAtom y)
+{
+    CoreStmt *s = fuse_new_stmt(f, CORE_PRIM, span, 1, &t);
+    s->prim.op = op;
+    s->prim.nargs = core_prim_arity(op);
+    s->prim.args = arena_array(f->p->arena, CoreAtom, 2);
+    s->prim.args[0] = x;
+    s->prim.args[1] = y;
+    for (uint32_t i = 0; i < s->prim.nargs; i++)
+        fuse_count_atom(f, s->prim.args[i], 1);
+    core_push(f->p, b, s);
+    return core_var_atom(s->vars[0], t);
+}
+
+void fuse_prepend(Fuser *f, CoreBlock *b, const CoreBlock *front)
+{
+    CoreBlock joined = {0};
+    for (uint32_t i = 0; i < front->stmts.n; i++)
+        core_push(f->p, &joined, front->stmts.at[i]);
+    for (uint32_t i = 0; i < b->stmts.n; i++)
+        core_push(f->p, &joined, b->stmts.at[i]);
+    b->stmts.at = joined.stmts.at;
+    b->stmts.n = joined.stmts.n;
+    b->stmts.cap = joined.stmts.cap;
+}
+
+/* ---- what a body costs ---- */
+
+bool fuse_block_fallible(const Fuser *f, const CoreBlock *b)
+{
+    for (uint32_t i = 0; i < b->stmts.n; i++)
+        if (core_stmt_fallible(f->p, f->fn, b->stmts.at[i]))
+            return true;
+    return false;
+}
+
+static bool is_cheap_prim(CorePrim op, Scalar t)
+{
+    bool is_function = (op >= PRIM_SQRT && op <= PRIM_TANH) || op == PRIM_HYPOT || op == PRIM_POW;
+    bool divides = op == PRIM_DIV || op == PRIM_MOD;
+    return !is_function && !(divides && scalar_is_float(t) && op == PRIM_MOD);
+}
+
+bool fuse_is_cheap(const Fuser *f, const CoreBlock *b, uint32_t most, uint32_t reads)
+{
+    uint32_t nreads = 0;
+    if (b->stmts.n > most)
+        return false;
+    for (uint32_t i = 0; i < b->stmts.n; i++) {
+        const CoreStmt *s = b->stmts.at[i];
+        bool is_read = s->kind == CORE_INDEX || s->kind == CORE_LENGTH;
+        if ((s->kind != CORE_PRIM && s->kind != CORE_ATOM && !is_read) || core_stmt_fallible(f->p, f->fn, s))
+            return false;
+        if (s->kind == CORE_PRIM && !is_cheap_prim(s->prim.op, core_atom_type(f->fn, s->prim.args[0]).scalar))
+            return false;
+        nreads += is_read;
+    }
+    return nreads <= reads;
+}
+
+/* ---- a map into its consumer ---- */
+
+uint32_t fuse_times_input(Fuser *f, const CoreSoac *c, CoreVar v)
+{
+    uint32_t n = 0;
+    for (uint32_t i = 0; i < c->ninputs; i++)
+        n += fuse_resolve(f, c->inputs[i]).var == v;
+    return n;
+}
+
+/* Is the producer read by this consumer and nothing else? */
+static bool is_only_consumer(Fuser *f, const CoreStmt *producer, const CoreSoac *c)
+{
+    for (uint32_t i = 0; i < producer->nvars; i++)
+        if (fuse_var(f, producer->vars[i])->all != fuse_times_input(f, c, producer->vars[i]))
+            return false;
+    return true;
+}
+
+/* Is every result read only as an input, in this block? Then copies in all consumers save storing it. */
+static bool is_only_input(Fuser *f, const CoreStmt *producer)
+{
+    for (uint32_t i = 0; i < producer->nvars; i++) {
+        const VarUses *v = fuse_var(f, producer->vars[i]);
+        if (v->all != v->inputs)
+            return false;
+    }
+    return true;
+}
+
+/* iota, replicate and the like: nothing is read, little is computed. */
+static bool is_index_function(const Fuser *f, const CoreStmt *producer)
+{
+    return producer->map.ninputs == 0 && fuse_is_cheap(f, producer->map.body, 4, 0);
+}
+
+/* Worth computing in each consumer: a consumer then reads the inputs instead of the result. */
+static bool is_worth_copying(Fuser *f, const CoreStmt *producer)
+{
+    const CoreSoac *m = &producer->map;
+    return is_index_function(f, producer) ||
+           (is_only_input(f, producer) && m->ninputs <= 2 && fuse_is_cheap(f, m->body, 8, 1));
+}
+
+/* Does the block read an element that comes from the producer? */
+typedef struct Reading { Fuser *f; const CoreSoac *c; const CoreStmt *producer; bool found; } Reading;
+
+bool fuse_is_result_of(Fuser *f, const CoreStmt *producer, CoreAtom a, uint32_t *which)
+{
+    a = fuse_resolve(f, a);
+    for (uint32_t i = 0; i < producer->nvars && !a.is_const; i++)
+        if (producer->vars[i] == a.var) {
+            *which = i;
+            return true;
+        }
+    return false;
+}
+
+static void read_atom(void *ctx, CoreAtom *a)
+{
+    Reading *r = ctx;
+    CoreAtom x = fuse_resolve(r->f, *a);
+    uint32_t which;
+    for (uint32_t i = 0; i < r->c->ninputs && !x.is_const && !r->found; i++)
+        r->found = x.var == r->c->elements[i] && fuse_is_result_of(r->f, r->producer, r->c->inputs[i], &which);
+}
+
+static void read_block(void *ctx, CoreBlock *b)
+{
+    Reading *r = ctx;
+    for (uint32_t i = 0; i < b->stmts.n && !r->found; i++) {
+        core_stmt_atoms(b->stmts.at[i], read_atom, r);
+        core_stmt_blocks(b->stmts.at[i], read_block, r);
+    }
+    for (uint32_t i = 0; i < b->nresults; i++)
+        read_atom(r, &b->results[i]);
+}
+
+static bool reads_producer(Fuser *f, const CoreSoac *c, const CoreStmt *producer, CoreBlock *b)
+{
+    Reading r = {f, c, producer, false};
+    read_block(&r, b);
+    return r.found;
+}
+
+/* Where the producer's body goes in a consumer with a guard. */
+typedef enum Place { PLACE_NONE, PLACE_BODY, PLACE_GUARD, PLACE_BOTH } Place;
+
+static Place choose_place(Fuser *f, const CoreSoac *c, const CoreStmt *producer)
+{
+    if (!c->guard)
+        return PLACE_BODY;
+    bool fallible = fuse_block_fallible(f, producer->map.body);
+    bool in_guard = reads_producer(f, c, producer, c->guard), in_body = reads_producer(f, c, producer, c->body);
+    if (!in_guard && !fallible)
+        return PLACE_BODY;
+    if (!in_body)
+        return PLACE_GUARD;
+    return !fallible && fuse_is_cheap(f, producer->map.body, 8, 1) ? PLACE_BOTH : PLACE_NONE;
+}
+
+/* A copy of a soac with binders of its own. */
+static CoreSoac copy_soac(Fuser *f, const CoreSoac *m)
+{
+    CoreSoac copy = *m;
+    CoreVar old_index = m->index;
+    if (m->index != CORE_NO_VAR) {
+        copy.index = core_new_var(f->p, f->fn, core_scalar(SC_I64), f->fn->vars.at[m->index].hint);
+        fuse_set_copy(f, m->index, core_var_atom(copy.index, core_scalar(SC_I64)));
+    }
+    copy.inputs = arena_array(f->p->arena, CoreAtom, m->ninputs + 1);
+    copy.elements = arena_array(f->p->arena, CoreVar, m->ninputs + 1);
+    for (uint32_t i = 0; i < m->ninputs; i++) {
+        CoreVarInfo info = f->fn->vars.at[m->elements[i]];
+        copy.inputs[i] = fuse_resolve(f, m->inputs[i]);
+        copy.elements[i] = core_new_var(f->p, f->fn, info.type, info.hint);
+        fuse_set_copy(f, m->elements[i], core_var_atom(copy.elements[i], info.type));
+        fuse_count_atom(f, copy.inputs[i], 1);
+        fuse_var(f, copy.inputs[i].var)->inputs++;
+    }
+    copy.body = fuse_copy_block(f, m->body);
+    if (m->index != CORE_NO_VAR)
+        reset_binder(f, &old_index);
+    for (uint32_t i = 0; i < m->ninputs; i++)
+        reset_binder(f, &m->elements[i]);
+    return copy;
+}
+
+/* The consumer's inputs that the producer makes are replaced by the producer's own inputs. `m` is the producer's
+ * soac or a copy of it, and is used up. */
+void fuse_join_inputs(Fuser *f, CoreSoac *c, const CoreStmt *producer, const CoreSoac *m)
+{
+    CoreAtom *inputs = arena_array(f->p->arena, CoreAtom, c->ninputs + m->ninputs + 1);
+    CoreVar *elements = arena_array(f->p->arena, CoreVar, c->ninputs + m->ninputs + 1);
+    uint32_t n = 0, which;
+    for (uint32_t i = 0; i < c->ninputs; i++) {
+        if (fuse_is_result_of(f, producer, c->inputs[i], &which)) {
+            VarUses *used = fuse_var(f, producer->vars[which]);
+            used->all--;
+            used->inputs--;
+            fuse_replace(f, c->elements[i], m->body->results[which]);
+            continue;
+        }
+        inputs[n] = c->inputs[i];
+        elements[n++] = c->elements[i];
+    }
+    for (uint32_t i = 0; i < m->ninputs; i++) {
+        inputs[n] = m->inputs[i];
+        elements[n++] = m->elements[i];
+    }
+    c->inputs = inputs;
+    c->elements = elements;
+    c->ninputs = n;
+    if (c->index == CORE_NO_VAR)
+        c->index = m->index;
+    else if (m->index != CORE_NO_VAR)
+        fuse_replace(f, m->index, core_var_atom(c->index, core_scalar(SC_I64)));
+    for (uint32_t i = 0; i < m->body->nresults; i++) /* no longer occurrences: the results were replaced by what they are */
+        fuse_count_atom(f, m->body->results[i], -1);
+}
+
+/* In the guard and in the body: the body gets a copy of the producer's statements, and is itself copied with
+ * that copy's results for the elements; the guard then gets the statements themselves. */
+static void place_in_both(Fuser *f, CoreSoac *c, const CoreStmt *producer, const CoreSoac *m)
+{
+    CoreBlock *again = fuse_copy_block(f, m->body);
+    uint32_t which;
+    for (uint32_t i = 0; i < c->ninputs; i++)
+        if (fuse_is_result_of(f, producer, c->inputs[i], &which))
+            fuse_set_copy(f, c->elements[i], again->results[which]);
+    CoreBlock *body = fuse_copy_block(f, c->body);
+    for (uint32_t i = 0; i < c->ninputs; i++)
+        reset_binder(f, &c->elements[i]);
+    fuse_count_block(f, c->body, -1);
+    for (uint32_t i = 0; i < again->nresults; i++)
+        fuse_count_atom(f, again->results[i], -1);
+    c->body = body;
+    fuse_prepend(f, c->body, again);
+    fuse_join_inputs(f, c, producer, m);
+    fuse_prepend(f, c->guard, m->body);
+}
+
+static void fuse_map(Fuser *f, CoreSoac *c, const CoreStmt *producer, Place place, bool move)
+{
+    CoreSoac m = move ? producer->map : copy_soac(f, &producer->map);
+    if (place == PLACE_BOTH) {
+        place_in_both(f, c, producer, &m);
+    } else {
+        fuse_join_inputs(f, c, producer, &m);
+        fuse_prepend(f, place == PLACE_GUARD ? c->guard : c->body, m.body);
+    }
+    if (move)
+        fuse_count_atom(f, m.domain, -1);
+}
+
+/* ---- the walk ---- */
+
+/* A map in this block, or an index function in any block around. */
+static bool is_producer(const Fuser *f, const CoreStmt *s, const CoreBlock *b)
+{
+    return s && s->kind == CORE_MAP && !s->map.guard &&
+           (f->vars.at[s->vars[0]].block == b || is_index_function(f, s));
+}
+
+static void forget(CoreStmt **stmts, uint32_t n, const CoreStmt *s)
+{
+    for (uint32_t i = n; i-- > 0;)
+        if (stmts[i] == s) {
+            stmts[i] = NULL;
+            return;
+        }
+}
+
+/* One producer into stmts[at]. */
+static bool fuse_one(Fuser *f, const CoreBlock *b, CoreStmt **stmts, uint32_t at)
+{
+    CoreSoac *c = core_stmt_soac(stmts[at]);
+    for (uint32_t i = 0; i < c->ninputs; i++) {
+        const CoreStmt *producer = fuse_def(f, fuse_resolve(f, c->inputs[i]));
+        if (!is_producer(f, producer, b))
+            continue;
+        bool is_here = f->vars.at[producer->vars[0]].block == b;
+        bool move = is_here && is_only_consumer(f, producer, c);
+        if (!move && (fuse_block_fallible(f, producer->map.body) || !is_worth_copying(f, producer)))
+            continue;
+        Place place = choose_place(f, c, producer);
+        if (place == PLACE_NONE)
+            continue;
+        fuse_map(f, c, producer, place, move);
+        if (move)
+            forget(stmts, at, producer);
+        return true;
+    }
+    return false;
+}
+
+static void fuse_block(void *ctx, CoreBlock *b);
+
+static void note_block(Fuser *f, CoreBlock *b, CoreStmt *s)
+{
+    for (uint32_t i = 0; i < s->nvars; i++) {
+        VarUses *v = fuse_var(f, s->vars[i]);
+        v->def = s;
+        v->block = b;
+    }
+}
+
+/* How often the block's sequences are inputs right here. */
+static void count_inputs(Fuser *f, const CoreBlock *b)
+{
+    for (uint32_t i = 0; i < b->stmts.n; i++) {
+        const CoreSoac *soac = core_stmt_soac(b->stmts.at[i]);
+        for (uint32_t j = 0; soac && j < soac->ninputs; j++)
+            fuse_var(f, fuse_resolve(f, soac->inputs[j]).var)->inputs++;
+    }
+}
+
+static void fuse_stmt(Fuser *f, CoreBlock *b, CoreStmt **stmts, uint32_t at)
+{
+    if (!core_stmt_soac(stmts[at]))
+        return;
+    while (fuse_one(f, b, stmts, at))
+        continue;
+}
+
+void fuse_emit(Fuser *f, CoreBlock *b, CoreStmt *s)
+{
+    core_stmt_atoms(s, resolve_atom, f);
+    if (s->kind == CORE_INDEX && fuse_index(f, b, s))
+        return;
+    note_block(f, b, s);
+    core_push(f->p, b, s);
+}
+
+/* `index` into maps that need not be stored: before the rest, as it makes new statements. */
+static void fuse_indices(Fuser *f, CoreBlock *b)
+{
+    CoreBlock old = *b;
+    b->stmts.at = NULL;
+    b->stmts.n = b->stmts.cap = 0;
+    for (uint32_t i = 0; i < old.stmts.n; i++)
+        fuse_emit(f, b, old.stmts.at[i]);
+}
+
+static void fuse_block(void *ctx, CoreBlock *b)
+{
+    Fuser *f = ctx;
+    fuse_indices(f, b);
+    count_inputs(f, b);
+    CoreStmt **stmts = b->stmts.at;
+    uint32_t n = b->stmts.n, left = 0;
+    for (uint32_t i = 0; i < n; i++)
+        if (stmts[i])
+            fuse_stmt(f, b, stmts, i);
+    for (uint32_t i = 0; i < n; i++) /* filters last: by now each chain of maps is one consumer */
+        while (stmts[i] && fuse_filter(f, b, stmts, i))
+            continue;
+    for (uint32_t i = 0; i < n; i++)
+        if (stmts[i])
+            fuse_count(f, b, stmts, i, n);
+    for (uint32_t i = 0; i < n; i++)
+        if (stmts[i])
+            stmts[left++] = stmts[i];
+    b->stmts.n = left;
+    for (uint32_t i = 0; i < left; i++) {
+        core_stmt_atoms(stmts[i], resolve_atom, f);
+        core_stmt_blocks(stmts[i], fuse_block, f);
+    }
+    for (uint32_t i = 0; i < b->nresults; i++)
+        b->results[i] = fuse_resolve(f, b->results[i]);
+}
+
+static void fuse_fn(CoreProgram *p, CoreFn *fn)
+{
+    Fuser f = {.p = p, .fn = fn, .scratch = arena_create()};
+    fuse_count_block(&f, fn->body, 1);
+    fuse_block(&f, fn->body);
+    arena_destroy(f.scratch);
+}
+
+void core_fuse(CoreProgram *p)
+{
+    core_refresh(p);
+    for (uint32_t i = 0; i < p->fns.n; i++)
+        fuse_fn(p, p->fns.at[i]);
+}

@@ -1,0 +1,303 @@
+/* A filter is a map with a guard: it keeps a part of the elements. Its consumer can go over all of them and do
+ * nothing where the guard does not hold, if it does not ask for positions:
+ *
+ *     ys = map n (x <- xs) guard { g x } { -> f x }
+ *     m  = length ys
+ *     zs = map m (y <- ys) { -> h y }              ==>   zs = map n (x <- xs) guard { g x } { -> h (f x) }
+ *     s  = reduce m (y <- ys) { -> h y } neutral e ==>   s  = reduce n (x <- xs) { -> if g x then h (f x) else e }
+ *     hist, scatter                                ==>   … else position -1, which they ignore
+ *     m alone                                      ==>   m  = reduce n (x <- xs) { -> i64 (g x) } neutral 0 add    */
+#include "core/fuse_internal.h"
+
+#include <string.h>
+
+/* ---- conditions ---- */
+
+static bool is_filter(const CoreStmt *s) { return s && s->kind == CORE_MAP && s->map.guard; }
+
+/* Scalar code only, so that putting it under an `if` splits nothing parallel. */
+static bool is_scalar_block(const CoreBlock *b)
+{
+    for (uint32_t i = 0; i < b->stmts.n; i++) {
+        const CoreStmt *s = b->stmts.at[i];
+        switch (s->kind) {
+        case CORE_ATOM: case CORE_PRIM: case CORE_LENGTH: case CORE_INDEX: case CORE_SLICE: case CORE_CHECK: break;
+        case CORE_IF:
+            if (!is_scalar_block(s->if_.then_b) || !is_scalar_block(s->if_.else_b))
+                return false;
+            break;
+        case CORE_UPDATE: case CORE_ARRAY: case CORE_LOOP: case CORE_CALL: case CORE_MAP: case CORE_REDUCE:
+        case CORE_SCAN: case CORE_SCATTER: case CORE_HIST: case CORE_ARGSORT: case CORE_FLATTEN:
+            return false;
+        }
+    }
+    return true;
+}
+
+/* Does anything read the filter but the consumer's inputs and one `length`? Then that `length`, else NULL. */
+static CoreStmt *only_length(Fuser *f, const CoreStmt *filter, const CoreSoac *c)
+{
+    uint32_t lengths = 0, which;
+    CoreStmt *length = fuse_def(f, fuse_resolve(f, c->domain));
+    for (uint32_t i = 0; i < filter->nvars; i++) {
+        const VarUses *v = fuse_var(f, filter->vars[i]);
+        lengths += v->lengths;
+        if (v->all != v->lengths + fuse_times_input(f, c, filter->vars[i]))
+            return NULL;
+    }
+    if (lengths != 1 || !length || length->kind != CORE_LENGTH ||
+        !fuse_is_result_of(f, filter, length->length.array, &which))
+        return NULL;
+    return length;
+}
+
+static bool takes_only(Fuser *f, const CoreStmt *filter, const CoreSoac *c)
+{
+    uint32_t which;
+    for (uint32_t i = 0; i < c->ninputs; i++)
+        if (!fuse_is_result_of(f, filter, c->inputs[i], &which))
+            return false;
+    return c->ninputs > 0;
+}
+
+static bool can_take_kind(const Fuser *f, const CoreStmt *s, const CoreStmt *filter)
+{
+    const CoreSoac *c = core_stmt_soac(s);
+    if (s->kind == CORE_MAP)
+        return !c->guard || filter->map.body->stmts.n == 0;
+    if (s->kind == CORE_SCAN || !is_scalar_block(c->body) || !is_scalar_block(filter->map.body))
+        return false;
+    for (uint32_t i = 0; s->kind == CORE_SCATTER && i < s->nvars; i++)
+        if (core_var_type(f->fn, s->vars[i]).rank > 1)
+            return false;
+    return true;
+}
+
+/* ---- joining ---- */
+
+static void push_if(Fuser *f, CoreBlock *b, Span span, CoreAtom cond, CoreBlock *then_b, CoreBlock *else_b)
+{
+    CoreType *types = arena_array(f->scratch, CoreType, then_b->nresults + 1);
+    for (uint32_t i = 0; i < then_b->nresults; i++)
+        types[i] = core_atom_type(f->fn, then_b->results[i]);
+    CoreStmt *s = fuse_new_stmt(f, CORE_IF, span, then_b->nresults, types);
+    s->if_.cond = cond;
+    s->if_.then_b = then_b;
+    s->if_.else_b = else_b;
+    core_push(f->p, b, s);
+    b->nresults = s->nvars;
+    b->results = arena_array(f->p->arena, CoreAtom, s->nvars + 1);
+    for (uint32_t i = 0; i < s->nvars; i++) {
+        b->results[i] = core_var_atom(s->vars[i], types[i]);
+        fuse_count_atom(f, b->results[i], 1);
+    }
+}
+
+/* { guard's statements; -> if its result then `inner` else `otherwise` } */
+static CoreBlock *guarded(Fuser *f, Span span, const CoreBlock *guard, CoreBlock *inner, uint32_t n, CoreAtom *otherwise)
+{
+    CoreBlock *b = core_new_block(f->p), *else_b = core_new_block(f->p);
+    else_b->results = otherwise;
+    else_b->nresults = n;
+    for (uint32_t i = 0; i < n; i++)
+        fuse_count_atom(f, otherwise[i], 1);
+    fuse_prepend(f, b, guard);
+    push_if(f, b, span, fuse_resolve(f, guard->results[0]), inner, else_b);
+    return b;
+}
+
+/* What the body gives for an element that was filtered out. */
+static CoreAtom *nothing(Fuser *f, const CoreStmt *s)
+{
+    uint32_t extra = s->kind == CORE_REDUCE ? 0 : 1;
+    CoreAtom *results = arena_array(f->p->arena, CoreAtom, s->nvars + extra + 1);
+    if (extra)
+        results[0] = core_i64(-1);
+    for (uint32_t i = 0; i < s->nvars; i++) {
+        if (s->kind == CORE_REDUCE)
+            results[i] = s->reduce.neutral[i];
+        else if (s->kind == CORE_HIST)
+            results[1 + i] = s->hist.neutral[i];
+        else
+            results[1 + i] = core_const(core_var_type(f->fn, s->vars[i]).scalar, 0);
+    }
+    return results;
+}
+
+static void take_filter(Fuser *f, CoreStmt *s, const CoreStmt *filter)
+{
+    CoreSoac *c = core_stmt_soac(s);
+    const CoreSoac *m = &filter->map;
+    fuse_count_atom(f, c->domain, -1);
+    c->domain = m->domain;
+    fuse_join_inputs(f, c, filter, m);
+    if (s->kind == CORE_MAP && !c->guard) {
+        c->guard = m->guard;
+        fuse_prepend(f, c->body, m->body);
+    } else if (s->kind == CORE_MAP) {
+        CoreAtom *no = arena_array(f->p->arena, CoreAtom, 1);
+        *no = core_const(SC_BOOL, 0);
+        c->guard = guarded(f, s->span, m->guard, c->guard, 1, no);
+    } else {
+        fuse_prepend(f, c->body, m->body);
+        c->body = guarded(f, s->span, m->guard, c->body, c->body->nresults, nothing(f, s));
+    }
+}
+
+static void forget(CoreStmt **stmts, uint32_t n, const CoreStmt *s)
+{
+    for (uint32_t i = 0; i < n; i++)
+        if (stmts[i] == s)
+            stmts[i] = NULL;
+}
+
+/* ---- the length, if it is wanted as well ---- */
+
+typedef struct Search { Fuser *f; CoreVar v; bool found; } Search;
+
+static void search_atom(void *ctx, CoreAtom *a)
+{
+    Search *s = ctx;
+    CoreAtom x = fuse_resolve(s->f, *a);
+    s->found |= !x.is_const && x.var == s->v;
+}
+
+static void search_block(void *ctx, CoreBlock *b)
+{
+    Search *s = ctx;
+    for (uint32_t i = 0; i < b->stmts.n && !s->found; i++) {
+        core_stmt_atoms(b->stmts.at[i], search_atom, s);
+        core_stmt_blocks(b->stmts.at[i], search_block, s);
+    }
+    for (uint32_t i = 0; i < b->nresults; i++)
+        search_atom(s, &b->results[i]);
+}
+
+/* Only a map has the filter's length; the `length` moves behind it, if nothing needs it before. */
+static bool length_can_wait(Fuser *f, CoreStmt **stmts, uint32_t at, const CoreStmt *length)
+{
+    Search search = {f, length->vars[0], false};
+    uint32_t from = at;
+    if (stmts[at]->kind != CORE_MAP || stmts[at]->map.guard)
+        return false;
+    while (stmts[from] != length)
+        from--;
+    for (uint32_t i = from + 1; i < at && !search.found; i++)
+        if (stmts[i]) {
+            core_stmt_atoms(stmts[i], search_atom, &search);
+            core_stmt_blocks(stmts[i], search_block, &search);
+        }
+    core_stmt_blocks(stmts[at], search_block, &search);
+    return !search.found;
+}
+
+static void move_length_behind(Fuser *f, CoreStmt **stmts, uint32_t at, CoreStmt *length)
+{
+    uint32_t from = at;
+    CoreStmt *map = stmts[at];
+    while (stmts[from] != length)
+        from--;
+    memmove(&stmts[from], &stmts[from + 1], (at - from) * sizeof *stmts);
+    stmts[at] = length;
+    length->length.array = core_var_atom(map->vars[0], core_var_type(f->fn, map->vars[0]));
+    fuse_count_atom(f, length->length.array, 1);
+    fuse_var(f, map->vars[0])->lengths++;
+}
+
+bool fuse_filter(Fuser *f, const CoreBlock *b, CoreStmt **stmts, uint32_t at)
+{
+    CoreSoac *c = core_stmt_soac(stmts[at]);
+    if (!c || c->index != CORE_NO_VAR || c->ninputs == 0 || stmts[at]->nvars == 0)
+        return false;
+    CoreAtom first = fuse_resolve(f, c->inputs[0]);
+    const CoreStmt *filter = fuse_def(f, first);
+    if (!is_filter(filter) || fuse_var(f, first.var)->block != b)
+        return false;
+    CoreStmt *length = takes_only(f, filter, c) && can_take_kind(f, stmts[at], filter) ? only_length(f, filter, c) : NULL;
+    if (!length || fuse_var(f, length->vars[0])->block != b)
+        return false;
+    bool unused = fuse_var(f, length->vars[0])->all == 1; /* but as the consumer's domain */
+    if (!unused && !length_can_wait(f, stmts, at, length))
+        return false;
+    take_filter(f, stmts[at], filter);
+    if (unused)
+        forget(stmts, at, length);
+    forget(stmts, at, filter);
+    if (!unused)
+        move_length_behind(f, stmts, at, length);
+    return true;
+}
+
+/* ---- counting ---- */
+
+static CoreLambda add_operator(Fuser *f, Span span)
+{
+    CoreType t = core_scalar(SC_I64);
+    CoreLambda op = {.nparams = 2, .params = arena_array(f->p->arena, CoreVar, 2), .body = core_new_block(f->p)};
+    CoreAtom x[2];
+    for (uint32_t i = 0; i < 2; i++) {
+        op.params[i] = core_new_var(f->p, f->fn, t, NULL);
+        x[i] = core_var_atom(op.params[i], t);
+    }
+    op.body->results = arena_array(f->p->arena, CoreAtom, 1);
+    op.body->results[0] = fuse_push_prim(f, op.body, span, PRIM_ADD, t, x[0], x[1]);
+    op.body->nresults = 1;
+    fuse_count_atom(f, op.body->results[0], 1);
+    return op;
+}
+
+static CoreStmt *count_stmt(Fuser *f, const CoreStmt *filter)
+{
+    CoreType t = core_scalar(SC_I64);
+    CoreStmt *s = fuse_new_stmt(f, CORE_REDUCE, filter->span, 1, &t);
+    s->reduce.soac = filter->map;
+    CoreBlock *body = s->reduce.soac.body = filter->map.guard;
+    s->reduce.soac.guard = NULL;
+    CoreAtom holds = body->results[0];
+    fuse_count_atom(f, holds, -1);
+    body->results[0] = fuse_push_prim(f, body, filter->span, PRIM_CONVERT, t, holds, holds);
+    fuse_count_atom(f, body->results[0], 1);
+    fuse_count_block(f, filter->map.body, -1);
+    s->reduce.neutral = arena_array(f->p->arena, CoreAtom, 1);
+    s->reduce.neutral[0] = core_i64(0);
+    s->reduce.op = add_operator(f, filter->span);
+    s->reduce.commutative = true;
+    return s;
+}
+
+/* How many statements of this block, behind `at`, ask for the filter's length? */
+static uint32_t lengths_here(Fuser *f, CoreStmt **stmts, uint32_t at, uint32_t n)
+{
+    uint32_t count = 0, which;
+    for (uint32_t i = at + 1; i < n; i++)
+        count += stmts[i] && stmts[i]->kind == CORE_LENGTH &&
+                 fuse_is_result_of(f, stmts[at], stmts[i]->length.array, &which);
+    return count;
+}
+
+void fuse_count(Fuser *f, CoreBlock *b, CoreStmt **stmts, uint32_t at, uint32_t n)
+{
+    CoreStmt *filter = stmts[at];
+    uint32_t lengths = 0, which;
+    if (!is_filter(filter) || fuse_block_fallible(f, filter->map.body))
+        return;
+    for (uint32_t i = 0; i < filter->nvars; i++) {
+        const VarUses *v = fuse_var(f, filter->vars[i]);
+        lengths += v->lengths;
+        if (v->all != v->lengths)
+            return;
+    }
+    if (lengths == 0 || lengths_here(f, stmts, at, n) != lengths)
+        return;
+    CoreStmt *count = count_stmt(f, filter);
+    stmts[at] = count;
+    VarUses *v = fuse_var(f, count->vars[0]);
+    v->def = count;
+    v->block = b;
+    for (uint32_t i = at + 1; i < n; i++)
+        if (stmts[i] && stmts[i]->kind == CORE_LENGTH &&
+            fuse_is_result_of(f, filter, stmts[i]->length.array, &which)) {
+            fuse_replace(f, stmts[i]->vars[0], core_var_atom(count->vars[0], core_scalar(SC_I64)));
+            stmts[i] = NULL;
+        }
+}

@@ -1,0 +1,88 @@
+/* ys = map n at p (x <- xs) { -> f p x }            x = xs[i]
+ * y  = ys[i]                                 ==>    y = f i x
+ *
+ * Done if f is a handful of cheap operations, and ys then need not be stored: because nothing but `index` reads
+ * it, or because it is an index function like iota or replicate, which reads nothing. */
+#include "core/fuse_internal.h"
+
+static bool is_only_indexed(Fuser *f, const CoreStmt *producer)
+{
+    for (uint32_t i = 0; i < producer->nvars; i++) {
+        const VarUses *v = fuse_var(f, producer->vars[i]);
+        if (v->all != v->indexed)
+            return false;
+    }
+    return true;
+}
+
+static bool is_better_computed(Fuser *f, const CoreStmt *producer)
+{
+    if (!producer || producer->kind != CORE_MAP || producer->map.guard)
+        return false;
+    const CoreSoac *m = &producer->map;
+    if (m->ninputs == 0 && fuse_is_cheap(f, m->body, 4, 0))
+        return true;
+    return m->ninputs <= 2 && fuse_is_cheap(f, m->body, 4, 1) && is_only_indexed(f, producer);
+}
+
+/* The bounds check that the `index` would have made. */
+static void push_check(Fuser *f, CoreBlock *b, const CoreStmt *stmt, CoreAtom n)
+{
+    CoreType type_bool = core_scalar(SC_BOOL);
+    CoreAtom i = stmt->index.index;
+    CoreAtom low = fuse_push_prim(f, b, stmt->span, PRIM_LE, type_bool, core_i64(0), i);
+    CoreAtom high = fuse_push_prim(f, b, stmt->span, PRIM_LT, type_bool, i, n);
+    CoreStmt *check = fuse_new_stmt(f, CORE_CHECK, stmt->span, 0, NULL);
+    check->check.cond = fuse_push_prim(f, b, stmt->span, PRIM_AND, type_bool, low, high);
+    check->check.nvalues = 2;
+    check->check.values[0] = i;
+    check->check.values[1] = n;
+    check->site = stmt->site;
+    fuse_count_atom(f, check->check.cond, 1);
+    fuse_count_atom(f, i, 1);
+    fuse_count_atom(f, n, 1);
+    core_push(f->p, b, check);
+}
+
+static CoreAtom push_element(Fuser *f, CoreBlock *b, Span span, CoreAtom xs, CoreAtom i)
+{
+    CoreType t = core_element(core_atom_type(f->fn, xs));
+    CoreStmt *s = fuse_new_stmt(f, CORE_INDEX, span, 1, &t);
+    s->index.array = xs;
+    s->index.index = i;
+    fuse_count_atom(f, xs, 1);
+    fuse_count_atom(f, i, 1);
+    fuse_var(f, xs.var)->indexed++;
+    fuse_emit(f, b, s);
+    return core_var_atom(s->vars[0], t);
+}
+
+bool fuse_index(Fuser *f, CoreBlock *b, const CoreStmt *stmt)
+{
+    CoreStmt *producer = fuse_def(f, stmt->index.array);
+    uint32_t which;
+    if (!is_better_computed(f, producer) || !fuse_is_result_of(f, producer, stmt->index.array, &which))
+        return false;
+    CoreSoac *m = &producer->map;
+    CoreAtom i = stmt->index.index;
+    if (stmt->site != CORE_NO_SITE)
+        push_check(f, b, stmt, fuse_resolve(f, m->domain));
+    if (m->index != CORE_NO_VAR)
+        fuse_set_copy(f, m->index, i);
+    for (uint32_t j = 0; j < m->ninputs; j++)
+        fuse_set_copy(f, m->elements[j], push_element(f, b, stmt->span, fuse_resolve(f, m->inputs[j]), i));
+    CoreBlock *body = fuse_copy_block(f, m->body);
+    if (m->index != CORE_NO_VAR)
+        fuse_set_copy(f, m->index, core_var_atom(m->index, core_scalar(SC_I64)));
+    for (uint32_t j = 0; j < m->ninputs; j++)
+        fuse_set_copy(f, m->elements[j], core_var_atom(m->elements[j], core_var_type(f->fn, m->elements[j])));
+    for (uint32_t j = 0; j < body->stmts.n; j++)
+        fuse_emit(f, b, body->stmts.at[j]);
+    fuse_replace(f, stmt->vars[0], body->results[which]);
+    for (uint32_t j = 0; j < body->nresults; j++)
+        fuse_count_atom(f, body->results[j], -1);
+    fuse_count_atom(f, stmt->index.array, -1);
+    fuse_var(f, stmt->index.array.var)->indexed--;
+    fuse_count_atom(f, i, -1);
+    return true;
+}

@@ -1,0 +1,64 @@
+/* Shared by fusion's files: fuse.c (the walk, a map into its consumer), fuse_filter.c (a filter into its
+ * consumer), fuse_index.c (an element of a map that need not be stored). */
+#ifndef DPC_FUSE_INTERNAL_H
+#define DPC_FUSE_INTERNAL_H
+
+#include "core/passes.h"
+
+typedef struct VarUses {
+    uint32_t all;        /* occurrences */
+    uint32_t inputs;     /* … as inputs of parallel operations in the block that binds it */
+    uint32_t indexed;    /* … as the sequence of an `index`, at any depth */
+    uint32_t lengths;    /* … of a `length` */
+    CoreStmt *def;       /* the statement that binds it, once its block was reached */
+    const CoreBlock *block; /* … and the block */
+    bool replaced;       /* stands for `by`; follow with fuse_resolve */
+    CoreAtom by;
+} VarUses;
+
+typedef struct Fuser {
+    CoreProgram *p;
+    CoreFn *fn;
+    Arena *scratch;
+    VEC(VarUses) vars;
+    VEC(CoreAtom) map;   /* for copies: every variable stands for itself, but for those being copied */
+} Fuser;
+
+VarUses *fuse_var(Fuser *f, CoreVar v);
+CoreAtom fuse_resolve(Fuser *f, CoreAtom a);
+void fuse_replace(Fuser *f, CoreVar v, CoreAtom by);
+/* The statement that binds the atom, or NULL. */
+CoreStmt *fuse_def(Fuser *f, CoreAtom a);
+/* Adds (sign 1) or takes away (-1) the occurrences in a block; those in its results, too. */
+void fuse_count_block(Fuser *f, CoreBlock *b, int sign);
+void fuse_count_atom(Fuser *f, CoreAtom a, int sign);
+CoreBlock *fuse_copy_block(Fuser *f, CoreBlock *b);
+/* What `v` is replaced by in the copies to come. */
+void fuse_set_copy(Fuser *f, CoreVar v, CoreAtom by);
+/* Appends the statement, or what replaces it, to b. */
+void fuse_emit(Fuser *f, CoreBlock *b, CoreStmt *s);
+/* x = op a b, appended to the block. */
+CoreAtom fuse_push_prim(Fuser *f, CoreBlock *b, Span span, CorePrim op, CoreType t, CoreAtom x, CoreAtom y);
+CoreStmt *fuse_new_stmt(Fuser *f, CoreKind kind, Span span, uint32_t n, const CoreType *types);
+/* `front`'s statements, then b's. */
+void fuse_prepend(Fuser *f, CoreBlock *b, const CoreBlock *front);
+bool fuse_block_fallible(const Fuser *f, const CoreBlock *b);
+/* At most `most` statements, each a cheap scalar operation that cannot fail, at most `reads` of them an unchecked index. */
+bool fuse_is_cheap(const Fuser *f, const CoreBlock *b, uint32_t most, uint32_t reads);
+
+/* How often v is an input of c. Is the atom a result of the producer? which? */
+uint32_t fuse_times_input(Fuser *f, const CoreSoac *c, CoreVar v);
+bool fuse_is_result_of(Fuser *f, const CoreStmt *producer, CoreAtom a, uint32_t *which);
+/* The consumer's inputs that the producer makes give way to the inputs of m, which is the producer's soac or a
+ * copy of it, and is used up; elements become m's results. The body's statements are for the caller to place. */
+void fuse_join_inputs(Fuser *f, CoreSoac *c, const CoreStmt *producer, const CoreSoac *m);
+
+/* `stmt` is an `index` into a map: is it better computed here? True if it was replaced by statements appended to b. */
+bool fuse_index(Fuser *f, CoreBlock *b, const CoreStmt *stmt);
+/* stmts[at] consumes what a filter in the same block b produces: true if the filter went into it. `stmts` are b's
+ * statements, NULL where one is gone. */
+bool fuse_filter(Fuser *f, const CoreBlock *b, CoreStmt **stmts, uint32_t at);
+/* A filter of which only the length is wanted becomes a count. */
+void fuse_count(Fuser *f, CoreBlock *b, CoreStmt **stmts, uint32_t at, uint32_t n);
+
+#endif

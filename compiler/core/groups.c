@@ -1,0 +1,292 @@
+/* Mutually recursive groups become one function:
+ *
+ *     rec fn even (n: i64) : bool                rec fn even+odd (tag: u8, n: i64) : bool
+ *     rec fn odd  (n: i64) : bool                  = if tag == 0 then even's body else odd's body
+ *
+ * where a call of odd is a call with tag 1. Members share parameters and results of equal types ("slots"):
+ * each takes the first slots of its types, in order; the rest is zero or empty. As a tail call returns the
+ * caller's types, it returns them in the caller's slots, and stays a tail call.
+ *
+ * Before that, members that are small or called once, and do not call themselves, go into their callers:
+ * often one function is left, calling itself. */
+#include "core/callgraph.h"
+#include "core/passes.h"
+#include "core/tail.h"
+
+#include <string.h>
+
+#define SMALL_MEMBER 40u
+
+/* ---- fewer members ---- */
+
+static bool is_this(void *ctx, const CoreFn *callee) { return callee == ctx; }
+
+static bool may_dissolve(const CallGraphNode *n)
+{
+    return n->group_size > 1 && n->self_calls == 0 && !n->is_entry && n->reachable &&
+           (n->calls == 1 || n->size <= SMALL_MEMBER);
+}
+
+/* Inlines one member into its callers. False if there is none to inline. */
+static bool dissolve_one(CoreProgram *p)
+{
+    Arena *scratch = arena_create();
+    const CallGraph *g = callgraph_of(p, scratch);
+    CoreFn *member = NULL;
+    for (uint32_t i = 0; i < g->n && !member; i++)
+        if (may_dissolve(&g->nodes[i]))
+            member = g->nodes[i].fn;
+    for (uint32_t i = 0; i < p->fns.n && member; i++)
+        if (p->fns.at[i] != member)
+            core_expand_calls(p, p->fns.at[i], is_this, member);
+    arena_destroy(scratch);
+    if (member)
+        core_drop_unreachable(p);
+    return member != NULL;
+}
+
+/* ---- slots ---- */
+
+/* The slot of each of the n types: the first of that type that is free. Adds slots where there is none. */
+static void assign_slots(Arena *a, CoreTypes *slots, const CoreType *types, uint32_t n, uint32_t *slot_of)
+{
+    bool *taken = arena_array(a, bool, slots->n + n + 1);
+    for (uint32_t i = 0; i < n; i++) {
+        uint32_t s = 0;
+        while (s < slots->n && (taken[s] || !core_type_equal(slots->at[s], types[i])))
+            s++;
+        if (s == slots->n)
+            vec_push(a, slots, types[i]);
+        taken[s] = true;
+        slot_of[i] = s;
+    }
+}
+
+typedef struct Member {
+    CoreFn *fn;
+    bool is_entry;
+    uint32_t *param_slots, *result_slots;
+} Member;
+
+typedef struct Group {
+    CoreProgram *p;
+    Arena *scratch;
+    VEC(Member) members;
+    CoreTypes params, results; /* slots; the tag is not among them */
+    CoreFn *merged;
+    CoreFn *fn;                /* whose calls are being rewritten */
+} Group;
+
+static const Member *member_of(const Group *g, const CoreFn *fn, uint32_t *tag)
+{
+    for (uint32_t i = 0; i < g->members.n; i++)
+        if (g->members.at[i].fn == fn) {
+            *tag = i;
+            return &g->members.at[i];
+        }
+    return NULL;
+}
+
+static void plan_slots(Group *g)
+{
+    for (uint32_t i = 0; i < g->members.n; i++) {
+        Member *m = &g->members.at[i];
+        CoreType *types = arena_array(g->scratch, CoreType, m->fn->nparams + 1);
+        for (uint32_t j = 0; j < m->fn->nparams; j++)
+            types[j] = core_var_type(m->fn, m->fn->params[j]);
+        m->param_slots = arena_array(g->scratch, uint32_t, m->fn->nparams + 1);
+        m->result_slots = arena_array(g->scratch, uint32_t, m->fn->nresults + 1);
+        assign_slots(g->scratch, &g->params, types, m->fn->nparams, m->param_slots);
+        assign_slots(g->scratch, &g->results, m->fn->results, m->fn->nresults, m->result_slots);
+    }
+}
+
+/* ---- calls ---- */
+
+/* Turns `s`, which calls a member, into a call of the merged function; what the arguments need goes to the end
+ * of `before`. */
+static void redirect_call(Group *g, CoreBlock *before, CoreStmt *s)
+{
+    uint32_t tag, nargs = 1 + g->params.n;
+    const Member *m = member_of(g, s->call.fn, &tag);
+    CoreAtom *args = arena_array(g->p->arena, CoreAtom, nargs);
+    bool *given = arena_array(g->scratch, bool, nargs);
+    const CoreVar *vars = s->vars;
+    args[0] = core_const(SC_U8, tag);
+    for (uint32_t i = 0; i < s->call.nargs; i++) {
+        args[1 + m->param_slots[i]] = s->call.args[i];
+        given[1 + m->param_slots[i]] = true;
+    }
+    for (uint32_t i = 1; i < nargs; i++)
+        if (!given[i])
+            args[i] = tail_dummy(g->p, g->fn, before, s->span, g->params.at[i - 1]);
+    uint32_t nvars = s->nvars;
+    tail_bind_fresh(g->p, g->fn, s, g->results.n, g->results.at);
+    for (uint32_t i = 0; i < nvars; i++)
+        s->vars[m->result_slots[i]] = vars[i];
+    s->call.fn = g->merged;
+    s->call.args = args;
+    s->call.nargs = nargs;
+}
+
+static void redirect_block(void *ctx, CoreBlock *b)
+{
+    Group *g = ctx;
+    CoreBlock old = *b;
+    uint32_t tag;
+    b->stmts.at = NULL;
+    b->stmts.n = b->stmts.cap = 0;
+    for (uint32_t i = 0; i < old.stmts.n; i++) {
+        CoreStmt *s = old.stmts.at[i];
+        if (s->kind == CORE_CALL && member_of(g, s->call.fn, &tag))
+            redirect_call(g, b, s);
+        core_stmt_blocks(s, redirect_block, g);
+        core_push(g->p, b, s);
+    }
+}
+
+/* ---- bodies ---- */
+
+/* From a member's results to all slots. In tail position the slots are handed through. */
+static void widen_block(Group *g, CoreBlock *b, const Member *m)
+{
+    CoreStmt *s = tail_stmt(b);
+    uint32_t tag;
+    if (s && s->kind == CORE_CALL && member_of(g, s->call.fn, &tag)) {
+        b->stmts.n--;
+        redirect_call(g, b, s);
+        core_push(g->p, b, s);
+        tail_return_vars(g->p, g->fn, b, s);
+    } else if (s && s->kind == CORE_IF) {
+        widen_block(g, s->if_.then_b, m);
+        widen_block(g, s->if_.else_b, m);
+        tail_bind_fresh(g->p, g->fn, s, g->results.n, g->results.at);
+        tail_return_vars(g->p, g->fn, b, s);
+    } else {
+        CoreAtom *results = arena_array(g->p->arena, CoreAtom, g->results.n + 1);
+        bool *given = arena_array(g->scratch, bool, g->results.n + 1);
+        for (uint32_t i = 0; i < b->nresults; i++) {
+            results[m->result_slots[i]] = b->results[i];
+            given[m->result_slots[i]] = true;
+        }
+        for (uint32_t i = 0; i < g->results.n; i++)
+            if (!given[i])
+                results[i] = tail_dummy(g->p, g->fn, b, g->fn->span, g->results.at[i]);
+        b->results = results;
+        b->nresults = g->results.n;
+    }
+}
+
+static CoreBlock *member_body(Group *g, const Member *m)
+{
+    CoreAtom *map = arena_array(g->scratch, CoreAtom, m->fn->vars.n + 1);
+    for (uint32_t i = 0; i < m->fn->nparams; i++) {
+        CoreVar v = g->merged->params[1 + m->param_slots[i]];
+        map[m->fn->params[i]] = core_var_atom(v, core_var_type(g->merged, v));
+    }
+    CoreBlock *b = core_copy_block(g->p, g->merged, m->fn, m->fn->body, map);
+    widen_block(g, b, m);
+    return b;
+}
+
+/* if tag == i then member i else (the members behind it) */
+static CoreBlock *dispatch(Group *g, uint32_t i)
+{
+    CoreBlock *body = member_body(g, &g->members.at[i]);
+    if (i + 1 == g->members.n)
+        return body;
+    CoreBlock *b = core_new_block(g->p);
+    CoreStmt *eq = core_new_stmt(g->p, CORE_PRIM, g->merged->span), *s = core_new_stmt(g->p, CORE_IF, g->merged->span);
+    CoreType type_bool = core_scalar(SC_BOOL);
+    tail_bind_fresh(g->p, g->merged, eq, 1, &type_bool);
+    eq->prim.op = PRIM_EQ;
+    eq->prim.nargs = 2;
+    eq->prim.args = arena_array(g->p->arena, CoreAtom, 2);
+    eq->prim.args[0] = core_var_atom(g->merged->params[0], core_scalar(SC_U8));
+    eq->prim.args[1] = core_const(SC_U8, i);
+    s->if_.cond = core_var_atom(eq->vars[0], type_bool);
+    s->if_.then_b = body;
+    s->if_.else_b = dispatch(g, i + 1);
+    tail_bind_fresh(g->p, g->merged, s, g->results.n, g->results.at);
+    core_push(g->p, b, eq);
+    core_push(g->p, b, s);
+    tail_return_vars(g->p, g->merged, b, s);
+    return b;
+}
+
+static void make_merged(Group *g)
+{
+    const CoreFn *first = g->members.at[0].fn;
+    CoreFn *fn = arena_new(g->p->arena, CoreFn);
+    const char *name = first->name;
+    for (uint32_t i = 1; i < g->members.n; i++)
+        name = arena_printf(g->p->arena, "%s+%s", name, g->members.at[i].fn->name);
+    *fn = (CoreFn){.name = name, .index = g->p->fns.n, .recursive = true, .span = first->span};
+    vec_push(g->p->arena, &g->p->fns, fn);
+    g->merged = g->fn = fn;
+    fn->nparams = 1 + g->params.n;
+    fn->params = arena_array(g->p->arena, CoreVar, fn->nparams);
+    fn->params[0] = core_new_var(g->p, fn, core_scalar(SC_U8), "tag");
+    for (uint32_t i = 0; i < g->params.n; i++)
+        fn->params[1 + i] = core_new_var(g->p, fn, g->params.at[i], NULL);
+    fn->nresults = g->results.n;
+    fn->results = arena_array(g->p->arena, CoreType, g->results.n + 1);
+    for (uint32_t i = 0; i < g->results.n; i++)
+        fn->results[i] = g->results.at[i];
+    fn->body = dispatch(g, 0);
+}
+
+/* An entry keeps its function: it calls the merged one. */
+static void make_wrapper(Group *g, const Member *m)
+{
+    CoreFn *fn = m->fn;
+    CoreBlock *b = core_new_block(g->p);
+    CoreStmt *s = core_new_stmt(g->p, CORE_CALL, fn->span);
+    tail_bind_fresh(g->p, fn, s, fn->nresults, fn->results);
+    s->call.fn = fn;
+    s->call.nargs = fn->nparams;
+    s->call.args = arena_array(g->p->arena, CoreAtom, fn->nparams + 1);
+    for (uint32_t i = 0; i < fn->nparams; i++)
+        s->call.args[i] = core_var_atom(fn->params[i], core_var_type(fn, fn->params[i]));
+    core_push(g->p, b, s);
+    tail_return_vars(g->p, fn, b, s);
+    fn->body = b;
+}
+
+static void merge(CoreProgram *p, const CallGraph *graph, uint32_t group)
+{
+    Group g = {.p = p, .scratch = arena_create()};
+    uint32_t first_new = p->fns.n;
+    for (uint32_t i = 0; i < graph->n; i++)
+        if (graph->nodes[i].group == group)
+            vec_push(g.scratch, &g.members, ((Member){.fn = graph->nodes[i].fn, .is_entry = graph->nodes[i].is_entry}));
+    plan_slots(&g);
+    make_merged(&g);
+    for (uint32_t i = 0; i < g.members.n; i++)
+        make_wrapper(&g, &g.members.at[i]);
+    for (uint32_t i = 0; i <= first_new; i++) {
+        g.fn = p->fns.at[i];
+        redirect_block(&g, g.fn->body);
+    }
+    arena_destroy(g.scratch);
+}
+
+void core_merge_groups(CoreProgram *p)
+{
+    core_refresh(p);
+    while (dissolve_one(p))
+        continue;
+    Arena *scratch = arena_create();
+    const CallGraph *g = callgraph_of(p, scratch);
+    bool *merged = arena_array(scratch, bool, g->n + 1);
+    for (uint32_t i = 0; i < g->n; i++) {
+        const CallGraphNode *node = &g->nodes[i];
+        if (node->group_size > 1 && !merged[node->group]) {
+            merged[node->group] = true;
+            merge(p, g, node->group);
+        }
+    }
+    core_drop_unreachable(p);
+    callgraph_set_recursive(callgraph_of(p, scratch));
+    arena_destroy(scratch);
+}

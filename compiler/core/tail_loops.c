@@ -1,0 +1,183 @@
+/* Functions all of whose self calls are tail calls become loops:
+ *
+ *     rec fn f (p) = { … if c then { -> r } else { … q = call f (e); -> q } … }
+ *
+ *     fn f (p0) = {
+ *       (run, p, res) = loop (run = true, p = p0, res = 0) while run do {
+ *         … if c then { -> false, p, r } else { … -> true, e, res } …
+ *       }
+ *       -> res }
+ *
+ * The state is: go on?, the parameters, the results; a return leaves the parameters as they are, a call leaves
+ * the results. */
+#include "core/callgraph.h"
+#include "core/passes.h"
+#include "core/tail.h"
+
+#include <string.h>
+
+/* ---- tail positions ---- */
+
+CoreStmt *tail_stmt(const CoreBlock *b)
+{
+    if (b->stmts.n == 0)
+        return NULL;
+    CoreStmt *s = b->stmts.at[b->stmts.n - 1];
+    if (s->nvars != b->nresults)
+        return NULL;
+    for (uint32_t i = 0; i < s->nvars; i++)
+        if (b->results[i].is_const || b->results[i].var != s->vars[i])
+            return NULL;
+    return s;
+}
+
+CoreAtom tail_dummy(CoreProgram *p, CoreFn *fn, CoreBlock *b, Span span, CoreType type)
+{
+    if (type.rank == 0)
+        return core_const(type.scalar, 0);
+    CoreStmt *s = core_new_stmt(p, CORE_ARRAY, span);
+    tail_bind_fresh(p, fn, s, 1, &type);
+    core_push(p, b, s);
+    return core_var_atom(s->vars[0], type);
+}
+
+void tail_bind_fresh(CoreProgram *p, CoreFn *fn, CoreStmt *s, uint32_t n, const CoreType *types)
+{
+    s->nvars = n;
+    s->vars = arena_array(p->arena, CoreVar, n + 1);
+    for (uint32_t i = 0; i < n; i++)
+        s->vars[i] = core_new_var(p, fn, types[i], NULL);
+}
+
+void tail_return_vars(CoreProgram *p, const CoreFn *fn, CoreBlock *b, const CoreStmt *s)
+{
+    b->nresults = s->nvars;
+    b->results = arena_array(p->arena, CoreAtom, s->nvars + 1);
+    for (uint32_t i = 0; i < s->nvars; i++)
+        b->results[i] = core_var_atom(s->vars[i], core_var_type(fn, s->vars[i]));
+}
+
+/* ---- the loop ---- */
+
+typedef struct Looper {
+    CoreProgram *p;
+    CoreFn *fn;
+    uint32_t nstate;    /* 1 + parameters + results */
+    CoreType *types;    /* of the state */
+    CoreVar *state;     /* the loop's parameters */
+} Looper;
+
+static uint32_t tail_calls(const CoreFn *fn, const CoreBlock *b)
+{
+    const CoreStmt *s = tail_stmt(b);
+    if (!s)
+        return 0;
+    if (s->kind == CORE_IF)
+        return tail_calls(fn, s->if_.then_b) + tail_calls(fn, s->if_.else_b);
+    return s->kind == CORE_CALL && s->call.fn == fn;
+}
+
+static CoreAtom state_atom(const Looper *l, uint32_t i) { return core_var_atom(l->state[i], l->types[i]); }
+
+/* The state from now: run, parameters, results; NULL: as they are. */
+static void set_state(Looper *l, CoreBlock *b, bool run, const CoreAtom *params, const CoreAtom *results)
+{
+    uint32_t np = l->fn->nparams, nr = l->fn->nresults;
+    CoreAtom *next = arena_array(l->p->arena, CoreAtom, l->nstate);
+    next[0] = core_const(SC_BOOL, run);
+    for (uint32_t i = 0; i < np; i++)
+        next[1 + i] = params ? params[i] : state_atom(l, 1 + i);
+    for (uint32_t i = 0; i < nr; i++)
+        next[1 + np + i] = results ? results[i] : state_atom(l, 1 + np + i);
+    b->results = next;
+    b->nresults = l->nstate;
+}
+
+static void loop_block(Looper *l, CoreBlock *b)
+{
+    CoreStmt *s = tail_stmt(b);
+    if (s && s->kind == CORE_CALL && s->call.fn == l->fn) {
+        b->stmts.n--;
+        set_state(l, b, true, s->call.args, NULL);
+    } else if (s && s->kind == CORE_IF && tail_calls(l->fn, b) > 0) {
+        loop_block(l, s->if_.then_b);
+        loop_block(l, s->if_.else_b);
+        tail_bind_fresh(l->p, l->fn, s, l->nstate, l->types);
+        tail_return_vars(l->p, l->fn, b, s);
+    } else {
+        set_state(l, b, false, NULL, b->results);
+    }
+}
+
+/* The old parameters become the loop's; the function gets new ones. */
+static void plan_state(Looper *l, CoreVar *new_params)
+{
+    CoreFn *fn = l->fn;
+    l->nstate = 1 + fn->nparams + fn->nresults;
+    l->types = arena_array(l->p->arena, CoreType, l->nstate);
+    l->state = arena_array(l->p->arena, CoreVar, l->nstate);
+    l->types[0] = core_scalar(SC_BOOL);
+    l->state[0] = core_new_var(l->p, fn, l->types[0], "run");
+    for (uint32_t i = 0; i < fn->nparams; i++) {
+        CoreVarInfo info = fn->vars.at[fn->params[i]];
+        l->types[1 + i] = info.type;
+        l->state[1 + i] = fn->params[i];
+        new_params[i] = core_new_var(l->p, fn, info.type, info.hint);
+    }
+    for (uint32_t i = 0; i < fn->nresults; i++) {
+        l->types[1 + fn->nparams + i] = fn->results[i];
+        l->state[1 + fn->nparams + i] = core_new_var(l->p, fn, fn->results[i], "result");
+    }
+}
+
+static CoreBlock *running_block(const Looper *l)
+{
+    CoreBlock *b = core_new_block(l->p);
+    b->nresults = 1;
+    b->results = arena_array(l->p->arena, CoreAtom, 1);
+    b->results[0] = state_atom(l, 0);
+    return b;
+}
+
+static void make_loop(CoreProgram *p, CoreFn *fn)
+{
+    Looper l = {.p = p, .fn = fn};
+    CoreVar *params = arena_array(p->arena, CoreVar, fn->nparams + 1);
+    CoreBlock *body = fn->body, *outer = core_new_block(p);
+    CoreStmt *s = core_new_stmt(p, CORE_LOOP, fn->span);
+    plan_state(&l, params);
+    loop_block(&l, body);
+    s->loop.nparams = l.nstate;
+    s->loop.params = l.state;
+    s->loop.inits = arena_array(p->arena, CoreAtom, l.nstate);
+    s->loop.inits[0] = core_const(SC_BOOL, 1);
+    for (uint32_t i = 0; i < fn->nparams; i++)
+        s->loop.inits[1 + i] = core_var_atom(params[i], l.types[1 + i]);
+    for (uint32_t i = 1 + fn->nparams; i < l.nstate; i++)
+        s->loop.inits[i] = tail_dummy(p, fn, outer, fn->span, l.types[i]);
+    s->loop.index = CORE_NO_VAR;
+    s->loop.cond = running_block(&l);
+    s->loop.body = body;
+    tail_bind_fresh(p, fn, s, l.nstate, l.types);
+    core_push(p, outer, s);
+    tail_return_vars(p, fn, outer, s);
+    outer->results += 1 + fn->nparams;
+    outer->nresults = fn->nresults;
+    fn->params = params;
+    fn->body = outer;
+    fn->recursive = false;
+}
+
+void core_tail_loops(CoreProgram *p)
+{
+    Arena *scratch = arena_create();
+    core_refresh(p);
+    const CallGraph *g = callgraph_of(p, scratch);
+    callgraph_set_recursive(g);
+    for (uint32_t i = 0; i < g->n; i++) {
+        const CallGraphNode *node = &g->nodes[i];
+        if (node->self_calls > 0 && node->group_size == 1 && tail_calls(node->fn, node->fn->body) == node->self_calls)
+            make_loop(p, node->fn);
+    }
+    arena_destroy(scratch);
+}

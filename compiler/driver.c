@@ -1,0 +1,244 @@
+#include "driver.h"
+
+#include "core/passes.h"
+#include "flat/flat_eval.h"
+#include "opencl/emit_host.h"
+#include "opencl/emit_kernel.h"
+#include "opencl/emit_plan.h"
+#include "support/embedded.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* ---- the passes, as functions of the compilation; false after an error ---- */
+
+static bool fail_no_file(Compilation *c, const char *why)
+{
+    fprintf(stderr, "dpc: error: cannot read %s: %s\n", c->path, why);
+    return false;
+}
+
+static bool run_parse(Compilation *c)
+{
+    const EmbeddedFile *prelude = embedded_find("stdlib/prelude.dp");
+    if (!prelude) {
+        fprintf(stderr, "dpc: internal compiler error: the prelude is missing\n");
+        return false;
+    }
+    uint32_t library = source_add_text(c->session, "prelude.dp", prelude->text, prelude->length, true);
+    const char *why = "unknown error";
+    uint32_t file = source_add_file(c->session, c->path, &why);
+    if (file == UINT32_MAX)
+        return fail_no_file(c, why);
+    c->modules[0] = parse_module(c->session, library, &c->ids);
+    c->modules[1] = parse_module(c->session, file, &c->ids);
+    return true;
+}
+
+static bool run_types(Compilation *c)
+{
+    c->checked = check_program(c->session, c->modules, 2, &c->ids);
+    return c->checked != NULL;
+}
+
+static bool run_elaborate(Compilation *c)
+{
+    c->core = elaborate(c->session, c->checked);
+    return c->core != NULL;
+}
+
+static bool run_simplify(Compilation *c) { return core_simplify(c->core), true; }
+static bool run_inline(Compilation *c) { return core_inline(c->core), true; }
+static bool run_merge_groups(Compilation *c) { return core_merge_groups(c->core), true; }
+static bool run_tail_loops(Compilation *c) { return core_tail_loops(c->core), true; }
+static bool run_fuse(Compilation *c) { return core_fuse(c->core), true; }
+
+static bool run_flatten(Compilation *c)
+{
+    c->flat = flatten(c->core);
+    return c->flat != NULL;
+}
+
+static bool run_liveness(Compilation *c) { return flat_liveness(c->flat), true; }
+
+/* ---- checks and prints ---- */
+
+static bool check_core(const Compilation *c, StrBuf *why) { return core_check(c->core, why); }
+static bool check_flat(const Compilation *c, StrBuf *why) { return flat_check(c->flat, why); }
+
+static void print_ast(StrBuf *out, const Compilation *c) { ast_print(out, c->modules[1]); }
+static void print_types(StrBuf *out, const Compilation *c) { checked_print(out, c->checked); }
+static void print_core(StrBuf *out, const Compilation *c) { core_print(out, c->core); }
+static void print_flat(StrBuf *out, const Compilation *c) { flat_print(out, c->flat); }
+static void print_plan(StrBuf *out, const Compilation *c) { plan_print(out, c->flat); }
+static void print_opencl(StrBuf *out, const Compilation *c) { emit_kernels_text(out, c->flat); }
+static void print_host(StrBuf *out, const Compilation *c) { emit_opencl_program(out, c->flat, c->path); }
+
+/* ---- the table ---- */
+
+typedef struct Pass {
+    const char *name;
+    Stage stage; /* reached after it, or STAGE_NONE */
+    bool (*run)(Compilation *c);                           /* NULL: the stage only has a text */
+    bool (*check)(const Compilation *c, StrBuf *why);      /* or NULL */
+    void (*print)(StrBuf *out, const Compilation *c);      /* of a stage */
+} Pass;
+
+static const Pass passes[] = {
+    {"parse", STAGE_AST, run_parse, NULL, print_ast},
+    {"types", STAGE_TYPES, run_types, NULL, print_types},
+    {"elaborate", STAGE_NONE, run_elaborate, check_core, NULL},
+    {"simplify", STAGE_NONE, run_simplify, check_core, NULL},
+    {"inline", STAGE_NONE, run_inline, check_core, NULL},
+    {"merge groups", STAGE_NONE, run_merge_groups, check_core, NULL},
+    {"tail loops", STAGE_NONE, run_tail_loops, check_core, NULL},
+    {"inline, again", STAGE_NONE, run_inline, check_core, NULL},
+    {"simplify, again", STAGE_CORE, run_simplify, check_core, print_core},
+    {"fuse", STAGE_NONE, run_fuse, check_core, NULL},
+    {"simplify, after fusion", STAGE_FUSED, run_simplify, check_core, print_core},
+    {"flatten", STAGE_NONE, run_flatten, check_flat, NULL},
+    {"liveness", STAGE_FLAT, run_liveness, check_flat, print_flat},
+    {"plan", STAGE_PLAN, NULL, NULL, print_plan},
+    {"kernels", STAGE_OPENCL, NULL, NULL, print_opencl},
+    {"host", STAGE_HOST, NULL, NULL, print_host},
+};
+enum { PASS_COUNT = sizeof passes / sizeof *passes };
+
+const char *stage_name(Stage s)
+{
+    static const char *const names[STAGE_COUNT] = {"",      "ast",  "types", "core", "fused",
+                                                   "flat",  "plan", "opencl", "host"};
+    return names[s];
+}
+
+Stage stage_find(const char *name)
+{
+    for (Stage s = STAGE_AST; s < STAGE_COUNT; s++)
+        if (strcmp(name, stage_name(s)) == 0)
+            return s;
+    return STAGE_NONE;
+}
+
+/* ---- running ---- */
+
+/* Debug builds always check; others with DPC_CHECK=1. */
+static bool wants_checks(void)
+{
+#ifdef NDEBUG
+    const char *check = getenv("DPC_CHECK");
+    return check && *check && strcmp(check, "0") != 0;
+#else
+    return true;
+#endif
+}
+
+bool use_colour(void)
+{
+    const char *no_colour = getenv("NO_COLOR");
+    return isatty(STDERR_FILENO) && !(no_colour && *no_colour);
+}
+
+Compilation *compilation_create(const char *path)
+{
+    Session *s = session_create();
+    Compilation *c = arena_new(s->arena, Compilation);
+    c->session = s;
+    c->path = path;
+    c->check = wants_checks();
+    return c;
+}
+
+void compilation_destroy(Compilation *c)
+{
+    if (!c)
+        return;
+    if (c->flat && c->flat->arena != c->session->arena && (!c->core || c->flat->arena != c->core->arena))
+        arena_destroy(c->flat->arena);
+    if (c->core && c->core->arena != c->session->arena)
+        arena_destroy(c->core->arena);
+    session_destroy(c->session); /* and c with it */
+}
+
+static bool check_after(const Compilation *c, const Pass *pass)
+{
+    StrBuf why = {0};
+    bool ok = !c->check || !pass->check || pass->check(c, &why);
+    if (!ok)
+        fprintf(stderr, "dpc: internal compiler error: after the pass `%s` on %s: %s\n", pass->name, c->path,
+                why.text ? why.text : "");
+    strbuf_free(&why);
+    return ok;
+}
+
+static bool run_pass(Compilation *c, const Pass *pass)
+{
+    if (!pass->run)
+        return true;
+    return pass->run(c) && c->session->error_count == 0 && check_after(c, pass);
+}
+
+bool compile_to(Compilation *c, Stage stage)
+{
+    bool ok = true, reached = c->next_pass > 0 && passes[c->next_pass - 1].stage >= stage;
+    while (ok && !reached && c->next_pass < PASS_COUNT) {
+        const Pass *pass = &passes[c->next_pass++];
+        ok = run_pass(c, pass);
+        reached = pass->stage == stage;
+    }
+    diag_print(c->session, stderr, use_colour());
+    return ok;
+}
+
+void compilation_print(StrBuf *out, const Compilation *c, Stage stage)
+{
+    for (uint32_t i = 0; i < PASS_COUNT; i++)
+        if (passes[i].stage == stage && passes[i].print)
+            passes[i].print(out, c);
+}
+
+/* ---- evaluation ---- */
+
+const CoreEntry *compilation_entry(const Compilation *c, const char *name)
+{
+    for (uint32_t i = 0; i < c->core->entries.n; i++)
+        if (strcmp(c->core->entries.at[i].name, name) == 0)
+            return &c->core->entries.at[i];
+    return NULL;
+}
+
+static const FlatFn *flat_entry(const FlatProgram *p, const CoreEntry *entry)
+{
+    for (uint32_t i = 0; i < p->entries.n; i++)
+        if (p->entries.at[i].entry->name == entry->name)
+            return p->entries.at[i].fn;
+    return NULL;
+}
+
+bool compilation_eval(const Compilation *c, const CoreEntry *entry, Arena *arena, const CoreValue *args,
+                      CoreValue *results, EvalError *error)
+{
+    if (!c->flat)
+        return core_eval(c->core, entry->fn, arena, args, results, error, NULL);
+    return flat_eval(c->flat, flat_entry(c->flat, entry), arena, args, results, error, NULL);
+}
+
+void compilation_error_text(StrBuf *out, const Compilation *c, const EvalError *error)
+{
+    if (error->site == CORE_NO_SITE)
+        strbuf_add(out, error->text ? error->text : "the program failed");
+    else
+        core_error_text(out, &c->core->sites.at[error->site], error->values);
+}
+
+void compilation_report(Compilation *c, const EvalError *error)
+{
+    StrBuf text = {0};
+    compilation_error_text(&text, c, error);
+    Span at = error->site == CORE_NO_SITE ? error->span : c->core->sites.at[error->site].span;
+    if (at.end == 0)
+        at.file = UINT32_MAX; /* no place */
+    diag_error(c->session, at, "%s", text.text);
+    diag_print(c->session, stderr, use_colour());
+    strbuf_free(&text);
+}

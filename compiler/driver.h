@@ -1,0 +1,64 @@
+/* The driver: which passes there are, and in which order they run.
+ *
+ * All of them stand in one table of {name, stage, run, check, print} rows (driver.c). A *stage* is a point
+ * between passes that has a name for the user: `dpc dump --stage=S` runs the passes up to the row with that
+ * stage and prints, and the interpreters run the program as it is at "core", "fused" or "flat".
+ *
+ *     Compilation *c = compilation_create("f.dp");
+ *     if (compile_to(c, STAGE_CORE)) … c->core …      -- as elaborated and simplified
+ *     if (compile_to(c, STAGE_FLAT)) … c->flat …      -- goes on from there
+ *     compilation_destroy(c);
+ *
+ * As the passes over core work in place, a compilation only goes forward: what is wanted of an earlier stage
+ * has to be done before going on.
+ *
+ * With c->check, the IR's checker runs after every pass; what it finds is a bug of that pass. */
+#ifndef DPC_DRIVER_H
+#define DPC_DRIVER_H
+
+#include "core/core_eval.h"
+#include "flat/flat.h"
+#include "types/check.h"
+
+typedef enum Stage {
+    STAGE_NONE, STAGE_AST, STAGE_TYPES, STAGE_CORE, STAGE_FUSED, STAGE_FLAT,
+    STAGE_PLAN, STAGE_OPENCL, STAGE_HOST, STAGE_COUNT
+} Stage;
+const char *stage_name(Stage s);          /* "core" */
+Stage stage_find(const char *name);       /* STAGE_NONE if there is none */
+
+typedef struct Compilation {
+    Session *session;
+    const char *path;      /* the user's file */
+    bool check;            /* run the checkers */
+    uint32_t next_pass;    /* in the table */
+    AstIds ids;
+    Module *modules[2];    /* the prelude, the user's file */
+    Checked *checked;      /* from STAGE_TYPES */
+    CoreProgram *core;     /* from STAGE_CORE */
+    FlatProgram *flat;     /* from STAGE_FLAT */
+} Compilation;
+
+Compilation *compilation_create(const char *path);
+void compilation_destroy(Compilation *c);
+
+/* Runs the passes up to the stage. False after errors, which have been printed to standard error, with
+ * the warnings so far. */
+bool compile_to(Compilation *c, Stage stage);
+/* The text of the stage, which has been reached and not been left. */
+void compilation_print(StrBuf *out, const Compilation *c, Stage stage);
+
+/* The entry of that name, or NULL. From STAGE_CORE on. */
+const CoreEntry *compilation_entry(const Compilation *c, const char *name);
+/* Runs an entry on the interpreter for the stage reached: flat_eval at STAGE_FLAT, core_eval before. */
+bool compilation_eval(const Compilation *c, const CoreEntry *entry, Arena *arena, const CoreValue *args,
+                      CoreValue *results, EvalError *error);
+/* The message of a run-time failure, without its place. */
+void compilation_error_text(StrBuf *out, const Compilation *c, const EvalError *error);
+/* Reports it as a diagnostic at its place, on standard error. */
+void compilation_report(Compilation *c, const EvalError *error);
+
+/* Are messages on standard error to be coloured? */
+bool use_colour(void);
+
+#endif

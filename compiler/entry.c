@@ -1,0 +1,68 @@
+/* Entries as the interpreters run them: values from outside in, result out. */
+#include "commands.h"
+#include "values.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static bool make_types(EntryTypes *t)
+{
+    const CoreEntry *entry = t->entry;
+    t->params = calloc((size_t)entry->nparams + 1, sizeof(DpType *));
+    bool ok = t->params != NULL;
+    for (uint32_t i = 0; ok && i < entry->nparams; i++) ok = (t->params[i] = outside_type(entry->param_types[i])) != NULL;
+    return ok && (t->result = outside_type(entry->result_type)) != NULL;
+}
+
+bool entry_types_make(EntryTypes *t, const Compilation *c, const char *name)
+{
+    *t = (EntryTypes){.entry = compilation_entry(c, name)};
+    if (!t->entry) {
+        fprintf(stderr, "dpc: error: %s has no entry %s\n", c->path, name);
+        return false;
+    }
+    if (make_types(t))
+        return true;
+    fprintf(stderr, "dpc: error: the types of the entry %s are too large for values outside the program\n", name);
+    entry_types_free(t);
+    return false;
+}
+
+void entry_types_free(EntryTypes *t)
+{
+    for (uint32_t i = 0; t->params && i < t->entry->nparams; i++) dp_type_free(t->params[i]);
+    free(t->params);
+    dp_type_free(t->result);
+    *t = (EntryTypes){0};
+}
+
+uint32_t entry_arg_leaves(const EntryTypes *t)
+{
+    uint32_t n = 0;
+    for (uint32_t i = 0; i < t->entry->nparams; i++) n += dp_type_leaves(t->params[i]);
+    return n;
+}
+
+static EvalStatus take_results(const CoreValue *values, uint32_t n, DpLeaf *result)
+{
+    for (uint32_t i = 0; i < n; i++)
+        if (!leaf_of_value(&values[i], &result[i])) {
+            dp_leaves_free(result, i);
+            return EVAL_MEMORY;
+        }
+    return EVAL_OK;
+}
+
+EvalStatus entry_eval(const Compilation *c, const EntryTypes *t, const DpLeaf *args, DpLeaf *result, EvalError *error)
+{
+    Arena *arena = arena_create();
+    uint32_t nargs = entry_arg_leaves(t), nresults = dp_type_leaves(t->result);
+    CoreValue *in = arena_array(arena, CoreValue, nargs + 1), *out = arena_array(arena, CoreValue, nresults);
+    for (uint32_t i = 0; i < nargs; i++) in[i] = value_of_leaf(arena, &args[i]);
+    *error = (EvalError){.site = CORE_NO_SITE};
+    EvalStatus status = EVAL_FAILED;
+    if (compilation_eval(c, t->entry, arena, in, out, error))
+        status = take_results(out, nresults, result);
+    arena_destroy(arena);
+    return status;
+}

@@ -1,0 +1,113 @@
+#include "process.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <spawn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+extern char **environ;
+
+/* ---- processes ---- */
+
+static int open_stream(posix_spawn_file_actions_t *actions, int fd, const char *path)
+{
+    int flags = fd == STDIN_FILENO ? O_RDONLY : O_WRONLY | O_CREAT | O_TRUNC;
+    return path ? posix_spawn_file_actions_addopen(actions, fd, path, flags, 0600) : 0;
+}
+
+/* The child gets the signals that the parent ignores while it waits. */
+static int set_signals(posix_spawnattr_t *attributes)
+{
+    sigset_t defaults;
+    sigemptyset(&defaults);
+    sigaddset(&defaults, SIGINT);
+    sigaddset(&defaults, SIGQUIT);
+    int why = posix_spawnattr_setsigdefault(attributes, &defaults);
+    return why ? why : posix_spawnattr_setflags(attributes, POSIX_SPAWN_SETSIGDEF);
+}
+
+static int spawn(pid_t *pid, char *const *argv, ProcessStreams streams)
+{
+    posix_spawn_file_actions_t actions;
+    posix_spawnattr_t attributes;
+    int why = posix_spawn_file_actions_init(&actions);
+    if (why)
+        return why;
+    why = posix_spawnattr_init(&attributes);
+    if (!why) {
+        why = set_signals(&attributes);
+        why = why ? why : open_stream(&actions, STDIN_FILENO, streams.in);
+        why = why ? why : open_stream(&actions, STDOUT_FILENO, streams.out);
+        why = why ? why : open_stream(&actions, STDERR_FILENO, streams.err);
+        why = why ? why : posix_spawnp(pid, argv[0], &actions, &attributes, argv, environ);
+        posix_spawnattr_destroy(&attributes);
+    }
+    posix_spawn_file_actions_destroy(&actions);
+    return why;
+}
+
+static int wait_for(pid_t pid)
+{
+    int status;
+    while (waitpid(pid, &status, 0) < 0)
+        if (errno != EINTR)
+            return -1;
+    return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
+}
+
+int process_run(char *const *argv, ProcessStreams streams)
+{
+    /* The terminal's interrupt is for the child; dpc still has to remove its files. */
+    struct sigaction ignore = {0}, old_int, old_quit;
+    ignore.sa_handler = SIG_IGN;
+    sigaction(SIGINT, &ignore, &old_int);
+    sigaction(SIGQUIT, &ignore, &old_quit);
+    pid_t pid = 0;
+    fflush(NULL);
+    int why = spawn(&pid, argv, streams);
+    int status = why ? -1 : wait_for(pid);
+    sigaction(SIGINT, &old_int, NULL);
+    sigaction(SIGQUIT, &old_quit, NULL);
+    if (why)
+        errno = why;
+    return status;
+}
+
+/* ---- folders ---- */
+
+bool temp_folder_create(TempFolder *f)
+{
+    const char *tmp = getenv("TMPDIR");
+    int n = snprintf(f->path, sizeof f->path - 64, "%s/dpc-XXXXXX", tmp && *tmp ? tmp : "/tmp");
+    if (n < 0 || (size_t)n >= sizeof f->path - 64) {
+        errno = ENAMETOOLONG;
+        return false;
+    }
+    return mkdtemp(f->path) != NULL;
+}
+
+void temp_folder_file(const TempFolder *f, const char *name, char *out, unsigned long bytes)
+{
+    snprintf(out, bytes, "%s/%s", f->path, name);
+}
+
+void temp_folder_remove(const TempFolder *f)
+{
+    DIR *dir = opendir(f->path);
+    for (struct dirent *entry; dir && (entry = readdir(dir));) {
+        char path[sizeof f->path + 256];
+        if (strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0)
+            continue;
+        snprintf(path, sizeof path, "%s/%s", f->path, entry->d_name);
+        unlink(path);
+    }
+    if (dir)
+        closedir(dir);
+    rmdir(f->path);
+}

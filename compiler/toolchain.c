@@ -1,0 +1,144 @@
+/* Where the runtime library and its headers are:
+ *
+ *     $DPC_HOME    DPC_HOME/lib/dpc/libdpruntime.a    DPC_HOME/include/dpc    (or as in a build tree)
+ *     installed    EXE/../lib/dpc/libdpruntime.a      EXE/../include/dpc
+ *     build tree   EXE/libdpruntime.a                 EXE/include/dpc
+ *
+ * EXE being the folder of the dpc executable. */
+#include "toolchain.h"
+
+#include "opencl/emit_host.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define PATH_BYTES 4096
+
+/* Set by the build where the library needs more, as a sanitized one does. */
+#ifndef DPC_LINK_FLAGS
+#define DPC_LINK_FLAGS ""
+#endif
+
+typedef struct Runtime {
+    char library[PATH_BYTES + 64], include[PATH_BYTES + 64];
+} Runtime;
+
+/* ---- the runtime ---- */
+
+static bool exists(const char *path) { return access(path, R_OK) == 0; }
+
+static bool try_runtime(Runtime *r, const char *base, const char *library, const char *include)
+{
+    int n = snprintf(r->library, sizeof r->library, "%s/%s", base, library);
+    int m = snprintf(r->include, sizeof r->include, "%s/%s", base, include);
+    char header[sizeof r->include + 16];
+    snprintf(header, sizeof header, "%s/dp_rt.h", r->include);
+    return n > 0 && (size_t)n < sizeof r->library && m > 0 && (size_t)m < sizeof r->include && exists(r->library) &&
+           exists(header);
+}
+
+/* The folder of the executable, without a slash at its end. */
+static bool executable_folder(char folder[PATH_BYTES])
+{
+    ssize_t n = readlink("/proc/self/exe", folder, PATH_BYTES - 1);
+    if (n <= 0)
+        return false;
+    folder[n] = '\0';
+    char *slash = strrchr(folder, '/');
+    if (slash)
+        *slash = '\0';
+    return slash != NULL;
+}
+
+static bool find_runtime(Runtime *r)
+{
+    const char *home = getenv("DPC_HOME");
+    if (home && *home)
+        return try_runtime(r, home, "lib/dpc/libdpruntime.a", "include/dpc") ||
+               try_runtime(r, home, "libdpruntime.a", "include/dpc");
+    char folder[PATH_BYTES];
+    return executable_folder(folder) && (try_runtime(r, folder, "libdpruntime.a", "include/dpc") ||
+                                         try_runtime(r, folder, "../lib/dpc/libdpruntime.a", "../include/dpc"));
+}
+
+/* ---- the C compiler ---- */
+
+typedef struct Arguments {
+    Arena *arena;
+    VEC(char *) list;
+} Arguments;
+
+static void add(Arguments *a, const char *word)
+{
+    vec_push(a->arena, &a->list, arena_strndup(a->arena, word, strlen(word)));
+}
+
+/* The words of `text`, split at blanks. */
+static void add_words(Arguments *a, const char *text)
+{
+    for (text += strspn(text, " \t\n"); *text; text += strspn(text, " \t\n")) {
+        size_t n = strcspn(text, " \t\n");
+        vec_push(a->arena, &a->list, arena_strndup(a->arena, text, n));
+        text += n;
+    }
+}
+
+static const char *from_environment(const char *name, const char *otherwise)
+{
+    const char *value = getenv(name);
+    return value && value[strspn(value, " \t\n")] ? value : otherwise;
+}
+
+static bool run_compiler(Compilation *c, const Runtime *r, const char *source, const char *output)
+{
+    Arguments a = {.arena = c->session->arena};
+    add_words(&a, from_environment("CC", "cc"));
+    add_words(&a, "-std=c11 -O2 -w");
+    add_words(&a, from_environment("CFLAGS", ""));
+    add(&a, "-I");
+    add(&a, r->include);
+    add(&a, "-o");
+    add(&a, output);
+    add(&a, source);
+    add(&a, r->library);
+    add_words(&a, DPC_LINK_FLAGS " -lm -ldl -lpthread");
+    vec_push(a.arena, &a.list, NULL);
+    int status = process_run(a.list.at, (ProcessStreams){0});
+    if (status < 0)
+        fprintf(stderr, "dpc: error: cannot run the C compiler %s: %s\n", a.list.at[0], strerror(errno));
+    else if (status > 0)
+        fprintf(stderr, "dpc: error: the C compiler %s failed with status %d\n", a.list.at[0], status);
+    return status == 0;
+}
+
+static bool write_source(Compilation *c, const char *path)
+{
+    StrBuf text = {0};
+    FILE *out = NULL;
+    bool ok = emit_opencl_program(&text, c->flat, c->path) && c->session->error_count == 0;
+    diag_print(c->session, stderr, use_colour());
+    if (ok) {
+        out = fopen(path, "wb");
+        ok = out && fwrite(text.text, 1, text.n, out) == text.n;
+        if (out)
+            ok = fclose(out) == 0 && ok;
+        if (!ok)
+            fprintf(stderr, "dpc: error: cannot write %s: %s\n", path, strerror(errno));
+    }
+    strbuf_free(&text);
+    return ok;
+}
+
+bool toolchain_build(Compilation *c, const TempFolder *folder, const char *output)
+{
+    Runtime runtime;
+    char source[sizeof folder->path + 16];
+    if (!find_runtime(&runtime)) {
+        fprintf(stderr, "dpc: error: the runtime library was not found; DPC_HOME names the folder where dpc is installed\n");
+        return false;
+    }
+    temp_folder_file(folder, "program.c", source, sizeof source);
+    return write_source(c, source) && run_compiler(c, &runtime, source, output);
+}

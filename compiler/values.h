@@ -1,0 +1,14 @@
+/* Between the interpreters' values and the values outside the program (runtime/include/dp_value.h). */
+#ifndef DPC_VALUES_H
+#define DPC_VALUES_H
+
+#include "core/core_eval.h"
+#include "dp_value.h"
+
+CoreValue value_of_leaf(Arena *arena, const DpLeaf *leaf);
+/* Fills the leaf, freed with dp_leaves_free. False if memory runs out: nothing is left to free then. */
+bool leaf_of_value(const CoreValue *v, DpLeaf *leaf);
+/* The outside type; freed with dp_type_free. NULL if it has no values outside, or too many leaves. */
+DpType *outside_type(Type *t);
+
+#endif

@@ -1,0 +1,300 @@
+/* Contexts: instance sets, their offsets and index vectors, and the paths between them. */
+#include "internal.h"
+
+#include <stdlib.h>
+
+DpCtx *ctx_new(DpRt *rt, CtxKind kind, DpCtx *up, uint64_t n)
+{
+    DpCtx *c = calloc(1, sizeof *c);
+    if (!c)
+        rt_fail_memory(rt, sizeof *c);
+    c->count = 1;
+    c->kind = kind;
+    c->n = n;
+    c->up = up ? dp_ctx_retain(up) : NULL;
+    return c;
+}
+
+DpCtx *dp_ctx_retain(DpCtx *c)
+{
+    if (c)
+        c->count++;
+    return c;
+}
+
+void dp_ctx_release(DpRt *rt, DpCtx **ctx)
+{
+    DpCtx *c = *ctx, *up;
+    *ctx = NULL;
+    for (; c && --c->count == 0; c = up) {
+        up = c->up;
+        block_release(rt, c->offsets);
+        block_release(rt, c->indices);
+        block_release(rt, c->packed);
+        for (CtxPath *p = c->paths, *next; p; p = next) {
+            next = p->next;
+            block_release(rt, p->indices);
+            free(p);
+        }
+        free(c);
+    }
+}
+
+uint64_t dp_ctx_n(const DpCtx *c) { return c->n; }
+
+Segments ctx_segments(const DpCtx *c)
+{
+    if (c->kind != CTX_NESTED || !c->offsets)
+        return (Segments){0, 1, 0};
+    return (Segments){MODE_SEGMENTED, c->up->n, c->offsets->addr};
+}
+
+/* ---- making them ---- */
+DpCtx *dp_ctx_fn(DpRt *rt, uint64_t n) { return ctx_new(rt, CTX_FN, NULL, n); }
+
+DpCtx *dp_nested_root(DpRt *rt, uint64_t n) { return ctx_new(rt, CTX_NESTED, NULL, n); }
+
+/* n + 1 offsets from n lengths (n > 0), and the total, which is read back: 0 totals are common, and then nothing is stored below. */
+DpBlock *offsets_of_lengths(DpRt *rt, uint64_t address, uint64_t stride, uint64_t n, uint64_t *total)
+{
+    DpBlock *offsets = block_new(rt, 8 * (n + 1));
+    uint32_t chunks = rt_chunks(rt, rt->gpu, n + 1);
+    uint64_t carry_bytes = 32;
+    DpBlock *part = block_new(rt, carry_bytes * chunks);
+    const uint64_t words[3] = {address, stride, n}, outs[2] = {offsets->addr, n};
+    Args a = {.n = 0};
+    arg(&a, n + 1);
+    arg(&a, 1);
+    arg(&a, 0);
+    arg(&a, part->addr);
+    arg_words(&a, words, 3);
+    if (chunks > 1) {
+        rt_launch(rt, rt_own_kernel(rt, OWN_LENGTHS, "dp_scan_chunks"), 1, chunks, &a);
+        if (rt->gpu) {
+            Args carries = {.n = 0};
+            arg(&carries, chunks);
+            arg(&carries, part->addr);
+            arg_words(&carries, words, 3);
+            rt_launch(rt, rt_own_kernel(rt, OWN_LENGTHS, "dp_scan_carries"), 1, 1, &carries);
+        }
+    }
+    arg_words(&a, outs, 2);
+    rt_launch(rt, rt_own_kernel(rt, OWN_LENGTHS, "dp_scan_write"), 2, chunks, &a);
+    block_release(rt, part);
+    if (total)
+        *total = rt_look(rt)[0];
+    return offsets;
+}
+
+static DpCtx *nested(DpRt *rt, DpCtx *up, uint64_t address, uint64_t stride)
+{
+    uint64_t total = 0;
+    DpBlock *offsets = up->n ? offsets_of_lengths(rt, address, stride, up->n, &total) : NULL;
+    DpCtx *c = ctx_new(rt, CTX_NESTED, up, total);
+    c->offsets = offsets;
+    return c;
+}
+
+DpCtx *dp_nested_views(DpRt *rt, DpCtx *up, const DpCol *views)
+{
+    const DpContig *whole = col_contig(views);
+    if (!whole)
+        return nested(rt, up, views->addr, 16);
+    DpCtx *c = ctx_new(rt, CTX_NESTED, up, whole->total);
+    c->offsets = block_retain(whole->offsets);
+    return c;
+}
+
+DpCtx *dp_nested_lens(DpRt *rt, DpCtx *up, const DpCol *lens) { return nested(rt, up, lens->addr, 8); }
+
+uint64_t dp_ctx_offsets(DpRt *rt, DpCtx *c)
+{
+    (void)rt;
+    return c->offsets ? c->offsets->addr : 0;
+}
+
+/* The instances of `up` at `indices` (owned). All of them: the identity; none: nothing is stored. */
+static DpCtx *selected(DpRt *rt, DpCtx *up, DpBlock *indices, uint64_t n)
+{
+    DpCtx *c = ctx_new(rt, CTX_SELECTED, up, n);
+    if (n == up->n || n == 0) {
+        block_release(rt, indices);
+        indices = NULL;
+    }
+    block_shrink(rt, indices, 4 * n);
+    c->indices = indices;
+    return c;
+}
+
+typedef struct PackKernels { Kernel *count, *carries, *write; } PackKernels;
+
+/* Runs pack.cl over c; how many hold. */
+static uint64_t run_pack(DpRt *rt, const PackKernels *k, const DpCtx *c, const uint64_t *words, uint32_t nwords, DpBlock *idx,
+                         DpBlock *rest)
+{
+    uint32_t chunks = rt_chunks(rt, rt->gpu, c->n);
+    DpBlock *part = block_new(rt, 8 * (uint64_t)chunks);
+    Segments s = ctx_segments(c);
+    Args count = {.n = 0}, carries = {.n = 0};
+    arg(&count, c->n);
+    arg(&count, s.nseg);
+    arg(&count, s.offsets);
+    arg(&count, part->addr);
+    Args write = count;
+    arg_words(&count, words, nwords);
+    arg(&write, idx->addr);
+    arg(&write, rest ? rest->addr : 0);
+    arg_words(&write, words, nwords);
+    rt_launch(rt, k->count, 1, chunks, &count);
+    if (rt->gpu) {
+        arg(&carries, chunks);
+        arg(&carries, part->addr);
+        rt_launch(rt, k->carries, 1, 1, &carries);
+    }
+    rt_launch(rt, k->write, 2, chunks, &write);
+    block_release(rt, part);
+    return rt_look(rt)[0];
+}
+
+static void check_numbered(DpRt *rt, const DpCtx *c)
+{
+    if (c->n > DP_MAX_INSTANCES)
+        rt_fail_memory(rt, 4 * c->n);
+}
+
+DpCtx *dp_pack(DpRt *rt, uint32_t kernel, uint32_t variant, DpCtx *c, const uint64_t *words)
+{
+    if (c->n == 0)
+        return selected(rt, c, NULL, 0);
+    check_numbered(rt, c);
+    uint32_t mode = ctx_segments(c).mode;
+    PackKernels k = {rt_kernel(rt, kernel, variant, mode, "dp_pack_count"),
+                     rt->gpu ? rt_kernel(rt, kernel, variant, mode, "dp_pack_carries") : NULL,
+                     rt_kernel(rt, kernel, variant, mode, "dp_pack_write")};
+    DpBlock *idx = block_new(rt, 4 * c->n);
+    uint64_t n = run_pack(rt, &k, c, words, rt->program->kernels[kernel].nwords, idx, NULL);
+    return selected(rt, c, idx, n);
+}
+
+void dp_split(DpRt *rt, DpCtx *ctx, const DpCol *cond, DpCtx **yes, DpCtx **no)
+{
+    DpBlock *idx = NULL, *rest = NULL;
+    uint64_t n = 0;
+    if (ctx->n) {
+        check_numbered(rt, ctx);
+        const DpCtx flat = {.kind = CTX_FN, .n = ctx->n}; /* the condition is a column: segments do not matter */
+        PackKernels k = {rt_own_kernel(rt, OWN_TRUTH, "dp_pack_count"),
+                         rt->gpu ? rt_own_kernel(rt, OWN_TRUTH, "dp_pack_carries") : NULL,
+                         rt_own_kernel(rt, OWN_TRUTH, "dp_pack_write")};
+        idx = block_new(rt, 4 * ctx->n);
+        rest = block_new(rt, 4 * ctx->n);
+        n = run_pack(rt, &k, &flat, &cond->addr, 1, idx, rest);
+    }
+    *yes = selected(rt, ctx, idx, n);
+    *no = selected(rt, ctx, rest, ctx->n - n);
+}
+
+/* ---- paths ---- */
+/* Is the way from c to its up the identity? Owned u32 indices otherwise. */
+static DpBlock *step_up(DpRt *rt, DpCtx *c)
+{
+    if (c->kind == CTX_SELECTED)
+        return block_retain(c->indices);
+    DpBlock *segments = block_new(rt, 4 * c->n);
+    Args a = {.n = 0};
+    arg(&a, c->n);
+    arg(&a, c->up->n);
+    arg(&a, c->offsets->addr);
+    arg(&a, segments->addr);
+    rt_move(rt, "dp_segments", c->n, &a);
+    return segments;
+}
+
+static DpBlock *compose(DpRt *rt, uint64_t n, DpBlock *first, DpBlock *second)
+{
+    if (!first || !second)
+        return block_retain(first ? first : second);
+    DpBlock *both = block_new(rt, 4 * n);
+    Args a = {.n = 0};
+    arg(&a, n);
+    arg(&a, 4);
+    arg(&a, both->addr);
+    arg(&a, second->addr);
+    arg(&a, first->addr);
+    rt_move(rt, "dp_gather", n, &a);
+    return both;
+}
+
+static CtxPath *find_path(DpCtx *from, const DpCtx *to)
+{
+    CtxPath *p = from->paths;
+    while (p && p->to != to)
+        p = p->next;
+    return p;
+}
+
+static CtxPath *keep_path(DpRt *rt, DpCtx *from, DpCtx *to, DpBlock *indices)
+{
+    CtxPath *p = malloc(sizeof *p);
+    if (!p)
+        rt_fail_memory(rt, sizeof *p);
+    *p = (CtxPath){from->paths, to, indices};
+    from->paths = p;
+    return p;
+}
+
+/* The path, made and kept at every context on the way. Contexts on one chain; from != to. Recurses as deep as contexts are nested. */
+static CtxPath *path(DpRt *rt, DpCtx *from, DpCtx *to)
+{
+    CtxPath *p = find_path(from, to);
+    if (p)
+        return p;
+    if (from->up == to)
+        return keep_path(rt, from, to, step_up(rt, from));
+    CtxPath *first = path(rt, from, from->up), *rest = path(rt, from->up, to);
+    return keep_path(rt, from, to, compose(rt, from->n, first->indices, rest->indices));
+}
+
+uint64_t dp_path(DpRt *rt, DpCtx *from, DpCtx *to)
+{
+    if (from == to || from->n == 0)
+        return 0;
+    check_numbered(rt, from);
+    DpBlock *indices = path(rt, from, to)->indices;
+    return indices ? indices->addr : 0;
+}
+
+DpCtx *dp_ctx_below(DpRt *rt, DpCtx *c, DpCtx *ancestor)
+{
+    DpBlock *indices = dp_path(rt, c, ancestor) ? find_path(c, ancestor)->indices : NULL;
+    DpCtx *below = ctx_new(rt, CTX_SELECTED, ancestor, c->n);
+    below->indices = block_retain(indices);
+    return below;
+}
+
+/* ---- what views of a context's columns are made of ---- */
+static DpBlock *offsets_of_packed(DpRt *rt, const DpCtx *c)
+{
+    const DpCtx *from = c->up;
+    uint64_t n = from->up->n + 1;
+    DpBlock *offsets = block_new(rt, 8 * n);
+    Args a = {.n = 0};
+    arg(&a, n);
+    arg(&a, offsets->addr);
+    arg(&a, from->offsets->addr);
+    arg(&a, c->indices ? c->indices->addr : 0);
+    arg(&a, c->n);
+    rt_move(rt, "dp_offsets_of_packed", n, &a);
+    return offsets;
+}
+
+DpBlock *ctx_data_offsets(DpRt *rt, DpCtx *c)
+{
+    if (c->kind == CTX_NESTED)
+        return c->offsets;
+    if (!c->indices && c->n == c->up->n)
+        return c->up->offsets; /* the identity */
+    if (!c->packed && c->up->offsets)
+        c->packed = offsets_of_packed(rt, c);
+    return c->packed;
+}

@@ -1,0 +1,176 @@
+/* Failures: the program's own, at a site; memory; the device. All end in the handler. */
+#include "internal.h"
+
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* The order of the compiler's ErrorKind. */
+enum {
+    ERR_INDEX, ERR_SLICE, ERR_LENGTHS, ERR_SIZE, ERR_DIVISION, ERR_ASSERT, ERR_MATCH, ERR_EMPTY, ERR_NEGATIVE, ERR_NEST
+};
+
+static _Noreturn void give_up(DpRt *rt, int status)
+{
+    DpFailure failure = {status, rt->message};
+    if (rt->handler)
+        rt->handler(rt->handler_data, &failure);
+    fprintf(stderr, "error: %s\n", rt->message);
+    abort(); /* the handler returned, or there is none: a bug of the caller */
+}
+
+_Noreturn void rt_fail(DpRt *rt, int status, const char *format, ...)
+{
+    va_list list;
+    va_start(list, format);
+    const char *file = rt->program && rt->program->file ? rt->program->file : NULL;
+    int n = file ? snprintf(rt->message, sizeof rt->message, "%s: error: ", file)
+                 : snprintf(rt->message, sizeof rt->message, "error: ");
+    vsnprintf(rt->message + n, sizeof rt->message - (size_t)n, format, list);
+    va_end(list);
+    give_up(rt, status);
+}
+
+_Noreturn void rt_fail_memory(DpRt *rt, uint64_t bytes)
+{
+    double x = (double)bytes;
+    const char *unit = x >= 1e8 ? "GB" : x >= 1e5 ? "MB" : "kB";
+    x /= x >= 1e8 ? 1e9 : x >= 1e5 ? 1e6 : 1e3;
+    rt_fail(rt, 3, "out of memory: %.1f %s requested", x, unit);
+}
+
+_Noreturn void rt_fail_cl(DpRt *rt, cl_int code, const char *call, const char *file, int line)
+{
+    const char *slash = strrchr(file, '/');
+    rt_fail(rt, 4, "device error %s in %.*s (%s:%d)", cl_error_name(code), (int)strcspn(call, "("), call,
+            slash ? slash + 1 : file, line);
+}
+
+void dp_set_failure(DpRt *rt, void (*handler)(void *data, const DpFailure *failure), void *data)
+{
+    rt->handler = handler;
+    rt->handler_data = data;
+}
+
+/* ---- sites ---- */
+static void site_text(char *to, size_t room, const DpSite *site, const int64_t *v)
+{
+    const char *text = site->text ? site->text : "";
+    long long a = v[0], b = v[1], c = v[2];
+    switch (site->kind) {
+    case ERR_INDEX: snprintf(to, room, "index %lld out of bounds for length %lld", a, b); break;
+    case ERR_SLICE: snprintf(to, room, "slice %lld:%lld out of bounds for length %lld", a, b, c); break;
+    case ERR_LENGTHS: snprintf(to, room, "unequal lengths: %lld and %lld", a, b); break;
+    case ERR_SIZE: snprintf(to, room, "size mismatch: %s is %lld, but this length is %lld", text, a, b); break;
+    case ERR_DIVISION: snprintf(to, room, "division by zero"); break;
+    case ERR_ASSERT: snprintf(to, room, "assertion failed"); break;
+    case ERR_MATCH: snprintf(to, room, "no case matches"); break;
+    case ERR_EMPTY: snprintf(to, room, "%s of an empty sequence", text); break;
+    case ERR_NEGATIVE: snprintf(to, room, "negative length %lld", a); break;
+    case ERR_NEST: snprintf(to, room, "lengths add up to %lld, but the sequence has %lld", a, b); break;
+    default: snprintf(to, room, "failure of kind %u", site->kind);
+    }
+}
+
+/* The source line and a caret below the place, with the line's own tabs before it. */
+static void site_quote(char *to, size_t room, const DpSite *site)
+{
+    if (!site->source_line)
+        return;
+    size_t n = (size_t)snprintf(to, room, "\n%s\n", site->source_line);
+    const char *p = site->source_line;
+    for (uint32_t i = 1; i < site->col && *p && n + 2 < room; i++, p++)
+        to[n++] = *p == '\t' ? '\t' : ' ';
+    for (uint32_t i = 0; i < (site->width ? site->width : 1) && n + 1 < room; i++)
+        to[n++] = i ? '~' : '^';
+    if (n < room)
+        to[n] = 0;
+}
+
+void dp_fail(DpRt *rt, uint32_t number, int64_t v0, int64_t v1, int64_t v2)
+{
+    if (number >= rt->program->nsites)
+        rt_fail(rt, 4, "a kernel reported failure %u, which does not exist", number);
+    const DpSite *site = &rt->program->sites[number];
+    const int64_t values[3] = {v0, v1, v2};
+    const char *file = site->file ? site->file : rt->program->file;
+    size_t room = sizeof rt->message;
+    size_t n = (size_t)snprintf(rt->message, room, "%s:%u:%u: error: ", file ? file : "", site->line, site->col);
+    if (n < room)
+        site_text(rt->message + n, room - n, site, values);
+    n = strlen(rt->message);
+    site_quote(rt->message + n, room - n, site);
+    give_up(rt, 1);
+}
+
+/* ---- looking ---- */
+void rt_report(DpRt *rt)
+{
+    if ((uint32_t)rt->look[0] == 0)
+        return;
+    const unsigned char zeros[DP_MAILBOX] = {0};
+    uint64_t look[4];
+    memcpy(look, rt->look, sizeof look);
+    rt->look[0] = 0;
+    clEnqueueWriteBuffer(rt->queue, rt->heap.buffer, CL_TRUE, 0, sizeof zeros, zeros, 0, NULL, NULL);
+    dp_fail(rt, (uint32_t)(look[0] >> 32), (int64_t)look[1], (int64_t)look[2], (int64_t)look[3]);
+}
+
+const uint64_t *rt_look(DpRt *rt)
+{
+    rt->profile.looks++;
+    if (rt->heap.memory) {
+        CL_OK(rt, clFinish(rt->queue));
+        memcpy(rt->look, rt->heap.memory, sizeof rt->look);
+    } else {
+        CL_OK(rt, clEnqueueReadBuffer(rt->queue, rt->heap.buffer, CL_TRUE, 0, sizeof rt->look, rt->look, 0, NULL, NULL));
+    }
+    rt_report(rt);
+    return rt->look + DP_MAILBOX / 8;
+}
+
+void dp_check(DpRt *rt) { rt_look(rt); }
+
+/* ---- levels ---- */
+enum { MAX_LEVELS_WITHOUT_LIMIT = 10000, MAX_LEVELS = 10000000 };
+
+void dp_enter(DpRt *rt)
+{
+    char here;
+    bool deep = rt->stack_limit ? &here < rt->stack_limit || rt->level >= MAX_LEVELS : rt->level >= MAX_LEVELS_WITHOUT_LIMIT;
+    if (deep)
+        rt_fail(rt, 1, "recursion too deep");
+    rt->level++;
+}
+
+void dp_leave(DpRt *rt) { rt->level--; }
+
+/* ---- names ---- */
+const char *cl_error_name(cl_int code)
+{
+    static const struct { cl_int code; const char *name; } names[] = {
+        {CL_DEVICE_NOT_FOUND, "CL_DEVICE_NOT_FOUND"},
+        {CL_DEVICE_NOT_AVAILABLE, "CL_DEVICE_NOT_AVAILABLE"},
+        {CL_COMPILER_NOT_AVAILABLE, "CL_COMPILER_NOT_AVAILABLE"},
+        {CL_MEM_OBJECT_ALLOCATION_FAILURE, "CL_MEM_OBJECT_ALLOCATION_FAILURE"},
+        {CL_OUT_OF_RESOURCES, "CL_OUT_OF_RESOURCES"},
+        {CL_OUT_OF_HOST_MEMORY, "CL_OUT_OF_HOST_MEMORY"},
+        {CL_BUILD_PROGRAM_FAILURE, "CL_BUILD_PROGRAM_FAILURE"},
+        {CL_INVALID_VALUE, "CL_INVALID_VALUE"},
+        {CL_INVALID_BINARY, "CL_INVALID_BINARY"},
+        {CL_INVALID_BUILD_OPTIONS, "CL_INVALID_BUILD_OPTIONS"},
+        {CL_INVALID_KERNEL_NAME, "CL_INVALID_KERNEL_NAME"},
+        {CL_INVALID_ARG_INDEX, "CL_INVALID_ARG_INDEX"},
+        {CL_INVALID_ARG_SIZE, "CL_INVALID_ARG_SIZE"},
+        {CL_INVALID_KERNEL_ARGS, "CL_INVALID_KERNEL_ARGS"},
+        {CL_INVALID_WORK_GROUP_SIZE, "CL_INVALID_WORK_GROUP_SIZE"},
+        {CL_INVALID_BUFFER_SIZE, "CL_INVALID_BUFFER_SIZE"},
+        {CL_INVALID_COMMAND_QUEUE, "CL_INVALID_COMMAND_QUEUE"},
+        {-1001, "CL_PLATFORM_NOT_FOUND_KHR"},
+        {-9999, "an illegal access"},
+    };
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
+        if (names[i].code == code)
+            return names[i].name;
+    return "an unknown code";
+}

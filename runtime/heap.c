@@ -1,0 +1,267 @@
+/* The heap: one OpenCL buffer and, on the host, the ledger of its blocks.
+ *
+ * Segregated good fit: a size's class is its leading bit and the three bits below; a block is taken from the first class all of
+ * whose blocks fit, or from the request's own class if one there is large enough. Neighbours are joined when freed.
+ * Low addresses are used again first, which keeps touched memory small. */
+#define _DEFAULT_SOURCE /* madvise */
+#include "internal.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+
+static uint32_t class_of(uint64_t bytes)
+{
+    uint64_t units = bytes / DP_BLOCK_ALIGN; /* at least 1 */
+    uint32_t top = 63 - (uint32_t)__builtin_clzll(units);
+    uint32_t low = top >= 3 ? (uint32_t)(units >> (top - 3)) & 7 : (uint32_t)(units << (3 - top)) & 7;
+    return top * 8 + low; /* below 8 * 32: heaps are smaller than 2^40 bytes */
+}
+
+static void free_list_add(Heap *h, DpBlock *b)
+{
+    uint32_t c = class_of(b->bytes);
+    b->next_free = h->classes[c];
+    b->link_free = &h->classes[c];
+    if (b->next_free)
+        b->next_free->link_free = &b->next_free;
+    h->classes[c] = b;
+    h->occupied[c / 64] |= UINT64_C(1) << (c % 64);
+}
+
+static void free_list_remove(Heap *h, DpBlock *b)
+{
+    *b->link_free = b->next_free;
+    if (b->next_free)
+        b->next_free->link_free = b->link_free;
+    uint32_t c = class_of(b->bytes);
+    if (!h->classes[c])
+        h->occupied[c / 64] &= ~(UINT64_C(1) << (c % 64));
+}
+
+/* The best of a class's first few blocks. */
+static DpBlock *best_in_class(const Heap *h, uint32_t c, uint64_t bytes)
+{
+    DpBlock *best = NULL;
+    uint32_t tries = 16;
+    for (DpBlock *b = h->classes[c]; b && tries; b = b->next_free, tries--)
+        if (b->bytes >= bytes && (!best || b->bytes < best->bytes || (b->bytes == best->bytes && b->addr < best->addr)))
+            best = b;
+    return best;
+}
+
+static DpBlock *find_free(const Heap *h, uint64_t bytes)
+{
+    uint32_t c = class_of(bytes);
+    DpBlock *found = best_in_class(h, c, bytes);
+    for (uint32_t word = (c + 1) / 64; !found && word < HEAP_CLASSES / 64; word++) {
+        uint64_t set = h->occupied[word];
+        if (word == (c + 1) / 64)
+            set &= UINT64_MAX << ((c + 1) % 64);
+        if (set)
+            found = best_in_class(h, word * 64 + (uint32_t)__builtin_ctzll(set), bytes);
+    }
+    if (!found) /* the own class once more, all of it */
+        for (DpBlock *b = h->classes[c]; b && !found; b = b->next_free)
+            if (b->bytes >= bytes)
+                found = b;
+    return found;
+}
+
+/* Cuts what lies behind `bytes` off as a free block of its own. */
+static void split_block(DpRt *rt, DpBlock *b, uint64_t bytes)
+{
+    if (b->bytes == bytes)
+        return;
+    DpBlock *rest = calloc(1, sizeof *rest);
+    if (!rest)
+        rt_fail_memory(rt, sizeof *rest);
+    rest->addr = b->addr + bytes;
+    rest->bytes = b->bytes - bytes;
+    rest->before = b;
+    rest->behind = b->behind;
+    if (rest->behind)
+        rest->behind->before = rest;
+    b->behind = rest;
+    b->bytes = bytes;
+    free_list_add(&rt->heap, rest);
+}
+
+static uint64_t rounded(uint64_t bytes)
+{
+    return (bytes + DP_BLOCK_ALIGN - 1) / DP_BLOCK_ALIGN * DP_BLOCK_ALIGN;
+}
+
+DpBlock *block_new(DpRt *rt, uint64_t bytes)
+{
+    Heap *h = &rt->heap;
+    if (bytes == 0)
+        return NULL;
+    uint64_t wanted = bytes;
+    if (bytes > h->bytes)
+        rt_fail_memory(rt, wanted);
+    bytes = rounded(bytes);
+    DpBlock *b = find_free(h, bytes);
+    if (!b)
+        rt_fail_memory(rt, wanted);
+    free_list_remove(h, b);
+    split_block(rt, b, bytes);
+    b->count = 1;
+    h->used += bytes;
+    if (h->used > h->most_used)
+        h->most_used = h->used;
+    return b;
+}
+
+static void join_behind(Heap *h, DpBlock *b)
+{
+    DpBlock *next = b->behind;
+    if (!next || next->count)
+        return;
+    free_list_remove(h, next);
+    b->bytes += next->bytes;
+    b->behind = next->behind;
+    if (b->behind)
+        b->behind->before = b;
+    free(next);
+}
+
+void heap_free(DpRt *rt, DpBlock *b)
+{
+    Heap *h = &rt->heap;
+    h->used -= b->bytes;
+    b->count = 0;
+    b->elements_too = false;
+    b->refs = NULL;
+    b->contig = (DpContig){NULL, 0, 0, 0};
+    join_behind(h, b);
+    if (b->before && !b->before->count) {
+        b = b->before;
+        free_list_remove(h, b);
+        join_behind(h, b); /* not in a list: takes b's bytes */
+    }
+    free_list_add(h, b);
+}
+
+void block_shrink(DpRt *rt, DpBlock *b, uint64_t bytes)
+{
+    if (!b || rounded(bytes) >= b->bytes)
+        return;
+    bytes = rounded(bytes);
+    rt->heap.used -= b->bytes - bytes;
+    split_block(rt, b, bytes);
+    DpBlock *rest = b->behind;
+    free_list_remove(&rt->heap, rest);
+    join_behind(&rt->heap, rest);
+    free_list_add(&rt->heap, rest);
+}
+
+/* ---- opening ---- */
+static uint64_t device_size(const DpRt *rt, cl_device_info what)
+{
+    cl_ulong x = 0;
+    clGetDeviceInfo(rt->device, what, sizeof x, &x, NULL);
+    return x;
+}
+
+static uint64_t heap_size(const DpRt *rt)
+{
+    uint64_t all = device_size(rt, CL_DEVICE_GLOBAL_MEM_SIZE), largest = device_size(rt, CL_DEVICE_MAX_MEM_ALLOC_SIZE);
+    uint64_t bytes = all / 10 * 8;
+    const char *limit = getenv("DP_HEAP"); /* bytes, for tests */
+    if (bytes > largest)
+        bytes = largest;
+    if (limit && strtoull(limit, NULL, 10) >= 4096 && strtoull(limit, NULL, 10) < bytes)
+        bytes = strtoull(limit, NULL, 10);
+    if (bytes > (UINT64_C(1) << 39))
+        bytes = UINT64_C(1) << 39;
+    return bytes / DP_BLOCK_ALIGN * DP_BLOCK_ALIGN;
+}
+
+/* On a CPU device the buffer is our own memory, in large pages if the system has them: far fewer page faults. */
+static cl_mem heap_buffer(DpRt *rt, uint64_t bytes, cl_int *code)
+{
+    Heap *h = &rt->heap;
+    cl_bool shared = CL_FALSE;
+    cl_device_type type = 0;
+    clGetDeviceInfo(rt->device, CL_DEVICE_HOST_UNIFIED_MEMORY, sizeof shared, &shared, NULL);
+    clGetDeviceInfo(rt->device, CL_DEVICE_TYPE, sizeof type, &type, NULL);
+    if (shared && (type & CL_DEVICE_TYPE_CPU)) {
+        void *p = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+        if (p != MAP_FAILED) {
+            madvise(p, bytes, MADV_HUGEPAGE);
+            cl_mem m = clCreateBuffer(rt->context, CL_MEM_READ_WRITE | CL_MEM_USE_HOST_PTR, bytes, p, code);
+            if (*code == CL_SUCCESS) {
+                h->memory = p;
+                return m;
+            }
+            munmap(p, bytes);
+        }
+    }
+    return clCreateBuffer(rt->context, CL_MEM_READ_WRITE, bytes, NULL, code);
+}
+
+/* Some devices grant less than they report: half as much is tried, and half of that. */
+static cl_int make_buffer(DpRt *rt, uint64_t bytes)
+{
+    const unsigned char zeros[DP_HEAP_START] = {0};
+    cl_int code = CL_OUT_OF_RESOURCES;
+    for (int tries = 0; tries < 4; tries++, bytes = bytes / 2 / DP_BLOCK_ALIGN * DP_BLOCK_ALIGN) {
+        cl_mem m = heap_buffer(rt, bytes, &code);
+        if (code != CL_SUCCESS)
+            continue;
+        code = clEnqueueWriteBuffer(rt->queue, m, CL_TRUE, 0, sizeof zeros, zeros, 0, NULL, NULL);
+        if (code == CL_SUCCESS) {
+            rt->heap.buffer = m;
+            rt->heap.bytes = bytes;
+            return code;
+        }
+        clReleaseMemObject(m);
+    }
+    return code;
+}
+
+bool heap_open(DpRt *rt, char *error, size_t error_bytes)
+{
+    Heap *h = &rt->heap;
+    cl_int code = make_buffer(rt, heap_size(rt));
+    DpBlock *all = calloc(1, sizeof *all);
+    if (code != CL_SUCCESS || !all) {
+        free(all);
+        snprintf(error, error_bytes, "no memory on the device: %s", cl_error_name(code));
+        return false;
+    }
+    all->addr = DP_HEAP_START;
+    all->bytes = h->bytes - DP_HEAP_START;
+    h->blocks = all;
+    free_list_add(h, all);
+    return true;
+}
+
+void heap_close(DpRt *rt)
+{
+    Heap *h = &rt->heap;
+    for (DpBlock *b = h->blocks, *next; b; b = next) {
+        next = b->behind;
+        free(b);
+    }
+    if (h->buffer)
+        clReleaseMemObject(h->buffer);
+    if (h->memory)
+        munmap(h->memory, h->bytes);
+    memset(h, 0, sizeof *h);
+}
+
+bool heap_check(const Heap *h)
+{
+    uint64_t at = DP_HEAP_START, used = 0;
+    const DpBlock *before = NULL;
+    for (const DpBlock *b = h->blocks; b; before = b, b = b->behind) {
+        bool two_free = before && !before->count && !b->count;
+        if (b->addr != at || b->before != before || b->bytes == 0 || b->bytes % DP_BLOCK_ALIGN || two_free)
+            return false;
+        at += b->bytes;
+        used += b->count ? b->bytes : 0;
+    }
+    return at == h->bytes && used == h->used;
+}

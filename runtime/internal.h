@@ -1,0 +1,228 @@
+/* Inside the runtime library.
+ *
+ *   device.c   which device            heap.c     blocks of the one buffer       refs.c     reference sets, columns, arrays
+ *   launch.c   programs, kernels, launching       cache.c    binaries on disk    profile.c  times per kernel
+ *   context.c  contexts and paths      ops.c      kernels with user code         moves.c    kernels without
+ *   sort.c     argsort                 error.c    failures and their messages    transfer.c values in and out
+ *   runtime.c  opening and closing     program.c  dp_main
+ *
+ * The heap's first bytes are not a block: the error record at 0, and from DP_MAILBOX on words that kernels leave for the host.
+ * One read brings both (rt_look), so that every read-back also reports failures. */
+#ifndef DP_INTERNAL_H
+#define DP_INTERNAL_H
+
+#define CL_TARGET_OPENCL_VERSION 120
+#include <CL/cl.h>
+
+#include "dp_rt.h"
+
+/* The same numbers as in kernels/common.cl. */
+enum {
+    DP_MAILBOX = 64, DP_MAILBOX_WORDS = DP_MAX_OUTS, DP_LOOK_BYTES = DP_MAILBOX + 8 * DP_MAILBOX_WORDS,
+    DP_BIN_INSTANCES = 768, DP_HEAP_START = 1024, DP_BLOCK_ALIGN = 256
+};
+/* Instances are numbered by u32. */
+#define DP_MAX_INSTANCES UINT64_C(0xffffffff)
+
+/* What is known of a block of views that lie one behind the other: view k is {offsets[k+1] - offsets[k], base + offsets[k] *
+ * bytes of an element}. */
+typedef struct DpContig {
+    DpBlock *offsets;   /* n + 1 u64; owned; NULL: nothing is known */
+    uint64_t base, n, total;
+} DpContig;
+
+/* A stretch of the heap, live or free. All are in one list by address; free ones also in a list by size class. */
+struct DpBlock {
+    uint64_t addr, bytes;
+    uint32_t count;          /* references; 0: free */
+    bool elements_too;       /* made by scatter or hist: dp_col_set_refs speaks of the arrays' elements */
+    DpRefs *refs;            /* where the views in it point to; owned */
+    DpContig contig;
+    DpBlock *before, *behind;           /* neighbours */
+    DpBlock *next_free, **link_free;    /* also links blocks waiting to be freed */
+};
+
+/* Blocks in order of their addresses. */
+struct DpRefs {
+    uint32_t count, n;
+    DpBlock *blocks[];
+};
+
+typedef enum CtxKind { CTX_FN, CTX_NESTED, CTX_SELECTED } CtxKind;
+
+typedef struct CtxPath { struct CtxPath *next; DpCtx *to; DpBlock *indices; /* NULL: identity */ } CtxPath;
+
+struct DpCtx {
+    uint32_t count;
+    CtxKind kind;
+    uint64_t n;
+    DpCtx *up;          /* owned; NULL: depth 0, or none for FN */
+    DpBlock *offsets;   /* NESTED over a context: n_up + 1 u64 */
+    DpBlock *indices;   /* SELECTED: n u32; NULL if n == up->n, the identity, or n == 0 */
+    DpBlock *packed;    /* SELECTED from NESTED: offsets of what was kept per segment, made when wanted */
+    CtxPath *paths;     /* to contexts further up, and for NESTED to its up */
+};
+
+enum { HEAP_CLASSES = 256 };
+typedef struct Heap {
+    cl_mem buffer;
+    void *memory;       /* the host memory behind it, where device and host share theirs; else NULL */
+    uint64_t bytes, used, most_used;
+    DpBlock *blocks;    /* all, by address */
+    DpBlock *classes[HEAP_CLASSES];
+    uint64_t occupied[HEAP_CLASSES / 64]; /* bit per non-empty class */
+} Heap;
+
+/* ---- launching ---- */
+typedef struct Program Program;
+typedef struct Kernel Kernel;
+/* The runtime's own programs, then the templates of user kernels by DpKernelKind. */
+typedef enum OwnProgram { OWN_MOVE, OWN_LENGTHS, OWN_TRUTH, OWN_COUNT } OwnProgram;
+/* Bits of how a program is built. */
+enum { MODE_SEGMENTED = 1, MODE_HIST_SORTED = 2 };
+
+typedef struct ProfileRow { const char *name; const char *kernel; uint32_t line; uint64_t count; double ns; } ProfileRow;
+typedef struct ProfileEvent { cl_event event; uint32_t row; } ProfileEvent;
+typedef struct Profile {
+    bool on;
+    ProfileRow *rows; uint32_t nrows, rows_room;
+    ProfileEvent *events; uint32_t nevents, events_room;
+    uint64_t launches, looks; /* counted always */
+} Profile;
+
+struct DpRt {
+    const DpProgram *program;
+    cl_platform_id platform;
+    cl_device_id device;
+    cl_context context;
+    cl_command_queue queue;
+    bool gpu;                  /* which shape of the templates */
+    uint32_t units;
+    char device_id[512];       /* name and versions: part of the cache's keys */
+    const char *fp_options;
+    bool atomics64;
+    Heap heap;
+    Program **programs; uint32_t nprograms;  /* chains: OWN_COUNT, then one per user kernel */
+    char *cache_dir;           /* NULL: no cache */
+    const char *dump_dir;      /* DP_DUMP_KERNELS */
+    Profile profile;
+    uint64_t look[DP_LOOK_BYTES / 8];
+    uint32_t level;
+    char *stack_limit;         /* the lowest address a level may start at; NULL: only levels are counted */
+    void (*handler)(void *data, const DpFailure *failure);
+    void *handler_data;
+    char message[1024];
+};
+
+typedef struct OpenOptions {
+    const char *device, *platform; /* as given by --device, --platform; or NULL */
+    bool profile;
+} OpenOptions;
+
+/* runtime.c. NULL and a message on failure. */
+DpRt *rt_open(const DpProgram *program, const OpenOptions *options, char *error, size_t error_bytes);
+void rt_close(DpRt *rt);
+void rt_save(DpRt *rt); /* what was built goes to the cache on disk */
+
+/* device.c */
+bool device_choose(DpRt *rt, const OpenOptions *options, char *error, size_t error_bytes);
+void device_list(FILE *out);
+/* Before the first OpenCL call: a private place for PoCL's own cache if there is no home. */
+void device_prepare(void);
+
+/* cache.c */
+char *cache_directory(void); /* malloc'd, or NULL */
+typedef struct CacheKey { uint64_t a, b; } CacheKey;
+CacheKey cache_key(const char *const *texts, uint32_t n);
+unsigned char *cache_load(const char *dir, CacheKey key, size_t *n); /* malloc'd, or NULL */
+void cache_store(const char *dir, CacheKey key, const unsigned char *bytes, size_t n);
+
+/* error.c */
+_Noreturn void rt_fail(DpRt *rt, int status, const char *format, ...) __attribute__((format(printf, 3, 4)));
+_Noreturn void rt_fail_memory(DpRt *rt, uint64_t bytes);
+_Noreturn void rt_fail_cl(DpRt *rt, cl_int code, const char *call, const char *file, int line);
+const char *cl_error_name(cl_int code);
+#define CL_OK(rt, call) \
+    do { \
+        cl_int code_ = (call); \
+        if (code_ != CL_SUCCESS) \
+            rt_fail_cl((rt), code_, #call, __FILE__, __LINE__); \
+    } while (0)
+/* Waits, reads the error record and the mailbox, reports a failure; the mailbox's words. */
+const uint64_t *rt_look(DpRt *rt);
+/* Reports the failure that is in rt->look. */
+void rt_report(DpRt *rt);
+
+/* heap.c */
+bool heap_open(DpRt *rt, char *error, size_t error_bytes);
+void heap_close(DpRt *rt);
+DpBlock *block_new(DpRt *rt, uint64_t bytes); /* one reference; for 0 bytes NULL */
+void block_shrink(DpRt *rt, DpBlock *b, uint64_t bytes);
+DpBlock *block_retain(DpBlock *b);            /* NULL is harmless, likewise below */
+void block_release(DpRt *rt, DpBlock *b);
+void heap_free(DpRt *rt, DpBlock *b);         /* the stretch itself; for refs.c */
+bool heap_check(const Heap *h);               /* for tests: the ledger's invariants */
+
+/* refs.c */
+DpRefs *refs_one(DpRt *rt, DpBlock *b);       /* takes the reference; NULL gives the empty set */
+DpRefs *refs_retain(DpRefs *r);
+DpBlock *refs_find(const DpRefs *r, uint64_t addr); /* borrowed; NULL if none holds the address */
+DpRefs *refs_of_refs(DpRt *rt, const DpRefs *r);    /* union of the blocks' own sets */
+void block_add_refs(DpRt *rt, DpBlock *b, DpRefs *refs); /* takes refs */
+DpCol col_new(DpRt *rt, uint64_t n, uint32_t bytes);
+DpCol col_of_block(DpBlock *b, uint64_t n, uint32_t bytes); /* takes the reference */
+void block_forget_layout(DpRt *rt, DpBlock *b); /* its views are about to be changed */
+/* The contiguous layout of the column's views, if it is a whole block of such; else NULL. */
+const DpContig *col_contig(const DpCol *c);
+
+/* launch.c */
+/* Is the kernel built in the GPU's shape? Values too large for local memory take the other one everywhere. */
+bool rt_group_shape(const DpRt *rt, uint32_t kernel);
+/* How much of the device a kernel over n elements should occupy: work-groups (GPU), chunks (CPU). */
+uint32_t rt_chunks(const DpRt *rt, bool groups, uint64_t n); /* each leaves a carry: few */
+uint32_t rt_map_groups(const DpRt *rt, uint64_t n);
+Kernel *rt_kernel(DpRt *rt, uint32_t kernel, uint32_t variant, uint32_t mode, const char *name);
+Kernel *rt_own_kernel(DpRt *rt, OwnProgram program, const char *name);
+enum { MAX_ARGS = 512 };
+typedef struct Args { uint32_t n; uint64_t at[MAX_ARGS]; } Args;
+void arg(Args *a, uint64_t x); /* what does not fit is counted, and refused at the launch */
+void arg_words(Args *a, const uint64_t *words, uint32_t n);
+void arg_columns(Args *a, const DpCol *columns, uint32_t n);
+/* heaps: how many leading parameters are the heap (2 where the template has `out`). */
+void rt_launch(DpRt *rt, Kernel *k, uint32_t heaps, uint32_t groups, const Args *args);
+void rt_move(DpRt *rt, const char *name, uint64_t n, const Args *args); /* OWN_MOVE over n elements */
+void launch_save(DpRt *rt);
+void launch_close(DpRt *rt);
+const char *dp_kernel_text(const char *name); /* generated: the files of runtime/kernels, and dp_scalar.h */
+
+/* profile.c */
+uint32_t profile_row(Profile *p, const char *name, const char *kernel, uint32_t line);
+void profile_add(DpRt *rt, uint32_t row, cl_event event);
+void profile_print(DpRt *rt, FILE *out);
+void profile_close(DpRt *rt);
+
+/* context.c */
+DpBlock *offsets_of_lengths(DpRt *rt, uint64_t address, uint64_t stride, uint64_t n, uint64_t *total);
+/* Offsets of the data of a NESTED context, or of one packed from a NESTED context, per instance of its up. Borrowed. */
+DpBlock *ctx_data_offsets(DpRt *rt, DpCtx *c);
+DpCtx *ctx_new(DpRt *rt, CtxKind kind, DpCtx *up, uint64_t n); /* retains up */
+/* A kernel over c: segmented or not, number of segments, address of the offsets (0). */
+typedef struct Segments { uint32_t mode; uint64_t nseg, offsets; } Segments;
+Segments ctx_segments(const DpCtx *c);
+
+/* moves.c */
+bool arr_solely_held(const DpArr *a); /* nobody else holds the array or its block */
+DpCol views_of_offsets(DpRt *rt, DpBlock *offsets, uint64_t n, uint64_t base, uint64_t total, uint32_t bytes, DpBlock *data);
+void move_copy(DpRt *rt, uint64_t dst, uint64_t src, uint64_t n, uint32_t bytes);
+
+/* sort.c */
+/* Positions 0 … n-1 and their sort keys in order; both owned. n > 0. */
+typedef struct Sorted { DpBlock *keys, *positions; } Sorted;
+/* Sorts the positions (NULL: 0, 1, 2 …; owned) further, stably, by the scalars at `column` that they stand for. */
+Sorted sort_by(DpRt *rt, uint64_t n, DpBlock *positions, uint64_t column, DpScalar scalar);
+
+/* transfer.c */
+void rt_read(DpRt *rt, uint64_t addr, void *to, uint64_t bytes);    /* waits; reports failures */
+void rt_write(DpRt *rt, uint64_t addr, const void *from, uint64_t bytes); /* waits until `from` may be reused */
+
+#endif

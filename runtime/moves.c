@@ -1,0 +1,339 @@
+/* Operations without user code: views, elements, selecting and merging columns, flatten, update. */
+#include "internal.h"
+
+#include <string.h>
+
+void move_copy(DpRt *rt, uint64_t dst, uint64_t src, uint64_t n, uint32_t bytes)
+{
+    if (n == 0)
+        return;
+    Args a = {.n = 0};
+    arg(&a, n);
+    arg(&a, bytes);
+    arg(&a, dst);
+    arg(&a, src);
+    rt_move(rt, "dp_copy", n, &a);
+}
+
+/* ---- elements ---- */
+/* A column of another block's elements; the block is kept by it. */
+static DpCol alias(DpBlock *block, uint64_t addr, uint64_t n, uint32_t bytes)
+{
+    return (DpCol){block_retain(block), addr, n, bytes};
+}
+
+/* Are the elements of the views, in order, the `n` elements from one address on? Then that address. */
+static uint64_t contiguous_base(const DpCol *views, const DpCtx *c)
+{
+    const DpContig *whole = col_contig(views);
+    return whole && whole->total == c->n && whole->total ? whole->base : 0;
+}
+
+uint32_t dp_elem_words(DpRt *rt, const DpCol *views, DpCtx *c, uint64_t word[2])
+{
+    (void)rt;
+    word[0] = contiguous_base(views, c);
+    word[1] = views->addr;
+    return word[0] != 0;
+}
+
+DpCol dp_elems(DpRt *rt, const DpCol *views, DpCtx *c, uint32_t bytes)
+{
+    uint64_t base = contiguous_base(views, c);
+    DpBlock *data = base ? refs_find(views->block->refs, base) : NULL;
+    if (data)
+        return alias(data, base, c->n, bytes);
+    DpCol out = col_new(rt, c->n, bytes);
+    if (c->n == 0)
+        return out;
+    Args a = {.n = 0};
+    arg(&a, c->n);
+    arg(&a, c->up->n);
+    arg(&a, c->offsets->addr);
+    arg(&a, bytes);
+    arg(&a, out.addr);
+    arg(&a, views->addr);
+    rt_move(rt, "dp_elems", c->n, &a);
+    block_add_refs(rt, out.block, dp_refs_of_col(rt, views, 1));
+    return out;
+}
+
+DpCol dp_elems_root(DpRt *rt, const DpArr *a, DpCtx *c, uint32_t bytes)
+{
+    (void)rt;
+    (void)c;
+    DpBlock *b = a->len ? refs_find(a->refs, a->addr) : NULL;
+    return alias(b, b ? a->addr : 0, a->len, bytes);
+}
+
+/* ---- views ---- */
+DpCol views_of_offsets(DpRt *rt, DpBlock *offsets, uint64_t n, uint64_t base, uint64_t total, uint32_t bytes, DpBlock *data)
+{
+    DpCol out = col_new(rt, n, 16);
+    if (n == 0)
+        return out;
+    Args a = {.n = 0};
+    arg(&a, n);
+    arg(&a, bytes);
+    arg(&a, out.addr);
+    arg(&a, offsets->addr);
+    arg(&a, base);
+    rt_move(rt, "dp_views_of", n, &a);
+    out.block->contig = (DpContig){block_retain(offsets), base, n, total};
+    block_add_refs(rt, out.block, refs_one(rt, block_retain(data)));
+    return out;
+}
+
+DpCol dp_views(DpRt *rt, DpCtx *c, const DpCol *data)
+{
+    const DpCtx *up = c->kind == CTX_NESTED ? c->up : c->up->up;
+    return views_of_offsets(rt, ctx_data_offsets(rt, c), up->n, data->addr, data->n, data->bytes, data->block);
+}
+
+static DpArr arr_of_col(DpRt *rt, const DpCol *data)
+{
+    return (DpArr){data->n, data->addr, refs_one(rt, block_retain(data->block))};
+}
+
+DpArr dp_views_root(DpRt *rt, DpCtx *c, const DpCol *data)
+{
+    (void)c;
+    return arr_of_col(rt, data);
+}
+
+/* ---- columns ---- */
+static DpCol gather(DpRt *rt, const DpCol *col, uint64_t path, uint64_t n)
+{
+    DpCol out = col_new(rt, n, col->bytes);
+    if (n == 0)
+        return out;
+    Args a = {.n = 0};
+    arg(&a, n);
+    arg(&a, col->bytes);
+    arg(&a, out.addr);
+    arg(&a, col->addr);
+    arg(&a, path);
+    rt_move(rt, "dp_gather", n, &a);
+    block_add_refs(rt, out.block, dp_refs_of_col(rt, col, 0));
+    return out;
+}
+
+DpCol dp_select(DpRt *rt, const DpCol *col, DpCtx *from, DpCtx *to)
+{
+    uint64_t path = dp_path(rt, to, from);
+    if (path == 0 && to->n == from->n)
+        return dp_col_retain(*col);
+    return gather(rt, col, path, to->n);
+}
+
+void dp_put(DpRt *rt, DpCol *out, DpCtx *ctx, DpCtx *part, const DpCol *values)
+{
+    if (part->n == 0)
+        return;
+    uint64_t path = dp_path(rt, part, ctx);
+    if (path == 0) {
+        move_copy(rt, out->addr, values->addr, part->n, out->bytes);
+    } else {
+        Args a = {.n = 0};
+        arg(&a, part->n);
+        arg(&a, out->bytes);
+        arg(&a, out->addr);
+        arg(&a, values->addr);
+        arg(&a, path);
+        rt_move(rt, "dp_put", part->n, &a);
+    }
+    block_add_refs(rt, out->block, dp_refs_of_col(rt, values, 0));
+}
+
+DpCol dp_merge(DpRt *rt, DpCtx *ctx, uint32_t nparts, DpCtx *const *parts, const DpCol *cols)
+{
+    for (uint32_t i = 0; i < nparts; i++)
+        if (parts[i]->n == ctx->n && dp_path(rt, parts[i], ctx) == 0)
+            return dp_col_retain(cols[i]);
+    DpCol out = col_new(rt, ctx->n, cols[0].bytes);
+    for (uint32_t i = 0; i < nparts; i++)
+        dp_put(rt, &out, ctx, parts[i], &cols[i]);
+    return out;
+}
+
+DpCol dp_concat(DpRt *rt, uint32_t n, const DpCol *cols)
+{
+    uint64_t all = 0;
+    for (uint32_t i = 0; i < n; i++)
+        all += cols[i].n;
+    for (uint32_t i = 0; i < n; i++)
+        if (cols[i].n == all)
+            return dp_col_retain(cols[i]);
+    DpCol out = col_new(rt, all, cols[0].bytes);
+    uint64_t at = out.addr;
+    for (uint32_t i = 0; i < n; i++) {
+        if (cols[i].n == 0)
+            continue;
+        move_copy(rt, at, cols[i].addr, cols[i].n, out.bytes);
+        at += cols[i].n * out.bytes;
+        block_add_refs(rt, out.block, dp_refs_of_col(rt, &cols[i], 0));
+    }
+    return out;
+}
+
+DpCol dp_slice_col(DpRt *rt, const DpCol *col, uint64_t from, uint64_t n)
+{
+    (void)rt;
+    return alias(n ? col->block : NULL, n ? col->addr + from * col->bytes : 0, n, col->bytes);
+}
+
+/* ---- flatten ---- */
+/* The one block in which all views of `refs` lie, if it is a contiguous layout of views itself. */
+static DpBlock *contiguous_inner(const DpRefs *refs)
+{
+    DpBlock *b = refs && refs->n == 1 ? refs->blocks[0] : NULL;
+    return b && b->contig.offsets ? b : NULL;
+}
+
+/* dst[k] = fine[coarse[k]] for k <= n */
+static DpBlock *offsets_of_offsets(DpRt *rt, DpBlock *fine, DpBlock *coarse, uint64_t n)
+{
+    DpBlock *out = block_new(rt, 8 * (n + 1));
+    Args a = {.n = 0};
+    arg(&a, n + 1);
+    arg(&a, out->addr);
+    arg(&a, fine->addr);
+    arg(&a, coarse->addr);
+    rt_move(rt, "dp_offsets_of_offsets", n + 1, &a);
+    return out;
+}
+
+/* All inner views contiguous: arithmetic on views. Where the outer ones are contiguous over the whole of them, so is the result. */
+static DpCol flatten_views(DpRt *rt, const DpCol *views, DpBlock *inner, uint32_t bytes)
+{
+    const DpContig *outer = col_contig(views), *in = &inner->contig;
+    DpBlock *data = in->total ? refs_find(inner->refs, in->base) : NULL;
+    if (outer && outer->total == in->n && (outer->base == inner->addr || in->n == 0)) {
+        DpBlock *offsets = offsets_of_offsets(rt, in->offsets, outer->offsets, views->n);
+        DpCol out = views_of_offsets(rt, offsets, views->n, in->base, in->total, bytes, data);
+        block_release(rt, offsets);
+        return out;
+    }
+    DpCol out = col_new(rt, views->n, 16);
+    Args a = {.n = 0};
+    arg(&a, views->n);
+    arg(&a, bytes);
+    arg(&a, out.addr);
+    arg(&a, views->addr);
+    arg(&a, inner->addr);
+    arg(&a, in->offsets->addr);
+    arg(&a, in->base);
+    rt_move(rt, "dp_flatten_views", views->n, &a);
+    block_add_refs(rt, out.block, refs_one(rt, block_retain(data)));
+    return out;
+}
+
+/* The elements of all inner views of `rows` (whose instances are c's) stored anew. */
+static DpCol gather_rows(DpRt *rt, DpCtx *c, const DpCol *rows, uint32_t bytes, DpCtx **elements)
+{
+    *elements = dp_nested_views(rt, c, rows);
+    return dp_elems(rt, rows, *elements, bytes);
+}
+
+DpCol dp_flatten(DpRt *rt, DpCtx *ctx, const DpCol *views, uint32_t bytes)
+{
+    if (ctx->n == 0)
+        return col_new(rt, 0, 16);
+    DpBlock *inner = views->block ? contiguous_inner(views->block->refs) : NULL;
+    if (inner)
+        return flatten_views(rt, views, inner, bytes);
+    DpCtx *c = dp_nested_views(rt, ctx, views), *elements = NULL;
+    DpCol rows = dp_elems(rt, views, c, 16), data = gather_rows(rt, c, &rows, bytes, &elements);
+    DpBlock *offsets = c->n ? offsets_of_offsets(rt, elements->offsets, c->offsets, ctx->n) : block_retain(c->offsets);
+    DpCol out = views_of_offsets(rt, offsets, ctx->n, data.addr, data.n, bytes, data.block);
+    block_release(rt, offsets);
+    dp_col_release(rt, &data);
+    dp_col_release(rt, &rows);
+    dp_ctx_release(rt, &elements);
+    dp_ctx_release(rt, &c);
+    return out;
+}
+
+DpArr dp_flatten_root(DpRt *rt, const DpArr *a, uint32_t bytes)
+{
+    if (a->len == 0)
+        return (DpArr){0, 0, NULL};
+    DpBlock *inner = contiguous_inner(a->refs);
+    if (inner) {
+        const DpContig *in = &inner->contig;
+        uint64_t first = (a->addr - inner->addr) / 16, ends[2] = {0, in->total};
+        if (a->len != in->n) {
+            rt_read(rt, in->offsets->addr + 8 * first, &ends[0], 8);
+            rt_read(rt, in->offsets->addr + 8 * (first + a->len), &ends[1], 8);
+        }
+        DpBlock *data = ends[1] > ends[0] ? refs_find(inner->refs, in->base) : NULL;
+        return (DpArr){ends[1] - ends[0], in->base + ends[0] * bytes, refs_one(rt, block_retain(data))};
+    }
+    DpCtx *c = dp_nested_root(rt, a->len), *elements = NULL;
+    DpCol rows = dp_elems_root(rt, a, c, 16), data = gather_rows(rt, c, &rows, bytes, &elements);
+    DpArr out = arr_of_col(rt, &data);
+    dp_col_release(rt, &data);
+    dp_col_release(rt, &rows);
+    dp_ctx_release(rt, &elements);
+    dp_ctx_release(rt, &c);
+    return out;
+}
+
+/* ---- update ---- */
+DpCol dp_update(DpRt *rt, DpCtx *ctx, const DpCol *arrays, const DpCol *index, const DpCol *values)
+{
+    if (ctx->n == 0)
+        return col_new(rt, 0, 16);
+    DpCtx *c = dp_nested_views(rt, ctx, arrays);
+    DpCol old = dp_elems(rt, arrays, c, values->bytes), data = old;
+    if (old.block && old.block->count > 1) { /* an alias of the old elements */
+        data = col_new(rt, c->n, values->bytes);
+        move_copy(rt, data.addr, old.addr, c->n, values->bytes);
+        block_add_refs(rt, data.block, dp_refs_of_col(rt, &old, 0));
+        dp_col_release(rt, &old);
+    }
+    if (c->n) {
+        Args a = {.n = 0};
+        arg(&a, ctx->n);
+        arg(&a, values->bytes);
+        arg(&a, c->offsets->addr);
+        arg(&a, data.addr);
+        arg(&a, index->addr);
+        arg(&a, values->addr);
+        rt_move(rt, "dp_update", ctx->n, &a);
+        block_add_refs(rt, data.block, dp_refs_of_col(rt, values, 0));
+    }
+    DpCol out = views_of_offsets(rt, c->offsets, ctx->n, data.addr, data.n, values->bytes, data.block);
+    dp_col_release(rt, &data);
+    dp_ctx_release(rt, &c);
+    return out;
+}
+
+bool arr_solely_held(const DpArr *a)
+{
+    return a->refs && a->refs->count == 1 && a->refs->n == 1 && a->refs->blocks[0]->count == 1;
+}
+
+DpArr dp_update_root(DpRt *rt, DpArr *a, bool consume, int64_t index, const void *value, uint32_t bytes, DpRefs *value_refs)
+{
+    DpArr out;
+    if (consume && arr_solely_held(a)) {
+        out = *a;
+        *a = (DpArr){0, 0, NULL};
+        block_forget_layout(rt, out.refs->blocks[0]);
+    } else {
+        DpBlock *b = block_new(rt, a->len * bytes);
+        move_copy(rt, b ? b->addr : 0, a->addr, a->len, bytes);
+        block_add_refs(rt, b, dp_refs_of_arr(rt, a, 1));
+        out = (DpArr){a->len, b ? b->addr : 0, refs_one(rt, b)};
+        if (consume)
+            dp_arr_release(rt, a);
+    }
+    if (index >= 0 && (uint64_t)index < out.len) {
+        rt_write(rt, out.addr + (uint64_t)index * bytes, value, bytes);
+        dp_arr_set_element_refs(rt, &out, value_refs);
+    } else {
+        dp_refs_release(rt, value_refs);
+    }
+    return out;
+}

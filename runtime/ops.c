@@ -1,0 +1,375 @@
+/* Operations with user code: kernels made of the compiler's holes and a template, over a context. */
+#include "internal.h"
+
+#include <string.h>
+
+static const DpKernel *info(const DpRt *rt, uint32_t kernel) { return &rt->program->kernels[kernel]; }
+
+static void new_columns(DpRt *rt, uint32_t kernel, uint64_t n, DpCol *outs)
+{
+    for (uint32_t i = 0; i < info(rt, kernel)->nouts; i++)
+        outs[i] = col_new(rt, n, info(rt, kernel)->out_bytes[i]);
+}
+
+static uint64_t carry_bytes(const DpRt *rt, uint32_t kernel)
+{
+    uint32_t bytes = info(rt, kernel)->val_bytes;
+    return (bytes ? bytes : 16) + 16;
+}
+
+/* n, nseg, offsets: how every template's arguments begin. */
+static Args context_args(const DpCtx *c, const Segments *s)
+{
+    Args a = {.n = 0};
+    arg(&a, c->n);
+    arg(&a, s->nseg);
+    arg(&a, s->offsets);
+    return a;
+}
+
+/* ---- map, array ---- */
+static void run_map(DpRt *rt, uint32_t kernel, uint32_t variant, const DpCtx *c, const uint64_t *words, const DpCol *outs)
+{
+    Segments s = ctx_segments(c);
+    Args a = context_args(c, &s);
+    arg_words(&a, words, info(rt, kernel)->nwords);
+    arg_columns(&a, outs, info(rt, kernel)->nouts);
+    rt_launch(rt, rt_kernel(rt, kernel, variant, s.mode, "dp_map"), 2, rt_map_groups(rt, c->n), &a);
+}
+
+void dp_map(DpRt *rt, uint32_t kernel, uint32_t variant, DpCtx *ctx, const uint64_t *words, DpCol *outs)
+{
+    new_columns(rt, kernel, ctx->n, outs);
+    if (ctx->n)
+        run_map(rt, kernel, variant, ctx, words, outs);
+}
+
+DpCol dp_array(DpRt *rt, uint32_t kernel, uint32_t variant, DpCtx *ctx, const uint64_t *words, uint32_t count, DpRefs *element_refs)
+{
+    uint64_t n = ctx->n;
+    uint32_t bytes = info(rt, kernel)->out_bytes[0];
+    DpCol views = col_new(rt, n, 16);
+    if (n == 0) {
+        dp_refs_release(rt, element_refs);
+        return views;
+    }
+    DpCol data = col_new(rt, n * count, bytes);
+    if (count)
+        run_map(rt, kernel, variant, ctx, words, &data);
+    DpBlock *offsets = block_new(rt, 8 * (n + 1));
+    Args a = {.n = 0};
+    arg(&a, n);
+    arg(&a, bytes);
+    arg(&a, views.addr);
+    arg(&a, offsets->addr);
+    arg(&a, data.addr);
+    arg(&a, count);
+    rt_move(rt, "dp_regular_views", n, &a);
+    views.block->contig = (DpContig){offsets, data.addr, n, n * count};
+    block_add_refs(rt, data.block, element_refs);
+    block_add_refs(rt, views.block, refs_one(rt, data.block));
+    return views;
+}
+
+/* ---- reduce ---- */
+void dp_reduce_root(DpRt *rt, uint32_t kernel, uint32_t variant, DpCtx *c, const uint64_t *words, uint64_t *bits)
+{
+    const DpKernel *k = info(rt, kernel);
+    uint32_t chunks = c->n ? rt_chunks(rt, rt_group_shape(rt, kernel), c->n) : 0;
+    DpBlock *part = block_new(rt, carry_bytes(rt, kernel) * (chunks ? chunks : 1));
+    Args first = {.n = 0}, second = {.n = 0};
+    arg(&first, c->n);
+    arg(&first, part->addr);
+    arg(&first, 0);
+    arg(&first, 0);
+    arg_words(&first, words, k->nwords);
+    if (chunks)
+        rt_launch(rt, rt_kernel(rt, kernel, variant, 0, "dp_reduce_chunks"), 1, chunks, &first);
+    arg(&second, chunks);
+    arg(&second, part->addr);
+    arg_words(&second, words, k->nwords);
+    for (uint32_t i = 0; i < k->nouts; i++)
+        arg(&second, DP_MAILBOX + 8 * i);
+    rt_launch(rt, rt_kernel(rt, kernel, variant, 0, "dp_reduce_finish"), 1, 1, &second);
+    block_release(rt, part);
+    const uint64_t *mail = rt_look(rt);
+    for (uint32_t i = 0; i < k->nouts; i++)
+        bits[i] = k->out_bytes[i] == 8 ? mail[i] : mail[i] & ((UINT64_C(1) << (8 * k->out_bytes[i])) - 1);
+}
+
+/* n elements in nseg segments; vals and pos for sorted histograms. */
+static void run_segreduce(DpRt *rt, uint32_t kernel, uint32_t variant, uint32_t mode, uint64_t n, uint64_t nseg, uint64_t offsets,
+                          uint64_t vals, uint64_t pos, const uint64_t *words, const DpCol *outs)
+{
+    const DpKernel *k = info(rt, kernel);
+    uint32_t chunks = rt_chunks(rt, rt_group_shape(rt, kernel), n + nseg);
+    DpBlock *part = block_new(rt, carry_bytes(rt, kernel) * 2 * chunks);
+    const uint64_t lead[6] = {n, nseg, offsets, part->addr, vals, pos};
+    Args first = {.n = 0}, second = {.n = 0};
+    arg_words(&first, lead, 6);
+    arg_words(&first, words, k->nwords);
+    arg_columns(&first, outs, k->nouts);
+    rt_launch(rt, rt_kernel(rt, kernel, variant, mode, "dp_segreduce_chunks"), 2, chunks, &first);
+    arg(&second, chunks);
+    arg(&second, part->addr);
+    arg_words(&second, words, k->nwords);
+    arg_columns(&second, outs, k->nouts);
+    if (chunks > 1)
+        rt_launch(rt, rt_kernel(rt, kernel, variant, mode, "dp_segreduce_finish"), 1, 1, &second);
+    block_release(rt, part);
+}
+
+void dp_reduce(DpRt *rt, uint32_t kernel, uint32_t variant, DpCtx *c, const uint64_t *words, DpCol *outs)
+{
+    new_columns(rt, kernel, c->up->n, outs);
+    Segments s = ctx_segments(c);
+    if (c->up->n)
+        run_segreduce(rt, kernel, variant, s.mode, c->n, s.nseg, s.offsets, 0, 0, words, outs);
+}
+
+/* ---- scan ---- */
+void dp_scan(DpRt *rt, uint32_t kernel, uint32_t variant, DpCtx *c, const uint64_t *words, DpCol *outs)
+{
+    const DpKernel *k = info(rt, kernel);
+    new_columns(rt, kernel, c->n, outs);
+    if (c->n == 0)
+        return;
+    Segments s = ctx_segments(c);
+    uint32_t chunks = rt_chunks(rt, rt_group_shape(rt, kernel), c->n);
+    DpBlock *part = block_new(rt, carry_bytes(rt, kernel) * chunks);
+    Args a = context_args(c, &s), carries = {.n = 0};
+    arg(&a, part->addr);
+    arg_words(&a, words, k->nwords);
+    if (chunks > 1) {
+        rt_launch(rt, rt_kernel(rt, kernel, variant, s.mode, "dp_scan_chunks"), 1, chunks, &a);
+        arg(&carries, chunks);
+        arg(&carries, part->addr);
+        arg_words(&carries, words, k->nwords);
+        if (rt_group_shape(rt, kernel))
+            rt_launch(rt, rt_kernel(rt, kernel, variant, s.mode, "dp_scan_carries"), 1, 1, &carries);
+    }
+    arg_columns(&a, outs, k->nouts);
+    rt_launch(rt, rt_kernel(rt, kernel, variant, s.mode, "dp_scan_write"), 2, chunks, &a);
+    block_release(rt, part);
+}
+
+/* ---- scatter ---- */
+/* The columns are the destinations' elements, fresh, in the order of their owners. */
+static void run_scatter(DpRt *rt, uint32_t kernel, uint32_t variant, const DpCtx *c, const uint64_t *words, uint64_t length,
+                        uint64_t dest_offsets, const DpCol *data)
+{
+    Segments s = ctx_segments(c);
+    Args a = context_args(c, &s);
+    arg(&a, length);
+    arg(&a, dest_offsets);
+    arg_words(&a, words, info(rt, kernel)->nwords);
+    arg_columns(&a, data, info(rt, kernel)->nouts);
+    rt_launch(rt, rt_kernel(rt, kernel, variant, s.mode, "dp_scatter"), 2, rt_map_groups(rt, c->n), &a);
+}
+
+static DpCol fresh_copy(DpRt *rt, DpCol col)
+{
+    if (!col.block || col.block->count == 1)
+        return col;
+    DpCol copy = col_new(rt, col.n, col.bytes);
+    move_copy(rt, copy.addr, col.addr, col.n, col.bytes);
+    block_add_refs(rt, copy.block, dp_refs_of_col(rt, &col, 0));
+    dp_col_release(rt, &col);
+    return copy;
+}
+
+/* May the arrays that the column's views describe be changed where they are? Nobody else holds the views or the elements. */
+static DpBlock *sole_elements(const DpCol *dest)
+{
+    const DpContig *whole = col_contig(dest);
+    const DpRefs *refs = dest->block ? dest->block->refs : NULL;
+    bool sole = whole && dest->block->count == 1 && refs && refs->count == 1 && refs->n == 1 && refs->blocks[0]->count == 1;
+    return sole ? refs->blocks[0] : NULL;
+}
+
+void dp_scatter(DpRt *rt, uint32_t kernel, uint32_t variant, DpCtx *c, const uint64_t *words, const DpCol *dests, const bool *consume,
+                DpCol *outs)
+{
+    const DpKernel *k = info(rt, kernel);
+    DpCtx *room = c->n ? dp_nested_views(rt, c->up, &dests[0]) : NULL;
+    if (!room || room->n == 0) {
+        for (uint32_t i = 0; i < k->nouts; i++)
+            outs[i] = dp_col_retain(dests[i]);
+        dp_ctx_release(rt, &room);
+        return;
+    }
+    DpCol data[DP_MAX_OUTS];
+    for (uint32_t i = 0; i < k->nouts; i++) {
+        DpBlock *own = consume[i] ? sole_elements(&dests[i]) : NULL;
+        if (own) {
+            block_forget_layout(rt, own);
+            data[i] = (DpCol){block_retain(own), dests[i].block->contig.base, room->n, k->out_bytes[i]};
+            outs[i] = dp_col_retain(dests[i]);
+        } else {
+            data[i] = fresh_copy(rt, dp_elems(rt, &dests[i], room, k->out_bytes[i]));
+            outs[i] = views_of_offsets(rt, room->offsets, c->up->n, data[i].addr, room->n, data[i].bytes, data[i].block);
+        }
+        outs[i].block->elements_too = true;
+    }
+    run_scatter(rt, kernel, variant, c, words, 0, room->offsets->addr, data);
+    for (uint32_t i = 0; i < k->nouts; i++)
+        dp_col_release(rt, &data[i]);
+    dp_ctx_release(rt, &room);
+}
+
+void dp_scatter_root(DpRt *rt, uint32_t kernel, uint32_t variant, DpCtx *c, const uint64_t *words, const DpArr *dests, const bool *consume,
+                     DpArr *outs)
+{
+    const DpKernel *k = info(rt, kernel);
+    DpCol data[DP_MAX_OUTS];
+    for (uint32_t i = 0; i < k->nouts; i++) {
+        if (c->n == 0 || dests[i].len == 0 || (consume[i] && arr_solely_held(&dests[i]))) {
+            outs[i] = dp_arr_retain(dests[i]);
+            data[i] = (DpCol){NULL, dests[i].addr, dests[i].len, k->out_bytes[i]};
+            if (c->n && dests[i].len)
+                block_forget_layout(rt, dests[i].refs->blocks[0]);
+            continue;
+        }
+        data[i] = col_new(rt, dests[i].len, k->out_bytes[i]);
+        move_copy(rt, data[i].addr, dests[i].addr, dests[i].len, k->out_bytes[i]);
+        block_add_refs(rt, data[i].block, dp_refs_of_arr(rt, &dests[i], 1));
+        outs[i] = (DpArr){data[i].n, data[i].addr, refs_one(rt, data[i].block)};
+    }
+    if (c->n && dests[0].len)
+        run_scatter(rt, kernel, variant, c, words, dests[0].len, 0, data);
+}
+
+/* ---- histograms ---- */
+typedef struct Bins { uint64_t n; uint64_t size, offsets; } Bins; /* all bins; one segment's size, or the segments' offsets */
+
+/* The holes say whether one compare-and-swap holds a value. */
+static uint32_t hist_bytes(const DpKernel *k)
+{
+    const char *at = strstr(k->source, "DP_HIST_BYTES ");
+    return at ? (uint32_t)(at[strlen("DP_HIST_BYTES ")] - '0') : 0;
+}
+
+static void hist_atomic(DpRt *rt, uint32_t kernel, uint32_t variant, const DpCtx *c, const uint64_t *words, const Bins *bins,
+                        const DpCol *data)
+{
+    const DpKernel *k = info(rt, kernel);
+    Segments s = ctx_segments(c);
+    Args fill = {.n = 0}, add = context_args(c, &s);
+    arg(&fill, bins->n);
+    arg(&fill, s.nseg);
+    arg(&fill, bins->offsets);
+    arg_words(&fill, words, k->nwords);
+    arg_columns(&fill, data, k->nouts);
+    rt_launch(rt, rt_kernel(rt, kernel, variant, s.mode, "dp_hist_fill"), 1, rt_map_groups(rt, bins->n), &fill);
+    if (c->n == 0)
+        return;
+    arg(&add, bins->size);
+    arg(&add, bins->offsets);
+    arg_words(&add, words, k->nwords);
+    arg_columns(&add, data, k->nouts);
+    rt_launch(rt, rt_kernel(rt, kernel, variant, s.mode, "dp_hist_add"), 1, rt_map_groups(rt, c->n), &add);
+}
+
+/* The u32 instance of each bin, or NULL where there is one. */
+static DpBlock *bin_instances(DpRt *rt, const Segments *s, const Bins *bins)
+{
+    if (!s->mode)
+        return NULL;
+    DpBlock *b = block_new(rt, 4 * bins->n);
+    Args a = {.n = 0};
+    arg(&a, bins->n);
+    arg(&a, s->nseg);
+    arg(&a, bins->offsets);
+    arg(&a, b->addr);
+    rt_move(rt, "dp_segments", bins->n, &a);
+    return b;
+}
+
+/* Values sorted by bin; offsets[b] is where bin b begins. How many values have a bin. */
+static uint64_t bounds_of_bins(DpRt *rt, const Bins *bins, const DpBlock *keys, uint64_t n, DpBlock *offsets)
+{
+    Args a = {.n = 0};
+    uint64_t inside = 0;
+    arg(&a, bins->n + 1);
+    arg(&a, offsets->addr);
+    arg(&a, keys ? keys->addr : 0);
+    arg(&a, n);
+    rt_move(rt, "dp_bounds", bins->n + 1, &a);
+    rt_read(rt, offsets->addr + 8 * bins->n, &inside, sizeof inside);
+    return inside;
+}
+
+static void hist_sorted(DpRt *rt, uint32_t kernel, uint32_t variant, const DpCtx *c, const uint64_t *words, const Bins *bins,
+                        const DpCol *data)
+{
+    const DpKernel *k = info(rt, kernel);
+    Segments s = ctx_segments(c);
+    DpBlock *vals = NULL, *offsets = block_new(rt, 8 * (bins->n + 1));
+    Sorted sorted = {NULL, NULL};
+    if (c->n) {
+        DpBlock *bin = block_new(rt, 4 * c->n);
+        vals = block_new(rt, (k->val_bytes ? k->val_bytes : 16) * c->n);
+        Args list = context_args(c, &s);
+        arg(&list, bins->size);
+        arg(&list, bins->offsets);
+        arg(&list, bin->addr);
+        arg(&list, vals->addr);
+        arg_words(&list, words, k->nwords);
+        rt_launch(rt, rt_kernel(rt, kernel, variant, s.mode, "dp_hist_list"), 1, rt_map_groups(rt, c->n), &list);
+        sorted = sort_by(rt, c->n, NULL, bin->addr, DP_U32);
+        block_release(rt, bin);
+    }
+    uint64_t inside = bounds_of_bins(rt, bins, sorted.keys, c->n, offsets);
+    DpBlock *instances = bin_instances(rt, &s, bins);
+    const uint64_t instances_addr = instances ? instances->addr : 0;
+    rt_write(rt, DP_BIN_INSTANCES, &instances_addr, sizeof instances_addr);
+    run_segreduce(rt, kernel, variant, MODE_SEGMENTED | MODE_HIST_SORTED, inside, bins->n, offsets->addr, vals ? vals->addr : 0,
+                  sorted.positions ? sorted.positions->addr : 0, words, data);
+    block_release(rt, instances);
+    block_release(rt, sorted.keys);
+    block_release(rt, sorted.positions);
+    block_release(rt, vals);
+    block_release(rt, offsets);
+}
+
+static void run_hist(DpRt *rt, uint32_t kernel, uint32_t variant, const DpCtx *c, const uint64_t *words, const Bins *bins, DpCol *data)
+{
+    uint32_t bytes = hist_bytes(info(rt, kernel));
+    new_columns(rt, kernel, bins->n, data);
+    if (bins->n == 0)
+        return;
+    if (bytes == 4 || (bytes == 8 && rt->atomics64))
+        hist_atomic(rt, kernel, variant, c, words, bins, data);
+    else
+        hist_sorted(rt, kernel, variant, c, words, bins, data);
+}
+
+void dp_hist(DpRt *rt, uint32_t kernel, uint32_t variant, DpCtx *c, const uint64_t *words, const DpCol *size, DpCol *outs)
+{
+    const DpKernel *k = info(rt, kernel);
+    uint64_t nseg = c->up->n, total = 0;
+    if (nseg == 0) {
+        for (uint32_t i = 0; i < k->nouts; i++)
+            outs[i] = col_new(rt, 0, 16);
+        return;
+    }
+    DpBlock *offsets = offsets_of_lengths(rt, size->addr, 8, nseg, &total);
+    Bins bins = {total, 0, offsets->addr};
+    DpCol data[DP_MAX_OUTS];
+    run_hist(rt, kernel, variant, c, words, &bins, data);
+    for (uint32_t i = 0; i < k->nouts; i++) {
+        outs[i] = views_of_offsets(rt, offsets, nseg, data[i].addr, total, data[i].bytes, data[i].block);
+        outs[i].block->elements_too = true;
+        dp_col_release(rt, &data[i]);
+    }
+    block_release(rt, offsets);
+}
+
+void dp_hist_root(DpRt *rt, uint32_t kernel, uint32_t variant, DpCtx *c, const uint64_t *words, int64_t size, DpArr *outs)
+{
+    Bins bins = {size > 0 ? (uint64_t)size : 0, size > 0 ? (uint64_t)size : 0, 0};
+    DpCol data[DP_MAX_OUTS];
+    run_hist(rt, kernel, variant, c, words, &bins, data);
+    for (uint32_t i = 0; i < info(rt, kernel)->nouts; i++)
+        outs[i] = (DpArr){data[i].n, data[i].addr, refs_one(rt, data[i].block)};
+}

@@ -1,0 +1,403 @@
+/* dp_main: what an executable made by `dpc build` does. Options, arguments, runs, result, exit status.
+ *
+ * The program runs on a thread of its own with a large stack, for recursion at depth 0 is the host's. A failure ends the process from
+ * wherever it occurs: nothing has been written to the output by then. */
+#include "dp_args.h"
+#include "internal.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+enum { STATUS_USAGE = 2, STATUS_MEMORY = 3, STATUS_DEVICE = 4 };
+enum { MESSAGE_BYTES = 1024 };
+static const size_t STACK_BYTES = (size_t)1 << 30, STACK_SPARE = (size_t)1 << 20;
+
+typedef struct Options {
+    const char *entry, *output, *times;
+    OpenOptions open;
+    long runs;             /* 0: -r was not given */
+    bool list, help;
+    int first_arg;
+} Options;
+
+typedef struct Session {
+    const DpProgram *program;
+    const DpEntry *entry;
+    Options options;
+    int argc;
+    char **argv;
+    DpRt *rt;
+    FILE *times;
+    DpType **types;        /* of the parameters */
+    DpType *result_type;
+    DpLeaf *args, *results;
+    int status;
+} Session;
+
+/* ---- options ---- */
+static int usage(const char *format, const char *what)
+{
+    fprintf(stderr, format, what);
+    fprintf(stderr, "; --help shows the options\n");
+    return STATUS_USAGE;
+}
+
+static void print_help(const DpProgram *p, const char *name)
+{
+    printf("%s [OPTION]... [ARG]...\n\n", name);
+    for (uint32_t i = 0; i < p->nentries; i++)
+        printf("  entry %s\n", p->entries[i].signature);
+    fputs("\nAn ARG is a literal or the name of a file; those left out are read from standard input.\n"
+          "  --entry NAME      runs this entry instead of main\n"
+          "  -o FILE           writes the result to a file, by its name's ending\n"
+          "  --device NAME|#K  the device whose name contains NAME, or number K of the list\n"
+          "  --platform NAME   devices of this platform only\n"
+          "  --list-devices    shows them\n"
+          "  -r N              runs N times, after one run that is not counted\n"
+          "  -t FILE           writes each run's time in microseconds, without transfers of arguments and results\n"
+          "  --profile         shows the time of each kernel\n"
+          "  --                ends the options\n",
+          stdout);
+}
+
+/* Where an option's value goes; NULL if it takes none. */
+static const char **value_of(Options *o, const char *option, const char **runs)
+{
+    if (strcmp(option, "--entry") == 0)
+        return &o->entry;
+    if (strcmp(option, "-o") == 0)
+        return &o->output;
+    if (strcmp(option, "--device") == 0)
+        return &o->open.device;
+    if (strcmp(option, "--platform") == 0)
+        return &o->open.platform;
+    if (strcmp(option, "-t") == 0)
+        return &o->times;
+    return strcmp(option, "-r") == 0 ? runs : NULL;
+}
+
+static int parse_flag(Options *o, const char *option)
+{
+    if (strcmp(option, "--profile") == 0)
+        o->open.profile = true;
+    else if (strcmp(option, "--list-devices") == 0)
+        o->list = true;
+    else if (strcmp(option, "--help") == 0 || strcmp(option, "-h") == 0)
+        o->help = true;
+    else
+        return usage("error: there is no option %s", option);
+    return 0;
+}
+
+/* Options and arguments may be mixed; arguments are moved to the front of argv[1..). */
+static int parse_options(Session *s)
+{
+    Options *o = &s->options;
+    int nargs = 0;
+    bool options = true;
+    const char *runs = NULL;
+    for (int i = 1; i < s->argc; i++) {
+        char *word = s->argv[i];
+        if (options && strcmp(word, "--") == 0) {
+            options = false;
+        } else if (!options || !dp_arg_is_option(word)) {
+            s->argv[1 + nargs++] = word;
+        } else {
+            const char **value = value_of(o, word, &runs);
+            if (!value) {
+                int status = parse_flag(o, word);
+                if (status)
+                    return status;
+            } else if (i + 1 == s->argc) {
+                return usage("error: %s wants a value", word);
+            } else {
+                *value = s->argv[++i];
+            }
+        }
+    }
+    s->argc = nargs;
+    if (runs) {
+        char *end;
+        o->runs = strtol(runs, &end, 10);
+        if (*end || o->runs < 1)
+            return usage("error: -r wants a number of runs, not %s", runs);
+    }
+    return 0;
+}
+
+/* --entry, else main, else the only one. */
+static int choose_entry(Session *s)
+{
+    const DpProgram *p = s->program;
+    const char *name = s->options.entry ? s->options.entry : "main";
+    for (uint32_t i = 0; i < p->nentries; i++)
+        if (strcmp(p->entries[i].name, name) == 0)
+            s->entry = &p->entries[i];
+    if (!s->entry && !s->options.entry && p->nentries == 1)
+        s->entry = &p->entries[0];
+    return s->entry ? 0 : usage("error: there is no entry %s", name);
+}
+
+/* ---- arguments ---- */
+static uint32_t count_leaves(const Session *s)
+{
+    uint32_t n = 0;
+    for (uint32_t i = 0; i < s->entry->nparams; i++)
+        n += dp_type_leaves(s->types[i]);
+    return n;
+}
+
+static bool parse_types(Session *s)
+{
+    const DpEntry *e = s->entry;
+    s->types = calloc(e->nparams + 1, sizeof *s->types);
+    s->result_type = dp_type_parse(e->result_type);
+    bool ok = s->types && s->result_type;
+    for (uint32_t i = 0; ok && i < e->nparams; i++)
+        ok = (s->types[i] = dp_type_parse(e->param_types[i])) != NULL;
+    return ok && count_leaves(s) == e->nargs && dp_type_leaves(s->result_type) == e->nresults;
+}
+
+static int read_arguments(Session *s)
+{
+    const DpEntry *e = s->entry;
+    char error[MESSAGE_BYTES];
+    if (!parse_types(s)) {
+        fprintf(stderr, "%s: error: the types of entry %s are malformed\n", s->program->file, e->name);
+        return STATUS_USAGE;
+    }
+    s->args = calloc(e->nargs + 1, sizeof *s->args);
+    s->results = calloc(e->nresults + 1, sizeof *s->results);
+    DpParam *params = calloc(e->nparams + 1, sizeof *params);
+    if (!s->args || !s->results || !params) {
+        fprintf(stderr, "error: out of memory\n");
+        free(params);
+        return STATUS_MEMORY;
+    }
+    DpLeaf *leaves = s->args;
+    for (uint32_t i = 0; i < e->nparams; i++) {
+        params[i] = (DpParam){e->param_names[i], s->types[i], leaves};
+        leaves += dp_type_leaves(s->types[i]);
+    }
+    bool ok = dp_read_args(s->argc, s->argv + 1, params, e->nparams, error, sizeof error);
+    free(params);
+    if (!ok)
+        fprintf(stderr, "error: %s\n", error);
+    return ok ? 0 : STATUS_USAGE;
+}
+
+/* ---- runs ---- */
+static uint64_t scalar_bits(const DpLeaf *leaf)
+{
+    switch (leaf->scalar) {
+    case DP_I8: return (uint64_t)(int64_t) * (const int8_t *)leaf->data;
+    case DP_I16: return (uint64_t)(int64_t) * (const int16_t *)leaf->data;
+    case DP_I32: return (uint64_t)(int64_t) * (const int32_t *)leaf->data;
+    default: break;
+    }
+    uint64_t bits = 0;
+    memcpy(&bits, leaf->data, dp_scalar_bytes(leaf->scalar));
+    return bits;
+}
+
+static bool scalar_result(DpLeaf *leaf, uint64_t bits)
+{
+    leaf->data = malloc(8);
+    leaf->ndata = 1;
+    if (leaf->data)
+        memcpy(leaf->data, &bits, 8);
+    return leaf->data != NULL;
+}
+
+static double now_us(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec * 1e6 + (double)t.tv_nsec / 1e3;
+}
+
+/* Uploads the arguments, for a run takes them over; returns its time. */
+static double run_once(Session *s, DpArg *args, DpArg *results)
+{
+    for (uint32_t i = 0; i < s->entry->nargs; i++) {
+        if (s->args[i].rank)
+            args[i].arr = dp_upload(s->rt, &s->args[i]);
+        else
+            args[i].bits = scalar_bits(&s->args[i]);
+    }
+    dp_check(s->rt);
+    double start = now_us();
+    s->entry->run(s->rt, args, results);
+    dp_check(s->rt);
+    return now_us() - start;
+}
+
+static void release_results(Session *s, DpArg *results)
+{
+    for (uint32_t i = 0; i < s->entry->nresults; i++)
+        if (s->results[i].rank)
+            dp_arr_release(s->rt, &results[i].arr);
+}
+
+static int download_results(Session *s, DpArg *results)
+{
+    for (uint32_t i = 0; i < s->entry->nresults; i++) {
+        if (s->results[i].rank)
+            dp_download(s->rt, &results[i].arr, &s->results[i]);
+        else if (!scalar_result(&s->results[i], results[i].bits))
+            return STATUS_MEMORY;
+    }
+    return 0;
+}
+
+static int run_all(Session *s)
+{
+    DpArg *args = calloc(s->entry->nargs + 1, sizeof *args), *results = calloc(s->entry->nresults + 1, sizeof *results);
+    int status = args && results ? 0 : STATUS_MEMORY;
+    long runs = s->options.runs ? s->options.runs + 1 : 1; /* with -r the first one warms up */
+    dp_leaves_init(s->results, s->result_type);
+    for (long i = 0; !status && i < runs; i++) {
+        double us = run_once(s, args, results);
+        if (s->times && (i > 0 || runs == 1))
+            fprintf(s->times, "%.0f\n", us);
+        if (i + 1 < runs)
+            release_results(s, results);
+    }
+    if (!status)
+        status = download_results(s, results);
+    if (!status)
+        release_results(s, results);
+    free(args);
+    free(results);
+    return status;
+}
+
+/* ---- the thread ---- */
+static void on_failure(void *data, const DpFailure *failure)
+{
+    Session *s = data;
+    fprintf(stderr, "%s\n", failure->message);
+    if (s->times)
+        fclose(s->times);
+    fflush(NULL);
+    if (failure->status != STATUS_DEVICE)
+        rt_save(s->rt); /* the next run need not build again */
+    _exit(failure->status);
+}
+
+static void *run_thread(void *data)
+{
+    Session *s = data;
+    char here;
+    s->rt->stack_limit = &here - STACK_BYTES + STACK_SPARE;
+    dp_set_failure(s->rt, on_failure, s);
+    s->status = run_all(s);
+    return NULL;
+}
+
+static int run_on_thread(Session *s)
+{
+    pthread_attr_t attributes;
+    pthread_t thread;
+    pthread_attr_init(&attributes);
+    int failed = pthread_attr_setstacksize(&attributes, STACK_BYTES);
+    failed = failed ? failed : pthread_create(&thread, &attributes, run_thread, s);
+    pthread_attr_destroy(&attributes);
+    if (failed) {
+        fprintf(stderr, "error: no thread to run on\n");
+        return STATUS_MEMORY;
+    }
+    pthread_join(thread, NULL);
+    return s->status;
+}
+
+/* ---- results ---- */
+static int write_result(Session *s)
+{
+    char error[MESSAGE_BYTES];
+    if (s->options.output) {
+        if (dp_write_file(s->options.output, s->result_type, s->results, error, sizeof error))
+            return 0;
+        fprintf(stderr, "error: %s\n", error);
+        return STATUS_USAGE;
+    }
+    dp_write_text(stdout, s->result_type, s->results);
+    putchar('\n');
+    if (fflush(stdout) == 0 && !ferror(stdout))
+        return 0;
+    fprintf(stderr, "error: cannot write the result\n");
+    return STATUS_USAGE;
+}
+
+static int open_times(Session *s)
+{
+    if (!s->options.times)
+        return 0;
+    s->times = fopen(s->options.times, "w");
+    return s->times ? 0 : usage("error: cannot write %s", s->options.times);
+}
+
+static int run_session(Session *s)
+{
+    char error[MESSAGE_BYTES];
+    int status = choose_entry(s);
+    status = status ? status : read_arguments(s);
+    status = status ? status : open_times(s);
+    if (status)
+        return status;
+    s->rt = rt_open(s->program, &s->options.open, error, sizeof error);
+    if (!s->rt) {
+        fprintf(stderr, "error: %s\n", error);
+        return STATUS_DEVICE;
+    }
+    status = run_on_thread(s);
+    status = status ? status : write_result(s);
+    if (s->options.open.profile)
+        profile_print(s->rt, stderr);
+    rt_close(s->rt);
+    return status;
+}
+
+static void free_session(Session *s)
+{
+    if (s->times)
+        fclose(s->times);
+    if (s->args)
+        dp_leaves_free(s->args, s->entry->nargs);
+    if (s->results)
+        dp_leaves_free(s->results, s->entry->nresults);
+    for (uint32_t i = 0; s->types && i < s->entry->nparams; i++)
+        dp_type_free(s->types[i]);
+    dp_type_free(s->result_type);
+    free(s->types);
+    free(s->args);
+    free(s->results);
+}
+
+int dp_main(int argc, char **argv, const DpProgram *program)
+{
+    Session s = {.program = program, .argc = argc, .argv = argv};
+    if (program->version != DP_RT_VERSION) {
+        fprintf(stderr, "error: the program was made for version %u of the runtime, this is version %d\n", program->version,
+                DP_RT_VERSION);
+        return STATUS_USAGE;
+    }
+    int status = parse_options(&s);
+    if (status)
+        return status;
+    if (s.options.help) {
+        print_help(program, argv[0]);
+        return 0;
+    }
+    if (s.options.list) {
+        device_prepare();
+        device_list(stdout);
+        return 0;
+    }
+    status = run_session(&s);
+    free_session(&s);
+    return status;
+}

@@ -1,0 +1,73 @@
+/* Opening and closing the runtime. */
+#include "internal.h"
+
+#include <signal.h>
+#include <stdlib.h>
+
+static bool open_queue(DpRt *rt, const OpenOptions *options, char *error, size_t error_bytes)
+{
+    cl_int code;
+    rt->context = clCreateContext(NULL, 1, &rt->device, NULL, NULL, &code);
+    if (code == CL_SUCCESS)
+        rt->queue = clCreateCommandQueue(rt->context, rt->device, options->profile ? CL_QUEUE_PROFILING_ENABLE : 0, &code);
+    if (code != CL_SUCCESS)
+        snprintf(error, error_bytes, "the device cannot be opened: %s", cl_error_name(code));
+    return code == CL_SUCCESS;
+}
+
+static bool open_all(DpRt *rt, const OpenOptions *options, char *error, size_t error_bytes)
+{
+    return device_choose(rt, options, error, error_bytes) && open_queue(rt, options, error, error_bytes) &&
+           heap_open(rt, error, error_bytes);
+}
+
+DpRt *rt_open(const DpProgram *program, const OpenOptions *options, char *error, size_t error_bytes)
+{
+    DpRt *rt = calloc(1, sizeof *rt);
+    uint32_t n = OWN_COUNT + program->nkernels;
+    Program **programs = calloc(n, sizeof *programs);
+    if (!rt || !programs) {
+        snprintf(error, error_bytes, "out of memory");
+        free(rt);
+        free(programs);
+        return NULL;
+    }
+    rt->program = program;
+    rt->programs = programs;
+    rt->nprograms = n;
+    rt->profile.on = options->profile;
+    rt->dump_dir = getenv("DP_DUMP_KERNELS");
+    rt->cache_dir = getenv("DP_NO_CACHE") ? NULL : cache_directory();
+    device_prepare();
+    /* PoCL catches SIGFPE for the whole process; kernels never divide by zero, and the host's signals are none of its business. */
+    struct sigaction floating;
+    sigaction(SIGFPE, NULL, &floating);
+    bool opened = open_all(rt, options, error, error_bytes);
+    sigaction(SIGFPE, &floating, NULL);
+    if (!opened) {
+        rt_close(rt);
+        return NULL;
+    }
+    return rt;
+}
+
+void rt_save(DpRt *rt)
+{
+    clFinish(rt->queue);
+    launch_save(rt);
+}
+
+void rt_close(DpRt *rt)
+{
+    if (rt->queue)
+        rt_save(rt);
+    profile_close(rt);
+    launch_close(rt);
+    heap_close(rt);
+    if (rt->queue)
+        clReleaseCommandQueue(rt->queue);
+    if (rt->context)
+        clReleaseContext(rt->context);
+    free(rt->cache_dir);
+    free(rt);
+}

@@ -1,0 +1,131 @@
+/* Sorting: positions by one key column after the other, the least significant first, segments last. */
+#include "internal.h"
+
+/* Zeroes the mailbox's first word; positions 0 … n-1 if there is a block for them. */
+static void sort_begin(DpRt *rt, uint64_t n, const DpBlock *positions)
+{
+    Args a = {.n = 0};
+    arg(&a, positions ? n : 0);
+    arg(&a, positions ? positions->addr : 0);
+    rt_move(rt, "dp_sort_begin", positions ? n : 1, &a);
+}
+
+/* One stable pass over eight bits. */
+static void sort_pass(DpRt *rt, uint64_t n, uint64_t key_bytes, Sorted *from, Sorted *to, uint32_t shift)
+{
+    uint32_t chunks = rt_chunks(rt, rt->gpu, n);
+    DpBlock *counts = block_new(rt, 4 * 256 * (uint64_t)chunks);
+    Args count = {.n = 0}, starts = {.n = 0}, move = {.n = 0};
+    arg(&count, n);
+    arg(&count, key_bytes);
+    arg(&count, from->keys->addr);
+    arg(&count, shift);
+    arg(&count, counts->addr);
+    rt_launch(rt, rt_own_kernel(rt, OWN_MOVE, "dp_sort_count"), 2, chunks, &count);
+    arg(&starts, chunks);
+    arg(&starts, counts->addr);
+    rt_launch(rt, rt_own_kernel(rt, OWN_MOVE, "dp_sort_starts"), 2, 1, &starts);
+    arg(&move, n);
+    arg(&move, key_bytes);
+    arg(&move, from->keys->addr);
+    arg(&move, from->positions->addr);
+    arg(&move, to->keys->addr);
+    arg(&move, to->positions->addr);
+    arg(&move, shift);
+    arg(&move, counts->addr);
+    rt_launch(rt, rt_own_kernel(rt, OWN_MOVE, "dp_sort_move"), 2, chunks, &move);
+    block_release(rt, counts);
+    Sorted swap = *from;
+    *from = *to;
+    *to = swap;
+}
+
+Sorted sort_by(DpRt *rt, uint64_t n, DpBlock *positions, uint64_t column, DpScalar scalar)
+{
+    uint64_t key_bytes = dp_scalar_bytes(scalar) == 8 ? 8 : 4;
+    Sorted at = {block_new(rt, key_bytes * n), positions ? positions : block_new(rt, 4 * n)}, other = {NULL, NULL};
+    sort_begin(rt, n, positions ? NULL : at.positions);
+    Args a = {.n = 0};
+    arg(&a, n);
+    arg(&a, key_bytes);
+    arg(&a, at.keys->addr);
+    arg(&a, column);
+    arg(&a, at.positions->addr);
+    arg(&a, scalar);
+    rt_move(rt, "dp_sort_keys", n, &a);
+    /* Only bits in which keys differ need sorting by; a pass takes the eight from the lowest such bit on. */
+    uint64_t differ = n > 1 ? rt_look(rt)[0] : 0;
+    if (differ)
+        other = (Sorted){block_new(rt, key_bytes * n), block_new(rt, 4 * n)};
+    while (differ) {
+        uint32_t shift = (uint32_t)__builtin_ctzll(differ);
+        sort_pass(rt, n, key_bytes, &at, &other, shift);
+        differ &= ~(UINT64_C(255) << shift);
+    }
+    block_release(rt, other.keys);
+    block_release(rt, other.positions);
+    return at;
+}
+
+/* The elements of nkeys columns in context c, sorted within the segments; positions within the segments as i64. */
+static DpCol argsort(DpRt *rt, const DpCtx *c, uint32_t nkeys, const DpCol *columns, const uint8_t *scalars, uint64_t segments)
+{
+    DpCol out = col_new(rt, c->n, 8);
+    if (c->n == 0)
+        return out;
+    DpBlock *positions = NULL;
+    for (uint32_t i = nkeys + (segments != 0); i-- > 0;) {
+        bool is_segment = segments && i == 0;
+        uint32_t key = segments && i > 0 ? i - 1 : i;
+        Sorted s = sort_by(rt, c->n, positions, is_segment ? segments : columns[key].addr, is_segment ? DP_U32 : (DpScalar)scalars[key]);
+        block_release(rt, s.keys);
+        positions = s.positions;
+    }
+    Segments s = ctx_segments(c);
+    Args a = {.n = 0};
+    arg(&a, c->n);
+    arg(&a, s.nseg);
+    arg(&a, s.offsets);
+    arg(&a, out.addr);
+    arg(&a, positions->addr);
+    rt_move(rt, "dp_local_positions", c->n, &a);
+    block_release(rt, positions);
+    return out;
+}
+
+enum { MAX_KEYS = 64 };
+
+DpCol dp_argsort(DpRt *rt, DpCtx *ctx, uint32_t nkeys, const DpCol *keys, const uint8_t *scalars)
+{
+    if (ctx->n == 0)
+        return col_new(rt, 0, 16);
+    if (nkeys > MAX_KEYS)
+        rt_fail(rt, 4, "sorting by %u keys", nkeys);
+    DpCtx *c = dp_nested_views(rt, ctx, &keys[0]);
+    DpCol columns[MAX_KEYS];
+    for (uint32_t i = 0; i < nkeys; i++)
+        columns[i] = dp_elems(rt, &keys[i], c, dp_scalar_bytes((DpScalar)scalars[i]));
+    uint64_t segments = c->n && ctx->n > 1 ? dp_path(rt, c, ctx) : 0;
+    DpCol data = argsort(rt, c, nkeys, columns, scalars, segments);
+    DpCol out = views_of_offsets(rt, c->offsets, ctx->n, data.addr, data.n, 8, data.block);
+    dp_col_release(rt, &data);
+    for (uint32_t i = 0; i < nkeys; i++)
+        dp_col_release(rt, &columns[i]);
+    dp_ctx_release(rt, &c);
+    return out;
+}
+
+DpArr dp_argsort_root(DpRt *rt, uint32_t nkeys, const DpArr *keys, const uint8_t *scalars)
+{
+    if (nkeys > MAX_KEYS)
+        rt_fail(rt, 4, "sorting by %u keys", nkeys);
+    DpCtx *c = dp_nested_root(rt, keys[0].len);
+    DpCol columns[MAX_KEYS];
+    for (uint32_t i = 0; i < nkeys; i++)
+        columns[i] = dp_elems_root(rt, &keys[i], c, dp_scalar_bytes((DpScalar)scalars[i]));
+    DpCol data = argsort(rt, c, nkeys, columns, scalars, 0);
+    for (uint32_t i = 0; i < nkeys; i++)
+        dp_col_release(rt, &columns[i]);
+    dp_ctx_release(rt, &c);
+    return (DpArr){data.n, data.addr, refs_one(rt, data.block)};
+}

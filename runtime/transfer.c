@@ -1,0 +1,159 @@
+/* Values between host and device. Where they share memory (a CPU device over our own pages) waiting and copying is all. */
+#include "internal.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+void rt_read(DpRt *rt, uint64_t addr, void *to, uint64_t bytes)
+{
+    rt_look(rt);
+    if (bytes == 0)
+        return;
+    if (rt->heap.memory)
+        memcpy(to, (const char *)rt->heap.memory + addr, bytes);
+    else
+        CL_OK(rt, clEnqueueReadBuffer(rt->queue, rt->heap.buffer, CL_TRUE, addr, bytes, to, 0, NULL, NULL));
+}
+
+void rt_write(DpRt *rt, uint64_t addr, const void *from, uint64_t bytes)
+{
+    if (bytes == 0)
+        return;
+    if (rt->heap.memory) {
+        CL_OK(rt, clFinish(rt->queue)); /* earlier kernels may still use the place */
+        memcpy((char *)rt->heap.memory + addr, from, bytes);
+    } else {
+        CL_OK(rt, clEnqueueWriteBuffer(rt->queue, rt->heap.buffer, CL_TRUE, addr, bytes, from, 0, NULL, NULL));
+    }
+}
+
+/* ---- single elements ---- */
+/* Integers extended by their sign, as in core constants. */
+static uint64_t extend(uint64_t x, DpScalar s)
+{
+    switch (s) {
+    case DP_I8: return (uint64_t)(int64_t)(int8_t)(uint8_t)x;
+    case DP_I16: return (uint64_t)(int64_t)(int16_t)(uint16_t)x;
+    case DP_I32: return (uint64_t)(int64_t)(int32_t)(uint32_t)x;
+    default: return x;
+    }
+}
+
+uint64_t dp_read_scalar(DpRt *rt, const DpArr *a, uint64_t index, DpScalar scalar)
+{
+    uint64_t x = 0;
+    uint32_t bytes = dp_scalar_bytes(scalar);
+    if (index < a->len)
+        rt_read(rt, a->addr + index * bytes, &x, bytes); /* devices and hosts of one byte order, little endian */
+    else
+        dp_check(rt);
+    return extend(x, scalar);
+}
+
+DpArr dp_read_view(DpRt *rt, const DpArr *a, uint64_t index)
+{
+    uint64_t view[2] = {0, 0};
+    if (index >= a->len) {
+        dp_check(rt);
+        return (DpArr){0, 0, NULL};
+    }
+    rt_read(rt, a->addr + 16 * index, view, sizeof view);
+    if (view[0] == 0)
+        return (DpArr){0, 0, NULL};
+    DpRefs *all = dp_refs_of_arr(rt, a, 1), *one = refs_one(rt, block_retain(refs_find(all, view[1])));
+    dp_refs_release(rt, all);
+    return (DpArr){view[0], view[1], one};
+}
+
+DpArr dp_array_root(DpRt *rt, const void *elements, uint32_t bytes, uint64_t count, DpRefs *element_refs)
+{
+    DpBlock *b = block_new(rt, bytes * count);
+    if (b)
+        rt_write(rt, b->addr, elements, bytes * count);
+    block_add_refs(rt, b, element_refs);
+    return (DpArr){count, b ? b->addr : 0, refs_one(rt, b)};
+}
+
+/* ---- whole values in ---- */
+static void *host_memory(DpRt *rt, uint64_t n, uint64_t bytes)
+{
+    void *p = n > UINT64_MAX / bytes / 2 ? NULL : malloc(n * bytes + 1);
+    if (!p)
+        rt_fail_memory(rt, n * bytes);
+    return p;
+}
+
+/* A level of n views over the data below, which it describes as contiguous. Takes the reference to the data. */
+static DpBlock *upload_level(DpRt *rt, const uint64_t *lens, uint64_t n, DpBlock *data, uint64_t total, uint32_t bytes)
+{
+    if (n == 0) {
+        block_release(rt, data);
+        return NULL;
+    }
+    uint64_t *views = host_memory(rt, n, 16), *offsets = host_memory(rt, n + 1, 8), at = 0;
+    for (uint64_t i = 0; i < n; i++) {
+        offsets[i] = at;
+        views[2 * i] = lens[i];
+        views[2 * i + 1] = (data ? data->addr : 0) + at * bytes;
+        at += lens[i];
+    }
+    offsets[n] = at;
+    DpBlock *b = block_new(rt, 16 * n), *o = block_new(rt, 8 * (n + 1));
+    rt_write(rt, b->addr, views, 16 * n);
+    rt_write(rt, o->addr, offsets, 8 * (n + 1));
+    free(views);
+    free(offsets);
+    b->contig = (DpContig){o, data ? data->addr : 0, n, total};
+    block_add_refs(rt, b, refs_one(rt, data));
+    return b;
+}
+
+DpArr dp_upload(DpRt *rt, const DpLeaf *leaf)
+{
+    uint32_t bytes = dp_scalar_bytes(leaf->scalar);
+    uint64_t n = leaf->ndata;
+    DpBlock *data = block_new(rt, n * bytes);
+    if (data)
+        rt_write(rt, data->addr, leaf->data, n * bytes);
+    for (uint32_t level = leaf->rank; level-- > 1; bytes = 16) {
+        data = upload_level(rt, leaf->lens[level], leaf->nlens[level], data, n, bytes);
+        n = leaf->nlens[level];
+    }
+    return (DpArr){n, data ? data->addr : 0, refs_one(rt, data)};
+}
+
+/* ---- whole values out ---- */
+static uint64_t *download_lengths(DpRt *rt, const DpCol *views)
+{
+    uint64_t *cells = host_memory(rt, views->n, 16);
+    rt_read(rt, views->addr, cells, 16 * views->n);
+    for (uint64_t i = 0; i < views->n; i++)
+        cells[i] = cells[2 * i];
+    return cells;
+}
+
+/* Level by level: lengths, then the elements made contiguous. */
+void dp_download(DpRt *rt, const DpArr *a, DpLeaf *leaf)
+{
+    uint32_t bytes = dp_scalar_bytes(leaf->scalar);
+    DpCtx *c = dp_nested_root(rt, a->len);
+    DpCol col = dp_elems_root(rt, a, c, leaf->rank > 1 ? 16 : bytes);
+    leaf->lens[0] = host_memory(rt, 1, 8);
+    leaf->lens[0][0] = a->len;
+    leaf->nlens[0] = 1;
+    for (uint32_t level = 1; level < leaf->rank; level++) {
+        leaf->lens[level] = download_lengths(rt, &col);
+        leaf->nlens[level] = col.n;
+        DpCtx *below = dp_nested_views(rt, c, &col);
+        DpCol elements = dp_elems(rt, &col, below, level + 1 < leaf->rank ? 16 : bytes);
+        dp_col_release(rt, &col);
+        dp_ctx_release(rt, &c);
+        col = elements;
+        c = below;
+    }
+    leaf->ndata = col.n;
+    leaf->data = host_memory(rt, col.n, bytes);
+    rt_read(rt, col.addr, leaf->data, col.n * bytes);
+    dp_col_release(rt, &col);
+    dp_ctx_release(rt, &c);
+}

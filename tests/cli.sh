@@ -1,0 +1,117 @@
+#!/bin/sh
+# The command line: options, where arguments come from, exit statuses. cli.sh DPC
+set -u
+dpc=$1
+folder=$(mktemp -d)
+trap 'rm -rf "$folder"' EXIT
+cd "$folder" || exit 1
+export NO_COLOR=1
+failed=0
+
+# expect STATUS 'TEXT' COMMAND…: standard output and error together contain TEXT, and the status is right.
+expect() {
+    status=$1 text=$2
+    shift 2
+    got=$("$@" 2>&1 </dev/null)
+    rc=$?
+    case $got in
+        *"$text"*) [ $rc -eq "$status" ] && return ;;
+    esac
+    failed=$((failed + 1))
+    printf 'FAILED: %s\n  status %s, wanted %s; wanted the text: %s\n%s\n' "$*" "$rc" "$status" "$text" "$got"
+}
+# feed INPUT STATUS TEXT COMMAND…
+feed() {
+    printf '%s' "$1" >input
+    shift
+    status=$1 text=$2
+    shift 2
+    expect "$status" "$text" sh -c '"$@" <input' sh "$@"
+}
+
+cat >f.dp <<'END'
+-- test main
+-- input  [1, 2] 3
+-- output [4, 5]
+entry main (xs: [i32]) (k: i32) : [i32] = { x + k : x in xs }
+-- test at
+-- input  [1.5] 1
+-- error  "out of bounds"
+entry at (xs: [f64]) (i: i64) : f64 = xs[i]
+entry matrix (m: [[f32]]) : [[f32]] = { { 2 * x : x in row } : row in m }
+entry constant : (i32, [u8]) = (-1, "x\n")
+END
+echo 'entry main = 1 + true' >type.dp
+echo 'entry main (' >syntax.dp
+printf -- '-- test main\n-- input 1\n-- output 3\nentry main (x: i64) = x + 1\n' >wrong.dp
+printf -- '-- test main\n-- input 1\nentry main (x: i64) = x + 1\n' >nothing.dp
+
+expect 2 'dpc build f.dp' "$dpc"
+expect 0 'dpc build f.dp' "$dpc" help
+expect 0 'dpc ' "$dpc" --version
+expect 2 'frobnicate is no command' "$dpc" frobnicate
+expect 2 'takes the name' "$dpc" run
+expect 2 'no option --fast' "$dpc" run --fast f.dp
+expect 2 '--eval takes' "$dpc" run --eval=nothing f.dp
+expect 2 'cannot read none.dp' "$dpc" check none.dp
+expect 2 'type.dp:1:' "$dpc" check type.dp
+expect 2 'syntax.dp:1:' "$dpc" check f.dp syntax.dp
+expect 0 '' "$dpc" check f.dp
+expect 2 'type.dp:1:' "$dpc" build type.dp
+expect 2 'does not end in .dp' "$dpc" build f
+expect 2 '--stage takes' "$dpc" dump --stage=none f.dp
+for stage in ast types core fused flat plan opencl host; do expect 0 'main' "$dpc" dump --stage=$stage f.dp; done
+
+for e in core fused flat; do
+    run="$dpc run --eval=$e f.dp"
+    expect 0 '[3, 4]' $run '[1, 2]' 2
+    expect 0 '[-2, -1]' $run '[1, 2]' -3
+    feed '[1, 2] -- xs' 2 'k is missing' $run
+    feed '[1, 2] 5' 0 '[6, 7]' $run
+    feed '7' 0 '[8, 9]' $run '[1, 2]'
+    feed '[1, 2]' 0 '[3, 4]' $run - 2
+    feed '1 2' 2 'expected the end of the input, found 2' $run '[1]'
+    echo '[10, 20]' >xs.in
+    expect 0 '[11, 21]' $run xs.in 1
+    expect 2 'xs.txt: No such file' $run xs.txt 1
+    expect 2 'expected ], found 2' $run '[1 2]' 1
+    expect 2 'out of the range of i32' $run '[99999999999]' 1
+    expect 2 'too many arguments' $run '[1]' 1 2
+    expect 2 'no entry other' $run --entry other
+    expect 2 'no option --wrong' $run --wrong
+    expect 0 '(-1, "x\n")' $run --entry constant
+    expect 0 'at (xs: [f64]) (i: i64) : f64' $run --help
+    expect 1 'f.dp:8:' $run --entry at '[1.5]' 4
+    expect 1 'error: index 4 out of bounds for length 1' $run --entry at '[1.5]' 4
+    expect 0 '' $run --entry matrix -o out.npy '[[1, 2], [3, 4]]'
+    expect 0 '[[4.0, 8.0], [12.0, 16.0]]' $run --entry matrix out.npy
+    expect 1 'differ in length' $run --entry matrix -o ragged.npy '[[1], [3, 4]]'
+    [ -e ragged.npy ] && expect 0 'ragged.npy must not be left behind' false
+done
+
+expect 0 '6 passed, 0 failed' "$dpc" test --eval=core,fused,flat f.dp
+expect 1 'wrong.dp:2: failed: main on core: got 2, expected 3' "$dpc" test --eval=core wrong.dp
+expect 1 '2 passed, 1 failed' "$dpc" test --eval=core f.dp wrong.dp
+expect 2 'neither' "$dpc" test --eval=core nothing.dp
+expect 2 'type.dp:1:' "$dpc" test --eval=core type.dp
+
+if "$dpc" devices >/dev/null 2>&1; then
+    expect 0 '8 passed, 0 failed' "$dpc" test f.dp
+    expect 0 '[3, 4]' "$dpc" run f.dp '[1, 2]' 2
+    expect 0 '[-2, -1]' "$dpc" run f.dp '[1, 2]' -3
+    feed '[1, 2] 5' 0 '[6, 7]' "$dpc" run f.dp
+    expect 1 'error: index 4 out of bounds for length 1' "$dpc" run f.dp --entry at '[1.5]' 4
+    expect 0 '' "$dpc" build f.dp
+    expect 0 '[3, 4]' ./f '[1, 2]' 2
+    expect 0 '' "$dpc" build -o g f.dp
+    expect 0 '(-1, "x\n")' ./g --entry constant
+    expect 0 'at (xs: [f64]) (i: i64) : f64' ./g --help
+    expect 2 'too many arguments' ./g '[1]' 1 2
+    expect 2 'cannot run the C compiler' env CC=/nowhere/cc "$dpc" build f.dp
+    expect 2 'was not found' env DPC_HOME=/nowhere "$dpc" build f.dp
+else
+    echo "no OpenCL device: executables are not tested"
+fi
+
+[ "$failed" -eq 0 ] && echo "cli: all passed"
+exit $((failed > 0))

@@ -1,0 +1,699 @@
+/* The OpenCL back end on flat programs built by hand: the C program compiles without warnings, every kernel compiles in
+ * every shape and in several variants (where clang is installed), and constants are exact. Run in the repository's root. */
+#include "core_builder.h"
+
+#include "opencl/emit_host.h"
+#include "opencl/emit_plan.h"
+#include "opencl/emit_text.h"
+#include "support/embedded.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+/* ---- flat programs by hand ---- */
+
+typedef struct F {
+    B b;
+    FlatProgram *p;
+    FlatFn *fn;
+    FlatBlock *block; /* where statements go */
+} F;
+
+static const CoreType T_F32 = {SC_F32, 0}, T_F32S = {SC_F32, 1}, T_F32SS = {SC_F32, 2};
+
+static FlatFn *f_fn(F *f, const char *name, bool lifted)
+{
+    FlatFn *fn = arena_new(f->p->arena, FlatFn);
+    fn->core = b_fn(&f->b, name);
+    fn->name = lifted ? arena_printf(f->p->arena, "%s_lifted", name) : name;
+    fn->index = f->p->fns.n;
+    fn->lifted = lifted;
+    fn->ctx = FLAT_NO_VAR;
+    fn->body = arena_new(f->p->arena, FlatBlock);
+    vec_push(f->p->arena, &f->p->fns, fn);
+    f->fn = fn;
+    f->block = fn->body;
+    return fn;
+}
+
+static F f_open(void)
+{
+    static const char text[] = "entry main (xs: [f32]) : f32 =\n  xs /* not the end */ ? \"x\"\n";
+    F f = {.b = b_open()};
+    source_add_text(f.b.session, "dir\\odd \"name\".dp", text, sizeof text - 1, false);
+    f.p = arena_new(f.b.p->arena, FlatProgram);
+    f.p->arena = f.b.p->arena;
+    f.p->core = f.b.p;
+    return f;
+}
+
+static FlatVar f_var(F *f, FlatVarInfo info)
+{
+    vec_push(f->p->arena, &f->fn->vars, info);
+    return f->fn->vars.n - 1;
+}
+static FlatVar f_host(F *f, CoreType t) { return f_var(f, (FlatVarInfo){.kind = FLAT_HOST, .type = t, .hint = "it's"}); }
+static FlatVar f_col(F *f, FlatVar ctx, CoreType t)
+{
+    return ctx == FLAT_ROOT ? f_host(f, t) : f_var(f, (FlatVarInfo){.kind = FLAT_COL, .type = t, .ctx = ctx});
+}
+static FlatVar f_ctx(F *f, FlatCtxKind kind, FlatVar up)
+{
+    return f_var(f, (FlatVarInfo){.kind = FLAT_CTX, .ctx = up, .ctx_kind = kind});
+}
+
+static FlatVar *f_vars(F *f, uint32_t n, const FlatVar *at)
+{
+    FlatVar *copy = arena_array(f->p->arena, FlatVar, n + 1);
+    if (n)
+        memcpy(copy, at, n * sizeof *copy);
+    return copy;
+}
+#define VARS(...) (sizeof((FlatVar[]){__VA_ARGS__}) / sizeof(FlatVar)), ((FlatVar[]){__VA_ARGS__})
+
+static FlatVar f_param(F *f, FlatVar v)
+{
+    FlatVar *params = f_vars(f, f->fn->nparams + 1, NULL == f->fn->params ? &v : f->fn->params);
+    params[f->fn->nparams++] = v;
+    f->fn->params = params;
+    return v;
+}
+
+static FlatStmt *f_stmt(F *f, FlatKind kind, uint32_t n, const FlatVar *outs)
+{
+    FlatStmt *s = arena_new(f->p->arena, FlatStmt);
+    s->kind = kind;
+    s->span = (Span){0, 33, 35};
+    s->outs = f_vars(f, n, outs);
+    s->nouts = n;
+    s->ctx = FLAT_ROOT;
+    vec_push(f->p->arena, &f->block->stmts, s);
+    return s;
+}
+
+static FlatBlock *f_begin(F *f, FlatBlock **outer)
+{
+    *outer = f->block;
+    return f->block = arena_new(f->p->arena, FlatBlock);
+}
+static void f_end(F *f, FlatBlock *outer, uint32_t n, const FlatVar *results)
+{
+    f->block->nresults = n;
+    f->block->results = f_vars(f, n, results);
+    f->block = outer;
+}
+static void f_return(F *f, uint32_t n, const FlatVar *results) { f_end(f, NULL, n, results); }
+
+/* A body's code goes to b.b. */
+static void f_body(F *f, FlatStmt *s, FlatVar ctx)
+{
+    s->body.ctx = ctx;
+    s->body.block = f->b.b = core_new_block(f->b.p);
+}
+
+static CoreAtom f_in(F *f, FlatInputs *inputs, FlatInputKind kind, FlatVar var, FlatVar ctx)
+{
+    CoreType t = kind == IN_POS ? T_I64 : f->fn->vars.at[var].type;
+    if (kind == IN_ELEM)
+        t = core_element(t);
+    CoreAtom v = b_var(&f->b, t);
+    vec_push(f->p->arena, inputs, ((FlatInput){kind, v.var, var, ctx}));
+    return v;
+}
+
+static void f_results(F *f, FlatStmt *s, uint32_t n, const CoreAtom *results) { b_results(&f->b, s->body.block, n, results); }
+
+static FlatVar f_nested(F *f, FlatVar up, FlatVar source)
+{
+    FlatVar c = f_ctx(f, CTX_NESTED, up);
+    f_stmt(f, FLAT_S_NESTED, VARS(c))->nested.source = source;
+    return c;
+}
+
+static FlatVar f_arrays(F *f, FlatKind kind, FlatVar ctx, FlatVar out, FlatVar array)
+{
+    FlatStmt *s = f_stmt(f, kind, VARS(out));
+    s->ctx = ctx;
+    s->arrays.n = 1;
+    s->arrays.arrays = f_vars(f, VARS(array));
+    return out;
+}
+static FlatVar f_elems(F *f, FlatVar c, FlatVar array)
+{
+    return f_arrays(f, FLAT_S_ELEMS, c, f_col(f, c, core_element(f->fn->vars.at[array].type)), array);
+}
+static FlatVar f_views(F *f, FlatVar c, FlatVar up, FlatVar col)
+{
+    return f_arrays(f, FLAT_S_VIEWS, c, f_col(f, up, core_seq(f->fn->vars.at[col].type)), col);
+}
+
+static void f_op(F *f, FlatStmt *s, CorePrim op, CoreType t, CoreAtom neutral)
+{
+    CoreBlock *outer = f->b.b;
+    s->reduce.op.op = b_operator(&f->b, op, t);
+    s->reduce.op.k = 1;
+    s->reduce.op.neutral = b_atoms(&f->b, ATOMS(neutral));
+    f->b.b = outer;
+}
+
+/* A reduction, a scan or a histogram of one value by one primitive. The body is still to be written. */
+static FlatStmt *f_fold(F *f, FlatKind kind, FlatVar c, FlatVar out, CorePrim op, CoreType t, CoreAtom neutral)
+{
+    FlatStmt *s = f_stmt(f, kind, VARS(out));
+    f_op(f, s, op, t, neutral);
+    f_body(f, s, c);
+    return s;
+}
+
+static void f_entry(F *f)
+{
+    Arena *a = f->p->arena;
+    CoreEntry *entry = arena_new(a, CoreEntry);
+    entry->name = "main";
+    entry->result_type = type_scalar(a, SC_F32);
+    entry->signature = "main";
+    vec_push(a, &f->p->entries, ((FlatEntry){entry, f->fn}));
+}
+
+/* ---- compiling what was emitted ---- */
+
+static char directory[] = "/tmp/dpc-test-emit-XXXXXX";
+
+static int open_directory(void **state)
+{
+    (void)state;
+    return mkdtemp(directory) ? 0 : -1;
+}
+
+static int close_directory(void **state)
+{
+    (void)state;
+    char command[128];
+    snprintf(command, sizeof command, "rm -rf %s", directory);
+    return system(command);
+}
+
+static void write_file(const char *name, const StrBuf *text)
+{
+    char path[128];
+    snprintf(path, sizeof path, "%s/%s", directory, name);
+    FILE *out = fopen(path, "w");
+    assert_non_null(out);
+    assert_int_equal(fwrite(text->text, 1, text->n, out), text->n);
+    assert_int_equal(fclose(out), 0);
+}
+
+/* Runs a command in which %s is the directory. */
+static bool run(const char *format)
+{
+    char command[1024];
+    snprintf(command, sizeof command, format, directory, directory);
+    return system(command) == 0;
+}
+
+static void compile_host(const StrBuf *text)
+{
+    write_file("host.c", text);
+    if (!run("${CC:-cc} -std=c11 -fsyntax-only -Wall -Wextra -Werror -I runtime/include %s/host.c"))
+        fail_msg("the host program does not compile:\n%s", text->text);
+}
+
+static void add_template(StrBuf *out, const char *name)
+{
+    const EmbeddedFile *file = embedded_find(name);
+    assert_non_null(file);
+    strbuf_printf(out, "\n#line 1 \"%s\"\n", name);
+    strbuf_add(out, file->text);
+}
+
+static void add_kernel_templates(StrBuf *out, PlanKernelKind kind)
+{
+    static const char *const names[] = {"map", "map", "pack", "reduce", "scan", "scatter", "histogram"};
+    static const PlanKernelKind kinds[] = {PLAN_MAP, PLAN_ARRAY, PLAN_PACK, PLAN_REDUCE, PLAN_SCAN, PLAN_SCATTER, PLAN_HIST};
+    if (kind == PLAN_REDUCE || kind == PLAN_SCAN)
+        add_template(out, "kernels/carry.cl");
+    char name[64];
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
+        if (kinds[i] == kind) {
+            snprintf(name, sizeof name, "kernels/%s.cl", names[i]);
+            add_template(out, name);
+        }
+}
+
+static void compile_kernel(const Plan *plan, const PlanKernel *k)
+{
+    StrBuf text = {0};
+    strbuf_add(&text, "#include \"dp_scalar.h\"\n");
+    add_template(&text, "kernels/common.cl");
+    emit_kernel_source(&text, plan, k);
+    add_kernel_templates(&text, k->kind);
+    write_file("k.cl", &text);
+    static const char *const options[] = {"-DDP_CPU=1 -DDP_SEGMENTED=0 -DDP_VARIANT=0", "-DDP_CPU=1 -DDP_SEGMENTED=1 -DDP_VARIANT=5",
+                                          "-DDP_GPU=1 -DDP_SEGMENTED=1 -DDP_VARIANT=0", "-DDP_GPU=1 -DDP_SEGMENTED=0 -DDP_VARIANT=1073741823"};
+    for (size_t i = 0; i < sizeof options / sizeof *options; i++) {
+        char command[512];
+        snprintf(command, sizeof command, "clang -x cl -cl-std=CL1.2 -target spir64 -fsyntax-only -Xclang -finclude-default-header "
+                 "-Werror -I runtime/include -DDP_WG=128 -DDP_VAL_BYTES=%u %s %%s/k.cl", k->val_bytes, options[i]);
+        if (!run(command))
+            fail_msg("kernel %s does not compile with %s:\n%s", k->name, options[i], text.text);
+    }
+    strbuf_free(&text);
+}
+
+static bool has_clang(void) { return system("clang --version > /dev/null 2>&1") == 0; }
+
+/* Everything that can be made of the program; returns the kernels' text. */
+static StrBuf compile_all(F *f)
+{
+    StrBuf host = {0}, plan_text = {0}, kernels = {0}, why = {0};
+    if (!flat_check(f->p, &why))
+        fail_msg("%s", why.text);
+    flat_liveness(f->p);
+    assert_true(emit_opencl_program(&host, f->p, "odd */ name.dp"));
+    compile_host(&host);
+    plan_print(&plan_text, f->p);
+    assert_non_null(plan_text.text);
+    emit_kernels_text(&kernels, f->p);
+    const Plan *plan = plan_make(f->p);
+    for (uint32_t i = 0; i < plan->kernels.n && has_clang(); i++)
+        compile_kernel(plan, plan->kernels.at[i]);
+    strbuf_free(&host);
+    strbuf_free(&plan_text);
+    strbuf_free(&why);
+    return kernels;
+}
+
+static void assert_has(const StrBuf *text, const char *part)
+{
+    if (!strstr(text->text, part))
+        fail_msg("not found: %s\nin:\n%s", part, text->text);
+}
+
+static void f_close(F *f, StrBuf *text)
+{
+    strbuf_free(text);
+    b_close(&f->b);
+}
+
+/* ---- programs ---- */
+
+/* { sum { v * x[j] : (j, v) in row } : row in rows }, the example of flat.h. */
+static void test_spmv(void **state)
+{
+    (void)state;
+    F f = f_open();
+    f_fn(&f, "main", false);
+    FlatVar rows_j = f_param(&f, f_host(&f, T_SEQ2)), rows_v = f_param(&f, f_host(&f, T_F32SS)), x = f_param(&f, f_host(&f, T_F32S));
+    FlatVar c1 = f_nested(&f, FLAT_ROOT, rows_j);
+    FlatVar r_j = f_elems(&f, c1, rows_j), r_v = f_elems(&f, c1, rows_v);
+    FlatVar c2 = f_nested(&f, c1, r_j), sum = f_col(&f, c1, T_F32);
+    FlatStmt *s = f_fold(&f, FLAT_S_REDUCE, c2, sum, PRIM_ADD, T_F32, core_const(SC_F32, 0));
+    CoreAtom j = f_in(&f, &s->body.inputs, IN_ELEM, r_j, c2), v = f_in(&f, &s->body.inputs, IN_ELEM, r_v, c2);
+    CoreAtom t = b_index(&f.b, f_in(&f, &s->body.inputs, IN_HOST, x, FLAT_NO_VAR), j);
+    f_results(&f, s, ATOMS(b_prim(&f.b, PRIM_MUL, v, t)));
+    f_return(&f, VARS(f_views(&f, c1, FLAT_ROOT, sum)));
+    StrBuf text = compile_all(&f);
+    assert_has(&text, "#define DP_ELEM0 (w0 + i * 8)");
+    assert_has(&text, "#define DP_USES_SEG ((DP_VARIANT & 0x3U) != 0x3U)");
+    f_close(&f, &text);
+}
+
+/* Every kind of input, from a context two levels below: paths, positions, elements of an ancestor's array. */
+static void test_inputs(void **state)
+{
+    (void)state;
+    F f = f_open();
+    f_fn(&f, "main", false);
+    FlatVar xss = f_param(&f, f_host(&f, T_F32SS)), n = f_param(&f, f_host(&f, T_I64));
+    FlatVar c1 = f_nested(&f, FLAT_ROOT, xss), xs = f_elems(&f, c1, xss), c2 = f_nested(&f, c1, xs);
+    FlatVar sizes = f_col(&f, c2, T_I64);
+    FlatStmt *s = f_stmt(&f, FLAT_S_KERNEL, VARS(sizes));
+    f_body(&f, s, c2);
+    CoreAtom pos = f_in(&f, &s->body.inputs, IN_POS, FLAT_NO_VAR, c2);
+    f_results(&f, s, ATOMS(b_prim(&f.b, PRIM_DIV, f_in(&f, &s->body.inputs, IN_HOST, n, FLAT_NO_VAR), pos)));
+    FlatVar c3 = f_nested(&f, c2, sizes), c4 = f_ctx(&f, CTX_SELECTED, c3);
+    s = f_stmt(&f, FLAT_S_PACK, VARS(c4));
+    f_body(&f, s, c3);
+    pos = f_in(&f, &s->body.inputs, IN_POS, FLAT_NO_VAR, c3);
+    CoreAtom row = f_in(&f, &s->body.inputs, IN_ELEM, xss, c1), up = f_in(&f, &s->body.inputs, IN_POS, FLAT_NO_VAR, c1);
+    CoreAtom e = f_in(&f, &s->body.inputs, IN_ELEM, xs, c2), size = f_in(&f, &s->body.inputs, IN_COL, sizes, FLAT_NO_VAR);
+    b_check(&f.b, b_prim(&f.b, PRIM_LT, pos, size), ERR_LENGTHS, ATOMS(pos, up));
+    CoreAtom y = b_index(&f.b, row, pos);
+    f_results(&f, s, ATOMS(b_prim(&f.b, PRIM_LT, y, e)));
+    FlatVar out = f_col(&f, c4, T_F32), view = f_col(&f, c4, T_F32S);
+    s = f_stmt(&f, FLAT_S_KERNEL, VARS(out, view));
+    f_body(&f, s, c4);
+    e = f_in(&f, &s->body.inputs, IN_ELEM, xs, c2);
+    f_results(&f, s, ATOMS(e, f_in(&f, &s->body.inputs, IN_COL, xs, FLAT_NO_VAR)));
+    FlatVar packed = f_views(&f, c4, c2, out), packed2 = f_views(&f, c4, c2, view);
+    f_return(&f, VARS(f_views(&f, c2, c1, packed), f_views(&f, c2, c1, packed2)));
+    f.fn->lifted = false;
+    f.fn->body->nresults = 0; /* columns: only for this test */
+    StrBuf text = compile_all(&f);
+    assert_has(&text, "DP_PATH");
+    f_close(&f, &text);
+}
+
+/* Loops and branches in a kernel, views as state; loops that may fail leave when they have failed. */
+static void test_scalar_control(void **state)
+{
+    (void)state;
+    F f = f_open();
+    f_fn(&f, "main", false);
+    FlatVar xss = f_param(&f, f_host(&f, T_F32SS)), c = f_nested(&f, FLAT_ROOT, xss);
+    FlatVar count = f_col(&f, c, T_I64), rest = f_col(&f, c, T_F32S);
+    FlatStmt *s = f_stmt(&f, FLAT_S_KERNEL, VARS(count, rest));
+    f_body(&f, s, c);
+    CoreAtom xs = f_in(&f, &s->body.inputs, IN_ELEM, xss, c);
+    CoreStmt *loop = b_stmt(&f.b, CORE_LOOP, 3, (CoreType[]){T_I64, T_I64, T_F32S});
+    loop->loop.nparams = 3;
+    CoreAtom p0 = b_var(&f.b, T_I64), p1 = b_var(&f.b, T_I64), p2 = b_var(&f.b, T_F32S);
+    CoreVar *params = arena_array(f.p->arena, CoreVar, 3);
+    params[0] = p0.var, params[1] = p1.var, params[2] = p2.var;
+    loop->loop.params = params;
+    loop->loop.inits = b_atoms(&f.b, ATOMS(core_i64(0), core_i64(1), xs));
+    loop->loop.index = CORE_NO_VAR;
+    CoreBlock *outer = f.b.b;
+    f.b.b = loop->loop.cond = core_new_block(f.b.p);
+    b_results(&f.b, f.b.b, ATOMS(b_prim(&f.b, PRIM_LT, p0, b_length(&f.b, p2))));
+    f.b.b = loop->loop.body = core_new_block(f.b.p);
+    CoreStmt *slice = b_stmt(&f.b, CORE_SLICE, 1, &T_F32S);
+    slice->slice.array = p2, slice->slice.from = p1, slice->slice.to = b_length(&f.b, p2);
+    slice->site = core_new_site(f.b.p, ERR_SLICE, no_span, NULL);
+    CoreAtom tail = b_push(&f.b, slice);
+    CoreStmt *branch = b_stmt(&f.b, CORE_IF, 1, &T_F32S);
+    branch->if_.cond = b_prim(&f.b, PRIM_LT, b_index(&f.b, p2, p0), core_const(SC_F32, 0x7fc00000));
+    branch->if_.then_b = core_new_block(f.b.p), branch->if_.else_b = core_new_block(f.b.p);
+    b_results(&f.b, branch->if_.then_b, ATOMS(tail));
+    b_results(&f.b, branch->if_.else_b, ATOMS(p2));
+    CoreAtom next = b_push(&f.b, branch);
+    b_results(&f.b, loop->loop.body, ATOMS(p1, b_prim(&f.b, PRIM_MOD, p0, p1), next)); /* p0 and p1 change places */
+    f.b.b = outer;
+    b_push(&f.b, loop);
+    f_results(&f, s, ATOMS(b_result(&f.b, loop, 0), b_result(&f.b, loop, 2)));
+    f_return(&f, VARS(f_views(&f, c, FLAT_ROOT, count), f_views(&f, c, FLAT_ROOT, rest)));
+    StrBuf text = compile_all(&f);
+    assert_has(&text, "dp_bool failed = *DP_AT(int, 0) != 0;");
+    assert_has(&text, "if (failed || !");
+    f_close(&f, &text);
+}
+
+/* The same kinds of code at depth 0, where views are counted. */
+static void test_host_code(void **state)
+{
+    (void)state;
+    F f = f_open();
+    f_fn(&f, "main", false);
+    FlatVar xss = f_param(&f, f_host(&f, T_F32SS)), i = f_param(&f, f_host(&f, T_I64));
+    FlatVar xs = f_host(&f, T_F32S), x = f_host(&f, T_F32);
+    FlatStmt *s = f_stmt(&f, FLAT_S_HOST, VARS(xs, x));
+    f_body(&f, s, FLAT_ROOT);
+    CoreAtom all = f_in(&f, &s->body.inputs, IN_HOST, xss, FLAT_NO_VAR), k = f_in(&f, &s->body.inputs, IN_HOST, i, FLAT_NO_VAR);
+    CoreAtom row = b_index(&f.b, all, k), other = b_index(&f.b, all, b_prim(&f.b, PRIM_DIV, k, k));
+    CoreStmt *select = b_stmt(&f.b, CORE_PRIM, 1, &T_F32S);
+    select->prim.op = PRIM_SELECT, select->prim.nargs = 3;
+    select->prim.args = b_atoms(&f.b, ATOMS(core_const(SC_BOOL, 1), row, other));
+    row = b_push(&f.b, select);
+    f_results(&f, s, ATOMS(row, b_index(&f.b, row, core_i64(INT64_MIN))));
+    FlatVar pair = f_host(&f, T_F32SS), none = f_host(&f, T_F32S);
+    s = f_stmt(&f, FLAT_S_ARRAY, VARS(pair));
+    f_body(&f, s, FLAT_ROOT);
+    all = f_in(&f, &s->body.inputs, IN_HOST, xs, FLAT_NO_VAR);
+    f_results(&f, s, ATOMS(all, all));
+    s = f_stmt(&f, FLAT_S_ARRAY, VARS(none));
+    f_body(&f, s, FLAT_ROOT);
+    f_results(&f, s, 0, NULL);
+    FlatVar changed = f_host(&f, T_F32SS), changed2 = f_host(&f, T_F32S);
+    s = f_stmt(&f, FLAT_S_UPDATE, VARS(changed));
+    s->update.array = pair, s->update.index = i, s->update.value = none;
+    s = f_stmt(&f, FLAT_S_UPDATE, VARS(changed2));
+    s->update.array = xs, s->update.index = i, s->update.value = x;
+    FlatVar flat = f_arrays(&f, FLAT_S_FLATTEN, FLAT_ROOT, f_host(&f, T_F32S), changed);
+    FlatVar order = f_arrays(&f, FLAT_S_ARGSORT, FLAT_ROOT, f_host(&f, T_SEQ), flat);
+    f_return(&f, VARS(order, changed2));
+    StrBuf text = compile_all(&f);
+    f_close(&f, &text);
+}
+
+/* scan, scatter, histogram, array, split, merge, update, flatten, argsort in a context. */
+static void test_segmented(void **state)
+{
+    (void)state;
+    F f = f_open();
+    f_fn(&f, "main", false);
+    FlatVar xss = f_param(&f, f_host(&f, T_SEQ2)), c1 = f_nested(&f, FLAT_ROOT, xss), xs = f_elems(&f, c1, xss);
+    FlatVar c2 = f_nested(&f, c1, xs), sums = f_col(&f, c2, T_I64);
+    FlatStmt *s = f_fold(&f, FLAT_S_SCAN, c2, sums, PRIM_ADD, T_I64, core_i64(0));
+    s->reduce.exclusive = true;
+    f_results(&f, s, ATOMS(f_in(&f, &s->body.inputs, IN_ELEM, xs, c2)));
+    FlatVar size = f_col(&f, c1, T_I64), yes = f_col(&f, c1, T_BOOL);
+    s = f_stmt(&f, FLAT_S_KERNEL, VARS(size, yes));
+    f_body(&f, s, c1);
+    CoreAtom n = b_length(&f.b, f_in(&f, &s->body.inputs, IN_COL, xs, FLAT_NO_VAR));
+    f_results(&f, s, ATOMS(n, b_prim(&f.b, PRIM_LT, n, core_i64(10))));
+    FlatVar counts = f_col(&f, c1, T_SEQ);
+    s = f_fold(&f, FLAT_S_HIST, c2, counts, PRIM_ADD, T_I64, core_i64(0));
+    s->reduce.size = size;
+    CoreAtom x = f_in(&f, &s->body.inputs, IN_ELEM, xs, c2);
+    f_results(&f, s, ATOMS(x, core_i64(1)));
+    FlatVar moved = f_col(&f, c1, T_SEQ);
+    s = f_stmt(&f, FLAT_S_SCATTER, VARS(moved));
+    f_body(&f, s, c2);
+    s->scatter.dests = f_vars(&f, VARS(counts));
+    s->scatter.n = 1;
+    x = f_in(&f, &s->body.inputs, IN_COL, sums, FLAT_NO_VAR);
+    f_results(&f, s, ATOMS(f_in(&f, &s->body.inputs, IN_POS, FLAT_NO_VAR, c2), x));
+    FlatVar a = f_ctx(&f, CTX_SELECTED, c1), b = f_ctx(&f, CTX_SELECTED, c1);
+    s = f_stmt(&f, FLAT_S_SPLIT, VARS(a, b));
+    s->ctx = c1, s->split.cond = yes;
+    FlatVar in_a = f_col(&f, a, T_SEQ), in_b = f_col(&f, b, T_SEQ), both = f_col(&f, c1, T_SEQ);
+    s = f_stmt(&f, FLAT_S_ARRAY, VARS(in_a));
+    f_body(&f, s, a);
+    x = f_in(&f, &s->body.inputs, IN_COL, size, FLAT_NO_VAR);
+    f_results(&f, s, ATOMS(x, core_i64(-1), x));
+    s = f_stmt(&f, FLAT_S_KERNEL, VARS(in_b));
+    f_body(&f, s, b);
+    f_results(&f, s, ATOMS(f_in(&f, &s->body.inputs, IN_COL, moved, FLAT_NO_VAR)));
+    s = f_stmt(&f, FLAT_S_MERGE, VARS(both));
+    s->ctx = c1, s->merge.nparts = 2;
+    s->merge.parts = arena_array(f.p->arena, FlatPart, 2);
+    s->merge.parts[0] = (FlatPart){a, f_vars(&f, VARS(in_a))};
+    s->merge.parts[1] = (FlatPart){b, f_vars(&f, VARS(in_b))};
+    FlatVar updated = f_col(&f, c1, T_SEQ);
+    s = f_stmt(&f, FLAT_S_UPDATE, VARS(updated));
+    s->ctx = c1, s->update.array = both, s->update.index = size, s->update.value = size;
+    FlatVar order = f_arrays(&f, FLAT_S_ARGSORT, c1, f_col(&f, c1, T_SEQ), updated);
+    FlatVar out = f_views(&f, c1, FLAT_ROOT, order), total = f_host(&f, T_I64);
+    s = f_fold(&f, FLAT_S_REDUCE, c1, total, PRIM_ADD, T_I64, core_i64(0));
+    s->reduce.op.commutative = true;
+    f_results(&f, s, ATOMS(f_in(&f, &s->body.inputs, IN_COL, size, FLAT_NO_VAR)));
+    FlatVar bins = f_host(&f, T_SEQ), result = f_host(&f, T_SEQ);
+    s = f_fold(&f, FLAT_S_HIST, c1, bins, PRIM_MIN, T_I64, core_i64(INT64_MAX));
+    s->reduce.size = total;
+    x = f_in(&f, &s->body.inputs, IN_COL, size, FLAT_NO_VAR);
+    f_results(&f, s, ATOMS(x, x));
+    s = f_stmt(&f, FLAT_S_SCATTER, VARS(result));
+    f_body(&f, s, c1);
+    s->scatter.dests = f_vars(&f, VARS(bins));
+    s->scatter.n = 1;
+    x = f_in(&f, &s->body.inputs, IN_COL, size, FLAT_NO_VAR);
+    f_results(&f, s, ATOMS(x, x));
+    f_return(&f, VARS(out, total, result));
+    StrBuf text = compile_all(&f);
+    assert_has(&text, "#define DP_EXCLUSIVE 1");
+    assert_has(&text, "atom_add");
+    assert_has(&text, "o0 + (i * 3 + 1) * 8");
+    f_close(&f, &text);
+}
+
+/* Host loops and branches, whose state moves. */
+static void test_host_control(void **state)
+{
+    (void)state;
+    F f = f_open();
+    f_fn(&f, "main", false);
+    FlatVar xs = f_param(&f, f_host(&f, T_F32S)), ys = f_param(&f, f_host(&f, T_F32S)), n = f_param(&f, f_host(&f, T_I64));
+    FlatVar flag = f_param(&f, f_host(&f, T_BOOL)), p = f_host(&f, T_F32S), q = f_host(&f, T_F32S), i = f_host(&f, T_I64);
+    FlatVar out1 = f_host(&f, T_F32S), out2 = f_host(&f, T_F32S);
+    FlatStmt *loop = f_stmt(&f, FLAT_S_LOOP, VARS(out1, out2));
+    loop->loop.nparams = 2;
+    loop->loop.params = f_vars(&f, VARS(p, q));
+    loop->loop.inits = f_vars(&f, VARS(xs, xs));
+    loop->loop.index = i, loop->loop.count = n;
+    FlatBlock *outer, *inner;
+    loop->loop.body = f_begin(&f, &outer);
+    FlatVar r = f_host(&f, T_F32S);
+    FlatStmt *s = f_stmt(&f, FLAT_S_IF, VARS(r));
+    s->if_.cond = flag;
+    s->if_.then_b = f_begin(&f, &inner);
+    f_end(&f, inner, VARS(ys));
+    s->if_.else_b = f_begin(&f, &inner);
+    f_end(&f, inner, VARS(p));
+    f_end(&f, outer, VARS(q, r));
+    FlatVar w = f_host(&f, T_F32S), done = f_host(&f, T_F32S);
+    s = f_stmt(&f, FLAT_S_LOOP, VARS(done));
+    s->loop.nparams = 1, s->loop.params = f_vars(&f, VARS(w)), s->loop.inits = f_vars(&f, VARS(out1));
+    s->loop.index = FLAT_NO_VAR;
+    s->loop.cond = f_begin(&f, &outer);
+    f_end(&f, outer, VARS(flag));
+    s->loop.body = f_begin(&f, &outer);
+    f_end(&f, outer, VARS(w));
+    f_return(&f, VARS(done, out2, n, flag));
+    f_entry(&f);
+    StrBuf text = {0};
+    flat_liveness(f.p);
+    StrBuf host = {0};
+    assert_true(emit_opencl_program(&host, f.p, "x.dp"));
+    compile_host(&host);
+    strbuf_free(&host);
+    f_close(&f, &text);
+}
+
+/* A recursive lifted function that calls itself from two places, and a loop in a context. */
+static void test_lifted(void **state)
+{
+    (void)state;
+    F f = f_open();
+    FlatFn *fn = f_fn(&f, "half", true);
+    fn->recursive = true;
+    FlatVar c = fn->ctx = f_ctx(&f, CTX_FN, FLAT_NO_VAR);
+    FlatVar n = f_param(&f, f_col(&f, c, T_I64)), xs = f_param(&f, f_col(&f, c, T_SEQ)), stop = f_col(&f, c, T_BOOL);
+    FlatStmt *s = f_stmt(&f, FLAT_S_KERNEL, VARS(stop));
+    f_body(&f, s, c);
+    f_results(&f, s, ATOMS(b_prim(&f.b, PRIM_LT, f_in(&f, &s->body.inputs, IN_COL, n, FLAT_NO_VAR), core_i64(1))));
+    FlatVar yes = f_ctx(&f, CTX_SELECTED, c), no = f_ctx(&f, CTX_SELECTED, c);
+    s = f_stmt(&f, FLAT_S_SPLIT, VARS(yes, no));
+    s->ctx = c, s->split.cond = stop;
+    FlatVar end = f_col(&f, yes, T_I64), act = f_ctx(&f, CTX_SELECTED, yes), p = f_col(&f, act, T_I64), start = f_col(&f, yes, T_I64);
+    s = f_stmt(&f, FLAT_S_KERNEL, VARS(start));
+    f_body(&f, s, yes);
+    f_results(&f, s, ATOMS(f_in(&f, &s->body.inputs, IN_COL, n, FLAT_NO_VAR)));
+    FlatStmt *loop = f_stmt(&f, FLAT_S_LOOP_LIFTED, VARS(end));
+    loop->ctx = yes;
+    loop->loop_lifted.act = act, loop->loop_lifted.nparams = 1;
+    loop->loop_lifted.params = f_vars(&f, VARS(p)), loop->loop_lifted.inits = f_vars(&f, VARS(start));
+    FlatBlock *outer;
+    loop->loop_lifted.cond = f_begin(&f, &outer);
+    FlatVar go = f_col(&f, act, T_BOOL), next = f_col(&f, act, T_I64);
+    s = f_stmt(&f, FLAT_S_KERNEL, VARS(go));
+    f_body(&f, s, act);
+    f_results(&f, s, ATOMS(b_prim(&f.b, PRIM_LT, f_in(&f, &s->body.inputs, IN_COL, p, FLAT_NO_VAR), core_i64(100))));
+    f_end(&f, outer, VARS(go));
+    loop->loop_lifted.body = f_begin(&f, &outer);
+    s = f_stmt(&f, FLAT_S_KERNEL, VARS(next));
+    f_body(&f, s, act);
+    CoreAtom m = b_length(&f.b, f_in(&f, &s->body.inputs, IN_COL, xs, FLAT_NO_VAR));
+    f_results(&f, s, ATOMS(b_prim(&f.b, PRIM_ADD, f_in(&f, &s->body.inputs, IN_COL, p, FLAT_NO_VAR), m)));
+    f_end(&f, outer, VARS(next));
+    FlatVar less = f_col(&f, no, T_I64), views = f_col(&f, no, T_SEQ), r1 = f_col(&f, no, T_I64), r2 = f_col(&f, yes, T_I64);
+    s = f_stmt(&f, FLAT_S_KERNEL, VARS(less, views));
+    f_body(&f, s, no);
+    CoreAtom x = f_in(&f, &s->body.inputs, IN_COL, n, FLAT_NO_VAR);
+    f_results(&f, s, ATOMS(b_prim(&f.b, PRIM_DIV, x, core_i64(2)), f_in(&f, &s->body.inputs, IN_COL, xs, FLAT_NO_VAR)));
+    FlatVar views2 = f_col(&f, yes, T_SEQ);
+    s = f_stmt(&f, FLAT_S_KERNEL, VARS(views2));
+    f_body(&f, s, yes);
+    f_results(&f, s, ATOMS(f_in(&f, &s->body.inputs, IN_COL, xs, FLAT_NO_VAR)));
+    s = f_stmt(&f, FLAT_S_CALL_LIFTED, 0, NULL);
+    s->call_lifted.fn = fn, s->call_lifted.nargs = 2, s->call_lifted.nresults = 1, s->call_lifted.nsites = 2;
+    s->call_lifted.sites = arena_array(f.p->arena, FlatSite, 2);
+    s->call_lifted.sites[0] = (FlatSite){no, f_vars(&f, VARS(less, views)), f_vars(&f, VARS(r1))};
+    s->call_lifted.sites[1] = (FlatSite){yes, f_vars(&f, VARS(end, views2)), f_vars(&f, VARS(r2))};
+    FlatVar out = f_col(&f, c, T_I64);
+    s = f_stmt(&f, FLAT_S_MERGE, VARS(out));
+    s->ctx = c, s->merge.nparts = 2;
+    s->merge.parts = arena_array(f.p->arena, FlatPart, 2);
+    s->merge.parts[0] = (FlatPart){no, f_vars(&f, VARS(r1))};
+    s->merge.parts[1] = (FlatPart){yes, f_vars(&f, VARS(r2))};
+    f_return(&f, VARS(out));
+    StrBuf text = compile_all(&f);
+    f_close(&f, &text);
+}
+
+/* More columns than one kernel may have: several kernels. */
+static void test_many_outs(void **state)
+{
+    (void)state;
+    enum { N = 2 * PLAN_MAX_OUTS + 1 };
+    F f = f_open();
+    f_fn(&f, "main", false);
+    FlatVar xs = f_param(&f, f_host(&f, T_F32S)), c = f_nested(&f, FLAT_ROOT, xs), outs[N];
+    CoreAtom results[N];
+    for (int i = 0; i < N; i++)
+        outs[i] = f_col(&f, c, T_F32);
+    FlatStmt *s = f_stmt(&f, FLAT_S_KERNEL, N, outs);
+    f_body(&f, s, c);
+    CoreAtom x = f_in(&f, &s->body.inputs, IN_ELEM, xs, c);
+    for (int i = 0; i < N; i++)
+        results[i] = b_prim(&f.b, PRIM_MUL, x, x);
+    f_results(&f, s, N, results);
+    f_return(&f, VARS(f_views(&f, c, FLAT_ROOT, outs[N - 1])));
+    assert_int_equal(plan_make(f.p)->kernels.n, 3);
+    StrBuf text = compile_all(&f);
+    f_close(&f, &text);
+}
+
+/* ---- constants ---- */
+
+static void add_constants(StrBuf *out, Scalar s, uint32_t n, const uint64_t *bits)
+{
+    for (uint32_t i = 0; i < n; i++) {
+        strbuf_printf(out, "    if (dp_to_bits_%s(", scalar_name(s));
+        emit_literal(out, s, bits[i]);
+        strbuf_printf(out, ") != 0x%llxUL) return 1;\n", (unsigned long long)bits[i]);
+    }
+}
+#define BITS(...) (sizeof((uint64_t[]){__VA_ARGS__}) / sizeof(uint64_t)), ((uint64_t[]){__VA_ARGS__})
+
+static void test_constants(void **state)
+{
+    (void)state;
+    StrBuf text = {0};
+    strbuf_add(&text, "#include \"dp_scalar.h\"\nint main(void)\n{\n");
+    add_constants(&text, SC_BOOL, BITS(0, 1));
+    add_constants(&text, SC_I8, BITS(0, 127, (uint64_t)-128, (uint64_t)-1));
+    add_constants(&text, SC_I32, BITS(0, INT32_MAX, (uint64_t)INT32_MIN, (uint64_t)-7));
+    add_constants(&text, SC_I64, BITS(0, INT64_MAX, (uint64_t)INT64_MIN, (uint64_t)-1));
+    add_constants(&text, SC_U8, BITS(0, 255));
+    add_constants(&text, SC_U32, BITS(0, UINT32_MAX));
+    add_constants(&text, SC_U64, BITS(0, UINT64_MAX));
+    /* 0, -0, 1, 0.1, the smallest subnormal, the largest, inf, -inf, nan */
+    add_constants(&text, SC_F32, BITS(0, 0x80000000, 0x3f800000, 0x3dcccccd, 1, 0x7f7fffff, 0x7f800000, 0xff800000, 0x7fc00000));
+    add_constants(&text, SC_F64, BITS(0, 0x8000000000000000, 0x3ff0000000000000, 0x3fb999999999999a, 1, 0x7fefffffffffffff,
+                                      0x7ff0000000000000, 0xfff0000000000000, 0x7ff8000000000000));
+    strbuf_add(&text, "    return 0;\n}\n");
+    write_file("constants.c", &text);
+    strbuf_free(&text);
+    assert_true(run("${CC:-cc} -std=c11 -Wall -Wextra -Werror -Wno-unused-function -I runtime/include %s/constants.c -o %s/constants -lm"));
+    assert_true(run("%s/constants"));
+}
+
+/* Strings survive the C compiler, whatever is in them. */
+static void test_strings(void **state)
+{
+    (void)state;
+    static const char bytes[] = "\"\\ \n\t\a\0011 ?" "?/ %s \xc3\xa9";
+    StrBuf text = {0};
+    strbuf_add(&text, "int main(void)\n{\n    const unsigned char s[] = ");
+    emit_string(&text, bytes, sizeof bytes - 1);
+    strbuf_add(&text, ";\n    const unsigned char t[] = {");
+    for (size_t i = 0; i < sizeof bytes; i++)
+        strbuf_printf(&text, "%u,", (unsigned)(unsigned char)bytes[i]);
+    strbuf_add(&text, "};\n    for (unsigned i = 0; i < sizeof t; i++) if (s[i] != t[i]) return 1;\n    return sizeof s != sizeof t;\n}\n");
+    write_file("strings.c", &text);
+    strbuf_free(&text);
+    assert_true(run("${CC:-cc} -std=c11 -Wall -Wextra -Werror %s/strings.c -o %s/strings"));
+    assert_true(run("%s/strings"));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_spmv),         cmocka_unit_test(test_inputs),    cmocka_unit_test(test_scalar_control),
+        cmocka_unit_test(test_host_code),    cmocka_unit_test(test_segmented), cmocka_unit_test(test_host_control),
+        cmocka_unit_test(test_lifted),       cmocka_unit_test(test_many_outs), cmocka_unit_test(test_constants),
+        cmocka_unit_test(test_strings),
+    };
+    return cmocka_run_group_tests(tests, open_directory, close_directory);
+}
