@@ -149,12 +149,12 @@ static int read_program_options(ProgramOptions *o, int argc, char **argv)
             value = &o->entry;
         else if (strcmp(argv[i], "-o") == 0)
             value = &o->output;
-        else if (strcmp(argv[i], "--help") == 0)
+        else if (strcmp(argv[i], "--help") == 0 || strcmp(argv[i], "-h") == 0)
             o->help = true;
         else if (skip_device_option(argv[i], &takes_value))
             i += takes_value;
         else
-            return usage_error("the program has no option %s", argv[i]);
+            return usage_error("there is no option %s", argv[i]);
         if (value && ++i == argc)
             return usage_error("%s takes a value", argv[i - 1]);
         if (value)
@@ -194,14 +194,14 @@ static int write_result(const EntryTypes *t, const ProgramOptions *o, const DpLe
         if (dp_write_file(o->output, t->result, result, error, sizeof error))
             return EXIT_OK;
         fprintf(stderr, "dpc: error: %s\n", error);
-        return EXIT_PROGRAM;
+        return EXIT_USAGE;
     }
     dp_write_text(stdout, t->result, result);
     putchar('\n');
     if (fflush(stdout) == 0 && !ferror(stdout))
         return EXIT_OK;
     fprintf(stderr, "dpc: error: cannot write the result: %s\n", strerror(errno));
-    return EXIT_PROGRAM;
+    return EXIT_USAGE;
 }
 
 static int eval_and_write(Compilation *c, const EntryTypes *t, const ProgramOptions *o, DpLeaf *args, DpLeaf *result)
@@ -225,10 +225,18 @@ static int eval_and_write(Compilation *c, const EntryTypes *t, const ProgramOpti
     return written;
 }
 
+/* --entry, else main, else the only one. */
+static const char *entry_name(const Compilation *c, const ProgramOptions *o)
+{
+    if (o->entry || compilation_entry(c, "main") || c->core->entries.n != 1)
+        return o->entry ? o->entry : "main";
+    return c->core->entries.at[0].name;
+}
+
 static int run_entry(Compilation *c, const ProgramOptions *o)
 {
     EntryTypes t;
-    if (!entry_types_make(&t, c, o->entry ? o->entry : "main"))
+    if (!entry_types_make(&t, c, entry_name(c, o)))
         return EXIT_USAGE;
     DpLeaf *args = calloc((size_t)entry_arg_leaves(&t) + 1, sizeof *args);
     DpLeaf *result = calloc(dp_type_leaves(t.result), sizeof *result);

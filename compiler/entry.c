@@ -18,7 +18,7 @@ bool entry_types_make(EntryTypes *t, const Compilation *c, const char *name)
 {
     *t = (EntryTypes){.entry = compilation_entry(c, name)};
     if (!t->entry) {
-        fprintf(stderr, "dpc: error: %s has no entry %s\n", c->path, name);
+        fprintf(stderr, "dpc: error: there is no entry %s\n", name);
         return false;
     }
     if (make_types(t))

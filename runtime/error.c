@@ -136,8 +136,8 @@ enum { MAX_LEVELS_WITHOUT_LIMIT = 10000, MAX_LEVELS = 10000000 };
 
 void dp_enter(DpRt *rt)
 {
-    char here;
-    bool deep = rt->stack_limit ? &here < rt->stack_limit || rt->level >= MAX_LEVELS : rt->level >= MAX_LEVELS_WITHOUT_LIMIT;
+    uintptr_t here = (uintptr_t)__builtin_frame_address(0);
+    bool deep = rt->stack_limit ? here < rt->stack_limit || rt->level >= MAX_LEVELS : rt->level >= MAX_LEVELS_WITHOUT_LIMIT;
     if (deep)
         rt_fail(rt, 1, "recursion too deep");
     rt->level++;

@@ -113,17 +113,23 @@ DpBlock *block_new(DpRt *rt, uint64_t bytes)
     return b;
 }
 
-static void join_behind(Heap *h, DpBlock *b)
+/* b takes over the bytes of the block behind it, which is in no list. */
+static void absorb(DpBlock *b)
 {
     DpBlock *next = b->behind;
-    if (!next || next->count)
-        return;
-    free_list_remove(h, next);
     b->bytes += next->bytes;
     b->behind = next->behind;
     if (b->behind)
         b->behind->before = b;
     free(next);
+}
+
+static void join_behind(Heap *h, DpBlock *b)
+{
+    if (!b->behind || b->behind->count)
+        return;
+    free_list_remove(h, b->behind);
+    absorb(b);
 }
 
 void heap_free(DpRt *rt, DpBlock *b)
@@ -138,7 +144,7 @@ void heap_free(DpRt *rt, DpBlock *b)
     if (b->before && !b->before->count) {
         b = b->before;
         free_list_remove(h, b);
-        join_behind(h, b); /* not in a list: takes b's bytes */
+        absorb(b);
     }
     free_list_add(h, b);
 }

@@ -108,7 +108,7 @@ struct DpRt {
     Profile profile;
     uint64_t look[DP_LOOK_BYTES / 8];
     uint32_t level;
-    char *stack_limit;         /* the lowest address a level may start at; NULL: only levels are counted */
+    uintptr_t stack_limit;     /* the lowest address a level may start at; 0: only levels are counted */
     void (*handler)(void *data, const DpFailure *failure);
     void *handler_data;
     char message[1024];

@@ -291,8 +291,7 @@ static void on_failure(void *data, const DpFailure *failure)
 static void *run_thread(void *data)
 {
     Session *s = data;
-    char here;
-    s->rt->stack_limit = &here - STACK_BYTES + STACK_SPARE;
+    s->rt->stack_limit = (uintptr_t)__builtin_frame_address(0) - STACK_BYTES + STACK_SPARE;
     dp_set_failure(s->rt, on_failure, s);
     s->status = run_all(s);
     return NULL;

@@ -12,10 +12,13 @@ DpBlock *block_retain(DpBlock *b)
     return b;
 }
 
-/* Blocks own sets, and sets own blocks: what becomes free waits in a list, so that no chain, however long, recurses. */
+/* Blocks own sets, and sets own blocks: what becomes free waits in a list, so that no chain, however long, recurses.
+ * While it waits its count is not 0: the heap joins neighbours whose count is. */
+enum { COUNT_WAITING = INT32_MAX };
 static void drop_block(DpBlock *b, DpBlock **waiting)
 {
     if (b && --b->count == 0) {
+        b->count = COUNT_WAITING;
         b->next_free = *waiting;
         *waiting = b;
     }

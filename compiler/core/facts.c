@@ -200,10 +200,27 @@ bool atom_equal(CoreAtom a, CoreAtom b)
     return a.is_const ? a.bits == b.bits && core_type_equal(a.type, b.type) : a.var == b.var;
 }
 
+/* One step from a variable to what it is known to be: its replacement, or the choice a select makes. */
+static bool resolve_step(Simplifier *s, CoreAtom *a)
+{
+    const VarFacts *f = facts_of(s, a->var);
+    if (f->replaced) {
+        *a = f->by;
+        return true;
+    }
+    const CoreStmt *def = f->def;
+    if (!def || def->kind != CORE_PRIM || def->prim.op != PRIM_SELECT)
+        return false;
+    CoreAtom cond = facts_resolve(s, def->prim.args[0]);
+    if (cond.is_const)
+        *a = def->prim.args[cond.bits ? 1 : 2];
+    return cond.is_const;
+}
+
 CoreAtom facts_resolve(Simplifier *s, CoreAtom a)
 {
-    while (!a.is_const && facts_of(s, a.var)->replaced)
-        a = s->vars.at[a.var].by;
+    while (!a.is_const && resolve_step(s, &a))
+        continue;
     return a;
 }
 
@@ -243,8 +260,15 @@ static void learn_equal(Simplifier *s, CoreAtom x, CoreAtom y)
         learn_value(s, x, y);
 }
 
+/* If it was computed before, the variable that holds it is known from here on, too. */
 static void learn_comparison(Simplifier *s, CorePrim op, CoreAtom x, CoreAtom y, bool holds)
 {
+    key_prim(s, op, 2, (CoreAtom[]){x, y}, SC_BOOL);
+    const CoreAtom *before = available_find(s->available);
+    if (before) {
+        facts_learn(s, facts_resolve(s, *before), holds);
+        return;
+    }
     CoreAtom *truth = arena_new(s->scratch, CoreAtom);
     *truth = core_const(SC_BOOL, holds);
     key_prim(s, op, 2, (CoreAtom[]){x, y}, SC_BOOL);
@@ -311,6 +335,16 @@ bool facts_length(Simplifier *s, CoreAtom xs, CoreAtom *n)
     return true;
 }
 
+void facts_learn_positive(Simplifier *s, CoreAtom n)
+{
+    if (n.is_const)
+        return;
+    learn_comparison(s, PRIM_LT, core_i64(0), n, true);
+    learn_less(s, core_i64(0), n, true, false);
+    learn_comparison(s, PRIM_EQ, n, core_i64(0), false);
+    learn_comparison(s, PRIM_NE, n, core_i64(0), true);
+}
+
 /* ---- asking ---- */
 
 static bool known_comparison(Simplifier *s, CorePrim op, CoreAtom x, CoreAtom y)
@@ -323,12 +357,52 @@ static bool known_comparison(Simplifier *s, CorePrim op, CoreAtom x, CoreAtom y)
     return atom_is(truth, 1);
 }
 
-bool facts_not_negative(Simplifier *s, CoreAtom x)
+/* A sequence's length, or a small constant: sums of two do not overflow, as no memory is that large. */
+static bool is_size(Simplifier *s, CoreAtom x)
+{
+    const CoreStmt *def = facts_def(s, x);
+    return x.is_const ? x.bits < UINT64_C(1) << 40 : def && def->kind == CORE_LENGTH;
+}
+
+static bool not_negative(Simplifier *s, CoreAtom x, int depth);
+
+static bool sum_not_negative(Simplifier *s, CoreAtom x, CoreAtom y)
+{
+    bool successor = !x.is_const && facts_of(s, x.var)->has_bound && atom_is(y, 1); /* at most its bound */
+    return successor || (is_size(s, x) && is_size(s, y));
+}
+
+static bool prim_not_negative(Simplifier *s, const CoreStmt *def, int depth)
+{
+    CoreAtom a[3] = {{0}};
+    for (uint32_t i = 0; i < def->prim.nargs; i++)
+        a[i] = facts_resolve(s, def->prim.args[i]);
+    switch (def->prim.op) {
+    case PRIM_ADD: return sum_not_negative(s, a[0], a[1]);
+    case PRIM_MAX: case PRIM_AND: return not_negative(s, a[0], depth) || not_negative(s, a[1], depth);
+    case PRIM_MIN: case PRIM_DIV: return not_negative(s, a[0], depth) && not_negative(s, a[1], depth);
+    case PRIM_MOD: case PRIM_SHR: return not_negative(s, a[0], depth);
+    case PRIM_SELECT: return not_negative(s, a[1], depth) && not_negative(s, a[2], depth);
+    case PRIM_CONVERT: {
+        Scalar from = core_atom_type(s->fn, a[0]).scalar;
+        return from == SC_BOOL || (scalar_is_int(from) && !scalar_is_signed(from) && from != SC_U64);
+    }
+    default: return false;
+    }
+}
+
+static bool not_negative(Simplifier *s, CoreAtom x, int depth)
 {
     if (x.is_const)
         return (int64_t)x.bits >= 0;
-    return facts_of(s, x.var)->not_negative || known_comparison(s, PRIM_LE, core_i64(0), x);
+    if (facts_of(s, x.var)->not_negative || known_comparison(s, PRIM_LE, core_i64(0), x))
+        return true;
+    const CoreStmt *def = facts_def(s, x);
+    return depth > 0 && def && def->kind == CORE_PRIM && core_var_type(s->fn, x.var).scalar == SC_I64 &&
+           prim_not_negative(s, def, depth - 1);
 }
+
+bool facts_not_negative(Simplifier *s, CoreAtom x) { return not_negative(s, x, 4); }
 
 bool facts_in_bounds(Simplifier *s, CoreAtom i, CoreAtom n)
 {

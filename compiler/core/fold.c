@@ -193,6 +193,17 @@ static Outcome fold_comparison(Fold *f, CoreAtom *out)
     }
 }
 
+/* max x 0 = x of a length: that is how a range's length is written. */
+static Outcome fold_extreme(Fold *f, CoreAtom *out)
+{
+    CoreAtom x = f->args[0], y = f->args[1];
+    if (atom_equal(x, y))
+        return found(out, x);
+    if (f->type == SC_I64 && atom_is(y, 0) && facts_not_negative(f->s, x))
+        return found(out, f->op == PRIM_MAX ? x : y);
+    return NOTHING;
+}
+
 static Outcome fold_int(Fold *f, CoreAtom *out)
 {
     CoreAtom a, b;
@@ -201,7 +212,9 @@ static Outcome fold_int(Fold *f, CoreAtom *out)
     case PRIM_MUL: case PRIM_DIV: case PRIM_MOD: case PRIM_POW: return fold_int_product(f, out);
     case PRIM_AND: case PRIM_OR: case PRIM_XOR: case PRIM_SHL: case PRIM_SHR: return fold_bits(f, out);
     case PRIM_EQ: case PRIM_NE: case PRIM_LT: case PRIM_LE: case PRIM_LESS_NAN_LAST: return fold_comparison(f, out);
-    case PRIM_MIN: case PRIM_MAX: return atom_equal(f->args[0], f->args[1]) ? found(out, f->args[0]) : NOTHING;
+    case PRIM_MIN: case PRIM_MAX: return fold_extreme(f, out);
+    case PRIM_ABS:
+        return f->type == SC_I64 && facts_not_negative(f->s, f->args[0]) ? found(out, f->args[0]) : NOTHING;
     case PRIM_NEG: case PRIM_COMPLEMENT:
         return came_from(f, f->args[0], f->op, &a, &b) ? found(out, a) : NOTHING;
     default: return NOTHING;

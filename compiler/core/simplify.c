@@ -144,12 +144,12 @@ static void drop_equal_results(Simplifier *s, CoreStmt *stmt)
     }
 }
 
-static bool is_cheap_total(const Simplifier *s, const CoreStmt *stmt)
+bool simplify_is_cheap(const CoreProgram *p, const CoreFn *fn, const CoreStmt *stmt)
 {
-    if (stmt->kind != CORE_PRIM || core_stmt_fallible(s->p, s->fn, stmt))
+    if (stmt->kind != CORE_PRIM || core_stmt_fallible(p, fn, stmt))
         return false;
     CorePrim op = stmt->prim.op;
-    Scalar t = core_atom_type(s->fn, stmt->prim.args[0]).scalar;
+    Scalar t = core_atom_type(fn, stmt->prim.args[0]).scalar;
     bool divides = op == PRIM_DIV || op == PRIM_MOD || op == PRIM_POW;
     bool is_float_function = op >= PRIM_SQRT && op <= PRIM_HYPOT && op != PRIM_FMA;
     return !is_float_function && !(divides && (op == PRIM_POW || !scalar_is_float(t) || op == PRIM_MOD));
@@ -158,7 +158,7 @@ static bool is_cheap_total(const Simplifier *s, const CoreStmt *stmt)
 static bool is_cheap_branch(const Simplifier *s, const CoreBlock *b)
 {
     for (uint32_t i = 0; i < b->stmts.n; i++)
-        if (!is_cheap_total(s, b->stmts.at[i]))
+        if (!simplify_is_cheap(s->p, s->fn, b->stmts.at[i]))
             return false;
     return true;
 }
@@ -198,6 +198,20 @@ static void swap_if_negated(Simplifier *s, CoreStmt *stmt)
     stmt->if_.else_b = t;
 }
 
+static bool result_not_negative(Simplifier *s, CoreAtom a)
+{
+    return a.is_const ? (int64_t)a.bits >= 0 : facts_of(s, a.var)->not_negative;
+}
+
+/* What both branches give is a length, say. */
+static void learn_not_negative(Simplifier *s, const CoreStmt *stmt)
+{
+    for (uint32_t i = 0; i < stmt->nvars; i++)
+        if (core_type_equal(core_var_type(s->fn, stmt->vars[i]), core_scalar(SC_I64)))
+            facts_of(s, stmt->vars[i])->not_negative = result_not_negative(s, stmt->if_.then_b->results[i]) &&
+                                                       result_not_negative(s, stmt->if_.else_b->results[i]);
+}
+
 static void simplify_if(Simplifier *s, CoreStmt *stmt)
 {
     swap_if_negated(s, stmt);
@@ -211,10 +225,12 @@ static void simplify_if(Simplifier *s, CoreStmt *stmt)
     simplify_branch(s, stmt->if_.then_b, cond, true);
     simplify_branch(s, stmt->if_.else_b, cond, false);
     drop_equal_results(s, stmt);
-    if (is_select(s, stmt))
+    if (is_select(s, stmt)) {
         emit_as_select(s, stmt);
-    else
+    } else {
         simplify_emit(s, stmt);
+        learn_not_negative(s, stmt);
+    }
 }
 
 /* ---- loop ---- */
@@ -278,11 +294,15 @@ static void simplify_loop(Simplifier *s, CoreStmt *stmt)
         return;
     }
     drop_constant_params(s, stmt);
-    if (stmt->loop.cond)
+    uint32_t mark = facts_mark(s);
+    if (stmt->loop.cond) {
         simplify_block(s, stmt->loop.cond);
-    else
+    } else {
         bind_position(s, stmt->loop.index, stmt->loop.count);
+        facts_learn_positive(s, stmt->loop.count);
+    }
     simplify_block(s, stmt->loop.body);
+    facts_undo(s, mark);
     simplify_emit(s, stmt);
 }
 
@@ -331,6 +351,7 @@ static void simplify_soac(Simplifier *s, CoreSoac *soac)
 {
     unify_domain(s, soac);
     uint32_t mark = facts_mark(s);
+    facts_learn_positive(s, soac->domain);
     bind_position(s, soac->index, soac->domain);
     bind_elements(s, soac);
     if (soac->guard)
@@ -523,15 +544,22 @@ static bool simplify_fn(CoreProgram *p, CoreFn *fn)
     return s.changed;
 }
 
-void core_simplify(CoreProgram *p)
+static void simplify_rounds(CoreProgram *p)
 {
-    core_refresh(p); /* rules change operands in place: none may be shared */
     for (uint32_t round = 0; round < MOST_ROUNDS; round++) {
         bool changed = false;
         for (uint32_t i = 0; i < p->fns.n; i++)
             changed |= simplify_fn(p, p->fns.at[i]);
         if (!dead_code(p) && !changed)
-            break;
+            return;
     }
+}
+
+void core_simplify(CoreProgram *p)
+{
+    core_refresh(p); /* rules change operands in place: none may be shared */
+    simplify_rounds(p);
+    if (hoist_invariants(p))
+        simplify_rounds(p);
     core_refresh(p);
 }

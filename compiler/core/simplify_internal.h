@@ -5,6 +5,7 @@
  *   fold.c            rules for scalar operations
  *   facts.c           what is known at a point: replacements, lengths, available operations
  *   dead_code.c       afterwards, over the whole program: what nothing needs
+ *   hoist.c           at the end: what does not change goes out of what repeats
  *
  * Facts hold from where they are learnt to the end of the enclosing block: `facts_mark` and `facts_undo`
  * bracket a block. After `check c`, c is true; in the else branch of `if c`, c is false; after
@@ -59,10 +60,12 @@ void facts_bind(Simplifier *s, CoreVar v, const CoreStmt *def);
 void facts_replace(Simplifier *s, CoreVar v, CoreAtom by);
 /* Here on: the bool atom has this value, with all that follows from it. */
 void facts_learn(Simplifier *s, CoreAtom cond, bool holds);
+/* Here on: n > 0, as in the body of what goes over n elements. */
+void facts_learn_positive(Simplifier *s, CoreAtom n);
 /* Here on: xs has length n. */
 void facts_learn_length(Simplifier *s, CoreAtom xs, CoreAtom n);
 bool facts_length(Simplifier *s, CoreAtom xs, CoreAtom *n);
-/* Is it known that x >= 0? that 0 <= i < n? */
+/* Of i64: is it known that x >= 0? that 0 <= i < n? */
 bool facts_not_negative(Simplifier *s, CoreAtom x);
 bool facts_in_bounds(Simplifier *s, CoreAtom i, CoreAtom n);
 /* The statement that computed the atom, NULL if unknown. */
@@ -83,6 +86,13 @@ bool simplify_seq(Simplifier *s, CoreStmt *stmt, CoreAtom *out);
 void simplify_emit(Simplifier *s, CoreStmt *stmt);
 /* Emits x = op a b, simplified. */
 CoreAtom simplify_emit_prim(Simplifier *s, Span span, CorePrim op, CoreType result, CoreAtom a, CoreAtom b);
+
+/* A scalar operation that cannot fail and costs about as much as an addition. */
+bool simplify_is_cheap(const CoreProgram *p, const CoreFn *fn, const CoreStmt *stmt);
+
+/* ---- hoist.c ---- */
+/* Moves invariant scalar operations out of loops and parallel bodies. True if any moved. */
+bool hoist_invariants(CoreProgram *p);
 
 /* ---- dead_code.c ---- */
 /* Removes what no result and no failure depends on: statements, positions of loops, branches, parallel

@@ -9,7 +9,12 @@
  *       -> res }
  *
  * The state is: go on?, the parameters, the results; a return leaves the parameters as they are, a call leaves
- * the results. */
+ * the results. In the common case of one return and one call, behind little code, the condition itself is
+ * the loop's, and the code in front (S) is repeated:
+ *
+ *     rec fn f (p) = { S; if c then { T -> r } else { U; q = call f (e); -> q } }
+ *
+ *     fn f (p0) = { p = loop (p = p0) while { S -> not c } do { S; U -> e };  S; T -> r }             */
 #include "core/callgraph.h"
 #include "core/passes.h"
 #include "core/tail.h"
@@ -168,6 +173,119 @@ static void make_loop(CoreProgram *p, CoreFn *fn)
     fn->recursive = false;
 }
 
+/* ---- one return, one call ---- */
+
+#define MOST_REPEATED 8u
+
+static bool is_simple(const CoreBlock *b, uint32_t n)
+{
+    for (uint32_t i = 0; i < n; i++) {
+        CoreKind k = b->stmts.at[i]->kind;
+        if (k != CORE_PRIM && k != CORE_LENGTH && k != CORE_INDEX)
+            return false;
+    }
+    return n <= MOST_REPEATED;
+}
+
+static bool is_direct_call(const CoreFn *fn, const CoreBlock *b)
+{
+    const CoreStmt *s = tail_stmt(b);
+    return s && s->kind == CORE_CALL && s->call.fn == fn;
+}
+
+/* The `if` at the end of such a body, or NULL. */
+static CoreStmt *single_exit(const CoreFn *fn)
+{
+    CoreStmt *s = tail_stmt(fn->body);
+    if (!s || s->kind != CORE_IF || tail_calls(fn, fn->body) != 1 || !is_simple(fn->body, fn->body->stmts.n - 1))
+        return NULL;
+    return is_direct_call(fn, s->if_.then_b) || is_direct_call(fn, s->if_.else_b) ? s : NULL;
+}
+
+/* A copy of `front`'s statements but the last, and of all of `back`'s, in which the parameters are `values`. */
+static CoreBlock *copy_path(CoreProgram *p, CoreFn *fn, const CoreBlock *front, const CoreBlock *back,
+                            const CoreVar *values)
+{
+    CoreBlock path = {.results = back->results, .nresults = back->nresults};
+    Arena *scratch = arena_create();
+    CoreAtom *map = core_identity_map(scratch, fn);
+    for (uint32_t i = 0; i < fn->nparams; i++)
+        map[fn->params[i]] = core_var_atom(values[i], core_var_type(fn, values[i]));
+    for (uint32_t i = 0; i + 1 < front->stmts.n; i++)
+        core_push(p, &path, front->stmts.at[i]);
+    for (uint32_t i = 0; i < back->stmts.n; i++)
+        core_push(p, &path, back->stmts.at[i]);
+    CoreBlock *copy = core_copy_block(p, fn, fn, &path, map);
+    arena_destroy(scratch);
+    return copy;
+}
+
+/* { S -> c }, or not c */
+static CoreBlock *condition_block(CoreProgram *p, CoreFn *fn, const CoreStmt *exit, bool negate)
+{
+    CoreAtom cond = exit->if_.cond;
+    const CoreBlock result = {.results = &cond, .nresults = 1};
+    CoreBlock *b = copy_path(p, fn, fn->body, &result, fn->params);
+    CoreType t = core_scalar(SC_BOOL);
+    if (!negate)
+        return b;
+    CoreStmt *s = core_new_stmt(p, CORE_PRIM, exit->span);
+    tail_bind_fresh(p, fn, s, 1, &t);
+    s->prim.op = PRIM_NOT;
+    s->prim.nargs = 1;
+    s->prim.args = b->results;
+    core_push(p, b, s);
+    tail_return_vars(p, fn, b, s);
+    return b;
+}
+
+static void make_while(CoreProgram *p, CoreFn *fn, CoreStmt *exit)
+{
+    bool then_calls = is_direct_call(fn, exit->if_.then_b);
+    CoreBlock *again = then_calls ? exit->if_.then_b : exit->if_.else_b;
+    const CoreBlock *leave = then_calls ? exit->if_.else_b : exit->if_.then_b;
+    CoreStmt *s = core_new_stmt(p, CORE_LOOP, fn->span);
+    CoreVar *params = arena_array(p->arena, CoreVar, fn->nparams + 1);
+    CoreType *types = arena_array(p->arena, CoreType, fn->nparams + 1);
+    s->loop.nparams = fn->nparams;
+    s->loop.inits = arena_array(p->arena, CoreAtom, fn->nparams + 1);
+    s->loop.params = fn->params;
+    s->loop.index = CORE_NO_VAR;
+    for (uint32_t i = 0; i < fn->nparams; i++) {
+        CoreVarInfo info = fn->vars.at[fn->params[i]];
+        types[i] = info.type;
+        params[i] = core_new_var(p, fn, info.type, info.hint);
+        s->loop.inits[i] = core_var_atom(params[i], info.type);
+    }
+    tail_bind_fresh(p, fn, s, fn->nparams, types);
+    s->loop.cond = condition_block(p, fn, exit, !then_calls);
+    CoreBlock *after = copy_path(p, fn, fn->body, leave, s->vars), *outer = core_new_block(p);
+    core_push(p, outer, s);
+    for (uint32_t i = 0; i < after->stmts.n; i++)
+        core_push(p, outer, after->stmts.at[i]);
+    outer->results = after->results;
+    outer->nresults = after->nresults;
+    const CoreStmt *call = tail_stmt(again);
+    CoreBlock *body = s->loop.body = fn->body; /* S, then U instead of the `if` */
+    body->stmts.n--;
+    for (uint32_t i = 0; i + 1 < again->stmts.n; i++)
+        core_push(p, body, again->stmts.at[i]);
+    body->results = call->call.args;
+    body->nresults = call->call.nargs;
+    fn->params = params;
+    fn->body = outer;
+    fn->recursive = false;
+}
+
+static void make_iterative(CoreProgram *p, CoreFn *fn)
+{
+    CoreStmt *exit = single_exit(fn);
+    if (exit)
+        make_while(p, fn, exit);
+    else
+        make_loop(p, fn);
+}
+
 void core_tail_loops(CoreProgram *p)
 {
     Arena *scratch = arena_create();
@@ -177,7 +295,7 @@ void core_tail_loops(CoreProgram *p)
     for (uint32_t i = 0; i < g->n; i++) {
         const CallGraphNode *node = &g->nodes[i];
         if (node->self_calls > 0 && node->group_size == 1 && tail_calls(node->fn, node->fn->body) == node->self_calls)
-            make_loop(p, node->fn);
+            make_iterative(p, node->fn);
     }
     arena_destroy(scratch);
 }
