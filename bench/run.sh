@@ -11,7 +11,7 @@ mkdir -p "$work"
 
 "$dpc" build programs/generate.dp -o "$work/generate"
 for entry in ints xs ys lengths columns values; do
-    [ "$work/$entry.$n" ] && [ -e "$work/$entry.$n" ] || {
+    [ -e "$work/$entry.$n" ] || {
         "$work/generate" "$@" --entry "$entry" "$n" -o "$work/$entry.npy"; touch "$work/$entry.$n"; }
 done
 "$work/generate" "$@" --entry floats "$((n / 16))" -o "$work/floats.npy"

@@ -249,6 +249,11 @@ static void learn_value(Simplifier *s, CoreAtom x, CoreAtom value)
     f->by = value;
 }
 
+void facts_learn_value(Simplifier *s, CoreVar v, CoreAtom value)
+{
+    learn_value(s, core_var_atom(v, core_scalar(SC_BOOL)), value);
+}
+
 /* x = y, as bits. Of two variables the one bound first stays. */
 static void learn_equal(Simplifier *s, CoreAtom x, CoreAtom y)
 {

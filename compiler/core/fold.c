@@ -284,6 +284,7 @@ static Outcome fold_float(Fold *f, CoreAtom *out)
         return atom_is(y, float_bits(f, 1)) ? found(out, x) : NOTHING;
     case PRIM_MIN: case PRIM_MAX: return atom_equal(x, y) ? found(out, x) : NOTHING;
     case PRIM_NEG: return came_from(f, x, PRIM_NEG, &a, &b) ? found(out, a) : NOTHING;
+    case PRIM_ABS: return came_from(f, x, PRIM_NEG, &a, &b) ? rewrite(f, PRIM_ABS, a, a) : NOTHING;
     default: return NOTHING;
     }
 }

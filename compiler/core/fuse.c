@@ -196,21 +196,62 @@ static bool is_cheap_prim(CorePrim op, Scalar t)
     return !is_function && !(divides && scalar_is_float(t) && op == PRIM_MOD);
 }
 
+/* What a block costs along its longest path; UINT32_MAX operations: too much, or it may fail. */
+typedef struct Cost { uint32_t operations, reads; } Cost;
+static const Cost too_much = {UINT32_MAX, 0};
+
+static Cost block_cost(const Fuser *f, const CoreBlock *b);
+
+static Cost if_cost(const Fuser *f, const CoreStmt *s)
+{
+    Cost t = block_cost(f, s->if_.then_b), e = block_cost(f, s->if_.else_b);
+    if (t.operations == UINT32_MAX || e.operations == UINT32_MAX)
+        return too_much;
+    return (Cost){1 + (t.operations > e.operations ? t.operations : e.operations), t.reads > e.reads ? t.reads : e.reads};
+}
+
+static Cost stmt_cost(const Fuser *f, const CoreStmt *s)
+{
+    switch (s->kind) {
+    case CORE_IF: return if_cost(f, s);
+    case CORE_ATOM: return (Cost){0, 0};
+    case CORE_LENGTH: return (Cost){1, 1};
+    case CORE_INDEX: return s->site == CORE_NO_SITE ? (Cost){1, 1} : too_much;
+    case CORE_PRIM:
+        if (core_stmt_fallible(f->p, f->fn, s) ||
+            !is_cheap_prim(s->prim.op, core_atom_type(f->fn, s->prim.args[0]).scalar))
+            return too_much;
+        return (Cost){1, 0};
+    case CORE_SLICE: case CORE_UPDATE: case CORE_ARRAY: case CORE_CHECK: case CORE_LOOP: case CORE_CALL: case CORE_MAP:
+    case CORE_REDUCE: case CORE_SCAN: case CORE_SCATTER: case CORE_HIST: case CORE_ARGSORT: case CORE_FLATTEN:
+        return too_much;
+    }
+    return too_much;
+}
+
+static Cost block_cost(const Fuser *f, const CoreBlock *b)
+{
+    Cost sum = {0, 0};
+    for (uint32_t i = 0; i < b->stmts.n; i++) {
+        Cost c = stmt_cost(f, b->stmts.at[i]);
+        if (c.operations == UINT32_MAX)
+            return too_much;
+        sum.operations += c.operations;
+        sum.reads += c.reads;
+    }
+    return sum;
+}
+
 bool fuse_is_cheap(const Fuser *f, const CoreBlock *b, uint32_t most, uint32_t reads)
 {
-    uint32_t nreads = 0;
-    if (b->stmts.n > most)
-        return false;
-    for (uint32_t i = 0; i < b->stmts.n; i++) {
-        const CoreStmt *s = b->stmts.at[i];
-        bool is_read = s->kind == CORE_INDEX || s->kind == CORE_LENGTH;
-        if ((s->kind != CORE_PRIM && s->kind != CORE_ATOM && !is_read) || core_stmt_fallible(f->p, f->fn, s))
-            return false;
-        if (s->kind == CORE_PRIM && !is_cheap_prim(s->prim.op, core_atom_type(f->fn, s->prim.args[0]).scalar))
-            return false;
-        nreads += is_read;
-    }
-    return nreads <= reads;
+    Cost c = block_cost(f, b);
+    return c.operations <= most && c.reads <= reads;
+}
+
+/* iota, replicate and the like: nothing is read, little is computed. */
+bool fuse_is_index_function(const Fuser *f, const CoreStmt *producer)
+{
+    return producer->map.ninputs == 0 && fuse_is_cheap(f, producer->map.body, 4, 0);
 }
 
 /* ---- a map into its consumer ---- */
@@ -243,17 +284,11 @@ static bool is_only_input(Fuser *f, const CoreStmt *producer)
     return true;
 }
 
-/* iota, replicate and the like: nothing is read, little is computed. */
-static bool is_index_function(const Fuser *f, const CoreStmt *producer)
-{
-    return producer->map.ninputs == 0 && fuse_is_cheap(f, producer->map.body, 4, 0);
-}
-
 /* Worth computing in each consumer: a consumer then reads the inputs instead of the result. */
 static bool is_worth_copying(Fuser *f, const CoreStmt *producer)
 {
     const CoreSoac *m = &producer->map;
-    return is_index_function(f, producer) ||
+    return fuse_is_index_function(f, producer) ||
            (is_only_input(f, producer) && m->ninputs <= 2 && fuse_is_cheap(f, m->body, 8, 1));
 }
 
@@ -414,7 +449,7 @@ static void fuse_map(Fuser *f, CoreSoac *c, const CoreStmt *producer, Place plac
 static bool is_producer(const Fuser *f, const CoreStmt *s, const CoreBlock *b)
 {
     return s && s->kind == CORE_MAP && !s->map.guard &&
-           (f->vars.at[s->vars[0]].block == b || is_index_function(f, s));
+           (f->vars.at[s->vars[0]].block == b || fuse_is_index_function(f, s));
 }
 
 static void forget(CoreStmt **stmts, uint32_t n, const CoreStmt *s)
@@ -513,6 +548,7 @@ static void fuse_block(void *ctx, CoreBlock *b)
     for (uint32_t i = 0; i < n; i++)
         if (stmts[i])
             fuse_count(f, b, stmts, i, n);
+    fuse_sideways(f, b, stmts, n);
     for (uint32_t i = 0; i < n; i++)
         if (stmts[i])
             stmts[left++] = stmts[i];

@@ -1,8 +1,10 @@
 /* ys = map n at p (x <- xs) { -> f p x }            x = xs[i]
  * y  = ys[i]                                 ==>    y = f i x
  *
- * Done if f is a handful of cheap operations, and ys then need not be stored: because nothing but `index` reads
- * it, or because it is an index function like iota or replicate, which reads nothing. */
+ * Done if f is a handful of cheap operations and ys then need not be stored, because nothing but `index` reads it; or
+ * because it is an index function like iota or replicate, which reads nothing. Inside a loop or a parallel
+ * operation that ys stands outside of, y may be wanted more often than there are elements: there, f must read no more
+ * than the one element that would be loaded otherwise. So appends are never stored for other appends. */
 #include "core/fuse_internal.h"
 
 static bool is_only_indexed(Fuser *f, const CoreStmt *producer)
@@ -15,14 +17,18 @@ static bool is_only_indexed(Fuser *f, const CoreStmt *producer)
     return true;
 }
 
-static bool is_better_computed(Fuser *f, const CoreStmt *producer)
+static bool is_better_computed(Fuser *f, const CoreStmt *producer, const CoreBlock *b)
 {
     if (!producer || producer->kind != CORE_MAP || producer->map.guard)
         return false;
     const CoreSoac *m = &producer->map;
-    if (m->ninputs == 0 && fuse_is_cheap(f, m->body, 4, 0))
+    if (fuse_is_index_function(f, producer))
         return true;
-    return m->ninputs <= 2 && fuse_is_cheap(f, m->body, 4, 1) && is_only_indexed(f, producer);
+    if (!is_only_indexed(f, producer))
+        return false;
+    if (fuse_var(f, producer->vars[0])->block == b && m->ninputs <= 2 && fuse_is_cheap(f, m->body, 4, 1))
+        return true;
+    return m->ninputs <= 1 && fuse_is_cheap(f, m->body, 3, 1 - m->ninputs);
 }
 
 /* The bounds check that the `index` would have made. */
@@ -61,7 +67,7 @@ bool fuse_index(Fuser *f, CoreBlock *b, const CoreStmt *stmt)
 {
     CoreStmt *producer = fuse_def(f, stmt->index.array);
     uint32_t which;
-    if (!is_better_computed(f, producer) || !fuse_is_result_of(f, producer, stmt->index.array, &which))
+    if (!is_better_computed(f, producer, b) || !fuse_is_result_of(f, producer, stmt->index.array, &which))
         return false;
     CoreSoac *m = &producer->map;
     CoreAtom i = stmt->index.index;

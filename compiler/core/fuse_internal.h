@@ -1,5 +1,6 @@
 /* Shared by fusion's files: fuse.c (the walk, a map into its consumer), fuse_filter.c (a filter into its
- * consumer), fuse_index.c (an element of a map that need not be stored). */
+ * consumer), fuse_index.c (an element of a map that need not be stored), fuse_sideways.c (neighbours over the
+ * same input). */
 #ifndef DPC_FUSE_INTERNAL_H
 #define DPC_FUSE_INTERNAL_H
 
@@ -43,8 +44,9 @@ CoreStmt *fuse_new_stmt(Fuser *f, CoreKind kind, Span span, uint32_t n, const Co
 /* `front`'s statements, then b's. */
 void fuse_prepend(Fuser *f, CoreBlock *b, const CoreBlock *front);
 bool fuse_block_fallible(const Fuser *f, const CoreBlock *b);
-/* At most `most` statements, each a cheap scalar operation that cannot fail, at most `reads` of them an unchecked index. */
+/* On every path at most `most` cheap scalar operations, none of which can fail, `reads` of them an unchecked index. */
 bool fuse_is_cheap(const Fuser *f, const CoreBlock *b, uint32_t most, uint32_t reads);
+bool fuse_is_index_function(const Fuser *f, const CoreStmt *producer);
 
 /* How often v is an input of c. Is the atom a result of the producer? which? */
 uint32_t fuse_times_input(Fuser *f, const CoreSoac *c, CoreVar v);
@@ -60,5 +62,7 @@ bool fuse_index(Fuser *f, CoreBlock *b, const CoreStmt *stmt);
 bool fuse_filter(Fuser *f, const CoreBlock *b, CoreStmt **stmts, uint32_t at);
 /* A filter of which only the length is wanted becomes a count. */
 void fuse_count(Fuser *f, CoreBlock *b, CoreStmt **stmts, uint32_t at, uint32_t n);
+/* Maps, and reductions, that share an input become one. */
+void fuse_sideways(Fuser *f, const CoreBlock *b, CoreStmt **stmts, uint32_t n);
 
 #endif

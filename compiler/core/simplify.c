@@ -4,6 +4,7 @@
 #include <string.h>
 
 #define MOST_ROUNDS 12
+#define MERGED 64    /* statements of an if that may be walked again to take another one in */
 #define SPECULATED 4 /* statements of two branches that are worth computing both */
 
 static void simplify_block(Simplifier *s, CoreBlock *b);
@@ -212,6 +213,56 @@ static void learn_not_negative(Simplifier *s, const CoreStmt *stmt)
                                                        result_not_negative(s, stmt->if_.else_b->results[i]);
 }
 
+/* The if right before, if it has the same condition and is small enough to be walked again. */
+static CoreStmt *mergeable_if(Simplifier *s, const CoreStmt *stmt)
+{
+    CoreStmt *last = s->out->stmts.n ? s->out->stmts.at[s->out->stmts.n - 1] : NULL;
+    if (!last || last->kind != CORE_IF || !atom_equal(last->if_.cond, stmt->if_.cond))
+        return NULL;
+    return last->if_.then_b->stmts.n + last->if_.else_b->stmts.n <= MERGED ? last : NULL;
+}
+
+static void *joined(Simplifier *s, const void *a, uint32_t n, const void *b, uint32_t m, size_t bytes)
+{
+    char *both = arena_alloc(s->p->arena, (n + m + 1u) * bytes);
+    if (n)
+        memcpy(both, a, n * bytes);
+    if (m)
+        memcpy(both + n * bytes, b, m * bytes);
+    return both;
+}
+
+static void append_branch(Simplifier *s, CoreBlock *to, const CoreBlock *b)
+{
+    for (uint32_t i = 0; i < b->stmts.n; i++)
+        core_push(s->p, to, b->stmts.at[i]);
+    to->results = joined(s, to->results, to->nresults, b->results, b->nresults, sizeof *b->results);
+    to->nresults += b->nresults;
+}
+
+/* x = if c then A else B;  y = if c then C else D    ==>    x, y = if c then { A; C } else { B; D }
+ * where in C, x is what A gives. */
+static void merge_ifs(Simplifier *s, CoreStmt *first, CoreStmt *stmt)
+{
+    uint32_t n = first->nvars;
+    s->out->stmts.n--;
+    append_branch(s, first->if_.then_b, stmt->if_.then_b);
+    append_branch(s, first->if_.else_b, stmt->if_.else_b);
+    stmt->vars = joined(s, first->vars, n, stmt->vars, stmt->nvars, sizeof *stmt->vars);
+    stmt->nvars += n;
+    stmt->if_.then_b = first->if_.then_b;
+    stmt->if_.else_b = first->if_.else_b;
+    s->changed = true;
+    CoreBlock *branches[2] = {stmt->if_.else_b, stmt->if_.then_b};
+    for (uint32_t holds = 0; holds < 2; holds++) {
+        uint32_t mark = facts_mark(s);
+        for (uint32_t i = 0; i < n; i++)
+            facts_learn_value(s, stmt->vars[i], branches[holds]->results[i]);
+        simplify_branch(s, branches[holds], stmt->if_.cond, holds);
+        facts_undo(s, mark);
+    }
+}
+
 static void simplify_if(Simplifier *s, CoreStmt *stmt)
 {
     swap_if_negated(s, stmt);
@@ -222,8 +273,13 @@ static void simplify_if(Simplifier *s, CoreStmt *stmt)
         replace_all(s, stmt, taken->results);
         return;
     }
-    simplify_branch(s, stmt->if_.then_b, cond, true);
-    simplify_branch(s, stmt->if_.else_b, cond, false);
+    CoreStmt *first = mergeable_if(s, stmt);
+    if (first) {
+        merge_ifs(s, first, stmt);
+    } else {
+        simplify_branch(s, stmt->if_.then_b, cond, true);
+        simplify_branch(s, stmt->if_.else_b, cond, false);
+    }
     drop_equal_results(s, stmt);
     if (is_select(s, stmt)) {
         emit_as_select(s, stmt);
@@ -472,6 +528,8 @@ static void simplify_operation(Simplifier *s, CoreStmt *stmt)
             facts_replace(s, stmt->vars[i], facts_resolve(s, before[i]));
         return;
     }
+    if (stmt->kind == CORE_PRIM && !core_stmt_fallible(s->p, s->fn, stmt))
+        stmt->site = CORE_NO_SITE; /* a constant divisor */
     simplify_emit(s, stmt);
     facts_add(s, stmt);
 }

@@ -60,6 +60,8 @@ void facts_bind(Simplifier *s, CoreVar v, const CoreStmt *def);
 void facts_replace(Simplifier *s, CoreVar v, CoreAtom by);
 /* Here on: the bool atom has this value, with all that follows from it. */
 void facts_learn(Simplifier *s, CoreAtom cond, bool holds);
+/* Here on: v is this value. */
+void facts_learn_value(Simplifier *s, CoreVar v, CoreAtom value);
 /* Here on: n > 0, as in the body of what goes over n elements. */
 void facts_learn_positive(Simplifier *s, CoreAtom n);
 /* Here on: xs has length n. */

@@ -1,0 +1,166 @@
+/* Sideways: two maps, or two reductions, over the same domain that share an input become one, and read it once.
+ *
+ *     a = reduce n (x <- xs) { -> f x } neutral e op p
+ *     b = reduce n (x <- xs) { -> g x } neutral d op q
+ *   ==>
+ *     a, b = reduce n (x <- xs) { -> f x, g x } neutral (e, d) op (p and q side by side)
+ *
+ * The second moves up to the first. So whatever it reads must be bound above the first, and it must not fail, or
+ * not overtake anything that fails in between. */
+#include "core/fuse_internal.h"
+
+#include <string.h>
+
+#define MOST_RESULTS 8u
+
+/* ---- may the second move up? ---- */
+
+typedef struct Reading { Fuser *f; const CoreBlock *b; uint32_t above; bool blocked; } Reading;
+
+static void read_atom(void *ctx, CoreAtom *a)
+{
+    Reading *r = ctx;
+    CoreAtom x = fuse_resolve(r->f, *a);
+    if (x.is_const)
+        return;
+    const VarUses *v = fuse_var(r->f, x.var);
+    r->blocked |= v->block == r->b && v->def->mark >= r->above;
+}
+
+static void read_block(void *ctx, CoreBlock *b)
+{
+    Reading *r = ctx;
+    for (uint32_t i = 0; i < b->stmts.n && !r->blocked; i++) {
+        core_stmt_atoms(b->stmts.at[i], read_atom, r);
+        core_stmt_blocks(b->stmts.at[i], read_block, r);
+    }
+    for (uint32_t i = 0; i < b->nresults; i++)
+        read_atom(r, &b->results[i]);
+}
+
+/* `above`: the position of the first, as noted in the statements' marks. */
+static bool reads_only_above(Fuser *f, const CoreBlock *b, CoreStmt *s, uint32_t above)
+{
+    Reading r = {f, b, above, false};
+    core_stmt_atoms(s, read_atom, &r);
+    if (!r.blocked)
+        core_stmt_blocks(s, read_block, &r);
+    return !r.blocked;
+}
+
+static bool shares_input(Fuser *f, const CoreSoac *a, const CoreSoac *b)
+{
+    for (uint32_t i = 0; i < a->ninputs; i++)
+        if (fuse_times_input(f, b, fuse_resolve(f, a->inputs[i]).var) > 0)
+            return true;
+    return false;
+}
+
+static bool same_atom(CoreAtom a, CoreAtom b)
+{
+    return a.is_const == b.is_const && (a.is_const ? a.bits == b.bits : a.var == b.var);
+}
+
+static bool is_alike(Fuser *f, const CoreStmt *a, const CoreStmt *b)
+{
+    if (!a || a->kind != b->kind || a->nvars == 0 || b->nvars == 0 || a->nvars + b->nvars > MOST_RESULTS)
+        return false;
+    const CoreSoac *x = core_stmt_soac(a), *y = core_stmt_soac(b);
+    if (x->guard || y->guard || !same_atom(fuse_resolve(f, x->domain), fuse_resolve(f, y->domain)))
+        return false;
+    if (a->kind == CORE_REDUCE && a->reduce.commutative != b->reduce.commutative)
+        return false;
+    return shares_input(f, x, y);
+}
+
+/* ---- joining ---- */
+
+static void *joined(Fuser *f, const void *a, uint32_t n, const void *b, uint32_t m, size_t bytes)
+{
+    char *both = arena_alloc(f->p->arena, (n + m + 1u) * bytes);
+    if (n)
+        memcpy(both, a, n * bytes);
+    if (m)
+        memcpy(both + n * bytes, b, m * bytes);
+    return both;
+}
+#define JOIN(f, a, n, b, m) ((a) = joined((f), (a), (n), (b), (m), sizeof *(a)))
+
+static void join_block(Fuser *f, CoreBlock *to, const CoreBlock *b)
+{
+    for (uint32_t i = 0; i < b->stmts.n; i++)
+        core_push(f->p, to, b->stmts.at[i]);
+    JOIN(f, to->results, to->nresults, b->results, b->nresults);
+    to->nresults += b->nresults;
+}
+
+/* (a, a') (b, b') -> …: the accumulators of both, then the elements of both. */
+static void join_operator(Fuser *f, CoreLambda *to, const CoreLambda *op, uint32_t n, uint32_t m)
+{
+    CoreVar *params = arena_array(f->p->arena, CoreVar, 2 * (n + m) + 1);
+    memcpy(params, to->params, n * sizeof *params);
+    memcpy(params + n, op->params, m * sizeof *params);
+    memcpy(params + n + m, to->params + n, n * sizeof *params);
+    memcpy(params + 2 * n + m, op->params + m, m * sizeof *params);
+    to->params = params;
+    to->nparams = 2 * (n + m);
+    join_block(f, to->body, op->body);
+}
+
+static void join_soac(Fuser *f, CoreSoac *to, const CoreSoac *c)
+{
+    JOIN(f, to->elements, to->ninputs, c->elements, c->ninputs);
+    JOIN(f, to->inputs, to->ninputs, c->inputs, c->ninputs); /* twice the same: simplify makes it one */
+    to->ninputs += c->ninputs;
+    if (to->index == CORE_NO_VAR)
+        to->index = c->index;
+    else if (c->index != CORE_NO_VAR)
+        fuse_replace(f, c->index, core_var_atom(to->index, core_scalar(SC_I64)));
+    fuse_count_atom(f, c->domain, -1);
+    join_block(f, to->body, c->body);
+}
+
+static void join_stmts(Fuser *f, CoreStmt *to, CoreStmt *s)
+{
+    uint32_t n = to->nvars, m = s->nvars;
+    join_soac(f, core_stmt_soac(to), core_stmt_soac(s));
+    if (to->kind == CORE_REDUCE) {
+        JOIN(f, to->reduce.neutral, n, s->reduce.neutral, m);
+        join_operator(f, &to->reduce.op, &s->reduce.op, n, m);
+    }
+    JOIN(f, to->vars, n, s->vars, m);
+    to->nvars = n + m;
+    for (uint32_t i = 0; i < m; i++)
+        fuse_var(f, s->vars[i])->def = to;
+}
+
+/* ---- the search ---- */
+
+#define MOST_DISTANCE 64u /* statements looked back over */
+
+static bool join_upwards(Fuser *f, const CoreBlock *b, CoreStmt **stmts, uint32_t at)
+{
+    CoreStmt *s = stmts[at];
+    bool fallible = core_stmt_fallible(f->p, f->fn, s), overtakes = false;
+    for (uint32_t i = at; i-- > 0 && at - i <= MOST_DISTANCE;) {
+        if (!stmts[i])
+            continue;
+        if (is_alike(f, stmts[i], s) && !(fallible && overtakes) && reads_only_above(f, b, s, i)) {
+            join_stmts(f, stmts[i], s);
+            stmts[at] = NULL;
+            return true;
+        }
+        overtakes |= core_stmt_fallible(f->p, f->fn, stmts[i]);
+    }
+    return false;
+}
+
+void fuse_sideways(Fuser *f, const CoreBlock *b, CoreStmt **stmts, uint32_t n)
+{
+    for (uint32_t i = 0; i < n; i++)
+        if (stmts[i])
+            stmts[i]->mark = i;
+    for (uint32_t i = 1; i < n; i++)
+        if (stmts[i] && (stmts[i]->kind == CORE_MAP || stmts[i]->kind == CORE_REDUCE))
+            join_upwards(f, b, stmts, i);
+}
