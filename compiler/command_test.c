@@ -15,6 +15,7 @@
 #define TOLERANCE_F64 1e-9
 
 enum { EVALUATORS = STAGE_FLAT - STAGE_CORE + 2, DEVICE = EVALUATORS - 1, ERROR_BYTES = 512 };
+enum { CASE_SECONDS = 120 }; /* for a program on the device */
 
 typedef struct Tests {
     Compilation *c;
@@ -162,7 +163,7 @@ static Outcome run_device(const Tests *t, const DpTestCase *test, const EntryTyp
     temp_folder_file(&t->folder, "out", out, BYTES);
     temp_folder_file(&t->folder, "err", err, BYTES);
     char *words[] = {program, (char[]){"--entry"}, test->entry, NULL};
-    int status = write_text_file(in, test->input) ? process_run(words, (ProcessStreams){in, out, err}) : -1;
+    int status = write_text_file(in, test->input) ? process_run(words, (ProcessStreams){in, out, err, CASE_SECONDS}) : -1;
     if (status < 0)
         strbuf_printf(&o.error, "cannot run the program: %s", strerror(errno));
     else if (status > 4)

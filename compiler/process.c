@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 extern char **environ;
@@ -52,9 +53,33 @@ static int spawn(pid_t *pid, char *const *argv, ProcessStreams streams)
     return why;
 }
 
-static int wait_for(pid_t pid)
+static time_t now(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return t.tv_sec;
+}
+
+/* Looks every millisecond; only tests run with a limit. */
+static void watch(pid_t pid, unsigned seconds)
+{
+    const struct timespec millisecond = {0, 1000000};
+    time_t end = now() + (time_t)seconds;
+    siginfo_t info = {0};
+    while (waitid(P_PID, (id_t)pid, &info, WEXITED | WNOHANG | WNOWAIT) == 0 && info.si_pid == 0) {
+        if (now() >= end) {
+            kill(pid, SIGKILL);
+            return;
+        }
+        nanosleep(&millisecond, NULL);
+    }
+}
+
+static int wait_for(pid_t pid, unsigned seconds)
 {
     int status;
+    if (seconds)
+        watch(pid, seconds);
     while (waitpid(pid, &status, 0) < 0)
         if (errno != EINTR)
             return -1;
@@ -71,7 +96,7 @@ int process_run(char *const *argv, ProcessStreams streams)
     pid_t pid = 0;
     fflush(NULL);
     int why = spawn(&pid, argv, streams);
-    int status = why ? -1 : wait_for(pid);
+    int status = why ? -1 : wait_for(pid, streams.seconds);
     sigaction(SIGINT, &old_int, NULL);
     sigaction(SIGQUIT, &old_quit, NULL);
     if (why)

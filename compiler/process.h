@@ -7,6 +7,7 @@
 /* Files for the standard streams; NULL: the same as dpc's. */
 typedef struct ProcessStreams {
     const char *in, *out, *err;
+    unsigned seconds; /* the process is killed when it takes longer; 0: no limit */
 } ProcessStreams;
 
 /* Runs the program (found in PATH) and waits for it: its exit status, 128 + the signal that ended it, or -1 with

@@ -107,7 +107,7 @@ static void plan_slots(Group *g)
  * of `before`. */
 static void redirect_call(Group *g, CoreBlock *before, CoreStmt *s)
 {
-    uint32_t tag, nargs = 1 + g->params.n;
+    uint32_t tag = 0, nargs = 1 + g->params.n;
     const Member *m = member_of(g, s->call.fn, &tag);
     CoreAtom *args = arena_array(g->p->arena, CoreAtom, nargs);
     bool *given = arena_array(g->scratch, bool, nargs);

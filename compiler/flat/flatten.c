@@ -96,6 +96,8 @@ void block_end(Fl *f, const BlockMark *mark)
 
 /* ---- functions ---- */
 
+static void count_calls(void *ctx, CoreBlock *b) { *(uint32_t *)ctx += calls_in_sequence(b); }
+
 static uint32_t calls_in_stmt(const CoreStmt *s)
 {
     switch (s->kind) {
@@ -106,8 +108,11 @@ static uint32_t calls_in_stmt(const CoreStmt *s)
     }
     case CORE_LOOP:
         return (s->loop.cond ? calls_in_sequence(s->loop.cond) : 0) + calls_in_sequence(s->loop.body);
-    default:
-        return 0;
+    default: { /* those of an apply-to-each are made together */
+        uint32_t n = 0;
+        core_stmt_blocks((CoreStmt *)s, count_calls, &n);
+        return n;
+    }
     }
 }
 

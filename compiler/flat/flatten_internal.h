@@ -90,7 +90,7 @@ typedef struct Fl { /* one function version */
 
 /* ---- flatten.c ---- */
 FlatFn *want_function(Flattener *all, CoreFn *fn, bool lifted);
-/* Most calls of recursive functions that one activation makes, one after another, outside of parallel code. */
+/* Most calls of recursive functions that one activation makes on one path; those in an apply-to-each count once. */
 uint32_t calls_in_sequence(const CoreBlock *b);
 
 /* ---- variables and statements ---- */

@@ -1134,7 +1134,7 @@ static void test_refs(void **state)
 #define BOTH(test) \
     {#test " (cpu shape)", test, open_cpu, teardown, NULL}, {#test " (gpu shape)", test, open_gpu, teardown, NULL}
 
-int main(void)
+int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
         BOTH(test_heap), BOTH(test_refs), BOTH(test_map), BOTH(test_reduce), BOTH(test_reduce_wide), BOTH(test_reduce_root),
@@ -1142,5 +1142,7 @@ int main(void)
         BOTH(test_hist), BOTH(test_hist_root), BOTH(test_rows), BOTH(test_array), BOTH(test_argsort), BOTH(test_argsort_root),
         BOTH(test_values), BOTH(test_update_root), BOTH(test_failures),
     };
+    if (argc > 1)
+        cmocka_set_test_filter(argv[1]); /* a pattern with * */
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

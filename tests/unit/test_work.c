@@ -1,0 +1,190 @@
+/* Work-efficiency: flattening may not raise a program's asymptotic work. Counted, not timed: each program runs on
+ * the core interpreter (the sequential work) and on the flat interpreter, at two sizes; the ratio of both may not grow
+ * with the size, and the number of lifted calls must follow the depth of the recursion, not its breadth. */
+#include "core/passes.h"
+#include "flat/flat_eval.h"
+#include "support/embedded.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+typedef struct Counted { double core, flat; FlatCounts counts; } Counted;
+
+static Counted count(const char *program, int64_t n)
+{
+    Session *s = session_create();
+    AstIds ids = {0};
+    const EmbeddedFile *prelude = embedded_find("stdlib/prelude.dp");
+    Module *modules[2];
+    modules[0] = parse_module(s, source_add_text(s, "prelude.dp", prelude->text, prelude->length, true), &ids);
+    modules[1] = parse_module(s, source_add_text(s, "test.dp", program, strlen(program), false), &ids);
+    Checked *checked = s->error_count ? NULL : check_program(s, modules, 2, &ids);
+    CoreProgram *p = checked && !s->error_count ? elaborate(s, checked) : NULL;
+    diag_print(s, stderr, false);
+    assert_non_null(p);
+    core_simplify(p);
+    core_inline(p);
+    core_merge_groups(p);
+    core_tail_loops(p);
+    core_inline(p);
+    core_simplify(p);
+    Arena *arena = arena_create();
+    CoreValue arg = {.type = {SC_I64, 0}, .bits = (uint64_t)n}, expected, got;
+    EvalError error = {0};
+    Counted c = {0};
+    uint64_t work = 0;
+    assert_true(core_eval(p, p->entries.at[0].fn, arena, &arg, &expected, &error, &work));
+    core_fuse(p);
+    core_simplify(p);
+    FlatProgram *flat = flatten(p);
+    flat_liveness(flat);
+    assert_true(flat_eval(flat, flat->entries.at[0].fn, arena, &arg, &got, &error, &c.counts));
+    assert_true(expected.bits == got.bits);
+    c.core = (double)work;
+    c.flat = (double)c.counts.work;
+    arena_destroy(arena);
+    session_destroy(s);
+    return c;
+}
+
+/* The ratio stays below `limit`, and is at 4n at most a quarter above that at n. */
+static void check_ratio(const char *program, int64_t n, double limit)
+{
+    Counted small = count(program, n), large = count(program, 4 * n);
+    double a = small.flat / small.core, b = large.flat / large.core;
+    print_message("work ratio %.2f at %ld, %.2f at %ld; %lu lifted calls\n", a, (long)n, b, (long)(4 * n),
+                  (unsigned long)large.counts.lifted_calls);
+    assert_true(a < limit && b < limit);
+    assert_true(b < 1.25 * a);
+}
+
+#define RANDOM "def mix (i: i64) : i64 = ((i * 1103515245 + 12345) >> 3) * 69069 & 0xffffff\n"
+
+static void test_overlapping_slices(void **state)
+{
+    (void)state;
+    check_ratio("entry main (n: i64) : i64 =\n"
+                "  let xs = iota n\n"
+                "  in sum { sum xs[a:b] : (a, b) in { (i, i + n / 2) : i in n / 2 } }\n", 200, 4);
+}
+
+static void test_free_array(void **state)
+{
+    (void)state;
+    check_ratio("entry main (n: i64) : i64 =\n"
+                "  let xs = { i * i : i in 10 * n }\n"
+                "  in sum { sum { xs[(i * 7 + k) % (10 * n)] : k in i % 3 } + xs[i] : i in n }\n", 2000, 4);
+}
+
+static void test_quicksort(void **state)
+{
+    (void)state;
+    check_ratio(RANDOM
+                "def qsort (xs: [i64]) : [i64] =\n"
+                "  if length xs < 2 then xs\n"
+                "  else let p = xs[length xs / 2]\n"
+                "       in qsort { x in xs | x < p } ++ { x in xs | x == p } ++ qsort { x in xs | x > p }\n"
+                "entry main (n: i64) : i64 =\n"
+                "  let ys = qsort { mix i : i in n } in sum { if a > b then 1 else 0 : (a, b) in pairs ys }\n", 1000, 5);
+}
+
+static void test_quickhull(void **state)
+{
+    (void)state;
+    check_ratio(RANDOM
+                "def cross ((x,y): (f64,f64)) (((x1,y1),(x2,y2)): ((f64,f64),(f64,f64))) : f64 =\n"
+                "  (x1-x)*(y2-y) - (y1-y)*(x2-x)\n"
+                "def hsplit (points: [(f64,f64)]) (p1: (f64,f64)) (p2: (f64,f64)) : [(f64,f64)] =\n"
+                "  let ds     = { cross p (p1,p2) : p in points }\n"
+                "  let packed = { p in points; d in ds | d > 0.0 }\n"
+                "  in if length packed < 2 then [p1] ++ packed\n"
+                "     else let pm = points[argmax ds]\n"
+                "          in flatten { hsplit packed a b : (a,b) in [(p1,pm),(pm,p2)] }\n"
+                "entry main (n: i64) : i64 =\n"
+                "  let points = { (sin (f64 (mix i)) , cos (f64 (mix (i + n)))) : i in n }\n"
+                "  let xs   = { x : (x,_) in points }\n"
+                "  let minx = points[argmin xs]\n"
+                "  let maxx = points[argmax xs]\n"
+                "  in length (hsplit points minx maxx ++ hsplit points maxx minx)\n", 1000, 4);
+}
+
+static const char one_deep[] =
+    "def down (k: i64) (xs: [i64]) : i64 = if k <= 0 then xs[0] else sum xs[0:2] + down (k - 1) xs\n"
+    "entry main (n: i64) : i64 = let xs = iota n in sum { down (if i == 3 then 1000 else 0) xs : i in n }\n";
+
+static void test_one_deep(void **state)
+{
+    (void)state;
+    check_ratio(one_deep, 5000, 8);
+    Counted c = count(one_deep, 100000);
+    assert_in_range(c.counts.lifted_calls, 1000, 1010);
+    assert_true(c.flat < 40 * 100000.0);
+}
+
+static void test_branch_taken_once(void **state)
+{
+    (void)state;
+    check_ratio("entry main (n: i64) : i64 =\n"
+                "  sum { if i == 7 then sum { j * i : j in n } else i : i in n }\n", 2000, 6);
+}
+
+static void test_choosing_free_arrays(void **state)
+{
+    (void)state;
+    check_ratio("entry main (n: i64) : i64 =\n"
+                "  let xs = iota n\n"
+                "  let ys = { 2 * x : x in xs }\n"
+                "  in sum { let (a, s) = loop (a, s) = (xs, 0) for k < i % 20 + 1 do\n"
+                "                          let b = if (i + k) % 2 == 0 then ys else { x in a[0:2] | x > 1 } ++ xs[1:3]\n"
+                "                          in (b, s + sum b[0:2])\n"
+                "           in s + length a : i in n }\n", 200, 8);
+}
+
+/* A call in both branches: one lifted call a level, not one a path. */
+static void test_calls_are_joined(void **state)
+{
+    (void)state;
+    Counted c = count("def find (xs: [i64]) (q: i64) (lo: i64) (hi: i64) : i64 =\n"
+                      "  if hi - lo < 2 then sum xs[lo:hi]\n"
+                      "  else let mid = (lo + hi) / 2\n"
+                      "       in if xs[mid] <= q then 0 + find xs q mid hi + length xs[mid:mid]\n"
+                      "                          else find xs q lo mid + length xs[lo:lo]\n"
+                      "entry main (n: i64) : i64 = let xs = iota n in sum { find xs i 0 n : i in n }\n", 4096);
+    assert_in_range(c.counts.lifted_calls, 12, 14);
+    Counted f = count("def fib (n: i64) : i64 = if n < 2 then n else fib (n - 1) + fib (n - 2)\n"
+                      "entry main (n: i64) : i64 = fib n\n", 18);
+    assert_in_range(f.counts.lifted_calls, 17, 19);
+    Counted t = count("def tree (d: i64) : i64 = if d == 0 then 1 else sum { tree (d - 1) : _ in 2 } + tree (d - 1)\n"
+                      "entry main (n: i64) : i64 = tree n\n", 8);
+    assert_in_range(t.counts.lifted_calls, 8, 10);
+    Counted m = count("def even (n: i64) : bool = if n == 0 then true else !(odd (n - 1))\n"
+                      "def odd (n: i64) : bool = if n == 0 then false else !(even (n - 1)) && even (n - 1) != odd 0\n"
+                      "entry main (n: i64) : i64 = sum { if even (i % 10) then 1 else 0 : i in n }\n", 100);
+    assert_in_range(m.counts.lifted_calls, 5, 40);
+}
+
+/* Segments that are down to one value retire: n of length 1 and one of length n. */
+static void test_retiring_segments(void **state)
+{
+    (void)state;
+    check_ratio("entry main (n: i64) : i64 =\n"
+                "  let rows = { { [j] : j in if i == 0 then n else 1 } : i in n }\n"
+                "  in sum { length (reduce (++) [] row) : row in rows }\n", 500, 12);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_overlapping_slices), cmocka_unit_test(test_free_array),
+        cmocka_unit_test(test_quicksort),          cmocka_unit_test(test_quickhull),
+        cmocka_unit_test(test_one_deep),           cmocka_unit_test(test_branch_taken_once),
+        cmocka_unit_test(test_choosing_free_arrays), cmocka_unit_test(test_calls_are_joined),
+        cmocka_unit_test(test_retiring_segments),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
