@@ -11,22 +11,26 @@
 CoreProgram *elaborate(Session *s, const Checked *checked);
 
 /* Copy propagation, constant folding, dead code (what cannot fail), common subexpressions, known
- * branches, removal of checks that hold. In place, to a fixed point. */
+ * branches, removal of checks that hold, invariant code. In place, to a fixed point. Results, parameters, loop
+ * state and inputs that nothing needs go; a parallel operation that may fail but whose results nobody needs
+ * is left as a map without results. See simplify_internal.h. */
 void core_simplify(CoreProgram *p);
 
 /* Calls of small, or once-called, non-recursive functions are replaced by their bodies. A function whose
  * body is big and that is called from several places stays a function. Unreachable functions go. */
 void core_inline(CoreProgram *p);
 
-/* Mutually recursive groups become one function with a tag parameter (u8, which member; parameters
- * and results side by side, the others' zero or empty). Then functions all of whose self calls are tail
- * calls become while loops and cease to be recursive. */
+/* Mutually recursive groups become one function with a tag parameter (u8, which member; members
+ * share parameters and results of equal types, the rest is zero or empty). Then functions all of whose self
+ * calls are tail calls become while loops and cease to be recursive. */
 void core_merge_groups(CoreProgram *p);
 void core_tail_loops(CoreProgram *p);
 
-/* Producer into consumer: a map without guard whose results are used by exactly one SOAC over the same
- * domain, as inputs only, moves into that consumer's body, at every depth; index functions too: an
- * `index` into, or a `length` of, a map that is cheap is replaced by its body or domain. */
+/* Producer into consumer: a map whose results are used by one operation over the same domain, as inputs
+ * only, moves into that consumer's body, at every depth, or is copied into several if it is cheap. A filter (a map
+ * with a guard) goes into a consumer that does not ask for positions; one of which only the length is wanted
+ * becomes a count. An `index` into a map that is cheap is replaced by its body. Maps, and reductions, over the
+ * same input become one. See fuse_internal.h. */
 void core_fuse(CoreProgram *p);
 
 #endif

@@ -216,6 +216,28 @@ bool exec_elems(Eval *e, const FlatStmt *s)
     return true;
 }
 
+bool exec_select(Eval *e, const FlatStmt *s)
+{
+    Ctx *c = var_ctx(e, s->ctx);
+    for (uint32_t i = 0; i < s->nouts; i++) {
+        const Value *v = var_read(e, s->arrays.arrays[i]);
+        const uint64_t *path = c->n ? ctx_path(e, c, v->col.ctx) : NULL;
+        char *data = c->n ? v->col.data : no_elements();
+        if (path) {
+            uint32_t bytes = elem_bytes(v->type);
+            Stored *copy = stored_new(e, v->type, c->n);
+            if (!copy)
+                return false;
+            ref_gather(copy->data, data, bytes, path, c->n);
+            e->counts.moved += c->n;
+            e->counts.work += c->n;
+            data = copy->data;
+        }
+        bind_col(e, s->outs[i], c, data);
+    }
+    return true;
+}
+
 /* The columns become blocks, and each segment a view (FLATTENING section 3). */
 bool exec_views(Eval *e, const FlatStmt *s)
 {

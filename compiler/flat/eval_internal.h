@@ -174,6 +174,7 @@ bool exec_nested(Eval *e, const FlatStmt *s);
 bool exec_pack(Eval *e, const FlatStmt *s);
 bool exec_split(Eval *e, const FlatStmt *s);
 bool exec_elems(Eval *e, const FlatStmt *s);
+bool exec_select(Eval *e, const FlatStmt *s);
 bool exec_views(Eval *e, const FlatStmt *s);
 bool exec_merge(Eval *e, const FlatStmt *s);
 bool exec_reduce(Eval *e, const FlatStmt *s);

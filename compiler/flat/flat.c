@@ -75,6 +75,7 @@ void flat_stmt_reads(const FlatStmt *s, void (*f)(void *ctx, FlatVar v), void *c
         read_var(&r, s->split.cond);
         break;
     case FLAT_S_ELEMS:
+    case FLAT_S_SELECT:
     case FLAT_S_VIEWS:
     case FLAT_S_ARGSORT:
     case FLAT_S_FLATTEN:
@@ -166,6 +167,7 @@ bool flat_kind_has_body(FlatKind kind)
     case FLAT_S_NESTED:
     case FLAT_S_SPLIT:
     case FLAT_S_ELEMS:
+    case FLAT_S_SELECT:
     case FLAT_S_VIEWS:
     case FLAT_S_MERGE:
     case FLAT_S_ARGSORT:
@@ -190,6 +192,7 @@ const char *flat_kind_name(FlatKind kind)
     case FLAT_S_PACK: return "pack";
     case FLAT_S_SPLIT: return "split";
     case FLAT_S_ELEMS: return "elems";
+    case FLAT_S_SELECT: return "select";
     case FLAT_S_VIEWS: return "views";
     case FLAT_S_MERGE: return "merge";
     case FLAT_S_REDUCE: return "reduce";

@@ -106,6 +106,8 @@ typedef enum FlatKind {
     FLAT_S_SPLIT,    /* outs: two SELECTED contexts of `ctx`: where the bool column holds, and where not */
     /* ---- columns ---- */
     FLAT_S_ELEMS,    /* outs[i] (COL of ctx) = elements of arrays[i] (in up(ctx)), ctx NESTED: an alias where the views are contiguous */
+    FLAT_S_SELECT,   /* outs[i] (COL of ctx) = arrays[i], columns of a context above that ctx is reached from by selections only: the
+                        entries of its instances; an alias where nothing was selected, so that contiguous views stay so */
     FLAT_S_VIEWS,    /* outs[i]: arrays in up(c): the results of a map. ctx is NESTED c, or a context made by PACK from NESTED c;
                         cols[i] are columns of ctx; each segment becomes one array */
     FLAT_S_MERGE,    /* outs[i] (COL of ctx) = parts' columns put where they belong; the parts' contexts are SELECTED

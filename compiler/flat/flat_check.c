@@ -293,6 +293,22 @@ static void check_elems(FlatChecker *c, const FlatStmt *s)
     }
 }
 
+static void check_select(FlatChecker *c, const FlatStmt *s)
+{
+    if (!use_ctx(c, s->ctx) || !expect(c, s->nouts == s->arrays.n, "as many columns selected as given are expected"))
+        return;
+    for (uint32_t i = 0; i < s->nouts && c->ok; i++) {
+        FlatVar from = info_of(c, s->arrays.arrays[i])->ctx, up = s->ctx;
+        while (up != from && up != FLAT_ROOT && up != FLAT_NO_VAR && info_of(c, up)->ctx_kind == CTX_SELECTED)
+            up = info_of(c, up)->ctx;
+        if (!expect(c, up == from, "only selections may lie between the contexts"))
+            return;
+        CoreType t = *types_of(c, s->arrays.arrays + i, 1);
+        want(c, s->arrays.arrays[i], from, t, "a column");
+        want_out(c, s->outs[i], s->ctx, t, "a column");
+    }
+}
+
 static void check_views(FlatChecker *c, const FlatStmt *s)
 {
     if (!use_ctx(c, s->ctx) || !expect(c, s->nouts == s->arrays.n, "as many arrays as columns are expected"))
@@ -575,6 +591,7 @@ static void check_stmt(FlatChecker *c, const FlatStmt *s)
     case FLAT_S_PACK: check_pack(c, s); break;
     case FLAT_S_SPLIT: check_split(c, s); break;
     case FLAT_S_ELEMS: check_elems(c, s); break;
+    case FLAT_S_SELECT: check_select(c, s); break;
     case FLAT_S_VIEWS: check_views(c, s); break;
     case FLAT_S_MERGE: check_merge(c, s); break;
     case FLAT_S_REDUCE:

@@ -175,6 +175,7 @@ static bool may_capture(const FlatFn *fn, const FlatStmt *s)
                 return true;
         return false;
     case FLAT_S_ELEMS:
+    case FLAT_S_SELECT:
     case FLAT_S_VIEWS:
     case FLAT_S_MERGE:
     case FLAT_S_FLATTEN:
@@ -575,6 +576,7 @@ static bool exec_kind(Eval *e, const FlatStmt *s)
     case FLAT_S_PACK: return exec_pack(e, s);
     case FLAT_S_SPLIT: return exec_split(e, s);
     case FLAT_S_ELEMS: return exec_elems(e, s);
+    case FLAT_S_SELECT: return exec_select(e, s);
     case FLAT_S_VIEWS: return exec_views(e, s);
     case FLAT_S_MERGE: return exec_merge(e, s);
     case FLAT_S_REDUCE: return exec_reduce(e, s);

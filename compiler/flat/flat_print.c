@@ -296,6 +296,7 @@ static void print_operands(const Printer *pr, const FlatStmt *s, int depth)
     }
     case FLAT_S_SPLIT: print_in_ctx(pr, s->ctx, " ", &s->split.cond, 1); break;
     case FLAT_S_ELEMS:
+    case FLAT_S_SELECT:
     case FLAT_S_VIEWS:
     case FLAT_S_ARGSORT:
     case FLAT_S_FLATTEN: print_in_ctx(pr, s->ctx, " ", s->arrays.arrays, s->arrays.n); break;

@@ -113,6 +113,8 @@ void block_end(Fl *f, const BlockMark *mark);
 bool scalar_stmt(const CoreStmt *s);  /* may stand in a kernel */
 bool scalar_block(const CoreBlock *b);
 bool loops_over_memory(const CoreStmt *s); /* scalar, but with an `index` inside a loop: not for the host */
+/* Is `outer` reached from `ctx` by selections only? Then it has at least as many instances. */
+bool selected_from(const Fl *f, FlatVar ctx, FlatVar outer);
 /* Emits what `stmt`'s free variables need of the frame's open region, and all of it that can fail. */
 void barrier(Fl *f, Frame *fr, CoreStmt *stmt);
 /* Values of atoms stored in the frame's context: HOST or COL variables. */

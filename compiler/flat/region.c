@@ -356,6 +356,31 @@ static bool stored_here(Fl *f, Frame *fr, CoreAtom a, FlatVar *out)
     return (v.kind == VAL_HOST && fr->ctx == FLAT_ROOT) || (v.kind == VAL_COL && flat_ctx(f->fn, v.var) == fr->ctx);
 }
 
+bool selected_from(const Fl *f, FlatVar ctx, FlatVar outer)
+{
+    while (ctx != outer && ctx != FLAT_ROOT && ctx != FLAT_NO_VAR && f->fn->vars.at[ctx].ctx_kind == CTX_SELECTED)
+        ctx = ctx_up(f, ctx);
+    return ctx == outer;
+}
+
+/* Arrays of an enclosing context met in one of its branches: the selection of their views is a move of its own, so that
+ * they stay contiguous where the branch is everybody's. */
+static bool select_array(Fl *f, Frame *fr, CoreAtom a, FlatVar *out, Span span)
+{
+    if (a.is_const || fr->ctx == FLAT_ROOT || atom_type(f, a).rank == 0)
+        return false;
+    Val v = var_state(f, a.var)->val;
+    if (v.kind != VAL_COL || v.ctx == fr->ctx || !selected_from(f, fr->ctx, v.ctx))
+        return false;
+    FlatStmt *s = emit(f, FLAT_S_SELECT, span, 1);
+    s->ctx = fr->ctx;
+    s->arrays.arrays = arena_new(f->arena, FlatVar);
+    s->arrays.arrays[0] = v.var;
+    s->arrays.n = 1;
+    *out = s->outs[0] = new_col(f, fr->ctx, atom_type(f, a), f->cf->vars.at[a.var].hint);
+    return true;
+}
+
 void finish(Fl *f, Frame *fr, const CoreAtom *atoms, uint32_t n, FlatVar *out, Span span)
 {
     uint32_t stamp = new_stamp(f);
@@ -370,12 +395,15 @@ void finish(Fl *f, Frame *fr, const CoreAtom *atoms, uint32_t n, FlatVar *out, S
     Stmts taken = {0};
     region_take(f, fr, stamp, &taken);
     /* What neither is stored here nor will be by the region is stored as an extra result. */
+    enum { SLOT_DONE = UINT32_MAX - 1 };
     Atoms extra = {0};
     uint32_t *slot = arena_array(f->arena, uint32_t, n ? n : 1);
     for (uint32_t i = 0; i < n; i++) {
         bool open = !atoms[i].is_const && var_state(f, atoms[i].var)->val.kind == VAL_OPEN;
         slot[i] = UINT32_MAX;
-        if (!open && !stored_here(f, fr, atoms[i], &out[i])) {
+        if (!open && !stored_here(f, fr, atoms[i], &out[i]) && select_array(f, fr, atoms[i], &out[i], span)) {
+            slot[i] = SLOT_DONE;
+        } else if (!open && !stored_here(f, fr, atoms[i], &out[i])) {
             slot[i] = extra.n;
             vec_push(f->arena, &extra, atoms[i]);
         }
@@ -384,6 +412,8 @@ void finish(Fl *f, Frame *fr, const CoreAtom *atoms, uint32_t n, FlatVar *out, S
     if (taken.n || extra.n)
         region_emit(f, fr, &taken, extra.at, extra.n, extra_out, span);
     for (uint32_t i = 0; i < n; i++) {
+        if (slot[i] == SLOT_DONE)
+            continue;
         if (slot[i] != UINT32_MAX)
             out[i] = extra_out[slot[i]];
         else if (!stored_here(f, fr, atoms[i], &out[i]))

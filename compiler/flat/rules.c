@@ -24,14 +24,6 @@ static void bind_outs(Fl *f, Frame *fr, CoreStmt *s, FlatStmt *out)
 
 /* ---- nested contexts (2): one per column of lengths, shared by all loops over it ---- */
 
-/* Is `outer` reached from `ctx` by selections only? Then it has at least as many instances. */
-static bool selected_from(const Fl *f, FlatVar ctx, FlatVar outer)
-{
-    while (ctx != outer && ctx != FLAT_ROOT && ctx != FLAT_NO_VAR && f->fn->vars.at[ctx].ctx_kind == CTX_SELECTED)
-        ctx = ctx_up(f, ctx);
-    return ctx == outer;
-}
-
 /* Views of an outer context, met in one of its branches or active sets: two words an instance, once. */
 static FlatVar selected_array(Fl *f, Frame *fr, CoreVar v, Span span)
 {

@@ -36,7 +36,7 @@ static void emit_stmt(HostEmitter *h, const FlatStmt *s) {
         if (s->body.ctx == FLAT_ROOT) host_move_stmt(h, s);
         else host_kernel_stmt(h, s);
         break;
-    case FLAT_S_HOST: case FLAT_S_NESTED: case FLAT_S_SPLIT: case FLAT_S_ELEMS: case FLAT_S_VIEWS: case FLAT_S_MERGE:
+    case FLAT_S_HOST: case FLAT_S_NESTED: case FLAT_S_SPLIT: case FLAT_S_ELEMS: case FLAT_S_SELECT: case FLAT_S_VIEWS: case FLAT_S_MERGE:
     case FLAT_S_ARGSORT: case FLAT_S_FLATTEN: case FLAT_S_UPDATE:
         host_move_stmt(h, s);
         break;

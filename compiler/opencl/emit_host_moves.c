@@ -152,6 +152,20 @@ static void emit_elems(HostEmitter *h, const FlatStmt *s) {
     }
 }
 
+static void emit_select(HostEmitter *h, const FlatStmt *s) {
+    for (uint32_t i = 0; i < s->nouts; i++) {
+        FlatVar col = s->arrays.arrays[i];
+        assign_open(h, s->outs[i], "dp_select");
+        strbuf_add(h->out, "&");
+        host_var(h, col);
+        strbuf_add(h->out, ", ");
+        host_var(h, host_info(h, col)->ctx);
+        strbuf_add(h->out, ", ");
+        host_var(h, s->ctx);
+        strbuf_add(h->out, ");\n");
+    }
+}
+
 static void emit_views(HostEmitter *h, const FlatStmt *s) {
     for (uint32_t i = 0; i < s->nouts; i++) {
         bool root = host_info(h, s->outs[i])->kind == FLAT_HOST;
@@ -268,6 +282,7 @@ void host_move_stmt(HostEmitter *h, const FlatStmt *s) {
     case FLAT_S_NESTED: emit_nested(h, s); break;
     case FLAT_S_SPLIT: emit_split(h, s); break;
     case FLAT_S_ELEMS: emit_elems(h, s); break;
+    case FLAT_S_SELECT: emit_select(h, s); break;
     case FLAT_S_VIEWS: emit_views(h, s); break;
     case FLAT_S_MERGE: emit_merge(h, s); break;
     case FLAT_S_ARGSORT: emit_argsort(h, s); break;

@@ -167,7 +167,7 @@ static PlanKernelKind kernel_kind(FlatKind kind) {
     case FLAT_S_SCAN: return PLAN_SCAN;
     case FLAT_S_SCATTER: return PLAN_SCATTER;
     case FLAT_S_HIST: return PLAN_HIST;
-    case FLAT_S_HOST: case FLAT_S_KERNEL: case FLAT_S_NESTED: case FLAT_S_SPLIT: case FLAT_S_ELEMS: case FLAT_S_VIEWS:
+    case FLAT_S_HOST: case FLAT_S_KERNEL: case FLAT_S_NESTED: case FLAT_S_SPLIT: case FLAT_S_ELEMS: case FLAT_S_SELECT: case FLAT_S_VIEWS:
     case FLAT_S_MERGE: case FLAT_S_ARGSORT: case FLAT_S_FLATTEN: case FLAT_S_UPDATE: case FLAT_S_IF: case FLAT_S_LOOP:
     case FLAT_S_LOOP_LIFTED: case FLAT_S_CALL: case FLAT_S_CALL_LIFTED:
         break;

@@ -393,16 +393,22 @@ static void emit_next_state(ScalarEmitter *e, const CoreStmt *s) {
     }
 }
 
+/* A loop that does not look at its index counts all the same; nothing inside says `round` but loops of their own. */
+static void emit_counter(ScalarEmitter *e, const CoreStmt *s) {
+    if (s->loop.index == CORE_NO_VAR) strbuf_add(e->out, "round");
+    else emit_var(e, s->loop.index);
+}
+
 static void emit_for_head(ScalarEmitter *e, const CoreStmt *s, bool test) {
     indent(e);
     strbuf_add(e->out, "for (dp_i64 ");
-    emit_var(e, s->loop.index);
+    emit_counter(e, s);
     strbuf_add(e->out, " = 0; ");
-    emit_var(e, s->loop.index);
+    emit_counter(e, s);
     strbuf_add(e->out, " < ");
     emit_atom(e, s->loop.count);
     strbuf_add(e->out, test ? " && !failed; " : "; ");
-    emit_var(e, s->loop.index);
+    emit_counter(e, s);
     strbuf_add(e->out, "++) {\n");
 }
 
