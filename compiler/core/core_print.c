@@ -202,7 +202,9 @@ static void print_operation(Printer *p, const CoreStmt *s)
     case CORE_FLATTEN: print_list(p, "flatten", &s->length.array, 1); break;
     case CORE_INDEX: print_list(p, "index", (CoreAtom[]){s->index.array, s->index.index}, 2); break;
     case CORE_SLICE: print_list(p, "slice", (CoreAtom[]){s->slice.array, s->slice.from, s->slice.to}, 3); break;
-    case CORE_UPDATE: print_list(p, "update", (CoreAtom[]){s->update.array, s->update.index, s->update.value}, 3); break;
+    case CORE_UPDATE:
+        print_list(p, "update", (CoreAtom[]){s->update.array, s->update.index, s->update.value}, 3);
+        break;
     case CORE_ARRAY: print_list(p, "array", s->array.items, s->array.n); break;
     case CORE_CHECK: print_check(p, s); break;
     case CORE_IF:

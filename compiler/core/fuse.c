@@ -207,7 +207,8 @@ static Cost if_cost(const Fuser *f, const CoreStmt *s)
     Cost t = block_cost(f, s->if_.then_b), e = block_cost(f, s->if_.else_b);
     if (t.operations == UINT32_MAX || e.operations == UINT32_MAX)
         return too_much;
-    return (Cost){1 + (t.operations > e.operations ? t.operations : e.operations), t.reads > e.reads ? t.reads : e.reads};
+    uint32_t operations = t.operations > e.operations ? t.operations : e.operations;
+    return (Cost){1 + operations, t.reads > e.reads ? t.reads : e.reads};
 }
 
 static Cost stmt_cost(const Fuser *f, const CoreStmt *s)
@@ -405,7 +406,7 @@ void fuse_join_inputs(Fuser *f, CoreSoac *c, const CoreStmt *producer, const Cor
         c->index = m->index;
     else if (m->index != CORE_NO_VAR)
         fuse_replace(f, m->index, core_var_atom(c->index, core_scalar(SC_I64)));
-    for (uint32_t i = 0; i < m->body->nresults; i++) /* no longer occurrences: the results were replaced by what they are */
+    for (uint32_t i = 0; i < m->body->nresults; i++) /* the block they were results of is no block any more */
         fuse_count_atom(f, m->body->results[i], -1);
 }
 

@@ -94,7 +94,8 @@ static void push_if(Fuser *f, CoreBlock *b, Span span, CoreAtom cond, CoreBlock 
 }
 
 /* { guard's statements; -> if its result then `inner` else `otherwise` } */
-static CoreBlock *guarded(Fuser *f, Span span, const CoreBlock *guard, CoreBlock *inner, uint32_t n, CoreAtom *otherwise)
+static CoreBlock *guarded(Fuser *f, Span span, const CoreBlock *guard, CoreBlock *inner, uint32_t n,
+                          CoreAtom *otherwise)
 {
     CoreBlock *b = core_new_block(f->p), *else_b = core_new_block(f->p);
     else_b->results = otherwise;
@@ -213,7 +214,8 @@ bool fuse_filter(Fuser *f, const CoreBlock *b, CoreStmt **stmts, uint32_t at)
     const CoreStmt *filter = fuse_def(f, first);
     if (!is_filter(filter) || fuse_var(f, first.var)->block != b)
         return false;
-    CoreStmt *length = takes_only(f, filter, c) && can_take_kind(f, stmts[at], filter) ? only_length(f, filter, c) : NULL;
+    bool can_take = takes_only(f, filter, c) && can_take_kind(f, stmts[at], filter);
+    CoreStmt *length = can_take ? only_length(f, filter, c) : NULL;
     if (!length || fuse_var(f, length->vars[0])->block != b)
         return false;
     bool unused = fuse_var(f, length->vars[0])->all == 1; /* but as the consumer's domain */

@@ -1,7 +1,9 @@
 /* Invariant code: a scalar operation that cannot fail, all of whose operands are bound further out, moves out of
  * loops and of parallel operations' bodies.
  *
- *     map n (row <- rows) { map k at j () { c = mul a b; … } }     ==>     c = mul a b;  map n … { map k … { … } }
+ *     map n (row <- rows) { map k at j () { c = mul a b; … } }
+ *   ==>
+ *     c = mul a b;  map n (row <- rows) { map k at j () { … } }
  *
  * Out of parallel bodies it moves only if it gets out of all of them, where it is computed once, on the host: an
  * operation per row would otherwise be stored for the elements' sake, and recomputing is cheaper than loading.

@@ -335,6 +335,7 @@ static void test_tail_loop(void **state)
     assert_false(f->recursive);
     assert_int_equal(count_kind(f, CORE_CALL), 0);
     assert_int_equal(count_kind(f, CORE_LOOP), 1);
+    assert_int_equal(f->body->stmts.at[0]->loop.nparams, 1); /* one return, one call: no more state than before */
     core_inline(b.p);
     simplify_checked(&b);
     assert_int_equal(b.p->fns.n, 1);
@@ -605,6 +606,103 @@ static void test_fuse_index(void **state)
     b_close(&b);
 }
 
+/* ---- invariant code, merged branches, sideways ---- */
+
+/* Scalars of the function's level leave all parallel bodies; those of a row stay in the inner one. */
+static void test_hoist(void **state)
+{
+    (void)state;
+    B b = b_open();
+    CoreFn *fn = b_fn(&b, "f");
+    b_entry(&b, fn);
+    CoreAtom xs = b_param(&b, T_SEQ), k = b_param(&b, T_I64);
+    CoreStmt *outer = b_stmt(&b, CORE_MAP, 1, &T_SEQ2);
+    outer->map = b_soac(&b, b_length(&b, xs), false, ATOMS(xs));
+    b.b = outer->map.body;
+    CoreStmt *inner = b_stmt(&b, CORE_MAP, 1, &T_SEQ);
+    inner->map = b_soac(&b, b_length(&b, xs), false, ATOMS(xs));
+    b.b = inner->map.body;
+    CoreAtom square = b_prim(&b, PRIM_MUL, k, k);
+    CoreAtom of_row = b_prim(&b, PRIM_MUL, b_element(&b, &outer->map, 0), square);
+    CoreAtom y = b_prim(&b, PRIM_ADD, of_row, b_element(&b, &inner->map, 0));
+    b_results(&b, inner->map.body, ATOMS(y));
+    b.b = outer->map.body;
+    CoreAtom row = b_push(&b, inner);
+    b_results(&b, outer->map.body, ATOMS(row));
+    b.b = fn->body;
+    CoreAtom rows = b_push(&b, outer);
+    b_return(&b, ATOMS(rows));
+    simplify_checked(&b);
+    assert_int_equal(fn->body->stmts.n, 3); /* length, mul, map */
+    const CoreStmt *map = fn->body->stmts.at[2];
+    assert_int_equal(map->map.body->stmts.n, 1);
+    assert_int_equal(map->map.body->stmts.at[0]->map.body->stmts.n, 2);
+    CoreValue v = run1(&b, fn, (CoreValue[]){SEQ(&b, 1, 2), v_i64(3)});
+    ASSERT_SEQ(v.items[1], 19, 20);
+    b_close(&b);
+}
+
+/* Two ifs on one condition become one, and the second sees what the first gives in its branch. */
+static void test_merge_ifs(void **state)
+{
+    (void)state;
+    B b = b_open();
+    CoreFn *fn = b_fn(&b, "f");
+    b_entry(&b, fn);
+    CoreAtom xs = b_param(&b, T_SEQ), c = b_param(&b, T_BOOL);
+    CoreStmt *first = b_if(&b, c, T_I64);
+    b.b = first->if_.then_b;
+    CoreAtom x = b_index(&b, xs, core_i64(0));
+    b_results(&b, first->if_.then_b, ATOMS(x));
+    b_results(&b, first->if_.else_b, ATOMS(core_i64(5)));
+    b.b = fn->body;
+    CoreAtom one = b_push(&b, first);
+    CoreStmt *second = b_if(&b, c, T_I64);
+    b.b = second->if_.then_b;
+    CoreAtom again = b_index(&b, xs, core_i64(0));
+    b_results(&b, second->if_.then_b, ATOMS(b_prim(&b, PRIM_ADD, again, one)));
+    b.b = second->if_.else_b;
+    b_results(&b, second->if_.else_b, ATOMS(b_prim(&b, PRIM_MUL, one, core_i64(2))));
+    b.b = fn->body;
+    CoreAtom two = b_push(&b, second);
+    b_return(&b, ATOMS(two, one));
+    simplify_checked(&b);
+    assert_int_equal(count_kind(fn, CORE_IF), 1);
+    assert_int_equal(count_kind(fn, CORE_INDEX), 1);
+    assert_int_equal(count_kind(fn, CORE_PRIM), 1); /* 5 * 2 is known */
+    assert_int_equal(run1(&b, fn, (CoreValue[]){SEQ(&b, 4), {.type = T_BOOL, .bits = 1}}).bits, 8);
+    assert_int_equal(run1(&b, fn, (CoreValue[]){SEQ(&b, 4), {.type = T_BOOL, .bits = 0}}).bits, 10);
+    b_close(&b);
+}
+
+static void test_fuse_sideways(void **state)
+{
+    (void)state;
+    B b = b_open();
+    CoreFn *fn = b_fn(&b, "f");
+    b_entry(&b, fn);
+    CoreAtom xs = b_param(&b, T_SEQ), ys = b_param(&b, T_SEQ);
+    CoreAtom n = b_length(&b, xs);
+    CoreAtom sum = b_fold(&b, CORE_REDUCE, n, xs, PRIM_ADD, core_i64(0));
+    CoreAtom first = b_index(&b, ys, core_i64(0));
+    CoreAtom most = b_fold(&b, CORE_REDUCE, n, xs, PRIM_MAX, first); /* its neutral element comes too late */
+    CoreAtom least = b_fold(&b, CORE_REDUCE, n, xs, PRIM_MIN, core_i64(100));
+    CoreAtom up = b_map_op(&b, n, xs, PRIM_ADD, core_i64(1)), down = b_map_op(&b, n, xs, PRIM_SUB, core_i64(1));
+    b_return(&b, ATOMS(sum, most, least, up, down));
+    fuse_checked(&b);
+    assert_int_equal(count_kind(fn, CORE_REDUCE), 2);
+    assert_int_equal(count_kind(fn, CORE_MAP), 1);
+    CoreValue results[5];
+    EvalError error;
+    assert_true(run_fn(&b, fn, (CoreValue[]){SEQ(&b, 3, 1, 2), SEQ(&b, -9)}, results, &error));
+    assert_int_equal(results[0].bits, 6);
+    assert_int_equal(results[1].bits, 3);
+    assert_int_equal(results[2].bits, 1);
+    ASSERT_SEQ(results[3], 4, 2, 3);
+    ASSERT_SEQ(results[4], 2, 0, 1);
+    b_close(&b);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -631,6 +729,9 @@ int main(void)
         cmocka_unit_test(test_fuse_into_guard),
         cmocka_unit_test(test_fuse_filter),
         cmocka_unit_test(test_fuse_index),
+        cmocka_unit_test(test_hoist),
+        cmocka_unit_test(test_merge_ifs),
+        cmocka_unit_test(test_fuse_sideways),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

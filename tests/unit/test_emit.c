@@ -399,6 +399,42 @@ static void test_scalar_control(void **state)
     f_close(&f, &text);
 }
 
+/* A loop that does not look at its index, within another such; what stands in it relies on a check before it. */
+static void test_counting(void **state)
+{
+    (void)state;
+    F f = f_open();
+    f_fn(&f, "main", false);
+    FlatVar xs = f_param(&f, f_host(&f, T_F32S)), n = f_param(&f, f_host(&f, T_I64)), c = f_nested(&f, FLAT_ROOT, xs);
+    FlatVar out = f_col(&f, c, T_F32);
+    FlatStmt *s = f_stmt(&f, FLAT_S_KERNEL, VARS(out));
+    f_body(&f, s, c);
+    CoreAtom x = f_in(&f, &s->body.inputs, IN_HOST, xs, FLAT_NO_VAR), m = f_in(&f, &s->body.inputs, IN_HOST, n, FLAT_NO_VAR);
+    b_check(&f.b, b_prim(&f.b, PRIM_LT, m, b_length(&f.b, x)), ERR_ASSERT, 0, NULL);
+    CoreStmt *loops[2];
+    CoreBlock *outer = f.b.b;
+    for (int i = 0; i < 2; i++) {
+        CoreStmt *loop = loops[i] = b_stmt(&f.b, CORE_LOOP, 1, &T_F32);
+        CoreAtom p = b_var(&f.b, T_F32);
+        loop->loop.nparams = 1, loop->loop.params = arena_array(f.p->arena, CoreVar, 1);
+        loop->loop.params[0] = p.var;
+        loop->loop.inits = b_atoms(&f.b, ATOMS(core_const(SC_F32, 0)));
+        loop->loop.index = CORE_NO_VAR, loop->loop.count = m;
+        f.b.b = loop->loop.body = core_new_block(f.b.p);
+    }
+    CoreStmt *at = b_stmt(&f.b, CORE_INDEX, 1, &T_F32); /* unchecked */
+    at->index.array = x, at->index.index = m;
+    b_results(&f.b, f.b.b, ATOMS(b_push(&f.b, at)));
+    f.b.b = loops[0]->loop.body;
+    b_results(&f.b, f.b.b, ATOMS(b_push(&f.b, loops[1])));
+    f.b.b = outer;
+    f_results(&f, s, ATOMS(b_push(&f.b, loops[0])));
+    f_return(&f, VARS(f_views(&f, c, FLAT_ROOT, out)));
+    StrBuf text = compile_all(&f);
+    assert_has(&text, "if (!failed)\n        for (dp_i64 round = 0; ");
+    f_close(&f, &text);
+}
+
 /* The same kinds of code at depth 0, where views are counted. */
 static void test_host_code(void **state)
 {
@@ -691,6 +727,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_spmv),         cmocka_unit_test(test_inputs),    cmocka_unit_test(test_scalar_control),
+        cmocka_unit_test(test_counting),
         cmocka_unit_test(test_host_code),    cmocka_unit_test(test_segmented), cmocka_unit_test(test_host_control),
         cmocka_unit_test(test_lifted),       cmocka_unit_test(test_many_outs), cmocka_unit_test(test_constants),
         cmocka_unit_test(test_strings),
