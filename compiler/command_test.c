@@ -16,6 +16,7 @@
 
 enum { EVALUATORS = STAGE_FLAT - STAGE_CORE + 2, DEVICE = EVALUATORS - 1, ERROR_BYTES = 512 };
 enum { CASE_SECONDS = 120 }; /* for a program on the device */
+enum { LONGEST_SHOWN = 600 }; /* bytes of a value or message in a report */
 
 typedef struct Tests {
     Compilation *c;
@@ -49,7 +50,6 @@ static bool same_leaves(const DpType *t, const DpLeaf *a, const DpLeaf *b)
 /* The value as text, shortened if it is long. Freed by the caller. */
 static char *shown_value(const DpType *t, const DpLeaf *leaves)
 {
-    enum { LONGEST = 400 };
     char *text = NULL;
     size_t n = 0;
     FILE *out = open_memstream(&text, &n);
@@ -57,8 +57,8 @@ static char *shown_value(const DpType *t, const DpLeaf *leaves)
         return NULL;
     dp_write_text(out, t, leaves);
     fclose(out);
-    if (n > LONGEST)
-        memcpy(text + LONGEST, "...", 4);
+    if (n > LONGEST_SHOWN + 3)
+        memcpy(text + LONGEST_SHOWN, "...", 4);
     return text;
 }
 
@@ -134,11 +134,13 @@ static bool write_text_file(const char *path, const char *text)
     return fclose(out) == 0 && ok;
 }
 
-/* The whole of a file into the message, on one line. */
+/* A file's text into the message, on one line, and cut where it is long. */
 static void add_file(StrBuf *out, const char *path)
 {
     size_t n = 0;
     char *text = dp_slurp(path, &n);
+    if (n > LONGEST_SHOWN)
+        n = LONGEST_SHOWN;
     while (n > 0 && text[n - 1] == '\n') n--;
     for (size_t i = 0; i < n; i++) strbuf_addn(out, text[i] == '\n' ? " " : &text[i], 1);
     free(text);

@@ -36,6 +36,7 @@ struct DpBlock {
     uint64_t addr, bytes;
     uint32_t count;          /* references; 0: free */
     bool elements_too;       /* made by scatter or hist: dp_col_set_refs speaks of the arrays' elements */
+    bool maybe_contig;       /* views that a kernel computed, slices perhaps: worth a look when first iterated over */
     DpRefs *refs;            /* where the views in it point to; owned */
     DpContig contig;
     DpBlock *before, *behind;           /* neighbours */

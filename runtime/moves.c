@@ -37,6 +37,36 @@ uint32_t dp_elem_words(DpRt *rt, const DpCol *views, DpCtx *c, uint64_t word[2])
     return word[0] != 0;
 }
 
+/* Views that a kernel made (the rows of `nest`, say) may well lie one behind the other. */
+static void look_for_layout(DpRt *rt, const DpCtx *c, const DpCol *views, uint32_t element_bytes)
+{
+    uint64_t n = views->n;
+    Args base = {.n = 0}, check = {.n = 0};
+    arg(&base, n);
+    arg(&base, c->offsets->addr);
+    arg(&base, views->addr);
+    arg(&check, n);
+    arg(&check, element_bytes);
+    arg(&check, c->offsets->addr);
+    arg(&check, views->addr);
+    rt_move(rt, "dp_contiguous_base", 1, &base);
+    rt_move(rt, "dp_contiguous", n, &check);
+    const uint64_t *said = rt_look(rt);
+    if (!said[3])
+        views->block->contig = (DpContig){block_retain(c->offsets), said[2], n, c->n};
+}
+
+uint32_t dp_elem_words_of(DpRt *rt, const DpCol *views, DpCtx *c, uint32_t element_bytes, uint64_t word[2])
+{
+    DpBlock *b = views->block;
+    if (b && b->maybe_contig) {
+        if (c->n && c->offsets && !col_contig(views) && views->addr == b->addr)
+            look_for_layout(rt, c, views, element_bytes);
+        b->maybe_contig = false;
+    }
+    return dp_elem_words(rt, views, c, word);
+}
+
 DpCol dp_elems(DpRt *rt, const DpCol *views, DpCtx *c, uint32_t bytes)
 {
     uint64_t base = contiguous_base(views, c);

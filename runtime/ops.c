@@ -40,8 +40,11 @@ static void run_map(DpRt *rt, uint32_t kernel, uint32_t variant, const DpCtx *c,
 void dp_map(DpRt *rt, uint32_t kernel, uint32_t variant, DpCtx *ctx, const uint64_t *words, DpCol *outs)
 {
     new_columns(rt, kernel, ctx->n, outs);
-    if (ctx->n)
-        run_map(rt, kernel, variant, ctx, words, outs);
+    if (!ctx->n)
+        return;
+    run_map(rt, kernel, variant, ctx, words, outs);
+    for (uint32_t i = 0; i < info(rt, kernel)->nouts; i++)
+        outs[i].block->maybe_contig = outs[i].bytes == 16;
 }
 
 DpCol dp_array(DpRt *rt, uint32_t kernel, uint32_t variant, DpCtx *ctx, const uint64_t *words, uint32_t count, DpRefs *element_refs)

@@ -28,11 +28,11 @@ static void emit_word_value(HostEmitter *h, const PlanWord *w) {
 static void emit_elems_word(HostEmitter *h, const PlanWord *w, uint32_t i) {
     host_indent(h);
     if (w->bit != PLAN_NO_BIT) strbuf_add(h->out, "if (");
-    strbuf_add(h->out, "dp_elem_words(rt, &");
+    strbuf_add(h->out, "dp_elem_words_of(rt, &");
     host_var(h, w->var);
     strbuf_add(h->out, ", ");
     host_var(h, w->to);
-    strbuf_printf(h->out, ", &w[%u])", i);
+    strbuf_printf(h->out, ", %u, &w[%u])", emit_element_bytes(host_info(h, w->var)->type), i);
     if (w->bit != PLAN_NO_BIT) strbuf_printf(h->out, ") variant |= 1U << %u", w->bit);
     strbuf_add(h->out, ";\n");
 }

@@ -114,6 +114,8 @@ uint64_t dp_path(DpRt *rt, DpCtx *from, DpCtx *to);    /* address of from.n u32 
                                                           For NESTED from with up == to: the segment of each element */
 /* Elements of `views` (a column of up(c)) in c: word[0] = base address if contiguous, else 0; word[1] = address of views. Returns 1 if contiguous. */
 uint32_t dp_elem_words(DpRt *rt, const DpCol *views, DpCtx *c, uint64_t word[2]);
+/* The same, for elements of so many bytes: views that a kernel computed are looked at once, whether they are contiguous. */
+uint32_t dp_elem_words_of(DpRt *rt, const DpCol *views, DpCtx *c, uint32_t element_bytes, uint64_t word[2]);
 
 /* ---- kernels over contexts ----
  * words: nwords argument words of the body, in the compiler's order (the scheme is documented in emit_kernel.h).

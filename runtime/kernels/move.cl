@@ -184,3 +184,25 @@ DP_KERNEL void dp_post(DP_HEAPS, ulong k, ulong address, ulong k1, ulong address
             *DP_OUT(ulong, DP_MAILBOX + 8 * k1) = *DP_AT(ulong, address1);
     }
 }
+
+/* Do the views lie one behind the other? Two launches. The first posts where the first element of all must be: the address of
+ * the first view that is not empty (mailbox 2), and a 0 (mailbox 3); the second posts a 1 there if a view lies elsewhere. */
+DP_KERNEL void dp_contiguous_base(DP_HEAPS, ulong n, ulong offsets, ulong views)
+{
+    if (get_global_id(0) == 0) {
+        ulong k = dp_segment_between(heap, offsets, 0, n, 0);
+        *DP_OUT(ulong, DP_MAILBOX + 16) = DP_ADDR(DP_AT(dp_view, views)[dp_skip_empty(heap, offsets, n, k, 0)]);
+        *DP_OUT(ulong, DP_MAILBOX + 24) = 0;
+    }
+}
+
+DP_KERNEL void dp_contiguous(DP_HEAPS, ulong n, ulong bytes, ulong offsets, ulong views)
+{
+    ulong base = *DP_AT(ulong, DP_MAILBOX + 16);
+    DP_EACH(i, n) {
+        ulong start = *DP_AT(ulong, offsets + 8 * i);
+        dp_view v = DP_AT(dp_view, views)[i];
+        if (DP_LEN(v) && DP_ADDR(v) != base + start * bytes)
+            *DP_OUT(ulong, DP_MAILBOX + 24) = 1;
+    }
+}
