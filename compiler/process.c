@@ -14,6 +14,36 @@
 
 extern char **environ;
 
+/* ---- a signal that ends dpc: the only state that is not passed along, as handlers get none ---- */
+
+enum { FOLDER_BYTES = sizeof ((TempFolder *)0)->path };
+static const char *const temp_names[] = {"program.c", "program", "in", "out", "err"};
+enum { TEMP_NAMES = sizeof temp_names / sizeof *temp_names };
+static char doomed_folder[FOLDER_BYTES], doomed_files[TEMP_NAMES][FOLDER_BYTES + 16];
+static volatile sig_atomic_t has_doomed, child; /* child: the process that runs, or 0 */
+
+/* Only what a handler may call. */
+static void clean_up_and_end(int signal_number)
+{
+    if (child)
+        kill((pid_t)child, SIGKILL);
+    for (int i = 0; has_doomed && i < TEMP_NAMES; i++) unlink(doomed_files[i]);
+    if (has_doomed)
+        rmdir(doomed_folder);
+    _exit(128 + signal_number);
+}
+
+static void doom_folder(const TempFolder *f)
+{
+    static const int signals[] = {SIGTERM, SIGHUP, SIGINT};
+    memcpy(doomed_folder, f->path, sizeof doomed_folder);
+    for (int i = 0; i < TEMP_NAMES; i++) temp_folder_file(f, temp_names[i], doomed_files[i], sizeof doomed_files[i]);
+    has_doomed = 1;
+    struct sigaction action = {0};
+    action.sa_handler = clean_up_and_end;
+    for (size_t i = 0; i < sizeof signals / sizeof *signals; i++) sigaction(signals[i], &action, NULL);
+}
+
 /* ---- processes ---- */
 
 static int open_stream(posix_spawn_file_actions_t *actions, int fd, const char *path)
@@ -29,6 +59,7 @@ static int set_signals(posix_spawnattr_t *attributes)
     sigemptyset(&defaults);
     sigaddset(&defaults, SIGINT);
     sigaddset(&defaults, SIGQUIT);
+    sigaddset(&defaults, SIGTERM);
     int why = posix_spawnattr_setsigdefault(attributes, &defaults);
     return why ? why : posix_spawnattr_setflags(attributes, POSIX_SPAWN_SETSIGDEF);
 }
@@ -96,7 +127,9 @@ int process_run(char *const *argv, ProcessStreams streams)
     pid_t pid = 0;
     fflush(NULL);
     int why = spawn(&pid, argv, streams);
+    child = why ? 0 : (sig_atomic_t)pid;
     int status = why ? -1 : wait_for(pid, streams.seconds);
+    child = 0;
     sigaction(SIGINT, &old_int, NULL);
     sigaction(SIGQUIT, &old_quit, NULL);
     if (why)
@@ -114,7 +147,10 @@ bool temp_folder_create(TempFolder *f)
         errno = ENAMETOOLONG;
         return false;
     }
-    return mkdtemp(f->path) != NULL;
+    if (!mkdtemp(f->path))
+        return false;
+    doom_folder(f);
+    return true;
 }
 
 void temp_folder_file(const TempFolder *f, const char *name, char *out, unsigned long bytes)
@@ -135,4 +171,5 @@ void temp_folder_remove(const TempFolder *f)
     if (dir)
         closedir(dir);
     rmdir(f->path);
+    has_doomed = 0;
 }

@@ -14,7 +14,8 @@ typedef struct ProcessStreams {
  * errno if it could not be started. argv ends with NULL. */
 int process_run(char *const *argv, ProcessStreams streams);
 
-/* A private folder for temporary files. */
+/* A private folder for temporary files (program.c, program, in, out, err), one at a time. It is removed, too, when a
+ * signal ends dpc. */
 typedef struct TempFolder {
     char path[4096];
 } TempFolder;

@@ -1,8 +1,8 @@
 #!/bin/sh
 # Compiles and runs every example on its own test inputs: run_all.sh path/to/dpc
 set -u
+dpc=$(cd "$(dirname "$1")" && pwd)/$(basename "$1")
 cd "$(dirname "$0")"
-dpc=$1
 status=0
 for dir in */; do
     name=${dir%/}

@@ -126,10 +126,16 @@ static DpCtx *selected(DpRt *rt, DpCtx *up, DpBlock *indices, uint64_t n)
     return c;
 }
 
-typedef struct PackKernels { Kernel *count, *carries, *write; } PackKernels;
+/* The user's kernel or, for splits, our own. */
+typedef struct PackProgram { bool own; uint32_t kernel, variant, mode; } PackProgram;
+
+static Kernel *kernel_of(DpRt *rt, const PackProgram *p, const char *name)
+{
+    return p->own ? rt_own_kernel(rt, OWN_TRUTH, name) : rt_kernel(rt, p->kernel, p->variant, p->mode, name);
+}
 
 /* Runs pack.cl over c; how many hold. */
-static uint64_t run_pack(DpRt *rt, const PackKernels *k, const DpCtx *c, const uint64_t *words, uint32_t nwords, DpBlock *idx,
+static uint64_t run_pack(DpRt *rt, const PackProgram *k, const DpCtx *c, const uint64_t *words, uint32_t nwords, DpBlock *idx,
                          DpBlock *rest)
 {
     uint32_t chunks = rt_chunks(rt, rt->gpu, c->n);
@@ -139,19 +145,21 @@ static uint64_t run_pack(DpRt *rt, const PackKernels *k, const DpCtx *c, const u
     arg(&count, c->n);
     arg(&count, s.nseg);
     arg(&count, s.offsets);
-    arg(&count, part->addr);
+    bool one = !rt->gpu && chunks == 1;
+    arg(&count, one ? 0 : part->addr);
     Args write = count;
     arg_words(&count, words, nwords);
     arg(&write, idx->addr);
     arg(&write, rest ? rest->addr : 0);
     arg_words(&write, words, nwords);
-    rt_launch(rt, k->count, 1, chunks, &count);
+    if (!one)
+        rt_launch(rt, kernel_of(rt, k, "dp_pack_count"), 1, chunks, &count);
     if (rt->gpu) {
         arg(&carries, chunks);
         arg(&carries, part->addr);
-        rt_launch(rt, k->carries, 1, 1, &carries);
+        rt_launch(rt, kernel_of(rt, k, "dp_pack_carries"), 1, 1, &carries);
     }
-    rt_launch(rt, k->write, 2, chunks, &write);
+    rt_launch(rt, kernel_of(rt, k, "dp_pack_write"), 2, chunks, &write);
     block_release(rt, part);
     return rt_look(rt)[0];
 }
@@ -167,10 +175,7 @@ DpCtx *dp_pack(DpRt *rt, uint32_t kernel, uint32_t variant, DpCtx *c, const uint
     if (c->n == 0)
         return selected(rt, c, NULL, 0);
     check_numbered(rt, c);
-    uint32_t mode = ctx_segments(c).mode;
-    PackKernels k = {rt_kernel(rt, kernel, variant, mode, "dp_pack_count"),
-                     rt->gpu ? rt_kernel(rt, kernel, variant, mode, "dp_pack_carries") : NULL,
-                     rt_kernel(rt, kernel, variant, mode, "dp_pack_write")};
+    PackProgram k = {false, kernel, variant, ctx_segments(c).mode};
     DpBlock *idx = block_new(rt, 4 * c->n);
     uint64_t n = run_pack(rt, &k, c, words, rt->program->kernels[kernel].nwords, idx, NULL);
     return selected(rt, c, idx, n);
@@ -183,9 +188,7 @@ void dp_split(DpRt *rt, DpCtx *ctx, const DpCol *cond, DpCtx **yes, DpCtx **no)
     if (ctx->n) {
         check_numbered(rt, ctx);
         const DpCtx flat = {.kind = CTX_FN, .n = ctx->n}; /* the condition is a column: segments do not matter */
-        PackKernels k = {rt_own_kernel(rt, OWN_TRUTH, "dp_pack_count"),
-                         rt->gpu ? rt_own_kernel(rt, OWN_TRUTH, "dp_pack_carries") : NULL,
-                         rt_own_kernel(rt, OWN_TRUTH, "dp_pack_write")};
+        PackProgram k = {true, 0, 0, 0};
         idx = block_new(rt, 4 * ctx->n);
         rest = block_new(rt, 4 * ctx->n);
         n = run_pack(rt, &k, &flat, &cond->addr, 1, idx, rest);

@@ -82,12 +82,12 @@ static void add_template(DpRt *rt, Source *s, DpKernelKind kind, uint32_t mode)
 }
 
 /* A work-group of one is the CPU's shape. */
-static void source_begin(DpRt *rt, Source *s, uint32_t variant, uint32_t mode, uint32_t wg, uint32_t val_bytes)
+static void source_begin(DpRt *rt, Source *s, uint32_t variant, uint32_t mode, uint32_t wg, uint32_t val_bytes, bool lanes)
 {
     s->n = 0;
     snprintf(s->options, sizeof s->options,
-             "-cl-std=CL1.2 %s-D%s=1 -DDP_VARIANT=%u -DDP_SEGMENTED=%d -DDP_WG=%u -DDP_VAL_BYTES=%u", rt->fp_options,
-             wg > 1 ? "DP_GPU" : "DP_CPU", variant, mode & MODE_SEGMENTED ? 1 : 0, wg, val_bytes);
+             "-cl-std=CL1.2 %s-D%s=1 -DDP_VARIANT=%u -DDP_SEGMENTED=%d -DDP_WG=%u -DDP_VAL_BYTES=%u -DDP_LANES=%d", rt->fp_options,
+             wg > 1 ? "DP_GPU" : "DP_CPU", variant, mode & MODE_SEGMENTED ? 1 : 0, wg, val_bytes, lanes);
     add_file(rt, s, "dp_scalar.h", "#line 1 \"dp_scalar.h\"\n");
     add_file(rt, s, "common.cl", "\n#line 1 \"common.cl\"\n");
 }
@@ -254,6 +254,9 @@ static uint32_t group_size(const DpRt *rt, uint32_t kernel)
     return k->val_bytes <= 32 ? 256 : k->val_bytes <= 64 ? 128 : 64;
 }
 
+/* Lanes repeat the body; compiling takes longer than it is worth where it is long. */
+enum { LONGEST_IN_LANES = 4000 };
+
 Kernel *rt_kernel(DpRt *rt, uint32_t kernel, uint32_t variant, uint32_t mode, const char *name)
 {
     Program **chain = &rt->programs[OWN_COUNT + kernel], *p = find_program(*chain, variant, mode);
@@ -261,7 +264,7 @@ Kernel *rt_kernel(DpRt *rt, uint32_t kernel, uint32_t variant, uint32_t mode, co
         const DpKernel *k = &rt->program->kernels[kernel];
         Source s;
         uint32_t wg = group_size(rt, kernel);
-        source_begin(rt, &s, variant, mode, wg, k->val_bytes ? k->val_bytes : 16);
+        source_begin(rt, &s, variant, mode, wg, k->val_bytes ? k->val_bytes : 16, strlen(k->source) < LONGEST_IN_LANES);
         add_part(&s, "\n#line 1 \"holes\"\n");
         add_part(&s, k->source);
         add_template(rt, &s, k->kind, mode);
@@ -279,7 +282,7 @@ Kernel *rt_own_kernel(DpRt *rt, OwnProgram own, const char *name)
     if (!p) {
         Source s;
         uint32_t wg = rt->gpu ? 256 : 1;
-        source_begin(rt, &s, 0, 0, wg, 16);
+        source_begin(rt, &s, 0, 0, wg, 16, true);
         switch (own) {
         case OWN_MOVE:
             add_file(rt, &s, "move.cl", "\n#line 1 \"move.cl\"\n");

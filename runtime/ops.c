@@ -75,26 +75,36 @@ DpCol dp_array(DpRt *rt, uint32_t kernel, uint32_t variant, DpCtx *ctx, const ui
 }
 
 /* ---- reduce ---- */
+static void reduce_chunks(DpRt *rt, uint32_t kernel, uint32_t variant, uint64_t n, uint64_t part, uint32_t chunks, const uint64_t *words)
+{
+    const uint64_t lead[4] = {n, part, 0, 0};
+    Args a = {.n = 0};
+    arg_words(&a, lead, 4);
+    arg_words(&a, words, info(rt, kernel)->nwords);
+    rt_launch(rt, rt_kernel(rt, kernel, variant, 0, "dp_reduce_chunks"), 1, chunks, &a);
+}
+
 void dp_reduce_root(DpRt *rt, uint32_t kernel, uint32_t variant, DpCtx *c, const uint64_t *words, uint64_t *bits)
 {
     const DpKernel *k = info(rt, kernel);
-    uint32_t chunks = c->n ? rt_chunks(rt, rt_group_shape(rt, kernel), c->n) : 0;
-    DpBlock *part = block_new(rt, carry_bytes(rt, kernel) * (chunks ? chunks : 1));
-    Args first = {.n = 0}, second = {.n = 0};
-    arg(&first, c->n);
-    arg(&first, part->addr);
-    arg(&first, 0);
-    arg(&first, 0);
-    arg_words(&first, words, k->nwords);
-    if (chunks)
-        rt_launch(rt, rt_kernel(rt, kernel, variant, 0, "dp_reduce_chunks"), 1, chunks, &first);
-    arg(&second, chunks);
-    arg(&second, part->addr);
-    arg_words(&second, words, k->nwords);
+    bool groups = rt_group_shape(rt, kernel);
+    uint32_t chunks = c->n ? rt_chunks(rt, groups, c->n) : 0;
+    Args last = {.n = 0};
+    if (chunks <= 1 && !groups) {
+        arg(&last, c->n);
+    } else {
+        DpBlock *part = block_new(rt, carry_bytes(rt, kernel) * (chunks ? chunks : 1));
+        if (chunks)
+            reduce_chunks(rt, kernel, variant, c->n, part->addr, chunks, words);
+        arg(&last, chunks);
+        arg(&last, part->addr);
+        block_release(rt, part);
+    }
+    arg_words(&last, words, k->nwords);
     for (uint32_t i = 0; i < k->nouts; i++)
-        arg(&second, DP_MAILBOX + 8 * i);
-    rt_launch(rt, rt_kernel(rt, kernel, variant, 0, "dp_reduce_finish"), 1, 1, &second);
-    block_release(rt, part);
+        arg(&last, DP_MAILBOX + 8 * i);
+    rt_launch(rt, rt_kernel(rt, kernel, variant, 0, last.n == 1 + k->nwords + k->nouts ? "dp_reduce_small" : "dp_reduce_finish"), 1, 1,
+              &last);
     const uint64_t *mail = rt_look(rt);
     for (uint32_t i = 0; i < k->nouts; i++)
         bits[i] = k->out_bytes[i] == 8 ? mail[i] : mail[i] & ((UINT64_C(1) << (8 * k->out_bytes[i])) - 1);
@@ -273,6 +283,31 @@ static void hist_atomic(DpRt *rt, uint32_t kernel, uint32_t variant, const DpCtx
     rt_launch(rt, rt_kernel(rt, kernel, variant, s.mode, "dp_hist_add"), 1, rt_map_groups(rt, c->n), &add);
 }
 
+/* Bins of their own for each chunk, then joined. */
+static void hist_private(DpRt *rt, uint32_t kernel, uint32_t variant, const DpCtx *c, const uint64_t *words, const Bins *bins,
+                         uint32_t chunks, const DpCol *data)
+{
+    const DpKernel *k = info(rt, kernel);
+    Segments s = ctx_segments(c);
+    DpBlock *part = block_new(rt, chunks * bins->n * (k->val_bytes ? k->val_bytes : 16));
+    Args own = context_args(c, &s), merge = {.n = 0};
+    arg(&own, bins->size);
+    arg(&own, bins->offsets);
+    arg(&own, bins->n);
+    arg(&own, part->addr);
+    arg_words(&own, words, k->nwords);
+    rt_launch(rt, rt_kernel(rt, kernel, variant, s.mode, "dp_hist_chunks"), 1, chunks, &own);
+    arg(&merge, bins->n);
+    arg(&merge, s.nseg);
+    arg(&merge, bins->offsets);
+    arg(&merge, chunks);
+    arg(&merge, part->addr);
+    arg_words(&merge, words, k->nwords);
+    arg_columns(&merge, data, k->nouts);
+    rt_launch(rt, rt_kernel(rt, kernel, variant, s.mode, "dp_hist_merge"), 1, rt_map_groups(rt, bins->n), &merge);
+    block_release(rt, part);
+}
+
 /* The u32 instance of each bin, or NULL where there is one. */
 static DpBlock *bin_instances(DpRt *rt, const Segments *s, const Bins *bins)
 {
@@ -341,7 +376,12 @@ static void run_hist(DpRt *rt, uint32_t kernel, uint32_t variant, const DpCtx *c
     new_columns(rt, kernel, bins->n, data);
     if (bins->n == 0)
         return;
-    if (bytes == 4 || (bytes == 8 && rt->atomics64))
+    bool groups = rt_group_shape(rt, kernel), atomic = bytes == 4 || (bytes == 8 && rt->atomics64);
+    uint64_t most = c->n / bins->n; /* so that own bins cost no more than the elements */
+    uint32_t chunks = rt_chunks(rt, groups, c->n);
+    if (!groups && (most >= chunks || (most >= 1 && !atomic)))
+        hist_private(rt, kernel, variant, c, words, bins, most < chunks ? (uint32_t)most : chunks, data);
+    else if (atomic)
         hist_atomic(rt, kernel, variant, c, words, bins, data);
     else
         hist_sorted(rt, kernel, variant, c, words, bins, data);

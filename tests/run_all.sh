@@ -4,8 +4,8 @@
 #   unit     cmocka tests of the parts (ctest)
 #   diag     wrong programs against their expected diagnostics
 #   golden   dumps of the stages
-#   run      programs with inputs, on every evaluator: core, fused, flat, device
-#   kernels  every emitted kernel through clang's OpenCL front end, where clang is installed
+#   run      programs with inputs, on every evaluator: core, fused, flat, device; and their kernels through
+#            clang's OpenCL front end, where clang is installed
 #   --long   adds the larger inputs of tests/long
 set -u
 cd "$(dirname "$0")/.."
@@ -42,20 +42,11 @@ done
 echo "== run"
 programs="$(ls tests/run/*.dp examples/*/*.dp 2>/dev/null)"
 [ "${1:-}" = --long ] && programs="$programs $(ls tests/long/*.dp 2>/dev/null)"
-for f in $programs; do
-    timeout 300 "$dpc" test "$f" >"$build/test.log" 2>&1
-    rc=$?
-    [ $rc -eq 0 ] || cat "$build/test.log"
-    count $rc "dpc test $f"
-done
-
-echo "== kernels"
-if command -v clang >/dev/null 2>&1; then
-    sh tests/check_kernels.sh "$dpc" $programs
-    count $? "kernels accepted by clang"
-else
-    echo "clang is not installed: skipped"
-fi
+printf '%s\n' $programs | xargs -P "$(nproc)" -n 1 sh tests/run_one.sh "$dpc" >"$build/run.failed"
+cat "$build/run.failed"
+wrong=$(grep -c '^FAILED: ' "$build/run.failed")
+failed=$((failed + wrong))
+passed=$((passed + $(printf '%s\n' $programs | wc -l) - wrong))
 
 echo "$passed passed, $failed failed"
 [ "$failed" -eq 0 ]

@@ -409,11 +409,48 @@ static bool not_negative(Simplifier *s, CoreAtom x, int depth)
 
 bool facts_not_negative(Simplifier *s, CoreAtom x) { return not_negative(s, x, 4); }
 
+static bool at_most(Simplifier *s, CoreAtom x, CoreAtom n, int depth);
+
+static bool prim_at_most(Simplifier *s, const CoreStmt *def, CoreAtom n, int depth)
+{
+    CoreAtom x = facts_resolve(s, def->prim.args[0]);
+    CoreAtom y = def->prim.nargs > 1 ? facts_resolve(s, def->prim.args[1]) : x;
+    switch (def->prim.op) {
+    case PRIM_MIN: return at_most(s, x, n, depth) || at_most(s, y, n, depth);
+    case PRIM_MAX: return at_most(s, x, n, depth) && at_most(s, y, n, depth);
+    case PRIM_DIV: case PRIM_MOD: case PRIM_SHR: case PRIM_SUB: /* towards zero from something not negative */
+        return not_negative(s, x, depth) && not_negative(s, y, depth) && at_most(s, x, n, depth);
+    default: return false;
+    }
+}
+
+/* x <= n? */
+static bool at_most(Simplifier *s, CoreAtom x, CoreAtom n, int depth)
+{
+    if (x.is_const && n.is_const)
+        return (int64_t)x.bits <= (int64_t)n.bits;
+    if (atom_equal(x, n) || known_comparison(s, PRIM_LE, x, n) || (atom_is(x, 0) && not_negative(s, n, 4)))
+        return true;
+    const CoreStmt *def = facts_def(s, x);
+    return depth > 0 && def && def->kind == CORE_PRIM && core_var_type(s->fn, x.var).scalar == SC_I64 &&
+           prim_at_most(s, def, n, depth - 1);
+}
+
+bool facts_at_most(Simplifier *s, CoreAtom x, CoreAtom n) { return at_most(s, x, n, 4); }
+
+/* i mod n, where the operation itself has excluded n = 0. */
+static bool is_modulo(Simplifier *s, CoreAtom i, CoreAtom n)
+{
+    const CoreStmt *def = facts_def(s, i);
+    return def && def->kind == CORE_PRIM && def->prim.op == PRIM_MOD && not_negative(s, n, 4) &&
+           atom_equal(facts_resolve(s, def->prim.args[1]), n) && not_negative(s, facts_resolve(s, def->prim.args[0]), 4);
+}
+
 bool facts_in_bounds(Simplifier *s, CoreAtom i, CoreAtom n)
 {
     if (i.is_const && n.is_const)
         return i.bits < n.bits && (int64_t)n.bits >= 0;
     if (!i.is_const && facts_of(s, i.var)->has_bound && atom_equal(facts_resolve(s, s->vars.at[i.var].bound), n))
         return true;
-    return facts_not_negative(s, i) && known_comparison(s, PRIM_LT, i, n);
+    return (facts_not_negative(s, i) && known_comparison(s, PRIM_LT, i, n)) || is_modulo(s, i, n);
 }

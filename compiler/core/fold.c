@@ -188,6 +188,8 @@ static Outcome fold_comparison(Fold *f, CoreAtom *out)
     case PRIM_LE:
         if (atom_is(x, 0) && (!scalar_is_signed(f->type) || (wide_signed && facts_not_negative(f->s, y))))
             return found(out, truth(true));
+        if (wide_signed && facts_at_most(f->s, x, y))
+            return found(out, truth(true));
         return NOTHING;
     default: return NOTHING;
     }

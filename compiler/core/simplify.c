@@ -441,15 +441,22 @@ static bool known_map_result(Simplifier *s, const CoreStmt *stmt, uint32_t i, Co
     return false;
 }
 
-/* A guard that always holds is none; one that never does leaves nothing to compute. */
+/* A guard that always holds is none: what it computes, which may fail, goes to the front of the body. One that
+ * never does leaves nothing to compute. */
 static void simplify_guard(Simplifier *s, CoreSoac *m)
 {
-    if (!m->guard || m->guard->stmts.n || !m->guard->results[0].is_const)
+    CoreBlock *guard = m->guard;
+    if (!guard || !guard->results[0].is_const || (!guard->results[0].bits && guard->stmts.n))
         return;
     s->changed = true;
-    if (!m->guard->results[0].bits)
-        m->domain = core_i64(0);
     m->guard = NULL;
+    if (!guard->results[0].bits)
+        m->domain = core_i64(0);
+    for (uint32_t i = 0; i < m->body->stmts.n; i++)
+        core_push(s->p, guard, m->body->stmts.at[i]);
+    m->body->stmts.at = guard->stmts.at;
+    m->body->stmts.n = guard->stmts.n;
+    m->body->stmts.cap = guard->stmts.cap;
 }
 
 static void simplify_map(Simplifier *s, CoreStmt *stmt)

@@ -67,8 +67,9 @@ void facts_learn_positive(Simplifier *s, CoreAtom n);
 /* Here on: xs has length n. */
 void facts_learn_length(Simplifier *s, CoreAtom xs, CoreAtom n);
 bool facts_length(Simplifier *s, CoreAtom xs, CoreAtom *n);
-/* Of i64: is it known that x >= 0? that 0 <= i < n? */
+/* Of i64: is it known that x >= 0? that x <= n? that 0 <= i < n? */
 bool facts_not_negative(Simplifier *s, CoreAtom x);
+bool facts_at_most(Simplifier *s, CoreAtom x, CoreAtom n);
 bool facts_in_bounds(Simplifier *s, CoreAtom i, CoreAtom n);
 /* The statement that computed the atom, NULL if unknown. */
 const CoreStmt *facts_def(Simplifier *s, CoreAtom a);

@@ -99,10 +99,17 @@ static bool simplify_index(Simplifier *s, CoreStmt *stmt, CoreAtom *out)
 
 static bool simplify_slice(Simplifier *s, CoreStmt *stmt, CoreAtom *out)
 {
-    CoreAtom n;
-    bool whole = atom_is(stmt->slice.from, 0) && facts_length(s, stmt->slice.array, &n) &&
-                 atom_equal(stmt->slice.to, n);
-    return whole && found(out, stmt->slice.array);
+    CoreAtom n, from = stmt->slice.from, to = stmt->slice.to;
+    if (!facts_length(s, stmt->slice.array, &n))
+        return false;
+    if (atom_is(from, 0) && atom_equal(to, n))
+        return found(out, stmt->slice.array);
+    if (stmt->site != CORE_NO_SITE && facts_not_negative(s, from) && facts_at_most(s, from, to) &&
+        facts_at_most(s, to, n)) {
+        stmt->site = CORE_NO_SITE;
+        s->changed = true;
+    }
+    return false;
 }
 
 /* flatten [xs] = xs */

@@ -1,9 +1,10 @@
 /* HIST: dp_body_at(i) gives a value and a bin of the instance's segment; bins start as the neutral element; out of range is ignored.
  * The bins of all segments lie one behind the other: segment s at bin_offsets[s] ... bin_offsets[s + 1]; with one segment all `size`.
  *
- * dp_hist_fill stores the neutral elements. Then either dp_hist_add combines every value into its bin, by one atomic or a
- * compare-and-swap loop (one value of 4 bytes, or of 8 where the device has 64-bit atomics); or dp_hist_list stores values and
- * bins, the runtime sorts the bins, and reduce.cl combines the runs (hist_reduce.cl).
+ * Three ways. CPU, bins not more than values: each chunk combines into bins of its own (dp_hist_chunks), dp_hist_merge joins these.
+ * One value of 4 bytes, or of 8 where the device has 64-bit atomics: dp_hist_fill stores the neutral elements, dp_hist_add combines
+ * by one atomic or a compare-and-swap loop. Else dp_hist_list stores values and bins, the runtime sorts the bins, and reduce.cl
+ * combines the runs (hist_reduce.cl).
  *
  * CPU: a work-item a chunk. GPU: a lane an instance, striding over the grid. Guards: i < n. Empty segments have no instances. */
 #if DP_CPU
@@ -22,6 +23,44 @@
 #else
 #define DP_BINS(s) size
 #define DP_FIRST_BIN(s) 0
+#endif
+
+#if DP_CPU
+/* Bin b of the chunk is the dp_val number b from part + chunk * bins * DP_VAL_BYTES on. */
+DP_KERNEL void dp_hist_chunks(DP_HEAP, ulong n, ulong nseg, ulong offsets, ulong size, ulong bin_offsets, ulong bins, ulong part DP_WORDS)
+{
+    ulong chunk = get_global_id(0), chunks = get_global_size(0);
+    ulong i = dp_chunk_start(n, chunks, chunk), hi = dp_chunk_start(n, chunks, chunk + 1);
+    __global dp_val *own = DP_AT(dp_val, part + chunk * bins * DP_VAL_BYTES);
+    for (ulong s = 0; s < nseg; s++) {
+        ulong from = DP_FIRST_BIN(s), to = from + DP_BINS(s);
+        for (ulong b = from; b < to; b++)
+            own[b] = dp_neutral(heap, s DP_PASS);
+    }
+    for (ulong s = i < hi ? DP_SEG_OF(i) : 0; i < hi; s++) {
+        s = DP_SKIP_EMPTY(s, i);
+        ulong room = DP_BINS(s);
+        __global dp_val *first = own + DP_FIRST_BIN(s);
+        for (ulong end = min(hi, DP_SEG_END(s)); i < end; i++) {
+            long bin = -1;
+            dp_val v = dp_body_at(heap, i, s, &bin DP_PASS);
+            if (bin >= 0 && (ulong)bin < room)
+                first[bin] = dp_op(heap, s, first[bin], v DP_PASS);
+        }
+    }
+}
+
+/* n bins; offsets are the bins'. */
+DP_KERNEL void dp_hist_merge(DP_HEAP, ulong n, ulong nseg, ulong offsets, ulong chunks, ulong part DP_WORDS DP_OUTS)
+{
+    DP_EACH(i, n) {
+        ulong s = DP_SEG_OF(i);
+        dp_val v = DP_AT(dp_val, part)[i];
+        for (ulong k = 1; k < chunks; k++)
+            v = dp_op(heap, s, v, DP_AT(dp_val, part + k * n * DP_VAL_BYTES)[i] DP_PASS);
+        dp_store(heap, i, v DP_PASS_OUTS);
+    }
+}
 #endif
 
 /* n bins; offsets are the bins'. */

@@ -1,6 +1,6 @@
 /* PACK: the u32 indices i < n for which dp_body(i).v0 holds, ascending, at `idx`; with rest != 0 the others at `rest`. n > 0.
  *
- * dp_pack_count counts per chunk, dp_pack_carries (GPU) makes these exclusive sums, dp_pack_write evaluates the body again and writes.
+ * dp_pack_count counts per chunk (CPU: not for a single chunk, part is 0 then), dp_pack_carries (GPU) makes these exclusive sums, dp_pack_write evaluates the body again and writes.
  * The total goes to the mailbox. CPU: a work-item a chunk, which adds up the counts before its own itself. GPU: a work-group a chunk, in
  * tiles of DP_PACK_ITEMS a lane: flags are made side by side, a lane counts its run, the counts are scanned. Barriers stand in the
  * tile loop only, whose bounds are uniform. Empty segments have no instances. */
@@ -42,19 +42,20 @@ DP_KERNEL void dp_pack_write(__global uchar *restrict heap, __global uchar *rest
     ulong i = dp_chunk_start(n, chunks, chunk), hi = dp_chunk_start(n, chunks, chunk + 1), before = 0;
     for (ulong k = 0; k < chunk; k++)
         before += *DP_AT(ulong, part + 8 * k);
-    ulong after = before + *DP_AT(ulong, part + 8 * chunk);
-    if (chunk + 1 == chunks)
-        *DP_AT(ulong, DP_MAILBOX) = after;
     __global uint *to = (__global uint *)(out + idx) + before;
     __global uint *to_rest = (__global uint *)(out + rest) + (i - before);
     /* Without a branch: an index is written even where it does not count, and the next one that does overwrites it. After the
-     * chunk's last one this would spoil the next chunk's place. */
+     * chunk's last one this would spoil the next chunk's place: the last chunk has none behind it, the others stop in time. */
     if (rest) {
         DP_PACK_WALK(if (yes) *to++ = (uint)i; else *to_rest++ = (uint)i;)
+    } else if (chunk + 1 == chunks) {
+        DP_PACK_WALK(*to = (uint)i; to += yes;)
     } else {
-        __global uint *stop = (__global uint *)(out + idx) + after;
+        __global uint *stop = to + *DP_AT(ulong, part + 8 * chunk);
         DP_PACK_WALK(if (to == stop) return; *to = (uint)i; to += yes;)
     }
+    if (chunk + 1 == chunks)
+        *DP_AT(ulong, DP_MAILBOX) = (ulong)(to - (__global uint *)(out + idx));
 }
 
 #else /* GPU */

@@ -10,11 +10,7 @@
  * millions of tiny and any number of empty ones take the same time.
  *
  * CPU: a work-item a chunk. GPU: a work-group a chunk, in tiles: values are loaded side by side into local memory, each lane walks
- * DP_ITEMS steps of the path, and the lanes' tails are scanned. Barriers stand in the tile loop only, whose bounds are uniform.
- * Values are DP_ELEMENT(i, s); the words vals and pos are for histograms, which put their own there. */
-#ifndef DP_ELEMENT
-#define DP_ELEMENT(i, s) DP_BODY(i, s)
-#endif
+ * DP_ITEMS steps of the path, and the lanes' tails are scanned. Barriers stand in the tile loop only, whose bounds are uniform. */
 
 /* The segments finished at step d of the path, known to be in [lo, hi]. */
 static inline ulong dp_path_segment(DP_HEAP, ulong offsets, ulong lo, ulong hi, ulong d)
@@ -39,11 +35,19 @@ DP_KERNEL void dp_reduce_chunks(DP_HEAP, ulong n, ulong part, ulong vals, ulong 
     c.bits = 0;
     if (i < hi) {
         c.bits = DP_HAS;
-        c.v = DP_ELEMENT(i, 0);
-        for (i++; i < hi; i++)
-            c.v = DP_OP(0, c.v, DP_ELEMENT(i, 0));
+        c.v = DP_RUN(i, hi, 0, vals, pos);
     }
     dp_put_carry(heap, part, chunk, 0, c);
+}
+
+/* All of it, where one chunk is enough. */
+DP_KERNEL void dp_reduce_small(DP_HEAP, ulong n DP_WORDS DP_OUTS)
+{
+    const ulong vals = 0, pos = 0;
+    dp_val v = DP_NEUTRAL(0);
+    for (ulong i = 0; i < n; i++)
+        v = DP_OP(0, v, DP_ELEMENT(i, 0));
+    dp_store(heap, 0, v DP_PASS_OUTS);
 }
 
 DP_KERNEL void dp_reduce_finish(DP_HEAP, ulong chunks, ulong part DP_WORDS DP_OUTS)
@@ -75,6 +79,10 @@ DP_KERNEL void dp_segreduce_chunks(__global uchar *restrict heap, __global uchar
             c.bits = DP_HAS;
             c.v = DP_ELEMENT(i, s);
             i++;
+        }
+        if (to - i >= 128) {
+            c.v = DP_OP(s, c.v, DP_RUN(i, to, s, vals, pos));
+            i = to;
         }
         for (; i < to; i++)
             c.v = DP_OP(s, c.v, DP_ELEMENT(i, s));
@@ -132,35 +140,38 @@ DP_KERNEL void dp_reduce_chunks(DP_HEAP, ulong n, ulong part, ulong vals, ulong 
         dp_put_carry(heap, part, get_group_id(0), 0, c);
 }
 #else
+/* In order: each lane has a run of neighbouring elements, all runs of a group one behind the other. They advance together, DP_ITEMS
+ * elements at a time, through local memory: so that loads come side by side, and lanes are joined only once, at the end. */
 DP_KERNEL void dp_reduce_chunks(DP_HEAP, ulong n, ulong part, ulong vals, ulong pos DP_WORDS)
 {
     __local dp_val stage[DP_SLOTS];
     __local dp_carry sh[2][DP_WG];
     uint l = get_local_id(0);
     const ulong s_end = 0;
-    ulong tiles = (n + DP_TILE - 1) / DP_TILE;
-    ulong t = dp_chunk_start(tiles, get_num_groups(0), get_group_id(0));
-    ulong t_end = dp_chunk_start(tiles, get_num_groups(0), get_group_id(0) + 1);
-    dp_carry carry;
-    carry.bits = 0;
-    for (; t < t_end; t++) {
-        ulong base = t * DP_TILE;
-        uint count = (uint)min((ulong)DP_TILE, n - base);
-        for (uint j = l; j < count; j += DP_WG)
-            stage[DP_SLOT(j)] = DP_ELEMENT(base + j, 0);
-        barrier(CLK_LOCAL_MEM_FENCE);
-        dp_carry c;
-        c.bits = 0;
-        for (uint j = l * DP_ITEMS; j < min(count, (l + 1) * DP_ITEMS); j++) {
-            c.v = c.bits ? DP_OP(0, c.v, stage[DP_SLOT(j)]) : stage[DP_SLOT(j)];
-            c.bits = DP_HAS;
+    ulong lo = dp_chunk_start(n, get_num_groups(0), get_group_id(0));
+    ulong hi = dp_chunk_start(n, get_num_groups(0), get_group_id(0) + 1);
+    ulong run = (hi - lo + DP_TILE - 1) / DP_TILE * DP_ITEMS;
+    dp_carry c;
+    c.bits = 0;
+    for (ulong k = 0; k < run; k += DP_ITEMS) {
+        for (uint j = l; j < DP_TILE; j += DP_WG) {
+            ulong i = lo + j / DP_ITEMS * run + k + j % DP_ITEMS;
+            if (i < hi)
+                stage[DP_SLOT(j)] = DP_ELEMENT(i, 0);
         }
-        DP_GROUP_SCAN()
-        carry = DP_JOIN(0, carry, sh[DP_SCANNED][DP_WG - 1]);
+        barrier(CLK_LOCAL_MEM_FENCE);
+        ulong first = lo + l * run + k;
+        for (uint j = 0; j < DP_ITEMS; j++)
+            if (first + j < hi) {
+                dp_val v = stage[DP_SLOT(l * DP_ITEMS + j)];
+                c.v = c.bits ? DP_OP(0, c.v, v) : v;
+                c.bits = DP_HAS;
+            }
         barrier(CLK_LOCAL_MEM_FENCE);
     }
-    if (l == 0)
-        dp_put_carry(heap, part, get_group_id(0), 0, carry);
+    DP_GROUP_SCAN()
+    if (l == DP_WG - 1)
+        dp_put_carry(heap, part, get_group_id(0), 0, c);
 }
 #endif
 

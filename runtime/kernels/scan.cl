@@ -20,18 +20,11 @@ DP_KERNEL void dp_scan_chunks(DP_HEAP, ulong n, ulong nseg, ulong offsets, ulong
     c.bits = 0;
     if (lo < hi && chunk + 1 < chunks) { /* nothing follows the last */
         s = DP_SEG_OF(hi - 1);
-        ulong i = DP_SEG_START(s);
-        if (i >= lo) {
-            c.bits = DP_RESET | DP_HAS;
-            c.v = DP_NEUTRAL(s);
-        } else {
-            i = lo;
-            c.bits = DP_HAS;
-            c.v = DP_BODY(i, s);
-            i++;
-        }
-        for (; i < hi; i++)
-            c.v = DP_OP(s, c.v, DP_BODY(i, s));
+        ulong start = DP_SEG_START(s);
+        c.bits = start >= lo ? DP_RESET | DP_HAS : DP_HAS;
+        c.v = DP_RUN(max(start, lo), hi, s, 0, 0);
+        if (start >= lo)
+            c.v = DP_OP(s, DP_NEUTRAL(s), c.v);
     }
     dp_put_carry(heap, part, chunk, s, c);
 }

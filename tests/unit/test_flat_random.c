@@ -1,0 +1,87 @@
+/* Random core programs through flattening: the flat program gives the results of the core program it was made from.
+ * DPC_RANDOM_PROGRAMS sets how many, DPC_RANDOM_SEED where to start. */
+#include "core_random.h"
+
+#include "flat/flat.h"
+#include "flat/flat_eval.h"
+
+#include <stdlib.h>
+
+static void prepare(CoreProgram *p, bool fuses)
+{
+    core_simplify(p);
+    core_inline(p);
+    core_merge_groups(p);
+    core_tail_loops(p);
+    core_inline(p);
+    core_simplify(p);
+    if (!fuses)
+        return;
+    core_fuse(p);
+    core_simplify(p);
+}
+
+static Run run_flat(Gen *g, const FlatProgram *flat, const CoreValue *args)
+{
+    Run r = {0};
+    EvalError error = {0};
+    FlatCounts counts = {0};
+    r.ok = flat_eval(flat, flat->entries.at[0].fn, g->b.p->arena, args, r.results, &error, &counts);
+    r.internal = !r.ok && error.site == CORE_NO_SITE;
+    r.error = r.internal ? error.text : "";
+    return r;
+}
+
+static void report(const Gen *g, uint64_t seed, const char *what)
+{
+    StrBuf text = {0};
+    core_print(&text, g->b.p);
+    print_error("seed %llu: %s\n%s\n", (unsigned long long)seed, what, text.text);
+    strbuf_free(&text);
+    fail();
+}
+
+static void run_seed(uint64_t seed, bool fuses)
+{
+    static Gen g;
+    CoreFn *fn = gen_program(&g, seed);
+    CoreValue args[MAIN_PARAMS];
+    StrBuf why = {0};
+    prepare(g.b.p, fuses);
+    FlatProgram *flat = flatten(g.b.p);
+    if (!flat || !flat_check(flat, &why))
+        report(&g, seed, flat ? why.text : "no flat program");
+    flat_liveness(flat);
+    if (!flat_check(flat, &why))
+        report(&g, seed, why.text);
+    for (uint32_t i = 0; i < RUNS; i++) {
+        random_args(&g, args);
+        Run expected = run_main(&g, fn, args), r = run_flat(&g, flat, args);
+        if (!same_run(&expected, &r))
+            report(&g, seed, r.internal ? r.error : "another result");
+    }
+    strbuf_free(&why);
+    b_close(&g.b);
+}
+
+static uint64_t setting(const char *name, uint64_t otherwise)
+{
+    const char *text = getenv(name);
+    return text ? strtoull(text, NULL, 10) : otherwise;
+}
+
+static void test_random_programs(void **state)
+{
+    (void)state;
+    uint64_t n = setting("DPC_RANDOM_PROGRAMS", 100), first = setting("DPC_RANDOM_SEED", 1);
+    for (uint64_t seed = first; seed < first + n; seed++) {
+        run_seed(seed, false);
+        run_seed(seed, true);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_random_programs)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
