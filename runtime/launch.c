@@ -86,8 +86,8 @@ static void source_begin(DpRt *rt, Source *s, uint32_t variant, uint32_t mode, u
 {
     s->n = 0;
     snprintf(s->options, sizeof s->options,
-             "-cl-std=CL1.2 %s-D%s=1 -DDP_VARIANT=%u -DDP_SEGMENTED=%d -DDP_WG=%u -DDP_VAL_BYTES=%u -DDP_LANES=%d", rt->fp_options,
-             wg > 1 ? "DP_GPU" : "DP_CPU", variant, mode & MODE_SEGMENTED ? 1 : 0, wg, val_bytes, lanes);
+             "-cl-std=CL1.2 %s-D%s=1 -DDP_VARIANT=%u -DDP_SEGMENTED=%d -DDP_WG=%u -DDP_VAL_BYTES=%u -DDP_LANES=%d",
+             rt->fp_options, wg > 1 ? "DP_GPU" : "DP_CPU", variant, mode & MODE_SEGMENTED ? 1 : 0, wg, val_bytes, lanes);
     add_file(rt, s, "dp_scalar.h", "#line 1 \"dp_scalar.h\"\n");
     add_file(rt, s, "common.cl", "\n#line 1 \"common.cl\"\n");
 }
@@ -255,7 +255,7 @@ static uint32_t group_size(const DpRt *rt, uint32_t kernel)
 }
 
 /* Lanes repeat the body; compiling takes longer than it is worth where it is long. */
-enum { LONGEST_IN_LANES = 4000 };
+enum { LONGEST_IN_LANES = 6000 };
 
 Kernel *rt_kernel(DpRt *rt, uint32_t kernel, uint32_t variant, uint32_t mode, const char *name)
 {
@@ -264,7 +264,8 @@ Kernel *rt_kernel(DpRt *rt, uint32_t kernel, uint32_t variant, uint32_t mode, co
         const DpKernel *k = &rt->program->kernels[kernel];
         Source s;
         uint32_t wg = group_size(rt, kernel);
-        source_begin(rt, &s, variant, mode, wg, k->val_bytes ? k->val_bytes : 16, strlen(k->source) < LONGEST_IN_LANES);
+        bool lanes = strlen(k->source) < LONGEST_IN_LANES;
+        source_begin(rt, &s, variant, mode, wg, k->val_bytes ? k->val_bytes : 16, lanes);
         add_part(&s, "\n#line 1 \"holes\"\n");
         add_part(&s, k->source);
         add_template(rt, &s, k->kind, mode);

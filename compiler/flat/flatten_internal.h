@@ -47,7 +47,7 @@ typedef struct Progress {
     CoreStmt *stmt;
     FlatVar ctx[2];    /* map: nested, packed; if: the branches' */
     Frame *child[2];   /* map: guard or body; if: the branches */
-    int stage;
+    int stage;         /* call: 1 when it has been made */
     bool pending;      /* a call that waits to be joined */
 } Progress;
 

@@ -188,6 +188,7 @@ static void join_calls(Fl *f)
     call->call_lifted.nresults = fn->nresults;
     for (uint32_t i = 0; i < joined.n; i++) {
         CoreStmt *s = joined.at[i].stmt;
+        progress_of(f, joined.at[i].frame, s)->stage = 1;
         for (uint32_t j = 0; j < s->nvars; j++) {
             FlatVar out = new_col(f, joined.at[i].frame->ctx, core_var_type(f->cf, s->vars[j]), f->cf->vars.at[s->vars[j]].hint);
             sites.at[i].outs[j] = out;

@@ -197,8 +197,8 @@ static void add_input(InputWalk *w, CoreVar v)
     case VAL_ELEM: push_input(w, (FlatInput){IN_ELEM, v, val.var, val.ctx}); return;
     case VAL_POS: push_input(w, (FlatInput){IN_POS, v, FLAT_NO_VAR, val.ctx}); return;
     case VAL_AT: add_element_at(w, v, val); return;
-    case VAL_OPEN: assert(!"flatten: an open value reached a body"); return;
-    case VAL_NONE: assert(!"flatten: a value is used before it is known"); return;
+    case VAL_OPEN: assert(false && "flatten: an open value reached a body"); return;
+    case VAL_NONE: assert(false && "flatten: a value is used before it is known"); return;
     }
 }
 
@@ -417,7 +417,7 @@ void finish(Fl *f, Frame *fr, const CoreAtom *atoms, uint32_t n, FlatVar *out, S
         if (slot[i] != UINT32_MAX)
             out[i] = extra_out[slot[i]];
         else if (!stored_here(f, fr, atoms[i], &out[i]))
-            assert(!"flatten: a result was not stored");
+            assert(false && "flatten: a result was not stored");
     }
 }
 

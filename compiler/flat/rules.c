@@ -715,7 +715,7 @@ static bool step_call(Fl *f, Frame *fr, CoreStmt *s)
         p->pending = true;
         vec_push(f->arena, &f->pending, ((Pending){fr, s}));
     }
-    return s->nvars > 0 && var_state(f, s->vars[0])->val.kind != VAL_NONE;
+    return p->stage == 1; /* join_calls has made it */
 }
 
 bool step(Fl *f, Frame *fr, CoreStmt *s)
@@ -735,6 +735,6 @@ bool step(Fl *f, Frame *fr, CoreStmt *s)
     case CORE_ATOM: case CORE_PRIM: case CORE_LENGTH: case CORE_INDEX: case CORE_SLICE: case CORE_CHECK:
         break; /* scalar code never gets here */
     }
-    assert(!"flatten: a scalar statement is not a step");
+    assert(false && "flatten: a scalar statement is not a step");
     return true;
 }

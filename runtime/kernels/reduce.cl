@@ -144,7 +144,7 @@ DP_KERNEL void dp_reduce_chunks(DP_HEAP, ulong n, ulong part, ulong vals, ulong 
  * elements at a time, through local memory: so that loads come side by side, and lanes are joined only once, at the end. */
 DP_KERNEL void dp_reduce_chunks(DP_HEAP, ulong n, ulong part, ulong vals, ulong pos DP_WORDS)
 {
-    __local dp_val stage[DP_SLOTS];
+    DP_STAGE(stage);
     __local dp_carry sh[2][DP_WG];
     uint l = get_local_id(0);
     const ulong s_end = 0;
@@ -157,13 +157,13 @@ DP_KERNEL void dp_reduce_chunks(DP_HEAP, ulong n, ulong part, ulong vals, ulong 
         for (uint j = l; j < DP_TILE; j += DP_WG) {
             ulong i = lo + j / DP_ITEMS * run + k + j % DP_ITEMS;
             if (i < hi)
-                stage[DP_SLOT(j)] = DP_ELEMENT(i, 0);
+                dp_stage_put(stage, j, DP_ELEMENT(i, 0));
         }
         barrier(CLK_LOCAL_MEM_FENCE);
         ulong first = lo + l * run + k;
         for (uint j = 0; j < DP_ITEMS; j++)
             if (first + j < hi) {
-                dp_val v = stage[DP_SLOT(l * DP_ITEMS + j)];
+                dp_val v = dp_stage_get(stage, l * DP_ITEMS + j);
                 c.v = c.bits ? DP_OP(0, c.v, v) : v;
                 c.bits = DP_HAS;
             }
@@ -196,7 +196,7 @@ DP_KERNEL void dp_reduce_finish(DP_HEAP, ulong chunks, ulong part DP_WORDS DP_OU
 DP_KERNEL void dp_segreduce_chunks(__global uchar *restrict heap, __global uchar *restrict out, ulong n, ulong nseg, ulong offsets,
                                    ulong part, ulong vals, ulong pos DP_WORDS DP_OUTS)
 {
-    __local dp_val stage[DP_SLOTS];
+    DP_STAGE(stage);
     __local dp_carry sh[2][DP_WG];
     uint l = get_local_id(0);
     ulong chunk = get_group_id(0), chunks = get_num_groups(0), total = n + nseg;
@@ -215,7 +215,7 @@ DP_KERNEL void dp_segreduce_chunks(__global uchar *restrict heap, __global uchar
         uint count = (uint)(d1 - s1 - i0);
         for (uint j = l; j < count; j += DP_WG) {
             ulong s = DP_USES_SEG ? DP_SEG_BETWEEN(s0, min(s1 + 1, nseg), i0 + j) : 0;
-            stage[DP_SLOT(j)] = DP_ELEMENT(i0 + j, s);
+            dp_stage_put(stage, j, DP_ELEMENT(i0 + j, s));
         }
         barrier(CLK_LOCAL_MEM_FENCE);
 
@@ -230,7 +230,7 @@ DP_KERNEL void dp_segreduce_chunks(__global uchar *restrict heap, __global uchar
         }
         for (; d < stop; d++) {
             if (i < DP_SEG_END(s)) {
-                dp_val x = stage[DP_SLOT((uint)(i - i0))];
+                dp_val x = dp_stage_get(stage, (uint)(i - i0));
                 c.v = c.bits & DP_HAS ? DP_OP(s, c.v, x) : x;
                 c.bits |= DP_HAS;
                 i++;

@@ -56,14 +56,14 @@ DP_KERNEL void dp_scan_write(__global uchar *restrict heap, __global uchar *rest
 #define DP_SCAN_LANE(STORE) \
     for (ulong i = begin, s = s_begin; i < end; i++) { \
         s = DP_SKIP_EMPTY(s, i); \
-        dp_val x = stage[DP_SLOT((uint)(i - base))]; \
+        dp_val x = dp_stage_get(stage, (uint)(i - base)); \
         if (i == DP_SEG_START(s)) { \
             c.bits = DP_RESET | DP_HAS; \
             c.v = DP_NEUTRAL(s); \
         } \
         dp_val next = c.bits & DP_HAS ? DP_OP(s, c.v, x) : x; \
         if (STORE) \
-            stage[DP_SLOT((uint)(i - base))] = DP_EXCLUSIVE ? c.v : next; \
+            dp_stage_put(stage, (uint)(i - base), DP_EXCLUSIVE ? c.v : next); \
         c.v = next; \
         c.bits |= DP_HAS; \
         s_end = s; \
@@ -79,7 +79,7 @@ DP_KERNEL void dp_scan_write(__global uchar *restrict heap, __global uchar *rest
     } \
     for (uint j = l; j < count; j += DP_WG) { \
         ulong s = DP_USES_SEG ? DP_SEG_BETWEEN(s0, s1 + 1, base + j) : 0; \
-        stage[DP_SLOT(j)] = DP_BODY(base + j, s); \
+        dp_stage_put(stage, j, DP_BODY(base + j, s)); \
     } \
     barrier(CLK_LOCAL_MEM_FENCE); \
     ulong begin = base + min(l * (uint)DP_ITEMS, count), end = base + min((l + 1) * (uint)DP_ITEMS, count); \
@@ -91,7 +91,7 @@ DP_KERNEL void dp_scan_write(__global uchar *restrict heap, __global uchar *rest
 
 DP_KERNEL void dp_scan_chunks(DP_HEAP, ulong n, ulong nseg, ulong offsets, ulong part DP_WORDS)
 {
-    __local dp_val stage[DP_SLOTS];
+    DP_STAGE(stage);
     __local dp_carry sh[2][DP_WG];
     uint l = get_local_id(0);
     ulong tiles = (n + DP_TILE - 1) / DP_TILE, s_last = 0;
@@ -136,7 +136,7 @@ DP_KERNEL void dp_scan_carries(DP_HEAP, ulong chunks, ulong part DP_WORDS)
 DP_KERNEL void dp_scan_write(__global uchar *restrict heap, __global uchar *restrict out, ulong n, ulong nseg, ulong offsets,
                              ulong part DP_WORDS DP_OUTS)
 {
-    __local dp_val stage[DP_SLOTS];
+    DP_STAGE(stage);
     __local dp_carry sh[2][DP_WG];
     uint l = get_local_id(0);
     ulong chunk = get_group_id(0), chunks = get_num_groups(0);
@@ -157,7 +157,7 @@ DP_KERNEL void dp_scan_write(__global uchar *restrict heap, __global uchar *rest
         carry = DP_JOIN(s1, carry, last);
         barrier(CLK_LOCAL_MEM_FENCE);
         for (uint j = l; j < count; j += DP_WG)
-            dp_store(out, base + j, stage[DP_SLOT(j)] DP_PASS_OUTS);
+            dp_store(out, base + j, dp_stage_get(stage, j) DP_PASS_OUTS);
         barrier(CLK_LOCAL_MEM_FENCE);
     }
 }
