@@ -321,16 +321,23 @@ static const CoreSoac *soac_of(const CoreStmt *s)
     }
 }
 
+typedef struct SkipWalk { StampWalk walk; const CoreAtom *skip; } SkipWalk;
+
+static void stamp_atom_unless(void *ctx, CoreAtom *a)
+{
+    SkipWalk *w = ctx;
+    if (a != w->skip)
+        stamp_atom(&w->walk, a);
+}
+
 /* The length of a SOAC over sequences is mostly known from their views: it need not be stored for it. */
 static void stamp_needed(Fl *f, CoreStmt *s, uint32_t stamp)
 {
     const CoreSoac *soac = soac_of(s);
     bool skip = soac && soac->ninputs && !soac->domain.is_const;
-    uint32_t before = skip ? var_state(f, soac->domain.var)->stamp : 0;
     StampWalk w = {f, stamp};
-    core_stmt_atoms(s, stamp_atom, &w);
-    if (skip)
-        var_state(f, soac->domain.var)->stamp = before;
+    SkipWalk sw = {w, skip ? &soac->domain : NULL};
+    core_stmt_atoms(s, stamp_atom_unless, &sw);
     core_stmt_blocks(s, stamp_reads_block, &w); /* its blocks may use the length too */
 }
 
@@ -459,9 +466,11 @@ bool absorbable(Fl *f, Frame *fr, const CoreAtom *atoms, uint32_t n)
         bool needed = binds_stamped(f, s, stamp);
         if (!needed && !core_stmt_fallible(f->core, f->cf, s))
             continue;
-        for (uint32_t j = 0; j < s->nvars; j++)
-            if (var_state(f, s->vars[j])->uses > 1 || (!needed && var_state(f, s->vars[j])->uses > 0))
+        for (uint32_t j = 0; j < s->nvars; j++) {
+            const VarState *v = var_state(f, s->vars[j]);
+            if (v->uses > (v->stamp == stamp ? 1 : 0))
                 return false;
+        }
         stamp_reads(f, s, stamp);
     }
     return true;
