@@ -212,7 +212,7 @@ static cl_int make_buffer(DpRt *rt, uint64_t bytes)
 {
     const unsigned char zeros[DP_HEAP_START] = {0};
     cl_int code = CL_OUT_OF_RESOURCES;
-    for (int tries = 0; tries < 4; tries++, bytes = bytes / 2 / DP_BLOCK_ALIGN * DP_BLOCK_ALIGN) {
+    for (int tries = 0; tries < 8; tries++, bytes = bytes / 2 / DP_BLOCK_ALIGN * DP_BLOCK_ALIGN) {
         cl_mem m = heap_buffer(rt, bytes, &code);
         if (code != CL_SUCCESS)
             continue;
