@@ -74,14 +74,14 @@ static void programs(void **state)
     assert_true(all);
 }
 
-/* ---- goldens: tests/golden/NAME.dp and tests/golden/core/NAME.txt ---- */
+/* ---- goldens: tests/unit/elaborate/NAME.dp and NAME.txt ---- */
 
 static void check_golden(const char *name)
 {
     char path[200];
-    snprintf(path, sizeof path, "tests/golden/%s.dp", name);
+    snprintf(path, sizeof path, "tests/unit/elaborate/%s.dp", name);
     char *text = read_file(path);
-    snprintf(path, sizeof path, "tests/golden/core/%s.txt", name);
+    snprintf(path, sizeof path, "tests/unit/elaborate/%s.txt", name);
     char *expected = read_file(path);
     Session *s = session_create();
     StrBuf out = {0};
@@ -98,10 +98,10 @@ static void check_golden(const char *name)
 static void goldens(void **state)
 {
     (void)state;
-    check_golden("elaborate_matmul");
-    check_golden("elaborate_each");
-    check_golden("elaborate_recursion");
-    check_golden("elaborate_sums");
+    check_golden("matmul");
+    check_golden("each");
+    check_golden("recursion");
+    check_golden("sums");
 }
 
 /* ---- single cases ---- */

@@ -1076,6 +1076,7 @@ static void test_failures(void **state)
     assert_int_equal(last_failure.status, 1);
     assert_string_equal(last_message, "f.dp: error: recursion too deep");
     assert_true(rt->level >= 1000);
+    dp_ctx_release(rt, &c);
 }
 
 /* ---- the heap's ledger ---- */
