@@ -1,7 +1,8 @@
 /* Inside the runtime library.
  *
  *   device.c   which device            heap.c     blocks of the one buffer       refs.c     reference sets, columns, arrays
- *   launch.c   programs, kernels, launching       cache.c    binaries on disk    profile.c  times per kernel
+ *   launch.c   programs, kernels, launching       source.c   their texts         cache.c    binaries on disk
+ *   profile.c  times per kernel
  *   context.c  contexts and paths      ops.c      kernels with user code         moves.c    kernels without
  *   sort.c     argsort                 error.c    failures and their messages    transfer.c values in and out
  *   runtime.c  opening and closing     program.c  dp_main
@@ -76,6 +77,7 @@ typedef struct Heap {
 
 /* ---- launching ---- */
 typedef struct Program Program;
+typedef struct Built Built;
 typedef struct Kernel Kernel;
 /* The runtime's own programs, then the templates of user kernels by DpKernelKind. */
 typedef enum OwnProgram { OWN_MOVE, OWN_LENGTHS, OWN_TRUTH, OWN_COUNT } OwnProgram;
@@ -104,6 +106,8 @@ struct DpRt {
     bool atomics64;
     Heap heap;
     Program **programs; uint32_t nprograms;  /* chains: OWN_COUNT, then one per user kernel */
+    Built *built;
+    bool batches;              /* build all kernels at once? */
     char *cache_dir;           /* NULL: no cache */
     const char *dump_dir;      /* DP_DUMP_KERNELS */
     Profile profile;
@@ -176,7 +180,20 @@ void block_forget_layout(DpRt *rt, DpBlock *b); /* its views are about to be cha
 /* The contiguous layout of the column's views, if it is a whole block of such; else NULL. */
 const DpContig *col_contig(const DpCol *c);
 
+/* source.c */
+typedef struct Text { char *at; size_t n, room; } Text; /* malloc'd, NUL-terminated */
+typedef struct Instance { uint32_t kernel, variant, mode; } Instance;
+enum { MAX_GUESSES = 4 };
+void text_add(DpRt *rt, Text *t, const char *s, size_t n);
+void source_begin(DpRt *rt, Text *t);
+void source_instance(DpRt *rt, Text *t, const Instance *i, const char *suffix);
+void source_own(DpRt *rt, Text *t);
+extern const char *const own_suffix[OWN_COUNT];
+uint32_t source_mode(const DpKernel *k, uint32_t variant, uint32_t mode);
+uint32_t source_guess(const DpKernel *k, uint32_t kernel, Instance *to);
+
 /* launch.c */
+uint32_t rt_group_size(const DpRt *rt, uint32_t kernel); /* lanes of its work-groups */
 /* Is the kernel built in the GPU's shape? Values too large for local memory take the other one everywhere. */
 bool rt_group_shape(const DpRt *rt, uint32_t kernel);
 /* How much of the device a kernel over n elements should occupy: work-groups (GPU), chunks (CPU). */

@@ -3,6 +3,7 @@
 
 #include <signal.h>
 #include <stdlib.h>
+#include <string.h>
 
 static bool open_queue(DpRt *rt, const OpenOptions *options, char *error, size_t error_bytes)
 {
@@ -19,6 +20,17 @@ static bool open_all(DpRt *rt, const OpenOptions *options, char *error, size_t e
 {
     return device_choose(rt, options, error, error_bytes) && open_queue(rt, options, error, error_bytes) &&
            heap_open(rt, error, error_bytes);
+}
+
+/* PoCL keeps compiled kernels itself, and asked for a program's binary it first compiles all of its kernels once more, for any
+ * work-group size: half of a cold run. */
+static bool keeps_binaries(const DpRt *rt)
+{
+    cl_platform_id platform = NULL;
+    char name[64] = "";
+    clGetDeviceInfo(rt->device, CL_DEVICE_PLATFORM, sizeof platform, &platform, NULL);
+    clGetPlatformInfo(platform, CL_PLATFORM_NAME, sizeof name, name, NULL);
+    return strcmp(name, "Portable Computing Language") == 0;
 }
 
 DpRt *rt_open(const DpProgram *program, const OpenOptions *options, char *error, size_t error_bytes)
@@ -47,6 +59,10 @@ DpRt *rt_open(const DpProgram *program, const OpenOptions *options, char *error,
     if (!opened) {
         rt_close(rt);
         return NULL;
+    }
+    if (keeps_binaries(rt)) {
+        free(rt->cache_dir);
+        rt->cache_dir = NULL;
     }
     return rt;
 }

@@ -5,7 +5,6 @@
  * commutes or not, and a carry with no bits is neutral.
  *
  * In memory a carry takes DP_CARRY_BYTES: uint bits, 4 bytes unused, ulong segment, the value. */
-enum { DP_RESET = 1, DP_HAS = 2, DP_EMITTED = 4 };
 typedef struct { uint bits; dp_val v; } dp_carry;
 
 #define DP_CARRY_BYTES (DP_VAL_BYTES + 16)

@@ -55,23 +55,8 @@ static inline ulong dp_chunk_start(ulong n, ulong chunks, ulong c)
     return n / chunks * c + n % chunks * c / chunks;
 }
 
-/* In templates: the segments of a nested context of n instances are described by nseg and offsets (nseg + 1 of them), or with
- * DP_SEGMENTED 0 all n are one segment. */
-#ifndef DP_SEGMENTED
-#define DP_SEGMENTED 0
-#endif
-#if DP_SEGMENTED
-#define DP_SEG_START(s) (*DP_AT(ulong, offsets + 8 * (s)))
-#define DP_SEG_END(s) (*DP_AT(ulong, offsets + 8 * (s) + 8))
-#define DP_SEG_BETWEEN(lo, hi, i) dp_segment_between(heap, offsets, (lo), (hi), (i))
-#define DP_SKIP_EMPTY(s, i) dp_skip_empty(heap, offsets, nseg, (s), (i))
-#else
-#define DP_SEG_START(s) ((ulong)0)
-#define DP_SEG_END(s) (n)
-#define DP_SEG_BETWEEN(lo, hi, i) ((ulong)0)
-#define DP_SKIP_EMPTY(s, i) (s)
-#endif
-#define DP_SEG_OF(i) DP_SEG_BETWEEN(0, nseg, (i))
+/* Bits of carries (carry.cl). */
+enum { DP_RESET = 1, DP_HAS = 2, DP_EMITTED = 4 };
 
 /* Where a kernel leaves the few words that the host wants to know (DP_MAILBOX in internal.h). */
 #define DP_MAILBOX 64

@@ -1,4 +1,4 @@
-/* PACK: the u32 indices i < n for which dp_body(i).v0 holds, ascending, at `idx`; with rest != 0 the others at `rest`. n > 0.
+/* PACK: the u32 indices i < n for which dp_body(i).v0 holds, ascending, at `idx`; with DP_PACK_REST the others at `rest`. n > 0.
  *
  * dp_pack_count counts per chunk (CPU: not for a single chunk, part is 0 then), dp_pack_carries (GPU) makes these exclusive sums,
  * dp_pack_write evaluates the body again and writes. The total goes to the mailbox. CPU: a work-item a chunk, which adds up the counts before its own itself. GPU: a work-group a chunk, in
@@ -43,17 +43,15 @@ DP_KERNEL void dp_pack_write(__global uchar *restrict heap, __global uchar *rest
     for (ulong k = 0; k < chunk; k++)
         before += *DP_AT(ulong, part + 8 * k);
     __global uint *to = (__global uint *)(out + idx) + before;
+#if DP_PACK_REST
     __global uint *to_rest = (__global uint *)(out + rest) + (i - before);
+    DP_PACK_WALK(if (yes) *to++ = (uint)i; else *to_rest++ = (uint)i;)
+#else
     /* Without a branch: an index is written even where it does not count, and the next one that does overwrites it. After the
      * chunk's last one this would spoil the next chunk's place: the last chunk has none behind it, the others stop in time. */
-    if (rest) {
-        DP_PACK_WALK(if (yes) *to++ = (uint)i; else *to_rest++ = (uint)i;)
-    } else if (chunk + 1 == chunks) {
-        DP_PACK_WALK(*to = (uint)i; to += yes;)
-    } else {
-        __global uint *stop = to + *DP_AT(ulong, part + 8 * chunk);
-        DP_PACK_WALK(if (to == stop) return; *to = (uint)i; to += yes;)
-    }
+    __global uint *stop = chunk + 1 == chunks ? 0 : to + *DP_AT(ulong, part + 8 * chunk);
+    DP_PACK_WALK(if (to == stop) return; *to = (uint)i; to += yes;)
+#endif
     if (chunk + 1 == chunks)
         *DP_AT(ulong, DP_MAILBOX) = (ulong)(to - (__global uint *)(out + idx));
 }
@@ -148,9 +146,11 @@ DP_KERNEL void dp_pack_write(__global uchar *restrict heap, __global uchar *rest
             if (flags[j]) {
                 *(__global uint *)(out + idx + 4 * at) = (uint)i;
                 at++;
-            } else if (rest) {
-                *(__global uint *)(out + rest + 4 * (i - at)) = (uint)i;
             }
+#if DP_PACK_REST
+            else
+                *(__global uint *)(out + rest + 4 * (i - at)) = (uint)i;
+#endif
         }
         before += sh[DP_COUNTED][DP_WG - 1];
         barrier(CLK_LOCAL_MEM_FENCE);

@@ -1,0 +1,223 @@
+/* The text of programs: dp_scalar.h and common.cl, then for each kernel its settings, segments.cl, its holes and its template.
+ *
+ * Where building a program costs much whatever is in it, and kernels are compiled when they first run (PoCL: 0.2 s of front end a
+ * program), all kernels of the user's program are put into one text, a *batch*, in the variants that are likely to be wanted. For this every
+ * name that a kernel defines is renamed by a suffix, and its macros are undefined behind it. */
+#include "internal.h"
+
+#include <ctype.h>
+#include <stdlib.h>
+#include <string.h>
+
+void text_add(DpRt *rt, Text *t, const char *s, size_t n)
+{
+    if (t->n + n + 1 > t->room) {
+        size_t room = 2 * (t->n + n) + 65536;
+        char *at = realloc(t->at, room);
+        if (!at)
+            rt_fail_memory(rt, room);
+        t->at = at;
+        t->room = room;
+    }
+    memcpy(t->at + t->n, s, n);
+    t->n += n;
+    t->at[t->n] = 0;
+}
+
+static void add(DpRt *rt, Text *t, const char *s) { text_add(rt, t, s, strlen(s)); }
+
+/* A file of runtime/kernels; errors in it are reported by its own lines. */
+static void add_file(DpRt *rt, Text *t, const char *name)
+{
+    char mark[64];
+    const char *text = dp_kernel_text(name);
+    if (!text)
+        rt_fail(rt, 4, "kernel template %s is missing", name);
+    snprintf(mark, sizeof mark, "\n#line 1 \"%s\"\n", name);
+    add(rt, t, mark);
+    add(rt, t, text);
+}
+
+static void add_template(DpRt *rt, Text *t, DpKernelKind kind, uint32_t mode)
+{
+    switch (kind) {
+    case DP_K_MAP: add_file(rt, t, "map.cl"); break;
+    case DP_K_REDUCE:
+        add_file(rt, t, "carry.cl");
+        add_file(rt, t, "reduce.cl");
+        break;
+    case DP_K_SCAN:
+        add_file(rt, t, "carry.cl");
+        add_file(rt, t, "scan.cl");
+        break;
+    case DP_K_PACK: add_file(rt, t, "pack.cl"); break;
+    case DP_K_SCATTER: add_file(rt, t, "scatter.cl"); break;
+    case DP_K_HIST:
+        if (mode & MODE_HIST_SORTED) {
+            add_file(rt, t, "hist_reduce.cl");
+            add_template(rt, t, DP_K_REDUCE, mode);
+        } else {
+            add_file(rt, t, "histogram.cl");
+        }
+        break;
+    }
+}
+
+static void add_settings(DpRt *rt, Text *t, const Instance *i, uint32_t wg, uint32_t val_bytes, bool lanes)
+{
+    char settings[256];
+    snprintf(settings, sizeof settings,
+             "\n#define %s 1\n#define DP_VARIANT %u\n#define DP_SEGMENTED %d\n#define DP_WG %u\n#define DP_VAL_BYTES %u\n#define DP_LANES %d\n",
+             wg > 1 ? "DP_GPU" : "DP_CPU", i->variant, i->mode & MODE_SEGMENTED ? 1 : 0, wg, val_bytes, lanes);
+    add(rt, t, settings);
+}
+
+/* ---- instances side by side ---- */
+/* What holes and templates define, macros apart. */
+static const char *const defined_names[] = {
+    "dp_val", "dp_body", "dp_body_at", "dp_store", "dp_load", "dp_neutral", "dp_op", "dp_bits", "dp_from_bits", "dp_combine", "dp_carry",
+    "dp_join", "dp_put_carry", "dp_get_carry", "dp_run", "dp_path_segment", "dp_bin_instance", "dp_map", "dp_reduce_chunks",
+    "dp_reduce_small", "dp_reduce_finish", "dp_segreduce_chunks", "dp_segreduce_finish", "dp_scan_chunks", "dp_scan_carries",
+    "dp_scan_write", "dp_pack_count", "dp_pack_carries", "dp_pack_write", "dp_scatter", "dp_hist_chunks", "dp_hist_merge",
+    "dp_hist_fill", "dp_hist_add", "dp_hist_list",
+};
+const char *const own_suffix[OWN_COUNT] = {"", "_lengths", "_truth"};
+
+static void add_renames(DpRt *rt, Text *t, const char *suffix)
+{
+    char line[128];
+    for (size_t i = 0; i < sizeof defined_names / sizeof defined_names[0]; i++) {
+        snprintf(line, sizeof line, "#define %s %s%s\n", defined_names[i], defined_names[i], suffix);
+        add(rt, t, line);
+    }
+}
+
+/* Undefines every macro that the text defines from `start` on. */
+static void add_undefines(DpRt *rt, Text *t, size_t start)
+{
+    static const char define[] = "#define ";
+    size_t end = t->n;
+    add(rt, t, "\n");
+    for (size_t at = start; at + sizeof define < end; at++) {
+        if (memcmp(t->at + at, define, sizeof define - 1) != 0)
+            continue;
+        size_t name = at + sizeof define - 1, n = 0;
+        while (isalnum((unsigned char)t->at[name + n]) || t->at[name + n] == '_')
+            n++;
+        char line[128];
+        snprintf(line, sizeof line, "#undef %.*s\n", (int)(n < 100 ? n : 100), t->at + name);
+        add(rt, t, line);
+    }
+}
+
+void source_begin(DpRt *rt, Text *t)
+{
+    add_file(rt, t, "dp_scalar.h");
+    add_file(rt, t, "common.cl");
+}
+
+/* Lanes repeat the body; compiling takes longer than it is worth where it is long. */
+enum { LONGEST_IN_LANES = 6000 };
+
+void source_instance(DpRt *rt, Text *t, const Instance *i, const char *suffix)
+{
+    const DpKernel *k = &rt->program->kernels[i->kernel];
+    size_t start = t->n;
+    add_settings(rt, t, i, rt_group_size(rt, i->kernel), k->val_bytes ? k->val_bytes : 16, strlen(k->source) < LONGEST_IN_LANES);
+    if (*suffix)
+        add_renames(rt, t, suffix);
+    add_file(rt, t, "segments.cl");
+    add(rt, t, "\n#line 1 \"holes\"\n");
+    add(rt, t, k->source);
+    add_template(rt, t, k->kind, i->mode);
+    if (*suffix)
+        add_undefines(rt, t, start);
+}
+
+/* The runtime's own kernels, all in one program. */
+void source_own(DpRt *rt, Text *t)
+{
+    const Instance none = {0, 0, 0};
+    for (int own = 0; own < OWN_COUNT; own++) {
+        size_t start = t->n;
+        add_settings(rt, t, &none, rt->gpu ? 256 : 1, 16, true);
+        if (*own_suffix[own])
+            add_renames(rt, t, own_suffix[own]);
+        add_file(rt, t, "segments.cl");
+        switch ((OwnProgram)own) {
+        case OWN_MOVE:
+            add_file(rt, t, "move.cl");
+            add_file(rt, t, "radix_sort.cl");
+            break;
+        case OWN_LENGTHS:
+            add_file(rt, t, "lengths.cl");
+            add_template(rt, t, DP_K_SCAN, 0);
+            break;
+        case OWN_TRUTH:
+            add_file(rt, t, "truth.cl");
+            add_template(rt, t, DP_K_PACK, 0);
+            break;
+        case OWN_COUNT: break;
+        }
+        add_undefines(rt, t, start);
+    }
+}
+
+/* ---- what holes say of themselves ---- */
+/* DP_USES_SEG is 0, 1 or ((DP_VARIANT & 0xMASKU) != 0xMASKU). */
+static bool uses_segment(const DpKernel *k, uint32_t variant)
+{
+    static const char name[] = "#define DP_USES_SEG ";
+    const char *at = strstr(k->source, name);
+    if (!at)
+        return true;
+    at += sizeof name - 1;
+    if (*at == '0' || *at == '1')
+        return *at == '1';
+    const char *mask = strstr(at, "0x"), *line = strchr(at, '\n');
+    if (!mask || (line && mask > line))
+        return true;
+    uint32_t bits = (uint32_t)strtoul(mask, NULL, 16);
+    return (variant & bits) != bits;
+}
+
+/* The mode in which a kernel is built: in a MAP or PACK that does not look at its segment, segments make no difference. */
+uint32_t source_mode(const DpKernel *k, uint32_t variant, uint32_t mode)
+{
+    bool may_ignore = k->kind == DP_K_MAP || k->kind == DP_K_PACK;
+    return may_ignore && !uses_segment(k, variant) ? mode & ~(uint32_t)MODE_SEGMENTED : mode;
+}
+
+/* The variant in which everything is contiguous and every path the identity: all bits that the holes ask for. */
+static uint32_t plainest_variant(const DpKernel *k)
+{
+    static const char test[] = "(DP_VARIANT >> ";
+    uint32_t all = 0;
+    for (const char *at = strstr(k->source, test); at; at = strstr(at + 1, test)) {
+        unsigned long bit = strtoul(at + sizeof test - 1, NULL, 10);
+        if (bit < 32)
+            all |= UINT32_C(1) << bit;
+    }
+    return all;
+}
+
+static uint32_t add_guess(const DpKernel *k, Instance *to, uint32_t n, Instance i)
+{
+    i.mode = source_mode(k, i.variant, i.mode);
+    for (uint32_t j = 0; j < n; j++)
+        if (to[j].variant == i.variant && to[j].mode == i.mode)
+            return n;
+    to[n] = i;
+    return n + 1;
+}
+
+/* The instances of a kernel that are likely to be wanted; at most MAX_GUESSES. */
+uint32_t source_guess(const DpKernel *k, uint32_t kernel, Instance *to)
+{
+    uint32_t n = 0;
+    for (uint32_t mode = 0; mode <= MODE_SEGMENTED; mode++) {
+        n = add_guess(k, to, n, (Instance){kernel, plainest_variant(k), mode});
+        n = add_guess(k, to, n, (Instance){kernel, 0, mode});
+    }
+    return n;
+}
