@@ -3,7 +3,7 @@
  *
  * Three ways. CPU, bins not more than values: each chunk combines into bins of its own (dp_hist_chunks), dp_hist_merge joins these.
  * One value of 4 bytes, or of 8 where the device has 64-bit atomics: dp_hist_fill stores the neutral elements, dp_hist_add combines
- * by one atomic or a compare-and-swap loop. Else dp_hist_list stores values and bins, the runtime sorts the bins, and reduce.cl
+ * by one atomic or a compare-and-swap loop (GPU: dp_hist_local in local memory first, if there are few bins). Else dp_hist_list stores values and bins, the runtime sorts the bins, and reduce.cl
  * combines the runs (hist_reduce.cl).
  *
  * CPU: a work-item a chunk. GPU: a lane an instance, striding over the grid. Guards: i < n. Empty segments have no instances. */
@@ -101,6 +101,37 @@ DP_KERNEL void dp_hist_add(DP_HEAP, ulong n, ulong nseg, ulong offsets, ulong si
         if (bin >= 0 && (ulong)bin < DP_BINS(s))
             dp_combine(heap, s, DP_FIRST_BIN(s) + (ulong)bin, v DP_PASS DP_PASS_OUTS);
     }
+}
+#endif
+
+#if DP_GPU && !DP_SEGMENTED && DP_HIST_BYTES == 4 && defined(DP_HIST_ATOMIC)
+/* Few bins (size <= DP_HIST_LOCAL): each work-group combines into bins in local memory, as many copies of them as there is room for, one
+ * after the other for its warps; then its bins into the common ones. The atomic is the same, of another address space. */
+#ifndef DP_HIST_LOCAL
+#define DP_HIST_LOCAL 4096
+#endif
+DP_KERNEL void dp_hist_local(DP_HEAP, ulong n, ulong nseg, ulong offsets, ulong size, ulong bin_offsets DP_WORDS DP_OUTS)
+{
+    __local uint bins[DP_HIST_LOCAL];
+    uint l = get_local_id(0), bin_count = (uint)size, copies = max(1u, min(DP_WG / 32u, DP_HIST_LOCAL / bin_count));
+    uint nothing = dp_bits(dp_neutral(heap, 0 DP_PASS));
+    for (uint b = l; b < bin_count * copies; b += DP_WG)
+        bins[b] = nothing;
+    barrier(CLK_LOCAL_MEM_FENCE);
+    __local uint *own = bins + l / 32 % copies * bin_count;
+    for (ulong i = get_global_id(0); i < n; i += get_global_size(0)) {
+        long bin = -1;
+        dp_val v = dp_body_at(heap, i, 0, &bin DP_PASS);
+        if (bin >= 0 && bin < (long)size) {
+#define __global __local
+            DP_HIST_ATOMIC(own + bin, v);
+#undef __global
+        }
+    }
+    barrier(CLK_LOCAL_MEM_FENCE);
+    for (uint b = l; b < bin_count * copies; b += DP_WG)
+        if (bins[b] != nothing)
+            dp_combine(heap, 0, b % bin_count, dp_from_bits(bins[b]) DP_PASS DP_PASS_OUTS);
 }
 #endif
 

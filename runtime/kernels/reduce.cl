@@ -154,13 +154,16 @@ DP_KERNEL void dp_reduce_chunks(DP_HEAP, ulong n, ulong part, ulong vals, ulong 
     dp_carry c;
     c.bits = 0;
     for (ulong k = 0; k < run; k += DP_ITEMS) {
-        for (uint j = l; j < DP_TILE; j += DP_WG) {
+#pragma unroll
+        for (uint q = 0; q < DP_ITEMS; q++) {
+            uint j = q * DP_WG + l;
             ulong i = lo + j / DP_ITEMS * run + k + j % DP_ITEMS;
             if (i < hi)
                 dp_stage_put(stage, j, DP_ELEMENT(i, 0));
         }
         barrier(CLK_LOCAL_MEM_FENCE);
         ulong first = lo + l * run + k;
+#pragma unroll
         for (uint j = 0; j < DP_ITEMS; j++)
             if (first + j < hi) {
                 dp_val v = dp_stage_get(stage, l * DP_ITEMS + j);
