@@ -255,11 +255,23 @@ void dp_scatter_root(DpRt *rt, uint32_t kernel, uint32_t variant, DpCtx *c, cons
 /* ---- histograms ---- */
 typedef struct Bins { uint64_t n; uint64_t size, offsets; } Bins; /* all bins; one segment's size, or the segments' offsets */
 
+enum { MOST_LOCAL_BINS = 4096, MOST_COPIED_BINS = 4096 }; /* the first as in histogram.cl */
+
 /* The holes say whether one compare-and-swap holds a value. */
 static uint32_t hist_bytes(const DpKernel *k)
 {
     const char *at = strstr(k->source, "DP_HIST_BYTES ");
     return at ? (uint32_t)(at[strlen("DP_HIST_BYTES ")] - '0') : 0;
+}
+
+/* Work-groups that first combine into bins in local memory: so few that joining those costs little; 0: not at all. */
+static uint32_t local_hist_groups(const DpRt *rt, const DpKernel *k, const DpCtx *c, const Bins *bins)
+{
+    bool may = rt->gpu && !bins->offsets && hist_bytes(k) == 4 && strstr(k->source, "DP_HIST_ATOMIC");
+    if (!may || bins->n > MOST_LOCAL_BINS)
+        return 0;
+    uint64_t groups = c->n / (8 * bins->n), most = 4 * rt->units;
+    return (uint32_t)(groups < most ? groups : most);
 }
 
 static void hist_atomic(DpRt *rt, uint32_t kernel, uint32_t variant, const DpCtx *c, const uint64_t *words, const Bins *bins,
@@ -280,7 +292,11 @@ static void hist_atomic(DpRt *rt, uint32_t kernel, uint32_t variant, const DpCtx
     arg(&add, bins->offsets);
     arg_words(&add, words, k->nwords);
     arg_columns(&add, data, k->nouts);
-    rt_launch(rt, rt_kernel(rt, kernel, variant, s.mode, "dp_hist_add"), 1, rt_map_groups(rt, c->n), &add);
+    uint32_t groups = local_hist_groups(rt, k, c, bins);
+    if (groups)
+        rt_launch(rt, rt_kernel(rt, kernel, variant, s.mode, "dp_hist_local"), 1, groups, &add);
+    else
+        rt_launch(rt, rt_kernel(rt, kernel, variant, s.mode, "dp_hist_add"), 1, rt_map_groups(rt, c->n), &add);
 }
 
 /* Bins of their own for each chunk, then joined. */
@@ -378,7 +394,7 @@ static void run_hist(DpRt *rt, uint32_t kernel, uint32_t variant, const DpCtx *c
         return;
     bool groups = rt_group_shape(rt, kernel), atomic = bytes == 4 || (bytes == 8 && rt->atomics64);
     uint64_t most = c->n / bins->n; /* so that own bins cost no more than the elements */
-    uint32_t chunks = rt_chunks(rt, groups, c->n);
+    uint32_t chunks = bins->n > MOST_COPIED_BINS ? rt->units : rt_chunks(rt, groups, c->n);
     if (!groups && (most >= chunks || (most >= 1 && !atomic)))
         hist_private(rt, kernel, variant, c, words, bins, most < chunks ? (uint32_t)most : chunks, data);
     else if (atomic)
