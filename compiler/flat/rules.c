@@ -365,21 +365,21 @@ static FlatBlock *nested_block(Fl *f, FlatVar ctx, CoreBlock *b, Span span)
 
 static bool host_atom(Fl *f, CoreAtom a) { return a.is_const || var_state(f, a.var)->val.kind == VAL_HOST; }
 
-static bool calls_own_group(const Fl *f, CoreBlock *b);
-typedef struct CallWalk { const Fl *f; bool found; } CallWalk;
-static void find_call(void *ctx, CoreBlock *b)
+static void find_recursive_call(void *ctx, CoreBlock *b)
 {
-    CallWalk *w = ctx;
-    for (uint32_t i = 0; i < b->stmts.n && !w->found; i++) {
-        w->found = b->stmts.at[i]->kind == CORE_CALL && b->stmts.at[i]->call.fn->recursive;
-        core_stmt_blocks(b->stmts.at[i], find_call, w);
+    bool *found = ctx;
+    for (uint32_t i = 0; i < b->stmts.n && !*found; i++) {
+        *found = b->stmts.at[i]->kind == CORE_CALL && b->stmts.at[i]->call.fn->recursive;
+        if (!*found)
+            core_stmt_blocks(b->stmts.at[i], find_recursive_call, found);
     }
 }
-static bool calls_own_group(const Fl *f, CoreBlock *b)
+
+static bool calls_recursive(CoreBlock *b)
 {
-    CallWalk w = {f, false};
-    find_call(&w, b);
-    return w.found;
+    bool found = false;
+    find_recursive_call(&found, b);
+    return found;
 }
 
 static bool step_if_host(Fl *f, Frame *fr, CoreStmt *s)
@@ -439,7 +439,7 @@ static bool step_if_lifted(Fl *f, Frame *fr, CoreStmt *s)
 static bool step_if(Fl *f, Frame *fr, CoreStmt *s)
 {
     bool uniform = host_atom(f, s->if_.cond);
-    bool recursive = calls_own_group(f, s->if_.then_b) || calls_own_group(f, s->if_.else_b);
+    bool recursive = calls_recursive(s->if_.then_b) || calls_recursive(s->if_.else_b); /* to be joined with others */
     if (fr->ctx == FLAT_ROOT || (uniform && !recursive))
         return step_if_host(f, fr, s);
     return step_if_lifted(f, fr, s);
@@ -447,34 +447,27 @@ static bool step_if(Fl *f, Frame *fr, CoreStmt *s)
 
 /* ---- loops (5) ---- */
 
-/* A scalar loop that reads memory, met in host code: one instance on the device instead of a read-back a turn. */
-static bool step_device_loop(Fl *f, Frame *fr, CoreStmt *s)
+/* A context of one instance below depth 0: for what the device had better do than the host. */
+static FlatVar single_ctx(Fl *f, Span span)
 {
-    barrier(f, fr, s);
-    FlatVar count = finish1(f, fr, core_i64(1), s->span);
-    FlatStmt *n = emit(f, FLAT_S_NESTED, s->span, 1);
+    Frame root = {.ctx = FLAT_ROOT};
+    FlatVar count = finish1(f, &root, core_i64(1), span);
+    FlatStmt *n = emit(f, FLAT_S_NESTED, span, 1);
     n->ctx = FLAT_ROOT;
     n->nested.source = count;
-    FlatVar ctx = n->outs[0] = new_ctx(f, CTX_NESTED, FLAT_ROOT);
-    Frame lane = {.ctx = ctx};
-    vec_push(f->arena, &lane.open, s);
-    for (uint32_t i = 0; i < s->nvars; i++)
-        set_val(f, s->vars[i], (Val){.kind = VAL_OPEN, .frame = &lane, .var = FLAT_NO_VAR});
-    CoreAtom *results = arena_array(f->arena, CoreAtom, s->nvars);
-    for (uint32_t i = 0; i < s->nvars; i++)
-        results[i] = core_var_atom(s->vars[i], core_var_type(f->cf, s->vars[i]));
-    FlatVar *cols = arena_array(f->arena, FlatVar, s->nvars);
-    for (uint32_t i = 0; i < s->nvars; i++)
-        var_state(f, s->vars[i])->uses++; /* the read below */
-    finish(f, &lane, results, s->nvars, cols, s->span);
+    return n->outs[0] = new_ctx(f, CTX_NESTED, FLAT_ROOT);
+}
+
+/* Binds a statement's variables to the values of the single instance of `ctx`: its columns are arrays of length 1. */
+static void bind_single(Fl *f, CoreStmt *s, FlatVar ctx, FlatVar *cols)
+{
     FlatStmt *views = emit(f, FLAT_S_VIEWS, s->span, s->nvars);
     views->ctx = ctx;
     views->arrays.arrays = cols;
     views->arrays.n = s->nvars;
-    FlatStmt *host = arena_new(f->arena, FlatStmt);
+    CoreAtom *results = arena_array(f->arena, CoreAtom, s->nvars ? s->nvars : 1);
     FlatBody body = {FLAT_ROOT, {0}, core_new_block(f->core)};
     for (uint32_t i = 0; i < s->nvars; i++) {
-        var_state(f, s->vars[i])->uses--;
         CoreType t = core_var_type(f->cf, s->vars[i]);
         views->outs[i] = new_host(f, core_seq(t), NULL);
         CoreVar arr = fresh_core_var(f, core_seq(t), NULL);
@@ -482,8 +475,7 @@ static bool step_device_loop(Fl *f, Frame *fr, CoreStmt *s)
         vec_push(f->arena, &body.inputs, in);
         CoreStmt *load = core_new_stmt(f->core, CORE_INDEX, s->span);
         load->nvars = 1;
-        load->vars = arena_new(f->arena, CoreVar);
-        load->vars[0] = fresh_core_var(f, t, NULL);
+        load->vars = one(f, fresh_core_var(f, t, NULL));
         load->index.array = core_var_atom(arr, core_seq(t));
         load->index.index = core_i64(0);
         core_push(f->core, body.block, load);
@@ -491,13 +483,30 @@ static bool step_device_loop(Fl *f, Frame *fr, CoreStmt *s)
     }
     body.block->results = results;
     body.block->nresults = s->nvars;
-    host = emit(f, FLAT_S_HOST, s->span, s->nvars);
+    FlatStmt *host = emit(f, FLAT_S_HOST, s->span, s->nvars);
     host->ctx = FLAT_ROOT;
     host->body = body;
+    Frame root = {.ctx = FLAT_ROOT};
+    bind_outs(f, &root, s, host);
+}
+
+/* A scalar loop that reads memory, met in host code: one instance on the device instead of a read-back a turn. */
+static bool step_device_loop(Fl *f, Frame *fr, CoreStmt *s)
+{
+    barrier(f, fr, s);
+    Frame lane = {.ctx = single_ctx(f, s->span)};
+    vec_push(f->arena, &lane.open, s);
+    CoreAtom *results = arena_array(f->arena, CoreAtom, s->nvars ? s->nvars : 1);
     for (uint32_t i = 0; i < s->nvars; i++) {
-        host->outs[i] = new_host(f, core_var_type(f->cf, s->vars[i]), f->cf->vars.at[s->vars[i]].hint);
-        bind_value(f, s->vars[i], host->outs[i]);
+        set_val(f, s->vars[i], (Val){.kind = VAL_OPEN, .frame = &lane, .var = FLAT_NO_VAR});
+        results[i] = core_var_atom(s->vars[i], core_var_type(f->cf, s->vars[i]));
+        var_state(f, s->vars[i])->uses++; /* bind_single reads it, whoever else does */
     }
+    FlatVar *cols = arena_array(f->arena, FlatVar, s->nvars ? s->nvars : 1);
+    finish(f, &lane, results, s->nvars, cols, s->span);
+    for (uint32_t i = 0; i < s->nvars; i++)
+        var_state(f, s->vars[i])->uses--;
+    bind_single(f, s, lane.ctx, cols);
     return true;
 }
 
@@ -506,7 +515,7 @@ static bool step_loop_host(Fl *f, Frame *fr, CoreStmt *s)
 {
     barrier(f, fr, s);
     uint32_t n = s->loop.nparams;
-    FlatStmt *r = arena_new(f->arena, FlatStmt);
+    FlatStmt *r = arena_new(f->arena, FlatStmt); /* emitted when its blocks are done */
     r->loop.nparams = n;
     r->loop.inits = arena_array(f->arena, FlatVar, n ? n : 1);
     finish(f, fr, s->loop.inits, n, r->loop.inits, s->span);
@@ -641,51 +650,21 @@ static bool step_loop(Fl *f, Frame *fr, CoreStmt *s)
 static bool step_call_one(Fl *f, Frame *fr, CoreStmt *s)
 {
     barrier(f, fr, s);
-    FlatVar count = finish1(f, fr, core_i64(1), s->span);
-    FlatStmt *nested = emit(f, FLAT_S_NESTED, s->span, 1);
-    nested->ctx = FLAT_ROOT;
-    nested->nested.source = count;
-    FlatVar ctx = nested->outs[0] = new_ctx(f, CTX_NESTED, FLAT_ROOT);
-    Frame lane = {.ctx = ctx};
+    Frame lane = {.ctx = single_ctx(f, s->span)};
     FlatSite *site = arena_new(f->arena, FlatSite);
-    site->ctx = ctx;
+    site->ctx = lane.ctx;
     site->args = arena_array(f->arena, FlatVar, s->call.nargs ? s->call.nargs : 1);
     finish(f, &lane, s->call.args, s->call.nargs, site->args, s->span);
     FlatStmt *call = emit(f, FLAT_S_CALL_LIFTED, s->span, 0);
     site->outs = arena_array(f->arena, FlatVar, s->nvars ? s->nvars : 1);
     for (uint32_t i = 0; i < s->nvars; i++)
-        site->outs[i] = new_col(f, ctx, core_var_type(f->cf, s->vars[i]), NULL);
+        site->outs[i] = new_col(f, lane.ctx, core_var_type(f->cf, s->vars[i]), NULL);
     call->call_lifted.fn = want_function(f->all, s->call.fn, true);
     call->call_lifted.sites = site;
     call->call_lifted.nsites = 1;
     call->call_lifted.nargs = s->call.nargs;
     call->call_lifted.nresults = s->nvars;
-    FlatStmt *views = emit(f, FLAT_S_VIEWS, s->span, s->nvars);
-    views->ctx = ctx;
-    views->arrays.arrays = site->outs;
-    views->arrays.n = s->nvars;
-    CoreAtom *results = arena_array(f->arena, CoreAtom, s->nvars ? s->nvars : 1);
-    FlatBody body = {FLAT_ROOT, {0}, core_new_block(f->core)};
-    for (uint32_t i = 0; i < s->nvars; i++) {
-        CoreType t = core_var_type(f->cf, s->vars[i]);
-        views->outs[i] = new_host(f, core_seq(t), NULL);
-        CoreVar arr = fresh_core_var(f, core_seq(t), NULL);
-        FlatInput in = {IN_HOST, arr, views->outs[i], FLAT_NO_VAR};
-        vec_push(f->arena, &body.inputs, in);
-        CoreStmt *load = core_new_stmt(f->core, CORE_INDEX, s->span);
-        load->nvars = 1;
-        load->vars = one(f, fresh_core_var(f, t, NULL));
-        load->index.array = core_var_atom(arr, core_seq(t));
-        load->index.index = core_i64(0);
-        core_push(f->core, body.block, load);
-        results[i] = core_var_atom(load->vars[0], t);
-    }
-    body.block->results = results;
-    body.block->nresults = s->nvars;
-    FlatStmt *host = emit(f, FLAT_S_HOST, s->span, s->nvars);
-    host->ctx = FLAT_ROOT;
-    host->body = body;
-    bind_outs(f, fr, s, host);
+    bind_single(f, s, lane.ctx, site->outs);
     uses_drop_direct(f, s);
     return true;
 }
