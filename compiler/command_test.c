@@ -15,7 +15,7 @@
 #define TOLERANCE_F64 1e-9
 
 enum { EVALUATORS = STAGE_FLAT - STAGE_CORE + 2, DEVICE = EVALUATORS - 1, ERROR_BYTES = 512 };
-enum { CASE_SECONDS = 120 }; /* for a program on the device */
+enum { CASE_SECONDS = 120, MORE_SECONDS = 5 }; /* for a program on the device: the first of its cases, each further one */
 enum { LONGEST_SHOWN = 600 }; /* bytes of a value or message in a report */
 
 typedef struct Tests {
@@ -25,6 +25,8 @@ typedef struct Tests {
     bool wanted[EVALUATORS]; /* core, fused, flat, device */
     uint32_t passed, failed;
     TempFolder folder;
+    int failed_case, failed_status; /* of the last batch on the device: the case that ended it; -1: none */
+    StrBuf failed_error;
 } Tests;
 
 /* What an evaluator made of a case. */
@@ -155,25 +157,77 @@ static void read_device_result(Outcome *o, const DpType *type, const char *path)
         strbuf_printf(&o->error, "the program's output is no value of its type: %s", o->leaves ? error : "out of memory");
 }
 
-static Outcome run_device(const Tests *t, const DpTestCase *test, const EntryTypes *types)
+static void case_file(const Tests *t, const char *kind, int i, char *out, size_t bytes)
 {
-    enum { BYTES = sizeof t->folder.path + 16 };
-    char program[BYTES], in[BYTES], out[BYTES], err[BYTES];
+    char name[32];
+    snprintf(name, sizeof name, "%s%d.txt", kind, i);
+    temp_folder_file(&t->folder, name, out, bytes);
+}
+
+enum { PATH_ROOM = sizeof((TempFolder *)0)->path + 32 };
+
+/* The list of the cases from `first` on, and their inputs. */
+static bool write_batch(const Tests *t, int first, const char *list)
+{
+    FILE *out = fopen(list, "w");
+    bool ok = out != NULL;
+    for (int i = first; ok && i < t->ncases; i++) {
+        char in[PATH_ROOM], result[PATH_ROOM];
+        case_file(t, "in", i, in, sizeof in);
+        case_file(t, "out", i, result, sizeof result);
+        ok = write_text_file(in, t->cases[i].input) && fprintf(out, "%s\t%s\t%s\n", t->cases[i].entry, in, result) > 0;
+    }
+    return out && fclose(out) == 0 && ok;
+}
+
+static bool file_exists(const char *path)
+{
+    FILE *f = fopen(path, "r");
+    if (f)
+        fclose(f);
+    return f != NULL;
+}
+
+/* Runs all cases from `first` on in one process. Those that succeed leave an output file; the first that does not
+ * has ended the process. */
+static void run_batch(Tests *t, int first)
+{
+    char program[PATH_ROOM], list[PATH_ROOM], err[PATH_ROOM], out[PATH_ROOM];
+    temp_folder_file(&t->folder, "program", program, sizeof program);
+    temp_folder_file(&t->folder, "list", list, sizeof list);
+    temp_folder_file(&t->folder, "err", err, sizeof err);
+    char *words[] = {program, (char[]){"--batch"}, list, NULL};
+    unsigned seconds = CASE_SECONDS + MORE_SECONDS * (unsigned)(t->ncases - first);
+    strbuf_free(&t->failed_error);
+    t->failed_status = write_batch(t, first, list) ? process_run(words, (ProcessStreams){NULL, NULL, err, seconds}) : -1;
+    t->failed_case = first;
+    for (; t->failed_status && t->failed_case < t->ncases; t->failed_case++) {
+        case_file(t, "out", t->failed_case, out, sizeof out);
+        if (!file_exists(out))
+            break;
+    }
+    if (t->failed_status < 0)
+        strbuf_printf(&t->failed_error, "cannot run the program: %s", strerror(errno));
+    else if (t->failed_status > 4)
+        strbuf_printf(&t->failed_error, "(the program ended with status %d) ", t->failed_status);
+    if (t->failed_status > 0)
+        add_file(&t->failed_error, err);
+}
+
+static Outcome run_device(Tests *t, const DpTestCase *test, const EntryTypes *types)
+{
     Outcome o = {0};
-    temp_folder_file(&t->folder, "program", program, BYTES);
-    temp_folder_file(&t->folder, "in", in, BYTES);
-    temp_folder_file(&t->folder, "out", out, BYTES);
-    temp_folder_file(&t->folder, "err", err, BYTES);
-    char *words[] = {program, (char[]){"--entry"}, test->entry, NULL};
-    int status = write_text_file(in, test->input) ? process_run(words, (ProcessStreams){in, out, err, CASE_SECONDS}) : -1;
-    if (status < 0)
-        strbuf_printf(&o.error, "cannot run the program: %s", strerror(errno));
-    else if (status > 4)
-        strbuf_printf(&o.error, "(the program ended with status %d) ", status);
-    if (status == 0)
+    int i = (int)(test - t->cases);
+    char out[PATH_ROOM];
+    case_file(t, "out", i, out, sizeof out);
+    if (!file_exists(out) && t->failed_case != i)
+        run_batch(t, i);
+    if (file_exists(out))
         read_device_result(&o, types->result, out);
-    else if (status > 0)
-        add_file(&o.error, err);
+    else if (t->failed_error.n)
+        strbuf_add(&o.error, t->failed_error.text);
+    else
+        strbuf_add(&o.error, "the program left no result");
     return o;
 }
 
@@ -292,7 +346,7 @@ static bool find_cases(Tests *t, const char *path)
 /* Adds the file's numbers to the totals. */
 static int test_file(const char *path, const bool *wanted, uint32_t *passed, uint32_t *failed)
 {
-    Tests t = {0};
+    Tests t = {.failed_case = -1};
     memcpy(t.wanted, wanted, sizeof t.wanted);
     if (!find_cases(&t, path))
         return EXIT_USAGE;
@@ -303,6 +357,7 @@ static int test_file(const char *path, const bool *wanted, uint32_t *passed, uin
         status = test_cases(&t);
         compilation_destroy(t.c);
         temp_folder_remove(&t.folder);
+        strbuf_free(&t.failed_error);
     } else {
         fprintf(stderr, "dpc: error: cannot make a temporary folder: %s\n", strerror(errno));
     }

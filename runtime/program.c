@@ -16,7 +16,7 @@ enum { MESSAGE_BYTES = 1024 };
 static const size_t STACK_BYTES = (size_t)1 << 30, STACK_SPARE = (size_t)1 << 20;
 
 typedef struct Options {
-    const char *entry, *output, *times;
+    const char *entry, *output, *times, *batch;
     OpenOptions open;
     long runs;             /* 0: -r was not given */
     bool list, help;
@@ -59,6 +59,7 @@ static void print_help(const DpProgram *p, const char *name)
           "  -r N              runs N times, after one run that is not counted\n"
           "  -t FILE           writes each run's time in microseconds, without transfers of arguments and results\n"
           "  --profile         shows the time of each kernel\n"
+          "  --batch FILE      runs a list of cases, a line each: entry, input file, output file, between tabs\n"
           "  --                ends the options\n",
           stdout);
 }
@@ -76,6 +77,8 @@ static const char **value_of(Options *o, const char *option, const char **runs)
         return &o->open.platform;
     if (strcmp(option, "-t") == 0)
         return &o->times;
+    if (strcmp(option, "--batch") == 0)
+        return &o->batch;
     return strcmp(option, "-r") == 0 ? runs : NULL;
 }
 
@@ -339,19 +342,24 @@ static int open_times(Session *s)
     return s->times ? 0 : usage("error: cannot write %s", s->options.times);
 }
 
-static int run_session(Session *s)
+static int open_runtime(Session *s)
 {
     char error[MESSAGE_BYTES];
+    s->rt = rt_open(s->program, &s->options.open, error, sizeof error);
+    if (s->rt)
+        return 0;
+    fprintf(stderr, "error: %s\n", error);
+    return STATUS_DEVICE;
+}
+
+static int run_session(Session *s)
+{
     int status = choose_entry(s);
     status = status ? status : read_arguments(s);
     status = status ? status : open_times(s);
+    status = status ? status : open_runtime(s);
     if (status)
         return status;
-    s->rt = rt_open(s->program, &s->options.open, error, sizeof error);
-    if (!s->rt) {
-        fprintf(stderr, "error: %s\n", error);
-        return STATUS_DEVICE;
-    }
     status = run_on_thread(s);
     status = status ? status : write_result(s);
     if (s->options.open.profile)
@@ -360,10 +368,8 @@ static int run_session(Session *s)
     return status;
 }
 
-static void free_session(Session *s)
+static void free_values(Session *s)
 {
-    if (s->times)
-        fclose(s->times);
     if (s->args)
         dp_leaves_free(s->args, s->entry->nargs);
     if (s->results)
@@ -374,6 +380,58 @@ static void free_session(Session *s)
     free(s->types);
     free(s->args);
     free(s->results);
+    s->types = NULL;
+    s->result_type = NULL;
+    s->args = s->results = NULL;
+}
+
+/* ---- batches ---- */
+/* Splits "entry, input, output" at its tabs. */
+static bool split_case(char *line, char **input, char **output)
+{
+    line[strcspn(line, "\n")] = 0;
+    *input = strchr(line, '\t');
+    *output = *input ? strchr(*input + 1, '\t') : NULL;
+    if (!*output)
+        return false;
+    *(*input)++ = 0;
+    *(*output)++ = 0;
+    return true;
+}
+
+static int run_case(Session *s, char *line)
+{
+    char *input, *output;
+    if (!split_case(line, &input, &output) || !freopen(input, "r", stdin))
+        return usage("error: the batch has no such case: %s", line);
+    s->argc = 0;
+    s->entry = NULL;
+    s->options.entry = line;
+    s->options.output = output;
+    int status = choose_entry(s);
+    status = status ? status : read_arguments(s);
+    status = status ? status : run_on_thread(s);
+    status = status ? status : write_result(s);
+    free_values(s);
+    return status;
+}
+
+/* Cases one after another on one open device; the first that fails ends the process, as any run. */
+static int run_batch(Session *s)
+{
+    FILE *list = fopen(s->options.batch, "r");
+    if (!list)
+        return usage("error: cannot read %s", s->options.batch);
+    char *line = NULL;
+    size_t room = 0;
+    int status = open_runtime(s);
+    while (!status && getline(&line, &room, list) > 0)
+        status = run_case(s, line);
+    free(line);
+    fclose(list);
+    if (s->rt)
+        rt_close(s->rt);
+    return status;
 }
 
 int dp_main(int argc, char **argv, const DpProgram *program)
@@ -396,7 +454,9 @@ int dp_main(int argc, char **argv, const DpProgram *program)
         device_list(stdout);
         return 0;
     }
-    status = run_session(&s);
-    free_session(&s);
+    status = s.options.batch ? run_batch(&s) : run_session(&s);
+    if (s.times)
+        fclose(s.times);
+    free_values(&s);
     return status;
 }
