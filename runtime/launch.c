@@ -150,7 +150,7 @@ static Built *build(DpRt *rt, Text *t, const char *name, const Instance *i)
     if (!b)
         rt_fail_memory(rt, sizeof *b);
     char options[128];
-    snprintf(options, sizeof options, "-cl-std=CL1.2 %s", rt->fp_options);
+    snprintf(options, sizeof options, "-cl-std=CL1.2 -w %s", rt->fp_options);
     const char *const keys[] = {rt->device_id, options, t->at};
     b->name = name;
     b->key = cache_key(keys, 3);
