@@ -246,6 +246,7 @@ static void compile_kernel(const Plan *plan, const PlanKernel *k)
     StrBuf text = {0};
     strbuf_add(&text, "#include \"dp_scalar.h\"\n");
     add_template(&text, "kernels/common.cl");
+    add_template(&text, "kernels/segments.cl");
     emit_kernel_source(&text, plan, k);
     add_kernel_templates(&text, k->kind);
     write_file("k.cl", &text);
@@ -254,7 +255,7 @@ static void compile_kernel(const Plan *plan, const PlanKernel *k)
     for (size_t i = 0; i < sizeof options / sizeof *options; i++) {
         char command[512];
         snprintf(command, sizeof command, "clang -x cl -cl-std=CL1.2 -target spir64 -fsyntax-only -Xclang -finclude-default-header "
-                 "-Werror -I runtime/include -DDP_WG=128 -DDP_VAL_BYTES=%u %s %%s/k.cl", k->val_bytes, options[i]);
+                 "-Werror -I runtime/include -DDP_WG=128 -DDP_LANES=0 -DDP_VAL_BYTES=%u %s %%s/k.cl", k->val_bytes, options[i]);
         if (!run(command))
             fail_msg("kernel %s does not compile with %s:\n%s", k->name, options[i], text.text);
     }
