@@ -1,13 +1,15 @@
 #!/bin/sh
-# Compiles and runs every example on its own test inputs: run_all.sh path/to/dpc
+# Compiles and runs every example, or those named, on its own input: run_all.sh path/to/dpc [NAME...]
 set -u
 dpc=$(cd "$(dirname "$1")" && pwd)/$(basename "$1")
+shift
 cd "$(dirname "$0")"
+[ $# -gt 0 ] || set -- */
 status=0
-for dir in */; do
+for dir; do
     name=${dir%/}
     [ -e "$name/$name.in" ] || continue
-    printf '%-14s ' "$name"
+    printf '%-18s ' "$name"
     if "$dpc" run "$name/$name.dp" <"$name/$name.in" >"/tmp/dpc-demo.$$" 2>&1; then
         if cmp -s "/tmp/dpc-demo.$$" "$name/$name.out"; then
             cut -c1-100 "/tmp/dpc-demo.$$"
