@@ -370,7 +370,9 @@ static void arguments(Formatter *f, const Expr *fn, uint32_t first, Expr *const 
         place(f, arg, below_first ? at(first_arg, 0) : at(first, 2));
         or_place(f, arg, at(first, 2));
         or_place(f, arg, indented(base, 2));
-        may_break(f, arg, node, i == 0 ? 1 : 0, false);
+        may_break(f, arg, node, 0, false);
+        if (i == 0) /* rather break inside it */
+            f->tokens[arg].level = LAST_RESORT;
         expr(f, args[i], arg, base);
         arg = last_of(f, args[i], arg) + 1;
     }
@@ -453,7 +455,6 @@ static void branch(Formatter *f, const Expr *e, uint32_t word, uint32_t head, Pl
 {
     bool leads = f->tokens[word].newline;
     place(f, word, at(head, 0));
-    or_place(f, word, at(head, 2));
     place(f, word + 1, leads ? at(word, 2) : at(head, 2));
     expr(f, e, word + 1, leads ? at(word, 0) : base);
 }
@@ -477,7 +478,6 @@ static void if_else(Formatter *f, const Expr *e, uint32_t first, Place base)
             return;
         }
         place(f, otherwise, at(head, 0));
-        or_place(f, otherwise, at(head, 2));
         e = last;
         word = otherwise + 1;
     }
