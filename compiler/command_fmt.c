@@ -87,7 +87,8 @@ static int format_file(const char *path, bool check)
         if (result == FMT_OK)
             status = put_result(path, s->files.at[file], &text, check);
         else if (result == FMT_INTERNAL)
-            fprintf(stderr, "dpc: internal error: formatting would change the meaning of %s; it is left as it is\n", path);
+            fprintf(stderr, "dpc: internal error: formatting would change the meaning of %s; it stays as it is\n",
+                    path);
     }
     strbuf_free(&text);
     session_destroy(s);

@@ -3,7 +3,10 @@
 
 /* ---- columns ---- */
 
-static int column_of(const Formatter *f, Place p) { return (p.token == NOWHERE ? 0 : (int)f->tokens[p.token].at) + p.delta; }
+static int column_of(const Formatter *f, Place p)
+{
+    return (p.token == NOWHERE ? 0 : (int)f->tokens[p.token].at) + p.delta;
+}
 
 static int author_column(const Formatter *f, Place p)
 {

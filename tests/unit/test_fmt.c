@@ -172,6 +172,7 @@ static void test_files(void **state)
     StrBuf out = {0};
     assert_int_equal(format("empty.dp", "", 0, &out), FMT_OK);
     assert_int_equal(out.n, 0);
+    strbuf_free(&out);
     expect("-- only a comment", "-- only a comment\n");
     expect("\xef\xbb\xbf" "def k=1\r\n\r\n\r\n\r\n-- end  \r\n", "def k = 1\n\n-- end\n");
     expect("\n\n--|doc\n\ndef k=1 --why\n\n", "--|doc\n\ndef k = 1  --why\n");
