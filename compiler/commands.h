@@ -16,6 +16,7 @@ int command_build(int argc, char **argv);
 int command_run(int argc, char **argv);
 int command_check(int argc, char **argv);
 int command_test(int argc, char **argv);
+int command_fmt(int argc, char **argv);
 int command_dump(int argc, char **argv);
 int command_devices(int argc, char **argv);
 

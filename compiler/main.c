@@ -18,6 +18,7 @@ static const char help[] =
     "  dpc run --eval=E f.dp ARG...    runs on an interpreter: E is core, fused or flat\n"
     "  dpc check f.dp...               reports errors and warnings only\n"
     "  dpc test [--eval=E,...] f.dp... runs the tests in the comments: on core, fused, flat and device\n"
+    "  dpc fmt [--check] f.dp...       formats in place (- is standard input); --check lists what would change\n"
     "  dpc dump --stage=S f.dp         prints a stage: ast types core fused flat plan opencl host\n"
     "  dpc devices                     lists the OpenCL devices\n"
     "  dpc --version | help\n"
@@ -71,8 +72,8 @@ typedef struct Command {
 static const Command commands[] = {
     {"build", command_build},     {"run", command_run},         {"check", command_check},
     {"test", command_test},       {"dump", command_dump},       {"devices", command_devices},
-    {"help", command_help},       {"--help", command_help},     {"-h", command_help},
-    {"version", command_version}, {"--version", command_version},
+    {"fmt", command_fmt},         {"help", command_help},       {"--help", command_help},
+    {"-h", command_help},         {"version", command_version}, {"--version", command_version},
 };
 
 /* ---- the passes recurse over syntax trees as deep as the parser lets through: a stack of their own ---- */

@@ -58,6 +58,17 @@ expect 2 'type.dp:1:' "$dpc" check type.dp
 expect 2 'syntax.dp:1:' "$dpc" check f.dp syntax.dp
 expect 0 '' "$dpc" check f.dp
 expect 2 'type.dp:1:' "$dpc" build type.dp
+printf 'def  k=1' >messy.dp
+expect 2 'takes the names' "$dpc" fmt
+expect 2 'no option --fast' "$dpc" fmt --fast messy.dp
+expect 2 'cannot read none.dp' "$dpc" fmt none.dp
+expect 2 'syntax.dp:1:' "$dpc" fmt syntax.dp
+expect 1 'messy.dp' "$dpc" fmt --check f.dp messy.dp
+expect 0 'def  k=1' cat messy.dp
+expect 0 '' "$dpc" fmt messy.dp
+expect 0 'def k = 1' cat messy.dp
+expect 0 '' "$dpc" fmt --check messy.dp
+feed 'def  k=1' 0 'def k = 1' "$dpc" fmt -
 expect 2 'does not end in .dp' "$dpc" build f
 expect 2 '--stage takes' "$dpc" dump --stage=none f.dp
 for stage in ast types core fused flat plan opencl host; do expect 0 'main' "$dpc" dump --stage=$stage f.dp; done

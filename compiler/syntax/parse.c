@@ -1,5 +1,6 @@
 /* The way into scanner and parser. */
 #include "syntax/build.h"
+#include "syntax/tokens.h"
 
 #include "parser.h"
 
@@ -10,6 +11,7 @@ struct yy_buffer_state;
 int dp_yylex_init_extra(ParseState *extra, yyscan_t *scanner);
 int dp_yylex_destroy(yyscan_t scanner);
 struct yy_buffer_state *dp_yy_scan_bytes(const char *bytes, int n, yyscan_t scanner);
+int dp_yylex(DP_YYSTYPE *value, Span *at, yyscan_t scanner);
 
 /* A NUL byte means that this is no text; the generated scanner would be slow on many of them. */
 static bool reject_binary(ParseState *p, const SourceFile *file) {
@@ -20,18 +22,23 @@ static bool reject_binary(ParseState *p, const SourceFile *file) {
     return true;
 }
 
-static void run_parser(ParseState *p) {
+static bool open_scanner(ParseState *p, yyscan_t *scanner) {
     const SourceFile *file = p->session->files.at[p->file];
-    if (reject_binary(p, file)) return;
+    if (reject_binary(p, file)) return false;
     bool has_byte_order_mark = file->length >= 3 && memcmp(file->text, "\xef\xbb\xbf", 3) == 0;
-    yyscan_t scanner;
     p->offset = has_byte_order_mark ? 3 : 0;
     p->value_end = UINT32_MAX;
-    if (dp_yylex_init_extra(p, &scanner) != 0) {
+    if (dp_yylex_init_extra(p, scanner) != 0) {
         diag_error(p->session, (Span){p->file, 0, 0}, "out of memory");
-        return;
+        return false;
     }
-    dp_yy_scan_bytes(file->text + p->offset, (int)(file->length - p->offset), scanner);
+    dp_yy_scan_bytes(file->text + p->offset, (int)(file->length - p->offset), *scanner);
+    return true;
+}
+
+static void run_parser(ParseState *p) {
+    yyscan_t scanner;
+    if (!open_scanner(p, &scanner)) return;
     dp_yyparse(p, scanner);
     check_leaves(p);
     dp_yylex_destroy(scanner);
@@ -52,4 +59,19 @@ TypeExpr *parse_type_text(Session *s, const char *text, AstIds *ids) {
     run_parser(&p);
     if (!p.type) p.type = build_type(&p, (Span){file, 0, 0}, (TypeExpr){.kind = TE_TUPLE});
     return p.type;
+}
+
+void scan_tokens(Session *s, uint32_t file, TokenList *out) {
+    AstIds ids = {0, 0};
+    ParseState p = {.session = s, .ids = &ids, .file = file};
+    yyscan_t scanner;
+    if (!open_scanner(&p, &scanner)) return;
+    Token token;
+    DP_YYSTYPE value;
+    do {
+        token.kind = dp_yylex(&value, &token.span, scanner);
+        vec_push(s->arena, out, token);
+    } while (token.kind != T_END);
+    dp_yylex_destroy(scanner);
+    strbuf_free(&p.doc);
 }
