@@ -23,9 +23,9 @@ static const char help[] =
     "  dpc devices                     lists the OpenCL devices\n"
     "  dpc --version | help\n"
     "\n"
-    "An ARG is a literal ('[1, 2, 3]') or a file (.txt .in .npy .mtx); what the command line leaves out is read from\n"
-    "standard input. Options of programs: --entry NAME, -o FILE, --device NAME, --platform NAME, --list-devices,\n"
-    "-r N, -t FILE, --profile, --help.\n"
+    "An ARG is a literal ('[1, 2, 3]') or a file (.txt .in .npy .mtx .csv .pgm .ppm .png .dpv); what the command\n"
+    "line leaves out is read from standard input. Options of programs: --entry NAME, -o FILE, --device NAME,\n"
+    "--platform NAME, --list-devices, -r N, -t FILE, --profile, --help.\n"
     "Exit status: 0, 1 the program's own error or a failing test, 2 usage or compile error, 3 out of memory,\n"
     "4 device error. Environment: CC, CFLAGS, DPC_HOME, DPC_CHECK=1 (checks after every pass), NO_COLOR.\n";
 

@@ -96,6 +96,12 @@ for e in core fused flat; do
     expect 1 'error: index 4 out of bounds for length 1' $run --entry at '[1.5]' 4
     expect 0 '' $run --entry matrix -o out.npy '[[1, 2], [3, 4]]'
     expect 0 '[[4.0, 8.0], [12.0, 16.0]]' $run --entry matrix out.npy
+    for ending in dpv mtx; do
+        expect 0 '' $run --entry matrix -o out.$ending '[[1, 2], [3, 4]]'
+        expect 0 '[[4.0, 8.0], [12.0, 16.0]]' $run --entry matrix out.$ending
+    done
+    printf '1\n2\n' >xs.csv
+    expect 0 '[3, 4]' $run xs.csv 2
     expect 2 'differ in length' $run --entry matrix -o ragged.npy '[[1], [3, 4]]'
     [ -e ragged.npy ] && expect 0 'ragged.npy must not be left behind' false
 done

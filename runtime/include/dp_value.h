@@ -57,8 +57,9 @@ typedef struct DpReader { const char *path; const char *text; size_t n, at; uint
 bool dp_read_text(DpReader *r, const DpType *t, DpLeaf *leaves, char *error, size_t error_bytes);
 /* Only white space and comments left? */
 bool dp_reader_done(DpReader *r);
-/* Reads a file by its name's ending: .npy, .mtx, else text (.txt .in, one value and nothing behind it). Sizes declared by
- * a file are checked against its actual length before anything is allocated. */
+/* Reads a file by its name's ending: .npy .mtx .csv .pgm .ppm .png .dpv (see docs/values.md), else text (.txt .in, one
+ * value and nothing behind it). Sizes declared by a file are checked against its actual length before anything is
+ * allocated. A wrong file's message says where: "path:line: …", or "path: at byte N: …". */
 bool dp_read_file(const char *path, const DpType *t, DpLeaf *leaves, char *error, size_t error_bytes);
 /* A whole file in memory (NUL-terminated behind its end); NULL and errno on failure. "-" is standard input. */
 char *dp_slurp(const char *path, size_t *n);
@@ -67,7 +68,7 @@ char *dp_slurp(const char *path, size_t *n);
 /* One value on one line, without the newline: floats with the fewest digits that read back the same (always with a
  * point or exponent, or nan/inf/-inf), [u8] as a string literal, other empty sequences as []. */
 void dp_write_text(FILE *out, const DpType *t, const DpLeaf *leaves);
-/* By the name's ending: .npy (regular arrays), else text with a newline. Written to a temporary file and renamed, so
+/* By the name's ending, as for reading; else text with a newline. Written to a temporary file and renamed, so
  * that no partial result is left. */
 bool dp_write_file(const char *path, const DpType *t, const DpLeaf *leaves, char *error, size_t error_bytes);
 

@@ -9,22 +9,26 @@
 
 /* ---- names ---- */
 
-DpFormat dp_format_of(const char *path, bool *known)
+static DpReadFormat read_single_text;
+static DpWriteFormat write_line;
+
+static const DpFormat formats[] = {
+    {".txt", read_single_text, write_line}, {".in", read_single_text, write_line}, {".npy", dp_read_npy, dp_write_npy},
+    {".mtx", dp_read_mtx, dp_write_mtx},    {".csv", dp_read_csv, dp_write_csv},   {".pgm", dp_read_pnm, dp_write_pgm},
+    {".ppm", dp_read_pnm, dp_write_ppm},    {".png", dp_read_png, dp_write_png},   {".dpv", dp_read_dpv, dp_write_dpv},
+};
+
+const DpFormat *dp_format_of(const char *path, bool *known)
 {
-    static const struct { const char *ending; DpFormat format; } formats[] = {
-        {".txt", DP_FORMAT_TEXT},        {".in", DP_FORMAT_TEXT},         {".npy", DP_FORMAT_NPY},
-        {".mtx", DP_FORMAT_MTX},         {".csv", DP_FORMAT_UNSUPPORTED}, {".pgm", DP_FORMAT_UNSUPPORTED},
-        {".ppm", DP_FORMAT_UNSUPPORTED}, {".png", DP_FORMAT_UNSUPPORTED}, {".dpv", DP_FORMAT_UNSUPPORTED},
-    };
     const char *slash = strrchr(path, '/');
     const char *ending = strrchr(slash ? slash : path, '.');
     *known = false;
     for (size_t i = 0; ending && i < sizeof formats / sizeof *formats; i++)
         if (strcmp(ending, formats[i].ending) == 0) {
             *known = true;
-            return formats[i].format;
+            return &formats[i];
         }
-    return DP_FORMAT_TEXT;
+    return &formats[0];
 }
 
 /* ---- reading ---- */
@@ -87,30 +91,22 @@ static bool read_single_text(const char *path, const char *text, size_t n, const
 bool dp_read_file(const char *path, const DpType *t, DpLeaf *leaves, char *error, size_t error_bytes)
 {
     DpError e = {error, error_bytes};
-    bool known, ok = false;
-    DpFormat format = dp_format_of(path, &known);
-    if (format == DP_FORMAT_UNSUPPORTED)
-        return dp_error(e, "%s: files with this ending cannot be read yet", path);
+    bool known;
+    const DpFormat *format = dp_format_of(path, &known);
     size_t n;
     char *bytes = dp_slurp(path, &n);
     if (!bytes)
         return dp_error(e, "%s: %s", path, strerror(errno));
-    switch (format) {
-    case DP_FORMAT_NPY: ok = dp_read_npy(path, bytes, n, t, leaves, e); break;
-    case DP_FORMAT_MTX: ok = dp_read_mtx(path, bytes, n, t, leaves, e); break;
-    case DP_FORMAT_TEXT: ok = read_single_text(path, bytes, n, t, leaves, e); break;
-    case DP_FORMAT_UNSUPPORTED: break;
-    }
+    bool ok = format->read(path, bytes, n, t, leaves, e);
     free(bytes);
     return ok;
 }
 
 /* ---- writing ---- */
 
-static bool write_value(FILE *out, DpFormat format, const DpType *t, const DpLeaf *leaves, DpError e)
+static bool write_line(FILE *out, const DpType *t, const DpLeaf *leaves, DpError e)
 {
-    if (format == DP_FORMAT_NPY)
-        return dp_write_npy(out, t, leaves, e);
+    (void)e;
     dp_write_text(out, t, leaves);
     fputc('\n', out);
     return true;
@@ -151,13 +147,13 @@ static FILE *open_temporary(char *name)
     return out;
 }
 
-static bool write_renamed(const char *path, char *temporary, DpFormat format, const DpType *t, const DpLeaf *leaves,
+static bool write_renamed(const char *path, char *temporary, const DpFormat *format, const DpType *t, const DpLeaf *leaves,
                           DpError e)
 {
     FILE *out = open_temporary(temporary);
     if (!out)
         return dp_error(e, "%s: cannot write: %s", path, strerror(errno));
-    bool ok = finish(out, write_value(out, format, t, leaves, e), path, e);
+    bool ok = finish(out, format->write(out, t, leaves, e), path, e);
     if (ok && rename(temporary, path) != 0)
         ok = dp_error(e, "%s: cannot write: %s", path, strerror(errno));
     if (!ok)
@@ -169,14 +165,12 @@ bool dp_write_file(const char *path, const DpType *t, const DpLeaf *leaves, char
 {
     DpError e = {error, error_bytes};
     bool known;
-    DpFormat format = dp_format_of(path, &known);
-    if (format == DP_FORMAT_UNSUPPORTED || format == DP_FORMAT_MTX)
-        return dp_error(e, "%s: files with this ending cannot be written yet", path);
+    const DpFormat *format = dp_format_of(path, &known);
     if (is_special(path)) {
         FILE *out = fopen(path, "wb");
         if (!out)
             return dp_error(e, "%s: cannot write: %s", path, strerror(errno));
-        return finish(out, write_value(out, format, t, leaves, e), path, e);
+        return finish(out, format->write(out, t, leaves, e), path, e);
     }
     size_t n = strlen(path) + 8;
     char *temporary = malloc(n);

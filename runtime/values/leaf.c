@@ -81,6 +81,34 @@ bool dp_build_scalar(DpBuilder *b, uint64_t bits)
     return true;
 }
 
+/* lens[0] = {d0}, lens[1] = d0 times d1, … */
+bool dp_leaf_make(DpLeaf *leaf, const uint64_t *shape)
+{
+    uint64_t n = 1;
+    for (uint32_t level = 0; level < leaf->rank; level++) {
+        leaf->lens[level] = dp_alloc_array(n, sizeof(uint64_t));
+        if (!leaf->lens[level])
+            return false;
+        leaf->nlens[level] = n;
+        for (uint64_t i = 0; i < n; i++) leaf->lens[level][i] = shape[level];
+        n *= shape[level];
+    }
+    leaf->ndata = n;
+    leaf->data = dp_alloc_array(n, dp_scalar_bytes(leaf->scalar));
+    return leaf->data != NULL;
+}
+
+bool dp_leaf_shape(const DpLeaf *leaf, uint64_t *shape)
+{
+    for (uint32_t level = 0; level < leaf->rank; level++) {
+        shape[level] = leaf->nlens[level] ? leaf->lens[level][0] : 0;
+        for (uint64_t i = 1; i < leaf->nlens[level]; i++)
+            if (leaf->lens[level][i] != shape[level])
+                return false;
+    }
+    return true;
+}
+
 bool dp_type_is_regular(const DpType *t, DpScalar *scalar, uint32_t *rank)
 {
     *rank = 0;

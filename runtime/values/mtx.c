@@ -405,20 +405,24 @@ static bool read_array(Mtx *m, DpLeaf *leaf)
 
 /* ---- files ---- */
 
-/* [[(i, t)]] or [[t]], t a number? */
-static bool check_type(Mtx *m, const DpType *t)
+bool dp_mtx_type(const DpType *t, bool *coordinate)
 {
     const DpType *item = t->kind == DP_T_ARRAY && t->element->kind == DP_T_ARRAY ? t->element->element : NULL;
-    bool pair = item && item->kind == DP_T_TUPLE && item->n == 2 && item->items[0]->kind == DP_T_SCALAR;
-    const DpType *value = pair ? item->items[1] : item;
-    bool ok = value && value->kind == DP_T_SCALAR && value->scalar != DP_BOOL && pair == m->coordinate;
-    if (ok && pair)
-        ok = item->items[0]->scalar != DP_BOOL && !dp_scalar_is_float(item->items[0]->scalar);
-    if (!ok)
+    *coordinate = item && item->kind == DP_T_TUPLE && item->n == 2 && item->items[0]->kind == DP_T_SCALAR &&
+                  item->items[0]->scalar != DP_BOOL && !dp_scalar_is_float(item->items[0]->scalar);
+    const DpType *value = *coordinate ? item->items[1] : item;
+    return value && value->kind == DP_T_SCALAR && value->scalar != DP_BOOL;
+}
+
+static bool check_type(Mtx *m, const DpType *t)
+{
+    bool coordinate;
+    if (!dp_mtx_type(t, &coordinate) || coordinate != m->coordinate)
         return dp_error(m->error, "%s: a Matrix Market file in %s format gives %s, which is not this parameter's type",
                         m->path, m->coordinate ? "coordinate" : "array",
                         m->coordinate ? "rows [[(i, t)]] of column and number" : "[[t]] of numbers");
-    m->scalar = value->scalar;
+    const DpType *item = t->element->element;
+    m->scalar = coordinate ? item->items[1]->scalar : item->scalar;
     if (m->field == FIELD_REAL && !dp_scalar_is_float(m->scalar))
         return dp_error(m->error, "%s: the file holds real numbers, but %s are wanted", m->path,
                         dp_scalar_name(m->scalar));

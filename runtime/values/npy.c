@@ -2,8 +2,8 @@
  *
  *     {'descr': '<f4', 'fortran_order': False, 'shape': (3, 2), }
  *
- * A file holds one regular array of one scalar type. Nothing is allocated before the shape has been found to
- * agree with the size of the file. */
+ * A file holds one regular array of one scalar type, in either order of bytes. Nothing is allocated before the
+ * shape has been found to agree with the size of the file. */
 #include "values.h"
 
 #include <stdlib.h>
@@ -13,29 +13,24 @@ typedef struct Npy {
     const char *path;
     DpError error;
     const char *text; /* the header */
-    size_t n, at;
+    size_t n, at, start; /* start: where it begins in the file */
     char descr[8];
-    bool has_descr, has_shape, has_order, fortran;
+    bool has_descr, has_shape, has_order, fortran, swapped;
     uint64_t shape[DP_MAX_RANK];
     uint32_t rank;
 } Npy;
 
-static const char *const type_codes[DP_SCALAR_COUNT] = {"|b1", "|i1", "<i2", "<i4", "<i8", "|u1",
-                                                        "<u2", "<u4", "<u8", "<f4", "<f8"};
+/* Behind the order of bytes: < little endian, > big endian, = the machine's, | where it means nothing. */
+static const char *const type_codes[DP_SCALAR_COUNT] = {"b1", "i1", "i2", "i4", "i8", "u1", "u2", "u4", "u8", "f4", "f8"};
 
-static bool is_little_endian(void)
-{
-    const uint16_t one = 1;
-    uint8_t first;
-    memcpy(&first, &one, 1);
-    return first == 1;
-}
+static char host_order(DpScalar s) { return dp_scalar_bytes(s) == 1 ? '|' : dp_host_is_little() ? '<' : '>'; }
 
 /* ---- the header ---- */
 
 static bool bad_header(Npy *f, const char *what)
 {
-    return dp_error(f->error, "%s: not a valid .npy file: %s", f->path, what);
+    return dp_error(f->error, "%s: at byte %llu: not a valid .npy file: %s", f->path,
+                    (unsigned long long)(f->start + f->at), what);
 }
 
 static void skip_blanks(Npy *f)
@@ -155,9 +150,11 @@ static bool read_header(Npy *f, const char *bytes, size_t n, size_t *data)
     const uint8_t *b = (const uint8_t *)bytes;
     if (n < 10 || memcmp(bytes, "\x93NUMPY", 6) != 0)
         return bad_header(f, "it does not begin as one");
+    f->start = 6;
     if (b[6] < 1 || b[6] > 3)
         return bad_header(f, "unknown version");
     size_t start = b[6] == 1 ? 10 : 12;
+    f->start = 8;
     if (n < start)
         return bad_header(f, "it is cut off");
     uint64_t length = b[8] | (uint64_t)b[9] << 8;
@@ -165,6 +162,7 @@ static bool read_header(Npy *f, const char *bytes, size_t n, size_t *data)
         length |= (uint64_t)b[10] << 16 | (uint64_t)b[11] << 24;
     if (length > n - start)
         return bad_header(f, "it is cut off");
+    f->start = start;
     f->text = bytes + start;
     f->n = (size_t)length;
     *data = start + (size_t)length;
@@ -176,11 +174,13 @@ static bool read_header(Npy *f, const char *bytes, size_t n, size_t *data)
 static bool check_type(Npy *f, DpScalar scalar, uint32_t rank)
 {
     const char *want = type_codes[scalar];
-    bool one_byte = dp_scalar_bytes(scalar) == 1; /* where the order of bytes means nothing */
-    bool same = strcmp(f->descr, want) == 0 || (strcmp(f->descr + 1, want + 1) == 0 && (one_byte || f->descr[0] == '='));
-    if (!f->descr[0] || !same)
-        return dp_error(f->error, "%s: expected elements of type %s ('%s'), found '%s'", f->path, dp_scalar_name(scalar),
-                        want, f->descr);
+    bool one_byte = dp_scalar_bytes(scalar) == 1;
+    char order = f->descr[0], host = host_order(scalar);
+    bool known = order == '<' || order == '>' || order == '=' || (order == '|' && one_byte);
+    if (!known || strcmp(f->descr + 1, want) != 0)
+        return dp_error(f->error, "%s: expected elements of type %s ('%c%s'), found '%s'", f->path,
+                        dp_scalar_name(scalar), host, want, f->descr);
+    f->swapped = !one_byte && order != '=' && order != host;
     if (f->rank != rank)
         return dp_error(f->error, "%s: expected %u dimension%s, found %u", f->path, rank, rank == 1 ? "" : "s", f->rank);
     return true;
@@ -203,23 +203,6 @@ static bool check_sizes(Npy *f, uint64_t file_bytes, uint64_t data_bytes, uint32
         return bad_header(f, "the file is larger than the shape");
     *count = n;
     return true;
-}
-
-/* lens[0] = {d0}, lens[1] = d0 times d1, … */
-static bool make_lengths(DpLeaf *leaf, const uint64_t *shape)
-{
-    uint64_t n = 1;
-    for (uint32_t level = 0; level < leaf->rank; level++) {
-        leaf->lens[level] = dp_alloc_array(n, sizeof(uint64_t));
-        if (!leaf->lens[level])
-            return false;
-        leaf->nlens[level] = n;
-        for (uint64_t i = 0; i < n; i++) leaf->lens[level][i] = shape[level];
-        n *= shape[level];
-    }
-    leaf->ndata = n;
-    leaf->data = dp_alloc_array(n, dp_scalar_bytes(leaf->scalar));
-    return leaf->data != NULL;
 }
 
 /* Elements in the order of the last index (C), from a file in the order of the first (Fortran). */
@@ -246,6 +229,8 @@ static void copy_elements(const Npy *f, DpLeaf *leaf, const char *data)
         copy_fortran(f, leaf, data);
     else if (leaf->ndata)
         memcpy(leaf->data, data, (size_t)leaf->ndata * dp_scalar_bytes(leaf->scalar));
+    if (f->swapped)
+        dp_swap_bytes(leaf->data, leaf->ndata, dp_scalar_bytes(leaf->scalar));
     if (leaf->scalar == DP_BOOL)
         for (uint64_t i = 0; i < leaf->ndata; i++) ((uint8_t *)leaf->data)[i] = ((uint8_t *)leaf->data)[i] != 0;
 }
@@ -259,13 +244,11 @@ bool dp_read_npy(const char *path, const char *bytes, size_t n, const DpType *t,
     uint64_t count = 0;
     if (!dp_type_is_regular(t, &scalar, &rank))
         return dp_error(e, "%s: a .npy file holds an array of scalars, which is not this parameter's type", path);
-    if (!is_little_endian())
-        return dp_error(e, "%s: .npy files are supported on little-endian machines only", path);
     if (!read_header(&f, bytes, n, &data) || !check_type(&f, scalar, rank) ||
         !check_sizes(&f, n, n - data, dp_scalar_bytes(scalar), &count))
         return false;
     dp_leaves_init(leaves, t);
-    if (!make_lengths(leaves, f.shape)) {
+    if (!dp_leaf_make(leaves, f.shape)) {
         dp_leaves_free(leaves, 1);
         return dp_error_memory(e, path);
     }
@@ -275,24 +258,12 @@ bool dp_read_npy(const char *path, const char *bytes, size_t n, const DpType *t,
 
 /* ---- writing ---- */
 
-/* The shape, if all sequences of a level have the same length. */
-static bool find_shape(const DpLeaf *leaf, uint64_t *shape)
-{
-    for (uint32_t level = 0; level < leaf->rank; level++) {
-        shape[level] = leaf->nlens[level] ? leaf->lens[level][0] : 0;
-        for (uint64_t i = 1; i < leaf->nlens[level]; i++)
-            if (leaf->lens[level][i] != shape[level])
-                return false;
-    }
-    return true;
-}
-
 /* The header is padded with blanks, so that the data begin at a multiple of 64. */
 static void write_header(FILE *out, const DpLeaf *leaf, const uint64_t *shape)
 {
     char text[512], padded[640];
-    size_t n = (size_t)snprintf(text, sizeof text, "{'descr': '%s', 'fortran_order': False, 'shape': (",
-                                type_codes[leaf->scalar]);
+    size_t n = (size_t)snprintf(text, sizeof text, "{'descr': '%c%s', 'fortran_order': False, 'shape': (",
+                                host_order(leaf->scalar), type_codes[leaf->scalar]);
     for (uint32_t i = 0; i < leaf->rank; i++)
         n += (size_t)snprintf(text + n, sizeof text - n, "%s%llu%s", i ? ", " : "", (unsigned long long)shape[i],
                               leaf->rank == 1 ? "," : "");
@@ -314,7 +285,7 @@ bool dp_write_npy(FILE *out, const DpType *t, const DpLeaf *leaf, DpError e)
     uint32_t rank;
     if (!dp_type_is_regular(t, &scalar, &rank))
         return dp_error(e, "a .npy file holds an array of scalars, which the result is not");
-    if (!find_shape(leaf, shape))
+    if (!dp_leaf_shape(leaf, shape))
         return dp_error(e, "a .npy file holds regular arrays, but rows of the result differ in length");
     write_header(out, leaf, shape);
     if (leaf->ndata)

@@ -118,3 +118,24 @@ uint64_t dp_bits_of_double(DpScalar s, double x)
     memcpy(&bits, &x, sizeof bits);
     return bits;
 }
+
+/* ---- the order of bytes ---- */
+
+bool dp_host_is_little(void)
+{
+    const uint16_t one = 1;
+    uint8_t first;
+    memcpy(&first, &one, 1);
+    return first == 1;
+}
+
+void dp_swap_bytes(void *data, uint64_t n, size_t bytes)
+{
+    uint8_t *at = data;
+    for (uint64_t i = 0; i < n; i++, at += bytes)
+        for (size_t k = 0; k < bytes / 2; k++) {
+            uint8_t byte = at[k];
+            at[k] = at[bytes - 1 - k];
+            at[bytes - 1 - k] = byte;
+        }
+}

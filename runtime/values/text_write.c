@@ -7,7 +7,7 @@
 
 /* ---- output, collected in a buffer ---- */
 
-enum { OUT_BYTES = 1 << 14, MARGIN = 64 };
+enum { OUT_BYTES = 1 << 14 };
 
 typedef struct TextOut {
     FILE *file;
@@ -39,7 +39,7 @@ static void put_text(TextOut *out, const char *text) { put(out, text, strlen(tex
 
 /* ---- scalars ---- */
 
-static void put_integer(TextOut *out, uint64_t magnitude, bool negative)
+static size_t print_integer(char *text, uint64_t magnitude, bool negative)
 {
     char digits[24];
     size_t at = sizeof digits;
@@ -47,7 +47,8 @@ static void put_integer(TextOut *out, uint64_t magnitude, bool negative)
     while ((magnitude /= 10) > 0);
     if (negative)
         digits[--at] = '-';
-    put(out, digits + at, sizeof digits - at);
+    memcpy(text, digits + at, sizeof digits - at);
+    return sizeof digits - at;
 }
 
 static bool reads_back(const char *text, double x, bool single)
@@ -69,59 +70,58 @@ static void shortest(char *text, size_t bytes, double x, bool single)
 }
 
 /* Lays the digits out: 0.001, 1.0, 1234.5, 1e20, 1.5e-7. */
-static void put_digits(TextOut *out, const char *digits, size_t n, int exponent)
+static size_t print_digits(char *text, size_t bytes, const char *digits, size_t n, int exponent)
 {
-    char text[MARGIN];
     size_t at = 0;
     bool positional = exponent >= -5 && exponent < 16;
     int point = positional ? exponent + 1 : 1; /* digits before the point */
     if (point <= 0) {
-        at += (size_t)snprintf(text, sizeof text, "0.%.*s%s", -point, "00000", digits);
+        at += (size_t)snprintf(text, bytes, "0.%.*s%s", -point, "00000", digits);
     } else {
         for (int i = 0; i < point; i++) text[at++] = (size_t)i < n ? digits[i] : '0';
         if ((size_t)point < n || positional)
-            at += (size_t)snprintf(text + at, sizeof text - at, ".%s", (size_t)point < n ? digits + point : "0");
+            at += (size_t)snprintf(text + at, bytes - at, ".%s", (size_t)point < n ? digits + point : "0");
     }
     if (!positional)
-        at += (size_t)snprintf(text + at, sizeof text - at, "e%d", exponent);
-    put(out, text, at);
+        at += (size_t)snprintf(text + at, bytes - at, "e%d", exponent);
+    return at;
 }
 
-static void put_float(TextOut *out, double x, bool single)
+static size_t print_float(char *text, size_t bytes, double x, bool single)
 {
-    if (isnan(x) || isinf(x)) {
-        put_text(out, isnan(x) ? "nan" : x < 0 ? "-inf" : "inf");
-        return;
-    }
-    if (signbit(x))
-        put_text(out, "-");
-    char text[MARGIN], digits[MARGIN];
-    size_t n = 0;
-    shortest(text, sizeof text, fabs(x), single);
-    const char *s = text;
+    if (isnan(x) || isinf(x))
+        return (size_t)snprintf(text, bytes, "%s", isnan(x) ? "nan" : x < 0 ? "-inf" : "inf");
+    char shown[DP_SCALAR_TEXT], digits[DP_SCALAR_TEXT];
+    size_t n = 0, sign = signbit(x) != 0;
+    shortest(shown, sizeof shown, fabs(x), single);
+    const char *s = shown;
     for (; *s && *s != 'e'; s++)
         if (*s != '.')
             digits[n++] = *s;
     while (n > 1 && digits[n - 1] == '0') n--;
     digits[n] = '\0';
-    put_digits(out, digits, n, *s ? atoi(s + 1) : 0);
+    text[0] = '-';
+    return sign + print_digits(text + sign, bytes - sign, digits, n, *s ? atoi(s + 1) : 0);
+}
+
+size_t dp_print_scalar(char text[DP_SCALAR_TEXT], const DpLeaf *leaf, uint64_t at)
+{
+    DpScalar s = leaf->scalar;
+    if (s == DP_F32)
+        return print_float(text, DP_SCALAR_TEXT, (double)((const float *)leaf->data)[at], true);
+    if (s == DP_F64)
+        return print_float(text, DP_SCALAR_TEXT, ((const double *)leaf->data)[at], false);
+    uint64_t bits = dp_scalar_load(s, leaf->data, at);
+    if (s == DP_BOOL)
+        return (size_t)snprintf(text, DP_SCALAR_TEXT, "%s", bits ? "true" : "false");
+    bool negative = dp_scalar_limit(s, true) > 0 && (int64_t)bits < 0;
+    return print_integer(text, negative ? 0 - bits : bits, negative);
 }
 
 static void put_scalar(TextOut *out, const DpLeaf *leaf, uint64_t at)
 {
-    DpScalar s = leaf->scalar;
-    if (s == DP_F32) {
-        put_float(out, (double)((const float *)leaf->data)[at], true);
-    } else if (s == DP_F64) {
-        put_float(out, ((const double *)leaf->data)[at], false);
-    } else {
-        uint64_t bits = dp_scalar_load(s, leaf->data, at);
-        bool negative = dp_scalar_limit(s, true) > 0 && (int64_t)bits < 0;
-        if (s == DP_BOOL)
-            put_text(out, bits ? "true" : "false");
-        else
-            put_integer(out, negative ? 0 - bits : bits, negative);
-    }
+    char text[DP_SCALAR_TEXT];
+    put(out, text, dp_print_scalar(text, leaf, at));
 }
 
 /* ---- strings ---- */

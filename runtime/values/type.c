@@ -276,3 +276,80 @@ DpType *dp_type_parse(const char *text)
         return discard(t);
     return t;
 }
+
+/* ---- comparing and printing ---- */
+
+bool dp_type_equal(const DpType *a, const DpType *b)
+{
+    if (a->kind != b->kind || a->n != b->n || (a->kind == DP_T_SCALAR && a->scalar != b->scalar))
+        return false;
+    for (uint32_t i = 0; i < a->n; i++) {
+        if (a->names && strcmp(a->names[i], b->names[i]) != 0)
+            return false;
+        if (!a->items[i] != !b->items[i] || (a->items[i] && !dp_type_equal(a->items[i], b->items[i])))
+            return false;
+    }
+    return a->kind != DP_T_ARRAY || dp_type_equal(a->element, b->element);
+}
+
+static void print_type(FILE *out, const DpType *t);
+
+/* A payload: a sum in parentheses. */
+static void print_payload(FILE *out, const DpType *t)
+{
+    bool is_sum = t->kind == DP_T_SUM;
+    fputs(is_sum ? " (" : " ", out);
+    print_type(out, t);
+    fputs(is_sum ? ")" : "", out);
+}
+
+static void print_items(FILE *out, const DpType *t)
+{
+    for (uint32_t i = 0; i < t->n; i++) {
+        fputs(i ? ", " : "", out);
+        if (t->kind == DP_T_RECORD)
+            fprintf(out, "%s: ", t->names[i]);
+        print_type(out, t->items[i]);
+    }
+    fputs(t->kind == DP_T_TUPLE && t->n == 1 ? "," : "", out);
+}
+
+static void print_type(FILE *out, const DpType *t)
+{
+    switch (t->kind) {
+    case DP_T_SCALAR: fputs(dp_scalar_name(t->scalar), out); break;
+    case DP_T_TUPLE:
+    case DP_T_RECORD:
+        fputs(t->kind == DP_T_TUPLE ? "(" : "{", out);
+        print_items(out, t);
+        fputs(t->kind == DP_T_TUPLE ? ")" : "}", out);
+        break;
+    case DP_T_SUM:
+        for (uint32_t i = 0; i < t->n; i++) {
+            fprintf(out, "%s#%s", i ? " | " : "", t->names[i]);
+            if (t->items[i])
+                print_payload(out, t->items[i]);
+        }
+        break;
+    case DP_T_ARRAY:
+        fputc('[', out);
+        print_type(out, t->element);
+        fputc(']', out);
+        break;
+    }
+}
+
+char *dp_type_print(const DpType *t)
+{
+    char *text = NULL;
+    size_t n = 0;
+    FILE *out = open_memstream(&text, &n);
+    if (!out)
+        return NULL;
+    print_type(out, t);
+    bool failed = ferror(out) != 0;
+    if (fclose(out) == 0 && !failed)
+        return text;
+    free(text);
+    return NULL;
+}

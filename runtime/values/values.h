@@ -40,6 +40,13 @@ void dp_scalar_store(DpScalar s, void *data, uint64_t at, uint64_t bits);
 uint64_t dp_scalar_load(DpScalar s, const void *data, uint64_t at);
 uint64_t dp_bits_of_double(DpScalar s, double x); /* s is a float type; rounds */
 
+/* Files have an order of bytes, and so has the machine. */
+bool dp_host_is_little(void);
+void dp_swap_bytes(void *data, uint64_t n, size_t bytes); /* of each of n elements */
+/* The text of a number or bool that reads back the same (floats: with the fewest digits); not terminated. */
+enum { DP_SCALAR_TEXT = 64 };
+size_t dp_print_scalar(char text[DP_SCALAR_TEXT], const DpLeaf *leaf, uint64_t at);
+
 /* ---- literals ---- */
 typedef enum DpLiteral { DP_LIT_OK, DP_LIT_MALFORMED, DP_LIT_KIND, DP_LIT_RANGE, DP_LIT_SUFFIX } DpLiteral;
 /* Reads a number, without its sign, as a value of type s. DP_LIT_KIND: a float where an integer is wanted. */
@@ -55,17 +62,51 @@ typedef struct DpBuilder {
 bool dp_build_length(DpBuilder *b, uint32_t level, uint64_t n);
 bool dp_build_scalar(DpBuilder *b, uint64_t bits);
 
+/* ---- regular leaves ---- */
+/* Allocates the leaf for an array of this shape, with its lengths and without its elements. The shape must have been found
+ * plausible. On failure what was allocated is left to dp_leaves_free. */
+bool dp_leaf_make(DpLeaf *leaf, const uint64_t *shape);
+/* The shape, if all sequences of a level have the same length. */
+bool dp_leaf_shape(const DpLeaf *leaf, uint64_t *shape);
 /* A type that is a nested sequence of one scalar type: [[f32]] gives rank 2. */
 bool dp_type_is_regular(const DpType *t, DpScalar *scalar, uint32_t *rank);
 
-/* ---- formats ---- */
-bool dp_read_npy(const char *path, const char *bytes, size_t n, const DpType *t, DpLeaf *leaves, DpError e);
-bool dp_write_npy(FILE *out, const DpType *t, const DpLeaf *leaf, DpError e);
-bool dp_read_mtx(const char *path, const char *text, size_t n, const DpType *t, DpLeaf *leaves, DpError e);
+/* ---- types ---- */
+bool dp_type_equal(const DpType *a, const DpType *b);
+char *dp_type_print(const DpType *t); /* which dp_type_parse reads; malloc'd, NULL: out of memory */
+/* [u8], a text? */
+static inline bool dp_type_is_string(const DpType *t)
+{
+    return t->kind == DP_T_ARRAY && t->element->kind == DP_T_SCALAR && t->element->scalar == DP_U8;
+}
 
-typedef enum DpFormat { DP_FORMAT_TEXT, DP_FORMAT_NPY, DP_FORMAT_MTX, DP_FORMAT_UNSUPPORTED } DpFormat;
-/* By the ending of the name; *known: the name has an ending that the language lists. */
-DpFormat dp_format_of(const char *path, bool *known);
+/* ---- matrices ---- */
+bool dp_mtx_type(const DpType *t, bool *coordinate); /* [[(i, t)]] or [[t]], t a number? */
+
+/* ---- images: [h][w]u8 is gray, [h][w](u8, u8, u8) is coloured ---- */
+bool dp_image_type(const DpType *t, uint32_t *channels); /* 1 or 3 */
+/* Fills the leaves from h * w * channels samples, pixel by pixel. */
+bool dp_image_store(const char *path, const uint8_t *samples, uint64_t h, uint64_t w, uint32_t channels,
+                    DpLeaf *leaves, DpError e);
+/* The samples of a value, pixel by pixel (malloc'd); NULL and a message where rows differ in length. */
+uint8_t *dp_image_load(const DpLeaf *leaves, uint32_t channels, uint64_t *h, uint64_t *w, DpError e);
+
+/* ---- checksums: CRC-32 as in PNG and zip ---- */
+typedef struct DpCrc { uint32_t table[8][256]; uint32_t state; } DpCrc;
+void dp_crc_begin(DpCrc *c);
+void dp_crc_add(DpCrc *c, const void *bytes, size_t n);
+uint32_t dp_crc_end(DpCrc *c); /* the sum; the next one may be begun by dp_crc_add */
+
+/* ---- formats ---- */
+/* Readers are given the whole file, and leave nothing in the leaves when they fail. Writers' messages lack the path. */
+typedef bool DpReadFormat(const char *path, const char *bytes, size_t n, const DpType *t, DpLeaf *leaves, DpError e);
+typedef bool DpWriteFormat(FILE *out, const DpType *t, const DpLeaf *leaves, DpError e);
+DpReadFormat dp_read_csv, dp_read_dpv, dp_read_mtx, dp_read_npy, dp_read_png, dp_read_pnm;
+DpWriteFormat dp_write_csv, dp_write_dpv, dp_write_mtx, dp_write_npy, dp_write_pgm, dp_write_png, dp_write_ppm;
+
+typedef struct DpFormat { const char *ending; DpReadFormat *read; DpWriteFormat *write; } DpFormat;
+/* By the ending of the name; *known: the name has an ending that the language lists. Text otherwise. */
+const DpFormat *dp_format_of(const char *path, bool *known);
 
 /* ---- text ---- */
 /* Moves past white space and comments. */

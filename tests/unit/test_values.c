@@ -424,7 +424,7 @@ static void test_npy_refused(void **state)
         {"{'descr': '<i4', 'fortran_order': False, 'shape': (2, 4)}", "larger than the file"},
         {"{'descr': '<i4', 'fortran_order': False, 'shape': (2 4)}", "malformed shape"},
         {"{'descr': '<i4', 'fortran_order': False}", "incomplete"},
-        {"{'descr': '>i4', 'fortran_order': False, 'shape': (2, 3)}", "found '>i4'"},
+        {"{'descr': '>i8', 'fortran_order': False, 'shape': (2, 3)}", "found '>i8'"},
         {"{'descr': '<c16', 'fortran_order': False, 'shape': (2, 3)}", "found '<c16'"},
         {"{'descr': [('x', '<i4')], 'fortran_order': False, 'shape': (2, 3)}", "a string is missing"},
         {"{'descr': '<i4", "unterminated"},
@@ -478,7 +478,6 @@ static void test_files(void **state)
     assert_true(dp_write_file("/dev/null", v.type, v.leaves, v.error, sizeof v.error));
     free_value(&v);
     assert_file_refused(state, "z.txt", "i32", "1 2", 3, ":1: expected the end of the input, found 2");
-    assert_file_refused(state, "z.png", "i32", "1", 1, "cannot be read yet");
     v = (Value){.type = dp_type_parse("i32")};
     assert_false(dp_read_file("/nowhere.in", v.type, v.leaves, v.error, sizeof v.error));
     assert_string_equal(v.error, "/nowhere.in: No such file or directory");

@@ -1,0 +1,177 @@
+/* Images as .png files, through libspng, where the build has found it (DPC_HAVE_SPNG).
+ *
+ * Any kind of PNG is read as three channels of eight bits: palettes are looked up, gray is repeated, of 16 bits the
+ * upper half stays, transparency is dropped. As [h][w]u8 a coloured image gives its luma, which of gray is gray. The chunks
+ * are walked through before libspng sees them, so that damage is found with its place. */
+#include "values.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#ifdef DPC_HAVE_SPNG
+#include <spng.h>
+
+typedef struct Png {
+    const char *path;
+    DpError error;
+    const uint8_t *bytes;
+    size_t n, data; /* data: where the first IDAT chunk begins */
+} Png;
+
+static bool fail(const Png *p, size_t at, const char *what)
+{
+    return dp_error(p->error, "%s: at byte %llu: %s", p->path, (unsigned long long)at, what);
+}
+
+/* ---- chunks: length, name, data, checksum of name and data ---- */
+
+static uint32_t big_endian(const uint8_t *b)
+{
+    return (uint32_t)b[0] << 24 | (uint32_t)b[1] << 16 | (uint32_t)b[2] << 8 | b[3];
+}
+
+static bool check_chunk(const Png *p, DpCrc *crc, size_t at)
+{
+    size_t left = p->n - at;
+    if (left < 12)
+        return fail(p, at, "the file is cut off");
+    uint32_t length = big_endian(p->bytes + at);
+    if (length > left - 12)
+        return fail(p, at, "the chunk is larger than the file");
+    dp_crc_add(crc, p->bytes + at + 4, (size_t)length + 4);
+    if (dp_crc_end(crc) != big_endian(p->bytes + at + 8 + length))
+        return fail(p, at, "the chunk is damaged: its checksum is wrong");
+    return true;
+}
+
+static bool check_chunks(Png *p)
+{
+    DpCrc crc;
+    if (p->n < 8 || memcmp(p->bytes, "\x89PNG\r\n\x1a\n", 8) != 0)
+        return fail(p, 0, "not a PNG file: it does not begin as one");
+    dp_crc_begin(&crc);
+    for (size_t at = 8;; at += (size_t)big_endian(p->bytes + at) + 12) {
+        if (!check_chunk(p, &crc, at))
+            return false;
+        const uint8_t *name = p->bytes + at + 4;
+        if (at == 8 && (memcmp(name, "IHDR", 4) != 0 || big_endian(p->bytes + at) != 13))
+            return fail(p, at, "the header is missing");
+        if (memcmp(name, "IDAT", 4) == 0 && !p->data)
+            p->data = at;
+        if (memcmp(name, "IEND", 4) == 0)
+            return p->data != 0 || fail(p, at, "the image is missing");
+    }
+}
+
+/* ---- reading ---- */
+
+/* Deflate makes at most 1032 bytes of one. */
+static bool check_sizes(const Png *p, const struct spng_ihdr *h)
+{
+    static const uint8_t channels[] = {1, 0, 3, 1, 2, 0, 4};
+    uint64_t bits = (uint64_t)(h->color_type < sizeof channels ? channels[h->color_type] : 0) * h->bit_depth;
+    uint64_t row = (h->width * bits + 7) / 8, fits = p->n <= UINT64_MAX / 1032 ? 1032 * (uint64_t)p->n : UINT64_MAX;
+    if (bits == 0 || row == 0 || h->height > fits / row)
+        return fail(p, 8, "the sizes are larger than the file can hold");
+    return true;
+}
+
+static bool fail_spng(const Png *p, int status) { return fail(p, p->data, spng_strerror(status)); }
+
+/* In place: three channels become one. For gray the sum is the sample itself. */
+static void keep_luma(uint8_t *samples, uint64_t count)
+{
+    for (uint64_t i = 0; i < count; i++) {
+        const uint8_t *s = samples + 3 * i;
+        samples[i] = (uint8_t)((299u * s[0] + 587u * s[1] + 114u * s[2] + 500u) / 1000u);
+    }
+}
+
+static bool decode(const Png *p, spng_ctx *ctx, uint32_t channels, DpLeaf *leaves)
+{
+    struct spng_ihdr h;
+    size_t size = 0, memory = p->n + ((size_t)16 << 20); /* for texts and profiles, which nobody looks at */
+    int status = spng_set_chunk_limits(ctx, memory < 0x7fffffff ? memory : 0x7fffffff, memory);
+    status = status ? status : spng_set_png_buffer(ctx, p->bytes, p->n);
+    status = status ? status : spng_get_ihdr(ctx, &h);
+    if (status)
+        return fail_spng(p, status);
+    if (!check_sizes(p, &h))
+        return false;
+    status = spng_decoded_image_size(ctx, SPNG_FMT_RGB8, &size);
+    if (status)
+        return fail_spng(p, status);
+    uint8_t *samples = dp_alloc_array(size, 1);
+    if (!samples)
+        return dp_error_memory(p->error, p->path);
+    status = spng_decode_image(ctx, samples, size, SPNG_FMT_RGB8, 0);
+    if (!status && channels == 1)
+        keep_luma(samples, (uint64_t)h.width * h.height);
+    bool ok = status ? fail_spng(p, status)
+                     : dp_image_store(p->path, samples, h.height, h.width, channels, leaves, p->error);
+    free(samples);
+    return ok;
+}
+
+bool dp_read_png(const char *path, const char *bytes, size_t n, const DpType *t, DpLeaf *leaves, DpError e)
+{
+    Png p = {.path = path, .error = e, .bytes = (const uint8_t *)bytes, .n = n};
+    uint32_t channels;
+    if (!dp_image_type(t, &channels))
+        return dp_error(e, "%s: an image gives [h][w]u8 or [h][w](u8, u8, u8), which is not this parameter's type", path);
+    if (!check_chunks(&p))
+        return false;
+    spng_ctx *ctx = spng_ctx_new(0);
+    bool ok = ctx ? decode(&p, ctx, channels, leaves) : dp_error_memory(e, path);
+    spng_ctx_free(ctx);
+    return ok;
+}
+
+/* ---- writing ---- */
+
+static bool encode(FILE *out, spng_ctx *ctx, uint32_t channels, const uint8_t *samples, uint32_t h, uint32_t w, DpError e)
+{
+    struct spng_ihdr header = {.width = w, .height = h, .bit_depth = 8,
+                               .color_type = channels == 1 ? SPNG_COLOR_TYPE_GRAYSCALE : SPNG_COLOR_TYPE_TRUECOLOR};
+    int status = spng_set_png_file(ctx, out);
+    status = status ? status : spng_set_ihdr(ctx, &header);
+    status = status ? status
+                    : spng_encode_image(ctx, samples, (size_t)h * w * channels, SPNG_FMT_PNG, SPNG_ENCODE_FINALIZE);
+    return status == 0 || dp_error(e, "the .png file cannot be written: %s", spng_strerror(status));
+}
+
+bool dp_write_png(FILE *out, const DpType *t, const DpLeaf *leaves, DpError e)
+{
+    uint32_t channels;
+    uint64_t h, w;
+    if (!dp_image_type(t, &channels))
+        return dp_error(e, "a .png file holds [h][w]u8 or [h][w](u8, u8, u8), which the result is not");
+    uint8_t *samples = dp_image_load(leaves, channels, &h, &w, e);
+    if (!samples)
+        return false;
+    bool fits = h > 0 && w > 0 && h <= 0x7fffffff && w <= 0x7fffffff;
+    spng_ctx *ctx = fits ? spng_ctx_new(SPNG_CTX_ENCODER) : NULL;
+    bool ok = ctx    ? encode(out, ctx, channels, samples, (uint32_t)h, (uint32_t)w, e)
+              : fits ? dp_error(e, "out of memory")
+                     : dp_error(e, "a .png file cannot hold an image of %llu by %llu", (unsigned long long)w,
+                                (unsigned long long)h);
+    spng_ctx_free(ctx);
+    free(samples);
+    return ok;
+}
+
+#else
+
+bool dp_read_png(const char *path, const char *bytes, size_t n, const DpType *t, DpLeaf *leaves, DpError e)
+{
+    (void)bytes, (void)n, (void)t, (void)leaves;
+    return dp_error(e, "%s: .png files cannot be read: dpc was built without libspng", path);
+}
+
+bool dp_write_png(FILE *out, const DpType *t, const DpLeaf *leaves, DpError e)
+{
+    (void)out, (void)t, (void)leaves;
+    return dp_error(e, ".png files cannot be written: dpc was built without libspng");
+}
+
+#endif
