@@ -4,9 +4,9 @@
 #   unit     cmocka tests of the parts (ctest)
 #   diag     wrong programs against their expected diagnostics
 #   golden   dumps of the stages
-#   run      programs with inputs, on every evaluator: core, fused, flat, device; and their kernels through
-#            clang's OpenCL front end, where clang is installed
-#   --long   adds the larger inputs of tests/long
+#   run      programs with inputs: those of tests/run on every evaluator (core, fused, flat, device), and their kernels
+#            through clang's OpenCL front end, where clang is installed; examples and library on the interpreters
+#   --long   examples and library on the device, too
 set -u
 cd "$(dirname "$0")/.."
 build=$(cd "$1" && pwd)
@@ -40,13 +40,17 @@ for expected in tests/golden/*/*; do
 done
 
 echo "== run"
-programs="$(ls tests/run/*.dp examples/*/*.dp 2>/dev/null)"
-[ "${1:-}" = --long ] && programs="$programs $(ls tests/long/*.dp 2>/dev/null)"
-printf '%s\n' $programs | xargs -P "$(nproc)" -n 1 sh tests/run_one.sh "$dpc" >"$build/run.failed"
+evaluators=core,fused,flat
+[ "${1:-}" = --long ] && evaluators=core,fused,flat,device
+{
+    ls tests/run/*.dp | sed 's/$/ core,fused,flat,device/'
+    ls examples/*/*.dp stdlib/*.dp | sed "s/$/ $evaluators/"
+} >"$build/programs.txt"
+xargs -P "$(nproc)" -n 2 sh tests/run_one.sh "$dpc" <"$build/programs.txt" >"$build/run.failed"
 cat "$build/run.failed"
 wrong=$(grep -c '^FAILED: ' "$build/run.failed")
 failed=$((failed + wrong))
-passed=$((passed + $(printf '%s\n' $programs | wc -l) - wrong))
+passed=$((passed + $(wc -l <"$build/programs.txt") - wrong))
 
 echo "$passed passed, $failed failed"
 [ "$failed" -eq 0 ]

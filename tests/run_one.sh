@@ -1,10 +1,10 @@
 #!/bin/sh
-# One program's tests on every evaluator, and all kernels its device runs were made of through clang's OpenCL front
-# end (where clang is installed): run_one.sh DPC PROGRAM. Prints only what went wrong, beginning with FAILED.
-dpc=$1 program=$2
+# One program's tests on the given evaluators, and all kernels its device runs were made of through clang's OpenCL front
+# end (where clang is installed): run_one.sh DPC PROGRAM EVALUATORS. Prints only what went wrong, beginning with FAILED.
+dpc=$1 program=$2 evaluators=$3
 kernels=$(mktemp -d)
 trap 'rm -rf "$kernels"' EXIT
-out=$(DP_DUMP_KERNELS=$kernels timeout 300 "$dpc" test "$program" 2>&1) || printf 'FAILED: dpc test %s\n%s\n' "$program" "$out"
+out=$(DP_DUMP_KERNELS=$kernels timeout 300 "$dpc" test --eval="$evaluators" "$program" 2>&1) || printf 'FAILED: dpc test %s\n%s\n' "$program" "$out"
 command -v clang >/dev/null 2>&1 || exit 0
 for k in "$kernels"/*.cl; do
     [ -e "$k" ] || continue
