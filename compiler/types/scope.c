@@ -48,7 +48,7 @@ static void declare_value(Checker *c, ModuleScope *m, Def *def)
     def->index = c->out->ndefs++;
     c->out->defs[def->index] = (DefInfo){.def = def, .is_library = m->is_library};
     bool hides = ptrmap_get(&c->scopes[0].values, def->name) || ptrmap_get(&c->builtin_names, def->name);
-    if (!m->is_library && !again && hides)
+    if (!m->is_library && !again && hides && !is_internal(def->name))
         diag_warning(c->s, def->name_span, "this hides the prelude's `%s`", def->name);
 }
 
