@@ -4,7 +4,7 @@
 #   unit     cmocka tests of the parts (ctest)
 #   diag     wrong programs against their expected diagnostics
 #   golden   dumps of the stages
-#   run      programs with inputs, on every evaluator: core, fused, flat, device; and their kernels through
+#   run      programs with inputs, and the library's modules, on every evaluator: core, fused, flat, device; and their kernels through
 #            clang's OpenCL front end, where clang is installed
 #   --long   adds the larger inputs of tests/long
 set -u
@@ -40,7 +40,7 @@ for expected in tests/golden/*/*; do
 done
 
 echo "== run"
-programs="$(ls tests/run/*.dp examples/*/*.dp 2>/dev/null)"
+programs="$(ls tests/run/*.dp stdlib/*.dp examples/*/*.dp 2>/dev/null | grep -v '^stdlib/prelude.dp$')"
 [ "${1:-}" = --long ] && programs="$programs $(ls tests/long/*.dp 2>/dev/null)"
 printf '%s\n' $programs | xargs -P "$(nproc)" -n 1 sh tests/run_one.sh "$dpc" >"$build/run.failed"
 cat "$build/run.failed"
