@@ -72,7 +72,7 @@ expect 2 'type.dp:1:' "$dpc" build type.dp
 expect 2 'does not end in .dp' "$dpc" build f
 expect 2 '--stage takes' "$dpc" dump --stage=none f.dp
 expect 1 'imports.dp:3:36: error: assertion failed' "$dpc" run --eval=core imports.dp '[[0]]'
-expect 1 'modules/inner/b.dp:2:33: error: index 4 out of bounds for length 2' "$dpc" run --eval=flat imports.dp --entry other '[1, 2]'
+expect 1 'modules/inner/b.dp:2:35: error: index 4 out of bounds for length 2' "$dpc" run --eval=flat imports.dp --entry other '[1, 2]'
 expect 0 'other' "$dpc" dump --stage=types imports.dp
 expect 0 '[0.5]' "$dpc" run --eval=fused modules/../imports.dp '[[2]]'
 for stage in ast types core fused flat plan opencl host; do expect 0 'main' "$dpc" dump --stage=$stage f.dp; done
