@@ -5,7 +5,6 @@
 #include "opencl/emit_host.h"
 #include "opencl/emit_kernel.h"
 #include "opencl/emit_plan.h"
-#include "support/embedded.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -13,32 +12,18 @@
 
 /* ---- the passes, as functions of the compilation; false after an error ---- */
 
-static bool fail_no_file(Compilation *c, const char *why)
+static bool run_parse(Compilation *c)
 {
+    const char *why = "unknown error";
+    if (load_program(c->session, c->path, &c->ids, &c->modules, &why))
+        return true;
     fprintf(stderr, "dpc: error: cannot read %s: %s\n", c->path, why);
     return false;
 }
 
-static bool run_parse(Compilation *c)
-{
-    const EmbeddedFile *prelude = embedded_find("stdlib/prelude.dp");
-    if (!prelude) {
-        fprintf(stderr, "dpc: internal compiler error: the prelude is missing\n");
-        return false;
-    }
-    uint32_t library = source_add_text(c->session, "prelude.dp", prelude->text, prelude->length, true);
-    const char *why = "unknown error";
-    uint32_t file = source_add_file(c->session, c->path, &why);
-    if (file == UINT32_MAX)
-        return fail_no_file(c, why);
-    c->modules[0] = parse_module(c->session, library, &c->ids);
-    c->modules[1] = parse_module(c->session, file, &c->ids);
-    return true;
-}
-
 static bool run_types(Compilation *c)
 {
-    c->checked = check_program(c->session, c->modules, 2, &c->ids);
+    c->checked = check_program(c->session, c->modules.list.at, c->modules.list.n, &c->ids);
     return c->checked != NULL;
 }
 
@@ -67,7 +52,7 @@ static bool run_liveness(Compilation *c) { return flat_liveness(c->flat), true; 
 static bool check_core(const Compilation *c, StrBuf *why) { return core_check(c->core, why); }
 static bool check_flat(const Compilation *c, StrBuf *why) { return flat_check(c->flat, why); }
 
-static void print_ast(StrBuf *out, const Compilation *c) { ast_print(out, c->modules[1]); }
+static void print_ast(StrBuf *out, const Compilation *c) { ast_print(out, c->modules.list.at[1]); }
 static void print_types(StrBuf *out, const Compilation *c) { checked_print(out, c->checked); }
 static void print_core(StrBuf *out, const Compilation *c) { core_print(out, c->core); }
 static void print_flat(StrBuf *out, const Compilation *c) { flat_print(out, c->flat); }

@@ -18,6 +18,7 @@
 
 #include "core/core_eval.h"
 #include "flat/flat.h"
+#include "syntax/load.h"
 #include "types/check.h"
 
 typedef enum Stage {
@@ -33,7 +34,7 @@ typedef struct Compilation {
     bool check;            /* run the checkers */
     uint32_t next_pass;    /* in the table */
     AstIds ids;
-    Module *modules[2];    /* the prelude, the user's file */
+    ModuleList modules;    /* the prelude, the user's file, and what it imports */
     Checked *checked;      /* from STAGE_TYPES */
     CoreProgram *core;     /* from STAGE_CORE */
     FlatProgram *flat;     /* from STAGE_FLAT */

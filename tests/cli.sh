@@ -43,6 +43,17 @@ entry constant : (i32, [u8]) = (-1, "x\n")
 END
 echo 'entry main = 1 + true' >type.dp
 echo 'entry main (' >syntax.dp
+mkdir modules modules/inner
+echo 'import "linalg"
+import "modules/a"
+entry main (xs: [[f64]]) : [f64] = solve xs { 1.0 : _ in xs }
+entry other (xs: [i64]) : i64 =
+  at xs 4' >imports.dp
+echo 'import "inner/b"
+def at (xs: [i64]) i = pick xs i' >modules/a.dp
+echo 'import "a" as A -- the file beside this one
+def pick (xs: [i64]) (i: i64) = xs[i + A.zero]' >modules/inner/b.dp
+echo 'def zero = 0' >modules/inner/a.dp
 printf -- '-- test main\n-- input 1\n-- output 3\nentry main (x: i64) = x + 1\n' >wrong.dp
 printf -- '-- test main\n-- input 1\nentry main (x: i64) = x + 1\n' >nothing.dp
 
@@ -71,6 +82,10 @@ expect 0 '' "$dpc" fmt --check messy.dp
 feed 'def  k=1' 0 'def k = 1' "$dpc" fmt -
 expect 2 'does not end in .dp' "$dpc" build f
 expect 2 '--stage takes' "$dpc" dump --stage=none f.dp
+expect 1 'imports.dp:3:36: error: assertion failed' "$dpc" run --eval=core imports.dp '[[0]]'
+expect 1 'modules/inner/b.dp:2:35: error: index 4 out of bounds for length 2' "$dpc" run --eval=flat imports.dp --entry other '[1, 2]'
+expect 0 'other' "$dpc" dump --stage=types imports.dp
+expect 0 '[0.5]' "$dpc" run --eval=fused modules/../imports.dp '[[2]]'
 for stage in ast types core fused flat plan opencl host; do expect 0 'main' "$dpc" dump --stage=$stage f.dp; done
 
 for e in core fused flat; do

@@ -140,7 +140,7 @@ static Type *element_type(const Value *xs)
 /* Calls a function written in DP, the general case of a builtin. */
 static Value *library_call(Elab *e, const char *name, Value **args, uint32_t n)
 {
-    const DefInfo *info = checked_find(e->checked, intern_cstr(e->s, name));
+    const DefInfo *info = checked_find_prelude(e->checked, intern_cstr(e->s, name));
     Type *result = type_prune(args[1]->type);
     if (!info) {
         elab_give_up(e, "this needs `%s`, which the library does not define", name);

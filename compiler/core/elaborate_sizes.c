@@ -85,23 +85,6 @@ static void sized_array(Elab *e, Scope *sc, const TypeExpr *te, Dimension d)
 
 typedef struct Args { const struct Args *outer; const Def *def; const TypeExpr *use; } Args;
 
-static const Def *find_type(const Elab *e, const TypeExpr *te)
-{
-    const Def *found = NULL;
-    for (uint32_t m = 0; m < e->checked->nmodules; m++) {
-        const Module *module = e->checked->modules[m];
-        for (uint32_t i = 0; i < module->ndefs; i++) {
-            const Def *d = module->defs[i];
-            if (d->kind != DEF_TYPE || d->name != te->name.name)
-                continue;
-            /* its own file's wins; a qualified name is another file's */
-            if (!found || (module->file == te->span.file) == !te->name.module)
-                found = d;
-        }
-    }
-    return found;
-}
-
 /* What a type's name stands for, with the arguments in force there; NULL if nothing with sizes. */
 static const TypeExpr *resolve(const Elab *e, const TypeExpr *te, const Args **args, Args *fresh)
 {
@@ -112,7 +95,7 @@ static const TypeExpr *resolve(const Elab *e, const TypeExpr *te, const Args **a
                 *args = a->outer;
                 return a->use->name.args[i];
             }
-    const Def *def = find_type(e, te);
+    const Def *def = checked_type_def(e->checked, te);
     if (!def)
         return NULL;
     *fresh = (Args){a, def, te};

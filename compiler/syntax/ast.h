@@ -174,6 +174,7 @@ struct Def {
     TypeExpr *result;                          /* or NULL; DEF_TYPE: the type */
     Expr *body;                                /* DEF_VALUE */
     const char *path;                          /* DEF_IMPORT */
+    struct Module *module;                     /* DEF_IMPORT: set when it is loaded; NULL after an error */
     uint32_t index;                            /* DEF_VALUE at top level: set by the checker */
 };
 

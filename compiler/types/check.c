@@ -14,6 +14,7 @@ static Checked *new_tables(Arena *a, Module **modules, uint32_t nmodules, const 
     out->refs = arena_array(a, Ref, ids->expr_count);
     out->local_schemes = arena_array(a, Scheme, ids->expr_count);
     out->let_fun_outer = arena_array(a, uint32_t, ids->expr_count);
+    out->type_defs = arena_new(a, PtrMap);
     out->let_fun_recursive = arena_array(a, bool, ids->expr_count);
     return out;
 }
@@ -37,94 +38,20 @@ static void init_builtins(Checker *c)
 #undef BUILTIN
     };
     AstIds ids = {0, 0}; /* types have no ids */
-    c->in_library = true;
     for (uintptr_t i = 0; i < BUILTIN_COUNT; i++) {
         TypeExpr *te = parse_type_text(c->s, table[i].type, &ids);
         mark_elements(convert_builtin(c, te, &c->builtins[i]));
         ptrmap_put(c->arena, &c->builtin_names, intern_cstr(c->s, table[i].name), (void *)(i + 1));
     }
-    c->in_library = false;
 }
 
-/* ---- declarations ---- */
-
-static void duplicate(Checker *c, const Def *def, const Def *first)
-{
-    diag_error(c->s, def->name_span, "`%s` is defined twice", def->name);
-    diag_note(c->s, first->name_span, "it is already defined here");
-}
-
-static void declare_type(Checker *c, Def *def, PtrMap *types)
-{
-    for (int i = 0; i < SCALAR_COUNT; i++) {
-        if (def->name == c->scalar_names[i]) {
-            diag_error(c->s, def->name_span, "type `%s` is built in and cannot be defined", def->name);
-            return;
-        }
-    }
-    const Def *first = ptrmap_get(types, def->name);
-    if (first)
-        duplicate(c, def, first);
-    else
-        ptrmap_put(c->arena, types, def->name, def);
-}
-
-static void declare_value(Checker *c, Def *def, bool library)
-{
-    PtrMap *values = library ? &c->lib_values : &c->user_values;
-    const Def *first = ptrmap_get(values, def->name);
-    if (first)
-        duplicate(c, def, first);
-    else
-        ptrmap_put(c->arena, values, def->name, def);
-    def->index = c->out->ndefs++;
-    c->out->defs[def->index] = (DefInfo){.def = def, .is_library = library};
-    if (!library && !first && (ptrmap_get(&c->lib_values, def->name) || ptrmap_get(&c->builtin_names, def->name)))
-        diag_warning(c->s, def->name_span, "this hides the prelude's `%s`", def->name);
-}
-
-static void check_type_params(Checker *c, const Def *def)
-{
-    for (uint32_t i = 1; i < def->ntype_params; i++) {
-        for (uint32_t j = 0; j < i; j++) {
-            if (def->type_params[i] == def->type_params[j]) {
-                diag_error(c->s, def->name_span, "type parameter `%s` occurs twice", def->type_params[i]);
-                return;
-            }
-        }
-    }
-}
-
-static void declare(Checker *c, Def *def, bool library)
-{
-    check_type_params(c, def);
-    switch (def->kind) {
-    case DEF_VALUE: declare_value(c, def, library); return;
-    case DEF_TYPE: declare_type(c, def, library ? &c->lib_types : &c->user_types); return;
-    case DEF_IMPORT: diag_error(c->s, def->span, "import is not in this version"); return;
-    }
-}
-
-static void declare_all(Checker *c)
-{
-    uint32_t n = 0;
-    for (uint32_t m = 0; m < c->out->nmodules; m++)
-        n += c->out->modules[m]->ndefs;
-    c->out->defs = arena_array(c->arena, DefInfo, n);
-    for (uint32_t m = 0; m < c->out->nmodules; m++) {
-        const Module *module = c->out->modules[m];
-        for (uint32_t i = 0; i < module->ndefs; i++)
-            declare(c, module->defs[i], m == 0);
-    }
-}
-
-static void check_types(Checker *c, const PtrMap *types)
+static void check_types(Checker *c)
 {
     for (uint32_t m = 0; m < c->out->nmodules; m++) { /* in source order, so that cycles start there */
-        const Module *module = c->out->modules[m];
-        for (uint32_t i = 0; i < module->ndefs; i++) {
-            Def *def = module->defs[i];
-            if (def->kind == DEF_TYPE && ptrmap_get(types, def->name) == def)
+        const ModuleScope *scope = &c->scopes[m];
+        for (uint32_t i = 0; i < scope->module->ndefs; i++) {
+            Def *def = scope->module->defs[i];
+            if (def->kind == DEF_TYPE && ptrmap_get(&scope->types, def->name) == def)
                 check_type_definition(c, def);
         }
     }
@@ -167,7 +94,7 @@ static void check_group(Checker *c, const uint32_t *defs, uint32_t n)
 {
     uint32_t errors = c->s->error_count;
     start_group(c);
-    c->in_library = c->out->defs[defs[0]].is_library;
+    c->scope = scope_of(c, c->out->defs[defs[0]].def); /* files do not import each other in circles */
     Signature **sigs = arena_array(c->arena, Signature *, n);
     for (uint32_t i = 0; i < n; i++) {
         sigs[i] = infer_signature(c, c->out->defs[defs[i]].def);
@@ -183,7 +110,6 @@ static void check_group(Checker *c, const uint32_t *defs, uint32_t n)
         if (c->out->defs[defs[i]].def->is_entry && c->s->error_count == errors)
             check_entry(c, &c->out->defs[defs[i]]);
     }
-    c->in_library = false;
 }
 
 static bool calls_itself(const Checker *c, uint32_t def)
@@ -249,8 +175,7 @@ Checked *check_program(Session *s, Module **modules, uint32_t nmodules, const As
     c->polys = arena_array(c->arena, Poly, c->out->ndefs);
     c->monos = arena_array(c->arena, Type *, c->out->ndefs);
     c->calls = arena_array(c->arena, struct CallList, c->out->ndefs);
-    check_types(c, &c->lib_types);
-    check_types(c, &c->user_types);
+    check_types(c);
     for (uint32_t i = 0; i < c->out->ndefs; i++)
         resolve_definition(c, c->out->defs[i].def);
     check_components(c);
@@ -258,13 +183,30 @@ Checked *check_program(Session *s, Module **modules, uint32_t nmodules, const As
     return c->out;
 }
 
-DefInfo *checked_find(const Checked *c, Name name)
+/* In that module, or in any if it is NULL. */
+static DefInfo *find_in_module(const Checked *c, const Module *m, Name name)
 {
-    for (uint32_t i = c->ndefs; i-- > 0;) { /* the library's stand in front */
-        if (c->defs[i].def->name == name)
+    for (uint32_t i = c->ndefs; i-- > 0;) {
+        if (c->defs[i].def->name == name && (!m || c->defs[i].def->span.file == m->file))
             return &c->defs[i];
     }
     return NULL;
+}
+
+DefInfo *checked_find(const Checked *c, Name name)
+{
+    DefInfo *own = c->nmodules > 1 ? find_in_module(c, c->modules[1], name) : NULL;
+    return own ? own : find_in_module(c, NULL, name);
+}
+
+DefInfo *checked_find_prelude(const Checked *c, Name name)
+{
+    return find_in_module(c, c->modules[0], name);
+}
+
+const Def *checked_type_def(const Checked *c, const TypeExpr *te)
+{
+    return ptrmap_get(c->type_defs, te);
 }
 
 /* " where a num, b int": the variables that are not free of conditions. Their names are in the type. */

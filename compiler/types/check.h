@@ -54,17 +54,18 @@ typedef struct DefInfo {
     Scheme scheme;      /* of a value: its type; of a function: curried over its parameters */
     uint32_t scc;       /* number of its strongly connected component of calls */
     bool recursive;     /* calls itself, directly or through its component */
-    bool is_library;
+    bool is_library;    /* of the prelude or another module of the standard library */
 } DefInfo;
 
 typedef struct Checked {
-    Module **modules; uint32_t nmodules; /* [0] is the prelude */
+    Module **modules; uint32_t nmodules; /* [0] is the prelude, [1] the program's file; then imported ones */
     Type **expr_types;                   /* by Expr.id: the type of the expression */
     Type **pat_types;                    /* by Pat.id */
     Ref *refs;                           /* by Expr.id: for E_NAME, and for E_FIELD that is a qualified name */
     DefInfo *defs; uint32_t ndefs;       /* by Def.index, top-level values only */
     Scheme *local_schemes;               /* by the Expr.id of the E_LET_FUN: only the own variables */
     uint32_t *let_fun_outer;             /* by the Expr.id of the E_LET_FUN: number of rigids of the enclosing definitions */
+    struct PtrMap *type_defs;            /* see checked_type_def */
     bool *let_fun_recursive;             /* by the Expr.id of the E_LET_FUN (local functions may call themselves: false today) */
 } Checked;
 
@@ -74,7 +75,11 @@ Checked *check_program(Session *s, Module **modules, uint32_t nmodules, const As
 
 /* For the `types` dump: every definition with its inferred type. */
 void checked_print(StrBuf *out, const Checked *c);
-/* "(xs: [i32]) : i32" of an entry. */
+/* The abbreviation that a TE_NAME means, or NULL: a scalar or a type parameter. */
+const Def *checked_type_def(const Checked *c, const TypeExpr *te);
+/* The value of that name: the program's own file's, else an imported one's, else the prelude's. */
 DefInfo *checked_find(const Checked *c, Name name);
+/* The prelude's own, whatever the program defines. */
+DefInfo *checked_find_prelude(const Checked *c, Name name);
 
 #endif

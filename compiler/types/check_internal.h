@@ -1,5 +1,6 @@
 /* What the files of the checker share. One check goes through these steps:
  *
+ *     scope.c       what the top-level names of each module mean
  *     resolve.c     every name gets its Ref; unbound and duplicate names; who calls whom
  *     scc.c         strongly connected components of calls, callees first
  *     infer_*.c     types of one component at a time, over unification variables (unify.c)
@@ -15,7 +16,7 @@
 #include "types/check.h"
 
 /* ---- maps from pointers (names, nodes) to pointers: ptrmap.c ---- */
-typedef struct PtrMap {
+typedef struct PtrMap { /* declared in check.h */
     const void **keys;
     void **values;
     uint32_t n, cap;
@@ -74,6 +75,21 @@ typedef struct LiteralUse { const Expr *e; Type *type; } LiteralUse;
 /* A reference that instantiates a scheme, or (own_group) one inside the component itself. */
 typedef struct RefUse { const Expr *e; Type *const *rigids; bool own_group; } RefUse;
 
+/* A top-level name from an unqualified import; `other` if a second import gives it too. */
+typedef struct Imported {
+    Def *def, *other;
+    const Def *import, *other_import; /* the DEF_IMPORTs */
+} Imported;
+
+typedef struct ModuleScope {
+    const Module *module;
+    bool is_library;
+    PtrMap values, types;                   /* its own: Name -> Def */
+    PtrMap imported_values, imported_types; /* Name -> Imported */
+    PtrMap aliases;                         /* Name -> ModuleScope */
+    VEC(struct ModuleScope *) imports;      /* each once */
+} ModuleScope;
+
 typedef enum UnifyFailure { FAIL_MISMATCH, FAIL_INFINITE, FAIL_DECLARED } UnifyFailure;
 
 typedef struct Checker {
@@ -84,12 +100,12 @@ typedef struct Checker {
     Name scalar_names[SCALAR_COUNT];
     Poly builtins[BUILTIN_COUNT];
     PtrMap builtin_names;              /* Name -> Builtin + 1 */
-    PtrMap user_values, lib_values;    /* Name -> Def */
-    PtrMap user_types, lib_types;      /* Name -> Def */
+    ModuleScope *scopes;               /* of the modules; [0] is the prelude's */
+    ModuleScope **scope_of_file;
+    ModuleScope *scope;                /* the one of the definition at hand */
     PtrMap type_states;                /* Def of a type -> TypeState */
     PtrMap known_sizes;                /* TypeExpr with a size name -> pat_id + 1 of the variable it names */
     PtrMap local_funs;                 /* Def -> LocalFun */
-    bool in_library;
     /* by Def.index */
     Poly *polys;                       /* set once generalised */
     Type **monos;                      /* while its component is checked, else NULL */
@@ -107,6 +123,21 @@ typedef struct Checker {
     UnifyFailure failure;
     Type *failed_declared;
 } Checker;
+
+/* ---- scope.c ---- */
+void declare_all(Checker *c);
+ModuleScope *scope_of(const Checker *c, const Def *def);
+/* Names of the library that end in two underscores are its own. */
+bool is_internal(Name name);
+/* What the name means at top level in c->scope. False if nothing; where it is ambiguous, that has been
+ * reported, and *def is NULL. */
+bool scope_find_value(Checker *c, Name name, Span at, Def **def);
+bool scope_find_type(Checker *c, Name name, Span at, Def **def);
+/* The module of that alias in c->scope, or NULL. */
+const ModuleScope *scope_find_module(const Checker *c, Name name);
+/* The definition `M.name` means, `names` being m's values or its types, or NULL. */
+Def *scope_exported(const ModuleScope *m, const PtrMap *names, Name name);
+void no_such_member(Checker *c, Span at, Name module, const PtrMap *names, Name name);
 
 /* ---- resolve.c, scc.c, suggest.c ---- */
 void resolve_definition(Checker *c, Def *def);
@@ -139,7 +170,6 @@ bool has_error(Type *t);
 void check_type_definition(Checker *c, Def *def);
 Type *convert_type(Checker *c, const TypeExpr *te);
 Type *convert_builtin(Checker *c, const TypeExpr *te, Poly *out);
-Def *find_type(const Checker *c, Name name);
 /* The one sum type declared with this constructor, with fresh arguments; NULL if none or several. */
 Type *sum_with_ctor(Checker *c, Name ctor);
 /* Builds a record or sum type, sorting by name; reports duplicates at the spans. */

@@ -54,7 +54,7 @@ Type *infer_name(Checker *c, Expr *e)
 /* What is applied, for messages. */
 static const Def *called_def(const Checker *c, const Expr *fn)
 {
-    if (fn->kind != E_NAME)
+    if (fn->kind != E_NAME && fn->kind != E_FIELD)
         return NULL;
     const Ref *ref = &c->out->refs[fn->id];
     bool named = ref->kind == REF_DEF || ref->kind == REF_LOCAL_FUN;
@@ -85,8 +85,9 @@ static void too_many_arguments(Checker *c, const Call *call, Type *ft, uint32_t 
     Span extra = takes < call->nargs ? call->args[takes]->span : call->last_span;
     if (takes == 0) {
         diag_error(c->s, fn->span, "this is applied like a function, but is %s", describe_type(c, ft));
-    } else if (fn->kind == E_NAME) {
-        diag_error(c->s, extra, "too many arguments: `%s` takes %u", fn->name, takes);
+    } else if (fn->kind == E_NAME || called_def(c, fn)) {
+        Name name = fn->kind == E_NAME ? fn->name : fn->field.name;
+        diag_error(c->s, extra, "too many arguments: `%s` takes %u", name, takes);
         const Def *def = called_def(c, fn);
         if (def && !(c->out->refs[fn->id].kind == REF_DEF && c->out->defs[def->index].is_library))
             diag_note(c->s, def->name_span, "it is defined here");

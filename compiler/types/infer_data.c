@@ -129,6 +129,8 @@ Type *infer_update_index(Checker *c, Expr *e, Type *hint)
 
 Type *infer_field(Checker *c, Expr *e)
 {
+    if (c->out->refs[e->id].kind != REF_NONE) /* M.x */
+        return infer_name(c, e);
     Type *result = new_var(c, CLASS_ANY);
     Type *t = infer(c, e->field.value, NULL);
     defer(c, (Deferred){.kind = DEFER_FIELD,

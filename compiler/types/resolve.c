@@ -1,7 +1,5 @@
 #include "types/check_internal.h"
 
-#include <string.h>
-
 /* Scoping: gives every name its Ref (without the types), and collects which top-level definitions call
  * which. After this, inference looks nothing up by name: a local variable's type is that of its pattern.
  *
@@ -152,10 +150,22 @@ static void resolve_params(Resolver *r, Pat **params, uint32_t n)
 
 /* ---- names ---- */
 
-static bool is_internal(Name name)
+/* Notes for an unknown name that has to do with a qualified import. */
+static bool is_module_name(Resolver *r, const Expr *e)
 {
-    size_t n = strlen(name);
-    return n > 2 && strcmp(name + n - 2, "__") == 0;
+    const PtrMap *aliases = &r->c->scope->aliases;
+    if (ptrmap_get(aliases, e->name)) {
+        diag_note(r->c->s, e->span, "it is a module: its definitions are written `%s.name`", e->name);
+        return true;
+    }
+    for (uint32_t i = 0; i < aliases->cap; i++) {
+        const ModuleScope *m = aliases->values[i];
+        if (!aliases->keys[i] || !scope_exported(m, &m->values, e->name))
+            continue;
+        diag_note(r->c->s, e->span, "did you mean `%s.%s`?", (Name)aliases->keys[i], e->name);
+        return true;
+    }
+    return false;
 }
 
 static void not_defined(Resolver *r, const Expr *e)
@@ -168,11 +178,14 @@ static void not_defined(Resolver *r, const Expr *e)
             return;
         }
     }
+    if (is_module_name(r, e))
+        return;
     Suggestion g = suggest_start(e->name);
     for (const Binding *b = r->scope; b; b = b->next)
         suggest_consider(&g, b->name);
-    suggest_consider_map(&g, &c->user_values);
-    suggest_consider_map(&g, &c->lib_values);
+    suggest_consider_map(&g, &c->scope->values);
+    suggest_consider_map(&g, &c->scope->imported_values);
+    suggest_consider_map(&g, &c->scopes[0].values);
     suggest_consider_map(&g, &c->builtin_names);
     suggest_note(c->s, e->span, &g);
 }
@@ -186,19 +199,24 @@ static void add_call(Resolver *r, const Def *def)
     vec_push(r->c->arena, &r->calls->to, def->index);
 }
 
+static void refer_to(Resolver *r, Ref *ref, Def *def)
+{
+    ref->kind = REF_DEF;
+    ref->def = def;
+    add_call(r, def);
+}
+
 static void resolve_global(Resolver *r, Expr *e, Ref *ref)
 {
     Checker *c = r->c;
-    Def *def = c->in_library ? NULL : ptrmap_get(&c->user_values, e->name);
-    if (!def)
-        def = ptrmap_get(&c->lib_values, e->name);
-    uintptr_t builtin = (uintptr_t)ptrmap_get(&c->builtin_names, e->name);
-    bool hidden = !c->in_library && is_internal(e->name);
-    if (def && !(hidden && c->out->defs[def->index].is_library)) {
-        ref->kind = REF_DEF;
-        ref->def = def;
-        add_call(r, def);
-    } else if (builtin && !hidden) {
+    Def *def = NULL;
+    bool found = scope_find_value(c, e->name, e->span, &def);
+    uintptr_t builtin = found ? 0 : (uintptr_t)ptrmap_get(&c->builtin_names, e->name);
+    if (def) {
+        refer_to(r, ref, def);
+    } else if (found) {
+        return; /* reported */
+    } else if (builtin && (c->scope->is_library || !is_internal(e->name))) {
         ref->kind = REF_PRIM;
         ref->builtin = (Builtin)(builtin - 1);
     } else {
@@ -221,6 +239,32 @@ static void resolve_name(Resolver *r, Expr *e)
         ref->def = b->def;
     else
         ref->size_name = b->name;
+}
+
+/* `M.x`: the module that M means here. A value of that name hides it; those of the prelude have no fields,
+ * and so are no reason to doubt what is meant. */
+static const ModuleScope *module_named(const Resolver *r, const Expr *e)
+{
+    const ModuleScope *m = e->kind == E_NAME ? scope_find_module(r->c, e->name) : NULL;
+    if (!m || find(r->scope, NULL, e->name))
+        return NULL;
+    const ModuleScope *here = r->c->scope;
+    bool hidden = ptrmap_get(&here->values, e->name) || ptrmap_get(&here->imported_values, e->name);
+    return hidden ? NULL : m;
+}
+
+/* The part of e.x that is still to be resolved. */
+static Expr *resolve_field(Resolver *r, Expr *e)
+{
+    const ModuleScope *m = module_named(r, e->field.value);
+    if (!m)
+        return e->field.value;
+    Def *def = scope_exported(m, &m->values, e->field.name);
+    if (def)
+        refer_to(r, &r->c->out->refs[e->id], def);
+    else
+        no_such_member(r->c, e->field.name_span, e->field.value->name, &m->values, e->field.name);
+    return NULL;
 }
 
 /* ---- expressions ---- */
@@ -345,7 +389,7 @@ static Expr *resolve_step(Resolver *r, Expr *e)
         resolve_optional(r, e->slice.from);
         resolve_optional(r, e->slice.to);
         return e->slice.array;
-    case E_FIELD: return e->field.value;
+    case E_FIELD: return resolve_field(r, e);
     case E_PROJECT: return e->project.value;
     case E_UPDATE_INDEX:
         resolve_expr(r, e->update_index.index);
@@ -378,7 +422,6 @@ static void resolve_expr(Resolver *r, Expr *e)
 void resolve_definition(Checker *c, Def *def)
 {
     Resolver r = {c, NULL, NULL, &c->calls[def->index]};
-    c->in_library = c->out->defs[def->index].is_library;
+    c->scope = scope_of(c, def);
     resolve_function(&r, def);
-    c->in_library = false;
 }

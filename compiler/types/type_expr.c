@@ -18,12 +18,6 @@ static void set_state(Checker *c, const Def *d, TypeState state)
     ptrmap_put(c->arena, &c->type_states, d, (void *)(uintptr_t)state);
 }
 
-Def *find_type(const Checker *c, Name name)
-{
-    Def *d = c->in_library ? NULL : ptrmap_get(&c->user_types, name);
-    return d ? d : ptrmap_get(&c->lib_types, name);
-}
-
 static Type *find_param(const Checker *c, Name name)
 {
     for (const TypeEnv *env = c->tenv; env; env = env->outer) {
@@ -96,8 +90,9 @@ static void unknown_type(Checker *c, const TypeExpr *te)
     }
     for (int i = 0; i < SCALAR_COUNT; i++)
         suggest_consider(&g, c->scalar_names[i]);
-    suggest_consider_map(&g, &c->user_types);
-    suggest_consider_map(&g, &c->lib_types);
+    suggest_consider_map(&g, &c->scope->types);
+    suggest_consider_map(&g, &c->scope->imported_types);
+    suggest_consider_map(&g, &c->scopes[0].types);
     if (g.best)
         suggest_note(c->s, te->span, &g);
     else if (strlen(name) == 1)
@@ -109,12 +104,12 @@ static Type *expand(Checker *c, Def *def, Type **args, uint32_t nargs)
 {
     TypeEnv env = {def->type_params, args, nargs, NULL};
     const TypeEnv *saved = c->tenv;
-    bool saved_library = c->in_library;
+    ModuleScope *saved_scope = c->scope;
     c->tenv = &env;
-    c->in_library = ptrmap_get(&c->lib_types, def->name) == def;
+    c->scope = scope_of(c, def);
     Type *t = convert_type(c, def->result);
     c->tenv = saved;
-    c->in_library = saved_library;
+    c->scope = saved_scope;
     return t;
 }
 
@@ -140,6 +135,7 @@ static Type *convert_abbreviation(Checker *c, const TypeExpr *te, Def *def)
         return c->error;
     }
     check_type_definition(c, def);
+    ptrmap_put(c->arena, c->out->type_defs, te, def);
     uint32_t n = te->name.nargs;
     Type **args = arena_array(c->arena, Type *, n);
     for (uint32_t i = 0; i < n; i++)
@@ -153,13 +149,26 @@ static Type *convert_abbreviation(Checker *c, const TypeExpr *te, Def *def)
     return state_of(c, def) == TYPE_GOOD ? expand(c, def, args, n) : c->error;
 }
 
-static Type *convert_name(Checker *c, const TypeExpr *te)
+/* M.t. Values do not hide modules here: no type is a field of one. */
+static Type *convert_qualified(Checker *c, const TypeExpr *te)
 {
-    Name name = te->name.name;
-    if (te->name.module) {
+    const ModuleScope *m = scope_find_module(c, te->name.module);
+    if (!m) {
         diag_error(c->s, te->span, "module `%s` is not defined", te->name.module);
         return c->error;
     }
+    Def *def = scope_exported(m, &m->types, te->name.name);
+    if (def)
+        return convert_abbreviation(c, te, def);
+    no_such_member(c, te->span, te->name.module, &m->types, te->name.name);
+    return c->error;
+}
+
+static Type *convert_name(Checker *c, const TypeExpr *te)
+{
+    Name name = te->name.name;
+    if (te->name.module)
+        return convert_qualified(c, te);
     Type *t = find_param(c, name);
     if (!t && name[0] == '\'') { /* builtins.def writes 'a; users declare 'a and write a */
         diag_error(c->s, te->span, "type parameters are used without the quote: write `%s`", name + 1);
@@ -173,10 +182,11 @@ static Type *convert_name(Checker *c, const TypeExpr *te)
         diag_error(c->s, te->span, "type `%s` takes no arguments", name);
         return c->error;
     }
-    Def *def = find_type(c, name);
-    if (def)
+    Def *def;
+    if (!scope_find_type(c, name, te->span, &def))
+        unknown_type(c, te);
+    else if (def)
         return convert_abbreviation(c, te, def);
-    unknown_type(c, te);
     return c->error;
 }
 
@@ -301,9 +311,13 @@ static uint32_t count_ctor(const PtrMap *types, Name ctor, Def **found)
 Type *sum_with_ctor(Checker *c, Name ctor)
 {
     Def *def = NULL;
-    uint32_t n = c->in_library ? 0 : count_ctor(&c->user_types, ctor, &def);
+    uint32_t n = count_ctor(&c->scope->types, ctor, &def);
+    if (n == 0) {
+        for (uint32_t i = 0; i < c->scope->imports.n; i++)
+            n += count_ctor(&c->scope->imports.at[i]->types, ctor, &def);
+    }
     if (n == 0)
-        n = count_ctor(&c->lib_types, ctor, &def);
+        n = count_ctor(&c->scopes[0].types, ctor, &def);
     if (n != 1)
         return NULL;
     if (state_of(c, def) != TYPE_GOOD)

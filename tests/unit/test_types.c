@@ -281,7 +281,6 @@ static void test_name_errors(void **state)
     expect_error("def f x = x\ndef f y = y\n", "2:5: error: `f` is defined twice");
     expect_error("def f (x: number) = x\n", "1:11: error: type `number` is not defined");
     expect_error("type t = (t, i8)\n", "1:11: error: type `t` is defined by itself");
-    expect_error("import \"m\"\n", "1:1: error: import is not in this version");
     expect_error("def f x = let g y = g y in g x\n", "1:21: error: `g` is not defined");
 }
 

@@ -1,0 +1,158 @@
+#include "syntax/load.h"
+
+#include "support/embedded.h"
+
+#include <string.h>
+#include <sys/stat.h>
+
+typedef struct LoadedFile {
+    Name path; /* as shown in messages */
+    dev_t device;
+    ino_t inode; /* files on disk; those of the library are known by their paths */
+    Module *module;
+    const struct LoadedFile *importer; /* while it is being loaded: who imports it */
+    bool loading, on_disk;
+} LoadedFile;
+
+typedef struct Loader {
+    Session *s;
+    AstIds *ids;
+    ModuleList *out;
+    VEC(LoadedFile *) files;
+} Loader;
+
+static void load_imports(Loader *l, LoadedFile *file);
+
+/* ---- paths ---- */
+
+static bool ends_in_dp(const char *path)
+{
+    size_t n = strlen(path);
+    return n > 3 && strcmp(path + n - 3, ".dp") == 0;
+}
+
+static const char *with_suffix(Loader *l, const char *path)
+{
+    return ends_in_dp(path) ? path : arena_printf(l->s->arena, "%s.dp", path);
+}
+
+/* The path as seen from the importing file. */
+static Name path_beside(Loader *l, const LoadedFile *importer, const char *path)
+{
+    const char *slash = strrchr(importer->path, '/');
+    if (path[0] == '/' || !slash)
+        return intern_cstr(l->s, path);
+    return intern_cstr(l->s, arena_printf(l->s->arena, "%.*s%s", (int)(slash + 1 - importer->path), importer->path, path));
+}
+
+/* ---- files ---- */
+
+static LoadedFile *find_on_disk(const Loader *l, const struct stat *st)
+{
+    for (uint32_t i = 0; i < l->files.n; i++) {
+        LoadedFile *f = l->files.at[i];
+        if (f->on_disk && f->device == st->st_dev && f->inode == st->st_ino)
+            return f;
+    }
+    return NULL;
+}
+
+static LoadedFile *find_in_library(const Loader *l, Name path)
+{
+    for (uint32_t i = 0; i < l->files.n; i++) {
+        if (!l->files.at[i]->on_disk && l->files.at[i]->path == path)
+            return l->files.at[i];
+    }
+    return NULL;
+}
+
+static LoadedFile *add_file(Loader *l, Name path, uint32_t source, const LoadedFile *importer)
+{
+    LoadedFile *f = arena_new(l->s->arena, LoadedFile);
+    f->path = path;
+    f->importer = importer;
+    f->module = parse_module(l->s, source, l->ids);
+    vec_push(l->s->arena, &l->files, f);
+    vec_push(l->s->arena, &l->out->list, f->module);
+    return f;
+}
+
+static LoadedFile *load_from_disk(Loader *l, Name path, const struct stat *st, const LoadedFile *importer, const char **why)
+{
+    uint32_t source = source_add_file(l->s, path, why);
+    if (source == UINT32_MAX)
+        return NULL;
+    LoadedFile *f = add_file(l, path, source, importer);
+    f->on_disk = true;
+    f->device = st->st_dev;
+    f->inode = st->st_ino;
+    load_imports(l, f);
+    return f;
+}
+
+static LoadedFile *load_from_library(Loader *l, const char *path, const LoadedFile *importer)
+{
+    Name name = intern_cstr(l->s, arena_printf(l->s->arena, "stdlib/%s", path));
+    LoadedFile *f = find_in_library(l, name);
+    const EmbeddedFile *text = f ? NULL : embedded_find(name);
+    if (!text)
+        return f;
+    f = add_file(l, name, source_add_text(l->s, name, text->text, text->length, true), importer);
+    load_imports(l, f);
+    return f;
+}
+
+/* ---- imports ---- */
+
+static void report_circle(Loader *l, const Def *import, const LoadedFile *from, const LoadedFile *to)
+{
+    const char *chain = to->path;
+    for (const LoadedFile *f = from; f != to; f = f->importer)
+        chain = arena_printf(l->s->arena, "%s -> %s", f->path, chain);
+    diag_error(l->s, import->span, "files that import each other: %s -> %s", to->path, chain);
+}
+
+/* The file of an import, loaded now or before; NULL after an error. */
+static LoadedFile *find_import(Loader *l, const Def *import, const LoadedFile *importer)
+{
+    const char *path = with_suffix(l, import->path), *why = NULL;
+    LoadedFile *f = NULL;
+    if (importer->on_disk) {
+        Name beside = path_beside(l, importer, path);
+        struct stat st;
+        bool there = stat(beside, &st) == 0 && !S_ISDIR(st.st_mode);
+        if (there && !(f = find_on_disk(l, &st)) && !(f = load_from_disk(l, beside, &st, importer, &why))) {
+            diag_error(l->s, import->span, "cannot read %s: %s", beside, why);
+            return NULL;
+        }
+    }
+    if (!f)
+        f = load_from_library(l, path, importer);
+    if (!f)
+        diag_error(l->s, import->span, "there is no module `%s`: no file %s, and none in the standard library",
+                   import->path, path_beside(l, importer, path));
+    return f;
+}
+
+static void load_imports(Loader *l, LoadedFile *file)
+{
+    file->loading = true;
+    for (uint32_t i = 0; i < file->module->ndefs; i++) {
+        Def *def = file->module->defs[i];
+        LoadedFile *f = def->kind == DEF_IMPORT && *def->path ? find_import(l, def, file) : NULL;
+        if (f && f->loading)
+            report_circle(l, def, file, f);
+        else if (f)
+            def->module = f->module;
+    }
+    file->loading = false;
+}
+
+bool load_program(Session *s, const char *path, AstIds *ids, ModuleList *out, const char **why)
+{
+    Loader l = {.s = s, .ids = ids, .out = out};
+    struct stat st = {0};
+    load_from_library(&l, "prelude.dp", NULL);
+    stat(path, &st); /* reading it says what is wrong */
+    return load_from_disk(&l, intern_cstr(s, path), &st, NULL, why) != NULL;
+}

@@ -1,0 +1,19 @@
+/* Loading a program: its file, and the modules that it imports, directly or through others.
+ *
+ *     import "geo/shapes"        geo/shapes.dp beside the importing file, else of the standard library
+ *
+ * Each file is read once, however often and under whatever path it is imported. A file of the standard
+ * library imports only others of it. Circles and missing files are errors at the import, whose
+ * `Def.module` then stays NULL. */
+#ifndef DPC_LOAD_H
+#define DPC_LOAD_H
+
+#include "syntax/ast.h"
+
+/* [0] is the prelude, [1] the program's own file, and then come the imported ones. */
+typedef struct ModuleList { VEC(Module *) list; } ModuleList;
+
+/* False, with *why, if the program's own file cannot be read. All else is in the session's diagnostics. */
+bool load_program(Session *s, const char *path, AstIds *ids, ModuleList *out, const char **why);
+
+#endif
