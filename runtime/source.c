@@ -1,8 +1,8 @@
 /* The text of programs: dp_scalar.h and common.cl, then for each kernel its settings, segments.cl, its holes and its template.
  *
- * Where building a program costs much whatever is in it, and kernels are compiled when they first run (PoCL: 0.2 s of front end a
- * program), all kernels of the user's program are put into one text, a *batch*, in the variants that are likely to be wanted. For this every
- * name that a kernel defines is renamed by a suffix, and its macros are undefined behind it. */
+ * Where building a program costs much whatever is in it, and kernels are compiled when they first run (PoCL: 0.2 s of front end
+ * a program), all kernels of the user's program are put into one text, a *batch*, in the variants that are likely to be wanted.
+ * For this every name that a kernel defines is renamed by a suffix, and its macros are undefined behind it. */
 #include "internal.h"
 
 #include <ctype.h>

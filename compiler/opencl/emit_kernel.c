@@ -54,6 +54,10 @@ static void emit_val(KernelEmitter *ke) {
     for (uint32_t i = 0; i < ke->k->nvalues; i++) strbuf_printf(ke->out, " %s v%u;", memory_type(ke->k->values[i]), i);
     if (ke->k->nvalues == 0) strbuf_add(ke->out, " uchar none;"); /* C has no empty structs */
     strbuf_add(ke->out, " } dp_val;\n");
+    if (ke->k->nvalues == 0) return;
+    strbuf_add(ke->out, "#define DP_FIELDS(F)"); /* reductions on CPUs hold several values side by side, field by field */
+    for (uint32_t i = 0; i < ke->k->nvalues; i++) strbuf_printf(ke->out, " F(%s, v%u)", memory_type(ke->k->values[i]), i);
+    strbuf_add(ke->out, "\n");
 }
 
 /* ---- indices into contexts ---- */

@@ -3,8 +3,8 @@
  *
  * Three ways. CPU, bins not more than values: each chunk combines into bins of its own (dp_hist_chunks), dp_hist_merge joins these.
  * One value of 4 bytes, or of 8 where the device has 64-bit atomics: dp_hist_fill stores the neutral elements, dp_hist_add combines
- * by one atomic or a compare-and-swap loop (GPU: dp_hist_local in local memory first, if there are few bins). Else dp_hist_list stores values and bins, the runtime sorts the bins, and reduce.cl
- * combines the runs (hist_reduce.cl).
+ * by one atomic or a compare-and-swap loop (GPU: dp_hist_local in local memory first, if there are few bins). Else dp_hist_list
+ * stores values and bins, the runtime sorts the bins, and reduce.cl combines the runs (hist_reduce.cl).
  *
  * CPU: a work-item a chunk. GPU: a lane an instance, striding over the grid. Guards: i < n. Empty segments have no instances. */
 #if DP_CPU

@@ -1,8 +1,8 @@
 /* PACK: the u32 indices i < n for which dp_body(i).v0 holds, ascending, at `idx`; with DP_PACK_REST the others at `rest`. n > 0.
  *
  * dp_pack_count counts per chunk (CPU: not for a single chunk, part is 0 then), dp_pack_carries (GPU) makes these exclusive sums,
- * dp_pack_write evaluates the body again and writes. The total goes to the mailbox. CPU: a work-item a chunk, which adds up the counts before its own itself. GPU: a work-group a chunk, in
- * tiles of DP_PACK_ITEMS a lane: flags are made side by side, a lane counts its run, the counts are scanned. Barriers stand in the
+ * dp_pack_write evaluates the body again and writes. The total goes to the mailbox. CPU: a work-item a chunk, which adds up the
+ * counts before its own itself. GPU: a work-group a chunk, in tiles of DP_PACK_ITEMS a lane: flags are made side by side, a lane counts its run, the counts are scanned. Barriers stand in the
  * tile loop only, whose bounds are uniform. Empty segments have no instances. */
 #define DP_BODY(i, s) dp_body(heap, (i), (s) DP_PASS)
 
