@@ -223,7 +223,7 @@ void compilation_report(Compilation *c, const EvalError *error)
     Span at = error->site == CORE_NO_SITE ? error->span : c->core->sites.at[error->site].span;
     if (at.end == 0)
         at.file = UINT32_MAX; /* no place */
-    diag_error(c->session, at, "%s", text.text);
+    diag_error(c->session, at, DIAG_NONE, "%s", text.text);
     diag_print(c->session, stderr, use_colour());
     strbuf_free(&text);
 }

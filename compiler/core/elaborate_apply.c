@@ -18,7 +18,7 @@ void elab_give_up(Elab *e, const char *format, ...)
     va_start(ap, format);
     vsnprintf(text, sizeof text, format, ap);
     va_end(ap);
-    diag_error(e->s, e->at, "%s", text);
+    diag_error(e->s, e->at, DIAG_SPECIALISATION, "%s", text);
 }
 
 /* ---- arity ---- */

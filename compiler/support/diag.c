@@ -14,6 +14,7 @@
 
 typedef struct Message {
     DiagLevel level;
+    DiagCode code;
     Span at;
     const char *text;
 } Message;
@@ -28,6 +29,12 @@ typedef struct Diag {
 struct DiagList {
     VEC(Diag) diags;
     bool last_dropped; /* its notes are dropped too */
+};
+
+const DiagCodeInfo diag_codes[DIAG_CODE_COUNT] = {
+#define DIAG_CODE(name, code, title) [DIAG_##name] = {code, title},
+#include "support/diag_codes.def"
+#undef DIAG_CODE
 };
 
 /* ---- collecting ---- */
@@ -48,26 +55,26 @@ static struct DiagList *diag_list(Session *s) {
     return s->diags;
 }
 
-static void add(Session *s, DiagLevel level, Span at, const char *format, va_list args) {
+static void add(Session *s, DiagLevel level, Span at, DiagCode code, const char *format, va_list args) {
     struct DiagList *list = diag_list(s);
     list->last_dropped = list->diags.n >= MAX_KEPT;
     if (list->last_dropped) return;
-    Diag diag = {.head = {level, at, format_text(s, format, args)}, .order = list->diags.n};
+    Diag diag = {.head = {level, code, at, format_text(s, format, args)}, .order = list->diags.n};
     vec_push(s->arena, &list->diags, diag);
 }
 
-void diag_error(Session *s, Span at, const char *format, ...) {
+void diag_error(Session *s, Span at, DiagCode code, const char *format, ...) {
     va_list args;
     va_start(args, format);
     s->error_count++;
-    add(s, DIAG_ERROR, at, format, args);
+    add(s, DIAG_ERROR, at, code, format, args);
     va_end(args);
 }
 
-void diag_warning(Session *s, Span at, const char *format, ...) {
+void diag_warning(Session *s, Span at, DiagCode code, const char *format, ...) {
     va_list args;
     va_start(args, format);
-    add(s, DIAG_WARNING, at, format, args);
+    add(s, DIAG_WARNING, at, code, format, args);
     va_end(args);
 }
 
@@ -76,7 +83,7 @@ void diag_note(Session *s, Span at, const char *format, ...) {
     if (list->diags.n == 0 || list->last_dropped) return;
     va_list args;
     va_start(args, format);
-    Message note = {DIAG_NOTE, at, format_text(s, format, args)};
+    Message note = {DIAG_NOTE, DIAG_NONE, at, format_text(s, format, args)};
     va_end(args);
     Diag *owner = &list->diags.at[list->diags.n - 1];
     vec_push(s->arena, &owner->notes, note);
@@ -208,6 +215,7 @@ static void add_message(StrBuf *out, Session *s, const Message *m, const Style *
     }
     strbuf_printf(out, "%s%s%s:%s ", style->off, style->level[m->level], level_text[m->level], style->off);
     add_text(out, m->text);
+    if (m->code != DIAG_NONE) strbuf_printf(out, " %s[%s]%s", style->place, diag_codes[m->code].code, style->off);
     strbuf_add(out, "\n");
     if (has_place) add_excerpt(out, s, m->at, style);
 }

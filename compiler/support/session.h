@@ -8,7 +8,7 @@
  *
  * Diagnostics are collected, sorted by place and capped when printed:
  *
- *     f.dp:3:9: error: expected i64, found f64
+ *     f.dp:3:9: error: expected i64, found f64 [E0301]
  *       let y = x + 1.5
  *               ^^^^^^^
  *     f.dp:2:8: note: x is i64 because of this
@@ -39,6 +39,20 @@ typedef struct SourceFile {
 
 typedef enum DiagLevel { DIAG_ERROR, DIAG_WARNING, DIAG_NOTE } DiagLevel;
 
+/* What kind of error or warning it is: diag_codes.def. DIAG_NONE has no code: run-time errors. */
+typedef enum DiagCode {
+    DIAG_NONE,
+#define DIAG_CODE(name, code, title) DIAG_##name,
+#include "support/diag_codes.def"
+#undef DIAG_CODE
+    DIAG_CODE_COUNT
+} DiagCode;
+
+typedef struct DiagCodeInfo {
+    const char *code, *title;
+} DiagCodeInfo;
+extern const DiagCodeInfo diag_codes[DIAG_CODE_COUNT]; /* by DiagCode; NULL texts for DIAG_NONE */
+
 typedef struct Session Session;
 struct Session {
     Arena *arena;
@@ -67,13 +81,13 @@ const char *source_line(Session *s, uint32_t file, uint32_t line, uint32_t *n);
 static inline Span span_join(Span a, Span b) { return (Span){a.file, a.start, b.end}; }
 
 #if defined(__GNUC__)
-__attribute__((format(printf, 3, 4)))
+__attribute__((format(printf, 4, 5)))
 #endif
-void diag_error(Session *s, Span at, const char *format, ...);
+void diag_error(Session *s, Span at, DiagCode code, const char *format, ...);
 #if defined(__GNUC__)
-__attribute__((format(printf, 3, 4)))
+__attribute__((format(printf, 4, 5)))
 #endif
-void diag_warning(Session *s, Span at, const char *format, ...);
+void diag_warning(Session *s, Span at, DiagCode code, const char *format, ...);
 /* A note belongs to the error or warning reported just before it. */
 #if defined(__GNUC__)
 __attribute__((format(printf, 3, 4)))

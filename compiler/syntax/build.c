@@ -149,7 +149,7 @@ static uint32_t depth_below_expr(const Expr *e) {
 }
 
 void report_too_deep(ParseState *p, Span at) {
-    if (!p->too_deep) diag_error(p->session, at, "nesting too deep");
+    if (!p->too_deep) diag_error(p->session, at, DIAG_TOO_DEEP, "nesting too deep");
     p->too_deep = true;
 }
 
@@ -227,7 +227,7 @@ static bool is_bare_comparison(const Expr *e, Span at) {
 
 static void check_chain(ParseState *p, BinaryOp op, Span op_at, const Expr *left, Span left_at) {
     if (is_comparison(op) && left && is_bare_comparison(left, left_at))
-        diag_error(p->session, op_at, "comparisons do not chain; combine them with `&&`, or use parentheses");
+        diag_error(p->session, op_at, DIAG_CHAIN, "comparisons do not chain; combine them with `&&`, or use parentheses");
 }
 
 Expr *build_binary(ParseState *p, Span at, BinaryOp op, Span op_at, Expr *left, Span left_at, Expr *right) {
@@ -243,7 +243,7 @@ Expr *build_section(ParseState *p, Span at, BinaryOp op, Span op_at, Expr *left,
 
 Expr *build_range(ParseState *p, Span at, Expr *from, Span from_at, Expr *to, bool inclusive) {
     if (from->kind == E_RANGE && !in_parentheses(from, from_at))
-        diag_error(p->session, at, "ranges do not chain");
+        diag_error(p->session, at, DIAG_CHAIN, "ranges do not chain");
     return build_expr(p, at, (Expr){.kind = E_RANGE, .range = {from, to, inclusive}});
 }
 
@@ -251,13 +251,13 @@ Expr *build_apply(ParseState *p, Span at, Expr *fn, Span fn_at, ExprList *args) 
     if (fn->kind != E_CTOR || in_parentheses(fn, fn_at))
         return build_expr(p, at, (Expr){.kind = E_APPLY, .apply = {fn, LIST_OF(args)}});
     if (args->v.n > 1)
-        diag_error(p->session, args->v.at[1]->span,
+        diag_error(p->session, args->v.at[1]->span, DIAG_CONSTRUCTOR_SYNTAX,
                    "a constructor takes one value: write a tuple, or put the constructor in parentheses");
     return build_expr(p, at, (Expr){.kind = E_CTOR, .ctor = {fn->ctor.name, args->v.at[0]}});
 }
 
 static void report_one_tuple(ParseState *p, Span at) {
-    diag_error(p->session, at, "a tuple has at least two components");
+    diag_error(p->session, at, DIAG_TUPLE_ARITY, "a tuple has at least two components");
 }
 
 Expr *build_tuple(ParseState *p, Span at, ExprList *items, bool ends_in_comma) {
@@ -274,7 +274,7 @@ Expr *build_wildcard(ParseState *p, Span at) {
 
 Expr *build_loop_for_count(ParseState *p, Span at, Pat *state, Expr *init, Pat *counter, Expr *count, Expr *body) {
     if (counter->kind != PAT_NAME && counter->kind != PAT_WILD)
-        diag_error(p->session, counter->span, "the counter of a loop is a name or `_`");
+        diag_error(p->session, counter->span, DIAG_PATTERN_SYNTAX, "the counter of a loop is a name or `_`");
     return build_expr(
         p, at, (Expr){.kind = E_LOOP, .loop = {LOOP_FOR_COUNT, state, init, counter, count, body}});
 }
@@ -302,8 +302,8 @@ Pat *require_irrefutable(ParseState *p, Pat *pat) {
         for (uint32_t i = 0; i < pat->record.n; i++) require_irrefutable(p, pat->record.fields[i].pat);
         break;
     case PAT_ASCRIBE: require_irrefutable(p, pat->ascribe.pat); break;
-    case PAT_LITERAL: diag_error(p->session, pat->span, "a literal pattern may only stand in `match`"); break;
-    case PAT_CTOR: diag_error(p->session, pat->span, "a constructor pattern may only stand in `match`"); break;
+    case PAT_LITERAL: diag_error(p->session, pat->span, DIAG_PATTERN_PLACE, "a literal pattern may only stand in `match`"); break;
+    case PAT_CTOR: diag_error(p->session, pat->span, DIAG_PATTERN_PLACE, "a constructor pattern may only stand in `match`"); break;
     }
     return pat;
 }
@@ -337,7 +337,7 @@ Pat *pat_from_expr(ParseState *p, Expr *e) {
         Pat *pat = pat_from_expr(p, e->ascribe.value);
         return build_pat(p, e->span, (Pat){.kind = PAT_ASCRIBE, .ascribe = {pat, e->ascribe.type}});
     }
-    diag_error(p->session, e->span, "expected a pattern before `in`, or `:` and the binders behind this expression");
+    diag_error(p->session, e->span, DIAG_PATTERN_SYNTAX, "expected a pattern before `in`, or `:` and the binders behind this expression");
     return build_pat(p, e->span, (Pat){.kind = PAT_WILD});
 }
 
@@ -351,13 +351,13 @@ TypeExpr *build_tuple_type(ParseState *p, Span at, TypeList *items, bool ends_in
 
 TypeExpr *build_type_variable(ParseState *p, Span at, Name name) {
     if (!p->in_type_text)
-        diag_error(p->session, at, "a type variable is used without its quote: write `%s`", name + 1);
+        diag_error(p->session, at, DIAG_UNQUOTED_VARIABLE, "a type variable is used without its quote: write `%s`", name + 1);
     return build_type(p, at, (TypeExpr){.kind = TE_NAME, .name = {.name = name}});
 }
 
 TypeExpr *build_sized_by_literal(ParseState *p, Span at, Expr *size, TypeExpr *element) {
     if (size->integer.suffix != SUFFIX_NONE || size->integer.magnitude > INT64_MAX) {
-        diag_error(p->session, size->span, "a size is an integer of type i64, without a suffix");
+        diag_error(p->session, size->span, DIAG_SIZE_SYNTAX, "a size is an integer of type i64, without a suffix");
         size->integer.magnitude = 0;
     }
     int64_t n = (int64_t)size->integer.magnitude;
@@ -368,7 +368,7 @@ TypeExpr *build_sized_by_literal(ParseState *p, Span at, Expr *size, TypeExpr *e
 
 TypeExpr *build_sized_by_name(ParseState *p, Span at, TypeExpr *size, TypeExpr *element) {
     if (size->kind != TE_NAME || size->name.module || size->name.nargs)
-        diag_error(p->session, size->span, "a size is a name or an integer");
+        diag_error(p->session, size->span, DIAG_SIZE_SYNTAX, "a size is a name or an integer");
     Name name = size->kind == TE_NAME ? size->name.name : intern_cstr(p->session, "_");
     TypeExpr type = {
         .kind = TE_ARRAY,
@@ -395,13 +395,13 @@ Def *build_value(ParseState *p, Span at, Name name, Span name_at, NameList *type
 
 static const char *import_path(ParseState *p, const Expr *path) {
     if (path->string.n == 0 || memchr(path->string.bytes, 0, path->string.n))
-        diag_error(p->session, path->span, "this is not a path");
+        diag_error(p->session, path->span, DIAG_IMPORT_SYNTAX, "this is not a path");
     return arena_strndup(p->session->arena, (const char *)path->string.bytes, path->string.n);
 }
 
 Def *build_import(ParseState *p, Span at, Expr *path, Name as, Span as_at, Name alias, Span alias_at) {
     if (as && strcmp(as, "as") != 0)
-        diag_error(p->session, as_at, "expected `as` or the next definition, found `%s`", as);
+        diag_error(p->session, as_at, DIAG_IMPORT_SYNTAX, "expected `as` or the next definition, found `%s`", as);
     Def *def = arena_new(p->session->arena, Def);
     *def = (Def){.kind = DEF_IMPORT, .span = at, .name = alias, .path = import_path(p, path)};
     def->name_span = alias ? alias_at : path->span;
@@ -429,7 +429,7 @@ static void check_integer(ParseState *p, const Expr *e) {
     if (e->kind != E_INT || e->integer.suffix == SUFFIX_NONE) return;
     const IntegerType *type = &types[e->integer.suffix];
     if (e->integer.magnitude <= (e->integer.negative ? type->largest_negated : type->largest)) return;
-    diag_error(p->session, e->span, "the literal does not fit: %s goes from %s%llu to %llu", type->name,
+    diag_error(p->session, e->span, DIAG_LITERAL_RANGE, "the literal does not fit: %s goes from %s%llu to %llu", type->name,
                type->largest_negated ? "-" : "", (unsigned long long)type->largest_negated,
                (unsigned long long)type->largest);
 }
@@ -438,6 +438,6 @@ void check_leaves(ParseState *p) {
     for (uint32_t i = 0; i < p->literals.n; i++) check_integer(p, p->literals.at[i]);
     for (uint32_t i = 0; i < p->wildcards.n; i++) {
         const Expr *e = p->wildcards.at[i];
-        if (e->kind == E_NAME && e->name) diag_error(p->session, e->span, "`_` is a pattern, it has no value");
+        if (e->kind == E_NAME && e->name) diag_error(p->session, e->span, DIAG_UNDERSCORE_VALUE, "`_` is a pattern, it has no value");
     }
 }

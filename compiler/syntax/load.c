@@ -109,7 +109,7 @@ static void report_circle(Loader *l, const Def *import, const LoadedFile *from, 
     const char *chain = to->path;
     for (const LoadedFile *f = from; f != to; f = f->importer)
         chain = arena_printf(l->s->arena, "%s -> %s", f->path, chain);
-    diag_error(l->s, import->span, "files that import each other: %s -> %s", to->path, chain);
+    diag_error(l->s, import->span, DIAG_IMPORT_CYCLE, "files that import each other: %s -> %s", to->path, chain);
 }
 
 /* The file of an import, loaded now or before; NULL after an error. */
@@ -122,14 +122,14 @@ static LoadedFile *find_import(Loader *l, const Def *import, const LoadedFile *i
         struct stat st;
         bool there = stat(beside, &st) == 0 && !S_ISDIR(st.st_mode);
         if (there && !(f = find_on_disk(l, &st)) && !(f = load_from_disk(l, beside, &st, importer, &why))) {
-            diag_error(l->s, import->span, "cannot read %s: %s", beside, why);
+            diag_error(l->s, import->span, DIAG_MISSING_MODULE, "cannot read %s: %s", beside, why);
             return NULL;
         }
     }
     if (!f)
         f = load_from_library(l, path, importer);
     if (!f)
-        diag_error(l->s, import->span, "there is no module `%s`: no file %s, and none in the standard library",
+        diag_error(l->s, import->span, DIAG_MISSING_MODULE, "there is no module `%s`: no file %s, and none in the standard library",
                    import->path, path_beside(l, importer, path));
     return f;
 }

@@ -18,7 +18,7 @@ static bool reject_binary(ParseState *p, const SourceFile *file) {
     const char *nul = memchr(file->text, 0, file->length);
     if (!nul) return false;
     uint32_t at = (uint32_t)(nul - file->text);
-    diag_error(p->session, (Span){p->file, at, at + 1}, "a NUL byte: this is not a text file");
+    diag_error(p->session, (Span){p->file, at, at + 1}, DIAG_CHARACTER, "a NUL byte: this is not a text file");
     return true;
 }
 
@@ -29,7 +29,7 @@ static bool open_scanner(ParseState *p, yyscan_t *scanner) {
     p->offset = has_byte_order_mark ? 3 : 0;
     p->value_end = UINT32_MAX;
     if (dp_yylex_init_extra(p, scanner) != 0) {
-        diag_error(p->session, (Span){p->file, 0, 0}, "out of memory");
+        diag_error(p->session, (Span){p->file, 0, 0}, DIAG_OUT_OF_MEMORY, "out of memory");
         return false;
     }
     dp_yy_scan_bytes(file->text + p->offset, (int)(file->length - p->offset), *scanner);

@@ -596,9 +596,9 @@ static int yyreport_syntax_error(const yypcontext_t *context, ParseState *p, yys
     describe_expected(&wanted, &expected);
     describe_found(&got, p, at, found);
     if (wanted.n)
-        diag_error(p->session, at, "expected %s, found %s", wanted.text, got.text);
+        diag_error(p->session, at, DIAG_UNEXPECTED, "expected %s, found %s", wanted.text, got.text);
     else
-        diag_error(p->session, at, "unexpected %s", got.text);
+        diag_error(p->session, at, DIAG_UNEXPECTED, "unexpected %s", got.text);
     if (hint) diag_note(p->session, at, "%s", hint);
     bool at_end = found == YYSYMBOL_DEF || found == YYSYMBOL_ENTRY || found == YYSYMBOL_TYPE ||
                   found == YYSYMBOL_IMPORT || found == YYSYMBOL_YYEOF;

@@ -42,7 +42,7 @@ Expr *scan_integer(ParseState *p, Span at, const char *text, uint32_t n) {
         value = value * base + digit;
     }
     if (!fits) {
-        diag_error(p->session, at, "the literal is larger than every integer type: u64 goes to 18446744073709551615");
+        diag_error(p->session, at, DIAG_LITERAL_RANGE, "the literal is larger than every integer type: u64 goes to 18446744073709551615");
         value = 0;
     }
     Expr *e = build_expr(p, at, (Expr){.kind = E_INT, .integer = {value, false, suffix}});
@@ -58,7 +58,7 @@ Expr *scan_float(ParseState *p, Span at, const char *text, uint32_t n) {
         if (text[i] != '_') digits[length++] = text[i];
     double value = strtod(digits, NULL);
     if (isinf(value) || (suffix == SUFFIX_F32 && isinf(strtof(digits, NULL))))
-        diag_error(p->session, at, "the literal is larger than every number of type %s",
+        diag_error(p->session, at, DIAG_LITERAL_RANGE, "the literal is larger than every number of type %s",
                    suffix == SUFFIX_F32 ? "f32" : "f64");
     return build_expr(p, at, (Expr){.kind = E_FLOAT, .floating = {value, digits, suffix}});
 }
@@ -79,7 +79,7 @@ uint32_t scan_projection(ParseState *p, Span at, const char *text, uint32_t n) {
     for (uint32_t i = 0; i < n; i++) {
         index = index * 10 + (uint32_t)digit_value(text[i]);
         if (index < 1000000) continue;
-        diag_error(p->session, at, "there is no tuple with so many components");
+        diag_error(p->session, at, DIAG_TUPLE_ARITY, "there is no tuple with so many components");
         return 0;
     }
     return index;
@@ -105,7 +105,7 @@ static uint8_t octal_escape(ParseState *p, Span at, const char *text, uint32_t n
     uint32_t from = *i, value = 0;
     for ((*i)++; *i < n && *i < from + 4 && is_octal(text[*i]); (*i)++)
         value = value * 8 + (uint32_t)digit_value(text[*i]);
-    if (value > 255) diag_error(p->session, part_of(at, from, *i), "the escape is larger than a byte");
+    if (value > 255) diag_error(p->session, part_of(at, from, *i), DIAG_ESCAPE, "the escape is larger than a byte");
     return (uint8_t)value;
 }
 
@@ -118,12 +118,12 @@ static uint8_t read_escape(ParseState *p, Span at, const char *text, uint32_t n,
         *i = from + 2;
         while (*i < n && *i < from + 4 && is_hexadecimal(text[*i])) (*i)++;
         if (*i == from + 4) return (uint8_t)(digit_value(text[from + 2]) * 16 + digit_value(text[from + 3]));
-        diag_error(p->session, part_of(at, from, *i), "`\\x` takes two hexadecimal digits");
+        diag_error(p->session, part_of(at, from, *i), DIAG_ESCAPE, "`\\x` takes two hexadecimal digits");
         return 0;
     }
     *i = from + 2 < n ? from + 2 : n;
     int value = simple_escape(c);
-    if (value < 0) diag_error(p->session, part_of(at, from, *i), "unknown escape");
+    if (value < 0) diag_error(p->session, part_of(at, from, *i), DIAG_ESCAPE, "unknown escape");
     return value < 0 ? 0 : (uint8_t)value;
 }
 
@@ -132,7 +132,7 @@ static uint32_t check_plain(ParseState *p, Span at, const char *text, uint32_t n
     uint32_t code = 0;
     uint32_t length = (uint32_t)utf8_decode(text + i, n - i, &code);
     if (length && (code >= 0x20 || code == '\t')) return length;
-    diag_error(p->session, part_of(at, i, i + 1), "a byte that is no text: write `\\x%02x`",
+    diag_error(p->session, part_of(at, i, i + 1), DIAG_CHARACTER, "a byte that is no text: write `\\x%02x`",
                (unsigned)(unsigned char)text[i]);
     return 1;
 }
@@ -162,7 +162,7 @@ Expr *scan_character(ParseState *p, Span at, const char *text, uint32_t n) {
         i += check_plain(p, at, text, end, i);
     bool is_one_byte = i == end && (text[1] == '\\' || i == 2);
     if (!is_one_byte)
-        diag_error(p->session, at, "a character is one byte (u8); a string has room for more");
+        diag_error(p->session, at, DIAG_CHAR_TOO_LONG, "a character is one byte (u8); a string has room for more");
     return build_expr(p, at, (Expr){.kind = E_CHAR, .character = value});
 }
 
@@ -246,17 +246,17 @@ void scan_stray(ParseState *p, Span at, const char *text, uint32_t n) {
     unsigned first = (unsigned char)text[0];
     uint32_t code = 0;
     if (first == '"')
-        diag_error(p->session, at, "unterminated string: `\"` is missing at the end");
+        diag_error(p->session, at, DIAG_UNTERMINATED, "unterminated string: `\"` is missing at the end");
     else if (first == '\'')
-        diag_error(p->session, at, "unterminated character: `'` is missing at the end");
+        diag_error(p->session, at, DIAG_UNTERMINATED, "unterminated character: `'` is missing at the end");
     else if (first == '#')
-        diag_error(p->session, at, "the name of a constructor is missing directly behind `#`");
+        diag_error(p->session, at, DIAG_CONSTRUCTOR_SYNTAX, "the name of a constructor is missing directly behind `#`");
     else if (first >= '0' && first <= '9')
-        diag_error(p->session, at, "malformed number");
+        diag_error(p->session, at, DIAG_MALFORMED_NUMBER, "malformed number");
     else if (!utf8_decode(text, n, &code))
-        diag_error(p->session, at, "unexpected byte 0x%02x: this is not UTF-8 text", first);
+        diag_error(p->session, at, DIAG_CHARACTER, "unexpected byte 0x%02x: this is not UTF-8 text", first);
     else if (utf8_is_printable(code))
-        diag_error(p->session, at, "unexpected character `%.*s`", (int)utf8_decode(text, n, &code), text);
+        diag_error(p->session, at, DIAG_CHARACTER, "unexpected character `%.*s`", (int)utf8_decode(text, n, &code), text);
     else
-        diag_error(p->session, at, "unexpected character U+%04X", (unsigned)code);
+        diag_error(p->session, at, DIAG_CHARACTER, "unexpected character U+%04X", (unsigned)code);
 }

@@ -76,17 +76,17 @@ static void check_entry(Checker *c, const DefInfo *info)
 {
     Type *t = info->scheme.type;
     if (info->scheme.nvars) {
-        diag_error(c->s, info->def->name_span, "the types of an entry have to be known, but this is %s; annotate it",
+        diag_error(c->s, info->def->name_span, DIAG_ENTRY_TYPE, "the types of an entry have to be known, but this is %s; annotate it",
                    describe_type(c, t));
         return;
     }
     for (uint32_t i = 0; i < info->def->nparams; i++) {
         if (contains_function(t->fun.from))
-            diag_error(c->s, info->def->params[i]->span, "an entry's parameters cannot be functions");
+            diag_error(c->s, info->def->params[i]->span, DIAG_ENTRY_TYPE, "an entry's parameters cannot be functions");
         t = type_prune(t->fun.to);
     }
     if (contains_function(t))
-        diag_error(c->s, info->def->result ? info->def->result->span : info->def->name_span,
+        diag_error(c->s, info->def->result ? info->def->result->span : info->def->name_span, DIAG_ENTRY_TYPE,
                    "an entry's result cannot be a function, but this is %s", describe_type(c, t));
 }
 

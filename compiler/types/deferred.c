@@ -13,7 +13,7 @@ static bool is_open(const Type *t)
 
 static void no_field(Checker *c, const Deferred *d, const Type *record)
 {
-    diag_error(c->s, d->span, "%s has no field `%s`", describe_type(c, d->subject), d->name);
+    diag_error(c->s, d->span, DIAG_NO_FIELD, "%s has no field `%s`", describe_type(c, d->subject), d->name);
     Suggestion g = suggest_start(d->name);
     for (uint32_t i = 0; i < record->record.n; i++)
         suggest_consider(&g, record->record.names[i]);
@@ -26,7 +26,7 @@ static bool try_field(Checker *c, const Deferred *d, Type *t)
         return false;
     if (t->kind != TY_RECORD) {
         if (t->kind != TY_ERROR)
-            diag_error(c->s, d->subject_span, "expected a record with a field `%s`, found %s", d->name,
+            diag_error(c->s, d->subject_span, DIAG_NOT_A_RECORD, "expected a record with a field `%s`, found %s", d->name,
                        describe_type(c, t));
         unify(c, d->result, c->error);
         return true;
@@ -55,9 +55,9 @@ static bool try_project(Checker *c, const Deferred *d, Type *t)
         return true;
     }
     if (t->kind == TY_TUPLE)
-        diag_error(c->s, d->span, "%s has no component %u: the first is 0", describe_type(c, t), d->index);
+        diag_error(c->s, d->span, DIAG_NO_COMPONENT, "%s has no component %u: the first is 0", describe_type(c, t), d->index);
     else if (t->kind != TY_ERROR)
-        diag_error(c->s, d->subject_span, "expected a tuple, found %s", describe_type(c, t));
+        diag_error(c->s, d->subject_span, DIAG_NOT_A_TUPLE, "expected a tuple, found %s", describe_type(c, t));
     unify(c, d->result, c->error);
     return true;
 }
@@ -74,7 +74,7 @@ static bool try_each(Checker *c, const Deferred *d, Type *t)
         expect(c, d->span, d->result, t, NULL); /* 0 ..< n, of n's type */
     } else {
         if (t->kind != TY_ERROR)
-            diag_error(c->s, d->span, "expected a sequence or an integer, found %s", describe_type(c, t));
+            diag_error(c->s, d->span, DIAG_NOT_A_SEQUENCE, "expected a sequence or an integer, found %s", describe_type(c, t));
         unify(c, d->result, c->error);
     }
     return true;
@@ -87,9 +87,9 @@ static bool ctor_payload(Checker *c, const Deferred *d, Type *payload)
     if (payload && d->result)
         return expect(c, d->value_span, payload, d->result, NULL);
     if (payload)
-        diag_error(c->s, d->span, "constructor `#%s` needs a value of type %s", d->name, describe_type(c, payload));
+        diag_error(c->s, d->span, DIAG_CONSTRUCTOR_VALUE, "constructor `#%s` needs a value of type %s", d->name, describe_type(c, payload));
     else if (d->result)
-        diag_error(c->s, d->span, "constructor `#%s` takes no value", d->name);
+        diag_error(c->s, d->span, DIAG_CONSTRUCTOR_VALUE, "constructor `#%s` takes no value", d->name);
     else
         return true;
     return false;
@@ -107,9 +107,9 @@ static bool try_ctor(Checker *c, const Deferred *d, Type *t)
         if (i < t->record.n)
             good = ctor_payload(c, d, t->record.items[i]);
         else
-            diag_error(c->s, d->span, "%s has no constructor `#%s`", describe_type(c, t), d->name);
+            diag_error(c->s, d->span, DIAG_NO_CONSTRUCTOR, "%s has no constructor `#%s`", describe_type(c, t), d->name);
     } else if (!good) {
-        diag_error(c->s, d->span, "expected %s, found a value of a sum type", describe_type(c, t));
+        diag_error(c->s, d->span, DIAG_NOT_A_SUM, "expected %s, found a value of a sum type", describe_type(c, t));
     }
     if ((!good || t->kind == TY_ERROR) && d->result)
         unify(c, d->result, c->error);
@@ -166,13 +166,13 @@ static void decide(Checker *c, const Deferred *d)
 {
     if (d->kind == DEFER_EACH) {
         if (!unify(c, d->subject, type_array(c->arena, d->result)))
-            diag_error(c->s, d->span, "expected a sequence or an integer, found %s", describe_type(c, d->subject));
+            diag_error(c->s, d->span, DIAG_NOT_A_SEQUENCE, "expected a sequence or an integer, found %s", describe_type(c, d->subject));
         return;
     }
     if (d->kind == DEFER_CTOR)
-        diag_error(c->s, d->span, "the sum type of `#%s` is not known here; annotate it", d->name);
+        diag_error(c->s, d->span, DIAG_TYPE_UNKNOWN, "the sum type of `#%s` is not known here; annotate it", d->name);
     else
-        diag_error(c->s, d->subject_span, "the type of this is not known here; annotate it");
+        diag_error(c->s, d->subject_span, DIAG_TYPE_UNKNOWN, "the type of this is not known here; annotate it");
     unify(c, d->subject, c->error);
     if (d->result)
         unify(c, d->result, c->error);

@@ -54,7 +54,7 @@ static void collect_declared(Checker *c, Rigids *r, const Def *def)
             continue;
         const Type *t = type_prune(d->var);
         if (t->kind == TY_VAR && t->var.level <= r->level)
-            diag_error(c->s, def->name_span,
+            diag_error(c->s, def->name_span, DIAG_RIGID_PARAMETER,
                        "type parameter `%s` of `%s` is not free: it is a type of the outer definition", d->name,
                        def->name);
         collect(c, r, d->var);

@@ -84,15 +84,15 @@ static void too_many_arguments(Checker *c, const Call *call, Type *ft, uint32_t 
     const Expr *fn = call->fn;
     Span extra = takes < call->nargs ? call->args[takes]->span : call->last_span;
     if (takes == 0) {
-        diag_error(c->s, fn->span, "this is applied like a function, but is %s", describe_type(c, ft));
+        diag_error(c->s, fn->span, DIAG_NOT_A_FUNCTION, "this is applied like a function, but is %s", describe_type(c, ft));
     } else if (fn->kind == E_NAME || called_def(c, fn)) {
         Name name = fn->kind == E_NAME ? fn->name : fn->field.name;
-        diag_error(c->s, extra, "too many arguments: `%s` takes %u", name, takes);
+        diag_error(c->s, extra, DIAG_TOO_MANY_ARGUMENTS, "too many arguments: `%s` takes %u", name, takes);
         const Def *def = called_def(c, fn);
         if (def && !(c->out->refs[fn->id].kind == REF_DEF && c->out->defs[def->index].is_library))
             diag_note(c->s, def->name_span, "it is defined here");
     } else {
-        diag_error(c->s, extra, "too many arguments: this function takes %u", takes);
+        diag_error(c->s, extra, DIAG_TOO_MANY_ARGUMENTS, "too many arguments: this function takes %u", takes);
     }
 }
 

@@ -89,7 +89,7 @@ Type *element_of(Checker *c, const Expr *array, Type *t)
     Type *element = new_var(c, CLASS_ANY);
     if (unify(c, t, type_array(c->arena, element)))
         return has_error(t) ? c->error : element;
-    diag_error(c->s, array->span, "expected a sequence, found %s", describe_type(c, t));
+    diag_error(c->s, array->span, DIAG_NOT_A_SEQUENCE, "expected a sequence, found %s", describe_type(c, t));
     return c->error;
 }
 

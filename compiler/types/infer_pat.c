@@ -28,7 +28,7 @@ bool pat_has_type(const Pat *p)
 
 static void pat_mismatch(Checker *c, const Pat *p, Type *pattern, Type *value)
 {
-    diag_error(c->s, p->span, "this pattern is for %s, but the value is %s", describe_type(c, pattern),
+    diag_error(c->s, p->span, DIAG_PATTERN_TYPE, "this pattern is for %s, but the value is %s", describe_type(c, pattern),
                describe_type(c, value));
 }
 

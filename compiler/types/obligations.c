@@ -21,10 +21,10 @@ static void check_int(Checker *c, const Expr *e, Scalar s)
     if (e->integer.magnitude <= limit)
         return;
     if (scalar_is_signed(s))
-        diag_error(c->s, e->span, "the literal does not fit: %s goes from %lld to %lld", scalar_name(s),
+        diag_error(c->s, e->span, DIAG_LITERAL_RANGE, "the literal does not fit: %s goes from %lld to %lld", scalar_name(s),
                    -(long long)largest(s) - 1, (long long)largest(s));
     else
-        diag_error(c->s, e->span, "the literal does not fit: %s goes from 0 to %llu", scalar_name(s),
+        diag_error(c->s, e->span, DIAG_LITERAL_RANGE, "the literal does not fit: %s goes from 0 to %llu", scalar_name(s),
                    (unsigned long long)largest(s));
 }
 
@@ -32,7 +32,7 @@ static void check_float(Checker *c, const Expr *e, Scalar s)
 {
     double value = s == SC_F32 ? (double)(float)e->floating.value : e->floating.value;
     if (isinf(value))
-        diag_error(c->s, e->span, "the literal is larger than every number of type %s", scalar_name(s));
+        diag_error(c->s, e->span, DIAG_LITERAL_RANGE, "the literal is larger than every number of type %s", scalar_name(s));
 }
 
 void check_literals(Checker *c)
@@ -127,7 +127,7 @@ static void check_data_use(Checker *c, const DataUse *use)
     if (!contains_function(t))
         mark(t, true);
     else
-        diag_error(c->s, use->span, "%s cannot %s functions, but this is %s", data_text(use->kind),
+        diag_error(c->s, use->span, DIAG_FUNCTION_AS_DATA, "%s cannot %s functions, but this is %s", data_text(use->kind),
                    t->kind == TY_FUN ? "be" : "contain", describe_type(c, t));
 }
 
@@ -143,7 +143,7 @@ static void check_instance(Checker *c, const RefUse *use)
             mark(arg, true);
             continue;
         }
-        diag_error(c->s, use->e->span,
+        diag_error(c->s, use->e->span, DIAG_FUNCTION_AS_DATA,
                    "`%s` is used here with %s, but functions cannot be elements of sequences or results of a choice",
                    use->e->name, describe_type(c, arg));
         return;

@@ -55,10 +55,10 @@ static void bind_variable(Resolver *r, const Pat *p, const Binding *group)
 {
     const Binding *old = find(r->scope, group, p->name);
     if (old && old->kind == REF_SIZE) {
-        diag_error(r->c->s, p->span, "`%s` is already the size bound by an earlier parameter", p->name);
+        diag_error(r->c->s, p->span, DIAG_SIZE_ORDER, "`%s` is already the size bound by an earlier parameter", p->name);
         diag_note(r->c->s, old->span, "put `%s` before this to make it that size", p->name);
     } else if (old) {
-        diag_error(r->c->s, p->span, "`%s` is bound twice", p->name);
+        diag_error(r->c->s, p->span, DIAG_BOUND_TWICE, "`%s` is bound twice", p->name);
         diag_note(r->c->s, old->span, "it is already bound here");
     }
     push(r, REF_LOCAL, p->name, p->span)->pat_id = p->id;
@@ -78,7 +78,7 @@ static void resolve_size(Resolver *r, TypeExpr *te, SizeMode mode)
         if (mode == SIZES_BIND)
             push(r, REF_SIZE, name, te->array.size_span);
         else if (mode == SIZES_KNOWN)
-            diag_error(r->c->s, te->array.size_span, "size `%s` is not known here", name);
+            diag_error(r->c->s, te->array.size_span, DIAG_UNDEFINED_SIZE, "size `%s` is not known here", name);
     }
 }
 
@@ -171,7 +171,7 @@ static bool is_module_name(Resolver *r, const Expr *e)
 static void not_defined(Resolver *r, const Expr *e)
 {
     Checker *c = r->c;
-    diag_error(c->s, e->span, "`%s` is not defined", e->name);
+    diag_error(c->s, e->span, DIAG_UNDEFINED_NAME, "`%s` is not defined", e->name);
     for (const Pending *p = r->pending; p; p = p->next) {
         if (p->name == e->name) {
             diag_note(c->s, e->span, "a local function cannot call itself; a top-level one can");

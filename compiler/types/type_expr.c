@@ -73,7 +73,7 @@ bool too_large(Checker *c, Span span, Type *t)
 {
     if (spend(t, LARGEST_TYPE))
         return false;
-    diag_error(c->s, span, "the type of this is too large: more than %d parts", LARGEST_TYPE);
+    diag_error(c->s, span, DIAG_TYPE_TOO_LARGE, "the type of this is too large: more than %d parts", LARGEST_TYPE);
     return true;
 }
 
@@ -82,7 +82,7 @@ bool too_large(Checker *c, Span span, Type *t)
 static void unknown_type(Checker *c, const TypeExpr *te)
 {
     Name name = te->name.name;
-    diag_error(c->s, te->span, "type `%s` is not defined", name);
+    diag_error(c->s, te->span, DIAG_UNDEFINED_TYPE, "type `%s` is not defined", name);
     Suggestion g = suggest_start(name);
     for (const TypeEnv *env = c->tenv; env; env = env->outer) {
         for (uint32_t i = 0; i < env->n; i++)
@@ -130,7 +130,7 @@ void check_type_definition(Checker *c, Def *def)
 static Type *convert_abbreviation(Checker *c, const TypeExpr *te, Def *def)
 {
     if (state_of(c, def) == TYPE_VISITING) {
-        diag_error(c->s, te->span, "type `%s` is defined by itself", def->name);
+        diag_error(c->s, te->span, DIAG_RECURSIVE_TYPE, "type `%s` is defined by itself", def->name);
         diag_note(c->s, def->name_span, "it is declared here");
         return c->error;
     }
@@ -141,7 +141,7 @@ static Type *convert_abbreviation(Checker *c, const TypeExpr *te, Def *def)
     for (uint32_t i = 0; i < n; i++)
         args[i] = convert_type(c, te->name.args[i]);
     if (n != def->ntype_params) {
-        diag_error(c->s, te->span, "type `%s` takes %u argument%s, not %u", def->name, def->ntype_params,
+        diag_error(c->s, te->span, DIAG_TYPE_ARGUMENTS, "type `%s` takes %u argument%s, not %u", def->name, def->ntype_params,
                    def->ntype_params == 1 ? "" : "s", n);
         diag_note(c->s, def->name_span, "it is declared here");
         return c->error;
@@ -154,7 +154,7 @@ static Type *convert_qualified(Checker *c, const TypeExpr *te)
 {
     const ModuleScope *m = scope_find_module(c, te->name.module);
     if (!m) {
-        diag_error(c->s, te->span, "module `%s` is not defined", te->name.module);
+        diag_error(c->s, te->span, DIAG_UNDEFINED_MODULE, "module `%s` is not defined", te->name.module);
         return c->error;
     }
     Def *def = scope_exported(m, &m->types, te->name.name);
@@ -171,7 +171,7 @@ static Type *convert_name(Checker *c, const TypeExpr *te)
         return convert_qualified(c, te);
     Type *t = find_param(c, name);
     if (!t && name[0] == '\'') { /* builtins.def writes 'a; users declare 'a and write a */
-        diag_error(c->s, te->span, "type parameters are used without the quote: write `%s`", name + 1);
+        diag_error(c->s, te->span, DIAG_UNQUOTED_VARIABLE, "type parameters are used without the quote: write `%s`", name + 1);
         return c->error;
     }
     if (!t)
@@ -179,7 +179,7 @@ static Type *convert_name(Checker *c, const TypeExpr *te)
     if (t) {
         if (te->name.nargs == 0)
             return t;
-        diag_error(c->s, te->span, "type `%s` takes no arguments", name);
+        diag_error(c->s, te->span, DIAG_TYPE_ARGUMENTS, "type `%s` takes no arguments", name);
         return c->error;
     }
     Def *def;
@@ -198,7 +198,7 @@ static bool duplicate_name(Checker *c, TypeKind kind, Name *names, const Span *s
         for (uint32_t j = 0; j < i; j++) {
             if (names[i] != names[j])
                 continue;
-            diag_error(c->s, spans[i], kind == TY_SUM ? "constructor `#%s` occurs twice" : "field `%s` occurs twice",
+            diag_error(c->s, spans[i], DIAG_NAME_TWICE, kind == TY_SUM ? "constructor `#%s` occurs twice" : "field `%s` occurs twice",
                        names[i]);
             diag_note(c->s, spans[j], "it is already here");
             return true;
@@ -256,7 +256,7 @@ static void check_size(Checker *c, const TypeExpr *te)
         return;
     Type *t = c->out->pat_types[known - 1];
     if (t && !constrain(c, t, CLASS_INT))
-        diag_error(c->s, te->array.size_span, "a size is an integer, but `%s` is %s", te->array.size_name,
+        diag_error(c->s, te->array.size_span, DIAG_SIZE_TYPE, "a size is an integer, but `%s` is %s", te->array.size_name,
                    describe_type(c, t));
 }
 
@@ -271,7 +271,7 @@ Type *convert_type(Checker *c, const TypeExpr *te)
         check_size(c, te);
         Type *element = convert_type(c, te->array.element);
         if (type_prune(element)->kind == TY_FUN)
-            diag_error(c->s, te->array.element->span, "the elements of a sequence cannot be functions");
+            diag_error(c->s, te->array.element->span, DIAG_FUNCTION_AS_DATA, "the elements of a sequence cannot be functions");
         return type_array(c->arena, element);
     }
     case TE_FUN: {

@@ -293,10 +293,10 @@ bool expect(Checker *c, Span span, Type *expected, Type *found, const Why *why)
     if (unify(c, expected, found))
         return true;
     if (c->failure == FAIL_INFINITE)
-        diag_error(c->s, span, "infinite type: expected %s, found %s, which contains it", describe_type(c, expected),
+        diag_error(c->s, span, DIAG_INFINITE_TYPE, "infinite type: expected %s, found %s, which contains it", describe_type(c, expected),
                    describe_type(c, found));
     else
-        diag_error(c->s, span, "expected %s, found %s", describe_type(c, expected), describe_type(c, found));
+        diag_error(c->s, span, DIAG_TYPE_MISMATCH, "expected %s, found %s", describe_type(c, expected), describe_type(c, found));
     if (c->failure == FAIL_DECLARED)
         note_declared(c);
     if (c->failure == FAIL_MISMATCH && type_prune(found)->kind == TY_FUN && type_prune(expected)->kind != TY_FUN)
@@ -309,6 +309,6 @@ bool expect_class(Checker *c, Span span, TypeClass cls, Type *found)
 {
     if (constrain(c, found, cls))
         return true;
-    diag_error(c->s, span, "expected %s, found %s", describe_class(cls), describe_type(c, found));
+    diag_error(c->s, span, DIAG_TYPE_CLASS, "expected %s, found %s", describe_class(cls), describe_type(c, found));
     return false;
 }

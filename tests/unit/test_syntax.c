@@ -80,16 +80,16 @@ static void test_literals(void **state) {
 
 static void test_ranges_of_literals(void **state) {
     (void)state;
-    expect_error("def f = 128i8", "t.dp:1:9: error: the literal does not fit: i8 goes from -128 to 127");
-    expect_error("def f = -129i8", "t.dp:1:9: error: the literal does not fit: i8 goes from -128 to 127");
-    expect_error("def f = -(128i8)", "t.dp:1:11: error: the literal does not fit: i8 goes from -128 to 127");
-    expect_error("def f = -1u8", "t.dp:1:9: error: the literal does not fit: u8 goes from 0 to 255");
+    expect_error("def f = 128i8", "t.dp:1:9: error: the literal does not fit: i8 goes from -128 to 127 [E0106]");
+    expect_error("def f = -129i8", "t.dp:1:9: error: the literal does not fit: i8 goes from -128 to 127 [E0106]");
+    expect_error("def f = -(128i8)", "t.dp:1:11: error: the literal does not fit: i8 goes from -128 to 127 [E0106]");
+    expect_error("def f = -1u8", "t.dp:1:9: error: the literal does not fit: u8 goes from 0 to 255 [E0106]");
     expect_error("def f = 18446744073709551616",
-                 "t.dp:1:9: error: the literal is larger than every integer type: u64 goes to 18446744073709551615");
-    expect_error("def f = 1e39f32", "t.dp:1:9: error: the literal is larger than every number of type f32");
-    expect_error("def f = 12abc", "t.dp:1:9: error: malformed number");
-    expect_error("def f = 0b2", "t.dp:1:9: error: malformed number");
-    expect_error("def f = .5", "t.dp:1:9: error: expected an expression, found `.`");
+                 "t.dp:1:9: error: the literal is larger than every integer type: u64 goes to 18446744073709551615 [E0106]");
+    expect_error("def f = 1e39f32", "t.dp:1:9: error: the literal is larger than every number of type f32 [E0106]");
+    expect_error("def f = 12abc", "t.dp:1:9: error: malformed number [E0105]");
+    expect_error("def f = 0b2", "t.dp:1:9: error: malformed number [E0105]");
+    expect_error("def f = .5", "t.dp:1:9: error: expected an expression, found `.` [E0101]");
 }
 
 static void test_indexing_and_arrays(void **state) {
@@ -132,8 +132,8 @@ static void test_sections(void **state) {
     expect_expr("(a - b -)", "  left section -\n    binary - a b\n");
     expect_expr("(a ** b ** -- comment\n )", "  left section **\n    binary ** a b\n");
     expect_expr("(-a **)", "  left section **\n    unary - a\n");
-    expect_error("def f = (a + b *)", "t.dp:1:17: error: expected an expression, found `)`");
-    expect_error("def f = (a * b **)", "t.dp:1:18: error: expected an expression, found `)`");
+    expect_error("def f = (a + b *)", "t.dp:1:17: error: expected an expression, found `)` [E0101]");
+    expect_error("def f = (a * b **)", "t.dp:1:18: error: expected an expression, found `)` [E0101]");
 }
 
 static void test_control(void **state) {
@@ -148,9 +148,9 @@ static void test_control(void **state) {
     expect_expr("loop s : i64 = 0 while s < 9 do s", "  loop (s: i64)\n    0\n  while\n    binary < s 9\n  do\n    s\n");
     expect_expr("match x case #a (p, -1) -> 1 case {u = 'c', v} -> 2 case -2.5 -> 3",
                 "  match\n    x\n  case (#a (p, -1))\n    1\n  case {u = 'c', v = v}\n    2\n  case -2.5\n    3\n");
-    expect_error("def f = loop x = 0 for (a, b) < 3 do x", "t.dp:1:24: error: the counter of a loop is a name or `_`");
-    expect_error("def f = let 1 = x in x", "t.dp:1:13: error: a literal pattern may only stand in `match`");
-    expect_error("def f (#a x) = x", "t.dp:1:8: error: a constructor pattern may only stand in `match`");
+    expect_error("def f = loop x = 0 for (a, b) < 3 do x", "t.dp:1:24: error: the counter of a loop is a name or `_` [E0112]");
+    expect_error("def f = let 1 = x in x", "t.dp:1:13: error: a literal pattern may only stand in `match` [E0113]");
+    expect_error("def f (#a x) = x", "t.dp:1:8: error: a constructor pattern may only stand in `match` [E0113]");
 }
 
 static void test_braces(void **state) {
@@ -164,10 +164,10 @@ static void test_braces(void **state) {
                 "  each\n    binary | a b\n  in (a, _)\n    xs\n  where\n    apply\n      f\n      binary | a b\n");
     expect_expr("{ x || y : x in xs[a|b] }",
                 "  each\n    binary || x y\n  in x\n    index\n      xs\n      binary | a b\n");
-    expect_error("def f = { a | b : a in xs }", "t.dp:1:13: error: unexpected `|`");
+    expect_error("def f = { a | b : a in xs }", "t.dp:1:13: error: unexpected `|` [E0101]");
     expect_error("def f = { f x in xs }",
-                 "t.dp:1:11: error: expected a pattern before `in`, or `:` and the binders behind this expression");
-    expect_error("def f = g _", "t.dp:1:11: error: `_` is a pattern, it has no value");
+                 "t.dp:1:11: error: expected a pattern before `in`, or `:` and the binders behind this expression [E0112]");
+    expect_error("def f = g _", "t.dp:1:11: error: `_` is a pattern, it has no value [E0114]");
 }
 
 static void test_types(void **state) {
@@ -176,9 +176,9 @@ static void test_types(void **state) {
            "def f 'a 'b (x: [n][m]a) (y: [3](pair i32 [b])) : (a -> ((b -> a) -> b))\n  x\n");
     expect("type t = #a i32 -> i32 | #b | #c (i32, M.u)", "type t = (#a (i32 -> i32) | #b | #c (i32, M.u))\n");
     expect("type r 'a = {x: #a | #b, y: [pair([n]a)],}", "type r 'a = {x: (#a | #b), y: [(pair [n]a)]}\n");
-    expect_error("type t = [3i32]u8", "t.dp:1:11: error: a size is an integer of type i64, without a suffix");
-    expect_error("type t = [[u8]]u8", "t.dp:1:11: error: a size is a name or an integer");
-    expect_error("def f (x: 'a) = x", "t.dp:1:11: error: a type variable is used without its quote: write `a`");
+    expect_error("type t = [3i32]u8", "t.dp:1:11: error: a size is an integer of type i64, without a suffix [E0116]");
+    expect_error("type t = [[u8]]u8", "t.dp:1:11: error: a size is a name or an integer [E0116]");
+    expect_error("def f (x: 'a) = x", "t.dp:1:11: error: a type variable is used without its quote: write `a` [E0115]");
 }
 
 static void test_type_text(void **state) {
@@ -202,7 +202,7 @@ static void test_definitions(void **state) {
     expect("", "");
     expect("\xef\xbb\xbf-- only a comment", "");
     expect("def a'b=a--b\r\n", "def a'b\n  a\n");
-    expect_error("import \"a\" of M", "t.dp:1:12: error: expected `as` or the next definition, found `of`");
+    expect_error("import \"a\" of M", "t.dp:1:12: error: expected `as` or the next definition, found `of` [E0117]");
 }
 
 static void test_message_form(void **state) {
