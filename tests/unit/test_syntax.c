@@ -207,7 +207,7 @@ static void test_definitions(void **state) {
 
 static void test_message_form(void **state) {
     (void)state;
-    expect("def f =\n\tg then", "t.dp:2:4: error: unexpected `then`\n  \tg then\n  \t  ^^^^\n");
+    expect("def f =\n\tg then", "t.dp:2:4: error: unexpected `then` [E0101]\n  \tg then\n  \t  ^^^^\n");
     expect("def f = (1 + 2\ndef g = 3",
            "t.dp:2:1: error: expected `)`, `:` or `,`, found `def`\n  def g = 3\n  ^^^\n"
            "t.dp:1:9: note: this `(` is not closed\n  def f = (1 + 2\n          ^\n");
@@ -219,7 +219,7 @@ static void test_message_form(void **state) {
 
 static void test_hints(void **state) {
     (void)state;
-    expect("def f = g !x", "t.dp:1:11: error: unexpected `!`\n  def f = g !x\n            ^\n"
+    expect("def f = g !x", "t.dp:1:11: error: unexpected `!` [E0101]\n  def f = g !x\n            ^\n"
                            "t.dp:1:11: note: as an argument it needs parentheses: `f (!x)`\n  def f = g !x\n            ^\n");
     expect_error("def f = 1 < 2 < 3",
                  "t.dp:1:15: error: comparisons do not chain; combine them with `&&`, or use parentheses");
@@ -261,7 +261,7 @@ static void expect_too_deep(const char *before, const char *repeated, const char
     for (int i = 0; i < 100000; i++) strbuf_add(&source, repeated);
     strbuf_add(&source, after);
     char *found = parse_bytes(source.text, source.n);
-    assert_non_null(strstr(found, "error: nesting too deep\n"));
+    assert_non_null(strstr(found, "error: nesting too deep [E0108]\n"));
     assert_null(strstr(strstr(found, "error:") + 1, "error:"));
     assert_true(strlen(found) < 1000); /* the line is shown in part */
     free(found);
@@ -282,7 +282,7 @@ static void test_deep_nesting(void **state) {
 static void test_binary_file(void **state) {
     (void)state;
     char *found = parse_bytes("def f = 1\0\0\0", 12);
-    assert_string_equal(found, "t.dp:1:10: error: a NUL byte: this is not a text file\n  def f = 1\\x00\\x00\\x00\n           ^^^^\n");
+    assert_string_equal(found, "t.dp:1:10: error: a NUL byte: this is not a text file [E0102]\n  def f = 1\\x00\\x00\\x00\n           ^^^^\n");
     free(found);
 }
 
@@ -296,7 +296,7 @@ static void test_long_line(void **state) {
     for (int i = 0; i < 1000; i++) strbuf_add(&source, " + 1");
     char *found = parse_bytes(source.text, source.n);
     assert_string_equal(found,
-                        "t.dp:1:4009: error: unexpected character `@`\n"
+                        "t.dp:1:4009: error: unexpected character `@` [E0102]\n"
                         "  ...1 + 1 + 1 + 1 + 1 + 1 + 1 + 1 + 1 + 1 + @ 1 + 1 + 1 + 1 + 1 + 1 + 1 + 1 + 1 + 1 + 1 + 1 + 1 + 1 "
                         "+ 1 ...\n"
                         "                                             ^\n");
