@@ -209,12 +209,12 @@ static void test_message_form(void **state) {
     (void)state;
     expect("def f =\n\tg then", "t.dp:2:4: error: unexpected `then` [E0101]\n  \tg then\n  \t  ^^^^\n");
     expect("def f = (1 + 2\ndef g = 3",
-           "t.dp:2:1: error: expected `)`, `:` or `,`, found `def`\n  def g = 3\n  ^^^\n"
+           "t.dp:2:1: error: expected `)`, `:` or `,`, found `def` [E0101]\n  def g = 3\n  ^^^\n"
            "t.dp:1:9: note: this `(` is not closed\n  def f = (1 + 2\n          ^\n");
     expect("def f = if a then b\n\n",
-           "t.dp:1:20: error: expected `else`, found the end of the file\n  def f = if a then b\n                     ^\n");
-    expect("def f = \xff", "t.dp:1:9: error: unexpected byte 0xff: this is not UTF-8 text\n  def f = \\xff\n          ^^^^\n"
-                            "t.dp:1:10: error: expected an expression, found the end of the file\n  def f = \\xff\n              ^\n");
+           "t.dp:1:20: error: expected `else`, found the end of the file [E0101]\n  def f = if a then b\n                     ^\n");
+    expect("def f = \xff", "t.dp:1:9: error: unexpected byte 0xff: this is not UTF-8 text [E0102]\n  def f = \\xff\n          ^^^^\n"
+                            "t.dp:1:10: error: expected an expression, found the end of the file [E0101]\n  def f = \\xff\n              ^\n");
 }
 
 static void test_hints(void **state) {
@@ -222,15 +222,15 @@ static void test_hints(void **state) {
     expect("def f = g !x", "t.dp:1:11: error: unexpected `!` [E0101]\n  def f = g !x\n            ^\n"
                            "t.dp:1:11: note: as an argument it needs parentheses: `f (!x)`\n  def f = g !x\n            ^\n");
     expect_error("def f = 1 < 2 < 3",
-                 "t.dp:1:15: error: comparisons do not chain; combine them with `&&`, or use parentheses");
-    expect_error("def f = 1..<2..<3", "t.dp:1:9: error: ranges do not chain");
-    expect_error("def f = (1,)", "t.dp:1:9: error: a tuple has at least two components");
+                 "t.dp:1:15: error: comparisons do not chain; combine them with `&&`, or use parentheses [E0109]");
+    expect_error("def f = 1..<2..<3", "t.dp:1:9: error: ranges do not chain [E0109]");
+    expect_error("def f = (1,)", "t.dp:1:9: error: a tuple has at least two components [E0110]");
     expect_error("def f = #a 1 2", "t.dp:1:14: error: a constructor takes one value: write a tuple, or put the "
-                                   "constructor in parentheses");
-    expect_error("def f = 'ab'", "t.dp:1:9: error: a character is one byte (u8); a string has room for more");
-    expect_error("def f = \"ab\n", "t.dp:1:9: error: unterminated string: `\"` is missing at the end");
-    expect_error("def f = \"\\q\"", "t.dp:1:10: error: unknown escape");
-    expect_error("def f = \"\\x4g\"", "t.dp:1:10: error: `\\x` takes two hexadecimal digits");
+                                   "constructor in parentheses [E0111]");
+    expect_error("def f = 'ab'", "t.dp:1:9: error: a character is one byte (u8); a string has room for more [E0107]");
+    expect_error("def f = \"ab\n", "t.dp:1:9: error: unterminated string: `\"` is missing at the end [E0103]");
+    expect_error("def f = \"\\q\"", "t.dp:1:10: error: unknown escape [E0104]");
+    expect_error("def f = \"\\x4g\"", "t.dp:1:10: error: `\\x` takes two hexadecimal digits [E0104]");
 }
 
 static void test_recovery(void **state) {
