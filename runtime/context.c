@@ -28,9 +28,9 @@ void dp_ctx_release(DpRt *rt, DpCtx **ctx)
     *ctx = NULL;
     for (; c && --c->count == 0; c = up) {
         up = c->up;
-        block_release(rt, c->offsets);
+        offsets_release(rt, &c->offsets);
         block_release(rt, c->indices);
-        block_release(rt, c->packed);
+        offsets_release(rt, &c->packed);
         for (CtxPath *p = c->paths, *next; p; p = next) {
             next = p->next;
             block_release(rt, p->indices);
@@ -42,11 +42,26 @@ void dp_ctx_release(DpRt *rt, DpCtx **ctx)
 
 uint64_t dp_ctx_n(const DpCtx *c) { return c->n; }
 
+/* ---- offsets ---- */
+uint64_t offsets_word(Offsets o) { return o.block ? o.block->addr : o.stride; }
+
+Offsets offsets_retain(Offsets o)
+{
+    block_retain(o.block);
+    return o;
+}
+
+void offsets_release(DpRt *rt, Offsets *o)
+{
+    block_release(rt, o->block);
+    *o = (Offsets){NULL, 0};
+}
+
 Segments ctx_segments(const DpCtx *c)
 {
-    if (c->kind != CTX_NESTED || !c->offsets)
+    if (c->kind != CTX_NESTED || !offsets_known(c->offsets))
         return (Segments){0, 1, 0};
-    return (Segments){MODE_SEGMENTED, c->up->n, c->offsets->addr};
+    return (Segments){MODE_SEGMENTED, c->up->n, offsets_word(c->offsets)};
 }
 
 /* ---- making them ---- */
@@ -91,7 +106,16 @@ static DpCtx *nested(DpRt *rt, DpCtx *up, uint64_t address, uint64_t stride)
     uint64_t total = 0;
     DpBlock *offsets = up->n ? offsets_of_lengths(rt, address, stride, up->n, &total) : NULL;
     DpCtx *c = ctx_new(rt, CTX_NESTED, up, total);
-    c->offsets = offsets;
+    c->offsets.block = offsets;
+    return c;
+}
+
+DpCtx *dp_nested_regular(DpRt *rt, DpCtx *up, uint64_t length)
+{
+    if (length && up->n > (DP_REGULAR - 1) / length)
+        rt_fail_memory(rt, UINT64_MAX);
+    DpCtx *c = ctx_new(rt, CTX_NESTED, up, up->n * length);
+    c->offsets = offsets_regular(length);
     return c;
 }
 
@@ -101,7 +125,7 @@ DpCtx *dp_nested_views(DpRt *rt, DpCtx *up, const DpCol *views)
     if (!whole)
         return nested(rt, up, views->addr, 16);
     DpCtx *c = ctx_new(rt, CTX_NESTED, up, whole->total);
-    c->offsets = block_retain(whole->offsets);
+    c->offsets = offsets_retain(whole->offsets);
     return c;
 }
 
@@ -110,7 +134,7 @@ DpCtx *dp_nested_lens(DpRt *rt, DpCtx *up, const DpCol *lens) { return nested(rt
 uint64_t dp_ctx_offsets(DpRt *rt, DpCtx *c)
 {
     (void)rt;
-    return c->offsets ? c->offsets->addr : 0;
+    return offsets_word(c->offsets);
 }
 
 /* The instances of `up` at `indices` (owned). All of them: the identity; none: nothing is stored. */
@@ -198,34 +222,50 @@ void dp_split(DpRt *rt, DpCtx *ctx, const DpCol *cond, DpCtx **yes, DpCtx **no)
 }
 
 /* ---- paths ---- */
-/* Is the way from c to its up the identity? Owned u32 indices otherwise. */
-static DpBlock *step_up(DpRt *rt, DpCtx *c)
+/* A path as kernels get it: indices, a stride, or 0, the identity. */
+static uint64_t path_word(const CtxPath *p) { return p->indices ? p->indices->addr : p->stride; }
+
+/* dst[i] = the segment of element i */
+static DpBlock *segment_numbers(DpRt *rt, uint64_t n, uint64_t nseg, uint64_t offsets)
 {
-    if (c->kind == CTX_SELECTED)
-        return block_retain(c->indices);
-    DpBlock *segments = block_new(rt, 4 * c->n);
+    DpBlock *segments = block_new(rt, 4 * n);
     Args a = {.n = 0};
-    arg(&a, c->n);
-    arg(&a, c->up->n);
-    arg(&a, c->offsets->addr);
+    arg(&a, n);
+    arg(&a, nseg);
+    arg(&a, offsets);
     arg(&a, segments->addr);
-    rt_move(rt, "dp_segments", c->n, &a);
+    rt_move(rt, "dp_segments", n, &a);
     return segments;
 }
 
-static DpBlock *compose(DpRt *rt, uint64_t n, DpBlock *first, DpBlock *second)
+/* From c to its up; the indices are owned. */
+static CtxPath step_up(DpRt *rt, DpCtx *c)
 {
-    if (!first || !second)
-        return block_retain(first ? first : second);
+    if (c->kind == CTX_SELECTED)
+        return (CtxPath){.indices = block_retain(c->indices)};
+    if (c->offsets.stride)
+        return (CtxPath){.stride = c->offsets.stride};
+    return (CtxPath){.indices = segment_numbers(rt, c->n, c->up->n, offsets_word(c->offsets))};
+}
+
+/* The second path behind the first one, for n instances. */
+static CtxPath compose(DpRt *rt, uint64_t n, const CtxPath *first, const CtxPath *second)
+{
+    bool same = !path_word(first) || !path_word(second);
+    if (same)
+        first = path_word(first) ? first : second;
+    if (same || (first->stride && second->stride)) {
+        uint64_t stride = same ? first->stride : DP_REGULAR | ((first->stride & ~DP_REGULAR) * (second->stride & ~DP_REGULAR));
+        return (CtxPath){.indices = block_retain(first->indices), .stride = stride};
+    }
     DpBlock *both = block_new(rt, 4 * n);
     Args a = {.n = 0};
     arg(&a, n);
-    arg(&a, 4);
     arg(&a, both->addr);
-    arg(&a, second->addr);
-    arg(&a, first->addr);
-    rt_move(rt, "dp_gather", n, &a);
-    return both;
+    arg(&a, path_word(second));
+    arg(&a, path_word(first));
+    rt_move(rt, "dp_compose", n, &a);
+    return (CtxPath){.indices = both};
 }
 
 static CtxPath *find_path(DpCtx *from, const DpCtx *to)
@@ -236,12 +276,15 @@ static CtxPath *find_path(DpCtx *from, const DpCtx *to)
     return p;
 }
 
-static CtxPath *keep_path(DpRt *rt, DpCtx *from, DpCtx *to, DpBlock *indices)
+/* Takes the path's indices. */
+static CtxPath *keep_path(DpRt *rt, DpCtx *from, DpCtx *to, CtxPath path)
 {
     CtxPath *p = malloc(sizeof *p);
     if (!p)
         rt_fail_memory(rt, sizeof *p);
-    *p = (CtxPath){from->paths, to, indices};
+    *p = path;
+    p->next = from->paths;
+    p->to = to;
     from->paths = p;
     return p;
 }
@@ -255,7 +298,7 @@ static CtxPath *path(DpRt *rt, DpCtx *from, DpCtx *to)
     if (from->up == to)
         return keep_path(rt, from, to, step_up(rt, from));
     CtxPath *first = path(rt, from, from->up), *rest = path(rt, from->up, to);
-    return keep_path(rt, from, to, compose(rt, from->n, first->indices, rest->indices));
+    return keep_path(rt, from, to, compose(rt, from->n, first, rest));
 }
 
 uint64_t dp_path(DpRt *rt, DpCtx *from, DpCtx *to)
@@ -263,20 +306,30 @@ uint64_t dp_path(DpRt *rt, DpCtx *from, DpCtx *to)
     if (from == to || from->n == 0)
         return 0;
     check_numbered(rt, from);
-    DpBlock *indices = path(rt, from, to)->indices;
-    return indices ? indices->addr : 0;
+    return path_word(path(rt, from, to));
+}
+
+/* The same as u32 indices in memory, whatever the path is. */
+uint64_t path_indices(DpRt *rt, DpCtx *from, DpCtx *to)
+{
+    uint64_t word = dp_path(rt, from, to);
+    if (!(word & DP_REGULAR))
+        return word;
+    CtxPath *p = find_path(from, to);
+    p->indices = segment_numbers(rt, from->n, to->n, word);
+    return p->indices->addr;
 }
 
 DpCtx *dp_ctx_below(DpRt *rt, DpCtx *c, DpCtx *ancestor)
 {
-    DpBlock *indices = dp_path(rt, c, ancestor) ? find_path(c, ancestor)->indices : NULL;
+    DpBlock *indices = path_indices(rt, c, ancestor) ? find_path(c, ancestor)->indices : NULL;
     DpCtx *below = ctx_new(rt, CTX_SELECTED, ancestor, c->n);
     below->indices = block_retain(indices);
     return below;
 }
 
 /* ---- what views of a context's columns are made of ---- */
-static DpBlock *offsets_of_packed(DpRt *rt, const DpCtx *c)
+static Offsets offsets_of_packed(DpRt *rt, const DpCtx *c)
 {
     const DpCtx *from = c->up;
     uint64_t n = from->up->n + 1;
@@ -284,20 +337,20 @@ static DpBlock *offsets_of_packed(DpRt *rt, const DpCtx *c)
     Args a = {.n = 0};
     arg(&a, n);
     arg(&a, offsets->addr);
-    arg(&a, from->offsets->addr);
+    arg(&a, offsets_word(from->offsets));
     arg(&a, c->indices ? c->indices->addr : 0);
     arg(&a, c->n);
     rt_move(rt, "dp_offsets_of_packed", n, &a);
-    return offsets;
+    return (Offsets){offsets, 0};
 }
 
-DpBlock *ctx_data_offsets(DpRt *rt, DpCtx *c)
+Offsets ctx_data_offsets(DpRt *rt, DpCtx *c)
 {
     if (c->kind == CTX_NESTED)
         return c->offsets;
     if (!c->indices && c->n == c->up->n)
         return c->up->offsets; /* the identity */
-    if (!c->packed && c->up->offsets)
+    if (!offsets_known(c->packed) && offsets_known(c->up->offsets))
         c->packed = offsets_of_packed(rt, c);
     return c->packed;
 }

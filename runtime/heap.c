@@ -139,7 +139,7 @@ void heap_free(DpRt *rt, DpBlock *b)
     b->count = 0;
     b->elements_too = b->maybe_contig = false;
     b->refs = NULL;
-    b->contig = (DpContig){NULL, 0, 0, 0};
+    b->contig = (DpContig){{NULL, 0}, 0, 0, 0};
     join_behind(h, b);
     if (b->before && !b->before->count) {
         b = b->before;

@@ -25,10 +25,21 @@ enum {
 /* Instances are numbered by u32. */
 #define DP_MAX_INSTANCES UINT64_C(0xffffffff)
 
+/* Where n consecutive segments begin and the last one ends: n + 1 numbers, stored or, where all segments have the same length
+ * (regular dimensions), k * stride. Kernels get one word (kernels/common.cl). */
+#define DP_REGULAR (UINT64_C(1) << 63)
+typedef struct Offsets {
+    DpBlock *block;     /* n + 1 u64; owned */
+    uint64_t stride;    /* or DP_REGULAR and the length; both 0: not known, or not needed */
+} Offsets;
+static inline bool offsets_known(Offsets o) { return o.block || o.stride; }
+static inline Offsets offsets_regular(uint64_t length) { return (Offsets){NULL, DP_REGULAR | length}; }
+static inline uint64_t offsets_length(Offsets o) { return o.stride & ~DP_REGULAR; } /* if regular */
+
 /* What is known of a block of views that lie one behind the other: view k is {offsets[k+1] - offsets[k], base + offsets[k] *
  * bytes of an element}. */
 typedef struct DpContig {
-    DpBlock *offsets;   /* n + 1 u64; owned; NULL: nothing is known */
+    Offsets offsets;    /* owned; not known: nothing is known */
     uint64_t base, n, total;
 } DpContig;
 
@@ -52,16 +63,22 @@ struct DpRefs {
 
 typedef enum CtxKind { CTX_FN, CTX_NESTED, CTX_SELECTED } CtxKind;
 
-typedef struct CtxPath { struct CtxPath *next; DpCtx *to; DpBlock *indices; /* NULL: identity */ } CtxPath;
+/* Instance i comes from instance indices[i] or, through regular contexts only, i / stride. */
+typedef struct CtxPath {
+    struct CtxPath *next;
+    DpCtx *to;
+    DpBlock *indices;   /* u32 */
+    uint64_t stride;    /* or DP_REGULAR and the stride; neither: the identity */
+} CtxPath;
 
 struct DpCtx {
     uint32_t count;
     CtxKind kind;
     uint64_t n;
     DpCtx *up;          /* owned; NULL: depth 0, or none for FN */
-    DpBlock *offsets;   /* NESTED over a context: n_up + 1 u64 */
+    Offsets offsets;    /* NESTED over a context: of the n_up segments */
     DpBlock *indices;   /* SELECTED: n u32; NULL if n == up->n, the identity, or n == 0 */
-    DpBlock *packed;    /* SELECTED from NESTED: offsets of what was kept per segment, made when wanted */
+    Offsets packed;     /* SELECTED from NESTED: offsets of what was kept per segment, made when wanted */
     CtxPath *paths;     /* to contexts further up, and for NESTED to its up */
 };
 
@@ -222,15 +239,19 @@ void profile_close(DpRt *rt);
 /* context.c */
 DpBlock *offsets_of_lengths(DpRt *rt, uint64_t address, uint64_t stride, uint64_t n, uint64_t *total);
 /* Offsets of the data of a NESTED context, or of one packed from a NESTED context, per instance of its up. Borrowed. */
-DpBlock *ctx_data_offsets(DpRt *rt, DpCtx *c);
+Offsets ctx_data_offsets(DpRt *rt, DpCtx *c);
+uint64_t path_indices(DpRt *rt, DpCtx *from, DpCtx *to); /* dp_path, always as u32 in memory (or 0) */
 DpCtx *ctx_new(DpRt *rt, CtxKind kind, DpCtx *up, uint64_t n); /* retains up */
-/* A kernel over c: segmented or not, number of segments, address of the offsets (0). */
+uint64_t offsets_word(Offsets o);
+Offsets offsets_retain(Offsets o);
+void offsets_release(DpRt *rt, Offsets *o);
+/* A kernel over c: segmented or not, number of segments, the offsets' word (or 0). */
 typedef struct Segments { uint32_t mode; uint64_t nseg, offsets; } Segments;
 Segments ctx_segments(const DpCtx *c);
 
 /* moves.c */
 bool arr_solely_held(const DpArr *a); /* nobody else holds the array or its block */
-DpCol views_of_offsets(DpRt *rt, DpBlock *offsets, uint64_t n, uint64_t base, uint64_t total, uint32_t bytes, DpBlock *data);
+DpCol views_of_offsets(DpRt *rt, Offsets offsets, uint64_t n, uint64_t base, uint64_t total, uint32_t bytes, DpBlock *data);
 void move_copy(DpRt *rt, uint64_t dst, uint64_t src, uint64_t n, uint32_t bytes);
 
 /* sort.c */

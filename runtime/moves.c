@@ -43,24 +43,24 @@ static void look_for_layout(DpRt *rt, const DpCtx *c, const DpCol *views, uint32
     uint64_t n = views->n;
     Args base = {.n = 0}, check = {.n = 0};
     arg(&base, n);
-    arg(&base, c->offsets->addr);
+    arg(&base, offsets_word(c->offsets));
     arg(&base, views->addr);
     arg(&check, n);
     arg(&check, element_bytes);
-    arg(&check, c->offsets->addr);
+    arg(&check, offsets_word(c->offsets));
     arg(&check, views->addr);
     rt_move(rt, "dp_contiguous_base", 1, &base);
     rt_move(rt, "dp_contiguous", n, &check);
     const uint64_t *said = rt_look(rt);
     if (!said[3])
-        views->block->contig = (DpContig){block_retain(c->offsets), said[2], n, c->n};
+        views->block->contig = (DpContig){offsets_retain(c->offsets), said[2], n, c->n};
 }
 
 uint32_t dp_elem_words_of(DpRt *rt, const DpCol *views, DpCtx *c, uint32_t element_bytes, uint64_t word[2])
 {
     DpBlock *b = views->block;
     if (b && b->maybe_contig) {
-        if (c->n && c->offsets && !col_contig(views) && views->addr == b->addr)
+        if (c->n && offsets_known(c->offsets) && !col_contig(views) && views->addr == b->addr)
             look_for_layout(rt, c, views, element_bytes);
         b->maybe_contig = false;
     }
@@ -79,7 +79,7 @@ DpCol dp_elems(DpRt *rt, const DpCol *views, DpCtx *c, uint32_t bytes)
     Args a = {.n = 0};
     arg(&a, c->n);
     arg(&a, c->up->n);
-    arg(&a, c->offsets->addr);
+    arg(&a, offsets_word(c->offsets));
     arg(&a, bytes);
     arg(&a, out.addr);
     arg(&a, views->addr);
@@ -97,7 +97,7 @@ DpCol dp_elems_root(DpRt *rt, const DpArr *a, DpCtx *c, uint32_t bytes)
 }
 
 /* ---- views ---- */
-DpCol views_of_offsets(DpRt *rt, DpBlock *offsets, uint64_t n, uint64_t base, uint64_t total, uint32_t bytes, DpBlock *data)
+DpCol views_of_offsets(DpRt *rt, Offsets offsets, uint64_t n, uint64_t base, uint64_t total, uint32_t bytes, DpBlock *data)
 {
     DpCol out = col_new(rt, n, 16);
     if (n == 0)
@@ -106,10 +106,10 @@ DpCol views_of_offsets(DpRt *rt, DpBlock *offsets, uint64_t n, uint64_t base, ui
     arg(&a, n);
     arg(&a, bytes);
     arg(&a, out.addr);
-    arg(&a, offsets->addr);
+    arg(&a, offsets_word(offsets));
     arg(&a, base);
     rt_move(rt, "dp_views_of", n, &a);
-    out.block->contig = (DpContig){block_retain(offsets), base, n, total};
+    out.block->contig = (DpContig){offsets_retain(offsets), base, n, total};
     block_add_refs(rt, out.block, refs_one(rt, block_retain(data)));
     return out;
 }
@@ -150,7 +150,7 @@ static DpCol gather(DpRt *rt, const DpCol *col, uint64_t path, uint64_t n)
 
 DpCol dp_select(DpRt *rt, const DpCol *col, DpCtx *from, DpCtx *to)
 {
-    uint64_t path = dp_path(rt, to, from);
+    uint64_t path = path_indices(rt, to, from);
     if (path == 0 && to->n == from->n)
         return dp_col_retain(*col);
     return gather(rt, col, path, to->n);
@@ -160,7 +160,7 @@ void dp_put(DpRt *rt, DpCol *out, DpCtx *ctx, DpCtx *part, const DpCol *values)
 {
     if (part->n == 0)
         return;
-    uint64_t path = dp_path(rt, part, ctx);
+    uint64_t path = path_indices(rt, part, ctx);
     if (path == 0) {
         move_copy(rt, out->addr, values->addr, part->n, out->bytes);
     } else {
@@ -217,20 +217,22 @@ DpCol dp_slice_col(DpRt *rt, const DpCol *col, uint64_t from, uint64_t n)
 static DpBlock *contiguous_inner(const DpRefs *refs)
 {
     DpBlock *b = refs && refs->n == 1 ? refs->blocks[0] : NULL;
-    return b && b->contig.offsets ? b : NULL;
+    return b && offsets_known(b->contig.offsets) ? b : NULL;
 }
 
 /* dst[k] = fine[coarse[k]] for k <= n */
-static DpBlock *offsets_of_offsets(DpRt *rt, DpBlock *fine, DpBlock *coarse, uint64_t n)
+static Offsets offsets_of_offsets(DpRt *rt, Offsets fine, Offsets coarse, uint64_t n)
 {
+    if (fine.stride && coarse.stride)
+        return offsets_regular(offsets_length(fine) * offsets_length(coarse));
     DpBlock *out = block_new(rt, 8 * (n + 1));
     Args a = {.n = 0};
     arg(&a, n + 1);
     arg(&a, out->addr);
-    arg(&a, fine->addr);
-    arg(&a, coarse->addr);
+    arg(&a, offsets_word(fine));
+    arg(&a, offsets_word(coarse));
     rt_move(rt, "dp_offsets_of_offsets", n + 1, &a);
-    return out;
+    return (Offsets){out, 0};
 }
 
 /* All inner views contiguous: arithmetic on views. Where the outer ones are contiguous over the whole of them, so is the result. */
@@ -239,9 +241,9 @@ static DpCol flatten_views(DpRt *rt, const DpCol *views, DpBlock *inner, uint32_
     const DpContig *outer = col_contig(views), *in = &inner->contig;
     DpBlock *data = in->total ? refs_find(inner->refs, in->base) : NULL;
     if (outer && outer->total == in->n && (outer->base == inner->addr || in->n == 0)) {
-        DpBlock *offsets = offsets_of_offsets(rt, in->offsets, outer->offsets, views->n);
+        Offsets offsets = offsets_of_offsets(rt, in->offsets, outer->offsets, views->n);
         DpCol out = views_of_offsets(rt, offsets, views->n, in->base, in->total, bytes, data);
-        block_release(rt, offsets);
+        offsets_release(rt, &offsets);
         return out;
     }
     DpCol out = col_new(rt, views->n, 16);
@@ -251,7 +253,7 @@ static DpCol flatten_views(DpRt *rt, const DpCol *views, DpBlock *inner, uint32_
     arg(&a, out.addr);
     arg(&a, views->addr);
     arg(&a, inner->addr);
-    arg(&a, in->offsets->addr);
+    arg(&a, offsets_word(in->offsets));
     arg(&a, in->base);
     rt_move(rt, "dp_flatten_views", views->n, &a);
     block_add_refs(rt, out.block, refs_one(rt, block_retain(data)));
@@ -274,9 +276,9 @@ DpCol dp_flatten(DpRt *rt, DpCtx *ctx, const DpCol *views, uint32_t bytes)
         return flatten_views(rt, views, inner, bytes);
     DpCtx *c = dp_nested_views(rt, ctx, views), *elements = NULL;
     DpCol rows = dp_elems(rt, views, c, 16), data = gather_rows(rt, c, &rows, bytes, &elements);
-    DpBlock *offsets = c->n ? offsets_of_offsets(rt, elements->offsets, c->offsets, ctx->n) : block_retain(c->offsets);
+    Offsets offsets = c->n ? offsets_of_offsets(rt, elements->offsets, c->offsets, ctx->n) : offsets_retain(c->offsets);
     DpCol out = views_of_offsets(rt, offsets, ctx->n, data.addr, data.n, bytes, data.block);
-    block_release(rt, offsets);
+    offsets_release(rt, &offsets);
     dp_col_release(rt, &data);
     dp_col_release(rt, &rows);
     dp_ctx_release(rt, &elements);
@@ -292,9 +294,12 @@ DpArr dp_flatten_root(DpRt *rt, const DpArr *a, uint32_t bytes)
     if (inner) {
         const DpContig *in = &inner->contig;
         uint64_t first = (a->addr - inner->addr) / 16, ends[2] = {0, in->total};
-        if (a->len != in->n) {
-            rt_read(rt, in->offsets->addr + 8 * first, &ends[0], 8);
-            rt_read(rt, in->offsets->addr + 8 * (first + a->len), &ends[1], 8);
+        if (in->offsets.stride) {
+            ends[0] = first * offsets_length(in->offsets);
+            ends[1] = (first + a->len) * offsets_length(in->offsets);
+        } else if (a->len != in->n) {
+            rt_read(rt, in->offsets.block->addr + 8 * first, &ends[0], 8);
+            rt_read(rt, in->offsets.block->addr + 8 * (first + a->len), &ends[1], 8);
         }
         DpBlock *data = ends[1] > ends[0] ? refs_find(inner->refs, in->base) : NULL;
         return (DpArr){ends[1] - ends[0], in->base + ends[0] * bytes, refs_one(rt, block_retain(data))};
@@ -326,7 +331,7 @@ DpCol dp_update(DpRt *rt, DpCtx *ctx, const DpCol *arrays, const DpCol *index, c
         Args a = {.n = 0};
         arg(&a, ctx->n);
         arg(&a, values->bytes);
-        arg(&a, c->offsets->addr);
+        arg(&a, offsets_word(c->offsets));
         arg(&a, data.addr);
         arg(&a, index->addr);
         arg(&a, values->addr);

@@ -51,26 +51,16 @@ DpCol dp_array(DpRt *rt, uint32_t kernel, uint32_t variant, DpCtx *ctx, const ui
 {
     uint64_t n = ctx->n;
     uint32_t bytes = info(rt, kernel)->out_bytes[0];
-    DpCol views = col_new(rt, n, 16);
     if (n == 0) {
         dp_refs_release(rt, element_refs);
-        return views;
+        return col_new(rt, 0, 16);
     }
     DpCol data = col_new(rt, n * count, bytes);
     if (count)
         run_map(rt, kernel, variant, ctx, words, &data);
-    DpBlock *offsets = block_new(rt, 8 * (n + 1));
-    Args a = {.n = 0};
-    arg(&a, n);
-    arg(&a, bytes);
-    arg(&a, views.addr);
-    arg(&a, offsets->addr);
-    arg(&a, data.addr);
-    arg(&a, count);
-    rt_move(rt, "dp_regular_views", n, &a);
-    views.block->contig = (DpContig){offsets, data.addr, n, n * count};
     block_add_refs(rt, data.block, element_refs);
-    block_add_refs(rt, views.block, refs_one(rt, data.block));
+    DpCol views = views_of_offsets(rt, offsets_regular(count), n, data.addr, data.n, bytes, data.block);
+    dp_col_release(rt, &data);
     return views;
 }
 
@@ -224,7 +214,7 @@ void dp_scatter(DpRt *rt, uint32_t kernel, uint32_t variant, DpCtx *c, const uin
         }
         outs[i].block->elements_too = true;
     }
-    run_scatter(rt, kernel, variant, c, words, 0, room->offsets->addr, data);
+    run_scatter(rt, kernel, variant, c, words, 0, offsets_word(room->offsets), data);
     for (uint32_t i = 0; i < k->nouts; i++)
         dp_col_release(rt, &data[i]);
     dp_ctx_release(rt, &room);
@@ -417,7 +407,7 @@ void dp_hist(DpRt *rt, uint32_t kernel, uint32_t variant, DpCtx *c, const uint64
     DpCol data[DP_MAX_OUTS];
     run_hist(rt, kernel, variant, c, words, &bins, data);
     for (uint32_t i = 0; i < k->nouts; i++) {
-        outs[i] = views_of_offsets(rt, offsets, nseg, data[i].addr, total, data[i].bytes, data[i].block);
+        outs[i] = views_of_offsets(rt, (Offsets){offsets, 0}, nseg, data[i].addr, total, data[i].bytes, data[i].block);
         outs[i].block->elements_too = true;
         dp_col_release(rt, &data[i]);
     }

@@ -39,7 +39,7 @@ static void free_waiting(DpRt *rt, DpBlock *waiting)
         DpBlock *b = waiting;
         waiting = b->next_free;
         drop_refs(b->refs, &waiting);
-        drop_block(b->contig.offsets, &waiting);
+        drop_block(b->contig.offsets.block, &waiting);
         heap_free(rt, b);
     }
 }
@@ -235,13 +235,13 @@ DpCol dp_new_col(DpRt *rt, uint64_t n, uint32_t bytes) { return col_new(rt, n, b
 
 void block_forget_layout(DpRt *rt, DpBlock *b)
 {
-    DpBlock *offsets = b->contig.offsets;
-    b->contig = (DpContig){NULL, 0, 0, 0};
-    block_release(rt, offsets);
+    Offsets offsets = b->contig.offsets;
+    b->contig = (DpContig){{NULL, 0}, 0, 0, 0};
+    offsets_release(rt, &offsets);
 }
 
 const DpContig *col_contig(const DpCol *c)
 {
     const DpBlock *b = c->block;
-    return b && b->contig.offsets && c->addr == b->addr && c->n == b->contig.n ? &b->contig : NULL;
+    return b && offsets_known(b->contig.offsets) && c->addr == b->addr && c->n == b->contig.n ? &b->contig : NULL;
 }

@@ -91,19 +91,22 @@ static DpBlock *upload_level(DpRt *rt, const uint64_t *lens, uint64_t n, DpBlock
         return NULL;
     }
     uint64_t *views = host_memory(rt, n, 16), *offsets = host_memory(rt, n + 1, 8), at = 0;
+    bool regular = true;
     for (uint64_t i = 0; i < n; i++) {
+        regular = regular && lens[i] == lens[0];
         offsets[i] = at;
         views[2 * i] = lens[i];
         views[2 * i + 1] = (data ? data->addr : 0) + at * bytes;
         at += lens[i];
     }
     offsets[n] = at;
-    DpBlock *b = block_new(rt, 16 * n), *o = block_new(rt, 8 * (n + 1));
+    DpBlock *b = block_new(rt, 16 * n), *o = regular ? NULL : block_new(rt, 8 * (n + 1));
     rt_write(rt, b->addr, views, 16 * n);
-    rt_write(rt, o->addr, offsets, 8 * (n + 1));
+    if (o)
+        rt_write(rt, o->addr, offsets, 8 * (n + 1));
     free(views);
     free(offsets);
-    b->contig = (DpContig){o, data ? data->addr : 0, n, total};
+    b->contig = (DpContig){o ? (Offsets){o, 0} : offsets_regular(lens[0]), data ? data->addr : 0, n, total};
     block_add_refs(rt, b, refs_one(rt, data));
     return b;
 }

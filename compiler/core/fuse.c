@@ -514,9 +514,25 @@ static void fuse_stmt(Fuser *f, CoreBlock *b, CoreStmt **stmts, uint32_t at)
         continue;
 }
 
+/* The length of a map's result is its domain. Fusion around may have brought the map here, and where its length is taken the
+ * map would have to be stored. */
+static bool fuse_length(Fuser *f, const CoreStmt *s)
+{
+    const CoreStmt *map = fuse_def(f, s->length.array);
+    if (!map || map->kind != CORE_MAP || map->map.guard)
+        return false;
+    VarUses *array = fuse_var(f, s->length.array.var);
+    array->all--;
+    array->lengths--;
+    fuse_replace(f, s->vars[0], map->map.domain);
+    return true;
+}
+
 void fuse_emit(Fuser *f, CoreBlock *b, CoreStmt *s)
 {
     core_stmt_atoms(s, resolve_atom, f);
+    if (s->kind == CORE_LENGTH && fuse_length(f, s))
+        return;
     if (s->kind == CORE_INDEX && fuse_index(f, b, s))
         return;
     note_block(f, b, s);

@@ -102,9 +102,10 @@ bool exec_nested(Eval *e, const FlatStmt *s)
     Ctx *up = var_ctx(e, flat_ctx(e->frame->fn, s->outs[0]));
     uint64_t n = up ? up->n : 1, total = 0;
     bool is_array = var_type(e, s->nested.source).rank > 0;
+    bool regular = e->frame->fn->vars.at[s->nested.source].kind == FLAT_HOST; /* one length for all */
     Index *offsets = index_new(e, n + 1);
     for (uint64_t i = 0; i < n; i++) {
-        Elem x = var_elem(e, s->nested.source, up, i);
+        Elem x = var_elem(e, s->nested.source, regular ? NULL : up, i);
         offsets->at[i] = is_array ? x.view.len : x.bits;
         FLAT_ASSERT(e, is_array || (int64_t)x.bits >= 0, "a negative length");
         /* Positions are 32 bits wide where they are stored. */
@@ -115,9 +116,10 @@ bool exec_nested(Eval *e, const FlatStmt *s)
     FLAT_ASSERT(e, ref_offsets_valid(offsets->at, n) && offsets->at[n] == total, "offsets do not ascend");
     Ctx *c = eval_ctx_new(e, CTX_NESTED, up, total);
     c->offsets = offsets;
-    count_launch(e, up ? n : 0);
-    count_readback(e, up ? n : 0);
-    e->counts.work += up ? n : 0;
+    uint64_t scanned = regular ? 0 : n;
+    count_launch(e, scanned);
+    count_readback(e, scanned);
+    e->counts.work += scanned;
     bind_ctx(e, s->outs[0], c);
     return true;
 }

@@ -101,7 +101,8 @@ typedef enum FlatKind {
     FLAT_S_ARRAY,    /* out (array in body.ctx: COL, or HOST if root) = [results of body] per instance */
     /* ---- contexts ---- */
     FLAT_S_NESTED,   /* out ctx: one segment per instance of up; `source` gives the lengths: an array (its lengths) or
-                        an i64, COL in up, or HOST if up is root */
+                        an i64, COL in up, or HOST if up is root. A HOST i64 below the root: all segments have that length, a
+                        regular dimension, which has a stride instead of offsets */
     FLAT_S_PACK,     /* out ctx = instances of body.ctx (NESTED) for which the body's bool holds */
     FLAT_S_SPLIT,    /* outs: two SELECTED contexts of `ctx`: where the bool column holds, and where not */
     /* ---- columns ---- */

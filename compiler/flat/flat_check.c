@@ -253,9 +253,12 @@ static void check_nested(FlatChecker *c, const FlatStmt *s)
     if (!expect(c, s->nouts == 1, "it binds one context"))
         return;
     const FlatVarInfo *info = out_ctx(c, s->outs[0], CTX_NESTED);
-    if (!info || !use(c, s->nested.source) || !belongs(c, s->nested.source, info->ctx, "the source of lengths"))
+    if (!info || !use(c, s->nested.source))
         return;
     CoreType t = info_of(c, s->nested.source)->type;
+    bool regular = info_of(c, s->nested.source)->kind == FLAT_HOST && t.rank == 0;
+    if (!regular && !belongs(c, s->nested.source, info->ctx, "the source of lengths"))
+        return;
     expect(c, t.rank > 0 || core_type_equal(t, type_i64), "the source is neither an array nor a length");
 }
 

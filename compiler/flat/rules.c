@@ -22,6 +22,8 @@ static void bind_outs(Fl *f, Frame *fr, CoreStmt *s, FlatStmt *out)
     }
 }
 
+static bool host_atom(Fl *f, CoreAtom a) { return a.is_const || var_state(f, a.var)->val.kind == VAL_HOST; }
+
 /* ---- nested contexts (2): one per column of lengths, shared by all loops over it ---- */
 
 /* Views of an outer context, met in one of its branches or active sets: two words an instance, once. */
@@ -63,8 +65,14 @@ static FlatVar find_memo(const Fl *f, FlatVar up, FlatVar source, CoreVar domain
     return FLAT_NO_VAR;
 }
 
+/* What the lengths are taken from. A length that the host knows is that of all segments: a regular dimension, with a stride
+ * instead of offsets. */
 static FlatVar nested_source(Fl *f, Frame *fr, const CoreSoac *soac, Span span)
 {
+    if (fr->ctx != FLAT_ROOT && host_atom(f, soac->domain)) {
+        Frame root = {.ctx = FLAT_ROOT};
+        return finish1(f, &root, soac->domain, span);
+    }
     for (uint32_t i = 0; i < soac->ninputs; i++) {
         FlatVar a = array_here(f, fr, soac->inputs[i].var, span);
         if (a != FLAT_NO_VAR)
@@ -362,8 +370,6 @@ static FlatBlock *nested_block(Fl *f, FlatVar ctx, CoreBlock *b, Span span)
 }
 
 /* ---- branches (4) ---- */
-
-static bool host_atom(Fl *f, CoreAtom a) { return a.is_const || var_state(f, a.var)->val.kind == VAL_HOST; }
 
 static void find_recursive_call(void *ctx, CoreBlock *b)
 {

@@ -117,8 +117,15 @@ static void emit_nested(HostEmitter *h, const FlatStmt *s) {
         strbuf_add(h->out, array ? ".len);\n" : ");\n");
         return;
     }
-    assign_open(h, s->outs[0], array ? "dp_nested_views" : "dp_nested_lens");
+    bool regular = host_info(h, source)->kind == FLAT_HOST;
+    assign_open(h, s->outs[0], regular ? "dp_nested_regular" : array ? "dp_nested_views" : "dp_nested_lens");
     host_var(h, up);
+    if (regular) {
+        strbuf_add(h->out, ", (uint64_t)");
+        host_var(h, source);
+        strbuf_add(h->out, ");\n");
+        return;
+    }
     strbuf_add(h->out, ", &");
     host_var(h, source);
     strbuf_add(h->out, ");\n");

@@ -80,7 +80,7 @@ static void emit_path_macro(KernelEmitter *ke, uint32_t w) {
         return;
     }
     strbuf_printf(ke->out, "#if (DP_VARIANT >> %u) & 1\n#define DP_PATH%u %s\n", word->bit, w, start);
-    strbuf_printf(ke->out, "#else\n#define DP_PATH%u ((ulong)*DP_AT(uint, w%u + %s * 4))\n#endif\n", w, w, start);
+    strbuf_printf(ke->out, "#else\n#define DP_PATH%u dp_at(heap, w%u, %s)\n#endif\n", w, w, start);
 }
 
 /* The position within its segment of the element of the nested context. */
@@ -92,9 +92,9 @@ static void emit_position(KernelEmitter *ke, StrBuf *out, FlatVar nested) {
     }
     strbuf_add(out, "(");
     emit_place(ke, out, nested);
-    strbuf_printf(out, " - *DP_AT(ulong, w%u + ", plan_word(ke->k, WORD_OFFSETS, FLAT_NO_VAR, nested));
+    strbuf_printf(out, " - DP_OFFSET(w%u, ", plan_word(ke->k, WORD_OFFSETS, FLAT_NO_VAR, nested));
     emit_place(ke, out, up);
-    strbuf_add(out, " * 8))");
+    strbuf_add(out, "))");
 }
 
 static void emit_elem_contiguous(KernelEmitter *ke, StrBuf *out, uint32_t w, uint32_t bytes) {

@@ -113,8 +113,14 @@ static void print_kernels(PlanPrinter *pr, const FlatStmt *s) {
         print_launch(pr, pr->plan->kernels.at[i]);
 }
 
+/* A nested context of segments of one length: a stride, no offsets. */
+static bool is_regular(const PlanPrinter *pr, const FlatStmt *s) {
+    return s->kind == FLAT_S_NESTED && plan_up(pr->fn, s->outs[0]) != FLAT_ROOT && pr->fn->vars.at[s->nested.source].kind == FLAT_HOST;
+}
+
 static void print_other(PlanPrinter *pr, const FlatStmt *s) {
     strbuf_indent(pr->out, pr->depth);
+    if (is_regular(pr, s)) strbuf_add(pr->out, "regular ");
     strbuf_add(pr->out, flat_kind_name(s->kind));
     if (s->kind == FLAT_S_CALL) strbuf_printf(pr->out, " %s", s->call.fn->name);
     if (s->kind == FLAT_S_CALL_LIFTED) strbuf_printf(pr->out, " %s", s->call_lifted.fn->name);

@@ -102,6 +102,7 @@ void dp_arr_set_element_refs(DpRt *rt, DpArr *a, DpRefs *refs);
 DpCtx *dp_ctx_fn(DpRt *rt, uint64_t n);
 DpCtx *dp_nested_root(DpRt *rt, uint64_t n);                     /* one segment of n elements at depth 0 */
 DpCtx *dp_nested_views(DpRt *rt, DpCtx *up, const DpCol *views); /* lengths of the views; reads back the total */
+DpCtx *dp_nested_regular(DpRt *rt, DpCtx *up, uint64_t length); /* all of one length, which the host knows: nothing is stored or read back */
 DpCtx *dp_nested_lens(DpRt *rt, DpCtx *up, const DpCol *lens);   /* i64 lengths */
 void dp_split(DpRt *rt, DpCtx *ctx, const DpCol *cond, DpCtx **yes, DpCtx **no);
 uint64_t dp_ctx_n(const DpCtx *c);
@@ -109,8 +110,8 @@ uint64_t dp_ctx_n(const DpCtx *c);
  * between need not live on). A loop's active set hangs on the loop's context, however many rounds there were. */
 DpCtx *dp_ctx_below(DpRt *rt, DpCtx *c, DpCtx *ancestor);
 /* Words for bodies, see below. */
-uint64_t dp_ctx_offsets(DpRt *rt, DpCtx *nested);      /* address of n_up+1 u64 offsets; 0 where up is depth 0 */
-uint64_t dp_path(DpRt *rt, DpCtx *from, DpCtx *to);    /* address of from.n u32 indices into `to`; 0: the identity. Cached in `from`.
+uint64_t dp_ctx_offsets(DpRt *rt, DpCtx *nested);      /* n_up+1 u64 offsets, as a word of kernels/common.cl; 0 where up is depth 0 */
+uint64_t dp_path(DpRt *rt, DpCtx *from, DpCtx *to);    /* indices into `to`, as a word of kernels/common.cl; 0: the identity. Cached in `from`.
                                                           For NESTED from with up == to: the segment of each element */
 /* Elements of `views` (a column of up(c)) in c: word[0] = base address if contiguous, else 0; word[1] = address of views. Returns 1 if contiguous. */
 uint32_t dp_elem_words(DpRt *rt, const DpCol *views, DpCtx *c, uint64_t word[2]);

@@ -21,15 +21,38 @@ static inline void dp_error(DP_HEAP, uint site, long v0, long v1, long v2)
     }
 }
 
-/* The instance of the parent context that instance i comes from; a path of address 0 is the identity. */
+/* Offsets: where the segments of a context begin, and after the last one where it ends. A word of two kinds: the address of
+ * stored u64 numbers or, with the highest bit, the length that all segments have: a *regular* context needs nothing stored. */
+#define DP_REGULAR 0x8000000000000000UL
+#define DP_OFFSET(offsets, k) dp_offset(heap, (offsets), (k))
+static inline ulong dp_offset(DP_HEAP, ulong offsets, ulong k)
+{
+    return offsets & DP_REGULAR ? (offsets & ~DP_REGULAR) * k : *DP_AT(ulong, offsets + 8 * k);
+}
+
+/* i / n, by 32-bit numbers where they do: devices have no 64-bit division. */
+static inline ulong dp_divide(ulong i, ulong n)
+{
+    return (i | n) >> 32 ? i / n : (uint)i / (uint)n;
+}
+
+/* The segment of element i of a regular context; there is an element, so the length is not 0. */
+static inline ulong dp_regular_segment(ulong offsets, ulong i) { return dp_divide(i, offsets & ~DP_REGULAR); }
+
+/* The instance of an ancestor that instance i comes from. Paths: 0 is the identity, an address holds u32 indices, and with the
+ * highest bit it is i / stride. */
 static inline ulong dp_at(DP_HEAP, ulong path, ulong i)
 {
+    if (path & DP_REGULAR)
+        return dp_regular_segment(path, i);
     return path ? *DP_AT(uint, path + 4 * i) : i;
 }
 
 /* The segment s in [lo, hi) with offsets[s] <= i < offsets[s + 1] (empty segments are skipped), if it is one of these. */
 static inline ulong dp_segment_between(DP_HEAP, ulong offsets, ulong lo, ulong hi, ulong i)
 {
+    if (offsets & DP_REGULAR)
+        return min(max(dp_regular_segment(offsets, i), lo), hi - 1);
     while (hi - lo > 1) {
         ulong mid = lo + (hi - lo) / 2;
         if (*DP_AT(ulong, offsets + 8 * mid) <= i)
@@ -43,6 +66,8 @@ static inline ulong dp_segment_between(DP_HEAP, ulong offsets, ulong lo, ulong h
 /* The first segment from s on that ends behind i: a few steps, then a search, for there may be millions of empty segments. */
 static inline ulong dp_skip_empty(DP_HEAP, ulong offsets, ulong nseg, ulong s, ulong i)
 {
+    if (offsets & DP_REGULAR)
+        return i >= (offsets & ~DP_REGULAR) * (s + 1) ? dp_regular_segment(offsets, i) : s;
     for (uint step = 0; step < 16; step++, s++)
         if (*DP_AT(ulong, offsets + 8 * (s + 1)) > i)
             return s;

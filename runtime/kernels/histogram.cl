@@ -18,8 +18,8 @@
 #endif
 
 #if DP_SEGMENTED
-#define DP_BINS(s) *DP_AT(ulong, bin_offsets + 8 * (s) + 8) - *DP_AT(ulong, bin_offsets + 8 * (s))
-#define DP_FIRST_BIN(s) *DP_AT(ulong, bin_offsets + 8 * (s))
+#define DP_BINS(s) (DP_OFFSET(bin_offsets, (s) + 1) - DP_OFFSET(bin_offsets, (s)))
+#define DP_FIRST_BIN(s) DP_OFFSET(bin_offsets, (s))
 #else
 #define DP_BINS(s) size
 #define DP_FIRST_BIN(s) 0

@@ -17,7 +17,7 @@
         ulong hi = dp_chunk_start(n, get_global_size(0), get_global_id(0) + 1); \
         for (ulong s = i < hi ? dp_segment_between(heap, offsets, 0, nseg, i) : 0; i < hi; s++) { \
             s = dp_skip_empty(heap, offsets, nseg, s, i); \
-            ulong start = *DP_AT(ulong, offsets + 8 * s), end = min(hi, *DP_AT(ulong, offsets + 8 * s + 8)); \
+            ulong start = DP_OFFSET(offsets, s), end = min(hi, DP_OFFSET(offsets, s + 1)); \
             PREPARE \
             for (; i < end; i++) { \
                 STATEMENT \
@@ -29,7 +29,7 @@
 #define DP_EACH(i, n) for (ulong i = get_global_id(0); i < n; i += get_global_size(0))
 #define DP_EACH_IN_SEGMENT(PREPARE, STATEMENT) \
     for (ulong i = get_global_id(0); i < n; i += get_global_size(0)) { \
-        ulong s = dp_segment_between(heap, offsets, 0, nseg, i), start = *DP_AT(ulong, offsets + 8 * s); \
+        ulong s = dp_segment_between(heap, offsets, 0, nseg, i), start = DP_OFFSET(offsets, s); \
         PREPARE \
         STATEMENT \
     }
@@ -49,6 +49,13 @@ DP_KERNEL void dp_gather(DP_HEAPS, ulong n, ulong bytes, ulong dst, ulong src, u
 #define DP_LOOP(T) DP_EACH(i, n) DP_OUT(T, dst)[i] = DP_AT(T, src)[*DP_AT(uint, path + 4 * i)];
     DP_EACH_SIZE(DP_LOOP)
 #undef DP_LOOP
+}
+
+/* Two paths as one: dst[i] = second(first(i)), as u32 */
+DP_KERNEL void dp_compose(DP_HEAPS, ulong n, ulong dst, ulong second, ulong first)
+{
+    DP_EACH(i, n)
+        DP_OUT(uint, dst)[i] = (uint)dp_at(heap, second, dp_at(heap, first, i));
 }
 
 /* dst[path[i]] = src[i] */
@@ -96,18 +103,8 @@ DP_KERNEL void dp_local_positions(DP_HEAPS, ulong n, ulong nseg, ulong offsets, 
 DP_KERNEL void dp_views_of(DP_HEAPS, ulong n, ulong bytes, ulong dst, ulong offsets, ulong base)
 {
     DP_EACH(i, n) {
-        ulong from = *DP_AT(ulong, offsets + 8 * i), to = *DP_AT(ulong, offsets + 8 * i + 8);
+        ulong from = DP_OFFSET(offsets, i), to = DP_OFFSET(offsets, i + 1);
         DP_OUT(dp_view, dst)[i] = dp_make_view(to - from, base + from * bytes);
-    }
-}
-
-/* Views of `count` elements each, and their n + 1 offsets. */
-DP_KERNEL void dp_regular_views(DP_HEAPS, ulong n, ulong bytes, ulong dst, ulong offsets, ulong base, ulong count)
-{
-    DP_EACH(i, n + 1) {
-        if (i < n)
-            DP_OUT(dp_view, dst)[i] = dp_make_view(count, base + i * count * bytes);
-        DP_OUT(ulong, offsets)[i] = i * count;
     }
 }
 
@@ -115,7 +112,7 @@ DP_KERNEL void dp_regular_views(DP_HEAPS, ulong n, ulong bytes, ulong dst, ulong
 DP_KERNEL void dp_offsets_of_packed(DP_HEAPS, ulong n, ulong dst, ulong offsets, ulong idx, ulong count)
 {
     DP_EACH(s, n) {
-        ulong limit = *DP_AT(ulong, offsets + 8 * s), lo = 0, hi = count;
+        ulong limit = DP_OFFSET(offsets, s), lo = 0, hi = count;
         while (lo < hi) {
             ulong mid = lo + (hi - lo) / 2;
             if (*DP_AT(uint, idx + 4 * mid) < limit)
@@ -131,7 +128,7 @@ DP_KERNEL void dp_offsets_of_packed(DP_HEAPS, ulong n, ulong dst, ulong offsets,
 DP_KERNEL void dp_offsets_of_offsets(DP_HEAPS, ulong n, ulong dst, ulong fine, ulong coarse)
 {
     DP_EACH(k, n)
-        DP_OUT(ulong, dst)[k] = *DP_AT(ulong, fine + 8 * *DP_AT(ulong, coarse + 8 * k));
+        DP_OUT(ulong, dst)[k] = DP_OFFSET(fine, DP_OFFSET(coarse, k));
 }
 
 /* flatten, where the inner views are the cells from `inner` on, contiguous over `base` by their offsets. The address of an empty view
@@ -141,7 +138,7 @@ DP_KERNEL void dp_flatten_views(DP_HEAPS, ulong n, ulong bytes, ulong dst, ulong
     DP_EACH(i, n) {
         dp_view v = DP_AT(dp_view, views)[i];
         ulong first = DP_LEN(v) ? (DP_ADDR(v) - inner) / sizeof(dp_view) : 0;
-        ulong from = *DP_AT(ulong, offsets + 8 * first), to = *DP_AT(ulong, offsets + 8 * (first + DP_LEN(v)));
+        ulong from = DP_OFFSET(offsets, first), to = DP_OFFSET(offsets, first + DP_LEN(v));
         DP_OUT(dp_view, dst)[i] = dp_make_view(to - from, base + from * bytes);
     }
 }
@@ -151,8 +148,8 @@ DP_KERNEL void dp_update(DP_HEAPS, ulong n, ulong bytes, ulong offsets, ulong da
 {
 #define DP_LOOP(T) \
     DP_EACH(i, n) { \
-        ulong start = *DP_AT(ulong, offsets + 8 * i), at = *DP_AT(ulong, index + 8 * i); \
-        if (at < *DP_AT(ulong, offsets + 8 * i + 8) - start) \
+        ulong start = DP_OFFSET(offsets, i), at = *DP_AT(ulong, index + 8 * i); \
+        if (at < DP_OFFSET(offsets, i + 1) - start) \
             DP_OUT(T, data)[start + at] = DP_AT(T, values)[i]; \
     }
     DP_EACH_SIZE(DP_LOOP)
@@ -200,7 +197,7 @@ DP_KERNEL void dp_contiguous(DP_HEAPS, ulong n, ulong bytes, ulong offsets, ulon
 {
     ulong base = *DP_AT(ulong, DP_MAILBOX + 16);
     DP_EACH(i, n) {
-        ulong start = *DP_AT(ulong, offsets + 8 * i);
+        ulong start = DP_OFFSET(offsets, i);
         dp_view v = DP_AT(dp_view, views)[i];
         if (DP_LEN(v) && DP_ADDR(v) != base + start * bytes)
             *DP_OUT(ulong, DP_MAILBOX + 24) = 1;

@@ -15,6 +15,8 @@
 /* The segments finished at step d of the path, known to be in [lo, hi]. */
 static inline ulong dp_path_segment(DP_HEAP, ulong offsets, ulong lo, ulong hi, ulong d)
 {
+    if (offsets & DP_REGULAR)
+        return min(max(dp_divide(d, (offsets & ~DP_REGULAR) + 1), lo), hi);
     for (hi++; hi - lo > 1;) {
         ulong mid = lo + (hi - lo) / 2;
         if (*DP_AT(ulong, offsets + 8 * mid) + mid <= d)

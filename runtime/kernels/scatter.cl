@@ -12,8 +12,8 @@
             dp_store(out, base + (ulong)index, v DP_PASS_OUTS); \
     }
 #if DP_SEGMENTED
-#define DP_ROOM(s) *DP_AT(ulong, dest_offsets + 8 * (s) + 8) - *DP_AT(ulong, dest_offsets + 8 * (s))
-#define DP_BASE(s) *DP_AT(ulong, dest_offsets + 8 * (s))
+#define DP_ROOM(s) (DP_OFFSET(dest_offsets, (s) + 1) - DP_OFFSET(dest_offsets, (s)))
+#define DP_BASE(s) DP_OFFSET(dest_offsets, (s))
 #else
 #define DP_ROOM(s) length
 #define DP_BASE(s) 0
