@@ -123,7 +123,7 @@ DpCtx *dp_nested_views(DpRt *rt, DpCtx *up, const DpCol *views)
 {
     const DpContig *whole = col_contig(views);
     if (!whole)
-        return nested(rt, up, views->addr, 16);
+        return nested(rt, up, dp_col_addr(rt, views), 16);
     DpCtx *c = ctx_new(rt, CTX_NESTED, up, whole->total);
     c->offsets = offsets_retain(whole->offsets);
     return c;

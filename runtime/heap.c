@@ -137,9 +137,9 @@ void heap_free(DpRt *rt, DpBlock *b)
     Heap *h = &rt->heap;
     h->used -= b->bytes;
     b->count = 0;
-    b->elements_too = b->maybe_contig = false;
+    b->elements_too = b->maybe_contig = b->unwritten = false;
     b->refs = NULL;
-    b->contig = (DpContig){{NULL, 0}, 0, 0, 0};
+    b->contig = (DpContig){{NULL, 0}, 0, 0, 0, 0};
     join_behind(h, b);
     if (b->before && !b->before->count) {
         b = b->before;

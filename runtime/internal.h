@@ -41,6 +41,7 @@ static inline uint64_t offsets_length(Offsets o) { return o.stride & ~DP_REGULAR
 typedef struct DpContig {
     Offsets offsets;    /* owned; not known: nothing is known */
     uint64_t base, n, total;
+    uint32_t bytes;     /* of an element */
 } DpContig;
 
 /* A stretch of the heap, live or free. All are in one list by address; free ones also in a list by size class. */
@@ -48,6 +49,8 @@ struct DpBlock {
     uint64_t addr, bytes;
     uint32_t count;          /* references; 0: free */
     bool elements_too;       /* made by scatter or hist: dp_col_set_refs speaks of the arrays' elements */
+    bool unwritten;          /* views, all known by `contig`; written by write_views when they are to be read. A block that is written
+                                and holds views only points into blocks that are */
     bool maybe_contig;       /* views that a kernel computed, slices perhaps: worth a look when first iterated over */
     DpRefs *refs;            /* where the views in it point to; owned */
     DpContig contig;
@@ -193,6 +196,8 @@ DpRefs *refs_of_refs(DpRt *rt, const DpRefs *r);    /* union of the blocks' own 
 void block_add_refs(DpRt *rt, DpBlock *b, DpRefs *refs); /* takes refs */
 DpCol col_new(DpRt *rt, uint64_t n, uint32_t bytes);
 DpCol col_of_block(DpBlock *b, uint64_t n, uint32_t bytes); /* takes the reference */
+void write_views(DpRt *rt, DpBlock *b);         /* before they are read: theirs, and those that they point to; NULL is harmless */
+void write_views_of(DpRt *rt, const DpRefs *r); /* of all these blocks */
 void block_forget_layout(DpRt *rt, DpBlock *b); /* its views are about to be changed */
 /* The contiguous layout of the column's views, if it is a whole block of such; else NULL. */
 const DpContig *col_contig(const DpCol *c);

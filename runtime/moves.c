@@ -31,9 +31,12 @@ static uint64_t contiguous_base(const DpCol *views, const DpCtx *c)
 
 uint32_t dp_elem_words(DpRt *rt, const DpCol *views, DpCtx *c, uint64_t word[2])
 {
-    (void)rt;
     word[0] = contiguous_base(views, c);
     word[1] = views->addr;
+    if (!word[0])
+        write_views(rt, views->block);
+    else if (views->block) /* the elements may be views themselves */
+        write_views_of(rt, views->block->refs);
     return word[0] != 0;
 }
 
@@ -53,7 +56,7 @@ static void look_for_layout(DpRt *rt, const DpCtx *c, const DpCol *views, uint32
     rt_move(rt, "dp_contiguous", n, &check);
     const uint64_t *said = rt_look(rt);
     if (!said[3])
-        views->block->contig = (DpContig){offsets_retain(c->offsets), said[2], n, c->n};
+        views->block->contig = (DpContig){offsets_retain(c->offsets), said[2], n, c->n, element_bytes};
 }
 
 uint32_t dp_elem_words_of(DpRt *rt, const DpCol *views, DpCtx *c, uint32_t element_bytes, uint64_t word[2])
@@ -82,7 +85,7 @@ DpCol dp_elems(DpRt *rt, const DpCol *views, DpCtx *c, uint32_t bytes)
     arg(&a, offsets_word(c->offsets));
     arg(&a, bytes);
     arg(&a, out.addr);
-    arg(&a, views->addr);
+    arg(&a, dp_col_addr(rt, views));
     rt_move(rt, "dp_elems", c->n, &a);
     block_add_refs(rt, out.block, dp_refs_of_col(rt, views, 1));
     return out;
@@ -102,14 +105,8 @@ DpCol views_of_offsets(DpRt *rt, Offsets offsets, uint64_t n, uint64_t base, uin
     DpCol out = col_new(rt, n, 16);
     if (n == 0)
         return out;
-    Args a = {.n = 0};
-    arg(&a, n);
-    arg(&a, bytes);
-    arg(&a, out.addr);
-    arg(&a, offsets_word(offsets));
-    arg(&a, base);
-    rt_move(rt, "dp_views_of", n, &a);
-    out.block->contig = (DpContig){offsets_retain(offsets), base, n, total};
+    out.block->contig = (DpContig){offsets_retain(offsets), base, n, total, bytes};
+    out.block->unwritten = true;
     block_add_refs(rt, out.block, refs_one(rt, block_retain(data)));
     return out;
 }
@@ -141,7 +138,7 @@ static DpCol gather(DpRt *rt, const DpCol *col, uint64_t path, uint64_t n)
     arg(&a, n);
     arg(&a, col->bytes);
     arg(&a, out.addr);
-    arg(&a, col->addr);
+    arg(&a, dp_col_addr(rt, col));
     arg(&a, path);
     rt_move(rt, "dp_gather", n, &a);
     block_add_refs(rt, out.block, dp_refs_of_col(rt, col, 0));
@@ -162,13 +159,13 @@ void dp_put(DpRt *rt, DpCol *out, DpCtx *ctx, DpCtx *part, const DpCol *values)
         return;
     uint64_t path = path_indices(rt, part, ctx);
     if (path == 0) {
-        move_copy(rt, out->addr, values->addr, part->n, out->bytes);
+        move_copy(rt, out->addr, dp_col_addr(rt, values), part->n, out->bytes);
     } else {
         Args a = {.n = 0};
         arg(&a, part->n);
         arg(&a, out->bytes);
         arg(&a, out->addr);
-        arg(&a, values->addr);
+        arg(&a, dp_col_addr(rt, values));
         arg(&a, path);
         rt_move(rt, "dp_put", part->n, &a);
     }
@@ -199,7 +196,7 @@ DpCol dp_concat(DpRt *rt, uint32_t n, const DpCol *cols)
     for (uint32_t i = 0; i < n; i++) {
         if (cols[i].n == 0)
             continue;
-        move_copy(rt, at, cols[i].addr, cols[i].n, out.bytes);
+        move_copy(rt, at, dp_col_addr(rt, &cols[i]), cols[i].n, out.bytes);
         at += cols[i].n * out.bytes;
         block_add_refs(rt, out.block, dp_refs_of_col(rt, &cols[i], 0));
     }
@@ -251,7 +248,7 @@ static DpCol flatten_views(DpRt *rt, const DpCol *views, DpBlock *inner, uint32_
     arg(&a, views->n);
     arg(&a, bytes);
     arg(&a, out.addr);
-    arg(&a, views->addr);
+    arg(&a, dp_col_addr(rt, views));
     arg(&a, inner->addr);
     arg(&a, offsets_word(in->offsets));
     arg(&a, in->base);
@@ -323,7 +320,7 @@ DpCol dp_update(DpRt *rt, DpCtx *ctx, const DpCol *arrays, const DpCol *index, c
     DpCol old = dp_elems(rt, arrays, c, values->bytes), data = old;
     if (old.block && old.block->count > 1) { /* an alias of the old elements */
         data = col_new(rt, c->n, values->bytes);
-        move_copy(rt, data.addr, old.addr, c->n, values->bytes);
+        move_copy(rt, data.addr, dp_col_addr(rt, &old), c->n, values->bytes);
         block_add_refs(rt, data.block, dp_refs_of_col(rt, &old, 0));
         dp_col_release(rt, &old);
     }
@@ -334,7 +331,7 @@ DpCol dp_update(DpRt *rt, DpCtx *ctx, const DpCol *arrays, const DpCol *index, c
         arg(&a, offsets_word(c->offsets));
         arg(&a, data.addr);
         arg(&a, index->addr);
-        arg(&a, values->addr);
+        arg(&a, dp_col_addr(rt, values));
         rt_move(rt, "dp_update", ctx->n, &a);
         block_add_refs(rt, data.block, dp_refs_of_col(rt, values, 0));
     }
@@ -358,7 +355,7 @@ DpArr dp_update_root(DpRt *rt, DpArr *a, bool consume, int64_t index, const void
         block_forget_layout(rt, out.refs->blocks[0]);
     } else {
         DpBlock *b = block_new(rt, a->len * bytes);
-        move_copy(rt, b ? b->addr : 0, a->addr, a->len, bytes);
+        move_copy(rt, b ? b->addr : 0, bytes == 16 ? dp_arr_addr(rt, a) : a->addr, a->len, bytes);
         block_add_refs(rt, b, dp_refs_of_arr(rt, a, 1));
         out = (DpArr){a->len, b ? b->addr : 0, refs_one(rt, b)};
         if (consume)

@@ -175,7 +175,7 @@ static DpCol fresh_copy(DpRt *rt, DpCol col)
     if (!col.block || col.block->count == 1)
         return col;
     DpCol copy = col_new(rt, col.n, col.bytes);
-    move_copy(rt, copy.addr, col.addr, col.n, col.bytes);
+    move_copy(rt, copy.addr, dp_col_addr(rt, &col), col.n, col.bytes);
     block_add_refs(rt, copy.block, dp_refs_of_col(rt, &col, 0));
     dp_col_release(rt, &col);
     return copy;
@@ -234,7 +234,7 @@ void dp_scatter_root(DpRt *rt, uint32_t kernel, uint32_t variant, DpCtx *c, cons
             continue;
         }
         data[i] = col_new(rt, dests[i].len, k->out_bytes[i]);
-        move_copy(rt, data[i].addr, dests[i].addr, dests[i].len, k->out_bytes[i]);
+        move_copy(rt, data[i].addr, dp_arr_addr(rt, &dests[i]), dests[i].len, k->out_bytes[i]);
         block_add_refs(rt, data[i].block, dp_refs_of_arr(rt, &dests[i], 1));
         outs[i] = (DpArr){data[i].n, data[i].addr, refs_one(rt, data[i].block)};
     }

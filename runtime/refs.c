@@ -169,6 +169,8 @@ DpRefs *dp_refs_of_col(DpRt *rt, const DpCol *c, uint32_t depth)
 
 void block_add_refs(DpRt *rt, DpBlock *b, DpRefs *refs)
 {
+    if (b && !b->unwritten)
+        write_views_of(rt, refs);
     if (b)
         b->refs = dp_refs_union(rt, b->refs, refs);
     else
@@ -233,10 +235,47 @@ DpCol col_new(DpRt *rt, uint64_t n, uint32_t bytes)
 
 DpCol dp_new_col(DpRt *rt, uint64_t n, uint32_t bytes) { return col_new(rt, n, bytes); }
 
+/* ---- views that are known, but not written ---- */
+/* Recurses as deep as arrays are nested. */
+void write_views_of(DpRt *rt, const DpRefs *r)
+{
+    for (uint32_t i = 0; r && i < r->n; i++)
+        write_views(rt, r->blocks[i]);
+}
+
+void write_views(DpRt *rt, DpBlock *b)
+{
+    if (!b || !b->unwritten)
+        return;
+    const DpContig *c = &b->contig;
+    Args a = {.n = 0};
+    arg(&a, c->n);
+    arg(&a, c->bytes);
+    arg(&a, b->addr);
+    arg(&a, offsets_word(c->offsets));
+    arg(&a, c->base);
+    rt_move(rt, "dp_views_of", c->n, &a);
+    b->unwritten = false;
+    write_views_of(rt, b->refs);
+}
+
+uint64_t dp_col_addr(DpRt *rt, const DpCol *c)
+{
+    write_views(rt, c->block);
+    return c->addr;
+}
+
+uint64_t dp_arr_addr(DpRt *rt, const DpArr *a)
+{
+    write_views_of(rt, a->refs);
+    return a->addr;
+}
+
 void block_forget_layout(DpRt *rt, DpBlock *b)
 {
+    write_views(rt, b);
     Offsets offsets = b->contig.offsets;
-    b->contig = (DpContig){{NULL, 0}, 0, 0, 0};
+    b->contig = (DpContig){{NULL, 0}, 0, 0, 0, 0};
     offsets_release(rt, &offsets);
 }
 

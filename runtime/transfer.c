@@ -50,6 +50,18 @@ uint64_t dp_read_scalar(DpRt *rt, const DpArr *a, uint64_t index, DpScalar scala
     return extend(x, scalar);
 }
 
+/* Element k of an array of equally long rows, one behind the other, need not be looked at. */
+static bool known_view(const DpArr *a, uint64_t k, uint64_t view[2])
+{
+    const DpBlock *b = a->refs && a->refs->n == 1 ? a->refs->blocks[0] : NULL;
+    if (!b || !b->contig.offsets.stride)
+        return false;
+    uint64_t at = (a->addr - b->addr) / 16 + k, length = offsets_length(b->contig.offsets);
+    view[0] = length;
+    view[1] = b->contig.base + at * length * b->contig.bytes;
+    return true;
+}
+
 DpArr dp_read_view(DpRt *rt, const DpArr *a, uint64_t index)
 {
     uint64_t view[2] = {0, 0};
@@ -57,7 +69,8 @@ DpArr dp_read_view(DpRt *rt, const DpArr *a, uint64_t index)
         dp_check(rt);
         return (DpArr){0, 0, NULL};
     }
-    rt_read(rt, a->addr + 16 * index, view, sizeof view);
+    if (!known_view(a, index, view))
+        rt_read(rt, dp_arr_addr(rt, a) + 16 * index, view, sizeof view);
     if (view[0] == 0)
         return (DpArr){0, 0, NULL};
     DpRefs *all = dp_refs_of_arr(rt, a, 1), *one = refs_one(rt, block_retain(refs_find(all, view[1])));
@@ -90,23 +103,20 @@ static DpBlock *upload_level(DpRt *rt, const uint64_t *lens, uint64_t n, DpBlock
         block_release(rt, data);
         return NULL;
     }
-    uint64_t *views = host_memory(rt, n, 16), *offsets = host_memory(rt, n + 1, 8), at = 0;
+    uint64_t *offsets = host_memory(rt, n + 1, 8), at = 0;
     bool regular = true;
     for (uint64_t i = 0; i < n; i++) {
         regular = regular && lens[i] == lens[0];
         offsets[i] = at;
-        views[2 * i] = lens[i];
-        views[2 * i + 1] = (data ? data->addr : 0) + at * bytes;
         at += lens[i];
     }
     offsets[n] = at;
     DpBlock *b = block_new(rt, 16 * n), *o = regular ? NULL : block_new(rt, 8 * (n + 1));
-    rt_write(rt, b->addr, views, 16 * n);
     if (o)
         rt_write(rt, o->addr, offsets, 8 * (n + 1));
-    free(views);
     free(offsets);
-    b->contig = (DpContig){o ? (Offsets){o, 0} : offsets_regular(lens[0]), data ? data->addr : 0, n, total};
+    b->unwritten = true;
+    b->contig = (DpContig){o ? (Offsets){o, 0} : offsets_regular(lens[0]), data ? data->addr : 0, n, total, bytes};
     block_add_refs(rt, b, refs_one(rt, data));
     return b;
 }
@@ -129,7 +139,7 @@ DpArr dp_upload(DpRt *rt, const DpLeaf *leaf)
 static uint64_t *download_lengths(DpRt *rt, const DpCol *views)
 {
     uint64_t *cells = host_memory(rt, views->n, 16);
-    rt_read(rt, views->addr, cells, 16 * views->n);
+    rt_read(rt, dp_col_addr(rt, views), cells, 16 * views->n);
     for (uint64_t i = 0; i < views->n; i++)
         cells[i] = cells[2 * i];
     return cells;

@@ -332,6 +332,8 @@ void facts_learn_length(Simplifier *s, CoreAtom xs, CoreAtom n)
     f->length = n;
 }
 
+void facts_learn_rows(Simplifier *s, CoreVar xs, const RowFacts *rows) { facts_touch(s, xs)->rows = rows; }
+
 bool facts_length(Simplifier *s, CoreAtom xs, CoreAtom *n)
 {
     if (xs.is_const || !facts_of(s, xs.var)->has_length)

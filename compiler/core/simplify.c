@@ -8,6 +8,7 @@
 #define SPECULATED 4 /* statements of two branches that are worth computing both */
 
 static void simplify_block(Simplifier *s, CoreBlock *b);
+static RowsLeaving simplify_rows_block(Simplifier *s, CoreBlock *b, uint32_t first);
 static void simplify_stmt(Simplifier *s, CoreStmt *stmt);
 
 static void resolve_atom(void *ctx, CoreAtom *a) { *a = facts_resolve(ctx, *a); }
@@ -44,6 +45,7 @@ void simplify_emit(Simplifier *s, CoreStmt *stmt)
     for (uint32_t i = 0; i < stmt->nvars; i++)
         facts_bind(s, stmt->vars[i], stmt);
     learn_result_lengths(s, stmt);
+    rows_bind_results(s, stmt);
     core_push(s->p, s->out, stmt);
 }
 
@@ -394,6 +396,7 @@ static void bind_elements(Simplifier *s, CoreSoac *soac)
         while (j < i && soac->inputs[j].var != soac->inputs[i].var)
             j++;
         if (j == i) {
+            rows_bind_element(s, soac->elements[i], soac->inputs[i]);
             i++;
             continue;
         }
@@ -406,14 +409,15 @@ static void bind_elements(Simplifier *s, CoreSoac *soac)
 static void simplify_soac(Simplifier *s, CoreSoac *soac)
 {
     unify_domain(s, soac);
-    uint32_t mark = facts_mark(s);
+    uint32_t mark = facts_mark(s), first = s->next_order;
     facts_learn_positive(s, soac->domain);
     bind_position(s, soac->index, soac->domain);
     bind_elements(s, soac);
     if (soac->guard)
         simplify_block(s, soac->guard);
-    simplify_block(s, soac->body);
+    RowsLeaving rows = simplify_rows_block(s, soac->body, first);
     facts_undo(s, mark);
+    rows_left(s, soac->body, rows);
 }
 
 static void simplify_operator(Simplifier *s, CoreLambda *op)
@@ -483,6 +487,23 @@ static void emit_empty(Simplifier *s, Span span, CoreVar v)
     simplify_emit(s, stmt);
 }
 
+/* Nothing but neutral elements to combine, and nothing that could fail: checks of sizes that are proved. */
+static bool simplify_neutral(Simplifier *s, const CoreStmt *stmt)
+{
+    const CoreBlock *body = core_stmt_soac(stmt)->body;
+    if (stmt->kind != CORE_REDUCE)
+        return false;
+    for (uint32_t i = 0; i < stmt->nvars; i++)
+        if (!body->results[i].is_const || !atom_equal(body->results[i], stmt->reduce.neutral[i]))
+            return false;
+    for (uint32_t i = 0; i < body->stmts.n; i++)
+        if (core_stmt_fallible(s->p, s->fn, body->stmts.at[i]))
+            return false;
+    replace_all(s, stmt, stmt->reduce.neutral);
+    s->changed = true;
+    return true;
+}
+
 /* Nothing to go over. */
 static bool simplify_empty(Simplifier *s, const CoreStmt *stmt)
 {
@@ -514,7 +535,7 @@ static void simplify_parallel(Simplifier *s, CoreStmt *stmt)
         simplify_operator(s, &stmt->hist.op);
     else if (stmt->kind == CORE_MAP)
         simplify_guard(s, &stmt->map);
-    if (!simplify_empty(s, stmt))
+    if (!simplify_empty(s, stmt) && !simplify_neutral(s, stmt))
         simplify_emit(s, stmt);
 }
 
@@ -549,6 +570,7 @@ static void simplify_check(Simplifier *s, CoreStmt *stmt)
     }
     simplify_emit(s, stmt);
     facts_learn(s, stmt->check.cond, true);
+    rows_learn_check(s, stmt->check.cond);
 }
 
 static bool reuse_index_map(Simplifier *s, const CoreStmt *stmt)
@@ -583,8 +605,9 @@ static void simplify_stmt(Simplifier *s, CoreStmt *stmt)
     }
 }
 
-/* In place: the block gets a new list of statements. What is learnt inside ends with it. */
-static void simplify_block(Simplifier *s, CoreBlock *b)
+/* In place: the block gets a new list of statements. What is learnt inside ends with it, except what its results are as rows
+ * of a map, to be known where variables from `first` on are not. */
+static RowsLeaving simplify_rows_block(Simplifier *s, CoreBlock *b, uint32_t first)
 {
     CoreBlock *outer = s->out;
     uint32_t mark = facts_mark(s);
@@ -596,9 +619,13 @@ static void simplify_block(Simplifier *s, CoreBlock *b)
     for (uint32_t i = 0; i < n; i++)
         simplify_stmt(s, stmts[i]);
     resolve_results(s, b);
+    RowsLeaving rows = rows_leave(s, b, first);
     facts_undo(s, mark);
     s->out = outer;
+    return rows;
 }
+
+static void simplify_block(Simplifier *s, CoreBlock *b) { simplify_rows_block(s, b, UINT32_MAX); }
 
 static bool simplify_fn(CoreProgram *p, CoreFn *fn)
 {

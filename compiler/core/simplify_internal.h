@@ -3,6 +3,7 @@
  *   simplify.c        the walk, control, parallel operations
  *   simplify_seq.c    rules for operations on sequences
  *   fold.c            rules for scalar operations
+ *   rows.c            what is known of the lengths of rows
  *   facts.c           what is known at a point: replacements, lengths, available operations
  *   dead_code.c       afterwards, over the whole program: what nothing needs
  *   hoist.c           at the end: what does not change goes out of what repeats
@@ -15,6 +16,8 @@
 
 #include "core/passes.h"
 
+typedef struct RowFacts RowFacts; /* rows.c */
+
 /* What is known of a variable. */
 typedef struct VarFacts {
     bool replaced;        /* stands for `by`; follow with facts_resolve */
@@ -26,6 +29,8 @@ typedef struct VarFacts {
     bool has_bound;       /* a position: 0 <= it < bound */
     CoreAtom bound;
     bool not_negative;
+    const RowFacts *rows;    /* a sequence: what is known of its elements' lengths, or NULL */
+    const RowFacts *as_rows; /* the result of a map's body: what is known of the map's rows, outside */
 } VarFacts;
 
 typedef struct Available Available; /* an operation computed before */
@@ -67,6 +72,8 @@ void facts_learn_positive(Simplifier *s, CoreAtom n);
 /* Here on: xs has length n. */
 void facts_learn_length(Simplifier *s, CoreAtom xs, CoreAtom n);
 bool facts_length(Simplifier *s, CoreAtom xs, CoreAtom *n);
+/* Here on: this is known of xs's rows. */
+void facts_learn_rows(Simplifier *s, CoreVar xs, const RowFacts *rows);
 /* Of i64: is it known that x >= 0? that x <= n? that 0 <= i < n? */
 bool facts_not_negative(Simplifier *s, CoreAtom x);
 bool facts_at_most(Simplifier *s, CoreAtom x, CoreAtom n);
@@ -76,6 +83,18 @@ const CoreStmt *facts_def(Simplifier *s, CoreAtom a);
 /* Was the same operation computed before? Then its results. */
 const CoreAtom *facts_find(Simplifier *s, const CoreStmt *stmt);
 void facts_add(Simplifier *s, const CoreStmt *stmt);
+
+/* ---- rows.c ---- */
+/* An element of xs, or the results of a statement, have just been bound. */
+void rows_bind_element(Simplifier *s, CoreVar element, CoreAtom xs);
+void rows_bind_results(Simplifier *s, const CoreStmt *stmt);
+/* Before what was learnt in a body is forgotten, and after: what its results are as rows. `first`: the number of the first
+ * variable bound in it. */
+typedef const RowFacts **RowsLeaving;
+RowsLeaving rows_leave(Simplifier *s, const CoreBlock *body, uint32_t first);
+void rows_left(Simplifier *s, const CoreBlock *body, RowsLeaving rows);
+/* The condition, which holds here on, may be one of elaborate_sizes.c. */
+void rows_learn_check(Simplifier *s, CoreAtom cond);
 
 /* ---- fold.c ---- */
 /* Rewrites a CORE_PRIM in place; true if it is just *out. */

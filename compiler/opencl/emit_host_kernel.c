@@ -5,7 +5,15 @@
 
 /* ---- words ---- */
 
-/* The value of a word that takes no call; 0 for the others. */
+/* Views (an array of rank views or more has them) are written when a kernel is about to read them. */
+static void emit_address(HostEmitter *h, const PlanWord *w, const char *function, uint8_t views) {
+    bool call = host_info(h, w->var)->type.rank >= views;
+    if (call) strbuf_printf(h->out, "%s(rt, &", function);
+    host_var(h, w->var);
+    strbuf_add(h->out, call ? ")" : ".addr");
+}
+
+/* The value of a word that stands for itself; 0 for the others. */
 static void emit_word_value(HostEmitter *h, const PlanWord *w) {
     switch (w->kind) {
     case WORD_SCALAR:
@@ -17,10 +25,8 @@ static void emit_word_value(HostEmitter *h, const PlanWord *w) {
         host_var(h, w->var);
         strbuf_add(h->out, ".len");
         break;
-    case WORD_ADDRESS: case WORD_COLUMN:
-        host_var(h, w->var);
-        strbuf_add(h->out, ".addr");
-        break;
+    case WORD_ADDRESS: emit_address(h, w, "dp_arr_addr", 2); break;
+    case WORD_COLUMN: emit_address(h, w, "dp_col_addr", 1); break;
     case WORD_ELEMS: case WORD_VIEWS: case WORD_OFFSETS: case WORD_PATH: strbuf_add(h->out, "0"); break;
     }
 }

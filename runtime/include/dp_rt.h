@@ -98,6 +98,11 @@ void dp_refs_release(DpRt *rt, DpRefs *r);
 void dp_col_set_refs(DpRt *rt, DpCol *c, DpRefs *refs);
 void dp_arr_set_element_refs(DpRt *rt, DpArr *a, DpRefs *refs);
 
+/* Views that lie one behind the other are known by their base and offsets, and are only written when a kernel will read them.
+ * The address of a column, or of an array whose elements are views, for a kernel: */
+uint64_t dp_col_addr(DpRt *rt, const DpCol *c);
+uint64_t dp_arr_addr(DpRt *rt, const DpArr *a);
+
 /* ---- contexts ---- */
 DpCtx *dp_ctx_fn(DpRt *rt, uint64_t n);
 DpCtx *dp_nested_root(DpRt *rt, uint64_t n);                     /* one segment of n elements at depth 0 */

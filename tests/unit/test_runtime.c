@@ -163,7 +163,7 @@ static DpCol upload_col(const void *data, uint64_t n, uint32_t bytes)
 static void *take_col(DpCol *c)
 {
     void *p = alloc(c->n, c->bytes);
-    rt_read(rt, c->addr, p, c->n * c->bytes);
+    rt_read(rt, dp_col_addr(rt, c), p, c->n * c->bytes);
     dp_col_release(rt, c);
     return p;
 }
@@ -727,7 +727,7 @@ static void test_rows(void **state)
         const Shape *s = &w.s;
         uint64_t nseg = s->nseg;
         DpCol all = dp_views(rt, w.c, &w.x), rows;
-        dp_map(rt, K_ROWS, 0, w.up, &all.addr, &rows);
+        dp_map(rt, K_ROWS, 0, w.up, &(uint64_t){dp_col_addr(rt, &all)}, &rows);
         dp_col_set_refs(rt, &rows, dp_refs_of_col(rt, &all, 0));
         DpCtx *c = dp_nested_views(rt, w.up, &rows);
         DpCol elements = dp_elems(rt, &rows, c, 4);

@@ -1,0 +1,186 @@
+/* What is known of the lengths of rows: the elements of a sequence of sequences.
+ *
+ *     xss = map n at i { row = map m at j { … } -> row }      -- m from outside: all rows have length m
+ *     row <- xss, or xss[i]                                    -- has length m
+ *     check that all rows of xss have length m                 -- from there on they have
+ *
+ * So the sizes of `[n][m]t` are proved where they can be, and a loop over a row has a length from outside: a regular
+ * dimension. Nothing is known of the rows of branches', loops' and calls' results. */
+#include "core/simplify_internal.h"
+
+/* Of a sequence's elements, and of theirs. */
+struct RowFacts {
+    bool known;
+    CoreAtom length;
+    const RowFacts *below;
+};
+
+static const RowFacts *new_rows(Simplifier *s, bool known, CoreAtom length, const RowFacts *below)
+{
+    if (!known && !below)
+        return NULL;
+    RowFacts *r = arena_new(s->scratch, RowFacts);
+    *r = (RowFacts){known, length, below};
+    return r;
+}
+
+static const RowFacts *rows_of(Simplifier *s, CoreAtom xs) { return xs.is_const ? NULL : facts_of(s, xs.var)->rows; }
+
+/* ---- elements ---- */
+
+void rows_bind_element(Simplifier *s, CoreVar element, CoreAtom xs)
+{
+    const RowFacts *rows = rows_of(s, xs);
+    if (!rows)
+        return;
+    if (rows->known)
+        facts_learn_length(s, core_var_atom(element, core_var_type(s->fn, element)), rows->length);
+    facts_of(s, element)->rows = rows->below;
+}
+
+/* The element of an array literal whose items are equally long. */
+static const RowFacts *rows_of_items(Simplifier *s, const CoreStmt *stmt)
+{
+    CoreAtom first, n;
+    if (stmt->array.n == 0 || !facts_length(s, stmt->array.items[0], &first))
+        return NULL;
+    for (uint32_t i = 1; i < stmt->array.n; i++)
+        if (!facts_length(s, stmt->array.items[i], &n) || !atom_equal(n, first))
+            return NULL;
+    return new_rows(s, true, first, NULL);
+}
+
+static const RowFacts *rows_of_result(Simplifier *s, const CoreStmt *stmt, uint32_t i)
+{
+    const RowFacts *rows;
+    switch (stmt->kind) {
+    case CORE_SLICE: return rows_of(s, stmt->slice.array);
+    case CORE_ARRAY: return rows_of_items(s, stmt);
+    case CORE_FLATTEN: rows = rows_of(s, stmt->length.array); return rows ? rows->below : NULL;
+    case CORE_MAP: {
+        CoreAtom r = stmt->map.body->results[i];
+        return r.is_const ? NULL : facts_of(s, r.var)->as_rows;
+    }
+    default: return NULL;
+    }
+}
+
+void rows_bind_results(Simplifier *s, const CoreStmt *stmt)
+{
+    if (stmt->kind == CORE_INDEX)
+        rows_bind_element(s, stmt->vars[0], stmt->index.array);
+    for (uint32_t i = 0; stmt->kind != CORE_INDEX && i < stmt->nvars; i++) {
+        const RowFacts *rows = rows_of_result(s, stmt, i);
+        facts_of(s, stmt->vars[i])->rows = rows;
+    }
+}
+
+/* ---- leaving the body of a map ---- */
+
+/* Known outside, where the variables bound so far have smaller numbers than `first`? */
+static bool is_from_outside(Simplifier *s, CoreAtom a, uint32_t first)
+{
+    return a.is_const || facts_of(s, a.var)->order < first;
+}
+
+/* The part of the facts that only speaks of outer variables. */
+static const RowFacts *rows_outside(Simplifier *s, const RowFacts *rows, uint32_t first)
+{
+    if (!rows)
+        return NULL;
+    bool known = rows->known && is_from_outside(s, rows->length, first);
+    return new_rows(s, known, rows->length, rows_outside(s, rows->below, first));
+}
+
+RowsLeaving rows_leave(Simplifier *s, const CoreBlock *body, uint32_t first)
+{
+    const RowFacts **rows = arena_array(s->scratch, const RowFacts *, body->nresults + 1);
+    for (uint32_t i = 0; i < body->nresults; i++) {
+        CoreAtom r = body->results[i], n = core_i64(0);
+        bool known = core_atom_type(s->fn, r).rank > 0 && facts_length(s, r, &n) && is_from_outside(s, n, first);
+        rows[i] = new_rows(s, known, n, rows_outside(s, rows_of(s, r), first));
+    }
+    return rows;
+}
+
+void rows_left(Simplifier *s, const CoreBlock *body, RowsLeaving rows)
+{
+    for (uint32_t i = 0; i < body->nresults; i++)
+        if (!body->results[i].is_const)
+            facts_of(s, body->results[i].var)->as_rows = rows[i];
+}
+
+/* ---- checks of all rows ---- */
+
+static const CoreStmt *stmt_of(const CoreBlock *b, CoreAtom a)
+{
+    for (uint32_t i = b->stmts.n; i-- > 0 && !a.is_const;)
+        if (b->stmts.at[i]->nvars == 1 && b->stmts.at[i]->vars[0] == a.var)
+            return b->stmts.at[i];
+    return NULL;
+}
+
+static const CoreStmt *prim_of(const CoreBlock *b, CoreAtom a, CorePrim op)
+{
+    const CoreStmt *stmt = stmt_of(b, a);
+    return stmt && stmt->kind == CORE_PRIM && stmt->prim.op == op ? stmt : NULL;
+}
+
+/* select (eq size n) -1 n, where n is the element's length: elaborate_sizes.c */
+static bool compares_length(const CoreBlock *b, CoreVar element, CoreAtom *size)
+{
+    const CoreStmt *select = prim_of(b, b->results[0], PRIM_SELECT);
+    const CoreStmt *eq = select ? prim_of(b, select->prim.args[0], PRIM_EQ) : NULL;
+    const CoreStmt *length = select ? stmt_of(b, select->prim.args[2]) : NULL;
+    if (!eq || !length || length->kind != CORE_LENGTH || length->length.array.is_const || length->length.array.var != element ||
+        !atom_is(select->prim.args[1], UINT64_MAX))
+        return false;
+    bool first = atom_equal(eq->prim.args[0], select->prim.args[2]);
+    if (!first && !atom_equal(eq->prim.args[1], select->prim.args[2]))
+        return false;
+    *size = eq->prim.args[first ? 1 : 0];
+    return true;
+}
+
+/* The largest length of a row of *xs, `depth` levels down, that is not `size`, or -1. */
+static bool is_rows_check(const CoreStmt *reduce, CoreAtom *xs, CoreAtom *size, uint32_t *depth)
+{
+    const CoreSoac *soac = &reduce->reduce.soac;
+    const CoreBlock *op = reduce->reduce.op.body;
+    bool is_max = op->stmts.n == 1 && op->stmts.at[0]->kind == CORE_PRIM && op->stmts.at[0]->prim.op == PRIM_MAX;
+    if (!is_max || soac->ninputs != 1 || soac->body->nresults != 1)
+        return false;
+    *xs = soac->inputs[0];
+    *depth = 1;
+    if (compares_length(soac->body, soac->elements[0], size))
+        return true;
+    const CoreStmt *inner = stmt_of(soac->body, soac->body->results[0]);
+    CoreAtom row;
+    if (!inner || inner->kind != CORE_REDUCE || !is_rows_check(inner, &row, size, depth) || row.is_const || row.var != soac->elements[0])
+        return false;
+    ++*depth;
+    return true;
+}
+
+static const RowFacts *with_length(Simplifier *s, const RowFacts *rows, uint32_t depth, CoreAtom size)
+{
+    const RowFacts *below = rows ? rows->below : NULL;
+    if (depth > 1)
+        return new_rows(s, rows && rows->known, rows ? rows->length : size, with_length(s, below, depth - 1, size));
+    return new_rows(s, true, size, below);
+}
+
+void rows_learn_check(Simplifier *s, CoreAtom cond)
+{
+    const CoreStmt *less = facts_def(s, cond);
+    if (!less || less->kind != CORE_PRIM || less->prim.op != PRIM_LT || !atom_is(facts_resolve(s, less->prim.args[1]), 0))
+        return;
+    const CoreStmt *reduce = facts_def(s, facts_resolve(s, less->prim.args[0]));
+    CoreAtom xs, size;
+    uint32_t depth;
+    if (!reduce || reduce->kind != CORE_REDUCE || !is_rows_check(reduce, &xs, &size, &depth))
+        return;
+    xs = facts_resolve(s, xs);
+    if (!xs.is_const)
+        facts_learn_rows(s, xs.var, with_length(s, rows_of(s, xs), depth, facts_resolve(s, size)));
+}
