@@ -105,7 +105,7 @@ DpCol dp_argsort(DpRt *rt, DpCtx *ctx, uint32_t nkeys, const DpCol *keys, const 
     DpCol columns[MAX_KEYS];
     for (uint32_t i = 0; i < nkeys; i++)
         columns[i] = dp_elems(rt, &keys[i], c, dp_scalar_bytes((DpScalar)scalars[i]));
-    uint64_t segments = c->n && ctx->n > 1 ? dp_path(rt, c, ctx) : 0;
+    uint64_t segments = c->n && ctx->n > 1 ? path_indices(rt, c, ctx) : 0;
     DpCol data = argsort(rt, c, nkeys, columns, scalars, segments);
     DpCol out = views_of_offsets(rt, c->offsets, ctx->n, data.addr, data.n, 8, data.block);
     dp_col_release(rt, &data);
