@@ -175,6 +175,7 @@ Checked *check_program(Session *s, Module **modules, uint32_t nmodules, const As
     c->polys = arena_array(c->arena, Poly, c->out->ndefs);
     c->monos = arena_array(c->arena, Type *, c->out->ndefs);
     c->calls = arena_array(c->arena, struct CallList, c->out->ndefs);
+    c->binders = arena_array(c->arena, const Pat *, ids->pat_count);
     check_types(c);
     for (uint32_t i = 0; i < c->out->ndefs; i++)
         resolve_definition(c, c->out->defs[i].def);

@@ -62,6 +62,7 @@ static void bind_variable(Resolver *r, const Pat *p, const Binding *group)
         diag_note(r->c->s, old->span, "it is already bound here");
     }
     push(r, REF_LOCAL, p->name, p->span)->pat_id = p->id;
+    r->c->binders[p->id] = p;
 }
 
 /* ---- sizes ---- */
@@ -132,6 +133,8 @@ static void resolve_pat(Resolver *r, Pat *p, const Binding *group, SizeMode mode
         return;
     case PAT_ASCRIBE:
         resolve_pat(r, p->ascribe.pat, group, mode);
+        if (p->ascribe.pat->kind == PAT_NAME)
+            r->c->binders[p->ascribe.pat->id] = p;
         resolve_sizes(r, p->ascribe.type, mode);
         return;
     case PAT_CTOR:
@@ -178,7 +181,7 @@ static void not_defined(Resolver *r, const Expr *e)
             return;
         }
     }
-    if (is_module_name(r, e))
+    if (is_module_name(r, e) || note_foreign_name(c->s, e->name))
         return;
     Suggestion g = suggest_start(e->name);
     for (const Binding *b = r->scope; b; b = b->next)

@@ -83,6 +83,8 @@ static void unknown_type(Checker *c, const TypeExpr *te)
 {
     Name name = te->name.name;
     diag_error(c->s, te->span, DIAG_UNDEFINED_TYPE, "type `%s` is not defined", name);
+    if (note_foreign_type(c->s, name))
+        return;
     Suggestion g = suggest_start(name);
     for (const TypeEnv *env = c->tenv; env; env = env->outer) {
         for (uint32_t i = 0; i < env->n; i++)
@@ -127,6 +129,21 @@ void check_type_definition(Checker *c, Def *def)
     set_state(c, def, good ? TYPE_GOOD : TYPE_BROKEN);
 }
 
+/* The type with the name that messages show it by. Scalars and parameters are their own names. */
+static Type *named_by(Checker *c, const Type *t, const Def *def, Type **args, uint32_t nargs)
+{
+    bool composite = t->kind == TY_TUPLE || t->kind == TY_RECORD || t->kind == TY_SUM || t->kind == TY_ARRAY ||
+                     t->kind == TY_FUN;
+    if (!composite)
+        return (Type *)t;
+    TypeAlias *alias = arena_new(c->arena, TypeAlias);
+    *alias = (TypeAlias){def, args, nargs};
+    Type *named = arena_new(c->arena, Type);
+    *named = *t;
+    named->alias = alias;
+    return named;
+}
+
 static Type *convert_abbreviation(Checker *c, const TypeExpr *te, Def *def)
 {
     if (state_of(c, def) == TYPE_VISITING) {
@@ -146,7 +163,7 @@ static Type *convert_abbreviation(Checker *c, const TypeExpr *te, Def *def)
         diag_note(c->s, def->name_span, "it is declared here");
         return c->error;
     }
-    return state_of(c, def) == TYPE_GOOD ? expand(c, def, args, n) : c->error;
+    return state_of(c, def) == TYPE_GOOD ? named_by(c, expand(c, def, args, n), def, args, n) : c->error;
 }
 
 /* M.t. Values do not hide modules here: no type is a field of one. */
@@ -325,7 +342,7 @@ Type *sum_with_ctor(Checker *c, Name ctor)
     Type **args = arena_array(c->arena, Type *, def->ntype_params);
     for (uint32_t i = 0; i < def->ntype_params; i++)
         args[i] = new_var(c, CLASS_ANY);
-    return expand(c, def, args, def->ntype_params);
+    return named_by(c, expand(c, def, args, def->ntype_params), def, args, def->ntype_params);
 }
 
 /* ---- the types of builtins.def ---- */
