@@ -224,7 +224,7 @@ void note_no_fields(Checker *c, Type *t, Name field);
 void note_no_sequence(Checker *c, const Expr *e, Type *t);
 void note_counting(Checker *c, Type *t); /* `for x in n` */
 void note_function(Checker *c, const Expr *fn);
-void note_operator(Checker *c, const Expr *node, Type *found);
+void note_operator(Checker *c, const Expr *node, Type *found, bool of_left);
 void note_index_conversion(Checker *c, const Expr *index, Type *found);
 void note_not_a_function(Checker *c, const Call *call, Type *t);
 void note_extra_argument(Checker *c, const Call *call, uint32_t takes);
@@ -263,6 +263,8 @@ Type *infer_field(Checker *c, Expr *e);
 Type *infer_project(Checker *c, Expr *e);
 Type *infer_update_index(Checker *c, Expr *e, Type *hint);
 Type *infer_update_field(Checker *c, Expr *e, Type *hint);
+/* Of a record or sum; NULL if it has none of that name, or the constructor no value. */
+Type *field_type(const Type *record, Name name);
 /* The expression that gives a let's value; where mismatches are best shown. */
 Span result_span(const Expr *e);
 /* The element type of what has to be a sequence; the error type after a message. */

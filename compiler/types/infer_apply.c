@@ -99,9 +99,11 @@ static uint32_t take_params(Checker *c, Type **type, Type **params, uint32_t mos
     return n;
 }
 
-/* Lambdas come last: by then the other arguments have said what their parameters are. */
+/* Lambdas come last: by then the other arguments have said what their parameters are. After an error nothing is
+ * expected of the others. */
 static void check_args(Checker *c, const Call *call, Type **params, uint32_t first, uint32_t n)
 {
+    uint32_t errors = c->s->error_count;
     if (call->last && first + n > call->nargs) {
         Type *param = params[call->nargs - first];
         Why why = {.kind = WHY_PARAM, .type = param, .call = call, .arg = call->nargs};
@@ -114,8 +116,9 @@ static void check_args(Checker *c, const Call *call, Type **params, uint32_t fir
                 continue;
             if (lambdas)
                 solve_deferred(c);
-            Why why = {.kind = WHY_PARAM, .type = params[i - first], .call = call, .arg = i};
-            check(c, call->args[i], params[i - first], &why);
+            Type *param = c->s->error_count == errors ? params[i - first] : c->error;
+            Why why = {.kind = WHY_PARAM, .type = param, .call = call, .arg = i};
+            check(c, call->args[i], param, &why);
         }
     }
 }
@@ -160,7 +163,8 @@ static Type *pipe_into(Checker *c, Expr *fn, Type *value, const Expr *written)
         Call call = {.fn = fn, .last = value, .last_value = written};
         return apply(c, &call);
     }
-    Call call = {.fn = fn->apply.fn, .args = fn->apply.args, .nargs = fn->apply.nargs, .last = value, .last_value = written};
+    Call call = {.fn = fn->apply.fn, .args = fn->apply.args, .nargs = fn->apply.nargs, .last = value,
+                 .last_value = written};
     Type *t = apply(c, &call);
     c->out->expr_types[fn->id] = has_error(t) ? c->error : type_fun(c->arena, value, t);
     return t;
@@ -239,14 +243,20 @@ static bool is_shift(BinaryOp op)
 
 static Type *infer_binary_node(Checker *c, Expr *e, Type *left, OpTypes op)
 {
+    Type *failed = op.result == op.left ? c->error : op.result;
     if (!expect(c, e->binary.left->span, op.left, left, NULL)) { /* no second message about the right side */
-        note_operator(c, e, left);
+        note_operator(c, e, left, true);
         note_origin(c, e->binary.left);
-        infer(c, e->binary.right, NULL);
-        return op.result == op.left ? c->error : op.result;
+        if (type_prune(left)->kind != TY_FUN) /* `reduce + 0 xs` is something else altogether */
+            infer(c, e->binary.right, NULL);
+        return failed;
     }
-    Why why = {.kind = is_shift(e->binary.op) ? WHY_NONE : WHY_OPERAND, .span = e->binary.left->span, .type = op.left, .expr = e};
+    uint32_t errors = c->s->error_count;
+    Why why = {.kind = is_shift(e->binary.op) ? WHY_NONE : WHY_OPERAND, .span = e->binary.left->span, .type = op.left,
+               .expr = e};
     check(c, e->binary.right, op.right, &why);
+    if (c->s->error_count != errors)
+        return failed;
     if (is_shift(e->binary.op) && is_open_literal(op.right))
         unify(c, op.left, op.right);
     return op.result;

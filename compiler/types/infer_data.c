@@ -14,7 +14,7 @@ Type *infer_tuple(Checker *c, Expr *e, Type *hint)
     return too_large(c, e->span, t) ? c->error : t;
 }
 
-static Type *field_type(const Type *record, Name name)
+Type *field_type(const Type *record, Name name)
 {
     for (uint32_t i = 0; i < record->record.n; i++) {
         if (record->record.names[i] == name)

@@ -141,8 +141,11 @@ static Type *infer_if(Checker *c, Expr *e, const Goal *g)
 {
     check_condition(c, e->if_.cond);
     bool decided = is_decided(g);
+    uint32_t errors = c->s->error_count;
     Type *t = infer_goal(c, e->if_.then_e, g);
-    if (decided) {
+    if (c->s->error_count != errors) {
+        infer(c, e->if_.else_e, g->hint); /* mostly the same mistake again */
+    } else if (decided) {
         infer_goal(c, e->if_.else_e, g);
     } else {
         Why why = {.kind = WHY_BRANCH, .span = result_span(e->if_.then_e), .type = t};
@@ -159,10 +162,13 @@ static Type *infer_match(Checker *c, Expr *e, const Goal *g)
     bool decided = is_decided(g);
     Type *t = decided ? g->expected : NULL;
     Why why = {.kind = WHY_CASE, .span = e->span};
+    uint32_t errors = c->s->error_count;
     for (uint32_t i = 0; i < e->match.n; i++) {
         MatchCase *mc = &e->match.cases[i];
         infer_pat(c, mc->pat, subject);
-        if (t) {
+        if (c->s->error_count != errors) {
+            infer(c, mc->body, g->hint); /* mostly the same mistake again */
+        } else if (t) {
             check(c, mc->body, t, decided ? g->why : &why);
         } else {
             t = infer_goal(c, mc->body, g);
@@ -230,9 +236,9 @@ static Type *infer_lambda(Checker *c, Expr *e, const Goal *g)
     Type *wanted = g->hint;
     for (uint32_t i = 0; i < n; i++) {
         Type *fun = wanted ? type_prune(wanted) : NULL;
-        bool known = fun && fun->kind == TY_FUN;
-        params[i] = known ? fun->fun.from : new_var(c, CLASS_ANY);
-        wanted = known ? fun->fun.to : NULL;
+        bool known = fun && fun->kind == TY_FUN, failed = fun && fun->kind == TY_ERROR;
+        params[i] = known ? fun->fun.from : failed ? fun : new_var(c, CLASS_ANY);
+        wanted = known ? fun->fun.to : failed ? fun : NULL;
         infer_pat(c, e->lambda.params[i], params[i]);
     }
     Type *t;
@@ -343,9 +349,28 @@ static bool check_tuple(Checker *c, Expr *e, const Goal *g)
     return true;
 }
 
+/* Likewise a record of the known fields. */
+static bool check_record(Checker *c, Expr *e, const Goal *g)
+{
+    Type *t = g->expected ? type_prune(g->expected) : NULL;
+    if (e->kind != E_RECORD || !t || t->kind != TY_RECORD || t->record.n != e->record.n)
+        return false;
+    for (uint32_t i = 0; i < e->record.n; i++) {
+        if (!field_type(t, e->record.fields[i].name))
+            return false;
+        for (uint32_t j = 0; j < i; j++) {
+            if (e->record.fields[i].name == e->record.fields[j].name)
+                return false;
+        }
+    }
+    for (uint32_t i = 0; i < e->record.n; i++)
+        check(c, e->record.fields[i].value, field_type(t, e->record.fields[i].name), g->why);
+    return true;
+}
+
 static Type *infer_value(Checker *c, Expr *e, const Goal *g)
 {
-    if (check_tuple(c, e, g))
+    if (check_tuple(c, e, g) || check_record(c, e, g))
         return g->expected;
     Type *t = infer_simple(c, e, g->hint);
     if (!g->expected || expect(c, e->span, g->expected, t, g->why))

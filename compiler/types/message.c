@@ -13,7 +13,7 @@
 enum {
     LONG_NAMED = 24, /* columns from which on a declared type is shown by its name */
     LONG_TYPE = 64,  /* from which on a pair of types is shown around its difference only */
-    LONGEST = 100,   /* from which on the rest of a type is left out */
+    LONGEST = 60,   /* from which on the rest of a type is left out */
     LONG_PART = 12   /* of a part that does not differ, where parts are left out */
 };
 

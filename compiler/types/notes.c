@@ -136,7 +136,7 @@ static bool note_tuple_argument(Checker *c, const Call *call, Type *expected)
 }
 
 /* An argument that would fit in another place. */
-static void note_argument_order(Checker *c, const Why *why, Type *found)
+static bool note_argument_order(Checker *c, const Why *why, Type *found)
 {
     const Call *call = why->call;
     uint32_t given = call->nargs + (call->last ? 1 : 0), takes = arity(call->type), i = 0;
@@ -150,8 +150,23 @@ static void note_argument_order(Checker *c, const Why *why, Type *found)
             diag_note_text(c->s, "this would fit as argument %u: are they in another order?", i + 1);
         else
             continue;
-        return;
+        return true;
     }
+    return false;
+}
+
+/* `f a b` where `f (a, b)` is meant. */
+static bool note_one_tuple(Checker *c, const Call *call)
+{
+    Type *first = call->type->kind == TY_FUN ? type_prune(call->type->fun.from) : NULL;
+    if (!first || first->kind != TY_TUPLE || first->tuple.n != call->nargs || arity(call->type) != 1)
+        return false;
+    StrBuf text = {0};
+    for (uint32_t i = 0; i < call->nargs; i++)
+        strbuf_printf(&text, "%s%s", i ? ", " : "", quote(c, call->args[i]->span));
+    diag_note_text(c->s, "it takes one tuple: `%s (%s)`", quote(c, call->fn->span), text.text);
+    strbuf_free(&text);
+    return true;
 }
 
 static void note_argument(Checker *c, const Why *why, Type *expected, Type *found)
@@ -159,13 +174,14 @@ static void note_argument(Checker *c, const Why *why, Type *expected, Type *foun
     const Call *call = why->call;
     const Def *def = called_def(c, call->fn);
     bool whole = type_prune(why->type) == type_prune(expected); /* not only a lambda's body */
-    bool tuple = whole && note_tuple_argument(c, call, why->type);
+    bool tuple = whole && (note_tuple_argument(c, call, why->type) || note_one_tuple(c, call));
     if (def && !is_library(c, def) && why->arg < def->nparams)
         diag_note(c->s, def->params[why->arg]->span, "the parameter is here");
     else
         note_function(c, call->fn);
-    if (whole && !tuple)
-        note_argument_order(c, why, found);
+    if (whole && !tuple && !note_argument_order(c, why, found) && call->last && call->nargs + 1 < arity(call->type))
+        diag_note_text(c->s, "`%s` takes %u arguments: here are %u", called_name(call->fn), arity(call->type),
+                       call->nargs + 1);
 }
 
 static bool is_blank_index(const Expr *arg)
@@ -189,18 +205,10 @@ void note_not_a_function(Checker *c, const Call *call, Type *t)
 
 void note_extra_argument(Checker *c, const Call *call, uint32_t takes)
 {
-    Type *first = call->type->kind == TY_FUN ? type_prune(call->type->fun.from) : NULL;
-    if (takes < call->nargs && is_blank_index(call->args[takes])) {
+    if (takes < call->nargs && is_blank_index(call->args[takes]))
         diag_note_text(c->s, "an element is taken without a blank in front of the `[`: `xs[i]`");
-        return;
-    }
-    if (takes != 1 || !first || first->kind != TY_TUPLE || first->tuple.n != call->nargs)
-        return;
-    StrBuf text = {0};
-    for (uint32_t i = 0; i < call->nargs; i++)
-        strbuf_printf(&text, "%s%s", i ? ", " : "", quote(c, call->args[i]->span));
-    diag_note_text(c->s, "it takes one tuple: `%s (%s)`", quote(c, call->fn->span), text.text);
-    strbuf_free(&text);
+    else if (takes == 1)
+        note_one_tuple(c, call);
 }
 
 /* A function where a value is wanted, or one of other arity. */
@@ -208,8 +216,12 @@ static void note_function_value(Checker *c, Type *expected, Type *found)
 {
     expected = type_prune(expected);
     found = type_prune(found);
-    if (found->kind != TY_FUN)
+    if (found->kind != TY_FUN) {
+        Difference d = types_difference(expected, found);
+        if (d.b->kind == TY_FUN && d.a->kind != TY_FUN && d.a->kind != TY_VAR)
+            diag_note_text(c->s, "a part of this is a function: are arguments missing?");
         return;
+    }
     uint32_t wanted = arity(expected), has = arity(found), missing = 0;
     if (expected->kind == TY_FUN) {
         if (wanted != has)
@@ -228,6 +240,11 @@ static void note_function_value(Checker *c, Type *expected, Type *found)
 
 /* ---- operators ---- */
 
+static bool is_number(const Type *t)
+{
+    return t->kind == TY_SCALAR && t->scalar != SC_BOOL;
+}
+
 static bool is_arithmetic(BinaryOp op)
 {
     return op >= BIN_ADD && op <= BIN_POW;
@@ -238,21 +255,40 @@ static bool is_comparison(BinaryOp op)
     return op >= BIN_EQ && op <= BIN_GE;
 }
 
-void note_operator(Checker *c, const Expr *node, Type *found)
+/* An operation on numbers, of which one side, `found`, is a sequence. */
+static void note_elementwise(Checker *c, const Expr *node, bool of_left)
+{
+    const char *sign = binary_op_text(node->binary.op);
+    const Expr *left = node->binary.left, *right = node->binary.right;
+    if (!of_left)
+        diag_note_text(c->s, "`%s` is for numbers; for each element: `{ %s %s x : x in %s }`", sign,
+                       quote_argument(c, left), sign, quote(c, right->span));
+    else if (right->kind == E_INT || right->kind == E_FLOAT)
+        diag_note_text(c->s, "`%s` is for numbers; for each element: `{ x %s %s : x in %s }`", sign, sign,
+                       quote_argument(c, right), quote(c, left->span));
+    else
+        diag_note_text(c->s, "`%s` is for numbers; for each element: `{ x %s y : x in xs; y in ys }`", sign, sign);
+}
+
+void note_operator(Checker *c, const Expr *node, Type *found, bool of_left)
 {
     BinaryOp op = node->binary.op;
     const char *sign = binary_op_text(op);
     Type *t = type_prune(found), *element = t->kind == TY_ARRAY ? type_prune(t->element) : NULL;
     const Expr *left = node->binary.left, *right = node->binary.right;
     bool is_text = element && element->kind == TY_SCALAR && element->scalar == SC_U8;
-    if (t->kind == TY_FUN && op == BIN_SUB && node->binary.op_span.end == right->span.start &&
+    if (of_left && t->kind == TY_FUN && op == BIN_SUB && node->binary.op_span.end == right->span.start &&
         left->span.end < node->binary.op_span.start)
         diag_note_text(c->s, "this is a subtraction; an argument needs parentheses: `%s (-%s)`", quote(c, left->span),
                        quote(c, right->span));
+    else if (of_left && t->kind == TY_FUN && left->kind == E_NAME)
+        diag_note_text(c->s, "an operator that is an argument needs parentheses: `(%s)`", sign);
     else if (is_text && op == BIN_ADD)
         diag_note_text(c->s, "`++` joins strings");
     else if (element && is_arithmetic(op))
-        diag_note_text(c->s, "`%s` is for numbers; for each element: `{ x %s y : x in xs; y in ys }`", sign, sign);
+        note_elementwise(c, node, of_left);
+    else if (element && (op == BIN_EQ || op == BIN_NE) && right->kind == E_ARRAY && right->items.n == 0)
+        diag_note_text(c->s, "`is_empty %s` asks whether there are none", quote_argument(c, left));
     else if (element && (op == BIN_EQ || op == BIN_NE))
         diag_note_text(c->s, "sequences have no `%s`; these compare two of one length: "
                              "`all (\\(x, y) -> x == y) (zip xs ys)`", sign);
@@ -269,8 +305,12 @@ static void note_left_side(Checker *c, const Why *why, Type *found)
     const Expr *node = why->expr;
     const char *text = describe_type(c, why->type);
     const Pat *p = node ? binder_of(c, node->binary.left) : NULL;
-    if (node && (type_prune(why->type)->kind == TY_VAR || node->binary.op == BIN_APPEND))
-        note_operator(c, node, found);
+    Type *left = type_prune(why->type), *right = type_prune(found);
+    if (node && (left->kind != TY_SCALAR || right->kind != TY_SCALAR || !is_number(right)))
+        note_operator(c, node, found, false);
+    if (node && is_number(left) && is_number(right) && scalar_is_int(left->scalar) && scalar_is_float(right->scalar))
+        diag_note_text(c->s, "`%s %s` converts the left side", scalar_name(right->scalar),
+                       quote_argument(c, node->binary.left));
     if (p && p->kind == PAT_ASCRIBE)
         diag_note(c->s, p->span, "the left side is %s: `%s` is declared here", text, node->binary.left->name);
     else
@@ -279,20 +319,18 @@ static void note_left_side(Checker *c, const Why *why, Type *found)
 
 /* ---- scalars and their conversions ---- */
 
-static bool is_number(const Type *t)
+static void note_conversion(Checker *c, const Expr *e, Scalar from, Scalar to)
 {
-    return t->kind == TY_SCALAR && t->scalar != SC_BOOL;
-}
-
-static void note_conversion(Checker *c, const Expr *e, Scalar to)
-{
-    diag_note_text(c->s, "`%s %s` converts it", scalar_name(to), quote_argument(c, e));
+    bool truncates = scalar_is_float(from) && scalar_is_int(to);
+    diag_note_text(c->s, truncates ? "`%s %s` truncates it" : "`%s %s` converts it", scalar_name(to),
+                   quote_argument(c, e));
 }
 
 void note_index_conversion(Checker *c, const Expr *index, Type *found)
 {
-    if (is_number(type_prune(found)))
-        note_conversion(c, index, SC_I64);
+    Type *t = type_prune(found);
+    if (is_number(t))
+        note_conversion(c, index, t->scalar, SC_I64);
 }
 
 void note_value(Checker *c, const Expr *e, Type *expected, Type *found)
@@ -300,7 +338,7 @@ void note_value(Checker *c, const Expr *e, Type *expected, Type *found)
     expected = type_prune(expected);
     found = type_prune(found);
     if (is_number(expected) && is_number(found))
-        note_conversion(c, e, expected->scalar);
+        note_conversion(c, e, found->scalar, expected->scalar);
     note_origin(c, e);
 }
 
@@ -465,6 +503,8 @@ static void infinite_type(Checker *c, Span span, Type *expected, Type *found)
     const char *wanted, *got;
     describe_with_letters(c, expected, found, &wanted, &got);
     diag_error(c->s, span, DIAG_INFINITE_TYPE, "infinite type: %s and %s would have to be the same", wanted, got);
+    if (type_prune(expected)->kind == TY_FUN || type_prune(found)->kind == TY_FUN)
+        diag_note_text(c->s, "one of them is a function: is an argument missing, or one too many?");
 }
 
 bool expect(Checker *c, Span span, Type *expected, Type *found, const Why *why)
