@@ -12,7 +12,8 @@ enum { CODE_BYTES = 5, NEAREST = 3 }; /* "E0301"; how many codes stand in for a 
 /* Lists the codes and what they are about. */
 static int list_codes(void)
 {
-    for (int i = DIAG_NONE + 1; i < DIAG_CODE_COUNT; i++) printf("%s  %s\n", diag_codes[i].code, diag_codes[i].title);
+    for (int i = DIAG_NONE + 1; i < DIAG_CODE_COUNT; i++)
+        printf("%s  %s\n", diag_codes[i].code, diag_codes[i].title);
     return EXIT_OK;
 }
 
@@ -54,17 +55,24 @@ static long code_distance(const char *a, const char *b)
     return labs(strtol(a + 1, NULL, 10) - strtol(b + 1, NULL, 10)) + (a[0] == b[0] ? 0 : 100000);
 }
 
+/* The nearest code that is not taken yet. */
+static int nearest_code(const char *code, const bool *taken)
+{
+    int best = -1;
+    for (int i = DIAG_NONE + 1; i < DIAG_CODE_COUNT; i++) {
+        long distance = code_distance(diag_codes[i].code, code);
+        if (!taken[i] && (best < 0 || distance < code_distance(diag_codes[best].code, code)))
+            best = i;
+    }
+    return best;
+}
+
 static int unknown_code(const char *code)
 {
     StrBuf list = {0};
-    bool taken[DIAG_CODE_COUNT] = {true}; /* DIAG_NONE is none */
+    bool taken[DIAG_CODE_COUNT] = {false};
     for (int i = 0; i < NEAREST; i++) {
-        int best = -1;
-        for (int j = DIAG_NONE + 1; j < DIAG_CODE_COUNT; j++)
-            if (!taken[j] && (best < 0 || code_distance(diag_codes[j].code, code) < code_distance(diag_codes[best].code, code)))
-                best = j;
-        if (best < 0)
-            break;
+        int best = nearest_code(code, taken);
         taken[best] = true;
         strbuf_printf(&list, "\n  %s  %s", diag_codes[best].code, diag_codes[best].title);
     }

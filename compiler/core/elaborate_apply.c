@@ -100,7 +100,8 @@ static bool stays_function(Elab *e, const Value *f, Value **args, uint32_t n)
 static Value *call(Elab *e, const Value *f, Value **args, uint32_t n)
 {
     if (++e->steps > MAX_STEPS)
-        elab_give_up(e, DIAG_EXPANSION, "the program becomes too big when its higher-order functions are expanded");
+        elab_give_up(e, DIAG_EXPANSION,
+                     "the program becomes too big when its higher-order functions are expanded");
     if (e->gave_up)
         return val_default(e, ty_after(f->fun.base, n));
     switch (f->fun.kind) {

@@ -108,7 +108,8 @@ static Spec *specialise(Elab *e, const Value *f, Value **args, uint32_t n, const
     if (spec)
         return spec;
     if (!key) {
-        elab_give_up(e, DIAG_EXPANSION, "this call passes more than %d values to `%s`, with those that its function "
+        elab_give_up(e, DIAG_EXPANSION,
+                     "this call passes more than %d values to `%s`, with those that its function "
                      "arguments have captured", MAX_CLOSURE_NODES, def_of(f)->name);
         return NULL;
     }
@@ -133,7 +134,8 @@ Value *elab_call(Elab *e, const Value *f, Value **args, uint32_t n)
     Type *result = ty_after(f->fun.base, n);
     Atoms actual = {0};
     if (ty_has_function(result))
-        elab_give_up(e, DIAG_RECURSIVE_RESULT, "`%s` is recursive, so that it cannot return a function, not even inside "
+        elab_give_up(e, DIAG_RECURSIVE_RESULT,
+                     "`%s` is recursive, so that it cannot return a function, not even inside "
                      "a tuple or record", def_of(f)->name);
     gather(e, f, args, n, &actual);
     Spec *spec = e->gave_up ? NULL : specialise(e, f, args, n, &actual);

@@ -72,17 +72,61 @@ static void start_group(Checker *c)
     c->funs.n = 0;
 }
 
+static bool has_rigid(Type *t)
+{
+    t = type_prune(t);
+    switch (t->kind) {
+    case TY_RIGID: return true;
+    case TY_ARRAY: return has_rigid(t->element);
+    case TY_FUN: return has_rigid(t->fun.from) || has_rigid(t->fun.to);
+    case TY_TUPLE:
+    case TY_RECORD:
+    case TY_SUM: {
+        Type **items = t->kind == TY_TUPLE ? t->tuple.items : t->record.items;
+        uint32_t n = t->kind == TY_TUPLE ? t->tuple.n : t->record.n;
+        for (uint32_t i = 0; i < n; i++) {
+            if (items[i] && has_rigid(items[i]))
+                return true;
+        }
+        return false;
+    }
+    case TY_SCALAR:
+    case TY_VAR:
+    case TY_ERROR: return false;
+    }
+    return false;
+}
+
+/* The first parameter of an entry whose type is open. */
+static void note_open_param(Checker *c, const DefInfo *info)
+{
+    Type *t = info->scheme.type;
+    for (uint32_t i = 0; i < info->def->nparams; i++, t = type_prune(t->fun.to)) {
+        const Pat *p = info->def->params[i];
+        if (!has_rigid(t->fun.from))
+            continue;
+        if (p->kind == PAT_NAME)
+            diag_note(c->s, p->span, "this parameter, for example: `(%s: t)`", p->name);
+        else
+            diag_note(c->s, p->span, "this parameter, for example");
+        return;
+    }
+}
+
 static void check_entry(Checker *c, const DefInfo *info)
 {
     Type *t = info->scheme.type;
     if (info->scheme.nvars) {
-        diag_error(c->s, info->def->name_span, DIAG_ENTRY_TYPE, "the types of an entry have to be known, but this is %s; annotate it",
+        diag_error(c->s, info->def->name_span, DIAG_ENTRY_TYPE,
+                   "the types of an entry have to be known, but this is %s; annotate it",
                    describe_type(c, t));
+        note_open_param(c, info);
         return;
     }
     for (uint32_t i = 0; i < info->def->nparams; i++) {
         if (contains_function(t->fun.from))
-            diag_error(c->s, info->def->params[i]->span, DIAG_ENTRY_TYPE, "an entry's parameters cannot be functions");
+            diag_error(c->s, info->def->params[i]->span, DIAG_ENTRY_TYPE,
+                       "an entry's parameters cannot be functions");
         t = type_prune(t->fun.to);
     }
     if (contains_function(t))

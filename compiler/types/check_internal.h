@@ -30,8 +30,8 @@ void ptrmap_put(Arena *a, PtrMap *m, const void *key, void *value);
 
 /* ---- why a type is expected somewhere; becomes a note ---- */
 typedef enum WhyKind {
-    WHY_NONE, WHY_RESULT, WHY_BRANCH, WHY_CASE, WHY_ELEMENT, WHY_PARAM, WHY_OPERAND, WHY_RANGE, WHY_PATTERN, WHY_STATE,
-    WHY_CONDITION, WHY_LAMBDA
+    WHY_NONE, WHY_RESULT, WHY_BRANCH, WHY_CASE, WHY_ELEMENT, WHY_PARAM, WHY_OPERAND, WHY_RANGE, WHY_PATTERN,
+    WHY_STATE, WHY_CONDITION, WHY_LAMBDA
 } WhyKind;
 typedef struct Why {
     WhyKind kind;
@@ -226,6 +226,9 @@ void note_counting(Checker *c, Type *t); /* `for x in n` */
 void note_function(Checker *c, const Expr *fn);
 void note_operator(Checker *c, const Expr *node, Type *found, bool of_left);
 void note_index_conversion(Checker *c, const Expr *index, Type *found);
+/* Of a lambda whose pattern does not fit the first parameter of `fun`; that has too many parameters. */
+void note_lambda_pattern(Checker *c, const Expr *lambda, Type *fun);
+void note_too_many_params(Checker *c, const Expr *lambda, Type *expected, const Why *why);
 void note_not_a_function(Checker *c, const Call *call, Type *t);
 void note_extra_argument(Checker *c, const Call *call, uint32_t takes);
 

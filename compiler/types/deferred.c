@@ -23,7 +23,8 @@ static bool try_field(Checker *c, const Deferred *d, Type *t)
         return false;
     if (t->kind != TY_RECORD) {
         if (t->kind != TY_ERROR) {
-            diag_error(c->s, d->subject_span, DIAG_NOT_A_RECORD, "expected a record with a field `%s`, found %s", d->name,
+            diag_error(c->s, d->subject_span, DIAG_NOT_A_RECORD,
+                       "expected a record with a field `%s`, found %s", d->name,
                        describe_type(c, t));
             note_no_fields(c, t, d->name);
             if (d->from)
@@ -56,10 +57,12 @@ static bool try_project(Checker *c, const Deferred *d, Type *t)
         return true;
     }
     if (t->kind == TY_TUPLE) {
-        diag_error(c->s, d->span, DIAG_NO_COMPONENT, "%s has no component %u: the first is 0", describe_type(c, t),
+        diag_error(c->s, d->span, DIAG_NO_COMPONENT, "%s has no component %u: the first is 0",
+                   describe_type(c, t),
                    d->index);
     } else if (t->kind != TY_ERROR) {
-        diag_error(c->s, d->subject_span, DIAG_NOT_A_TUPLE, "expected a tuple, found %s", describe_type(c, t));
+        diag_error(c->s, d->subject_span, DIAG_NOT_A_TUPLE, "expected a tuple, found %s",
+                   describe_type(c, t));
         if (t->kind == TY_ARRAY)
             diag_note_text(c->s, "an element of a sequence is `xs[%u]`", d->index);
         if (d->from)
@@ -102,7 +105,8 @@ static bool ctor_payload(Checker *c, const Deferred *d, Type *payload)
     if (payload && d->result)
         return expect(c, d->value_span, payload, d->result, NULL);
     if (payload)
-        diag_error(c->s, d->span, DIAG_CONSTRUCTOR_VALUE, "constructor `#%s` needs a value of type %s", d->name,
+        diag_error(c->s, d->span, DIAG_CONSTRUCTOR_VALUE, "constructor `#%s` needs a value of type %s",
+                   d->name,
                    describe_type(c, payload));
     else if (d->result)
         diag_error(c->s, d->span, DIAG_CONSTRUCTOR_VALUE, "constructor `#%s` takes no value", d->name);
@@ -116,7 +120,8 @@ static bool ctor_payload(Checker *c, const Deferred *d, Type *payload)
 
 static void no_constructor(Checker *c, const Deferred *d, Type *t)
 {
-    diag_error(c->s, d->span, DIAG_NO_CONSTRUCTOR, "%s has no constructor `#%s`", describe_type(c, t), d->name);
+    diag_error(c->s, d->span, DIAG_NO_CONSTRUCTOR, "%s has no constructor `#%s`", describe_type(c, t),
+               d->name);
     note_known_names(c, t, d->name);
 }
 
@@ -134,7 +139,8 @@ static bool try_ctor(Checker *c, const Deferred *d, Type *t)
         else
             no_constructor(c, d, t);
     } else if (!good) {
-        diag_error(c->s, d->span, DIAG_NOT_A_SUM, "expected %s, found a value of a sum type", describe_type(c, t));
+        diag_error(c->s, d->span, DIAG_NOT_A_SUM, "expected %s, found a value of a sum type",
+                   describe_type(c, t));
     }
     if ((!good || t->kind == TY_ERROR) && d->result)
         unify(c, d->result, c->error);
@@ -195,10 +201,12 @@ static void decide(Checker *c, const Deferred *d)
         return;
     }
     if (d->kind == DEFER_CTOR) {
-        diag_error(c->s, d->span, DIAG_TYPE_UNKNOWN, "the sum type of `#%s` is not known here; annotate it", d->name);
+        diag_error(c->s, d->span, DIAG_TYPE_UNKNOWN, "the sum type of `#%s` is not known here; annotate it",
+                   d->name);
         diag_note_text(c->s, "no declared type is the only one with `#%s`", d->name);
     } else {
-        diag_error(c->s, d->subject_span, DIAG_TYPE_UNKNOWN, "the type of this is not known here; annotate it");
+        diag_error(c->s, d->subject_span, DIAG_TYPE_UNKNOWN,
+                   "the type of this is not known here; annotate it");
         if (d->from && d->from->kind == E_NAME)
             diag_note_text(c->s, "where it is bound: `(%s: t)`", d->from->name);
         if (d->from)

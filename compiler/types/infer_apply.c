@@ -99,8 +99,8 @@ static uint32_t take_params(Checker *c, Type **type, Type **params, uint32_t mos
     return n;
 }
 
-/* Lambdas come last: by then the other arguments have said what their parameters are. After an error nothing is
- * expected of the others. */
+/* Lambdas come last: by then the other arguments have said what their parameters are. After an error
+ * nothing is expected of the others. */
 static void check_args(Checker *c, const Call *call, Type **params, uint32_t first, uint32_t n)
 {
     uint32_t errors = c->s->error_count;
@@ -123,8 +123,8 @@ static void check_args(Checker *c, const Call *call, Type **params, uint32_t fir
     }
 }
 
-/* In batches: what `f x y` is, is known only behind f's own parameters, as in `id f x y`. After an error in the
- * arguments nothing more is said of the result. */
+/* In batches: what `f x y` is, is known only behind f's own parameters, as in `id f x y`. After an error
+ * in the arguments nothing more is said of the result. */
 static Type *apply(Checker *c, Call *call)
 {
     Type *t = infer(c, call->fn, NULL);
@@ -252,8 +252,8 @@ static Type *infer_binary_node(Checker *c, Expr *e, Type *left, OpTypes op)
         return failed;
     }
     uint32_t errors = c->s->error_count;
-    Why why = {.kind = is_shift(e->binary.op) ? WHY_NONE : WHY_OPERAND, .span = e->binary.left->span, .type = op.left,
-               .expr = e};
+    Why why = {.kind = is_shift(e->binary.op) ? WHY_NONE : WHY_OPERAND, .span = e->binary.left->span,
+               .type = op.left, .expr = e};
     check(c, e->binary.right, op.right, &why);
     if (c->s->error_count != errors)
         return failed;

@@ -195,6 +195,21 @@ static Type *infer_loop_domain(Checker *c, Expr *e)
     return element;
 }
 
+/* The literals of a loop's first state are of the types that the context wants, so that a body that makes
+ * something else of them is where the message points. */
+static void adopt(Checker *c, Type *state, Type *wanted)
+{
+    state = type_prune(state);
+    wanted = type_prune(wanted);
+    bool fits = state->kind == TY_VAR && state->var.is_literal && wanted->kind == TY_SCALAR;
+    if (fits && class_has_scalar(state->var.cls, wanted->scalar))
+        unify(c, state, wanted);
+    if (state->kind != TY_TUPLE || wanted->kind != TY_TUPLE || state->tuple.n != wanted->tuple.n)
+        return;
+    for (uint32_t i = 0; i < state->tuple.n; i++)
+        adopt(c, state->tuple.items[i], wanted->tuple.items[i]);
+}
+
 static Type *infer_loop(Checker *c, Expr *e, Type *hint)
 {
     Type *state;
@@ -205,8 +220,13 @@ static Type *infer_loop(Checker *c, Expr *e, Type *hint)
         check(c, e->loop.init, state, &declared);
     } else {
         state = infer(c, e->loop.init, hint);
+        if (hint)
+            adopt(c, state, hint);
         solve_deferred(c);
+        uint32_t errors = c->s->error_count;
         infer_pat(c, e->loop.state, state);
+        if (c->s->error_count != errors)
+            state = c->error;
     }
     if (e->loop.kind == LOOP_WHILE)
         check_condition(c, e->loop.domain);
@@ -226,7 +246,25 @@ static Why lambda_why(const Expr *e, Type *wanted, const Why *outer)
         more++;
     uint32_t n = e->lambda.nparams;
     Span params = span_join(e->lambda.params[0]->span, e->lambda.params[n - 1]->span);
-    return (Why){.kind = more ? WHY_LAMBDA : WHY_NONE, .span = params, .given = n, .wanted = n + more, .outer = outer};
+    return (Why){.kind = more ? WHY_LAMBDA : WHY_NONE, .span = params, .given = n, .wanted = n + more,
+                 .outer = outer};
+}
+
+/* A lambda of more parameters than it will be given. */
+static bool too_many_params(Checker *c, const Expr *e, const Goal *g)
+{
+    uint32_t takes = 0, n = e->lambda.nparams;
+    Type *t = type_prune(g->expected);
+    for (; t->kind == TY_FUN; t = type_prune(t->fun.to))
+        takes++;
+    if (takes == 0 || takes >= n || t->kind == TY_VAR || t->kind == TY_ERROR)
+        return t->kind == TY_ERROR;
+    Span extra = span_join(e->lambda.params[takes]->span, e->lambda.params[n - 1]->span);
+    diag_error(c->s, extra, DIAG_TYPE_MISMATCH,
+               "this function has %u parameters, but is called with %u argument%s", n,
+               takes, takes == 1 ? "" : "s");
+    note_too_many_params(c, e, g->expected, g->why);
+    return true;
 }
 
 static Type *infer_lambda(Checker *c, Expr *e, const Goal *g)
@@ -234,12 +272,21 @@ static Type *infer_lambda(Checker *c, Expr *e, const Goal *g)
     uint32_t n = e->lambda.nparams;
     Type **params = arena_array(c->arena, Type *, n);
     Type *wanted = g->hint;
+    if (g->expected && too_many_params(c, e, g))
+        wanted = c->error;
     for (uint32_t i = 0; i < n; i++) {
+        uint32_t errors = c->s->error_count;
         Type *fun = wanted ? type_prune(wanted) : NULL;
         bool known = fun && fun->kind == TY_FUN, failed = fun && fun->kind == TY_ERROR;
         params[i] = known ? fun->fun.from : failed ? fun : new_var(c, CLASS_ANY);
         wanted = known ? fun->fun.to : failed ? fun : NULL;
         infer_pat(c, e->lambda.params[i], params[i]);
+        if (c->s->error_count != errors && fun)
+            note_lambda_pattern(c, e, fun);
+    }
+    if (g->expected && wanted && has_error(wanted)) { /* reported */
+        infer(c, e->lambda.body, NULL);
+        return c->error;
     }
     Type *t;
     if (g->expected && wanted) { /* the function type was known: the body gives the message */
@@ -433,7 +480,8 @@ void infer_body(Checker *c, Def *def, const Signature *sig)
 {
     const TypeEnv *saved = c->tenv;
     c->tenv = &sig->env;
-    Why why = {.kind = def->result ? WHY_RESULT : WHY_NONE, .span = def->result ? def->result->span : def->span};
+    Why why = {.kind = def->result ? WHY_RESULT : WHY_NONE,
+               .span = def->result ? def->result->span : def->span};
     check(c, def->body, sig->result, &why);
     c->tenv = saved;
 }

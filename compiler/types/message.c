@@ -2,8 +2,8 @@
 
 #include <string.h>
 
-/* Types as messages show them: by their declared names where they are long, cut where they are very long, and
- * two that differ below each other, with marks:
+/* Types as messages show them: by their declared names where they are long, cut where they are very long,
+ * and two that differ below each other, with marks:
  *
  *     expected (i64, [f64], bool)
  *        found (i64, [f32], bool)
@@ -73,7 +73,8 @@ static void show_var(const Show *w, const Type *t)
 static void show_rigid(const Show *w, const Type *t)
 {
     uint32_t same = 0;
-    for (uint32_t i = 0; w->signature && i < w->poly->n; i++) same += w->poly->rigids[i]->rigid.cls == t->rigid.cls;
+    for (uint32_t i = 0; w->signature && i < w->poly->n; i++)
+        same += w->poly->rigids[i]->rigid.cls == t->rigid.cls;
     if (w->signature && t->rigid.cls != CLASS_ANY && same == 1)
         strbuf_add(w->out, type_class_name(t->rigid.cls));
     else
@@ -88,8 +89,10 @@ static void show_items(const Show *w, const Type *t)
             strbuf_add(w->out, "...");
             return;
         }
-        if (t->kind == TY_RECORD) strbuf_printf(w->out, "%s: ", t->record.names[i]);
-        if (t->kind == TY_SUM) strbuf_printf(w->out, t->record.items[i] ? "#%s " : "#%s", t->record.names[i]);
+        if (t->kind == TY_RECORD)
+            strbuf_printf(w->out, "%s: ", t->record.names[i]);
+        if (t->kind == TY_SUM)
+            strbuf_printf(w->out, t->record.items[i] ? "#%s " : "#%s", t->record.names[i]);
         if (t->kind == TY_SUM && t->record.items[i])
             show_closed(w, t->record.items[i], true);
         else if (t->record.items[i])
@@ -195,7 +198,8 @@ const char *describe_class(TypeClass cls)
 const char *describe_type(Checker *c, Type *t)
 {
     t = type_prune(t);
-    if (t->kind == TY_VAR && !t->var.declared) return describe_class(t->var.cls);
+    if (t->kind == TY_VAR && !t->var.declared)
+        return describe_class(t->var.cls);
     return shown(c, (Show){0}, t);
 }
 
@@ -207,16 +211,20 @@ static void collect_letters(Show *w, Type *t)
     switch (t->kind) {
     case TY_VAR:
         for (uint32_t i = 0; i < w->nletters; i++)
-            if (w->letters[i] == t) return;
-        if (w->nletters < MOST_LETTERS) w->letters[w->nletters++] = t;
+            if (w->letters[i] == t)
+                return;
+        if (w->nletters < MOST_LETTERS)
+            w->letters[w->nletters++] = t;
         return;
     case TY_TUPLE:
-        for (uint32_t i = 0; i < t->tuple.n; i++) collect_letters(w, t->tuple.items[i]);
+        for (uint32_t i = 0; i < t->tuple.n; i++)
+            collect_letters(w, t->tuple.items[i]);
         return;
     case TY_RECORD:
     case TY_SUM:
         for (uint32_t i = 0; i < t->record.n; i++)
-            if (t->record.items[i]) collect_letters(w, t->record.items[i]);
+            if (t->record.items[i])
+                collect_letters(w, t->record.items[i]);
         return;
     case TY_ARRAY: collect_letters(w, t->element); return;
     case TY_FUN:
@@ -247,8 +255,10 @@ const char *describe_signature(Checker *c, const Poly *p)
     for (uint32_t i = 0; i < p->n; i++) {
         uint32_t same = 0;
         TypeClass cls = p->rigids[i]->rigid.cls;
-        for (uint32_t j = 0; j < p->n; j++) same += p->rigids[j]->rigid.cls == cls;
-        if (cls == CLASS_ANY || same == 1) continue;
+        for (uint32_t j = 0; j < p->n; j++)
+            same += p->rigids[j]->rigid.cls == cls;
+        if (cls == CLASS_ANY || same == 1)
+            continue;
         strbuf_printf(&b, "%s'%s %s", separator, p->rigids[i]->rigid.name, type_class_name(cls));
         separator = ", ";
     }
@@ -262,31 +272,41 @@ const char *describe_signature(Checker *c, const Poly *p)
 static bool items_compatible(Type **a, Type **b, uint32_t n)
 {
     for (uint32_t i = 0; i < n; i++) {
-        if (!a[i] != !b[i]) return false;
-        if (a[i] && !types_compatible(a[i], b[i])) return false;
+        if (!a[i] != !b[i])
+            return false;
+        if (a[i] && !types_compatible(a[i], b[i]))
+            return false;
     }
     return true;
 }
 
 static bool var_may_be(const Type *var, Type *t)
 {
-    if (t->kind == TY_VAR) return !var->var.declared || !t->var.declared;
-    if (var->var.declared) return false;
-    if (t->kind == TY_SCALAR) return class_has_scalar(var->var.cls, t->scalar);
-    return var->var.cls == CLASS_ANY || (t->kind != TY_FUN && t->kind != TY_ARRAY && var->var.cls < CLASS_SCALAR);
+    if (t->kind == TY_VAR)
+        return !var->var.declared || !t->var.declared;
+    if (var->var.declared)
+        return false;
+    if (t->kind == TY_SCALAR)
+        return class_has_scalar(var->var.cls, t->scalar);
+    bool may_be_parts = var->var.cls < CLASS_SCALAR && t->kind != TY_FUN && t->kind != TY_ARRAY;
+    return var->var.cls == CLASS_ANY || may_be_parts;
 }
 
 /* Of the same form on the outside? */
 static bool same_shape(const Type *a, const Type *b)
 {
-    if (a->kind != b->kind) return false;
+    if (a->kind != b->kind)
+        return false;
     switch (a->kind) {
     case TY_TUPLE: return a->tuple.n == b->tuple.n;
     case TY_RECORD:
     case TY_SUM:
-        if (a->record.n != b->record.n) return false;
-        for (uint32_t i = 0; i < a->record.n; i++)
-            if (a->record.names[i] != b->record.names[i] || !a->record.items[i] != !b->record.items[i]) return false;
+        if (a->record.n != b->record.n)
+            return false;
+        for (uint32_t i = 0; i < a->record.n; i++) {
+            if (a->record.names[i] != b->record.names[i] || !a->record.items[i] != !b->record.items[i])
+                return false;
+        }
         return true;
     case TY_ARRAY:
     case TY_FUN: return true;
@@ -302,14 +322,22 @@ bool types_compatible(Type *a, Type *b)
 {
     a = type_prune(a);
     b = type_prune(b);
-    if (a == b || a->kind == TY_ERROR || b->kind == TY_ERROR) return true;
-    if (a->kind == TY_VAR) return var_may_be(a, b);
-    if (b->kind == TY_VAR) return var_may_be(b, a);
-    if (a->kind == TY_SCALAR && b->kind == TY_SCALAR) return a->scalar == b->scalar;
-    if (!same_shape(a, b)) return false;
-    if (a->kind == TY_ARRAY) return types_compatible(a->element, b->element);
-    if (a->kind == TY_FUN) return types_compatible(a->fun.from, b->fun.from) && types_compatible(a->fun.to, b->fun.to);
-    if (a->kind == TY_TUPLE) return items_compatible(a->tuple.items, b->tuple.items, a->tuple.n);
+    if (a == b || a->kind == TY_ERROR || b->kind == TY_ERROR)
+        return true;
+    if (a->kind == TY_VAR)
+        return var_may_be(a, b);
+    if (b->kind == TY_VAR)
+        return var_may_be(b, a);
+    if (a->kind == TY_SCALAR && b->kind == TY_SCALAR)
+        return a->scalar == b->scalar;
+    if (!same_shape(a, b))
+        return false;
+    if (a->kind == TY_ARRAY)
+        return types_compatible(a->element, b->element);
+    if (a->kind == TY_FUN)
+        return types_compatible(a->fun.from, b->fun.from) && types_compatible(a->fun.to, b->fun.to);
+    if (a->kind == TY_TUPLE)
+        return items_compatible(a->tuple.items, b->tuple.items, a->tuple.n);
     return items_compatible(a->record.items, b->record.items, a->record.n);
 }
 
@@ -336,7 +364,8 @@ Difference types_difference(Type *a, Type *b)
             n = left->record.n;
         }
         uint32_t i = 0;
-        while (i < n && (!as[i] || types_compatible(as[i], bs[i]))) i++;
+        while (i < n && (!as[i] || types_compatible(as[i], bs[i])))
+            i++;
         if (i == n) return d; /* not a difference of structure */
         d.has_parts = d.has_parts || n > 1;
         d.a = type_prune(as[i]);
@@ -355,14 +384,16 @@ typedef struct Pair {
 
 static void pad(StrBuf *out, size_t to, const char *with)
 {
-    while (out->n < to) strbuf_add(out, with);
+    while (out->n < to)
+        strbuf_add(out, with);
 }
 
 static void put(Pair *p, const char *a, const char *b, bool differs)
 {
     strbuf_add(&p->a, a);
     strbuf_add(&p->b, b);
-    if (!p->aligned) return;
+    if (!p->aligned)
+        return;
     size_t end = p->a.n > p->b.n ? p->a.n : p->b.n;
     pad(&p->marks, end, differs ? "^" : " ");
     pad(&p->a, end, " ");
@@ -376,8 +407,10 @@ static void put_pair(Checker *c, Pair *p, Type *a, Type *b);
 /* Neighbours that do not differ are left out together. */
 static bool put_omitted(Pair *p, bool differs, bool *omitted)
 {
-    if (differs || !p->shortened) return *omitted = false;
-    if (!*omitted) put_both(p, "...");
+    if (differs || !p->shortened)
+        return *omitted = false;
+    if (!*omitted)
+        put_both(p, "...");
     return *omitted = true;
 }
 
@@ -387,8 +420,10 @@ static void put_items(Checker *c, Pair *p, Type *a, Type *b)
     for (uint32_t i = 0; i < a->record.n; i++) {
         Type *left = a->record.items[i], *right = b->record.items[i];
         bool differs = left && !types_compatible(left, right);
-        if (i && !(omitted && !differs)) put_both(p, a->kind == TY_SUM ? " | " : ", ");
-        if (put_omitted(p, differs, &omitted)) continue;
+        if (i && !(omitted && !differs))
+            put_both(p, a->kind == TY_SUM ? " | " : ", ");
+        if (put_omitted(p, differs, &omitted))
+            continue;
         put_both(p, a->kind == TY_SUM ? "#" : "");
         put_both(p, a->record.names[i]);
         if (left) {
@@ -404,8 +439,10 @@ static void put_tuple(Checker *c, Pair *p, Type *a, Type *b)
     put_both(p, "(");
     for (uint32_t i = 0; i < a->tuple.n; i++) {
         bool differs = !types_compatible(a->tuple.items[i], b->tuple.items[i]);
-        if (i && !(omitted && !differs)) put_both(p, ", ");
-        if (!put_omitted(p, differs, &omitted)) put_pair(c, p, a->tuple.items[i], b->tuple.items[i]);
+        if (i && !(omitted && !differs))
+            put_both(p, ", ");
+        if (!put_omitted(p, differs, &omitted))
+            put_pair(c, p, a->tuple.items[i], b->tuple.items[i]);
     }
     put_both(p, ")");
 }
@@ -426,7 +463,9 @@ static void put_pair(Checker *c, Pair *p, Type *a, Type *b)
     bool differs = !types_compatible(a, b);
     if (!differs || !same_shape(a, b)) {
         const char *left = shown(c, (Show){0}, a), *right = shown(c, (Show){0}, b);
-        if (!differs && p->shortened && (strlen(left) > LONG_PART || strlen(right) > LONG_PART)) left = right = "...";
+        bool is_long = strlen(left) > LONG_PART || strlen(right) > LONG_PART;
+        if (!differs && p->shortened && is_long)
+            left = right = "...";
         put(p, left, right, differs);
         return;
     }
@@ -462,7 +501,8 @@ static void free_pair(Pair *p)
 static const char *trimmed(Checker *c, const StrBuf *b)
 {
     size_t n = b->n;
-    while (n > 0 && b->text[n - 1] == ' ') n--;
+    while (n > 0 && b->text[n - 1] == ' ')
+        n--;
     return arena_strndup(c->arena, b->text ? b->text : "", n);
 }
 
@@ -474,8 +514,10 @@ void describe_pair(Checker *c, Type *a, Type *b, const char **a_text, const char
         *a_text = describe_structure(c, a);
         *b_text = describe_structure(c, b);
     }
-    if ((strlen(*a_text) <= LONG_TYPE && strlen(*b_text) <= LONG_TYPE) || types_compatible(a, b)) return;
-    if (!same_shape(type_prune(a), type_prune(b))) return;
+    if ((strlen(*a_text) <= LONG_TYPE && strlen(*b_text) <= LONG_TYPE) || types_compatible(a, b))
+        return;
+    if (!same_shape(type_prune(a), type_prune(b)))
+        return;
     Pair p = {.shortened = true};
     put_pair(c, &p, a, b);
     *a_text = trimmed(c, &p.a);
@@ -485,7 +527,8 @@ void describe_pair(Checker *c, Type *a, Type *b, const char **a_text, const char
 
 void note_difference(Checker *c, Type *expected, Type *found)
 {
-    if (types_compatible(expected, found) || !types_difference(expected, found).has_parts) return;
+    if (types_compatible(expected, found) || !types_difference(expected, found).has_parts)
+        return;
     Pair p = {.aligned = true};
     put_pair(c, &p, expected, found);
     if (p.a.n > LONG_TYPE) {
@@ -493,7 +536,8 @@ void note_difference(Checker *c, Type *expected, Type *found)
         p = (Pair){.aligned = true, .shortened = true};
         put_pair(c, &p, expected, found);
     }
-    diag_note_text(c->s, "they differ here\nexpected %s\n   found %s\n         %s", trimmed(c, &p.a), trimmed(c, &p.b),
+    diag_note_text(c->s, "they differ here\nexpected %s\n   found %s\n         %s", trimmed(c, &p.a),
+                   trimmed(c, &p.b),
                    trimmed(c, &p.marks));
     free_pair(&p);
 }

@@ -73,7 +73,8 @@ static const Def *result_of(const Checker *c, const Expr *e)
 
 static bool same_line(Checker *c, Span a, Span b)
 {
-    return a.file == b.file && source_linecol(c->s, a.file, a.start).line == source_linecol(c->s, b.file, b.start).line;
+    uint32_t line = source_linecol(c->s, a.file, a.start).line;
+    return a.file == b.file && line == source_linecol(c->s, b.file, b.start).line;
 }
 
 void note_origin(Checker *c, const Expr *e)
@@ -124,7 +125,9 @@ static uint32_t arity(Type *t)
 static bool note_tuple_argument(Checker *c, const Call *call, Type *expected)
 {
     const Expr *arg = call->nargs == 1 ? call->args[0] : NULL;
-    if (!arg || arg->kind != E_TUPLE || type_prune(expected)->kind == TY_TUPLE || arity(call->type) < arg->items.n)
+    if (!arg || arg->kind != E_TUPLE || type_prune(expected)->kind == TY_TUPLE)
+        return false;
+    if (arity(call->type) < arg->items.n)
         return false;
     StrBuf text = {0};
     strbuf_add(&text, quote(c, call->fn->span));
@@ -145,7 +148,8 @@ static bool note_argument_order(Checker *c, const Why *why, Type *found)
         if (i == why->arg || param->kind == TY_VAR || !types_compatible(param, found))
             continue;
         if (given < takes && i > why->arg)
-            diag_note_text(c->s, "`%s` takes %u arguments: is one missing in front of this?", called_name(call->fn), takes);
+            diag_note_text(c->s, "`%s` takes %u arguments: is one missing in front of this?",
+                           called_name(call->fn), takes);
         else if (i < given && param->kind != type_prune(why->type)->kind)
             diag_note_text(c->s, "this would fit as argument %u: are they in another order?", i + 1);
         else
@@ -179,7 +183,9 @@ static void note_argument(Checker *c, const Why *why, Type *expected, Type *foun
         diag_note(c->s, def->params[why->arg]->span, "the parameter is here");
     else
         note_function(c, call->fn);
-    if (whole && !tuple && !note_argument_order(c, why, found) && call->last && call->nargs + 1 < arity(call->type))
+    if (!whole || tuple || found == expected || note_argument_order(c, why, found))
+        return;
+    if (call->last && call->nargs + 1 < arity(call->type))
         diag_note_text(c->s, "`%s` takes %u arguments: here are %u", called_name(call->fn), arity(call->type),
                        call->nargs + 1);
 }
@@ -194,11 +200,13 @@ void note_not_a_function(Checker *c, const Call *call, Type *t)
     const Expr *fn = call->fn, *arg = call->nargs == 1 ? call->args[0] : NULL;
     bool sequence = type_prune(t)->kind == TY_ARRAY;
     if (sequence && arg && is_blank_index(arg))
-        diag_note_text(c->s, "an element is `%s%s`, without the blank", quote(c, fn->span), quote(c, arg->span));
+        diag_note_text(c->s, "an element is `%s%s`, without the blank", quote(c, fn->span),
+                       quote(c, arg->span));
     else if (sequence && arg)
         diag_note_text(c->s, "an element is `%s[%s]`", quote(c, fn->span), quote(c, arg->span));
     else if ((fn->kind == E_INT || fn->kind == E_FLOAT) && arg)
-        diag_note_text(c->s, "a multiplication needs its operator: `%s * %s`", quote(c, fn->span), quote_argument(c, arg));
+        diag_note_text(c->s, "a multiplication needs its operator: `%s * %s`", quote(c, fn->span),
+                       quote_argument(c, arg));
     else
         note_origin(c, fn);
 }
@@ -233,7 +241,8 @@ static void note_function_value(Checker *c, Type *expected, Type *found)
     for (; t->kind == TY_FUN && !types_compatible(expected, t); missing++)
         t = type_prune(t->fun.to);
     if (t->kind == TY_FUN || types_compatible(expected, t))
-        diag_note_text(c->s, "this is a function: %u argument%s missing", missing, missing == 1 ? " is" : "s are");
+        diag_note_text(c->s, "this is a function: %u argument%s missing", missing,
+                       missing == 1 ? " is" : "s are");
     else
         diag_note_text(c->s, "this is a function: are arguments missing?");
 }
@@ -267,7 +276,8 @@ static void note_elementwise(Checker *c, const Expr *node, bool of_left)
         diag_note_text(c->s, "`%s` is for numbers; for each element: `{ x %s %s : x in %s }`", sign, sign,
                        quote_argument(c, right), quote(c, left->span));
     else
-        diag_note_text(c->s, "`%s` is for numbers; for each element: `{ x %s y : x in xs; y in ys }`", sign, sign);
+        diag_note_text(c->s, "`%s` is for numbers; for each element: `{ x %s y : x in xs; y in ys }`", sign,
+                       sign);
 }
 
 void note_operator(Checker *c, const Expr *node, Type *found, bool of_left)
@@ -279,7 +289,8 @@ void note_operator(Checker *c, const Expr *node, Type *found, bool of_left)
     bool is_text = element && element->kind == TY_SCALAR && element->scalar == SC_U8;
     if (of_left && t->kind == TY_FUN && op == BIN_SUB && node->binary.op_span.end == right->span.start &&
         left->span.end < node->binary.op_span.start)
-        diag_note_text(c->s, "this is a subtraction; an argument needs parentheses: `%s (-%s)`", quote(c, left->span),
+        diag_note_text(c->s, "this is a subtraction; an argument needs parentheses: `%s (-%s)`",
+                       quote(c, left->span),
                        quote(c, right->span));
     else if (of_left && t->kind == TY_FUN && left->kind == E_NAME)
         diag_note_text(c->s, "an operator that is an argument needs parentheses: `(%s)`", sign);
@@ -289,13 +300,16 @@ void note_operator(Checker *c, const Expr *node, Type *found, bool of_left)
         note_elementwise(c, node, of_left);
     else if (element && (op == BIN_EQ || op == BIN_NE) && right->kind == E_ARRAY && right->items.n == 0)
         diag_note_text(c->s, "`is_empty %s` asks whether there are none", quote_argument(c, left));
+    else if (!of_left && is_text && right->kind == E_STRING && right->string.n == 1 && is_comparison(op))
+        diag_note_text(c->s, "a character is written in single quotes: `'%c'`", right->string.bytes[0]);
     else if (element && (op == BIN_EQ || op == BIN_NE))
         diag_note_text(c->s, "sequences have no `%s`; these compare two of one length: "
                              "`all (\\(x, y) -> x == y) (zip xs ys)`", sign);
     else if (!element && t->kind != TY_FUN && op == BIN_APPEND)
         diag_note_text(c->s, "`++` joins sequences: one element is `[x]`");
     else if (op == BIN_BITAND || op == BIN_BITOR)
-        diag_note_text(c->s, "`%s` works on the bits of integers; conditions are combined with `%s%s`", sign, sign, sign);
+        diag_note_text(c->s, "`%s` works on the bits of integers; conditions are combined with `%s%s`", sign,
+                       sign, sign);
     else if (is_comparison(op) && op > BIN_NE && t->kind == TY_TUPLE)
         diag_note_text(c->s, "only `==` and `!=` take tuples");
 }
@@ -308,7 +322,8 @@ static void note_left_side(Checker *c, const Why *why, Type *found)
     Type *left = type_prune(why->type), *right = type_prune(found);
     if (node && (left->kind != TY_SCALAR || right->kind != TY_SCALAR || !is_number(right)))
         note_operator(c, node, found, false);
-    if (node && is_number(left) && is_number(right) && scalar_is_int(left->scalar) && scalar_is_float(right->scalar))
+    bool numbers = node && is_number(left) && is_number(right);
+    if (numbers && scalar_is_int(left->scalar) && scalar_is_float(right->scalar))
         diag_note_text(c->s, "`%s %s` converts the left side", scalar_name(right->scalar),
                        quote_argument(c, node->binary.left));
     if (p && p->kind == PAT_ASCRIBE)
@@ -472,11 +487,38 @@ static void note_why(Checker *c, const Why *why, Type *expected, Type *found)
     case WHY_STATE: diag_note(c->s, why->span, "the loop's state starts as %s", text); return;
     case WHY_CONDITION: note_condition(c, found); return;
     case WHY_LAMBDA:
-        diag_note(c->s, why->span, "this has %u parameter%s, but the function is called with %u arguments", why->given,
+        diag_note(c->s, why->span, "this has %u parameter%s, but the function is called with %u arguments",
+                  why->given,
                   why->given == 1 ? "" : "s", why->wanted);
         note_why(c, why->outer, expected, found);
         return;
     }
+}
+
+void note_lambda_pattern(Checker *c, const Expr *lambda, Type *fun)
+{
+    const Pat *p = lambda->lambda.params[0];
+    if (lambda->lambda.nparams != 1 || p->kind != PAT_TUPLE || arity(fun) != p->tuple.n)
+        return;
+    StrBuf text = {0};
+    for (uint32_t i = 0; i < p->tuple.n; i++)
+        strbuf_printf(&text, "%s ", quote(c, p->tuple.items[i]->span));
+    diag_note_text(c->s, "the function is called with %u arguments: `\\%s-> ...`", p->tuple.n, text.text);
+    strbuf_free(&text);
+}
+
+void note_too_many_params(Checker *c, const Expr *lambda, Type *expected, const Why *why)
+{
+    Type *first = type_prune(type_prune(expected)->fun.from);
+    uint32_t n = lambda->lambda.nparams;
+    if (first->kind == TY_TUPLE && first->tuple.n == n) {
+        StrBuf text = {0};
+        for (uint32_t i = 0; i < n; i++)
+            strbuf_printf(&text, "%s%s", i ? ", " : "", quote(c, lambda->lambda.params[i]->span));
+        diag_note_text(c->s, "its argument is a tuple: `\\(%s) -> ...`", text.text);
+        strbuf_free(&text);
+    }
+    note_why(c, why, expected, expected);
 }
 
 static const Declared *declared_of(const Checker *c, const Type *var)
@@ -492,7 +534,8 @@ static void note_declared(Checker *c, const Type *var)
 {
     const Declared *d = declared_of(c, var);
     if (d)
-        diag_note(c->s, d->owner->name_span, "`%s` is a type parameter of `%s` and stands for any type", d->name,
+        diag_note(c->s, d->owner->name_span, "`%s` is a type parameter of `%s` and stands for any type",
+                  d->name,
                   d->owner->name);
 }
 
@@ -502,7 +545,8 @@ static void infinite_type(Checker *c, Span span, Type *expected, Type *found)
 {
     const char *wanted, *got;
     describe_with_letters(c, expected, found, &wanted, &got);
-    diag_error(c->s, span, DIAG_INFINITE_TYPE, "infinite type: %s and %s would have to be the same", wanted, got);
+    diag_error(c->s, span, DIAG_INFINITE_TYPE, "infinite type: %s and %s would have to be the same", wanted,
+               got);
     if (type_prune(expected)->kind == TY_FUN || type_prune(found)->kind == TY_FUN)
         diag_note_text(c->s, "one of them is a function: is an argument missing, or one too many?");
 }
@@ -535,6 +579,7 @@ bool expect_class(Checker *c, Span span, TypeClass cls, Type *found)
 {
     if (constrain(c, found, cls))
         return true;
-    diag_error(c->s, span, DIAG_TYPE_CLASS, "expected %s, found %s", describe_class(cls), describe_type(c, found));
+    diag_error(c->s, span, DIAG_TYPE_CLASS, "expected %s, found %s", describe_class(cls),
+               describe_type(c, found));
     return false;
 }

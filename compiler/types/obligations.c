@@ -21,10 +21,12 @@ static void check_int(Checker *c, const Expr *e, Scalar s)
     if (e->integer.magnitude <= limit)
         return;
     if (scalar_is_signed(s))
-        diag_error(c->s, e->span, DIAG_LITERAL_RANGE, "the literal does not fit: %s goes from %lld to %lld", scalar_name(s),
+        diag_error(c->s, e->span, DIAG_LITERAL_RANGE, "the literal does not fit: %s goes from %lld to %lld",
+                   scalar_name(s),
                    -(long long)largest(s) - 1, (long long)largest(s));
     else
-        diag_error(c->s, e->span, DIAG_LITERAL_RANGE, "the literal does not fit: %s goes from 0 to %llu", scalar_name(s),
+        diag_error(c->s, e->span, DIAG_LITERAL_RANGE, "the literal does not fit: %s goes from 0 to %llu",
+                   scalar_name(s),
                    (unsigned long long)largest(s));
 }
 
@@ -32,7 +34,8 @@ static void check_float(Checker *c, const Expr *e, Scalar s)
 {
     double value = s == SC_F32 ? (double)(float)e->floating.value : e->floating.value;
     if (isinf(value))
-        diag_error(c->s, e->span, DIAG_LITERAL_RANGE, "the literal is larger than every number of type %s", scalar_name(s));
+        diag_error(c->s, e->span, DIAG_LITERAL_RANGE, "the literal is larger than every number of type %s",
+                   scalar_name(s));
 }
 
 void check_literals(Checker *c)
@@ -127,7 +130,8 @@ static void check_data_use(Checker *c, const DataUse *use)
     if (!contains_function(t))
         mark(t, true);
     else
-        diag_error(c->s, use->span, DIAG_FUNCTION_AS_DATA, "%s cannot %s functions, but this is %s", data_text(use->kind),
+        diag_error(c->s, use->span, DIAG_FUNCTION_AS_DATA, "%s cannot %s functions, but this is %s",
+                   data_text(use->kind),
                    t->kind == TY_FUN ? "be" : "contain", describe_type(c, t));
 }
 

@@ -55,7 +55,8 @@ static void bind_variable(Resolver *r, const Pat *p, const Binding *group)
 {
     const Binding *old = find(r->scope, group, p->name);
     if (old && old->kind == REF_SIZE) {
-        diag_error(r->c->s, p->span, DIAG_SIZE_ORDER, "`%s` is already the size bound by an earlier parameter", p->name);
+        diag_error(r->c->s, p->span, DIAG_SIZE_ORDER,
+                   "`%s` is already the size bound by an earlier parameter", p->name);
         diag_note(r->c->s, old->span, "put `%s` before this to make it that size", p->name);
     } else if (old) {
         diag_error(r->c->s, p->span, DIAG_BOUND_TWICE, "`%s` is bound twice", p->name);
@@ -79,7 +80,8 @@ static void resolve_size(Resolver *r, TypeExpr *te, SizeMode mode)
         if (mode == SIZES_BIND)
             push(r, REF_SIZE, name, te->array.size_span);
         else if (mode == SIZES_KNOWN)
-            diag_error(r->c->s, te->array.size_span, DIAG_UNDEFINED_SIZE, "size `%s` is not known here", name);
+            diag_error(r->c->s, te->array.size_span, DIAG_UNDEFINED_SIZE, "size `%s` is not known here",
+                       name);
     }
 }
 

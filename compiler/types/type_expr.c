@@ -73,7 +73,8 @@ bool too_large(Checker *c, Span span, Type *t)
 {
     if (spend(t, LARGEST_TYPE))
         return false;
-    diag_error(c->s, span, DIAG_TYPE_TOO_LARGE, "the type of this is too large: more than %d parts", LARGEST_TYPE);
+    diag_error(c->s, span, DIAG_TYPE_TOO_LARGE, "the type of this is too large: more than %d parts",
+               LARGEST_TYPE);
     return true;
 }
 
@@ -98,7 +99,8 @@ static void unknown_type(Checker *c, const TypeExpr *te)
     if (g.best)
         suggest_note(c->s, te->span, &g);
     else if (strlen(name) == 1)
-        diag_note(c->s, te->span, "a type parameter is declared behind the definition's name: `def f '%s …`", name);
+        diag_note(c->s, te->span, "a type parameter is declared behind the definition's name: `def f '%s …`",
+                  name);
 }
 
 /* Only parameters of abbreviations and abbreviations themselves are looked up while expanding. */
@@ -158,7 +160,8 @@ static Type *convert_abbreviation(Checker *c, const TypeExpr *te, Def *def)
     for (uint32_t i = 0; i < n; i++)
         args[i] = convert_type(c, te->name.args[i]);
     if (n != def->ntype_params) {
-        diag_error(c->s, te->span, DIAG_TYPE_ARGUMENTS, "type `%s` takes %u argument%s, not %u", def->name, def->ntype_params,
+        diag_error(c->s, te->span, DIAG_TYPE_ARGUMENTS, "type `%s` takes %u argument%s, not %u", def->name,
+                   def->ntype_params,
                    def->ntype_params == 1 ? "" : "s", n);
         diag_note(c->s, def->name_span, "it is declared here");
         return c->error;
@@ -191,7 +194,8 @@ static Type *convert_name(Checker *c, const TypeExpr *te)
         return convert_qualified(c, te);
     Type *t = find_param(c, name);
     if (!t && name[0] == '\'') { /* builtins.def writes 'a; users declare 'a and write a */
-        diag_error(c->s, te->span, DIAG_UNQUOTED_VARIABLE, "type parameters are used without the quote: write `%s`", name + 1);
+        diag_error(c->s, te->span, DIAG_UNQUOTED_VARIABLE,
+                   "type parameters are used without the quote: write `%s`", name + 1);
         return c->error;
     }
     if (!t)
@@ -218,7 +222,8 @@ static bool duplicate_name(Checker *c, TypeKind kind, Name *names, const Span *s
         for (uint32_t j = 0; j < i; j++) {
             if (names[i] != names[j])
                 continue;
-            diag_error(c->s, spans[i], DIAG_NAME_TWICE, kind == TY_SUM ? "constructor `#%s` occurs twice" : "field `%s` occurs twice",
+            diag_error(c->s, spans[i], DIAG_NAME_TWICE,
+                       kind == TY_SUM ? "constructor `#%s` occurs twice" : "field `%s` occurs twice",
                        names[i]);
             diag_note(c->s, spans[j], "it is already here");
             return true;
@@ -276,7 +281,8 @@ static void check_size(Checker *c, const TypeExpr *te)
         return;
     Type *t = c->out->pat_types[known - 1];
     if (t && !constrain(c, t, CLASS_INT))
-        diag_error(c->s, te->array.size_span, DIAG_SIZE_TYPE, "a size is an integer, but `%s` is %s", te->array.size_name,
+        diag_error(c->s, te->array.size_span, DIAG_SIZE_TYPE, "a size is an integer, but `%s` is %s",
+                   te->array.size_name,
                    describe_type(c, t));
 }
 
@@ -291,7 +297,8 @@ Type *convert_type(Checker *c, const TypeExpr *te)
         check_size(c, te);
         Type *element = convert_type(c, te->array.element);
         if (type_prune(element)->kind == TY_FUN)
-            diag_error(c->s, te->array.element->span, DIAG_FUNCTION_AS_DATA, "the elements of a sequence cannot be functions");
+            diag_error(c->s, te->array.element->span, DIAG_FUNCTION_AS_DATA,
+                       "the elements of a sequence cannot be functions");
         return type_array(c->arena, element);
     }
     case TE_FUN: {
