@@ -70,6 +70,7 @@ static void start_group(Checker *c)
     c->literals.n = 0;
     c->refs.n = 0;
     c->funs.n = 0;
+    c->undefined_types = (PtrMap){0};
 }
 
 static bool has_rigid(Type *t)

@@ -139,6 +139,7 @@ typedef struct Checker {
     uint32_t level, next_var;
     const TypeEnv *tenv;
     LocalFun *fun;                     /* the innermost local function being checked */
+    PtrMap undefined_types;            /* names that have been reported */
     VEC(Declared) declared;
     VEC(Deferred) deferred;
     VEC(DataUse) data;
@@ -188,6 +189,8 @@ bool class_has_scalar(TypeClass cls, Scalar s);
 /* Lowers the levels of t's variables to at most `level`. */
 void lower_levels(Type *t, uint32_t level);
 bool has_error(Type *t);
+/* Is there an error in any part of it? Then one message is enough. */
+bool mentions_error(Type *t);
 
 /* ---- message.c ---- */
 /* "[i64]", "a number", "point": for messages. */

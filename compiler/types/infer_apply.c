@@ -107,7 +107,7 @@ static void check_args(Checker *c, const Call *call, Type **params, uint32_t fir
     if (call->last && first + n > call->nargs) {
         Type *param = params[call->nargs - first];
         Why why = {.kind = WHY_PARAM, .type = param, .call = call, .arg = call->nargs};
-        if (!expect(c, call->last_value->span, param, call->last, &why))
+        if (!expect(c, call->last_value->span, param, call->last, &why) && c->s->error_count != errors)
             note_value(c, call->last_value, param, call->last);
     }
     for (int lambdas = 0; lambdas < 2; lambdas++) {
@@ -135,7 +135,7 @@ static Type *apply(Checker *c, Call *call)
     while (done < n) {
         uint32_t batch = take_params(c, &t, params, n - done);
         if (batch == 0) {
-            if (infer_rest(c, call, done) && !has_error(t) && c->s->error_count == errors)
+            if (infer_rest(c, call, done) && !mentions_error(call->type) && c->s->error_count == errors)
                 too_many_arguments(c, call, done);
             return c->error;
         }
@@ -243,20 +243,19 @@ static bool is_shift(BinaryOp op)
 
 static Type *infer_binary_node(Checker *c, Expr *e, Type *left, OpTypes op)
 {
-    Type *failed = op.result == op.left ? c->error : op.result;
-    if (!expect(c, e->binary.left->span, op.left, left, NULL)) { /* no second message about the right side */
-        note_operator(c, e, left, true);
-        note_origin(c, e->binary.left);
-        if (type_prune(left)->kind != TY_FUN) /* `reduce + 0 xs` is something else altogether */
-            infer(c, e->binary.right, NULL);
-        return failed;
-    }
     uint32_t errors = c->s->error_count;
+    if (!expect(c, e->binary.left->span, op.left, left, NULL)) {
+        if (c->s->error_count != errors) {
+            note_operator(c, e, left, true);
+            note_origin(c, e->binary.left);
+        }
+        return c->error; /* no second message about the right side: in `reduce + 0 xs` it is none */
+    }
     Why why = {.kind = is_shift(e->binary.op) ? WHY_NONE : WHY_OPERAND, .span = e->binary.left->span,
                .type = op.left, .expr = e};
     check(c, e->binary.right, op.right, &why);
-    if (c->s->error_count != errors)
-        return failed;
+    if (c->s->error_count != errors || has_error(left) || has_error(op.right))
+        return c->error;
     if (is_shift(e->binary.op) && is_open_literal(op.right))
         unify(c, op.left, op.right);
     return op.result;

@@ -45,10 +45,13 @@ Type *infer_array(Checker *c, Expr *e, Type *hint)
     Type *wanted = hint ? type_prune(hint) : NULL;
     Type *element = NULL;
     Why why = {.kind = WHY_NONE};
+    uint32_t errors = c->s->error_count;
     for (uint32_t i = 0; i < e->items.n; i++) {
         Expr *item = e->items.items[i];
         if (element) {
             check(c, item, element, &why);
+            if (c->s->error_count != errors) /* one message is enough */
+                element = c->error;
         } else {
             element = infer(c, item, wanted && wanted->kind == TY_ARRAY ? wanted->element : NULL);
             why = (Why){.kind = WHY_ELEMENT, .span = item->span, .type = element};
@@ -89,6 +92,8 @@ Type *element_of(Checker *c, const Expr *array, Type *t)
     Type *element = new_var(c, CLASS_ANY);
     if (unify(c, t, type_array(c->arena, element)))
         return has_error(t) ? c->error : element;
+    if (mentions_error(t))
+        return c->error;
     diag_error(c->s, array->span, DIAG_NOT_A_SEQUENCE, "expected a sequence, found %s", describe_type(c, t));
     note_no_sequence(c, array, t);
     return c->error;
@@ -99,7 +104,8 @@ static void check_index(Checker *c, Expr *index)
     if (!index)
         return;
     Type *t = infer(c, index, NULL);
-    if (!expect_class(c, index->span, CLASS_INT, t))
+    uint32_t errors = c->s->error_count;
+    if (!expect_class(c, index->span, CLASS_INT, t) && c->s->error_count != errors)
         note_index_conversion(c, index, t);
 }
 

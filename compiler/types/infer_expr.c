@@ -152,7 +152,7 @@ static Type *infer_if(Checker *c, Expr *e, const Goal *g)
         check(c, e->if_.else_e, t, &why);
     }
     add_data_use(c, DATA_IF, e->span, t);
-    return t;
+    return decided || c->s->error_count == errors ? t : c->error;
 }
 
 static Type *infer_match(Checker *c, Expr *e, const Goal *g)
@@ -178,7 +178,7 @@ static Type *infer_match(Checker *c, Expr *e, const Goal *g)
     if (!t)
         t = c->error;
     add_data_use(c, DATA_MATCH, e->span, t);
-    return t;
+    return decided || c->s->error_count == errors ? t : c->error;
 }
 
 static Type *infer_loop_domain(Checker *c, Expr *e)
@@ -233,9 +233,10 @@ static Type *infer_loop(Checker *c, Expr *e, Type *hint)
     else
         infer_pat(c, e->loop.binder, infer_loop_domain(c, e));
     Why why = {.kind = WHY_STATE, .span = e->loop.init->span, .type = state};
+    uint32_t errors = c->s->error_count;
     check(c, e->loop.body, state, &why);
     add_data_use(c, DATA_LOOP, e->span, state);
-    return state;
+    return c->s->error_count == errors ? state : c->error;
 }
 
 /* A lambda of too few parameters has to give a function, which its body mostly is not. */
@@ -420,9 +421,11 @@ static Type *infer_value(Checker *c, Expr *e, const Goal *g)
     if (check_tuple(c, e, g) || check_record(c, e, g))
         return g->expected;
     Type *t = infer_simple(c, e, g->hint);
+    uint32_t errors = c->s->error_count;
     if (!g->expected || expect(c, e->span, g->expected, t, g->why))
         return t;
-    note_value(c, e, g->expected, t);
+    if (c->s->error_count != errors)
+        note_value(c, e, g->expected, t);
     return g->expected;
 }
 

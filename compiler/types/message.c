@@ -520,8 +520,10 @@ void describe_pair(Checker *c, Type *a, Type *b, const char **a_text, const char
         return;
     Pair p = {.shortened = true};
     put_pair(c, &p, a, b);
-    *a_text = trimmed(c, &p.a);
-    *b_text = trimmed(c, &p.b);
+    if (strlen(*a_text) > LONG_TYPE) /* a declared name stays */
+        *a_text = trimmed(c, &p.a);
+    if (strlen(*b_text) > LONG_TYPE)
+        *b_text = trimmed(c, &p.b);
     free_pair(&p);
 }
 

@@ -555,6 +555,8 @@ bool expect(Checker *c, Span span, Type *expected, Type *found, const Why *why)
 {
     if (unify(c, expected, found))
         return true;
+    if (mentions_error(expected) || mentions_error(found))
+        return false;
     UnifyFailure failure = c->failure;
     const char *wanted, *got;
     if (failure == FAIL_INFINITE) {
@@ -579,6 +581,8 @@ bool expect_class(Checker *c, Span span, TypeClass cls, Type *found)
 {
     if (constrain(c, found, cls))
         return true;
+    if (mentions_error(found))
+        return false;
     diag_error(c->s, span, DIAG_TYPE_CLASS, "expected %s, found %s", describe_class(cls),
                describe_type(c, found));
     return false;

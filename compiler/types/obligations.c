@@ -127,12 +127,14 @@ static const char *data_text(DataKind kind)
 static void check_data_use(Checker *c, const DataUse *use)
 {
     Type *t = resolve_type(c, use->type);
-    if (!contains_function(t))
+    if (!contains_function(t)) {
         mark(t, true);
-    else
-        diag_error(c->s, use->span, DIAG_FUNCTION_AS_DATA, "%s cannot %s functions, but this is %s",
-                   data_text(use->kind),
-                   t->kind == TY_FUN ? "be" : "contain", describe_type(c, t));
+        return;
+    }
+    diag_error(c->s, use->span, DIAG_FUNCTION_AS_DATA, "%s cannot %s functions, but this is %s",
+               data_text(use->kind), t->kind == TY_FUN ? "be" : "contain", describe_type(c, t));
+    if (t->kind == TY_FUN && use->kind == DATA_IF)
+        diag_note_text(c->s, "let the function choose: `\\x -> if c then ... else ...`");
 }
 
 /* A polymorphic function that makes data of its type parameter cannot take a function there. */

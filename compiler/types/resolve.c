@@ -24,6 +24,7 @@ typedef struct Resolver {
     const Binding *scope;
     const Pending *pending;
     struct CallList *calls;
+    PtrMap undefined; /* names that have been reported in this definition */
 } Resolver;
 
 static void resolve_expr(Resolver *r, Expr *e);
@@ -176,6 +177,9 @@ static bool is_module_name(Resolver *r, const Expr *e)
 static void not_defined(Resolver *r, const Expr *e)
 {
     Checker *c = r->c;
+    if (ptrmap_get(&r->undefined, e->name)) /* once is enough */
+        return;
+    ptrmap_put(c->arena, &r->undefined, e->name, (void *)e);
     diag_error(c->s, e->span, DIAG_UNDEFINED_NAME, "`%s` is not defined", e->name);
     for (const Pending *p = r->pending; p; p = p->next) {
         if (p->name == e->name) {
@@ -426,7 +430,7 @@ static void resolve_expr(Resolver *r, Expr *e)
 
 void resolve_definition(Checker *c, Def *def)
 {
-    Resolver r = {c, NULL, NULL, &c->calls[def->index]};
+    Resolver r = {.c = c, .calls = &c->calls[def->index]};
     c->scope = scope_of(c, def);
     resolve_function(&r, def);
 }

@@ -83,6 +83,9 @@ bool too_large(Checker *c, Span span, Type *t)
 static void unknown_type(Checker *c, const TypeExpr *te)
 {
     Name name = te->name.name;
+    if (ptrmap_get(&c->undefined_types, name)) /* once a definition is enough */
+        return;
+    ptrmap_put(c->arena, &c->undefined_types, name, (void *)te);
     diag_error(c->s, te->span, DIAG_UNDEFINED_TYPE, "type `%s` is not defined", name);
     if (note_foreign_type(c->s, name))
         return;
@@ -122,6 +125,7 @@ void check_type_definition(Checker *c, Def *def)
     if (state_of(c, def) != TYPE_UNSEEN)
         return;
     set_state(c, def, TYPE_VISITING);
+    c->undefined_types = (PtrMap){0};
     uint32_t errors = c->s->error_count;
     Type **args = arena_array(c->arena, Type *, def->ntype_params);
     for (uint32_t i = 0; i < def->ntype_params; i++)

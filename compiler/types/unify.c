@@ -17,6 +17,32 @@ bool has_error(Type *t)
     return type_prune(t)->kind == TY_ERROR;
 }
 
+static bool items_mention_error(Type **items, uint32_t n)
+{
+    for (uint32_t i = 0; i < n; i++) {
+        if (items[i] && mentions_error(items[i]))
+            return true;
+    }
+    return false;
+}
+
+bool mentions_error(Type *t)
+{
+    t = type_prune(t);
+    switch (t->kind) {
+    case TY_TUPLE: return items_mention_error(t->tuple.items, t->tuple.n);
+    case TY_RECORD:
+    case TY_SUM: return items_mention_error(t->record.items, t->record.n);
+    case TY_ARRAY: return mentions_error(t->element);
+    case TY_FUN: return mentions_error(t->fun.from) || mentions_error(t->fun.to);
+    case TY_ERROR: return true;
+    case TY_SCALAR:
+    case TY_VAR:
+    case TY_RIGID: return false;
+    }
+    return false;
+}
+
 /* ---- classes ---- */
 
 bool class_has_scalar(TypeClass cls, Scalar s)
