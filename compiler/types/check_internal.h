@@ -207,8 +207,8 @@ void describe_with_letters(Checker *c, Type *a, Type *b, const char **a_text, co
 void note_difference(Checker *c, Type *expected, Type *found);
 /* Could they be unified, as far as can be seen without doing it? */
 bool types_compatible(Type *a, Type *b);
-/* The outermost parts that differ; were they inside something of several parts? */
-typedef struct Difference { Type *a, *b; bool has_parts; } Difference;
+/* The outermost parts that differ, how deep they are, and whether that is inside something of several parts. */
+typedef struct Difference { Type *a, *b; uint32_t depth; bool has_parts; } Difference;
 Difference types_difference(Type *a, Type *b);
 
 /* ---- notes.c ---- */

@@ -113,7 +113,7 @@ static bool ctor_payload(Checker *c, const Deferred *d, Type *payload)
     else
         return true;
     const TypeAlias *alias = type_prune(d->subject)->alias;
-    if (alias)
+    if (alias && !c->s->files.at[alias->def->span.file]->is_stdlib)
         diag_note(c->s, alias->def->name_span, "the type is declared here");
     return false;
 }

@@ -14,7 +14,8 @@ enum {
     LONG_NAMED = 24, /* columns from which on a declared type is shown by its name */
     LONG_TYPE = 64,  /* from which on a pair of types is shown around its difference only */
     LONGEST = 60,   /* from which on the rest of a type is left out */
-    LONG_PART = 12   /* of a part that does not differ, where parts are left out */
+    LONG_PART = 12,  /* of a part that does not differ, where parts are left out */
+    DEEPEST = 30     /* what is nested more deeply is left out */
 };
 
 /* ---- one type ---- */
@@ -26,6 +27,7 @@ typedef struct Show {
     const Poly *poly;     /* with `signature` */
     Type **letters;       /* variables that are shown as a, b, …; or NULL */
     uint32_t nletters;
+    uint32_t depth;
 } Show;
 
 enum { MOST_LETTERS = 26 };
@@ -156,12 +158,17 @@ static void show_name(const Show *w, const TypeAlias *alias)
 static void show(const Show *w, Type *t)
 {
     t = type_prune(t);
+    Show inner = *w;
+    inner.depth++;
+    if (inner.depth > DEEPEST && !w->full) {
+        strbuf_add(w->out, "...");
+        return;
+    }
     if (!t->alias || w->full) {
-        show_structure(w, t);
+        show_structure(&inner, t);
         return;
     }
     StrBuf text = {0};
-    Show inner = *w;
     inner.out = &text;
     show_structure(&inner, t);
     if (text.n > LONG_NAMED)
@@ -343,8 +350,8 @@ bool types_compatible(Type *a, Type *b)
 
 Difference types_difference(Type *a, Type *b)
 {
-    Difference d = {type_prune(a), type_prune(b), false};
-    while (same_shape(d.a, d.b)) {
+    Difference d = {type_prune(a), type_prune(b), 0, false};
+    for (; same_shape(d.a, d.b); d.depth++) {
         Type *left = d.a, *right = d.b, **as = left->tuple.items, **bs = right->tuple.items;
         uint32_t n = left->tuple.n;
         Type *from[2], *to[2];
@@ -510,13 +517,14 @@ void describe_pair(Checker *c, Type *a, Type *b, const char **a_text, const char
 {
     *a_text = describe_type(c, a);
     *b_text = describe_type(c, b);
-    if (strcmp(*a_text, *b_text) == 0) { /* two declared types of one name */
+    bool same = strcmp(*a_text, *b_text) == 0; /* two declared types of one name */
+    if (same && types_difference(a, b).depth <= DEEPEST) {
         *a_text = describe_structure(c, a);
         *b_text = describe_structure(c, b);
     }
     if ((strlen(*a_text) <= LONG_TYPE && strlen(*b_text) <= LONG_TYPE) || types_compatible(a, b))
         return;
-    if (!same_shape(type_prune(a), type_prune(b)))
+    if (!same_shape(type_prune(a), type_prune(b)) || types_difference(a, b).depth > DEEPEST)
         return;
     Pair p = {.shortened = true};
     put_pair(c, &p, a, b);
@@ -529,7 +537,8 @@ void describe_pair(Checker *c, Type *a, Type *b, const char **a_text, const char
 
 void note_difference(Checker *c, Type *expected, Type *found)
 {
-    if (types_compatible(expected, found) || !types_difference(expected, found).has_parts)
+    Difference d = types_difference(expected, found);
+    if (types_compatible(expected, found) || !d.has_parts || d.depth > DEEPEST)
         return;
     Pair p = {.aligned = true};
     put_pair(c, &p, expected, found);
