@@ -351,7 +351,7 @@ bool types_compatible(Type *a, Type *b)
 Difference types_difference(Type *a, Type *b)
 {
     Difference d = {type_prune(a), type_prune(b), 0, false};
-    for (; same_shape(d.a, d.b); d.depth++) {
+    for (; d.depth <= DEEPEST && same_shape(d.a, d.b); d.depth++) {
         Type *left = d.a, *right = d.b, **as = left->tuple.items, **bs = right->tuple.items;
         uint32_t n = left->tuple.n;
         Type *from[2], *to[2];
