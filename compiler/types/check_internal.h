@@ -241,6 +241,9 @@ Type *convert_type(Checker *c, const TypeExpr *te);
 Type *convert_builtin(Checker *c, const TypeExpr *te, Poly *out);
 /* The one sum type declared with this constructor, with fresh arguments; NULL if none or several. */
 Type *sum_with_ctor(Checker *c, Name ctor);
+/* Does a type in scope declare it? The nearest that is declared. */
+bool is_ctor(const Checker *c, Name name);
+Suggestion suggest_ctor(const Checker *c, Name wanted);
 /* Builds a record or sum type, sorting by name; reports duplicates at the spans. */
 Type *named_type(Checker *c, TypeKind kind, Name *names, const Span *spans, Type **items, uint32_t n);
 /* Is the type too large to work with (as by repeated doubling)? Reports it. */

@@ -203,7 +203,13 @@ static void decide(Checker *c, const Deferred *d)
     if (d->kind == DEFER_CTOR) {
         diag_error(c->s, d->span, DIAG_TYPE_UNKNOWN, "the sum type of `#%s` is not known here; annotate it",
                    d->name);
-        diag_note_text(c->s, "no declared type is the only one with `#%s`", d->name);
+        Suggestion g = suggest_ctor(c, d->name);
+        if (is_ctor(c, d->name))
+            diag_note_text(c->s, "several declared types have `#%s`: `(#%s ... : t)`", d->name, d->name);
+        else if (g.best)
+            diag_note_text(c->s, "did you mean `#%s`?", g.best);
+        else
+            diag_note_text(c->s, "no declared type has `#%s`", d->name);
     } else {
         diag_error(c->s, d->subject_span, DIAG_TYPE_UNKNOWN,
                    "the type of this is not known here; annotate it");

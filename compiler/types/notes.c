@@ -127,8 +127,11 @@ static bool note_tuple_argument(Checker *c, const Call *call, Type *expected)
     const Expr *arg = call->nargs == 1 ? call->args[0] : NULL;
     if (!arg || arg->kind != E_TUPLE || type_prune(expected)->kind == TY_TUPLE)
         return false;
-    if (arity(call->type) < arg->items.n)
+    if (arity(call->type) < arg->items.n) {
+        if (type_prune(expected)->kind != TY_VAR)
+            diag_note_text(c->s, "this is one argument, a tuple of %u", arg->items.n);
         return false;
+    }
     StrBuf text = {0};
     strbuf_add(&text, quote(c, call->fn->span));
     for (uint32_t i = 0; i < arg->items.n; i++)

@@ -187,6 +187,10 @@ static void not_defined(Resolver *r, const Expr *e)
             return;
         }
     }
+    if (is_ctor(c, e->name)) {
+        diag_note_text(c->s, "the constructor is written `#%s`", e->name);
+        return;
+    }
     if (is_module_name(r, e) || note_foreign_name(c->s, e->name))
         return;
     Suggestion g = suggest_start(e->name);

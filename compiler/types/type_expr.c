@@ -359,6 +359,35 @@ Type *sum_with_ctor(Checker *c, Name ctor)
     return named_by(c, expand(c, def, args, def->ntype_params), def, args, def->ntype_params);
 }
 
+static void consider_ctors(Suggestion *g, const PtrMap *types)
+{
+    for (uint32_t i = 0; i < types->cap; i++) {
+        const Def *d = types->values[i];
+        if (!types->keys[i] || d->result->kind != TE_SUM)
+            continue;
+        for (uint32_t j = 0; j < d->result->record.n; j++)
+            suggest_consider(g, d->result->record.fields[j].name);
+    }
+}
+
+Suggestion suggest_ctor(const Checker *c, Name wanted)
+{
+    Suggestion g = suggest_start(wanted);
+    consider_ctors(&g, &c->scope->types);
+    for (uint32_t i = 0; i < c->scope->imports.n; i++)
+        consider_ctors(&g, &c->scope->imports.at[i]->types);
+    return g;
+}
+
+bool is_ctor(const Checker *c, Name name)
+{
+    Def *def;
+    uint32_t n = count_ctor(&c->scope->types, name, &def);
+    for (uint32_t i = 0; i < c->scope->imports.n; i++)
+        n += count_ctor(&c->scope->imports.at[i]->types, name, &def);
+    return n > 0;
+}
+
 /* ---- the types of builtins.def ---- */
 
 /* The class is in the variable's letter: see the head of builtins.def. */
