@@ -117,6 +117,8 @@ static void note_open_param(Checker *c, const DefInfo *info)
 static void check_entry(Checker *c, const DefInfo *info)
 {
     Type *t = info->scheme.type;
+    if (mentions_error(t))
+        return;
     if (info->scheme.nvars) {
         diag_error(c->s, info->def->name_span, DIAG_ENTRY_TYPE,
                    "the types of an entry have to be known, but this is %s; annotate it",

@@ -71,13 +71,16 @@ static void too_many_arguments(Checker *c, const Call *call, uint32_t takes)
     note_function(c, fn);
 }
 
-/* The arguments that nothing is known of. False after an error in one of them. */
+/* The arguments that nothing is known of, and which are one error already. False after another one in them. */
 static bool infer_rest(Checker *c, const Call *call, uint32_t from)
 {
     uint32_t errors = c->s->error_count;
     bool good = true;
-    for (uint32_t i = from; i < call->nargs; i++)
-        good = !has_error(infer(c, call->args[i], NULL)) && good;
+    for (uint32_t i = from; i < call->nargs; i++) {
+        Type *t = infer(c, call->args[i], NULL);
+        good = !has_error(t) && good;
+        unify(c, t, c->error); /* a constructor of no known type is no second error */
+    }
     return good && c->s->error_count == errors;
 }
 
@@ -283,14 +286,19 @@ Type *infer_binary(Checker *c, Expr *e)
 Type *infer_section(Checker *c, Expr *e)
 {
     OpTypes op = op_types(c, e->binary.op);
+    uint32_t errors = c->s->error_count;
+    Type *missing = NULL;
     if (e->kind == E_LEFT_SECTION) {
         check(c, e->binary.left, op.left, NULL);
-        return type_fun(c->arena, op.right, op.result);
-    }
-    if (e->kind == E_RIGHT_SECTION) {
+        missing = op.right;
+    } else if (e->kind == E_RIGHT_SECTION) {
         check(c, e->binary.right, op.right, NULL);
-        return type_fun(c->arena, op.left, op.result);
+        missing = op.left;
     }
+    if (c->s->error_count != errors)
+        return c->error;
+    if (missing)
+        return type_fun(c->arena, missing, op.result);
     return type_fun(c->arena, op.left, type_fun(c->arena, op.right, op.result));
 }
 

@@ -113,8 +113,9 @@ Type *infer_index(Checker *c, Expr *e)
 {
     Type *t = infer(c, e->index.array, NULL);
     Type *element = element_of(c, e->index.array, t);
+    uint32_t errors = c->s->error_count;
     check_index(c, e->index.index);
-    return element;
+    return c->s->error_count == errors ? element : c->error;
 }
 
 Type *infer_slice(Checker *c, Expr *e)

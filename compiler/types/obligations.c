@@ -131,6 +131,8 @@ static void check_data_use(Checker *c, const DataUse *use)
         mark(t, true);
         return;
     }
+    if (mentions_error(t))
+        return;
     diag_error(c->s, use->span, DIAG_FUNCTION_AS_DATA, "%s cannot %s functions, but this is %s",
                data_text(use->kind), t->kind == TY_FUN ? "be" : "contain", describe_type(c, t));
     if (t->kind == TY_FUN && use->kind == DATA_IF)
@@ -149,6 +151,8 @@ static void check_instance(Checker *c, const RefUse *use)
             mark(arg, true);
             continue;
         }
+        if (mentions_error(arg))
+            return;
         diag_error(c->s, use->e->span, DIAG_FUNCTION_AS_DATA,
                    "`%s` is used here with %s, but functions cannot be elements of sequences or results of a choice",
                    use->e->name, describe_type(c, arg));
