@@ -1,5 +1,6 @@
 #include "types/check_internal.h"
 
+#include <assert.h>
 #include <string.h>
 
 /* ---- tables and builtins ---- */
@@ -210,6 +211,17 @@ static void finish_tables(Checker *c, const AstIds *ids)
     }
 }
 
+#ifndef NDEBUG
+static bool any_error(const Checker *c, const AstIds *ids)
+{
+    for (uint32_t i = 0; i < ids->expr_count; i++) {
+        if (c->out->expr_types[i] && has_error(c->out->expr_types[i]))
+            return true;
+    }
+    return false;
+}
+#endif
+
 Checked *check_program(Session *s, Module **modules, uint32_t nmodules, const AstIds *ids)
 {
     Checker *c = arena_new(s->arena, Checker);
@@ -228,6 +240,7 @@ Checked *check_program(Session *s, Module **modules, uint32_t nmodules, const As
         resolve_definition(c, c->out->defs[i].def);
     check_components(c);
     finish_tables(c, ids);
+    assert((s->error_count || !any_error(c, ids)) && "types: an error that was not reported");
     return c->out;
 }
 

@@ -71,17 +71,20 @@ static void too_many_arguments(Checker *c, const Call *call, uint32_t takes)
     note_function(c, fn);
 }
 
-/* The arguments that nothing is known of, and which are one error already. False after another one in them. */
-static bool infer_rest(Checker *c, const Call *call, uint32_t from)
+/* Behind all parameters: `types` is for the arguments that are too many. They are inferred first, as an
+ * error in one of them is reason enough. */
+static void apply_too_many(Checker *c, const Call *call, Type *result, uint32_t takes, Type **types)
 {
     uint32_t errors = c->s->error_count;
-    bool good = true;
-    for (uint32_t i = from; i < call->nargs; i++) {
-        Type *t = infer(c, call->args[i], NULL);
-        good = !has_error(t) && good;
-        unify(c, t, c->error); /* a constructor of no known type is no second error */
+    bool good = !has_error(result) && !mentions_error(call->type);
+    for (uint32_t i = takes; i < call->nargs; i++) {
+        types[i] = infer(c, call->args[i], NULL);
+        good = good && !has_error(types[i]);
     }
-    return good && c->s->error_count == errors;
+    if (good && c->s->error_count == errors)
+        too_many_arguments(c, call, takes);
+    for (uint32_t i = takes; i < call->nargs; i++)
+        unify(c, types[i], c->error); /* a constructor of no known type is no second error */
 }
 
 /* Splits up to `most` parameters off a function's type; returns how many there were. An unknown type
@@ -138,8 +141,8 @@ static Type *apply(Checker *c, Call *call)
     while (done < n) {
         uint32_t batch = take_params(c, &t, params, n - done);
         if (batch == 0) {
-            if (infer_rest(c, call, done) && !mentions_error(call->type) && c->s->error_count == errors)
-                too_many_arguments(c, call, done);
+            if (c->s->error_count == errors)
+                apply_too_many(c, call, t, done, params);
             return c->error;
         }
         check_args(c, call, params, done, batch);
