@@ -18,9 +18,9 @@ static char *name_without_ending(Arena *arena, const char *path)
     return is_dp ? arena_strndup(arena, path, n - 3) : NULL;
 }
 
-static int temporary_failed(void)
+static int temporary_failed(Compilation *c)
 {
-    fprintf(stderr, "dpc: error: cannot make a temporary folder: %s\n", strerror(errno));
+    report_error(c->session, "cannot make a temporary folder: %s", strerror(errno));
     return EXIT_USAGE;
 }
 
@@ -32,15 +32,19 @@ static const char *as_command(Arena *arena, const char *path)
 
 /* ---- dpc build ---- */
 
-typedef struct BuildOptions { const char *file, *output; } BuildOptions;
+typedef struct BuildOptions { const char *file, *output; bool json; } BuildOptions;
 
 static int read_build_options(BuildOptions *o, int argc, char **argv)
 {
+    int status = EXIT_OK;
     for (int i = 0; i < argc; i++) {
         if (strcmp(argv[i], "-o") == 0) {
             if (++i == argc)
                 return usage_error("-o takes the name of a file");
             o->output = argv[i];
+        } else if (diagnostics_option(argv[i], &o->json, &status)) {
+            if (status)
+                return status;
         } else if (dp_arg_is_option(argv[i])) {
             return usage_error("dpc build has no option %s", argv[i]);
         } else if (o->file) {
@@ -59,6 +63,7 @@ int command_build(int argc, char **argv)
     if (status)
         return status;
     Compilation *c = compilation_create(o.file);
+    c->session->diag_json = o.json;
     if (!o.output)
         o.output = name_without_ending(c->session->arena, o.file);
     TempFolder folder;
@@ -67,7 +72,7 @@ int command_build(int argc, char **argv)
     else if (!compile_to(c, STAGE_FLAT))
         status = EXIT_USAGE;
     else if (!temp_folder_create(&folder))
-        status = temporary_failed();
+        status = temporary_failed(c);
     else {
         status = toolchain_build(c, &folder, o.output) ? EXIT_OK : EXIT_USAGE;
         temp_folder_remove(&folder);
@@ -85,19 +90,20 @@ static int run_executable(Compilation *c, const char *program, int argc, char **
     for (int i = 1; i < argc; i++) words[i] = argv[i];
     int status = process_run(words, (ProcessStreams){0});
     if (status < 0)
-        fprintf(stderr, "dpc: error: cannot run %s: %s\n", words[0], strerror(errno));
+        report_error(c->session, "cannot run %s: %s", words[0], strerror(errno));
     return status < 0 ? EXIT_USAGE : status;
 }
 
-static int run_on_device(int argc, char **argv)
+static int run_on_device(bool json, int argc, char **argv)
 {
     Compilation *c = compilation_create(argv[0]);
+    c->session->diag_json = json;
     TempFolder folder;
     int status = EXIT_USAGE;
     if (!compile_to(c, STAGE_FLAT)) {
         status = EXIT_USAGE;
     } else if (!temp_folder_create(&folder)) {
-        status = temporary_failed();
+        status = temporary_failed(c);
     } else {
         char program[sizeof folder.path + 16];
         temp_folder_file(&folder, "program", program, sizeof program);
@@ -169,7 +175,7 @@ static int print_entries(const Compilation *c)
     return EXIT_OK;
 }
 
-static bool read_arguments(const EntryTypes *t, const ProgramOptions *o, DpLeaf *leaves)
+static bool read_arguments(Compilation *c, const EntryTypes *t, const ProgramOptions *o, DpLeaf *leaves)
 {
     DpParam *params = calloc((size_t)t->entry->nparams + 1, sizeof *params);
     char error[512];
@@ -182,37 +188,37 @@ static bool read_arguments(const EntryTypes *t, const ProgramOptions *o, DpLeaf 
     }
     ok = ok && dp_read_args(o->nargs, o->args, params, t->entry->nparams, error, sizeof error);
     if (!ok)
-        fprintf(stderr, "dpc: error: %s\n", error);
+        report_error(c->session, "%s", error);
     free(params);
     return ok;
 }
 
-static int write_result(const EntryTypes *t, const ProgramOptions *o, const DpLeaf *result)
+static int write_result(Compilation *c, const EntryTypes *t, const ProgramOptions *o, const DpLeaf *result)
 {
     char error[512];
     if (o->output) {
         if (dp_write_file(o->output, t->result, result, error, sizeof error))
             return EXIT_OK;
-        fprintf(stderr, "dpc: error: %s\n", error);
+        report_error(c->session, "%s", error);
         return EXIT_USAGE;
     }
     dp_write_text(stdout, t->result, result);
     putchar('\n');
     if (fflush(stdout) == 0 && !ferror(stdout))
         return EXIT_OK;
-    fprintf(stderr, "dpc: error: cannot write the result: %s\n", strerror(errno));
+    report_error(c->session, "cannot write the result: %s", strerror(errno));
     return EXIT_USAGE;
 }
 
 static int eval_and_write(Compilation *c, const EntryTypes *t, const ProgramOptions *o, DpLeaf *args, DpLeaf *result)
 {
     EvalError error;
-    if (!read_arguments(t, o, args))
+    if (!read_arguments(c, t, o, args))
         return EXIT_USAGE;
     EvalStatus status = entry_eval(c, t, args, result, &error);
     dp_leaves_free(args, entry_arg_leaves(t));
     if (status == EVAL_MEMORY) {
-        fprintf(stderr, "dpc: error: out of memory\n");
+        report_error(c->session, "out of memory");
         return EXIT_MEMORY;
     }
     if (status == EVAL_FAILED) {
@@ -220,7 +226,7 @@ static int eval_and_write(Compilation *c, const EntryTypes *t, const ProgramOpti
         return error.site == CORE_NO_SITE && error.text && strstr(error.text, "out of memory") ? EXIT_MEMORY
                                                                                              : EXIT_PROGRAM;
     }
-    int written = write_result(t, o, result);
+    int written = write_result(c, t, o, result);
     dp_leaves_free(result, dp_type_leaves(t->result));
     return written;
 }
@@ -247,13 +253,14 @@ static int run_entry(Compilation *c, const ProgramOptions *o)
     return status;
 }
 
-static int run_interpreted(Stage stage, int argc, char **argv)
+static int run_interpreted(Stage stage, bool json, int argc, char **argv)
 {
     ProgramOptions o = {0};
     int status = read_program_options(&o, argc - 1, argv + 1);
     if (status)
         return status;
     Compilation *c = compilation_create(argv[0]);
+    c->session->diag_json = json;
     status = !compile_to(c, stage) ? EXIT_USAGE : o.help ? print_entries(c) : run_entry(c, &o);
     compilation_destroy(c);
     return status;
@@ -270,8 +277,11 @@ Stage evaluator_stage(const char *name, size_t n)
 int command_run(int argc, char **argv)
 {
     Stage stage = STAGE_NONE;
-    int i = 0;
-    for (; i < argc && dp_arg_is_option(argv[i]); i++) {
+    bool json = false;
+    int i = 0, status = EXIT_OK;
+    for (; i < argc && dp_arg_is_option(argv[i]) && status == EXIT_OK; i++) {
+        if (diagnostics_option(argv[i], &json, &status))
+            continue;
         const char *name = option_value(argv[i], "--eval");
         if (!name)
             return usage_error("dpc run has no option %s; options of the program stand behind the file", argv[i]);
@@ -279,20 +289,32 @@ int command_run(int argc, char **argv)
         if (!stage && strcmp(name, "device") != 0)
             return usage_error("--eval takes core, fused, flat or device");
     }
+    if (status)
+        return status;
     if (i == argc)
         return usage_error("dpc run takes the name of a .dp file");
-    return stage ? run_interpreted(stage, argc - i, argv + i) : run_on_device(argc - i, argv + i);
+    return stage ? run_interpreted(stage, json, argc - i, argv + i) : run_on_device(json, argc - i, argv + i);
 }
 
 /* ---- dpc check, dump, devices ---- */
 
 int command_check(int argc, char **argv)
 {
-    int status = argc > 0 ? EXIT_OK : usage_error("dpc check takes the names of .dp files");
-    for (int i = 0; i < argc; i++) {
-        if (dp_arg_is_option(argv[i]))
+    bool json = false;
+    int i = 0, status = EXIT_OK;
+    for (; i < argc && dp_arg_is_option(argv[i]); i++) {
+        if (!diagnostics_option(argv[i], &json, &status))
             return usage_error("dpc check has no option %s", argv[i]);
+        if (status)
+            return status;
+    }
+    if (i == argc)
+        return usage_error("dpc check takes the names of .dp files");
+    for (; i < argc; i++) {
+        if (dp_arg_is_option(argv[i]))
+            return usage_error("dpc check has no option %s behind a file", argv[i]);
         Compilation *c = compilation_create(argv[i]);
+        c->session->diag_json = json;
         if (!compile_to(c, STAGE_FLAT))
             status = EXIT_USAGE;
         compilation_destroy(c);
@@ -300,15 +322,16 @@ int command_check(int argc, char **argv)
     return status;
 }
 
-static int dump_stage(Stage stage, const char *file)
+static int dump_stage(Stage stage, const char *file, bool json)
 {
     Compilation *c = compilation_create(file);
+    c->session->diag_json = json;
     StrBuf text = {0};
     bool ok = compile_to(c, stage);
     if (ok)
         compilation_print(&text, c, stage);
     ok = ok && c->session->error_count == 0;
-    diag_print(c->session, stderr, use_colour());
+    report_diagnostics(c->session);
     if (ok && text.n)
         fwrite(text.text, 1, text.n, stdout);
     strbuf_free(&text);
@@ -320,7 +343,11 @@ int command_dump(int argc, char **argv)
 {
     Stage stage = STAGE_NONE;
     const char *file = NULL;
-    for (int i = 0; i < argc; i++) {
+    bool json = false;
+    int status = EXIT_OK;
+    for (int i = 0; i < argc && status == EXIT_OK; i++) {
+        if (diagnostics_option(argv[i], &json, &status))
+            continue;
         const char *name = option_value(argv[i], "--stage");
         if (name)
             stage = stage_find(name);
@@ -331,9 +358,11 @@ int command_dump(int argc, char **argv)
         if (!name)
             file = argv[i];
     }
+    if (status)
+        return status;
     if (!file || !stage)
         return usage_error("dpc dump takes --stage=S and the name of a .dp file");
-    return dump_stage(stage, file);
+    return dump_stage(stage, file, json);
 }
 
 /* The runtime library knows the devices; a program without entries asks it. */

@@ -333,35 +333,35 @@ static bool find_cases(Tests *t, const char *path)
     size_t n;
     char *source = dp_slurp(path, &n);
     if (!source) {
-        fprintf(stderr, "dpc: error: cannot read %s: %s\n", path, strerror(errno));
+        report_error(t->c->session, "cannot read %s: %s", path, strerror(errno));
         return false;
     }
     t->ncases = dp_find_tests(source, &t->cases, error, sizeof error);
     free(source);
     if (t->ncases < 0)
-        fprintf(stderr, "%s: error: %s\n", path, error);
+        report_error(t->c->session, "%s: %s", path, error);
     return t->ncases >= 0;
 }
 
 /* Adds the file's numbers to the totals. */
-static int test_file(const char *path, const bool *wanted, uint32_t *passed, uint32_t *failed)
+static int test_file(const char *path, bool json, const bool *wanted, uint32_t *passed, uint32_t *failed)
 {
-    Tests t = {.failed_case = -1};
-    memcpy(t.wanted, wanted, sizeof t.wanted);
-    if (!find_cases(&t, path))
-        return EXIT_USAGE;
+    Tests t = {.c = compilation_create(path), .failed_case = -1};
     int status = EXIT_USAGE;
-    if (temp_folder_create(&t.folder)) {
-        t.c = compilation_create(path);
-        t.c->check = true;
-        status = test_cases(&t);
-        compilation_destroy(t.c);
-        temp_folder_remove(&t.folder);
-        strbuf_free(&t.failed_error);
-    } else {
-        fprintf(stderr, "dpc: error: cannot make a temporary folder: %s\n", strerror(errno));
+    memcpy(t.wanted, wanted, sizeof t.wanted);
+    t.c->check = true;
+    t.c->session->diag_json = json;
+    if (find_cases(&t, path)) {
+        if (temp_folder_create(&t.folder)) {
+            status = test_cases(&t);
+            temp_folder_remove(&t.folder);
+            strbuf_free(&t.failed_error);
+        } else {
+            report_error(t.c->session, "cannot make a temporary folder: %s", strerror(errno));
+        }
+        dp_tests_free(t.cases, t.ncases);
     }
-    dp_tests_free(t.cases, t.ncases);
+    compilation_destroy(t.c);
     *passed += t.passed;
     *failed += t.failed;
     return status;
@@ -389,19 +389,24 @@ static bool read_evaluators(const char *text, bool *wanted)
 int command_test(int argc, char **argv)
 {
     bool wanted[EVALUATORS] = {true, true, true, true};
+    bool json = false;
     int i = 0, status = EXIT_OK;
-    for (; i < argc && dp_arg_is_option(argv[i]); i++) {
+    for (; i < argc && dp_arg_is_option(argv[i]) && status == EXIT_OK; i++) {
+        if (diagnostics_option(argv[i], &json, &status))
+            continue;
         const char *names = option_value(argv[i], "--eval");
         if (!names)
             return usage_error("dpc test has no option %s", argv[i]);
         if (!read_evaluators(names, wanted))
             return usage_error("--eval takes a list of core, fused, flat and device");
     }
+    if (status)
+        return status;
     if (i == argc)
         return usage_error("dpc test takes the names of .dp files");
     uint32_t passed = 0, failed = 0;
     for (; i < argc; i++) {
-        int of_file = test_file(argv[i], wanted, &passed, &failed);
+        int of_file = test_file(argv[i], json, wanted, &passed, &failed);
         status = of_file > status ? of_file : status;
     }
     printf("%u passed, %u failed\n", passed, failed);

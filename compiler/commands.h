@@ -19,6 +19,7 @@ int command_test(int argc, char **argv);
 int command_fmt(int argc, char **argv);
 int command_dump(int argc, char **argv);
 int command_devices(int argc, char **argv);
+int command_explain_error(int argc, char **argv);
 
 /* Prints "dpc: error: …" and a hint; returns EXIT_USAGE. */
 #if defined(__GNUC__)
@@ -28,6 +29,9 @@ int usage_error(const char *format, ...);
 
 /* The value of an option: `arg` is "--name=value" or "--name". NULL if it is another one; "" without a value. */
 const char *option_value(const char *arg, const char *name);
+
+/* Is it --diagnostics=FORM, which every command that compiles takes? Sets *json, or *status after a message. */
+bool diagnostics_option(const char *arg, bool *json, int *status);
 
 /* The stage that an evaluator's name stands for: core, fused or flat; else STAGE_NONE. */
 Stage evaluator_stage(const char *name, size_t n);

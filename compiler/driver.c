@@ -6,6 +6,7 @@
 #include "opencl/emit_kernel.h"
 #include "opencl/emit_plan.h"
 
+#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -17,7 +18,7 @@ static bool run_parse(Compilation *c)
     const char *why = "unknown error";
     if (load_program(c->session, c->path, &c->ids, &c->modules, &why))
         return true;
-    fprintf(stderr, "dpc: error: cannot read %s: %s\n", c->path, why);
+    report_error(c->session, "cannot read %s: %s", c->path, why);
     return false;
 }
 
@@ -124,6 +125,23 @@ bool use_colour(void)
     return isatty(STDERR_FILENO) && !(no_colour && *no_colour);
 }
 
+void report_diagnostics(Session *s) { diag_print(s, stderr, use_colour()); }
+
+void report_error(Session *s, const char *format, ...)
+{
+    va_list args, again;
+    va_start(args, format);
+    va_copy(again, args);
+    int n = vsnprintf(NULL, 0, format, args);
+    char *text = arena_alloc(s->arena, (size_t)(n < 0 ? 0 : n) + 1);
+    vsnprintf(text, (size_t)(n < 0 ? 0 : n) + 1, format, again);
+    va_end(again);
+    va_end(args);
+    report_diagnostics(s);
+    diag_error(s, SPAN_NONE, DIAG_NONE, "%s", text);
+    report_diagnostics(s);
+}
+
 Compilation *compilation_create(const char *path)
 {
     Session *s = session_create();
@@ -150,8 +168,8 @@ static bool check_after(const Compilation *c, const Pass *pass)
     StrBuf why = {0};
     bool ok = !c->check || !pass->check || pass->check(c, &why);
     if (!ok)
-        fprintf(stderr, "dpc: internal compiler error: after the pass `%s` on %s: %s\n", pass->name, c->path,
-                why.text ? why.text : "");
+        report_error(c->session, "internal compiler error: after the pass `%s` on %s: %s", pass->name, c->path,
+                     why.text ? why.text : "");
     strbuf_free(&why);
     return ok;
 }
@@ -171,7 +189,7 @@ bool compile_to(Compilation *c, Stage stage)
         ok = run_pass(c, pass);
         reached = pass->stage == stage;
     }
-    diag_print(c->session, stderr, use_colour());
+    report_diagnostics(c->session);
     return ok;
 }
 
@@ -222,8 +240,8 @@ void compilation_report(Compilation *c, const EvalError *error)
     compilation_error_text(&text, c, error);
     Span at = error->site == CORE_NO_SITE ? error->span : c->core->sites.at[error->site].span;
     if (at.end == 0)
-        at.file = UINT32_MAX; /* no place */
+        at = SPAN_NONE;
     diag_error(c->session, at, DIAG_NONE, "%s", text.text);
-    diag_print(c->session, stderr, use_colour());
+    report_diagnostics(c->session);
     strbuf_free(&text);
 }

@@ -61,5 +61,12 @@ void compilation_report(Compilation *c, const EvalError *error);
 
 /* Are messages on standard error to be coloured? */
 bool use_colour(void);
+/* Prints the diagnostics to standard error, coloured or as JSON. */
+void report_diagnostics(Session *s);
+/* An error that belongs to no place, "dpc: error: …", behind what else there is to report. */
+#if defined(__GNUC__)
+__attribute__((format(printf, 2, 3)))
+#endif
+void report_error(Session *s, const char *format, ...);
 
 #endif

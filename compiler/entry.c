@@ -18,12 +18,12 @@ bool entry_types_make(EntryTypes *t, const Compilation *c, const char *name)
 {
     *t = (EntryTypes){.entry = compilation_entry(c, name)};
     if (!t->entry) {
-        fprintf(stderr, "dpc: error: there is no entry %s\n", name);
+        report_error(c->session, "there is no entry %s", name);
         return false;
     }
     if (make_types(t))
         return true;
-    fprintf(stderr, "dpc: error: the types of the entry %s are too large for values outside the program\n", name);
+    report_error(c->session, "the types of the entry %s are too large for values outside the program", name);
     entry_types_free(t);
     return false;
 }

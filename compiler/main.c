@@ -21,11 +21,13 @@ static const char help[] =
     "  dpc fmt [--check] f.dp...       formats in place (- is standard input); --check lists what would change\n"
     "  dpc dump --stage=S f.dp         prints a stage: ast types core fused flat plan opencl host\n"
     "  dpc devices                     lists the OpenCL devices\n"
+    "  dpc explain-error CODE          explains an error or a warning: E0301\n"
     "  dpc --version | help\n"
     "\n"
     "An ARG is a literal ('[1, 2, 3]') or a file (.txt .in .npy .mtx .csv .pgm .ppm .png .dpv); what the command\n"
     "line leaves out is read from standard input. Options of programs: --entry NAME, -o FILE, --device NAME,\n"
     "--platform NAME, --list-devices, -r N, -t FILE, --profile, --help.\n"
+    "All that compile take --diagnostics=json, in front of the file: messages as JSON, one a line.\n"
     "Exit status: 0, 1 the program's own error or a failing test, 2 usage or compile error, 3 out of memory,\n"
     "4 device error. Environment: CC, CFLAGS, DPC_HOME, DPC_CHECK=1 (checks after every pass), NO_COLOR.\n";
 
@@ -46,6 +48,17 @@ const char *option_value(const char *arg, const char *name)
     if (strncmp(arg, name, n) != 0 || (arg[n] && arg[n] != '='))
         return NULL;
     return arg[n] ? arg + n + 1 : "";
+}
+
+bool diagnostics_option(const char *arg, bool *json, int *status)
+{
+    const char *form = option_value(arg, "--diagnostics");
+    if (!form)
+        return false;
+    *json = strcmp(form, "json") == 0;
+    if (!*json && strcmp(form, "text") != 0)
+        *status = usage_error("--diagnostics takes text or json");
+    return true;
 }
 
 static int command_help(int argc, char **argv)
@@ -72,6 +85,7 @@ typedef struct Command {
 static const Command commands[] = {
     {"build", command_build},     {"run", command_run},         {"check", command_check},
     {"test", command_test},       {"dump", command_dump},       {"devices", command_devices},
+    {"explain-error", command_explain_error},
     {"fmt", command_fmt},         {"help", command_help},       {"--help", command_help},
     {"-h", command_help},         {"version", command_version}, {"--version", command_version},
 };

@@ -107,9 +107,9 @@ static bool run_compiler(Compilation *c, const Runtime *r, const char *source, c
     vec_push(a.arena, &a.list, NULL);
     int status = process_run(a.list.at, (ProcessStreams){0});
     if (status < 0)
-        fprintf(stderr, "dpc: error: cannot run the C compiler %s: %s\n", a.list.at[0], strerror(errno));
+        report_error(c->session, "cannot run the C compiler %s: %s", a.list.at[0], strerror(errno));
     else if (status > 0)
-        fprintf(stderr, "dpc: error: the C compiler %s failed with status %d\n", a.list.at[0], status);
+        report_error(c->session, "the C compiler %s failed with status %d", a.list.at[0], status);
     return status == 0;
 }
 
@@ -118,14 +118,14 @@ static bool write_source(Compilation *c, const char *path)
     StrBuf text = {0};
     FILE *out = NULL;
     bool ok = emit_opencl_program(&text, c->flat, c->path) && c->session->error_count == 0;
-    diag_print(c->session, stderr, use_colour());
+    report_diagnostics(c->session);
     if (ok) {
         out = fopen(path, "wb");
         ok = out && fwrite(text.text, 1, text.n, out) == text.n;
         if (out)
             ok = fclose(out) == 0 && ok;
         if (!ok)
-            fprintf(stderr, "dpc: error: cannot write %s: %s\n", path, strerror(errno));
+            report_error(c->session, "cannot write %s: %s", path, strerror(errno));
     }
     strbuf_free(&text);
     return ok;
@@ -136,7 +136,7 @@ bool toolchain_build(Compilation *c, const TempFolder *folder, const char *outpu
     Runtime runtime;
     char source[sizeof folder->path + 16];
     if (!find_runtime(&runtime)) {
-        fprintf(stderr, "dpc: error: the runtime library was not found; DPC_HOME names the folder where dpc is installed\n");
+        report_error(c->session, "the runtime library was not found; DPC_HOME names the folder where dpc is installed");
         return false;
     }
     temp_folder_file(folder, "program.c", source, sizeof source);

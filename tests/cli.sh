@@ -82,6 +82,19 @@ expect 0 '' "$dpc" fmt --check messy.dp
 feed 'def  k=1' 0 'def k = 1' "$dpc" fmt -
 expect 2 'does not end in .dp' "$dpc" build f
 expect 2 '--stage takes' "$dpc" dump --stage=none f.dp
+place='"file":"type.dp","line":1,"column":18,"end_line":1,"end_column":22,"notes":[{"level":"note","code":null,'
+for command in check build "dump --stage=core" "run --eval=flat" "test --eval=core"; do
+    expect 2 '{"level":"error","code":"E0301","message":"expected a number, found bool",'"$place" "$dpc" $command --diagnostics=json type.dp
+done
+expect 2 '"message":"cannot read none.dp: No such file or directory","file":null,"line":null,' "$dpc" check --diagnostics=json none.dp
+expect 1 '"code":null,"message":"index 4 out of bounds for length 1","file":"f.dp","line":8,"column":41,' \
+    "$dpc" run --diagnostics=json --eval=core f.dp --entry at '[1.5]' 4
+expect 2 'parameter k is missing","file":null,' "$dpc" run --diagnostics=json --eval=core f.dp '[1]'
+expect 2 'type.dp:1:18: error' "$dpc" check --diagnostics=text type.dp
+expect 2 '--diagnostics takes text or json' "$dpc" check --diagnostics=xml type.dp
+expect 2 'no option --diagnostics=json behind a file' "$dpc" check f.dp --diagnostics=json
+expect 0 '## E0301 type mismatch' "$dpc" explain-error e0301
+expect 2 'they look like E0301' "$dpc" explain-error E301
 expect 1 'imports.dp:3:36: error: assertion failed' "$dpc" run --eval=core imports.dp '[[0]]'
 expect 1 'modules/inner/b.dp:2:35: error: index 4 out of bounds for length 2' "$dpc" run --eval=flat imports.dp --entry other '[1, 2]'
 expect 0 'other' "$dpc" dump --stage=types imports.dp

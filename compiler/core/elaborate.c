@@ -92,12 +92,12 @@ static void add_entry(Elab *e, const DefInfo *info)
         entry.param_names[i] = i < def->nparams ? param_name(def->params[i]) : "_";
         entry.param_types[i] = type_prune(t->fun.from);
         if (ty_has_function(t->fun.from))
-            elab_give_up(e, "an entry cannot take functions");
+            elab_give_up(e, DIAG_ENTRY_TYPE, "an entry cannot take functions");
         args[i] = placeholder(e, t->fun.from);
     }
     entry.result_type = t;
     if (ty_has_function(t))
-        elab_give_up(e, "an entry cannot return functions");
+        elab_give_up(e, DIAG_ENTRY_TYPE, "an entry cannot return functions");
     Spec *spec = e->gave_up ? NULL : elab_specialise(e, f, args, n);
     if (!spec)
         return;

@@ -8,7 +8,7 @@
 
 enum { MAX_STEPS = 1000000 };
 
-void elab_give_up(Elab *e, const char *format, ...)
+void elab_give_up(Elab *e, DiagCode code, const char *format, ...)
 {
     if (e->gave_up)
         return;
@@ -18,7 +18,7 @@ void elab_give_up(Elab *e, const char *format, ...)
     va_start(ap, format);
     vsnprintf(text, sizeof text, format, ap);
     va_end(ap);
-    diag_error(e->s, e->at, DIAG_SPECIALISATION, "%s", text);
+    diag_error(e->s, e->at, code, "%s", text);
 }
 
 /* ---- arity ---- */
@@ -100,7 +100,8 @@ static bool stays_function(Elab *e, const Value *f, Value **args, uint32_t n)
 static Value *call(Elab *e, const Value *f, Value **args, uint32_t n)
 {
     if (++e->steps > MAX_STEPS)
-        elab_give_up(e, "the program becomes too big when its higher-order functions are expanded");
+        elab_give_up(e, DIAG_EXPANSION,
+                     "the program becomes too big when its higher-order functions are expanded");
     if (e->gave_up)
         return val_default(e, ty_after(f->fun.base, n));
     switch (f->fun.kind) {

@@ -143,7 +143,7 @@ static Value *library_call(Elab *e, const char *name, Value **args, uint32_t n)
     const DefInfo *info = checked_find_prelude(e->checked, intern_cstr(e->s, name));
     Type *result = type_prune(args[1]->type);
     if (!info) {
-        elab_give_up(e, "this needs `%s`, which the library does not define", name);
+        elab_give_up(e, DIAG_UNDEFINED_NAME, "this needs `%s`, which the library does not define", name);
         return val_default(e, result);
     }
     Type **targs = arena_array(e->arena, Type *, info->scheme.nvars);

@@ -492,7 +492,8 @@ Value *elab_expr(Elab *e, const Scope *sc, Expr *x)
     Span outer = e->at;
     e->at = elab_place(e, sc, x->span);
     if (e->depth >= MAX_DEPTH)
-        elab_give_up(e, "expressions and the functions expanded in them are nested too deeply here");
+        elab_give_up(e, DIAG_EXPANSION,
+                     "expressions and the functions expanded in them are nested too deeply here");
     if (e->gave_up) { /* anything of the right type: the program is refused */
         Value *v = val_default(e, elab_type(e, sc, e->checked->expr_types[x->id]));
         e->at = outer;

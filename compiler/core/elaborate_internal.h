@@ -264,9 +264,10 @@ uint32_t elab_fun_arity(Elab *e, const Value *f);
 /* A call of the core function that `f` specialises to for these arguments. */
 Value *elab_call(Elab *e, const Value *f, Value **args, uint32_t n);
 Spec *elab_specialise(Elab *e, const Value *f, Value **args, uint32_t n);
-void elab_give_up(Elab *e, const char *format, ...)
+/* Reports a limit of the compiler; from then on elaboration only comes to its end. */
+void elab_give_up(Elab *e, DiagCode code, const char *format, ...)
 #if defined(__GNUC__)
-    __attribute__((format(printf, 2, 3)))
+    __attribute__((format(printf, 3, 4)))
 #endif
     ;
 

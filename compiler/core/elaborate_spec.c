@@ -107,9 +107,16 @@ static Spec *specialise(Elab *e, const Value *f, Value **args, uint32_t n, const
     Spec *spec = key ? find_spec(e, key) : NULL;
     if (spec)
         return spec;
-    if (!key || too_many(e, def_of(f))) {
-        elab_give_up(e, "this call would need ever new versions of `%s`: a function passed down its recursion "
-                        "grows at each level", def_of(f)->name);
+    if (!key) {
+        elab_give_up(e, DIAG_EXPANSION,
+                     "this call passes more than %d values to `%s`, with those that its function "
+                     "arguments have captured", MAX_CLOSURE_NODES, def_of(f)->name);
+        return NULL;
+    }
+    if (too_many(e, def_of(f))) {
+        elab_give_up(e, DIAG_SPECIALISATION,
+                     "this call would need ever new versions of `%s`: a function passed down its recursion "
+                     "grows at each level", def_of(f)->name);
         return NULL;
     }
     return new_spec(e, key, f, args, n, actual);
@@ -127,8 +134,9 @@ Value *elab_call(Elab *e, const Value *f, Value **args, uint32_t n)
     Type *result = ty_after(f->fun.base, n);
     Atoms actual = {0};
     if (ty_has_function(result))
-        elab_give_up(e, "`%s` is recursive and returns a function inside a tuple or record: this is not supported",
-                     def_of(f)->name);
+        elab_give_up(e, DIAG_RECURSIVE_RESULT,
+                     "`%s` is recursive, so that it cannot return a function, not even inside "
+                     "a tuple or record", def_of(f)->name);
     gather(e, f, args, n, &actual);
     Spec *spec = e->gave_up ? NULL : specialise(e, f, args, n, &actual);
     if (!spec)

@@ -52,7 +52,7 @@ Type *elab_expr_type(Elab *e, const Scope *sc, const Expr *x)
 {
     Type *t = elab_type(e, sc, e->checked->expr_types[x->id]);
     if (array_depth(t) > 200)
-        elab_give_up(e, "sequences nested more than 200 deep are not supported");
+        elab_give_up(e, DIAG_TYPE_TOO_LARGE, "sequences nested more than 200 deep are not supported");
     return t;
 }
 

@@ -111,7 +111,8 @@ void val_atoms(Elab *e, const Value *v, Atoms *out)
         return;
     case VALUE_FUN: /* the checker refuses these; should one come through, say so */
         if (v->fun.kind != FUN_POISON)
-            elab_give_up(e, "a function cannot be stored here: functions may only be passed, named and called");
+            elab_give_up(e, DIAG_FUNCTION_AS_DATA,
+                         "a function cannot be stored here: functions may only be passed, named and called");
         return;
     }
 }

@@ -260,7 +260,8 @@ static void expand_stmt(Expand *e, CoreStmt *s)
         return;
     }
     if (s->kind == CORE_HIST && !scalar_block(s->hist.op.body))
-        diag_error(e->p->session, s->span, DIAG_OPERATOR_LIMIT, "the operator of reduce_by_index must be scalar code in this version");
+        diag_error(e->p->session, s->span, DIAG_OPERATOR_LIMIT,
+                   "the operator of reduce_by_index must be scalar code in this version");
     core_push(e->p, e->out, s);
 }
 

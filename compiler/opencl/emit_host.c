@@ -264,7 +264,8 @@ static bool check_limits(const Plan *plan) {
     for (uint32_t i = 0; i < plan->kernels.n; i++) {
         const PlanKernel *k = plan->kernels.at[i];
         if (k->nouts <= PLAN_MAX_OUTS) continue;
-        diag_error(plan->program->core->session, k->stmt->span, DIAG_VALUE_PARTS, "this %s works on values of %u parts; at most %d are supported",
+        diag_error(plan->program->core->session, k->stmt->span, DIAG_VALUE_PARTS,
+                   "this %s works on values of %u parts; at most %d are supported",
                    plan_kind_name(k->kind), k->nouts, PLAN_MAX_OUTS);
         ok = false;
     }

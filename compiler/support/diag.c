@@ -78,15 +78,26 @@ void diag_warning(Session *s, Span at, DiagCode code, const char *format, ...) {
     va_end(args);
 }
 
-void diag_note(Session *s, Span at, const char *format, ...) {
+static void add_note(Session *s, Span at, const char *format, va_list args) {
     struct DiagList *list = diag_list(s);
     if (list->diags.n == 0 || list->last_dropped) return;
-    va_list args;
-    va_start(args, format);
     Message note = {DIAG_NOTE, DIAG_NONE, at, format_text(s, format, args)};
-    va_end(args);
     Diag *owner = &list->diags.at[list->diags.n - 1];
     vec_push(s->arena, &owner->notes, note);
+}
+
+void diag_note(Session *s, Span at, const char *format, ...) {
+    va_list args;
+    va_start(args, format);
+    add_note(s, at, format, args);
+    va_end(args);
+}
+
+void diag_note_text(Session *s, const char *format, ...) {
+    va_list args;
+    va_start(args, format);
+    add_note(s, SPAN_NONE, format, args);
+    va_end(args);
 }
 
 /* ---- ordering ---- */
@@ -141,10 +152,12 @@ static size_t add_visible(StrBuf *out, const char *s, size_t n, size_t *columns)
     return 1;
 }
 
-static void add_text(StrBuf *out, const char *text) {
-    size_t n = strlen(text), columns = 0;
+static void add_textn(StrBuf *out, const char *text, size_t n) {
+    size_t columns = 0;
     for (size_t i = 0; i < n;) i += add_visible(out, text + i, n - i, &columns);
 }
+
+static void add_text(StrBuf *out, const char *text) { add_textn(out, text, strlen(text)); }
 
 static bool is_continuation(char c) { return ((unsigned char)c & 0xc0) == 0x80; }
 
@@ -202,9 +215,27 @@ static void add_excerpt(StrBuf *out, Session *s, Span at, const Style *style) {
     strbuf_free(&marks);
 }
 
+static const char *const level_text[] = {"error", "warning", "note"};
+
+/* A note without a place, below the excerpt of what it belongs to. */
+static void add_note_lines(StrBuf *out, const Message *m, const Style *style) {
+    strbuf_printf(out, "  %s%s:%s ", style->level[m->level], level_text[m->level], style->off);
+    for (const char *line = m->text;;) {
+        size_t n = strcspn(line, "\n");
+        add_textn(out, line, n);
+        strbuf_add(out, "\n");
+        if (!line[n]) return;
+        line += n + 1;
+        strbuf_add(out, "    ");
+    }
+}
+
 static void add_message(StrBuf *out, Session *s, const Message *m, const Style *style) {
-    static const char *const level_text[] = {"error", "warning", "note"};
     bool has_place = m->at.file < s->files.n;
+    if (!has_place && m->level == DIAG_NOTE) {
+        add_note_lines(out, m, style);
+        return;
+    }
     strbuf_add(out, style->place);
     if (has_place) {
         LineCol place = source_linecol(s, m->at.file, m->at.start);
@@ -220,10 +251,78 @@ static void add_message(StrBuf *out, Session *s, const Message *m, const Style *
     if (has_place) add_excerpt(out, s, m->at, style);
 }
 
+static void add_diag(StrBuf *out, Session *s, const Diag *diag, const Style *style) {
+    add_message(out, s, &diag->head, style);
+    for (uint32_t i = 0; i < diag->notes.n; i++) add_message(out, s, &diag->notes.at[i], style);
+}
+
+/* ---- JSON ---- */
+
+/* What is not UTF-8 is shown as in the other form, \xNN: JSON knows no other text. */
+static void add_json_string(StrBuf *out, const char *text) {
+    strbuf_add(out, "\"");
+    for (size_t n = strlen(text), i = 0; i < n;) {
+        uint32_t code = 0;
+        size_t length = utf8_decode(text + i, n - i, &code);
+        if (length == 0)
+            strbuf_printf(out, "\\\\x%02x", (unsigned)(unsigned char)text[i]);
+        else if (code == '\n')
+            strbuf_add(out, "\\n");
+        else if (code == '"' || code == '\\')
+            strbuf_printf(out, "\\%c", (char)code);
+        else if (code < 0x20 || code == 0x7f)
+            strbuf_printf(out, "\\u%04x", (unsigned)code);
+        else
+            strbuf_addn(out, text + i, length);
+        i += length ? length : 1;
+    }
+    strbuf_add(out, "\"");
+}
+
+static void add_json_place(StrBuf *out, Session *s, Span at) {
+    if (at.file >= s->files.n) {
+        strbuf_add(out, ",\"file\":null,\"line\":null,\"column\":null,\"end_line\":null,\"end_column\":null");
+        return;
+    }
+    LineCol from = source_linecol(s, at.file, at.start);
+    LineCol to = source_linecol(s, at.file, at.end > at.start ? at.end : at.start);
+    strbuf_add(out, ",\"file\":");
+    add_json_string(out, s->files.at[at.file]->path);
+    strbuf_printf(out, ",\"line\":%u,\"column\":%u,\"end_line\":%u,\"end_column\":%u", from.line, from.col,
+                  to.line, to.col);
+}
+
+/* The object is left open. */
+static void add_json_message(StrBuf *out, Session *s, const Message *m) {
+    strbuf_printf(out, "{\"level\":\"%s\",\"code\":", level_text[m->level]);
+    if (m->code == DIAG_NONE)
+        strbuf_add(out, "null");
+    else
+        add_json_string(out, diag_codes[m->code].code);
+    strbuf_add(out, ",\"message\":");
+    add_json_string(out, m->text);
+    add_json_place(out, s, m->at);
+}
+
+static void add_json_diag(StrBuf *out, Session *s, const Diag *diag) {
+    add_json_message(out, s, &diag->head);
+    strbuf_add(out, ",\"notes\":[");
+    for (uint32_t i = 0; i < diag->notes.n; i++) {
+        strbuf_add(out, i ? "," : "");
+        add_json_message(out, s, &diag->notes.at[i]);
+        strbuf_add(out, ",\"notes\":[]}");
+    }
+    strbuf_add(out, "]}\n");
+}
+
+/* ---- all of them ---- */
+
 static void print_diag(Session *s, FILE *file, const Diag *diag, const Style *style) {
     StrBuf out = {0};
-    add_message(&out, s, &diag->head, style);
-    for (uint32_t i = 0; i < diag->notes.n; i++) add_message(&out, s, &diag->notes.at[i], style);
+    if (s->diag_json)
+        add_json_diag(&out, s, diag);
+    else
+        add_diag(&out, s, diag, style);
     fputs(out.text, file);
     strbuf_free(&out);
 }
@@ -237,7 +336,7 @@ void diag_print(Session *s, FILE *out, bool colour) {
         const Diag *diag = &list->diags.at[i];
         bool is_error = diag->head.level == DIAG_ERROR;
         if (is_repeated(list->diags.at, i)) continue;
-        if (is_error && errors == MAX_PRINTED_ERRORS)
+        if (is_error && errors == MAX_PRINTED_ERRORS && !s->diag_json)
             hidden++;
         else
             print_diag(s, out, diag, style);

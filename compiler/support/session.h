@@ -11,8 +11,9 @@
  *     f.dp:3:9: error: expected i64, found f64 [E0301]
  *       let y = x + 1.5
  *               ^^^^^^^
- *     f.dp:2:8: note: x is i64 because of this
- */
+ *     f.dp:2:8: note: `x` is declared here
+ *       …
+ * or, where the session asks for it, as JSON, one object a line. */
 #ifndef DPC_SESSION_H
 #define DPC_SESSION_H
 
@@ -58,6 +59,7 @@ struct Session {
     Arena *arena;
     VEC(SourceFile *) files;
     uint32_t error_count;
+    bool diag_json; /* diag_print writes JSON */
     struct Interner *interner;
     struct DiagList *diags;
 };
@@ -93,9 +95,16 @@ void diag_warning(Session *s, Span at, DiagCode code, const char *format, ...);
 __attribute__((format(printf, 3, 4)))
 #endif
 void diag_note(Session *s, Span at, const char *format, ...);
+/* A note without a place; its text may have several lines. */
+#if defined(__GNUC__)
+__attribute__((format(printf, 2, 3)))
+#endif
+void diag_note_text(Session *s, const char *format, ...);
+/* The place of what belongs to no file. */
+#define SPAN_NONE ((Span){UINT32_MAX, 0, 0})
 
-/* Prints all diagnostics, sorted by place, notes behind their error, at most 20 errors; then forgets
- * them. `colour` adds ANSI colours. */
+/* Prints all diagnostics, sorted by place, notes behind their error, at most 20 errors (as JSON all of
+ * them); then forgets them. `colour` adds ANSI colours. */
 void diag_print(Session *s, FILE *out, bool colour);
 
 #endif

@@ -1,5 +1,6 @@
 #include "types/check_internal.h"
 
+#include <assert.h>
 #include <string.h>
 
 /* ---- tables and builtins ---- */
@@ -70,19 +71,66 @@ static void start_group(Checker *c)
     c->literals.n = 0;
     c->refs.n = 0;
     c->funs.n = 0;
+    c->undefined_types = (PtrMap){0};
+}
+
+static bool has_rigid(Type *t)
+{
+    t = type_prune(t);
+    switch (t->kind) {
+    case TY_RIGID: return true;
+    case TY_ARRAY: return has_rigid(t->element);
+    case TY_FUN: return has_rigid(t->fun.from) || has_rigid(t->fun.to);
+    case TY_TUPLE:
+    case TY_RECORD:
+    case TY_SUM: {
+        Type **items = t->kind == TY_TUPLE ? t->tuple.items : t->record.items;
+        uint32_t n = t->kind == TY_TUPLE ? t->tuple.n : t->record.n;
+        for (uint32_t i = 0; i < n; i++) {
+            if (items[i] && has_rigid(items[i]))
+                return true;
+        }
+        return false;
+    }
+    case TY_SCALAR:
+    case TY_VAR:
+    case TY_ERROR: return false;
+    }
+    return false;
+}
+
+/* The first parameter of an entry whose type is open. */
+static void note_open_param(Checker *c, const DefInfo *info)
+{
+    Type *t = info->scheme.type;
+    for (uint32_t i = 0; i < info->def->nparams; i++, t = type_prune(t->fun.to)) {
+        const Pat *p = info->def->params[i];
+        if (!has_rigid(t->fun.from))
+            continue;
+        if (p->kind == PAT_NAME)
+            diag_note(c->s, p->span, "this parameter, for example: `(%s: t)`", p->name);
+        else
+            diag_note(c->s, p->span, "this parameter, for example");
+        return;
+    }
 }
 
 static void check_entry(Checker *c, const DefInfo *info)
 {
     Type *t = info->scheme.type;
+    if (mentions_error(t))
+        return;
     if (info->scheme.nvars) {
-        diag_error(c->s, info->def->name_span, DIAG_ENTRY_TYPE, "the types of an entry have to be known, but this is %s; annotate it",
+        diag_error(c->s, info->def->name_span, DIAG_ENTRY_TYPE,
+                   "the types of an entry have to be known, but this is %s; annotate it",
                    describe_type(c, t));
+        note_open_param(c, info);
         return;
     }
     for (uint32_t i = 0; i < info->def->nparams; i++) {
         if (contains_function(t->fun.from))
-            diag_error(c->s, info->def->params[i]->span, DIAG_ENTRY_TYPE, "an entry's parameters cannot be functions");
+            diag_error(c->s, info->def->params[i]->span, DIAG_ENTRY_TYPE,
+                       "an entry's parameters cannot be functions");
         t = type_prune(t->fun.to);
     }
     if (contains_function(t))
@@ -163,6 +211,17 @@ static void finish_tables(Checker *c, const AstIds *ids)
     }
 }
 
+#ifndef NDEBUG
+static bool any_error(const Checker *c, const AstIds *ids)
+{
+    for (uint32_t i = 0; i < ids->expr_count; i++) {
+        if (c->out->expr_types[i] && has_error(c->out->expr_types[i]))
+            return true;
+    }
+    return false;
+}
+#endif
+
 Checked *check_program(Session *s, Module **modules, uint32_t nmodules, const AstIds *ids)
 {
     Checker *c = arena_new(s->arena, Checker);
@@ -175,11 +234,13 @@ Checked *check_program(Session *s, Module **modules, uint32_t nmodules, const As
     c->polys = arena_array(c->arena, Poly, c->out->ndefs);
     c->monos = arena_array(c->arena, Type *, c->out->ndefs);
     c->calls = arena_array(c->arena, struct CallList, c->out->ndefs);
+    c->binders = arena_array(c->arena, const Pat *, ids->pat_count);
     check_types(c);
     for (uint32_t i = 0; i < c->out->ndefs; i++)
         resolve_definition(c, c->out->defs[i].def);
     check_components(c);
     finish_tables(c, ids);
+    assert((s->error_count || !any_error(c, ids)) && "types: an error that was not reported");
     return c->out;
 }
 

@@ -7,6 +7,9 @@
  *     deferred.c    what waits until a type is known better: e.x, e.0, #a, `p in n`
  *     generalise.c  free variables of the component become TY_RIGID; the rest gets its default
  *     check.c       the driver, entries, and the final tables
+ *     message.c     types as messages show them
+ *     notes.c       errors about types, with where the types came from
+ *     habits.c      names and types of other languages
  *
  * Levels: a variable made inside k functions (local ones counted) has level k or less; generalising
  * at level k takes the variables above k. */
@@ -27,9 +30,29 @@ void ptrmap_put(Arena *a, PtrMap *m, const void *key, void *value);
 
 /* ---- why a type is expected somewhere; becomes a note ---- */
 typedef enum WhyKind {
-    WHY_NONE, WHY_RESULT, WHY_BRANCH, WHY_CASE, WHY_ELEMENT, WHY_PARAM, WHY_OPERAND, WHY_PATTERN, WHY_STATE
+    WHY_NONE, WHY_RESULT, WHY_BRANCH, WHY_CASE, WHY_ELEMENT, WHY_PARAM, WHY_OPERAND, WHY_RANGE, WHY_PATTERN,
+    WHY_STATE, WHY_CONDITION, WHY_LAMBDA
 } WhyKind;
-typedef struct Why { WhyKind kind; Span span; Type *type; } Why;
+typedef struct Why {
+    WhyKind kind;
+    Span span;                /* what the note points at */
+    Type *type;               /* what it names; WHY_PARAM: the parameter's */
+    const Expr *expr;         /* WHY_OPERAND: the operation */
+    const struct Call *call;  /* WHY_PARAM */
+    uint32_t arg;             /* WHY_PARAM: which one */
+    uint32_t given, wanted;   /* WHY_LAMBDA: parameters */
+    const struct Why *outer;  /* WHY_LAMBDA: why the function is expected */
+} Why;
+
+/* An application: f, its arguments and, for pipes, the type of one more behind them. */
+typedef struct Call {
+    Expr *fn;
+    Expr **args;
+    uint32_t nargs;
+    Type *last; /* or NULL */
+    const Expr *last_value;
+    Type *type; /* of fn */
+} Call;
 
 /* A type with its quantified variables, known by their pointers (a local function's have no final
  * index before the enclosing definition is done). */
@@ -61,6 +84,7 @@ typedef struct Deferred {
     Span span;         /* of the field's name, the sequence, the constructor */
     Span subject_span; /* fields and components: of what they are taken from */
     Span value_span;   /* DEFER_SET_FIELD */
+    const Expr *from;  /* fields and components: what they are taken from; DEFER_EACH: the sequence; or NULL */
     Type *subject;  /* what has to be known: record, tuple, sequence or integer, sum */
     Type *result;   /* field, component, element, payload (NULL: constructor without) */
     Name name;      /* fields and constructors */
@@ -106,6 +130,7 @@ typedef struct Checker {
     PtrMap type_states;                /* Def of a type -> TypeState */
     PtrMap known_sizes;                /* TypeExpr with a size name -> pat_id + 1 of the variable it names */
     PtrMap local_funs;                 /* Def -> LocalFun */
+    const Pat **binders;               /* by the Pat.id of a PAT_NAME: it, or the PAT_ASCRIBE around it */
     /* by Def.index */
     Poly *polys;                       /* set once generalised */
     Type **monos;                      /* while its component is checked, else NULL */
@@ -114,6 +139,7 @@ typedef struct Checker {
     uint32_t level, next_var;
     const TypeEnv *tenv;
     LocalFun *fun;                     /* the innermost local function being checked */
+    PtrMap undefined_types;            /* names that have been reported */
     VEC(Declared) declared;
     VEC(Deferred) deferred;
     VEC(DataUse) data;
@@ -139,7 +165,7 @@ const ModuleScope *scope_find_module(const Checker *c, Name name);
 Def *scope_exported(const ModuleScope *m, const PtrMap *names, Name name);
 void no_such_member(Checker *c, Span at, Name module, const PtrMap *names, Name name);
 
-/* ---- resolve.c, scc.c, suggest.c ---- */
+/* ---- resolve.c, scc.c, suggest.c, habits.c ---- */
 void resolve_definition(Checker *c, Def *def);
 /* Components in order, callees first: order[starts[i] .. starts[i+1]) are the Def.index of component i. */
 typedef struct Components { uint32_t *order, *starts; uint32_t n; } Components;
@@ -150,6 +176,9 @@ Suggestion suggest_start(Name wanted);
 void suggest_consider(Suggestion *g, Name candidate);
 void suggest_consider_map(Suggestion *g, const PtrMap *names);
 void suggest_note(Session *s, Span at, const Suggestion *g);
+/* What a name or a type of another language is called here, as a note; false if it is none. */
+bool note_foreign_name(Session *s, Name name);
+bool note_foreign_type(Session *s, Name name);
 
 /* ---- unify.c ---- */
 Type *new_var(Checker *c, TypeClass cls);
@@ -159,12 +188,52 @@ bool constrain(Checker *c, Type *t, TypeClass cls);
 bool class_has_scalar(TypeClass cls, Scalar s);
 /* Lowers the levels of t's variables to at most `level`. */
 void lower_levels(Type *t, uint32_t level);
+bool has_error(Type *t);
+/* Is there an error in any part of it? Then one message is enough. */
+bool mentions_error(Type *t);
+
+/* ---- message.c ---- */
+/* "[i64]", "a number", "point": for messages. */
+const char *describe_type(Checker *c, Type *t);
+const char *describe_class(TypeClass cls);
+const char *describe_structure(Checker *c, Type *t); /* whole, and without declared names */
+/* "('a -> num) -> ['a] -> num" */
+const char *describe_signature(Checker *c, const Poly *p);
+/* Two types that differ: where they are long, around the difference only. */
+void describe_pair(Checker *c, Type *a, Type *b, const char **a_text, const char **b_text);
+/* Two types whose variables are told apart. */
+void describe_with_letters(Checker *c, Type *a, Type *b, const char **a_text, const char **b_text);
+/* Shows them one below the other, where that helps. */
+void note_difference(Checker *c, Type *expected, Type *found);
+/* Could they be unified, as far as can be seen without doing it? */
+bool types_compatible(Type *a, Type *b);
+/* The outermost parts that differ, how deep they are, and whether that is inside something of several parts. */
+typedef struct Difference { Type *a, *b; uint32_t depth; bool has_parts; } Difference;
+Difference types_difference(Type *a, Type *b);
+
+/* ---- notes.c ---- */
 /* Unify or report at `span`. */
 bool expect(Checker *c, Span span, Type *expected, Type *found, const Why *why);
 bool expect_class(Checker *c, Span span, TypeClass cls, Type *found);
-/* "[i64]", "a number", "a function": for messages. */
-const char *describe_type(Checker *c, Type *t);
-bool has_error(Type *t);
+/* The definition that is applied, or NULL. */
+const Def *called_def(const Checker *c, const Expr *fn);
+/* Notes on the error reported just before: where e's type came from; how e could become `expected`; … */
+void note_origin(Checker *c, const Expr *e);
+void note_value(Checker *c, const Expr *e, Type *expected, Type *found);
+void note_names(Checker *c, Type *expected, Type *found);
+void note_alias(Checker *c, Type *t, Type *other);
+void note_known_names(Checker *c, Type *t, Name wanted); /* of a record or sum */
+void note_no_fields(Checker *c, Type *t, Name field);
+void note_no_sequence(Checker *c, const Expr *e, Type *t);
+void note_counting(Checker *c, Type *t); /* `for x in n` */
+void note_function(Checker *c, const Expr *fn);
+void note_operator(Checker *c, const Expr *node, Type *found, bool of_left);
+void note_index_conversion(Checker *c, const Expr *index, Type *found);
+/* Of a lambda whose pattern does not fit the first parameter of `fun`; that has too many parameters. */
+void note_lambda_pattern(Checker *c, const Expr *lambda, Type *fun);
+void note_too_many_params(Checker *c, const Expr *lambda, Type *expected, const Why *why);
+void note_not_a_function(Checker *c, const Call *call, Type *t);
+void note_extra_argument(Checker *c, const Call *call, uint32_t takes);
 
 /* ---- type_expr.c ---- */
 void check_type_definition(Checker *c, Def *def);
@@ -172,6 +241,9 @@ Type *convert_type(Checker *c, const TypeExpr *te);
 Type *convert_builtin(Checker *c, const TypeExpr *te, Poly *out);
 /* The one sum type declared with this constructor, with fresh arguments; NULL if none or several. */
 Type *sum_with_ctor(Checker *c, Name ctor);
+/* Does a type in scope declare it? The nearest that is declared. */
+bool is_ctor(const Checker *c, Name name);
+Suggestion suggest_ctor(const Checker *c, Name wanted);
 /* Builds a record or sum type, sorting by name; reports duplicates at the spans. */
 Type *named_type(Checker *c, TypeKind kind, Name *names, const Span *spans, Type **items, uint32_t n);
 /* Is the type too large to work with (as by repeated doubling)? Reports it. */
@@ -200,6 +272,8 @@ Type *infer_field(Checker *c, Expr *e);
 Type *infer_project(Checker *c, Expr *e);
 Type *infer_update_index(Checker *c, Expr *e, Type *hint);
 Type *infer_update_field(Checker *c, Expr *e, Type *hint);
+/* Of a record or sum; NULL if it has none of that name, or the constructor no value. */
+Type *field_type(const Type *record, Name name);
 /* The expression that gives a let's value; where mismatches are best shown. */
 Span result_span(const Expr *e);
 /* The element type of what has to be a sequence; the error type after a message. */

@@ -11,13 +11,10 @@ static bool is_open(const Type *t)
 
 /* ---- records and tuples ---- */
 
-static void no_field(Checker *c, const Deferred *d, const Type *record)
+static void no_field(Checker *c, const Deferred *d, Type *record)
 {
     diag_error(c->s, d->span, DIAG_NO_FIELD, "%s has no field `%s`", describe_type(c, d->subject), d->name);
-    Suggestion g = suggest_start(d->name);
-    for (uint32_t i = 0; i < record->record.n; i++)
-        suggest_consider(&g, record->record.names[i]);
-    suggest_note(c->s, d->span, &g);
+    note_known_names(c, record, d->name);
 }
 
 static bool try_field(Checker *c, const Deferred *d, Type *t)
@@ -25,9 +22,14 @@ static bool try_field(Checker *c, const Deferred *d, Type *t)
     if (is_open(t))
         return false;
     if (t->kind != TY_RECORD) {
-        if (t->kind != TY_ERROR)
-            diag_error(c->s, d->subject_span, DIAG_NOT_A_RECORD, "expected a record with a field `%s`, found %s", d->name,
+        if (t->kind != TY_ERROR) {
+            diag_error(c->s, d->subject_span, DIAG_NOT_A_RECORD,
+                       "expected a record with a field `%s`, found %s", d->name,
                        describe_type(c, t));
+            note_no_fields(c, t, d->name);
+            if (d->from)
+                note_origin(c, d->from);
+        }
         unify(c, d->result, c->error);
         return true;
     }
@@ -54,15 +56,31 @@ static bool try_project(Checker *c, const Deferred *d, Type *t)
         expect(c, d->span, d->result, t->tuple.items[d->index], NULL);
         return true;
     }
-    if (t->kind == TY_TUPLE)
-        diag_error(c->s, d->span, DIAG_NO_COMPONENT, "%s has no component %u: the first is 0", describe_type(c, t), d->index);
-    else if (t->kind != TY_ERROR)
-        diag_error(c->s, d->subject_span, DIAG_NOT_A_TUPLE, "expected a tuple, found %s", describe_type(c, t));
+    if (t->kind == TY_TUPLE) {
+        diag_error(c->s, d->span, DIAG_NO_COMPONENT, "%s has no component %u: the first is 0",
+                   describe_type(c, t),
+                   d->index);
+    } else if (t->kind != TY_ERROR) {
+        diag_error(c->s, d->subject_span, DIAG_NOT_A_TUPLE, "expected a tuple, found %s",
+                   describe_type(c, t));
+        if (t->kind == TY_ARRAY)
+            diag_note_text(c->s, "an element of a sequence is `xs[%u]`", d->index);
+        if (d->from)
+            note_origin(c, d->from);
+    }
     unify(c, d->result, c->error);
     return true;
 }
 
 /* ---- p in xs, p in n ---- */
+
+static void no_domain(Checker *c, const Deferred *d)
+{
+    diag_error(c->s, d->span, DIAG_NOT_A_SEQUENCE, "expected a sequence or an integer, found %s",
+               describe_type(c, d->subject));
+    if (d->from)
+        note_origin(c, d->from);
+}
 
 static bool try_each(Checker *c, const Deferred *d, Type *t)
 {
@@ -74,7 +92,7 @@ static bool try_each(Checker *c, const Deferred *d, Type *t)
         expect(c, d->span, d->result, t, NULL); /* 0 ..< n, of n's type */
     } else {
         if (t->kind != TY_ERROR)
-            diag_error(c->s, d->span, DIAG_NOT_A_SEQUENCE, "expected a sequence or an integer, found %s", describe_type(c, t));
+            no_domain(c, d);
         unify(c, d->result, c->error);
     }
     return true;
@@ -87,12 +105,24 @@ static bool ctor_payload(Checker *c, const Deferred *d, Type *payload)
     if (payload && d->result)
         return expect(c, d->value_span, payload, d->result, NULL);
     if (payload)
-        diag_error(c->s, d->span, DIAG_CONSTRUCTOR_VALUE, "constructor `#%s` needs a value of type %s", d->name, describe_type(c, payload));
+        diag_error(c->s, d->span, DIAG_CONSTRUCTOR_VALUE, "constructor `#%s` needs a value of type %s",
+                   d->name,
+                   describe_type(c, payload));
     else if (d->result)
         diag_error(c->s, d->span, DIAG_CONSTRUCTOR_VALUE, "constructor `#%s` takes no value", d->name);
     else
         return true;
+    const TypeAlias *alias = type_prune(d->subject)->alias;
+    if (alias && !c->s->files.at[alias->def->span.file]->is_stdlib)
+        diag_note(c->s, alias->def->name_span, "the type is declared here");
     return false;
+}
+
+static void no_constructor(Checker *c, const Deferred *d, Type *t)
+{
+    diag_error(c->s, d->span, DIAG_NO_CONSTRUCTOR, "%s has no constructor `#%s`", describe_type(c, t),
+               d->name);
+    note_known_names(c, t, d->name);
 }
 
 static bool try_ctor(Checker *c, const Deferred *d, Type *t)
@@ -107,9 +137,10 @@ static bool try_ctor(Checker *c, const Deferred *d, Type *t)
         if (i < t->record.n)
             good = ctor_payload(c, d, t->record.items[i]);
         else
-            diag_error(c->s, d->span, DIAG_NO_CONSTRUCTOR, "%s has no constructor `#%s`", describe_type(c, t), d->name);
+            no_constructor(c, d, t);
     } else if (!good) {
-        diag_error(c->s, d->span, DIAG_NOT_A_SUM, "expected %s, found a value of a sum type", describe_type(c, t));
+        diag_error(c->s, d->span, DIAG_NOT_A_SUM, "expected %s, found a value of a sum type",
+                   describe_type(c, t));
     }
     if ((!good || t->kind == TY_ERROR) && d->result)
         unify(c, d->result, c->error);
@@ -166,13 +197,27 @@ static void decide(Checker *c, const Deferred *d)
 {
     if (d->kind == DEFER_EACH) {
         if (!unify(c, d->subject, type_array(c->arena, d->result)))
-            diag_error(c->s, d->span, DIAG_NOT_A_SEQUENCE, "expected a sequence or an integer, found %s", describe_type(c, d->subject));
+            no_domain(c, d);
         return;
     }
-    if (d->kind == DEFER_CTOR)
-        diag_error(c->s, d->span, DIAG_TYPE_UNKNOWN, "the sum type of `#%s` is not known here; annotate it", d->name);
-    else
-        diag_error(c->s, d->subject_span, DIAG_TYPE_UNKNOWN, "the type of this is not known here; annotate it");
+    if (d->kind == DEFER_CTOR) {
+        diag_error(c->s, d->span, DIAG_TYPE_UNKNOWN, "the sum type of `#%s` is not known here; annotate it",
+                   d->name);
+        Suggestion g = suggest_ctor(c, d->name);
+        if (is_ctor(c, d->name))
+            diag_note_text(c->s, "several declared types have `#%s`: `(#%s ... : t)`", d->name, d->name);
+        else if (g.best)
+            diag_note_text(c->s, "did you mean `#%s`?", g.best);
+        else
+            diag_note_text(c->s, "no declared type has `#%s`", d->name);
+    } else {
+        diag_error(c->s, d->subject_span, DIAG_TYPE_UNKNOWN,
+                   "the type of this is not known here; annotate it");
+        if (d->from && d->from->kind == E_NAME)
+            diag_note_text(c->s, "where it is bound: `(%s: t)`", d->from->name);
+        if (d->from)
+            note_origin(c, d->from);
+    }
     unify(c, d->subject, c->error);
     if (d->result)
         unify(c, d->result, c->error);

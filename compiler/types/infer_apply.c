@@ -51,49 +51,40 @@ Type *infer_name(Checker *c, Expr *e)
 
 /* ---- application ---- */
 
-/* What is applied, for messages. */
-static const Def *called_def(const Checker *c, const Expr *fn)
-{
-    if (fn->kind != E_NAME && fn->kind != E_FIELD)
-        return NULL;
-    const Ref *ref = &c->out->refs[fn->id];
-    bool named = ref->kind == REF_DEF || ref->kind == REF_LOCAL_FUN;
-    return named ? ref->def : NULL;
-}
-
-static Why param_why(const Checker *c, const Expr *fn, uint32_t i)
-{
-    const Def *def = called_def(c, fn);
-    bool library = def && c->out->refs[fn->id].kind == REF_DEF && c->out->defs[def->index].is_library;
-    if (!def || library || i >= def->nparams)
-        return (Why){WHY_NONE, fn->span, NULL};
-    return (Why){WHY_PARAM, def->params[i]->span, NULL};
-}
-
-/* An application: f, its arguments and, for pipes, the type of one more behind them. */
-typedef struct Call {
-    Expr *fn;
-    Expr **args;
-    uint32_t nargs;
-    Type *last; /* or NULL */
-    Span last_span;
-} Call;
-
-static void too_many_arguments(Checker *c, const Call *call, Type *ft, uint32_t takes)
+static void too_many_arguments(Checker *c, const Call *call, uint32_t takes)
 {
     const Expr *fn = call->fn;
-    Span extra = takes < call->nargs ? call->args[takes]->span : call->last_span;
+    Span extra = takes < call->nargs ? call->args[takes]->span : call->last_value->span;
     if (takes == 0) {
-        diag_error(c->s, fn->span, DIAG_NOT_A_FUNCTION, "this is applied like a function, but is %s", describe_type(c, ft));
-    } else if (fn->kind == E_NAME || called_def(c, fn)) {
+        diag_error(c->s, fn->span, DIAG_NOT_A_FUNCTION, "this is applied like a function, but is %s",
+                   describe_type(c, call->type));
+        note_not_a_function(c, call, call->type);
+        return;
+    }
+    if (fn->kind == E_NAME || called_def(c, fn)) {
         Name name = fn->kind == E_NAME ? fn->name : fn->field.name;
         diag_error(c->s, extra, DIAG_TOO_MANY_ARGUMENTS, "too many arguments: `%s` takes %u", name, takes);
-        const Def *def = called_def(c, fn);
-        if (def && !(c->out->refs[fn->id].kind == REF_DEF && c->out->defs[def->index].is_library))
-            diag_note(c->s, def->name_span, "it is defined here");
     } else {
         diag_error(c->s, extra, DIAG_TOO_MANY_ARGUMENTS, "too many arguments: this function takes %u", takes);
     }
+    note_extra_argument(c, call, takes);
+    note_function(c, fn);
+}
+
+/* Behind all parameters: `types` is for the arguments that are too many. They are inferred first, as an
+ * error in one of them is reason enough. */
+static void apply_too_many(Checker *c, const Call *call, Type *result, uint32_t takes, Type **types)
+{
+    uint32_t errors = c->s->error_count;
+    bool good = !has_error(result) && !mentions_error(call->type);
+    for (uint32_t i = takes; i < call->nargs; i++) {
+        types[i] = infer(c, call->args[i], NULL);
+        good = good && !has_error(types[i]);
+    }
+    if (good && c->s->error_count == errors)
+        too_many_arguments(c, call, takes);
+    for (uint32_t i = takes; i < call->nargs; i++)
+        unify(c, types[i], c->error); /* a constructor of no known type is no second error */
 }
 
 /* Splits up to `most` parameters off a function's type; returns how many there were. An unknown type
@@ -114,12 +105,16 @@ static uint32_t take_params(Checker *c, Type **type, Type **params, uint32_t mos
     return n;
 }
 
-/* Lambdas come last: by then the other arguments have said what their parameters are. */
+/* Lambdas come last: by then the other arguments have said what their parameters are. After an error
+ * nothing is expected of the others. */
 static void check_args(Checker *c, const Call *call, Type **params, uint32_t first, uint32_t n)
 {
+    uint32_t errors = c->s->error_count;
     if (call->last && first + n > call->nargs) {
-        Why why = param_why(c, call->fn, call->nargs);
-        expect(c, call->last_span, params[call->nargs - first], call->last, &why);
+        Type *param = params[call->nargs - first];
+        Why why = {.kind = WHY_PARAM, .type = param, .call = call, .arg = call->nargs};
+        if (!expect(c, call->last_value->span, param, call->last, &why) && c->s->error_count != errors)
+            note_value(c, call->last_value, param, call->last);
     }
     for (int lambdas = 0; lambdas < 2; lambdas++) {
         for (uint32_t i = first; i < first + n && i < call->nargs; i++) {
@@ -127,41 +122,43 @@ static void check_args(Checker *c, const Call *call, Type **params, uint32_t fir
                 continue;
             if (lambdas)
                 solve_deferred(c);
-            Why why = param_why(c, call->fn, i);
-            check(c, call->args[i], params[i - first], &why);
+            Type *param = c->s->error_count == errors ? params[i - first] : c->error;
+            Why why = {.kind = WHY_PARAM, .type = param, .call = call, .arg = i};
+            check(c, call->args[i], param, &why);
         }
     }
 }
 
-/* In batches: what `f x y` is, is known only behind f's own parameters, as in `id f x y`. */
-static Type *apply(Checker *c, const Call *call)
+/* In batches: what `f x y` is, is known only behind f's own parameters, as in `id f x y`. After an error
+ * in the arguments nothing more is said of the result. */
+static Type *apply(Checker *c, Call *call)
 {
-    Type *ft = infer(c, call->fn, NULL), *t = ft;
+    Type *t = infer(c, call->fn, NULL);
+    call->type = type_prune(t);
+    uint32_t errors = c->s->error_count;
     uint32_t n = call->nargs + (call->last ? 1 : 0), done = 0;
     Type **params = arena_array(c->arena, Type *, n);
     while (done < n) {
         uint32_t batch = take_params(c, &t, params, n - done);
         if (batch == 0) {
-            if (!has_error(t))
-                too_many_arguments(c, call, ft, done);
-            for (; done < call->nargs; done++)
-                infer(c, call->args[done], NULL);
+            if (c->s->error_count == errors)
+                apply_too_many(c, call, t, done, params);
             return c->error;
         }
         check_args(c, call, params, done, batch);
         done += batch;
     }
-    return too_large(c, call->fn->span, t) ? c->error : t;
+    return c->s->error_count != errors || too_large(c, call->fn->span, t) ? c->error : t;
 }
 
 Type *infer_apply(Checker *c, Expr *e)
 {
-    Call call = {e->apply.fn, e->apply.args, e->apply.nargs, NULL, e->span};
+    Call call = {.fn = e->apply.fn, .args = e->apply.args, .nargs = e->apply.nargs};
     return apply(c, &call);
 }
 
 /* `xs |> map f` is checked like `map f xs`, so that xs says what f's parameter is. */
-static Type *pipe_into(Checker *c, Expr *fn, Type *value, Span span)
+static Type *pipe_into(Checker *c, Expr *fn, Type *value, const Expr *written)
 {
     if (fn->kind == E_LAMBDA) {
         Type *fun = type_fun(c->arena, value, new_var(c, CLASS_ANY));
@@ -169,10 +166,11 @@ static Type *pipe_into(Checker *c, Expr *fn, Type *value, Span span)
         return fun->fun.to;
     }
     if (fn->kind != E_APPLY) {
-        Call call = {fn, NULL, 0, value, span};
+        Call call = {.fn = fn, .last = value, .last_value = written};
         return apply(c, &call);
     }
-    Call call = {fn->apply.fn, fn->apply.args, fn->apply.nargs, value, span};
+    Call call = {.fn = fn->apply.fn, .args = fn->apply.args, .nargs = fn->apply.nargs, .last = value,
+                 .last_value = written};
     Type *t = apply(c, &call);
     c->out->expr_types[fn->id] = has_error(t) ? c->error : type_fun(c->arena, value, t);
     return t;
@@ -182,11 +180,11 @@ Type *infer_pipe(Checker *c, Expr *e)
 {
     Expr *fn = e->pipe.fn, *value = e->pipe.value;
     if (value->kind == E_LAMBDA) { /* the function says what its parameters are */
-        Call call = {fn, &value, 1, NULL, e->span};
+        Call call = {.fn = fn, .args = &value, .nargs = 1};
         return apply(c, &call);
     }
     Type *t = infer(c, value, NULL);
-    return pipe_into(c, fn, t, value->span);
+    return pipe_into(c, fn, t, value);
 }
 
 /* ---- operators ---- */
@@ -251,12 +249,19 @@ static bool is_shift(BinaryOp op)
 
 static Type *infer_binary_node(Checker *c, Expr *e, Type *left, OpTypes op)
 {
-    if (!expect(c, e->binary.left->span, op.left, left, NULL)) { /* no second message about the right side */
-        infer(c, e->binary.right, NULL);
-        return op.result == op.left ? c->error : op.result;
+    uint32_t errors = c->s->error_count;
+    if (!expect(c, e->binary.left->span, op.left, left, NULL)) {
+        if (c->s->error_count != errors) {
+            note_operator(c, e, left, true);
+            note_origin(c, e->binary.left);
+        }
+        return c->error; /* no second message about the right side: in `reduce + 0 xs` it is none */
     }
-    Why why = {is_shift(e->binary.op) ? WHY_NONE : WHY_OPERAND, e->binary.left->span, op.left};
+    Why why = {.kind = is_shift(e->binary.op) ? WHY_NONE : WHY_OPERAND, .span = e->binary.left->span,
+               .type = op.left, .expr = e};
     check(c, e->binary.right, op.right, &why);
+    if (c->s->error_count != errors || has_error(left) || has_error(op.right))
+        return c->error;
     if (is_shift(e->binary.op) && is_open_literal(op.right))
         unify(c, op.left, op.right);
     return op.result;
@@ -284,14 +289,19 @@ Type *infer_binary(Checker *c, Expr *e)
 Type *infer_section(Checker *c, Expr *e)
 {
     OpTypes op = op_types(c, e->binary.op);
+    uint32_t errors = c->s->error_count;
+    Type *missing = NULL;
     if (e->kind == E_LEFT_SECTION) {
         check(c, e->binary.left, op.left, NULL);
-        return type_fun(c->arena, op.right, op.result);
-    }
-    if (e->kind == E_RIGHT_SECTION) {
+        missing = op.right;
+    } else if (e->kind == E_RIGHT_SECTION) {
         check(c, e->binary.right, op.right, NULL);
-        return type_fun(c->arena, op.left, op.result);
+        missing = op.left;
     }
+    if (c->s->error_count != errors)
+        return c->error;
+    if (missing)
+        return type_fun(c->arena, missing, op.result);
     return type_fun(c->arena, op.left, type_fun(c->arena, op.right, op.result));
 }
 

@@ -14,7 +14,7 @@ Type *infer_tuple(Checker *c, Expr *e, Type *hint)
     return too_large(c, e->span, t) ? c->error : t;
 }
 
-static Type *field_type(const Type *record, Name name)
+Type *field_type(const Type *record, Name name)
 {
     for (uint32_t i = 0; i < record->record.n; i++) {
         if (record->record.names[i] == name)
@@ -44,14 +44,17 @@ Type *infer_array(Checker *c, Expr *e, Type *hint)
 {
     Type *wanted = hint ? type_prune(hint) : NULL;
     Type *element = NULL;
-    Why why = {WHY_NONE, e->span, NULL};
+    Why why = {.kind = WHY_NONE};
+    uint32_t errors = c->s->error_count;
     for (uint32_t i = 0; i < e->items.n; i++) {
         Expr *item = e->items.items[i];
         if (element) {
             check(c, item, element, &why);
+            if (c->s->error_count != errors) /* one message is enough */
+                element = c->error;
         } else {
             element = infer(c, item, wanted && wanted->kind == TY_ARRAY ? wanted->element : NULL);
-            why = (Why){WHY_ELEMENT, item->span, element};
+            why = (Why){.kind = WHY_ELEMENT, .span = item->span, .type = element};
         }
     }
     if (!element)
@@ -89,22 +92,30 @@ Type *element_of(Checker *c, const Expr *array, Type *t)
     Type *element = new_var(c, CLASS_ANY);
     if (unify(c, t, type_array(c->arena, element)))
         return has_error(t) ? c->error : element;
+    if (mentions_error(t))
+        return c->error;
     diag_error(c->s, array->span, DIAG_NOT_A_SEQUENCE, "expected a sequence, found %s", describe_type(c, t));
+    note_no_sequence(c, array, t);
     return c->error;
 }
 
 static void check_index(Checker *c, Expr *index)
 {
-    if (index)
-        expect_class(c, index->span, CLASS_INT, infer(c, index, NULL));
+    if (!index)
+        return;
+    Type *t = infer(c, index, NULL);
+    uint32_t errors = c->s->error_count;
+    if (!expect_class(c, index->span, CLASS_INT, t) && c->s->error_count != errors)
+        note_index_conversion(c, index, t);
 }
 
 Type *infer_index(Checker *c, Expr *e)
 {
     Type *t = infer(c, e->index.array, NULL);
     Type *element = element_of(c, e->index.array, t);
+    uint32_t errors = c->s->error_count;
     check_index(c, e->index.index);
-    return element;
+    return c->s->error_count == errors ? element : c->error;
 }
 
 Type *infer_slice(Checker *c, Expr *e)
@@ -136,6 +147,7 @@ Type *infer_field(Checker *c, Expr *e)
     defer(c, (Deferred){.kind = DEFER_FIELD,
                         .span = e->field.name_span,
                         .subject_span = e->field.value->span,
+                        .from = e->field.value,
                         .subject = t,
                         .result = result,
                         .name = e->field.name});
@@ -149,6 +161,7 @@ Type *infer_project(Checker *c, Expr *e)
     defer(c, (Deferred){.kind = DEFER_PROJECT,
                         .span = e->span,
                         .subject_span = e->project.value->span,
+                        .from = e->project.value,
                         .subject = t,
                         .result = result,
                         .index = e->project.index});
@@ -164,6 +177,7 @@ Type *infer_update_field(Checker *c, Expr *e, Type *hint)
     defer(c, (Deferred){.kind = DEFER_SET_FIELD,
                         .span = e->update_field.name_span,
                         .subject_span = e->update_field.record->span,
+                        .from = e->update_field.record,
                         .value_span = e->update_field.value->span,
                         .subject = t,
                         .result = value,

@@ -74,7 +74,7 @@ static void infer_let(Checker *c, Expr *e)
     if (pat_has_type(e->let.pat)) { /* what is declared is what the value has to be */
         Type *t = new_var(c, CLASS_ANY);
         infer_pat(c, e->let.pat, t);
-        Why why = {WHY_PATTERN, e->let.pat->span, NULL};
+        Why why = {.kind = WHY_PATTERN, .span = e->let.pat->span};
         check(c, e->let.value, t, &why);
     } else {
         Type *t = infer(c, e->let.value, NULL);
@@ -124,40 +124,61 @@ static Type *infer_lets(Checker *c, Expr *e, const Goal *g)
 
 /* ---- control ---- */
 
+static void check_condition(Checker *c, Expr *e)
+{
+    Why why = {.kind = WHY_CONDITION};
+    check(c, e, c->scalars[SC_BOOL], &why);
+}
+
+/* Does the context say which type it is? If not, the first branch does. */
+static bool is_decided(const Goal *g)
+{
+    const Type *t = g->expected ? type_prune(g->expected) : NULL;
+    return t && (t->kind != TY_VAR || t->var.declared);
+}
+
 static Type *infer_if(Checker *c, Expr *e, const Goal *g)
 {
-    check(c, e->if_.cond, c->scalars[SC_BOOL], NULL);
+    check_condition(c, e->if_.cond);
+    bool decided = is_decided(g);
+    uint32_t errors = c->s->error_count;
     Type *t = infer_goal(c, e->if_.then_e, g);
-    if (g->expected) {
+    if (c->s->error_count != errors) {
+        infer(c, e->if_.else_e, g->hint); /* mostly the same mistake again */
+    } else if (decided) {
         infer_goal(c, e->if_.else_e, g);
     } else {
-        Why why = {WHY_BRANCH, result_span(e->if_.then_e), t};
+        Why why = {.kind = WHY_BRANCH, .span = result_span(e->if_.then_e), .type = t};
         check(c, e->if_.else_e, t, &why);
     }
     add_data_use(c, DATA_IF, e->span, t);
-    return t;
+    return decided || c->s->error_count == errors ? t : c->error;
 }
 
 static Type *infer_match(Checker *c, Expr *e, const Goal *g)
 {
     Type *subject = infer(c, e->match.subject, NULL);
     solve_deferred(c);
-    Type *t = g->expected;
-    Why why = {WHY_CASE, e->span, NULL};
+    bool decided = is_decided(g);
+    Type *t = decided ? g->expected : NULL;
+    Why why = {.kind = WHY_CASE, .span = e->span};
+    uint32_t errors = c->s->error_count;
     for (uint32_t i = 0; i < e->match.n; i++) {
         MatchCase *mc = &e->match.cases[i];
         infer_pat(c, mc->pat, subject);
-        if (t) {
-            check(c, mc->body, t, g->expected ? g->why : &why);
+        if (c->s->error_count != errors) {
+            infer(c, mc->body, g->hint); /* mostly the same mistake again */
+        } else if (t) {
+            check(c, mc->body, t, decided ? g->why : &why);
         } else {
-            t = infer(c, mc->body, g->hint);
-            why = (Why){WHY_CASE, result_span(mc->body), t};
+            t = infer_goal(c, mc->body, g);
+            why = (Why){.kind = WHY_CASE, .span = result_span(mc->body), .type = t};
         }
     }
     if (!t)
         t = c->error;
     add_data_use(c, DATA_MATCH, e->span, t);
-    return t;
+    return decided || c->s->error_count == errors ? t : c->error;
 }
 
 static Type *infer_loop_domain(Checker *c, Expr *e)
@@ -166,7 +187,27 @@ static Type *infer_loop_domain(Checker *c, Expr *e)
         Type *count = infer(c, e->loop.domain, NULL);
         return expect_class(c, e->loop.domain->span, CLASS_INT, count) ? count : c->error;
     }
-    return element_of(c, e->loop.domain, infer(c, e->loop.domain, NULL));
+    Type *t = infer(c, e->loop.domain, NULL);
+    uint32_t errors = c->s->error_count;
+    Type *element = element_of(c, e->loop.domain, t);
+    if (c->s->error_count > errors)
+        note_counting(c, t);
+    return element;
+}
+
+/* The literals of a loop's first state are of the types that the context wants, so that a body that makes
+ * something else of them is where the message points. */
+static void adopt(Checker *c, Type *state, Type *wanted)
+{
+    state = type_prune(state);
+    wanted = type_prune(wanted);
+    bool fits = state->kind == TY_VAR && state->var.is_literal && wanted->kind == TY_SCALAR;
+    if (fits && class_has_scalar(state->var.cls, wanted->scalar))
+        unify(c, state, wanted);
+    if (state->kind != TY_TUPLE || wanted->kind != TY_TUPLE || state->tuple.n != wanted->tuple.n)
+        return;
+    for (uint32_t i = 0; i < state->tuple.n; i++)
+        adopt(c, state->tuple.items[i], wanted->tuple.items[i]);
 }
 
 static Type *infer_loop(Checker *c, Expr *e, Type *hint)
@@ -175,21 +216,56 @@ static Type *infer_loop(Checker *c, Expr *e, Type *hint)
     if (pat_has_type(e->loop.state)) {
         state = new_var(c, CLASS_ANY);
         infer_pat(c, e->loop.state, state);
-        Why declared = {WHY_PATTERN, e->loop.state->span, NULL};
+        Why declared = {.kind = WHY_PATTERN, .span = e->loop.state->span};
         check(c, e->loop.init, state, &declared);
     } else {
         state = infer(c, e->loop.init, hint);
+        if (hint)
+            adopt(c, state, hint);
         solve_deferred(c);
+        uint32_t errors = c->s->error_count;
         infer_pat(c, e->loop.state, state);
+        if (c->s->error_count != errors)
+            state = c->error;
     }
     if (e->loop.kind == LOOP_WHILE)
-        check(c, e->loop.domain, c->scalars[SC_BOOL], NULL);
+        check_condition(c, e->loop.domain);
     else
         infer_pat(c, e->loop.binder, infer_loop_domain(c, e));
-    Why why = {WHY_STATE, e->loop.init->span, state};
+    Why why = {.kind = WHY_STATE, .span = e->loop.init->span, .type = state};
+    uint32_t errors = c->s->error_count;
     check(c, e->loop.body, state, &why);
     add_data_use(c, DATA_LOOP, e->span, state);
-    return state;
+    return c->s->error_count == errors ? state : c->error;
+}
+
+/* A lambda of too few parameters has to give a function, which its body mostly is not. */
+static Why lambda_why(const Expr *e, Type *wanted, const Why *outer)
+{
+    uint32_t more = 0;
+    for (Type *t = type_prune(wanted); t->kind == TY_FUN; t = type_prune(t->fun.to))
+        more++;
+    uint32_t n = e->lambda.nparams;
+    Span params = span_join(e->lambda.params[0]->span, e->lambda.params[n - 1]->span);
+    return (Why){.kind = more ? WHY_LAMBDA : WHY_NONE, .span = params, .given = n, .wanted = n + more,
+                 .outer = outer};
+}
+
+/* A lambda of more parameters than it will be given. */
+static bool too_many_params(Checker *c, const Expr *e, const Goal *g)
+{
+    uint32_t takes = 0, n = e->lambda.nparams;
+    Type *t = type_prune(g->expected);
+    for (; t->kind == TY_FUN; t = type_prune(t->fun.to))
+        takes++;
+    if (takes == 0 || takes >= n || t->kind == TY_VAR || t->kind == TY_ERROR)
+        return t->kind == TY_ERROR;
+    Span extra = span_join(e->lambda.params[takes]->span, e->lambda.params[n - 1]->span);
+    diag_error(c->s, extra, DIAG_TYPE_MISMATCH,
+               "this function has %u parameters, but is called with %u argument%s", n,
+               takes, takes == 1 ? "" : "s");
+    note_too_many_params(c, e, g->expected, g->why);
+    return true;
 }
 
 static Type *infer_lambda(Checker *c, Expr *e, const Goal *g)
@@ -197,17 +273,27 @@ static Type *infer_lambda(Checker *c, Expr *e, const Goal *g)
     uint32_t n = e->lambda.nparams;
     Type **params = arena_array(c->arena, Type *, n);
     Type *wanted = g->hint;
+    if (g->expected && too_many_params(c, e, g))
+        wanted = c->error;
     for (uint32_t i = 0; i < n; i++) {
+        uint32_t errors = c->s->error_count;
         Type *fun = wanted ? type_prune(wanted) : NULL;
-        bool known = fun && fun->kind == TY_FUN;
-        params[i] = known ? fun->fun.from : new_var(c, CLASS_ANY);
-        wanted = known ? fun->fun.to : NULL;
+        bool known = fun && fun->kind == TY_FUN, failed = fun && fun->kind == TY_ERROR;
+        params[i] = known ? fun->fun.from : failed ? fun : new_var(c, CLASS_ANY);
+        wanted = known ? fun->fun.to : failed ? fun : NULL;
         infer_pat(c, e->lambda.params[i], params[i]);
+        if (c->s->error_count != errors && fun)
+            note_lambda_pattern(c, e, fun);
+    }
+    if (g->expected && wanted && has_error(wanted)) { /* reported */
+        infer(c, e->lambda.body, NULL);
+        return c->error;
     }
     Type *t;
     if (g->expected && wanted) { /* the function type was known: the body gives the message */
+        Why why = lambda_why(e, wanted, g->why);
         t = wanted;
-        check(c, e->lambda.body, wanted, g->why);
+        check(c, e->lambda.body, wanted, why.kind == WHY_LAMBDA ? &why : g->why);
     } else {
         t = infer(c, e->lambda.body, wanted);
     }
@@ -227,12 +313,13 @@ static Type *infer_each(Checker *c, Expr *e, Type *hint)
         Expr *sequence = e->each.binders[i].sequence;
         elements[i] = new_var(c, CLASS_ANY);
         Type *t = infer(c, sequence, NULL);
-        defer(c, (Deferred){.kind = DEFER_EACH, .span = sequence->span, .subject = t, .result = elements[i]});
+        defer(c, (Deferred){.kind = DEFER_EACH, .span = sequence->span, .from = sequence, .subject = t,
+                            .result = elements[i]});
     }
     for (uint32_t i = 0; i < e->each.nbinders; i++)
         infer_pat(c, e->each.binders[i].pat, elements[i]);
     if (e->each.guard)
-        check(c, e->each.guard, c->scalars[SC_BOOL], NULL);
+        check_condition(c, e->each.guard);
     Type *wanted = hint ? type_prune(hint) : NULL;
     Type *body = elements[0];
     if (e->each.body)
@@ -246,7 +333,7 @@ static Type *infer_range(Checker *c, Expr *e)
     Type *t = infer(c, e->range.from, NULL);
     if (!expect_class(c, e->range.from->span, CLASS_INT, t))
         t = new_var(c, CLASS_INT);
-    Why why = {WHY_OPERAND, e->range.from->span, t};
+    Why why = {.kind = WHY_RANGE, .span = e->range.from->span, .type = t};
     check(c, e->range.to, t, &why);
     return type_array(c->arena, t);
 }
@@ -310,12 +397,36 @@ static bool check_tuple(Checker *c, Expr *e, const Goal *g)
     return true;
 }
 
+/* Likewise a record of the known fields. */
+static bool check_record(Checker *c, Expr *e, const Goal *g)
+{
+    Type *t = g->expected ? type_prune(g->expected) : NULL;
+    if (e->kind != E_RECORD || !t || t->kind != TY_RECORD || t->record.n != e->record.n)
+        return false;
+    for (uint32_t i = 0; i < e->record.n; i++) {
+        if (!field_type(t, e->record.fields[i].name))
+            return false;
+        for (uint32_t j = 0; j < i; j++) {
+            if (e->record.fields[i].name == e->record.fields[j].name)
+                return false;
+        }
+    }
+    for (uint32_t i = 0; i < e->record.n; i++)
+        check(c, e->record.fields[i].value, field_type(t, e->record.fields[i].name), g->why);
+    return true;
+}
+
 static Type *infer_value(Checker *c, Expr *e, const Goal *g)
 {
-    if (check_tuple(c, e, g))
+    if (check_tuple(c, e, g) || check_record(c, e, g))
         return g->expected;
     Type *t = infer_simple(c, e, g->hint);
-    return g->expected && !expect(c, e->span, g->expected, t, g->why) ? g->expected : t;
+    uint32_t errors = c->s->error_count;
+    if (!g->expected || expect(c, e->span, g->expected, t, g->why))
+        return t;
+    if (c->s->error_count != errors)
+        note_value(c, e, g->expected, t);
+    return g->expected;
 }
 
 static Type *infer_goal(Checker *c, Expr *e, const Goal *g)
@@ -372,7 +483,8 @@ void infer_body(Checker *c, Def *def, const Signature *sig)
 {
     const TypeEnv *saved = c->tenv;
     c->tenv = &sig->env;
-    Why why = {WHY_RESULT, def->result ? def->result->span : def->span, NULL};
-    check(c, def->body, sig->result, def->result ? &why : NULL);
+    Why why = {.kind = def->result ? WHY_RESULT : WHY_NONE,
+               .span = def->result ? def->result->span : def->span};
+    check(c, def->body, sig->result, &why);
     c->tenv = saved;
 }

@@ -28,8 +28,13 @@ bool pat_has_type(const Pat *p)
 
 static void pat_mismatch(Checker *c, const Pat *p, Type *pattern, Type *value)
 {
-    diag_error(c->s, p->span, DIAG_PATTERN_TYPE, "this pattern is for %s, but the value is %s", describe_type(c, pattern),
-               describe_type(c, value));
+    if (mentions_error(pattern) || mentions_error(value))
+        return;
+    const char *wanted, *got;
+    describe_pair(c, pattern, value, &wanted, &got);
+    diag_error(c->s, p->span, DIAG_PATTERN_TYPE, "this pattern is for %s, but the value is %s", wanted, got);
+    note_names(c, value, pattern);
+    note_alias(c, value, pattern);
 }
 
 static void infer_tuple_pat(Checker *c, Pat *p, Type *expected)

@@ -21,10 +21,12 @@ static void check_int(Checker *c, const Expr *e, Scalar s)
     if (e->integer.magnitude <= limit)
         return;
     if (scalar_is_signed(s))
-        diag_error(c->s, e->span, DIAG_LITERAL_RANGE, "the literal does not fit: %s goes from %lld to %lld", scalar_name(s),
+        diag_error(c->s, e->span, DIAG_LITERAL_RANGE, "the literal does not fit: %s goes from %lld to %lld",
+                   scalar_name(s),
                    -(long long)largest(s) - 1, (long long)largest(s));
     else
-        diag_error(c->s, e->span, DIAG_LITERAL_RANGE, "the literal does not fit: %s goes from 0 to %llu", scalar_name(s),
+        diag_error(c->s, e->span, DIAG_LITERAL_RANGE, "the literal does not fit: %s goes from 0 to %llu",
+                   scalar_name(s),
                    (unsigned long long)largest(s));
 }
 
@@ -32,7 +34,8 @@ static void check_float(Checker *c, const Expr *e, Scalar s)
 {
     double value = s == SC_F32 ? (double)(float)e->floating.value : e->floating.value;
     if (isinf(value))
-        diag_error(c->s, e->span, DIAG_LITERAL_RANGE, "the literal is larger than every number of type %s", scalar_name(s));
+        diag_error(c->s, e->span, DIAG_LITERAL_RANGE, "the literal is larger than every number of type %s",
+                   scalar_name(s));
 }
 
 void check_literals(Checker *c)
@@ -124,11 +127,16 @@ static const char *data_text(DataKind kind)
 static void check_data_use(Checker *c, const DataUse *use)
 {
     Type *t = resolve_type(c, use->type);
-    if (!contains_function(t))
+    if (!contains_function(t)) {
         mark(t, true);
-    else
-        diag_error(c->s, use->span, DIAG_FUNCTION_AS_DATA, "%s cannot %s functions, but this is %s", data_text(use->kind),
-                   t->kind == TY_FUN ? "be" : "contain", describe_type(c, t));
+        return;
+    }
+    if (mentions_error(t))
+        return;
+    diag_error(c->s, use->span, DIAG_FUNCTION_AS_DATA, "%s cannot %s functions, but this is %s",
+               data_text(use->kind), t->kind == TY_FUN ? "be" : "contain", describe_type(c, t));
+    if (t->kind == TY_FUN && use->kind == DATA_IF)
+        diag_note_text(c->s, "let the function choose: `\\x -> if c then ... else ...`");
 }
 
 /* A polymorphic function that makes data of its type parameter cannot take a function there. */
@@ -143,6 +151,8 @@ static void check_instance(Checker *c, const RefUse *use)
             mark(arg, true);
             continue;
         }
+        if (mentions_error(arg))
+            return;
         diag_error(c->s, use->e->span, DIAG_FUNCTION_AS_DATA,
                    "`%s` is used here with %s, but functions cannot be elements of sequences or results of a choice",
                    use->e->name, describe_type(c, arg));

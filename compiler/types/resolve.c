@@ -24,6 +24,7 @@ typedef struct Resolver {
     const Binding *scope;
     const Pending *pending;
     struct CallList *calls;
+    PtrMap undefined; /* names that have been reported in this definition */
 } Resolver;
 
 static void resolve_expr(Resolver *r, Expr *e);
@@ -55,13 +56,15 @@ static void bind_variable(Resolver *r, const Pat *p, const Binding *group)
 {
     const Binding *old = find(r->scope, group, p->name);
     if (old && old->kind == REF_SIZE) {
-        diag_error(r->c->s, p->span, DIAG_SIZE_ORDER, "`%s` is already the size bound by an earlier parameter", p->name);
+        diag_error(r->c->s, p->span, DIAG_SIZE_ORDER,
+                   "`%s` is already the size bound by an earlier parameter", p->name);
         diag_note(r->c->s, old->span, "put `%s` before this to make it that size", p->name);
     } else if (old) {
         diag_error(r->c->s, p->span, DIAG_BOUND_TWICE, "`%s` is bound twice", p->name);
         diag_note(r->c->s, old->span, "it is already bound here");
     }
     push(r, REF_LOCAL, p->name, p->span)->pat_id = p->id;
+    r->c->binders[p->id] = p;
 }
 
 /* ---- sizes ---- */
@@ -78,7 +81,8 @@ static void resolve_size(Resolver *r, TypeExpr *te, SizeMode mode)
         if (mode == SIZES_BIND)
             push(r, REF_SIZE, name, te->array.size_span);
         else if (mode == SIZES_KNOWN)
-            diag_error(r->c->s, te->array.size_span, DIAG_UNDEFINED_SIZE, "size `%s` is not known here", name);
+            diag_error(r->c->s, te->array.size_span, DIAG_UNDEFINED_SIZE, "size `%s` is not known here",
+                       name);
     }
 }
 
@@ -132,6 +136,8 @@ static void resolve_pat(Resolver *r, Pat *p, const Binding *group, SizeMode mode
         return;
     case PAT_ASCRIBE:
         resolve_pat(r, p->ascribe.pat, group, mode);
+        if (p->ascribe.pat->kind == PAT_NAME)
+            r->c->binders[p->ascribe.pat->id] = p;
         resolve_sizes(r, p->ascribe.type, mode);
         return;
     case PAT_CTOR:
@@ -171,6 +177,9 @@ static bool is_module_name(Resolver *r, const Expr *e)
 static void not_defined(Resolver *r, const Expr *e)
 {
     Checker *c = r->c;
+    if (ptrmap_get(&r->undefined, e->name)) /* once is enough */
+        return;
+    ptrmap_put(c->arena, &r->undefined, e->name, (void *)e);
     diag_error(c->s, e->span, DIAG_UNDEFINED_NAME, "`%s` is not defined", e->name);
     for (const Pending *p = r->pending; p; p = p->next) {
         if (p->name == e->name) {
@@ -178,7 +187,11 @@ static void not_defined(Resolver *r, const Expr *e)
             return;
         }
     }
-    if (is_module_name(r, e))
+    if (is_ctor(c, e->name)) {
+        diag_note_text(c->s, "the constructor is written `#%s`", e->name);
+        return;
+    }
+    if (is_module_name(r, e) || note_foreign_name(c->s, e->name))
         return;
     Suggestion g = suggest_start(e->name);
     for (const Binding *b = r->scope; b; b = b->next)
@@ -421,7 +434,7 @@ static void resolve_expr(Resolver *r, Expr *e)
 
 void resolve_definition(Checker *c, Def *def)
 {
-    Resolver r = {c, NULL, NULL, &c->calls[def->index]};
+    Resolver r = {.c = c, .calls = &c->calls[def->index]};
     c->scope = scope_of(c, def);
     resolve_function(&r, def);
 }

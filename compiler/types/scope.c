@@ -34,7 +34,8 @@ static void declare_type(Checker *c, ModuleScope *m, Def *def)
 {
     for (int i = 0; i < SCALAR_COUNT; i++) {
         if (def->name == c->scalar_names[i]) {
-            diag_error(c->s, def->name_span, DIAG_BUILTIN_TYPE, "type `%s` is built in and cannot be defined", def->name);
+            diag_error(c->s, def->name_span, DIAG_BUILTIN_TYPE, "type `%s` is built in and cannot be defined",
+                       def->name);
             return;
         }
     }
@@ -57,7 +58,8 @@ static void check_type_params(Checker *c, const Def *def)
     for (uint32_t i = 1; i < def->ntype_params; i++) {
         for (uint32_t j = 0; j < i; j++) {
             if (def->type_params[i] == def->type_params[j]) {
-                diag_error(c->s, def->name_span, DIAG_NAME_TWICE, "type parameter `%s` occurs twice", def->type_params[i]);
+                diag_error(c->s, def->name_span, DIAG_NAME_TWICE, "type parameter `%s` occurs twice",
+                           def->type_params[i]);
                 return;
             }
         }
@@ -80,7 +82,8 @@ static void declare(Checker *c, ModuleScope *m, Def *def)
 static void warn_hidden(Checker *c, const ModuleScope *m, const Def *own, const Def *def, const Def *import)
 {
     if (own && !m->is_library && !(own->is_entry && def->is_entry))
-        diag_warning(c->s, own->name_span, DIAG_HIDES_IMPORT, "this hides `%s` of \"%s\"", own->name, import->path);
+        diag_warning(c->s, own->name_span, DIAG_HIDES_IMPORT, "this hides `%s` of \"%s\"", own->name,
+                     import->path);
 }
 
 static void bring(Checker *c, PtrMap *names, Def *def, const Def *import)
@@ -114,7 +117,8 @@ static void import_as(Checker *c, ModuleScope *m, ModuleScope *from, const Def *
 {
     const ModuleScope *old = ptrmap_get(&m->aliases, import->name);
     if (old && old != from)
-        diag_error(c->s, import->name_span, DIAG_DEFINED_TWICE, "`%s` is already another module", import->name);
+        diag_error(c->s, import->name_span, DIAG_DEFINED_TWICE, "`%s` is already another module",
+                   import->name);
     else
         ptrmap_put(c->arena, &m->aliases, import->name, from);
 }
@@ -183,8 +187,10 @@ Def *scope_exported(const ModuleScope *m, const PtrMap *names, Name name)
 static void ambiguous(Checker *c, Span at, const Imported *x)
 {
     Name name = x->def->name;
-    diag_error(c->s, at, DIAG_AMBIGUOUS_NAME, "`%s` may be that of \"%s\" or that of \"%s\"", name, x->import->path, x->other_import->path);
-    diag_note(c->s, x->other_import->span, "`import \"%s\" as M` makes it `M.%s`", x->other_import->path, name);
+    diag_error(c->s, at, DIAG_AMBIGUOUS_NAME, "`%s` may be that of \"%s\" or that of \"%s\"", name,
+               x->import->path, x->other_import->path);
+    diag_note(c->s, x->other_import->span, "`import \"%s\" as M` makes it `M.%s`", x->other_import->path,
+              name);
 }
 
 static bool find(Checker *c, Name name, Span at, const PtrMap *own, const PtrMap *imported, const PtrMap *prelude, Def **def)

@@ -40,8 +40,16 @@ typedef enum TypeClass {
 typedef enum TypeKind { TY_SCALAR, TY_TUPLE, TY_RECORD, TY_SUM, TY_ARRAY, TY_FUN, TY_VAR, TY_RIGID, TY_ERROR } TypeKind;
 
 typedef struct Type Type;
+/* The declared type that a type was written as: messages show it by that name. Equality and unification do
+ * not look at it. */
+typedef struct TypeAlias {
+    const struct Def *def;
+    Type **args;
+    uint32_t n;
+} TypeAlias;
 struct Type {
     TypeKind kind;
+    const TypeAlias *alias; /* or NULL */
     union {
         Scalar scalar;
         struct { Type **items; uint32_t n; } tuple;                  /* n = 0: unit */

@@ -73,7 +73,8 @@ bool too_large(Checker *c, Span span, Type *t)
 {
     if (spend(t, LARGEST_TYPE))
         return false;
-    diag_error(c->s, span, DIAG_TYPE_TOO_LARGE, "the type of this is too large: more than %d parts", LARGEST_TYPE);
+    diag_error(c->s, span, DIAG_TYPE_TOO_LARGE, "the type of this is too large: more than %d parts",
+               LARGEST_TYPE);
     return true;
 }
 
@@ -82,7 +83,12 @@ bool too_large(Checker *c, Span span, Type *t)
 static void unknown_type(Checker *c, const TypeExpr *te)
 {
     Name name = te->name.name;
+    if (ptrmap_get(&c->undefined_types, name)) /* once a definition is enough */
+        return;
+    ptrmap_put(c->arena, &c->undefined_types, name, (void *)te);
     diag_error(c->s, te->span, DIAG_UNDEFINED_TYPE, "type `%s` is not defined", name);
+    if (note_foreign_type(c->s, name))
+        return;
     Suggestion g = suggest_start(name);
     for (const TypeEnv *env = c->tenv; env; env = env->outer) {
         for (uint32_t i = 0; i < env->n; i++)
@@ -96,7 +102,8 @@ static void unknown_type(Checker *c, const TypeExpr *te)
     if (g.best)
         suggest_note(c->s, te->span, &g);
     else if (strlen(name) == 1)
-        diag_note(c->s, te->span, "a type parameter is declared behind the definition's name: `def f '%s …`", name);
+        diag_note(c->s, te->span, "a type parameter is declared behind the definition's name: `def f '%s …`",
+                  name);
 }
 
 /* Only parameters of abbreviations and abbreviations themselves are looked up while expanding. */
@@ -118,6 +125,7 @@ void check_type_definition(Checker *c, Def *def)
     if (state_of(c, def) != TYPE_UNSEEN)
         return;
     set_state(c, def, TYPE_VISITING);
+    c->undefined_types = (PtrMap){0};
     uint32_t errors = c->s->error_count;
     Type **args = arena_array(c->arena, Type *, def->ntype_params);
     for (uint32_t i = 0; i < def->ntype_params; i++)
@@ -125,6 +133,21 @@ void check_type_definition(Checker *c, Def *def)
     Type *t = expand(c, def, args, def->ntype_params);
     bool good = c->s->error_count == errors && !too_large(c, def->name_span, t);
     set_state(c, def, good ? TYPE_GOOD : TYPE_BROKEN);
+}
+
+/* The type with the name that messages show it by. Scalars and parameters are their own names. */
+static Type *named_by(Checker *c, const Type *t, const Def *def, Type **args, uint32_t nargs)
+{
+    bool composite = t->kind == TY_TUPLE || t->kind == TY_RECORD || t->kind == TY_SUM || t->kind == TY_ARRAY ||
+                     t->kind == TY_FUN;
+    if (!composite)
+        return (Type *)t;
+    TypeAlias *alias = arena_new(c->arena, TypeAlias);
+    *alias = (TypeAlias){def, args, nargs};
+    Type *named = arena_new(c->arena, Type);
+    *named = *t;
+    named->alias = alias;
+    return named;
 }
 
 static Type *convert_abbreviation(Checker *c, const TypeExpr *te, Def *def)
@@ -141,12 +164,16 @@ static Type *convert_abbreviation(Checker *c, const TypeExpr *te, Def *def)
     for (uint32_t i = 0; i < n; i++)
         args[i] = convert_type(c, te->name.args[i]);
     if (n != def->ntype_params) {
-        diag_error(c->s, te->span, DIAG_TYPE_ARGUMENTS, "type `%s` takes %u argument%s, not %u", def->name, def->ntype_params,
+        diag_error(c->s, te->span, DIAG_TYPE_ARGUMENTS, "type `%s` takes %u argument%s, not %u", def->name,
+                   def->ntype_params,
                    def->ntype_params == 1 ? "" : "s", n);
         diag_note(c->s, def->name_span, "it is declared here");
         return c->error;
     }
-    return state_of(c, def) == TYPE_GOOD ? expand(c, def, args, n) : c->error;
+    if (state_of(c, def) != TYPE_GOOD)
+        return c->error;
+    Type *t = expand(c, def, args, n);
+    return n && too_large(c, te->span, t) ? c->error : named_by(c, t, def, args, n);
 }
 
 /* M.t. Values do not hide modules here: no type is a field of one. */
@@ -171,7 +198,8 @@ static Type *convert_name(Checker *c, const TypeExpr *te)
         return convert_qualified(c, te);
     Type *t = find_param(c, name);
     if (!t && name[0] == '\'') { /* builtins.def writes 'a; users declare 'a and write a */
-        diag_error(c->s, te->span, DIAG_UNQUOTED_VARIABLE, "type parameters are used without the quote: write `%s`", name + 1);
+        diag_error(c->s, te->span, DIAG_UNQUOTED_VARIABLE,
+                   "type parameters are used without the quote: write `%s`", name + 1);
         return c->error;
     }
     if (!t)
@@ -198,7 +226,8 @@ static bool duplicate_name(Checker *c, TypeKind kind, Name *names, const Span *s
         for (uint32_t j = 0; j < i; j++) {
             if (names[i] != names[j])
                 continue;
-            diag_error(c->s, spans[i], DIAG_NAME_TWICE, kind == TY_SUM ? "constructor `#%s` occurs twice" : "field `%s` occurs twice",
+            diag_error(c->s, spans[i], DIAG_NAME_TWICE,
+                       kind == TY_SUM ? "constructor `#%s` occurs twice" : "field `%s` occurs twice",
                        names[i]);
             diag_note(c->s, spans[j], "it is already here");
             return true;
@@ -256,7 +285,8 @@ static void check_size(Checker *c, const TypeExpr *te)
         return;
     Type *t = c->out->pat_types[known - 1];
     if (t && !constrain(c, t, CLASS_INT))
-        diag_error(c->s, te->array.size_span, DIAG_SIZE_TYPE, "a size is an integer, but `%s` is %s", te->array.size_name,
+        diag_error(c->s, te->array.size_span, DIAG_SIZE_TYPE, "a size is an integer, but `%s` is %s",
+                   te->array.size_name,
                    describe_type(c, t));
 }
 
@@ -271,7 +301,8 @@ Type *convert_type(Checker *c, const TypeExpr *te)
         check_size(c, te);
         Type *element = convert_type(c, te->array.element);
         if (type_prune(element)->kind == TY_FUN)
-            diag_error(c->s, te->array.element->span, DIAG_FUNCTION_AS_DATA, "the elements of a sequence cannot be functions");
+            diag_error(c->s, te->array.element->span, DIAG_FUNCTION_AS_DATA,
+                       "the elements of a sequence cannot be functions");
         return type_array(c->arena, element);
     }
     case TE_FUN: {
@@ -325,7 +356,36 @@ Type *sum_with_ctor(Checker *c, Name ctor)
     Type **args = arena_array(c->arena, Type *, def->ntype_params);
     for (uint32_t i = 0; i < def->ntype_params; i++)
         args[i] = new_var(c, CLASS_ANY);
-    return expand(c, def, args, def->ntype_params);
+    return named_by(c, expand(c, def, args, def->ntype_params), def, args, def->ntype_params);
+}
+
+static void consider_ctors(Suggestion *g, const PtrMap *types)
+{
+    for (uint32_t i = 0; i < types->cap; i++) {
+        const Def *d = types->values[i];
+        if (!types->keys[i] || d->result->kind != TE_SUM)
+            continue;
+        for (uint32_t j = 0; j < d->result->record.n; j++)
+            suggest_consider(g, d->result->record.fields[j].name);
+    }
+}
+
+Suggestion suggest_ctor(const Checker *c, Name wanted)
+{
+    Suggestion g = suggest_start(wanted);
+    consider_ctors(&g, &c->scope->types);
+    for (uint32_t i = 0; i < c->scope->imports.n; i++)
+        consider_ctors(&g, &c->scope->imports.at[i]->types);
+    return g;
+}
+
+bool is_ctor(const Checker *c, Name name)
+{
+    Def *def;
+    uint32_t n = count_ctor(&c->scope->types, name, &def);
+    for (uint32_t i = 0; i < c->scope->imports.n; i++)
+        n += count_ctor(&c->scope->imports.at[i]->types, name, &def);
+    return n > 0;
 }
 
 /* ---- the types of builtins.def ---- */

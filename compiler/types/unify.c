@@ -17,6 +17,32 @@ bool has_error(Type *t)
     return type_prune(t)->kind == TY_ERROR;
 }
 
+static bool items_mention_error(Type **items, uint32_t n)
+{
+    for (uint32_t i = 0; i < n; i++) {
+        if (items[i] && mentions_error(items[i]))
+            return true;
+    }
+    return false;
+}
+
+bool mentions_error(Type *t)
+{
+    t = type_prune(t);
+    switch (t->kind) {
+    case TY_TUPLE: return items_mention_error(t->tuple.items, t->tuple.n);
+    case TY_RECORD:
+    case TY_SUM: return items_mention_error(t->record.items, t->record.n);
+    case TY_ARRAY: return mentions_error(t->element);
+    case TY_FUN: return mentions_error(t->fun.from) || mentions_error(t->fun.to);
+    case TY_ERROR: return true;
+    case TY_SCALAR:
+    case TY_VAR:
+    case TY_RIGID: return false;
+    }
+    return false;
+}
+
 /* ---- classes ---- */
 
 bool class_has_scalar(TypeClass cls, Scalar s)
@@ -236,79 +262,4 @@ bool unify(Checker *c, Type *a, Type *b)
     if (a->kind == TY_ERROR || b->kind == TY_ERROR) /* one message is enough */
         return true;
     return a->kind == b->kind ? unify_same_kind(c, a, b) : fail(c, FAIL_MISMATCH, NULL);
-}
-
-/* ---- messages ---- */
-
-static const char *describe_class(TypeClass cls)
-{
-    switch (cls) {
-    case CLASS_NUM: return "a number";
-    case CLASS_INT: return "an integer";
-    case CLASS_FLOAT: return "a float";
-    case CLASS_SCALAR: return "a scalar";
-    case CLASS_ORD: return "a scalar or a tuple of scalars";
-    case CLASS_EQ: return "a scalar, or a tuple, record or sum of scalars";
-    case CLASS_ANY: return "_";
-    }
-    return "";
-}
-
-const char *describe_type(Checker *c, Type *t)
-{
-    t = type_prune(t);
-    if (t->kind == TY_VAR && !t->var.declared)
-        return describe_class(t->var.cls);
-    return type_text(c->arena, t);
-}
-
-static void note_why(Checker *c, const Why *why)
-{
-    if (!why || why->kind == WHY_NONE)
-        return;
-    const char *text = why->type ? describe_type(c, why->type) : "";
-    switch (why->kind) {
-    case WHY_NONE: return;
-    case WHY_RESULT: diag_note(c->s, why->span, "the result's type is declared here"); return;
-    case WHY_BRANCH: diag_note(c->s, why->span, "the other branch is %s", text); return;
-    case WHY_CASE: diag_note(c->s, why->span, "the first case gives %s", text); return;
-    case WHY_ELEMENT: diag_note(c->s, why->span, "the first element is %s", text); return;
-    case WHY_PARAM: diag_note(c->s, why->span, "the parameter is here"); return;
-    case WHY_OPERAND: diag_note(c->s, why->span, "the left side is %s", text); return;
-    case WHY_PATTERN: diag_note(c->s, why->span, "the pattern's type is declared here"); return;
-    case WHY_STATE: diag_note(c->s, why->span, "the loop's state starts as %s", text); return;
-    }
-}
-
-static void note_declared(Checker *c)
-{
-    const Declared *d = declared_of(c, c->failed_declared);
-    if (d)
-        diag_note(c->s, d->owner->name_span, "`%s` is a type parameter of `%s` and stands for any type", d->name,
-                  d->owner->name);
-}
-
-bool expect(Checker *c, Span span, Type *expected, Type *found, const Why *why)
-{
-    if (unify(c, expected, found))
-        return true;
-    if (c->failure == FAIL_INFINITE)
-        diag_error(c->s, span, DIAG_INFINITE_TYPE, "infinite type: expected %s, found %s, which contains it", describe_type(c, expected),
-                   describe_type(c, found));
-    else
-        diag_error(c->s, span, DIAG_TYPE_MISMATCH, "expected %s, found %s", describe_type(c, expected), describe_type(c, found));
-    if (c->failure == FAIL_DECLARED)
-        note_declared(c);
-    if (c->failure == FAIL_MISMATCH && type_prune(found)->kind == TY_FUN && type_prune(expected)->kind != TY_FUN)
-        diag_note(c->s, span, "this is a function: are arguments missing?");
-    note_why(c, why);
-    return false;
-}
-
-bool expect_class(Checker *c, Span span, TypeClass cls, Type *found)
-{
-    if (constrain(c, found, cls))
-        return true;
-    diag_error(c->s, span, DIAG_TYPE_CLASS, "expected %s, found %s", describe_class(cls), describe_type(c, found));
-    return false;
 }
