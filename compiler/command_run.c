@@ -32,7 +32,7 @@ static const char *as_command(Arena *arena, const char *path)
 
 /* ---- dpc build ---- */
 
-typedef struct BuildOptions { const char *file, *output; } BuildOptions;
+typedef struct BuildOptions { const char *file, *output; WarningMode warnings; } BuildOptions;
 
 static int read_build_options(BuildOptions *o, int argc, char **argv)
 {
@@ -41,6 +41,8 @@ static int read_build_options(BuildOptions *o, int argc, char **argv)
             if (++i == argc)
                 return usage_error("-o takes the name of a file");
             o->output = argv[i];
+        } else if (warning_option(argv[i], &o->warnings)) {
+            continue;
         } else if (dp_arg_is_option(argv[i])) {
             return usage_error("dpc build has no option %s", argv[i]);
         } else if (o->file) {
@@ -58,7 +60,7 @@ int command_build(int argc, char **argv)
     int status = read_build_options(&o, argc, argv);
     if (status)
         return status;
-    Compilation *c = compilation_create(o.file);
+    Compilation *c = compilation_create(o.file, o.warnings);
     if (!o.output)
         o.output = name_without_ending(c->session->arena, o.file);
     TempFolder folder;
@@ -89,9 +91,9 @@ static int run_executable(Compilation *c, const char *program, int argc, char **
     return status < 0 ? EXIT_USAGE : status;
 }
 
-static int run_on_device(int argc, char **argv)
+static int run_on_device(WarningMode warnings, int argc, char **argv)
 {
-    Compilation *c = compilation_create(argv[0]);
+    Compilation *c = compilation_create(argv[0], warnings);
     TempFolder folder;
     int status = EXIT_USAGE;
     if (!compile_to(c, STAGE_FLAT)) {
@@ -247,13 +249,13 @@ static int run_entry(Compilation *c, const ProgramOptions *o)
     return status;
 }
 
-static int run_interpreted(Stage stage, int argc, char **argv)
+static int run_interpreted(Stage stage, WarningMode warnings, int argc, char **argv)
 {
     ProgramOptions o = {0};
     int status = read_program_options(&o, argc - 1, argv + 1);
     if (status)
         return status;
-    Compilation *c = compilation_create(argv[0]);
+    Compilation *c = compilation_create(argv[0], warnings);
     status = !compile_to(c, stage) ? EXIT_USAGE : o.help ? print_entries(c) : run_entry(c, &o);
     compilation_destroy(c);
     return status;
@@ -270,8 +272,11 @@ Stage evaluator_stage(const char *name, size_t n)
 int command_run(int argc, char **argv)
 {
     Stage stage = STAGE_NONE;
+    WarningMode warnings = WARNINGS_SHOWN;
     int i = 0;
     for (; i < argc && dp_arg_is_option(argv[i]); i++) {
+        if (warning_option(argv[i], &warnings))
+            continue;
         const char *name = option_value(argv[i], "--eval");
         if (!name)
             return usage_error("dpc run has no option %s; options of the program stand behind the file", argv[i]);
@@ -281,18 +286,27 @@ int command_run(int argc, char **argv)
     }
     if (i == argc)
         return usage_error("dpc run takes the name of a .dp file");
-    return stage ? run_interpreted(stage, argc - i, argv + i) : run_on_device(argc - i, argv + i);
+    return stage ? run_interpreted(stage, warnings, argc - i, argv + i) : run_on_device(warnings, argc - i, argv + i);
 }
 
 /* ---- dpc check, dump, devices ---- */
 
 int command_check(int argc, char **argv)
 {
-    int status = argc > 0 ? EXIT_OK : usage_error("dpc check takes the names of .dp files");
+    WarningMode warnings = WARNINGS_SHOWN;
+    int status = EXIT_OK, nfiles = 0;
+    for (int i = 0; i < argc; i++) {
+        bool option = warning_option(argv[i], &warnings);
+        if (!option && dp_arg_is_option(argv[i]))
+            return usage_error("dpc check has no option %s", argv[i]);
+        nfiles += !option;
+    }
+    if (nfiles == 0)
+        return usage_error("dpc check takes the names of .dp files");
     for (int i = 0; i < argc; i++) {
         if (dp_arg_is_option(argv[i]))
-            return usage_error("dpc check has no option %s", argv[i]);
-        Compilation *c = compilation_create(argv[i]);
+            continue;
+        Compilation *c = compilation_create(argv[i], warnings);
         if (!compile_to(c, STAGE_FLAT))
             status = EXIT_USAGE;
         compilation_destroy(c);
@@ -300,9 +314,9 @@ int command_check(int argc, char **argv)
     return status;
 }
 
-static int dump_stage(Stage stage, const char *file)
+static int dump_stage(Stage stage, WarningMode warnings, const char *file)
 {
-    Compilation *c = compilation_create(file);
+    Compilation *c = compilation_create(file, warnings);
     StrBuf text = {0};
     bool ok = compile_to(c, stage);
     if (ok)
@@ -319,9 +333,12 @@ static int dump_stage(Stage stage, const char *file)
 int command_dump(int argc, char **argv)
 {
     Stage stage = STAGE_NONE;
+    WarningMode warnings = WARNINGS_SHOWN;
     const char *file = NULL;
     for (int i = 0; i < argc; i++) {
         const char *name = option_value(argv[i], "--stage");
+        if (warning_option(argv[i], &warnings))
+            continue;
         if (name)
             stage = stage_find(name);
         if (name && !stage)
@@ -333,7 +350,7 @@ int command_dump(int argc, char **argv)
     }
     if (!file || !stage)
         return usage_error("dpc dump takes --stage=S and the name of a .dp file");
-    return dump_stage(stage, file);
+    return dump_stage(stage, warnings, file);
 }
 
 /* The runtime library knows the devices; a program without entries asks it. */

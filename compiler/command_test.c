@@ -344,7 +344,7 @@ static bool find_cases(Tests *t, const char *path)
 }
 
 /* Adds the file's numbers to the totals. */
-static int test_file(const char *path, const bool *wanted, uint32_t *passed, uint32_t *failed)
+static int test_file(const char *path, const bool *wanted, WarningMode warnings, uint32_t *passed, uint32_t *failed)
 {
     Tests t = {.failed_case = -1};
     memcpy(t.wanted, wanted, sizeof t.wanted);
@@ -352,7 +352,7 @@ static int test_file(const char *path, const bool *wanted, uint32_t *passed, uin
         return EXIT_USAGE;
     int status = EXIT_USAGE;
     if (temp_folder_create(&t.folder)) {
-        t.c = compilation_create(path);
+        t.c = compilation_create(path, warnings);
         t.c->check = true;
         status = test_cases(&t);
         compilation_destroy(t.c);
@@ -389,8 +389,11 @@ static bool read_evaluators(const char *text, bool *wanted)
 int command_test(int argc, char **argv)
 {
     bool wanted[EVALUATORS] = {true, true, true, true};
+    WarningMode warnings = WARNINGS_SHOWN;
     int i = 0, status = EXIT_OK;
     for (; i < argc && dp_arg_is_option(argv[i]); i++) {
+        if (warning_option(argv[i], &warnings))
+            continue;
         const char *names = option_value(argv[i], "--eval");
         if (!names)
             return usage_error("dpc test has no option %s", argv[i]);
@@ -401,7 +404,7 @@ int command_test(int argc, char **argv)
         return usage_error("dpc test takes the names of .dp files");
     uint32_t passed = 0, failed = 0;
     for (; i < argc; i++) {
-        int of_file = test_file(argv[i], wanted, &passed, &failed);
+        int of_file = test_file(argv[i], wanted, warnings, &passed, &failed);
         status = of_file > status ? of_file : status;
     }
     printf("%u passed, %u failed\n", passed, failed);

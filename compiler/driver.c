@@ -124,10 +124,11 @@ bool use_colour(void)
     return isatty(STDERR_FILENO) && !(no_colour && *no_colour);
 }
 
-Compilation *compilation_create(const char *path)
+Compilation *compilation_create(const char *path, WarningMode warnings)
 {
     Session *s = session_create();
     Compilation *c = arena_new(s->arena, Compilation);
+    s->warnings = warnings;
     c->session = s;
     c->path = path;
     c->check = wants_checks();
@@ -156,11 +157,16 @@ static bool check_after(const Compilation *c, const Pass *pass)
     return ok;
 }
 
+static bool has_errors(const Session *s)
+{
+    return s->error_count > 0 || (s->warnings == WARNINGS_AS_ERRORS && s->warning_count > 0);
+}
+
 static bool run_pass(Compilation *c, const Pass *pass)
 {
     if (!pass->run)
         return true;
-    return pass->run(c) && c->session->error_count == 0 && check_after(c, pass);
+    return pass->run(c) && !has_errors(c->session) && check_after(c, pass);
 }
 
 bool compile_to(Compilation *c, Stage stage)

@@ -23,6 +23,7 @@ static const char help[] =
     "  dpc devices                     lists the OpenCL devices\n"
     "  dpc --version | help\n"
     "\n"
+    "build, run, check, test and dump take --no-warnings, and --werror, which makes warnings errors.\n"
     "An ARG is a literal ('[1, 2, 3]') or a file (.txt .in .npy .mtx .csv .pgm .ppm .png .dpv); what the command\n"
     "line leaves out is read from standard input. Options of programs: --entry NAME, -o FILE, --device NAME,\n"
     "--platform NAME, --list-devices, -r N, -t FILE, --profile, --help.\n"
@@ -46,6 +47,17 @@ const char *option_value(const char *arg, const char *name)
     if (strncmp(arg, name, n) != 0 || (arg[n] && arg[n] != '='))
         return NULL;
     return arg[n] ? arg + n + 1 : "";
+}
+
+bool warning_option(const char *arg, WarningMode *mode)
+{
+    if (strcmp(arg, "--no-warnings") == 0)
+        *mode = WARNINGS_HIDDEN;
+    else if (strcmp(arg, "--werror") != 0)
+        return false;
+    else if (*mode == WARNINGS_SHOWN)
+        *mode = WARNINGS_AS_ERRORS;
+    return true;
 }
 
 static int command_help(int argc, char **argv)

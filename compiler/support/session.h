@@ -53,11 +53,15 @@ typedef struct DiagCodeInfo {
 } DiagCodeInfo;
 extern const DiagCodeInfo diag_codes[DIAG_CODE_COUNT]; /* by DiagCode; NULL texts for DIAG_NONE */
 
+/* What becomes of warnings. As errors they are printed as such, but nothing stops at them: `warning_count` tells. */
+typedef enum WarningMode { WARNINGS_SHOWN, WARNINGS_HIDDEN, WARNINGS_AS_ERRORS } WarningMode;
+
 typedef struct Session Session;
 struct Session {
     Arena *arena;
     VEC(SourceFile *) files;
-    uint32_t error_count;
+    uint32_t error_count, warning_count;
+    WarningMode warnings;
     struct Interner *interner;
     struct DiagList *diags;
 };
