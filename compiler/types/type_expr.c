@@ -232,7 +232,7 @@ static Type *convert_named(Checker *c, const TypeExpr *te, TypeKind kind)
 {
     uint32_t n = te->record.n;
     if (kind == TY_SUM && n > MOST_CONSTRUCTORS) {
-        diag_error(c->s, te->span, DIAG_TYPE_TOO_LARGE, "a sum type of %u constructors: more than %d", n, MOST_CONSTRUCTORS);
+        diag_error(c->s, te->span, DIAG_TYPE_TOO_LARGE, "this type has %u constructors, and %d are the most", n, MOST_CONSTRUCTORS);
         return c->error;
     }
     Name *names = arena_array(c->arena, Name, n);
