@@ -60,7 +60,8 @@ int command_build(int argc, char **argv)
     int status = read_build_options(&o, argc, argv);
     if (status)
         return status;
-    Compilation *c = compilation_create(o.file, o.warnings);
+    Compilation *c = compilation_create(o.file);
+    c->session->warnings = o.warnings;
     if (!o.output)
         o.output = name_without_ending(c->session->arena, o.file);
     TempFolder folder;
@@ -93,7 +94,8 @@ static int run_executable(Compilation *c, const char *program, int argc, char **
 
 static int run_on_device(WarningMode warnings, int argc, char **argv)
 {
-    Compilation *c = compilation_create(argv[0], warnings);
+    Compilation *c = compilation_create(argv[0]);
+    c->session->warnings = warnings;
     TempFolder folder;
     int status = EXIT_USAGE;
     if (!compile_to(c, STAGE_FLAT)) {
@@ -255,7 +257,8 @@ static int run_interpreted(Stage stage, WarningMode warnings, int argc, char **a
     int status = read_program_options(&o, argc - 1, argv + 1);
     if (status)
         return status;
-    Compilation *c = compilation_create(argv[0], warnings);
+    Compilation *c = compilation_create(argv[0]);
+    c->session->warnings = warnings;
     status = !compile_to(c, stage) ? EXIT_USAGE : o.help ? print_entries(c) : run_entry(c, &o);
     compilation_destroy(c);
     return status;
@@ -306,7 +309,8 @@ int command_check(int argc, char **argv)
     for (int i = 0; i < argc; i++) {
         if (dp_arg_is_option(argv[i]))
             continue;
-        Compilation *c = compilation_create(argv[i], warnings);
+        Compilation *c = compilation_create(argv[i]);
+        c->session->warnings = warnings;
         if (!compile_to(c, STAGE_FLAT))
             status = EXIT_USAGE;
         compilation_destroy(c);
@@ -316,7 +320,8 @@ int command_check(int argc, char **argv)
 
 static int dump_stage(Stage stage, WarningMode warnings, const char *file)
 {
-    Compilation *c = compilation_create(file, warnings);
+    Compilation *c = compilation_create(file);
+    c->session->warnings = warnings;
     StrBuf text = {0};
     bool ok = compile_to(c, stage);
     if (ok)

@@ -352,7 +352,8 @@ static int test_file(const char *path, const bool *wanted, WarningMode warnings,
         return EXIT_USAGE;
     int status = EXIT_USAGE;
     if (temp_folder_create(&t.folder)) {
-        t.c = compilation_create(path, warnings);
+        t.c = compilation_create(path);
+        t.c->session->warnings = warnings;
         t.c->check = true;
         status = test_cases(&t);
         compilation_destroy(t.c);

@@ -29,11 +29,11 @@ int usage_error(const char *format, ...);
 /* The value of an option: `arg` is "--name=value" or "--name". NULL if it is another one; "" without a value. */
 const char *option_value(const char *arg, const char *name);
 
-/* Is it one of --no-warnings and --werror? Without warnings there are none to be errors. */
-bool warning_option(const char *arg, WarningMode *mode);
-
 /* The stage that an evaluator's name stands for: core, fused or flat; else STAGE_NONE. */
 Stage evaluator_stage(const char *name, size_t n);
+
+/* Is it one of --no-warnings and --werror? Without warnings there are none to be errors. */
+bool warning_option(const char *arg, WarningMode *mode);
 
 /* ---- entries, for the interpreters ---- */
 /* An entry's types as values outside see them, and room for its arguments and result. */

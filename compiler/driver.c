@@ -124,11 +124,10 @@ bool use_colour(void)
     return isatty(STDERR_FILENO) && !(no_colour && *no_colour);
 }
 
-Compilation *compilation_create(const char *path, WarningMode warnings)
+Compilation *compilation_create(const char *path)
 {
     Session *s = session_create();
     Compilation *c = arena_new(s->arena, Compilation);
-    s->warnings = warnings;
     c->session = s;
     c->path = path;
     c->check = wants_checks();

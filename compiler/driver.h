@@ -4,7 +4,7 @@
  * between passes that has a name for the user: `dpc dump --stage=S` runs the passes up to the row with that
  * stage and prints, and the interpreters run the program as it is at "core", "fused" or "flat".
  *
- *     Compilation *c = compilation_create("f.dp", WARNINGS_SHOWN);
+ *     Compilation *c = compilation_create("f.dp");
  *     if (compile_to(c, STAGE_CORE)) … c->core …      -- as elaborated and simplified
  *     if (compile_to(c, STAGE_FLAT)) … c->flat …      -- goes on from there
  *     compilation_destroy(c);
@@ -40,10 +40,10 @@ typedef struct Compilation {
     FlatProgram *flat;     /* from STAGE_FLAT */
 } Compilation;
 
-Compilation *compilation_create(const char *path, WarningMode warnings);
+Compilation *compilation_create(const char *path);
 void compilation_destroy(Compilation *c);
 
-/* Runs the passes up to the stage. False after errors (warnings count if they are to), which have been printed to standard error, with
+/* Runs the passes up to the stage. False after errors (session->warnings: warnings may be some), which have been printed to standard error, with
  * the warnings so far. */
 bool compile_to(Compilation *c, Stage stage);
 /* The text of the stage, which has been reached and not been left. */

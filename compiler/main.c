@@ -49,17 +49,6 @@ const char *option_value(const char *arg, const char *name)
     return arg[n] ? arg + n + 1 : "";
 }
 
-bool warning_option(const char *arg, WarningMode *mode)
-{
-    if (strcmp(arg, "--no-warnings") == 0)
-        *mode = WARNINGS_HIDDEN;
-    else if (strcmp(arg, "--werror") != 0)
-        return false;
-    else if (*mode == WARNINGS_SHOWN)
-        *mode = WARNINGS_AS_ERRORS;
-    return true;
-}
-
 static int command_help(int argc, char **argv)
 {
     (void)argc;
@@ -74,6 +63,17 @@ static int command_version(int argc, char **argv)
     (void)argv;
     printf("dpc %s\n", DPC_VERSION);
     return EXIT_OK;
+}
+
+bool warning_option(const char *arg, WarningMode *mode)
+{
+    if (strcmp(arg, "--no-warnings") == 0)
+        *mode = WARNINGS_HIDDEN;
+    else if (strcmp(arg, "--werror") != 0)
+        return false;
+    else if (*mode == WARNINGS_SHOWN)
+        *mode = WARNINGS_AS_ERRORS;
+    return true;
 }
 
 typedef struct Command {

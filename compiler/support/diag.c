@@ -83,15 +83,26 @@ void diag_warning(Session *s, Span at, DiagCode code, const char *format, ...) {
     va_end(args);
 }
 
-void diag_note(Session *s, Span at, const char *format, ...) {
+static void add_note(Session *s, Span at, const char *format, va_list args) {
     struct DiagList *list = diag_list(s);
     if (list->diags.n == 0 || list->last_dropped) return;
-    va_list args;
-    va_start(args, format);
     Message note = {DIAG_NOTE, DIAG_NONE, at, format_text(s, format, args)};
-    va_end(args);
     Diag *owner = &list->diags.at[list->diags.n - 1];
     vec_push(s->arena, &owner->notes, note);
+}
+
+void diag_note(Session *s, Span at, const char *format, ...) {
+    va_list args;
+    va_start(args, format);
+    add_note(s, at, format, args);
+    va_end(args);
+}
+
+void diag_note_text(Session *s, const char *format, ...) {
+    va_list args;
+    va_start(args, format);
+    add_note(s, SPAN_NONE, format, args);
+    va_end(args);
 }
 
 /* ---- ordering ---- */
@@ -146,10 +157,12 @@ static size_t add_visible(StrBuf *out, const char *s, size_t n, size_t *columns)
     return 1;
 }
 
-static void add_text(StrBuf *out, const char *text) {
-    size_t n = strlen(text), columns = 0;
+static void add_textn(StrBuf *out, const char *text, size_t n) {
+    size_t columns = 0;
     for (size_t i = 0; i < n;) i += add_visible(out, text + i, n - i, &columns);
 }
+
+static void add_text(StrBuf *out, const char *text) { add_textn(out, text, strlen(text)); }
 
 static bool is_continuation(char c) { return ((unsigned char)c & 0xc0) == 0x80; }
 
@@ -207,9 +220,27 @@ static void add_excerpt(StrBuf *out, Session *s, Span at, const Style *style) {
     strbuf_free(&marks);
 }
 
+static const char *const level_text[] = {"error", "warning", "note"};
+
+/* A note without a place, below the excerpt of what it belongs to. */
+static void add_note_lines(StrBuf *out, const Message *m, const Style *style) {
+    strbuf_printf(out, "  %s%s:%s ", style->level[m->level], level_text[m->level], style->off);
+    for (const char *line = m->text;;) {
+        size_t n = strcspn(line, "\n");
+        add_textn(out, line, n);
+        strbuf_add(out, "\n");
+        if (!line[n]) return;
+        line += n + 1;
+        strbuf_add(out, "    ");
+    }
+}
+
 static void add_message(StrBuf *out, Session *s, const Message *m, const Style *style) {
-    static const char *const level_text[] = {"error", "warning", "note"};
     bool has_place = m->at.file < s->files.n;
+    if (!has_place && m->level == DIAG_NOTE) {
+        add_note_lines(out, m, style);
+        return;
+    }
     strbuf_add(out, style->place);
     if (has_place) {
         LineCol place = source_linecol(s, m->at.file, m->at.start);

@@ -60,10 +60,11 @@ typedef struct Session Session;
 struct Session {
     Arena *arena;
     VEC(SourceFile *) files;
-    uint32_t error_count, warning_count;
-    WarningMode warnings;
+    uint32_t error_count;
     struct Interner *interner;
     struct DiagList *diags;
+    WarningMode warnings;
+    uint32_t warning_count;
 };
 
 Session *session_create(void);
@@ -97,6 +98,13 @@ void diag_warning(Session *s, Span at, DiagCode code, const char *format, ...);
 __attribute__((format(printf, 3, 4)))
 #endif
 void diag_note(Session *s, Span at, const char *format, ...);
+/* A note without a place; its text may have several lines. */
+#if defined(__GNUC__)
+__attribute__((format(printf, 2, 3)))
+#endif
+void diag_note_text(Session *s, const char *format, ...);
+/* The place of what belongs to no file. */
+#define SPAN_NONE ((Span){UINT32_MAX, 0, 0})
 
 /* Prints all diagnostics, sorted by place, notes behind their error, at most 20 errors; then forgets
  * them. `colour` adds ANSI colours. */

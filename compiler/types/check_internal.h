@@ -6,9 +6,9 @@
  *     infer_*.c     types of one component at a time, over unification variables (unify.c)
  *     deferred.c    what waits until a type is known better: e.x, e.0, #a, `p in n`
  *     generalise.c  free variables of the component become TY_RIGID; the rest gets its default
- *     check.c       the driver, entries, and the final tables
  *     warn_match.c  cases that are missing or never reached (usefulness.c)
  *     warn_unused.c names that nothing uses
+ *     check.c       the driver, entries, and the final tables
  *
  * Levels: a variable made inside k functions (local ones counted) has level k or less; generalising
  * at level k takes the variables above k. */

@@ -24,10 +24,11 @@ typedef struct Example {
     bool any;
     Type *type;
     Constructor con;
-    struct Example **args;
+    const struct Example **args;
 } Example;
-/* One for each column. */
-typedef struct Examples { Example *head; const struct Examples *next; } Examples;
+static const Example anything = {.any = true};
+/* One for each column; where the list ends early, the rest are any. */
+typedef struct Examples { const Example *head; const struct Examples *next; } Examples;
 
 enum { MOST_FOUND = MOST_MISSED + 1 };
 typedef struct Missed { const Examples *at[MOST_FOUND]; uint32_t n; bool more; } Missed;
@@ -55,7 +56,7 @@ static bool go_down(Search *s)
 {
     if (++s->depth > DEEPEST)
         s->gave_up = true;
-    return !s->gave_up;
+    return spend(s, CELL_WORK);
 }
 
 /* ---- patterns that do not fit, as after errors elsewhere ---- */
@@ -404,27 +405,21 @@ static bool useful(Search *s, const Matrix *m, const Row *row, const Columns *co
 
 static void missed(Search *s, const Matrix *m, const Columns *columns, Missed *out);
 
-static Example *any_of(Search *s, Type *t)
-{
-    Example *x = arena_new(s->scratch, Example);
-    x->any = true;
-    x->type = t;
-    return x;
-}
-
 static Example *example_of(Search *s, Type *t, const Constructor *k)
 {
     uint32_t n;
     Example *x = arena_new(s->scratch, Example);
-    Type **types = argument_types(t, k, &n);
-    *x = (Example){.type = t, .con = *k, .args = arena_array(s->scratch, Example *, n)};
+    argument_types(t, k, &n);
+    spend(s, CELL_WORK + n);
+    *x = (Example){.type = t, .con = *k, .args = arena_array(s->scratch, const Example *, n)};
     for (uint32_t i = 0; i < n; i++)
-        x->args[i] = any_of(s, type_prune(types[i]));
+        x->args[i] = &anything;
     return x;
 }
 
-static const Examples *push_example(Search *s, Example *head, const Examples *next)
+static const Examples *push_example(Search *s, const Example *head, const Examples *next)
 {
+    spend(s, CELL_WORK);
     Examples *x = arena_new(s->scratch, Examples);
     *x = (Examples){head, next};
     return x;
@@ -434,14 +429,6 @@ static void add_missed(Missed *out, const Examples *x)
 {
     if (out->n < MOST_FOUND)
         out->at[out->n++] = x;
-}
-
-/* Without rows, all is missed. */
-static const Examples *all_columns(Search *s, const Columns *columns)
-{
-    if (!columns)
-        return NULL;
-    return push_example(s, any_of(s, columns->type), all_columns(s, columns->next));
 }
 
 /* What is missed among the values of one constructor. */
@@ -455,7 +442,7 @@ static void missed_by(Search *s, const Matrix *m, const Columns *columns, const 
     for (uint32_t i = 0; i < rest.n; i++) {
         const Examples *tail = rest.at[i];
         Example *x = example_of(s, columns->type, k);
-        for (uint32_t j = 0; j < n; j++, tail = tail->next)
+        for (uint32_t j = 0; j < n && tail; j++, tail = tail->next)
             x->args[j] = tail->head;
         add_missed(out, push_example(s, x, tail));
     }
@@ -542,7 +529,7 @@ static void missed_first(Search *s, const Matrix *m, const Columns *columns, Mis
         Matrix others = default_matrix(s, m);
         missed(s, &others, columns->next, &rest);
         for (uint32_t i = 0; i < rest.n; i++)
-            add_missed(out, push_example(s, any_of(s, columns->type), rest.at[i]));
+            add_missed(out, push_example(s, &anything, rest.at[i]));
         out->more = rest.more;
     } else if (seen.count == 0 || (is_small_int(columns->type) && !complete(&seen))) {
         missed_literals(s, m, columns, &seen, out);
@@ -556,7 +543,7 @@ static void missed(Search *s, const Matrix *m, const Columns *columns, Missed *o
     if (s->gave_up || !go_down(s))
         return;
     if (m->n == 0)
-        add_missed(out, all_columns(s, columns));
+        add_missed(out, NULL); /* everything */
     else if (columns)
         missed_first(s, m, columns, out);
     s->depth--;
@@ -632,7 +619,7 @@ static void find_missed(Arena *a, Search *s, const Matrix *m, const Columns *col
     facts->more_missed = out.more || out.n > MOST_MISSED;
     for (uint32_t i = 0; i < facts->nmissed && !s->gave_up; i++) {
         StrBuf text = {0};
-        print_example(&text, out.at[i]->head);
+        print_example(&text, out.at[i]->head); /* there are rows */
         facts->missed[i] = arena_strndup(a, text.text, text.n);
         strbuf_free(&text);
     }

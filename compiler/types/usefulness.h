@@ -35,7 +35,7 @@ typedef struct MatchFacts {
 } MatchFacts;
 
 /* Steps that one match, and all of a program, may take. */
-enum { MATCH_WORK = 1 << 25, PROGRAM_WORK = 1 << 27 };
+enum { MATCH_WORK = 1 << 24, PROGRAM_WORK = 1 << 27 };
 
 /* `subject` is the type of the value, free of unification variables; the patterns have been checked against it.
  * Results are in `a`. What was done is taken off *work. */

@@ -3,6 +3,8 @@
 #include "syntax/ast_walk.h"
 #include "types/usefulness.h"
 
+#include <string.h>
+
 /* Cases that are missing, and cases that are never reached. */
 
 typedef struct MatchWalk {
@@ -17,16 +19,20 @@ static Span head_span(const Expr *e)
     return span_join(e->span, e->match.subject->span);
 }
 
+/* Of an example of what is missed. */
+enum { LONGEST_SHOWN = 100 };
+
 static void warn_missed(Checker *c, const Expr *e, const MatchFacts *facts)
 {
     StrBuf text = {0};
     for (uint32_t i = 0; i < facts->nmissed; i++) {
         bool last = i + 1 == facts->nmissed && !facts->more_missed;
-        strbuf_printf(&text, "%s`%s`", i == 0 ? "" : last ? " and " : ", ", facts->missed[i]);
+        bool cut = strlen(facts->missed[i]) > LONGEST_SHOWN;
+        strbuf_printf(&text, "%s`%.*s%s`", i == 0 ? "" : last ? " and " : ", ", LONGEST_SHOWN, facts->missed[i], cut ? "..." : "");
     }
     strbuf_add(&text, facts->more_missed ? " and others" : "");
     diag_warning(c->s, head_span(e), DIAG_NON_EXHAUSTIVE, "this match misses some values");
-    diag_note(c->s, head_span(e), "no case matches %s", text.text);
+    diag_note_text(c->s, "no case matches %s", text.text);
     strbuf_free(&text);
 }
 
@@ -36,10 +42,11 @@ static void warn_redundant(Checker *c, const Expr *e, const MatchFacts *facts)
         if (!facts->redundant[i])
             continue;
         uint32_t by = facts->covered_by[i];
-        bool alone = by != UINT32_MAX;
         diag_warning(c->s, e->match.cases[i].pat->span, DIAG_REDUNDANT_CASE, "this case is never reached");
-        diag_note(c->s, e->match.cases[alone ? by : i].pat->span,
-                  alone ? "this case takes all its values" : "the cases before it take all its values together");
+        if (by == UINT32_MAX)
+            diag_note_text(c->s, "the cases before it take all its values together");
+        else
+            diag_note(c->s, e->match.cases[by].pat->span, "this case takes all its values");
     }
 }
 

@@ -200,7 +200,7 @@ static void warn_type_params(Checker *c, const Def *def)
         if (use.found || is_exempt(use.name))
             continue;
         diag_warning(c->s, def->type_param_spans[i], DIAG_UNUSED_NAME, "the type parameter `'%s` is not used", use.name);
-        diag_note(c->s, def->type_param_spans[i], "write `'_%s` if that is meant", use.name);
+        diag_note_text(c->s, "write `'_%s` if that is meant", use.name);
     }
 }
 
@@ -213,19 +213,19 @@ static void warn_binder(Checker *c, const NamedBinder *b)
     switch (b->kind) {
     case BIND_VARIABLE:
         diag_warning(c->s, at, DIAG_UNUSED_NAME, "`%s` is not used", name);
-        diag_note(c->s, at, "write `_%s` or `_` if that is meant", name);
+        diag_note_text(c->s, "write `_%s` or `_` if that is meant", name);
         return;
     case BIND_PARAMETER:
         diag_warning(c->s, at, DIAG_UNUSED_NAME, "the parameter `%s` is not used", name);
-        diag_note(c->s, at, "write `_%s` or `_` if that is meant", name);
+        diag_note_text(c->s, "write `_%s` or `_` if that is meant", name);
         return;
     case BIND_FIELD:
         diag_warning(c->s, at, DIAG_UNUSED_NAME, "the field `%s` is not used", name);
-        diag_note(c->s, at, "write `%s = _` if that is meant", name);
+        diag_note_text(c->s, "write `%s = _` if that is meant", name);
         return;
     case BIND_COUNTER:
         diag_warning(c->s, at, DIAG_UNUSED_NAME, "the loop counter `%s` is not used", name);
-        diag_note(c->s, at, "write `_` if that is meant");
+        diag_note_text(c->s, "write `_` if that is meant");
         return;
     }
 }
@@ -243,7 +243,7 @@ static void warn_locals(Unused *u)
         if (is_used(&u->funs, def) || is_exempt(def->name))
             continue;
         diag_warning(c->s, def->name_span, DIAG_UNUSED_NAME, "the function `%s` is not used", def->name);
-        diag_note(c->s, def->name_span, "write `_%s` if that is meant", def->name);
+        diag_note_text(c->s, "write `_%s` if that is meant", def->name);
     }
 }
 
@@ -271,7 +271,7 @@ static void warn_imports(Unused *u)
             continue;
         if (!is_used(&u->imports, d->name ? (const void *)d->name : d)) {
             diag_warning(u->c->s, d->span, DIAG_UNUSED_NAME, "the import of \"%s\" is not used", d->path);
-            diag_note(u->c->s, d->span, "nothing of it is named in this file");
+            diag_note_text(u->c->s, "nothing of it is named in this file");
         }
     }
 }
@@ -311,7 +311,7 @@ static void warn_defs(Checker *c, uint32_t file)
         if (def->span.file != file || reached[i])
             continue;
         diag_warning(c->s, def->name_span, DIAG_UNUSED_NAME, "no entry uses `%s`", def->name);
-        diag_note(c->s, def->name_span, "write `_%s` if that is meant", def->name);
+        diag_note_text(c->s, "write `_%s` if that is meant", def->name);
     }
 }
 
