@@ -297,18 +297,16 @@ int command_run(int argc, char **argv)
 int command_check(int argc, char **argv)
 {
     WarningMode warnings = WARNINGS_SHOWN;
-    int status = EXIT_OK, nfiles = 0;
-    for (int i = 0; i < argc; i++) {
-        bool option = warning_option(argv[i], &warnings);
-        if (!option && dp_arg_is_option(argv[i]))
+    int i = 0, status = EXIT_OK;
+    for (; i < argc && dp_arg_is_option(argv[i]); i++) {
+        if (!warning_option(argv[i], &warnings))
             return usage_error("dpc check has no option %s", argv[i]);
-        nfiles += !option;
     }
-    if (nfiles == 0)
+    if (i == argc)
         return usage_error("dpc check takes the names of .dp files");
-    for (int i = 0; i < argc; i++) {
+    for (; i < argc; i++) {
         if (dp_arg_is_option(argv[i]))
-            continue;
+            return usage_error("dpc check has no option %s behind a file", argv[i]);
         Compilation *c = compilation_create(argv[i]);
         c->session->warnings = warnings;
         if (!compile_to(c, STAGE_FLAT))
