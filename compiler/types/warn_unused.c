@@ -296,6 +296,35 @@ static void reach(Checker *c, bool *reached, uint32_t root)
     }
 }
 
+/* The name in a line `-- property NAME`, or NULL. */
+static Name property_of(Session *s, const char *line)
+{
+    static const char word[] = "property";
+    line += strspn(line, " \t");
+    if (strncmp(line, "--", 2) != 0)
+        return NULL;
+    line += 2 + strspn(line + 2, " \t");
+    if (strncmp(line, word, sizeof word - 1) != 0)
+        return NULL;
+    line += sizeof word - 1;
+    size_t blanks = strspn(line, " \t"), n = strcspn(line + blanks, " \t\r\n-");
+    return blanks && n ? intern(s, line + blanks, n) : NULL;
+}
+
+/* What the comments name as properties is called by tests. */
+static void reach_properties(Checker *c, bool *reached)
+{
+    const ModuleScope *own = &c->scopes[1];
+    const char *line = c->s->files.at[own->module->file]->text;
+    for (const char *end; *line; line = end + (*end == '\n')) {
+        end = line + strcspn(line, "\n");
+        Name name = property_of(c->s, line);
+        const Def *def = name ? ptrmap_get(&own->values, name) : NULL;
+        if (def)
+            reach(c, reached, def->index);
+    }
+}
+
 static void warn_defs(Checker *c, uint32_t file)
 {
     bool has_entries = false;
@@ -306,6 +335,7 @@ static void warn_defs(Checker *c, uint32_t file)
             reach(c, reached, i);
         has_entries = has_entries || (def->span.file == file && def->is_entry);
     }
+    reach_properties(c, reached);
     for (uint32_t i = 0; has_entries && i < c->out->ndefs; i++) {
         const Def *def = c->out->defs[i].def;
         if (def->span.file != file || reached[i])
