@@ -1,4 +1,4 @@
-/* Missing and redundant cases, against trying all values of small types.
+/* Missing and redundant cases, against trying all values of small types; and what matches evaluate to.
  *
  * Random matches over random types are checked as programs. The types have few values: numbers are taken from
  * literals that patterns use and some beyond them. For each match
@@ -6,7 +6,8 @@
  *     an earlier case covers it alone exactly when that case takes all its values
  *     the match is exhaustive exactly when every value has a case
  *     what is shown as missed is a pattern, takes at least one value, and none that has a case
- *     if nothing more is missed, the shown patterns take all the values without a case */
+ *     if nothing more is missed, the shown patterns take all the values without a case
+ * and, run by the interpreter on core, each value comes to its first case, or to the error. */
 #include "syntax/ast_walk.h"
 #include "types/check.h"
 #include "types/usefulness.h"
@@ -18,8 +19,7 @@
 
 #include <cmocka.h>
 
-#include <stdlib.h>
-#include <string.h>
+#include "elaborate_run.h"
 
 static uint32_t state = 1;
 
@@ -333,6 +333,20 @@ static void compare(const Program *p, const Shape *shape, uint32_t *misses, uint
         *redundant += facts.redundant[i];
 }
 
+/* "def f (x: TYPE) = match x case …" with up to seven cases, the k-th giving k. */
+static void print_random_match(StrBuf *out, const Shape *shape)
+{
+    strbuf_add(out, "def f (x: ");
+    print_shape(out, shape);
+    strbuf_add(out, ") : i64 = match x");
+    for (uint32_t n = 1 + below(7), k = 0; k < n; k++) {
+        strbuf_add(out, " case ");
+        print_pattern(out, shape);
+        strbuf_printf(out, " -> %u", k);
+    }
+    strbuf_add(out, "\n");
+}
+
 static void test_random(void **unused)
 {
     (void)unused;
@@ -343,14 +357,7 @@ static void test_random(void **unused)
         below(2);
         Shape *shape = random_shape(a, 1 + below(3));
         StrBuf text = {0};
-        strbuf_add(&text, "def f (x: ");
-        print_shape(&text, shape);
-        strbuf_add(&text, ") = match x");
-        for (uint32_t n = 1 + below(7), k = 0; k < n; k++) {
-            strbuf_add(&text, " case ");
-            print_pattern(&text, shape);
-            strbuf_printf(&text, " -> %u", k);
-        }
+        print_random_match(&text, shape);
         Program p = check_text(text.text);
         compare(&p, shape, &misses, &redundant);
         session_destroy(p.s);
@@ -359,6 +366,104 @@ static void test_random(void **unused)
     }
     assert_true(misses > rounds / 10 && misses < rounds - rounds / 10); /* both happen */
     assert_true(redundant > rounds / 10);
+}
+
+/* ---- running ---- */
+
+static void print_datum(StrBuf *out, const Type *t, const Datum *d)
+{
+    if (t->kind == TY_SCALAR) {
+        if (t->scalar == SC_BOOL)
+            strbuf_add(out, d->tag ? "true" : "false");
+        else
+            strbuf_printf(out, "%u%s", d->tag, t->scalar == SC_F64 ? ".0" : "");
+        return;
+    }
+    if (t->kind == TY_SUM) {
+        Type *payload = t->record.items[d->tag];
+        strbuf_printf(out, "#%s%s", t->record.names[d->tag], payload ? " (" : "");
+        if (payload)
+            print_datum(out, payload, d->parts[0]);
+        strbuf_add(out, payload ? ")" : "");
+        return;
+    }
+    bool record = t->kind == TY_RECORD;
+    strbuf_add(out, record ? "{" : "(");
+    for (uint32_t i = 0; i < 2; i++) {
+        strbuf_add(out, i ? ", " : "");
+        if (record)
+            strbuf_printf(out, "%s = ", t->record.names[i]);
+        print_datum(out, record ? t->record.items[i] : t->tuple.items[i], d->parts[i]);
+    }
+    strbuf_add(out, record ? "}" : ")");
+}
+
+/* Applies the match to these values, one beside the other. */
+static void expect_results(const Program *p, const char *match, const Shape *shape, const Data *values, const char *expected)
+{
+    StrBuf text = {0}, got = {0};
+    strbuf_printf(&text, "%sentry main : [i64] =\n  let xs : [", match);
+    print_shape(&text, shape);
+    strbuf_add(&text, "] = [");
+    for (uint32_t i = 0; i < values->n; i++) {
+        strbuf_add(&text, i ? ", " : "");
+        print_datum(&text, subject_type(p), values->at[i]);
+    }
+    strbuf_add(&text, "]\n  in { f x : x in xs }\n");
+    run_program(text.text, &got);
+    if (strcmp(got.text, expected) != 0)
+        print_error("%s", text.text);
+    assert_string_equal(got.text, expected);
+    strbuf_free(&text);
+    strbuf_free(&got);
+}
+
+static void compare_run(const Program *p, const char *match, const Shape *shape, uint32_t *missed)
+{
+    enum { MOST = 60 };
+    StrBuf expected = {0};
+    Arena *a = p->s->arena;
+    Data all = all_values(a, subject_type(p)), good = {0}, bad = {0};
+    for (uint32_t i = 0; i < all.n && good.n < MOST; i += 1 + below(all.n / MOST + 1)) {
+        uint32_t k = first_case(p, all.at[i], p->match->match.n);
+        if (k == p->match->match.n) {
+            bad.n = 0;
+            vec_push(a, &bad, all.at[i]);
+            continue;
+        }
+        strbuf_printf(&expected, "%s%u", good.n ? ", " : "[", k);
+        vec_push(a, &good, all.at[i]);
+    }
+    strbuf_add(&expected, good.n ? "]" : "[]");
+    expect_results(p, match, shape, &good, expected.text);
+    strbuf_free(&expected);
+    if (bad.n == 0)
+        return;
+    LineCol at = source_linecol(p->s, p->match->span.file, p->match->span.start);
+    strbuf_printf(&expected, "t.dp:%u:%u: error: no case matches", at.line, at.col);
+    expect_results(p, match, shape, &bad, expected.text);
+    strbuf_free(&expected);
+    *missed += 1;
+}
+
+static void test_run(void **unused)
+{
+    (void)unused;
+    uint32_t missed = 0, rounds = 300;
+    for (uint32_t i = 0; i < rounds; i++) {
+        Arena *a = arena_create();
+        state = 100000 + i;
+        below(2);
+        Shape *shape = random_shape(a, 1 + below(3));
+        StrBuf text = {0};
+        print_random_match(&text, shape);
+        Program p = check_text(text.text);
+        compare_run(&p, text.text, shape, &missed);
+        session_destroy(p.s);
+        strbuf_free(&text);
+        arena_destroy(a);
+    }
+    assert_true(missed > rounds / 10);
 }
 
 /* ---- by hand ---- */
@@ -459,7 +564,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_missed), cmocka_unit_test(test_numbers), cmocka_unit_test(test_narrow),
-        cmocka_unit_test(test_random), cmocka_unit_test(test_bound),
+        cmocka_unit_test(test_random), cmocka_unit_test(test_run), cmocka_unit_test(test_bound),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
