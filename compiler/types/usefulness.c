@@ -1,7 +1,5 @@
 #include "types/usefulness.h"
 
-#include <string.h>
-
 /* A row is a list of patterns, so that rows share their tails; a NULL pattern takes every value. */
 typedef struct Row { const Pat *pat; const struct Row *next; } Row;
 typedef struct Matrix { const Row **rows; uint32_t n; } Matrix;
@@ -99,6 +97,15 @@ static bool constructor_fits(const Pat *p, const Type *t)
     return !p->ctor.arg || pattern_fits(p->ctor.arg, t->record.items[k]);
 }
 
+static bool literal_fits(const Expr *e, const Type *t)
+{
+    if (t->kind == TY_RIGID)
+        return e->kind == E_INT || e->kind == E_FLOAT;
+    if (t->kind != TY_SCALAR || e->kind == E_BOOL || t->scalar == SC_BOOL)
+        return t->kind == TY_SCALAR && e->kind == E_BOOL && t->scalar == SC_BOOL;
+    return e->kind == E_INT || (e->kind == E_FLOAT) == scalar_is_float(t->scalar);
+}
+
 static bool pattern_fits(const Pat *p, Type *t)
 {
     t = type_prune(t);
@@ -106,8 +113,9 @@ static bool pattern_fits(const Pat *p, Type *t)
     case PAT_NAME:
     case PAT_WILD: return true;
     case PAT_ASCRIBE: return pattern_fits(p->ascribe.pat, t);
-    case PAT_LITERAL: return (t->kind == TY_SCALAR && (t->scalar == SC_BOOL) == (p->literal->kind == E_BOOL)) || t->kind == TY_RIGID;
-    case PAT_TUPLE: return t->kind == TY_TUPLE && t->tuple.n == p->tuple.n && all_fit(p->tuple.items, t->tuple.items, p->tuple.n);
+    case PAT_LITERAL: return literal_fits(p->literal, t);
+    case PAT_TUPLE:
+        return t->kind == TY_TUPLE && t->tuple.n == p->tuple.n && all_fit(p->tuple.items, t->tuple.items, p->tuple.n);
     case PAT_RECORD: return record_fits(p, t);
     case PAT_CTOR: return constructor_fits(p, t);
     }
@@ -326,7 +334,7 @@ static const Columns *argument_columns(Search *s, Type **types, uint32_t n, cons
     return next;
 }
 
-/* What the first column has: `heads` patterns that decide; which of the `count` constructors, where they are counted. */
+/* What the first column has: `heads` patterns that decide; which of `count` constructors, where these are counted. */
 typedef struct Seen { bool *at; uint32_t count, distinct, heads; } Seen;
 
 static Seen seen_constructors(Search *s, const Matrix *m, Type *t)

@@ -28,7 +28,8 @@ static void warn_missed(Checker *c, const Expr *e, const MatchFacts *facts)
     for (uint32_t i = 0; i < facts->nmissed; i++) {
         bool last = i + 1 == facts->nmissed && !facts->more_missed;
         bool cut = strlen(facts->missed[i]) > LONGEST_SHOWN;
-        strbuf_printf(&text, "%s`%.*s%s`", i == 0 ? "" : last ? " and " : ", ", LONGEST_SHOWN, facts->missed[i], cut ? "..." : "");
+        strbuf_add(&text, i == 0 ? "" : last ? " and " : ", ");
+        strbuf_printf(&text, "`%.*s%s`", LONGEST_SHOWN, facts->missed[i], cut ? "..." : "");
     }
     strbuf_add(&text, facts->more_missed ? " and others" : "");
     diag_warning(c->s, head_span(e), DIAG_NON_EXHAUSTIVE, "this match misses some values");

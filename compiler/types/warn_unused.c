@@ -199,7 +199,8 @@ static void warn_type_params(Checker *c, const Def *def)
         ast_walk(def, &visitor);
         if (use.found || is_exempt(use.name))
             continue;
-        diag_warning(c->s, def->type_param_spans[i], DIAG_UNUSED_NAME, "the type parameter `'%s` is not used", use.name);
+        Span at = def->type_param_spans[i];
+        diag_warning(c->s, at, DIAG_UNUSED_NAME, "the type parameter `'%s` is not used", use.name);
         diag_note_text(c->s, "write `'_%s` if that is meant", use.name);
     }
 }

@@ -399,7 +399,8 @@ static void print_datum(StrBuf *out, const Type *t, const Datum *d)
 }
 
 /* Applies the match to these values, one beside the other. */
-static void expect_results(const Program *p, const char *match, const Shape *shape, const Data *values, const char *expected)
+static void expect_results(const Program *p, const char *match, const Shape *shape, const Data *values,
+                           const char *expected)
 {
     StrBuf text = {0}, got = {0};
     strbuf_printf(&text, "%sentry main : [i64] =\n  let xs : [", match);
@@ -472,7 +473,8 @@ static void test_run(void **unused)
 static void expect_missed(const char *type, const char *cases, const char *expected)
 {
     StrBuf text = {0}, got = {0};
-    strbuf_printf(&text, "type option 'a = #none | #some a\ntype abc = #a | #b | #c\ndef f 'z (x: %s) (z: z) = (z, match x %s)", type, cases);
+    strbuf_add(&text, "type option 'a = #none | #some a\ntype abc = #a | #b | #c\n");
+    strbuf_printf(&text, "def f 'z (x: %s) (z: z) = (z, match x %s)", type, cases);
     Program p = check_text(text.text);
     MatchFacts facts = facts_of(&p);
     assert_true(facts.known);
@@ -495,7 +497,8 @@ static void test_missed(void **unused)
     expect_missed("option abc", "case #some #a -> 1", "#none #some #b #some #c");
     expect_missed("option (option abc)", "case #some #none -> 1 case #none -> 2", "#some (#some _)");
     expect_missed("(abc, abc)", "case (#a, #a) -> 1", "(#a, #b) (#a, #c) (#b, _) ...");
-    expect_missed("{x: bool, y: abc}", "case {y = #a, x} -> 1 case {x = true, y} -> 2", "{x = false, y = #b} {x = false, y = #c}");
+    expect_missed("{x: bool, y: abc}", "case {y = #a, x} -> 1 case {x = true, y} -> 2",
+                  "{x = false, y = #b} {x = false, y = #c}");
     expect_missed("()", "case () -> 1", "");
     expect_missed("([i64], z)", "case (_, y) -> 1", "");
     expect_missed("(i64 -> i64, bool)", "case (f, true) -> f 1", "(_, false)");
@@ -552,7 +555,8 @@ static void test_bound(void **unused)
     Program p = check_text(text.text);
     uint64_t work = PROGRAM_WORK;
     for (int i = 0; i < 20; i++) {
-        MatchFacts facts = usefulness_of_cases(p.s->arena, subject_type(&p), p.match->match.cases, p.match->match.n, &work);
+        const Expr *e = p.match;
+        MatchFacts facts = usefulness_of_cases(p.s->arena, subject_type(&p), e->match.cases, e->match.n, &work);
         assert_false(facts.known && i == 19); /* by then all is spent */
         assert_false(facts.exhaustive);
     }
