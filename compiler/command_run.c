@@ -32,7 +32,7 @@ static const char *as_command(Arena *arena, const char *path)
 
 /* ---- dpc build ---- */
 
-typedef struct BuildOptions { const char *file, *output; bool json; } BuildOptions;
+typedef struct BuildOptions { const char *file, *output; MessageOptions messages; } BuildOptions;
 
 static int read_build_options(BuildOptions *o, int argc, char **argv)
 {
@@ -42,7 +42,7 @@ static int read_build_options(BuildOptions *o, int argc, char **argv)
             if (++i == argc)
                 return usage_error("-o takes the name of a file");
             o->output = argv[i];
-        } else if (diagnostics_option(argv[i], &o->json, &status)) {
+        } else if (diagnostics_option(argv[i], &o->messages, &status)) {
             if (status)
                 return status;
         } else if (dp_arg_is_option(argv[i])) {
@@ -63,7 +63,7 @@ int command_build(int argc, char **argv)
     if (status)
         return status;
     Compilation *c = compilation_create(o.file);
-    c->session->diag_json = o.json;
+    set_messages(c->session, o.messages);
     if (!o.output)
         o.output = name_without_ending(c->session->arena, o.file);
     TempFolder folder;
@@ -94,10 +94,10 @@ static int run_executable(Compilation *c, const char *program, int argc, char **
     return status < 0 ? EXIT_USAGE : status;
 }
 
-static int run_on_device(bool json, int argc, char **argv)
+static int run_on_device(MessageOptions messages, int argc, char **argv)
 {
     Compilation *c = compilation_create(argv[0]);
-    c->session->diag_json = json;
+    set_messages(c->session, messages);
     TempFolder folder;
     int status = EXIT_USAGE;
     if (!compile_to(c, STAGE_FLAT)) {
@@ -253,14 +253,14 @@ static int run_entry(Compilation *c, const ProgramOptions *o)
     return status;
 }
 
-static int run_interpreted(Stage stage, bool json, int argc, char **argv)
+static int run_interpreted(Stage stage, MessageOptions messages, int argc, char **argv)
 {
     ProgramOptions o = {0};
     int status = read_program_options(&o, argc - 1, argv + 1);
     if (status)
         return status;
     Compilation *c = compilation_create(argv[0]);
-    c->session->diag_json = json;
+    set_messages(c->session, messages);
     status = !compile_to(c, stage) ? EXIT_USAGE : o.help ? print_entries(c) : run_entry(c, &o);
     compilation_destroy(c);
     return status;
@@ -277,10 +277,10 @@ Stage evaluator_stage(const char *name, size_t n)
 int command_run(int argc, char **argv)
 {
     Stage stage = STAGE_NONE;
-    bool json = false;
+    MessageOptions messages = {0};
     int i = 0, status = EXIT_OK;
     for (; i < argc && dp_arg_is_option(argv[i]) && status == EXIT_OK; i++) {
-        if (diagnostics_option(argv[i], &json, &status))
+        if (diagnostics_option(argv[i], &messages, &status))
             continue;
         const char *name = option_value(argv[i], "--eval");
         if (!name)
@@ -293,17 +293,17 @@ int command_run(int argc, char **argv)
         return status;
     if (i == argc)
         return usage_error("dpc run takes the name of a .dp file");
-    return stage ? run_interpreted(stage, json, argc - i, argv + i) : run_on_device(json, argc - i, argv + i);
+    return stage ? run_interpreted(stage, messages, argc - i, argv + i) : run_on_device(messages, argc - i, argv + i);
 }
 
 /* ---- dpc check, dump, devices ---- */
 
 int command_check(int argc, char **argv)
 {
-    bool json = false;
+    MessageOptions messages = {0};
     int i = 0, status = EXIT_OK;
     for (; i < argc && dp_arg_is_option(argv[i]); i++) {
-        if (!diagnostics_option(argv[i], &json, &status))
+        if (!diagnostics_option(argv[i], &messages, &status))
             return usage_error("dpc check has no option %s", argv[i]);
         if (status)
             return status;
@@ -314,7 +314,7 @@ int command_check(int argc, char **argv)
         if (dp_arg_is_option(argv[i]))
             return usage_error("dpc check has no option %s behind a file", argv[i]);
         Compilation *c = compilation_create(argv[i]);
-        c->session->diag_json = json;
+        set_messages(c->session, messages);
         if (!compile_to(c, STAGE_FLAT))
             status = EXIT_USAGE;
         compilation_destroy(c);
@@ -322,10 +322,10 @@ int command_check(int argc, char **argv)
     return status;
 }
 
-static int dump_stage(Stage stage, const char *file, bool json)
+static int dump_stage(Stage stage, const char *file, MessageOptions messages)
 {
     Compilation *c = compilation_create(file);
-    c->session->diag_json = json;
+    set_messages(c->session, messages);
     StrBuf text = {0};
     bool ok = compile_to(c, stage);
     if (ok)
@@ -343,10 +343,10 @@ int command_dump(int argc, char **argv)
 {
     Stage stage = STAGE_NONE;
     const char *file = NULL;
-    bool json = false;
+    MessageOptions messages = {0};
     int status = EXIT_OK;
     for (int i = 0; i < argc && status == EXIT_OK; i++) {
-        if (diagnostics_option(argv[i], &json, &status))
+        if (diagnostics_option(argv[i], &messages, &status))
             continue;
         const char *name = option_value(argv[i], "--stage");
         if (name)
@@ -362,7 +362,7 @@ int command_dump(int argc, char **argv)
         return status;
     if (!file || !stage)
         return usage_error("dpc dump takes --stage=S and the name of a .dp file");
-    return dump_stage(stage, file, json);
+    return dump_stage(stage, file, messages);
 }
 
 /* The runtime library knows the devices; a program without entries asks it. */

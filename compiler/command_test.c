@@ -344,13 +344,13 @@ static bool find_cases(Tests *t, const char *path)
 }
 
 /* Adds the file's numbers to the totals. */
-static int test_file(const char *path, bool json, const bool *wanted, uint32_t *passed, uint32_t *failed)
+static int test_file(const char *path, MessageOptions messages, const bool *wanted, uint32_t *passed, uint32_t *failed)
 {
     Tests t = {.c = compilation_create(path), .failed_case = -1};
     int status = EXIT_USAGE;
     memcpy(t.wanted, wanted, sizeof t.wanted);
     t.c->check = true;
-    t.c->session->diag_json = json;
+    set_messages(t.c->session, messages);
     if (find_cases(&t, path)) {
         if (temp_folder_create(&t.folder)) {
             status = test_cases(&t);
@@ -389,10 +389,10 @@ static bool read_evaluators(const char *text, bool *wanted)
 int command_test(int argc, char **argv)
 {
     bool wanted[EVALUATORS] = {true, true, true, true};
-    bool json = false;
+    MessageOptions messages = {0};
     int i = 0, status = EXIT_OK;
     for (; i < argc && dp_arg_is_option(argv[i]) && status == EXIT_OK; i++) {
-        if (diagnostics_option(argv[i], &json, &status))
+        if (diagnostics_option(argv[i], &messages, &status))
             continue;
         const char *names = option_value(argv[i], "--eval");
         if (!names)
@@ -406,7 +406,7 @@ int command_test(int argc, char **argv)
         return usage_error("dpc test takes the names of .dp files");
     uint32_t passed = 0, failed = 0;
     for (; i < argc; i++) {
-        int of_file = test_file(argv[i], json, wanted, &passed, &failed);
+        int of_file = test_file(argv[i], messages, wanted, &passed, &failed);
         status = of_file > status ? of_file : status;
     }
     printf("%u passed, %u failed\n", passed, failed);

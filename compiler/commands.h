@@ -30,8 +30,12 @@ int usage_error(const char *format, ...);
 /* The value of an option: `arg` is "--name=value" or "--name". NULL if it is another one; "" without a value. */
 const char *option_value(const char *arg, const char *name);
 
-/* Is it --diagnostics=FORM, which every command that compiles takes? Sets *json, or *status after a message. */
-bool diagnostics_option(const char *arg, bool *json, int *status);
+/* How a command reports: --diagnostics=FORM, --no-warnings, --werror. */
+typedef struct MessageOptions { bool json; WarningMode warnings; } MessageOptions;
+/* Is it one of them, which every command that compiles takes? Sets *messages, or *status after a message. Without
+ * warnings there are none to be errors. */
+bool diagnostics_option(const char *arg, MessageOptions *messages, int *status);
+void set_messages(Session *s, MessageOptions messages);
 
 /* The stage that an evaluator's name stands for: core, fused or flat; else STAGE_NONE. */
 Stage evaluator_stage(const char *name, size_t n);

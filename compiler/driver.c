@@ -174,11 +174,16 @@ static bool check_after(const Compilation *c, const Pass *pass)
     return ok;
 }
 
+static bool has_errors(const Session *s)
+{
+    return s->error_count > 0 || (s->warnings == WARNINGS_AS_ERRORS && s->warning_count > 0);
+}
+
 static bool run_pass(Compilation *c, const Pass *pass)
 {
     if (!pass->run)
         return true;
-    return pass->run(c) && c->session->error_count == 0 && check_after(c, pass);
+    return pass->run(c) && !has_errors(c->session) && check_after(c, pass);
 }
 
 bool compile_to(Compilation *c, Stage stage)

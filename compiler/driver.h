@@ -43,7 +43,7 @@ typedef struct Compilation {
 Compilation *compilation_create(const char *path);
 void compilation_destroy(Compilation *c);
 
-/* Runs the passes up to the stage. False after errors, which have been printed to standard error, with
+/* Runs the passes up to the stage. False after errors (session->warnings: warnings may be some), which have been printed to standard error, with
  * the warnings so far. */
 bool compile_to(Compilation *c, Stage stage);
 /* The text of the stage, which has been reached and not been left. */

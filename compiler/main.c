@@ -27,7 +27,8 @@ static const char help[] =
     "An ARG is a literal ('[1, 2, 3]') or a file (.txt .in .npy .mtx .csv .pgm .ppm .png .dpv); what the command\n"
     "line leaves out is read from standard input. Options of programs: --entry NAME, -o FILE, --device NAME,\n"
     "--platform NAME, --list-devices, -r N, -t FILE, --profile, --help.\n"
-    "All that compile take --diagnostics=json, in front of the file: messages as JSON, one a line.\n"
+    "All that compile take, in front of the file: --diagnostics=json (messages as JSON, one a line), --no-warnings,\n"
+    "and --werror, which makes warnings errors.\n"
     "Exit status: 0, 1 the program's own error or a failing test, 2 usage or compile error, 3 out of memory,\n"
     "4 device error. Environment: CC, CFLAGS, DPC_HOME, DPC_CHECK=1 (checks after every pass), NO_COLOR.\n";
 
@@ -50,15 +51,28 @@ const char *option_value(const char *arg, const char *name)
     return arg[n] ? arg + n + 1 : "";
 }
 
-bool diagnostics_option(const char *arg, bool *json, int *status)
+bool diagnostics_option(const char *arg, MessageOptions *messages, int *status)
 {
     const char *form = option_value(arg, "--diagnostics");
-    if (!form)
+    if (form) {
+        messages->json = strcmp(form, "json") == 0;
+        if (!messages->json && strcmp(form, "text") != 0)
+            *status = usage_error("--diagnostics takes text or json");
+    } else if (strcmp(arg, "--no-warnings") == 0) {
+        messages->warnings = WARNINGS_HIDDEN;
+    } else if (strcmp(arg, "--werror") == 0) {
+        if (messages->warnings == WARNINGS_SHOWN)
+            messages->warnings = WARNINGS_AS_ERRORS;
+    } else {
         return false;
-    *json = strcmp(form, "json") == 0;
-    if (!*json && strcmp(form, "text") != 0)
-        *status = usage_error("--diagnostics takes text or json");
+    }
     return true;
+}
+
+void set_messages(Session *s, MessageOptions messages)
+{
+    s->diag_json = messages.json;
+    s->warnings = messages.warnings;
 }
 
 static int command_help(int argc, char **argv)

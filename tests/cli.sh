@@ -69,6 +69,23 @@ expect 2 'type.dp:1:' "$dpc" check type.dp
 expect 2 'syntax.dp:1:' "$dpc" check f.dp syntax.dp
 expect 0 '' "$dpc" check f.dp
 expect 2 'type.dp:1:' "$dpc" build type.dp
+printf 'entry main (n: i64) : i64 = let x = 3 in n\n-- test main\n-- input 4\n-- output 4\n' >unused.dp
+expect 0 'unused.dp:1:33: warning: `x` is not used [W0201]' "$dpc" check unused.dp
+expect 0 'warning: `x` is not used' "$dpc" run --eval=core unused.dp 4
+expect 0 'warning: `x` is not used' "$dpc" dump --stage=core unused.dp
+expect 0 '3 passed' "$dpc" test --eval=core,fused,flat unused.dp
+[ "$("$dpc" test --eval=core,fused,flat unused.dp 2>&1 | grep -c warning)" -eq 1 ] || expect 0 'one warning' false
+for flag in '--no-warnings' '--no-warnings --werror' '--werror --no-warnings'; do
+    [ -z "$("$dpc" check $flag unused.dp 2>&1)" ] || expect 0 "nothing with $flag" false
+    [ "$("$dpc" run $flag --eval=core unused.dp 4 2>&1)" = 4 ] || expect 0 "4 with $flag" false
+done
+expect 2 'unused.dp:1:33: error: `x` is not used [W0201]' "$dpc" check --werror unused.dp
+expect 2 'error: `x` is not used' "$dpc" run --werror --eval=core unused.dp 4
+expect 2 'error: `x` is not used' "$dpc" run --werror unused.dp 4
+expect 2 'error: `x` is not used' "$dpc" build --werror unused.dp
+expect 2 'error: `x` is not used' "$dpc" test --werror --eval=core unused.dp
+expect 2 'error: `x` is not used' "$dpc" dump --stage=ast unused.dp --werror --stage=types
+expect 0 '' "$dpc" check --werror f.dp
 printf 'def  k=1' >messy.dp
 expect 2 'takes the names' "$dpc" fmt
 expect 2 'no option --fast' "$dpc" fmt --fast messy.dp

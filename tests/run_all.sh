@@ -4,6 +4,7 @@
 #   unit     cmocka tests of the parts (ctest)
 #   diag     wrong programs against their expected diagnostics
 #   golden   dumps of the stages
+#   warnings the examples, the library and the programs of tests/run have none
 #   run      programs with inputs: those of tests/run on every evaluator (core, fused, flat, device), and their kernels
 #            through clang's OpenCL front end, where clang is installed; examples and library on the interpreters
 #   --long   examples and library on the device, too
@@ -37,6 +38,12 @@ for expected in tests/golden/*/*; do
     program=$(basename "$expected" .txt)
     NO_COLOR=1 "$dpc" dump --stage="$stage" "tests/golden/$program.dp" 2>&1 | cmp -s - "$expected"
     count $? "$expected"
+done
+
+echo "== warnings" # none, but in programs that say so
+for f in examples/*/*.dp $(ls stdlib/*.dp | grep -v "^stdlib/prelude.dp$") $(grep -L '^-- warns' tests/run/*.dp) tests/golden/*.dp; do
+    "$dpc" check --werror "$f" >/dev/null 2>&1
+    count $? "dpc check --werror $f"
 done
 
 echo "== run"

@@ -116,55 +116,6 @@ static CoreAtom test(Elab *e, const Scope *sc, const Pat *p, const Value *v)
 
 /* ---- match ---- */
 
-static bool irrefutable(const Pat *p)
-{
-    switch (p->kind) {
-    case PAT_NAME:
-    case PAT_WILD:
-        return true;
-    case PAT_LITERAL:
-    case PAT_CTOR:
-        return false;
-    case PAT_ASCRIBE:
-        return irrefutable(p->ascribe.pat);
-    case PAT_TUPLE:
-        for (uint32_t i = 0; i < p->tuple.n; i++)
-            if (!irrefutable(p->tuple.items[i]))
-                return false;
-        return true;
-    case PAT_RECORD:
-        for (uint32_t i = 0; i < p->record.n; i++)
-            if (!irrefutable(p->record.fields[i].pat))
-                return false;
-        return true;
-    }
-    return false;
-}
-
-/* The last case's test may be left out: do the cases cover every constructor, or both truth values? What
- * this does not see is checked when the program runs. */
-static bool exhaustive(Elab *e, const Expr *x, Type *type)
-{
-    bool sum = type->kind == TY_SUM, truth = type->kind == TY_SCALAR && type->scalar == SC_BOOL;
-    if (!sum && !truth)
-        return false;
-    uint32_t n = sum ? type->record.n : 2, covered = 0;
-    bool *seen = arena_array(e->arena, bool, n);
-    for (uint32_t i = 0; i < x->match.n; i++) {
-        const Pat *p = x->match.cases[i].pat;
-        uint32_t k = UINT32_MAX;
-        if (p->kind == PAT_CTOR && (!p->ctor.arg || irrefutable(p->ctor.arg)))
-            k = ty_field(type, p->ctor.name);
-        else if (p->kind == PAT_LITERAL && p->literal->kind == E_BOOL)
-            k = p->literal->boolean;
-        if (k < n && !seen[k]) {
-            seen[k] = true;
-            covered++;
-        }
-    }
-    return covered == n;
-}
-
 static Value *case_body(Elab *e, const Scope *sc, const MatchCase *c, Value *subject)
 {
     Scope inner = *sc;
@@ -172,11 +123,12 @@ static Value *case_body(Elab *e, const Scope *sc, const MatchCase *c, Value *sub
     return elab_expr(e, &inner, c->body);
 }
 
-static Value *cases_from(Elab *e, const Scope *sc, const Expr *x, Value *subject, uint32_t i, bool covered)
+/* The last case of an exhaustive match needs no test. */
+static Value *cases_from(Elab *e, const Scope *sc, const Expr *x, Value *subject, uint32_t i)
 {
     const MatchCase *c = &x->match.cases[i];
     bool last = i + 1 == x->match.n;
-    if (last && covered)
+    if (last && e->checked->exhaustive[x->id])
         return case_body(e, sc, c, subject);
     CoreAtom matches = test(e, sc, c->pat, subject);
     if (last) {
@@ -184,16 +136,16 @@ static Value *cases_from(Elab *e, const Scope *sc, const Expr *x, Value *subject
         return case_body(e, sc, c, subject);
     }
     if (matches.is_const)
-        return matches.bits ? case_body(e, sc, c, subject) : cases_from(e, sc, x, subject, i + 1, covered);
+        return matches.bits ? case_body(e, sc, c, subject) : cases_from(e, sc, x, subject, i + 1);
     OpenBlock o = anf_block_open(e);
     CoreBlock *then_b = anf_block_close_value(e, o, case_body(e, sc, c, subject));
     o = anf_block_open(e);
-    CoreBlock *else_b = anf_block_close_value(e, o, cases_from(e, sc, x, subject, i + 1, covered));
+    CoreBlock *else_b = anf_block_close_value(e, o, cases_from(e, sc, x, subject, i + 1));
     return elab_if_parts(e, matches, then_b, else_b, elab_expr_type(e, sc, x));
 }
 
 Value *elab_match(Elab *e, const Scope *sc, Expr *x)
 {
     Value *subject = elab_expr(e, sc, x->match.subject);
-    return cases_from(e, sc, x, subject, 0, exhaustive(e, x, subject->type));
+    return cases_from(e, sc, x, subject, 0);
 }

@@ -72,9 +72,14 @@ void diag_error(Session *s, Span at, DiagCode code, const char *format, ...) {
 }
 
 void diag_warning(Session *s, Span at, DiagCode code, const char *format, ...) {
+    if (s->warnings == WARNINGS_HIDDEN) {
+        diag_list(s)->last_dropped = true;
+        return;
+    }
     va_list args;
     va_start(args, format);
-    add(s, DIAG_WARNING, at, code, format, args);
+    s->warning_count++;
+    add(s, s->warnings == WARNINGS_AS_ERRORS ? DIAG_ERROR : DIAG_WARNING, at, code, format, args);
     va_end(args);
 }
 

@@ -54,6 +54,9 @@ typedef struct DiagCodeInfo {
 } DiagCodeInfo;
 extern const DiagCodeInfo diag_codes[DIAG_CODE_COUNT]; /* by DiagCode; NULL texts for DIAG_NONE */
 
+/* What becomes of warnings. As errors they are printed as such, but nothing stops at them: `warning_count` tells. */
+typedef enum WarningMode { WARNINGS_SHOWN, WARNINGS_HIDDEN, WARNINGS_AS_ERRORS } WarningMode;
+
 typedef struct Session Session;
 struct Session {
     Arena *arena;
@@ -62,6 +65,8 @@ struct Session {
     bool diag_json; /* diag_print writes JSON */
     struct Interner *interner;
     struct DiagList *diags;
+    WarningMode warnings;
+    uint32_t warning_count;
 };
 
 Session *session_create(void);

@@ -170,6 +170,7 @@ struct Def {
     const char *doc; /* text of the --| comment, or NULL */
     bool is_entry;   /* DEF_VALUE */
     Name *type_params; uint32_t ntype_params; /* 'a 'b, without the quote */
+    Span *type_param_spans;
     Pat **params; uint32_t nparams;           /* DEF_VALUE and local functions */
     TypeExpr *result;                          /* or NULL; DEF_TYPE: the type */
     Expr *body;                                /* DEF_VALUE */

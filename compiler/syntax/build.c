@@ -8,7 +8,7 @@
         vec_push(p->session->arena, &list->v, item);            \
         return list;                                            \
     }
-DEFINE_LIST(NameList, Name, add_name)
+DEFINE_LIST(NameList, NamePlace, add_name)
 DEFINE_LIST(TypeList, TypeExpr *, add_type)
 DEFINE_LIST(TypeFieldList, TypeField, add_type_field)
 DEFINE_LIST(PatList, Pat *, add_pat)
@@ -378,14 +378,22 @@ TypeExpr *build_sized_by_name(ParseState *p, Span at, TypeExpr *size, TypeExpr *
 
 /* ---- definitions ---- */
 
+static void set_type_params(ParseState *p, Def *def, const NameList *params) {
+    uint32_t n = params->v.n;
+    def->ntype_params = n;
+    def->type_params = arena_array(p->session->arena, Name, n);
+    def->type_param_spans = arena_array(p->session->arena, Span, n);
+    for (uint32_t i = 0; i < n; i++) {
+        def->type_params[i] = params->v.at[i].name;
+        def->type_param_spans[i] = params->v.at[i].span;
+    }
+}
+
 Def *build_value(ParseState *p, Span at, Name name, Span name_at, NameList *type_params, PatList *params,
                  TypeExpr *result, Expr *body) {
     Def *def = arena_new(p->session->arena, Def);
     *def = (Def){.kind = DEF_VALUE, .span = at, .name = name, .name_span = name_at, .result = result, .body = body};
-    if (type_params) {
-        def->type_params = type_params->v.at;
-        def->ntype_params = type_params->v.n;
-    }
+    if (type_params) set_type_params(p, def, type_params);
     if (params) {
         def->params = params->v.at;
         def->nparams = params->v.n;

@@ -4,11 +4,14 @@
 
 #include "syntax/parse_state.h"
 
+/* A name and where it stands. */
+typedef struct NamePlace { Name name; Span span; } NamePlace;
+
 /* Lists under construction. Adding to NULL begins one; NULL is also the empty list. */
 #define DECLARE_LIST(List, Item, add)            \
     typedef struct List { VEC(Item) v; } List;   \
     List *add(ParseState *p, List *list, Item item);
-DECLARE_LIST(NameList, Name, add_name)
+DECLARE_LIST(NameList, NamePlace, add_name)
 DECLARE_LIST(TypeList, TypeExpr *, add_type)
 DECLARE_LIST(TypeFieldList, TypeField, add_type_field)
 DECLARE_LIST(PatList, Pat *, add_pat)

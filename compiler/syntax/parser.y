@@ -173,8 +173,8 @@ function:
 
 type_parameters: %empty { $$ = NULL; } | type_variables ;
 type_variables:
-    TYPE_VARIABLE { $$ = add_name(p, NULL, intern_cstr(p->session, $1 + 1)); }
-  | type_variables TYPE_VARIABLE { $$ = add_name(p, $1, intern_cstr(p->session, $2 + 1)); }
+    TYPE_VARIABLE { $$ = add_name(p, NULL, (NamePlace){intern_cstr(p->session, $1 + 1), @1}); }
+  | type_variables TYPE_VARIABLE { $$ = add_name(p, $1, (NamePlace){intern_cstr(p->session, $2 + 1), @2}); }
   ;
 
 optional_parameters: %empty { $$ = NULL; } | parameters ;

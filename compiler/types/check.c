@@ -15,6 +15,7 @@ static Checked *new_tables(Arena *a, Module **modules, uint32_t nmodules, const 
     out->refs = arena_array(a, Ref, ids->expr_count);
     out->local_schemes = arena_array(a, Scheme, ids->expr_count);
     out->let_fun_outer = arena_array(a, uint32_t, ids->expr_count);
+    out->exhaustive = arena_array(a, bool, ids->expr_count);
     out->type_defs = arena_new(a, PtrMap);
     out->let_fun_recursive = arena_array(a, bool, ids->expr_count);
     return out;
@@ -158,6 +159,8 @@ static void check_group(Checker *c, const uint32_t *defs, uint32_t n)
         if (c->out->defs[defs[i]].def->is_entry && c->s->error_count == errors)
             check_entry(c, &c->out->defs[defs[i]]);
     }
+    for (uint32_t i = 0; i < n; i++)
+        c->failed[defs[i]] = c->failed[defs[i]] || c->s->error_count != errors;
 }
 
 static bool calls_itself(const Checker *c, uint32_t def)
@@ -227,6 +230,7 @@ Checked *check_program(Session *s, Module **modules, uint32_t nmodules, const As
     Checker *c = arena_new(s->arena, Checker);
     c->s = s;
     c->arena = s->arena;
+    c->npats = ids->pat_count;
     c->out = new_tables(s->arena, modules, nmodules, ids);
     init_scalars(c);
     init_builtins(c);
@@ -236,11 +240,18 @@ Checked *check_program(Session *s, Module **modules, uint32_t nmodules, const As
     c->calls = arena_array(c->arena, struct CallList, c->out->ndefs);
     c->binders = arena_array(c->arena, const Pat *, ids->pat_count);
     check_types(c);
-    for (uint32_t i = 0; i < c->out->ndefs; i++)
+    c->failed = arena_array(c->arena, bool, c->out->ndefs);
+    for (uint32_t i = 0; i < c->out->ndefs; i++) {
+        uint32_t errors = s->error_count;
         resolve_definition(c, c->out->defs[i].def);
+        c->failed[i] = s->error_count != errors;
+    }
     check_components(c);
     finish_tables(c, ids);
     assert((s->error_count || !any_error(c, ids)) && "types: an error that was not reported");
+    check_matches(c);
+    if (s->error_count == 0)
+        warn_unused(c);
     return c->out;
 }
 

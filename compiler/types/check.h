@@ -66,6 +66,7 @@ typedef struct Checked {
     Scheme *local_schemes;               /* by the Expr.id of the E_LET_FUN: only the own variables */
     uint32_t *let_fun_outer;             /* by the Expr.id of the E_LET_FUN: number of rigids of the enclosing definitions */
     struct PtrMap *type_defs;            /* see checked_type_def */
+    bool *exhaustive;                    /* by the Expr.id of the E_MATCH: its cases are known to take every value */
     bool *let_fun_recursive;             /* by the Expr.id of the E_LET_FUN (local functions may call themselves: false today) */
 } Checked;
 

@@ -6,6 +6,8 @@
  *     infer_*.c     types of one component at a time, over unification variables (unify.c)
  *     deferred.c    what waits until a type is known better: e.x, e.0, #a, `p in n`
  *     generalise.c  free variables of the component become TY_RIGID; the rest gets its default
+ *     warn_match.c  cases that are missing or never reached (usefulness.c)
+ *     warn_unused.c names that nothing uses
  *     check.c       the driver, entries, and the final tables
  *     message.c     types as messages show them
  *     notes.c       errors about types, with where the types came from
@@ -124,6 +126,7 @@ typedef struct Checker {
     Name scalar_names[SCALAR_COUNT];
     Poly builtins[BUILTIN_COUNT];
     PtrMap builtin_names;              /* Name -> Builtin + 1 */
+    uint32_t npats;                    /* Pat.ids */
     ModuleScope *scopes;               /* of the modules; [0] is the prelude's */
     ModuleScope **scope_of_file;
     ModuleScope *scope;                /* the one of the definition at hand */
@@ -135,6 +138,7 @@ typedef struct Checker {
     Poly *polys;                       /* set once generalised */
     Type **monos;                      /* while its component is checked, else NULL */
     struct CallList { VEC(uint32_t) to; } *calls;
+    bool *failed;                      /* it has errors */
     /* of the component at hand */
     uint32_t level, next_var;
     const TypeEnv *tenv;
@@ -153,6 +157,8 @@ typedef struct Checker {
 /* ---- scope.c ---- */
 void declare_all(Checker *c);
 ModuleScope *scope_of(const Checker *c, const Def *def);
+/* Is it the program's own file, which warnings are about? */
+bool is_program(const Checker *c, const ModuleScope *m);
 /* Names of the library that end in two underscores are its own. */
 bool is_internal(Name name);
 /* What the name means at top level in c->scope. False if nothing; where it is ambiguous, that has been
@@ -303,5 +309,10 @@ void check_data_uses(Checker *c);
 /* Marks the quantified variables that stand inside sequences in t: they are no functions. */
 void mark_elements(Type *t);
 bool contains_function(Type *t);
+
+/* ---- warnings, about the program's own file: warn_match.c, warn_unused.c ---- */
+/* Finds out which matches are exhaustive, in all files. */
+void check_matches(Checker *c);
+void warn_unused(Checker *c);
 
 #endif

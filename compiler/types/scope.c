@@ -17,6 +17,11 @@ ModuleScope *scope_of(const Checker *c, const Def *def)
     return c->scope_of_file[def->span.file];
 }
 
+bool is_program(const Checker *c, const ModuleScope *m)
+{
+    return c->out->nmodules > 1 && m == &c->scopes[1];
+}
+
 /* ---- a module's own names ---- */
 
 static void declare_name(Checker *c, PtrMap *names, Def *def)
@@ -49,7 +54,7 @@ static void declare_value(Checker *c, ModuleScope *m, Def *def)
     def->index = c->out->ndefs++;
     c->out->defs[def->index] = (DefInfo){.def = def, .is_library = m->is_library};
     bool hides = ptrmap_get(&c->scopes[0].values, def->name) || ptrmap_get(&c->builtin_names, def->name);
-    if (!m->is_library && !again && hides && !is_internal(def->name))
+    if (is_program(c, m) && !again && hides && !is_internal(def->name))
         diag_warning(c->s, def->name_span, DIAG_HIDES_PRELUDE, "this hides the prelude's `%s`", def->name);
 }
 
@@ -81,7 +86,7 @@ static void declare(Checker *c, ModuleScope *m, Def *def)
 /* Entries of one name (`main`) in several files are nothing to warn of. */
 static void warn_hidden(Checker *c, const ModuleScope *m, const Def *own, const Def *def, const Def *import)
 {
-    if (own && !m->is_library && !(own->is_entry && def->is_entry))
+    if (own && is_program(c, m) && !(own->is_entry && def->is_entry))
         diag_warning(c->s, own->name_span, DIAG_HIDES_IMPORT, "this hides `%s` of \"%s\"", own->name,
                      import->path);
 }

@@ -102,6 +102,7 @@ static void goldens(void **state)
     check_golden("each");
     check_golden("recursion");
     check_golden("sums");
+    check_golden("match");
 }
 
 /* ---- single cases ---- */
