@@ -14,6 +14,7 @@
 #define DPC_CHECK_INTERNAL_H
 
 #include "types/check.h"
+#include "types/suggest.h"
 
 /* ---- maps from pointers (names, nodes) to pointers: ptrmap.c ---- */
 typedef struct PtrMap { /* declared in check.h */
@@ -145,11 +146,7 @@ void resolve_definition(Checker *c, Def *def);
 typedef struct Components { uint32_t *order, *starts; uint32_t n; } Components;
 Components components_of(Arena *a, const struct CallList *calls, uint32_t n);
 
-typedef struct Suggestion { Name wanted, best; uint32_t distance; } Suggestion;
-Suggestion suggest_start(Name wanted);
-void suggest_consider(Suggestion *g, Name candidate);
 void suggest_consider_map(Suggestion *g, const PtrMap *names);
-void suggest_note(Session *s, Span at, const Suggestion *g);
 
 /* ---- unify.c ---- */
 Type *new_var(Checker *c, TypeClass cls);

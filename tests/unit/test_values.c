@@ -570,53 +570,6 @@ static void test_arguments(void **state)
     dp_type_free(flag);
 }
 
-/* ---- tests in comments ---- */
-
-static void test_comments(void **state)
-{
-    (void)state;
-    static const char source[] = "-- prose about the -- input that\n"
-                                 "-- input must be sorted\n"
-                                 "def f x = x -- output 3\n"
-                                 "-- test main\n"
-                                 "-- input  [1, 2] -- a comment\n"
-                                 "--        \"-- none\"\n"
-                                 "-- output 11\n"
-                                 "-- input  []\n"
-                                 "-- error  \"unequal \\\"lengths\"  -- the message\n"
-                                 "\n"
-                                 "-- test other\r\n"
-                                 "-- output 5\r\n"
-                                 "entry other = 5\n"
-                                 "-- test that it works\n"
-                                 "-- input 1\n"
-                                 "-- output 2";
-    DpTestCase *cases;
-    char error[ERROR_BYTES];
-    int n = dp_find_tests(source, &cases, error, sizeof error);
-    assert_int_equal(n, 4);
-    assert_string_equal(cases[0].entry, "main");
-    assert_string_equal(cases[0].input, "[1, 2] -- a comment\n\"-- none\"");
-    assert_string_equal(cases[0].output, "11");
-    assert_null(cases[0].error);
-    assert_int_equal(cases[0].line, 5);
-    assert_string_equal(cases[1].error, "unequal \"lengths");
-    assert_null(cases[1].output);
-    assert_string_equal(cases[2].entry, "other");
-    assert_string_equal(cases[2].input, "");
-    assert_int_equal(cases[2].line, 12);
-    assert_string_equal(cases[3].input, "1");
-    dp_tests_free(cases, n);
-    static const char *const bad[] = {"-- test main\n-- input 1\n", "-- test main\n-- input 1\n-- input 2\n-- output 1",
-                                      "-- test main\n-- input 1\n-- error nothing", "-- test main\n-- error \"a\" \"b\""};
-    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
-        assert_int_equal(dp_find_tests(bad[i], &cases, error, sizeof error), -1);
-        assert_non_null(strstr(error, "line 2"));
-    }
-    assert_int_equal(dp_find_tests("", &cases, error, sizeof error), 0);
-    dp_tests_free(cases, 0);
-}
-
 /* ---- mutated inputs: an error or a value, never a crash ---- */
 
 static uint32_t next_random(uint64_t *seed)
@@ -700,25 +653,6 @@ static void test_mutated(void **state)
         }
 }
 
-static void test_mutated_comments(void **state)
-{
-    (void)state;
-    static const char source[] = "-- test main\n-- input [1] -- c\n--  2\n-- output 3\n-- error \"a\"\n\ndef x = 1\n-- input\n-- output\n";
-    uint64_t seed = 7;
-    for (int round = 0; round < 20000; round++) {
-        char text[256], error[ERROR_BYTES];
-        memcpy(text, source, sizeof source);
-        size_t n = mutate(text, sizeof source - 1, sizeof text - 1, &seed);
-        text[n] = '\0';
-        DpTestCase *cases;
-        int found = dp_find_tests(text, &cases, error, sizeof error);
-        if (found > 0)
-            dp_tests_free(cases, found);
-        DpType *t = dp_type_parse(text);
-        assert_null(t);
-    }
-}
-
 static void test_mutated_types(void **state)
 {
     (void)state;
@@ -751,9 +685,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_mtx, make_folder, remove_folder),
         cmocka_unit_test_setup_teardown(test_mtx_refused, make_folder, remove_folder),
         cmocka_unit_test(test_arguments),
-        cmocka_unit_test(test_comments),
         cmocka_unit_test_setup_teardown(test_mutated, make_folder, remove_folder),
-        cmocka_unit_test(test_mutated_comments),
         cmocka_unit_test(test_mutated_types),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
