@@ -270,6 +270,45 @@ static void test_float_bits(void **state)
     dp_type_free(t32);
 }
 
+static uint64_t next_bits(uint64_t *seed)
+{
+    *seed ^= *seed << 13;
+    *seed ^= *seed >> 7;
+    return *seed ^= *seed << 17;
+}
+
+/* A million numbers as text and back, bit for bit but for the payloads of nans. */
+static void assert_bits_survive(const char *type, DpScalar scalar, uint64_t count)
+{
+    uint64_t seed = 0x2545f4914f6cdd1du;
+    size_t bytes = dp_scalar_bytes(scalar);
+    DpLeaf leaf = {.scalar = scalar, .rank = 1, .lens = {&count}, .nlens = {1}, .data = calloc(count, bytes), .ndata = count}, back;
+    for (uint64_t i = 0; i < count; i++) dp_scalar_store(scalar, leaf.data, i, next_bits(&seed));
+    DpType *t = dp_type_parse(type);
+    char error[ERROR_BYTES], *text = written(t, &leaf);
+    DpReader r = {"text", text, strlen(text), 0, 1};
+    if (!dp_read_text(&r, t, &back, error, sizeof error))
+        fail_msg("%s", error);
+    assert_int_equal(back.ndata, count);
+    for (uint64_t i = 0; i < count; i++) {
+        uint64_t a = dp_scalar_load(scalar, leaf.data, i), b = dp_scalar_load(scalar, back.data, i);
+        bool nan = scalar == DP_F32 ? (a & 0x7fffffff) > 0x7f800000 : (a & INT64_MAX) > 0x7ff0000000000000;
+        if (nan ? !(scalar == DP_F32 ? (b & 0x7fffffff) > 0x7f800000 : (b & INT64_MAX) > 0x7ff0000000000000) : a != b)
+            fail_msg("%016llx came back as %016llx", (unsigned long long)a, (unsigned long long)b);
+    }
+    free(text);
+    free(leaf.data);
+    dp_leaves_free(&back, 1);
+    dp_type_free(t);
+}
+
+static void test_million_floats(void **state)
+{
+    (void)state;
+    assert_bits_survive("[f32]", DP_F32, 500000);
+    assert_bits_survive("[f64]", DP_F64, 500000);
+}
+
 static void test_several_values(void **state)
 {
     (void)state;
@@ -677,6 +716,7 @@ int main(void)
         cmocka_unit_test(test_strings),
         cmocka_unit_test(test_floats),
         cmocka_unit_test(test_float_bits),
+        cmocka_unit_test(test_million_floats),
         cmocka_unit_test(test_several_values),
         cmocka_unit_test(test_equality),
         cmocka_unit_test_setup_teardown(test_npy_read, make_folder, remove_folder),
