@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MOST_TRIES = 3000, DEVICE_ROUND = 48, DEVICE_ROUNDS = 24, INPUT_SHOWN = 4000 };
+enum { MOST_TRIES = 3000, DEVICE_ROUND = 48, DEVICE_ROUNDS = 24 };
 
 typedef enum Verdict { HOLDS, IS_FALSE, FAILS } Verdict;
 
@@ -181,7 +181,7 @@ static void report(Search *x, const Tree *args, int e, int64_t number)
     strbuf_add(&text, o.ok ? "  false for\n" : "  fails for\n");
     strbuf_add(&text, "  -- input ");
     if (leaves && leaves_of(s, args, leaves)) {
-        print_arguments(&text, s, leaves, INPUT_SHOWN);
+        print_arguments(&text, s, leaves, 0);
         dp_leaves_free(leaves, s->nargs);
     }
     strbuf_add(&text, "\n");
