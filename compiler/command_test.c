@@ -37,9 +37,14 @@ static bool read_count(const char *text, uint64_t most, uint64_t *value)
 static int read_option(TestOptions *o, const char *arg)
 {
     const char *evaluators = option_value(arg, "--eval"), *cases = option_value(arg, "--cases"), *seed = option_value(arg, "--seed");
+    const char *only = option_value(arg, "--only");
     uint64_t n;
-    if (!evaluators && !cases && !seed)
+    if (!evaluators && !cases && !seed && !only)
         return usage_error("dpc test has no option %s", arg);
+    if (only && !*only)
+        return usage_error("--only takes the name of an entry or a property");
+    if (only)
+        o->only = only;
     if (evaluators && !read_evaluators(evaluators, o->wanted))
         return usage_error("--eval takes a list of core, fused, flat and device");
     if (cases) {
@@ -77,6 +82,8 @@ static int test_files(char *const *paths, int n, const TestOptions *options)
         total.failed += counts.failed;
     }
     report_summary(total, options, now() - start, broken);
+    if (options->only && status == EXIT_OK && total.passed == 0)
+        return usage_error("there is no test or property of %s", options->only);
     return status;
 }
 

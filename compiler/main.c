@@ -18,7 +18,7 @@ static const char help[] =
     "  dpc run --eval=E f.dp ARG...    runs on an interpreter: E is core, fused or flat\n"
     "  dpc check f.dp...               reports errors and warnings only\n"
     "  dpc test [--eval=E,...] f.dp... runs the tests in the comments: on core, fused, flat and device;\n"
-    "                                  properties on --cases=N (100) inputs made from --seed=S (1)\n"
+    "                                  properties on --cases=N (100) inputs of --seed=S (1); --only=NAME\n"
     "  dpc fmt [--check] f.dp...       formats in place (- is standard input); --check lists what would change\n"
     "  dpc dump --stage=S f.dp         prints a stage: ast types core fused flat plan opencl host\n"
     "  dpc devices                     lists the OpenCL devices\n"

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { INPUT_SHOWN = 300, DIFFERENCES_SHOWN = 5 };
+enum { INPUT_SHOWN = 300, DIFFERENCES_SHOWN = 5, WATCHED_SHOWN = 200 };
 
 const char *evaluator_name(int e) { return e == DEVICE ? "device" : stage_name((Stage)(STAGE_CORE + e)); }
 
@@ -119,11 +119,23 @@ static void add_place(StrBuf *out, const Compilation *c, const EvalError *error)
     strbuf_printf(out, "%s:%u:%u: error: ", c->session->files.at[at.file]->path, place.line, place.col);
 }
 
+static void begin_watching(const TestRun *t, const Subject *s, const DpLeaf *args)
+{
+    StrBuf text = {0};
+    strbuf_printf(&text, "%s, %s", t->c->path, s->block->name);
+    strbuf_add(&text, s->types.entry->nparams ? " with " : "");
+    print_arguments(&text, s, args, WATCHED_SHOWN);
+    watch_begin(t->watch, text.text);
+    strbuf_free(&text);
+}
+
 Outcome run_interpreter(const TestRun *t, const Subject *s, const DpLeaf *args)
 {
     Outcome o = {.leaves = calloc(s->nresults, sizeof(DpLeaf))};
     EvalError error;
+    begin_watching(t, s, args);
     EvalStatus status = o.leaves ? entry_eval(t->c, &s->types, args, o.leaves, &error) : EVAL_MEMORY;
+    watch_end(t->watch);
     o.ok = status == EVAL_OK;
     if (status == EVAL_FAILED) {
         add_place(&o.error, t->c, &error);
@@ -235,7 +247,9 @@ static bool prepare(TestRun *t)
         return false;
     t->subjects = arena_array(t->arena, Subject, file->blocks.n);
     bool ok = true;
-    for (; t->n < file->blocks.n; t->n++) ok = make_subject(t, &t->subjects[t->n], file->blocks.at[t->n]) && ok;
+    for (uint32_t i = 0; i < file->blocks.n; i++)
+        if (!t->options->only || strcmp(file->blocks.at[i]->name, t->options->only) == 0)
+            ok = make_subject(t, &t->subjects[t->n++], file->blocks.at[i]) && ok;
     diag_print(c->session, stderr, use_colour());
     return ok;
 }
@@ -254,8 +268,10 @@ int test_file(const char *path, const TestOptions *options, TestCounts *counts)
 {
     TestRun t = {.options = options, .c = compilation_create(path), .arena = arena_create()};
     t.c->check = true;
+    t.watch = watch_start();
     bool ok = prepare(&t) && run_all(&t);
     for (uint32_t i = 0; ok && i < t.n; i++) report_subject(&t, &t.subjects[i], counts);
+    watch_stop(t.watch);
     for (uint32_t i = 0; i < t.n; i++) free_subject(&t.subjects[i]);
     device_close(&t.device);
     compilation_destroy(t.c);

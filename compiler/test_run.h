@@ -7,6 +7,7 @@
 
 #include "commands.h"
 #include "test_device.h"
+#include "test_watch.h"
 #include "testing/sized_type.h"
 #include "testing/test_comments.h"
 
@@ -16,6 +17,7 @@ typedef struct TestOptions {
     bool wanted[EVALUATORS]; /* core, fused, flat, device */
     uint64_t seed;           /* of random inputs */
     uint32_t cases;          /* of each property */
+    const char *only;        /* the entry or property to test; NULL: all */
 } TestOptions;
 
 /* What went wrong, and where. */
@@ -52,6 +54,7 @@ typedef struct TestRun {
     Subject *subjects;
     uint32_t n;
     DeviceBatch device;
+    Watch *watch;
     uint32_t jobs; /* planned on the device; what comes behind is added by the way */
 } TestRun;
 

@@ -190,6 +190,8 @@ expect 1 'property.dp:6:13: failed: property short on core
   with property.dp:8:25: error: assertion failed
   found by an input in the comment, made smaller in' "$dpc" test --eval=core,fused property.dp
 expect 1 '1 passed, 2 failed, on core and fused;' "$dpc" test --eval=core,fused property.dp
+expect 0 '1 passed, on core;' "$dpc" test --eval=core --only=twice property.dp
+expect 2 'there is no test or property of thrice' "$dpc" test --eval=core --only=thrice property.dp f.dp
 expect 1 'of 1000 with --seed=7' "$dpc" test --eval=core --seed=7 --cases=1000 property.dp
 printf -- '-- property p\ndef p xs = length xs >= 0\n' >polymorphic.dp
 expect 2 'polymorphic.dp:2:5: error: the types of a property have to be known' "$dpc" test --eval=core polymorphic.dp

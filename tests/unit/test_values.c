@@ -601,7 +601,7 @@ static void test_arguments(void **state)
     assert_string_equal(error, "too many arguments: 3 given, 2 wanted");
     char *bad[] = {(char[]){"[1]"}, (char[]){"[true]"}};
     assert_false(dp_read_args(2, bad, params, 2, error, sizeof error));
-    assert_string_equal(error, "argument go:1: expected true or false, found [");
+    assert_string_equal(error, "argument go:1: expected true or false, found [ (go: bool)");
     char *two[] = {(char[]){"[1] [2]"}, (char[]){"true"}};
     assert_false(dp_read_args(2, two, params, 2, error, sizeof error));
     assert_non_null(strstr(error, "one value"));
