@@ -67,6 +67,7 @@ static double now(void)
 static int test_files(char *const *paths, int n, const TestOptions *options)
 {
     TestCounts total = {0};
+    TestOptions tested = *options;
     uint32_t broken = 0;
     int status = EXIT_OK;
     double start = now();
@@ -78,10 +79,11 @@ static int test_files(char *const *paths, int n, const TestOptions *options)
         fflush(stdout);
         status = of_file > status ? of_file : status;
         broken += of_file == EXIT_USAGE;
+        tested.wanted[DEVICE] = tested.wanted[DEVICE] && of_file != EXIT_DEVICE;
         total.passed += counts.passed;
         total.failed += counts.failed;
     }
-    report_summary(total, options, now() - start, broken);
+    report_summary(total, &tested, now() - start, broken);
     if (options->only && status == EXIT_OK && total.passed == 0)
         return usage_error("there is no test or property of %s", options->only);
     return status;

@@ -1,5 +1,6 @@
 #include "test_device.h"
 
+#include "commands.h"
 #include "toolchain.h"
 
 #include <errno.h>
@@ -145,6 +146,7 @@ static void run_batch(DeviceBatch *b, uint32_t first, uint32_t end)
     strbuf_free(&b->failed_error);
     b->failed_job = UINT32_MAX;
     int status = write_batch(b, first, end, list) ? process_run(words, (ProcessStreams){NULL, NULL, err, seconds}) : -1;
+    b->works = b->works || status == 0 || status == EXIT_PROGRAM || status == EXIT_MEMORY;
     if (status == 0)
         return;
     for (b->failed_job = first; b->failed_job < end; b->failed_job++) {
@@ -152,12 +154,14 @@ static void run_batch(DeviceBatch *b, uint32_t first, uint32_t end)
         if (!file_exists(out))
             break;
     }
+    b->works = b->works || b->failed_job > first;
+    b->unusable = !b->works && status <= EXIT_DEVICE;
     if (status < 0)
         strbuf_printf(&b->failed_error, "cannot run the program: %s", strerror(errno));
-    else if (status > 4)
+    else if (status > EXIT_DEVICE)
         strbuf_printf(&b->failed_error, "(the program ended with status %d) ", status);
     if (status > 0)
-        add_message(&b->failed_error, err, status > 4);
+        add_message(&b->failed_error, err, status > EXIT_DEVICE);
 }
 
 static void read_result(Outcome *o, const DpType *type, const char *path)

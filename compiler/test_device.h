@@ -29,6 +29,8 @@ typedef struct DeviceBatch {
     uint32_t n, cap;
     uint32_t failed_job; /* that ended the last run; UINT32_MAX: none did */
     StrBuf failed_error;
+    bool works;    /* some job has had a result, or an error of its own */
+    bool unusable; /* else, after a run: there is no device, or it does not take the program. failed_error says why */
 } DeviceBatch;
 
 /* False after a message. */

@@ -66,7 +66,7 @@ static void print_counts(TestCounts counts)
 void report_file(const char *path, TestCounts counts, int status)
 {
     printf("%s: ", path);
-    if (status == EXIT_USAGE)
+    if (status == EXIT_USAGE || (status == EXIT_DEVICE && counts.passed + counts.failed == 0))
         printf("not tested, because of errors");
     else if (counts.passed + counts.failed == 0)
         printf("no tests");
@@ -77,8 +77,10 @@ void report_file(const char *path, TestCounts counts, int status)
 
 void report_summary(TestCounts counts, const TestOptions *options, double seconds, uint32_t broken)
 {
+    bool any = false;
+    for (int e = 0; e < EVALUATORS; e++) any = any || options->wanted[e];
     print_counts(counts);
-    printf(", on ");
+    printf(any ? ", on " : ", on no evaluator");
     print_evaluators(options->wanted);
     if (broken)
         printf("; %u file%s not tested, because of errors", broken, broken == 1 ? "" : "s");

@@ -152,7 +152,8 @@ static void run_test(TestRun *t, Subject *s, int e)
         Input *input = &s->inputs[i];
         Outcome o = e == DEVICE ? device_result(&t->device, input->job, t->jobs, s->types.result)
                                 : run_interpreter(t, s, input->args);
-        judge(t, s, input, e, &o);
+        if (!t->device.unusable)
+            judge(t, s, input, e, &o);
         outcome_free(&o, s->types.result);
     }
 }
@@ -181,13 +182,15 @@ static bool run_evaluator(TestRun *t, int e)
             return false;
         plan_device(t);
     }
-    for (uint32_t i = 0; i < t->n; i++) {
+    for (uint32_t i = 0; i < t->n && !t->device.unusable; i++) {
         Subject *s = &t->subjects[i];
         if (!s->block->is_property)
             run_test(t, s, e);
         else if (s->failures.n == 0)
             run_property(t, s, e);
     }
+    if (t->device.unusable)
+        fprintf(stderr, "dpc: error: %s is not tested on the device: %s\n", t->c->path, t->device.failed_error.text);
     return true;
 }
 
@@ -264,17 +267,26 @@ static bool run_all(TestRun *t)
     return true;
 }
 
+/* Without a device there may be nothing that could have passed. */
+static bool something_ran(const TestRun *t)
+{
+    bool interpreted = false;
+    for (int e = 0; e < DEVICE; e++) interpreted = interpreted || t->options->wanted[e];
+    return interpreted || !t->device.unusable;
+}
+
 int test_file(const char *path, const TestOptions *options, TestCounts *counts)
 {
     TestRun t = {.options = options, .c = compilation_create(path), .arena = arena_create()};
     t.c->check = true;
     t.watch = watch_start();
     bool ok = prepare(&t) && run_all(&t);
-    for (uint32_t i = 0; ok && i < t.n; i++) report_subject(&t, &t.subjects[i], counts);
+    for (uint32_t i = 0; ok && something_ran(&t) && i < t.n; i++) report_subject(&t, &t.subjects[i], counts);
+    bool no_device = t.device.unusable;
     watch_stop(t.watch);
     for (uint32_t i = 0; i < t.n; i++) free_subject(&t.subjects[i]);
     device_close(&t.device);
     compilation_destroy(t.c);
     arena_destroy(t.arena);
-    return !ok ? EXIT_USAGE : counts->failed ? EXIT_PROGRAM : EXIT_OK;
+    return !ok ? EXIT_USAGE : no_device ? EXIT_DEVICE : counts->failed ? EXIT_PROGRAM : EXIT_OK;
 }

@@ -190,6 +190,11 @@ expect 1 'property.dp:6:13: failed: property short on core
   with property.dp:8:25: error: assertion failed
   found by an input in the comment, made smaller in' "$dpc" test --eval=core,fused property.dp
 expect 1 '1 passed, 2 failed, on core and fused;' "$dpc" test --eval=core,fused property.dp
+if OCL_ICD_VENDORS=/nowhere/ "$dpc" devices 2>/dev/null | grep -q "no OpenCL device"; then # where the loader looks there
+    expect 4 'wrong.dp is not tested on the device: error: no OpenCL device' env OCL_ICD_VENDORS=/nowhere/ "$dpc" test wrong.dp
+    expect 4 '0 passed, 1 failed, on core, fused and flat;' env OCL_ICD_VENDORS=/nowhere/ "$dpc" test wrong.dp
+    expect 4 '0 passed, on no evaluator' env OCL_ICD_VENDORS=/nowhere/ "$dpc" test --eval=device f.dp
+fi
 expect 0 '1 passed, on core;' "$dpc" test --eval=core --only=twice property.dp
 expect 2 'there is no test or property of thrice' "$dpc" test --eval=core --only=thrice property.dp f.dp
 expect 1 'of 1000 with --seed=7' "$dpc" test --eval=core --seed=7 --cases=1000 property.dp
