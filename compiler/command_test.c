@@ -36,8 +36,8 @@ static bool read_count(const char *text, uint64_t most, uint64_t *value)
 
 static int read_option(TestOptions *o, const char *arg)
 {
-    const char *evaluators = option_value(arg, "--eval"), *cases = option_value(arg, "--cases"), *seed = option_value(arg, "--seed");
-    const char *only = option_value(arg, "--only");
+    const char *evaluators = option_value(arg, "--eval"), *cases = option_value(arg, "--cases");
+    const char *seed = option_value(arg, "--seed"), *only = option_value(arg, "--only");
     uint64_t n;
     if (!evaluators && !cases && !seed && !only)
         return usage_error("dpc test has no option %s", arg);

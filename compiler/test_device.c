@@ -113,7 +113,8 @@ static bool write_batch(const DeviceBatch *b, uint32_t first, uint32_t end, cons
         char in[PATH_ROOM], result[PATH_ROOM];
         job_file(b, "in", i, in);
         job_file(b, "out", i, result);
-        ok = b->jobs[i].input && write_text_file(in, b->jobs[i].input) && fprintf(out, "%s\t%s\t%s\n", b->jobs[i].entry, in, result) > 0;
+        ok = b->jobs[i].input && write_text_file(in, b->jobs[i].input) &&
+             fprintf(out, "%s\t%s\t%s\n", b->jobs[i].entry, in, result) > 0;
     }
     return out && fclose(out) == 0 && ok;
 }
@@ -186,7 +187,9 @@ Outcome device_result(DeviceBatch *b, uint32_t job, uint32_t end, const DpType *
         run_batch(b, job, end);
     if (file_exists(out))
         read_result(&o, type, out);
+    else if (b->failed_job == job && b->failed_error.n)
+        strbuf_add(&o.error, b->failed_error.text);
     else
-        strbuf_add(&o.error, b->failed_job == job && b->failed_error.n ? b->failed_error.text : "the program left no result");
+        strbuf_add(&o.error, "the program left no result");
     return o;
 }

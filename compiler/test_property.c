@@ -1,4 +1,5 @@
-/* Properties under `dpc test`: inputs from comments and random ones, on every evaluator; the first that fails is made smaller. */
+/* Properties under `dpc test`: inputs from comments and random ones, on every evaluator; the first that fails is made
+ * smaller. */
 #include "test_run.h"
 
 #include "testing/value_random.h"
@@ -212,7 +213,8 @@ static void failed(TestRun *t, Subject *s, int e, Verdict v, Tree *args, Arena *
 
 static bool holds_for_input(TestRun *t, Subject *s, int e, const Input *input)
 {
-    Outcome o = e == DEVICE ? device_result(&t->device, input->job, t->jobs, s->types.result) : run_interpreter(t, s, input->args);
+    Outcome o = e == DEVICE ? device_result(&t->device, input->job, t->jobs, s->types.result)
+                            : run_interpreter(t, s, input->args);
     Verdict v = verdict_of(&o);
     outcome_free(&o, s->types.result);
     if (v == HOLDS || t->device.unusable)
@@ -221,7 +223,10 @@ static bool holds_for_input(TestRun *t, Subject *s, int e, const Input *input)
     uint32_t n = s->types.entry->nparams;
     Tree *args = arena_array(arena, Tree, n);
     const DpLeaf *at = input->args;
-    for (uint32_t i = 0; i < n; at += dp_type_leaves(s->types.params[i++])) args[i] = tree_of_leaves(arena, s->types.params[i], at);
+    for (uint32_t i = 0; i < n; i++) {
+        args[i] = tree_of_leaves(arena, s->types.params[i], at);
+        at += dp_type_leaves(s->types.params[i]);
+    }
     failed(t, s, e, v, args, arena, -1);
     arena_destroy(arena);
     return false;
@@ -231,7 +236,8 @@ static bool holds_for_random(TestRun *t, Subject *s, int e, uint32_t number)
 {
     Arena *arena = arena_create();
     Tree *args = random_case(t, s, arena, number);
-    Outcome o = e == DEVICE ? device_result(&t->device, s->first_job + number, t->jobs, s->types.result) : interpret(t, s, args);
+    Outcome o = e == DEVICE ? device_result(&t->device, s->first_job + number, t->jobs, s->types.result)
+                            : interpret(t, s, args);
     Verdict v = verdict_of(&o);
     outcome_free(&o, s->types.result);
     if (v != HOLDS && !t->device.unusable)

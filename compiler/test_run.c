@@ -162,8 +162,9 @@ static void plan_device(TestRun *t)
 {
     for (uint32_t i = 0; i < t->n; i++) {
         Subject *s = &t->subjects[i];
+        const CoreEntry *entry = s->types.entry;
         for (uint32_t k = 0; k < s->ninputs; k++)
-            s->inputs[k].job = device_add(&t->device, s->types.entry->name, s->types.params, s->types.entry->nparams, s->inputs[k].args);
+            s->inputs[k].job = device_add(&t->device, entry->name, s->types.params, entry->nparams, s->inputs[k].args);
         if (s->block->is_property)
             plan_property(t, s);
     }
@@ -203,14 +204,15 @@ static bool read_input(TestRun *t, Subject *s, Input *input)
     const CoreEntry *entry = s->types.entry;
     Session *session = t->c->session;
     input->args = arena_array(t->arena, DpLeaf, s->nargs + 1);
-    bool ok = read_test_values(session, &input->from->input, s->types.params, entry->param_names, entry->nparams, input->args);
+    bool ok = read_test_values(session, &input->from->input, s->types.params, entry->param_names, entry->nparams,
+                               input->args);
     if (s->block->is_property || input->from->error)
         return ok;
     input->expected = arena_array(t->arena, DpLeaf, s->nresults);
     return read_test_values(session, &input->from->output, &s->types.result, NULL, 1, input->expected) && ok;
 }
 
-/* Mistakes are reported; false if the types are too large, which is, too. */
+/* False after mistakes, which have been reported. */
 static bool make_subject(TestRun *t, Subject *s, const TestBlock *block)
 {
     s->block = block;

@@ -142,7 +142,8 @@ static SizedType convert_param(Builder *b, const DpType *t, const Pat *p)
     if (!p || p->kind != PAT_TUPLE || t->kind != DP_T_TUPLE)
         return convert(b, t, NULL, NULL, 0);
     SizedType s = {.type = t, .items = arena_array(b->arena, SizedType, t->n)};
-    for (uint32_t i = 0; i < t->n; i++) s.items[i] = convert_param(b, t->items[i], i < p->tuple.n ? p->tuple.items[i] : NULL);
+    for (uint32_t i = 0; i < t->n; i++)
+        s.items[i] = convert_param(b, t->items[i], i < p->tuple.n ? p->tuple.items[i] : NULL);
     return s;
 }
 

@@ -104,11 +104,13 @@ static void check_name(const Finder *f, const TestBlock *b)
 {
     Name name = b->name;
     if (!b->def) {
-        diag_error(f->s, b->span, DIAG_TEST_NAME, "there is no %s `%s` in this file", b->is_property ? "definition" : "entry", name);
+        diag_error(f->s, b->span, DIAG_TEST_NAME, "there is no %s `%s` in this file",
+                   b->is_property ? "definition" : "entry", name);
         suggest_def(f, b->span, name, !b->is_property);
     } else if (!b->is_property && !b->def->is_entry) {
         diag_error(f->s, b->span, DIAG_TEST_NAME, "`%s` is no entry, so it has no tests", name);
-        diag_note(f->s, b->def->name_span, "write `entry %s` to test it, or `-- property %s` if it is to be true", name, name);
+        diag_note(f->s, b->def->name_span, "write `entry %s` to test it, or `-- property %s` if it is to be true",
+                  name, name);
     }
 }
 
@@ -365,7 +367,8 @@ static bool read_file_value(Session *s, const TestText *text, DpReader *r, const
     const char *path = arena_printf(s->arena, "%.*s%.*s", folder, program, (int)(r->at - start), r->text + start);
     if (dp_read_file(path, t, leaves, error, sizeof error))
         return true;
-    diag_error(s, (Span){text->file, text->start + (uint32_t)start - 1, text->start + (uint32_t)r->at}, DIAG_TEST_COMMENT, "%s", error);
+    Span at = {text->file, text->start + (uint32_t)start - 1, text->start + (uint32_t)r->at};
+    diag_error(s, at, DIAG_TEST_COMMENT, "%s", error);
     return false;
 }
 
@@ -396,7 +399,8 @@ bool read_test_values(Session *s, const TestText *text, DpType *const *types, co
     if (ok && dp_reader_done(&r))
         return true;
     if (ok)
-        diag_error(s, place(text, r.at), DIAG_TEST_COMMENT, names ? "there are more values than parameters" : "one value was expected here");
+        diag_error(s, place(text, r.at), DIAG_TEST_COMMENT,
+                   names ? "there are more values than parameters" : "one value was expected here");
     dp_leaves_free(leaves, (uint32_t)(at - leaves));
     return false;
 }
