@@ -9,6 +9,7 @@
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 
@@ -401,6 +402,46 @@ static void test_random_coverage(void **state)
     free_params(&p);
 }
 
+/* Random values of all types come back from text and from .dpv files. */
+static void assert_comes_back(const DpType *t, const Tree *v, const char *file)
+{
+    enum { LEAVES = 64 };
+    DpLeaf leaves[LEAVES], back[LEAVES];
+    char error[300];
+    StrBuf text = {0};
+    assert_true(dp_type_leaves(t) <= LEAVES && tree_to_leaves(t, v, leaves));
+    tree_print(&text, t, v);
+    DpReader r = {"text", text.text, text.n, 0, 1};
+    if (!dp_read_text(&r, t, back, error, sizeof error))
+        fail_msg("%s: %s", text.text, error);
+    assert_true(dp_reader_done(&r) && dp_leaves_equal(t, leaves, back, 0));
+    dp_leaves_free(back, dp_type_leaves(t));
+    if (!dp_write_file(file, t, leaves, error, sizeof error) || !dp_read_file(file, t, back, error, sizeof error))
+        fail_msg("%s: %s", text.text, error);
+    assert_true(dp_leaves_equal(t, leaves, back, 0));
+    dp_leaves_free(back, dp_type_leaves(t));
+    dp_leaves_free(leaves, dp_type_leaves(t));
+    strbuf_free(&text);
+}
+
+static void test_random_round_trips(void **state)
+{
+    (void)state;
+    char folder[] = "/tmp/dpc-test-XXXXXX", file[64];
+    assert_non_null(mkdtemp(folder));
+    snprintf(file, sizeof file, "%s/a.dpv", folder);
+    for (size_t k = 0; k < SIGNATURES; k++) {
+        Params p = params_of(signatures[k]);
+        for (uint32_t i = 0; i < 60; i++) {
+            Tree *args = random_arguments(p.arena, &p.signature, (RandomCase){8, "f", i, 60});
+            for (uint32_t j = 0; j < p.signature.nparams; j++) assert_comes_back(p.types[j], &args[j], file);
+        }
+        free_params(&p);
+    }
+    unlink(file);
+    rmdir(folder);
+}
+
 /* ---- making smaller ---- */
 
 typedef struct Goal {
@@ -573,6 +614,7 @@ int main(void)
         cmocka_unit_test(test_prose_in_comments), cmocka_unit_test(test_values_in_comments),
         cmocka_unit_test(test_trees),             cmocka_unit_test(test_differences),
         cmocka_unit_test(test_random_arguments),  cmocka_unit_test(test_random_coverage),
+        cmocka_unit_test(test_random_round_trips),
         cmocka_unit_test(test_shrinks_to_simplest), cmocka_unit_test(test_shrinks_to_smallest),
         cmocka_unit_test(test_order_of_scalars),  cmocka_unit_test(test_mutated_comments),
     };

@@ -443,6 +443,8 @@ static void test_npy_read(void **state)
     assert_file(state, "a.npy", "[[i32]]", file, n, "[[1, 3, 5], [2, 4, 6]]");
     n = make_npy(file, 2, "{\"shape\":(1,3,2),\"fortran_order\":True,\"descr\":\"<i4\"}", six, sizeof six);
     assert_file(state, "a.npy", "[[[i32]]]", file, n, "[[[1, 4], [2, 5], [3, 6]]]");
+    n = make_npy(file, 1, "{'descr': '<i4', 'fortran_order': True, 'shape': (1, 2, 1, 3, 1)}", six, sizeof six);
+    assert_file(state, "a.npy", "[[[[[i32]]]]]", file, n, "[[[[[1], [3], [5]]], [[[2], [4], [6]]]]]");
     n = make_npy(file, 2, "{'descr': '<f4', 'fortran_order': False, 'shape': (2,)}", floats, sizeof floats);
     assert_file(state, "a.npy", "[f32]", file, n, "[1.5, -2.0]");
     n = make_npy(file, 1, "{'descr': '|b1', 'fortran_order': False, 'shape': (3,)}", bools, sizeof bools);
