@@ -151,14 +151,93 @@ for e in core fused flat; do
     [ -e ragged.npy ] && expect 0 'ragged.npy must not be left behind' false
 done
 
-expect 0 '6 passed, 0 failed' "$dpc" test --eval=core,fused,flat f.dp
-expect 1 'wrong.dp:2: failed: main on core: got 2, expected 3' "$dpc" test --eval=core wrong.dp
-expect 1 '2 passed, 1 failed' "$dpc" test --eval=core f.dp wrong.dp
+expect 0 '2 passed, on core, fused and flat;' "$dpc" test --eval=core,fused,flat f.dp
+expect 1 'wrong.dp:2:4: failed: main on core and flat
+  input 1
+  expected 3, got 2
+0 passed, 1 failed, on core and flat;' "$dpc" test --eval=core,flat wrong.dp
+expect 1 'f.dp: 2 passed
+wrong.dp:2:4: failed: main on core
+  input 1
+  expected 3, got 2
+wrong.dp: 0 passed, 1 failed
+2 passed, 1 failed, on core;' "$dpc" test --eval=core f.dp wrong.dp
 expect 2 'neither' "$dpc" test --eval=core nothing.dp
 expect 2 'type.dp:1:' "$dpc" test --eval=core type.dp
+expect 2 'type.dp: not tested, because of errors
+2 passed, on core; 1 file not tested, because of errors;' "$dpc" test --eval=core f.dp type.dp
+expect 0 'modules/inner/a.dp: no tests' "$dpc" test --eval=core modules/inner/a.dp
+expect 2 'no option --fast' "$dpc" test --fast f.dp
+expect 2 '--eval takes' "$dpc" test --eval=core,gpu f.dp
+expect 2 '--cases takes' "$dpc" test --cases=0 f.dp
+expect 2 '--seed takes' "$dpc" test --seed=x f.dp
+
+# values and errors that differ, and inputs from files
+cat >failing.dp <<'END'
+-- test main
+-- input  [{x = 1, s = "left"}, {x = 2, s = ""}]
+-- output [{x = 1, s = "right"}, {x = 3, s = ""}]
+-- input  @in.csv
+-- output @folder/out.dpv
+-- test at
+-- input [1.5]
+--       3
+-- error "out of sight"
+entry main (rs: [{x: i32, s: [u8]}]) : [{x: i32, s: [u8]}] = rs
+entry at (xs: [f64]) (i: i64) : f64 = xs[i]
+END
+printf 's,x\nabc,4\n' >in.csv
+mkdir folder
+expect 0 '' "$dpc" run --eval=core failing.dp -o folder/out.dpv '[{x = 4, s = "abc"}]'
+expect 1 '../failing.dp:2:4: failed: main on fused
+  input [{s = "left", x = 1}, {s = "", x = 2}]
+  at [0].s: expected "right", got "left"
+  at [1].x: expected 3, got 2
+../failing.dp:7:4: failed: at on fused
+  input [1.5] 3
+  expected an error with "out of sight"
+  got ../failing.dp:11:41: error: index 3 out of bounds for length 1
+1 passed, 2 failed' sh -c 'cd folder && "$0" test --eval=fused ../failing.dp' "$dpc"
+
+# properties
+cat >property.dp <<'END'
+-- property sorted
+def sorted (xs: [u8]) : bool = all (\(a, b) -> a <= b) (pairs xs)
+-- property twice
+-- input  [1, 2] 3
+def twice (xs: [n]i32) (k: i64) = length (reverse xs) == n && k == k
+-- property short
+-- input [1, 2, 3, 4, 5, 6]
+def short (xs: [i32]) = assert (length xs < 4) true
+END
+expect 1 'property.dp:1:13: failed: property sorted on flat
+  false for
+  -- input "ba"
+  found by case' "$dpc" test --eval=flat property.dp
+expect 1 'property.dp:6:13: failed: property short on core
+  fails for
+  -- input [0, 0, 0, 0]
+  with property.dp:8:25: error: assertion failed
+  found by an input in the comment, made smaller in' "$dpc" test --eval=core,fused property.dp
+expect 1 '1 passed, 2 failed, on core and fused;' "$dpc" test --eval=core,fused property.dp
+if OCL_ICD_VENDORS=/nowhere/ "$dpc" devices 2>/dev/null | grep -q "no OpenCL device"; then # where the loader looks there
+    expect 4 'wrong.dp is not tested on the device: error: no OpenCL device' env OCL_ICD_VENDORS=/nowhere/ "$dpc" test wrong.dp
+    expect 4 '0 passed, 1 failed, on core, fused and flat;' env OCL_ICD_VENDORS=/nowhere/ "$dpc" test wrong.dp
+    expect 4 '0 passed, on no evaluator' env OCL_ICD_VENDORS=/nowhere/ "$dpc" test --eval=device f.dp
+fi
+expect 0 '1 passed, on core;' "$dpc" test --eval=core --only=twice property.dp
+expect 2 'there is no test or property of thrice' "$dpc" test --eval=core --only=thrice property.dp f.dp
+expect 1 'of 1000 with --seed=7' "$dpc" test --eval=core --seed=7 --cases=1000 property.dp
+printf -- '-- property p\ndef p xs = length xs >= 0\n' >polymorphic.dp
+expect 2 'polymorphic.dp:2:5: error: the types of a property have to be known' "$dpc" test --eval=core polymorphic.dp
+expect 0 '' "$dpc" check polymorphic.dp
 
 if "$dpc" devices 2>/dev/null | grep -q "^#0"; then
-    expect 0 '8 passed, 0 failed' "$dpc" test f.dp
+    expect 0 '2 passed, on core, fused, flat and device;' "$dpc" test f.dp
+    expect 1 'failed: property sorted on device
+  false for
+  -- input "ba"' "$dpc" test --eval=device property.dp
+    expect 1 '1 passed, 2 failed, on device' "$dpc" test --eval=device property.dp
     expect 0 '[3, 4]' "$dpc" run f.dp '[1, 2]' 2
     expect 0 '[-2, -1]' "$dpc" run f.dp '[1, 2]' -3
     feed '[1, 2] 5' 0 '[6, 7]' "$dpc" run f.dp

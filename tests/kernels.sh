@@ -1,10 +1,12 @@
 #!/bin/sh
-# Every kernel text that the runtime's tests build, in both shapes, is checked by clang's OpenCL front end. kernels.sh TEST_RUNTIME
+# Every kernel text that the runtime's tests build, in both shapes, is checked by clang's OpenCL front end. kernels.sh TEST…
 set -u
 command -v clang >/dev/null || { echo "clang was not found: nothing checked"; exit 0; }
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
-DP_DUMP_KERNELS=$folder "$1" >"$folder/log" 2>&1 || { cat "$folder/log"; exit 1; }
+for test in "$@"; do
+    DP_DUMP_KERNELS=$folder "$test" >"$folder/log" 2>&1 || { cat "$folder/log"; exit 1; }
+done
 failed=0
 for f in "$folder"/*.cl; do
     clang -x cl -cl-std=CL1.2 -target spir64 -fsyntax-only -Wall -Werror -Wno-unused-function -Wno-unused-variable \

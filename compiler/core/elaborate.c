@@ -106,7 +106,7 @@ static void add_entry(Elab *e, const DefInfo *info)
     vec_push(e->arena, &e->p->entries, entry);
 }
 
-/* The entries of the program's own file; imported files' are only functions here. */
+/* The entries of the program's own file, and its properties; imported files' are only functions here. */
 static void add_entries(Elab *e)
 {
     const Checked *c = e->checked;
@@ -115,7 +115,7 @@ static void add_entries(Elab *e)
         if (!e->s->files.at[c->modules[m]->file]->is_stdlib)
             main_file = c->modules[m]->file;
     for (uint32_t i = 0; i < c->ndefs; i++)
-        if (c->defs[i].def->is_entry && c->defs[i].def->span.file == main_file)
+        if ((c->defs[i].def->is_entry || c->defs[i].def->is_property) && c->defs[i].def->span.file == main_file)
             add_entry(e, &c->defs[i]);
 }
 

@@ -169,6 +169,7 @@ struct Def {
     Span name_span;
     const char *doc; /* text of the --| comment, or NULL */
     bool is_entry;   /* DEF_VALUE */
+    bool is_property; /* DEF_VALUE: named by `-- property`; set by `dpc test`, which compiles it as an entry */
     Name *type_params; uint32_t ntype_params; /* 'a 'b, without the quote */
     Span *type_param_spans;
     Pat **params; uint32_t nparams;           /* DEF_VALUE and local functions */

@@ -139,6 +139,24 @@ static void check_entry(Checker *c, const DefInfo *info)
                    "an entry's result cannot be a function, but this is %s", describe_type(c, t));
 }
 
+/* `dpc test` makes its arguments up. */
+static void check_property(Checker *c, const DefInfo *info)
+{
+    Type *t = info->scheme.type;
+    if (info->scheme.nvars) {
+        diag_error(c->s, info->def->name_span, DIAG_TEST_NAME, "the types of a property have to be known, but this is %s; annotate it",
+                   describe_type(c, t));
+        return;
+    }
+    for (t = type_prune(t); t->kind == TY_FUN; t = type_prune(t->fun.to)) {
+        if (contains_function(t->fun.from))
+            diag_error(c->s, info->def->name_span, DIAG_TEST_NAME, "a property's parameters cannot be functions");
+    }
+    if (t->kind != TY_SCALAR || t->scalar != SC_BOOL)
+        diag_error(c->s, info->def->result ? info->def->result->span : info->def->name_span, DIAG_TEST_NAME,
+                   "a property's result has to be a bool, but this is %s", describe_type(c, t));
+}
+
 static void check_group(Checker *c, const uint32_t *defs, uint32_t n)
 {
     uint32_t errors = c->s->error_count;
@@ -156,8 +174,11 @@ static void check_group(Checker *c, const uint32_t *defs, uint32_t n)
     if (c->s->error_count == errors)
         check_data_uses(c);
     for (uint32_t i = 0; i < n; i++) {
-        if (c->out->defs[defs[i]].def->is_entry && c->s->error_count == errors)
-            check_entry(c, &c->out->defs[defs[i]]);
+        const DefInfo *info = &c->out->defs[defs[i]];
+        if (info->def->is_entry && c->s->error_count == errors)
+            check_entry(c, info);
+        if (info->def->is_property && c->s->error_count == errors)
+            check_property(c, info);
     }
     for (uint32_t i = 0; i < n; i++)
         c->failed[defs[i]] = c->failed[defs[i]] || c->s->error_count != errors;

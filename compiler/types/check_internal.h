@@ -19,6 +19,7 @@
 #define DPC_CHECK_INTERNAL_H
 
 #include "types/check.h"
+#include "types/suggest.h"
 
 /* ---- maps from pointers (names, nodes) to pointers: ptrmap.c ---- */
 typedef struct PtrMap { /* declared in check.h */
@@ -177,11 +178,7 @@ void resolve_definition(Checker *c, Def *def);
 typedef struct Components { uint32_t *order, *starts; uint32_t n; } Components;
 Components components_of(Arena *a, const struct CallList *calls, uint32_t n);
 
-typedef struct Suggestion { Name wanted, best; uint32_t distance; } Suggestion;
-Suggestion suggest_start(Name wanted);
-void suggest_consider(Suggestion *g, Name candidate);
 void suggest_consider_map(Suggestion *g, const PtrMap *names);
-void suggest_note(Session *s, Span at, const Suggestion *g);
 /* What a name or a type of another language is called here, as a note; false if it is none. */
 bool note_foreign_name(Session *s, Name name);
 bool note_foreign_type(Session *s, Name name);

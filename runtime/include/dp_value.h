@@ -21,6 +21,12 @@ typedef enum DpScalar { /* the same order as the compiler's Scalar */
     DP_BOOL, DP_I8, DP_I16, DP_I32, DP_I64, DP_U8, DP_U16, DP_U32, DP_U64, DP_F32, DP_F64, DP_SCALAR_COUNT
 } DpScalar;
 uint32_t dp_scalar_bytes(DpScalar s);
+const char *dp_scalar_name(DpScalar s); /* "i32" */
+/* The range of an integer type, as a magnitude on each side of zero. */
+uint64_t dp_scalar_limit(DpScalar s, bool negative);
+/* Bits as in the compiler's constants: integers extended to 64 bits, f32 in the low half. */
+void dp_scalar_store(DpScalar s, void *data, uint64_t at, uint64_t bits);
+uint64_t dp_scalar_load(DpScalar s, const void *data, uint64_t at);
 
 typedef enum DpTypeKind { DP_T_SCALAR, DP_T_TUPLE, DP_T_RECORD, DP_T_SUM, DP_T_ARRAY } DpTypeKind;
 typedef struct DpType DpType;
@@ -36,6 +42,11 @@ struct DpType {
 DpType *dp_type_parse(const char *text);
 void dp_type_free(DpType *t);
 uint32_t dp_type_leaves(const DpType *t); /* how many leaves */
+/* [u8], a text? */
+static inline bool dp_type_is_string(const DpType *t)
+{
+    return t->kind == DP_T_ARRAY && t->element->kind == DP_T_SCALAR && t->element->scalar == DP_U8;
+}
 
 enum { DP_MAX_RANK = 16 };
 typedef struct DpLeaf {
@@ -75,15 +86,6 @@ bool dp_write_file(const char *path, const DpType *t, const DpLeaf *leaves, char
 /* Same values? Floats may differ by `tolerance` relatively (0: exactly the same; nan equals nan). */
 bool dp_leaves_equal(const DpType *t, const DpLeaf *a, const DpLeaf *b, double tolerance);
 bool dp_leaf_equal(const DpLeaf *a, const DpLeaf *b, double tolerance); /* one leaf */
-
-/* ---- tests in comments ---- */
-/* One `-- input … / -- output …` or `-- error "…"` case. Texts are malloc'd; entry names too. */
-typedef struct DpTestCase {
-    char *entry; char *input; char *output; /* or NULL */ char *error; /* or NULL */ uint32_t line;
-} DpTestCase;
-/* Finds the cases of a program's source text (lines may continue on following comment lines until the next keyword).
- * Returns the number, or -1 and a message. */
-int dp_find_tests(const char *source, DpTestCase **cases, char *error, size_t error_bytes);
-void dp_tests_free(DpTestCase *cases, int n);
+bool dp_close(double a, double b, double tolerance);                    /* one number */
 
 #endif

@@ -35,6 +35,17 @@ typedef struct Input {
     DpReader reader;
 } Input;
 
+/* " (xs: [i32])" behind a message: what was wanted. */
+static bool add_parameter(const DpParam *p, DpError e)
+{
+    char *type = dp_type_print(p->type);
+    size_t n = strlen(e.text);
+    if (type && n + 1 < e.bytes)
+        snprintf(e.text + n, e.bytes - n, " (%s: %s)", p->name, type);
+    free(type);
+    return false;
+}
+
 static bool read_from_input(Input *in, const DpParam *p, DpError e)
 {
     if (!in->text) {
@@ -46,7 +57,7 @@ static bool read_from_input(Input *in, const DpParam *p, DpError e)
     }
     if (dp_reader_done(&in->reader))
         return dp_error(e, "standard input: the value of the parameter %s is missing", p->name);
-    return dp_read_text(&in->reader, p->type, p->leaves, e.text, e.bytes);
+    return dp_read_text(&in->reader, p->type, p->leaves, e.text, e.bytes) || add_parameter(p, e);
 }
 
 static bool read_literal(const char *arg, const DpParam *p, DpError e)
@@ -55,7 +66,7 @@ static bool read_literal(const char *arg, const DpParam *p, DpError e)
     snprintf(where, sizeof where, "argument %.40s", p->name);
     DpReader r = {where, arg, strlen(arg), 0, 1};
     if (!dp_read_text(&r, p->type, p->leaves, e.text, e.bytes))
-        return false;
+        return add_parameter(p, e);
     if (dp_reader_done(&r))
         return true;
     char found[DP_FOUND_BYTES];

@@ -3,7 +3,7 @@
 #include <math.h>
 #include <string.h>
 
-static bool close_enough(double a, double b, double tolerance)
+bool dp_close(double a, double b, double tolerance)
 {
     if (isnan(a) || isnan(b))
         return isnan(a) && isnan(b);
@@ -26,7 +26,7 @@ static bool same_data(const DpLeaf *a, const DpLeaf *b, double tolerance)
     if (!dp_scalar_is_float(a->scalar))
         return a->ndata == 0 || memcmp(a->data, b->data, (size_t)a->ndata * dp_scalar_bytes(a->scalar)) == 0;
     for (uint64_t i = 0; i < a->ndata; i++)
-        if (!close_enough(float_at(a, i), float_at(b, i), tolerance))
+        if (!dp_close(float_at(a, i), float_at(b, i), tolerance))
             return false;
     return true;
 }

@@ -1,10 +1,10 @@
-/* Images as portable graymaps and pixmaps (.pgm, .ppm): the magic number, comments, width, height, the largest sample
- * (255 here), then samples row by row.
+/* Images as portable graymaps and pixmaps (.pgm, .ppm): the magic number, comments, width, height, the largest sample,
+ * then samples row by row.
  *
- *     P2  gray, samples as decimal numbers        P5  gray, one byte a sample
- *     P3  red, green, blue, as numbers            P6  red, green, blue, as bytes
+ *     P2  gray, samples as decimal numbers        P5  gray, one byte a sample, two (the high one first) if they exceed 255
+ *     P3  red, green, blue, as numbers            P6  red, green, blue, likewise
  *
- * P5 and P6 are written. */
+ * Where the largest sample is not 255, all are scaled to that. P5 and P6 are written, to 255. */
 #include "values.h"
 
 #include <stdlib.h>
@@ -17,7 +17,7 @@ typedef struct Pnm {
     uint32_t line;
     bool plain; /* numbers, and so errors name the line */
     uint32_t channels;
-    uint64_t width, height;
+    uint64_t width, height, largest;
 } Pnm;
 
 static bool fail(Pnm *p, const char *what)
@@ -71,7 +71,6 @@ static bool read_header(Pnm *p)
 {
     char kind = p->n > 1 && p->bytes[0] == 'P' ? (char)p->bytes[1] : '\0';
     const uint64_t most = UINT32_MAX;
-    uint64_t largest;
     if (kind != '2' && kind != '3' && kind != '5' && kind != '6')
         return fail(p, "not an image: it does not begin with P2, P3, P5 or P6");
     p->plain = kind == '2' || kind == '3';
@@ -80,39 +79,57 @@ static bool read_header(Pnm *p)
     if (p->at < p->n && !is_space(p->bytes[p->at]) && p->bytes[p->at] != '#')
         return fail(p, "white space is missing");
     if (!take_number(p, "the width", most, &p->width) || !take_number(p, "the height", most, &p->height) ||
-        !take_number(p, "the largest sample", 65535, &largest))
+        !take_number(p, "the largest sample", 65535, &p->largest))
         return false;
-    if (largest != 255)
-        return fail(p, "the largest sample must be 255");
+    if (p->largest == 0)
+        return fail(p, "the largest sample is 0");
     if (!p->plain && (p->at >= p->n || !is_space(p->bytes[p->at++])))
         return fail(p, "white space is missing before the samples");
     return true;
 }
 
+/* Of a sample that is no number. */
+static uint64_t sample_bytes(const Pnm *p) { return p->largest > 255 ? 2 : 1; }
+
 /* The number of samples: bytes, or numbers of two bytes at least, but for the last one. */
 static bool check_sizes(Pnm *p, uint64_t *count)
 {
-    uint64_t left = p->n - p->at, fits = p->plain ? left / 2 : left; /* a separator stands before the first one */
+    uint64_t left = p->n - p->at, fits = p->plain ? left / 2 : left / sample_bytes(p); /* a separator stands before the first one */
     uint64_t row = p->width * p->channels;
     if (!dp_count_plausible(p->height, p->n) || (row && p->height > fits / row))
         return fail(p, "the sizes are larger than the file");
     *count = row * p->height;
-    return p->plain || *count == left || fail(p, "the file is larger than its sizes");
+    return p->plain || *count * sample_bytes(p) == left || fail(p, "the file is larger than its sizes");
+}
+
+static bool take_sample(Pnm *p, uint64_t *sample)
+{
+    if (p->plain)
+        return take_number(p, "a sample", p->largest, sample);
+    *sample = p->bytes[p->at];
+    if (sample_bytes(p) == 2)
+        *sample = *sample << 8 | p->bytes[p->at + 1];
+    if (*sample > p->largest)
+        return fail(p, "a sample is larger than the largest one");
+    p->at += sample_bytes(p);
+    return true;
 }
 
 static bool read_samples(Pnm *p, uint8_t *samples, uint64_t count)
 {
     for (uint64_t i = 0; i < count; i++) {
         uint64_t sample;
-        if (!take_number(p, "a sample", 255, &sample))
+        if (!take_sample(p, &sample))
             return false;
-        samples[i] = (uint8_t)sample;
+        samples[i] = (uint8_t)((sample * 255 + p->largest / 2) / p->largest);
     }
-    skip_space(p);
+    if (p->plain)
+        skip_space(p);
     return p->at == p->n || fail(p, "there is more than the samples");
 }
 
-static bool read_plain(Pnm *p, uint64_t count, DpLeaf *leaves)
+/* Numbers, or samples that have to be scaled. */
+static bool read_converted(Pnm *p, uint64_t count, DpLeaf *leaves)
 {
     uint8_t *samples = dp_alloc_array(count, 1);
     if (!samples)
@@ -135,8 +152,9 @@ bool dp_read_pnm(const char *path, const char *bytes, size_t n, const DpType *t,
                         p.channels == 1 ? "[h][w]u8" : "[h][w](u8, u8, u8)");
     if (!check_sizes(&p, &count))
         return false;
-    return p.plain ? read_plain(&p, count, leaves)
-                   : dp_image_store(path, p.bytes + p.at, p.height, p.width, channels, leaves, e);
+    return p.plain || p.largest != 255
+               ? read_converted(&p, count, leaves)
+               : dp_image_store(path, p.bytes + p.at, p.height, p.width, channels, leaves, e);
 }
 
 /* ---- writing ---- */

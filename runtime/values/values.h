@@ -31,13 +31,7 @@ void *dp_alloc_array(uint64_t n, size_t bytes);
 bool dp_count_plausible(uint64_t n, uint64_t file_bytes);
 
 /* ---- scalars ---- */
-const char *dp_scalar_name(DpScalar s); /* "i32" */
 static inline bool dp_scalar_is_float(DpScalar s) { return s == DP_F32 || s == DP_F64; }
-/* The range of an integer type, as a magnitude on each side of zero. */
-uint64_t dp_scalar_limit(DpScalar s, bool negative);
-/* Bits as in the compiler's constants: integers extended to 64 bits, f32 in the low half. */
-void dp_scalar_store(DpScalar s, void *data, uint64_t at, uint64_t bits);
-uint64_t dp_scalar_load(DpScalar s, const void *data, uint64_t at);
 uint64_t dp_bits_of_double(DpScalar s, double x); /* s is a float type; rounds */
 
 /* Files have an order of bytes, and so has the machine. */
@@ -74,11 +68,6 @@ bool dp_type_is_regular(const DpType *t, DpScalar *scalar, uint32_t *rank);
 /* ---- types ---- */
 bool dp_type_equal(const DpType *a, const DpType *b);
 char *dp_type_print(const DpType *t); /* which dp_type_parse reads; malloc'd, NULL: out of memory */
-/* [u8], a text? */
-static inline bool dp_type_is_string(const DpType *t)
-{
-    return t->kind == DP_T_ARRAY && t->element->kind == DP_T_SCALAR && t->element->scalar == DP_U8;
-}
 
 /* ---- matrices ---- */
 bool dp_mtx_type(const DpType *t, bool *coordinate); /* [[(i, t)]] or [[t]], t a number? */

@@ -11,6 +11,8 @@
 
 #include "core_builder.h"
 
+#include <stdlib.h>
+
 typedef struct Value { CoreAtom atom; uint32_t length_class; } Value; /* equal classes, equal lengths; 0: a scalar */
 
 typedef struct Gen {
@@ -595,6 +597,24 @@ static inline bool same_run(const Run *a, const Run *b)
         if (!same_value(&a->results[i], &b->results[i]))
             return false;
     return true;
+}
+
+/* ---- settings ---- */
+
+static inline uint64_t setting(const char *name, uint64_t otherwise)
+{
+    const char *text = getenv(name);
+    return text ? strtoull(text, NULL, 10) : otherwise;
+}
+
+/* Both ways through the passes, for many programs. */
+static inline void run_random_programs(void (*run_seed)(uint64_t seed, bool flag), uint64_t count)
+{
+    uint64_t n = setting("DPC_RANDOM_PROGRAMS", count), first = setting("DPC_RANDOM_SEED", 1);
+    for (uint64_t seed = first; seed < first + n; seed++) {
+        run_seed(seed, false);
+        run_seed(seed, true);
+    }
 }
 
 #endif

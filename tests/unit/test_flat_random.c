@@ -5,8 +5,6 @@
 #include "flat/flat.h"
 #include "flat/flat_eval.h"
 
-#include <stdlib.h>
-
 static void prepare(CoreProgram *p, bool fuses)
 {
     core_simplify(p);
@@ -64,20 +62,10 @@ static void run_seed(uint64_t seed, bool fuses)
     b_close(&g.b);
 }
 
-static uint64_t setting(const char *name, uint64_t otherwise)
-{
-    const char *text = getenv(name);
-    return text ? strtoull(text, NULL, 10) : otherwise;
-}
-
 static void test_random_programs(void **state)
 {
     (void)state;
-    uint64_t n = setting("DPC_RANDOM_PROGRAMS", 100), first = setting("DPC_RANDOM_SEED", 1);
-    for (uint64_t seed = first; seed < first + n; seed++) {
-        run_seed(seed, false);
-        run_seed(seed, true);
-    }
+    run_random_programs(run_seed, 100);
 }
 
 int main(void)

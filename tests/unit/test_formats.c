@@ -277,6 +277,10 @@ static void test_pnm_read(void **state)
     assert_reads("a.ppm", "[[(u8, u8, u8)]]", "P3 1 2 255 1 2 3\n4 5 6", "[[(1, 2, 3)], [(4, 5, 6)]]");
     assert_reads("a.ppm", "[2][1](u8, u8, u8)", "P6 1 2 255 abcdef", "[[('a', 'b', 'c')], [('d', 'e', 'f')]]");
     assert_reads("a.pgm", "[[u8]]", "P5 0 2 255\n", "[[], []]");
+    assert_reads("a.pgm", "[[u8]]", "P2 5 1 15 0 1 7 8 15", "[[0, 17, 119, 136, 255]]");
+    assert_reads("a.pgm", "[[u8]]", "P5 2 1 127\n\x7f\x01", "[[255, 2]]");
+    assert_reads("a.ppm", "[[(u8, u8, u8)]]", "P6 1 1 65535\n\x80\x80\xff\xff\x01\x01", "[[(128, 255, 1)]]");
+    assert_reads("a.pgm", "[[u8]]", "P2 3 1 65535 65535 32768 128", "[[255, 128, 0]]");
     assert_refused("a.pgm", "[[u8]]", "P6 1 2 255 abcdef", "the image gives [h][w](u8, u8, u8)");
     assert_refused("a.ppm", "[[(u8, u8, u8)]]", "P5 1 2 255 ab", "the image gives [h][w]u8");
     assert_refused("a.pgm", "[[i32]]", "P5 1 2 255 ab", "not this parameter's type");
@@ -291,7 +295,12 @@ static void test_pnm_refused(void **state)
         {"P5", "at byte 2: expected the width, found the end of the input"},
         {"P5x", "at byte 2: white space is missing"},
         {"P2\n1\nx 255", "a.pgm:3: expected the height, found x"},
-        {"P5 2 2 65535 ab", "the largest sample must be 255"},
+        {"P5 2 2 65535 ab", "at byte 13: the sizes are larger than the file"},
+        {"P5 1 1 65535 abc", "at byte 13: the file is larger than its sizes"},
+        {"P5 1 1 65536 abc", "the largest sample is larger than 65535"},
+        {"P5 1 1 0 a", "at byte 8: the largest sample is 0"},
+        {"P5 2 1 96 `a", "at byte 11: a sample is larger than the largest one"},
+        {"P2 1 1 7 8 ", "a.pgm:1: a sample is larger than 7"},
         {"P5 2 2 255", "white space is missing before the samples"},
         {"P5 2 2 255 abc", "at byte 11: the sizes are larger than the file"},
         {"P5 2 2 255 abcde", "at byte 11: the file is larger than its sizes"},

@@ -1,0 +1,195 @@
+#include "test_device.h"
+
+#include "commands.h"
+#include "toolchain.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { FIRST_SECONDS = 120, MORE_SECONDS = 5 }; /* for a run: the first job, each further one */
+enum { LONGEST_ERROR = 600, MOST_JOBS_A_RUN = 4000 };
+enum { PATH_ROOM = sizeof((TempFolder *)0)->path + 32 };
+
+void outcome_free(Outcome *o, const DpType *type)
+{
+    if (o->ok)
+        dp_leaves_free(o->leaves, dp_type_leaves(type));
+    free(o->leaves);
+    strbuf_free(&o->error);
+}
+
+/* ---- files ---- */
+
+static void batch_file(const DeviceBatch *b, const char *name, char out[PATH_ROOM])
+{
+    temp_folder_file(&b->folder, name, out, PATH_ROOM);
+}
+
+static void job_file(const DeviceBatch *b, const char *kind, uint32_t job, char out[PATH_ROOM])
+{
+    char name[32];
+    snprintf(name, sizeof name, "%s%u.txt", kind, job);
+    batch_file(b, name, out);
+}
+
+static bool file_exists(const char *path)
+{
+    FILE *f = fopen(path, "r");
+    if (f)
+        fclose(f);
+    return f != NULL;
+}
+
+static bool write_text_file(const char *path, const char *text)
+{
+    FILE *out = fopen(path, "wb");
+    if (!out)
+        return false;
+    bool ok = fputs(text, out) >= 0;
+    return fclose(out) == 0 && ok;
+}
+
+/* ---- jobs ---- */
+
+bool device_open(DeviceBatch *b, Compilation *c)
+{
+    char program[PATH_ROOM];
+    *b = (DeviceBatch){.failed_job = UINT32_MAX};
+    if (!temp_folder_create(&b->folder)) {
+        fprintf(stderr, "dpc: error: cannot make a temporary folder: %s\n", strerror(errno));
+        b->folder.path[0] = '\0';
+        return false;
+    }
+    batch_file(b, "program", program);
+    return toolchain_build(c, &b->folder, program);
+}
+
+void device_close(DeviceBatch *b)
+{
+    for (uint32_t i = 0; i < b->n; i++) free(b->jobs[i].input);
+    free(b->jobs);
+    strbuf_free(&b->failed_error);
+    if (b->folder.path[0])
+        temp_folder_remove(&b->folder);
+    *b = (DeviceBatch){0};
+}
+
+static char *input_text(DpType *const *types, uint32_t ntypes, const DpLeaf *leaves)
+{
+    char *text = NULL;
+    size_t n = 0;
+    FILE *out = open_memstream(&text, &n);
+    for (uint32_t i = 0; out && i < ntypes; i++) {
+        dp_write_text(out, types[i], leaves);
+        fputc('\n', out);
+        leaves += dp_type_leaves(types[i]);
+    }
+    return out && fclose(out) == 0 ? text : NULL;
+}
+
+uint32_t device_add(DeviceBatch *b, const char *entry, DpType *const *types, uint32_t ntypes, const DpLeaf *leaves)
+{
+    if (b->n == b->cap) {
+        uint32_t cap = b->cap ? 2 * b->cap : 64;
+        DeviceJob *grown = realloc(b->jobs, cap * sizeof *grown);
+        if (!grown)
+            return UINT32_MAX;
+        b->jobs = grown;
+        b->cap = cap;
+    }
+    b->jobs[b->n] = (DeviceJob){entry, input_text(types, ntypes, leaves)};
+    return b->n++;
+}
+
+/* ---- runs ---- */
+
+/* The list of the jobs, and their inputs. */
+static bool write_batch(const DeviceBatch *b, uint32_t first, uint32_t end, const char *list)
+{
+    FILE *out = fopen(list, "w");
+    bool ok = out != NULL;
+    for (uint32_t i = first; ok && i < end; i++) {
+        char in[PATH_ROOM], result[PATH_ROOM];
+        job_file(b, "in", i, in);
+        job_file(b, "out", i, result);
+        ok = b->jobs[i].input && write_text_file(in, b->jobs[i].input) &&
+             fprintf(out, "%s\t%s\t%s\n", b->jobs[i].entry, in, result) > 0;
+    }
+    return out && fclose(out) == 0 && ok;
+}
+
+/* The first line of what the program said; all of it, on one line, if it crashed. */
+static void add_message(StrBuf *out, const char *path, bool all)
+{
+    size_t n = 0;
+    char *text = dp_slurp(path, &n);
+    if (!all && text && memchr(text, '\n', n))
+        n = (size_t)((char *)memchr(text, '\n', n) - text);
+    if (n > LONGEST_ERROR)
+        n = LONGEST_ERROR;
+    while (n > 0 && text[n - 1] == '\n') n--;
+    for (size_t i = 0; i < n; i++) strbuf_addn(out, text[i] == '\n' ? " " : &text[i], 1);
+    free(text);
+}
+
+/* Jobs that succeed leave an output file; the first that does not has ended the process. */
+static void run_batch(DeviceBatch *b, uint32_t first, uint32_t end)
+{
+    char program[PATH_ROOM], list[PATH_ROOM], err[PATH_ROOM], out[PATH_ROOM];
+    batch_file(b, "program", program);
+    batch_file(b, "list", list);
+    batch_file(b, "err", err);
+    if (end - first > MOST_JOBS_A_RUN)
+        end = first + MOST_JOBS_A_RUN;
+    char *words[] = {program, (char[]){"--batch"}, list, NULL};
+    unsigned seconds = FIRST_SECONDS + MORE_SECONDS * (end - first);
+    strbuf_free(&b->failed_error);
+    b->failed_job = UINT32_MAX;
+    int status = write_batch(b, first, end, list) ? process_run(words, (ProcessStreams){NULL, NULL, err, seconds}) : -1;
+    b->works = b->works || status == 0 || status == EXIT_PROGRAM || status == EXIT_MEMORY;
+    if (status == 0)
+        return;
+    for (b->failed_job = first; b->failed_job < end; b->failed_job++) {
+        job_file(b, "out", b->failed_job, out);
+        if (!file_exists(out))
+            break;
+    }
+    b->works = b->works || b->failed_job > first;
+    b->unusable = !b->works && status <= EXIT_DEVICE;
+    if (status < 0)
+        strbuf_printf(&b->failed_error, "cannot run the program: %s", strerror(errno));
+    else if (status > EXIT_DEVICE)
+        strbuf_printf(&b->failed_error, "(the program ended with status %d) ", status);
+    if (status > 0)
+        add_message(&b->failed_error, err, status > EXIT_DEVICE);
+}
+
+static void read_result(Outcome *o, const DpType *type, const char *path)
+{
+    char error[512];
+    o->leaves = calloc(dp_type_leaves(type), sizeof(DpLeaf));
+    o->ok = o->leaves && dp_read_file(path, type, o->leaves, error, sizeof error);
+    if (!o->ok)
+        strbuf_printf(&o->error, "the program's output is no value of its type: %s", o->leaves ? error : "out of memory");
+}
+
+Outcome device_result(DeviceBatch *b, uint32_t job, uint32_t end, const DpType *type)
+{
+    Outcome o = {0};
+    char out[PATH_ROOM];
+    if (job == UINT32_MAX) {
+        strbuf_add(&o.error, "out of memory");
+        return o;
+    }
+    job_file(b, "out", job, out);
+    if (!file_exists(out) && b->failed_job != job)
+        run_batch(b, job, end);
+    if (file_exists(out))
+        read_result(&o, type, out);
+    else if (b->failed_job == job && b->failed_error.n)
+        strbuf_add(&o.error, b->failed_error.text);
+    else
+        strbuf_add(&o.error, "the program left no result");
+    return o;
+}

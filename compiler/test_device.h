@@ -1,0 +1,44 @@
+/* Jobs on the device, for `dpc test`: one executable for all of a file's entries, and as few runs of it as possible.
+ *
+ * The executable's `--batch` takes a list of jobs and runs them in one process; the first run-time error ends it. So a batch is
+ * run when the result of a job is asked for that no earlier run has left, and from that job on. */
+#ifndef DPC_TEST_DEVICE_H
+#define DPC_TEST_DEVICE_H
+
+#include "driver.h"
+#include "process.h"
+
+#include "dp_value.h"
+
+/* What an evaluator made of an input. */
+typedef struct Outcome {
+    bool ok;
+    DpLeaf *leaves; /* ok: the result's, owned */
+    StrBuf error;   /* else: "f.dp:3:9: error: …", or a text without place */
+} Outcome;
+void outcome_free(Outcome *o, const DpType *type);
+
+typedef struct DeviceJob {
+    const char *entry;
+    char *input; /* owned */
+} DeviceJob;
+
+typedef struct DeviceBatch {
+    TempFolder folder;
+    DeviceJob *jobs;
+    uint32_t n, cap;
+    uint32_t failed_job; /* that ended the last run; UINT32_MAX: none did */
+    StrBuf failed_error;
+    bool works;    /* some job has had a result, or an error of its own */
+    bool unusable; /* else, after a run: there is no device, or it does not take the program. failed_error says why */
+} DeviceBatch;
+
+/* False after a message. */
+bool device_open(DeviceBatch *b, Compilation *c);
+void device_close(DeviceBatch *b);
+/* The job's number. The input's values are the leaves of the types. */
+uint32_t device_add(DeviceBatch *b, const char *entry, DpType *const *types, uint32_t ntypes, const DpLeaf *leaves);
+/* A run made for it goes up to job `end`. */
+Outcome device_result(DeviceBatch *b, uint32_t job, uint32_t end, const DpType *type);
+
+#endif

@@ -1,0 +1,86 @@
+/* `dpc test` of one file: what is run, and what came of it.
+ *
+ * The compilation goes forward through the stages; at each evaluator that is wanted, all cases are run. Values in comments
+ * are read once, before. The same failure on several evaluators is one failure. */
+#ifndef DPC_TEST_RUN_H
+#define DPC_TEST_RUN_H
+
+#include "commands.h"
+#include "test_device.h"
+#include "test_watch.h"
+#include "testing/sized_type.h"
+#include "testing/test_comments.h"
+
+enum { EVALUATORS = STAGE_FLAT - STAGE_CORE + 2, DEVICE = EVALUATORS - 1 };
+
+typedef struct TestOptions {
+    bool wanted[EVALUATORS]; /* core, fused, flat, device */
+    uint64_t seed;           /* of random inputs */
+    uint32_t cases;          /* of each property */
+    const char *only;        /* the entry or property to test; NULL: all */
+    MessageOptions messages;
+} TestOptions;
+
+/* What went wrong, and where. */
+typedef struct Failure {
+    bool on[EVALUATORS];
+    const char *text; /* lines, indented, each with its newline */
+} Failure;
+typedef VEC(Failure) Failures;
+
+/* One input of a test or property, read from its comment. */
+typedef struct Input {
+    const TestCase *from;
+    DpLeaf *args, *expected; /* expected: NULL where an error is, and of properties */
+    uint32_t job;            /* on the device */
+    Failures failures;
+} Input;
+
+/* What a block of comments asks for. */
+typedef struct Subject {
+    const TestBlock *block;
+    EntryTypes types;
+    Signature signature;
+    Input *inputs;
+    uint32_t ninputs;
+    uint32_t nargs, nresults; /* leaves */
+    Failures failures;        /* of a property */
+    uint32_t first_job;       /* of its random cases */
+} Subject;
+
+typedef struct TestRun {
+    const TestOptions *options;
+    Compilation *c;
+    Arena *arena;
+    Subject *subjects;
+    uint32_t n;
+    DeviceBatch device;
+    Watch *watch;
+    uint32_t jobs; /* planned on the device; what comes behind is added by the way */
+} TestRun;
+
+const char *evaluator_name(int e);
+/* Runs the input on an interpreter, at the stage that the compilation has reached. */
+Outcome run_interpreter(const TestRun *t, const Subject *s, const DpLeaf *args);
+/* Without its place: what `-- error` is looked for in. */
+const char *outcome_message(const Outcome *o);
+void add_failure(TestRun *t, Failures *to, int evaluator, const char *text);
+/* "[1, 2] 3", cut to `most` bytes; 0: whole. */
+void print_arguments(StrBuf *out, const Subject *s, const DpLeaf *args, size_t most);
+
+/* test_property.c */
+uint32_t property_cases(const TestRun *t, const Subject *s);
+void plan_property(TestRun *t, Subject *s);
+void run_property(TestRun *t, Subject *s, int evaluator);
+
+typedef struct TestCounts { uint32_t passed, failed; } TestCounts;
+/* All of it. *counts: of this file. Returns an ExitStatus. */
+int test_file(const char *path, const TestOptions *options, TestCounts *counts);
+
+/* test_report.c */
+/* Prints what failed, and counts. */
+void report_subject(const TestRun *t, const Subject *s, TestCounts *counts);
+void report_summary(TestCounts counts, const TestOptions *options, double seconds, uint32_t broken);
+void report_file(const char *path, TestCounts counts, int status);
+
+#endif

@@ -1,0 +1,205 @@
+/* The runtime on the device at hand: maps, reductions and scans against plain loops, in both shapes of the kernels. */
+#include "runtime_world.h"
+
+static void test_map(void **state)
+{
+    (void)state;
+    expect_no_failure();
+    for (int kind = 0; kind < SHAPES; kind++) {
+        World w = world_of(kind);
+        DpCol out;
+        dp_map(rt, K_MAP, 0, w.c, w.w, &out);
+        int32_t *want = alloc(w.s.n, 4);
+        for (uint64_t i = 0; i < w.s.n; i++)
+            want[i] = w.s.x[i] * 2 + (int32_t)segment_of(&w.s, i);
+        check_col(&out, want, "map", kind);
+        DpCol many[3];
+        dp_map(rt, K_MAP_MANY, 0, w.c, w.w, many);
+        uint8_t *a = take_col(&many[0]);
+        uint16_t *b = take_col(&many[1]);
+        uint64_t *c = take_col(&many[2]);
+        for (uint64_t i = 0; i < w.s.n; i++) {
+            int64_t x = w.s.x[i];
+            assert_true(a[i] == (x > 0) && b[i] == (uint16_t)x && c[i] == (uint64_t)(x * x));
+        }
+        free(a);
+        free(b);
+        free(c);
+        world_free(&w);
+    }
+}
+
+static void compose(uint32_t a[2], uint32_t x, uint32_t extra)
+{
+    uint32_t b0 = x | 1, b1 = (x >> 3) + extra;
+    a[1] = a[1] * b0 + b1;
+    a[0] *= b0;
+}
+
+static void test_reduce(void **state)
+{
+    (void)state;
+    expect_no_failure();
+    for (int kind = 0; kind < SHAPES; kind++) {
+        World w = world_of(kind);
+        const Shape *s = &w.s;
+        int32_t *cap = alloc(s->nseg, 4), *sums = alloc(s->nseg, 4), *capped = alloc(s->nseg, 4);
+        uint32_t *c0 = alloc(s->nseg, 4), *c1 = alloc(s->nseg, 4);
+        uint64_t *first = alloc(s->nseg, 8), *last = alloc(s->nseg, 8), *last40 = alloc(s->nseg, 8);
+        for (uint64_t k = 0; k < s->nseg; k++) {
+            uint32_t f[2] = {1, 0};
+            uint32_t sum = 0;
+            cap[k] = (int32_t)(rnd() % 1000);
+            for (uint64_t i = s->offsets[k]; i < s->offsets[k + 1]; i++) {
+                uint32_t x = (uint32_t)s->x[i];
+                compose(f, x, 0);
+                sum += x;
+                int32_t y = capped[k] + (int32_t)(x & 7) + (int32_t)(k & 1);
+                capped[k] = y < cap[k] ? y : cap[k];
+                first[k] = first[k] + x;
+                last[k] = last[k] + (x + 9);
+                last40[k] = last40[k] + (x + 39);
+            }
+            sums[k] = (int32_t)sum;
+            c0[k] = f[0];
+            c1[k] = f[1];
+        }
+        DpCol caps = upload_col(cap, s->nseg, 4), out, pair[2];
+        w.w[1] = caps.addr;
+        dp_reduce(rt, K_SUM, 0, w.c, w.w, &out);
+        check_col(&out, sums, "sum", kind);
+        dp_reduce(rt, K_CAPPED, 0, w.c, w.w, &out);
+        check_col(&out, capped, "capped sum", kind);
+        dp_reduce(rt, K_COMPOSE, 0, w.c, w.w, pair);
+        check_col(&pair[0], c0, "compose 0", kind);
+        check_col(&pair[1], c1, "compose 1", kind);
+        (void)last40;
+        dp_col_release(rt, &caps);
+        free(cap);
+        free(first);
+        free(last);
+        free(last40);
+        world_free(&w);
+    }
+}
+
+/* Values of 80 and 320 bytes; op is addition in disguise. */
+static void test_reduce_wide(void **state)
+{
+    (void)state;
+    expect_no_failure();
+    const int kinds[] = {0, 4, 9, 12, 16, 17, 18, 24};
+    for (size_t t = 0; t < sizeof kinds / sizeof kinds[0]; t++) {
+        World w = world_of(kinds[t]);
+        for (int huge = 0; huge < 2; huge++) {
+            uint64_t *first = alloc(w.s.nseg, 8), *last = alloc(w.s.nseg, 8);
+            for (uint64_t i = 0; i < w.s.n; i++) {
+                uint64_t k = segment_of(&w.s, i);
+                first[k] += (uint32_t)w.s.x[i];
+                last[k] += (uint32_t)w.s.x[i] + (huge ? 39u : 9u);
+            }
+            DpCol out[2];
+            dp_reduce(rt, huge ? K_HUGE : K_WIDE, 0, w.c, w.w, out);
+            check_col(&out[0], first, "wide", kinds[t]);
+            check_col(&out[1], last, "wide, last", kinds[t]);
+        }
+        world_free(&w);
+    }
+}
+
+static void test_reduce_root(void **state)
+{
+    (void)state;
+    expect_no_failure();
+    const uint64_t sizes[] = {0, 1, 2, 255, 256, 257, 1000, 2048, 4097, 65536, 1000003};
+    for (size_t t = 0; t < sizeof sizes / sizeof sizes[0]; t++) {
+        uint64_t n = sizes[t], got[2];
+        int32_t *x = alloc(n, 4);
+        uint32_t f[2] = {1, 0}, sum = 0;
+        for (uint64_t i = 0; i < n; i++) {
+            x[i] = (int32_t)rnd();
+            sum += (uint32_t)x[i];
+            compose(f, (uint32_t)x[i], 0);
+        }
+        DpCol col = upload_col(x, n, 4);
+        DpCtx *c = dp_nested_root(rt, n);
+        dp_reduce_root(rt, K_SUM, 0, c, &col.addr, got);
+        assert_int_equal(got[0], sum);
+        dp_reduce_root(rt, K_COMPOSE, 0, c, &col.addr, got);
+        assert_int_equal(got[0], f[0]);
+        assert_int_equal(got[1], f[1]);
+        free(x);
+        dp_col_release(rt, &col);
+        dp_ctx_release(rt, &c);
+        expect_all_free();
+    }
+}
+
+static void test_scan(void **state)
+{
+    (void)state;
+    expect_no_failure();
+    for (int kind = 0; kind < SHAPES; kind++) {
+        World w = world_of(kind);
+        for (int exclusive = 0; exclusive < 2; exclusive++) {
+            uint32_t *c0 = alloc(w.s.n, 4), *c1 = alloc(w.s.n, 4);
+            for (uint64_t k = 0; k < w.s.nseg; k++) {
+                uint32_t f[2] = {1, 0};
+                for (uint64_t i = w.s.offsets[k]; i < w.s.offsets[k + 1]; i++) {
+                    if (exclusive) {
+                        c0[i] = f[0];
+                        c1[i] = f[1];
+                    }
+                    compose(f, (uint32_t)w.s.x[i], exclusive ? (uint32_t)k : 0);
+                    if (!exclusive) {
+                        c0[i] = f[0];
+                        c1[i] = f[1];
+                    }
+                }
+            }
+            DpCol out[2];
+            dp_scan(rt, exclusive ? K_SCAN_EXCLUSIVE : K_SCAN, 0, w.c, w.w, out);
+            check_col(&out[0], c0, exclusive ? "exclusive scan 0" : "scan 0", kind);
+            check_col(&out[1], c1, exclusive ? "exclusive scan 1" : "scan 1", kind);
+        }
+        world_free(&w);
+    }
+}
+
+/* Over depth 0 there are no offsets. */
+static void test_scan_root(void **state)
+{
+    (void)state;
+    expect_no_failure();
+    const uint64_t sizes[] = {1, 255, 256, 257, 65536, 300001};
+    for (size_t t = 0; t < sizeof sizes / sizeof sizes[0]; t++) {
+        uint64_t n = sizes[t];
+        uint32_t *x = alloc(n, 4), *c0 = alloc(n, 4), *c1 = alloc(n, 4), f[2] = {1, 0};
+        for (uint64_t i = 0; i < n; i++) {
+            x[i] = rnd();
+            compose(f, x[i], 0);
+            c0[i] = f[0];
+            c1[i] = f[1];
+        }
+        DpCol col = upload_col(x, n, 4), out[2];
+        DpCtx *c = dp_nested_root(rt, n);
+        dp_scan(rt, K_SCAN, 0, c, &col.addr, out);
+        check_col(&out[0], c0, "scan", (int)t);
+        check_col(&out[1], c1, "scan", (int)t);
+        free(x);
+        dp_col_release(rt, &col);
+        dp_ctx_release(rt, &c);
+        expect_all_free();
+    }
+}
+
+/* Pack, the columns of the packed context, and the views of its segments. */
+
+int main(int argc, char **argv)
+{
+    const struct CMUnitTest tests[] = {
+        BOTH(test_map), BOTH(test_reduce), BOTH(test_reduce_wide), BOTH(test_reduce_root), BOTH(test_scan),
+        BOTH(test_scan_root),
+    };
+    return RUN_TESTS(tests, argc, argv);
+}
