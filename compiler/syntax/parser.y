@@ -14,7 +14,7 @@ int dp_yylex(DP_YYSTYPE *value, Span *at, yyscan_t scanner); /* generated from l
                     : (Span){YYRHSLOC(Rhs, 0).file, YYRHSLOC(Rhs, 0).end, YYRHSLOC(Rhs, 0).end}
 
 /* Levels of nesting that a hostile input may open; the stack lives on the heap. */
-#define YYMAXDEPTH 50000
+#define YYMAXDEPTH 200000
 
 #define EXPR(...) build_expr(p, yyloc, (Expr){__VA_ARGS__})
 #define PAT(...) build_pat(p, yyloc, (Pat){__VA_ARGS__})

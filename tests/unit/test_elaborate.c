@@ -193,9 +193,9 @@ static void long_chains_of_expansion(void **state)
     (void)state;
     StrBuf text = {0};
     strbuf_add(&text, "def h0 (g: i64 -> i64) (x: i64) : i64 = g x\n");
-    for (int i = 0; i < 7000; i++)
+    for (int i = 0; i < 40000; i++)
         strbuf_printf(&text, "def h%d (g: i64 -> i64) (x: i64) : i64 = h%d g (x + 1)\n", i + 1, i);
-    strbuf_add(&text, "entry main : i64 = h7000 (+ 1) 0\n");
+    strbuf_add(&text, "entry main : i64 = h40000 (+ 1) 0\n");
     expect(text.text, "error: expressions and the functions expanded in them are nested too deeply here");
     strbuf_free(&text);
 }
