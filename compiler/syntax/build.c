@@ -225,8 +225,23 @@ static bool is_bare_comparison(const Expr *e, Span at) {
     return e->kind == E_BINARY && is_comparison(e->binary.op) && !in_parentheses(e, at);
 }
 
+/* In `x > 0 and x < 9`, read as x > (0 and x) < 9: the word, or NULL. */
+static const Expr *connective_word(const Expr *e) {
+    for (uint32_t i = 0; e->kind == E_APPLY && i + 1 < e->apply.nargs; i++) {
+        const Expr *arg = e->apply.args[i];
+        bool is_word = arg->kind == E_NAME && (strcmp(arg->name, "and") == 0 || strcmp(arg->name, "or") == 0);
+        if (is_word) return arg;
+    }
+    return NULL;
+}
+
 static void check_chain(ParseState *p, BinaryOp op, Span op_at, const Expr *left, Span left_at) {
-    if (is_comparison(op) && left && is_bare_comparison(left, left_at))
+    if (!is_comparison(op) || !left || !is_bare_comparison(left, left_at)) return;
+    const Expr *word = connective_word(left->binary.right);
+    if (word)
+        diag_error(p->session, word->span, DIAG_CHAIN, "`%s` is written `%s`", word->name,
+                   strcmp(word->name, "and") == 0 ? "&&" : "||");
+    else
         diag_error(p->session, op_at, DIAG_CHAIN, "comparisons do not chain; combine them with `&&`, or use parentheses");
 }
 
