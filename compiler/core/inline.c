@@ -3,12 +3,14 @@
 
 #define SMALL_SIZE 300u      /* statements: inlined wherever it is called */
 #define MOST_GROWTH 20000u   /* statements that the copies of one function may add in all */
+#define MOST_GROWTH_IN_ALL 200000u
 #define MOST_DEPTH 10000u    /* of the blocks that inlining nests: passes recurse over them */
 
 typedef struct Inliner {
     CoreProgram *p;
     CallGraph *g;
     bool *chosen; /* by function: to be inlined */
+    uint64_t growth; /* of the program, by the copies of what is not small */
 } Inliner;
 
 static bool is_chosen(void *ctx, const CoreFn *callee)
@@ -35,12 +37,18 @@ static void measure(const Inliner *in, CallGraphNode *node)
 
 /* Calls are counted in bodies as they were: a caller that is expanded itself brings the callee's copy along, not
  * another call. */
-static bool should_inline(const CallGraphNode *node)
+static bool should_inline(Inliner *in, const CallGraphNode *node)
 {
     if (callgraph_recursive(node) || node->calls == 0 || node->depth > MOST_DEPTH)
         return false;
     uint32_t copies = node->is_entry ? node->calls : node->calls - 1;
-    return copies == 0 || node->size < SMALL_SIZE || (uint64_t)node->size * copies <= MOST_GROWTH;
+    uint64_t growth = (uint64_t)node->size * copies;
+    if (node->size < SMALL_SIZE || copies == 0)
+        return true;
+    if (growth > MOST_GROWTH || in->growth + growth > MOST_GROWTH_IN_ALL)
+        return false;
+    in->growth += growth;
+    return true;
 }
 
 /* Callees first, to choose. What is chosen and no entry disappears: expanding its own calls would be wasted. */
@@ -54,7 +62,7 @@ void core_inline(CoreProgram *p)
     for (uint32_t i = 0; i < in.g->n; i++) {
         CallGraphNode *node = &in.g->nodes[in.g->order[i]];
         measure(&in, node);
-        in.chosen[node->fn->index] = should_inline(node);
+        in.chosen[node->fn->index] = should_inline(&in, node);
     }
     for (uint32_t i = 0; i < in.g->n; i++) {
         const CallGraphNode *node = &in.g->nodes[in.g->order[i]];

@@ -146,7 +146,10 @@ static Type *convert_abbreviation(Checker *c, const TypeExpr *te, Def *def)
         diag_note(c->s, def->name_span, "it is declared here");
         return c->error;
     }
-    return state_of(c, def) == TYPE_GOOD ? expand(c, def, args, n) : c->error;
+    if (state_of(c, def) != TYPE_GOOD)
+        return c->error;
+    Type *t = expand(c, def, args, n);
+    return n && too_large(c, te->span, t) ? c->error : t; /* its arguments may double it */
 }
 
 /* M.t. Values do not hide modules here: no type is a field of one. */
