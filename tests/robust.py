@@ -204,7 +204,6 @@ for name, type_, file, data in [
         ("pgm_text", "[h][w]u8", "a.pgm", b"P2 100000 100000 255\n1"), ("png_huge", "[h][w]u8", "a.png", png), ("png_cut", "[h][w]u8", "a.png", png[:20]), ("png_empty", "[h][w]u8", "a.png", b"")]:
     value(name, type_, file, data=data)
 value("directory", "[i64]", "./", says="error: ")
-value("zeros", "[i64]", "/dev/zero", says="error: ")
 
 
 # ---- running ----

@@ -4,7 +4,8 @@
     fuzz_programs.py DPC [--seconds S] [--seed N] [--keep FOLDER] [PROGRAM...]
     fuzz_programs.py DPC --reduce PROGRAM      makes the smallest program with the same failure
 
-Every mutated program has to end with status 0, or with status 2 and a diagnostic; any other status, a signal,
+Three in five programs are damaged at random, two are rewritten so that they mean the same: then their own tests have to
+pass on the interpreters, too. Every mutated program has to end with status 0, or with status 2 and a diagnostic; any other status, a signal,
 a sanitizer's report, an internal error or more than 5 seconds is a bug: the program goes to the --keep folder.
 The programs default to tests/run, tests/diag, examples and stdlib. Equal seeds give equal programs.
 """
@@ -32,6 +33,14 @@ GROUPS = [["+", "-", "*", "/", "%", "**"], ["==", "!=", "<", "<=", ">", ">="], [
           ["then", "else", "in", "do", "case", "for", "while", "with"], ["def", "entry", "type", "import"]]
 LITERALS = ["0", "1", "-1", "2", "1.5", "1e300", "9223372036854775807", "18446744073709551615", "0xff", "1f32", "2u8", "3i32", "true",
             "false", '""', '"ab"', "'c'", "[]", "()", "nan", "inf", "max_i64", "1000000"]
+
+
+# Around an expression these change nothing, whatever its type is; where one does not fit, the program is refused.
+SAME = [("(let x0 = 1 in ", ")"), ("(if 1 < 2 then ", " else %s)"), ("(loop s0 = ", " for _ < 3 do s0)"), ("((\\x0 -> x0) ", ")"), ("(match ", " case x0 -> x0)"),
+        ("(assert (1 < 2) ", ")"), ("(map (\\x0 -> x0) ", ")"), ("(reverse (reverse ", "))"), ("(", " ++ [])"), ("({ x0 in ", " | 1 < 2 })"), ("((", ", 1).0)"),
+        ("({a = ", ", b = 2}).a"), ("([", "])[0]"), ("(let f0 x0 = x0 in f0 ", ")"), ("(flatten [", "])"), ("(if 1 > 2 then %s else ", ")"), ("({ ", " : x0 in 2 })[1]"),
+        ("(let x0 = ", " in x0)"), ("(", " |> (\\x0 -> x0))"), ("(0 + ", ")"), ("(", " && true)"), ("(take 1 { ", " : x0 in 3 })[0]"), ("(loop s0 = ", " while false do s0)"),
+        ("(last { let y0 = ", " in y0 : x0 in 1..<3 })"), ("(match (", ", 1) case (y0, 2) -> y0 case (x0, _) -> x0)"), ("(filter (\\x0 -> true) ", ")")]
 
 
 def tokens(text):
@@ -108,6 +117,24 @@ def mutate(ts, other, rng):
     return ts
 
 
+def rewrite(ts, rng):
+    """The same program in other words, or one that is refused."""
+    a, b = bracketed(ts, rng)
+    before, after = rng.choice(SAME)
+    text = "".join(ts[a:b])
+    return ts[:a] + [before.replace("%s", text)] + ts[a:b] + [after.replace("%s", text)] + ts[b:]
+
+
+def examine_same(dpc, path):
+    status, failure = run([dpc, "check", path], (0, 2))
+    if status != 0 or failure:
+        return failure
+    status, failure = run([dpc, "test", "--eval=core,fused,flat", path], (0, 1, 2, 3))
+    if status == 1:
+        return "its tests fail"
+    return failure if status is not None else None # some tests are long
+
+
 def examine(dpc, path):
     status, failure = run([dpc, "check", path], (0, 2))
     if status == 0 and not failure:
@@ -169,11 +196,12 @@ def main():
         path = os.path.join(folder, "f.dp")
         while time.time() < end:
             ts = rng.choice(texts)
+            same = rng.random() < 0.4
             for _ in range(rng.choice([1, 1, 1, 2, 2, 3, 6])):
-                ts = mutate(ts, rng.choice(texts), rng)
+                ts = rewrite(ts, rng) if same else mutate(ts, rng.choice(texts), rng)
             with open(path, "w", encoding="utf-8", errors="surrogateescape") as f:
                 f.write("".join(ts))
-            failure = examine(o.dpc, path)
+            failure = (examine_same if same else examine)(o.dpc, path)
             count += 1
             if failure:
                 failed += 1
