@@ -118,6 +118,8 @@ for name, text, says in [
         ("occurs", "def f x = x x\nentry main = 1", "infinite type"), ("occurs_record", "def f x = f {a = x}\nentry main = 1", "infinite type"),
         ("polymorphic_recursion", "def f 'a (n: i64) (x: a) : i64 = if n == 0 then 0 else f (n - 1) (x, x)\nentry main (n: i64) = f n 1", "error: "),
         ("function_grows", "def f (n: i64) (g: i64 -> i64) : i64 = if n == 0 then g 0 else f (n - 1) (\\x -> g (g x))\nentry main (n: i64) = f n (+ 1)", "error: "),
+        ("expansion_chain", "def h0 (g: i64 -> i64) (x: i64) = g x\n" + "".join("def h%d (g: i64 -> i64) (x: i64) = h%d g (x + 1)\n" % (i + 1, i) for i in range(40000)) +
+         MAIN + "h40000 (+ 1) x", "nested too deeply"),
         ("expansion", "def t0 (g: i64 -> i64) (x: i64) = g x\n" + "".join("def t%d (g: i64 -> i64) (x: i64) = t%d (t%d g) x\n" % (i + 1, i, i) for i in range(40)) + MAIN + "t40 (+ 1) x", "error: ")]:
     case("types_" + name, lambda t=text: t, FINE if not says else WRONG, says)
 
