@@ -108,7 +108,9 @@ static const char each_form[] = "an apply-to-each is written `{ e : x in xs | co
 static const char lambda_form[] = "a function is written `\\x -> e`";
 static const char let_form[] = "a name is bound by `let x = e in …`";
 
-static const char *of_words(const ParseState *p) {
+static const char *of_words(const ParseState *p, const Wanted *w) {
+    if (w->definition && !w->behind_expression) return NULL; /* of_definition */
+    if (FOREIGN(p, "begin")) return "expressions are grouped by parentheses";
     if (FOREIGN(p, "fun", "fn", "lambda", "function")) return lambda_form;
     if (FOREIGN(p, "elif", "elseif", "elsif")) return "write `else if`, two words";
     if (kind_at(p, 0) == T_ASSIGN && FOREIGN(p, "var", "val", "const", "mut", "auto")) return let_form;
@@ -137,6 +139,8 @@ static const char *of_assign_pair(const ParseState *p, const Wanted *w) {
 static const char *of_assign(const ParseState *p, const Wanted *w) {
     const char *pair = of_assign_pair(p, w);
     if (pair) return pair;
+    if (w->in && open_word(p) && open_word(p)->kind == T_LOOP) return "a counting loop is written `loop s = 0 for i < n do …`";
+    if (innermost_bracket(p) == '(' && w->arrow && !w->behind_expression) return "close the parameter by `)`; there are no default values";
     if (innermost_bracket(p) == '(' && has_recent(p, T_FOR)) return "a counting loop is written `loop s = 0 for i < n do …`";
     if (kind_at(p, 1) == T_STRING && innermost_bracket(p) == '{') return "the name of a field stands without quotes";
     if (w->in && innermost_bracket(p) == '{') return "write `in` between a name and its sequence: `x in xs`";
@@ -151,7 +155,7 @@ static const char *of_bar(const ParseState *p, const Wanted *w) {
     if (w->type && kind_at(p, 1) == T_ASSIGN) return "no `|` stands in front of the first constructor";
     if (w->definition && !w->behind_expression) return "a constructor begins with `#`: `#circle f64 | #square f64`";
     if (w->arrow) return "a case has one pattern: write another `case` for the other";
-    if (kind_at(p, 1) == T_WITH || w->case_) return "every case of a `match` begins with `case`: `match x case 0 -> … case _ -> …`";
+    if (kind_at(p, 1) == T_WITH || (w->case_ && w->behind_expression)) return "every case of a `match` begins with `case`: `match x case 0 -> … case _ -> …`";
     if (kind_at(p, 0) != T_FILTER_BAR) return NULL;
     if (w->in || w->colon) return each_form;
     return "directly inside `{ }` a `|` starts the condition: write `&&` for a second condition, `(a | b)` for the operator";
@@ -161,6 +165,8 @@ static const char *of_comma(const ParseState *p, const Wanted *w) {
     if (innermost_bracket(p) == '[' && w->bracket_close && w->behind_expression) return "an element of a row is written `xss[i][j]`";
     if (innermost_bracket(p) == '{' && w->semicolon) return "binders are separated by `;`, and the condition stands behind `|`";
     if (innermost_bracket(p) == '{' && w->in) return "the fields of a record are written `x = e`";
+    if (open_word(p) && open_word(p)->kind == T_LOOP && !w->in && !w->do_) return "several values are a tuple: `loop (a, b) = (0, 1) …`";
+    if (kind_at(p, 1) == T_INT && !innermost_bracket(p) && !open_word(p)) return "digits are grouped by `_`: `1_000`";
     if (open_word(p) && w->in) return "every binding has a `let` of its own; one `in` ends them all";
     return NULL;
 }
@@ -172,6 +178,7 @@ static const char *of_colon(const ParseState *p, const Wanted *w) {
     if (w->assign && w->arrow) return "a parameter with a type needs parentheses: `def f (x: i64) : i64 = e`";
     if (doubled && w->type) return "a type is written behind one `:`";
     if (doubled) return "to put x in front of xs, write `[x] ++ xs`";
+    if (w->do_) return "the body of a loop stands behind `do`";
     if (w->then || w->else_ || kind_at(p, 1) == T_ELSE) return "`if c then a else b` has no colons";
     if (w->behind_expression) return "a type behind an expression needs parentheses: `(e : t)`; to put x in front of xs, write `[x] ++ xs`";
     return NULL;
@@ -196,7 +203,8 @@ static const char *of_keyword(const ParseState *p, const Wanted *w) {
     if (found == T_CASE && w->expression) return "cases belong to a `match`: `match x case 0 -> … case _ -> …`";
     if (found == T_IN && !open_word(p)) return "no `let` is open here that this `in` could end";
     if (found == T_ELSE && !w->then && !open_word(p)) return "no `if` is open here that this `else` could belong to";
-    if (found == T_LET && w->definition) return "at top level a name is defined by `def`";
+    if (found == T_CASE && kind_at(p, 1) == T_WITH) return "`case` follows `match x` without `with`";
+    if (found == T_LET && w->definition && !w->behind_expression) return "at top level a name is defined by `def`";
     bool opens = found == T_IF || found == T_MATCH || found == T_LAMBDA || found == T_LOOP || found == T_LET;
     return opens && w->behind_expression && w->name ? "as an argument it needs parentheses" : NULL;
 }
@@ -216,6 +224,7 @@ static const char *of_operator(const ParseState *p, const Wanted *w) {
     if (found == T_NOT && w->behind_expression) return "as an argument it needs parentheses: `f (!x)`";
     if (found == T_TILDE && w->behind_expression) return "as an argument it needs parentheses: `f (~x)`";
     if (found == T_GT && before == T_LT && is_adjacent(p, 0)) return "inequality is written `!=`";
+    if ((found == T_PIPE || found == T_BACK_PIPE) && before == T_PAREN_OPEN) return "pipes have no sections: write `\\x -> x |> f`";
     if (found == T_RANGE_TO && innermost_bracket(p) == '{') return "a record pattern names all fields: `{x, y = _}`";
     if (in_type(w) && innermost_bracket(p) == '[') return "a size is a name or an integer";
     if (in_type(w) && found == T_STAR) return "the type of a tuple is written `(t1, t2)`";
@@ -230,6 +239,7 @@ static const char *of_semicolon(const ParseState *p, const Wanted *w) {
     if (bracket == '[' && in_type(w)) return "a sequence of 3 elements is written `[3]t`";
     if (bracket == '[') return "the elements of an array are separated by `,`";
     if (bracket == '{' && w->comma) return "the fields of a record are separated by `,`";
+    if (bracket == '(' && w->behind_expression) return "nothing is done in sequence: a value is bound by `let x = e in …`";
     if (bracket) return NULL;
     if (w->in) return "nothing ends with `;`: a `let` is ended by `in`, or by the next `let`";
     return "nothing ends with `;`";
@@ -248,6 +258,8 @@ static const char *of_dot(const ParseState *p, const Wanted *w) {
 
 static const char *of_closing(const ParseState *p, const Wanted *w) {
     int found = kind_at(p, 0);
+    if (found == T_BRACE_CLOSE && kind_at(p, 1) == T_BRACE_OPEN) return "the empty tuple is `()`, an empty sequence `[]`";
+    if (found == T_BRACKET_CLOSE && kind_at(p, 1) == T_INDEX_OPEN && w->expression) return "an element is written `xs[i]`, a part `xs[a:b]`";
     if (found == T_BRACE_CLOSE && w->in && w->colon && has_recent(p, T_WITH)) return "an update stands without braces: `r with x = v`";
     if (found == T_BRACE_CLOSE && w->in && !w->colon) return "the fields of a record are written `x = e`, an apply-to-each `{ e : x in xs }`";
     if (found == T_BRACKET_CLOSE && w->type) return "a sequence of t is written `[t]`";
@@ -267,18 +279,41 @@ static const char *of_definition(const ParseState *p) {
     return "a definition begins with `def`: `def f (x: i64) : i64 = e`";
 }
 
+/* Where the head of a definition goes on without `=`. */
+static const char *of_missing_assign(const ParseState *p, const Wanted *w) {
+    bool in_head = w->assign && !w->behind_expression && !open_word(p) && !has_recent(p, T_CASE) && !has_recent(p, T_LAMBDA);
+    char bracket = innermost_bracket(p);
+    return in_head && (bracket == '\0' || bracket == '{') ? "the body of a definition stands behind `=`" : NULL;
+}
+
+static bool is_reserved(int kind) {
+    return kind == T_IF || kind == T_THEN || kind == T_ELSE || kind == T_MATCH || kind == T_CASE || kind == T_LOOP || kind == T_FOR ||
+           kind == T_WHILE || kind == T_DO || kind == T_WITH || kind == T_IN || kind == T_LET || kind == T_DEF || kind == T_ENTRY ||
+           kind == T_TYPE || kind == T_IMPORT || kind == T_TRUE || kind == T_FALSE;
+}
+
+/* In the place of a name. */
+static const char *of_reserved(const ParseState *p, const Wanted *w) {
+    int before = kind_at(p, 1);
+    bool after_opening = before == T_PAREN_OPEN || before == T_COMMA || before == T_BRACE_OPEN;
+    bool is_name = before == T_DEF || before == T_ENTRY || before == T_TYPE || before == T_DOT ||
+                   (after_opening && !w->expression && (w->pattern || w->name));
+    return is_reserved(kind_at(p, 0)) && is_name ? "this word is reserved: choose another name" : NULL;
+}
+
 static const char *of_name(const ParseState *p, const Wanted *w) {
+    if (w->in && open_word(p) && is_text(p, 0, "of")) return "write `in`";
     if (w->definition && !w->behind_expression) return of_definition(p);
     if (kind_at(p, 2) == T_TYPE) return "a type parameter is written `'a`";
     if (innermost_bracket(p) == '(' && kind_at(p, 1) == T_NAME && w->colon && !w->behind_expression)
         return "the type of a parameter stands behind it: `(x: i64)`";
-    return NULL;
+    return of_missing_assign(p, w);
 }
 
 static const char *of_value(const ParseState *p, const Wanted *w) {
     if (kind_at(p, 0) == T_STRING && w->pattern) return "a pattern is a name, a number, a character, a constructor, a tuple or a record";
     if (innermost_bracket(p) == '{' && kind_at(p, 1) == T_COMMA && w->name) return "an array is written `[a, b, c]`";
-    return NULL;
+    return of_missing_assign(p, w);
 }
 
 /* The end of a definition. */
@@ -307,9 +342,12 @@ static const char *of_type_variable(const ParseState *p, const Wanted *w) {
 }
 
 const char *advice_for(const ParseState *p, const Wanted *w) {
-    const char *said = of_words(p);
+    const char *said = of_words(p, w);
     if (!said) said = of_comment(p, w);
+    if (!said) said = of_reserved(p, w);
     if (said) return said;
+    if (kind_at(p, 1) == T_WITH && kind_at(p, 0) != T_BAR && kind_at(p, 0) != T_CASE)
+        return "an update is written `xs with [i] = v` or `r with x = v`";
     if (kind_at(p, 1) == T_DOT && kind_at(p, 2) == T_INT && kind_at(p, 0) != T_DOT) return "a number has digits on both sides of its point";
     switch (kind_at(p, 0)) {
     case T_ASSIGN: return of_assign(p, w);
@@ -328,6 +366,6 @@ const char *advice_for(const ParseState *p, const Wanted *w) {
     case T_DEF: case T_ENTRY: case T_TYPE: case T_IMPORT: case T_END: return of_end(p, w);
     case T_IF: case T_MATCH: case T_LAMBDA: case T_LOOP: case T_LET: case T_FOR: case T_WHILE: case T_CASE: case T_IN: case T_ELSE:
         return of_keyword(p, w);
-    default: return of_operator(p, w);
+    default: return of_operator(p, w) ? of_operator(p, w) : of_missing_assign(p, w);
     }
 }

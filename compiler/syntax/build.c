@@ -256,6 +256,12 @@ Expr *build_section(ParseState *p, Span at, BinaryOp op, Span op_at, Expr *left,
     return build_expr(p, at, (Expr){.kind = kind, .binary = {op, left, right, op_at}});
 }
 
+Expr *build_project(ParseState *p, Span at, Expr *value, uint32_t index) {
+    if (value->kind == E_INT)
+        diag_error(p->session, at, DIAG_MALFORMED_NUMBER, "malformed number: only decimal numbers without a type have a point");
+    return build_expr(p, at, (Expr){.kind = E_PROJECT, .project = {value, index}});
+}
+
 Expr *build_range(ParseState *p, Span at, Expr *from, Span from_at, Expr *to, bool inclusive) {
     if (from->kind == E_RANGE && !in_parentheses(from, from_at))
         diag_error(p->session, at, DIAG_CHAIN, "ranges do not chain");
@@ -365,7 +371,9 @@ TypeExpr *build_tuple_type(ParseState *p, Span at, TypeList *items, bool ends_in
 }
 
 TypeExpr *build_type_variable(ParseState *p, Span at, Name name) {
-    if (!p->in_type_text)
+    bool is_known = p->in_type_text || p->has_quoted_use;
+    p->has_quoted_use = true;
+    if (!is_known)
         diag_error(p->session, at, DIAG_UNQUOTED_VARIABLE, "a type variable is used without its quote: write `%s`", name + 1);
     return build_type(p, at, (TypeExpr){.kind = TE_NAME, .name = {.name = name}});
 }
@@ -453,6 +461,8 @@ void check_leaves(ParseState *p) {
     for (uint32_t i = 0; i < p->literals.n; i++) check_integer(p, p->literals.at[i]);
     for (uint32_t i = 0; i < p->wildcards.n; i++) {
         const Expr *e = p->wildcards.at[i];
-        if (e->kind == E_NAME && e->name) diag_error(p->session, e->span, DIAG_UNDERSCORE_VALUE, "`_` is a pattern, it has no value");
+        if (e->kind != E_NAME || !e->name) continue;
+        diag_error(p->session, e->span, DIAG_UNDERSCORE_VALUE, "`_` is a pattern, it has no value");
+        diag_note(p->session, e->span, "a function of what is missing is written `\\x -> …`");
     }
 }

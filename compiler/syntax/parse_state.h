@@ -60,6 +60,7 @@ typedef struct ParseState {
     VEC(Expr *) literals;  /* integers, whose range is checked when their sign is known */
     VEC(Expr *) wildcards; /* `_` read as an expression; those that become patterns lose their name */
     bool too_deep;         /* has been reported */
+    bool has_quoted_use;   /* of a type variable, reported in this definition */
     Module *module;
     uint32_t def_capacity; /* of module->defs */
     TypeExpr *type;

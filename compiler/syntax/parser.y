@@ -397,7 +397,7 @@ postfix:
   | postfix INDEX_OPEN COLON expr[to] BRACKET_CLOSE { $$ = EXPR(.kind = E_SLICE, .slice = {$1, NULL, $to}); }
   | postfix INDEX_OPEN COLON BRACKET_CLOSE { $$ = EXPR(.kind = E_SLICE, .slice = {$1, NULL, NULL}); }
   | postfix DOT NAME { $$ = EXPR(.kind = E_FIELD, .field = {$1, $NAME, @NAME}); }
-  | postfix DOT PROJECTION { $$ = EXPR(.kind = E_PROJECT, .project = {$1, $PROJECTION}); }
+  | postfix DOT PROJECTION { $$ = build_project(p, @$, $1, $PROJECTION); }
   ;
 
 primary:
@@ -481,6 +481,7 @@ static void add_definition(ParseState *p, Def *def) {
 static void begin_definition(ParseState *p, Span at, bool recovering) {
     bool begins_line = at.start == 0 || p->session->files.at[p->file]->text[at.start - 1] == '\n';
     p->has_stray = recovering && !begins_line;
+    p->has_quoted_use = false;
 }
 
 static Def *top_level(Def *def, const char *doc, bool is_entry) {

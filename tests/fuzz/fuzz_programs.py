@@ -139,7 +139,19 @@ def examine(dpc, path):
     status, failure = run([dpc, "check", path], (0, 2))
     if status == 0 and not failure:
         _, failure = run([dpc, "dump", "--stage=flat", path], (0, 2))
-    return failure
+    if status == 0 and not failure:
+        _, failure = run([dpc, "dump", "--stage=host", path], (0, 2))
+    return failure or formatting_failure(dpc, path)
+
+
+def formatting_failure(dpc, path):
+    """dpc fmt ends well, and what it has formatted it leaves as it is."""
+    copy = path + ".fmt.dp"
+    shutil.copy(path, copy)
+    status, failure = run([dpc, "fmt", copy], (0, 2))
+    if status == 0 and not failure:
+        status, failure = run([dpc, "fmt", "--check", copy], (0,))
+    return failure and "dpc fmt: " + failure
 
 
 def reduce(dpc, path):
