@@ -66,7 +66,7 @@ for name, text in [
         ("append", lambda: "entry main = \"a\"" + " ++ \"b\"" * (CHAIN // 4)),
         ("else_if", lambda: MAIN + "".join("if x == %d then x / %d else " % (i, i + 1) for i in numbers) + "0"),
         ("pipes", lambda: MAIN + "x" + " |> (+ 1)" * CHAIN), ("with", lambda: MAINS + "xs" + "".join(" with [%d] = 1" % i for i in numbers)),
-        ("binders", lambda: MAINS + "{ x0 : " + "; ".join("x%d in xs" % i for i in numbers) + " }"),
+        ("maps", lambda: MAINS + "xs" + " |> map (+ 1)" * CHAIN), ("binders", lambda: MAINS + "{ x0 : " + "; ".join("x%d in xs" % i for i in numbers) + " }"),
         ("cases", lambda: MAIN + "match x " + "".join("case %d -> %d " % (i, 2 * i) for i in numbers) + "case _ -> 0"),
         ("elements", lambda: "entry main (i: i64) = [" + ", ".join(str(i) for i in range(10 * CHAIN)) + "][i]"),
         ("components", lambda: MAIN + "(" + ", ".join(["x"] * CHAIN) + ")"),
