@@ -74,6 +74,8 @@ for name, text in [
         ("calls", lambda: "def f_0 (x: i64) = x\n" + "".join("def f_%d (x: i64) = f_%d (x + 1)\n" % (i + 1, i) for i in numbers) + MAIN + "f_%d x" % CHAIN)]:
     case("chain_" + name, text, FINE, "", ("dump", "--stage=flat", "f.dp"))
 
+case("host_of_long_line", lambda: MAIN + "if x > 3 then x / 2 else loop s = x for i < 3 do s + " * 2000 + "1", FINE, "", ("dump", "--stage=host", "f.dp"))
+
 # ---- long lines ----
 
 for name, text, says in [
