@@ -257,7 +257,8 @@ Expr *build_section(ParseState *p, Span at, BinaryOp op, Span op_at, Expr *left,
 }
 
 Expr *build_project(ParseState *p, Span at, Expr *value, uint32_t index) {
-    if (value->kind == E_INT)
+    bool looks_like_a_number = value->kind == E_INT && p->session->files.at[at.file]->text[value->span.end] == '.';
+    if (looks_like_a_number)
         diag_error(p->session, at, DIAG_MALFORMED_NUMBER, "malformed number: only decimal numbers without a type have a point");
     return build_expr(p, at, (Expr){.kind = E_PROJECT, .project = {value, index}});
 }
