@@ -35,12 +35,13 @@ LITERALS = ["0", "1", "-1", "2", "1.5", "1e300", "9223372036854775807", "1844674
             "false", '""', '"ab"', "'c'", "[]", "()", "nan", "inf", "max_i64", "1000000"]
 
 
-# Around an expression these change nothing, whatever its type is; where one does not fit, the program is refused.
-SAME = [("(let x0 = 1 in ", ")"), ("(if 1 < 2 then ", " else %s)"), ("(loop s0 = ", " for _ < 3 do s0)"), ("((\\x0 -> x0) ", ")"), ("(match ", " case x0 -> x0)"),
-        ("(assert (1 < 2) ", ")"), ("(map (\\x0 -> x0) ", ")"), ("(reverse (reverse ", "))"), ("(", " ++ [])"), ("({ x0 in ", " | 1 < 2 })"), ("((", ", 1).0)"),
-        ("({a = ", ", b = 2}).a"), ("([", "])[0]"), ("(let f0 x0 = x0 in f0 ", ")"), ("(flatten [", "])"), ("(if 1 > 2 then %s else ", ")"), ("({ ", " : x0 in 2 })[1]"),
-        ("(let x0 = ", " in x0)"), ("(", " |> (\\x0 -> x0))"), ("(0 + ", ")"), ("(", " && true)"), ("(take 1 { ", " : x0 in 3 })[0]"), ("(loop s0 = ", " while false do s0)"),
-        ("(last { let y0 = ", " in y0 : x0 in 1..<3 })"), ("(match (", ", 1) case (y0, 2) -> y0 case (x0, _) -> x0)"), ("(filter (\\x0 -> true) ", ")")]
+# Around an expression these change nothing, whatever its type is; where one does not fit, the program is refused. No
+# program has the names they bind.
+SAME = [("(let x'fuzz = 1 in ", ")"), ("(if 1 < 2 then ", " else %s)"), ("(loop s'fuzz = ", " for _ < 3 do s'fuzz)"), ("((\\x'fuzz -> x'fuzz) ", ")"), ("(match ", " case x'fuzz -> x'fuzz)"),
+        ("(assert (1 < 2) ", ")"), ("(map (\\x'fuzz -> x'fuzz) ", ")"), ("(reverse (reverse ", "))"), ("(", " ++ [])"), ("({ x'fuzz in ", " | 1 < 2 })"), ("((", ", 1).0)"),
+        ("({a = ", ", b = 2}).a"), ("([", "])[0]"), ("(let f'fuzz x'fuzz = x'fuzz in f'fuzz ", ")"), ("(flatten [", "])"), ("(if 1 > 2 then %s else ", ")"), ("({ ", " : x'fuzz in 2 })[1]"),
+        ("(let x'fuzz = ", " in x'fuzz)"), ("(", " |> (\\x'fuzz -> x'fuzz))"), ("(0 + ", ")"), ("(", " && true)"), ("(take 1 { ", " : x'fuzz in 3 })[0]"), ("(loop s'fuzz = ", " while false do s'fuzz)"),
+        ("(last { let y'fuzz = ", " in y'fuzz : x'fuzz in 1..<3 })"), ("(match (", ", 1) case (y'fuzz, 2) -> y'fuzz case (x'fuzz, _) -> x'fuzz)"), ("(filter (\\x'fuzz -> true) ", ")")]
 
 
 def tokens(text):
