@@ -1,13 +1,13 @@
 #!/bin/sh
 # All tests: run_all.sh BUILD_DIR [--long]
 #
-#   unit     cmocka tests of the parts (ctest)
+#   unit     cmocka tests of the parts, the command line, hostile input (robust.py), a few seconds of fuzzing (ctest)
 #   diag     wrong programs against their expected diagnostics
 #   golden   dumps of the stages
 #   warnings the examples, the library and the programs of tests/run have none
 #   run      programs with inputs: those of tests/run on every evaluator (core, fused, flat, device), and their kernels
 #            through clang's OpenCL front end, where clang is installed; examples and library on the interpreters
-#   --long   examples and library on the device, too
+#   --long   examples and library on the device, too; ten minutes of fuzzing (best with a build of -DDPC_SANITIZE=ON)
 set -u
 cd "$(dirname "$0")/.."
 build=$(cd "$1" && pwd)
@@ -58,6 +58,15 @@ cat "$build/run.failed"
 wrong=$(grep -c '^FAILED: ' "$build/run.failed")
 failed=$((failed + wrong))
 passed=$((passed + $(wc -l <"$build/programs.txt") - wrong))
+
+if [ "${1:-}" = --long ]; then
+    echo "== fuzz"
+    seed=$(date +%j%H%M)
+    for fuzzer in programs values; do
+        python3 tests/fuzz/fuzz_$fuzzer.py "$dpc" --seconds 300 --seed "$seed" --keep "$build/fuzz"
+        count $? "tests/fuzz/fuzz_$fuzzer.py --seed $seed (what failed is in $build/fuzz)"
+    done
+fi
 
 echo "$passed passed, $failed failed"
 [ "$failed" -eq 0 ]

@@ -6,6 +6,7 @@ typedef struct Builder {
     Arena *arena;
     CallGraph *g;
     CallGraphNode *node;   /* whose body is walked */
+    uint32_t depth;        /* of the block that is walked */
     /* Tarjan's algorithm */
     uint32_t *number, *low; /* of visiting, from 1 */
     bool *on_stack;
@@ -16,6 +17,9 @@ typedef struct Builder {
 static void walk_block(void *ctx, CoreBlock *b)
 {
     Builder *w = ctx;
+    w->depth++;
+    if (w->node->depth < w->depth)
+        w->node->depth = w->depth;
     for (uint32_t i = 0; i < b->stmts.n; i++) {
         CoreStmt *s = b->stmts.at[i];
         w->node->size++;
@@ -27,6 +31,7 @@ static void walk_block(void *ctx, CoreBlock *b)
         }
         core_stmt_blocks(s, walk_block, w);
     }
+    w->depth--;
 }
 
 /* All of the stack above and including v is one group. */
@@ -125,11 +130,13 @@ typedef struct Expander {
     CoreProgram *p;
     CoreFn *fn;
     Arena *scratch;
+    ExpandDepth depth;
     ExpandCall *expand;
     void *ctx;
     VEC(Replacement) results; /* by variable: what a call's result became */
-    uint32_t count;
 } Expander;
+
+static void expand_block(void *ctx, CoreBlock *b);
 
 static void expand_atom(void *ctx, CoreAtom *a)
 {
@@ -151,12 +158,13 @@ static void expand_call(Expander *e, CoreBlock *out, const CoreStmt *s)
     CoreAtom *map = arena_array(e->scratch, CoreAtom, callee->vars.n + 1);
     for (uint32_t i = 0; i < callee->nparams; i++)
         map[callee->params[i]] = s->call.args[i];
-    const CoreBlock *body = core_copy_block(e->p, e->fn, callee, callee->body, map);
+    CoreBlock *body = core_copy_block(e->p, e->fn, callee, callee->body, map);
+    if (e->depth == EXPAND_ALL)
+        expand_block(e, body);
     for (uint32_t i = 0; i < body->stmts.n; i++)
         core_push(e->p, out, body->stmts.at[i]);
     for (uint32_t i = 0; i < s->nvars; i++)
         note_result(e, s->vars[i], body->results[i]);
-    e->count++;
 }
 
 static void expand_block(void *ctx, CoreBlock *b)
@@ -179,10 +187,9 @@ static void expand_block(void *ctx, CoreBlock *b)
         expand_atom(e, &b->results[i]);
 }
 
-uint32_t core_expand_calls(CoreProgram *p, CoreFn *fn, ExpandCall *expand, void *ctx)
+void core_expand_calls(CoreProgram *p, CoreFn *fn, ExpandDepth depth, ExpandCall *expand, void *ctx)
 {
-    Expander e = {.p = p, .fn = fn, .scratch = arena_create(), .expand = expand, .ctx = ctx};
+    Expander e = {.p = p, .fn = fn, .scratch = arena_create(), .depth = depth, .expand = expand, .ctx = ctx};
     expand_block(&e, fn->body);
     arena_destroy(e.scratch);
-    return e.count;
 }

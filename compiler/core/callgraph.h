@@ -9,6 +9,7 @@ typedef struct CallGraphNode {
     uint32_t calls;      /* statements anywhere in the program that call it */
     uint32_t self_calls; /* … among them, in its own body */
     uint32_t size;       /* statements, nested ones included */
+    uint32_t depth;      /* of the blocks nested in its body */
     uint32_t group;      /* number of its strongly connected component; callees' groups have lower numbers */
     uint32_t group_size;
     bool is_entry;
@@ -31,8 +32,9 @@ void core_drop_unreachable(CoreProgram *p);
 
 /* How a call is to be treated by core_expand_calls. */
 typedef bool ExpandCall(void *ctx, const CoreFn *callee);
-/* Replaces each call in fn that `expand` accepts by a copy of the callee's body as it is now; calls inside the
- * copies are left alone. Returns how many. */
-uint32_t core_expand_calls(CoreProgram *p, CoreFn *fn, ExpandCall *expand, void *ctx);
+/* Replaces each call in fn that `expand` accepts by a copy of the callee's body as it is now. Calls inside the
+ * copies are left alone, or treated in the same way (`expand` may then accept no recursive function). */
+typedef enum ExpandDepth { EXPAND_ONCE, EXPAND_ALL } ExpandDepth;
+void core_expand_calls(CoreProgram *p, CoreFn *fn, ExpandDepth depth, ExpandCall *expand, void *ctx);
 
 #endif

@@ -99,11 +99,6 @@ static bool stays_function(Elab *e, const Value *f, Value **args, uint32_t n)
 
 static Value *call(Elab *e, const Value *f, Value **args, uint32_t n)
 {
-    if (++e->steps > MAX_STEPS)
-        elab_give_up(e, DIAG_EXPANSION,
-                     "the program becomes too big when its higher-order functions are expanded");
-    if (e->gave_up)
-        return val_default(e, ty_after(f->fun.base, n));
     switch (f->fun.kind) {
     case FUN_LAMBDA:
     case FUN_LOCAL:
@@ -136,6 +131,11 @@ Value *elab_apply(Elab *e, const Value *f, Value **args, uint32_t n)
         partial->type = ty_after(f->type, n);
         return partial;
     }
+    if (++e->steps > MAX_STEPS)
+        elab_give_up(e, DIAG_EXPANSION,
+                     "the program becomes too big when its higher-order functions are expanded");
+    if (e->gave_up)
+        return val_default(e, ty_after(f->type, n));
     Value *v = call(e, f, all, arity);
     return have + n > arity ? elab_apply(e, v, all + arity, have + n - arity) : v;
 }

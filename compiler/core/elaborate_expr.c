@@ -485,7 +485,7 @@ static Value *dispatch(Elab *e, const Scope *sc, Expr *x)
     return NULL;
 }
 
-enum { MAX_DEPTH = 6000 };
+enum { MAX_DEPTH = 30000 };
 
 Value *elab_expr(Elab *e, const Scope *sc, Expr *x)
 {

@@ -13,6 +13,7 @@
 
 #include "core/core.h"
 #include "core/passes.h"
+#include "support/ptrmap.h"
 #include "types/check.h"
 
 typedef struct Value Value;
@@ -107,7 +108,9 @@ typedef struct Elab {
     CoreProgram *p;
     VEC(Spec *) specs;
     uint32_t specs_done;
-    VEC(Name) fn_names;
+    PtrMap specs_by_key;      /* Spec.key -> Spec */
+    PtrMap specs_of_def;      /* Def -> how many */
+    PtrMap fn_names;          /* Name -> the number to try next behind it */
     uint64_t steps;  /* applications elaborated: stops exponential inlining */
     uint32_t depth;  /* of nested expressions, inlined bodies included */
     bool gave_up;    /* a limit was reported */

@@ -27,35 +27,20 @@ static Name key_of(Elab *e, const Value *f, Value **args, uint32_t n)
     return name;
 }
 
+static uint32_t count_in(const PtrMap *m, const void *key) { return (uint32_t)(uintptr_t)ptrmap_get(m, key); }
+
+static void set_count(Elab *e, PtrMap *m, const void *key, uint32_t n) { ptrmap_put(e->arena, m, key, (void *)(uintptr_t)n); }
+
 static Name unique_name(Elab *e, const char *base)
 {
-    Name name = intern_cstr(e->s, base);
-    for (uint32_t k = 2;; k++) {
-        bool taken = false;
-        for (uint32_t i = 0; i < e->fn_names.n && !taken; i++)
-            taken = e->fn_names.at[i] == name;
-        if (!taken)
-            break;
+    Name first = intern_cstr(e->s, base), name = first;
+    uint32_t k = count_in(&e->fn_names, first);
+    for (; count_in(&e->fn_names, name); k++)
         name = intern_cstr(e->s, arena_printf(e->arena, "%s_%u", base, k));
-    }
-    vec_push(e->arena, &e->fn_names, name);
+    set_count(e, &e->fn_names, first, k > 2 ? k : 2);
+    if (name != first)
+        set_count(e, &e->fn_names, name, 2);
     return name;
-}
-
-static Spec *find_spec(const Elab *e, Name key)
-{
-    for (uint32_t i = 0; i < e->specs.n; i++)
-        if (e->specs.at[i]->key == key)
-            return e->specs.at[i];
-    return NULL;
-}
-
-static bool too_many(Elab *e, const Def *def)
-{
-    uint32_t n = 0;
-    for (uint32_t i = 0; i < e->specs.n; i++)
-        n += def_of(e->specs.at[i]->callee) == def;
-    return n >= MAX_SPECS_PER_DEF;
 }
 
 static void gather(Elab *e, const Value *f, Value **args, uint32_t n, Atoms *atoms)
@@ -98,13 +83,15 @@ static Spec *new_spec(Elab *e, Name key, const Value *f, Value **args, uint32_t 
     assert(at == formal + actual->n && "elaborate: closure rebuilt over other atoms than it has");
     e->fn = outer;
     vec_push(e->arena, &e->specs, spec);
+    ptrmap_put(e->arena, &e->specs_by_key, key, spec);
+    set_count(e, &e->specs_of_def, def, count_in(&e->specs_of_def, def) + 1);
     return spec;
 }
 
 static Spec *specialise(Elab *e, const Value *f, Value **args, uint32_t n, const Atoms *actual)
 {
     Name key = key_of(e, f, args, n);
-    Spec *spec = key ? find_spec(e, key) : NULL;
+    Spec *spec = key ? ptrmap_get(&e->specs_by_key, key) : NULL;
     if (spec)
         return spec;
     if (!key) {
@@ -113,7 +100,7 @@ static Spec *specialise(Elab *e, const Value *f, Value **args, uint32_t n, const
                      "arguments have captured", MAX_CLOSURE_NODES, def_of(f)->name);
         return NULL;
     }
-    if (too_many(e, def_of(f))) {
+    if (count_in(&e->specs_of_def, def_of(f)) >= MAX_SPECS_PER_DEF) {
         elab_give_up(e, DIAG_SPECIALISATION,
                      "this call would need ever new versions of `%s`: a function passed down its recursion "
                      "grows at each level", def_of(f)->name);

@@ -167,11 +167,11 @@ CoreAtom fuse_push_prim(Fuser *f, CoreBlock *b, Span span, CorePrim op, CoreType
     return core_var_atom(s->vars[0], t);
 }
 
-void fuse_prepend(Fuser *f, CoreBlock *b, const CoreBlock *front)
+/* In a long chain of maps `front` is what has been fused so far: its list is extended, not copied. */
+void fuse_prepend(Fuser *f, CoreBlock *b, CoreBlock *front)
 {
-    CoreBlock joined = {0};
-    for (uint32_t i = 0; i < front->stmts.n; i++)
-        core_push(f->p, &joined, front->stmts.at[i]);
+    CoreBlock joined = {.stmts = front->stmts};
+    front->stmts.cap = front->stmts.n; /* the room behind is taken */
     for (uint32_t i = 0; i < b->stmts.n; i++)
         core_push(f->p, &joined, b->stmts.at[i]);
     b->stmts.at = joined.stmts.at;

@@ -94,7 +94,7 @@ static void push_if(Fuser *f, CoreBlock *b, Span span, CoreAtom cond, CoreBlock 
 }
 
 /* { guard's statements; -> if its result then `inner` else `otherwise` } */
-static CoreBlock *guarded(Fuser *f, Span span, const CoreBlock *guard, CoreBlock *inner, uint32_t n,
+static CoreBlock *guarded(Fuser *f, Span span, CoreBlock *guard, CoreBlock *inner, uint32_t n,
                           CoreAtom *otherwise)
 {
     CoreBlock *b = core_new_block(f->p), *else_b = core_new_block(f->p);

@@ -42,7 +42,7 @@ void fuse_emit(Fuser *f, CoreBlock *b, CoreStmt *s);
 CoreAtom fuse_push_prim(Fuser *f, CoreBlock *b, Span span, CorePrim op, CoreType t, CoreAtom x, CoreAtom y);
 CoreStmt *fuse_new_stmt(Fuser *f, CoreKind kind, Span span, uint32_t n, const CoreType *types);
 /* `front`'s statements, then b's. */
-void fuse_prepend(Fuser *f, CoreBlock *b, const CoreBlock *front);
+void fuse_prepend(Fuser *f, CoreBlock *b, CoreBlock *front);
 bool fuse_block_fallible(const Fuser *f, const CoreBlock *b);
 /* On every path at most `most` cheap scalar operations, none of which can fail, `reads` of them an unchecked index. */
 bool fuse_is_cheap(const Fuser *f, const CoreBlock *b, uint32_t most, uint32_t reads);

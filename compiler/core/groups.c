@@ -38,7 +38,7 @@ static bool dissolve_one(CoreProgram *p)
             member = g->nodes[i].fn;
     for (uint32_t i = 0; i < p->fns.n && member; i++)
         if (p->fns.at[i] != member)
-            core_expand_calls(p, p->fns.at[i], is_this, member);
+            core_expand_calls(p, p->fns.at[i], EXPAND_ONCE, is_this, member);
     arena_destroy(scratch);
     if (member)
         core_drop_unreachable(p);

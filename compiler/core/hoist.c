@@ -45,21 +45,16 @@ static void note_need(void *ctx, CoreAtom *a)
         h->needs = h->bound_at[a->var];
 }
 
-/* May the statement leave a block of this kind? */
-static bool may_leave(const Hoist *h, const CoreStmt *s, const Level *level)
-{
-    return level->kind != LEVEL_BRANCH || s->kind == CORE_LENGTH || simplify_is_cheap(h->p, h->fn, s);
-}
-
 static uint32_t outermost_level(const Hoist *h, const CoreStmt *s)
 {
     uint32_t target = here(h);
-    while (target > h->needs && may_leave(h, s, &h->levels.at[target]))
+    bool leaves_branches = s->kind == CORE_LENGTH || simplify_is_cheap(h->p, h->fn, s);
+    while (target > h->needs && (leaves_branches || h->levels.at[target].kind != LEVEL_BRANCH))
         target--;
     /* Not just from one parallel body to another … */
     if (s->kind != CORE_LENGTH && h->levels.at[target].in_parallel)
         for (target = here(h); target > h->needs && h->levels.at[target].kind != LEVEL_PARALLEL &&
-                               may_leave(h, s, &h->levels.at[target]);)
+                               (leaves_branches || h->levels.at[target].kind != LEVEL_BRANCH);)
             target--;
     /* … nor just out of branches. */
     while (target < here(h) && h->levels.at[target + 1].kind == LEVEL_BRANCH)

@@ -3,11 +3,14 @@
 
 #define SMALL_SIZE 300u      /* statements: inlined wherever it is called */
 #define MOST_GROWTH 20000u   /* statements that the copies of one function may add in all */
+#define MOST_GROWTH_IN_ALL 200000u
+#define MOST_DEPTH 10000u    /* of the blocks that inlining nests: passes recurse over them */
 
 typedef struct Inliner {
     CoreProgram *p;
     CallGraph *g;
     bool *chosen; /* by function: to be inlined */
+    uint64_t growth; /* of the program, by the copies of what is not small */
 } Inliner;
 
 static bool is_chosen(void *ctx, const CoreFn *callee)
@@ -16,25 +19,39 @@ static bool is_chosen(void *ctx, const CoreFn *callee)
     return in->chosen[callee->index];
 }
 
-static void count_stmts(void *ctx, CoreBlock *b)
+/* What the body will be when the chosen calls in it are expanded: its callees' numbers are final. */
+static void measure(const Inliner *in, CallGraphNode *node)
 {
-    uint32_t *size = ctx;
-    *size += b->stmts.n;
-    for (uint32_t i = 0; i < b->stmts.n; i++)
-        core_stmt_blocks(b->stmts.at[i], count_stmts, size);
+    uint64_t size = node->size;
+    uint32_t deepest = 0;
+    for (uint32_t i = 0; i < node->callees.n; i++) {
+        const CallGraphNode *callee = &in->g->nodes[node->callees.at[i]];
+        if (!in->chosen[callee->fn->index])
+            continue;
+        size = size - 1 + callee->size; /* less the call */
+        deepest = callee->depth > deepest ? callee->depth : deepest;
+    }
+    node->size = size < UINT32_MAX ? (uint32_t)size : UINT32_MAX;
+    node->depth += deepest;
 }
 
-/* `node->size` is that of the finished body. Calls are counted in bodies as they were: a caller that was
- * inlined itself brings the callee's copy along, not another call. */
-static bool should_inline(const CallGraphNode *node)
+/* Calls are counted in bodies as they were: a caller that is expanded itself brings the callee's copy along, not
+ * another call. */
+static bool should_inline(Inliner *in, const CallGraphNode *node)
 {
-    if (callgraph_recursive(node) || node->calls == 0)
+    if (callgraph_recursive(node) || node->calls == 0 || node->depth > MOST_DEPTH)
         return false;
     uint32_t copies = node->is_entry ? node->calls : node->calls - 1;
-    return copies == 0 || node->size < SMALL_SIZE || (uint64_t)node->size * copies <= MOST_GROWTH;
+    uint64_t growth = (uint64_t)node->size * copies;
+    if (node->size < SMALL_SIZE || copies == 0)
+        return true;
+    if (growth > MOST_GROWTH || in->growth + growth > MOST_GROWTH_IN_ALL)
+        return false;
+    in->growth += growth;
+    return true;
 }
 
-/* Callees first, so that a body is final before it is copied. */
+/* Callees first, to choose. What is chosen and no entry disappears: expanding its own calls would be wasted. */
 void core_inline(CoreProgram *p)
 {
     Arena *scratch = arena_create();
@@ -44,11 +61,13 @@ void core_inline(CoreProgram *p)
     in.chosen = arena_array(scratch, bool, p->fns.n + 1);
     for (uint32_t i = 0; i < in.g->n; i++) {
         CallGraphNode *node = &in.g->nodes[in.g->order[i]];
-        if (core_expand_calls(p, node->fn, is_chosen, &in)) {
-            node->size = 0;
-            count_stmts(&node->size, node->fn->body);
-        }
-        in.chosen[node->fn->index] = should_inline(node);
+        measure(&in, node);
+        in.chosen[node->fn->index] = should_inline(&in, node);
+    }
+    for (uint32_t i = 0; i < in.g->n; i++) {
+        const CallGraphNode *node = &in.g->nodes[in.g->order[i]];
+        if (node->is_entry || !in.chosen[node->fn->index])
+            core_expand_calls(p, node->fn, EXPAND_ALL, is_chosen, &in);
     }
     callgraph_set_recursive(in.g);
     core_drop_unreachable(p);

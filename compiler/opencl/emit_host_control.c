@@ -7,6 +7,8 @@
 
 /* ---- statements and blocks ---- */
 
+enum { MOST_QUOTED = 200 }; /* bytes: a line that a program wrote may be long, and is quoted often */
+
 /* The line of .dp that a statement comes from, once for all of its statements. */
 static void emit_place(HostEmitter *h, const FlatStmt *s) {
     Session *session = h->program->core->session;
@@ -16,6 +18,7 @@ static void emit_place(HostEmitter *h, const FlatStmt *s) {
     h->line = line;
     const char *text = source_line(session, s->span.file, line, &n);
     while (n > 0 && (*text == ' ' || *text == '\t')) text++, n--;
+    if (n > MOST_QUOTED) n = MOST_QUOTED;
     host_indent(h);
     strbuf_printf(h->out, "/* %u: ", line);
     for (uint32_t i = 0; i < n; i++) {

@@ -9,6 +9,7 @@
 
 #define MAX_PRINTED_ERRORS 20
 #define MAX_KEPT 10000 /* what a hopeless input may fill memory with */
+#define MAX_TEXT 4000   /* bytes of a message: it may quote names and types of any length */
 #define MAX_COLUMNS 100 /* of a source line */
 #define COLUMNS_BEFORE_CARET 40 /* where a line has to be cut */
 
@@ -44,8 +45,10 @@ static const char *format_text(Session *s, const char *format, va_list args) {
     va_copy(again, args);
     int n = vsnprintf(NULL, 0, format, args);
     if (n < 0) n = 0;
-    char *text = arena_alloc(s->arena, (size_t)n + 1);
-    vsnprintf(text, (size_t)n + 1, format, again);
+    size_t kept = n > MAX_TEXT ? MAX_TEXT : (size_t)n;
+    char *text = arena_alloc(s->arena, kept + sizeof "...");
+    vsnprintf(text, kept + 1, format, again);
+    if (kept < (size_t)n) strcpy(text + kept, "...");
     va_end(again);
     return text;
 }

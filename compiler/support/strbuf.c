@@ -46,9 +46,13 @@ void strbuf_printf(StrBuf *b, const char *format, ...) {
     va_end(again);
 }
 
+/* Blanks in front of very deep code would outweigh the code. */
+#define MOST_INDENTED 200
+
 void strbuf_indent(StrBuf *b, int depth) {
     static const char spaces[] = "                                ";
-    size_t n = depth > 0 ? 2 * (size_t)depth : 0;
+    size_t n = 0;
+    if (depth > 0) n = 2 * (size_t)(depth < MOST_INDENTED ? depth : MOST_INDENTED);
     while (n) {
         size_t part = n < sizeof spaces - 1 ? n : sizeof spaces - 1;
         strbuf_addn(b, spaces, part);

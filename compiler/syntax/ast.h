@@ -29,7 +29,7 @@ typedef enum SizeKind { SIZE_NONE, SIZE_LITERAL, SIZE_NAME } SizeKind;
 
 /* `depth` of a type, pattern or expression is the height of its tree. The parser keeps it below
  * MAX_SYNTAX_DEPTH, so that passes may recurse over the tree. */
-#define MAX_SYNTAX_DEPTH 4000
+#define MAX_SYNTAX_DEPTH 20000
 
 struct TypeExpr {
     TypeExprKind kind;

@@ -225,8 +225,23 @@ static bool is_bare_comparison(const Expr *e, Span at) {
     return e->kind == E_BINARY && is_comparison(e->binary.op) && !in_parentheses(e, at);
 }
 
+/* In `x > 0 and x < 9`, read as x > (0 and x) < 9: the word, or NULL. */
+static const Expr *connective_word(const Expr *e) {
+    for (uint32_t i = 0; e->kind == E_APPLY && i + 1 < e->apply.nargs; i++) {
+        const Expr *arg = e->apply.args[i];
+        bool is_word = arg->kind == E_NAME && (strcmp(arg->name, "and") == 0 || strcmp(arg->name, "or") == 0);
+        if (is_word) return arg;
+    }
+    return NULL;
+}
+
 static void check_chain(ParseState *p, BinaryOp op, Span op_at, const Expr *left, Span left_at) {
-    if (is_comparison(op) && left && is_bare_comparison(left, left_at))
+    if (!is_comparison(op) || !left || !is_bare_comparison(left, left_at)) return;
+    const Expr *word = connective_word(left->binary.right);
+    if (word)
+        diag_error(p->session, word->span, DIAG_CHAIN, "`%s` is written `%s`", word->name,
+                   strcmp(word->name, "and") == 0 ? "&&" : "||");
+    else
         diag_error(p->session, op_at, DIAG_CHAIN, "comparisons do not chain; combine them with `&&`, or use parentheses");
 }
 
@@ -239,6 +254,13 @@ Expr *build_section(ParseState *p, Span at, BinaryOp op, Span op_at, Expr *left,
     ExprKind kind = left ? E_LEFT_SECTION : right ? E_RIGHT_SECTION : E_OP_SECTION;
     check_chain(p, op, op_at, left, left_at);
     return build_expr(p, at, (Expr){.kind = kind, .binary = {op, left, right, op_at}});
+}
+
+Expr *build_project(ParseState *p, Span at, Expr *value, uint32_t index) {
+    bool looks_like_a_number = value->kind == E_INT && p->session->files.at[at.file]->text[value->span.end] == '.';
+    if (looks_like_a_number)
+        diag_error(p->session, at, DIAG_MALFORMED_NUMBER, "malformed number: only decimal numbers without a type have a point");
+    return build_expr(p, at, (Expr){.kind = E_PROJECT, .project = {value, index}});
 }
 
 Expr *build_range(ParseState *p, Span at, Expr *from, Span from_at, Expr *to, bool inclusive) {
@@ -350,7 +372,9 @@ TypeExpr *build_tuple_type(ParseState *p, Span at, TypeList *items, bool ends_in
 }
 
 TypeExpr *build_type_variable(ParseState *p, Span at, Name name) {
-    if (!p->in_type_text)
+    bool is_known = p->in_type_text || p->has_quoted_use;
+    p->has_quoted_use = true;
+    if (!is_known)
         diag_error(p->session, at, DIAG_UNQUOTED_VARIABLE, "a type variable is used without its quote: write `%s`", name + 1);
     return build_type(p, at, (TypeExpr){.kind = TE_NAME, .name = {.name = name}});
 }
@@ -446,6 +470,8 @@ void check_leaves(ParseState *p) {
     for (uint32_t i = 0; i < p->literals.n; i++) check_integer(p, p->literals.at[i]);
     for (uint32_t i = 0; i < p->wildcards.n; i++) {
         const Expr *e = p->wildcards.at[i];
-        if (e->kind == E_NAME && e->name) diag_error(p->session, e->span, DIAG_UNDERSCORE_VALUE, "`_` is a pattern, it has no value");
+        if (e->kind != E_NAME || !e->name) continue;
+        diag_error(p->session, e->span, DIAG_UNDERSCORE_VALUE, "`_` is a pattern, it has no value");
+        diag_note(p->session, e->span, "a function of what is missing is written `\\x -> …`");
     }
 }

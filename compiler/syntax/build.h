@@ -36,6 +36,7 @@ TypeExpr *build_type(ParseState *p, Span at, TypeExpr content);
 Expr *build_unary(ParseState *p, Span at, UnaryOp op, Expr *operand, Span operand_at);
 /* Comparisons do not chain, nor do ranges, unless parentheses stand around the left operand. */
 Expr *build_binary(ParseState *p, Span at, BinaryOp op, Span op_at, Expr *left, Span left_at, Expr *right);
+Expr *build_project(ParseState *p, Span at, Expr *value, uint32_t index); /* 0x1.5 is reported: it looks like a number */
 Expr *build_range(ParseState *p, Span at, Expr *from, Span from_at, Expr *to, bool inclusive);
 Expr *build_section(ParseState *p, Span at, BinaryOp op, Span op_at, Expr *left, Span left_at, Expr *right);
 Expr *build_apply(ParseState *p, Span at, Expr *fn, Span fn_at, ExprList *args);

@@ -120,7 +120,7 @@ static LoadedFile *find_import(Loader *l, const Def *import, const LoadedFile *i
     if (importer->on_disk) {
         Name beside = path_beside(l, importer, path);
         struct stat st;
-        bool there = stat(beside, &st) == 0 && !S_ISDIR(st.st_mode);
+        bool there = stat(beside, &st) == 0 && S_ISREG(st.st_mode); /* a device or a pipe may never end */
         if (there && !(f = find_on_disk(l, &st)) && !(f = load_from_disk(l, beside, &st, importer, &why))) {
             diag_error(l->s, import->span, DIAG_MISSING_MODULE, "cannot read %s: %s", beside, why);
             return NULL;

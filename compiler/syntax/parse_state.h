@@ -16,7 +16,19 @@
 typedef struct Bracket {
     char open;
     uint32_t at;
+    uint32_t open_words; /* how many were open around it */
 } Bracket;
+
+/* For advice.c: the last tokens, and the words whose other part is to come. */
+enum { RECENT_TOKENS = 16 };
+typedef struct RecentToken {
+    int kind;
+    Span at;
+} RecentToken;
+typedef struct OpenWord {
+    int kind; /* T_LET, T_IF, T_LOOP */
+    Span at;
+} OpenWord;
 
 typedef struct ParseState {
     Session *session;
@@ -32,7 +44,14 @@ typedef struct ParseState {
     VEC(Bracket) brackets; /* open ones */
     uint32_t open_counts[3]; /* of ( [ { among them */
     bool has_unclosed;     /* a definition began while brackets were open: the innermost of them */
+    bool mismatched, closed_nothing; /* the last bracket closed another one than the innermost; none */
     Bracket unclosed;
+    bool has_stray;        /* in this definition, or no definition: errors of the grammar may be consequences */
+    RecentToken recent[RECENT_TOKENS]; /* a ring */
+    uint32_t recent_count;
+    VEC(OpenWord) words;
+    bool has_closed;       /* by the last token */
+    OpenWord closed;
     StrBuf doc;
     bool has_doc, doc_closed; /* closed: the lines directly below have ended */
     uint32_t doc_line_end; /* where the last line of the documentation ends */
@@ -41,6 +60,7 @@ typedef struct ParseState {
     VEC(Expr *) literals;  /* integers, whose range is checked when their sign is known */
     VEC(Expr *) wildcards; /* `_` read as an expression; those that become patterns lose their name */
     bool too_deep;         /* has been reported */
+    bool has_quoted_use;   /* of a type variable, reported in this definition */
     Module *module;
     uint32_t def_capacity; /* of module->defs */
     TypeExpr *type;

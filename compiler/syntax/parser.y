@@ -6,6 +6,8 @@
 }
 
 %code {
+#include "syntax/advice.h"
+
 int dp_yylex(DP_YYSTYPE *value, Span *at, yyscan_t scanner); /* generated from lexer.l */
 
 /* A rule without symbols has its place behind the symbol before it. */
@@ -14,7 +16,7 @@ int dp_yylex(DP_YYSTYPE *value, Span *at, yyscan_t scanner); /* generated from l
                     : (Span){YYRHSLOC(Rhs, 0).file, YYRHSLOC(Rhs, 0).end, YYRHSLOC(Rhs, 0).end}
 
 /* Levels of nesting that a hostile input may open; the stack lives on the heap. */
-#define YYMAXDEPTH 50000
+#define YYMAXDEPTH 200000
 
 #define EXPR(...) build_expr(p, yyloc, (Expr){__VA_ARGS__})
 #define PAT(...) build_pat(p, yyloc, (Pat){__VA_ARGS__})
@@ -22,6 +24,7 @@ int dp_yylex(DP_YYSTYPE *value, Span *at, yyscan_t scanner); /* generated from l
 #define BINARY(op, left, left_at, op_at, right) build_binary(p, yyloc, (op), (op_at), (left), (left_at), (right))
 
 static void add_definition(ParseState *p, Def *def);
+static void begin_definition(ParseState *p, Span at, bool recovering);
 static Def *top_level(Def *def, const char *doc, bool is_entry);
 static Expr *each(ParseState *p, Span at, Expr *body, BinderList *binders, Expr *guard);
 static void dp_yyerror(const Span *at, ParseState *p, yyscan_t scanner, const char *message);
@@ -153,10 +156,10 @@ definition:
   ;
 
 /* With these words an erroneous definition has ended: errors are reported again. */
-def_word: DEF { yyerrok; $$ = $DEF; } ;
-entry_word: ENTRY { yyerrok; $$ = $ENTRY; } ;
-type_word: TYPE { yyerrok; $$ = $TYPE; } ;
-import_word: IMPORT { yyerrok; $$ = $IMPORT; } ;
+def_word: DEF { begin_definition(p, @$, YYRECOVERING()); yyerrok; $$ = $DEF; } ;
+entry_word: ENTRY { begin_definition(p, @$, YYRECOVERING()); yyerrok; $$ = $ENTRY; } ;
+type_word: TYPE { begin_definition(p, @$, YYRECOVERING()); yyerrok; $$ = $TYPE; } ;
+import_word: IMPORT { begin_definition(p, @$, YYRECOVERING()); yyerrok; $$ = $IMPORT; } ;
 
 import:
     import_word STRING { $$ = top_level(build_import(p, @$, $STRING, NULL, @$, NULL, @$), $import_word, false); }
@@ -394,7 +397,7 @@ postfix:
   | postfix INDEX_OPEN COLON expr[to] BRACKET_CLOSE { $$ = EXPR(.kind = E_SLICE, .slice = {$1, NULL, $to}); }
   | postfix INDEX_OPEN COLON BRACKET_CLOSE { $$ = EXPR(.kind = E_SLICE, .slice = {$1, NULL, NULL}); }
   | postfix DOT NAME { $$ = EXPR(.kind = E_FIELD, .field = {$1, $NAME, @NAME}); }
-  | postfix DOT PROJECTION { $$ = EXPR(.kind = E_PROJECT, .project = {$1, $PROJECTION}); }
+  | postfix DOT PROJECTION { $$ = build_project(p, @$, $1, $PROJECTION); }
   ;
 
 primary:
@@ -472,6 +475,13 @@ static void add_definition(ParseState *p, Def *def) {
     uint32_t cap = p->def_capacity;
     if (m->ndefs == cap) m->defs = arena_grow(p->session->arena, m->defs, &p->def_capacity, sizeof(Def *));
     m->defs[m->ndefs++] = def;
+}
+
+/* A definition's word in the middle of another one begins nothing: what follows belongs to the same mistake. */
+static void begin_definition(ParseState *p, Span at, bool recovering) {
+    bool begins_line = at.start == 0 || p->session->files.at[p->file]->text[at.start - 1] == '\n';
+    p->has_stray = recovering && !begins_line;
+    p->has_quoted_use = false;
 }
 
 static Def *top_level(Def *def, const char *doc, bool is_entry) {
@@ -566,20 +576,23 @@ static void describe_found(StrBuf *out, const ParseState *p, Span at, yysymbol_k
         strbuf_add(out, yysymbol_name(kind));
 }
 
-/* Advice for the mistakes that the language's own rules invite. */
-static const char *advice(const ParseState *p, Span at, yysymbol_kind_t found, const Expected *e) {
-    const char *next = p->session->files.at[p->file]->text + at.end;
-    bool needs_parentheses = found == YYSYMBOL_IF || found == YYSYMBOL_MATCH || found == YYSYMBOL_LAMBDA ||
-                             found == YYSYMBOL_LOOP || found == YYSYMBOL_LET;
-    if (found == YYSYMBOL_FILTER_BAR)
-        return "directly inside `{ }` a `|` starts the condition; write `(a | b)` for the operator";
-    if (found == YYSYMBOL_DOT && *next >= '0' && *next <= '9') return "a number has digits on both sides of its point";
-    if (!is_behind_expression(e)) return NULL;
-    if (found == YYSYMBOL_NOT) return "as an argument it needs parentheses: `f (!x)`";
-    if (found == YYSYMBOL_TILDE) return "as an argument it needs parentheses: `f (~x)`";
-    if (found == YYSYMBOL_ASSIGN && !e->has[YYSYMBOL_ASSIGN]) return "equality is written `==`";
-    if (needs_parentheses && e->has[YYSYMBOL_NAME]) return "as an argument it needs parentheses";
-    return NULL;
+static Wanted wanted_of(const Expected *e) {
+    const bool *has = e->has;
+    return (Wanted){.in = has[YYSYMBOL_IN], .then = has[YYSYMBOL_THEN], .else_ = has[YYSYMBOL_ELSE], .do_ = has[YYSYMBOL_DO],
+                    .case_ = has[YYSYMBOL_CASE], .arrow = has[YYSYMBOL_ARROW], .assign = has[YYSYMBOL_ASSIGN],
+                    .colon = has[YYSYMBOL_COLON], .semicolon = has[YYSYMBOL_SEMICOLON], .comma = has[YYSYMBOL_COMMA],
+                    .bracket_close = has[YYSYMBOL_BRACKET_CLOSE], .name = has[YYSYMBOL_NAME],
+                    .expression = has[YYSYMBOL_IF], .behind_expression = is_behind_expression(e),
+                    .pattern = has[YYSYMBOL_WILD] && !has[YYSYMBOL_ARRAY_OPEN],
+                    .type = has[YYSYMBOL_NAME] && has[YYSYMBOL_ARRAY_OPEN] && has[YYSYMBOL_TYPE_VARIABLE],
+                    .definition = has[YYSYMBOL_DEF]};
+}
+
+static void add_advice(const ParseState *p, Span at, const Wanted *w) {
+    Span unfinished = at;
+    const char *text = advice_for(p, w);
+    if (!text) text = advice_unfinished(p, w, &unfinished);
+    if (text) diag_note(p->session, unfinished, "%s", text);
 }
 
 static int yyreport_syntax_error(const yypcontext_t *context, ParseState *p, yyscan_t scanner) {
@@ -589,9 +602,9 @@ static int yyreport_syntax_error(const yypcontext_t *context, ParseState *p, yys
     Span at = *yypcontext_location(context);
     yysymbol_kind_t found = yypcontext_token(context);
     int n = yypcontext_expected_tokens(context, kinds, YYNTOKENS);
-    if (n == YYENOMEM) return n;
+    if (n == YYENOMEM || p->has_stray) return n == YYENOMEM ? n : 0;
     for (int i = 0; i < n; i++) expected.has[kinds[i]] = true;
-    const char *hint = advice(p, at, found, &expected);
+    const Wanted w = wanted_of(&expected);
     StrBuf wanted = {0}, got = {0};
     describe_expected(&wanted, &expected);
     describe_found(&got, p, at, found);
@@ -599,10 +612,11 @@ static int yyreport_syntax_error(const yypcontext_t *context, ParseState *p, yys
         diag_error(p->session, at, DIAG_UNEXPECTED, "expected %s, found %s", wanted.text, got.text);
     else
         diag_error(p->session, at, DIAG_UNEXPECTED, "unexpected %s", got.text);
-    if (hint) diag_note(p->session, at, "%s", hint);
+    add_advice(p, at, &w);
     bool at_end = found == YYSYMBOL_DEF || found == YYSYMBOL_ENTRY || found == YYSYMBOL_TYPE ||
                   found == YYSYMBOL_IMPORT || found == YYSYMBOL_YYEOF;
-    if (p->has_unclosed && at_end) {
+    bool closes = found == YYSYMBOL_PAREN_CLOSE || found == YYSYMBOL_BRACKET_CLOSE || found == YYSYMBOL_BRACE_CLOSE;
+    if ((p->has_unclosed && at_end) || (p->mismatched && closes)) {
         Span open = {p->file, p->unclosed.at, p->unclosed.at + 1};
         diag_note(p->session, open, "this `%c` is not closed", p->unclosed.open);
     }

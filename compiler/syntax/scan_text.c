@@ -156,6 +156,10 @@ Expr *scan_string(ParseState *p, Span at, const char *text, uint32_t n) {
 Expr *scan_character(ParseState *p, Span at, const char *text, uint32_t n) {
     uint32_t i = 1, end = n - 1;
     uint8_t value = (uint8_t)text[1];
+    if (n == 2) {
+        diag_error(p->session, at, DIAG_CHAR_TOO_LONG, "a character is missing between the quotes");
+        return build_expr(p, at, (Expr){.kind = E_CHAR});
+    }
     if (text[1] == '\\')
         value = read_escape(p, at, text, end, &i);
     else
@@ -214,16 +218,20 @@ void scan_forget_doc(ParseState *p) {
 static uint32_t *open_count(ParseState *p, char open) { return &p->open_counts[open == '(' ? 0 : open == '[' ? 1 : 2]; }
 
 void scan_open(ParseState *p, char open, uint32_t at) {
-    vec_push(p->session->arena, &p->brackets, ((Bracket){open, at}));
+    vec_push(p->session->arena, &p->brackets, ((Bracket){open, at, p->words.n}));
     ++*open_count(p, open);
 }
 
 /* A bracket that closes nothing is the parser's to report. Where it closes an outer one, what is open
  * inside is forgotten, so that the text behind is read in the right state. */
 void scan_close(ParseState *p, char open) {
+    p->mismatched = p->brackets.n && p->brackets.at[p->brackets.n - 1].open != open;
+    p->closed_nothing = p->brackets.n == 0;
+    if (p->mismatched) p->unclosed = p->brackets.at[p->brackets.n - 1];
     if (*open_count(p, open) == 0) return;
     for (char top = '\0'; top != open;) {
         top = p->brackets.at[--p->brackets.n].open;
+        p->words.n = p->brackets.at[p->brackets.n].open_words;
         --*open_count(p, top);
     }
 }
@@ -242,9 +250,45 @@ void scan_begin_definition(ParseState *p) {
 
 /* ---- what is no token ---- */
 
+/* Characters that mean something in other languages, and what word processors make of ASCII. */
+static const char *stray_advice(uint32_t code) {
+    switch (code) {
+    case '?': return "a choice is written `if c then a else b`";
+    case '$': return "`f <| x` applies a function to all that follows";
+    case '@': return "there is no `@`: sequences are joined by `++`, and no pattern names the whole";
+    case '`': return "functions stand in front of their arguments: `f x y`";
+    case '#': return "a comment begins with `--`";
+    case 0xa0: return "this looks like a space, but is another character: write a plain space";
+    case 0x201c: case 0x201d: return "a string stands between plain quotes: `\"`";
+    case 0x2018: case 0x2019: return "a character stands between plain quotes: `'`";
+    case 0x2212: case 0x2013: case 0x2014: return "write `-`";
+    case 0x2192: return "write `->`";
+    case 0x2190: return "write `=` in a `let`, `in` in an apply-to-each";
+    case 0x3bb: return "a function is written `\\x -> e`";
+    case 0xd7: return "write `*`";
+    case 0xf7: return "write `/`";
+    case 0x2264: return "write `<=`";
+    case 0x2265: return "write `>=`";
+    case 0x2260: return "write `!=`";
+    default: return NULL;
+    }
+}
+
+static void report_malformed_number(ParseState *p, Span at) {
+    diag_error(p->session, at, DIAG_MALFORMED_NUMBER, "malformed number");
+    diag_note(p->session, at, "numbers look like `42`, `0xff`, `0b101`, `1.5e-3`, with a type `3u8`, `2f32`");
+}
+
+/* In one definition, the partner of a quote that was reported, and more of foreign writing, is no new mistake. */
+static bool is_consequence(const ParseState *p, unsigned first) {
+    return p->has_stray && (first == '`' || first == '"' || first >= 0x80);
+}
+
 void scan_stray(ParseState *p, Span at, const char *text, uint32_t n) {
     unsigned first = (unsigned char)text[0];
     uint32_t code = 0;
+    if (is_consequence(p, first)) return;
+    p->has_stray = true;
     if (first == '"')
         diag_error(p->session, at, DIAG_UNTERMINATED, "unterminated string: `\"` is missing at the end");
     else if (first == '\'')
@@ -252,11 +296,14 @@ void scan_stray(ParseState *p, Span at, const char *text, uint32_t n) {
     else if (first == '#')
         diag_error(p->session, at, DIAG_CONSTRUCTOR_SYNTAX, "the name of a constructor is missing directly behind `#`");
     else if (first >= '0' && first <= '9')
-        diag_error(p->session, at, DIAG_MALFORMED_NUMBER, "malformed number");
+        report_malformed_number(p, at);
     else if (!utf8_decode(text, n, &code))
         diag_error(p->session, at, DIAG_CHARACTER, "unexpected byte 0x%02x: this is not UTF-8 text", first);
     else if (utf8_is_printable(code))
         diag_error(p->session, at, DIAG_CHARACTER, "unexpected character `%.*s`", (int)utf8_decode(text, n, &code), text);
     else
         diag_error(p->session, at, DIAG_CHARACTER, "unexpected character U+%04X", (unsigned)code);
+    if (first < 0x80) code = first;
+    bool advises = stray_advice(code) && (code != '#' || n == 1);
+    if (advises) diag_note(p->session, at, "%s", stray_advice(code));
 }

@@ -18,18 +18,9 @@
 #ifndef DPC_CHECK_INTERNAL_H
 #define DPC_CHECK_INTERNAL_H
 
+#include "support/ptrmap.h"
 #include "types/check.h"
 #include "types/suggest.h"
-
-/* ---- maps from pointers (names, nodes) to pointers: ptrmap.c ---- */
-typedef struct PtrMap { /* declared in check.h */
-    const void **keys;
-    void **values;
-    uint32_t n, cap;
-} PtrMap;
-
-void *ptrmap_get(const PtrMap *m, const void *key); /* NULL when absent */
-void ptrmap_put(Arena *a, PtrMap *m, const void *key, void *value);
 
 /* ---- why a type is expected somewhere; becomes a note ---- */
 typedef enum WhyKind {

@@ -65,8 +65,12 @@ Type *type_fun(Arena *a, Type *from, Type *to)
 
 Type *type_prune(Type *t)
 {
-    while (t->kind == TY_VAR && t->var.link)
-        t = t->var.link;
+    while (t->kind == TY_VAR && t->var.link) {
+        Type *next = t->var.link;
+        if (next->kind == TY_VAR && next->var.link)
+            t->var.link = next->var.link; /* the next walk is half as long */
+        t = next;
+    }
     return t;
 }
 

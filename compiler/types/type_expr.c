@@ -173,7 +173,7 @@ static Type *convert_abbreviation(Checker *c, const TypeExpr *te, Def *def)
     if (state_of(c, def) != TYPE_GOOD)
         return c->error;
     Type *t = expand(c, def, args, n);
-    return n && too_large(c, te->span, t) ? c->error : named_by(c, t, def, args, n);
+    return n && too_large(c, te->span, t) ? c->error : named_by(c, t, def, args, n); /* its arguments may double it */
 }
 
 /* M.t. Values do not hide modules here: no type is a field of one. */

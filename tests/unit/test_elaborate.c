@@ -189,18 +189,6 @@ static void deep_programs(void **state)
     strbuf_free(&text);
 }
 
-static void long_chains_of_expansion(void **state)
-{
-    (void)state;
-    StrBuf text = {0};
-    strbuf_add(&text, "def h0 (g: i64 -> i64) (x: i64) : i64 = g x\n");
-    for (int i = 0; i < 7000; i++)
-        strbuf_printf(&text, "def h%d (g: i64 -> i64) (x: i64) : i64 = h%d g (x + 1)\n", i + 1, i);
-    strbuf_add(&text, "entry main : i64 = h7000 (+ 1) 0\n");
-    expect(text.text, "error: expressions and the functions expanded in them are nested too deeply here");
-    strbuf_free(&text);
-}
-
 static uint32_t count_functions(const char *text)
 {
     Session *s = session_create();
@@ -255,7 +243,6 @@ int main(void)
         cmocka_unit_test(growing_closures),
         cmocka_unit_test(exponential_expansion),
         cmocka_unit_test(deep_programs),
-        cmocka_unit_test(long_chains_of_expansion),
         cmocka_unit_test(specialisations),
         cmocka_unit_test(entries),
     };

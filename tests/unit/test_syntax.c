@@ -212,9 +212,9 @@ static void test_message_form(void **state) {
            "t.dp:2:1: error: expected `)`, `:` or `,`, found `def` [E0101]\n  def g = 3\n  ^^^\n"
            "t.dp:1:9: note: this `(` is not closed\n  def f = (1 + 2\n          ^\n");
     expect("def f = if a then b\n\n",
-           "t.dp:1:20: error: expected `else`, found the end of the file [E0101]\n  def f = if a then b\n                     ^\n");
-    expect("def f = \xff", "t.dp:1:9: error: unexpected byte 0xff: this is not UTF-8 text [E0102]\n  def f = \\xff\n          ^^^^\n"
-                            "t.dp:1:10: error: expected an expression, found the end of the file [E0101]\n  def f = \\xff\n              ^\n");
+           "t.dp:1:20: error: expected `else`, found the end of the file [E0101]\n  def f = if a then b\n                     ^\n"
+           "t.dp:1:9: note: this `if` has no `else`\n  def f = if a then b\n          ^^\n");
+    expect("def f = \xff", "t.dp:1:9: error: unexpected byte 0xff: this is not UTF-8 text [E0102]\n  def f = \\xff\n          ^^^^\n");
 }
 
 static void test_hints(void **state) {
@@ -258,7 +258,7 @@ static void test_cap(void **state) {
 static void expect_too_deep(const char *before, const char *repeated, const char *after) {
     StrBuf source = {0};
     strbuf_add(&source, before);
-    for (int i = 0; i < 100000; i++) strbuf_add(&source, repeated);
+    for (int i = 0; i < 300000; i++) strbuf_add(&source, repeated);
     strbuf_add(&source, after);
     char *found = parse_bytes(source.text, source.n);
     assert_non_null(strstr(found, "error: nesting too deep [E0108]\n"));
@@ -295,6 +295,9 @@ static void test_long_line(void **state) {
     strbuf_add(&source, "@ 1");
     for (int i = 0; i < 1000; i++) strbuf_add(&source, " + 1");
     char *found = parse_bytes(source.text, source.n);
+    char *note = strstr(found, "t.dp:1:4009: note:");
+    assert_non_null(note);
+    *note = '\0';
     assert_string_equal(found,
                         "t.dp:1:4009: error: unexpected character `@` [E0102]\n"
                         "  ...1 + 1 + 1 + 1 + 1 + 1 + 1 + 1 + 1 + 1 + @ 1 + 1 + 1 + 1 + 1 + 1 + 1 + 1 + 1 + 1 + 1 + 1 + 1 + 1 "

@@ -1,4 +1,4 @@
-#include "types/check_internal.h"
+#include "support/ptrmap.h"
 
 /* Open addressing with linear probing; at most half full. */
 
