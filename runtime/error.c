@@ -31,14 +31,6 @@ _Noreturn void rt_fail(DpRt *rt, int status, const char *format, ...)
     give_up(rt, status);
 }
 
-_Noreturn void rt_fail_memory(DpRt *rt, uint64_t bytes)
-{
-    double x = (double)bytes;
-    const char *unit = x >= 1e8 ? "GB" : x >= 1e5 ? "MB" : "kB";
-    x /= x >= 1e8 ? 1e9 : x >= 1e5 ? 1e6 : 1e3;
-    rt_fail(rt, 3, "out of memory: %.1f %s requested", x, unit);
-}
-
 _Noreturn void rt_fail_cl(DpRt *rt, cl_int code, const char *call, const char *file, int line)
 {
     const char *slash = strrchr(file, '/');
@@ -87,20 +79,45 @@ static void site_quote(char *to, size_t room, const DpSite *site)
         to[n] = 0;
 }
 
+static _Noreturn void fail_at(DpRt *rt, int status, const DpSite *site, const char *text)
+{
+    const char *file = site->file ? site->file : rt->program->file;
+    size_t room = sizeof rt->message;
+    snprintf(rt->message, room, "%s:%u:%u: error: %s", file ? file : "", site->line, site->col, text);
+    size_t n = strlen(rt->message);
+    site_quote(rt->message + n, room - n, site);
+    give_up(rt, status);
+}
+
 void dp_fail(DpRt *rt, uint32_t number, int64_t v0, int64_t v1, int64_t v2)
 {
     if (number >= rt->program->nsites)
         rt_fail(rt, 4, "a kernel reported failure %u, which does not exist", number);
     const DpSite *site = &rt->program->sites[number];
     const int64_t values[3] = {v0, v1, v2};
-    const char *file = site->file ? site->file : rt->program->file;
-    size_t room = sizeof rt->message;
-    size_t n = (size_t)snprintf(rt->message, room, "%s:%u:%u: error: ", file ? file : "", site->line, site->col);
-    if (n < room)
-        site_text(rt->message + n, room - n, site, values);
-    n = strlen(rt->message);
-    site_quote(rt->message + n, room - n, site);
-    give_up(rt, 1);
+    char text[256];
+    site_text(text, sizeof text, site, values);
+    fail_at(rt, 1, site, text);
+}
+
+/* ---- anywhere ---- */
+void dp_at(DpRt *rt, uint32_t site) { rt->at = site + 1; }
+
+static _Noreturn void fail_here(DpRt *rt, int status, const char *text)
+{
+    if (rt->at > 0 && rt->program && rt->at <= rt->program->nsites)
+        fail_at(rt, status, &rt->program->sites[rt->at - 1], text);
+    rt_fail(rt, status, "%s", text);
+}
+
+_Noreturn void rt_fail_memory(DpRt *rt, uint64_t bytes)
+{
+    double x = (double)bytes;
+    const char *unit = x >= 1e8 ? "GB" : x >= 1e5 ? "MB" : "kB";
+    x /= x >= 1e8 ? 1e9 : x >= 1e5 ? 1e6 : 1e3;
+    char text[64];
+    snprintf(text, sizeof text, "out of memory: %.1f %s requested", x, unit);
+    fail_here(rt, 3, text);
 }
 
 /* ---- looking ---- */
@@ -139,7 +156,7 @@ void dp_enter(DpRt *rt)
     uintptr_t here = (uintptr_t)__builtin_frame_address(0);
     bool deep = rt->stack_limit ? here < rt->stack_limit || rt->level >= MAX_LEVELS : rt->level >= MAX_LEVELS_WITHOUT_LIMIT;
     if (deep)
-        rt_fail(rt, 1, "recursion too deep");
+        fail_here(rt, 1, "recursion too deep");
     rt->level++;
 }
 

@@ -234,6 +234,7 @@ static double run_once(Session *s, DpArg *args, DpArg *results)
     dp_check(s->rt);
     double start = now_us();
     s->entry->run(s->rt, args, results);
+    s->rt->at = 0;
     dp_check(s->rt);
     return now_us() - start;
 }

@@ -54,6 +54,11 @@ def at (xs: [i64]) i = pick xs i' >modules/a.dp
 echo 'import "a" as A -- the file beside this one
 def pick (xs: [i64]) (i: i64) = xs[i + A.zero]' >modules/inner/b.dp
 echo 'def zero = 0' >modules/inner/a.dp
+echo 'def down (n: i64) : i64 = if n < 0 then 0 else 1 + down (n + 1)
+entry main (n: i64) : i64 = down n
+entry memory (n: i64) : [i64] = reverse (replicate n 1)
+entry each (ns: [i64]) : [[i64]] = { reverse (replicate n 1) : n in ns }
+entry late (xs: [i64]) : [i64] = { 10 / x : x in xs }' >fails.dp
 printf -- '-- test main\n-- input 1\n-- output 3\nentry main (x: i64) = x + 1\n' >wrong.dp
 printf -- '-- test main\n-- input 1\nentry main (x: i64) = x + 1\n' >nothing.dp
 
@@ -73,7 +78,7 @@ printf 'entry main (n: i64) : i64 = let x = 3 in n\n-- test main\n-- input 4\n--
 expect 0 'unused.dp:1:33: warning: `x` is not used [W0201]' "$dpc" check unused.dp
 expect 0 'warning: `x` is not used' "$dpc" run --eval=core unused.dp 4
 expect 0 'warning: `x` is not used' "$dpc" dump --stage=core unused.dp
-expect 0 '3 passed' "$dpc" test --eval=core,fused,flat unused.dp
+expect 0 '1 passed, on core, fused and flat' "$dpc" test --eval=core,fused,flat unused.dp
 [ "$("$dpc" test --eval=core,fused,flat unused.dp 2>&1 | grep -c warning)" -eq 1 ] || expect 0 'one warning' false
 for flag in '--no-warnings' '--no-warnings --werror' '--werror --no-warnings'; do
     [ -z "$("$dpc" check $flag unused.dp 2>&1)" ] || expect 0 "nothing with $flag" false
@@ -150,6 +155,24 @@ for e in core fused flat; do
     expect 2 'differ in length' $run --entry matrix -o ragged.npy '[[1], [3, 4]]'
     [ -e ragged.npy ] && expect 0 'ragged.npy must not be left behind' false
 done
+
+# What a failing program writes: its message at the place, nothing else.
+fails() {
+    status=$1 text=$2
+    shift 2
+    rm -f result.txt
+    expect "$status" "fails.dp:$text" "$@" -o result.txt
+    [ -e result.txt ] && expect 0 'result.txt must not be left behind' false
+    out=$("$@" 2>/dev/null) && expect 0 'a failure' false
+    [ -n "$out" ] && expect 0 'nothing on standard output' echo "$out"
+}
+for e in core flat; do
+    fails 1 '1:52: error: recursion too deep' "$dpc" run --eval=$e fails.dp 0
+    fails 3 '3:' "$dpc" run --eval=$e fails.dp --entry memory 1000000000000
+    fails 3 '4:' "$dpc" run --eval=$e fails.dp --entry each '[3, 1000000000000]'
+    fails 1 '5:39: error: division by zero' "$dpc" run --eval=$e fails.dp --entry late '[1, 0]'
+done
+expect 3 'error: out of memory: 8000.0 GB requested' "$dpc" run --eval=flat fails.dp --entry each '[3, 1000000000000]'
 
 expect 0 '2 passed, on core, fused and flat;' "$dpc" test --eval=core,fused,flat f.dp
 expect 1 'wrong.dp:2:4: failed: main on core and flat
@@ -242,6 +265,11 @@ if "$dpc" devices 2>/dev/null | grep -q "^#0"; then
     expect 0 '[-2, -1]' "$dpc" run f.dp '[1, 2]' -3
     feed '[1, 2] 5' 0 '[6, 7]' "$dpc" run f.dp
     expect 1 'error: index 4 out of bounds for length 1' "$dpc" run f.dp --entry at '[1.5]' 4
+    expect 0 '' "$dpc" build fails.dp
+    fails 1 '1:52: error: recursion too deep' ./fails 0
+    fails 3 '3:33: error: out of memory: 8000.0 GB requested' ./fails --entry memory 1000000000000
+    fails 3 '4:' ./fails --entry each '[3, 1000000000000]'
+    fails 1 '5:39: error: division by zero' ./fails --entry late '[1, 0]'
     expect 0 '' "$dpc" build f.dp
     expect 0 '[3, 4]' ./f '[1, 2]' 2
     expect 0 '' "$dpc" build -o g f.dp

@@ -405,6 +405,16 @@ static Value *loop_end(Elab *e, LoopParts *l)
     return val_from_atoms(e, l->type, out);
 }
 
+/* Sizes in the state's pattern hold for every state: the body checks those that it starts from, this the last one. (The
+ * condition of a while loop has seen all.) */
+static Value *counted_loop_end(Elab *e, const Scope *sc, const Expr *x, LoopParts *l)
+{
+    Value *last = loop_end(e, l);
+    Scope inner = *sc;
+    elab_bind_pattern(e, &inner, x->loop.state, last);
+    return last;
+}
+
 static Value *while_loop(Elab *e, const Scope *sc, const Expr *x, LoopParts *l)
 {
     loop_params(e, l);
@@ -439,7 +449,7 @@ Value *elab_loop(Elab *e, const Scope *sc, Expr *x)
         elab_bind_pattern(e, &inner, x->loop.binder, val_scalar(e, i));
     }
     l.stmt->loop.body = anf_block_close_value(e, o, elab_expr(e, &inner, x->loop.body));
-    return loop_end(e, &l);
+    return counted_loop_end(e, sc, x, &l);
 }
 
 /* ---- dispatch ---- */

@@ -3,11 +3,18 @@
  *
  * A sized dimension under others is compared in every row: a leaf of the sequence, at some depth, has
  * all its lengths there equal. That is one reduction per dimension, the maximum over the rows of "-1 if
- * the length is right, else the length", followed by one check. */
+ * the length is right, else the length", followed by one check.
+ *
+ * What stands in a constructor's payload counts where the value has that constructor; it binds no name. The
+ * names in an abbreviation are its own: each use of it binds them anew. */
 #include "core/elaborate_internal.h"
 
-/* A place in a nested sequence: the lengths at `depth` below `leaf`. */
-typedef struct Dimension { CoreAtom leaf; uint32_t depth; } Dimension;
+/* The constructors around a payload that stand at the same depth: their tags, each with the wanted one. */
+typedef struct Tags { const struct Tags *outer; CoreAtom tag; uint32_t wanted; } Tags;
+
+/* A place in a nested sequence: the lengths at `depth` below `leaf`. With `tags`, beside leaf, only where they
+ * are the wanted ones. */
+typedef struct Dimension { CoreAtom leaf; uint32_t depth; const Tags *tags; } Dimension;
 
 /* The first length at that depth, or 0 where there is no row to ask. */
 static CoreAtom first_length(Elab *e, CoreAtom leaf, uint32_t depth)
@@ -27,38 +34,70 @@ static CoreAtom first_length(Elab *e, CoreAtom leaf, uint32_t depth)
     return val_atom(elab_if_parts(e, some, then_b, else_b, type_scalar(e->arena, SC_I64)));
 }
 
-/* The largest length that is not `size`, or -1. */
-static CoreAtom wrong_length(Elab *e, CoreAtom leaf, uint32_t depth, CoreAtom size)
+/* Is the length at this place to be looked at? */
+static CoreAtom present(Elab *e, const Tags *tags)
 {
-    CoreAtom n = anf_length(e, leaf);
-    if (depth == 0)
-        return anf_select(e, anf_compare(e, PRIM_EQ, n, size), core_i64(-1), n);
+    CoreAtom all = core_const(SC_BOOL, 1);
+    for (; tags; tags = tags->outer)
+        all = anf_and(e, all, anf_compare(e, PRIM_EQ, tags->tag, core_const(SC_U8, tags->wanted)));
+    return all;
+}
+
+static CoreAtom row_of(Elab *e, Soac *b, CoreAtom column)
+{
+    CoreVar row = anf_var(e, core_element(column.type), NULL);
+    vec_push(e->arena, &b->inputs, column);
+    vec_push(e->arena, &b->elements, row);
+    return core_var_atom(row, core_element(column.type));
+}
+
+static const Tags *tag_rows(Elab *e, Soac *b, const Tags *tags)
+{
+    if (!tags)
+        return NULL;
+    Tags *row = arena_new(e->arena, Tags);
+    *row = (Tags){tag_rows(e, b, tags->outer), row_of(e, b, tags->tag), tags->wanted};
+    return row;
+}
+
+/* The largest length that is not `size`, or -1. */
+static CoreAtom wrong_length(Elab *e, Dimension d, CoreAtom size)
+{
+    CoreAtom n = anf_length(e, d.leaf);
+    if (d.depth == 0) {
+        CoreAtom wrong = anf_select(e, anf_compare(e, PRIM_EQ, n, size), core_i64(-1), n);
+        return d.tags ? anf_select(e, present(e, d.tags), wrong, core_i64(-1)) : wrong;
+    }
     Soac b = anf_soac_over(n);
-    CoreVar row = anf_var(e, core_element(leaf.type), NULL);
-    vec_push(e->arena, &b.inputs, leaf);
-    vec_push(e->arena, &b.elements, row);
+    Dimension row = {row_of(e, &b, d.leaf), d.depth - 1, tag_rows(e, &b, d.tags)};
     OpenBlock o = anf_block_open(e);
-    CoreAtom wrong = wrong_length(e, core_var_atom(row, core_element(leaf.type)), depth - 1, size);
+    CoreAtom wrong = wrong_length(e, row, size);
     CoreBlock *body = anf_block_close(e, o, &wrong, 1);
     return anf_soac_reduce_prim(e, &b, body, PRIM_MAX, core_i64(-1));
 }
 
+static void check_length(Elab *e, CoreAtom leaf, CoreAtom size, const char *text)
+{
+    CoreAtom n = anf_length(e, leaf);
+    CoreAtom values[] = {size, n};
+    if (!anf_atom_equal(size, n))
+        anf_check(e, anf_compare(e, PRIM_EQ, size, n), ERR_SIZE, text, values, 2);
+    anf_know_length(e, leaf, size);
+}
+
 static void check_dimension(Elab *e, Dimension d, CoreAtom size, const char *text)
 {
-    if (d.depth == 0) {
-        CoreAtom n = anf_length(e, d.leaf);
-        CoreAtom values[] = {size, n};
-        if (!anf_atom_equal(size, n))
-            anf_check(e, anf_compare(e, PRIM_EQ, size, n), ERR_SIZE, text, values, 2);
-        anf_know_length(e, d.leaf, size);
+    if (d.depth == 0 && !d.tags) {
+        check_length(e, d.leaf, size, text);
         return;
     }
-    if (anf_rows_known(e, d.leaf, d.depth, size))
+    if (d.depth > 0 && anf_rows_known(e, d.leaf, d.depth, size))
         return;
-    CoreAtom wrong = wrong_length(e, d.leaf, d.depth, size);
+    CoreAtom wrong = wrong_length(e, d, size);
     CoreAtom values[] = {size, wrong};
     anf_check(e, anf_compare(e, PRIM_LT, wrong, core_i64(0)), ERR_SIZE, text, values, 2);
-    anf_know_rows(e, d.leaf, d.depth, size);
+    if (!d.tags)
+        anf_know_rows(e, d.leaf, d.depth, size);
 }
 
 static void sized_array(Elab *e, Scope *sc, const TypeExpr *te, Dimension d)
@@ -72,6 +111,8 @@ static void sized_array(Elab *e, Scope *sc, const TypeExpr *te, Dimension d)
         check_dimension(e, d, anf_convert(e, val_atom(known->value), SC_I64), te->array.size_name);
         return;
     }
+    if (d.tags) /* the checker allows known names only, but an abbreviation has its own */
+        return;
     CoreAtom size = first_length(e, d.leaf, d.depth);
     anf_know_not_negative(e, size);
     if (!size.is_const && !e->fn->vars.at[size.var].hint)
@@ -83,49 +124,57 @@ static void sized_array(Elab *e, Scope *sc, const TypeExpr *te, Dimension d)
 
 /* ---- abbreviations ---- */
 
-typedef struct Args { const struct Args *outer; const Def *def; const TypeExpr *use; } Args;
+/* The use of an abbreviation, whose arguments are in force in its definition. `names`: the sizes known where it stands. */
+typedef struct Use { const struct Use *outer; const Def *def; const TypeExpr *te; Scope *names; Scope own; } Use;
 
-/* What a type's name stands for, with the arguments in force there; NULL if nothing with sizes. */
-static const TypeExpr *resolve(const Elab *e, const TypeExpr *te, const Args **args, Args *fresh)
+/* A type expression and what its names stand for. */
+typedef struct Sized { const TypeExpr *te; const Use *use; Scope *names; } Sized;
+
+/* What a type's name stands for; te is NULL if nothing with sizes. `fresh` is filled for an abbreviation. */
+static Sized resolve(const Elab *e, Sized s, Use *fresh)
 {
-    const Args *a = *args;
-    if (a && te->name.nargs == 0 && !te->name.module)
-        for (uint32_t i = 0; i < a->def->ntype_params && i < a->use->name.nargs; i++)
-            if (a->def->type_params[i] == te->name.name) {
-                *args = a->outer;
-                return a->use->name.args[i];
-            }
-    const Def *def = checked_type_def(e->checked, te);
+    const Use *u = s.use;
+    if (u && s.te->name.nargs == 0 && !s.te->name.module)
+        for (uint32_t i = 0; i < u->def->ntype_params && i < u->te->name.nargs; i++)
+            if (u->def->type_params[i] == s.te->name.name)
+                return (Sized){u->te->name.args[i], u->outer, u->names};
+    const Def *def = checked_type_def(e->checked, s.te);
     if (!def)
-        return NULL;
-    *fresh = (Args){a, def, te};
-    *args = fresh;
-    return def->result;
+        return (Sized){0};
+    *fresh = (Use){.outer = u, .def = def, .te = s.te, .names = s.names};
+    if (s.names)
+        fresh->own = (Scope){NULL, s.names->targs, s.names->ntargs, s.names->user};
+    return (Sized){def->result, fresh, &fresh->own};
 }
 
-static bool has_sizes(const Elab *e, const TypeExpr *te, const Args *args, uint32_t depth)
+static Sized part(Sized s, const TypeExpr *te)
 {
-    Args fresh;
+    return (Sized){te, s.use, s.names};
+}
+
+static bool has_sizes(const Elab *e, Sized s, uint32_t depth)
+{
+    Use fresh;
+    const TypeExpr *te = s.te;
     if (!te || depth > 64)
         return false;
     switch (te->kind) {
     case TE_NAME:
-        te = resolve(e, te, &args, &fresh);
-        return has_sizes(e, te, args, depth + 1);
+        return has_sizes(e, resolve(e, s, &fresh), depth + 1);
     case TE_TUPLE:
         for (uint32_t i = 0; i < te->tuple.n; i++)
-            if (has_sizes(e, te->tuple.items[i], args, depth + 1))
+            if (has_sizes(e, part(s, te->tuple.items[i]), depth + 1))
                 return true;
         return false;
     case TE_RECORD:
+    case TE_SUM:
         for (uint32_t i = 0; i < te->record.n; i++)
-            if (has_sizes(e, te->record.fields[i].type, args, depth + 1))
+            if (has_sizes(e, part(s, te->record.fields[i].type), depth + 1))
                 return true;
         return false;
     case TE_ARRAY:
-        return te->array.size_kind != SIZE_NONE || has_sizes(e, te->array.element, args, depth + 1);
+        return te->array.size_kind != SIZE_NONE || has_sizes(e, part(s, te->array.element), depth + 1);
     case TE_FUN:
-    case TE_SUM:
         return false;
     }
     return false;
@@ -133,47 +182,84 @@ static bool has_sizes(const Elab *e, const TypeExpr *te, const Args *args, uint3
 
 bool elab_type_has_sizes(const Elab *e, const TypeExpr *te)
 {
-    return has_sizes(e, te, NULL, 0);
+    return has_sizes(e, (Sized){.te = te}, 0);
 }
 
 /* ---- the walk ---- */
 
-/* Over the components that stand side by side in `atoms`, each under `depth` sequences; advances *atoms. */
-static void walk(Elab *e, Scope *sc, const TypeExpr *te, const Args *args, Type *t, const CoreAtom *atoms,
-                 uint32_t depth)
+/* The place of the components that stand side by side in `atoms`. */
+typedef struct Place { const CoreAtom *atoms; uint32_t depth; const Tags *tags; } Place;
+
+static void walk(Elab *e, Sized s, Type *t, Place p);
+
+static void walk_tuple(Elab *e, Sized s, Type *t, Place p)
 {
-    Args fresh;
-    if (!has_sizes(e, te, args, 0))
+    for (uint32_t i = 0; i < s.te->tuple.n && i < t->tuple.n; i++) {
+        walk(e, part(s, s.te->tuple.items[i]), t->tuple.items[i], p);
+        p.atoms += ty_leaf_count(e, t->tuple.items[i]);
+    }
+}
+
+static void walk_field(Elab *e, Sized s, Name name, Type *t, Place p)
+{
+    for (uint32_t i = 0; i < s.te->record.n; i++)
+        if (s.te->record.fields[i].name == name && s.te->record.fields[i].type)
+            walk(e, part(s, s.te->record.fields[i].type), t, p);
+}
+
+static void walk_record(Elab *e, Sized s, Type *t, Place p)
+{
+    for (uint32_t i = 0; i < t->record.n; i++) {
+        walk_field(e, s, t->record.names[i], t->record.items[i], p);
+        p.atoms += ty_leaf_count(e, t->record.items[i]);
+    }
+}
+
+static void walk_sum(Elab *e, Sized s, Type *t, Place p)
+{
+    Tags tags = {p.tags, p.atoms[0], 0};
+    p.atoms++;
+    p.tags = &tags;
+    for (uint32_t i = 0; i < t->record.n; i++) {
+        if (!t->record.items[i])
+            continue;
+        tags.wanted = i;
+        walk_field(e, s, t->record.names[i], t->record.items[i], p);
+        p.atoms += ty_leaf_count(e, t->record.items[i]);
+    }
+}
+
+static void walk(Elab *e, Sized s, Type *t, Place p)
+{
+    Use fresh;
+    if (!has_sizes(e, s, 0))
         return;
     t = type_prune(t);
-    switch (te->kind) {
+    switch (s.te->kind) {
     case TE_NAME:
-        te = resolve(e, te, &args, &fresh);
-        walk(e, sc, te, args, t, atoms, depth);
+        walk(e, resolve(e, s, &fresh), t, p);
         return;
     case TE_TUPLE:
-        for (uint32_t i = 0; t->kind == TY_TUPLE && i < te->tuple.n && i < t->tuple.n; i++) {
-            walk(e, sc, te->tuple.items[i], args, t->tuple.items[i], atoms, depth);
-            atoms += ty_leaf_count(e, t->tuple.items[i]);
-        }
+        if (t->kind == TY_TUPLE)
+            walk_tuple(e, s, t, p);
         return;
     case TE_RECORD:
-        for (uint32_t i = 0; t->kind == TY_RECORD && i < t->record.n; i++) {
-            for (uint32_t j = 0; j < te->record.n; j++)
-                if (te->record.fields[j].name == t->record.names[i])
-                    walk(e, sc, te->record.fields[j].type, args, t->record.items[i], atoms, depth);
-            atoms += ty_leaf_count(e, t->record.items[i]);
-        }
+        if (t->kind == TY_RECORD)
+            walk_record(e, s, t, p);
+        return;
+    case TE_SUM:
+        if (t->kind == TY_SUM)
+            walk_sum(e, s, t, p);
         return;
     case TE_ARRAY:
         if (t->kind != TY_ARRAY)
             return;
-        if (te->array.size_kind != SIZE_NONE)
-            sized_array(e, sc, te, (Dimension){atoms[0], depth});
-        walk(e, sc, te->array.element, args, t->element, atoms, depth + 1);
+        if (s.te->array.size_kind != SIZE_NONE)
+            sized_array(e, s.names, s.te, (Dimension){p.atoms[0], p.depth, p.tags});
+        /* Where a tag is another one the payload is empty, so that below it every element counts. */
+        walk(e, part(s, s.te->array.element), t->element, (Place){p.atoms, p.depth + 1, NULL});
         return;
     case TE_FUN:
-    case TE_SUM:
         return;
     }
 }
@@ -190,5 +276,5 @@ void elab_sizes(Elab *e, Scope *sc, const TypeExpr *te, const Value *v)
     }
     Atoms atoms = {0};
     val_atoms(e, v, &atoms);
-    walk(e, sc, te, NULL, v->type, atoms.at, 0);
+    walk(e, (Sized){te, NULL, sc}, v->type, (Place){atoms.at, 0, NULL});
 }

@@ -110,7 +110,7 @@ bool exec_nested(Eval *e, const FlatStmt *s)
         FLAT_ASSERT(e, is_array || (int64_t)x.bits >= 0, "a negative length");
         /* Positions are 32 bits wide where they are stored. */
         if (offsets->at[i] > UINT32_MAX || (total += offsets->at[i]) > UINT32_MAX)
-            return flat_eval_fail_text(e, "out of memory");
+            return flat_eval_fail_memory(e, offsets->at[i] > UINT32_MAX ? offsets->at[i] : total, sizeof(uint64_t));
     }
     ref_offsets(offsets->at, n, offsets->at);
     FLAT_ASSERT(e, ref_offsets_valid(offsets->at, n) && offsets->at[n] == total, "offsets do not ascend");

@@ -111,6 +111,7 @@ __attribute__((noreturn))
 void flat_eval_broken(const Eval *e, const char *what);
 bool flat_eval_fail(Eval *e, uint32_t site, Span span, int64_t v0, int64_t v1, int64_t v2);
 bool flat_eval_fail_text(Eval *e, const char *text);
+bool flat_eval_fail_memory(Eval *e, uint64_t n, uint32_t bytes); /* n elements of so many bytes */
 
 /* ---- eval_memory.c ---- */
 static inline uint32_t elem_bytes(CoreType t) { return t.rank ? (uint32_t)sizeof(View) : scalar_bytes(t.scalar); }

@@ -80,7 +80,7 @@ Stored *stored_new(Eval *e, CoreType element, uint64_t n)
 {
     uint64_t size = elem_bytes(element);
     if (n > MEMORY_LIMIT / size || e->live_bytes + n * size > MEMORY_LIMIT) {
-        flat_eval_fail_text(e, "out of memory");
+        flat_eval_fail_memory(e, n, (uint32_t)size);
         return NULL;
     }
     Stored *s = scratch_alloc(1, sizeof *s);

@@ -200,7 +200,7 @@ static Index *offsets_of(Eval *e, FlatVar v, Ctx *up)
         offsets->at[i] = is_array ? x.view.len : x.bits;
         FLAT_ASSERT(e, is_array || (int64_t)x.bits >= 0, "a negative length");
         if (offsets->at[i] > UINT32_MAX || (total += offsets->at[i]) > UINT32_MAX) {
-            flat_eval_fail_text(e, "out of memory");
+            flat_eval_fail_memory(e, offsets->at[i] > UINT32_MAX ? offsets->at[i] : total, sizeof(uint64_t));
             return NULL;
         }
     }

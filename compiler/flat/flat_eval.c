@@ -41,6 +41,12 @@ bool flat_eval_fail_text(Eval *e, const char *text)
     return false;
 }
 
+bool flat_eval_fail_memory(Eval *e, uint64_t n, uint32_t bytes)
+{
+    double gigabytes = (double)n * bytes / 1e9;
+    return flat_eval_fail_text(e, arena_printf(e->program->arena, "out of memory: %.1f GB requested", gigabytes));
+}
+
 /* ---- variables ---- */
 
 Value *var_read(Eval *e, FlatVar v)

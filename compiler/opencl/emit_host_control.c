@@ -28,8 +28,28 @@ static void emit_place(HostEmitter *h, const FlatStmt *s) {
     strbuf_add(h->out, " */\n");
 }
 
+static uint32_t place_number(HostEmitter *h, Span span) {
+    for (uint32_t i = 0; i < h->places.n; i++) {
+        Span p = h->places.at[i];
+        if (p.file == span.file && p.start == span.start && p.end == span.end) return i;
+    }
+    vec_push(h->plan->arena, &h->places, span);
+    return h->places.n - 1;
+}
+
+/* What needs memory or calls functions says where it is. */
+static void emit_at(HostEmitter *h, const FlatStmt *s) {
+    if (s->kind == FLAT_S_HOST || s->kind == FLAT_S_IF) return;
+    uint32_t place = place_number(h, s->span);
+    if (h->here == place + 1) return;
+    h->here = place + 1;
+    host_indent(h);
+    strbuf_printf(h->out, "dp_at(rt, %u);\n", h->program->core->sites.n + place);
+}
+
 static void emit_stmt(HostEmitter *h, const FlatStmt *s) {
     emit_place(h, s);
+    emit_at(h, s);
     h->moved.n = 0;
     switch (s->kind) {
     case FLAT_S_KERNEL: case FLAT_S_PACK: case FLAT_S_REDUCE: case FLAT_S_SCAN: case FLAT_S_SCATTER: case FLAT_S_HIST:
@@ -45,6 +65,7 @@ static void emit_stmt(HostEmitter *h, const FlatStmt *s) {
         break;
     case FLAT_S_IF: case FLAT_S_LOOP: case FLAT_S_LOOP_LIFTED: case FLAT_S_CALL: case FLAT_S_CALL_LIFTED:
         host_control(h, s);
+        h->here = 0;
         return; /* they release themselves: blocks inside have used h->moved */
     }
     host_release_dead(h, s);
@@ -55,6 +76,7 @@ static void declare_bound(void *ctx, FlatVar v) { host_declare(ctx, v); }
 void host_block(HostEmitter *h, const FlatBlock *b) {
     for (uint32_t i = 0; i < b->stmts.n; i++) flat_stmt_binds(b->stmts.at[i], declare_bound, h);
     for (uint32_t i = 0; i < b->ndies; i++) host_release(h, b->dies[i]);
+    h->here = 0;
     for (uint32_t i = 0; i < b->stmts.n; i++) emit_stmt(h, b->stmts.at[i]);
 }
 

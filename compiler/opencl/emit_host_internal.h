@@ -14,6 +14,8 @@ typedef struct HostEmitter {
     uint32_t file, line;            /* of the last comment */
     const char **names;             /* by core variable: the HOST variable that it stands for, in a HOST statement */
     VEC(FlatVar) moved;             /* by the statement at hand */
+    uint32_t here;                  /* the place last named in these straight-line statements, plus 1, or 0 */
+    VEC(Span) places;               /* of statements, behind core's sites in the table */
 } HostEmitter;
 
 /* ---- pieces (emit_host.c) ---- */

@@ -229,19 +229,6 @@ static void emit_plain_outs(HostEmitter *h, const PlanKernel *k) {
 
 /* ---- scatter ---- */
 
-static bool body_reads(const FlatBody *body, FlatVar v) {
-    for (uint32_t i = 0; i < body->inputs.n; i++)
-        if (body->inputs.at[i].kind != IN_POS && body->inputs.at[i].var == v) return true;
-    return false;
-}
-
-/* In place where the destination dies here, occurs once, and the kernel does not read it. */
-static bool may_consume(const FlatStmt *s, uint32_t i) {
-    for (uint32_t j = 0; j < s->scatter.n; j++)
-        if (j != i && s->scatter.dests[j] == s->scatter.dests[i]) return false;
-    return host_dies(s, s->scatter.dests[i]) && !body_reads(&s->body, s->scatter.dests[i]);
-}
-
 /* Rows moved as views: the new arrays' elements may point where the old ones' and the values do. */
 static void emit_scatter_refs(HostEmitter *h, const PlanKernel *k, uint32_t i) {
     FlatVar v = k->stmt->outs[i];
@@ -270,7 +257,7 @@ static void emit_scatter(HostEmitter *h, const PlanKernel *k) {
     strbuf_add(h->out, ";\n");
     host_indent(h);
     strbuf_printf(h->out, "const bool consume[%u] = {", s->scatter.n);
-    for (uint32_t i = 0; i < s->scatter.n; i++) strbuf_printf(h->out, "%s%s", i ? ", " : "", may_consume(s, i) ? "true" : "false");
+    for (uint32_t i = 0; i < s->scatter.n; i++) strbuf_printf(h->out, "%s%s", i ? ", " : "", plan_in_place(s, s->scatter.dests[i]) ? "true" : "false");
     strbuf_add(h->out, "};\n");
     host_indent(h);
     strbuf_add(h->out, over_root(k) ? "dp_scatter_root" : "dp_scatter");

@@ -267,7 +267,7 @@ static void emit_update_value(HostEmitter *h, FlatVar value) {
 }
 
 static void emit_update_root(HostEmitter *h, const FlatStmt *s) {
-    bool consume = host_moves(h, s, &s->update.array, 1, s->update.array);
+    bool consume = plan_in_place(s, s->update.array) && host_moves(h, s, &s->update.array, 1, s->update.array);
     host_open(h);
     host_indent(h);
     strbuf_add(h->out, "DpArr array = ");

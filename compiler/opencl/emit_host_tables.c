@@ -3,6 +3,7 @@
 
 #include "opencl/emit_text.h"
 
+#include <stdio.h>
 #include <string.h>
 
 static void add_string(HostEmitter *h, const char *text) { emit_string(h->out, text, strlen(text)); }
@@ -49,28 +50,35 @@ static void emit_kernels(HostEmitter *h) {
 
 enum { MOST_QUOTED = 1000 };
 
-static void emit_site(HostEmitter *h, const CoreSite *site) {
+static void emit_site(HostEmitter *h, const char *kind, const char *text, Span span) {
     Session *session = h->program->core->session;
-    LineCol at = source_linecol(session, site->span.file, site->span.start);
-    uint32_t n, width = site->span.end > site->span.start ? site->span.end - site->span.start : 1;
-    const char *line = source_line(session, site->span.file, at.line, &n);
+    LineCol at = source_linecol(session, span.file, span.start);
+    uint32_t n, width = span.end > span.start ? span.end - span.start : 1;
+    const char *line = source_line(session, span.file, at.line, &n);
     uint32_t rest = at.col <= n ? n - (at.col - 1) : 1; /* what spans lines is underlined to the first one's end */
-    strbuf_printf(h->out, "    {%d, ", (int)site->kind);
-    if (site->text) add_string(h, site->text);
+    strbuf_printf(h->out, "    {%s, ", kind);
+    if (text) add_string(h, text);
     else strbuf_add(h->out, "NULL");
     strbuf_add(h->out, ", ");
-    add_string(h, session->files.at[site->span.file]->path);
+    add_string(h, session->files.at[span.file]->path);
     strbuf_printf(h->out, ", %u, %u, ", at.line, at.col);
     if (n <= MOST_QUOTED) emit_string(h->out, line, n);
     else strbuf_add(h->out, "NULL"); /* no line for people: the place is enough */
     strbuf_printf(h->out, ", %u},\n", width < rest ? width : rest);
 }
 
+static uint32_t count_sites(const HostEmitter *h) { return h->program->core->sites.n + h->places.n; }
+
 static void emit_sites(HostEmitter *h) {
     const CoreProgram *core = h->program->core;
-    if (core->sites.n == 0) return;
+    if (count_sites(h) == 0) return;
     strbuf_add(h->out, "\nstatic const DpSite sites[] = {\n");
-    for (uint32_t i = 0; i < core->sites.n; i++) emit_site(h, &core->sites.at[i]);
+    for (uint32_t i = 0; i < core->sites.n; i++) {
+        char kind[16];
+        snprintf(kind, sizeof kind, "%d", (int)core->sites.at[i].kind);
+        emit_site(h, kind, core->sites.at[i].text, core->sites.at[i].span);
+    }
+    for (uint32_t i = 0; i < h->places.n; i++) emit_site(h, "DP_SITE_PLACE", NULL, h->places.at[i]);
     strbuf_add(h->out, "};\n");
 }
 
@@ -158,7 +166,7 @@ void host_tables(HostEmitter *h, const char *dp_path) {
     strbuf_add(h->out, "\nstatic const DpProgram program = {DP_RT_VERSION, ");
     add_string(h, dp_path);
     emit_table_ref(h, "kernels", h->plan->kernels.n);
-    emit_table_ref(h, "sites", h->program->core->sites.n);
+    emit_table_ref(h, "sites", count_sites(h));
     emit_table_ref(h, "entries", h->program->entries.n);
     strbuf_add(h->out, "};\n\nint main(int argc, char **argv) { return dp_main(argc, argv, &program); }\n");
 }

@@ -21,6 +21,32 @@ Place plan_place(const PlanKernel *k, FlatVar ctx) {
     return (Place){PLACE_PATH, true, up};
 }
 
+/* ---- updates in place ---- */
+
+static bool dies_at(const FlatStmt *s, FlatVar v) {
+    for (uint32_t i = 0; i < s->ndies; i++)
+        if (s->dies[i] == v) return true;
+    return false;
+}
+
+static bool body_reads(const FlatBody *body, FlatVar v) {
+    for (uint32_t i = 0; i < body->inputs.n; i++)
+        if (body->inputs.at[i].kind != IN_POS && body->inputs.at[i].var == v) return true;
+    return false;
+}
+
+static bool scatters_once(const FlatStmt *s, FlatVar dest) {
+    uint32_t n = 0;
+    for (uint32_t i = 0; i < s->scatter.n; i++) n += s->scatter.dests[i] == dest;
+    return n == 1 && !body_reads(&s->body, dest);
+}
+
+bool plan_in_place(const FlatStmt *s, FlatVar array) {
+    if (!dies_at(s, array)) return false;
+    if (s->kind == FLAT_S_SCATTER) return scatters_once(s, array);
+    return s->kind == FLAT_S_UPDATE && s->ctx == FLAT_ROOT && s->update.array == array;
+}
+
 /* ---- words ---- */
 
 static bool same_word(const PlanWord *w, PlanWordKind kind, FlatVar var, FlatVar to) {

@@ -78,6 +78,10 @@ const PlanKernel *plan_first(const Plan *plan, const FlatStmt *s, uint32_t *hint
 /* Does the statement launch kernels with code of its own? */
 bool plan_has_kernel(const FlatStmt *s);
 
+/* May the statement write into this array, which it takes and makes anew? UPDATE and SCATTER: where it dies there and nothing
+ * else of the statement reads it. Whether others hold its elements, the runtime sees; then they are copied. */
+bool plan_in_place(const FlatStmt *s, FlatVar array);
+
 /* The context's up, or FLAT_ROOT. */
 FlatVar plan_up(const FlatFn *fn, FlatVar ctx);
 

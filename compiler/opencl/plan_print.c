@@ -6,6 +6,7 @@
  *         w0 elems v3_r in c2 (bit 0)   w1 views   w2 offsets c2 unless 0   w3 length v1_x   w4 address v1_x
  *         out v7_s : f32 in c1
  *         free v3_r c2
+ *       update v9 v8 v1 in place v9                            line 3
  */
 #include "opencl/emit_plan.h"
 #include "opencl/emit_text.h"
@@ -107,10 +108,26 @@ static void print_launch(PlanPrinter *pr, const PlanKernel *k) {
     pr->depth--;
 }
 
+/* What becomes of an array that is made anew with some elements changed: written to, where nobody else holds it, or copied. */
+static void print_changed(PlanPrinter *pr, const FlatStmt *s, FlatVar array) {
+    strbuf_add(pr->out, plan_in_place(s, array) ? " in place " : " copies ");
+    print_var(pr, array);
+}
+
+static void print_dests(PlanPrinter *pr, const FlatStmt *s) {
+    for (uint32_t i = 0; i < s->scatter.n; i++) {
+        strbuf_indent(pr->out, pr->depth + 1);
+        strbuf_add(pr->out, "dest");
+        print_changed(pr, s, s->scatter.dests[i]);
+        strbuf_add(pr->out, "\n");
+    }
+}
+
 static void print_kernels(PlanPrinter *pr, const FlatStmt *s) {
     const PlanKernel *k = plan_first(pr->plan, s, &pr->next_kernel);
     for (uint32_t i = k->index; i < pr->plan->kernels.n && pr->plan->kernels.at[i]->stmt == s; i++)
         print_launch(pr, pr->plan->kernels.at[i]);
+    if (s->kind == FLAT_S_SCATTER) print_dests(pr, s);
 }
 
 /* A nested context of segments of one length: a stride, no offsets. */
@@ -125,6 +142,7 @@ static void print_other(PlanPrinter *pr, const FlatStmt *s) {
     if (s->kind == FLAT_S_CALL) strbuf_printf(pr->out, " %s", s->call.fn->name);
     if (s->kind == FLAT_S_CALL_LIFTED) strbuf_printf(pr->out, " %s", s->call_lifted.fn->name);
     flat_stmt_reads(s, print_read, pr);
+    if (s->kind == FLAT_S_UPDATE) print_changed(pr, s, s->update.array);
     strbuf_printf(pr->out, " -- line %u\n", line_of(pr, s));
 }
 

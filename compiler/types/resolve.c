@@ -98,10 +98,13 @@ static void resolve_sizes(Resolver *r, TypeExpr *te, SizeMode mode)
             resolve_sizes(r, te->tuple.items[i], mode);
         return;
     case TE_RECORD:
-    case TE_SUM:
+        for (uint32_t i = 0; i < te->record.n; i++)
+            resolve_sizes(r, te->record.fields[i].type, mode);
+        return;
+    case TE_SUM: /* a value may have another constructor, and no length to bind a name to */
         for (uint32_t i = 0; i < te->record.n; i++) {
             if (te->record.fields[i].type)
-                resolve_sizes(r, te->record.fields[i].type, mode);
+                resolve_sizes(r, te->record.fields[i].type, mode == SIZES_BIND ? SIZES_KNOWN : mode);
         }
         return;
     case TE_ARRAY:

@@ -30,7 +30,9 @@ typedef struct DpCtx DpCtx;
 typedef struct DpArr { uint64_t len, addr; DpRefs *refs; } DpArr;              /* an array at depth 0 */
 typedef struct DpCol { DpBlock *block; uint64_t addr, n; uint32_t bytes; } DpCol; /* a column: n elements of `bytes` (1,2,4,8,16) */
 
-/* A place that can fail; the table is part of the generated program (kinds as in the compiler's ErrorKind). */
+/* A place that can fail; the table is part of the generated program (kinds as in the compiler's ErrorKind; DP_SITE_PLACE: only for
+ * dp_at). */
+enum { DP_SITE_PLACE = 255 };
 typedef struct DpSite {
     uint8_t kind; const char *text; const char *file; uint32_t line, col; const char *source_line; uint32_t width;
 } DpSite;
@@ -74,6 +76,8 @@ typedef struct DpFailure { int status; const char *message; } DpFailure;
 void dp_set_failure(DpRt *rt, void (*handler)(void *data, const DpFailure *failure), void *data);
 /* The program's own failure at a site, on the host. Does not return. */
 void dp_fail(DpRt *rt, uint32_t site, int64_t v0, int64_t v1, int64_t v2);
+/* Where the program is now, a site: the place of failures that may happen anywhere, memory and levels. */
+void dp_at(DpRt *rt, uint32_t site);
 /* Function levels; dp_enter fails with "recursion too deep" beyond the limit. */
 void dp_enter(DpRt *rt);
 void dp_leave(DpRt *rt);
