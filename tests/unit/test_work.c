@@ -177,6 +177,23 @@ static void test_retiring_segments(void **state)
                 "  in sum { length (reduce (++) [] row) : row in rows }\n", 500, 12);
 }
 
+/* Sizes of rows are not looked at again in each call: not down a recursion, nor for each element of a map. */
+static void test_sizes_of_rows(void **state)
+{
+    (void)state;
+    const char *program = "def at (grid: [h][w]i64) (i: i64) (j: i64) : i64 = grid[clamp 0 (h - 1) i][clamp 0 (w - 1) j]\n"
+                          "def down (grid: [h][w]i64) (i: i64) : i64 = if i == h then w else at grid i 1 + down grid (i + 1)\n"
+                          "def total (grid: [h][w]i64) (same: [h][w]i64) : i64 =\n"
+                          "  sum { at grid i 0 + at same i 1 : i in h } + down grid 0\n"
+                          "def with_self (grid: [[i64]]) : i64 = total grid grid\n"
+                          "entry main (n: i64) : i64 =\n"
+                          "  with_self { [i, j] : (i, j) in zip (reverse (iota n)) (iota n) }\n";
+    Counted small = count(program, 100), large = count(program, 400);
+    print_message("work of sized rows: %.0f at 100, %.0f at 400\n", small.core, large.core);
+    assert_true(large.core < 5 * small.core);
+    assert_true(large.flat < 5 * small.flat);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -184,7 +201,7 @@ int main(void)
         cmocka_unit_test(test_quicksort),          cmocka_unit_test(test_quickhull),
         cmocka_unit_test(test_one_deep),           cmocka_unit_test(test_branch_taken_once),
         cmocka_unit_test(test_choosing_free_arrays), cmocka_unit_test(test_calls_are_joined),
-        cmocka_unit_test(test_retiring_segments),
+        cmocka_unit_test(test_retiring_segments),    cmocka_unit_test(test_sizes_of_rows),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
