@@ -751,7 +751,7 @@ static void test_rows(void **state)
             at += len;
         }
         DpCol indices = upload_col(index, nseg, 8), values = upload_col(value, nseg, 4);
-        DpCol changed = dp_update(rt, w.up, &rows, &indices, &values);
+        DpCol changed = dp_update(rt, w.up, &rows, false, &indices, &values);
         elements = dp_elems(rt, &changed, c, 4);
         check_col(&elements, updated, "update", kind);
         dp_col_release(rt, &changed);
