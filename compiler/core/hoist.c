@@ -8,7 +8,11 @@
  * Out of parallel bodies it moves only if it gets out of all of them, where it is computed once, on the host: an
  * operation per row would otherwise be stored for the elements' sake, and recomputing is cheaper than loading.
  * `length` always moves: the inner space's extent is then known outside, and may be seen to be regular.
- * An `if` is left only together with something that repeats it, and by what is cheap: its branch may be rare. */
+ * An `if` is left only together with something that repeats it, and by what is cheap: its branch may be rare.
+ *
+ * Tables move likewise: an array of constants, or a map over a constant space whose body loops and that reads no
+ * variable from outside (`def table : [256]u32 = …`, whose definition stands wherever it is used). They are made
+ * once, not for each element, and a scalar loop that looks into one stays a scalar loop. */
 #include "core/simplify_internal.h"
 
 typedef enum LevelKind { LEVEL_TOP, LEVEL_REPEATED, LEVEL_PARALLEL, LEVEL_BRANCH } LevelKind;
@@ -25,10 +29,13 @@ typedef struct Hoist {
     CoreFn *fn;
     Arena *scratch;
     VEC(Level) levels;
-    uint32_t *bound_at; /* by variable: the level of its binder */
+    uint32_t *bound_at; /* by variable: the level of its binder; NOT_YET for what is bound further on */
     uint32_t needs;     /* the innermost level the statement at hand reads from */
+    bool reads;         /* does it read variables from outside of it? */
     bool changed;
 } Hoist;
+
+enum { NOT_YET = UINT32_MAX };
 
 static uint32_t here(const Hoist *h) { return h->levels.n - 1; }
 
@@ -41,8 +48,64 @@ static void note_binder(void *ctx, CoreVar *v)
 static void note_need(void *ctx, CoreAtom *a)
 {
     Hoist *h = ctx;
-    if (!a->is_const && h->bound_at[a->var] > h->needs)
+    if (a->is_const || h->bound_at[a->var] == NOT_YET)
+        return;
+    h->reads = true;
+    if (h->bound_at[a->var] > h->needs)
         h->needs = h->bound_at[a->var];
+}
+
+static void needs_of_block(Hoist *h, const CoreBlock *b);
+
+static void needs_of_stmt(Hoist *h, CoreStmt *s)
+{
+    core_stmt_atoms(s, note_need, h);
+    CoreSoac *soac = core_stmt_soac(s);
+    if (soac && soac->guard)
+        needs_of_block(h, soac->guard);
+    if (soac)
+        needs_of_block(h, soac->body);
+    if (s->kind == CORE_REDUCE || s->kind == CORE_SCAN) {
+        needs_of_block(h, s->reduce.op.body);
+    } else if (s->kind == CORE_HIST) {
+        needs_of_block(h, s->hist.op.body);
+    } else if (s->kind == CORE_IF) {
+        needs_of_block(h, s->if_.then_b);
+        needs_of_block(h, s->if_.else_b);
+    } else if (s->kind == CORE_LOOP) {
+        if (s->loop.cond)
+            needs_of_block(h, s->loop.cond);
+        needs_of_block(h, s->loop.body);
+    }
+}
+
+static void needs_of_block(Hoist *h, const CoreBlock *b)
+{
+    for (uint32_t i = 0; i < b->stmts.n; i++)
+        needs_of_stmt(h, b->stmts.at[i]);
+    for (uint32_t i = 0; i < b->nresults; i++)
+        note_need(h, &b->results[i]);
+}
+
+static bool loops(const CoreBlock *b)
+{
+    for (uint32_t i = 0; i < b->stmts.n; i++)
+        if (b->stmts.at[i]->kind == CORE_LOOP || core_stmt_soac(b->stmts.at[i]))
+            return true;
+    return false;
+}
+
+/* A table that does not depend on anything. */
+static bool is_table(Hoist *h, CoreStmt *s)
+{
+    bool made_by_map = s->kind == CORE_MAP && s->nvars > 0 && s->map.domain.is_const && loops(s->map.body) &&
+                       !core_stmt_fallible(h->p, h->fn, s);
+    if (s->kind != CORE_ARRAY && !made_by_map)
+        return false;
+    h->needs = 0;
+    h->reads = false;
+    needs_of_stmt(h, s);
+    return !h->reads;
 }
 
 /* May the statement leave a block of this kind? */
@@ -96,7 +159,7 @@ static void hoist_stmt(Hoist *h, CoreStmt *s)
     uint32_t target = here(h);
     bool movable = s->kind == CORE_LENGTH || (s->kind == CORE_PRIM && !core_stmt_fallible(h->p, h->fn, s) &&
                                               core_var_type(h->fn, s->vars[0]).rank == 0);
-    if (movable) {
+    if (movable || is_table(h, s)) {
         h->needs = 0;
         core_stmt_atoms(s, note_need, h);
         target = outermost_level(h, s);
@@ -130,6 +193,10 @@ bool hoist_invariants(CoreProgram *p)
         CoreFn *fn = p->fns.at[i];
         Hoist h = {.p = p, .fn = fn, .scratch = arena_create()};
         h.bound_at = arena_array(h.scratch, uint32_t, fn->vars.n + 1);
+        for (uint32_t v = 0; v < fn->vars.n; v++)
+            h.bound_at[v] = NOT_YET;
+        for (uint32_t v = 0; v < fn->nparams; v++)
+            h.bound_at[fn->params[v]] = 0;
         hoist_block(&h, fn->body, LEVEL_TOP, NULL);
         changed |= h.changed;
         arena_destroy(h.scratch);

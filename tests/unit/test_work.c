@@ -194,6 +194,19 @@ static void test_sizes_of_rows(void **state)
     assert_true(large.flat < 5 * small.flat);
 }
 
+/* A constant table is made once, not for each element. */
+static void test_constant_tables(void **state)
+{
+    (void)state;
+    Counted c = count("def table : [256]i64 = { loop c = i for _ < 8 do if c & 1 == 1 then 40961 ^ (c >> 1) else c >> 1 : i in 256 }\n"
+                      "def weights : [4]i64 = [8, 4, 2, 1]\n"
+                      "entry main (n: i64) : i64 =\n"
+                      "  sum { loop c = i for k < 4 do table[(c ^ i) & 255] ^ (c >> 8) * weights[k] : i in n }\n", 1000);
+    print_message("work of constant tables: %.0f, flat %.0f\n", c.core, c.flat);
+    assert_true(c.core < 100 * 1000);
+    assert_true(c.flat < 100 * 1000);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -202,6 +215,7 @@ int main(void)
         cmocka_unit_test(test_one_deep),           cmocka_unit_test(test_branch_taken_once),
         cmocka_unit_test(test_choosing_free_arrays), cmocka_unit_test(test_calls_are_joined),
         cmocka_unit_test(test_retiring_segments),    cmocka_unit_test(test_sizes_of_rows),
+        cmocka_unit_test(test_constant_tables),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
