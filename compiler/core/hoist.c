@@ -10,7 +10,7 @@
  * `length` always moves: the inner space's extent is then known outside, and may be seen to be regular.
  * An `if` is left only together with something that repeats it, and by what is cheap: its branch may be rare.
  *
- * Tables move likewise: an array of constants, or a map over a constant space whose body loops and that reads no
+ * Tables move likewise: an array of constants, or a map over a constant space whose body is not cheap and that reads no
  * variable from outside (`def table : [256]u32 = …`, whose definition stands wherever it is used). They are made
  * once, not for each element, and a scalar loop that looks into one stays a scalar loop. */
 #include "core/simplify_internal.h"
@@ -87,10 +87,10 @@ static void needs_of_block(Hoist *h, const CoreBlock *b)
         note_need(h, &b->results[i]);
 }
 
-static bool loops(const CoreBlock *b)
+static bool costs(const Hoist *h, const CoreBlock *b)
 {
     for (uint32_t i = 0; i < b->stmts.n; i++)
-        if (b->stmts.at[i]->kind == CORE_LOOP || core_stmt_soac(b->stmts.at[i]))
+        if (!simplify_is_cheap(h->p, h->fn, b->stmts.at[i]))
             return true;
     return false;
 }
@@ -98,7 +98,7 @@ static bool loops(const CoreBlock *b)
 /* A table that does not depend on anything. */
 static bool is_table(Hoist *h, CoreStmt *s)
 {
-    bool made_by_map = s->kind == CORE_MAP && s->nvars > 0 && s->map.domain.is_const && loops(s->map.body) &&
+    bool made_by_map = s->kind == CORE_MAP && s->nvars > 0 && s->map.domain.is_const && costs(h, s->map.body) &&
                        !core_stmt_fallible(h->p, h->fn, s);
     if (s->kind != CORE_ARRAY && !made_by_map)
         return false;
