@@ -12,7 +12,8 @@
  *
  * Tables move likewise: an array of constants, or a map over a constant space whose body is not cheap and that reads no
  * variable from outside (`def table : [256]u32 = …`, whose definition stands wherever it is used). They are made
- * once, not for each element, and a scalar loop that looks into one stays a scalar loop. */
+ * once, not for each element, and a scalar loop that looks into one stays a scalar loop. So do checks of rows' lengths
+ * (elaborate_sizes.c): a function with a parameter `[n][m]t` may be called for each element of a map. */
 #include "core/simplify_internal.h"
 
 typedef enum LevelKind { LEVEL_TOP, LEVEL_REPEATED, LEVEL_PARALLEL, LEVEL_BRANCH } LevelKind;
@@ -130,6 +131,42 @@ static uint32_t outermost_level(const Hoist *h, const CoreStmt *s)
     return target;
 }
 
+static bool asks_length(const CoreBlock *b)
+{
+    for (uint32_t i = 0; i < b->stmts.n; i++)
+        if (b->stmts.at[i]->kind == CORE_LENGTH)
+            return true;
+    return false;
+}
+
+static bool all_lengths(const Hoist *h, const CoreBlock *b, bool rows)
+{
+    for (uint32_t i = 0; i < b->stmts.n; i++) {
+        const CoreStmt *s = b->stmts.at[i];
+        if (s->kind != CORE_LENGTH && !(rows && s->kind == CORE_INDEX) && !simplify_is_cheap(h->p, h->fn, s))
+            return false;
+    }
+    return true;
+}
+
+/* The check of a size of rows: the first row's length if there is one, and the reduction that looks for others. */
+static bool looks_at_rows(Hoist *h, CoreStmt *s)
+{
+    bool found = false;
+    if (s->kind == CORE_IF)
+        found = asks_length(s->if_.then_b) && all_lengths(h, s->if_.then_b, true) && all_lengths(h, s->if_.else_b, true);
+    else if (s->kind == CORE_REDUCE)
+        found = !s->reduce.soac.guard && asks_length(s->reduce.soac.body) && all_lengths(h, s->reduce.soac.body, false) &&
+                all_lengths(h, s->reduce.op.body, false);
+    for (uint32_t i = 0; found && i < s->nvars; i++)
+        found = core_var_type(h->fn, s->vars[i]).rank == 0;
+    if (!found || core_stmt_fallible(h->p, h->fn, s))
+        return false;
+    h->needs = 0;
+    needs_of_stmt(h, s);
+    return true;
+}
+
 static void hoist_block(Hoist *h, CoreBlock *b, LevelKind kind, CoreStmt *binders);
 
 static void hoist_parts(Hoist *h, CoreStmt *s)
@@ -159,9 +196,9 @@ static void hoist_stmt(Hoist *h, CoreStmt *s)
     uint32_t target = here(h);
     bool movable = s->kind == CORE_LENGTH || (s->kind == CORE_PRIM && !core_stmt_fallible(h->p, h->fn, s) &&
                                               core_var_type(h->fn, s->vars[0]).rank == 0);
-    if (movable || is_table(h, s)) {
+    if (movable || is_table(h, s) || looks_at_rows(h, s)) {
         h->needs = 0;
-        core_stmt_atoms(s, note_need, h);
+        needs_of_stmt(h, s);
         target = outermost_level(h, s);
         h->changed |= target != here(h);
     }

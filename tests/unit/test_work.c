@@ -192,6 +192,12 @@ static void test_sizes_of_rows(void **state)
     print_message("work of sized rows: %.0f at 100, %.0f at 400\n", small.core, large.core);
     assert_true(large.core < 5 * small.core);
     assert_true(large.flat < 5 * small.flat);
+    const char *unknown = "def at (grid: [h][w]i64) (i: i64) : i64 = grid[i][w - 1]\n"
+                          "def total (grid: [[i64]]) (is: [i64]) : i64 = sum { at grid i : i in is }\n"
+                          "entry main (n: i64) : i64 = total { iota (3 + i / n) : i in n } (reverse (iota n))\n";
+    small = count(unknown, 100), large = count(unknown, 400);
+    assert_true(large.core < 5 * small.core);
+    assert_true(large.flat < 5 * small.flat);
 }
 
 /* A constant table is made once, not for each element. */
