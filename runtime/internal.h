@@ -256,6 +256,11 @@ typedef struct Segments { uint32_t mode; uint64_t nseg, offsets; } Segments;
 Segments ctx_segments(const DpCtx *c);
 
 /* moves.c */
+/* The block of the elements of the arrays that the column's views describe, if they may be changed where they are: nobody else holds
+ * the views or the elements. */
+DpBlock *sole_elements(const DpCol *views);
+/* The column itself if nobody else holds it, else a copy; takes the reference. */
+DpCol fresh_copy(DpRt *rt, DpCol col);
 bool arr_solely_held(const DpArr *a); /* nobody else holds the array or its block */
 DpCol views_of_offsets(DpRt *rt, Offsets offsets, uint64_t n, uint64_t base, uint64_t total, uint32_t bytes, DpBlock *data);
 void move_copy(DpRt *rt, uint64_t dst, uint64_t src, uint64_t n, uint32_t bytes);

@@ -312,17 +312,18 @@ DpArr dp_flatten_root(DpRt *rt, const DpArr *a, uint32_t bytes)
 }
 
 /* ---- update ---- */
-DpCol dp_update(DpRt *rt, DpCtx *ctx, const DpCol *arrays, const DpCol *index, const DpCol *values)
+DpCol dp_update(DpRt *rt, DpCtx *ctx, const DpCol *arrays, bool consume, const DpCol *index, const DpCol *values)
 {
     if (ctx->n == 0)
         return col_new(rt, 0, 16);
     DpCtx *c = dp_nested_views(rt, ctx, arrays);
-    DpCol old = dp_elems(rt, arrays, c, values->bytes), data = old;
-    if (old.block && old.block->count > 1) { /* an alias of the old elements */
-        data = col_new(rt, c->n, values->bytes);
-        move_copy(rt, data.addr, dp_col_addr(rt, &old), c->n, values->bytes);
-        block_add_refs(rt, data.block, dp_refs_of_col(rt, &old, 0));
-        dp_col_release(rt, &old);
+    DpBlock *own = consume ? sole_elements(arrays) : NULL;
+    DpCol data;
+    if (own) {
+        block_forget_layout(rt, own);
+        data = (DpCol){block_retain(own), arrays->block->contig.base, c->n, values->bytes};
+    } else {
+        data = fresh_copy(rt, dp_elems(rt, arrays, c, values->bytes));
     }
     if (c->n) {
         Args a = {.n = 0};
@@ -335,7 +336,8 @@ DpCol dp_update(DpRt *rt, DpCtx *ctx, const DpCol *arrays, const DpCol *index, c
         rt_move(rt, "dp_update", ctx->n, &a);
         block_add_refs(rt, data.block, dp_refs_of_col(rt, values, 0));
     }
-    DpCol out = views_of_offsets(rt, c->offsets, ctx->n, data.addr, data.n, values->bytes, data.block);
+    DpCol out = own ? dp_col_retain(*arrays)
+                    : views_of_offsets(rt, c->offsets, ctx->n, data.addr, data.n, values->bytes, data.block);
     dp_col_release(rt, &data);
     dp_ctx_release(rt, &c);
     return out;

@@ -170,7 +170,7 @@ static void run_scatter(DpRt *rt, uint32_t kernel, uint32_t variant, const DpCtx
     rt_launch(rt, rt_kernel(rt, kernel, variant, s.mode, "dp_scatter"), 2, rt_map_groups(rt, c->n), &a);
 }
 
-static DpCol fresh_copy(DpRt *rt, DpCol col)
+DpCol fresh_copy(DpRt *rt, DpCol col)
 {
     if (!col.block || col.block->count == 1)
         return col;
@@ -181,8 +181,7 @@ static DpCol fresh_copy(DpRt *rt, DpCol col)
     return copy;
 }
 
-/* May the arrays that the column's views describe be changed where they are? Nobody else holds the views or the elements. */
-static DpBlock *sole_elements(const DpCol *dest)
+DpBlock *sole_elements(const DpCol *dest)
 {
     const DpContig *whole = col_contig(dest);
     const DpRefs *refs = dest->block ? dest->block->refs : NULL;

@@ -36,6 +36,7 @@ static void elaborate_spec(Elab *e, const Spec *spec)
     for (uint32_t i = 0; i < spec->nargs; i++)
         know_argument_lengths(e, spec->args[i]);
     OpenBlock o = anf_block_open(e);
+    e->sizes_hold = spec->sizes_hold;
     Value *v = elab_inline(e, spec->callee, spec->args, spec->nargs);
     spec->fn->body = anf_block_close_value(e, o, v);
 }

@@ -245,6 +245,24 @@ bool anf_rows_known(const Elab *e, CoreAtom array, uint32_t depth, CoreAtom n)
     return rows && rows->known && anf_atom_equal(rows->n, n);
 }
 
+/* If the lengths at each depth down to this one are known to be the same: the length there if it is not `size` and
+ * there is one, else -1. */
+bool anf_rows_wrong(Elab *e, CoreAtom array, uint32_t depth, CoreAtom size, CoreAtom *wrong)
+{
+    const RowLengths *rows = e->facts.at[array.var].rows;
+    for (uint32_t k = 1; k < depth && rows && rows->known; k++)
+        rows = rows->rows;
+    if (!rows || !rows->known)
+        return false;
+    CoreAtom some = anf_compare(e, PRIM_GT, anf_length(e, array), core_i64(0));
+    rows = e->facts.at[array.var].rows;
+    for (uint32_t k = 1; k < depth; k++, rows = rows->rows)
+        some = anf_and(e, some, anf_compare(e, PRIM_GT, rows->n, core_i64(0)));
+    CoreAtom right = anf_compare(e, PRIM_EQ, rows->n, size);
+    *wrong = anf_select(e, some, anf_select(e, right, core_i64(-1), rows->n), core_i64(-1));
+    return true;
+}
+
 /* What the sequence's facts say of an element of it. */
 void anf_know_element(Elab *e, CoreAtom array, CoreAtom element)
 {
@@ -321,7 +339,7 @@ CoreAtom anf_array(Elab *e, CoreType type, const CoreAtom *items, uint32_t n)
 
 void anf_check(Elab *e, CoreAtom cond, ErrorKind kind, const char *text, const CoreAtom *values, uint32_t n)
 {
-    if (anf_atom_is_int(cond, 1))
+    if (anf_atom_is_int(cond, 1) || (kind == ERR_SIZE && e->sizes_hold))
         return;
     CoreStmt *s = anf_stmt(e, CORE_CHECK);
     s->site = anf_site(e, kind, text);

@@ -57,6 +57,7 @@ static Value *inline_params(Elab *e, Scope sc, Pat *const *params, uint32_t n, V
 {
     for (uint32_t i = 0; i < n; i++)
         elab_bind_pattern(e, &sc, params[i], args[i]);
+    e->sizes_hold = false;
     Value *v = elab_expr(e, &sc, body);
     if (result) {
         Span outer = e->at;
@@ -67,17 +68,24 @@ static Value *inline_params(Elab *e, Scope sc, Pat *const *params, uint32_t n, V
     return v;
 }
 
-Value *elab_inline(Elab *e, const Value *f, Value **args, uint32_t n)
+Scope elab_scope_of(Elab *e, const Value *f)
 {
     Scope sc = {f->fun.env, f->fun.targs, f->fun.ntargs, f->fun.user};
+    if (f->fun.kind != FUN_LAMBDA)
+        sc.env = f->fun.kind == FUN_LOCAL ? env_of_local(e, f->fun.env) : NULL;
+    if (f->fun.kind == FUN_DEF)
+        sc.user = e->at; /* places in the library are its caller's */
+    return sc;
+}
+
+Value *elab_inline(Elab *e, const Value *f, Value **args, uint32_t n)
+{
+    Scope sc = elab_scope_of(e, f);
     const Def *def = f->fun.kind == FUN_LOCAL ? f->fun.env->let_fun->let_fun.def : f->fun.def;
     if (f->fun.kind == FUN_LAMBDA) {
         const Expr *x = f->fun.expr;
         return inline_params(e, sc, x->lambda.params, n, args, x->lambda.body, NULL);
     }
-    sc.env = f->fun.kind == FUN_LOCAL ? env_of_local(e, f->fun.env) : NULL;
-    if (f->fun.kind == FUN_DEF)
-        sc.user = e->at; /* places in the library are its caller's */
     uint32_t own = def->nparams < n ? def->nparams : n;
     Value *v = inline_params(e, sc, def->params, own, args, def->body, def->result);
     return n > own ? elab_apply(e, v, args + own, n - own) : v; /* eta-expanded recursive functions */

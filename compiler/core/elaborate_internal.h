@@ -82,6 +82,7 @@ typedef struct Spec {
     const Value *callee;  /* FUN_DEF or FUN_LOCAL, over fn's variables */
     Value **args; uint32_t nargs;
     Span user;
+    bool sizes_hold;      /* its callers check the sizes in its parameters */
 } Spec;
 
 /* Lengths of a sequence's elements, where they are all the same and known; of theirs in turn. */
@@ -114,6 +115,7 @@ typedef struct Elab {
     uint64_t steps;  /* applications elaborated: stops exponential inlining */
     uint32_t depth;  /* of nested expressions, inlined bodies included */
     bool gave_up;    /* a limit was reported */
+    bool sizes_hold; /* parameters are being bound whose sizes the caller has checked */
     /* the function being built */
     CoreFn *fn;
     CoreBlock *block;
@@ -196,6 +198,7 @@ void anf_know_length(Elab *e, CoreAtom array, CoreAtom n);
 void anf_know_same_lengths(Elab *e, const CoreAtom *arrays, uint32_t n);
 void anf_know_rows(Elab *e, CoreAtom array, uint32_t depth, CoreAtom n); /* all lengths at that depth are n */
 bool anf_rows_known(const Elab *e, CoreAtom array, uint32_t depth, CoreAtom n);
+bool anf_rows_wrong(Elab *e, CoreAtom array, uint32_t depth, CoreAtom size, CoreAtom *wrong);
 void anf_know_element(Elab *e, CoreAtom array, CoreAtom element);
 bool anf_length_known(const Elab *e, CoreAtom array, CoreAtom *n);
 void anf_know_not_negative(Elab *e, CoreAtom n);
@@ -258,6 +261,7 @@ CoreAtom elab_equal(Elab *e, const Value *l, const Value *r);
 /* ---- application (elaborate_apply.c, elaborate_builtin.c, elaborate_spec.c) ---- */
 Value *elab_application(Elab *e, const Scope *sc, Expr *x);
 Value *elab_apply(Elab *e, const Value *f, Value **args, uint32_t n);
+Scope elab_scope_of(Elab *e, const Value *f); /* what parameters and body of a function are elaborated in */
 Value *elab_inline(Elab *e, const Value *f, Value **args, uint32_t n);
 Value *elab_builtin(Elab *e, Builtin b, Type *type, Value **args);
 uint32_t elab_builtin_arity(Builtin b);

@@ -93,7 +93,9 @@ static void check_dimension(Elab *e, Dimension d, CoreAtom size, const char *tex
     }
     if (d.depth > 0 && anf_rows_known(e, d.leaf, d.depth, size))
         return;
-    CoreAtom wrong = wrong_length(e, d, size);
+    CoreAtom wrong;
+    if (d.tags || !anf_rows_wrong(e, d.leaf, d.depth, size, &wrong))
+        wrong = wrong_length(e, d, size);
     CoreAtom values[] = {size, wrong};
     anf_check(e, anf_compare(e, PRIM_LT, wrong, core_i64(0)), ERR_SIZE, text, values, 2);
     if (!d.tags)

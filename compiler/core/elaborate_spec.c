@@ -3,7 +3,11 @@
  * A function is specialised by its types and by the identity of the functions among its arguments:
  * their code, their types, and the functions they captured in turn. What those captured of data becomes
  * extra parameters. So a function argument that is passed unchanged down a recursion leads to the same
- * specialisation again, over other captured values. */
+ * specialisation again, over other captured values.
+ *
+ * Sizes of rows in parameters (`[n][m]t`) are checked by the caller, who often knows that they hold: a check in
+ * the function would look at every row in every call, also in those that pass the same matrix down a recursion or
+ * into each element of a map. Only what is called from outside checks its own. */
 #include "core/elaborate_internal.h"
 
 #include <assert.h>
@@ -15,10 +19,64 @@ static const Def *def_of(const Value *f)
     return f->fun.kind == FUN_DEF ? f->fun.def : f->fun.env->let_fun->let_fun.def;
 }
 
-static Name key_of(Elab *e, const Value *f, Value **args, uint32_t n)
+/* ---- sizes of rows ---- */
+
+static bool pattern_has_sizes(const Elab *e, const Pat *p)
+{
+    bool found = false;
+    switch (p->kind) {
+    case PAT_NAME:
+    case PAT_WILD:
+    case PAT_LITERAL:
+    case PAT_CTOR:
+        return false;
+    case PAT_TUPLE:
+        for (uint32_t i = 0; i < p->tuple.n; i++)
+            found |= pattern_has_sizes(e, p->tuple.items[i]);
+        return found;
+    case PAT_RECORD:
+        for (uint32_t i = 0; i < p->record.n; i++)
+            found |= pattern_has_sizes(e, p->record.fields[i].pat);
+        return found;
+    case PAT_ASCRIBE:
+        return elab_type_has_sizes(e, p->ascribe.type) || pattern_has_sizes(e, p->ascribe.pat);
+    }
+    return false;
+}
+
+static bool has_rows(Elab *e, Type *t)
+{
+    CoreTypes leaves = ty_leaves(e, t);
+    for (uint32_t i = 0; i < leaves.n; i++)
+        if (leaves.at[i].rank > 1)
+            return true;
+    return false;
+}
+
+static bool sizes_of_rows(Elab *e, const Value *f, Value **args, uint32_t n)
+{
+    const Def *def = def_of(f);
+    for (uint32_t i = 0; i < n && i < def->nparams; i++)
+        if (!ty_has_function(args[i]->type) && pattern_has_sizes(e, def->params[i]) && has_rows(e, args[i]->type))
+            return true;
+    return false;
+}
+
+static void check_sizes(Elab *e, const Value *f, Value **args, uint32_t n)
+{
+    Scope sc = elab_scope_of(e, f);
+    const Def *def = def_of(f);
+    for (uint32_t i = 0; i < n && i < def->nparams; i++)
+        elab_bind_pattern(e, &sc, def->params[i], args[i]);
+}
+
+/* ---- versions ---- */
+
+static Name key_of(Elab *e, const Value *f, Value **args, uint32_t n, bool sizes_hold)
 {
     uint32_t fuel = MAX_CLOSURE_NODES;
     StrBuf key = {0};
+    strbuf_add(&key, sizes_hold ? "S" : "");
     closure_key(e, f, &key, &fuel);
     for (uint32_t i = 0; i < n; i++)
         closure_key(e, args[i], &key, &fuel);
@@ -52,7 +110,8 @@ static void gather(Elab *e, const Value *f, Value **args, uint32_t n, Atoms *ato
 }
 
 /* One parameter per atom that callee and arguments consist of; both are rebuilt over them. */
-static Spec *new_spec(Elab *e, Name key, const Value *f, Value **args, uint32_t n, const Atoms *actual)
+static Spec *new_spec(Elab *e, Name key, const Value *f, Value **args, uint32_t n, const Atoms *actual,
+                      bool sizes_hold)
 {
     const Def *def = def_of(f);
     CoreFn *fn = arena_new(e->arena, CoreFn);
@@ -72,7 +131,7 @@ static Spec *new_spec(Elab *e, Name key, const Value *f, Value **args, uint32_t 
     fn->results = results.at;
     fn->nresults = results.n;
     Spec *spec = arena_new(e->arena, Spec);
-    *spec = (Spec){.key = key, .fn = fn, .nargs = n, .user = e->at};
+    *spec = (Spec){.key = key, .fn = fn, .nargs = n, .user = e->at, .sizes_hold = sizes_hold};
     CoreFn *outer = e->fn;
     e->fn = NULL; /* the values are rebuilt outside any function: nothing is known of their lengths yet */
     const CoreAtom *at = formal;
@@ -88,9 +147,9 @@ static Spec *new_spec(Elab *e, Name key, const Value *f, Value **args, uint32_t 
     return spec;
 }
 
-static Spec *specialise(Elab *e, const Value *f, Value **args, uint32_t n, const Atoms *actual)
+static Spec *specialise(Elab *e, const Value *f, Value **args, uint32_t n, const Atoms *actual, bool sizes_hold)
 {
-    Name key = key_of(e, f, args, n);
+    Name key = key_of(e, f, args, n, sizes_hold);
     Spec *spec = key ? ptrmap_get(&e->specs_by_key, key) : NULL;
     if (spec)
         return spec;
@@ -106,14 +165,14 @@ static Spec *specialise(Elab *e, const Value *f, Value **args, uint32_t n, const
                      "grows at each level", def_of(f)->name);
         return NULL;
     }
-    return new_spec(e, key, f, args, n, actual);
+    return new_spec(e, key, f, args, n, actual, sizes_hold);
 }
 
 Spec *elab_specialise(Elab *e, const Value *f, Value **args, uint32_t n)
 {
     Atoms actual = {0};
     gather(e, f, args, n, &actual);
-    return specialise(e, f, args, n, &actual);
+    return specialise(e, f, args, n, &actual, false);
 }
 
 Value *elab_call(Elab *e, const Value *f, Value **args, uint32_t n)
@@ -125,7 +184,10 @@ Value *elab_call(Elab *e, const Value *f, Value **args, uint32_t n)
                      "`%s` is recursive, so that it cannot return a function, not even inside "
                      "a tuple or record", def_of(f)->name);
     gather(e, f, args, n, &actual);
-    Spec *spec = e->gave_up ? NULL : specialise(e, f, args, n, &actual);
+    bool sizes = sizes_of_rows(e, f, args, n);
+    if (sizes)
+        check_sizes(e, f, args, n);
+    Spec *spec = e->gave_up ? NULL : specialise(e, f, args, n, &actual, sizes);
     if (!spec)
         return val_default(e, result);
     CoreStmt *s = anf_stmt(e, CORE_CALL);

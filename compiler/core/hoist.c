@@ -8,7 +8,12 @@
  * Out of parallel bodies it moves only if it gets out of all of them, where it is computed once, on the host: an
  * operation per row would otherwise be stored for the elements' sake, and recomputing is cheaper than loading.
  * `length` always moves: the inner space's extent is then known outside, and may be seen to be regular.
- * An `if` is left only together with something that repeats it, and by what is cheap: its branch may be rare. */
+ * An `if` is left only together with something that repeats it, and by what is cheap: its branch may be rare.
+ *
+ * Tables move likewise: an array of constants, or a map over a constant space whose body is not cheap and that reads no
+ * variable from outside (`def table : [256]u32 = …`, whose definition stands wherever it is used). They are made
+ * once, not for each element, and a scalar loop that looks into one stays a scalar loop. So do checks of rows' lengths
+ * (elaborate_sizes.c): a function with a parameter `[n][m]t` may be called for each element of a map. */
 #include "core/simplify_internal.h"
 
 typedef enum LevelKind { LEVEL_TOP, LEVEL_REPEATED, LEVEL_PARALLEL, LEVEL_BRANCH } LevelKind;
@@ -25,10 +30,13 @@ typedef struct Hoist {
     CoreFn *fn;
     Arena *scratch;
     VEC(Level) levels;
-    uint32_t *bound_at; /* by variable: the level of its binder */
+    uint32_t *bound_at; /* by variable: the level of its binder; NOT_YET for what is bound further on */
     uint32_t needs;     /* the innermost level the statement at hand reads from */
+    bool reads;         /* does it read variables from outside of it? */
     bool changed;
 } Hoist;
+
+enum { NOT_YET = UINT32_MAX };
 
 static uint32_t here(const Hoist *h) { return h->levels.n - 1; }
 
@@ -41,8 +49,64 @@ static void note_binder(void *ctx, CoreVar *v)
 static void note_need(void *ctx, CoreAtom *a)
 {
     Hoist *h = ctx;
-    if (!a->is_const && h->bound_at[a->var] > h->needs)
+    if (a->is_const || h->bound_at[a->var] == NOT_YET)
+        return;
+    h->reads = true;
+    if (h->bound_at[a->var] > h->needs)
         h->needs = h->bound_at[a->var];
+}
+
+static void needs_of_block(Hoist *h, const CoreBlock *b);
+
+static void needs_of_stmt(Hoist *h, CoreStmt *s)
+{
+    core_stmt_atoms(s, note_need, h);
+    CoreSoac *soac = core_stmt_soac(s);
+    if (soac && soac->guard)
+        needs_of_block(h, soac->guard);
+    if (soac)
+        needs_of_block(h, soac->body);
+    if (s->kind == CORE_REDUCE || s->kind == CORE_SCAN) {
+        needs_of_block(h, s->reduce.op.body);
+    } else if (s->kind == CORE_HIST) {
+        needs_of_block(h, s->hist.op.body);
+    } else if (s->kind == CORE_IF) {
+        needs_of_block(h, s->if_.then_b);
+        needs_of_block(h, s->if_.else_b);
+    } else if (s->kind == CORE_LOOP) {
+        if (s->loop.cond)
+            needs_of_block(h, s->loop.cond);
+        needs_of_block(h, s->loop.body);
+    }
+}
+
+static void needs_of_block(Hoist *h, const CoreBlock *b)
+{
+    for (uint32_t i = 0; i < b->stmts.n; i++)
+        needs_of_stmt(h, b->stmts.at[i]);
+    for (uint32_t i = 0; i < b->nresults; i++)
+        note_need(h, &b->results[i]);
+}
+
+static bool costs(const Hoist *h, const CoreBlock *b)
+{
+    for (uint32_t i = 0; i < b->stmts.n; i++)
+        if (!simplify_is_cheap(h->p, h->fn, b->stmts.at[i]))
+            return true;
+    return false;
+}
+
+/* A table that does not depend on anything. */
+static bool is_table(Hoist *h, CoreStmt *s)
+{
+    bool made_by_map = s->kind == CORE_MAP && s->nvars > 0 && s->map.domain.is_const && costs(h, s->map.body) &&
+                       !core_stmt_fallible(h->p, h->fn, s);
+    if (s->kind != CORE_ARRAY && !made_by_map)
+        return false;
+    h->needs = 0;
+    h->reads = false;
+    needs_of_stmt(h, s);
+    return !h->reads;
 }
 
 static uint32_t outermost_level(const Hoist *h, const CoreStmt *s)
@@ -60,6 +124,42 @@ static uint32_t outermost_level(const Hoist *h, const CoreStmt *s)
     while (target < here(h) && h->levels.at[target + 1].kind == LEVEL_BRANCH)
         target++;
     return target;
+}
+
+static bool asks_length(const CoreBlock *b)
+{
+    for (uint32_t i = 0; i < b->stmts.n; i++)
+        if (b->stmts.at[i]->kind == CORE_LENGTH)
+            return true;
+    return false;
+}
+
+static bool all_lengths(const Hoist *h, const CoreBlock *b, bool rows)
+{
+    for (uint32_t i = 0; i < b->stmts.n; i++) {
+        const CoreStmt *s = b->stmts.at[i];
+        if (s->kind != CORE_LENGTH && !(rows && s->kind == CORE_INDEX) && !simplify_is_cheap(h->p, h->fn, s))
+            return false;
+    }
+    return true;
+}
+
+/* The check of a size of rows: the first row's length if there is one, and the reduction that looks for others. */
+static bool looks_at_rows(Hoist *h, CoreStmt *s)
+{
+    bool found = false;
+    if (s->kind == CORE_IF)
+        found = asks_length(s->if_.then_b) && all_lengths(h, s->if_.then_b, true) && all_lengths(h, s->if_.else_b, true);
+    else if (s->kind == CORE_REDUCE)
+        found = !s->reduce.soac.guard && asks_length(s->reduce.soac.body) && all_lengths(h, s->reduce.soac.body, false) &&
+                all_lengths(h, s->reduce.op.body, false);
+    for (uint32_t i = 0; found && i < s->nvars; i++)
+        found = core_var_type(h->fn, s->vars[i]).rank == 0;
+    if (!found || core_stmt_fallible(h->p, h->fn, s))
+        return false;
+    h->needs = 0;
+    needs_of_stmt(h, s);
+    return true;
 }
 
 static void hoist_block(Hoist *h, CoreBlock *b, LevelKind kind, CoreStmt *binders);
@@ -91,9 +191,9 @@ static void hoist_stmt(Hoist *h, CoreStmt *s)
     uint32_t target = here(h);
     bool movable = s->kind == CORE_LENGTH || (s->kind == CORE_PRIM && !core_stmt_fallible(h->p, h->fn, s) &&
                                               core_var_type(h->fn, s->vars[0]).rank == 0);
-    if (movable) {
+    if (movable || is_table(h, s) || looks_at_rows(h, s)) {
         h->needs = 0;
-        core_stmt_atoms(s, note_need, h);
+        needs_of_stmt(h, s);
         target = outermost_level(h, s);
         h->changed |= target != here(h);
     }
@@ -125,6 +225,10 @@ bool hoist_invariants(CoreProgram *p)
         CoreFn *fn = p->fns.at[i];
         Hoist h = {.p = p, .fn = fn, .scratch = arena_create()};
         h.bound_at = arena_array(h.scratch, uint32_t, fn->vars.n + 1);
+        for (uint32_t v = 0; v < fn->vars.n; v++)
+            h.bound_at[v] = NOT_YET;
+        for (uint32_t v = 0; v < fn->nparams; v++)
+            h.bound_at[fn->params[v]] = 0;
         hoist_block(&h, fn->body, LEVEL_TOP, NULL);
         changed |= h.changed;
         arena_destroy(h.scratch);

@@ -240,11 +240,12 @@ static void emit_flatten(HostEmitter *h, const FlatStmt *s) {
 static void emit_update_in_context(HostEmitter *h, const FlatStmt *s) {
     assign_open(h, s->outs[0], "dp_update");
     host_var(h, s->ctx);
-    const FlatVar columns[] = {s->update.array, s->update.index, s->update.value};
-    for (uint32_t i = 0; i < 3; i++) {
-        strbuf_add(h->out, ", &");
-        host_var(h, columns[i]);
-    }
+    strbuf_add(h->out, ", &");
+    host_var(h, s->update.array);
+    strbuf_printf(h->out, ", %s, &", host_dies(s, s->update.array) ? "true" : "false");
+    host_var(h, s->update.index);
+    strbuf_add(h->out, ", &");
+    host_var(h, s->update.value);
     strbuf_add(h->out, ");\n");
 }
 

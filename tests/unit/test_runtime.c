@@ -35,9 +35,19 @@ static void test_rows(void **state)
             at += len;
         }
         DpCol indices = upload_col(index, nseg, 8), values = upload_col(value, nseg, 4);
-        DpCol changed = dp_update(rt, w.up, &rows, &indices, &values);
+        DpCol changed = dp_update(rt, w.up, &rows, false, &indices, &values);
         elements = dp_elems(rt, &changed, c, 4);
-        check_col(&elements, updated, "update", kind);
+        check_col(&elements, memcpy(alloc(n, 4), updated, n * 4), "update", kind);
+        /* its only holder gives it away: changed where it is; while another holds it: a copy */
+        DpCol kept = dp_col_retain(changed), copy = dp_update(rt, w.up, &changed, true, &indices, &values);
+        assert_true(nseg == 0 || copy.addr != kept.addr);
+        dp_col_release(rt, &kept);
+        dp_col_release(rt, &changed);
+        changed = dp_update(rt, w.up, &copy, true, &indices, &values);
+        assert_true(n == 0 || changed.addr == copy.addr);
+        dp_col_release(rt, &copy);
+        elements = dp_elems(rt, &changed, c, 4);
+        check_col(&elements, updated, "update in place", kind);
         dp_col_release(rt, &changed);
 
         /* a second level: 3 rows a group, as [[x]]; flattened both ways */

@@ -177,6 +177,42 @@ static void test_retiring_segments(void **state)
                 "  in sum { length (reduce (++) [] row) : row in rows }\n", 500, 12);
 }
 
+/* Sizes of rows are not looked at again in each call: not down a recursion, nor for each element of a map. */
+static void test_sizes_of_rows(void **state)
+{
+    (void)state;
+    const char *program = "def at (grid: [h][w]i64) (i: i64) (j: i64) : i64 = grid[clamp 0 (h - 1) i][clamp 0 (w - 1) j]\n"
+                          "def down (grid: [h][w]i64) (i: i64) : i64 = if i == h then w else at grid i 1 + down grid (i + 1)\n"
+                          "def total (grid: [h][w]i64) (same: [h][w]i64) : i64 =\n"
+                          "  sum { at grid i 0 + at same i 1 : i in h } + down grid 0\n"
+                          "def with_self (grid: [[i64]]) : i64 = total grid grid\n"
+                          "entry main (n: i64) : i64 =\n"
+                          "  with_self { [i, j] : (i, j) in zip (reverse (iota n)) (iota n) }\n";
+    Counted small = count(program, 100), large = count(program, 400);
+    print_message("work of sized rows: %.0f at 100, %.0f at 400\n", small.core, large.core);
+    assert_true(large.core < 5 * small.core);
+    assert_true(large.flat < 5 * small.flat);
+    const char *unknown = "def at (grid: [h][w]i64) (i: i64) : i64 = grid[i][w - 1]\n"
+                          "def total (grid: [[i64]]) (is: [i64]) : i64 = sum { at grid i : i in is }\n"
+                          "entry main (n: i64) : i64 = total { iota (3 + i / n) : i in n } (reverse (iota n))\n";
+    small = count(unknown, 100), large = count(unknown, 400);
+    assert_true(large.core < 5 * small.core);
+    assert_true(large.flat < 5 * small.flat);
+}
+
+/* A constant table is made once, not for each element. */
+static void test_constant_tables(void **state)
+{
+    (void)state;
+    Counted c = count("def table : [256]i64 = { loop c = i for _ < 8 do if c & 1 == 1 then 40961 ^ (c >> 1) else c >> 1 : i in 256 }\n"
+                      "def weights : [4]i64 = [8, 4, 2, 1]\n"
+                      "entry main (n: i64) : i64 =\n"
+                      "  sum { loop c = i for k < 4 do table[(c ^ i) & 255] ^ (c >> 8) * weights[k] : i in n }\n", 1000);
+    print_message("work of constant tables: %.0f, flat %.0f\n", c.core, c.flat);
+    assert_true(c.core < 100 * 1000);
+    assert_true(c.flat < 100 * 1000);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -184,7 +220,8 @@ int main(void)
         cmocka_unit_test(test_quicksort),          cmocka_unit_test(test_quickhull),
         cmocka_unit_test(test_one_deep),           cmocka_unit_test(test_branch_taken_once),
         cmocka_unit_test(test_choosing_free_arrays), cmocka_unit_test(test_calls_are_joined),
-        cmocka_unit_test(test_retiring_segments),
+        cmocka_unit_test(test_retiring_segments),    cmocka_unit_test(test_sizes_of_rows),
+        cmocka_unit_test(test_constant_tables),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
