@@ -44,7 +44,7 @@ static bool scatters_once(const FlatStmt *s, FlatVar dest) {
 bool plan_in_place(const FlatStmt *s, FlatVar array) {
     if (!dies_at(s, array)) return false;
     if (s->kind == FLAT_S_SCATTER) return scatters_once(s, array);
-    return s->kind == FLAT_S_UPDATE && s->ctx == FLAT_ROOT && s->update.array == array;
+    return s->kind == FLAT_S_UPDATE && s->update.array == array;
 }
 
 /* ---- words ---- */
