@@ -1,7 +1,7 @@
 #!/bin/sh
 # All tests: run_all.sh BUILD_DIR [--long]
 #
-#   unit     cmocka tests of the parts (ctest)
+#   unit     cmocka tests of the parts, the command line, and every block of the documentation (ctest)
 #   diag     wrong programs against their expected diagnostics
 #   golden   dumps of the stages
 #   run      programs with inputs: those of tests/run on every evaluator (core, fused, flat, device), and their kernels
