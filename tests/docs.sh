@@ -38,7 +38,7 @@ run_program() { # run_program BLOCK LINE
     dpc check "$name" >"$work/got" 2>&1
     status=$?
     [ $status -eq 0 ] && [ ! -s "$work/got" ] || fail "$2" "dpc check $name: status $status" "$work/got"
-    grep -q '^-- test ' "$name" || return
+    grep -q '^-- \(test\|property\) ' "$name" || return
     timeout 60 dpc test --eval=core,fused,flat "$name" >"$work/got" 2>&1 || fail "$2" "dpc test $name" "$work/got"
 }
 
@@ -63,7 +63,7 @@ run_expression() { # run_expression K LINE
         awk -f "$awks/match.awk" "$work/wanted" "$work/got" || { fail "$2" "on $e" "$items/$1.dp" "$work/got" "$work/wanted"; return; }
     done
     [ "$type" ] || return
-    dpc run --eval=core "$items/$1.dp" --help | sed -n 's/^entry main : //p' >"$work/got"
+    dpc run --eval=core "$items/$1.dp" --help 2>/dev/null | sed -n 's/^entry main : //p' >"$work/got"
     [ "$type" = "$(cat "$work/got")" ] || fail "$2" "its type is not $type" "$items/$1.dp" "$work/got"
 }
 
