@@ -2,13 +2,15 @@
 # Runs every block of the documentation, and looks where its links lead: docs.sh DPC [FILE.md…]
 #
 # The tag behind ``` says what a block is:
-#   dp        a program: `dpc check` has nothing to say about it, and its tests pass on the interpreters
+#   dp        a program: `dpc check` has nothing to say about it, and its tests pass on the interpreters (the tests are not run if
+#             the next block runs `dpc test` on it, and so shows what comes of them)
 #   dp-expr   definitions, and expressions with what they are: `EXPRESSION  -- VALUE`, `-- VALUE : TYPE` or
 #             `-- error: MESSAGE` (of the compiler, with its code, or of the program)
 #   dp-error  a program about which `dpc check` says exactly what the next block, a text block, shows
 #   sh        lines `$ COMMAND` (which go on behind lines `> `), each followed by exactly what it prints
 #   text      is not run
 # There are no other tags, and no block without. A program is called f.dp, or as its first line says: `-- NAME.dp`.
+# docs/errors.md has tags and a test of its own, errors.sh.
 # The blocks of a document run in order in one folder, where dpc is in the PATH and `examples` the examples.
 # In what a block shows, `...` stands for any text, and alone on a line for any lines.
 set -u
@@ -31,7 +33,7 @@ needs_device() { # needs_device FILE: its commands start a program on a device
     grep -Eq '(^|[^./[:alnum:]])dpc (build|run|test) |(^|[ |])\./' "$1" && ! grep -q -e '--eval=' "$1"
 }
 
-run_program() { # run_program BLOCK LINE
+run_program() { # run_program BLOCK LINE NEXT
     name=$(sed -n '1s/^-- *\([A-Za-z0-9_]*\.dp\)$/\1/p' "$1")
     name=${name:-f.dp}
     cp "$1" "$name"
@@ -39,6 +41,7 @@ run_program() { # run_program BLOCK LINE
     status=$?
     [ $status -eq 0 ] && [ ! -s "$work/got" ] || fail "$2" "dpc check $name: status $status" "$work/got"
     grep -q '^-- \(test\|property\) ' "$name" || return
+    grep -q "^\$ dpc test .*$name" "$3" 2>/dev/null && return # what it shows is compared
     timeout 60 dpc test --eval=core,fused,flat "$name" >"$work/got" 2>&1 || fail "$2" "dpc test $name" "$work/got"
 }
 
@@ -109,7 +112,7 @@ run_block() { # run_block NUMBER LINE TAG LAST
     block=$work/blocks/$1
     blocks=$((blocks + 1))
     case $3 in
-        dp) run_program "$block" "$2" ;;
+        dp) run_program "$block" "$2" "$work/blocks/$(printf %03d $(expr "$1" + 1))" ;;
         dp-expr) blocks=$((blocks - 1)); run_expressions "$block" "$2" ;;
         dp-error) error_block=$block error_line=$2 ;;
         sh) run_commands "$block" "$2" ;;
@@ -169,7 +172,7 @@ if [ $# -eq 0 ]; then
     cmp -s "$out" "$awks/wrong.out" || { echo "FAILED: tests/docs/wrong.md gives"; cat "$out"; rm -f "$out"; exit 1; }
     rm -f "$out"
     cd "$root" || exit 1
-    set -- $(find README.md docs -name "*.md")
+    set -- $(find README.md docs -name "*.md" ! -path docs/errors.md)
 fi
 printf '%s\n' "$@" | xargs -P "$(nproc)" -n 1 sh "$here/docs.sh" "$dpc"
 status=$?
