@@ -1,5 +1,5 @@
 #!/bin/sh
-# Runs every block of the documentation, and looks where its links lead: docs.sh DPC [FILE.md…]
+# Runs every block of the documentation, and looks where its links lead: snippets.sh DPC [FILE.md…]
 #
 # The tag behind ``` says what a block is:
 #   dp        a program: `dpc check` has nothing to say about it, and its tests pass on the interpreters (the tests are not run if
@@ -16,7 +16,7 @@
 set -u
 here=$(cd "$(dirname "$0")" && pwd)
 root=$(dirname "$here")
-awks=$here/docs
+awks=$here/snippets
 export NO_COLOR=1
 
 fail() { # fail LINE MESSAGE [FILE…]: the files are shown
@@ -169,12 +169,12 @@ device=$("$dpc" devices 2>/dev/null | sed -n '/^#0/p')
 if [ $# -eq 0 ]; then
     out=$(mktemp)
     sh "$0" "$dpc" "$awks/wrong.md" 2>&1 | grep -E '^(FAILED|tests)' >"$out"
-    cmp -s "$out" "$awks/wrong.out" || { echo "FAILED: tests/docs/wrong.md gives"; cat "$out"; rm -f "$out"; exit 1; }
+    cmp -s "$out" "$awks/wrong.out" || { echo "FAILED: tests/snippets/wrong.md gives"; cat "$out"; rm -f "$out"; exit 1; }
     rm -f "$out"
     cd "$root" || exit 1
     set -- $(find README.md docs -name "*.md" ! -path docs/errors.md)
 fi
-printf '%s\n' "$@" | xargs -P "$(nproc)" -n 1 sh "$here/docs.sh" "$dpc"
+printf '%s\n' "$@" | xargs -P "$(nproc)" -n 1 sh "$here/snippets.sh" "$dpc"
 status=$?
-[ $status -eq 0 ] && echo "docs: all passed"
+[ $status -eq 0 ] && echo "snippets: all passed"
 exit $((status > 0))
