@@ -30,7 +30,7 @@ fail() { # fail LINE MESSAGE [FILE…]: the files are shown
 }
 
 needs_device() { # needs_device FILE: its commands start a program on a device
-    grep -Eq '(^|[^./[:alnum:]])dpc (build|run|test) |(^|[ |])\./' "$1" && ! grep -q -e '--eval=' "$1"
+    grep -E '(^|[^./[:alnum:]])dpc (build|run|test|devices)( |$)|(^|[ |])\./' "$1" | grep -qv -e --eval=
 }
 
 run_program() { # run_program BLOCK LINE NEXT
