@@ -64,17 +64,17 @@ static void site_text(char *to, size_t room, const DpSite *site, const int64_t *
     }
 }
 
-/* The source line and a caret below the place, with the line's own tabs before it. */
+/* The source line and carets below the place, with the line's own tabs before them: as the compiler quotes it. */
 static void site_quote(char *to, size_t room, const DpSite *site)
 {
     if (!site->source_line)
         return;
-    size_t n = (size_t)snprintf(to, room, "\n%s\n", site->source_line);
+    size_t n = (size_t)snprintf(to, room, "\n  %s\n  ", site->source_line);
     const char *p = site->source_line;
     for (uint32_t i = 1; i < site->col && *p && n + 2 < room; i++, p++)
         to[n++] = *p == '\t' ? '\t' : ' ';
     for (uint32_t i = 0; i < (site->width ? site->width : 1) && n + 1 < room; i++)
-        to[n++] = i ? '~' : '^';
+        to[n++] = '^';
     if (n < room)
         to[n] = 0;
 }

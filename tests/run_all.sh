@@ -1,7 +1,8 @@
 #!/bin/sh
 # All tests: run_all.sh BUILD_DIR [--long]
 #
-#   unit     cmocka tests of the parts, the command line, hostile input (robust.py), a few seconds of fuzzing (ctest)
+#   unit     cmocka tests of the parts, the command line, every block of the documentation, hostile input (robust.py), a few
+#            seconds of fuzzing (ctest)
 #   diag     wrong programs against their expected diagnostics
 #   golden   dumps of the stages
 #   warnings the examples, the library and the programs of tests/run have none

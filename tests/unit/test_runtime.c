@@ -346,7 +346,7 @@ static void test_failures(void **state)
         fail_msg("no failure");
     }
     assert_int_equal(last_failure.status, 1);
-    assert_string_equal(last_message, "f.dp:3:9: error: index 12 out of bounds for length 10\nentry main = xs[12]\n        ^~~~~~");
+    assert_string_equal(last_message, "f.dp:3:9: error: index 12 out of bounds for length 10\n  entry main = xs[12]\n          ^^^^^^");
     /* the record is clear again */
     if (setjmp(failed))
         fail_msg("failed: %s", last_message);
@@ -354,7 +354,7 @@ static void test_failures(void **state)
     if (!setjmp(failed)) {
         dp_fail(rt, 2, 3, 4, 0);
     }
-    assert_string_equal(last_message, "f.dp:2:1: error: size mismatch: n is 3, but this length is 4\n\tg xs\n^");
+    assert_string_equal(last_message, "f.dp:2:1: error: size mismatch: n is 3, but this length is 4\n  \tg xs\n  ^");
     if (!setjmp(failed)) {
         dp_new_col(rt, 2000000000, 8);
         dp_new_col(rt, 4000000000, 16);
