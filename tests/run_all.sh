@@ -5,8 +5,8 @@
 #   diag     wrong programs against their expected diagnostics
 #   golden   dumps of the stages
 #   run      programs with inputs: those of tests/run on every evaluator (core, fused, flat, device), and their kernels
-#            through clang's OpenCL front end, where clang is installed; examples and library on the interpreters
-#   --long   examples and library on the device, too
+#            through clang's OpenCL front end, where clang is installed; examples, library and tests/prelude on the interpreters
+#   --long   these on the device, too
 set -u
 cd "$(dirname "$0")/.."
 build=$(cd "$1" && pwd)
@@ -44,7 +44,7 @@ evaluators=core,fused,flat
 [ "${1:-}" = --long ] && evaluators=core,fused,flat,device
 {
     ls tests/run/*.dp | sed 's/$/ core,fused,flat,device/'
-    ls examples/*/*.dp stdlib/*.dp | grep -v "^stdlib/prelude.dp$" | sed "s/$/ $evaluators/"
+    ls examples/*/*.dp stdlib/*.dp tests/prelude/*.dp | grep -v "^stdlib/prelude.dp$" | sed "s/$/ $evaluators/"
 } >"$build/programs.txt"
 xargs -P "$(nproc)" -n 2 sh tests/run_one.sh "$dpc" <"$build/programs.txt" >"$build/run.failed"
 cat "$build/run.failed"

@@ -177,6 +177,34 @@ static void test_retiring_segments(void **state)
                 "  in sum { length (reduce (++) [] row) : row in rows }\n", 500, 12);
 }
 
+/* Four times the elements, at most `factor` times the work: sums of rows whose lengths differ much. */
+static void check_growth(const char *body, double factor)
+{
+    char program[800];
+    snprintf(program, sizeof program, RANDOM
+             "def row (n: i64) (r: i64) : [i64] = { mix (i + r) : i in if r == 0 then n else r %% 4 }\n"
+             "entry main (n: i64) : i64 = sum { %s : xs in { row n r : r in n } }\n", body);
+    Counted small = count(program, 1000), large = count(program, 4000);
+    print_message("%s: work %.0f, then %.1f times\n", body, small.flat, large.flat / small.flat);
+    assert_true(large.flat < factor * small.flat);
+}
+
+/* Nothing of the prelude that works on keys or bins is quadratic, also where one row has nearly all elements. */
+static void test_keys_in_rows(void **state)
+{
+    (void)state;
+    static const char *const bodies[] = {
+        "sum (sort xs)", "length (unique xs)", "length (run_lengths xs)",
+        "length (group_by (% 1000) xs)", "length (group_by (\\x -> (x % 10, x % 7)) xs)",
+        "length (join { (x, 0) : x in xs } { (x, 1) : x in xs })", "sum (histogram (length xs) xs)",
+        "length (reduce_by_index (++) [] (length xs) xs { [x] : x in xs })", "length (partition2 (> 9) xs).1",
+        "length (transpose (unflatten 1 (length xs) xs))", "length (replicated_iota { x % 3 : x in xs })",
+        "length (lengths_from_flags { x % 3 == 0 : x in xs })", "length (reduce (++) [] { [x] : x in xs })",
+    };
+    for (size_t i = 0; i < sizeof bodies / sizeof *bodies; i++)
+        check_growth(bodies[i], 6);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -184,7 +212,7 @@ int main(void)
         cmocka_unit_test(test_quicksort),          cmocka_unit_test(test_quickhull),
         cmocka_unit_test(test_one_deep),           cmocka_unit_test(test_branch_taken_once),
         cmocka_unit_test(test_choosing_free_arrays), cmocka_unit_test(test_calls_are_joined),
-        cmocka_unit_test(test_retiring_segments),
+        cmocka_unit_test(test_retiring_segments), cmocka_unit_test(test_keys_in_rows),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
