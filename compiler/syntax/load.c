@@ -77,11 +77,21 @@ static LoadedFile *add_file(Loader *l, Name path, uint32_t source, const LoadedF
     return f;
 }
 
+/* Whether it is the source of one of the embedded files, so that it may use what is internal to the library. */
+static bool is_library_source(Loader *l, uint32_t source)
+{
+    const SourceFile *file = l->s->files.at[source];
+    const char *slash = strrchr(file->path, '/');
+    const EmbeddedFile *library = embedded_find(arena_printf(l->s->arena, "stdlib/%s", slash ? slash + 1 : file->path));
+    return library && library->length == file->length && memcmp(library->text, file->text, file->length) == 0;
+}
+
 static LoadedFile *load_from_disk(Loader *l, Name path, const struct stat *st, const LoadedFile *importer, const char **why)
 {
     uint32_t source = source_add_file(l->s, path, why);
     if (source == UINT32_MAX)
         return NULL;
+    l->s->files.at[source]->is_library_source = is_library_source(l, source);
     LoadedFile *f = add_file(l, path, source, importer);
     f->on_disk = true;
     f->device = st->st_dev;
