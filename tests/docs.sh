@@ -28,9 +28,9 @@ for module in stdlib/*.dp; do
     [ "$name" = prelude ] && continue
     "$dpc" dump --stage=types "$module" >"$work/types" || failed=1
     {
-        # the dump has the imported modules' definitions, too
+        # behind the module's own definitions the dump has those of imported modules
         sed -n 's/^def \([^ ]*[^_ ]\) .*/\1/p' "$module" | sed 's/.*/def & :/' >"$work/names"
-        grep -F -f "$work/names" "$work/types" | sed -n 's/^def //p'
+        grep -F -f "$work/names" "$work/types" | awk '!seen[$2]++' | sed -n 's/^def //p'
         sed -n 's/^\(type [^ ]*[^_ ] .*=.*\)/\1/p' "$module"
     } | sort >"$work/defined"
     documented docs/library.md "$name" >"$work/documented"
