@@ -7,7 +7,7 @@
 #   golden   dumps of the stages
 #   warnings the examples, the library and the programs of tests/run have none
 #   run      programs with inputs: those of tests/run on every evaluator (core, fused, flat, device), and their kernels
-#            through clang's OpenCL front end, where clang is installed; examples, library and the programs of tests/wild
+#            through clang's OpenCL front end, where clang is installed; examples, library, tests/prelude and tests/wild
 #            (written from the language's reference alone) on the interpreters
 #   --long   these on the device, too; ten minutes of fuzzing (best with a build of -DDPC_SANITIZE=ON)
 set -u
@@ -53,7 +53,7 @@ evaluators=core,fused,flat
 [ "${1:-}" = --long ] && evaluators=core,fused,flat,device
 {
     ls tests/run/*.dp | sed 's/$/ core,fused,flat,device/'
-    ls examples/*/*.dp stdlib/*.dp tests/wild/*.dp | grep -v "^stdlib/prelude.dp$" | sed "s/$/ $evaluators/"
+    ls examples/*/*.dp stdlib/*.dp tests/prelude/*.dp tests/wild/*.dp | grep -v "^stdlib/prelude.dp$" | sed "s/$/ $evaluators/"
 } >"$build/programs.txt"
 xargs -P "$(nproc)" -n 2 sh tests/run_one.sh "$dpc" <"$build/programs.txt" >"$build/run.failed"
 cat "$build/run.failed"

@@ -65,7 +65,7 @@ static CorePrim scalar_prim(Builtin b)
     case BI_clz: return PRIM_CLZ;
     case BI_ctz: return PRIM_CTZ;
     case BI_bool: case BI_i8: case BI_i16: case BI_i32: case BI_i64: case BI_u8: case BI_u16: case BI_u32:
-    case BI_u64: case BI_f32: case BI_f64: return PRIM_CONVERT;
+    case BI_u64: case BI_f32: case BI_f64: case BI_int__: return PRIM_CONVERT;
     default: return PRIM_COUNT;
     }
 }

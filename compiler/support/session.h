@@ -34,6 +34,7 @@ typedef struct SourceFile {
     const char *text; /* NUL-terminated copy */
     uint32_t length;
     bool is_stdlib;   /* part of the embedded library: messages point at its caller instead */
+    bool is_library_source; /* a module of the library on disk, whose tests are run: may use its internal names */
     uint32_t *lines;  /* offsets of line starts, computed on first use */
     uint32_t nlines;
 } SourceFile;

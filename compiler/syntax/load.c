@@ -2,6 +2,7 @@
 
 #include "support/embedded.h"
 
+#include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
 
@@ -77,11 +78,36 @@ static LoadedFile *add_file(Loader *l, Name path, uint32_t source, const LoadedF
     return f;
 }
 
+/* Whether the file at this path has exactly this text. */
+static bool file_has_text(const char *path, const EmbeddedFile *text)
+{
+    FILE *in = fopen(path, "rb");
+    if (!in)
+        return false;
+    bool same = true;
+    for (uint32_t i = 0; same && i < text->length; i++)
+        same = fgetc(in) == (unsigned char)text->text[i];
+    same = same && fgetc(in) == EOF;
+    fclose(in);
+    return same;
+}
+
+/* Whether it is the source of a module of the library, which may use what is internal to it: it has a module's name and
+ * lies beside this compiler's prelude. */
+static bool is_library_source(Loader *l, const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    const char *name = slash ? slash + 1 : path;
+    return embedded_find(arena_printf(l->s->arena, "stdlib/%s", name)) &&
+           file_has_text(arena_printf(l->s->arena, "%.*sprelude.dp", (int)(name - path), path), embedded_find("stdlib/prelude.dp"));
+}
+
 static LoadedFile *load_from_disk(Loader *l, Name path, const struct stat *st, const LoadedFile *importer, const char **why)
 {
     uint32_t source = source_add_file(l->s, path, why);
     if (source == UINT32_MAX)
         return NULL;
+    l->s->files.at[source]->is_library_source = is_library_source(l, path);
     LoadedFile *f = add_file(l, path, source, importer);
     f->on_disk = true;
     f->device = st->st_dev;

@@ -102,6 +102,7 @@ typedef struct Imported {
 typedef struct ModuleScope {
     const Module *module;
     bool is_library;
+    bool may_use_internals; /* builtin names that end in two underscores */
     PtrMap values, types;                   /* its own: Name -> Def */
     PtrMap imported_values, imported_types; /* Name -> Imported */
     PtrMap aliases;                         /* Name -> ModuleScope */

@@ -232,7 +232,7 @@ static void resolve_global(Resolver *r, Expr *e, Ref *ref)
         refer_to(r, ref, def);
     } else if (found) {
         return; /* reported */
-    } else if (builtin && (c->scope->is_library || !is_internal(e->name))) {
+    } else if (builtin && (c->scope->may_use_internals || !is_internal(e->name))) {
         ref->kind = REF_PRIM;
         ref->builtin = (Builtin)(builtin - 1);
     } else {

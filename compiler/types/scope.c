@@ -161,6 +161,7 @@ static void make_scopes(Checker *c)
         ModuleScope *m = &c->scopes[i];
         m->module = c->out->modules[i];
         m->is_library = i == 0 || c->s->files.at[m->module->file]->is_stdlib;
+        m->may_use_internals = m->is_library || c->s->files.at[m->module->file]->is_library_source;
         c->scope_of_file[m->module->file] = m;
     }
 }

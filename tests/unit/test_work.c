@@ -3,27 +3,40 @@
  * with the size, and the number of lifted calls must follow the depth of the recursion, not its breadth. */
 #include "core/passes.h"
 #include "flat/flat_eval.h"
-#include "support/embedded.h"
+#include "syntax/load.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 
 typedef struct Counted { double core, flat; FlatCounts counts; } Counted;
 
+/* The checked program; NULL after errors. It may import modules of the library. */
+static Checked *check_text(Session *s, const char *program)
+{
+    AstIds ids = {0};
+    ModuleList modules = {0};
+    const char *why = NULL;
+    char folder[] = "/tmp/test_work_XXXXXX", path[64]; /* where nothing lies beside it that it could import */
+    assert_non_null(mkdtemp(folder));
+    snprintf(path, sizeof path, "%s/test.dp", folder);
+    FILE *file = fopen(path, "w");
+    assert_true(file && fputs(program, file) >= 0 && fclose(file) == 0);
+    assert_true(load_program(s, path, &ids, &modules, &why));
+    unlink(path);
+    rmdir(folder);
+    return s->error_count ? NULL : check_program(s, modules.list.at, modules.list.n, &ids);
+}
+
 static Counted count(const char *program, int64_t n)
 {
     Session *s = session_create();
-    AstIds ids = {0};
-    const EmbeddedFile *prelude = embedded_find("stdlib/prelude.dp");
-    Module *modules[2];
-    modules[0] = parse_module(s, source_add_text(s, "prelude.dp", prelude->text, prelude->length, true), &ids);
-    modules[1] = parse_module(s, source_add_text(s, "test.dp", program, strlen(program), false), &ids);
-    Checked *checked = s->error_count ? NULL : check_program(s, modules, 2, &ids);
+    Checked *checked = check_text(s, program);
     CoreProgram *p = checked && !s->error_count ? elaborate(s, checked) : NULL;
     diag_print(s, stderr, false);
     assert_non_null(p);
@@ -213,6 +226,68 @@ static void test_constant_tables(void **state)
     assert_true(c.flat < 100 * 1000);
 }
 
+/* Four times the elements, at most `factor` times the work: sums of rows whose lengths differ much. */
+static void check_growth(const char *body, double factor)
+{
+    char program[800];
+    snprintf(program, sizeof program, RANDOM
+             "def row (n: i64) (r: i64) : [i64] = { mix (i + r) : i in if r == 0 then n else r %% 4 }\n"
+             "entry main (n: i64) : i64 = sum { %s : xs in { row n r : r in n } }\n", body);
+    Counted small = count(program, 1000), large = count(program, 4000);
+    print_message("%s: work %.0f, then %.1f times\n", body, small.flat, large.flat / small.flat);
+    assert_true(large.flat < factor * small.flat);
+}
+
+/* Nothing of the prelude that works on keys or bins is quadratic, also where one row has nearly all elements. */
+static void test_keys_in_rows(void **state)
+{
+    (void)state;
+    static const char *const bodies[] = {
+        "sum (sort xs)", "length (unique xs)", "length (run_lengths xs)",
+        "length (group_by (% 1000) xs)", "length (group_by (\\x -> (x % 10, x % 7)) xs)",
+        "length (join { (x, 0) : x in xs } { (x, 1) : x in xs })", "sum (histogram (length xs) xs)",
+        "length (reduce_by_index (++) [] (length xs) xs { [x] : x in xs })", "length (partition2 (> 9) xs).1",
+        "length (transpose (unflatten 1 (length xs) xs))", "length (replicated_iota { x % 3 : x in xs })",
+        "length (lengths_from_flags { x % 3 == 0 : x in xs })", "length (reduce (++) [] { [x] : x in xs })",
+    };
+    for (size_t i = 0; i < sizeof bodies / sizeof *bodies; i++)
+        check_growth(bodies[i], 6);
+}
+
+/* Four times the size, at most `factor` times the work; `body` makes an i64 of n. */
+static void check_library(const char *imports, const char *body, int64_t n, double factor)
+{
+    char program[1200];
+    snprintf(program, sizeof program, "%s" RANDOM "entry main (n: i64) : i64 =\n  %s\n", imports, body);
+    Counted small = count(program, n), large = count(program, 4 * n);
+    print_message("%.60s: work %.0f, then %.1f times\n", body, small.flat, large.flat / small.flat);
+    assert_true(large.flat < factor * small.flat);
+}
+
+/* What the library's modules promise, at depth 0 and in rows: 4 times for 4 times the size where it is
+ * linear, at most 6 where it is n log n, some more for expected work. */
+static void test_library(void **state)
+{
+    (void)state;
+    check_library("import \"order\"\n", "kth_smallest (n / 3) { mix i : i in n }", 4000, 6.5);
+    check_library("import \"order\"\n", "sum { kth_smallest (n / 3) { mix (i * j) : i in n } : j in 3 }", 4000, 6.5);
+    check_library("import \"order\"\n", "sum (top_k 10 { mix i : i in n })", 4000, 6.5);
+    check_library("import \"order\"\n", "sum (merge { 2 * i : i in n } { 3 * i : i in n })", 2000, 6);
+    check_library("import \"order\"\n",
+                  "(argsort_sequences { { mix (i % 20 + j) % 3 : j in if i == 0 then n else i % 9 } : i in n })[n / 2]", 1000, 6);
+    check_library("import \"graph\"\n", "sum (bfs_levels (from_undirected_edges n { (i, i / 2) : i in n }) 0)", 2000, 6);
+    check_library("import \"graph\"\n", "sum (topological_levels { { 2 * i + 1 + j : j in 2 | 2 * i + 1 + j < n } : i in n })",
+                  2000, 6);
+    check_library("import \"graph\"\n",
+                  "length (spanning_forest n { (mix i % n, mix (i + n) % n, mix (i * i) % 99) : i in 3 * n })", 1000, 6.5);
+    check_library("import \"integers\"\n", "length (primes_below n)", 4000, 6);
+    check_library("import \"text\"\n", "sum (matching_brackets { if mix i % 2 == 0 then '(' else ')' : i in n })", 2000, 6);
+    check_library("import \"fft\"\n", "length (fft { (f64 i, 0.0) : i in n })", 1024, 6);
+    check_library("import \"geometry\"\n",
+                  "length (convex_hull { (sin (f64 (mix i)) * f64 (mix (3 * i)), f64 (mix (i + n))) : i in n })", 2000, 6);
+    check_library("import \"segments\"\n", "length (windows 3 (iota n)) + length (chunks 7 (iota n))", 2000, 5);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -222,6 +297,8 @@ int main(void)
         cmocka_unit_test(test_choosing_free_arrays), cmocka_unit_test(test_calls_are_joined),
         cmocka_unit_test(test_retiring_segments),    cmocka_unit_test(test_sizes_of_rows),
         cmocka_unit_test(test_constant_tables),
+        cmocka_unit_test(test_retiring_segments), cmocka_unit_test(test_keys_in_rows),
+        cmocka_unit_test(test_library),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

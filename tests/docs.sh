@@ -1,0 +1,49 @@
+#!/bin/sh
+# The indexes of the documentation are complete and true: docs.sh DPC
+#
+# For each module of stdlib, the section of its name in docs/library.md lists exactly its public definitions with the
+# types that the compiler infers, one a line, as | `name : type` | …, and its types as they are defined. The index at the
+# end of docs/prelude.md does so for the prelude. Prints what is missing (+) and what is too much (-).
+set -u
+dpc=$1
+cd "$(dirname "$0")/.."
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+failed=0
+
+documented() { # documented FILE HEADING: the first columns of the tables below it
+    awk -v heading="## $2" '/^## /{inside = ($0 == heading)} inside' "$1" | sed -n 's/^| `\([^`]*\)` |.*/\1/p' | sort
+}
+
+compare() { # compare NAME: what is documented (then what is defined) is in $work
+    if ! diff "$work/documented" "$work/defined" >"$work/diff"; then
+        echo "FAILED: the index of $1"
+        sed -n 's/^</-/p; s/^>/+/p' "$work/diff"
+        failed=1
+    fi
+}
+
+for module in stdlib/*.dp; do
+    name=$(basename "$module" .dp)
+    [ "$name" = prelude ] && continue
+    "$dpc" dump --stage=types "$module" >"$work/types" || failed=1
+    {
+        # behind the module's own definitions the dump has those of imported modules
+        sed -n 's/^def \([^ ]*[^_ ]\) .*/\1/p' "$module" | sed 's/.*/def & :/' >"$work/names"
+        grep -F -f "$work/names" "$work/types" | awk '!seen[$2]++' | sed -n 's/^def //p'
+        sed -n 's/^\(type [^ ]*[^_ ] .*=.*\)/\1/p' "$module"
+    } | sort >"$work/defined"
+    documented docs/library.md "$name" >"$work/documented"
+    compare "$name"
+done
+
+{
+    sed -n 's/^BUILTIN(\([^ ]*[^_ ]\), .*/\1/p' compiler/types/builtins.def
+    sed -n 's/^def \([^ ]*[^_ ]\) .*/\1/p' stdlib/prelude.dp
+} | sed 's/.*/def q_& = &/' >"$work/prelude.dp"
+"$dpc" dump --stage=types "$work/prelude.dp" >"$work/types" || failed=1
+sed -n 's/^def q_//p' "$work/types" | sort >"$work/defined"
+documented docs/prelude.md Index >"$work/documented"
+compare prelude
+[ "$(wc -l <"$work/defined")" -gt 130 ] || { echo "FAILED: the prelude has lost its functions"; failed=1; }
+exit "$failed"
