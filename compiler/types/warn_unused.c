@@ -56,6 +56,17 @@ static bool is_pun(const PatField *f)
     return f->pat->kind == PAT_NAME && f->pat->span.start == f->span.start;
 }
 
+/* `xs: [n]t` says something, and gives `n`, even if `xs` itself is not read. */
+static bool has_size(const TypeExpr *t)
+{
+    bool found = t->kind == TE_ARRAY && (t->array.size_kind != SIZE_NONE || has_size(t->array.element));
+    for (uint32_t i = 0; t->kind == TE_TUPLE && i < t->tuple.n; i++)
+        found |= has_size(t->tuple.items[i]);
+    for (uint32_t i = 0; t->kind == TE_RECORD && i < t->record.n; i++)
+        found |= has_size(t->record.fields[i].type);
+    return found;
+}
+
 static void add_binders(Unused *u, const Pat *p, BinderKind kind)
 {
     switch (p->kind) {
@@ -70,7 +81,10 @@ static void add_binders(Unused *u, const Pat *p, BinderKind kind)
         for (uint32_t i = 0; i < p->record.n; i++)
             add_binders(u, p->record.fields[i].pat, is_pun(&p->record.fields[i]) ? BIND_FIELD : kind);
         return;
-    case PAT_ASCRIBE: add_binders(u, p->ascribe.pat, kind); return;
+    case PAT_ASCRIBE:
+        if (kind != BIND_PARAMETER || !has_size(p->ascribe.type))
+            add_binders(u, p->ascribe.pat, kind);
+        return;
     case PAT_CTOR:
         if (p->ctor.arg)
             add_binders(u, p->ctor.arg, kind);
