@@ -129,7 +129,7 @@ for name, text, says in [
 
 for name, text in [
         ("names", lambda: "".join("def f_%d = y%d\n" % (i, i) for i in range(3000))), ("syntax", lambda: "def f = )\n" * 20000),
-        ("types", lambda: "".join("def f_%d = 1 + true\n" % i for i in range(20000))), ("in_one", lambda: "def f = [" + "y, " * 20000 + "]"),
+        ("types", lambda: "".join("def f_%d = 1 + true\n" % i for i in range(20000))), ("in_one", lambda: "def f = [" + "".join("1 + true, " for i in range(20000)) + "]"),
         ("twice", lambda: "def f = 1\n" * 20000), ("strings", lambda: "def f = \"\n" * 20000), ("imports", lambda: "".join("import \"none%d\"\n" % i for i in range(2000)))]:
     case("errors_" + name, text, WRONG, " more errors")
 case("doubling_calls", lambda: "def f_0 (x: i64) = x * x\n" + "".join("def f_%d (x: i64) = f_%d x + f_%d (x + 1)\n" % (i + 1, i, i) for i in range(2000)) + MAIN + "f_2000 x",

@@ -124,6 +124,12 @@ static Value *top_level(Elab *e, const Scope *sc, const Ref *ref)
     return f;
 }
 
+Value *elab_constant(Elab *e, const Scope *sc, Def *def)
+{
+    Ref ref = {.kind = REF_DEF, .def = def};
+    return top_level(e, sc, &ref);
+}
+
 Value *elab_name(Elab *e, const Scope *sc, Expr *x)
 {
     const Ref *ref = &e->checked->refs[x->id];

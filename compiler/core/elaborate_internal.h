@@ -234,6 +234,7 @@ CoreAtom anf_soac_reduce_prim(Elab *e, const Soac *b, CoreBlock *body, CorePrim 
 /* ---- expressions (elaborate_expr.c, elaborate_ops.c, elaborate_match.c, elaborate_each.c) ---- */
 Value *elab_expr(Elab *e, const Scope *sc, Expr *x);
 CoreAtom elab_scalar(Elab *e, const Scope *sc, Expr *x);
+Value *elab_constant(Elab *e, const Scope *sc, Def *def);
 Value *elab_name(Elab *e, const Scope *sc, Expr *x);
 Value *elab_if_parts(Elab *e, CoreAtom cond, CoreBlock *then_b, CoreBlock *else_b, Type *t);
 Value *elab_loop(Elab *e, const Scope *sc, Expr *x);

@@ -108,6 +108,11 @@ static void sized_array(Elab *e, Scope *sc, const TypeExpr *te, Dimension d)
         check_dimension(e, d, core_i64(te->array.size), "the size");
         return;
     }
+    Def *constant = checked_size_def(e->checked, te);
+    if (constant) {
+        check_dimension(e, d, anf_convert(e, val_atom(elab_constant(e, sc, constant)), SC_I64), te->array.size_name);
+        return;
+    }
     Env *known = env_find_size(sc->env, te->array.size_name);
     if (known) {
         check_dimension(e, d, anf_convert(e, val_atom(known->value), SC_I64), te->array.size_name);

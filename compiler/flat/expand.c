@@ -3,7 +3,8 @@
  *
  *   reduce  while more than one is left: combine neighbours, in order. Work: len-1 operator calls; in a context,
  *           instances that are down to one value leave the loop by themselves.
- *   scan    v[i] = op v[i-d] v[i] for d = 1, 2, 4 …: log2(len) rounds of len calls. */
+ *   scan    v[i] = op v[i-d] v[i] for d = 1, 2, 4 …: log2(len) rounds of len calls.
+ *   hist    the values sorted by bin, and a reduction of each bin's, in rounds as above. */
 #include "flat/flatten_internal.h"
 
 typedef struct Expand { CoreProgram *p; CoreFn *fn; CoreBlock *out; Span span; } Expand;
@@ -246,6 +247,147 @@ static void expand_scan(Expand *e, CoreStmt *s)
     }
 }
 
+/* ---- reduce_by_index ---- */
+
+static CoreAtom select3(Expand *e, CoreBlock *b, CoreAtom cond, CoreAtom x, CoreAtom y)
+{
+    CoreAtom v = prim2(e, b, PRIM_SELECT, SC_I64, cond, x);
+    CoreStmt *s = b->stmts.at[b->stmts.n - 1];
+    s->prim.args = arena_array(e->p->arena, CoreAtom, 3);
+    s->prim.args[0] = cond;
+    s->prim.args[1] = x;
+    s->prim.args[2] = y;
+    s->prim.nargs = 3;
+    return v;
+}
+
+static CoreVar new_i64s(Expand *e, const char *hint) { return core_new_var(e->p, e->fn, core_seq(core_scalar(SC_I64)), hint); }
+
+static CoreVar new_i64(Expand *e, const char *hint) { return core_new_var(e->p, e->fn, core_scalar(SC_I64), hint); }
+
+/* [add]: an operator on two i64. */
+static CoreLambda add_i64(Expand *e)
+{
+    CoreLambda op = {arena_array(e->p->arena, CoreVar, 2), 2, core_new_block(e->p)};
+    for (uint32_t i = 0; i < 2; i++)
+        op.params[i] = new_i64(e, NULL);
+    CoreAtom sum = prim2(e, op.body, PRIM_ADD, SC_I64, atom(e, op.params[0]), atom(e, op.params[1]));
+    results_of(e, op.body, &sum, 1);
+    return op;
+}
+
+static CoreAtom *zero(Expand *e)
+{
+    CoreAtom *a = arena_array(e->p->arena, CoreAtom, 1);
+    a[0] = core_i64(0);
+    return a;
+}
+
+/* The bins, and `size` in the place of those out of range: sorted, these are the last. */
+static CoreAtom bins_in_range(Expand *e, CoreAtom bins, CoreAtom domain, CoreAtom size)
+{
+    CoreVar i = new_i64(e, "i"), out = new_i64s(e, "bins");
+    CoreStmt *m = map_over(e, e->out, domain, i, vars1(e, out), 1);
+    CoreBlock *b = m->map.body;
+    CoreAtom bin = load(e, b, bins, atom(e, i));
+    CoreAtom below = select3(e, b, prim2(e, b, PRIM_LT, SC_BOOL, bin, size), bin, size);
+    CoreAtom in_range = select3(e, b, prim2(e, b, PRIM_LT, SC_BOOL, below, core_i64(0)), size, below);
+    results_of(e, b, &in_range, 1);
+    return atom(e, out);
+}
+
+static CoreAtom sorted_positions(Expand *e, CoreAtom bins)
+{
+    CoreVar order = new_i64s(e, "order");
+    CoreStmt *s = put(e, e->out, CORE_ARGSORT);
+    s->argsort.keys = arena_array(e->p->arena, CoreAtom, 1);
+    s->argsort.keys[0] = bins;
+    s->argsort.nkeys = 1;
+    s->vars = vars1(e, order);
+    s->nvars = 1;
+    return atom(e, order);
+}
+
+/* How many values each bin has. */
+static CoreAtom bin_counts(Expand *e, CoreAtom bins, CoreAtom domain, CoreAtom size)
+{
+    CoreVar counts = new_i64s(e, "counts"), i = new_i64(e, "i");
+    CoreStmt *s = put(e, e->out, CORE_HIST);
+    CoreBlock *body = core_new_block(e->p);
+    s->hist.soac = (CoreSoac){.domain = domain, .index = i, .body = body};
+    CoreAtom pair[] = {load(e, body, bins, atom(e, i)), core_i64(1)};
+    results_of(e, body, pair, 2);
+    s->hist.size = size;
+    s->hist.neutral = zero(e);
+    s->hist.op = add_i64(e);
+    s->vars = vars1(e, counts);
+    s->nvars = 1;
+    return atom(e, counts);
+}
+
+/* Where each bin's values begin among the sorted ones. */
+static CoreAtom bin_starts(Expand *e, CoreAtom counts, CoreAtom size)
+{
+    CoreVar starts = new_i64s(e, "starts"), i = new_i64(e, "i");
+    CoreStmt *s = put(e, e->out, CORE_SCAN);
+    CoreBlock *body = core_new_block(e->p);
+    s->reduce.soac = (CoreSoac){.domain = size, .index = i, .body = body};
+    CoreAtom count = load(e, body, counts, atom(e, i));
+    results_of(e, body, &count, 1);
+    s->reduce.neutral = zero(e);
+    s->reduce.op = add_i64(e);
+    s->reduce.exclusive = true;
+    s->vars = vars1(e, starts);
+    s->nvars = 1;
+    return atom(e, starts);
+}
+
+/* The bin's reduction, and its expansion; its results end the block. */
+static void reduce_bin(Expand *e, CoreBlock *b, const CoreStmt *s, const CoreVar *values, CoreAtom order, CoreAtom start,
+                       CoreAtom count)
+{
+    uint32_t k = s->nvars;
+    CoreVar i = new_i64(e, "i");
+    CoreStmt *r = core_new_stmt(e->p, CORE_REDUCE, e->span);
+    CoreBlock *body = core_new_block(e->p), *outer = e->out;
+    CoreAtom at = load(e, body, order, prim2(e, body, PRIM_ADD, SC_I64, start, atom(e, i)));
+    CoreAtom *value = arena_array(e->p->arena, CoreAtom, k);
+    for (uint32_t j = 0; j < k; j++)
+        value[j] = load(e, body, atom(e, values[j]), at);
+    results_of(e, body, value, k);
+    r->reduce.soac = (CoreSoac){.domain = count, .index = i, .body = body};
+    r->reduce.neutral = s->hist.neutral;
+    r->reduce.op = s->hist.op;
+    r->vars = fresh_like(e, &s->hist.op, k, false);
+    r->nvars = k;
+    e->out = b;
+    expand_reduce(e, r);
+    e->out = outer;
+    results_of(e, b, atoms_of(e, r->vars, k, 0), k);
+}
+
+static void expand_hist(Expand *e, CoreStmt *s)
+{
+    uint32_t k = s->nvars;
+    CoreAtom domain = s->hist.soac.domain, size = s->hist.size;
+    CoreStmt *m = put(e, e->out, CORE_MAP);
+    m->map = s->hist.soac;
+    m->vars = arena_array(e->p->arena, CoreVar, k + 1);
+    m->nvars = k + 1;
+    m->vars[0] = new_i64s(e, "bins");
+    CoreVar *values = fresh_like(e, &s->hist.op, k, true), b = new_i64(e, "bin");
+    for (uint32_t j = 0; j < k; j++)
+        m->vars[j + 1] = values[j];
+    CoreAtom bins = bins_in_range(e, atom(e, m->vars[0]), domain, size);
+    CoreAtom order = sorted_positions(e, bins), counts = bin_counts(e, bins, domain, size);
+    CoreAtom starts = bin_starts(e, counts, size);
+    CoreBlock *body = map_over(e, e->out, size, b, s->vars, k)->map.body;
+    CoreAtom start = load(e, body, starts, atom(e, b)), count = load(e, body, counts, atom(e, b));
+    reduce_bin(e, body, s, values, order, start, count);
+}
+
+/* ---- all of it ---- */
+
 static void expand_block(void *ctx, CoreBlock *b);
 
 static void expand_stmt(Expand *e, CoreStmt *s)
@@ -259,9 +401,10 @@ static void expand_stmt(Expand *e, CoreStmt *s)
             expand_scan(e, s);
         return;
     }
-    if (s->kind == CORE_HIST && !scalar_block(s->hist.op.body))
-        diag_error(e->p->session, s->span, DIAG_OPERATOR_LIMIT,
-                   "the operator of reduce_by_index must be scalar code in this version");
+    if (s->kind == CORE_HIST && !scalar_block(s->hist.op.body)) {
+        expand_hist(e, s);
+        return;
+    }
     core_push(e->p, e->out, s);
 }
 

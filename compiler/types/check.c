@@ -17,6 +17,7 @@ static Checked *new_tables(Arena *a, Module **modules, uint32_t nmodules, const 
     out->let_fun_outer = arena_array(a, uint32_t, ids->expr_count);
     out->exhaustive = arena_array(a, bool, ids->expr_count);
     out->type_defs = arena_new(a, PtrMap);
+    out->size_defs = arena_new(a, PtrMap);
     out->let_fun_recursive = arena_array(a, bool, ids->expr_count);
     return out;
 }
@@ -50,11 +51,31 @@ static void init_builtins(Checker *c)
 static void check_types(Checker *c)
 {
     for (uint32_t m = 0; m < c->out->nmodules; m++) { /* in source order, so that cycles start there */
-        const ModuleScope *scope = &c->scopes[m];
+        ModuleScope *scope = &c->scopes[m];
         for (uint32_t i = 0; i < scope->module->ndefs; i++) {
             Def *def = scope->module->defs[i];
-            if (def->kind == DEF_TYPE && ptrmap_get(&scope->types, def->name) == def)
+            if (def->kind == DEF_TYPE && ptrmap_get(&scope->types, def->name) == def) {
                 check_type_definition(c, def);
+                resolve_type_sizes(c, scope, def);
+            }
+        }
+    }
+}
+
+/* A size that names a constant needs that to be an integer. */
+static void check_size_constants(Checker *c)
+{
+    const PtrMap *sizes = c->out->size_defs;
+    for (uint32_t i = 0; i < sizes->cap; i++) {
+        const TypeExpr *te = sizes->keys[i];
+        const Def *def = te ? sizes->values[i] : NULL;
+        if (!def || c->failed[def->index])
+            continue;
+        const Scheme *scheme = &c->out->defs[def->index].scheme;
+        Type *t = type_prune(scheme->type);
+        if (scheme->nvars || t->kind != TY_SCALAR || !scalar_is_int(t->scalar)) {
+            diag_error(c->s, te->array.size_span, DIAG_SIZE_TYPE, "a size is an integer, but `%s` is %s", def->name, describe_type(c, t));
+            diag_note(c->s, def->name_span, "it is defined here");
         }
     }
 }
@@ -204,6 +225,22 @@ static void sort_indices(uint32_t *at, uint32_t n)
     }
 }
 
+/* A constant that needs itself has no value; with a function between them it may have one. */
+static void check_constant_cycle(Checker *c, const uint32_t *defs, uint32_t n)
+{
+    for (uint32_t i = 0; i < n; i++) {
+        const DefInfo *info = &c->out->defs[defs[i]];
+        if (info->def->nparams || c->failed[defs[i]] || contains_function(info->scheme.type))
+            return;
+    }
+    const Def *first = c->out->defs[defs[0]].def;
+    diag_error(c->s, first->name_span, DIAG_CONSTANT_CYCLE, "the constant `%s` is defined by itself", first->name);
+    for (uint32_t i = 1; i < n; i++)
+        diag_note(c->s, c->out->defs[defs[i]].def->name_span, "and by `%s`", c->out->defs[defs[i]].def->name);
+    for (uint32_t i = 0; i < n; i++)
+        c->failed[defs[i]] = true;
+}
+
 static void check_components(Checker *c)
 {
     Components cs = components_of(c->arena, c->calls, c->out->ndefs);
@@ -215,6 +252,8 @@ static void check_components(Checker *c)
             c->out->defs[defs[j]].recursive = n > 1 || calls_itself(c, defs[j]);
         }
         check_group(c, defs, n);
+        if (c->out->defs[defs[0]].recursive)
+            check_constant_cycle(c, defs, n);
     }
 }
 
@@ -268,6 +307,7 @@ Checked *check_program(Session *s, Module **modules, uint32_t nmodules, const As
         c->failed[i] = s->error_count != errors;
     }
     check_components(c);
+    check_size_constants(c);
     finish_tables(c, ids);
     assert((s->error_count || !any_error(c, ids)) && "types: an error that was not reported");
     check_matches(c);
@@ -300,6 +340,11 @@ DefInfo *checked_find_prelude(const Checked *c, Name name)
 const Def *checked_type_def(const Checked *c, const TypeExpr *te)
 {
     return ptrmap_get(c->type_defs, te);
+}
+
+Def *checked_size_def(const Checked *c, const TypeExpr *te)
+{
+    return ptrmap_get(c->size_defs, te);
 }
 
 /* " where a num, b int": the variables that are not free of conditions. Their names are in the type. */

@@ -66,6 +66,7 @@ typedef struct Checked {
     Scheme *local_schemes;               /* by the Expr.id of the E_LET_FUN: only the own variables */
     uint32_t *let_fun_outer;             /* by the Expr.id of the E_LET_FUN: number of rigids of the enclosing definitions */
     struct PtrMap *type_defs;            /* see checked_type_def */
+    struct PtrMap *size_defs;            /* see checked_size_def */
     bool *exhaustive;                    /* by the Expr.id of the E_MATCH: its cases are known to take every value */
     bool *let_fun_recursive;             /* by the Expr.id of the E_LET_FUN (local functions may call themselves: false today) */
 } Checked;
@@ -78,6 +79,8 @@ Checked *check_program(Session *s, Module **modules, uint32_t nmodules, const As
 void checked_print(StrBuf *out, const Checked *c);
 /* The abbreviation that a TE_NAME means, or NULL: a scalar or a type parameter. */
 const Def *checked_type_def(const Checked *c, const TypeExpr *te);
+/* The constant that a TE_ARRAY's size name means, or NULL: something local. */
+Def *checked_size_def(const Checked *c, const TypeExpr *te);
 /* The value of that name: the program's own file's, else an imported one's, else the prelude's. */
 DefInfo *checked_find(const Checked *c, Name name);
 /* The prelude's own, whatever the program defines. */

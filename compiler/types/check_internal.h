@@ -166,6 +166,8 @@ void no_such_member(Checker *c, Span at, Name module, const PtrMap *names, Name 
 
 /* ---- resolve.c, scc.c, suggest.c, habits.c ---- */
 void resolve_definition(Checker *c, Def *def);
+/* The constants that a type definition's sizes name. */
+void resolve_type_sizes(Checker *c, ModuleScope *scope, const Def *type);
 /* Components in order, callees first: order[starts[i] .. starts[i+1]) are the Def.index of component i. */
 typedef struct Components { uint32_t *order, *starts; uint32_t n; } Components;
 Components components_of(Arena *a, const struct CallList *calls, uint32_t n);

@@ -1,10 +1,13 @@
 #include "types/check_internal.h"
 
+#include "syntax/ast_walk.h"
+
 /* Scoping: gives every name its Ref (without the types), and collects which top-level definitions call
  * which. After this, inference looks nothing up by name: a local variable's type is that of its pattern.
  *
- * Size names. In the type of a parameter, a size `n` is the variable or size of that name in scope, else
- * it is bound there, as an i64 for the rest of the definition. Anywhere else it has to be in scope.
+ * Size names. In the type of a parameter, a size `n` is the variable or size of that name in scope, else the constant of that
+ * name (the file's own or imported), else it is bound there, as an i64 for the rest of the definition. Anywhere else it has
+ * to be one of the first two.
  * Inside a function type nothing is bound, and an unknown size means any length. */
 
 typedef struct Binding {
@@ -28,6 +31,7 @@ typedef struct Resolver {
 } Resolver;
 
 static void resolve_expr(Resolver *r, Expr *e);
+static void add_call(Resolver *r, const Def *def);
 
 /* ---- scopes ---- */
 
@@ -71,6 +75,22 @@ static void bind_variable(Resolver *r, const Pat *p, const Binding *group)
 
 typedef enum SizeMode { SIZES_BIND, SIZES_KNOWN, SIZES_FREE } SizeMode;
 
+/* A definition without parameters that the file, or one that it imports, has under that name; not the prelude's. */
+static Def *find_constant(const ModuleScope *scope, Name name)
+{
+    const Imported *imported = ptrmap_get(&scope->imported_values, name);
+    Def *def = ptrmap_get(&scope->values, name);
+    if (!def && imported && !imported->other)
+        def = imported->def;
+    return def && def->nparams == 0 ? def : NULL;
+}
+
+static void size_is_constant(Resolver *r, TypeExpr *te, Def *constant)
+{
+    ptrmap_put(r->c->arena, r->c->out->size_defs, te, constant);
+    add_call(r, constant);
+}
+
 static void resolve_size(Resolver *r, TypeExpr *te, SizeMode mode)
 {
     Name name = te->array.size_name;
@@ -78,7 +98,10 @@ static void resolve_size(Resolver *r, TypeExpr *te, SizeMode mode)
     if (b && b->kind == REF_LOCAL) {
         ptrmap_put(r->c->arena, &r->c->known_sizes, te, (void *)((uintptr_t)b->pat_id + 1));
     } else if (!b || b->kind == REF_LOCAL_FUN) {
-        if (mode == SIZES_BIND)
+        Def *constant = b ? NULL : find_constant(r->c->scope, name);
+        if (constant && mode != SIZES_FREE)
+            size_is_constant(r, te, constant);
+        else if (mode == SIZES_BIND)
             push(r, REF_SIZE, name, te->array.size_span);
         else if (mode == SIZES_KNOWN)
             diag_error(r->c->s, te->array.size_span, DIAG_UNDEFINED_SIZE, "size `%s` is not known here",
@@ -440,4 +463,20 @@ void resolve_definition(Checker *c, Def *def)
     Resolver r = {.c = c, .calls = &c->calls[def->index]};
     c->scope = scope_of(c, def);
     resolve_function(&r, def);
+}
+
+/* An abbreviation's own names of sizes stand for any length, one for each use; those of constants for these. */
+static void visit_type_size(void *context, const TypeExpr *te)
+{
+    Checker *c = context;
+    Def *constant = te->kind == TE_ARRAY && te->array.size_kind == SIZE_NAME ? find_constant(c->scope, te->array.size_name) : NULL;
+    if (constant)
+        ptrmap_put(c->arena, c->out->size_defs, te, constant);
+}
+
+void resolve_type_sizes(Checker *c, ModuleScope *scope, const Def *type)
+{
+    AstVisitor visitor = {.context = c, .type = visit_type_size};
+    c->scope = scope;
+    ast_walk(type, &visitor);
 }

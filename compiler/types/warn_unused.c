@@ -351,6 +351,9 @@ static void warn_defs(Checker *c, uint32_t file)
         has_entries = has_entries || (def->span.file == file && def->is_entry);
     }
     reach_properties(c, reached);
+    for (uint32_t i = 0; i < c->out->size_defs->cap; i++)
+        if (c->out->size_defs->keys[i]) /* those in type definitions, whose uses are not followed */
+            reach(c, reached, ((const Def *)c->out->size_defs->values[i])->index);
     for (uint32_t i = 0; has_entries && i < c->out->ndefs; i++) {
         const Def *def = c->out->defs[i].def;
         if (def->span.file != file || reached[i])

@@ -67,6 +67,7 @@ static Params params_of(const char *definition)
 {
     Params r = {.program = parse(definition), .arena = arena_create()};
     Module **modules = r.program.modules;
+    r.program.session->warnings = WARNINGS_HIDDEN; /* of parameters that nothing uses */
     Checked *checked = check_program(r.program.session, modules, 2, &r.program.ids);
     char *text = messages(r.program.session);
     assert_string_equal(text, "");
