@@ -163,6 +163,8 @@ static void run_batch(DeviceBatch *b, uint32_t first, uint32_t end)
         strbuf_printf(&b->failed_error, "(the program ended with status %d) ", status);
     if (status > 0)
         add_message(&b->failed_error, err, status > EXIT_DEVICE);
+    if (b->failed_error.n == 0)
+        strbuf_printf(&b->failed_error, "(the program ended with status %d and said nothing)", status);
 }
 
 static void read_result(Outcome *o, const DpType *type, const char *path)
