@@ -139,6 +139,7 @@ void heap_free(DpRt *rt, DpBlock *b)
     b->count = 0;
     b->elements_too = b->maybe_contig = b->unwritten = false;
     b->refs = NULL;
+    b->parked = NULL;
     b->contig = (DpContig){{NULL, 0}, 0, 0, 0, 0};
     join_behind(h, b);
     if (b->before && !b->before->count) {

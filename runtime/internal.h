@@ -53,6 +53,8 @@ struct DpBlock {
                                 and holds views only points into blocks that are */
     bool maybe_contig;       /* views that a kernel computed, slices perhaps: worth a look when first iterated over */
     DpRefs *refs;            /* where the views in it point to; owned */
+    DpBlock *parked;         /* views of a loop's running instances, no two of which overlap, nor one of those in this block, the views of
+                                instances that have stopped (dp_park); owned, or NULL */
     DpContig contig;
     DpBlock *before, *behind;           /* neighbours */
     DpBlock *next_free, **link_free;    /* also links blocks waiting to be freed */
@@ -256,9 +258,11 @@ typedef struct Segments { uint32_t mode; uint64_t nseg, offsets; } Segments;
 Segments ctx_segments(const DpCtx *c);
 
 /* moves.c */
-/* The block of the elements of the arrays that the column's views describe, if they may be changed where they are: nobody else holds
- * the views or the elements. */
+/* The block of the elements of the arrays that the column's views describe, if these lie one behind the other and may be changed where
+ * they are: nobody else holds the views or the elements. */
 DpBlock *sole_elements(const DpCol *views);
+/* The same for views that are spread: others may hold the elements of stopped instances of their loop. */
+DpBlock *sole_among_parked(const DpCol *views);
 /* The column itself if nobody else holds it, else a copy; takes the reference. */
 DpCol fresh_copy(DpRt *rt, DpCol col);
 bool arr_solely_held(const DpArr *a); /* nobody else holds the array or its block */

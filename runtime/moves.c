@@ -172,6 +172,19 @@ void dp_put(DpRt *rt, DpCol *out, DpCtx *ctx, DpCtx *part, const DpCol *values)
     block_add_refs(rt, out->block, dp_refs_of_col(rt, values, 0));
 }
 
+void dp_park(DpRt *rt, DpCol *state, DpCtx *active, DpCtx *no, DpCtx *yes, DpCol *result, DpCtx *ctx)
+{
+    bool apart = col_contig(state) || (state->block && state->block->parked == result->block);
+    DpCol part = dp_select(rt, state, active, no);
+    dp_put(rt, result, ctx, no, &part);
+    dp_col_release(rt, &part);
+    part = dp_select(rt, state, active, yes);
+    if (apart && part.n && part.block != state->block)
+        part.block->parked = block_retain(result->block);
+    dp_col_release(rt, state);
+    *state = part;
+}
+
 DpCol dp_merge(DpRt *rt, DpCtx *ctx, uint32_t nparts, DpCtx *const *parts, const DpCol *cols)
 {
     for (uint32_t i = 0; i < nparts; i++)
@@ -312,32 +325,46 @@ DpArr dp_flatten_root(DpRt *rt, const DpArr *a, uint32_t bytes)
 }
 
 /* ---- update ---- */
+/* The segments of `data` by their offsets, or with offsets 0 by the views in `data`. */
+static void update_in(DpRt *rt, DpCtx *ctx, uint64_t offsets, uint64_t data, DpBlock *elements, const DpCol *index, const DpCol *values)
+{
+    Args a = {.n = 0};
+    arg(&a, ctx->n);
+    arg(&a, values->bytes);
+    if (offsets)
+        arg(&a, offsets);
+    arg(&a, data);
+    arg(&a, index->addr);
+    arg(&a, dp_col_addr(rt, values));
+    rt_move(rt, offsets ? "dp_update" : "dp_update_views", ctx->n, &a);
+    block_add_refs(rt, elements, dp_refs_of_col(rt, values, 0));
+}
+
+static bool update_in_place(DpRt *rt, DpCtx *ctx, const DpCol *arrays, const DpCol *index, const DpCol *values)
+{
+    DpBlock *own = sole_elements(arrays), *among = own ? NULL : sole_among_parked(arrays);
+    if (!own && !among)
+        return false;
+    block_forget_layout(rt, own ? own : among);
+    const DpContig *c = &arrays->block->contig;
+    if (own)
+        update_in(rt, ctx, offsets_word(c->offsets), c->base, own, index, values);
+    else
+        update_in(rt, ctx, 0, dp_col_addr(rt, arrays), among, index, values);
+    return true;
+}
+
 DpCol dp_update(DpRt *rt, DpCtx *ctx, const DpCol *arrays, bool consume, const DpCol *index, const DpCol *values)
 {
     if (ctx->n == 0)
         return col_new(rt, 0, 16);
+    if (consume && update_in_place(rt, ctx, arrays, index, values))
+        return dp_col_retain(*arrays);
     DpCtx *c = dp_nested_views(rt, ctx, arrays);
-    DpBlock *own = consume ? sole_elements(arrays) : NULL;
-    DpCol data;
-    if (own) {
-        block_forget_layout(rt, own);
-        data = (DpCol){block_retain(own), arrays->block->contig.base, c->n, values->bytes};
-    } else {
-        data = fresh_copy(rt, dp_elems(rt, arrays, c, values->bytes));
-    }
-    if (c->n) {
-        Args a = {.n = 0};
-        arg(&a, ctx->n);
-        arg(&a, values->bytes);
-        arg(&a, offsets_word(c->offsets));
-        arg(&a, data.addr);
-        arg(&a, index->addr);
-        arg(&a, dp_col_addr(rt, values));
-        rt_move(rt, "dp_update", ctx->n, &a);
-        block_add_refs(rt, data.block, dp_refs_of_col(rt, values, 0));
-    }
-    DpCol out = own ? dp_col_retain(*arrays)
-                    : views_of_offsets(rt, c->offsets, ctx->n, data.addr, data.n, values->bytes, data.block);
+    DpCol data = fresh_copy(rt, dp_elems(rt, arrays, c, values->bytes));
+    if (c->n)
+        update_in(rt, ctx, offsets_word(c->offsets), data.addr, data.block, index, values);
+    DpCol out = views_of_offsets(rt, c->offsets, ctx->n, data.addr, data.n, values->bytes, data.block);
     dp_col_release(rt, &data);
     dp_ctx_release(rt, &c);
     return out;

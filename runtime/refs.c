@@ -40,6 +40,7 @@ static void free_waiting(DpRt *rt, DpBlock *waiting)
         waiting = b->next_free;
         drop_refs(b->refs, &waiting);
         drop_block(b->contig.offsets.block, &waiting);
+        drop_block(b->parked, &waiting);
         heap_free(rt, b);
     }
 }

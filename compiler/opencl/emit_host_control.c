@@ -260,32 +260,16 @@ static void emit_loop(HostEmitter *h, const FlatStmt *s) {
 /* The state of the instances that stop goes where they belong; the others' becomes the state. */
 static void emit_parking(HostEmitter *h, const FlatStmt *s) {
     for (uint32_t i = 0; i < s->loop_lifted.nparams; i++) {
-        FlatVar p = s->loop_lifted.params[i];
-        host_open(h);
         host_indent(h);
-        strbuf_add(h->out, "DpCol part = dp_select(rt, &");
-        host_var(h, p);
+        strbuf_add(h->out, "dp_park(rt, &");
+        host_var(h, s->loop_lifted.params[i]);
         strbuf_add(h->out, ", ");
         host_var(h, s->loop_lifted.act);
-        strbuf_add(h->out, ", no);\n");
-        host_indent(h);
-        strbuf_add(h->out, "dp_put(rt, &");
+        strbuf_add(h->out, ", no, yes, &");
         host_var(h, s->outs[i]);
         strbuf_add(h->out, ", ");
         host_var(h, s->ctx);
-        strbuf_add(h->out, ", no, &part);\n");
-        host_line(h, "dp_col_release(rt, &part);");
-        host_indent(h);
-        strbuf_add(h->out, "part = dp_select(rt, &");
-        host_var(h, p);
-        strbuf_add(h->out, ", ");
-        host_var(h, s->loop_lifted.act);
-        strbuf_add(h->out, ", yes);\n");
-        host_release(h, p);
-        host_indent(h);
-        host_var(h, p);
-        strbuf_add(h->out, " = part;\n");
-        host_close(h);
+        strbuf_add(h->out, ");\n");
     }
 }
 

@@ -157,6 +157,9 @@ DpCol dp_merge(DpRt *rt, DpCtx *ctx, uint32_t nparts, DpCtx *const *parts, const
 DpCol dp_new_col(DpRt *rt, uint64_t n, uint32_t bytes);     /* uninitialised */
 /* out[at(part -> ctx)] = values; refs of `values` are added to out's. */
 void dp_put(DpRt *rt, DpCol *out, DpCtx *ctx, DpCtx *part, const DpCol *values);
+/* In a loop: the state of the instances `no` of `active`, which stop, goes into the loop's result (a column of ctx); that of `yes` becomes
+ * the state. Arrays of the two do not overlap, so that the running ones can go on changing theirs in place. */
+void dp_park(DpRt *rt, DpCol *state, DpCtx *active, DpCtx *no, DpCtx *yes, DpCol *result, DpCtx *ctx);
 DpCol dp_concat(DpRt *rt, uint32_t n, const DpCol *cols);   /* one behind the other; refs united */
 DpCol dp_slice_col(DpRt *rt, const DpCol *col, uint64_t from, uint64_t n);
 DpCol dp_flatten(DpRt *rt, DpCtx *ctx, const DpCol *views, uint32_t element_bytes); /* column of [[t]] views to column of [t] views */

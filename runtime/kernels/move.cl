@@ -156,6 +156,20 @@ DP_KERNEL void dp_update(DP_HEAPS, ulong n, ulong bytes, ulong offsets, ulong da
 #undef DP_LOOP
 }
 
+/* views[i][index[i]] = values[i], where that is inside */
+DP_KERNEL void dp_update_views(DP_HEAPS, ulong n, ulong bytes, ulong views, ulong index, ulong values)
+{
+#define DP_LOOP(T) \
+    DP_EACH(i, n) { \
+        dp_view v = DP_AT(dp_view, views)[i]; \
+        ulong at = *DP_AT(ulong, index + 8 * i); \
+        if (at < v.x) \
+            DP_OUT(T, v.y)[at] = DP_AT(T, values)[i]; \
+    }
+    DP_EACH_SIZE(DP_LOOP)
+#undef DP_LOOP
+}
+
 /* dst[b] = how many of the `count` ascending u32 keys are below b, for b < n */
 DP_KERNEL void dp_bounds(DP_HEAPS, ulong n, ulong dst, ulong keys, ulong count)
 {
