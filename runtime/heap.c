@@ -137,9 +137,10 @@ void heap_free(DpRt *rt, DpBlock *b)
     Heap *h = &rt->heap;
     h->used -= b->bytes;
     b->count = 0;
-    b->elements_too = b->maybe_contig = b->unwritten = false;
+    b->elements_too = b->maybe_contig = b->unwritten = b->apart = false;
     b->refs = NULL;
     b->parked = NULL;
+    b->shared = NULL;
     b->contig = (DpContig){{NULL, 0}, 0, 0, 0, 0};
     join_behind(h, b);
     if (b->before && !b->before->count) {

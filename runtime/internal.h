@@ -53,8 +53,11 @@ struct DpBlock {
                                 and holds views only points into blocks that are */
     bool maybe_contig;       /* views that a kernel computed, slices perhaps: worth a look when first iterated over */
     DpRefs *refs;            /* where the views in it point to; owned */
-    DpBlock *parked;         /* views of a loop's running instances, no two of which overlap, nor one of those in this block, the views of
-                                instances that have stopped (dp_park); owned, or NULL */
+    bool apart;              /* views, of which no two overlap that lie in blocks which nobody but this column holds … */
+    DpBlock *parked;         /* … or also this block, whose views do not overlap with these: those of a loop's stopped instances (dp_park);
+                                owned, or NULL */
+    DpRefs *shared;          /* blocks in which these views may overlap (dp_update); owned, which is what keeps them from being held by
+                                this column only */
     DpContig contig;
     DpBlock *before, *behind;           /* neighbours */
     DpBlock *next_free, **link_free;    /* also links blocks waiting to be freed */
@@ -201,7 +204,8 @@ DpCol col_new(DpRt *rt, uint64_t n, uint32_t bytes);
 DpCol col_of_block(DpBlock *b, uint64_t n, uint32_t bytes); /* takes the reference */
 void write_views(DpRt *rt, DpBlock *b);         /* before they are read: theirs, and those that they point to; NULL is harmless */
 void write_views_of(DpRt *rt, const DpRefs *r); /* of all these blocks */
-void block_forget_layout(DpRt *rt, DpBlock *b); /* its views are about to be changed */
+void block_forget_contig(DpRt *rt, DpBlock *b); /* its views no longer lie one behind the other */
+void block_forget_layout(DpRt *rt, DpBlock *b); /* its views are about to be changed: nothing is known of them */
 /* The contiguous layout of the column's views, if it is a whole block of such; else NULL. */
 const DpContig *col_contig(const DpCol *c);
 
@@ -261,8 +265,8 @@ Segments ctx_segments(const DpCtx *c);
 /* The block of the elements of the arrays that the column's views describe, if these lie one behind the other and may be changed where
  * they are: nobody else holds the views or the elements. */
 DpBlock *sole_elements(const DpCol *views);
-/* The same for views that are spread: others may hold the elements of stopped instances of their loop. */
-DpBlock *sole_among_parked(const DpCol *views);
+/* Does the column hold this one of its blocks of elements alone, but for what its loop has parked? */
+bool holds_alone(const DpCol *views, const DpBlock *elements);
 /* The column itself if nobody else holds it, else a copy; takes the reference. */
 DpCol fresh_copy(DpRt *rt, DpCol col);
 bool arr_solely_held(const DpArr *a); /* nobody else holds the array or its block */

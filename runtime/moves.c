@@ -1,6 +1,8 @@
 /* Operations without user code: views, elements, selecting and merging columns, flatten, update. */
 #include "internal.h"
 
+#include <stdlib.h>
+
 #include <string.h>
 
 void move_copy(DpRt *rt, uint64_t dst, uint64_t src, uint64_t n, uint32_t bytes)
@@ -70,12 +72,9 @@ uint32_t dp_elem_words_of(DpRt *rt, const DpCol *views, DpCtx *c, uint32_t eleme
     return dp_elem_words(rt, views, c, word);
 }
 
-DpCol dp_elems(DpRt *rt, const DpCol *views, DpCtx *c, uint32_t bytes)
+/* The elements one behind the other; a segment of c without elements takes none of its view's. */
+static DpCol gather_elems(DpRt *rt, const DpCol *views, DpCtx *c, uint32_t bytes)
 {
-    uint64_t base = contiguous_base(views, c);
-    DpBlock *data = base ? refs_find(views->block->refs, base) : NULL;
-    if (data)
-        return alias(data, base, c->n, bytes);
     DpCol out = col_new(rt, c->n, bytes);
     if (c->n == 0)
         return out;
@@ -89,6 +88,13 @@ DpCol dp_elems(DpRt *rt, const DpCol *views, DpCtx *c, uint32_t bytes)
     rt_move(rt, "dp_elems", c->n, &a);
     block_add_refs(rt, out.block, dp_refs_of_col(rt, views, 1));
     return out;
+}
+
+DpCol dp_elems(DpRt *rt, const DpCol *views, DpCtx *c, uint32_t bytes)
+{
+    uint64_t base = contiguous_base(views, c);
+    DpBlock *data = base ? refs_find(views->block->refs, base) : NULL;
+    return data ? alias(data, base, c->n, bytes) : gather_elems(rt, views, c, bytes);
 }
 
 DpCol dp_elems_root(DpRt *rt, const DpArr *a, DpCtx *c, uint32_t bytes)
@@ -172,15 +178,22 @@ void dp_put(DpRt *rt, DpCol *out, DpCtx *ctx, DpCtx *part, const DpCol *values)
     block_add_refs(rt, out->block, dp_refs_of_col(rt, values, 0));
 }
 
+static bool col_apart(const DpCol *views) { return col_contig(views) || (views->block && views->block->apart); }
+
 void dp_park(DpRt *rt, DpCol *state, DpCtx *active, DpCtx *no, DpCtx *yes, DpCol *result, DpCtx *ctx)
 {
-    bool apart = col_contig(state) || (state->block && state->block->parked == result->block);
+    bool apart = col_apart(state);
+    DpRefs *shared = refs_retain(state->block ? state->block->shared : NULL);
     DpCol part = dp_select(rt, state, active, no);
     dp_put(rt, result, ctx, no, &part);
     dp_col_release(rt, &part);
     part = dp_select(rt, state, active, yes);
-    if (apart && part.n && part.block != state->block)
+    if (apart && part.n && part.block != state->block) {
+        part.block->apart = true;
         part.block->parked = block_retain(result->block);
+        part.block->shared = refs_retain(shared);
+    }
+    dp_refs_release(rt, shared);
     dp_col_release(rt, state);
     *state = part;
 }
@@ -337,29 +350,117 @@ static void update_in(DpRt *rt, DpCtx *ctx, uint64_t offsets, uint64_t data, DpB
     arg(&a, index->addr);
     arg(&a, dp_col_addr(rt, values));
     rt_move(rt, offsets ? "dp_update" : "dp_update_views", ctx->n, &a);
-    block_add_refs(rt, elements, dp_refs_of_col(rt, values, 0));
+    if (elements)
+        block_add_refs(rt, elements, dp_refs_of_col(rt, values, 0));
 }
 
-static bool update_in_place(DpRt *rt, DpCtx *ctx, const DpCol *arrays, const DpCol *index, const DpCol *values)
+/* The ranges of addresses of the blocks that the column does not hold alone; *n: how many. */
+static DpBlock *shared_ranges(DpRt *rt, const DpCol *arrays, uint64_t *n)
 {
-    DpBlock *own = sole_elements(arrays), *among = own ? NULL : sole_among_parked(arrays);
-    if (!own && !among)
-        return false;
-    block_forget_layout(rt, own ? own : among);
-    const DpContig *c = &arrays->block->contig;
-    if (own)
-        update_in(rt, ctx, offsets_word(c->offsets), c->base, own, index, values);
-    else
-        update_in(rt, ctx, 0, dp_col_addr(rt, arrays), among, index, values);
-    return true;
+    const DpRefs *refs = arrays->block->refs;
+    *n = 0;
+    for (uint32_t i = 0; refs && i < refs->n; i++)
+        *n += !holds_alone(arrays, refs->blocks[i]);
+    if (*n == 0)
+        return NULL;
+    uint64_t *ranges = malloc(16 * *n), k = 0;
+    if (!ranges)
+        rt_fail_memory(rt, 16 * *n);
+    for (uint32_t i = 0; i < refs->n; i++) {
+        const DpBlock *b = refs->blocks[i];
+        if (!holds_alone(arrays, b)) {
+            ranges[k++] = b->addr;
+            ranges[k++] = b->addr + b->bytes;
+        }
+    }
+    DpBlock *out = block_new(rt, 16 * *n);
+    rt_write(rt, out->addr, ranges, 16 * *n);
+    free(ranges);
+    return out;
 }
 
-DpCol dp_update(DpRt *rt, DpCtx *ctx, const DpCol *arrays, bool consume, const DpCol *index, const DpCol *values)
+/* The arrays to be changed that lie in shared blocks move to a block of their own. */
+static void own_arrays(DpRt *rt, DpCtx *ctx, DpCol *arrays, const DpCol *index, uint32_t bytes)
+{
+    uint64_t n;
+    DpBlock *ranges = shared_ranges(rt, arrays, &n);
+    if (!ranges)
+        return;
+    DpCol lens = col_new(rt, ctx->n, 8);
+    Args a = {.n = 0}, replace = {.n = 0};
+    arg(&a, ctx->n);
+    arg(&a, lens.addr);
+    arg(&a, dp_col_addr(rt, arrays));
+    arg(&a, index->addr);
+    arg(&a, ranges->addr);
+    arg(&a, n);
+    rt_move(rt, "dp_lengths_to_own", ctx->n, &a);
+    block_release(rt, ranges);
+    DpCtx *c = dp_nested_lens(rt, ctx, &lens);
+    dp_col_release(rt, &lens);
+    if (c->n) {
+        DpCol data = gather_elems(rt, arrays, c, bytes);
+        arg(&replace, ctx->n);
+        arg(&replace, bytes);
+        arg(&replace, arrays->addr);
+        arg(&replace, offsets_word(c->offsets));
+        arg(&replace, data.addr);
+        rt_move(rt, "dp_views_replace", ctx->n, &replace);
+        block_forget_contig(rt, arrays->block);
+        block_add_refs(rt, arrays->block, refs_one(rt, data.block));
+    }
+    dp_ctx_release(rt, &c);
+}
+
+/* A column of the same views, which nobody else holds. */
+static DpCol own_views(DpRt *rt, const DpCol *arrays)
+{
+    DpCol own = col_new(rt, arrays->n, 16);
+    move_copy(rt, own.addr, dp_col_addr(rt, arrays), arrays->n, 16);
+    block_add_refs(rt, own.block, dp_refs_of_col(rt, arrays, 0));
+    own.block->apart = true;
+    own.block->shared = dp_refs_of_col(rt, arrays, 0);
+    return own;
+}
+
+/* Blocks of elements are about to be changed. */
+static void forget_elements(DpRt *rt, const DpCol *arrays)
+{
+    const DpRefs *refs = arrays->block->refs;
+    for (uint32_t i = 0; refs && i < refs->n; i++)
+        if (holds_alone(arrays, refs->blocks[i]))
+            block_forget_layout(rt, refs->blocks[i]);
+}
+
+/* In place where the column holds the elements alone; arrays that are changed and lie in other blocks are copied first. */
+static DpCol update_own(DpRt *rt, DpCtx *ctx, DpCol arrays, const DpCol *index, const DpCol *values)
+{
+    DpBlock *own = sole_elements(&arrays);
+    if (own) {
+        block_forget_layout(rt, own);
+        const DpContig *c = &arrays.block->contig;
+        update_in(rt, ctx, offsets_word(c->offsets), c->base, own, index, values);
+        return arrays;
+    }
+    own_arrays(rt, ctx, &arrays, index, values->bytes);
+    forget_elements(rt, &arrays);
+    update_in(rt, ctx, 0, dp_col_addr(rt, &arrays), NULL, index, values);
+    DpRefs *below = dp_refs_of_col(rt, values, 0), *refs = arrays.block->refs;
+    for (uint32_t i = 0; refs && i < refs->n; i++)
+        if (holds_alone(&arrays, refs->blocks[i]))
+            block_add_refs(rt, refs->blocks[i], refs_retain(below));
+    dp_refs_release(rt, below);
+    return arrays;
+}
+
+DpCol dp_update(DpRt *rt, DpCtx *ctx, const DpCol *arrays, bool consume, bool masked, const DpCol *index, const DpCol *values)
 {
     if (ctx->n == 0)
         return col_new(rt, 0, 16);
-    if (consume && update_in_place(rt, ctx, arrays, index, values))
-        return dp_col_retain(*arrays);
+    if (consume && col_apart(arrays) && arrays->block->count == 1)
+        return update_own(rt, ctx, dp_col_retain(*arrays), index, values);
+    if (masked)
+        return update_own(rt, ctx, own_views(rt, arrays), index, values);
     DpCtx *c = dp_nested_views(rt, ctx, arrays);
     DpCol data = fresh_copy(rt, dp_elems(rt, arrays, c, values->bytes));
     if (c->n)

@@ -190,18 +190,13 @@ DpBlock *sole_elements(const DpCol *dest)
 }
 
 /* Of the elements' holders all are known: the views, and those parked in the block that the views are told apart from. */
-DpBlock *sole_among_parked(const DpCol *views)
+bool holds_alone(const DpCol *views, const DpBlock *elements)
 {
-    const DpBlock *b = views->block, *parked = b ? b->parked : NULL;
-    const DpRefs *refs = b ? b->refs : NULL;
-    if (!parked || b->count != 1 || !refs || refs->n != 1)
-        return NULL;
-    DpBlock *elements = refs->blocks[0];
-    const DpRefs *others = parked->refs;
-    bool too = others && refs_find(others, elements->addr) == elements;
+    const DpRefs *refs = views->block->refs, *others = views->block->parked ? views->block->parked->refs : NULL;
     if (others == refs)
-        return refs->count == 2 && elements->count == 1 ? elements : NULL;
-    return refs->count == 1 && elements->count == 1u + too && (!too || others->count == 1) ? elements : NULL;
+        return refs->count == 2 && elements->count == 1;
+    bool too = others && refs_find(others, elements->addr) == elements;
+    return refs->count == 1 && elements->count == 1u + too && (!too || others->count == 1);
 }
 
 void dp_scatter(DpRt *rt, uint32_t kernel, uint32_t variant, DpCtx *c, const uint64_t *words, const DpCol *dests, const bool *consume,

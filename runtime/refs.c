@@ -41,6 +41,7 @@ static void free_waiting(DpRt *rt, DpBlock *waiting)
         drop_refs(b->refs, &waiting);
         drop_block(b->contig.offsets.block, &waiting);
         drop_block(b->parked, &waiting);
+        drop_refs(b->shared, &waiting);
         heap_free(rt, b);
     }
 }
@@ -272,12 +273,22 @@ uint64_t dp_arr_addr(DpRt *rt, const DpArr *a)
     return a->addr;
 }
 
-void block_forget_layout(DpRt *rt, DpBlock *b)
+void block_forget_contig(DpRt *rt, DpBlock *b)
 {
     write_views(rt, b);
     Offsets offsets = b->contig.offsets;
     b->contig = (DpContig){{NULL, 0}, 0, 0, 0, 0};
     offsets_release(rt, &offsets);
+}
+
+void block_forget_layout(DpRt *rt, DpBlock *b)
+{
+    block_forget_contig(rt, b);
+    b->apart = false;
+    block_release(rt, b->parked);
+    b->parked = NULL;
+    dp_refs_release(rt, b->shared);
+    b->shared = NULL;
 }
 
 const DpContig *col_contig(const DpCol *c)

@@ -111,7 +111,7 @@ typedef enum CoreKind {
     CORE_LENGTH,  /* n = length xs */
     CORE_INDEX,   /* x = xs[i]; i is i64; checked if site != CORE_NO_SITE */
     CORE_SLICE,   /* ys = xs[a:b]; a, b are i64; checked if site != CORE_NO_SITE */
-    CORE_UPDATE,  /* ys = xs with [i] = v; checked */
+    CORE_UPDATE,  /* ys = xs with [i] = v; checked if site != CORE_NO_SITE, else xs where i is out of range */
     CORE_ARRAY,   /* xs = [a0, …, ak-1]; k = 0 allowed (type from the variable) */
     CORE_CHECK,   /* no result: fails at `site` unless the bool atom holds; values v0.. are i64 atoms */
     CORE_IF,      /* xs = if c then block else block */

@@ -166,6 +166,10 @@ static bool eval_update(Eval *e, Frame *f, const CoreStmt *s)
     CoreValue array = eval_take(e, f, &s->update.array);
     uint64_t i = eval_peek(f, s->update.index).bits;
     CoreValue value = eval_take(e, f, &s->update.value);
+    if (i >= array.n && s->site == CORE_NO_SITE) {
+        define(f, s, array);
+        return true;
+    }
     if (i >= array.n)
         return eval_fail(e, s->site, s->span, (int64_t)i, (int64_t)array.n, 0);
     if (!eval_make_owned(e, s->span, &array))

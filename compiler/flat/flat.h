@@ -160,7 +160,8 @@ struct FlatStmt {
         struct { FlatPart *parts; uint32_t nparts; } merge;
         struct { FlatOp op; bool exclusive; FlatVar size; } reduce; /* REDUCE SCAN HIST */
         struct { FlatVar *dests; uint32_t n; } scatter;
-        struct { FlatVar array, index, value; } update;     /* all in ctx (COL), or HOST if root */
+        struct { FlatVar array, index, value; bool masked; } update; /* all in ctx (COL), or HOST if root. Out of range nothing changes;
+                                                               masked: that is usual */
         struct { FlatVar cond; FlatBlock *then_b, *else_b; } if_;
         struct {
             FlatVar *params, *inits; uint32_t nparams;

@@ -309,7 +309,7 @@ static void print_operands(const Printer *pr, const FlatStmt *s, int depth)
         print_body(pr, &s->body, depth);
         break;
     case FLAT_S_UPDATE:
-        print_in_ctx(pr, s->ctx, " ", &s->update.array, 1);
+        print_in_ctx(pr, s->ctx, s->update.masked ? " masked " : " ", &s->update.array, 1);
         strbuf_add(pr->out, " [");
         print_var(pr, s->update.index);
         strbuf_add(pr->out, "] = ");

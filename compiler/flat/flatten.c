@@ -173,6 +173,7 @@ FlatProgram *flatten(CoreProgram *core)
     all.program = arena_new(all.arena, FlatProgram);
     all.program->arena = all.arena;
     all.program->core = core;
+    mask_updates(core);
     expand_parallel_operators(core);
     if (core->session->error_count)
         return NULL;

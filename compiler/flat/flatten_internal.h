@@ -148,5 +148,7 @@ bool step(Fl *f, Frame *fr, CoreStmt *s);
 
 /* ---- expand.c ---- */
 void expand_parallel_operators(CoreProgram *p);
+/* Updates behind conditions, in parallel code, become masked ones. */
+void mask_updates(CoreProgram *p);
 
 #endif

@@ -319,6 +319,7 @@ static bool step_update(Fl *f, Frame *fr, CoreStmt *s)
     r->update.array = in[0];
     r->update.index = in[1];
     r->update.value = in[2];
+    r->update.masked = s->site == CORE_NO_SITE;
     bind_outs(f, fr, s, r);
     uses_drop_direct(f, s);
     return true;

@@ -242,7 +242,7 @@ static void emit_update_in_context(HostEmitter *h, const FlatStmt *s) {
     host_var(h, s->ctx);
     strbuf_add(h->out, ", &");
     host_var(h, s->update.array);
-    strbuf_printf(h->out, ", %s, &", plan_in_place(s, s->update.array) ? "true" : "false");
+    strbuf_printf(h->out, ", %s, %s, &", plan_in_place(s, s->update.array) ? "true" : "false", s->update.masked ? "true" : "false");
     host_var(h, s->update.index);
     strbuf_add(h->out, ", &");
     host_var(h, s->update.value);

@@ -166,8 +166,9 @@ DpCol dp_flatten(DpRt *rt, DpCtx *ctx, const DpCol *views, uint32_t element_byte
 DpArr dp_flatten_root(DpRt *rt, const DpArr *a, uint32_t element_bytes);
 DpCol dp_argsort(DpRt *rt, DpCtx *ctx, uint32_t nkeys, const DpCol *keys, const uint8_t *scalars /* DpScalar */);
 DpArr dp_argsort_root(DpRt *rt, uint32_t nkeys, const DpArr *keys, const uint8_t *scalars);
-/* `consume`: the caller drops arrays right after; if nobody else holds them they are changed in place. */
-DpCol dp_update(DpRt *rt, DpCtx *ctx, const DpCol *arrays, bool consume, const DpCol *index, const DpCol *values);
+/* `consume`: the caller drops arrays right after; those that nobody else holds are changed in place. `masked`: where the index is out of
+ * range nothing is changed, and nothing copied. */
+DpCol dp_update(DpRt *rt, DpCtx *ctx, const DpCol *arrays, bool consume, bool masked, const DpCol *index, const DpCol *values);
 /* `consume`: the caller gives up its reference to a; if nobody else holds the block it is changed in place. */
 DpArr dp_update_root(DpRt *rt, DpArr *a, bool consume, int64_t index, const void *value, uint32_t bytes, DpRefs *value_refs);
 

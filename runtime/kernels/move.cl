@@ -170,6 +170,35 @@ DP_KERNEL void dp_update_views(DP_HEAPS, ulong n, ulong bytes, ulong views, ulon
 #undef DP_LOOP
 }
 
+/* The lengths of the views that point into one of `count` ascending ranges of addresses and that index[i] lies in, else 0: those to copy
+ * before an update. */
+DP_KERNEL void dp_lengths_to_own(DP_HEAPS, ulong n, ulong dst, ulong views, ulong index, ulong ranges, ulong count)
+{
+    DP_EACH(i, n) {
+        dp_view v = DP_AT(dp_view, views)[i];
+        ulong lo = 0, hi = count; /* the first range that ends behind the view's address */
+        while (lo < hi) {
+            ulong mid = lo + (hi - lo) / 2;
+            if (DP_AT(ulong, ranges)[2 * mid + 1] > v.y)
+                hi = mid;
+            else
+                lo = mid + 1;
+        }
+        bool shared = lo < count && DP_AT(ulong, ranges)[2 * lo] <= v.y;
+        DP_OUT(ulong, dst)[i] = shared && DP_AT(ulong, index)[i] < v.x ? v.x : 0;
+    }
+}
+
+/* views[i] = the view of segment i, if that has elements */
+DP_KERNEL void dp_views_replace(DP_HEAPS, ulong n, ulong bytes, ulong views, ulong offsets, ulong base)
+{
+    DP_EACH(i, n) {
+        ulong from = DP_OFFSET(offsets, i), to = DP_OFFSET(offsets, i + 1);
+        if (to > from)
+            DP_OUT(dp_view, views)[i] = dp_make_view(to - from, base + from * bytes);
+    }
+}
+
 /* dst[b] = how many of the `count` ascending u32 keys are below b, for b < n */
 DP_KERNEL void dp_bounds(DP_HEAPS, ulong n, ulong dst, ulong keys, ulong count)
 {

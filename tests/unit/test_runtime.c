@@ -35,15 +35,15 @@ static void test_rows(void **state)
             at += len;
         }
         DpCol indices = upload_col(index, nseg, 8), values = upload_col(value, nseg, 4);
-        DpCol changed = dp_update(rt, w.up, &rows, false, &indices, &values);
+        DpCol changed = dp_update(rt, w.up, &rows, false, false, &indices, &values);
         elements = dp_elems(rt, &changed, c, 4);
         check_col(&elements, memcpy(alloc(n, 4), updated, n * 4), "update", kind);
         /* its only holder gives it away: changed where it is; while another holds it: a copy */
-        DpCol kept = dp_col_retain(changed), copy = dp_update(rt, w.up, &changed, true, &indices, &values);
+        DpCol kept = dp_col_retain(changed), copy = dp_update(rt, w.up, &changed, true, false, &indices, &values);
         assert_true(nseg == 0 || copy.addr != kept.addr);
         dp_col_release(rt, &kept);
         dp_col_release(rt, &changed);
-        changed = dp_update(rt, w.up, &copy, true, &indices, &values);
+        changed = dp_update(rt, w.up, &copy, true, false, &indices, &values);
         assert_true(n == 0 || changed.addr == copy.addr);
         dp_col_release(rt, &copy);
         elements = dp_elems(rt, &changed, c, 4);

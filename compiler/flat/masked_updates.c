@@ -1,0 +1,258 @@
+/* Updates that only one branch of an `if` makes, in parallel code:
+ *
+ *     ys = if c then { … ; y = update xs i v; -> y } else { -> xs }
+ *   ==>
+ *     j, w = if c then { … ; check 0 <= i < length xs; -> i, v } else { -> -1, 0 }
+ *     ys = update xs j w                                        -- masked: nothing changes where j is out of range
+ *
+ * A split of the instances and a merge of their arrays would let two columns hold the elements, so that a loop with such a
+ * body copied its arrays again and again; and what is left of the `if` is often scalar code. Likewise where both branches update
+ * the same array, one several times, and in nested ifs, inner ones first. */
+#include "flat/flatten_internal.h"
+
+enum { MOST_UPDATES = 4 };
+
+typedef struct Masker { CoreProgram *p; CoreFn *fn; bool parallel; /* inside a parallel operation */ } Masker;
+
+/* The updates, first to last, that lead from `base` to a block's result. */
+typedef struct Chain { CoreStmt *updates[MOST_UPDATES]; uint32_t n; CoreAtom base; } Chain;
+
+/* ---- finding them ---- */
+
+static CoreStmt *update_of(const CoreBlock *b, CoreAtom a)
+{
+    for (uint32_t i = 0; !a.is_const && i < b->stmts.n; i++) {
+        CoreStmt *s = b->stmts.at[i];
+        if (s->kind == CORE_UPDATE && s->vars[0] == a.var)
+            return s;
+    }
+    return NULL;
+}
+
+typedef struct UseCount { CoreVar var; uint32_t n; } UseCount;
+
+static void count_atom(void *ctx, CoreAtom *a)
+{
+    UseCount *u = ctx;
+    u->n += !a->is_const && a->var == u->var;
+}
+
+static void count_block(void *ctx, CoreBlock *b)
+{
+    for (uint32_t i = 0; i < b->stmts.n; i++) {
+        core_stmt_atoms(b->stmts.at[i], count_atom, ctx);
+        core_stmt_blocks(b->stmts.at[i], count_block, ctx);
+    }
+    for (uint32_t i = 0; i < b->nresults; i++)
+        count_atom(ctx, &b->results[i]);
+}
+
+static bool used_once(CoreBlock *b, CoreVar v)
+{
+    UseCount u = {v, 0};
+    count_block(&u, b);
+    return u.n == 1;
+}
+
+static bool find_chain(CoreBlock *b, CoreAtom result, Chain *c)
+{
+    CoreStmt *found[MOST_UPDATES], *s;
+    c->n = 0;
+    for (c->base = result; (s = update_of(b, c->base)); c->base = s->update.array) {
+        if (c->n == MOST_UPDATES || !used_once(b, s->vars[0]))
+            return false;
+        found[c->n++] = s;
+    }
+    for (uint32_t i = 0; i < c->n; i++)
+        c->updates[i] = found[c->n - 1 - i];
+    return !c->base.is_const;
+}
+
+/* What is bound in one branch cannot be named by the other: a common base comes from outside. */
+static bool find_chains(CoreStmt *s, uint32_t r, Chain both[2])
+{
+    return find_chain(s->if_.then_b, s->if_.then_b->results[r], &both[0]) &&
+           find_chain(s->if_.else_b, s->if_.else_b->results[r], &both[1]) &&
+           both[0].base.var == both[1].base.var && both[0].n + both[1].n > 0;
+}
+
+/* ---- rewriting ---- */
+
+static CoreAtom new_prim(Masker *m, CoreBlock *b, CorePrim op, const CoreStmt *like, CoreAtom x, CoreAtom y)
+{
+    CoreStmt *s = core_new_stmt(m->p, CORE_PRIM, like->span);
+    s->prim.op = op;
+    s->prim.nargs = 2;
+    s->prim.args = arena_array(m->p->arena, CoreAtom, 2);
+    s->prim.args[0] = x;
+    s->prim.args[1] = y;
+    s->vars = arena_array(m->p->arena, CoreVar, 1);
+    s->vars[0] = core_new_var(m->p, m->fn, core_scalar(SC_BOOL), NULL);
+    s->nvars = 1;
+    core_push(m->p, b, s);
+    return core_var_atom(s->vars[0], core_scalar(SC_BOOL));
+}
+
+/* In the update's place: its check. */
+static void push_check(Masker *m, CoreBlock *b, const CoreStmt *u)
+{
+    if (u->site == CORE_NO_SITE)
+        return;
+    CoreStmt *length = core_new_stmt(m->p, CORE_LENGTH, u->span);
+    length->length.array = u->update.array;
+    length->vars = arena_array(m->p->arena, CoreVar, 1);
+    length->vars[0] = core_new_var(m->p, m->fn, core_scalar(SC_I64), NULL);
+    length->nvars = 1;
+    core_push(m->p, b, length);
+    CoreAtom n = core_var_atom(length->vars[0], core_scalar(SC_I64)), i = u->update.index;
+    CoreAtom low = new_prim(m, b, PRIM_LE, u, core_i64(0), i), high = new_prim(m, b, PRIM_LT, u, i, n);
+    CoreStmt *check = core_new_stmt(m->p, CORE_CHECK, u->span);
+    check->site = u->site;
+    check->check.cond = new_prim(m, b, PRIM_AND, u, low, high);
+    check->check.values[0] = i;
+    check->check.values[1] = n;
+    check->check.nvalues = 2;
+    core_push(m->p, b, check);
+}
+
+/* The block without the chain's updates, whose arrays are all of the base's length. */
+static void remove_updates(Masker *m, CoreBlock *b, const Chain *c)
+{
+    CoreBlock old = *b;
+    b->stmts.at = NULL;
+    b->stmts.n = b->stmts.cap = 0;
+    for (uint32_t i = 0; i < old.stmts.n; i++) {
+        CoreStmt *s = old.stmts.at[i];
+        bool removed = false;
+        for (uint32_t j = 0; j < c->n; j++)
+            removed = removed || c->updates[j] == s;
+        if (!removed) {
+            core_push(m->p, b, s);
+            continue;
+        }
+        s->update.array = c->base;
+        push_check(m, b, s);
+    }
+}
+
+static CoreAtom nothing_of(Masker *m, CoreBlock *b, CoreType t, Span span)
+{
+    if (t.rank == 0)
+        return core_const(t.scalar, 0);
+    CoreStmt *s = core_new_stmt(m->p, CORE_ARRAY, span);
+    s->vars = arena_array(m->p->arena, CoreVar, 1);
+    s->vars[0] = core_new_var(m->p, m->fn, t, NULL);
+    s->nvars = 1;
+    core_push(m->p, b, s);
+    return core_var_atom(s->vars[0], t);
+}
+
+/* The last result becomes k pairs of index and value. */
+static void add_pairs(Masker *m, CoreBlock *b, const Chain *c, uint32_t k, CoreType element, Span span)
+{
+    CoreAtom *results = arena_array(m->p->arena, CoreAtom, b->nresults + 2 * k);
+    for (uint32_t i = 0; i < b->nresults; i++)
+        results[i] = b->results[i];
+    for (uint32_t j = 0; j < k; j++) {
+        results[b->nresults + 2 * j] = j < c->n ? c->updates[j]->update.index : core_i64(-1);
+        results[b->nresults + 2 * j + 1] = j < c->n ? c->updates[j]->update.value : nothing_of(m, b, element, span);
+    }
+    b->results = results;
+    b->nresults += 2 * k;
+}
+
+static void drop_result(CoreStmt *s, uint32_t r)
+{
+    CoreBlock *branches[] = {s->if_.then_b, s->if_.else_b};
+    for (uint32_t k = 0; k < 2; k++) {
+        for (uint32_t i = r + 1; i < branches[k]->nresults; i++)
+            branches[k]->results[i - 1] = branches[k]->results[i];
+        branches[k]->nresults--;
+    }
+    for (uint32_t i = r + 1; i < s->nvars; i++)
+        s->vars[i - 1] = s->vars[i];
+    s->nvars--;
+}
+
+/* The k updates, to stand behind the `if`. */
+static void push_updates(Masker *m, CoreBlock *after, const CoreStmt *s, CoreAtom base, CoreVar result, uint32_t k)
+{
+    CoreType type = core_var_type(m->fn, result);
+    for (uint32_t j = 0; j < k; j++) {
+        const CoreVar *pair = s->vars + s->nvars - 2 * k + 2 * j;
+        CoreStmt *u = core_new_stmt(m->p, CORE_UPDATE, s->span);
+        u->update.array = base;
+        u->update.index = core_var_atom(pair[0], core_scalar(SC_I64));
+        u->update.value = core_var_atom(pair[1], core_element(type));
+        u->vars = arena_array(m->p->arena, CoreVar, 1);
+        u->vars[0] = j + 1 < k ? core_new_var(m->p, m->fn, type, NULL) : result;
+        u->nvars = 1;
+        core_push(m->p, after, u);
+        base = core_var_atom(u->vars[0], type);
+    }
+}
+
+static void mask_result(Masker *m, CoreStmt *s, uint32_t r, const Chain both[2], CoreBlock *after)
+{
+    uint32_t k = both[0].n > both[1].n ? both[0].n : both[1].n;
+    CoreVar result = s->vars[r], *vars = arena_array(m->p->arena, CoreVar, s->nvars + 2 * k);
+    CoreType element = core_element(core_var_type(m->fn, result));
+    remove_updates(m, s->if_.then_b, &both[0]);
+    remove_updates(m, s->if_.else_b, &both[1]);
+    add_pairs(m, s->if_.then_b, &both[0], k, element, s->span);
+    add_pairs(m, s->if_.else_b, &both[1], k, element, s->span);
+    for (uint32_t i = 0; i < s->nvars; i++)
+        vars[i] = s->vars[i];
+    for (uint32_t j = 0; j < k; j++) {
+        vars[s->nvars + 2 * j] = core_new_var(m->p, m->fn, core_scalar(SC_I64), NULL);
+        vars[s->nvars + 2 * j + 1] = core_new_var(m->p, m->fn, element, NULL);
+    }
+    s->vars = vars;
+    s->nvars += 2 * k;
+    drop_result(s, r);
+    push_updates(m, after, s, both[0].base, result, k);
+}
+
+static void mask_if(Masker *m, CoreStmt *s, CoreBlock *after)
+{
+    Chain both[2];
+    for (uint32_t r = 0; r < s->nvars;) {
+        if (core_var_type(m->fn, s->vars[r]).rank > 0 && find_chains(s, r, both))
+            mask_result(m, s, r, both, after);
+        else
+            r++;
+    }
+}
+
+static void mask_block(void *ctx, CoreBlock *b);
+
+static void mask_stmt(Masker *m, CoreBlock *out, CoreStmt *s)
+{
+    bool outer = m->parallel;
+    m->parallel = outer || core_stmt_soac(s);
+    core_stmt_blocks(s, mask_block, m);
+    m->parallel = outer;
+    CoreBlock after = {0};
+    if (s->kind == CORE_IF && m->parallel)
+        mask_if(m, s, &after);
+    core_push(m->p, out, s);
+    for (uint32_t i = 0; i < after.stmts.n; i++)
+        core_push(m->p, out, after.stmts.at[i]);
+}
+
+static void mask_block(void *ctx, CoreBlock *b)
+{
+    CoreBlock old = *b;
+    b->stmts.at = NULL;
+    b->stmts.n = b->stmts.cap = 0;
+    for (uint32_t i = 0; i < old.stmts.n; i++)
+        mask_stmt(ctx, b, old.stmts.at[i]);
+}
+
+void mask_updates(CoreProgram *p)
+{
+    for (uint32_t i = 0; i < p->fns.n; i++) {
+        Masker m = {.p = p, .fn = p->fns.at[i]};
+        mask_block(&m, p->fns.at[i]->body);
+    }
+}
