@@ -149,7 +149,7 @@ const uint64_t *rt_look(DpRt *rt)
 void dp_check(DpRt *rt) { rt_look(rt); }
 
 /* ---- levels ---- */
-enum { MAX_LEVELS_WITHOUT_LIMIT = 10000, MAX_LEVELS = 10000000 };
+enum { MAX_LEVELS_WITHOUT_LIMIT = 10000, MAX_LEVELS = 10000000, MAX_LIFTED_LEVELS = 100000 };
 
 void dp_enter(DpRt *rt)
 {
@@ -161,6 +161,19 @@ void dp_enter(DpRt *rt)
 }
 
 void dp_leave(DpRt *rt) { rt->level--; }
+
+void dp_enter_lifted(DpRt *rt)
+{
+    if (rt->lifted_level++ >= MAX_LIFTED_LEVELS)
+        fail_here(rt, 1, "recursion too deep");
+    dp_enter(rt);
+}
+
+void dp_leave_lifted(DpRt *rt)
+{
+    rt->lifted_level--;
+    dp_leave(rt);
+}
 
 /* ---- names ---- */
 const char *cl_error_name(cl_int code)

@@ -138,7 +138,7 @@ struct DpRt {
     Profile profile;
     uint64_t look[DP_LOOK_BYTES / 8];
     uint32_t at;               /* the site of dp_at, plus 1; 0: outside of the program */
-    uint32_t level;
+    uint32_t level, lifted_level;
     uintptr_t stack_limit;     /* the lowest address a level may start at; 0: only levels are counted */
     void (*handler)(void *data, const DpFailure *failure);
     void *handler_data;

@@ -203,10 +203,10 @@ static void emit_function(HostEmitter *h, const FlatFn *fn) {
     h->line = 0;
     host_open(h);
     if (fn->lifted) emit_empty_return(h);
-    if (fn->recursive) host_line(h, "dp_enter(rt);");
+    if (fn->recursive) host_line(h, fn->lifted ? "dp_enter_lifted(rt);" : "dp_enter(rt);");
     host_block(h, fn->body);
     emit_results(h);
-    if (fn->recursive) host_line(h, "dp_leave(rt);");
+    if (fn->recursive) host_line(h, fn->lifted ? "dp_leave_lifted(rt);" : "dp_leave(rt);");
     host_close(h);
 }
 

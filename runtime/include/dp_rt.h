@@ -81,6 +81,9 @@ void dp_at(DpRt *rt, uint32_t site);
 /* Function levels; dp_enter fails with "recursion too deep" beyond the limit. */
 void dp_enter(DpRt *rt);
 void dp_leave(DpRt *rt);
+/* A level of a lifted function launches kernels: a hundred times as slow, and as much less deep. */
+void dp_enter_lifted(DpRt *rt);
+void dp_leave_lifted(DpRt *rt);
 
 /* ---- references ---- */
 DpArr dp_arr_retain(DpArr a);
