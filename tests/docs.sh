@@ -3,7 +3,8 @@
 #
 # For each module of stdlib, the section of its name in docs/library.md lists exactly its public definitions with the
 # types that the compiler infers, one a line, as | `name : type` | …, and its types as they are defined. The index at the
-# end of docs/prelude.md does so for the prelude. Prints what is missing (+) and what is too much (-).
+# end of docs/prelude.md does so for the prelude. Prints what is missing (+) and what is too much (-). And each public definition of
+# the library has a documentation comment.
 set -u
 dpc=$1
 cd "$(dirname "$0")/.."
@@ -36,6 +37,12 @@ for module in stdlib/*.dp; do
     documented docs/library.md "$name" >"$work/documented"
     compare "$name"
 done
+
+# Names that end in two underscores are the library's own; tests come last and have none.
+awk 'FNR == 1 { comment = 0 } /^--\|/ { comment = 1; next }
+     /^def / && $2 !~ /__$/ && !comment { print "FAILED: " FILENAME ":" FNR ": " $2 " has no documentation comment" }
+     { comment = 0 }' stdlib/*.dp >"$work/bare"
+[ -s "$work/bare" ] && { cat "$work/bare"; failed=1; }
 
 {
     sed -n 's/^BUILTIN(\([^ ]*[^_ ]\), .*/\1/p' compiler/types/builtins.def
