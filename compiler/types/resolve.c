@@ -2,6 +2,8 @@
 
 #include "syntax/ast_walk.h"
 
+#include <string.h>
+
 /* Scoping: gives every name its Ref (without the types), and collects which top-level definitions call
  * which. After this, inference looks nothing up by name: a local variable's type is that of its pattern.
  *
@@ -200,6 +202,19 @@ static bool is_module_name(Resolver *r, const Expr *e)
     return false;
 }
 
+/* `let rec f x = …` has made a function `rec` with a parameter `f`. */
+static bool note_let_rec(Resolver *r, const Expr *e)
+{
+    for (const Binding *b = r->scope; b; b = b->next) {
+        const Pat *first = b->kind == REF_LOCAL_FUN && b->def->nparams > 0 ? b->def->params[0] : NULL;
+        if (!first || strcmp(b->name, "rec") != 0 || first->kind != PAT_NAME || first->name != e->name)
+            continue;
+        diag_note(r->c->s, b->span, "this is a function called `rec`; one that calls itself is a `def %s` at top level", e->name);
+        return true;
+    }
+    return false;
+}
+
 static void not_defined(Resolver *r, const Expr *e)
 {
     Checker *c = r->c;
@@ -213,6 +228,8 @@ static void not_defined(Resolver *r, const Expr *e)
             return;
         }
     }
+    if (note_let_rec(r, e))
+        return;
     if (is_ctor(c, e->name)) {
         diag_note_text(c->s, "the constructor is written `#%s`", e->name);
         return;
