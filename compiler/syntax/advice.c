@@ -169,7 +169,15 @@ static const char *of_comma(const ParseState *p, const Wanted *w) {
     if (open_word(p) && open_word(p)->kind == T_LOOP && !w->in && !w->do_) return "several values are a tuple: `loop (a, b) = (0, 1) …`";
     if (kind_at(p, 1) == T_INT && !innermost_bracket(p) && !open_word(p)) return "digits are grouped by `_`: `1_000`";
     if (open_word(p) && w->in) return "every binding has a `let` of its own; one `in` ends them all";
+    if (!innermost_bracket(p) && w->behind_expression) return "several values are a tuple, in parentheses: `(a, b)`";
     return NULL;
+}
+
+/* Names and commas only, from the opening brace on. */
+static bool follows_listed_names(const ParseState *p) {
+    uint32_t back = 1;
+    while (kind_at(p, back) == T_NAME && kind_at(p, back + 1) == T_COMMA) back += 2;
+    return back > 1 && kind_at(p, back) == T_NAME && kind_at(p, back + 1) == T_BRACE_OPEN;
 }
 
 static const char *of_colon(const ParseState *p, const Wanted *w) {
@@ -179,6 +187,7 @@ static const char *of_colon(const ParseState *p, const Wanted *w) {
     if (w->assign && w->arrow) return "a parameter with a type needs parentheses: `def f (x: i64) : i64 = e`";
     if (doubled && w->type) return "a type is written behind one `:`";
     if (doubled) return "to put x in front of xs, write `[x] ++ xs`";
+    if (follows_listed_names(p) && w->comma) return "several values are a tuple, in parentheses: `{ (x, y) : x in xs; y in ys }`";
     if (w->do_) return "the body of a loop stands behind `do`";
     if (w->then || w->else_ || kind_at(p, 1) == T_ELSE) return "`if c then a else b` has no colons";
     if (w->behind_expression) return "a type behind an expression needs parentheses: `(e : t)`; to put x in front of xs, write `[x] ++ xs`";
@@ -287,7 +296,8 @@ static const char *of_dot(const ParseState *p, const Wanted *w) {
     bool doubled = (kind_at(p, 1) == T_DOT && is_adjacent(p, 0)) || next == '.';
     if (w->assign && follows_updated_field(p)) return field_part_form;
     if (w->arrow && has_recent(p, T_LAMBDA)) return lambda_form;
-    if (doubled && innermost_bracket(p) == '{') return "an updated copy is written `r with x = v`";
+    bool has_start = ends_value(kind_at(p, kind_at(p, 1) == T_DOT ? 2 : 1));
+    if (doubled && innermost_bracket(p) == '{' && !has_start) return "an updated copy is written `r with x = v`";
     if (doubled && innermost_bracket(p) == '[' && is_adjacent(p, 1)) return "a range is written `a..<b`, without b, or `a...b`, with it; a slice `xs[a:b]`";
     if (doubled) return "a range is written `a..<b`, without b, or `a...b`, with it";
     if (next >= '0' && next <= '9') return "a number has digits on both sides of its point";
@@ -302,6 +312,8 @@ static const char *of_closing(const ParseState *p, const Wanted *w) {
     if (found == T_BRACE_CLOSE && w->in && !w->colon) return "the fields of a record are written `x = e`, an apply-to-each `{ e : x in xs }`";
     if (found == T_BRACE_CLOSE && w->in && open_word(p) && open_word(p)->kind == T_LOOP && (has_recent(p, T_FOR) || has_recent(p, T_WHILE)))
         return "the body of a loop stands behind `do`, without braces";
+    if (found == T_BRACE_CLOSE && w->in && w->colon && open_word(p) && open_word(p)->kind == T_IF)
+        return "`if c then a else b` has no braces";
     if (found == T_BRACKET_CLOSE && w->type) return "a sequence of t is written `[t]`";
     if (p->closed_nothing) return "no bracket is open here";
     if (kind_at(p, 1) == T_APPEND) return "`++` joins two sequences; nothing is incremented";
