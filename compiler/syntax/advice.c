@@ -106,6 +106,7 @@ const char *advice_unfinished(const ParseState *p, const Wanted *w, Span *at) {
 
 static const char each_form[] = "an apply-to-each is written `{ e : x in xs | condition }`";
 static const char lambda_form[] = "a function is written `\\x -> e`";
+static const char cases_form[] = "every case of a `match` begins with `case`, without braces: `match x case 0 -> … case _ -> …`";
 static const char let_form[] = "a name is bound by `let x = e in …`";
 
 static const char *of_words(const ParseState *p, const Wanted *w) {
@@ -129,7 +130,7 @@ static const char *of_assign_pair(const ParseState *p, const Wanted *w) {
     if (before == T_EQ) return "equality is written `==`";
     if (next == '<') return "write `<=`";
     if (next == '>' && (w->then || w->do_)) return "write `>=`";
-    if (next == '>' && w->in) return "every case of a `match` begins with `case`, without braces: `match x case 0 -> … case _ -> …`";
+    if (next == '>' && w->in) return cases_form;
     if (next == '>') return "write `->`";
     if (before != T_END && before != T_NAME && before != T_INT && w->expression)
         return "there are no assignments: a new value is bound by `let x = e in …`";
@@ -168,7 +169,15 @@ static const char *of_comma(const ParseState *p, const Wanted *w) {
     if (open_word(p) && open_word(p)->kind == T_LOOP && !w->in && !w->do_) return "several values are a tuple: `loop (a, b) = (0, 1) …`";
     if (kind_at(p, 1) == T_INT && !innermost_bracket(p) && !open_word(p)) return "digits are grouped by `_`: `1_000`";
     if (open_word(p) && w->in) return "every binding has a `let` of its own; one `in` ends them all";
+    if (!innermost_bracket(p) && w->behind_expression) return "several values are a tuple, in parentheses: `(a, b)`";
     return NULL;
+}
+
+/* Names and commas only, from the opening brace on. */
+static bool follows_listed_names(const ParseState *p) {
+    uint32_t back = 1;
+    while (kind_at(p, back) == T_NAME && kind_at(p, back + 1) == T_COMMA) back += 2;
+    return back > 1 && kind_at(p, back) == T_NAME && kind_at(p, back + 1) == T_BRACE_OPEN;
 }
 
 static const char *of_colon(const ParseState *p, const Wanted *w) {
@@ -178,6 +187,7 @@ static const char *of_colon(const ParseState *p, const Wanted *w) {
     if (w->assign && w->arrow) return "a parameter with a type needs parentheses: `def f (x: i64) : i64 = e`";
     if (doubled && w->type) return "a type is written behind one `:`";
     if (doubled) return "to put x in front of xs, write `[x] ++ xs`";
+    if (follows_listed_names(p) && w->comma) return "several values are a tuple, in parentheses: `{ (x, y) : x in xs; y in ys }`";
     if (w->do_) return "the body of a loop stands behind `do`";
     if (w->then || w->else_ || kind_at(p, 1) == T_ELSE) return "`if c then a else b` has no colons";
     if (w->behind_expression) return "a type behind an expression needs parentheses: `(e : t)`; to put x in front of xs, write `[x] ++ xs`";
@@ -187,6 +197,7 @@ static const char *of_colon(const ParseState *p, const Wanted *w) {
 static const char *of_arrow(const ParseState *p, const Wanted *w) {
     if (w->assign && !w->behind_expression) return "the type of the result stands behind `:`";
     if (w->case_) return "every case of a `match` begins with `case`";
+    if (innermost_bracket(p) == '{' && w->in && has_recent(p, T_MATCH)) return cases_form;
     if (innermost_bracket(p) && w->behind_expression) return lambda_form;
     if (w->behind_expression) return "a function is written `\\x -> e`, a case `case p -> e`";
     return NULL;
@@ -200,6 +211,8 @@ static const char *of_keyword(const ParseState *p, const Wanted *w) {
     if (found == T_IF && innermost_bracket(p) == '{' && w->semicolon) return "the condition stands behind `|`";
     if ((found == T_FOR || found == T_WHILE) && (w->expression || w->pattern))
         return "a loop begins with its state: `loop s = 0 for x in xs do s + x`";
+    if ((found == T_FOR || found == T_WHILE) && w->assign && open_word(p) && open_word(p)->kind == T_LOOP)
+        return "the state of a loop needs its first value: `loop s = 0 for x in xs do s + x`";
     if (found == T_CASE && w->expression) return "cases belong to a `match`: `match x case 0 -> … case _ -> …`";
     if (found == T_IN && !open_word(p)) return "no `let` is open here that this `in` could end";
     if (found == T_ELSE && !w->then && !open_word(p)) return "no `if` is open here that this `else` could belong to";
@@ -207,6 +220,39 @@ static const char *of_keyword(const ParseState *p, const Wanted *w) {
     if (found == T_LET && w->definition && !w->behind_expression) return "at top level a name is defined by `def`";
     bool opens = found == T_IF || found == T_MATCH || found == T_LAMBDA || found == T_LOOP || found == T_LET;
     return opens && w->behind_expression && w->name ? "as an argument it needs parentheses" : NULL;
+}
+
+/* Where the head of a definition goes on without `=`. */
+static const char *of_missing_assign(const ParseState *p, const Wanted *w) {
+    bool in_head = w->assign && !w->behind_expression && !open_word(p) && !has_recent(p, T_CASE) && !has_recent(p, T_LAMBDA);
+    char bracket = innermost_bracket(p);
+    return in_head && (bracket == '\0' || bracket == '{') ? "the body of a definition stands behind `=`" : NULL;
+}
+
+static bool follows_updated_field(const ParseState *p) { return kind_at(p, 1) == T_NAME && kind_at(p, 2) == T_WITH; }
+
+static const char field_part_form[] = "a part of a field is updated in the field: `r with x = (r.x with …)`";
+
+/* Behind the `]` of `with [i]`. */
+static bool follows_updated_index(const ParseState *p) {
+    int open = 0;
+    for (uint32_t back = 1; kind_at(p, 1) == T_BRACKET_CLOSE && back < RECENT_TOKENS; back++) {
+        int kind = kind_at(p, back);
+        if (kind == T_BRACKET_CLOSE) open++;
+        if (kind == T_INDEX_OPEN || kind == T_ARRAY_OPEN) open--;
+        if (open == 0) return kind_at(p, back + 1) == T_WITH;
+    }
+    return false;
+}
+
+static const char *of_open_bracket(const ParseState *p, const Wanted *w) {
+    bool heads_definition = kind_at(p, 2) == T_DEF || kind_at(p, 2) == T_ENTRY;
+    if (kind_at(p, 1) == T_DOT) return "an element is written `xs[i]`";
+    if (w->assign && follows_updated_field(p)) return field_part_form;
+    if (w->assign && follows_updated_index(p)) return "an element of a row is updated in the row: `xss with [i] = (xss[i] with [j] = v)`";
+    if (w->assign && w->pattern && heads_definition)
+        return "sizes are not declared: the first parameter whose type names `n` binds it, `def f (xs: [n]i64) …`";
+    return of_missing_assign(p, w);
 }
 
 static bool in_type(const Wanted *w) { return (w->arrow || w->type) && !w->behind_expression && !w->pattern; }
@@ -248,8 +294,10 @@ static const char *of_semicolon(const ParseState *p, const Wanted *w) {
 static const char *of_dot(const ParseState *p, const Wanted *w) {
     char next = next_character(p);
     bool doubled = (kind_at(p, 1) == T_DOT && is_adjacent(p, 0)) || next == '.';
+    if (w->assign && follows_updated_field(p)) return field_part_form;
     if (w->arrow && has_recent(p, T_LAMBDA)) return lambda_form;
-    if (doubled && innermost_bracket(p) == '{') return "an updated copy is written `r with x = v`";
+    bool has_start = ends_value(kind_at(p, kind_at(p, 1) == T_DOT ? 2 : 1));
+    if (doubled && innermost_bracket(p) == '{' && !has_start) return "an updated copy is written `r with x = v`";
     if (doubled && innermost_bracket(p) == '[' && is_adjacent(p, 1)) return "a range is written `a..<b`, without b, or `a...b`, with it; a slice `xs[a:b]`";
     if (doubled) return "a range is written `a..<b`, without b, or `a...b`, with it";
     if (next >= '0' && next <= '9') return "a number has digits on both sides of its point";
@@ -262,6 +310,10 @@ static const char *of_closing(const ParseState *p, const Wanted *w) {
     if (found == T_BRACKET_CLOSE && kind_at(p, 1) == T_INDEX_OPEN && w->expression) return "an element is written `xs[i]`, a part `xs[a:b]`";
     if (found == T_BRACE_CLOSE && w->in && w->colon && has_recent(p, T_WITH)) return "an update stands without braces: `r with x = v`";
     if (found == T_BRACE_CLOSE && w->in && !w->colon) return "the fields of a record are written `x = e`, an apply-to-each `{ e : x in xs }`";
+    if (found == T_BRACE_CLOSE && w->in && open_word(p) && open_word(p)->kind == T_LOOP && (has_recent(p, T_FOR) || has_recent(p, T_WHILE)))
+        return "the body of a loop stands behind `do`, without braces";
+    if (found == T_BRACE_CLOSE && w->in && w->colon && open_word(p) && open_word(p)->kind == T_IF)
+        return "`if c then a else b` has no braces";
     if (found == T_BRACKET_CLOSE && w->type) return "a sequence of t is written `[t]`";
     if (p->closed_nothing) return "no bracket is open here";
     if (kind_at(p, 1) == T_APPEND) return "`++` joins two sequences; nothing is incremented";
@@ -277,13 +329,6 @@ static const char *of_definition(const ParseState *p) {
     for (size_t i = 0; i < sizeof modules / sizeof *modules; i++)
         if (is_text(p, 0, modules[i])) return "the definitions of another file are brought in by `import \"path\"`";
     return "a definition begins with `def`: `def f (x: i64) : i64 = e`";
-}
-
-/* Where the head of a definition goes on without `=`. */
-static const char *of_missing_assign(const ParseState *p, const Wanted *w) {
-    bool in_head = w->assign && !w->behind_expression && !open_word(p) && !has_recent(p, T_CASE) && !has_recent(p, T_LAMBDA);
-    char bracket = innermost_bracket(p);
-    return in_head && (bracket == '\0' || bracket == '{') ? "the body of a definition stands behind `=`" : NULL;
 }
 
 static bool is_reserved(int kind) {
@@ -361,7 +406,7 @@ const char *advice_for(const ParseState *p, const Wanted *w) {
     case T_NAME: return of_name(p, w);
     case T_TYPE_VARIABLE: return of_type_variable(p, w);
     case T_INT: case T_FLOAT: case T_STRING: case T_CHAR: return of_value(p, w);
-    case T_ARRAY_OPEN: return kind_at(p, 1) == T_DOT ? "an element is written `xs[i]`" : NULL;
+    case T_ARRAY_OPEN: case T_INDEX_OPEN: return of_open_bracket(p, w);
     case T_PAREN_CLOSE: case T_BRACKET_CLOSE: case T_BRACE_CLOSE: return of_closing(p, w);
     case T_DEF: case T_ENTRY: case T_TYPE: case T_IMPORT: case T_END: return of_end(p, w);
     case T_IF: case T_MATCH: case T_LAMBDA: case T_LOOP: case T_LET: case T_FOR: case T_WHILE: case T_CASE: case T_IN: case T_ELSE:

@@ -326,8 +326,12 @@ static void note_left_side(Checker *c, const Why *why, Type *found)
     if (node && (left->kind != TY_SCALAR || right->kind != TY_SCALAR || !is_number(right)))
         note_operator(c, node, found, false);
     bool numbers = node && is_number(left) && is_number(right);
+    bool float_literal = right->kind == TY_VAR && right->var.cls == CLASS_FLOAT; /* of any float type */
     if (numbers && scalar_is_int(left->scalar) && scalar_is_float(right->scalar))
         diag_note_text(c->s, "`%s %s` converts the left side", scalar_name(right->scalar),
+                       quote_argument(c, node->binary.left));
+    else if (node && is_number(left) && scalar_is_int(left->scalar) && float_literal)
+        diag_note_text(c->s, "to calculate with floats, convert the left side: `f64 %s`",
                        quote_argument(c, node->binary.left));
     if (p && p->kind == PAT_ASCRIBE)
         diag_note(c->s, p->span, "the left side is %s: `%s` is declared here", text, node->binary.left->name);

@@ -2,6 +2,8 @@
 
 #include "syntax/ast_walk.h"
 
+#include <string.h>
+
 /* Scoping: gives every name its Ref (without the types), and collects which top-level definitions call
  * which. After this, inference looks nothing up by name: a local variable's type is that of its pattern.
  *
@@ -22,10 +24,14 @@ typedef struct Binding {
 /* Local functions whose bodies are being resolved: for a better message. */
 typedef struct Pending { Name name; const struct Pending *next; } Pending;
 
+/* Apply-to-each whose sequences are being resolved: likewise. */
+typedef struct PendingEach { const Expr *each; const struct PendingEach *next; } PendingEach;
+
 typedef struct Resolver {
     Checker *c;
     const Binding *scope;
     const Pending *pending;
+    const PendingEach *pending_each;
     struct CallList *calls;
     PtrMap undefined; /* names that have been reported in this definition */
 } Resolver;
@@ -200,6 +206,42 @@ static bool is_module_name(Resolver *r, const Expr *e)
     return false;
 }
 
+/* `let rec f x = …` has made a function `rec` with a parameter `f`. */
+static bool note_let_rec(Resolver *r, const Expr *e)
+{
+    for (const Binding *b = r->scope; b; b = b->next) {
+        const Pat *first = b->kind == REF_LOCAL_FUN && b->def->nparams > 0 ? b->def->params[0] : NULL;
+        if (!first || strcmp(b->name, "rec") != 0 || first->kind != PAT_NAME || first->name != e->name)
+            continue;
+        diag_note(r->c->s, b->span, "this is a function called `rec`; one that calls itself is a `def %s` at top level", e->name);
+        return true;
+    }
+    return false;
+}
+
+static bool pattern_binds(const Pat *p, Name name)
+{
+    bool found = p->kind == PAT_NAME && p->name == name;
+    for (uint32_t i = 0; p->kind == PAT_TUPLE && i < p->tuple.n; i++)
+        found = found || pattern_binds(p->tuple.items[i], name);
+    return found;
+}
+
+/* A name of a binder, used in another binder's sequence. */
+static bool note_other_binder(Resolver *r, const Expr *e)
+{
+    for (const PendingEach *p = r->pending_each; p; p = p->next) {
+        for (uint32_t i = 0; i < p->each->each.nbinders; i++) {
+            if (!pattern_binds(p->each->each.binders[i].pat, e->name))
+                continue;
+            diag_note(r->c->s, p->each->each.binders[i].pat->span, "this binder stands beside the other; "
+                      "one inside another is `flatten { { e : x in %s } : %s in ... }`", e->name, e->name);
+            return true;
+        }
+    }
+    return false;
+}
+
 static void not_defined(Resolver *r, const Expr *e)
 {
     Checker *c = r->c;
@@ -213,6 +255,8 @@ static void not_defined(Resolver *r, const Expr *e)
             return;
         }
     }
+    if (note_let_rec(r, e) || note_other_binder(r, e))
+        return;
     if (is_ctor(c, e->name)) {
         diag_note_text(c->s, "the constructor is written `#%s`", e->name);
         return;
@@ -372,8 +416,11 @@ static void resolve_loop(Resolver *r, Expr *e)
 static void resolve_each(Resolver *r, Expr *e)
 {
     const Binding *saved = r->scope;
+    PendingEach pending = {e, r->pending_each};
+    r->pending_each = &pending;
     for (uint32_t i = 0; i < e->each.nbinders; i++)
         resolve_expr(r, e->each.binders[i].sequence);
+    r->pending_each = pending.next;
     for (uint32_t i = 0; i < e->each.nbinders; i++)
         resolve_pat(r, e->each.binders[i].pat, saved, SIZES_KNOWN);
     if (e->each.guard)
