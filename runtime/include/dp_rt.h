@@ -168,6 +168,15 @@ DpCol dp_update(DpRt *rt, DpCtx *ctx, const DpCol *arrays, bool consume, const D
 /* `consume`: the caller gives up its reference to a; if nobody else holds the block it is changed in place. */
 DpArr dp_update_root(DpRt *rt, DpArr *a, bool consume, int64_t index, const void *value, uint32_t bytes, DpRefs *value_refs);
 
+/* ---- compaction ----
+ * A loop takes its limit before it begins. Between two rounds in which dp_crowded says so, the arrays of its state are stored anew if
+ * that frees more than it copies, and the limit is taken again. rank: of the arrays, at least 1; bytes: of a scalar. */
+typedef struct DpLimit { uint64_t bytes, blocks; } DpLimit;
+DpLimit dp_limit(const DpRt *rt);
+bool dp_crowded(const DpRt *rt, const DpLimit *limit);
+void dp_compact(DpRt *rt, DpCol *views, uint32_t rank, uint32_t bytes);
+void dp_compact_root(DpRt *rt, DpArr *a, uint32_t rank, uint32_t bytes);
+
 /* ---- the host looks ---- */
 /* Element `index` of an array at depth 0, read back (a blocking read; checks the error record too). */
 uint64_t dp_read_scalar(DpRt *rt, const DpArr *a, uint64_t index, DpScalar scalar);
