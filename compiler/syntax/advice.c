@@ -200,6 +200,8 @@ static const char *of_keyword(const ParseState *p, const Wanted *w) {
     if (found == T_IF && innermost_bracket(p) == '{' && w->semicolon) return "the condition stands behind `|`";
     if ((found == T_FOR || found == T_WHILE) && (w->expression || w->pattern))
         return "a loop begins with its state: `loop s = 0 for x in xs do s + x`";
+    if ((found == T_FOR || found == T_WHILE) && w->assign && kind_at(p, 1) == T_NAME && kind_at(p, 2) == T_LOOP)
+        return "the state has a value in the first round: `loop x = x for i < n do …`";
     if (found == T_CASE && w->expression) return "cases belong to a `match`: `match x case 0 -> … case _ -> …`";
     if (found == T_IN && !open_word(p)) return "no `let` is open here that this `in` could end";
     if (found == T_ELSE && !w->then && !open_word(p)) return "no `if` is open here that this `else` could belong to";
