@@ -6,6 +6,9 @@
  * compactions together copy at most half of what was ever stored. Only what it alone holds counts: suffixes of an array that
  * is held elsewhere would be copied in each round and free nothing.
  *
+ * Instances that stop take a small part of a round's blocks along (dp_select_apart), which they would keep alive in whole. Theirs are
+ * copied if that is at most twice their share, so that many views of the same elements are not.
+ *
  * Many small blocks are as bad, since sets of blocks are made anew with every block that joins them. */
 #include "internal.h"
 
@@ -95,6 +98,23 @@ void dp_compact(DpRt *rt, DpCol *views, uint32_t rank, uint32_t bytes)
         return;
     dp_col_release(rt, views);
     *views = out;
+}
+
+DpCol dp_select_apart(DpRt *rt, const DpCol *views, DpCtx *from, DpCtx *to, uint32_t rank, uint32_t bytes)
+{
+    Held held = {0, 1};
+    if (views->block)
+        hold_block(&held, views->block);
+    DpCol part = dp_select(rt, views, from, to);
+    uint64_t share = views->n ? held.bytes / views->n * part.n : 0; /* of what is held */
+    if (part.n == views->n || !part.n || !part.block)
+        return part;
+    held = (Held){4 * share < held.bytes ? 4 * share : held.bytes, 1};
+    DpCol out = rebuilt(rt, &part, rank, bytes, &held, part.n * 16);
+    if (!out.n)
+        return part;
+    dp_col_release(rt, &part);
+    return out;
 }
 
 void dp_compact_root(DpRt *rt, DpArr *a, uint32_t rank, uint32_t bytes)

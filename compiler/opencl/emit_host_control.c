@@ -247,8 +247,10 @@ static bool any_compactible(const HostEmitter *h, const FlatVar *params, uint32_
     return false;
 }
 
-static void emit_limit(HostEmitter *h, const FlatVar *params, uint32_t n) {
-    if (any_compactible(h, params, n)) host_line(h, "DpLimit limit = dp_limit(rt);");
+static void emit_limit(HostEmitter *h, const char *name, const FlatVar *params, uint32_t n) {
+    if (!any_compactible(h, params, n)) return;
+    host_indent(h);
+    host_printf(h, "DpLimit %s = dp_limit(rt);\n", name);
 }
 
 /* Between two rounds: the state's dead data may go. */
@@ -262,7 +264,7 @@ static void emit_compaction(HostEmitter *h, const FlatVar *params, uint32_t n) {
         host_indent(h);
         strbuf_printf(h->out, "dp_compact%s(rt, &", host_info(h, params[i])->kind == FLAT_HOST ? "_root" : "");
         host_var(h, params[i]);
-        strbuf_printf(h->out, ", %u, %u);\n", type.rank, emit_bytes((CoreType){.scalar = type.scalar}));
+        strbuf_printf(h->out, ", %u, %u);\n", type.rank, emit_bytes(core_scalar(type.scalar)));
     }
     host_line(h, "limit = dp_limit(rt);");
     host_close(h);
@@ -271,7 +273,7 @@ static void emit_compaction(HostEmitter *h, const FlatVar *params, uint32_t n) {
 static void emit_loop(HostEmitter *h, const FlatStmt *s) {
     host_open(h);
     emit_initial_state(h, s, s->loop.params, s->loop.inits, s->loop.nparams);
-    emit_limit(h, s->loop.params, s->loop.nparams);
+    emit_limit(h, "limit", s->loop.params, s->loop.nparams);
     FlatVar *moved = h->moved.at;
     uint32_t nmoved = h->moved.n;
     h->moved.at = NULL; /* the blocks' statements start lists of their own */
@@ -291,17 +293,34 @@ static void emit_loop(HostEmitter *h, const FlatStmt *s) {
 
 /* ---- loops in a context ---- */
 
+static void emit_select(HostEmitter *h, const char *function, FlatVar state, FlatVar act) {
+    strbuf_printf(h->out, "%s(rt, &", function);
+    host_var(h, state);
+    strbuf_add(h->out, ", ");
+    host_var(h, act);
+    strbuf_add(h->out, ", no");
+}
+
+/* `part`: the state of the instances that stop. Arrays do not keep the others' alive. */
+static void emit_stopped(HostEmitter *h, const FlatStmt *s, FlatVar p) {
+    CoreType type = host_info(h, p)->type;
+    host_indent(h);
+    strbuf_add(h->out, "DpCol part = ");
+    if (type.rank > 0) {
+        strbuf_add(h->out, "dp_crowded(rt, &room) ? ");
+        emit_select(h, "dp_select_apart", p, s->loop_lifted.act);
+        strbuf_printf(h->out, ", %u, %u) : ", type.rank, emit_bytes(core_scalar(type.scalar)));
+    }
+    emit_select(h, "dp_select", p, s->loop_lifted.act);
+    strbuf_add(h->out, ");\n");
+}
+
 /* The state of the instances that stop goes where they belong; the others' becomes the state. */
 static void emit_parking(HostEmitter *h, const FlatStmt *s) {
     for (uint32_t i = 0; i < s->loop_lifted.nparams; i++) {
         FlatVar p = s->loop_lifted.params[i];
         host_open(h);
-        host_indent(h);
-        strbuf_add(h->out, "DpCol part = dp_select(rt, &");
-        host_var(h, p);
-        strbuf_add(h->out, ", ");
-        host_var(h, s->loop_lifted.act);
-        strbuf_add(h->out, ", no);\n");
+        emit_stopped(h, s, p);
         host_indent(h);
         strbuf_add(h->out, "dp_put(rt, &");
         host_var(h, s->outs[i]);
@@ -360,7 +379,8 @@ static void emit_lifted_start(HostEmitter *h, const FlatStmt *s) {
     host_var(h, s->ctx);
     strbuf_add(h->out, ");\n");
     emit_initial_state(h, s, s->loop_lifted.params, s->loop_lifted.inits, s->loop_lifted.nparams);
-    emit_limit(h, s->loop_lifted.params, s->loop_lifted.nparams);
+    emit_limit(h, "limit", s->loop_lifted.params, s->loop_lifted.nparams);
+    emit_limit(h, "room", s->loop_lifted.params, s->loop_lifted.nparams); /* stays */
     for (uint32_t i = 0; i < s->nouts; i++) {
         host_indent(h);
         host_var(h, s->outs[i]);

@@ -175,6 +175,8 @@ typedef struct DpLimit { uint64_t bytes, blocks; } DpLimit;
 DpLimit dp_limit(const DpRt *rt);
 bool dp_crowded(const DpRt *rt, const DpLimit *limit);
 void dp_compact(DpRt *rt, DpCol *views, uint32_t rank, uint32_t bytes);
+/* As dp_select, for arrays that stay when the other instances' go on: their elements may be stored anew. */
+DpCol dp_select_apart(DpRt *rt, const DpCol *views, DpCtx *from, DpCtx *to, uint32_t rank, uint32_t bytes);
 void dp_compact_root(DpRt *rt, DpArr *a, uint32_t rank, uint32_t bytes);
 
 /* ---- the host looks ---- */
