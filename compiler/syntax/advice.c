@@ -161,6 +161,15 @@ static const char *of_bar(const ParseState *p, const Wanted *w) {
     return "directly inside `{ }` a `|` starts the condition: write `&&` for a second condition, `(a | b)` for the operator";
 }
 
+static const char *of_opening(const ParseState *p, const Wanted *w) {
+    int before = kind_at(p, 1);
+    if (before == T_DOT) return "an element is written `xs[i]`";
+    if (before == T_CASE) return "sequences have no patterns: ask `is_empty xs` or `length xs`";
+    if (before == T_BRACKET_CLOSE && w->assign && has_recent(p, T_WITH)) return "one index each: `m with [i] = (m[i] with [j] = v)`";
+    bool of_definition = kind_at(p, 2) == T_DEF || kind_at(p, 2) == T_ENTRY;
+    return before == T_NAME && of_definition ? "sizes are not declared: `def f (xs: [n]f64) = …`" : NULL;
+}
+
 static const char *of_comma(const ParseState *p, const Wanted *w) {
     if (innermost_bracket(p) == '[' && w->bracket_close && w->behind_expression) return "an element of a row is written `xss[i][j]`";
     if (innermost_bracket(p) == '{' && w->semicolon) return "binders are separated by `;`, and the condition stands behind `|`";
@@ -363,7 +372,7 @@ const char *advice_for(const ParseState *p, const Wanted *w) {
     case T_NAME: return of_name(p, w);
     case T_TYPE_VARIABLE: return of_type_variable(p, w);
     case T_INT: case T_FLOAT: case T_STRING: case T_CHAR: return of_value(p, w);
-    case T_ARRAY_OPEN: return kind_at(p, 1) == T_DOT ? "an element is written `xs[i]`" : NULL;
+    case T_ARRAY_OPEN: case T_INDEX_OPEN: return of_opening(p, w);
     case T_PAREN_CLOSE: case T_BRACKET_CLOSE: case T_BRACE_CLOSE: return of_closing(p, w);
     case T_DEF: case T_ENTRY: case T_TYPE: case T_IMPORT: case T_END: return of_end(p, w);
     case T_IF: case T_MATCH: case T_LAMBDA: case T_LOOP: case T_LET: case T_FOR: case T_WHILE: case T_CASE: case T_IN: case T_ELSE:
