@@ -91,8 +91,8 @@ static time_t now(void)
     return t.tv_sec;
 }
 
-/* Looks every millisecond; only tests run with a limit. */
-static void watch(pid_t pid, unsigned seconds)
+/* Looks every millisecond; only tests run with a limit. Did it take too long? */
+static bool watch(pid_t pid, unsigned seconds)
 {
     const struct timespec millisecond = {0, 1000000};
     time_t end = now() + (time_t)seconds;
@@ -100,20 +100,22 @@ static void watch(pid_t pid, unsigned seconds)
     while (waitid(P_PID, (id_t)pid, &info, WEXITED | WNOHANG | WNOWAIT) == 0 && info.si_pid == 0) {
         if (now() >= end) {
             kill(pid, SIGKILL);
-            return;
+            return true;
         }
         nanosleep(&millisecond, NULL);
     }
+    return false;
 }
 
 static int wait_for(pid_t pid, unsigned seconds)
 {
     int status;
-    if (seconds)
-        watch(pid, seconds);
+    bool late = seconds && watch(pid, seconds);
     while (waitpid(pid, &status, 0) < 0)
         if (errno != EINTR)
             return -1;
+    if (late && WIFSIGNALED(status))
+        return PROCESS_LATE;
     return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
 }
 

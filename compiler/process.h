@@ -10,8 +10,10 @@ typedef struct ProcessStreams {
     unsigned seconds; /* the process is killed when it takes longer; 0: no limit */
 } ProcessStreams;
 
-/* Runs the program (found in PATH) and waits for it: its exit status, 128 + the signal that ended it, or -1 with
- * errno if it could not be started. argv ends with NULL. */
+enum { PROCESS_LATE = 256 };
+
+/* Runs the program (found in PATH) and waits for it: its exit status, 128 + the signal that ended it, PROCESS_LATE if it was killed
+ * for taking too long, or -1 with errno if it could not be started. argv ends with NULL. */
 int process_run(char *const *argv, ProcessStreams streams);
 
 /* A private folder for temporary files (program.c, program, in, out, err), one at a time. It is removed, too, when a

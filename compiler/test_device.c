@@ -159,6 +159,8 @@ static void run_batch(DeviceBatch *b, uint32_t first, uint32_t end)
     b->unusable = !b->works && status <= EXIT_DEVICE;
     if (status < 0)
         strbuf_printf(&b->failed_error, "cannot run the program: %s", strerror(errno));
+    else if (status == PROCESS_LATE)
+        strbuf_printf(&b->failed_error, "(ended after %u seconds, the time to build its kernels included) ", seconds);
     else if (status > EXIT_DEVICE)
         strbuf_printf(&b->failed_error, "(the program ended with status %d) ", status);
     if (status > 0)

@@ -107,6 +107,7 @@ DpBlock *block_new(DpRt *rt, uint64_t bytes)
     free_list_remove(h, b);
     split_block(rt, b, bytes);
     b->count = 1;
+    h->live++;
     h->used += bytes;
     if (h->used > h->most_used)
         h->most_used = h->used;
@@ -136,6 +137,7 @@ void heap_free(DpRt *rt, DpBlock *b)
 {
     Heap *h = &rt->heap;
     h->used -= b->bytes;
+    h->live--;
     b->count = 0;
     b->elements_too = b->maybe_contig = b->unwritten = b->apart = false;
     b->refs = NULL;
@@ -239,6 +241,7 @@ bool heap_open(DpRt *rt, char *error, size_t error_bytes)
         snprintf(error, error_bytes, "no memory on the device: %s", cl_error_name(code));
         return false;
     }
+    h->always_compact = getenv("DP_COMPACT") != NULL;
     all->addr = DP_HEAP_START;
     all->bytes = h->bytes - DP_HEAP_START;
     h->blocks = all;
@@ -262,7 +265,7 @@ void heap_close(DpRt *rt)
 
 bool heap_check(const Heap *h)
 {
-    uint64_t at = DP_HEAP_START, used = 0;
+    uint64_t at = DP_HEAP_START, used = 0, live = 0;
     const DpBlock *before = NULL;
     for (const DpBlock *b = h->blocks; b; before = b, b = b->behind) {
         bool two_free = before && !before->count && !b->count;
@@ -270,6 +273,7 @@ bool heap_check(const Heap *h)
             return false;
         at += b->bytes;
         used += b->count ? b->bytes : 0;
+        live += b->count != 0;
     }
-    return at == h->bytes && used == h->used;
+    return at == h->bytes && used == h->used && live == h->live;
 }

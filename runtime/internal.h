@@ -4,6 +4,7 @@
  *   launch.c   programs, kernels, launching       source.c   their texts         cache.c    binaries on disk
  *   profile.c  times per kernel
  *   context.c  contexts and paths      ops.c      kernels with user code         moves.c    kernels without
+ *   compact.c  a loop's state without dead data
  *   sort.c     argsort                 error.c    failures and their messages    transfer.c values in and out
  *   runtime.c  opening and closing     program.c  dp_main
  *
@@ -95,6 +96,8 @@ typedef struct Heap {
     cl_mem buffer;
     void *memory;       /* the host memory behind it, where device and host share theirs; else NULL */
     uint64_t bytes, used, most_used;
+    uint64_t live;      /* blocks in use */
+    bool always_compact; /* for tests: DP_COMPACT */
     DpBlock *blocks;    /* all, by address */
     DpBlock *classes[HEAP_CLASSES];
     uint64_t occupied[HEAP_CLASSES / 64]; /* bit per non-empty class */

@@ -180,11 +180,12 @@ void dp_put(DpRt *rt, DpCol *out, DpCtx *ctx, DpCtx *part, const DpCol *values)
 
 static bool col_apart(const DpCol *views) { return col_contig(views) || (views->block && views->block->apart); }
 
-void dp_park(DpRt *rt, DpCol *state, DpCtx *active, DpCtx *no, DpCtx *yes, DpCol *result, DpCtx *ctx)
+void dp_park(DpRt *rt, DpCol *state, DpCtx *active, DpCtx *no, DpCtx *yes, DpCol *result, DpCtx *ctx, bool crowded, uint32_t rank,
+             uint32_t bytes)
 {
     bool apart = col_apart(state);
     DpRefs *shared = refs_retain(state->block ? state->block->shared : NULL);
-    DpCol part = dp_select(rt, state, active, no);
+    DpCol part = crowded ? dp_select_apart(rt, state, active, no, rank, bytes) : dp_select(rt, state, active, no);
     dp_put(rt, result, ctx, no, &part);
     dp_col_release(rt, &part);
     part = dp_select(rt, state, active, yes);

@@ -236,9 +236,44 @@ static void emit_while_head(HostEmitter *h, const FlatStmt *s) {
     host_line(h, "if (!go) break;");
 }
 
+static bool compactible(const HostEmitter *h, FlatVar v) {
+    const FlatVarInfo *info = host_info(h, v);
+    return info->kind != FLAT_CTX && info->type.rank > 0;
+}
+
+static bool any_compactible(const HostEmitter *h, const FlatVar *params, uint32_t n) {
+    for (uint32_t i = 0; i < n; i++)
+        if (compactible(h, params[i])) return true;
+    return false;
+}
+
+static void emit_limit(HostEmitter *h, const char *name, const FlatVar *params, uint32_t n) {
+    if (!any_compactible(h, params, n)) return;
+    host_indent(h);
+    host_printf(h, "DpLimit %s = dp_limit(rt);\n", name);
+}
+
+/* Between two rounds: the state's dead data may go. */
+static void emit_compaction(HostEmitter *h, const FlatVar *params, uint32_t n) {
+    if (!any_compactible(h, params, n)) return;
+    host_line(h, "if (dp_crowded(rt, &limit)) {");
+    h->depth++;
+    for (uint32_t i = 0; i < n; i++) {
+        if (!compactible(h, params[i])) continue;
+        CoreType type = host_info(h, params[i])->type;
+        host_indent(h);
+        strbuf_printf(h->out, "dp_compact%s(rt, &", host_info(h, params[i])->kind == FLAT_HOST ? "_root" : "");
+        host_var(h, params[i]);
+        strbuf_printf(h->out, ", %u, %u);\n", type.rank, emit_bytes(core_scalar(type.scalar)));
+    }
+    host_line(h, "limit = dp_limit(rt);");
+    host_close(h);
+}
+
 static void emit_loop(HostEmitter *h, const FlatStmt *s) {
     host_open(h);
     emit_initial_state(h, s, s->loop.params, s->loop.inits, s->loop.nparams);
+    emit_limit(h, "limit", s->loop.params, s->loop.nparams);
     FlatVar *moved = h->moved.at;
     uint32_t nmoved = h->moved.n;
     h->moved.at = NULL; /* the blocks' statements start lists of their own */
@@ -247,6 +282,7 @@ static void emit_loop(HostEmitter *h, const FlatStmt *s) {
     else emit_for_head(h, s);
     host_block(h, s->loop.body);
     emit_next_state(h, s->loop.body, s->loop.params, s->loop.nparams);
+    emit_compaction(h, s->loop.params, s->loop.nparams);
     host_close(h);
     emit_final_state(h, s, s->loop.params);
     host_close(h);
@@ -260,6 +296,7 @@ static void emit_loop(HostEmitter *h, const FlatStmt *s) {
 /* The state of the instances that stop goes where they belong; the others' becomes the state. */
 static void emit_parking(HostEmitter *h, const FlatStmt *s) {
     for (uint32_t i = 0; i < s->loop_lifted.nparams; i++) {
+        CoreType type = host_info(h, s->loop_lifted.params[i])->type;
         host_indent(h);
         strbuf_add(h->out, "dp_park(rt, &");
         host_var(h, s->loop_lifted.params[i]);
@@ -269,7 +306,8 @@ static void emit_parking(HostEmitter *h, const FlatStmt *s) {
         host_var(h, s->outs[i]);
         strbuf_add(h->out, ", ");
         host_var(h, s->ctx);
-        strbuf_add(h->out, ");\n");
+        strbuf_printf(h->out, ", %s, %u, %u);\n", type.rank > 0 ? "dp_crowded(rt, &room)" : "false", type.rank,
+                      emit_bytes(core_scalar(type.scalar)));
     }
 }
 
@@ -310,6 +348,8 @@ static void emit_lifted_start(HostEmitter *h, const FlatStmt *s) {
     host_var(h, s->ctx);
     strbuf_add(h->out, ");\n");
     emit_initial_state(h, s, s->loop_lifted.params, s->loop_lifted.inits, s->loop_lifted.nparams);
+    emit_limit(h, "limit", s->loop_lifted.params, s->loop_lifted.nparams);
+    emit_limit(h, "room", s->loop_lifted.params, s->loop_lifted.nparams); /* stays */
     for (uint32_t i = 0; i < s->nouts; i++) {
         host_indent(h);
         host_var(h, s->outs[i]);
@@ -328,6 +368,7 @@ static void emit_lifted_round(HostEmitter *h, const FlatStmt *s) {
     strbuf_add(h->out, ");\n");
     host_block(h, s->loop_lifted.body);
     emit_next_state(h, s->loop_lifted.body, s->loop_lifted.params, s->loop_lifted.nparams);
+    emit_compaction(h, s->loop_lifted.params, s->loop_lifted.nparams);
     host_release(h, act);
     host_indent(h);
     host_var(h, act);

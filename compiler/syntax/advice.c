@@ -248,6 +248,7 @@ static bool follows_updated_index(const ParseState *p) {
 static const char *of_open_bracket(const ParseState *p, const Wanted *w) {
     bool heads_definition = kind_at(p, 2) == T_DEF || kind_at(p, 2) == T_ENTRY;
     if (kind_at(p, 1) == T_DOT) return "an element is written `xs[i]`";
+    if (kind_at(p, 1) == T_CASE) return "sequences have no patterns: ask `is_empty xs` or `length xs`";
     if (w->assign && follows_updated_field(p)) return field_part_form;
     if (w->assign && follows_updated_index(p)) return "an element of a row is updated in the row: `xss with [i] = (xss[i] with [j] = v)`";
     if (w->assign && w->pattern && heads_definition)

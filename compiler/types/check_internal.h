@@ -220,6 +220,7 @@ void note_value(Checker *c, const Expr *e, Type *expected, Type *found);
 void note_names(Checker *c, Type *expected, Type *found);
 void note_alias(Checker *c, Type *t, Type *other);
 void note_known_names(Checker *c, Type *t, Name wanted); /* of a record or sum */
+void note_update_of_whole(Checker *c, const Expr *first, Name field);
 void note_no_fields(Checker *c, Type *t, Name field);
 void note_no_sequence(Checker *c, const Expr *e, Type *t);
 void note_counting(Checker *c, Type *t); /* `for x in n` */

@@ -15,6 +15,8 @@ static void no_field(Checker *c, const Deferred *d, Type *record)
 {
     diag_error(c->s, d->span, DIAG_NO_FIELD, "%s has no field `%s`", describe_type(c, d->subject), d->name);
     note_known_names(c, record, d->name);
+    if (d->kind == DEFER_SET_FIELD && d->from && d->from->kind == E_UPDATE_FIELD)
+        note_update_of_whole(c, d->from, d->name);
 }
 
 static bool try_field(Checker *c, const Deferred *d, Type *t)

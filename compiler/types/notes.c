@@ -1,5 +1,7 @@
 #include "types/check_internal.h"
 
+#include "syntax/ast_walk.h"
+
 #include <stdio.h>
 #include <string.h>
 
@@ -176,6 +178,39 @@ static bool note_one_tuple(Checker *c, const Call *call)
     return true;
 }
 
+typedef struct NamedSource {
+    Name name;
+    bool found;
+} NamedSource;
+
+static void look_for_source(void *context, Expr *e)
+{
+    NamedSource *look = context;
+    for (uint32_t i = 0; e->kind == E_EACH && i < e->each.nbinders; i++) {
+        const Expr *source = e->each.binders[i].sequence;
+        look->found |= source->kind == E_NAME && source->name == look->name;
+    }
+}
+
+/* Is the parameter, whose type is not written, a sequence because of `i in n`, and a number given? */
+static bool is_number_for_source(const Def *def, const Pat *param, Type *expected, Type *found)
+{
+    Type *wanted = type_prune(expected), *given = type_prune(found);
+    bool number = (given->kind == TY_SCALAR && scalar_is_int(given->scalar)) || (given->kind == TY_VAR && given->var.is_literal);
+    if (wanted->kind != TY_ARRAY || !number || param->kind != PAT_NAME)
+        return false;
+    NamedSource look = {param->name, false};
+    ast_walk(def, &(AstVisitor){.context = &look, .expr = look_for_source});
+    return look.found;
+}
+
+static void note_parameter(Checker *c, const Def *def, const Pat *param, Type *expected, Type *found)
+{
+    diag_note(c->s, param->span, "the parameter is here");
+    if (is_number_for_source(def, param, expected, found))
+        diag_note_text(c->s, "`in %s` takes what has no type for a sequence: a number is written `(%s: i64)`", param->name, param->name);
+}
+
 static void note_argument(Checker *c, const Why *why, Type *expected, Type *found)
 {
     const Call *call = why->call;
@@ -183,7 +218,7 @@ static void note_argument(Checker *c, const Why *why, Type *expected, Type *foun
     bool whole = type_prune(why->type) == type_prune(expected); /* not only a lambda's body */
     bool tuple = whole && (note_tuple_argument(c, call, why->type) || note_one_tuple(c, call));
     if (def && !is_library(c, def) && why->arg < def->nparams)
-        diag_note(c->s, def->params[why->arg]->span, "the parameter is here");
+        note_parameter(c, def, def->params[why->arg], expected, found);
     else
         note_function(c, call->fn);
     if (!whole || tuple || found == expected || note_argument_order(c, why, found))
@@ -424,6 +459,13 @@ void note_known_names(Checker *c, Type *t, Name wanted)
     else if (t->record.n > 0)
         diag_note_text(c->s, "it has %s%s", b.text, t->record.n > MOST ? ", ..." : "");
     strbuf_free(&b);
+}
+
+/* `r with x = r.x with y = v`, where `first` is r with x = r.x and y a field of x. */
+void note_update_of_whole(Checker *c, const Expr *first, Name field)
+{
+    diag_note_text(c->s, "each `with` updates the whole record; a part of it: `with %s = (%s with %s = …)`", first->update_field.name,
+                   quote(c, first->update_field.value->span), field);
 }
 
 /* How one gets at what is inside a value that has no fields. */

@@ -163,7 +163,7 @@ static void test_masked_updates(void **state)
         DpCtx *yes = NULL, *no = NULL;
         dp_split(rt, w.up, &cond, &yes, &no);
         DpCol result = dp_new_col(rt, nseg, 16), kept = dp_select(rt, &indices, w.up, yes), new_values = dp_select(rt, &values, w.up, yes);
-        dp_park(rt, &twice, w.up, no, yes, &result, w.up);
+        dp_park(rt, &twice, w.up, no, yes, &result, w.up, false, 1, 4);
         if (dp_ctx_n(yes)) {
             rt_read(rt, dp_col_addr(rt, &twice), before, 16 * dp_ctx_n(yes));
             DpCol thrice = dp_update(rt, yes, &twice, true, true, &kept, &new_values);
@@ -405,6 +405,109 @@ static void test_update_root(void **state)
     expect_all_free();
 }
 
+/* ---- compaction ---- */
+enum { ROW = 1000, ROWS = 3, ROUNDS = 50 };
+
+static DpArr row_of(int64_t x)
+{
+    int64_t *xs = alloc(ROW, 8);
+    for (int i = 0; i < ROW; i++)
+        xs[i] = x;
+    DpArr row = dp_array_root(rt, xs, 8, ROW, NULL);
+    free(xs);
+    return row;
+}
+
+/* Each row is replaced over and over; row r is ROUNDS - ROWS + r in the end. */
+static DpArr replaced_rows(void)
+{
+    DpArr row = row_of(0);
+    uint64_t views[ROWS][2];
+    for (int r = 0; r < ROWS; r++)
+        memcpy(views[r], (uint64_t[2]){row.len, row.addr}, 16);
+    DpArr t = dp_array_root(rt, views, 16, ROWS, dp_refs_of_arr(rt, &row, 0));
+    dp_arr_release(rt, &row);
+    for (int k = 0; k < ROUNDS; k++) {
+        row = row_of(k);
+        const uint64_t view[2] = {row.len, row.addr};
+        t = dp_update_root(rt, &t, true, (k + ROWS - ROUNDS % ROWS) % ROWS, view, 16, dp_refs_of_arr(rt, &row, 0));
+        dp_arr_release(rt, &row);
+    }
+    return t;
+}
+
+static void check_rows(const DpArr *t)
+{
+    for (uint64_t r = 0; r < ROWS; r++) {
+        DpArr row = dp_read_view(rt, t, r);
+        assert_int_equal(row.len, ROW);
+        assert_int_equal(dp_read_scalar(rt, &row, r * 99, DP_I64), ROUNDS - ROWS + (int64_t)r);
+        dp_arr_release(rt, &row);
+    }
+}
+
+static void test_compact_rows(void **state)
+{
+    (void)state;
+    expect_no_failure();
+    DpArr t = replaced_rows(), held = dp_arr_retain(t);
+    uint64_t before = rt->heap.used, addr = t.addr;
+    assert_true(before > ROUNDS * ROW * 8);
+    dp_compact_root(rt, &t, 2, 8); /* held elsewhere: nothing would be freed */
+    assert_true(t.addr == addr && rt->heap.used == before);
+    dp_arr_release(rt, &held);
+    dp_compact_root(rt, &t, 2, 8);
+    assert_true(rt->heap.used < 2 * ROWS * ROW * 8);
+    check_rows(&t);
+    addr = t.addr;
+    dp_compact_root(rt, &t, 2, 8); /* nothing to gain */
+    assert_true(t.addr == addr);
+    dp_arr_release(rt, &t);
+    expect_all_free();
+}
+
+static void test_compact_columns(void **state)
+{
+    (void)state;
+    expect_no_failure();
+    DpArr t = replaced_rows();
+    /* all rows, one of them, none: as a column; all below is stored anew */
+    uint64_t views[3][2] = {{ROWS, t.addr}, {1, t.addr + 16}, {0, 0}};
+    DpArr nest = dp_array_root(rt, views, 16, 3, dp_refs_of_arr(rt, &t, 0));
+    DpCol col = dp_elems_root(rt, &nest, NULL, 16);
+    dp_arr_release(rt, &t);
+    dp_arr_release(rt, &nest);
+    dp_compact(rt, &col, 2, 8);
+    assert_true(rt->heap.used < 2 * (ROWS + 1) * ROW * 8);
+    nest = dp_views_root(rt, NULL, &col);
+    t = dp_read_view(rt, &nest, 0);
+    check_rows(&t);
+    dp_arr_release(rt, &t);
+    t = dp_read_view(rt, &nest, 1);
+    assert_int_equal(t.len, 1);
+    DpArr row = dp_read_view(rt, &t, 0);
+    assert_int_equal(dp_read_scalar(rt, &row, ROW - 1, DP_I64), ROUNDS - ROWS + 1);
+    dp_arr_release(rt, &row);
+    dp_arr_release(rt, &t);
+    dp_arr_release(rt, &nest);
+    dp_col_release(rt, &col);
+    expect_all_free();
+}
+
+static void test_compact_slice(void **state)
+{
+    (void)state;
+    expect_no_failure();
+    DpArr a = row_of(7);
+    a.len = 3;
+    a.addr += 8 * 500;
+    dp_compact_root(rt, &a, 1, 8);
+    assert_int_equal(rt->heap.used, DP_BLOCK_ALIGN);
+    assert_int_equal(dp_read_scalar(rt, &a, 2, DP_I64), 7);
+    dp_arr_release(rt, &a);
+    expect_all_free();
+}
+
 /* ---- failures ---- */
 static void test_failures(void **state)
 {
@@ -513,7 +616,8 @@ int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
         BOTH(test_heap), BOTH(test_refs), BOTH(test_rows), BOTH(test_masked_updates), BOTH(test_array), BOTH(test_argsort),
-        BOTH(test_argsort_root), BOTH(test_values), BOTH(test_update_root), BOTH(test_failures),
+        BOTH(test_argsort_root), BOTH(test_values), BOTH(test_update_root), BOTH(test_compact_rows), BOTH(test_compact_columns),
+        BOTH(test_compact_slice), BOTH(test_failures),
     };
     return RUN_TESTS(tests, argc, argv);
 }
