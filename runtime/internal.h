@@ -90,6 +90,7 @@ typedef struct Heap {
     cl_mem buffer;
     void *memory;       /* the host memory behind it, where device and host share theirs; else NULL */
     uint64_t bytes, used, most_used;
+    bool poisoned;      /* DP_POISON: blocks are filled with a pattern when they begin and when they end */
     DpBlock *blocks;    /* all, by address */
     DpBlock *classes[HEAP_CLASSES];
     uint64_t occupied[HEAP_CLASSES / 64]; /* bit per non-empty class */
