@@ -28,6 +28,7 @@ class Runner:
     def __init__(self, dpc, folder, shapes):
         self.dpc, self.folder, self.shapes = dpc, folder, shapes
         self.environment = {"DP_NO_CACHE": "1", "POCL_CACHE_DIR": folder + "/pocl", "DP_HEAP": str(1 << 30), "DP_POISON": "1"}
+        self.memory = None if b"__asan_init" in open(dpc, "rb").read() else MEMORY # its shadow is terabytes
 
     def core(self, path, entry, args):
         """The line that core prints, "error" for a run-time error, None if it takes too much; or a Failure."""
@@ -36,7 +37,7 @@ class Runner:
             files.append("%s/arg%d.in" % (self.folder, i))
             with open(files[-1], "w") as f:
                 f.write(a)
-        status, out, said = finish([self.dpc, "run", "--no-warnings", "--eval=core", path, "--entry", entry] + files, self.environment, CORE_LIMIT, MEMORY)
+        status, out, said = finish([self.dpc, "run", "--no-warnings", "--eval=core", path, "--entry", entry] + files, self.environment, CORE_LIMIT, self.memory)
         if status is None or status == 3 or "Cannot allocate" in said:
             return None
         if status == 1 and "error: " in said:
@@ -252,6 +253,7 @@ def main():
     options.add_argument("--shapes", default="cpu,gpu")
     options.add_argument("--reduce-seconds", type=float, default=240)
     options.add_argument("--keep", default="")
+    options.add_argument("--verbose", action="store_true")
     options.add_argument("--print", action="store_true")
     o = options.parse_args()
     end, number, failed, tested = time.time() + o.seconds, o.first, 0, 0
@@ -275,6 +277,8 @@ def main():
                     if reducer.fails():
                         keep(o, runner, "d%d_%d_small" % (o.seed, number), reducer.failure)
             number += 1
+            if o.verbose:
+                print("%.0f s: %d programs, %d failed" % (o.seconds - end + time.time(), tested, failed), flush=True)
     print("%d programs, %d failed" % (tested, failed))
     sys.exit(failed > 0)
 

@@ -567,7 +567,7 @@ class Generator:
             return Node(None, "(\\x y -> match x case #%s -> y case _ -> x)" % none), Node(None, "(#%s : %s)" % (none, t[1])), False
         us = parts_of(t)
         if t[0] == "tup" and len(us) == 2 and us[0] == us[1] and is_int(us[0]) and not commutative and self.chance(0.5):
-            return Node(None, "(\\(a, b) (c, e) -> (a * c, b * c + e))"), Node(None, "(1%s, 0%s)" % us), False
+            return Node(None, "(\\(a, b) (c, e) -> (a * c, b * c + e))"), Node(None, "(1%s, 0%s)" % tuple(us)), False
         ops = [self.operator(u, commutative) for u in us]
         if not all(op for op, _, _ in ops):
             return None, None, False
@@ -957,10 +957,10 @@ class Generator:
                 n = lengths(rng)
                 if dims:
                     sizes[dims[0]] = n
-            return [self.value(t[1], lengths if not dims else lengths, dims[1:], sizes) for _ in range(n)]
+            return [self.value(t[1], lengths, dims[1:], sizes) for _ in range(n)]
         if t[0] == "sum":
             c, p = rng.choice(self.program.sums[t[1]])
-            return (c, self.value(p, lengths, [], sizes) if p else None)
+            return (c, self.value(p, lambda r: min(lengths(r), 4), [], sizes) if p else None)
         return tuple(self.value(u, lengths, [], sizes) for u in parts_of(t))
 
     def inputs(self, types, sizes):
@@ -972,9 +972,9 @@ class Generator:
             got = {}
             made.append([self.value(t, style, dims, got) for t, dims in zip(types, sizes)])
         if self.chance(0.3):
-            depth = [0]
-            style = lambda r: r.choice([1, 2, 40, 60]) if any(is_seq(t) and is_seq(t[1]) for t in types) else r.choice([2100, 3000, 4096])
-            if all(nesting(t) < 3 for t in types):
+            deepest = max(nesting(t) for t in types)
+            style = lambda r: r.choice([1, 2, 40, 60]) if deepest > 1 else r.choice([2100, 3000, 4096])
+            if deepest < 3:
                 got = {}
                 made.append([self.value(t, style, dims, got) for t, dims in zip(types, sizes)])
         return made
