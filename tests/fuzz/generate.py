@@ -129,6 +129,7 @@ class Generator:
         self.rng = rng
         self.program = Program()
         self.functions = []
+        self.pool = [] # types that occur often, so that variables and functions fit what is wanted
         self.count = 0
         self.fuel = 0
 
@@ -144,6 +145,9 @@ class Generator:
         return self.rng.choice(ORDINARY)
 
     def type(self, depth=2):
+        fits = [t for t in self.pool if nesting(t) <= depth]
+        if fits and self.chance(0.5):
+            return self.rng.choice(fits)
         r = self.rng.random()
         if depth <= 0 or r < 0.42:
             return self.scalar()
@@ -265,13 +269,13 @@ class Generator:
         if d <= 0 or self.fuel <= 0:
             return self.leaf(t, env)
         forms = [(2, self.leaf_form), (2, self.let), (2, self.let_function), (3, self.branch), (2, self.matched), (2, self.element), (1, self.projected),
-                 (3, self.call), (2, self.loop), (1, self.loop_over), (1, self.loop_while), (1, self.higher_order), (2, self.reduced),
+                 (7, self.call), (3, self.loop), (1, self.loop_over), (1, self.loop_while), (1, self.higher_order), (2, self.reduced),
                  (1, self.asserted), (1, self.folded), (1, self.let_regular)]
         if is_scalar(t):
             forms += [(8, self.arithmetic), (3, self.reduced_scalar), (1, self.leaf_form)]
         elif is_seq(t):
-            forms += [(10, self.each), (4, self.cut), (3, self.changed), (3, self.updated), (2, self.scanned), (3, self.rearranged), (2, self.scattered),
-                      (2, self.loop_updates), (2, self.flattened), (1, self.appended), (1, self.replicated), (1, self.special), (1, self.parted)]
+            forms += [(10, self.each), (4, self.cut), (3, self.changed), (6, self.updated), (3, self.scanned), (6, self.rearranged), (5, self.scattered),
+                      (6, self.loop_updates), (4, self.flattened), (1, self.appended), (1, self.replicated), (1, self.special), (1, self.parted)]
             if is_seq(t[1]):
                 forms += [(5, self.nested), (5, self.regular)]
             elif t[1] == "i64":
@@ -992,7 +996,8 @@ class Generator:
 
     def make(self, entries):
         self.make_sums()
-        for _ in range(self.rng.randint(1, 4)):
+        self.pool = ["i64", seq("i64"), seq(seq("i64"))] + [self.type(2) for _ in range(3)]
+        for _ in range(self.rng.randint(2, 5)):
             self.make_function()
         self.program.entries = [self.make_entry(i) for i in range(entries)]
         return self.program
