@@ -242,7 +242,33 @@ class Generator:
             return self.constant(t)
         return self.made(t, lambda u: self.leaf(u, env))
 
+    def picked(self, t, env):
+        """A scalar from a sequence's element, at a place that other variables give."""
+        seqs = [v for v in env if is_seq(v.type)]
+        if not seqs:
+            return None
+        v = self.rng.choice(seqs[-5:])
+        text, u = v.name, v.type
+        while not is_scalar(u):
+            if is_seq(u):
+                places = [w.name for w in env if w.type == "i64"] or ["1"]
+                text = "(at %s %s %s)" % (text, self.rng.choice(places[-4:]), self.constant(u[1]).text())
+                u = u[1]
+            elif u[0] == "sum":
+                return None
+            else:
+                i = self.rng.randrange(len(u[1]))
+                text, u = "%s.%s" % (text, i if u[0] == "tup" else u[1][i][0]), parts_of(u)[i]
+        return Node(t, "(%s %s)" % (t, text))
+
     def scalar_leaf(self, t, env):
+        if self.chance(0.3):
+            made = self.picked(t, env)
+            if made:
+                return made
+        if is_int(t) and self.chance(0.25):
+            a, b = self.scalar_leaf(t, env), self.scalar_leaf(t, env)
+            return Node(t, "(", a, self.rng.choice([" + ", " - ", " * 3%s + " % t, " ^ "]), b, ")")
         others = [v for v in env if is_scalar(v.type)]
         if others and self.chance(0.75):
             v = self.rng.choice(others[-5:])
