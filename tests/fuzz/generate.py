@@ -300,7 +300,7 @@ class Generator:
         if is_scalar(t):
             forms += [(8, self.arithmetic), (3, self.reduced_scalar), (1, self.leaf_form)]
         elif is_seq(t):
-            forms += [(10, self.each), (4, self.cut), (3, self.changed), (6, self.updated), (3, self.scanned), (6, self.rearranged), (5, self.scattered),
+            forms += [(10, self.each), (4, self.cut), (3, self.changed), (6, self.updated), (5, self.outlived), (3, self.scanned), (6, self.rearranged), (5, self.scattered),
                       (6, self.loop_updates), (4, self.flattened), (1, self.appended), (1, self.replicated), (1, self.special), (1, self.parted)]
             if is_seq(t[1]):
                 forms += [(5, self.nested), (5, self.regular)]
@@ -722,6 +722,15 @@ class Generator:
         if is_seq(t[1]) and self.chance(0.5):
             return Node(t, "(put2 ", self.expr(t, env, d), " ", self.expr("i64", env, d - 1), " ", self.expr("i64", env, d - 1), " ", self.expr(t[1][1], env, d), ")")
         return Node(t, "(put ", self.expr(t, env, d), " ", self.expr("i64", env, d - 1), " ", self.expr(t[1], env, d), ")")
+
+    def outlived(self, t, env, d):
+        """A sequence that is needed after its update: an update in place would show."""
+        v, before = self.bound_expr(t, env, d)
+        w = Var(self.name("w"), t, v.length)
+        use = self.rng.choice(["%s ++ %s", "if length %s == 3 then %s else W", "interleave %s %s"]).replace("W", w.name)
+        new = self.updated(t, env + [v, v, v], d) if self.chance(0.3) else Node(t, "(put %s " % v.name, self.expr("i64", env, d - 1), " ", self.expr(t[1], env, d), ")")
+        first, second = self.rng.choice([(v.name, w.name), (w.name, v.name)])
+        return Node(t, *before, "let %s = " % w.name, new, " in %s)" % (use % (first, second)))
 
     def scanned(self, t, env, d):
         op, ne, _ = self.operator(t[1])
