@@ -92,6 +92,14 @@ static uint64_t rounded(uint64_t bytes)
     return (bytes + DP_BLOCK_ALIGN - 1) / DP_BLOCK_ALIGN * DP_BLOCK_ALIGN;
 }
 
+/* With DP_POISON, what nobody has written and what nobody may read any more is no value that a program would miss. */
+static void poison(DpRt *rt, const DpBlock *b)
+{
+    static const unsigned char pattern = 0xa5; /* in views: addresses far outside of the heap */
+    if (rt->heap.poisoned)
+        CL_OK(rt, clEnqueueFillBuffer(rt->queue, rt->heap.buffer, &pattern, 1, b->addr, b->bytes, 0, NULL, NULL));
+}
+
 DpBlock *block_new(DpRt *rt, uint64_t bytes)
 {
     Heap *h = &rt->heap;
@@ -108,6 +116,7 @@ DpBlock *block_new(DpRt *rt, uint64_t bytes)
     split_block(rt, b, bytes);
     b->count = 1;
     h->live++;
+    poison(rt, b);
     h->used += bytes;
     if (h->used > h->most_used)
         h->most_used = h->used;
@@ -136,6 +145,7 @@ static void join_behind(Heap *h, DpBlock *b)
 void heap_free(DpRt *rt, DpBlock *b)
 {
     Heap *h = &rt->heap;
+    poison(rt, b);
     h->used -= b->bytes;
     h->live--;
     b->count = 0;
@@ -242,6 +252,7 @@ bool heap_open(DpRt *rt, char *error, size_t error_bytes)
         return false;
     }
     h->always_compact = getenv("DP_COMPACT") != NULL;
+    h->poisoned = getenv("DP_POISON") != NULL;
     all->addr = DP_HEAP_START;
     all->bytes = h->bytes - DP_HEAP_START;
     h->blocks = all;

@@ -98,6 +98,7 @@ typedef struct Heap {
     uint64_t bytes, used, most_used;
     uint64_t live;      /* blocks in use */
     bool always_compact; /* for tests: DP_COMPACT */
+    bool poisoned;      /* DP_POISON: blocks are filled with a pattern when they begin and when they end */
     DpBlock *blocks;    /* all, by address */
     DpBlock *classes[HEAP_CLASSES];
     uint64_t occupied[HEAP_CLASSES / 64]; /* bit per non-empty class */

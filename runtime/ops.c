@@ -80,21 +80,22 @@ void dp_reduce_root(DpRt *rt, uint32_t kernel, uint32_t variant, DpCtx *c, const
     bool groups = rt_group_shape(rt, kernel);
     uint32_t chunks = c->n ? rt_chunks(rt, groups, c->n) : 0;
     Args last = {.n = 0};
+    DpBlock *part = NULL;
     if (chunks <= 1 && !groups) {
         arg(&last, c->n);
     } else {
-        DpBlock *part = block_new(rt, carry_bytes(rt, kernel) * (chunks ? chunks : 1));
+        part = block_new(rt, carry_bytes(rt, kernel) * (chunks ? chunks : 1));
         if (chunks)
             reduce_chunks(rt, kernel, variant, c->n, part->addr, chunks, words);
         arg(&last, chunks);
         arg(&last, part->addr);
-        block_release(rt, part);
     }
     arg_words(&last, words, k->nwords);
     for (uint32_t i = 0; i < k->nouts; i++)
         arg(&last, DP_MAILBOX + 8 * i);
     rt_launch(rt, rt_kernel(rt, kernel, variant, 0, last.n == 1 + k->nwords + k->nouts ? "dp_reduce_small" : "dp_reduce_finish"), 1, 1,
               &last);
+    block_release(rt, part);
     const uint64_t *mail = rt_look(rt);
     for (uint32_t i = 0; i < k->nouts; i++)
         bits[i] = k->out_bytes[i] == 8 ? mail[i] : mail[i] & ((UINT64_C(1) << (8 * k->out_bytes[i])) - 1);

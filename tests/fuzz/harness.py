@@ -1,9 +1,25 @@
 """What the fuzzers share: running a command and telling whether the way it ended is a bug."""
 import os
 import re
+import resource
 import subprocess
 
 TIME_LIMIT = 5
+
+
+def finish(command, environment, limit, memory):
+    """Status (None: out of time), output and messages of a command that gets so many seconds and, unless None, bytes."""
+    def confine():
+        if memory:
+            resource.setrlimit(resource.RLIMIT_AS, (memory, memory))
+
+    environment = dict(os.environ, NO_COLOR="1", DPC_CHECK="1", ASAN_OPTIONS="detect_leaks=0:hard_rss_limit_mb=4000", **environment)
+    try:
+        done = subprocess.run(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=limit,
+                              env=environment, preexec_fn=confine)
+    except subprocess.TimeoutExpired:
+        return None, "", ""
+    return done.returncode, done.stdout.decode("utf-8", "replace"), done.stderr.decode("utf-8", "replace")
 
 
 def run(command, statuses):

@@ -32,6 +32,7 @@ static void open_shape(const char *shape)
     char error[256];
     OpenOptions options = {NULL, NULL, false};
     setenv("DP_SHAPE", shape, 1);
+    setenv("DP_POISON", "1", 1);
     rt = rt_open(&test_program, &options, error, sizeof error);
     if (!rt)
         fail_msg("%s", error);

@@ -587,6 +587,26 @@ static void test_heap(void **state)
     assert_null(rt->heap.blocks->behind); /* one free block again */
 }
 
+/* What has not been written, or has been released, is filled with the pattern. */
+static void test_poison(void **state)
+{
+    (void)state;
+    expect_no_failure();
+    const uint64_t written = 42, pattern = UINT64_C(0xa5a5a5a5a5a5a5a5);
+    uint64_t x = 0;
+    DpBlock *b = block_new(rt, 1000);
+    uint64_t address = b->addr + 992;
+    rt_read(rt, address, &x, sizeof x);
+    assert_true(x == pattern);
+    rt_write(rt, address, &written, sizeof written);
+    rt_read(rt, address, &x, sizeof x);
+    assert_true(x == written);
+    block_release(rt, b);
+    rt_read(rt, address, &x, sizeof x);
+    assert_true(x == pattern);
+    expect_all_free();
+}
+
 static void test_refs(void **state)
 {
     (void)state;
@@ -615,7 +635,7 @@ static void test_refs(void **state)
 int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
-        BOTH(test_heap), BOTH(test_refs), BOTH(test_rows), BOTH(test_masked_updates), BOTH(test_array), BOTH(test_argsort),
+        BOTH(test_heap), BOTH(test_poison), BOTH(test_refs), BOTH(test_rows), BOTH(test_masked_updates), BOTH(test_array), BOTH(test_argsort),
         BOTH(test_argsort_root), BOTH(test_values), BOTH(test_update_root), BOTH(test_compact_rows), BOTH(test_compact_columns),
         BOTH(test_compact_slice), BOTH(test_failures),
     };
