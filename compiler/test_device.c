@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { FIRST_SECONDS = 120, MORE_SECONDS = 5 }; /* for a run: the first job, each further one */
+enum { FIRST_SECONDS = 240, MORE_SECONDS = 5 }; /* for a run: the first job, each further one */
 enum { LONGEST_ERROR = 600, MOST_JOBS_A_RUN = 4000 };
 enum { PATH_ROOM = sizeof((TempFolder *)0)->path + 32 };
 

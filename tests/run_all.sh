@@ -9,7 +9,7 @@
 #   run      programs with inputs: those of tests/run on every evaluator (core, fused, flat, device), and their kernels
 #            through clang's OpenCL front end, where clang is installed; examples, library, tests/prelude and tests/wild
 #            (written from the language's reference alone) on the interpreters
-#   --long   all but tests/prelude on the device, too; a quarter of an hour of fuzzing (best with a build of -DDPC_SANITIZE=ON)
+#   --long   all but tests/prelude on the device, too; twenty minutes of fuzzing (best with a build of -DDPC_SANITIZE=ON)
 set -u
 cd "$(dirname "$0")/.."
 build=$(cd "$1" && pwd)
@@ -65,7 +65,7 @@ passed=$((passed + $(wc -l <"$build/programs.txt") - wrong))
 if [ "${1:-}" = --long ]; then
     echo "== fuzz"
     seed=$(date +%j%H%M)
-    for fuzzer in programs values device; do
+    for fuzzer in programs values device updates; do
         python3 tests/fuzz/fuzz_$fuzzer.py "$dpc" --seconds 300 --seed "$seed" --keep "$build/fuzz"
         count $? "tests/fuzz/fuzz_$fuzzer.py --seed $seed (what failed is in $build/fuzz)"
     done

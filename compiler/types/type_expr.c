@@ -272,6 +272,8 @@ static Type *convert_named(Checker *c, const TypeExpr *te, TypeKind kind)
         names[i] = f->name;
         spans[i] = f->span;
         items[i] = f->type ? convert_type(c, f->type) : NULL;
+        if (kind == TY_SUM && f->type && f->type->kind == TE_NAME && f->type->name.nargs && find_scalar(c, f->type->name.name))
+            diag_note_text(c->s, "several values of a constructor are a tuple: `#%s (%s, …)`", f->name, f->type->name.name);
     }
     return named_type(c, kind, names, spans, items, n);
 }
