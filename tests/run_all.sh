@@ -22,6 +22,8 @@ count() { # count OK NAME
     if [ "$1" -eq 0 ]; then passed=$((passed + 1)); else failed=$((failed + 1)); echo "FAILED: $2"; fi
 }
 
+command -v python3 >/dev/null 2>&1 || echo "python3 is not installed: no tests of hostile input (robust.py), no fuzzing"
+command -v clang >/dev/null 2>&1 || echo "clang is not installed: the kernels do not go through its OpenCL front end"
 echo "== unit"
 (cd "$build" && ctest --output-on-failure -j "$(nproc)" --timeout 600) || failed=$((failed + 1))
 
