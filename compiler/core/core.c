@@ -220,6 +220,25 @@ void core_stmt_blocks(CoreStmt *s, BlockFn *f, void *ctx)
     }
 }
 
+typedef struct DeepAtoms { void (*f)(void *ctx, CoreAtom *a); void *ctx; } DeepAtoms;
+
+static void deep_atoms(void *ctx, CoreBlock *b)
+{
+    const DeepAtoms *d = ctx;
+    core_block_atoms(b, d->f, d->ctx);
+}
+
+void core_block_atoms(CoreBlock *b, void (*f)(void *ctx, CoreAtom *a), void *ctx)
+{
+    DeepAtoms d = {f, ctx};
+    for (uint32_t i = 0; i < b->stmts.n; i++) {
+        core_stmt_atoms(b->stmts.at[i], f, ctx);
+        core_stmt_blocks(b->stmts.at[i], deep_atoms, &d);
+    }
+    for (uint32_t i = 0; i < b->nresults; i++)
+        f(ctx, &b->results[i]);
+}
+
 typedef void BinderFn(void *ctx, CoreVar *v);
 
 static void each_binder(CoreVar *vars, uint32_t n, BinderFn *f, void *ctx)

@@ -217,6 +217,8 @@ static inline CoreType core_atom_type(const CoreFn *fn, CoreAtom a)
 void core_stmt_atoms(CoreStmt *s, void (*f)(void *ctx, CoreAtom *a), void *ctx);
 /* Calls f on every block of the statement (guard, body, cond, branches, operator). */
 void core_stmt_blocks(CoreStmt *s, void (*f)(void *ctx, CoreBlock *b), void *ctx);
+/* Calls f on every atom that the block reads, its results and the blocks inside included. */
+void core_block_atoms(CoreBlock *b, void (*f)(void *ctx, CoreAtom *a), void *ctx);
 /* Calls f on every variable the statement binds inside for its blocks (elements, index, params). */
 void core_stmt_binders(CoreStmt *s, void (*f)(void *ctx, CoreVar *v), void *ctx);
 /* A deep copy of a block of `from` into function `to`, with fresh variables for all it binds;

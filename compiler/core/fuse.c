@@ -90,16 +90,6 @@ void fuse_count_block(Fuser *f, CoreBlock *b, int sign)
 
 static void resolve_atom(void *ctx, CoreAtom *a) { *a = fuse_resolve(ctx, *a); }
 
-static void resolve_block(void *ctx, CoreBlock *b)
-{
-    for (uint32_t i = 0; i < b->stmts.n; i++) {
-        core_stmt_atoms(b->stmts.at[i], resolve_atom, ctx);
-        core_stmt_blocks(b->stmts.at[i], resolve_block, ctx);
-    }
-    for (uint32_t i = 0; i < b->nresults; i++)
-        resolve_atom(ctx, &b->results[i]);
-}
-
 static void cover_variables(Fuser *f)
 {
     while (f->map.n < f->fn->vars.n) {
@@ -135,7 +125,7 @@ static void reset_block(void *ctx, CoreBlock *b)
  * identity again, so that a later copy of a part sees no stale names. */
 CoreBlock *fuse_copy_block(Fuser *f, CoreBlock *b)
 {
-    resolve_block(f, b);
+    core_block_atoms(b, resolve_atom, f);
     cover_variables(f);
     CoreBlock *copy = core_copy_block(f->p, f->fn, f->fn, b, f->map.at);
     reset_block(f, b);

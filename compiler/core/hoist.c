@@ -56,36 +56,12 @@ static void note_need(void *ctx, CoreAtom *a)
         h->needs = h->bound_at[a->var];
 }
 
-static void needs_of_block(Hoist *h, const CoreBlock *b);
+static void needs_of_block(void *ctx, CoreBlock *b) { core_block_atoms(b, note_need, ctx); }
 
 static void needs_of_stmt(Hoist *h, CoreStmt *s)
 {
     core_stmt_atoms(s, note_need, h);
-    CoreSoac *soac = core_stmt_soac(s);
-    if (soac && soac->guard)
-        needs_of_block(h, soac->guard);
-    if (soac)
-        needs_of_block(h, soac->body);
-    if (s->kind == CORE_REDUCE || s->kind == CORE_SCAN) {
-        needs_of_block(h, s->reduce.op.body);
-    } else if (s->kind == CORE_HIST) {
-        needs_of_block(h, s->hist.op.body);
-    } else if (s->kind == CORE_IF) {
-        needs_of_block(h, s->if_.then_b);
-        needs_of_block(h, s->if_.else_b);
-    } else if (s->kind == CORE_LOOP) {
-        if (s->loop.cond)
-            needs_of_block(h, s->loop.cond);
-        needs_of_block(h, s->loop.body);
-    }
-}
-
-static void needs_of_block(Hoist *h, const CoreBlock *b)
-{
-    for (uint32_t i = 0; i < b->stmts.n; i++)
-        needs_of_stmt(h, b->stmts.at[i]);
-    for (uint32_t i = 0; i < b->nresults; i++)
-        note_need(h, &b->results[i]);
+    core_stmt_blocks(s, needs_of_block, h);
 }
 
 static bool costs(const Hoist *h, const CoreBlock *b)

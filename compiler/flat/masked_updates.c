@@ -37,20 +37,10 @@ static void count_atom(void *ctx, CoreAtom *a)
     u->n += !a->is_const && a->var == u->var;
 }
 
-static void count_block(void *ctx, CoreBlock *b)
-{
-    for (uint32_t i = 0; i < b->stmts.n; i++) {
-        core_stmt_atoms(b->stmts.at[i], count_atom, ctx);
-        core_stmt_blocks(b->stmts.at[i], count_block, ctx);
-    }
-    for (uint32_t i = 0; i < b->nresults; i++)
-        count_atom(ctx, &b->results[i]);
-}
-
 static bool used_once(CoreBlock *b, CoreVar v)
 {
     UseCount u = {v, 0};
-    count_block(&u, b);
+    core_block_atoms(b, count_atom, &u);
     return u.n == 1;
 }
 
