@@ -1,6 +1,8 @@
 /* Environments, and what a closure captures: the part of its environment that its code mentions. */
 #include "core/elaborate_internal.h"
 
+#include "syntax/ast_walk.h"
+
 #include <assert.h>
 
 /* ---- binding and finding ---- */
@@ -94,74 +96,18 @@ static void free_entry(Free *f, Env *entry)
     vec_push(f->e->arena, &f->found, entry);
 }
 
-static void free_type(Free *f, const TypeExpr *te)
+static void free_size(void *context, const TypeExpr *te)
 {
-    if (!te)
-        return;
-    switch (te->kind) {
-    case TE_NAME:
-        for (uint32_t i = 0; i < te->name.nargs; i++)
-            free_type(f, te->name.args[i]);
-        return;
-    case TE_TUPLE:
-        for (uint32_t i = 0; i < te->tuple.n; i++)
-            free_type(f, te->tuple.items[i]);
-        return;
-    case TE_RECORD:
-    case TE_SUM:
-        for (uint32_t i = 0; i < te->record.n; i++)
-            free_type(f, te->record.fields[i].type);
-        return;
-    case TE_ARRAY:
-        if (te->array.size_kind == SIZE_NAME)
-            free_entry(f, env_find_size(f->env, te->array.size_name));
-        free_type(f, te->array.element);
-        return;
-    case TE_FUN:
-        free_type(f, te->fun.from);
-        free_type(f, te->fun.to);
-        return;
-    }
+    Free *f = context;
+    if (te->kind == TE_ARRAY && te->array.size_kind == SIZE_NAME)
+        free_entry(f, env_find_size(f->env, te->array.size_name));
 }
 
-static void free_pattern(Free *f, const Pat *p)
+static void free_name(void *context, Expr *x)
 {
-    switch (p->kind) {
-    case PAT_NAME:
-    case PAT_WILD:
-    case PAT_LITERAL:
+    Free *f = context;
+    if (x->kind != E_NAME)
         return;
-    case PAT_TUPLE:
-        for (uint32_t i = 0; i < p->tuple.n; i++)
-            free_pattern(f, p->tuple.items[i]);
-        return;
-    case PAT_RECORD:
-        for (uint32_t i = 0; i < p->record.n; i++)
-            free_pattern(f, p->record.fields[i].pat);
-        return;
-    case PAT_ASCRIBE:
-        free_pattern(f, p->ascribe.pat);
-        free_type(f, p->ascribe.type);
-        return;
-    case PAT_CTOR:
-        if (p->ctor.arg)
-            free_pattern(f, p->ctor.arg);
-        return;
-    }
-}
-
-static void free_expr(Free *f, const Expr *x);
-
-static void free_def(Free *f, const Def *def)
-{
-    for (uint32_t i = 0; i < def->nparams; i++)
-        free_pattern(f, def->params[i]);
-    free_type(f, def->result);
-    free_expr(f, def->body);
-}
-
-static void free_ref(Free *f, const Expr *x)
-{
     const Ref *ref = &f->e->checked->refs[x->id];
     switch (ref->kind) {
     case REF_LOCAL:
@@ -176,140 +122,6 @@ static void free_ref(Free *f, const Expr *x)
     case REF_NONE:
     case REF_DEF:
     case REF_PRIM:
-        return;
-    }
-}
-
-static void free_exprs(Free *f, Expr *const *xs, uint32_t n)
-{
-    for (uint32_t i = 0; i < n; i++)
-        free_expr(f, xs[i]);
-}
-
-static void free_match(Free *f, const Expr *x)
-{
-    free_expr(f, x->match.subject);
-    for (uint32_t i = 0; i < x->match.n; i++) {
-        free_pattern(f, x->match.cases[i].pat);
-        free_expr(f, x->match.cases[i].body);
-    }
-}
-
-static void free_each(Free *f, const Expr *x)
-{
-    for (uint32_t i = 0; i < x->each.nbinders; i++) {
-        free_pattern(f, x->each.binders[i].pat);
-        free_expr(f, x->each.binders[i].sequence);
-    }
-    free_expr(f, x->each.guard);
-    free_expr(f, x->each.body);
-}
-
-static void free_loop(Free *f, const Expr *x)
-{
-    free_pattern(f, x->loop.state);
-    if (x->loop.binder)
-        free_pattern(f, x->loop.binder);
-    free_expr(f, x->loop.init);
-    free_expr(f, x->loop.domain);
-    free_expr(f, x->loop.body);
-}
-
-static void free_expr(Free *f, const Expr *x)
-{
-    if (!x)
-        return;
-    switch (x->kind) {
-    case E_INT: case E_FLOAT: case E_BOOL: case E_CHAR: case E_STRING: case E_OP_SECTION:
-        return;
-    case E_NAME:
-        free_ref(f, x);
-        return;
-    case E_TUPLE: case E_ARRAY:
-        free_exprs(f, x->items.items, x->items.n);
-        return;
-    case E_RECORD:
-        for (uint32_t i = 0; i < x->record.n; i++)
-            free_expr(f, x->record.fields[i].value);
-        return;
-    case E_APPLY:
-        free_expr(f, x->apply.fn);
-        free_exprs(f, x->apply.args, x->apply.nargs);
-        return;
-    case E_CTOR:
-        free_expr(f, x->ctor.arg);
-        return;
-    case E_UNARY:
-        free_expr(f, x->unary.arg);
-        return;
-    case E_BINARY: case E_LEFT_SECTION: case E_RIGHT_SECTION:
-        free_expr(f, x->binary.left);
-        free_expr(f, x->binary.right);
-        return;
-    case E_PIPE:
-        free_expr(f, x->pipe.value);
-        free_expr(f, x->pipe.fn);
-        return;
-    case E_RANGE:
-        free_expr(f, x->range.from);
-        free_expr(f, x->range.to);
-        return;
-    case E_INDEX:
-        free_expr(f, x->index.array);
-        free_expr(f, x->index.index);
-        return;
-    case E_SLICE:
-        free_expr(f, x->slice.array);
-        free_expr(f, x->slice.from);
-        free_expr(f, x->slice.to);
-        return;
-    case E_FIELD: /* of a value, or a qualified name, which is never local */
-        if (f->e->checked->refs[x->id].kind == REF_NONE)
-            free_expr(f, x->field.value);
-        return;
-    case E_PROJECT:
-        free_expr(f, x->project.value);
-        return;
-    case E_UPDATE_INDEX:
-        free_expr(f, x->update_index.array);
-        free_expr(f, x->update_index.index);
-        free_expr(f, x->update_index.value);
-        return;
-    case E_UPDATE_FIELD:
-        free_expr(f, x->update_field.record);
-        free_expr(f, x->update_field.value);
-        return;
-    case E_LET:
-        free_pattern(f, x->let.pat);
-        free_expr(f, x->let.value);
-        free_expr(f, x->let.body);
-        return;
-    case E_LET_FUN:
-        free_def(f, x->let_fun.def);
-        free_expr(f, x->let_fun.body);
-        return;
-    case E_IF:
-        free_expr(f, x->if_.cond);
-        free_expr(f, x->if_.then_e);
-        free_expr(f, x->if_.else_e);
-        return;
-    case E_MATCH:
-        free_match(f, x);
-        return;
-    case E_LAMBDA:
-        for (uint32_t i = 0; i < x->lambda.nparams; i++)
-            free_pattern(f, x->lambda.params[i]);
-        free_expr(f, x->lambda.body);
-        return;
-    case E_LOOP:
-        free_loop(f, x);
-        return;
-    case E_ASCRIBE:
-        free_expr(f, x->ascribe.value);
-        free_type(f, x->ascribe.type);
-        return;
-    case E_EACH:
-        free_each(f, x);
         return;
     }
 }
@@ -329,7 +141,7 @@ static void sort_by_depth(Entries *entries)
 static Entries entries_of_local(Elab *e, Env *entry)
 {
     Free f = {.e = e, .env = entry->home};
-    free_def(&f, entry->let_fun->let_fun.def);
+    ast_walk(entry->let_fun->let_fun.def, &(AstVisitor){.context = &f, .expr = free_name, .type = free_size});
     sort_by_depth(&f.found);
     return f.found;
 }
@@ -340,7 +152,7 @@ static Entries entries_of_closure(Elab *e, const Value *v)
         return entries_of_local(e, v->fun.env);
     Free f = {.e = e, .env = v->fun.env};
     if (v->fun.kind == FUN_LAMBDA) {
-        free_expr(&f, v->fun.expr);
+        ast_walk_expr(v->fun.expr, &(AstVisitor){.context = &f, .expr = free_name, .type = free_size});
         sort_by_depth(&f.found);
     }
     return f.found;

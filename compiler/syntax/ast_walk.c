@@ -182,15 +182,27 @@ static void walk_parts(Walk *w, const Expr *e)
     }
 }
 
+static void walk_waiting(Walk *w)
+{
+    while (w->todo.n > 0) {
+        Expr *e = w->todo.at[--w->todo.n];
+        if (w->v->expr)
+            w->v->expr(w->v->context, e);
+        walk_parts(w, e);
+    }
+    arena_destroy(w->scratch);
+}
+
 void ast_walk(const Def *def, const AstVisitor *v)
 {
     Walk w = {.v = v, .scratch = arena_create()};
     walk_def(&w, def);
-    while (w.todo.n > 0) {
-        Expr *e = w.todo.at[--w.todo.n];
-        if (v->expr)
-            v->expr(v->context, e);
-        walk_parts(&w, e);
-    }
-    arena_destroy(w.scratch);
+    walk_waiting(&w);
+}
+
+void ast_walk_expr(Expr *e, const AstVisitor *v)
+{
+    Walk w = {.v = v, .scratch = arena_create()};
+    add(&w, e);
+    walk_waiting(&w);
 }

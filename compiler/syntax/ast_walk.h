@@ -16,5 +16,6 @@ typedef struct AstVisitor {
 
 /* The definition's parameters, declared type and body; its local functions' too. */
 void ast_walk(const Def *def, const AstVisitor *v);
+void ast_walk_expr(Expr *e, const AstVisitor *v);
 
 #endif
