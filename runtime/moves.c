@@ -2,7 +2,6 @@
 #include "internal.h"
 
 #include <stdlib.h>
-
 #include <string.h>
 
 void move_copy(DpRt *rt, uint64_t dst, uint64_t src, uint64_t n, uint32_t bytes)
@@ -340,7 +339,7 @@ DpArr dp_flatten_root(DpRt *rt, const DpArr *a, uint32_t bytes)
 
 /* ---- update ---- */
 /* The segments of `data` by their offsets, or with offsets 0 by the views in `data`. */
-static void update_in(DpRt *rt, DpCtx *ctx, uint64_t offsets, uint64_t data, DpBlock *elements, const DpCol *index, const DpCol *values)
+static void update_in(DpRt *rt, DpCtx *ctx, uint64_t offsets, uint64_t data, const DpCol *index, const DpCol *values)
 {
     Args a = {.n = 0};
     arg(&a, ctx->n);
@@ -351,8 +350,6 @@ static void update_in(DpRt *rt, DpCtx *ctx, uint64_t offsets, uint64_t data, DpB
     arg(&a, index->addr);
     arg(&a, dp_col_addr(rt, values));
     rt_move(rt, offsets ? "dp_update" : "dp_update_views", ctx->n, &a);
-    if (elements)
-        block_add_refs(rt, elements, dp_refs_of_col(rt, values, 0));
 }
 
 /* The ranges of addresses of the blocks that the column does not hold alone; *n: how many. */
@@ -424,29 +421,17 @@ static DpCol own_views(DpRt *rt, const DpCol *arrays)
     return own;
 }
 
-/* Blocks of elements are about to be changed. */
-static void forget_elements(DpRt *rt, const DpCol *arrays)
-{
-    const DpRefs *refs = arrays->block->refs;
-    for (uint32_t i = 0; refs && i < refs->n; i++)
-        if (holds_alone(arrays, refs->blocks[i]))
-            block_forget_layout(rt, refs->blocks[i]);
-}
-
 /* In place where the column holds the elements alone; arrays that are changed and lie in other blocks are copied first. */
 static DpCol update_own(DpRt *rt, DpCtx *ctx, DpCol arrays, const DpCol *index, const DpCol *values)
 {
-    DpBlock *own = sole_elements(&arrays);
-    if (own) {
-        block_forget_layout(rt, own);
-        const DpContig *c = &arrays.block->contig;
-        update_in(rt, ctx, offsets_word(c->offsets), c->base, own, index, values);
-        return arrays;
-    }
     own_arrays(rt, ctx, &arrays, index, values->bytes);
-    forget_elements(rt, &arrays);
-    update_in(rt, ctx, 0, dp_col_addr(rt, &arrays), NULL, index, values);
-    DpRefs *below = dp_refs_of_col(rt, values, 0), *refs = arrays.block->refs;
+    const DpRefs *refs = arrays.block->refs;
+    for (uint32_t i = 0; refs && i < refs->n; i++)
+        if (holds_alone(&arrays, refs->blocks[i]))
+            block_forget_layout(rt, refs->blocks[i]);
+    const DpContig *c = col_contig(&arrays);
+    update_in(rt, ctx, c ? offsets_word(c->offsets) : 0, c ? c->base : dp_col_addr(rt, &arrays), index, values);
+    DpRefs *below = dp_refs_of_col(rt, values, 0);
     for (uint32_t i = 0; refs && i < refs->n; i++)
         if (holds_alone(&arrays, refs->blocks[i]))
             block_add_refs(rt, refs->blocks[i], refs_retain(below));
@@ -464,8 +449,10 @@ DpCol dp_update(DpRt *rt, DpCtx *ctx, const DpCol *arrays, bool consume, bool ma
         return update_own(rt, ctx, own_views(rt, arrays), index, values);
     DpCtx *c = dp_nested_views(rt, ctx, arrays);
     DpCol data = fresh_copy(rt, dp_elems(rt, arrays, c, values->bytes));
-    if (c->n)
-        update_in(rt, ctx, offsets_word(c->offsets), data.addr, data.block, index, values);
+    if (c->n) {
+        update_in(rt, ctx, offsets_word(c->offsets), data.addr, index, values);
+        block_add_refs(rt, data.block, dp_refs_of_col(rt, values, 0));
+    }
     DpCol out = views_of_offsets(rt, c->offsets, ctx->n, data.addr, data.n, values->bytes, data.block);
     dp_col_release(rt, &data);
     dp_ctx_release(rt, &c);
