@@ -25,18 +25,23 @@ static CoreStmt *put(Expand *e, CoreBlock *b, CoreKind kind)
 
 static CoreAtom atom(Expand *e, CoreVar v) { return core_var_atom(v, core_var_type(e->fn, v)); }
 
-static CoreAtom prim2(Expand *e, CoreBlock *b, CorePrim op, Scalar result, CoreAtom x, CoreAtom y)
+static CoreAtom prim(Expand *e, CoreBlock *b, CorePrim op, Scalar result, const CoreAtom *args)
 {
     CoreVar v = core_new_var(e->p, e->fn, core_scalar(result), NULL);
     CoreStmt *s = put(e, b, CORE_PRIM);
     s->prim.op = op;
-    s->prim.nargs = 2;
-    s->prim.args = arena_array(e->p->arena, CoreAtom, 2);
-    s->prim.args[0] = x;
-    s->prim.args[1] = y;
+    s->prim.nargs = core_prim_arity(op);
+    s->prim.args = arena_array(e->p->arena, CoreAtom, s->prim.nargs);
+    for (uint32_t i = 0; i < s->prim.nargs; i++)
+        s->prim.args[i] = args[i];
     s->vars = vars1(e, v);
     s->nvars = 1;
     return atom(e, v);
+}
+
+static CoreAtom prim2(Expand *e, CoreBlock *b, CorePrim op, Scalar result, CoreAtom x, CoreAtom y)
+{
+    return prim(e, b, op, result, (const CoreAtom[]){x, y});
 }
 
 static void load_into(Expand *e, CoreBlock *b, CoreVar v, CoreAtom array, CoreAtom index)
@@ -251,14 +256,7 @@ static void expand_scan(Expand *e, CoreStmt *s)
 
 static CoreAtom select3(Expand *e, CoreBlock *b, CoreAtom cond, CoreAtom x, CoreAtom y)
 {
-    CoreAtom v = prim2(e, b, PRIM_SELECT, SC_I64, cond, x);
-    CoreStmt *s = b->stmts.at[b->stmts.n - 1];
-    s->prim.args = arena_array(e->p->arena, CoreAtom, 3);
-    s->prim.args[0] = cond;
-    s->prim.args[1] = x;
-    s->prim.args[2] = y;
-    s->prim.nargs = 3;
-    return v;
+    return prim(e, b, PRIM_SELECT, SC_I64, (const CoreAtom[]){cond, x, y});
 }
 
 static CoreVar new_i64s(Expand *e, const char *hint) { return core_new_var(e->p, e->fn, core_seq(core_scalar(SC_I64)), hint); }
