@@ -96,7 +96,7 @@ for name, text, status, says in [
         ("utf8", b"entry main = \xff\xfe\xc0\x80 1", WRONG, "not UTF-8"), ("utf8_string", b'entry main = "\xed\xa0\x80"', WRONG, "no text"),
         ("utf8_cut", b"entry main = \"\xe2\x82", WRONG, "error: "), ("random", bytes((i * 197 + i // 7 * 31) % 255 + 1 for i in range(10 ** 5)), WRONG, "error: "),
         ("empty", b"", FINE, ""), ("comment", b"-- only this", FINE, ""), ("bom", b"\xef\xbb\xbfentry main = 1\n", FINE, ""), ("bom_only", b"\xef\xbb\xbf", FINE, ""),
-        ("bom_twice", b"\xef\xbb\xbf\xef\xbb\xbfentry main = 1\n", WRONG, "error: "), ("crlf", b"entry main =\r\n  1 -- one\r\n", FINE, ""),
+        ("utf16", b"\xff\xfee\0n\0", WRONG, "UTF-16"), ("utf16_big", b"\xfe\xff\0e\0n", WRONG, "UTF-16"), ("bom_twice", b"\xef\xbb\xbf\xef\xbb\xbfentry main = 1\n", WRONG, "error: "), ("crlf", b"entry main =\r\n  1 -- one\r\n", FINE, ""),
         ("cr", b"entry main =\r 1\r", FINE, ""), ("tabs", b"entry\tmain\t=\t1\t+\t?\n", WRONG, ":1:18: error"), ("no_newline", b"entry main = 1", FINE, ""),
         ("escape_end", b'entry main = "\\', WRONG, "unterminated"), ("quote_end", b"entry main = '", WRONG, "unterminated"),
         ("form_feed", b"entry main\f=\v1", FINE, "")]:
@@ -208,6 +208,14 @@ for name, type_, file, data in [
         ("pgm_text", "[h][w]u8", "a.pgm", b"P2 100000 100000 255\n1"), ("png_huge", "[h][w]u8", "a.png", png), ("png_cut", "[h][w]u8", "a.png", png[:20]), ("png_empty", "[h][w]u8", "a.png", b"")]:
     value(name, type_, file, data=data)
 value("directory", "[i64]", "./", says="error: ")
+value("endless", "[i64]", "/dev/zero", says="File too large")
+value("mtx_columns", "[n][m]f64", "a.mtx", data=b"%%MatrixMarket matrix array real general\n0 9223372036854775807", status=FINE, says="")
+value("mtx_rows", "[n][m]f64", "a.mtx", data=b"%%MatrixMarket matrix array real general\n9223372036854775807 0", says=":2:1: the sizes are larger")
+value("ppm_rows", "[[(u8, u8, u8)]]", "a.ppm", data=b"P3 0 16000000 5", says=":1:16: the sizes are larger")
+for name, type_, data, says in [
+        ("digits", "i64", b"7" * 10 ** 8, ":1:1: 77777"), ("float", "f64", b"0." + b"3" * 10 ** 7 + b"x", ":1:1: expected an f64"),
+        ("string", "[u8]", b'"' + b"s" * 10 ** 7, ":1:10000002: the closing quote"), ("blanks", "[i64]", b" " * 10 ** 8, ":1:100000001: expected [")]:
+    value("long_" + name, type_, "a.txt", data=data, says=says)
 
 
 # ---- running ----

@@ -386,7 +386,7 @@ static bool read_value(Session *s, const TestText *text, DpReader *r, const DpTy
 bool read_test_values(Session *s, const TestText *text, DpType *const *types, const char *const *names, uint32_t n,
                       DpLeaf *leaves)
 {
-    DpReader r = {"", text->text, text->n, 0, 1};
+    DpReader r = {"", text->text, text->n, 0};
     DpLeaf *at = leaves;
     bool ok = true;
     for (uint32_t i = 0; ok && i < n; i++) {

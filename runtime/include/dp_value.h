@@ -63,16 +63,18 @@ void dp_leaves_free(DpLeaf *leaves, uint32_t n);
 
 /* ---- reading ---- */
 /* Text is read from memory: one value after another, white space and -- comments between. */
-typedef struct DpReader { const char *path; const char *text; size_t n, at; uint32_t line; } DpReader;
-/* Reads the next value. On failure false, and a message "path:line: …" in error (nothing to free). */
+typedef struct DpReader { const char *path; const char *text; size_t n, at; } DpReader;
+/* Reads the next value. On failure false, and a message "path:line:column: …" in error (nothing to free). */
 bool dp_read_text(DpReader *r, const DpType *t, DpLeaf *leaves, char *error, size_t error_bytes);
 /* Only white space and comments left? */
 bool dp_reader_done(DpReader *r);
 /* Reads a file by its name's ending: .npy .mtx .csv .pgm .ppm .png .dpv (see docs/values.md), else text (.txt .in, one
  * value and nothing behind it). Sizes declared by a file are checked against its actual length before anything is
- * allocated. A wrong file's message says where: "path:line: …", or "path: at byte N: …". */
+ * allocated. A wrong file's message says where: "path:line:column: …" (.csv: "path:line: column N: …", columns
+ * of the table), or "path: at byte N: …". What a file may cost is said in runtime/values/values.h. */
 bool dp_read_file(const char *path, const DpType *t, DpLeaf *leaves, char *error, size_t error_bytes);
-/* A whole file in memory (NUL-terminated behind its end); NULL and errno on failure. "-" is standard input. */
+/* A whole file in memory (NUL-terminated behind its end); NULL and errno on failure. "-" is standard input. Devices, which may
+ * never end, give 256 MB at most (EFBIG). */
 char *dp_slurp(const char *path, size_t *n);
 
 /* ---- writing ---- */

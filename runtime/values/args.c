@@ -53,7 +53,9 @@ static bool read_from_input(Input *in, const DpParam *p, DpError e)
         in->text = dp_slurp("-", &n);
         if (!in->text)
             return dp_error(e, "standard input: %s", strerror(errno));
-        in->reader = (DpReader){"standard input", in->text, n, 0, 1};
+        in->reader = (DpReader){"standard input", in->text, n, 0};
+        if (!dp_text_begin("standard input", in->text, n, &in->reader.at, e))
+            return false;
     }
     if (dp_reader_done(&in->reader))
         return dp_error(e, "standard input: the value of the parameter %s is missing", p->name);
@@ -64,15 +66,13 @@ static bool read_literal(const char *arg, const DpParam *p, DpError e)
 {
     char where[64];
     snprintf(where, sizeof where, "argument %.40s", p->name);
-    DpReader r = {where, arg, strlen(arg), 0, 1};
+    DpReader r = {where, arg, strlen(arg), 0};
     if (!dp_read_text(&r, p->type, p->leaves, e.text, e.bytes))
         return add_parameter(p, e);
     if (dp_reader_done(&r))
         return true;
-    char found[DP_FOUND_BYTES];
-    dp_describe(found, r.text + r.at, r.n - r.at);
     dp_leaves_free(p->leaves, dp_type_leaves(p->type));
-    return dp_error(e, "%s:%u: expected one value, found %s behind it", where, (unsigned)r.line, found);
+    return dp_expected(&r, "one value, and nothing behind it", e);
 }
 
 static bool read_arg(const char *arg, Input *in, const DpParam *p, DpError e)
@@ -88,10 +88,7 @@ static bool check_rest(Input *in, DpError e)
 {
     if (!in->text || dp_reader_done(&in->reader))
         return true;
-    const DpReader *r = &in->reader;
-    char found[DP_FOUND_BYTES];
-    dp_describe(found, r->text + r->at, r->n - r->at);
-    return dp_error(e, "standard input:%u: expected the end of the input, found %s", (unsigned)r->line, found);
+    return dp_expected(&in->reader, "the end of the input", e);
 }
 
 bool dp_read_args(int argc, char *const *argv, const DpParam *params, uint32_t nparams, char *error, size_t error_bytes)

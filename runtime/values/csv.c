@@ -186,6 +186,8 @@ static bool number_bits(const Csv *c, const Field *f, DpScalar s, uint64_t *bits
     size_t sign = negative || (f->n > 0 && f->at[0] == '+');
     DpLiteral status = dp_parse_number(f->at + sign, f->n - sign, negative, s, bits);
     char what[48];
+    if (status == DP_LIT_MEMORY)
+        return dp_error_memory(c->error, c->path);
     if (status == DP_LIT_RANGE) {
         snprintf(what, sizeof what, "the number is out of the range of %s", dp_scalar_name(s));
         return fail(c, f, what);
@@ -260,8 +262,8 @@ static bool read_line(Csv *c)
 static bool read_lines(Csv *c)
 {
     uint64_t count = 0;
-    if (c->n >= 3 && memcmp(c->text, "\xef\xbb\xbf", 3) == 0)
-        c->at = 3; /* the mark of UTF-8 */
+    if (!dp_text_begin(c->path, c->text, c->n, &c->at, c->error))
+        return false;
     skip_empty_lines(c);
     if (c->columns[0].name && !read_header(c))
         return false;

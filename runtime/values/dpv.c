@@ -135,8 +135,23 @@ static bool take_leaf(DpvIn *in, DpLeaf *leaf)
     return take_padding(in);
 }
 
-/* Do the leaves fit together? Those of one array have the same lengths, and tags are less than the number of
- * constructors. *leaf moves on. */
+/* The payload of a constructor has zeros and empty arrays where the tag is another one. `leaf`: its first leaf. */
+static bool check_absent(DpvIn *in, const DpLeaf *tags, uint32_t tag, const DpLeaf *leaves, uint32_t leaf, uint32_t end)
+{
+    for (uint32_t k = leaf; k < end; k++) {
+        const DpLeaf *l = &leaves[k];
+        bool is_array = l->rank > tags->rank;
+        for (uint64_t i = 0; i < tags->ndata; i++)
+            if (((const uint8_t *)tags->data)[i] != tag &&
+                (is_array ? l->lens[tags->rank][i] : dp_scalar_load(l->scalar, l->data, i)) != 0)
+                return dp_error(in->error, "%s: leaf %u: element %llu belongs to a constructor that it does not have", in->path,
+                                (unsigned)k, (unsigned long long)i);
+    }
+    return true;
+}
+
+/* Do the leaves fit together? Those of one array have the same lengths, tags are less than the number of constructors,
+ * and payloads are there where the tag says so. *leaf moves on. */
 static bool check_together(DpvIn *in, const DpType *t, const DpLeaf *leaves, uint32_t *leaf, uint32_t level)
 {
     const DpLeaf *first = &leaves[*leaf];
@@ -159,9 +174,13 @@ static bool check_together(DpvIn *in, const DpType *t, const DpLeaf *leaves, uin
     case DP_T_TUPLE:
     case DP_T_RECORD: break;
     }
-    for (uint32_t i = 0; i < t->n; i++)
+    for (uint32_t i = 0; i < t->n; i++) {
+        uint32_t start = *leaf;
         if (t->items[i] && !check_together(in, t->items[i], leaves, leaf, level))
             return false;
+        if (t->kind == DP_T_SUM && !check_absent(in, first, i, leaves, start, *leaf))
+            return false;
+    }
     *leaf = end;
     return true;
 }

@@ -33,6 +33,13 @@ const DpFormat *dp_format_of(const char *path, bool *known)
 
 /* ---- reading ---- */
 
+/* A device may never end. */
+static bool too_long(FILE *in, size_t n)
+{
+    struct stat info;
+    return n >= (size_t)1 << 28 && fstat(fileno(in), &info) == 0 && (S_ISCHR(info.st_mode) || S_ISBLK(info.st_mode));
+}
+
 static char *read_all(FILE *in, size_t *n)
 {
     size_t cap = (size_t)64 * 1024, used = 0;
@@ -42,6 +49,11 @@ static char *read_all(FILE *in, size_t *n)
         used += got;
         if (used < cap)
             break;
+        if (too_long(in, used)) {
+            free(text);
+            errno = EFBIG;
+            return NULL;
+        }
         char *grown = cap < SIZE_MAX / 4 ? realloc(text, 2 * cap + 1) : NULL;
         if (!grown)
             free(text);
@@ -77,15 +89,13 @@ char *dp_slurp(const char *path, size_t *n)
 
 static bool read_single_text(const char *path, const char *text, size_t n, const DpType *t, DpLeaf *leaves, DpError e)
 {
-    DpReader r = {path, text, n, 0, 1};
-    if (!dp_read_text(&r, t, leaves, e.text, e.bytes))
+    DpReader r = {path, text, n, 0};
+    if (!dp_text_begin(path, text, n, &r.at, e) || !dp_read_text(&r, t, leaves, e.text, e.bytes))
         return false;
     if (dp_reader_done(&r))
         return true;
     dp_leaves_free(leaves, dp_type_leaves(t));
-    char found[DP_FOUND_BYTES];
-    dp_describe(found, r.text + r.at, r.n - r.at);
-    return dp_error(e, "%s:%u: expected the end of the input, found %s", path, (unsigned)r.line, found);
+    return dp_expected(&r, "the end of the input", e);
 }
 
 bool dp_read_file(const char *path, const DpType *t, DpLeaf *leaves, char *error, size_t error_bytes)

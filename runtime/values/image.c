@@ -15,16 +15,25 @@ bool dp_image_type(const DpType *t, uint32_t *channels)
                               is_byte(pixel->items[1]) && is_byte(pixel->items[2]));
 }
 
+bool dp_image_make(uint64_t h, uint64_t w, uint32_t channels, DpLeaf *leaves)
+{
+    uint64_t shape[] = {h, w};
+    bool ok = true;
+    for (uint32_t k = 0; k < channels; k++) {
+        leaves[k] = (DpLeaf){.scalar = DP_U8, .rank = 2};
+        ok = ok && dp_leaf_make(&leaves[k], shape);
+    }
+    if (!ok)
+        dp_leaves_free(leaves, channels);
+    return ok;
+}
+
 bool dp_image_store(const char *path, const uint8_t *samples, uint64_t h, uint64_t w, uint32_t channels,
                     DpLeaf *leaves, DpError e)
 {
-    uint64_t shape[] = {h, w};
-    for (uint32_t k = 0; k < channels; k++) leaves[k] = (DpLeaf){.scalar = DP_U8, .rank = 2};
+    if (!dp_image_make(h, w, channels, leaves))
+        return dp_error_memory(e, path);
     for (uint32_t k = 0; k < channels; k++) {
-        if (!dp_leaf_make(&leaves[k], shape)) {
-            dp_leaves_free(leaves, channels);
-            return dp_error_memory(e, path);
-        }
         uint8_t *plane = leaves[k].data;
         for (uint64_t i = 0; i < h * w; i++) plane[i] = samples[i * channels + k];
     }

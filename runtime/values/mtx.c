@@ -10,8 +10,6 @@
  * skew-symmetric matrices is filled in. */
 #include "values.h"
 
-#include <errno.h>
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -25,18 +23,17 @@ typedef struct Entry {
 typedef struct Mtx {
     const char *path;
     const char *text;
-    size_t n, at;
-    uint32_t line;
+    size_t n, at, word; /* word: where the last one begins */
     DpError error;
     bool coordinate;
     Field field;
     Symmetry symmetry;
     DpScalar scalar; /* of the values */
     uint64_t rows, cols, count; /* count: coordinate entries in the file */
-    uint32_t sizes_line;
+    size_t sizes_at;
 } Mtx;
 
-static bool fail(Mtx *m, const char *what) { return dp_error(m->error, "%s:%u: %s", m->path, (unsigned)m->line, what); }
+static bool fail(Mtx *m, const char *what) { return dp_error_at(m->error, m->path, m->text, m->word, "%s", what); }
 
 /* ---- words ---- */
 
@@ -52,85 +49,61 @@ static void skip_blanks(Mtx *m)
 static void next_line(Mtx *m)
 {
     while (!at_line_end(m)) m->at++;
-    if (m->at < m->n) {
-        m->at++;
-        m->line++;
-    }
+    m->at += m->at < m->n;
 }
 
-/* Copies the next word of the line; empty at its end. */
-enum { WORD_BYTES = 128 };
-static void take_word(Mtx *m, char word[WORD_BYTES])
+/* Takes the next word of the line; its length, 0 at the line's end. */
+static size_t take_word(Mtx *m)
 {
-    size_t length = 0;
     skip_blanks(m);
-    while (!at_line_end(m) && !is_blank(m->text[m->at])) {
-        if (length + 1 < WORD_BYTES)
-            word[length++] = m->text[m->at];
-        m->at++;
-    }
-    word[length] = '\0';
+    m->word = m->at;
+    while (!at_line_end(m) && !is_blank(m->text[m->at])) m->at++;
+    return m->at - m->word;
 }
 
 /* To the next line that is neither blank nor a comment. */
 static void skip_comments(Mtx *m)
 {
     for (skip_blanks(m); m->at < m->n && (m->text[m->at] == '%' || m->text[m->at] == '\n'); skip_blanks(m)) next_line(m);
+    m->word = m->at;
 }
 
-static bool fail_expected(Mtx *m, const char *what, const char *found)
+/* About the word that has been taken. */
+static bool fail_expected(Mtx *m, const char *what)
 {
-    char text[DP_FOUND_BYTES];
-    dp_describe(text, found, strlen(found));
-    return dp_error(m->error, "%s:%u: expected %s, found %s", m->path, (unsigned)m->line, what,
-                    *found ? text : "the end of the line");
+    char found[DP_FOUND_BYTES];
+    dp_describe(found, m->text + m->word, m->at - m->word);
+    return dp_error_at(m->error, m->path, m->text, m->word, "expected %s, found %s", what,
+                       m->at > m->word ? found : "the end of the line");
+}
+
+static bool fail_number(Mtx *m, DpLiteral status, const char *what, DpScalar s)
+{
+    char found[DP_FOUND_BYTES];
+    if (status == DP_LIT_MEMORY)
+        return dp_error_memory(m->error, m->path);
+    if (status != DP_LIT_RANGE)
+        return fail_expected(m, what);
+    dp_describe(found, m->text + m->word, m->at - m->word);
+    return dp_error_at(m->error, m->path, m->text, m->word, "%s is out of the range of %s", found, dp_scalar_name(s));
 }
 
 static bool take_size(Mtx *m, uint64_t *size)
 {
-    char word[WORD_BYTES];
-    take_word(m, word);
-    char *end;
-    errno = 0;
-    unsigned long long value = strtoull(word, &end, 10);
-    if (word[0] < '0' || word[0] > '9' || *end || errno)
-        return fail_expected(m, "a number", word);
-    *size = value;
-    return true;
+    size_t n = take_word(m);
+    DpLiteral status = dp_parse_size(m->text + m->word, n, size);
+    return status == DP_LIT_OK || fail_number(m, status, "a number", DP_U64);
 }
 
 static bool take_line_end(Mtx *m)
 {
-    char word[WORD_BYTES];
-    take_word(m, word);
-    if (word[0] && word[0] != '%')
-        return fail_expected(m, "the end of the line", word);
+    if (take_word(m) && m->text[m->word] != '%')
+        return fail_expected(m, "the end of the line");
     next_line(m);
     return true;
 }
 
 /* ---- values ---- */
-
-static bool integer_bits(Mtx *m, const char *word, uint64_t *bits)
-{
-    bool negative = word[0] == '-';
-    const char *digits = word + (negative || word[0] == '+');
-    DpLiteral status = dp_parse_number(digits, strlen(digits), negative, m->scalar, bits);
-    if (status == DP_LIT_RANGE)
-        return dp_error(m->error, "%s:%u: %s is out of the range of %s", m->path, (unsigned)m->line, word,
-                        dp_scalar_name(m->scalar));
-    return status == DP_LIT_OK || fail_expected(m, "an integer", word);
-}
-
-static bool real_bits(Mtx *m, const char *word, uint64_t *bits)
-{
-    char *end;
-    double x = m->scalar == DP_F32 ? (double)strtof(word, &end) : strtod(word, &end);
-    if (!*word || *end)
-        return fail_expected(m, "a number", word);
-    *bits = dp_bits_of_double(m->scalar, x);
-    return true;
-}
 
 static bool take_value(Mtx *m, uint64_t *bits)
 {
@@ -138,88 +111,112 @@ static bool take_value(Mtx *m, uint64_t *bits)
         *bits = dp_scalar_is_float(m->scalar) ? dp_bits_of_double(m->scalar, 1.0) : 1;
         return true;
     }
-    char word[WORD_BYTES];
-    take_word(m, word);
-    return dp_scalar_is_float(m->scalar) ? real_bits(m, word, bits) : integer_bits(m, word, bits);
+    size_t n = take_word(m);
+    const char *word = m->text + m->word;
+    if (dp_scalar_is_float(m->scalar)) {
+        DpLiteral status = dp_parse_real(word, n, m->scalar, bits);
+        return status == DP_LIT_OK || fail_number(m, status, "a number", m->scalar);
+    }
+    bool negative = n > 0 && word[0] == '-';
+    size_t sign = negative || (n > 0 && word[0] == '+');
+    DpLiteral status = dp_parse_number(word + sign, n - sign, negative, m->scalar, bits);
+    return status == DP_LIT_OK || fail_number(m, status, "an integer", m->scalar);
 }
 
-static uint64_t negated(DpScalar s, uint64_t bits)
+/* What stands on the other side of the diagonal. */
+static bool mirror(Mtx *m, uint64_t *bits)
 {
-    if (s == DP_F32)
-        return bits ^ 0x80000000u;
-    return s == DP_F64 ? bits ^ (uint64_t)1 << 63 : 0 - bits;
+    if (m->symmetry != SYM_SKEW)
+        return true;
+    if (dp_scalar_is_float(m->scalar)) {
+        *bits ^= (uint64_t)1 << (8 * dp_scalar_bytes(m->scalar) - 1);
+        return true;
+    }
+    bool negative = dp_scalar_limit(m->scalar, true) > 0 && (int64_t)*bits < 0;
+    if ((negative ? 0 - *bits : *bits) > dp_scalar_limit(m->scalar, !negative))
+        return dp_error_at(m->error, m->path, m->text, m->word, "the number's negative is out of the range of %s",
+                           dp_scalar_name(m->scalar));
+    *bits = 0 - *bits;
+    return true;
 }
 
 /* ---- banner and sizes ---- */
 
-static bool word_is(const char *word, const char *wanted)
+/* Is the word that has been taken this one, in any case? */
+static bool word_is(const Mtx *m, const char *wanted)
 {
-    for (; *word && *wanted; word++, wanted++)
-        if ((*word >= 'A' && *word <= 'Z' ? *word + 32 : *word) != *wanted)
+    size_t n = m->at - m->word;
+    if (n != strlen(wanted))
+        return false;
+    for (size_t i = 0; i < n; i++) {
+        char c = m->text[m->word + i];
+        if ((c >= 'A' && c <= 'Z' ? c + 32 : c) != wanted[i])
             return false;
-    return *word == *wanted;
-}
-
-static bool read_field(Mtx *m, const char *word)
-{
-    if (word_is(word, "real") || word_is(word, "double"))
-        m->field = FIELD_REAL;
-    else if (word_is(word, "integer"))
-        m->field = FIELD_INTEGER;
-    else if (word_is(word, "pattern") && m->coordinate)
-        m->field = FIELD_PATTERN;
-    else
-        return fail_expected(m, "real, integer or pattern", word);
+    }
     return true;
 }
 
-static bool read_symmetry(Mtx *m, const char *word)
+static bool read_field(Mtx *m)
 {
-    if (word_is(word, "general"))
+    take_word(m);
+    if (word_is(m, "real") || word_is(m, "double"))
+        m->field = FIELD_REAL;
+    else if (word_is(m, "integer"))
+        m->field = FIELD_INTEGER;
+    else if (word_is(m, "pattern") && m->coordinate)
+        m->field = FIELD_PATTERN;
+    else
+        return fail_expected(m, "real, integer or pattern");
+    return true;
+}
+
+static bool read_symmetry(Mtx *m)
+{
+    take_word(m);
+    if (word_is(m, "general"))
         m->symmetry = SYM_GENERAL;
-    else if (word_is(word, "symmetric"))
+    else if (word_is(m, "symmetric"))
         m->symmetry = SYM_SYMMETRIC;
-    else if (word_is(word, "skew-symmetric"))
+    else if (word_is(m, "skew-symmetric"))
         m->symmetry = SYM_SKEW;
     else
-        return fail_expected(m, "general, symmetric or skew-symmetric", word);
+        return fail_expected(m, "general, symmetric or skew-symmetric");
     return true;
 }
 
 static bool read_banner(Mtx *m)
 {
-    char banner[WORD_BYTES], object[WORD_BYTES], format[WORD_BYTES], field[WORD_BYTES], symmetry[WORD_BYTES];
-    take_word(m, banner);
-    take_word(m, object);
-    take_word(m, format);
-    take_word(m, field);
-    take_word(m, symmetry);
-    if (!word_is(banner, "%%matrixmarket"))
+    if (!dp_text_begin(m->path, m->text, m->n, &m->at, m->error))
+        return false;
+    take_word(m);
+    if (!word_is(m, "%%matrixmarket"))
         return fail(m, "not a Matrix Market file: it does not begin with %%MatrixMarket");
-    if (!word_is(object, "matrix"))
-        return fail_expected(m, "matrix", object);
-    m->coordinate = word_is(format, "coordinate");
-    if (!m->coordinate && !word_is(format, "array"))
-        return fail_expected(m, "coordinate or array", format);
-    return read_field(m, field) && read_symmetry(m, symmetry) && take_line_end(m);
+    take_word(m);
+    if (!word_is(m, "matrix"))
+        return fail_expected(m, "matrix");
+    take_word(m);
+    m->coordinate = word_is(m, "coordinate");
+    if (!m->coordinate && !word_is(m, "array"))
+        return fail_expected(m, "coordinate or array");
+    return read_field(m) && read_symmetry(m) && take_line_end(m);
 }
 
 static bool read_sizes(Mtx *m)
 {
     skip_comments(m);
+    m->sizes_at = m->at;
     if (!take_size(m, &m->rows) || !take_size(m, &m->cols))
         return false;
     if (m->coordinate && !take_size(m, &m->count))
         return false;
     if (m->symmetry != SYM_GENERAL && m->rows != m->cols)
         return fail(m, "a symmetric matrix must be square");
-    m->sizes_line = m->line;
     return take_line_end(m);
 }
 
 static bool fail_sizes(Mtx *m)
 {
-    return dp_error(m->error, "%s:%u: the sizes are larger than the file", m->path, (unsigned)m->sizes_line);
+    return dp_error_at(m->error, m->path, m->text, m->sizes_at, "the sizes are larger than the file");
 }
 
 /* Is the number of entries possible, if each takes so many bytes? The last line may lack its newline. */
@@ -230,44 +227,48 @@ static bool fits_file(const Mtx *m, uint64_t count, uint64_t bytes_each)
 
 /* ---- coordinate format ---- */
 
-static bool read_entry(Mtx *m, Entry *e)
+/* *other: what a symmetric matrix has on the other side of the diagonal. */
+static bool read_entry(Mtx *m, Entry *e, Entry *other)
 {
     uint64_t row, col, bits;
     skip_comments(m);
     if (m->at >= m->n)
-        return dp_error(m->error, "%s:%u: the file ends early: it promises %llu entries", m->path, (unsigned)m->line,
-                        (unsigned long long)m->count);
-    if (!take_size(m, &row) || !take_size(m, &col) || !take_value(m, &bits))
+        return dp_error_at(m->error, m->path, m->text, m->at, "the file ends early: it promises %llu entries",
+                           (unsigned long long)m->count);
+    if (!take_size(m, &row) || !take_size(m, &col))
         return false;
     if (row < 1 || row > m->rows || col < 1 || col > m->cols)
-        return dp_error(m->error, "%s:%u: entry (%llu, %llu) lies outside the matrix of %llu by %llu", m->path,
-                        (unsigned)m->line, (unsigned long long)row, (unsigned long long)col,
-                        (unsigned long long)m->rows, (unsigned long long)m->cols);
+        return dp_error_at(m->error, m->path, m->text, m->word, "entry (%llu, %llu) lies outside the matrix of %llu by %llu",
+                           (unsigned long long)row, (unsigned long long)col, (unsigned long long)m->rows,
+                           (unsigned long long)m->cols);
+    if (!take_value(m, &bits))
+        return false;
     if (m->symmetry == SYM_SKEW && row == col)
         return fail(m, "a skew-symmetric matrix has no entries on its diagonal");
     *e = (Entry){row - 1, col - 1, bits};
-    return take_line_end(m);
+    *other = (Entry){col - 1, row - 1, bits};
+    return mirror(m, &other->bits) && take_line_end(m);
 }
 
 /* All entries, the mirrored ones included; *n of them. */
 static Entry *read_entries(Mtx *m, uint64_t *n)
 {
-    bool mirror = m->symmetry != SYM_GENERAL;
-    Entry *entries = dp_alloc_array(m->count, sizeof(Entry) * (mirror ? 2 : 1));
+    bool both = m->symmetry != SYM_GENERAL;
+    Entry *entries = dp_alloc_array(m->count, sizeof(Entry) * (both ? 2 : 1));
     if (!entries) {
         dp_error_memory(m->error, m->path);
         return NULL;
     }
     *n = 0;
     for (uint64_t i = 0; i < m->count; i++) {
-        Entry e;
-        if (!read_entry(m, &e)) {
+        Entry e, other;
+        if (!read_entry(m, &e, &other)) {
             free(entries);
             return NULL;
         }
         entries[(*n)++] = e;
-        if (mirror && e.row != e.col)
-            entries[(*n)++] = (Entry){e.col, e.row, m->symmetry == SYM_SKEW ? negated(m->scalar, e.bits) : e.bits};
+        if (both && e.row != e.col)
+            entries[(*n)++] = other;
     }
     return entries;
 }
@@ -336,11 +337,11 @@ static bool store_entries(Mtx *m, const Entry *entries, uint64_t n, DpLeaf *leav
 static bool read_coordinate(Mtx *m, DpLeaf *leaves)
 {
     if (m->cols && m->cols - 1 > dp_scalar_limit(leaves[0].scalar, false))
-        return dp_error(m->error, "%s:%u: %llu columns are too many for indices of type %s", m->path,
-                        (unsigned)m->sizes_line, (unsigned long long)m->cols, dp_scalar_name(leaves[0].scalar));
-    if (!dp_count_plausible(m->rows, m->n) || !fits_file(m, m->count, m->field == FIELD_PATTERN ? 4 : 6))
+        return dp_error_at(m->error, m->path, m->text, m->sizes_at, "%llu columns are too many for indices of type %s",
+                           (unsigned long long)m->cols, dp_scalar_name(leaves[0].scalar));
+    uint64_t n, rows[] = {m->rows, 0};
+    if (!dp_shape_plausible(rows, 2, 2, m->n, 0, &n) || !fits_file(m, m->count, m->field == FIELD_PATTERN ? 4 : 6))
         return fail_sizes(m);
-    uint64_t n;
     Entry *entries = read_entries(m, &n);
     bool ok = entries && store_entries(m, entries, n, leaves);
     free(entries);
@@ -355,49 +356,43 @@ static bool store_value(Mtx *m, DpLeaf *leaf, uint64_t row, uint64_t col)
     skip_comments(m);
     if (m->at >= m->n)
         return fail(m, "the file ends early");
-    if (!take_value(m, &bits) || !take_line_end(m))
+    if (!take_value(m, &bits))
         return false;
     dp_scalar_store(leaf->scalar, leaf->data, row * m->cols + col, bits);
-    if (m->symmetry != SYM_GENERAL && row != col)
-        dp_scalar_store(leaf->scalar, leaf->data, col * m->cols + row,
-                        m->symmetry == SYM_SKEW ? negated(m->scalar, bits) : bits);
-    return true;
-}
-
-static bool make_matrix(DpLeaf *leaf, uint64_t rows, uint64_t cols)
-{
-    leaf->lens[0] = dp_alloc_array(1, sizeof(uint64_t));
-    leaf->lens[1] = dp_alloc_array(rows, sizeof(uint64_t));
-    leaf->data = calloc((size_t)(rows * cols) + 1, dp_scalar_bytes(leaf->scalar));
-    if (!leaf->lens[0] || !leaf->lens[1] || !leaf->data)
+    if (m->symmetry == SYM_GENERAL || row == col)
+        return take_line_end(m);
+    if (!mirror(m, &bits))
         return false;
-    leaf->nlens[0] = 1;
-    leaf->lens[0][0] = rows;
-    leaf->nlens[1] = rows;
-    leaf->ndata = rows * cols;
-    for (uint64_t r = 0; r < rows; r++) leaf->lens[1][r] = cols;
-    return true;
+    dp_scalar_store(leaf->scalar, leaf->data, col * m->cols + row, bits);
+    return take_line_end(m);
 }
 
-/* A value takes two bytes at least. Of a symmetric matrix the file has the lower triangle, so that
- * rows * rows is bounded by twice its entries and one row. */
+/* A value takes two bytes at least. Of a symmetric matrix the file has the lower triangle, and a skew-symmetric one has zeros
+ * on its diagonal. */
+static bool check_sizes(Mtx *m, uint64_t *shape)
+{
+    uint64_t count, rows = shape[0];
+    if (!dp_shape_plausible(shape, 2, 1, m->n, UINT64_MAX, &count))
+        return fail_sizes(m);
+    if (m->symmetry == SYM_SYMMETRIC)
+        count = count / 2 + rows / 2 + rows % 2; /* rows * (rows + 1) / 2 */
+    else if (m->symmetry == SYM_SKEW)
+        count = (count - rows) / 2;
+    return fits_file(m, count, 2) || fail_sizes(m);
+}
+
 static bool read_array(Mtx *m, DpLeaf *leaf)
 {
-    uint64_t rows = m->rows, cols = m->cols;
-    bool triangle = m->symmetry != SYM_GENERAL;
-    bool fits = dp_count_plausible(rows, m->n) && (cols == 0 || rows <= UINT64_MAX / 4 / cols);
-    if (fits && triangle) {
-        uint64_t below = rows ? rows * (rows - 1) / 2 : 0;
-        fits = fits_file(m, m->symmetry == SYM_SKEW ? below : below + rows, 2);
-    } else if (fits) {
-        fits = fits_file(m, rows * cols, 2);
-    }
-    if (!fits)
-        return fail_sizes(m);
-    if (!make_matrix(leaf, rows, cols))
+    uint64_t shape[] = {m->rows, m->cols};
+    if (!check_sizes(m, shape))
+        return false;
+    if (!dp_leaf_make(leaf, shape))
         return dp_error_memory(m->error, m->path);
+    if (m->symmetry == SYM_SKEW)
+        for (uint64_t r = 0; r < m->rows; r++) dp_scalar_store(leaf->scalar, leaf->data, r * m->cols + r, 0);
+    uint64_t cols = m->rows ? m->cols : 0; /* a matrix without rows may promise any number of columns */
     for (uint64_t c = 0; c < cols; c++)
-        for (uint64_t r = !triangle ? 0 : m->symmetry == SYM_SKEW ? c + 1 : c; r < rows; r++)
+        for (uint64_t r = m->symmetry == SYM_GENERAL ? 0 : m->symmetry == SYM_SKEW ? c + 1 : c; r < m->rows; r++)
             if (!store_value(m, leaf, r, c))
                 return false;
     return true;
@@ -431,7 +426,7 @@ static bool check_type(Mtx *m, const DpType *t)
 
 bool dp_read_mtx(const char *path, const char *text, size_t n, const DpType *t, DpLeaf *leaves, DpError e)
 {
-    Mtx m = {.path = path, .text = text, .n = n, .line = 1, .error = e};
+    Mtx m = {.path = path, .text = text, .n = n, .error = e};
     if (!read_banner(&m) || !check_type(&m, t) || !read_sizes(&m))
         return false;
     dp_leaves_init(leaves, t);

@@ -28,6 +28,9 @@ static bool write_coordinate(FILE *out, const DpLeaf *columns, const DpLeaf *val
             return dp_error(e, "a .mtx file cannot hold the column %s", is_signed ? "with a negative number" : "2^64 - 1");
         ncolumns = column < ncolumns ? ncolumns : column + 1;
     }
+    const uint64_t shape[] = {rows, 0};
+    if (!dp_shape_writable(shape, 2, 2, 6 * columns->ndata, "a .mtx file", e))
+        return false;
     write_banner(out, "coordinate", values->scalar);
     fprintf(out, "%llu %llu %llu\n", (unsigned long long)rows, (unsigned long long)ncolumns,
             (unsigned long long)columns->ndata);
@@ -45,6 +48,8 @@ static bool write_array(FILE *out, const DpLeaf *leaf, DpError e)
     uint64_t shape[2];
     if (!dp_leaf_shape(leaf, shape))
         return dp_error(e, "a .mtx file in array format holds regular arrays, but rows of the result differ in length");
+    if (!dp_shape_writable(shape, 2, 1, 2 * leaf->ndata, "a .mtx file", e))
+        return false;
     write_banner(out, "array", leaf->scalar);
     fprintf(out, "%llu %llu\n", (unsigned long long)shape[0], (unsigned long long)shape[1]);
     for (uint64_t column = 0; column < shape[1]; column++)

@@ -67,6 +67,9 @@ static bool take_string(Npy *f, char *out, size_t bytes)
     const char *end = memchr(start, quote, f->n - f->at - 1);
     if (!end || (size_t)(end - start) >= bytes)
         return bad_header(f, end ? "unknown type of elements" : "unterminated string in the header");
+    for (const char *c = start; c < end; c++)
+        if (*c < ' ' || *c > '~')
+            return bad_header(f, "a byte that is no text in the header");
     memcpy(out, start, (size_t)(end - start));
     out[end - start] = '\0';
     f->at += (size_t)(end - start) + 2;
@@ -186,23 +189,13 @@ static bool check_type(Npy *f, DpScalar scalar, uint32_t rank)
     return true;
 }
 
-/* The number of elements, and that all sizes agree with the bytes there are. */
-static bool check_sizes(Npy *f, uint64_t file_bytes, uint64_t data_bytes, uint32_t element_bytes, uint64_t *count)
+/* Do all sizes agree with the bytes there are? */
+static bool check_sizes(Npy *f, uint64_t file_bytes, uint64_t data_bytes, uint32_t element_bytes)
 {
-    uint64_t n = 1;
-    for (uint32_t i = 0; i < f->rank; i++) {
-        if (f->shape[i] && n > UINT64_MAX / 2 / f->shape[i])
-            return bad_header(f, "the shape is larger than the file");
-        n *= f->shape[i];
-        if (i + 1 < f->rank && !dp_count_plausible(n, file_bytes))
-            return bad_header(f, "the shape is larger than the file");
-    }
-    if (n > data_bytes / element_bytes)
+    uint64_t count;
+    if (!dp_shape_plausible(f->shape, f->rank, 1, file_bytes, data_bytes / element_bytes, &count))
         return bad_header(f, "the shape is larger than the file");
-    if (n * element_bytes != data_bytes)
-        return bad_header(f, "the file is larger than the shape");
-    *count = n;
-    return true;
+    return count * element_bytes == data_bytes || bad_header(f, "the file is larger than the shape");
 }
 
 /* Elements in the order of the last index (C), from a file in the order of the first (Fortran). */
@@ -241,11 +234,10 @@ bool dp_read_npy(const char *path, const char *bytes, size_t n, const DpType *t,
     DpScalar scalar;
     uint32_t rank;
     size_t data = 0;
-    uint64_t count = 0;
     if (!dp_type_is_regular(t, &scalar, &rank))
         return dp_error(e, "%s: a .npy file holds an array of scalars, which is not this parameter's type", path);
     if (!read_header(&f, bytes, n, &data) || !check_type(&f, scalar, rank) ||
-        !check_sizes(&f, n, n - data, dp_scalar_bytes(scalar), &count))
+        !check_sizes(&f, n, n - data, dp_scalar_bytes(scalar)))
         return false;
     dp_leaves_init(leaves, t);
     if (!dp_leaf_make(leaves, f.shape)) {
@@ -287,6 +279,8 @@ bool dp_write_npy(FILE *out, const DpType *t, const DpLeaf *leaf, DpError e)
         return dp_error(e, "a .npy file holds an array of scalars, which the result is not");
     if (!dp_leaf_shape(leaf, shape))
         return dp_error(e, "a .npy file holds regular arrays, but rows of the result differ in length");
+    if (!dp_shape_writable(shape, rank, 1, leaf->ndata, "a .npy file", e))
+        return false;
     write_header(out, leaf, shape);
     if (leaf->ndata)
         fwrite(leaf->data, dp_scalar_bytes(scalar), (size_t)leaf->ndata, out);

@@ -65,51 +65,78 @@ static bool check_chunks(Png *p)
 
 /* ---- reading ---- */
 
-/* Deflate makes at most 1032 bytes of one. */
-static bool check_sizes(const Png *p, const struct spng_ihdr *h)
+/* Deflate makes at most DP_DEFLATE_MOST bytes of one, but the value has up to 24 bytes for a pixel of one bit, and more for a short
+ * row: it is bounded, too. */
+static bool check_sizes(const Png *p, const struct spng_ihdr *h, uint32_t channels)
 {
-    static const uint8_t channels[] = {1, 0, 3, 1, 2, 0, 4};
-    uint64_t bits = (uint64_t)(h->color_type < sizeof channels ? channels[h->color_type] : 0) * h->bit_depth;
-    uint64_t row = (h->width * bits + 7) / 8, fits = p->n <= UINT64_MAX / 1032 ? 1032 * (uint64_t)p->n : UINT64_MAX;
+    static const uint8_t samples[] = {1, 0, 3, 1, 2, 0, 4};
+    uint64_t bits = (uint64_t)(h->color_type < sizeof samples ? samples[h->color_type] : 0) * h->bit_depth;
+    uint64_t row = (h->width * bits + 7) / 8, result = (h->width + sizeof(uint64_t)) * channels;
+    uint64_t fits = p->n < UINT64_MAX / DP_DEFLATE_MOST - DP_FREE_IMAGE_BYTES ? DP_DEFLATE_MOST * (uint64_t)p->n : UINT64_MAX / 2;
     if (bits == 0 || row == 0 || h->height > fits / row)
         return fail(p, 8, "the sizes are larger than the file can hold");
+    if (h->height > (fits + DP_FREE_IMAGE_BYTES) / result)
+        return fail(p, 8, "the image is too large for so short a file");
     return true;
 }
 
 static bool fail_spng(const Png *p, int status) { return fail(p, p->data, spng_strerror(status)); }
 
-/* In place: three channels become one. For gray the sum is the sample itself. */
-static void keep_luma(uint8_t *samples, uint64_t count)
+/* One of the file's rows, three samples a pixel, goes to its place in the leaves. An interlaced image has seven passes with rows
+ * of every so many pixels; libspng leaves room for the others. As luma, gray is the sample itself. */
+static void store_row(const uint8_t *row, const struct spng_row_info *info, bool interlaced, uint64_t width, uint32_t channels,
+                      const DpLeaf *leaves)
 {
-    for (uint64_t i = 0; i < count; i++) {
-        const uint8_t *s = samples + 3 * i;
-        samples[i] = (uint8_t)((299u * s[0] + 587u * s[1] + 114u * s[2] + 500u) / 1000u);
+    static const uint8_t starts[] = {0, 4, 0, 2, 0, 1, 0}, steps[] = {8, 8, 4, 4, 2, 2, 1};
+    uint64_t at = info->row_num * width;
+    for (uint64_t x = interlaced ? starts[info->pass] : 0; x < width; x += interlaced ? steps[info->pass] : 1) {
+        const uint8_t *s = row + 3 * x;
+        for (uint32_t k = 0; k < channels; k++)
+            ((uint8_t *)leaves[k].data)[at + x] =
+                channels == 3 ? s[k] : (uint8_t)((299u * s[0] + 587u * s[1] + 114u * s[2] + 500u) / 1000u);
     }
+}
+
+/* Row by row, so that what is not there takes no memory. */
+static int decode_rows(spng_ctx *ctx, const struct spng_ihdr *h, uint8_t *row, size_t bytes, uint32_t channels,
+                       const DpLeaf *leaves)
+{
+    int status = spng_decode_image(ctx, NULL, 0, SPNG_FMT_RGB8, SPNG_DECODE_PROGRESSIVE);
+    while (!status) {
+        struct spng_row_info info;
+        status = spng_get_row_info(ctx, &info);
+        if (status)
+            break;
+        status = spng_decode_row(ctx, row, bytes);
+        if (!status || status == SPNG_EOI)
+            store_row(row, &info, h->interlace_method != 0, h->width, channels, leaves);
+    }
+    return status == SPNG_EOI ? 0 : status;
 }
 
 static bool decode(const Png *p, spng_ctx *ctx, uint32_t channels, DpLeaf *leaves)
 {
     struct spng_ihdr h;
-    size_t size = 0, memory = p->n + ((size_t)16 << 20); /* for texts and profiles, which nobody looks at */
+    size_t memory = p->n + ((size_t)16 << 20); /* for texts and profiles, which nobody looks at */
     int status = spng_set_chunk_limits(ctx, memory < 0x7fffffff ? memory : 0x7fffffff, memory);
     status = status ? status : spng_set_png_buffer(ctx, p->bytes, p->n);
     status = status ? status : spng_get_ihdr(ctx, &h);
     if (status)
         return fail_spng(p, status);
-    if (!check_sizes(p, &h))
+    if (!check_sizes(p, &h, channels))
         return false;
-    status = spng_decoded_image_size(ctx, SPNG_FMT_RGB8, &size);
-    if (status)
-        return fail_spng(p, status);
-    uint8_t *samples = dp_alloc_array(size, 1);
-    if (!samples)
-        return dp_error_memory(p->error, p->path);
-    status = spng_decode_image(ctx, samples, size, SPNG_FMT_RGB8, 0);
-    if (!status && channels == 1)
-        keep_luma(samples, (uint64_t)h.width * h.height);
-    bool ok = status ? fail_spng(p, status)
-                     : dp_image_store(p->path, samples, h.height, h.width, channels, leaves, p->error);
-    free(samples);
+    size_t bytes = (size_t)3 * h.width;
+    uint8_t *row = dp_alloc_array(bytes, 1);
+    bool ok = row && dp_image_make(h.height, h.width, channels, leaves);
+    if (ok) {
+        status = decode_rows(ctx, &h, row, bytes, channels, leaves);
+        ok = !status || fail_spng(p, status);
+        if (!ok)
+            dp_leaves_free(leaves, channels);
+    } else {
+        dp_error_memory(p->error, p->path);
+    }
+    free(row);
     return ok;
 }
 

@@ -14,7 +14,6 @@ typedef struct Pnm {
     DpError error;
     const uint8_t *bytes;
     size_t n, at;
-    uint32_t line;
     bool plain; /* numbers, and so errors name the line */
     uint32_t channels;
     uint64_t width, height, largest;
@@ -22,7 +21,7 @@ typedef struct Pnm {
 
 static bool fail(Pnm *p, const char *what)
 {
-    return p->plain ? dp_error(p->error, "%s:%u: %s", p->path, (unsigned)p->line, what)
+    return p->plain ? dp_error_at(p->error, p->path, (const char *)p->bytes, p->at, "%s", what)
                     : dp_error(p->error, "%s: at byte %llu: %s", p->path, (unsigned long long)p->at, what);
 }
 
@@ -37,7 +36,6 @@ static void skip_space(Pnm *p)
             while (p->at + 1 < p->n && p->bytes[p->at] != '\n') p->at++;
         else if (!is_space(p->bytes[p->at]))
             return;
-        p->line += p->bytes[p->at] == '\n';
     }
 }
 
@@ -45,7 +43,7 @@ static void skip_space(Pnm *p)
 static bool take_number(Pnm *p, const char *what, uint64_t most, uint64_t *number)
 {
     skip_space(p);
-    char message[96];
+    char message[160];
     size_t start = p->at;
     *number = 0;
     for (; p->at < p->n && p->bytes[p->at] >= '0' && p->bytes[p->at] <= '9'; p->at++) {
@@ -60,9 +58,8 @@ static bool take_number(Pnm *p, const char *what, uint64_t most, uint64_t *numbe
         return true;
     char found[DP_FOUND_BYTES];
     dp_describe(found, (const char *)p->bytes + p->at, p->n - p->at);
-    return p->plain ? dp_error(p->error, "%s:%u: expected %s, found %s", p->path, (unsigned)p->line, what, found)
-                    : dp_error(p->error, "%s: at byte %llu: expected %s, found %s", p->path, (unsigned long long)p->at,
-                               what, found);
+    snprintf(message, sizeof message, "expected %s, found %s", what, found);
+    return fail(p, message);
 }
 
 /* ---- reading ---- */
@@ -95,10 +92,9 @@ static uint64_t sample_bytes(const Pnm *p) { return p->largest > 255 ? 2 : 1; }
 static bool check_sizes(Pnm *p, uint64_t *count)
 {
     uint64_t left = p->n - p->at, fits = p->plain ? left / 2 : left / sample_bytes(p); /* a separator stands before the first one */
-    uint64_t row = p->width * p->channels;
-    if (!dp_count_plausible(p->height, p->n) || (row && p->height > fits / row))
+    uint64_t shape[] = {p->height, p->width * p->channels};
+    if (!dp_shape_plausible(shape, 2, p->channels, p->n, fits, count))
         return fail(p, "the sizes are larger than the file");
-    *count = row * p->height;
     return p->plain || *count * sample_bytes(p) == left || fail(p, "the file is larger than its sizes");
 }
 
@@ -142,7 +138,7 @@ static bool read_converted(Pnm *p, uint64_t count, DpLeaf *leaves)
 
 bool dp_read_pnm(const char *path, const char *bytes, size_t n, const DpType *t, DpLeaf *leaves, DpError e)
 {
-    Pnm p = {.path = path, .error = e, .bytes = (const uint8_t *)bytes, .n = n, .line = 1};
+    Pnm p = {.path = path, .error = e, .bytes = (const uint8_t *)bytes, .n = n};
     uint32_t channels;
     uint64_t count = 0;
     if (!read_header(&p))
@@ -162,13 +158,16 @@ bool dp_read_pnm(const char *path, const char *bytes, size_t n, const DpType *t,
 static bool write_image(FILE *out, const DpType *t, const DpLeaf *leaves, uint32_t channels, DpError e)
 {
     uint32_t found;
-    uint64_t h, w;
+    uint64_t h = 0, w = 0;
     if (!dp_image_type(t, &found) || found != channels)
         return dp_error(e, channels == 1 ? "a .pgm file holds [h][w]u8, which the result is not"
                                          : "a .ppm file holds [h][w](u8, u8, u8), which the result is not");
     uint8_t *samples = dp_image_load(leaves, channels, &h, &w, e);
-    if (!samples)
+    uint64_t shape[] = {h, w};
+    if (!samples || !dp_shape_writable(shape, 2, channels, h * w, channels == 1 ? "a .pgm file" : "a .ppm file", e)) {
+        free(samples);
         return false;
+    }
     fprintf(out, "P%d\n%llu %llu\n255\n", channels == 1 ? 5 : 6, (unsigned long long)w, (unsigned long long)h);
     fwrite(samples, channels, (size_t)leaves[0].ndata, out);
     free(samples);

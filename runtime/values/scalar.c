@@ -15,6 +15,22 @@ bool dp_error(DpError e, const char *format, ...)
     return false;
 }
 
+bool dp_error_at(DpError e, const char *path, const char *text, size_t at, const char *format, ...)
+{
+    uint64_t line = 1, start = 0;
+    char what[512];
+    for (size_t i = 0; i < at; i++)
+        if (text[i] == '\n') {
+            line++;
+            start = i + 1;
+        }
+    va_list args;
+    va_start(args, format);
+    vsnprintf(what, sizeof what, format, args);
+    va_end(args);
+    return dp_error(e, "%s:%llu:%llu: %s", path, (unsigned long long)line, (unsigned long long)(at - start + 1), what);
+}
+
 bool dp_error_memory(DpError e, const char *path) { return dp_error(e, "%s: out of memory", path); }
 
 static bool is_word_byte(unsigned char c)
@@ -49,10 +65,31 @@ void *dp_alloc_array(uint64_t n, size_t bytes)
     return malloc(total ? total : 1);
 }
 
-bool dp_count_plausible(uint64_t n, uint64_t file_bytes)
+/* Lengths that the file has no bytes for are counted in all levels and leaves. The first level has one length, a further one as
+ * many as the sizes before it multiply to. */
+bool dp_shape_plausible(const uint64_t *shape, uint32_t rank, uint32_t leaves, uint64_t file_bytes, uint64_t most,
+                        uint64_t *count)
 {
-    const uint64_t always = (uint64_t)1 << 24;
-    return n <= always || n - always <= file_bytes;
+    uint64_t n = 1, left = DP_FREE_LENGTHS;
+    for (uint32_t i = 0; i < rank; i++) {
+        if (shape[i] && n > UINT64_MAX / shape[i])
+            return false;
+        n *= shape[i];
+        uint64_t unbacked = i + 1 < rank && n > file_bytes ? n - file_bytes : 0;
+        if (unbacked > left / leaves)
+            return false;
+        left -= unbacked * leaves;
+    }
+    *count = n;
+    return n <= most;
+}
+
+bool dp_shape_writable(const uint64_t *shape, uint32_t rank, uint32_t leaves, uint64_t least_bytes, const char *format,
+                       DpError e)
+{
+    uint64_t count;
+    return dp_shape_plausible(shape, rank, leaves, least_bytes, UINT64_MAX, &count) ||
+           dp_error(e, "%s cannot hold so many empty rows", format);
 }
 
 /* ---- scalars ---- */

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MAX_NUMBER_BYTES = 1024 };
+enum { USUAL_BYTES = 128 }; /* of a number; others are copied to the heap */
 
 static bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
@@ -59,12 +59,12 @@ static size_t skip_digits(const char *text, size_t at)
     return at;
 }
 
-/* digits [. digits] [e [sign] digits], and nothing else? *integral: only digits. */
-static bool is_decimal(const char *text, bool *integral)
+/* digits [. digits] [e [sign] digits], and nothing else? *integral: only digits. There is a NUL behind the n bytes. */
+static bool is_decimal(const char *text, size_t n, bool *integral)
 {
     size_t at = skip_digits(text, 0);
     bool ok = at > 0;
-    *integral = text[at] == '\0';
+    *integral = at == n;
     if (ok && text[at] == '.') {
         size_t end = skip_digits(text, at + 1);
         ok = end > at + 1;
@@ -75,7 +75,7 @@ static bool is_decimal(const char *text, bool *integral)
         at = skip_digits(text, start);
         ok = at > start;
     }
-    return ok && text[at] == '\0';
+    return ok && at == n;
 }
 
 static DpLiteral finish_float(const char *text, bool negative, DpScalar s, uint64_t *bits)
@@ -87,26 +87,74 @@ static DpLiteral finish_float(const char *text, bool negative, DpScalar s, uint6
     return DP_LIT_OK;
 }
 
-static DpLiteral parse_decimal(const char *text, size_t n, bool negative, DpScalar s, uint64_t *bits)
+/* digits: NUL-terminated, n bytes. */
+static DpLiteral parse_digits_or_float(const char *digits, size_t n, bool negative, DpScalar s, uint64_t *bits)
 {
-    char digits[MAX_NUMBER_BYTES];
-    size_t length = 0;
-    if (n >= sizeof digits)
-        return DP_LIT_MALFORMED;
-    for (size_t i = 0; i < n; i++)
-        if (text[i] != '_')
-            digits[length++] = text[i];
-    digits[length] = '\0';
     bool integral;
-    if (!is_decimal(digits, &integral))
+    if (!is_decimal(digits, n, &integral))
         return DP_LIT_MALFORMED;
     if (dp_scalar_is_float(s))
         return finish_float(digits, negative, s, bits);
     if (!integral)
         return DP_LIT_KIND;
     uint64_t magnitude;
-    DpLiteral status = parse_digits(digits, length, 10, &magnitude);
+    DpLiteral status = parse_digits(digits, n, 10, &magnitude);
     return status ? status : finish_integer(magnitude, negative, s, bits);
+}
+
+static DpLiteral parse_decimal(const char *text, size_t n, bool negative, DpScalar s, uint64_t *bits)
+{
+    char usual[USUAL_BYTES], *digits = n < sizeof usual ? usual : malloc(n + 1);
+    size_t length = 0;
+    if (!digits)
+        return DP_LIT_MEMORY;
+    for (size_t i = 0; i < n; i++)
+        if (text[i] != '_')
+            digits[length++] = text[i];
+    digits[length] = '\0';
+    DpLiteral status = parse_digits_or_float(digits, length, negative, s, bits);
+    if (digits != usual)
+        free(digits);
+    return status;
+}
+
+DpLiteral dp_parse_size(const char *text, size_t n, uint64_t *size)
+{
+    return n > 0 && !memchr(text, '_', n) ? parse_digits(text, n, 10, size) : DP_LIT_MALFORMED;
+}
+
+/* strtod knows more forms: hexadecimal ones, and payloads of nans. */
+static bool is_real(const char *text, size_t n)
+{
+    static const char *const words[] = {"nan", "inf", "infinity"};
+    size_t sign = n > 0 && (text[0] == '-' || text[0] == '+');
+    for (size_t w = 0; w < sizeof words / sizeof *words; w++) {
+        size_t length = strlen(words[w]), same = 0;
+        while (n - sign == length && same < length && (text[sign + same] | 0x20) == words[w][same]) same++;
+        if (same == length)
+            return true;
+    }
+    for (size_t i = 0; i < n; i++)
+        if (!is_digit(text[i]) && (!text[i] || !strchr("+-.eE", text[i])))
+            return false;
+    return n > 0;
+}
+
+DpLiteral dp_parse_real(const char *text, size_t n, DpScalar s, uint64_t *bits)
+{
+    if (!is_real(text, n))
+        return DP_LIT_MALFORMED;
+    char usual[USUAL_BYTES], *copy = n < sizeof usual ? usual : malloc(n + 1), *end;
+    if (!copy)
+        return DP_LIT_MEMORY;
+    memcpy(copy, text, n);
+    copy[n] = '\0';
+    double x = s == DP_F32 ? (double)strtof(copy, &end) : strtod(copy, &end);
+    DpLiteral status = *end ? DP_LIT_MALFORMED : isinf(x) && !strpbrk(copy, "iI") ? DP_LIT_RANGE : DP_LIT_OK;
+    if (copy != usual)
+        free(copy);
+    *bits = dp_bits_of_double(s, x);
+    return status;
 }
 
 /* ---- numbers ---- */

@@ -20,6 +20,16 @@ static bool at_comment(const DpReader *r)
     return r->at + 1 < r->n && r->text[r->at] == '-' && r->text[r->at + 1] == '-';
 }
 
+bool dp_text_begin(const char *path, const char *text, size_t n, size_t *at, DpError e)
+{
+    bool utf16 = n >= 2 && (memcmp(text, "\xff\xfe", 2) == 0 || memcmp(text, "\xfe\xff", 2) == 0);
+    bool utf32 = n >= 4 && (memcmp(text, "\xff\xfe\0", 4) == 0 || memcmp(text, "\0\0\xfe\xff", 4) == 0);
+    if (utf16 || utf32)
+        return dp_error(e, "%s: at byte 0: the text is in UTF-%d; it has to be in UTF-8", path, utf32 ? 32 : 16);
+    *at = n >= 3 && memcmp(text, "\xef\xbb\xbf", 3) == 0 ? 3 : 0;
+    return true;
+}
+
 void dp_skip_space(DpReader *r)
 {
     for (; r->at < r->n; r->at++) {
@@ -29,10 +39,7 @@ void dp_skip_space(DpReader *r)
             r->at = end ? (size_t)(end - r->text) : r->n;
             if (!end)
                 return;
-            r->line++;
-        } else if (c == '\n') {
-            r->line++;
-        } else if (c != ' ' && c != '\t' && c != '\r' && c != '\f' && c != '\v') {
+        } else if (c != ' ' && c != '\t' && c != '\n' && c != '\r' && c != '\f' && c != '\v') {
             return;
         }
     }
@@ -53,13 +60,20 @@ static bool take(TextIn *in, char c)
     return true;
 }
 
-static bool fail_expected(TextIn *in, const char *what)
+static bool fail(TextIn *in, const char *what)
+{
+    return dp_error_at(in->error, in->r->path, in->r->text, in->r->at, "%s", what);
+}
+
+bool dp_expected(DpReader *r, const char *what, DpError e)
 {
     char found[DP_FOUND_BYTES];
-    dp_skip_space(in->r);
-    dp_describe(found, in->r->text + in->r->at, in->r->n - in->r->at);
-    return dp_error(in->error, "%s:%u: expected %s, found %s", in->r->path, (unsigned)in->r->line, what, found);
+    dp_skip_space(r);
+    dp_describe(found, r->text + r->at, r->n - r->at);
+    return dp_error_at(e, r->path, r->text, r->at, "expected %s, found %s", what, found);
 }
+
+static bool fail_expected(TextIn *in, const char *what) { return dp_expected(in->r, what, in->error); }
 
 static bool fail_memory(TextIn *in) { return dp_error_memory(in->error, in->r->path); }
 
@@ -117,12 +131,13 @@ static size_t number_length(const DpReader *r)
 static bool fail_number(TextIn *in, DpLiteral status, DpScalar s, size_t start)
 {
     char found[DP_FOUND_BYTES];
+    if (status == DP_LIT_MEMORY)
+        return fail_memory(in);
+    in->r->at = start;
+    if (status != DP_LIT_RANGE)
+        return fail_expected(in, what_is(s));
     dp_describe(found, in->r->text + start, in->r->n - start);
-    const char *path = in->r->path;
-    unsigned line = (unsigned)in->r->line;
-    if (status == DP_LIT_RANGE)
-        return dp_error(in->error, "%s:%u: %s is out of the range of %s", path, line, found, dp_scalar_name(s));
-    return dp_error(in->error, "%s:%u: expected %s, found %s", path, line, what_is(s), found);
+    return dp_error_at(in->error, in->r->path, in->r->text, start, "%s is out of the range of %s", found, dp_scalar_name(s));
 }
 
 /* 'c' as a u8. */
@@ -136,7 +151,7 @@ static bool read_character(TextIn *in, uint64_t *bits)
     if (!wrong && (at >= r->n || r->text[at] != '\''))
         wrong = "a character is one byte (u8); a string has room for more";
     if (wrong)
-        return dp_error(in->error, "%s:%u: %s", r->path, (unsigned)r->line, wrong);
+        return fail(in, wrong);
     r->at = at + 1;
     *bits = byte;
     return true;
@@ -242,11 +257,12 @@ static uint32_t leaves_before(const DpType *t, uint32_t item)
 static bool read_field(TextIn *in, const DpType *t, bool *seen, uint32_t first, uint32_t level)
 {
     dp_skip_space(in->r);
+    size_t start = in->r->at;
     uint32_t i = take_item_name(in, t);
     if (i == t->n)
         return fail_expected(in, "the name of a field");
     if (seen[i])
-        return dp_error(in->error, "%s:%u: the field %s stands twice", in->r->path, (unsigned)in->r->line, t->names[i]);
+        return dp_error_at(in->error, in->r->path, in->r->text, start, "the field %s stands twice", t->names[i]);
     seen[i] = true;
     uint32_t leaf = first + leaves_before(t, i);
     return expect(in, '=') && read_value(in, t->items[i], &leaf, level);
@@ -264,8 +280,7 @@ static bool read_fields(TextIn *in, const DpType *t, bool *seen, uint32_t first,
     }
     for (uint32_t i = 0; i < t->n; i++)
         if (!seen[i])
-            return dp_error(in->error, "%s:%u: the field %s is missing", in->r->path, (unsigned)in->r->line,
-                            t->names[i]);
+            return dp_error_at(in->error, in->r->path, in->r->text, in->r->at - 1, "the field %s is missing", t->names[i]);
     return true;
 }
 
@@ -308,7 +323,7 @@ static bool read_string(TextIn *in, uint32_t leaf, uint64_t *count)
         uint8_t byte = 0;
         const char *wrong = dp_parse_character(r->text, r->n, &r->at, &byte);
         if (wrong)
-            return dp_error(in->error, "%s:%u: %s", r->path, (unsigned)r->line, wrong);
+            return fail(in, wrong);
         if (!add_bits(in, leaf, byte))
             return false;
         ++*count;
@@ -389,8 +404,6 @@ static bool ends_cleanly(TextIn *in)
 bool dp_read_text(DpReader *r, const DpType *t, DpLeaf *leaves, char *error, size_t error_bytes)
 {
     uint32_t n = dp_type_leaves(t), leaf = 0;
-    if (r->line == 0)
-        r->line = 1;
     TextIn in = {r, calloc(n, sizeof(DpBuilder)), {error, error_bytes}};
     dp_leaves_init(leaves, t);
     for (uint32_t i = 0; in.builders && i < n; i++) in.builders[i].leaf = &leaves[i];

@@ -95,24 +95,29 @@ static bool add_item(DpType *t, char *name, DpType *item)
     return true;
 }
 
-/* By name: an insertion sort, as there are few. False if a name stands twice. */
+typedef struct Item {
+    char *name;
+    DpType *type;
+} Item;
+
+static int compare_items(const void *a, const void *b) { return strcmp(((const Item *)a)->name, ((const Item *)b)->name); }
+
+/* By name. False if a name stands twice, or memory runs out. */
 static bool sort_items(DpType *t)
 {
-    for (uint32_t i = 1; i < t->n; i++) {
-        char *name = t->names[i];
-        DpType *item = t->items[i];
-        uint32_t at = i;
-        for (; at > 0 && strcmp(t->names[at - 1], name) > 0; at--) {
-            t->names[at] = t->names[at - 1];
-            t->items[at] = t->items[at - 1];
-        }
-        t->names[at] = name;
-        t->items[at] = item;
+    Item *items = malloc(((size_t)t->n + 1) * sizeof *items);
+    if (!items)
+        return false;
+    for (uint32_t i = 0; i < t->n; i++) items[i] = (Item){t->names[i], t->items[i]};
+    qsort(items, t->n, sizeof *items, compare_items);
+    bool ok = true;
+    for (uint32_t i = 0; i < t->n; i++) {
+        t->names[i] = items[i].name;
+        t->items[i] = items[i].type;
+        ok = ok && (i == 0 || strcmp(t->names[i - 1], t->names[i]) != 0);
     }
-    for (uint32_t i = 1; i < t->n; i++)
-        if (strcmp(t->names[i - 1], t->names[i]) == 0)
-            return false;
-    return true;
+    free(items);
+    return ok;
 }
 
 static DpType *parse_type(Parser *p);

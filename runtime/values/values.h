@@ -1,7 +1,16 @@
 /* What the readers and writers of values share. Private to runtime/values.
  *
  * Everything here reports failures by returning false with a message, out of memory included: the
- * library is linked into programs that have their own way to stop. */
+ * library is linked into programs that have their own way to stop.
+ *
+ * WHAT A FILE MAY COST. Every reader takes time and memory linear in the bytes of the file plus those of the value that it
+ * gives, by a factor that depends on the type only, and the value is bounded by the file:
+ *   - each element, and each row that is not empty, has bytes of its own in the file;
+ *   - a header may promise DP_FREE_LENGTHS rows without such bytes (0 columns), in all leaves and levels together;
+ *   - .png files are compressed: DP_FREE_IMAGE_BYTES and DP_DEFLATE_MOST times the file's bytes at most, and memory is only
+ *     touched as far as the image has been decoded.
+ * Recursion is as deep as the type, never as the file. What a header promises is checked before anything is allocated
+ * (dp_shape_plausible), so that the arithmetic behind that cannot overflow. */
 #ifndef DP_VALUES_H
 #define DP_VALUES_H
 
@@ -19,6 +28,8 @@
 typedef struct DpError { char *text; size_t bytes; } DpError;
 bool dp_error(DpError e, const char *format, ...) DP_PRINTF(2, 3);
 bool dp_error_memory(DpError e, const char *path);
+/* About the place text[at] of a text file: "path:line:column: …", columns in bytes. */
+bool dp_error_at(DpError e, const char *path, const char *text, size_t at, const char *format, ...) DP_PRINTF(5, 6);
 /* A printable description of what stands at text[0..n): "end of the input", or its first word in quotes. */
 enum { DP_FOUND_BYTES = 80 };
 void dp_describe(char out[DP_FOUND_BYTES], const char *text, size_t n);
@@ -26,9 +37,17 @@ void dp_describe(char out[DP_FOUND_BYTES], const char *text, size_t n);
 /* ---- memory ---- */
 /* malloc of n elements (at least one byte); NULL also where the product overflows. */
 void *dp_alloc_array(uint64_t n, size_t bytes);
-/* May a file of so many bytes stand for so many rows or lengths? Rows may be empty, so that their number is not
- * bounded by the data; but absurd numbers in a header must not fill the memory. */
-bool dp_count_plausible(uint64_t n, uint64_t file_bytes);
+
+/* ---- what a file may cost ---- */
+enum { DP_FREE_LENGTHS = 1 << 20, DP_FREE_IMAGE_BYTES = 1 << 28, DP_DEFLATE_MOST = 1032 };
+/* May a file of so many bytes hold an array of this shape, in so many leaves, if it has room for `most` elements? Then *count
+ * is their number, and no number of lengths or elements overflows. */
+bool dp_shape_plausible(const uint64_t *shape, uint32_t rank, uint32_t leaves, uint64_t file_bytes, uint64_t most,
+                        uint64_t *count);
+/* Writers refuse what would not be read again: too many empty rows. least_bytes: what the file has at least. `format`: "a
+ * .npy file". */
+bool dp_shape_writable(const uint64_t *shape, uint32_t rank, uint32_t leaves, uint64_t least_bytes, const char *format,
+                       DpError e);
 
 /* ---- scalars ---- */
 static inline bool dp_scalar_is_float(DpScalar s) { return s == DP_F32 || s == DP_F64; }
@@ -42,9 +61,13 @@ enum { DP_SCALAR_TEXT = 64 };
 size_t dp_print_scalar(char text[DP_SCALAR_TEXT], const DpLeaf *leaf, uint64_t at);
 
 /* ---- literals ---- */
-typedef enum DpLiteral { DP_LIT_OK, DP_LIT_MALFORMED, DP_LIT_KIND, DP_LIT_RANGE, DP_LIT_SUFFIX } DpLiteral;
+typedef enum DpLiteral { DP_LIT_OK, DP_LIT_MALFORMED, DP_LIT_KIND, DP_LIT_RANGE, DP_LIT_SUFFIX, DP_LIT_MEMORY } DpLiteral;
 /* Reads a number, without its sign, as a value of type s. DP_LIT_KIND: a float where an integer is wanted. */
 DpLiteral dp_parse_number(const char *text, size_t n, bool negative, DpScalar s, uint64_t *bits);
+/* Reads a decimal number as other programs print it, sign included: `1.`, `.5`, `+2e3`, `NaN`, `-Infinity`; s is a float type. */
+DpLiteral dp_parse_real(const char *text, size_t n, DpScalar s, uint64_t *bits);
+/* Reads decimal digits, and nothing else. */
+DpLiteral dp_parse_size(const char *text, size_t n, uint64_t *size);
 /* One character of a string or character literal at text[*at], which is not the closing quote; NULL, or what is wrong. */
 const char *dp_parse_character(const char *text, size_t n, size_t *at, uint8_t *byte);
 
@@ -58,7 +81,7 @@ bool dp_build_scalar(DpBuilder *b, uint64_t bits);
 
 /* ---- regular leaves ---- */
 /* Allocates the leaf for an array of this shape, with its lengths and without its elements. The shape must have been found
- * plausible. On failure what was allocated is left to dp_leaves_free. */
+ * plausible (dp_shape_plausible). On failure what was allocated is left to dp_leaves_free. */
 bool dp_leaf_make(DpLeaf *leaf, const uint64_t *shape);
 /* The shape, if all sequences of a level have the same length. */
 bool dp_leaf_shape(const DpLeaf *leaf, uint64_t *shape);
@@ -74,6 +97,8 @@ bool dp_mtx_type(const DpType *t, bool *coordinate); /* [[(i, t)]] or [[t]], t a
 
 /* ---- images: [h][w]u8 is gray, [h][w](u8, u8, u8) is coloured ---- */
 bool dp_image_type(const DpType *t, uint32_t *channels); /* 1 or 3 */
+/* Leaves with lengths and without samples; false, and nothing to free, if memory runs out. */
+bool dp_image_make(uint64_t h, uint64_t w, uint32_t channels, DpLeaf *leaves);
 /* Fills the leaves from h * w * channels samples, pixel by pixel. */
 bool dp_image_store(const char *path, const uint8_t *samples, uint64_t h, uint64_t w, uint32_t channels,
                     DpLeaf *leaves, DpError e);
@@ -98,7 +123,11 @@ typedef struct DpFormat { const char *ending; DpReadFormat *read; DpWriteFormat 
 const DpFormat *dp_format_of(const char *path, bool *known);
 
 /* ---- text ---- */
+/* Where a text begins: *at is behind the mark of UTF-8, if there is one. False and a message for the marks of UTF-16 and 32. */
+bool dp_text_begin(const char *path, const char *text, size_t n, size_t *at, DpError e);
 /* Moves past white space and comments. */
 void dp_skip_space(DpReader *r);
+/* "path:line:column: expected `what`, found …", behind white space; returns false. */
+bool dp_expected(DpReader *r, const char *what, DpError e);
 
 #endif

@@ -25,7 +25,7 @@ static Value value_of(const char *type, const char *text)
     Value v = {.type = dp_type_parse(type)};
     assert_non_null(v.type);
     assert_true(dp_type_leaves(v.type) <= MAX_LEAVES);
-    DpReader r = {"text", text, strlen(text), 0, 1};
+    DpReader r = {"text", text, strlen(text), 0};
     v.ok = dp_read_text(&r, v.type, v.leaves, v.error, sizeof v.error);
     if (!v.ok || !dp_reader_done(&r))
         fail_msg("%s: %s", text, v.error);
@@ -294,13 +294,13 @@ static void test_pnm_refused(void **state)
         {"P7", "not an image"},
         {"P5", "at byte 2: expected the width, found the end of the input"},
         {"P5x", "at byte 2: white space is missing"},
-        {"P2\n1\nx 255", "a.pgm:3: expected the height, found x"},
+        {"P2\n1\nx 255", "a.pgm:3:1: expected the height, found x"},
         {"P5 2 2 65535 ab", "at byte 13: the sizes are larger than the file"},
         {"P5 1 1 65535 abc", "at byte 13: the file is larger than its sizes"},
         {"P5 1 1 65536 abc", "the largest sample is larger than 65535"},
         {"P5 1 1 0 a", "at byte 8: the largest sample is 0"},
         {"P5 2 1 96 `a", "at byte 11: a sample is larger than the largest one"},
-        {"P2 1 1 7 8 ", "a.pgm:1: a sample is larger than 7"},
+        {"P2 1 1 7 8 ", "a.pgm:1:10: a sample is larger than 7"},
         {"P5 2 2 255", "white space is missing before the samples"},
         {"P5 2 2 255 abc", "at byte 11: the sizes are larger than the file"},
         {"P5 2 2 255 abcde", "at byte 11: the file is larger than its sizes"},
@@ -308,9 +308,9 @@ static void test_pnm_refused(void **state)
         {"P5 4294967296 1 255 abcde", "the width is larger than 4294967295"},
         {"P5 99999999999999999999999 1 255 abcde", "at byte 3: the width is larger"},
         {"P5 0 4294967295 255 ", "the sizes are larger than the file"},
-        {"P2 2 2 255 1 2 3", "a.pgm:1: the sizes are larger than the file"},
-        {"P2 2 1 255 1 256\n", "a.pgm:1: a sample is larger than 255"},
-        {"P2 2 1 255\n1 \n-1\n", "a.pgm:3: expected a sample, found -1"},
+        {"P2 2 2 255 1 2 3", "a.pgm:1:11: the sizes are larger than the file"},
+        {"P2 2 1 255 1 256\n", "a.pgm:1:14: a sample is larger than 255"},
+        {"P2 2 1 255\n1 \n-1\n", "a.pgm:3:1: expected a sample, found -1"},
         {"P2 2 1 255 1 2 3", "there is more than the samples"},
     };
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) assert_refused("a.pgm", "[[u8]]", bad[i].text, bad[i].message);

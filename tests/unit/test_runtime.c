@@ -345,7 +345,7 @@ static void test_values(void **state)
     DpType *t = dp_type_parse("[[[i16]]]");
     const char text[] = "[[[5, 6, -7], []], [], [[8]], [[], [9, 10]]]";
     char error[200];
-    DpReader r = {"text", text, strlen(text), 0, 1};
+    DpReader r = {"text", text, strlen(text), 0};
     DpLeaf leaf, back;
     dp_leaves_init(&leaf, t);
     dp_leaves_init(&back, t);

@@ -96,7 +96,7 @@ static void free_params(Params *p)
 static Tree *read_args(Params *p, const char *text)
 {
     Tree *args = arena_array(p->arena, Tree, p->signature.nparams);
-    DpReader r = {"text", text, strlen(text), 0, 1};
+    DpReader r = {"text", text, strlen(text), 0};
     for (uint32_t i = 0; i < p->signature.nparams; i++) {
         char error[200];
         DpLeaf *leaves = arena_array(p->arena, DpLeaf, dp_type_leaves(p->types[i]));
@@ -412,7 +412,7 @@ static void assert_comes_back(const DpType *t, const Tree *v, const char *file)
     StrBuf text = {0};
     assert_true(dp_type_leaves(t) <= LEAVES && tree_to_leaves(t, v, leaves));
     tree_print(&text, t, v);
-    DpReader r = {"text", text.text, text.n, 0, 1};
+    DpReader r = {"text", text.text, text.n, 0};
     if (!dp_read_text(&r, t, back, error, sizeof error))
         fail_msg("%s: %s", text.text, error);
     assert_true(dp_reader_done(&r) && dp_leaves_equal(t, leaves, back, 0));
