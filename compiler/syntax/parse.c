@@ -15,6 +15,11 @@ int dp_yylex(DP_YYSTYPE *value, Span *at, yyscan_t scanner);
 
 /* A NUL byte means that this is no text; the generated scanner would be slow on many of them. */
 static bool reject_binary(ParseState *p, const SourceFile *file) {
+    bool is_utf16 = file->length >= 2 && (memcmp(file->text, "\xff\xfe", 2) == 0 || memcmp(file->text, "\xfe\xff", 2) == 0);
+    if (is_utf16) {
+        diag_error(p->session, (Span){p->file, 0, 1}, DIAG_CHARACTER, "this file is in UTF-16; programs are in UTF-8");
+        return true;
+    }
     const char *nul = memchr(file->text, 0, file->length);
     if (!nul) return false;
     uint32_t at = (uint32_t)(nul - file->text);
