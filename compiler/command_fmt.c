@@ -1,14 +1,10 @@
 /* dpc fmt: formats programs in place. */
-#define _XOPEN_SOURCE 700 /* realpath */
-
 #include "commands.h"
+#include "dp_output.h"
 #include "fmt/fmt.h"
 
 #include <errno.h>
-#include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 static bool is_standard_input(const char *path) { return strcmp(path, "-") == 0; }
 
@@ -19,42 +15,26 @@ static uint32_t read_source(Session *s, const char *path, const char **why)
     StrBuf text = {0};
     char part[4096];
     for (size_t n; (n = fread(part, 1, sizeof part, stdin)) > 0;) strbuf_addn(&text, part, n);
+    if (ferror(stdin)) {
+        *why = strerror(errno);
+        strbuf_free(&text);
+        return UINT32_MAX;
+    }
     uint32_t file = source_add_text(s, "<stdin>", text.text ? text.text : "", text.n, false);
     strbuf_free(&text);
     return file;
 }
 
-static bool write_all(int fd, const StrBuf *text, mode_t mode)
+static int replace_file(const char *path, const StrBuf *text)
 {
-    FILE *out = fdopen(fd, "wb");
-    if (!out)
-        return false;
-    bool ok = fwrite(text->text ? text->text : "", 1, text->n, out) == text->n && fchmod(fd, mode) == 0;
-    return fclose(out) == 0 && ok;
-}
-
-/* A file beside the old one takes its place, so that nothing is lost when the disk is full. */
-static bool replace_file(const char *path, const StrBuf *text)
-{
-    struct stat old;
-    char *target = realpath(path, NULL);
-    StrBuf name = {0};
-    bool ok = target && stat(target, &old) == 0;
-    if (ok) {
-        strbuf_printf(&name, "%s.XXXXXX", target);
-        int fd = mkstemp(name.text);
-        ok = fd >= 0 && write_all(fd, text, old.st_mode & 07777) && rename(name.text, target) == 0;
-        if (!ok && fd >= 0) {
-            int why = errno;
-            unlink(name.text);
-            errno = why;
-        }
+    DpOutput out;
+    if (dp_output_open(&out, path, 0666)) {
+        fwrite(text->text ? text->text : "", 1, text->n, out.file);
+        if (dp_output_close(&out))
+            return EXIT_OK;
     }
-    if (!ok)
-        fprintf(stderr, "dpc: error: cannot write %s: %s\n", path, strerror(errno));
-    strbuf_free(&name);
-    free(target);
-    return ok;
+    fprintf(stderr, "dpc: error: %s: cannot write: %s\n", path, strerror(errno));
+    return EXIT_OUTPUT;
 }
 
 static int put_result(const char *path, const SourceFile *source, const StrBuf *text, bool check)
@@ -69,7 +49,7 @@ static int put_result(const char *path, const SourceFile *source, const StrBuf *
         fwrite(text->text ? text->text : "", 1, text->n, stdout);
         return EXIT_OK;
     }
-    return same || replace_file(path, text) ? EXIT_OK : EXIT_USAGE;
+    return same ? EXIT_OK : replace_file(path, text);
 }
 
 static int format_file(const char *path, bool check)
@@ -95,24 +75,31 @@ static int format_file(const char *path, bool check)
     return status;
 }
 
+/* The options, wherever they stand, and how many files there are. */
+static int read_options(int argc, char **argv, bool *check, int *nfiles)
+{
+    bool options = true;
+    for (int i = 0; i < argc; i++) {
+        if (!at_option(argc, argv, &i, &options))
+            *nfiles += i < argc;
+        else if (strcmp(argv[i], "--check") == 0)
+            *check = true;
+        else
+            return usage_error("dpc fmt has no option %s", argv[i]);
+    }
+    return *nfiles ? EXIT_OK : usage_error("dpc fmt takes the names of .dp files, or - for standard input");
+}
+
 int command_fmt(int argc, char **argv)
 {
-    bool check = false;
-    int status = EXIT_OK, nfiles = 0;
+    bool check = false, options = true;
+    int nfiles = 0, status = read_options(argc, argv, &check, &nfiles);
+    if (status)
+        return status;
     for (int i = 0; i < argc; i++) {
-        if (strcmp(argv[i], "--check") == 0)
-            check = true;
-        else if (argv[i][0] == '-' && !is_standard_input(argv[i]))
-            return usage_error("dpc fmt has no option %s", argv[i]);
-        else
-            nfiles++;
-    }
-    if (nfiles == 0)
-        return usage_error("dpc fmt takes the names of .dp files, or - for standard input");
-    for (int i = 0; i < argc; i++) {
-        int result = strcmp(argv[i], "--check") == 0 ? EXIT_OK : format_file(argv[i], check);
-        if (result > status)
-            status = result;
+        bool is_file = !at_option(argc, argv, &i, &options) && i < argc;
+        int result = is_file ? format_file(argv[i], check) : EXIT_OK;
+        status = result > status ? result : status;
     }
     return status;
 }

@@ -1,8 +1,11 @@
 /* dpc build, run, check, dump and devices. */
 #include "commands.h"
 #include "dp_args.h"
+#include "dp_output.h"
 #include "dp_rt.h"
+#include "program_options.h"
 #include "toolchain.h"
+#include "support/memory.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -20,14 +23,21 @@ static char *name_without_ending(Arena *arena, const char *path)
 
 static int temporary_failed(Compilation *c)
 {
-    report_error(c->session, "cannot make a temporary folder: %s", strerror(errno));
-    return EXIT_USAGE;
+    report_error(c->session, "cannot make a temporary folder in %s: %s", temp_folder_base(), strerror(errno));
+    return EXIT_OUTPUT;
 }
 
-/* The name of a file for execution: without a slash it would be looked for in PATH. */
-static const char *as_command(Arena *arena, const char *path)
+/* Is the output one of the program's own files, under whatever name? */
+static bool replaces_source(Compilation *c, const char *output)
 {
-    return strchr(path, '/') ? path : arena_printf(arena, "./%s", path);
+    for (uint32_t i = 0; i < c->session->files.n; i++) {
+        const SourceFile *file = c->session->files.at[i];
+        if (!file->is_stdlib && dp_output_replaces(output, file->path)) {
+            report_error(c->session, "the output %s would replace the program's file %s", output, file->path);
+            return true;
+        }
+    }
+    return false;
 }
 
 /* ---- dpc build ---- */
@@ -37,23 +47,53 @@ typedef struct BuildOptions { const char *file, *output; MessageOptions messages
 static int read_build_options(BuildOptions *o, int argc, char **argv)
 {
     int status = EXIT_OK;
-    for (int i = 0; i < argc; i++) {
-        if (strcmp(argv[i], "-o") == 0) {
-            if (++i == argc)
-                return usage_error("-o takes the name of a file");
-            o->output = argv[i];
-        } else if (diagnostics_option(argv[i], &o->messages, &status)) {
-            if (status)
-                return status;
-        } else if (dp_arg_is_option(argv[i])) {
-            return usage_error("dpc build has no option %s", argv[i]);
-        } else if (o->file) {
+    bool options = true;
+    for (int i = 0; status == EXIT_OK && i < argc; i++) {
+        bool option = at_option(argc, argv, &i, &options);
+        if (i == argc || (option && diagnostics_option(argv[i], &o->messages, &status)))
+            continue;
+        if (!option && o->file)
             return usage_error("dpc build takes one file, but %s is another", argv[i]);
-        } else {
+        if (!option)
             o->file = argv[i];
-        }
+        else if (strcmp(argv[i], "-o") != 0)
+            return usage_error("dpc build has no option %s", argv[i]);
+        else if (o->output)
+            return usage_error("-o is given twice");
+        else if (++i == argc)
+            return usage_error("-o takes the name of a file");
+        else
+            o->output = argv[i];
     }
+    if (status)
+        return status;
     return o->file ? EXIT_OK : usage_error("dpc build takes the name of a .dp file");
+}
+
+/* The finished executable takes its place. */
+static int install(Compilation *c, const char *program, const char *output)
+{
+    char part[1 << 14];
+    DpOutput out;
+    FILE *in = fopen(program, "rb");
+    bool opened = in && dp_output_open(&out, output, 0777), ok = opened;
+    for (size_t n; ok && (n = fread(part, 1, sizeof part, in)) > 0;) ok = fwrite(part, 1, n, out.file) == n;
+    ok = ok && !ferror(in);
+    if (opened && !ok)
+        dp_output_discard(&out);
+    ok = ok && dp_output_close(&out);
+    if (!ok)
+        report_error(c->session, "%s: cannot write: %s", output, strerror(errno));
+    if (in)
+        fclose(in);
+    return ok ? EXIT_OK : EXIT_OUTPUT;
+}
+
+static int build_in(Compilation *c, const TempFolder *folder, const char *output)
+{
+    char program[sizeof folder->path + 16];
+    temp_folder_file(folder, "program", program, sizeof program);
+    return toolchain_build(c, folder, program) ? install(c, program, output) : EXIT_USAGE;
 }
 
 int command_build(int argc, char **argv)
@@ -69,12 +109,12 @@ int command_build(int argc, char **argv)
     TempFolder folder;
     if (!o.output)
         status = usage_error("%s does not end in .dp: name the executable with -o", o.file);
-    else if (!compile_to(c, STAGE_FLAT))
+    else if (!compile_to(c, STAGE_FLAT) || replaces_source(c, o.output))
         status = EXIT_USAGE;
     else if (!temp_folder_create(&folder))
         status = temporary_failed(c);
     else {
-        status = toolchain_build(c, &folder, o.output) ? EXIT_OK : EXIT_USAGE;
+        status = build_in(c, &folder, o.output);
         temp_folder_remove(&folder);
     }
     compilation_destroy(c);
@@ -86,21 +126,27 @@ int command_build(int argc, char **argv)
 static int run_executable(Compilation *c, const char *program, int argc, char **argv)
 {
     char **words = arena_array(c->session->arena, char *, argc + 1);
-    words[0] = arena_printf(c->session->arena, "%s", as_command(c->session->arena, program));
+    words[0] = arena_printf(c->session->arena, "%s", program);
     for (int i = 1; i < argc; i++) words[i] = argv[i];
-    int status = process_run(words, (ProcessStreams){0});
+    int status = process_run(words, (ProcessOptions){0});
     if (status < 0)
         report_error(c->session, "cannot run %s: %s", words[0], strerror(errno));
     return status < 0 ? EXIT_USAGE : status;
 }
 
-static int run_on_device(MessageOptions messages, int argc, char **argv)
+/* Would a result replace one of the program's files? */
+static bool outputs_are_free(Compilation *c, const ProgramOptions *o)
+{
+    return !(o->output && replaces_source(c, o->output)) && !(o->times && replaces_source(c, o->times));
+}
+
+static int run_on_device(MessageOptions messages, const ProgramOptions *o, int argc, char **argv)
 {
     Compilation *c = compilation_create(argv[0]);
     set_messages(c->session, messages);
     TempFolder folder;
     int status = EXIT_USAGE;
-    if (!compile_to(c, STAGE_FLAT)) {
+    if (!compile_to(c, STAGE_FLAT) || !outputs_are_free(c, o)) {
         status = EXIT_USAGE;
     } else if (!temp_folder_create(&folder)) {
         status = temporary_failed(c);
@@ -115,59 +161,7 @@ static int run_on_device(MessageOptions messages, int argc, char **argv)
     return status;
 }
 
-/* ---- dpc run --eval: the same options and arguments, as far as they mean something here ---- */
-
-typedef struct ProgramOptions {
-    const char *entry, *output;
-    char **args;
-    int nargs;
-    bool help;
-} ProgramOptions;
-
-/* Options of executables that choose or measure devices, and whether a value follows: accepted and passed over. */
-static bool skip_device_option(const char *arg, bool *takes_value)
-{
-    static const struct { const char *name; bool value; } options[] = {
-        {"--device", true}, {"--platform", true}, {"-r", true}, {"-t", true}, {"--profile", false}};
-    for (size_t i = 0; i < sizeof options / sizeof *options; i++)
-        if (strcmp(arg, options[i].name) == 0) {
-            *takes_value = options[i].value;
-            return true;
-        }
-    return false;
-}
-
-static int read_program_options(ProgramOptions *o, int argc, char **argv)
-{
-    bool options = true, takes_value = false;
-    o->args = argv; /* moved up in place */
-    for (int i = 0; i < argc; i++) {
-        const char **value = NULL;
-        if (options && strcmp(argv[i], "--") == 0) {
-            options = false;
-            continue;
-        }
-        if (!options || !dp_arg_is_option(argv[i])) {
-            o->args[o->nargs++] = argv[i];
-            continue;
-        }
-        if (strcmp(argv[i], "--entry") == 0)
-            value = &o->entry;
-        else if (strcmp(argv[i], "-o") == 0)
-            value = &o->output;
-        else if (strcmp(argv[i], "--help") == 0 || strcmp(argv[i], "-h") == 0)
-            o->help = true;
-        else if (skip_device_option(argv[i], &takes_value))
-            i += takes_value;
-        else
-            return usage_error("there is no option %s", argv[i]);
-        if (value && ++i == argc)
-            return usage_error("%s takes a value", argv[i - 1]);
-        if (value)
-            *value = argv[i];
-    }
-    return EXIT_OK;
-}
+/* ---- dpc run --eval ---- */
 
 static int print_entries(const Compilation *c)
 {
@@ -175,22 +169,20 @@ static int print_entries(const Compilation *c)
     return EXIT_OK;
 }
 
-static bool read_arguments(Compilation *c, const EntryTypes *t, const ProgramOptions *o, DpLeaf *leaves)
+static int read_arguments(Compilation *c, const EntryTypes *t, const ProgramOptions *o, DpLeaf *leaves)
 {
-    DpParam *params = calloc((size_t)t->entry->nparams + 1, sizeof *params);
+    DpParam *params = memory_alloc((size_t)t->entry->nparams + 1, sizeof *params);
     char error[512];
-    bool ok = params != NULL;
-    if (!ok)
-        snprintf(error, sizeof error, "out of memory");
-    for (uint32_t i = 0; ok && i < t->entry->nparams; i++) {
+    for (uint32_t i = 0; i < t->entry->nparams; i++) {
         params[i] = (DpParam){t->entry->param_names[i], t->params[i], leaves};
         leaves += dp_type_leaves(t->params[i]);
     }
-    ok = ok && dp_read_args(o->nargs, o->args, params, t->entry->nparams, error, sizeof error);
+    bool ok = dp_read_args(o->nargs, o->args, params, t->entry->nparams, error, sizeof error);
+    int status = ok ? EXIT_OK : (int)dp_read_status();
     if (!ok)
         report_error(c->session, "%s", error);
     free(params);
-    return ok;
+    return status;
 }
 
 static int write_result(Compilation *c, const EntryTypes *t, const ProgramOptions *o, const DpLeaf *result)
@@ -199,22 +191,22 @@ static int write_result(Compilation *c, const EntryTypes *t, const ProgramOption
     if (o->output) {
         if (dp_write_file(o->output, t->result, result, error, sizeof error))
             return EXIT_OK;
+        int status = (int)dp_write_status();
         report_error(c->session, "%s", error);
-        return EXIT_USAGE;
+        return status;
     }
-    dp_write_text(stdout, t->result, result);
+    if (!dp_write_text(stdout, t->result, result))
+        memory_out();
     putchar('\n');
-    if (fflush(stdout) == 0 && !ferror(stdout))
-        return EXIT_OK;
-    report_error(c->session, "cannot write the result: %s", strerror(errno));
-    return EXIT_USAGE;
+    return EXIT_OK;
 }
 
 static int eval_and_write(Compilation *c, const EntryTypes *t, const ProgramOptions *o, DpLeaf *args, DpLeaf *result)
 {
     EvalError error;
-    if (!read_arguments(c, t, o, args))
-        return EXIT_USAGE;
+    int read = read_arguments(c, t, o, args);
+    if (read)
+        return read;
     EvalStatus status = entry_eval(c, t, args, result, &error);
     dp_leaves_free(args, entry_arg_leaves(t));
     if (status == EVAL_MEMORY) {
@@ -244,24 +236,23 @@ static int run_entry(Compilation *c, const ProgramOptions *o)
     EntryTypes t;
     if (!entry_types_make(&t, c, entry_name(c, o)))
         return EXIT_USAGE;
-    DpLeaf *args = calloc((size_t)entry_arg_leaves(&t) + 1, sizeof *args);
-    DpLeaf *result = calloc(dp_type_leaves(t.result), sizeof *result);
-    int status = args && result ? eval_and_write(c, &t, o, args, result) : EXIT_MEMORY;
+    DpLeaf *args = memory_alloc((size_t)entry_arg_leaves(&t) + 1, sizeof *args);
+    DpLeaf *result = memory_alloc(dp_type_leaves(t.result), sizeof *result);
+    int status = eval_and_write(c, &t, o, args, result);
     free(args);
     free(result);
     entry_types_free(&t);
     return status;
 }
 
-static int run_interpreted(Stage stage, MessageOptions messages, int argc, char **argv)
+static int run_interpreted(Stage stage, MessageOptions messages, const ProgramOptions *o, const char *file)
 {
-    ProgramOptions o = {0};
-    int status = read_program_options(&o, argc - 1, argv + 1);
-    if (status)
-        return status;
-    Compilation *c = compilation_create(argv[0]);
+    if (o->times)
+        return usage_error("-t writes times on a device, and --eval=%s uses none", stage_name(stage));
+    Compilation *c = compilation_create(file);
     set_messages(c->session, messages);
-    status = !compile_to(c, stage) ? EXIT_USAGE : o.help ? print_entries(c) : run_entry(c, &o);
+    bool ready = compile_to(c, stage) && outputs_are_free(c, o);
+    int status = !ready ? EXIT_USAGE : o->help ? print_entries(c) : run_entry(c, o);
     compilation_destroy(c);
     return status;
 }
@@ -279,7 +270,8 @@ int command_run(int argc, char **argv)
     Stage stage = STAGE_NONE;
     MessageOptions messages = {0};
     int i = 0, status = EXIT_OK;
-    for (; i < argc && dp_arg_is_option(argv[i]) && status == EXIT_OK; i++) {
+    bool options = true;
+    for (; at_option(argc, argv, &i, &options) && status == EXIT_OK; i++) {
         if (diagnostics_option(argv[i], &messages, &status))
             continue;
         const char *name = option_value(argv[i], "--eval");
@@ -293,7 +285,12 @@ int command_run(int argc, char **argv)
         return status;
     if (i == argc)
         return usage_error("dpc run takes the name of a .dp file");
-    return stage ? run_interpreted(stage, messages, argc - i, argv + i) : run_on_device(messages, argc - i, argv + i);
+    ProgramOptions o = {0};
+    status = program_options_read(&o, argc - i - 1, argv + i + 1);
+    if (status == EXIT_OK)
+        status = stage ? run_interpreted(stage, messages, &o, argv[i]) : run_on_device(messages, &o, argc - i, argv + i);
+    program_options_free(&o);
+    return status;
 }
 
 /* ---- dpc check, dump, devices ---- */
@@ -302,7 +299,8 @@ int command_check(int argc, char **argv)
 {
     MessageOptions messages = {0};
     int i = 0, status = EXIT_OK;
-    for (; i < argc && dp_arg_is_option(argv[i]); i++) {
+    bool options = true;
+    for (; at_option(argc, argv, &i, &options); i++) {
         if (!diagnostics_option(argv[i], &messages, &status))
             return usage_error("dpc check has no option %s", argv[i]);
         if (status)
@@ -311,7 +309,7 @@ int command_check(int argc, char **argv)
     if (i == argc)
         return usage_error("dpc check takes the names of .dp files");
     for (; i < argc; i++) {
-        if (dp_arg_is_option(argv[i]))
+        if (options && dp_arg_is_option(argv[i]))
             return usage_error("dpc check has no option %s behind a file", argv[i]);
         Compilation *c = compilation_create(argv[i]);
         set_messages(c->session, messages);
@@ -336,7 +334,7 @@ static int dump_stage(Stage stage, const char *file, MessageOptions messages)
         fwrite(text.text, 1, text.n, stdout);
     strbuf_free(&text);
     compilation_destroy(c);
-    return ok && fflush(stdout) == 0 ? EXIT_OK : EXIT_USAGE;
+    return ok ? EXIT_OK : EXIT_USAGE;
 }
 
 int command_dump(int argc, char **argv)
@@ -345,15 +343,17 @@ int command_dump(int argc, char **argv)
     const char *file = NULL;
     MessageOptions messages = {0};
     int status = EXIT_OK;
+    bool options = true;
     for (int i = 0; i < argc && status == EXIT_OK; i++) {
-        if (diagnostics_option(argv[i], &messages, &status))
+        bool option = at_option(argc, argv, &i, &options);
+        if (i == argc || (option && diagnostics_option(argv[i], &messages, &status)))
             continue;
-        const char *name = option_value(argv[i], "--stage");
+        const char *name = option ? option_value(argv[i], "--stage") : NULL;
         if (name)
             stage = stage_find(name);
         if (name && !stage)
             return usage_error("--stage takes ast, types, core, fused, flat, plan, opencl or host");
-        if (!name && (dp_arg_is_option(argv[i]) || file))
+        if (!name && (option || file))
             return usage_error("dpc dump does not take %s", argv[i]);
         if (!name)
             file = argv[i];

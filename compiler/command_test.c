@@ -1,5 +1,6 @@
 /* dpc test: the tests and properties in programs' comments, on every evaluator. */
 #include "dp_args.h"
+#include "dp_output.h"
 #include "test_run.h"
 
 #include <errno.h>
@@ -79,7 +80,8 @@ static int test_files(char *const *paths, int n, const TestOptions *options)
         int of_file = test_file(paths[i], options, &counts);
         if (n > 1 || of_file == EXIT_USAGE || counts.passed + counts.failed == 0)
             report_file(paths[i], counts, of_file);
-        fflush(stdout);
+        if (!dp_stream_done(stdout)) /* main says so */
+            return status;
         status = of_file > status ? of_file : status;
         broken += of_file == EXIT_USAGE;
         tested.wanted[DEVICE] = tested.wanted[DEVICE] && of_file != EXIT_DEVICE;
@@ -96,7 +98,8 @@ int command_test(int argc, char **argv)
 {
     TestOptions options = {.wanted = {true, true, true, true}, .seed = 1, .cases = DEFAULT_CASES};
     int i = 0;
-    for (; i < argc && dp_arg_is_option(argv[i]); i++) {
+    bool words = true;
+    for (; at_option(argc, argv, &i, &words); i++) {
         int status = read_option(&options, argv[i]);
         if (status)
             return status;

@@ -2,15 +2,8 @@
 #ifndef DPC_COMMANDS_H
 #define DPC_COMMANDS_H
 
+#include "dp_status.h"
 #include "driver.h"
-
-typedef enum ExitStatus {
-    EXIT_OK = 0,
-    EXIT_PROGRAM = 1, /* the program's own error, a failing test */
-    EXIT_USAGE = 2,   /* usage or compile error */
-    EXIT_MEMORY = 3,
-    EXIT_DEVICE = 4
-} ExitStatus;
 
 int command_build(int argc, char **argv);
 int command_run(int argc, char **argv);
@@ -27,6 +20,8 @@ __attribute__((format(printf, 1, 2)))
 #endif
 int usage_error(const char *format, ...);
 
+/* Is argv[*i] an option of the command? "--" ends them and is passed over; *options is then false. */
+bool at_option(int argc, char **argv, int *i, bool *options);
 /* The value of an option: `arg` is "--name=value" or "--name". NULL if it is another one; "" without a value. */
 const char *option_value(const char *arg, const char *name);
 

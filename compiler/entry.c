@@ -1,15 +1,17 @@
 /* Entries as the interpreters run them: values from outside in, result out. */
 #include "commands.h"
 #include "values.h"
+#include "support/memory.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
 static bool make_types(EntryTypes *t)
 {
     const CoreEntry *entry = t->entry;
-    t->params = calloc((size_t)entry->nparams + 1, sizeof(DpType *));
-    bool ok = t->params != NULL;
+    t->params = memory_alloc((size_t)entry->nparams + 1, sizeof(DpType *));
+    bool ok = true;
     for (uint32_t i = 0; ok && i < entry->nparams; i++) ok = (t->params[i] = outside_type(entry->param_types[i])) != NULL;
     return ok && (t->result = outside_type(entry->result_type)) != NULL;
 }
@@ -17,12 +19,15 @@ static bool make_types(EntryTypes *t)
 bool entry_types_make(EntryTypes *t, const Compilation *c, const char *name)
 {
     *t = (EntryTypes){.entry = compilation_entry(c, name)};
+    errno = 0;
     if (!t->entry) {
         report_error(c->session, "there is no entry %s", name);
         return false;
     }
     if (make_types(t))
         return true;
+    if (errno == ENOMEM)
+        memory_out();
     report_error(c->session, "the types of the entry %s are too large for values outside the program", name);
     entry_types_free(t);
     return false;

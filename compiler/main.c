@@ -1,6 +1,10 @@
 /* dpc: the command line. */
 #include "commands.h"
+#include "dp_args.h"
+#include "dp_output.h"
+#include "process.h"
 
+#include <errno.h>
 #include <pthread.h>
 #include <stdarg.h>
 #include <stdlib.h>
@@ -27,11 +31,12 @@ static const char help[] =
     "\n"
     "An ARG is a literal ('[1, 2, 3]') or a file (.txt .in .npy .mtx .csv .pgm .ppm .png .dpv); what the command\n"
     "line leaves out is read from standard input. Options of programs: --entry NAME, -o FILE, --device NAME,\n"
-    "--platform NAME, --list-devices, -r N, -t FILE, --profile, --help.\n"
+    "--platform NAME, --list-devices, -r N, -t FILE, --profile, --timeout SECONDS, --memory BYTES, --help.\n"
+    "-- ends the options: what follows may begin with '-'.\n"
     "All that compile take, in front of the file: --diagnostics=json (messages as JSON, one a line), --no-warnings,\n"
     "and --werror, which makes warnings errors.\n"
     "Exit status: 0, 1 the program's own error or a failing test, 2 usage or compile error, 3 out of memory,\n"
-    "4 device error. Environment: CC, CFLAGS, DPC_HOME, DPC_CHECK=1 (checks after every pass), NO_COLOR.\n";
+    "4 device error, 5 a result that cannot be written, 6 --timeout. Environment: CC, CFLAGS, DPC_HOME, DPC_CHECK=1 (checks after every pass), NO_COLOR.\n";
 
 int usage_error(const char *format, ...)
 {
@@ -42,6 +47,15 @@ int usage_error(const char *format, ...)
     fprintf(stderr, "\nTry `dpc help`.\n");
     va_end(args);
     return EXIT_USAGE;
+}
+
+bool at_option(int argc, char **argv, int *i, bool *options)
+{
+    if (*options && *i < argc && strcmp(argv[*i], "--") == 0) {
+        *options = false;
+        ++*i;
+    }
+    return *options && *i < argc && dp_arg_is_option(argv[*i]);
 }
 
 const char *option_value(const char *arg, const char *name)
@@ -113,6 +127,17 @@ typedef struct Job {
     int status;
 } Job;
 
+/* What the command has printed has to have arrived. */
+static int finish_output(int status)
+{
+    if (dp_stream_done(stdout))
+        return status;
+    int why = errno;
+    signals_end_by_pipe();
+    fprintf(stderr, "dpc: error: standard output: cannot write: %s\n", strerror(why));
+    return status ? status : EXIT_OUTPUT;
+}
+
 static void run_command(Job *job)
 {
     if (job->argc < 2) {
@@ -122,7 +147,7 @@ static void run_command(Job *job)
     }
     for (size_t i = 0; i < sizeof commands / sizeof *commands; i++)
         if (strcmp(job->argv[1], commands[i].name) == 0) {
-            job->status = commands[i].run(job->argc - 2, job->argv + 2);
+            job->status = finish_output(commands[i].run(job->argc - 2, job->argv + 2));
             return;
         }
     job->status = usage_error("%s is no command", job->argv[1]);
@@ -153,6 +178,8 @@ static bool run_on_big_stack(Job *job)
 int main(int argc, char **argv)
 {
     Job job = {argc, argv, EXIT_USAGE};
+    dp_streams_guard();
+    signals_start();
     if (!run_on_big_stack(&job))
         run_command(&job);
     return job.status;

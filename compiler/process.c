@@ -1,8 +1,15 @@
+#define _XOPEN_SOURCE 700 /* realpath */
+
 #include "process.h"
+
+#include "dp_output.h"
+#include "support/memory.h"
 
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
+#include <pthread.h>
 #include <signal.h>
 #include <spawn.h>
 #include <stdio.h>
@@ -14,34 +21,102 @@
 
 extern char **environ;
 
-/* ---- a signal that ends dpc: the only state that is not passed along, as handlers get none ---- */
+enum { GRACE = 2 }; /* seconds that a program has to clean up in */
 
-enum { FOLDER_BYTES = sizeof ((TempFolder *)0)->path };
-static const char *const temp_names[] = {"program.c", "program", "in", "out", "err"};
-enum { TEMP_NAMES = sizeof temp_names / sizeof *temp_names };
-static char doomed_folder[FOLDER_BYTES], doomed_files[TEMP_NAMES][FOLDER_BYTES + 16];
-static volatile sig_atomic_t has_doomed, child; /* child: the process that runs, or 0 */
+/* What a signal finds: the only state that is not passed along. */
+static struct {
+    pthread_mutex_t mutex;
+    pid_t child;      /* the program that runs, or 0 */
+    bool own_group, ending;
+    TempFolder folder; /* path: "" if there is none */
+    sigset_t before;  /* the mask that dpc was started with */
+} state = {.mutex = PTHREAD_MUTEX_INITIALIZER};
 
-/* Only what a handler may call. */
-static void clean_up_and_end(int signal_number)
+static time_t now(void)
 {
-    if (child)
-        kill((pid_t)child, SIGKILL);
-    for (int i = 0; has_doomed && i < TEMP_NAMES; i++) unlink(doomed_files[i]);
-    if (has_doomed)
-        rmdir(doomed_folder);
-    _exit(128 + signal_number);
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return t.tv_sec;
 }
 
-static void doom_folder(const TempFolder *f)
+/* Looks every millisecond. Has the program ended in time? */
+static bool ends_within(pid_t pid, unsigned seconds)
 {
-    static const int signals[] = {SIGTERM, SIGHUP, SIGINT};
-    memcpy(doomed_folder, f->path, sizeof doomed_folder);
-    for (int i = 0; i < TEMP_NAMES; i++) temp_folder_file(f, temp_names[i], doomed_files[i], sizeof doomed_files[i]);
-    has_doomed = 1;
-    struct sigaction action = {0};
-    action.sa_handler = clean_up_and_end;
-    for (size_t i = 0; i < sizeof signals / sizeof *signals; i++) sigaction(signals[i], &action, NULL);
+    const struct timespec millisecond = {0, 1000000};
+    time_t end = now() + (time_t)seconds;
+    siginfo_t info = {0};
+    while (waitid(P_PID, (id_t)pid, &info, WEXITED | WNOHANG | WNOWAIT) == 0 && info.si_pid == 0) {
+        if (now() >= end)
+            return false;
+        nanosleep(&millisecond, NULL);
+    }
+    return true;
+}
+
+static void kill_program(pid_t pid, bool own_group, int number) { kill(own_group ? -pid : pid, number); }
+
+/* ---- signals ---- */
+
+static const int held_signals[] = {SIGPIPE,   SIGXFSZ, SIGHUP,  SIGINT,  SIGQUIT, SIGTERM,
+                                   SIGALRM, SIGVTALRM, SIGPROF, SIGUSR1, SIGUSR2, SIGXCPU};
+enum { HELD_SIGNALS = sizeof held_signals / sizeof *held_signals, FIRST_WAITED = 2 };
+
+/* Those from `first` on that are not ignored. */
+static sigset_t signal_set(int first)
+{
+    sigset_t set;
+    struct sigaction action;
+    sigemptyset(&set);
+    for (int i = first; i < HELD_SIGNALS; i++)
+        if (sigaction(held_signals[i], NULL, &action) == 0 && action.sa_handler != SIG_IGN)
+            sigaddset(&set, held_signals[i]);
+    return set;
+}
+
+void signals_end_by_pipe(void)
+{
+    sigset_t set;
+    sigemptyset(&set);
+    sigaddset(&set, SIGPIPE);
+    pthread_sigmask(SIG_UNBLOCK, &set, NULL); /* it may be waiting for this thread */
+}
+
+static void *wait_for_signals(void *data)
+{
+    (void)data;
+    sigset_t set = signal_set(FIRST_WAITED), one;
+    int number = 0;
+    while (sigwait(&set, &number) != 0 || number == 0) {}
+    pthread_mutex_lock(&state.mutex);
+    state.ending = true;
+    pid_t child = state.child;
+    pthread_mutex_unlock(&state.mutex);
+    if (child) {
+        kill_program(child, state.own_group, SIGTERM);
+        ends_within(child, GRACE);
+        kill_program(child, state.own_group, SIGKILL); /* or what is left of its group */
+    }
+    if (state.folder.path[0])
+        temp_folder_remove(&state.folder);
+    dp_outputs_remove();
+    signal(number, SIG_DFL);
+    sigemptyset(&one);
+    sigaddset(&one, number);
+    pthread_sigmask(SIG_UNBLOCK, &one, NULL);
+    kill(getpid(), number);
+    _exit(128 + number);
+}
+
+/* Without a thread to wait, signals end dpc as they would have without this. */
+void signals_start(void)
+{
+    sigset_t set = signal_set(0);
+    pthread_t thread;
+    pthread_sigmask(SIG_BLOCK, &set, &state.before);
+    if (pthread_create(&thread, NULL, wait_for_signals, NULL) == 0)
+        pthread_detach(thread);
+    else
+        pthread_sigmask(SIG_SETMASK, &state.before, NULL);
 }
 
 /* ---- processes ---- */
@@ -52,19 +127,30 @@ static int open_stream(posix_spawn_file_actions_t *actions, int fd, const char *
     return path ? posix_spawn_file_actions_addopen(actions, fd, path, flags, 0600) : 0;
 }
 
-/* The child gets the signals that the parent ignores while it waits. */
-static int set_signals(posix_spawnattr_t *attributes)
+/* The environment with another TMPDIR; free() it and its first word. */
+static char **environment(const char *tmp)
 {
-    sigset_t defaults;
-    sigemptyset(&defaults);
-    sigaddset(&defaults, SIGINT);
-    sigaddset(&defaults, SIGQUIT);
-    sigaddset(&defaults, SIGTERM);
-    int why = posix_spawnattr_setsigdefault(attributes, &defaults);
-    return why ? why : posix_spawnattr_setflags(attributes, POSIX_SPAWN_SETSIGDEF);
+    static const char name[] = "TMPDIR=";
+    size_t n = 0, used = 1, bytes = sizeof name + strlen(tmp);
+    while (environ && environ[n]) n++;
+    char **words = memory_alloc(n + 2, sizeof *words);
+    words[0] = memory_alloc(bytes, 1);
+    snprintf(words[0], bytes, "%s%s", name, tmp);
+    for (size_t i = 0; i < n; i++)
+        if (strncmp(environ[i], name, sizeof name - 1) != 0)
+            words[used++] = environ[i];
+    return words;
 }
 
-static int spawn(pid_t *pid, char *const *argv, ProcessStreams streams)
+/* The program gets the signals that are held here. */
+static int set_attributes(posix_spawnattr_t *attributes, bool own_group)
+{
+    int why = posix_spawnattr_setsigmask(attributes, &state.before);
+    why = why ? why : posix_spawnattr_setpgroup(attributes, 0);
+    return why ? why : posix_spawnattr_setflags(attributes, (short)(POSIX_SPAWN_SETSIGMASK | (own_group ? POSIX_SPAWN_SETPGROUP : 0)));
+}
+
+static int spawn(pid_t *pid, char *const *argv, const ProcessOptions *o)
 {
     posix_spawn_file_actions_t actions;
     posix_spawnattr_t attributes;
@@ -73,44 +159,38 @@ static int spawn(pid_t *pid, char *const *argv, ProcessStreams streams)
         return why;
     why = posix_spawnattr_init(&attributes);
     if (!why) {
-        why = set_signals(&attributes);
-        why = why ? why : open_stream(&actions, STDIN_FILENO, streams.in);
-        why = why ? why : open_stream(&actions, STDOUT_FILENO, streams.out);
-        why = why ? why : open_stream(&actions, STDERR_FILENO, streams.err);
-        why = why ? why : posix_spawnp(pid, argv[0], &actions, &attributes, argv, environ);
+        char **own = o->tmp ? environment(o->tmp) : NULL;
+        why = set_attributes(&attributes, o->own_group);
+        why = why ? why : open_stream(&actions, STDIN_FILENO, o->in);
+        why = why ? why : open_stream(&actions, STDOUT_FILENO, o->out);
+        why = why ? why : open_stream(&actions, STDERR_FILENO, o->err);
+        why = why ? why : posix_spawnp(pid, argv[0], &actions, &attributes, argv, own ? own : environ);
         posix_spawnattr_destroy(&attributes);
+        if (own)
+            free(own[0]);
+        free(own);
     }
     posix_spawn_file_actions_destroy(&actions);
     return why;
 }
 
-static time_t now(void)
+/* While dpc ends, its other threads do nothing more. */
+static void lock(void)
 {
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return t.tv_sec;
-}
-
-/* Looks every millisecond; only tests run with a limit. Did it take too long? */
-static bool watch(pid_t pid, unsigned seconds)
-{
-    const struct timespec millisecond = {0, 1000000};
-    time_t end = now() + (time_t)seconds;
-    siginfo_t info = {0};
-    while (waitid(P_PID, (id_t)pid, &info, WEXITED | WNOHANG | WNOWAIT) == 0 && info.si_pid == 0) {
-        if (now() >= end) {
-            kill(pid, SIGKILL);
-            return true;
-        }
-        nanosleep(&millisecond, NULL);
+    pthread_mutex_lock(&state.mutex);
+    while (state.ending) {
+        pthread_mutex_unlock(&state.mutex);
+        pause();
+        pthread_mutex_lock(&state.mutex);
     }
-    return false;
 }
 
-static int wait_for(pid_t pid, unsigned seconds)
+static int wait_for(pid_t pid, const ProcessOptions *o)
 {
     int status;
-    bool late = seconds && watch(pid, seconds);
+    bool late = o->seconds && !ends_within(pid, o->seconds);
+    if (late)
+        kill_program(pid, o->own_group, SIGKILL);
     while (waitpid(pid, &status, 0) < 0)
         if (errno != EINTR)
             return -1;
@@ -119,21 +199,19 @@ static int wait_for(pid_t pid, unsigned seconds)
     return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
 }
 
-int process_run(char *const *argv, ProcessStreams streams)
+int process_run(char *const *argv, ProcessOptions options)
 {
-    /* The terminal's interrupt is for the child; dpc still has to remove its files. */
-    struct sigaction ignore = {0}, old_int, old_quit;
-    ignore.sa_handler = SIG_IGN;
-    sigaction(SIGINT, &ignore, &old_int);
-    sigaction(SIGQUIT, &ignore, &old_quit);
     pid_t pid = 0;
     fflush(NULL);
-    int why = spawn(&pid, argv, streams);
-    child = why ? 0 : (sig_atomic_t)pid;
-    int status = why ? -1 : wait_for(pid, streams.seconds);
-    child = 0;
-    sigaction(SIGINT, &old_int, NULL);
-    sigaction(SIGQUIT, &old_quit, NULL);
+    lock();
+    int why = spawn(&pid, argv, &options);
+    state.child = why ? 0 : pid;
+    state.own_group = options.own_group;
+    pthread_mutex_unlock(&state.mutex);
+    int status = why ? -1 : wait_for(pid, &options);
+    lock();
+    state.child = 0;
+    pthread_mutex_unlock(&state.mutex);
     if (why)
         errno = why;
     return status;
@@ -141,18 +219,37 @@ int process_run(char *const *argv, ProcessStreams streams)
 
 /* ---- folders ---- */
 
-bool temp_folder_create(TempFolder *f)
+const char *temp_folder_base(void)
 {
     const char *tmp = getenv("TMPDIR");
-    int n = snprintf(f->path, sizeof f->path - 64, "%s/dpc-XXXXXX", tmp && *tmp ? tmp : "/tmp");
+    return tmp && *tmp ? tmp : "/tmp";
+}
+
+static void remove_at_exit(void)
+{
+    if (state.folder.path[0])
+        temp_folder_remove(&state.folder);
+}
+
+bool temp_folder_create(TempFolder *f)
+{
+    static bool registered;
+    char base[PATH_MAX]; /* absolute: a name that begins with '-' would be an option of the C compiler */
+    if (!realpath(temp_folder_base(), base))
+        return false;
+    int n = snprintf(f->path, sizeof f->path - 64, "%s/dpc-XXXXXX", base);
     if (n < 0 || (size_t)n >= sizeof f->path - 64) {
         errno = ENAMETOOLONG;
         return false;
     }
-    if (!mkdtemp(f->path))
-        return false;
-    doom_folder(f);
-    return true;
+    lock();
+    bool made = mkdtemp(f->path) != NULL;
+    if (made)
+        state.folder = *f;
+    pthread_mutex_unlock(&state.mutex);
+    if (made && !registered)
+        registered = atexit(remove_at_exit) == 0;
+    return made;
 }
 
 void temp_folder_file(const TempFolder *f, const char *name, char *out, unsigned long bytes)
@@ -160,7 +257,7 @@ void temp_folder_file(const TempFolder *f, const char *name, char *out, unsigned
     snprintf(out, bytes, "%s/%s", f->path, name);
 }
 
-void temp_folder_remove(const TempFolder *f)
+static void remove_files(const TempFolder *f)
 {
     DIR *dir = opendir(f->path);
     for (struct dirent *entry; dir && (entry = readdir(dir));) {
@@ -172,6 +269,15 @@ void temp_folder_remove(const TempFolder *f)
     }
     if (dir)
         closedir(dir);
-    rmdir(f->path);
-    has_doomed = 0;
+}
+
+void temp_folder_remove(const TempFolder *f)
+{
+    enum { TRIES = 10 }; /* while dpc ends, another thread may still be making files */
+    for (int i = 0; i < TRIES; i++) {
+        remove_files(f);
+        if (rmdir(f->path) == 0 || errno != ENOTEMPTY)
+            break;
+    }
+    state.folder.path[0] = '\0';
 }

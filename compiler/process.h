@@ -1,26 +1,41 @@
-/* Other programs: started with an argument vector, never through a shell. */
+/* Other programs, temporary folders, and what becomes of both when a signal ends dpc.
+ *
+ * Programs are started with an argument vector, never through a shell. Signals that end dpc are held back in all threads but one,
+ * which waits for them, stops the program that runs, removes the temporary folder and files, and lets dpc die by the signal. */
 #ifndef DPC_PROCESS_H
 #define DPC_PROCESS_H
 
 #include <stdbool.h>
 
-/* Files for the standard streams; NULL: the same as dpc's. */
-typedef struct ProcessStreams {
-    const char *in, *out, *err;
-    unsigned seconds; /* the process is killed when it takes longer; 0: no limit */
-} ProcessStreams;
+/* ---- signals ---- */
+
+/* In main, before other threads are started. Signals that are ignored stay so; SIGPIPE and SIGXFSZ become errors of writing. */
+void signals_start(void);
+/* At the end: a reader that has gone away ends dpc now, by SIGPIPE. Returns if that is not what has happened. */
+void signals_end_by_pipe(void);
+
+/* ---- processes ---- */
+
+typedef struct ProcessOptions {
+    const char *in, *out, *err; /* files for the standard streams; NULL: the same as dpc's */
+    const char *tmp;            /* its TMPDIR; NULL: the same as dpc's */
+    unsigned seconds;           /* it is killed when it takes longer; 0: no limit */
+    bool own_group;             /* it has processes of its own, and does not read the terminal */
+} ProcessOptions;
 
 enum { PROCESS_LATE = 256 };
 
 /* Runs the program (found in PATH) and waits for it: its exit status, 128 + the signal that ended it, PROCESS_LATE if it was killed
  * for taking too long, or -1 with errno if it could not be started. argv ends with NULL. */
-int process_run(char *const *argv, ProcessStreams streams);
+int process_run(char *const *argv, ProcessOptions options);
 
-/* A private folder for temporary files (program.c, program, in, out, err), one at a time. It is removed, too, when a
- * signal ends dpc. */
+/* ---- temporary folders ---- */
+
+/* A folder that only its owner can enter, below TMPDIR or /tmp; one at a time. It is removed, too, when dpc exits or is ended. */
 typedef struct TempFolder {
-    char path[4096];
+    char path[4096]; /* absolute */
 } TempFolder;
+const char *temp_folder_base(void);     /* the folder that it is made in, for messages */
 bool temp_folder_create(TempFolder *f); /* false and errno on failure */
 /* "folder/name", into out. */
 void temp_folder_file(const TempFolder *f, const char *name, char *out, unsigned long bytes);

@@ -2,6 +2,7 @@
 
 #include "commands.h"
 #include "toolchain.h"
+#include "support/memory.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -57,7 +58,7 @@ bool device_open(DeviceBatch *b, Compilation *c)
     char program[PATH_ROOM];
     *b = (DeviceBatch){.failed_job = UINT32_MAX};
     if (!temp_folder_create(&b->folder)) {
-        fprintf(stderr, "dpc: error: cannot make a temporary folder: %s\n", strerror(errno));
+        fprintf(stderr, "dpc: error: cannot make a temporary folder in %s: %s\n", temp_folder_base(), strerror(errno));
         b->folder.path[0] = '\0';
         return false;
     }
@@ -80,23 +81,21 @@ static char *input_text(DpType *const *types, uint32_t ntypes, const DpLeaf *lea
     char *text = NULL;
     size_t n = 0;
     FILE *out = open_memstream(&text, &n);
-    for (uint32_t i = 0; out && i < ntypes; i++) {
-        dp_write_text(out, types[i], leaves);
-        fputc('\n', out);
+    bool ok = out != NULL;
+    for (uint32_t i = 0; ok && i < ntypes; i++) {
+        ok = dp_write_text(out, types[i], leaves) && fputc('\n', out) != EOF;
         leaves += dp_type_leaves(types[i]);
     }
-    return out && fclose(out) == 0 ? text : NULL;
+    if (!out || fclose(out) != 0 || !ok)
+        memory_out();
+    return text;
 }
 
 uint32_t device_add(DeviceBatch *b, const char *entry, DpType *const *types, uint32_t ntypes, const DpLeaf *leaves)
 {
     if (b->n == b->cap) {
-        uint32_t cap = b->cap ? 2 * b->cap : 64;
-        DeviceJob *grown = realloc(b->jobs, cap * sizeof *grown);
-        if (!grown)
-            return UINT32_MAX;
-        b->jobs = grown;
-        b->cap = cap;
+        b->cap = b->cap ? 2 * b->cap : 64;
+        b->jobs = memory_resize(b->jobs, b->cap, sizeof *b->jobs);
     }
     b->jobs[b->n] = (DeviceJob){entry, input_text(types, ntypes, leaves)};
     return b->n++;
@@ -113,7 +112,7 @@ static bool write_batch(const DeviceBatch *b, uint32_t first, uint32_t end, cons
         char in[PATH_ROOM], result[PATH_ROOM];
         job_file(b, "in", i, in);
         job_file(b, "out", i, result);
-        ok = b->jobs[i].input && write_text_file(in, b->jobs[i].input) &&
+        ok = write_text_file(in, b->jobs[i].input) &&
              fprintf(out, "%s\t%s\t%s\n", b->jobs[i].entry, in, result) > 0;
     }
     return out && fclose(out) == 0 && ok;
@@ -146,7 +145,7 @@ static void run_batch(DeviceBatch *b, uint32_t first, uint32_t end)
     unsigned seconds = FIRST_SECONDS + MORE_SECONDS * (end - first);
     strbuf_free(&b->failed_error);
     b->failed_job = UINT32_MAX;
-    int status = write_batch(b, first, end, list) ? process_run(words, (ProcessStreams){NULL, NULL, err, seconds}) : -1;
+    int status = write_batch(b, first, end, list) ? process_run(words, (ProcessOptions){.err = err, .seconds = seconds, .own_group = true}) : -1;
     b->works = b->works || status == 0 || status == EXIT_PROGRAM || status == EXIT_MEMORY;
     if (status == 0)
         return;
@@ -172,10 +171,12 @@ static void run_batch(DeviceBatch *b, uint32_t first, uint32_t end)
 static void read_result(Outcome *o, const DpType *type, const char *path)
 {
     char error[512];
-    o->leaves = calloc(dp_type_leaves(type), sizeof(DpLeaf));
-    o->ok = o->leaves && dp_read_file(path, type, o->leaves, error, sizeof error);
-    if (!o->ok)
-        strbuf_printf(&o->error, "the program's output is no value of its type: %s", o->leaves ? error : "out of memory");
+    o->leaves = memory_alloc(dp_type_leaves(type), sizeof(DpLeaf));
+    o->ok = dp_read_file(path, type, o->leaves, error, sizeof error);
+    if (!o->ok && errno == ENOMEM)
+        strbuf_add(&o->error, "out of memory");
+    else if (!o->ok)
+        strbuf_printf(&o->error, "the program's output is no value of its type: %s", error);
 }
 
 Outcome device_result(DeviceBatch *b, uint32_t job, uint32_t end, const DpType *type)

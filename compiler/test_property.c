@@ -4,6 +4,7 @@
 
 #include "testing/value_random.h"
 #include "testing/value_shrink.h"
+#include "support/memory.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -48,9 +49,9 @@ static Tree *random_case(const TestRun *t, const Subject *s, Arena *arena, uint3
 
 static uint32_t add_job(TestRun *t, const Subject *s, const Tree *args)
 {
-    DpLeaf *leaves = calloc((size_t)s->nargs + 1, sizeof *leaves);
+    DpLeaf *leaves = memory_alloc((size_t)s->nargs + 1, sizeof *leaves);
     uint32_t job = UINT32_MAX;
-    if (leaves && leaves_of(s, args, leaves)) {
+    if (leaves_of(s, args, leaves)) {
         job = device_add(&t->device, s->types.entry->name, s->types.params, s->types.entry->nparams, leaves);
         dp_leaves_free(leaves, s->nargs);
     }
@@ -75,8 +76,8 @@ void plan_property(TestRun *t, Subject *s)
 static Outcome interpret(const TestRun *t, const Subject *s, const Tree *args)
 {
     Outcome o = {0};
-    DpLeaf *leaves = calloc((size_t)s->nargs + 1, sizeof *leaves);
-    if (leaves && leaves_of(s, args, leaves)) {
+    DpLeaf *leaves = memory_alloc((size_t)s->nargs + 1, sizeof *leaves);
+    if (leaves_of(s, args, leaves)) {
         o = run_interpreter(t, s, leaves);
         dp_leaves_free(leaves, s->nargs);
     } else {
@@ -177,11 +178,11 @@ static void report(Search *x, const Tree *args, int e, int64_t number)
     Subject *s = (Subject *)x->s;
     uint32_t job = e == DEVICE ? add_job(t, s, args) : 0;
     Outcome o = e == DEVICE ? device_result(&t->device, job, t->device.n, s->types.result) : interpret(t, s, args);
-    DpLeaf *leaves = calloc((size_t)s->nargs + 1, sizeof *leaves);
+    DpLeaf *leaves = memory_alloc((size_t)s->nargs + 1, sizeof *leaves);
     StrBuf text = {0};
     strbuf_add(&text, o.ok ? "  false for\n" : "  fails for\n");
     strbuf_add(&text, "  -- input ");
-    if (leaves && leaves_of(s, args, leaves)) {
+    if (leaves_of(s, args, leaves)) {
         print_arguments(&text, s, leaves, 0);
         dp_leaves_free(leaves, s->nargs);
     }

@@ -1,6 +1,7 @@
 #include "test_run.h"
 
 #include "testing/value_diff.h"
+#include "support/memory.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -131,10 +132,10 @@ static void begin_watching(const TestRun *t, const Subject *s, const DpLeaf *arg
 
 Outcome run_interpreter(const TestRun *t, const Subject *s, const DpLeaf *args)
 {
-    Outcome o = {.leaves = calloc(s->nresults, sizeof(DpLeaf))};
+    Outcome o = {.leaves = memory_alloc(s->nresults, sizeof(DpLeaf))};
     EvalError error;
     begin_watching(t, s, args);
-    EvalStatus status = o.leaves ? entry_eval(t->c, &s->types, args, o.leaves, &error) : EVAL_MEMORY;
+    EvalStatus status = entry_eval(t->c, &s->types, args, o.leaves, &error);
     watch_end(t->watch);
     o.ok = status == EVAL_OK;
     if (status == EVAL_FAILED) {

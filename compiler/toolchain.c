@@ -91,7 +91,7 @@ static const char *from_environment(const char *name, const char *otherwise)
     return value && value[strspn(value, " \t\n")] ? value : otherwise;
 }
 
-static bool run_compiler(Compilation *c, const Runtime *r, const char *source, const char *output)
+static bool run_compiler(Compilation *c, const Runtime *r, const TempFolder *folder, const char *source, const char *output)
 {
     Arguments a = {.arena = c->session->arena};
     add_words(&a, from_environment("CC", "cc"));
@@ -105,7 +105,7 @@ static bool run_compiler(Compilation *c, const Runtime *r, const char *source, c
     add(&a, r->library);
     add_words(&a, DPC_LINK_FLAGS " -lm -ldl -lpthread");
     vec_push(a.arena, &a.list, NULL);
-    int status = process_run(a.list.at, (ProcessStreams){0});
+    int status = process_run(a.list.at, (ProcessOptions){.tmp = folder->path, .own_group = true});
     if (status < 0)
         report_error(c->session, "cannot run the C compiler %s: %s", a.list.at[0], strerror(errno));
     else if (status > 0)
@@ -140,5 +140,5 @@ bool toolchain_build(Compilation *c, const TempFolder *folder, const char *outpu
         return false;
     }
     temp_folder_file(folder, "program.c", source, sizeof source);
-    return write_source(c, source) && run_compiler(c, &runtime, source, output);
+    return write_source(c, source) && run_compiler(c, &runtime, folder, source, output);
 }

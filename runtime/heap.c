@@ -193,6 +193,8 @@ static uint64_t heap_size(const DpRt *rt)
         bytes = largest;
     if (limit && strtoull(limit, NULL, 10) >= 4096 && strtoull(limit, NULL, 10) < bytes)
         bytes = strtoull(limit, NULL, 10);
+    if (rt->memory_limit && bytes > rt->memory_limit)
+        bytes = rt->memory_limit < 4096 ? 4096 : rt->memory_limit;
     if (bytes > (UINT64_C(1) << 39))
         bytes = UINT64_C(1) << 39;
     return bytes / DP_BLOCK_ALIGN * DP_BLOCK_ALIGN;

@@ -134,6 +134,7 @@ struct DpRt {
     const char *fp_options;
     bool atomics64;
     Heap heap;
+    uint64_t memory_limit;     /* of the heap, in bytes; 0: none */
     Program **programs; uint32_t nprograms;  /* chains: OWN_COUNT, then one per user kernel */
     Built *built;
     bool batches;              /* build all kernels at once? */
@@ -152,6 +153,7 @@ struct DpRt {
 typedef struct OpenOptions {
     const char *device, *platform; /* as given by --device, --platform; or NULL */
     bool profile;
+    uint64_t memory; /* bytes that the heap may have at most; 0: as many as there are */
 } OpenOptions;
 
 /* runtime.c. NULL and a message on failure. */

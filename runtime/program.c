@@ -3,24 +3,29 @@
  * The program runs on a thread of its own with a large stack, for recursion at depth 0 is the host's. A failure ends the process from
  * wherever it occurs: nothing has been written to the output by then. */
 #include "dp_args.h"
+#include "dp_output.h"
+#include "dp_status.h"
 #include "internal.h"
+#include "limits.h"
 
+#include <errno.h>
 #include <pthread.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
 
-enum { STATUS_USAGE = 2, STATUS_MEMORY = 3, STATUS_DEVICE = 4 };
 enum { MESSAGE_BYTES = 1024 };
 static const size_t STACK_BYTES = (size_t)1 << 30, STACK_SPARE = (size_t)1 << 20;
 
 typedef struct Options {
     const char *entry, *output, *times, *batch;
+    const char *runs_text, *timeout_text, *memory_text;
     OpenOptions open;
     long runs;             /* 0: -r was not given */
+    double timeout;        /* seconds; 0: no limit */
     bool list, help;
-    int first_arg;
 } Options;
 
 typedef struct Session {
@@ -29,8 +34,9 @@ typedef struct Session {
     Options options;
     int argc;
     char **argv;
+    const char *name;      /* of the executable */
     DpRt *rt;
-    FILE *times;
+    DpOutput times;        /* file: NULL without -t */
     DpType **types;        /* of the parameters */
     DpType *result_type;
     DpLeaf *args, *results;
@@ -42,7 +48,7 @@ static int usage(const char *format, const char *what)
 {
     fprintf(stderr, format, what);
     fprintf(stderr, "; --help shows the options\n");
-    return STATUS_USAGE;
+    return EXIT_USAGE;
 }
 
 static void print_help(const DpProgram *p, const char *name)
@@ -59,27 +65,25 @@ static void print_help(const DpProgram *p, const char *name)
           "  -r N              runs N times, after one run that is not counted\n"
           "  -t FILE           writes each run's time in microseconds, without transfers of arguments and results\n"
           "  --profile         shows the time of each kernel\n"
+          "  --timeout SECONDS ends with status 6 when it takes longer\n"
+          "  --memory BYTES    the most that it may use (10M, 2G): else it ends with status 3\n"
           "  --batch FILE      runs a list of cases, a line each: entry, input file, output file, between tabs\n"
           "  --                ends the options\n",
           stdout);
 }
 
 /* Where an option's value goes; NULL if it takes none. */
-static const char **value_of(Options *o, const char *option, const char **runs)
+static const char **value_of(Options *o, const char *option)
 {
-    if (strcmp(option, "--entry") == 0)
-        return &o->entry;
-    if (strcmp(option, "-o") == 0)
-        return &o->output;
-    if (strcmp(option, "--device") == 0)
-        return &o->open.device;
-    if (strcmp(option, "--platform") == 0)
-        return &o->open.platform;
-    if (strcmp(option, "-t") == 0)
-        return &o->times;
-    if (strcmp(option, "--batch") == 0)
-        return &o->batch;
-    return strcmp(option, "-r") == 0 ? runs : NULL;
+    const struct { const char *name, **value; } values[] = {
+        {"--entry", &o->entry},        {"-o", &o->output},   {"--device", &o->open.device}, {"--platform", &o->open.platform},
+        {"-t", &o->times},             {"-r", &o->runs_text}, {"--timeout", &o->timeout_text}, {"--memory", &o->memory_text},
+        {"--batch", &o->batch},
+    };
+    for (size_t i = 0; i < sizeof values / sizeof *values; i++)
+        if (strcmp(option, values[i].name) == 0)
+            return values[i].value;
+    return NULL;
 }
 
 static int parse_flag(Options *o, const char *option)
@@ -96,12 +100,11 @@ static int parse_flag(Options *o, const char *option)
 }
 
 /* Options and arguments may be mixed; arguments are moved to the front of argv[1..). */
-static int parse_options(Session *s)
+static int sort_words(Session *s)
 {
     Options *o = &s->options;
     int nargs = 0;
     bool options = true;
-    const char *runs = NULL;
     for (int i = 1; i < s->argc; i++) {
         char *word = s->argv[i];
         if (options && strcmp(word, "--") == 0) {
@@ -109,26 +112,51 @@ static int parse_options(Session *s)
         } else if (!options || !dp_arg_is_option(word)) {
             s->argv[1 + nargs++] = word;
         } else {
-            const char **value = value_of(o, word, &runs);
+            const char **value = value_of(o, word);
             if (!value) {
                 int status = parse_flag(o, word);
                 if (status)
                     return status;
             } else if (i + 1 == s->argc) {
                 return usage("error: %s wants a value", word);
+            } else if (*value) {
+                return usage("error: %s is given twice", word);
             } else {
                 *value = s->argv[++i];
             }
         }
     }
     s->argc = nargs;
-    if (runs) {
-        char *end;
-        o->runs = strtol(runs, &end, 10);
-        if (*end || o->runs < 1)
-            return usage("error: -r wants a number of runs, not %s", runs);
-    }
     return 0;
+}
+
+static int parse_options(Session *s)
+{
+    Options *o = &s->options;
+    int status = sort_words(s);
+    if (status)
+        return status;
+    if (o->runs_text) {
+        char *end;
+        o->runs = strtol(o->runs_text, &end, 10);
+        if (*end || o->runs < 1)
+            return usage("error: -r wants a number of runs, not %s", o->runs_text);
+    }
+    if (o->timeout_text && !dp_parse_seconds(o->timeout_text, &o->timeout))
+        return usage("error: --timeout wants a number of seconds, not %s", o->timeout_text);
+    if (o->memory_text && !dp_parse_bytes(o->memory_text, &o->open.memory))
+        return usage("error: --memory wants a number of bytes such as 100M or 2G, not %s", o->memory_text);
+    if (o->batch && (o->entry || o->output || o->times || o->runs || s->argc > 0))
+        return usage("error: --batch goes with no %s", "entry, argument, output or number of runs");
+    if (o->times && o->output && dp_output_same(o->times, o->output))
+        return usage("error: -o and -t would write the same file: %s", o->times);
+    return 0;
+}
+
+static int out_of_memory(void)
+{
+    fputs("error: out of memory\n", stderr);
+    return EXIT_MEMORY;
 }
 
 /* --entry, else main, else the only one. */
@@ -168,17 +196,19 @@ static int read_arguments(Session *s)
 {
     const DpEntry *e = s->entry;
     char error[MESSAGE_BYTES];
+    errno = 0;
     if (!parse_types(s)) {
+        if (errno == ENOMEM)
+            return out_of_memory();
         fprintf(stderr, "%s: error: the types of entry %s are malformed\n", s->program->file, e->name);
-        return STATUS_USAGE;
+        return EXIT_USAGE;
     }
     s->args = calloc(e->nargs + 1, sizeof *s->args);
     s->results = calloc(e->nresults + 1, sizeof *s->results);
     DpParam *params = calloc(e->nparams + 1, sizeof *params);
     if (!s->args || !s->results || !params) {
-        fprintf(stderr, "error: out of memory\n");
         free(params);
-        return STATUS_MEMORY;
+        return out_of_memory();
     }
     DpLeaf *leaves = s->args;
     for (uint32_t i = 0; i < e->nparams; i++) {
@@ -186,10 +216,11 @@ static int read_arguments(Session *s)
         leaves += dp_type_leaves(s->types[i]);
     }
     bool ok = dp_read_args(s->argc, s->argv + 1, params, e->nparams, error, sizeof error);
+    ExitStatus status = ok ? EXIT_OK : dp_read_status();
     free(params);
-    if (!ok)
+    if (status)
         fprintf(stderr, "error: %s\n", error);
-    return ok ? 0 : STATUS_USAGE;
+    return status;
 }
 
 /* ---- runs ---- */
@@ -252,7 +283,7 @@ static int download_results(Session *s, DpArg *results)
         if (s->results[i].rank)
             dp_download(s->rt, &results[i].arr, &s->results[i]);
         else if (!scalar_result(&s->results[i], results[i].bits))
-            return STATUS_MEMORY;
+            return EXIT_MEMORY;
     }
     return 0;
 }
@@ -260,13 +291,13 @@ static int download_results(Session *s, DpArg *results)
 static int run_all(Session *s)
 {
     DpArg *args = calloc(s->entry->nargs + 1, sizeof *args), *results = calloc(s->entry->nresults + 1, sizeof *results);
-    int status = args && results ? 0 : STATUS_MEMORY;
+    int status = args && results ? 0 : EXIT_MEMORY;
     long runs = s->options.runs ? s->options.runs + 1 : 1; /* with -r the first one warms up */
     dp_leaves_init(s->results, s->result_type);
     for (long i = 0; !status && i < runs; i++) {
         double us = run_once(s, args, results);
-        if (s->times && (i > 0 || runs == 1))
-            fprintf(s->times, "%.0f\n", us);
+        if (s->times.file && (i > 0 || runs == 1))
+            fprintf(s->times.file, "%.0f\n", us);
         if (i + 1 < runs)
             release_results(s, results);
     }
@@ -276,7 +307,7 @@ static int run_all(Session *s)
         release_results(s, results);
     free(args);
     free(results);
-    return status;
+    return status == EXIT_MEMORY ? out_of_memory() : status;
 }
 
 /* ---- the thread ---- */
@@ -284,10 +315,8 @@ static void on_failure(void *data, const DpFailure *failure)
 {
     Session *s = data;
     fprintf(stderr, "%s\n", failure->message);
-    if (s->times)
-        fclose(s->times);
-    fflush(NULL);
-    if (failure->status != STATUS_DEVICE)
+    dp_outputs_remove();
+    if (failure->status != EXIT_DEVICE)
         rt_save(s->rt); /* the next run need not build again */
     _exit(failure->status);
 }
@@ -311,7 +340,7 @@ static int run_on_thread(Session *s)
     pthread_attr_destroy(&attributes);
     if (failed) {
         fprintf(stderr, "error: no thread to run on\n");
-        return STATUS_MEMORY;
+        return EXIT_MEMORY;
     }
     pthread_join(thread, NULL);
     return s->status;
@@ -324,23 +353,36 @@ static int write_result(Session *s)
     if (s->options.output) {
         if (dp_write_file(s->options.output, s->result_type, s->results, error, sizeof error))
             return 0;
+        int status = (int)dp_write_status();
         fprintf(stderr, "error: %s\n", error);
-        return STATUS_USAGE;
+        return status;
     }
-    dp_write_text(stdout, s->result_type, s->results);
+    if (!dp_write_text(stdout, s->result_type, s->results))
+        return out_of_memory();
     putchar('\n');
-    if (fflush(stdout) == 0 && !ferror(stdout))
-        return 0;
-    fprintf(stderr, "error: cannot write the result\n");
-    return STATUS_USAGE;
+    return 0;
 }
 
+static int cannot_write(const char *what)
+{
+    fprintf(stderr, "error: %s: cannot write: %s\n", what, strerror(errno));
+    return EXIT_OUTPUT;
+}
+
+/* Before the run, which may take long. */
 static int open_times(Session *s)
 {
-    if (!s->options.times)
-        return 0;
-    s->times = fopen(s->options.times, "w");
-    return s->times ? 0 : usage("error: cannot write %s", s->options.times);
+    bool ok = !s->options.times || dp_output_open(&s->times, s->options.times, 0666);
+    return ok ? 0 : cannot_write(s->options.times);
+}
+
+static int close_times(Session *s, int status)
+{
+    if (s->times.file && status)
+        dp_output_discard(&s->times);
+    else if (s->times.file && !dp_output_close(&s->times))
+        status = cannot_write(s->options.times);
+    return status;
 }
 
 static int open_runtime(Session *s)
@@ -350,7 +392,7 @@ static int open_runtime(Session *s)
     if (s->rt)
         return 0;
     fprintf(stderr, "error: %s\n", error);
-    return STATUS_DEVICE;
+    return EXIT_DEVICE;
 }
 
 static int run_session(Session *s)
@@ -366,7 +408,7 @@ static int run_session(Session *s)
     if (s->options.open.profile)
         profile_print(s->rt, stderr);
     rt_close(s->rt);
-    return status;
+    return !status && s->options.open.profile && !dp_stream_done(stderr) ? EXIT_OUTPUT : status;
 }
 
 static void free_values(Session *s)
@@ -409,10 +451,12 @@ static int run_case(Session *s, char *line)
     s->entry = NULL;
     s->options.entry = line;
     s->options.output = output;
+    limit_time(s->options.timeout);
     int status = choose_entry(s);
     status = status ? status : read_arguments(s);
     status = status ? status : run_on_thread(s);
     status = status ? status : write_result(s);
+    limit_time(0);
     free_values(s);
     return status;
 }
@@ -428,6 +472,8 @@ static int run_batch(Session *s)
     int status = open_runtime(s);
     while (!status && getline(&line, &room, list) > 0)
         status = run_case(s, line);
+    if (!status && ferror(list))
+        status = usage("error: cannot read %s", s->options.batch);
     free(line);
     fclose(list);
     if (s->rt)
@@ -435,29 +481,40 @@ static int run_batch(Session *s)
     return status;
 }
 
-int dp_main(int argc, char **argv, const DpProgram *program)
+static int run_program(Session *s)
 {
-    Session s = {.program = program, .argc = argc, .argv = argv};
-    if (program->version != DP_RT_VERSION) {
-        fprintf(stderr, "error: the program was made for version %u of the runtime, this is version %d\n", program->version,
-                DP_RT_VERSION);
-        return STATUS_USAGE;
-    }
-    int status = parse_options(&s);
-    if (status)
-        return status;
-    if (s.options.help) {
-        print_help(program, argv[0]);
+    const Options *o = &s->options;
+    if (o->help) {
+        print_help(s->program, s->name);
         return 0;
     }
-    if (s.options.list) {
+    if (o->list) {
         device_prepare();
         device_list(stdout);
         return 0;
     }
-    status = s.options.batch ? run_batch(&s) : run_session(&s);
-    if (s.times)
-        fclose(s.times);
+    if (o->open.memory && !limit_memory(o->open.memory))
+        return out_of_memory();
+    if (o->batch)
+        return run_batch(s);
+    limit_time(o->timeout);
+    return close_times(s, run_session(s));
+}
+
+int dp_main(int argc, char **argv, const DpProgram *program)
+{
+    Session s = {.program = program, .argc = argc, .argv = argv, .name = argv[0]};
+    dp_streams_guard();
+    signal(SIGXFSZ, SIG_IGN); /* a file that grows too large is an error of writing */
+    if (program->version != DP_RT_VERSION) {
+        fprintf(stderr, "error: the program was made for version %u of the runtime, this is version %d\n", program->version,
+                DP_RT_VERSION);
+        return EXIT_USAGE;
+    }
+    int status = parse_options(&s);
+    status = status ? status : run_program(&s);
+    if (!dp_stream_done(stdout) && !status)
+        status = cannot_write("standard output");
     free_values(&s);
     return status;
 }

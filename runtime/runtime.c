@@ -48,6 +48,7 @@ DpRt *rt_open(const DpProgram *program, const OpenOptions *options, char *error,
     rt->programs = programs;
     rt->nprograms = n;
     rt->profile.on = options->profile;
+    rt->memory_limit = options->memory;
     rt->dump_dir = getenv("DP_DUMP_KERNELS");
     rt->cache_dir = getenv("DP_NO_CACHE") ? NULL : cache_directory();
     device_prepare();

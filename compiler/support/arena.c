@@ -1,5 +1,7 @@
 #include "support/arena.h"
 
+#include "support/memory.h"
+
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -22,23 +24,15 @@ struct Arena {
 
 #define CHUNK_HEADER ((sizeof(Chunk) + ARENA_ALIGN - 1) / ARENA_ALIGN * ARENA_ALIGN)
 
-/* Status 3 is what every command reports when memory runs out. */
-static _Noreturn void out_of_memory(void) {
-    fputs("dpc: error: out of memory\n", stderr);
-    exit(3);
-}
-
 static Chunk *chunk_create(size_t size) {
-    if (size > SIZE_MAX - CHUNK_HEADER) out_of_memory();
-    Chunk *chunk = calloc(1, CHUNK_HEADER + size);
-    if (!chunk) out_of_memory();
+    if (size > SIZE_MAX - CHUNK_HEADER) memory_out();
+    Chunk *chunk = memory_alloc(1, CHUNK_HEADER + size);
     chunk->size = size;
     return chunk;
 }
 
 Arena *arena_create(void) {
-    Arena *arena = calloc(1, sizeof *arena);
-    if (!arena) out_of_memory();
+    Arena *arena = memory_alloc(1, sizeof *arena);
     arena->next_size = ARENA_FIRST_CHUNK;
     return arena;
 }
@@ -66,7 +60,7 @@ static void *alloc_large(Arena *arena, size_t bytes) {
 }
 
 void *arena_alloc(Arena *arena, size_t bytes) {
-    if (bytes > SIZE_MAX - ARENA_ALIGN) out_of_memory();
+    if (bytes > SIZE_MAX - ARENA_ALIGN) memory_out();
     bytes = (bytes + ARENA_ALIGN - 1) / ARENA_ALIGN * ARENA_ALIGN;
     Chunk *chunk = arena->chunks;
     if (!chunk || chunk->size - chunk->used < bytes) {
@@ -101,9 +95,9 @@ char *arena_printf(Arena *arena, const char *format, ...) {
 }
 
 void *arena_grow(Arena *arena, void *at, uint32_t *cap, size_t element_bytes) {
-    if (*cap > UINT32_MAX / 2) out_of_memory();
+    if (*cap > UINT32_MAX / 2) memory_out();
     uint32_t grown = *cap ? *cap * 2 : 8;
-    if (element_bytes > SIZE_MAX / grown) out_of_memory();
+    if (element_bytes > SIZE_MAX / grown) memory_out();
     void *copy = arena_alloc(arena, element_bytes * grown);
     if (*cap) memcpy(copy, at, element_bytes * *cap);
     *cap = grown;

@@ -1,25 +1,20 @@
 #include "support/strbuf.h"
 
+#include "support/memory.h"
+
 #include <stdarg.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-static _Noreturn void out_of_memory(void) {
-    fputs("dpc: error: out of memory\n", stderr);
-    exit(3);
-}
-
 /* Makes room for `more` bytes and a NUL. */
 static void reserve(StrBuf *b, size_t more) {
     if (more < b->cap - b->n) return;
-    if (more > SIZE_MAX / 4 - b->n) out_of_memory();
+    if (more > SIZE_MAX / 4 - b->n) memory_out();
     size_t cap = b->cap ? b->cap : 64;
     while (cap - b->n <= more) cap *= 2;
-    char *text = realloc(b->text, cap);
-    if (!text) out_of_memory();
-    b->text = text;
+    b->text = memory_resize(b->text, cap, 1);
     b->cap = cap;
 }
 

@@ -1,9 +1,11 @@
 /* The way into scanner and parser. */
+#include "support/memory.h"
 #include "syntax/build.h"
 #include "syntax/tokens.h"
 
 #include "parser.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 /* Generated from lexer.l. */
@@ -11,7 +13,26 @@ struct yy_buffer_state;
 int dp_yylex_init_extra(ParseState *extra, yyscan_t *scanner);
 int dp_yylex_destroy(yyscan_t scanner);
 struct yy_buffer_state *dp_yy_scan_bytes(const char *bytes, int n, yyscan_t scanner);
+void *dp_yyalloc(size_t bytes, yyscan_t scanner);
+void *dp_yyrealloc(void *at, size_t bytes, yyscan_t scanner);
+void dp_yyfree(void *at, yyscan_t scanner);
 int dp_yylex(DP_YYSTYPE *value, Span *at, yyscan_t scanner);
+
+/* The scanner's memory: it never fails, for what to do with half of the tokens? */
+void *dp_yyalloc(size_t bytes, yyscan_t scanner) {
+    (void)scanner;
+    return memory_alloc(bytes, 1);
+}
+
+void *dp_yyrealloc(void *at, size_t bytes, yyscan_t scanner) {
+    (void)scanner;
+    return memory_resize(at, bytes, 1);
+}
+
+void dp_yyfree(void *at, yyscan_t scanner) {
+    (void)scanner;
+    free(at);
+}
 
 /* A NUL byte means that this is no text; the generated scanner would be slow on many of them. */
 static bool reject_binary(ParseState *p, const SourceFile *file) {
@@ -33,10 +54,7 @@ static bool open_scanner(ParseState *p, yyscan_t *scanner) {
     bool has_byte_order_mark = file->length >= 3 && memcmp(file->text, "\xef\xbb\xbf", 3) == 0;
     p->offset = has_byte_order_mark ? 3 : 0;
     p->value_end = UINT32_MAX;
-    if (dp_yylex_init_extra(p, scanner) != 0) {
-        diag_error(p->session, (Span){p->file, 0, 0}, DIAG_OUT_OF_MEMORY, "out of memory");
-        return false;
-    }
+    dp_yylex_init_extra(p, scanner);
     dp_yy_scan_bytes(file->text + p->offset, (int)(file->length - p->offset), *scanner);
     return true;
 }

@@ -1,4 +1,5 @@
 #include "testing/value_tree.h"
+#include "support/memory.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -215,16 +216,15 @@ bool tree_equal(const Tree *a, const Tree *b)
 
 void tree_print(StrBuf *out, const DpType *t, const Tree *v)
 {
-    DpLeaf *leaves = calloc(dp_type_leaves(t), sizeof *leaves);
+    DpLeaf *leaves = memory_alloc(dp_type_leaves(t), sizeof *leaves);
     char *text = NULL;
     size_t n = 0;
-    FILE *file = leaves && tree_to_leaves(t, v, leaves) ? open_memstream(&text, &n) : NULL;
-    if (file) {
-        dp_write_text(file, t, leaves);
-        fclose(file);
-        dp_leaves_free(leaves, dp_type_leaves(t));
-    }
-    strbuf_add(out, text ? text : "(out of memory)");
+    FILE *file = tree_to_leaves(t, v, leaves) ? open_memstream(&text, &n) : NULL;
+    bool written = file && dp_write_text(file, t, leaves);
+    if (!file || fclose(file) != 0 || !written)
+        memory_out();
+    dp_leaves_free(leaves, dp_type_leaves(t));
+    strbuf_add(out, text);
     free(text);
     free(leaves);
 }

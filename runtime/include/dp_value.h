@@ -8,7 +8,10 @@
  *   [[5,6,7],[],[8]] : [[i32]]   lens[0] = {3}, lens[1] = {3,0,1}, data = {5,6,7,8}
  * Level 0 has one length; level l has as many as the sum of level l-1's. Scalars (rank 0) have ndata = 1.
  *
- * Used by the compiler (`dpc run`, `dpc test`), and by the executables it makes. */
+ * Used by the compiler (`dpc run`, `dpc test`), and by the executables it makes.
+ *
+ * Where reading or writing fails, errno is ENOMEM if memory ran out, EINVAL if the value or the file is not what it has to be, or
+ * the system's reason: dp_status.h makes exit statuses of it. */
 #ifndef DP_VALUE_H
 #define DP_VALUE_H
 
@@ -79,10 +82,10 @@ char *dp_slurp(const char *path, size_t *n);
 
 /* ---- writing ---- */
 /* One value on one line, without the newline: floats with the fewest digits that read back the same (always with a
- * point or exponent, or nan/inf/-inf), [u8] as a string literal, other empty sequences as []. */
-void dp_write_text(FILE *out, const DpType *t, const DpLeaf *leaves);
-/* By the name's ending, as for reading; else text with a newline. Written to a temporary file and renamed, so
- * that no partial result is left. */
+ * point or exponent, or nan/inf/-inf), [u8] as a string literal, other empty sequences as []. False: out of memory,
+ * nothing is written. Failures of the stream are its own (dp_stream_done). */
+bool dp_write_text(FILE *out, const DpType *t, const DpLeaf *leaves);
+/* By the name's ending, as for reading; else text with a newline, through dp_output.h: no partial result is left. */
 bool dp_write_file(const char *path, const DpType *t, const DpLeaf *leaves, char *error, size_t error_bytes);
 
 /* Same values? Floats may differ by `tolerance` relatively (0: exactly the same; nan equals nan). */

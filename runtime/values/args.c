@@ -107,3 +107,29 @@ bool dp_read_args(int argc, char *const *argv, const DpParam *params, uint32_t n
     free(in.text);
     return ok;
 }
+
+/* ---- limits ---- */
+
+bool dp_parse_seconds(const char *text, double *seconds)
+{
+    static const double most = 1e9; /* thirty years */
+    char *end;
+    *seconds = strtod(text, &end);
+    bool decimal = *text && text[strspn(text, "0123456789.")] == '\0';
+    return decimal && *end == '\0' && *seconds > 0 && *seconds <= most;
+}
+
+bool dp_parse_bytes(const char *text, uint64_t *bytes)
+{
+    static const char units[] = "kMGT";
+    char *end;
+    errno = 0;
+    *bytes = strtoull(text, &end, 10);
+    bool ok = *text >= '0' && *text <= '9' && errno == 0 && *bytes > 0;
+    const char *unit = *end ? strchr(units, *end == 'K' ? 'k' : *end) : NULL;
+    for (const char *u = units; ok && unit && u <= unit; u++) {
+        ok = *bytes <= UINT64_MAX / 1000;
+        *bytes *= 1000;
+    }
+    return ok && (unit ? end[1] == '\0' : *end == '\0');
+}

@@ -47,7 +47,7 @@ static Column *columns_of(const DpType *t, uint32_t *n)
 static bool fail_columns(uint32_t n, const char *path, DpError e)
 {
     const char *colon = *path ? ": " : "";
-    return n ? dp_error(e, "%s%sout of memory", path, colon)
+    return n ? dp_error_memory(e, path)
              : dp_error(e, "%s%sa .csv file holds a sequence of scalars, texts, tuples or records of them, which is not the "
                            "type here", path, colon);
 }

@@ -257,7 +257,7 @@ bool dp_write_dpv(FILE *file, const DpType *t, const DpLeaf *leaves, DpError e)
     DpvOut out = {.file = file};
     char *text = dp_type_print(t);
     if (!text)
-        return dp_error(e, "out of memory");
+        return dp_error_memory(e, "");
     dp_crc_begin(&out.crc);
     put(&out, magic, sizeof magic);
     put_u32(&out, VERSION);

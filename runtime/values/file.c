@@ -1,11 +1,10 @@
-/* Whole files: reading, and writing so that no partial result is ever seen. */
+/* Whole files: reading, and writing by the format that the name says. */
+#include "dp_output.h"
 #include "values.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 /* ---- names ---- */
 
@@ -106,9 +105,11 @@ bool dp_read_file(const char *path, const DpType *t, DpLeaf *leaves, char *error
     size_t n;
     char *bytes = dp_slurp(path, &n);
     if (!bytes)
-        return dp_error(e, "%s: %s", path, strerror(errno));
+        return errno == ENOMEM ? dp_error_memory(e, path) : dp_error(e, "%s: %s", path, strerror(errno));
     bool ok = format->read(path, bytes, n, t, leaves, e);
+    int why = errno;
     free(bytes);
+    errno = why;
     return ok;
 }
 
@@ -116,59 +117,21 @@ bool dp_read_file(const char *path, const DpType *t, DpLeaf *leaves, char *error
 
 static bool write_line(FILE *out, const DpType *t, const DpLeaf *leaves, DpError e)
 {
-    (void)e;
-    dp_write_text(out, t, leaves);
+    if (!dp_write_text(out, t, leaves))
+        return dp_error_memory(e, "");
     fputc('\n', out);
     return true;
 }
 
-/* Closes the file; any failure on the way, also of earlier writes, is reported. */
-static bool finish(FILE *out, bool ok, const char *path, DpError e)
+/* The system's reason, which stays in errno; EINVAL would say that the value does not suit the format. */
+static bool fail_writing(DpError e, const char *path)
 {
-    bool failed = ferror(out) != 0;
-    int why = errno;
-    if (fclose(out) != 0 && !failed) {
-        failed = true;
-        why = errno;
-    }
-    return ok && (!failed || dp_error(e, "%s: cannot write: %s", path, strerror(why)));
-}
-
-/* A device or a pipe (/dev/stdout) is written to as it is; a rename would replace it. */
-static bool is_special(const char *path)
-{
-    struct stat info;
-    return stat(path, &info) == 0 && !S_ISREG(info.st_mode) && !S_ISDIR(info.st_mode);
-}
-
-static FILE *open_temporary(char *name)
-{
-    int fd = mkstemp(name);
-    if (fd < 0)
-        return NULL;
-    mode_t mask = umask(0);
-    umask(mask);
-    fchmod(fd, 0666 & ~mask); /* mkstemp's files are for the owner only */
-    FILE *out = fdopen(fd, "wb");
-    if (!out) {
-        close(fd);
-        unlink(name);
-    }
-    return out;
-}
-
-static bool write_renamed(const char *path, char *temporary, const DpFormat *format, const DpType *t, const DpLeaf *leaves,
-                          DpError e)
-{
-    FILE *out = open_temporary(temporary);
-    if (!out)
-        return dp_error(e, "%s: cannot write: %s", path, strerror(errno));
-    bool ok = finish(out, format->write(out, t, leaves, e), path, e);
-    if (ok && rename(temporary, path) != 0)
-        ok = dp_error(e, "%s: cannot write: %s", path, strerror(errno));
-    if (!ok)
-        unlink(temporary);
-    return ok;
+    int why = errno == EINVAL ? EIO : errno;
+    if (why == ENOMEM)
+        return dp_error_memory(e, path);
+    dp_error(e, "%s: cannot write: %s", path, strerror(why));
+    errno = why;
+    return false;
 }
 
 bool dp_write_file(const char *path, const DpType *t, const DpLeaf *leaves, char *error, size_t error_bytes)
@@ -176,18 +139,12 @@ bool dp_write_file(const char *path, const DpType *t, const DpLeaf *leaves, char
     DpError e = {error, error_bytes};
     bool known;
     const DpFormat *format = dp_format_of(path, &known);
-    if (is_special(path)) {
-        FILE *out = fopen(path, "wb");
-        if (!out)
-            return dp_error(e, "%s: cannot write: %s", path, strerror(errno));
-        return finish(out, format->write(out, t, leaves, e), path, e);
+    DpOutput out;
+    if (!dp_output_open(&out, path, 0666))
+        return fail_writing(e, path);
+    if (!format->write(out.file, t, leaves, e)) {
+        dp_output_discard(&out);
+        return false;
     }
-    size_t n = strlen(path) + 8;
-    char *temporary = malloc(n);
-    if (!temporary)
-        return dp_error_memory(e, path);
-    snprintf(temporary, n, "%s.XXXXXX", path);
-    bool ok = write_renamed(path, temporary, format, t, leaves, e);
-    free(temporary);
-    return ok;
+    return dp_output_close(&out) || fail_writing(e, path);
 }

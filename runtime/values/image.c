@@ -51,7 +51,7 @@ uint8_t *dp_image_load(const DpLeaf *leaves, uint32_t channels, uint64_t *h, uin
     *w = shape[1];
     uint8_t *samples = dp_alloc_array(leaves[0].ndata, channels);
     if (!samples)
-        dp_error(e, "out of memory");
+        dp_error_memory(e, "");
     for (uint32_t k = 0; samples && k < channels; k++) {
         const uint8_t *plane = leaves[k].data;
         for (uint64_t i = 0; i < leaves[0].ndata; i++) samples[i * channels + k] = plane[i];

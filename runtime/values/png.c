@@ -164,7 +164,10 @@ static bool encode(FILE *out, spng_ctx *ctx, uint32_t channels, const uint8_t *s
     status = status ? status : spng_set_ihdr(ctx, &header);
     status = status ? status
                     : spng_encode_image(ctx, samples, (size_t)h * w * channels, SPNG_FMT_PNG, SPNG_ENCODE_FINALIZE);
-    return status == 0 || dp_error(e, "the .png file cannot be written: %s", spng_strerror(status));
+    if (status == SPNG_EMEM)
+        return dp_error_memory(e, "");
+    return status == 0 || ferror(out) /* which says so at its end */ ||
+           dp_error(e, "the .png file cannot be written: %s", spng_strerror(status));
 }
 
 bool dp_write_png(FILE *out, const DpType *t, const DpLeaf *leaves, DpError e)
@@ -179,7 +182,7 @@ bool dp_write_png(FILE *out, const DpType *t, const DpLeaf *leaves, DpError e)
     bool fits = h > 0 && w > 0 && h <= 0x7fffffff && w <= 0x7fffffff;
     spng_ctx *ctx = fits ? spng_ctx_new(SPNG_CTX_ENCODER) : NULL;
     bool ok = ctx    ? encode(out, ctx, channels, samples, (uint32_t)h, (uint32_t)w, e)
-              : fits ? dp_error(e, "out of memory")
+              : fits ? dp_error_memory(e, "")
                      : dp_error(e, "a .png file cannot hold an image of %llu by %llu", (unsigned long long)w,
                                 (unsigned long long)h);
     spng_ctx_free(ctx);

@@ -1,5 +1,6 @@
 #include "values.h"
 
+#include <errno.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,6 +13,7 @@ bool dp_error(DpError e, const char *format, ...)
     va_start(args, format);
     vsnprintf(e.text, e.bytes, format, args);
     va_end(args);
+    errno = EINVAL;
     return false;
 }
 
@@ -31,7 +33,12 @@ bool dp_error_at(DpError e, const char *path, const char *text, size_t at, const
     return dp_error(e, "%s:%llu:%llu: %s", path, (unsigned long long)line, (unsigned long long)(at - start + 1), what);
 }
 
-bool dp_error_memory(DpError e, const char *path) { return dp_error(e, "%s: out of memory", path); }
+bool dp_error_memory(DpError e, const char *path)
+{
+    dp_error(e, "%s%sout of memory", path, *path ? ": " : "");
+    errno = ENOMEM;
+    return false;
+}
 
 static bool is_word_byte(unsigned char c)
 {

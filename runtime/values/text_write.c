@@ -262,20 +262,20 @@ static void put_value(TextOut *out, const DpType *t, uint32_t *leaf, uint32_t le
     }
 }
 
-void dp_write_text(FILE *file, const DpType *t, const DpLeaf *leaves)
+bool dp_write_text(FILE *file, const DpType *t, const DpLeaf *leaves)
 {
     TextOut *out = calloc(1, sizeof *out);
     if (out)
         out->at = calloc(dp_type_leaves(t), sizeof *out->at);
-    if (out && out->at) {
+    bool ok = out && out->at;
+    if (ok) {
         uint32_t leaf = 0;
         out->file = file;
         out->leaves = leaves;
         put_value(out, t, &leaf, 0, true);
         flush(out);
         free(out->at);
-    } else {
-        fputs("out of memory", stderr);
     }
     free(out);
+    return ok;
 }

@@ -24,12 +24,12 @@
 #endif
 
 /* ---- messages ---- */
-/* Where a message goes; always returns false, so that `return dp_error(…)` fails. */
+/* Where a message goes; always returns false, so that `return dp_error(…)` fails. errno becomes EINVAL. */
 typedef struct DpError { char *text; size_t bytes; } DpError;
 bool dp_error(DpError e, const char *format, ...) DP_PRINTF(2, 3);
-bool dp_error_memory(DpError e, const char *path);
 /* About the place text[at] of a text file: "path:line:column: …", columns in bytes. */
 bool dp_error_at(DpError e, const char *path, const char *text, size_t at, const char *format, ...) DP_PRINTF(5, 6);
+bool dp_error_memory(DpError e, const char *path); /* ENOMEM; path: "" for writers, whose messages lack it */
 /* A printable description of what stands at text[0..n): "end of the input", or its first word in quotes. */
 enum { DP_FOUND_BYTES = 80 };
 void dp_describe(char out[DP_FOUND_BYTES], const char *text, size_t n);

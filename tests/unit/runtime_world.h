@@ -30,7 +30,7 @@ static void on_failure(void *data, const DpFailure *f)
 static void open_shape(const char *shape)
 {
     char error[256];
-    OpenOptions options = {NULL, NULL, false};
+    OpenOptions options = {0};
     setenv("DP_SHAPE", shape, 1);
     setenv("DP_POISON", "1", 1);
     rt = rt_open(&test_program, &options, error, sizeof error);

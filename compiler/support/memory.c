@@ -1,0 +1,29 @@
+#include "support/memory.h"
+
+#include "dp_status.h"
+
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+_Noreturn void memory_out(void)
+{
+    fputs("dpc: error: out of memory\n", stderr);
+    exit(EXIT_MEMORY);
+}
+
+void *memory_alloc(size_t n, size_t bytes)
+{
+    void *p = calloc(n ? n : 1, bytes ? bytes : 1);
+    if (!p)
+        memory_out();
+    return p;
+}
+
+void *memory_resize(void *at, size_t n, size_t bytes)
+{
+    void *p = bytes && n > SIZE_MAX / bytes ? NULL : realloc(at, n && bytes ? n * bytes : 1);
+    if (!p)
+        memory_out();
+    return p;
+}

@@ -1,0 +1,240 @@
+#!/bin/sh
+# What dpc and its executables write: complete or not at all, in the place that was named, and never lost in silence; what signals leave
+# behind; limits of time and memory. outputs.sh DPC
+set -u
+dpc=$(realpath "$1")
+folder=$(mktemp -d)
+trap 'chmod -R u+w "$folder"; rm -rf "$folder"' EXIT
+cd "$folder" || exit 1
+export NO_COLOR=1
+failed=0
+
+fail() {
+    failed=$((failed + 1))
+    printf 'FAILED: %s\n' "$1"
+}
+# expect STATUS 'TEXT' COMMAND…: standard error contains TEXT, and the status is right.
+expect() {
+    status=$1 text=$2
+    shift 2
+    got=$("$@" 2>&1 >/dev/null </dev/null)
+    rc=$?
+    case $got in
+        *"$text"*) [ $rc -eq "$status" ] && return ;;
+    esac
+    fail "$*
+  status $rc, wanted $status; wanted the text: $text
+$got"
+}
+# holds FILE TEXT: it is a regular file, and this is in it.
+holds() {
+    [ -f "$1" ] && [ "$(cat "$1")" = "$2" ] || fail "$1 must hold $2, but holds: $(cat "$1" 2>&1)"
+}
+nothing_left() {
+    for left in .dpc-* tmp/dpc-* tmp/cc*; do [ -e "$left" ] && fail "$1 leaves $left behind" && rm -rf "$left"; done
+}
+
+cat >f.dp <<'END2'
+import "lib"
+-- test main
+-- input  [1, 2] 3
+-- output [4, 5]
+entry main (xs: [i32]) (k: i32) : [i32] = { add x k : x in xs }
+entry long (n: i64) : [i64] = reverse (iota n)
+entry text (s: [u8]) : [u8] = s
+entry endless (n: i64) : i64 = loop s = n while s > 0 do if s % 7 == 3 then s + 4 else s + 1 - s % 2 + (s + 1) % 2
+entry hungry (n: i64) : i64 = sum (reverse (iota n))
+END2
+echo 'def add (x: i32) (k: i32) = x + k' >lib.dp
+printf 'def  k=1\n' >messy.dp
+cp messy.dp messy.orig
+
+have_device=no
+"$dpc" devices 2>/dev/null | grep -q "^#0" && have_device=yes
+core="$dpc run --eval=core f.dp"
+makers=$core
+if [ $have_device = yes ]; then
+    "$dpc" build f.dp || fail "f.dp does not build"
+    makers="$core:./f"
+else
+    echo "no OpenCL device: executables are not tested"
+fi
+
+# ---- streams that are full, closed, or nobody's ----
+if [ -c /dev/full ]; then
+    full() { # STATUS COMMAND…
+        status=$1
+        shift
+        got=$("$@" 2>&1 >/dev/full </dev/null)
+        rc=$?
+        case $got in *"cannot write: No space left on device"*) [ $rc -eq "$status" ] && return ;; esac
+        fail "$* >/dev/full: status $rc, wanted $status: $got"
+    }
+    full 5 "$dpc" help
+    full 5 "$dpc" --version
+    full 5 "$dpc" explain-error
+    full 5 "$dpc" explain-error E0301
+    full 5 "$dpc" devices
+    full 5 "$dpc" test --eval=core f.dp
+    full 1 "$dpc" fmt --check messy.dp
+    full 5 sh -c '"$0" fmt - <messy.dp' "$dpc"
+    for stage in ast types core fused flat plan opencl host; do full 5 "$dpc" dump --stage=$stage f.dp; done
+    full 5 $core --help
+    full 5 $core --entry long 100000
+    full 5 $core '[1]' 2
+    expect 5 '/dev/full: cannot write: No space left on device' $core -o /dev/full '[1]' 2
+    if [ $have_device = yes ]; then
+        full 5 ./f --help
+        full 5 ./f --list-devices
+        full 5 ./f '[1]' 2
+        full 5 ./f --entry long 100000
+        full 5 "$dpc" run f.dp '[1]' 2
+        expect 5 '/dev/full: cannot write' ./f -o /dev/full '[1]' 2
+        expect 5 '/dev/full: cannot write' ./f -t /dev/full '[1]' 2
+        expect 5 '/dev/full: cannot write' "$dpc" build f.dp -o /dev/full
+        sh -c './f --profile "[1]" 2 >/dev/null 2>/dev/full'
+        [ $? -eq 5 ] || fail "--profile on a full disk"
+    fi
+else
+    echo "there is no /dev/full: full disks are not tested"
+fi
+expect 5 'standard output: cannot write: Bad file descriptor' sh -c '"$0" help >&-' "$dpc"
+( ulimit -f 1; $core --entry long -o limited.txt 100000 2>errors; echo $? >status )
+[ "$(cat status)" = 5 ] && grep -q 'cannot write: File too large' errors && [ ! -e limited.txt ] || fail "a file that is too large: $(cat errors)"
+nothing_left "a file that is too large"
+head_status() { ( ( "$@" 2>errors; echo $? >status ) | head -c 1 >/dev/null ); [ "$(cat status)" = 141 ] && [ ! -s errors ] || fail "$* | head: $(cat status errors)"; }
+head_status "$dpc" dump --stage=host f.dp
+head_status $core --entry long 100000
+[ $have_device = yes ] && head_status ./f --entry long 100000
+
+# ---- where it goes: links, modes, pipes, streams ----
+IFS=:
+for maker in $makers; do
+    unset IFS
+    rm -f new.txt && ( umask 027; $maker -o new.txt '[1]' 2 ) && holds new.txt '[3]'
+    [ "$(stat -c %a new.txt)" = 640 ] || fail "$maker: the umask counts for new files"
+    chmod 600 new.txt && $maker -o new.txt '[2]' 2 && holds new.txt '[4]'
+    [ "$(stat -c %a new.txt)" = 600 ] || fail "$maker: the mode of a file is kept"
+    mkdir -p sub && ln -sfn sub folder && ln -sf ../new.txt sub/link && ln -sf folder/link chain
+    $maker -o chain '[3]' 2 && holds new.txt '[5]'
+    [ -L chain ] && [ -L sub/link ] || fail "$maker: links stay links"
+    rm -f there.txt && ln -sf there.txt dangling && $maker -o dangling '[1]' 2 && holds there.txt '[3]'
+    [ -L dangling ] || fail "$maker: a link to nothing stays a link"
+    ln -sf ring2 ring1 && ln -sf ring1 ring2
+    expect 5 'ring1: cannot write: Too many levels of symbolic links' $maker -o ring1 '[1]' 2
+    expect 5 'cannot write: Is a directory' $maker -o sub '[1]' 2
+    expect 5 'cannot write: No such file or directory' $maker -o none/x.txt '[1]' 2
+    expect 2 'which the result is not' $maker -o new.png --entry long 3
+    holds new.txt '[5]'
+    mkfifo pipe && { cat pipe >piped & } && $maker -o pipe '[1]' 2 && wait && holds piped '[3]'
+    [ -p pipe ] || fail "$maker: a pipe stays a pipe"
+    rm -f pipe
+    if [ -e /proc/self/fd ]; then # through links of our own: nothing may happen to the machine's
+        ln -sf /dev/stdout out && ln -sf /dev/fd/3 three
+        { echo before; $maker -o out '[1]' 2; echo behind; } >log && holds log "$(printf 'before\n[3]\nbehind')"
+        [ -L out ] || fail "$maker: a link to standard output stays one"
+        $maker -o three '[1]' 2 3>log && holds log '[3]'
+        expect 5 'cannot write: Bad file descriptor' $maker -o three '[1]' 2
+    fi
+    echo '[1, 2]' >in.txt && $maker -o in.txt in.txt 1 && $maker -o in.txt in.txt 1 && holds in.txt '[3, 4]'
+    long=$(printf '%0250d' 0).txt && $maker -o "$long" '[1]' 2 && holds "$long" '[3]'
+    expect 2 'twice' $maker -o a -o b '[1]' 2
+    nothing_left "$maker -o"
+    IFS=:
+done
+unset IFS
+ln -sf messy.dp messy_link && chmod 640 messy.dp && "$dpc" fmt messy_link && holds messy.dp 'def k = 1'
+[ -L messy_link ] && [ "$(stat -c %a messy.dp)" = 640 ] || fail "fmt keeps links and modes"
+
+# ---- folders and files of others ----
+if [ "$(id -u)" = 0 ] && command -v setpriv >/dev/null && setpriv --reuid=65534 --clear-groups "$dpc" --version >/dev/null 2>&1; then
+    as="setpriv --reuid=65534 --regid=65534 --clear-groups"
+    chmod 711 .
+    mkdir closed open && echo old >closed/mine && chown 65534 closed/mine && chmod 755 closed && chmod 1777 open
+    $as $core -o closed/mine '[1]' 2 && holds closed/mine '[3]'
+    expect 5 'cannot write: Permission denied' $as $core -o closed/new '[1]' 2
+    echo old >open/others && chmod 666 open/others && $as $core -o open/others '[1]' 2
+    holds open/others '[3]'
+    [ "$(stat -c %u open/others)" = 0 ] || fail "the owner of a file is kept"
+    echo old >open/readable && chmod 644 open/readable
+    expect 5 'cannot write: Permission denied' $as $core -o open/readable '[1]' 2
+    holds open/readable old
+    echo old >theirs && chown 65534:65534 theirs && $core -o theirs '[1]' 2 && holds theirs '[3]'
+    [ "$(stat -c %u:%g theirs)" = 65534:65534 ] || fail "root keeps the owner of a file"
+    rm -f tmp_refused && mkdir -m 700 tmp_refused
+    expect 5 'cannot make a temporary folder in tmp_refused: Permission denied' env TMPDIR=tmp_refused $as "$dpc" build f.dp -o open/f
+else
+    echo "not root: files of others are not tested"
+fi
+# a small disk of its own, where mounting is allowed
+mkdir small
+if unshare -m true 2>/dev/null; then
+    cat >small.sh <<'END2'
+mount -t tmpfs -o size=16k none small || exit 77
+maker=$1; shift
+echo old >small/out.txt
+for i in 1 2 3 4; do head -c 4096 /dev/zero >small/fill$i 2>/dev/null; done
+$maker "$@" -o small/out.txt 2>errors; echo $? >status
+cat small/out.txt >kept; ls -A small | grep -v -e fill -e out.txt >left
+END2
+    for maker in "$core" "./f"; do
+        [ "$maker" = ./f ] && [ $have_device = no ] && continue
+        unshare -m sh small.sh "$maker" --entry long 100000
+        case $? in
+            77) echo "no tmpfs can be mounted: full disks are tested with /dev/full only" ;;
+            *) [ "$(cat status)" = 5 ] && grep -q 'No space left' errors && [ "$(cat kept)" = old ] && [ ! -s left ] ||
+                fail "$maker on a full disk: $(cat status errors kept left)" ;;
+        esac
+    done
+fi
+
+# ---- an output that is an input ----
+cp f.dp f.orig && cp lib.dp lib.orig
+ln -sf f.dp alias && ln f.dp hard && mkdir -p sub
+for output in f.dp alias hard sub/../f.dp "$folder/f.dp"; do
+    expect 2 "would replace the program's file f.dp" "$dpc" build f.dp -o "$output"
+    expect 2 "would replace the program's file f.dp" $core '[1]' 2 -o "$output"
+    expect 2 "would replace the program's file f.dp" "$dpc" run f.dp '[1]' 2 -o "$output"
+done
+expect 2 "would replace the program's file lib.dp" "$dpc" build f.dp -o lib.dp
+expect 2 "would replace the program's file lib.dp" $core '[1]' 2 -o lib.dp
+cmp -s f.dp f.orig && cmp -s lib.dp lib.orig || fail "a source was replaced"
+if [ $have_device = yes ]; then
+    expect 2 '-o and -t would write the same file' ./f -o x.txt -t ./x.txt '[1]' 2
+    expect 0 '' ./f -t times -r 3 '[1]' 2
+    [ "$(wc -l <times)" -eq 3 ] || fail "-t writes a line a run"
+    echo old >times
+    expect 1 'division by zero' sh -c 'echo "entry main (x: i64) : i64 = 1 / x" >div.dp && "$0" build div.dp && ./div -t times 0' "$dpc"
+    holds times old
+    expect 2 'is given twice' ./f -t a -t b '[1]' 2
+    expect 2 'is given twice' "$dpc" build f.dp -o a -o b
+    chmod 644 f && "$dpc" build f.dp && [ -x f ] || fail "an executable can be executed"
+fi
+nothing_left "an output"
+
+# ---- temporary folders ----
+if [ $have_device = yes ]; then
+    mkdir -p tmp ./-x 'b l'
+    for base in -x 'b l' ./tmp "$folder/tmp"; do
+        expect 0 '' env TMPDIR="$base" "$dpc" build f.dp -o g
+        rmdir -- "$base"/* 2>/dev/null
+        [ -z "$(ls -A -- "$base")" ] || fail "TMPDIR=$base: left $(ls -- "$base")"
+    done
+    expect 5 'cannot make a temporary folder in /nowhere: No such file or directory' env TMPDIR=/nowhere "$dpc" build f.dp
+    cp f.dp ./-f.dp
+    expect 0 '' "$dpc" build -- -f.dp
+    [ -x ./-f ] || fail "build -- -f.dp makes ./-f"
+    expect 0 '' "$dpc" build -o -g f.dp
+    [ -x ./-g ] || fail "build -o -g"
+fi
+cp f.dp ./-f.dp
+expect 0 '' "$dpc" check -- -f.dp
+expect 0 '' "$dpc" test --eval=core -- -f.dp
+expect 0 '' "$dpc" fmt --check -- -f.dp
+expect 0 '' "$dpc" dump --stage=core -- -f.dp
+expect 0 '' "$dpc" run --eval=core -- -f.dp '[1]' 2
+cp in.txt ./-in.txt
+expect 0 '' $core -- -in.txt 2
+
+[ "$failed" -eq 0 ] && echo "outputs: all passed"
+exit $((failed > 0))
