@@ -347,6 +347,12 @@ static int run_on_thread(Session *s)
 }
 
 /* ---- results ---- */
+static int cannot_write(const char *what)
+{
+    fprintf(stderr, "error: %s: cannot write: %s\n", what, strerror(errno));
+    return EXIT_OUTPUT;
+}
+
 static int write_result(Session *s)
 {
     char error[MESSAGE_BYTES];
@@ -360,13 +366,7 @@ static int write_result(Session *s)
     if (!dp_write_text(stdout, s->result_type, s->results))
         return out_of_memory();
     putchar('\n');
-    return 0;
-}
-
-static int cannot_write(const char *what)
-{
-    fprintf(stderr, "error: %s: cannot write: %s\n", what, strerror(errno));
-    return EXIT_OUTPUT;
+    return dp_stream_done(stdout) ? 0 : cannot_write("standard output");
 }
 
 /* Before the run, which may take long. */

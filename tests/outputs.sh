@@ -103,7 +103,8 @@ expect 5 'standard output: cannot write: Bad file descriptor' sh -c '"$0" help >
 [ "$(cat status)" = 5 ] && grep -q 'cannot write: File too large' errors && [ ! -e limited.txt ] || fail "a file that is too large: $(cat errors)"
 nothing_left "a file that is too large"
 head_status() { ( ( "$@" 2>errors; echo $? >status ) | head -c 1 >/dev/null ); [ "$(cat status)" = 141 ] && [ ! -s errors ] || fail "$* | head: $(cat status errors)"; }
-head_status "$dpc" dump --stage=host f.dp
+awk 'BEGIN { for (i = 0; i < 400; i++) printf "entry e%d (x: i64) : i64 = x + %d\n", i, i }' >many.dp # more than a pipe holds
+head_status "$dpc" dump --stage=host many.dp
 head_status $core --entry long 100000
 [ $have_device = yes ] && head_status ./f --entry long 100000
 
