@@ -6,7 +6,10 @@
 }
 
 %code {
+#include "support/memory.h"
 #include "syntax/advice.h"
+
+#include <stdlib.h>
 
 int dp_yylex(DP_YYSTYPE *value, Span *at, yyscan_t scanner); /* generated from lexer.l */
 
@@ -17,6 +20,8 @@ int dp_yylex(DP_YYSTYPE *value, Span *at, yyscan_t scanner); /* generated from l
 
 /* Levels of nesting that a hostile input may open; the stack lives on the heap. */
 #define YYMAXDEPTH 200000
+#define YYMALLOC(n) memory_alloc(1, n)
+#define YYFREE free
 
 #define EXPR(...) build_expr(p, yyloc, (Expr){__VA_ARGS__})
 #define PAT(...) build_pat(p, yyloc, (Pat){__VA_ARGS__})
