@@ -215,8 +215,7 @@ static int eval_and_write(Compilation *c, const EntryTypes *t, const ProgramOpti
     }
     if (status == EVAL_FAILED) {
         compilation_report(c, &error);
-        return error.site == CORE_NO_SITE && error.text && strstr(error.text, "out of memory") ? EXIT_MEMORY
-                                                                                             : EXIT_PROGRAM;
+        return error.kind == EVAL_NO_MEMORY ? EXIT_MEMORY : error.kind == EVAL_NO_TIME ? EXIT_TIME : EXIT_PROGRAM;
     }
     int written = write_result(c, t, o, result);
     dp_leaves_free(result, dp_type_leaves(t->result));

@@ -227,14 +227,14 @@ bool compilation_eval(const Compilation *c, const CoreEntry *entry, Arena *arena
                       CoreValue *results, EvalError *error)
 {
     if (!c->flat)
-        return core_eval(c->core, entry->fn, arena, args, results, error, NULL);
-    return flat_eval(c->flat, flat_entry(c->flat, entry), arena, args, results, error, NULL);
+        return core_eval(c->core, entry->fn, arena, args, results, &c->limits, error, NULL);
+    return flat_eval(c->flat, flat_entry(c->flat, entry), arena, args, results, &c->limits, error, NULL);
 }
 
 void compilation_error_text(StrBuf *out, const Compilation *c, const EvalError *error)
 {
     if (error->site == CORE_NO_SITE)
-        strbuf_add(out, error->text ? error->text : "the program failed");
+        strbuf_add(out, error->text);
     else
         core_error_text(out, &c->core->sites.at[error->site], error->values);
 }

@@ -32,6 +32,7 @@ typedef struct Compilation {
     Session *session;
     const char *path;      /* the user's file */
     bool check;            /* run the checkers */
+    EvalLimits limits;     /* of the interpreters; zero: the defaults */
     uint32_t next_pass;    /* in the table */
     AstIds ids;
     ModuleList modules;    /* the prelude, the user's file, and what it imports */

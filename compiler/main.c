@@ -3,9 +3,9 @@
 #include "dp_args.h"
 #include "dp_output.h"
 #include "process.h"
+#include "support/big_stack.h"
 
 #include <errno.h>
-#include <pthread.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
@@ -138,8 +138,10 @@ static int finish_output(int status)
     return status ? status : EXIT_OUTPUT;
 }
 
-static void run_command(Job *job)
+static void run_command(void *data, uintptr_t stack_end)
 {
+    Job *job = data;
+    (void)stack_end;
     if (job->argc < 2) {
         fputs(help, stderr);
         job->status = EXIT_USAGE;
@@ -153,34 +155,12 @@ static void run_command(Job *job)
     job->status = usage_error("%s is no command", job->argv[1]);
 }
 
-static void *run_job(void *job)
-{
-    run_command(job);
-    return NULL;
-}
-
-static bool run_on_big_stack(Job *job)
-{
-    for (size_t bytes = (size_t)1 << 30; bytes >= (size_t)1 << 24; bytes /= 2) {
-        pthread_attr_t attributes;
-        pthread_t thread;
-        if (pthread_attr_init(&attributes) != 0)
-            return false;
-        bool started = pthread_attr_setstacksize(&attributes, bytes) == 0 &&
-                       pthread_create(&thread, &attributes, run_job, job) == 0;
-        pthread_attr_destroy(&attributes);
-        if (started)
-            return pthread_join(thread, NULL) == 0;
-    }
-    return false;
-}
-
 int main(int argc, char **argv)
 {
     Job job = {argc, argv, EXIT_USAGE};
     dp_streams_guard();
     signals_start();
-    if (!run_on_big_stack(&job))
-        run_command(&job);
+    if (!big_stack_run(run_command, &job))
+        run_command(&job, 0);
     return job.status;
 }

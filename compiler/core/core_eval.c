@@ -1,28 +1,45 @@
 #include "core/core_eval.h"
 #include "core/eval_internal.h"
 
-#include <pthread.h>
+#include "dp_limits.h"
+#include "support/big_stack.h"
+
 #include <stdlib.h>
 #include <string.h>
-
-#define DEEPEST_CALL 20000u
-#define STACK_BYTES ((size_t)1 << 30)   /* address space; only what is used gets memory */
-#define STACK_RESERVE ((size_t)1 << 18) /* for what runs between two checks */
-#define MEMORY_LIMIT ((uint64_t)1 << 34)
 
 /* ---- failures ---- */
 
 bool eval_fail(Eval *e, uint32_t site, Span span, int64_t v0, int64_t v1, int64_t v2)
 {
-    *e->error = (EvalError){.site = site, .values = {v0, v1, v2}, .span = span};
     if (site == CORE_NO_SITE)
-        e->error->text = "internal: an operation without a site failed";
+        return eval_fail_text(e, EVAL_INTERNAL, span, "internal: an operation without a site failed");
+    *e->error = (EvalError){.kind = EVAL_AT_SITE, .site = site, .values = {v0, v1, v2}, .span = span};
     return false;
 }
 
-bool eval_fail_text(Eval *e, Span span, const char *text)
+bool eval_fail_text(Eval *e, EvalErrorKind kind, Span span, const char *text)
 {
-    *e->error = (EvalError){.site = CORE_NO_SITE, .span = span, .text = text};
+    eval_error_set(e->error, kind, span, text);
+    return false;
+}
+
+/* The innermost recursion, and its level. */
+static uint32_t recursion_level(const Frame *f, const char **function)
+{
+    uint32_t level = 0;
+    while (f && !f->fn->recursive)
+        f = f->caller;
+    *function = f ? f->fn->name : NULL;
+    for (const Frame *g = f; g; g = g->caller)
+        level += g->fn == f->fn;
+    return level;
+}
+
+bool eval_fail_memory(Eval *e, Span span, uint64_t bytes)
+{
+    const char *function;
+    uint32_t level = recursion_level(e->frame, &function);
+    budget_fail_memory(&e->budget, e->error, span, bytes, level, function);
     return false;
 }
 
@@ -43,22 +60,6 @@ CoreValue eval_take(Eval *e, Frame *f, const CoreAtom *a)
     if (v->type.rank > 0 && !last_use_is(e->uses, a))
         v->owned = false; /* from now on there are two */
     return *v;
-}
-
-bool eval_new_seq(Eval *e, Span span, CoreType type, uint64_t n, CoreValue *out)
-{
-    size_t bytes = type.rank == 1 ? sizeof(uint64_t) : sizeof(CoreValue);
-    if (n > MEMORY_LIMIT / bytes || e->allocated + n * bytes > MEMORY_LIMIT) {
-        double gigabytes = (double)n * (double)bytes / 1e9;
-        return eval_fail_text(e, span, arena_printf(e->arena, "out of memory: %.1f GB requested", gigabytes));
-    }
-    e->allocated += n * bytes;
-    *out = (CoreValue){.type = type, .n = n, .owned = true};
-    if (type.rank == 1)
-        out->scalars = arena_array(e->arena, uint64_t, n + 1);
-    else
-        out->items = arena_array(e->arena, CoreValue, n + 1);
-    return true;
 }
 
 bool eval_make_owned(Eval *e, Span span, CoreValue *seq)
@@ -98,7 +99,9 @@ static void define(Frame *f, const CoreStmt *s, CoreValue value) { f->vars[s->va
 
 static void define_scalar(Frame *f, const CoreStmt *s, uint64_t bits)
 {
-    define(f, s, (CoreValue){.type = core_var_type(f->fn, s->vars[0]), .bits = bits});
+    CoreValue *v = &f->vars[s->vars[0]]; /* the rest of a scalar stays as it is, which is zero */
+    v->type = core_var_type(f->fn, s->vars[0]);
+    v->bits = bits;
 }
 
 /* ---- scalars ---- */
@@ -214,7 +217,7 @@ static bool eval_if(Eval *e, Frame *f, const CoreStmt *s)
 {
     CoreValue few[4], *results = s->nvars <= 4 ? few : malloc(sizeof *results * s->nvars);
     if (!results)
-        return eval_fail_text(e, s->span, "out of memory");
+        return eval_fail_memory(e, s->span, sizeof *results * s->nvars);
     bool holds = eval_peek(f, s->if_.cond).bits;
     bool ok = eval_block(e, f, holds ? s->if_.then_b : s->if_.else_b, results);
     for (uint32_t i = 0; ok && i < s->nvars; i++)
@@ -263,7 +266,7 @@ static bool eval_loop(Eval *e, Frame *f, const CoreStmt *s)
 {
     CoreValue *state = malloc(sizeof *state * (s->loop.nparams + 1u));
     if (!state)
-        return eval_fail_text(e, s->span, "out of memory");
+        return eval_fail_memory(e, s->span, sizeof *state * (s->loop.nparams + 1u));
     for (uint32_t i = 0; i < s->loop.nparams; i++)
         state[i] = eval_take(e, f, &s->loop.inits[i]);
     for (uint32_t i = 0; i < s->loop.nparams; i++)
@@ -275,25 +278,36 @@ static bool eval_loop(Eval *e, Frame *f, const CoreStmt *s)
     return ok;
 }
 
-/* Roughly the stack pointer; stacks grow downwards on everything we run on. */
-#if defined(__GNUC__)
-#define STACK_HERE() ((uintptr_t)__builtin_frame_address(0))
-#else
-#define STACK_HERE() ((uintptr_t)&(char){0})
-#endif
+/* Room for the variables of a call; NULL and an error where there is none. */
+static CoreValue *new_vars(Eval *e, Span span, uint64_t bytes)
+{
+    CoreValue *vars = budget_has_room(&e->budget, bytes) ? eval_zeroed(bytes) : NULL;
+    if (!vars) {
+        eval_fail_memory(e, span, bytes);
+        return NULL;
+    }
+    budget_take(&e->budget, bytes);
+    e->budget.frames += bytes;
+    return vars;
+}
 
 static bool eval_fn(Eval *e, const CoreFn *fn, Span span, const CoreValue *args, CoreValue *results)
 {
-    if (e->depth >= DEEPEST_CALL || STACK_HERE() < e->stack_end)
-        return eval_fail_text(e, span, "recursion too deep");
-    Frame frame = {fn, malloc(sizeof(CoreValue) * (fn->vars.n + 1u))};
+    if (e->depth >= DP_MAX_LEVELS || stack_is_full(e->stack_end))
+        return eval_fail_text(e, EVAL_TOO_DEEP, span, DP_TOO_DEEP);
+    uint64_t bytes = sizeof(CoreValue) * (fn->vars.n + 1u);
+    Frame frame = {fn, new_vars(e, span, bytes), e->frame};
     if (!frame.vars)
-        return eval_fail_text(e, span, "out of memory");
+        return false;
     for (uint32_t i = 0; i < fn->nparams; i++)
         frame.vars[fn->params[i]] = args[i];
     e->depth++;
+    e->frame = &frame;
     bool ok = eval_block(e, &frame, fn->body, results);
+    e->frame = frame.caller;
     e->depth--;
+    e->budget.live -= bytes;
+    e->budget.frames -= bytes;
     free(frame.vars);
     return ok;
 }
@@ -303,7 +317,7 @@ static bool eval_call(Eval *e, Frame *f, const CoreStmt *s)
     uint32_t nargs = s->call.nargs;
     CoreValue *values = malloc(sizeof *values * (nargs + s->nvars + 1u)), *results = values + nargs;
     if (!values)
-        return eval_fail_text(e, s->span, "out of memory");
+        return eval_fail_memory(e, s->span, sizeof *values * (nargs + s->nvars + 1u));
     for (uint32_t i = 0; i < nargs; i++)
         values[i] = eval_take(e, f, &s->call.args[i]);
     bool ok = eval_fn(e, s->call.fn, s->span, values, results);
@@ -336,11 +350,29 @@ static bool eval_stmt(Eval *e, Frame *f, const CoreStmt *s)
     return false;
 }
 
+bool eval_tick(Eval *e)
+{
+    if (budget_tick(&e->budget))
+        return true;
+    budget_fail_time(&e->budget, e->error, SPAN_NONE);
+    return false;
+}
+
+/* The time is up at the innermost statement under way. */
+static bool place_failure(Eval *e, const CoreStmt *s)
+{
+    if (e->error->kind == EVAL_NO_TIME && e->error->span.end == 0)
+        e->error->span = s->span;
+    return false;
+}
+
 bool eval_block(Eval *e, Frame *f, const CoreBlock *b, CoreValue *results)
 {
+    if (!eval_tick(e))
+        return false;
     for (uint32_t i = 0; i < b->stmts.n; i++)
         if (!eval_stmt(e, f, b->stmts.at[i]))
-            return false;
+            return place_failure(e, b->stmts.at[i]);
     for (uint32_t i = 0; i < b->nresults; i++)
         results[i] = eval_take(e, f, &b->results[i]);
     return true;
@@ -353,36 +385,17 @@ typedef struct Job {
     const CoreFn *fn;
     const CoreValue *args;
     CoreValue *results;
-    size_t stack_bytes;
     bool ok;
 } Job;
 
-static void *run_job(void *arg)
+static void run_job(void *arg, uintptr_t stack_end)
 {
     Job *job = arg;
-    job->eval.stack_end = STACK_HERE() - job->stack_bytes + STACK_RESERVE;
+    job->eval.stack_end = stack_end;
     job->ok = eval_fn(&job->eval, job->fn, job->fn->span, job->args, job->results);
-    return NULL;
 }
 
-/* Tries ever smaller stacks, should the system be short of address space. */
-static bool run_on_big_stack(Job *job)
-{
-    for (job->stack_bytes = STACK_BYTES; job->stack_bytes >= 4 * STACK_RESERVE; job->stack_bytes /= 2) {
-        pthread_attr_t attributes;
-        pthread_t thread;
-        if (pthread_attr_init(&attributes) != 0)
-            return false;
-        bool started = pthread_attr_setstacksize(&attributes, job->stack_bytes) == 0 &&
-                       pthread_create(&thread, &attributes, run_job, job) == 0;
-        pthread_attr_destroy(&attributes);
-        if (started)
-            return pthread_join(thread, NULL) == 0;
-    }
-    return false;
-}
-
-/* Values from outside are shared with it, and so are the results. */
+/* Values from outside are shared with it. */
 static CoreValue *disowned(Arena *scratch, const CoreValue *values, uint32_t n)
 {
     CoreValue *copy = arena_array(scratch, CoreValue, n + 1);
@@ -394,17 +407,19 @@ static CoreValue *disowned(Arena *scratch, const CoreValue *values, uint32_t n)
 }
 
 bool core_eval(const CoreProgram *p, const CoreFn *fn, Arena *arena, const CoreValue *args, CoreValue *results,
-               EvalError *error, uint64_t *work)
+               const EvalLimits *limits, EvalError *error, uint64_t *work)
 {
     Arena *scratch = arena_create();
     Job job = {.fn = fn, .results = results};
-    job.eval = (Eval){.program = p, .arena = arena, .error = error};
+    job.eval = (Eval){.program = p, .error = error};
+    storage_begin(&job.eval, limits);
     job.eval.uses = last_use_of_program(p, scratch);
     job.args = disowned(scratch, args, fn->nparams);
-    if (!run_on_big_stack(&job))
-        eval_fail_text(&job.eval, fn->span, "internal: no thread for the interpreter");
+    if (!big_stack_run(run_job, &job))
+        eval_fail_text(&job.eval, EVAL_INTERNAL, fn->span, "internal: no thread for the interpreter");
     for (uint32_t i = 0; job.ok && i < fn->nresults; i++)
-        results[i].owned = false;
+        results[i] = eval_copy_out(arena, &results[i]);
+    storage_free_all(&job.eval);
     arena_destroy(scratch);
     if (work)
         *work = job.eval.work;

@@ -12,22 +12,41 @@
 typedef struct CoreValue CoreValue;
 struct CoreValue {
     CoreType type;
-    uint64_t bits;              /* rank 0 */
+    union {
+        uint64_t bits;               /* rank 0 */
+        struct CoreStorage *storage; /* rank > 0: the evaluator's, or NULL for what came from outside */
+    };
     uint64_t n;                 /* rank > 0 */
     union { uint64_t *scalars; CoreValue *items; };
     bool owned;                 /* the evaluator's own: no other value shares this storage. False from outside */
 };
 
+typedef enum EvalErrorKind {
+    EVAL_AT_SITE,   /* the program's own error: an index out of bounds … */
+    EVAL_TOO_DEEP,  /* recursion */
+    EVAL_NO_MEMORY, /* more than EvalLimits.bytes, or the machine has no more: EXIT_MEMORY */
+    EVAL_NO_TIME,   /* EvalLimits.seconds are over: EXIT_TIME */
+    EVAL_INTERNAL
+} EvalErrorKind;
+
 typedef struct EvalError {
-    uint32_t site;      /* CORE_NO_SITE: none of the program's own (recursion too deep …) */
+    EvalErrorKind kind;
+    uint32_t site;      /* EVAL_AT_SITE; else CORE_NO_SITE */
     int64_t values[3];
-    const char *text;   /* set when site is CORE_NO_SITE: "recursion too deep" */
+    char text[200];     /* of the other kinds: "recursion too deep" */
     Span span;
 } EvalError;
 
-/* Returns false and fills *error on a run-time failure. *work, if not NULL, receives the number of scalar
- * operations, elements read and elements written: the sequential work. */
+/* What an evaluation may take. */
+typedef struct EvalLimits {
+    uint64_t bytes;  /* of arrays and call frames alive at a time; 0: EVAL_DEFAULT_BYTES */
+    double seconds;  /* 0: as long as it takes */
+} EvalLimits;
+#define EVAL_DEFAULT_BYTES ((uint64_t)1 << 32)
+
+/* Returns false and fills *error on a run-time failure. limits: NULL for the defaults. *work, if not NULL, receives the number
+ * of scalar operations, elements read and elements written: the sequential work. */
 bool core_eval(const CoreProgram *p, const CoreFn *fn, Arena *arena, const CoreValue *args, CoreValue *results,
-               EvalError *error, uint64_t *work);
+               const EvalLimits *limits, EvalError *error, uint64_t *work);
 
 #endif

@@ -14,6 +14,7 @@ typedef struct Walk {
     uint64_t n;          /* the domain */
     CoreValue *inputs;
     CoreValue *row;      /* the body's results for one element, and room for as many again */
+    Roots roots;         /* all of these values */
 } Walk;
 
 static bool walk_begin(Walk *w, Eval *e, Frame *f, const CoreStmt *s)
@@ -21,16 +22,17 @@ static bool walk_begin(Walk *w, Eval *e, Frame *f, const CoreStmt *s)
     const CoreSoac *soac = core_stmt_soac(s);
     uint32_t width = soac->body->nresults + s->nvars;
     *w = (Walk){.e = e, .f = f, .s = s, .soac = soac, .n = eval_peek(f, soac->domain).bits};
-    w->inputs = malloc(sizeof(CoreValue) * (soac->ninputs + width + 1u));
+    w->inputs = calloc(soac->ninputs + width + 1u, sizeof(CoreValue));
     if (!w->inputs)
-        return eval_fail_text(e, s->span, "out of memory");
+        return eval_fail_memory(e, s->span, sizeof(CoreValue) * (soac->ninputs + width + 1u));
     w->row = w->inputs + soac->ninputs;
+    w->roots = (Roots){w->inputs, soac->ninputs + width, e->roots};
     if ((int64_t)w->n < 0)
-        return eval_fail_text(e, s->span, "internal: a negative domain");
+        return eval_fail_text(e, EVAL_INTERNAL, s->span, "internal: a negative domain");
     for (uint32_t i = 0; i < soac->ninputs; i++) {
         w->inputs[i] = eval_peek(f, soac->inputs[i]);
         if (w->inputs[i].n != w->n)
-            return eval_fail_text(e, s->span, "internal: an input's length is not the domain");
+            return eval_fail_text(e, EVAL_INTERNAL, s->span, "internal: an input's length is not the domain");
     }
     return true;
 }
@@ -225,7 +227,12 @@ static bool eval_walk(Walk *w)
 bool eval_soac(Eval *e, Frame *f, const CoreStmt *s)
 {
     Walk w;
-    bool ok = walk_begin(&w, e, f, s) && eval_walk(&w);
+    bool ok = walk_begin(&w, e, f, s);
+    if (ok) {
+        e->roots = &w.roots;
+        ok = eval_walk(&w);
+        e->roots = w.roots.outer;
+    }
     free(w.inputs);
     return ok;
 }
@@ -260,38 +267,39 @@ static void merge(Sorter *s, const uint64_t *from, uint64_t *to, uint64_t lo, ui
         to[at] = i < mid && (j == hi || !less(s, from[j], from[i])) ? from[i++] : from[j++];
 }
 
-static void merge_sort(Sorter *s, uint64_t *order, uint64_t *room, uint64_t n)
+static bool merge_sort(Eval *e, Sorter *s, uint64_t *order, uint64_t *room, uint64_t n)
 {
     for (uint64_t width = 1; width < n; width *= 2) {
         for (uint64_t lo = 0; lo < n; lo += 2 * width) {
             uint64_t mid = lo + width < n ? lo + width : n, hi = lo + 2 * width < n ? lo + 2 * width : n;
+            if (!eval_tick(e))
+                return false;
             merge(s, order, room, lo, mid, hi);
         }
         memcpy(order, room, n * sizeof *order);
     }
+    return true;
 }
 
 bool eval_argsort(Eval *e, Frame *f, const CoreStmt *s)
 {
-    CoreValue order, room;
     uint32_t nkeys = s->argsort.nkeys;
     uint64_t n = eval_peek(f, s->argsort.keys[0]).n;
-    CoreValue *keys = malloc(sizeof *keys * nkeys);
+    CoreValue room, *order = &f->vars[s->vars[0]], *keys = malloc(sizeof *keys * nkeys);
     Sorter sorter = {keys, nkeys, 0};
-    bool ok = keys && eval_new_seq(e, s->span, (CoreType){SC_I64, 1}, n, &order) &&
+    if (!keys)
+        return eval_fail_memory(e, s->span, sizeof *keys * nkeys);
+    bool ok = eval_new_seq(e, s->span, (CoreType){SC_I64, 1}, n, order) &&
               eval_new_seq(e, s->span, (CoreType){SC_I64, 1}, n, &room);
     for (uint32_t k = 0; ok && k < nkeys; k++) {
         keys[k] = eval_peek(f, s->argsort.keys[k]);
         if (keys[k].n != n)
-            ok = eval_fail_text(e, s->span, "internal: sort keys of different lengths");
+            ok = eval_fail_text(e, EVAL_INTERNAL, s->span, "internal: sort keys of different lengths");
     }
     for (uint64_t i = 0; ok && i < n; i++)
-        order.scalars[i] = i;
-    if (ok) {
-        merge_sort(&sorter, order.scalars, room.scalars, n);
-        e->work += n + sorter.comparisons;
-        f->vars[s->vars[0]] = order;
-    }
+        order->scalars[i] = i;
+    ok = ok && merge_sort(e, &sorter, order->scalars, room.scalars, n);
+    e->work += ok ? n + sorter.comparisons : 0;
     free(keys);
     return ok;
 }

@@ -17,31 +17,32 @@ typedef struct Input {
     bool at_root; /* ELEM, POS: the nested context has one segment */
 } Input;
 
-static void open_elem(Eval *e, const FlatInput *in, Ctx *ctx, Input *x)
+static bool open_elem(Eval *e, const FlatInput *in, Ctx *ctx, Input *x)
 {
     Ctx *nested = var_ctx(e, in->ctx);
     FLAT_ASSERT(e, nested && nested->kind == CTX_NESTED, "elements of a context that is not nested");
-    x->path = ctx_path(e, ctx, nested);
     x->offsets = nested->offsets->at;
     x->at_root = !nested->up;
-    if (nested->up)
-        x->segment = ctx_path(e, nested, nested->up);
+    if (!ctx_path(e, ctx, nested, &x->path) || (nested->up && !ctx_path(e, nested, nested->up, &x->segment)))
+        return false;
     if (in->kind == IN_POS)
-        return;
+        return true;
     Value *v = var_read(e, in->var);
     x->type = core_element(v->type);
     if (x->at_root)
         x->host = v->host;
     else
         x->data = var_col(e, in->var, nested->up)->data;
+    return true;
 }
 
-Inputs inputs_open(Eval *e, const FlatInputs *inputs, Ctx *ctx)
+bool inputs_open(Eval *e, Inputs *opened, const FlatInputs *inputs, Ctx *ctx)
 {
-    Inputs r = {scratch_alloc(inputs->n, sizeof(Input)), inputs->n};
-    for (uint32_t i = 0; i < inputs->n; i++) {
+    bool ok = true;
+    *opened = (Inputs){scratch_alloc(e, inputs->n, sizeof(Input)), inputs->n};
+    for (uint32_t i = 0; i < inputs->n && ok; i++) {
         const FlatInput *in = &inputs->at[i];
-        Input *x = &r.at[i];
+        Input *x = &opened->at[i];
         *x = (Input){.kind = in->kind, .as = in->as};
         if (in->kind == IN_HOST) {
             FLAT_ASSERT(e, var_read(e, in->var)->kind == FLAT_HOST, "a host input is none");
@@ -51,13 +52,13 @@ Inputs inputs_open(Eval *e, const FlatInputs *inputs, Ctx *ctx)
             FLAT_ASSERT(e, ctx && v->kind == FLAT_COL, "a column input is none");
             x->type = v->type;
             x->data = v->col.data;
-            x->path = ctx_path(e, ctx, v->col.ctx);
+            ok = ctx_path(e, ctx, v->col.ctx, &x->path);
         } else {
             FLAT_ASSERT(e, ctx, "elements at depth 0");
-            open_elem(e, in, ctx, x);
+            ok = open_elem(e, in, ctx, x);
         }
     }
-    return r;
+    return ok;
 }
 
 void inputs_close(Inputs *in) { free(in->at); }
@@ -164,7 +165,7 @@ static bool run_check(Eval *e, const CoreStmt *s)
 /* A block whose results become the values of `vars`, all at once. */
 static bool run_into(Eval *e, const CoreBlock *b, const CoreVar *vars, uint32_t n)
 {
-    Elem few[8], *results = n <= 8 ? few : scratch_alloc(n, sizeof *results);
+    Elem few[8], *results = n <= 8 ? few : scratch_alloc(e, n, sizeof *results);
     bool ok = body_run(e, b, results);
     for (uint32_t i = 0; ok && i < n; i++)
         e->env[vars[i]] = results[i];
@@ -237,6 +238,8 @@ static bool run_stmt(Eval *e, const CoreStmt *s)
 
 bool body_run(Eval *e, const CoreBlock *b, Elem *results)
 {
+    if (!flat_eval_tick(e))
+        return false;
     for (uint32_t i = 0; i < b->stmts.n; i++)
         if (!run_stmt(e, b->stmts.at[i]))
             return false;

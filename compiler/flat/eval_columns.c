@@ -16,10 +16,13 @@ static CoreType var_type(const Eval *e, FlatVar v) { return e->frame->fn->vars.a
 
 bool exec_host(Eval *e, const FlatStmt *s)
 {
-    Elem *results = scratch_alloc(s->nouts, sizeof *results);
-    Inputs in = inputs_open(e, &s->body.inputs, NULL);
-    inputs_load(e, &in, 0);
-    bool ok = body_run(e, s->body.block, results);
+    Elem *results = scratch_alloc(e, s->nouts, sizeof *results);
+    Inputs in;
+    bool ok = inputs_open(e, &in, &s->body.inputs, NULL);
+    if (ok) {
+        inputs_load(e, &in, 0);
+        ok = body_run(e, s->body.block, results);
+    }
     for (uint32_t i = 0; ok && i < s->nouts; i++)
         bind_host(e, s->outs[i], results[i], false);
     inputs_close(&in);
@@ -32,9 +35,9 @@ static bool run_over(Eval *e, const FlatBody *body, Ctx *ctx, const CoreType *ty
 {
     if (ctx->n == 0)
         return true;
-    Elem *results = scratch_alloc(k, sizeof *results);
-    Inputs in = inputs_open(e, &body->inputs, ctx);
-    bool ok = true;
+    Elem *results = scratch_alloc(e, k, sizeof *results);
+    Inputs in;
+    bool ok = inputs_open(e, &in, &body->inputs, ctx);
     for (uint64_t i = 0; i < ctx->n && ok; i++) {
         inputs_load(e, &in, i);
         ok = body_run(e, body->block, results);
@@ -50,8 +53,8 @@ static bool run_over(Eval *e, const FlatBody *body, Ctx *ctx, const CoreType *ty
 bool exec_kernel(Eval *e, const FlatStmt *s)
 {
     Ctx *ctx = var_ctx(e, s->body.ctx);
-    char **data = scratch_alloc(s->nouts, sizeof *data);
-    CoreType *types = scratch_alloc(s->nouts, sizeof *types);
+    char **data = scratch_alloc(e, s->nouts, sizeof *data);
+    CoreType *types = scratch_alloc(e, s->nouts, sizeof *types);
     for (uint32_t i = 0; i < s->nouts; i++)
         types[i] = var_type(e, s->outs[i]);
     count_launch(e, ctx->n);
@@ -66,9 +69,9 @@ static bool run_items(Eval *e, const FlatStmt *s, Ctx *ctx, Stored *block)
 {
     uint32_t k = s->body.block->nresults;
     uint64_t n = ctx ? ctx->n : 1;
-    Elem *items = scratch_alloc(k, sizeof *items);
-    Inputs in = inputs_open(e, &s->body.inputs, ctx);
-    bool ok = true;
+    Elem *items = scratch_alloc(e, k, sizeof *items);
+    Inputs in;
+    bool ok = inputs_open(e, &in, &s->body.inputs, ctx);
     for (uint64_t i = 0; i < n && ok; i++) {
         inputs_load(e, &in, i);
         ok = body_run(e, s->body.block, items);
@@ -86,9 +89,9 @@ bool exec_array(Eval *e, const FlatStmt *s)
     Ctx *ctx = var_ctx(e, s->body.ctx);
     uint64_t n = ctx ? ctx->n : 1, k = s->body.block->nresults;
     Stored *block = stored_new(e, core_element(var_type(e, s->outs[0])), n * k);
-    if (!block)
+    Index *offsets = block ? index_new(e, n + 1) : NULL;
+    if (!offsets)
         return false;
-    Index *offsets = index_new(e, n + 1);
     for (uint64_t i = 0; i <= n; i++)
         offsets->at[i] = i * k;
     count_launch(e, ctx ? n : 0);
@@ -104,6 +107,8 @@ bool exec_nested(Eval *e, const FlatStmt *s)
     bool is_array = var_type(e, s->nested.source).rank > 0;
     bool regular = e->frame->fn->vars.at[s->nested.source].kind == FLAT_HOST; /* one length for all */
     Index *offsets = index_new(e, n + 1);
+    if (!offsets)
+        return false;
     for (uint64_t i = 0; i < n; i++) {
         Elem x = var_elem(e, s->nested.source, regular ? NULL : up, i);
         offsets->at[i] = is_array ? x.view.len : x.bits;
@@ -127,11 +132,10 @@ bool exec_nested(Eval *e, const FlatStmt *s)
 bool exec_pack(Eval *e, const FlatStmt *s)
 {
     Ctx *c = var_ctx(e, s->body.ctx);
-    char *flags = scratch_alloc(c->n, 1);
+    char *flags = elements_alloc(e, c->n, 1);
     const CoreType types[] = {{SC_BOOL, 0}};
-    bool ok = run_over(e, &s->body, c, types, &flags, 1);
-    if (ok) {
-        Index *idx = index_new(e, c->n);
+    Index *idx = flags && run_over(e, &s->body, c, types, &flags, 1) ? index_new(e, c->n) : NULL;
+    if (idx) {
         uint64_t n = ref_pack((uint8_t *)flags, c->n, idx->at);
         bind_ctx(e, s->outs[0], ctx_select(e, c, idx, n));
         count_launch(e, c->n);
@@ -139,14 +143,16 @@ bool exec_pack(Eval *e, const FlatStmt *s)
         e->counts.work += c->n;
     }
     free(flags);
-    return ok;
+    return idx != NULL;
 }
 
 bool exec_split(Eval *e, const FlatStmt *s)
 {
     Ctx *c = var_ctx(e, s->ctx);
     const Col *cond = var_col(e, s->split.cond, c);
-    Index *yes = index_new(e, c->n), *no = index_new(e, c->n);
+    Index *yes = index_new(e, c->n), *no = yes ? index_new(e, c->n) : NULL;
+    if (!no)
+        return false;
     uint64_t k = ref_partition((const uint8_t *)cond->data, c->n, yes->at, no->at);
     bind_ctx(e, s->outs[0], ctx_select(e, c, yes, k));
     bind_ctx(e, s->outs[1], ctx_select(e, c, no, c->n - k));
@@ -223,7 +229,9 @@ bool exec_select(Eval *e, const FlatStmt *s)
     Ctx *c = var_ctx(e, s->ctx);
     for (uint32_t i = 0; i < s->nouts; i++) {
         const Value *v = var_read(e, s->arrays.arrays[i]);
-        const uint64_t *path = c->n ? ctx_path(e, c, v->col.ctx) : NULL;
+        const uint64_t *path = NULL;
+        if (c->n && !ctx_path(e, c, v->col.ctx, &path))
+            return false;
         char *data = c->n ? v->col.data : no_elements();
         if (path) {
             uint32_t bytes = elem_bytes(v->type);
@@ -249,6 +257,8 @@ bool exec_views(Eval *e, const FlatStmt *s)
     uint64_t n = ctx_segments(nested);
     if (c->map) {
         offsets = index_new(e, n + 1);
+        if (!offsets)
+            return false;
         ref_pack_offsets(nested->offsets->at, n, c->map->at, c->n, offsets->at);
         e->counts.work += c->n;
     }
@@ -265,18 +275,34 @@ bool exec_views(Eval *e, const FlatStmt *s)
 
 /* ---- merging (FLATTENING section 4) ---- */
 
-static void check_partition(Eval *e, const FlatStmt *s, const Ctx *c)
+static bool check_partition(Eval *e, const FlatStmt *s, const Ctx *c)
 {
-    uint8_t *seen = scratch_alloc(c->n, 1);
+    uint8_t *seen = elements_alloc(e, c->n, 1);
     uint64_t sum = 0;
-    for (uint32_t p = 0; p < s->merge.nparts; p++) {
+    bool ok = seen != NULL;
+    for (uint32_t p = 0; ok && p < s->merge.nparts; p++) {
         Ctx *part = var_ctx(e, s->merge.parts[p].ctx);
-        const uint64_t *map = ctx_path(e, part, c);
+        const uint64_t *map;
+        ok = ctx_path(e, part, c, &map);
         sum += part->n;
-        FLAT_ASSERT(e, map ? ref_mark_once(seen, c->n, map, part->n) : part->n == c->n, "parts overlap");
+        FLAT_ASSERT(e, !ok || (map ? ref_mark_once(seen, c->n, map, part->n) : part->n == c->n), "parts overlap");
     }
-    FLAT_ASSERT(e, sum == c->n, "parts do not make up the whole");
+    FLAT_ASSERT(e, !ok || sum == c->n, "parts do not make up the whole");
     free(seen);
+    return ok;
+}
+
+static bool put_part(Eval *e, const FlatPart *p, uint32_t k, Ctx *c, char *data)
+{
+    Ctx *part = var_ctx(e, p->ctx);
+    const Col *col = var_col(e, p->cols[k], part);
+    const uint64_t *path;
+    if (part->n == 0)
+        return true;
+    if (!ctx_path(e, part, c, &path))
+        return false;
+    ref_scatter(data, col->data, elem_bytes(col->type), path, part->n);
+    return true;
 }
 
 /* The part that is the whole, if one is. */
@@ -291,7 +317,8 @@ static const FlatPart *whole_part(Eval *e, const FlatStmt *s, const Ctx *c)
 bool exec_merge(Eval *e, const FlatStmt *s)
 {
     Ctx *c = var_ctx(e, s->ctx);
-    check_partition(e, s, c);
+    if (!check_partition(e, s, c))
+        return false;
     const FlatPart *whole = whole_part(e, s, c);
     for (uint32_t k = 0; k < s->nouts; k++) {
         if (whole) {
@@ -301,12 +328,9 @@ bool exec_merge(Eval *e, const FlatStmt *s)
         char *data;
         if (!new_cols(e, &s->outs[k], 1, c, &data))
             return false;
-        for (uint32_t p = 0; p < s->merge.nparts; p++) {
-            Ctx *part = var_ctx(e, s->merge.parts[p].ctx);
-            const Col *col = var_col(e, s->merge.parts[p].cols[k], part);
-            if (part->n)
-                ref_scatter(data, col->data, elem_bytes(col->type), ctx_path(e, part, c), part->n);
-        }
+        for (uint32_t p = 0; p < s->merge.nparts; p++)
+            if (!put_part(e, &s->merge.parts[p], k, c, data))
+                return false;
         e->counts.moved += c->n;
         e->counts.work += c->n;
     }

@@ -16,6 +16,7 @@
 #ifndef DPC_FLAT_EVAL_INTERNAL_H
 #define DPC_FLAT_EVAL_INTERNAL_H
 
+#include "core/eval_budget.h"
 #include "flat/flat_eval.h"
 
 typedef struct View { uint64_t len, addr; } View;
@@ -89,6 +90,8 @@ struct Roots {
 typedef struct Eval {
     const FlatProgram *program;
     EvalError *error;
+    EvalBudget budget;
+    void *reserve;         /* what scratch_alloc gives up when the machine has no more memory; then NULL */
     FlatCounts counts;
     Frame *frame;
     Roots *roots;
@@ -99,7 +102,6 @@ typedef struct Eval {
     Stored *tree, *blocks;
     Ctx *ctxs;
     Index *indices;
-    uint64_t live_bytes, collect_at;
     uint32_t random;
 } Eval;
 
@@ -110,8 +112,10 @@ __attribute__((noreturn))
 #endif
 void flat_eval_broken(const Eval *e, const char *what);
 bool flat_eval_fail(Eval *e, uint32_t site, Span span, int64_t v0, int64_t v1, int64_t v2);
-bool flat_eval_fail_text(Eval *e, const char *text);
-bool flat_eval_fail_memory(Eval *e, uint64_t n, uint32_t bytes); /* n elements of so many bytes */
+bool flat_eval_fail_text(Eval *e, EvalErrorKind kind, const char *text);
+bool flat_eval_fail_memory(Eval *e, uint64_t n, uint64_t bytes); /* n elements of so many bytes */
+/* Counts a step of work; false when the time is up. */
+bool flat_eval_tick(Eval *e);
 
 /* ---- eval_memory.c ---- */
 static inline uint32_t elem_bytes(CoreType t) { return t.rank ? (uint32_t)sizeof(View) : scalar_bytes(t.scalar); }
@@ -119,12 +123,15 @@ static inline uint32_t elem_bytes(CoreType t) { return t.rank ? (uint32_t)sizeof
 Stored *stored_new(Eval *e, CoreType element, uint64_t n);
 Stored *stored_at(const Eval *e, uint64_t addr); /* the block that holds the address, or NULL */
 void stored_set_contig(Stored *s, Index *offsets, char *base);
-Index *index_new(Eval *e, uint64_t n);
+Index *index_new(Eval *e, uint64_t n);           /* likewise */
+/* Room for n elements, zeroed, to be freed by the caller; likewise. */
+void *elements_alloc(Eval *e, uint64_t n, size_t bytes);
 Ctx *eval_ctx_new(Eval *e, FlatCtxKind kind, Ctx *up, uint64_t n);
 /* idx: n instances of `up`, which this call takes; all of them: the identity. */
 Ctx *ctx_select(Eval *e, Ctx *up, Index *idx, uint64_t n);
-/* at(from -> to) by instance, or NULL for the identity. `to` is from itself or an ancestor. */
-const uint64_t *ctx_path(Eval *e, Ctx *from, const Ctx *to);
+/* at(from -> to) by instance, or NULL for the identity. `to` is from itself or an ancestor. False and an error when there is
+ * not enough memory. */
+bool ctx_path(Eval *e, Ctx *from, const Ctx *to, const uint64_t **path);
 static inline uint64_t ctx_segments(const Ctx *c) { return c->up ? c->up->n : 1; }
 static inline uint64_t path_at(const uint64_t *path, uint64_t i) { return path ? path[i] : i; }
 
@@ -137,6 +144,7 @@ void view_copy(const Eval *e, CoreType array, View v, char *to);
 View view_of(const char *data, uint64_t len);
 char *no_elements(void); /* the data of a column without elements: any address, but not NULL */
 
+void memory_begin(Eval *e, const EvalLimits *limits);
 void collect_if_due(Eval *e);
 void memory_free_all(Eval *e);
 bool value_from_core(Eval *e, const CoreValue *v, Value *out);
@@ -161,7 +169,8 @@ bool new_cols(Eval *e, const FlatVar *vars, uint32_t n, Ctx *ctx, char **data);
 /* ---- eval_body.c ---- */
 /* The inputs of a body in a context, resolved. */
 typedef struct Inputs { struct Input *at; uint32_t n; } Inputs;
-Inputs inputs_open(Eval *e, const FlatInputs *inputs, Ctx *ctx);
+/* False and an error when there is not enough memory; to be closed all the same. */
+bool inputs_open(Eval *e, Inputs *in, const FlatInputs *inputs, Ctx *ctx);
 void inputs_load(Eval *e, const Inputs *in, uint64_t instance);
 void inputs_close(Inputs *in);
 Elem atom_value(const Eval *e, CoreAtom a);
@@ -188,6 +197,8 @@ bool exec_update(Eval *e, const FlatStmt *s);
 /* A column's elements at idx[0..n-1], as new data (type t). */
 char *gather_col(Eval *e, CoreType t, const char *data, const Index *idx, uint64_t n);
 
-void *scratch_alloc(uint64_t n, size_t bytes); /* zeroed, never NULL */
+/* For tables by variable, not by instance: zeroed, never NULL. Where the machine has no more memory they come from a reserve, and
+ * the evaluation fails at its next statement. */
+void *scratch_alloc(Eval *e, uint64_t n, size_t bytes);
 
 #endif

@@ -1,23 +1,44 @@
 #include "flat/eval_internal.h"
 
 #include "ref.h"
+#include "support/memory.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#define MEMORY_LIMIT ((uint64_t)1 << 34)
 #ifndef FIRST_COLLECTION /* 1: before every statement, to find what the collector misses */
 #define FIRST_COLLECTION ((uint64_t)1 << 26)
 #endif
 #define LARGEST_FILL ((uint64_t)1 << 20)
+#define RESERVE_BYTES ((size_t)1 << 18)
 
-void *scratch_alloc(uint64_t n, size_t bytes)
+/* ---- memory that no collection frees ---- */
+
+void memory_begin(Eval *e, const EvalLimits *limits)
 {
-    void *p = calloc(n ? n : 1, bytes);
+    budget_begin(&e->budget, limits, FIRST_COLLECTION);
+    e->reserve = malloc(RESERVE_BYTES);
+}
+
+void *scratch_alloc(Eval *e, uint64_t n, size_t bytes)
+{
+    void *p = eval_zeroed((n ? n : 1) * bytes);
     if (!p) {
-        fputs("dpc: error: out of memory\n", stderr);
-        abort();
+        free(e->reserve);
+        e->reserve = NULL;
+        p = eval_zeroed((n ? n : 1) * bytes);
     }
+    if (!p)
+        memory_out();
+    return p;
+}
+
+void *elements_alloc(Eval *e, uint64_t n, size_t bytes)
+{
+    uint64_t wanted = budget_bytes(n, bytes);
+    void *p = budget_has_room(&e->budget, wanted) ? eval_zeroed(wanted ? wanted : 1) : NULL;
+    if (!p)
+        flat_eval_fail_memory(e, n, bytes);
     return p;
 }
 
@@ -69,31 +90,23 @@ Stored *stored_at(const Eval *e, uint64_t addr)
 
 /* ---- allocation ---- */
 
-static void count_bytes(Eval *e, uint64_t bytes)
-{
-    e->live_bytes += bytes;
-    if (e->live_bytes > e->counts.live_bytes_max)
-        e->counts.live_bytes_max = e->live_bytes;
-}
-
 Stored *stored_new(Eval *e, CoreType element, uint64_t n)
 {
     uint64_t size = elem_bytes(element);
-    if (n > MEMORY_LIMIT / size || e->live_bytes + n * size > MEMORY_LIMIT) {
-        flat_eval_fail_memory(e, n, (uint32_t)size);
+    char *data = elements_alloc(e, n, size);
+    if (!data)
         return NULL;
-    }
-    Stored *s = scratch_alloc(1, sizeof *s);
+    Stored *s = scratch_alloc(e, 1, sizeof *s);
     s->type = element;
     s->n = n;
-    s->data = scratch_alloc(n, size);
+    s->data = data;
     if (n * size <= LARGEST_FILL)
         memset(s->data, 0xDB, n * size); /* so that what was never written shows */
     s->priority = next_random(e);
     s->next = e->blocks;
     e->blocks = s;
     tree_insert(&e->tree, s);
-    count_bytes(e, n * size);
+    budget_take(&e->budget, n * size);
     return s;
 }
 
@@ -105,11 +118,13 @@ void stored_set_contig(Stored *s, Index *offsets, char *base)
 
 Index *index_new(Eval *e, uint64_t n)
 {
-    Index *x = scratch_alloc(1, sizeof *x + n * sizeof x->at[0]);
+    Index *x = elements_alloc(e, n + sizeof *x / sizeof x->at[0], sizeof x->at[0]);
+    if (!x)
+        return NULL;
     x->n = n;
     x->next = e->indices;
     e->indices = x;
-    count_bytes(e, n * sizeof x->at[0]);
+    budget_take(&e->budget, n * sizeof x->at[0]);
     return x;
 }
 
@@ -117,7 +132,7 @@ Index *index_new(Eval *e, uint64_t n)
 
 Ctx *eval_ctx_new(Eval *e, FlatCtxKind kind, Ctx *up, uint64_t n)
 {
-    Ctx *c = scratch_alloc(1, sizeof *c);
+    Ctx *c = scratch_alloc(e, 1, sizeof *c);
     c->kind = kind;
     c->up = up;
     c->n = n;
@@ -138,49 +153,69 @@ Ctx *ctx_select(Eval *e, Ctx *up, Index *idx, uint64_t n)
 }
 
 /* at(c -> c->up) */
-static Index *ctx_step(Eval *e, Ctx *c)
+static bool ctx_step(Eval *e, Ctx *c, Index **step)
 {
-    if (c->kind == CTX_SELECTED)
-        return c->map;
-    Index *seg = index_new(e, c->n);
-    ref_segments(c->offsets->at, ctx_segments(c), seg->at);
+    *step = c->kind == CTX_SELECTED ? c->map : index_new(e, c->n);
+    if (c->kind == CTX_SELECTED || !*step)
+        return c->kind == CTX_SELECTED;
+    ref_segments(c->offsets->at, ctx_segments(c), (*step)->at);
     e->counts.work += c->n;
-    return seg;
+    return true;
 }
 
-static Index *path_compose(Eval *e, Index *outer, Index *inner, uint64_t n)
+static bool path_compose(Eval *e, Index *outer, Index *inner, uint64_t n, Index **path)
 {
+    *path = outer ? outer : inner;
     if (!outer || !inner)
-        return outer ? outer : inner;
-    Index *path = index_new(e, n);
-    ref_compose(path->at, outer->at, inner->at, n);
+        return true;
+    *path = index_new(e, n);
+    if (!*path)
+        return false;
+    ref_compose((*path)->at, outer->at, inner->at, n);
     e->counts.work += n;
-    return path;
+    return true;
+}
+
+static bool path_map(Eval *e, Ctx *from, const Ctx *to, Index **map);
+
+static bool path_make(Eval *e, Ctx *from, const Ctx *to, Index **map)
+{
+    Index *step, *rest;
+    if (from->up == to)
+        return ctx_step(e, from, map);
+    return path_map(e, from, from->up, &step) && path_map(e, from->up, to, &rest) &&
+           path_compose(e, rest, step, from->n, map);
 }
 
 /* Computed once per pair, at each context on the way (FLATTENING section 2). */
-static Index *path_map(Eval *e, Ctx *from, const Ctx *to)
+static bool path_map(Eval *e, Ctx *from, const Ctx *to, Index **map)
 {
+    *map = NULL;
     if (from == to)
-        return NULL;
+        return true;
     FLAT_ASSERT(e, from->up, "no path to a context that is no ancestor");
     for (uint32_t i = 0; i < from->npaths; i++)
-        if (from->paths[i].to == to)
-            return from->paths[i].map;
-    Index *step = from->up == to ? NULL : path_map(e, from, from->up);
-    Index *map = from->up == to ? ctx_step(e, from) : path_compose(e, path_map(e, from->up, to), step, from->n);
+        if (from->paths[i].to == to) {
+            *map = from->paths[i].map;
+            return true;
+        }
+    if (!path_make(e, from, to, map))
+        return false;
     Path *paths = realloc(from->paths, (from->npaths + 1u) * sizeof *paths);
     if (!paths)
-        abort();
+        return flat_eval_fail_memory(e, from->npaths + 1u, sizeof *paths);
     from->paths = paths;
-    from->paths[from->npaths++] = (Path){to, map};
-    return map;
+    from->paths[from->npaths++] = (Path){to, *map};
+    return true;
 }
 
-const uint64_t *ctx_path(Eval *e, Ctx *from, const Ctx *to)
+bool ctx_path(Eval *e, Ctx *from, const Ctx *to, const uint64_t **path)
 {
-    Index *map = path_map(e, from, to);
-    return map ? map->at : NULL;
+    Index *map;
+    if (!path_map(e, from, to, &map))
+        return false;
+    *path = map ? map->at : NULL;
+    return true;
 }
 
 /* ---- elements ---- */
@@ -325,9 +360,11 @@ static void mark_value(const Eval *e, const Value *v)
     }
 }
 
-static void sweep_blocks(Eval *e)
+/* The bytes that go on living. */
+static uint64_t sweep_blocks(Eval *e)
 {
     Stored *all = e->blocks;
+    uint64_t live = 0;
     e->blocks = e->tree = NULL;
     for (Stored *s = all, *next; s; s = next) {
         next = s->next;
@@ -341,8 +378,9 @@ static void sweep_blocks(Eval *e)
         s->next = e->blocks;
         e->blocks = s;
         tree_insert(&e->tree, s);
-        e->live_bytes += s->n * elem_bytes(s->type);
+        live += s->n * elem_bytes(s->type);
     }
+    return live;
 }
 
 static void sweep_ctxs(Eval *e)
@@ -360,34 +398,33 @@ static void sweep_ctxs(Eval *e)
     }
 }
 
-static void sweep_indices(Eval *e)
+static uint64_t sweep_indices(Eval *e)
 {
+    uint64_t live = 0;
     for (Index **at = &e->indices; *at;) {
         Index *x = *at;
         if (x->marked) {
             x->marked = false;
-            e->live_bytes += x->n * sizeof x->at[0];
+            live += x->n * sizeof x->at[0];
             at = &x->next;
         } else {
             *at = x->next;
             free(x);
         }
     }
+    return live;
 }
 
-static void sweep(Eval *e)
+static uint64_t sweep(Eval *e)
 {
-    e->live_bytes = 0;
-    sweep_blocks(e);
+    uint64_t live = sweep_blocks(e) + sweep_indices(e);
     sweep_ctxs(e);
-    sweep_indices(e);
+    return live;
 }
 
 void collect_if_due(Eval *e)
 {
-    if (e->collect_at == 0)
-        e->collect_at = FIRST_COLLECTION;
-    if (e->live_bytes < e->collect_at)
+    if (!budget_is_due(&e->budget))
         return;
     for (const Frame *f = e->frame; f; f = f->caller)
         for (uint32_t v = 0; v < f->fn->vars.n; v++)
@@ -396,13 +433,14 @@ void collect_if_due(Eval *e)
     for (const Roots *r = e->roots; r; r = r->outer)
         for (uint32_t i = 0; i < r->n; i++)
             mark_value(e, &r->values[i]);
-    sweep(e);
-    e->collect_at = 2 * e->live_bytes;
-    if (FIRST_COLLECTION == 1 || e->collect_at < FIRST_COLLECTION)
-        e->collect_at = FIRST_COLLECTION;
+    budget_collected(&e->budget, sweep(e), FIRST_COLLECTION);
 }
 
-void memory_free_all(Eval *e) { sweep(e); }
+void memory_free_all(Eval *e)
+{
+    (void)sweep(e);
+    free(e->reserve);
+}
 
 /* ---- values in and out ---- */
 
@@ -421,8 +459,12 @@ static Stored *store_seqs(Eval *e, CoreType t, const CoreValue *const *seqs, uin
                 elem_store(s->type, s->data + k++ * elem_bytes(s->type), (Elem){.bits = seqs[i]->scalars[j]});
         return s;
     }
-    const CoreValue **rows = scratch_alloc(total, sizeof *rows);
-    Index *offsets = index_new(e, total + 1);
+    const CoreValue **rows = elements_alloc(e, total, sizeof *rows);
+    Index *offsets = rows ? index_new(e, total + 1) : NULL;
+    if (!offsets) {
+        free(rows);
+        return NULL;
+    }
     for (uint64_t i = 0; i < count; i++)
         for (uint64_t j = 0; j < seqs[i]->n; j++)
             rows[k++] = &seqs[i]->items[j];

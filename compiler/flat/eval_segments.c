@@ -30,10 +30,10 @@ static Reduction reduction_open(Eval *e, const FlatStmt *s)
     Ctx *c = var_ctx(e, s->body.ctx);
     FLAT_ASSERT(e, c && c->kind == CTX_NESTED, "a segmented operation over a context that is not nested");
     Reduction r = {.e = e, .s = s, .c = c, .k = s->nouts, .ok = true};
-    r.types = scratch_alloc(r.k, sizeof *r.types);
-    r.data = scratch_alloc(r.k, sizeof *r.data);
-    r.acc = scratch_alloc(r.k, sizeof *r.acc);
-    r.values = scratch_alloc(r.k + 1u, sizeof *r.values);
+    r.types = scratch_alloc(e, r.k, sizeof *r.types);
+    r.data = scratch_alloc(e, r.k, sizeof *r.data);
+    r.acc = scratch_alloc(e, r.k, sizeof *r.acc);
+    r.values = scratch_alloc(e, r.k + 1u, sizeof *r.values);
     for (uint32_t i = 0; i < r.k; i++) {
         CoreType t = var_type(e, s->outs[i]);
         r.types[i] = s->kind == FLAT_S_HIST ? core_element(t) : t;
@@ -44,10 +44,12 @@ static Reduction reduction_open(Eval *e, const FlatStmt *s)
 static void reduction_run(Reduction *r, const RefFold *fold)
 {
     Eval *e = r->e;
-    r->body = inputs_open(e, &r->s->body.inputs, r->c);
-    r->op = inputs_open(e, &r->s->reduce.op.inputs, r->c->up);
-    r->neutral = inputs_open(e, &r->s->reduce.op.neutral_inputs, r->c->up);
-    ref_fold_segments(r->c->offsets->at, ctx_segments(r->c), fold);
+    bool body = inputs_open(e, &r->body, &r->s->body.inputs, r->c);
+    bool op = inputs_open(e, &r->op, &r->s->reduce.op.inputs, r->c->up);
+    bool neutral = inputs_open(e, &r->neutral, &r->s->reduce.op.neutral_inputs, r->c->up);
+    r->ok = body && op && neutral;
+    if (r->ok)
+        ref_fold_segments(r->c->offsets->at, ctx_segments(r->c), fold);
     inputs_close(&r->body);
     inputs_close(&r->op);
     inputs_close(&r->neutral);
@@ -195,7 +197,7 @@ static Index *offsets_of(Eval *e, FlatVar v, Ctx *up)
     uint64_t n = up ? up->n : 1, total = 0;
     bool is_array = var_type(e, v).rank > 0;
     Index *offsets = index_new(e, n + 1);
-    for (uint64_t i = 0; i < n; i++) {
+    for (uint64_t i = 0; offsets && i < n; i++) {
         Elem x = var_elem(e, v, up, i);
         offsets->at[i] = is_array ? x.view.len : x.bits;
         FLAT_ASSERT(e, is_array || (int64_t)x.bits >= 0, "a negative length");
@@ -204,7 +206,8 @@ static Index *offsets_of(Eval *e, FlatVar v, Ctx *up)
             return NULL;
         }
     }
-    ref_offsets(offsets->at, n, offsets->at);
+    if (offsets)
+        ref_offsets(offsets->at, n, offsets->at);
     return offsets;
 }
 
@@ -272,7 +275,7 @@ static bool may_consume(Eval *e, const FlatStmt *s, FlatVar v)
         dies = dies || s->dies[i] == v;
     if (!dies || x->kind != FLAT_HOST || !x->owned || x->host.view.len == 0)
         return false;
-    uint32_t *reads = scratch_alloc(e->frame->fn->vars.n, sizeof *reads);
+    uint32_t *reads = scratch_alloc(e, e->frame->fn->vars.n, sizeof *reads);
     flat_stmt_reads(s, count_reads, reads);
     bool once = reads[v] == 1;
     free(reads);
@@ -294,15 +297,15 @@ static Stored *take_or_copy(Eval *e, const FlatStmt *s, FlatVar v, Ctx *up, Inde
     if (up || !may_consume(e, s, v))
         return copy_arrays(e, v, up, offsets);
     *offsets = offsets_of(e, v, NULL);
-    return consume(e, v);
+    return *offsets ? consume(e, v) : NULL;
 }
 
 static bool scatter_run(Eval *e, const FlatStmt *s, Ctx *c, const Dest *dests)
 {
-    Elem *values = scratch_alloc(s->nouts + 1u, sizeof *values);
-    Inputs in = inputs_open(e, &s->body.inputs, c);
-    const uint64_t *seg = c->up ? ctx_path(e, c, c->up) : NULL;
-    bool ok = true;
+    Elem *values = scratch_alloc(e, s->nouts + 1u, sizeof *values);
+    Inputs in;
+    const uint64_t *seg = NULL;
+    bool ok = inputs_open(e, &in, &s->body.inputs, c) && (!c->up || ctx_path(e, c, c->up, &seg));
     for (uint64_t i = 0; i < c->n && ok; i++) {
         inputs_load(e, &in, i);
         ok = body_run(e, s->body.block, values);
@@ -326,7 +329,7 @@ bool exec_scatter(Eval *e, const FlatStmt *s)
 {
     Ctx *c = var_ctx(e, s->body.ctx);
     FLAT_ASSERT(e, c && c->kind == CTX_NESTED, "a scatter over a context that is not nested");
-    Dest *dests = scratch_alloc(s->nouts, sizeof *dests);
+    Dest *dests = scratch_alloc(e, s->nouts, sizeof *dests);
     bool ok = true;
     for (uint32_t i = 0; i < s->nouts && ok; i++) {
         dests[i].copy = take_or_copy(e, s, s->scatter.dests[i], c->up, &dests[i].offsets);
@@ -375,7 +378,7 @@ static bool sorts_before(void *data, uint64_t a, uint64_t b)
     return false;
 }
 
-static void sort_instance(Eval *e, const FlatStmt *s, Ctx *ctx, Sorting *x, uint64_t i, uint64_t *perm, uint64_t n)
+static bool sort_instance(Eval *e, const FlatStmt *s, Ctx *ctx, Sorting *x, uint64_t i, uint64_t *perm, uint64_t n)
 {
     for (uint32_t k = 0; k < x->n; k++) {
         x->keys[k] = var_elem(e, s->arrays.arrays[k], ctx, i).view;
@@ -383,12 +386,15 @@ static void sort_instance(Eval *e, const FlatStmt *s, Ctx *ctx, Sorting *x, uint
         if (n)
             (void)view_at(e, x->types[k], x->keys[k], n - 1);
     }
-    uint64_t *scratch = scratch_alloc(n, sizeof *scratch);
+    uint64_t *scratch = elements_alloc(e, n, sizeof *scratch);
+    if (!scratch)
+        return false;
     for (uint64_t j = 0; j < n; j++)
         perm[j] = j;
     ref_sort(perm, n, scratch, sorts_before, x);
     free(scratch);
     e->counts.work += n;
+    return flat_eval_tick(e);
 }
 
 bool exec_argsort(Eval *e, const FlatStmt *s)
@@ -400,20 +406,21 @@ bool exec_argsort(Eval *e, const FlatStmt *s)
     if (!out)
         return false;
     Sorting x = {.e = e, .n = s->arrays.n};
-    x.types = scratch_alloc(x.n, sizeof *x.types);
-    x.keys = scratch_alloc(x.n, sizeof *x.keys);
+    x.types = scratch_alloc(e, x.n, sizeof *x.types);
+    x.keys = scratch_alloc(e, x.n, sizeof *x.keys);
     for (uint32_t k = 0; k < x.n; k++)
         x.types[k] = var_type(e, s->arrays.arrays[k]);
-    for (uint64_t i = 0; i < n; i++) {
+    bool ok = true;
+    for (uint64_t i = 0; i < n && ok; i++) {
         uint64_t from = offsets->at[i];
-        sort_instance(e, s, ctx, &x, i, (uint64_t *)(void *)out->data + from, offsets->at[i + 1] - from);
+        ok = sort_instance(e, s, ctx, &x, i, (uint64_t *)(void *)out->data + from, offsets->at[i + 1] - from);
     }
     free(x.types);
     free(x.keys);
     count_launch(e, offsets->at[n]);
     if (ctx)
         count_readback(e, n);
-    return bind_arrays(e, s->outs[0], ctx, offsets, out->data, true);
+    return ok && bind_arrays(e, s->outs[0], ctx, offsets, out->data, true);
 }
 
 /* ---- flatten ---- */
@@ -487,6 +494,8 @@ static bool flatten_copy(Eval *e, const FlatStmt *s, Ctx *ctx)
     CoreType array = var_type(e, v);
     uint64_t n = ctx ? ctx->n : 1;
     Index *offsets = index_new(e, n + 1);
+    if (!offsets)
+        return false;
     for (uint64_t i = 0; i < n; i++)
         offsets->at[i] = flatten_rows(e, array, var_elem(e, v, ctx, i).view, NULL);
     uint64_t total = ref_offsets(offsets->at, n, offsets->at);

@@ -1,15 +1,12 @@
 #include "flat/flat_eval.h"
 #include "flat/eval_internal.h"
 
+#include "dp_limits.h"
 #include "ref.h"
+#include "support/big_stack.h"
 
-#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
-
-#define DEEPEST_CALL 20000u
-#define STACK_BYTES ((size_t)1 << 30)   /* address space; only what is used gets memory */
-#define STACK_RESERVE ((size_t)1 << 18) /* for what runs between two checks */
 
 /* ---- assertions and failures ---- */
 
@@ -29,22 +26,44 @@ void flat_eval_broken(const Eval *e, const char *what)
 bool flat_eval_fail(Eval *e, uint32_t site, Span span, int64_t v0, int64_t v1, int64_t v2)
 {
     FLAT_ASSERT(e, site != CORE_NO_SITE, "an operation without a site failed");
-    *e->error = (EvalError){.site = site, .values = {v0, v1, v2}, .span = span};
+    *e->error = (EvalError){.kind = EVAL_AT_SITE, .site = site, .values = {v0, v1, v2}, .span = span};
     return false;
 }
 
-bool flat_eval_fail_text(Eval *e, const char *text)
+static Span here(const Eval *e) { return e->stmt ? e->stmt->span : SPAN_NONE; }
+
+bool flat_eval_fail_text(Eval *e, EvalErrorKind kind, const char *text)
 {
-    *e->error = (EvalError){.site = CORE_NO_SITE, .text = text};
-    if (e->stmt)
-        e->error->span = e->stmt->span;
+    eval_error_set(e->error, kind, here(e), text);
     return false;
 }
 
-bool flat_eval_fail_memory(Eval *e, uint64_t n, uint32_t bytes)
+/* The innermost recursion, and its level: a function and its lifted version are one. */
+static uint32_t recursion_level(const Frame *f, const char **function)
 {
-    double gigabytes = (double)n * bytes / 1e9;
-    return flat_eval_fail_text(e, arena_printf(e->program->arena, "out of memory: %.1f GB requested", gigabytes));
+    uint32_t level = 0;
+    while (f && !f->fn->recursive)
+        f = f->caller;
+    *function = f ? f->fn->core->name : NULL;
+    for (const Frame *g = f; g; g = g->caller)
+        level += g->fn->core == f->fn->core;
+    return level;
+}
+
+bool flat_eval_fail_memory(Eval *e, uint64_t n, uint64_t bytes)
+{
+    const char *function;
+    uint32_t level = recursion_level(e->frame, &function);
+    budget_fail_memory(&e->budget, e->error, here(e), budget_bytes(n, bytes), level, function);
+    return false;
+}
+
+bool flat_eval_tick(Eval *e)
+{
+    if (budget_tick(&e->budget))
+        return true;
+    budget_fail_time(&e->budget, e->error, here(e));
+    return false;
 }
 
 /* ---- variables ---- */
@@ -227,6 +246,8 @@ static bool exec_stmt(Eval *e, const FlatStmt *s);
 static bool exec_block(Eval *e, const FlatBlock *b, Value *results)
 {
     unbind(e, b->dies, b->ndies);
+    if (!flat_eval_tick(e))
+        return false;
     for (uint32_t i = 0; i < b->stmts.n; i++)
         if (!exec_stmt(e, b->stmts.at[i]))
             return false;
@@ -249,7 +270,7 @@ static void bind_values(Eval *e, const FlatVar *vars, uint32_t n, const Value *v
 /* Runs a block and binds its results. */
 static bool exec_into(Eval *e, const FlatStmt *s, const FlatBlock *b, const FlatVar *vars, uint32_t n)
 {
-    Value *values = scratch_alloc(n, sizeof *values);
+    Value *values = scratch_alloc(e, n, sizeof *values);
     bool ok = exec_block(e, b, values);
     e->stmt = s;
     if (ok)
@@ -294,7 +315,7 @@ static bool loop_while(Eval *e, const FlatStmt *s)
 static bool exec_loop(Eval *e, const FlatStmt *s)
 {
     uint32_t n = s->loop.nparams;
-    Value *values = scratch_alloc(n, sizeof *values);
+    Value *values = scratch_alloc(e, n, sizeof *values);
     take_values(e, s->loop.inits, n, NULL, 0, values);
     bind_values(e, s->loop.params, n, values);
     bool ok = s->loop.index == FLAT_NO_VAR ? loop_while(e, s) : loop_for(e, s);
@@ -360,6 +381,8 @@ static bool park(Lifted *l, const Index *idx, uint64_t n)
 static bool go_on(Lifted *l, const Index *idx, uint64_t n)
 {
     Index *map = index_new(l->e, n);
+    if (!map)
+        return false;
     for (uint64_t i = 0; i < n; i++)
         map->at[i] = path_at(l->act->map ? l->act->map->at : NULL, idx->at[i]);
     Ctx *act = ctx_select(l->e, l->whole, map, n);
@@ -392,7 +415,9 @@ static bool lifted_cond(Lifted *l, uint64_t *running)
     e->stmt = l->s;
     FLAT_ASSERT(e, cond.col.ctx == l->act, "a condition of another context");
     uint64_t n = l->act->n;
-    Index *yes = index_new(e, n), *no = index_new(e, n);
+    Index *yes = index_new(e, n), *no = yes ? index_new(e, n) : NULL;
+    if (!no)
+        return false;
     *running = ref_partition((const uint8_t *)cond.col.data, n, yes->at, no->at);
     e->counts.launches++;
     e->counts.readbacks++;
@@ -436,7 +461,7 @@ static bool exec_loop_lifted(Eval *e, const FlatStmt *s)
     uint32_t n = s->loop_lifted.nparams;
     Lifted l = {.e = e, .s = s, .whole = whole, .n = n};
     l.act = eval_ctx_new(e, CTX_SELECTED, whole, whole->n);
-    Roots roots = {scratch_alloc(2 * n + 1u, sizeof(Value)), 2 * n + 1u, e->roots};
+    Roots roots = {scratch_alloc(e, 2 * n + 1u, sizeof(Value)), 2 * n + 1u, e->roots};
     l.state = roots.values;
     l.outs = roots.values + n;
     e->roots = &roots;
@@ -455,22 +480,36 @@ static bool exec_loop_lifted(Eval *e, const FlatStmt *s)
 
 /* ---- calls ---- */
 
-/* Roughly the stack pointer; stacks grow downwards on everything we run on. */
-#if defined(__GNUC__)
-#define STACK_HERE() ((uintptr_t)__builtin_frame_address(0))
-#else
-#define STACK_HERE() ((uintptr_t) & (char){0})
-#endif
+static void frame_close(Eval *e, const Frame *f, uint64_t bytes)
+{
+    e->budget.live -= bytes;
+    e->budget.frames -= bytes;
+    free(f->vars);
+    free(f->bound);
+}
+
+static bool frame_open(Eval *e, Frame *f, uint64_t bytes)
+{
+    f->vars = elements_alloc(e, f->fn->vars.n, sizeof(Value));
+    f->bound = f->vars ? elements_alloc(e, f->fn->vars.n, 1) : NULL;
+    budget_take(&e->budget, bytes);
+    e->budget.frames += bytes;
+    if (!f->bound)
+        frame_close(e, f, bytes);
+    return f->bound != NULL;
+}
 
 /* Runs a function on values; `ctx` is its context if it is lifted. */
 static bool exec_fn(Eval *e, const FlatFn *fn, Ctx *ctx, const Value *args, Value *results)
 {
-    if (e->depth >= DEEPEST_CALL || STACK_HERE() < e->stack_end)
-        return flat_eval_fail_text(e, "recursion too deep");
+    if (e->depth >= DP_MAX_LEVELS || stack_is_full(e->stack_end))
+        return flat_eval_fail_text(e, EVAL_TOO_DEEP, DP_TOO_DEEP);
     const FlatStmt *call = e->stmt;
-    Frame frame = {fn, scratch_alloc(fn->vars.n, sizeof(Value)), scratch_alloc(fn->vars.n, 1), e->frame};
+    const uint64_t bytes = fn->vars.n * (sizeof(Value) + sizeof(bool));
+    Frame frame = {.fn = fn, .caller = e->frame};
+    if (!frame_open(e, &frame, bytes))
+        return false;
     e->frame = &frame;
-    e->stmt = NULL;
     if (++e->depth > e->counts.max_depth)
         e->counts.max_depth = e->depth;
     if (fn->lifted)
@@ -481,15 +520,14 @@ static bool exec_fn(Eval *e, const FlatFn *fn, Ctx *ctx, const Value *args, Valu
     e->frame = frame.caller;
     if (ok)
         e->stmt = call;
-    free(frame.vars);
-    free(frame.bound);
+    frame_close(e, &frame, bytes);
     return ok;
 }
 
 static bool exec_call(Eval *e, const FlatStmt *s)
 {
     uint32_t n = s->call.nargs;
-    Value *values = scratch_alloc((uint64_t)n + s->nouts, sizeof *values);
+    Value *values = scratch_alloc(e, (uint64_t)n + s->nouts, sizeof *values);
     take_values(e, s->call.args, n, s->dies, s->ndies, values);
     bool ok = exec_fn(e, s->call.fn, NULL, values, values + n);
     if (ok)
@@ -555,7 +593,7 @@ static bool exec_call_lifted(Eval *e, const FlatStmt *s)
         return true;
     }
     Ctx *joined = eval_ctx_new(e, CTX_FN, NULL, n);
-    Value *values = scratch_alloc((uint64_t)nargs + nresults, sizeof *values);
+    Value *values = scratch_alloc(e, (uint64_t)nargs + nresults, sizeof *values);
     bool ok = true;
     for (uint32_t k = 0; k < nargs && ok; k++)
         ok = join_arg(e, s, k, joined, &values[k]);
@@ -606,6 +644,8 @@ static void check_read(void *ctx, FlatVar v) { (void)var_read(ctx, v); }
 static bool exec_stmt(Eval *e, const FlatStmt *s)
 {
     e->stmt = s;
+    if (!e->reserve)
+        return flat_eval_fail_memory(e, 1, sizeof(Value));
     collect_if_due(e);
     flat_stmt_reads(s, check_read, e);
     if (may_capture(e->frame->fn, s))
@@ -625,7 +665,6 @@ typedef struct Job {
     Arena *arena;
     const CoreValue *args;
     CoreValue *results;
-    size_t stack_bytes;
     bool ok;
 } Job;
 
@@ -634,7 +673,7 @@ static bool run_entry(Job *job)
     Eval *e = &job->eval;
     const FlatFn *fn = job->fn;
     uint32_t nargs = fn->nparams, nresults = fn->body->nresults;
-    Value *values = scratch_alloc((uint64_t)nargs + nresults, sizeof *values);
+    Value *values = scratch_alloc(e, (uint64_t)nargs + nresults, sizeof *values);
     bool ok = true;
     for (uint32_t i = 0; i < nargs && ok; i++)
         ok = value_from_core(e, &job->args[i], &values[i]);
@@ -645,50 +684,35 @@ static bool run_entry(Job *job)
     return ok;
 }
 
-static void *run_job(void *arg)
+static void run_job(void *arg, uintptr_t stack_end)
 {
     Job *job = arg;
-    job->eval.stack_end = STACK_HERE() - job->stack_bytes + STACK_RESERVE;
+    job->eval.stack_end = stack_end;
     job->ok = run_entry(job);
-    return NULL;
-}
-
-/* Tries ever smaller stacks, should the system be short of address space. */
-static bool run_on_big_stack(Job *job)
-{
-    for (job->stack_bytes = STACK_BYTES; job->stack_bytes >= 4 * STACK_RESERVE; job->stack_bytes /= 2) {
-        pthread_attr_t attributes;
-        pthread_t thread;
-        if (pthread_attr_init(&attributes) != 0)
-            return false;
-        bool started = pthread_attr_setstacksize(&attributes, job->stack_bytes) == 0 &&
-                       pthread_create(&thread, &attributes, run_job, job) == 0;
-        pthread_attr_destroy(&attributes);
-        if (started)
-            return pthread_join(thread, NULL) == 0;
-    }
-    return false;
 }
 
 /* Bodies do not nest, so one environment does for all. */
-static Elem *env_new(const FlatProgram *p)
+static Elem *env_new(Eval *e)
 {
     uint32_t n = 0;
-    for (uint32_t i = 0; i < p->fns.n; i++)
-        if (p->fns.at[i]->core->vars.n > n)
-            n = p->fns.at[i]->core->vars.n;
-    return scratch_alloc(n, sizeof(Elem));
+    for (uint32_t i = 0; i < e->program->fns.n; i++)
+        if (e->program->fns.at[i]->core->vars.n > n)
+            n = e->program->fns.at[i]->core->vars.n;
+    return scratch_alloc(e, n, sizeof(Elem));
 }
 
 bool flat_eval(const FlatProgram *p, const FlatFn *fn, Arena *arena, const CoreValue *args, CoreValue *results,
-               EvalError *error, FlatCounts *counts)
+               const EvalLimits *limits, EvalError *error, FlatCounts *counts)
 {
     Job job = {.fn = fn, .arena = arena, .args = args, .results = results};
-    job.eval = (Eval){.program = p, .error = error, .env = env_new(p), .random = 1};
-    if (!run_on_big_stack(&job))
-        flat_eval_fail_text(&job.eval, "internal: no thread for the interpreter");
+    job.eval = (Eval){.program = p, .error = error, .random = 1};
+    memory_begin(&job.eval, limits);
+    job.eval.env = env_new(&job.eval);
+    if (!big_stack_run(run_job, &job))
+        flat_eval_fail_text(&job.eval, EVAL_INTERNAL, "internal: no thread for the interpreter");
     memory_free_all(&job.eval);
     free(job.eval.env);
+    job.eval.counts.live_bytes_max = job.eval.budget.most;
     if (counts)
         *counts = job.eval.counts;
     return job.ok;

@@ -18,7 +18,8 @@ typedef struct FlatCounts {
     uint64_t live_bytes_max;
 } FlatCounts;
 
+/* As core_eval. */
 bool flat_eval(const FlatProgram *p, const FlatFn *fn, Arena *arena, const CoreValue *args, CoreValue *results,
-               EvalError *error, FlatCounts *counts);
+               const EvalLimits *limits, EvalError *error, FlatCounts *counts);
 
 #endif

@@ -577,15 +577,13 @@ static inline bool same_value(const CoreValue *x, const CoreValue *y)
     return same;
 }
 
-typedef struct Run { bool ok, internal; CoreValue results[MAIN_RESULTS]; const char *error; } Run;
+typedef struct Run { bool ok, internal; CoreValue results[MAIN_RESULTS]; EvalError error; } Run;
 
 static inline Run run_main(Gen *g, const CoreFn *fn, const CoreValue *args)
 {
     Run r = {0};
-    EvalError error;
-    r.ok = core_eval(g->b.p, fn, g->b.p->arena, args, r.results, &error, NULL);
-    r.internal = !r.ok && error.site == CORE_NO_SITE;
-    r.error = r.internal ? error.text : "";
+    r.ok = core_eval(g->b.p, fn, g->b.p->arena, args, r.results, NULL, &r.error, NULL);
+    r.internal = !r.ok && r.error.kind != EVAL_AT_SITE;
     return r;
 }
 

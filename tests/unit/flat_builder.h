@@ -317,7 +317,7 @@ static inline bool f_try(F *f, const CoreValue *args, CoreValue *results, EvalEr
     flat_liveness(f->p);
     flat_print(&text, f->p);
     strbuf_free(&text);
-    return flat_eval(f->p, f->p->fns.at[0], f->p->arena, args, results, error, counts);
+    return flat_eval(f->p, f->p->fns.at[0], f->p->arena, args, results, NULL, error, counts);
 }
 
 static inline FlatCounts f_run(F *f, const CoreValue *args, CoreValue *results)

@@ -40,7 +40,7 @@ static void run_seed(uint64_t seed, bool fuse_first)
                 expected[i] = r;
             successes += pass == 0 && r.ok;
             if (!same_run(&expected[i], &r))
-                report(&g, seed, pipeline[pass].name, r.internal ? r.error : "another result", before.text);
+                report(&g, seed, pipeline[pass].name, r.internal ? r.error.text : "another result", before.text);
         }
         strbuf_free(&before);
         strbuf_free(&why);

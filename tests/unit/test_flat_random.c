@@ -22,11 +22,9 @@ static void prepare(CoreProgram *p, bool fuses)
 static Run run_flat(Gen *g, const FlatProgram *flat, const CoreValue *args)
 {
     Run r = {0};
-    EvalError error = {0};
     FlatCounts counts = {0};
-    r.ok = flat_eval(flat, flat->entries.at[0].fn, g->b.p->arena, args, r.results, &error, &counts);
-    r.internal = !r.ok && error.site == CORE_NO_SITE;
-    r.error = r.internal ? error.text : "";
+    r.ok = flat_eval(flat, flat->entries.at[0].fn, g->b.p->arena, args, r.results, NULL, &r.error, &counts);
+    r.internal = !r.ok && r.error.kind != EVAL_AT_SITE;
     return r;
 }
 
@@ -56,7 +54,7 @@ static void run_seed(uint64_t seed, bool fuses)
         random_args(&g, args);
         Run expected = run_main(&g, fn, args), r = run_flat(&g, flat, args);
         if (!same_run(&expected, &r))
-            report(&g, seed, r.internal ? r.error : "another result");
+            report(&g, seed, r.internal ? r.error.text : "another result");
     }
     strbuf_free(&why);
     b_close(&g.b);

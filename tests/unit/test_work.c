@@ -1,62 +1,34 @@
 /* Work-efficiency: flattening may not raise a program's asymptotic work. Counted, not timed: each program runs on
  * the core interpreter (the sequential work) and on the flat interpreter, at two sizes; the ratio of both may not grow
  * with the size, and the number of lifted calls must follow the depth of the recursion, not its breadth. */
-#include "core/passes.h"
 #include "flat/flat_eval.h"
-#include "syntax/load.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
-#include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include <cmocka.h>
 
-typedef struct Counted { double core, flat; FlatCounts counts; } Counted;
+#include "compile_text.h"
 
-/* The checked program; NULL after errors. It may import modules of the library. */
-static Checked *check_text(Session *s, const char *program)
-{
-    AstIds ids = {0};
-    ModuleList modules = {0};
-    const char *why = NULL;
-    char folder[] = "/tmp/test_work_XXXXXX", path[64]; /* where nothing lies beside it that it could import */
-    assert_non_null(mkdtemp(folder));
-    snprintf(path, sizeof path, "%s/test.dp", folder);
-    FILE *file = fopen(path, "w");
-    assert_true(file && fputs(program, file) >= 0 && fclose(file) == 0);
-    assert_true(load_program(s, path, &ids, &modules, &why));
-    unlink(path);
-    rmdir(folder);
-    return s->error_count ? NULL : check_program(s, modules.list.at, modules.list.n, &ids);
-}
+typedef struct Counted { double core, flat; FlatCounts counts; } Counted;
 
 static Counted count(const char *program, int64_t n)
 {
     Session *s = session_create();
-    Checked *checked = check_text(s, program);
-    CoreProgram *p = checked && !s->error_count ? elaborate(s, checked) : NULL;
-    diag_print(s, stderr, false);
-    assert_non_null(p);
-    core_simplify(p);
-    core_inline(p);
-    core_merge_groups(p);
-    core_tail_loops(p);
-    core_inline(p);
-    core_simplify(p);
+    CoreProgram *p = compile_text(s, program);
     Arena *arena = arena_create();
     CoreValue arg = {.type = {SC_I64, 0}, .bits = (uint64_t)n}, expected, got;
     EvalError error = {0};
     Counted c = {0};
     uint64_t work = 0;
-    assert_true(core_eval(p, p->entries.at[0].fn, arena, &arg, &expected, &error, &work));
+    assert_true(core_eval(p, p->entries.at[0].fn, arena, &arg, &expected, NULL, &error, &work));
     core_fuse(p);
     core_simplify(p);
     FlatProgram *flat = flatten(p);
     flat_liveness(flat);
-    assert_true(flat_eval(flat, flat->entries.at[0].fn, arena, &arg, &got, &error, &c.counts));
+    assert_true(flat_eval(flat, flat->entries.at[0].fn, arena, &arg, &got, NULL, &error, &c.counts));
     assert_true(expected.bits == got.bits);
     c.core = (double)work;
     c.flat = (double)c.counts.work;

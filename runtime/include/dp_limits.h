@@ -1,0 +1,23 @@
+/* Limits of evaluation that the interpreters and the devices have in common, and the words in which they are reported. */
+#ifndef DP_LIMITS_H
+#define DP_LIMITS_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+enum {
+    /* Levels of recursion in parallel code, and all levels of the interpreters. A level on a device launches kernels, so that
+     * a recursion without an end is noticed after seconds; in host code a level costs next to nothing, and only
+     * its stack ends it (runtime/error.c). */
+    DP_MAX_LEVELS = 20000,
+    DP_MEMORY_TEXT = 200
+};
+
+#define DP_TOO_DEEP "recursion too deep"
+#define DP_UNKNOWN_BYTES UINT64_MAX
+
+/* "out of memory: 1.1 GB requested, 0.9 GB there, in level 25 of the recursion of f". `there` may be
+ * DP_UNKNOWN_BYTES; level 0: in no recursion. */
+void dp_memory_text(char to[DP_MEMORY_TEXT], uint64_t requested, uint64_t there, uint32_t level, const char *function);
+
+#endif
