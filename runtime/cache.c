@@ -1,16 +1,19 @@
-/* Binaries of built programs on disk, in a directory that only its owner can enter.
+/* Binaries of built programs on disk: finding the folder, loading, storing. How large the folder gets is in cache_trim.c.
  *
- * A file is named by the digest of everything that went into the build. It opens with a header: magic, the digest, the length and the
- * digest of what follows; a file that does not check is not used, for drivers may crash on a corrupt binary. */
-#include "internal.h"
+ * A file opens with a header: magic, the digest that names it, the length and the digest of what follows; a file that does not
+ * check is not used, for drivers may crash on a corrupt binary. */
+#include "cache.h"
 
+#include <fcntl.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/statvfs.h>
 #include <unistd.h>
 
 enum { HEADER_WORDS = 6 };
-static const uint64_t MAGIC = UINT64_C(0x3162706463706f64); /* changes with the format */
+static const uint64_t MAGIC = UINT64_C(0x3262706463706f64); /* changes with the format */
 
 /* Two independent multiplicative hashes, 128 bits in all: against accidents, not against an enemy, who has no access. */
 static CacheKey mix(CacheKey k, const unsigned char *bytes, size_t n)
@@ -33,6 +36,7 @@ CacheKey cache_key(const char *const *texts, uint32_t n)
     return k;
 }
 
+/* ---- the folder ---- */
 /* Ours, a directory and no link, and closed to others. */
 static bool is_private(const char *path)
 {
@@ -40,75 +44,119 @@ static bool is_private(const char *path)
     return lstat(path, &st) == 0 && S_ISDIR(st.st_mode) && st.st_uid == geteuid() && (st.st_mode & 077) == 0;
 }
 
-static bool make_private(const char *path)
+/* On a full disk PoCL would not start. */
+#define LEAST_ROOM (UINT64_C(4) << 20)
+static bool has_room(const char *path)
+{
+    struct statvfs fs;
+    return access(path, W_OK | X_OK) == 0 && statvfs(path, &fs) == 0 && (uint64_t)fs.f_bavail * fs.f_frsize >= LEAST_ROOM;
+}
+
+/* path, made if it is not there; malloc'd, or NULL if it is not fit to be used. */
+static char *usable(const char *path)
 {
     mkdir(path, 0700); /* may exist */
-    return is_private(path);
+    return is_private(path) && has_room(path) ? strdup(path) : NULL;
 }
 
 char *cache_directory(void)
 {
-    char path[4096];
+    char path[4096], *found = NULL;
     const char *home = getenv("HOME"), *xdg = getenv("XDG_CACHE_HOME");
     if (xdg && xdg[0] == '/') {
-        snprintf(path, sizeof path, "%s/dpc", xdg);
         mkdir(xdg, 0700);
-    } else if (home && home[0] == '/') {
+        snprintf(path, sizeof path, "%s/dpc", xdg);
+        found = usable(path);
+    }
+    if (!found && home && home[0] == '/') {
         snprintf(path, sizeof path, "%s/.cache", home);
         mkdir(path, 0700);
         snprintf(path, sizeof path, "%s/.cache/dpc", home);
-    } else {
-        snprintf(path, sizeof path, "/tmp/dpc-%ld", (long)geteuid());
+        found = usable(path);
     }
-    return make_private(path) ? strdup(path) : NULL;
+    if (!found) {
+        const char *tmp = getenv("TMPDIR");
+        snprintf(path, sizeof path, "%s/dpc-%ld", tmp && tmp[0] == '/' ? tmp : "/tmp", (long)geteuid());
+        found = usable(path);
+    }
+    return found;
 }
 
-static void file_name(char *to, size_t room, const char *dir, CacheKey key, const char *ending)
+/* ---- files ---- */
+static void file_name(char *to, size_t room, const char *dir, CacheKey key)
 {
-    snprintf(to, room, "%s/%016llx%016llx%s", dir, (unsigned long long)key.a, (unsigned long long)key.b, ending);
+    snprintf(to, room, "%s/%016llx%016llx.bin", dir, (unsigned long long)key.a, (unsigned long long)key.b);
+}
+
+static bool read_all(int fd, void *to, size_t n)
+{
+    for (size_t at = 0; at < n;) {
+        ssize_t got = read(fd, (char *)to + at, n - at);
+        if (got <= 0)
+            return false;
+        at += (size_t)got;
+    }
+    return true;
+}
+
+static bool write_all(int fd, const void *from, size_t n)
+{
+    for (size_t at = 0; at < n;) {
+        ssize_t put = write(fd, (const char *)from + at, n - at);
+        if (put <= 0)
+            return false;
+        at += (size_t)put;
+    }
+    return true;
+}
+
+/* The body of a file that is one of ours and whole. */
+static unsigned char *load_body(int fd, CacheKey key, size_t *n)
+{
+    uint64_t header[HEADER_WORDS];
+    struct stat st;
+    if (fstat(fd, &st) != 0 || !S_ISREG(st.st_mode) || st.st_uid != geteuid() || !read_all(fd, header, sizeof header))
+        return NULL;
+    if (header[0] != MAGIC || header[1] != key.a || header[2] != key.b || (uint64_t)st.st_size != sizeof header + header[3])
+        return NULL;
+    *n = (size_t)header[3];
+    unsigned char *bytes = malloc(*n + 1);
+    if (bytes && read_all(fd, bytes, *n)) {
+        CacheKey sum = mix(START, bytes, *n);
+        if (sum.a == header[4] && sum.b == header[5])
+            return bytes;
+    }
+    free(bytes);
+    return NULL;
 }
 
 unsigned char *cache_load(const char *dir, CacheKey key, size_t *n)
 {
     char path[4200];
-    file_name(path, sizeof path, dir, key, ".bin");
-    FILE *f = fopen(path, "rb");
-    if (!f)
+    file_name(path, sizeof path, dir, key);
+    int fd = open(path, O_RDONLY | O_NONBLOCK | O_NOFOLLOW | O_CLOEXEC); /* not to wait for a pipe's writer */
+    if (fd < 0)
         return NULL;
-    uint64_t header[HEADER_WORDS];
-    unsigned char *bytes = NULL;
-    struct stat st;
-    bool good = fread(header, sizeof header, 1, f) == 1 && header[0] == MAGIC && header[1] == key.a && header[2] == key.b;
-    good = good && fstat(fileno(f), &st) == 0 && (uint64_t)st.st_size == sizeof header + header[3];
-    if (good && (bytes = malloc(header[3] + 1)) && fread(bytes, 1, header[3], f) == header[3]) {
-        CacheKey sum = mix(START, bytes, header[3]);
-        good = sum.a == header[4] && sum.b == header[5];
-        *n = header[3];
-    } else {
-        good = false;
-    }
-    fclose(f);
-    if (!good) {
-        free(bytes);
-        bytes = NULL;
-    }
+    unsigned char *bytes = load_body(fd, key, n);
+    if (bytes)
+        futimens(fd, NULL); /* its last use */
+    close(fd);
     return bytes;
 }
 
-/* Written aside and renamed: readers see the whole file or none. Failures are harmless. */
+/* Written aside and renamed: readers see the whole file or none. */
 void cache_store(const char *dir, CacheKey key, const unsigned char *bytes, size_t n)
 {
     char path[4200], aside[4300];
     CacheKey sum = mix(START, bytes, n);
     const uint64_t header[HEADER_WORDS] = {MAGIC, key.a, key.b, n, sum.a, sum.b};
-    file_name(path, sizeof path, dir, key, ".bin");
+    file_name(path, sizeof path, dir, key);
     snprintf(aside, sizeof aside, "%s.XXXXXX", path);
     int fd = mkstemp(aside);
-    FILE *f = fd < 0 ? NULL : fdopen(fd, "wb");
-    if (!f)
+    if (fd < 0)
         return;
-    bool good = fwrite(header, sizeof header, 1, f) == 1 && fwrite(bytes, 1, n, f) == n;
-    good = fclose(f) == 0 && good;
+    bool good = write_all(fd, header, sizeof header) && write_all(fd, bytes, n);
+    good = close(fd) == 0 && good;
     if (!good || rename(aside, path) != 0)
         unlink(aside);
 }

@@ -7,7 +7,7 @@ DpCtx *ctx_new(DpRt *rt, CtxKind kind, DpCtx *up, uint64_t n)
 {
     DpCtx *c = calloc(1, sizeof *c);
     if (!c)
-        rt_fail_memory(rt, sizeof *c);
+        rt_fail_host_memory(rt, sizeof *c);
     c->count = 1;
     c->kind = kind;
     c->n = n;
@@ -113,7 +113,7 @@ static DpCtx *nested(DpRt *rt, DpCtx *up, uint64_t address, uint64_t stride)
 DpCtx *dp_nested_regular(DpRt *rt, DpCtx *up, uint64_t length)
 {
     if (length && up->n > (DP_REGULAR - 1) / length)
-        rt_fail_memory(rt, UINT64_MAX);
+        rt_fail_elements(rt, UINT64_MAX, 1);
     DpCtx *c = ctx_new(rt, CTX_NESTED, up, up->n * length);
     c->offsets = offsets_regular(length);
     return c;
@@ -191,7 +191,7 @@ static uint64_t run_pack(DpRt *rt, const PackProgram *k, const DpCtx *c, const u
 static void check_numbered(DpRt *rt, const DpCtx *c)
 {
     if (c->n > DP_MAX_INSTANCES)
-        rt_fail_memory(rt, 4 * c->n);
+        rt_fail_elements(rt, c->n, 4);
 }
 
 DpCtx *dp_pack(DpRt *rt, uint32_t kernel, uint32_t variant, DpCtx *c, const uint64_t *words)
@@ -281,7 +281,7 @@ static CtxPath *keep_path(DpRt *rt, DpCtx *from, DpCtx *to, CtxPath path)
 {
     CtxPath *p = malloc(sizeof *p);
     if (!p)
-        rt_fail_memory(rt, sizeof *p);
+        rt_fail_host_memory(rt, sizeof *p);
     *p = path;
     p->next = from->paths;
     p->to = to;

@@ -5,25 +5,50 @@
 #include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 enum { MAX_DEVICES = 64 };
 typedef struct Found { cl_platform_id platform; cl_device_id device; cl_device_type type; char name[256], platform_name[256]; } Found;
 
-void device_prepare(void)
+/* A folder that ends with the process. */
+static bool make_own(DeviceFolder *folder)
 {
-    const char *home = getenv("HOME");
-    if (getenv("POCL_CACHE_DIR") || (home && home[0] == '/') || getenv("XDG_CACHE_HOME"))
+    const char *tmp = getenv("TMPDIR");
+    const char *const parents[] = {tmp && tmp[0] == '/' ? tmp : "/tmp", "/tmp", "/dev/shm"};
+    for (size_t i = 0; i < sizeof parents / sizeof parents[0]; i++) {
+        int n = snprintf(folder->path, sizeof folder->path, "%s/dpc-XXXXXX", parents[i]);
+        if (n < (int)sizeof folder->path && mkdtemp(folder->path))
+            return true;
+    }
+    folder->path[0] = 0;
+    return false;
+}
+
+/* PoCL hides itself where it cannot make a folder for its kernels, and loads what it finds there: so it gets one that others cannot
+ * enter. POCL_CACHE_DIR is the user's to set. */
+void device_prepare(DeviceFolder *folder)
+{
+    folder->path[0] = 0;
+    if (getenv("POCL_CACHE_DIR"))
         return;
-    /* Without a home PoCL would take /tmp/pocl, where anybody may have put a library for it to load. */
-    char *own = cache_directory();
-    char fresh[] = "/tmp/dpc-XXXXXX";
-    if (own)
-        setenv("POCL_CACHE_DIR", own, 1);
-    else if (mkdtemp(fresh))
-        setenv("POCL_CACHE_DIR", fresh, 1);
-    free(own);
+    char *lasting = cache_directory(), path[4200];
+    if (lasting) {
+        snprintf(path, sizeof path, "%s/pocl", lasting);
+        setenv("POCL_CACHE_DIR", path, 1);
+    } else if (make_own(folder)) {
+        fprintf(stderr, "note: no folder for built kernels in HOME, XDG_CACHE_HOME or TMPDIR can be used: each run builds its own\n");
+        setenv("POCL_CACHE_DIR", folder->path, 1);
+    }
+    free(lasting);
+}
+
+void device_clean(DeviceFolder *folder)
+{
+    if (!folder->path[0])
+        return;
+    folder_remove(folder->path);
+    unsetenv("POCL_CACHE_DIR");
+    folder->path[0] = 0;
 }
 
 static uint32_t find_devices(Found *found)
@@ -51,7 +76,10 @@ static uint32_t find_devices(Found *found)
     return n;
 }
 
-void device_list(FILE *out)
+static const char no_device[] = "no OpenCL device; for the CPU install PoCL (Debian, Ubuntu: apt install pocl-opencl-icd), "
+                                "or run without one: dpc run --eval=core";
+
+uint32_t device_list(FILE *out)
 {
     Found found[MAX_DEVICES];
     uint32_t n = find_devices(found);
@@ -59,7 +87,8 @@ void device_list(FILE *out)
         fprintf(out, "#%u %s: %s (%s)\n", i, found[i].platform_name, found[i].name,
                 found[i].type & CL_DEVICE_TYPE_GPU ? "GPU" : found[i].type & CL_DEVICE_TYPE_CPU ? "CPU" : "accelerator");
     if (n == 0)
-        fprintf(out, "no OpenCL device\n");
+        fprintf(stderr, "error: %s\n", no_device);
+    return n;
 }
 
 /* Is `part` somewhere in `text`, whatever the case? */
@@ -122,7 +151,7 @@ static void query(DpRt *rt, const Found *f)
     rt->batches = rt->batches && !rt->gpu; /* the names that source.c renames are the CPU shape's */
 }
 
-bool device_choose(DpRt *rt, const OpenOptions *options, char *error, size_t error_bytes)
+bool device_choose(DpRt *rt, const OpenOptions *options, OpenError *error)
 {
     Found found[MAX_DEVICES];
     uint32_t n = find_devices(found);
@@ -131,10 +160,8 @@ bool device_choose(DpRt *rt, const OpenOptions *options, char *error, size_t err
     const cl_device_type order[] = {CL_DEVICE_TYPE_GPU, CL_DEVICE_TYPE_CPU, CL_DEVICE_TYPE_ALL};
     for (size_t i = 0; i < sizeof order / sizeof order[0] && !f; i++)
         f = pick(found, n, name, options->platform, order[i]);
-    if (!f) {
-        snprintf(error, error_bytes, "%s", n == 0 ? "no OpenCL device" : "no such device; --list-devices shows them");
-        return false;
-    }
+    if (!f)
+        return open_fails(error, EXIT_DEVICE, "%s", n == 0 ? no_device : "no such device; --list-devices shows them");
     rt->platform = f->platform;
     rt->device = f->device;
     identify(rt, f);

@@ -110,14 +110,44 @@ static _Noreturn void fail_here(DpRt *rt, int status, const char *text)
     rt_fail(rt, status, "%s", text);
 }
 
-_Noreturn void rt_fail_memory(DpRt *rt, uint64_t bytes)
+/* Bytes in a unit that leaves few digits; sizes far beyond the machine's, too. */
+typedef struct SizeText { char at[32]; } SizeText;
+static SizeText size_text(double bytes)
 {
-    double x = (double)bytes;
-    const char *unit = x >= 1e8 ? "GB" : x >= 1e5 ? "MB" : "kB";
-    x /= x >= 1e8 ? 1e9 : x >= 1e5 ? 1e6 : 1e3;
-    char text[64];
-    snprintf(text, sizeof text, "out of memory: %.1f %s requested", x, unit);
-    fail_here(rt, 3, text);
+    SizeText text;
+    const char *unit = bytes >= 1e8 ? "GB" : bytes >= 1e5 ? "MB" : "kB";
+    snprintf(text.at, sizeof text.at, "%.1f %s", bytes / (bytes >= 1e8 ? 1e9 : bytes >= 1e5 ? 1e6 : 1e3), unit);
+    return text;
+}
+
+static _Noreturn void fail_heap(DpRt *rt, double bytes)
+{
+    const Heap *h = &rt->heap;
+    uint64_t all = h->refused ? h->bytes : h->limit;
+    char text[160];
+    snprintf(text, sizeof text, "out of memory: %s requested, %s free of %s%s", size_text(bytes).at,
+             size_text((double)(all - h->used)).at, size_text((double)all).at, h->refused ? "; the device grants no more" : "");
+    fail_here(rt, EXIT_MEMORY, text);
+}
+
+_Noreturn void rt_fail_memory(DpRt *rt, uint64_t bytes) { fail_heap(rt, (double)bytes); }
+
+_Noreturn void rt_fail_host_memory(DpRt *rt, uint64_t bytes)
+{
+    char text[80];
+    snprintf(text, sizeof text, "out of memory: %s requested on the host", size_text((double)bytes).at);
+    fail_here(rt, EXIT_MEMORY, text);
+}
+
+_Noreturn void rt_fail_elements(DpRt *rt, uint64_t n, uint32_t bytes)
+{
+    double all = (double)n * bytes;
+    if (all > (double)(rt->heap.limit - rt->heap.used))
+        fail_heap(rt, all);
+    char text[120];
+    snprintf(text, sizeof text, "too many elements: %llu in one operation, at most %llu are numbered", (unsigned long long)n,
+             (unsigned long long)DP_MAX_INSTANCES);
+    fail_here(rt, EXIT_MEMORY, text);
 }
 
 /* ---- looking ---- */

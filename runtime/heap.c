@@ -1,14 +1,12 @@
-/* The heap: one OpenCL buffer and, on the host, the ledger of its blocks.
+/* The heap: one OpenCL buffer (heap_buffer.c) and, on the host, the ledger of its blocks.
  *
  * Segregated good fit: a size's class is its leading bit and the three bits below; a block is taken from the first class all of
  * whose blocks fit, or from the request's own class if one there is large enough. Neighbours are joined when freed.
  * Low addresses are used again first, which keeps touched memory small. */
-#define _DEFAULT_SOURCE /* madvise */
 #include "internal.h"
 
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 
 static uint32_t class_of(uint64_t bytes)
 {
@@ -75,7 +73,7 @@ static void split_block(DpRt *rt, DpBlock *b, uint64_t bytes)
         return;
     DpBlock *rest = calloc(1, sizeof *rest);
     if (!rest)
-        rt_fail_memory(rt, sizeof *rest);
+        rt_fail_host_memory(rt, sizeof *rest);
     rest->addr = b->addr + bytes;
     rest->bytes = b->bytes - bytes;
     rest->before = b;
@@ -100,16 +98,57 @@ static void poison(DpRt *rt, const DpBlock *b)
         CL_OK(rt, clEnqueueFillBuffer(rt->queue, rt->heap.buffer, &pattern, 1, b->addr, b->bytes, 0, NULL, NULL));
 }
 
+/* b takes over the bytes of the block behind it, which is in no list. */
+static void absorb(DpBlock *b)
+{
+    DpBlock *next = b->behind;
+    b->bytes += next->bytes;
+    b->behind = next->behind;
+    if (b->behind)
+        b->behind->before = b;
+    free(next);
+}
+
+/* Makes the heap so large that a block of so many bytes fits behind the last one. */
+static bool heap_grow(DpRt *rt, uint64_t bytes)
+{
+    Heap *h = &rt->heap;
+    DpBlock *last = h->blocks, *more = calloc(1, sizeof *more);
+    if (!more)
+        rt_fail_host_memory(rt, sizeof *more);
+    while (last->behind)
+        last = last->behind;
+    uint64_t before = h->bytes, contents = last->count ? before : last->addr;
+    if (!buffer_grow(rt, contents + bytes, contents)) {
+        free(more);
+        return false;
+    }
+    more->addr = before;
+    more->bytes = h->bytes - before;
+    more->before = last;
+    last->behind = more;
+    if (last->count) {
+        free_list_add(h, more);
+    } else {
+        free_list_remove(h, last);
+        absorb(last);
+        free_list_add(h, last);
+    }
+    return true;
+}
+
 DpBlock *block_new(DpRt *rt, uint64_t bytes)
 {
     Heap *h = &rt->heap;
     if (bytes == 0)
         return NULL;
     uint64_t wanted = bytes;
-    if (bytes > h->bytes)
+    if (bytes > h->limit)
         rt_fail_memory(rt, wanted);
     bytes = rounded(bytes);
     DpBlock *b = find_free(h, bytes);
+    if (!b && heap_grow(rt, bytes))
+        b = find_free(h, bytes);
     if (!b)
         rt_fail_memory(rt, wanted);
     free_list_remove(h, b);
@@ -121,17 +160,6 @@ DpBlock *block_new(DpRt *rt, uint64_t bytes)
     if (h->used > h->most_used)
         h->most_used = h->used;
     return b;
-}
-
-/* b takes over the bytes of the block behind it, which is in no list. */
-static void absorb(DpBlock *b)
-{
-    DpBlock *next = b->behind;
-    b->bytes += next->bytes;
-    b->behind = next->behind;
-    if (b->behind)
-        b->behind->before = b;
-    free(next);
 }
 
 static void join_behind(Heap *h, DpBlock *b)
@@ -177,82 +205,14 @@ void block_shrink(DpRt *rt, DpBlock *b, uint64_t bytes)
 }
 
 /* ---- opening ---- */
-static uint64_t device_size(const DpRt *rt, cl_device_info what)
-{
-    cl_ulong x = 0;
-    clGetDeviceInfo(rt->device, what, sizeof x, &x, NULL);
-    return x;
-}
-
-static uint64_t heap_size(const DpRt *rt)
-{
-    uint64_t all = device_size(rt, CL_DEVICE_GLOBAL_MEM_SIZE), largest = device_size(rt, CL_DEVICE_MAX_MEM_ALLOC_SIZE);
-    uint64_t bytes = all / 10 * 8;
-    const char *limit = getenv("DP_HEAP"); /* bytes, for tests */
-    if (bytes > largest)
-        bytes = largest;
-    if (limit && strtoull(limit, NULL, 10) >= 4096 && strtoull(limit, NULL, 10) < bytes)
-        bytes = strtoull(limit, NULL, 10);
-    if (rt->memory_limit && bytes > rt->memory_limit)
-        bytes = rt->memory_limit < 4096 ? 4096 : rt->memory_limit;
-    if (bytes > (UINT64_C(1) << 39))
-        bytes = UINT64_C(1) << 39;
-    return bytes / DP_BLOCK_ALIGN * DP_BLOCK_ALIGN;
-}
-
-/* On a CPU device the buffer is our own memory, in large pages if the system has them: far fewer page faults. */
-static cl_mem heap_buffer(DpRt *rt, uint64_t bytes, cl_int *code)
+bool heap_open(DpRt *rt, OpenError *error)
 {
     Heap *h = &rt->heap;
-    cl_bool shared = CL_FALSE;
-    cl_device_type type = 0;
-    clGetDeviceInfo(rt->device, CL_DEVICE_HOST_UNIFIED_MEMORY, sizeof shared, &shared, NULL);
-    clGetDeviceInfo(rt->device, CL_DEVICE_TYPE, sizeof type, &type, NULL);
-    if (shared && (type & CL_DEVICE_TYPE_CPU)) {
-        void *p = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-        if (p != MAP_FAILED) {
-            madvise(p, bytes, MADV_HUGEPAGE);
-            cl_mem m = clCreateBuffer(rt->context, CL_MEM_READ_WRITE | CL_MEM_USE_HOST_PTR, bytes, p, code);
-            if (*code == CL_SUCCESS) {
-                h->memory = p;
-                return m;
-            }
-            munmap(p, bytes);
-        }
-    }
-    return clCreateBuffer(rt->context, CL_MEM_READ_WRITE, bytes, NULL, code);
-}
-
-/* Some devices grant less than they report: half as much is tried, and half of that. */
-static cl_int make_buffer(DpRt *rt, uint64_t bytes)
-{
-    const unsigned char zeros[DP_HEAP_START] = {0};
-    cl_int code = CL_OUT_OF_RESOURCES;
-    for (int tries = 0; tries < 8; tries++, bytes = bytes / 2 / DP_BLOCK_ALIGN * DP_BLOCK_ALIGN) {
-        cl_mem m = heap_buffer(rt, bytes, &code);
-        if (code != CL_SUCCESS)
-            continue;
-        code = clEnqueueWriteBuffer(rt->queue, m, CL_TRUE, 0, sizeof zeros, zeros, 0, NULL, NULL);
-        if (code == CL_SUCCESS) {
-            rt->heap.buffer = m;
-            rt->heap.bytes = bytes;
-            return code;
-        }
-        clReleaseMemObject(m);
-    }
-    return code;
-}
-
-bool heap_open(DpRt *rt, char *error, size_t error_bytes)
-{
-    Heap *h = &rt->heap;
-    cl_int code = make_buffer(rt, heap_size(rt));
-    DpBlock *all = calloc(1, sizeof *all);
-    if (code != CL_SUCCESS || !all) {
-        free(all);
-        snprintf(error, error_bytes, "no memory on the device: %s", cl_error_name(code));
+    if (!buffer_open(rt, error))
         return false;
-    }
+    DpBlock *all = calloc(1, sizeof *all);
+    if (!all)
+        return open_fails(error, EXIT_MEMORY, "out of memory");
     h->always_compact = getenv("DP_COMPACT") != NULL;
     h->poisoned = getenv("DP_POISON") != NULL;
     all->addr = DP_HEAP_START;
@@ -269,10 +229,7 @@ void heap_close(DpRt *rt)
         next = b->behind;
         free(b);
     }
-    if (h->buffer)
-        clReleaseMemObject(h->buffer);
-    if (h->memory)
-        munmap(h->memory, h->bytes);
+    buffer_close(rt);
     memset(h, 0, sizeof *h);
 }
 

@@ -1,7 +1,8 @@
 /* Inside the runtime library.
  *
  *   device.c   which device            heap.c     blocks of the one buffer       refs.c     reference sets, columns, arrays
- *   launch.c   programs, kernels, launching       source.c   their texts         cache.c    binaries on disk
+ *   heap_buffer.c  the buffer itself: its size and growth
+ *   launch.c   programs, kernels, launching       source.c   their texts         cache*.c   binaries on disk
  *   profile.c  times per kernel
  *   context.c  contexts and paths      ops.c      kernels with user code         moves.c    kernels without
  *   compact.c  a loop's state without dead data
@@ -16,7 +17,9 @@
 #define CL_TARGET_OPENCL_VERSION 120
 #include <CL/cl.h>
 
+#include "cache.h"
 #include "dp_rt.h"
+#include "dp_status.h"
 
 /* The same numbers as in kernels/common.cl. */
 enum {
@@ -96,6 +99,10 @@ typedef struct Heap {
     cl_mem buffer;
     void *memory;       /* the host memory behind it, where device and host share theirs; else NULL */
     uint64_t bytes, used, most_used;
+    uint64_t limit;     /* it may grow so far */
+    uint64_t largest;   /* the largest buffer that the device promises; it may grant more */
+    bool shared;        /* device and host share memory, and the buffer is ours */
+    bool refused;       /* the device did not grant the last growth */
     uint64_t live;      /* blocks in use */
     bool always_compact; /* for tests: DP_COMPACT */
     bool poisoned;      /* DP_POISON: blocks are filled with a pattern when they begin and when they end */
@@ -122,6 +129,9 @@ typedef struct Profile {
     uint64_t launches, looks; /* counted always */
 } Profile;
 
+/* A folder of this process alone, in which PoCL keeps its kernels; "": it has a lasting one. */
+typedef struct DeviceFolder { char path[512]; } DeviceFolder;
+
 struct DpRt {
     const DpProgram *program;
     cl_platform_id platform;
@@ -139,6 +149,7 @@ struct DpRt {
     Built *built;
     bool batches;              /* build all kernels at once? */
     char *cache_dir;           /* NULL: no cache */
+    DeviceFolder device_folder;
     const char *dump_dir;      /* DP_DUMP_KERNELS */
     Profile profile;
     uint64_t look[DP_LOOK_BYTES / 8];
@@ -156,27 +167,25 @@ typedef struct OpenOptions {
     uint64_t memory; /* bytes that the heap may have at most; 0: as many as there are */
 } OpenOptions;
 
-/* runtime.c. NULL and a message on failure. */
-DpRt *rt_open(const DpProgram *program, const OpenOptions *options, char *error, size_t error_bytes);
+/* Why the runtime could not be opened. */
+typedef struct OpenError { ExitStatus status; char text[512]; } OpenError;
+
+/* runtime.c. NULL and the reason on failure. */
+DpRt *rt_open(const DpProgram *program, const OpenOptions *options, OpenError *error);
+bool open_fails(OpenError *error, ExitStatus status, const char *format, ...) __attribute__((format(printf, 3, 4))); /* false */
 void rt_close(DpRt *rt);
-void rt_save(DpRt *rt); /* what was built goes to the cache on disk */
 
 /* device.c */
-bool device_choose(DpRt *rt, const OpenOptions *options, char *error, size_t error_bytes);
-void device_list(FILE *out);
-/* Before the first OpenCL call: a private place for PoCL's own cache if there is no home. */
-void device_prepare(void);
-
-/* cache.c */
-char *cache_directory(void); /* malloc'd, or NULL */
-typedef struct CacheKey { uint64_t a, b; } CacheKey;
-CacheKey cache_key(const char *const *texts, uint32_t n);
-unsigned char *cache_load(const char *dir, CacheKey key, size_t *n); /* malloc'd, or NULL */
-void cache_store(const char *dir, CacheKey key, const unsigned char *bytes, size_t n);
+bool device_choose(DpRt *rt, const OpenOptions *options, OpenError *error);
+uint32_t device_list(FILE *out); /* how many there are */
+void device_prepare(DeviceFolder *folder); /* before the first OpenCL call */
+void device_clean(DeviceFolder *folder);   /* at the process's end */
 
 /* error.c */
 _Noreturn void rt_fail(DpRt *rt, int status, const char *format, ...) __attribute__((format(printf, 3, 4)));
-_Noreturn void rt_fail_memory(DpRt *rt, uint64_t bytes);
+_Noreturn void rt_fail_memory(DpRt *rt, uint64_t bytes);           /* the heap's */
+_Noreturn void rt_fail_host_memory(DpRt *rt, uint64_t bytes);
+_Noreturn void rt_fail_elements(DpRt *rt, uint64_t n, uint32_t bytes); /* more of so many bytes than are numbered */
 _Noreturn void rt_fail_cl(DpRt *rt, cl_int code, const char *call, const char *file, int line);
 const char *cl_error_name(cl_int code);
 #define CL_OK(rt, call) \
@@ -190,8 +199,21 @@ const uint64_t *rt_look(DpRt *rt);
 /* Reports the failure that is in rt->look. */
 void rt_report(DpRt *rt);
 
+/* heap_buffer.c */
+/* What a limit on the address space (ulimit -v) leaves; UINT64_MAX: there is none. */
+uint64_t address_space_left(void);
+/* What PoCL takes of it, and ends the process where it does not get it: to open a device and build kernels; beside the heap, once the
+ * device is open; to build one more program. */
+#define OPEN_SPACE (UINT64_C(768) << 20)
+#define SPACE_BESIDE_HEAP (UINT64_C(320) << 20)
+#define BUILD_SPACE (UINT64_C(128) << 20)
+bool buffer_open(DpRt *rt, OpenError *error);
+/* To at least so many bytes, of which the first `contents` are kept. False: the heap is as it was. */
+bool buffer_grow(DpRt *rt, uint64_t least, uint64_t contents);
+void buffer_close(DpRt *rt);
+
 /* heap.c */
-bool heap_open(DpRt *rt, char *error, size_t error_bytes);
+bool heap_open(DpRt *rt, OpenError *error);
 void heap_close(DpRt *rt);
 DpBlock *block_new(DpRt *rt, uint64_t bytes); /* one reference; for 0 bytes NULL */
 void block_shrink(DpRt *rt, DpBlock *b, uint64_t bytes);
@@ -204,6 +226,8 @@ bool heap_check(const Heap *h);               /* for tests: the ledger's invaria
 DpRefs *refs_one(DpRt *rt, DpBlock *b);       /* takes the reference; NULL gives the empty set */
 DpRefs *refs_retain(DpRefs *r);
 DpBlock *refs_find(const DpRefs *r, uint64_t addr); /* borrowed; NULL if none holds the address */
+/* The block where elements lie, borrowed. An array without one would see its memory reused: asserted. */
+DpBlock *refs_owner(const DpRefs *r, uint64_t addr);
 DpRefs *refs_of_refs(DpRt *rt, const DpRefs *r);    /* union of the blocks' own sets */
 void block_add_refs(DpRt *rt, DpBlock *b, DpRefs *refs); /* takes refs */
 DpCol col_new(DpRt *rt, uint64_t n, uint32_t bytes);
@@ -244,7 +268,6 @@ void arg_columns(Args *a, const DpCol *columns, uint32_t n);
 /* heaps: how many leading parameters are the heap (2 where the template has `out`). */
 void rt_launch(DpRt *rt, Kernel *k, uint32_t heaps, uint32_t groups, const Args *args);
 void rt_move(DpRt *rt, const char *name, uint64_t n, const Args *args); /* OWN_MOVE over n elements */
-void launch_save(DpRt *rt);
 void launch_close(DpRt *rt);
 const char *dp_kernel_text(const char *name); /* generated: the files of runtime/kernels, and dp_scalar.h */
 

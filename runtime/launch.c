@@ -16,9 +16,6 @@ struct Built {
     Built *next;
     cl_program program;
     const char *name;
-    CacheKey key;
-    char *cached;          /* " name name ": the kernels that the binary on disk has; NULL: there is none */
-    Text used;             /* the same of those in use since */
 };
 
 /* A kernel in one variant and mode. */
@@ -88,6 +85,13 @@ static void dump_source(const DpRt *rt, const Text *t, const char *name, const I
     fclose(f);
 }
 
+/* Programs are built, and by PoCL also their kernels when they first run, by a compiler that ends the process where it gets no memory. */
+static void leave_space_to_build(DpRt *rt)
+{
+    if (address_space_left() < BUILD_SPACE)
+        rt_fail_host_memory(rt, BUILD_SPACE);
+}
+
 static void fail_build(DpRt *rt, cl_program p, const char *name, cl_int code)
 {
     size_t n = 0;
@@ -118,47 +122,55 @@ static cl_program build_from_source(DpRt *rt, const Text *t, const char *options
     return p;
 }
 
-/* A cached file is a line of kernel names, then the device's binary. */
-static cl_program build_from_cache(DpRt *rt, Built *built)
+static cl_program build_from_cache(DpRt *rt, CacheKey key)
 {
     size_t n = 0;
-    unsigned char *bytes = rt->cache_dir ? cache_load(rt->cache_dir, built->key, &n) : NULL;
-    unsigned char *newline = bytes ? memchr(bytes, '\n', n) : NULL;
-    cl_program p = NULL;
-    if (newline) {
-        const unsigned char *binary = newline + 1;
-        size_t length = n - (size_t)(binary - bytes);
-        cl_int code, status;
-        p = clCreateProgramWithBinary(rt->context, 1, &rt->device, &length, &binary, &status, &code);
-        if (code != CL_SUCCESS || clBuildProgram(p, 1, &rt->device, "", NULL, NULL) != CL_SUCCESS) {
-            if (p)
-                clReleaseProgram(p);
-            p = NULL;
-        } else {
-            *newline = 0;
-            built->cached = strdup((const char *)bytes);
-        }
-    }
-    free(bytes);
-    return p;
+    unsigned char *binary = rt->cache_dir ? cache_load(rt->cache_dir, key, &n) : NULL;
+    if (!binary)
+        return NULL;
+    cl_int code, status;
+    cl_program p = clCreateProgramWithBinary(rt->context, 1, &rt->device, &n, (const unsigned char **)&binary, &status, &code);
+    free(binary);
+    if (code == CL_SUCCESS && clBuildProgram(p, 1, &rt->device, "", NULL, NULL) == CL_SUCCESS)
+        return p;
+    if (p)
+        clReleaseProgram(p);
+    return NULL;
+}
+
+/* As soon as a program is built, so that a run that fails later leaves it to the next one. What cannot be stored is built again then:
+ * nothing here fails. */
+static void store_binary(const DpRt *rt, cl_program p, CacheKey key)
+{
+    size_t n = 0;
+    if (!rt->cache_dir || clGetProgramInfo(p, CL_PROGRAM_BINARY_SIZES, sizeof n, &n, NULL) != CL_SUCCESS || n == 0)
+        return;
+    unsigned char *binary = malloc(n);
+    if (binary && clGetProgramInfo(p, CL_PROGRAM_BINARIES, sizeof binary, &binary, NULL) == CL_SUCCESS)
+        cache_store(rt->cache_dir, key, binary, n);
+    free(binary);
 }
 
 /* Takes the text. i: NULL for a batch. */
 static Built *build(DpRt *rt, Text *t, const char *name, const Instance *i)
 {
+    leave_space_to_build(rt);
     Built *b = calloc(1, sizeof *b);
     if (!b)
-        rt_fail_memory(rt, sizeof *b);
+        rt_fail_host_memory(rt, sizeof *b);
     char options[128];
     snprintf(options, sizeof options, "-cl-std=CL1.2 -w %s", rt->fp_options);
     const char *const keys[] = {rt->device_id, options, t->at};
+    const CacheKey key = cache_key(keys, 3);
     b->name = name;
-    b->key = cache_key(keys, 3);
     if (rt->dump_dir)
         dump_source(rt, t, name, i);
-    b->program = build_from_cache(rt, b);
-    if (!b->program)
+    b->program = build_from_cache(rt, key);
+    if (!b->program) {
         b->program = build_from_source(rt, t, options, name, !i);
+        if (b->program)
+            store_binary(rt, b->program, key);
+    }
     free(t->at);
     if (!b->program) {
         free(b);
@@ -173,7 +185,7 @@ static Program *add_program(DpRt *rt, Program **chain, Built *built, const Insta
 {
     Program *p = calloc(1, sizeof *p);
     if (!p)
-        rt_fail_memory(rt, sizeof *p);
+        rt_fail_host_memory(rt, sizeof *p);
     p->instance = *i;
     p->built = built;
     p->name = built->name;
@@ -183,23 +195,6 @@ static Program *add_program(DpRt *rt, Program **chain, Built *built, const Insta
     return p;
 }
 
-static bool has_word(const char *words, const char *word)
-{
-    size_t n = strlen(word);
-    for (const char *at = words; at && (at = strstr(at, word)); at += n)
-        if (at > words && at[-1] == ' ' && at[n] == ' ')
-            return true;
-    return false;
-}
-
-static void note_use(DpRt *rt, Built *b, const char *name)
-{
-    if (b->used.n == 0)
-        text_add(rt, &b->used, " ", 1);
-    text_add(rt, &b->used, name, strlen(name));
-    text_add(rt, &b->used, " ", 1);
-}
-
 static Kernel *find_kernel(DpRt *rt, Program *p, const char *name)
 {
     for (Kernel *k = p->kernels; k; k = k->next)
@@ -207,9 +202,10 @@ static Kernel *find_kernel(DpRt *rt, Program *p, const char *name)
             return k;
     char full[128];
     snprintf(full, sizeof full, "%s%s", name, p->suffix);
+    leave_space_to_build(rt);
     Kernel *k = calloc(1, sizeof *k);
     if (!k)
-        rt_fail_memory(rt, sizeof *k);
+        rt_fail_host_memory(rt, sizeof *k);
     cl_int code;
     k->name = name;
     k->kernel = clCreateKernel(p->built->program, full, &code);
@@ -217,7 +213,6 @@ static Kernel *find_kernel(DpRt *rt, Program *p, const char *name)
         free(k);
         rt_fail(rt, 4, "no kernel %s in %s: %s", full, p->name, cl_error_name(code));
     }
-    note_use(rt, p->built, full);
     k->wg = p->wg;
     k->row = profile_row(&rt->profile, p->name, name, p->line);
     k->next = p->kernels;
@@ -357,42 +352,6 @@ void rt_move(DpRt *rt, const char *name, uint64_t n, const Args *args)
 }
 
 /* ---- closing ---- */
-/* PoCL's binary holds the kernels that have run, compiled; so binaries are fetched at the end, if kernels have come since. */
-static void store_binary(DpRt *rt, Built *b)
-{
-    Text names = {NULL, 0, 0};
-    bool news = false;
-    size_t n = 0;
-    text_add(rt, &names, b->cached ? b->cached : " ", b->cached ? strlen(b->cached) : 1);
-    for (char *at = b->used.at ? b->used.at + 1 : NULL, *end; at && *at; at = end + 1) {
-        end = strchr(at, ' ');
-        *end = 0;
-        if (!has_word(b->cached, at)) {
-            news = true;
-            text_add(rt, &names, at, strlen(at));
-            text_add(rt, &names, " ", 1);
-        }
-        *end = ' ';
-    }
-    text_add(rt, &names, "\n", 1);
-    if (news && clGetProgramInfo(b->program, CL_PROGRAM_BINARY_SIZES, sizeof n, &n, NULL) == CL_SUCCESS && n) {
-        unsigned char *bytes = malloc(names.n + n), *binary = bytes + names.n;
-        if (bytes) {
-            memcpy(bytes, names.at, names.n);
-            if (clGetProgramInfo(b->program, CL_PROGRAM_BINARIES, sizeof binary, &binary, NULL) == CL_SUCCESS)
-                cache_store(rt->cache_dir, b->key, bytes, names.n + n);
-        }
-        free(bytes);
-    }
-    free(names.at);
-}
-
-void launch_save(DpRt *rt)
-{
-    for (Built *b = rt->built; rt->cache_dir && b; b = b->next)
-        store_binary(rt, b);
-}
-
 static void free_programs(Program *p)
 {
     for (Program *next; p; p = next) {
@@ -413,8 +372,6 @@ void launch_close(DpRt *rt)
     for (Built *b = rt->built, *next; b; b = next) {
         next = b->next;
         clReleaseProgram(b->program);
-        free(b->cached);
-        free(b->used.at);
         free(b);
     }
     free(rt->programs);

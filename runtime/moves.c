@@ -92,7 +92,7 @@ static DpCol gather_elems(DpRt *rt, const DpCol *views, DpCtx *c, uint32_t bytes
 DpCol dp_elems(DpRt *rt, const DpCol *views, DpCtx *c, uint32_t bytes)
 {
     uint64_t base = contiguous_base(views, c);
-    DpBlock *data = base ? refs_find(views->block->refs, base) : NULL;
+    DpBlock *data = base ? refs_owner(views->block->refs, base) : NULL;
     return data ? alias(data, base, c->n, bytes) : gather_elems(rt, views, c, bytes);
 }
 
@@ -100,7 +100,7 @@ DpCol dp_elems_root(DpRt *rt, const DpArr *a, DpCtx *c, uint32_t bytes)
 {
     (void)rt;
     (void)c;
-    DpBlock *b = a->len ? refs_find(a->refs, a->addr) : NULL;
+    DpBlock *b = a->len ? refs_owner(a->refs, a->addr) : NULL;
     return alias(b, b ? a->addr : 0, a->len, bytes);
 }
 
@@ -262,7 +262,7 @@ static Offsets offsets_of_offsets(DpRt *rt, Offsets fine, Offsets coarse, uint64
 static DpCol flatten_views(DpRt *rt, const DpCol *views, DpBlock *inner, uint32_t bytes)
 {
     const DpContig *outer = col_contig(views), *in = &inner->contig;
-    DpBlock *data = in->total ? refs_find(inner->refs, in->base) : NULL;
+    DpBlock *data = in->total ? refs_owner(inner->refs, in->base) : NULL;
     if (outer && outer->total == in->n && (outer->base == inner->addr || in->n == 0)) {
         Offsets offsets = offsets_of_offsets(rt, in->offsets, outer->offsets, views->n);
         DpCol out = views_of_offsets(rt, offsets, views->n, in->base, in->total, bytes, data);
@@ -324,7 +324,7 @@ DpArr dp_flatten_root(DpRt *rt, const DpArr *a, uint32_t bytes)
             rt_read(rt, in->offsets.block->addr + 8 * first, &ends[0], 8);
             rt_read(rt, in->offsets.block->addr + 8 * (first + a->len), &ends[1], 8);
         }
-        DpBlock *data = ends[1] > ends[0] ? refs_find(inner->refs, in->base) : NULL;
+        DpBlock *data = ends[1] > ends[0] ? refs_owner(inner->refs, in->base) : NULL;
         return (DpArr){ends[1] - ends[0], in->base + ends[0] * bytes, refs_one(rt, block_retain(data))};
     }
     DpCtx *c = dp_nested_root(rt, a->len), *elements = NULL;
@@ -363,7 +363,7 @@ static DpBlock *shared_ranges(DpRt *rt, const DpCol *arrays, uint64_t *n)
         return NULL;
     uint64_t *ranges = malloc(16 * *n), k = 0;
     if (!ranges)
-        rt_fail_memory(rt, 16 * *n);
+        rt_fail_host_memory(rt, 16 * *n);
     for (uint32_t i = 0; i < refs->n; i++) {
         const DpBlock *b = refs->blocks[i];
         if (!holds_alone(arrays, b)) {

@@ -17,7 +17,7 @@
 #include <unistd.h>
 
 enum { MESSAGE_BYTES = 1024 };
-static const size_t STACK_BYTES = (size_t)1 << 30, STACK_SPARE = (size_t)1 << 20;
+static const size_t STACK_BYTES = (size_t)1 << 30, STACK_LEAST = (size_t)1 << 23, STACK_SPARE = (size_t)1 << 20;
 
 typedef struct Options {
     const char *entry, *output, *times, *batch;
@@ -40,6 +40,7 @@ typedef struct Session {
     DpType **types;        /* of the parameters */
     DpType *result_type;
     DpLeaf *args, *results;
+    size_t stack_bytes;    /* of the thread that runs */
     int status;
 } Session;
 
@@ -316,26 +317,36 @@ static void on_failure(void *data, const DpFailure *failure)
     Session *s = data;
     fprintf(stderr, "%s\n", failure->message);
     dp_outputs_remove();
-    if (failure->status != EXIT_DEVICE)
-        rt_save(s->rt); /* the next run need not build again */
+    device_clean(&s->rt->device_folder);
     _exit(failure->status);
 }
 
 static void *run_thread(void *data)
 {
     Session *s = data;
-    s->rt->stack_limit = (uintptr_t)__builtin_frame_address(0) - STACK_BYTES + STACK_SPARE;
+    s->rt->stack_limit = (uintptr_t)__builtin_frame_address(0) - s->stack_bytes + STACK_SPARE;
     dp_set_failure(s->rt, on_failure, s);
     s->status = run_all(s);
     return NULL;
+}
+
+/* A quarter of a limited address space at most. */
+static size_t stack_bytes(void)
+{
+    size_t bytes = STACK_BYTES;
+    uint64_t left = address_space_left();
+    while (bytes > left / 4 && bytes > STACK_LEAST)
+        bytes /= 2;
+    return bytes;
 }
 
 static int run_on_thread(Session *s)
 {
     pthread_attr_t attributes;
     pthread_t thread;
+    s->stack_bytes = stack_bytes();
     pthread_attr_init(&attributes);
-    int failed = pthread_attr_setstacksize(&attributes, STACK_BYTES);
+    int failed = pthread_attr_setstacksize(&attributes, s->stack_bytes);
     failed = failed ? failed : pthread_create(&thread, &attributes, run_thread, s);
     pthread_attr_destroy(&attributes);
     if (failed) {
@@ -387,12 +398,12 @@ static int close_times(Session *s, int status)
 
 static int open_runtime(Session *s)
 {
-    char error[MESSAGE_BYTES];
-    s->rt = rt_open(s->program, &s->options.open, error, sizeof error);
+    OpenError error;
+    s->rt = rt_open(s->program, &s->options.open, &error);
     if (s->rt)
         return 0;
-    fprintf(stderr, "error: %s\n", error);
-    return EXIT_DEVICE;
+    fprintf(stderr, "error: %s\n", error.text);
+    return error.status;
 }
 
 static int run_session(Session *s)
@@ -481,6 +492,15 @@ static int run_batch(Session *s)
     return status;
 }
 
+static int list_devices(void)
+{
+    DeviceFolder folder;
+    device_prepare(&folder);
+    uint32_t n = device_list(stdout);
+    device_clean(&folder);
+    return n ? 0 : EXIT_DEVICE;
+}
+
 static int run_program(Session *s)
 {
     const Options *o = &s->options;
@@ -488,11 +508,8 @@ static int run_program(Session *s)
         print_help(s->program, s->name);
         return 0;
     }
-    if (o->list) {
-        device_prepare();
-        device_list(stdout);
-        return 0;
-    }
+    if (o->list)
+        return list_devices();
     if (o->open.memory && !limit_memory(o->open.memory))
         return out_of_memory();
     if (o->batch)

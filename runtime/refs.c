@@ -1,6 +1,7 @@
 /* References: blocks, sets of blocks, and the arrays and columns that own them. */
 #include "internal.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -58,7 +59,7 @@ static DpRefs *refs_alloc(DpRt *rt, uint32_t n)
 {
     DpRefs *r = malloc(sizeof *r + n * sizeof r->blocks[0]);
     if (!r)
-        rt_fail_memory(rt, sizeof *r + n * sizeof r->blocks[0]);
+        rt_fail_host_memory(rt, sizeof *r + n * sizeof r->blocks[0]);
     r->count = 1;
     r->n = n;
     return r;
@@ -101,6 +102,13 @@ DpBlock *refs_find(const DpRefs *r, uint64_t addr)
             return b;
     }
     return NULL;
+}
+
+DpBlock *refs_owner(const DpRefs *r, uint64_t addr)
+{
+    DpBlock *b = refs_find(r, addr);
+    assert(b && b->count > 0);
+    return b;
 }
 
 /* How many blocks of b are not in a. */
@@ -231,7 +239,7 @@ DpCol col_of_block(DpBlock *b, uint64_t n, uint32_t bytes)
 DpCol col_new(DpRt *rt, uint64_t n, uint32_t bytes)
 {
     if (n > DP_MAX_INSTANCES)
-        rt_fail_memory(rt, n * bytes);
+        rt_fail_elements(rt, n, bytes);
     return col_of_block(block_new(rt, n * bytes), n, bytes);
 }
 

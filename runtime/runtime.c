@@ -2,24 +2,40 @@
 #include "internal.h"
 
 #include <signal.h>
+#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 
-static bool open_queue(DpRt *rt, const OpenOptions *options, char *error, size_t error_bytes)
+bool open_fails(OpenError *error, ExitStatus status, const char *format, ...)
+{
+    va_list list;
+    va_start(list, format);
+    vsnprintf(error->text, sizeof error->text, format, list);
+    va_end(list);
+    error->status = status;
+    return false;
+}
+
+static bool open_queue(DpRt *rt, const OpenOptions *options, OpenError *error)
 {
     cl_int code;
     rt->context = clCreateContext(NULL, 1, &rt->device, NULL, NULL, &code);
     if (code == CL_SUCCESS)
         rt->queue = clCreateCommandQueue(rt->context, rt->device, options->profile ? CL_QUEUE_PROFILING_ENABLE : 0, &code);
-    if (code != CL_SUCCESS)
-        snprintf(error, error_bytes, "the device cannot be opened: %s", cl_error_name(code));
-    return code == CL_SUCCESS;
+    return code == CL_SUCCESS || open_fails(error, EXIT_DEVICE, "the device cannot be opened: %s", cl_error_name(code));
 }
 
-static bool open_all(DpRt *rt, const OpenOptions *options, char *error, size_t error_bytes)
+/* Before PoCL is called: it ends the process where it gets no memory. */
+static bool address_space_suffices(OpenError *error)
 {
-    return device_choose(rt, options, error, error_bytes) && open_queue(rt, options, error, error_bytes) &&
-           heap_open(rt, error, error_bytes);
+    uint64_t left = address_space_left();
+    return left >= OPEN_SPACE || open_fails(error, EXIT_MEMORY, "out of memory: opening a device takes %llu MB of address space, "
+                                              "and the limit (ulimit -v) leaves %llu", (unsigned long long)OPEN_SPACE >> 20, (unsigned long long)left >> 20);
+}
+
+static bool open_all(DpRt *rt, const OpenOptions *options, OpenError *error)
+{
+    return address_space_suffices(error) && device_choose(rt, options, error) && open_queue(rt, options, error) && heap_open(rt, error);
 }
 
 /* PoCL keeps compiled kernels itself, and asked for a program's binary it first compiles all of its kernels once more, for any
@@ -33,13 +49,13 @@ static bool keeps_binaries(const DpRt *rt)
     return strcmp(name, "Portable Computing Language") == 0;
 }
 
-DpRt *rt_open(const DpProgram *program, const OpenOptions *options, char *error, size_t error_bytes)
+DpRt *rt_open(const DpProgram *program, const OpenOptions *options, OpenError *error)
 {
     DpRt *rt = calloc(1, sizeof *rt);
     uint32_t n = OWN_COUNT + program->nkernels;
     Program **programs = calloc(n, sizeof *programs);
     if (!rt || !programs) {
-        snprintf(error, error_bytes, "out of memory");
+        open_fails(error, EXIT_MEMORY, "out of memory");
         free(rt);
         free(programs);
         return NULL;
@@ -51,16 +67,18 @@ DpRt *rt_open(const DpProgram *program, const OpenOptions *options, char *error,
     rt->memory_limit = options->memory;
     rt->dump_dir = getenv("DP_DUMP_KERNELS");
     rt->cache_dir = getenv("DP_NO_CACHE") ? NULL : cache_directory();
-    device_prepare();
+    device_prepare(&rt->device_folder);
     /* PoCL catches SIGFPE for the whole process; kernels never divide by zero, and the host's signals are none of its business. */
     struct sigaction floating;
     sigaction(SIGFPE, NULL, &floating);
-    bool opened = open_all(rt, options, error, error_bytes);
+    bool opened = open_all(rt, options, error);
     sigaction(SIGFPE, &floating, NULL);
     if (!opened) {
         rt_close(rt);
         return NULL;
     }
+    if (rt->cache_dir)
+        cache_trim(rt->cache_dir);
     if (keeps_binaries(rt)) {
         free(rt->cache_dir);
         rt->cache_dir = NULL;
@@ -68,16 +86,10 @@ DpRt *rt_open(const DpProgram *program, const OpenOptions *options, char *error,
     return rt;
 }
 
-void rt_save(DpRt *rt)
-{
-    clFinish(rt->queue);
-    launch_save(rt);
-}
-
 void rt_close(DpRt *rt)
 {
     if (rt->queue)
-        rt_save(rt);
+        clFinish(rt->queue);
     profile_close(rt);
     launch_close(rt);
     heap_close(rt);
@@ -85,6 +97,7 @@ void rt_close(DpRt *rt)
         clReleaseCommandQueue(rt->queue);
     if (rt->context)
         clReleaseContext(rt->context);
+    device_clean(&rt->device_folder);
     free(rt->cache_dir);
     free(rt);
 }

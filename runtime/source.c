@@ -15,7 +15,7 @@ void text_add(DpRt *rt, Text *t, const char *s, size_t n)
         size_t room = 2 * (t->n + n) + 65536;
         char *at = realloc(t->at, room);
         if (!at)
-            rt_fail_memory(rt, room);
+            rt_fail_host_memory(rt, room);
         t->at = at;
         t->room = room;
     }

@@ -73,7 +73,7 @@ DpArr dp_read_view(DpRt *rt, const DpArr *a, uint64_t index)
         rt_read(rt, dp_arr_addr(rt, a) + 16 * index, view, sizeof view);
     if (view[0] == 0)
         return (DpArr){0, 0, NULL};
-    DpRefs *all = dp_refs_of_arr(rt, a, 1), *one = refs_one(rt, block_retain(refs_find(all, view[1])));
+    DpRefs *all = dp_refs_of_arr(rt, a, 1), *one = refs_one(rt, block_retain(refs_owner(all, view[1])));
     dp_refs_release(rt, all);
     return (DpArr){view[0], view[1], one};
 }
@@ -92,7 +92,7 @@ static void *host_memory(DpRt *rt, uint64_t n, uint64_t bytes)
 {
     void *p = n > UINT64_MAX / bytes / 2 ? NULL : malloc(n * bytes + 1);
     if (!p)
-        rt_fail_memory(rt, n * bytes);
+        rt_fail_host_memory(rt, n * bytes);
     return p;
 }
 

@@ -29,13 +29,14 @@ static void on_failure(void *data, const DpFailure *f)
 
 static void open_shape(const char *shape)
 {
-    char error[256];
+    OpenError error;
     OpenOptions options = {0};
     setenv("DP_SHAPE", shape, 1);
     setenv("DP_POISON", "1", 1);
-    rt = rt_open(&test_program, &options, error, sizeof error);
+    setenv("DP_HEAP_START", "20000", 1); /* so that the heap grows in every test */
+    rt = rt_open(&test_program, &options, &error);
     if (!rt)
-        fail_msg("%s", error);
+        fail_msg("%s", error.text);
     dp_set_failure(rt, on_failure, NULL);
 }
 

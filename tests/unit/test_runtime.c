@@ -587,6 +587,89 @@ static void test_heap(void **state)
     assert_null(rt->heap.blocks->behind); /* one free block again */
 }
 
+static void fill(DpBlock *b, uint32_t number, uint64_t *words)
+{
+    for (uint64_t i = 0; i < b->bytes / 8; i++)
+        words[i] = number * UINT64_C(0x9e3779b97f4a7c15) + i;
+}
+
+/* What lies in the heap, before and behind holes, is there after it has grown; so is the record of errors. */
+static void test_growth(void **state)
+{
+    (void)state;
+    expect_no_failure();
+    enum { N = 60, MOST = 1 << 20 };
+    DpBlock *blocks[N];
+    uint64_t *words = alloc(MOST, 8), *got = alloc(MOST, 8), first = rt->heap.bytes;
+    uint32_t grown = 0;
+    for (uint32_t i = 0; i < N; i++) {
+        uint64_t before = rt->heap.bytes;
+        blocks[i] = block_new(rt, i % 7 == 6 ? 8 * (uint64_t)i * 2000 : 1000 + 997 * i);
+        fill(blocks[i], i, words);
+        rt_write(rt, blocks[i]->addr, words, blocks[i]->bytes);
+        grown += rt->heap.bytes > before;
+        assert_true(heap_check(&rt->heap));
+        if (i % 5 == 4) {
+            block_release(rt, blocks[i - 2]);
+            blocks[i - 2] = NULL;
+        }
+    }
+    assert_true(grown >= 5 && rt->heap.bytes >= 32 * first);
+    for (uint32_t i = 0; i < N; i++) {
+        if (!blocks[i])
+            continue;
+        fill(blocks[i], i, words);
+        rt_read(rt, blocks[i]->addr, got, blocks[i]->bytes);
+        assert_memory_equal(got, words, blocks[i]->bytes);
+        block_release(rt, blocks[i]);
+    }
+    free(words);
+    free(got);
+    expect_all_free();
+}
+
+/* A heap that may grow no further: the message has the numbers, and what was there stays. */
+static void test_limit(void **state)
+{
+    (void)state;
+    expect_no_failure();
+    rt->heap.limit = 10000000 / DP_BLOCK_ALIGN * DP_BLOCK_ALIGN;
+    DpBlock *b = block_new(rt, 4000000), *volatile more = NULL;
+    uint64_t x = 42, y = 0;
+    rt_write(rt, b->addr, &x, sizeof x);
+    if (!setjmp(failed)) {
+        more = block_new(rt, 7000000);
+        fail_msg("no failure");
+    }
+    assert_int_equal(last_failure.status, 3);
+    assert_string_equal(last_message, "f.dp: error: out of memory: 7.0 MB requested, 6.0 MB free of 10.0 MB");
+    if (!setjmp(failed)) {
+        dp_new_col(rt, UINT64_MAX / 2, 16);
+        fail_msg("no failure");
+    }
+    assert_string_equal(last_message, "f.dp: error: out of memory: 147573952589.7 GB requested, 6.0 MB free of 10.0 MB");
+    expect_no_failure();
+    more = block_new(rt, 5000000);
+    rt_read(rt, b->addr, &y, sizeof y);
+    assert_true(x == y && rt->heap.bytes <= rt->heap.limit);
+    block_release(rt, more);
+    block_release(rt, b);
+    expect_all_free();
+}
+
+/* More elements than are numbered, on a device that has the memory. */
+static void test_numbered(void **state)
+{
+    (void)state;
+    rt->heap.limit = UINT64_C(1) << 39;
+    if (!setjmp(failed)) {
+        dp_new_col(rt, 5000000000, 1);
+        fail_msg("no failure");
+    }
+    assert_int_equal(last_failure.status, 3);
+    assert_string_equal(last_message, "f.dp: error: too many elements: 5000000000 in one operation, at most 4294967295 are numbered");
+}
+
 /* What has not been written, or has been released, is filled with the pattern. */
 static void test_poison(void **state)
 {
@@ -635,7 +718,8 @@ static void test_refs(void **state)
 int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
-        BOTH(test_heap), BOTH(test_poison), BOTH(test_refs), BOTH(test_rows), BOTH(test_masked_updates), BOTH(test_array), BOTH(test_argsort),
+        BOTH(test_heap), BOTH(test_growth), BOTH(test_limit), BOTH(test_numbered), BOTH(test_poison),
+         BOTH(test_refs), BOTH(test_rows), BOTH(test_masked_updates), BOTH(test_array), BOTH(test_argsort),
         BOTH(test_argsort_root), BOTH(test_values), BOTH(test_update_root), BOTH(test_compact_rows), BOTH(test_compact_columns),
         BOTH(test_compact_slice), BOTH(test_failures),
     };

@@ -1,0 +1,62 @@
+#!/bin/sh
+# Memory: a heap that grows, one that may not, and limits on the address space: the right result, or a message and status 3.
+# memory.sh DPC
+set -u
+dpc=$1
+tests=$PWD/tests/run
+folder=$(mktemp -d)
+trap 'rm -rf "$folder"' EXIT
+cd "$folder" || exit 1
+failed=0
+"$dpc" devices 2>/dev/null | grep -q "^#0" || { echo "no OpenCL device: nothing tested"; exit 0; }
+export ASAN_OPTIONS=detect_leaks=0
+
+wrong() {
+    failed=$((failed + 1))
+    printf 'FAILED: %s\n' "$*"
+}
+expect() { # STATUS 'TEXT' COMMAND…
+    status=$1 text=$2
+    shift 2
+    got=$(timeout 120 "$@" 2>&1 </dev/null)
+    rc=$?
+    case $got in
+        *"$text"*) [ $rc -eq "$status" ] && return ;;
+    esac
+    wrong "$*: status $rc, wanted $status and $text; got: $got"
+}
+
+cat >grow.dp <<'END'
+entry main (n: i64) : i64 = length (loop a = iota 10 for i < n do a ++ map (+ i) a)
+entry many (n: i64) : [i64] = reverse (replicate n 1)
+entry rows (ns: [i64]) : i64 =
+  let start = { iota n : n in ns }
+  in sum { sum row : row in (loop a = start for i < 10 do { row ++ { x + i : x in row } : row in a }) }
+END
+"$dpc" build grow.dp || exit 1
+rows=$("$dpc" run --eval=core grow.dp --entry rows '[3, 0, 50, 1]')
+for start in 4096 100000 3000000; do
+    expect 0 10485760 env DP_HEAP_START=$start ./grow 20
+    expect 0 "$rows" env DP_HEAP_START=$start DP_POISON=1 DP_COMPACT=1 ./grow --entry rows '[3, 0, 50, 1]'
+done
+# Views, updates in place, compaction and recursion while the heap grows.
+for program in $(cd "$tests" && ls *.dp | awk 'NR % 40 == 7'); do
+    expect 0 ' on device' env DP_HEAP_START=4096 DP_POISON=1 DP_COMPACT=1 "$dpc" test --eval=device "$tests/$program"
+done
+
+# What is said: how much was wanted, how much there is.
+expect 3 'grow.dp:1:69: error: out of memory: 41.9 MB requested, 29.0 MB free of 50.0 MB' env DP_HEAP=50000000 DP_HEAP_START=4096 ./grow 20
+expect 3 'grow.dp:2:31: error: out of memory: 8000000.0 GB requested, 0.1 GB free of 0.1 GB' env DP_HEAP=100000000 ./grow --entry many 1000000000000000
+expect 3 'out of memory: 36893488147.4 GB requested' ./grow --entry many 4611686018427387904
+
+# ulimit -v, in MB. PoCL ends the process where it gets no memory, so there is a message before.
+for limit in 100 400 700; do
+    expect 3 'out of memory: opening a device takes 768 MB of address space' sh -c "ulimit -v ${limit}000; ./grow 5"
+done
+for limit in 850 1200 2500 6000; do
+    expect 0 320 sh -c "ulimit -v ${limit}000; ./grow 5"
+done
+expect 3 'grow.dp:1:69: error: out of memory: ' sh -c 'ulimit -v 1200000; ./grow 25'
+
+[ "$failed" -eq 0 ] && echo "memory: all passed"
+exit $((failed > 0))
