@@ -93,7 +93,8 @@ static int build_in(Compilation *c, const TempFolder *folder, const char *output
 {
     char program[sizeof folder->path + 16];
     temp_folder_file(folder, "program", program, sizeof program);
-    return toolchain_build(c, folder, program) ? install(c, program, output) : EXIT_USAGE;
+    int status = toolchain_build(c, folder, program);
+    return status ? status : install(c, program, output);
 }
 
 int command_build(int argc, char **argv)
@@ -153,7 +154,8 @@ static int run_on_device(MessageOptions messages, const ProgramOptions *o, int a
     } else {
         char program[sizeof folder.path + 16];
         temp_folder_file(&folder, "program", program, sizeof program);
-        if (toolchain_build(c, &folder, program))
+        status = toolchain_build(c, &folder, program);
+        if (status == EXIT_OK)
             status = run_executable(c, program, argc, argv);
         temp_folder_remove(&folder);
     }
@@ -250,6 +252,7 @@ static int run_interpreted(Stage stage, MessageOptions messages, const ProgramOp
         return usage_error("-t writes times on a device, and --eval=%s uses none", stage_name(stage));
     Compilation *c = compilation_create(file);
     set_messages(c->session, messages);
+    c->limits = o->limits.eval;
     bool ready = compile_to(c, stage) && outputs_are_free(c, o);
     int status = !ready ? EXIT_USAGE : o->help ? print_entries(c) : run_entry(c, o);
     compilation_destroy(c);

@@ -39,10 +39,16 @@ static int read_option(TestOptions *o, const char *arg)
 {
     const char *evaluators = option_value(arg, "--eval"), *cases = option_value(arg, "--cases");
     const char *seed = option_value(arg, "--seed"), *only = option_value(arg, "--only");
+    const char *timeout = option_value(arg, "--timeout"), *memory = option_value(arg, "--memory");
     uint64_t n;
     int status = EXIT_OK;
     if (diagnostics_option(arg, &o->messages, &status))
         return status;
+    if (timeout || memory) {
+        o->limits.timeout = timeout ? timeout : o->limits.timeout;
+        o->limits.memory = memory ? memory : o->limits.memory;
+        return read_limits(&o->limits);
+    }
     if (!evaluators && !cases && !seed && !only)
         return usage_error("dpc test has no option %s", arg);
     if (only && !*only)

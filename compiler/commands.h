@@ -32,6 +32,14 @@ typedef struct MessageOptions { bool json; WarningMode warnings; } MessageOption
 bool diagnostics_option(const char *arg, MessageOptions *messages, int *status);
 void set_messages(Session *s, MessageOptions messages);
 
+/* What a run may take: --timeout and --memory. */
+typedef struct RunLimits {
+    const char *timeout, *memory; /* as given, for executables; or NULL */
+    EvalLimits eval;              /* for interpreters */
+} RunLimits;
+/* Reads both texts into limits->eval; EXIT_OK, or EXIT_USAGE after a message. */
+int read_limits(RunLimits *limits);
+
 /* The stage that an evaluator's name stands for: core, fused or flat; else STAGE_NONE. */
 Stage evaluator_stage(const char *name, size_t n);
 

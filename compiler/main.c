@@ -22,7 +22,8 @@ static const char help[] =
     "  dpc run --eval=E f.dp ARG...    runs on an interpreter: E is core, fused or flat\n"
     "  dpc check f.dp...               reports errors and warnings only\n"
     "  dpc test [--eval=E,...] f.dp... runs the tests in the comments: on core, fused, flat and device;\n"
-    "                                  properties on --cases=N (100) inputs of --seed=S (1); --only=NAME\n"
+    "                                  properties on --cases=N (100) inputs of --seed=S (1); --only=NAME;\n"
+    "                                  --timeout=SECONDS and --memory=BYTES for each test\n"
     "  dpc fmt [--check] f.dp...       formats in place (- is standard input); --check lists what would change\n"
     "  dpc dump --stage=S f.dp         prints a stage: ast types core fused flat plan opencl host\n"
     "  dpc devices                     lists the OpenCL devices\n"
@@ -56,6 +57,15 @@ bool at_option(int argc, char **argv, int *i, bool *options)
         ++*i;
     }
     return *options && *i < argc && dp_arg_is_option(argv[*i]);
+}
+
+int read_limits(RunLimits *limits)
+{
+    if (limits->timeout && !dp_parse_seconds(limits->timeout, &limits->eval.seconds))
+        return usage_error("--timeout takes a number of seconds, not %s", limits->timeout);
+    if (limits->memory && !dp_parse_bytes(limits->memory, &limits->eval.bytes))
+        return usage_error("--memory takes a number of bytes such as 100M or 2G, not %s", limits->memory);
+    return EXIT_OK;
 }
 
 const char *option_value(const char *arg, const char *name)

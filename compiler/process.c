@@ -95,6 +95,8 @@ static void *wait_for_signals(void *data)
         kill_program(child, state.own_group, SIGTERM);
         ends_within(child, GRACE);
         kill_program(child, state.own_group, SIGKILL); /* or what is left of its group */
+        ends_within(child, GRACE);
+        waitpid(child, NULL, WNOHANG);
     }
     if (state.folder.path[0])
         temp_folder_remove(&state.folder);

@@ -1,6 +1,5 @@
 #include "program_options.h"
 
-#include "commands.h"
 #include "support/memory.h"
 
 #include <stdlib.h>
@@ -10,9 +9,10 @@
 static bool find_option(ProgramOptions *o, const char *arg, const char **passed, const char ***value)
 {
     const struct { const char *name, **value; } options[] = {
-        {"--entry", &o->entry}, {"-o", &o->output},       {"-t", &o->times}, {"--timeout", &o->timeout}, {"--memory", &o->memory},
-        {"--device", passed},   {"--platform", passed},   {"-r", passed},    {"--batch", passed},
-        {"--profile", NULL},    {"--list-devices", NULL}, {"--help", NULL},  {"-h", NULL}};
+        {"--entry", &o->entry}, {"-o", &o->output},       {"-t", &o->times}, {"-r", passed},
+        {"--device", passed},   {"--platform", passed},   {"--batch", passed}, {"--profile", NULL},
+        {"--list-devices", NULL}, {"--help", NULL},       {"-h", NULL},      {"--timeout", &o->limits.timeout},
+        {"--memory", &o->limits.memory}};
     for (size_t i = 0; i < sizeof options / sizeof *options; i++)
         if (strcmp(arg, options[i].name) == 0) {
             *value = options[i].value;
@@ -42,7 +42,7 @@ int program_options_read(ProgramOptions *o, int argc, char **argv)
         if (value)
             *value = argv[i];
     }
-    return EXIT_OK;
+    return read_limits(&o->limits);
 }
 
 void program_options_free(ProgramOptions *o)

@@ -2,11 +2,14 @@
 #ifndef DPC_PROGRAM_OPTIONS_H
 #define DPC_PROGRAM_OPTIONS_H
 
+#include "commands.h"
+
 #include <stdbool.h>
 
 typedef struct ProgramOptions {
-    const char *entry, *output, *times, *timeout, *memory; /* as they stand there, or NULL */
-    char **args;                                           /* what is no option; owned */
+    const char *entry, *output, *times; /* as they stand there, or NULL */
+    RunLimits limits;
+    char **args;                        /* what is no option; owned */
     int nargs;
     bool help;
 } ProgramOptions;

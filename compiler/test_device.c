@@ -5,10 +5,11 @@
 #include "support/memory.h"
 
 #include <errno.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { FIRST_SECONDS = 240, MORE_SECONDS = 5 }; /* for a run: the first job, each further one */
+enum { FIRST_SECONDS = 240, MORE_SECONDS = 5, MOST_SECONDS = 1000000000 }; /* for a run: the first job, each further one */
 enum { LONGEST_ERROR = 600, MOST_JOBS_A_RUN = 4000 };
 enum { PATH_ROOM = sizeof((TempFolder *)0)->path + 32 };
 
@@ -53,14 +54,14 @@ static bool write_text_file(const char *path, const char *text)
 
 /* ---- jobs ---- */
 
-bool device_open(DeviceBatch *b, Compilation *c)
+int device_open(DeviceBatch *b, Compilation *c, RunLimits limits)
 {
     char program[PATH_ROOM];
-    *b = (DeviceBatch){.failed_job = UINT32_MAX};
+    *b = (DeviceBatch){.failed_job = UINT32_MAX, .limits = limits};
     if (!temp_folder_create(&b->folder)) {
         fprintf(stderr, "dpc: error: cannot make a temporary folder in %s: %s\n", temp_folder_base(), strerror(errno));
         b->folder.path[0] = '\0';
-        return false;
+        return EXIT_OUTPUT;
     }
     batch_file(b, "program", program);
     return toolchain_build(c, &b->folder, program);
@@ -132,6 +133,12 @@ static void add_message(StrBuf *out, const char *path, bool all)
     free(text);
 }
 
+static void add_limit(char **words, int at, char *name, const char *value)
+{
+    words[at] = value ? name : NULL;
+    words[at + 1] = (char *)value;
+}
+
 /* Jobs that succeed leave an output file; the first that does not has ended the process. */
 static void run_batch(DeviceBatch *b, uint32_t first, uint32_t end)
 {
@@ -141,12 +148,15 @@ static void run_batch(DeviceBatch *b, uint32_t first, uint32_t end)
     batch_file(b, "err", err);
     if (end - first > MOST_JOBS_A_RUN)
         end = first + MOST_JOBS_A_RUN;
-    char *words[] = {program, (char[]){"--batch"}, list, NULL};
-    unsigned seconds = FIRST_SECONDS + MORE_SECONDS * (end - first);
+    char *words[8] = {program, (char[]){"--batch"}, list};
+    add_limit(words, 3, (char[]){"--timeout"}, b->limits.timeout);
+    add_limit(words, words[3] ? 5 : 3, (char[]){"--memory"}, b->limits.memory);
+    double each = b->limits.eval.seconds > MORE_SECONDS ? b->limits.eval.seconds + 1 : MORE_SECONDS;
+    unsigned seconds = FIRST_SECONDS + (unsigned)fmin(each * (end - first), MOST_SECONDS);
     strbuf_free(&b->failed_error);
     b->failed_job = UINT32_MAX;
     int status = write_batch(b, first, end, list) ? process_run(words, (ProcessOptions){.err = err, .seconds = seconds, .own_group = true}) : -1;
-    b->works = b->works || status == 0 || status == EXIT_PROGRAM || status == EXIT_MEMORY;
+    b->works = b->works || status == 0 || status == EXIT_PROGRAM || status == EXIT_MEMORY || status == EXIT_TIME;
     if (status == 0)
         return;
     for (b->failed_job = first; b->failed_job < end; b->failed_job++) {
@@ -155,15 +165,15 @@ static void run_batch(DeviceBatch *b, uint32_t first, uint32_t end)
             break;
     }
     b->works = b->works || b->failed_job > first;
-    b->unusable = !b->works && status <= EXIT_DEVICE;
+    b->unusable = !b->works && status <= EXIT_TIME;
     if (status < 0)
         strbuf_printf(&b->failed_error, "cannot run the program: %s", strerror(errno));
     else if (status == PROCESS_LATE)
         strbuf_printf(&b->failed_error, "(ended after %u seconds, the time to build its kernels included) ", seconds);
-    else if (status > EXIT_DEVICE)
+    else if (status > EXIT_TIME)
         strbuf_printf(&b->failed_error, "(the program ended with status %d) ", status);
     if (status > 0)
-        add_message(&b->failed_error, err, status > EXIT_DEVICE);
+        add_message(&b->failed_error, err, status > EXIT_TIME);
     if (b->failed_error.n == 0)
         strbuf_printf(&b->failed_error, "(the program ended with status %d and said nothing)", status);
 }

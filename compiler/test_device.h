@@ -5,7 +5,7 @@
 #ifndef DPC_TEST_DEVICE_H
 #define DPC_TEST_DEVICE_H
 
-#include "driver.h"
+#include "commands.h"
 #include "process.h"
 
 #include "dp_value.h"
@@ -29,12 +29,13 @@ typedef struct DeviceBatch {
     uint32_t n, cap;
     uint32_t failed_job; /* that ended the last run; UINT32_MAX: none did */
     StrBuf failed_error;
+    RunLimits limits; /* of each job */
     bool works;    /* some job has had a result, or an error of its own */
     bool unusable; /* else, after a run: there is no device, or it does not take the program. failed_error says why */
 } DeviceBatch;
 
-/* False after a message. */
-bool device_open(DeviceBatch *b, Compilation *c);
+/* EXIT_OK, or another status after a message. */
+int device_open(DeviceBatch *b, Compilation *c, RunLimits limits);
 void device_close(DeviceBatch *b);
 /* The job's number. The input's values are the leaves of the types. */
 uint32_t device_add(DeviceBatch *b, const char *entry, DpType *const *types, uint32_t ntypes, const DpLeaf *leaves);

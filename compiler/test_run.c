@@ -180,7 +180,8 @@ static bool run_evaluator(TestRun *t, int e)
     for (uint32_t i = 0; i < t->n; i++) /* passes may have made other entries of the old ones */
         t->subjects[i].types.entry = compilation_entry(t->c, t->subjects[i].block->name);
     if (e == DEVICE) {
-        if (!device_open(&t->device, t->c))
+        t->status = device_open(&t->device, t->c, t->options->limits);
+        if (t->status)
             return false;
         plan_device(t);
     }
@@ -282,6 +283,7 @@ int test_file(const char *path, const TestOptions *options, TestCounts *counts)
 {
     TestRun t = {.options = options, .c = compilation_create(path), .arena = arena_create()};
     t.c->check = true;
+    t.c->limits = options->limits.eval;
     set_messages(t.c->session, options->messages);
     t.watch = watch_start();
     bool ok = prepare(&t) && run_all(&t);
@@ -292,5 +294,5 @@ int test_file(const char *path, const TestOptions *options, TestCounts *counts)
     device_close(&t.device);
     compilation_destroy(t.c);
     arena_destroy(t.arena);
-    return !ok ? EXIT_USAGE : no_device ? EXIT_DEVICE : counts->failed ? EXIT_PROGRAM : EXIT_OK;
+    return !ok ? (t.status ? t.status : EXIT_USAGE) : no_device ? EXIT_DEVICE : counts->failed ? EXIT_PROGRAM : EXIT_OK;
 }

@@ -18,6 +18,7 @@ typedef struct TestOptions {
     uint64_t seed;           /* of random inputs */
     uint32_t cases;          /* of each property */
     const char *only;        /* the entry or property to test; NULL: all */
+    RunLimits limits;        /* of each input */
     MessageOptions messages;
 } TestOptions;
 
@@ -56,6 +57,7 @@ typedef struct TestRun {
     uint32_t n;
     DeviceBatch device;
     Watch *watch;
+    int status;    /* of what failed outside of the program; EXIT_OK */
     uint32_t jobs; /* planned on the device; what comes behind is added by the way */
 } TestRun;
 

@@ -7,6 +7,8 @@
  * EXE being the folder of the dpc executable. */
 #include "toolchain.h"
 
+#include "commands.h"
+#include "dp_output.h"
 #include "opencl/emit_host.h"
 
 #include <errno.h>
@@ -113,32 +115,34 @@ static bool run_compiler(Compilation *c, const Runtime *r, const TempFolder *fol
     return status == 0;
 }
 
-static bool write_source(Compilation *c, const char *path)
+static int write_source(Compilation *c, const char *path)
 {
     StrBuf text = {0};
-    FILE *out = NULL;
-    bool ok = emit_opencl_program(&text, c->flat, c->path) && c->session->error_count == 0;
+    DpOutput out;
+    int status = emit_opencl_program(&text, c->flat, c->path) && c->session->error_count == 0 ? EXIT_OK : EXIT_USAGE;
     report_diagnostics(c->session);
-    if (ok) {
-        out = fopen(path, "wb");
-        ok = out && fwrite(text.text, 1, text.n, out) == text.n;
-        if (out)
-            ok = fclose(out) == 0 && ok;
-        if (!ok)
-            report_error(c->session, "cannot write %s: %s", path, strerror(errno));
+    if (status == EXIT_OK) {
+        bool opened = dp_output_open(&out, path, 0600);
+        if (opened)
+            fwrite(text.text, 1, text.n, out.file);
+        if (!opened || !dp_output_close(&out)) {
+            report_error(c->session, "%s: cannot write: %s", path, strerror(errno));
+            status = EXIT_OUTPUT;
+        }
     }
     strbuf_free(&text);
-    return ok;
+    return status;
 }
 
-bool toolchain_build(Compilation *c, const TempFolder *folder, const char *output)
+int toolchain_build(Compilation *c, const TempFolder *folder, const char *output)
 {
     Runtime runtime;
     char source[sizeof folder->path + 16];
     if (!find_runtime(&runtime)) {
         report_error(c->session, "the runtime library was not found; DPC_HOME names the folder where dpc is installed");
-        return false;
+        return EXIT_USAGE;
     }
     temp_folder_file(folder, "program.c", source, sizeof source);
-    return write_source(c, source) && run_compiler(c, &runtime, folder, source, output);
+    int status = write_source(c, source);
+    return status ? status : run_compiler(c, &runtime, folder, source, output) ? EXIT_OK : EXIT_USAGE;
 }

@@ -6,7 +6,8 @@
 #include "driver.h"
 #include "process.h"
 
-/* Builds `output`, using the folder for temporary files. The compilation is at STAGE_FLAT. False after a message. */
-bool toolchain_build(Compilation *c, const TempFolder *folder, const char *output);
+/* Builds `output`, using the folder for temporary files. The compilation is at STAGE_FLAT. EXIT_OK, or another
+ * status after a message. */
+int toolchain_build(Compilation *c, const TempFolder *folder, const char *output);
 
 #endif

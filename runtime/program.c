@@ -6,7 +6,7 @@
 #include "dp_output.h"
 #include "dp_status.h"
 #include "internal.h"
-#include "limits.h"
+#include "run_limits.h"
 
 #include <errno.h>
 #include <pthread.h>

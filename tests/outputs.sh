@@ -43,7 +43,6 @@ entry main (xs: [i32]) (k: i32) : [i32] = { add x k : x in xs }
 entry long (n: i64) : [i64] = reverse (iota n)
 entry text (s: [u8]) : [u8] = s
 entry endless (n: i64) : i64 = loop s = n while s > 0 do if s % 7 == 3 then s + 4 else s + 1 - s % 2 + (s + 1) % 2
-entry hungry (n: i64) : i64 = sum (reverse (iota n))
 END2
 echo 'def add (x: i32) (k: i32) = x + k' >lib.dp
 printf 'def  k=1\n' >messy.dp
@@ -236,6 +235,87 @@ expect 0 '' "$dpc" dump --stage=core -- -f.dp
 expect 0 '' "$dpc" run --eval=core -- -f.dp '[1]' 2
 cp in.txt ./-in.txt
 expect 0 '' $core -- -in.txt 2
+
+# ---- signals ----
+cat >slow_cc <<'END'
+#!/bin/sh
+: >"$TMPDIR/cc_temporary.s"
+sleep 100 &
+echo $! >sleeping
+echo $$ >started
+wait
+END
+chmod +x slow_cc
+# by_signal NAME NUMBER COMMAND…: its status, and what it leaves, when it is ended while the C compiler runs.
+by_signal() {
+    name=$1 number=$2
+    shift 2
+    rm -f started sleeping
+    rm -rf tmp && mkdir tmp
+    env --default-signal TMPDIR=tmp CC=./slow_cc "$@" >errors 2>&1 </dev/null &
+    pid=$!
+    for i in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20; do
+        [ -e started ] && break
+        sleep 0.2
+    done
+    kill -"$name" $pid
+    wait $pid
+    rc=$?
+    [ $rc -eq $((128 + number)) ] || fail "$* and SIG$name: status $rc, $(cat errors)"
+    [ -s errors ] && fail "$* and SIG$name: $(cat errors)"
+    [ -z "$(ls -A tmp)" ] || fail "$* and SIG$name: leaves $(ls -A tmp)"
+    state=$(sed -n 's/^State:[[:space:]]*//p' "/proc/$(cat sleeping)/status" 2>/dev/null)
+    case $state in R*|S*|D*) fail "$* and SIG$name: a process goes on" ;; esac
+}
+if env --default-signal true 2>/dev/null; then
+    for signal in "HUP 1" "INT 2" "QUIT 3" "TERM 15"; do by_signal $signal "$dpc" build f.dp -o g; done
+    by_signal USR1 10 "$dpc" run f.dp '[1]' 2
+    by_signal XCPU 24 "$dpc" test --eval=device f.dp
+    nothing_left "a signal"
+    if [ $have_device = yes ]; then
+        env --default-signal ./f --entry long 30000000 -o result.txt 2>errors &
+        pid=$!
+        for i in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20 21 22 23 24 25 26 27 28 29 30; do
+            ls .dpc-* >/dev/null 2>&1 && break
+            sleep 0.1
+        done
+        kill -TERM $pid
+        wait $pid
+        [ $? -eq 143 ] && [ ! -e result.txt ] || fail "SIGTERM while a result is written"
+        nothing_left "SIGTERM while a result is written"
+    fi
+else
+    echo "env cannot reset signals: signals are not tested"
+fi
+
+# ---- limits ----
+for maker in "$core" "$dpc run f.dp" ./f; do
+    case $maker in *core*) ;; *) [ $have_device = yes ] || continue ;; esac
+    for wrong in 0 -1 nan 1e3 1s ''; do expect 2 'of seconds, not' $maker --timeout "$wrong" --entry constant; done
+    for wrong in 0 -1 1.5G 10X M 10MB 99999999999999999999 20000000T; do expect 2 'bytes such as' $maker --memory "$wrong" --entry constant; done
+done
+if [ $have_device = yes ]; then
+    expect 6 'error: not done in 0.3 s, the limit of --timeout' ./f --timeout 0.3 --entry endless 5 -o late.txt -t late_times
+    [ -e late.txt ] || [ -e late_times ] && fail "what is late is written"
+    expect 6 'not done in 1 s' "$dpc" run f.dp --timeout 1 --entry endless 5
+    expect 0 '' ./f --timeout 100 --memory 1G '[1]' 2
+    expect 3 "f.dp:6:31: error: out of memory: 0.8 GB requested" ./f --memory 100M --entry long 100000000 -o late.txt
+    nothing_left "a limit"
+    cat >slow.dp <<'END'
+-- test main
+-- input  0
+-- output 0
+-- input  5
+-- error  "not done in 1 s"
+-- input  1
+-- output 4
+-- input  5
+-- output 5
+entry main (n: i64) : i64 = if n == 1 then 4 else loop s = n while s > 0 do if s % 7 == 3 then s + 4 else s + 1 - s % 2 + (s + 1) % 2
+END
+    "$dpc" test --eval=device --timeout=1 slow.dp >tested 2>&1
+    [ $? -eq 1 ] && grep -q '3 passed, 1 failed' tested && grep -q 'got error: not done in 1 s' tested || fail "dpc test --timeout: $(cat tested)"
+fi
 
 [ "$failed" -eq 0 ] && echo "outputs: all passed"
 exit $((failed > 0))

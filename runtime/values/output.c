@@ -112,6 +112,7 @@ bool dp_output_replaces(const char *output, const char *file)
 static const int ending[] = {SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGALRM, SIGVTALRM, SIGPROF, SIGUSR1, SIGUSR2, SIGPIPE, SIGXCPU};
 enum { ENDING = sizeof ending / sizeof *ending, MOST_OPEN = 4 };
 static char *volatile temporaries[MOST_OPEN];
+static struct sigaction before[ENDING]; /* what signals did before: OpenCL implementations have handlers, too */
 static bool handled[ENDING];
 
 void dp_outputs_remove(void)
@@ -121,11 +122,13 @@ void dp_outputs_remove(void)
             unlink(temporaries[i]);
 }
 
-/* The process ends by the signal, as it would have without a handler. */
+/* Then what would have happened without this handler. */
 static void remove_and_end(int number)
 {
     dp_outputs_remove();
-    signal(number, SIG_DFL);
+    for (int i = 0; i < ENDING; i++)
+        if (ending[i] == number)
+            sigaction(number, &before[i], NULL);
     raise(number);
 }
 
@@ -136,17 +139,16 @@ static bool any_open(void)
     return any;
 }
 
-/* Signals that are ignored, or have another handler, stay so. */
+/* Signals that are ignored stay so. */
 static void handle_signals(bool on)
 {
-    struct sigaction old, new = {0};
-    new.sa_handler = on ? remove_and_end : SIG_DFL;
+    struct sigaction new = {0};
+    new.sa_handler = remove_and_end;
     for (int i = 0; i < ENDING; i++) {
-        if (on && (sigaction(ending[i], NULL, &old) != 0 || (old.sa_flags & SA_SIGINFO) || old.sa_handler != SIG_DFL))
-            continue;
-        if (on || handled[i])
-            sigaction(ending[i], &new, NULL);
-        handled[i] = on;
+        bool ignored = on && (sigaction(ending[i], NULL, &before[i]) != 0 || before[i].sa_handler == SIG_IGN);
+        if (on ? !ignored : handled[i])
+            sigaction(ending[i], on ? &new : &before[i], NULL);
+        handled[i] = on && !ignored;
     }
 }
 
@@ -203,6 +205,8 @@ static int create_beside(DpOutput *o, const Place *p, mode_t mode)
     if (!o->target || !o->temporary)
         return -1;
     clock_gettime(CLOCK_REALTIME, &t);
+    o->temporary[0] = '\0';
+    begin_temporary(o); /* before there is a file that a signal would leave */
     for (int i = 0; i < MOST_NAMES; i++) {
         snprintf(o->temporary, p->folder + NAME_BYTES, "%.*s/.dpc-%ld-%lx-%x", (int)p->folder, p->path, (long)getpid(),
                  (unsigned long)t.tv_nsec, (unsigned)i);
@@ -228,8 +232,6 @@ static bool open_temporary(DpOutput *o, const Place *p, const struct stat *old, 
 {
     *o = (DpOutput){.slot = -1};
     int fd = create_beside(o, p, old ? 0600 : mode);
-    if (fd >= 0)
-        begin_temporary(o);
     bool kept = fd >= 0 && (!old || keep_owner(fd, old, mode));
     if (kept && open_stream(o, fd)) /* else it has closed it */
         return true;

@@ -1,6 +1,6 @@
 /* --timeout and --memory of an executable. */
-#ifndef DP_LIMITS_H
-#define DP_LIMITS_H
+#ifndef DP_RUN_LIMITS_H
+#define DP_RUN_LIMITS_H
 
 #include <stdbool.h>
 #include <stdint.h>

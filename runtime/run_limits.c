@@ -1,5 +1,5 @@
-/* Limits of time and memory: see limits.h. */
-#include "limits.h"
+/* Limits of time and memory: see run_limits.h. */
+#include "run_limits.h"
 
 #include "dp_output.h"
 #include "dp_status.h"
