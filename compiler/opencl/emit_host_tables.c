@@ -2,6 +2,7 @@
 #include "opencl/emit_host_internal.h"
 
 #include "opencl/emit_text.h"
+#include "support/utf8.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -50,6 +51,20 @@ static void emit_kernels(HostEmitter *h) {
 
 enum { MOST_QUOTED = 1000 };
 
+/* Text of the program that an executable shows: what is not for terminals is a ? a byte, so that carets still line up. */
+static void emit_shown(HostEmitter *h, const char *text, size_t n) {
+    StrBuf shown = {0};
+    uint32_t code;
+    for (size_t i = 0, length; i < n; i += length) {
+        length = utf8_decode(text + i, n - i, &code);
+        bool visible = length > 0 && (code == '\t' || utf8_is_printable(code));
+        if (length == 0) length = 1;
+        for (size_t k = 0; k < length; k++) strbuf_addn(&shown, visible ? text + i + k : "?", 1);
+    }
+    emit_string(h->out, shown.text ? shown.text : "", shown.n);
+    strbuf_free(&shown);
+}
+
 static void emit_site(HostEmitter *h, const char *kind, const char *text, Span span) {
     Session *session = h->program->core->session;
     LineCol at = source_linecol(session, span.file, span.start);
@@ -60,9 +75,9 @@ static void emit_site(HostEmitter *h, const char *kind, const char *text, Span s
     if (text) add_string(h, text);
     else strbuf_add(h->out, "NULL");
     strbuf_add(h->out, ", ");
-    add_string(h, session->files.at[span.file]->path);
+    emit_shown(h, session->files.at[span.file]->path, strlen(session->files.at[span.file]->path));
     strbuf_printf(h->out, ", %u, %u, ", at.line, at.col);
-    if (n <= MOST_QUOTED) emit_string(h->out, line, n);
+    if (n <= MOST_QUOTED) emit_shown(h, line, n);
     else strbuf_add(h->out, "NULL"); /* no line for people: the place is enough */
     strbuf_printf(h->out, ", %u},\n", width < rest ? width : rest);
 }

@@ -4,6 +4,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 typedef enum Keyword { KEY_NONE, KEY_TEST, KEY_PROPERTY, KEY_INPUT, KEY_OUTPUT, KEY_ERROR, KEY_COUNT } Keyword;
 static const char *const keywords[KEY_COUNT] = {"", "test", "property", "input", "output", "error"};
@@ -365,7 +366,11 @@ static bool read_file_value(Session *s, const TestText *text, DpReader *r, const
     const char *program = s->files.at[text->file]->path, *slash = strrchr(program, '/');
     int folder = slash && r->text[start] != '/' ? (int)(slash + 1 - program) : 0;
     const char *path = arena_printf(s->arena, "%.*s%.*s", folder, program, (int)(r->at - start), r->text + start);
-    if (dp_read_file(path, t, leaves, error, sizeof error))
+    struct stat st;
+    bool regular = stat(path, &st) != 0 || S_ISREG(st.st_mode); /* a device or a pipe may never end; reading says what is missing */
+    if (!regular)
+        snprintf(error, sizeof error, "%s: not a regular file", path);
+    else if (dp_read_file(path, t, leaves, error, sizeof error))
         return true;
     Span at = {text->file, text->start + (uint32_t)start - 1, text->start + (uint32_t)r->at};
     diag_error(s, at, DIAG_TEST_COMMENT, "%s", error);
