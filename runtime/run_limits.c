@@ -35,7 +35,7 @@ void limit_time(double seconds)
     timer.it_value.tv_usec = (suseconds_t)((seconds - (double)timer.it_value.tv_sec) * 1e6);
     if (seconds > 0 && timer.it_value.tv_sec == 0 && timer.it_value.tv_usec == 0)
         timer.it_value.tv_usec = 1;
-    snprintf(late, sizeof late, "error: not done in %g s, the limit of --timeout\n", seconds);
+    snprintf(late, sizeof late, "error: time limit of %g s reached\n", seconds);
     if (seconds > 0)
         sigaction(SIGALRM, &action, NULL);
     setitimer(ITIMER_REAL, &timer, NULL);

@@ -295,27 +295,38 @@ for maker in "$core" "$dpc run f.dp" ./f; do
     for wrong in 0 -1 1.5G 10X M 10MB 99999999999999999999 20000000T; do expect 2 'bytes such as' $maker --memory "$wrong" --entry constant; done
 done
 if [ $have_device = yes ]; then
-    expect 6 'error: not done in 0.3 s, the limit of --timeout' ./f --timeout 0.3 --entry endless 5 -o late.txt -t late_times
+    expect 6 'error: time limit of 0.3 s reached' ./f --timeout 0.3 --entry endless 5 -o late.txt -t late_times
     [ -e late.txt ] || [ -e late_times ] && fail "what is late is written"
-    expect 6 'not done in 1 s' "$dpc" run f.dp --timeout 1 --entry endless 5
+    expect 6 'time limit of 1 s reached' "$dpc" run f.dp --timeout 1 --entry endless 5
     expect 0 '' ./f --timeout 100 --memory 1G '[1]' 2
     expect 3 "f.dp:6:31: error: out of memory: 0.8 GB requested" ./f --memory 100M --entry long 100000000 -o late.txt
     nothing_left "a limit"
-    cat >slow.dp <<'END'
+fi
+for e in core fused flat; do
+    expect 6 'time limit of 0.1 s reached' "$dpc" run --eval=$e f.dp --timeout 0.1 --entry endless 5 -o late.txt
+    expect 3 'f.dp:6:' "$dpc" run --eval=$e f.dp --memory 1M --entry long 1000000 -o late.txt
+    [ -e late.txt ] && fail "what is late is written"
+done
+cat >slow.dp <<'END'
 -- test main
 -- input  0
 -- output 0
 -- input  5
--- error  "not done in 1 s"
+-- error  "time limit of 0.4 s reached"
 -- input  1
 -- output 4
 -- input  5
 -- output 5
+-- test large
+-- input 1000000
+-- error "out of memory: 8.0 MB requested"
 entry main (n: i64) : i64 = if n == 1 then 4 else loop s = n while s > 0 do if s % 7 == 3 then s + 4 else s + 1 - s % 2 + (s + 1) % 2
+entry large (n: i64) : [i64] = reverse (iota n)
 END
-    "$dpc" test --eval=device --timeout=1 slow.dp >tested 2>&1
-    [ $? -eq 1 ] && grep -q '3 passed, 1 failed' tested && grep -q 'got error: not done in 1 s' tested || fail "dpc test --timeout: $(cat tested)"
-fi
+evaluators=core,flat
+[ $have_device = yes ] && evaluators=core,flat,device
+"$dpc" test --eval=$evaluators --timeout=0.4 --memory=1M slow.dp >tested 2>&1
+[ $? -eq 1 ] && grep -q '4 passed, 1 failed' tested && grep -q 'got .*time limit of 0.4 s reached' tested || fail "dpc test --timeout: $(cat tested)"
 
 [ "$failed" -eq 0 ] && echo "outputs: all passed"
 exit $((failed > 0))
