@@ -134,7 +134,35 @@ for name, text in [
     case("errors_" + name, text, WRONG, " more errors")
 case("doubling_calls", lambda: "def f_0 (x: i64) = x * x\n" + "".join("def f_%d (x: i64) = f_%d x + f_%d (x + 1)\n" % (i + 1, i, i) for i in range(2000)) + MAIN + "f_2000 x",
      FINE, "", ("dump", "--stage=flat", "f.dp"))
+case("types_constructors", lambda: "type t = " + " | ".join("#c%d" % i for i in range(4097)) + "\nentry main = 1", WRONG, "this type has 4097 constructors, and 4096 are the most")
 
+# ---- what passes may make of a program has budgets: inlining, merging recursive functions, expanding definitions in place ----
+
+RING = "if n <= 0 then x else "
+
+
+def ring(n, step):
+    return "".join("def g%d (n: i64) (x: i64) : i64 = %sg%d (n - 1) (x * 3 + %d) + g%d (n - 2) x\n" % (i, RING, (i + step) % n, i, (i + 1) % n)
+                   for i in range(n)) + "entry main (n: i64) = g0 n n\n"
+
+
+def twice(first, define, last, levels=60):
+    return first % levels + "".join(define.format(i, i + 1) for i in range(levels)) + last
+
+
+def complete(n):
+    return "".join("def g%d (n: i64) (x: i64) : i64 = %s" % (i, RING) + " + ".join("g%d (n - %d) x" % (j, j + 1) for j in range(n)) + "\n" for i in range(n)) + "entry main (n: i64) = g0 n n\n"
+
+
+IF = "def g{0} (x: i64) : i64 = if x > {0} then g{1} (x / 2) else g{1} (x + 1)\n"
+for name, text in [
+        ("ring_13", lambda: ring(13, 1)), ("ring_300", lambda: ring(300, 7)), ("ring_300_next", lambda: ring(300, 1)), ("complete_graph", lambda: complete(30)),
+        ("calls", lambda: twice("def g%d (x: i64) = x * x\n", "def g{0} (x: i64) : i64 = g{1} x + g{1} (x + 1)\n", MAIN + "g0 x")),
+        ("calls_in_ifs", lambda: twice("def g%d (x: i64) = x / 3\n", IF, MAINS + "{ g0 x : x in xs }")),
+        ("constants", lambda: twice("def c%d = 3\n", "def c{0} : i64 = c{1} + c{1}\n", "entry main = c0")),
+        ("constant_arrays", lambda: twice("def c%d = iota 3\n", "def c{0} : [i64] = {{ a + b : a in c{1}; b in c{1} }}\n", "entry main = c0"))]:
+    for stage in ["core", "host"]:
+        case("grows_%s_%s" % (name, stage), text, FINE, "", ("dump", "--no-warnings", "--stage=" + stage, "f.dp"))
 
 # ---- imports: folders of files ----
 

@@ -58,6 +58,8 @@ static void add_item_leaves(Arena *a, Type **items, uint32_t n, uint8_t rank, Co
             add_leaves(a, items[i], rank, out);
 }
 
+Scalar core_tag_type(uint32_t n) { return n <= 1u << 8 ? SC_U8 : n <= 1u << 16 ? SC_U16 : SC_U32; }
+
 static void add_leaves(Arena *a, Type *t, uint8_t rank, CoreTypes *out)
 {
     t = type_prune(t);
@@ -76,7 +78,7 @@ static void add_leaves(Arena *a, Type *t, uint8_t rank, CoreTypes *out)
         add_item_leaves(a, t->record.items, t->record.n, rank, out);
         break;
     case TY_SUM:
-        vec_push(a, out, ((CoreType){SC_U8, rank}));
+        vec_push(a, out, ((CoreType){core_tag_type(t->record.n), rank}));
         add_item_leaves(a, t->record.items, t->record.n, rank, out);
         break;
     case TY_ARRAY:

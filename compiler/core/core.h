@@ -3,7 +3,7 @@
  * Types. There are no tuples, records, sums or functions left. A value is a scalar or a sequence
  * nested `rank` deep over scalars: CoreType {SC_F32, 2} is [[f32]]. Products are dissolved into
  * several variables everywhere (structure of arrays): [(a, [b])] is a pair of sequences [a], [[b]] of
- * equal length; unit is one bool (false); a sum `#a t | #b` is a tag (u8, the constructor's position in
+ * equal length; unit is one bool (false); a sum `#a t | #b` is a tag (core_tag_type, the constructor's position in
  * the sorted list) followed by all payloads' components, where the ones of other tags are zero or empty.
  *
  * Variables are numbered per function; every variable is bound exactly once in its function
@@ -196,9 +196,11 @@ typedef struct CoreProgram {
 } CoreProgram;
 
 /* The leaves of a source type in core order: (i32, [(f64, [u8])]) has i32, [f64], [[u8]]. Appends to
- * `out` (any VEC of CoreType): returns how many. Unit is one bool; a sum is u8 then the payloads. */
+ * `out` (any VEC of CoreType): returns how many. Unit is one bool; a sum is its tag, then the payloads. */
 typedef VEC(CoreType) CoreTypes;
 void core_leaves(Arena *a, Type *t, CoreTypes *out);
+/* The smallest unsigned type that tells n alternatives apart: a sum's constructors, a merged group's members. */
+Scalar core_tag_type(uint32_t n);
 
 /* ---- construction ---- */
 CoreVar core_new_var(CoreProgram *p, CoreFn *fn, CoreType type, const char *hint);

@@ -76,11 +76,20 @@ static void leave_scope(Checker *c, uint32_t height)
 
 /* ---- atoms ---- */
 
+/* Are the bits a value of the type? Evaluators compare all 64, kernels those of the type. */
+static bool fits(Scalar t, uint64_t bits)
+{
+    uint32_t unused = 64 - 8 * scalar_bytes(t);
+    if (t == SC_BOOL)
+        return bits <= 1;
+    return scalar_is_signed(t) ? (uint64_t)((int64_t)(bits << unused) >> unused) == bits : bits << unused >> unused == bits;
+}
+
 /* The atom's type; checks that it is in scope. */
 static CoreType use(Checker *c, CoreAtom a)
 {
     if (a.is_const) {
-        expect(c, a.type.rank == 0 && a.type.scalar < SCALAR_COUNT, "a constant is not a scalar");
+        expect(c, a.type.rank == 0 && a.type.scalar < SCALAR_COUNT && fits(a.type.scalar, a.bits), "a constant is not a scalar");
         return a.type;
     }
     if (a.var >= c->fn->vars.n || !c->in_scope[a.var]) {

@@ -49,6 +49,8 @@ void anf_push(Elab *e, CoreStmt *s)
 {
     core_stmt_atoms(s, note_read, e);
     core_push(e->p, e->block, s);
+    e->in_constants += e->constants_open > 0;
+    e->in_expansions += e->expansions_open > 0;
 }
 
 CoreAtom *anf_bind(Elab *e, CoreStmt *s, const CoreType *types, uint32_t n)

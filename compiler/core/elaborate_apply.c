@@ -6,7 +6,13 @@
 #include <stdarg.h>
 #include <stdlib.h>
 
-enum { MAX_STEPS = 1000000 };
+/* Budgets of what grows when functions are expanded where they are applied. Beyond those of the program it is refused;
+ * beyond the constants', definitions without parameters are called. */
+enum {
+    MOST_STEPS = 200000,       /* applications */
+    MOST_EXPANDED = 400000,    /* statements made by applications expanded in place */
+    MOST_IN_CONSTANTS = 20000  /* statements and applications by definitions without parameters where these are mentioned */
+};
 
 void elab_give_up(Elab *e, DiagCode code, const char *format, ...)
 {
@@ -97,12 +103,26 @@ static bool stays_function(Elab *e, const Value *f, Value **args, uint32_t n)
 {
     if (is_recursive(e, f))
         return true;
-    if (f->fun.kind != FUN_DEF || e->checked->defs[f->fun.def->index].is_library || n == 0)
+    if (f->fun.kind != FUN_DEF || e->checked->defs[f->fun.def->index].is_library)
+        return false;
+    if (n == 0 && e->in_constants < MOST_IN_CONSTANTS)
         return false;
     for (uint32_t i = 0; i < n; i++)
         if (val_has_function(args[i]))
             return false;
     return !ty_has_function(ty_after(f->fun.base, n));
+}
+
+static Value *expand(Elab *e, const Value *f, Value **args, uint32_t n)
+{
+    bool constant = n == 0;
+    e->expansions_open++;
+    e->constants_open += constant;
+    e->in_constants += e->constants_open > 0;
+    Value *v = elab_inline(e, f, args, n);
+    e->constants_open -= constant;
+    e->expansions_open--;
+    return v;
 }
 
 static Value *call(Elab *e, const Value *f, Value **args, uint32_t n)
@@ -111,7 +131,7 @@ static Value *call(Elab *e, const Value *f, Value **args, uint32_t n)
     case FUN_LAMBDA:
     case FUN_LOCAL:
     case FUN_DEF:
-        return stays_function(e, f, args, n) ? elab_call(e, f, args, n) : elab_inline(e, f, args, n);
+        return stays_function(e, f, args, n) ? elab_call(e, f, args, n) : expand(e, f, args, n);
     case FUN_BUILTIN:
         return elab_builtin(e, f->fun.builtin, f->fun.base, args);
     case FUN_OP:
@@ -139,7 +159,7 @@ Value *elab_apply(Elab *e, const Value *f, Value **args, uint32_t n)
         partial->type = ty_after(f->type, n);
         return partial;
     }
-    if (++e->steps > MAX_STEPS)
+    if (++e->steps > MOST_STEPS || e->in_expansions > MOST_EXPANDED)
         elab_give_up(e, DIAG_EXPANSION,
                      "the program becomes too big when its higher-order functions are expanded");
     if (e->gave_up)

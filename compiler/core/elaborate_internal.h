@@ -113,6 +113,10 @@ typedef struct Elab {
     PtrMap specs_of_def;      /* Def -> how many */
     PtrMap fn_names;          /* Name -> the number to try next behind it */
     uint64_t steps;  /* applications elaborated: stops exponential inlining */
+    uint32_t constants_open;  /* definitions without parameters that are being expanded */
+    uint32_t in_constants;    /* applications in such expansions, and statements that they have made */
+    uint32_t expansions_open; /* applications that are being expanded in place */
+    uint64_t in_expansions;   /* statements that those have made */
     uint32_t depth;  /* of nested expressions, inlined bodies included */
     bool gave_up;    /* a limit was reported */
     bool sizes_hold; /* parameters are being bound whose sizes the caller has checked */

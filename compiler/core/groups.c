@@ -1,9 +1,9 @@
 /* Mutually recursive groups become one function:
  *
  *     rec fn even (n: i64) : bool                rec fn even+odd (tag: u8, n: i64) : bool
- *     rec fn odd  (n: i64) : bool                  = if tag == 0 then even's body else odd's body
+ *     rec fn odd  (n: i64) : bool                  = if tag < 1 then even's body else odd's body
  *
- * where a call of odd is a call with tag 1. Members share parameters and results of equal types ("slots"):
+ * where a call of odd is a call with tag 1 (u16 or u32 where members are many). Members share parameters and results of equal types ("slots"):
  * each takes the first slots of its types, in order; the rest is zero or empty. As a tail call returns the
  * caller's types, it returns them in the caller's slots, and stays a tail call.
  *
@@ -13,36 +13,89 @@
 #include "core/passes.h"
 #include "core/tail.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #define SMALL_MEMBER 40u
+#define MOST_GROWTH 2000u   /* statements that dissolving members may add to the program in all */
+#define MOST_DEPTH 1000u    /* of the blocks that it nests: passes recurse over them */
+#define MOST_NAMED 4u       /* members whose names are in the merged function's */
 
 /* ---- fewer members ---- */
 
-static bool is_this(void *ctx, const CoreFn *callee) { return callee == ctx; }
+typedef struct Dissolver {
+    const CallGraph *g;
+    bool *chosen;     /* by function: goes into its callers in this round */
+    bool *called;     /* by function: a chosen one calls it */
+    uint64_t growth;  /* of the program, so far */
+} Dissolver;
 
-static bool may_dissolve(const CallGraphNode *n)
+static bool is_chosen(void *ctx, const CoreFn *callee)
 {
-    return n->group_size > 1 && n->self_calls == 0 && !n->is_entry && n->reachable &&
-           (n->calls == 1 || n->size <= SMALL_MEMBER);
+    const Dissolver *d = ctx;
+    return d->chosen[callee->index];
 }
 
-/* Inlines one member into its callers. False if there is none to inline. */
-static bool dissolve_one(CoreProgram *p)
+static uint64_t growth_of(const CallGraphNode *n) { return n->calls ? (uint64_t)n->size * (n->calls - 1) : 0; }
+
+static int by_growth(const void *a, const void *b)
+{
+    const CallGraphNode *x = *(const CallGraphNode *const *)a, *y = *(const CallGraphNode *const *)b;
+    uint64_t m = growth_of(x), n = growth_of(y);
+    return m != n ? (m < n ? -1 : 1) : x->fn->index < y->fn->index ? -1 : x->fn->index > y->fn->index;
+}
+
+static bool calls_chosen(const Dissolver *d, const CallGraphNode *n)
+{
+    for (uint32_t i = 0; i < n->callees.n; i++)
+        if (d->chosen[n->callees.at[i]])
+            return true;
+    return false;
+}
+
+/* No two of one round call each other: so what is copied has no call that is to be replaced, and is counted right. */
+static bool may_dissolve(const Dissolver *d, const CallGraphNode *n)
+{
+    return n->group_size > 1 && n->self_calls == 0 && !n->is_entry && n->reachable &&
+           (n->calls == 1 || n->size <= SMALL_MEMBER) && n->depth <= MOST_DEPTH &&
+           d->growth + growth_of(n) <= MOST_GROWTH && !d->called[n->fn->index] && !calls_chosen(d, n);
+}
+
+static bool choose_members(Dissolver *d, Arena *scratch)
+{
+    const CallGraphNode **order = arena_array(scratch, const CallGraphNode *, d->g->n + 1);
+    bool any = false;
+    for (uint32_t i = 0; i < d->g->n; i++)
+        order[i] = &d->g->nodes[i];
+    qsort(order, d->g->n, sizeof *order, by_growth);
+    for (uint32_t i = 0; i < d->g->n; i++) {
+        const CallGraphNode *n = order[i];
+        if (!may_dissolve(d, n))
+            continue;
+        any = d->chosen[n->fn->index] = true;
+        d->growth += growth_of(n);
+        for (uint32_t j = 0; j < n->callees.n; j++)
+            d->called[n->callees.at[j]] = true;
+    }
+    return any;
+}
+
+/* One round: inlines as many members as may go at once. False if there are none. */
+static bool dissolve_members(CoreProgram *p, uint64_t *growth)
 {
     Arena *scratch = arena_create();
-    const CallGraph *g = callgraph_of(p, scratch);
-    CoreFn *member = NULL;
-    for (uint32_t i = 0; i < g->n && !member; i++)
-        if (may_dissolve(&g->nodes[i]))
-            member = g->nodes[i].fn;
-    for (uint32_t i = 0; i < p->fns.n && member; i++)
-        if (p->fns.at[i] != member)
-            core_expand_calls(p, p->fns.at[i], EXPAND_ONCE, is_this, member);
+    Dissolver d = {.g = callgraph_of(p, scratch), .growth = *growth};
+    d.chosen = arena_array(scratch, bool, p->fns.n + 1);
+    d.called = arena_array(scratch, bool, p->fns.n + 1);
+    bool any = choose_members(&d, scratch);
+    for (uint32_t i = 0; i < d.g->n && any; i++)
+        if (calls_chosen(&d, &d.g->nodes[i]))
+            core_expand_calls(p, d.g->nodes[i].fn, EXPAND_ONCE, is_chosen, &d);
+    *growth = d.growth;
     arena_destroy(scratch);
-    if (member)
+    if (any)
         core_drop_unreachable(p);
-    return member != NULL;
+    return any;
 }
 
 /* ---- slots ---- */
@@ -73,19 +126,20 @@ typedef struct Group {
     Arena *scratch;
     VEC(Member) members;
     CoreTypes params, results; /* slots; the tag is not among them */
+    Scalar tag;                /* the type of the number that says which member */
+    const uint32_t *member_at; /* by CoreFn.index: 1 + position in members, or 0 */
+    uint32_t nfns;             /* entries of member_at */
     CoreFn *merged;
     CoreFn *fn;                /* whose calls are being rewritten */
 } Group;
 
-static const Member *member_of(const Group *g, const CoreFn *fn, uint32_t *tag)
+static const Member *member_of(const Group *g, const CoreFn *fn)
 {
-    for (uint32_t i = 0; i < g->members.n; i++)
-        if (g->members.at[i].fn == fn) {
-            *tag = i;
-            return &g->members.at[i];
-        }
-    return NULL;
+    uint32_t at = fn->index < g->nfns ? g->member_at[fn->index] : 0;
+    return at ? &g->members.at[at - 1] : NULL;
 }
+
+static CoreAtom tag_of(const Group *g, const Member *m) { return core_const(g->tag, (uint64_t)(m - g->members.at)); }
 
 static void plan_slots(Group *g)
 {
@@ -107,12 +161,12 @@ static void plan_slots(Group *g)
  * of `before`. */
 static void redirect_call(Group *g, CoreBlock *before, CoreStmt *s)
 {
-    uint32_t tag = 0, nargs = 1 + g->params.n;
-    const Member *m = member_of(g, s->call.fn, &tag);
+    uint32_t nargs = 1 + g->params.n;
+    const Member *m = member_of(g, s->call.fn);
     CoreAtom *args = arena_array(g->p->arena, CoreAtom, nargs);
     bool *given = arena_array(g->scratch, bool, nargs);
     const CoreVar *vars = s->vars;
-    args[0] = core_const(SC_U8, tag);
+    args[0] = tag_of(g, m);
     for (uint32_t i = 0; i < s->call.nargs; i++) {
         args[1 + m->param_slots[i]] = s->call.args[i];
         given[1 + m->param_slots[i]] = true;
@@ -133,12 +187,11 @@ static void redirect_block(void *ctx, CoreBlock *b)
 {
     Group *g = ctx;
     CoreBlock old = *b;
-    uint32_t tag;
     b->stmts.at = NULL;
     b->stmts.n = b->stmts.cap = 0;
     for (uint32_t i = 0; i < old.stmts.n; i++) {
         CoreStmt *s = old.stmts.at[i];
-        if (s->kind == CORE_CALL && member_of(g, s->call.fn, &tag))
+        if (s->kind == CORE_CALL && member_of(g, s->call.fn))
             redirect_call(g, b, s);
         core_stmt_blocks(s, redirect_block, g);
         core_push(g->p, b, s);
@@ -151,8 +204,7 @@ static void redirect_block(void *ctx, CoreBlock *b)
 static void widen_block(Group *g, CoreBlock *b, const Member *m)
 {
     CoreStmt *s = tail_stmt(b);
-    uint32_t tag;
-    if (s && s->kind == CORE_CALL && member_of(g, s->call.fn, &tag)) {
+    if (s && s->kind == CORE_CALL && member_of(g, s->call.fn)) {
         b->stmts.n--;
         redirect_call(g, b, s);
         core_push(g->p, b, s);
@@ -189,51 +241,57 @@ static CoreBlock *member_body(Group *g, const Member *m)
     return b;
 }
 
-/* if tag == i then member i else (the members behind it) */
-static CoreBlock *dispatch(Group *g, uint32_t i)
+/* Members first .. first + n:  if tag < middle then (those before the middle) else (the others) */
+static CoreBlock *dispatch(Group *g, uint32_t first, uint32_t n)
 {
-    CoreBlock *body = member_body(g, &g->members.at[i]);
-    if (i + 1 == g->members.n)
-        return body;
+    if (n == 1)
+        return member_body(g, &g->members.at[first]);
+    uint32_t middle = first + n / 2;
     CoreBlock *b = core_new_block(g->p);
-    CoreStmt *eq = core_new_stmt(g->p, CORE_PRIM, g->merged->span), *s = core_new_stmt(g->p, CORE_IF, g->merged->span);
+    CoreStmt *lt = core_new_stmt(g->p, CORE_PRIM, g->merged->span), *s = core_new_stmt(g->p, CORE_IF, g->merged->span);
     CoreType type_bool = core_scalar(SC_BOOL);
-    tail_bind_fresh(g->p, g->merged, eq, 1, &type_bool);
-    eq->prim.op = PRIM_EQ;
-    eq->prim.nargs = 2;
-    eq->prim.args = arena_array(g->p->arena, CoreAtom, 2);
-    eq->prim.args[0] = core_var_atom(g->merged->params[0], core_scalar(SC_U8));
-    eq->prim.args[1] = core_const(SC_U8, i);
-    s->if_.cond = core_var_atom(eq->vars[0], type_bool);
-    s->if_.then_b = body;
-    s->if_.else_b = dispatch(g, i + 1);
+    tail_bind_fresh(g->p, g->merged, lt, 1, &type_bool);
+    lt->prim.op = PRIM_LT;
+    lt->prim.nargs = 2;
+    lt->prim.args = arena_array(g->p->arena, CoreAtom, 2);
+    lt->prim.args[0] = core_var_atom(g->merged->params[0], core_scalar(g->tag));
+    lt->prim.args[1] = tag_of(g, &g->members.at[middle]);
+    s->if_.cond = core_var_atom(lt->vars[0], type_bool);
+    s->if_.then_b = dispatch(g, first, middle - first);
+    s->if_.else_b = dispatch(g, middle, first + n - middle);
     tail_bind_fresh(g->p, g->merged, s, g->results.n, g->results.at);
-    core_push(g->p, b, eq);
+    core_push(g->p, b, lt);
     core_push(g->p, b, s);
     tail_return_vars(g->p, g->merged, b, s);
     return b;
+}
+
+static const char *merged_name(const Group *g)
+{
+    const char *name = g->members.at[0].fn->name;
+    uint32_t n = g->members.n;
+    for (uint32_t i = 1; i < n && i < MOST_NAMED; i++)
+        name = arena_printf(g->p->arena, "%s+%s", name, g->members.at[i].fn->name);
+    return n > MOST_NAMED ? arena_printf(g->p->arena, "%s+%u", name, n - MOST_NAMED) : name;
 }
 
 static void make_merged(Group *g)
 {
     const CoreFn *first = g->members.at[0].fn;
     CoreFn *fn = arena_new(g->p->arena, CoreFn);
-    const char *name = first->name;
-    for (uint32_t i = 1; i < g->members.n; i++)
-        name = arena_printf(g->p->arena, "%s+%s", name, g->members.at[i].fn->name);
-    *fn = (CoreFn){.name = name, .index = g->p->fns.n, .recursive = true, .span = first->span};
+    *fn = (CoreFn){.name = merged_name(g), .index = g->p->fns.n, .recursive = true, .span = first->span};
     vec_push(g->p->arena, &g->p->fns, fn);
     g->merged = g->fn = fn;
     fn->nparams = 1 + g->params.n;
     fn->params = arena_array(g->p->arena, CoreVar, fn->nparams);
-    fn->params[0] = core_new_var(g->p, fn, core_scalar(SC_U8), "tag");
+    fn->params[0] = core_new_var(g->p, fn, core_scalar(g->tag), "tag");
     for (uint32_t i = 0; i < g->params.n; i++)
         fn->params[1 + i] = core_new_var(g->p, fn, g->params.at[i], NULL);
     fn->nresults = g->results.n;
     fn->results = arena_array(g->p->arena, CoreType, g->results.n + 1);
     for (uint32_t i = 0; i < g->results.n; i++)
         fn->results[i] = g->results.at[i];
-    fn->body = dispatch(g, 0);
+    fn->body = dispatch(g, 0, g->members.n);
 }
 
 /* An entry keeps its function: it calls the merged one. */
@@ -255,11 +313,15 @@ static void make_wrapper(Group *g, const Member *m)
 
 static void merge(CoreProgram *p, const CallGraph *graph, uint32_t group)
 {
-    Group g = {.p = p, .scratch = arena_create()};
-    uint32_t first_new = p->fns.n;
+    Group g = {.p = p, .scratch = arena_create(), .nfns = graph->n};
+    uint32_t first_new = p->fns.n, *member_at = arena_array(g.scratch, uint32_t, graph->n + 1);
     for (uint32_t i = 0; i < graph->n; i++)
-        if (graph->nodes[i].group == group)
+        if (graph->nodes[i].group == group) {
             vec_push(g.scratch, &g.members, ((Member){.fn = graph->nodes[i].fn, .is_entry = graph->nodes[i].is_entry}));
+            member_at[i] = g.members.n;
+        }
+    g.member_at = member_at;
+    g.tag = core_tag_type(g.members.n);
     plan_slots(&g);
     make_merged(&g);
     for (uint32_t i = 0; i < g.members.n; i++)
@@ -274,7 +336,8 @@ static void merge(CoreProgram *p, const CallGraph *graph, uint32_t group)
 void core_merge_groups(CoreProgram *p)
 {
     core_refresh(p);
-    while (dissolve_one(p))
+    uint64_t growth = 0;
+    while (dissolve_members(p, &growth))
         continue;
     Arena *scratch = arena_create();
     const CallGraph *g = callgraph_of(p, scratch);

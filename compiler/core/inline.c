@@ -1,16 +1,16 @@
 #include "core/callgraph.h"
 #include "core/passes.h"
 
-#define SMALL_SIZE 300u      /* statements: inlined wherever it is called */
-#define MOST_GROWTH 20000u   /* statements that the copies of one function may add in all */
-#define MOST_GROWTH_IN_ALL 200000u
+#define SMALL_SIZE 300u      /* statements: inlined wherever it is called, while MOST_GROWTH_IN_ALL lasts */
+#define MOST_GROWTH 2000u    /* statements that the copies of one function that is not small may add in all */
+#define MOST_GROWTH_IN_ALL 10000u /* … and of all functions, beside as many as the program has */
 #define MOST_DEPTH 10000u    /* of the blocks that inlining nests: passes recurse over them */
 
 typedef struct Inliner {
     CoreProgram *p;
     CallGraph *g;
     bool *chosen; /* by function: to be inlined */
-    uint64_t growth; /* of the program, by the copies of what is not small */
+    uint64_t growth, most_growth; /* of the program by copies, in statements */
 } Inliner;
 
 static bool is_chosen(void *ctx, const CoreFn *callee)
@@ -43,9 +43,7 @@ static bool should_inline(Inliner *in, const CallGraphNode *node)
         return false;
     uint32_t copies = node->is_entry ? node->calls : node->calls - 1;
     uint64_t growth = (uint64_t)node->size * copies;
-    if (node->size < SMALL_SIZE || copies == 0)
-        return true;
-    if (growth > MOST_GROWTH || in->growth + growth > MOST_GROWTH_IN_ALL)
+    if ((node->size >= SMALL_SIZE && growth > MOST_GROWTH) || in->growth + growth > in->most_growth)
         return false;
     in->growth += growth;
     return true;
@@ -59,6 +57,9 @@ void core_inline(CoreProgram *p)
     core_refresh(p);
     Inliner in = {.p = p, .g = callgraph_of(p, scratch)};
     in.chosen = arena_array(scratch, bool, p->fns.n + 1);
+    in.most_growth = MOST_GROWTH_IN_ALL;
+    for (uint32_t i = 0; i < in.g->n; i++)
+        in.most_growth += in.g->nodes[i].size;
     for (uint32_t i = 0; i < in.g->n; i++) {
         CallGraphNode *node = &in.g->nodes[in.g->order[i]];
         measure(&in, node);

@@ -17,10 +17,11 @@ CoreProgram *elaborate(Session *s, const Checked *checked);
 void core_simplify(CoreProgram *p);
 
 /* Calls of small, or once-called, non-recursive functions are replaced by their bodies. A function whose
- * body is big and that is called from several places stays a function. Unreachable functions go. */
+ * body is big and that is called from several places stays a function, and so does what would make the program
+ * grow beyond the pass's budget (inline.c). Unreachable functions go. */
 void core_inline(CoreProgram *p);
 
-/* Mutually recursive groups become one function with a tag parameter (u8, which member; members
+/* Mutually recursive groups become one function with a tag parameter (core_tag_type, which member; members
  * share parameters and results of equal types, the rest is zero or empty). Then functions all of whose self
  * calls are tail calls become while loops and cease to be recursive. */
 void core_merge_groups(CoreProgram *p);
