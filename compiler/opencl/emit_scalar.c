@@ -123,7 +123,7 @@ static void emit_assign(ScalarEmitter *e, CoreVar v, CoreAtom a, bool declare) {
 /* "T x;" for what branches assign. Counted ones stand declared already. */
 static void emit_declaration(ScalarEmitter *e, CoreVar v, bool zero) {
     CoreType t = var_type(e, v);
-    if (is_counted(e, t)) return;
+    if (is_counted(e, t) || e->declared) return;
     indent(e);
     strbuf_printf(e->out, "%s ", emit_value_type(e, t));
     emit_var(e, v);
@@ -190,7 +190,7 @@ static void emit_divisor_check(ScalarEmitter *e, const CoreStmt *s) {
 static void emit_prim(ScalarEmitter *e, const CoreStmt *s) {
     bool checked = fallible_prim(e->fn, s);
     if (checked) emit_divisor_check(e, s);
-    bind_open(e, s->vars[0], true);
+    bind_open(e, s->vars[0], !e->declared);
     if (s->prim.op == PRIM_SELECT && is_counted(e, var_type(e, s->vars[0]))) {
         emit_counted_select(e, s);
         bind_close(e, s->vars[0]);
@@ -213,7 +213,7 @@ static void emit_prim(ScalarEmitter *e, const CoreStmt *s) {
 /* ---- sequences ---- */
 
 static void emit_length(ScalarEmitter *e, const CoreStmt *s) {
-    bind_open(e, s->vars[0], true);
+    bind_open(e, s->vars[0], !e->declared);
     strbuf_add(e->out, "(dp_i64)");
     e->dialect->length(e, s->length.array);
     bind_close(e, s->vars[0]);
@@ -247,7 +247,7 @@ static void emit_element(ScalarEmitter *e, const CoreStmt *s, bool declare) {
 static void emit_index(ScalarEmitter *e, const CoreStmt *s) {
     bool checked = s->site != CORE_NO_SITE;
     if (!checked && !(e->has_flag && e->may_have_failed)) {
-        emit_element(e, s, true);
+        emit_element(e, s, !e->declared);
         return;
     }
     emit_declaration(e, s->vars[0], true);
@@ -290,7 +290,7 @@ static void slice_failure(ScalarEmitter *e, const CoreStmt *s) {
 
 static void emit_slice(ScalarEmitter *e, const CoreStmt *s) {
     if (s->site == CORE_NO_SITE) {
-        emit_slice_value(e, s, true);
+        emit_slice_value(e, s, !e->declared);
         return;
     }
     emit_declaration(e, s->vars[0], true);
@@ -317,6 +317,8 @@ static void emit_slice(ScalarEmitter *e, const CoreStmt *s) {
 
 /* ---- control ---- */
 
+static void emit_stmt(ScalarEmitter *e, const CoreStmt *s);
+
 static void emit_check(ScalarEmitter *e, const CoreStmt *s) {
     StrBuf text[3] = {{0}, {0}, {0}};
     const char *values[3] = {"0", "0", "0"};
@@ -340,7 +342,84 @@ static void emit_branch(ScalarEmitter *e, const CoreStmt *s, const CoreBlock *b)
     e->depth--;
 }
 
+/* ---- what is nested deeply ---- */
+
+/* Compilers limit how deep brackets nest (clang: 256). Branches beyond this depth stand one behind the other, each part under
+ * the condition of the path that leads to it:
+ *
+ *     if (c) { A; if (d) { B } C } else { D }     ==>     dp_bool p1 = c;        if (p1) { A }
+ *                                                         dp_bool p2 = p1 & d;   if (p2) { B }  if (p1) { C }
+ *                                                         dp_bool p3 = !c;       if (p3) { D }
+ *
+ * where what A, B, C and D bind is declared in front. */
+enum { MOST_NESTED = 64 };
+
+/* The condition's number. 0 stands for the path that is always taken. */
+static uint32_t emit_path_condition(ScalarEmitter *e, uint32_t outer, CoreAtom cond, bool holds) {
+    uint32_t path = ++e->nconditions;
+    indent(e);
+    strbuf_printf(e->out, "dp_bool dp_path%u = ", path);
+    if (outer) strbuf_printf(e->out, "dp_path%u & ", outer);
+    if (!holds) strbuf_add(e->out, "!");
+    emit_atom(e, cond);
+    strbuf_add(e->out, ";\n");
+    return path;
+}
+
+static void emit_path_open(ScalarEmitter *e, uint32_t path) {
+    indent(e);
+    strbuf_printf(e->out, "if (dp_path%u) {\n", path);
+    e->depth++;
+    e->declared = true;
+}
+
+static void emit_path_close(ScalarEmitter *e) {
+    e->depth--;
+    e->declared = false;
+    emit_line(e, "}");
+}
+
+static void emit_path_block(ScalarEmitter *e, const CoreBlock *b, uint32_t path);
+
+/* Both branches; what the `if` binds is declared here. */
+static void emit_path_if(ScalarEmitter *e, const CoreStmt *s, uint32_t outer) {
+    const CoreBlock *const branches[2] = {s->if_.else_b, s->if_.then_b};
+    for (uint32_t i = 0; i < s->nvars; i++) emit_declaration(e, s->vars[i], true);
+    for (uint32_t holds = 2; holds-- > 0;) {
+        const CoreBlock *b = branches[holds];
+        if (s->nvars == 0 && b->stmts.n == 0) continue;
+        uint32_t path = emit_path_condition(e, outer, s->if_.cond, holds);
+        emit_path_block(e, b, path);
+        if (s->nvars == 0) continue;
+        emit_path_open(e, path);
+        for (uint32_t i = 0; i < s->nvars; i++) emit_assign(e, s->vars[i], b->results[i], false);
+        emit_path_close(e);
+    }
+}
+
+/* From one `if` to the next, statements stand under one condition. */
+static void emit_path_block(ScalarEmitter *e, const CoreBlock *b, uint32_t path) {
+    for (uint32_t i = 0, end; i < b->stmts.n; i = end) {
+        const CoreStmt *s = b->stmts.at[i];
+        end = i + 1;
+        if (s->kind == CORE_IF) {
+            emit_path_if(e, s, path);
+            continue;
+        }
+        while (end < b->stmts.n && b->stmts.at[end]->kind != CORE_IF) end++;
+        for (uint32_t j = i; j < end; j++)
+            for (uint32_t k = 0; k < b->stmts.at[j]->nvars; k++) emit_declaration(e, b->stmts.at[j]->vars[k], true);
+        emit_path_open(e, path);
+        for (uint32_t j = i; j < end; j++) emit_stmt(e, b->stmts.at[j]);
+        emit_path_close(e);
+    }
+}
+
 static void emit_if(ScalarEmitter *e, const CoreStmt *s) {
+    if (e->depth >= MOST_NESTED) {
+        emit_path_if(e, s, 0);
+        return;
+    }
     for (uint32_t i = 0; i < s->nvars; i++) emit_declaration(e, s->vars[i], false);
     indent(e);
     strbuf_add(e->out, "if (");
@@ -441,14 +520,14 @@ static void emit_loop(ScalarEmitter *e, const CoreStmt *s) {
     emit_line(e, "}");
     e->depth -= guard;
     for (uint32_t i = 0; i < s->nvars; i++)
-        emit_assign(e, s->vars[i], core_var_atom(s->loop.params[i], var_type(e, s->loop.params[i])), true);
+        emit_assign(e, s->vars[i], core_var_atom(s->loop.params[i], var_type(e, s->loop.params[i])), !e->declared);
 }
 
 /* ---- blocks ---- */
 
 static void emit_stmt(ScalarEmitter *e, const CoreStmt *s) {
     switch (s->kind) {
-    case CORE_ATOM: emit_assign(e, s->vars[0], s->atom, true); break;
+    case CORE_ATOM: emit_assign(e, s->vars[0], s->atom, !e->declared); break;
     case CORE_PRIM: emit_prim(e, s); break;
     case CORE_LENGTH: emit_length(e, s); break;
     case CORE_INDEX: emit_index(e, s); break;
@@ -463,7 +542,10 @@ static void emit_stmt(ScalarEmitter *e, const CoreStmt *s) {
 }
 
 void emit_scalar_block(ScalarEmitter *e, const CoreBlock *b) {
+    bool declared = e->declared;
+    e->declared = false;
     for (uint32_t i = 0; i < b->stmts.n; i++) emit_stmt(e, b->stmts.at[i]);
+    e->declared = declared;
 }
 
 void emit_scalar_flag(ScalarEmitter *e, const CoreBlock *b) {

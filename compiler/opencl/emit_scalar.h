@@ -28,6 +28,8 @@ typedef struct ScalarEmitter {
     int depth;                /* of indentation: 4 spaces each */
     bool has_flag;            /* the function has a variable `failed` */
     bool may_have_failed;     /* a fallible statement stands before this place */
+    bool declared;            /* what statements bind has been declared before them */
+    uint32_t nconditions;     /* of paths, so far: they number their names */
 } ScalarEmitter;
 
 struct Dialect {
