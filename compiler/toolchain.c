@@ -93,11 +93,15 @@ static const char *from_environment(const char *name, const char *otherwise)
     return value && value[strspn(value, " \t\n")] ? value : otherwise;
 }
 
-static bool run_compiler(Compilation *c, const Runtime *r, const TempFolder *folder, const char *source, const char *output)
+/* Host code calls the runtime and waits for the device; functions of a megabyte take optimisers minutes. */
+enum { LARGE_TEXT = 1000000 };
+
+static bool run_compiler(Compilation *c, const Runtime *r, const TempFolder *folder, const char *source, bool large,
+                         const char *output)
 {
     Arguments a = {.arena = c->session->arena};
     add_words(&a, from_environment("CC", "cc"));
-    add_words(&a, "-std=c11 -O2 -w");
+    add_words(&a, large ? "-std=c11 -O0 -w" : "-std=c11 -O2 -w");
     add_words(&a, from_environment("CFLAGS", ""));
     add(&a, "-I");
     add(&a, r->include);
@@ -115,12 +119,13 @@ static bool run_compiler(Compilation *c, const Runtime *r, const TempFolder *fol
     return status == 0;
 }
 
-static int write_source(Compilation *c, const char *path)
+static int write_source(Compilation *c, const char *path, bool *large)
 {
     StrBuf text = {0};
     DpOutput out;
     int status = emit_opencl_program(&text, c->flat, c->path) && c->session->error_count == 0 ? EXIT_OK : EXIT_USAGE;
     report_diagnostics(c->session);
+    *large = text.n > LARGE_TEXT;
     if (status == EXIT_OK) {
         bool opened = dp_output_open(&out, path, 0600);
         if (opened)
@@ -143,6 +148,7 @@ int toolchain_build(Compilation *c, const TempFolder *folder, const char *output
         return EXIT_USAGE;
     }
     temp_folder_file(folder, "program.c", source, sizeof source);
-    int status = write_source(c, source);
-    return status ? status : run_compiler(c, &runtime, folder, source, output) ? EXIT_OK : EXIT_USAGE;
+    bool large;
+    int status = write_source(c, source, &large);
+    return status ? status : run_compiler(c, &runtime, folder, source, large, output) ? EXIT_OK : EXIT_USAGE;
 }
