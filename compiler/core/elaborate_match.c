@@ -19,7 +19,7 @@ Value *elab_ctor(Elab *e, const Scope *sc, Expr *x)
     Type *type = elab_expr_type(e, sc, x);
     Atoms atoms = {0};
     uint32_t tag = ty_field(type, x->ctor.name);
-    vec_push(e->arena, &atoms, core_const(SC_U8, tag));
+    vec_push(e->arena, &atoms, core_const(core_tag_type(type->record.n), tag));
     for (uint32_t i = 0; i < type->record.n; i++) {
         if (!type->record.items[i])
             continue;
@@ -105,7 +105,7 @@ static CoreAtom test(Elab *e, const Scope *sc, const Pat *p, const Value *v)
     case PAT_CTOR: {
         uint32_t k = ty_field(v->type, p->ctor.name);
         if (v->type->record.n > 1)
-            all = anf_compare(e, PRIM_EQ, v->leaves.atoms[0], core_const(SC_U8, k));
+            all = anf_compare(e, PRIM_EQ, v->leaves.atoms[0], core_const(v->leaves.atoms[0].type.scalar, k));
         if (p->ctor.arg)
             all = anf_and(e, all, test(e, sc, p->ctor.arg, sum_payload(e, v, k)));
         return all;

@@ -39,7 +39,7 @@ static CoreAtom present(Elab *e, const Tags *tags)
 {
     CoreAtom all = core_const(SC_BOOL, 1);
     for (; tags; tags = tags->outer)
-        all = anf_and(e, all, anf_compare(e, PRIM_EQ, tags->tag, core_const(SC_U8, tags->wanted)));
+        all = anf_and(e, all, anf_compare(e, PRIM_EQ, tags->tag, core_const(tags->tag.type.scalar, tags->wanted)));
     return all;
 }
 

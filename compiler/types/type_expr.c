@@ -1,5 +1,7 @@
 #include "types/check_internal.h"
 
+#include "dp_value.h"
+
 #include <string.h>
 
 /* Types as written to Types. Abbreviations are expanded where they are used; each is checked once by
@@ -254,14 +256,11 @@ Type *named_type(Checker *c, TypeKind kind, Name *names, const Span *spans, Type
     return type_named(c->arena, kind, sorted_names, sorted, n);
 }
 
-/* A tag is one byte. */
-enum { MOST_CONSTRUCTORS = 256 };
-
 static Type *convert_named(Checker *c, const TypeExpr *te, TypeKind kind)
 {
     uint32_t n = te->record.n;
-    if (kind == TY_SUM && n > MOST_CONSTRUCTORS) {
-        diag_error(c->s, te->span, DIAG_TYPE_TOO_LARGE, "this type has %u constructors, and %d are the most", n, MOST_CONSTRUCTORS);
+    if (kind == TY_SUM && n > DP_MAX_CONSTRUCTORS) {
+        diag_error(c->s, te->span, DIAG_TYPE_TOO_LARGE, "this type has %u constructors, and %d are the most", n, DP_MAX_CONSTRUCTORS);
         return c->error;
     }
     Name *names = arena_array(c->arena, Name, n);

@@ -2,7 +2,7 @@
  *
  * A value of a source type is stored leaf by leaf (structure of arrays), leaves in the order of the
  * compiler's core_leaves: (i32, [(f64, [u8])]) has the leaves i32, [f64], [[u8]]; unit is one bool; records'
- * fields and sums' constructors in the order of their names; a sum has a u8 tag leaf, then the payloads'.
+ * fields and sums' constructors in the order of their names; a sum has a tag leaf (dp_tag_scalar), then the payloads'.
  *
  * A leaf of rank r is a nested sequence in flat form, one array of lengths per level:
  *   [[5,6,7],[],[8]] : [[i32]]   lens[0] = {3}, lens[1] = {3,0,1}, data = {5,6,7,8}
@@ -45,6 +45,9 @@ struct DpType {
 DpType *dp_type_parse(const char *text);
 void dp_type_free(DpType *t);
 uint32_t dp_type_leaves(const DpType *t); /* how many leaves */
+/* The type of the tag of a sum of n constructors: u8, or u16 or u32 where they are more. */
+DpScalar dp_tag_scalar(uint32_t n);
+enum { DP_MAX_CONSTRUCTORS = 4096 };
 /* [u8], a text? */
 static inline bool dp_type_is_string(const DpType *t)
 {

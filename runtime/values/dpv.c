@@ -166,7 +166,7 @@ static bool check_together(DpvIn *in, const DpType *t, const DpLeaf *leaves, uin
         return check_together(in, t->element, leaves, leaf, level + 1);
     case DP_T_SUM:
         for (uint64_t i = 0; i < first->ndata; i++)
-            if (((const uint8_t *)first->data)[i] >= t->n)
+            if (dp_scalar_load(first->scalar, first->data, i) >= t->n)
                 return dp_error(in->error, "%s: leaf %u: a constructor's number is too large", in->path, (unsigned)*leaf);
         ++*leaf;
         break;

@@ -17,7 +17,7 @@ static uint32_t init_leaves(DpLeaf *leaves, uint32_t at, const DpType *t, uint8_
         for (uint32_t i = 0; i < t->n; i++) at = init_leaves(leaves, at, t->items[i], rank);
         break;
     case DP_T_SUM:
-        leaves[at++] = (DpLeaf){.scalar = DP_U8, .rank = rank};
+        leaves[at++] = (DpLeaf){.scalar = dp_tag_scalar(t->n), .rank = rank};
         for (uint32_t i = 0; i < t->n; i++)
             if (t->items[i])
                 at = init_leaves(leaves, at, t->items[i], rank);

@@ -233,7 +233,7 @@ static void put_items(TextOut *out, const DpType *t, uint32_t *leaf, uint32_t le
 static void put_sum(TextOut *out, const DpType *t, uint32_t *leaf, uint32_t level, bool shown)
 {
     const DpLeaf *l = &out->leaves[*leaf];
-    uint64_t tag = dp_scalar_load(DP_U8, l->data, next_element(out, *leaf));
+    uint64_t tag = dp_scalar_load(l->scalar, l->data, next_element(out, *leaf));
     ++*leaf;
     show(out, shown && tag < t->n, "#");
     show(out, shown && tag < t->n, tag < t->n ? t->names[tag] : "");

@@ -230,7 +230,7 @@ static DpType *parse_sum(Parser *p)
         if (!add_item(t, name, item))
             return discard(t);
     } while (take(p, '|'));
-    return t->n <= 256 && sort_items(t) ? t : discard(t); /* the tag is one byte */
+    return t->n <= DP_MAX_CONSTRUCTORS && sort_items(t) ? t : discard(t);
 }
 
 static DpType *parse_type(Parser *p)
@@ -257,6 +257,8 @@ static uint64_t count_leaves(const DpType *t)
             n += count_leaves(t->items[i]);
     return n;
 }
+
+DpScalar dp_tag_scalar(uint32_t n) { return n <= 1u << 8 ? DP_U8 : n <= 1u << 16 ? DP_U16 : DP_U32; }
 
 uint32_t dp_type_leaves(const DpType *t) { return (uint32_t)count_leaves(t); }
 
