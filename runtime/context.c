@@ -158,8 +158,16 @@ static Kernel *kernel_of(DpRt *rt, const PackProgram *p, const char *name)
     return p->own ? rt_own_kernel(rt, OWN_TRUTH, name) : rt_kernel(rt, p->kernel, p->variant, p->mode, name);
 }
 
+static void arg_pack_words(DpRt *rt, Args *a, const PackProgram *p, const uint64_t *words)
+{
+    if (p->own)
+        arg(a, words[0]); /* the column of the condition */
+    else
+        arg_kernel_words(rt, a, p->kernel, words);
+}
+
 /* Runs pack.cl over c; how many hold. */
-static uint64_t run_pack(DpRt *rt, const PackProgram *k, const DpCtx *c, const uint64_t *words, uint32_t nwords, DpBlock *idx,
+static uint64_t run_pack(DpRt *rt, const PackProgram *k, const DpCtx *c, const uint64_t *words, DpBlock *idx,
                          DpBlock *rest)
 {
     uint32_t chunks = rt_chunks(rt, rt->gpu, c->n);
@@ -172,10 +180,10 @@ static uint64_t run_pack(DpRt *rt, const PackProgram *k, const DpCtx *c, const u
     bool one = !rt->gpu && chunks == 1;
     arg(&count, one ? 0 : part->addr);
     Args write = count;
-    arg_words(&count, words, nwords);
+    arg_pack_words(rt, &count, k, words);
     arg(&write, idx->addr);
     arg(&write, rest ? rest->addr : 0);
-    arg_words(&write, words, nwords);
+    arg_pack_words(rt, &write, k, words);
     if (!one)
         rt_launch(rt, kernel_of(rt, k, "dp_pack_count"), 1, chunks, &count);
     if (rt->gpu) {
@@ -201,7 +209,7 @@ DpCtx *dp_pack(DpRt *rt, uint32_t kernel, uint32_t variant, DpCtx *c, const uint
     check_numbered(rt, c);
     PackProgram k = {false, kernel, variant, ctx_segments(c).mode};
     DpBlock *idx = block_new(rt, 4 * c->n);
-    uint64_t n = run_pack(rt, &k, c, words, rt->program->kernels[kernel].nwords, idx, NULL);
+    uint64_t n = run_pack(rt, &k, c, words, idx, NULL);
     return selected(rt, c, idx, n);
 }
 
@@ -215,7 +223,7 @@ void dp_split(DpRt *rt, DpCtx *ctx, const DpCol *cond, DpCtx **yes, DpCtx **no)
         PackProgram k = {true, 0, 0, 0};
         idx = block_new(rt, 4 * ctx->n);
         rest = block_new(rt, 4 * ctx->n);
-        n = run_pack(rt, &k, &flat, &cond->addr, 1, idx, rest);
+        n = run_pack(rt, &k, &flat, &cond->addr, idx, rest);
     }
     *yes = selected(rt, ctx, idx, n);
     *no = selected(rt, ctx, rest, ctx->n - n);

@@ -132,6 +132,13 @@ typedef struct Profile {
 /* A folder of this process alone, in which PoCL keeps its kernels; "": it has a lasting one. */
 typedef struct DeviceFolder { char path[512]; } DeviceFolder;
 
+typedef struct Words {
+    uint64_t most_bytes; /* of arguments that the device takes */
+    DpBlock *block;      /* or NULL: not yet needed */
+    uint64_t *written;   /* what the block holds */
+    uint32_t nwritten;
+} Words;
+
 struct DpRt {
     const DpProgram *program;
     cl_platform_id platform;
@@ -148,6 +155,7 @@ struct DpRt {
     Program **programs; uint32_t nprograms;  /* chains: OWN_COUNT, then one per user kernel */
     Built *built;
     bool batches;              /* build all kernels at once? */
+    Words words;               /* of kernels that have too many for arguments */
     char *cache_dir;           /* NULL: no cache */
     DeviceFolder device_folder;
     const char *dump_dir;      /* DP_DUMP_KERNELS */
@@ -265,6 +273,12 @@ typedef struct Args { uint32_t n; uint64_t at[MAX_ARGS]; } Args;
 void arg(Args *a, uint64_t x); /* what does not fit is counted, and refused at the launch */
 void arg_words(Args *a, const uint64_t *words, uint32_t n);
 void arg_columns(Args *a, const DpCol *columns, uint32_t n);
+/* words.c: a kernel's own words, as arguments or, where they are too many, as the address of where they are. */
+void arg_kernel_words(DpRt *rt, Args *a, uint32_t kernel, const uint64_t *words);
+bool words_in_heap(const DpRt *rt, const DpKernel *k);
+void words_define(DpRt *rt, Text *t, const DpKernel *k); /* DP_WORDS, DP_PASS, w0 … in the second form */
+void words_open(DpRt *rt); /* the device is chosen */
+void words_close(DpRt *rt);
 /* heaps: how many leading parameters are the heap (2 where the template has `out`). */
 void rt_launch(DpRt *rt, Kernel *k, uint32_t heaps, uint32_t groups, const Args *args);
 void rt_move(DpRt *rt, const char *name, uint64_t n, const Args *args); /* OWN_MOVE over n elements */

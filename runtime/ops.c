@@ -32,7 +32,7 @@ static void run_map(DpRt *rt, uint32_t kernel, uint32_t variant, const DpCtx *c,
 {
     Segments s = ctx_segments(c);
     Args a = context_args(c, &s);
-    arg_words(&a, words, info(rt, kernel)->nwords);
+    arg_kernel_words(rt, &a, kernel, words);
     arg_columns(&a, outs, info(rt, kernel)->nouts);
     rt_launch(rt, rt_kernel(rt, kernel, variant, s.mode, "dp_map"), 2, rt_map_groups(rt, c->n), &a);
 }
@@ -70,7 +70,7 @@ static void reduce_chunks(DpRt *rt, uint32_t kernel, uint32_t variant, uint64_t 
     const uint64_t lead[4] = {n, part, 0, 0};
     Args a = {.n = 0};
     arg_words(&a, lead, 4);
-    arg_words(&a, words, info(rt, kernel)->nwords);
+    arg_kernel_words(rt, &a, kernel, words);
     rt_launch(rt, rt_kernel(rt, kernel, variant, 0, "dp_reduce_chunks"), 1, chunks, &a);
 }
 
@@ -79,9 +79,10 @@ void dp_reduce_root(DpRt *rt, uint32_t kernel, uint32_t variant, DpCtx *c, const
     const DpKernel *k = info(rt, kernel);
     bool groups = rt_group_shape(rt, kernel);
     uint32_t chunks = c->n ? rt_chunks(rt, groups, c->n) : 0;
+    bool small = chunks <= 1 && !groups;
     Args last = {.n = 0};
     DpBlock *part = NULL;
-    if (chunks <= 1 && !groups) {
+    if (small) {
         arg(&last, c->n);
     } else {
         part = block_new(rt, carry_bytes(rt, kernel) * (chunks ? chunks : 1));
@@ -90,11 +91,10 @@ void dp_reduce_root(DpRt *rt, uint32_t kernel, uint32_t variant, DpCtx *c, const
         arg(&last, chunks);
         arg(&last, part->addr);
     }
-    arg_words(&last, words, k->nwords);
+    arg_kernel_words(rt, &last, kernel, words);
     for (uint32_t i = 0; i < k->nouts; i++)
         arg(&last, DP_MAILBOX + 8 * i);
-    rt_launch(rt, rt_kernel(rt, kernel, variant, 0, last.n == 1 + k->nwords + k->nouts ? "dp_reduce_small" : "dp_reduce_finish"), 1, 1,
-              &last);
+    rt_launch(rt, rt_kernel(rt, kernel, variant, 0, small ? "dp_reduce_small" : "dp_reduce_finish"), 1, 1, &last);
     block_release(rt, part);
     const uint64_t *mail = rt_look(rt);
     for (uint32_t i = 0; i < k->nouts; i++)
@@ -111,12 +111,12 @@ static void run_segreduce(DpRt *rt, uint32_t kernel, uint32_t variant, uint32_t 
     const uint64_t lead[6] = {n, nseg, offsets, part->addr, vals, pos};
     Args first = {.n = 0}, second = {.n = 0};
     arg_words(&first, lead, 6);
-    arg_words(&first, words, k->nwords);
+    arg_kernel_words(rt, &first, kernel, words);
     arg_columns(&first, outs, k->nouts);
     rt_launch(rt, rt_kernel(rt, kernel, variant, mode, "dp_segreduce_chunks"), 2, chunks, &first);
     arg(&second, chunks);
     arg(&second, part->addr);
-    arg_words(&second, words, k->nwords);
+    arg_kernel_words(rt, &second, kernel, words);
     arg_columns(&second, outs, k->nouts);
     if (chunks > 1)
         rt_launch(rt, rt_kernel(rt, kernel, variant, mode, "dp_segreduce_finish"), 1, 1, &second);
@@ -143,12 +143,12 @@ void dp_scan(DpRt *rt, uint32_t kernel, uint32_t variant, DpCtx *c, const uint64
     DpBlock *part = block_new(rt, carry_bytes(rt, kernel) * chunks);
     Args a = context_args(c, &s), carries = {.n = 0};
     arg(&a, part->addr);
-    arg_words(&a, words, k->nwords);
+    arg_kernel_words(rt, &a, kernel, words);
     if (chunks > 1) {
         rt_launch(rt, rt_kernel(rt, kernel, variant, s.mode, "dp_scan_chunks"), 1, chunks, &a);
         arg(&carries, chunks);
         arg(&carries, part->addr);
-        arg_words(&carries, words, k->nwords);
+        arg_kernel_words(rt, &carries, kernel, words);
         if (rt_group_shape(rt, kernel))
             rt_launch(rt, rt_kernel(rt, kernel, variant, s.mode, "dp_scan_carries"), 1, 1, &carries);
     }
@@ -166,7 +166,7 @@ static void run_scatter(DpRt *rt, uint32_t kernel, uint32_t variant, const DpCtx
     Args a = context_args(c, &s);
     arg(&a, length);
     arg(&a, dest_offsets);
-    arg_words(&a, words, info(rt, kernel)->nwords);
+    arg_kernel_words(rt, &a, kernel, words);
     arg_columns(&a, data, info(rt, kernel)->nouts);
     rt_launch(rt, rt_kernel(rt, kernel, variant, s.mode, "dp_scatter"), 2, rt_map_groups(rt, c->n), &a);
 }
@@ -283,14 +283,14 @@ static void hist_atomic(DpRt *rt, uint32_t kernel, uint32_t variant, const DpCtx
     arg(&fill, bins->n);
     arg(&fill, s.nseg);
     arg(&fill, bins->offsets);
-    arg_words(&fill, words, k->nwords);
+    arg_kernel_words(rt, &fill, kernel, words);
     arg_columns(&fill, data, k->nouts);
     rt_launch(rt, rt_kernel(rt, kernel, variant, s.mode, "dp_hist_fill"), 1, rt_map_groups(rt, bins->n), &fill);
     if (c->n == 0)
         return;
     arg(&add, bins->size);
     arg(&add, bins->offsets);
-    arg_words(&add, words, k->nwords);
+    arg_kernel_words(rt, &add, kernel, words);
     arg_columns(&add, data, k->nouts);
     uint32_t groups = local_hist_groups(rt, k, c, bins);
     if (groups)
@@ -311,14 +311,14 @@ static void hist_private(DpRt *rt, uint32_t kernel, uint32_t variant, const DpCt
     arg(&own, bins->offsets);
     arg(&own, bins->n);
     arg(&own, part->addr);
-    arg_words(&own, words, k->nwords);
+    arg_kernel_words(rt, &own, kernel, words);
     rt_launch(rt, rt_kernel(rt, kernel, variant, s.mode, "dp_hist_chunks"), 1, chunks, &own);
     arg(&merge, bins->n);
     arg(&merge, s.nseg);
     arg(&merge, bins->offsets);
     arg(&merge, chunks);
     arg(&merge, part->addr);
-    arg_words(&merge, words, k->nwords);
+    arg_kernel_words(rt, &merge, kernel, words);
     arg_columns(&merge, data, k->nouts);
     rt_launch(rt, rt_kernel(rt, kernel, variant, s.mode, "dp_hist_merge"), 1, rt_map_groups(rt, bins->n), &merge);
     block_release(rt, part);
@@ -368,7 +368,7 @@ static void hist_sorted(DpRt *rt, uint32_t kernel, uint32_t variant, const DpCtx
         arg(&list, bins->offsets);
         arg(&list, bin->addr);
         arg(&list, vals->addr);
-        arg_words(&list, words, k->nwords);
+        arg_kernel_words(rt, &list, kernel, words);
         rt_launch(rt, rt_kernel(rt, kernel, variant, s.mode, "dp_hist_list"), 1, rt_map_groups(rt, c->n), &list);
         sorted = sort_by(rt, c->n, NULL, bin->addr, DP_U32);
         block_release(rt, bin);

@@ -79,6 +79,7 @@ DpRt *rt_open(const DpProgram *program, const OpenOptions *options, OpenError *e
     }
     if (rt->cache_dir)
         cache_trim(rt->cache_dir);
+    words_open(rt);
     if (keeps_binaries(rt)) {
         free(rt->cache_dir);
         rt->cache_dir = NULL;
@@ -92,6 +93,7 @@ void rt_close(DpRt *rt)
         clFinish(rt->queue);
     profile_close(rt);
     launch_close(rt);
+    words_close(rt);
     heap_close(rt);
     if (rt->queue)
         clReleaseCommandQueue(rt->queue);

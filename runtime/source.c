@@ -127,6 +127,8 @@ void source_instance(DpRt *rt, Text *t, const Instance *i, const char *suffix)
     if (*suffix)
         add_renames(rt, t, suffix);
     add_file(rt, t, "segments.cl");
+    if (words_in_heap(rt, k))
+        words_define(rt, t, k);
     add(rt, t, "\n#line 1 \"holes\"\n");
     add(rt, t, k->source);
     add_template(rt, t, k->kind, i->mode);

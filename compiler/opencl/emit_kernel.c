@@ -29,8 +29,10 @@ static void emit_list(StrBuf *out, const char *macro, const char *type, const ch
 }
 
 static void emit_parameters(KernelEmitter *ke) {
+    strbuf_add(ke->out, "#ifndef DP_WORDS\n"); /* the runtime may have put them into the heap */
     emit_list(ke->out, "DP_WORDS", "ulong ", "w", ke->k->words.n);
     emit_list(ke->out, "DP_PASS", "", "w", ke->k->words.n);
+    strbuf_add(ke->out, "#endif\n");
     emit_list(ke->out, "DP_OUTS", "ulong ", "o", ke->k->nouts);
     emit_list(ke->out, "DP_PASS_OUTS", "", "o", ke->k->nouts);
 }
