@@ -52,34 +52,38 @@ static bool has_room(const char *path)
     return access(path, W_OK | X_OK) == 0 && statvfs(path, &fs) == 0 && (uint64_t)fs.f_bavail * fs.f_frsize >= LEAST_ROOM;
 }
 
-/* path, made if it is not there; malloc'd, or NULL if it is not fit to be used. */
-static char *usable(const char *path)
+/* Makes it if it is not there. */
+static bool is_usable(const char *path)
 {
     mkdir(path, 0700); /* may exist */
-    return is_private(path) && has_room(path) ? strdup(path) : NULL;
+    return is_private(path) && has_room(path);
+}
+
+enum { PATH_ROOM = 4096 };
+static bool find_directory(char path[PATH_ROOM])
+{
+    const char *home = getenv("HOME"), *xdg = getenv("XDG_CACHE_HOME"), *tmp = getenv("TMPDIR");
+    if (xdg && xdg[0] == '/') {
+        mkdir(xdg, 0700);
+        snprintf(path, PATH_ROOM, "%s/dpc", xdg);
+        if (is_usable(path))
+            return true;
+    }
+    if (home && home[0] == '/') {
+        snprintf(path, PATH_ROOM, "%s/.cache", home);
+        mkdir(path, 0700);
+        snprintf(path, PATH_ROOM, "%s/.cache/dpc", home);
+        if (is_usable(path))
+            return true;
+    }
+    snprintf(path, PATH_ROOM, "%s/dpc-%ld", tmp && tmp[0] == '/' ? tmp : "/tmp", (long)geteuid());
+    return is_usable(path);
 }
 
 char *cache_directory(void)
 {
-    char path[4096], *found = NULL;
-    const char *home = getenv("HOME"), *xdg = getenv("XDG_CACHE_HOME");
-    if (xdg && xdg[0] == '/') {
-        mkdir(xdg, 0700);
-        snprintf(path, sizeof path, "%s/dpc", xdg);
-        found = usable(path);
-    }
-    if (!found && home && home[0] == '/') {
-        snprintf(path, sizeof path, "%s/.cache", home);
-        mkdir(path, 0700);
-        snprintf(path, sizeof path, "%s/.cache/dpc", home);
-        found = usable(path);
-    }
-    if (!found) {
-        const char *tmp = getenv("TMPDIR");
-        snprintf(path, sizeof path, "%s/dpc-%ld", tmp && tmp[0] == '/' ? tmp : "/tmp", (long)geteuid());
-        found = usable(path);
-    }
-    return found;
+    char path[PATH_ROOM];
+    return find_directory(path) ? strdup(path) : NULL;
 }
 
 /* ---- files ---- */

@@ -169,6 +169,8 @@ static cl_int take_largest(DpRt *rt, uint64_t least, uint64_t most, uint64_t con
 bool buffer_open(DpRt *rt, OpenError *error)
 {
     find_limits(rt);
+    if (rt->heap.limit < DP_HEAP_LEAST)
+        return open_fails(error, EXIT_DEVICE, "the device does not say how much memory it has");
     uint64_t first = first_size(rt), least = first < HEAP_FIRST_LEAST ? first : HEAP_FIRST_LEAST;
     cl_int code = take_largest(rt, least, first, 0);
     if (code == CL_SUCCESS)
