@@ -45,7 +45,7 @@ static void make_room(DpRt *rt)
             most = rt->program->kernels[i].nwords;
     rt->words.written = calloc(most, sizeof(uint64_t));
     if (!rt->words.written)
-        rt_fail_memory(rt, most * sizeof(uint64_t));
+        rt_fail_host_memory(rt, most * sizeof(uint64_t));
     rt->words.block = block_new(rt, most * sizeof(uint64_t));
 }
 
