@@ -193,5 +193,7 @@ bool buffer_grow(DpRt *rt, uint64_t least, uint64_t contents)
 void buffer_close(DpRt *rt)
 {
     const Buffer none = {NULL, NULL, 0};
+    if (rt->heap.buffer)
+        clFinish(rt->queue); /* what still runs may write to our memory */
     take_buffer(rt, &none);
 }

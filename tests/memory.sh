@@ -37,6 +37,7 @@ END
 rows=$("$dpc" run --eval=core grow.dp --entry rows '[3, 0, 50, 1]')
 for start in 4096 100000 3000000; do
     expect 0 10485760 env DP_HEAP_START=$start ./grow 20
+    expect 0 10485760 env DP_HEAP_START=$start DP_ARGUMENTS=buffer DP_POISON=1 ./grow 20
     expect 0 "$rows" env DP_HEAP_START=$start DP_POISON=1 DP_COMPACT=1 ./grow --entry rows '[3, 0, 50, 1]'
 done
 # Views, updates in place, compaction and recursion while the heap grows.
