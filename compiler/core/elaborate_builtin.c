@@ -29,7 +29,7 @@ uint32_t elab_builtin_arity(Builtin b)
     return arity;
 }
 
-/* Builtins that are one scalar primitive. */
+/* Builtins that are one scalar primitive; min and max are on scalars. */
 static CorePrim scalar_prim(Builtin b)
 {
     switch (b) {
@@ -137,11 +137,10 @@ static Type *element_type(const Value *xs)
     return type_prune(type_prune(xs->type)->element);
 }
 
-/* Calls a function written in DP, the general case of a builtin. */
-static Value *library_call(Elab *e, const char *name, Value **args, uint32_t n)
+Value *elab_library_call(Elab *e, const char *name, Value **args, uint32_t n)
 {
     const DefInfo *info = checked_find_prelude(e->checked, intern_cstr(e->s, name));
-    Type *result = type_prune(args[1]->type);
+    Type *result = type_prune(args[n - 1]->type);
     if (!info) {
         elab_give_up(e, DIAG_UNDEFINED_NAME, "this needs `%s`, which the library does not define", name);
         return val_default(e, result);
@@ -246,7 +245,7 @@ static Value *reduction(Elab *e, Builtin b, Value **args)
     bool scans = b == BI_scan || b == BI_scanx;
     if (!ty_leaves_all_scalar(e, t)) {
         const char *general = b == BI_scan ? "scan_general__" : b == BI_scanx ? "scanx_general__" : "reduce_general__";
-        return library_call(e, general, args, 3);
+        return elab_library_call(e, general, args, 3);
     }
     CoreLambda op = anf_soac_operator(e, args[0], t);
     Soac soac = anf_soac_over(length_of(e, xs));
@@ -293,7 +292,7 @@ static Value *reduce_by_index(Elab *e, Value **args)
     Type *t = element_type(vs);
     if (!ty_leaves_all_scalar(e, t)) {
         Value *general[] = {args[0], args[1], args[2], indices_i64(e, is), vs};
-        return library_call(e, "reduce_by_index_general__", general, 5);
+        return elab_library_call(e, "reduce_by_index_general__", general, 5);
     }
     CoreLambda op = anf_soac_operator(e, args[0], t);
     Soac b = anf_soac_over(length_of(e, is));
@@ -341,18 +340,6 @@ static Value *flatten(Elab *e, const Value *xss, Type *result)
         anf_push(e, s);
     }
     return val_leaves(e, result, out, xss->leaves.n);
-}
-
-static Value *argsort(Elab *e, const Value *keys, Type *result)
-{
-    CoreStmt *s = anf_stmt(e, CORE_ARGSORT);
-    s->argsort.keys = atoms_of(e, keys);
-    s->argsort.nkeys = keys->leaves.n;
-    CoreType type = {SC_I64, 1};
-    CoreAtom out = anf_bind(e, s, &type, 1)[0];
-    anf_push(e, s);
-    anf_know_same_lengths(e, (CoreAtom[]){keys->leaves.atoms[0], out}, 2);
-    return val_leaves(e, result, &out, 1);
 }
 
 static CoreBlock *identity_body(Elab *e, Soac *b, const Value *xs)
@@ -406,28 +393,6 @@ static Value *nest(Elab *e, const Value *xs, Value *lengths)
     return anf_soac_map(e, &b, o, elab_slice_value(e, xs, start, end, false));
 }
 
-/* ---- order ---- */
-
-/* Lexicographic: a < b in the first leaf, or not b < a there and less in the rest. */
-static CoreAtom less(Elab *e, const Value *l, const Value *r)
-{
-    Atoms a = {0}, b = {0};
-    val_atoms(e, l, &a);
-    val_atoms(e, r, &b);
-    CoreAtom is_less = core_const(SC_BOOL, 0);
-    for (uint32_t i = a.n; i-- > 0;) {
-        CorePrim op = scalar_is_float(a.at[i].type.scalar) ? PRIM_LESS_NAN_LAST : PRIM_LT;
-        CoreAtom here = anf_compare(e, op, a.at[i], b.at[i]);
-        if (i + 1 == a.n) {
-            is_less = here;
-            continue;
-        }
-        CoreAtom not_greater = anf_unary(e, PRIM_NOT, anf_compare(e, op, b.at[i], a.at[i]));
-        is_less = anf_binary(e, PRIM_OR, here, anf_and(e, not_greater, is_less));
-    }
-    return is_less;
-}
-
 /* ---- dispatch ---- */
 
 static Value *scalar_builtin(Elab *e, Builtin b, Value **args, Type *result)
@@ -461,7 +426,7 @@ static Value *checking_builtin(Elab *e, Builtin b, Value **args)
 Value *elab_builtin(Elab *e, Builtin b, Type *type, Value **args)
 {
     Type *result = ty_after(type, elab_builtin_arity(b));
-    if (elab_builtin_is_scalar(b))
+    if (elab_builtin_is_scalar(b) && ty_is_scalar(result))
         return scalar_builtin(e, b, args, result);
     switch (b) {
     case BI_map: return map(e, args[0], args + 1, 1);
@@ -479,7 +444,9 @@ Value *elab_builtin(Elab *e, Builtin b, Type *type, Value **args)
     case BI_replicate: return replicate(e, val_atom(args[0]), args[1]);
     case BI_length: return val_scalar(e, length_of(e, args[0]));
     case BI_flatten: return flatten(e, args[0], result);
-    case BI_argsort: return argsort(e, args[0], result);
+    case BI_argsort: return elab_argsort(e, args[0]);
+    case BI_argsort_ties__: return elab_argsort_ties(e, args[0], result);
+    case BI_zero_element__: return val_default(e, element_type(args[0]));
     case BI_index: return elab_index_value(e, args[0], elab_index_i64(e, args[1]), true);
     case BI_update: return elab_update_value(e, args[0], elab_index_i64(e, args[1]), args[2]);
     case BI_nest: return nest(e, args[0], args[1]);
@@ -487,7 +454,11 @@ Value *elab_builtin(Elab *e, Builtin b, Type *type, Value **args)
     case BI_drop: return elab_slice_value(e, args[1], val_atom(args[0]), length_of(e, args[1]), true);
     case BI_assert: case BI_check_nonempty__: case BI_check_lengths__: return checking_builtin(e, b, args);
     case BI_unsafe_index__: return elab_index_value(e, args[0], val_atom(args[1]), false);
-    case BI_less__: return val_scalar(e, less(e, args[0], args[1]));
+    case BI_less__: return val_scalar(e, elab_less(e, args[0], args[1]));
+    case BI_compare__: return val_scalar(e, elab_compare(e, args[0], args[1]));
+    case BI_order_bits__: return val_scalar(e, elab_order_bits(e, val_atom(args[0])));
+    case BI_min: return elab_library_call(e, "min_by_parts__", args, 2);
+    case BI_max: return elab_library_call(e, "max_by_parts__", args, 2);
     default: break;
     }
     assert(0 && "elaborate: builtin without a rule");

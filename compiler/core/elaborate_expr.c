@@ -475,11 +475,7 @@ static Value *dispatch(Elab *e, const Scope *sc, Expr *x)
     case E_BINARY:
         if (x->binary.op == BIN_AND || x->binary.op == BIN_OR)
             return elab_short_circuit(e, sc, x);
-        else {
-            Value *l = elab_expr(e, sc, x->binary.left), *r = elab_expr(e, sc, x->binary.right);
-            e->at = elab_place(e, sc, x->binary.op_span);
-            return elab_binary_values(e, x->binary.op, l, r);
-        }
+        return elab_binary(e, sc, x);
     case E_RANGE: return range(e, sc, x);
     case E_OP_SECTION: case E_LEFT_SECTION: case E_RIGHT_SECTION:
         return section(e, sc, x);

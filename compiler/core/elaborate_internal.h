@@ -19,6 +19,7 @@
 typedef struct Value Value;
 typedef struct Env Env;
 typedef VEC(CoreAtom) Atoms;
+typedef VEC(Value *) Values;
 
 typedef enum ValueKind { VALUE_LEAVES, VALUE_PRODUCT, VALUE_FUN } ValueKind;
 
@@ -245,11 +246,13 @@ Value *elab_loop(Elab *e, const Scope *sc, Expr *x);
 Value *elab_each(Elab *e, const Scope *sc, Expr *x);
 Value *elab_match(Elab *e, const Scope *sc, Expr *x);
 Value *elab_ctor(Elab *e, const Scope *sc, Expr *x);
+Value *elab_sum_payload(Elab *e, const Value *sum, uint32_t ctor); /* zeros where it has another constructor */
 void elab_bind_pattern(Elab *e, Scope *sc, const Pat *p, Value *v);
 /* Checks the sizes written in `te` against v's lengths; unknown names become sizes. */
 void elab_sizes(Elab *e, Scope *sc, const TypeExpr *te, const Value *v);
 bool elab_type_has_sizes(const Elab *e, const TypeExpr *te);
 
+Value *elab_binary(Elab *e, const Scope *sc, Expr *x); /* but && and || */
 Value *elab_binary_values(Elab *e, BinaryOp op, Value *l, Value *r);
 Value *elab_short_circuit(Elab *e, const Scope *sc, Expr *x);
 Value *elab_unary(Elab *e, const Scope *sc, Expr *x);
@@ -261,7 +264,17 @@ Value *elab_append(Elab *e, const Value *l, const Value *r);
 typedef struct Range { CoreAtom from, length; } Range;
 Range elab_range_parts(Elab *e, const Scope *sc, Expr *x);
 CoreAtom elab_range_element(Elab *e, Range r, CoreAtom i);
+
+/* ---- equality and order (elaborate_order.c) ---- */
 CoreAtom elab_equal(Elab *e, const Value *l, const Value *r);
+CoreAtom elab_equal_text(Elab *e, const Scope *sc, const Value *v, Expr *text); /* an E_STRING */
+CoreAtom elab_less(Elab *e, const Value *l, const Value *r);    /* in the order of sorting */
+CoreAtom elab_compare(Elab *e, const Value *l, const Value *r); /* -1, 0 or 1 as i8, in the order of sorting */
+CoreAtom elab_ordered(Elab *e, CorePrim op, const Value *l, const Value *r); /* < <= > >= */
+CoreAtom elab_order_bits(Elab *e, CoreAtom a);
+Value *elab_argsort(Elab *e, Value *xs);
+/* With whether each is equal to the one before it: ([i64], [bool]). */
+Value *elab_argsort_ties(Elab *e, Value *xs, Type *result);
 
 /* ---- application (elaborate_apply.c, elaborate_builtin.c, elaborate_spec.c) ---- */
 Value *elab_application(Elab *e, const Scope *sc, Expr *x);
@@ -270,6 +283,8 @@ Scope elab_scope_of(Elab *e, const Value *f); /* what parameters and body of a f
 Value *elab_inline(Elab *e, const Value *f, Value **args, uint32_t n);
 Value *elab_builtin(Elab *e, Builtin b, Type *type, Value **args);
 uint32_t elab_builtin_arity(Builtin b);
+/* Calls a function of the prelude, the general case of a builtin. */
+Value *elab_library_call(Elab *e, const char *name, Value **args, uint32_t n);
 Value *elab_builtin_constant(Elab *e, Builtin b, Type *type);
 bool elab_builtin_is_scalar(Builtin b);
 uint32_t elab_fun_arity(Elab *e, const Value *f);

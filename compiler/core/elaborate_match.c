@@ -5,13 +5,13 @@
 
 /* ---- sums: a tag, then every constructor's payload ---- */
 
-static Value *sum_payload(Elab *e, const Value *sum, uint32_t k)
+Value *elab_sum_payload(Elab *e, const Value *sum, uint32_t ctor)
 {
     uint32_t at = 1;
-    for (uint32_t i = 0; i < k; i++)
+    for (uint32_t i = 0; i < ctor; i++)
         if (sum->type->record.items[i])
             at += ty_leaf_count(e, sum->type->record.items[i]);
-    return val_from_atoms(e, sum->type->record.items[k], sum->leaves.atoms + at);
+    return val_from_atoms(e, sum->type->record.items[ctor], sum->leaves.atoms + at);
 }
 
 Value *elab_ctor(Elab *e, const Scope *sc, Expr *x)
@@ -73,7 +73,7 @@ void elab_bind_pattern(Elab *e, Scope *sc, const Pat *p, Value *v)
     }
     case PAT_CTOR:
         if (p->ctor.arg)
-            elab_bind_pattern(e, sc, p->ctor.arg, sum_payload(e, v, ty_field(v->type, p->ctor.name)));
+            elab_bind_pattern(e, sc, p->ctor.arg, elab_sum_payload(e, v, ty_field(v->type, p->ctor.name)));
         return;
     }
 }
@@ -91,7 +91,8 @@ static CoreAtom test(Elab *e, const Scope *sc, const Pat *p, const Value *v)
     case PAT_ASCRIBE:
         return test(e, sc, p->ascribe.pat, v);
     case PAT_LITERAL:
-        return elab_equal(e, v, elab_expr(e, sc, p->literal));
+        return p->literal->kind == E_STRING ? elab_equal_text(e, sc, v, p->literal)
+                                            : elab_equal(e, v, elab_expr(e, sc, p->literal));
     case PAT_TUPLE:
         for (uint32_t i = 0; i < p->tuple.n; i++)
             all = anf_and(e, all, test(e, sc, p->tuple.items[i], v->product.items[i]));
@@ -107,7 +108,7 @@ static CoreAtom test(Elab *e, const Scope *sc, const Pat *p, const Value *v)
         if (v->type->record.n > 1)
             all = anf_compare(e, PRIM_EQ, v->leaves.atoms[0], core_const(v->leaves.atoms[0].type.scalar, k));
         if (p->ctor.arg)
-            all = anf_and(e, all, test(e, sc, p->ctor.arg, sum_payload(e, v, k)));
+            all = anf_and(e, all, test(e, sc, p->ctor.arg, elab_sum_payload(e, v, k)));
         return all;
     }
     }

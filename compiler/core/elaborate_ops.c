@@ -31,18 +31,6 @@ static CorePrim prim_of(BinaryOp op)
     return PRIM_COUNT;
 }
 
-/* On products: all leaves equal. Of sums this compares the other tags' payloads too, which are zero. */
-CoreAtom elab_equal(Elab *e, const Value *l, const Value *r)
-{
-    Atoms a = {0}, b = {0};
-    val_atoms(e, l, &a);
-    val_atoms(e, r, &b);
-    CoreAtom all = core_const(SC_BOOL, 1);
-    for (uint32_t i = 0; i < a.n && i < b.n; i++)
-        all = anf_and(e, all, anf_compare(e, PRIM_EQ, a.at[i], b.at[i]));
-    return all;
-}
-
 Value *elab_binary_values(Elab *e, BinaryOp op, Value *l, Value *r)
 {
     switch (op) {
@@ -52,20 +40,40 @@ Value *elab_binary_values(Elab *e, BinaryOp op, Value *l, Value *r)
         return val_scalar(e, elab_equal(e, l, r));
     case BIN_NE:
         if (ty_is_scalar(l->type))
-            break;
+            return val_scalar(e, anf_compare(e, PRIM_NE, val_atom(l), val_atom(r)));
         return val_scalar(e, anf_unary(e, PRIM_NOT, elab_equal(e, l, r)));
     case BIN_SHL: case BIN_SHR: { /* modulo the width: wrapping to the left side's type keeps that */
         CoreAtom count = anf_convert(e, val_atom(r), val_atom(l).type.scalar);
         return val_scalar(e, anf_binary(e, prim_of(op), val_atom(l), count));
     }
-    case BIN_OR: case BIN_AND: case BIN_LT: case BIN_LE: case BIN_GT: case BIN_GE: case BIN_BITOR: case BIN_BITXOR:
-    case BIN_BITAND: case BIN_ADD: case BIN_SUB: case BIN_MUL: case BIN_DIV: case BIN_MOD: case BIN_POW:
+    case BIN_LT: case BIN_LE: case BIN_GT: case BIN_GE:
+        return val_scalar(e, elab_ordered(e, prim_of(op), l, r));
+    case BIN_OR: case BIN_AND: case BIN_BITOR: case BIN_BITXOR: case BIN_BITAND:
+    case BIN_ADD: case BIN_SUB: case BIN_MUL: case BIN_DIV: case BIN_MOD: case BIN_POW:
         break;
     }
-    CorePrim p = prim_of(op);
-    bool compares = op >= BIN_EQ && op <= BIN_GE;
-    CoreAtom a = val_atom(l), b = val_atom(r);
-    return val_scalar(e, compares ? anf_compare(e, p, a, b) : anf_binary(e, p, a, b));
+    return val_scalar(e, anf_binary(e, prim_of(op), val_atom(l), val_atom(r)));
+}
+
+/* `text == "literal"`, on either side: NULL for other operations. */
+static Value *equal_literal(Elab *e, const Scope *sc, const Expr *x)
+{
+    Expr *l = x->binary.left, *r = x->binary.right;
+    if ((x->binary.op != BIN_EQ && x->binary.op != BIN_NE) || (l->kind != E_STRING && r->kind != E_STRING))
+        return NULL;
+    bool right = r->kind == E_STRING;
+    CoreAtom equal = elab_equal_text(e, sc, elab_expr(e, sc, right ? l : r), right ? r : l);
+    return val_scalar(e, x->binary.op == BIN_NE ? anf_unary(e, PRIM_NOT, equal) : equal);
+}
+
+Value *elab_binary(Elab *e, const Scope *sc, Expr *x)
+{
+    Value *text = equal_literal(e, sc, x);
+    if (text)
+        return text;
+    Value *l = elab_expr(e, sc, x->binary.left), *r = elab_expr(e, sc, x->binary.right);
+    e->at = elab_place(e, sc, x->binary.op_span);
+    return elab_binary_values(e, x->binary.op, l, r);
 }
 
 Value *elab_unary(Elab *e, const Scope *sc, Expr *x)
@@ -87,7 +95,7 @@ static bool is_total_call(Elab *e, const Scope *sc, const Expr *x, uint32_t *bud
     const Ref *ref = &e->checked->refs[f->id];
     if (f->kind != E_NAME || ref->kind != REF_PRIM)
         return false;
-    if (ref->builtin != BI_length && !elab_builtin_is_scalar(ref->builtin))
+    if (ref->builtin != BI_length && !(elab_builtin_is_scalar(ref->builtin) && ty_is_scalar(elab_expr_type(e, sc, x))))
         return false;
     for (uint32_t i = 0; i < x->apply.nargs; i++)
         if (!is_total(e, sc, x->apply.args[i], budget))
@@ -126,7 +134,7 @@ static bool is_total(Elab *e, const Scope *sc, const Expr *x, uint32_t *budget)
                 return false;
         return true;
     case E_BINARY:
-        if (x->binary.op == BIN_APPEND)
+        if (!ty_leaves_all_scalar(e, elab_expr_type(e, sc, x->binary.left)))
             return false;
         if ((x->binary.op == BIN_DIV || x->binary.op == BIN_MOD) &&
             !scalar_is_float(ty_scalar(elab_expr_type(e, sc, x))))

@@ -357,7 +357,6 @@ static const char *of_name(const ParseState *p, const Wanted *w) {
 }
 
 static const char *of_value(const ParseState *p, const Wanted *w) {
-    if (kind_at(p, 0) == T_STRING && w->pattern) return "a pattern is a name, a number, a character, a constructor, a tuple or a record";
     if (innermost_bracket(p) == '{' && kind_at(p, 1) == T_COMMA && w->name) return "an array is written `[a, b, c]`";
     return of_missing_assign(p, w);
 }

@@ -47,7 +47,7 @@ struct TypeExpr {
 /* ---- patterns ---- */
 typedef enum PatKind {
     PAT_NAME, PAT_WILD, PAT_TUPLE /* () has n = 0 */, PAT_RECORD, PAT_ASCRIBE,
-    PAT_LITERAL, /* match only: an Expr of kind E_INT, E_FLOAT, E_CHAR or E_BOOL, sign folded in */
+    PAT_LITERAL, /* match only: an Expr of kind E_INT, E_FLOAT, E_CHAR, E_BOOL or E_STRING, sign folded in */
     PAT_CTOR     /* match only */
 } PatKind;
 

@@ -268,6 +268,7 @@ pat_atom:
     NAME { $$ = PAT(.kind = PAT_NAME, .name = $NAME); }
   | WILD { $$ = PAT(.kind = PAT_WILD); }
   | literal { $$ = PAT(.kind = PAT_LITERAL, .literal = $literal); }
+  | STRING { $$ = PAT(.kind = PAT_LITERAL, .literal = $STRING); }
   | CTOR { $$ = PAT(.kind = PAT_CTOR, .ctor = {$CTOR, NULL}); }
   | PAREN_OPEN PAREN_CLOSE { $$ = PAT(.kind = PAT_TUPLE); }
   | PAREN_OPEN pat_items comma PAREN_CLOSE { $$ = build_tuple_pat(p, @$, $pat_items, $comma); }

@@ -129,7 +129,7 @@ static void no_constructor(Checker *c, const Deferred *d, Type *t)
 
 static bool try_ctor(Checker *c, const Deferred *d, Type *t)
 {
-    if (is_open(t) && !t->var.declared && t->var.cls <= CLASS_EQ)
+    if (is_open(t) && !t->var.declared && t->var.cls <= CLASS_ORD)
         return false;
     bool good = t->kind == TY_ERROR;
     if (t->kind == TY_SUM) {

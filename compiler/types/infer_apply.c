@@ -203,11 +203,11 @@ static OpTypes op_types(Checker *c, BinaryOp op)
     case BIN_OR:
     case BIN_AND: return same(boolean, boolean);
     case BIN_EQ:
-    case BIN_NE: return same(new_var(c, CLASS_EQ), boolean);
+    case BIN_NE:
     case BIN_LT:
     case BIN_LE:
     case BIN_GT:
-    case BIN_GE: return same(new_var(c, CLASS_SCALAR), boolean);
+    case BIN_GE: return same(new_var(c, CLASS_ORD), boolean);
     case BIN_BITOR:
     case BIN_BITXOR:
     case BIN_BITAND: {

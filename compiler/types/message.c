@@ -195,8 +195,7 @@ const char *describe_class(TypeClass cls)
     case CLASS_INT: return "an integer";
     case CLASS_FLOAT: return "a float";
     case CLASS_SCALAR: return "a scalar";
-    case CLASS_ORD: return "a scalar or a tuple of scalars";
-    case CLASS_EQ: return "a scalar, or a tuple, record or sum of scalars";
+    case CLASS_ORD: return "a value that can be compared";
     case CLASS_ANY: return "_";
     }
     return "";
@@ -295,8 +294,7 @@ static bool var_may_be(const Type *var, Type *t)
         return false;
     if (t->kind == TY_SCALAR)
         return class_has_scalar(var->var.cls, t->scalar);
-    bool may_be_parts = var->var.cls < CLASS_SCALAR && t->kind != TY_FUN && t->kind != TY_ARRAY;
-    return var->var.cls == CLASS_ANY || may_be_parts;
+    return var->var.cls == CLASS_ANY || (var->var.cls == CLASS_ORD && t->kind != TY_FUN);
 }
 
 /* Of the same form on the outside? */

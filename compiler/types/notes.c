@@ -336,20 +336,15 @@ void note_operator(Checker *c, const Expr *node, Type *found, bool of_left)
         diag_note_text(c->s, "`++` joins strings");
     else if (element && is_arithmetic(op))
         note_elementwise(c, node, of_left);
-    else if (element && (op == BIN_EQ || op == BIN_NE) && right->kind == E_ARRAY && right->items.n == 0)
-        diag_note_text(c->s, "`is_empty %s` asks whether there are none", quote_argument(c, left));
     else if (!of_left && is_text && right->kind == E_STRING && right->string.n == 1 && is_comparison(op))
         diag_note_text(c->s, "a character is written in single quotes: `'%c'`", right->string.bytes[0]);
-    else if (element && (op == BIN_EQ || op == BIN_NE))
-        diag_note_text(c->s, "sequences have no `%s`; these compare two of one length: "
-                             "`all (\\(x, y) -> x == y) (zip xs ys)`", sign);
     else if (!element && t->kind != TY_FUN && op == BIN_APPEND)
         diag_note_text(c->s, "`++` joins sequences: one element is `[x]`");
     else if (op == BIN_BITAND || op == BIN_BITOR)
         diag_note_text(c->s, "`%s` works on the bits of integers; conditions are combined with `%s%s`", sign,
                        sign, sign);
-    else if (is_comparison(op) && op > BIN_NE && t->kind == TY_TUPLE)
-        diag_note_text(c->s, "only `==` and `!=` take tuples");
+    else if (is_comparison(op) && contains_function(t))
+        diag_note_text(c->s, "functions cannot be compared");
 }
 
 static void note_left_side(Checker *c, const Why *why, Type *found)

@@ -11,7 +11,7 @@ const char *scalar_name(Scalar s)
 
 const char *type_class_name(TypeClass c)
 {
-    static const char *const names[] = {"any", "eq", "ord", "scalar", "num", "int", "float"};
+    static const char *const names[] = {"any", "ord", "scalar", "num", "int", "float"};
     return names[c];
 }
 
@@ -132,7 +132,6 @@ static void print_var(StrBuf *out, const Type *t)
     case CLASS_FLOAT: strbuf_add(out, "float"); return;
     case CLASS_SCALAR: strbuf_add(out, "scalar"); return;
     case CLASS_ANY:
-    case CLASS_EQ:
     case CLASS_ORD: strbuf_add(out, "_"); return;
     }
 }

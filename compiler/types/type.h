@@ -8,8 +8,7 @@
  *     CLASS_ANY      everything but functions is not implied: any type
  *     CLASS_NUM      i8..u64 f32 f64          CLASS_INT    i8..u64
  *     CLASS_FLOAT    f32 f64                  CLASS_SCALAR scalars, bool included
- *     CLASS_ORD      scalars and tuples of ORD (sort keys, < on scalars only needs SCALAR)
- *     CLASS_EQ       scalars, tuples, records and sums of EQ
+ *     CLASS_ORD      what can be compared: all but functions and what contains them
  * Unifying two variables meets their classes; unifying a NUM variable with a tuple is an error. At
  * the end of a definition, unresolved NUM and INT variables that came from literals default to i64,
  * FLOAT ones to f64. */
@@ -34,7 +33,7 @@ static inline uint32_t scalar_bytes(Scalar s)
 }
 
 typedef enum TypeClass {
-    CLASS_ANY, CLASS_EQ, CLASS_ORD, CLASS_SCALAR, CLASS_NUM, CLASS_INT, CLASS_FLOAT
+    CLASS_ANY, CLASS_ORD, CLASS_SCALAR, CLASS_NUM, CLASS_INT, CLASS_FLOAT
 } TypeClass;
 
 typedef enum TypeKind { TY_SCALAR, TY_TUPLE, TY_RECORD, TY_SUM, TY_ARRAY, TY_FUN, TY_VAR, TY_RIGID, TY_ERROR } TypeKind;

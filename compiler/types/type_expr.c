@@ -409,7 +409,6 @@ static TypeClass class_of_letter(char letter)
     case 's':
     case 't': return CLASS_SCALAR;
     case 'o': return CLASS_ORD;
-    case 'e': return CLASS_EQ;
     default: return CLASS_ANY;
     }
 }

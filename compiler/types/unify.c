@@ -49,7 +49,6 @@ bool class_has_scalar(TypeClass cls, Scalar s)
 {
     switch (cls) {
     case CLASS_ANY:
-    case CLASS_EQ:
     case CLASS_ORD:
     case CLASS_SCALAR: return true;
     case CLASS_NUM: return s != SC_BOOL;
@@ -59,7 +58,7 @@ bool class_has_scalar(TypeClass cls, Scalar s)
     return false;
 }
 
-/* The classes form a chain ANY > EQ > ORD > SCALAR > NUM with INT and FLOAT below: the meet of two is
+/* The classes form a chain ANY > ORD > SCALAR > NUM with INT and FLOAT below: the meet of two is
  * the later one, but INT and FLOAT have none. */
 static bool class_meet(TypeClass a, TypeClass b, TypeClass *meet)
 {
@@ -93,13 +92,13 @@ bool constrain(Checker *c, Type *t, TypeClass cls)
     switch (t->kind) {
     case TY_SCALAR: return class_has_scalar(cls, t->scalar);
     case TY_TUPLE:
-        return (cls == CLASS_EQ || cls == CLASS_ORD) && constrain_items(c, t->tuple.items, t->tuple.n, cls);
+        return cls == CLASS_ORD && constrain_items(c, t->tuple.items, t->tuple.n, cls);
     case TY_RECORD:
-    case TY_SUM: return cls == CLASS_EQ && constrain_items(c, t->record.items, t->record.n, cls);
+    case TY_SUM: return cls == CLASS_ORD && constrain_items(c, t->record.items, t->record.n, cls);
     case TY_VAR: return narrow(&t->var.cls, cls);
     case TY_RIGID: return narrow(&t->rigid.cls, cls);
     case TY_ERROR: return true;
-    case TY_ARRAY:
+    case TY_ARRAY: return cls == CLASS_ORD && constrain(c, t->element, cls);
     case TY_FUN: return false;
     }
     return false;

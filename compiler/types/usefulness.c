@@ -1,12 +1,14 @@
 #include "types/usefulness.h"
 
+#include <string.h>
+
 /* A row is a list of patterns, so that rows share their tails; a NULL pattern takes every value. */
 typedef struct Row { const Pat *pat; const struct Row *next; } Row;
 typedef struct Matrix { const Row **rows; uint32_t n; } Matrix;
 /* The types of the columns. */
 typedef struct Columns { Type *type; const struct Columns *next; } Columns;
 
-typedef enum ConstructorKind { CON_PRODUCT, CON_SUM, CON_BOOL, CON_INT, CON_FLOAT } ConstructorKind;
+typedef enum ConstructorKind { CON_PRODUCT, CON_SUM, CON_BOOL, CON_INT, CON_FLOAT, CON_TEXT } ConstructorKind;
 typedef struct Constructor {
     ConstructorKind kind;
     bool negative, is_char; /* CON_INT */
@@ -14,6 +16,7 @@ typedef struct Constructor {
         uint32_t index;     /* CON_SUM: among the type's; CON_BOOL: 0, 1 */
         uint64_t magnitude; /* CON_INT */
         double value;       /* CON_FLOAT */
+        struct { const uint8_t *bytes; uint32_t n; } text; /* CON_TEXT */
     };
 } Constructor;
 
@@ -97,8 +100,16 @@ static bool constructor_fits(const Pat *p, const Type *t)
     return !p->ctor.arg || pattern_fits(p->ctor.arg, t->record.items[k]);
 }
 
+static bool is_text(const Type *t)
+{
+    const Type *element = t->kind == TY_ARRAY ? type_prune(t->element) : t;
+    return t->kind == TY_ARRAY && element->kind == TY_SCALAR && element->scalar == SC_U8;
+}
+
 static bool literal_fits(const Expr *e, const Type *t)
 {
+    if (e->kind == E_STRING || t->kind == TY_ARRAY)
+        return e->kind == E_STRING && is_text(t);
     if (t->kind == TY_RIGID)
         return e->kind == E_INT || e->kind == E_FLOAT;
     if (t->kind != TY_SCALAR || e->kind == E_BOOL || t->scalar == SC_BOOL)
@@ -151,6 +162,7 @@ static Constructor literal_constructor(const Type *t, const Expr *e)
     case E_BOOL: return (Constructor){.kind = CON_BOOL, .index = e->boolean};
     case E_CHAR: return (Constructor){.kind = CON_INT, .is_char = true, .magnitude = e->character};
     case E_FLOAT: return float_constructor(t, e->floating.value);
+    case E_STRING: return (Constructor){.kind = CON_TEXT, .text = {e->string.bytes, e->string.n}};
     default: break;
     }
     uint64_t magnitude = e->integer.magnitude;
@@ -180,6 +192,7 @@ static bool same_constructor(const Constructor *a, const Constructor *b)
     case CON_BOOL: return a->index == b->index;
     case CON_INT: return a->negative == b->negative && a->magnitude == b->magnitude;
     case CON_FLOAT: return a->value == b->value;
+    case CON_TEXT: return a->text.n == b->text.n && memcmp(a->text.bytes, b->text.bytes, a->text.n) == 0;
     }
     return false;
 }
@@ -485,9 +498,29 @@ static bool has_chars(const Matrix *m)
     return false;
 }
 
-/* A small number, or character, that the column does not have. */
+/* The shortest text of letters a that the column does not have. */
+static Constructor new_text(Search *s, const Matrix *m, const Type *t)
+{
+    uint8_t *letters = arena_array(s->scratch, uint8_t, m->n);
+    bool *taken = arena_array(s->scratch, bool, m->n + 1);
+    memset(letters, 'a', m->n);
+    Constructor k = {.kind = CON_TEXT, .text = {letters, 0}};
+    for (uint32_t i = 0; i < m->n; i++) {
+        const Pat *p = head_of(m->rows[i]->pat);
+        k.text.n = p && p->literal->string.n < m->n ? p->literal->string.n : m->n;
+        Constructor own = p ? constructor_of(p, t) : k;
+        taken[k.text.n] = taken[k.text.n] || (p && same_constructor(&own, &k));
+    }
+    for (k.text.n = 0; taken[k.text.n];)
+        k.text.n++;
+    return k;
+}
+
+/* A small number, character or text that the column does not have. */
 static Constructor new_literal(Search *s, const Matrix *m, Type *t, const Seen *seen)
 {
+    if (t->kind == TY_ARRAY)
+        return new_text(s, m, t);
     bool *taken = seen->at;
     uint32_t n = seen->count;
     if (n == 0) { /* one of 0…m->n is free */
@@ -613,6 +646,7 @@ static void print_example(StrBuf *out, const Example *x)
     case CON_BOOL: strbuf_add(out, x->con.index ? "true" : "false"); return;
     case CON_INT: print_int(out, &x->con); return;
     case CON_FLOAT: strbuf_printf(out, "%.1f", x->con.value); return; /* a small whole number */
+    case CON_TEXT: strbuf_printf(out, "\"%.*s\"", (int)x->con.text.n, (const char *)x->con.text.bytes); return;
     }
 }
 

@@ -13,7 +13,7 @@
  *                                  leads to #node _, and the second column lacks #leaf
  *
  * Constructors are those of sums, `true` and `false`, the one of tuples and records, and literals. All values of
- * 8- and 16-bit integers can be written down; other numbers always leave some over.
+ * 8- and 16-bit integers can be written down; other numbers, and texts, always leave some over.
  *
  * Deciding this takes exponential time in bad cases. The work is bounded; beyond it nothing is known. */
 #ifndef DPC_USEFULNESS_H

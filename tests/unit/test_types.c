@@ -99,8 +99,8 @@ static void test_generalisation(void **state)
     expect_types("def id x = x\n", "def id : a -> a\n");
     expect_types("def f x = x + 1\n", "def f : a -> a where a num\n");
     expect_types("def f x = x + 1.0\n", "def f : a -> a where a float\n");
-    expect_types("def f x y = x < y\n", "def f : a -> a -> bool where a scalar\n");
-    expect_types("def f x y = x == (y, 1)\n", "def f : (a, b) -> a -> bool where a eq, b num\n");
+    expect_types("def f x y = x < y\n", "def f : a -> a -> bool where a ord\n");
+    expect_types("def f x y = x == (y, 1)\n", "def f : (a, b) -> a -> bool where a ord, b num\n");
     expect_types("def compose f g x = f (g x)\n", "def compose : (a -> b) -> (c -> a) -> c -> b\n");
     expect_types("def f 'z (x: z) y = (x, y)\n", "def f : z -> a -> (z, a)\n");
     expect_types("def f 'b (x: b) = x + x\n", "def f : b -> b where b num\n");
@@ -293,7 +293,8 @@ static void test_type_errors(void **state)
     expect_error("def f 'a 'b (x: a) : b = x\n", "1:26: error: expected b, found a");
     expect_error("def f x = x x\n", "1:13: error: infinite type");
     expect_error("def f x = if x then 1 else \"a\"\n", "1:28: error: expected a number, found [u8]");
-    expect_error("def f (xs: [i8]) = xs == xs\n", "1:20: error: expected a scalar, or a tuple, record or sum of scalars");
+    expect_error("def f (g: i8 -> i8) = [1] == [g]\n", "1:30: error: expected [number], found [i8 -> i8]");
+    expect_error("def f (g: i8 -> i8) = g < g\n", "1:23: error: expected a value that can be compared");
     expect_error("def f (x: i64) = f 1 2\n", "1:18: error: infinite type");
     expect_error("def f (x: i64) = x\ndef g = f 1 2\n", "2:13: error: too many arguments: `f` takes 1");
     expect_error("def f (x: i64) = (\\y -> y) 1 2\n", "1:30: error: too many arguments");
