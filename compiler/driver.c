@@ -16,6 +16,10 @@
 static bool run_parse(Compilation *c)
 {
     const char *why = "unknown error";
+    if (c->text) {
+        load_program_text(c->session, c->path, c->text, c->text_bytes, &c->ids, &c->modules);
+        return true;
+    }
     if (load_program(c->session, c->path, &c->ids, &c->modules, &why))
         return true;
     report_error(c->session, "cannot read %s: %s", c->path, why);
@@ -125,7 +129,7 @@ bool use_colour(void)
     return isatty(STDERR_FILENO) && !(no_colour && *no_colour);
 }
 
-void report_diagnostics(Session *s) { diag_print(s, stderr, use_colour()); }
+void report_diagnostics(Session *s) { diag_print(s, s->messages ? s->messages : stderr, use_colour()); }
 
 void report_error(Session *s, const char *format, ...)
 {

@@ -31,6 +31,8 @@ Stage stage_find(const char *name);       /* STAGE_NONE if there is none */
 typedef struct Compilation {
     Session *session;
     const char *path;      /* the user's file */
+    const char *text;      /* its text_bytes bytes; NULL: they are read from the file */
+    size_t text_bytes;
     bool check;            /* run the checkers */
     EvalLimits limits;     /* of the interpreters; zero: the defaults */
     uint32_t next_pass;    /* in the table */

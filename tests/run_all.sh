@@ -9,6 +9,8 @@
 #   run      programs with inputs: those of tests/run on every evaluator (core, fused, flat, device), and their kernels
 #            through clang's OpenCL front end, where clang is installed; examples, library, tests/prelude and tests/wild
 #            (written from the language's reference alone) on the interpreters
+#            The in-process fuzz targets of tests/fuzz, which need a build of their own, run by tests/fuzz/run_fuzzers.sh; here
+#            (ctest) they go through their stored inputs.
 #   --long   all but tests/prelude on the device, too; twenty minutes of fuzzing (best with a build of -DDPC_SANITIZE=ON)
 set -u
 cd "$(dirname "$0")/.."

@@ -68,6 +68,7 @@ struct Session {
     struct DiagList *diags;
     WarningMode warnings;
     uint32_t warning_count;
+    FILE *messages; /* where the driver reports to; NULL: standard error */
 };
 
 Session *session_create(void);

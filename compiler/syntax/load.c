@@ -174,6 +174,13 @@ static void load_imports(Loader *l, LoadedFile *file)
     file->loading = false;
 }
 
+void load_program_text(Session *s, const char *path, const char *text, size_t n, AstIds *ids, ModuleList *out)
+{
+    Loader l = {.s = s, .ids = ids, .out = out};
+    load_from_library(&l, "prelude.dp", NULL);
+    load_imports(&l, add_file(&l, intern_cstr(s, path), source_add_text(s, path, text, n, false), NULL));
+}
+
 bool load_program(Session *s, const char *path, AstIds *ids, ModuleList *out, const char **why)
 {
     Loader l = {.s = s, .ids = ids, .out = out};

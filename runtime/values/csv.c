@@ -301,10 +301,10 @@ bool dp_read_csv(const char *path, const char *bytes, size_t n, const DpType *t,
 
 /* ---- writing ---- */
 
-/* Quotes where they are needed: also for an empty line, and for what could be taken for the mark of UTF-8. */
+/* Quotes where they are needed: also for an empty line, and for what could be taken for the mark of an encoding. */
 static void write_text(FILE *out, const char *text, uint64_t n, bool alone)
 {
-    bool quotes = n == 0 ? alone : (uint8_t)text[0] == 0xef;
+    bool quotes = n == 0 ? alone : (uint8_t)text[0] >= 0xef || !text[0];
     for (uint64_t i = 0; i < n && !quotes; i++) quotes = strchr(",\"\r\n", text[i]) && text[i];
     if (!quotes) {
         fwrite(text, 1, (size_t)n, out);

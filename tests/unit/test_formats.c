@@ -261,7 +261,9 @@ static void test_csv_written(void **state)
         snprintf(text, sizeof text, "[(\"a\\n\\r\\\"\\x00,\\xff\", %s), (\"\", %s)]", extremes[i][0], extremes[i][1]);
         assert_round_trip("a.csv", type, text);
     }
-    assert_round_trip("a.csv", "[[u8]]", "[\"\", \"\\xef\\xbb\\xbf\", \"\\r\", \"\\n\\n\", \" \", \"\\\"\", \"a\\r\"]");
+    assert_round_trip("a.csv", "[[u8]]", "[\"\\x00\\x00\\xfe\\xff\", \"\", \"\\xef\\xbb\\xbf\", \"\\r\", \"\\n\\n\", \" \", \"\\\"\", \"a\\r\"]");
+    assert_round_trip("a.csv", "[[u8]]", "[\"\\xff\\xfe\"]");
+    assert_round_trip("a.csv", "[[u8]]", "[\"\\xfe\\xff\"]");
     assert_round_trip("a.csv", "[f64]", "[nan, inf, -inf, 0.30000000000000004, -0.0]");
     assert_round_trip("a.csv", "[(i32,)]", "[(1,), (2,)]");
     assert_round_trip("a.csv", "[(i32, i32)]", "[]");
