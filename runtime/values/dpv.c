@@ -142,7 +142,7 @@ static bool check_absent(DpvIn *in, const DpLeaf *tags, uint32_t tag, const DpLe
         const DpLeaf *l = &leaves[k];
         bool is_array = l->rank > tags->rank;
         for (uint64_t i = 0; i < tags->ndata; i++)
-            if (((const uint8_t *)tags->data)[i] != tag &&
+            if (dp_scalar_load(tags->scalar, tags->data, i) != tag &&
                 (is_array ? l->lens[tags->rank][i] : dp_scalar_load(l->scalar, l->data, i)) != 0)
                 return dp_error(in->error, "%s: leaf %u: element %llu belongs to a constructor that it does not have", in->path,
                                 (unsigned)k, (unsigned long long)i);

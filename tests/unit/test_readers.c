@@ -455,6 +455,33 @@ static void test_absent_payload(void **state)
     }
 }
 
+/* Tags of more than a byte: 300 constructors, the last one with a payload. */
+static void test_wide_tags(void **state)
+{
+    (void)state;
+    char *type = NULL, *bytes = NULL, error[ERROR_BYTES];
+    size_t n;
+    bool known;
+    FILE *out = open_memstream(&type, &n);
+    fputc('[', out);
+    for (int i = 100; i < 399; i++) fprintf(out, "#c%d | ", i);
+    fputs("#c399 u8]", out);
+    fclose(out);
+    static const char text[] = "[#c399 7, #c143, #c100]"; /* 299 and 43 have the same low byte */
+    DpType *t = dp_type_parse(type);
+    DpLeaf leaves[MAX_LEAVES];
+    DpReader r = {"t", text, strlen(text), 0};
+    assert_true(dp_read_text(&r, t, leaves, error, sizeof error));
+    out = open_memstream(&bytes, &n);
+    assert_true(dp_format_of("a.dpv", &known)->write(out, t, leaves, (DpError){error, sizeof error}));
+    fclose(out);
+    assert_gives("a.dpv", type, bytes, n, text);
+    free(bytes);
+    free(type);
+    dp_leaves_free(leaves, dp_type_leaves(t));
+    dp_type_free(t);
+}
+
 /* A type in a file may have many names: they are sorted fast. */
 static void test_many_names(void **state)
 {
@@ -506,7 +533,7 @@ int main(void)
         cmocka_unit_test(test_plausible),   cmocka_unit_test(test_degenerate),  cmocka_unit_test(test_degenerate_npy),
         cmocka_unit_test(test_empty_rows_written), cmocka_unit_test(test_png_rows), cmocka_unit_test(test_png_bombs),
         cmocka_unit_test(test_marks),       cmocka_unit_test(test_long_words),  cmocka_unit_test(test_mtx_numbers),
-        cmocka_unit_test(test_bytes),       cmocka_unit_test(test_deep),        cmocka_unit_test(test_absent_payload),
+        cmocka_unit_test(test_bytes),       cmocka_unit_test(test_deep),        cmocka_unit_test(test_absent_payload), cmocka_unit_test(test_wide_tags),
         cmocka_unit_test(test_many_names),  cmocka_unit_test(test_devices),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
