@@ -33,8 +33,9 @@ static int replace_file(const char *path, const StrBuf *text)
         if (dp_output_close(&out))
             return EXIT_OK;
     }
+    int status = (int)dp_write_status();
     fprintf(stderr, "dpc: error: %s: cannot write: %s\n", path, strerror(errno));
-    return EXIT_OUTPUT;
+    return status;
 }
 
 static int put_result(const char *path, const SourceFile *source, const StrBuf *text, bool check)

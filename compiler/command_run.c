@@ -23,8 +23,9 @@ static char *name_without_ending(Arena *arena, const char *path)
 
 static int temporary_failed(Compilation *c)
 {
+    int status = (int)dp_write_status();
     report_error(c->session, "cannot make a temporary folder in %s: %s", temp_folder_base(), strerror(errno));
-    return EXIT_OUTPUT;
+    return status;
 }
 
 /* Is the output one of the program's own files, under whatever name? */
@@ -82,11 +83,12 @@ static int install(Compilation *c, const char *program, const char *output)
     if (opened && !ok)
         dp_output_discard(&out);
     ok = ok && dp_output_close(&out);
+    int status = ok ? EXIT_OK : (int)dp_write_status();
     if (!ok)
         report_error(c->session, "%s: cannot write: %s", output, strerror(errno));
     if (in)
         fclose(in);
-    return ok ? EXIT_OK : EXIT_OUTPUT;
+    return status;
 }
 
 static int build_in(Compilation *c, const TempFolder *folder, const char *output)

@@ -131,8 +131,8 @@ static int write_source(Compilation *c, const char *path, bool *large)
         if (opened)
             fwrite(text.text, 1, text.n, out.file);
         if (!opened || !dp_output_close(&out)) {
+            status = (int)dp_write_status();
             report_error(c->session, "%s: cannot write: %s", path, strerror(errno));
-            status = EXIT_OUTPUT;
         }
     }
     strbuf_free(&text);

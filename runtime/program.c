@@ -360,8 +360,9 @@ static int run_on_thread(Session *s)
 /* ---- results ---- */
 static int cannot_write(const char *what)
 {
+    int status = (int)dp_write_status();
     fprintf(stderr, "error: %s: cannot write: %s\n", what, strerror(errno));
-    return EXIT_OUTPUT;
+    return status;
 }
 
 static int write_result(Session *s)

@@ -7,6 +7,7 @@ folder=$(mktemp -d)
 trap 'chmod -R u+w "$folder"; rm -rf "$folder"' EXIT
 cd "$folder" || exit 1
 export NO_COLOR=1
+exec 3>&- # the tests open it where they mean it
 failed=0
 
 fail() {
@@ -212,6 +213,18 @@ if [ $have_device = yes ]; then
 fi
 nothing_left "an output"
 
+# ---- text of the program in messages and in generated C ----
+mkdir 'x*' && printf 'entry main (x: i64) : i64 = assert (x > 0) x -- \033[31m \342\200\256 ??/' >'x*/"\n??.dp'
+shown() { # the executable's message, without control characters
+    case $1 in *"$(printf '\033')"* | *"$(printf '\342\200\256')"*) fail "control characters in a message: $1" ;; esac
+    case $1 in *':1:29: error: assertion failed'*) ;; *) fail "a message: $1" ;; esac
+}
+shown "$("$dpc" run --eval=core 'x*/"\n??.dp' 0 2>&1)"
+[ $have_device = yes ] && shown "$("$dpc" run 'x*/"\n??.dp' 0 2>&1)"
+mkfifo endless.txt
+printf -- '-- test main\n-- input @endless.txt\n-- output 1\nentry main (x: i64) : i64 = x\n' >reads.dp
+"$dpc" test --eval=core reads.dp 2>&1 | grep -q 'endless.txt: not a regular file' || fail "dpc test reads a pipe"
+
 # ---- temporary folders ----
 if [ $have_device = yes ]; then
     mkdir -p tmp ./-x 'b l'
@@ -264,8 +277,11 @@ by_signal() {
     [ $rc -eq $((128 + number)) ] || fail "$* and SIG$name: status $rc, $(cat errors)"
     [ -s errors ] && fail "$* and SIG$name: $(cat errors)"
     [ -z "$(ls -A tmp)" ] || fail "$* and SIG$name: leaves $(ls -A tmp)"
-    state=$(sed -n 's/^State:[[:space:]]*//p' "/proc/$(cat sleeping)/status" 2>/dev/null)
-    case $state in R*|S*|D*) fail "$* and SIG$name: a process goes on" ;; esac
+    for i in 1 2 3 4 5 6 7 8 9 10; do # it has been killed, but may not be dead yet
+        state=$(sed -n 's/^State:[[:space:]]*//p' "/proc/$(cat sleeping)/status" 2>/dev/null)
+        case $state in R* | S* | D*) sleep 0.2 ;; *) return ;; esac
+    done
+    fail "$* and SIG$name: a process goes on"
 }
 if env --default-signal true 2>/dev/null; then
     for signal in "HUP 1" "INT 2" "QUIT 3" "TERM 15"; do by_signal $signal "$dpc" build f.dp -o g; done

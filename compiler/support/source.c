@@ -1,3 +1,4 @@
+#include "support/memory.h"
 #include "support/session.h"
 
 #include <errno.h>
@@ -21,8 +22,8 @@ uint32_t source_add_text(Session *s, const char *path, const char *text, size_t 
 /* Reads all of `in` (which may be a pipe) into heap memory; NULL and *why on failure. */
 static char *read_all(FILE *in, size_t *n, const char **why) {
     size_t cap = (size_t)64 * 1024, used = 0;
-    char *text = malloc(cap);
-    while (text) {
+    char *text = memory_alloc(cap, 1);
+    for (;;) {
         size_t got = fread(text + used, 1, cap - used, in);
         used += got;
         if (used < cap) break;
@@ -31,12 +32,10 @@ static char *read_all(FILE *in, size_t *n, const char **why) {
             *why = "the file is larger than 1 GB";
             return NULL;
         }
-        char *grown = realloc(text, cap *= 2);
-        if (!grown) free(text);
-        text = grown;
+        text = memory_resize(text, cap *= 2, 1);
     }
-    if (!text || ferror(in)) {
-        *why = text ? strerror(errno) : "out of memory";
+    if (ferror(in)) {
+        *why = strerror(errno);
         free(text);
         return NULL;
     }
@@ -46,6 +45,7 @@ static char *read_all(FILE *in, size_t *n, const char **why) {
 
 uint32_t source_add_file(Session *s, const char *path, const char **why) {
     FILE *in = fopen(path, "rb");
+    if (!in && errno == ENOMEM) memory_out();
     if (!in) {
         *why = strerror(errno);
         return UINT32_MAX;

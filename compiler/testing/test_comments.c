@@ -1,7 +1,9 @@
 #include "testing/test_comments.h"
 
+#include "support/memory.h"
 #include "types/suggest.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -372,6 +374,8 @@ static bool read_file_value(Session *s, const TestText *text, DpReader *r, const
         snprintf(error, sizeof error, "%s: not a regular file", path);
     else if (dp_read_file(path, t, leaves, error, sizeof error))
         return true;
+    else if (errno == ENOMEM)
+        memory_out();
     Span at = {text->file, text->start + (uint32_t)start - 1, text->start + (uint32_t)r->at};
     diag_error(s, at, DIAG_TEST_COMMENT, "%s", error);
     return false;
@@ -384,6 +388,8 @@ static bool read_value(Session *s, const TestText *text, DpReader *r, const DpTy
         return read_file_value(s, text, r, t, leaves);
     if (dp_read_text(r, t, leaves, error, sizeof error))
         return true;
+    if (errno == ENOMEM)
+        memory_out();
     diag_error(s, place(text, r->at), DIAG_TEST_COMMENT, "%s", without_place(error));
     return false;
 }

@@ -16,7 +16,7 @@ typedef enum ExitStatus {
 
 /* The status for a value that dp_read_file and the like could not read: they leave its kind in errno. */
 static inline ExitStatus dp_read_status(void) { return errno == ENOMEM ? EXIT_MEMORY : EXIT_USAGE; }
-/* Likewise for dp_write_file: EINVAL is a value that the file's format cannot hold. */
+/* Likewise for dp_write_file and dp_output.h: EINVAL is a value that the file's format cannot hold. */
 static inline ExitStatus dp_write_status(void)
 {
     return errno == ENOMEM ? EXIT_MEMORY : errno == EINVAL ? EXIT_USAGE : EXIT_OUTPUT;

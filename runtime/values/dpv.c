@@ -11,6 +11,7 @@
  * further level and the elements as many as the lengths before add up to. */
 #include "values.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -51,6 +52,8 @@ static bool take_padding(DpvIn *in)
 
 static bool fail_type(DpvIn *in, const DpType *found, const DpType *wanted)
 {
+    if (!found && errno == ENOMEM)
+        return dp_error_memory(in->error, in->path);
     char *is = found ? dp_type_print(found) : NULL, *want = dp_type_print(wanted);
     if (!found)
         fail(in, HEADER_BYTES, "malformed type");
@@ -72,6 +75,7 @@ static bool take_type(DpvIn *in, const DpType *wanted)
         return dp_error_memory(in->error, in->path);
     memcpy(text, in->bytes + HEADER_BYTES, length);
     text[length] = '\0';
+    errno = 0;
     DpType *found = memchr(text, '\0', length) ? NULL : dp_type_parse(text);
     bool ok = (found && dp_type_equal(found, wanted)) || fail_type(in, found, wanted);
     free(text);
