@@ -38,6 +38,7 @@ static bool run_elaborate(Compilation *c)
     return c->core != NULL;
 }
 
+static bool run_balance_dispatch(Compilation *c) { return core_balance_dispatch(c->core), true; }
 static bool run_simplify(Compilation *c) { return core_simplify(c->core), true; }
 static bool run_inline(Compilation *c) { return core_inline(c->core), true; }
 static bool run_merge_groups(Compilation *c) { return core_merge_groups(c->core), true; }
@@ -79,6 +80,7 @@ static const Pass passes[] = {
     {"parse", STAGE_AST, run_parse, NULL, print_ast},
     {"types", STAGE_TYPES, run_types, NULL, print_types},
     {"elaborate", STAGE_NONE, run_elaborate, check_core, NULL},
+    {"balance dispatch", STAGE_NONE, run_balance_dispatch, check_core, NULL},
     {"simplify", STAGE_NONE, run_simplify, check_core, NULL},
     {"inline", STAGE_NONE, run_inline, check_core, NULL},
     {"merge groups", STAGE_NONE, run_merge_groups, check_core, NULL},

@@ -247,23 +247,9 @@ static CoreBlock *dispatch(Group *g, uint32_t first, uint32_t n)
     if (n == 1)
         return member_body(g, &g->members.at[first]);
     uint32_t middle = first + n / 2;
-    CoreBlock *b = core_new_block(g->p);
-    CoreStmt *lt = core_new_stmt(g->p, CORE_PRIM, g->merged->span), *s = core_new_stmt(g->p, CORE_IF, g->merged->span);
-    CoreType type_bool = core_scalar(SC_BOOL);
-    tail_bind_fresh(g->p, g->merged, lt, 1, &type_bool);
-    lt->prim.op = PRIM_LT;
-    lt->prim.nargs = 2;
-    lt->prim.args = arena_array(g->p->arena, CoreAtom, 2);
-    lt->prim.args[0] = core_var_atom(g->merged->params[0], core_scalar(g->tag));
-    lt->prim.args[1] = tag_of(g, &g->members.at[middle]);
-    s->if_.cond = core_var_atom(lt->vars[0], type_bool);
-    s->if_.then_b = dispatch(g, first, middle - first);
-    s->if_.else_b = dispatch(g, middle, first + n - middle);
-    tail_bind_fresh(g->p, g->merged, s, g->results.n, g->results.at);
-    core_push(g->p, b, lt);
-    core_push(g->p, b, s);
-    tail_return_vars(g->p, g->merged, b, s);
-    return b;
+    CoreAtom tag = core_var_atom(g->merged->params[0], core_scalar(g->tag));
+    CoreBlock *low = dispatch(g, first, middle - first), *high = dispatch(g, middle, first + n - middle);
+    return tail_choose(g->p, g->merged, g->merged->span, PRIM_LT, tag, tag_of(g, &g->members.at[middle]), low, high);
 }
 
 static const char *merged_name(const Group *g)

@@ -16,6 +16,9 @@ CoreProgram *elaborate(Session *s, const Checked *checked);
  * is left as a map without results. See simplify_internal.h. */
 void core_simplify(CoreProgram *p);
 
+/* Long chains that compare one integer with constants, as `match` and `else if` make them, become balanced trees. */
+void core_balance_dispatch(CoreProgram *p);
+
 /* Calls of small, or once-called, non-recursive functions are replaced by their bodies. A function whose
  * body is big and that is called from several places stays a function, and so does what would make the program
  * grow beyond the pass's budget (inline.c). Unreachable functions go. */

@@ -62,6 +62,30 @@ void tail_return_vars(CoreProgram *p, const CoreFn *fn, CoreBlock *b, const Core
         b->results[i] = core_var_atom(s->vars[i], core_var_type(fn, s->vars[i]));
 }
 
+CoreBlock *tail_choose(CoreProgram *p, CoreFn *fn, Span span, CorePrim op, CoreAtom x, CoreAtom constant, CoreBlock *then_b,
+                       CoreBlock *else_b)
+{
+    CoreBlock *b = core_new_block(p);
+    CoreStmt *test = core_new_stmt(p, CORE_PRIM, span), *s = core_new_stmt(p, CORE_IF, span);
+    CoreType type_bool = core_scalar(SC_BOOL), *types = arena_array(p->arena, CoreType, then_b->nresults + 1);
+    for (uint32_t i = 0; i < then_b->nresults; i++)
+        types[i] = core_atom_type(fn, then_b->results[i]);
+    tail_bind_fresh(p, fn, test, 1, &type_bool);
+    tail_bind_fresh(p, fn, s, then_b->nresults, types);
+    test->prim.op = op;
+    test->prim.nargs = 2;
+    test->prim.args = arena_array(p->arena, CoreAtom, 2);
+    test->prim.args[0] = x;
+    test->prim.args[1] = constant;
+    s->if_.cond = core_var_atom(test->vars[0], type_bool);
+    s->if_.then_b = then_b;
+    s->if_.else_b = else_b;
+    core_push(p, b, test);
+    core_push(p, b, s);
+    tail_return_vars(p, fn, b, s);
+    return b;
+}
+
 /* ---- the loop ---- */
 
 typedef struct Looper {
