@@ -1,6 +1,9 @@
 /* Failures: the program's own, at a site; memory; the device. All end in the handler. */
 #include "internal.h"
 
+#include "dp_limits.h"
+#include "dp_status.h"
+
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
@@ -103,8 +106,12 @@ void dp_fail(DpRt *rt, uint32_t number, int64_t v0, int64_t v1, int64_t v2)
 /* ---- anywhere ---- */
 void dp_at(DpRt *rt, uint32_t site) { rt->at = site + 1; }
 
-static _Noreturn void fail_here(DpRt *rt, int status, const char *text)
+_Noreturn void rt_fail_here(DpRt *rt, int status, const char *what)
 {
+    char text[DP_MEMORY_TEXT + DP_LEVEL_TEXT], level[DP_LEVEL_TEXT] = "";
+    if (status == EXIT_MEMORY)
+        rt_level_text(rt, level);
+    snprintf(text, sizeof text, "%s%s", what, level);
     if (rt->at > 0 && rt->program && rt->at <= rt->program->nsites)
         fail_at(rt, status, &rt->program->sites[rt->at - 1], text);
     rt_fail(rt, status, "%s", text);
@@ -127,7 +134,7 @@ static _Noreturn void fail_heap(DpRt *rt, double bytes)
     char text[160];
     snprintf(text, sizeof text, "out of memory: %s requested, %s free of %s%s", size_text(bytes).at,
              size_text((double)(all - h->used)).at, size_text((double)all).at, h->refused ? "; the device grants no more" : "");
-    fail_here(rt, EXIT_MEMORY, text);
+    rt_fail_here(rt, EXIT_MEMORY, text);
 }
 
 _Noreturn void rt_fail_memory(DpRt *rt, uint64_t bytes) { fail_heap(rt, (double)bytes); }
@@ -136,7 +143,7 @@ _Noreturn void rt_fail_host_memory(DpRt *rt, uint64_t bytes)
 {
     char text[80];
     snprintf(text, sizeof text, "out of memory: %s requested on the host", size_text((double)bytes).at);
-    fail_here(rt, EXIT_MEMORY, text);
+    rt_fail_here(rt, EXIT_MEMORY, text);
 }
 
 _Noreturn void rt_fail_elements(DpRt *rt, uint64_t n, uint32_t bytes)
@@ -147,7 +154,7 @@ _Noreturn void rt_fail_elements(DpRt *rt, uint64_t n, uint32_t bytes)
     char text[120];
     snprintf(text, sizeof text, "too many elements: %llu in one operation, at most %llu are numbered", (unsigned long long)n,
              (unsigned long long)DP_MAX_INSTANCES);
-    fail_here(rt, EXIT_MEMORY, text);
+    rt_fail_here(rt, EXIT_MEMORY, text);
 }
 
 /* ---- looking ---- */
@@ -177,33 +184,6 @@ const uint64_t *rt_look(DpRt *rt)
 }
 
 void dp_check(DpRt *rt) { rt_look(rt); }
-
-/* ---- levels ---- */
-enum { MAX_LEVELS_WITHOUT_LIMIT = 10000, MAX_LEVELS = 10000000, MAX_LIFTED_LEVELS = 100000 };
-
-void dp_enter(DpRt *rt)
-{
-    uintptr_t here = (uintptr_t)__builtin_frame_address(0);
-    bool deep = rt->stack_limit ? here < rt->stack_limit || rt->level >= MAX_LEVELS : rt->level >= MAX_LEVELS_WITHOUT_LIMIT;
-    if (deep)
-        fail_here(rt, 1, "recursion too deep");
-    rt->level++;
-}
-
-void dp_leave(DpRt *rt) { rt->level--; }
-
-void dp_enter_lifted(DpRt *rt)
-{
-    if (rt->lifted_level++ >= MAX_LIFTED_LEVELS)
-        fail_here(rt, 1, "recursion too deep");
-    dp_enter(rt);
-}
-
-void dp_leave_lifted(DpRt *rt)
-{
-    rt->lifted_level--;
-    dp_leave(rt);
-}
 
 /* ---- names ---- */
 const char *cl_error_name(cl_int code)

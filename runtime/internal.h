@@ -18,6 +18,7 @@
 #include <CL/cl.h>
 
 #include "cache.h"
+#include "dp_progress.h"
 #include "dp_rt.h"
 #include "dp_status.h"
 
@@ -163,6 +164,8 @@ struct DpRt {
     uint64_t look[DP_LOOK_BYTES / 8];
     uint32_t at;               /* the site of dp_at, plus 1; 0: outside of the program */
     uint32_t level, lifted_level;
+    DpLevel *levels;           /* the innermost */
+    DpProgress progress;       /* of the innermost recursion in parallel code */
     uintptr_t stack_limit;     /* the lowest address a level may start at; 0: only levels are counted */
     void (*handler)(void *data, const DpFailure *failure);
     void *handler_data;
@@ -191,6 +194,7 @@ void device_clean(DeviceFolder *folder);   /* at the process's end */
 
 /* error.c */
 _Noreturn void rt_fail(DpRt *rt, int status, const char *format, ...) __attribute__((format(printf, 3, 4)));
+_Noreturn void rt_fail_here(DpRt *rt, int status, const char *text); /* at the place of dp_at */
 _Noreturn void rt_fail_memory(DpRt *rt, uint64_t bytes);           /* the heap's */
 _Noreturn void rt_fail_host_memory(DpRt *rt, uint64_t bytes);
 _Noreturn void rt_fail_elements(DpRt *rt, uint64_t n, uint32_t bytes); /* more of so many bytes than are numbered */
@@ -206,6 +210,9 @@ const char *cl_error_name(cl_int code);
 const uint64_t *rt_look(DpRt *rt);
 /* Reports the failure that is in rt->look. */
 void rt_report(DpRt *rt);
+
+/* levels.c: ", in level 25 of the recursion of f", or nothing */
+void rt_level_text(const DpRt *rt, char *to /* DP_LEVEL_TEXT */);
 
 /* heap_buffer.c */
 /* What a limit on the address space (ulimit -v) leaves; UINT64_MAX: there is none. */

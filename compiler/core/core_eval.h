@@ -33,7 +33,7 @@ typedef struct EvalError {
     EvalErrorKind kind;
     uint32_t site;      /* EVAL_AT_SITE; else CORE_NO_SITE */
     int64_t values[3];
-    char text[200];     /* of the other kinds: "recursion too deep" */
+    char text[300];     /* of the other kinds: "recursion too deep" */
     Span span;
 } EvalError;
 
@@ -42,7 +42,7 @@ typedef struct EvalLimits {
     uint64_t bytes;  /* of arrays and call frames alive at a time; 0: EVAL_DEFAULT_BYTES */
     double seconds;  /* 0: as long as it takes */
 } EvalLimits;
-#define EVAL_DEFAULT_BYTES ((uint64_t)1 << 32)
+#define EVAL_DEFAULT_BYTES ((uint64_t)1 << 31)
 
 /* Returns false and fills *error on a run-time failure. limits: NULL for the defaults. *work, if not NULL, receives the number
  * of scalar operations, elements read and elements written: the sequential work. */

@@ -17,6 +17,7 @@
 #define DPC_FLAT_EVAL_INTERNAL_H
 
 #include "core/eval_budget.h"
+#include "dp_progress.h"
 #include "flat/flat_eval.h"
 
 typedef struct View { uint64_t len, addr; } View;
@@ -77,6 +78,7 @@ struct Frame {
     Value *vars;
     bool *bound;
     Frame *caller;
+    uint32_t run; /* how many levels of this function lie directly one in the other, this included */
 };
 
 /* Values that only C code holds while blocks run. */
@@ -91,6 +93,7 @@ typedef struct Eval {
     const FlatProgram *program;
     EvalError *error;
     EvalBudget budget;
+    DpProgress progress;   /* of the innermost recursion in parallel code */
     void *reserve;         /* what scratch_alloc gives up when the machine has no more memory; then NULL */
     FlatCounts counts;
     Frame *frame;

@@ -499,14 +499,28 @@ static bool frame_open(Eval *e, Frame *f, uint64_t bytes)
     return f->bound != NULL;
 }
 
+/* Is a lifted function called for just what it was called for at the level above? */
+static bool is_stuck(Eval *e, const FlatFn *fn, uint32_t level, const Ctx *ctx, const Value *args)
+{
+    if (!fn->lifted || !fn->recursive || !dp_progress_due(level))
+        return false;
+    DpArguments *arguments = scratch_alloc(e, fn->nparams, sizeof *arguments);
+    for (uint32_t i = 0; i < fn->nparams; i++)
+        arguments[i] = (DpArguments){args[i].col.data, elem_bytes(args[i].type), args[i].type.rank > 0};
+    bool stuck = dp_progress_stuck(&e->progress, fn, level, arguments, fn->nparams, ctx->n);
+    free(arguments);
+    return stuck;
+}
+
 /* Runs a function on values; `ctx` is its context if it is lifted. */
 static bool exec_fn(Eval *e, const FlatFn *fn, Ctx *ctx, const Value *args, Value *results)
 {
-    if (e->depth >= DP_MAX_LEVELS || stack_is_full(e->stack_end))
+    const uint32_t run = e->frame && e->frame->fn == fn ? e->frame->run + 1 : 1;
+    if (e->depth >= DP_MAX_LEVELS || stack_is_full(e->stack_end) || is_stuck(e, fn, run, ctx, args))
         return flat_eval_fail_text(e, EVAL_TOO_DEEP, DP_TOO_DEEP);
     const FlatStmt *call = e->stmt;
     const uint64_t bytes = fn->vars.n * (sizeof(Value) + sizeof(bool));
-    Frame frame = {.fn = fn, .caller = e->frame};
+    Frame frame = {.fn = fn, .caller = e->frame, .run = run};
     if (!frame_open(e, &frame, bytes))
         return false;
     e->frame = &frame;

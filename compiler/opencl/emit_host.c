@@ -195,6 +195,27 @@ static void emit_results(HostEmitter *h) {
     }
 }
 
+/* What a lifted function is called for shows whether its recursion gets anywhere. */
+static void emit_enter(HostEmitter *h, const FlatFn *fn) {
+    host_line(h, "DpLevel level;");
+    host_indent(h);
+    if (!fn->lifted) {
+        strbuf_printf(h->out, "dp_enter(rt, &level, \"%s\");\n", fn->core->name);
+        return;
+    }
+    strbuf_printf(h->out, "dp_enter_lifted(rt, &level, \"%s\", dp_ctx_n(", fn->core->name);
+    host_var(h, fn->ctx);
+    strbuf_printf(h->out, "), %u, (const DpCol[]){", fn->nparams);
+    for (uint32_t i = 0; i < fn->nparams; i++) {
+        strbuf_add(h->out, i ? ", " : "");
+        host_var(h, fn->params[i]);
+    }
+    strbuf_add(h->out, fn->nparams ? "}, (const bool[]){" : "{0}}, (const bool[]){0");
+    for (uint32_t i = 0; i < fn->nparams; i++)
+        strbuf_printf(h->out, "%s%d", i ? ", " : "", host_info(h, fn->params[i])->type.rank > 0);
+    strbuf_add(h->out, "});\n");
+}
+
 static void emit_function(HostEmitter *h, const FlatFn *fn) {
     strbuf_add(h->out, "\n");
     emit_signature(h, fn);
@@ -203,10 +224,10 @@ static void emit_function(HostEmitter *h, const FlatFn *fn) {
     h->line = 0;
     host_open(h);
     if (fn->lifted) emit_empty_return(h);
-    if (fn->recursive) host_line(h, fn->lifted ? "dp_enter_lifted(rt);" : "dp_enter(rt);");
+    if (fn->recursive) emit_enter(h, fn);
     host_block(h, fn->body);
     emit_results(h);
-    if (fn->recursive) host_line(h, fn->lifted ? "dp_leave_lifted(rt);" : "dp_leave(rt);");
+    if (fn->recursive) host_line(h, "dp_leave(rt);");
     host_close(h);
 }
 

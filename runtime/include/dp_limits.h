@@ -10,14 +10,16 @@ enum {
      * a recursion without an end is noticed after seconds; in host code a level costs next to nothing, and only
      * its stack ends it (runtime/error.c). */
     DP_MAX_LEVELS = 20000,
-    DP_MEMORY_TEXT = 200
+    DP_MEMORY_TEXT = 160,
+    DP_LEVEL_TEXT = 120
 };
 
 #define DP_TOO_DEEP "recursion too deep"
 #define DP_UNKNOWN_BYTES UINT64_MAX
 
-/* "out of memory: 1.1 GB requested, 0.9 GB there, in level 25 of the recursion of f". `there` may be
- * DP_UNKNOWN_BYTES; level 0: in no recursion. */
-void dp_memory_text(char to[DP_MEMORY_TEXT], uint64_t requested, uint64_t there, uint32_t level, const char *function);
+/* "out of memory: 1.1 GB requested, 0.9 GB free of 4.3 GB"; `free` may be DP_UNKNOWN_BYTES. */
+void dp_memory_text(char to[DP_MEMORY_TEXT], uint64_t requested, uint64_t free, uint64_t all);
+/* ", in level 25 of the recursion of f"; for level 0 nothing. */
+void dp_level_text(char to[DP_LEVEL_TEXT], uint32_t level, const char *function);
 
 #endif

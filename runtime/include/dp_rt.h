@@ -20,7 +20,7 @@
 
 #include "dp_value.h"
 
-#define DP_RT_VERSION 1
+#define DP_RT_VERSION 2
 
 typedef struct DpRt DpRt;
 typedef struct DpBlock DpBlock;
@@ -78,12 +78,18 @@ void dp_set_failure(DpRt *rt, void (*handler)(void *data, const DpFailure *failu
 void dp_fail(DpRt *rt, uint32_t site, int64_t v0, int64_t v1, int64_t v2);
 /* Where the program is now, a site: the place of failures that may happen anywhere, memory and levels. */
 void dp_at(DpRt *rt, uint32_t site);
-/* Function levels; dp_enter fails with "recursion too deep" beyond the limit. */
-void dp_enter(DpRt *rt);
+/* Levels of recursive functions; dp_enter fails with "recursion too deep" beyond the limit. `level` is the caller's, until dp_leave. */
+typedef struct DpLevel DpLevel;
+struct DpLevel {
+    DpLevel *outer;
+    const char *function;
+    uint32_t run; /* of a lifted function: how many of its levels lie directly one in the other, this included; else 0 */
+};
+void dp_enter(DpRt *rt, DpLevel *level, const char *function);
 void dp_leave(DpRt *rt);
-/* A level of a lifted function launches kernels: a hundred times as slow, and as much less deep. */
-void dp_enter_lifted(DpRt *rt);
-void dp_leave_lifted(DpRt *rt);
+/* A level of a lifted function launches kernels: a hundred times as slow, and as much less deep. n instances of these arguments: fails
+ * as well when the function is called as it was at the level above (dp_progress.h). */
+void dp_enter_lifted(DpRt *rt, DpLevel *level, const char *function, uint64_t n, uint32_t count, const DpCol *cols, const bool *views);
 
 /* ---- references ---- */
 DpArr dp_arr_retain(DpArr a);

@@ -2,23 +2,30 @@
 
 #include <stdio.h>
 
-static int print_bytes(char *to, size_t room, uint64_t bytes)
+static void print_bytes(char *to, size_t room, uint64_t bytes)
 {
     double x = (double)bytes;
     const char *unit = x >= 1e8 ? "GB" : x >= 1e5 ? "MB" : "kB";
     x /= x >= 1e8 ? 1e9 : x >= 1e5 ? 1e6 : 1e3;
-    return snprintf(to, room, "%.1f %s", x, unit);
+    snprintf(to, room, "%.1f %s", x, unit);
 }
 
-void dp_memory_text(char to[DP_MEMORY_TEXT], uint64_t requested, uint64_t there, uint32_t level, const char *function)
+void dp_memory_text(char to[DP_MEMORY_TEXT], uint64_t requested, uint64_t free, uint64_t all)
 {
-    char wanted[32], left[32];
+    char wanted[32], left[32], whole[32];
     print_bytes(wanted, sizeof wanted, requested);
-    int n = snprintf(to, DP_MEMORY_TEXT, "out of memory: %s requested", wanted);
-    if (there != DP_UNKNOWN_BYTES) {
-        print_bytes(left, sizeof left, there);
-        n += snprintf(to + n, DP_MEMORY_TEXT - (size_t)n, ", %s there", left);
-    }
+    print_bytes(left, sizeof left, free);
+    print_bytes(whole, sizeof whole, all);
+    if (free == DP_UNKNOWN_BYTES)
+        snprintf(to, DP_MEMORY_TEXT, "out of memory: %s requested", wanted);
+    else
+        snprintf(to, DP_MEMORY_TEXT, "out of memory: %s requested, %s free of %s", wanted, left, whole);
+}
+
+void dp_level_text(char to[DP_LEVEL_TEXT], uint32_t level, const char *function)
+{
     if (level)
-        snprintf(to + n, DP_MEMORY_TEXT - (size_t)n, ", in level %u of the recursion of %.80s", level, function);
+        snprintf(to, DP_LEVEL_TEXT, ", in level %u of the recursion of %.60s", level, function);
+    else
+        *to = 0;
 }

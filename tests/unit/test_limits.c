@@ -110,7 +110,7 @@ static void test_out_of_memory(void **state)
     assert_failure(LOOP, 200000, &little, EVAL_NO_MEMORY, "out of memory: 1.6 MB requested, ");
     assert_failure(LOOP, INT64_MAX, NULL, EVAL_NO_MEMORY, "out of memory: ");
     assert_failure("entry main (n: i64) : i64 = let a = scan (+) 0 (iota n) in a[n - 1] + sum { a[(i * i) % n] : i in n }\n",
-                   INT64_C(1) << 31, NULL, EVAL_NO_MEMORY, "out of memory: 17.2 GB requested, 4.3 GB there");
+                   INT64_C(1) << 31, NULL, EVAL_NO_MEMORY, "out of memory: 17.2 GB requested, 2.1 GB free of 2.1 GB");
 }
 
 /* ---- time ---- */
@@ -130,12 +130,68 @@ static void test_time(void **state)
         assert_failure(endless[i], 1, &short_time, EVAL_NO_TIME, "time limit of 0.3 s reached");
 }
 
+/* ---- recursion ---- */
+
+/* Every level of each has the arguments of the level above, or more than one new call for each: they end long before 20,000 levels
+ * have been made of all their calls. */
+static void test_endless_recursion(void **state)
+{
+    (void)state;
+    const EvalLimits few = {.bytes = 200 << 20, .seconds = 20};
+    const char *const endless[] = {
+        "def f (xs: [i64]) : i64 = if length xs == 1 then xs[0]\n"
+        "  else let h = length xs / 2 in sum { f p : p in [xs[:h], xs[h:]] }\n"
+        "entry main (n: i64) : i64 = f { i : i in n }\n",
+        "def f (n: i64) (x: f64) : i64 = if n == 1 then 1 else sum { f (n / 2) x : _ in 3 }\n"
+        "entry main (n: i64) : i64 = sum { f (i * n) 0.5 : i in 4 }\n",
+        "def f (n: i64) : i64 = if n == 1 then 0 else 1 + sum { f (n - 1) : _ in 1 }\n"
+        "entry main (n: i64) : i64 = f n\n",
+        "def even (n: i64) : i64 = if n == 1 then 1 else sum { odd (n / 3) + odd (n / 2) : _ in 2 }\n"
+        "def odd (n: i64) : i64 = if n == 1 then 0 else sum { even (n / 2) + even (n / 3) : _ in 2 }\n"
+        "entry main (n: i64) : i64 = even n\n"};
+    for (size_t i = 0; i < sizeof endless / sizeof *endless; i++)
+        assert_failure(endless[i], 0, &few, EVAL_TOO_DEEP, "recursion too deep");
+}
+
+/* New arguments at each level: where the levels' calls are joined, memory ends it, and the message says in which level. */
+static void test_growing_recursion(void **state)
+{
+    (void)state;
+    const EvalLimits few = {.bytes = 50 << 20};
+    const char *program =
+        "def t (x: i64) (y: i64) (z: i64) : i64 =\n"
+        "  if x < -1000000 then y else t (t (x + 1) y z) (t (y - 1) z x) (t (z - 1) x y)\n"
+        "entry main (n: i64) : i64 = sum { t x 5 3 : x in n }\n";
+    Outcome core = run_on(ON_CORE, program, 2, &few), flat = run_on(ON_FLAT, program, 2, &few);
+    assert_int_equal(core.error.kind, EVAL_TOO_DEEP);
+    assert_int_equal(flat.error.kind, EVAL_NO_MEMORY);
+    assert_non_null(strstr(flat.error.text, " free of 52.4 MB"));
+    assert_non_null(strstr(flat.error.text, ", in level 1"));
+    assert_non_null(strstr(flat.error.text, " of the recursion of t"));
+}
+
+/* Recursions that look endless for a while: deep with one instance, the same arguments twice in different calls, and as many
+ * instances as there are numbers. */
+static void test_long_recursion(void **state)
+{
+    (void)state;
+    assert_value("def f (n: i64) : i64 = if n == 0 then 0 else 1 + sum { f (n - 1) : _ in 1 }\n"
+                 "entry main (n: i64) : i64 = f n\n", 5000, NULL, 5000);
+    assert_value("def f (n: i64) (m: i64) : i64 = if n == 0 then m else sum { f (n - 1) m : _ in 2 }\n"
+                 "entry main (n: i64) : i64 = f n 1\n", 15, NULL, 1 << 15);
+    assert_value("def f (k: i64) (xs: [i64]) : i64 = if k == 0 then 1 else f (k - 1) [] + sum { f (k - 1) x : x in [xs, []] }\n"
+                 "entry main (n: i64) : i64 = f n []\n", 10, NULL, 59049);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_live_memory),
         cmocka_unit_test(test_out_of_memory),
         cmocka_unit_test(test_time),
+        cmocka_unit_test(test_endless_recursion),
+        cmocka_unit_test(test_growing_recursion),
+        cmocka_unit_test(test_long_recursion),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -550,8 +550,9 @@ static void test_failures(void **state)
     assert_non_null(strstr(last_message, "f.dp: error: out of memory: "));
     assert_non_null(strstr(last_message, ".0 GB requested"));
     if (!setjmp(failed)) {
-        for (;;)
-            dp_enter(rt);
+        static DpLevel levels[20000];
+        for (size_t i = 0;; i++)
+            dp_enter(rt, &levels[i], "f");
     }
     assert_int_equal(last_failure.status, 1);
     assert_string_equal(last_message, "f.dp: error: recursion too deep");

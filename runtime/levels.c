@@ -1,0 +1,91 @@
+/* Levels of recursion: how deep, and whether they get anywhere. */
+#include "internal.h"
+
+#include "dp_limits.h"
+#include "dp_status.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* Host code: its stack ends a recursion before MAX_HOST_LEVELS, unless nobody knows where it ends. */
+enum { MAX_LEVELS_WITHOUT_LIMIT = 10000, MAX_HOST_LEVELS = 10000000 };
+enum { MOST_ARGUMENTS = 64, SAMPLE = 64 };
+#define MOST_LOOKED_AT (UINT64_C(1) << 20) /* instances */
+
+void dp_enter(DpRt *rt, DpLevel *level, const char *function)
+{
+    uintptr_t here = (uintptr_t)__builtin_frame_address(0);
+    bool deep = rt->stack_limit ? here < rt->stack_limit || rt->level >= MAX_HOST_LEVELS : rt->level >= MAX_LEVELS_WITHOUT_LIMIT;
+    if (deep)
+        rt_fail_here(rt, EXIT_PROGRAM, DP_TOO_DEEP);
+    rt->level++;
+    *level = (DpLevel){rt->levels, function, 0};
+    rt->levels = level;
+}
+
+void dp_leave(DpRt *rt)
+{
+    rt->level--;
+    rt->lifted_level -= rt->levels->run > 0;
+    rt->levels = rt->levels->outer;
+}
+
+void rt_level_text(const DpRt *rt, char *to)
+{
+    uint32_t level = 0;
+    for (const DpLevel *l = rt->levels; l; l = l->outer) level += strcmp(l->function, rt->levels->function) == 0;
+    dp_level_text(to, level, rt->levels ? rt->levels->function : NULL);
+}
+
+/* ---- progress ---- */
+
+/* The first n values of the columns, where the host can read them; `room` is what has to be freed. */
+static bool read_arguments(DpRt *rt, DpArguments *to, void **room, const DpCol *cols, uint32_t count, uint64_t n)
+{
+    uint64_t bytes = 0, at = 0;
+    for (uint32_t k = 0; k < count; k++) bytes += n * cols[k].bytes;
+    unsigned char *values = *room = malloc(bytes + 1);
+    for (uint32_t k = 0; values && k < count; k++) {
+        to[k].values = values + at;
+        uint64_t addr = dp_col_addr(rt, &cols[k]);
+        CL_OK(rt, clEnqueueReadBuffer(rt->queue, rt->heap.buffer, CL_TRUE, addr, n * cols[k].bytes, values + at, 0, NULL, NULL));
+        at += n * cols[k].bytes;
+    }
+    return values != NULL;
+}
+
+/* A few instances show most recursions that get somewhere; only then all are read. */
+static bool stuck(DpRt *rt, const DpLevel *level, uint64_t n, uint32_t count, const DpCol *cols, const bool *views)
+{
+    DpArguments arguments[MOST_ARGUMENTS];
+    DpProgress sample;
+    bool all = n <= MOST_LOOKED_AT && count <= MOST_ARGUMENTS, found = false;
+    for (uint32_t k = 0; all && k < count; k++) arguments[k] = (DpArguments){NULL, cols[k].bytes, views[k]};
+    for (uint64_t part = n < SAMPLE ? n : SAMPLE; all; part = n) {
+        void *room;
+        all = read_arguments(rt, arguments, &room, cols, count, part);
+        if (all && part == n)
+            found = dp_progress_stuck(&rt->progress, level->function, level->run, arguments, count, n);
+        else
+            all = all && dp_arguments_distinct(&sample, arguments, count, part);
+        free(room);
+        if (part == n)
+            break;
+    }
+    if (!all)
+        rt->progress.function = NULL;
+    return found;
+}
+
+void dp_enter_lifted(DpRt *rt, DpLevel *level, const char *function, uint64_t n, uint32_t count, const DpCol *cols, const bool *views)
+{
+    if (rt->lifted_level >= DP_MAX_LEVELS)
+        rt_fail_here(rt, EXIT_PROGRAM, DP_TOO_DEEP);
+    const DpLevel *outer = rt->levels;
+    bool again = outer && outer->run > 0 && strcmp(outer->function, function) == 0;
+    dp_enter(rt, level, function);
+    rt->lifted_level++;
+    level->run = again ? outer->run + 1 : 1;
+    if (dp_progress_due(level->run) && stuck(rt, level, n, count, cols, views))
+        rt_fail_here(rt, EXIT_PROGRAM, DP_TOO_DEEP);
+}
