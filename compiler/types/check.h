@@ -68,7 +68,7 @@ typedef struct Checked {
     struct PtrMap *type_defs;            /* see checked_type_def */
     struct PtrMap *size_defs;            /* see checked_size_def */
     bool *exhaustive;                    /* by the Expr.id of the E_MATCH: its cases are known to take every value */
-    bool *let_fun_recursive;             /* by the Expr.id of the E_LET_FUN (local functions may call themselves: false today) */
+    bool *let_fun_recursive;             /* by the Expr.id of the E_LET_FUN: it calls itself */
 } Checked;
 
 /* Checks the modules together. On errors the session's error_count grows and the result must not be

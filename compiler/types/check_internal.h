@@ -57,6 +57,8 @@ typedef struct LocalFun {
     Def *def;
     uint32_t expr_id;
     struct LocalFun *outer; /* the local function around it, or NULL */
+    Type *mono;             /* while it is checked: its calls of itself have this type; then NULL */
+    VEC(Ref *) own_refs;    /* these calls */
     Poly poly;
     uint32_t first;         /* index of its first rigid, known at the end */
 } LocalFun;

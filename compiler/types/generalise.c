@@ -110,6 +110,10 @@ void generalise_local(Checker *c, LocalFun *f, Type *t)
     collect_declared(c, &r, f->def);
     collect(c, &r, t);
     f->poly = (Poly){t, make_rigids(c, &r, 0), r.at.n}; /* indices: number_local_rigids */
+    for (uint32_t i = 0; i < f->own_refs.n; i++) { /* one instance: its own */
+        f->own_refs.at[i]->args = f->poly.rigids;
+        f->own_refs.at[i]->nargs = f->poly.n;
+    }
     mark_elements(t);
 }
 

@@ -11,7 +11,6 @@ typedef struct Habit {
 static const Habit names[] = {
     {"and", "the logical operators are `&&`, `||` and `!`"},
     {"or", "the logical operators are `&&`, `||` and `!`"},
-    {"not", "the logical operators are `&&`, `||` and `!`"},
     {"xor", "`^` is exclusive or on integers, `!=` on bool"},
     {"mod", "the remainder is `a % b`"},
     {"rem", "the remainder is `a % b`"},
@@ -20,6 +19,7 @@ static const Habit names[] = {
     {"fn", "a function without a name is `\\x -> e`"},
     {"fun", "a function without a name is `\\x -> e`"},
     {"lambda", "a function without a name is `\\x -> e`"},
+    {"end", "nothing ends an expression: there is no `end`"},
     {"elif", "it is written `else if`"},
     {"elsif", "it is written `else if`"},
     {"return", "a function's result is its body: there is no `return`"},

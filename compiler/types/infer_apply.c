@@ -38,10 +38,15 @@ Type *infer_name(Checker *c, Expr *e)
         return t ? t : c->error;
     case REF_DEF: return infer_global(c, e, ref->def);
     case REF_LOCAL_FUN: {
-        const LocalFun *f = ptrmap_get(&c->local_funs, ref->def);
-        if (f)
+        LocalFun *f = ptrmap_get(&c->local_funs, ref->def);
+        if (!f)
+            return t;
+        if (!f->mono) {
             use_poly(c, e, &f->poly, &t);
-        return t;
+            return t;
+        }
+        vec_push(c->arena, &f->own_refs, ref);
+        return f->mono;
     }
     case REF_PRIM: use_poly(c, e, &c->builtins[ref->builtin], &t); return t;
     case REF_SIZE: return c->scalars[SC_I64];

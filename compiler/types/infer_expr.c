@@ -95,7 +95,9 @@ static void infer_let_fun(Checker *c, Expr *e)
     c->fun = f;
     c->level++;
     Signature *sig = infer_signature(c, def);
+    f->mono = sig->type;
     infer_body(c, def, sig);
+    f->mono = NULL;
     c->level--;
     c->fun = f->outer;
     generalise_local(c, f, sig->type);

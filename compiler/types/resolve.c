@@ -21,10 +21,10 @@ typedef struct Binding {
     const struct Binding *next;
 } Binding;
 
-/* Local functions whose bodies are being resolved: for a better message. */
-typedef struct Pending { Name name; const struct Pending *next; } Pending;
+/* Local functions whose bodies are being resolved. */
+typedef struct Pending { const Expr *let_fun; const struct Pending *next; } Pending;
 
-/* Apply-to-each whose sequences are being resolved: likewise. */
+/* Apply-to-each whose sequences are being resolved: for a better message. */
 typedef struct PendingEach { const Expr *each; const struct PendingEach *next; } PendingEach;
 
 typedef struct Resolver {
@@ -213,7 +213,7 @@ static bool note_let_rec(Resolver *r, const Expr *e)
         const Pat *first = b->kind == REF_LOCAL_FUN && b->def->nparams > 0 ? b->def->params[0] : NULL;
         if (!first || strcmp(b->name, "rec") != 0 || first->kind != PAT_NAME || first->name != e->name)
             continue;
-        diag_note(r->c->s, b->span, "this is a function called `rec`; one that calls itself is a `def %s` at top level", e->name);
+        diag_note(r->c->s, b->span, "this is a function called `rec`; a function may call itself without that word: `let %s ...`", e->name);
         return true;
     }
     return false;
@@ -249,12 +249,6 @@ static void not_defined(Resolver *r, const Expr *e)
         return;
     ptrmap_put(c->arena, &r->undefined, e->name, (void *)e);
     diag_error(c->s, e->span, DIAG_UNDEFINED_NAME, "`%s` is not defined", e->name);
-    for (const Pending *p = r->pending; p; p = p->next) {
-        if (p->name == e->name) {
-            diag_note(c->s, e->span, "a local function cannot call itself; a top-level one can");
-            return;
-        }
-    }
     if (note_let_rec(r, e) || note_other_binder(r, e))
         return;
     if (is_ctor(c, e->name)) {
@@ -307,6 +301,15 @@ static void resolve_global(Resolver *r, Expr *e, Ref *ref)
     }
 }
 
+/* A local function, in whose own body this perhaps is. */
+static void refer_to_local(Resolver *r, Ref *ref, Def *def)
+{
+    ref->def = def;
+    for (const Pending *p = r->pending; p; p = p->next)
+        if (p->let_fun->let_fun.def == def)
+            r->c->out->let_fun_recursive[p->let_fun->id] = true;
+}
+
 static void resolve_name(Resolver *r, Expr *e)
 {
     Ref *ref = &r->c->out->refs[e->id];
@@ -319,7 +322,7 @@ static void resolve_name(Resolver *r, Expr *e)
     if (b->kind == REF_LOCAL)
         ref->pat_id = b->pat_id;
     else if (b->kind == REF_LOCAL_FUN)
-        ref->def = b->def;
+        refer_to_local(r, ref, b->def);
     else
         ref->size_name = b->name;
 }
@@ -371,11 +374,11 @@ static void resolve_let(Resolver *r, Expr *e)
 static void resolve_let_fun(Resolver *r, Expr *e)
 {
     Def *def = e->let_fun.def;
-    Pending pending = {def->name, r->pending};
+    Pending pending = {e, r->pending};
     r->pending = &pending;
+    push(r, REF_LOCAL_FUN, def->name, def->name_span)->def = def;
     resolve_function(r, def);
     r->pending = pending.next;
-    push(r, REF_LOCAL_FUN, def->name, def->name_span)->def = def;
 }
 
 static void resolve_match(Resolver *r, Expr *e)

@@ -123,6 +123,9 @@ static void test_recursion(void **state)
 {
     (void)state;
     expect_types("def fact n = if n == 0 then 1 else n * fact (n - 1)\n", "def fact : a -> a where a num\n");
+    expect_types("def f n = let g k = if k == 0 then n else g (k - 1) in g (n + 1)\n", "def f : a -> a where a num\n");
+    expect_types("def f n xs = let g k x = if k == 0 then [x] else g (k - 1) x in (g n n, g 1 xs)\n",
+                 "def f : a -> b -> ([a], [b]) where a num\n");
     expect_types("def even n = if n == 0 then true else odd (n - 1)\n"
                  "def odd n = if n == 0 then false else even (n - 1)\n",
                  "def even : a -> bool where a num\ndef odd : a -> bool where a num\n");
@@ -281,7 +284,6 @@ static void test_name_errors(void **state)
     expect_error("def f x = x\ndef f y = y\n", "2:5: error: `f` is defined twice");
     expect_error("def f (x: number) = x\n", "1:11: error: type `number` is not defined");
     expect_error("type t = (t, i8)\n", "1:11: error: type `t` is defined by itself");
-    expect_error("def f x = let g y = g y in g x\n", "1:21: error: `g` is not defined");
 }
 
 static void test_type_errors(void **state)
