@@ -13,7 +13,7 @@ foreach(path IN LISTS FILES)
   math(EXPR count "${count} + 1")
 endforeach()
 
-file(WRITE "${OUTPUT}" "/* Generated from runtime/kernels and dp_scalar.h. */
+file(WRITE "${OUTPUT}" "/* Generated from runtime/kernels, dp_size.h and dp_scalar.h. */
 #include <stddef.h>
 #include <string.h>
 

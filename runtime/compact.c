@@ -68,7 +68,7 @@ static DpCol rebuilt(DpRt *rt, const DpCol *views, uint32_t rank, uint32_t bytes
     DpCtx *up = dp_ctx_fn(rt, views->n), *c = dp_nested_views(rt, up, views);
     uint32_t width = rank > 1 ? 16 : bytes;
     DpCol data = {0}, out = {0};
-    live += c->n * width;
+    live = dp_size_add(live, dp_size_mul(c->n, width));
     if (worth_it(rt, held, live) && c->n) {
         data = dp_elems(rt, views, c, width);
         if (rank > 1) {
@@ -127,7 +127,7 @@ void dp_compact_root(DpRt *rt, DpArr *a, uint32_t rank, uint32_t bytes)
     DpCol col = dp_elems_root(rt, a, NULL, width), out = {0};
     if (rank > 1)
         out = rebuilt(rt, &col, rank - 1, bytes, &held, col.n * 16);
-    else if (worth_it(rt, &held, col.n * width))
+    else if (worth_it(rt, &held, dp_size_mul(col.n, width)))
         out = fresh_copy(rt, dp_col_retain(col));
     dp_col_release(rt, &col);
     if (!out.n)

@@ -72,10 +72,10 @@ DpCtx *dp_nested_root(DpRt *rt, uint64_t n) { return ctx_new(rt, CTX_NESTED, NUL
 /* n + 1 offsets from n lengths (n > 0), and the total, which is read back: 0 totals are common, and then nothing is stored below. */
 DpBlock *offsets_of_lengths(DpRt *rt, uint64_t address, uint64_t stride, uint64_t n, uint64_t *total)
 {
-    DpBlock *offsets = block_new(rt, 8 * (n + 1));
+    DpBlock *offsets = block_new(rt, n + 1, 8);
     uint32_t chunks = rt_chunks(rt, rt->gpu, n + 1);
     uint64_t carry_bytes = 32;
-    DpBlock *part = block_new(rt, carry_bytes * chunks);
+    DpBlock *part = block_new(rt, chunks, carry_bytes);
     const uint64_t words[3] = {address, stride, n}, outs[2] = {offsets->addr, n};
     Args a = {.n = 0};
     arg(&a, n + 1);
@@ -101,20 +101,26 @@ DpBlock *offsets_of_lengths(DpRt *rt, uint64_t address, uint64_t stride, uint64_
     return offsets;
 }
 
+/* More instances than can be counted are more than can be worked on. */
+static uint64_t countable(DpRt *rt, uint64_t n)
+{
+    if (n == DP_SIZE_MAX)
+        rt_fail_elements(rt, n, 1);
+    return n;
+}
+
 static DpCtx *nested(DpRt *rt, DpCtx *up, uint64_t address, uint64_t stride)
 {
     uint64_t total = 0;
     DpBlock *offsets = up->n ? offsets_of_lengths(rt, address, stride, up->n, &total) : NULL;
-    DpCtx *c = ctx_new(rt, CTX_NESTED, up, total);
+    DpCtx *c = ctx_new(rt, CTX_NESTED, up, countable(rt, total));
     c->offsets.block = offsets;
     return c;
 }
 
 DpCtx *dp_nested_regular(DpRt *rt, DpCtx *up, uint64_t length)
 {
-    if (length && up->n > (DP_REGULAR - 1) / length)
-        rt_fail_elements(rt, UINT64_MAX, 1);
-    DpCtx *c = ctx_new(rt, CTX_NESTED, up, up->n * length);
+    DpCtx *c = ctx_new(rt, CTX_NESTED, up, countable(rt, dp_size_mul(up->n, length)));
     c->offsets = offsets_regular(length);
     return c;
 }
@@ -171,7 +177,7 @@ static uint64_t run_pack(DpRt *rt, const PackProgram *k, const DpCtx *c, const u
                          DpBlock *rest)
 {
     uint32_t chunks = rt_chunks(rt, rt->gpu, c->n);
-    DpBlock *part = block_new(rt, 8 * (uint64_t)chunks);
+    DpBlock *part = block_new(rt, chunks, 8);
     Segments s = ctx_segments(c);
     Args count = {.n = 0}, carries = {.n = 0};
     arg(&count, c->n);
@@ -208,7 +214,7 @@ DpCtx *dp_pack(DpRt *rt, uint32_t kernel, uint32_t variant, DpCtx *c, const uint
         return selected(rt, c, NULL, 0);
     check_numbered(rt, c);
     PackProgram k = {false, kernel, variant, ctx_segments(c).mode};
-    DpBlock *idx = block_new(rt, 4 * c->n);
+    DpBlock *idx = block_new(rt, c->n, 4);
     uint64_t n = run_pack(rt, &k, c, words, idx, NULL);
     return selected(rt, c, idx, n);
 }
@@ -221,8 +227,8 @@ void dp_split(DpRt *rt, DpCtx *ctx, const DpCol *cond, DpCtx **yes, DpCtx **no)
         check_numbered(rt, ctx);
         const DpCtx flat = {.kind = CTX_FN, .n = ctx->n}; /* the condition is a column: segments do not matter */
         PackProgram k = {true, 0, 0, 0};
-        idx = block_new(rt, 4 * ctx->n);
-        rest = block_new(rt, 4 * ctx->n);
+        idx = block_new(rt, ctx->n, 4);
+        rest = block_new(rt, ctx->n, 4);
         n = run_pack(rt, &k, &flat, &cond->addr, idx, rest);
     }
     *yes = selected(rt, ctx, idx, n);
@@ -236,7 +242,7 @@ static uint64_t path_word(const CtxPath *p) { return p->indices ? p->indices->ad
 /* dst[i] = the segment of element i */
 static DpBlock *segment_numbers(DpRt *rt, uint64_t n, uint64_t nseg, uint64_t offsets)
 {
-    DpBlock *segments = block_new(rt, 4 * n);
+    DpBlock *segments = block_new(rt, n, 4);
     Args a = {.n = 0};
     arg(&a, n);
     arg(&a, nseg);
@@ -266,7 +272,7 @@ static CtxPath compose(DpRt *rt, uint64_t n, const CtxPath *first, const CtxPath
         uint64_t stride = same ? first->stride : DP_REGULAR | ((first->stride & ~DP_REGULAR) * (second->stride & ~DP_REGULAR));
         return (CtxPath){.indices = block_retain(first->indices), .stride = stride};
     }
-    DpBlock *both = block_new(rt, 4 * n);
+    DpBlock *both = block_new(rt, n, 4);
     Args a = {.n = 0};
     arg(&a, n);
     arg(&a, both->addr);
@@ -341,7 +347,7 @@ static Offsets offsets_of_packed(DpRt *rt, const DpCtx *c)
 {
     const DpCtx *from = c->up;
     uint64_t n = from->up->n + 1;
-    DpBlock *offsets = block_new(rt, 8 * n);
+    DpBlock *offsets = block_new(rt, n, 8);
     Args a = {.n = 0};
     arg(&a, n);
     arg(&a, offsets->addr);

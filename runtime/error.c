@@ -62,7 +62,9 @@ static void site_text(char *to, size_t room, const DpSite *site, const int64_t *
     case ERR_MATCH: snprintf(to, room, "no case matches"); break;
     case ERR_EMPTY: snprintf(to, room, "%s of an empty sequence", text); break;
     case ERR_NEGATIVE: snprintf(to, room, "negative length %lld", a); break;
-    case ERR_NEST: snprintf(to, room, "lengths add up to %lld, but the sequence has %lld", a, b); break;
+    case ERR_NEST:
+        snprintf(to, room, "lengths add up to %lld%s, but the sequence has %lld", a, a == INT64_MAX ? " or more" : "", b);
+        break;
     default: snprintf(to, room, "failure of kind %u", site->kind);
     }
 }
@@ -92,15 +94,22 @@ static _Noreturn void fail_at(DpRt *rt, int status, const DpSite *site, const ch
     give_up(rt, status);
 }
 
-void dp_fail(DpRt *rt, uint32_t number, int64_t v0, int64_t v1, int64_t v2)
+static _Noreturn void fail_at_number(DpRt *rt, uint32_t number, const int64_t *values)
 {
     if (number >= rt->program->nsites)
         rt_fail(rt, 4, "a kernel reported failure %u, which does not exist", number);
     const DpSite *site = &rt->program->sites[number];
-    const int64_t values[3] = {v0, v1, v2};
     char text[256];
     site_text(text, sizeof text, site, values);
     fail_at(rt, 1, site, text);
+}
+
+/* A kernel may have reported what came before. */
+void dp_fail(DpRt *rt, uint32_t number, int64_t v0, int64_t v1, int64_t v2)
+{
+    const int64_t values[3] = {v0, v1, v2};
+    rt_look(rt);
+    fail_at_number(rt, number, values);
 }
 
 /* ---- anywhere ---- */
@@ -117,39 +126,35 @@ _Noreturn void rt_fail_here(DpRt *rt, int status, const char *what)
     rt_fail(rt, status, "%s", text);
 }
 
-/* Bytes in a unit that leaves few digits; sizes far beyond the machine's, too. */
-typedef struct SizeText { char at[32]; } SizeText;
-static SizeText size_text(double bytes)
-{
-    SizeText text;
-    const char *unit = bytes >= 1e8 ? "GB" : bytes >= 1e5 ? "MB" : "kB";
-    snprintf(text.at, sizeof text.at, "%.1f %s", bytes / (bytes >= 1e8 ? 1e9 : bytes >= 1e5 ? 1e6 : 1e3), unit);
-    return text;
-}
-
-static _Noreturn void fail_heap(DpRt *rt, double bytes)
+static _Noreturn void fail_heap(DpRt *rt, dp_size bytes)
 {
     const Heap *h = &rt->heap;
     uint64_t all = h->refused ? h->bytes : h->limit;
-    char text[160];
-    snprintf(text, sizeof text, "out of memory: %s requested, %s free of %s%s", size_text(bytes).at,
-             size_text((double)(all - h->used)).at, size_text((double)all).at, h->refused ? "; the device grants no more" : "");
-    rt_fail_here(rt, EXIT_MEMORY, text);
+    char text[DP_MEMORY_TEXT], said[DP_MEMORY_TEXT + 40];
+    dp_memory_text(text, bytes, all - h->used, all);
+    snprintf(said, sizeof said, "%s%s", text, h->refused ? "; the device grants no more" : "");
+    rt_fail_here(rt, EXIT_MEMORY, said);
 }
 
-_Noreturn void rt_fail_memory(DpRt *rt, uint64_t bytes) { fail_heap(rt, (double)bytes); }
-
-_Noreturn void rt_fail_host_memory(DpRt *rt, uint64_t bytes)
+_Noreturn void rt_fail_memory(DpRt *rt, dp_size bytes)
 {
-    char text[80];
-    snprintf(text, sizeof text, "out of memory: %s requested on the host", size_text((double)bytes).at);
+    rt_look(rt);
+    fail_heap(rt, bytes);
+}
+
+_Noreturn void rt_fail_host_memory(DpRt *rt, dp_size bytes)
+{
+    char size[32], text[80];
+    dp_size_print(size, sizeof size, bytes);
+    snprintf(text, sizeof text, "out of memory: %s requested on the host", size);
     rt_fail_here(rt, EXIT_MEMORY, text);
 }
 
 _Noreturn void rt_fail_elements(DpRt *rt, uint64_t n, uint32_t bytes)
 {
-    double all = (double)n * bytes;
-    if (all > (double)(rt->heap.limit - rt->heap.used))
+    dp_size all = dp_size_mul(n, bytes);
+    rt_look(rt);
+    if (all > rt->heap.limit - rt->heap.used)
         fail_heap(rt, all);
     char text[120];
     snprintf(text, sizeof text, "too many elements: %llu in one operation, at most %llu are numbered", (unsigned long long)n,
@@ -167,7 +172,8 @@ void rt_report(DpRt *rt)
     memcpy(look, rt->look, sizeof look);
     rt->look[0] = 0;
     clEnqueueWriteBuffer(rt->queue, rt->heap.buffer, CL_TRUE, 0, sizeof zeros, zeros, 0, NULL, NULL);
-    dp_fail(rt, (uint32_t)(look[0] >> 32), (int64_t)look[1], (int64_t)look[2], (int64_t)look[3]);
+    const int64_t values[3] = {(int64_t)look[1], (int64_t)look[2], (int64_t)look[3]};
+    fail_at_number(rt, (uint32_t)(look[0] >> 32), values);
 }
 
 const uint64_t *rt_look(DpRt *rt)

@@ -137,9 +137,10 @@ static bool heap_grow(DpRt *rt, uint64_t bytes)
     return true;
 }
 
-DpBlock *block_new(DpRt *rt, uint64_t bytes)
+DpBlock *block_new(DpRt *rt, uint64_t n, uint64_t element_bytes)
 {
     Heap *h = &rt->heap;
+    uint64_t bytes = dp_size_mul(n, element_bytes);
     if (bytes == 0)
         return NULL;
     uint64_t wanted = bytes;

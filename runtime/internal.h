@@ -20,6 +20,7 @@
 #include "cache.h"
 #include "dp_progress.h"
 #include "dp_rt.h"
+#include "dp_size.h"
 #include "dp_status.h"
 
 /* The same numbers as in kernels/common.cl. */
@@ -195,9 +196,10 @@ void device_clean(DeviceFolder *folder);   /* at the process's end */
 /* error.c */
 _Noreturn void rt_fail(DpRt *rt, int status, const char *format, ...) __attribute__((format(printf, 3, 4)));
 _Noreturn void rt_fail_here(DpRt *rt, int status, const char *text); /* at the place of dp_at */
-_Noreturn void rt_fail_memory(DpRt *rt, uint64_t bytes);           /* the heap's */
-_Noreturn void rt_fail_host_memory(DpRt *rt, uint64_t bytes);
-_Noreturn void rt_fail_elements(DpRt *rt, uint64_t n, uint32_t bytes); /* more of so many bytes than are numbered */
+/* Of the heap, of the host. Of the heap what a kernel has reported comes first: the size may be what it went on with. */
+_Noreturn void rt_fail_memory(DpRt *rt, dp_size bytes);
+_Noreturn void rt_fail_host_memory(DpRt *rt, dp_size bytes);
+_Noreturn void rt_fail_elements(DpRt *rt, uint64_t n, uint32_t bytes); /* more of so many bytes than are numbered; likewise */
 _Noreturn void rt_fail_cl(DpRt *rt, cl_int code, const char *call, const char *file, int line);
 const char *cl_error_name(cl_int code);
 #define CL_OK(rt, call) \
@@ -230,7 +232,7 @@ void buffer_close(DpRt *rt);
 /* heap.c */
 bool heap_open(DpRt *rt, OpenError *error);
 void heap_close(DpRt *rt);
-DpBlock *block_new(DpRt *rt, uint64_t bytes); /* one reference; for 0 bytes NULL */
+DpBlock *block_new(DpRt *rt, uint64_t n, uint64_t element_bytes); /* for n elements, one reference; for 0 bytes NULL */
 void block_shrink(DpRt *rt, DpBlock *b, uint64_t bytes);
 DpBlock *block_retain(DpBlock *b);            /* NULL is harmless, likewise below */
 void block_release(DpRt *rt, DpBlock *b);

@@ -248,7 +248,7 @@ static Offsets offsets_of_offsets(DpRt *rt, Offsets fine, Offsets coarse, uint64
 {
     if (fine.stride && coarse.stride)
         return offsets_regular(offsets_length(fine) * offsets_length(coarse));
-    DpBlock *out = block_new(rt, 8 * (n + 1));
+    DpBlock *out = block_new(rt, n + 1, 8);
     Args a = {.n = 0};
     arg(&a, n + 1);
     arg(&a, out->addr);
@@ -371,7 +371,7 @@ static DpBlock *shared_ranges(DpRt *rt, const DpCol *arrays, uint64_t *n)
             ranges[k++] = b->addr + b->bytes;
         }
     }
-    DpBlock *out = block_new(rt, 16 * *n);
+    DpBlock *out = block_new(rt, *n, 16);
     rt_write(rt, out->addr, ranges, 16 * *n);
     free(ranges);
     return out;
@@ -472,7 +472,7 @@ DpArr dp_update_root(DpRt *rt, DpArr *a, bool consume, int64_t index, const void
         *a = (DpArr){0, 0, NULL};
         block_forget_layout(rt, out.refs->blocks[0]);
     } else {
-        DpBlock *b = block_new(rt, a->len * bytes);
+        DpBlock *b = block_new(rt, a->len, bytes);
         move_copy(rt, b ? b->addr : 0, bytes == 16 ? dp_arr_addr(rt, a) : a->addr, a->len, bytes);
         block_add_refs(rt, b, dp_refs_of_arr(rt, a, 1));
         out = (DpArr){a->len, b ? b->addr : 0, refs_one(rt, b)};

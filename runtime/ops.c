@@ -55,7 +55,7 @@ DpCol dp_array(DpRt *rt, uint32_t kernel, uint32_t variant, DpCtx *ctx, const ui
         dp_refs_release(rt, element_refs);
         return col_new(rt, 0, 16);
     }
-    DpCol data = col_new(rt, n * count, bytes);
+    DpCol data = col_new(rt, dp_size_mul(n, count), bytes);
     if (count)
         run_map(rt, kernel, variant, ctx, words, &data);
     block_add_refs(rt, data.block, element_refs);
@@ -85,7 +85,7 @@ void dp_reduce_root(DpRt *rt, uint32_t kernel, uint32_t variant, DpCtx *c, const
     if (small) {
         arg(&last, c->n);
     } else {
-        part = block_new(rt, carry_bytes(rt, kernel) * (chunks ? chunks : 1));
+        part = block_new(rt, chunks ? chunks : 1, carry_bytes(rt, kernel));
         if (chunks)
             reduce_chunks(rt, kernel, variant, c->n, part->addr, chunks, words);
         arg(&last, chunks);
@@ -107,7 +107,7 @@ static void run_segreduce(DpRt *rt, uint32_t kernel, uint32_t variant, uint32_t 
 {
     const DpKernel *k = info(rt, kernel);
     uint32_t chunks = rt_chunks(rt, rt_group_shape(rt, kernel), n + nseg);
-    DpBlock *part = block_new(rt, carry_bytes(rt, kernel) * 2 * chunks);
+    DpBlock *part = block_new(rt, 2 * (uint64_t)chunks, carry_bytes(rt, kernel));
     const uint64_t lead[6] = {n, nseg, offsets, part->addr, vals, pos};
     Args first = {.n = 0}, second = {.n = 0};
     arg_words(&first, lead, 6);
@@ -140,7 +140,7 @@ void dp_scan(DpRt *rt, uint32_t kernel, uint32_t variant, DpCtx *c, const uint64
         return;
     Segments s = ctx_segments(c);
     uint32_t chunks = rt_chunks(rt, rt_group_shape(rt, kernel), c->n);
-    DpBlock *part = block_new(rt, carry_bytes(rt, kernel) * chunks);
+    DpBlock *part = block_new(rt, chunks, carry_bytes(rt, kernel));
     Args a = context_args(c, &s), carries = {.n = 0};
     arg(&a, part->addr);
     arg_kernel_words(rt, &a, kernel, words);
@@ -305,7 +305,7 @@ static void hist_private(DpRt *rt, uint32_t kernel, uint32_t variant, const DpCt
 {
     const DpKernel *k = info(rt, kernel);
     Segments s = ctx_segments(c);
-    DpBlock *part = block_new(rt, chunks * bins->n * (k->val_bytes ? k->val_bytes : 16));
+    DpBlock *part = block_new(rt, chunks * bins->n, k->val_bytes ? k->val_bytes : 16);
     Args own = context_args(c, &s), merge = {.n = 0};
     arg(&own, bins->size);
     arg(&own, bins->offsets);
@@ -329,7 +329,7 @@ static DpBlock *bin_instances(DpRt *rt, const Segments *s, const Bins *bins)
 {
     if (!s->mode)
         return NULL;
-    DpBlock *b = block_new(rt, 4 * bins->n);
+    DpBlock *b = block_new(rt, bins->n, 4);
     Args a = {.n = 0};
     arg(&a, bins->n);
     arg(&a, s->nseg);
@@ -358,11 +358,11 @@ static void hist_sorted(DpRt *rt, uint32_t kernel, uint32_t variant, const DpCtx
 {
     const DpKernel *k = info(rt, kernel);
     Segments s = ctx_segments(c);
-    DpBlock *vals = NULL, *offsets = block_new(rt, 8 * (bins->n + 1));
+    DpBlock *vals = NULL, *offsets = block_new(rt, bins->n + 1, 8);
     Sorted sorted = {NULL, NULL};
     if (c->n) {
-        DpBlock *bin = block_new(rt, 4 * c->n);
-        vals = block_new(rt, (k->val_bytes ? k->val_bytes : 16) * c->n);
+        DpBlock *bin = block_new(rt, c->n, 4);
+        vals = block_new(rt, c->n, k->val_bytes ? k->val_bytes : 16);
         Args list = context_args(c, &s);
         arg(&list, bins->size);
         arg(&list, bins->offsets);

@@ -240,7 +240,7 @@ DpCol col_new(DpRt *rt, uint64_t n, uint32_t bytes)
 {
     if (n > DP_MAX_INSTANCES)
         rt_fail_elements(rt, n, bytes);
-    return col_of_block(block_new(rt, n * bytes), n, bytes);
+    return col_of_block(block_new(rt, n, bytes), n, bytes);
 }
 
 DpCol dp_new_col(DpRt *rt, uint64_t n, uint32_t bytes) { return col_new(rt, n, bytes); }

@@ -14,7 +14,7 @@ static void sort_begin(DpRt *rt, uint64_t n, const DpBlock *positions)
 static void sort_pass(DpRt *rt, uint64_t n, uint64_t key_bytes, Sorted *from, Sorted *to, uint32_t shift)
 {
     uint32_t chunks = rt_chunks(rt, rt->gpu, n);
-    DpBlock *counts = block_new(rt, 4 * 256 * (uint64_t)chunks);
+    DpBlock *counts = block_new(rt, 256 * (uint64_t)chunks, 4);
     Args count = {.n = 0}, starts = {.n = 0}, move = {.n = 0};
     arg(&count, n);
     arg(&count, key_bytes);
@@ -43,7 +43,7 @@ static void sort_pass(DpRt *rt, uint64_t n, uint64_t key_bytes, Sorted *from, So
 Sorted sort_by(DpRt *rt, uint64_t n, DpBlock *positions, uint64_t column, DpScalar scalar)
 {
     uint64_t key_bytes = dp_scalar_bytes(scalar) == 8 ? 8 : 4;
-    Sorted at = {block_new(rt, key_bytes * n), positions ? positions : block_new(rt, 4 * n)}, other = {NULL, NULL};
+    Sorted at = {block_new(rt, n, key_bytes), positions ? positions : block_new(rt, n, 4)}, other = {NULL, NULL};
     sort_begin(rt, n, positions ? NULL : at.positions);
     Args a = {.n = 0};
     arg(&a, n);
@@ -56,7 +56,7 @@ Sorted sort_by(DpRt *rt, uint64_t n, DpBlock *positions, uint64_t column, DpScal
     /* Only bits in which keys differ need sorting by; a pass takes the eight from the lowest such bit on. */
     uint64_t differ = n > 1 ? rt_look(rt)[0] : 0;
     if (differ)
-        other = (Sorted){block_new(rt, key_bytes * n), block_new(rt, 4 * n)};
+        other = (Sorted){block_new(rt, n, key_bytes), block_new(rt, n, 4)};
     while (differ) {
         uint32_t shift = (uint32_t)__builtin_ctzll(differ);
         sort_pass(rt, n, key_bytes, &at, &other, shift);

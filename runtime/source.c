@@ -1,4 +1,4 @@
-/* The text of programs: dp_scalar.h and common.cl, then for each kernel its settings, segments.cl, its holes and its template.
+/* The text of programs: dp_size.h, dp_scalar.h and common.cl, then for each kernel its settings, segments.cl, its holes and its template.
  *
  * Where building a program costs much whatever is in it, and kernels are compiled when they first run (PoCL: 0.2 s of front end
  * a program), all kernels of the user's program are put into one text, a *batch*, in the variants that are likely to be wanted.
@@ -112,6 +112,7 @@ static void add_undefines(DpRt *rt, Text *t, size_t start)
 
 void source_begin(DpRt *rt, Text *t)
 {
+    add_file(rt, t, "dp_size.h");
     add_file(rt, t, "dp_scalar.h");
     add_file(rt, t, "common.cl");
 }

@@ -80,7 +80,7 @@ DpArr dp_read_view(DpRt *rt, const DpArr *a, uint64_t index)
 
 DpArr dp_array_root(DpRt *rt, const void *elements, uint32_t bytes, uint64_t count, DpRefs *element_refs)
 {
-    DpBlock *b = block_new(rt, bytes * count);
+    DpBlock *b = block_new(rt, count, bytes);
     if (b)
         rt_write(rt, b->addr, elements, bytes * count);
     block_add_refs(rt, b, element_refs);
@@ -90,9 +90,10 @@ DpArr dp_array_root(DpRt *rt, const void *elements, uint32_t bytes, uint64_t cou
 /* ---- whole values in ---- */
 static void *host_memory(DpRt *rt, uint64_t n, uint64_t bytes)
 {
-    void *p = n > UINT64_MAX / bytes / 2 ? NULL : malloc(n * bytes + 1);
+    uint64_t all = dp_size_mul(n, bytes);
+    void *p = all < SIZE_MAX / 2 ? malloc(all + 1) : NULL;
     if (!p)
-        rt_fail_host_memory(rt, n * bytes);
+        rt_fail_host_memory(rt, all);
     return p;
 }
 
@@ -111,7 +112,7 @@ static DpBlock *upload_level(DpRt *rt, const uint64_t *lens, uint64_t n, DpBlock
         at += lens[i];
     }
     offsets[n] = at;
-    DpBlock *b = block_new(rt, 16 * n), *o = regular ? NULL : block_new(rt, 8 * (n + 1));
+    DpBlock *b = block_new(rt, n, 16), *o = regular ? NULL : block_new(rt, n + 1, 8);
     if (o)
         rt_write(rt, o->addr, offsets, 8 * (n + 1));
     free(offsets);
@@ -125,7 +126,7 @@ DpArr dp_upload(DpRt *rt, const DpLeaf *leaf)
 {
     uint32_t bytes = dp_scalar_bytes(leaf->scalar);
     uint64_t n = leaf->ndata;
-    DpBlock *data = block_new(rt, n * bytes);
+    DpBlock *data = block_new(rt, n, bytes);
     if (data)
         rt_write(rt, data->addr, leaf->data, n * bytes);
     for (uint32_t level = leaf->rank; level-- > 1; bytes = 16) {

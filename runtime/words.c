@@ -46,7 +46,7 @@ static void make_room(DpRt *rt)
     rt->words.written = calloc(most, sizeof(uint64_t));
     if (!rt->words.written)
         rt_fail_host_memory(rt, most * sizeof(uint64_t));
-    rt->words.block = block_new(rt, most * sizeof(uint64_t));
+    rt->words.block = block_new(rt, most, sizeof(uint64_t));
 }
 
 void arg_kernel_words(DpRt *rt, Args *a, uint32_t kernel, const uint64_t *words)

@@ -172,7 +172,7 @@ for e in core flat; do
     fails 3 '4:' "$dpc" run --eval=$e fails.dp --entry each '[3, 1000000000000]'
     fails 1 '5:39: error: division by zero' "$dpc" run --eval=$e fails.dp --entry late '[1, 0]'
 done
-expect 3 'error: out of memory: 8000.0 GB requested' "$dpc" run --eval=flat fails.dp --entry each '[3, 1000000000000]'
+expect 3 'error: out of memory: 8.0 TB requested' "$dpc" run --eval=flat fails.dp --entry each '[3, 1000000000000]'
 
 expect 0 '2 passed, on core, fused and flat;' "$dpc" test --eval=core,fused,flat f.dp
 expect 1 'wrong.dp:2:4: failed: main on core and flat
@@ -270,7 +270,7 @@ if "$dpc" devices 2>/dev/null | grep -q "^#0"; then
     expect 1 'error: index 4 out of bounds for length 1' "$dpc" run f.dp --entry at '[1.5]' 4
     expect 0 '' "$dpc" build fails.dp
     fails 1 '1:52: error: recursion too deep' ./fails 0
-    fails 3 '3:33: error: out of memory: 8000.0 GB requested, ' ./fails --entry memory 1000000000000
+    fails 3 '3:33: error: out of memory: 8.0 TB requested, ' ./fails --entry memory 1000000000000
     fails 3 '4:' ./fails --entry each '[3, 1000000000000]'
     fails 1 '5:39: error: division by zero' ./fails --entry late '[1, 0]'
     expect 0 '' "$dpc" build f.dp

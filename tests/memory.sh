@@ -47,8 +47,8 @@ done
 
 # What is said: how much was wanted, how much there is.
 expect 3 'grow.dp:1:69: error: out of memory: 41.9 MB requested, 29.0 MB free of 50.0 MB' env DP_HEAP=50000000 DP_HEAP_START=4096 ./grow 20
-expect 3 'grow.dp:2:31: error: out of memory: 8000000.0 GB requested, 0.1 GB free of 0.1 GB' env DP_HEAP=100000000 ./grow --entry many 1000000000000000
-expect 3 'out of memory: 36893488147.4 GB requested' ./grow --entry many 4611686018427387904
+expect 3 'grow.dp:2:31: error: out of memory: 8.0 PB requested, 0.1 GB free of 0.1 GB' env DP_HEAP=100000000 ./grow --entry many 1000000000000000
+expect 3 'out of memory: more than 9.2 EB requested' ./grow --entry many 4611686018427387904
 
 # ulimit -v, in MB. PoCL ends the process where it gets no memory, so there is a message before.
 for limit in 100 400 700; do

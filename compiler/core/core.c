@@ -43,7 +43,9 @@ void core_error_text(StrBuf *out, const CoreSite *site, const int64_t *v)
     case ERR_MATCH: strbuf_add(out, "no case matches"); break;
     case ERR_EMPTY: strbuf_printf(out, "%s of an empty sequence", text); break;
     case ERR_NEGATIVE: strbuf_printf(out, "negative length %lld", v0); break;
-    case ERR_NEST: strbuf_printf(out, "lengths add up to %lld, but the sequence has %lld", v0, v1); break;
+    case ERR_NEST:
+        strbuf_printf(out, "lengths add up to %lld%s, but the sequence has %lld", v0, v0 == INT64_MAX ? " or more" : "", v1);
+        break;
     }
 }
 

@@ -168,6 +168,7 @@ static bool prim_takes(CorePrim op, Scalar s)
     case PRIM_AND: case PRIM_OR: case PRIM_XOR: return !scalar_is_float(s);
     case PRIM_SHL: case PRIM_SHR: case PRIM_COMPLEMENT: case PRIM_POPCOUNT: case PRIM_CLZ: case PRIM_CTZ:
         return scalar_is_int(s);
+    case PRIM_SIZE_ADD: case PRIM_SIZE_MUL: return s == SC_I64;
     case PRIM_NOT: return s == SC_BOOL;
     case PRIM_EQ: case PRIM_NE: case PRIM_LT: case PRIM_LE: case PRIM_GT: case PRIM_GE: case PRIM_LESS_NAN_LAST:
     case PRIM_MIN: case PRIM_MAX: case PRIM_CONVERT: case PRIM_SELECT:

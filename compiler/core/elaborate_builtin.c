@@ -65,7 +65,9 @@ static CorePrim scalar_prim(Builtin b)
     case BI_clz: return PRIM_CLZ;
     case BI_ctz: return PRIM_CTZ;
     case BI_bool: case BI_i8: case BI_i16: case BI_i32: case BI_i64: case BI_u8: case BI_u16: case BI_u32:
-    case BI_u64: case BI_f32: case BI_f64: case BI_int__: return PRIM_CONVERT;
+    case BI_u64: case BI_f32: case BI_f64: return PRIM_CONVERT;
+    case BI_size_add__: return PRIM_SIZE_ADD;
+    case BI_size_mul__: return PRIM_SIZE_MUL;
     default: return PRIM_COUNT;
     }
 }
@@ -260,17 +262,6 @@ static Value *reduction(Elab *e, Builtin b, Value **args)
     return scans ? val_leaves(e, xs->type, out, k) : val_from_atoms(e, t, out);
 }
 
-/* Indices as [i64]. */
-static Value *indices_i64(Elab *e, Value *is)
-{
-    if (ty_scalar(element_type(is)) == SC_I64)
-        return is;
-    Soac b = anf_soac_over(length_of(e, is));
-    Value *i = anf_soac_input(e, &b, is);
-    OpenBlock o = anf_block_open(e);
-    return anf_soac_map(e, &b, o, val_scalar(e, elab_index_i64(e, i)));
-}
-
 /* The body of a scatter or histogram: (index, values) of one pair. */
 static CoreBlock *indexed_body(Elab *e, Soac *b, const Value *is, const Value *vs)
 {
@@ -291,7 +282,7 @@ static Value *reduce_by_index(Elab *e, Value **args)
     anf_check_same_length(e, val_first_leaf(is), val_first_leaf(vs));
     Type *t = element_type(vs);
     if (!ty_leaves_all_scalar(e, t)) {
-        Value *general[] = {args[0], args[1], args[2], indices_i64(e, is), vs};
+        Value *general[] = {args[0], args[1], args[2], elab_indices_i64(e, is), vs};
         return elab_library_call(e, "reduce_by_index_general__", general, 5);
     }
     CoreLambda op = anf_soac_operator(e, args[0], t);
@@ -342,55 +333,16 @@ static Value *flatten(Elab *e, const Value *xss, Type *result)
     return val_leaves(e, result, out, xss->leaves.n);
 }
 
-static CoreBlock *identity_body(Elab *e, Soac *b, const Value *xs)
-{
-    Value *x = anf_soac_input(e, b, xs);
-    OpenBlock o = anf_block_open(e);
-    return anf_block_close_value(e, o, x);
-}
+/* ---- places ---- */
 
-static CoreAtom reduce_lengths(Elab *e, const Value *ls, CorePrim op)
+/* u64 by its own remainder: the larger half are no i64. */
+static CoreAtom place(Elab *e, CoreAtom n, const Value *k)
 {
-    Soac b = anf_soac_over(length_of(e, ls));
-    CoreBlock *body = identity_body(e, &b, ls);
-    return anf_soac_reduce_prim(e, &b, body, op, core_i64(0));
-}
-
-static CoreAtom starts_of(Elab *e, const Value *ls)
-{
-    Soac b = anf_soac_over(length_of(e, ls));
-    CoreBlock *body = identity_body(e, &b, ls);
-    CoreLambda f = {arena_array(e->arena, CoreVar, 2), 2, NULL};
-    CoreType type = core_scalar(SC_I64);
-    for (uint32_t i = 0; i < 2; i++)
-        f.params[i] = anf_var(e, type, NULL);
-    OpenBlock o = anf_block_open(e);
-    CoreAtom sum = anf_binary(e, PRIM_ADD, core_var_atom(f.params[0], type), core_var_atom(f.params[1], type));
-    f.body = anf_block_close(e, o, &sum, 1);
-    CoreAtom zero = core_i64(0);
-    CoreAtom starts = anf_soac_reduce(e, &b, body, CORE_SCAN, f, &zero, 1)[0];
-    last_stmt(e)->reduce.exclusive = true;
-    return starts;
-}
-
-/* nest xs ls: slices of xs at the running sums of ls. Once none is negative, none is longer than xs and
- * their sum is its length, no slice can leave it (that no length exceeds xs keeps the sum from wrapping). */
-static Value *nest(Elab *e, const Value *xs, Value *lengths)
-{
-    Value *ls = indices_i64(e, lengths);
-    CoreAtom n = length_of(e, xs);
-    anf_check_not_negative(e, reduce_lengths(e, ls, PRIM_MIN));
-    CoreAtom longest = reduce_lengths(e, ls, PRIM_MAX), total = reduce_lengths(e, ls, PRIM_ADD);
-    CoreAtom values[] = {total, n};
-    CoreAtom fits = anf_and(e, anf_compare(e, PRIM_EQ, total, n), anf_compare(e, PRIM_LE, longest, n));
-    anf_check(e, fits, ERR_NEST, NULL, values, 2);
-    CoreAtom starts = starts_of(e, ls);
-    Value *start_values = val_leaves(e, ls->type, &starts, 1);
-    Soac b = anf_soac_over(length_of(e, ls));
-    CoreAtom start = val_atom(anf_soac_input(e, &b, start_values)), length = val_atom(anf_soac_input(e, &b, ls));
-    OpenBlock o = anf_block_open(e);
-    CoreAtom end = anf_binary(e, PRIM_ADD, start, length);
-    return anf_soac_map(e, &b, o, elab_slice_value(e, xs, start, end, false));
+    CoreAtom m = anf_binary(e, PRIM_MAX, n, core_i64(1));
+    if (val_atom(k).type.scalar == SC_U64)
+        return anf_convert(e, anf_binary(e, PRIM_MOD, val_atom(k), anf_convert(e, m, SC_U64)), SC_I64);
+    CoreAtom r = anf_binary(e, PRIM_MOD, elab_index_i64(e, k), m);
+    return anf_binary(e, PRIM_MOD, anf_binary(e, PRIM_ADD, r, m), m);
 }
 
 /* ---- dispatch ---- */
@@ -449,11 +401,15 @@ Value *elab_builtin(Elab *e, Builtin b, Type *type, Value **args)
     case BI_zero_element__: return val_default(e, element_type(args[0]));
     case BI_index: return elab_index_value(e, args[0], elab_index_i64(e, args[1]), true);
     case BI_update: return elab_update_value(e, args[0], elab_index_i64(e, args[1]), args[2]);
-    case BI_nest: return nest(e, args[0], args[1]);
+    case BI_nest: return elab_nest(e, args[0], args[1]);
+    case BI_unflatten: return elab_unflatten(e, val_atom(args[0]), val_atom(args[1]), args[2]);
+    case BI_total_length__: return val_scalar(e, elab_total_length(e, args[0]));
     case BI_take: return elab_slice_value(e, args[1], core_i64(0), val_atom(args[0]), true);
     case BI_drop: return elab_slice_value(e, args[1], val_atom(args[0]), length_of(e, args[1]), true);
     case BI_assert: case BI_check_nonempty__: case BI_check_lengths__: return checking_builtin(e, b, args);
     case BI_unsafe_index__: return elab_index_value(e, args[0], val_atom(args[1]), false);
+    case BI_place__: return val_scalar(e, place(e, val_atom(args[0]), args[1]));
+    case BI_int__: return val_scalar(e, elab_index_i64(e, args[0]));
     case BI_less__: return val_scalar(e, elab_less(e, args[0], args[1]));
     case BI_compare__: return val_scalar(e, elab_compare(e, args[0], args[1]));
     case BI_order_bits__: return val_scalar(e, elab_order_bits(e, val_atom(args[0])));

@@ -256,7 +256,7 @@ Value *elab_binary(Elab *e, const Scope *sc, Expr *x); /* but && and || */
 Value *elab_binary_values(Elab *e, BinaryOp op, Value *l, Value *r);
 Value *elab_short_circuit(Elab *e, const Scope *sc, Expr *x);
 Value *elab_unary(Elab *e, const Scope *sc, Expr *x);
-CoreAtom elab_index_i64(Elab *e, const Value *index); /* any integer as i64 */
+CoreAtom elab_index_i64(Elab *e, const Value *index); /* any integer as i64, an index or a size */
 Value *elab_index_value(Elab *e, const Value *array, CoreAtom i, bool checked);
 Value *elab_slice_value(Elab *e, const Value *array, CoreAtom from, CoreAtom to, bool checked);
 Value *elab_update_value(Elab *e, const Value *array, CoreAtom i, const Value *v);
@@ -275,6 +275,12 @@ CoreAtom elab_order_bits(Elab *e, CoreAtom a);
 Value *elab_argsort(Elab *e, Value *xs);
 /* With whether each is equal to the one before it: ([i64], [bool]). */
 Value *elab_argsort_ties(Elab *e, Value *xs, Type *result);
+
+/* ---- rows that are pieces of a sequence (elaborate_pieces.c) ---- */
+Value *elab_indices_i64(Elab *e, Value *is); /* any integers as [i64] */
+CoreAtom elab_total_length(Elab *e, Value *lengths);
+Value *elab_nest(Elab *e, const Value *xs, Value *lengths);
+Value *elab_unflatten(Elab *e, CoreAtom n, CoreAtom m, const Value *xs);
 
 /* ---- application (elaborate_apply.c, elaborate_builtin.c, elaborate_spec.c) ---- */
 Value *elab_application(Elab *e, const Scope *sc, Expr *x);

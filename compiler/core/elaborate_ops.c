@@ -1,6 +1,8 @@
 /* Operators, ranges, and element access on sequences of products. */
 #include "core/elaborate_internal.h"
 
+#include "dp_size.h"
+
 #include <assert.h>
 
 /* ---- binary operators ---- */
@@ -31,6 +33,20 @@ static CorePrim prim_of(BinaryOp op)
     return PRIM_COUNT;
 }
 
+/* A negative power of 0 is 1 / 0. */
+static void check_power(Elab *e, CoreAtom x, CoreAtom exponent)
+{
+    Scalar s = x.type.scalar;
+    if (!scalar_is_int(s) || !scalar_is_signed(s))
+        return;
+    CoreAtom zero = core_const(s, 0), whole = anf_compare(e, PRIM_GE, exponent, zero);
+    if (anf_atom_is_int(whole, 1))
+        return;
+    CoreAtom inverse = anf_compare(e, PRIM_NE, x, zero);
+    if (!anf_atom_is_int(inverse, 1))
+        anf_check(e, anf_binary(e, PRIM_OR, whole, inverse), ERR_DIVISION, NULL, NULL, 0);
+}
+
 Value *elab_binary_values(Elab *e, BinaryOp op, Value *l, Value *r)
 {
     switch (op) {
@@ -52,7 +68,10 @@ Value *elab_binary_values(Elab *e, BinaryOp op, Value *l, Value *r)
     case BIN_ADD: case BIN_SUB: case BIN_MUL: case BIN_DIV: case BIN_MOD: case BIN_POW:
         break;
     }
-    return val_scalar(e, anf_binary(e, prim_of(op), val_atom(l), val_atom(r)));
+    CoreAtom a = val_atom(l), b = val_atom(r);
+    if (op == BIN_POW)
+        check_power(e, a, b);
+    return val_scalar(e, anf_binary(e, prim_of(op), a, b));
 }
 
 /* `text == "literal"`, on either side: NULL for other operations. */
@@ -136,7 +155,7 @@ static bool is_total(Elab *e, const Scope *sc, const Expr *x, uint32_t *budget)
     case E_BINARY:
         if (!ty_leaves_all_scalar(e, elab_expr_type(e, sc, x->binary.left)))
             return false;
-        if ((x->binary.op == BIN_DIV || x->binary.op == BIN_MOD) &&
+        if ((x->binary.op == BIN_DIV || x->binary.op == BIN_MOD || x->binary.op == BIN_POW) &&
             !scalar_is_float(ty_scalar(elab_expr_type(e, sc, x))))
             return false;
         return is_total(e, sc, x->binary.left, budget) && is_total(e, sc, x->binary.right, budget);
@@ -217,10 +236,13 @@ CoreAtom elab_range_element(Elab *e, Range r, CoreAtom i)
 
 /* ---- elements ---- */
 
-/* u64 beyond i64 becomes negative: out of bounds, never another element. */
+/* u64 beyond i64 becomes the largest i64: out of bounds, and longer than anything can be. */
 CoreAtom elab_index_i64(Elab *e, const Value *index)
 {
-    return anf_convert(e, val_atom(index), SC_I64);
+    CoreAtom i = val_atom(index);
+    if (i.type.scalar == SC_U64)
+        i = anf_binary(e, PRIM_MIN, i, core_const(SC_U64, DP_SIZE_MAX));
+    return anf_convert(e, i, SC_I64);
 }
 
 /* All leaves are equally long: the first one's check is enough. */
@@ -279,7 +301,7 @@ Value *elab_append(Elab *e, const Value *l, const Value *r)
     if (anf_atom_is_int(m, 0))
         return val_leaves(e, l->type, l->leaves.atoms, l->leaves.n);
     Type *element = type_prune(type_prune(l->type)->element);
-    Soac b = anf_soac_over(anf_binary(e, PRIM_ADD, n, m));
+    Soac b = anf_soac_over(anf_binary(e, PRIM_SIZE_ADD, n, m));
     CoreAtom i = anf_soac_index(e, &b);
     OpenBlock o = anf_block_open(e);
     CoreAtom in_left = anf_compare(e, PRIM_LT, i, n);

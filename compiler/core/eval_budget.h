@@ -8,6 +8,8 @@
 
 #include "core/core_eval.h"
 
+#include "dp_size.h"
+
 #include <time.h>
 
 typedef struct EvalBudget {
@@ -36,9 +38,6 @@ static inline void budget_take(EvalBudget *b, uint64_t bytes)
 }
 /* After a collection, which found so many bytes of arrays alive. */
 void budget_collected(EvalBudget *b, uint64_t arrays, uint64_t first_collection);
-
-/* n * each, or UINT64_MAX where that is no number of bytes. */
-static inline uint64_t budget_bytes(uint64_t n, uint64_t each) { return n > UINT64_MAX / each ? UINT64_MAX : n * each; }
 
 bool budget_time_is_up(const EvalBudget *b);
 enum { BUDGET_TICKS = 4096 }; /* blocks between two looks at the clock */

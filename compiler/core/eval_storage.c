@@ -70,7 +70,7 @@ static void collect(Eval *e)
 static Storage *storage_new(Eval *e, CoreType type, uint64_t n)
 {
     size_t each = type.rank == 1 ? sizeof(uint64_t) : sizeof(CoreValue);
-    uint64_t bytes = n > (UINT64_MAX - sizeof(Storage)) / each ? UINT64_MAX : sizeof(Storage) + n * each;
+    uint64_t bytes = dp_size_add(dp_size_mul(n, each), sizeof(Storage));
     if (budget_is_due(&e->budget) || !budget_has_room(&e->budget, bytes))
         collect(e);
     if (!budget_has_room(&e->budget, bytes))
@@ -92,7 +92,7 @@ bool eval_new_seq(Eval *e, Span span, CoreType type, uint64_t n, CoreValue *out)
 {
     Storage *s = storage_new(e, type, n);
     if (!s)
-        return eval_fail_memory(e, span, budget_bytes(n, type.rank == 1 ? sizeof(uint64_t) : sizeof(CoreValue)));
+        return eval_fail_memory(e, span, dp_size_mul(n, type.rank == 1 ? sizeof(uint64_t) : sizeof(CoreValue)));
     *out = (CoreValue){.type = type, .n = n, .owned = true, .storage = s};
     if (type.rank == 1)
         out->scalars = elements_of(s);

@@ -386,6 +386,7 @@ static bool prim_not_negative(Simplifier *s, const CoreStmt *def, int depth)
         a[i] = facts_resolve(s, def->prim.args[i]);
     switch (def->prim.op) {
     case PRIM_ADD: return sum_not_negative(s, a[0], a[1]);
+    case PRIM_SIZE_ADD: case PRIM_SIZE_MUL: return not_negative(s, a[0], depth) && not_negative(s, a[1], depth);
     case PRIM_MAX: case PRIM_AND: return not_negative(s, a[0], depth) || not_negative(s, a[1], depth);
     case PRIM_MIN: case PRIM_DIV: return not_negative(s, a[0], depth) && not_negative(s, a[1], depth);
     case PRIM_MOD: case PRIM_SHR: return not_negative(s, a[0], depth);

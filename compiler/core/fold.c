@@ -79,7 +79,8 @@ static Outcome fold_constants(Fold *f, CoreAtom *out)
 static bool commutes(const Fold *f)
 {
     switch (f->op) {
-    case PRIM_ADD: case PRIM_MUL: case PRIM_AND: case PRIM_OR: case PRIM_XOR: case PRIM_EQ: case PRIM_NE: return true;
+    case PRIM_ADD: case PRIM_MUL: case PRIM_AND: case PRIM_OR: case PRIM_XOR: case PRIM_EQ: case PRIM_NE:
+    case PRIM_SIZE_ADD: case PRIM_SIZE_MUL: return true;
     case PRIM_MIN: case PRIM_MAX: return !scalar_is_float(f->type); /* min 0.0 -0.0 */
     default: return false;
     }
@@ -110,6 +111,12 @@ static void normalise(Fold *f)
 
 /* ---- integers ---- */
 
+/* The sum's operands: of numbers, or of sizes, which add up as numbers do wherever there is a sequence of that length. */
+static bool came_from_sum(Fold *f, CoreAtom a, CoreAtom *x, CoreAtom *y)
+{
+    return came_from(f, a, PRIM_ADD, x, y) || came_from(f, a, PRIM_SIZE_ADD, x, y);
+}
+
 /* (x + c) + d = x + (c + d), and with subtractions; (x + y) - y = x; x - (x - y) = y. */
 static Outcome fold_sum(Fold *f, CoreAtom *out)
 {
@@ -119,11 +126,11 @@ static Outcome fold_sum(Fold *f, CoreAtom *out)
         return found(out, x);
     if (minus && atom_equal(x, y))
         return found(out, constant(f, 0));
-    if (y.is_const && came_from(f, x, PRIM_ADD, &a, &b) && b.is_const)
+    if (y.is_const && came_from_sum(f, x, &a, &b) && b.is_const)
         return rewrite(f, PRIM_ADD, a, constant(f, apply2(f, f->op, b.bits, y.bits)));
     if (y.is_const && came_from(f, x, PRIM_SUB, &a, &b) && b.is_const)
         return rewrite(f, PRIM_ADD, a, constant(f, apply2(f, PRIM_SUB, minus ? 0 - y.bits : y.bits, b.bits)));
-    if (minus && came_from(f, x, PRIM_ADD, &a, &b)) {
+    if (minus && came_from_sum(f, x, &a, &b)) {
         if (atom_equal(a, y))
             return found(out, b);
         if (atom_equal(b, y))
@@ -135,6 +142,21 @@ static Outcome fold_sum(Fold *f, CoreAtom *out)
         return found(out, a);
     if (!minus && came_from(f, y, PRIM_SUB, &a, &b) && atom_equal(b, x))
         return found(out, a);
+    return NOTHING;
+}
+
+/* x + 0, (x + c) + d; x * 1, x * 0. */
+static Outcome fold_size(Fold *f, CoreAtom *out)
+{
+    CoreAtom x = f->args[0], y = f->args[1], a, b;
+    if (!y.is_const)
+        return NOTHING;
+    if (f->op == PRIM_SIZE_MUL)
+        return atom_is(y, 1) ? found(out, x) : atom_is(y, 0) ? found(out, y) : NOTHING;
+    if (atom_is(y, 0))
+        return found(out, x);
+    if (came_from(f, x, PRIM_SIZE_ADD, &a, &b) && b.is_const)
+        return rewrite(f, PRIM_SIZE_ADD, a, constant(f, apply2(f, PRIM_SIZE_ADD, b.bits, y.bits)));
     return NOTHING;
 }
 
@@ -212,6 +234,7 @@ static Outcome fold_int(Fold *f, CoreAtom *out)
     switch (f->op) {
     case PRIM_ADD: case PRIM_SUB: return fold_sum(f, out);
     case PRIM_MUL: case PRIM_DIV: case PRIM_MOD: case PRIM_POW: return fold_int_product(f, out);
+    case PRIM_SIZE_ADD: case PRIM_SIZE_MUL: return fold_size(f, out);
     case PRIM_AND: case PRIM_OR: case PRIM_XOR: case PRIM_SHL: case PRIM_SHR: return fold_bits(f, out);
     case PRIM_EQ: case PRIM_NE: case PRIM_LT: case PRIM_LE: case PRIM_LESS_NAN_LAST: return fold_comparison(f, out);
     case PRIM_MIN: case PRIM_MAX: return fold_extreme(f, out);

@@ -1,6 +1,8 @@
 /* The scalar semantics of prims.def, on constant bits. */
 #include "core/core.h"
 
+#include "dp_size.h"
+
 #include <assert.h>
 #include <math.h>
 #include <string.h>
@@ -144,6 +146,8 @@ static uint64_t int_apply(CorePrim p, Scalar s, const uint64_t *a)
     case PRIM_POPCOUNT: return int_popcount(s, x);
     case PRIM_CLZ: return int_clz(s, x);
     case PRIM_CTZ: return int_ctz(s, x);
+    case PRIM_SIZE_ADD: return dp_size_add(x, y);
+    case PRIM_SIZE_MUL: return dp_size_mul(x, y);
     default: assert(0 && "core_prim_apply: not an integer operation"); return 0;
     }
 }

@@ -35,7 +35,7 @@ void *scratch_alloc(Eval *e, uint64_t n, size_t bytes)
 
 void *elements_alloc(Eval *e, uint64_t n, size_t bytes)
 {
-    uint64_t wanted = budget_bytes(n, bytes);
+    uint64_t wanted = dp_size_mul(n, bytes);
     void *p = budget_has_room(&e->budget, wanted) ? eval_zeroed(wanted ? wanted : 1) : NULL;
     if (!p)
         flat_eval_fail_memory(e, n, bytes);

@@ -167,7 +167,7 @@ static void expand_reduce(Expand *e, CoreStmt *s)
     CoreAtom more = prim2(e, l->loop.cond, PRIM_LT, SC_BOOL, core_i64(1), n);
     results_of(e, l->loop.cond, &more, 1);
     CoreBlock *b = l->loop.body;
-    CoreAtom half = prim2(e, b, PRIM_SHR, SC_I64, prim2(e, b, PRIM_ADD, SC_I64, n, core_i64(1)), core_i64(1));
+    CoreAtom half = prim2(e, b, PRIM_SUB, SC_I64, n, prim2(e, b, PRIM_SHR, SC_I64, n, core_i64(1))); /* rounded up */
     CoreVar i = core_new_var(e->p, e->fn, core_scalar(SC_I64), "i");
     CoreVar *pairs = fresh_like(e, op, k, true);
     CoreStmt *m = map_over(e, b, half, i, pairs, k);

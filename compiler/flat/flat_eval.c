@@ -54,7 +54,7 @@ bool flat_eval_fail_memory(Eval *e, uint64_t n, uint64_t bytes)
 {
     const char *function;
     uint32_t level = recursion_level(e->frame, &function);
-    budget_fail_memory(&e->budget, e->error, here(e), budget_bytes(n, bytes), level, function);
+    budget_fail_memory(&e->budget, e->error, here(e), dp_size_mul(n, bytes), level, function);
     return false;
 }
 

@@ -49,6 +49,7 @@ DP_FN dp_u64 dp_u64_of_f64(dp_f64 x) { return as_ulong(x); }
 #endif
 
 #else /* C11 */
+#include "dp_size.h"
 #include <math.h>
 #include <stdint.h>
 #include <string.h>
@@ -166,6 +167,8 @@ DP_UNSIGNED(u8, dp_u8, dp_u32, 8, 32)
 DP_UNSIGNED(u16, dp_u16, dp_u32, 16, 32)
 DP_UNSIGNED(u32, dp_u32, dp_u32, 32, 32)
 DP_UNSIGNED(u64, dp_u64, dp_u64, 64, 64)
+DP_FN dp_i64 dp_size_add_i64(dp_i64 a, dp_i64 b) { return (dp_i64)dp_size_add((dp_u64)a, (dp_u64)b); }
+DP_FN dp_i64 dp_size_mul_i64(dp_i64 a, dp_i64 b) { return (dp_i64)dp_size_mul((dp_u64)a, (dp_u64)b); }
 DP_FN dp_bool dp_from_bits_bool(dp_u64 x) { return x != 0; }
 DP_FN dp_u64 dp_to_bits_bool(dp_bool a) { return (dp_u64)a; }
 

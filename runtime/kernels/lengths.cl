@@ -1,6 +1,6 @@
 /* Holes for scan.cl: offsets from lengths. w0: address of the first length, w1: bytes from one to the next, w2: how many. Scanned over
  * w2 + 1 instances, so that the total comes last; it goes to the mailbox too. A negative length (its failure has been recorded)
- * counts as 0; sums stop at 2^62. */
+ * counts as 0; sums are sizes (dp_size.h). */
 #define DP_WORDS , ulong w0, ulong w1, ulong w2
 #define DP_PASS , w0, w1, w2
 #define DP_OUTS , ulong o0, ulong o1
@@ -14,13 +14,13 @@ static inline dp_val dp_body(DP_HEAP, ulong i, ulong s DP_WORDS)
 {
     dp_val v;
     long length = i < w2 ? *DP_AT(long, w0 + i * w1) : 0;
-    v.v0 = (ulong)clamp(length, 0L, 1L << 62);
+    v.v0 = (ulong)max(length, 0L);
     return v;
 }
 
 static inline dp_val dp_op(DP_HEAP, ulong s, dp_val a, dp_val b DP_WORDS)
 {
-    a.v0 = min(a.v0 + b.v0, 1UL << 62);
+    a.v0 = dp_size_add(a.v0, b.v0);
     return a;
 }
 

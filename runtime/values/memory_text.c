@@ -1,21 +1,24 @@
 #include "dp_limits.h"
+#include "dp_size.h"
 
 #include <stdio.h>
 
-static void print_bytes(char *to, size_t room, uint64_t bytes)
+void dp_size_print(char *to, size_t room, dp_size bytes)
 {
-    double x = (double)bytes;
-    const char *unit = x >= 1e8 ? "GB" : x >= 1e5 ? "MB" : "kB";
-    x /= x >= 1e8 ? 1e9 : x >= 1e5 ? 1e6 : 1e3;
-    snprintf(to, room, "%.1f %s", x, unit);
+    static const char *const units[] = {"kB", "MB", "GB", "TB", "PB", "EB"};
+    double x = (double)bytes / 1e3;
+    int unit = 0;
+    for (; x >= 100 && unit < 5; unit++)
+        x /= 1e3;
+    snprintf(to, room, "%s%.1f %s", bytes >= DP_SIZE_MAX ? "more than " : "", x, units[unit]);
 }
 
 void dp_memory_text(char to[DP_MEMORY_TEXT], uint64_t requested, uint64_t free, uint64_t all)
 {
     char wanted[32], left[32], whole[32];
-    print_bytes(wanted, sizeof wanted, requested);
-    print_bytes(left, sizeof left, free);
-    print_bytes(whole, sizeof whole, all);
+    dp_size_print(wanted, sizeof wanted, requested);
+    dp_size_print(left, sizeof left, free);
+    dp_size_print(whole, sizeof whole, all);
     if (free == DP_UNKNOWN_BYTES)
         snprintf(to, DP_MEMORY_TEXT, "out of memory: %s requested", wanted);
     else

@@ -244,7 +244,7 @@ static void add_kernel_templates(StrBuf *out, PlanKernelKind kind)
 static void compile_kernel(const Plan *plan, const PlanKernel *k)
 {
     StrBuf text = {0};
-    strbuf_add(&text, "#include \"dp_scalar.h\"\n");
+    strbuf_add(&text, "#include \"dp_size.h\"\n#include \"dp_scalar.h\"\n");
     add_template(&text, "kernels/common.cl");
     add_template(&text, "kernels/segments.cl");
     emit_kernel_source(&text, plan, k);

@@ -576,7 +576,7 @@ static void test_heap(void **state)
             blocks[i] = NULL;
         } else {
             uint64_t bytes = rnd() % 8 == 0 ? rnd() % 3000000 : rnd() % 3000;
-            blocks[i] = block_new(rt, bytes);
+            blocks[i] = block_new(rt, bytes, 1);
             assert_true(bytes == 0 || (blocks[i]->bytes >= bytes && blocks[i]->bytes < bytes + DP_BLOCK_ALIGN));
         }
         if (round % 500 == 0)
@@ -605,7 +605,7 @@ static void test_growth(void **state)
     uint32_t grown = 0;
     for (uint32_t i = 0; i < N; i++) {
         uint64_t before = rt->heap.bytes;
-        blocks[i] = block_new(rt, i % 7 == 6 ? 8 * (uint64_t)i * 2000 : 1000 + 997 * i);
+        blocks[i] = block_new(rt, i % 7 == 6 ? 8 * (uint64_t)i * 2000 : 1000 + 997 * i, 1);
         fill(blocks[i], i, words);
         rt_write(rt, blocks[i]->addr, words, blocks[i]->bytes);
         grown += rt->heap.bytes > before;
@@ -635,11 +635,11 @@ static void test_limit(void **state)
     (void)state;
     expect_no_failure();
     rt->heap.limit = 10000000 / DP_BLOCK_ALIGN * DP_BLOCK_ALIGN;
-    DpBlock *b = block_new(rt, 4000000), *volatile more = NULL;
+    DpBlock *b = block_new(rt, 4000000, 1), *volatile more = NULL;
     uint64_t x = 42, y = 0;
     rt_write(rt, b->addr, &x, sizeof x);
     if (!setjmp(failed)) {
-        more = block_new(rt, 7000000);
+        more = block_new(rt, 7000000, 1);
         fail_msg("no failure");
     }
     assert_int_equal(last_failure.status, 3);
@@ -648,9 +648,9 @@ static void test_limit(void **state)
         dp_new_col(rt, UINT64_MAX / 2, 16);
         fail_msg("no failure");
     }
-    assert_string_equal(last_message, "f.dp: error: out of memory: 147573952589.7 GB requested, 6.0 MB free of 10.0 MB");
+    assert_string_equal(last_message, "f.dp: error: out of memory: more than 9.2 EB requested, 6.0 MB free of 10.0 MB");
     expect_no_failure();
-    more = block_new(rt, 5000000);
+    more = block_new(rt, 5000000, 1);
     rt_read(rt, b->addr, &y, sizeof y);
     assert_true(x == y && rt->heap.bytes <= rt->heap.limit);
     block_release(rt, more);
@@ -678,7 +678,7 @@ static void test_poison(void **state)
     expect_no_failure();
     const uint64_t written = 42, pattern = UINT64_C(0xa5a5a5a5a5a5a5a5);
     uint64_t x = 0;
-    DpBlock *b = block_new(rt, 1000);
+    DpBlock *b = block_new(rt, 1000, 1);
     uint64_t address = b->addr + 992;
     rt_read(rt, address, &x, sizeof x);
     assert_true(x == pattern);
@@ -697,7 +697,7 @@ static void test_refs(void **state)
     expect_no_failure();
     DpBlock *b[6];
     for (int i = 0; i < 6; i++)
-        b[i] = block_new(rt, 1000);
+        b[i] = block_new(rt, 1000, 1);
     DpRefs *x = NULL, *y = NULL;
     for (int i = 5; i >= 0; i -= 2)
         x = dp_refs_union(rt, x, refs_one(rt, b[i]));
