@@ -156,7 +156,8 @@ static void run_batch(DeviceBatch *b, uint32_t first, uint32_t end)
     strbuf_free(&b->failed_error);
     b->failed_job = UINT32_MAX;
     int status = write_batch(b, first, end, list) ? process_run(words, (ProcessOptions){.err = err, .seconds = seconds, .own_group = true}) : -1;
-    b->works = b->works || status == 0 || status == EXIT_PROGRAM || status == EXIT_MEMORY || status == EXIT_TIME;
+    b->failed_itself = status == EXIT_PROGRAM || status == EXIT_MEMORY || status == EXIT_TIME;
+    b->works = b->works || status == 0 || b->failed_itself;
     if (status == 0)
         return;
     for (b->failed_job = first; b->failed_job < end; b->failed_job++) {
@@ -202,9 +203,10 @@ Outcome device_result(DeviceBatch *b, uint32_t job, uint32_t end, const DpType *
         run_batch(b, job, end);
     if (file_exists(out))
         read_result(&o, type, out);
-    else if (b->failed_job == job && b->failed_error.n)
+    else if (b->failed_job == job && b->failed_error.n) {
         strbuf_add(&o.error, b->failed_error.text);
-    else
+        o.expectable = b->failed_itself;
+    } else
         strbuf_add(&o.error, "the program left no result");
     return o;
 }

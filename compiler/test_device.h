@@ -15,6 +15,7 @@ typedef struct Outcome {
     bool ok;
     DpLeaf *leaves; /* ok: the result's, owned */
     StrBuf error;   /* else: "f.dp:3:9: error: …", or a text without place */
+    bool expectable; /* else: the program itself has failed, or met a limit; not a device, an evaluator or this machine */
 } Outcome;
 void outcome_free(Outcome *o, const DpType *type);
 
@@ -30,6 +31,7 @@ typedef struct DeviceBatch {
     uint32_t failed_job; /* that ended the last run; UINT32_MAX: none did */
     StrBuf failed_error;
     RunLimits limits; /* of each job */
+    bool failed_itself; /* by an error of its own, or at a limit of memory or time */
     bool works;    /* some job has had a result, or an error of its own */
     bool unusable; /* else, after a run: there is no device, or it does not take the program. failed_error says why */
 } DeviceBatch;

@@ -251,6 +251,23 @@ if OCL_ICD_VENDORS=/nowhere/ "$dpc" devices 2>&1 | grep -q "no OpenCL device"; t
     expect 4 '0 passed, 1 failed, on core, fused and flat;' env OCL_ICD_VENDORS=/nowhere/ "$dpc" test wrong.dp
     expect 4 '0 passed, on no evaluator' env OCL_ICD_VENDORS=/nowhere/ "$dpc" test --eval=device f.dp
 fi
+# A program that says the expected text and crashes has not failed as expected. Its compiler here makes a script of it.
+cat >crashing_cc <<'END'
+#!/bin/sh
+while [ "$1" != -o ]; do shift; done
+printf '#!/bin/sh\necho "divides.dp:1:28: error: division by zero" >&2\nkill -SEGV $$\n' >"$2"
+chmod +x "$2"
+END
+chmod +x crashing_cc
+cat >divides.dp <<'END'
+entry main (x: i64) : i64 = 1 / x
+-- test main
+-- input 0
+-- error "division by zero"
+END
+expect 0 '1 passed, on core, fused and flat;' "$dpc" test --eval=core,fused,flat divides.dp
+expect 1 'expected an error with "division by zero"
+  got (the program ended with status' env CC=./crashing_cc "$dpc" test --eval=device divides.dp
 expect 0 '1 passed, on core;' "$dpc" test --eval=core --only=twice property.dp
 expect 2 'there is no test or property of thrice' "$dpc" test --eval=core --only=thrice property.dp f.dp
 expect 1 'of 1000 with --seed=7' "$dpc" test --eval=core --seed=7 --cases=1000 property.dp

@@ -174,7 +174,8 @@ static TestText text_of(const Finder *f, Region r)
     return (TestText){text, n, f->module->file, r.start};
 }
 
-/* The bytes of the string literal, with nothing but comments around it; NULL after a message. */
+/* The bytes of the string literal, with nothing but comments around it; NULL after a message. The empty text, which any failure
+ * contains, is refused. */
 static const char *read_message(const Finder *f, const TestText *text)
 {
     if (text->n == 0 || text->text[0] != '"') {
@@ -190,6 +191,11 @@ static const char *read_message(const Finder *f, const TestText *text)
         dp_leaves_free(&leaf, 1);
     }
     dp_type_free(t);
+    if (result && !*result) {
+        diag_error(f->s, (Span){text->file, text->start, text->start + 2}, DIAG_TEST_COMMENT,
+                   "any error contains this text: write a part of the expected message");
+        return NULL;
+    }
     return result;
 }
 

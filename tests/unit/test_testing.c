@@ -183,6 +183,8 @@ static void test_mistakes_in_comments(void **state)
         {"-- test main\n-- input 1\n-- error nothing", "t.dp:3:10: error: `-- error` takes a string"},
         {"-- test main\n-- error \"a\" \"b\"", "t.dp:2:14: error: one value was expected"},
         {"-- test main\n-- error \"a", "t.dp:2:"},
+        {"-- test main\n-- error \"\"", "t.dp:2:10: error: any error contains this text"},
+        {"-- test main\n-- error \"\\0a\"", "t.dp:2:10: error: any error contains this text"},
         {"-- test mian\n-- output 1", "t.dp:1:9: error: there is no entry `mian` in this file [E0502]"},
         {"-- test mian\n-- output 1", "did you mean `main`?"},
         {"-- test d\n-- output 1", "t.dp:1:9: error: `d` is no entry"},
