@@ -510,6 +510,8 @@ static void match(Formatter *f, const Expr *e, uint32_t first, Place base)
 
 static void lambda(Formatter *f, const Expr *e, uint32_t first, Place base)
 {
+    if (e->lambda.is_accessor)
+        return; /* (.x): no blanks, no breaks */
     const Pat *last = e->lambda.params[e->lambda.nparams - 1];
     uint32_t arrow = find(f, token_before(f, last->span.end) + 1, T_ARROW);
     f->tokens[first + 1].gap = 0;

@@ -147,7 +147,7 @@ struct Expr {
         struct { Def *def; Expr *body; } let_fun;                            /* E_LET_FUN */
         struct { Expr *cond, *then_e, *else_e; } if_;                        /* E_IF */
         struct { Expr *subject; MatchCase *cases; uint32_t n; } match;       /* E_MATCH */
-        struct { Pat **params; uint32_t nparams; Expr *body; } lambda;       /* E_LAMBDA */
+        struct { Pat **params; uint32_t nparams; Expr *body; bool is_accessor; /* (.x), (.0.y) */ } lambda; /* E_LAMBDA */
         struct {                                                             /* E_LOOP */
             LoopKind kind; Pat *state; Expr *init;
             Pat *binder;  /* LOOP_FOR_COUNT: PAT_NAME or PAT_WILD; LOOP_FOR_EACH: any; else NULL */

@@ -296,7 +296,7 @@ static void print_match(StrBuf *out, const Expr *e, int depth) {
 }
 
 static void print_lambda(StrBuf *out, const Expr *e, int depth) {
-    begin(out, depth, "lambda");
+    begin(out, depth, e->lambda.is_accessor ? "accessor" : "lambda");
     for (uint32_t i = 0; i < e->lambda.nparams; i++) {
         strbuf_add(out, " ");
         print_pat(out, e->lambda.params[i]);

@@ -263,6 +263,16 @@ Expr *build_project(ParseState *p, Span at, Expr *value, uint32_t index) {
     return build_expr(p, at, (Expr){.kind = E_PROJECT, .project = {value, index}});
 }
 
+/* The argument of an accessor. Only parts of it are taken there, so no name of the program is hidden. */
+static Name accessed_name(ParseState *p) { return intern_cstr(p->session, "part"); }
+
+Expr *build_accessed(ParseState *p, Span at) { return build_expr(p, at, (Expr){.kind = E_NAME, .name = accessed_name(p)}); }
+
+Expr *build_accessor(ParseState *p, Span at, Expr *body) {
+    PatList *params = add_pat(p, NULL, build_pat(p, at, (Pat){.kind = PAT_NAME, .name = accessed_name(p)}));
+    return build_expr(p, at, (Expr){.kind = E_LAMBDA, .lambda = {LIST_OF(params), body, true}});
+}
+
 Expr *build_range(ParseState *p, Span at, Expr *from, Span from_at, Expr *to, bool inclusive) {
     if (from->kind == E_RANGE && !in_parentheses(from, from_at))
         diag_error(p->session, at, DIAG_CHAIN, "ranges do not chain");

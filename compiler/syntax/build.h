@@ -36,6 +36,9 @@ TypeExpr *build_type(ParseState *p, Span at, TypeExpr content);
 Expr *build_unary(ParseState *p, Span at, UnaryOp op, Expr *operand, Span operand_at);
 /* Comparisons do not chain, nor do ranges, unless parentheses stand around the left operand. */
 Expr *build_binary(ParseState *p, Span at, BinaryOp op, Span op_at, Expr *left, Span left_at, Expr *right);
+/* `(.x)` is a lambda, whose body takes parts of what build_accessed gives. */
+Expr *build_accessed(ParseState *p, Span at);
+Expr *build_accessor(ParseState *p, Span at, Expr *body);
 Expr *build_project(ParseState *p, Span at, Expr *value, uint32_t index); /* 0x1.5 is reported: it looks like a number */
 Expr *build_range(ParseState *p, Span at, Expr *from, Span from_at, Expr *to, bool inclusive);
 Expr *build_section(ParseState *p, Span at, BinaryOp op, Span op_at, Expr *left, Span left_at, Expr *right);

@@ -123,7 +123,7 @@ static void dp_yyerror(const Span *at, ParseState *p, yyscan_t scanner, const ch
 %type <pats> pat_items parameters optional_parameters
 %type <pat_field> pat_field
 %type <pat_fields> pat_fields
-%type <expr> expr let_expr operand postfix primary item each_guard literal number
+%type <expr> expr let_expr operand postfix primary part item each_guard literal number
 %type <exprs> arguments items array_items optional_array_items
 %type <expr_field> field
 %type <expr_fields> fields
@@ -417,10 +417,19 @@ primary:
   | PAREN_OPEN operator PAREN_CLOSE { $$ = build_section(p, @$, $2, @2, NULL, @2, NULL); }
   | PAREN_OPEN section_operator expr PAREN_CLOSE { $$ = build_section(p, @$, $2, @2, NULL, @2, $expr); }
   | PAREN_OPEN expr operator PAREN_CLOSE { $$ = build_section(p, @$, $operator, @operator, $expr, @expr, NULL); }
+  | PAREN_OPEN part PAREN_CLOSE { $$ = build_accessor(p, @$, $part); }
   | ARRAY_OPEN optional_array_items BRACKET_CLOSE { $$ = EXPR(.kind = E_ARRAY, .items = {LIST_OF($2)}); }
   | BRACE_OPEN fields comma BRACE_CLOSE { $$ = EXPR(.kind = E_RECORD, .record = {LIST_OF($fields)}); }
   | BRACE_OPEN expr COLON binders each_guard BRACE_CLOSE { $$ = each(p, @$, $expr, $binders, $each_guard); }
   | BRACE_OPEN short_binders each_guard BRACE_CLOSE { $$ = each(p, @$, NULL, $short_binders, $each_guard); }
+  ;
+
+/* What `(.x)` and `(.0.y)` take of their argument. */
+part:
+    DOT NAME { $$ = EXPR(.kind = E_FIELD, .field = {build_accessed(p, @DOT), $NAME, @NAME}); }
+  | DOT PROJECTION { $$ = EXPR(.kind = E_PROJECT, .project = {build_accessed(p, @DOT), $PROJECTION}); }
+  | part[of] DOT NAME { $$ = EXPR(.kind = E_FIELD, .field = {$of, $NAME, @NAME}); }
+  | part[of] DOT PROJECTION { $$ = EXPR(.kind = E_PROJECT, .project = {$of, $PROJECTION}); }
   ;
 
 literal: number | CHAR | TRUE | FALSE ;

@@ -215,7 +215,10 @@ static void decide(Checker *c, const Deferred *d)
     } else {
         diag_error(c->s, d->subject_span, DIAG_TYPE_UNKNOWN,
                    "the type of this is not known here; annotate it");
-        if (d->from && d->from->kind == E_NAME)
+        bool of_accessor = d->from && c->s->files.at[d->from->span.file]->text[d->from->span.start] == '.';
+        if (of_accessor)
+            diag_note_text(c->s, "a function can say it: `\\(r: t) -> r...`");
+        else if (d->from && d->from->kind == E_NAME)
             diag_note_text(c->s, "where it is bound: `(%s: t)`", d->from->name);
         if (d->from)
             note_origin(c, d->from);
