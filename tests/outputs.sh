@@ -135,7 +135,7 @@ for maker in $makers; do
         { echo before; $maker -o out '[1]' 2; echo behind; } >log && holds log "$(printf 'before\n[3]\nbehind')"
         [ -L out ] || fail "$maker: a link to standard output stays one"
         $maker -o three '[1]' 2 3>log && holds log '[3]'
-        expect 5 'cannot write: Bad file descriptor' $maker -o three '[1]' 2
+        expect 5 'cannot write: Bad file descriptor' $maker -o three '[1]' 2 3>&-
     fi
     echo '[1, 2]' >in.txt && $maker -o in.txt in.txt 1 && $maker -o in.txt in.txt 1 && holds in.txt '[3, 4]'
     long=$(printf '%0250d' 0).txt && $maker -o "$long" '[1]' 2 && holds "$long" '[3]'

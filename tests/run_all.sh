@@ -1,35 +1,69 @@
 #!/bin/sh
-# All tests: run_all.sh BUILD_DIR [--long]
+# All tests: run_all.sh BUILD_DIR [--quick | --long]
 #
-#   unit     cmocka tests of the parts, the command line, every block of the documentation, hostile input (robust.py), a few
-#            seconds of fuzzing (ctest)
+#   unit     cmocka tests of the parts, the command line, every block of the documentation, hostile input (robust.py), calls that
+#            fail (attack), a few seconds of fuzzing (ctest)
 #   diag     wrong programs against their expected diagnostics
 #   golden   dumps of the stages
 #   warnings the examples, the library and the programs of tests/run have none
 #   run      programs with inputs: those of tests/run on every evaluator (core, fused, flat, device), and their kernels
-#            through clang's OpenCL front end, where clang is installed; examples, library, tests/prelude and tests/wild
-#            (written from the language's reference alone) on the interpreters
-#            The in-process fuzz targets of tests/fuzz, which need a build of their own, run by tests/fuzz/run_fuzzers.sh; here
-#            (ctest) they go through their stored inputs.
-#   --long   all but tests/prelude on the device, too; twenty minutes of fuzzing (best with a build of -DDPC_SANITIZE=ON)
+#            through clang's OpenCL front end, where clang is installed; those of sample.txt also with the kernels' shape for
+#            GPUs; examples, library, tests/prelude and tests/wild (written from the language's reference alone) on the interpreters
+#
+#   The in-process fuzz targets of tests/fuzz, which need a build of their own, run by tests/fuzz/run_fuzzers.sh; here (ctest) they
+#   go through their stored inputs.
+#
+#   --quick  of unit the cmocka tests and the command line; of run the programs of sample.txt
+#   --long   all but tests/prelude on the device, too, and tests/run in the GPU's shape; twenty minutes of fuzzing (best with a
+#            build of -DDPC_SANITIZE=ON)
 set -u
 cd "$(dirname "$0")/.."
-build=$(cd "$1" && pwd)
-shift
+build=$(cd "$1" && pwd) || exit 2
+how=${2:-}
+case $how in ''|--quick|--long) ;; *) echo "run_all.sh has no flag $how: --quick or --long" >&2; exit 2 ;; esac
 dpc=$build/dpc
 export DPC_CHECK=1
-failed=0 passed=0
+failed=0 passed=0 part='' spent=''
+began=$(date +%s)
 
 count() { # count OK NAME
     if [ "$1" -eq 0 ]; then passed=$((passed + 1)); else failed=$((failed + 1)); echo "FAILED: $2"; fi
 }
+begin() { # begin PART, or nothing
+    now=$(date +%s)
+    [ -z "$part" ] || spent="$spent$part $((now - since)) s, "
+    part=$1 since=$now
+    [ -z "$part" ] || echo "== $part"
+}
+# Passes on what went wrong as it comes, and says how many lines `done` have come, of TOTAL: on a terminal in one line.
+progress() {
+    n=0 said=$(date +%s)
+    while IFS= read -r line; do
+        case $line in
+            done) n=$((n + 1)) ;;
+            '') continue ;;
+            *) [ ! -t 2 ] || printf '\r\033[K' >&2
+               printf '%s\n' "$line"
+               printf '%s\n' "$line" >>"$build/run.failed" ;;
+        esac
+        if [ -t 2 ]; then
+            printf '\r%d of %d ' "$n" "$1" >&2
+        elif now=$(date +%s) && [ $((now - said)) -ge 30 ]; then
+            said=$now
+            echo "$n of $1"
+        fi
+    done
+    [ ! -t 2 ] || printf '\r\033[K' >&2
+}
 
 command -v python3 >/dev/null 2>&1 || echo "python3 is not installed: no tests of hostile input (robust.py), no fuzzing"
 command -v clang >/dev/null 2>&1 || echo "clang is not installed: the kernels do not go through its OpenCL front end"
-echo "== unit"
-(cd "$build" && ctest --output-on-failure -j "$(nproc)" --timeout 600) || failed=$((failed + 1))
+begin unit
+only='.'
+[ "$how" = --quick ] && only='^(unit/.*|cli|errors|outputs|docs)$'
+(cd "$build" && ctest --output-on-failure -j "$(nproc)" --timeout 600 -R "$only") || failed=$((failed + 1))
 
-echo "== diag"
+begin diag
 (cd tests/diag && for f in *.dp; do
     [ -e "$f" ] || continue
     NO_COLOR=1 "$dpc" check "$f" 2>&1 | cmp -s - "${f%.dp}.err" || echo "$f"
@@ -37,7 +71,7 @@ done) >"$build/diag.failed"
 while read -r f; do count 1 "tests/diag/$f"; done <"$build/diag.failed"
 passed=$((passed + $(ls tests/diag/*.dp 2>/dev/null | wc -l) - $(wc -l <"$build/diag.failed")))
 
-echo "== golden"
+begin golden
 for expected in tests/golden/*/*; do
     [ -e "$expected" ] || continue
     stage=$(basename "$(dirname "$expected")")
@@ -46,28 +80,34 @@ for expected in tests/golden/*/*; do
     count $? "$expected"
 done
 
-echo "== warnings" # none, but in programs that say so
+begin warnings # none, but in programs that say so
 for f in examples/*/*.dp $(ls stdlib/*.dp | grep -v "^stdlib/prelude.dp$") $(grep -L '^-- warns' tests/run/*.dp) tests/golden/*.dp; do
     "$dpc" check --werror "$f" >/dev/null 2>&1
     count $? "dpc check --werror $f"
 done
 
-echo "== run"
-evaluators=core,fused,flat
-[ "${1:-}" = --long ] && evaluators=core,fused,flat,device
-{
+begin run
+sh tests/sample.sh "$dpc"
+count $? "tests/sample.txt"
+evaluators=core,fused,flat gpu=$(sed 's|.*|tests/run/&.dp|' tests/sample.txt)
+[ "$how" = --long ] && evaluators=core,fused,flat,device gpu=$(ls tests/run/*.dp)
+if [ "$how" = --quick ]; then
+    for f in $gpu; do printf '%s core,fused,flat,device\n%s gpu\n' "$f" "$f"; done
+else
+    for f in $gpu; do echo "$f gpu"; done
     ls tests/run/*.dp | sed 's/$/ core,fused,flat,device/'
     ls tests/prelude/*.dp | sed 's/$/ core,fused,flat/' # thousands of kernels; tests/run/prelude_*.dp have them in small
     ls examples/*/*.dp stdlib/*.dp tests/wild/*.dp | grep -v "^stdlib/prelude.dp$" | sed "s/$/ $evaluators/"
-} >"$build/programs.txt"
-xargs -P "$(nproc)" -n 2 sh tests/run_one.sh "$dpc" <"$build/programs.txt" >"$build/run.failed"
-cat "$build/run.failed"
+fi >"$build/programs.txt"
+: >"$build/run.failed"
+total=$(wc -l <"$build/programs.txt")
+xargs -P "$(nproc)" -n 2 sh tests/run_one.sh "$dpc" <"$build/programs.txt" | progress "$total"
 wrong=$(grep -c '^FAILED: ' "$build/run.failed")
 failed=$((failed + wrong))
-passed=$((passed + $(wc -l <"$build/programs.txt") - wrong))
+passed=$((passed + total - wrong))
 
-if [ "${1:-}" = --long ]; then
-    echo "== fuzz"
+if [ "$how" = --long ]; then
+    begin fuzz
     seed=$(date +%j%H%M)
     for fuzzer in programs values device updates; do
         python3 tests/fuzz/fuzz_$fuzzer.py "$dpc" --seconds 300 --seed "$seed" --keep "$build/fuzz"
@@ -75,5 +115,7 @@ if [ "${1:-}" = --long ]; then
     done
 fi
 
+begin ''
+echo "time: $spent$(($(date +%s) - began)) s in all"
 echo "$passed passed, $failed failed"
 [ "$failed" -eq 0 ]

@@ -1,13 +1,24 @@
 #!/bin/sh
 # One program's tests on the given evaluators, and all kernels its device runs were made of through clang's OpenCL front
-# end (where clang is installed): run_one.sh DPC PROGRAM EVALUATORS. Prints only what went wrong, beginning with FAILED.
+# end (where clang is installed): run_one.sh DPC PROGRAM EVALUATORS. The evaluator `gpu` is the device with the kernels' shape for
+# GPUs and poisoned memory. Prints what went wrong, beginning with FAILED, and `done`.
 dpc=$1 program=$2 evaluators=$3
 kernels=$(mktemp -d)
 trap 'rm -rf "$kernels"' EXIT
-out=$(DP_DUMP_KERNELS=$kernels timeout 300 "$dpc" test --eval="$evaluators" "$program" 2>&1) || printf 'FAILED: dpc test %s\n%s\n' "$program" "$out"
-command -v clang >/dev/null 2>&1 || exit 0
-for k in "$kernels"/*.cl; do
-    [ -e "$k" ] || continue
-    errors=$(clang -x cl -cl-std=CL1.2 -target spir64 -fsyntax-only "$k" 2>&1) && continue
-    printf 'FAILED: clang refuses %s of %s\n%s\n' "$(basename "$k")" "$program" "$(echo "$errors" | head -n 6)"
-done
+if [ "$evaluators" = gpu ]; then
+    evaluators=device
+    export DP_SHAPE=gpu DP_POISON=1
+    program_is="$program (DP_SHAPE=gpu DP_POISON=1)"
+fi
+
+run() {
+    out=$(DP_DUMP_KERNELS=$kernels timeout 300 "$dpc" test --eval="$evaluators" "$program" 2>&1) ||
+        printf 'FAILED: dpc test --eval=%s %s\n%s\n' "$evaluators" "${program_is:-$program}" "$out"
+    command -v clang >/dev/null 2>&1 || return
+    for k in "$kernels"/*.cl; do
+        [ -e "$k" ] || continue
+        errors=$(clang -x cl -cl-std=CL1.2 -target spir64 -fsyntax-only "$k" 2>&1) && continue
+        printf 'FAILED: clang refuses %s of %s\n%s\n' "$(basename "$k")" "${program_is:-$program}" "$(echo "$errors" | head -n 6)"
+    done
+}
+printf '%s\ndone\n' "$(run)" # at once: several of these write to one stream
