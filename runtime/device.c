@@ -51,6 +51,14 @@ void device_clean(DeviceFolder *folder)
     folder->path[0] = 0;
 }
 
+/* A device that does not even tell its name is none. */
+static bool can_describe(Found *f)
+{
+    return clGetDeviceInfo(f->device, CL_DEVICE_TYPE, sizeof f->type, &f->type, NULL) == CL_SUCCESS &&
+           clGetDeviceInfo(f->device, CL_DEVICE_NAME, sizeof f->name - 1, f->name, NULL) == CL_SUCCESS &&
+           clGetPlatformInfo(f->platform, CL_PLATFORM_NAME, sizeof f->platform_name - 1, f->platform_name, NULL) == CL_SUCCESS;
+}
+
 static uint32_t find_devices(Found *found)
 {
     cl_platform_id platforms[16];
@@ -64,13 +72,11 @@ static uint32_t find_devices(Found *found)
         if (clGetDeviceIDs(platforms[p], CL_DEVICE_TYPE_ALL, 16, devices, &nd) != CL_SUCCESS)
             continue;
         for (cl_uint d = 0; d < nd && d < 16 && n < MAX_DEVICES; d++) {
-            Found *f = &found[n++];
+            Found *f = &found[n];
             memset(f, 0, sizeof *f);
             f->platform = platforms[p];
             f->device = devices[d];
-            clGetDeviceInfo(devices[d], CL_DEVICE_TYPE, sizeof f->type, &f->type, NULL);
-            clGetDeviceInfo(devices[d], CL_DEVICE_NAME, sizeof f->name - 1, f->name, NULL);
-            clGetPlatformInfo(platforms[p], CL_PLATFORM_NAME, sizeof f->platform_name - 1, f->platform_name, NULL);
+            n += can_describe(f);
         }
     }
     return n;
