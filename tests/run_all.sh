@@ -1,8 +1,8 @@
 #!/bin/sh
 # All tests: run_all.sh BUILD_DIR [--quick | --long]
 #
-#   unit     cmocka tests of the parts, the command line, every block of the documentation, hostile input (robust.py), calls that
-#            fail (attack), a few seconds of fuzzing (ctest)
+#   unit     cmocka tests of the parts, the command line, every block of the documentation, hostile input (robust.py), extreme
+#            sizes and numbers on the interpreters (edges.py), calls that fail (attack), a few seconds of fuzzing (ctest)
 #   diag     wrong programs against their expected diagnostics
 #   golden   dumps of the stages
 #   warnings the examples, the library and the programs of tests/run have none
@@ -107,8 +107,11 @@ failed=$((failed + wrong))
 passed=$((passed + total - wrong))
 
 if [ "$how" = --long ]; then
-    begin fuzz
+    begin edges
     seed=$(date +%j%H%M)
+    python3 tests/edges.py "$dpc" --files 60 --seed "$seed"
+    count $? "tests/edges.py --files 60 --seed $seed"
+    begin fuzz
     for fuzzer in programs values device updates; do
         python3 tests/fuzz/fuzz_$fuzzer.py "$dpc" --seconds 300 --seed "$seed" --keep "$build/fuzz"
         count $? "tests/fuzz/fuzz_$fuzzer.py --seed $seed (what failed is in $build/fuzz)"
