@@ -419,6 +419,21 @@ static bool put_omitted(Pair *p, bool differs, bool *omitted)
     return *omitted = true;
 }
 
+/* A function or a sum stands in parentheses behind a constructor, unless it has a name. */
+static bool needs_parens(Checker *c, Type *t)
+{
+    TypeKind kind = type_prune(t)->kind;
+    return (kind == TY_SUM || kind == TY_FUN) && strchr(shown(c, (Show){0}, t), ' ') != NULL;
+}
+
+static void put_item(Checker *c, Pair *p, Type *a, Type *b, bool in_sum)
+{
+    bool parens = in_sum && (needs_parens(c, a) || needs_parens(c, b));
+    put_both(p, parens ? "(" : "");
+    put_pair(c, p, a, b);
+    put_both(p, parens ? ")" : "");
+}
+
 static void put_items(Checker *c, Pair *p, Type *a, Type *b)
 {
     bool omitted = false;
@@ -433,7 +448,7 @@ static void put_items(Checker *c, Pair *p, Type *a, Type *b)
         put_both(p, a->record.names[i]);
         if (left) {
             put_both(p, a->kind == TY_SUM ? " " : ": ");
-            put_pair(c, p, left, right);
+            put_item(c, p, left, right, a->kind == TY_SUM);
         }
     }
 }

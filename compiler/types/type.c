@@ -74,50 +74,6 @@ Type *type_prune(Type *t)
     return t;
 }
 
-/* ---- equality ---- */
-
-static bool items_equal(Type **a, Type **b, uint32_t n)
-{
-    for (uint32_t i = 0; i < n; i++) {
-        if (!a[i] || !b[i]) { /* constructors without payload */
-            if (a[i] != b[i])
-                return false;
-        } else if (!type_equal(a[i], b[i])) {
-            return false;
-        }
-    }
-    return true;
-}
-
-static bool names_equal(const Type *a, const Type *b)
-{
-    if (a->record.n != b->record.n)
-        return false;
-    return a->record.n == 0 || memcmp(a->record.names, b->record.names, a->record.n * sizeof(Name)) == 0;
-}
-
-bool type_equal(Type *a, Type *b)
-{
-    a = type_prune(a);
-    b = type_prune(b);
-    if (a == b)
-        return true;
-    if (a->kind != b->kind)
-        return false;
-    switch (a->kind) {
-    case TY_SCALAR: return a->scalar == b->scalar;
-    case TY_TUPLE: return a->tuple.n == b->tuple.n && items_equal(a->tuple.items, b->tuple.items, a->tuple.n);
-    case TY_RECORD:
-    case TY_SUM: return names_equal(a, b) && items_equal(a->record.items, b->record.items, a->record.n);
-    case TY_ARRAY: return type_equal(a->element, b->element);
-    case TY_FUN: return type_equal(a->fun.from, b->fun.from) && type_equal(a->fun.to, b->fun.to);
-    case TY_RIGID: return a->rigid.index == b->rigid.index;
-    case TY_VAR: return false; /* two cells, not the same one */
-    case TY_ERROR: return true;
-    }
-    return false;
-}
-
 /* ---- printing ---- */
 
 static void print_var(StrBuf *out, const Type *t)

@@ -82,7 +82,6 @@ Type *type_array(Arena *a, Type *element);
 Type *type_fun(Arena *a, Type *from, Type *to);
 
 Type *type_prune(Type *t);                        /* follows links of the outermost node */
-bool type_equal(Type *a, Type *b);                /* on fully known types */
 void type_print(StrBuf *out, Type *t);            /* as users write it: (i32, [f64]) -> bool */
 const char *type_text(Arena *a, Type *t);
 /* "num", "int", …; "any" for CLASS_ANY. */
