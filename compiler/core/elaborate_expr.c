@@ -270,6 +270,72 @@ static Value *update_index(Elab *e, const Scope *sc, const Expr *x)
     return elab_update_value(e, xs, i, v);
 }
 
+/* One step from a value to a part of it. */
+typedef struct Step { const Expr *x; CoreAtom from, to; } Step;
+typedef VEC(Step) Steps;
+
+static Step step_of(Elab *e, const Scope *sc, const Expr *x)
+{
+    Step s = {.x = x, .from = core_i64(0)};
+    Expr *from = x->kind == E_INDEX ? x->index.index : x->kind == E_SLICE ? x->slice.from : NULL;
+    if (from)
+        s.from = elab_index_i64(e, elab_expr(e, sc, from));
+    if (x->kind == E_SLICE && x->slice.to)
+        s.to = elab_index_i64(e, elab_expr(e, sc, x->slice.to));
+    return s;
+}
+
+static const Expr *taken_from(const Expr *part)
+{
+    switch (part->kind) {
+    case E_INDEX: return part->index.array;
+    case E_SLICE: return part->slice.array;
+    case E_FIELD: return part->field.value;
+    default: return part->project.value;
+    }
+}
+
+/* The steps from the outermost to x. */
+static void add_steps(Elab *e, const Scope *sc, const Expr *whole, const Expr *x, Steps *out)
+{
+    if (x == whole)
+        return;
+    add_steps(e, sc, whole, taken_from(x), out);
+    vec_push(e->arena, out, step_of(e, sc, x));
+}
+
+/* v with its part at the steps replaced. */
+static Value *replaced(Elab *e, const Value *v, const Step *steps, uint32_t n, Value *part)
+{
+    if (n == 0)
+        return part;
+    const Expr *x = steps->x;
+    if (x->kind == E_INDEX) {
+        Value *old = n > 1 ? elab_index_value(e, v, steps->from, true) : NULL;
+        return elab_update_value(e, v, steps->from, replaced(e, old, steps + 1, n - 1, part));
+    }
+    if (x->kind == E_SLICE) {
+        CoreAtom to = x->slice.to ? steps->to : anf_length(e, val_first_leaf(v));
+        Value *args[] = {(Value *)v, val_scalar(e, steps->from), val_scalar(e, to), part};
+        return elab_library_call(e, "update_slice__", args, 4);
+    }
+    uint32_t k = x->kind == E_FIELD ? ty_field(v->type, x->field.name) : x->project.index;
+    Value **items = arena_array(e->arena, Value *, v->product.n);
+    for (uint32_t i = 0; i < v->product.n; i++)
+        items[i] = i == k ? replaced(e, v->product.items[i], steps + 1, n - 1, part) : v->product.items[i];
+    return val_product(e, v->type, items);
+}
+
+static Value *update_part(Elab *e, const Scope *sc, const Expr *x)
+{
+    Steps steps = {0};
+    Value *whole = elab_expr(e, sc, x->update_part.whole);
+    add_steps(e, sc, x->update_part.whole, x->update_part.part, &steps);
+    Value *part = elab_expr(e, sc, x->update_part.value);
+    e->at = behind(e, sc, x->span, x->update_part.whole->span);
+    return replaced(e, whole, steps.at, steps.n, part);
+}
+
 static Value *range(Elab *e, const Scope *sc, Expr *x)
 {
     Range r = elab_range_parts(e, sc, x);
@@ -485,6 +551,7 @@ static Value *dispatch(Elab *e, const Scope *sc, Expr *x)
     case E_PROJECT: return project(e, sc, x);
     case E_UPDATE_INDEX: return update_index(e, sc, x);
     case E_UPDATE_FIELD: return update_field(e, sc, x);
+    case E_UPDATE_PART: return update_part(e, sc, x);
     case E_LET: case E_LET_FUN: return lets(e, sc, x);
     case E_IF: return if_expr(e, sc, x);
     case E_MATCH: return elab_match(e, sc, x);

@@ -161,6 +161,7 @@ static bool is_total(Elab *e, const Scope *sc, const Expr *x, uint32_t *budget)
         return is_total(e, sc, x->binary.left, budget) && is_total(e, sc, x->binary.right, budget);
     case E_STRING: case E_RECORD: case E_ARRAY: case E_CTOR: case E_PIPE: case E_RANGE: case E_OP_SECTION:
     case E_LEFT_SECTION: case E_RIGHT_SECTION: case E_INDEX: case E_SLICE: case E_UPDATE_INDEX: case E_UPDATE_FIELD:
+    case E_UPDATE_PART:
     case E_LET: case E_LET_FUN: case E_IF: case E_MATCH: case E_LAMBDA: case E_LOOP: case E_ASCRIBE: case E_EACH:
         return false;
     }

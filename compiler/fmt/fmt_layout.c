@@ -378,20 +378,58 @@ static void arguments(Formatter *f, const Expr *fn, uint32_t first, Expr *const 
     }
 }
 
-static void slice(Formatter *f, const Expr *e, uint32_t first, Place base)
+/* a:b from the token `first` on: the token behind it. */
+static uint32_t bounds(Formatter *f, const Expr *from, const Expr *to, uint32_t first)
 {
-    const Expr *from = e->slice.from, *to = e->slice.to;
-    uint32_t open = last_of(f, e->slice.array, first) + 1, close = f->tokens[open].partner;
-    uint32_t colon = from ? last_of(f, from, open + 1) + 1 : open + 1;
-    expr(f, e->slice.array, first, base);
-    bracket(f, open, base);
+    uint32_t colon = from ? last_of(f, from, first) + 1 : first;
+    uint32_t end = to ? last_of(f, to, colon + 1) + 1 : colon + 1;
     if (from)
-        expr(f, from, open + 1, at(open + 1, 0));
+        expr(f, from, first, at(first, 0));
     if (to)
         expr(f, to, colon + 1, at(colon + 1, 0));
-    bool spaced = from && to && !(is_dense(f, open + 1, colon - 1) && is_dense(f, colon + 1, close - 1));
+    bool spaced = from && to && !(is_dense(f, first, colon - 1) && is_dense(f, colon + 1, end - 1));
     f->tokens[colon].gap = spaced ? 1 : 0;
     f->tokens[colon + 1].gap = spaced ? 1 : 0;
+    return end;
+}
+
+static void slice(Formatter *f, const Expr *e, uint32_t first, Place base)
+{
+    uint32_t open = last_of(f, e->slice.array, first) + 1;
+    expr(f, e->slice.array, first, base);
+    bracket(f, open, base);
+    bounds(f, e->slice.from, e->slice.to, open + 1);
+}
+
+/* The steps of an update stand behind each other, those that share brackets behind commas: the token behind x's. */
+static uint32_t update_steps(Formatter *f, const Expr *whole, const Expr *x, uint32_t start)
+{
+    if (x == whole)
+        return start;
+    const Expr *of = x->kind == E_INDEX ? x->index.array : x->kind == E_SLICE ? x->slice.array
+                   : x->kind == E_FIELD ? x->field.value : x->project.value;
+    uint32_t t = update_steps(f, whole, of, start), end = t + 1;
+    if (x->kind == E_FIELD || x->kind == E_PROJECT)
+        return f->tokens[t].kind == T_DOT ? t + 2 : end;
+    if (x->kind == E_SLICE) { /* behind [ or a comma */
+        end = bounds(f, x->slice.from, x->slice.to, t + 1);
+    } else {
+        expr(f, x->index.index, t + 1, at(t + 1, 0));
+        end = last_of(f, x->index.index, t + 1) + 1;
+    }
+    return f->tokens[end].kind == T_COMMA ? end : end + 1;
+}
+
+static void update_part(Formatter *f, const Expr *e, uint32_t first, Place base)
+{
+    const Expr *whole = e->update_part.whole;
+    uint32_t with = last_of(f, whole, first) + 1;
+    uint32_t assign = update_steps(f, whole, e->update_part.part, with + 1);
+    expr(f, whole, first, base);
+    operator_place(f, with, first, with, 2, base);
+    may_break(f, with, first, 2, false);
+    place(f, assign + 1, at(with, 2));
+    expr(f, e->update_part.value, assign + 1, base);
 }
 
 static void section(Formatter *f, const Expr *e, uint32_t open, Place base)
@@ -650,6 +688,7 @@ static void plain_expr(Formatter *f, const Expr *e, uint32_t first, Place base)
     case E_PROJECT: expr(f, e->project.value, first, base); return;
     case E_UPDATE_INDEX:
     case E_UPDATE_FIELD: update(f, e, first, base); return;
+    case E_UPDATE_PART: update_part(f, e, first, base); return;
     case E_LET:
     case E_LET_FUN: let(f, e, first, base); return;
     case E_IF: if_else(f, e, first, base); return;

@@ -231,8 +231,6 @@ static const char *of_missing_assign(const ParseState *p, const Wanted *w) {
 
 static bool follows_updated_field(const ParseState *p) { return kind_at(p, 1) == T_NAME && kind_at(p, 2) == T_WITH; }
 
-static const char field_part_form[] = "a part of a field is updated in the field: `r with x = (r.x with …)`";
-
 /* Behind the `]` of `with [i]`. */
 static bool follows_updated_index(const ParseState *p) {
     int open = 0;
@@ -249,8 +247,8 @@ static const char *of_open_bracket(const ParseState *p, const Wanted *w) {
     bool heads_definition = kind_at(p, 2) == T_DEF || kind_at(p, 2) == T_ENTRY;
     if (kind_at(p, 1) == T_DOT) return "an element is written `xs[i]`";
     if (kind_at(p, 1) == T_CASE) return "sequences have no patterns: ask `is_empty xs` or `length xs`";
-    if (w->assign && follows_updated_field(p)) return field_part_form;
-    if (w->assign && follows_updated_index(p)) return "an element of a row is updated in the row: `xss with [i] = (xss[i] with [j] = v)`";
+    if (w->assign && (follows_updated_field(p) || follows_updated_index(p)))
+        return "an index stands directly behind what it is taken from, without a blank: `xss with [i][j] = v`";
     if (w->assign && w->pattern && heads_definition)
         return "sizes are not declared: the first parameter whose type names `n` binds it, `def f (xs: [n]i64) …`";
     return of_missing_assign(p, w);
@@ -295,7 +293,6 @@ static const char *of_semicolon(const ParseState *p, const Wanted *w) {
 static const char *of_dot(const ParseState *p, const Wanted *w) {
     char next = next_character(p);
     bool doubled = (kind_at(p, 1) == T_DOT && is_adjacent(p, 0)) || next == '.';
-    if (w->assign && follows_updated_field(p)) return field_part_form;
     if (w->arrow && has_recent(p, T_LAMBDA)) return lambda_form;
     bool has_start = ends_value(kind_at(p, kind_at(p, 1) == T_DOT ? 2 : 1));
     if (doubled && innermost_bracket(p) == '{' && !has_start) return "an updated copy is written `r with x = v`";

@@ -89,6 +89,7 @@ typedef enum ExprKind {
     E_PROJECT,       /* e.0 */
     E_UPDATE_INDEX,  /* xs with [i] = v */
     E_UPDATE_FIELD,  /* r with x = v */
+    E_UPDATE_PART,   /* m with [i, j] = v, r with a.b = v, xs with [a:b] = ys: more than one step, or a slice */
     E_LET,           /* let p = e in body */
     E_LET_FUN,       /* let f x y = e in body */
     E_IF, E_MATCH, E_LAMBDA,
@@ -143,6 +144,8 @@ struct Expr {
         struct { Expr *value; uint32_t index; } project;                     /* E_PROJECT */
         struct { Expr *array, *index, *value; } update_index;                /* E_UPDATE_INDEX */
         struct { Expr *record; Name name; Span name_span; Expr *value; } update_field; /* E_UPDATE_FIELD */
+        /* E_UPDATE_PART: `part` is what is replaced, as E_INDEX, E_SLICE, E_FIELD and E_PROJECT of `whole` */
+        struct { Expr *whole, *part, *value; } update_part;
         struct { Pat *pat; Expr *value, *body; } let;                        /* E_LET */
         struct { Def *def; Expr *body; } let_fun;                            /* E_LET_FUN */
         struct { Expr *cond, *then_e, *else_e; } if_;                        /* E_IF */

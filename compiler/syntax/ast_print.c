@@ -408,6 +408,7 @@ static void print_expr(StrBuf *out, const Expr *e, int depth) {
     case E_UPDATE_FIELD:
         NODE("update field ", e->update_field.name, e->update_field.record, e->update_field.value);
         break;
+    case E_UPDATE_PART: NODE("update part", "", e->update_part.part, e->update_part.value); break;
     case E_LET: print_let(out, e, depth); break;
     case E_LET_FUN: print_let_fun(out, e, depth); break;
     case E_IF: print_if(out, e, depth); break;

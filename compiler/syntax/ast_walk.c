@@ -159,6 +159,7 @@ static void walk_parts(Walk *w, const Expr *e)
     case E_PROJECT: add(w, e->project.value); return;
     case E_UPDATE_INDEX: add_three(w, e->update_index.array, e->update_index.index, e->update_index.value); return;
     case E_UPDATE_FIELD: add_two(w, e->update_field.record, e->update_field.value); return;
+    case E_UPDATE_PART: add_two(w, e->update_part.part, e->update_part.value); return;
     case E_LET:
         walk_pat(w, e->let.pat);
         add_two(w, e->let.value, e->let.body);

@@ -136,6 +136,7 @@ static uint32_t depth_below_expr(const Expr *e) {
     case E_PROJECT: return expr_depth(e->project.value);
     case E_UPDATE_INDEX: return expr_depth3(e->update_index.array, e->update_index.index, e->update_index.value);
     case E_UPDATE_FIELD: return max2(expr_depth(e->update_field.record), expr_depth(e->update_field.value));
+    case E_UPDATE_PART: return max2(expr_depth(e->update_part.part), expr_depth(e->update_part.value));
     case E_LET: return max2(pat_depth(e->let.pat), max2(expr_depth(e->let.value), expr_depth(e->let.body)));
     case E_LET_FUN: return max2(depth_below_def(e->let_fun.def), expr_depth(e->let_fun.body));
     case E_IF: return expr_depth3(e->if_.cond, e->if_.then_e, e->if_.else_e);
@@ -271,6 +272,39 @@ Expr *build_accessed(ParseState *p, Span at) { return build_expr(p, at, (Expr){.
 Expr *build_accessor(ParseState *p, Span at, Expr *body) {
     PatList *params = add_pat(p, NULL, build_pat(p, at, (Pat){.kind = PAT_NAME, .name = accessed_name(p)}));
     return build_expr(p, at, (Expr){.kind = E_LAMBDA, .lambda = {LIST_OF(params), body, true}});
+}
+
+ExprList *join_exprs(ParseState *p, ExprList *list, const ExprList *more) {
+    for (uint32_t i = 0; i < more->v.n; i++) list = add_expr(p, list, more->v.at[i]);
+    return list;
+}
+
+/* The step as a part of `of`. */
+static void take_part(Expr *step, Expr *of) {
+    switch (step->kind) {
+    case E_INDEX: step->index.array = of; break;
+    case E_SLICE: step->slice.array = of; break;
+    case E_FIELD: step->field.value = of; break;
+    default: step->project.value = of; break;
+    }
+}
+
+Expr *build_update(ParseState *p, Span at, Expr *whole, ExprList *steps, Expr *value) {
+    uint32_t n = steps->v.n;
+    Expr *last = steps->v.at[n - 1];
+    if (n == 1 && last->kind == E_INDEX)
+        return build_expr(p, at, (Expr){.kind = E_UPDATE_INDEX, .update_index = {whole, last->index.index, value}});
+    if (n == 1 && last->kind == E_FIELD)
+        return build_expr(p, at, (Expr){.kind = E_UPDATE_FIELD, .update_field = {whole, last->field.name, last->span, value}});
+    Expr *part = whole;
+    for (uint32_t i = 0; i < n; i++) {
+        Expr step = *steps->v.at[i];
+        take_part(&step, part);
+        if (i > 0 && part->kind == E_SLICE)
+            diag_error(p->session, part->span, DIAG_UNEXPECTED, "a slice has to be the last step of an update");
+        part = build_expr(p, step.span, step);
+    }
+    return build_expr(p, at, (Expr){.kind = E_UPDATE_PART, .update_part = {whole, part, value}});
 }
 
 Expr *build_range(ParseState *p, Span at, Expr *from, Span from_at, Expr *to, bool inclusive) {

@@ -39,6 +39,9 @@ Expr *build_binary(ParseState *p, Span at, BinaryOp op, Span op_at, Expr *left, 
 /* `(.x)` is a lambda, whose body takes parts of what build_accessed gives. */
 Expr *build_accessed(ParseState *p, Span at);
 Expr *build_accessor(ParseState *p, Span at, Expr *body);
+ExprList *join_exprs(ParseState *p, ExprList *list, const ExprList *more);
+/* `whole with steps = value`; the steps are taken of each other, in order. */
+Expr *build_update(ParseState *p, Span at, Expr *whole, ExprList *steps, Expr *value);
 Expr *build_project(ParseState *p, Span at, Expr *value, uint32_t index); /* 0x1.5 is reported: it looks like a number */
 Expr *build_range(ParseState *p, Span at, Expr *from, Span from_at, Expr *to, bool inclusive);
 Expr *build_section(ParseState *p, Span at, BinaryOp op, Span op_at, Expr *left, Span left_at, Expr *right);

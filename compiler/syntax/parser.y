@@ -123,8 +123,8 @@ static void dp_yyerror(const Span *at, ParseState *p, yyscan_t scanner, const ch
 %type <pats> pat_items parameters optional_parameters
 %type <pat_field> pat_field
 %type <pat_fields> pat_fields
-%type <expr> expr let_expr operand postfix primary part item each_guard literal number
-%type <exprs> arguments items array_items optional_array_items
+%type <expr> expr let_expr operand postfix primary part place item each_guard literal number
+%type <exprs> steps places arguments items array_items optional_array_items
 %type <expr_field> field
 %type <expr_fields> fields
 %type <binding> binding
@@ -318,12 +318,7 @@ expr:
     }
   | expr[value] PIPE expr[fn] { $$ = EXPR(.kind = E_PIPE, .pipe = {$value, $fn, false}); }
   | expr[fn] BACK_PIPE expr[value] { $$ = EXPR(.kind = E_PIPE, .pipe = {$value, $fn, true}); }
-  | expr[array] WITH ARRAY_OPEN expr[index] BRACKET_CLOSE ASSIGN expr[value] %prec WITH {
-        $$ = EXPR(.kind = E_UPDATE_INDEX, .update_index = {$array, $index, $value});
-    }
-  | expr[record] WITH NAME ASSIGN expr[value] %prec WITH {
-        $$ = EXPR(.kind = E_UPDATE_FIELD, .update_field = {$record, $NAME, @NAME, $value});
-    }
+  | expr[whole] WITH steps ASSIGN expr[value] %prec WITH { $$ = build_update(p, @$, $whole, $steps, $value); }
   | expr RANGE_BELOW expr { $$ = build_range(p, @$, $1, @1, $3, false); }
   | expr RANGE_TO expr { $$ = build_range(p, @$, $1, @1, $3, true); }
   | expr OR expr { $$ = BINARY($2, $1, @1, @2, $3); }
@@ -351,6 +346,26 @@ expr:
   | MINUS expr %prec UNARY { $$ = build_unary(p, @$, UN_NEG, $2, @2); }
   | NOT expr %prec UNARY { $$ = build_unary(p, @$, UN_NOT, $2, @2); }
   | TILDE expr %prec UNARY { $$ = build_unary(p, @$, UN_COMPLEMENT, $2, @2); }
+  ;
+
+/* What an update replaces: a list of indices and slices, fields and components without what they are taken from. */
+steps:
+    ARRAY_OPEN places BRACKET_CLOSE { $$ = $places; }
+  | NAME { $$ = add_expr(p, NULL, EXPR(.kind = E_FIELD, .field = {NULL, $NAME, @NAME})); }
+  | steps[before] INDEX_OPEN places BRACKET_CLOSE { $$ = join_exprs(p, $before, $places); }
+  | steps[before] DOT NAME { $$ = add_expr(p, $before, EXPR(.kind = E_FIELD, .field = {NULL, $NAME, @NAME})); }
+  | steps[before] DOT PROJECTION { $$ = add_expr(p, $before, EXPR(.kind = E_PROJECT, .project = {NULL, $PROJECTION})); }
+  ;
+places:
+    place { $$ = add_expr(p, NULL, $1); }
+  | places COMMA place { $$ = add_expr(p, $1, $3); }
+  ;
+place:
+    expr[index] { $$ = EXPR(.kind = E_INDEX, .index = {NULL, $index}); }
+  | expr[from] COLON expr[to] { $$ = EXPR(.kind = E_SLICE, .slice = {NULL, $from, $to}); }
+  | expr[from] COLON { $$ = EXPR(.kind = E_SLICE, .slice = {NULL, $from, NULL}); }
+  | COLON expr[to] { $$ = EXPR(.kind = E_SLICE, .slice = {NULL, NULL, $to}); }
+  | COLON { $$ = EXPR(.kind = E_SLICE, .slice = {NULL, NULL, NULL}); }
   ;
 
 /* Several `let`s may share one `in`. */

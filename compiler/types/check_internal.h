@@ -272,6 +272,7 @@ Type *infer_field(Checker *c, Expr *e);
 Type *infer_project(Checker *c, Expr *e);
 Type *infer_update_index(Checker *c, Expr *e, Type *hint);
 Type *infer_update_field(Checker *c, Expr *e, Type *hint);
+Type *infer_update_part(Checker *c, Expr *e);
 /* Of a record or sum; NULL if it has none of that name, or the constructor no value. */
 Type *field_type(const Type *record, Name name);
 /* The expression that gives a let's value; where mismatches are best shown. */

@@ -136,6 +136,15 @@ Type *infer_update_index(Checker *c, Expr *e, Type *hint)
     return has_error(element) ? element : t;
 }
 
+/* The value has the type of the part that it replaces. */
+Type *infer_update_part(Checker *c, Expr *e)
+{
+    Type *part = infer(c, e->update_part.part, NULL);
+    solve_deferred(c);
+    check(c, e->update_part.value, part, NULL);
+    return has_error(part) ? part : c->out->expr_types[e->update_part.whole->id];
+}
+
 /* ---- fields and components ---- */
 
 Type *infer_field(Checker *c, Expr *e)

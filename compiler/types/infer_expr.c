@@ -376,6 +376,7 @@ static Type *infer_simple(Checker *c, Expr *e, Type *hint)
     case E_PROJECT: return infer_project(c, e);
     case E_UPDATE_INDEX: return infer_update_index(c, e, hint);
     case E_UPDATE_FIELD: return infer_update_field(c, e, hint);
+    case E_UPDATE_PART: return infer_update_part(c, e);
     case E_LOOP: return infer_loop(c, e, hint);
     case E_ASCRIBE: return infer_ascribe(c, e);
     case E_EACH: return infer_each(c, e, hint);

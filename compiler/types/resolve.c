@@ -485,6 +485,7 @@ static Expr *resolve_step(Resolver *r, Expr *e)
         resolve_expr(r, e->update_index.value);
         return e->update_index.array;
     case E_UPDATE_FIELD: resolve_expr(r, e->update_field.value); return e->update_field.record;
+    case E_UPDATE_PART: resolve_expr(r, e->update_part.value); return e->update_part.part;
     case E_LET: resolve_let(r, e); return e->let.body;
     case E_LET_FUN: resolve_let_fun(r, e); return e->let_fun.body;
     case E_IF:
