@@ -140,7 +140,7 @@ static int run_executable(Compilation *c, const char *program, int argc, char **
 /* Would a result replace one of the program's files? */
 static bool outputs_are_free(Compilation *c, const ProgramOptions *o)
 {
-    return !(o->output && replaces_source(c, o->output)) && !(o->times && replaces_source(c, o->times));
+    return !(o->output && replaces_source(c, dp_file_path(o->output))) && !(o->times && replaces_source(c, o->times));
 }
 
 static int run_on_device(MessageOptions messages, const ProgramOptions *o, int argc, char **argv)
@@ -178,7 +178,7 @@ static int read_arguments(Compilation *c, const EntryTypes *t, const ProgramOpti
     DpParam *params = memory_alloc((size_t)t->entry->nparams + 1, sizeof *params);
     char error[512];
     for (uint32_t i = 0; i < t->entry->nparams; i++) {
-        params[i] = (DpParam){t->entry->param_names[i], t->params[i], leaves};
+        params[i] = (DpParam){t->entry->param_names[i], t->params[i], leaves, false};
         leaves += dp_type_leaves(t->params[i]);
     }
     bool ok = dp_read_args(o->nargs, o->args, params, t->entry->nparams, error, sizeof error);
@@ -192,17 +192,11 @@ static int read_arguments(Compilation *c, const EntryTypes *t, const ProgramOpti
 static int write_result(Compilation *c, const EntryTypes *t, const ProgramOptions *o, const DpLeaf *result)
 {
     char error[512];
-    if (o->output) {
-        if (dp_write_file(o->output, t->result, result, error, sizeof error))
-            return EXIT_OK;
-        int status = (int)dp_write_status();
-        report_error(c->session, "%s", error);
-        return status;
-    }
-    if (!dp_write_text(stdout, t->result, result))
-        memory_out();
-    putchar('\n');
-    return EXIT_OK;
+    if (dp_write_file(o->output ? o->output : "-", t->result, result, error, sizeof error))
+        return EXIT_OK;
+    int status = (int)dp_write_status();
+    report_error(c->session, "%s", error);
+    return status;
 }
 
 static int eval_and_write(Compilation *c, const EntryTypes *t, const ProgramOptions *o, DpLeaf *args, DpLeaf *result)
@@ -239,6 +233,12 @@ static int run_entry(Compilation *c, const ProgramOptions *o)
     EntryTypes t;
     if (!entry_types_make(&t, c, entry_name(c, o)))
         return EXIT_USAGE;
+    char error[512];
+    if (o->output && !dp_output_format_known(o->output, t.result, error, sizeof error)) {
+        report_error(c->session, "%s", error);
+        entry_types_free(&t);
+        return EXIT_USAGE;
+    }
     DpLeaf *args = memory_alloc((size_t)entry_arg_leaves(&t) + 1, sizeof *args);
     DpLeaf *result = memory_alloc(dp_type_leaves(t.result), sizeof *result);
     int status = eval_and_write(c, &t, o, args, result);

@@ -12,8 +12,8 @@ static bool make_types(EntryTypes *t)
     const CoreEntry *entry = t->entry;
     t->params = memory_alloc((size_t)entry->nparams + 1, sizeof(DpType *));
     bool ok = true;
-    for (uint32_t i = 0; ok && i < entry->nparams; i++) ok = (t->params[i] = outside_type(entry->param_types[i])) != NULL;
-    return ok && (t->result = outside_type(entry->result_type)) != NULL;
+    for (uint32_t i = 0; ok && i < entry->nparams; i++) ok = (t->params[i] = dp_type_parse(entry->param_texts[i])) != NULL;
+    return ok && (t->result = dp_type_parse(entry->result_text)) != NULL;
 }
 
 bool entry_types_make(EntryTypes *t, const Compilation *c, const char *name)

@@ -114,7 +114,7 @@ static bool write_batch(const DeviceBatch *b, uint32_t first, uint32_t end, cons
         job_file(b, "in", i, in);
         job_file(b, "out", i, result);
         ok = write_text_file(in, b->jobs[i].input) &&
-             fprintf(out, "%s\t%s\t%s\n", b->jobs[i].entry, in, result) > 0;
+             fprintf(out, "%s\t%s\ttext:%s\n", b->jobs[i].entry, in, result) > 0; /* literals, also of a `text` */
     }
     return out && fclose(out) == 0 && ok;
 }
@@ -181,9 +181,10 @@ static void run_batch(DeviceBatch *b, uint32_t first, uint32_t end)
 
 static void read_result(Outcome *o, const DpType *type, const char *path)
 {
-    char error[512];
+    char error[512], literals[PATH_ROOM + 8];
+    snprintf(literals, sizeof literals, "text:%s", path);
     o->leaves = memory_alloc(dp_type_leaves(type), sizeof(DpLeaf));
-    o->ok = dp_read_file(path, type, o->leaves, error, sizeof error);
+    o->ok = dp_read_file(literals, type, o->leaves, error, sizeof error);
     if (!o->ok && errno == ENOMEM)
         strbuf_add(&o->error, "out of memory");
     else if (!o->ok)

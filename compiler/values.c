@@ -121,12 +121,3 @@ bool leaf_of_value(const CoreValue *v, DpLeaf *leaf)
     dp_leaves_free(leaf, 1);
     return false;
 }
-
-DpType *outside_type(Type *t)
-{
-    StrBuf text = {0};
-    type_print(&text, t);
-    DpType *result = dp_type_parse(text.text);
-    strbuf_free(&text);
-    return result;
-}

@@ -8,7 +8,5 @@
 CoreValue value_of_leaf(Arena *arena, const DpLeaf *leaf);
 /* Fills the leaf, freed with dp_leaves_free. False if memory runs out: nothing is left to free then. */
 bool leaf_of_value(const CoreValue *v, DpLeaf *leaf);
-/* The outside type; freed with dp_type_free. NULL if it has no values outside, or too many leaves. */
-DpType *outside_type(Type *t);
 
 #endif

@@ -57,9 +57,10 @@ static void print_help(const DpProgram *p, const char *name)
     printf("%s [OPTION]... [ARG]...\n\n", name);
     for (uint32_t i = 0; i < p->nentries; i++)
         printf("  entry %s\n", p->entries[i].signature);
-    fputs("\nAn ARG is a literal or the name of a file; those left out are read from standard input.\n"
+    fputs("\nAn ARG is a literal or the name of a file, in the format of its ending or a prefix (csv:FILE); - is standard input, as\n"
+          "are those left out.\n"
           "  --entry NAME      runs this entry instead of main\n"
-          "  -o FILE           writes the result to a file, by its name's ending\n"
+          "  -o FILE           writes the result to a file, in the format of its ending or a prefix\n"
           "  --device NAME|#K  the device whose name contains NAME, or number K of the list\n"
           "  --platform NAME   devices of this platform only\n"
           "  --list-devices    shows them\n"
@@ -149,7 +150,7 @@ static int parse_options(Session *s)
         return usage("error: --memory wants a number of bytes such as 100M or 2G, not %s", o->memory_text);
     if (o->batch && (o->entry || o->output || o->times || o->runs || s->argc > 0))
         return usage("error: --batch goes with no %s", "entry, argument, output or number of runs");
-    if (o->times && o->output && dp_output_same(o->times, o->output))
+    if (o->times && o->output && dp_output_same(o->times, dp_file_path(o->output)))
         return usage("error: -o and -t would write the same file: %s", o->times);
     return 0;
 }
@@ -204,6 +205,10 @@ static int read_arguments(Session *s)
         fprintf(stderr, "%s: error: the types of entry %s are malformed\n", s->program->file, e->name);
         return EXIT_USAGE;
     }
+    if (s->options.output && !dp_output_format_known(s->options.output, s->result_type, error, sizeof error)) {
+        fprintf(stderr, "error: %s\n", error);
+        return EXIT_USAGE;
+    }
     s->args = calloc(e->nargs + 1, sizeof *s->args);
     s->results = calloc(e->nresults + 1, sizeof *s->results);
     DpParam *params = calloc(e->nparams + 1, sizeof *params);
@@ -213,7 +218,7 @@ static int read_arguments(Session *s)
     }
     DpLeaf *leaves = s->args;
     for (uint32_t i = 0; i < e->nparams; i++) {
-        params[i] = (DpParam){e->param_names[i], s->types[i], leaves};
+        params[i] = (DpParam){e->param_names[i], s->types[i], leaves, s->options.batch != NULL};
         leaves += dp_type_leaves(s->types[i]);
     }
     bool ok = dp_read_args(s->argc, s->argv + 1, params, e->nparams, error, sizeof error);
@@ -368,16 +373,12 @@ static int cannot_write(const char *what)
 static int write_result(Session *s)
 {
     char error[MESSAGE_BYTES];
-    if (s->options.output) {
-        if (dp_write_file(s->options.output, s->result_type, s->results, error, sizeof error))
-            return 0;
+    const char *name = s->options.output ? s->options.output : "-";
+    if (!dp_write_file(name, s->result_type, s->results, error, sizeof error)) {
         int status = (int)dp_write_status();
         fprintf(stderr, "error: %s\n", error);
         return status;
     }
-    if (!dp_write_text(stdout, s->result_type, s->results))
-        return out_of_memory();
-    putchar('\n');
     return dp_stream_done(stdout) ? 0 : cannot_write("standard output");
 }
 

@@ -184,6 +184,8 @@ typedef struct CoreEntry {
     Type **param_types;
     uint32_t nparams;
     Type *result_type;
+    const char **param_texts; /* the types as declared, which dp_type_parse reads: "text", "{b: i32, a: f32}" */
+    const char *result_text;
     const char *signature;    /* for --help: "main (xs: [i32]) : i32" */
 } CoreEntry;
 

@@ -50,20 +50,31 @@ static const char *param_name(const Pat *p)
     return p->kind == PAT_NAME ? p->name : "_";
 }
 
+/* The text of a type outside the program. What is only inferred is no promise about files: there `text` is [u8]. */
+static const char *outside_text(Elab *e, Type *t, bool declared)
+{
+    StrBuf text = {0};
+    (declared ? type_print_declared : type_print)(&text, t);
+    const char *copy = arena_strndup(e->arena, text.text, text.n);
+    strbuf_free(&text);
+    return copy;
+}
+
 static const char *signature(Elab *e, const CoreEntry *entry)
 {
     StrBuf text = {0};
     strbuf_add(&text, entry->name);
-    for (uint32_t i = 0; i < entry->nparams; i++) {
-        strbuf_printf(&text, " (%s: ", entry->param_names[i]);
-        type_print(&text, entry->param_types[i]);
-        strbuf_add(&text, ")");
-    }
-    strbuf_add(&text, " : ");
-    type_print(&text, entry->result_type);
+    for (uint32_t i = 0; i < entry->nparams; i++)
+        strbuf_printf(&text, " (%s: %s)", entry->param_names[i], entry->param_texts[i]);
+    strbuf_printf(&text, " : %s", entry->result_text);
     const char *copy = arena_strndup(e->arena, text.text, text.n);
     strbuf_free(&text);
     return copy;
+}
+
+static bool is_ascribed(const Def *def, uint32_t param)
+{
+    return param < def->nparams && def->params[param]->kind == PAT_ASCRIBE;
 }
 
 /* The entry's arguments before its function exists: only their types count. */
@@ -84,6 +95,7 @@ static void add_entry(Elab *e, const DefInfo *info)
     CoreEntry entry = {.name = def->name, .nparams = n};
     entry.param_names = arena_array(e->arena, const char *, n);
     entry.param_types = arena_array(e->arena, Type *, n);
+    entry.param_texts = arena_array(e->arena, const char *, n);
     Value **args = arena_array(e->arena, Value *, n);
     Value *f = val_fun(e, FUN_DEF, t, NULL);
     f->fun.def = def;
@@ -92,11 +104,13 @@ static void add_entry(Elab *e, const DefInfo *info)
     for (uint32_t i = 0; i < n; i++, t = type_prune(t->fun.to)) {
         entry.param_names[i] = i < def->nparams ? param_name(def->params[i]) : "_";
         entry.param_types[i] = type_prune(t->fun.from);
+        entry.param_texts[i] = outside_text(e, t->fun.from, is_ascribed(def, i));
         if (ty_has_function(t->fun.from))
             elab_give_up(e, DIAG_ENTRY_TYPE, "an entry cannot take functions");
         args[i] = placeholder(e, t->fun.from);
     }
     entry.result_type = t;
+    entry.result_text = outside_text(e, t, def->result != NULL);
     if (ty_has_function(t))
         elab_give_up(e, DIAG_ENTRY_TYPE, "an entry cannot return functions");
     Spec *spec = e->gave_up ? NULL : elab_specialise(e, f, args, n);

@@ -139,7 +139,7 @@ static void emit_param_tables(HostEmitter *h, uint32_t e) {
     strbuf_printf(h->out, "};\nstatic const char *const types_%u[] = {", e);
     for (uint32_t i = 0; i < entry->nparams; i++) {
         if (i) strbuf_add(h->out, ", ");
-        add_string(h, type_text(h->plan->arena, entry->param_types[i]));
+        add_string(h, entry->param_texts[i]);
     }
     strbuf_add(h->out, "};\n");
 }
@@ -152,7 +152,7 @@ static void emit_entry_row(HostEmitter *h, uint32_t e) {
     add_string(h, entry->entry->signature ? entry->entry->signature : entry->entry->name);
     if (entry->entry->nparams > 0) strbuf_printf(h->out, ", names_%u, types_%u, %u, ", e, e, entry->entry->nparams);
     else strbuf_add(h->out, ", NULL, NULL, 0, ");
-    add_string(h, type_text(h->plan->arena, entry->entry->result_type));
+    add_string(h, entry->entry->result_text);
     strbuf_printf(h->out, ", %u, %u, run_%u},\n", entry->fn->nparams, entry->fn->body->nresults, e);
 }
 

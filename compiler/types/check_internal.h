@@ -284,6 +284,7 @@ void add_data_use(Checker *c, DataKind kind, Span span, Type *t);
 /* A function definition's types, local or not. */
 typedef struct Signature { TypeEnv env; Type *result, *type; } Signature;
 Signature *infer_signature(Checker *c, Def *def);
+bool is_library(const Checker *c, const Def *def); /* of the standard library? */
 void infer_body(Checker *c, Def *def, const Signature *sig);
 
 /* ---- deferred.c ---- */

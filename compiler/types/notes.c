@@ -46,7 +46,7 @@ static const char *quote_argument(Checker *c, const Expr *e)
 
 /* ---- where a value came from ---- */
 
-static bool is_library(const Checker *c, const Def *def)
+bool is_library(const Checker *c, const Def *def)
 {
     return c->s->files.at[def->span.file]->is_stdlib;
 }

@@ -92,76 +92,89 @@ static void print_var(StrBuf *out, const Type *t)
     }
 }
 
+static void print(StrBuf *out, Type *t, bool declared);
+
 /* Types that bind more loosely than what stands around them. */
-static void print_closed(StrBuf *out, Type *t)
+static void print_closed(StrBuf *out, Type *t, bool declared)
 {
     TypeKind kind = type_prune(t)->kind;
     bool parens = kind == TY_FUN || kind == TY_SUM;
     strbuf_add(out, parens ? "(" : "");
-    type_print(out, t);
+    print(out, t, declared);
     strbuf_add(out, parens ? ")" : "");
 }
 
-static void print_tuple(StrBuf *out, const Type *t)
+static void print_tuple(StrBuf *out, const Type *t, bool declared)
 {
     strbuf_add(out, "(");
     for (uint32_t i = 0; i < t->tuple.n; i++) {
         strbuf_add(out, i ? ", " : "");
-        type_print(out, t->tuple.items[i]);
+        print(out, t->tuple.items[i], declared);
     }
     strbuf_add(out, ")");
 }
 
-static void print_record(StrBuf *out, const Type *t)
+static void print_record(StrBuf *out, const Type *t, bool declared)
 {
     strbuf_add(out, "{");
     for (uint32_t i = 0; i < t->record.n; i++) {
-        strbuf_printf(out, "%s%s: ", i ? ", " : "", t->record.names[i]);
-        type_print(out, t->record.items[i]);
+        uint32_t field = declared && t->record.order ? t->record.order[i] : i;
+        strbuf_printf(out, "%s%s: ", i ? ", " : "", t->record.names[field]);
+        print(out, t->record.items[field], declared);
     }
     strbuf_add(out, "}");
 }
 
-static void print_sum(StrBuf *out, const Type *t)
+static void print_sum(StrBuf *out, const Type *t, bool declared)
 {
     for (uint32_t i = 0; i < t->record.n; i++) {
         strbuf_printf(out, "%s#%s", i ? " | " : "", t->record.names[i]);
         if (t->record.items[i]) {
             strbuf_add(out, " ");
-            print_closed(out, t->record.items[i]);
+            print_closed(out, t->record.items[i], declared);
         }
     }
 }
 
-static void print_fun(StrBuf *out, Type *t)
+static void print_array(StrBuf *out, const Type *t, bool declared)
 {
-    print_closed(out, t->fun.from);
-    strbuf_add(out, " -> ");
-    if (type_prune(t->fun.to)->kind == TY_SUM)
-        print_closed(out, t->fun.to);
-    else
-        type_print(out, t->fun.to);
+    if (declared && t->is_text) {
+        strbuf_add(out, "text");
+        return;
+    }
+    strbuf_add(out, "[");
+    print(out, t->element, declared);
+    strbuf_add(out, "]");
 }
 
-void type_print(StrBuf *out, Type *t)
+static void print_fun(StrBuf *out, Type *t, bool declared)
+{
+    print_closed(out, t->fun.from, declared);
+    strbuf_add(out, " -> ");
+    if (type_prune(t->fun.to)->kind == TY_SUM)
+        print_closed(out, t->fun.to, declared);
+    else
+        print(out, t->fun.to, declared);
+}
+
+static void print(StrBuf *out, Type *t, bool declared)
 {
     t = type_prune(t);
     switch (t->kind) {
     case TY_SCALAR: strbuf_add(out, scalar_name(t->scalar)); return;
-    case TY_TUPLE: print_tuple(out, t); return;
-    case TY_RECORD: print_record(out, t); return;
-    case TY_SUM: print_sum(out, t); return;
-    case TY_ARRAY:
-        strbuf_add(out, "[");
-        type_print(out, t->element);
-        strbuf_add(out, "]");
-        return;
-    case TY_FUN: print_fun(out, t); return;
+    case TY_TUPLE: print_tuple(out, t, declared); return;
+    case TY_RECORD: print_record(out, t, declared); return;
+    case TY_SUM: print_sum(out, t, declared); return;
+    case TY_ARRAY: print_array(out, t, declared); return;
+    case TY_FUN: print_fun(out, t, declared); return;
     case TY_VAR: print_var(out, t); return;
     case TY_RIGID: strbuf_add(out, t->rigid.name); return;
     case TY_ERROR: strbuf_add(out, "?"); return;
     }
 }
+
+void type_print(StrBuf *out, Type *t) { print(out, t, false); }
+void type_print_declared(StrBuf *out, Type *t) { print(out, t, true); }
 
 const char *type_text(Arena *a, Type *t)
 {
@@ -202,7 +215,11 @@ Type *type_substitute(Arena *a, Type *t, Type *const *args, uint32_t nargs)
     case TY_RECORD:
     case TY_SUM: {
         Type **items = substitute_items(a, t->record.items, t->record.n, args, nargs);
-        return items == t->record.items ? t : type_named(a, t->kind, t->record.names, items, t->record.n);
+        if (items == t->record.items)
+            return t;
+        Type *named = type_named(a, t->kind, t->record.names, items, t->record.n);
+        named->record.order = t->record.order;
+        return named;
     }
     case TY_ARRAY: {
         Type *element = type_substitute(a, t->element, args, nargs);

@@ -49,10 +49,12 @@ typedef struct TypeAlias {
 struct Type {
     TypeKind kind;
     const TypeAlias *alias; /* or NULL */
+    bool is_text;           /* the library's `text`, a [u8] whose files are raw bytes; equality does not look at it either */
     union {
         Scalar scalar;
         struct { Type **items; uint32_t n; } tuple;                  /* n = 0: unit */
-        struct { Name *names; Type **items; uint32_t n; } record;    /* TY_RECORD, fields sorted by name text;
+        struct { Name *names; Type **items; uint32_t n;              /* TY_RECORD, fields sorted by name text; */
+                 const uint32_t *order; } record;                    /*   the fields in declared order, NULL: by name;
                                                                         TY_SUM, constructors sorted by name text, item NULL: no payload */
         Type *element;                                               /* TY_ARRAY */
         struct { Type *from, *to; } fun;
@@ -83,6 +85,8 @@ Type *type_fun(Arena *a, Type *from, Type *to);
 
 Type *type_prune(Type *t);                        /* follows links of the outermost node */
 void type_print(StrBuf *out, Type *t);            /* as users write it: (i32, [f64]) -> bool */
+/* For values outside the program: with `text` where it is declared so, and fields in declared order. */
+void type_print_declared(StrBuf *out, Type *t);
 const char *type_text(Arena *a, Type *t);
 /* "num", "int", …; "any" for CLASS_ANY. */
 const char *type_class_name(TypeClass c);

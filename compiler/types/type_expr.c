@@ -149,6 +149,7 @@ static Type *named_by(Checker *c, const Type *t, const Def *def, Type **args, ui
     Type *named = arena_new(c->arena, Type);
     *named = *t;
     named->alias = alias;
+    named->is_text = t->is_text || (is_library(c, def) && strcmp(def->name, "text") == 0);
     return named;
 }
 
@@ -244,16 +245,20 @@ Type *named_type(Checker *c, TypeKind kind, Name *names, const Span *spans, Type
         return c->error;
     Name *sorted_names = arena_array(c->arena, Name, n);
     Type **sorted = arena_array(c->arena, Type *, n);
+    uint32_t *from = arena_array(c->arena, uint32_t, n), *order = arena_array(c->arena, uint32_t, n);
     for (uint32_t i = 0; i < n; i++) { /* insertion sort: few fields */
         uint32_t j = i;
-        for (; j > 0 && strcmp(sorted_names[j - 1], names[i]) > 0; j--) {
-            sorted_names[j] = sorted_names[j - 1];
-            sorted[j] = sorted[j - 1];
-        }
-        sorted_names[j] = names[i];
-        sorted[j] = items[i];
+        for (; j > 0 && strcmp(names[from[j - 1]], names[i]) > 0; j--) from[j] = from[j - 1];
+        from[j] = i;
     }
-    return type_named(c->arena, kind, sorted_names, sorted, n);
+    for (uint32_t i = 0; i < n; i++) {
+        sorted_names[i] = names[from[i]];
+        sorted[i] = items[from[i]];
+        order[from[i]] = i;
+    }
+    Type *t = type_named(c->arena, kind, sorted_names, sorted, n);
+    t->record.order = kind == TY_RECORD ? order : NULL;
+    return t;
 }
 
 static Type *convert_named(Checker *c, const TypeExpr *te, TypeKind kind)

@@ -40,8 +40,10 @@ struct DpType {
     char **names;      /* record, sum */
     DpType **items;    /* tuple, record, sum (NULL: constructor without payload) */
     DpType *element;   /* array */
+    bool is_text;      /* array: written as `text`, a [u8] whose files are raw bytes */
+    uint32_t *order;   /* record: the items in the order in which they were written */
 };
-/* Parses "[(i32, f64)]", "{x: f32, y: f32}", "#a i32 | #b". NULL if malformed. Free with dp_type_free. */
+/* Parses "[(i32, f64)]", "{x: f32, y: f32}", "#a i32 | #b", "text". NULL if malformed. Free with dp_type_free. */
 DpType *dp_type_parse(const char *text);
 void dp_type_free(DpType *t);
 uint32_t dp_type_leaves(const DpType *t); /* how many leaves */
@@ -74,11 +76,14 @@ typedef struct DpReader { const char *path; const char *text; size_t n, at; } Dp
 bool dp_read_text(DpReader *r, const DpType *t, DpLeaf *leaves, char *error, size_t error_bytes);
 /* Only white space and comments left? */
 bool dp_reader_done(DpReader *r);
-/* Reads a file by its name's ending: .npy .mtx .csv .pgm .ppm .png .dpv (see docs/values.md), else text (.txt .in, one
- * value and nothing behind it). Sizes declared by a file are checked against its actual length before anything is
- * allocated. A wrong file's message says where: "path:line:column: …" (.csv: "path:line: column N: …", columns
- * of the table), or "path: at byte N: …". What a file may cost is said in runtime/values/values.h. */
-bool dp_read_file(const char *path, const DpType *t, DpLeaf *leaves, char *error, size_t error_bytes);
+/* Reads a file, "-" for standard input, in the format that a prefix of its name says (`csv:data`), else the type `text`, else the
+ * name's ending, see docs/values.md; other endings, and none, are the language's literals, one value and nothing behind it. Sizes
+ * declared by a file are checked against its actual length before anything is allocated. A wrong file's message says where:
+ * "path:line:column: …" (.csv: "path:line: column N: …", columns of the table), or "path: at byte N: …". Notes go to standard
+ * error. What a file may cost is said in runtime/values/values.h. */
+bool dp_read_file(const char *name, const DpType *t, DpLeaf *leaves, char *error, size_t error_bytes);
+/* The name without the prefix of a format. */
+const char *dp_file_path(const char *name);
 /* A whole file in memory (NUL-terminated behind its end); NULL and errno on failure. "-" is standard input. Devices, which may
  * never end, give 256 MB at most (EFBIG). */
 char *dp_slurp(const char *path, size_t *n);
@@ -88,8 +93,12 @@ char *dp_slurp(const char *path, size_t *n);
  * point or exponent, or nan/inf/-inf), [u8] as a string literal, other empty sequences as []. False: out of memory,
  * nothing is written. Failures of the stream are its own (dp_stream_done). */
 bool dp_write_text(FILE *out, const DpType *t, const DpLeaf *leaves);
-/* By the name's ending, as for reading; else text with a newline, through dp_output.h: no partial result is left. */
-bool dp_write_file(const char *path, const DpType *t, const DpLeaf *leaves, char *error, size_t error_bytes);
+/* By the name, as for reading; literals end with a newline. Through dp_output.h: no partial result is left. "-" is standard
+ * output, whose own failures are left to dp_stream_done. */
+bool dp_write_file(const char *name, const DpType *t, const DpLeaf *leaves, char *error, size_t error_bytes);
+/* May a result of this type go to a file of this name? False and a message for endings that no format has, and formats that are
+ * only read: to be asked before the value is computed. */
+bool dp_output_format_known(const char *name, const DpType *t, char *error, size_t error_bytes);
 
 /* Same values? Floats may differ by `tolerance` relatively (0: exactly the same; nan equals nan). */
 bool dp_leaves_equal(const DpType *t, const DpLeaf *a, const DpLeaf *b, double tolerance);

@@ -8,11 +8,9 @@
 bool dp_arg_is_file(const char *arg)
 {
     static const char *const words[] = {"true", "false", "nan", "inf"};
-    bool known;
     if (*arg && strchr("[({\"'#", *arg))
         return false;
-    dp_format_of(arg, &known);
-    if (known || strchr(arg, '/'))
+    if (dp_place_of(arg, NULL).is_known || strchr(arg, '/'))
         return true;
     for (size_t i = 0; i < sizeof words / sizeof *words; i++)
         if (strcmp(arg, words[i]) == 0)
@@ -29,16 +27,17 @@ bool dp_arg_is_option(const char *arg)
     return !is_number && strcmp(arg, "-inf") != 0 && strcmp(arg, "-nan") != 0;
 }
 
-/* Standard input, read when it is first needed. */
+/* Standard input, read when it is first needed: values one after another, or all of it for one parameter. */
 typedef struct Input {
     char *text;
     DpReader reader;
+    const char *taken_by; /* the parameter that it was all for, or NULL */
 } Input;
 
 /* " (xs: [i32])" behind a message: what was wanted. */
 static bool add_parameter(const DpParam *p, DpError e)
 {
-    char *type = dp_type_print(p->type);
+    char *type = dp_type_print(p->type, true);
     size_t n = strlen(e.text);
     if (type && n + 1 < e.bytes)
         snprintf(e.text + n, e.bytes - n, " (%s: %s)", p->name, type);
@@ -46,13 +45,38 @@ static bool add_parameter(const DpParam *p, DpError e)
     return false;
 }
 
+static bool slurp_input(Input *in, size_t *n, DpError e)
+{
+    in->text = dp_slurp("-", n);
+    if (in->text)
+        return true;
+    return errno == ENOMEM ? dp_error_memory(e, "standard input") : dp_error(e, "standard input: %s", strerror(errno));
+}
+
+static bool fail_taken(const Input *in, const DpParam *p, DpError e)
+{
+    return dp_error(e, "standard input: the parameter %s needs it, but %s has read all of it", p->name,
+                    in->taken_by ? in->taken_by : "another one");
+}
+
+/* All of standard input as one file. */
+static bool read_whole_input(Input *in, const DpPlace *place, const DpParam *p, DpError e)
+{
+    size_t n;
+    if (in->text)
+        return fail_taken(in, p, e);
+    in->taken_by = p->name;
+    return slurp_input(in, &n, e) && dp_place_read(place, "standard input", in->text, n, p->type, p->leaves, e);
+}
+
 static bool read_from_input(Input *in, const DpParam *p, DpError e)
 {
+    size_t n;
+    if (in->taken_by)
+        return fail_taken(in, p, e);
     if (!in->text) {
-        size_t n;
-        in->text = dp_slurp("-", &n);
-        if (!in->text)
-            return dp_error(e, "standard input: %s", strerror(errno));
+        if (!slurp_input(in, &n, e))
+            return false;
         in->reader = (DpReader){"standard input", in->text, n, 0};
         if (!dp_text_begin("standard input", in->text, n, &in->reader.at, e))
             return false;
@@ -77,8 +101,9 @@ static bool read_literal(const char *arg, const DpParam *p, DpError e)
 
 static bool read_arg(const char *arg, Input *in, const DpParam *p, DpError e)
 {
-    if (strcmp(arg, "-") == 0)
-        return read_from_input(in, p, e);
+    DpPlace place = dp_place_of(arg, p->is_literal ? NULL : p->type);
+    if (strcmp(place.path, "-") == 0)
+        return dp_place_is_literals(&place) ? read_from_input(in, p, e) : read_whole_input(in, &place, p, e);
     if (dp_arg_is_file(arg))
         return dp_read_file(arg, p->type, p->leaves, e.text, e.bytes);
     return read_literal(arg, p, e);
@@ -86,21 +111,21 @@ static bool read_arg(const char *arg, Input *in, const DpParam *p, DpError e)
 
 static bool check_rest(Input *in, DpError e)
 {
-    if (!in->text || dp_reader_done(&in->reader))
+    if (!in->text || in->taken_by || dp_reader_done(&in->reader))
         return true;
     return dp_expected(&in->reader, "the end of the input", e);
 }
 
 bool dp_read_args(int argc, char *const *argv, const DpParam *params, uint32_t nparams, char *error, size_t error_bytes)
 {
-    DpError e = {error, error_bytes};
+    DpError e = {error, error_bytes, stderr};
     Input in = {0};
     uint32_t nargs = argc > 0 ? (uint32_t)argc : 0, done = 0;
     bool ok = nargs <= nparams || dp_error(e, "too many arguments: %u given, %u wanted", nargs, nparams);
     for (; ok && done < nparams; done++) {
         const DpParam *p = &params[done];
         dp_leaves_init(p->leaves, p->type);
-        ok = done < nargs ? read_arg(argv[done], &in, p, e) : read_from_input(&in, p, e);
+        ok = read_arg(done < nargs ? argv[done] : "-", &in, p, e);
     }
     ok = ok && check_rest(&in, e);
     for (uint32_t i = 0; !ok && i < done; i++) dp_leaves_free(params[i].leaves, dp_type_leaves(params[i].type));

@@ -54,7 +54,7 @@ static bool fail_type(DpvIn *in, const DpType *found, const DpType *wanted)
 {
     if (!found && errno == ENOMEM)
         return dp_error_memory(in->error, in->path);
-    char *is = found ? dp_type_print(found) : NULL, *want = dp_type_print(wanted);
+    char *is = found ? dp_type_print(found, false) : NULL, *want = dp_type_print(wanted, false);
     if (!found)
         fail(in, HEADER_BYTES, "malformed type");
     else
@@ -259,7 +259,7 @@ static void put_padding(DpvOut *out) { put(out, "\0\0\0\0\0\0\0", (size_t)(-out-
 bool dp_write_dpv(FILE *file, const DpType *t, const DpLeaf *leaves, DpError e)
 {
     DpvOut out = {.file = file};
-    char *text = dp_type_print(t);
+    char *text = dp_type_print(t, false);
     if (!text)
         return dp_error_memory(e, "");
     dp_crc_begin(&out.crc);

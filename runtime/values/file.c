@@ -9,26 +9,71 @@
 
 /* ---- names ---- */
 
-static DpReadFormat read_single_text;
-static DpWriteFormat write_line;
+static DpReadFormat read_literals;
+static DpWriteFormat write_literals;
 
 static const DpFormat formats[] = {
-    {".txt", read_single_text, write_line}, {".in", read_single_text, write_line}, {".npy", dp_read_npy, dp_write_npy},
-    {".mtx", dp_read_mtx, dp_write_mtx},    {".csv", dp_read_csv, dp_write_csv},   {".pgm", dp_read_pnm, dp_write_pgm},
-    {".ppm", dp_read_pnm, dp_write_ppm},    {".png", dp_read_png, dp_write_png},   {".dpv", dp_read_dpv, dp_write_dpv},
+    {"text", ".txt", read_literals, write_literals}, {"text", ".in", read_literals, write_literals},
+    {"raw", NULL, dp_read_raw, dp_write_raw},        {"lines", NULL, dp_read_lines, dp_write_lines},
+    {"csv", ".csv", dp_read_csv, dp_write_csv},      {"npy", ".npy", dp_read_npy, dp_write_npy},
+    {"mtx", ".mtx", dp_read_mtx, dp_write_mtx},      {"dpv", ".dpv", dp_read_dpv, dp_write_dpv},
+    {"pgm", ".pgm", dp_read_pnm, dp_write_pgm},      {"ppm", ".ppm", dp_read_pnm, dp_write_ppm},
+    {"png", ".png", dp_read_png, dp_write_png},
 };
+enum { FORMATS = sizeof formats / sizeof *formats };
+
+/* The ending of the last part of a path, point included, or NULL. A point in front is no ending. */
+static const char *ending_of(const char *path)
+{
+    const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path, *point = strrchr(name, '.');
+    return point && point != name && point[1] ? point : NULL;
+}
 
 const DpFormat *dp_format_of(const char *path, bool *known)
 {
-    const char *slash = strrchr(path, '/');
-    const char *ending = strrchr(slash ? slash : path, '.');
+    const char *ending = ending_of(path);
     *known = false;
-    for (size_t i = 0; ending && i < sizeof formats / sizeof *formats; i++)
-        if (strcmp(ending, formats[i].ending) == 0) {
+    for (size_t i = 0; ending && i < FORMATS; i++)
+        if (formats[i].ending && strcmp(ending, formats[i].ending) == 0) {
             *known = true;
             return &formats[i];
         }
     return &formats[0];
+}
+
+static const DpFormat *format_by_prefix(const char *name)
+{
+    const char *colon = strchr(name, ':');
+    for (size_t i = 0; colon && i < FORMATS; i++)
+        if (strlen(formats[i].name) == (size_t)(colon - name) && memcmp(formats[i].name, name, (size_t)(colon - name)) == 0)
+            return &formats[i];
+    return NULL;
+}
+
+static const DpFormat *format_named(const char *name)
+{
+    size_t i = 0;
+    while (strcmp(formats[i].name, name) != 0) i++;
+    return &formats[i];
+}
+
+const char *dp_file_path(const char *name) { return format_by_prefix(name) ? strchr(name, ':') + 1 : name; }
+
+bool dp_place_is_literals(const DpPlace *p) { return p->format->read == read_literals; }
+
+DpPlace dp_place_of(const char *name, const DpType *t)
+{
+    DpPlace p = {.format = format_by_prefix(name), .path = dp_file_path(name)};
+    p.is_prefixed = p.is_known = p.format != NULL;
+    p.has_ending = ending_of(p.path) != NULL;
+    if (p.is_prefixed)
+        return p;
+    p.format = dp_format_of(p.path, &p.is_known);
+    if (t && t->is_text)
+        p.format = format_named("raw");
+    else if (t && t->kind == DP_T_ARRAY && t->element->is_text && dp_place_is_literals(&p))
+        p.format = format_named("lines");
+    return p;
 }
 
 /* ---- reading ---- */
@@ -87,7 +132,7 @@ char *dp_slurp(const char *path, size_t *n)
     return text;
 }
 
-static bool read_single_text(const char *path, const char *text, size_t n, const DpType *t, DpLeaf *leaves, DpError e)
+static bool read_literals(const char *path, const char *text, size_t n, const DpType *t, DpLeaf *leaves, DpError e)
 {
     DpReader r = {path, text, n, 0};
     if (!dp_text_begin(path, text, n, &r.at, e) || !dp_read_text(&r, t, leaves, e.text, e.bytes))
@@ -98,16 +143,21 @@ static bool read_single_text(const char *path, const char *text, size_t n, const
     return dp_expected(&r, "the end of the input", e);
 }
 
-bool dp_read_file(const char *path, const DpType *t, DpLeaf *leaves, char *error, size_t error_bytes)
+bool dp_place_read(const DpPlace *p, const char *path, const char *bytes, size_t n, const DpType *t, DpLeaf *leaves, DpError e)
 {
-    DpError e = {error, error_bytes};
-    bool known;
-    const DpFormat *format = dp_format_of(path, &known);
+    return p->format->read(path, bytes, n, t, leaves, e);
+}
+
+bool dp_read_file(const char *name, const DpType *t, DpLeaf *leaves, char *error, size_t error_bytes)
+{
+    DpError e = {error, error_bytes, stderr};
+    DpPlace p = dp_place_of(name, t);
+    const char *path = strcmp(p.path, "-") == 0 ? "standard input" : p.path;
     size_t n;
-    char *bytes = dp_slurp(path, &n);
+    char *bytes = dp_slurp(p.path, &n);
     if (!bytes)
         return errno == ENOMEM ? dp_error_memory(e, path) : dp_error(e, "%s: %s", path, strerror(errno));
-    bool ok = format->read(path, bytes, n, t, leaves, e);
+    bool ok = dp_place_read(&p, path, bytes, n, t, leaves, e);
     int why = errno;
     free(bytes);
     errno = why;
@@ -116,7 +166,7 @@ bool dp_read_file(const char *path, const DpType *t, DpLeaf *leaves, char *error
 
 /* ---- writing ---- */
 
-static bool write_line(FILE *out, const DpType *t, const DpLeaf *leaves, DpError e)
+static bool write_literals(FILE *out, const DpType *t, const DpLeaf *leaves, DpError e)
 {
     if (!dp_write_text(out, t, leaves))
         return dp_error_memory(e, "");
@@ -135,17 +185,43 @@ static bool fail_writing(DpError e, const char *path)
     return false;
 }
 
-bool dp_write_file(const char *path, const DpType *t, const DpLeaf *leaves, char *error, size_t error_bytes)
+static bool place_write(const DpPlace *p, FILE *out, const DpType *t, const DpLeaf *leaves, DpError e)
 {
-    DpError e = {error, error_bytes};
-    bool known;
-    const DpFormat *format = dp_format_of(path, &known);
+    return p->format->write(out, t, leaves, e);
+}
+
+bool dp_write_file(const char *name, const DpType *t, const DpLeaf *leaves, char *error, size_t error_bytes)
+{
+    DpError e = {error, error_bytes, NULL};
+    DpPlace p = dp_place_of(name, t);
     DpOutput out;
-    if (!dp_output_open(&out, path, 0666))
-        return fail_writing(e, path);
-    if (!format->write(out.file, t, leaves, e)) {
+    if (strcmp(p.path, "-") == 0)
+        return place_write(&p, stdout, t, leaves, e);
+    if (!dp_output_open(&out, p.path, 0666))
+        return fail_writing(e, p.path);
+    if (!place_write(&p, out.file, t, leaves, e)) {
         dp_output_discard(&out);
         return false;
     }
-    return dp_output_close(&out) || fail_writing(e, path);
+    return dp_output_close(&out) || fail_writing(e, p.path);
+}
+
+/* All endings that are written, in the order of the table. */
+static bool fail_ending(DpError e, const char *path)
+{
+    char known[256];
+    size_t n = 0;
+    for (size_t i = 0; i < FORMATS; i++)
+        if (formats[i].ending && formats[i].write)
+            n += (size_t)snprintf(known + n, sizeof known - n, " %s", formats[i].ending);
+    return dp_error(e, "%s: no format has the ending %s; there are%s", path, ending_of(path), known);
+}
+
+bool dp_output_format_known(const char *name, const DpType *t, char *error, size_t error_bytes)
+{
+    DpError e = {error, error_bytes, NULL};
+    DpPlace p = dp_place_of(name, t);
+    if (!p.format->write)
+        return dp_error(e, "%s: files of the format %s are only read", p.path, p.format->name);
+    return p.is_known || !p.has_ending || !dp_place_is_literals(&p) || fail_ending(e, p.path);
 }

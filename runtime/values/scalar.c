@@ -17,6 +17,18 @@ bool dp_error(DpError e, const char *format, ...)
     return false;
 }
 
+void dp_note(DpError e, const char *path, const char *format, ...)
+{
+    va_list args;
+    if (!e.notes)
+        return;
+    fprintf(e.notes, "note: %s: ", path);
+    va_start(args, format);
+    vfprintf(e.notes, format, args);
+    va_end(args);
+    fputc('\n', e.notes);
+}
+
 bool dp_error_at(DpError e, const char *path, const char *text, size_t at, const char *format, ...)
 {
     uint64_t line = 1, start = 0;

@@ -404,7 +404,7 @@ static bool ends_cleanly(TextIn *in)
 bool dp_read_text(DpReader *r, const DpType *t, DpLeaf *leaves, char *error, size_t error_bytes)
 {
     uint32_t n = dp_type_leaves(t), leaf = 0;
-    TextIn in = {r, calloc(n, sizeof(DpBuilder)), {error, error_bytes}};
+    TextIn in = {r, calloc(n, sizeof(DpBuilder)), {error, error_bytes, NULL}};
     dp_leaves_init(leaves, t);
     for (uint32_t i = 0; in.builders && i < n; i++) in.builders[i].leaf = &leaves[i];
     dp_skip_space(r);

@@ -65,6 +65,7 @@ void dp_type_free(DpType *t)
     }
     free(t->names);
     free(t->items);
+    free(t->order);
     dp_type_free(t->element);
     free(t);
 }
@@ -98,6 +99,7 @@ static bool add_item(DpType *t, char *name, DpType *item)
 typedef struct Item {
     char *name;
     DpType *type;
+    uint32_t written; /* its place */
 } Item;
 
 static int compare_items(const void *a, const void *b) { return strcmp(((const Item *)a)->name, ((const Item *)b)->name); }
@@ -106,14 +108,18 @@ static int compare_items(const void *a, const void *b) { return strcmp(((const I
 static bool sort_items(DpType *t)
 {
     Item *items = malloc(((size_t)t->n + 1) * sizeof *items);
-    if (!items)
+    t->order = malloc(((size_t)t->n + 1) * sizeof *t->order);
+    if (!items || !t->order) {
+        free(items);
         return false;
-    for (uint32_t i = 0; i < t->n; i++) items[i] = (Item){t->names[i], t->items[i]};
+    }
+    for (uint32_t i = 0; i < t->n; i++) items[i] = (Item){t->names[i], t->items[i], i};
     qsort(items, t->n, sizeof *items, compare_items);
     bool ok = true;
     for (uint32_t i = 0; i < t->n; i++) {
         t->names[i] = items[i].name;
         t->items[i] = items[i].type;
+        t->order[items[i].written] = i;
         ok = ok && (i == 0 || strcmp(t->names[i - 1], t->names[i]) != 0);
     }
     free(items);
@@ -189,13 +195,24 @@ static DpType *parse_array(Parser *p)
     return array_of(element);
 }
 
-static DpType *parse_scalar(Parser *p)
+static DpType *scalar_type(DpScalar s)
+{
+    DpType *t = new_type(DP_T_SCALAR);
+    if (t)
+        t->scalar = s;
+    return t;
+}
+
+/* A scalar, or `text`. */
+static DpType *parse_name(Parser *p)
 {
     char *name = take_name(p);
     DpType *t = NULL;
     for (int s = 0; name && s < DP_SCALAR_COUNT; s++)
-        if (strcmp(name, dp_scalar_name((DpScalar)s)) == 0 && (t = new_type(DP_T_SCALAR)))
-            t->scalar = (DpScalar)s;
+        if (strcmp(name, dp_scalar_name((DpScalar)s)) == 0)
+            t = scalar_type((DpScalar)s);
+    if (name && strcmp(name, "text") == 0 && (t = array_of(scalar_type(DP_U8))))
+        t->is_text = true;
     free(name);
     return t;
 }
@@ -207,7 +224,7 @@ static DpType *parse_atom(Parser *p)
     DpType *t = take(p, '(')   ? parse_tuple(p)
                 : take(p, '{') ? parse_record(p)
                 : take(p, '[') ? parse_array(p)
-                               : parse_scalar(p);
+                               : parse_name(p);
     p->depth--;
     return t;
 }
@@ -299,61 +316,66 @@ bool dp_type_equal(const DpType *a, const DpType *b)
     return a->kind != DP_T_ARRAY || dp_type_equal(a->element, b->element);
 }
 
-static void print_type(FILE *out, const DpType *t);
+static void print_type(FILE *out, const DpType *t, bool declared);
 
 /* A payload: a sum in parentheses. */
-static void print_payload(FILE *out, const DpType *t)
+static void print_payload(FILE *out, const DpType *t, bool declared)
 {
     bool is_sum = t->kind == DP_T_SUM;
     fputs(is_sum ? " (" : " ", out);
-    print_type(out, t);
+    print_type(out, t, declared);
     fputs(is_sum ? ")" : "", out);
 }
 
-static void print_items(FILE *out, const DpType *t)
+static void print_items(FILE *out, const DpType *t, bool declared)
 {
     for (uint32_t i = 0; i < t->n; i++) {
+        uint32_t item = declared && t->order ? t->order[i] : i;
         fputs(i ? ", " : "", out);
         if (t->kind == DP_T_RECORD)
-            fprintf(out, "%s: ", t->names[i]);
-        print_type(out, t->items[i]);
+            fprintf(out, "%s: ", t->names[item]);
+        print_type(out, t->items[item], declared);
     }
     fputs(t->kind == DP_T_TUPLE && t->n == 1 ? "," : "", out);
 }
 
-static void print_type(FILE *out, const DpType *t)
+static void print_type(FILE *out, const DpType *t, bool declared)
 {
     switch (t->kind) {
     case DP_T_SCALAR: fputs(dp_scalar_name(t->scalar), out); break;
     case DP_T_TUPLE:
     case DP_T_RECORD:
         fputs(t->kind == DP_T_TUPLE ? "(" : "{", out);
-        print_items(out, t);
+        print_items(out, t, declared);
         fputs(t->kind == DP_T_TUPLE ? ")" : "}", out);
         break;
     case DP_T_SUM:
         for (uint32_t i = 0; i < t->n; i++) {
             fprintf(out, "%s#%s", i ? " | " : "", t->names[i]);
             if (t->items[i])
-                print_payload(out, t->items[i]);
+                print_payload(out, t->items[i], declared);
         }
         break;
     case DP_T_ARRAY:
+        if (declared && t->is_text) {
+            fputs("text", out);
+            break;
+        }
         fputc('[', out);
-        print_type(out, t->element);
+        print_type(out, t->element, declared);
         fputc(']', out);
         break;
     }
 }
 
-char *dp_type_print(const DpType *t)
+char *dp_type_print(const DpType *t, bool declared)
 {
     char *text = NULL;
     size_t n = 0;
     FILE *out = open_memstream(&text, &n);
     if (!out)
         return NULL;
-    print_type(out, t);
+    print_type(out, t, declared);
     bool failed = ferror(out) != 0;
     if (fclose(out) == 0 && !failed)
         return text;

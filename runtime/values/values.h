@@ -25,7 +25,13 @@
 
 /* ---- messages ---- */
 /* Where a message goes; always returns false, so that `return dp_error(…)` fails. errno becomes EINVAL. */
-typedef struct DpError { char *text; size_t bytes; } DpError;
+typedef struct DpError {
+    char *text;
+    size_t bytes;
+    FILE *notes; /* where remarks go about what was read; NULL: nowhere */
+} DpError;
+/* "note: path: …" and a newline. */
+void dp_note(DpError e, const char *path, const char *format, ...) DP_PRINTF(3, 4);
 bool dp_error(DpError e, const char *format, ...) DP_PRINTF(2, 3);
 /* About the place text[at] of a text file: "path:line:column: …", columns in bytes. */
 bool dp_error_at(DpError e, const char *path, const char *text, size_t at, const char *format, ...) DP_PRINTF(5, 6);
@@ -90,7 +96,10 @@ bool dp_type_is_regular(const DpType *t, DpScalar *scalar, uint32_t *rank);
 
 /* ---- types ---- */
 bool dp_type_equal(const DpType *a, const DpType *b);
-char *dp_type_print(const DpType *t); /* which dp_type_parse reads; malloc'd, NULL: out of memory */
+/* Which dp_type_parse reads; malloc'd, NULL: out of memory. declared: with `text`, and fields as they were written. */
+char *dp_type_print(const DpType *t, bool declared);
+/* [text] or [[u8]]? */
+static inline bool dp_type_is_strings(const DpType *t) { return t->kind == DP_T_ARRAY && dp_type_is_string(t->element); }
 
 /* ---- matrices ---- */
 bool dp_mtx_type(const DpType *t, bool *coordinate); /* [[(i, t)]] or [[t]], t a number? */
@@ -115,12 +124,29 @@ uint32_t dp_crc_end(DpCrc *c); /* the sum; the next one may be begun by dp_crc_a
 /* Readers are given the whole file, and leave nothing in the leaves when they fail. Writers' messages lack the path. */
 typedef bool DpReadFormat(const char *path, const char *bytes, size_t n, const DpType *t, DpLeaf *leaves, DpError e);
 typedef bool DpWriteFormat(FILE *out, const DpType *t, const DpLeaf *leaves, DpError e);
-DpReadFormat dp_read_csv, dp_read_dpv, dp_read_mtx, dp_read_npy, dp_read_png, dp_read_pnm;
-DpWriteFormat dp_write_csv, dp_write_dpv, dp_write_mtx, dp_write_npy, dp_write_pgm, dp_write_png, dp_write_ppm;
+DpReadFormat dp_read_csv, dp_read_dpv, dp_read_lines, dp_read_mtx, dp_read_npy, dp_read_png, dp_read_pnm, dp_read_raw;
+DpWriteFormat dp_write_csv, dp_write_dpv, dp_write_lines, dp_write_mtx, dp_write_npy, dp_write_pgm, dp_write_png, dp_write_ppm,
+    dp_write_raw;
 
-typedef struct DpFormat { const char *ending; DpReadFormat *read; DpWriteFormat *write; } DpFormat;
-/* By the ending of the name; *known: the name has an ending that the language lists. Text otherwise. */
+typedef struct DpFormat {
+    const char *name;   /* what stands before the colon of a prefix */
+    const char *ending; /* of names, or NULL */
+    DpReadFormat *read; /* NULL: only written */
+    DpWriteFormat *write;
+} DpFormat;
+/* By the ending of the name; *known: the name has an ending that the language lists. Literals otherwise. */
 const DpFormat *dp_format_of(const char *path, bool *known);
+
+/* What the name of a file stands for: a prefix decides on the format, else `text` and [text], else the ending. */
+typedef struct DpPlace {
+    const DpFormat *format;
+    const char *path;  /* without the prefix; "-": a standard stream */
+    bool is_prefixed, has_ending, is_known; /* known: by its prefix or ending */
+} DpPlace;
+DpPlace dp_place_of(const char *name, const DpType *t); /* t: NULL where no type is to decide */
+bool dp_place_is_literals(const DpPlace *p);
+/* Reads what is in memory as the place says; path is for messages. */
+bool dp_place_read(const DpPlace *p, const char *path, const char *bytes, size_t n, const DpType *t, DpLeaf *leaves, DpError e);
 
 /* ---- text ---- */
 /* Where a text begins: *at is behind the mark of UTF-8, if there is one. False and a message for the marks of UTF-16 and 32. */

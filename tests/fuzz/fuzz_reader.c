@@ -65,7 +65,7 @@ static void check_format(const char *name, const DpType *t, const DpLeaf *leaves
     bool known;
     char error[ERROR_BYTES] = "", *bytes = NULL;
     size_t n = 0;
-    DpError e = {error, sizeof error};
+    DpError e = {error, sizeof error, NULL};
     const DpFormat *format = dp_format_of(name, &known);
     FILE *out = open_memstream(&bytes, &n);
     bool written = format->write(out, t, leaves, e);
@@ -96,7 +96,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n)
     if (bytes[0] >= MEND && strcmp(DPC_FUZZ_FORMAT, ".dpv") == 0)
         mend_dpv(file, n - 1);
     DpLeaf *leaves = new_leaves(t);
-    if (dp_format_of(name, &known)->read(name, (const char *)file, n - 1, t, leaves, (DpError){error, sizeof error})) {
+    if (dp_format_of(name, &known)->read(name, (const char *)file, n - 1, t, leaves, (DpError){error, sizeof error, NULL})) {
         check_format("a.txt", t, leaves);
         check_format("a.dpv", t, leaves);
         check_format(name, t, leaves);

@@ -117,7 +117,7 @@ static void check_format(const char *ending, const DpType *t, const DpLeaf *leav
     bool known;
     char name[16], error[ERROR_BYTES] = "", *bytes = NULL;
     size_t n = 0;
-    DpError e = {error, sizeof error};
+    DpError e = {error, sizeof error, NULL};
     snprintf(name, sizeof name, "a%s", ending);
     const DpFormat *format = dp_format_of(name, &known);
     FILE *out = open_memstream(&bytes, &n);
@@ -144,7 +144,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n)
     fclose(out);
     DpType *t = dp_type_parse(type);
     FUZZ_CHECK(t, "no type: %s", type);
-    char *printed = dp_type_print(t);
+    char *printed = dp_type_print(t, false);
     DpType *again = dp_type_parse(printed);
     FUZZ_CHECK(again && dp_type_equal(t, again), "%s is printed as %s", type, printed);
     out = open_memstream(&text, &length);

@@ -225,7 +225,7 @@ static void entries(void **state)
                                    "  {a = \"x\", b = f64 p}\nentry other = main [] (1, true)", &why);
     assert_non_null(p);
     assert_int_equal(p->entries.n, 2);
-    assert_string_equal(p->entries.at[0].signature, "main (xs: [(i32, [f64])]) (_: (i64, bool)) : {a: [u8], b: f64}");
+    assert_string_equal(p->entries.at[0].signature, "main (xs: [(i32, [f64])]) (_: (i64, bool)) : {b: f64, a: [u8]}");
     assert_int_equal(p->entries.at[0].fn->nparams, 4);
     assert_int_equal(p->entries.at[0].fn->nresults, 2);
     assert_string_equal(p->entries.at[1].signature, "other : {a: [u8], b: f64}");

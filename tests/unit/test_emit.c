@@ -172,6 +172,7 @@ static void f_entry(F *f)
     CoreEntry *entry = arena_new(a, CoreEntry);
     entry->name = "main";
     entry->result_type = type_scalar(a, SC_F32);
+    entry->result_text = "f32";
     entry->signature = "main";
     vec_push(a, &f->p->entries, ((FlatEntry){entry, f->fn}));
 }

@@ -52,7 +52,7 @@ static Value read_bytes(const char *name, const char *type, const void *bytes, s
     Value v = {.type = dp_type_parse(type)};
     char *copy = malloc(n ? n : 1);
     memcpy(copy, bytes, n);
-    v.ok = format_of(name)->read(name, copy, n, v.type, v.leaves, (DpError){v.error, sizeof v.error});
+    v.ok = format_of(name)->read(name, copy, n, v.type, v.leaves, (DpError){v.error, sizeof v.error, NULL});
     free(copy);
     return v;
 }
@@ -62,7 +62,7 @@ static char *write_bytes(const char *name, Value *v, size_t *n)
 {
     char *bytes = NULL;
     FILE *out = open_memstream(&bytes, n);
-    bool ok = format_of(name)->write(out, v->type, v->leaves, (DpError){v->error, sizeof v->error});
+    bool ok = format_of(name)->write(out, v->type, v->leaves, (DpError){v->error, sizeof v->error, NULL});
     fclose(out);
     if (ok)
         return bytes;
@@ -161,7 +161,7 @@ static void test_types(void **state)
                                         "#a i32 | #b", "[#a (#c [u8] | #d) | #b (i32, #e)]"};
     for (size_t i = 0; i < sizeof types / sizeof *types; i++) {
         DpType *t = dp_type_parse(types[i]);
-        char *text = dp_type_print(t);
+        char *text = dp_type_print(t, false);
         DpType *again = dp_type_parse(text);
         assert_non_null(again);
         assert_true(dp_type_equal(t, again));

@@ -24,7 +24,7 @@ static char *read_as_text(const char *name, const char *type, const void *bytes,
     assert_non_null(t);
     dp_leaves_init(leaves, t);
     memcpy(copy, bytes, n);
-    *ok = dp_format_of(name, &known)->read(name, copy, n, t, leaves, (DpError){error, sizeof error});
+    *ok = dp_format_of(name, &known)->read(name, copy, n, t, leaves, (DpError){error, sizeof error, NULL});
     free(copy);
     FILE *out = open_memstream(&text, &length);
     if (*ok)
@@ -165,7 +165,7 @@ static void test_empty_rows_written(void **state)
             dp_leaves_init(&leaf, t);
             assert_true(dp_leaf_make(&leaf, shape));
             FILE *out = open_memstream(&bytes, &n);
-            ok = dp_format_of(names[i], &known)->write(out, t, &leaf, (DpError){error, sizeof error});
+            ok = dp_format_of(names[i], &known)->write(out, t, &leaf, (DpError){error, sizeof error, NULL});
             fclose(out);
             assert_int_equal(ok, rows == DP_FREE_LENGTHS);
             if (ok)
@@ -442,7 +442,7 @@ static void test_absent_payload(void **state)
             else if (wrong)
                 *(uint8_t *)leaf->data = 1;
             FILE *out = open_memstream(&bytes, &n);
-            assert_true(dpv->write(out, t, leaves, (DpError){error, sizeof error}));
+            assert_true(dpv->write(out, t, leaves, (DpError){error, sizeof error, NULL}));
             fclose(out);
             if (wrong)
                 assert_says("a.dpv", cases[i].type, bytes, n, "belongs to a constructor that it does not have");
@@ -473,7 +473,7 @@ static void test_wide_tags(void **state)
     DpReader r = {"t", text, strlen(text), 0};
     assert_true(dp_read_text(&r, t, leaves, error, sizeof error));
     out = open_memstream(&bytes, &n);
-    assert_true(dp_format_of("a.dpv", &known)->write(out, t, leaves, (DpError){error, sizeof error}));
+    assert_true(dp_format_of("a.dpv", &known)->write(out, t, leaves, (DpError){error, sizeof error, NULL}));
     fclose(out);
     assert_gives("a.dpv", type, bytes, n, text);
     free(bytes);

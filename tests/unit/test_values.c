@@ -591,7 +591,7 @@ static void test_arguments(void **state)
     assert_false(dp_arg_is_option("--"));
     DpType *ints = dp_type_parse("[i32]"), *flag = dp_type_parse("bool");
     DpLeaf a[1], b[1];
-    DpParam params[] = {{"xs", ints, a}, {"go", flag, b}};
+    DpParam params[] = {{"xs", ints, a, false}, {"go", flag, b, false}};
     char error[ERROR_BYTES];
     char *good[] = {(char[]){"[1, 2]"}, (char[]){"true"}, (char[]){"3"}};
     assert_true(dp_read_args(2, good, params, 2, error, sizeof error));
