@@ -261,7 +261,7 @@ Value *elab_index_value(Elab *e, const Value *array, CoreAtom i, bool checked);
 Value *elab_slice_value(Elab *e, const Value *array, CoreAtom from, CoreAtom to, bool checked);
 Value *elab_update_value(Elab *e, const Value *array, CoreAtom i, const Value *v);
 Value *elab_append(Elab *e, const Value *l, const Value *r);
-typedef struct Range { CoreAtom from, length; } Range;
+typedef struct Range { CoreAtom from, step, length; } Range;
 Range elab_range_parts(Elab *e, const Scope *sc, Expr *x);
 CoreAtom elab_range_element(Elab *e, Range r, CoreAtom i);
 

@@ -214,15 +214,36 @@ static CoreAtom narrow_length(Elab *e, CoreAtom from, CoreAtom to, bool inclusiv
     return anf_max0(e, n);
 }
 
+/* Steps that fit between the ends, in u64, where no difference wraps. A step of 0 is a division by zero. */
+static CoreAtom stepped_length(Elab *e, CoreAtom from, CoreAtom second, CoreAtom to, bool inclusive)
+{
+    CoreAtom a = anf_convert(e, from, SC_U64), b = anf_convert(e, second, SC_U64), c = anf_convert(e, to, SC_U64);
+    CoreAtom up = anf_compare(e, PRIM_LE, from, second);
+    CoreAtom step = anf_select(e, up, anf_binary(e, PRIM_SUB, b, a), anf_binary(e, PRIM_SUB, a, b));
+    CoreAtom far = anf_select(e, up, anf_binary(e, PRIM_SUB, c, a), anf_binary(e, PRIM_SUB, a, c));
+    CoreAtom some = anf_select(e, up, anf_compare(e, inclusive ? PRIM_LE : PRIM_LT, from, to),
+                               anf_compare(e, inclusive ? PRIM_GE : PRIM_GT, from, to));
+    CoreAtom reach = inclusive ? far : anf_binary(e, PRIM_SUB, far, core_const(SC_U64, 1));
+    CoreAtom steps = anf_binary(e, PRIM_DIV, reach, step);
+    CoreAtom most = anf_binary(e, PRIM_MIN, steps, core_const(SC_U64, (uint64_t)INT64_MAX - 1));
+    CoreAtom n = anf_binary(e, PRIM_ADD, anf_convert(e, most, SC_I64), core_i64(1));
+    return anf_select(e, some, n, core_i64(0));
+}
+
 Range elab_range_parts(Elab *e, const Scope *sc, Expr *x)
 {
     CoreAtom from = elab_scalar(e, sc, x->range.from);
+    if (x->range.second) {
+        CoreAtom second = elab_scalar(e, sc, x->range.second), end = elab_scalar(e, sc, x->range.to);
+        CoreAtom length = stepped_length(e, from, second, end, x->range.inclusive);
+        return (Range){from, anf_binary(e, PRIM_SUB, second, from), length};
+    }
     CoreAtom to = elab_scalar(e, sc, x->range.to);
     Scalar s = from.type.scalar;
     bool inclusive = x->range.inclusive;
     bool from_small = s == SC_I64 && from.is_const && (int64_t)from.bits >= (inclusive ? 1 : 0);
     bool narrow = !is_wide(s) || from_small;
-    Range r = {from, core_i64(0)};
+    Range r = {from, core_const(s, 1), core_i64(0)};
     r.length = narrow ? narrow_length(e, from, to, inclusive) : wide_length(e, from, to, inclusive);
     return r;
 }
@@ -230,6 +251,8 @@ Range elab_range_parts(Elab *e, const Scope *sc, Expr *x)
 CoreAtom elab_range_element(Elab *e, Range r, CoreAtom i)
 {
     CoreAtom offset = anf_convert(e, i, r.from.type.scalar);
+    if (!anf_atom_is_int(r.step, 1))
+        offset = anf_binary(e, PRIM_MUL, offset, r.step);
     if (anf_atom_is_int(r.from, 0))
         return offset;
     return anf_binary(e, PRIM_ADD, r.from, offset);

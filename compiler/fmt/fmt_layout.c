@@ -328,11 +328,18 @@ static void pipe(Formatter *f, const Expr *e, uint32_t first, Place base)
 
 static void range(Formatter *f, const Expr *e, uint32_t first, Place base)
 {
+    const Expr *parts[] = {e->range.second, e->range.to};
     uint32_t op = last_of(f, e->range.from, first) + 1;
     expr(f, e->range.from, first, base);
-    expr(f, e->range.to, op + 1, base);
-    if (was_dense(f, op) && !f->tokens[op].newline && !f->tokens[op + 1].newline)
-        make_dense(f, op);
+    for (int i = 0; i < 2; i++) {
+        if (!parts[i])
+            continue;
+        expr(f, parts[i], op + 1, base);
+        uint32_t behind = last_of(f, parts[i], op + 1) + 1;
+        if (was_dense(f, op) && !f->tokens[op].newline && !f->tokens[op + 1].newline)
+            make_dense(f, op);
+        op = behind;
+    }
 }
 
 static void update(Formatter *f, const Expr *e, uint32_t first, Place base)

@@ -292,12 +292,8 @@ static const char *of_semicolon(const ParseState *p, const Wanted *w) {
 
 static const char *of_dot(const ParseState *p, const Wanted *w) {
     char next = next_character(p);
-    bool doubled = (kind_at(p, 1) == T_DOT && is_adjacent(p, 0)) || next == '.';
     if (w->arrow && has_recent(p, T_LAMBDA)) return lambda_form;
-    bool has_start = ends_value(kind_at(p, kind_at(p, 1) == T_DOT ? 2 : 1));
-    if (doubled && innermost_bracket(p) == '{' && !has_start) return "an updated copy is written `r with x = v`";
-    if (doubled && innermost_bracket(p) == '[' && is_adjacent(p, 1)) return "a range is written `a..<b`, without b, or `a...b`, with it; a slice `xs[a:b]`";
-    if (doubled) return "a range is written `a..<b`, without b, or `a...b`, with it";
+    if (kind_at(p, 0) == T_RANGE_STEP) return innermost_bracket(p) == '{' ? "an updated copy is written `r with x = v`" : NULL;
     if (next >= '0' && next <= '9') return "a number has digits on both sides of its point";
     return NULL;
 }
@@ -399,6 +395,7 @@ const char *advice_for(const ParseState *p, const Wanted *w) {
     case T_SEMICOLON: return of_semicolon(p, w);
     case T_ARROW: return of_arrow(p, w);
     case T_LT: return of_less(p, w) ? of_less(p, w) : of_operator(p, w);
+    case T_RANGE_STEP:
     case T_DOT: return of_dot(p, w);
     case T_NAME: return of_name(p, w);
     case T_TYPE_VARIABLE: return of_type_variable(p, w);

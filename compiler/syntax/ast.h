@@ -79,7 +79,7 @@ typedef enum ExprKind {
     E_UNARY,         /* -e !e ~e */
     E_BINARY,        /* a + b, also ++ && || and comparisons */
     E_PIPE,          /* e |> f (backward = false), f <| e (backward = true) */
-    E_RANGE,         /* a..<b, a...b */
+    E_RANGE,         /* a..<b, a...b, a..b..<c, a..b...c */
     E_OP_SECTION,    /* (+) */
     E_LEFT_SECTION,  /* (e +) */
     E_RIGHT_SECTION, /* (+ e) */
@@ -137,7 +137,8 @@ struct Expr {
         struct { UnaryOp op; Expr *arg; } unary;                             /* E_UNARY */
         struct { BinaryOp op; Expr *left, *right; Span op_span; } binary;    /* E_BINARY; sections: the absent side NULL */
         struct { Expr *value, *fn; bool backward; } pipe;                    /* E_PIPE */
-        struct { Expr *from, *to; bool inclusive; } range;                   /* E_RANGE */
+        /* E_RANGE. `second` is NULL without a step; `to` where the end is missing, which the checker reports */
+        struct { Expr *from, *second, *to; bool inclusive; } range;
         struct { Expr *array, *index; } index;                               /* E_INDEX */
         struct { Expr *array, *from, *to; /* NULL when absent */ } slice;    /* E_SLICE */
         struct { Expr *value; Name name; Span name_span; } field;            /* E_FIELD */

@@ -397,7 +397,12 @@ static void print_expr(StrBuf *out, const Expr *e, int depth) {
     case E_LEFT_SECTION:
     case E_RIGHT_SECTION: print_binary(out, e, depth); break;
     case E_PIPE: NODE("pipe ", e->pipe.backward ? "<|" : "|>", e->pipe.value, e->pipe.fn); break;
-    case E_RANGE: NODE("range ", e->range.inclusive ? "..." : "..<", e->range.from, e->range.to); break;
+    case E_RANGE:
+        if (e->range.second)
+            NODE("range .. ", e->range.inclusive ? "..." : "..<", e->range.from, e->range.second, e->range.to);
+        else
+            NODE("range ", e->range.inclusive ? "..." : "..<", e->range.from, e->range.to);
+        break;
     case E_INDEX: NODE("index", "", e->index.array, e->index.index); break;
     case E_SLICE: NODE("slice", "", e->slice.array, e->slice.from, e->slice.to); break;
     case E_FIELD: NODE("field ", e->field.name, e->field.value); break;

@@ -152,7 +152,7 @@ static void walk_parts(Walk *w, const Expr *e)
     case E_LEFT_SECTION:
     case E_RIGHT_SECTION: add_two(w, e->binary.left, e->binary.right); return;
     case E_PIPE: add_two(w, e->pipe.value, e->pipe.fn); return;
-    case E_RANGE: add_two(w, e->range.from, e->range.to); return;
+    case E_RANGE: add_three(w, e->range.from, e->range.second, e->range.to); return;
     case E_INDEX: add_two(w, e->index.array, e->index.index); return;
     case E_SLICE: add_three(w, e->slice.array, e->slice.from, e->slice.to); return;
     case E_FIELD: add(w, e->field.value); return;

@@ -129,7 +129,7 @@ static uint32_t depth_below_expr(const Expr *e) {
     case E_LEFT_SECTION:
     case E_RIGHT_SECTION: return max2(expr_depth(e->binary.left), expr_depth(e->binary.right));
     case E_PIPE: return max2(expr_depth(e->pipe.value), expr_depth(e->pipe.fn));
-    case E_RANGE: return max2(expr_depth(e->range.from), expr_depth(e->range.to));
+    case E_RANGE: return expr_depth3(e->range.from, e->range.second, e->range.to);
     case E_INDEX: return max2(expr_depth(e->index.array), expr_depth(e->index.index));
     case E_SLICE: return expr_depth3(e->slice.array, e->slice.from, e->slice.to);
     case E_FIELD: return expr_depth(e->field.value);
@@ -307,10 +307,18 @@ Expr *build_update(ParseState *p, Span at, Expr *whole, ExprList *steps, Expr *v
     return build_expr(p, at, (Expr){.kind = E_UPDATE_PART, .update_part = {whole, part, value}});
 }
 
-Expr *build_range(ParseState *p, Span at, Expr *from, Span from_at, Expr *to, bool inclusive) {
+Expr *build_range_start(ParseState *p, Span at, Expr *from, Span from_at, Expr *second) {
     if (from->kind == E_RANGE && !in_parentheses(from, from_at))
         diag_error(p->session, at, DIAG_CHAIN, "ranges do not chain");
-    return build_expr(p, at, (Expr){.kind = E_RANGE, .range = {from, to, inclusive}});
+    return build_expr(p, at, (Expr){.kind = E_RANGE, .range = {from, second, NULL, false}});
+}
+
+Expr *build_range(ParseState *p, Span at, Expr *from, Span from_at, Expr *to, bool inclusive) {
+    if (from->kind != E_RANGE || in_parentheses(from, from_at))
+        return build_expr(p, at, (Expr){.kind = E_RANGE, .range = {from, NULL, to, inclusive}});
+    if (from->range.to)
+        diag_error(p->session, at, DIAG_CHAIN, "ranges do not chain");
+    return build_expr(p, at, (Expr){.kind = E_RANGE, .range = {from->range.from, from->range.second, to, inclusive}});
 }
 
 Expr *build_apply(ParseState *p, Span at, Expr *fn, Span fn_at, ExprList *args) {

@@ -43,6 +43,7 @@ ExprList *join_exprs(ParseState *p, ExprList *list, const ExprList *more);
 /* `whole with steps = value`; the steps are taken of each other, in order. */
 Expr *build_update(ParseState *p, Span at, Expr *whole, ExprList *steps, Expr *value);
 Expr *build_project(ParseState *p, Span at, Expr *value, uint32_t index); /* 0x1.5 is reported: it looks like a number */
+Expr *build_range_start(ParseState *p, Span at, Expr *from, Span from_at, Expr *second); /* a..b of a..b..<c */
 Expr *build_range(ParseState *p, Span at, Expr *from, Span from_at, Expr *to, bool inclusive);
 Expr *build_section(ParseState *p, Span at, BinaryOp op, Span op_at, Expr *left, Span left_at, Expr *right);
 Expr *build_apply(ParseState *p, Span at, Expr *fn, Span fn_at, ExprList *args);

@@ -87,7 +87,7 @@ static void dp_yyerror(const Span *at, ParseState *p, yyscan_t scanner, const ch
 %token <binary_op> OR "`||`" AND "`&&`" EQ "`==`" NE "`!=`" LT "`<`" LE "`<=`" GT "`>`" GE "`>=`"
 %token <binary_op> BITXOR "`^`" BITAND "`&`" SHL "`<<`" SHR "`>>`" APPEND "`++`" PLUS "`+`" MINUS "`-`"
 %token <binary_op> STAR "`*`" SLASH "`/`" PERCENT "`%`" POW "`**`" POW_SECTION "`**` of a section"
-%token NOT "`!`" TILDE "`~`" PIPE "`|>`" BACK_PIPE "`<|`" RANGE_BELOW "`..<`" RANGE_TO "`...`"
+%token NOT "`!`" TILDE "`~`" PIPE "`|>`" BACK_PIPE "`<|`" RANGE_BELOW "`..<`" RANGE_TO "`...`" RANGE_STEP "`..`"
 %token ASSIGN "`=`" COLON "`:`" SEMICOLON "`;`" COMMA "`,`" ARROW "`->`" LAMBDA "`\\`" DOT "`.`"
 
 /* Forms that end in an expression extend as far right as possible: their rules have the rank OPEN, so
@@ -105,7 +105,7 @@ static void dp_yyerror(const Span *at, ParseState *p, yyscan_t scanner, const ch
 %left BITAND
 %left SHL SHR
 %left APPEND
-%left RANGE_BELOW RANGE_TO
+%left RANGE_BELOW RANGE_TO RANGE_STEP /* a..b..<c: (a..b), which is no range yet, to c */
 %left PLUS MINUS
 %left STAR SLASH PERCENT
 %left POW_SECTION /* below POW: (a ** b **) is (a ** b) in a section */
@@ -320,6 +320,7 @@ expr:
   | expr[fn] BACK_PIPE expr[value] { $$ = EXPR(.kind = E_PIPE, .pipe = {$value, $fn, true}); }
   | expr[whole] WITH steps ASSIGN expr[value] %prec WITH { $$ = build_update(p, @$, $whole, $steps, $value); }
   | expr RANGE_BELOW expr { $$ = build_range(p, @$, $1, @1, $3, false); }
+  | expr RANGE_STEP expr { $$ = build_range_start(p, @$, $1, @1, $3); }
   | expr RANGE_TO expr { $$ = build_range(p, @$, $1, @1, $3, true); }
   | expr OR expr { $$ = BINARY($2, $1, @1, @2, $3); }
   | expr AND expr { $$ = BINARY($2, $1, @1, @2, $3); }
@@ -548,7 +549,7 @@ static void forget_operators(Expected *e) {
     FORGET(e, YYSYMBOL_OR, YYSYMBOL_AND, YYSYMBOL_EQ, YYSYMBOL_NE, YYSYMBOL_LT, YYSYMBOL_LE, YYSYMBOL_GT, YYSYMBOL_GE,
            YYSYMBOL_BAR, YYSYMBOL_BITXOR, YYSYMBOL_BITAND, YYSYMBOL_SHL, YYSYMBOL_SHR, YYSYMBOL_APPEND, YYSYMBOL_PLUS,
            YYSYMBOL_MINUS, YYSYMBOL_STAR, YYSYMBOL_SLASH, YYSYMBOL_PERCENT, YYSYMBOL_POW, YYSYMBOL_POW_SECTION,
-           YYSYMBOL_PIPE, YYSYMBOL_BACK_PIPE, YYSYMBOL_RANGE_BELOW, YYSYMBOL_RANGE_TO, YYSYMBOL_WITH,
+           YYSYMBOL_PIPE, YYSYMBOL_BACK_PIPE, YYSYMBOL_RANGE_BELOW, YYSYMBOL_RANGE_TO, YYSYMBOL_RANGE_STEP, YYSYMBOL_WITH,
            YYSYMBOL_INDEX_OPEN, YYSYMBOL_DOT);
 }
 

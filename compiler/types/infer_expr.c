@@ -336,8 +336,15 @@ static Type *infer_range(Checker *c, Expr *e)
     if (!expect_class(c, e->range.from->span, CLASS_INT, t))
         t = new_var(c, CLASS_INT);
     Why why = {.kind = WHY_RANGE, .span = e->range.from->span, .type = t};
-    check(c, e->range.to, t, &why);
-    return type_array(c->arena, t);
+    if (e->range.second)
+        check(c, e->range.second, t, &why);
+    if (e->range.to)
+        check(c, e->range.to, t, &why);
+    else {
+        diag_error(c->s, e->span, DIAG_UNEXPECTED, "a range is written `a..<b`, without b, or `a...b`, with it; a slice `xs[a:b]`");
+        diag_note_text(c->s, "in steps it is `a..b..<c` or `a..b...c`");
+    }
+    return e->range.to ? type_array(c->arena, t) : c->error;
 }
 
 static Type *infer_ascribe(Checker *c, Expr *e)

@@ -472,7 +472,10 @@ static Expr *resolve_step(Resolver *r, Expr *e)
     case E_PIPE:
         resolve_expr(r, e->pipe.backward ? e->pipe.value : e->pipe.fn);
         return e->pipe.backward ? e->pipe.fn : e->pipe.value;
-    case E_RANGE: resolve_expr(r, e->range.from); return e->range.to;
+    case E_RANGE:
+        resolve_expr(r, e->range.from);
+        resolve_optional(r, e->range.second);
+        return e->range.to;
     case E_INDEX: resolve_expr(r, e->index.index); return e->index.array;
     case E_SLICE:
         resolve_optional(r, e->slice.from);
