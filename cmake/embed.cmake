@@ -19,16 +19,23 @@ endforeach()
 file(WRITE "${OUTPUT}" "/* Generated from the files named below. */
 #include \"support/embedded.h\"
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <string.h>
 
-${arrays}static const EmbeddedFile files[] = {
+${arrays}const EmbeddedFile embedded_files[] = {
 ${rows}  {NULL, NULL, 0}, /* the end */
 };
 
 const EmbeddedFile *embedded_find(const char *name) {
-  for (const EmbeddedFile *f = files; f->name; f++)
+  for (const EmbeddedFile *f = embedded_files; f->name; f++)
     if (strcmp(f->name, name) == 0) return f;
   return NULL;
+}
+
+const char *embedded_module(const EmbeddedFile *file) {
+  static const char folder[] = \"stdlib/\";
+  bool is_module = strncmp(file->name, folder, sizeof folder - 1) == 0 && strcmp(file->name, \"stdlib/prelude.dp\") != 0;
+  return is_module ? file->name + sizeof folder - 1 : NULL;
 }
 ")

@@ -11,6 +11,9 @@ typedef struct EmbeddedFile {
     uint32_t length;
 } EmbeddedFile;
 
+extern const EmbeddedFile embedded_files[];          /* all of them; the last has no name */
 const EmbeddedFile *embedded_find(const char *name); /* NULL when there is none of that name */
+/* "stats.dp" where the file is a module that programs import, else NULL. */
+const char *embedded_module(const EmbeddedFile *file);
 
 #endif

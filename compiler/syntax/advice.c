@@ -34,7 +34,7 @@ static char next_character(const ParseState *p) {
 static const char *foreign_word(const ParseState *p, const char *const *words, uint32_t n) {
     for (uint32_t back = 0; back < RECENT_TOKENS; back++) {
         int kind = kind_at(p, back);
-        if (kind == T_DEF || kind == T_ENTRY || kind == T_END) return NULL;
+        if (back && (kind == T_DEF || kind == T_ENTRY || kind == T_END)) return NULL;
         for (uint32_t i = 0; kind == T_NAME && i < n; i++)
             if (is_text(p, back, words[i])) return words[i];
     }
@@ -50,6 +50,13 @@ static bool has_recent(const ParseState *p, int kind) {
 }
 
 static char innermost_bracket(const ParseState *p) { return p->brackets.n ? p->brackets.at[p->brackets.n - 1].open : '\0'; }
+
+/* In the innermost bracket, inner ones counted, before the token found. */
+static bool has_in_bracket(const ParseState *p, int kind) {
+    for (uint32_t back = 1; p->brackets.n && back < RECENT_TOKENS && recent(p, back)->at.start > p->brackets.at[p->brackets.n - 1].at; back++)
+        if (kind_at(p, back) == kind) return true;
+    return false;
+}
 
 /* ---- open words: `let` until its `in`, `if` until its `else`, `loop` until its `do` ---- */
 
@@ -111,6 +118,8 @@ static const char let_form[] = "a name is bound by `let x = e in …`";
 
 static const char *of_words(const ParseState *p, const Wanted *w) {
     if (w->definition && !w->behind_expression) return NULL; /* of_definition */
+    if (kind_at(p, 1) == T_IMPORT) return "a path stands between quotes: `import \"stats\"`";
+    if (FOREIGN(p, "return")) return "nothing returns: a function's result is the expression behind its `=`, `def f (x: i64) : i64 = e`";
     if (FOREIGN(p, "begin")) return "expressions are grouped by parentheses";
     if (FOREIGN(p, "fun", "fn", "lambda", "function")) return lambda_form;
     if (FOREIGN(p, "elif", "elseif", "elsif")) return "write `else if`, two words";
@@ -126,7 +135,7 @@ static const char *of_assign_pair(const ParseState *p, const Wanted *w) {
     int before = is_adjacent(p, 0) ? kind_at(p, 1) : T_END;
     char next = next_character(p);
     if (before == T_COLON) return "`:=` is written `=`: nothing is assigned, a new name is bound";
-    if (before == T_SLASH && (has_recent(p, T_IF) || has_recent(p, T_WHILE))) return "inequality is written `!=`";
+    if (before == T_SLASH) return "inequality is written `!=`; there are no assignments: a new value is bound by `let x = e in …`";
     if (before == T_EQ) return "equality is written `==`";
     if (next == '<') return "write `<=`";
     if (next == '>' && (w->then || w->do_)) return "write `>=`";
@@ -182,6 +191,8 @@ static bool follows_listed_names(const ParseState *p) {
 
 static const char *of_colon(const ParseState *p, const Wanted *w) {
     bool doubled = (kind_at(p, 1) == T_COLON && is_adjacent(p, 0)) || next_character(p) == ':';
+    if (innermost_bracket(p) == '[' && w->bracket_close && has_in_bracket(p, T_COLON))
+        return "a slice has no step: it is `xs[a:b]`; `reverse xs` turns a sequence around";
     if (innermost_bracket(p) == '[' && w->bracket_close) return w->comma ? each_form : "a slice has two ends: `xs[a:b]`";
     if (has_recent(p, T_LAMBDA) && w->arrow) return "a parameter with a type needs parentheses: `\\(x: i64) -> e`";
     if (w->assign && w->arrow) return "a parameter with a type needs parentheses: `def f (x: i64) : i64 = e`";
@@ -190,14 +201,18 @@ static const char *of_colon(const ParseState *p, const Wanted *w) {
     if (follows_listed_names(p) && w->comma) return "several values are a tuple, in parentheses: `{ (x, y) : x in xs; y in ys }`";
     if (w->do_) return "the body of a loop stands behind `do`";
     if (w->then || w->else_ || kind_at(p, 1) == T_ELSE) return "`if c then a else b` has no colons";
-    if (w->behind_expression) return "a type behind an expression needs parentheses: `(e : t)`; to put x in front of xs, write `[x] ++ xs`";
-    return NULL;
+    bool lacks_in = w->in && !w->colon && open_word(p) && open_word(p)->kind == T_LET && innermost_bracket(p) == '{';
+    if (w->behind_expression && !lacks_in)
+        return "a type behind an expression needs parentheses, `(e : t)`; a range is `a...b`; x in front of xs is `[x] ++ xs`";
+    return NULL; /* advice_unfinished */
 }
 
 static const char *of_arrow(const ParseState *p, const Wanted *w) {
     if (w->assign && !w->behind_expression) return "the type of the result stands behind `:`";
     if (w->case_) return "every case of a `match` begins with `case`";
     if (innermost_bracket(p) == '{' && w->in && has_recent(p, T_MATCH)) return cases_form;
+    if (kind_at(p, 1) == T_GT && is_adjacent(p, 0)) return "functions are composed by pipes: `\\x -> x |> f |> g`";
+    if (kind_at(p, 1) == T_NAME && is_adjacent(p, 0)) return "a field is written `r.x`, a function `\\x -> e`";
     if (innermost_bracket(p) && w->behind_expression) return lambda_form;
     if (w->behind_expression) return "a function is written `\\x -> e`, a case `case p -> e`";
     return NULL;
@@ -214,11 +229,13 @@ static const char *of_keyword(const ParseState *p, const Wanted *w) {
     if ((found == T_FOR || found == T_WHILE) && w->assign && open_word(p) && open_word(p)->kind == T_LOOP)
         return "the state of a loop needs its first value: `loop s = 0 for x in xs do s + x`";
     if (found == T_CASE && w->expression) return "cases belong to a `match`: `match x case 0 -> … case _ -> …`";
+    if (found == T_IN && !open_word(p) && !has_recent(p, T_LET)) return "whether x is in xs is `any (== x) xs`; no `let` is open here";
     if (found == T_IN && !open_word(p)) return "no `let` is open here that this `in` could end";
     if (found == T_ELSE && !w->then && !open_word(p)) return "no `if` is open here that this `else` could belong to";
     if (found == T_CASE && kind_at(p, 1) == T_WITH) return "`case` follows `match x` without `with`";
     if (found == T_LET && w->definition && !w->behind_expression) return "at top level a name is defined by `def`";
-    bool opens = found == T_IF || found == T_MATCH || found == T_LAMBDA || found == T_LOOP || found == T_LET;
+    if (found == T_IF && w->behind_expression) return "a choice is written `if c then a else b`; as an argument it needs parentheses";
+    bool opens = found == T_MATCH || found == T_LAMBDA || found == T_LOOP || found == T_LET;
     return opens && w->behind_expression && w->name ? "as an argument it needs parentheses" : NULL;
 }
 
@@ -246,6 +263,7 @@ static bool follows_updated_index(const ParseState *p) {
 static const char *of_open_bracket(const ParseState *p, const Wanted *w) {
     bool heads_definition = kind_at(p, 2) == T_DEF || kind_at(p, 2) == T_ENTRY;
     if (kind_at(p, 1) == T_DOT) return "an element is written `xs[i]`";
+    if (kind_at(p, 2) == T_LET && is_adjacent(p, 0)) return "nothing is assigned; an updated copy is bound by `let ys = xs with [i] = v`";
     if (kind_at(p, 1) == T_CASE) return "sequences have no patterns: ask `is_empty xs` or `length xs`";
     if (w->assign && (follows_updated_field(p) || follows_updated_index(p)))
         return "an index stands directly behind what it is taken from, without a blank: `xss with [i][j] = v`";
@@ -267,11 +285,15 @@ static const char *of_operator(const ParseState *p, const Wanted *w) {
     int found = kind_at(p, 0), before = kind_at(p, 1);
     if (found == T_NOT && next_character(p) == '!') return "an element is written `xs[i]`";
     if (found == T_NOT && w->behind_expression) return "as an argument it needs parentheses: `f (!x)`";
+    if (found == T_TILDE && next_character(p) == '=') return "inequality is written `!=`";
     if (found == T_TILDE && w->behind_expression) return "as an argument it needs parentheses: `f (~x)`";
     if (found == T_GT && before == T_LT && is_adjacent(p, 0)) return "inequality is written `!=`";
     if ((found == T_PIPE || found == T_BACK_PIPE) && before == T_PAREN_OPEN) return "pipes have no sections: write `\\x -> x |> f`";
+    if (found == T_RANGE_TO && innermost_bracket(p) == '[' && w->expression) return "sequences are joined by `++`: `xs ++ [x]`";
     if (found == T_RANGE_TO && innermost_bracket(p) == '{') return "a record pattern names all fields: `{x, y = _}`";
     if (in_type(w) && innermost_bracket(p) == '[') return "a size is a name or an integer";
+    if (in_type(w) && !ends_value(kind_at(p, 1)) && (found == T_STAR || found == T_BITAND))
+        return "values have neither owners nor references: the type stands alone";
     if (in_type(w) && found == T_STAR) return "the type of a tuple is written `(t1, t2)`";
     if (found == T_LE && w->in && open_word(p) && open_word(p)->kind == T_LOOP)
         return "`for i < n` counts from 0 up to, not including, n";
@@ -367,6 +389,8 @@ static const char *of_comment(const ParseState *p, const Wanted *w) {
     static const char comment_form[] = "a comment begins with `--` and ends with the line";
     int found = kind_at(p, 0);
     char next = next_character(p);
+    if (found == T_SLASH && kind_at(p, 1) == T_SLASH && is_adjacent(p, 0) && ends_value(kind_at(p, 2)))
+        return "integers are divided by `/`, which truncates; a comment begins with `--`";
     if (found == T_SLASH && (next == '/' || next == '*' || (kind_at(p, 1) == T_SLASH && is_adjacent(p, 0)))) return comment_form;
     bool opens = (found == T_PAREN_OPEN && next == '*') || (found == T_BRACE_OPEN && next == '-');
     return opens && w->definition ? comment_form : NULL;
@@ -386,6 +410,8 @@ const char *advice_for(const ParseState *p, const Wanted *w) {
     if (said) return said;
     if (kind_at(p, 1) == T_WITH && kind_at(p, 0) != T_BAR && kind_at(p, 0) != T_CASE)
         return "an update is written `xs with [i] = v` or `r with x = v`";
+    if (kind_at(p, 1) == T_DOT && is_adjacent(p, 0) && (kind_at(p, 0) == T_STAR || kind_at(p, 0) == T_SLASH || kind_at(p, 0) == T_PLUS))
+        return "for each element, an operator stands in an apply-to-each: `{ x * y : x in xs; y in ys }`";
     if (kind_at(p, 1) == T_DOT && kind_at(p, 2) == T_INT && kind_at(p, 0) != T_DOT) return "a number has digits on both sides of its point";
     switch (kind_at(p, 0)) {
     case T_ASSIGN: return of_assign(p, w);

@@ -138,6 +138,19 @@ static void report_circle(Loader *l, const Def *import, const LoadedFile *from, 
     diag_error(l->s, import->span, DIAG_IMPORT_CYCLE, "files that import each other: %s -> %s", to->path, chain);
 }
 
+static void report_missing(Loader *l, const Def *import, Name beside)
+{
+    const char *modules = NULL;
+    for (const EmbeddedFile *f = embedded_files; f->name; f++) {
+        const char *name = embedded_module(f);
+        if (name)
+            modules = arena_printf(l->s->arena, "%s%s%.*s", modules ? modules : "", modules ? ", " : "", (int)(strlen(name) - 3), name);
+    }
+    diag_error(l->s, import->span, DIAG_MISSING_MODULE, "there is no module `%s`: no file %s, and none in the standard library",
+               import->path, beside);
+    diag_note_text(l->s, "the library has %s", modules);
+}
+
 /* The file of an import, loaded now or before; NULL after an error. */
 static LoadedFile *find_import(Loader *l, const Def *import, const LoadedFile *importer)
 {
@@ -155,8 +168,7 @@ static LoadedFile *find_import(Loader *l, const Def *import, const LoadedFile *i
     if (!f)
         f = load_from_library(l, path, importer);
     if (!f)
-        diag_error(l->s, import->span, DIAG_MISSING_MODULE, "there is no module `%s`: no file %s, and none in the standard library",
-                   import->path, path_beside(l, importer, path));
+        report_missing(l, import, path_beside(l, importer, path));
     return f;
 }
 

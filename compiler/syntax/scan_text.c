@@ -167,6 +167,8 @@ Expr *scan_character(ParseState *p, Span at, const char *text, uint32_t n) {
     bool is_one_byte = i == end && (text[1] == '\\' || i == 2);
     if (!is_one_byte)
         diag_error(p->session, at, DIAG_CHAR_TOO_LONG, "a character is one byte (u8); a string has room for more");
+    if (!is_one_byte && !memchr(text, '"', n))
+        diag_note(p->session, at, "a string stands between double quotes: `\"%.*s\"`", (int)(n - 2), text + 1);
     return build_expr(p, at, (Expr){.kind = E_CHAR, .character = value});
 }
 

@@ -12,6 +12,7 @@
  *     message.c     types as messages show them
  *     notes.c       errors about types, with where the types came from
  *     habits.c      names and types of other languages
+ *     library_names.c  names of the library's modules
  *
  * Levels: a variable made inside k functions (local ones counted) has level k or less; generalising
  * at level k takes the variables above k. */
@@ -179,6 +180,15 @@ void suggest_consider_map(Suggestion *g, const PtrMap *names);
 bool note_foreign_name(Session *s, Name name);
 bool note_foreign_type(Session *s, Name name);
 
+/* ---- library_names.c: notes that name the import to write; false if there is none ---- */
+bool note_library_value(Checker *c, Span at, Name name);
+bool note_library_type(Checker *c, Span at, Name name);
+/* Behind `qualifier.member`, where no module is called so. */
+bool note_unknown_module(Checker *c, Span at, Name qualifier, Name member, bool is_type);
+/* Behind `i64.member`. */
+bool note_type_as_module(Checker *c, Name scalar, Name member);
+bool is_prelude_name(const Checker *c, Name name);
+
 /* ---- unify.c ---- */
 Type *new_var(Checker *c, TypeClass cls);
 bool unify(Checker *c, Type *a, Type *b);
@@ -223,7 +233,7 @@ void note_names(Checker *c, Type *expected, Type *found);
 void note_alias(Checker *c, Type *t, Type *other);
 void note_known_names(Checker *c, Type *t, Name wanted); /* of a record or sum */
 void note_update_of_whole(Checker *c, const Expr *first, Name field);
-void note_no_fields(Checker *c, Type *t, Name field);
+void note_no_fields(Checker *c, Type *t, const Expr *from, Name field);
 void note_no_sequence(Checker *c, const Expr *e, Type *t);
 void note_counting(Checker *c, Type *t); /* `for x in n` */
 void note_function(Checker *c, const Expr *fn);
@@ -243,6 +253,8 @@ Type *convert_builtin(Checker *c, const TypeExpr *te, Poly *out);
 Type *sum_with_ctor(Checker *c, Name ctor);
 /* Does a type in scope declare it? The nearest that is declared. */
 bool is_ctor(const Checker *c, Name name);
+/* The type of that name if it is one of the scalars, or NULL. */
+Type *find_scalar(const Checker *c, Name name);
 Suggestion suggest_ctor(const Checker *c, Name wanted);
 /* Builds a record or sum type, sorting by name; reports duplicates at the spans. */
 Type *named_type(Checker *c, TypeKind kind, Name *names, const Span *spans, Type **items, uint32_t n);

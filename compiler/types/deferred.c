@@ -28,7 +28,7 @@ static bool try_field(Checker *c, const Deferred *d, Type *t)
             diag_error(c->s, d->subject_span, DIAG_NOT_A_RECORD,
                        "expected a record with a field `%s`, found %s", d->name,
                        describe_type(c, t));
-            note_no_fields(c, t, d->name);
+            note_no_fields(c, t, d->from, d->name);
             if (d->from)
                 note_origin(c, d->from);
         }

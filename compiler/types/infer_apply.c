@@ -314,7 +314,7 @@ Type *infer_unary(Checker *c, Expr *e, Type *hint)
 {
     Expr *arg = e->unary.arg;
     if (e->unary.op == UN_NOT) {
-        check(c, arg, c->scalars[SC_BOOL], NULL);
+        check(c, arg, c->scalars[SC_BOOL], &(Why){.kind = WHY_CONDITION});
         return c->scalars[SC_BOOL];
     }
     Type *t = infer(c, arg, hint);

@@ -285,11 +285,27 @@ static void note_function_value(Checker *c, Type *expected, Type *found)
         diag_note_text(c->s, "this is a function: are arguments missing?");
 }
 
-/* ---- operators ---- */
+/* ---- conditions ---- */
 
 static bool is_number(const Type *t)
 {
     return t->kind == TY_SCALAR && t->scalar != SC_BOOL;
+}
+
+static void note_condition(Checker *c, Type *found)
+{
+    Type *t = type_prune(found);
+    if (is_number(t) || (t->kind == TY_VAR && t->var.cls >= CLASS_NUM))
+        diag_note_text(c->s, "a number is no condition: compare it, for example `x != 0`");
+    if (t->kind == TY_ARRAY)
+        diag_note_text(c->s, "a sequence is no condition: `is_empty xs`, `any p xs` and `all p xs` are");
+}
+
+/* ---- operators ---- */
+
+static bool is_float(const Type *t)
+{
+    return t->kind == TY_SCALAR ? scalar_is_float(t->scalar) : t->kind == TY_VAR && t->var.cls == CLASS_FLOAT;
 }
 
 static bool is_arithmetic(BinaryOp op)
@@ -340,6 +356,10 @@ void note_operator(Checker *c, const Expr *node, Type *found, bool of_left)
         diag_note_text(c->s, "a character is written in single quotes: `'%c'`", right->string.bytes[0]);
     else if (!element && t->kind != TY_FUN && op == BIN_APPEND)
         diag_note_text(c->s, "`++` joins sequences: one element is `[x]`");
+    else if (op == BIN_BITXOR && is_float(t))
+        diag_note_text(c->s, "`^` is exclusive or; a power is written `%s ** %s`", quote_argument(c, left), quote_argument(c, right));
+    else if (op == BIN_AND || op == BIN_OR)
+        note_condition(c, t);
     else if (op == BIN_BITAND || op == BIN_BITOR)
         diag_note_text(c->s, "`%s` works on the bits of integers; conditions are combined with `%s%s`", sign,
                        sign, sign);
@@ -385,12 +405,26 @@ void note_index_conversion(Checker *c, const Expr *index, Type *found)
         note_conversion(c, index, t->scalar, SC_I64);
 }
 
+/* `max xs` */
+static void note_of_two(Checker *c, const Expr *e, Type *found)
+{
+    const Ref *ref = &c->out->refs[e->apply.fn->id];
+    bool of_two = e->apply.fn->kind == E_NAME && ref->kind == REF_PRIM && (ref->builtin == BI_max || ref->builtin == BI_min);
+    if (of_two && found->kind == TY_FUN && type_prune(found->fun.from)->kind == TY_ARRAY)
+        diag_note_text(c->s, "of the elements of a sequence it is `%simum %s`", e->apply.fn->name, quote_argument(c, e->apply.args[0]));
+}
+
 void note_value(Checker *c, const Expr *e, Type *expected, Type *found)
 {
     expected = type_prune(expected);
     found = type_prune(found);
+    const Expr *only = e->kind == E_ARRAY && e->items.n == 1 ? e->items.items[0] : NULL;
     if (is_number(expected) && is_number(found))
         note_conversion(c, e, found->scalar, expected->scalar);
+    else if (only && only->kind == E_RANGE && found->kind == TY_ARRAY && types_compatible(expected, found->element))
+        diag_note_text(c->s, "a range is a sequence: write it without the brackets, `%s`", quote(c, only->span));
+    else if (e->kind == E_APPLY)
+        note_of_two(c, e, found);
     note_origin(c, e);
 }
 
@@ -463,15 +497,56 @@ void note_update_of_whole(Checker *c, const Expr *first, Name field)
                    quote(c, first->update_field.value->span), field);
 }
 
+/* `f . g` */
+static bool stands_apart(const Checker *c, const Expr *e)
+{
+    const char *behind = c->s->files.at[e->span.file]->text + e->span.end;
+    return behind[0] == ' ';
+}
+
+/* The type of a name of the prelude. */
+static const Poly *prelude_poly(const Checker *c, Name name)
+{
+    const Def *def = ptrmap_get(&c->scopes[0].values, name);
+    uintptr_t builtin = (uintptr_t)ptrmap_get(&c->builtin_names, name);
+    return def ? &c->polys[def->index] : builtin ? &c->builtins[builtin - 1] : NULL;
+}
+
+/* `xs.sum`, `xs.map`: as it is written here. */
+static void note_method(Checker *c, const char *subject, bool of_sequence, Name name)
+{
+    const Poly *poly = is_prelude_name(c, name) ? prelude_poly(c, name) : NULL;
+    if (poly && poly->type && arity(poly->type) == 1)
+        diag_note_text(c->s, "functions stand in front: `%s %s`", name, subject);
+    else if (poly && poly->type && arity(poly->type) > 1)
+        diag_note_text(c->s, "functions stand in front: `%s : %s`", name, describe_signature(c, poly));
+    else if (!poly && !note_foreign_name(c->s, name) && of_sequence)
+        diag_note_text(c->s, "functions stand in front: `length xs`");
+}
+
+/* `xs.sum`, `x.sqrt`, `i32.sum`, `f . g`: the field of something that is no record, `from` (or NULL). */
+static void note_no_record(Checker *c, const Expr *from, TypeKind kind, Name field)
+{
+    bool is_written = from && c->s->files.at[from->span.file]->text[from->span.start] != '.'; /* else that of an accessor */
+    if (from && from->kind == E_NAME && find_scalar(c, from->name) && note_type_as_module(c, from->name, field))
+        return;
+    if (kind == TY_FUN && is_written && stands_apart(c, from))
+        diag_note_text(c->s, "functions are composed by pipes: `f . g` is `\\x -> x |> g |> f`");
+    else if (kind != TY_FUN)
+        note_method(c, is_written ? quote_argument(c, from) : "x", kind == TY_ARRAY, field);
+}
+
 /* How one gets at what is inside a value that has no fields. */
-void note_no_fields(Checker *c, Type *t, Name field)
+void note_no_fields(Checker *c, Type *t, const Expr *from, Name field)
 {
     if (t->kind == TY_TUPLE && t->tuple.n)
         diag_note_text(c->s, "the components of a tuple are `.0` to `.%u`", t->tuple.n - 1);
+    else if (t->kind == TY_TUPLE)
+        return;
     else if (t->kind == TY_ARRAY && t->element && type_prune(t->element)->kind == TY_RECORD)
         diag_note_text(c->s, "for each element: `{ r.%s : r in rs }`", field);
-    else if (t->kind == TY_ARRAY)
-        diag_note_text(c->s, "functions stand in front: `length xs`");
+    else
+        note_no_record(c, from, t->kind, field);
 }
 
 void note_no_sequence(Checker *c, const Expr *e, Type *t)
@@ -503,15 +578,6 @@ void note_alias(Checker *c, Type *t, Type *other)
 }
 
 /* ---- why a type is expected ---- */
-
-static void note_condition(Checker *c, Type *found)
-{
-    Type *t = type_prune(found);
-    if (is_number(t) || (t->kind == TY_VAR && t->var.cls >= CLASS_NUM))
-        diag_note_text(c->s, "a number is no condition: compare it, for example `x != 0`");
-    if (t->kind == TY_ARRAY)
-        diag_note_text(c->s, "a sequence is no condition: `is_empty xs`, `any p xs` and `all p xs` are");
-}
 
 static void note_why(Checker *c, const Why *why, Type *expected, Type *found)
 {

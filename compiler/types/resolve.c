@@ -33,6 +33,7 @@ typedef struct Resolver {
     const Pending *pending;
     const PendingEach *pending_each;
     struct CallList *calls;
+    const Expr *field; /* the innermost e.x whose e is being resolved */
     PtrMap undefined; /* names that have been reported in this definition */
 } Resolver;
 
@@ -242,21 +243,24 @@ static bool note_other_binder(Resolver *r, const Expr *e)
     return false;
 }
 
-static void not_defined(Resolver *r, const Expr *e)
+/* `map (|x| x + 1) xs` is a section of `|`. */
+static bool note_bars(Resolver *r, const Expr *e)
 {
     Checker *c = r->c;
-    if (ptrmap_get(&r->undefined, e->name)) /* once is enough */
-        return;
-    ptrmap_put(c->arena, &r->undefined, e->name, (void *)e);
-    diag_error(c->s, e->span, DIAG_UNDEFINED_NAME, "`%s` is not defined", e->name);
-    if (note_let_rec(r, e) || note_other_binder(r, e))
-        return;
-    if (is_ctor(c, e->name)) {
-        diag_note_text(c->s, "the constructor is written `#%s`", e->name);
-        return;
-    }
-    if (is_module_name(r, e) || note_foreign_name(c->s, e->name))
-        return;
+    const char *text = c->s->files.at[e->span.file]->text, *bars = arena_printf(c->arena, "(|%s|", e->name);
+    size_t n = strlen(bars);
+    uint32_t start = e->span.end;
+    while (start > 0 && text[start - 1] != '\n' && strncmp(text + start, bars, n) != 0)
+        start--;
+    if (strncmp(text + start, bars, n) != 0)
+        return false;
+    diag_note_text(c->s, "a function without a name is `\\%s -> e`", e->name);
+    return true;
+}
+
+static void suggest_name(Resolver *r, const Expr *e)
+{
+    Checker *c = r->c;
     Suggestion g = suggest_start(e->name);
     for (const Binding *b = r->scope; b; b = b->next)
         suggest_consider(&g, b->name);
@@ -265,6 +269,26 @@ static void not_defined(Resolver *r, const Expr *e)
     suggest_consider_map(&g, &c->scopes[0].values);
     suggest_consider_map(&g, &c->builtin_names);
     suggest_note(c->s, e->span, &g);
+}
+
+static void not_defined(Resolver *r, const Expr *e)
+{
+    Checker *c = r->c;
+    if (ptrmap_get(&r->undefined, e->name)) /* once is enough */
+        return;
+    ptrmap_put(c->arena, &r->undefined, e->name, (void *)e);
+    diag_error(c->s, e->span, DIAG_UNDEFINED_NAME, "`%s` is not defined", e->name);
+    if (note_let_rec(r, e) || note_other_binder(r, e) || note_bars(r, e))
+        return;
+    if (is_ctor(c, e->name)) {
+        diag_note_text(c->s, "the constructor is written `#%s`", e->name);
+        return;
+    }
+    bool qualifies = r->field && r->field->field.value == e;
+    if (is_module_name(r, e) || (qualifies && note_unknown_module(c, e->span, e->name, r->field->field.name, false)))
+        return;
+    if (!note_library_value(c, e->span, e->name) && !note_foreign_name(c->s, e->name))
+        suggest_name(r, e);
 }
 
 static void add_call(Resolver *r, const Def *def)
@@ -343,8 +367,10 @@ static const ModuleScope *module_named(const Resolver *r, const Expr *e)
 static Expr *resolve_field(Resolver *r, Expr *e)
 {
     const ModuleScope *m = module_named(r, e->field.value);
-    if (!m)
+    if (!m) {
+        r->field = e;
         return e->field.value;
+    }
     Def *def = scope_exported(m, &m->values, e->field.name);
     if (def)
         refer_to(r, &r->c->out->refs[e->id], def);

@@ -31,7 +31,7 @@ static Type *find_param(const Checker *c, Name name)
     return NULL;
 }
 
-static Type *find_scalar(const Checker *c, Name name)
+Type *find_scalar(const Checker *c, Name name)
 {
     for (int i = 0; i < SCALAR_COUNT; i++) {
         if (c->scalar_names[i] == name)
@@ -89,7 +89,7 @@ static void unknown_type(Checker *c, const TypeExpr *te)
         return;
     ptrmap_put(c->arena, &c->undefined_types, name, (void *)te);
     diag_error(c->s, te->span, DIAG_UNDEFINED_TYPE, "type `%s` is not defined", name);
-    if (note_foreign_type(c->s, name))
+    if (note_library_type(c, te->span, name) || note_foreign_type(c->s, name))
         return;
     Suggestion g = suggest_start(name);
     for (const TypeEnv *env = c->tenv; env; env = env->outer) {
@@ -185,6 +185,7 @@ static Type *convert_qualified(Checker *c, const TypeExpr *te)
     const ModuleScope *m = scope_find_module(c, te->name.module);
     if (!m) {
         diag_error(c->s, te->span, DIAG_UNDEFINED_MODULE, "module `%s` is not defined", te->name.module);
+        note_unknown_module(c, te->span, te->name.module, te->name.name, true);
         return c->error;
     }
     Def *def = scope_exported(m, &m->types, te->name.name);
