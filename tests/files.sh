@@ -117,7 +117,7 @@ output_names() {
     printf '1\n2\n' >in
     gives '[1.0, 2.0]\n' floats csv:-
     rm -f bad.dat
-    refuses 2 "bad.dat: no format has the ending .dat; there are .txt .in .csv" floats '[1, 2]' -o bad.dat
+    refuses 2 "bad.dat: no format has the ending .dat; there are .txt .in" floats '[1, 2]' -o bad.dat
     [ ! -e bad.dat ] || fail "$maker: bad.dat is there"
     refuses 2 "no format has the ending" floats nothing.txt -o bad.dat # before arguments are read
 }

@@ -15,10 +15,10 @@ static DpWriteFormat write_literals;
 static const DpFormat formats[] = {
     {"text", ".txt", read_literals, write_literals}, {"text", ".in", read_literals, write_literals},
     {"raw", NULL, dp_read_raw, dp_write_raw},        {"lines", NULL, dp_read_lines, dp_write_lines},
-    {"csv", ".csv", dp_read_csv, dp_write_csv},      {"npy", ".npy", dp_read_npy, dp_write_npy},
-    {"mtx", ".mtx", dp_read_mtx, dp_write_mtx},      {"dpv", ".dpv", dp_read_dpv, dp_write_dpv},
-    {"pgm", ".pgm", dp_read_pnm, dp_write_pgm},      {"ppm", ".ppm", dp_read_pnm, dp_write_ppm},
-    {"png", ".png", dp_read_png, dp_write_png},
+    {"json", ".json", dp_read_json, dp_write_json},  {"csv", ".csv", dp_read_csv, dp_write_csv},
+    {"npy", ".npy", dp_read_npy, dp_write_npy},      {"mtx", ".mtx", dp_read_mtx, dp_write_mtx},
+    {"dpv", ".dpv", dp_read_dpv, dp_write_dpv},      {"pgm", ".pgm", dp_read_pnm, dp_write_pgm},
+    {"ppm", ".ppm", dp_read_pnm, dp_write_ppm},      {"png", ".png", dp_read_png, dp_write_png},
 };
 enum { FORMATS = sizeof formats / sizeof *formats };
 

@@ -81,6 +81,46 @@ bool dp_build_scalar(DpBuilder *b, uint64_t bits)
     return true;
 }
 
+bool dp_build_begin_array(DpBuilder *builders, const DpType *t, uint32_t first, uint32_t level, uint64_t *slot)
+{
+    *slot = builders[first].leaf->nlens[level];
+    for (uint32_t i = 0; i < dp_type_leaves(t); i++)
+        if (!dp_build_length(&builders[first + i], level, 0))
+            return false;
+    return true;
+}
+
+void dp_build_end_array(DpBuilder *builders, const DpType *t, uint32_t first, uint32_t level, uint64_t slot, uint64_t count)
+{
+    for (uint32_t i = 0; i < dp_type_leaves(t); i++) builders[first + i].leaf->lens[level][slot] = count;
+}
+
+bool dp_build_nothing(DpBuilder *builders, const DpType *t, uint32_t *leaf, uint32_t level)
+{
+    uint64_t slot;
+    switch (t->kind) {
+    case DP_T_SCALAR: return dp_build_scalar(&builders[(*leaf)++], 0);
+    case DP_T_ARRAY:
+        if (!dp_build_begin_array(builders, t, *leaf, level, &slot))
+            return false;
+        *leaf += dp_type_leaves(t);
+        return true;
+    case DP_T_TUPLE:
+    case DP_T_RECORD:
+        if (t->n == 0)
+            return dp_build_scalar(&builders[(*leaf)++], 0);
+        break;
+    case DP_T_SUM:
+        if (!dp_build_scalar(&builders[(*leaf)++], 0))
+            return false;
+        break;
+    }
+    for (uint32_t i = 0; i < t->n; i++)
+        if (t->items[i] && !dp_build_nothing(builders, t->items[i], leaf, level))
+            return false;
+    return true;
+}
+
 /* lens[0] = {d0}, lens[1] = d0 times d1, … */
 bool dp_leaf_make(DpLeaf *leaf, const uint64_t *shape)
 {

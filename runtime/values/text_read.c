@@ -187,35 +187,6 @@ static bool add_bits(TextIn *in, uint32_t leaf, uint64_t bits)
     return dp_build_scalar(&in->builders[leaf], bits) || fail_memory(in);
 }
 
-/* ---- values that are not there: the payloads of other constructors ---- */
-
-static bool add_nothing(TextIn *in, const DpType *t, uint32_t *leaf, uint32_t level)
-{
-    switch (t->kind) {
-    case DP_T_SCALAR: return add_bits(in, (*leaf)++, 0);
-    case DP_T_ARRAY: {
-        uint32_t end = *leaf + dp_type_leaves(t);
-        for (; *leaf < end; ++*leaf)
-            if (!dp_build_length(&in->builders[*leaf], level, 0))
-                return fail_memory(in);
-        return true;
-    }
-    case DP_T_TUPLE:
-    case DP_T_RECORD:
-        if (t->n == 0)
-            return add_bits(in, (*leaf)++, 0);
-        break;
-    case DP_T_SUM:
-        if (!add_bits(in, (*leaf)++, 0))
-            return false;
-        break;
-    }
-    for (uint32_t i = 0; i < t->n; i++)
-        if (t->items[i] && !add_nothing(in, t->items[i], leaf, level))
-            return false;
-    return true;
-}
-
 /* ---- composite values. `leaf` is the first leaf of the value and moves behind its last one; `level` is how
  * many sequences are open around it ---- */
 
@@ -245,15 +216,6 @@ static uint32_t take_item_name(TextIn *in, const DpType *t)
     return i;
 }
 
-static uint32_t leaves_before(const DpType *t, uint32_t item)
-{
-    uint32_t n = 0;
-    for (uint32_t i = 0; i < item; i++)
-        if (t->items[i])
-            n += dp_type_leaves(t->items[i]);
-    return n;
-}
-
 static bool read_field(TextIn *in, const DpType *t, bool *seen, uint32_t first, uint32_t level)
 {
     dp_skip_space(in->r);
@@ -264,7 +226,7 @@ static bool read_field(TextIn *in, const DpType *t, bool *seen, uint32_t first, 
     if (seen[i])
         return dp_error_at(in->error, in->r->path, in->r->text, start, "the field %s stands twice", t->names[i]);
     seen[i] = true;
-    uint32_t leaf = first + leaves_before(t, i);
+    uint32_t leaf = first + dp_type_leaves_before(t, i);
     return expect(in, '=') && read_value(in, t->items[i], &leaf, level);
 }
 
@@ -309,9 +271,13 @@ static bool read_sum(TextIn *in, const DpType *t, uint32_t *leaf, uint32_t level
     }
     if (!add_bits(in, (*leaf)++, tag))
         return false;
-    for (uint32_t i = 0; i < t->n; i++)
-        if (t->items[i] && !(i == tag ? read_value : add_nothing)(in, t->items[i], leaf, level))
+    for (uint32_t i = 0; i < t->n; i++) {
+        if (!t->items[i])
+            continue;
+        if (i == tag ? !read_value(in, t->items[i], leaf, level)
+                     : !dp_build_nothing(in->builders, t->items[i], leaf, level) && !fail_memory(in))
             return false;
+    }
     return true;
 }
 
@@ -348,20 +314,17 @@ static bool read_elements(TextIn *in, const DpType *element, uint32_t first, uin
     return true;
 }
 
-/* The length's place is taken before the elements are read, as their own lengths stand behind it on deeper
- * levels only. */
 static bool read_array(TextIn *in, const DpType *t, uint32_t *leaf, uint32_t level)
 {
-    uint32_t first = *leaf, n = dp_type_leaves(t);
-    uint64_t slot = in->builders[first].leaf->nlens[level], count = 0;
-    for (uint32_t i = 0; i < n; i++)
-        if (!dp_build_length(&in->builders[first + i], level, 0))
-            return fail_memory(in);
-    bool is_string = t->element->kind == DP_T_SCALAR && t->element->scalar == DP_U8 && peek(in->r) == '"';
+    uint32_t first = *leaf;
+    uint64_t slot, count = 0;
+    if (!dp_build_begin_array(in->builders, t, first, level, &slot))
+        return fail_memory(in);
+    bool is_string = dp_type_is_string(t) && peek(in->r) == '"';
     if (!(is_string ? read_string(in, first, &count) : read_elements(in, t->element, first, level + 1, &count)))
         return false;
-    for (uint32_t i = 0; i < n; i++) in->builders[first + i].leaf->lens[level][slot] = count;
-    *leaf = first + n;
+    dp_build_end_array(in->builders, t, first, level, slot, count);
+    *leaf = first + dp_type_leaves(t);
     return true;
 }
 

@@ -1,4 +1,4 @@
-/* Writing values as text: the inverse of text_read.c. */
+/* Writing values as text: as the language's literals, the inverse of text_read.c, and as JSON, that of json.c. */
 #include "values.h"
 
 #include <math.h>
@@ -12,6 +12,7 @@ enum { OUT_BYTES = 1 << 14 };
 typedef struct TextOut {
     FILE *file;
     const DpLeaf *leaves;
+    bool json;
     uint64_t (*at)[DP_MAX_RANK + 1]; /* per leaf: the next length of each level, and in [rank] the next element */
     size_t n;
     char buffer[OUT_BYTES];
@@ -121,29 +122,40 @@ size_t dp_print_scalar(char text[DP_SCALAR_TEXT], const DpLeaf *leaf, uint64_t a
 static void put_scalar(TextOut *out, const DpLeaf *leaf, uint64_t at)
 {
     char text[DP_SCALAR_TEXT];
-    put(out, text, dp_print_scalar(text, leaf, at));
+    size_t n = dp_print_scalar(text, leaf, at);
+    bool quoted = out->json && dp_scalar_is_float(leaf->scalar) && memchr(text, 'n', n); /* nan, inf, -inf */
+    put(out, "\"", quoted);
+    put(out, text, n);
+    put(out, "\"", quoted);
 }
 
 /* ---- strings ---- */
 
-/* The length of the valid UTF-8 sequence of two bytes or more at s, 0 if there is none or it is a control
- * character (U+0080..9F) or one that turns the direction of text around. */
-static size_t printable_sequence(const uint8_t *s, uint64_t n)
+/* The length of the valid UTF-8 sequence of two bytes or more at s, 0 if there is none. */
+static size_t utf8_sequence(const uint8_t *s, uint64_t n, uint32_t *code)
 {
     size_t length = s[0] >= 0xf0 ? 4 : s[0] >= 0xe0 ? 3 : 2;
     if (s[0] < 0xc2 || s[0] > 0xf4 || n < length)
         return 0;
-    uint32_t code = s[0] & (0x7fu >> length);
+    *code = s[0] & (0x7fu >> length);
     for (size_t i = 1; i < length; i++) {
         if ((s[i] & 0xc0) != 0x80)
             return 0;
-        code = code << 6 | (s[i] & 0x3fu);
+        *code = *code << 6 | (s[i] & 0x3fu);
     }
-    bool overlong = code < (length == 4 ? 0x10000u : length == 3 ? 0x800u : 0xa0u);
-    bool surrogate = code >= 0xd800 && code < 0xe000;
-    bool invisible = (code >= 0x2028 && code <= 0x202e) || (code >= 0x2066 && code <= 0x2069) ||
+    bool overlong = *code < (length == 4 ? 0x10000u : length == 3 ? 0x800u : 0x80u);
+    bool surrogate = *code >= 0xd800 && *code < 0xe000;
+    return overlong || surrogate || *code > 0x10ffff ? 0 : length;
+}
+
+/* Likewise, but 0 also for a control character (U+0080..9F) and one that turns the direction of text around. */
+static size_t printable_sequence(const uint8_t *s, uint64_t n)
+{
+    uint32_t code = 0;
+    size_t length = utf8_sequence(s, n, &code);
+    bool invisible = code < 0xa0 || (code >= 0x2028 && code <= 0x202e) || (code >= 0x2066 && code <= 0x2069) ||
                      (code >= 0x200b && code <= 0x200f) || code == 0x061c || code == 0xfeff;
-    return overlong || surrogate || invisible || code > 0x10ffff ? 0 : length;
+    return invisible ? 0 : length;
 }
 
 static void put_byte(TextOut *out, uint8_t c)
@@ -170,6 +182,48 @@ static void put_string(TextOut *out, const uint8_t *bytes, uint64_t from, uint64
         i += length ? length : 1;
     }
     put(out, "\"", 1);
+}
+
+static void put_json_string(TextOut *out, const uint8_t *bytes, uint64_t n)
+{
+    put(out, "\"", 1);
+    for (uint64_t i = 0; i < n; i++) {
+        char text[8];
+        if (bytes[i] >= 0x20 && bytes[i] != '"' && bytes[i] != '\\')
+            put(out, (const char *)bytes + i, 1);
+        else if (bytes[i] < 0x20 && bytes[i] != '\n' && bytes[i] != '\t')
+            put(out, text, (size_t)snprintf(text, sizeof text, "\\u%04x", (unsigned)bytes[i]));
+        else
+            put(out, bytes[i] == '\n' ? "\\n" : bytes[i] == '\t' ? "\\t" : bytes[i] == '"' ? "\\\"" : "\\\\", 2);
+    }
+    put(out, "\"", 1);
+}
+
+static bool is_utf8(const uint8_t *bytes, uint64_t n)
+{
+    for (uint64_t i = 0; i < n;) {
+        uint32_t code;
+        size_t length = bytes[i] < 0x80 ? 1 : utf8_sequence(bytes + i, n - i, &code);
+        if (length == 0)
+            return false;
+        i += length;
+    }
+    return true;
+}
+
+/* Strings of JSON are Unicode; other bytes are numbers. */
+static void put_json_bytes(TextOut *out, const DpLeaf *leaf, uint64_t from, uint64_t n)
+{
+    const uint8_t *bytes = (const uint8_t *)leaf->data + (n ? from : 0);
+    if (is_utf8(bytes, n)) {
+        put_json_string(out, bytes, n);
+        return;
+    }
+    for (uint64_t i = 0; i < n; i++) {
+        put_text(out, i ? ", " : "[");
+        put_scalar(out, leaf, from + i);
+    }
+    put_text(out, "]");
 }
 
 /* ---- values. `leaf` and `level` as in text_read.c; `shown`: false to move past the payload of another constructor ---- */
@@ -199,7 +253,9 @@ static void put_array(TextOut *out, const DpType *t, uint32_t *leaf, uint32_t le
     const DpLeaf *l = &out->leaves[first];
     if (t->element->kind == DP_T_SCALAR && t->element->scalar == DP_U8) {
         uint64_t *at = &out->at[first][l->rank];
-        if (shown)
+        if (shown && out->json)
+            put_json_bytes(out, l, *at, n);
+        else if (shown)
             put_string(out, l->data, *at, n);
         *at += n;
     } else {
@@ -214,35 +270,57 @@ static void put_array(TextOut *out, const DpType *t, uint32_t *leaf, uint32_t le
     *leaf = first + nleaves;
 }
 
-static void put_items(TextOut *out, const DpType *t, uint32_t *leaf, uint32_t level, bool shown)
+/* Fields in JSON have the order in which they were declared. */
+static void put_record(TextOut *out, const DpType *t, uint32_t *leaf, uint32_t level, bool shown)
 {
-    bool is_record = t->kind == DP_T_RECORD;
-    show(out, shown, is_record ? "{" : "(");
+    uint32_t first = *leaf;
+    show(out, shown, "{");
+    for (uint32_t i = 0; i < t->n; i++) {
+        uint32_t item = out->json && t->order ? t->order[i] : i;
+        show(out, shown && i > 0, ", ");
+        show(out, shown && out->json, "\"");
+        show(out, shown, t->names[item]);
+        show(out, shown, out->json ? "\": " : " = ");
+        *leaf = first + dp_type_leaves_before(t, item);
+        put_value(out, t->items[item], leaf, level, shown);
+    }
+    show(out, shown, "}");
+    *leaf = first;
+    if (t->n == 0)
+        next_element(out, first);
+    *leaf += dp_type_leaves(t);
+}
+
+static void put_tuple(TextOut *out, const DpType *t, uint32_t *leaf, uint32_t level, bool shown)
+{
+    show(out, shown, out->json ? "[" : "(");
     if (t->n == 0)
         next_element(out, (*leaf)++);
     for (uint32_t i = 0; i < t->n; i++) {
         show(out, shown && i > 0, ", ");
-        show(out, shown && is_record, is_record ? t->names[i] : "");
-        show(out, shown && is_record, " = ");
         put_value(out, t->items[i], leaf, level, shown);
     }
-    show(out, shown && t->n == 1 && !is_record, ",");
-    show(out, shown, is_record ? "}" : ")");
+    show(out, shown && t->n == 1 && !out->json, ",");
+    show(out, shown, out->json ? "]" : ")");
 }
 
+/* #name, and a payload behind it; in JSON "#name", or {"#name": payload}. */
 static void put_sum(TextOut *out, const DpType *t, uint32_t *leaf, uint32_t level, bool shown)
 {
     const DpLeaf *l = &out->leaves[*leaf];
     uint64_t tag = dp_scalar_load(l->scalar, l->data, next_element(out, *leaf));
+    bool named = shown && tag < t->n, object = named && out->json && t->items[tag];
     ++*leaf;
-    show(out, shown && tag < t->n, "#");
-    show(out, shown && tag < t->n, tag < t->n ? t->names[tag] : "");
+    show(out, named, object ? "{\"#" : out->json ? "\"#" : "#");
+    show(out, named, named ? t->names[tag] : "");
+    show(out, named && out->json, object ? "\": " : "\"");
     for (uint32_t i = 0; i < t->n; i++) {
         if (!t->items[i])
             continue;
-        show(out, shown && i == tag, " ");
+        show(out, shown && i == tag && !out->json, " ");
         put_value(out, t->items[i], leaf, level, shown && i == tag);
     }
+    show(out, object, "}");
 }
 
 static void put_value(TextOut *out, const DpType *t, uint32_t *leaf, uint32_t level, bool shown)
@@ -255,14 +333,14 @@ static void put_value(TextOut *out, const DpType *t, uint32_t *leaf, uint32_t le
         ++*leaf;
         break;
     }
-    case DP_T_TUPLE:
-    case DP_T_RECORD: put_items(out, t, leaf, level, shown); break;
+    case DP_T_TUPLE: put_tuple(out, t, leaf, level, shown); break;
+    case DP_T_RECORD: put_record(out, t, leaf, level, shown); break;
     case DP_T_SUM: put_sum(out, t, leaf, level, shown); break;
     case DP_T_ARRAY: put_array(out, t, leaf, level, shown); break;
     }
 }
 
-bool dp_write_text(FILE *file, const DpType *t, const DpLeaf *leaves)
+static bool write_value(FILE *file, const DpType *t, const DpLeaf *leaves, bool json)
 {
     TextOut *out = calloc(1, sizeof *out);
     if (out)
@@ -272,10 +350,21 @@ bool dp_write_text(FILE *file, const DpType *t, const DpLeaf *leaves)
         uint32_t leaf = 0;
         out->file = file;
         out->leaves = leaves;
+        out->json = json;
         put_value(out, t, &leaf, 0, true);
         flush(out);
         free(out->at);
     }
     free(out);
     return ok;
+}
+
+bool dp_write_text(FILE *file, const DpType *t, const DpLeaf *leaves) { return write_value(file, t, leaves, false); }
+
+bool dp_write_json(FILE *out, const DpType *t, const DpLeaf *leaves, DpError e)
+{
+    if (!write_value(out, t, leaves, true))
+        return dp_error_memory(e, "");
+    fputc('\n', out);
+    return true;
 }

@@ -279,6 +279,24 @@ DpScalar dp_tag_scalar(uint32_t n) { return n <= 1u << 8 ? DP_U8 : n <= 1u << 16
 
 uint32_t dp_type_leaves(const DpType *t) { return (uint32_t)count_leaves(t); }
 
+uint32_t dp_type_leaves_before(const DpType *t, uint32_t item)
+{
+    uint32_t n = 0;
+    for (uint32_t i = 0; i < item; i++)
+        if (t->items[i])
+            n += dp_type_leaves(t->items[i]);
+    return n;
+}
+
+bool dp_type_is_option(const DpType *t, uint32_t *none, uint32_t *some)
+{
+    if (t->kind != DP_T_SUM || t->n != 2)
+        return false;
+    *none = strcmp(t->names[0], "none") == 0 ? 0 : 1;
+    *some = 1 - *none;
+    return strcmp(t->names[*none], "none") == 0 && !t->items[*none] && t->items[*some];
+}
+
 static uint32_t max_rank(const DpType *t)
 {
     if (t->kind == DP_T_ARRAY)

@@ -84,6 +84,12 @@ typedef struct DpBuilder {
 } DpBuilder;
 bool dp_build_length(DpBuilder *b, uint32_t level, uint64_t n);
 bool dp_build_scalar(DpBuilder *b, uint64_t bits);
+/* An array of type t whose leaves begin with builders[first]. Its length's place is taken before its elements are added, as their
+ * own lengths stand behind it on deeper levels only; `level` is how many arrays are open around it. */
+bool dp_build_begin_array(DpBuilder *builders, const DpType *t, uint32_t first, uint32_t level, uint64_t *slot);
+void dp_build_end_array(DpBuilder *builders, const DpType *t, uint32_t first, uint32_t level, uint64_t slot, uint64_t count);
+/* A value that is not there, such as the payload of another constructor: zeros and empty arrays. */
+bool dp_build_nothing(DpBuilder *builders, const DpType *t, uint32_t *leaf, uint32_t level);
 
 /* ---- regular leaves ---- */
 /* Allocates the leaf for an array of this shape, with its lengths and without its elements. The shape must have been found
@@ -100,6 +106,11 @@ bool dp_type_equal(const DpType *a, const DpType *b);
 char *dp_type_print(const DpType *t, bool declared);
 /* [text] or [[u8]]? */
 static inline bool dp_type_is_strings(const DpType *t) { return t->kind == DP_T_ARRAY && dp_type_is_string(t->element); }
+
+/* The leaves of the items before this one; a sum's tag is not counted. */
+uint32_t dp_type_leaves_before(const DpType *t, uint32_t item);
+/* #none | #c t, of any c? Then what is missing in a file is #none. */
+bool dp_type_is_option(const DpType *t, uint32_t *none, uint32_t *some);
 
 /* ---- matrices ---- */
 bool dp_mtx_type(const DpType *t, bool *coordinate); /* [[(i, t)]] or [[t]], t a number? */
@@ -124,9 +135,9 @@ uint32_t dp_crc_end(DpCrc *c); /* the sum; the next one may be begun by dp_crc_a
 /* Readers are given the whole file, and leave nothing in the leaves when they fail. Writers' messages lack the path. */
 typedef bool DpReadFormat(const char *path, const char *bytes, size_t n, const DpType *t, DpLeaf *leaves, DpError e);
 typedef bool DpWriteFormat(FILE *out, const DpType *t, const DpLeaf *leaves, DpError e);
-DpReadFormat dp_read_csv, dp_read_dpv, dp_read_lines, dp_read_mtx, dp_read_npy, dp_read_png, dp_read_pnm, dp_read_raw;
-DpWriteFormat dp_write_csv, dp_write_dpv, dp_write_lines, dp_write_mtx, dp_write_npy, dp_write_pgm, dp_write_png, dp_write_ppm,
-    dp_write_raw;
+DpReadFormat dp_read_csv, dp_read_dpv, dp_read_json, dp_read_lines, dp_read_mtx, dp_read_npy, dp_read_png, dp_read_pnm, dp_read_raw;
+DpWriteFormat dp_write_csv, dp_write_dpv, dp_write_json, dp_write_lines, dp_write_mtx, dp_write_npy, dp_write_pgm, dp_write_png,
+    dp_write_ppm, dp_write_raw;
 
 typedef struct DpFormat {
     const char *name;   /* what stands before the colon of a prefix */
