@@ -123,6 +123,14 @@ expect 0 'other' "$dpc" dump --stage=types imports.dp
 expect 0 '[0.5]' "$dpc" run --eval=fused modules/../imports.dp '[[2]]'
 for stage in ast types core fused flat plan opencl host; do expect 0 'main' "$dpc" dump --stage=$stage f.dp; done
 
+for type in '[u8]' text; do
+    echo "entry main (t: $type) : i64 = length t" >words.dp
+    expect 2 "abc: No such file or directory (t: $type); a text stands in quotes that the shell leaves: '\"abc\"'" "$dpc" run --eval=core words.dp abc
+    expect 0 3 "$dpc" run --eval=core words.dp '"abc"'
+    expect 2 "abc/d.csv: No such file or directory (t: $type)" "$dpc" run --eval=core words.dp abc/d.csv
+done
+expect 2 "No such file or directory (t: text); a text stands in quotes that the shell leaves: '\"…\"'" "$dpc" run --eval=core words.dp "it's"
+
 for e in core fused flat; do
     run="$dpc run --eval=$e f.dp"
     expect 0 '[3, 4]' $run '[1, 2]' 2
@@ -134,7 +142,8 @@ for e in core fused flat; do
     feed '1 2' 2 'expected the end of the input, found 2' $run '[1]'
     echo '[10, 20]' >xs.in
     expect 0 '[11, 21]' $run xs.in 1
-    expect 2 'xs.txt: No such file' $run xs.txt 1
+    expect 2 'xs.txt: No such file or directory (xs: [i32])' $run xs.txt 1
+    expect 2 'abc: No such file or directory (xs: [i32])' $run abc 1
     expect 2 'expected ], found 2' $run '[1 2]' 1
     expect 2 'out of the range of i32' $run '[99999999999]' 1
     expect 2 'too many arguments' $run '[1]' 1 2

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 bool dp_arg_is_file(const char *arg)
 {
@@ -42,6 +43,19 @@ static bool add_parameter(const DpParam *p, DpError e)
     if (type && n + 1 < e.bytes)
         snprintf(e.text + n, e.bytes - n, " (%s: %s)", p->name, type);
     free(type);
+    return false;
+}
+
+static bool is_text(const DpType *t) { return t->kind == DP_T_ARRAY && t->element->kind == DP_T_SCALAR && t->element->scalar == DP_U8; }
+
+/* A word that is no literal is a file: where there is none, a value may have been meant. */
+static bool fail_no_file(const char *arg, const DpPlace *place, const DpParam *p, DpError e)
+{
+    bool is_name = place->is_known || strchr(arg, '/'), is_plain = strlen(arg) <= 40 && !strpbrk(arg, "\"\\'");
+    add_parameter(p, e);
+    size_t n = strlen(e.text);
+    if (!is_name && is_text(p->type) && n + 1 < e.bytes)
+        snprintf(e.text + n, e.bytes - n, "; a text stands in quotes that the shell leaves: '\"%s\"'", is_plain ? arg : "…");
     return false;
 }
 
@@ -104,8 +118,14 @@ static bool read_arg(const char *arg, Input *in, const DpParam *p, DpError e)
     DpPlace place = dp_place_of(arg, p->is_literal ? NULL : p->type);
     if (strcmp(place.path, "-") == 0)
         return dp_place_is_literals(&place) ? read_from_input(in, p, e) : read_whole_input(in, &place, p, e);
-    if (dp_arg_is_file(arg))
-        return dp_read_file(arg, p->type, p->leaves, e.text, e.bytes);
+    if (dp_arg_is_file(arg)) {
+        bool ok = dp_read_file(arg, p->type, p->leaves, e.text, e.bytes);
+        int why = errno;
+        if (!ok && access(place.path, F_OK) != 0 && errno == ENOENT)
+            fail_no_file(arg, &place, p, e);
+        errno = why;
+        return ok;
+    }
     return read_literal(arg, p, e);
 }
 
