@@ -2,8 +2,8 @@
 #include "commands.h"
 #include "dp_args.h"
 #include "dp_output.h"
+#include "dp_stack.h"
 #include "process.h"
-#include "support/big_stack.h"
 
 #include <errno.h>
 #include <stdarg.h>
@@ -170,7 +170,8 @@ int main(int argc, char **argv)
     Job job = {argc, argv, EXIT_USAGE};
     dp_streams_guard();
     signals_start();
-    if (!big_stack_run(run_command, &job))
+    dp_stack_prepare();
+    if (!dp_stack_run(run_command, &job))
         run_command(&job, 0);
     return job.status;
 }

@@ -9,7 +9,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/resource.h>
 #include <unistd.h>
 
 #define HEAP_FIRST_BYTES (UINT64_C(256) << 20)
@@ -19,21 +18,6 @@ enum { DP_HEAP_LEAST = 4096 };
 enum { GROWTH_STEPS = 4 };
 
 /* ---- limits ---- */
-uint64_t address_space_left(void)
-{
-    struct rlimit limit;
-    unsigned long long pages = 0;
-    if (getrlimit(RLIMIT_AS, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY)
-        return UINT64_MAX;
-    FILE *f = fopen("/proc/self/statm", "r");
-    if (f && fscanf(f, "%llu", &pages) != 1)
-        pages = 0;
-    if (f)
-        fclose(f);
-    uint64_t used = pages * (uint64_t)sysconf(_SC_PAGESIZE);
-    return used < limit.rlim_cur ? limit.rlim_cur - used : 0;
-}
-
 static uint64_t device_size(const DpRt *rt, cl_device_info what)
 {
     cl_ulong x = 0;
@@ -74,7 +58,7 @@ static void find_limits(DpRt *rt)
 static uint64_t first_size(const DpRt *rt)
 {
     const Heap *h = &rt->heap;
-    bool lazy = h->shared && address_space_left() == UINT64_MAX;
+    bool lazy = h->shared && dp_address_space_left() == UINT64_MAX;
     uint64_t first = lazy || h->limit < HEAP_FIRST_BYTES ? h->limit : HEAP_FIRST_BYTES;
     return rounded_down(test_size("DP_HEAP_START", first));
 }
@@ -95,7 +79,7 @@ static void drop_buffer(const Buffer *b)
 static cl_int map_buffer(const DpRt *rt, Buffer *b)
 {
     cl_int code = CL_MEM_OBJECT_ALLOCATION_FAILURE;
-    uint64_t left = address_space_left();
+    uint64_t left = dp_address_space_left();
     if (left < SPACE_BESIDE_HEAP || b->bytes > left - SPACE_BESIDE_HEAP)
         return code;
     void *p = mmap(NULL, b->bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);

@@ -21,6 +21,7 @@
 #include "dp_progress.h"
 #include "dp_rt.h"
 #include "dp_size.h"
+#include "dp_stack.h"
 #include "dp_status.h"
 
 /* The same numbers as in kernels/common.cl. */
@@ -217,13 +218,12 @@ void rt_report(DpRt *rt);
 void rt_level_text(const DpRt *rt, char *to /* DP_LEVEL_TEXT */);
 
 /* heap_buffer.c */
-/* What a limit on the address space (ulimit -v) leaves; UINT64_MAX: there is none. */
-uint64_t address_space_left(void);
 /* What PoCL takes of it, and ends the process where it does not get it: to open a device and build kernels; beside the heap, once the
- * device is open; to build one more program. */
-#define OPEN_SPACE (UINT64_C(768) << 20)
+ * device is open; to build one more program. And what the linker that it starts takes of stack. */
+#define OPEN_SPACE (UINT64_C(680) << 20)
 #define SPACE_BESIDE_HEAP (UINT64_C(320) << 20)
 #define BUILD_SPACE (UINT64_C(128) << 20)
+#define OPEN_STACK (UINT64_C(64) << 10)
 bool buffer_open(DpRt *rt, OpenError *error);
 /* To at least so many bytes, of which the first `contents` are kept. False: the heap is as it was. */
 bool buffer_grow(DpRt *rt, uint64_t least, uint64_t contents);

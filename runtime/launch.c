@@ -88,7 +88,7 @@ static void dump_source(const DpRt *rt, const Text *t, const char *name, const I
 /* Programs are built, and by PoCL also their kernels when they first run, by a compiler that ends the process where it gets no memory. */
 static void leave_space_to_build(DpRt *rt)
 {
-    if (address_space_left() < BUILD_SPACE)
+    if (dp_address_space_left() < BUILD_SPACE)
         rt_fail_host_memory(rt, BUILD_SPACE);
 }
 

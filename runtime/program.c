@@ -1,7 +1,7 @@
 /* dp_main: what an executable made by `dpc build` does. Options, arguments, runs, result, exit status.
  *
- * The program runs on a thread of its own with a large stack, for recursion at depth 0 is the host's. A failure ends the process from
- * wherever it occurs: nothing has been written to the output by then. */
+ * All of it runs on a thread of its own with a large stack, for recursion at depth 0 is the host's, and opening a device and building
+ * kernels take as much as they like. A failure ends the process from wherever it occurs: nothing has been written to the output by then. */
 #include "dp_args.h"
 #include "dp_output.h"
 #include "dp_status.h"
@@ -9,7 +9,6 @@
 #include "run_limits.h"
 
 #include <errno.h>
-#include <pthread.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,7 +16,7 @@
 #include <unistd.h>
 
 enum { MESSAGE_BYTES = 1024 };
-static const size_t STACK_BYTES = (size_t)1 << 30, STACK_LEAST = (size_t)1 << 23, STACK_SPARE = (size_t)1 << 20;
+#define STACK_SPARE ((size_t)1 << 20) /* for what OpenCL does below a level of the program's recursion */
 
 typedef struct Options {
     const char *entry, *output, *times, *batch;
@@ -40,7 +39,7 @@ typedef struct Session {
     DpType **types;        /* of the parameters */
     DpType *result_type;
     DpLeaf *args, *results;
-    size_t stack_bytes;    /* of the thread that runs */
+    uintptr_t stack_end;   /* of the thread that runs */
     int status;
 } Session;
 
@@ -316,7 +315,7 @@ static int run_all(Session *s)
     return status == EXIT_MEMORY ? out_of_memory() : status;
 }
 
-/* ---- the thread ---- */
+/* ---- failures ---- */
 static void on_failure(void *data, const DpFailure *failure)
 {
     Session *s = data;
@@ -324,42 +323,6 @@ static void on_failure(void *data, const DpFailure *failure)
     dp_outputs_remove();
     device_clean(&s->rt->device_folder);
     _exit(failure->status);
-}
-
-static void *run_thread(void *data)
-{
-    Session *s = data;
-    s->rt->stack_limit = (uintptr_t)__builtin_frame_address(0) - s->stack_bytes + STACK_SPARE;
-    dp_set_failure(s->rt, on_failure, s);
-    s->status = run_all(s);
-    return NULL;
-}
-
-/* A quarter of a limited address space at most. */
-static size_t stack_bytes(void)
-{
-    size_t bytes = STACK_BYTES;
-    uint64_t left = address_space_left();
-    while (bytes > left / 4 && bytes > STACK_LEAST)
-        bytes /= 2;
-    return bytes;
-}
-
-static int run_on_thread(Session *s)
-{
-    pthread_attr_t attributes;
-    pthread_t thread;
-    s->stack_bytes = stack_bytes();
-    pthread_attr_init(&attributes);
-    int failed = pthread_attr_setstacksize(&attributes, s->stack_bytes);
-    failed = failed ? failed : pthread_create(&thread, &attributes, run_thread, s);
-    pthread_attr_destroy(&attributes);
-    if (failed) {
-        fprintf(stderr, "error: no thread to run on\n");
-        return EXIT_MEMORY;
-    }
-    pthread_join(thread, NULL);
-    return s->status;
 }
 
 /* ---- results ---- */
@@ -402,8 +365,11 @@ static int open_runtime(Session *s)
 {
     OpenError error;
     s->rt = rt_open(s->program, &s->options.open, &error);
-    if (s->rt)
+    if (s->rt) {
+        s->rt->stack_limit = s->stack_end + STACK_SPARE;
+        dp_set_failure(s->rt, on_failure, s);
         return 0;
+    }
     fprintf(stderr, "error: %s\n", error.text);
     return error.status;
 }
@@ -416,7 +382,7 @@ static int run_session(Session *s)
     status = status ? status : open_runtime(s);
     if (status)
         return status;
-    status = run_on_thread(s);
+    status = run_all(s);
     status = status ? status : write_result(s);
     if (s->options.open.profile)
         profile_print(s->rt, stderr);
@@ -467,7 +433,7 @@ static int run_case(Session *s, char *line)
     limit_time(s->options.timeout);
     int status = choose_entry(s);
     status = status ? status : read_arguments(s);
-    status = status ? status : run_on_thread(s);
+    status = status ? status : run_all(s);
     status = status ? status : write_result(s);
     limit_time(0);
     free_values(s);
@@ -520,6 +486,16 @@ static int run_program(Session *s)
     return close_times(s, run_session(s));
 }
 
+static void run_options(void *data, uintptr_t stack_end)
+{
+    Session *s = data;
+    s->stack_end = stack_end;
+    s->status = parse_options(s);
+    s->status = s->status ? s->status : run_program(s);
+    if (!dp_stream_done(stdout) && !s->status)
+        s->status = cannot_write("standard output");
+}
+
 int dp_main(int argc, char **argv, const DpProgram *program)
 {
     Session s = {.program = program, .argc = argc, .argv = argv, .name = argv[0]};
@@ -530,10 +506,11 @@ int dp_main(int argc, char **argv, const DpProgram *program)
                 DP_RT_VERSION);
         return EXIT_USAGE;
     }
-    int status = parse_options(&s);
-    status = status ? status : run_program(&s);
-    if (!dp_stream_done(stdout) && !status)
-        status = cannot_write("standard output");
+    dp_stack_prepare();
+    if (!dp_stack_run(run_options, &s)) {
+        fputs("error: no thread to run on\n", stderr);
+        return EXIT_MEMORY;
+    }
     free_values(&s);
-    return status;
+    return s.status;
 }

@@ -5,6 +5,7 @@
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 
 bool open_fails(OpenError *error, ExitStatus status, const char *format, ...)
 {
@@ -28,14 +29,25 @@ static bool open_queue(DpRt *rt, const OpenOptions *options, OpenError *error)
 /* Before PoCL is called: it ends the process where it gets no memory. */
 static bool address_space_suffices(OpenError *error)
 {
-    uint64_t left = address_space_left();
+    uint64_t left = dp_address_space_left();
     return left >= OPEN_SPACE || open_fails(error, EXIT_MEMORY, "out of memory: opening a device takes %llu MB of address space, "
                                               "and the limit (ulimit -v) leaves %llu", (unsigned long long)OPEN_SPACE >> 20, (unsigned long long)left >> 20);
 }
 
+/* Likewise: it also does where the linker that it starts crashes. */
+static bool stack_suffices(OpenError *error)
+{
+    struct rlimit limit;
+    if (getrlimit(RLIMIT_STACK, &limit) != 0 || limit.rlim_cur >= OPEN_STACK)
+        return true;
+    return open_fails(error, EXIT_MEMORY, "out of memory: building kernels takes %llu kB of stack, and the limit (ulimit -s) leaves %llu",
+                      (unsigned long long)OPEN_STACK >> 10, (unsigned long long)limit.rlim_cur >> 10);
+}
+
 static bool open_all(DpRt *rt, const OpenOptions *options, OpenError *error)
 {
-    return address_space_suffices(error) && device_choose(rt, options, error) && open_queue(rt, options, error) && heap_open(rt, error);
+    return address_space_suffices(error) && stack_suffices(error) && device_choose(rt, options, error) && open_queue(rt, options, error) &&
+           heap_open(rt, error);
 }
 
 /* PoCL keeps compiled kernels itself, and asked for a program's binary it first compiles all of its kernels once more, for any

@@ -32,6 +32,8 @@ entry many (n: i64) : [i64] = reverse (replicate n 1)
 entry rows (ns: [i64]) : i64 =
   let start = { iota n : n in ns }
   in sum { sum row : row in (loop a = start for i < 10 do { row ++ { x + i : x in row } : row in a }) }
+def depth (n: i64) : i64 = if n == 0 then 0 else 1 + depth (n - 1)
+entry deep (n: i64) : i64 = depth n
 END
 "$dpc" build grow.dp || exit 1
 rows=$("$dpc" run --eval=core grow.dp --entry rows '[3, 0, 50, 1]')
@@ -52,12 +54,23 @@ expect 3 'out of memory: more than 9.2 EB requested' ./grow --entry many 4611686
 
 # ulimit -v, in MB. PoCL ends the process where it gets no memory, so there is a message before.
 for limit in 100 400 700; do
-    expect 3 'out of memory: opening a device takes 768 MB of address space' sh -c "ulimit -v ${limit}000; ./grow 5"
+    expect 3 'out of memory: opening a device takes 680 MB of address space' sh -c "ulimit -v ${limit}000; ./grow 5"
 done
 for limit in 850 1200 2500 6000; do
     expect 0 320 sh -c "ulimit -v ${limit}000; ./grow 5"
 done
 expect 3 'grow.dp:1:69: error: out of memory: ' sh -c 'ulimit -v 1200000; ./grow 25'
+
+# ulimit -s, in kB: cold kernels, too.
+for limit in 32 64 128 1024 unlimited; do
+    wanted='0 [1]'
+    if [ $limit = 32 ]; then wanted='3 out of memory: building kernels takes 64 kB of stack'; fi
+    expect "${wanted%% *}" "${wanted#* }" sh -c "ulimit -s $limit; DP_NO_CACHE=1 POCL_CACHE_DIR=$folder/cold$limit ./grow --entry many 1"
+    for eval in core flat; do
+        expect 0 320 sh -c "ulimit -s $limit; '$dpc' run --eval=$eval grow.dp 5"
+    done
+done
+expect 1 'recursion too deep' sh -c 'ulimit -s 64; ./grow --entry deep 100000000'
 
 [ "$failed" -eq 0 ] && echo "memory: all passed"
 exit $((failed > 0))

@@ -2,7 +2,7 @@
 #include "core/eval_internal.h"
 
 #include "dp_limits.h"
-#include "support/big_stack.h"
+#include "dp_stack.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -293,7 +293,7 @@ static CoreValue *new_vars(Eval *e, Span span, uint64_t bytes)
 
 static bool eval_fn(Eval *e, const CoreFn *fn, Span span, const CoreValue *args, CoreValue *results)
 {
-    if (e->depth >= DP_MAX_LEVELS || stack_is_full(e->stack_end))
+    if (e->depth >= DP_MAX_LEVELS || dp_stack_is_full(e->stack_end))
         return eval_fail_text(e, EVAL_TOO_DEEP, span, DP_TOO_DEEP);
     uint64_t bytes = sizeof(CoreValue) * (fn->vars.n + 1u);
     Frame frame = {fn, new_vars(e, span, bytes), e->frame};
@@ -415,7 +415,7 @@ bool core_eval(const CoreProgram *p, const CoreFn *fn, Arena *arena, const CoreV
     storage_begin(&job.eval, limits);
     job.eval.uses = last_use_of_program(p, scratch);
     job.args = disowned(scratch, args, fn->nparams);
-    if (!big_stack_run(run_job, &job))
+    if (!dp_stack_run(run_job, &job))
         eval_fail_text(&job.eval, EVAL_INTERNAL, fn->span, "internal: no thread for the interpreter");
     for (uint32_t i = 0; job.ok && i < fn->nresults; i++)
         results[i] = eval_copy_out(arena, &results[i]);

@@ -2,8 +2,8 @@
 #include "flat/eval_internal.h"
 
 #include "dp_limits.h"
+#include "dp_stack.h"
 #include "ref.h"
-#include "support/big_stack.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -516,7 +516,7 @@ static bool is_stuck(Eval *e, const FlatFn *fn, uint32_t level, const Ctx *ctx, 
 static bool exec_fn(Eval *e, const FlatFn *fn, Ctx *ctx, const Value *args, Value *results)
 {
     const uint32_t run = e->frame && e->frame->fn == fn ? e->frame->run + 1 : 1;
-    if (e->depth >= DP_MAX_LEVELS || stack_is_full(e->stack_end) || is_stuck(e, fn, run, ctx, args))
+    if (e->depth >= DP_MAX_LEVELS || dp_stack_is_full(e->stack_end) || is_stuck(e, fn, run, ctx, args))
         return flat_eval_fail_text(e, EVAL_TOO_DEEP, DP_TOO_DEEP);
     const FlatStmt *call = e->stmt;
     const uint64_t bytes = fn->vars.n * (sizeof(Value) + sizeof(bool));
@@ -722,7 +722,7 @@ bool flat_eval(const FlatProgram *p, const FlatFn *fn, Arena *arena, const CoreV
     job.eval = (Eval){.program = p, .error = error, .random = 1};
     memory_begin(&job.eval, limits);
     job.eval.env = env_new(&job.eval);
-    if (!big_stack_run(run_job, &job))
+    if (!dp_stack_run(run_job, &job))
         flat_eval_fail_text(&job.eval, EVAL_INTERNAL, "internal: no thread for the interpreter");
     memory_free_all(&job.eval);
     free(job.eval.env);
