@@ -49,13 +49,9 @@ static void declare_type(Checker *c, ModuleScope *m, Def *def)
 
 static void declare_value(Checker *c, ModuleScope *m, Def *def)
 {
-    bool again = ptrmap_get(&m->values, def->name) != NULL;
     declare_name(c, &m->values, def);
     def->index = c->out->ndefs++;
     c->out->defs[def->index] = (DefInfo){.def = def, .is_library = m->is_library};
-    bool hides = ptrmap_get(&c->scopes[0].values, def->name) || ptrmap_get(&c->builtin_names, def->name);
-    if (is_program(c, m) && !again && hides && !is_internal(def->name))
-        diag_warning(c->s, def->name_span, DIAG_HIDES_PRELUDE, "this hides the prelude's `%s`", def->name);
 }
 
 static void check_type_params(Checker *c, const Def *def)
@@ -91,6 +87,15 @@ static void warn_hidden(Checker *c, const ModuleScope *m, const Def *own, const 
                      import->path);
 }
 
+/* A file that defines `sum` itself means it; what an import brings, one does not see. */
+static void warn_hidden_prelude(Checker *c, const ModuleScope *m, const Def *def, const Def *import)
+{
+    if (!is_program(c, m) || ptrmap_get(&m->values, def->name) || !is_prelude_name(c, def->name))
+        return;
+    diag_warning(c->s, import->span, DIAG_HIDES_PRELUDE, "this import hides the prelude's `%s`", def->name);
+    diag_note(c->s, def->name_span, "it is defined here");
+}
+
 static void bring(Checker *c, PtrMap *names, Def *def, const Def *import)
 {
     Imported *old = ptrmap_get(names, def->name);
@@ -111,6 +116,7 @@ static void import_names(Checker *c, ModuleScope *m, const ModuleScope *from, co
         if (def->kind == DEF_VALUE && scope_exported(from, &from->values, def->name) == def) {
             bring(c, &m->imported_values, def, import);
             warn_hidden(c, m, ptrmap_get(&m->values, def->name), def, import);
+            warn_hidden_prelude(c, m, def, import);
         } else if (def->kind == DEF_TYPE && scope_exported(from, &from->types, def->name) == def) {
             bring(c, &m->imported_types, def, import);
             warn_hidden(c, m, ptrmap_get(&m->types, def->name), def, import);
