@@ -16,10 +16,10 @@ void flat_check_fail(FlatChecker *c, const char *format, ...)
     va_start(args, format);
     vsnprintf(text, sizeof text, format, args);
     va_end(args);
-    strbuf_printf(c->why, "flat_check: function %s", c->fn ? c->fn->name : "?");
+    strbuf_printf(c->why, "flat_check: function %s", c->fn->name);
     if (c->stmt)
         strbuf_printf(c->why, ", %s", flat_kind_name(c->stmt->kind));
-    if (c->stmt && c->program->core->session && c->program->core->session->files.n > c->stmt->span.file)
+    if (c->stmt && c->program->core->session->files.n > c->stmt->span.file)
         strbuf_printf(c->why, ", line %u",
                       source_linecol(c->program->core->session, c->stmt->span.file, c->stmt->span.start).line);
     strbuf_printf(c->why, ": %s", text);
@@ -296,19 +296,23 @@ static void check_elems(FlatChecker *c, const FlatStmt *s)
     }
 }
 
+static bool selected_from(const FlatChecker *c, FlatVar part, FlatVar ctx)
+{
+    while (part != ctx && info_of(c, part)->ctx_kind == CTX_SELECTED)
+        part = info_of(c, part)->ctx;
+    return part == ctx;
+}
+
 static void check_select(FlatChecker *c, const FlatStmt *s)
 {
     if (!use_ctx(c, s->ctx) || !expect(c, s->nouts == s->arrays.n, "as many columns selected as given are expected"))
         return;
     for (uint32_t i = 0; i < s->nouts && c->ok; i++) {
-        FlatVar from = info_of(c, s->arrays.arrays[i])->ctx, up = s->ctx;
-        while (up != from && up != FLAT_ROOT && up != FLAT_NO_VAR && info_of(c, up)->ctx_kind == CTX_SELECTED)
-            up = info_of(c, up)->ctx;
-        if (!expect(c, up == from, "only selections may lie between the contexts"))
+        FlatVar col = s->arrays.arrays[i];
+        if (!use(c, col) || !expect(c, selected_from(c, s->ctx, info_of(c, col)->ctx),
+                                    "only selections may lie between the contexts"))
             return;
-        CoreType t = *types_of(c, s->arrays.arrays + i, 1);
-        want(c, s->arrays.arrays[i], from, t, "a column");
-        want_out(c, s->outs[i], s->ctx, t, "a column");
+        want_out(c, s->outs[i], s->ctx, info_of(c, col)->type, "a column");
     }
 }
 
@@ -326,13 +330,6 @@ static void check_views(FlatChecker *c, const FlatStmt *s)
         want(c, s->arrays.arrays[i], s->ctx, t, "a column");
         want_out(c, s->outs[i], info_of(c, nested)->ctx, core_seq(t), "an array");
     }
-}
-
-static bool selected_from(const FlatChecker *c, FlatVar part, FlatVar ctx)
-{
-    while (part != ctx && part < c->fn->vars.n && info_of(c, part)->ctx_kind == CTX_SELECTED)
-        part = info_of(c, part)->ctx;
-    return part == ctx;
 }
 
 static void check_merge(FlatChecker *c, const FlatStmt *s)
