@@ -302,4 +302,26 @@ static inline uint32_t count_kind(const CoreFn *fn, CoreKind kind)
     return count.n;
 }
 
+typedef struct KindSearch { CoreKind kind; uint32_t skip; CoreStmt *found; } KindSearch;
+
+static inline void find_kind_in(void *ctx, CoreBlock *b)
+{
+    KindSearch *search = ctx;
+    for (uint32_t i = 0; i < b->stmts.n && !search->found; i++) {
+        if (b->stmts.at[i]->kind == search->kind && search->skip-- == 0)
+            search->found = b->stmts.at[i];
+        else
+            core_stmt_blocks(b->stmts.at[i], find_kind_in, ctx);
+    }
+}
+
+/* The nth statement of that kind in the block, blocks inside included. */
+static inline CoreStmt *find_kind(CoreBlock *b, CoreKind kind, uint32_t nth)
+{
+    KindSearch search = {kind, nth, NULL};
+    find_kind_in(&search, b);
+    assert_non_null(search.found);
+    return search.found;
+}
+
 #endif

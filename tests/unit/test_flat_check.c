@@ -79,27 +79,7 @@ static FlatVar ghost(const Place *at, FlatVarInfo what)
     return at->fn->vars.n - 1;
 }
 
-/* The first statement of that kind in the body, blocks inside included. */
-typedef struct CoreSearch { CoreKind kind; CoreStmt *found; } CoreSearch;
-
-static void search_core(void *ctx, CoreBlock *b)
-{
-    CoreSearch *search = ctx;
-    for (uint32_t i = 0; i < b->stmts.n && !search->found; i++) {
-        if (b->stmts.at[i]->kind == search->kind)
-            search->found = b->stmts.at[i];
-        else
-            core_stmt_blocks(b->stmts.at[i], search_core, ctx);
-    }
-}
-
-static CoreStmt *code(const Place *at, CoreKind kind)
-{
-    CoreSearch search = {kind, NULL};
-    search_core(&search, at->s->body.block);
-    assert_non_null(search.found);
-    return search.found;
-}
+static CoreStmt *code(const Place *at, CoreKind kind) { return find_kind(at->s->body.block, kind, 0); }
 
 static const CoreAtom a_bool = {true, {SC_BOOL, 0}, {.bits = 1}}, a_number = {true, {SC_I64, 0}, {.bits = 1}},
                       a_stranger = {false, {SC_I64, 0}, {.var = UNKNOWN}};
