@@ -91,6 +91,7 @@ struct Roots {
 
 typedef struct Eval {
     const FlatProgram *program;
+    const FlatFn *entry;   /* what fails before its first statement is at its definition */
     EvalError *error;
     EvalBudget budget;
     DpProgress progress;   /* of the innermost recursion in parallel code */

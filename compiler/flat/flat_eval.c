@@ -30,7 +30,7 @@ bool flat_eval_fail(Eval *e, uint32_t site, Span span, int64_t v0, int64_t v1, i
     return false;
 }
 
-static Span here(const Eval *e) { return e->stmt ? e->stmt->span : SPAN_NONE; }
+static Span here(const Eval *e) { return e->stmt ? e->stmt->span : e->entry->core->span; }
 
 bool flat_eval_fail_text(Eval *e, EvalErrorKind kind, const char *text)
 {
@@ -719,7 +719,7 @@ bool flat_eval(const FlatProgram *p, const FlatFn *fn, Arena *arena, const CoreV
                const EvalLimits *limits, EvalError *error, FlatCounts *counts)
 {
     Job job = {.fn = fn, .arena = arena, .args = args, .results = results};
-    job.eval = (Eval){.program = p, .error = error, .random = 1};
+    job.eval = (Eval){.program = p, .entry = fn, .error = error, .random = 1};
     memory_begin(&job.eval, limits);
     job.eval.env = env_new(&job.eval);
     if (!dp_stack_run(run_job, &job))

@@ -22,28 +22,44 @@ static double now(void)
     return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
 }
 
-/* main, of i64 to i64. */
-static Outcome run_on(Evaluator on, const char *program, int64_t n, const EvalLimits *limits)
+/* A program for one evaluator. */
+typedef struct Ready { Session *session; CoreProgram *core; FlatProgram *flat; /* or NULL */ } Ready;
+
+static Ready compile_for(Evaluator on, const char *program)
 {
-    Session *s = session_create();
-    CoreProgram *p = compile_text(s, program);
+    Ready r = {.session = session_create()};
+    r.core = compile_text(r.session, program);
+    if (on != ON_CORE) {
+        core_fuse(r.core);
+        core_simplify(r.core);
+    }
+    if (on == ON_FLAT) {
+        r.flat = flatten(r.core);
+        flat_liveness(r.flat);
+    }
+    return r;
+}
+
+/* main, of i64 to i64. */
+static Outcome run_ready(const Ready *r, int64_t n, const EvalLimits *limits)
+{
     Arena *arena = arena_create();
     CoreValue arg = {.type = {SC_I64, 0}, .bits = (uint64_t)n}, result;
     Outcome o = {.seconds = 0};
-    if (on != ON_CORE) {
-        core_fuse(p);
-        core_simplify(p);
-    }
-    FlatProgram *flat = on == ON_FLAT ? flatten(p) : NULL;
-    if (flat)
-        flat_liveness(flat);
     double begun = now();
-    o.ok = flat ? flat_eval(flat, flat->entries.at[0].fn, arena, &arg, &result, limits, &o.error, NULL)
-                : core_eval(p, p->entries.at[0].fn, arena, &arg, &result, limits, &o.error, NULL);
+    o.ok = r->flat ? flat_eval(r->flat, r->flat->entries.at[0].fn, arena, &arg, &result, limits, &o.error, NULL)
+                   : core_eval(r->core, r->core->entries.at[0].fn, arena, &arg, &result, limits, &o.error, NULL);
     o.seconds = now() - begun;
     o.bits = o.ok ? result.bits : 0;
     arena_destroy(arena);
-    session_destroy(s);
+    return o;
+}
+
+static Outcome run_on(Evaluator on, const char *program, int64_t n, const EvalLimits *limits)
+{
+    Ready r = compile_for(on, program);
+    Outcome o = run_ready(&r, n, limits);
+    session_destroy(r.session);
     return o;
 }
 
@@ -114,6 +130,61 @@ static void test_out_of_memory(void **state)
 }
 
 /* ---- time ---- */
+
+/* However little memory there is: the right value, or an error that says so, at a place. From some limit on it is the value. */
+static void assert_at_every_limit(const char *program, int64_t n)
+{
+    for (Evaluator on = ON_CORE; on < EVALUATORS; on++) {
+        Ready r = compile_for(on, program);
+        Outcome all = run_ready(&r, n, NULL);
+        assert_true(all.ok);
+        uint32_t failures = 0, in_a_row = 0;
+        for (uint64_t bytes = 1; in_a_row < 100; bytes += bytes < 4096 ? 8 : bytes / 64) {
+            assert_true(bytes < 1 << 20);
+            Outcome o = run_ready(&r, n, &(EvalLimits){.bytes = bytes});
+            if (!o.ok && o.error.kind != EVAL_NO_MEMORY)
+                print_error("on evaluator %d with %lu bytes: %s\n", (int)on, (unsigned long)bytes, o.error.text);
+            if (o.ok)
+                assert_int_equal(o.bits, all.bits);
+            else
+                assert_true(o.error.kind == EVAL_NO_MEMORY && strstr(o.error.text, "memory") && o.error.span.end > 0);
+            in_a_row = o.ok ? in_a_row + 1 : 0;
+            failures += !o.ok;
+        }
+        assert_true(failures > 0);
+        session_destroy(r.session);
+    }
+}
+
+static void test_every_limit(void **state)
+{
+    (void)state;
+    /* nested, elems, views, array, reduce, flatten */
+    assert_at_every_limit("entry main (n: i64) : i64 = sum (flatten { { x * j : j in iota x } ++ [x, n] : x in iota n })\n", 5);
+    /* pack, split, merge, select, scan */
+    assert_at_every_limit("def even (x: i64) : bool = x % 2 == 0\n"
+                          "def f (row: [i64]) : i64 = if length row > 2 then sum { x : x in row | even x } else sum (scan max 0 row)\n"
+                          "entry main (n: i64) : i64 = sum { f { x * x : x in iota k } : k in iota n }\n", 6);
+    /* sort, hist, scatter, update, of sequences and of sequences of sequences */
+    assert_at_every_limit("def g (k: i64) : i64 =\n"
+                          "  let xs = { (7 * i) % 5 : i in iota k }\n"
+                          "  let ys = scatter (sort xs) xs { 1 : _ in xs }\n"
+                          "  let zs = loop zs = histogram 5 xs for i < 3 do zs with [i] = zs[i + 1] + k\n"
+                          "  in sum ys + 3 * sum zs\n"
+                          "entry main (n: i64) : i64 = g n + sum { g (i + 2) : i in iota n }\n", 4);
+    /* lifted loops whose instances stop one by one, with arrays as their state */
+    assert_at_every_limit("def h (k: i64) : i64 = sum (loop xs = iota k while sum xs < 40 do xs ++ [length xs])\n"
+                          "entry main (n: i64) : i64 = sum { h i : i in iota n }\n", 5);
+    /* recursion on the host, and in all instances at once */
+    assert_at_every_limit("def walk (xs: [i64]) (n: i64) : i64 = if n < 1 then sum xs else walk { x + 1 : x in xs } (n - 1) + walk xs (n - 2)\n"
+                          "entry main (n: i64) : i64 = walk (iota n) n + sum { walk { i : _ in n } i : i in iota n }\n", 4);
+    /* rows of rows: their slices, their gathering, their update */
+    assert_at_every_limit("def rows (n: i64) : [[i64]] = { iota i : i in iota n }\n"
+                          "entry main (n: i64) : i64 =\n"
+                          "  let a = rows n\n"
+                          "  let b = { a[(i * 3) % n] : i in iota n } with [1] = [n, n]\n"
+                          "  in sum { sum (flatten (b[0:i] ++ a[i:n])) : i in iota n }\n", 5);
+}
 
 static void test_time(void **state)
 {
@@ -188,6 +259,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_live_memory),
         cmocka_unit_test(test_out_of_memory),
+        cmocka_unit_test(test_every_limit),
         cmocka_unit_test(test_time),
         cmocka_unit_test(test_endless_recursion),
         cmocka_unit_test(test_growing_recursion),
