@@ -67,6 +67,8 @@ entry renamed (d: doc) : doc = d
 entry two (a: text) (b: text) : i64 = 10 * length a + length b
 entry mixed (n: i64) (t: text) : (i64, text) = (n, t)
 entry floats (xs: [f64]) : [f64] = xs
+entry table (rows: [{s: text, n: i64}]) : [{s: text, n: i64}] = rows
+entry matrix (m: [r][c]f64) : [[f64]] = m
 END
 
 raw_files() {
@@ -122,10 +124,22 @@ output_names() {
     refuses 2 "no format has the ending" floats nothing.txt -o bad.dat # before arguments are read
 }
 
+tables() {
+    printf 'n;x;s\n1;2.5;a\n2;;"b;c"\n' >in
+    gives 's\tn\na\t1\n"b;c"\t2\n' table csv:- -o tsv:-
+    gives 's|n\na|1\n"b;c"|2\n' table csv:in -o 'csv|:-'
+    notes "standard input: the column x is not read" table 'csv;:-'
+    refuses 2 "in:1: there is no column s" table csv,:in
+    printf '1,2\n3,4\n' >m.csv
+    gives '[[1.0, 2.0], [3.0, 4.0]]\n' matrix m.csv
+    gives '[[1.0, 2.0], [3.0, 4.0]]\n' matrix m.csv -o json:-
+}
+
 one_maker() {
     maker=$1
     raw_files
     output_names
+    tables
 }
 
 "$dpc" run --eval=core f.dp --help | grep -qF 'entry lines (t: [text]) : [text]' || fail "text is not in the signature"

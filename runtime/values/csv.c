@@ -4,55 +4,16 @@
  *     mouse,0.07,false
  *     "elephant, grey",3.3,true
  *
- * A sequence of tuples has a line for each, of scalars and texts ([u8]); of records also a header line that
- * names the fields, in any order; of scalars or texts a single column. Lines end with LF or CR LF; empty ones do not count,
- * as an empty text alone on its line stands in quotes. */
-#include "values.h"
+ * A sequence of tuples has a line for each, of scalars and texts ([u8]); of records also a header line that names the fields, in any
+ * order and among others; of scalars or texts a single column; a matrix has a line for each row. Lines end with LF or CR LF; empty
+ * ones do not count, as an empty text alone on its line stands in quotes: but they do in a single column of options, where what is
+ * missing is #none. */
+#include "csv.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- columns ---- */
-
-typedef struct Column {
-    const char *name; /* of a record's field, or NULL */
-    DpScalar scalar;
-    bool is_text;
-    bool seen;
-} Column;
-
-/* One column for each leaf of the elements; NULL where the type is another, *n = 0, or out of memory. */
-static Column *columns_of(const DpType *t, uint32_t *n)
-{
-    const DpType *element = t->kind == DP_T_ARRAY ? t->element : NULL;
-    bool many = element && (element->kind == DP_T_TUPLE || element->kind == DP_T_RECORD);
-    uint32_t count = many ? element->n : element ? 1 : 0;
-    *n = 0;
-    for (uint32_t i = 0; i < count; i++) {
-        const DpType *item = many ? element->items[i] : element;
-        if (item->kind != DP_T_SCALAR && !dp_type_is_string(item))
-            return NULL;
-    }
-    Column *columns = count ? calloc(count, sizeof *columns) : NULL;
-    *n = count;
-    for (uint32_t i = 0; columns && i < count; i++) {
-        const DpType *item = many ? element->items[i] : element;
-        columns[i].is_text = item->kind == DP_T_ARRAY;
-        columns[i].scalar = columns[i].is_text ? DP_U8 : item->scalar;
-        columns[i].name = element->kind == DP_T_RECORD ? element->names[i] : NULL;
-    }
-    return columns;
-}
-
-static bool fail_columns(uint32_t n, const char *path, DpError e)
-{
-    const char *colon = *path ? ": " : "";
-    return n ? dp_error_memory(e, path)
-             : dp_error(e, "%s%sa .csv file holds a sequence of scalars, texts, tuples or records of them, which is not the "
-                           "type here", path, colon);
-}
-
-/* ---- fields ---- */
+enum { IGNORED = UINT32_MAX, MOST_NOTES = 8, SHOWN_BYTES = 64 };
 
 typedef struct Csv {
     const char *path;
@@ -60,10 +21,13 @@ typedef struct Csv {
     const char *text;
     size_t n, at;
     uint32_t line;
-    Column *columns;
-    uint32_t ncolumns;
-    uint32_t *order; /* the file's columns among the type's */
-    DpBuilder *builders;
+    char delimiter;        /* 0: to be recognised */
+    bool stops[256];       /* the bytes that may end a field, or must not stand in it */
+    CsvTable table;
+    uint32_t *order;       /* the file's columns among the type's, or IGNORED */
+    uint32_t width;        /* how many of them */
+    bool empty_lines_count;
+    DpBuilder *builders;   /* of each leaf */
 } Csv;
 
 typedef struct Field {
@@ -72,6 +36,8 @@ typedef struct Field {
     bool quoted;
     uint32_t line, column; /* from 1 */
 } Field;
+
+/* ---- fields ---- */
 
 static bool fail(const Csv *c, const Field *f, const char *what)
 {
@@ -118,9 +84,15 @@ static bool take_bare(Csv *c, Field *f)
 {
     size_t end;
     f->at = c->text + c->at;
-    for (; c->at < c->n && c->text[c->at] != ',' && !at_line_end(c, &end); c->at++)
-        if (c->text[c->at] == '"')
+    for (; c->at < c->n; c->at++) {
+        char byte = c->text[c->at];
+        if (!c->stops[(uint8_t)byte])
+            continue;
+        if (byte == '"')
             return fail(c, f, "a quote stands inside a field that does not begin with one");
+        if (byte != '\r' || at_line_end(c, &end))
+            break;
+    }
     f->n = (size_t)(c->text + c->at - f->at);
     return true;
 }
@@ -131,23 +103,32 @@ static bool take_field(Csv *c, Field *f, uint32_t column)
     return c->at < c->n && c->text[c->at] == '"' ? take_quoted(c, f) : take_bare(c, f);
 }
 
-/* Behind a field: a comma, or the line's end behind the last one. */
+/* Behind a field: a delimiter, or the line's end behind the last one. */
 static bool take_separator(Csv *c, const Field *f, bool last)
 {
     size_t end;
-    if (c->at < c->n && c->text[c->at] == ',') {
+    if (c->at < c->n && c->text[c->at] == c->delimiter) {
         c->at++;
-        return !last || dp_error(c->error, "%s:%u: more than %u column%s", c->path, (unsigned)f->line, (unsigned)c->ncolumns,
-                                 c->ncolumns == 1 ? "" : "s");
+        return !last || dp_error(c->error, "%s:%u: more than %u column%s", c->path, (unsigned)f->line, (unsigned)c->width,
+                                 c->width == 1 ? "" : "s");
     }
     if (!at_line_end(c, &end))
-        return fail(c, f, "expected a comma or the end of the line behind the closing quote");
+        return fail(c, f, c->delimiter == ',' ? "expected a comma or the end of the line behind the closing quote"
+                                              : "expected the delimiter or the end of the line behind the closing quote");
     if (!last)
         return dp_error(c->error, "%s:%u: the line ends after %u of %u columns", c->path, (unsigned)f->line,
-                        (unsigned)f->column, (unsigned)c->ncolumns);
+                        (unsigned)f->column, (unsigned)c->width);
     c->at += end;
     c->line++;
     return true;
+}
+
+/* Is there another field on the line? Where its number is not known. */
+static bool take_delimiter(Csv *c, const Field *f, bool *more)
+{
+    *more = c->at < c->n && c->text[c->at] == c->delimiter;
+    c->at += *more;
+    return *more || take_separator(c, f, true);
 }
 
 static void skip_empty_lines(Csv *c)
@@ -161,6 +142,47 @@ static void trim(Field *f)
 {
     while (f->n > 0 && (f->at[0] == ' ' || f->at[0] == '\t')) f->at++, f->n--;
     while (f->n > 0 && (f->at[f->n - 1] == ' ' || f->at[f->n - 1] == '\t')) f->n--;
+}
+
+/* ---- the delimiter ---- */
+
+/* How often it stands outside quotes on the line at hand. */
+static uint32_t count_on_line(const Csv *c, char delimiter)
+{
+    uint32_t count = 0;
+    bool quoted = false;
+    for (size_t i = c->at; i < c->n && (quoted || c->text[i] != '\n'); i++) {
+        quoted = quoted != (c->text[i] == '"');
+        count += !quoted && c->text[i] == delimiter;
+    }
+    return count;
+}
+
+/* Tuples say how often it stands on a line, and a line of one text may have any of them; else it is the most frequent. */
+static char recognise_delimiter(const Csv *c)
+{
+    static const char delimiters[] = DP_CSV_DELIMITERS;
+    bool counted = !c->table.is_matrix && !c->table.columns[0].name;
+    uint32_t most = 0;
+    char found = ',';
+    for (const char *d = delimiters; *d && !(counted && c->table.n == 1); d++) {
+        uint32_t count = count_on_line(c, *d);
+        if (counted && count + 1 == c->table.n)
+            return *d;
+        if (!counted && count > most) {
+            most = count;
+            found = *d;
+        }
+    }
+    return found;
+}
+
+static void begin_line_format(Csv *c)
+{
+    if (!c->delimiter)
+        c->delimiter = recognise_delimiter(c);
+    const char stops[] = {c->delimiter, '"', '\r', '\n'};
+    for (size_t i = 0; i < sizeof stops; i++) c->stops[(uint8_t)stops[i]] = true;
 }
 
 /* ---- values ---- */
@@ -186,6 +208,8 @@ static bool number_bits(const Csv *c, const Field *f, DpScalar s, uint64_t *bits
     size_t sign = negative || (f->n > 0 && f->at[0] == '+');
     DpLiteral status = dp_parse_number(f->at + sign, f->n - sign, negative, s, bits);
     char what[48];
+    if (status == DP_LIT_OK)
+        return true;
     if (status == DP_LIT_MEMORY)
         return dp_error_memory(c->error, c->path);
     if (status == DP_LIT_RANGE) {
@@ -193,164 +217,223 @@ static bool number_bits(const Csv *c, const Field *f, DpScalar s, uint64_t *bits
         return fail(c, f, what);
     }
     snprintf(what, sizeof what, "a number of type %s", dp_scalar_name(s));
-    return status == DP_LIT_OK || fail_field(c, f, what);
+    return fail_field(c, f, what);
+}
+
+static bool add_bytes(Csv *c, const char *bytes, size_t n, DpBuilder *b)
+{
+    return dp_build_bytes(b, bytes, n) || dp_error_memory(c->error, c->path);
 }
 
 static bool add_text(Csv *c, const Field *f, DpBuilder *b)
 {
-    uint64_t length = 0;
-    for (size_t i = 0; i < f->n; i++, length++) {
-        if (!dp_build_scalar(b, (uint8_t)f->at[i]))
-            return dp_error_memory(c->error, c->path);
-        i += f->quoted && f->at[i] == '"'; /* doubled */
-    }
-    return dp_build_length(b, 1, length) || dp_error_memory(c->error, c->path);
+    uint64_t before = b->leaf->ndata;
+    const char *at = f->at, *end = f->at + f->n;
+    for (const char *quote; f->quoted && (quote = memchr(at, '"', (size_t)(end - at))); at = quote + 2) /* doubled */
+        if (!add_bytes(c, at, (size_t)(quote + 1 - at), b))
+            return false;
+    if (!add_bytes(c, at, (size_t)(end - at), b))
+        return false;
+    return dp_build_length(b, b->leaf->rank - 1u, b->leaf->ndata - before) || dp_error_memory(c->error, c->path);
 }
 
-static bool add_field(Csv *c, Field *f, uint32_t column)
+static bool add_value(Csv *c, Field *f, const CsvColumn *column, DpBuilder *b)
 {
-    const Column *to = &c->columns[column];
-    DpBuilder *b = &c->builders[column];
     uint64_t bits;
-    if (to->is_text)
+    if (column->is_text)
         return add_text(c, f, b);
     trim(f);
-    if (!(to->scalar == DP_BOOL ? bool_bits(c, f, &bits) : number_bits(c, f, to->scalar, &bits)))
+    if (!(column->scalar == DP_BOOL ? bool_bits(c, f, &bits) : number_bits(c, f, column->scalar, &bits)))
         return false;
     return dp_build_scalar(b, bits) || dp_error_memory(c->error, c->path);
 }
 
-/* ---- lines ---- */
+static bool add_missing(Csv *c, const CsvColumn *column)
+{
+    DpBuilder *b = &c->builders[column->leaf];
+    bool ok = dp_build_scalar(b, column->none) && (column->is_text ? dp_build_length(b + 1, 1, 0) : dp_build_scalar(b + 1, 0));
+    return ok || dp_error_memory(c->error, c->path);
+}
 
-static bool take_name(Csv *c, Field *f, uint32_t *column)
+static bool add_field(Csv *c, Field *f, uint32_t index)
+{
+    if (index == IGNORED)
+        return true;
+    const CsvColumn *column = &c->table.columns[index];
+    DpBuilder *b = &c->builders[column->leaf];
+    if (!column->is_option)
+        return add_value(c, f, column, b);
+    if (!column->is_text)
+        trim(f);
+    if (f->n == 0 && !f->quoted)
+        return add_missing(c, column);
+    if (!dp_build_scalar(b, column->some))
+        return dp_error_memory(c->error, c->path);
+    return add_value(c, f, column, b + 1);
+}
+
+/* ---- the header ---- */
+
+static bool find_column(Csv *c, Field *f, uint32_t *index)
 {
     trim(f);
-    for (*column = 0; *column < c->ncolumns; ++*column) {
-        Column *to = &c->columns[*column];
-        if (strlen(to->name) != f->n || memcmp(to->name, f->at, f->n) != 0)
+    for (*index = 0; *index < c->table.n; ++*index) {
+        CsvColumn *column = &c->table.columns[*index];
+        if (strlen(column->name) != f->n || memcmp(column->name, f->at, f->n) != 0)
             continue;
-        if (to->seen)
+        if (column->seen)
             return fail(c, f, "the field stands twice");
-        to->seen = true;
+        column->seen = true;
         return true;
     }
-    return fail_field(c, f, "the name of a field");
+    *index = IGNORED;
+    return true;
+}
+
+static void note_ignored(Csv *c, const Field *f, uint32_t *notes)
+{
+    if (++*notes <= MOST_NOTES)
+        dp_note(c->error, c->path, "the column %.*s is not read", f->n > SHOWN_BYTES ? SHOWN_BYTES : (int)f->n, f->at);
+    else if (*notes == MOST_NOTES + 1)
+        dp_note(c->error, c->path, "nor are more columns");
+}
+
+static bool check_header(Csv *c, uint32_t line)
+{
+    for (uint32_t i = 0; i < c->table.n; i++) {
+        const CsvColumn *column = &c->table.columns[i];
+        if (column->seen)
+            continue;
+        if (!column->is_option)
+            return dp_error(c->error, "%s:%u: there is no column %s", c->path, (unsigned)line, column->name);
+        dp_note(c->error, c->path, "there is no column %s: it is #none everywhere", column->name);
+    }
+    return true;
 }
 
 static bool read_header(Csv *c)
 {
+    uint32_t line = c->line, notes = 0, room = 0;
     if (c->at >= c->n)
         return dp_error(c->error, "%s:%u: the header line is missing", c->path, (unsigned)c->line);
-    for (uint32_t i = 0; i < c->ncolumns; i++) {
+    for (bool more = true; more; c->width++) {
         Field f;
-        if (!take_field(c, &f, i + 1) || !take_name(c, &f, &c->order[i]) || !take_separator(c, &f, i + 1 == c->ncolumns))
+        if (c->width == room) {
+            uint32_t *grown = realloc(c->order, (room = 2 * room + 8) * sizeof *grown);
+            if (!grown)
+                return dp_error_memory(c->error, c->path);
+            c->order = grown;
+        }
+        if (!take_field(c, &f, c->width + 1) || !find_column(c, &f, &c->order[c->width]))
+            return false;
+        if (c->order[c->width] == IGNORED)
+            note_ignored(c, &f, &notes);
+        if (!take_delimiter(c, &f, &more))
             return false;
     }
-    return true;
+    return check_header(c, line);
 }
 
-static bool read_line(Csv *c)
+static bool plain_order(Csv *c)
 {
-    for (uint32_t i = 0; i < c->ncolumns; i++) {
+    c->width = c->table.n;
+    c->order = malloc(c->width * sizeof *c->order);
+    for (uint32_t i = 0; c->order && i < c->width; i++) c->order[i] = i;
+    return c->order || dp_error_memory(c->error, c->path);
+}
+
+/* ---- lines ---- */
+
+static bool read_row(Csv *c)
+{
+    for (uint32_t i = 0; i < c->width; i++) {
         Field f;
-        if (!take_field(c, &f, i + 1) || !add_field(c, &f, c->order[i]) || !take_separator(c, &f, i + 1 == c->ncolumns))
+        if (!take_field(c, &f, i + 1) || !add_field(c, &f, c->order[i]) || !take_separator(c, &f, i + 1 == c->width))
             return false;
     }
+    for (uint32_t i = 0; c->table.columns[0].name && i < c->table.n; i++)
+        if (!c->table.columns[i].seen && !add_missing(c, &c->table.columns[i]))
+            return false;
     return true;
 }
 
-static bool read_lines(Csv *c)
+static bool read_matrix_row(Csv *c)
+{
+    uint32_t width = 0;
+    for (bool more = true; more; width++) {
+        Field f;
+        if (!take_field(c, &f, width + 1) || !add_field(c, &f, 0) || !take_delimiter(c, &f, &more))
+            return false;
+    }
+    return dp_build_length(&c->builders[0], 1, width) || dp_error_memory(c->error, c->path);
+}
+
+static bool read_lines(Csv *c, uint32_t nleaves)
 {
     uint64_t count = 0;
     if (!dp_text_begin(c->path, c->text, c->n, &c->at, c->error))
         return false;
-    skip_empty_lines(c);
-    if (c->columns[0].name && !read_header(c))
+    bool has_header = c->table.columns[0].name != NULL;
+    c->empty_lines_count = !has_header && c->table.n == 1 && c->table.columns[0].is_option;
+    if (!c->empty_lines_count)
+        skip_empty_lines(c);
+    begin_line_format(c);
+    if (!(has_header ? read_header(c) : plain_order(c)))
         return false;
-    for (skip_empty_lines(c); c->at < c->n; skip_empty_lines(c), count++)
-        if (!read_line(c))
+    c->empty_lines_count = c->width == 1 && c->order[0] != IGNORED && c->table.columns[c->order[0]].is_option;
+    for (;; count++) {
+        if (!c->empty_lines_count)
+            skip_empty_lines(c);
+        if (c->at >= c->n)
+            break;
+        if (!(c->table.is_matrix ? read_matrix_row(c) : read_row(c)))
             return false;
-    for (uint32_t i = 0; i < c->ncolumns; i++)
+    }
+    for (uint32_t i = 0; i < nleaves; i++)
         if (!dp_build_length(&c->builders[i], 0, count))
             return dp_error_memory(c->error, c->path);
     return true;
 }
 
-bool dp_read_csv(const char *path, const char *bytes, size_t n, const DpType *t, DpLeaf *leaves, DpError e)
+static bool read_table(Csv *c, const DpType *t, DpLeaf *leaves)
 {
-    Csv c = {.path = path, .error = e, .text = bytes, .n = n, .line = 1};
-    c.columns = columns_of(t, &c.ncolumns);
-    if (!c.columns)
-        return fail_columns(c.ncolumns, path, e);
+    uint32_t nleaves = dp_type_leaves(t);
+    if (!dp_csv_table(&c->table, t, c->path, c->error))
+        return false;
     dp_leaves_init(leaves, t);
-    c.order = calloc(c.ncolumns, sizeof *c.order);
-    c.builders = calloc(c.ncolumns, sizeof *c.builders);
-    bool ok = c.order && c.builders;
-    for (uint32_t i = 0; ok && i < c.ncolumns; i++) {
-        c.order[i] = i;
-        c.builders[i].leaf = &leaves[i];
-    }
-    ok = ok ? read_lines(&c) : dp_error_memory(e, path);
+    c->line = 1;
+    c->builders = calloc(nleaves, sizeof *c->builders);
+    for (uint32_t i = 0; c->builders && i < nleaves; i++) c->builders[i].leaf = &leaves[i];
+    bool ok = c->builders ? read_lines(c, nleaves) : dp_error_memory(c->error, c->path);
     if (!ok)
-        dp_leaves_free(leaves, c.ncolumns);
-    free(c.columns);
-    free(c.order);
-    free(c.builders);
+        dp_leaves_free(leaves, nleaves);
+    free(c->table.columns);
+    free(c->order);
+    free(c->builders);
     return ok;
 }
 
-/* ---- writing ---- */
-
-/* Quotes where they are needed: also for an empty line, and for what could be taken for the mark of an encoding. */
-static void write_text(FILE *out, const char *text, uint64_t n, bool alone)
+bool dp_read_csv(const char *path, const char *bytes, size_t n, const DpType *t, DpLeaf *leaves, DpError e)
 {
-    bool quotes = n == 0 ? alone : (uint8_t)text[0] >= 0xef || !text[0];
-    for (uint64_t i = 0; i < n && !quotes; i++) quotes = strchr(",\"\r\n", text[i]) && text[i];
-    if (!quotes) {
-        fwrite(text, 1, (size_t)n, out);
-        return;
-    }
-    fputc('"', out);
-    for (uint64_t i = 0; i < n; i++) {
-        if (text[i] == '"')
-            fputc('"', out);
-        fputc(text[i], out);
-    }
-    fputc('"', out);
+    return read_table(&(Csv){.path = path, .error = e, .text = bytes, .n = n, .delimiter = 0}, t, leaves);
 }
 
-static void write_lines(FILE *out, const Column *columns, uint32_t n, const DpLeaf *leaves, uint64_t *starts)
+bool dp_read_csv_comma(const char *path, const char *bytes, size_t n, const DpType *t, DpLeaf *leaves, DpError e)
 {
-    for (uint64_t row = 0; row < leaves[0].lens[0][0]; row++) {
-        for (uint32_t i = 0; i < n; i++) {
-            char text[DP_SCALAR_TEXT];
-            if (i > 0)
-                fputc(',', out);
-            if (columns[i].is_text) {
-                uint64_t length = leaves[i].lens[1][row];
-                write_text(out, length ? (const char *)leaves[i].data + starts[i] : "", length, n == 1);
-                starts[i] += length;
-            } else {
-                fwrite(text, 1, dp_print_scalar(text, &leaves[i], row), out);
-            }
-        }
-        fputc('\n', out);
-    }
+    return read_table(&(Csv){.path = path, .error = e, .text = bytes, .n = n, .delimiter = ','}, t, leaves);
 }
 
-bool dp_write_csv(FILE *out, const DpType *t, const DpLeaf *leaves, DpError e)
+bool dp_read_csv_semicolon(const char *path, const char *bytes, size_t n, const DpType *t, DpLeaf *leaves, DpError e)
 {
-    uint32_t n;
-    Column *columns = columns_of(t, &n);
-    uint64_t *starts = columns ? calloc(n, sizeof *starts) : NULL;
-    if (!starts) {
-        free(columns);
-        return fail_columns(n, "", e);
-    }
-    for (uint32_t i = 0; i < n && columns[i].name; i++)
-        fprintf(out, "%s%s%s", i ? "," : "", columns[i].name, i + 1 == n ? "\n" : "");
-    write_lines(out, columns, n, leaves, starts);
-    free(columns);
-    free(starts);
-    return true;
+    return read_table(&(Csv){.path = path, .error = e, .text = bytes, .n = n, .delimiter = ';'}, t, leaves);
+}
+
+bool dp_read_csv_bar(const char *path, const char *bytes, size_t n, const DpType *t, DpLeaf *leaves, DpError e)
+{
+    return read_table(&(Csv){.path = path, .error = e, .text = bytes, .n = n, .delimiter = '|'}, t, leaves);
+}
+
+bool dp_read_tsv(const char *path, const char *bytes, size_t n, const DpType *t, DpLeaf *leaves, DpError e)
+{
+    return read_table(&(Csv){.path = path, .error = e, .text = bytes, .n = n, .delimiter = '\t'}, t, leaves);
 }

@@ -16,6 +16,9 @@ static const DpFormat formats[] = {
     {"text", ".txt", read_literals, write_literals}, {"text", ".in", read_literals, write_literals},
     {"raw", NULL, dp_read_raw, dp_write_raw},        {"lines", NULL, dp_read_lines, dp_write_lines},
     {"json", ".json", dp_read_json, dp_write_json},  {"csv", ".csv", dp_read_csv, dp_write_csv},
+    {"tsv", ".tsv", dp_read_tsv, dp_write_tsv},      {"csv,", NULL, dp_read_csv_comma, dp_write_csv},
+    {"csv;", NULL, dp_read_csv_semicolon, dp_write_csv_semicolon},
+    {"csv|", NULL, dp_read_csv_bar, dp_write_csv_bar},
     {"npy", ".npy", dp_read_npy, dp_write_npy},      {"mtx", ".mtx", dp_read_mtx, dp_write_mtx},
     {"dpv", ".dpv", dp_read_dpv, dp_write_dpv},      {"pgm", ".pgm", dp_read_pnm, dp_write_pgm},
     {"ppm", ".ppm", dp_read_pnm, dp_write_ppm},      {"png", ".png", dp_read_png, dp_write_png},
@@ -85,10 +88,20 @@ static bool too_long(FILE *in, size_t n)
     return n >= (size_t)1 << 28 && fstat(fileno(in), &info) == 0 && (S_ISCHR(info.st_mode) || S_ISBLK(info.st_mode));
 }
 
+/* How much there probably is to read: a file says so. */
+static size_t expected_bytes(FILE *in)
+{
+    struct stat info;
+    long at = ftell(in);
+    bool is_file = at >= 0 && fstat(fileno(in), &info) == 0 && S_ISREG(info.st_mode) && info.st_size > at;
+    size_t least = (size_t)64 * 1024, n = is_file ? (size_t)(info.st_size - at) + 1 : least; /* one more shows the end */
+    return n < least ? least : n;
+}
+
 static char *read_all(FILE *in, size_t *n)
 {
-    size_t cap = (size_t)64 * 1024, used = 0;
-    char *text = malloc(cap + 1);
+    size_t cap = expected_bytes(in), used = 0;
+    char *text = cap < SIZE_MAX / 4 ? malloc(cap + 1) : NULL;
     while (text) {
         size_t got = fread(text + used, 1, cap - used, in);
         used += got;

@@ -45,12 +45,12 @@ void dp_leaves_free(DpLeaf *leaves, uint32_t n)
     }
 }
 
-/* Makes room for one more element. */
-static bool make_room(void **at, uint64_t n, uint64_t *cap, size_t bytes)
+/* Makes room for more elements. */
+static bool make_room(void **at, uint64_t n, uint64_t more, uint64_t *cap, size_t bytes)
 {
-    if (n < *cap)
+    if (*cap - n >= more)
         return true;
-    uint64_t wanted = *cap ? 2 * *cap : 8;
+    uint64_t wanted = 2 * *cap > n + more ? 2 * *cap : n + more < 8 ? 8 : n + more;
     if (wanted > (SIZE_MAX / 2) / bytes)
         return false;
     void *grown = realloc(*at, (size_t)wanted * bytes);
@@ -65,7 +65,7 @@ bool dp_build_length(DpBuilder *b, uint32_t level, uint64_t n)
 {
     DpLeaf *leaf = b->leaf;
     void *at = leaf->lens[level];
-    bool ok = make_room(&at, leaf->nlens[level], &b->cap_lens[level], sizeof(uint64_t));
+    bool ok = make_room(&at, leaf->nlens[level], 1, &b->cap_lens[level], sizeof(uint64_t));
     leaf->lens[level] = at;
     if (ok)
         leaf->lens[level][leaf->nlens[level]++] = n;
@@ -75,9 +75,20 @@ bool dp_build_length(DpBuilder *b, uint32_t level, uint64_t n)
 bool dp_build_scalar(DpBuilder *b, uint64_t bits)
 {
     DpLeaf *leaf = b->leaf;
-    if (!make_room(&leaf->data, leaf->ndata, &b->cap_data, dp_scalar_bytes(leaf->scalar)))
+    if (!make_room(&leaf->data, leaf->ndata, 1, &b->cap_data, dp_scalar_bytes(leaf->scalar)))
         return false;
     dp_scalar_store(leaf->scalar, leaf->data, leaf->ndata++, bits);
+    return true;
+}
+
+bool dp_build_bytes(DpBuilder *b, const char *bytes, size_t n)
+{
+    DpLeaf *leaf = b->leaf;
+    if (!make_room(&leaf->data, leaf->ndata, n, &b->cap_data, 1))
+        return false;
+    if (n)
+        memcpy((char *)leaf->data + leaf->ndata, bytes, n);
+    leaf->ndata += n;
     return true;
 }
 

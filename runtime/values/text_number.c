@@ -1,6 +1,7 @@
 /* Literals: from the text of a number or character to its value. The rules are the language's. */
 #include "values.h"
 
+#include <float.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -179,8 +180,37 @@ static bool is_word(const char *text, size_t n, const char *word)
     return n == strlen(word) && memcmp(text, word, n) == 0;
 }
 
+/* Most numbers: up to 18 digits, perhaps with a point among them. Those whose digits and power of ten are exact are divided, which
+ * rounds once (where the machine computes as precisely as it stores). False: the general way decides, also on what is wrong. */
+static bool parse_plain(const char *text, size_t n, bool negative, DpScalar s, uint64_t *bits)
+{
+    static const double powers[] = {1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18};
+    uint64_t digits = 0;
+    size_t point = n;
+    if (n == 0 || n > 18 || !is_digit(text[0]) || !is_digit(text[n - 1]))
+        return false;
+    for (size_t i = 0; i < n; i++) {
+        if (is_digit(text[i]))
+            digits = digits * 10 + (uint64_t)(text[i] - '0');
+        else if (text[i] == '.' && point == n)
+            point = i;
+        else
+            return false;
+    }
+    if (point == n)
+        return finish_integer(digits, negative, s, bits) == DP_LIT_OK;
+    size_t places = n - point - 1;
+    double x = (double)digits / powers[places];
+    if (FLT_EVAL_METHOD != 0 || s != DP_F64 || digits > (uint64_t)1 << 53)
+        return false;
+    *bits = dp_bits_of_double(s, negative ? -x : x);
+    return true;
+}
+
 DpLiteral dp_parse_number(const char *text, size_t n, bool negative, DpScalar s, uint64_t *bits)
 {
+    if (parse_plain(text, n, negative, s, bits))
+        return DP_LIT_OK;
     if (is_word(text, n, "nan") || is_word(text, n, "inf")) {
         double x = text[0] == 'n' ? (double)NAN : (double)INFINITY;
         if (!dp_scalar_is_float(s))

@@ -84,6 +84,7 @@ typedef struct DpBuilder {
 } DpBuilder;
 bool dp_build_length(DpBuilder *b, uint32_t level, uint64_t n);
 bool dp_build_scalar(DpBuilder *b, uint64_t bits);
+bool dp_build_bytes(DpBuilder *b, const char *bytes, size_t n); /* of a leaf of u8 */
 /* An array of type t whose leaves begin with builders[first]. Its length's place is taken before its elements are added, as their
  * own lengths stand behind it on deeper levels only; `level` is how many arrays are open around it. */
 bool dp_build_begin_array(DpBuilder *builders, const DpType *t, uint32_t first, uint32_t level, uint64_t *slot);
@@ -135,8 +136,8 @@ uint32_t dp_crc_end(DpCrc *c); /* the sum; the next one may be begun by dp_crc_a
 /* Readers are given the whole file, and leave nothing in the leaves when they fail. Writers' messages lack the path. */
 typedef bool DpReadFormat(const char *path, const char *bytes, size_t n, const DpType *t, DpLeaf *leaves, DpError e);
 typedef bool DpWriteFormat(FILE *out, const DpType *t, const DpLeaf *leaves, DpError e);
-DpReadFormat dp_read_csv, dp_read_dpv, dp_read_json, dp_read_lines, dp_read_mtx, dp_read_npy, dp_read_png, dp_read_pnm, dp_read_raw;
-DpWriteFormat dp_write_csv, dp_write_dpv, dp_write_json, dp_write_lines, dp_write_mtx, dp_write_npy, dp_write_pgm, dp_write_png,
+DpReadFormat dp_read_csv, dp_read_csv_comma, dp_read_csv_semicolon, dp_read_csv_bar, dp_read_tsv, dp_read_dpv, dp_read_json, dp_read_lines, dp_read_mtx, dp_read_npy, dp_read_png, dp_read_pnm, dp_read_raw;
+DpWriteFormat dp_write_csv, dp_write_csv_semicolon, dp_write_csv_bar, dp_write_tsv, dp_write_dpv, dp_write_json, dp_write_lines, dp_write_mtx, dp_write_npy, dp_write_pgm, dp_write_png,
     dp_write_ppm, dp_write_raw;
 
 typedef struct DpFormat {

@@ -172,9 +172,94 @@ static void json_depth(void **state)
     free(file);
 }
 
+/* ---- CSV ---- */
+
+static void csv_dialects(void **state)
+{
+    (void)state;
+    static const Case cases[] = {
+        {"[(i32, f64)]", "1;2.5\n3;4\n", "[(1, 2.5), (3, 4.0)]"},
+        {"[(i32, f64)]", "1\t2.5\r\n", "[(1, 2.5)]"},
+        {"[(i32, f64)]", "1|2.5", "[(1, 2.5)]"},
+        {"[([u8], [u8])]", "a;b;c,d\n", "[(\"a;b;c\", \"d\")]"},
+        {"[([u8], [u8])]", "\"a,b\";c\n", "[(\"a,b\", \"c\")]"},
+        {"[[u8]]", "a;b\n\"c\nd\"", "[\"a;b\", \"c\\nd\"]"},
+        {"[{a: i8, b: i8}]", "b;a\n1;2\n", "[{a = 2, b = 1}]"},
+        {"[{a: i8}]", "a,b\n1,2\n", "note: a.csv: the column b is not read\n[{a = 1}]"},
+        {"[{a: i8}]", "\"x \"\"y\"\"\"\ta\tz\n\"p\nq\"\t1\t\n", "note: a.csv: the column x \"\"y\"\" is not read\nnote: a.csv: the column z is not read\n[{a = 1}]"},
+        {"[[f64]]", "1,2\n\n3,4,5\n6", "[[1.0, 2.0], [3.0, 4.0, 5.0], [6.0]]"},
+        {"[[i32]]", "1;2\n3;4\n", "[[1, 2], [3, 4]]"},
+        {"[[bool]]", "", "[]"},
+        {"[[[u8]]]", "a,\n\"b,\"\"\",c", "[[\"a\", \"\"], [\"b,\\\"\", \"c\"]]"},
+        {"[(#none | #some f32, #none | #is [u8])]", "1,x\n,\n ,\"\"\n", "[(#some 1.0, #is \"x\"), (#none, #none), (#none, #is \"\")]"},
+        {"[#none | #some i8]", "1\n\n2\n\n", "[#some 1, #none, #some 2, #none]"},
+        {"[{a: #none | #some i8}]", "\na\n\n2", "[{a = #none}, {a = #some 2}]"},
+        {"[{a: i8, b: #none | #some [u8], c: #none | #some bool}]", "a,b\n1,x\n2,\n",
+         "note: a.csv: there is no column c: it is #none everywhere\n[{a = 1, b = #some \"x\", c = #none}, {a = 2, b = #none, c = #none}]"},
+    };
+    CHECK_READING("a.csv", cases);
+    static const Case tabs[] = {{"[([u8], i8)]", "a,b|c\t1\n", "[(\"a,b|c\", 1)]"}, {"[(i8, i8)]", "1,2\n", "a.tsv:1: column 1: expected a number of type i8, found 1"}};
+    CHECK_READING("a.tsv", tabs);
+}
+
+static void csv_errors(void **state)
+{
+    (void)state;
+    static const Case cases[] = {
+        {"[{a: i8, b: i8}]", "a;c\n1;2\n", "note: a.csv: the column c is not read\na.csv:1: there is no column b"},
+        {"[{a: i8}]", "c,a\n1\n", "note: a.csv: the column c is not read\na.csv:2: the line ends after 1 of 2 columns"},
+        {"[{a: i8}]", "c,a\n1,2,3\n", "note: a.csv: the column c is not read\na.csv:2: more than 2 columns"},
+        {"[{a: i8}]", "c,a\n\"1,2\n", "note: a.csv: the column c is not read\na.csv:2: column 1: the closing quote is missing"},
+        {"[{a: #none | #some i8}]", "a\nx\n", "a.csv:2: column 1: expected a number of type i8, found x"},
+        {"[[i8]]", "1,,2\n", "a.csv:1: column 2: expected a number of type i8, found nothing"},
+        {"[(i8, i8)]", "1;2\n\"3\"x;4", "a.csv:2: column 1: expected the delimiter or the end of the line behind the closing quote"},
+    };
+    CHECK_READING("a.csv", cases);
+}
+
+static void csv_writing(void **state)
+{
+    (void)state;
+    static const Case cases[] = {
+        {"[{b: i8, a: text}]", "[{a = \"x;y\", b = 1}]", "b,a\n1,\"x;y\"\n"},
+        {"[[f32]]", "[[1, 0.1], [2]]", "1.0,0.1\n2.0\n"},
+        {"[[i8]]", "[[1], []]", "a .csv file cannot hold an empty row, as row 1 of the result is"},
+        {"[[[u8]]]", "[[\"a\", \"\"], [\"\"]]", "a,\n\"\"\n"},
+        {"[(#none | #some i8, #none | #is [u8])]", "[(#none, #none), (#some 1, #is \"\"), (#none, #is \"x\")]", ",\n1,\"\"\n,x\n"},
+        {"[#none | #some i8]", "[#none, #some 1]", "\n1\n"},
+    };
+    CHECK_WRITING("a.csv", cases);
+    static const Case tabs[] = {{"[(i8, [u8])]", "[(1, \"a b\"), (2, \"c\\td\")]", "1\ta b\n2\t\"c\td\"\n"}};
+    CHECK_WRITING("a.tsv", tabs);
+}
+
+/* What the short way through most numbers gives is what the general way does: that of a number with a zero in front. */
+static void plain_numbers(void **state)
+{
+    (void)state;
+    uint64_t seed = 1;
+    for (int i = 0; i < 200000; i++) {
+        char text[64], long_text[96];
+        seed = seed * 6364136223846793005u + 1442695040888963407u;
+        int digits = (int)(seed >> 60) + 1, places = (int)(seed >> 56 & 15);
+        unsigned long long whole = (seed >> 3) % (unsigned long long)1e9;
+        int n = places ? snprintf(text, sizeof text, "%llu.%0*llu", whole % (digits > 9 ? 1000000000ull : 1000ull), places, (seed >> 20) % (places > 8 ? 100000000ull : 10ull))
+                       : snprintf(text, sizeof text, "%llu", whole);
+        snprintf(long_text, sizeof long_text, "0000000000000000000%s", text); /* too long for the short way */
+        for (DpScalar s = DP_I8; s < DP_SCALAR_COUNT; s++) {
+            uint64_t a = 0, b = 0;
+            DpLiteral is = dp_parse_number(text, (size_t)n, seed & 1, s, &a);
+            assert_int_equal(is, dp_parse_number(long_text, (size_t)n + 19, seed & 1, s, &b));
+            if (is == DP_LIT_OK && a != b)
+                fail_msg("%s as %s: %llx and %llx", text, dp_scalar_name(s), (unsigned long long)a, (unsigned long long)b);
+        }
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(json_values), cmocka_unit_test(json_errors), cmocka_unit_test(json_writing),
-                                       cmocka_unit_test(json_depth)};
+                                       cmocka_unit_test(json_depth), cmocka_unit_test(csv_dialects), cmocka_unit_test(csv_errors), cmocka_unit_test(csv_writing),
+                                       cmocka_unit_test(plain_numbers)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
