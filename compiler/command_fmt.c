@@ -10,19 +10,7 @@ static bool is_standard_input(const char *path) { return strcmp(path, "-") == 0;
 
 static uint32_t read_source(Session *s, const char *path, const char **why)
 {
-    if (!is_standard_input(path))
-        return source_add_file(s, path, why);
-    StrBuf text = {0};
-    char part[4096];
-    for (size_t n; (n = fread(part, 1, sizeof part, stdin)) > 0;) strbuf_addn(&text, part, n);
-    if (ferror(stdin)) {
-        *why = strerror(errno);
-        strbuf_free(&text);
-        return UINT32_MAX;
-    }
-    uint32_t file = source_add_text(s, "<stdin>", text.text ? text.text : "", text.n, false);
-    strbuf_free(&text);
-    return file;
+    return is_standard_input(path) ? source_add_stream(s, "<stdin>", stdin, why) : source_add_file(s, path, why);
 }
 
 static int replace_file(const char *path, const StrBuf *text)

@@ -54,13 +54,22 @@ static bool read_arguments(DpRt *rt, DpArguments *to, void **room, const DpCol *
     return values != NULL;
 }
 
+static void fetch_bytes(void *data, uint64_t address, uint64_t bytes, void *to)
+{
+    DpRt *rt = data;
+    CL_OK(rt, clEnqueueReadBuffer(rt->queue, rt->heap.buffer, CL_TRUE, address, bytes, to, 0, NULL, NULL));
+}
+
 /* A few instances show most recursions that get somewhere; only then all are read. */
-static bool stuck(DpRt *rt, const DpLevel *level, uint64_t n, uint32_t count, const DpCol *cols, const bool *views)
+static bool stuck(DpRt *rt, const DpLevel *level, uint64_t n, uint32_t count, const DpCol *cols,
+                  const uint8_t *element_bytes)
 {
     DpArguments arguments[MOST_ARGUMENTS];
-    DpProgress sample;
+    DpProgress sample = {.fetch = fetch_bytes, .fetch_data = rt};
     bool all = n <= MOST_LOOKED_AT && count <= MOST_ARGUMENTS, found = false;
-    for (uint32_t k = 0; all && k < count; k++) arguments[k] = (DpArguments){NULL, cols[k].bytes, views[k]};
+    for (uint32_t k = 0; all && k < count; k++) arguments[k] = (DpArguments){NULL, cols[k].bytes, element_bytes[k]};
+    rt->progress.fetch = fetch_bytes;
+    rt->progress.fetch_data = rt;
     for (uint64_t part = n < SAMPLE ? n : SAMPLE; all; part = n) {
         void *room;
         all = read_arguments(rt, arguments, &room, cols, count, part);
@@ -77,7 +86,8 @@ static bool stuck(DpRt *rt, const DpLevel *level, uint64_t n, uint32_t count, co
     return found;
 }
 
-void dp_enter_lifted(DpRt *rt, DpLevel *level, const char *function, uint64_t n, uint32_t count, const DpCol *cols, const bool *views)
+void dp_enter_lifted(DpRt *rt, DpLevel *level, const char *function, uint64_t n, uint32_t count, const DpCol *cols,
+                     const uint8_t *element_bytes)
 {
     if (rt->lifted_level >= DP_MAX_LEVELS)
         rt_fail_here(rt, EXIT_PROGRAM, DP_TOO_DEEP);
@@ -86,6 +96,6 @@ void dp_enter_lifted(DpRt *rt, DpLevel *level, const char *function, uint64_t n,
     dp_enter(rt, level, function);
     rt->lifted_level++;
     level->run = again ? outer->run + 1 : 1;
-    if (dp_progress_due(level->run) && stuck(rt, level, n, count, cols, views))
+    if (dp_progress_due(level->run) && stuck(rt, level, n, count, cols, element_bytes))
         rt_fail_here(rt, EXIT_PROGRAM, DP_TOO_DEEP);
 }

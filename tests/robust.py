@@ -176,7 +176,7 @@ imports("link", {"f.dp": 'import "g"\nentry main = 1'}, WRONG, "import each othe
 imports("link_ring", {"f.dp": 'import "g"\nentry main = 1'}, WRONG, "no module", links=[("g.dp", "h.dp"), ("h.dp", "g.dp")])
 imports("folder_ring", {"f.dp": 'import "d/d/d/f"\nentry main = 1'}, WRONG, "import each other", links=[(".", "d")])
 imports("folder", {"f.dp": 'import "d"\nimport "d.dp"\nentry main = 1'}, WRONG, "no module", folders=["d", "d.dp"])
-imports("device", {"f.dp": 'import "zero"\nentry main = 1'}, WRONG, "error: ", links=[("/dev/zero", "zero.dp")])
+imports("device", {"f.dp": 'import "zero"\nentry main = 1'}, WRONG, "at most 64 MB", links=[("/dev/zero", "zero.dp")])
 imports("pipe", {"f.dp": 'import "pipe"\nentry main = 1'}, WRONG, "error: ", folders=["|pipe.dp"])
 imports("missing", {"f.dp": 'import "../../../../nowhere/at/all"\nentry main = 1'}, WRONG, "no module")
 imports("long_path", {"f.dp": 'import "' + "a/" * 100000 + '"\nentry main = 1'}, WRONG, "no module")
@@ -187,7 +187,7 @@ imports("same", {"f.dp": 'import "g"\n' * 2000 + "entry main = x", "g.dp": "def 
 
 for name, says, *command in [
         ("none", "dpc build f.dp"), ("unknown", "is no command", "bulid", "f.dp"), ("no_file", "error: ", "check"), ("missing", "cannot read", "check", "none.dp"),
-        ("directory", "cannot read", "check", "."), ("device", "cannot read", "check", "/dev/zero"), ("option", "no option", "check", "--fast", "f.dp"),
+        ("directory", "cannot read", "check", "."), ("device", "at most 64 MB", "check", "/dev/zero"), ("option", "no option", "check", "--fast", "f.dp"),
         ("stage", "error: ", "dump", "--stage=soup", "f.dp"), ("no_stage", "error: ", "dump", "f.dp"), ("evaluator", "error: ", "run", "--eval=cuda", "f.dp"),
         ("entry", "no entry", "run", "--eval=core", "f.dp", "--entry", "other", "1"), ("entry_value", "error: ", "run", "--eval=core", "f.dp", "--entry"),
         ("output", "error: ", "run", "--eval=core", "f.dp", "[1]", "-o"), ("too_many", "error: ", "run", "--eval=core", "f.dp", "[1]", "[2]"),

@@ -499,6 +499,18 @@ static bool frame_open(Eval *e, Frame *f, uint64_t bytes)
     return f->bound != NULL;
 }
 
+static void fetch_bytes(void *data, uint64_t address, uint64_t bytes, void *to)
+{
+    (void)data;
+    memcpy(to, (const void *)(uintptr_t)address, bytes);
+}
+
+/* Of an element of an array; 0: a scalar has none. */
+static uint32_t element_bytes(CoreType t)
+{
+    return t.rank ? elem_bytes(core_element(t)) : 0;
+}
+
 /* Is a lifted function called for just what it was called for at the level above? */
 static bool is_stuck(Eval *e, const FlatFn *fn, uint32_t level, const Ctx *ctx, const Value *args)
 {
@@ -506,7 +518,8 @@ static bool is_stuck(Eval *e, const FlatFn *fn, uint32_t level, const Ctx *ctx, 
         return false;
     DpArguments *arguments = scratch_alloc(e, fn->nparams, sizeof *arguments);
     for (uint32_t i = 0; i < fn->nparams; i++)
-        arguments[i] = (DpArguments){args[i].col.data, elem_bytes(args[i].type), args[i].type.rank > 0};
+        arguments[i] = (DpArguments){args[i].col.data, elem_bytes(args[i].type), element_bytes(args[i].type)};
+    e->progress.fetch = fetch_bytes;
     bool stuck = dp_progress_stuck(&e->progress, fn, level, arguments, fn->nparams, ctx->n);
     free(arguments);
     return stuck;

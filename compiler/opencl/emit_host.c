@@ -210,9 +210,11 @@ static void emit_enter(HostEmitter *h, const FlatFn *fn) {
         strbuf_add(h->out, i ? ", " : "");
         host_var(h, fn->params[i]);
     }
-    strbuf_add(h->out, fn->nparams ? "}, (const bool[]){" : "{0}}, (const bool[]){0");
-    for (uint32_t i = 0; i < fn->nparams; i++)
-        strbuf_printf(h->out, "%s%d", i ? ", " : "", host_info(h, fn->params[i])->type.rank > 0);
+    strbuf_add(h->out, fn->nparams ? "}, (const uint8_t[]){" : "{0}}, (const uint8_t[]){0");
+    for (uint32_t i = 0; i < fn->nparams; i++) {
+        CoreType t = host_info(h, fn->params[i])->type;
+        strbuf_printf(h->out, "%s%u", i ? ", " : "", t.rank > 0 ? emit_element_bytes(t) : 0);
+    }
     strbuf_add(h->out, "});\n");
 }
 

@@ -79,8 +79,9 @@ Name intern_cstr(Session *s, const char *text);
 
 /* Adds a file whose text is given (copied). Returns its index. */
 uint32_t source_add_text(Session *s, const char *path, const char *text, size_t n, bool is_stdlib);
-/* Reads a file from disk; UINT32_MAX and a diagnostic-free false `errno` message in *why on failure. */
+/* Reads a file from disk, or what is left of a stream, 64 MB at most; UINT32_MAX and a message in *why on failure. */
 uint32_t source_add_file(Session *s, const char *path, const char **why);
+uint32_t source_add_stream(Session *s, const char *path, FILE *in, const char **why);
 
 typedef struct LineCol { uint32_t line, col; } LineCol;
 LineCol source_linecol(Session *s, uint32_t file, uint32_t offset);

@@ -5,11 +5,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Offsets are 32 bits wide, and the scanner counts in `int`. */
-#define MAX_SOURCE_BYTES ((size_t)1 << 30)
+/* Offsets are 32 bits wide, and the scanner counts in `int`; a program of 64 MB is none that anybody wrote. */
+#define MAX_SOURCE_BYTES ((size_t)64 << 20)
+#define TOO_LARGE "a program's text is at most 64 MB"
 
 uint32_t source_add_text(Session *s, const char *path, const char *text, size_t n, bool is_stdlib) {
-    if (n > MAX_SOURCE_BYTES) n = MAX_SOURCE_BYTES;
     SourceFile *file = arena_new(s->arena, SourceFile);
     file->path = arena_strndup(s->arena, path, strlen(path));
     file->text = arena_strndup(s->arena, text, n);
@@ -19,28 +19,28 @@ uint32_t source_add_text(Session *s, const char *path, const char *text, size_t 
     return s->files.n - 1;
 }
 
-/* Reads all of `in` (which may be a pipe) into heap memory; NULL and *why on failure. */
+/* Reads all of `in` (which may be a pipe, or without an end) into heap memory; NULL and *why on failure. */
 static char *read_all(FILE *in, size_t *n, const char **why) {
     size_t cap = (size_t)64 * 1024, used = 0;
     char *text = memory_alloc(cap, 1);
-    for (;;) {
-        size_t got = fread(text + used, 1, cap - used, in);
-        used += got;
-        if (used < cap) break;
-        if (cap > MAX_SOURCE_BYTES) {
-            free(text);
-            *why = "the file is larger than 1 GB";
-            return NULL;
-        }
+    while ((used += fread(text + used, 1, cap - used, in)) == cap && cap < MAX_SOURCE_BYTES)
         text = memory_resize(text, cap *= 2, 1);
+    *why = ferror(in) ? strerror(errno) : TOO_LARGE;
+    if (!ferror(in) && (used < cap || fgetc(in) == EOF)) {
+        *n = used;
+        return text;
     }
-    if (ferror(in)) {
-        *why = strerror(errno);
-        free(text);
-        return NULL;
-    }
-    *n = used;
-    return text;
+    free(text);
+    return NULL;
+}
+
+uint32_t source_add_stream(Session *s, const char *path, FILE *in, const char **why) {
+    size_t n = 0;
+    char *text = read_all(in, &n, why);
+    if (!text) return UINT32_MAX;
+    uint32_t file = source_add_text(s, path, text, n, false);
+    free(text);
+    return file;
 }
 
 uint32_t source_add_file(Session *s, const char *path, const char **why) {
@@ -50,17 +50,8 @@ uint32_t source_add_file(Session *s, const char *path, const char **why) {
         *why = strerror(errno);
         return UINT32_MAX;
     }
-    size_t n = 0;
-    char *text = read_all(in, &n, why);
+    uint32_t file = source_add_stream(s, path, in, why);
     fclose(in);
-    if (!text) return UINT32_MAX;
-    if (n > MAX_SOURCE_BYTES) {
-        free(text);
-        *why = "the file is larger than 1 GB";
-        return UINT32_MAX;
-    }
-    uint32_t file = source_add_text(s, path, text, n, false);
-    free(text);
     return file;
 }
 

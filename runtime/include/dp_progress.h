@@ -3,7 +3,7 @@
  * function for a set of arguments needs a call of it for just the same set, it never ends: programs are deterministic. So at
  * some levels (4, 8, 16 …) the distinct arguments are noted, and at the next they are compared.
  *
- * Scalars are compared bit by bit; arrays only as far as they are empty: one that is not counts as something new. */
+ * Scalars are compared bit by bit, small arrays of scalars by their contents; another array that is not empty counts as something new. */
 #ifndef DP_PROGRESS_H
 #define DP_PROGRESS_H
 
@@ -11,14 +11,21 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* A parameter's values, one per instance: `bytes` wide, or views {length, address}. */
-typedef struct DpArguments { const void *values; uint32_t bytes; bool views; } DpArguments;
+/* A parameter's values, one per instance: `bytes` wide, or, where elements have bytes, views {length, address}.
+ * An element is a scalar (1, 2, 4 or 8 bytes) or a view itself (DP_VIEW_BYTES). */
+enum { DP_VIEW_BYTES = 16 };
+typedef struct DpArguments { const void *values; uint32_t bytes, element_bytes; } DpArguments;
+
+/* Copies `bytes` bytes at a view's address to `to`. */
+typedef void DpFetch(void *data, uint64_t address, uint64_t bytes, void *to);
 
 enum { DP_DISTINCT = 16, DP_ARGUMENT_BYTES = 256 };
 typedef struct DpProgress {
     const void *function; /* whose arguments are noted: a name or anything else that is its own; NULL: none are */
-    uint32_t level, n;    /* n distinct rows of `bytes` bytes */
-    size_t bytes;
+    uint32_t level, n;    /* n distinct rows */
+    DpFetch *fetch;
+    void *fetch_data;
+    size_t bytes[DP_DISTINCT];
     unsigned char rows[DP_DISTINCT][DP_ARGUMENT_BYTES];
 } DpProgress;
 
@@ -28,10 +35,11 @@ static inline bool dp_progress_due(uint32_t level)
     return level >= 4 && ((level & (level - 1)) == 0 || ((level - 1) & (level - 2)) == 0);
 }
 
-/* The distinct arguments of n instances, to *to. False if there are too many, or arrays that are not empty. */
+/* The distinct arguments of n instances, to *to, whose `fetch` is set. False if there are too many, or too large arrays. */
 bool dp_arguments_distinct(DpProgress *to, const DpArguments *arguments, uint32_t count, uint64_t n);
 
-/* Called for each level that is due. True if the function is called just as it was at the level above, by which it is called. */
+/* Called for each level that is due, with p->fetch set. True if the function is called just as it was at the level above, by which it
+ * is called. */
 bool dp_progress_stuck(DpProgress *p, const void *function, uint32_t level, const DpArguments *arguments, uint32_t count,
                        uint64_t n);
 

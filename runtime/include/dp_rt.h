@@ -89,7 +89,8 @@ void dp_enter(DpRt *rt, DpLevel *level, const char *function);
 void dp_leave(DpRt *rt);
 /* A level of a lifted function launches kernels: a hundred times as slow, and as much less deep. n instances of these arguments: fails
  * as well when the function is called as it was at the level above (dp_progress.h). */
-void dp_enter_lifted(DpRt *rt, DpLevel *level, const char *function, uint64_t n, uint32_t count, const DpCol *cols, const bool *views);
+void dp_enter_lifted(DpRt *rt, DpLevel *level, const char *function, uint64_t n, uint32_t count, const DpCol *cols,
+                     const uint8_t *element_bytes /* 0 of scalars; DP_VIEW_BYTES where elements are arrays */);
 
 /* ---- references ---- */
 DpArr dp_arr_retain(DpArr a);

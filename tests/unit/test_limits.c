@@ -219,7 +219,9 @@ static void test_endless_recursion(void **state)
         "entry main (n: i64) : i64 = f n\n",
         "def even (n: i64) : i64 = if n == 1 then 1 else sum { odd (n / 3) + odd (n / 2) : _ in 2 }\n"
         "def odd (n: i64) : i64 = if n == 1 then 0 else sum { even (n / 2) + even (n / 3) : _ in 2 }\n"
-        "entry main (n: i64) : i64 = even n\n"};
+        "entry main (n: i64) : i64 = even n\n",
+        "def f (xs: [i64]) : i64 = if length xs == 1 then f [] + f [5] else f [5] + f [6]\n"
+        "entry main (n: i64) : i64 = sum { f { j : j in i } : i in n + 4 }\n"};
     for (size_t i = 0; i < sizeof endless / sizeof *endless; i++)
         assert_failure(endless[i], 0, &few, EVAL_TOO_DEEP, "recursion too deep");
 }
