@@ -1,0 +1,20 @@
+#!/bin/sh
+# What cmake --install makes works from any place, one with a blank in its name, too: install.sh BUILD CMAKE
+set -u
+build=$1 cmake=$2
+folder=$(mktemp -d)
+trap 'rm -rf "$folder"' EXIT
+failed=0
+fail() { failed=$((failed + 1)); echo "FAILED: $*"; }
+
+DESTDIR="$folder/a root" "$cmake" --install "$build" --prefix /usr >"$folder/log" 2>&1 || { cat "$folder/log"; fail "cmake --install"; }
+root="$folder/a root/usr"
+for file in bin/dpc lib/dpc/libdpruntime.a include/dpc/dp_rt.h share/doc/dpc/README.md share/doc/dpc/docs/language.md \
+    share/doc/dpc/examples/spmv/spmv.dp share/man/man1/dpc.1.gz; do
+    [ -s "$root/$file" ] || fail "$file is not installed"
+done
+cd "$folder" || exit 1
+echo 'entry main (n: i64) : i64 = sum { x * x : x in n }' >squares.dp
+"$root/bin/dpc" build squares.dp || fail "the installed dpc does not build a program"
+[ "$(./squares 10)" = 285 ] || fail "a program of the installed dpc is wrong"
+[ $failed -eq 0 ]
