@@ -105,9 +105,10 @@ static bool is_dense(const Formatter *f, uint32_t first, uint32_t last)
     return true;
 }
 
+/* An operator that begins a line, perhaps by the formatter's own break, has a blank behind it. */
 static bool was_dense(const Formatter *f, uint32_t op)
 {
-    return f->tokens[op].adjacent && f->tokens[op + 1].adjacent;
+    return f->tokens[op].adjacent && f->tokens[op + 1].adjacent && !f->tokens[op].newline;
 }
 
 static void make_dense(Formatter *f, uint32_t op) { f->tokens[op].gap = f->tokens[op + 1].gap = 0; }
@@ -336,7 +337,7 @@ static void range(Formatter *f, const Expr *e, uint32_t first, Place base)
             continue;
         expr(f, parts[i], op + 1, base);
         uint32_t behind = last_of(f, parts[i], op + 1) + 1;
-        if (was_dense(f, op) && !f->tokens[op].newline && !f->tokens[op + 1].newline)
+        if (was_dense(f, op) && !f->tokens[op + 1].newline)
             make_dense(f, op);
         op = behind;
     }
