@@ -304,7 +304,7 @@ expr:
   | IF expr[c] THEN expr[t] ELSE expr[e] %prec OPEN { $$ = EXPR(.kind = E_IF, .if_ = {$c, $t, $e}); }
   | MATCH expr[subject] cases %prec OPEN { $$ = EXPR(.kind = E_MATCH, .match = {$subject, LIST_OF($cases)}); }
   | LAMBDA parameters ARROW expr[body] %prec OPEN {
-        $$ = EXPR(.kind = E_LAMBDA, .lambda = {LIST_OF($parameters), $body});
+        $$ = EXPR(.kind = E_LAMBDA, .lambda = {LIST_OF($parameters), $body, false});
     }
   | LOOP typed_pattern[state] ASSIGN expr[init] FOR pat_item[counter] LT expr[n] DO expr[body] %prec OPEN {
         $$ = build_loop_for_count(p, @$, $state, $init, $counter, $n, $body);

@@ -176,7 +176,11 @@ static bool check_together(DpvIn *in, const DpType *t, const DpLeaf *leaves, uin
         break;
     case DP_T_SCALAR: ++*leaf; break;
     case DP_T_TUPLE:
-    case DP_T_RECORD: break;
+    case DP_T_RECORD:
+        for (uint64_t i = 0; t->n == 0 && i < first->ndata; i++)
+            if (dp_scalar_load(first->scalar, first->data, i) != 0)
+                return dp_error(in->error, "%s: leaf %u: a unit is not 0", in->path, (unsigned)*leaf);
+        break;
     }
     for (uint32_t i = 0; i < t->n; i++) {
         uint32_t start = *leaf;

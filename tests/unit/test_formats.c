@@ -513,6 +513,13 @@ static void test_dpv_together(void **state)
     assert_refused_bytes("a.dpv", "[bool]", b, n, "at byte 32: a bool is neither 0 nor 1");
     free(b);
     free_value(&v);
+    v = value_of("[#a [()] | #b]", "[#b, #a [()]]");
+    b = (uint8_t *)write_bytes("a.dpv", &v, &n);
+    b[n - 4 - 8] = 1;
+    repair_dpv(b, n);
+    assert_refused_bytes("a.dpv", "[#a [()] | #b]", b, n, "leaf 1: a unit is not 0");
+    free(b);
+    free_value(&v);
 }
 
 /* ---- .mtx, .npy ---- */
