@@ -3,8 +3,11 @@
 #include "internal.h"
 
 #include <ctype.h>
+#include <errno.h>
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 enum { MAX_DEVICES = 64 };
@@ -24,11 +27,39 @@ static bool make_own(DeviceFolder *folder)
     return false;
 }
 
+/* The end of a process that was made to clean up: its one open file is the pipe, which ends with the process that writes to it. */
+static _Noreturn void clean_later(int pipe_end, const char *path)
+{
+    enum { MOST_FILES = 1024 };
+    char byte;
+    setsid(); /* a terminal's signals, and those to the group, are not meant for it */
+    dup2(pipe_end, STDIN_FILENO);
+    for (int fd = STDIN_FILENO + 1; fd < MOST_FILES; fd++) close(fd);
+    while (read(STDIN_FILENO, &byte, 1) < 0 && errno == EINTR) {}
+    folder_remove(path);
+    _exit(0);
+}
+
+/* A process of its own removes the folder when this one has ended, in whatever way. Without it device_clean does. */
+static void start_cleaner(DeviceFolder *folder)
+{
+    int ends[2];
+    if (pipe(ends) != 0)
+        return;
+    fcntl(ends[0], F_SETFD, FD_CLOEXEC);
+    fcntl(ends[1], F_SETFD, FD_CLOEXEC);
+    folder->cleaner = fork();
+    if (folder->cleaner == 0)
+        clean_later(ends[0], folder->path);
+    close(ends[0]);
+    folder->alive = ends[1];
+}
+
 /* PoCL hides itself where it cannot make a folder for its kernels, and loads what it finds there: so it gets one that others cannot
  * enter. POCL_CACHE_DIR is the user's to set. */
 void device_prepare(DeviceFolder *folder)
 {
-    folder->path[0] = 0;
+    *folder = (DeviceFolder){.alive = -1};
     if (getenv("POCL_CACHE_DIR"))
         return;
     char *lasting = cache_directory(), path[4200];
@@ -38,6 +69,7 @@ void device_prepare(DeviceFolder *folder)
     } else if (make_own(folder)) {
         fprintf(stderr, "note: no folder for built kernels in HOME, XDG_CACHE_HOME or TMPDIR can be used: each run builds its own\n");
         setenv("POCL_CACHE_DIR", folder->path, 1);
+        start_cleaner(folder);
     }
     free(lasting);
 }
@@ -46,9 +78,12 @@ void device_clean(DeviceFolder *folder)
 {
     if (!folder->path[0])
         return;
-    folder_remove(folder->path);
+    if (folder->alive >= 0)
+        close(folder->alive);
+    if (folder->cleaner <= 0 || waitpid(folder->cleaner, NULL, 0) != folder->cleaner)
+        folder_remove(folder->path);
     unsetenv("POCL_CACHE_DIR");
-    folder->path[0] = 0;
+    *folder = (DeviceFolder){.alive = -1};
 }
 
 /* A device that does not even tell its name is none. */

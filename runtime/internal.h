@@ -17,6 +17,8 @@
 #define CL_TARGET_OPENCL_VERSION 120
 #include <CL/cl.h>
 
+#include <sys/types.h>
+
 #include "cache.h"
 #include "dp_progress.h"
 #include "dp_rt.h"
@@ -132,8 +134,9 @@ typedef struct Profile {
     uint64_t launches, looks; /* counted always */
 } Profile;
 
-/* A folder of this process alone, in which PoCL keeps its kernels; "": it has a lasting one. */
-typedef struct DeviceFolder { char path[512]; } DeviceFolder;
+/* A folder of this process alone, in which PoCL keeps its kernels; "": it has a lasting one. It is removed when this process ends, by
+ * whatever signal or limit: by the process `cleaner`, if there is one, once the pipe's end `alive` (else -1) is closed. */
+typedef struct DeviceFolder { char path[512]; pid_t cleaner; int alive; } DeviceFolder;
 
 typedef struct Words {
     uint64_t most_bytes; /* of arguments that the device takes */

@@ -101,6 +101,10 @@ planted() { # WHAT [VARIABLE=VALUE]…: the folder in the home is not used, but 
     check "$what: the other folder is used" [ "$(ls tmp)" = "$last" ]
     check "$what: the other folder has the kernels" [ -n "$(find "tmp/$last" -maxdepth 1 -name '*.bin')" ]
 }
+gone() { # WHAT: another process removes it
+    for i in $(seq 100); do [ "$(ls tmp)" = "$last" ] && return; sleep 0.05; done
+    wrong "$1 is not removed: $(ls tmp)"
+}
 nowhere() { # WHAT: nor can that be used, so that PoCL gets one of the process
     got=$(env -u HOME TMPDIR="$folder/tmp" timeout 60 ./sum 10 2>error)
     check "$1: the result" [ "$got" = 285 ]
@@ -109,6 +113,17 @@ nowhere() { # WHAT: nor can that be used, so that PoCL gets one of the process
     env -u HOME TMPDIR="$folder/tmp" timeout 60 ./fails 1 >out 2>error
     check "$1: the failure is said" grep -q 'division by zero' error
     check "$1: the folder of a process that fails is removed" [ "$(ls tmp)" = "$last" ]
+    env -u HOME TMPDIR="$folder/tmp" timeout 60 ./endless 1 --timeout 1 >out 2>error
+    check "$1: the limit is said" grep -q 'time limit of 1 s' error
+    gone "$1: the folder of a process at its limit"
+    for signal in TERM KILL; do
+        env -u HOME TMPDIR="$folder/tmp" ./endless 1 >out 2>error &
+        for i in $(seq 200); do [ "$(ls tmp)" = "$last" ] || break; sleep 0.05; done
+        check "$1: a process has a folder" [ "$(ls tmp)" != "$last" ]
+        kill -$signal $!
+        wait $! 2>/dev/null
+        gone "$1: the folder of a process ended by $signal"
+    done
 }
 last=dpc-$(id -u)
 mkdir tmp
@@ -145,6 +160,8 @@ planted "no home" HOME=
 
 echo 'entry main (n: i64) : i64 = sum { 1 / x : x in n }' >fails.dp
 "$dpc" build fails.dp || exit 1
+echo 'entry main (n: i64) : i64 = loop s = n while s > 0 do if s % 7 == 3 then s + 4 else s + 1 - s % 2 + (s + 1) % 2' >endless.dp
+"$dpc" build endless.dp || exit 1
 mkdir -p other
 rm -rf "tmp/$last" && : >"tmp/$last"
 nowhere "a planted file"
