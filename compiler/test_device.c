@@ -139,6 +139,14 @@ static void add_limit(char **words, int at, char *name, const char *value)
     words[at + 1] = (char *)value;
 }
 
+static void run_batch_unwritten(DeviceBatch *b, uint32_t first)
+{
+    strbuf_printf(&b->failed_error, "cannot write to %s: %s", b->folder.path, strerror(errno));
+    b->failed_job = first;
+    b->failed_itself = false;
+    b->unusable = EXIT_OUTPUT;
+}
+
 /* Jobs that succeed leave an output file; the first that does not has ended the process. */
 static void run_batch(DeviceBatch *b, uint32_t first, uint32_t end)
 {
@@ -155,7 +163,11 @@ static void run_batch(DeviceBatch *b, uint32_t first, uint32_t end)
     unsigned seconds = FIRST_SECONDS + (unsigned)fmin(each * (end - first), MOST_SECONDS);
     strbuf_free(&b->failed_error);
     b->failed_job = UINT32_MAX;
-    int status = write_batch(b, first, end, list) ? process_run(words, (ProcessOptions){.err = err, .seconds = seconds, .own_group = true}) : -1;
+    if (!write_batch(b, first, end, list)) {
+        run_batch_unwritten(b, first);
+        return;
+    }
+    int status = process_run(words, (ProcessOptions){.err = err, .seconds = seconds, .own_group = true});
     b->failed_itself = status == EXIT_PROGRAM || status == EXIT_MEMORY || status == EXIT_TIME;
     b->works = b->works || status == 0 || b->failed_itself;
     if (status == 0)
@@ -166,7 +178,7 @@ static void run_batch(DeviceBatch *b, uint32_t first, uint32_t end)
             break;
     }
     b->works = b->works || b->failed_job > first;
-    b->unusable = !b->works && status <= EXIT_TIME;
+    b->unusable = !b->works && status <= EXIT_TIME ? EXIT_DEVICE : EXIT_OK;
     if (status < 0)
         strbuf_printf(&b->failed_error, "cannot run the program: %s", strerror(errno));
     else if (status == PROCESS_LATE)

@@ -33,7 +33,8 @@ typedef struct DeviceBatch {
     RunLimits limits; /* of each job */
     bool failed_itself; /* by an error of its own, or at a limit of memory or time */
     bool works;    /* some job has had a result, or an error of its own */
-    bool unusable; /* else, after a run: there is no device, or it does not take the program. failed_error says why */
+    int unusable;  /* a status: EXIT_OUTPUT where jobs cannot be written, EXIT_DEVICE where none works and there is no device, or it does
+                      not take the program. failed_error says why */
 } DeviceBatch;
 
 /* EXIT_OK, or another status after a message. */

@@ -290,11 +290,11 @@ int test_file(const char *path, const TestOptions *options, TestCounts *counts)
     t.watch = watch_start();
     bool ok = prepare(&t) && run_all(&t);
     for (uint32_t i = 0; ok && something_ran(&t) && i < t.n; i++) report_subject(&t, &t.subjects[i], counts);
-    bool no_device = t.device.unusable;
+    int unusable = t.device.unusable;
     watch_stop(t.watch);
     for (uint32_t i = 0; i < t.n; i++) free_subject(&t.subjects[i]);
     device_close(&t.device);
     compilation_destroy(t.c);
     arena_destroy(t.arena);
-    return !ok ? (t.status ? t.status : EXIT_USAGE) : no_device ? EXIT_DEVICE : counts->failed ? EXIT_PROGRAM : EXIT_OK;
+    return !ok ? (t.status ? t.status : EXIT_USAGE) : unusable ? unusable : counts->failed ? EXIT_PROGRAM : EXIT_OK;
 }

@@ -68,8 +68,7 @@ def cases_of_commands():
     yield Case("build", "dpc", "build", "p.dp", files={"p.dp": MAP, "p": "old"}, quick=4)
     yield Case("build_o", "dpc", "build", "p.dp", "-o", "other", files=program, quick=3)
     yield Case("test", "dpc", "test", "--eval=core,flat", "p.dp", files=program)
-    # not wfail: a list of jobs that cannot be written is told as a device that cannot be used
-    yield Case("test_device", "dpc", "test", "--eval=device", "p.dp", files=program, modules=("mfail",), quick=2)
+    yield Case("test_device", "dpc", "test", "--eval=device", "p.dp", files=program, quick=4, last=40)
     yield Case("test_property", "dpc", "test", "--eval=core", "p.dp", files={"p.dp": PROPERTY}, status=1)
     yield Case("fmt", "dpc", "fmt", "p.dp", files={"p.dp": MAP.replace("{ x + k", "{x+k")}, quick=60)
     yield Case("fmt_check", "dpc", "fmt", "--check", "p.dp", files={"p.dp": MAP.replace("{ x + k", "{x+k")}, status=1)
