@@ -159,8 +159,9 @@ bool buffer_open(DpRt *rt, OpenError *error)
     cl_int code = take_largest(rt, least, first, 0);
     if (code == CL_SUCCESS)
         return true;
-    return open_fails(error, EXIT_MEMORY, "out of memory: the device does not grant %llu kB: %s", (unsigned long long)least >> 10,
-                      cl_error_name(code));
+    char size[32];
+    dp_size_print(size, sizeof size, least);
+    return open_fails(error, EXIT_MEMORY, "out of memory: the device does not grant %s: %s", size, cl_error_name(code));
 }
 
 bool buffer_grow(DpRt *rt, uint64_t least, uint64_t contents)

@@ -78,8 +78,10 @@ void profile_print(DpRt *rt, FILE *out)
         fprintf(out, "%12.1f %10llu %6.1f%%  %-6s %s/%s\n", r->ns / 1e3, (unsigned long long)r->count,
                 all > 0 ? 100 * r->ns / all : 0, line, r->name, r->kernel);
     }
-    fprintf(out, "%12.1f %10llu launches, %llu read-backs, %.1f MB of the heap at most\n", all / 1e3,
-            (unsigned long long)p->launches, (unsigned long long)p->looks, (double)rt->heap.most_used / 1e6);
+    char most[32];
+    dp_size_print(most, sizeof most, rt->heap.most_used);
+    fprintf(out, "%12.1f %10llu launches, %llu read-backs, %s of the heap at most\n", all / 1e3, (unsigned long long)p->launches,
+            (unsigned long long)p->looks, most);
 }
 
 void profile_close(DpRt *rt)

@@ -2,6 +2,7 @@
 #include "run_limits.h"
 
 #include "dp_output.h"
+#include "dp_size.h"
 #include "dp_status.h"
 
 #include <pthread.h>
@@ -61,8 +62,11 @@ static void *watch_memory(void *data)
     for (;;) {
         uint64_t bytes = resident();
         if (bytes > *limit + LIMIT_OPENCL_BYTES) {
-            fprintf(stderr, "error: out of memory: the process takes %.1f MB, --memory allows %.1f MB and %.0f MB for OpenCL\n",
-                    (double)bytes / 1e6, (double)*limit / 1e6, (double)LIMIT_OPENCL_BYTES / 1e6);
+            char taken[32], allowed[32], opencl[32];
+            dp_size_print(taken, sizeof taken, bytes);
+            dp_size_print(allowed, sizeof allowed, *limit);
+            dp_size_print(opencl, sizeof opencl, LIMIT_OPENCL_BYTES);
+            fprintf(stderr, "error: out of memory: the process takes %s, --memory allows %s and %s for OpenCL\n", taken, allowed, opencl);
             dp_outputs_remove();
             _exit(EXIT_MEMORY);
         }
