@@ -5,6 +5,7 @@
  * are walked through before libspng sees them, so that damage is found with its place. */
 #include "values.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -80,7 +81,13 @@ static bool check_sizes(const Png *p, const struct spng_ihdr *h, uint32_t channe
     return true;
 }
 
-static bool fail_spng(const Png *p, int status) { return fail(p, p->data, spng_strerror(status)); }
+/* What zlib lacks memory for, libspng calls a wrong stream; but malloc has left word. errno was 0 before libspng began. */
+static bool is_memory(int status) { return status == SPNG_EMEM || errno == ENOMEM; }
+
+static bool fail_spng(const Png *p, int status)
+{
+    return is_memory(status) ? dp_error_memory(p->error, p->path) : fail(p, p->data, spng_strerror(status));
+}
 
 /* One of the file's rows, three samples a pixel, goes to its place in the leaves. An interlaced image has seven passes with rows
  * of every so many pixels; libspng leaves room for the others. As luma, gray is the sample itself. */
@@ -118,6 +125,7 @@ static bool decode(const Png *p, spng_ctx *ctx, uint32_t channels, DpLeaf *leave
 {
     struct spng_ihdr h;
     size_t memory = p->n + ((size_t)16 << 20); /* for texts and profiles, which nobody looks at */
+    errno = 0;
     int status = spng_set_chunk_limits(ctx, memory < 0x7fffffff ? memory : 0x7fffffff, memory);
     status = status ? status : spng_set_png_buffer(ctx, p->bytes, p->n);
     status = status ? status : spng_get_ihdr(ctx, &h);
@@ -160,11 +168,12 @@ static bool encode(FILE *out, spng_ctx *ctx, uint32_t channels, const uint8_t *s
 {
     struct spng_ihdr header = {.width = w, .height = h, .bit_depth = 8,
                                .color_type = channels == 1 ? SPNG_COLOR_TYPE_GRAYSCALE : SPNG_COLOR_TYPE_TRUECOLOR};
+    errno = 0;
     int status = spng_set_png_file(ctx, out);
     status = status ? status : spng_set_ihdr(ctx, &header);
     status = status ? status
                     : spng_encode_image(ctx, samples, (size_t)h * w * channels, SPNG_FMT_PNG, SPNG_ENCODE_FINALIZE);
-    if (status == SPNG_EMEM)
+    if (status && is_memory(status))
         return dp_error_memory(e, "");
     return status == 0 || ferror(out) /* which says so at its end */ ||
            dp_error(e, "the .png file cannot be written: %s", spng_strerror(status));

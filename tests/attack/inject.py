@@ -11,6 +11,7 @@ import argparse
 import concurrent.futures
 import os
 import random
+import re
 import shutil
 import subprocess
 import sys
@@ -190,6 +191,7 @@ class Driver:
                 status, out, err = done.returncode, done.stdout, done.stderr.decode("utf-8", "replace")
             except subprocess.TimeoutExpired:
                 status, out, err = GIVES_UP, b"", ""
+        out = re.sub(rb"; [0-9.]+ s\n$", b"\n", out) # how long `dpc test` took
         files = {name: content for name, content in contents(work).items() if name not in case.volatile}
         result = (status, out, err, files, strays(folder), read(log))
         if case.env.get("CACHE") == "warm" and not k and os.path.exists(os.path.join(folder, "cache", "dpc")):

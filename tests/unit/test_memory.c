@@ -1,0 +1,356 @@
+/* Readers and writers of values, types and arguments, where memory runs out: each allocation in turn fails, once and
+ * from then on. They say so, and give back all that they took. */
+#include "../../runtime/values/values.h"
+
+#include <errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#if defined(__SANITIZE_ADDRESS__)
+#define SANITIZED
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer)
+#define SANITIZED
+#endif
+#endif
+
+enum { MAX_LEAVES = 16, ERROR_BYTES = 512, MOST_CALLS = 4000 };
+
+/* ---- an allocator that fails ---- */
+
+static long calls, fails_at; /* 0: never */
+static bool fails_on;
+
+#ifndef SANITIZED /* which have an allocator of their own */
+extern void *__libc_malloc(size_t n), *__libc_calloc(size_t n, size_t size), *__libc_realloc(void *old, size_t n);
+void *malloc(size_t n);
+void *calloc(size_t n, size_t size);
+void *realloc(void *old, size_t n);
+
+static bool fails(void)
+{
+    calls++;
+    bool yes = fails_at && (fails_on ? calls >= fails_at : calls == fails_at);
+    if (yes)
+        errno = ENOMEM;
+    return yes;
+}
+
+void *malloc(size_t n) { return fails() ? NULL : __libc_malloc(n); }
+void *calloc(size_t n, size_t size) { return fails() ? NULL : __libc_calloc(n, size); }
+void *realloc(void *old, size_t n) { return fails() ? NULL : __libc_realloc(old, n); }
+#endif
+
+/* Runs `f` with each of its allocations failing. How often it has failed then: the C library can do without some. */
+typedef bool Attempt(void *data);
+static long attempt_all(const char *name, Attempt *f, void *data)
+{
+    fails_at = 0;
+    calls = 0;
+    if (!f(data))
+        fail_msg("%s: fails with memory", name);
+    long n = calls, failures = 0;
+    assert_true(n < MOST_CALLS);
+    for (int on = 0; on < 2; on++)
+        for (long k = 1; k <= n; k++) {
+            calls = 0;
+            fails_at = k;
+            fails_on = on;
+            failures += !f(data);
+            fails_at = 0;
+        }
+    return failures;
+}
+
+/* Without failures while the tests themselves allocate. */
+static long pause_failures(void)
+{
+    long at = fails_at;
+    fails_at = 0;
+    return at;
+}
+
+/* ---- files ---- */
+
+typedef struct Case {
+    const char *name, *type, *value;
+} Case;
+
+typedef struct Sample {
+    const char *name;
+    DpType *type;
+    char *bytes;
+    size_t n;
+    DpLeaf leaves[MAX_LEAVES];
+} Sample;
+
+static const DpFormat *format_of(const char *name)
+{
+    bool known;
+    return dp_format_of(name, &known);
+}
+
+/* A failure says "out of memory", and leaves nothing in the leaves. */
+static bool check_failure(const Sample *s, bool ok, const char *error, const DpLeaf *leaves)
+{
+    if (ok)
+        return true;
+    long at = pause_failures();
+    if (!strstr(error, "out of memory"))
+        fail_msg("%s: without memory it says: %s", s->name, error);
+    for (uint32_t i = 0; leaves && i < dp_type_leaves(s->type); i++) {
+        assert_null(leaves[i].data);
+        for (uint32_t level = 0; level < DP_MAX_RANK; level++) assert_null(leaves[i].lens[level]);
+    }
+    fails_at = at;
+    return false;
+}
+
+static bool read_sample(void *data)
+{
+    const Sample *s = data;
+    DpLeaf leaves[MAX_LEAVES] = {0};
+    char error[ERROR_BYTES] = "";
+    bool ok = format_of(s->name)->read(s->name, s->bytes, s->n, s->type, leaves, (DpError){error, sizeof error, NULL});
+    check_failure(s, ok, error, leaves);
+    if (!ok)
+        return false;
+    long at = pause_failures();
+    assert_true(dp_leaves_equal(s->type, s->leaves, leaves, 0));
+    dp_leaves_free(leaves, dp_type_leaves(s->type));
+    fails_at = at;
+    return true;
+}
+
+/* Into a file: a stream in memory would fail by itself. */
+static bool write_sample(void *data)
+{
+    const Sample *s = data;
+    long at = pause_failures();
+    FILE *out = tmpfile();
+    char *buffer = malloc(1 << 16), error[ERROR_BYTES] = "";
+    setvbuf(out, buffer, _IOFBF, 1 << 16);
+    fails_at = at;
+    bool ok = format_of(s->name)->write(out, s->type, s->leaves, (DpError){error, sizeof error, NULL});
+    at = pause_failures();
+    if (ok) {
+        char *bytes = malloc(s->n + 1);
+        rewind(out);
+        assert_int_equal(fread(bytes, 1, s->n + 1, out), s->n);
+        assert_memory_equal(bytes, s->bytes, s->n);
+        free(bytes);
+    }
+    fclose(out);
+    free(buffer);
+    fails_at = at;
+    return check_failure(s, ok, error, NULL);
+}
+
+static Sample sample_of(const Case *c)
+{
+    Sample s = {.name = c->name, .type = dp_type_parse(c->type)};
+    char error[ERROR_BYTES];
+    assert_non_null(s.type);
+    DpReader r = {"text", c->value, strlen(c->value), 0};
+    if (!dp_read_text(&r, s.type, s.leaves, error, sizeof error))
+        fail_msg("%s: %s", c->value, error);
+    FILE *out = open_memstream(&s.bytes, &s.n);
+    if (!format_of(s.name)->write(out, s.type, s.leaves, (DpError){error, sizeof error, NULL}))
+        fail_msg("%s: %s", c->name, error);
+    fclose(out);
+    return s;
+}
+
+static bool is_missing(const char *name)
+{
+    char error[ERROR_BYTES] = "";
+    DpType *t = dp_type_parse("[[u8]]");
+    DpLeaf leaf = {0};
+    format_of(name)->read(name, "", 0, t, &leaf, (DpError){error, sizeof error, NULL});
+    dp_type_free(t);
+    return strstr(error, "without libspng") != NULL;
+}
+
+static void free_sample(Sample *s)
+{
+    dp_leaves_free(s->leaves, dp_type_leaves(s->type));
+    dp_type_free(s->type);
+    free(s->bytes);
+}
+
+static const Case cases[] = {
+    {"a.txt", "[i64]", "[1, -2, 3, 4, 5, 6, 7, 8, 9]"},
+    {"a.txt", "{x: [f32], y: (bool, [u8])}", "{x = [1.5, 2.25], y = (true, \"text\")}"},
+    {"a.txt", "[#a (i64, [u8]) | #b | #c {p: [[i8]]}]", "[#a (1, \"xy\"), #b, #c {p = [[1], []]}]"},
+    {"a.dpv", "[(i32, {name: [u8], size: f32})]", "[(1, {name = \"one\", size = 0.5}), (2, {name = \"\", size = 3.0})]"},
+    {"a.dpv", "#a [u8] | #b", "#b"},
+    {"a.npy", "[[f64]]", "[[1.5, 2.0], [3.0, -4.0]]"},
+    {"a.mtx", "[[f32]]", "[[1.5, 2.0], [3.0, -4.0]]"},
+    {"a.mtx", "[[(i32, f64)]]", "[[(0, 1.5)], [], [(1, 2.0), (2, 3.0)]]"},
+    {"a.csv", "[{id: i32, name: [u8], size: f32}]", "[{id = 1, name = \"one, two\", size = 0.5}, {id = 2, name = \"\", size = 3.0}]"},
+    {"a.csv", "[(i8, bool)]", "[(1, true), (2, false)]"},
+    {"a.pgm", "[[u8]]", "[[1, 2, 3], [4, 5, 6]]"},
+    {"a.png", "[[u8]]", "[[1, 2, 3], [4, 5, 6]]"},
+    {"a.png", "[[(u8, u8, u8)]]", "[[(1, 2, 3), (4, 5, 6)]]"},
+    {"a.json", "[{id: i32, name: [u8], size: f32}]", "[{id = 1, name = \"one, two\", size = 0.5}, {id = 2, name = \"\", size = 3.0}]"},
+    {"a.json", "[#a (i64, [u8]) | #b]", "[#a (1, \"xy\"), #b]"},
+    {"a.ppm", "[[(u8, u8, u8)]]", "[[(1, 2, 3), (4, 5, 6)]]"},
+};
+enum { CASES = sizeof cases / sizeof *cases };
+
+static void test_readers(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < CASES; i++) {
+        if (is_missing(cases[i].name))
+            continue;
+        Sample s = sample_of(&cases[i]);
+        assert_true(attempt_all(s.name, read_sample, &s) > 0);
+        free_sample(&s);
+    }
+}
+
+static void test_writers(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < CASES; i++) {
+        if (is_missing(cases[i].name))
+            continue;
+        Sample s = sample_of(&cases[i]);
+        attempt_all(s.name, write_sample, &s);
+        free_sample(&s);
+    }
+}
+
+/* What only others write: read, with the value that it has. */
+static void test_foreign(void **state)
+{
+    (void)state;
+    static const struct { Case c; const char *bytes; } foreign[] = {
+        {{"a.mtx", "[[f64]]", "[[0.0, -1.5], [1.5, 0.0]]"}, "%%MatrixMarket matrix array real skew-symmetric\n2 2\n1.5\n"},
+        {{"a.mtx", "[[(u8, i16)]]", "[[(0, 1), (1, 1)], [(0, 1)]]"},
+         "%%MatrixMarket matrix coordinate pattern symmetric\n2 2 2\n1 1\n2 1\n"},
+        {{"a.pgm", "[[u8]]", "[[0, 255], [255, 0]]"}, "P2 2 2 1 0 1 1 0\n"},
+        {{"a.ppm", "[[(u8, u8, u8)]]", "[[(7, 8, 9)]]"}, "P3 1 1 255 7 8 9\n"},
+        {{"a.csv", "[f64]", "[0.12345678901234567890123456789012345678901234567890123456789012345678901234567890]"},
+         "0.12345678901234567890123456789012345678901234567890123456789012345678901234567890\n"},
+    };
+    for (size_t i = 0; i < sizeof foreign / sizeof *foreign; i++) {
+        Case as_text = foreign[i].c;
+        as_text.name = "a.txt";
+        Sample s = sample_of(&as_text);
+        s.name = foreign[i].c.name;
+        free(s.bytes);
+        s.bytes = strdup(foreign[i].bytes);
+        s.n = strlen(s.bytes);
+        assert_true(attempt_all(s.name, read_sample, &s) > 0);
+        free_sample(&s);
+    }
+}
+
+/* ---- whole files, arguments, types ---- */
+
+static bool read_file(void *data)
+{
+    const Sample *s = data;
+    DpLeaf leaves[MAX_LEAVES] = {0};
+    char error[ERROR_BYTES] = "";
+    bool ok = dp_read_file(s->name, s->type, leaves, error, sizeof error);
+    if (!ok && (errno == ENOMEM || strstr(error, strerror(ENOMEM)))) /* fopen's own words */
+        return false;
+    check_failure(s, ok, error, leaves);
+    dp_leaves_free(leaves, dp_type_leaves(s->type));
+    return ok;
+}
+
+static bool write_file(void *data)
+{
+    const Sample *s = data;
+    char error[ERROR_BYTES] = "";
+    bool ok = dp_write_file(s->name, s->type, s->leaves, error, sizeof error);
+    if (!ok && errno == ENOMEM)
+        assert_non_null(strstr(error, "emory"));
+    return ok;
+}
+
+static void test_whole_files(void **state)
+{
+    (void)state;
+    char folder[] = "/tmp/test_memory.XXXXXX", path[64];
+    assert_non_null(mkdtemp(folder));
+    snprintf(path, sizeof path, "%s/a.txt", folder);
+    static char long_value[200000] = "[";
+    for (size_t n = 1; n + 8 < sizeof long_value; n += 6) strcpy(long_value + n, "12345,");
+    strcat(long_value, "1]");
+    Case c = {path, "[i64]", long_value};
+    Sample s = sample_of(&c);
+    assert_true(attempt_all("a written file", write_file, &s) > 0);
+    assert_true(attempt_all("a file", read_file, &s) > 0);
+    unlink(path);
+    assert_int_equal(rmdir(folder), 0); /* no temporary files either */
+    free_sample(&s);
+}
+
+static bool parse_type(void *data)
+{
+    DpType *t = dp_type_parse(data);
+    if (!t)
+        return false;
+    char *text = dp_type_print(t, true);
+    bool ok = text != NULL;
+    if (ok)
+        assert_string_equal(text, data);
+    free(text);
+    dp_type_free(t);
+    return ok;
+}
+
+static void test_type_texts(void **state)
+{
+    (void)state;
+    static const char *const texts[] = {"[(i32, f64)]", "{x: f32, y: [[u8]]}", "#a (i64, bool) | #b", "[{p: (), q: (i8,)}]"};
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) 
+        assert_true(attempt_all(texts[i], parse_type, (void *)(uintptr_t)texts[i]) > 0);
+}
+
+static bool read_arguments(void *data)
+{
+    DpType *type = data;
+    DpLeaf leaves[2][MAX_LEAVES] = {0};
+    DpParam params[] = {{.name = "x", .type = type, .leaves = leaves[0]}, {.name = "y", .type = type, .leaves = leaves[1]}};
+    char error[ERROR_BYTES] = "", *words[] = {(char[]){"[\"a\", \"b\"]"}, (char[]){"[]"}};
+    bool ok = dp_read_args(2, words, params, 2, error, sizeof error);
+    if (!ok)
+        assert_non_null(strstr(error, "out of memory"));
+    for (int i = 0; i < 2; i++) {
+        if (!ok)
+            assert_null(leaves[i][0].data);
+        dp_leaves_free(leaves[i], 1);
+    }
+    return ok;
+}
+
+static void test_arguments(void **state)
+{
+    (void)state;
+    DpType *t = dp_type_parse("[[u8]]");
+    assert_true(attempt_all("arguments", read_arguments, t) > 0);
+    dp_type_free(t);
+}
+
+int main(void)
+{
+#ifdef SANITIZED
+    return 0;
+#endif
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_readers),     cmocka_unit_test(test_writers),    cmocka_unit_test(test_foreign),
+        cmocka_unit_test(test_whole_files), cmocka_unit_test(test_type_texts), cmocka_unit_test(test_arguments),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
