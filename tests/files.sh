@@ -3,6 +3,7 @@
 # formats that need more than one file to be seen. By the interpreter and, where there is a device, by executables. files.sh DPC
 set -u
 dpc=$(realpath "$1")
+corpus=$(cd "$(dirname "$0")" && pwd)/fuzz/corpus
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
 cd "$folder" || exit 1
@@ -67,6 +68,14 @@ entry renamed (d: doc) : doc = d
 entry two (a: text) (b: text) : i64 = 10 * length a + length b
 entry mixed (n: i64) (t: text) : (i64, text) = (n, t)
 entry floats (xs: [f64]) : [f64] = xs
+entry pairs (xs: [(i64, f64)]) : [(i64, f64)] = xs
+entry arrays (a: [i64]) : [i64] = a
+entry record (r: {c: [[bool]], a: i8, b: u32}) : {c: [[bool]], a: i8, b: u32} = r
+entry params (a: i8) (b: u32) (c: [[bool]]) : (i8, u32, [[bool]]) = (a, b, c)
+entry other (a: i8) (q: u32) : u32 = q + u32 a
+entry colour (p: [h][w](u8, u8, u8)) : (i64, i64, i64, bool) =
+  let (r, g, b) = p[1][1] in (h, w, 3, r > 180 && g < 30 && b < 50)
+entry gray (p: [h][w]u8) : (i64, i64, u8) = (h, w, p[0][0])
 entry table (rows: [{s: text, n: i64}]) : [{s: text, n: i64}] = rows
 entry matrix (m: [r][c]f64) : [[f64]] = m
 END
@@ -135,13 +144,61 @@ tables() {
     gives '[[1.0, 2.0], [3.0, 4.0]]\n' matrix m.csv -o json:-
 }
 
+# Seeds of the fuzzers are such files, behind a byte that chooses a type.
+seed() { # seed FORMAT/NAME FILE
+    tail -c +2 "$corpus/$1" >"$2"
+}
+
+libraries() { # formats that need a library are refused where dpc was built without it
+    : >in
+    seed gz/two two.csv.gz
+    if run pairs two.csv.gz 2>&1 | grep -q "without zlib"; then
+        echo "no zlib: .gz is not tested"
+    else
+        gives '[(1, 2.0), (3, 4.0)]\n' pairs two.csv.gz
+        gives '\n4,3\n2,1' bytes two.csv.gz
+        run pairs two.csv.gz -o again.csv.gz && gives '[(1, 2.0), (3, 4.0)]\n' pairs csv:again.csv.gz
+        seed gz/cut cut.csv.gz
+        refuses 2 "cut.csv.gz: at byte 21: the gzip'd file is cut off" pairs cut.csv.gz
+        { cat two.csv.gz; echo x; } >tail.csv.gz
+        refuses 2 "the gzip'd file is damaged" pairs tail.csv.gz
+        seed npz/one_deflated one.npz
+        gives '[1, -2]\n' arrays one.npz
+        seed npz/damaged bad.npz
+        refuses 2 "bad.npz: " arrays bad.npz
+    fi
+    seed npz/wrong three.npz
+    gives '{a = 3, b = 7, c = [[true, false]]}\n' record three.npz
+    gives '(3, 7, [[true, false]])\n' params three.npz
+    run record three.npz -o back.npz && gives '(3, 7, [[true, false]])\n' params back.npz
+    refuses 2 "three.npz: expected one array, found 3" arrays three.npz
+    refuses 2 "three.npz: there is no array q" other three.npz
+    seed jpg/colour c.jpg
+    if run colour c.jpg 2>&1 | grep -q "without libjpeg"; then
+        echo "no libjpeg: .jpg is not tested"
+    else
+        gives '(4, 8, 3, true)\n' colour c.jpg
+        seed jpg/progressive p.jpeg
+        gives '(4, 8, 3, true)\n' colour p.jpeg
+        seed jpg/gray g.jpg
+        gives '(4, 8, 100)\n' gray g.jpg
+        head -c 300 c.jpg >cut.jpg
+        refuses 2 "cut.jpg: not a valid JPEG file: " colour cut.jpg
+        refuses 2 "files of the format jpg are only read" matrix '[[1]]' -o x.jpg
+    fi
+    refuses 2 "x.parquet: Parquet is not read" pairs x.parquet
+    refuses 2 "x.parquet: Parquet is not written" pairs '[]' -o x.parquet
+}
+
 one_maker() {
     maker=$1
     raw_files
     output_names
     tables
+    libraries
 }
 
+"$dpc" check f.dp || exit 1
 "$dpc" run --eval=core f.dp --help | grep -qF 'entry lines (t: [text]) : [text]' || fail "text is not in the signature"
 one_maker core
 if "$dpc" devices 2>/dev/null | grep -q "^#0"; then

@@ -136,11 +136,35 @@ static bool check_rest(Input *in, DpError e)
     return dp_expected(&in->reader, "the end of the input", e);
 }
 
+/* One .npz file holds the arrays of all parameters: as the fields of a record of their names. */
+static bool read_archive(const char *arg, const DpParam *params, uint32_t n, DpError e)
+{
+    DpType record = {.kind = DP_T_RECORD, .n = n, .names = calloc(n, sizeof(char *)), .items = calloc(n, sizeof(DpType *))};
+    bool ok = record.names && record.items;
+    for (uint32_t i = 0; ok && i < n; i++) {
+        record.names[i] = (char *)(uintptr_t)params[i].name;
+        record.items[i] = (DpType *)(uintptr_t)params[i].type;
+    }
+    DpLeaf *leaves = ok ? calloc(dp_type_leaves(&record), sizeof *leaves) : NULL;
+    ok = leaves ? dp_read_file(arg, &record, leaves, e.text, e.bytes) : dp_error_memory(e, arg);
+    const DpLeaf *from = leaves;
+    for (uint32_t i = 0; ok && i < n; i++) {
+        memcpy(params[i].leaves, from, dp_type_leaves(params[i].type) * sizeof *from);
+        from += dp_type_leaves(params[i].type);
+    }
+    free(record.names);
+    free(record.items);
+    free(leaves);
+    return ok;
+}
+
 bool dp_read_args(int argc, char *const *argv, const DpParam *params, uint32_t nparams, char *error, size_t error_bytes)
 {
     DpError e = {error, error_bytes, stderr};
     Input in = {0};
     uint32_t nargs = argc > 0 ? (uint32_t)argc : 0, done = 0;
+    if (nargs == 1 && nparams > 1 && dp_place_of(argv[0], NULL).format->read == dp_read_npz)
+        return read_archive(argv[0], params, nparams, e);
     bool ok = nargs <= nparams || dp_error(e, "too many arguments: %u given, %u wanted", nargs, nparams);
     for (; ok && done < nparams; done++) {
         const DpParam *p = &params[done];

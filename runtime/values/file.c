@@ -19,30 +19,38 @@ static const DpFormat formats[] = {
     {"tsv", ".tsv", dp_read_tsv, dp_write_tsv},      {"csv,", NULL, dp_read_csv_comma, dp_write_csv},
     {"csv;", NULL, dp_read_csv_semicolon, dp_write_csv_semicolon},
     {"csv|", NULL, dp_read_csv_bar, dp_write_csv_bar},
-    {"npy", ".npy", dp_read_npy, dp_write_npy},      {"mtx", ".mtx", dp_read_mtx, dp_write_mtx},
+    {"npy", ".npy", dp_read_npy, dp_write_npy},      {"npz", ".npz", dp_read_npz, dp_write_npz},      {"jpg", ".jpg", dp_read_jpeg, NULL},
+    {"jpeg", ".jpeg", dp_read_jpeg, NULL},           {"mtx", ".mtx", dp_read_mtx, dp_write_mtx},
     {"dpv", ".dpv", dp_read_dpv, dp_write_dpv},      {"pgm", ".pgm", dp_read_pnm, dp_write_pgm},
     {"ppm", ".ppm", dp_read_pnm, dp_write_ppm},      {"png", ".png", dp_read_png, dp_write_png},
 };
 enum { FORMATS = sizeof formats / sizeof *formats };
 
-/* The ending of the last part of a path, point included, or NULL. A point in front is no ending. */
-static const char *ending_of(const char *path)
+/* The last ending within path[0..n), point included, or NULL. A point in front is no ending. */
+static const char *ending_before(const char *path, size_t n)
 {
-    const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path, *point = strrchr(name, '.');
-    return point && point != name && point[1] ? point : NULL;
+    for (size_t i = n; i-- > 1 && path[i] != '/' && path[i - 1] != '/';)
+        if (path[i] == '.')
+            return i + 1 < n ? path + i : NULL;
+    return NULL;
 }
 
-const DpFormat *dp_format_of(const char *path, bool *known)
+static const char *ending_of(const char *path) { return ending_before(path, strlen(path)); }
+
+static const DpFormat *format_by_ending(const char *path, size_t n, bool *known)
 {
-    const char *ending = ending_of(path);
-    *known = false;
-    for (size_t i = 0; ending && i < FORMATS; i++)
-        if (formats[i].ending && strcmp(ending, formats[i].ending) == 0) {
+    const char *ending = ending_before(path, n);
+    size_t length = ending ? (size_t)(path + n - ending) : 0;
+    for (size_t i = 0; i < FORMATS; i++)
+        if (formats[i].ending && length == strlen(formats[i].ending) && memcmp(ending, formats[i].ending, length) == 0) {
             *known = true;
             return &formats[i];
         }
+    *known = false;
     return &formats[0];
 }
+
+const DpFormat *dp_format_of(const char *path, bool *known) { return format_by_ending(path, strlen(path), known); }
 
 static const DpFormat *format_by_prefix(const char *name)
 {
@@ -68,10 +76,12 @@ DpPlace dp_place_of(const char *name, const DpType *t)
 {
     DpPlace p = {.format = format_by_prefix(name), .path = dp_file_path(name)};
     p.is_prefixed = p.is_known = p.format != NULL;
-    p.has_ending = ending_of(p.path) != NULL;
+    const char *ending = ending_of(p.path);
+    p.has_ending = ending != NULL;
+    p.is_packed = ending && strcmp(ending, ".gz") == 0;
     if (p.is_prefixed)
         return p;
-    p.format = dp_format_of(p.path, &p.is_known);
+    p.format = format_by_ending(p.path, p.is_packed ? (size_t)(ending - p.path) : strlen(p.path), &p.is_known);
     if (t && t->is_text)
         p.format = format_named("raw");
     else if (t && t->kind == DP_T_ARRAY && t->element->is_text && dp_place_is_literals(&p))
@@ -158,7 +168,15 @@ static bool read_literals(const char *path, const char *text, size_t n, const Dp
 
 bool dp_place_read(const DpPlace *p, const char *path, const char *bytes, size_t n, const DpType *t, DpLeaf *leaves, DpError e)
 {
-    return p->format->read(path, bytes, n, t, leaves, e);
+    if (!p->is_packed)
+        return p->format->read(path, bytes, n, t, leaves, e);
+    size_t length;
+    char *unpacked = dp_gunzip(path, bytes, n, &length, e);
+    bool ok = unpacked && p->format->read(path, unpacked, length, t, leaves, e);
+    int why = errno;
+    free(unpacked);
+    errno = why;
+    return ok;
 }
 
 bool dp_read_file(const char *name, const DpType *t, DpLeaf *leaves, char *error, size_t error_bytes)
@@ -166,7 +184,10 @@ bool dp_read_file(const char *name, const DpType *t, DpLeaf *leaves, char *error
     DpError e = {error, error_bytes, stderr};
     DpPlace p = dp_place_of(name, t);
     const char *path = strcmp(p.path, "-") == 0 ? "standard input" : p.path;
+    const char *ending = ending_of(p.path);
     size_t n;
+    if (!p.is_known && ending && strcmp(ending, ".parquet") == 0 && dp_place_is_literals(&p))
+        return dp_error(e, "%s: Parquet is not read: .csv, .npz and .json are", path);
     char *bytes = dp_slurp(p.path, &n);
     if (!bytes)
         return errno == ENOMEM ? dp_error_memory(e, path) : dp_error(e, "%s: %s", path, strerror(errno));
@@ -198,9 +219,27 @@ static bool fail_writing(DpError e, const char *path)
     return false;
 }
 
-static bool place_write(const DpPlace *p, FILE *out, const DpType *t, const DpLeaf *leaves, DpError e)
+static bool write_packed(const DpFormat *format, FILE *out, const DpType *t, const DpLeaf *leaves, DpError e)
 {
-    return p->format->write(out, t, leaves, e);
+    char *bytes = NULL;
+    size_t n = 0;
+    FILE *plain = open_memstream(&bytes, &n);
+    bool ok = plain ? format->write(plain, t, leaves, e) : dp_error_memory(e, "");
+    bool complete = plain && !ferror(plain);
+    if (plain)
+        complete = fclose(plain) == 0 && complete;
+    ok = ok && (complete ? dp_gzip(out, bytes, n, e) : dp_error_memory(e, ""));
+    int why = errno;
+    free(bytes);
+    errno = why;
+    return ok;
+}
+
+bool dp_place_write(const DpPlace *p, FILE *out, const DpType *t, const DpLeaf *leaves, DpError e)
+{
+    if (!p->format->write)
+        return dp_error(e, "files of the format %s are only read", p->format->name);
+    return p->is_packed ? write_packed(p->format, out, t, leaves, e) : p->format->write(out, t, leaves, e);
 }
 
 bool dp_write_file(const char *name, const DpType *t, const DpLeaf *leaves, char *error, size_t error_bytes)
@@ -209,10 +248,10 @@ bool dp_write_file(const char *name, const DpType *t, const DpLeaf *leaves, char
     DpPlace p = dp_place_of(name, t);
     DpOutput out;
     if (strcmp(p.path, "-") == 0)
-        return place_write(&p, stdout, t, leaves, e);
+        return dp_place_write(&p, stdout, t, leaves, e);
     if (!dp_output_open(&out, p.path, 0666))
         return fail_writing(e, p.path);
-    if (!place_write(&p, out.file, t, leaves, e)) {
+    if (!dp_place_write(&p, out.file, t, leaves, e)) {
         dp_output_discard(&out);
         return false;
     }
@@ -224,10 +263,12 @@ static bool fail_ending(DpError e, const char *path)
 {
     char known[256];
     size_t n = 0;
+    if (strcmp(ending_of(path), ".parquet") == 0)
+        return dp_error(e, "%s: Parquet is not written: .csv, .npz and .json are", path);
     for (size_t i = 0; i < FORMATS; i++)
         if (formats[i].ending && formats[i].write)
             n += (size_t)snprintf(known + n, sizeof known - n, " %s", formats[i].ending);
-    return dp_error(e, "%s: no format has the ending %s; there are%s", path, ending_of(path), known);
+    return dp_error(e, "%s: no format has the ending %s; there are%s, and .gz behind each", path, ending_of(path), known);
 }
 
 bool dp_output_format_known(const char *name, const DpType *t, char *error, size_t error_bytes)

@@ -1,4 +1,4 @@
-/* Images as .png files, through libspng, where the build has found it (DPC_HAVE_SPNG).
+/* Images as .png files, through libspng, where the build has found it (DPC_HAVE_PNG).
  *
  * Any kind of PNG is read as three channels of eight bits: palettes are looked up, gray is repeated, of 16 bits the
  * upper half stays, transparency is dropped. As [h][w]u8 a coloured image gives its luma, which of gray is gray. The chunks
@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#ifdef DPC_HAVE_SPNG
+#ifdef DPC_HAVE_PNG
 #include <spng.h>
 
 typedef struct Png {

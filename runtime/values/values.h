@@ -7,8 +7,9 @@
  * gives, by a factor that depends on the type only, and the value is bounded by the file:
  *   - each element, and each row that is not empty, has bytes of its own in the file;
  *   - a header may promise DP_FREE_LENGTHS rows without such bytes (0 columns), in all leaves and levels together;
- *   - .png files are compressed: DP_FREE_IMAGE_BYTES and DP_DEFLATE_MOST times the file's bytes at most, and memory is only
- *     touched as far as the image has been decoded.
+ *   - images are compressed: DP_FREE_IMAGE_BYTES and DP_DEFLATE_MOST times the file's bytes at most, and memory is only
+ *     touched as far as the image has been decoded;
+ *   - .gz files and members of .npz are read as they are unpacked, which are DP_DEFLATE_MOST times as many bytes at most.
  * Recursion is as deep as the type, never as the file. What a header promises is checked before anything is allocated
  * (dp_shape_plausible), so that the arithmetic behind that cannot overflow. */
 #ifndef DP_VALUES_H
@@ -132,19 +133,27 @@ void dp_crc_begin(DpCrc *c);
 void dp_crc_add(DpCrc *c, const void *bytes, size_t n);
 uint32_t dp_crc_end(DpCrc *c); /* the sum; the next one may be begun by dp_crc_add */
 
+/* ---- packed bytes ---- */
+/* The bytes of a gzip'd file, malloc'd; NULL and a message. */
+char *dp_gunzip(const char *path, const char *bytes, size_t n, size_t *unpacked, DpError e);
+bool dp_gzip(FILE *out, const char *bytes, size_t n, DpError e);
+/* Raw deflate into exactly `unpacked` bytes. */
+bool dp_inflate(const char *bytes, size_t n, char *out, size_t unpacked, const char *path, DpError e);
+
 /* ---- formats ---- */
 /* Readers are given the whole file, and leave nothing in the leaves when they fail. Writers' messages lack the path. */
 typedef bool DpReadFormat(const char *path, const char *bytes, size_t n, const DpType *t, DpLeaf *leaves, DpError e);
 typedef bool DpWriteFormat(FILE *out, const DpType *t, const DpLeaf *leaves, DpError e);
-DpReadFormat dp_read_csv, dp_read_csv_comma, dp_read_csv_semicolon, dp_read_csv_bar, dp_read_tsv, dp_read_dpv, dp_read_json, dp_read_lines, dp_read_mtx, dp_read_npy, dp_read_png, dp_read_pnm, dp_read_raw;
-DpWriteFormat dp_write_csv, dp_write_csv_semicolon, dp_write_csv_bar, dp_write_tsv, dp_write_dpv, dp_write_json, dp_write_lines, dp_write_mtx, dp_write_npy, dp_write_pgm, dp_write_png,
+DpReadFormat dp_read_csv, dp_read_csv_comma, dp_read_csv_semicolon, dp_read_csv_bar, dp_read_tsv, dp_read_dpv, dp_read_jpeg,
+    dp_read_json, dp_read_lines, dp_read_mtx, dp_read_npy, dp_read_npz, dp_read_png, dp_read_pnm, dp_read_raw;
+DpWriteFormat dp_write_csv, dp_write_csv_semicolon, dp_write_csv_bar, dp_write_tsv, dp_write_dpv, dp_write_json, dp_write_lines, dp_write_mtx, dp_write_npy, dp_write_npz, dp_write_pgm, dp_write_png,
     dp_write_ppm, dp_write_raw;
 
 typedef struct DpFormat {
     const char *name;   /* what stands before the colon of a prefix */
     const char *ending; /* of names, or NULL */
-    DpReadFormat *read; /* NULL: only written */
-    DpWriteFormat *write;
+    DpReadFormat *read;
+    DpWriteFormat *write; /* NULL: only read */
 } DpFormat;
 /* By the ending of the name; *known: the name has an ending that the language lists. Literals otherwise. */
 const DpFormat *dp_format_of(const char *path, bool *known);
@@ -154,11 +163,13 @@ typedef struct DpPlace {
     const DpFormat *format;
     const char *path;  /* without the prefix; "-": a standard stream */
     bool is_prefixed, has_ending, is_known; /* known: by its prefix or ending */
+    bool is_packed;                         /* .gz stands behind the ending */
 } DpPlace;
 DpPlace dp_place_of(const char *name, const DpType *t); /* t: NULL where no type is to decide */
 bool dp_place_is_literals(const DpPlace *p);
 /* Reads what is in memory as the place says; path is for messages. */
 bool dp_place_read(const DpPlace *p, const char *path, const char *bytes, size_t n, const DpType *t, DpLeaf *leaves, DpError e);
+bool dp_place_write(const DpPlace *p, FILE *out, const DpType *t, const DpLeaf *leaves, DpError e);
 
 /* ---- text ---- */
 /* Where a text begins: *at is behind the mark of UTF-8, if there is one. False and a message for the marks of UTF-16 and 32. */

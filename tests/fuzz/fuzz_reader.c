@@ -63,18 +63,17 @@ static void free_leaves(DpLeaf *leaves, const DpType *t)
 /* What the writer refuses is not its fault. */
 static void check_format(const char *name, const DpType *t, const DpLeaf *leaves)
 {
-    bool known;
     char error[ERROR_BYTES] = "", *bytes = NULL;
     size_t n = 0;
     DpError e = {error, sizeof error, NULL};
-    const DpFormat *format = dp_format_of(name, &known);
+    const DpPlace place = dp_place_of(name, NULL);
     FILE *out = open_memstream(&bytes, &n);
-    bool written = format->write(out, t, leaves, e);
+    bool written = dp_place_write(&place, out, t, leaves, e);
     fclose(out);
     FUZZ_CHECK(written || error[0], "%s: refused without a message", name);
     if (written) {
         DpLeaf *back = new_leaves(t);
-        FUZZ_CHECK(format->read(name, bytes, n, t, back, e), "%s is not read again: %s\n%.300s", name, error, bytes);
+        FUZZ_CHECK(dp_place_read(&place, name, bytes, n, t, back, e), "%s is not read again: %s\n%.300s", name, error, bytes);
         FUZZ_CHECK(dp_leaves_equal(t, leaves, back, 0), "%s comes back as another value\n%.300s", name, bytes);
         free_leaves(back, t);
     }
@@ -84,8 +83,8 @@ static void check_format(const char *name, const DpType *t, const DpLeaf *leaves
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n)
 {
     static const char *const name = "a" DPC_FUZZ_FORMAT;
-    bool known;
     char error[ERROR_BYTES] = "";
+    const DpPlace place = dp_place_of(name, NULL);
     if (n < 1)
         return 0;
     DpType *t = dp_type_parse(types[bytes[0] % MEND % TYPES]);
@@ -97,7 +96,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n)
     if (bytes[0] >= MEND && strcmp(DPC_FUZZ_FORMAT, ".dpv") == 0)
         mend_dpv(file, n - 1);
     DpLeaf *leaves = new_leaves(t);
-    if (dp_format_of(name, &known)->read(name, (const char *)file, n - 1, t, leaves, (DpError){error, sizeof error, NULL})) {
+    if (dp_place_read(&place, name, (const char *)file, n - 1, t, leaves, (DpError){error, sizeof error, NULL})) {
         check_format("a.txt", t, leaves);
         check_format("a.dpv", t, leaves);
         check_format(name, t, leaves);

@@ -6,7 +6,7 @@
 
 #include <string.h>
 
-static const char *const endings[] = {".txt", ".dpv", ".npy", ".mtx", ".csv", ".json", ".pgm", ".ppm", ".png"};
+static const char *const endings[] = {".txt", ".dpv", ".npy", ".npz", ".mtx", ".csv", ".json", ".pgm", ".ppm", ".png"};
 static const char *const scalars[] = {"bool", "i8", "i16", "i32", "i64", "u8", "u16", "u32", "u64", "f32", "f64"};
 enum { MAX_DEPTH = 4, MAX_PARTS = 3, MAX_LENGTH = 6, MAX_ELEMENTS = 5000, ERROR_BYTES = 512 };
 
