@@ -10,7 +10,7 @@ static bool find_option(ProgramOptions *o, const char *arg, const char **passed,
 {
     const struct { const char *name, **value; } options[] = {
         {"--entry", &o->entry}, {"-o", &o->output},       {"-t", &o->times}, {"-r", passed},
-        {"--device", passed},   {"--platform", passed},   {"--batch", passed}, {"--profile", NULL},
+        {"--device", passed},   {"--platform", passed},   {"--batch", passed}, {"--profile", NULL}, {"--profile=json", NULL},
         {"--list-devices", NULL}, {"--help", NULL},       {"-h", NULL},      {"--timeout", &o->limits.timeout},
         {"--memory", &o->limits.memory}};
     for (size_t i = 0; i < sizeof options / sizeof *options; i++)

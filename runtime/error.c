@@ -178,6 +178,8 @@ void rt_report(DpRt *rt)
 
 const uint64_t *rt_look(DpRt *rt)
 {
+    ProfilePhase before = profile_switch(rt, PHASE_LOOK);
+    profile_count(rt, PHASE_LOOK, sizeof rt->look);
     rt->profile.looks++;
     if (rt->heap.memory) {
         CL_OK(rt, clFinish(rt->queue));
@@ -185,6 +187,7 @@ const uint64_t *rt_look(DpRt *rt)
     } else {
         CL_OK(rt, clEnqueueReadBuffer(rt->queue, rt->heap.buffer, CL_TRUE, 0, sizeof rt->look, rt->look, 0, NULL, NULL));
     }
+    profile_switch(rt, before);
     rt_report(rt);
     return rt->look + DP_MAILBOX / 8;
 }

@@ -3,7 +3,7 @@
  *   device.c   which device            heap.c     blocks of the one buffer       refs.c     reference sets, columns, arrays
  *   heap_buffer.c  the buffer itself: its size and growth
  *   launch.c   programs, kernels, launching       source.c   their texts         cache*.c   binaries on disk
- *   profile.c  times per kernel
+ *   profile.c  where the time goes
  *   context.c  contexts and paths      ops.c      kernels with user code         moves.c    kernels without
  *   compact.c  a loop's state without dead data
  *   sort.c     argsort                 error.c    failures and their messages    transfer.c values in and out
@@ -125,12 +125,24 @@ typedef enum OwnProgram { OWN_MOVE, OWN_LENGTHS, OWN_TRUTH, OWN_COUNT } OwnProgr
 /* Bits of how a program is built. */
 enum { MODE_SEGMENTED = 1, MODE_HIST_SORTED = 2 };
 
-typedef struct ProfileRow { const char *name; const char *kernel; uint32_t line; uint64_t count; double ns; } ProfileRow;
-typedef struct ProfileEvent { cl_event event; uint32_t row; } ProfileEvent;
+/* What the host does while no kernel runs; each moment belongs to one phase or to a kernel. */
+typedef enum ProfilePhase {
+    PHASE_HOST, PHASE_READING, PHASE_OPENING, PHASE_COMPILING, PHASE_UPLOAD, PHASE_LOOK, PHASE_DOWNLOAD, PHASE_WRITING, PHASE_COUNT
+} ProfilePhase;
+typedef struct PhaseTime { double us; uint64_t count, bytes; } PhaseTime;
+typedef struct ProfileRow {
+    const DpKernel *kernel;   /* one of those of the row's line; NULL: a phase, or one of the runtime's own kernels, of this name */
+    const char *name;
+    uint64_t launches, bytes; /* bytes: estimated, see profile.c */
+    double us;
+    bool is_phase;
+} ProfileRow;
 typedef struct Profile {
     bool on;
     ProfileRow *rows; uint32_t nrows, rows_room;
-    ProfileEvent *events; uint32_t nevents, events_room;
+    PhaseTime phases[PHASE_COUNT];
+    ProfilePhase phase;
+    double since;             /* the phase at hand, in microseconds of the host's clock */
     uint64_t launches, looks; /* counted always */
 } Profile;
 
@@ -179,7 +191,7 @@ struct DpRt {
 
 typedef struct OpenOptions {
     const char *device, *platform; /* as given by --device, --platform; or NULL */
-    bool profile;
+    bool profile, profile_json;
     uint64_t memory; /* bytes that the heap may have at most; 0: as many as there are */
 } OpenOptions;
 
@@ -297,10 +309,15 @@ void rt_move(DpRt *rt, const char *name, uint64_t n, const Args *args); /* OWN_M
 void launch_close(DpRt *rt);
 const char *dp_kernel_text(const char *name); /* generated: the files of runtime/kernels, and dp_scalar.h */
 
-/* profile.c */
-uint32_t profile_row(Profile *p, const char *name, const char *kernel, uint32_t line);
-void profile_add(DpRt *rt, uint32_t row, cl_event event);
-void profile_print(DpRt *rt, FILE *out);
+/* profile.c. Without --profile they do nothing. */
+double profile_now(void); /* microseconds */
+void profile_start(Profile *p, double begin, double read); /* the device is open; when the process began, when it had read its arguments */
+ProfilePhase profile_switch(DpRt *rt, ProfilePhase to);    /* the phase that it was */
+void profile_count(DpRt *rt, ProfilePhase phase, uint64_t bytes);
+uint32_t profile_row(DpRt *rt, const DpKernel *k, const char *name); /* k: NULL for the runtime's own, then by name */
+/* Waits for the launch of a kernel over n instances, and takes the event. first: of this kernel. */
+void profile_launch(DpRt *rt, uint32_t row, cl_event event, bool first, uint64_t n);
+void profile_print(DpRt *rt, bool json, FILE *out);
 void profile_close(DpRt *rt);
 
 /* context.c */

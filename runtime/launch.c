@@ -9,6 +9,7 @@ struct Kernel {
     const char *name;
     cl_kernel kernel;
     uint32_t wg, row;
+    bool launched;
 };
 
 /* What was built at once: one kernel with its helpers, or a batch. */
@@ -25,8 +26,9 @@ struct Program {
     Built *built;
     char suffix[48];       /* of its names in the batch */
     Kernel *kernels;
-    const char *name;      /* for profiles */
-    uint32_t line, wg;
+    const char *name;
+    const DpKernel *user;  /* NULL: one of the runtime's own */
+    uint32_t wg;
 };
 
 /* ---- how much of the device to use ---- */
@@ -214,7 +216,7 @@ static Kernel *find_kernel(DpRt *rt, Program *p, const char *name)
         rt_fail(rt, 4, "no kernel %s in %s: %s", full, p->name, cl_error_name(code));
     }
     k->wg = p->wg;
-    k->row = profile_row(&rt->profile, p->name, name, p->line);
+    k->row = profile_row(rt, p->user, p->name);
     k->next = p->kernels;
     p->kernels = k;
     return k;
@@ -232,7 +234,7 @@ static Program *add_user_program(DpRt *rt, Built *built, const Instance *i, cons
     const DpKernel *k = &rt->program->kernels[i->kernel];
     Program *p = add_program(rt, &rt->programs[OWN_COUNT + i->kernel], built, i, suffix);
     p->name = k->name;
-    p->line = k->line;
+    p->user = k;
     p->wg = rt_group_size(rt, i->kernel);
     return p;
 }
@@ -279,12 +281,15 @@ Kernel *rt_kernel(DpRt *rt, uint32_t kernel, uint32_t variant, uint32_t mode, co
 {
     const Instance i = {kernel, variant, source_mode(&rt->program->kernels[kernel], variant, mode)};
     Program **chain = &rt->programs[OWN_COUNT + kernel];
+    ProfilePhase before = profile_switch(rt, PHASE_COMPILING);
     if (rt->batches && rt->program->nkernels >= MIN_BATCH_KERNELS) {
         rt->batches = false; /* once */
         build_batch(rt);
     }
     Program *p = find_program(*chain, &i);
-    return find_kernel(rt, p ? p : build_one(rt, &i), name);
+    Kernel *found = find_kernel(rt, p ? p : build_one(rt, &i), name);
+    profile_switch(rt, before);
+    return found;
 }
 
 /* The runtime's own programs are built together. */
@@ -305,9 +310,12 @@ static void build_own(DpRt *rt)
 
 Kernel *rt_own_kernel(DpRt *rt, OwnProgram own, const char *name)
 {
+    ProfilePhase before = profile_switch(rt, PHASE_COMPILING);
     if (!rt->programs[own])
         build_own(rt);
-    return find_kernel(rt, rt->programs[own], name);
+    Kernel *found = find_kernel(rt, rt->programs[own], name);
+    profile_switch(rt, before);
+    return found;
 }
 
 /* ---- launching ---- */
@@ -341,9 +349,11 @@ void rt_launch(DpRt *rt, Kernel *k, uint32_t heaps, uint32_t groups, const Args 
     size_t local = k->wg, global = local * groups;
     cl_event event = NULL;
     rt->profile.launches++;
+    profile_switch(rt, rt->profile.phase);
     CL_OK(rt, clEnqueueNDRangeKernel(rt->queue, k->kernel, 1, NULL, &global, &local, 0, NULL, rt->profile.on ? &event : NULL));
     if (event)
-        profile_add(rt, k->row, event);
+        profile_launch(rt, k->row, event, !k->launched, args->n ? args->at[0] : 0);
+    k->launched = true;
 }
 
 void rt_move(DpRt *rt, const char *name, uint64_t n, const Args *args)

@@ -1,93 +1,216 @@
-/* --profile: how often each kernel ran and how long, from the device's own clock. */
+/* --profile: where a run's time goes, by lines of the program and by what the host does.
+ *
+ * Each moment belongs to one row, so that the rows add up to the whole: the host's clock runs for one phase at a time
+ * (profile_switch), and kernels run one after the other, each waited for. Of such a launch the kernel's line gets what the device's
+ * clock says, and the rest is the host's, or for a kernel's first launch that of compiling it, as devices may compile that late. */
 #include "internal.h"
 
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
-enum { MAX_PENDING = 4096 };
-
-uint32_t profile_row(Profile *p, const char *name, const char *kernel, uint32_t line)
+double profile_now(void)
 {
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec * 1e6 + (double)t.tv_nsec / 1e3;
+}
+
+void profile_start(Profile *p, double begin, double read)
+{
+    double now = profile_now();
+    p->phases[PHASE_READING].us = read - begin;
+    p->phases[PHASE_OPENING].us = now - read;
+    p->since = now;
+}
+
+/* What has passed since the last call. */
+static double lap(Profile *p)
+{
+    double now = profile_now(), us = now - p->since;
+    p->since = now;
+    return us;
+}
+
+ProfilePhase profile_switch(DpRt *rt, ProfilePhase to)
+{
+    Profile *p = &rt->profile;
+    ProfilePhase from = p->phase;
+    if (!p->on)
+        return from;
+    p->phases[from].us += lap(p);
+    p->phase = to;
+    return from;
+}
+
+void profile_count(DpRt *rt, ProfilePhase phase, uint64_t bytes)
+{
+    rt->profile.phases[phase].count++;
+    rt->profile.phases[phase].bytes += bytes;
+}
+
+/* ---- rows ---- */
+static bool is_same_place(const ProfileRow *r, const DpKernel *k, const char *name)
+{
+    if (!r->kernel || !k)
+        return !r->kernel && !k && strcmp(r->name, name) == 0;
+    return r->kernel->line == k->line && strcmp(r->kernel->file, k->file) == 0;
+}
+
+uint32_t profile_row(DpRt *rt, const DpKernel *k, const char *name)
+{
+    Profile *p = &rt->profile;
+    if (!p->on)
+        return 0;
     for (uint32_t i = 0; i < p->nrows; i++)
-        if (p->rows[i].line == line && strcmp(p->rows[i].name, name) == 0 && strcmp(p->rows[i].kernel, kernel) == 0)
+        if (is_same_place(&p->rows[i], k, name))
             return i;
-    if (p->nrows == p->rows_room) {
+    if (p->nrows + PHASE_COUNT >= p->rows_room) { /* with room for the phases, at the end */
         uint32_t room = p->rows_room ? 2 * p->rows_room : 64;
         ProfileRow *rows = realloc(p->rows, room * sizeof *rows);
         if (!rows)
-            return 0; /* times are then added to the wrong row; nothing else depends on it */
+            rt_fail_host_memory(rt, room * sizeof *rows);
         p->rows = rows;
         p->rows_room = room;
     }
-    p->rows[p->nrows] = (ProfileRow){name, kernel, line, 0, 0};
+    p->rows[p->nrows] = (ProfileRow){.kernel = k, .name = name};
     return p->nrows++;
 }
 
-static void collect(DpRt *rt)
+/* What a launch over n instances moves: an element of each column that its body reads, and of those that it writes. */
+static uint64_t launch_bytes(const DpKernel *k, uint64_t n)
 {
-    Profile *p = &rt->profile;
-    if (p->nevents)
-        clFinish(rt->queue);
-    for (uint32_t i = 0; i < p->nevents; i++) {
-        cl_ulong begin = 0, end = 0;
-        clGetEventProfilingInfo(p->events[i].event, CL_PROFILING_COMMAND_START, sizeof begin, &begin, NULL);
-        clGetEventProfilingInfo(p->events[i].event, CL_PROFILING_COMMAND_END, sizeof end, &end, NULL);
-        clReleaseEvent(p->events[i].event);
-        p->rows[p->events[i].row].count++;
-        p->rows[p->events[i].row].ns += (double)(end - begin);
-    }
-    p->nevents = 0;
+    uint64_t each = k->in_bytes;
+    for (uint32_t i = 0; i < k->nouts && (k->kind == DP_K_MAP || k->kind == DP_K_SCAN || k->kind == DP_K_SCATTER); i++)
+        each += k->out_bytes[i];
+    return dp_size_mul(n, each);
 }
 
-void profile_add(DpRt *rt, uint32_t row, cl_event event)
+void profile_launch(DpRt *rt, uint32_t row, cl_event event, bool first, uint64_t n)
 {
     Profile *p = &rt->profile;
-    if (!p->events)
-        p->events = malloc(MAX_PENDING * sizeof *p->events);
-    if (!p->events || p->nrows == 0) {
-        clReleaseEvent(event);
-        return;
-    }
-    p->events[p->nevents++] = (ProfileEvent){event, row};
-    if (p->nevents == MAX_PENDING)
-        collect(rt);
+    ProfileRow *r = &p->rows[row];
+    cl_ulong begin = 0, end = 0;
+    CL_OK(rt, clWaitForEvents(1, &event));
+    double us = lap(p), device = us;
+    bool timed = clGetEventProfilingInfo(event, CL_PROFILING_COMMAND_START, sizeof begin, &begin, NULL) == CL_SUCCESS &&
+                 clGetEventProfilingInfo(event, CL_PROFILING_COMMAND_END, sizeof end, &end, NULL) == CL_SUCCESS && end >= begin;
+    clReleaseEvent(event);
+    if (timed && (double)(end - begin) / 1e3 < us)
+        device = (double)(end - begin) / 1e3;
+    r->us += device;
+    r->launches++;
+    if (r->kernel)
+        r->bytes += launch_bytes(r->kernel, n);
+    p->phases[first ? PHASE_COMPILING : PHASE_HOST].us += us - device;
 }
+
+/* ---- the report ---- */
+static const char *const phase_names[PHASE_COUNT] = {
+    [PHASE_HOST] = "host",         [PHASE_READING] = "reading arguments", [PHASE_OPENING] = "opening the device",
+    [PHASE_COMPILING] = "compiling kernels", [PHASE_UPLOAD] = "arguments to the device", [PHASE_LOOK] = "read-backs",
+    [PHASE_DOWNLOAD] = "result from the device", [PHASE_WRITING] = "writing the result",
+};
 
 static int by_time(const void *a, const void *b)
 {
-    double x = ((const ProfileRow *)a)->ns, y = ((const ProfileRow *)b)->ns;
+    double x = ((const ProfileRow *)a)->us, y = ((const ProfileRow *)b)->us;
     return x < y ? 1 : x > y ? -1 : 0;
 }
 
-void profile_print(DpRt *rt, FILE *out)
+/* Rows of one shape, of kernels and of phases. At the end: row numbers mean nothing from here on. */
+static uint32_t all_rows(Profile *p, ProfileRow *to)
+{
+    uint32_t n = 0;
+    for (uint32_t i = 0; i < p->nrows; i++)
+        if (p->rows[i].launches)
+            to[n++] = p->rows[i];
+    for (int i = 0; i < PHASE_COUNT; i++)
+        if (p->phases[i].us > 0)
+            to[n++] = (ProfileRow){NULL, phase_names[i], p->phases[i].count, p->phases[i].bytes, p->phases[i].us, true};
+    qsort(to, n, sizeof *to, by_time);
+    return n;
+}
+
+static double gb_per_s(const ProfileRow *r) { return r->us > 0 ? (double)r->bytes / 1e3 / r->us : 0; }
+
+static void print_table(const ProfileRow *rows, uint32_t n, double all, FILE *out)
+{
+    fprintf(out, "%12s %7s %10s %10s %8s  %s\n", "time us", "share", "count", "MB", "GB/s", "where");
+    for (uint32_t i = 0; i < n; i++) {
+        const ProfileRow *r = &rows[i];
+        char moved[32] = "";
+        if (r->bytes)
+            snprintf(moved, sizeof moved, "%10.3f %8.2f", (double)r->bytes / 1e6, gb_per_s(r));
+        fprintf(out, "%12.1f %6.1f%% ", r->us, 100 * r->us / all);
+        fprintf(out, "%10llu %19s  ", (unsigned long long)r->launches, moved);
+        if (r->kernel)
+            fprintf(out, "%s:%u %s\n", r->kernel->file, r->kernel->line, r->kernel->function);
+        else
+            fprintf(out, r->is_phase ? "(%s)\n" : "(%s, of the runtime)\n", r->name);
+    }
+}
+
+static void print_json_text(FILE *out, const char *s)
+{
+    fputc('"', out);
+    for (; *s; s++) {
+        if ((unsigned char)*s < 0x20)
+            fprintf(out, "\\u%04x", (unsigned char)*s);
+        else
+            fprintf(out, *s == '"' || *s == '\\' ? "\\%c" : "%c", *s);
+    }
+    fputc('"', out);
+}
+
+static void print_json_row(FILE *out, const ProfileRow *r)
+{
+    if (r->kernel) {
+        fprintf(out, "{\"file\":");
+        print_json_text(out, r->kernel->file);
+        fprintf(out, ",\"line\":%u,\"function\":", r->kernel->line);
+        print_json_text(out, r->kernel->function);
+    } else {
+        fprintf(out, r->is_phase ? "{\"phase\":" : "{\"runtime\":");
+        print_json_text(out, r->name);
+    }
+    fprintf(out, ",\"us\":%.1f,\"count\":%llu,\"bytes\":%llu}", r->us, (unsigned long long)r->launches, (unsigned long long)r->bytes);
+}
+
+static void print_json(const DpRt *rt, const ProfileRow *rows, uint32_t n, double all, FILE *out)
+{
+    fprintf(out, "{\"us\":%.1f,\"launches\":%llu,\"read_backs\":%llu,\"heap_bytes\":%llu,\"rows\":[", all,
+            (unsigned long long)rt->profile.launches, (unsigned long long)rt->profile.looks, (unsigned long long)rt->heap.most_used);
+    for (uint32_t i = 0; i < n; i++) {
+        fputs(i ? ",\n " : "\n ", out);
+        print_json_row(out, &rows[i]);
+    }
+    fputs("]}\n", out);
+}
+
+void profile_print(DpRt *rt, bool json, FILE *out)
 {
     Profile *p = &rt->profile;
-    collect(rt);
-    qsort(p->rows, p->nrows, sizeof *p->rows, by_time); /* at the end: row numbers mean nothing from here on */
+    profile_switch(rt, PHASE_HOST);
+    ProfileRow phases[PHASE_COUNT], *rows = p->rows ? p->rows : phases;
+    uint32_t n = all_rows(p, rows);
     double all = 0;
-    for (uint32_t i = 0; i < p->nrows; i++)
-        all += p->rows[i].ns;
-    fprintf(out, "%12s %10s %7s  %-6s %s\n", "time us", "count", "share", "line", "kernel");
-    for (uint32_t i = 0; i < p->nrows; i++) {
-        const ProfileRow *r = &p->rows[i];
-        if (r->count == 0)
-            continue;
-        char line[16] = "-";
-        if (r->line)
-            snprintf(line, sizeof line, "%u", r->line);
-        fprintf(out, "%12.1f %10llu %6.1f%%  %-6s %s/%s\n", r->ns / 1e3, (unsigned long long)r->count,
-                all > 0 ? 100 * r->ns / all : 0, line, r->name, r->kernel);
+    for (uint32_t i = 0; i < n; i++)
+        all += rows[i].us;
+    if (json) {
+        print_json(rt, rows, n, all, out);
+    } else {
+        print_table(rows, n, all, out);
+        char most[32];
+        dp_size_print(most, sizeof most, rt->heap.most_used);
+        fprintf(out, "%12.1f us, %llu launches, %llu read-backs, %s of the heap at most\n", all, (unsigned long long)p->launches,
+                (unsigned long long)p->looks, most);
     }
-    char most[32];
-    dp_size_print(most, sizeof most, rt->heap.most_used);
-    fprintf(out, "%12.1f %10llu launches, %llu read-backs, %s of the heap at most\n", all / 1e3, (unsigned long long)p->launches,
-            (unsigned long long)p->looks, most);
+    p->nrows = 0;
 }
 
 void profile_close(DpRt *rt)
 {
-    collect(rt);
     free(rt->profile.rows);
-    free(rt->profile.events);
     rt->profile = (Profile){0};
 }

@@ -65,7 +65,7 @@ static void print_help(const DpProgram *p, const char *name)
           "  --list-devices    shows them\n"
           "  -r N              runs N times, after one run that is not counted\n"
           "  -t FILE           writes each run's time in microseconds, without transfers of arguments and results\n"
-          "  --profile         shows the time of each kernel\n"
+          "  --profile[=json]  shows where the time goes, by lines of the program\n"
           "  --timeout SECONDS ends with status 6 when it takes longer\n"
           "  --memory BYTES    the most that it may use (10M, 2G): else it ends with status 3\n"
           "  --batch FILE      runs a list of cases, a line each: entry, input file, output file, between tabs\n"
@@ -89,8 +89,8 @@ static const char **value_of(Options *o, const char *option)
 
 static int parse_flag(Options *o, const char *option)
 {
-    if (strcmp(option, "--profile") == 0)
-        o->open.profile = true;
+    if (strcmp(option, "--profile") == 0 || strcmp(option, "--profile=json") == 0)
+        o->open.profile = true, o->open.profile_json = option[9] != '\0';
     else if (strcmp(option, "--list-devices") == 0)
         o->list = true;
     else if (strcmp(option, "--help") == 0 || strcmp(option, "-h") == 0)
@@ -251,13 +251,6 @@ static bool scalar_result(DpLeaf *leaf, uint64_t bits)
     return leaf->data != NULL;
 }
 
-static double now_us(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec * 1e6 + (double)t.tv_nsec / 1e3;
-}
-
 /* Uploads the arguments, for a run takes them over; returns its time. */
 static double run_once(Session *s, DpArg *args, DpArg *results)
 {
@@ -268,11 +261,11 @@ static double run_once(Session *s, DpArg *args, DpArg *results)
             args[i].bits = scalar_bits(&s->args[i]);
     }
     dp_check(s->rt);
-    double start = now_us();
+    double start = profile_now();
     s->entry->run(s->rt, args, results);
     s->rt->at = 0;
     dp_check(s->rt);
-    return now_us() - start;
+    return profile_now() - start;
 }
 
 static void release_results(Session *s, DpArg *results)
@@ -376,16 +369,20 @@ static int open_runtime(Session *s)
 
 static int run_session(Session *s)
 {
+    double begin = profile_now();
     int status = choose_entry(s);
     status = status ? status : read_arguments(s);
+    double read = profile_now();
     status = status ? status : open_times(s);
     status = status ? status : open_runtime(s);
     if (status)
         return status;
+    profile_start(&s->rt->profile, begin, read);
     status = run_all(s);
+    profile_switch(s->rt, PHASE_WRITING);
     status = status ? status : write_result(s);
     if (s->options.open.profile)
-        profile_print(s->rt, stderr);
+        profile_print(s->rt, s->options.open.profile_json, stderr);
     rt_close(s->rt);
     return !status && s->options.open.profile && !dp_stream_done(stderr) ? EXIT_OUTPUT : status;
 }

@@ -9,10 +9,14 @@ void rt_read(DpRt *rt, uint64_t addr, void *to, uint64_t bytes)
     rt_look(rt);
     if (bytes == 0)
         return;
+    ProfilePhase before = rt->profile.phase, phase = before == PHASE_HOST ? PHASE_LOOK : before;
+    profile_switch(rt, phase);
+    profile_count(rt, phase, bytes);
     if (rt->heap.memory)
         memcpy(to, (const char *)rt->heap.memory + addr, bytes);
     else
         CL_OK(rt, clEnqueueReadBuffer(rt->queue, rt->heap.buffer, CL_TRUE, addr, bytes, to, 0, NULL, NULL));
+    profile_switch(rt, before);
 }
 
 void rt_write(DpRt *rt, uint64_t addr, const void *from, uint64_t bytes)
@@ -126,6 +130,8 @@ DpArr dp_upload(DpRt *rt, const DpLeaf *leaf)
 {
     uint32_t bytes = dp_scalar_bytes(leaf->scalar);
     uint64_t n = leaf->ndata;
+    ProfilePhase before = profile_switch(rt, PHASE_UPLOAD);
+    profile_count(rt, PHASE_UPLOAD, n * bytes);
     DpBlock *data = block_new(rt, n, bytes);
     if (data)
         rt_write(rt, data->addr, leaf->data, n * bytes);
@@ -133,6 +139,7 @@ DpArr dp_upload(DpRt *rt, const DpLeaf *leaf)
         data = upload_level(rt, leaf->lens[level], leaf->nlens[level], data, n, bytes);
         n = leaf->nlens[level];
     }
+    profile_switch(rt, before);
     return (DpArr){n, data ? data->addr : 0, refs_one(rt, data)};
 }
 
@@ -150,6 +157,7 @@ static uint64_t *download_lengths(DpRt *rt, const DpCol *views)
 void dp_download(DpRt *rt, const DpArr *a, DpLeaf *leaf)
 {
     uint32_t bytes = dp_scalar_bytes(leaf->scalar);
+    ProfilePhase before = profile_switch(rt, PHASE_DOWNLOAD);
     DpCtx *c = dp_nested_root(rt, a->len);
     DpCol col = dp_elems_root(rt, a, c, leaf->rank > 1 ? 16 : bytes);
     leaf->lens[0] = host_memory(rt, 1, 8);
@@ -170,4 +178,5 @@ void dp_download(DpRt *rt, const DpArr *a, DpLeaf *leaf)
     rt_read(rt, col.addr, leaf->data, col.n * bytes);
     dp_col_release(rt, &col);
     dp_ctx_release(rt, &c);
+    profile_switch(rt, before);
 }

@@ -9,6 +9,22 @@
 
 static void add_string(HostEmitter *h, const char *text) { emit_string(h->out, text, strlen(text)); }
 
+/* ---- texts ---- */
+
+/* Text of the program that an executable shows: what is not for terminals is a ? a byte, so that carets still line up. */
+static void emit_shown(HostEmitter *h, const char *text, size_t n) {
+    StrBuf shown = {0};
+    uint32_t code;
+    for (size_t i = 0, length; i < n; i += length) {
+        length = utf8_decode(text + i, n - i, &code);
+        bool visible = length > 0 && (code == '\t' || utf8_is_printable(code));
+        if (length == 0) length = 1;
+        for (size_t k = 0; k < length; k++) strbuf_addn(&shown, visible ? text + i + k : "?", 1);
+    }
+    emit_string(h->out, shown.text ? shown.text : "", shown.n);
+    strbuf_free(&shown);
+}
+
 /* ---- kernels ---- */
 
 static const char *runtime_kind(PlanKernelKind kind) {
@@ -31,9 +47,21 @@ static uint32_t out_bytes(const PlanKernel *k, uint32_t i) {
     return emit_bytes(k->values[i]);
 }
 
+/* Of an element of each column that the body reads. */
+static uint32_t in_bytes(const PlanKernel *k) {
+    uint32_t bytes = 0;
+    for (uint32_t i = 0; i < k->words.n; i++) {
+        const PlanWord *w = &k->words.at[i];
+        if (w->kind == WORD_COLUMN) bytes += emit_bytes(k->fn->vars.at[w->var].type);
+        if (w->kind == WORD_ELEMS || w->kind == WORD_ADDRESS) bytes += emit_element_bytes(k->fn->vars.at[w->var].type);
+    }
+    return bytes;
+}
+
 static void emit_kernel_row(HostEmitter *h, const PlanKernel *k) {
-    strbuf_printf(h->out, "    {%s, \"%s\", %u, source_%u, %u, %u, {", runtime_kind(k->kind), k->name, k->line, k->index,
-                  k->words.n, k->nouts);
+    strbuf_printf(h->out, "    {%s, \"%s\", ", runtime_kind(k->kind), k->name);
+    emit_shown(h, k->file, strlen(k->file));
+    strbuf_printf(h->out, ", %u, \"%s\", %u, source_%u, %u, %u, {", k->line, k->function, in_bytes(k), k->index, k->words.n, k->nouts);
     for (uint32_t i = 0; i < k->nouts; i++) strbuf_printf(h->out, "%s%u", i ? ", " : "", out_bytes(k, i));
     strbuf_printf(h->out, "%s}, %u},\n", k->nouts > 0 ? "" : "0", k->val_bytes);
 }
@@ -50,20 +78,6 @@ static void emit_kernels(HostEmitter *h) {
 /* ---- sites ---- */
 
 enum { MOST_QUOTED = 1000 };
-
-/* Text of the program that an executable shows: what is not for terminals is a ? a byte, so that carets still line up. */
-static void emit_shown(HostEmitter *h, const char *text, size_t n) {
-    StrBuf shown = {0};
-    uint32_t code;
-    for (size_t i = 0, length; i < n; i += length) {
-        length = utf8_decode(text + i, n - i, &code);
-        bool visible = length > 0 && (code == '\t' || utf8_is_printable(code));
-        if (length == 0) length = 1;
-        for (size_t k = 0; k < length; k++) strbuf_addn(&shown, visible ? text + i + k : "?", 1);
-    }
-    emit_string(h->out, shown.text ? shown.text : "", shown.n);
-    strbuf_free(&shown);
-}
 
 static void emit_site(HostEmitter *h, const char *kind, const char *text, Span span) {
     Session *session = h->program->core->session;

@@ -3,6 +3,7 @@
 #include "opencl/emit_text.h"
 
 #include <assert.h>
+#include <string.h>
 
 /* ---- contexts ---- */
 
@@ -234,6 +235,28 @@ static const char *kernel_name(Plan *plan, const FlatFn *fn, uint32_t number, Pl
     return name;
 }
 
+static bool is_name_char(char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' || c == '\'';
+}
+
+/* The name behind a word that begins a definition, or NULL. */
+static const char *defined_name(const char *line) {
+    while (*line == ' ') line++;
+    if (strncmp(line, "def ", 4) != 0 && strncmp(line, "entry ", 6) != 0) return NULL;
+    line = strchr(line, ' ');
+    return line + strspn(line, " ");
+}
+
+/* The definition around the place: the last one whose line begins before it. */
+static const char *function_around(Plan *plan, Span at) {
+    const char *text = plan->program->core->session->files.at[at.file]->text, *name = NULL;
+    for (uint32_t i = at.start + 1; !name && i-- > 0;)
+        if (i == 0 || text[i - 1] == '\n') name = defined_name(text + i);
+    size_t n = 0;
+    while (name && is_name_char(name[n])) n++;
+    return n ? arena_strndup(plan->arena, name, n) : "?";
+}
+
 typedef struct PlanPass {
     Plan *plan;
     const FlatFn *fn;
@@ -250,6 +273,7 @@ static void add_kernel(PlanPass *pass, const FlatStmt *s, uint32_t first, uint32
     k->name = kernel_name(plan, pass->fn, pass->number++, k->kind);
     k->file = plan->program->core->session->files.at[s->span.file]->path;
     k->line = source_linecol(plan->program->core->session, s->span.file, s->span.start).line;
+    k->function = function_around(plan, s->span);
     k->nouts = k->kind == PLAN_PACK ? 0 : k->kind == PLAN_ARRAY ? 1 : n;
     set_values(plan, k, first, n);
     vec_push(plan->arena, &plan->kernels, k);

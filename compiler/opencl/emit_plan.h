@@ -51,6 +51,7 @@ typedef struct PlanKernel {
     const char *name;          /* "main_3_reduce" */
     const char *file;          /* of the .dp source, and the line there */
     uint32_t line;
+    const char *function;      /* the definition there */
     const FlatFn *fn;
     const FlatStmt *stmt;
     uint32_t first;            /* MAP: computes the body's results first .. first + nvalues */

@@ -42,8 +42,11 @@ typedef enum DpKernelKind { DP_K_MAP, DP_K_REDUCE, DP_K_SCAN, DP_K_PACK, DP_K_SC
 enum { DP_MAX_OUTS = 64 };
 typedef struct DpKernel {
     DpKernelKind kind;
-    const char *name;      /* "main_3_reduce": for profiles; names the function, number and kind */
-    uint32_t line;         /* .dp line */
+    const char *name;      /* "main_3_reduce": names the function, number and kind */
+    const char *file;      /* the place in the program, or in a module of the library, and the definition there */
+    uint32_t line;
+    const char *function;
+    uint32_t in_bytes;     /* of the elements that an instance reads from columns: an estimate, for profiles */
     const char *source;    /* the holes, see runtime/kernels/README.md; the runtime puts kernels/common.cl before and the template behind */
     uint32_t nwords;       /* argument words */
     uint32_t nouts;        /* output columns (SCATTER, HIST: arrays) */

@@ -1,0 +1,58 @@
+#!/bin/sh
+# --profile: rows by lines, which add up to the run's time; the result is the same. profile.sh DPC
+set -u
+dpc=$(cd "$(dirname "$1")" && pwd)/$(basename "$1")
+"$dpc" devices >/dev/null 2>&1 || { echo "no OpenCL device: profiles are not tested"; exit 0; }
+command -v python3 >/dev/null 2>&1 || { echo "python3 is not installed: profiles are not tested"; exit 0; }
+folder=$(mktemp -d)
+trap 'rm -rf "$folder"' EXIT
+cd "$folder" || exit 1
+
+cat >steps.dp <<'END'
+import "module"
+def squares (xs: [f64]) : [f64] = { x * x : x in xs }
+entry main (n: i64) (xs: [f64]) : [f64] =
+  let ys = loop ys = xs for _ < n do twice ys
+  in { y + sum ys : y in squares ys }
+entry fails (n: i64) : i64 = { i / (i - 3) : i in n }[0]
+entry nothing : i64 = 1
+END
+echo 'def twice (xs: [f64]) : [f64] = { if x > 1e6 then x else 2.0 * x : x in xs }' >module.dp
+"$dpc" build steps.dp || exit 1
+cat >check.py <<'END'
+import json, subprocess, sys, time
+
+def run(*words):
+    begin = time.monotonic()
+    p = subprocess.run(["./steps", *words], capture_output=True, text=True)
+    return p.returncode, p.stdout, p.stderr, (time.monotonic() - begin) * 1e6
+
+plain = run("20", "[1, 2, 3]")
+status, out, text, wall = run("20", "[1, 2, 3]", "--profile=json")
+assert (status, out) == plain[:2] and status == 0, (status, out, plain)
+p = json.loads(text)
+rows = p["rows"]
+total = sum(r["us"] for r in rows)
+assert abs(total - p["us"]) <= 0.05 * p["us"], (total, p["us"])
+assert 0.5 * wall <= total <= wall, (total, wall)
+assert all(r["us"] >= 0 for r in rows), rows
+lines = [(r["file"], r["line"]) for r in rows if "file" in r]
+assert len(set(lines)) == len(lines), lines
+by_line = {(r["file"], r["line"]): r for r in rows if "file" in r}
+twice = by_line[("module.dp", 1)]
+assert (twice["function"], twice["count"]) == ("twice", 20), twice
+assert twice["bytes"] == 20 * 3 * 16, twice  # reads and writes an f64 each
+assert ("steps.dp", 5) in by_line and by_line[("steps.dp", 5)]["function"] == "main", by_line
+phases = {r["phase"]: r for r in rows if "phase" in r}
+for phase in "host", "reading arguments", "opening the device", "compiling kernels", "read-backs", "writing the result":
+    assert phases[phase]["us"] > 0, (phase, phases)
+assert phases["arguments to the device"]["bytes"] == 24 and phases["result from the device"]["bytes"] == 24, phases
+assert sum(r["count"] for r in rows if "phase" not in r) == p["launches"], p
+
+status, out, text, _ = run("20", "[1, 2, 3]", "--profile")
+assert (status, out) == plain[:2] and "module.dp:1 twice\n" in text and "(compiling kernels)" in text, text
+assert run("--entry", "fails", "5", "--profile")[:2] == run("--entry", "fails", "5")[:2] == (1, ""), "a failing run"
+assert run("--entry", "nothing", "--profile=json")[:2] == (0, "1\n")
+assert run("--entry", "nothing", "--profile=xml")[0] == 2
+END
+python3 check.py && echo "profile: all passed"
