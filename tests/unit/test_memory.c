@@ -1,5 +1,6 @@
-/* Readers and writers of values, types and arguments, where memory runs out: each allocation in turn fails, once and
+/* Readers and writers of values, types, arguments and kernels in the cache, where memory runs out: each allocation in turn fails, once and
  * from then on. They say so, and give back all that they took. */
+#include "../../runtime/cache.h"
 #include "../../runtime/values/values.h"
 
 #include <errno.h>
@@ -253,6 +254,27 @@ static void test_foreign(void **state)
     }
 }
 
+/* ---- the cache of kernels ---- */
+
+static bool load(void *folder)
+{
+    size_t n;
+    unsigned char *bytes = cache_load(folder, cache_key(NULL, 0), &n);
+    free(bytes);
+    return bytes != NULL;
+}
+
+/* An entry that there is no memory for is as none. */
+static void test_cache(void **state)
+{
+    (void)state;
+    char folder[] = "/tmp/test_memory.XXXXXX";
+    assert_non_null(mkdtemp(folder));
+    cache_store(folder, cache_key(NULL, 0), (const unsigned char *)"bytes", 5);
+    assert_true(attempt_all("the cache", load, folder) > 0);
+    folder_remove(folder);
+}
+
 /* ---- whole files, arguments, types ---- */
 
 static bool read_file(void *data)
@@ -351,6 +373,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_readers),     cmocka_unit_test(test_writers),    cmocka_unit_test(test_foreign),
         cmocka_unit_test(test_whole_files), cmocka_unit_test(test_type_texts), cmocka_unit_test(test_arguments),
+        cmocka_unit_test(test_cache),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -508,6 +508,61 @@ static void test_compact_slice(void **state)
     expect_all_free();
 }
 
+/* Nothing to store anew: no views, views of what is held elsewhere, elements that are all alive. */
+static void test_compact_kept(void **state)
+{
+    (void)state;
+    expect_no_failure();
+    DpCol none = {0};
+    dp_compact(rt, &none, 1, 8);
+    assert_int_equal(none.n, 0);
+    DpArr row = row_of(7);
+    const uint64_t view[2] = {row.len, row.addr};
+    DpArr nest = dp_array_root(rt, view, 16, 1, dp_refs_of_arr(rt, &row, 0));
+    DpCol col = dp_elems_root(rt, &nest, NULL, 16);
+    dp_arr_release(rt, &row);
+    dp_arr_release(rt, &nest);
+    uint64_t before = rt->heap.used;
+    DpBlock *block = col.block;
+    dp_compact(rt, &col, 1, 8);
+    DpCol held = dp_col_retain(col);
+    dp_compact(rt, &col, 1, 8);
+    assert_ptr_equal(col.block, block);
+    assert_int_equal(rt->heap.used, before);
+    dp_col_release(rt, &held);
+    dp_col_release(rt, &col);
+    expect_all_free();
+}
+
+/* No byte is dead, but the blocks are many and small. */
+static void test_compact_scattered(void **state)
+{
+    (void)state;
+    expect_no_failure();
+    enum { MANY = 1500, SMALL = DP_BLOCK_ALIGN / 8 };
+    uint64_t *views = alloc(MANY, 16);
+    int64_t xs[SMALL];
+    DpRefs *refs = NULL;
+    for (int i = 0; i < MANY; i++) {
+        for (int k = 0; k < SMALL; k++)
+            xs[k] = i;
+        DpArr row = dp_array_root(rt, xs, 8, SMALL, NULL);
+        memcpy(views + 2 * i, (uint64_t[2]){row.len, row.addr}, 16);
+        refs = dp_refs_union(rt, refs, dp_refs_of_arr(rt, &row, 0));
+        dp_arr_release(rt, &row);
+    }
+    DpArr t = dp_array_root(rt, views, 16, MANY, refs);
+    assert_true(rt->heap.live > MANY);
+    dp_compact_root(rt, &t, 2, 8);
+    assert_true(rt->heap.live < 10);
+    DpArr row = dp_read_view(rt, &t, 700);
+    assert_int_equal(dp_read_scalar(rt, &row, SMALL - 1, DP_I64), 700);
+    dp_arr_release(rt, &row);
+    dp_arr_release(rt, &t);
+    free(views);
+    expect_all_free();
+}
+
 /* ---- failures ---- */
 static void test_failures(void **state)
 {
@@ -722,7 +777,7 @@ int main(int argc, char **argv)
         BOTH(test_heap), BOTH(test_growth), BOTH(test_limit), BOTH(test_numbered), BOTH(test_poison),
          BOTH(test_refs), BOTH(test_rows), BOTH(test_masked_updates), BOTH(test_array), BOTH(test_argsort),
         BOTH(test_argsort_root), BOTH(test_values), BOTH(test_update_root), BOTH(test_compact_rows), BOTH(test_compact_columns),
-        BOTH(test_compact_slice), BOTH(test_failures),
+        BOTH(test_compact_slice), BOTH(test_compact_kept), BOTH(test_compact_scattered), BOTH(test_failures),
     };
     return RUN_TESTS(tests, argc, argv);
 }

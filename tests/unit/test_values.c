@@ -693,6 +693,28 @@ static void test_mutated(void **state)
         }
 }
 
+static void test_close(void **state)
+{
+    (void)state;
+    assert_true(dp_close(NAN, NAN, 0) && dp_close(INFINITY, INFINITY, 0) && dp_close(1, 1.0625, 0.0625) && dp_close(-2, -2, 0));
+    assert_false(dp_close(NAN, 1, 1) || dp_close(1, NAN, 1) || dp_close(INFINITY, 1, 1) || dp_close(1, -INFINITY, 1) || dp_close(1, 2, 0.25));
+    uint64_t lengths[] = {2}, others[] = {3};
+    float x[] = {1, 2}, y[] = {1, 3};
+    const DpLeaf a = {.scalar = DP_F32, .rank = 1, .lens = {lengths}, .nlens = {1}, .data = x, .ndata = 2};
+    DpLeaf b[6];
+    for (int i = 0; i < 6; i++) b[i] = a;
+    b[1].scalar = DP_I32;
+    b[2].rank = 0;
+    b[3].nlens[0] = 0;
+    b[4].lens[0] = others;
+    b[5].data = y;
+    for (int i = 0; i < 6; i++) assert_int_equal(dp_leaf_equal(&a, &b[i], 0), i == 0);
+    b[0].ndata = 1; /* with the same lengths: nothing that a reader makes */
+    assert_false(dp_leaf_equal(&a, &b[0], 0));
+    DpLeaf empty = {.scalar = DP_I8, .rank = 1};
+    assert_true(dp_leaf_equal(&empty, &empty, 0));
+}
+
 static void test_mutated_types(void **state)
 {
     (void)state;
@@ -720,6 +742,7 @@ int main(void)
         cmocka_unit_test(test_million_floats),
         cmocka_unit_test(test_several_values),
         cmocka_unit_test(test_equality),
+        cmocka_unit_test(test_close),
         cmocka_unit_test_setup_teardown(test_npy_read, make_folder, remove_folder),
         cmocka_unit_test_setup_teardown(test_npy_refused, make_folder, remove_folder),
         cmocka_unit_test_setup_teardown(test_files, make_folder, remove_folder),
