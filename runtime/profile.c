@@ -143,7 +143,10 @@ static void print_table(const ProfileRow *rows, uint32_t n, double all, FILE *ou
         if (r->bytes)
             snprintf(moved, sizeof moved, "%10.3f %8.2f", (double)r->bytes / 1e6, gb_per_s(r));
         fprintf(out, "%12.1f %6.1f%% ", r->us, 100 * r->us / all);
-        fprintf(out, "%10llu %19s  ", (unsigned long long)r->launches, moved);
+        char count[24] = "";
+        if (r->launches)
+            snprintf(count, sizeof count, "%llu", (unsigned long long)r->launches);
+        fprintf(out, "%10s %19s  ", count, moved);
         if (r->kernel)
             fprintf(out, "%s:%u %s\n", r->kernel->file, r->kernel->line, r->kernel->function);
         else
