@@ -252,6 +252,20 @@ expect 1 'property.dp:6:13: failed: property short on core
   with property.dp:8:25: error: assertion failed
   found by an input in the comment, made smaller in' "$dpc" test --eval=core,fused property.dp
 expect 1 '1 passed, 2 failed, on core and fused;' "$dpc" test --eval=core,fused property.dp
+cat >property_types.dp <<'END'
+-- property of_function
+def of_function (f: i64 -> i64) : bool = f 1 > 0
+-- property of_open
+def of_open xs = length xs >= 0
+-- property of_number
+def of_number (x: i64) : i64 = x
+-- property inferred
+def inferred (x: i64) = x + 1
+END
+expect 2 "property_types.dp:2:5: error: a property's parameters cannot be functions" "$dpc" test --eval=core property_types.dp
+expect 2 'property_types.dp:4:5: error: the types of a property have to be known, but this is [a] -> bool; annotate it' "$dpc" test --eval=core property_types.dp
+expect 2 "property_types.dp:6:26: error: a property's result has to be a bool, but this is i64" "$dpc" test --eval=core property_types.dp
+expect 2 "property_types.dp:8:5: error: a property's result has to be a bool, but this is i64" "$dpc" test --eval=core property_types.dp
 if OCL_ICD_VENDORS=/nowhere/ "$dpc" devices 2>&1 | grep -q "no OpenCL device"; then # where the loader looks there
     expect 4 'install PoCL (Debian, Ubuntu: apt install pocl-opencl-icd), or run without one: dpc run --eval=core' env OCL_ICD_VENDORS=/nowhere/ "$dpc" devices
     expect 4 'install PoCL' env OCL_ICD_VENDORS=/nowhere/ "$dpc" run f.dp '[1]' 2

@@ -143,7 +143,8 @@ bool ty_is_scalar(Type *t);
 Scalar ty_scalar(Type *t);
 bool ty_leaves_all_scalar(Elab *e, Type *t);
 uint32_t ty_field(Type *t, Name name); /* position in a record or sum; UINT32_MAX */
-bool ty_match(Type *pattern, Type *ground, Type **args); /* finds the rigid variables' types */
+/* The type that a pattern's rigid variable stands for; the pattern is that variable, or sequences of it. */
+void ty_match(Type *pattern, Type *ground, Type **args);
 
 /* ---- values (elaborate_values.c) ---- */
 Value *val_leaves(Elab *e, Type *t, const CoreAtom *atoms, uint32_t n);

@@ -134,42 +134,15 @@ uint32_t ty_field(Type *t, Name name)
 
 /* ---- matching a library function's type against its arguments' ---- */
 
-static bool match_items(Type *const *patterns, Type *const *grounds, uint32_t n, Type **args)
-{
-    for (uint32_t i = 0; i < n; i++)
-        if (patterns[i] && grounds[i] && !ty_match(patterns[i], grounds[i], args))
-            return false;
-    return true;
-}
-
-bool ty_match(Type *pattern, Type *ground, Type **args)
+void ty_match(Type *pattern, Type *ground, Type **args)
 {
     pattern = type_prune(pattern);
     ground = type_prune(ground);
-    if (pattern->kind == TY_RIGID) {
+    while (pattern->kind == TY_ARRAY && ground->kind == TY_ARRAY) {
+        pattern = type_prune(pattern->element);
+        ground = type_prune(ground->element);
+    }
+    assert((pattern->kind == TY_RIGID || pattern->kind == TY_SCALAR) && "elaborate: a library function of parts");
+    if (pattern->kind == TY_RIGID)
         args[pattern->rigid.index] = ground;
-        return true;
-    }
-    if (pattern->kind != ground->kind)
-        return false;
-    switch (pattern->kind) {
-    case TY_ARRAY:
-        return ty_match(pattern->element, ground->element, args);
-    case TY_TUPLE:
-        return pattern->tuple.n == ground->tuple.n &&
-               match_items(pattern->tuple.items, ground->tuple.items, pattern->tuple.n, args);
-    case TY_RECORD:
-    case TY_SUM:
-        return pattern->record.n == ground->record.n &&
-               match_items(pattern->record.items, ground->record.items, pattern->record.n, args);
-    case TY_FUN:
-        return ty_match(pattern->fun.from, ground->fun.from, args) &&
-               ty_match(pattern->fun.to, ground->fun.to, args);
-    case TY_SCALAR:
-    case TY_VAR:
-    case TY_RIGID:
-    case TY_ERROR:
-        return true;
-    }
-    return true;
 }
