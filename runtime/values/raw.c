@@ -90,12 +90,12 @@ bool dp_write_lines(FILE *out, const DpType *t, const DpLeaf *leaves, DpError e)
 {
     if (!dp_type_is_strings(t))
         return dp_error(e, "a file of lines holds a sequence of texts, which the result is not");
-    const char *text = leaves->data;
+    const char *start = leaves->data ? leaves->data : "", *text = start;
     for (uint64_t i = 0; i < leaves->nlens[1]; text += leaves->lens[1][i++])
         if (!is_line(text, leaves->lens[1][i]))
             return dp_error(e, "the text %llu of the result has a line's end in it, and cannot be a line of a file: the format "
                                "`text:` has literals instead", (unsigned long long)i);
-    text = leaves->data;
+    text = start;
     for (uint64_t i = 0; i < leaves->nlens[1]; text += leaves->lens[1][i++]) {
         fwrite(text, 1, (size_t)leaves->lens[1][i], out);
         fputc('\n', out);

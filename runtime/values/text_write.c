@@ -214,7 +214,7 @@ static bool is_utf8(const uint8_t *bytes, uint64_t n)
 /* Strings of JSON are Unicode; other bytes are numbers. */
 static void put_json_bytes(TextOut *out, const DpLeaf *leaf, uint64_t from, uint64_t n)
 {
-    const uint8_t *bytes = (const uint8_t *)leaf->data + (n ? from : 0);
+    const uint8_t *bytes = n ? (const uint8_t *)leaf->data + from : (const uint8_t *)"";
     if (is_utf8(bytes, n)) {
         put_json_string(out, bytes, n);
         return;
