@@ -8,19 +8,25 @@ cd "$(dirname "$0")"
 status=0
 for dir; do
     name=${dir%/}
-    [ -e "$name/$name.in" ] || continue
+    set -- # the arguments: none with values on standard input; else a file, whose format is also that of the result
+    for format in csv json; do
+        [ -e "$name/$name.$format" ] && set -- "$name/$name.$format" -o "$format:-"
+    done
+    input=$name/$name.in
+    [ $# -gt 0 ] && input=/dev/null
+    [ -e "$input" ] || continue
     printf '%-18s ' "$name"
-    if "$dpc" run "$name/$name.dp" <"$name/$name.in" >"/tmp/dpc-demo.$$" 2>&1; then
+    if "$dpc" run "$name/$name.dp" "$@" <"$input" >"/tmp/dpc-demo.$$" 2>"/tmp/dpc-demo-err.$$"; then
         if cmp -s "/tmp/dpc-demo.$$" "$name/$name.out"; then
-            cut -c1-100 "/tmp/dpc-demo.$$"
+            head -n 1 "/tmp/dpc-demo.$$" | cut -c1-100
         else
             echo "WRONG: $(cut -c1-100 "/tmp/dpc-demo.$$")"
             status=1
         fi
     else
-        echo "FAILED: $(head -n 3 "/tmp/dpc-demo.$$")"
+        echo "FAILED: $(head -n 3 "/tmp/dpc-demo-err.$$")"
         status=1
     fi
 done
-rm -f "/tmp/dpc-demo.$$"
+rm -f "/tmp/dpc-demo.$$" "/tmp/dpc-demo-err.$$"
 exit $status
