@@ -4,6 +4,8 @@
 
 /* ---- available operations: a hash table with chains, the newest first, so that it can be undone ---- */
 
+#define MOST_WORDS 4096 /* of a key */
+
 typedef VEC(uint64_t) Words;
 
 typedef struct Entry {
@@ -19,6 +21,8 @@ struct Available {
     uint32_t *chains; /* index + 1 */
     uint32_t nchains; /* a power of two */
     Words key;
+    VEC(uint32_t) numbers;  /* of variables bound in the statement at hand, by order of binding, from 1; else 0 */
+    VEC(CoreVar) bound;
 };
 
 static uint64_t hash_words(const Words *words)
@@ -80,6 +84,12 @@ static void key_word(Simplifier *s, uint64_t w) { vec_push(s->scratch, &s->avail
 
 static void key_atom(Simplifier *s, CoreAtom a)
 {
+    const Available *t = s->available;
+    if (!a.is_const && a.var < t->numbers.n && t->numbers.at[a.var]) {
+        key_word(s, UINT64_MAX);
+        key_word(s, t->numbers.at[a.var]);
+        return;
+    }
     key_word(s, a.is_const ? 1u + (uint64_t)a.type.scalar : 0);
     key_word(s, a.is_const ? a.bits : a.var);
 }
@@ -111,6 +121,94 @@ static bool key_index_map(Simplifier *s, const CoreSoac *m)
     return true;
 }
 
+/* ---- keys of statements with blocks: variables bound in them count by the order of their binding ---- */
+
+static void key_bind(Simplifier *s, const CoreVar *vars, uint32_t n)
+{
+    Available *t = s->available;
+    for (uint32_t i = 0; i < n; i++) {
+        if (vars[i] == CORE_NO_VAR)
+            continue;
+        while (t->numbers.n <= vars[i])
+            vec_push(s->scratch, &t->numbers, 0);
+        vec_push(s->scratch, &t->bound, vars[i]);
+        t->numbers.at[vars[i]] = t->bound.n;
+        CoreType type = core_var_type(s->fn, vars[i]);
+        key_word(s, (uint64_t)type.scalar << 8 | type.rank);
+    }
+}
+
+static void key_inside(Simplifier *s, CoreStmt *stmt);
+
+static void key_block(Simplifier *s, const CoreBlock *b)
+{
+    for (uint32_t i = 0; i < b->stmts.n && s->available->key.n <= MOST_WORDS; i++) {
+        key_inside(s, b->stmts.at[i]);
+        key_bind(s, b->stmts.at[i]->vars, b->stmts.at[i]->nvars);
+    }
+    key_word(s, b->nresults);
+    for (uint32_t i = 0; i < b->nresults; i++)
+        key_atom(s, b->results[i]);
+}
+
+static void key_soac(Simplifier *s, const CoreSoac *soac)
+{
+    key_word(s, soac->ninputs << 2 | (soac->guard ? 2u : 0) | (soac->index != CORE_NO_VAR));
+    key_bind(s, &soac->index, 1);
+    key_bind(s, soac->elements, soac->ninputs);
+    if (soac->guard)
+        key_block(s, soac->guard);
+    key_block(s, soac->body);
+}
+
+static void key_operator(Simplifier *s, const CoreLambda *op)
+{
+    key_bind(s, op->params, op->nparams);
+    key_block(s, op->body);
+}
+
+static void key_loop(Simplifier *s, const CoreStmt *stmt)
+{
+    key_word(s, (uint64_t)stmt->loop.nparams << 1 | (stmt->loop.cond != NULL));
+    key_bind(s, stmt->loop.params, stmt->loop.nparams);
+    key_bind(s, &stmt->loop.index, 1);
+    if (stmt->loop.cond)
+        key_block(s, stmt->loop.cond);
+    key_block(s, stmt->loop.body);
+}
+
+/* The words of a statement that is bound elsewhere: all that it does, but for the place where it fails. */
+static void key_inside(Simplifier *s, CoreStmt *stmt)
+{
+    uint64_t detail = stmt->kind == CORE_PRIM ? stmt->prim.op : stmt->kind == CORE_CALL ? stmt->call.fn->index : 0;
+    bool combines = stmt->kind == CORE_REDUCE || stmt->kind == CORE_SCAN;
+    key_word(s, (uint64_t)stmt->kind | (uint64_t)stmt->nvars << 8 | detail << 32);
+    key_word(s, combines ? (uint64_t)stmt->reduce.exclusive << 1 | stmt->reduce.commutative : 0);
+    core_stmt_atoms(stmt, key_stmt_atom, s);
+    if (core_stmt_soac(stmt))
+        key_soac(s, core_stmt_soac(stmt));
+    if (combines)
+        key_operator(s, &stmt->reduce.op);
+    else if (stmt->kind == CORE_HIST)
+        key_operator(s, &stmt->hist.op);
+    else if (stmt->kind == CORE_LOOP)
+        key_loop(s, stmt);
+    else if (stmt->kind == CORE_IF) {
+        key_block(s, stmt->if_.then_b);
+        key_block(s, stmt->if_.else_b);
+    }
+}
+
+/* False where the statement is too large to be compared. */
+static bool key_combination(Simplifier *s, CoreStmt *stmt)
+{
+    Available *t = s->available;
+    key_inside(s, stmt);
+    while (t->bound.n)
+        t->numbers.at[t->bound.at[--t->bound.n]] = 0;
+    return t->key.n <= MOST_WORDS;
+}
+
 /* False: operations of this kind are not looked up. */
 static bool key_of(Simplifier *s, const CoreStmt *stmt)
 {
@@ -130,9 +228,8 @@ static bool key_of(Simplifier *s, const CoreStmt *stmt)
         core_stmt_atoms(m, key_stmt_atom, s);
         return true;
     case CORE_MAP: return key_index_map(s, &stmt->map);
-    case CORE_ATOM: case CORE_CHECK: case CORE_IF: case CORE_LOOP: case CORE_REDUCE: case CORE_SCAN:
-    case CORE_SCATTER: case CORE_HIST:
-        return false;
+    case CORE_REDUCE: case CORE_SCAN: case CORE_HIST: return key_combination(s, m); /* nothing else is fused into what uses it */
+    case CORE_ATOM: case CORE_CHECK: case CORE_IF: case CORE_LOOP: case CORE_SCATTER: return false;
     }
     return false;
 }

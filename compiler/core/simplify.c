@@ -523,6 +523,15 @@ static bool simplify_empty(Simplifier *s, const CoreStmt *stmt)
     return true;
 }
 
+/* Was it computed before? */
+static bool reuse(Simplifier *s, const CoreStmt *stmt)
+{
+    const CoreAtom *before = facts_find(s, stmt);
+    for (uint32_t i = 0; before && i < stmt->nvars; i++)
+        facts_replace(s, stmt->vars[i], facts_resolve(s, before[i]));
+    return before != NULL;
+}
+
 static void simplify_parallel(Simplifier *s, CoreStmt *stmt)
 {
     if (stmt->kind == CORE_MAP)
@@ -535,8 +544,10 @@ static void simplify_parallel(Simplifier *s, CoreStmt *stmt)
         simplify_operator(s, &stmt->hist.op);
     else if (stmt->kind == CORE_MAP)
         simplify_guard(s, &stmt->map);
-    if (!simplify_empty(s, stmt) && !simplify_neutral(s, stmt))
-        simplify_emit(s, stmt);
+    if (simplify_empty(s, stmt) || simplify_neutral(s, stmt) || (stmt->kind != CORE_MAP && reuse(s, stmt)))
+        return;
+    simplify_emit(s, stmt);
+    facts_add(s, stmt);
 }
 
 /* ---- statements ---- */
@@ -550,12 +561,8 @@ static void simplify_operation(Simplifier *s, CoreStmt *stmt)
         facts_replace(s, stmt->vars[0], by);
         return;
     }
-    const CoreAtom *before = facts_find(s, stmt);
-    if (before) {
-        for (uint32_t i = 0; i < stmt->nvars; i++)
-            facts_replace(s, stmt->vars[i], facts_resolve(s, before[i]));
+    if (reuse(s, stmt))
         return;
-    }
     if (stmt->kind == CORE_PRIM && !core_stmt_fallible(s->p, s->fn, stmt))
         stmt->site = CORE_NO_SITE; /* a constant divisor */
     simplify_emit(s, stmt);
@@ -573,16 +580,6 @@ static void simplify_check(Simplifier *s, CoreStmt *stmt)
     rows_learn_check(s, stmt->check.cond);
 }
 
-static bool reuse_index_map(Simplifier *s, const CoreStmt *stmt)
-{
-    const CoreAtom *before = facts_find(s, stmt);
-    if (!before)
-        return false;
-    for (uint32_t i = 0; i < stmt->nvars; i++)
-        facts_replace(s, stmt->vars[i], facts_resolve(s, before[i]));
-    return true;
-}
-
 static void simplify_stmt(Simplifier *s, CoreStmt *stmt)
 {
     core_stmt_atoms(stmt, resolve_atom, s);
@@ -596,10 +593,8 @@ static void simplify_stmt(Simplifier *s, CoreStmt *stmt)
     case CORE_IF: simplify_if(s, stmt); break;
     case CORE_LOOP: simplify_loop(s, stmt); break;
     case CORE_MAP:
-        if (!reuse_index_map(s, stmt)) {
+        if (!reuse(s, stmt))
             simplify_parallel(s, stmt);
-            facts_add(s, stmt);
-        }
         break;
     case CORE_REDUCE: case CORE_SCAN: case CORE_SCATTER: case CORE_HIST: simplify_parallel(s, stmt); break;
     }

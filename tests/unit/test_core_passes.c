@@ -1,6 +1,8 @@
 /* The passes over core: what they make of small programs, and that the programs still mean the same. */
 #include "core_builder.h"
 
+#include "compile_text.h"
+
 static void simplify_checked(B *b)
 {
     assert_valid(b->p);
@@ -107,6 +109,19 @@ static void test_common_subexpressions(void **state)
     assert_int_equal(count_kind(fn, CORE_PRIM), 0);
     assert_true(fn->body->results[0].is_const);
     b_close(&b);
+}
+
+/* Written twice, computed once, whatever the variables in it are called; another operator is another reduction. */
+static void test_common_reductions(void **state)
+{
+    (void)state;
+    Session *s = session_create();
+    CoreProgram *p = compile_text(s, "entry main (v: [i64]) : i64 = sum v * v[0] + sum v + reduce (*) 1 v + reduce (*) 2 v + sum (scan (+) 0 v)\n"
+                                     "  + maximum (scan (+) 0 v)\n");
+    const CoreFn *fn = p->entries.at[0].fn;
+    assert_int_equal(count_kind(fn, CORE_SCAN), 1);
+    assert_int_equal(count_kind(fn, CORE_REDUCE), 5);
+    session_destroy(s);
 }
 
 /* check (eq n m) makes the two lengths one: the second check goes, and so does what guards on it. */
@@ -710,6 +725,7 @@ int main(void)
         cmocka_unit_test(test_fold_floats_exactly),
         cmocka_unit_test(test_zero_divisor_stays),
         cmocka_unit_test(test_common_subexpressions),
+        cmocka_unit_test(test_common_reductions),
         cmocka_unit_test(test_checks_teach),
         cmocka_unit_test(test_bounds_that_hold),
         cmocka_unit_test(test_branches),
