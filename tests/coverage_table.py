@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
 """Lines and branches per folder and file, from gcovr's counts: coverage_table.py COUNTS.json GAPS.txt
 
-Not counted are branches that no program text asks for: the two of an assertion, and the way past a `switch` without
-`default` (one that names every constructor), nor, in `ok || fail(…)`, that the function that tells of a failure returns true. Lines with GCOVR_EXCL_LINE or GCOVR_EXCL_BR_LINE are left out by gcovr; the
-marker must be followed by a colon and a reason. GAPS.txt gets every line and branch that never ran, with its text."""
+Not counted are branches that no program text asks for: the two of an assertion, and the way past a `switch` without `default`
+(one that names every constructor), nor, in `ok || fail(…)`, that the function that tells of a failure returns true. Lines with
+GCOVR_EXCL_LINE or GCOVR_EXCL_BR_LINE are left out by gcovr; the marker must be followed by a colon and a reason. GAPS.txt gets
+every line and branch that never ran, with its text."""
 import json
 import os
 import re
