@@ -28,11 +28,13 @@ static CacheKey mix(CacheKey k, const unsigned char *bytes, size_t n)
 
 static const CacheKey START = {UINT64_C(0xcbf29ce484222325), UINT64_C(0x2545f4914f6cdd1d)};
 
+CacheKey cache_key_more(CacheKey key, const char *text) { return mix(key, (const unsigned char *)text, strlen(text) + 1); }
+
 CacheKey cache_key(const char *const *texts, uint32_t n)
 {
     CacheKey k = START;
     for (uint32_t i = 0; i < n; i++)
-        k = mix(k, (const unsigned char *)texts[i], strlen(texts[i]) + 1);
+        k = cache_key_more(k, texts[i]);
     return k;
 }
 

@@ -19,6 +19,7 @@ char *cache_directory(void);
 
 typedef struct CacheKey { uint64_t a, b; } CacheKey;
 CacheKey cache_key(const char *const *texts, uint32_t n);
+CacheKey cache_key_more(CacheKey key, const char *text); /* of one more text */
 unsigned char *cache_load(const char *dir, CacheKey key, size_t *n); /* malloc'd, or NULL */
 void cache_store(const char *dir, CacheKey key, const unsigned char *bytes, size_t n);
 

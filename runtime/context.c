@@ -60,7 +60,7 @@ void offsets_release(DpRt *rt, Offsets *o)
 Segments ctx_segments(const DpCtx *c)
 {
     if (c->kind != CTX_NESTED || !offsets_known(c->offsets))
-        return (Segments){0, 1, 0};
+        return (Segments){0, 1, offsets_word(offsets_regular(c->n))};
     return (Segments){MODE_SEGMENTED, c->up->n, offsets_word(c->offsets)};
 }
 

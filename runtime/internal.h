@@ -2,7 +2,8 @@
  *
  *   device.c   which device            heap.c     blocks of the one buffer       refs.c     reference sets, columns, arrays
  *   heap_buffer.c  the buffer itself: its size and growth
- *   launch.c   programs, kernels, launching       source.c   their texts         cache*.c   binaries on disk
+ *   launch.c   kernels, launching      build.c    programs     source.c   their texts     cache*.c   binaries on disk
+ *   quick.c    kernels that are not worth an optimising compiler yet
  *   profile.c  where the time goes
  *   context.c  contexts and paths      ops.c      kernels with user code         moves.c    kernels without
  *   compact.c  a loop's state without dead data
@@ -122,8 +123,8 @@ typedef struct Built Built;
 typedef struct Kernel Kernel;
 /* The runtime's own programs, then the templates of user kernels by DpKernelKind. */
 typedef enum OwnProgram { OWN_MOVE, OWN_LENGTHS, OWN_TRUTH, OWN_COUNT } OwnProgram;
-/* Bits of how a program is built. */
-enum { MODE_SEGMENTED = 1, MODE_HIST_SORTED = 2 };
+/* Bits of how a program is built. MODE_QUICK: its kernels are functions, for any variant, that quick.c puts into one kernel. */
+enum { MODE_SEGMENTED = 1, MODE_HIST_SORTED = 2, MODE_QUICK = 4 };
 
 /* What the host does while no kernel runs; each moment belongs to one phase or to a kernel. */
 typedef enum ProfilePhase {
@@ -150,6 +151,18 @@ typedef struct Profile {
  * whatever signal or limit: by the process `cleaner`, if there is one, once the pipe's end `alive` (else -1) is closed. */
 typedef struct DeviceFolder { char path[512]; pid_t cleaner; int alive; } DeviceFolder;
 
+/* When kernels are compiled quickly, see quick.c. */
+typedef enum QuickUse { QUICK_NEVER, QUICK_BY_WORK, QUICK_ALWAYS } QuickUse;
+typedef struct QuickPart QuickPart;
+typedef struct WorkRecord { char kernel[64]; uint64_t work; } WorkRecord;
+typedef struct Quick {
+    QuickUse use;
+    QuickPart *parts; uint32_t nparts;
+    WorkRecord *records; uint32_t nrecords, records_room;
+    bool loaded;               /* the records */
+    uint64_t unstored;         /* work since they were stored */
+} Quick;
+
 typedef struct Words {
     uint64_t most_bytes; /* of arguments that the device takes */
     DpBlock *block;      /* or NULL: not yet needed */
@@ -172,7 +185,10 @@ struct DpRt {
     uint64_t memory_limit;     /* of the heap, in bytes; 0: none */
     Program **programs; uint32_t nprograms;  /* chains: OWN_COUNT, then one per user kernel */
     Built *built;
-    bool batches;              /* build all kernels at once? */
+    bool batches;              /* build several kernels at once? */
+    bool *batched;             /* by a batch's first kernel: has it been built? */
+    bool keeps_binaries;       /* the device's own cache does; else ours */
+    Quick quick;
     Words words;               /* of kernels that have too many for arguments */
     char *cache_dir;           /* NULL: no cache */
     DeviceFolder device_folder;
@@ -192,6 +208,7 @@ struct DpRt {
 typedef struct OpenOptions {
     const char *device, *platform; /* as given by --device, --platform; or NULL */
     bool profile, profile_json;
+    bool optimised; /* all kernels from the start: times are taken */
     uint64_t memory; /* bytes that the heap may have at most; 0: as many as there are */
 } OpenOptions;
 
@@ -278,10 +295,33 @@ enum { MAX_GUESSES = 4 };
 void text_add(DpRt *rt, Text *t, const char *s, size_t n);
 void source_begin(DpRt *rt, Text *t);
 void source_instance(DpRt *rt, Text *t, const Instance *i, const char *suffix);
-void source_own(DpRt *rt, Text *t);
+void source_own(DpRt *rt, Text *t, uint32_t mode); /* MODE_QUICK or 0 */
 extern const char *const own_suffix[OWN_COUNT];
 uint32_t source_mode(const DpKernel *k, uint32_t variant, uint32_t mode);
 uint32_t source_guess(const DpKernel *k, uint32_t kernel, Instance *to);
+
+/* build.c */
+/* options: beside those of all programs, or NULL. number, mode: tell the texts of DP_DUMP_KERNELS apart. */
+typedef struct BuildTask { const char *name, *options; uint32_t number, mode; bool may_fail; } BuildTask;
+/* Takes the text. NULL if it does not build and may fail. */
+Built *program_build(DpRt *rt, Text *t, const BuildTask *task);
+cl_kernel program_kernel(DpRt *rt, const Built *b, const char *name); /* to be released */
+void build_close(DpRt *rt);
+
+/* quick.c */
+enum { QUICK_ARGS = 96 };
+/* A kernel's place there. */
+typedef struct QuickCase { QuickPart *part; uint32_t which, record, cost, counts; } QuickCase;
+void quick_open(DpRt *rt, const OpenOptions *options); /* the device is chosen */
+/* program: its number in rt->programs. */
+void quick_find(DpRt *rt, QuickCase *c, uint32_t program, const Instance *i, const char *name);
+/* Is this launch better done by quickly built code? The numbers are the kernel's arguments. It counts as done. */
+bool quick_serves(DpRt *rt, const QuickCase *c, const uint64_t *numbers);
+cl_kernel quick_kernel(DpRt *rt, const QuickCase *c, uint32_t *nargs); /* borrowed; nargs: of numbers behind `which` */
+void quick_close(DpRt *rt);
+
+/* ops.c */
+bool rt_atomic_bins(const DpRt *rt, const DpKernel *k); /* HIST: does one compare-and-swap hold a value? */
 
 /* launch.c */
 uint32_t rt_group_size(const DpRt *rt, uint32_t kernel); /* lanes of its work-groups */

@@ -264,6 +264,12 @@ static uint32_t hist_bytes(const DpKernel *k)
     return at ? (uint32_t)(at[strlen("DP_HIST_BYTES ")] - '0') : 0;
 }
 
+bool rt_atomic_bins(const DpRt *rt, const DpKernel *k)
+{
+    uint32_t bytes = k->kind == DP_K_HIST ? hist_bytes(k) : 0;
+    return bytes == 4 || (bytes == 8 && rt->atomics64);
+}
+
 /* Work-groups that first combine into bins in local memory: so few that joining those costs little; 0: not at all. */
 static uint32_t local_hist_groups(const DpRt *rt, const DpKernel *k, const DpCtx *c, const Bins *bins)
 {
@@ -388,11 +394,10 @@ static void hist_sorted(DpRt *rt, uint32_t kernel, uint32_t variant, const DpCtx
 
 static void run_hist(DpRt *rt, uint32_t kernel, uint32_t variant, const DpCtx *c, const uint64_t *words, const Bins *bins, DpCol *data)
 {
-    uint32_t bytes = hist_bytes(info(rt, kernel));
     new_columns(rt, kernel, bins->n, data);
     if (bins->n == 0)
         return;
-    bool groups = rt_group_shape(rt, kernel), atomic = bytes == 4 || (bytes == 8 && rt->atomics64);
+    bool groups = rt_group_shape(rt, kernel), atomic = rt_atomic_bins(rt, info(rt, kernel));
     uint64_t most = c->n / bins->n; /* so that own bins cost no more than the elements */
     uint32_t chunks = bins->n > MOST_COPIED_BINS ? rt->units : rt_chunks(rt, groups, c->n);
     if (!groups && (most >= chunks || (most >= 1 && !atomic)))

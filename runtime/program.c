@@ -357,6 +357,7 @@ static int close_times(Session *s, int status)
 static int open_runtime(Session *s)
 {
     OpenError error;
+    s->options.open.optimised = s->options.open.profile || s->options.runs;
     s->rt = rt_open(s->program, &s->options.open, &error);
     if (s->rt) {
         s->rt->stack_limit = s->stack_end + STACK_SPARE;

@@ -66,14 +66,17 @@ DpRt *rt_open(const DpProgram *program, const OpenOptions *options, OpenError *e
     DpRt *rt = calloc(1, sizeof *rt);
     uint32_t n = OWN_COUNT + program->nkernels;
     Program **programs = calloc(n, sizeof *programs);
-    if (!rt || !programs) {
+    bool *batched = calloc(n, sizeof *batched);
+    if (!rt || !programs || !batched) {
         open_fails(error, EXIT_MEMORY, "out of memory");
         free(rt);
         free(programs);
+        free(batched);
         return NULL;
     }
     rt->program = program;
     rt->programs = programs;
+    rt->batched = batched;
     rt->nprograms = n;
     rt->profile.on = options->profile;
     rt->memory_limit = options->memory;
@@ -92,10 +95,8 @@ DpRt *rt_open(const DpProgram *program, const OpenOptions *options, OpenError *e
     if (rt->cache_dir)
         cache_trim(rt->cache_dir);
     words_open(rt);
-    if (keeps_binaries(rt)) {
-        free(rt->cache_dir);
-        rt->cache_dir = NULL;
-    }
+    rt->keeps_binaries = keeps_binaries(rt);
+    quick_open(rt, options);
     return rt;
 }
 
@@ -104,6 +105,7 @@ void rt_close(DpRt *rt)
     if (rt->queue)
         clFinish(rt->queue);
     profile_close(rt);
+    quick_close(rt);
     launch_close(rt);
     words_close(rt);
     heap_close(rt);

@@ -65,10 +65,13 @@ static void add_template(DpRt *rt, Text *t, DpKernelKind kind, uint32_t mode)
 
 static void add_settings(DpRt *rt, Text *t, const Instance *i, uint32_t wg, uint32_t val_bytes, bool lanes)
 {
-    char settings[256];
+    char settings[400];
+    bool quick = i->mode & MODE_QUICK;
     snprintf(settings, sizeof settings,
-             "\n#define %s 1\n#define DP_VARIANT %u\n#define DP_SEGMENTED %d\n#define DP_WG %u\n#define DP_VAL_BYTES %u\n#define DP_LANES %d\n",
-             wg > 1 ? "DP_GPU" : "DP_CPU", i->variant, i->mode & MODE_SEGMENTED ? 1 : 0, wg, val_bytes, lanes);
+             "\n#define %s 1\n#define DP_VARIANT %u\n#define DP_ANY_VARIANT %d\n#define DP_SEGMENTED %d\n#define DP_WG %u\n"
+             "#define DP_VAL_BYTES %u\n#define DP_LANES %d\n#define DP_KERNEL %s\n",
+             wg > 1 ? "DP_GPU" : "DP_CPU", i->variant, quick, i->mode & MODE_SEGMENTED ? 1 : 0, wg, val_bytes, lanes,
+             quick ? "static" : "__kernel __attribute__((reqd_work_group_size(DP_WG, 1, 1)))");
     add(rt, t, settings);
 }
 
@@ -138,9 +141,9 @@ void source_instance(DpRt *rt, Text *t, const Instance *i, const char *suffix)
 }
 
 /* The runtime's own kernels, all in one program. */
-void source_own(DpRt *rt, Text *t)
+void source_own(DpRt *rt, Text *t, uint32_t mode)
 {
-    const Instance none = {0, 0, 0};
+    const Instance none = {0, 0, mode};
     for (int own = 0; own < OWN_COUNT; own++) {
         size_t start = t->n;
         add_settings(rt, t, &none, rt->gpu ? 256 : 1, 16, true);

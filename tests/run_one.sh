@@ -1,15 +1,20 @@
 #!/bin/sh
 # One program's tests on the given evaluators, and all kernels its device runs were made of through clang's OpenCL front
 # end (where clang is installed): run_one.sh DPC PROGRAM EVALUATORS. The evaluator `gpu` is the device with the kernels' shape for
-# GPUs and poisoned memory. Prints what went wrong, beginning with FAILED, and `done`.
+# GPUs and poisoned memory; `quick` and `optimised` are the device with all kernels compiled so. Prints what went wrong, beginning with FAILED, and `done`.
 dpc=$1 program=$2 evaluators=$3
 kernels=$(mktemp -d)
 trap 'rm -rf "$kernels"' EXIT
-if [ "$evaluators" = gpu ]; then
-    evaluators=device
-    export DP_SHAPE=gpu DP_POISON=1
-    program_is="$program (DP_SHAPE=gpu DP_POISON=1)"
-fi
+case $evaluators in
+    gpu)
+        evaluators=device
+        export DP_SHAPE=gpu DP_POISON=1
+        program_is="$program (DP_SHAPE=gpu DP_POISON=1)" ;;
+    quick|optimised)
+        export DP_TIER=$evaluators
+        evaluators=device
+        program_is="$program (DP_TIER=$DP_TIER)" ;;
+esac
 
 run() {
     out=$(DP_DUMP_KERNELS=$kernels timeout 300 "$dpc" test --eval="$evaluators" "$program" 2>&1) ||

@@ -63,7 +63,7 @@ static void emit_kernel_row(HostEmitter *h, const PlanKernel *k) {
     emit_shown(h, k->file, strlen(k->file));
     strbuf_printf(h->out, ", %u, \"%s\", %u, source_%u, %u, %u, {", k->line, k->function, in_bytes(k), k->index, k->words.n, k->nouts);
     for (uint32_t i = 0; i < k->nouts; i++) strbuf_printf(h->out, "%s%u", i ? ", " : "", out_bytes(k, i));
-    strbuf_printf(h->out, "%s}, %u},\n", k->nouts > 0 ? "" : "0", k->val_bytes);
+    strbuf_printf(h->out, "%s}, %u, %u},\n", k->nouts > 0 ? "" : "0", k->val_bytes, emit_kernel_cost(k));
 }
 
 static void emit_kernels(HostEmitter *h) {

@@ -114,19 +114,30 @@ static void emit_elem_by_view(KernelEmitter *ke, StrBuf *out, uint32_t w, uint32
     strbuf_printf(out, " * %u)", bytes);
 }
 
+/* The same, where the word says at run time whether elements are contiguous. */
+static void emit_elem_tested(KernelEmitter *ke, uint32_t w, uint32_t bytes) {
+    strbuf_printf(ke->out, "#define DP_ELEM%u (w%u ? ", w, w);
+    emit_elem_contiguous(ke, ke->out, w, bytes);
+    strbuf_add(ke->out, " : ");
+    emit_elem_by_view(ke, ke->out, w, bytes);
+    strbuf_add(ke->out, ")\n");
+}
+
 /* The macro DP_ELEMw: the address of the element that ELEMS word w stands for. */
 static void emit_elem_macro(KernelEmitter *ke, uint32_t w) {
     const PlanWord *word = &ke->k->words.at[w];
     uint32_t bytes = emit_element_bytes(ke->k->fn->vars.at[word->var].type);
-    bool tested = word->bit == PLAN_NO_BIT;
-    if (!tested) strbuf_printf(ke->out, "#if (DP_VARIANT >> %u) & 1\n", word->bit);
-    strbuf_printf(ke->out, "#define DP_ELEM%u ", w);
-    if (tested) strbuf_printf(ke->out, "(w%u ? ", w);
+    if (word->bit == PLAN_NO_BIT) {
+        emit_elem_tested(ke, w, bytes);
+        return;
+    }
+    strbuf_printf(ke->out, "#if (DP_VARIANT >> %u) & 1\n#define DP_ELEM%u ", word->bit, w);
     emit_elem_contiguous(ke, ke->out, w, bytes);
-    if (tested) strbuf_add(ke->out, " : ");
-    else strbuf_printf(ke->out, "\n#else\n#define DP_ELEM%u ", w);
+    strbuf_add(ke->out, "\n#elif DP_ANY_VARIANT\n");
+    emit_elem_tested(ke, w, bytes);
+    strbuf_printf(ke->out, "#else\n#define DP_ELEM%u ", w);
     emit_elem_by_view(ke, ke->out, w, bytes);
-    strbuf_add(ke->out, tested ? ")\n" : "\n#endif\n");
+    strbuf_add(ke->out, "\n#endif\n");
 }
 
 static void emit_word_macros(KernelEmitter *ke) {
@@ -385,6 +396,13 @@ void emit_kernel_source(StrBuf *out, const Plan *plan, const PlanKernel *k) {
     if (k->kind != PLAN_PACK) emit_store(&ke);
     if (has_op(k) || k->kind == PLAN_SCATTER) emit_load(&ke);
     if (k->kind == PLAN_HIST) emit_hist(&ke);
+}
+
+uint32_t emit_kernel_cost(const PlanKernel *k) {
+    ScalarFacts body = scalar_facts(k->fn->core, k->stmt->body.block), op = {0};
+    if (has_op(k)) op = scalar_facts(k->fn->core, k->stmt->reduce.op.op.body);
+    bool loops = body.loop || op.loop;
+    return loops ? 0 : body.statements + op.statements + k->nvalues + k->words.n + 1;
 }
 
 void emit_kernels_text(StrBuf *out, const FlatProgram *p) {

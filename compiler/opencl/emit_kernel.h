@@ -22,6 +22,8 @@
 #include "opencl/emit_plan.h"
 
 void emit_kernel_source(StrBuf *out, const Plan *plan, const PlanKernel *k);
+/* What an element costs, in statements; 0: not known, there are loops. */
+uint32_t emit_kernel_cost(const PlanKernel *k);
 /* `dump --stage=opencl`: all kernels. */
 void emit_kernels_text(StrBuf *out, const FlatProgram *p);
 

@@ -21,6 +21,7 @@ static void facts_add(ScalarFacts *f, ScalarFacts g) {
     f->loop |= g.loop;
     f->while_loop |= g.while_loop;
     f->unchecked |= g.unchecked;
+    f->statements += g.statements;
 }
 
 static void facts_loop(ScalarFacts *f, const CoreFn *fn, const CoreStmt *s) {
@@ -33,6 +34,7 @@ static void facts_loop(ScalarFacts *f, const CoreFn *fn, const CoreStmt *s) {
 }
 
 static void facts_stmt(ScalarFacts *f, const CoreFn *fn, const CoreStmt *s) {
+    f->statements++;
     switch (s->kind) {
     case CORE_PRIM: f->fallible |= fallible_prim(fn, s); break;
     case CORE_INDEX:

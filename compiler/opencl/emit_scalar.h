@@ -49,6 +49,7 @@ typedef struct ScalarFacts {
     bool loop, while_loop;
     bool unchecked; /* an index without a check of its own */
     bool relies;    /* such an index behind something that may have failed */
+    uint32_t statements;
 } ScalarFacts;
 ScalarFacts scalar_facts(const CoreFn *fn, const CoreBlock *b);
 

@@ -52,6 +52,7 @@ typedef struct DpKernel {
     uint32_t nouts;        /* output columns (SCATTER, HIST: arrays) */
     uint8_t out_bytes[DP_MAX_OUTS]; /* element sizes of the outputs; a MAP with more is split by the compiler */
     uint32_t val_bytes;    /* upper bound of sizeof(dp_val), a multiple of 16 */
+    uint32_t cost;         /* of an element, in statements; 0: not known, there are loops */
 } DpKernel;
 
 /* ---- the program ---- */

@@ -154,7 +154,4 @@ enum { DP_SCANNED = 0 };
     barrier(CLK_LOCAL_MEM_FENCE); \
     DP_SCAN_STEP(1, 0, 1) DP_SCAN_STEP(2, 1, 0) DP_SCAN_STEP(4, 0, 1) DP_SCAN_STEP(8, 1, 0) \
     DP_SCAN_STEP(16, 0, 1) DP_SCAN_STEP(32, 1, 0) DP_SCAN_STEP_64 DP_SCAN_STEP_128
-#define DP_KERNEL __kernel __attribute__((reqd_work_group_size(DP_WG, 1, 1)))
-#else
-#define DP_KERNEL __kernel __attribute__((reqd_work_group_size(1, 1, 1)))
 #endif

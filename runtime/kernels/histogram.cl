@@ -8,12 +8,10 @@
  *
  * CPU: a work-item a chunk. GPU: a lane an instance, striding over the grid. Guards: i < n. Empty segments have no instances. */
 #if DP_CPU
-#define DP_KERNEL __kernel __attribute__((reqd_work_group_size(1, 1, 1)))
 #define DP_EACH(i, n) \
     for (ulong i = dp_chunk_start(n, get_global_size(0), get_global_id(0)), \
                i##_end = dp_chunk_start(n, get_global_size(0), get_global_id(0) + 1); i < i##_end; i++)
 #else
-#define DP_KERNEL __kernel __attribute__((reqd_work_group_size(DP_WG, 1, 1)))
 #define DP_EACH(i, n) for (ulong i = get_global_id(0); i < n; i += get_global_size(0))
 #endif
 

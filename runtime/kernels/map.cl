@@ -4,8 +4,7 @@
  * the grid; a lane finds its own segment. Guards: i < n. Empty segments have no instances and are walked over.
  * `out` is the heap again: what a map stores is fresh, so that the loads through `heap` may be taken not to alias it. */
 #if DP_CPU
-__kernel __attribute__((reqd_work_group_size(1, 1, 1)))
-void dp_map(__global uchar *restrict heap, __global uchar *restrict out, ulong n, ulong nseg, ulong offsets DP_WORDS DP_OUTS)
+DP_KERNEL void dp_map(__global uchar *restrict heap, __global uchar *restrict out, ulong n, ulong nseg, ulong offsets DP_WORDS DP_OUTS)
 {
     ulong i = dp_chunk_start(n, get_global_size(0), get_global_id(0));
     ulong hi = dp_chunk_start(n, get_global_size(0), get_global_id(0) + 1);
@@ -21,8 +20,7 @@ void dp_map(__global uchar *restrict heap, __global uchar *restrict out, ulong n
 #endif
 }
 #else
-__kernel __attribute__((reqd_work_group_size(DP_WG, 1, 1)))
-void dp_map(__global uchar *restrict heap, __global uchar *restrict out, ulong n, ulong nseg, ulong offsets DP_WORDS DP_OUTS)
+DP_KERNEL void dp_map(__global uchar *restrict heap, __global uchar *restrict out, ulong n, ulong nseg, ulong offsets DP_WORDS DP_OUTS)
 {
     for (ulong i = get_global_id(0); i < n; i += get_global_size(0)) {
         ulong s = DP_USES_SEG ? DP_SEG_OF(i) : 0;

@@ -6,7 +6,6 @@
 #define DP_HEAPS __global uchar *restrict heap, __global uchar *restrict out
 #define DP_OUT(T, address) ((__global T *)(out + (address)))
 #if DP_CPU
-#define DP_KERNEL __kernel __attribute__((reqd_work_group_size(1, 1, 1)))
 #define DP_EACH(i, n) \
     for (ulong i = dp_chunk_start(n, get_global_size(0), get_global_id(0)), \
                i##_end = dp_chunk_start(n, get_global_size(0), get_global_id(0) + 1); i < i##_end; i++)
@@ -25,7 +24,6 @@
         } \
     }
 #else
-#define DP_KERNEL __kernel __attribute__((reqd_work_group_size(DP_WG, 1, 1)))
 #define DP_EACH(i, n) for (ulong i = get_global_id(0); i < n; i += get_global_size(0))
 #define DP_EACH_IN_SEGMENT(PREPARE, STATEMENT) \
     for (ulong i = get_global_id(0); i < n; i += get_global_size(0)) { \

@@ -7,7 +7,6 @@
 #define DP_BODY(i, s) dp_body(heap, (i), (s) DP_PASS)
 
 #if DP_CPU
-#define DP_KERNEL __kernel __attribute__((reqd_work_group_size(1, 1, 1)))
 /* STATEMENT for each i of the chunk [i, hi), with `bool yes`. */
 #if DP_SEGMENTED && DP_USES_SEG
 #define DP_PACK_WALK(STATEMENT) \
@@ -57,7 +56,6 @@ DP_KERNEL void dp_pack_write(__global uchar *restrict heap, __global uchar *rest
 }
 
 #else /* GPU */
-#define DP_KERNEL __kernel __attribute__((reqd_work_group_size(DP_WG, 1, 1)))
 #ifndef DP_PACK_ITEMS
 #define DP_PACK_ITEMS 8
 #endif

@@ -19,13 +19,8 @@
 #define DP_BASE(s) 0
 #endif
 
-#if DP_CPU
-__kernel __attribute__((reqd_work_group_size(1, 1, 1)))
-#else
-__kernel __attribute__((reqd_work_group_size(DP_WG, 1, 1)))
-#endif
-void dp_scatter(__global uchar *restrict heap, __global uchar *restrict out, ulong n, ulong nseg, ulong offsets, ulong length,
-                ulong dest_offsets DP_WORDS DP_OUTS)
+DP_KERNEL void dp_scatter(__global uchar *restrict heap, __global uchar *restrict out, ulong n, ulong nseg, ulong offsets, ulong length,
+                          ulong dest_offsets DP_WORDS DP_OUTS)
 {
 #if DP_CPU
     ulong i = dp_chunk_start(n, get_global_size(0), get_global_id(0));

@@ -252,11 +252,12 @@ static void compile_kernel(const Plan *plan, const PlanKernel *k)
     add_kernel_templates(&text, k->kind);
     write_file("k.cl", &text);
     static const char *const options[] = {"-DDP_CPU=1 -DDP_SEGMENTED=0 -DDP_VARIANT=0", "-DDP_CPU=1 -DDP_SEGMENTED=1 -DDP_VARIANT=5",
+                                          "-DDP_CPU=1 -DDP_SEGMENTED=1 -DDP_VARIANT=0 -DDP_ANY_VARIANT=1",
                                           "-DDP_GPU=1 -DDP_SEGMENTED=1 -DDP_VARIANT=0", "-DDP_GPU=1 -DDP_SEGMENTED=0 -DDP_VARIANT=1073741823"};
     for (size_t i = 0; i < sizeof options / sizeof *options; i++) {
         char command[512];
         snprintf(command, sizeof command, "clang -x cl -cl-std=CL1.2 -target spir64 -fsyntax-only -Xclang -finclude-default-header "
-                 "-Werror -I runtime/include -DDP_WG=128 -DDP_LANES=0 -DDP_VAL_BYTES=%u %s %%s/k.cl", k->val_bytes, options[i]);
+                 "-Werror -I runtime/include -DDP_KERNEL=__kernel -DDP_WG=128 -DDP_LANES=0 -DDP_VAL_BYTES=%u %s %%s/k.cl", k->val_bytes, options[i]);
         if (!run(command))
             fail_msg("kernel %s does not compile with %s:\n%s", k->name, options[i], text.text);
     }

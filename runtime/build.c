@@ -1,0 +1,141 @@
+/* Programs are built from their texts, or loaded from the cache. */
+#include "internal.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* What was built at once: one kernel with its helpers, or a batch. */
+struct Built {
+    Built *next;
+    cl_program program;
+    const char *name;
+};
+
+/* DP_DUMP_KERNELS=DIR: the texts as they are built. */
+static void dump_source(const DpRt *rt, const Text *t, const BuildTask *task)
+{
+    char path[1024];
+    snprintf(path, sizeof path, "%s/%s_%s_v%u_m%u.cl", rt->dump_dir, task->name, rt->gpu ? "gpu" : "cpu", task->number,
+             task->mode);
+    FILE *f = fopen(path, "w");
+    if (!f)
+        return;
+    fputs(t->at, f);
+    fclose(f);
+}
+
+/* Programs are built, and by PoCL also their kernels when they first run, by a compiler that ends the process where it gets no memory. */
+static void leave_space_to_build(DpRt *rt)
+{
+    if (dp_address_space_left() < BUILD_SPACE)
+        rt_fail_host_memory(rt, BUILD_SPACE);
+}
+
+static void fail_build(DpRt *rt, cl_program p, const char *name, cl_int code)
+{
+    size_t n = 0;
+    clGetProgramBuildInfo(p, rt->device, CL_PROGRAM_BUILD_LOG, 0, NULL, &n);
+    char *log = calloc(1, n + 1);
+    if (log)
+        clGetProgramBuildInfo(p, rt->device, CL_PROGRAM_BUILD_LOG, n, log, NULL);
+    if (log)
+        fprintf(stderr, "%s\n", log);
+    free(log);
+    rt_fail(rt, 4, "kernel %s does not build: %s", name, cl_error_name(code));
+}
+
+/* NULL if a batch does not build: then its kernels are built one by one, and the one to blame is named. */
+static cl_program build_from_source(DpRt *rt, const Text *t, const char *options, const BuildTask *task)
+{
+    cl_int code;
+    const char *text = t->at;
+    cl_program p = clCreateProgramWithSource(rt->context, 1, &text, NULL, &code);
+    CL_OK(rt, code);
+    code = clBuildProgram(p, 1, &rt->device, options, NULL, NULL);
+    if (code != CL_SUCCESS && !task->may_fail)
+        fail_build(rt, p, task->name, code);
+    if (code != CL_SUCCESS) {
+        clReleaseProgram(p);
+        p = NULL;
+    }
+    return p;
+}
+
+static cl_program build_from_cache(DpRt *rt, CacheKey key)
+{
+    size_t n = 0;
+    unsigned char *binary = rt->cache_dir && !rt->keeps_binaries ? cache_load(rt->cache_dir, key, &n) : NULL;
+    if (!binary)
+        return NULL;
+    cl_int code, status;
+    cl_program p = clCreateProgramWithBinary(rt->context, 1, &rt->device, &n, (const unsigned char **)&binary, &status, &code);
+    free(binary);
+    if (code == CL_SUCCESS && clBuildProgram(p, 1, &rt->device, "", NULL, NULL) == CL_SUCCESS)
+        return p;
+    if (p)
+        clReleaseProgram(p);
+    return NULL;
+}
+
+/* As soon as a program is built, so that a run that fails later leaves it to the next one. What cannot be stored is built again then:
+ * nothing here fails. */
+static void store_binary(const DpRt *rt, cl_program p, CacheKey key)
+{
+    size_t n = 0;
+    if (!rt->cache_dir || rt->keeps_binaries || clGetProgramInfo(p, CL_PROGRAM_BINARY_SIZES, sizeof n, &n, NULL) != CL_SUCCESS || n == 0)
+        return;
+    unsigned char *binary = malloc(n);
+    if (binary && clGetProgramInfo(p, CL_PROGRAM_BINARIES, sizeof binary, &binary, NULL) == CL_SUCCESS)
+        cache_store(rt->cache_dir, key, binary, n);
+    free(binary);
+}
+
+Built *program_build(DpRt *rt, Text *t, const BuildTask *task)
+{
+    leave_space_to_build(rt);
+    Built *b = calloc(1, sizeof *b);
+    if (!b)
+        rt_fail_host_memory(rt, sizeof *b);
+    char options[128];
+    snprintf(options, sizeof options, "-cl-std=CL1.2 -w %s%s", rt->fp_options, task->options ? task->options : "");
+    const char *const keys[] = {rt->device_id, options, t->at};
+    const CacheKey key = cache_key(keys, 3);
+    b->name = task->name;
+    if (rt->dump_dir)
+        dump_source(rt, t, task);
+    b->program = build_from_cache(rt, key);
+    if (!b->program) {
+        b->program = build_from_source(rt, t, options, task);
+        if (b->program)
+            store_binary(rt, b->program, key);
+    }
+    free(t->at);
+    if (!b->program) {
+        free(b);
+        return NULL;
+    }
+    b->next = rt->built;
+    rt->built = b;
+    return b;
+}
+
+
+cl_kernel program_kernel(DpRt *rt, const Built *b, const char *name)
+{
+    cl_int code;
+    leave_space_to_build(rt);
+    cl_kernel k = clCreateKernel(b->program, name, &code);
+    if (code != CL_SUCCESS)
+        rt_fail(rt, 4, "no kernel %s in %s: %s", name, b->name, cl_error_name(code));
+    return k;
+}
+
+void build_close(DpRt *rt)
+{
+    for (Built *b = rt->built, *next; b; b = next) {
+        next = b->next;
+        clReleaseProgram(b->program);
+        free(b);
+    }
+    rt->built = NULL;
+}

@@ -1,0 +1,61 @@
+#!/bin/sh
+# When kernels are compiled quickly and when they are optimised, and that both do the same: tiers.sh DPC. On PoCL only, for other devices
+# have one tier.
+dpc=$(realpath "$1")
+folder=$(mktemp -d)
+trap 'rm -rf "$folder"' EXIT
+failed=0
+fail() { echo "FAILED: $*"; failed=1; }
+export XDG_CACHE_HOME="$folder/cache"
+unset POCL_CACHE_DIR DP_TIER DP_NO_BATCH DP_NO_CACHE
+
+cat >"$folder/tiers.dp" <<'DP'
+entry grad (n: i64): [f64] = { let x = f64 i / 7.0 in x * x * x + 3.0 * x + sqrt x : i in n }
+entry sums (n: i64): [f64] =
+  let rows = { { f64 (i * 7 + j) / 3.0 : j in i % 5 } : i in n }
+  in { sum r : r in rows } ++ [sum { 1.0 / f64 (i + 1) : i in n }] ++ scan (+) 0.0 { sin (f64 i) : i in n }
+entry sorted (n: i64): [i64] = sort { i * 7919 % 10007 : i in n }
+entry looped (n: i64): i64 = sum { loop x = i for j < 10 do x * 3 + j : i in n }
+DP
+"$dpc" build "$folder/tiers.dp" -o "$folder/tiers" || exit 1
+"$folder/tiers" --list-devices | grep -q '^#0 Portable Computing Language' || { echo "no PoCL: nothing tested"; exit 0; }
+
+# built ENTRY N: what is built for it, as words; the result is in $folder/result.
+built() {
+    rm -rf "$folder/kernels"
+    mkdir "$folder/kernels"
+    DP_DUMP_KERNELS="$folder/kernels" "$folder/tiers" --entry "$1" "$2" >"$folder/result" || fail "$1 $2 does not run"
+    ls "$folder/kernels" | sed 's/_cpu.*//' | sort -u | tr '\n' ' '
+}
+expect() { # expect WHAT FOUND WANTED
+    [ "$2" = "$3" ] || fail "$1: built '$2', not '$3'"
+}
+
+# Little work is done by quick code, a lot of it by optimised code.
+expect "a small map" "$(built grad 1000)" "dp_quick "
+expect "a large map" "$(built grad 3000000)" "batch "
+expect "the small map again" "$(built grad 1000)" "batch "
+expect "a loop" "$(built looped 10)" "batch "
+# The work of several runs adds up.
+times=0
+while ! built sorted 100000 | grep -q dp_own && [ $times -lt 20 ]; do times=$((times + 1)); done
+[ $times -gt 1 ] || fail "sorted 100000 is optimised after $times runs"
+[ $times -lt 20 ] || fail "sorted 100000 is never optimised"
+# DP_TIER forces one, and -r takes the times of optimised code.
+expect "DP_TIER=quick" "$(DP_TIER=quick built looped 3000000)" "dp_quick "
+expect "DP_TIER=optimised" "$(DP_TIER=optimised built sums 10)" "batch dp_own "
+mkdir "$folder/timed"
+DP_DUMP_KERNELS="$folder/timed" "$folder/tiers" --entry sums -r 1 10 >/dev/null
+ls "$folder/timed" | grep -q quick && fail "-r 1 runs quick code"
+# Both give the same bits.
+for case in 'grad 100000' 'sums 100000' 'sorted 100000' 'looped 1000'; do
+    set -- $case
+    DP_TIER=quick built "$1" "$2" >/dev/null
+    mv "$folder/result" "$folder/quick"
+    DP_TIER=optimised built "$1" "$2" >/dev/null
+    cmp "$folder/quick" "$folder/result" || fail "$case: the tiers differ"
+done
+# Without a cache nothing is remembered.
+export DP_NO_CACHE=1
+expect "the small map without a cache" "$(built grad 1000)" "dp_quick "
+exit $failed
