@@ -12,6 +12,7 @@ int command_test(int argc, char **argv);
 int command_fmt(int argc, char **argv);
 int command_dump(int argc, char **argv);
 int command_devices(int argc, char **argv);
+int command_cache(int argc, char **argv);
 int command_explain_error(int argc, char **argv);
 
 /* Prints "dpc: error: …" and a hint; returns EXIT_USAGE. */

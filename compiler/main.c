@@ -27,6 +27,7 @@ static const char help[] =
     "  dpc fmt [--check] f.dp...       formats in place (- is standard input); --check lists what would change\n"
     "  dpc dump --stage=S f.dp         prints a stage: ast types core fused flat plan opencl host\n"
     "  dpc devices                     lists the OpenCL devices\n"
+    "  dpc cache [--clear]             shows, or empties, the folder of built kernels: its path, entries, bytes and limit\n"
     "  dpc explain-error CODE          explains an error or a warning: E0301\n"
     "  dpc --version | help\n"
     "\n"
@@ -124,7 +125,7 @@ typedef struct Command {
 static const Command commands[] = {
     {"build", command_build},     {"run", command_run},         {"check", command_check},
     {"test", command_test},       {"dump", command_dump},       {"devices", command_devices},
-    {"explain-error", command_explain_error},
+    {"explain-error", command_explain_error},                   {"cache", command_cache},
     {"fmt", command_fmt},         {"help", command_help},       {"--help", command_help},
     {"-h", command_help},         {"version", command_version}, {"--version", command_version},
 };

@@ -49,6 +49,19 @@ run "a cold run" 285
 [ "$(entries)" -gt 0 ] || wrong "a cold run stores its kernels"
 check "the folder is closed to others" [ "$(stat -c %a "$cache")" = 700 ]
 no_leftovers "a cold run"
+shown=$("$dpc" cache)
+case $shown in
+    "$cache
+$(entries) entries, "*" bytes of 1073741824") ;;
+    *) wrong "dpc cache shows $shown" ;;
+esac
+check "dpc cache --clear" "$dpc" cache --clear
+check "dpc cache --clear leaves nothing" [ "$(entries)" -eq 0 ]
+case $("$dpc" cache) in *"
+0 entries, 0 bytes of "*) ;; *) wrong "dpc cache shows something in an empty folder" ;; esac
+"$dpc" cache all 2>/dev/null
+check "dpc cache all" [ $? -eq 2 ]
+run "after dpc cache --clear" 285
 entry=$(one)
 number=$(stat -c %i "$entry") size=$(($(stat -c %s "$entry") / 2))
 touch -d '2 days ago' "$entry"

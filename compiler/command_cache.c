@@ -1,0 +1,39 @@
+/* dpc cache [--clear]: the folder of built kernels that executables share (runtime/cache.h). */
+#include "commands.h"
+
+#include "../runtime/cache.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+static int show(const char *folder)
+{
+    CacheUse use = cache_use(folder);
+    printf("%s\n%" PRIu64 " entries, %" PRIu64 " bytes of %" PRIu64 "\n", folder, use.entries, use.bytes, cache_limit());
+    return EXIT_OK;
+}
+
+static int clear(const char *folder)
+{
+    cache_clear(folder);
+    if (cache_use(folder).entries == 0)
+        return EXIT_OK;
+    fprintf(stderr, "dpc: error: %s: not everything can be removed\n", folder);
+    return EXIT_OUTPUT;
+}
+
+int command_cache(int argc, char **argv)
+{
+    bool clears = argc > 0 && strcmp(argv[0], "--clear") == 0;
+    if (argc > clears)
+        return usage_error("dpc cache takes no %s", argv[clears]);
+    char *folder = cache_directory();
+    if (!folder) {
+        fprintf(stderr, "dpc: error: no folder for built kernels in HOME, XDG_CACHE_HOME or TMPDIR can be used\n");
+        return EXIT_OUTPUT;
+    }
+    int status = clears ? clear(folder) : show(folder);
+    free(folder);
+    return status;
+}
