@@ -52,7 +52,7 @@ no_leftovers "a cold run"
 shown=$("$dpc" cache)
 case $shown in
     "$cache
-$(entries) entries, "*" bytes of 1073741824") ;;
+"[1-9]*" entries, "[1-9]*" bytes of 1073741824") ;; # PoCL's own are entries, too
     *) wrong "dpc cache shows $shown" ;;
 esac
 check "dpc cache --clear" "$dpc" cache --clear
