@@ -8,14 +8,15 @@
 #   warnings the examples, the library and the programs of tests/run have none
 #   run      programs with inputs: those of tests/run on every evaluator (core, fused, flat, device), and their kernels
 #            through clang's OpenCL front end, where clang is installed; those of sample.txt also with the kernels' shape for
-#            GPUs, with all kernels compiled quickly, and all optimised; examples, library, tests/prelude and tests/wild (written from the language's reference alone) on the interpreters
+#            GPUs, with all kernels compiled quickly, and all optimised; examples, library, tests/prelude and tests/wild
+#            (written from the language's reference alone) on the interpreters
 #
 #   The in-process fuzz targets of tests/fuzz, which need a build of their own, run by tests/fuzz/run_fuzzers.sh; here (ctest) they
 #   go through their stored inputs.
 #
 #   --quick  of unit the cmocka tests and the command line; of run the programs of sample.txt
-#   --long   all but tests/prelude on the device, too, and tests/run in the GPU's shape and optimised; twenty minutes of fuzzing (best with a
-#            build of -DDPC_SANITIZE=ON)
+#   --long   all but tests/prelude on the device, too, and tests/run in the GPU's shape and optimised; twenty minutes of
+#            fuzzing (best with a build of -DDPC_SANITIZE=ON)
 set -u
 cd "$(dirname "$0")/.."
 build=$(cd "$1" && pwd) || exit 2
@@ -92,7 +93,7 @@ count $? "tests/sample.txt"
 evaluators=core,fused,flat gpu=$(sed 's|.*|tests/run/&.dp|' tests/sample.txt)
 [ "$how" = --long ] && evaluators=core,fused,flat,device gpu=$(ls tests/run/*.dp)
 if [ "$how" = --quick ]; then
-    for f in $gpu; do printf '%s core,fused,flat,device\n%s gpu\n%s quick\n' "$f" "$f" "$f"; done
+    for f in $gpu; do printf '%s core,fused,flat,device\n%s gpu\n%s quick\n%s optimised\n' "$f" "$f" "$f" "$f"; done
 else
     for f in $gpu; do printf '%s gpu\n%s optimised\n' "$f" "$f"; done
     sed 's|.*|tests/run/&.dp quick|' tests/sample.txt
