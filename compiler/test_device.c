@@ -198,8 +198,8 @@ static void read_result(Outcome *o, const DpType *type, const char *path)
     o->leaves = memory_alloc(dp_type_leaves(type), sizeof(DpLeaf));
     o->ok = dp_read_file(literals, type, o->leaves, error, sizeof error);
     if (!o->ok && errno == ENOMEM)
-        strbuf_add(&o->error, "out of memory");
-    else if (!o->ok)
+        memory_out();
+    if (!o->ok)
         strbuf_printf(&o->error, "the program's output is no value of its type: %s", error);
 }
 

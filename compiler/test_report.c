@@ -66,7 +66,7 @@ static void print_counts(TestCounts counts)
 void report_file(const char *path, TestCounts counts, int status)
 {
     printf("%s: ", path);
-    if (status == EXIT_USAGE || (status == EXIT_DEVICE && counts.passed + counts.failed == 0))
+    if (status == EXIT_USAGE || (status > EXIT_USAGE && counts.passed + counts.failed == 0))
         printf("not tested, because of errors");
     else if (counts.passed + counts.failed == 0)
         printf("no tests");

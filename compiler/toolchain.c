@@ -10,6 +10,7 @@
 #include "commands.h"
 #include "dp_output.h"
 #include "opencl/emit_host.h"
+#include "support/memory.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -132,6 +133,8 @@ static int write_source(Compilation *c, const char *path, bool *large)
             fwrite(text.text, 1, text.n, out.file);
         if (!opened || !dp_output_close(&out)) {
             status = (int)dp_write_status();
+            if (status == EXIT_MEMORY)
+                memory_out();
             report_error(c->session, "%s: cannot write: %s", path, strerror(errno));
         }
     }
