@@ -225,7 +225,7 @@ static int read_arguments(Session *s)
     free(params);
     if (status)
         fprintf(stderr, "error: %s\n", error);
-    return status;
+    return (int)status;
 }
 
 /* ---- runs ---- */
@@ -365,7 +365,7 @@ static int open_runtime(Session *s)
         return 0;
     }
     fprintf(stderr, "error: %s\n", error.text);
-    return error.status;
+    return (int)error.status;
 }
 
 static int run_session(Session *s)

@@ -195,8 +195,8 @@ static void test_time(void **state)
         "entry main (n: i64) : i64 = loop x = n while x >= 0 do (x + 1) % 1000\n",
         "entry main (n: i64) : i64 = sum { loop x = i while x >= 0 do (x + 1) % 1000 : i in 10 }\n",
         "entry main (n: i64) : i64 = loop x = n for _ < 1000000000000 do sum { x ^ j : j in 10 }\n",
-        "def f (x: i64) : i64 = if x == n0 then 0 else f ((x + 1) % 1000)\ndef n0 = 2000\n"
-        "entry main (n: i64) : i64 = f n\n"};
+        ("def f (x: i64) : i64 = if x == n0 then 0 else f ((x + 1) % 1000)\ndef n0 = 2000\n"
+         "entry main (n: i64) : i64 = f n\n")};
     for (size_t i = 0; i < sizeof endless / sizeof *endless; i++)
         assert_failure(endless[i], 1, &short_time, EVAL_NO_TIME, "time limit of 0.3 s reached");
 }
