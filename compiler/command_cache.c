@@ -10,7 +10,8 @@
 static int show(const char *folder)
 {
     CacheUse use = cache_use(folder);
-    printf("%s\n%" PRIu64 " entries, %" PRIu64 " bytes of %" PRIu64 "\n", folder, use.entries, use.bytes, cache_limit());
+    printf("%s\n%" PRIu64 " entries, %" PRIu64 " bytes of %" PRIu64 "\n", folder, use.entries, use.bytes,
+           cache_limit());
     return EXIT_OK;
 }
 

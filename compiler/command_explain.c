@@ -95,7 +95,8 @@ int command_explain_error(int argc, char **argv)
     const char *section = file ? find_section(file->text, code, &n) : NULL;
     if (!section)
         return unknown_code(code);
-    while (n > 0 && section[n - 1] == '\n') n--;
+    while (n > 0 && section[n - 1] == '\n')
+        n--;
     fwrite(section, 1, n, stdout);
     putchar('\n');
     return EXIT_OK;

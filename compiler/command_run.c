@@ -43,7 +43,10 @@ static bool replaces_source(Compilation *c, const char *output)
 
 /* ---- dpc build ---- */
 
-typedef struct BuildOptions { const char *file, *output; MessageOptions messages; } BuildOptions;
+typedef struct BuildOptions {
+    const char *file, *output;
+    MessageOptions messages;
+} BuildOptions;
 
 static int read_build_options(BuildOptions *o, int argc, char **argv)
 {
@@ -78,7 +81,8 @@ static int install(Compilation *c, const char *program, const char *output)
     DpOutput out;
     FILE *in = fopen(program, "rb");
     bool opened = in && dp_output_open(&out, output, 0777), ok = opened;
-    for (size_t n; ok && (n = fread(part, 1, sizeof part, in)) > 0;) ok = fwrite(part, 1, n, out.file) == n;
+    for (size_t n; ok && (n = fread(part, 1, sizeof part, in)) > 0;)
+        ok = fwrite(part, 1, n, out.file) == n;
     ok = ok && !ferror(in);
     if (opened && !ok)
         dp_output_discard(&out);
@@ -130,7 +134,8 @@ static int run_executable(Compilation *c, const char *program, int argc, char **
 {
     char **words = arena_array(c->session->arena, char *, argc + 1);
     words[0] = arena_printf(c->session->arena, "%s", program);
-    for (int i = 1; i < argc; i++) words[i] = argv[i];
+    for (int i = 1; i < argc; i++)
+        words[i] = argv[i];
     int status = process_run(words, (ProcessOptions){0});
     if (status < 0)
         report_error(c->session, "cannot run %s: %s", words[0], strerror(errno));
@@ -169,7 +174,8 @@ static int run_on_device(MessageOptions messages, const ProgramOptions *o, int a
 
 static int print_entries(const Compilation *c)
 {
-    for (uint32_t i = 0; i < c->core->entries.n; i++) printf("entry %s\n", c->core->entries.at[i].signature);
+    for (uint32_t i = 0; i < c->core->entries.n; i++)
+        printf("entry %s\n", c->core->entries.at[i].signature);
     return EXIT_OK;
 }
 
@@ -292,7 +298,8 @@ int command_run(int argc, char **argv)
     ProgramOptions o = {0};
     status = program_options_read(&o, argc - i - 1, argv + i + 1);
     if (status == EXIT_OK)
-        status = stage ? run_interpreted(stage, messages, &o, argv[i]) : run_on_device(messages, &o, argc - i, argv + i);
+        status =
+            stage ? run_interpreted(stage, messages, &o, argv[i]) : run_on_device(messages, &o, argc - i, argv + i);
     program_options_free(&o);
     return status;
 }

@@ -27,7 +27,10 @@ bool at_option(int argc, char **argv, int *i, bool *options);
 const char *option_value(const char *arg, const char *name);
 
 /* How a command reports: --diagnostics=FORM, --no-warnings, --werror. */
-typedef struct MessageOptions { bool json; WarningMode warnings; } MessageOptions;
+typedef struct MessageOptions {
+    bool json;
+    WarningMode warnings;
+} MessageOptions;
 /* Is it one of them, which every command that compiles takes? Sets *messages, or *status after a message. Without
  * warnings there are none to be errors. */
 bool diagnostics_option(const char *arg, MessageOptions *messages, int *status);

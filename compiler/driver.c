@@ -70,10 +70,10 @@ static void print_host(StrBuf *out, const Compilation *c) { emit_opencl_program(
 
 typedef struct Pass {
     const char *name;
-    Stage stage; /* reached after it, or STAGE_NONE */
-    bool (*run)(Compilation *c);                           /* NULL: the stage only has a text */
-    bool (*check)(const Compilation *c, StrBuf *why);      /* or NULL */
-    void (*print)(StrBuf *out, const Compilation *c);      /* of a stage */
+    Stage stage;                                      /* reached after it, or STAGE_NONE */
+    bool (*run)(Compilation *c);                      /* NULL: the stage only has a text */
+    bool (*check)(const Compilation *c, StrBuf *why); /* or NULL */
+    void (*print)(StrBuf *out, const Compilation *c); /* of a stage */
 } Pass;
 
 static const Pass passes[] = {
@@ -99,8 +99,8 @@ enum { PASS_COUNT = sizeof passes / sizeof *passes };
 
 const char *stage_name(Stage s)
 {
-    static const char *const names[STAGE_COUNT] = {"",      "ast",  "types", "core", "fused",
-                                                   "flat",  "plan", "opencl", "host"};
+    static const char *const names[STAGE_COUNT] = {"",     "ast",  "types",  "core", "fused",
+                                                   "flat", "plan", "opencl", "host"};
     return names[s];
 }
 

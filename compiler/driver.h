@@ -22,32 +22,40 @@
 #include "types/check.h"
 
 typedef enum Stage {
-    STAGE_NONE, STAGE_AST, STAGE_TYPES, STAGE_CORE, STAGE_FUSED, STAGE_FLAT,
-    STAGE_PLAN, STAGE_OPENCL, STAGE_HOST, STAGE_COUNT
+    STAGE_NONE,
+    STAGE_AST,
+    STAGE_TYPES,
+    STAGE_CORE,
+    STAGE_FUSED,
+    STAGE_FLAT,
+    STAGE_PLAN,
+    STAGE_OPENCL,
+    STAGE_HOST,
+    STAGE_COUNT
 } Stage;
-const char *stage_name(Stage s);          /* "core" */
-Stage stage_find(const char *name);       /* STAGE_NONE if there is none */
+const char *stage_name(Stage s);    /* "core" */
+Stage stage_find(const char *name); /* STAGE_NONE if there is none */
 
 typedef struct Compilation {
     Session *session;
-    const char *path;      /* the user's file */
-    const char *text;      /* its text_bytes bytes; NULL: they are read from the file */
+    const char *path; /* the user's file */
+    const char *text; /* its text_bytes bytes; NULL: they are read from the file */
     size_t text_bytes;
-    bool check;            /* run the checkers */
-    EvalLimits limits;     /* of the interpreters; zero: the defaults */
-    uint32_t next_pass;    /* in the table */
+    bool check;         /* run the checkers */
+    EvalLimits limits;  /* of the interpreters; zero: the defaults */
+    uint32_t next_pass; /* in the table */
     AstIds ids;
-    ModuleList modules;    /* the prelude, the user's file, and what it imports */
-    Checked *checked;      /* from STAGE_TYPES */
-    CoreProgram *core;     /* from STAGE_CORE */
-    FlatProgram *flat;     /* from STAGE_FLAT */
+    ModuleList modules; /* the prelude, the user's file, and what it imports */
+    Checked *checked;   /* from STAGE_TYPES */
+    CoreProgram *core;  /* from STAGE_CORE */
+    FlatProgram *flat;  /* from STAGE_FLAT */
 } Compilation;
 
 Compilation *compilation_create(const char *path);
 void compilation_destroy(Compilation *c);
 
-/* Runs the passes up to the stage. False after errors (session->warnings: warnings may be some), which have been printed to standard error, with
- * the warnings so far. */
+/* Runs the passes up to the stage. False after errors (session->warnings: warnings may be some), which have been
+ * printed to standard error, with the warnings so far. */
 bool compile_to(Compilation *c, Stage stage);
 /* The text of the stage, which has been reached and not been left. */
 void compilation_print(StrBuf *out, const Compilation *c, Stage stage);

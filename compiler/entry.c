@@ -12,7 +12,8 @@ static bool make_types(EntryTypes *t)
     const CoreEntry *entry = t->entry;
     t->params = memory_alloc((size_t)entry->nparams + 1, sizeof(DpType *));
     bool ok = true;
-    for (uint32_t i = 0; ok && i < entry->nparams; i++) ok = (t->params[i] = dp_type_parse(entry->param_texts[i])) != NULL;
+    for (uint32_t i = 0; ok && i < entry->nparams; i++)
+        ok = (t->params[i] = dp_type_parse(entry->param_texts[i])) != NULL;
     return ok && (t->result = dp_type_parse(entry->result_text)) != NULL;
 }
 
@@ -35,7 +36,8 @@ bool entry_types_make(EntryTypes *t, const Compilation *c, const char *name)
 
 void entry_types_free(EntryTypes *t)
 {
-    for (uint32_t i = 0; t->params && i < t->entry->nparams; i++) dp_type_free(t->params[i]);
+    for (uint32_t i = 0; t->params && i < t->entry->nparams; i++)
+        dp_type_free(t->params[i]);
     free(t->params);
     dp_type_free(t->result);
     *t = (EntryTypes){0};
@@ -44,7 +46,8 @@ void entry_types_free(EntryTypes *t)
 uint32_t entry_arg_leaves(const EntryTypes *t)
 {
     uint32_t n = 0;
-    for (uint32_t i = 0; i < t->entry->nparams; i++) n += dp_type_leaves(t->params[i]);
+    for (uint32_t i = 0; i < t->entry->nparams; i++)
+        n += dp_type_leaves(t->params[i]);
     return n;
 }
 
@@ -63,7 +66,8 @@ EvalStatus entry_eval(const Compilation *c, const EntryTypes *t, const DpLeaf *a
     Arena *arena = arena_create();
     uint32_t nargs = entry_arg_leaves(t), nresults = dp_type_leaves(t->result);
     CoreValue *in = arena_array(arena, CoreValue, nargs + 1), *out = arena_array(arena, CoreValue, nresults);
-    for (uint32_t i = 0; i < nargs; i++) in[i] = value_of_leaf(arena, &args[i]);
+    for (uint32_t i = 0; i < nargs; i++)
+        in[i] = value_of_leaf(arena, &args[i]);
     *error = (EvalError){.site = CORE_NO_SITE};
     EvalStatus status = EVAL_FAILED;
     if (compilation_eval(c, t->entry, arena, in, out, error))

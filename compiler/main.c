@@ -27,7 +27,8 @@ static const char help[] =
     "  dpc fmt [--check] f.dp...       formats in place (- is standard input); --check lists what would change\n"
     "  dpc dump --stage=S f.dp         prints a stage: ast types core fused flat plan opencl host\n"
     "  dpc devices                     lists the OpenCL devices\n"
-    "  dpc cache [--clear]             shows, or empties, the folder of built kernels: its path, entries, bytes and limit\n"
+    "  dpc cache [--clear]             shows, or empties, the folder of built kernels: its path, entries, bytes and "
+    "limit\n"
     "  dpc explain-error CODE          explains an error or a warning: E0301\n"
     "  dpc --version | help\n"
     "\n"
@@ -38,7 +39,8 @@ static const char help[] =
     "All that compile take, in front of the file: --diagnostics=json (messages as JSON, one a line), --no-warnings,\n"
     "and --werror, which makes warnings errors.\n"
     "Exit status: 0, 1 the program's own error or a failing test, 2 usage or compile error, 3 out of memory,\n"
-    "4 device error, 5 a result that cannot be written, 6 --timeout. Environment: CC, CFLAGS, DPC_HOME, DPC_CHECK=1 (checks after every pass), NO_COLOR.\n";
+    "4 device error, 5 a result that cannot be written, 6 --timeout. Environment: CC, CFLAGS, DPC_HOME, DPC_CHECK=1 "
+    "(checks after every pass), NO_COLOR.\n";
 
 int usage_error(const char *format, ...)
 {
@@ -123,11 +125,20 @@ typedef struct Command {
 } Command;
 
 static const Command commands[] = {
-    {"build", command_build},     {"run", command_run},         {"check", command_check},
-    {"test", command_test},       {"dump", command_dump},       {"devices", command_devices},
-    {"explain-error", command_explain_error},                   {"cache", command_cache},
-    {"fmt", command_fmt},         {"help", command_help},       {"--help", command_help},
-    {"-h", command_help},         {"version", command_version}, {"--version", command_version},
+    {"build", command_build},
+    {"run", command_run},
+    {"check", command_check},
+    {"test", command_test},
+    {"dump", command_dump},
+    {"devices", command_devices},
+    {"explain-error", command_explain_error},
+    {"cache", command_cache},
+    {"fmt", command_fmt},
+    {"help", command_help},
+    {"--help", command_help},
+    {"-h", command_help},
+    {"version", command_version},
+    {"--version", command_version},
 };
 
 /* ---- the passes recurse over syntax trees as deep as the parser lets through: a stack of their own ---- */

@@ -26,10 +26,10 @@ enum { GRACE = 2 }; /* seconds that a program has to clean up in */
 /* What a signal finds: the only state that is not passed along. */
 static struct {
     pthread_mutex_t mutex;
-    pid_t child;      /* the program that runs, or 0 */
+    pid_t child; /* the program that runs, or 0 */
     bool own_group, ending;
     TempFolder folder; /* path: "" if there is none */
-    sigset_t before;  /* the mask that dpc was started with */
+    sigset_t before;   /* the mask that dpc was started with */
 } state = {.mutex = PTHREAD_MUTEX_INITIALIZER};
 
 static time_t now(void)
@@ -57,7 +57,7 @@ static void kill_program(pid_t pid, bool own_group, int number) { kill(own_group
 
 /* ---- signals ---- */
 
-static const int held_signals[] = {SIGPIPE,   SIGXFSZ, SIGHUP,  SIGINT,  SIGQUIT, SIGTERM,
+static const int held_signals[] = {SIGPIPE, SIGXFSZ,   SIGHUP,  SIGINT,  SIGQUIT, SIGTERM,
                                    SIGALRM, SIGVTALRM, SIGPROF, SIGUSR1, SIGUSR2, SIGXCPU};
 enum { HELD_SIGNALS = sizeof held_signals / sizeof *held_signals, FIRST_WAITED = 2 };
 
@@ -86,7 +86,8 @@ static void *wait_for_signals(void *data)
     (void)data;
     sigset_t set = signal_set(FIRST_WAITED), one;
     int number = 0;
-    while (sigwait(&set, &number) != 0 || number == 0) {}
+    while (sigwait(&set, &number) != 0 || number == 0) {
+    }
     pthread_mutex_lock(&state.mutex);
     state.ending = true;
     pid_t child = state.child;
@@ -134,7 +135,8 @@ static char **environment(const char *tmp)
 {
     static const char name[] = "TMPDIR=";
     size_t n = 0, used = 1, bytes = sizeof name + strlen(tmp);
-    while (environ && environ[n]) n++;
+    while (environ && environ[n])
+        n++;
     char **words = memory_alloc(n + 2, sizeof *words);
     words[0] = memory_alloc(bytes, 1);
     snprintf(words[0], bytes, "%s%s", name, tmp);
@@ -149,7 +151,9 @@ static int set_attributes(posix_spawnattr_t *attributes, bool own_group)
 {
     int why = posix_spawnattr_setsigmask(attributes, &state.before);
     why = why ? why : posix_spawnattr_setpgroup(attributes, 0);
-    return why ? why : posix_spawnattr_setflags(attributes, (short)(POSIX_SPAWN_SETSIGMASK | (own_group ? POSIX_SPAWN_SETPGROUP : 0)));
+    return why ? why
+               : posix_spawnattr_setflags(attributes,
+                                          (short)(POSIX_SPAWN_SETSIGMASK | (own_group ? POSIX_SPAWN_SETPGROUP : 0)));
 }
 
 static int spawn(pid_t *pid, char *const *argv, const ProcessOptions *o)

@@ -1,7 +1,8 @@
 /* Other programs, temporary folders, and what becomes of both when a signal ends dpc.
  *
- * Programs are started with an argument vector, never through a shell. Signals that end dpc are held back in all threads but one,
- * which waits for them, stops the program that runs, removes the temporary folder and files, and lets dpc die by the signal. */
+ * Programs are started with an argument vector, never through a shell. Signals that end dpc are held back in all
+ * threads but one, which waits for them, stops the program that runs, removes the temporary folder and files, and lets
+ * dpc die by the signal. */
 #ifndef DPC_PROCESS_H
 #define DPC_PROCESS_H
 
@@ -9,7 +10,8 @@
 
 /* ---- signals ---- */
 
-/* In main, before other threads are started. Signals that are ignored stay so; SIGPIPE and SIGXFSZ become errors of writing. */
+/* In main, before other threads are started. Signals that are ignored stay so; SIGPIPE and SIGXFSZ become errors of
+ * writing. */
 void signals_start(void);
 /* At the end: a reader that has gone away ends dpc now, by SIGPIPE. Returns if that is not what has happened. */
 void signals_end_by_pipe(void);
@@ -25,13 +27,14 @@ typedef struct ProcessOptions {
 
 enum { PROCESS_LATE = 256 };
 
-/* Runs the program (found in PATH) and waits for it: its exit status, 128 + the signal that ended it, PROCESS_LATE if it was killed
- * for taking too long, or -1 with errno if it could not be started. argv ends with NULL. */
+/* Runs the program (found in PATH) and waits for it: its exit status, 128 + the signal that ended it, PROCESS_LATE if
+ * it was killed for taking too long, or -1 with errno if it could not be started. argv ends with NULL. */
 int process_run(char *const *argv, ProcessOptions options);
 
 /* ---- temporary folders ---- */
 
-/* A folder that only its owner can enter, below TMPDIR or /tmp; one at a time. It is removed, too, when dpc exits or is ended. */
+/* A folder that only its owner can enter, below TMPDIR or /tmp; one at a time. It is removed, too, when dpc exits or is
+ * ended. */
 typedef struct TempFolder {
     char path[4096]; /* absolute */
 } TempFolder;

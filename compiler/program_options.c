@@ -5,14 +5,26 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Where the option's value goes: to *passed if nothing here depends on it, NULL for a flag. False: there is no such option. */
+/* Where the option's value goes: to *passed if nothing here depends on it, NULL for a flag. False: there is no such
+ * option. */
 static bool find_option(ProgramOptions *o, const char *arg, const char **passed, const char ***value)
 {
-    const struct { const char *name, **value; } options[] = {
-        {"--entry", &o->entry}, {"-o", &o->output},       {"-t", &o->times}, {"-r", passed},
-        {"--device", passed},   {"--platform", passed},   {"--batch", passed}, {"--profile", NULL}, {"--profile=json", NULL},
-        {"--list-devices", NULL}, {"--help", NULL},       {"-h", NULL},      {"--timeout", &o->limits.timeout},
-        {"--memory", &o->limits.memory}};
+    const struct {
+        const char *name, **value;
+    } options[] = {{"--entry", &o->entry},
+                   {"-o", &o->output},
+                   {"-t", &o->times},
+                   {"-r", passed},
+                   {"--device", passed},
+                   {"--platform", passed},
+                   {"--batch", passed},
+                   {"--profile", NULL},
+                   {"--profile=json", NULL},
+                   {"--list-devices", NULL},
+                   {"--help", NULL},
+                   {"-h", NULL},
+                   {"--timeout", &o->limits.timeout},
+                   {"--memory", &o->limits.memory}};
     for (size_t i = 0; i < sizeof options / sizeof *options; i++)
         if (strcmp(arg, options[i].name) == 0) {
             *value = options[i].value;

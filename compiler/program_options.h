@@ -1,4 +1,5 @@
-/* The options of programs, as `dpc run` sees them: behind the file. On a device the executable reads all of them again. */
+/* The options of programs, as `dpc run` sees them: behind the file. On a device the executable reads all of them again.
+ */
 #ifndef DPC_PROGRAM_OPTIONS_H
 #define DPC_PROGRAM_OPTIONS_H
 
@@ -9,7 +10,7 @@
 typedef struct ProgramOptions {
     const char *entry, *output, *times; /* as they stand there, or NULL */
     RunLimits limits;
-    char **args;                        /* what is no option; owned */
+    char **args; /* what is no option; owned */
     int nargs;
     bool help;
 } ProgramOptions;

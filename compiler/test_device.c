@@ -9,7 +9,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { FIRST_SECONDS = 240, MORE_SECONDS = 5, MOST_SECONDS = 1000000000 }; /* for a run: the first job, each further one */
+enum {
+    FIRST_SECONDS = 240,
+    MORE_SECONDS = 5,
+    MOST_SECONDS = 1000000000
+}; /* for a run: the first job, each further one */
 enum { LONGEST_ERROR = 600, MOST_JOBS_A_RUN = 4000 };
 enum { PATH_ROOM = sizeof((TempFolder *)0)->path + 32 };
 
@@ -69,7 +73,8 @@ int device_open(DeviceBatch *b, Compilation *c, RunLimits limits)
 
 void device_close(DeviceBatch *b)
 {
-    for (uint32_t i = 0; i < b->n; i++) free(b->jobs[i].input);
+    for (uint32_t i = 0; i < b->n; i++)
+        free(b->jobs[i].input);
     free(b->jobs);
     strbuf_free(&b->failed_error);
     if (b->folder.path[0])
@@ -128,8 +133,10 @@ static void add_message(StrBuf *out, const char *path, bool all)
         n = (size_t)((char *)memchr(text, '\n', n) - text);
     if (n > LONGEST_ERROR)
         n = LONGEST_ERROR;
-    while (n > 0 && text[n - 1] == '\n') n--;
-    for (size_t i = 0; i < n; i++) strbuf_addn(out, text[i] == '\n' ? " " : &text[i], 1);
+    while (n > 0 && text[n - 1] == '\n')
+        n--;
+    for (size_t i = 0; i < n; i++)
+        strbuf_addn(out, text[i] == '\n' ? " " : &text[i], 1);
     free(text);
 }
 

@@ -1,7 +1,7 @@
 /* Jobs on the device, for `dpc test`: one executable for all of a file's entries, and as few runs of it as possible.
  *
- * The executable's `--batch` takes a list of jobs and runs them in one process; the first run-time error ends it. So a batch is
- * run when the result of a job is asked for that no earlier run has left, and from that job on. */
+ * The executable's `--batch` takes a list of jobs and runs them in one process; the first run-time error ends it. So a
+ * batch is run when the result of a job is asked for that no earlier run has left, and from that job on. */
 #ifndef DPC_TEST_DEVICE_H
 #define DPC_TEST_DEVICE_H
 
@@ -13,9 +13,10 @@
 /* What an evaluator made of an input. */
 typedef struct Outcome {
     bool ok;
-    DpLeaf *leaves; /* ok: the result's, owned */
-    StrBuf error;   /* else: "f.dp:3:9: error: …", or a text without place */
-    bool expectable; /* else: the program itself has failed, or met a limit; not a device, an evaluator or this machine */
+    DpLeaf *leaves;  /* ok: the result's, owned */
+    StrBuf error;    /* else: "f.dp:3:9: error: …", or a text without place */
+    bool expectable; /* else: the program itself has failed, or met a limit; not a device, an evaluator or this machine
+                      */
 } Outcome;
 void outcome_free(Outcome *o, const DpType *type);
 
@@ -30,11 +31,11 @@ typedef struct DeviceBatch {
     uint32_t n, cap;
     uint32_t failed_job; /* that ended the last run; UINT32_MAX: none did */
     StrBuf failed_error;
-    RunLimits limits; /* of each job */
+    RunLimits limits;   /* of each job */
     bool failed_itself; /* by an error of its own, or at a limit of memory or time */
-    bool works;    /* some job has had a result, or an error of its own */
-    int unusable;  /* a status: EXIT_OUTPUT where jobs cannot be written, EXIT_DEVICE where none works and there is no device, or it does
-                      not take the program. failed_error says why */
+    bool works;         /* some job has had a result, or an error of its own */
+    int unusable; /* a status: EXIT_OUTPUT where jobs cannot be written, EXIT_DEVICE where none works and there is no
+                     device, or it does not take the program. failed_error says why */
 } DeviceBatch;
 
 /* EXIT_OK, or another status after a message. */

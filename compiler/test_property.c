@@ -120,7 +120,8 @@ static ShrinkVerdict gather(void *data, const Tree *args)
     }
     uint32_t n = x->s->types.entry->nparams;
     Tree *copy = arena_array(x->arena, Tree, n);
-    for (uint32_t i = 0; i < n; i++) copy[i] = tree_copy(x->arena, &args[i]);
+    for (uint32_t i = 0; i < n; i++)
+        copy[i] = tree_copy(x->arena, &args[i]);
     vec_push(x->arena, &x->round, copy);
     return x->round.n < DEVICE_ROUND ? SHRINK_NEXT : SHRINK_STOP;
 }
@@ -166,12 +167,14 @@ static void make_smaller(Search *x, Tree *args, int e)
         shrink_on_device(x, args);
         return;
     }
-    while (shrink_step(x->arena, &x->s->signature, args, judge_interpreted, x)) x->steps++;
+    while (shrink_step(x->arena, &x->s->signature, args, judge_interpreted, x))
+        x->steps++;
 }
 
 /* ---- reports ---- */
 
-/* What the small input gives, and how to get at it again. number: of the random case, or -1 for an input in the comment. */
+/* What the small input gives, and how to get at it again. number: of the random case, or -1 for an input in the
+ * comment. */
 static void report(Search *x, const Tree *args, int e, int64_t number)
 {
     TestRun *t = x->t;

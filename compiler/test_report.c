@@ -5,7 +5,9 @@
 #include <string.h>
 #include <unistd.h>
 
-typedef struct Style { const char *place, *bad, *good, *off; } Style;
+typedef struct Style {
+    const char *place, *bad, *good, *off;
+} Style;
 
 /* Reports go to standard output. */
 static Style style(void)
@@ -42,7 +44,8 @@ static void report_failures(const TestRun *t, const Subject *s, Span at, const F
 {
     counts->failed += failures->n > 0;
     counts->passed += failures->n == 0;
-    for (uint32_t i = 0; i < failures->n; i++) report_failure(t, s, at, &failures->at[i]);
+    for (uint32_t i = 0; i < failures->n; i++)
+        report_failure(t, s, at, &failures->at[i]);
 }
 
 void report_subject(const TestRun *t, const Subject *s, TestCounts *counts)
@@ -78,7 +81,8 @@ void report_file(const char *path, TestCounts counts, int status)
 void report_summary(TestCounts counts, const TestOptions *options, double seconds, uint32_t broken)
 {
     bool any = false;
-    for (int e = 0; e < EVALUATORS; e++) any = any || options->wanted[e];
+    for (int e = 0; e < EVALUATORS; e++)
+        any = any || options->wanted[e];
     print_counts(counts);
     printf(any ? ", on " : ", on no evaluator");
     print_evaluators(options->wanted);

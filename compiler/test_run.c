@@ -277,7 +277,8 @@ static bool run_all(TestRun *t)
 static bool something_ran(const TestRun *t)
 {
     bool interpreted = false;
-    for (int e = 0; e < DEVICE; e++) interpreted = interpreted || t->options->wanted[e];
+    for (int e = 0; e < DEVICE; e++)
+        interpreted = interpreted || t->options->wanted[e];
     return interpreted || !t->device.unusable;
 }
 
@@ -289,10 +290,12 @@ int test_file(const char *path, const TestOptions *options, TestCounts *counts)
     set_messages(t.c->session, options->messages);
     t.watch = watch_start();
     bool ok = prepare(&t) && run_all(&t);
-    for (uint32_t i = 0; ok && something_ran(&t) && i < t.n; i++) report_subject(&t, &t.subjects[i], counts);
+    for (uint32_t i = 0; ok && something_ran(&t) && i < t.n; i++)
+        report_subject(&t, &t.subjects[i], counts);
     int unusable = t.device.unusable;
     watch_stop(t.watch);
-    for (uint32_t i = 0; i < t.n; i++) free_subject(&t.subjects[i]);
+    for (uint32_t i = 0; i < t.n; i++)
+        free_subject(&t.subjects[i]);
     device_close(&t.device);
     compilation_destroy(t.c);
     arena_destroy(t.arena);

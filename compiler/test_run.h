@@ -1,7 +1,7 @@
 /* `dpc test` of one file: what is run, and what came of it.
  *
- * The compilation goes forward through the stages; at each evaluator that is wanted, all cases are run. Values in comments
- * are read once, before. The same failure on several evaluators is one failure. */
+ * The compilation goes forward through the stages; at each evaluator that is wanted, all cases are run. Values in
+ * comments are read once, before. The same failure on several evaluators is one failure. */
 #ifndef DPC_TEST_RUN_H
 #define DPC_TEST_RUN_H
 
@@ -75,7 +75,9 @@ uint32_t property_cases(const TestRun *t, const Subject *s);
 void plan_property(TestRun *t, Subject *s);
 void run_property(TestRun *t, Subject *s, int evaluator);
 
-typedef struct TestCounts { uint32_t passed, failed; } TestCounts;
+typedef struct TestCounts {
+    uint32_t passed, failed;
+} TestCounts;
 /* All of it. *counts: of this file. Returns an ExitStatus. */
 int test_file(const char *path, const TestOptions *options, TestCounts *counts);
 

@@ -1,5 +1,5 @@
-/* Says so when a case of `dpc test` takes long on an interpreter: which one, and its input. A loop that does not end would
- * leave the user with nothing else to look at. */
+/* Says so when a case of `dpc test` takes long on an interpreter: which one, and its input. A loop that does not end
+ * would leave the user with nothing else to look at. */
 #ifndef DPC_TEST_WATCH_H
 #define DPC_TEST_WATCH_H
 

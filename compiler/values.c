@@ -18,10 +18,14 @@ static uint64_t load_bits(const DpLeaf *leaf, uint64_t i)
     case DP_I8: return (uint64_t)(int64_t)((const int8_t *)data)[i];
     case DP_I16: return (uint64_t)(int64_t)((const int16_t *)data)[i];
     case DP_I32: return (uint64_t)(int64_t)((const int32_t *)data)[i];
-    case DP_BOOL: case DP_U8: return ((const uint8_t *)data)[i];
+    case DP_BOOL:
+    case DP_U8: return ((const uint8_t *)data)[i];
     case DP_U16: return ((const uint16_t *)data)[i];
-    case DP_U32: case DP_F32: return ((const uint32_t *)data)[i];
-    case DP_I64: case DP_U64: case DP_F64: return ((const uint64_t *)data)[i];
+    case DP_U32:
+    case DP_F32: return ((const uint32_t *)data)[i];
+    case DP_I64:
+    case DP_U64:
+    case DP_F64: return ((const uint64_t *)data)[i];
     case DP_SCALAR_COUNT: break;
     }
     return 0;
@@ -39,10 +43,12 @@ static CoreValue take_value(Cursor *c, uint8_t level)
     v.n = leaf->lens[level][c->at[level]++];
     if (rank == 1) {
         v.scalars = arena_array(c->arena, uint64_t, v.n + 1);
-        for (uint64_t i = 0; i < v.n; i++) v.scalars[i] = load_bits(leaf, c->at[level + 1]++);
+        for (uint64_t i = 0; i < v.n; i++)
+            v.scalars[i] = load_bits(leaf, c->at[level + 1]++);
     } else {
         v.items = arena_array(c->arena, CoreValue, v.n + 1);
-        for (uint64_t i = 0; i < v.n; i++) v.items[i] = take_value(c, (uint8_t)(level + 1));
+        for (uint64_t i = 0; i < v.n; i++)
+            v.items[i] = take_value(c, (uint8_t)(level + 1));
     }
     return v;
 }
@@ -65,7 +71,8 @@ static void count(const CoreValue *v, DpLeaf *leaf, uint32_t level)
     if (v->type.rank == 1)
         leaf->ndata += v->n;
     else
-        for (uint64_t i = 0; i < v->n; i++) count(&v->items[i], leaf, level + 1);
+        for (uint64_t i = 0; i < v->n; i++)
+            count(&v->items[i], leaf, level + 1);
 }
 
 static void store_bits(DpLeaf *leaf, uint64_t bits)

@@ -24,7 +24,8 @@ static void dump_source(const DpRt *rt, const Text *t, const BuildTask *task)
     fclose(f);
 }
 
-/* Programs are built, and by PoCL also their kernels when they first run, by a compiler that ends the process where it gets no memory. */
+/* Programs are built, and by PoCL also their kernels when they first run, by a compiler that ends the process where it
+ * gets no memory. */
 static void leave_space_to_build(DpRt *rt)
 {
     if (dp_address_space_left() < BUILD_SPACE)
@@ -68,7 +69,8 @@ static cl_program build_from_cache(DpRt *rt, CacheKey key)
     if (!binary)
         return NULL;
     cl_int code, status;
-    cl_program p = clCreateProgramWithBinary(rt->context, 1, &rt->device, &n, (const unsigned char **)&binary, &status, &code);
+    cl_program p =
+        clCreateProgramWithBinary(rt->context, 1, &rt->device, &n, (const unsigned char **)&binary, &status, &code);
     free(binary);
     if (code == CL_SUCCESS && clBuildProgram(p, 1, &rt->device, "", NULL, NULL) == CL_SUCCESS)
         return p;
@@ -77,12 +79,13 @@ static cl_program build_from_cache(DpRt *rt, CacheKey key)
     return NULL;
 }
 
-/* As soon as a program is built, so that a run that fails later leaves it to the next one. What cannot be stored is built again then:
- * nothing here fails. */
+/* As soon as a program is built, so that a run that fails later leaves it to the next one. What cannot be stored is
+ * built again then: nothing here fails. */
 static void store_binary(const DpRt *rt, cl_program p, CacheKey key)
 {
     size_t n = 0;
-    if (!rt->cache_dir || rt->keeps_binaries || clGetProgramInfo(p, CL_PROGRAM_BINARY_SIZES, sizeof n, &n, NULL) != CL_SUCCESS || n == 0)
+    if (!rt->cache_dir || rt->keeps_binaries ||
+        clGetProgramInfo(p, CL_PROGRAM_BINARY_SIZES, sizeof n, &n, NULL) != CL_SUCCESS || n == 0)
         return;
     unsigned char *binary = malloc(n);
     if (binary && clGetProgramInfo(p, CL_PROGRAM_BINARIES, sizeof binary, &binary, NULL) == CL_SUCCESS)
@@ -118,7 +121,6 @@ Built *program_build(DpRt *rt, Text *t, const BuildTask *task)
     rt->built = b;
     return b;
 }
-
 
 cl_kernel program_kernel(DpRt *rt, const Built *b, const char *name)
 {

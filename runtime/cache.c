@@ -1,7 +1,8 @@
-/* Binaries of built programs on disk: finding the folder, loading, storing. How large the folder gets is in cache_trim.c.
+/* Binaries of built programs on disk: finding the folder, loading, storing. How large the folder gets is in
+ * cache_trim.c.
  *
- * A file opens with a header: magic, the digest that names it, the length and the digest of what follows; a file that does not
- * check is not used, for drivers may crash on a corrupt binary. */
+ * A file opens with a header: magic, the digest that names it, the length and the digest of what follows; a file that
+ * does not check is not used, for drivers may crash on a corrupt binary. */
 #include "cache.h"
 
 #include <fcntl.h>
@@ -15,7 +16,8 @@
 enum { HEADER_WORDS = 6 };
 static const uint64_t MAGIC = UINT64_C(0x3262706463706f64); /* changes with the format */
 
-/* Two independent multiplicative hashes, 128 bits in all: against accidents, not against an enemy, who has no access. */
+/* Two independent multiplicative hashes, 128 bits in all: against accidents, not against an enemy, who has no access.
+ */
 static CacheKey mix(CacheKey k, const unsigned char *bytes, size_t n)
 {
     for (size_t i = 0; i < n; i++) {
@@ -28,7 +30,10 @@ static CacheKey mix(CacheKey k, const unsigned char *bytes, size_t n)
 
 static const CacheKey START = {UINT64_C(0xcbf29ce484222325), UINT64_C(0x2545f4914f6cdd1d)};
 
-CacheKey cache_key_more(CacheKey key, const char *text) { return mix(key, (const unsigned char *)text, strlen(text) + 1); }
+CacheKey cache_key_more(CacheKey key, const char *text)
+{
+    return mix(key, (const unsigned char *)text, strlen(text) + 1);
+}
 
 CacheKey cache_key(const char *const *texts, uint32_t n)
 {
@@ -51,7 +56,8 @@ static bool is_private(const char *path)
 static bool has_room(const char *path)
 {
     struct statvfs fs;
-    return access(path, W_OK | X_OK) == 0 && statvfs(path, &fs) == 0 && (uint64_t)fs.f_bavail * fs.f_frsize >= LEAST_ROOM;
+    return access(path, W_OK | X_OK) == 0 && statvfs(path, &fs) == 0 &&
+           (uint64_t)fs.f_bavail * fs.f_frsize >= LEAST_ROOM;
 }
 
 /* Makes it if it is not there. */
@@ -124,11 +130,13 @@ static unsigned char *load_body(int fd, CacheKey key, size_t *n)
     if (fstat(fd, &st) != 0 || /* GCOVR_EXCL_BR_LINE: an open file tells */
         !S_ISREG(st.st_mode) || st.st_uid != geteuid() || !read_all(fd, header, sizeof header))
         return NULL;
-    if (header[0] != MAGIC || header[1] != key.a || header[2] != key.b || (uint64_t)st.st_size != sizeof header + header[3])
+    if (header[0] != MAGIC || header[1] != key.a || header[2] != key.b ||
+        (uint64_t)st.st_size != sizeof header + header[3])
         return NULL;
     *n = (size_t)header[3];
     unsigned char *bytes = malloc(*n + 1);
-    if (bytes && read_all(fd, bytes, *n)) { /* GCOVR_EXCL_BR_LINE: as long as its header says, but a disk may be broken */
+    if (bytes &&
+        read_all(fd, bytes, *n)) { /* GCOVR_EXCL_BR_LINE: as long as its header says, but a disk may be broken */
         CacheKey sum = mix(START, bytes, *n);
         if (sum.a == header[4] && sum.b == header[5])
             return bytes;

@@ -16,12 +16,16 @@ enum { MAX_ENTRIES = 16384 }; /* looked at in one go; half of them may stay */
 enum { MAX_DEPTH = 8, NAME_ROOM = 96 };
 
 typedef struct Entry {
-    char name[NAME_ROOM];      /* from the cache's folder on */
+    char name[NAME_ROOM]; /* from the cache's folder on */
     uint64_t bytes;
     time_t used;
-    bool leftover;             /* of a writer that did not finish */
+    bool leftover; /* of a writer that did not finish */
 } Entry;
-typedef struct Entries { Entry *at; uint32_t n; uint64_t bytes; } Entries;
+typedef struct Entries {
+    Entry *at;
+    uint32_t n;
+    uint64_t bytes;
+} Entries;
 
 /* ---- trees ---- */
 static DIR *open_folder(int at, const char *name)

@@ -1,13 +1,13 @@
 /* Compaction: what a loop carries from round to round, without the dead data behind its views.
  *
- * A block lives while one view points into it, or might: a matrix whose rows are replaced one by one holds the old ones, too.
- * So between a loop's rounds, when the heap has become twice as full as it was (dp_crowded), a state that alone holds blocks of
- * more than twice its elements' bytes is stored anew. It copies what is live and frees twice as much; each block is freed once: all
- * compactions together copy at most half of what was ever stored. Only what it alone holds counts: suffixes of an array that
- * is held elsewhere would be copied in each round and free nothing.
+ * A block lives while one view points into it, or might: a matrix whose rows are replaced one by one holds the old
+ * ones, too. So between a loop's rounds, when the heap has become twice as full as it was (dp_crowded), a state that
+ * alone holds blocks of more than twice its elements' bytes is stored anew. It copies what is live and frees twice as
+ * much; each block is freed once: all compactions together copy at most half of what was ever stored. Only what it
+ * alone holds counts: suffixes of an array that is held elsewhere would be copied in each round and free nothing.
  *
- * Instances that stop take a small part of a round's blocks along (dp_select_apart), which they would keep alive in whole. Theirs are
- * copied if that is at most twice their share, so that many views of the same elements are not.
+ * Instances that stop take a small part of a round's blocks along (dp_select_apart), which they would keep alive in
+ * whole. Theirs are copied if that is at most twice their share, so that many views of the same elements are not.
  *
  * Many small blocks are as bad, since sets of blocks are made anew with every block that joins them. */
 #include "internal.h"
@@ -33,7 +33,9 @@ bool dp_crowded(const DpRt *rt, const DpLimit *limit)
     return h->used > limit->bytes || h->live > limit->blocks || h->always_compact;
 }
 
-typedef struct Held { uint64_t bytes, blocks; } Held;
+typedef struct Held {
+    uint64_t bytes, blocks;
+} Held;
 
 static void hold_set(Held *held, const DpRefs *r);
 
@@ -57,12 +59,13 @@ static void hold_set(Held *held, const DpRefs *r)
 static bool worth_it(const DpRt *rt, const Held *held, uint64_t live)
 {
     bool sparse = 2 * live <= held->bytes;
-    bool scattered = held->blocks > CROWDED_BLOCKS / 2 && live <= held->bytes && live / held->blocks <= SET_BYTES * held->blocks;
+    bool scattered =
+        held->blocks > CROWDED_BLOCKS / 2 && live <= held->bytes && live / held->blocks <= SET_BYTES * held->blocks;
     return sparse || scattered || (rt->heap.always_compact && live <= held->bytes);
 }
 
-/* The column's views, and all below them, stored anew, one behind the other; or {0} where that does not pay. `live`: the bytes
- * of the levels above. */
+/* The column's views, and all below them, stored anew, one behind the other; or {0} where that does not pay. `live`:
+ * the bytes of the levels above. */
 static DpCol rebuilt(DpRt *rt, const DpCol *views, uint32_t rank, uint32_t bytes, const Held *held, uint64_t live)
 {
     DpCtx *up = dp_ctx_fn(rt, views->n), *c = dp_nested_views(rt, up, views);

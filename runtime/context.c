@@ -69,7 +69,8 @@ DpCtx *dp_ctx_fn(DpRt *rt, uint64_t n) { return ctx_new(rt, CTX_FN, NULL, n); }
 
 DpCtx *dp_nested_root(DpRt *rt, uint64_t n) { return ctx_new(rt, CTX_NESTED, NULL, n); }
 
-/* n + 1 offsets from n lengths (n > 0), and the total, which is read back: 0 totals are common, and then nothing is stored below. */
+/* n + 1 offsets from n lengths (n > 0), and the total, which is read back: 0 totals are common, and then nothing is
+ * stored below. */
 DpBlock *offsets_of_lengths(DpRt *rt, uint64_t address, uint64_t stride, uint64_t n, uint64_t *total)
 {
     DpBlock *offsets = block_new(rt, n + 1, 8);
@@ -157,7 +158,10 @@ static DpCtx *selected(DpRt *rt, DpCtx *up, DpBlock *indices, uint64_t n)
 }
 
 /* The user's kernel or, for splits, our own. */
-typedef struct PackProgram { bool own; uint32_t kernel, variant, mode; } PackProgram;
+typedef struct PackProgram {
+    bool own;
+    uint32_t kernel, variant, mode;
+} PackProgram;
 
 static Kernel *kernel_of(DpRt *rt, const PackProgram *p, const char *name)
 {
@@ -269,7 +273,8 @@ static CtxPath compose(DpRt *rt, uint64_t n, const CtxPath *first, const CtxPath
     if (same)
         first = path_word(first) ? first : second;
     if (same || (first->stride && second->stride)) {
-        uint64_t stride = same ? first->stride : DP_REGULAR | ((first->stride & ~DP_REGULAR) * (second->stride & ~DP_REGULAR));
+        uint64_t stride =
+            same ? first->stride : DP_REGULAR | ((first->stride & ~DP_REGULAR) * (second->stride & ~DP_REGULAR));
         return (CtxPath){.indices = block_retain(first->indices), .stride = stride};
     }
     DpBlock *both = block_new(rt, n, 4);
@@ -303,7 +308,8 @@ static CtxPath *keep_path(DpRt *rt, DpCtx *from, DpCtx *to, CtxPath path)
     return p;
 }
 
-/* The path, made and kept at every context on the way. Contexts on one chain; from != to. Recurses as deep as contexts are nested. */
+/* The path, made and kept at every context on the way. Contexts on one chain; from != to. Recurses as deep as contexts
+ * are nested. */
 static CtxPath *path(DpRt *rt, DpCtx *from, DpCtx *to)
 {
     CtxPath *p = find_path(from, to);

@@ -1,5 +1,5 @@
-/* Which device: --device NAME (part of its name) or #K (number in the list), --platform NAME, else DP_DEVICE, else the first GPU, else the
- * first CPU. */
+/* Which device: --device NAME (part of its name) or #K (number in the list), --platform NAME, else DP_DEVICE, else the
+ * first GPU, else the first CPU. */
 #include "internal.h"
 
 #include <ctype.h>
@@ -11,7 +11,12 @@
 #include <unistd.h>
 
 enum { MAX_DEVICES = 64 };
-typedef struct Found { cl_platform_id platform; cl_device_id device; cl_device_type type; char name[256], platform_name[256]; } Found;
+typedef struct Found {
+    cl_platform_id platform;
+    cl_device_id device;
+    cl_device_type type;
+    char name[256], platform_name[256];
+} Found;
 
 /* A folder that ends with the process. */
 static bool make_own(DeviceFolder *folder)
@@ -27,15 +32,18 @@ static bool make_own(DeviceFolder *folder)
     return false;
 }
 
-/* The end of a process that was made to clean up: its one open file is the pipe, which ends with the process that writes to it. */
+/* The end of a process that was made to clean up: its one open file is the pipe, which ends with the process that
+ * writes to it. */
 static _Noreturn void clean_later(int pipe_end, const char *path)
 {
     enum { MOST_FILES = 1024 };
     char byte;
     setsid(); /* a terminal's signals, and those to the group, are not meant for it */
     dup2(pipe_end, STDIN_FILENO);
-    for (int fd = STDIN_FILENO + 1; fd < MOST_FILES; fd++) close(fd);
-    while (read(STDIN_FILENO, &byte, 1) < 0 && errno == EINTR) {}
+    for (int fd = STDIN_FILENO + 1; fd < MOST_FILES; fd++)
+        close(fd);
+    while (read(STDIN_FILENO, &byte, 1) < 0 && errno == EINTR) {
+    }
     folder_remove(path);
     _exit(0);
 }
@@ -55,8 +63,8 @@ static void start_cleaner(DeviceFolder *folder)
     folder->alive = ends[1];
 }
 
-/* PoCL hides itself where it cannot make a folder for its kernels, and loads what it finds there: so it gets one that others cannot
- * enter. POCL_CACHE_DIR is the user's to set. */
+/* PoCL hides itself where it cannot make a folder for its kernels, and loads what it finds there: so it gets one that
+ * others cannot enter. POCL_CACHE_DIR is the user's to set. */
 void device_prepare(DeviceFolder *folder)
 {
     *folder = (DeviceFolder){.alive = -1};
@@ -67,7 +75,8 @@ void device_prepare(DeviceFolder *folder)
         snprintf(path, sizeof path, "%s/pocl", lasting);
         setenv("POCL_CACHE_DIR", path, 1);
     } else if (make_own(folder)) {
-        fprintf(stderr, "note: no folder for built kernels in HOME, XDG_CACHE_HOME or TMPDIR can be used: each run builds its own\n");
+        fprintf(stderr, "note: no folder for built kernels in HOME, XDG_CACHE_HOME or TMPDIR can be used: each run "
+                        "builds its own\n");
         setenv("POCL_CACHE_DIR", folder->path, 1);
         start_cleaner(folder);
     }
@@ -91,7 +100,8 @@ static bool can_describe(Found *f)
 {
     return clGetDeviceInfo(f->device, CL_DEVICE_TYPE, sizeof f->type, &f->type, NULL) == CL_SUCCESS &&
            clGetDeviceInfo(f->device, CL_DEVICE_NAME, sizeof f->name - 1, f->name, NULL) == CL_SUCCESS &&
-           clGetPlatformInfo(f->platform, CL_PLATFORM_NAME, sizeof f->platform_name - 1, f->platform_name, NULL) == CL_SUCCESS;
+           clGetPlatformInfo(f->platform, CL_PLATFORM_NAME, sizeof f->platform_name - 1, f->platform_name, NULL) ==
+               CL_SUCCESS;
 }
 
 static uint32_t find_devices(Found *found)
@@ -117,8 +127,9 @@ static uint32_t find_devices(Found *found)
     return n;
 }
 
-static const char no_device[] = "no OpenCL device; for the CPU install PoCL (Debian, Ubuntu: apt install pocl-opencl-icd), "
-                                "or run without one: dpc run --eval=core";
+static const char no_device[] =
+    "no OpenCL device; for the CPU install PoCL (Debian, Ubuntu: apt install pocl-opencl-icd), "
+    "or run without one: dpc run --eval=core";
 
 uint32_t device_list(FILE *out)
 {
@@ -126,7 +137,9 @@ uint32_t device_list(FILE *out)
     uint32_t n = find_devices(found);
     for (uint32_t i = 0; i < n; i++)
         fprintf(out, "#%u %s: %s (%s)\n", i, found[i].platform_name, found[i].name,
-                found[i].type & CL_DEVICE_TYPE_GPU ? "GPU" : found[i].type & CL_DEVICE_TYPE_CPU ? "CPU" : "accelerator");
+                found[i].type & CL_DEVICE_TYPE_GPU   ? "GPU"
+                : found[i].type & CL_DEVICE_TYPE_CPU ? "CPU"
+                                                     : "accelerator");
     if (n == 0)
         fprintf(stderr, "error: %s\n", no_device);
     return n;
@@ -168,7 +181,8 @@ static void identify(DpRt *rt, const Found *f)
     char version[128] = "", driver[128] = "";
     clGetDeviceInfo(f->device, CL_DEVICE_VERSION, sizeof version - 1, version, NULL);
     clGetDeviceInfo(f->device, CL_DRIVER_VERSION, sizeof driver - 1, driver, NULL);
-    snprintf(rt->device_id, sizeof rt->device_id, "%.100s\n%.150s\n%.120s\n%.120s", f->platform_name, f->name, version, driver);
+    snprintf(rt->device_id, sizeof rt->device_id, "%.100s\n%.150s\n%.120s\n%.120s", f->platform_name, f->name, version,
+             driver);
 }
 
 static void query(DpRt *rt, const Found *f)

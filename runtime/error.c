@@ -10,13 +10,23 @@
 
 /* The order of the compiler's ErrorKind. */
 enum {
-    ERR_INDEX, ERR_SLICE, ERR_LENGTHS, ERR_SIZE, ERR_DIVISION, ERR_ASSERT, ERR_MATCH, ERR_EMPTY, ERR_NEGATIVE, ERR_NEST
+    ERR_INDEX,
+    ERR_SLICE,
+    ERR_LENGTHS,
+    ERR_SIZE,
+    ERR_DIVISION,
+    ERR_ASSERT,
+    ERR_MATCH,
+    ERR_EMPTY,
+    ERR_NEGATIVE,
+    ERR_NEST
 };
 
 static _Noreturn void give_up(DpRt *rt, int status)
 {
     DpFailure failure = {status, rt->message};
-    if (rt->handler) /* GCOVR_EXCL_BR_LINE: without one the process is stopped, and leaves no counts (test_failures.c) */
+    if (rt->handler) /* GCOVR_EXCL_BR_LINE: without one the process is stopped, and leaves no counts (test_failures.c)
+                      */
         rt->handler(rt->handler_data, &failure);
     fprintf(stderr, "error: %s\n", rt->message); /* GCOVR_EXCL_LINE: as above */
     abort(); /* GCOVR_EXCL_LINE: the handler returned, or there is none: a bug of the caller */
@@ -63,7 +73,8 @@ static void site_text(char *to, size_t room, const DpSite *site, const int64_t *
     case ERR_EMPTY: snprintf(to, room, "%s of an empty sequence", text); break;
     case ERR_NEGATIVE: snprintf(to, room, "negative length %lld", a); break;
     case ERR_NEST:
-        snprintf(to, room, "lengths add up to %lld%s, but the sequence has %lld", a, a == INT64_MAX ? " or more" : "", b);
+        snprintf(to, room, "lengths add up to %lld%s, but the sequence has %lld", a, a == INT64_MAX ? " or more" : "",
+                 b);
         break;
     default: snprintf(to, room, "failure of kind %u", site->kind);
     }
@@ -157,8 +168,8 @@ _Noreturn void rt_fail_elements(DpRt *rt, uint64_t n, uint32_t bytes)
     if (all > rt->heap.limit - rt->heap.used)
         fail_heap(rt, all);
     char text[120];
-    snprintf(text, sizeof text, "too many elements: %llu in one operation, at most %llu are numbered", (unsigned long long)n,
-             (unsigned long long)DP_MAX_INSTANCES);
+    snprintf(text, sizeof text, "too many elements: %llu in one operation, at most %llu are numbered",
+             (unsigned long long)n, (unsigned long long)DP_MAX_INSTANCES);
     rt_fail_here(rt, EXIT_MEMORY, text);
 }
 
@@ -185,7 +196,8 @@ const uint64_t *rt_look(DpRt *rt)
         CL_OK(rt, clFinish(rt->queue));
         memcpy(rt->look, rt->heap.memory, sizeof rt->look);
     } else {
-        CL_OK(rt, clEnqueueReadBuffer(rt->queue, rt->heap.buffer, CL_TRUE, 0, sizeof rt->look, rt->look, 0, NULL, NULL));
+        CL_OK(rt,
+              clEnqueueReadBuffer(rt->queue, rt->heap.buffer, CL_TRUE, 0, sizeof rt->look, rt->look, 0, NULL, NULL));
     }
     profile_switch(rt, before);
     rt_report(rt);
@@ -197,7 +209,10 @@ void dp_check(DpRt *rt) { rt_look(rt); }
 /* ---- names ---- */
 const char *cl_error_name(cl_int code)
 {
-    static const struct { cl_int code; const char *name; } names[] = {
+    static const struct {
+        cl_int code;
+        const char *name;
+    } names[] = {
         {CL_DEVICE_NOT_FOUND, "CL_DEVICE_NOT_FOUND"},
         {CL_DEVICE_NOT_AVAILABLE, "CL_DEVICE_NOT_AVAILABLE"},
         {CL_COMPILER_NOT_AVAILABLE, "CL_COMPILER_NOT_AVAILABLE"},

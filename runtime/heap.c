@@ -1,8 +1,8 @@
 /* The heap: one OpenCL buffer (heap_buffer.c) and, on the host, the ledger of its blocks.
  *
- * Segregated good fit: a size's class is its leading bit and the three bits below; a block is taken from the first class all of
- * whose blocks fit, or from the request's own class if one there is large enough. Neighbours are joined when freed.
- * Low addresses are used again first, which keeps touched memory small. */
+ * Segregated good fit: a size's class is its leading bit and the three bits below; a block is taken from the first
+ * class all of whose blocks fit, or from the request's own class if one there is large enough. Neighbours are joined
+ * when freed. Low addresses are used again first, which keeps touched memory small. */
 #include "internal.h"
 
 #include <stdlib.h>
@@ -85,10 +85,7 @@ static void split_block(DpRt *rt, DpBlock *b, uint64_t bytes)
     free_list_add(&rt->heap, rest);
 }
 
-static uint64_t rounded(uint64_t bytes)
-{
-    return (bytes + DP_BLOCK_ALIGN - 1) / DP_BLOCK_ALIGN * DP_BLOCK_ALIGN;
-}
+static uint64_t rounded(uint64_t bytes) { return (bytes + DP_BLOCK_ALIGN - 1) / DP_BLOCK_ALIGN * DP_BLOCK_ALIGN; }
 
 /* With DP_POISON, what nobody has written and what nobody may read any more is no value that a program would miss. */
 static void poison(DpRt *rt, const DpBlock *b)

@@ -1,8 +1,9 @@
 /* The heap's buffer: how large it may get, how it is made, how it grows.
  *
- * It begins small and at least doubles whenever a block does not fit: a larger buffer is made, the contents are copied, the old one is
- * released. Addresses are offsets, so they stay; kernels get the buffer at each launch. Where memory is only taken when touched
- * (a CPU device over our own pages, no limit on the address space) it begins as large as it may get, and never grows. */
+ * It begins small and at least doubles whenever a block does not fit: a larger buffer is made, the contents are copied,
+ * the old one is released. Addresses are offsets, so they stay; kernels get the buffer at each launch. Where memory is
+ * only taken when touched (a CPU device over our own pages, no limit on the address space) it begins as large as it may
+ * get, and never grows. */
 #define _DEFAULT_SOURCE /* madvise */
 #include "internal.h"
 
@@ -13,7 +14,7 @@
 
 #define HEAP_FIRST_BYTES (UINT64_C(256) << 20)
 #define HEAP_FIRST_LEAST (UINT64_C(1) << 20) /* less is not worth beginning with */
-#define HEAP_MAX_BYTES (UINT64_C(1) << 39) /* what size classes reach */
+#define HEAP_MAX_BYTES (UINT64_C(1) << 39)   /* what size classes reach */
 enum { DP_HEAP_LEAST = 4096 };
 enum { GROWTH_STEPS = 4 };
 
@@ -64,7 +65,11 @@ static uint64_t first_size(const DpRt *rt)
 }
 
 /* ---- making one ---- */
-typedef struct Buffer { cl_mem buffer; void *memory; uint64_t bytes; } Buffer;
+typedef struct Buffer {
+    cl_mem buffer;
+    void *memory;
+    uint64_t bytes;
+} Buffer;
 
 static void drop_buffer(const Buffer *b)
 {
@@ -74,8 +79,8 @@ static void drop_buffer(const Buffer *b)
         munmap(b->memory, b->bytes);
 }
 
-/* On a CPU device the buffer is our own memory, in large pages if the system has them: far fewer page faults. What OpenCL and the host
- * need of a limited address space is left to them. */
+/* On a CPU device the buffer is our own memory, in large pages if the system has them: far fewer page faults. What
+ * OpenCL and the host need of a limited address space is left to them. */
 static cl_int map_buffer(const DpRt *rt, Buffer *b)
 {
     cl_int code = CL_MEM_OBJECT_ALLOCATION_FAILURE;
@@ -91,8 +96,8 @@ static cl_int map_buffer(const DpRt *rt, Buffer *b)
     return code;
 }
 
-/* A buffer that begins with the contents of the heap's, if there is one, else with zeros. Devices may grant memory only to refuse it at
- * its first use, so the buffer counts once it has been written. */
+/* A buffer that begins with the contents of the heap's, if there is one, else with zeros. Devices may grant memory only
+ * to refuse it at its first use, so the buffer counts once it has been written. */
 static cl_int make_buffer(const DpRt *rt, uint64_t bytes, uint64_t contents, Buffer *b)
 {
     static const unsigned char zeros[DP_HEAP_START];
@@ -130,7 +135,8 @@ static void take_buffer(DpRt *rt, const Buffer *b)
     h->bytes = b->bytes;
 }
 
-/* From `most` down to `least` in some steps: other processes may have the rest, and both buffers have to fit for a moment. */
+/* From `most` down to `least` in some steps: other processes may have the rest, and both buffers have to fit for a
+ * moment. */
 static cl_int take_largest(DpRt *rt, uint64_t least, uint64_t most, uint64_t contents)
 {
     Heap *h = &rt->heap;

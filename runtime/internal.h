@@ -1,17 +1,14 @@
 /* Inside the runtime library.
  *
- *   device.c   which device            heap.c     blocks of the one buffer       refs.c     reference sets, columns, arrays
- *   heap_buffer.c  the buffer itself: its size and growth
- *   launch.c   kernels, launching      build.c    programs     source.c   their texts     cache*.c   binaries on disk
- *   quick.c    kernels that are not worth an optimising compiler yet
- *   profile.c  where the time goes
- *   context.c  contexts and paths      ops.c      kernels with user code         moves.c    kernels without
- *   compact.c  a loop's state without dead data
- *   sort.c     argsort                 error.c    failures and their messages    transfer.c values in and out
- *   runtime.c  opening and closing     program.c  dp_main
+ *   device.c   which device            heap.c     blocks of the one buffer       refs.c     reference sets, columns,
+ * arrays heap_buffer.c  the buffer itself: its size and growth launch.c   kernels, launching      build.c    programs
+ * source.c   their texts     cache*.c   binaries on disk quick.c    kernels that are not worth an optimising compiler
+ * yet profile.c  where the time goes context.c  contexts and paths      ops.c      kernels with user code moves.c
+ * kernels without compact.c  a loop's state without dead data sort.c     argsort                 error.c    failures
+ * and their messages    transfer.c values in and out runtime.c  opening and closing     program.c  dp_main
  *
- * The heap's first bytes are not a block: the error record at 0, and from DP_MAILBOX on words that kernels leave for the host.
- * One read brings both (rt_look), so that every read-back also reports failures. */
+ * The heap's first bytes are not a block: the error record at 0, and from DP_MAILBOX on words that kernels leave for
+ * the host. One read brings both (rt_look), so that every read-back also reports failures. */
 #ifndef DP_INTERNAL_H
 #define DP_INTERNAL_H
 
@@ -29,48 +26,52 @@
 
 /* The same numbers as in kernels/common.cl. */
 enum {
-    DP_MAILBOX = 64, DP_MAILBOX_WORDS = DP_MAX_OUTS, DP_LOOK_BYTES = DP_MAILBOX + 8 * DP_MAILBOX_WORDS,
-    DP_BIN_INSTANCES = 768, DP_HEAP_START = 1024, DP_BLOCK_ALIGN = 256
+    DP_MAILBOX = 64,
+    DP_MAILBOX_WORDS = DP_MAX_OUTS,
+    DP_LOOK_BYTES = DP_MAILBOX + 8 * DP_MAILBOX_WORDS,
+    DP_BIN_INSTANCES = 768,
+    DP_HEAP_START = 1024,
+    DP_BLOCK_ALIGN = 256
 };
 /* Instances are numbered by u32. */
 #define DP_MAX_INSTANCES UINT64_C(0xffffffff)
 
-/* Where n consecutive segments begin and the last one ends: n + 1 numbers, stored or, where all segments have the same length
- * (regular dimensions), k * stride. Kernels get one word (kernels/common.cl). */
+/* Where n consecutive segments begin and the last one ends: n + 1 numbers, stored or, where all segments have the same
+ * length (regular dimensions), k * stride. Kernels get one word (kernels/common.cl). */
 #define DP_REGULAR (UINT64_C(1) << 63)
 typedef struct Offsets {
-    DpBlock *block;     /* n + 1 u64; owned */
-    uint64_t stride;    /* or DP_REGULAR and the length; both 0: not known, or not needed */
+    DpBlock *block;  /* n + 1 u64; owned */
+    uint64_t stride; /* or DP_REGULAR and the length; both 0: not known, or not needed */
 } Offsets;
 static inline bool offsets_known(Offsets o) { return o.block || o.stride; }
 static inline Offsets offsets_regular(uint64_t length) { return (Offsets){NULL, DP_REGULAR | length}; }
 static inline uint64_t offsets_length(Offsets o) { return o.stride & ~DP_REGULAR; } /* if regular */
 
-/* What is known of a block of views that lie one behind the other: view k is {offsets[k+1] - offsets[k], base + offsets[k] *
- * bytes of an element}. */
+/* What is known of a block of views that lie one behind the other: view k is {offsets[k+1] - offsets[k], base +
+ * offsets[k] * bytes of an element}. */
 typedef struct DpContig {
-    Offsets offsets;    /* owned; not known: nothing is known */
+    Offsets offsets; /* owned; not known: nothing is known */
     uint64_t base, n, total;
-    uint32_t bytes;     /* of an element */
+    uint32_t bytes; /* of an element */
 } DpContig;
 
 /* A stretch of the heap, live or free. All are in one list by address; free ones also in a list by size class. */
 struct DpBlock {
     uint64_t addr, bytes;
-    uint32_t count;          /* references; 0: free */
-    bool elements_too;       /* made by scatter or hist: dp_col_set_refs speaks of the arrays' elements */
-    bool unwritten;          /* views, all known by `contig`; written by write_views when they are to be read. A block that is written
-                                and holds views only points into blocks that are */
-    bool maybe_contig;       /* views that a kernel computed, slices perhaps: worth a look when first iterated over */
-    DpRefs *refs;            /* where the views in it point to; owned */
-    bool apart;              /* views, of which no two overlap that lie in blocks which nobody but this column holds … */
-    DpBlock *parked;         /* … or also this block, whose views do not overlap with these: those of a loop's stopped instances (dp_park);
-                                owned, or NULL */
-    DpRefs *shared;          /* blocks in which these views may overlap (dp_update); owned, which is what keeps them from being held by
-                                this column only */
+    uint32_t count;    /* references; 0: free */
+    bool elements_too; /* made by scatter or hist: dp_col_set_refs speaks of the arrays' elements */
+    bool unwritten;    /* views, all known by `contig`; written by write_views when they are to be read. A block that is
+                          written    and holds views only points into blocks that are */
+    bool maybe_contig; /* views that a kernel computed, slices perhaps: worth a look when first iterated over */
+    DpRefs *refs;      /* where the views in it point to; owned */
+    bool apart;        /* views, of which no two overlap that lie in blocks which nobody but this column holds … */
+    DpBlock *parked; /* … or also this block, whose views do not overlap with these: those of a loop's stopped instances
+                        (dp_park); owned, or NULL */
+    DpRefs *shared; /* blocks in which these views may overlap (dp_update); owned, which is what keeps them from being
+                       held by this column only */
     DpContig contig;
-    DpBlock *before, *behind;           /* neighbours */
-    DpBlock *next_free, **link_free;    /* also links blocks waiting to be freed */
+    DpBlock *before, *behind;        /* neighbours */
+    DpBlock *next_free, **link_free; /* also links blocks waiting to be freed */
 };
 
 /* Blocks in order of their addresses. */
@@ -85,34 +86,34 @@ typedef enum CtxKind { CTX_FN, CTX_NESTED, CTX_SELECTED } CtxKind;
 typedef struct CtxPath {
     struct CtxPath *next;
     DpCtx *to;
-    DpBlock *indices;   /* u32 */
-    uint64_t stride;    /* or DP_REGULAR and the stride; neither: the identity */
+    DpBlock *indices; /* u32 */
+    uint64_t stride;  /* or DP_REGULAR and the stride; neither: the identity */
 } CtxPath;
 
 struct DpCtx {
     uint32_t count;
     CtxKind kind;
     uint64_t n;
-    DpCtx *up;          /* owned; NULL: depth 0, or none for FN */
-    Offsets offsets;    /* NESTED over a context: of the n_up segments */
-    DpBlock *indices;   /* SELECTED: n u32; NULL if n == up->n, the identity, or n == 0 */
-    Offsets packed;     /* SELECTED from NESTED: offsets of what was kept per segment, made when wanted */
-    CtxPath *paths;     /* to contexts further up, and for NESTED to its up */
+    DpCtx *up;        /* owned; NULL: depth 0, or none for FN */
+    Offsets offsets;  /* NESTED over a context: of the n_up segments */
+    DpBlock *indices; /* SELECTED: n u32; NULL if n == up->n, the identity, or n == 0 */
+    Offsets packed;   /* SELECTED from NESTED: offsets of what was kept per segment, made when wanted */
+    CtxPath *paths;   /* to contexts further up, and for NESTED to its up */
 };
 
 enum { HEAP_CLASSES = 256 };
 typedef struct Heap {
     cl_mem buffer;
-    void *memory;       /* the host memory behind it, where device and host share theirs; else NULL */
+    void *memory; /* the host memory behind it, where device and host share theirs; else NULL */
     uint64_t bytes, used, most_used;
-    uint64_t limit;     /* it may grow so far */
-    uint64_t largest;   /* the largest buffer that the device promises; it may grant more */
-    bool shared;        /* device and host share memory, and the buffer is ours */
-    bool refused;       /* the device did not grant the last growth */
-    uint64_t live;      /* blocks in use */
+    uint64_t limit;      /* it may grow so far */
+    uint64_t largest;    /* the largest buffer that the device promises; it may grant more */
+    bool shared;         /* device and host share memory, and the buffer is ours */
+    bool refused;        /* the device did not grant the last growth */
+    uint64_t live;       /* blocks in use */
     bool always_compact; /* for tests: DP_COMPACT */
-    bool poisoned;      /* DP_POISON: blocks are filled with a pattern when they begin and when they end */
-    DpBlock *blocks;    /* all, by address */
+    bool poisoned;       /* DP_POISON: blocks are filled with a pattern when they begin and when they end */
+    DpBlock *blocks;     /* all, by address */
     DpBlock *classes[HEAP_CLASSES];
     uint64_t occupied[HEAP_CLASSES / 64]; /* bit per non-empty class */
 } Heap;
@@ -123,16 +124,29 @@ typedef struct Built Built;
 typedef struct Kernel Kernel;
 /* The runtime's own programs, then the templates of user kernels by DpKernelKind. */
 typedef enum OwnProgram { OWN_MOVE, OWN_LENGTHS, OWN_TRUTH, OWN_COUNT } OwnProgram;
-/* Bits of how a program is built. MODE_QUICK: its kernels are functions, for any variant, that quick.c puts into one kernel. */
+/* Bits of how a program is built. MODE_QUICK: its kernels are functions, for any variant, that quick.c puts into one
+ * kernel. */
 enum { MODE_SEGMENTED = 1, MODE_HIST_SORTED = 2, MODE_QUICK = 4 };
 
 /* What the host does while no kernel runs; each moment belongs to one phase or to a kernel. */
 typedef enum ProfilePhase {
-    PHASE_HOST, PHASE_READING, PHASE_OPENING, PHASE_COMPILING, PHASE_UPLOAD, PHASE_LOOK, PHASE_DOWNLOAD, PHASE_WRITING, PHASE_COUNT
+    PHASE_HOST,
+    PHASE_READING,
+    PHASE_OPENING,
+    PHASE_COMPILING,
+    PHASE_UPLOAD,
+    PHASE_LOOK,
+    PHASE_DOWNLOAD,
+    PHASE_WRITING,
+    PHASE_COUNT
 } ProfilePhase;
-typedef struct PhaseTime { double us; uint64_t count, bytes; } PhaseTime;
+typedef struct PhaseTime {
+    double us;
+    uint64_t count, bytes;
+} PhaseTime;
 typedef struct ProfileRow {
-    const DpKernel *kernel;   /* one of those of the row's line; NULL: a phase, or one of the runtime's own kernels, of this name */
+    const DpKernel
+        *kernel; /* one of those of the row's line; NULL: a phase, or one of the runtime's own kernels, of this name */
     const char *name;
     uint64_t launches, bytes; /* bytes: estimated, see profile.c */
     double us;
@@ -140,27 +154,38 @@ typedef struct ProfileRow {
 } ProfileRow;
 typedef struct Profile {
     bool on;
-    ProfileRow *rows; uint32_t nrows, rows_room;
+    ProfileRow *rows;
+    uint32_t nrows, rows_room;
     PhaseTime phases[PHASE_COUNT];
     ProfilePhase phase;
     double since;             /* the phase at hand, in microseconds of the host's clock */
     uint64_t launches, looks; /* counted always */
 } Profile;
 
-/* A folder of this process alone, in which PoCL keeps its kernels; "": it has a lasting one. It is removed when this process ends, by
- * whatever signal or limit: by the process `cleaner`, if there is one, once the pipe's end `alive` (else -1) is closed. */
-typedef struct DeviceFolder { char path[512]; pid_t cleaner; int alive; } DeviceFolder;
+/* A folder of this process alone, in which PoCL keeps its kernels; "": it has a lasting one. It is removed when this
+ * process ends, by whatever signal or limit: by the process `cleaner`, if there is one, once the pipe's end `alive`
+ * (else -1) is closed. */
+typedef struct DeviceFolder {
+    char path[512];
+    pid_t cleaner;
+    int alive;
+} DeviceFolder;
 
 /* When kernels are compiled quickly, see quick.c. */
 typedef enum QuickUse { QUICK_NEVER, QUICK_BY_WORK, QUICK_ALWAYS } QuickUse;
 typedef struct QuickPart QuickPart;
-typedef struct WorkRecord { char kernel[64]; uint64_t work; } WorkRecord;
+typedef struct WorkRecord {
+    char kernel[64];
+    uint64_t work;
+} WorkRecord;
 typedef struct Quick {
     QuickUse use;
-    QuickPart *parts; uint32_t nparts;
-    WorkRecord *records; uint32_t nrecords, records_room;
-    bool loaded;               /* the records */
-    uint64_t unstored;         /* work since they were stored */
+    QuickPart *parts;
+    uint32_t nparts;
+    WorkRecord *records;
+    uint32_t nrecords, records_room;
+    bool loaded;       /* the records */
+    uint64_t unstored; /* work since they were stored */
 } Quick;
 
 typedef struct Words {
@@ -176,30 +201,31 @@ struct DpRt {
     cl_device_id device;
     cl_context context;
     cl_command_queue queue;
-    bool gpu;                  /* which shape of the templates */
+    bool gpu; /* which shape of the templates */
     uint32_t units;
-    char device_id[512];       /* name and versions: part of the cache's keys */
+    char device_id[512]; /* name and versions: part of the cache's keys */
     const char *fp_options;
     bool atomics64;
     Heap heap;
-    uint64_t memory_limit;     /* of the heap, in bytes; 0: none */
-    Program **programs; uint32_t nprograms;  /* chains: OWN_COUNT, then one per user kernel */
+    uint64_t memory_limit; /* of the heap, in bytes; 0: none */
+    Program **programs;
+    uint32_t nprograms; /* chains: OWN_COUNT, then one per user kernel */
     Built *built;
-    bool batches;              /* build several kernels at once? */
-    bool *batched;             /* by a batch's first kernel: has it been built? */
-    bool keeps_binaries;       /* the device's own cache does; else ours */
+    bool batches;        /* build several kernels at once? */
+    bool *batched;       /* by a batch's first kernel: has it been built? */
+    bool keeps_binaries; /* the device's own cache does; else ours */
     Quick quick;
-    Words words;               /* of kernels that have too many for arguments */
-    char *cache_dir;           /* NULL: no cache */
+    Words words;     /* of kernels that have too many for arguments */
+    char *cache_dir; /* NULL: no cache */
     DeviceFolder device_folder;
-    const char *dump_dir;      /* DP_DUMP_KERNELS */
+    const char *dump_dir; /* DP_DUMP_KERNELS */
     Profile profile;
     uint64_t look[DP_LOOK_BYTES / 8];
-    uint32_t at;               /* the site of dp_at, plus 1; 0: outside of the program */
+    uint32_t at; /* the site of dp_at, plus 1; 0: outside of the program */
     uint32_t level, lifted_level;
-    DpLevel *levels;           /* the innermost */
-    DpProgress progress;       /* of the innermost recursion in parallel code */
-    uintptr_t stack_limit;     /* the lowest address a level may start at; 0: only levels are counted */
+    DpLevel *levels;       /* the innermost */
+    DpProgress progress;   /* of the innermost recursion in parallel code */
+    uintptr_t stack_limit; /* the lowest address a level may start at; 0: only levels are counted */
     void (*handler)(void *data, const DpFailure *failure);
     void *handler_data;
     char message[1024];
@@ -208,38 +234,44 @@ struct DpRt {
 typedef struct OpenOptions {
     const char *device, *platform; /* as given by --device, --platform; or NULL */
     bool profile, profile_json;
-    bool optimised; /* all kernels from the start: times are taken */
+    bool optimised;  /* all kernels from the start: times are taken */
     uint64_t memory; /* bytes that the heap may have at most; 0: as many as there are */
 } OpenOptions;
 
 /* Why the runtime could not be opened. */
-typedef struct OpenError { ExitStatus status; char text[512]; } OpenError;
+typedef struct OpenError {
+    ExitStatus status;
+    char text[512];
+} OpenError;
 
 /* runtime.c. NULL and the reason on failure. */
 DpRt *rt_open(const DpProgram *program, const OpenOptions *options, OpenError *error);
-bool open_fails(OpenError *error, ExitStatus status, const char *format, ...) __attribute__((format(printf, 3, 4))); /* false */
+bool open_fails(OpenError *error, ExitStatus status, const char *format, ...)
+    __attribute__((format(printf, 3, 4))); /* false */
 void rt_close(DpRt *rt);
 
 /* device.c */
 bool device_choose(DpRt *rt, const OpenOptions *options, OpenError *error);
-uint32_t device_list(FILE *out); /* how many there are */
+uint32_t device_list(FILE *out);           /* how many there are */
 void device_prepare(DeviceFolder *folder); /* before the first OpenCL call */
 void device_clean(DeviceFolder *folder);   /* at the process's end */
 
 /* error.c */
 _Noreturn void rt_fail(DpRt *rt, int status, const char *format, ...) __attribute__((format(printf, 3, 4)));
 _Noreturn void rt_fail_here(DpRt *rt, int status, const char *text); /* at the place of dp_at */
-/* Of the heap, of the host. Of the heap what a kernel has reported comes first: the size may be what it went on with. */
+/* Of the heap, of the host. Of the heap what a kernel has reported comes first: the size may be what it went on with.
+ */
 _Noreturn void rt_fail_memory(DpRt *rt, dp_size bytes);
 _Noreturn void rt_fail_host_memory(DpRt *rt, dp_size bytes);
-_Noreturn void rt_fail_elements(DpRt *rt, uint64_t n, uint32_t bytes); /* more of so many bytes than are numbered; likewise */
+_Noreturn void rt_fail_elements(DpRt *rt, uint64_t n,
+                                uint32_t bytes); /* more of so many bytes than are numbered; likewise */
 _Noreturn void rt_fail_cl(DpRt *rt, cl_int code, const char *call, const char *file, int line);
 const char *cl_error_name(cl_int code);
-#define CL_OK(rt, call) \
-    do { \
-        cl_int code_ = (call); \
-        if (code_ != CL_SUCCESS) \
-            rt_fail_cl((rt), code_, #call, __FILE__, __LINE__); \
+#define CL_OK(rt, call)                                                                                                \
+    do {                                                                                                               \
+        cl_int code_ = (call);                                                                                         \
+        if (code_ != CL_SUCCESS)                                                                                       \
+            rt_fail_cl((rt), code_, #call, __FILE__, __LINE__);                                                        \
     } while (0)
 /* Waits, reads the error record and the mailbox, reports a failure; the mailbox's words. */
 const uint64_t *rt_look(DpRt *rt);
@@ -250,8 +282,8 @@ void rt_report(DpRt *rt);
 void rt_level_text(const DpRt *rt, char *to /* DP_LEVEL_TEXT */);
 
 /* heap_buffer.c */
-/* What PoCL takes of it, and ends the process where it does not get it: to open a device and build kernels; beside the heap, once the
- * device is open; to build one more program. And what the linker that it starts takes of stack. */
+/* What PoCL takes of it, and ends the process where it does not get it: to open a device and build kernels; beside the
+ * heap, once the device is open; to build one more program. And what the linker that it starts takes of stack. */
 #define OPEN_SPACE (UINT64_C(680) << 20)
 #define SPACE_BESIDE_HEAP (UINT64_C(320) << 20)
 #define BUILD_SPACE (UINT64_C(128) << 20)
@@ -266,22 +298,23 @@ bool heap_open(DpRt *rt, OpenError *error);
 void heap_close(DpRt *rt);
 DpBlock *block_new(DpRt *rt, uint64_t n, uint64_t element_bytes); /* for n elements, one reference; for 0 bytes NULL */
 void block_shrink(DpRt *rt, DpBlock *b, uint64_t bytes);
-DpBlock *block_retain(DpBlock *b);            /* NULL is harmless, likewise below */
+DpBlock *block_retain(DpBlock *b); /* NULL is harmless, likewise below */
 void block_release(DpRt *rt, DpBlock *b);
-void heap_free(DpRt *rt, DpBlock *b);         /* the stretch itself; for refs.c */
-bool heap_check(const Heap *h);               /* for tests: the ledger's invariants */
+void heap_free(DpRt *rt, DpBlock *b); /* the stretch itself; for refs.c */
+bool heap_check(const Heap *h);       /* for tests: the ledger's invariants */
 
 /* refs.c */
-DpRefs *refs_one(DpRt *rt, DpBlock *b);       /* takes the reference; NULL gives the empty set */
+DpRefs *refs_one(DpRt *rt, DpBlock *b); /* takes the reference; NULL gives the empty set */
 DpRefs *refs_retain(DpRefs *r);
 DpBlock *refs_find(const DpRefs *r, uint64_t addr); /* borrowed; NULL if none holds the address */
 /* The block where elements lie, borrowed. An array without one would see its memory reused: asserted. */
 DpBlock *refs_owner(const DpRefs *r, uint64_t addr);
-DpRefs *refs_of_refs(DpRt *rt, const DpRefs *r);    /* union of the blocks' own sets */
+DpRefs *refs_of_refs(DpRt *rt, const DpRefs *r);         /* union of the blocks' own sets */
 void block_add_refs(DpRt *rt, DpBlock *b, DpRefs *refs); /* takes refs */
 DpCol col_new(DpRt *rt, uint64_t n, uint32_t bytes);
 DpCol col_of_block(DpBlock *b, uint64_t n, uint32_t bytes); /* takes the reference */
-void write_views(DpRt *rt, DpBlock *b);         /* before they are read: theirs, and those that they point to; NULL is harmless */
+void write_views(DpRt *rt,
+                 DpBlock *b); /* before they are read: theirs, and those that they point to; NULL is harmless */
 void write_views_of(DpRt *rt, const DpRefs *r); /* of all these blocks */
 void block_forget_contig(DpRt *rt, DpBlock *b); /* its views no longer lie one behind the other */
 void block_forget_layout(DpRt *rt, DpBlock *b); /* its views are about to be changed: nothing is known of them */
@@ -289,8 +322,13 @@ void block_forget_layout(DpRt *rt, DpBlock *b); /* its views are about to be cha
 const DpContig *col_contig(const DpCol *c);
 
 /* source.c */
-typedef struct Text { char *at; size_t n, room; } Text; /* malloc'd, NUL-terminated */
-typedef struct Instance { uint32_t kernel, variant, mode; } Instance;
+typedef struct Text {
+    char *at;
+    size_t n, room;
+} Text; /* malloc'd, NUL-terminated */
+typedef struct Instance {
+    uint32_t kernel, variant, mode;
+} Instance;
 enum { MAX_GUESSES = 4 };
 void text_add(DpRt *rt, Text *t, const char *s, size_t n);
 void source_begin(DpRt *rt, Text *t);
@@ -302,7 +340,11 @@ uint32_t source_guess(const DpKernel *k, uint32_t kernel, Instance *to);
 
 /* build.c */
 /* options: beside those of all programs, or NULL. number, mode: tell the texts of DP_DUMP_KERNELS apart. */
-typedef struct BuildTask { const char *name, *options; uint32_t number, mode; bool may_fail; } BuildTask;
+typedef struct BuildTask {
+    const char *name, *options;
+    uint32_t number, mode;
+    bool may_fail;
+} BuildTask;
 /* Takes the text. NULL if it does not build and may fail. */
 Built *program_build(DpRt *rt, Text *t, const BuildTask *task);
 cl_kernel program_kernel(DpRt *rt, const Built *b, const char *name); /* to be released */
@@ -311,7 +353,10 @@ void build_close(DpRt *rt);
 /* quick.c */
 enum { QUICK_ARGS = 96 };
 /* A kernel's place there. */
-typedef struct QuickCase { QuickPart *part; uint32_t which, record, cost, counts; } QuickCase;
+typedef struct QuickCase {
+    QuickPart *part;
+    uint32_t which, record, cost, counts;
+} QuickCase;
 void quick_open(DpRt *rt, const OpenOptions *options); /* the device is chosen */
 /* program: its number in rt->programs. */
 void quick_find(DpRt *rt, QuickCase *c, uint32_t program, const Instance *i, const char *name);
@@ -333,7 +378,10 @@ uint32_t rt_map_groups(const DpRt *rt, uint64_t n);
 Kernel *rt_kernel(DpRt *rt, uint32_t kernel, uint32_t variant, uint32_t mode, const char *name);
 Kernel *rt_own_kernel(DpRt *rt, OwnProgram program, const char *name);
 enum { MAX_ARGS = 512 };
-typedef struct Args { uint32_t n; uint64_t at[MAX_ARGS]; } Args;
+typedef struct Args {
+    uint32_t n;
+    uint64_t at[MAX_ARGS];
+} Args;
 void arg(Args *a, uint64_t x); /* what does not fit is counted, and refused at the launch */
 void arg_words(Args *a, const uint64_t *words, uint32_t n);
 void arg_columns(Args *a, const DpCol *columns, uint32_t n);
@@ -341,7 +389,7 @@ void arg_columns(Args *a, const DpCol *columns, uint32_t n);
 void arg_kernel_words(DpRt *rt, Args *a, uint32_t kernel, const uint64_t *words);
 bool words_in_heap(const DpRt *rt, const DpKernel *k);
 void words_define(DpRt *rt, Text *t, const DpKernel *k); /* DP_WORDS, DP_PASS, w0 … in the second form */
-void words_open(DpRt *rt); /* the device is chosen */
+void words_open(DpRt *rt);                               /* the device is chosen */
 void words_close(DpRt *rt);
 /* heaps: how many leading parameters are the heap (2 where the template has `out`). */
 void rt_launch(DpRt *rt, Kernel *k, uint32_t heaps, uint32_t groups, const Args *args);
@@ -351,8 +399,9 @@ const char *dp_kernel_text(const char *name); /* generated: the files of runtime
 
 /* profile.c. Without --profile they do nothing. */
 double profile_now(void); /* microseconds */
-void profile_start(Profile *p, double begin, double read); /* the device is open; when the process began, when it had read its arguments */
-ProfilePhase profile_switch(DpRt *rt, ProfilePhase to);    /* the phase that it was */
+void profile_start(Profile *p, double begin,
+                   double read); /* the device is open; when the process began, when it had read its arguments */
+ProfilePhase profile_switch(DpRt *rt, ProfilePhase to); /* the phase that it was */
 void profile_count(DpRt *rt, ProfilePhase phase, uint64_t bytes);
 uint32_t profile_row(DpRt *rt, const DpKernel *k, const char *name); /* k: NULL for the runtime's own, then by name */
 /* Waits for the launch of a kernel over n instances, and takes the event. first: of this kernel. */
@@ -364,35 +413,41 @@ void profile_close(DpRt *rt);
 DpBlock *offsets_of_lengths(DpRt *rt, uint64_t address, uint64_t stride, uint64_t n, uint64_t *total);
 /* Offsets of the data of a NESTED context, or of one packed from a NESTED context, per instance of its up. Borrowed. */
 Offsets ctx_data_offsets(DpRt *rt, DpCtx *c);
-uint64_t path_indices(DpRt *rt, DpCtx *from, DpCtx *to); /* dp_path, always as u32 in memory (or 0) */
+uint64_t path_indices(DpRt *rt, DpCtx *from, DpCtx *to);       /* dp_path, always as u32 in memory (or 0) */
 DpCtx *ctx_new(DpRt *rt, CtxKind kind, DpCtx *up, uint64_t n); /* retains up */
 uint64_t offsets_word(Offsets o);
 Offsets offsets_retain(Offsets o);
 void offsets_release(DpRt *rt, Offsets *o);
 /* A kernel over c: segmented or not, number of segments, the offsets' word (or 0). */
-typedef struct Segments { uint32_t mode; uint64_t nseg, offsets; } Segments;
+typedef struct Segments {
+    uint32_t mode;
+    uint64_t nseg, offsets;
+} Segments;
 Segments ctx_segments(const DpCtx *c);
 
 /* moves.c */
-/* The block of the elements of the arrays that the column's views describe, if these lie one behind the other and may be changed where
- * they are: nobody else holds the views or the elements. */
+/* The block of the elements of the arrays that the column's views describe, if these lie one behind the other and may
+ * be changed where they are: nobody else holds the views or the elements. */
 DpBlock *sole_elements(const DpCol *views);
 /* Does the column hold this one of its blocks of elements alone, but for what its loop has parked? */
 bool holds_alone(const DpCol *views, const DpBlock *elements);
 /* The column itself if nobody else holds it, else a copy; takes the reference. */
 DpCol fresh_copy(DpRt *rt, DpCol col);
 bool arr_solely_held(const DpArr *a); /* nobody else holds the array or its block */
-DpCol views_of_offsets(DpRt *rt, Offsets offsets, uint64_t n, uint64_t base, uint64_t total, uint32_t bytes, DpBlock *data);
+DpCol views_of_offsets(DpRt *rt, Offsets offsets, uint64_t n, uint64_t base, uint64_t total, uint32_t bytes,
+                       DpBlock *data);
 void move_copy(DpRt *rt, uint64_t dst, uint64_t src, uint64_t n, uint32_t bytes);
 
 /* sort.c */
 /* Positions 0 … n-1 and their sort keys in order; both owned. n > 0. */
-typedef struct Sorted { DpBlock *keys, *positions; } Sorted;
+typedef struct Sorted {
+    DpBlock *keys, *positions;
+} Sorted;
 /* Sorts the positions (NULL: 0, 1, 2 …; owned) further, stably, by the scalars at `column` that they stand for. */
 Sorted sort_by(DpRt *rt, uint64_t n, DpBlock *positions, uint64_t column, DpScalar scalar);
 
 /* transfer.c */
-void rt_read(DpRt *rt, uint64_t addr, void *to, uint64_t bytes);    /* waits; reports failures */
+void rt_read(DpRt *rt, uint64_t addr, void *to, uint64_t bytes);          /* waits; reports failures */
 void rt_write(DpRt *rt, uint64_t addr, const void *from, uint64_t bytes); /* waits until `from` may be reused */
 
 #endif

@@ -8,7 +8,7 @@ struct Kernel {
     Kernel *next;
     const char *name;
     Program *program;
-    cl_kernel kernel;      /* NULL: not built yet, but perhaps as one of quick.c */
+    cl_kernel kernel; /* NULL: not built yet, but perhaps as one of quick.c */
     QuickCase quick;
     uint32_t row;
     bool launched;
@@ -17,13 +17,13 @@ struct Kernel {
 /* A kernel in one variant and mode. */
 struct Program {
     Program *next;
-    uint32_t index;        /* of its chain in rt->programs */
+    uint32_t index; /* of its chain in rt->programs */
     Instance instance;
-    Built *built;          /* NULL: not yet */
-    char suffix[48];       /* of its names in what is built */
+    Built *built;    /* NULL: not yet */
+    char suffix[48]; /* of its names in what is built */
     Kernel *kernels;
     const char *name;
-    const DpKernel *user;  /* NULL: one of the runtime's own */
+    const DpKernel *user; /* NULL: one of the runtime's own */
     uint32_t wg;
 };
 
@@ -123,11 +123,13 @@ static void set_built(Program *p, Built *built, const char *suffix)
 }
 
 /* ---- building ---- */
-/* Bytes of holes in one batch, about: a program costs 0.1 s of CPU time beside what is in it (PoCL), what is in it but does not run is
- * lost. Two kernels at least. */
+/* Bytes of holes in one batch, about: a program costs 0.1 s of CPU time beside what is in it (PoCL), what is in it but
+ * does not run is lost. Two kernels at least. */
 enum { BATCH_TEXT = 12 << 10, MIN_BATCH_KERNELS = 2 };
 
-typedef struct Range { uint32_t first, end; } Range;
+typedef struct Range {
+    uint32_t first, end;
+} Range;
 
 /* The kernels that are built with this one: always the same, so that the next run finds them in the cache. */
 static Range batch_of(const DpRt *rt, uint32_t kernel)
@@ -193,7 +195,8 @@ static void build_one(DpRt *rt, Program *p)
     Text t = {NULL, 0, 0};
     source_begin(rt, &t);
     source_instance(rt, &t, &p->instance, "");
-    p->built = program_build(rt, &t, &(BuildTask){.name = p->name, .number = p->instance.variant, .mode = p->instance.mode});
+    p->built =
+        program_build(rt, &t, &(BuildTask){.name = p->name, .number = p->instance.variant, .mode = p->instance.mode});
 }
 
 static void build(DpRt *rt, Program *p)
@@ -235,7 +238,10 @@ Kernel *rt_kernel(DpRt *rt, uint32_t kernel, uint32_t variant, uint32_t mode, co
     return find_kernel(rt, user_program(rt, &i), name);
 }
 
-Kernel *rt_own_kernel(DpRt *rt, OwnProgram own, const char *name) { return find_kernel(rt, own_program(rt, own), name); }
+Kernel *rt_own_kernel(DpRt *rt, OwnProgram own, const char *name)
+{
+    return find_kernel(rt, own_program(rt, own), name);
+}
 
 static cl_kernel optimised_kernel(DpRt *rt, Kernel *k)
 {
@@ -305,7 +311,8 @@ void rt_launch(DpRt *rt, Kernel *k, uint32_t heaps, uint32_t groups, const Args 
     size_t local = k->program->wg, global = local * groups;
     cl_event event = NULL;
     rt->profile.launches++;
-    CL_OK(rt, clEnqueueNDRangeKernel(rt->queue, kernel, 1, NULL, &global, &local, 0, NULL, rt->profile.on ? &event : NULL));
+    CL_OK(rt,
+          clEnqueueNDRangeKernel(rt->queue, kernel, 1, NULL, &global, &local, 0, NULL, rt->profile.on ? &event : NULL));
     if (event)
         profile_launch(rt, k->row, event, !k->launched, args->n ? args->at[0] : 0);
     k->launched = true;

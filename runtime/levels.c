@@ -15,7 +15,8 @@ enum { MOST_ARGUMENTS = 64, SAMPLE = 64 };
 void dp_enter(DpRt *rt, DpLevel *level, const char *function)
 {
     uintptr_t here = (uintptr_t)__builtin_frame_address(0);
-    bool deep = rt->stack_limit ? here < rt->stack_limit || rt->level >= MAX_HOST_LEVELS : rt->level >= MAX_LEVELS_WITHOUT_LIMIT;
+    bool deep = rt->stack_limit ? here < rt->stack_limit || rt->level >= MAX_HOST_LEVELS
+                                : rt->level >= MAX_LEVELS_WITHOUT_LIMIT;
     if (deep)
         rt_fail_here(rt, EXIT_PROGRAM, DP_TOO_DEEP);
     rt->level++;
@@ -33,7 +34,8 @@ void dp_leave(DpRt *rt)
 void rt_level_text(const DpRt *rt, char *to)
 {
     uint32_t level = 0;
-    for (const DpLevel *l = rt->levels; l; l = l->outer) level += strcmp(l->function, rt->levels->function) == 0;
+    for (const DpLevel *l = rt->levels; l; l = l->outer)
+        level += strcmp(l->function, rt->levels->function) == 0;
     dp_level_text(to, level, rt->levels ? rt->levels->function : NULL);
 }
 
@@ -43,12 +45,14 @@ void rt_level_text(const DpRt *rt, char *to)
 static bool read_arguments(DpRt *rt, DpArguments *to, void **room, const DpCol *cols, uint32_t count, uint64_t n)
 {
     uint64_t bytes = 0, at = 0;
-    for (uint32_t k = 0; k < count; k++) bytes += n * cols[k].bytes;
+    for (uint32_t k = 0; k < count; k++)
+        bytes += n * cols[k].bytes;
     unsigned char *values = *room = malloc(bytes + 1);
     for (uint32_t k = 0; values && k < count; k++) {
         to[k].values = values + at;
         uint64_t addr = dp_col_addr(rt, &cols[k]);
-        CL_OK(rt, clEnqueueReadBuffer(rt->queue, rt->heap.buffer, CL_TRUE, addr, n * cols[k].bytes, values + at, 0, NULL, NULL));
+        CL_OK(rt, clEnqueueReadBuffer(rt->queue, rt->heap.buffer, CL_TRUE, addr, n * cols[k].bytes, values + at, 0,
+                                      NULL, NULL));
         at += n * cols[k].bytes;
     }
     return values != NULL;
@@ -67,7 +71,8 @@ static bool stuck(DpRt *rt, const DpLevel *level, uint64_t n, uint32_t count, co
     DpArguments arguments[MOST_ARGUMENTS];
     DpProgress sample = {.fetch = fetch_bytes, .fetch_data = rt};
     bool all = n <= MOST_LOOKED_AT && count <= MOST_ARGUMENTS, found = false;
-    for (uint32_t k = 0; all && k < count; k++) arguments[k] = (DpArguments){NULL, cols[k].bytes, element_bytes[k]};
+    for (uint32_t k = 0; all && k < count; k++)
+        arguments[k] = (DpArguments){NULL, cols[k].bytes, element_bytes[k]};
     rt->progress.fetch = fetch_bytes;
     rt->progress.fetch_data = rt;
     for (uint64_t part = n < SAMPLE ? n : SAMPLE; all; part = n) {

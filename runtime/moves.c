@@ -105,7 +105,8 @@ DpCol dp_elems_root(DpRt *rt, const DpArr *a, DpCtx *c, uint32_t bytes)
 }
 
 /* ---- views ---- */
-DpCol views_of_offsets(DpRt *rt, Offsets offsets, uint64_t n, uint64_t base, uint64_t total, uint32_t bytes, DpBlock *data)
+DpCol views_of_offsets(DpRt *rt, Offsets offsets, uint64_t n, uint64_t base, uint64_t total, uint32_t bytes,
+                       DpBlock *data)
 {
     DpCol out = col_new(rt, n, 16);
     if (n == 0)
@@ -179,8 +180,8 @@ void dp_put(DpRt *rt, DpCol *out, DpCtx *ctx, DpCtx *part, const DpCol *values)
 
 static bool col_apart(const DpCol *views) { return col_contig(views) || (views->block && views->block->apart); }
 
-void dp_park(DpRt *rt, DpCol *state, DpCtx *active, DpCtx *no, DpCtx *yes, DpCol *result, DpCtx *ctx, bool crowded, uint32_t rank,
-             uint32_t bytes)
+void dp_park(DpRt *rt, DpCol *state, DpCtx *active, DpCtx *no, DpCtx *yes, DpCol *result, DpCtx *ctx, bool crowded,
+             uint32_t rank, uint32_t bytes)
 {
     bool apart = col_apart(state);
     DpRefs *shared = refs_retain(state->block ? state->block->shared : NULL);
@@ -258,7 +259,8 @@ static Offsets offsets_of_offsets(DpRt *rt, Offsets fine, Offsets coarse, uint64
     return (Offsets){out, 0};
 }
 
-/* All inner views contiguous: arithmetic on views. Where the outer ones are contiguous over the whole of them, so is the result. */
+/* All inner views contiguous: arithmetic on views. Where the outer ones are contiguous over the whole of them, so is
+ * the result. */
 static DpCol flatten_views(DpRt *rt, const DpCol *views, DpBlock *inner, uint32_t bytes)
 {
     const DpContig *outer = col_contig(views), *in = &inner->contig;
@@ -421,7 +423,8 @@ static DpCol own_views(DpRt *rt, const DpCol *arrays)
     return own;
 }
 
-/* In place where the column holds the elements alone; arrays that are changed and lie in other blocks are copied first. */
+/* In place where the column holds the elements alone; arrays that are changed and lie in other blocks are copied first.
+ */
 static DpCol update_own(DpRt *rt, DpCtx *ctx, DpCol arrays, const DpCol *index, const DpCol *values)
 {
     own_arrays(rt, ctx, &arrays, index, values->bytes);
@@ -439,7 +442,8 @@ static DpCol update_own(DpRt *rt, DpCtx *ctx, DpCol arrays, const DpCol *index, 
     return arrays;
 }
 
-DpCol dp_update(DpRt *rt, DpCtx *ctx, const DpCol *arrays, bool consume, bool masked, const DpCol *index, const DpCol *values)
+DpCol dp_update(DpRt *rt, DpCtx *ctx, const DpCol *arrays, bool consume, bool masked, const DpCol *index,
+                const DpCol *values)
 {
     if (ctx->n == 0)
         return col_new(rt, 0, 16);
@@ -464,7 +468,8 @@ bool arr_solely_held(const DpArr *a)
     return a->refs && a->refs->count == 1 && a->refs->n == 1 && a->refs->blocks[0]->count == 1;
 }
 
-DpArr dp_update_root(DpRt *rt, DpArr *a, bool consume, int64_t index, const void *value, uint32_t bytes, DpRefs *value_refs)
+DpArr dp_update_root(DpRt *rt, DpArr *a, bool consume, int64_t index, const void *value, uint32_t bytes,
+                     DpRefs *value_refs)
 {
     DpArr out;
     if (consume && arr_solely_held(a)) {

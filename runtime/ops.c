@@ -28,7 +28,8 @@ static Args context_args(const DpCtx *c, const Segments *s)
 }
 
 /* ---- map, array ---- */
-static void run_map(DpRt *rt, uint32_t kernel, uint32_t variant, const DpCtx *c, const uint64_t *words, const DpCol *outs)
+static void run_map(DpRt *rt, uint32_t kernel, uint32_t variant, const DpCtx *c, const uint64_t *words,
+                    const DpCol *outs)
 {
     Segments s = ctx_segments(c);
     Args a = context_args(c, &s);
@@ -47,7 +48,8 @@ void dp_map(DpRt *rt, uint32_t kernel, uint32_t variant, DpCtx *ctx, const uint6
         outs[i].block->maybe_contig = outs[i].bytes == 16;
 }
 
-DpCol dp_array(DpRt *rt, uint32_t kernel, uint32_t variant, DpCtx *ctx, const uint64_t *words, uint32_t count, DpRefs *element_refs)
+DpCol dp_array(DpRt *rt, uint32_t kernel, uint32_t variant, DpCtx *ctx, const uint64_t *words, uint32_t count,
+               DpRefs *element_refs)
 {
     uint64_t n = ctx->n;
     uint32_t bytes = info(rt, kernel)->out_bytes[0];
@@ -65,7 +67,8 @@ DpCol dp_array(DpRt *rt, uint32_t kernel, uint32_t variant, DpCtx *ctx, const ui
 }
 
 /* ---- reduce ---- */
-static void reduce_chunks(DpRt *rt, uint32_t kernel, uint32_t variant, uint64_t n, uint64_t part, uint32_t chunks, const uint64_t *words)
+static void reduce_chunks(DpRt *rt, uint32_t kernel, uint32_t variant, uint64_t n, uint64_t part, uint32_t chunks,
+                          const uint64_t *words)
 {
     const uint64_t lead[4] = {n, part, 0, 0};
     Args a = {.n = 0};
@@ -102,8 +105,8 @@ void dp_reduce_root(DpRt *rt, uint32_t kernel, uint32_t variant, DpCtx *c, const
 }
 
 /* n elements in nseg segments; vals and pos for sorted histograms. */
-static void run_segreduce(DpRt *rt, uint32_t kernel, uint32_t variant, uint32_t mode, uint64_t n, uint64_t nseg, uint64_t offsets,
-                          uint64_t vals, uint64_t pos, const uint64_t *words, const DpCol *outs)
+static void run_segreduce(DpRt *rt, uint32_t kernel, uint32_t variant, uint32_t mode, uint64_t n, uint64_t nseg,
+                          uint64_t offsets, uint64_t vals, uint64_t pos, const uint64_t *words, const DpCol *outs)
 {
     const DpKernel *k = info(rt, kernel);
     uint32_t chunks = rt_chunks(rt, rt_group_shape(rt, kernel), n + nseg);
@@ -159,8 +162,8 @@ void dp_scan(DpRt *rt, uint32_t kernel, uint32_t variant, DpCtx *c, const uint64
 
 /* ---- scatter ---- */
 /* The columns are the destinations' elements, fresh, in the order of their owners. */
-static void run_scatter(DpRt *rt, uint32_t kernel, uint32_t variant, const DpCtx *c, const uint64_t *words, uint64_t length,
-                        uint64_t dest_offsets, const DpCol *data)
+static void run_scatter(DpRt *rt, uint32_t kernel, uint32_t variant, const DpCtx *c, const uint64_t *words,
+                        uint64_t length, uint64_t dest_offsets, const DpCol *data)
 {
     Segments s = ctx_segments(c);
     Args a = context_args(c, &s);
@@ -186,11 +189,13 @@ DpBlock *sole_elements(const DpCol *dest)
 {
     const DpContig *whole = col_contig(dest);
     const DpRefs *refs = dest->block ? dest->block->refs : NULL;
-    bool sole = whole && dest->block->count == 1 && refs && refs->count == 1 && refs->n == 1 && refs->blocks[0]->count == 1;
+    bool sole =
+        whole && dest->block->count == 1 && refs && refs->count == 1 && refs->n == 1 && refs->blocks[0]->count == 1;
     return sole ? refs->blocks[0] : NULL;
 }
 
-/* Of the elements' holders all are known: the views, and those parked in the block that the views are told apart from. */
+/* Of the elements' holders all are known: the views, and those parked in the block that the views are told apart from.
+ */
 bool holds_alone(const DpCol *views, const DpBlock *elements)
 {
     const DpRefs *refs = views->block->refs, *others = views->block->parked ? views->block->parked->refs : NULL;
@@ -200,8 +205,8 @@ bool holds_alone(const DpCol *views, const DpBlock *elements)
     return refs->count == 1 && elements->count == 1u + too && (!too || others->count == 1);
 }
 
-void dp_scatter(DpRt *rt, uint32_t kernel, uint32_t variant, DpCtx *c, const uint64_t *words, const DpCol *dests, const bool *consume,
-                DpCol *outs)
+void dp_scatter(DpRt *rt, uint32_t kernel, uint32_t variant, DpCtx *c, const uint64_t *words, const DpCol *dests,
+                const bool *consume, DpCol *outs)
 {
     const DpKernel *k = info(rt, kernel);
     DpCtx *room = c->n ? dp_nested_views(rt, c->up, &dests[0]) : NULL;
@@ -220,7 +225,8 @@ void dp_scatter(DpRt *rt, uint32_t kernel, uint32_t variant, DpCtx *c, const uin
             outs[i] = dp_col_retain(dests[i]);
         } else {
             data[i] = fresh_copy(rt, dp_elems(rt, &dests[i], room, k->out_bytes[i]));
-            outs[i] = views_of_offsets(rt, room->offsets, c->up->n, data[i].addr, room->n, data[i].bytes, data[i].block);
+            outs[i] =
+                views_of_offsets(rt, room->offsets, c->up->n, data[i].addr, room->n, data[i].bytes, data[i].block);
         }
         outs[i].block->elements_too = true;
     }
@@ -230,8 +236,8 @@ void dp_scatter(DpRt *rt, uint32_t kernel, uint32_t variant, DpCtx *c, const uin
     dp_ctx_release(rt, &room);
 }
 
-void dp_scatter_root(DpRt *rt, uint32_t kernel, uint32_t variant, DpCtx *c, const uint64_t *words, const DpArr *dests, const bool *consume,
-                     DpArr *outs)
+void dp_scatter_root(DpRt *rt, uint32_t kernel, uint32_t variant, DpCtx *c, const uint64_t *words, const DpArr *dests,
+                     const bool *consume, DpArr *outs)
 {
     const DpKernel *k = info(rt, kernel);
     DpCol data[DP_MAX_OUTS];
@@ -253,7 +259,10 @@ void dp_scatter_root(DpRt *rt, uint32_t kernel, uint32_t variant, DpCtx *c, cons
 }
 
 /* ---- histograms ---- */
-typedef struct Bins { uint64_t n; uint64_t size, offsets; } Bins; /* all bins; one segment's size, or the segments' offsets */
+typedef struct Bins {
+    uint64_t n;
+    uint64_t size, offsets;
+} Bins; /* all bins; one segment's size, or the segments' offsets */
 
 enum { MOST_LOCAL_BINS = 4096, MOST_COPIED_BINS = 4096 }; /* the first as in histogram.cl */
 
@@ -280,8 +289,8 @@ static uint32_t local_hist_groups(const DpRt *rt, const DpKernel *k, const DpCtx
     return (uint32_t)(groups < most ? groups : most);
 }
 
-static void hist_atomic(DpRt *rt, uint32_t kernel, uint32_t variant, const DpCtx *c, const uint64_t *words, const Bins *bins,
-                        const DpCol *data)
+static void hist_atomic(DpRt *rt, uint32_t kernel, uint32_t variant, const DpCtx *c, const uint64_t *words,
+                        const Bins *bins, const DpCol *data)
 {
     const DpKernel *k = info(rt, kernel);
     Segments s = ctx_segments(c);
@@ -306,8 +315,8 @@ static void hist_atomic(DpRt *rt, uint32_t kernel, uint32_t variant, const DpCtx
 }
 
 /* Bins of their own for each chunk, then joined. */
-static void hist_private(DpRt *rt, uint32_t kernel, uint32_t variant, const DpCtx *c, const uint64_t *words, const Bins *bins,
-                         uint32_t chunks, const DpCol *data)
+static void hist_private(DpRt *rt, uint32_t kernel, uint32_t variant, const DpCtx *c, const uint64_t *words,
+                         const Bins *bins, uint32_t chunks, const DpCol *data)
 {
     const DpKernel *k = info(rt, kernel);
     Segments s = ctx_segments(c);
@@ -359,8 +368,8 @@ static uint64_t bounds_of_bins(DpRt *rt, const Bins *bins, const DpBlock *keys, 
     return inside;
 }
 
-static void hist_sorted(DpRt *rt, uint32_t kernel, uint32_t variant, const DpCtx *c, const uint64_t *words, const Bins *bins,
-                        const DpCol *data)
+static void hist_sorted(DpRt *rt, uint32_t kernel, uint32_t variant, const DpCtx *c, const uint64_t *words,
+                        const Bins *bins, const DpCol *data)
 {
     const DpKernel *k = info(rt, kernel);
     Segments s = ctx_segments(c);
@@ -383,8 +392,8 @@ static void hist_sorted(DpRt *rt, uint32_t kernel, uint32_t variant, const DpCtx
     DpBlock *instances = bin_instances(rt, &s, bins);
     const uint64_t instances_addr = instances ? instances->addr : 0;
     rt_write(rt, DP_BIN_INSTANCES, &instances_addr, sizeof instances_addr);
-    run_segreduce(rt, kernel, variant, MODE_SEGMENTED | MODE_HIST_SORTED, inside, bins->n, offsets->addr, vals ? vals->addr : 0,
-                  sorted.positions ? sorted.positions->addr : 0, words, data);
+    run_segreduce(rt, kernel, variant, MODE_SEGMENTED | MODE_HIST_SORTED, inside, bins->n, offsets->addr,
+                  vals ? vals->addr : 0, sorted.positions ? sorted.positions->addr : 0, words, data);
     block_release(rt, instances);
     block_release(rt, sorted.keys);
     block_release(rt, sorted.positions);
@@ -392,7 +401,8 @@ static void hist_sorted(DpRt *rt, uint32_t kernel, uint32_t variant, const DpCtx
     block_release(rt, offsets);
 }
 
-static void run_hist(DpRt *rt, uint32_t kernel, uint32_t variant, const DpCtx *c, const uint64_t *words, const Bins *bins, DpCol *data)
+static void run_hist(DpRt *rt, uint32_t kernel, uint32_t variant, const DpCtx *c, const uint64_t *words,
+                     const Bins *bins, DpCol *data)
 {
     new_columns(rt, kernel, bins->n, data);
     if (bins->n == 0)
@@ -408,7 +418,8 @@ static void run_hist(DpRt *rt, uint32_t kernel, uint32_t variant, const DpCtx *c
         hist_sorted(rt, kernel, variant, c, words, bins, data);
 }
 
-void dp_hist(DpRt *rt, uint32_t kernel, uint32_t variant, DpCtx *c, const uint64_t *words, const DpCol *size, DpCol *outs)
+void dp_hist(DpRt *rt, uint32_t kernel, uint32_t variant, DpCtx *c, const uint64_t *words, const DpCol *size,
+             DpCol *outs)
 {
     const DpKernel *k = info(rt, kernel);
     uint64_t nseg = c->up->n, total = 0;
@@ -429,7 +440,8 @@ void dp_hist(DpRt *rt, uint32_t kernel, uint32_t variant, DpCtx *c, const uint64
     block_release(rt, offsets);
 }
 
-void dp_hist_root(DpRt *rt, uint32_t kernel, uint32_t variant, DpCtx *c, const uint64_t *words, int64_t size, DpArr *outs)
+void dp_hist_root(DpRt *rt, uint32_t kernel, uint32_t variant, DpCtx *c, const uint64_t *words, int64_t size,
+                  DpArr *outs)
 {
     Bins bins = {size > 0 ? (uint64_t)size : 0, size > 0 ? (uint64_t)size : 0, 0};
     DpCol data[DP_MAX_OUTS];

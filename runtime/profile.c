@@ -1,8 +1,9 @@
 /* --profile: where a run's time goes, by lines of the program and by what the host does.
  *
  * Each moment belongs to one row, so that the rows add up to the whole: the host's clock runs for one phase at a time
- * (profile_switch), and kernels run one after the other, each waited for. Of such a launch the kernel's line gets what the device's
- * clock says, and the rest is the host's, or for a kernel's first launch that of compiling it, as devices may compile that late. */
+ * (profile_switch), and kernels run one after the other, each waited for. Of such a launch the kernel's line gets what
+ * the device's clock says, and the rest is the host's, or for a kernel's first launch that of compiling it, as devices
+ * may compile that late. */
 #include "internal.h"
 
 #include <stdlib.h>
@@ -94,7 +95,8 @@ void profile_launch(DpRt *rt, uint32_t row, cl_event event, bool first, uint64_t
     CL_OK(rt, clWaitForEvents(1, &event));
     double us = lap(p), device = us;
     bool timed = clGetEventProfilingInfo(event, CL_PROFILING_COMMAND_START, sizeof begin, &begin, NULL) == CL_SUCCESS &&
-                 clGetEventProfilingInfo(event, CL_PROFILING_COMMAND_END, sizeof end, &end, NULL) == CL_SUCCESS && end >= begin;
+                 clGetEventProfilingInfo(event, CL_PROFILING_COMMAND_END, sizeof end, &end, NULL) == CL_SUCCESS &&
+                 end >= begin;
     clReleaseEvent(event);
     if (timed && (double)(end - begin) / 1e3 < us)
         device = (double)(end - begin) / 1e3;
@@ -107,9 +109,14 @@ void profile_launch(DpRt *rt, uint32_t row, cl_event event, bool first, uint64_t
 
 /* ---- the report ---- */
 static const char *const phase_names[PHASE_COUNT] = {
-    [PHASE_HOST] = "host",         [PHASE_READING] = "reading arguments", [PHASE_OPENING] = "opening the device",
-    [PHASE_COMPILING] = "compiling kernels", [PHASE_UPLOAD] = "arguments to the device", [PHASE_LOOK] = "read-backs",
-    [PHASE_DOWNLOAD] = "result from the device", [PHASE_WRITING] = "writing the result",
+    [PHASE_HOST] = "host",
+    [PHASE_READING] = "reading arguments",
+    [PHASE_OPENING] = "opening the device",
+    [PHASE_COMPILING] = "compiling kernels",
+    [PHASE_UPLOAD] = "arguments to the device",
+    [PHASE_LOOK] = "read-backs",
+    [PHASE_DOWNLOAD] = "result from the device",
+    [PHASE_WRITING] = "writing the result",
 };
 
 static int by_time(const void *a, const void *b)
@@ -177,13 +184,15 @@ static void print_json_row(FILE *out, const ProfileRow *r)
         fprintf(out, r->is_phase ? "{\"phase\":" : "{\"runtime\":");
         print_json_text(out, r->name);
     }
-    fprintf(out, ",\"us\":%.1f,\"count\":%llu,\"bytes\":%llu}", r->us, (unsigned long long)r->launches, (unsigned long long)r->bytes);
+    fprintf(out, ",\"us\":%.1f,\"count\":%llu,\"bytes\":%llu}", r->us, (unsigned long long)r->launches,
+            (unsigned long long)r->bytes);
 }
 
 static void print_json(const DpRt *rt, const ProfileRow *rows, uint32_t n, double all, FILE *out)
 {
     fprintf(out, "{\"us\":%.1f,\"launches\":%llu,\"read_backs\":%llu,\"heap_bytes\":%llu,\"rows\":[", all,
-            (unsigned long long)rt->profile.launches, (unsigned long long)rt->profile.looks, (unsigned long long)rt->heap.most_used);
+            (unsigned long long)rt->profile.launches, (unsigned long long)rt->profile.looks,
+            (unsigned long long)rt->heap.most_used);
     for (uint32_t i = 0; i < n; i++) {
         fputs(i ? ",\n " : "\n ", out);
         print_json_row(out, &rows[i]);
@@ -206,8 +215,8 @@ void profile_print(DpRt *rt, bool json, FILE *out)
         print_table(rows, n, all, out);
         char most[32];
         dp_size_print(most, sizeof most, rt->heap.most_used);
-        fprintf(out, "%12.1f us, %llu launches, %llu read-backs, %s of the heap at most\n", all, (unsigned long long)p->launches,
-                (unsigned long long)p->looks, most);
+        fprintf(out, "%12.1f us, %llu launches, %llu read-backs, %s of the heap at most\n", all,
+                (unsigned long long)p->launches, (unsigned long long)p->looks, most);
     }
     p->nrows = 0;
 }

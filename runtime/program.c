@@ -1,7 +1,8 @@
 /* dp_main: what an executable made by `dpc build` does. Options, arguments, runs, result, exit status.
  *
- * All of it runs on a thread of its own with a large stack, for recursion at depth 0 is the host's, and opening a device and building
- * kernels take as much as they like. A failure ends the process from wherever it occurs: nothing has been written to the output by then. */
+ * All of it runs on a thread of its own with a large stack, for recursion at depth 0 is the host's, and opening a
+ * device and building kernels take as much as they like. A failure ends the process from wherever it occurs: nothing
+ * has been written to the output by then. */
 #include "dp_args.h"
 #include "dp_output.h"
 #include "dp_status.h"
@@ -22,8 +23,8 @@ typedef struct Options {
     const char *entry, *output, *times, *batch;
     const char *runs_text, *timeout_text, *memory_text;
     OpenOptions open;
-    long runs;             /* 0: -r was not given */
-    double timeout;        /* seconds; 0: no limit */
+    long runs;      /* 0: -r was not given */
+    double timeout; /* seconds; 0: no limit */
     bool list, help;
 } Options;
 
@@ -33,13 +34,13 @@ typedef struct Session {
     Options options;
     int argc;
     char **argv;
-    const char *name;      /* of the executable */
+    const char *name; /* of the executable */
     DpRt *rt;
-    DpOutput times;        /* file: NULL without -t */
-    DpType **types;        /* of the parameters */
+    DpOutput times; /* file: NULL without -t */
+    DpType **types; /* of the parameters */
     DpType *result_type;
     DpLeaf *args, *results;
-    uintptr_t stack_end;   /* of the thread that runs */
+    uintptr_t stack_end; /* of the thread that runs */
     int status;
 } Session;
 
@@ -56,7 +57,8 @@ static void print_help(const DpProgram *p, const char *name)
     printf("%s [OPTION]... [ARG]...\n\n", name);
     for (uint32_t i = 0; i < p->nentries; i++)
         printf("  entry %s\n", p->entries[i].signature);
-    fputs("\nAn ARG is a literal or the name of a file, in the format of its ending or a prefix (csv:FILE); - is standard input, as\n"
+    fputs("\nAn ARG is a literal or the name of a file, in the format of its ending or a prefix (csv:FILE); - is "
+          "standard input, as\n"
           "are those left out.\n"
           "  --entry NAME      runs this entry instead of main\n"
           "  -o FILE           writes the result to a file, in the format of its ending or a prefix\n"
@@ -76,9 +78,17 @@ static void print_help(const DpProgram *p, const char *name)
 /* Where an option's value goes; NULL if it takes none. */
 static const char **value_of(Options *o, const char *option)
 {
-    const struct { const char *name, **value; } values[] = {
-        {"--entry", &o->entry},        {"-o", &o->output},   {"--device", &o->open.device}, {"--platform", &o->open.platform},
-        {"-t", &o->times},             {"-r", &o->runs_text}, {"--timeout", &o->timeout_text}, {"--memory", &o->memory_text},
+    const struct {
+        const char *name, **value;
+    } values[] = {
+        {"--entry", &o->entry},
+        {"-o", &o->output},
+        {"--device", &o->open.device},
+        {"--platform", &o->open.platform},
+        {"-t", &o->times},
+        {"-r", &o->runs_text},
+        {"--timeout", &o->timeout_text},
+        {"--memory", &o->memory_text},
         {"--batch", &o->batch},
     };
     for (size_t i = 0; i < sizeof values / sizeof *values; i++)
@@ -500,8 +510,8 @@ int dp_main(int argc, char **argv, const DpProgram *program)
     dp_streams_guard();
     signal(SIGXFSZ, SIG_IGN); /* a file that grows too large is an error of writing */
     if (program->version != DP_RT_VERSION) {
-        fprintf(stderr, "error: the program was made for version %u of the runtime, this is version %d\n", program->version,
-                DP_RT_VERSION);
+        fprintf(stderr, "error: the program was made for version %u of the runtime, this is version %d\n",
+                program->version, DP_RT_VERSION);
         return EXIT_USAGE;
     }
     dp_stack_prepare();

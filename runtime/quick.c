@@ -1,21 +1,22 @@
 /* Kernels that are not worth an optimising compiler yet.
  *
- * PoCL takes 0.12 s of CPU time for each kernel that runs, however small; without optimisation and all of them as cases of one kernel,
- * a hundredth of that:
+ * PoCL takes 0.12 s of CPU time for each kernel that runs, however small; without optimisation and all of them as cases
+ * of one kernel, a hundredth of that:
  *
  *     __kernel void dp_quick(__global uchar *heap, ulong which, ulong a0, ulong a1, ...)
  *     {
  *         switch (which) {
  *         case 0: dp_map_0_m1(heap, heap, a0, a1, a2, a3); break;
  *
- * In the CPU's shape a kernel has one work-item a group and no barriers, so that the templates' kernels may be functions. They are the
- * same text and give the same results to the bit: nothing but the compiler's effort differs. One instance serves all variants: the
- * words say at run time what is contiguous (DP_ANY_VARIANT), and what is not segmented is one segment of regular length.
+ * In the CPU's shape a kernel has one work-item a group and no barriers, so that the templates' kernels may be
+ * functions. They are the same text and give the same results to the bit: nothing but the compiler's effort differs.
+ * One instance serves all variants: the words say at run time what is contiguous (DP_ANY_VARIANT), and what is not
+ * segmented is one segment of regular length.
  *
- * A kernel is optimised (launch.c) before a launch with which its work, in statements and by all runs so far, would exceed QUICK_WORK:
- * so what is lost to slow code is never much more than what compiling costs. How much each has done is kept beside the built
- * kernels, by the digest of the program's holes. Kernels with loops are always optimised, for nobody knows what their elements cost;
- * they are few.
+ * A kernel is optimised (launch.c) before a launch with which its work, in statements and by all runs so far, would
+ * exceed QUICK_WORK: so what is lost to slow code is never much more than what compiling costs. How much each has done
+ * is kept beside the built kernels, by the digest of the program's holes. Kernels with loops are always optimised, for
+ * nobody knows what their elements cost; they are few.
  *
  * DP_TIER=quick and DP_TIER=optimised, for tests: all that can be, or nothing. */
 #include "internal.h"
@@ -46,7 +47,7 @@ typedef struct Entry {
 } Entry;
 
 static const Entry entries[] = {
-#define KERNEL(template, name, heaps, numbers, words, outs, counts, when) \
+#define KERNEL(template, name, heaps, numbers, words, outs, counts, when)                                              \
     {template, #name, heaps, numbers, words, outs, counts, when},
 #include "kernels.def"
 #undef KERNEL
@@ -54,7 +55,10 @@ static const Entry entries[] = {
 enum { ENTRIES = sizeof entries / sizeof entries[0] };
 
 /* What a program's kernels take behind their numbers. */
-typedef struct Parameters { uint32_t template, words, outs; bool atomic; } Parameters;
+typedef struct Parameters {
+    uint32_t template, words, outs;
+    bool atomic;
+} Parameters;
 
 static Parameters parameters_of(const DpRt *rt, uint32_t program)
 {
@@ -81,7 +85,8 @@ static uint32_t number_count(const Entry *e, const Parameters *p)
 
 static bool stands_in(const Entry *e, const Parameters *p, uint32_t mode)
 {
-    bool there = e->when == ALWAYS || (e->when == ATOMIC && p->atomic) || (e->when == UNSEGMENTED && !(mode & MODE_SEGMENTED)) ||
+    bool there = e->when == ALWAYS || (e->when == ATOMIC && p->atomic) ||
+                 (e->when == UNSEGMENTED && !(mode & MODE_SEGMENTED)) ||
                  (e->when == SEGMENTED && mode & MODE_SEGMENTED);
     return there && e->template == p->template && number_count(e, p) <= QUICK_ARGS;
 }
@@ -94,14 +99,18 @@ static uint32_t mode_for(const Parameters *p, uint32_t program, uint32_t mode)
 }
 
 /* ---- parts ---- */
-typedef struct Case { const Entry *entry; uint32_t program, mode, numbers; } Case;
+typedef struct Case {
+    const Entry *entry;
+    uint32_t program, mode, numbers;
+} Case;
 
 /* One OpenCL program, for the programs first … end - 1 of rt->programs. */
 struct QuickPart {
     uint32_t first, end;
-    Case *cases; uint32_t ncases; /* NULL: not yet collected */
+    Case *cases;
+    uint32_t ncases; /* NULL: not yet collected */
     uint32_t nargs;
-    cl_kernel kernel;             /* NULL: not yet built */
+    cl_kernel kernel; /* NULL: not yet built */
 };
 
 static void add_cases(const DpRt *rt, QuickPart *part, uint32_t program, uint32_t mode)
@@ -187,13 +196,16 @@ static void add_numbers(DpRt *rt, Text *t, const char *type, uint32_t n)
 static void add_switch(DpRt *rt, Text *t, const QuickPart *part)
 {
     char line[160], suffix[48];
-    add_line(rt, t, "\n__kernel __attribute__((reqd_work_group_size(1, 1, 1)))\nvoid dp_quick(__global uchar *heap, ulong which");
+    add_line(
+        rt, t,
+        "\n__kernel __attribute__((reqd_work_group_size(1, 1, 1)))\nvoid dp_quick(__global uchar *heap, ulong which");
     add_numbers(rt, t, "ulong ", part->nargs);
     add_line(rt, t, ")\n{\n    switch (which) {\n");
     for (uint32_t i = 0; i < part->ncases; i++) {
         const Case *c = &part->cases[i];
         case_suffix(suffix, sizeof suffix, c->program, c->mode);
-        snprintf(line, sizeof line, "    case %u: %s%s(%s", i, c->entry->name, suffix, c->entry->heaps == 2 ? "heap, heap" : "heap");
+        snprintf(line, sizeof line, "    case %u: %s%s(%s", i, c->entry->name, suffix,
+                 c->entry->heaps == 2 ? "heap, heap" : "heap");
         add_line(rt, t, line);
         add_numbers(rt, t, "", c->numbers);
         add_line(rt, t, "); break;\n");
@@ -220,7 +232,8 @@ static void add_functions(DpRt *rt, Text *t, const QuickPart *part)
 
 static void build_part(DpRt *rt, QuickPart *part)
 {
-    const BuildTask task = {.name = "dp_quick", .options = "-cl-opt-disable", .number = (uint32_t)(part - rt->quick.parts)};
+    const BuildTask task = {
+        .name = "dp_quick", .options = "-cl-opt-disable", .number = (uint32_t)(part - rt->quick.parts)};
     Text t = {NULL, 0, 0};
     source_begin(rt, &t);
     add_functions(rt, &t, part);

@@ -231,10 +231,7 @@ void dp_col_release(DpRt *rt, DpCol *c)
     *c = (DpCol){NULL, 0, 0, 0};
 }
 
-DpCol col_of_block(DpBlock *b, uint64_t n, uint32_t bytes)
-{
-    return (DpCol){b, b ? b->addr : 0, n, bytes};
-}
+DpCol col_of_block(DpBlock *b, uint64_t n, uint32_t bytes) { return (DpCol){b, b ? b->addr : 0, n, bytes}; }
 
 DpCol col_new(DpRt *rt, uint64_t n, uint32_t bytes)
 {

@@ -66,7 +66,8 @@ static void *watch_memory(void *data)
             dp_size_print(taken, sizeof taken, bytes);
             dp_size_print(allowed, sizeof allowed, *limit);
             dp_size_print(opencl, sizeof opencl, LIMIT_OPENCL_BYTES);
-            fprintf(stderr, "error: out of memory: the process takes %s, --memory allows %s and %s for OpenCL\n", taken, allowed, opencl);
+            fprintf(stderr, "error: out of memory: the process takes %s, --memory allows %s and %s for OpenCL\n", taken,
+                    allowed, opencl);
             dp_outputs_remove();
             _exit(EXIT_MEMORY);
         }

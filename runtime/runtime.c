@@ -22,7 +22,8 @@ static bool open_queue(DpRt *rt, const OpenOptions *options, OpenError *error)
     cl_int code;
     rt->context = clCreateContext(NULL, 1, &rt->device, NULL, NULL, &code);
     if (code == CL_SUCCESS)
-        rt->queue = clCreateCommandQueue(rt->context, rt->device, options->profile ? CL_QUEUE_PROFILING_ENABLE : 0, &code);
+        rt->queue =
+            clCreateCommandQueue(rt->context, rt->device, options->profile ? CL_QUEUE_PROFILING_ENABLE : 0, &code);
     return code == CL_SUCCESS || open_fails(error, EXIT_DEVICE, "the device cannot be opened: %s", cl_error_name(code));
 }
 
@@ -30,8 +31,10 @@ static bool open_queue(DpRt *rt, const OpenOptions *options, OpenError *error)
 static bool address_space_suffices(OpenError *error)
 {
     uint64_t left = dp_address_space_left();
-    return left >= OPEN_SPACE || open_fails(error, EXIT_MEMORY, "out of memory: opening a device takes %llu MB of address space, "
-                                              "and the limit (ulimit -v) leaves %llu", (unsigned long long)OPEN_SPACE >> 20, (unsigned long long)left >> 20);
+    return left >= OPEN_SPACE || open_fails(error, EXIT_MEMORY,
+                                            "out of memory: opening a device takes %llu MB of address space, "
+                                            "and the limit (ulimit -v) leaves %llu",
+                                            (unsigned long long)OPEN_SPACE >> 20, (unsigned long long)left >> 20);
 }
 
 /* Likewise: it also does where the linker that it starts crashes. */
@@ -40,18 +43,19 @@ static bool stack_suffices(OpenError *error)
     struct rlimit limit;
     if (getrlimit(RLIMIT_STACK, &limit) != 0 || limit.rlim_cur >= OPEN_STACK)
         return true;
-    return open_fails(error, EXIT_MEMORY, "out of memory: building kernels takes %llu kB of stack, and the limit (ulimit -s) leaves %llu",
+    return open_fails(error, EXIT_MEMORY,
+                      "out of memory: building kernels takes %llu kB of stack, and the limit (ulimit -s) leaves %llu",
                       (unsigned long long)OPEN_STACK >> 10, (unsigned long long)limit.rlim_cur >> 10);
 }
 
 static bool open_all(DpRt *rt, const OpenOptions *options, OpenError *error)
 {
-    return address_space_suffices(error) && stack_suffices(error) && device_choose(rt, options, error) && open_queue(rt, options, error) &&
-           heap_open(rt, error);
+    return address_space_suffices(error) && stack_suffices(error) && device_choose(rt, options, error) &&
+           open_queue(rt, options, error) && heap_open(rt, error);
 }
 
-/* PoCL keeps compiled kernels itself, and asked for a program's binary it first compiles all of its kernels once more, for any
- * work-group size: half of a cold run. */
+/* PoCL keeps compiled kernels itself, and asked for a program's binary it first compiles all of its kernels once more,
+ * for any work-group size: half of a cold run. */
 static bool keeps_binaries(const DpRt *rt)
 {
     cl_platform_id platform = NULL;
@@ -83,7 +87,8 @@ DpRt *rt_open(const DpProgram *program, const OpenOptions *options, OpenError *e
     rt->dump_dir = getenv("DP_DUMP_KERNELS");
     rt->cache_dir = getenv("DP_NO_CACHE") ? NULL : cache_directory();
     device_prepare(&rt->device_folder);
-    /* PoCL catches SIGFPE for the whole process; kernels never divide by zero, and the host's signals are none of its business. */
+    /* PoCL catches SIGFPE for the whole process; kernels never divide by zero, and the host's signals are none of its
+     * business. */
     struct sigaction floating;
     sigaction(SIGFPE, NULL, &floating);
     bool opened = open_all(rt, options, error);

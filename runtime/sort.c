@@ -68,7 +68,8 @@ Sorted sort_by(DpRt *rt, uint64_t n, DpBlock *positions, uint64_t column, DpScal
 }
 
 /* The elements of nkeys columns in context c, sorted within the segments; positions within the segments as i64. */
-static DpCol argsort(DpRt *rt, const DpCtx *c, uint32_t nkeys, const DpCol *columns, const uint8_t *scalars, uint64_t segments)
+static DpCol argsort(DpRt *rt, const DpCtx *c, uint32_t nkeys, const DpCol *columns, const uint8_t *scalars,
+                     uint64_t segments)
 {
     DpCol out = col_new(rt, c->n, 8);
     if (c->n == 0)
@@ -77,7 +78,8 @@ static DpCol argsort(DpRt *rt, const DpCtx *c, uint32_t nkeys, const DpCol *colu
     for (uint32_t i = nkeys + (segments != 0); i-- > 0;) {
         bool is_segment = segments && i == 0;
         uint32_t key = segments && i > 0 ? i - 1 : i;
-        Sorted s = sort_by(rt, c->n, positions, is_segment ? segments : columns[key].addr, is_segment ? DP_U32 : (DpScalar)scalars[key]);
+        Sorted s = sort_by(rt, c->n, positions, is_segment ? segments : columns[key].addr,
+                           is_segment ? DP_U32 : (DpScalar)scalars[key]);
         block_release(rt, s.keys);
         positions = s.positions;
     }

@@ -1,8 +1,10 @@
-/* The text of programs: dp_size.h, dp_scalar.h and common.cl, then for each kernel its settings, segments.cl, its holes and its template.
+/* The text of programs: dp_size.h, dp_scalar.h and common.cl, then for each kernel its settings, segments.cl, its holes
+ * and its template.
  *
- * Where building a program costs much whatever is in it, and kernels are compiled when they first run (PoCL: 0.2 s of front end
- * a program), all kernels of the user's program are put into one text, a *batch*, in the variants that are likely to be wanted.
- * For this every name that a kernel defines is renamed by a suffix, and its macros are undefined behind it. */
+ * Where building a program costs much whatever is in it, and kernels are compiled when they first run (PoCL: 0.2 s of
+ * front end a program), all kernels of the user's program are put into one text, a *batch*, in the variants that are
+ * likely to be wanted. For this every name that a kernel defines is renamed by a suffix, and its macros are undefined
+ * behind it. */
 #include "internal.h"
 
 #include <ctype.h>
@@ -67,22 +69,53 @@ static void add_settings(DpRt *rt, Text *t, const Instance *i, uint32_t wg, uint
 {
     char settings[400];
     bool quick = i->mode & MODE_QUICK;
-    snprintf(settings, sizeof settings,
-             "\n#define %s 1\n#define DP_VARIANT %u\n#define DP_ANY_VARIANT %d\n#define DP_SEGMENTED %d\n#define DP_WG %u\n"
-             "#define DP_VAL_BYTES %u\n#define DP_LANES %d\n#define DP_KERNEL %s\n",
-             wg > 1 ? "DP_GPU" : "DP_CPU", i->variant, quick, i->mode & MODE_SEGMENTED ? 1 : 0, wg, val_bytes, lanes,
-             quick ? "static" : "__kernel __attribute__((reqd_work_group_size(DP_WG, 1, 1)))");
+    snprintf(
+        settings, sizeof settings,
+        "\n#define %s 1\n#define DP_VARIANT %u\n#define DP_ANY_VARIANT %d\n#define DP_SEGMENTED %d\n#define DP_WG %u\n"
+        "#define DP_VAL_BYTES %u\n#define DP_LANES %d\n#define DP_KERNEL %s\n",
+        wg > 1 ? "DP_GPU" : "DP_CPU", i->variant, quick, i->mode & MODE_SEGMENTED ? 1 : 0, wg, val_bytes, lanes,
+        quick ? "static" : "__kernel __attribute__((reqd_work_group_size(DP_WG, 1, 1)))");
     add(rt, t, settings);
 }
 
 /* ---- instances side by side ---- */
 /* What holes and templates define, macros apart. */
 static const char *const defined_names[] = {
-    "dp_val", "dp_body", "dp_body_at", "dp_store", "dp_load", "dp_neutral", "dp_op", "dp_bits", "dp_from_bits", "dp_combine", "dp_carry",
-    "dp_join", "dp_put_carry", "dp_get_carry", "dp_run", "dp_path_segment", "dp_bin_instance", "dp_map", "dp_reduce_chunks",
-    "dp_reduce_small", "dp_reduce_finish", "dp_segreduce_chunks", "dp_segreduce_finish", "dp_scan_chunks", "dp_scan_carries",
-    "dp_scan_write", "dp_pack_count", "dp_pack_carries", "dp_pack_write", "dp_scatter", "dp_hist_chunks", "dp_hist_merge",
-    "dp_hist_fill", "dp_hist_add", "dp_hist_list",
+    "dp_val",
+    "dp_body",
+    "dp_body_at",
+    "dp_store",
+    "dp_load",
+    "dp_neutral",
+    "dp_op",
+    "dp_bits",
+    "dp_from_bits",
+    "dp_combine",
+    "dp_carry",
+    "dp_join",
+    "dp_put_carry",
+    "dp_get_carry",
+    "dp_run",
+    "dp_path_segment",
+    "dp_bin_instance",
+    "dp_map",
+    "dp_reduce_chunks",
+    "dp_reduce_small",
+    "dp_reduce_finish",
+    "dp_segreduce_chunks",
+    "dp_segreduce_finish",
+    "dp_scan_chunks",
+    "dp_scan_carries",
+    "dp_scan_write",
+    "dp_pack_count",
+    "dp_pack_carries",
+    "dp_pack_write",
+    "dp_scatter",
+    "dp_hist_chunks",
+    "dp_hist_merge",
+    "dp_hist_fill",
+    "dp_hist_add",
+    "dp_hist_list",
 };
 const char *const own_suffix[OWN_COUNT] = {"", "_lengths", "_truth"};
 
@@ -127,7 +160,8 @@ void source_instance(DpRt *rt, Text *t, const Instance *i, const char *suffix)
 {
     const DpKernel *k = &rt->program->kernels[i->kernel];
     size_t start = t->n;
-    add_settings(rt, t, i, rt_group_size(rt, i->kernel), k->val_bytes ? k->val_bytes : 16, strlen(k->source) < LONGEST_IN_LANES);
+    add_settings(rt, t, i, rt_group_size(rt, i->kernel), k->val_bytes ? k->val_bytes : 16,
+                 strlen(k->source) < LONGEST_IN_LANES);
     if (*suffix)
         add_renames(rt, t, suffix);
     add_file(rt, t, "segments.cl");
@@ -187,7 +221,8 @@ static bool uses_segment(const DpKernel *k, uint32_t variant)
     return (variant & bits) != bits;
 }
 
-/* The mode in which a kernel is built: in a MAP or PACK that does not look at its segment, segments make no difference. */
+/* The mode in which a kernel is built: in a MAP or PACK that does not look at its segment, segments make no difference.
+ */
 uint32_t source_mode(const DpKernel *k, uint32_t variant, uint32_t mode)
 {
     bool may_ignore = k->kind == DP_K_MAP || k->kind == DP_K_PACK;

@@ -1,4 +1,5 @@
-/* Values between host and device. Where they share memory (a CPU device over our own pages) waiting and copying is all. */
+/* Values between host and device. Where they share memory (a CPU device over our own pages) waiting and copying is all.
+ */
 #include "internal.h"
 
 #include <stdlib.h>

@@ -1,10 +1,11 @@
-/* The argument words of the user's kernels. A device takes a limited number of bytes of arguments (OpenCL guarantees 1,024). Where
- * a kernel has more words than that, they are put into the heap, and the one argument is their address: source.c then says
+/* The argument words of the user's kernels. A device takes a limited number of bytes of arguments (OpenCL guarantees
+ * 1,024). Where a kernel has more words than that, they are put into the heap, and the one argument is their address:
+ * source.c then says
  *
  *     #define DP_WORDS , ulong dp_words        #define w0 (DP_AT(ulong, dp_words)[0])        …
  *
- * before the kernel's own definitions, which are guarded. All kernels use one block, big enough for each: the queue is in order, so
- * that an earlier kernel has read its words before the next ones are written. */
+ * before the kernel's own definitions, which are guarded. All kernels use one block, big enough for each: the queue is
+ * in order, so that an earlier kernel has read its words before the next ones are written. */
 #include "internal.h"
 
 #include <stdlib.h>
@@ -24,7 +25,8 @@ void words_open(DpRt *rt)
 {
     const char *form = getenv("DP_ARGUMENTS");
     size_t bytes = 0;
-    if (clGetDeviceInfo(rt->device, CL_DEVICE_MAX_PARAMETER_SIZE, sizeof bytes, &bytes, NULL) != CL_SUCCESS || bytes < 1024)
+    if (clGetDeviceInfo(rt->device, CL_DEVICE_MAX_PARAMETER_SIZE, sizeof bytes, &bytes, NULL) != CL_SUCCESS ||
+        bytes < 1024)
         bytes = 1024;
     rt->words.most_bytes = form && strcmp(form, "buffer") == 0 ? 0 : bytes;
 }

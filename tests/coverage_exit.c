@@ -1,4 +1,5 @@
-/* Part of the runtime in builds with DPC_COVERAGE only, linked with --wrap=_exit: what ends at once, too, writes its counts. */
+/* Part of the runtime in builds with DPC_COVERAGE only, linked with --wrap=_exit: what ends at once, too, writes its
+ * counts. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <stdnoreturn.h>
@@ -9,7 +10,8 @@ noreturn void __wrap__exit(int status);
 
 noreturn void __wrap__exit(int status)
 {
-    void (*attack_end)(void) = (void (*)(void))dlsym(RTLD_DEFAULT, "attack_end"); /* tests/attack: no call fails from here on */
+    void (*attack_end)(void) =
+        (void (*)(void))dlsym(RTLD_DEFAULT, "attack_end"); /* tests/attack: no call fails from here on */
     if (attack_end)
         attack_end();
     __gcov_dump();

@@ -5,8 +5,8 @@
 typedef struct Builder {
     Arena *arena;
     CallGraph *g;
-    CallGraphNode *node;   /* whose body is walked */
-    uint32_t depth;        /* of the block that is walked */
+    CallGraphNode *node; /* whose body is walked */
+    uint32_t depth;      /* of the block that is walked */
     /* Tarjan's algorithm */
     uint32_t *number, *low; /* of visiting, from 1 */
     bool *on_stack;
@@ -124,7 +124,10 @@ void core_drop_unreachable(CoreProgram *p)
 
 /* ---- expanding calls ---- */
 
-typedef struct Replacement { bool set; CoreAtom by; } Replacement;
+typedef struct Replacement {
+    bool set;
+    CoreAtom by;
+} Replacement;
 
 typedef struct Expander {
     CoreProgram *p;

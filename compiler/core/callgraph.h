@@ -13,14 +13,14 @@ typedef struct CallGraphNode {
     uint32_t group;      /* number of its strongly connected component; callees' groups have lower numbers */
     uint32_t group_size;
     bool is_entry;
-    bool reachable;      /* from an entry */
+    bool reachable;        /* from an entry */
     VEC(uint32_t) callees; /* one for each call */
 } CallGraphNode;
 
 typedef struct CallGraph {
     CallGraphNode *nodes; /* by CoreFn.index */
     uint32_t n;
-    uint32_t *order;      /* indices, callees before callers (within a group: any) */
+    uint32_t *order; /* indices, callees before callers (within a group: any) */
 } CallGraph;
 
 CallGraph *callgraph_of(const CoreProgram *p, Arena *arena);

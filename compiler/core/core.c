@@ -44,7 +44,8 @@ void core_error_text(StrBuf *out, const CoreSite *site, const int64_t *v)
     case ERR_EMPTY: strbuf_printf(out, "%s of an empty sequence", text); break;
     case ERR_NEGATIVE: strbuf_printf(out, "negative length %lld", v0); break;
     case ERR_NEST:
-        strbuf_printf(out, "lengths add up to %lld%s, but the sequence has %lld", v0, v0 == INT64_MAX ? " or more" : "", v1);
+        strbuf_printf(out, "lengths add up to %lld%s, but the sequence has %lld", v0, v0 == INT64_MAX ? " or more" : "",
+                      v1);
         break;
     }
 }
@@ -66,9 +67,7 @@ static void add_leaves(Arena *a, Type *t, uint8_t rank, CoreTypes *out)
 {
     t = type_prune(t);
     switch (t->kind) {
-    case TY_SCALAR:
-        vec_push(a, out, ((CoreType){t->scalar, rank}));
-        break;
+    case TY_SCALAR: vec_push(a, out, ((CoreType){t->scalar, rank})); break;
     case TY_TUPLE:
         if (t->tuple.n == 0)
             vec_push(a, out, ((CoreType){SC_BOOL, rank}));
@@ -83,11 +82,11 @@ static void add_leaves(Arena *a, Type *t, uint8_t rank, CoreTypes *out)
         vec_push(a, out, ((CoreType){core_tag_type(t->record.n), rank}));
         add_item_leaves(a, t->record.items, t->record.n, rank, out);
         break;
-    case TY_ARRAY:
-        add_leaves(a, t->element, (uint8_t)(rank + 1), out);
-        break;
-    case TY_FUN: case TY_VAR: case TY_RIGID: case TY_ERROR: /* no values of these reach core */
-        break;
+    case TY_ARRAY: add_leaves(a, t->element, (uint8_t)(rank + 1), out); break;
+    case TY_FUN:
+    case TY_VAR:
+    case TY_RIGID:
+    case TY_ERROR: /* no values of these reach core */ break;
     }
 }
 
@@ -135,13 +134,23 @@ CoreSoac *core_stmt_soac(const CoreStmt *s)
     CoreStmt *m = (CoreStmt *)(uintptr_t)s; /* statements are owned by the program; constness follows the caller */
     switch (s->kind) {
     case CORE_MAP: return &m->map;
-    case CORE_REDUCE: case CORE_SCAN: return &m->reduce.soac;
+    case CORE_REDUCE:
+    case CORE_SCAN: return &m->reduce.soac;
     case CORE_SCATTER: return &m->scatter.soac;
     case CORE_HIST: return &m->hist.soac;
-    case CORE_ATOM: case CORE_PRIM: case CORE_LENGTH: case CORE_INDEX: case CORE_SLICE: case CORE_UPDATE:
-    case CORE_ARRAY: case CORE_CHECK: case CORE_IF: case CORE_LOOP: case CORE_CALL: case CORE_ARGSORT:
-    case CORE_FLATTEN:
-        return NULL;
+    case CORE_ATOM:
+    case CORE_PRIM:
+    case CORE_LENGTH:
+    case CORE_INDEX:
+    case CORE_SLICE:
+    case CORE_UPDATE:
+    case CORE_ARRAY:
+    case CORE_CHECK:
+    case CORE_IF:
+    case CORE_LOOP:
+    case CORE_CALL:
+    case CORE_ARGSORT:
+    case CORE_FLATTEN: return NULL;
     }
     return NULL;
 }
@@ -165,12 +174,27 @@ void core_stmt_atoms(CoreStmt *s, AtomFn *f, void *ctx)
     switch (s->kind) {
     case CORE_ATOM: f(ctx, &s->atom); break;
     case CORE_PRIM: each_atom(s->prim.args, s->prim.nargs, f, ctx); break;
-    case CORE_LENGTH: case CORE_FLATTEN: f(ctx, &s->length.array); break;
-    case CORE_INDEX: f(ctx, &s->index.array); f(ctx, &s->index.index); break;
-    case CORE_SLICE: f(ctx, &s->slice.array); f(ctx, &s->slice.from); f(ctx, &s->slice.to); break;
-    case CORE_UPDATE: f(ctx, &s->update.array); f(ctx, &s->update.index); f(ctx, &s->update.value); break;
+    case CORE_LENGTH:
+    case CORE_FLATTEN: f(ctx, &s->length.array); break;
+    case CORE_INDEX:
+        f(ctx, &s->index.array);
+        f(ctx, &s->index.index);
+        break;
+    case CORE_SLICE:
+        f(ctx, &s->slice.array);
+        f(ctx, &s->slice.from);
+        f(ctx, &s->slice.to);
+        break;
+    case CORE_UPDATE:
+        f(ctx, &s->update.array);
+        f(ctx, &s->update.index);
+        f(ctx, &s->update.value);
+        break;
     case CORE_ARRAY: each_atom(s->array.items, s->array.n, f, ctx); break;
-    case CORE_CHECK: f(ctx, &s->check.cond); each_atom(s->check.values, s->check.nvalues, f, ctx); break;
+    case CORE_CHECK:
+        f(ctx, &s->check.cond);
+        each_atom(s->check.values, s->check.nvalues, f, ctx);
+        break;
     case CORE_IF: f(ctx, &s->if_.cond); break;
     case CORE_LOOP:
         each_atom(s->loop.inits, s->loop.nparams, f, ctx);
@@ -179,7 +203,8 @@ void core_stmt_atoms(CoreStmt *s, AtomFn *f, void *ctx)
         break;
     case CORE_CALL: each_atom(s->call.args, s->call.nargs, f, ctx); break;
     case CORE_MAP: soac_atoms(&s->map, f, ctx); break;
-    case CORE_REDUCE: case CORE_SCAN:
+    case CORE_REDUCE:
+    case CORE_SCAN:
         soac_atoms(&s->reduce.soac, f, ctx);
         each_atom(s->reduce.neutral, s->nvars, f, ctx);
         break;
@@ -224,7 +249,10 @@ void core_stmt_blocks(CoreStmt *s, BlockFn *f, void *ctx)
     }
 }
 
-typedef struct DeepAtoms { void (*f)(void *ctx, CoreAtom *a); void *ctx; } DeepAtoms;
+typedef struct DeepAtoms {
+    void (*f)(void *ctx, CoreAtom *a);
+    void *ctx;
+} DeepAtoms;
 
 static void deep_atoms(void *ctx, CoreBlock *b)
 {
@@ -325,7 +353,8 @@ static void copy_arrays(Copier *c, CoreStmt *s)
         COPY_ARRAY(c, s->loop.inits, s->loop.nparams);
         break;
     case CORE_CALL: COPY_ARRAY(c, s->call.args, s->call.nargs); break;
-    case CORE_REDUCE: case CORE_SCAN:
+    case CORE_REDUCE:
+    case CORE_SCAN:
         COPY_ARRAY(c, s->reduce.neutral, s->nvars);
         COPY_ARRAY(c, s->reduce.op.params, s->reduce.op.nparams);
         break;
@@ -335,9 +364,15 @@ static void copy_arrays(Copier *c, CoreStmt *s)
         COPY_ARRAY(c, s->hist.op.params, s->hist.op.nparams);
         break;
     case CORE_ARGSORT: COPY_ARRAY(c, s->argsort.keys, s->argsort.nkeys); break;
-    case CORE_ATOM: case CORE_LENGTH: case CORE_INDEX: case CORE_SLICE: case CORE_UPDATE: case CORE_CHECK:
-    case CORE_IF: case CORE_MAP: case CORE_FLATTEN:
-        break;
+    case CORE_ATOM:
+    case CORE_LENGTH:
+    case CORE_INDEX:
+    case CORE_SLICE:
+    case CORE_UPDATE:
+    case CORE_CHECK:
+    case CORE_IF:
+    case CORE_MAP:
+    case CORE_FLATTEN: break;
     }
 }
 
@@ -415,7 +450,11 @@ void core_refresh(CoreProgram *p)
 
 /* ---- may it fail? ---- */
 
-typedef struct Fallibility { const CoreProgram *program; const CoreFn *fn; bool found; } Fallibility;
+typedef struct Fallibility {
+    const CoreProgram *program;
+    const CoreFn *fn;
+    bool found;
+} Fallibility;
 
 static void block_fallible(void *ctx, CoreBlock *b)
 {
@@ -434,15 +473,27 @@ static bool prim_stmt_fallible(const CoreFn *fn, const CoreStmt *s)
 bool core_stmt_fallible(const CoreProgram *p, const CoreFn *fn, const CoreStmt *s)
 {
     switch (s->kind) {
-    case CORE_ATOM: case CORE_LENGTH: case CORE_ARRAY: case CORE_ARGSORT: case CORE_FLATTEN: return false;
+    case CORE_ATOM:
+    case CORE_LENGTH:
+    case CORE_ARRAY:
+    case CORE_ARGSORT:
+    case CORE_FLATTEN: return false;
     case CORE_PRIM: return prim_stmt_fallible(fn, s);
-    case CORE_INDEX: case CORE_SLICE: case CORE_UPDATE: return s->site != CORE_NO_SITE;
-    case CORE_CHECK: case CORE_CALL: return true;
+    case CORE_INDEX:
+    case CORE_SLICE:
+    case CORE_UPDATE: return s->site != CORE_NO_SITE;
+    case CORE_CHECK:
+    case CORE_CALL: return true;
     case CORE_LOOP:
         if (s->loop.cond) /* it may not end */
             return true;
         break;
-    case CORE_IF: case CORE_MAP: case CORE_REDUCE: case CORE_SCAN: case CORE_SCATTER: case CORE_HIST: break;
+    case CORE_IF:
+    case CORE_MAP:
+    case CORE_REDUCE:
+    case CORE_SCAN:
+    case CORE_SCATTER:
+    case CORE_HIST: break;
     }
     Fallibility f = {p, fn, false};
     core_stmt_blocks((CoreStmt *)(uintptr_t)s, block_fallible, &f); /* reads only */

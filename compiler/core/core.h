@@ -29,7 +29,10 @@
 #include "support/strbuf.h"
 #include "types/type.h"
 
-typedef struct CoreType { Scalar scalar; uint8_t rank; } CoreType;
+typedef struct CoreType {
+    Scalar scalar;
+    uint8_t rank;
+} CoreType;
 static inline bool core_type_equal(CoreType a, CoreType b) { return a.scalar == b.scalar && a.rank == b.rank; }
 static inline CoreType core_scalar(Scalar s) { return (CoreType){s, 0}; }
 static inline CoreType core_seq(CoreType t) { return (CoreType){t.scalar, (uint8_t)(t.rank + 1)}; }
@@ -43,11 +46,22 @@ typedef uint32_t CoreVar;
 typedef struct CoreAtom {
     bool is_const;
     CoreType type; /* of a constant: rank 0 */
-    union { CoreVar var; uint64_t bits; };
+    union {
+        CoreVar var;
+        uint64_t bits;
+    };
 } CoreAtom;
 
-static inline CoreAtom core_var_atom(CoreVar v, CoreType t) { CoreAtom a = {false, t, {.var = v}}; return a; }
-static inline CoreAtom core_const(Scalar s, uint64_t bits) { CoreAtom a = {true, {s, 0}, {.bits = bits}}; return a; }
+static inline CoreAtom core_var_atom(CoreVar v, CoreType t)
+{
+    CoreAtom a = {false, t, {.var = v}};
+    return a;
+}
+static inline CoreAtom core_const(Scalar s, uint64_t bits)
+{
+    CoreAtom a = {true, {s, 0}, {.bits = bits}};
+    return a;
+}
 static inline CoreAtom core_i64(int64_t x) { return core_const(SC_I64, (uint64_t)x); }
 
 typedef enum CorePrim {
@@ -66,18 +80,22 @@ uint64_t core_prim_apply(CorePrim p, Scalar operand, Scalar result, const uint64
 
 /* What went wrong, where: a site per fallible operation. Values v0, v1 depend on the kind. */
 typedef enum ErrorKind {
-    ERR_INDEX,     /* index v0 out of bounds for length v1 */
-    ERR_SLICE,     /* slice v0:v1 out of bounds for length v2 */
-    ERR_LENGTHS,   /* unequal lengths: v0 and v1 */
-    ERR_SIZE,      /* size mismatch: TEXT is v0, but this length is v1 */
-    ERR_DIVISION,  /* division by zero */
-    ERR_ASSERT,    /* assertion failed */
-    ERR_MATCH,     /* no case matches */
-    ERR_EMPTY,     /* TEXT of an empty sequence */
-    ERR_NEGATIVE,  /* negative length v0 (iota, replicate, nest) */
-    ERR_NEST       /* lengths add up to v0 (the largest i64: or more), but the sequence has v1 */
+    ERR_INDEX,    /* index v0 out of bounds for length v1 */
+    ERR_SLICE,    /* slice v0:v1 out of bounds for length v2 */
+    ERR_LENGTHS,  /* unequal lengths: v0 and v1 */
+    ERR_SIZE,     /* size mismatch: TEXT is v0, but this length is v1 */
+    ERR_DIVISION, /* division by zero */
+    ERR_ASSERT,   /* assertion failed */
+    ERR_MATCH,    /* no case matches */
+    ERR_EMPTY,    /* TEXT of an empty sequence */
+    ERR_NEGATIVE, /* negative length v0 (iota, replicate, nest) */
+    ERR_NEST      /* lengths add up to v0 (the largest i64: or more), but the sequence has v1 */
 } ErrorKind;
-typedef struct CoreSite { ErrorKind kind; Span span; const char *text; /* or NULL */ } CoreSite;
+typedef struct CoreSite {
+    ErrorKind kind;
+    Span span;
+    const char *text; /* or NULL */
+} CoreSite;
 #define CORE_NO_SITE UINT32_MAX
 /* The message of a failure, e.g. "index 12 out of bounds for length 10". */
 void core_error_text(StrBuf *out, const CoreSite *site, const int64_t *values);
@@ -93,15 +111,19 @@ struct CoreBlock {
 };
 
 /* (params) -> block; used for operators. */
-typedef struct CoreLambda { CoreVar *params; uint32_t nparams; CoreBlock *body; } CoreLambda;
+typedef struct CoreLambda {
+    CoreVar *params;
+    uint32_t nparams;
+    CoreBlock *body;
+} CoreLambda;
 
 typedef struct CoreSoac {
-    CoreAtom domain;      /* i64, never negative */
-    CoreVar index;        /* i64 position, or CORE_NO_VAR */
-    CoreAtom *inputs;     /* sequences of length `domain` (variables) */
-    CoreVar *elements;    /* one per input */
+    CoreAtom domain;   /* i64, never negative */
+    CoreVar index;     /* i64 position, or CORE_NO_VAR */
+    CoreAtom *inputs;  /* sequences of length `domain` (variables) */
+    CoreVar *elements; /* one per input */
     uint32_t ninputs;
-    CoreBlock *guard;     /* one bool; MAP only, else NULL */
+    CoreBlock *guard; /* one bool; MAP only, else NULL */
     CoreBlock *body;
 } CoreSoac;
 
@@ -122,7 +144,7 @@ typedef enum CoreKind {
     CORE_REDUCE,  /* k scalars: the body gives k values per element; op combines 2k to k, in order, from `neutral` */
     CORE_SCAN,    /* k sequences; inclusive or exclusive */
     CORE_SCATTER, /* k sequences from k destinations: body gives (i64 index, k values); out of range ignored */
-    CORE_HIST,    /* k sequences of length `size`: body gives (i64 bin, k values); commutative op; out of range ignored */
+    CORE_HIST, /* k sequences of length `size`: body gives (i64 bin, k values); commutative op; out of range ignored */
     CORE_ARGSORT, /* p : [i64] = stable permutation sorting by k key sequences of scalars, first key most
                      significant, nan last. All have the same length */
     CORE_FLATTEN  /* ys = flatten xs: rank r to rank r-1 */
@@ -131,44 +153,93 @@ typedef enum CoreKind {
 struct CoreStmt {
     CoreKind kind;
     Span span;
-    uint32_t site;        /* into CoreProgram.sites, or CORE_NO_SITE */
-    CoreVar *vars;        /* what it binds */
+    uint32_t site; /* into CoreProgram.sites, or CORE_NO_SITE */
+    CoreVar *vars; /* what it binds */
     uint32_t nvars;
-    uint32_t mark;        /* for the pass at hand; means nothing between passes */
+    uint32_t mark; /* for the pass at hand; means nothing between passes */
     union {
-        CoreAtom atom;                                                     /* CORE_ATOM */
-        struct { CorePrim op; CoreAtom *args; uint32_t nargs; } prim;      /* CORE_PRIM */
-        struct { CoreAtom array; } length;                                 /* CORE_LENGTH, CORE_FLATTEN */
-        struct { CoreAtom array, index; } index;                           /* CORE_INDEX */
-        struct { CoreAtom array, from, to; } slice;                        /* CORE_SLICE */
-        struct { CoreAtom array, index, value; } update;                   /* CORE_UPDATE */
-        struct { CoreAtom *items; uint32_t n; } array;                     /* CORE_ARRAY */
-        struct { CoreAtom cond; CoreAtom values[3]; uint32_t nvalues; } check; /* CORE_CHECK */
-        struct { CoreAtom cond; CoreBlock *then_b, *else_b; } if_;         /* CORE_IF */
-        struct {                                                           /* CORE_LOOP */
-            CoreVar *params; CoreAtom *inits; uint32_t nparams; /* state; the body's results are the next state */
-            CoreVar index; CoreAtom count; /* for: index < count, i64; index = CORE_NO_VAR: a while loop */
-            CoreBlock *cond;               /* while: one bool over the params; for: NULL */
+        CoreAtom atom; /* CORE_ATOM */
+        struct {
+            CorePrim op;
+            CoreAtom *args;
+            uint32_t nargs;
+        } prim; /* CORE_PRIM */
+        struct {
+            CoreAtom array;
+        } length; /* CORE_LENGTH, CORE_FLATTEN */
+        struct {
+            CoreAtom array, index;
+        } index; /* CORE_INDEX */
+        struct {
+            CoreAtom array, from, to;
+        } slice; /* CORE_SLICE */
+        struct {
+            CoreAtom array, index, value;
+        } update; /* CORE_UPDATE */
+        struct {
+            CoreAtom *items;
+            uint32_t n;
+        } array; /* CORE_ARRAY */
+        struct {
+            CoreAtom cond;
+            CoreAtom values[3];
+            uint32_t nvalues;
+        } check; /* CORE_CHECK */
+        struct {
+            CoreAtom cond;
+            CoreBlock *then_b, *else_b;
+        } if_;   /* CORE_IF */
+        struct { /* CORE_LOOP */
+            CoreVar *params;
+            CoreAtom *inits;
+            uint32_t nparams; /* state; the body's results are the next state */
+            CoreVar index;
+            CoreAtom count;  /* for: index < count, i64; index = CORE_NO_VAR: a while loop */
+            CoreBlock *cond; /* while: one bool over the params; for: NULL */
             CoreBlock *body;
         } loop;
-        struct { CoreFn *fn; CoreAtom *args; uint32_t nargs; } call;       /* CORE_CALL */
-        CoreSoac map;                                                      /* CORE_MAP */
-        struct { CoreSoac soac; CoreAtom *neutral; CoreLambda op; bool exclusive, commutative; } reduce; /* CORE_REDUCE, CORE_SCAN */
-        struct { CoreSoac soac; CoreAtom *dests; uint32_t ndests; } scatter; /* CORE_SCATTER */
-        struct { CoreSoac soac; CoreAtom size; CoreAtom *neutral; CoreLambda op; } hist; /* CORE_HIST */
-        struct { CoreAtom *keys; uint32_t nkeys; } argsort;                /* CORE_ARGSORT */
+        struct {
+            CoreFn *fn;
+            CoreAtom *args;
+            uint32_t nargs;
+        } call;       /* CORE_CALL */
+        CoreSoac map; /* CORE_MAP */
+        struct {
+            CoreSoac soac;
+            CoreAtom *neutral;
+            CoreLambda op;
+            bool exclusive, commutative;
+        } reduce; /* CORE_REDUCE, CORE_SCAN */
+        struct {
+            CoreSoac soac;
+            CoreAtom *dests;
+            uint32_t ndests;
+        } scatter; /* CORE_SCATTER */
+        struct {
+            CoreSoac soac;
+            CoreAtom size;
+            CoreAtom *neutral;
+            CoreLambda op;
+        } hist; /* CORE_HIST */
+        struct {
+            CoreAtom *keys;
+            uint32_t nkeys;
+        } argsort; /* CORE_ARGSORT */
     };
 };
 
-typedef struct CoreVarInfo { CoreType type; const char *hint; /* name for printing, or NULL */ } CoreVarInfo;
+typedef struct CoreVarInfo {
+    CoreType type;
+    const char *hint; /* name for printing, or NULL */
+} CoreVarInfo;
 
 struct CoreFn {
-    const char *name;       /* unique in the program; printable */
-    uint32_t index;         /* in CoreProgram.fns */
-    bool recursive;         /* member of a recursive group */
+    const char *name; /* unique in the program; printable */
+    uint32_t index;   /* in CoreProgram.fns */
+    bool recursive;   /* member of a recursive group */
     CoreVar *params;
     uint32_t nparams;
-    CoreType *results;      /* = types of body's results */
+    CoreType *results; /* = types of body's results */
     uint32_t nresults;
     CoreBlock *body;
     VEC(CoreVarInfo) vars;
@@ -186,7 +257,7 @@ typedef struct CoreEntry {
     Type *result_type;
     const char **param_texts; /* the types as declared, which dp_type_parse reads: "text", "{b: i32, a: f32}" */
     const char *result_text;
-    const char *signature;    /* for --help: "main (xs: [i32]) : i32" */
+    const char *signature; /* for --help: "main (xs: [i32]) : i32" */
 } CoreEntry;
 
 typedef struct CoreProgram {

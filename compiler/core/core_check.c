@@ -18,7 +18,8 @@ typedef struct Checker {
 #if defined(__GNUC__)
 __attribute__((format(printf, 2, 3)))
 #endif
-static void fail(Checker *c, const char *format, ...)
+static void
+fail(Checker *c, const char *format, ...)
 {
     if (!c->ok)
         return;
@@ -41,9 +42,9 @@ static bool expect(Checker *c, bool holds, const char *what)
 
 static const char *kind_name(CoreKind kind)
 {
-    static const char *const names[] = {"atom", "prim", "length", "index", "slice", "update", "array", "check",
-                                        "if", "loop", "call", "map", "reduce", "scan", "scatter", "hist",
-                                        "argsort", "flatten"};
+    static const char *const names[] = {"atom",   "prim",  "length",  "index", "slice",   "update",
+                                        "array",  "check", "if",      "loop",  "call",    "map",
+                                        "reduce", "scan",  "scatter", "hist",  "argsort", "flatten"};
     return names[kind];
 }
 
@@ -82,14 +83,16 @@ static bool fits(Scalar t, uint64_t bits)
     uint32_t unused = 64 - 8 * scalar_bytes(t);
     if (t == SC_BOOL)
         return bits <= 1;
-    return scalar_is_signed(t) ? (uint64_t)((int64_t)(bits << unused) >> unused) == bits : bits << unused >> unused == bits;
+    return scalar_is_signed(t) ? (uint64_t)((int64_t)(bits << unused) >> unused) == bits
+                               : bits << unused >> unused == bits;
 }
 
 /* The atom's type; checks that it is in scope. */
 static CoreType use(Checker *c, CoreAtom a)
 {
     if (a.is_const) {
-        expect(c, a.type.rank == 0 && a.type.scalar < SCALAR_COUNT && fits(a.type.scalar, a.bits), "a constant is not a scalar");
+        expect(c, a.type.rank == 0 && a.type.scalar < SCALAR_COUNT && fits(a.type.scalar, a.bits),
+               "a constant is not a scalar");
         return a.type;
     }
     if (a.var >= c->fn->vars.n || !c->in_scope[a.var]) {
@@ -162,22 +165,61 @@ static CoreType *types_of(Checker *c, const CoreVar *vars, uint32_t n)
 static bool prim_takes(CorePrim op, Scalar s)
 {
     switch (op) {
-    case PRIM_ADD: case PRIM_SUB: case PRIM_MUL: case PRIM_DIV: case PRIM_MOD: case PRIM_POW: case PRIM_NEG:
-    case PRIM_ABS: case PRIM_SIGN:
-        return s != SC_BOOL;
-    case PRIM_AND: case PRIM_OR: case PRIM_XOR: return !scalar_is_float(s);
-    case PRIM_SHL: case PRIM_SHR: case PRIM_COMPLEMENT: case PRIM_POPCOUNT: case PRIM_CLZ: case PRIM_CTZ:
-        return scalar_is_int(s);
-    case PRIM_SIZE_ADD: case PRIM_SIZE_MUL: return s == SC_I64;
+    case PRIM_ADD:
+    case PRIM_SUB:
+    case PRIM_MUL:
+    case PRIM_DIV:
+    case PRIM_MOD:
+    case PRIM_POW:
+    case PRIM_NEG:
+    case PRIM_ABS:
+    case PRIM_SIGN: return s != SC_BOOL;
+    case PRIM_AND:
+    case PRIM_OR:
+    case PRIM_XOR: return !scalar_is_float(s);
+    case PRIM_SHL:
+    case PRIM_SHR:
+    case PRIM_COMPLEMENT:
+    case PRIM_POPCOUNT:
+    case PRIM_CLZ:
+    case PRIM_CTZ: return scalar_is_int(s);
+    case PRIM_SIZE_ADD:
+    case PRIM_SIZE_MUL: return s == SC_I64;
     case PRIM_NOT: return s == SC_BOOL;
-    case PRIM_EQ: case PRIM_NE: case PRIM_LT: case PRIM_LE: case PRIM_GT: case PRIM_GE: case PRIM_LESS_NAN_LAST:
-    case PRIM_MIN: case PRIM_MAX: case PRIM_CONVERT: case PRIM_SELECT:
-        return true;
-    case PRIM_SQRT: case PRIM_EXP: case PRIM_LOG: case PRIM_LOG2: case PRIM_LOG10: case PRIM_SIN: case PRIM_COS:
-    case PRIM_TAN: case PRIM_ASIN: case PRIM_ACOS: case PRIM_ATAN: case PRIM_ATAN2: case PRIM_SINH: case PRIM_COSH:
-    case PRIM_TANH: case PRIM_FLOOR: case PRIM_CEIL: case PRIM_ROUND: case PRIM_TRUNC: case PRIM_FMA:
-    case PRIM_HYPOT: case PRIM_ISNAN: case PRIM_ISINF:
-        return scalar_is_float(s);
+    case PRIM_EQ:
+    case PRIM_NE:
+    case PRIM_LT:
+    case PRIM_LE:
+    case PRIM_GT:
+    case PRIM_GE:
+    case PRIM_LESS_NAN_LAST:
+    case PRIM_MIN:
+    case PRIM_MAX:
+    case PRIM_CONVERT:
+    case PRIM_SELECT: return true;
+    case PRIM_SQRT:
+    case PRIM_EXP:
+    case PRIM_LOG:
+    case PRIM_LOG2:
+    case PRIM_LOG10:
+    case PRIM_SIN:
+    case PRIM_COS:
+    case PRIM_TAN:
+    case PRIM_ASIN:
+    case PRIM_ACOS:
+    case PRIM_ATAN:
+    case PRIM_ATAN2:
+    case PRIM_SINH:
+    case PRIM_COSH:
+    case PRIM_TANH:
+    case PRIM_FLOOR:
+    case PRIM_CEIL:
+    case PRIM_ROUND:
+    case PRIM_TRUNC:
+    case PRIM_FMA:
+    case PRIM_HYPOT:
+    case PRIM_ISNAN:
+    case PRIM_ISINF: return scalar_is_float(s);
     case PRIM_COUNT: break; /* GCOVR_EXCL_LINE: check_prim lets no such operation come here */
     }
     return false; /* GCOVR_EXCL_LINE: likewise */
@@ -420,10 +462,7 @@ static void check_hist(Checker *c, const CoreStmt *s)
 
 /* ---- statements, functions, programs ---- */
 
-static bool has_one_result(CoreKind kind)
-{
-    return kind <= CORE_ARRAY || kind == CORE_ARGSORT || kind == CORE_FLATTEN;
-}
+static bool has_one_result(CoreKind kind) { return kind <= CORE_ARRAY || kind == CORE_ARGSORT || kind == CORE_FLATTEN; }
 
 static void check_operation(Checker *c, const CoreStmt *s)
 {
@@ -444,7 +483,8 @@ static void check_operation(Checker *c, const CoreStmt *s)
     case CORE_LOOP: check_loop(c, s); break;
     case CORE_CALL: check_call(c, s); break;
     case CORE_MAP: check_map(c, s); break;
-    case CORE_REDUCE: case CORE_SCAN: check_reduce(c, s); break;
+    case CORE_REDUCE:
+    case CORE_SCAN: check_reduce(c, s); break;
     case CORE_SCATTER: check_scatter(c, s); break;
     case CORE_HIST: check_hist(c, s); break;
     case CORE_ARGSORT: check_argsort(c, s, result); break;

@@ -16,9 +16,12 @@ struct CoreValue {
         uint64_t bits;               /* rank 0 */
         struct CoreStorage *storage; /* rank > 0: the evaluator's, or NULL for what came from outside */
     };
-    uint64_t n;                 /* rank > 0 */
-    union { uint64_t *scalars; CoreValue *items; };
-    bool owned;                 /* the evaluator's own: no other value shares this storage. False from outside */
+    uint64_t n; /* rank > 0 */
+    union {
+        uint64_t *scalars;
+        CoreValue *items;
+    };
+    bool owned; /* the evaluator's own: no other value shares this storage. False from outside */
 };
 
 typedef enum EvalErrorKind {
@@ -31,21 +34,21 @@ typedef enum EvalErrorKind {
 
 typedef struct EvalError {
     EvalErrorKind kind;
-    uint32_t site;      /* EVAL_AT_SITE; else CORE_NO_SITE */
+    uint32_t site; /* EVAL_AT_SITE; else CORE_NO_SITE */
     int64_t values[3];
-    char text[300];     /* of the other kinds: "recursion too deep" */
+    char text[300]; /* of the other kinds: "recursion too deep" */
     Span span;
 } EvalError;
 
 /* What an evaluation may take. */
 typedef struct EvalLimits {
-    uint64_t bytes;  /* of arrays and call frames alive at a time; 0: EVAL_DEFAULT_BYTES */
-    double seconds;  /* 0: as long as it takes */
+    uint64_t bytes; /* of arrays and call frames alive at a time; 0: EVAL_DEFAULT_BYTES */
+    double seconds; /* 0: as long as it takes */
 } EvalLimits;
 #define EVAL_DEFAULT_BYTES ((uint64_t)1 << 31)
 
-/* Returns false and fills *error on a run-time failure. limits: NULL for the defaults. *work, if not NULL, receives the number
- * of scalar operations, elements read and elements written: the sequential work. */
+/* Returns false and fills *error on a run-time failure. limits: NULL for the defaults. *work, if not NULL, receives the
+ * number of scalar operations, elements read and elements written: the sequential work. */
 bool core_eval(const CoreProgram *p, const CoreFn *fn, Arena *arena, const CoreValue *args, CoreValue *results,
                const EvalLimits *limits, EvalError *error, uint64_t *work);
 

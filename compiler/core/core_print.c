@@ -222,7 +222,8 @@ static void print_operation(Printer *p, const CoreStmt *s)
         strbuf_add(p->out, "map");
         print_soac(p, &s->map);
         break;
-    case CORE_REDUCE: case CORE_SCAN:
+    case CORE_REDUCE:
+    case CORE_SCAN:
         strbuf_add(p->out, s->kind == CORE_REDUCE ? "reduce" : s->reduce.exclusive ? "scanx" : "scan");
         strbuf_add(p->out, s->reduce.commutative ? "_comm" : "");
         print_soac(p, &s->reduce.soac);

@@ -19,14 +19,14 @@ typedef enum Role { ROLE_RESULT, ROLE_ELEMENT, ROLE_POSITION, ROLE_STATE, ROLE_O
 typedef struct VarUse {
     bool live;
     Role role;
-    uint32_t at;      /* which result, element, … */
-    uint32_t stmt;    /* its number; unused for ROLE_PARAM */
+    uint32_t at;   /* which result, element, … */
+    uint32_t stmt; /* its number; unused for ROLE_PARAM */
 } VarUse;
 
 typedef struct StmtUse {
     CoreStmt *stmt;
     uint32_t fn;
-    uint32_t parent;  /* the statement around it, or NO_STMT */
+    uint32_t parent; /* the statement around it, or NO_STMT */
     bool needed;
 } StmtUse;
 #define NO_STMT UINT32_MAX
@@ -39,17 +39,20 @@ typedef struct FnUse {
     VEC(uint32_t) callers; /* … and where they stand */
 } FnUse;
 
-typedef struct Item { uint32_t fn; CoreVar var; } Item;
+typedef struct Item {
+    uint32_t fn;
+    CoreVar var;
+} Item;
 
 typedef struct Dead {
     CoreProgram *p;
     Arena *scratch;
     FnUse *fns;
-    uint32_t fn;                   /* being numbered or swept */
-    uint32_t parent;               /* while numbering */
+    uint32_t fn;     /* being numbered or swept */
+    uint32_t parent; /* while numbering */
     VEC(StmtUse) stmts;
-    VEC(Item) work;                /* live variables whose needs are not marked yet */
-    VEC(uint32_t) operators;       /* while numbering: the reductions in whose operator we are */
+    VEC(Item) work;          /* live variables whose needs are not marked yet */
+    VEC(uint32_t) operators; /* while numbering: the reductions in whose operator we are */
     VEC(uint32_t) roots;
     bool changed;
 } Dead;
@@ -112,11 +115,24 @@ static void number_blocks(Dead *d, CoreStmt *s, uint32_t id)
 static bool fails_itself(const Dead *d, const CoreStmt *s)
 {
     switch (s->kind) {
-    case CORE_IF: case CORE_MAP: case CORE_REDUCE: case CORE_SCAN: case CORE_SCATTER: case CORE_HIST: return false;
+    case CORE_IF:
+    case CORE_MAP:
+    case CORE_REDUCE:
+    case CORE_SCAN:
+    case CORE_SCATTER:
+    case CORE_HIST: return false;
     case CORE_LOOP: return s->loop.cond != NULL; /* it may not end */
-    case CORE_ATOM: case CORE_PRIM: case CORE_LENGTH: case CORE_INDEX: case CORE_SLICE: case CORE_UPDATE:
-    case CORE_ARRAY: case CORE_CHECK: case CORE_CALL: case CORE_ARGSORT: case CORE_FLATTEN:
-        break;
+    case CORE_ATOM:
+    case CORE_PRIM:
+    case CORE_LENGTH:
+    case CORE_INDEX:
+    case CORE_SLICE:
+    case CORE_UPDATE:
+    case CORE_ARRAY:
+    case CORE_CHECK:
+    case CORE_CALL:
+    case CORE_ARGSORT:
+    case CORE_FLATTEN: break;
     }
     return core_stmt_fallible(d->p, d->p->fns.at[d->fn], s);
 }
@@ -173,7 +189,10 @@ static void live(Dead *d, uint32_t fn, CoreAtom a)
 
 static void live_var(Dead *d, uint32_t fn, CoreVar v) { live(d, fn, core_var_atom(v, core_scalar(SC_BOOL))); }
 
-typedef struct LiveCtx { Dead *d; uint32_t fn; } LiveCtx;
+typedef struct LiveCtx {
+    Dead *d;
+    uint32_t fn;
+} LiveCtx;
 
 static void live_atom(void *ctx, CoreAtom *a)
 {
@@ -250,14 +269,23 @@ static void need_result(Dead *d, uint32_t fn, const CoreStmt *s, uint32_t i)
     case CORE_LOOP: live_var(d, fn, s->loop.params[i]); break;
     case CORE_CALL: need_fn_result(d, s->call.fn->index, i); break;
     case CORE_MAP: live(d, fn, s->map.body->results[i]); break;
-    case CORE_REDUCE: case CORE_SCAN: case CORE_HIST: need_slot(d, fn, s, i); break;
+    case CORE_REDUCE:
+    case CORE_SCAN:
+    case CORE_HIST: need_slot(d, fn, s, i); break;
     case CORE_SCATTER:
         live(d, fn, s->scatter.dests[i]);
         live(d, fn, s->scatter.soac.body->results[i + 1]);
         break;
-    case CORE_ATOM: case CORE_PRIM: case CORE_LENGTH: case CORE_INDEX: case CORE_SLICE: case CORE_UPDATE:
-    case CORE_ARRAY: case CORE_CHECK: case CORE_ARGSORT: case CORE_FLATTEN:
-        break; /* need_operands */
+    case CORE_ATOM:
+    case CORE_PRIM:
+    case CORE_LENGTH:
+    case CORE_INDEX:
+    case CORE_SLICE:
+    case CORE_UPDATE:
+    case CORE_ARRAY:
+    case CORE_CHECK:
+    case CORE_ARGSORT:
+    case CORE_FLATTEN: break; /* need_operands */
     }
 }
 
@@ -285,7 +313,8 @@ static void need_var(Dead *d, Item item)
         live(d, item.fn, s->loop.body->results[use.at]);
         break;
     case ROLE_OPERAND: need_slot(d, item.fn, s, use.at); break;
-    case ROLE_POSITION: case ROLE_PARAM: break;
+    case ROLE_POSITION:
+    case ROLE_PARAM: break;
     }
 }
 
@@ -468,12 +497,20 @@ static void trim_stmt(Dead *d, CoreStmt *s)
     case CORE_MAP: keep_results(d, s->map.body, keep); break;
     case CORE_LOOP: trim_loop(d, s, keep); break;
     case CORE_CALL: trim_call(d, s, keep); break;
-    case CORE_REDUCE: case CORE_SCAN: trim_reduce(d, s, keep); break;
+    case CORE_REDUCE:
+    case CORE_SCAN: trim_reduce(d, s, keep); break;
     case CORE_HIST: trim_hist(d, s, keep); break;
     case CORE_SCATTER: trim_scatter(d, s, keep); break;
-    case CORE_ATOM: case CORE_PRIM: case CORE_LENGTH: case CORE_INDEX: case CORE_SLICE: case CORE_UPDATE:
-    case CORE_ARRAY: case CORE_CHECK: case CORE_ARGSORT: case CORE_FLATTEN:
-        return;
+    case CORE_ATOM:
+    case CORE_PRIM:
+    case CORE_LENGTH:
+    case CORE_INDEX:
+    case CORE_SLICE:
+    case CORE_UPDATE:
+    case CORE_ARRAY:
+    case CORE_CHECK:
+    case CORE_ARGSORT:
+    case CORE_FLATTEN: return;
     }
     KEEP(d, s->vars, n, keep);
     s->nvars = count_kept(keep, n);

@@ -5,9 +5,9 @@
  *     r, hit = if x < 8 then (if x < 4 then … ) else (…), with leaves like  if x == 0 then A, true else 0, false
  *     if hit then r else D
  *
- * A leaf that only one value can reach needs no comparison: that is the rule for the constructors of a `match`. If just one leaf
- * can miss, D goes there. So an element takes few comparisons instead of hundreds, and compilers of kernels, which are
- * quadratic in the length of a chain, a fifth of the time. */
+ * A leaf that only one value can reach needs no comparison: that is the rule for the constructors of a `match`. If just
+ * one leaf can miss, D goes there. So an element takes few comparisons instead of hundreds, and compilers of kernels,
+ * which are quadratic in the length of a chain, a fifth of the time. */
 #include "core/passes.h"
 #include "core/tail.h"
 
@@ -15,18 +15,22 @@
 
 #define LEAST_LINKS 16u
 
-typedef struct Link { uint64_t key; uint32_t position; CoreBlock *taken; } Link;
+typedef struct Link {
+    uint64_t key;
+    uint32_t position;
+    CoreBlock *taken;
+} Link;
 
 typedef struct Chain {
     CoreProgram *p;
     CoreFn *fn;
-    CoreStmt *first;      /* the first `if` */
+    CoreStmt *first; /* the first `if` */
     CoreAtom subject;
-    VEC(Link) links;      /* sorted by key */
+    VEC(Link) links; /* sorted by key */
     CoreBlock *otherwise;
-    uint32_t misses;      /* leaves that other values may reach */
+    uint32_t misses; /* leaves that other values may reach */
     uint32_t ntypes;
-    CoreType *types;      /* of what the `if`s give; one more, of `hit` */
+    CoreType *types; /* of what the `if`s give; one more, of `hit` */
 } Chain;
 
 static bool is_signed(const Chain *c) { return scalar_is_signed(c->subject.type.scalar); }
@@ -165,7 +169,11 @@ static void push_tree(Chain *c, CoreBlock *out)
     core_push(c->p, out, s);
 }
 
-typedef struct Walk { CoreProgram *p; CoreFn *fn; Arena *scratch; } Walk;
+typedef struct Walk {
+    CoreProgram *p;
+    CoreFn *fn;
+    Arena *scratch;
+} Walk;
 
 static void balance_block(void *ctx, CoreBlock *b)
 {

@@ -40,10 +40,7 @@ CoreVar anf_var(Elab *e, CoreType type, const char *hint)
     return v;
 }
 
-CoreStmt *anf_stmt(Elab *e, CoreKind kind)
-{
-    return core_new_stmt(e->p, kind, e->at);
-}
+CoreStmt *anf_stmt(Elab *e, CoreKind kind) { return core_new_stmt(e->p, kind, e->at); }
 
 void anf_push(Elab *e, CoreStmt *s)
 {
@@ -72,10 +69,7 @@ static CoreAtom push_one(Elab *e, CoreStmt *s, CoreType type)
     return a;
 }
 
-uint32_t anf_site(Elab *e, ErrorKind kind, const char *text)
-{
-    return core_new_site(e->p, kind, e->at, text);
-}
+uint32_t anf_site(Elab *e, ErrorKind kind, const char *text) { return core_new_site(e->p, kind, e->at, text); }
 
 /* ---- scalars ---- */
 
@@ -110,10 +104,7 @@ CoreAtom anf_prim(Elab *e, CorePrim op, Scalar result, const CoreAtom *args, uin
     return push_one(e, s, core_scalar(result));
 }
 
-CoreAtom anf_unary(Elab *e, CorePrim op, CoreAtom a)
-{
-    return anf_prim(e, op, a.type.scalar, &a, 1);
-}
+CoreAtom anf_unary(Elab *e, CorePrim op, CoreAtom a) { return anf_prim(e, op, a.type.scalar, &a, 1); }
 
 CoreAtom anf_binary(Elab *e, CorePrim op, CoreAtom a, CoreAtom b)
 {

@@ -9,9 +9,10 @@
 /* Budgets of what grows when functions are expanded where they are applied. Beyond those of the program it is refused;
  * beyond the constants', definitions without parameters are called. */
 enum {
-    MOST_STEPS = 200000,       /* applications */
-    MOST_EXPANDED = 400000,    /* statements made by applications expanded in place */
-    MOST_IN_CONSTANTS = 20000  /* statements and applications by definitions without parameters where these are mentioned */
+    MOST_STEPS = 200000,    /* applications */
+    MOST_EXPANDED = 400000, /* statements made by applications expanded in place */
+    MOST_IN_CONSTANTS =
+        20000 /* statements and applications by definitions without parameters where these are mentioned */
 };
 
 void elab_give_up(Elab *e, DiagCode code, const char *format, ...)
@@ -40,18 +41,12 @@ static bool is_recursive(const Elab *e, const Value *f)
 uint32_t elab_fun_arity(Elab *e, const Value *f)
 {
     switch (f->fun.kind) {
-    case FUN_LAMBDA:
-        return f->fun.expr->lambda.nparams;
-    case FUN_LOCAL:
-        return is_recursive(e, f) ? ty_arity(f->fun.base) : f->fun.env->let_fun->let_fun.def->nparams;
-    case FUN_DEF:
-        return is_recursive(e, f) ? ty_arity(f->fun.base) : f->fun.def->nparams;
-    case FUN_BUILTIN:
-        return elab_builtin_arity(f->fun.builtin);
-    case FUN_OP:
-        return 2;
-    case FUN_POISON:
-        return ty_arity(f->fun.base);
+    case FUN_LAMBDA: return f->fun.expr->lambda.nparams;
+    case FUN_LOCAL: return is_recursive(e, f) ? ty_arity(f->fun.base) : f->fun.env->let_fun->let_fun.def->nparams;
+    case FUN_DEF: return is_recursive(e, f) ? ty_arity(f->fun.base) : f->fun.def->nparams;
+    case FUN_BUILTIN: return elab_builtin_arity(f->fun.builtin);
+    case FUN_OP: return 2;
+    case FUN_POISON: return ty_arity(f->fun.base);
     }
     return 0;
 }
@@ -130,14 +125,10 @@ static Value *call(Elab *e, const Value *f, Value **args, uint32_t n)
     switch (f->fun.kind) {
     case FUN_LAMBDA:
     case FUN_LOCAL:
-    case FUN_DEF:
-        return stays_function(e, f, args, n) ? elab_call(e, f, args, n) : expand(e, f, args, n);
-    case FUN_BUILTIN:
-        return elab_builtin(e, f->fun.builtin, f->fun.base, args);
-    case FUN_OP:
-        return elab_binary_values(e, f->fun.op, args[f->fun.flip ? 1 : 0], args[f->fun.flip ? 0 : 1]);
-    case FUN_POISON:
-        break;
+    case FUN_DEF: return stays_function(e, f, args, n) ? elab_call(e, f, args, n) : expand(e, f, args, n);
+    case FUN_BUILTIN: return elab_builtin(e, f->fun.builtin, f->fun.base, args);
+    case FUN_OP: return elab_binary_values(e, f->fun.op, args[f->fun.flip ? 1 : 0], args[f->fun.flip ? 0 : 1]);
+    case FUN_POISON: break;
     }
     return val_default(e, ty_after(f->fun.base, n));
 }
@@ -160,8 +151,7 @@ Value *elab_apply(Elab *e, const Value *f, Value **args, uint32_t n)
         return partial;
     }
     if (++e->steps > MOST_STEPS || e->in_expansions > MOST_EXPANDED)
-        elab_give_up(e, DIAG_EXPANSION,
-                     "the program becomes too big when its higher-order functions are expanded");
+        elab_give_up(e, DIAG_EXPANSION, "the program becomes too big when its higher-order functions are expanded");
     if (e->gave_up)
         return val_default(e, ty_after(f->type, n));
     Value *v = call(e, f, all, arity);

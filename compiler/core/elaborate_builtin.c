@@ -64,18 +64,24 @@ static CorePrim scalar_prim(Builtin b)
     case BI_popcount: return PRIM_POPCOUNT;
     case BI_clz: return PRIM_CLZ;
     case BI_ctz: return PRIM_CTZ;
-    case BI_bool: case BI_i8: case BI_i16: case BI_i32: case BI_i64: case BI_u8: case BI_u16: case BI_u32:
-    case BI_u64: case BI_f32: case BI_f64: return PRIM_CONVERT;
+    case BI_bool:
+    case BI_i8:
+    case BI_i16:
+    case BI_i32:
+    case BI_i64:
+    case BI_u8:
+    case BI_u16:
+    case BI_u32:
+    case BI_u64:
+    case BI_f32:
+    case BI_f64: return PRIM_CONVERT;
     case BI_size_add__: return PRIM_SIZE_ADD;
     case BI_size_mul__: return PRIM_SIZE_MUL;
     default: return PRIM_COUNT;
     }
 }
 
-bool elab_builtin_is_scalar(Builtin b)
-{
-    return scalar_prim(b) != PRIM_COUNT;
-}
+bool elab_builtin_is_scalar(Builtin b) { return scalar_prim(b) != PRIM_COUNT; }
 
 /* ---- constants ---- */
 
@@ -93,10 +99,7 @@ static CoreAtom float_const(Scalar s, double x)
     return core_const(s, bits);
 }
 
-static CoreAtom int_const(Scalar s, int64_t x)
-{
-    return core_const(s, (uint64_t)x);
-}
+static CoreAtom int_const(Scalar s, int64_t x) { return core_const(s, (uint64_t)x); }
 
 Value *elab_builtin_constant(Elab *e, Builtin b, Type *type)
 {
@@ -129,15 +132,9 @@ Value *elab_builtin_constant(Elab *e, Builtin b, Type *type)
 
 /* ---- small helpers ---- */
 
-static CoreAtom length_of(Elab *e, const Value *xs)
-{
-    return anf_length(e, val_first_leaf(xs));
-}
+static CoreAtom length_of(Elab *e, const Value *xs) { return anf_length(e, val_first_leaf(xs)); }
 
-static Type *element_type(const Value *xs)
-{
-    return type_prune(type_prune(xs->type)->element);
-}
+static Type *element_type(const Value *xs) { return type_prune(type_prune(xs->type)->element); }
 
 Value *elab_library_call(Elab *e, const char *name, Value **args, uint32_t n)
 {
@@ -154,8 +151,8 @@ Value *elab_library_call(Elab *e, const char *name, Value **args, uint32_t n)
     for (uint32_t i = 0; i < n && t->kind == TY_FUN; i++, t = type_prune(t->fun.to))
         if (args[i]->kind != VALUE_FUN)
             ty_match(t->fun.from, args[i]->type, targs);
-    Value *f = val_fun(e, FUN_DEF, type_prune(type_substitute(e->arena, info->scheme.type, targs, info->scheme.nvars)),
-                         NULL);
+    Value *f =
+        val_fun(e, FUN_DEF, type_prune(type_substitute(e->arena, info->scheme.type, targs, info->scheme.nvars)), NULL);
     f->fun.def = info->def;
     f->fun.targs = targs;
     f->fun.ntargs = info->scheme.nvars;
@@ -235,10 +232,7 @@ static CoreAtom *atoms_of(Elab *e, const Value *v)
     return atoms.at;
 }
 
-static CoreStmt *last_stmt(const Elab *e)
-{
-    return e->block->stmts.at[e->block->stmts.n - 1];
-}
+static CoreStmt *last_stmt(const Elab *e) { return e->block->stmts.at[e->block->stmts.n - 1]; }
 
 static Value *reduction(Elab *e, Builtin b, Value **args)
 {
@@ -387,8 +381,12 @@ Value *elab_builtin(Elab *e, Builtin b, Type *type, Value **args)
     case BI_map4: return map(e, args[0], args + 1, 4);
     case BI_zip: return zip(e, args, 2, result);
     case BI_zip3: return zip(e, args, 3, result);
-    case BI_unzip: case BI_unzip3: return unzip(e, args[0], result);
-    case BI_reduce: case BI_reduce_comm: case BI_scan: case BI_scanx: return reduction(e, b, args);
+    case BI_unzip:
+    case BI_unzip3: return unzip(e, args[0], result);
+    case BI_reduce:
+    case BI_reduce_comm:
+    case BI_scan:
+    case BI_scanx: return reduction(e, b, args);
     case BI_filter: return filter(e, args[0], args[1]);
     case BI_scatter: return scatter(e, args);
     case BI_reduce_by_index: return reduce_by_index(e, args);
@@ -406,7 +404,9 @@ Value *elab_builtin(Elab *e, Builtin b, Type *type, Value **args)
     case BI_total_length__: return val_scalar(e, elab_total_length(e, args[0]));
     case BI_take: return elab_slice_value(e, args[1], core_i64(0), val_atom(args[0]), true);
     case BI_drop: return elab_slice_value(e, args[1], val_atom(args[0]), length_of(e, args[1]), true);
-    case BI_assert: case BI_check_nonempty__: case BI_check_lengths__: return checking_builtin(e, b, args);
+    case BI_assert:
+    case BI_check_nonempty__:
+    case BI_check_lengths__: return checking_builtin(e, b, args);
     case BI_unsafe_index__: return elab_index_value(e, args[0], val_atom(args[1]), false);
     case BI_place__: return val_scalar(e, place(e, val_atom(args[0]), args[1]));
     case BI_int__: return val_scalar(e, elab_index_i64(e, args[0]));

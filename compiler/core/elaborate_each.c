@@ -44,12 +44,9 @@ static Source source(Elab *e, const Scope *sc, const Binder *binder)
 static Value *element(Elab *e, const Source *s, Soac *b)
 {
     switch (s->kind) {
-    case SOURCE_ARRAY:
-        return s->element;
-    case SOURCE_COUNT:
-        return val_scalar(e, anf_convert(e, anf_soac_index(e, b), s->scalar));
-    case SOURCE_RANGE:
-        return val_scalar(e, elab_range_element(e, s->range, anf_soac_index(e, b)));
+    case SOURCE_ARRAY: return s->element;
+    case SOURCE_COUNT: return val_scalar(e, anf_convert(e, anf_soac_index(e, b), s->scalar));
+    case SOURCE_RANGE: return val_scalar(e, elab_range_element(e, s->range, anf_soac_index(e, b)));
     }
     return NULL;
 }

@@ -51,9 +51,8 @@ Env *env_find_pat(Env *env, uint32_t pat_id)
 
 static bool can_be_size(const Env *entry)
 {
-    return entry->kind == ENV_SIZE ||
-           (entry->kind == ENV_VALUE && ty_is_scalar(entry->value->type) &&
-            scalar_is_int(ty_scalar(entry->value->type)));
+    return entry->kind == ENV_SIZE || (entry->kind == ENV_VALUE && ty_is_scalar(entry->value->type) &&
+                                       scalar_is_int(ty_scalar(entry->value->type)));
 }
 
 Env *env_find_size(Env *env, Name name)
@@ -84,7 +83,11 @@ Env *env_of_local(Elab *e, const Env *entry)
 /* ---- what code mentions ---- */
 
 typedef VEC(Env *) Entries;
-typedef struct Free { Elab *e; Env *env; Entries found; } Free;
+typedef struct Free {
+    Elab *e;
+    Env *env;
+    Entries found;
+} Free;
 
 static void free_entry(Free *f, Env *entry)
 {
@@ -110,19 +113,12 @@ static void free_name(void *context, Expr *x)
         return;
     const Ref *ref = &f->e->checked->refs[x->id];
     switch (ref->kind) {
-    case REF_LOCAL:
-        free_entry(f, env_find_pat(f->env, ref->pat_id));
-        return;
-    case REF_LOCAL_FUN:
-        free_entry(f, env_find_fun(f->env, ref->def));
-        return;
-    case REF_SIZE:
-        free_entry(f, env_find_size(f->env, ref->size_name));
-        return;
+    case REF_LOCAL: free_entry(f, env_find_pat(f->env, ref->pat_id)); return;
+    case REF_LOCAL_FUN: free_entry(f, env_find_fun(f->env, ref->def)); return;
+    case REF_SIZE: free_entry(f, env_find_size(f->env, ref->size_name)); return;
     case REF_NONE:
     case REF_DEF:
-    case REF_PRIM:
-        return;
+    case REF_PRIM: return;
     }
 }
 
@@ -162,7 +158,7 @@ static Entries entries_of_closure(Elab *e, const Value *v)
 
 static void entries_atoms(Elab *e, Entries entries, Atoms *out, uint32_t *fuel)
 {
-    for (uint32_t i = 0; i < entries.n && *fuel > 0; i++) {
+    for (uint32_t i = 0; i<entries.n && * fuel> 0; i++) {
         if (entries.at[i]->kind == ENV_FUN)
             entries_atoms(e, entries_of_local(e, entries.at[i]), out, fuel);
         else
@@ -176,9 +172,7 @@ void closure_atoms(Elab *e, const Value *v, Atoms *out, uint32_t *fuel)
         return;
     --*fuel;
     switch (v->kind) {
-    case VALUE_LEAVES:
-        val_atoms(e, v, out);
-        return;
+    case VALUE_LEAVES: val_atoms(e, v, out); return;
     case VALUE_PRODUCT:
         for (uint32_t i = 0; i < v->product.n; i++)
             closure_atoms(e, v->product.items[i], out, fuel);
@@ -202,7 +196,7 @@ static void key_types(Elab *e, StrBuf *out, Type **targs, uint32_t n)
 
 static void key_entries(Elab *e, Entries entries, StrBuf *out, uint32_t *fuel)
 {
-    for (uint32_t i = 0; i < entries.n && *fuel > 0; i++) {
+    for (uint32_t i = 0; i<entries.n && * fuel> 0; i++) {
         Env *entry = entries.at[i];
         if (entry->kind == ENV_FUN) {
             strbuf_printf(out, "F%u", entry->let_fun->id);
@@ -218,24 +212,14 @@ static void key_entries(Elab *e, Entries entries, StrBuf *out, uint32_t *fuel)
 static void key_fun(Elab *e, const Value *v, StrBuf *out, uint32_t *fuel)
 {
     switch (v->fun.kind) {
-    case FUN_LAMBDA:
-        strbuf_printf(out, "L%u", v->fun.expr->id);
-        break;
-    case FUN_LOCAL:
-        strbuf_printf(out, "F%u", v->fun.env->let_fun->id);
-        break;
-    case FUN_DEF:
-        strbuf_printf(out, "D%u", v->fun.def->index);
-        break;
-    case FUN_BUILTIN:
-        strbuf_printf(out, "B%d:%s", (int)v->fun.builtin, type_text(e->arena, v->fun.base));
-        break;
+    case FUN_LAMBDA: strbuf_printf(out, "L%u", v->fun.expr->id); break;
+    case FUN_LOCAL: strbuf_printf(out, "F%u", v->fun.env->let_fun->id); break;
+    case FUN_DEF: strbuf_printf(out, "D%u", v->fun.def->index); break;
+    case FUN_BUILTIN: strbuf_printf(out, "B%d:%s", (int)v->fun.builtin, type_text(e->arena, v->fun.base)); break;
     case FUN_OP:
         strbuf_printf(out, "O%d%s:%s", (int)v->fun.op, v->fun.flip ? "r" : "", type_text(e->arena, v->fun.base));
         break;
-    case FUN_POISON:
-        strbuf_add(out, "!");
-        break;
+    case FUN_POISON: strbuf_add(out, "!"); break;
     }
     key_types(e, out, v->fun.targs, v->fun.ntargs);
     strbuf_add(out, "{");
@@ -252,18 +236,14 @@ void closure_key(Elab *e, const Value *v, StrBuf *out, uint32_t *fuel)
         return;
     --*fuel;
     switch (v->kind) {
-    case VALUE_LEAVES:
-        strbuf_add(out, "v");
-        return;
+    case VALUE_LEAVES: strbuf_add(out, "v"); return;
     case VALUE_PRODUCT:
         strbuf_add(out, "[");
         for (uint32_t i = 0; i < v->product.n; i++)
             closure_key(e, v->product.items[i], out, fuel);
         strbuf_add(out, "]");
         return;
-    case VALUE_FUN:
-        key_fun(e, v, out, fuel);
-        return;
+    case VALUE_FUN: key_fun(e, v, out, fuel); return;
     }
 }
 
@@ -322,8 +302,7 @@ Value *closure_rebase(Elab *e, const Value *v, const CoreAtom **atoms)
             items[i] = closure_rebase(e, v->product.items[i], atoms);
         return val_product(e, v->type, items);
     }
-    case VALUE_FUN:
-        return rebase_fun(e, v, atoms);
+    case VALUE_FUN: return rebase_fun(e, v, atoms);
     }
     return NULL;
 }

@@ -67,23 +67,15 @@ static Value *literal(Elab *e, const Scope *sc, const Expr *x)
 {
     Scalar s = ty_scalar(elab_expr_type(e, sc, x));
     switch (x->kind) {
-    case E_INT:
-        return val_scalar(e, int_literal(s, x->integer.magnitude, x->integer.negative));
-    case E_FLOAT:
-        return val_scalar(e, float_literal(s, x));
-    case E_BOOL:
-        return val_scalar(e, core_const(SC_BOOL, x->boolean));
-    case E_CHAR:
-        return val_scalar(e, core_const(SC_U8, x->character));
-    default:
-        return string_literal(e, sc, x);
+    case E_INT: return val_scalar(e, int_literal(s, x->integer.magnitude, x->integer.negative));
+    case E_FLOAT: return val_scalar(e, float_literal(s, x));
+    case E_BOOL: return val_scalar(e, core_const(SC_BOOL, x->boolean));
+    case E_CHAR: return val_scalar(e, core_const(SC_U8, x->character));
+    default: return string_literal(e, sc, x);
     }
 }
 
-CoreAtom elab_scalar(Elab *e, const Scope *sc, Expr *x)
-{
-    return val_atom(elab_expr(e, sc, x));
-}
+CoreAtom elab_scalar(Elab *e, const Scope *sc, Expr *x) { return val_atom(elab_expr(e, sc, x)); }
 
 /* ---- names ---- */
 
@@ -144,10 +136,8 @@ Value *elab_name(Elab *e, const Scope *sc, Expr *x)
         assert(entry && "elaborate: size out of scope");
         return val_scalar(e, anf_convert(e, val_atom(entry->value), SC_I64));
     }
-    case REF_LOCAL_FUN:
-        return local_fun(e, sc, ref);
-    case REF_DEF:
-        return top_level(e, sc, ref);
+    case REF_LOCAL_FUN: return local_fun(e, sc, ref);
+    case REF_DEF: return top_level(e, sc, ref);
     case REF_PRIM: {
         Type *type = elab_expr_type(e, sc, x);
         if (elab_builtin_arity(ref->builtin) == 0)
@@ -156,8 +146,7 @@ Value *elab_name(Elab *e, const Scope *sc, Expr *x)
         f->fun.builtin = ref->builtin;
         return f;
     }
-    case REF_NONE:
-        break;
+    case REF_NONE: break;
     }
     assert(0 && "elaborate: unresolved name");
     return NULL;
@@ -255,8 +244,7 @@ static Value *slice_expr(Elab *e, const Scope *sc, const Expr *x)
     if (!x->slice.from && !x->slice.to)
         return xs;
     CoreAtom from = x->slice.from ? elab_index_i64(e, elab_expr(e, sc, x->slice.from)) : core_i64(0);
-    CoreAtom to = x->slice.to ? elab_index_i64(e, elab_expr(e, sc, x->slice.to))
-                              : anf_length(e, val_first_leaf(xs));
+    CoreAtom to = x->slice.to ? elab_index_i64(e, elab_expr(e, sc, x->slice.to)) : anf_length(e, val_first_leaf(xs));
     e->at = behind(e, sc, x->span, x->slice.array->span);
     return elab_slice_value(e, xs, from, to, true);
 }
@@ -271,7 +259,10 @@ static Value *update_index(Elab *e, const Scope *sc, const Expr *x)
 }
 
 /* One step from a value to a part of it. */
-typedef struct Step { const Expr *x; CoreAtom from, to; } Step;
+typedef struct Step {
+    const Expr *x;
+    CoreAtom from, to;
+} Step;
 typedef VEC(Step) Steps;
 
 static Step step_of(Elab *e, const Scope *sc, const Expr *x)
@@ -465,10 +456,7 @@ static void loop_counter(Elab *e, LoopParts *l, CoreAtom count)
     l->stmt->loop.index = anf_var(e, core_scalar(SC_I64), NULL);
 }
 
-static CoreAtom loop_index(const LoopParts *l)
-{
-    return core_var_atom(l->stmt->loop.index, core_scalar(SC_I64));
-}
+static CoreAtom loop_index(const LoopParts *l) { return core_var_atom(l->stmt->loop.index, core_scalar(SC_I64)); }
 
 static Value *loop_end(Elab *e, LoopParts *l)
 {
@@ -529,13 +517,17 @@ Value *elab_loop(Elab *e, const Scope *sc, Expr *x)
 static Value *dispatch(Elab *e, const Scope *sc, Expr *x)
 {
     switch (x->kind) {
-    case E_INT: case E_FLOAT: case E_BOOL: case E_CHAR: case E_STRING:
-        return literal(e, sc, x);
+    case E_INT:
+    case E_FLOAT:
+    case E_BOOL:
+    case E_CHAR:
+    case E_STRING: return literal(e, sc, x);
     case E_NAME: return elab_name(e, sc, x);
     case E_TUPLE: return tuple(e, sc, x);
     case E_RECORD: return record(e, sc, x);
     case E_ARRAY: return array(e, sc, x);
-    case E_APPLY: case E_PIPE: return elab_application(e, sc, x);
+    case E_APPLY:
+    case E_PIPE: return elab_application(e, sc, x);
     case E_CTOR: return elab_ctor(e, sc, x);
     case E_UNARY: return elab_unary(e, sc, x);
     case E_BINARY:
@@ -543,8 +535,9 @@ static Value *dispatch(Elab *e, const Scope *sc, Expr *x)
             return elab_short_circuit(e, sc, x);
         return elab_binary(e, sc, x);
     case E_RANGE: return range(e, sc, x);
-    case E_OP_SECTION: case E_LEFT_SECTION: case E_RIGHT_SECTION:
-        return section(e, sc, x);
+    case E_OP_SECTION:
+    case E_LEFT_SECTION:
+    case E_RIGHT_SECTION: return section(e, sc, x);
     case E_INDEX: return index_expr(e, sc, x);
     case E_SLICE: return slice_expr(e, sc, x);
     case E_FIELD: return field(e, sc, x);
@@ -552,7 +545,8 @@ static Value *dispatch(Elab *e, const Scope *sc, Expr *x)
     case E_UPDATE_INDEX: return update_index(e, sc, x);
     case E_UPDATE_FIELD: return update_field(e, sc, x);
     case E_UPDATE_PART: return update_part(e, sc, x);
-    case E_LET: case E_LET_FUN: return lets(e, sc, x);
+    case E_LET:
+    case E_LET_FUN: return lets(e, sc, x);
     case E_IF: return if_expr(e, sc, x);
     case E_MATCH: return elab_match(e, sc, x);
     case E_LAMBDA: return lambda(e, sc, x);
@@ -571,8 +565,7 @@ Value *elab_expr(Elab *e, const Scope *sc, Expr *x)
     Span outer = e->at;
     e->at = elab_place(e, sc, x->span);
     if (e->depth >= MAX_DEPTH)
-        elab_give_up(e, DIAG_EXPANSION,
-                     "expressions and the functions expanded in them are nested too deeply here");
+        elab_give_up(e, DIAG_EXPANSION, "expressions and the functions expanded in them are nested too deeply here");
     if (e->gave_up) { /* anything of the right type: the program is refused */
         Value *v = val_default(e, elab_type(e, sc, e->checked->expr_types[x->id]));
         e->at = outer;

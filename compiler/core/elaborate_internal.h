@@ -24,21 +24,27 @@ typedef VEC(Value *) Values;
 typedef enum ValueKind { VALUE_LEAVES, VALUE_PRODUCT, VALUE_FUN } ValueKind;
 
 typedef enum FunKind {
-    FUN_LAMBDA,  /* `expr` in `env` */
-    FUN_LOCAL,   /* a local function; `env` is its own entry */
-    FUN_DEF,     /* a top-level function with parameters, or a recursive one */
+    FUN_LAMBDA, /* `expr` in `env` */
+    FUN_LOCAL,  /* a local function; `env` is its own entry */
+    FUN_DEF,    /* a top-level function with parameters, or a recursive one */
     FUN_BUILTIN,
-    FUN_OP,      /* an operator section; `flip`: (op e), whose first argument is e */
-    FUN_POISON   /* stands for any function after an error */
+    FUN_OP,    /* an operator section; `flip`: (op e), whose first argument is e */
+    FUN_POISON /* stands for any function after an error */
 } FunKind;
 
 struct Value {
     ValueKind kind;
     Type *type; /* ground */
     union {
-        struct { CoreAtom *atoms; uint32_t n; } leaves; /* VALUE_LEAVES: scalar, sequence, sum, unit */
-        struct { Value **items; uint32_t n; } product;  /* VALUE_PRODUCT: tuple or record with components */
-        struct {                                        /* VALUE_FUN */
+        struct {
+            CoreAtom *atoms;
+            uint32_t n;
+        } leaves; /* VALUE_LEAVES: scalar, sequence, sum, unit */
+        struct {
+            Value **items;
+            uint32_t n;
+        } product; /* VALUE_PRODUCT: tuple or record with components */
+        struct {   /* VALUE_FUN */
             FunKind kind;
             bool flip;
             BinaryOp op;
@@ -46,10 +52,12 @@ struct Value {
             Expr *expr;
             Def *def;
             Env *env;
-            Type *base;               /* the type before any argument was given */
-            Type **targs; uint32_t ntargs;
-            Value **args; uint32_t nargs; /* given so far */
-            Span user;                /* for library lambdas: the user's place they belong to */
+            Type *base; /* the type before any argument was given */
+            Type **targs;
+            uint32_t ntargs;
+            Value **args;
+            uint32_t nargs; /* given so far */
+            Span user;      /* for library lambdas: the user's place they belong to */
         } fun;
     };
 };
@@ -58,32 +66,35 @@ typedef enum EnvKind { ENV_VALUE /* of a pattern's name */, ENV_SIZE, ENV_FUN } 
 
 struct Env {
     Env *next;
-    uint32_t depth;  /* length of the list: the order of binding */
+    uint32_t depth; /* length of the list: the order of binding */
     EnvKind kind;
     uint32_t pat_id; /* ENV_VALUE */
     Name name;
-    Value *value;    /* ENV_VALUE, ENV_SIZE */
-    Expr *let_fun;   /* ENV_FUN: the E_LET_FUN */
-    bool recursive;  /* ENV_FUN */
-    Env *home;       /* ENV_FUN: where it was defined */
-    Type **targs; uint32_t ntargs; /* ENV_FUN: the types of the enclosing definitions */
+    Value *value;   /* ENV_VALUE, ENV_SIZE */
+    Expr *let_fun;  /* ENV_FUN: the E_LET_FUN */
+    bool recursive; /* ENV_FUN */
+    Env *home;      /* ENV_FUN: where it was defined */
+    Type **targs;
+    uint32_t ntargs; /* ENV_FUN: the types of the enclosing definitions */
     Span user;       /* ENV_FUN */
 };
 
 typedef struct Scope {
     Env *env;
-    Type **targs; uint32_t ntargs; /* for TY_RIGID */
-    Span user;                     /* reported instead of places in the library */
+    Type **targs;
+    uint32_t ntargs; /* for TY_RIGID */
+    Span user;       /* reported instead of places in the library */
 } Scope;
 
 /* A core function and what its body is elaborated from. */
 typedef struct Spec {
     Name key;
     CoreFn *fn;
-    const Value *callee;  /* FUN_DEF or FUN_LOCAL, over fn's variables */
-    Value **args; uint32_t nargs;
+    const Value *callee; /* FUN_DEF or FUN_LOCAL, over fn's variables */
+    Value **args;
+    uint32_t nargs;
     Span user;
-    bool sizes_hold;      /* its callers check the sizes in its parameters */
+    bool sizes_hold; /* its callers check the sizes in its parameters */
 } Spec;
 
 /* Lengths of a sequence's elements, where they are all the same and known; of theirs in turn. */
@@ -99,9 +110,12 @@ typedef struct VarFacts {
     CoreAtom length;
     CoreVar same_length; /* an older variable that is as long, or CORE_NO_VAR */
     const RowLengths *rows;
-    bool not_negative;   /* of an i64 */
+    bool not_negative; /* of an i64 */
 } VarFacts;
-typedef struct OldFacts { CoreVar var; VarFacts facts; } OldFacts;
+typedef struct OldFacts {
+    CoreVar var;
+    VarFacts facts;
+} OldFacts;
 
 typedef struct Elab {
     Session *s;
@@ -113,25 +127,25 @@ typedef struct Elab {
     PtrMap specs_by_key;      /* Spec.key -> Spec */
     PtrMap specs_of_def;      /* Def -> how many */
     PtrMap fn_names;          /* Name -> the number to try next behind it */
-    uint64_t steps;  /* applications elaborated: stops exponential inlining */
+    uint64_t steps;           /* applications elaborated: stops exponential inlining */
     uint32_t constants_open;  /* definitions without parameters that are being expanded */
     uint32_t in_constants;    /* applications in such expansions, and statements that they have made */
     uint32_t expansions_open; /* applications that are being expanded in place */
     uint64_t in_expansions;   /* statements that those have made */
-    uint32_t depth;  /* of nested expressions, inlined bodies included */
-    bool gave_up;    /* a limit was reported */
-    bool sizes_hold; /* parameters are being bound whose sizes the caller has checked */
+    uint32_t depth;           /* of nested expressions, inlined bodies included */
+    bool gave_up;             /* a limit was reported */
+    bool sizes_hold;          /* parameters are being bound whose sizes the caller has checked */
     /* the function being built */
     CoreFn *fn;
     CoreBlock *block;
-    Span at;         /* place of the operation at hand, never in the library */
-    VEC(uint8_t) used;        /* by CoreVar: some statement or result reads it */
-    VEC(VarFacts) facts;      /* by CoreVar */
-    VEC(OldFacts) facts_log;  /* what to restore when the open blocks close */
+    Span at;                 /* place of the operation at hand, never in the library */
+    VEC(uint8_t) used;       /* by CoreVar: some statement or result reads it */
+    VEC(VarFacts) facts;     /* by CoreVar */
+    VEC(OldFacts) facts_log; /* what to restore when the open blocks close */
 } Elab;
 
 /* ---- types (elaborate_types.c) ---- */
-Type *elab_type(Elab *e, const Scope *sc, Type *t);   /* ground */
+Type *elab_type(Elab *e, const Scope *sc, Type *t); /* ground */
 Type *elab_expr_type(Elab *e, const Scope *sc, const Expr *x);
 Type **elab_types(Elab *e, const Scope *sc, Type *const *ts, uint32_t n);
 CoreTypes ty_leaves(Elab *e, Type *t);
@@ -155,7 +169,7 @@ Value *val_fun(Elab *e, FunKind kind, Type *t, const Scope *sc);
 Value *val_default(Elab *e, Type *t); /* zeros, empty sequences */
 Value *val_unit(Elab *e, Type *t);
 void val_atoms(Elab *e, const Value *v, Atoms *out); /* data only: an error is reported for functions */
-CoreAtom val_atom(const Value *v);    /* of a scalar or a one-leaf value */
+CoreAtom val_atom(const Value *v);                   /* of a scalar or a one-leaf value */
 CoreAtom val_first_leaf(const Value *v);
 bool val_has_function(const Value *v);
 
@@ -211,7 +225,11 @@ void anf_know_not_negative(Elab *e, CoreAtom n);
 bool anf_atom_equal(CoreAtom a, CoreAtom b);
 bool anf_atom_is_int(CoreAtom a, uint64_t bits);
 
-typedef struct OpenBlock { CoreBlock *outer; uint32_t log; CoreVar first_var; } OpenBlock;
+typedef struct OpenBlock {
+    CoreBlock *outer;
+    uint32_t log;
+    CoreVar first_var;
+} OpenBlock;
 OpenBlock anf_block_open(Elab *e);
 CoreBlock *anf_block_close(Elab *e, OpenBlock o, const CoreAtom *results, uint32_t n);
 CoreBlock *anf_block_close_value(Elab *e, OpenBlock o, const Value *v);
@@ -262,14 +280,16 @@ Value *elab_index_value(Elab *e, const Value *array, CoreAtom i, bool checked);
 Value *elab_slice_value(Elab *e, const Value *array, CoreAtom from, CoreAtom to, bool checked);
 Value *elab_update_value(Elab *e, const Value *array, CoreAtom i, const Value *v);
 Value *elab_append(Elab *e, const Value *l, const Value *r);
-typedef struct Range { CoreAtom from, step, length; } Range;
+typedef struct Range {
+    CoreAtom from, step, length;
+} Range;
 Range elab_range_parts(Elab *e, const Scope *sc, Expr *x);
 CoreAtom elab_range_element(Elab *e, Range r, CoreAtom i);
 
 /* ---- equality and order (elaborate_order.c) ---- */
 CoreAtom elab_equal(Elab *e, const Value *l, const Value *r);
 CoreAtom elab_equal_text(Elab *e, const Scope *sc, const Value *v, Expr *text); /* an E_STRING */
-CoreAtom elab_less(Elab *e, const Value *l, const Value *r);    /* in the order of sorting */
+CoreAtom elab_less(Elab *e, const Value *l, const Value *r);                    /* in the order of sorting */
 CoreAtom elab_compare(Elab *e, const Value *l, const Value *r); /* -1, 0 or 1 as i8, in the order of sorting */
 CoreAtom elab_ordered(Elab *e, CorePrim op, const Value *l, const Value *r); /* < <= > >= */
 CoreAtom elab_order_bits(Elab *e, CoreAtom a);

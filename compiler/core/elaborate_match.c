@@ -51,8 +51,7 @@ void elab_bind_pattern(Elab *e, Scope *sc, const Pat *p, Value *v)
         env_bind_value(e, sc, p->id, p->name, v);
         return;
     case PAT_WILD:
-    case PAT_LITERAL:
-        return;
+    case PAT_LITERAL: return;
     case PAT_TUPLE:
         for (uint32_t i = 0; i < p->tuple.n; i++)
             elab_bind_pattern(e, sc, p->tuple.items[i], v->product.items[i]);
@@ -86,10 +85,8 @@ static CoreAtom test(Elab *e, const Scope *sc, const Pat *p, const Value *v)
     CoreAtom all = core_const(SC_BOOL, 1);
     switch (p->kind) {
     case PAT_NAME:
-    case PAT_WILD:
-        return all;
-    case PAT_ASCRIBE:
-        return test(e, sc, p->ascribe.pat, v);
+    case PAT_WILD: return all;
+    case PAT_ASCRIBE: return test(e, sc, p->ascribe.pat, v);
     case PAT_LITERAL:
         return p->literal->kind == E_STRING ? elab_equal_text(e, sc, v, p->literal)
                                             : elab_equal(e, v, elab_expr(e, sc, p->literal));

@@ -10,8 +10,10 @@
 static CorePrim prim_of(BinaryOp op)
 {
     switch (op) {
-    case BIN_OR: case BIN_BITOR: return PRIM_OR;
-    case BIN_AND: case BIN_BITAND: return PRIM_AND;
+    case BIN_OR:
+    case BIN_BITOR: return PRIM_OR;
+    case BIN_AND:
+    case BIN_BITAND: return PRIM_AND;
     case BIN_BITXOR: return PRIM_XOR;
     case BIN_EQ: return PRIM_EQ;
     case BIN_NE: return PRIM_NE;
@@ -50,23 +52,32 @@ static void check_power(Elab *e, CoreAtom x, CoreAtom exponent)
 Value *elab_binary_values(Elab *e, BinaryOp op, Value *l, Value *r)
 {
     switch (op) {
-    case BIN_APPEND:
-        return elab_append(e, l, r);
-    case BIN_EQ:
-        return val_scalar(e, elab_equal(e, l, r));
+    case BIN_APPEND: return elab_append(e, l, r);
+    case BIN_EQ: return val_scalar(e, elab_equal(e, l, r));
     case BIN_NE:
         if (ty_is_scalar(l->type))
             return val_scalar(e, anf_compare(e, PRIM_NE, val_atom(l), val_atom(r)));
         return val_scalar(e, anf_unary(e, PRIM_NOT, elab_equal(e, l, r)));
-    case BIN_SHL: case BIN_SHR: { /* modulo the width: wrapping to the left side's type keeps that */
+    case BIN_SHL:
+    case BIN_SHR: { /* modulo the width: wrapping to the left side's type keeps that */
         CoreAtom count = anf_convert(e, val_atom(r), val_atom(l).type.scalar);
         return val_scalar(e, anf_binary(e, prim_of(op), val_atom(l), count));
     }
-    case BIN_LT: case BIN_LE: case BIN_GT: case BIN_GE:
-        return val_scalar(e, elab_ordered(e, prim_of(op), l, r));
-    case BIN_OR: case BIN_AND: case BIN_BITOR: case BIN_BITXOR: case BIN_BITAND:
-    case BIN_ADD: case BIN_SUB: case BIN_MUL: case BIN_DIV: case BIN_MOD: case BIN_POW:
-        break;
+    case BIN_LT:
+    case BIN_LE:
+    case BIN_GT:
+    case BIN_GE: return val_scalar(e, elab_ordered(e, prim_of(op), l, r));
+    case BIN_OR:
+    case BIN_AND:
+    case BIN_BITOR:
+    case BIN_BITXOR:
+    case BIN_BITAND:
+    case BIN_ADD:
+    case BIN_SUB:
+    case BIN_MUL:
+    case BIN_DIV:
+    case BIN_MOD:
+    case BIN_POW: break;
     }
     CoreAtom a = val_atom(l), b = val_atom(r);
     if (op == BIN_POW)
@@ -135,18 +146,15 @@ static bool is_total(Elab *e, const Scope *sc, const Expr *x, uint32_t *budget)
         return false;
     --*budget;
     switch (x->kind) {
-    case E_INT: case E_FLOAT: case E_BOOL: case E_CHAR:
-        return true;
-    case E_NAME:
-        return is_total_name(e, x);
-    case E_UNARY:
-        return is_total(e, sc, x->unary.arg, budget);
-    case E_PROJECT:
-        return is_total(e, sc, x->project.value, budget);
-    case E_FIELD:
-        return e->checked->refs[x->id].kind == REF_NONE && is_total(e, sc, x->field.value, budget);
-    case E_APPLY:
-        return is_total_call(e, sc, x, budget);
+    case E_INT:
+    case E_FLOAT:
+    case E_BOOL:
+    case E_CHAR: return true;
+    case E_NAME: return is_total_name(e, x);
+    case E_UNARY: return is_total(e, sc, x->unary.arg, budget);
+    case E_PROJECT: return is_total(e, sc, x->project.value, budget);
+    case E_FIELD: return e->checked->refs[x->id].kind == REF_NONE && is_total(e, sc, x->field.value, budget);
+    case E_APPLY: return is_total_call(e, sc, x, budget);
     case E_TUPLE:
         for (uint32_t i = 0; i < x->items.n; i++)
             if (!is_total(e, sc, x->items.items[i], budget))
@@ -159,11 +167,28 @@ static bool is_total(Elab *e, const Scope *sc, const Expr *x, uint32_t *budget)
             !scalar_is_float(ty_scalar(elab_expr_type(e, sc, x))))
             return false;
         return is_total(e, sc, x->binary.left, budget) && is_total(e, sc, x->binary.right, budget);
-    case E_STRING: case E_RECORD: case E_ARRAY: case E_CTOR: case E_PIPE: case E_RANGE: case E_OP_SECTION:
-    case E_LEFT_SECTION: case E_RIGHT_SECTION: case E_INDEX: case E_SLICE: case E_UPDATE_INDEX: case E_UPDATE_FIELD:
+    case E_STRING:
+    case E_RECORD:
+    case E_ARRAY:
+    case E_CTOR:
+    case E_PIPE:
+    case E_RANGE:
+    case E_OP_SECTION:
+    case E_LEFT_SECTION:
+    case E_RIGHT_SECTION:
+    case E_INDEX:
+    case E_SLICE:
+    case E_UPDATE_INDEX:
+    case E_UPDATE_FIELD:
     case E_UPDATE_PART:
-    case E_LET: case E_LET_FUN: case E_IF: case E_MATCH: case E_LAMBDA: case E_LOOP: case E_ASCRIBE: case E_EACH:
-        return false;
+    case E_LET:
+    case E_LET_FUN:
+    case E_IF:
+    case E_MATCH:
+    case E_LAMBDA:
+    case E_LOOP:
+    case E_ASCRIBE:
+    case E_EACH: return false;
     }
     return false;
 }

@@ -18,10 +18,7 @@ static CoreAtom scalar_call(Elab *e, const char *name, Value **args, uint32_t n,
     return e->gave_up ? core_const(result, 0) : val_atom(v);
 }
 
-static CoreAtom length_of(Elab *e, const Value *xs)
-{
-    return anf_length(e, val_first_leaf(xs));
-}
+static CoreAtom length_of(Elab *e, const Value *xs) { return anf_length(e, val_first_leaf(xs)); }
 
 /* Is it the same sequence, and are its elements equal to themselves? */
 static bool is_same(const Value *l, const Value *r)
@@ -87,10 +84,7 @@ static Values parts_of(Elab *e, const Value *v)
     return parts;
 }
 
-static bool is_sequence(const Value *v)
-{
-    return type_prune(v->type)->kind == TY_ARRAY;
-}
+static bool is_sequence(const Value *v) { return type_prune(v->type)->kind == TY_ARRAY; }
 
 /* Of one scalar; so is the unit. */
 static bool is_atom(const Value *v)
@@ -233,10 +227,7 @@ static void add_keys(Elab *e, Type *t, const CoreAtom **columns, Atoms *keys)
         add_keys_of_parts(e, t->record.items, t->record.n, columns, keys);
 }
 
-static bool of_sequences(const Value *xs)
-{
-    return type_prune(type_prune(xs->type)->element)->kind == TY_ARRAY;
-}
+static bool of_sequences(const Value *xs) { return type_prune(type_prune(xs->type)->element)->kind == TY_ARRAY; }
 
 /* The sequence with its columns as one product of scalars. */
 static Value *scalar_columns(Elab *e, Value *xs)

@@ -1,11 +1,8 @@
-/* Rows that are pieces of a sequence. The lengths come from the program: they are checked, all of them, before the first
- * piece is made, and added up and multiplied as sizes (dp_size.h), which do not wrap. */
+/* Rows that are pieces of a sequence. The lengths come from the program: they are checked, all of them, before the
+ * first piece is made, and added up and multiplied as sizes (dp_size.h), which do not wrap. */
 #include "core/elaborate_internal.h"
 
-static CoreAtom length_of(Elab *e, const Value *xs)
-{
-    return anf_length(e, val_first_leaf(xs));
-}
+static CoreAtom length_of(Elab *e, const Value *xs) { return anf_length(e, val_first_leaf(xs)); }
 
 Value *elab_indices_i64(Elab *e, Value *is)
 {
@@ -42,10 +39,7 @@ static CoreAtom checked_total(Elab *e, const Value *ls)
     return total;
 }
 
-CoreAtom elab_total_length(Elab *e, Value *lengths)
-{
-    return checked_total(e, elab_indices_i64(e, lengths));
-}
+CoreAtom elab_total_length(Elab *e, Value *lengths) { return checked_total(e, elab_indices_i64(e, lengths)); }
 
 static CoreAtom starts_of(Elab *e, const Value *ls)
 {
@@ -72,7 +66,8 @@ static void check_fits(Elab *e, CoreAtom total, const Value *xs)
     anf_check(e, anf_compare(e, PRIM_EQ, total, n), ERR_NEST, NULL, values, 2);
 }
 
-/* nest xs ls: slices of xs at the running sums of ls. Once none is negative and their sum is xs's length, no slice can leave it. */
+/* nest xs ls: slices of xs at the running sums of ls. Once none is negative and their sum is xs's length, no slice can
+ * leave it. */
 Value *elab_nest(Elab *e, const Value *xs, Value *lengths)
 {
     Value *ls = elab_indices_i64(e, lengths);

@@ -10,11 +10,19 @@
 #include "core/elaborate_internal.h"
 
 /* The constructors around a payload that stand at the same depth: their tags, each with the wanted one. */
-typedef struct Tags { const struct Tags *outer; CoreAtom tag; uint32_t wanted; } Tags;
+typedef struct Tags {
+    const struct Tags *outer;
+    CoreAtom tag;
+    uint32_t wanted;
+} Tags;
 
 /* A place in a nested sequence: the lengths at `depth` below `leaf`. With `tags`, beside leaf, only where they
  * are the wanted ones. */
-typedef struct Dimension { CoreAtom leaf; uint32_t depth; const Tags *tags; } Dimension;
+typedef struct Dimension {
+    CoreAtom leaf;
+    uint32_t depth;
+    const Tags *tags;
+} Dimension;
 
 /* The first length at that depth, or 0 where there is no row to ask. */
 static CoreAtom first_length(Elab *e, CoreAtom leaf, uint32_t depth)
@@ -131,11 +139,22 @@ static void sized_array(Elab *e, Scope *sc, const TypeExpr *te, Dimension d)
 
 /* ---- abbreviations ---- */
 
-/* The use of an abbreviation, whose arguments are in force in its definition. `names`: the sizes known where it stands. */
-typedef struct Use { const struct Use *outer; const Def *def; const TypeExpr *te; Scope *names; Scope own; } Use;
+/* The use of an abbreviation, whose arguments are in force in its definition. `names`: the sizes known where it stands.
+ */
+typedef struct Use {
+    const struct Use *outer;
+    const Def *def;
+    const TypeExpr *te;
+    Scope *names;
+    Scope own;
+} Use;
 
 /* A type expression and what its names stand for. */
-typedef struct Sized { const TypeExpr *te; const Use *use; Scope *names; } Sized;
+typedef struct Sized {
+    const TypeExpr *te;
+    const Use *use;
+    Scope *names;
+} Sized;
 
 /* What a type's name stands for; te is NULL if nothing with sizes. `fresh` is filled for an abbreviation. */
 static Sized resolve(const Elab *e, Sized s, Use *fresh)
@@ -154,10 +173,7 @@ static Sized resolve(const Elab *e, Sized s, Use *fresh)
     return (Sized){def->result, fresh, &fresh->own};
 }
 
-static Sized part(Sized s, const TypeExpr *te)
-{
-    return (Sized){te, s.use, s.names};
-}
+static Sized part(Sized s, const TypeExpr *te) { return (Sized){te, s.use, s.names}; }
 
 static bool has_sizes(const Elab *e, Sized s, uint32_t depth)
 {
@@ -166,8 +182,7 @@ static bool has_sizes(const Elab *e, Sized s, uint32_t depth)
     if (!te || depth > 64)
         return false;
     switch (te->kind) {
-    case TE_NAME:
-        return has_sizes(e, resolve(e, s, &fresh), depth + 1);
+    case TE_NAME: return has_sizes(e, resolve(e, s, &fresh), depth + 1);
     case TE_TUPLE:
         for (uint32_t i = 0; i < te->tuple.n; i++)
             if (has_sizes(e, part(s, te->tuple.items[i]), depth + 1))
@@ -179,23 +194,22 @@ static bool has_sizes(const Elab *e, Sized s, uint32_t depth)
             if (has_sizes(e, part(s, te->record.fields[i].type), depth + 1))
                 return true;
         return false;
-    case TE_ARRAY:
-        return te->array.size_kind != SIZE_NONE || has_sizes(e, part(s, te->array.element), depth + 1);
-    case TE_FUN:
-        return false;
+    case TE_ARRAY: return te->array.size_kind != SIZE_NONE || has_sizes(e, part(s, te->array.element), depth + 1);
+    case TE_FUN: return false;
     }
     return false;
 }
 
-bool elab_type_has_sizes(const Elab *e, const TypeExpr *te)
-{
-    return has_sizes(e, (Sized){.te = te}, 0);
-}
+bool elab_type_has_sizes(const Elab *e, const TypeExpr *te) { return has_sizes(e, (Sized){.te = te}, 0); }
 
 /* ---- the walk ---- */
 
 /* The place of the components that stand side by side in `atoms`. */
-typedef struct Place { const CoreAtom *atoms; uint32_t depth; const Tags *tags; } Place;
+typedef struct Place {
+    const CoreAtom *atoms;
+    uint32_t depth;
+    const Tags *tags;
+} Place;
 
 static void walk(Elab *e, Sized s, Type *t, Place p);
 
@@ -243,9 +257,7 @@ static void walk(Elab *e, Sized s, Type *t, Place p)
         return;
     t = type_prune(t);
     switch (s.te->kind) {
-    case TE_NAME:
-        walk(e, resolve(e, s, &fresh), t, p);
-        return;
+    case TE_NAME: walk(e, resolve(e, s, &fresh), t, p); return;
     case TE_TUPLE:
         if (t->kind == TY_TUPLE)
             walk_tuple(e, s, t, p);
@@ -266,8 +278,7 @@ static void walk(Elab *e, Sized s, Type *t, Place p)
         /* Where a tag is another one the payload is empty, so that below it every element counts. */
         walk(e, part(s, s.te->array.element), t->element, (Place){p.atoms, p.depth + 1, NULL});
         return;
-    case TE_FUN:
-        return;
+    case TE_FUN: return;
     }
 }
 

@@ -28,8 +28,7 @@ static bool pattern_has_sizes(const Elab *e, const Pat *p)
     case PAT_NAME:
     case PAT_WILD:
     case PAT_LITERAL:
-    case PAT_CTOR:
-        return false;
+    case PAT_CTOR: return false;
     case PAT_TUPLE:
         for (uint32_t i = 0; i < p->tuple.n; i++)
             found |= pattern_has_sizes(e, p->tuple.items[i]);
@@ -38,8 +37,7 @@ static bool pattern_has_sizes(const Elab *e, const Pat *p)
         for (uint32_t i = 0; i < p->record.n; i++)
             found |= pattern_has_sizes(e, p->record.fields[i].pat);
         return found;
-    case PAT_ASCRIBE:
-        return elab_type_has_sizes(e, p->ascribe.type) || pattern_has_sizes(e, p->ascribe.pat);
+    case PAT_ASCRIBE: return elab_type_has_sizes(e, p->ascribe.type) || pattern_has_sizes(e, p->ascribe.pat);
     }
     return false;
 }
@@ -87,7 +85,10 @@ static Name key_of(Elab *e, const Value *f, Value **args, uint32_t n, bool sizes
 
 static uint32_t count_in(const PtrMap *m, const void *key) { return (uint32_t)(uintptr_t)ptrmap_get(m, key); }
 
-static void set_count(Elab *e, PtrMap *m, const void *key, uint32_t n) { ptrmap_put(e->arena, m, key, (void *)(uintptr_t)n); }
+static void set_count(Elab *e, PtrMap *m, const void *key, uint32_t n)
+{
+    ptrmap_put(e->arena, m, key, (void *)(uintptr_t)n);
+}
 
 static Name unique_name(Elab *e, const char *base)
 {
@@ -110,8 +111,7 @@ static void gather(Elab *e, const Value *f, Value **args, uint32_t n, Atoms *ato
 }
 
 /* One parameter per atom that callee and arguments consist of; both are rebuilt over them. */
-static Spec *new_spec(Elab *e, Name key, const Value *f, Value **args, uint32_t n, const Atoms *actual,
-                      bool sizes_hold)
+static Spec *new_spec(Elab *e, Name key, const Value *f, Value **args, uint32_t n, const Atoms *actual, bool sizes_hold)
 {
     const Def *def = def_of(f);
     CoreFn *fn = arena_new(e->arena, CoreFn);
@@ -156,13 +156,15 @@ static Spec *specialise(Elab *e, const Value *f, Value **args, uint32_t n, const
     if (!key) {
         elab_give_up(e, DIAG_EXPANSION,
                      "this call passes more than %d values to `%s`, with those that its function "
-                     "arguments have captured", MAX_CLOSURE_NODES, def_of(f)->name);
+                     "arguments have captured",
+                     MAX_CLOSURE_NODES, def_of(f)->name);
         return NULL;
     }
     if (count_in(&e->specs_of_def, def_of(f)) >= MAX_SPECS_PER_DEF) {
         elab_give_up(e, DIAG_SPECIALISATION,
                      "this call would need ever new versions of `%s`: a function passed down its recursion "
-                     "grows at each level", def_of(f)->name);
+                     "grows at each level",
+                     def_of(f)->name);
         return NULL;
     }
     return new_spec(e, key, f, args, n, actual, sizes_hold);
@@ -182,7 +184,8 @@ Value *elab_call(Elab *e, const Value *f, Value **args, uint32_t n)
     if (ty_has_function(result))
         elab_give_up(e, DIAG_RECURSIVE_RESULT,
                      "`%s` is recursive, so that it cannot return a function, not even inside "
-                     "a tuple or record", def_of(f)->name);
+                     "a tuple or record",
+                     def_of(f)->name);
     gather(e, f, args, n, &actual);
     bool sizes = sizes_of_rows(e, f, args, n);
     if (sizes)

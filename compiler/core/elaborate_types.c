@@ -70,10 +70,8 @@ bool ty_has_function(Type *t)
 {
     t = type_prune(t);
     switch (t->kind) {
-    case TY_FUN:
-        return true;
-    case TY_ARRAY:
-        return ty_has_function(t->element);
+    case TY_FUN: return true;
+    case TY_ARRAY: return ty_has_function(t->element);
     case TY_TUPLE:
         for (uint32_t i = 0; i < t->tuple.n; i++)
             if (ty_has_function(t->tuple.items[i]))
@@ -88,8 +86,7 @@ bool ty_has_function(Type *t)
     case TY_SCALAR:
     case TY_VAR:
     case TY_RIGID:
-    case TY_ERROR:
-        return false;
+    case TY_ERROR: return false;
     }
     return false;
 }
@@ -111,10 +108,7 @@ Type *ty_after(Type *t, uint32_t nargs)
     return t;
 }
 
-bool ty_is_scalar(Type *t)
-{
-    return type_prune(t)->kind == TY_SCALAR;
-}
+bool ty_is_scalar(Type *t) { return type_prune(t)->kind == TY_SCALAR; }
 
 Scalar ty_scalar(Type *t)
 {

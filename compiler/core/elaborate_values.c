@@ -84,10 +84,7 @@ static Value *from_atoms(Elab *e, Type *t, const CoreAtom **at)
     return v;
 }
 
-Value *val_from_atoms(Elab *e, Type *t, const CoreAtom *atoms)
-{
-    return from_atoms(e, t, &atoms);
-}
+Value *val_from_atoms(Elab *e, Type *t, const CoreAtom *atoms) { return from_atoms(e, t, &atoms); }
 
 Value *val_default(Elab *e, Type *t)
 {
@@ -135,10 +132,8 @@ CoreAtom val_first_leaf(const Value *v)
 bool val_has_function(const Value *v)
 {
     switch (v->kind) {
-    case VALUE_LEAVES:
-        return false;
-    case VALUE_FUN:
-        return true;
+    case VALUE_LEAVES: return false;
+    case VALUE_FUN: return true;
     case VALUE_PRODUCT:
         for (uint32_t i = 0; i < v->product.n; i++)
             if (val_has_function(v->product.items[i]))

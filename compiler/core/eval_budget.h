@@ -1,8 +1,8 @@
 /* What an evaluation may take, and what it has taken: both interpreters count here.
  *
- * MEMORY is the bytes of arrays and call frames that are alive, as of the last collection, and what was stored since. An
- * interpreter collects when budget_is_due says so, or before it gives up.
- * TIME is looked at once in a while: budget_tick is called for each block that is run. */
+ * MEMORY is the bytes of arrays and call frames that are alive, as of the last collection, and what was stored since.
+ * An interpreter collects when budget_is_due says so, or before it gives up. TIME is looked at once in a while:
+ * budget_tick is called for each block that is run. */
 #ifndef DPC_EVAL_BUDGET_H
 #define DPC_EVAL_BUDGET_H
 
@@ -17,7 +17,7 @@ typedef struct EvalBudget {
     uint64_t live, most; /* bytes now, and at most so far */
     uint64_t frames;     /* of them in call frames, which no collection frees */
     uint64_t collect_at;
-    double seconds;      /* 0: no limit */
+    double seconds; /* 0: no limit */
     struct timespec deadline;
     uint32_t ticks;
 } EvalBudget;

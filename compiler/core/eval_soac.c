@@ -11,10 +11,10 @@ typedef struct Walk {
     Frame *f;
     const CoreStmt *s;
     const CoreSoac *soac;
-    uint64_t n;          /* the domain */
+    uint64_t n; /* the domain */
     CoreValue *inputs;
-    CoreValue *row;      /* the body's results for one element, and room for as many again */
-    Roots roots;         /* all of these values */
+    CoreValue *row; /* the body's results for one element, and room for as many again */
+    Roots roots;    /* all of these values */
 } Walk;
 
 static bool walk_begin(Walk *w, Eval *e, Frame *f, const CoreStmt *s)

@@ -1,6 +1,6 @@
-/* The interpreter's arrays: each in a Storage of its own, which is garbage collected. A collection marks what the variables of
- * the calls under way hold, dead ones included, and what C code holds meanwhile (Roots). Slices name their Storage, so that
- * marking needs no search. */
+/* The interpreter's arrays: each in a Storage of its own, which is garbage collected. A collection marks what the
+ * variables of the calls under way hold, dead ones included, and what C code holds meanwhile (Roots). Slices name their
+ * Storage, so that marking needs no search. */
 #include "core/eval_internal.h"
 
 #include <stdlib.h>
@@ -13,7 +13,7 @@
 typedef struct CoreStorage Storage;
 struct CoreStorage {
     Storage *next;
-    uint64_t n;   /* elements, which follow */
+    uint64_t n; /* elements, which follow */
     uint32_t element_bytes;
     bool marked, nested;
 };

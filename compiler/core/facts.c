@@ -21,7 +21,7 @@ struct Available {
     uint32_t *chains; /* index + 1 */
     uint32_t nchains; /* a power of two */
     Words key;
-    VEC(uint32_t) numbers;  /* of variables bound in the statement at hand, by order of binding, from 1; else 0 */
+    VEC(uint32_t) numbers; /* of variables bound in the statement at hand, by order of binding, from 1; else 0 */
     VEC(CoreVar) bound;
 };
 
@@ -71,8 +71,7 @@ static const CoreAtom *available_find(const Available *t)
     uint64_t hash = hash_words(&t->key);
     for (uint32_t i = t->chains[hash & (t->nchains - 1)]; i; i = t->entries.at[i - 1].next) {
         const Entry *e = &t->entries.at[i - 1];
-        if (e->hash == hash && e->nwords == t->key.n &&
-            memcmp(e->words, t->key.at, e->nwords * sizeof *e->words) == 0)
+        if (e->hash == hash && e->nwords == t->key.n && memcmp(e->words, t->key.at, e->nwords * sizeof *e->words) == 0)
             return e->results;
     }
     return NULL;
@@ -217,7 +216,12 @@ static bool key_of(Simplifier *s, const CoreStmt *stmt)
     CoreType t = stmt->nvars ? core_var_type(s->fn, stmt->vars[0]) : core_scalar(SC_BOOL);
     switch (stmt->kind) {
     case CORE_PRIM: key_prim(s, stmt->prim.op, stmt->prim.nargs, stmt->prim.args, t.scalar); return true;
-    case CORE_LENGTH: case CORE_INDEX: case CORE_SLICE: case CORE_UPDATE: case CORE_ARGSORT: case CORE_FLATTEN:
+    case CORE_LENGTH:
+    case CORE_INDEX:
+    case CORE_SLICE:
+    case CORE_UPDATE:
+    case CORE_ARGSORT:
+    case CORE_FLATTEN:
     case CORE_ARRAY:
         key_word(s, stmt->kind | (uint64_t)t.scalar << 8 | (uint64_t)t.rank << 16);
         core_stmt_atoms(m, key_stmt_atom, s);
@@ -228,8 +232,14 @@ static bool key_of(Simplifier *s, const CoreStmt *stmt)
         core_stmt_atoms(m, key_stmt_atom, s);
         return true;
     case CORE_MAP: return key_index_map(s, &stmt->map);
-    case CORE_REDUCE: case CORE_SCAN: case CORE_HIST: return key_combination(s, m); /* nothing else is fused into what uses it */
-    case CORE_ATOM: case CORE_CHECK: case CORE_IF: case CORE_LOOP: case CORE_SCATTER: return false;
+    case CORE_REDUCE:
+    case CORE_SCAN:
+    case CORE_HIST: return key_combination(s, m); /* nothing else is fused into what uses it */
+    case CORE_ATOM:
+    case CORE_CHECK:
+    case CORE_IF:
+    case CORE_LOOP:
+    case CORE_SCATTER: return false;
     }
     return false;
 }
@@ -483,10 +493,14 @@ static bool prim_not_negative(Simplifier *s, const CoreStmt *def, int depth)
         a[i] = facts_resolve(s, def->prim.args[i]);
     switch (def->prim.op) {
     case PRIM_ADD: return sum_not_negative(s, a[0], a[1]);
-    case PRIM_SIZE_ADD: case PRIM_SIZE_MUL: return not_negative(s, a[0], depth) && not_negative(s, a[1], depth);
-    case PRIM_MAX: case PRIM_AND: return not_negative(s, a[0], depth) || not_negative(s, a[1], depth);
-    case PRIM_MIN: case PRIM_DIV: return not_negative(s, a[0], depth) && not_negative(s, a[1], depth);
-    case PRIM_MOD: case PRIM_SHR: return not_negative(s, a[0], depth);
+    case PRIM_SIZE_ADD:
+    case PRIM_SIZE_MUL: return not_negative(s, a[0], depth) && not_negative(s, a[1], depth);
+    case PRIM_MAX:
+    case PRIM_AND: return not_negative(s, a[0], depth) || not_negative(s, a[1], depth);
+    case PRIM_MIN:
+    case PRIM_DIV: return not_negative(s, a[0], depth) && not_negative(s, a[1], depth);
+    case PRIM_MOD:
+    case PRIM_SHR: return not_negative(s, a[0], depth);
     case PRIM_SELECT: return not_negative(s, a[1], depth) && not_negative(s, a[2], depth);
     case PRIM_CONVERT: {
         Scalar from = core_atom_type(s->fn, a[0]).scalar;
@@ -518,7 +532,10 @@ static bool prim_at_most(Simplifier *s, const CoreStmt *def, CoreAtom n, int dep
     switch (def->prim.op) {
     case PRIM_MIN: return at_most(s, x, n, depth) || at_most(s, y, n, depth);
     case PRIM_MAX: return at_most(s, x, n, depth) && at_most(s, y, n, depth);
-    case PRIM_DIV: case PRIM_MOD: case PRIM_SHR: case PRIM_SUB: /* towards zero from something not negative */
+    case PRIM_DIV:
+    case PRIM_MOD:
+    case PRIM_SHR:
+    case PRIM_SUB: /* towards zero from something not negative */
         return not_negative(s, x, depth) && not_negative(s, y, depth) && at_most(s, x, n, depth);
     default: return false;
     }
@@ -543,7 +560,8 @@ static bool is_modulo(Simplifier *s, CoreAtom i, CoreAtom n)
 {
     const CoreStmt *def = facts_def(s, i);
     return def && def->kind == CORE_PRIM && def->prim.op == PRIM_MOD && not_negative(s, n, 4) &&
-           atom_equal(facts_resolve(s, def->prim.args[1]), n) && not_negative(s, facts_resolve(s, def->prim.args[0]), 4);
+           atom_equal(facts_resolve(s, def->prim.args[1]), n) &&
+           not_negative(s, facts_resolve(s, def->prim.args[0]), 4);
 }
 
 bool facts_in_bounds(Simplifier *s, CoreAtom i, CoreAtom n)

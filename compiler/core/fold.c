@@ -79,9 +79,17 @@ static Outcome fold_constants(Fold *f, CoreAtom *out)
 static bool commutes(const Fold *f)
 {
     switch (f->op) {
-    case PRIM_ADD: case PRIM_MUL: case PRIM_AND: case PRIM_OR: case PRIM_XOR: case PRIM_EQ: case PRIM_NE:
-    case PRIM_SIZE_ADD: case PRIM_SIZE_MUL: return true;
-    case PRIM_MIN: case PRIM_MAX: return !scalar_is_float(f->type); /* min 0.0 -0.0 */
+    case PRIM_ADD:
+    case PRIM_MUL:
+    case PRIM_AND:
+    case PRIM_OR:
+    case PRIM_XOR:
+    case PRIM_EQ:
+    case PRIM_NE:
+    case PRIM_SIZE_ADD:
+    case PRIM_SIZE_MUL: return true;
+    case PRIM_MIN:
+    case PRIM_MAX: return !scalar_is_float(f->type); /* min 0.0 -0.0 */
     default: return false;
     }
 }
@@ -111,7 +119,8 @@ static void normalise(Fold *f)
 
 /* ---- integers ---- */
 
-/* The sum's operands: of numbers, or of sizes, which add up as numbers do wherever there is a sequence of that length. */
+/* The sum's operands: of numbers, or of sizes, which add up as numbers do wherever there is a sequence of that length.
+ */
 static bool came_from_sum(Fold *f, CoreAtom a, CoreAtom *x, CoreAtom *y)
 {
     return came_from(f, a, PRIM_ADD, x, y) || came_from(f, a, PRIM_SIZE_ADD, x, y);
@@ -164,8 +173,7 @@ static Outcome fold_int_product(Fold *f, CoreAtom *out)
 {
     CoreAtom x = f->args[0], y = f->args[1];
     switch (f->op) {
-    case PRIM_MUL:
-        return atom_is(y, 1) ? found(out, x) : atom_is(y, 0) ? found(out, y) : NOTHING;
+    case PRIM_MUL: return atom_is(y, 1) ? found(out, x) : atom_is(y, 0) ? found(out, y) : NOTHING;
     case PRIM_DIV: return atom_is(y, 1) ? found(out, x) : NOTHING;
     case PRIM_MOD: return atom_is(y, 1) ? found(out, constant(f, 0)) : NOTHING;
     case PRIM_POW:
@@ -187,8 +195,8 @@ static Outcome fold_bits(Fold *f, CoreAtom *out)
         if (ones)
             return rewrite(f, PRIM_COMPLEMENT, x, x);
         return same ? found(out, constant(f, 0)) : zero ? found(out, x) : NOTHING;
-    case PRIM_SHL: case PRIM_SHR:
-        return y.is_const && (y.bits & (8 * scalar_bytes(f->type) - 1)) == 0 ? found(out, x) : NOTHING;
+    case PRIM_SHL:
+    case PRIM_SHR: return y.is_const && (y.bits & (8 * scalar_bytes(f->type) - 1)) == 0 ? found(out, x) : NOTHING;
     default: return NOTHING;
     }
 }
@@ -201,7 +209,8 @@ static Outcome fold_comparison(Fold *f, CoreAtom *out)
     if (atom_equal(x, y))
         return found(out, truth(f->op == PRIM_EQ || f->op == PRIM_LE));
     switch (f->op) {
-    case PRIM_LT: case PRIM_LESS_NAN_LAST:
+    case PRIM_LT:
+    case PRIM_LESS_NAN_LAST:
         if (atom_is(y, 0) && (!scalar_is_signed(f->type) || (wide_signed && facts_not_negative(f->s, x))))
             return found(out, truth(false));
         if (wide_signed && facts_in_bounds(f->s, x, y))
@@ -232,16 +241,29 @@ static Outcome fold_int(Fold *f, CoreAtom *out)
 {
     CoreAtom a, b;
     switch (f->op) {
-    case PRIM_ADD: case PRIM_SUB: return fold_sum(f, out);
-    case PRIM_MUL: case PRIM_DIV: case PRIM_MOD: case PRIM_POW: return fold_int_product(f, out);
-    case PRIM_SIZE_ADD: case PRIM_SIZE_MUL: return fold_size(f, out);
-    case PRIM_AND: case PRIM_OR: case PRIM_XOR: case PRIM_SHL: case PRIM_SHR: return fold_bits(f, out);
-    case PRIM_EQ: case PRIM_NE: case PRIM_LT: case PRIM_LE: case PRIM_LESS_NAN_LAST: return fold_comparison(f, out);
-    case PRIM_MIN: case PRIM_MAX: return fold_extreme(f, out);
-    case PRIM_ABS:
-        return f->type == SC_I64 && facts_not_negative(f->s, f->args[0]) ? found(out, f->args[0]) : NOTHING;
-    case PRIM_NEG: case PRIM_COMPLEMENT:
-        return came_from(f, f->args[0], f->op, &a, &b) ? found(out, a) : NOTHING;
+    case PRIM_ADD:
+    case PRIM_SUB: return fold_sum(f, out);
+    case PRIM_MUL:
+    case PRIM_DIV:
+    case PRIM_MOD:
+    case PRIM_POW: return fold_int_product(f, out);
+    case PRIM_SIZE_ADD:
+    case PRIM_SIZE_MUL: return fold_size(f, out);
+    case PRIM_AND:
+    case PRIM_OR:
+    case PRIM_XOR:
+    case PRIM_SHL:
+    case PRIM_SHR: return fold_bits(f, out);
+    case PRIM_EQ:
+    case PRIM_NE:
+    case PRIM_LT:
+    case PRIM_LE:
+    case PRIM_LESS_NAN_LAST: return fold_comparison(f, out);
+    case PRIM_MIN:
+    case PRIM_MAX: return fold_extreme(f, out);
+    case PRIM_ABS: return f->type == SC_I64 && facts_not_negative(f->s, f->args[0]) ? found(out, f->args[0]) : NOTHING;
+    case PRIM_NEG:
+    case PRIM_COMPLEMENT: return came_from(f, f->args[0], f->op, &a, &b) ? found(out, a) : NOTHING;
     default: return NOTHING;
     }
 }
@@ -252,11 +274,10 @@ static Outcome fold_bool(Fold *f, CoreAtom *out)
 {
     CoreAtom x = f->args[0], y = f->stmt->prim.nargs > 1 ? f->args[1] : x;
     switch (f->op) {
-    case PRIM_AND:
-        return atom_is(y, 0) ? found(out, y) : atom_is(y, 1) || atom_equal(x, y) ? found(out, x) : NOTHING;
-    case PRIM_OR:
-        return atom_is(y, 1) ? found(out, y) : atom_is(y, 0) || atom_equal(x, y) ? found(out, x) : NOTHING;
-    case PRIM_XOR: case PRIM_NE:
+    case PRIM_AND: return atom_is(y, 0) ? found(out, y) : atom_is(y, 1) || atom_equal(x, y) ? found(out, x) : NOTHING;
+    case PRIM_OR: return atom_is(y, 1) ? found(out, y) : atom_is(y, 0) || atom_equal(x, y) ? found(out, x) : NOTHING;
+    case PRIM_XOR:
+    case PRIM_NE:
         if (atom_is(y, 1))
             return rewrite(f, PRIM_NOT, x, x);
         return atom_equal(x, y) ? found(out, truth(false)) : atom_is(y, 0) ? found(out, x) : NOTHING;
@@ -302,12 +323,14 @@ static Outcome fold_float(Fold *f, CoreAtom *out)
     switch (f->op) {
     case PRIM_ADD: return atom_is(y, minus_zero) ? found(out, x) : NOTHING;
     case PRIM_SUB: return atom_is(y, 0) ? found(out, x) : NOTHING;
-    case PRIM_MUL: case PRIM_DIV: return atom_is(y, float_bits(f, 1)) ? found(out, x) : NOTHING;
+    case PRIM_MUL:
+    case PRIM_DIV: return atom_is(y, float_bits(f, 1)) ? found(out, x) : NOTHING;
     case PRIM_POW:
         if (atom_is(y, float_bits(f, 2)))
             return rewrite(f, PRIM_MUL, x, x);
         return atom_is(y, float_bits(f, 1)) ? found(out, x) : NOTHING;
-    case PRIM_MIN: case PRIM_MAX: return atom_equal(x, y) ? found(out, x) : NOTHING;
+    case PRIM_MIN:
+    case PRIM_MAX: return atom_equal(x, y) ? found(out, x) : NOTHING;
     case PRIM_NEG: return came_from(f, x, PRIM_NEG, &a, &b) ? found(out, a) : NOTHING;
     case PRIM_ABS: return came_from(f, x, PRIM_NEG, &a, &b) ? rewrite(f, PRIM_ABS, a, a) : NOTHING;
     default: return NOTHING;

@@ -56,7 +56,10 @@ void fuse_count_atom(Fuser *f, CoreAtom a, int sign)
         add(&fuse_var(f, a.var)->all, sign);
 }
 
-typedef struct Counting { Fuser *f; int sign; } Counting;
+typedef struct Counting {
+    Fuser *f;
+    int sign;
+} Counting;
 
 static void count_atom(void *ctx, CoreAtom *a)
 {
@@ -187,7 +190,9 @@ static bool is_cheap_prim(CorePrim op, Scalar t)
 }
 
 /* What a block costs along its longest path; UINT32_MAX operations: too much, or it may fail. */
-typedef struct Cost { uint32_t operations, reads; } Cost;
+typedef struct Cost {
+    uint32_t operations, reads;
+} Cost;
 static const Cost too_much = {UINT32_MAX, 0};
 
 static Cost block_cost(const Fuser *f, const CoreBlock *b);
@@ -213,9 +218,19 @@ static Cost stmt_cost(const Fuser *f, const CoreStmt *s)
             !is_cheap_prim(s->prim.op, core_atom_type(f->fn, s->prim.args[0]).scalar))
             return too_much;
         return (Cost){1, 0};
-    case CORE_SLICE: case CORE_UPDATE: case CORE_ARRAY: case CORE_CHECK: case CORE_LOOP: case CORE_CALL: case CORE_MAP:
-    case CORE_REDUCE: case CORE_SCAN: case CORE_SCATTER: case CORE_HIST: case CORE_ARGSORT: case CORE_FLATTEN:
-        return too_much;
+    case CORE_SLICE:
+    case CORE_UPDATE:
+    case CORE_ARRAY:
+    case CORE_CHECK:
+    case CORE_LOOP:
+    case CORE_CALL:
+    case CORE_MAP:
+    case CORE_REDUCE:
+    case CORE_SCAN:
+    case CORE_SCATTER:
+    case CORE_HIST:
+    case CORE_ARGSORT:
+    case CORE_FLATTEN: return too_much;
     }
     return too_much;
 }
@@ -284,7 +299,12 @@ static bool is_worth_copying(Fuser *f, const CoreStmt *producer)
 }
 
 /* Does the block read an element that comes from the producer? */
-typedef struct Reading { Fuser *f; const CoreSoac *c; const CoreStmt *producer; bool found; } Reading;
+typedef struct Reading {
+    Fuser *f;
+    const CoreSoac *c;
+    const CoreStmt *producer;
+    bool found;
+} Reading;
 
 bool fuse_is_result_of(Fuser *f, const CoreStmt *producer, CoreAtom a, uint32_t *which)
 {
@@ -504,8 +524,8 @@ static void fuse_stmt(Fuser *f, CoreBlock *b, CoreStmt **stmts, uint32_t at)
         continue;
 }
 
-/* The length of a map's result is its domain. Fusion around may have brought the map here, and where its length is taken the
- * map would have to be stored. */
+/* The length of a map's result is its domain. Fusion around may have brought the map here, and where its length is
+ * taken the map would have to be stored. */
 static bool fuse_length(Fuser *f, const CoreStmt *s)
 {
     const CoreStmt *map = fuse_def(f, s->length.array);

@@ -21,14 +21,27 @@ static bool is_scalar_block(const CoreBlock *b)
     for (uint32_t i = 0; i < b->stmts.n; i++) {
         const CoreStmt *s = b->stmts.at[i];
         switch (s->kind) {
-        case CORE_ATOM: case CORE_PRIM: case CORE_LENGTH: case CORE_INDEX: case CORE_SLICE: case CORE_CHECK: break;
+        case CORE_ATOM:
+        case CORE_PRIM:
+        case CORE_LENGTH:
+        case CORE_INDEX:
+        case CORE_SLICE:
+        case CORE_CHECK: break;
         case CORE_IF:
             if (!is_scalar_block(s->if_.then_b) || !is_scalar_block(s->if_.else_b))
                 return false;
             break;
-        case CORE_UPDATE: case CORE_ARRAY: case CORE_LOOP: case CORE_CALL: case CORE_MAP: case CORE_REDUCE:
-        case CORE_SCAN: case CORE_SCATTER: case CORE_HIST: case CORE_ARGSORT: case CORE_FLATTEN:
-            return false;
+        case CORE_UPDATE:
+        case CORE_ARRAY:
+        case CORE_LOOP:
+        case CORE_CALL:
+        case CORE_MAP:
+        case CORE_REDUCE:
+        case CORE_SCAN:
+        case CORE_SCATTER:
+        case CORE_HIST:
+        case CORE_ARGSORT:
+        case CORE_FLATTEN: return false;
         }
     }
     return true;
@@ -94,8 +107,7 @@ static void push_if(Fuser *f, CoreBlock *b, Span span, CoreAtom cond, CoreBlock 
 }
 
 /* { guard's statements; -> if its result then `inner` else `otherwise` } */
-static CoreBlock *guarded(Fuser *f, Span span, CoreBlock *guard, CoreBlock *inner, uint32_t n,
-                          CoreAtom *otherwise)
+static CoreBlock *guarded(Fuser *f, Span span, CoreBlock *guard, CoreBlock *inner, uint32_t n, CoreAtom *otherwise)
 {
     CoreBlock *b = core_new_block(f->p), *else_b = core_new_block(f->p);
     else_b->results = otherwise;
@@ -154,7 +166,11 @@ static void forget(CoreStmt **stmts, uint32_t n, const CoreStmt *s)
 
 /* ---- the length, if it is wanted as well ---- */
 
-typedef struct Search { Fuser *f; CoreVar v; bool found; } Search;
+typedef struct Search {
+    Fuser *f;
+    CoreVar v;
+    bool found;
+} Search;
 
 static void search_atom(void *ctx, CoreAtom *a)
 {
@@ -297,8 +313,7 @@ void fuse_count(Fuser *f, CoreBlock *b, CoreStmt **stmts, uint32_t at, uint32_t 
     v->def = count;
     v->block = b;
     for (uint32_t i = at + 1; i < n; i++)
-        if (stmts[i] && stmts[i]->kind == CORE_LENGTH &&
-            fuse_is_result_of(f, filter, stmts[i]->length.array, &which)) {
+        if (stmts[i] && stmts[i]->kind == CORE_LENGTH && fuse_is_result_of(f, filter, stmts[i]->length.array, &which)) {
             fuse_replace(f, stmts[i]->vars[0], core_var_atom(count->vars[0], core_scalar(SC_I64)));
             stmts[i] = NULL;
         }

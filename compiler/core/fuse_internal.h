@@ -7,13 +7,13 @@
 #include "core/passes.h"
 
 typedef struct VarUses {
-    uint32_t all;        /* occurrences */
-    uint32_t inputs;     /* … as inputs of parallel operations in the block that binds it */
-    uint32_t indexed;    /* … as the sequence of an `index`, at any depth */
-    uint32_t lengths;    /* … of a `length` */
-    CoreStmt *def;       /* the statement that binds it, once its block was reached */
+    uint32_t all;           /* occurrences */
+    uint32_t inputs;        /* … as inputs of parallel operations in the block that binds it */
+    uint32_t indexed;       /* … as the sequence of an `index`, at any depth */
+    uint32_t lengths;       /* … of a `length` */
+    CoreStmt *def;          /* the statement that binds it, once its block was reached */
     const CoreBlock *block; /* … and the block */
-    bool replaced;       /* stands for `by`; follow with fuse_resolve */
+    bool replaced;          /* stands for `by`; follow with fuse_resolve */
     CoreAtom by;
 } VarUses;
 
@@ -22,7 +22,7 @@ typedef struct Fuser {
     CoreFn *fn;
     Arena *scratch;
     VEC(VarUses) vars;
-    VEC(CoreAtom) map;   /* for copies: every variable stands for itself, but for those being copied */
+    VEC(CoreAtom) map; /* for copies: every variable stands for itself, but for those being copied */
 } Fuser;
 
 VarUses *fuse_var(Fuser *f, CoreVar v);

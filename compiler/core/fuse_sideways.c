@@ -15,7 +15,12 @@
 
 /* ---- may the second move up? ---- */
 
-typedef struct Reading { Fuser *f; const CoreBlock *b; uint32_t above; bool blocked; } Reading;
+typedef struct Reading {
+    Fuser *f;
+    const CoreBlock *b;
+    uint32_t above;
+    bool blocked;
+} Reading;
 
 static void read_atom(void *ctx, CoreAtom *a)
 {

@@ -3,9 +3,9 @@
  *     rec fn even (n: i64) : bool                rec fn even+odd (tag: u8, n: i64) : bool
  *     rec fn odd  (n: i64) : bool                  = if tag < 1 then even's body else odd's body
  *
- * where a call of odd is a call with tag 1 (u16 or u32 where members are many). Members share parameters and results of equal types ("slots"):
- * each takes the first slots of its types, in order; the rest is zero or empty. As a tail call returns the
- * caller's types, it returns them in the caller's slots, and stays a tail call.
+ * where a call of odd is a call with tag 1 (u16 or u32 where members are many). Members share parameters and results of
+ * equal types ("slots"): each takes the first slots of its types, in order; the rest is zero or empty. As a tail call
+ * returns the caller's types, it returns them in the caller's slots, and stays a tail call.
  *
  * Before that, members that are small or called once, and do not call themselves, go into their callers:
  * often one function is left, calling itself. */
@@ -17,17 +17,17 @@
 #include <string.h>
 
 #define SMALL_MEMBER 40u
-#define MOST_GROWTH 2000u   /* statements that dissolving members may add to the program in all */
-#define MOST_DEPTH 1000u    /* of the blocks that it nests: passes recurse over them */
-#define MOST_NAMED 4u       /* members whose names are in the merged function's */
+#define MOST_GROWTH 2000u /* statements that dissolving members may add to the program in all */
+#define MOST_DEPTH 1000u  /* of the blocks that it nests: passes recurse over them */
+#define MOST_NAMED 4u     /* members whose names are in the merged function's */
 
 /* ---- fewer members ---- */
 
 typedef struct Dissolver {
     const CallGraph *g;
-    bool *chosen;     /* by function: goes into its callers in this round */
-    bool *called;     /* by function: a chosen one calls it */
-    uint64_t growth;  /* of the program, so far */
+    bool *chosen;    /* by function: goes into its callers in this round */
+    bool *called;    /* by function: a chosen one calls it */
+    uint64_t growth; /* of the program, so far */
 } Dissolver;
 
 static bool is_chosen(void *ctx, const CoreFn *callee)
@@ -130,7 +130,7 @@ typedef struct Group {
     const uint32_t *member_at; /* by CoreFn.index: 1 + position in members, or 0 */
     uint32_t nfns;             /* entries of member_at */
     CoreFn *merged;
-    CoreFn *fn;                /* whose calls are being rewritten */
+    CoreFn *fn; /* whose calls are being rewritten */
 } Group;
 
 static const Member *member_of(const Group *g, const CoreFn *fn)

@@ -125,10 +125,11 @@ static bool looks_at_rows(Hoist *h, CoreStmt *s)
 {
     bool found = false;
     if (s->kind == CORE_IF)
-        found = asks_length(s->if_.then_b) && all_lengths(h, s->if_.then_b, true) && all_lengths(h, s->if_.else_b, true);
+        found =
+            asks_length(s->if_.then_b) && all_lengths(h, s->if_.then_b, true) && all_lengths(h, s->if_.else_b, true);
     else if (s->kind == CORE_REDUCE)
-        found = !s->reduce.soac.guard && asks_length(s->reduce.soac.body) && all_lengths(h, s->reduce.soac.body, false) &&
-                all_lengths(h, s->reduce.op.body, false);
+        found = !s->reduce.soac.guard && asks_length(s->reduce.soac.body) &&
+                all_lengths(h, s->reduce.soac.body, false) && all_lengths(h, s->reduce.op.body, false);
     for (uint32_t i = 0; found && i < s->nvars; i++)
         found = core_var_type(h->fn, s->vars[i]).rank == 0;
     if (!found || core_stmt_fallible(h->p, h->fn, s))

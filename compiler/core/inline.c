@@ -1,15 +1,15 @@
 #include "core/callgraph.h"
 #include "core/passes.h"
 
-#define SMALL_SIZE 300u      /* statements: inlined wherever it is called, while MOST_GROWTH_IN_ALL lasts */
-#define MOST_GROWTH 2000u    /* statements that the copies of one function that is not small may add in all */
+#define SMALL_SIZE 300u           /* statements: inlined wherever it is called, while MOST_GROWTH_IN_ALL lasts */
+#define MOST_GROWTH 2000u         /* statements that the copies of one function that is not small may add in all */
 #define MOST_GROWTH_IN_ALL 10000u /* … and of all functions, beside as many as the program has */
-#define MOST_DEPTH 10000u    /* of the blocks that inlining nests: passes recurse over them */
+#define MOST_DEPTH 10000u         /* of the blocks that inlining nests: passes recurse over them */
 
 typedef struct Inliner {
     CoreProgram *p;
     CallGraph *g;
-    bool *chosen; /* by function: to be inlined */
+    bool *chosen;                 /* by function: to be inlined */
     uint64_t growth, most_growth; /* of the program by copies, in statements */
 } Inliner;
 

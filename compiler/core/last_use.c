@@ -2,7 +2,10 @@
 
 /* An atom's address and whether it is a last use. Should two statements share an atom's storage, it is
  * one only if it is for both. */
-typedef struct Slot { const CoreAtom *atom; bool is_last; } Slot;
+typedef struct Slot {
+    const CoreAtom *atom;
+    bool is_last;
+} Slot;
 
 struct LastUse {
     Slot *slots; /* open addressing, a power of two */
@@ -14,11 +17,11 @@ typedef struct Scan {
     LastUse *uses;
     Arena *scratch;
     const CoreFn *fn;
-    uint32_t *bound_at;        /* by variable: how many repeating blocks enclose its binder */
-    bool *used_later;          /* by variable: read behind the current point */
-    uint32_t depth;            /* repeating blocks around the current point */
-    VEC(CoreVar) marked;       /* variables whose used_later was set, oldest first */
-    VEC(CoreAtom *) atoms;     /* of the statement at hand */
+    uint32_t *bound_at;    /* by variable: how many repeating blocks enclose its binder */
+    bool *used_later;      /* by variable: read behind the current point */
+    uint32_t depth;        /* repeating blocks around the current point */
+    VEC(CoreVar) marked;   /* variables whose used_later was set, oldest first */
+    VEC(CoreAtom *) atoms; /* of the statement at hand */
 } Scan;
 
 /* ---- the table ---- */

@@ -157,7 +157,8 @@ static uint64_t int_compare(CorePrim p, Scalar s, uint64_t x, uint64_t y)
     switch (p) {
     case PRIM_EQ: return x == y;
     case PRIM_NE: return x != y;
-    case PRIM_LT: case PRIM_LESS_NAN_LAST: return int_less(s, x, y);
+    case PRIM_LT:
+    case PRIM_LESS_NAN_LAST: return int_less(s, x, y);
     case PRIM_LE: return !int_less(s, y, x);
     case PRIM_GT: return int_less(s, y, x);
     case PRIM_GE: return !int_less(s, x, y);
@@ -272,8 +273,11 @@ static uint64_t float_apply(CorePrim p, Scalar s, const uint64_t *a)
 static uint64_t bool_apply(CorePrim p, uint64_t x, uint64_t y)
 {
     switch (p) {
-    case PRIM_AND: case PRIM_MIN: case PRIM_MUL: return x & y;
-    case PRIM_OR: case PRIM_MAX: return x | y;
+    case PRIM_AND:
+    case PRIM_MIN:
+    case PRIM_MUL: return x & y;
+    case PRIM_OR:
+    case PRIM_MAX: return x | y;
     case PRIM_XOR: return x ^ y;
     case PRIM_NOT: return !x;
     default: assert(0 && "core_prim_apply: not an operation on bool"); return 0;
@@ -343,9 +347,15 @@ uint64_t core_prim_apply(CorePrim p, Scalar operand, Scalar result, const uint64
     switch (p) {
     case PRIM_SELECT: return args[0] ? args[1] : args[2];
     case PRIM_CONVERT: return convert(operand, result, args[0]);
-    case PRIM_EQ: case PRIM_NE: case PRIM_LT: case PRIM_LE: case PRIM_GT: case PRIM_GE: case PRIM_LESS_NAN_LAST:
-    case PRIM_ISNAN: case PRIM_ISINF:
-        return compare(p, operand, args);
+    case PRIM_EQ:
+    case PRIM_NE:
+    case PRIM_LT:
+    case PRIM_LE:
+    case PRIM_GT:
+    case PRIM_GE:
+    case PRIM_LESS_NAN_LAST:
+    case PRIM_ISNAN:
+    case PRIM_ISINF: return compare(p, operand, args);
     default: break;
     }
     if (operand == SC_BOOL)

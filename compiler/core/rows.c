@@ -132,8 +132,8 @@ static bool compares_length(const CoreBlock *b, CoreVar element, CoreAtom *size)
     const CoreStmt *select = prim_of(b, b->results[0], PRIM_SELECT);
     const CoreStmt *eq = select ? prim_of(b, select->prim.args[0], PRIM_EQ) : NULL;
     const CoreStmt *length = select ? stmt_of(b, select->prim.args[2]) : NULL;
-    if (!eq || !length || length->kind != CORE_LENGTH || length->length.array.is_const || length->length.array.var != element ||
-        !atom_is(select->prim.args[1], UINT64_MAX))
+    if (!eq || !length || length->kind != CORE_LENGTH || length->length.array.is_const ||
+        length->length.array.var != element || !atom_is(select->prim.args[1], UINT64_MAX))
         return false;
     bool first = atom_equal(eq->prim.args[0], select->prim.args[2]);
     if (!first && !atom_equal(eq->prim.args[1], select->prim.args[2]))
@@ -156,7 +156,8 @@ static bool is_rows_check(const CoreStmt *reduce, CoreAtom *xs, CoreAtom *size, 
         return true;
     const CoreStmt *inner = stmt_of(soac->body, soac->body->results[0]);
     CoreAtom row;
-    if (!inner || inner->kind != CORE_REDUCE || !is_rows_check(inner, &row, size, depth) || row.is_const || row.var != soac->elements[0])
+    if (!inner || inner->kind != CORE_REDUCE || !is_rows_check(inner, &row, size, depth) || row.is_const ||
+        row.var != soac->elements[0])
         return false;
     ++*depth;
     return true;
@@ -173,7 +174,8 @@ static const RowFacts *with_length(Simplifier *s, const RowFacts *rows, uint32_t
 void rows_learn_check(Simplifier *s, CoreAtom cond)
 {
     const CoreStmt *less = facts_def(s, cond);
-    if (!less || less->kind != CORE_PRIM || less->prim.op != PRIM_LT || !atom_is(facts_resolve(s, less->prim.args[1]), 0))
+    if (!less || less->kind != CORE_PRIM || less->prim.op != PRIM_LT ||
+        !atom_is(facts_resolve(s, less->prim.args[1]), 0))
         return;
     const CoreStmt *reduce = facts_def(s, facts_resolve(s, less->prim.args[0]));
     CoreAtom xs, size;

@@ -585,10 +585,15 @@ static void simplify_stmt(Simplifier *s, CoreStmt *stmt)
     core_stmt_atoms(stmt, resolve_atom, s);
     switch (stmt->kind) {
     case CORE_ATOM: facts_replace(s, stmt->vars[0], stmt->atom); break;
-    case CORE_PRIM: case CORE_LENGTH: case CORE_INDEX: case CORE_SLICE: case CORE_UPDATE: case CORE_ARRAY:
-    case CORE_CALL: case CORE_ARGSORT: case CORE_FLATTEN:
-        simplify_operation(s, stmt);
-        break;
+    case CORE_PRIM:
+    case CORE_LENGTH:
+    case CORE_INDEX:
+    case CORE_SLICE:
+    case CORE_UPDATE:
+    case CORE_ARRAY:
+    case CORE_CALL:
+    case CORE_ARGSORT:
+    case CORE_FLATTEN: simplify_operation(s, stmt); break;
     case CORE_CHECK: simplify_check(s, stmt); break;
     case CORE_IF: simplify_if(s, stmt); break;
     case CORE_LOOP: simplify_loop(s, stmt); break;
@@ -596,12 +601,15 @@ static void simplify_stmt(Simplifier *s, CoreStmt *stmt)
         if (!reuse(s, stmt))
             simplify_parallel(s, stmt);
         break;
-    case CORE_REDUCE: case CORE_SCAN: case CORE_SCATTER: case CORE_HIST: simplify_parallel(s, stmt); break;
+    case CORE_REDUCE:
+    case CORE_SCAN:
+    case CORE_SCATTER:
+    case CORE_HIST: simplify_parallel(s, stmt); break;
     }
 }
 
-/* In place: the block gets a new list of statements. What is learnt inside ends with it, except what its results are as rows
- * of a map, to be known where variables from `first` on are not. */
+/* In place: the block gets a new list of statements. What is learnt inside ends with it, except what its results are as
+ * rows of a map, to be known where variables from `first` on are not. */
 static RowsLeaving simplify_rows_block(Simplifier *s, CoreBlock *b, uint32_t first)
 {
     CoreBlock *outer = s->out;

@@ -20,13 +20,13 @@ typedef struct RowFacts RowFacts; /* rows.c */
 
 /* What is known of a variable. */
 typedef struct VarFacts {
-    bool replaced;        /* stands for `by`; follow with facts_resolve */
+    bool replaced; /* stands for `by`; follow with facts_resolve */
     CoreAtom by;
-    const CoreStmt *def;  /* its statement, or NULL: parameter, element … */
-    uint32_t order;       /* of binding; of two equal variables the earlier stays */
-    bool has_length;      /* a sequence: its length is `length` */
+    const CoreStmt *def; /* its statement, or NULL: parameter, element … */
+    uint32_t order;      /* of binding; of two equal variables the earlier stays */
+    bool has_length;     /* a sequence: its length is `length` */
     CoreAtom length;
-    bool has_bound;       /* a position: 0 <= it < bound */
+    bool has_bound; /* a position: 0 <= it < bound */
     CoreAtom bound;
     bool not_negative;
     const RowFacts *rows;    /* a sequence: what is known of its elements' lengths, or NULL */
@@ -39,7 +39,7 @@ typedef struct Simplifier {
     CoreProgram *p;
     CoreFn *fn;
     Arena *scratch;
-    CoreBlock *out;          /* where statements go */
+    CoreBlock *out; /* where statements go */
     bool changed;
     uint32_t next_order;
     VEC(VarFacts) vars;
@@ -88,8 +88,8 @@ void facts_add(Simplifier *s, const CoreStmt *stmt);
 /* An element of xs, or the results of a statement, have just been bound. */
 void rows_bind_element(Simplifier *s, CoreVar element, CoreAtom xs);
 void rows_bind_results(Simplifier *s, const CoreStmt *stmt);
-/* Before what was learnt in a body is forgotten, and after: what its results are as rows. `first`: the number of the first
- * variable bound in it. */
+/* Before what was learnt in a body is forgotten, and after: what its results are as rows. `first`: the number of the
+ * first variable bound in it. */
 typedef const RowFacts **RowsLeaving;
 RowsLeaving rows_leave(Simplifier *s, const CoreBlock *body, uint32_t first);
 void rows_left(Simplifier *s, const CoreBlock *body, RowsLeaving rows);

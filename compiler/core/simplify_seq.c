@@ -75,8 +75,7 @@ static void index_of_slice(Simplifier *s, CoreStmt *stmt)
     if (!def || def->kind != CORE_SLICE || stmt->site != CORE_NO_SITE)
         return;
     CoreAtom from = facts_resolve(s, def->slice.from);
-    stmt->index.index =
-        simplify_emit_prim(s, stmt->span, PRIM_ADD, core_scalar(SC_I64), from, stmt->index.index);
+    stmt->index.index = simplify_emit_prim(s, stmt->span, PRIM_ADD, core_scalar(SC_I64), from, stmt->index.index);
     stmt->index.array = facts_resolve(s, def->slice.array);
     s->changed = true;
 }
@@ -126,10 +125,20 @@ bool simplify_seq(Simplifier *s, CoreStmt *stmt, CoreAtom *out)
     case CORE_INDEX: return simplify_index(s, stmt, out);
     case CORE_SLICE: return simplify_slice(s, stmt, out);
     case CORE_FLATTEN: return simplify_flatten(s, stmt, out);
-    case CORE_ATOM: case CORE_PRIM: case CORE_UPDATE: case CORE_ARRAY: case CORE_CHECK: case CORE_IF: case CORE_LOOP:
-    case CORE_CALL: case CORE_MAP: case CORE_REDUCE: case CORE_SCAN: case CORE_SCATTER: case CORE_HIST:
-    case CORE_ARGSORT:
-        return false;
+    case CORE_ATOM:
+    case CORE_PRIM:
+    case CORE_UPDATE:
+    case CORE_ARRAY:
+    case CORE_CHECK:
+    case CORE_IF:
+    case CORE_LOOP:
+    case CORE_CALL:
+    case CORE_MAP:
+    case CORE_REDUCE:
+    case CORE_SCAN:
+    case CORE_SCATTER:
+    case CORE_HIST:
+    case CORE_ARGSORT: return false;
     }
     return false;
 }

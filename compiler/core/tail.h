@@ -17,8 +17,8 @@ CoreAtom tail_dummy(CoreProgram *p, CoreFn *fn, CoreBlock *b, Span span, CoreTyp
 /* Results that are fresh variables, bound by s. */
 void tail_bind_fresh(CoreProgram *p, CoreFn *fn, CoreStmt *s, uint32_t n, const CoreType *types);
 /* { c = op x constant; r = if c then then_b else else_b; -> r }, for branches that give the same types */
-CoreBlock *tail_choose(CoreProgram *p, CoreFn *fn, Span span, CorePrim op, CoreAtom x, CoreAtom constant, CoreBlock *then_b,
-                       CoreBlock *else_b);
+CoreBlock *tail_choose(CoreProgram *p, CoreFn *fn, Span span, CorePrim op, CoreAtom x, CoreAtom constant,
+                       CoreBlock *then_b, CoreBlock *else_b);
 /* Makes the block's results what s binds. */
 void tail_return_vars(CoreProgram *p, const CoreFn *fn, CoreBlock *b, const CoreStmt *s);
 

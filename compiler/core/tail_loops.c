@@ -62,8 +62,8 @@ void tail_return_vars(CoreProgram *p, const CoreFn *fn, CoreBlock *b, const Core
         b->results[i] = core_var_atom(s->vars[i], core_var_type(fn, s->vars[i]));
 }
 
-CoreBlock *tail_choose(CoreProgram *p, CoreFn *fn, Span span, CorePrim op, CoreAtom x, CoreAtom constant, CoreBlock *then_b,
-                       CoreBlock *else_b)
+CoreBlock *tail_choose(CoreProgram *p, CoreFn *fn, Span span, CorePrim op, CoreAtom x, CoreAtom constant,
+                       CoreBlock *then_b, CoreBlock *else_b)
 {
     CoreBlock *b = core_new_block(p);
     CoreStmt *test = core_new_stmt(p, CORE_PRIM, span), *s = core_new_stmt(p, CORE_IF, span);
@@ -91,9 +91,9 @@ CoreBlock *tail_choose(CoreProgram *p, CoreFn *fn, Span span, CorePrim op, CoreA
 typedef struct Looper {
     CoreProgram *p;
     CoreFn *fn;
-    uint32_t nstate;    /* 1 + parameters + results */
-    CoreType *types;    /* of the state */
-    CoreVar *state;     /* the loop's parameters */
+    uint32_t nstate; /* 1 + parameters + results */
+    CoreType *types; /* of the state */
+    CoreVar *state;  /* the loop's parameters */
 } Looper;
 
 static uint32_t tail_calls(const CoreFn *fn, const CoreBlock *b)

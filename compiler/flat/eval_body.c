@@ -8,13 +8,12 @@
 typedef struct Input {
     FlatInputKind kind;
     CoreVar as;
-    CoreType type;        /* of the value */
-    Elem host;            /* HOST; the array of an ELEM at depth 0 */
-    const char *data;     /* COL; the arrays of an ELEM in a context */
-    const uint64_t *path; /* COL: to the column's context; ELEM, POS: to the nested context */
-    const uint64_t *segment,
-        *offsets; /* ELEM, POS: from the nested context to its up (NULL and data NULL: depth 0) */
-    bool at_root; /* ELEM, POS: the nested context has one segment */
+    CoreType type;                     /* of the value */
+    Elem host;                         /* HOST; the array of an ELEM at depth 0 */
+    const char *data;                  /* COL; the arrays of an ELEM in a context */
+    const uint64_t *path;              /* COL: to the column's context; ELEM, POS: to the nested context */
+    const uint64_t *segment, *offsets; /* ELEM, POS: from the nested context to its up (NULL and data NULL: depth 0) */
+    bool at_root;                      /* ELEM, POS: the nested context has one segment */
 } Input;
 
 static bool open_elem(Eval *e, const FlatInput *in, Ctx *ctx, Input *x)

@@ -5,10 +5,10 @@
  *     eval_columns.c   contexts and columns: kernel, array, nested, pack, split, elems, views, merge
  *     eval_segments.c  reduce, scan, hist, scatter, and whole arrays: argsort, flatten, update
  *
- * MEMORY. A view's address is a real pointer. Everything that a statement stores is a Stored block of its own malloc, so
- * that the address sanitizer sees overruns, and a search tree of the blocks tells for every view that is followed
- * whether it lies inside a block of the right element type. Blocks, contexts and index vectors are garbage collected, between
- * statements: the roots are the variables of the calls under way.
+ * MEMORY. A view's address is a real pointer. Everything that a statement stores is a Stored block of its own malloc,
+ * so that the address sanitizer sees overruns, and a search tree of the blocks tells for every view that is followed
+ * whether it lies inside a block of the right element type. Blocks, contexts and index vectors are garbage collected,
+ * between statements: the roots are the variables of the calls under way.
  *
  * FAILURES. A failing check ends the evaluation at once: what other instances would still have computed in the same
  * round cannot be seen from outside. Functions return false then; the error is in Eval.error. Broken invariants are
@@ -20,9 +20,14 @@
 #include "dp_progress.h"
 #include "flat/flat_eval.h"
 
-typedef struct View { uint64_t len, addr; } View;
+typedef struct View {
+    uint64_t len, addr;
+} View;
 /* One element: scalar bits, or a view. */
-typedef struct Elem { uint64_t bits; View view; } Elem;
+typedef struct Elem {
+    uint64_t bits;
+    View view;
+} Elem;
 
 /* Offsets, maps, paths. */
 typedef struct Index Index;
@@ -35,37 +40,45 @@ struct Index {
 
 typedef struct Stored Stored;
 struct Stored {
-    CoreType type;      /* of an element */
+    CoreType type; /* of an element */
     uint64_t n;
     char *data;
-    /* The fact `contig`, for elements that are views: element k is {offsets[k+1] - offsets[k], base + offsets[k] elements}. */
-    Index *offsets;     /* or NULL: not known to be contiguous */
+    /* The fact `contig`, for elements that are views: element k is {offsets[k+1] - offsets[k], base + offsets[k]
+     * elements}. */
+    Index *offsets; /* or NULL: not known to be contiguous */
     char *base;
     Stored *left, *right, *next;
-    uint32_t priority;  /* of the search tree */
+    uint32_t priority; /* of the search tree */
     bool marked;
 };
 
 typedef struct Ctx Ctx;
-typedef struct Path { const Ctx *to; Index *map; /* NULL: the identity */ } Path;
+typedef struct Path {
+    const Ctx *to;
+    Index *map; /* NULL: the identity */
+} Path;
 struct Ctx {
     FlatCtxKind kind;
     uint64_t n;
-    Ctx *up;            /* NULL: depth 0, or CTX_FN */
-    Index *offsets;     /* NESTED */
-    Index *map;         /* SELECTED; NULL: all of up, nothing was selected */
-    Path *paths;        /* those computed so far */
+    Ctx *up;        /* NULL: depth 0, or CTX_FN */
+    Index *offsets; /* NESTED */
+    Index *map;     /* SELECTED; NULL: all of up, nothing was selected */
+    Path *paths;    /* those computed so far */
     uint32_t npaths;
     Ctx *next;
     bool marked;
 };
 
-typedef struct Col { Ctx *ctx; CoreType type; char *data; } Col; /* ctx->n elements */
+typedef struct Col {
+    Ctx *ctx;
+    CoreType type;
+    char *data;
+} Col; /* ctx->n elements */
 
 typedef struct Value {
     FlatVarKind kind;
     CoreType type;
-    bool owned;         /* HOST arrays: nothing else refers to the block, so that UPDATE may write in place */
+    bool owned; /* HOST arrays: nothing else refers to the block, so that UPDATE may write in place */
     Elem host;
     Col col;
     Ctx *ctx;
@@ -91,18 +104,18 @@ struct Roots {
 
 typedef struct Eval {
     const FlatProgram *program;
-    const FlatFn *entry;   /* what fails before its first statement is at its definition */
+    const FlatFn *entry; /* what fails before its first statement is at its definition */
     EvalError *error;
     EvalBudget budget;
-    DpProgress progress;   /* of the innermost recursion in parallel code */
-    void *reserve;         /* what scratch_alloc gives up when the machine has no more memory; then NULL */
+    DpProgress progress; /* of the innermost recursion in parallel code */
+    void *reserve;       /* what scratch_alloc gives up when the machine has no more memory; then NULL */
     FlatCounts counts;
     Frame *frame;
     Roots *roots;
-    const FlatStmt *stmt;  /* for assertions */
-    Elem *env;             /* core variables of the body at hand */
+    const FlatStmt *stmt; /* for assertions */
+    Elem *env;            /* core variables of the body at hand */
     uint32_t depth;
-    uintptr_t stack_end;   /* the C stack must not grow below this address */
+    uintptr_t stack_end; /* the C stack must not grow below this address */
     Stored *tree, *blocks;
     Ctx *ctxs;
     Index *indices;
@@ -127,14 +140,14 @@ static inline uint32_t elem_bytes(CoreType t) { return t.rank ? (uint32_t)sizeof
 Stored *stored_new(Eval *e, CoreType element, uint64_t n);
 Stored *stored_at(const Eval *e, uint64_t addr); /* the block that holds the address, or NULL */
 void stored_set_contig(Stored *s, Index *offsets, char *base);
-Index *index_new(Eval *e, uint64_t n);           /* likewise */
+Index *index_new(Eval *e, uint64_t n); /* likewise */
 /* Room for n elements, zeroed, to be freed by the caller; likewise. */
 void *elements_alloc(Eval *e, uint64_t n, size_t bytes);
 Ctx *eval_ctx_new(Eval *e, FlatCtxKind kind, Ctx *up, uint64_t n);
 /* idx: n instances of `up`, which this call takes; all of them: the identity. */
 Ctx *ctx_select(Eval *e, Ctx *up, Index *idx, uint64_t n);
-/* at(from -> to) by instance, or NULL for the identity. `to` is from itself or an ancestor. False and an error when there is
- * not enough memory. */
+/* at(from -> to) by instance, or NULL for the identity. `to` is from itself or an ancestor. False and an error when
+ * there is not enough memory. */
 bool ctx_path(Eval *e, Ctx *from, const Ctx *to, const uint64_t **path);
 static inline uint64_t ctx_segments(const Ctx *c) { return c->up ? c->up->n : 1; }
 static inline uint64_t path_at(const uint64_t *path, uint64_t i) { return path ? path[i] : i; }
@@ -157,9 +170,9 @@ CoreValue value_to_core(const Eval *e, Arena *arena, CoreType t, Elem x);
 /* ---- variables ---- */
 Value *var_read(Eval *e, FlatVar v);
 void var_bind(Eval *e, FlatVar v, Value x);
-void var_share(Eval *e, FlatVar v);                /* its array is no longer owned */
-Ctx *var_ctx(Eval *e, FlatVar v);                  /* FLAT_ROOT: NULL */
-Col *var_col(Eval *e, FlatVar v, const Ctx *ctx);  /* a column of exactly ctx */
+void var_share(Eval *e, FlatVar v);               /* its array is no longer owned */
+Ctx *var_ctx(Eval *e, FlatVar v);                 /* FLAT_ROOT: NULL */
+Col *var_col(Eval *e, FlatVar v, const Ctx *ctx); /* a column of exactly ctx */
 /* Element i of variable v of a context, or of a HOST variable if ctx is NULL. */
 Elem var_elem(Eval *e, FlatVar v, const Ctx *ctx, uint64_t i);
 void bind_col(Eval *e, FlatVar v, Ctx *ctx, char *data);
@@ -172,7 +185,10 @@ bool new_cols(Eval *e, const FlatVar *vars, uint32_t n, Ctx *ctx, char **data);
 
 /* ---- eval_body.c ---- */
 /* The inputs of a body in a context, resolved. */
-typedef struct Inputs { struct Input *at; uint32_t n; } Inputs;
+typedef struct Inputs {
+    struct Input *at;
+    uint32_t n;
+} Inputs;
 /* False and an error when there is not enough memory; to be closed all the same. */
 bool inputs_open(Eval *e, Inputs *in, const FlatInputs *inputs, Ctx *ctx);
 void inputs_load(Eval *e, const Inputs *in, uint64_t instance);
@@ -201,8 +217,8 @@ bool exec_update(Eval *e, const FlatStmt *s);
 /* A column's elements at idx[0..n-1], as new data (type t). */
 char *gather_col(Eval *e, CoreType t, const char *data, const Index *idx, uint64_t n);
 
-/* For tables by variable, not by instance: zeroed, never NULL. Where the machine has no more memory they come from a reserve, and
- * the evaluation fails at its next statement. */
+/* For tables by variable, not by instance: zeroed, never NULL. Where the machine has no more memory they come from a
+ * reserve, and the evaluation fails at its next statement. */
 void *scratch_alloc(Eval *e, uint64_t n, size_t bytes);
 
 #endif

@@ -220,11 +220,11 @@ bool ctx_path(Eval *e, Ctx *from, const Ctx *to, const uint64_t **path)
 
 /* ---- elements ---- */
 
-#define LOAD_AS(T, into) \
-    do { \
-        T x; \
-        memcpy(&x, at, sizeof x); \
-        into; \
+#define LOAD_AS(T, into)                                                                                               \
+    do {                                                                                                               \
+        T x;                                                                                                           \
+        memcpy(&x, at, sizeof x);                                                                                      \
+        into;                                                                                                          \
     } while (0)
 
 Elem elem_load(CoreType t, const char *at)

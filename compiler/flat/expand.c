@@ -7,7 +7,12 @@
  *   hist    the values sorted by bin, and a reduction of each bin's, in rounds as above. */
 #include "flat/flatten_internal.h"
 
-typedef struct Expand { CoreProgram *p; CoreFn *fn; CoreBlock *out; Span span; } Expand;
+typedef struct Expand {
+    CoreProgram *p;
+    CoreFn *fn;
+    CoreBlock *out;
+    Span span;
+} Expand;
 
 static CoreVar *vars1(Expand *e, CoreVar v)
 {
@@ -112,8 +117,8 @@ static CoreStmt *op_or_else(Expand *e, CoreBlock *b, CoreAtom cond, const CoreLa
     return s;
 }
 
-static void apply_op(Expand *e, CoreBlock *b, const CoreLambda *op, const CoreAtom *arrays, CoreAtom left, CoreAtom right,
-                     uint32_t k)
+static void apply_op(Expand *e, CoreBlock *b, const CoreLambda *op, const CoreAtom *arrays, CoreAtom left,
+                     CoreAtom right, uint32_t k)
 {
     for (uint32_t i = 0; i < k; i++) {
         load_into(e, b, op->params[i], arrays[i], left);
@@ -259,7 +264,10 @@ static CoreAtom select3(Expand *e, CoreBlock *b, CoreAtom cond, CoreAtom x, Core
     return prim(e, b, PRIM_SELECT, SC_I64, (const CoreAtom[]){cond, x, y});
 }
 
-static CoreVar new_i64s(Expand *e, const char *hint) { return core_new_var(e->p, e->fn, core_seq(core_scalar(SC_I64)), hint); }
+static CoreVar new_i64s(Expand *e, const char *hint)
+{
+    return core_new_var(e->p, e->fn, core_seq(core_scalar(SC_I64)), hint);
+}
 
 static CoreVar new_i64(Expand *e, const char *hint) { return core_new_var(e->p, e->fn, core_scalar(SC_I64), hint); }
 
@@ -341,8 +349,8 @@ static CoreAtom bin_starts(Expand *e, CoreAtom counts, CoreAtom size)
 }
 
 /* The bin's reduction, and its expansion; its results end the block. */
-static void reduce_bin(Expand *e, CoreBlock *b, const CoreStmt *s, const CoreVar *values, CoreAtom order, CoreAtom start,
-                       CoreAtom count)
+static void reduce_bin(Expand *e, CoreBlock *b, const CoreStmt *s, const CoreVar *values, CoreAtom order,
+                       CoreAtom start, CoreAtom count)
 {
     uint32_t k = s->nvars;
     CoreVar i = new_i64(e, "i");

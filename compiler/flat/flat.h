@@ -57,8 +57,8 @@ typedef enum FlatCtxKind { CTX_FN, CTX_NESTED, CTX_SELECTED } FlatCtxKind;
 
 typedef struct FlatVarInfo {
     FlatVarKind kind;
-    CoreType type;      /* HOST, COL */
-    FlatVar ctx;        /* COL: the context it belongs to; CTX: its up (FLAT_ROOT for depth 0, FLAT_NO_VAR for CTX_FN) */
+    CoreType type; /* HOST, COL */
+    FlatVar ctx;   /* COL: the context it belongs to; CTX: its up (FLAT_ROOT for depth 0, FLAT_NO_VAR for CTX_FN) */
     FlatCtxKind ctx_kind;
     const char *hint;
 } FlatVarInfo;
@@ -66,15 +66,15 @@ typedef struct FlatVarInfo {
 typedef enum FlatInputKind { IN_HOST, IN_COL, IN_ELEM, IN_POS } FlatInputKind;
 typedef struct FlatInput {
     FlatInputKind kind;
-    CoreVar as;         /* the core variable it binds in the body */
-    FlatVar var;        /* HOST, COL: the variable; ELEM: the array; POS: unused */
-    FlatVar ctx;        /* ELEM, POS: the nested context */
+    CoreVar as;  /* the core variable it binds in the body */
+    FlatVar var; /* HOST, COL: the variable; ELEM: the array; POS: unused */
+    FlatVar ctx; /* ELEM, POS: the nested context */
 } FlatInput;
 
 typedef VEC(FlatInput) FlatInputs;
 
 typedef struct FlatBody {
-    FlatVar ctx;        /* or FLAT_ROOT */
+    FlatVar ctx; /* or FLAT_ROOT */
     FlatInputs inputs;
     CoreBlock *block;
 } FlatBody;
@@ -84,7 +84,7 @@ typedef struct FlatBody {
 typedef struct FlatOp {
     FlatInputs inputs;
     CoreLambda op;
-    FlatInputs neutral_inputs;  /* IN_HOST or IN_COL, so that `neutral` atoms are constants or inputs */
+    FlatInputs neutral_inputs; /* IN_HOST or IN_COL, so that `neutral` atoms are constants or inputs */
     CoreAtom *neutral;
     uint32_t k;
     bool commutative;
@@ -96,37 +96,39 @@ typedef struct FlatFn FlatFn;
 
 typedef enum FlatKind {
     /* ---- scalar code ---- */
-    FLAT_S_HOST,     /* outs (HOST) = body on the host */
-    FLAT_S_KERNEL,   /* outs (COL of body.ctx) = body */
-    FLAT_S_ARRAY,    /* out (array in body.ctx: COL, or HOST if root) = [results of body] per instance */
+    FLAT_S_HOST,   /* outs (HOST) = body on the host */
+    FLAT_S_KERNEL, /* outs (COL of body.ctx) = body */
+    FLAT_S_ARRAY,  /* out (array in body.ctx: COL, or HOST if root) = [results of body] per instance */
     /* ---- contexts ---- */
-    FLAT_S_NESTED,   /* out ctx: one segment per instance of up; `source` gives the lengths: an array (its lengths) or
-                        an i64, COL in up, or HOST if up is root. A HOST i64 below the root: all segments have that length, a
-                        regular dimension, which has a stride instead of offsets */
-    FLAT_S_PACK,     /* out ctx = instances of body.ctx (NESTED) for which the body's bool holds */
-    FLAT_S_SPLIT,    /* outs: two SELECTED contexts of `ctx`: where the bool column holds, and where not */
+    FLAT_S_NESTED, /* out ctx: one segment per instance of up; `source` gives the lengths: an array (its lengths) or
+                      an i64, COL in up, or HOST if up is root. A HOST i64 below the root: all segments have that
+                      length, a regular dimension, which has a stride instead of offsets */
+    FLAT_S_PACK,   /* out ctx = instances of body.ctx (NESTED) for which the body's bool holds */
+    FLAT_S_SPLIT,  /* outs: two SELECTED contexts of `ctx`: where the bool column holds, and where not */
     /* ---- columns ---- */
-    FLAT_S_ELEMS,    /* outs[i] (COL of ctx) = elements of arrays[i] (in up(ctx)), ctx NESTED: an alias where the views are contiguous */
-    FLAT_S_SELECT,   /* outs[i] (COL of ctx) = arrays[i], columns of a context above that ctx is reached from by selections only: the
-                        entries of its instances; an alias where nothing was selected, so that contiguous views stay so */
-    FLAT_S_VIEWS,    /* outs[i]: arrays in up(c): the results of a map. ctx is NESTED c, or a context made by PACK from NESTED c;
-                        cols[i] are columns of ctx; each segment becomes one array */
-    FLAT_S_MERGE,    /* outs[i] (COL of ctx) = parts' columns put where they belong; the parts' contexts are SELECTED
-                        from ctx and together hold every instance once */
+    FLAT_S_ELEMS, /* outs[i] (COL of ctx) = elements of arrays[i] (in up(ctx)), ctx NESTED: an alias where the views are
+                     contiguous */
+    FLAT_S_SELECT, /* outs[i] (COL of ctx) = arrays[i], columns of a context above that ctx is reached from by
+                      selections only: the entries of its instances; an alias where nothing was selected, so that
+                      contiguous views stay so */
+    FLAT_S_VIEWS,  /* outs[i]: arrays in up(c): the results of a map. ctx is NESTED c, or a context made by PACK from
+                      NESTED c;  cols[i] are columns of ctx; each segment becomes one array */
+    FLAT_S_MERGE,  /* outs[i] (COL of ctx) = parts' columns put where they belong; the parts' contexts are SELECTED
+                      from ctx and together hold every instance once */
     /* ---- segmented operations; c = body.ctx is NESTED; outs are columns in up(c), or HOST if up(c) is root ---- */
-    FLAT_S_REDUCE,   /* outs[k]: one value per segment */
-    FLAT_S_SCAN,     /* outs[k]: columns of c; prefixes within each segment */
-    FLAT_S_SCATTER,  /* outs[k]: arrays = dests with the body's values (1..k) put at the body's index (0) */
-    FLAT_S_HIST,     /* outs[k]: arrays of length `size` (i64, in up(c)), every element neutral, then combined */
+    FLAT_S_REDUCE,  /* outs[k]: one value per segment */
+    FLAT_S_SCAN,    /* outs[k]: columns of c; prefixes within each segment */
+    FLAT_S_SCATTER, /* outs[k]: arrays = dests with the body's values (1..k) put at the body's index (0) */
+    FLAT_S_HIST,    /* outs[k]: arrays of length `size` (i64, in up(c)), every element neutral, then combined */
     /* ---- operations on whole arrays in a context, or at depth 0 (ctx == FLAT_ROOT) ---- */
-    FLAT_S_ARGSORT,  /* out: [i64] from `arrays` (keys, first is most significant) */
-    FLAT_S_FLATTEN,  /* out from arrays[0] */
-    FLAT_S_UPDATE,   /* out = array with [index] = value; out of range: unchanged (a check stands before it) */
+    FLAT_S_ARGSORT, /* out: [i64] from `arrays` (keys, first is most significant) */
+    FLAT_S_FLATTEN, /* out from arrays[0] */
+    FLAT_S_UPDATE,  /* out = array with [index] = value; out of range: unchanged (a check stands before it) */
     /* ---- host control ---- */
-    FLAT_S_IF,       /* outs of any kind = cond (HOST bool) ? then : else */
-    FLAT_S_LOOP,     /* host loop; state of any kind */
+    FLAT_S_IF,          /* outs of any kind = cond (HOST bool) ? then : else */
+    FLAT_S_LOOP,        /* host loop; state of any kind */
     FLAT_S_LOOP_LIFTED, /* while loop in ctx over the instances still running */
-    FLAT_S_CALL,     /* host version of a function */
+    FLAT_S_CALL,        /* host version of a function */
     FLAT_S_CALL_LIFTED  /* lifted version, several sites joined in one call */
 } FlatKind;
 
@@ -134,72 +136,117 @@ struct FlatBlock {
     VEC(FlatStmt *) stmts;
     FlatVar *results;
     uint32_t nresults;
-    FlatVar *dies; uint32_t ndies;   /* filled by flat_liveness: dead at entry of this block (used by a sibling only) */
-    FlatVar *ends; uint32_t nends;   /* likewise: results that die with the block, so that their ownership moves to what the
-                                        statement binds; any other result (needed after the statement too) is copied */
+    FlatVar *dies;
+    uint32_t ndies; /* filled by flat_liveness: dead at entry of this block (used by a sibling only) */
+    FlatVar *ends;
+    uint32_t nends; /* likewise: results that die with the block, so that their ownership moves to what the
+                       statement binds; any other result (needed after the statement too) is copied */
 };
 
 typedef struct FlatSite { /* one place of a joined call */
-    FlatVar ctx;        /* whose instances call */
-    FlatVar *args;      /* COLs of ctx */
-    FlatVar *outs;      /* COLs of ctx */
+    FlatVar ctx;          /* whose instances call */
+    FlatVar *args;        /* COLs of ctx */
+    FlatVar *outs;        /* COLs of ctx */
 } FlatSite;
 
-typedef struct FlatPart { FlatVar ctx; FlatVar *cols; } FlatPart;
+typedef struct FlatPart {
+    FlatVar ctx;
+    FlatVar *cols;
+} FlatPart;
 
 struct FlatStmt {
     FlatKind kind;
     Span span;
-    FlatVar *outs; uint32_t nouts;
-    FlatVar ctx;              /* where the kind says so */
-    FlatBody body;            /* HOST KERNEL ARRAY PACK REDUCE SCAN SCATTER HIST */
+    FlatVar *outs;
+    uint32_t nouts;
+    FlatVar ctx;   /* where the kind says so */
+    FlatBody body; /* HOST KERNEL ARRAY PACK REDUCE SCAN SCATTER HIST */
     union {
-        struct { FlatVar source; } nested;
-        struct { FlatVar cond; } split;
-        struct { FlatVar *arrays; uint32_t n; } arrays;     /* ELEMS ARGSORT FLATTEN, VIEWS (columns) */
-        struct { FlatPart *parts; uint32_t nparts; } merge;
-        struct { FlatOp op; bool exclusive; FlatVar size; } reduce; /* REDUCE SCAN HIST */
-        struct { FlatVar *dests; uint32_t n; } scatter;
-        struct { FlatVar array, index, value; bool masked; } update; /* all in ctx (COL), or HOST if root. Out of range nothing changes;
-                                                               masked: that is usual */
-        struct { FlatVar cond; FlatBlock *then_b, *else_b; } if_;
         struct {
-            FlatVar *params, *inits; uint32_t nparams;
-            FlatVar index, count;   /* for loop: HOST i64; index FLAT_NO_VAR: while */
-            FlatBlock *cond;        /* while: one HOST bool */
+            FlatVar source;
+        } nested;
+        struct {
+            FlatVar cond;
+        } split;
+        struct {
+            FlatVar *arrays;
+            uint32_t n;
+        } arrays; /* ELEMS ARGSORT FLATTEN, VIEWS (columns) */
+        struct {
+            FlatPart *parts;
+            uint32_t nparts;
+        } merge;
+        struct {
+            FlatOp op;
+            bool exclusive;
+            FlatVar size;
+        } reduce; /* REDUCE SCAN HIST */
+        struct {
+            FlatVar *dests;
+            uint32_t n;
+        } scatter;
+        struct {
+            FlatVar array, index, value;
+            bool masked;
+        } update; /* all in ctx (COL), or HOST if root. Out of range nothing changes;
+            masked: that is usual */
+        struct {
+            FlatVar cond;
+            FlatBlock *then_b, *else_b;
+        } if_;
+        struct {
+            FlatVar *params, *inits;
+            uint32_t nparams;
+            FlatVar index, count; /* for loop: HOST i64; index FLAT_NO_VAR: while */
+            FlatBlock *cond;      /* while: one HOST bool */
             FlatBlock *body;
-        } loop;                                             /* LOOP */
+        } loop; /* LOOP */
         struct {
             /* ctx: the context of the whole; act: CTX, SELECTED from ctx, the running instances, new each round;
              * params: COLs of act; inits: COLs of ctx; cond: one bool COL of act; body: next state, COLs of act.
              * outs: COLs of ctx: each instance's state when its cond first failed. */
             FlatVar act;
-            FlatVar *params, *inits; uint32_t nparams;
+            FlatVar *params, *inits;
+            uint32_t nparams;
             FlatBlock *cond, *body;
         } loop_lifted;
-        struct { FlatFn *fn; FlatVar *args; uint32_t nargs; } call;
-        struct { FlatFn *fn; FlatSite *sites; uint32_t nsites; uint32_t nargs, nresults; } call_lifted;
+        struct {
+            FlatFn *fn;
+            FlatVar *args;
+            uint32_t nargs;
+        } call;
+        struct {
+            FlatFn *fn;
+            FlatSite *sites;
+            uint32_t nsites;
+            uint32_t nargs, nresults;
+        } call_lifted;
     };
-    FlatVar *dies; uint32_t ndies; /* filled by flat_liveness: variables whose last use is this statement */
+    FlatVar *dies;
+    uint32_t ndies; /* filled by flat_liveness: variables whose last use is this statement */
 };
 
 struct FlatFn {
-    const char *name;       /* the core function's; lifted versions end in "_lifted" */
-    uint32_t index;         /* in FlatProgram.fns */
+    const char *name; /* the core function's; lifted versions end in "_lifted" */
+    uint32_t index;   /* in FlatProgram.fns */
     bool lifted;
     bool recursive;
-    FlatVar ctx;            /* lifted: the parameter CTX_FN; else FLAT_NO_VAR */
-    FlatVar *params; uint32_t nparams;
+    FlatVar ctx; /* lifted: the parameter CTX_FN; else FLAT_NO_VAR */
+    FlatVar *params;
+    uint32_t nparams;
     FlatBlock *body;
     VEC(FlatVarInfo) vars;
-    const CoreFn *core;     /* types of the core variables in bodies are core->vars (the body's copies included) */
+    const CoreFn *core; /* types of the core variables in bodies are core->vars (the body's copies included) */
 };
 
-typedef struct FlatEntry { const CoreEntry *entry; FlatFn *fn; } FlatEntry;
+typedef struct FlatEntry {
+    const CoreEntry *entry;
+    FlatFn *fn;
+} FlatEntry;
 
 typedef struct FlatProgram {
     Arena *arena;
-    CoreProgram *core;      /* sites, session, entries */
+    CoreProgram *core; /* sites, session, entries */
     VEC(FlatFn *) fns;
     VEC(FlatEntry) entries;
 } FlatProgram;

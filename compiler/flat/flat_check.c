@@ -114,8 +114,8 @@ static bool belongs(FlatChecker *c, FlatVar v, FlatVar ctx, const char *what)
 static void want_type(FlatChecker *c, CoreType found, CoreType expected, const char *what)
 {
     if (!core_type_equal(found, expected))
-        flat_check_fail(c, "%s is %s of rank %u instead of %s of rank %u", what, scalar_name(found.scalar),
-                        found.rank, scalar_name(expected.scalar), expected.rank);
+        flat_check_fail(c, "%s is %s of rank %u instead of %s of rank %u", what, scalar_name(found.scalar), found.rank,
+                        scalar_name(expected.scalar), expected.rank);
 }
 
 /* A variable read, of context ctx and type t. */
@@ -309,8 +309,8 @@ static void check_select(FlatChecker *c, const FlatStmt *s)
         return;
     for (uint32_t i = 0; i < s->nouts && c->ok; i++) {
         FlatVar col = s->arrays.arrays[i];
-        if (!use(c, col) || !expect(c, selected_from(c, s->ctx, info_of(c, col)->ctx),
-                                    "only selections may lie between the contexts"))
+        if (!use(c, col) ||
+            !expect(c, selected_from(c, s->ctx, info_of(c, col)->ctx), "only selections may lie between the contexts"))
             return;
         want_out(c, s->outs[i], s->ctx, info_of(c, col)->type, "a column");
     }
@@ -438,7 +438,8 @@ static void check_update(FlatChecker *c, const FlatStmt *s)
 
 static void check_block(FlatChecker *c, const FlatBlock *b);
 
-/* `from` becomes `to`, at position i of two lists of n: same kind and type; contexts equal, or at the same place of the lists. */
+/* `from` becomes `to`, at position i of two lists of n: same kind and type; contexts equal, or at the same place of the
+ * lists. */
 static void check_move(FlatChecker *c, const FlatVar *from, const FlatVar *to, uint32_t n, uint32_t i)
 {
     if (!use(c, from[i]) || !expect(c, to[i] < c->fn->vars.n, "a variable's number is out of range"))

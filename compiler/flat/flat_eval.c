@@ -70,8 +70,7 @@ bool flat_eval_tick(Eval *e)
 
 Value *var_read(Eval *e, FlatVar v)
 {
-    FLAT_ASSERT(e, v < e->frame->fn->vars.n && e->frame->bound[v],
-                "a variable is read that is dead or not yet bound");
+    FLAT_ASSERT(e, v < e->frame->fn->vars.n && e->frame->bound[v], "a variable is read that is dead or not yet bound");
     return &e->frame->vars[v];
 }
 
@@ -506,10 +505,7 @@ static void fetch_bytes(void *data, uint64_t address, uint64_t bytes, void *to)
 }
 
 /* Of an element of an array; 0: a scalar has none. */
-static uint32_t element_bytes(CoreType t)
-{
-    return t.rank ? elem_bytes(core_element(t)) : 0;
-}
+static uint32_t element_bytes(CoreType t) { return t.rank ? elem_bytes(core_element(t)) : 0; }
 
 /* Is a lifted function called for just what it was called for at the level above? */
 static bool is_stuck(Eval *e, const FlatFn *fn, uint32_t level, const Ctx *ctx, const Value *args)

@@ -9,12 +9,13 @@
 #include "flat/flat.h"
 
 typedef struct FlatCounts {
-    uint64_t work;        /* scalar operations executed + elements read + elements written, in bodies and moves */
-    uint64_t moved;       /* elements copied by MERGE, ELEMS (when not an alias), FLATTEN, SCATTER, UPDATE, gathers of columns */
-    uint64_t launches;    /* statements that would launch kernels, each run counted once (N > 0) */
-    uint64_t readbacks;   /* statements after which the host must know a size or value */
+    uint64_t work; /* scalar operations executed + elements read + elements written, in bodies and moves */
+    uint64_t
+        moved; /* elements copied by MERGE, ELEMS (when not an alias), FLATTEN, SCATTER, UPDATE, gathers of columns */
+    uint64_t launches;  /* statements that would launch kernels, each run counted once (N > 0) */
+    uint64_t readbacks; /* statements after which the host must know a size or value */
     uint64_t lifted_calls;
-    uint64_t max_depth;   /* of nested function calls */
+    uint64_t max_depth; /* of nested function calls */
     uint64_t live_bytes_max;
 } FlatCounts;
 

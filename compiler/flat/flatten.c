@@ -106,8 +106,7 @@ static uint32_t calls_in_stmt(const CoreStmt *s)
         uint32_t a = calls_in_sequence(s->if_.then_b), b = calls_in_sequence(s->if_.else_b);
         return a > b ? a : b;
     }
-    case CORE_LOOP:
-        return (s->loop.cond ? calls_in_sequence(s->loop.cond) : 0) + calls_in_sequence(s->loop.body);
+    case CORE_LOOP: return (s->loop.cond ? calls_in_sequence(s->loop.cond) : 0) + calls_in_sequence(s->loop.body);
     default: { /* those of an apply-to-each are made together */
         uint32_t n = 0;
         core_stmt_blocks((CoreStmt *)s, count_calls, &n);

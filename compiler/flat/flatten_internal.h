@@ -37,18 +37,18 @@ typedef struct Val {
 
 typedef struct VarState {
     Val val;
-    bool declared;   /* its frame has started */
-    uint32_t uses;   /* occurrences in statements not emitted yet */
-    uint32_t stamp;  /* scratch mark, see new_stamp */
+    bool declared;  /* its frame has started */
+    uint32_t uses;  /* occurrences in statements not emitted yet */
+    uint32_t stamp; /* scratch mark, see new_stamp */
 } VarState;
 
 /* A statement whose child frames wait for calls. */
 typedef struct Progress {
     CoreStmt *stmt;
-    FlatVar ctx[2];    /* map: nested, packed; if: the branches' */
-    Frame *child[2];   /* map: guard or body; if: the branches */
-    int stage;         /* call: 1 when it has been made */
-    bool pending;      /* a call that waits to be joined */
+    FlatVar ctx[2];  /* map: nested, packed; if: the branches' */
+    Frame *child[2]; /* map: guard or body; if: the branches */
+    int stage;       /* call: 1 when it has been made */
+    bool pending;    /* a call that waits to be joined */
 } Progress;
 
 struct Frame {
@@ -59,11 +59,25 @@ struct Frame {
     VEC(Progress *) progress;
 };
 
-typedef struct Pending { Frame *frame; CoreStmt *stmt; } Pending;
+typedef struct Pending {
+    Frame *frame;
+    CoreStmt *stmt;
+} Pending;
 typedef VEC(Pending) PendingList;
-typedef struct Memo { FlatVar up, source; CoreVar domain; FlatVar ctx; } Memo;
-typedef struct Selected { FlatVar ctx; CoreVar array; FlatVar col; } Selected;
-typedef struct Undo { CoreVar var; Val val; } Undo;
+typedef struct Memo {
+    FlatVar up, source;
+    CoreVar domain;
+    FlatVar ctx;
+} Memo;
+typedef struct Selected {
+    FlatVar ctx;
+    CoreVar array;
+    FlatVar col;
+} Selected;
+typedef struct Undo {
+    CoreVar var;
+    Val val;
+} Undo;
 
 typedef struct Flattener {
     FlatProgram *program;
@@ -78,11 +92,11 @@ typedef struct Fl { /* one function version */
     CoreProgram *core;
     CoreFn *cf;
     FlatFn *fn;
-    VEC(VarState) vars;   /* by CoreVar */
-    FlatBlock *block;     /* where statements go now */
-    VEC(Memo) memos;      /* nested contexts made, valid in the current block */
+    VEC(VarState) vars;     /* by CoreVar */
+    FlatBlock *block;       /* where statements go now */
+    VEC(Memo) memos;        /* nested contexts made, valid in the current block */
     VEC(Selected) selected; /* arrays of outer contexts whose views were selected into one of their branches */
-    VEC(Undo) undo;       /* values forced inside a nested block, to be forgotten at its end */
+    VEC(Undo) undo;         /* values forced inside a nested block, to be forgotten at its end */
     uint32_t block_depth;
     PendingList pending;
     uint32_t stamp;
@@ -103,14 +117,18 @@ FlatStmt *emit(Fl *f, FlatKind kind, Span span, uint32_t nouts);
 CoreType atom_type(const Fl *f, CoreAtom a);
 CoreVar fresh_core_var(Fl *f, CoreType type, const char *hint);
 VarState *var_state(Fl *f, CoreVar v);
-void set_val(Fl *f, CoreVar v, Val val);      /* binding, or forcing: undone at the end of the block if it was bound outside */
+void set_val(Fl *f, CoreVar v,
+             Val val); /* binding, or forcing: undone at the end of the block if it was bound outside */
 void bind_value(Fl *f, CoreVar v, FlatVar x); /* VAL_HOST or VAL_COL by x's kind */
-typedef struct BlockMark { FlatBlock *saved; uint32_t undo, memos, selected; } BlockMark;
+typedef struct BlockMark {
+    FlatBlock *saved;
+    uint32_t undo, memos, selected;
+} BlockMark;
 FlatBlock *block_begin(Fl *f, BlockMark *mark);
 void block_end(Fl *f, const BlockMark *mark);
 
 /* ---- region.c ---- */
-bool scalar_stmt(const CoreStmt *s);  /* may stand in a kernel */
+bool scalar_stmt(const CoreStmt *s); /* may stand in a kernel */
 bool scalar_block(const CoreBlock *b);
 bool loops_over_memory(const CoreStmt *s); /* scalar, but with an `index` inside a loop: not for the host */
 /* Is `outer` reached from `ctx` by selections only? Then it has at least as many instances. */
@@ -136,8 +154,8 @@ void count_uses(Fl *f, CoreBlock *b);
 
 /* ---- frame.c ---- */
 Frame *frame_new(Fl *f, FlatVar ctx, CoreBlock *b);
-bool frame_run(Fl *f, Frame *fr);  /* as far as possible; true when all is done */
-void drive(Fl *f, Frame *fr);      /* to the end, joining pending calls */
+bool frame_run(Fl *f, Frame *fr); /* as far as possible; true when all is done */
+void drive(Fl *f, Frame *fr);     /* to the end, joining pending calls */
 /* The block's results, stored in the frame's context. */
 FlatVar *frame_results(Fl *f, Frame *fr, Span span);
 Progress *progress_of(Fl *f, Frame *fr, CoreStmt *s);

@@ -43,7 +43,10 @@ static bool started(const Frame *fr, const CoreStmt *s)
 
 /* ---- what a statement waits for ---- */
 
-typedef struct WaitWalk { Fl *f; bool waits; } WaitWalk;
+typedef struct WaitWalk {
+    Fl *f;
+    bool waits;
+} WaitWalk;
 
 static void wait_atom(void *ctx, CoreAtom *a)
 {
@@ -190,7 +193,8 @@ static void join_calls(Fl *f)
         CoreStmt *s = joined.at[i].stmt;
         progress_of(f, joined.at[i].frame, s)->stage = 1;
         for (uint32_t j = 0; j < s->nvars; j++) {
-            FlatVar out = new_col(f, joined.at[i].frame->ctx, core_var_type(f->cf, s->vars[j]), f->cf->vars.at[s->vars[j]].hint);
+            FlatVar out =
+                new_col(f, joined.at[i].frame->ctx, core_var_type(f->cf, s->vars[j]), f->cf->vars.at[s->vars[j]].hint);
             sites.at[i].outs[j] = out;
             bind_value(f, s->vars[j], out);
         }

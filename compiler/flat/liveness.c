@@ -5,8 +5,8 @@
  *   - Reading a column, or a context, also reads the context's ancestors: paths lead through them, and keeping
  *     the names costs nothing, since a context holds references to its ups.
  *   - IF: a variable whose last use is inside dies in the branch, and at the entry of the branch that does not use it.
- *   - Loops: a variable of outside dies at the loop statement, never in a round. State belongs to the body's block; what
- *     the body does not use dies at its entry. The condition reads the state first, so nothing of it dies there.
+ *   - Loops: a variable of outside dies at the loop statement, never in a round. State belongs to the body's block;
+ * what the body does not use dies at its entry. The condition reads the state first, so nothing of it dies there.
  *   - A block's results are live to its end. Those that nobody needs afterwards are its `ends`: they move. */
 #include "flat/flat.h"
 

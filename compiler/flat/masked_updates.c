@@ -5,17 +5,25 @@
  *     j, w = if c then { … ; check 0 <= i < length xs; -> i, v } else { -> -1, 0 }
  *     ys = update xs j w                                        -- masked: nothing changes where j is out of range
  *
- * A split of the instances and a merge of their arrays would let two columns hold the elements, so that a loop with such a
- * body copied its arrays again and again; and what is left of the `if` is often scalar code. Likewise where both branches update
- * the same array, one several times, and in nested ifs, inner ones first. */
+ * A split of the instances and a merge of their arrays would let two columns hold the elements, so that a loop with
+ * such a body copied its arrays again and again; and what is left of the `if` is often scalar code. Likewise where both
+ * branches update the same array, one several times, and in nested ifs, inner ones first. */
 #include "flat/flatten_internal.h"
 
 enum { MOST_UPDATES = 4 };
 
-typedef struct Masker { CoreProgram *p; CoreFn *fn; bool parallel; /* inside a parallel operation */ } Masker;
+typedef struct Masker {
+    CoreProgram *p;
+    CoreFn *fn;
+    bool parallel; /* inside a parallel operation */
+} Masker;
 
 /* The updates, first to last, that lead from `base` to a block's result. */
-typedef struct Chain { CoreStmt *updates[MOST_UPDATES]; uint32_t n; CoreAtom base; } Chain;
+typedef struct Chain {
+    CoreStmt *updates[MOST_UPDATES];
+    uint32_t n;
+    CoreAtom base;
+} Chain;
 
 /* ---- finding them ---- */
 
@@ -29,7 +37,10 @@ static CoreStmt *update_of(const CoreBlock *b, CoreAtom a)
     return NULL;
 }
 
-typedef struct UseCount { CoreVar var; uint32_t n; } UseCount;
+typedef struct UseCount {
+    CoreVar var;
+    uint32_t n;
+} UseCount;
 
 static void count_atom(void *ctx, CoreAtom *a)
 {
@@ -62,8 +73,8 @@ static bool find_chain(CoreBlock *b, CoreAtom result, Chain *c)
 static bool find_chains(CoreStmt *s, uint32_t r, Chain both[2])
 {
     return find_chain(s->if_.then_b, s->if_.then_b->results[r], &both[0]) &&
-           find_chain(s->if_.else_b, s->if_.else_b->results[r], &both[1]) &&
-           both[0].base.var == both[1].base.var && both[0].n + both[1].n > 0;
+           find_chain(s->if_.else_b, s->if_.else_b->results[r], &both[1]) && both[0].base.var == both[1].base.var &&
+           both[0].n + both[1].n > 0;
 }
 
 /* ---- rewriting ---- */

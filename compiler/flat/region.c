@@ -15,15 +15,24 @@ bool scalar_block(const CoreBlock *b)
 bool scalar_stmt(const CoreStmt *s)
 {
     switch (s->kind) {
-    case CORE_ATOM: case CORE_PRIM: case CORE_LENGTH: case CORE_INDEX: case CORE_SLICE: case CORE_CHECK:
-        return true;
-    case CORE_IF:
-        return scalar_block(s->if_.then_b) && scalar_block(s->if_.else_b);
-    case CORE_LOOP:
-        return (!s->loop.cond || scalar_block(s->loop.cond)) && scalar_block(s->loop.body);
-    case CORE_UPDATE: case CORE_ARRAY: case CORE_CALL: case CORE_MAP: case CORE_REDUCE: case CORE_SCAN:
-    case CORE_SCATTER: case CORE_HIST: case CORE_ARGSORT: case CORE_FLATTEN:
-        return false;
+    case CORE_ATOM:
+    case CORE_PRIM:
+    case CORE_LENGTH:
+    case CORE_INDEX:
+    case CORE_SLICE:
+    case CORE_CHECK: return true;
+    case CORE_IF: return scalar_block(s->if_.then_b) && scalar_block(s->if_.else_b);
+    case CORE_LOOP: return (!s->loop.cond || scalar_block(s->loop.cond)) && scalar_block(s->loop.body);
+    case CORE_UPDATE:
+    case CORE_ARRAY:
+    case CORE_CALL:
+    case CORE_MAP:
+    case CORE_REDUCE:
+    case CORE_SCAN:
+    case CORE_SCATTER:
+    case CORE_HIST:
+    case CORE_ARGSORT:
+    case CORE_FLATTEN: return false;
     }
     return false;
 }
@@ -41,7 +50,8 @@ static bool reads_memory(const CoreStmt *s)
     switch (s->kind) {
     case CORE_INDEX: return true;
     case CORE_IF: return block_has(s->if_.then_b, reads_memory) || block_has(s->if_.else_b, reads_memory);
-    case CORE_LOOP: return (s->loop.cond && block_has(s->loop.cond, reads_memory)) || block_has(s->loop.body, reads_memory);
+    case CORE_LOOP:
+        return (s->loop.cond && block_has(s->loop.cond, reads_memory)) || block_has(s->loop.body, reads_memory);
     default: return false;
     }
 }
@@ -57,7 +67,10 @@ bool loops_over_memory(const CoreStmt *s)
 
 /* ---- counting uses ---- */
 
-typedef struct UseWalk { Fl *f; int delta; } UseWalk;
+typedef struct UseWalk {
+    Fl *f;
+    int delta;
+} UseWalk;
 
 static void use_atom(void *ctx, CoreAtom *a)
 {
@@ -85,17 +98,37 @@ static void use_deep(void *ctx, CoreBlock *b)
     use_results(w, b);
 }
 
-void count_uses(Fl *f, CoreBlock *b) { UseWalk w = {f, 1}; use_deep(&w, b); }
-void uses_add_direct(Fl *f, CoreStmt *s) { UseWalk w = {f, 1}; core_stmt_atoms(s, use_atom, &w); }
-void uses_drop_direct(Fl *f, CoreStmt *s) { UseWalk w = {f, -1}; core_stmt_atoms(s, use_atom, &w); }
+void count_uses(Fl *f, CoreBlock *b)
+{
+    UseWalk w = {f, 1};
+    use_deep(&w, b);
+}
+void uses_add_direct(Fl *f, CoreStmt *s)
+{
+    UseWalk w = {f, 1};
+    core_stmt_atoms(s, use_atom, &w);
+}
+void uses_drop_direct(Fl *f, CoreStmt *s)
+{
+    UseWalk w = {f, -1};
+    core_stmt_atoms(s, use_atom, &w);
+}
 void uses_drop_deep(Fl *f, CoreStmt *s)
 {
     UseWalk w = {f, -1};
     core_stmt_atoms(s, use_atom, &w);
     core_stmt_blocks(s, use_deep, &w);
 }
-void uses_drop_lambda(Fl *f, const CoreLambda *l) { UseWalk w = {f, -1}; use_deep(&w, l->body); }
-void uses_drop_results(Fl *f, const CoreBlock *b) { UseWalk w = {f, -1}; use_results(&w, b); }
+void uses_drop_lambda(Fl *f, const CoreLambda *l)
+{
+    UseWalk w = {f, -1};
+    use_deep(&w, l->body);
+}
+void uses_drop_results(Fl *f, const CoreBlock *b)
+{
+    UseWalk w = {f, -1};
+    use_results(&w, b);
+}
 
 /* ---- taking statements out of an open region ---- */
 
@@ -103,7 +136,10 @@ typedef VEC(CoreStmt *) Stmts;
 
 static uint32_t new_stamp(Fl *f) { return ++f->stamp; }
 
-typedef struct StampWalk { Fl *f; uint32_t stamp; } StampWalk;
+typedef struct StampWalk {
+    Fl *f;
+    uint32_t stamp;
+} StampWalk;
 
 static void stamp_atom(void *ctx, CoreAtom *a)
 {
@@ -164,7 +200,12 @@ static void region_take(Fl *f, Frame *fr, uint32_t stamp, Stmts *taken)
 
 /* ---- bodies ---- */
 
-typedef struct InputWalk { Fl *f; FlatBody *body; uint32_t bound; uint32_t added; } InputWalk;
+typedef struct InputWalk {
+    Fl *f;
+    FlatBody *body;
+    uint32_t bound;
+    uint32_t added;
+} InputWalk;
 
 static void add_input(InputWalk *w, CoreVar v);
 
@@ -280,8 +321,8 @@ typedef VEC(CoreAtom) Atoms;
 
 /* Emits the taken statements; what they bind and others still use is stored, and so are the `extra` atoms, as
  * variables extra_out[]. */
-static void region_emit(Fl *f, Frame *fr, const Stmts *taken, const CoreAtom *extra, uint32_t nextra, FlatVar *extra_out,
-                        Span span)
+static void region_emit(Fl *f, Frame *fr, const Stmts *taken, const CoreAtom *extra, uint32_t nextra,
+                        FlatVar *extra_out, Span span)
 {
     Atoms results = {0};
     for (uint32_t i = 0; i < taken->n; i++)
@@ -314,14 +355,18 @@ static const CoreSoac *soac_of(const CoreStmt *s)
 {
     switch (s->kind) {
     case CORE_MAP: return &s->map;
-    case CORE_REDUCE: case CORE_SCAN: return &s->reduce.soac;
+    case CORE_REDUCE:
+    case CORE_SCAN: return &s->reduce.soac;
     case CORE_SCATTER: return &s->scatter.soac;
     case CORE_HIST: return &s->hist.soac;
     default: return NULL;
     }
 }
 
-typedef struct SkipWalk { StampWalk walk; const CoreAtom *skip; } SkipWalk;
+typedef struct SkipWalk {
+    StampWalk walk;
+    const CoreAtom *skip;
+} SkipWalk;
 
 static void stamp_atom_unless(void *ctx, CoreAtom *a)
 {
@@ -504,7 +549,11 @@ void force(Fl *f, CoreVar v, Span span)
 
 /* ---- operators ---- */
 
-typedef struct ForceWalk { Fl *f; uint32_t bound; Span span; } ForceWalk;
+typedef struct ForceWalk {
+    Fl *f;
+    uint32_t bound;
+    Span span;
+} ForceWalk;
 static void force_atom(void *ctx, CoreAtom *a)
 {
     ForceWalk *w = ctx;

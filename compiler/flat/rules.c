@@ -59,14 +59,15 @@ static FlatVar find_memo(const Fl *f, FlatVar up, FlatVar source, CoreVar domain
 {
     for (uint32_t i = 0; i < f->memos.n; i++) {
         const Memo *m = &f->memos.at[i];
-        if (m->up == up && ((source != FLAT_NO_VAR && m->source == source) || (domain != CORE_NO_VAR && m->domain == domain)))
+        if (m->up == up &&
+            ((source != FLAT_NO_VAR && m->source == source) || (domain != CORE_NO_VAR && m->domain == domain)))
             return m->ctx;
     }
     return FLAT_NO_VAR;
 }
 
-/* What the lengths are taken from. A length that the host knows is that of all segments: a regular dimension, with a stride
- * instead of offsets. */
+/* What the lengths are taken from. A length that the host knows is that of all segments: a regular dimension, with a
+ * stride instead of offsets. */
 static FlatVar nested_source(Fl *f, Frame *fr, const CoreSoac *soac, Span span)
 {
     if (fr->ctx != FLAT_ROOT && host_atom(f, soac->domain)) {
@@ -105,8 +106,9 @@ static FlatVar enter_soac(Fl *f, Frame *fr, const CoreSoac *soac, Span span)
     FlatVar ctx = nested_ctx(f, fr, soac, span);
     for (uint32_t i = 0; i < soac->ninputs; i++) {
         FlatVar a = array_here(f, fr, soac->inputs[i].var, span);
-        Val val = a != FLAT_NO_VAR ? (Val){.kind = VAL_ELEM, .var = a, .ctx = ctx}
-                                   : (Val){.kind = VAL_AT, .array = soac->inputs[i].var, .ctx = ctx, .var = FLAT_NO_VAR};
+        Val val = a != FLAT_NO_VAR
+                      ? (Val){.kind = VAL_ELEM, .var = a, .ctx = ctx}
+                      : (Val){.kind = VAL_AT, .array = soac->inputs[i].var, .ctx = ctx, .var = FLAT_NO_VAR};
         set_val(f, soac->elements[i], val);
     }
     if (soac->index != CORE_NO_VAR)
@@ -341,7 +343,10 @@ static bool step_array(Fl *f, Frame *fr, CoreStmt *s)
 
 /* ---- nested host blocks ---- */
 
-typedef struct Nest { BlockMark mark; PendingList pending; } Nest;
+typedef struct Nest {
+    BlockMark mark;
+    PendingList pending;
+} Nest;
 
 static FlatBlock *nest_begin(Fl *f, Nest *n)
 {
@@ -566,7 +571,8 @@ static void count_to_while(Fl *f, CoreStmt *s)
         vars[i] = s->vars[i];
     }
     CoreType i64 = core_scalar(SC_I64), b = core_scalar(SC_BOOL);
-    CoreVar index = s->loop.index != CORE_NO_VAR ? s->loop.index : fresh_core_var(f, i64, "i"), up = fresh_core_var(f, i64, "i"), less = fresh_core_var(f, b, NULL);
+    CoreVar index = s->loop.index != CORE_NO_VAR ? s->loop.index : fresh_core_var(f, i64, "i"),
+            up = fresh_core_var(f, i64, "i"), less = fresh_core_var(f, b, NULL);
     params[n] = index;
     inits[n] = core_i64(0);
     CoreStmt *inc = core_new_stmt(p, CORE_PRIM, s->span), *cmp = core_new_stmt(p, CORE_PRIM, s->span);
@@ -708,7 +714,8 @@ bool step(Fl *f, Frame *fr, CoreStmt *s)
 {
     switch (s->kind) {
     case CORE_MAP: return step_map(f, fr, s);
-    case CORE_REDUCE: case CORE_SCAN: return step_reduce(f, fr, s);
+    case CORE_REDUCE:
+    case CORE_SCAN: return step_reduce(f, fr, s);
     case CORE_SCATTER: return step_scatter(f, fr, s);
     case CORE_HIST: return step_hist(f, fr, s);
     case CORE_ARGSORT: return step_arrays(f, fr, s, FLAT_S_ARGSORT, s->argsort.keys, s->argsort.nkeys);
@@ -718,8 +725,12 @@ bool step(Fl *f, Frame *fr, CoreStmt *s)
     case CORE_IF: return step_if(f, fr, s);
     case CORE_LOOP: return step_loop(f, fr, s);
     case CORE_CALL: return step_call(f, fr, s);
-    case CORE_ATOM: case CORE_PRIM: case CORE_LENGTH: case CORE_INDEX: case CORE_SLICE: case CORE_CHECK:
-        break; /* scalar code never gets here */
+    case CORE_ATOM:
+    case CORE_PRIM:
+    case CORE_LENGTH:
+    case CORE_INDEX:
+    case CORE_SLICE:
+    case CORE_CHECK: break; /* scalar code never gets here */
     }
     assert(false && "flatten: a scalar statement is not a step");
     return true;

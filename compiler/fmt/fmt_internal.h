@@ -32,10 +32,10 @@ typedef struct FmtToken {
     /* ---- as the author wrote it ---- */
     uint32_t first_comment, ncomments; /* between the token before and this one */
     uint32_t column;
-    bool adjacent;      /* no white space in front */
+    bool adjacent; /* no white space in front */
     bool blank_before;
-    bool newline;       /* begins a line; the formatter adds some */
-    bool added;         /* such a one */
+    bool newline; /* begins a line; the formatter adds some */
+    bool added;   /* such a one */
     /* ---- decided by the layout ---- */
     uint8_t gap;
     uint8_t nplaces;

@@ -37,7 +37,8 @@ static uint32_t token_before(const Formatter *f, uint32_t end) { return token_at
 /* The next token of that kind, from `from` on. */
 static uint32_t find(const Formatter *f, uint32_t from, int kind)
 {
-    while (from < f->n && f->tokens[from].kind != kind) from++;
+    while (from < f->n && f->tokens[from].kind != kind)
+        from++;
     return from;
 }
 
@@ -57,10 +58,7 @@ static bool is_opening(int kind)
     return kind == T_PAREN_OPEN || kind == T_ARRAY_OPEN || kind == T_INDEX_OPEN || kind == T_BRACE_OPEN;
 }
 
-static bool is_closing(int kind)
-{
-    return kind == T_PAREN_CLOSE || kind == T_BRACKET_CLOSE || kind == T_BRACE_CLOSE;
-}
+static bool is_closing(int kind) { return kind == T_PAREN_CLOSE || kind == T_BRACKET_CLOSE || kind == T_BRACE_CLOSE; }
 
 /* ---- decisions ---- */
 
@@ -137,10 +135,12 @@ static void sizes(Formatter *f, const TypeExpr *t)
 {
     switch (t->kind) {
     case TE_NAME:
-        for (uint32_t i = 0; i < t->name.nargs; i++) sizes(f, t->name.args[i]);
+        for (uint32_t i = 0; i < t->name.nargs; i++)
+            sizes(f, t->name.args[i]);
         return;
     case TE_TUPLE:
-        for (uint32_t i = 0; i < t->tuple.n; i++) sizes(f, t->tuple.items[i]);
+        for (uint32_t i = 0; i < t->tuple.n; i++)
+            sizes(f, t->tuple.items[i]);
         return;
     case TE_RECORD:
     case TE_SUM:
@@ -180,10 +180,12 @@ static void pattern(Formatter *f, const Pat *p)
     case PAT_NAME:
     case PAT_WILD: return;
     case PAT_TUPLE:
-        for (uint32_t i = 0; i < p->tuple.n; i++) pattern(f, p->tuple.items[i]);
+        for (uint32_t i = 0; i < p->tuple.n; i++)
+            pattern(f, p->tuple.items[i]);
         return;
     case PAT_RECORD:
-        for (uint32_t i = 0; i < p->record.n; i++) pattern(f, p->record.fields[i].pat);
+        for (uint32_t i = 0; i < p->record.n; i++)
+            pattern(f, p->record.fields[i].pat);
         return;
     case PAT_ASCRIBE:
         pattern(f, p->ascribe.pat);
@@ -301,7 +303,8 @@ static void binary(Formatter *f, const Expr *e, uint32_t first, Place base)
 {
     const Expr *left = e->binary.left;
     const Expr *bottom = e;
-    while (is_alike_chain(f, bottom, first)) bottom = bottom->binary.left;
+    while (is_alike_chain(f, bottom, first))
+        bottom = bottom->binary.left;
     uint32_t op = token_at(f, e->binary.op_span.start), leftmost = token_at(f, bottom->binary.op_span.start);
     operator_place(f, op, first, leftmost, 2, base);
     may_break(f, op, first, 0, false);
@@ -414,8 +417,10 @@ static uint32_t update_steps(Formatter *f, const Expr *whole, const Expr *x, uin
 {
     if (x == whole)
         return start;
-    const Expr *of = x->kind == E_INDEX ? x->index.array : x->kind == E_SLICE ? x->slice.array
-                   : x->kind == E_FIELD ? x->field.value : x->project.value;
+    const Expr *of = x->kind == E_INDEX   ? x->index.array
+                     : x->kind == E_SLICE ? x->slice.array
+                     : x->kind == E_FIELD ? x->field.value
+                                          : x->project.value;
     uint32_t t = update_steps(f, whole, of, start), end = t + 1;
     if (x->kind == E_FIELD || x->kind == E_PROJECT)
         return f->tokens[t].kind == T_DOT ? t + 2 : end;
@@ -517,8 +522,8 @@ static void if_else(Formatter *f, const Expr *e, uint32_t first, Place base)
         uint32_t otherwise = last_of(f, e->if_.then_e, then + 1) + 1;
         const Expr *last = e->if_.else_e;
         may_break(f, otherwise, node, 0, true);
-        bool goes_on = last->kind == E_IF && !has_parentheses(f, last, otherwise + 1) &&
-                       !f->tokens[otherwise + 1].newline;
+        bool goes_on =
+            last->kind == E_IF && !has_parentheses(f, last, otherwise + 1) && !f->tokens[otherwise + 1].newline;
         if (!goes_on) {
             branch(f, last, otherwise, head, base);
             return;
@@ -561,7 +566,8 @@ static void lambda(Formatter *f, const Expr *e, uint32_t first, Place base)
     const Pat *last = e->lambda.params[e->lambda.nparams - 1];
     uint32_t arrow = find(f, token_before(f, last->span.end) + 1, T_ARROW);
     f->tokens[first + 1].gap = 0;
-    for (uint32_t i = 0; i < e->lambda.nparams; i++) pattern(f, e->lambda.params[i]);
+    for (uint32_t i = 0; i < e->lambda.nparams; i++)
+        pattern(f, e->lambda.params[i]);
     place(f, arrow + 1, indented(base, 2));
     or_place(f, arrow + 1, at(first, 2));
     may_break(f, arrow + 1, new_node(f), 0, false);
@@ -586,7 +592,8 @@ static void loop(Formatter *f, const Expr *e, uint32_t first, Place base)
     if (e->loop.binder) {
         pattern(f, e->loop.binder);
         domain = token_before(f, e->loop.binder->span.end) + 1;
-        while (f->tokens[domain].kind != T_IN && f->tokens[domain].kind != T_LT) domain++;
+        while (f->tokens[domain].kind != T_IN && f->tokens[domain].kind != T_LT)
+            domain++;
         domain++;
     }
     expr(f, e->loop.domain, domain, at(word, 0));
@@ -778,7 +785,8 @@ static void definition(Formatter *f, const Def *def, uint32_t *above, uint32_t *
     case DEF_IMPORT: return;
     }
     bool neighbours = *above != assign && !f->tokens[head].blank_before && f->tokens[head].ncomments == 0;
-    for (uint32_t i = *above_head + 1; neighbours && i < head; i++) neighbours = !f->tokens[i].newline;
+    for (uint32_t i = *above_head + 1; neighbours && i < head; i++)
+        neighbours = !f->tokens[i].newline;
     if (neighbours && head > 0)
         align_pair(f, *above, *above_head, assign, head);
     *above = assign;
@@ -851,5 +859,6 @@ void fmt_layout(Formatter *f)
     f->depth = 0;
     f->nodes = f->n; /* the nodes of operators are their first tokens */
     usual_layout(f);
-    for (uint32_t i = 0; i < f->module->ndefs; i++) definition(f, f->module->defs[i], &above, &above_head);
+    for (uint32_t i = 0; i < f->module->ndefs; i++)
+        definition(f, f->module->defs[i], &above, &above_head);
 }

@@ -8,7 +8,8 @@
 uint32_t fmt_width(const char *text, uint32_t n)
 {
     uint32_t width = 0;
-    for (uint32_t i = 0; i < n; i++) width += ((unsigned char)text[i] & 0xc0) != 0x80;
+    for (uint32_t i = 0; i < n; i++)
+        width += ((unsigned char)text[i] & 0xc0) != 0x80;
     return width;
 }
 
@@ -28,12 +29,12 @@ static uint32_t column_at(Cursor *c, uint32_t to)
     return c->column;
 }
 
-static void add_comment(Formatter *f, Cursor *c, uint32_t at, uint32_t end, uint32_t newlines,
-                        bool is_behind_token)
+static void add_comment(Formatter *f, Cursor *c, uint32_t at, uint32_t end, uint32_t newlines, bool is_behind_token)
 {
     const char *text = c->text;
     uint32_t n = end - at;
-    while (n > 0 && (text[at + n - 1] == ' ' || text[at + n - 1] == '\t' || text[at + n - 1] == '\r')) n--;
+    while (n > 0 && (text[at + n - 1] == ' ' || text[at + n - 1] == '\t' || text[at + n - 1] == '\r'))
+        n--;
     bool trailing = newlines == 0 && is_behind_token;
     FmtComment comment = {text + at, n, column_at(c, at), trailing, newlines > 1};
     vec_push(f->session->arena, &f->comments, comment);
@@ -49,7 +50,8 @@ static void read_between(Formatter *f, FmtToken *t, Cursor *c, uint32_t from)
     for (uint32_t i = from; i < t->start;) {
         if (text[i] == '-') {
             uint32_t end = i;
-            while (end < t->start && text[end] != '\n') end++;
+            while (end < t->start && text[end] != '\n')
+                end++;
             add_comment(f, c, i, end, newlines, t > f->tokens && f->comments.n == t->first_comment);
             newlines = 0;
             t->newline = true;

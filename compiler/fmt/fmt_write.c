@@ -99,7 +99,8 @@ static void fill(Formatter *f, uint32_t first, uint32_t end, const FmtToken *bes
         if (!is_alike(f, t, best))
             continue;
         uint32_t next = i + 1;
-        while (next < end && !is_alike(f, &f->tokens[next], best)) next++;
+        while (next < end && !is_alike(f, &f->tokens[next], best))
+            next++;
         if ((int)end_of(&f->tokens[next - 1]) - shift <= FMT_WIDTH)
             continue;
         shift = (int)t->at - column_of(f, t->places[0]);
@@ -129,7 +130,8 @@ static bool break_line(Formatter *f, uint32_t first, uint32_t end)
 static uint32_t end_of_line(const Formatter *f, uint32_t first)
 {
     uint32_t end = first + 1;
-    while (end < f->n && !f->tokens[end].newline) end++;
+    while (end < f->n && !f->tokens[end].newline)
+        end++;
     return end;
 }
 
@@ -149,7 +151,8 @@ static bool break_long_lines(Formatter *f)
 
 static void blanks(StrBuf *out, uint32_t n)
 {
-    for (; n > 0; n--) strbuf_addn(out, " ", 1);
+    for (; n > 0; n--)
+        strbuf_addn(out, " ", 1);
 }
 
 /* The comment behind the last token of the line before, or NULL. */
@@ -177,7 +180,8 @@ static uint32_t comment_column(const Formatter *f, uint32_t first, uint32_t toke
         uint32_t start = above - 1;
         if (end_of(&f->tokens[above - 1]) > most)
             most = end_of(&f->tokens[above - 1]);
-        while (start > 0 && !f->tokens[start].newline) start--;
+        while (start > 0 && !f->tokens[start].newline)
+            start--;
         token = above;
         above = start;
     }
@@ -187,7 +191,8 @@ static uint32_t comment_column(const Formatter *f, uint32_t first, uint32_t toke
 static uint32_t comment_place(const Formatter *f, uint32_t token)
 {
     uint32_t first = token - 1, most;
-    while (first > 0 && !f->tokens[first].newline) first--;
+    while (first > 0 && !f->tokens[first].newline)
+        first--;
     most = comment_column(f, first, token);
     for (uint32_t below = token; below < f->n;) { /* the lines that follow belong to the group, too */
         uint32_t end = end_of_line(f, below);

@@ -2,20 +2,23 @@
 #include "opencl/emit_scalar.h"
 #include "opencl/emit_text.h"
 
-static CoreType element_type(const ScalarEmitter *e, CoreAtom array) {
+static CoreType element_type(const ScalarEmitter *e, CoreAtom array)
+{
     return core_element(core_atom_type(e->fn, array));
 }
 
 /* ---- kernels ---- */
 
-static void kernel_length(ScalarEmitter *e, CoreAtom array) {
+static void kernel_length(ScalarEmitter *e, CoreAtom array)
+{
     strbuf_add(e->out, "DP_LEN(");
     emit_atom(e, array);
     strbuf_add(e->out, ")");
 }
 
 /* The address of element `index`. */
-static void kernel_address(ScalarEmitter *e, CoreAtom array, CoreAtom index) {
+static void kernel_address(ScalarEmitter *e, CoreAtom array, CoreAtom index)
+{
     strbuf_add(e->out, "DP_ADDR(");
     emit_atom(e, array);
     strbuf_add(e->out, ") + (dp_u64)");
@@ -23,14 +26,16 @@ static void kernel_address(ScalarEmitter *e, CoreAtom array, CoreAtom index) {
     strbuf_printf(e->out, " * %u", emit_bytes(element_type(e, array)));
 }
 
-static void kernel_element(ScalarEmitter *e, CoreAtom array, CoreAtom index) {
+static void kernel_element(ScalarEmitter *e, CoreAtom array, CoreAtom index)
+{
     strbuf_printf(e->out, "*DP_AT(%s, ", emit_value_type(e, element_type(e, array)));
     kernel_address(e, array, index);
     strbuf_add(e->out, ")");
 }
 
 /* The text "to - from", of type dp_u64. */
-static void emit_slice_length(ScalarEmitter *e, const CoreStmt *s) {
+static void emit_slice_length(ScalarEmitter *e, const CoreStmt *s)
+{
     strbuf_add(e->out, "(dp_u64)(");
     emit_atom(e, s->slice.to);
     strbuf_add(e->out, " - ");
@@ -38,7 +43,8 @@ static void emit_slice_length(ScalarEmitter *e, const CoreStmt *s) {
     strbuf_add(e->out, ")");
 }
 
-static void kernel_slice(ScalarEmitter *e, const CoreStmt *s) {
+static void kernel_slice(ScalarEmitter *e, const CoreStmt *s)
+{
     strbuf_add(e->out, "dp_make_view(");
     emit_slice_length(e, s);
     strbuf_add(e->out, ", ");
@@ -46,10 +52,12 @@ static void kernel_slice(ScalarEmitter *e, const CoreStmt *s) {
     strbuf_add(e->out, ")");
 }
 
-static void kernel_fail(ScalarEmitter *e, uint32_t site, const char *const values[3]) {
+static void kernel_fail(ScalarEmitter *e, uint32_t site, const char *const values[3])
+{
     strbuf_indent(e->out, 2 * e->depth);
     strbuf_printf(e->out, "dp_error(heap, %uU, %s, %s, %s);\n", site, values[0], values[1], values[2]);
-    if (!e->has_flag) return;
+    if (!e->has_flag)
+        return;
     strbuf_indent(e->out, 2 * e->depth);
     strbuf_add(e->out, "failed = 1;\n");
 }
@@ -58,23 +66,30 @@ const Dialect kernel_dialect = {"dp_view", false, kernel_length, kernel_element,
 
 /* ---- the host ---- */
 
-static void host_length(ScalarEmitter *e, CoreAtom array) {
+static void host_length(ScalarEmitter *e, CoreAtom array)
+{
     emit_atom(e, array);
     strbuf_add(e->out, ".len");
 }
 
-static void host_element(ScalarEmitter *e, CoreAtom array, CoreAtom index) {
+static void host_element(ScalarEmitter *e, CoreAtom array, CoreAtom index)
+{
     CoreType t = element_type(e, array);
-    if (t.rank > 0) strbuf_add(e->out, "dp_read_view(rt, &");
-    else strbuf_printf(e->out, "dp_from_bits_%s(dp_read_scalar(rt, &", scalar_name(t.scalar));
+    if (t.rank > 0)
+        strbuf_add(e->out, "dp_read_view(rt, &");
+    else
+        strbuf_printf(e->out, "dp_from_bits_%s(dp_read_scalar(rt, &", scalar_name(t.scalar));
     emit_atom(e, array);
     strbuf_add(e->out, ", (dp_u64)");
     emit_atom(e, index);
-    if (t.rank > 0) strbuf_add(e->out, ")");
-    else strbuf_printf(e->out, ", %s))", emit_scalar_tag(t.scalar));
+    if (t.rank > 0)
+        strbuf_add(e->out, ")");
+    else
+        strbuf_printf(e->out, ", %s))", emit_scalar_tag(t.scalar));
 }
 
-static void host_slice(ScalarEmitter *e, const CoreStmt *s) {
+static void host_slice(ScalarEmitter *e, const CoreStmt *s)
+{
     strbuf_add(e->out, "dp_arr_part(");
     emit_atom(e, s->slice.array);
     strbuf_add(e->out, ", ");
@@ -84,7 +99,8 @@ static void host_slice(ScalarEmitter *e, const CoreStmt *s) {
     strbuf_printf(e->out, " * %u)", emit_bytes(element_type(e, s->slice.array)));
 }
 
-static void host_fail(ScalarEmitter *e, uint32_t site, const char *const values[3]) {
+static void host_fail(ScalarEmitter *e, uint32_t site, const char *const values[3])
+{
     strbuf_indent(e->out, 2 * e->depth);
     strbuf_printf(e->out, "dp_fail(rt, %uU, %s, %s, %s);\n", site, values[0], values[1], values[2]);
 }

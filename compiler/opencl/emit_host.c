@@ -10,13 +10,15 @@
 
 void host_indent(HostEmitter *h) { strbuf_indent(h->out, 2 * h->depth); }
 
-void host_line(HostEmitter *h, const char *text) {
+void host_line(HostEmitter *h, const char *text)
+{
     host_indent(h);
     strbuf_add(h->out, text);
     strbuf_add(h->out, "\n");
 }
 
-void host_printf(HostEmitter *h, const char *format, ...) {
+void host_printf(HostEmitter *h, const char *format, ...)
+{
     char text[512];
     va_list args;
     va_start(args, format);
@@ -25,12 +27,14 @@ void host_printf(HostEmitter *h, const char *format, ...) {
     strbuf_add(h->out, text);
 }
 
-void host_open(HostEmitter *h) {
+void host_open(HostEmitter *h)
+{
     host_line(h, "{");
     h->depth++;
 }
 
-void host_close(HostEmitter *h) {
+void host_close(HostEmitter *h)
+{
     h->depth--;
     host_line(h, "}");
 }
@@ -39,18 +43,21 @@ void host_close(HostEmitter *h) {
 
 const FlatVarInfo *host_info(const HostEmitter *h, FlatVar v) { return &h->fn->vars.at[v]; }
 
-bool host_owns(const HostEmitter *h, FlatVar v) {
+bool host_owns(const HostEmitter *h, FlatVar v)
+{
     const FlatVarInfo *info = host_info(h, v);
     return info->kind != FLAT_HOST || info->type.rank > 0;
 }
 
-void host_var(HostEmitter *h, FlatVar v) {
+void host_var(HostEmitter *h, FlatVar v)
+{
     const FlatVarInfo *info = host_info(h, v);
     emit_name(h->out, info->kind == FLAT_CTX ? "c" : "v", v, info->hint);
 }
 
 /* "arr", "col", "ctx": in the names of the runtime's functions. */
-static const char *family(const HostEmitter *h, FlatVar v) {
+static const char *family(const HostEmitter *h, FlatVar v)
+{
     switch (host_info(h, v)->kind) {
     case FLAT_HOST: return "arr";
     case FLAT_COL: return "col";
@@ -60,7 +67,8 @@ static const char *family(const HostEmitter *h, FlatVar v) {
 }
 
 /* With the space or star that goes before the name. */
-static const char *c_type(const HostEmitter *h, FlatVar v) {
+static const char *c_type(const HostEmitter *h, FlatVar v)
+{
     const FlatVarInfo *info = host_info(h, v);
     switch (info->kind) {
     case FLAT_HOST: return info->type.rank > 0 ? "DpArr " : NULL;
@@ -70,13 +78,17 @@ static const char *c_type(const HostEmitter *h, FlatVar v) {
     return NULL;
 }
 
-void host_type(HostEmitter *h, FlatVar v) {
+void host_type(HostEmitter *h, FlatVar v)
+{
     const char *type = c_type(h, v);
-    if (type) strbuf_add(h->out, type);
-    else strbuf_printf(h->out, "%s ", emit_type_name(host_info(h, v)->type.scalar));
+    if (type)
+        strbuf_add(h->out, type);
+    else
+        strbuf_printf(h->out, "%s ", emit_type_name(host_info(h, v)->type.scalar));
 }
 
-void host_declare(HostEmitter *h, FlatVar v) {
+void host_declare(HostEmitter *h, FlatVar v)
+{
     host_indent(h);
     host_type(h, v);
     host_var(h, v);
@@ -85,15 +97,18 @@ void host_declare(HostEmitter *h, FlatVar v) {
     strbuf_add(h->out, aggregate ? " = {0};\n" : info->kind == FLAT_CTX ? " = NULL;\n" : " = 0;\n");
 }
 
-void host_release(HostEmitter *h, FlatVar v) {
-    if (!host_owns(h, v)) return;
+void host_release(HostEmitter *h, FlatVar v)
+{
+    if (!host_owns(h, v))
+        return;
     host_indent(h);
     strbuf_printf(h->out, "dp_%s_release(rt, &", family(h, v));
     host_var(h, v);
     strbuf_add(h->out, ");\n");
 }
 
-void host_take(HostEmitter *h, FlatVar v, bool move) {
+void host_take(HostEmitter *h, FlatVar v, bool move)
+{
     if (!host_owns(h, v)) {
         host_var(h, v);
         return;
@@ -103,10 +118,12 @@ void host_take(HostEmitter *h, FlatVar v, bool move) {
     strbuf_add(h->out, ")");
 }
 
-void host_list(HostEmitter *h, const FlatVar *vars, uint32_t n) {
+void host_list(HostEmitter *h, const FlatVar *vars, uint32_t n)
+{
     strbuf_add(h->out, "{");
     for (uint32_t i = 0; i < n; i++) {
-        if (i) strbuf_add(h->out, ", ");
+        if (i)
+            strbuf_add(h->out, ", ");
         host_var(h, vars[i]);
     }
     strbuf_add(h->out, "}");
@@ -114,30 +131,40 @@ void host_list(HostEmitter *h, const FlatVar *vars, uint32_t n) {
 
 /* ---- ownership ---- */
 
-bool host_dies(const FlatStmt *s, FlatVar v) {
+bool host_dies(const FlatStmt *s, FlatVar v)
+{
     for (uint32_t i = 0; i < s->ndies; i++)
-        if (s->dies[i] == v) return true;
+        if (s->dies[i] == v)
+            return true;
     return false;
 }
 
-static bool was_moved(const HostEmitter *h, FlatVar v) {
+static bool was_moved(const HostEmitter *h, FlatVar v)
+{
     for (uint32_t i = 0; i < h->moved.n; i++)
-        if (h->moved.at[i] == v) return true;
+        if (h->moved.at[i] == v)
+            return true;
     return false;
 }
 
-bool host_moves(HostEmitter *h, const FlatStmt *s, const FlatVar *taken, uint32_t n, FlatVar v) {
-    if (!host_owns(h, v) || !host_dies(s, v)) return false;
+bool host_moves(HostEmitter *h, const FlatStmt *s, const FlatVar *taken, uint32_t n, FlatVar v)
+{
+    if (!host_owns(h, v) || !host_dies(s, v))
+        return false;
     uint32_t occurrences = 0;
-    for (uint32_t i = 0; i < n; i++) occurrences += taken[i] == v;
-    if (occurrences != 1) return false; /* in a call's arguments, what comes first is not known */
+    for (uint32_t i = 0; i < n; i++)
+        occurrences += taken[i] == v;
+    if (occurrences != 1)
+        return false; /* in a call's arguments, what comes first is not known */
     vec_push(h->plan->arena, &h->moved, v);
     return true;
 }
 
-void host_release_dead(HostEmitter *h, const FlatStmt *s) {
+void host_release_dead(HostEmitter *h, const FlatStmt *s)
+{
     for (uint32_t i = 0; i < s->ndies; i++)
-        if (!was_moved(h, s->dies[i])) host_release(h, s->dies[i]);
+        if (!was_moved(h, s->dies[i]))
+            host_release(h, s->dies[i]);
 }
 
 /* ---- functions ---- */
@@ -146,7 +173,8 @@ void host_fn_name(HostEmitter *h, const FlatFn *fn) { emit_name(h->out, "fn_", f
 
 static FlatVar result_var(const FlatFn *fn, uint32_t i) { return fn->body->results[i]; }
 
-static void emit_signature(HostEmitter *h, const FlatFn *fn) {
+static void emit_signature(HostEmitter *h, const FlatFn *fn)
+{
     h->fn = fn;
     strbuf_add(h->out, "static void ");
     host_fn_name(h, fn);
@@ -169,7 +197,8 @@ static void emit_signature(HostEmitter *h, const FlatFn *fn) {
 }
 
 /* No instances: empty results, and no deeper recursion. */
-static void emit_empty_return(HostEmitter *h) {
+static void emit_empty_return(HostEmitter *h)
+{
     const FlatFn *fn = h->fn;
     host_indent(h);
     strbuf_add(h->out, "if (dp_ctx_n(");
@@ -178,15 +207,18 @@ static void emit_empty_return(HostEmitter *h) {
     h->depth++;
     for (uint32_t i = 0; i < fn->body->nresults; i++) {
         host_indent(h);
-        strbuf_printf(h->out, "*out%u = dp_new_col(rt, 0, %u);\n", i, emit_bytes(host_info(h, result_var(fn, i))->type));
+        strbuf_printf(h->out, "*out%u = dp_new_col(rt, 0, %u);\n", i,
+                      emit_bytes(host_info(h, result_var(fn, i))->type));
     }
-    for (uint32_t i = 0; i < fn->nparams; i++) host_release(h, fn->params[i]);
+    for (uint32_t i = 0; i < fn->nparams; i++)
+        host_release(h, fn->params[i]);
     host_release(h, fn->ctx);
     host_line(h, "return;");
     host_close(h);
 }
 
-static void emit_results(HostEmitter *h) {
+static void emit_results(HostEmitter *h)
+{
     for (uint32_t i = 0; i < h->fn->body->nresults; i++) {
         host_indent(h);
         strbuf_printf(h->out, "*out%u = ", i);
@@ -196,7 +228,8 @@ static void emit_results(HostEmitter *h) {
 }
 
 /* What a lifted function is called for shows whether its recursion gets anywhere. */
-static void emit_enter(HostEmitter *h, const FlatFn *fn) {
+static void emit_enter(HostEmitter *h, const FlatFn *fn)
+{
     host_line(h, "DpLevel level;");
     host_indent(h);
     if (!fn->lifted) {
@@ -218,22 +251,27 @@ static void emit_enter(HostEmitter *h, const FlatFn *fn) {
     strbuf_add(h->out, "});\n");
 }
 
-static void emit_function(HostEmitter *h, const FlatFn *fn) {
+static void emit_function(HostEmitter *h, const FlatFn *fn)
+{
     strbuf_add(h->out, "\n");
     emit_signature(h, fn);
     strbuf_add(h->out, "\n");
     h->names = arena_array(h->plan->arena, const char *, fn->core->vars.n + 1);
     h->line = 0;
     host_open(h);
-    if (fn->lifted) emit_empty_return(h);
-    if (fn->recursive) emit_enter(h, fn);
+    if (fn->lifted)
+        emit_empty_return(h);
+    if (fn->recursive)
+        emit_enter(h, fn);
     host_block(h, fn->body);
     emit_results(h);
-    if (fn->recursive) host_line(h, "dp_leave(rt);");
+    if (fn->recursive)
+        host_line(h, "dp_leave(rt);");
     host_close(h);
 }
 
-static void emit_declarations(HostEmitter *h) {
+static void emit_declarations(HostEmitter *h)
+{
     strbuf_add(h->out, "\n");
     for (uint32_t i = 0; i < h->program->fns.n; i++) {
         emit_signature(h, h->program->fns.at[i]);
@@ -273,37 +311,44 @@ static const char prologue[] =
     "}\n";
 
 /* A comment must not end early. */
-static void emit_comment_text(StrBuf *out, const char *text) {
+static void emit_comment_text(StrBuf *out, const char *text)
+{
     for (; *text; text++) {
         bool ends = text[0] == '*' && text[1] == '/';
         strbuf_addn(out, text, 1);
-        if (ends) strbuf_add(out, " ");
+        if (ends)
+            strbuf_add(out, " ");
     }
 }
 
 /* All but maps could need more outputs than a kernel may have. */
-static bool check_limits(const Plan *plan) {
+static bool check_limits(const Plan *plan)
+{
     bool ok = true;
     for (uint32_t i = 0; i < plan->kernels.n; i++) {
         const PlanKernel *k = plan->kernels.at[i];
-        if (k->nouts <= PLAN_MAX_OUTS) continue;
+        if (k->nouts <= PLAN_MAX_OUTS)
+            continue;
         diag_error(plan->program->core->session, k->stmt->span, DIAG_VALUE_PARTS,
-                   "this %s works on values of %u parts; at most %d are supported",
-                   plan_kind_name(k->kind), k->nouts, PLAN_MAX_OUTS);
+                   "this %s works on values of %u parts; at most %d are supported", plan_kind_name(k->kind), k->nouts,
+                   PLAN_MAX_OUTS);
         ok = false;
     }
     return ok;
 }
 
-bool emit_opencl_program(StrBuf *host_c, const FlatProgram *p, const char *dp_path) {
+bool emit_opencl_program(StrBuf *host_c, const FlatProgram *p, const char *dp_path)
+{
     HostEmitter h = {.out = host_c, .plan = plan_make(p), .program = p};
-    if (!check_limits(h.plan)) return false;
+    if (!check_limits(h.plan))
+        return false;
     strbuf_add(host_c, "/* Made by dpc from ");
     emit_comment_text(host_c, dp_path);
     strbuf_add(host_c, ". */\n");
     strbuf_add(host_c, prologue);
     emit_declarations(&h);
-    for (uint32_t i = 0; i < p->fns.n; i++) emit_function(&h, p->fns.at[i]);
+    for (uint32_t i = 0; i < p->fns.n; i++)
+        emit_function(&h, p->fns.at[i]);
     host_tables(&h, dp_path);
     return true;
 }

@@ -10,60 +10,86 @@
 enum { MOST_QUOTED = 200 }; /* bytes: a line that a program wrote may be long, and is quoted often */
 
 /* The line of .dp that a statement comes from, once for all of its statements. */
-static void emit_place(HostEmitter *h, const FlatStmt *s) {
+static void emit_place(HostEmitter *h, const FlatStmt *s)
+{
     Session *session = h->program->core->session;
     uint32_t line = source_linecol(session, s->span.file, s->span.start).line, n;
-    if (line == h->line && s->span.file == h->file) return;
+    if (line == h->line && s->span.file == h->file)
+        return;
     h->file = s->span.file;
     h->line = line;
     const char *text = source_line(session, s->span.file, line, &n);
-    while (n > 0 && (*text == ' ' || *text == '\t')) text++, n--;
-    if (n > MOST_QUOTED) n = MOST_QUOTED;
+    while (n > 0 && (*text == ' ' || *text == '\t'))
+        text++, n--;
+    if (n > MOST_QUOTED)
+        n = MOST_QUOTED;
     host_indent(h);
     strbuf_printf(h->out, "/* %u: ", line);
     for (uint32_t i = 0; i < n; i++) {
         strbuf_addn(h->out, &text[i], 1);
-        if (text[i] == '*' || text[i] == '/') strbuf_add(h->out, i + 1 < n && (text[i + 1] == '/' || text[i + 1] == '*') ? " " : "");
+        if (text[i] == '*' || text[i] == '/')
+            strbuf_add(h->out, i + 1 < n && (text[i + 1] == '/' || text[i + 1] == '*') ? " " : "");
     }
     strbuf_add(h->out, " */\n");
 }
 
-static uint32_t place_number(HostEmitter *h, Span span) {
+static uint32_t place_number(HostEmitter *h, Span span)
+{
     for (uint32_t i = 0; i < h->places.n; i++) {
         Span p = h->places.at[i];
-        if (p.file == span.file && p.start == span.start && p.end == span.end) return i;
+        if (p.file == span.file && p.start == span.start && p.end == span.end)
+            return i;
     }
     vec_push(h->plan->arena, &h->places, span);
     return h->places.n - 1;
 }
 
 /* What needs memory or calls functions says where it is. */
-static void emit_at(HostEmitter *h, const FlatStmt *s) {
-    if (s->kind == FLAT_S_HOST || s->kind == FLAT_S_IF) return;
+static void emit_at(HostEmitter *h, const FlatStmt *s)
+{
+    if (s->kind == FLAT_S_HOST || s->kind == FLAT_S_IF)
+        return;
     uint32_t place = place_number(h, s->span);
-    if (h->here == place + 1) return;
+    if (h->here == place + 1)
+        return;
     h->here = place + 1;
     host_indent(h);
     strbuf_printf(h->out, "dp_at(rt, %u);\n", h->program->core->sites.n + place);
 }
 
-static void emit_stmt(HostEmitter *h, const FlatStmt *s) {
+static void emit_stmt(HostEmitter *h, const FlatStmt *s)
+{
     emit_place(h, s);
     emit_at(h, s);
     h->moved.n = 0;
     switch (s->kind) {
-    case FLAT_S_KERNEL: case FLAT_S_PACK: case FLAT_S_REDUCE: case FLAT_S_SCAN: case FLAT_S_SCATTER: case FLAT_S_HIST:
-        host_kernel_stmt(h, s);
-        break;
+    case FLAT_S_KERNEL:
+    case FLAT_S_PACK:
+    case FLAT_S_REDUCE:
+    case FLAT_S_SCAN:
+    case FLAT_S_SCATTER:
+    case FLAT_S_HIST: host_kernel_stmt(h, s); break;
     case FLAT_S_ARRAY:
-        if (s->body.ctx == FLAT_ROOT) host_move_stmt(h, s);
-        else host_kernel_stmt(h, s);
+        if (s->body.ctx == FLAT_ROOT)
+            host_move_stmt(h, s);
+        else
+            host_kernel_stmt(h, s);
         break;
-    case FLAT_S_HOST: case FLAT_S_NESTED: case FLAT_S_SPLIT: case FLAT_S_ELEMS: case FLAT_S_SELECT: case FLAT_S_VIEWS: case FLAT_S_MERGE:
-    case FLAT_S_ARGSORT: case FLAT_S_FLATTEN: case FLAT_S_UPDATE:
-        host_move_stmt(h, s);
-        break;
-    case FLAT_S_IF: case FLAT_S_LOOP: case FLAT_S_LOOP_LIFTED: case FLAT_S_CALL: case FLAT_S_CALL_LIFTED:
+    case FLAT_S_HOST:
+    case FLAT_S_NESTED:
+    case FLAT_S_SPLIT:
+    case FLAT_S_ELEMS:
+    case FLAT_S_SELECT:
+    case FLAT_S_VIEWS:
+    case FLAT_S_MERGE:
+    case FLAT_S_ARGSORT:
+    case FLAT_S_FLATTEN:
+    case FLAT_S_UPDATE: host_move_stmt(h, s); break;
+    case FLAT_S_IF:
+    case FLAT_S_LOOP:
+    case FLAT_S_LOOP_LIFTED:
+    case FLAT_S_CALL:
+    case FLAT_S_CALL_LIFTED:
         host_control(h, s);
         h->here = 0;
         return; /* they release themselves: blocks inside have used h->moved */
@@ -73,28 +99,37 @@ static void emit_stmt(HostEmitter *h, const FlatStmt *s) {
 
 static void declare_bound(void *ctx, FlatVar v) { host_declare(ctx, v); }
 
-void host_block(HostEmitter *h, const FlatBlock *b) {
-    for (uint32_t i = 0; i < b->stmts.n; i++) flat_stmt_binds(b->stmts.at[i], declare_bound, h);
-    for (uint32_t i = 0; i < b->ndies; i++) host_release(h, b->dies[i]);
+void host_block(HostEmitter *h, const FlatBlock *b)
+{
+    for (uint32_t i = 0; i < b->stmts.n; i++)
+        flat_stmt_binds(b->stmts.at[i], declare_bound, h);
+    for (uint32_t i = 0; i < b->ndies; i++)
+        host_release(h, b->dies[i]);
     h->here = 0;
-    for (uint32_t i = 0; i < b->stmts.n; i++) emit_stmt(h, b->stmts.at[i]);
+    for (uint32_t i = 0; i < b->stmts.n; i++)
+        emit_stmt(h, b->stmts.at[i]);
 }
 
-static bool block_ends(const FlatBlock *b, FlatVar v) {
+static bool block_ends(const FlatBlock *b, FlatVar v)
+{
     for (uint32_t i = 0; i < b->nends; i++)
-        if (b->ends[i] == v) return true;
+        if (b->ends[i] == v)
+            return true;
     return false;
 }
 
 /* Results are taken in order: the last occurrence moves. */
-void host_take_result(HostEmitter *h, const FlatBlock *b, uint32_t i) {
+void host_take_result(HostEmitter *h, const FlatBlock *b, uint32_t i)
+{
     bool last = true;
-    for (uint32_t j = i + 1; j < b->nresults; j++) last = last && b->results[j] != b->results[i];
+    for (uint32_t j = i + 1; j < b->nresults; j++)
+        last = last && b->results[j] != b->results[i];
     host_take(h, b->results[i], last && block_ends(b, b->results[i]));
 }
 
 /* "v = result i;" */
-static void assign_result(HostEmitter *h, FlatVar v, const FlatBlock *b, uint32_t i) {
+static void assign_result(HostEmitter *h, FlatVar v, const FlatBlock *b, uint32_t i)
+{
     host_indent(h);
     host_var(h, v);
     strbuf_add(h->out, " = ");
@@ -104,14 +139,17 @@ static void assign_result(HostEmitter *h, FlatVar v, const FlatBlock *b, uint32_
 
 /* ---- if ---- */
 
-static void emit_branch(HostEmitter *h, const FlatStmt *s, const FlatBlock *b) {
+static void emit_branch(HostEmitter *h, const FlatStmt *s, const FlatBlock *b)
+{
     h->depth++;
     host_block(h, b);
-    for (uint32_t i = 0; i < s->nouts; i++) assign_result(h, s->outs[i], b, i);
+    for (uint32_t i = 0; i < s->nouts; i++)
+        assign_result(h, s->outs[i], b, i);
     h->depth--;
 }
 
-static void emit_if(HostEmitter *h, const FlatStmt *s) {
+static void emit_if(HostEmitter *h, const FlatStmt *s)
+{
     host_indent(h);
     strbuf_add(h->out, "if (");
     host_var(h, s->if_.cond);
@@ -131,21 +169,26 @@ typedef struct UsePass {
     bool found;
 } UsePass;
 
-static void use_var(void *ctx, FlatVar v) {
+static void use_var(void *ctx, FlatVar v)
+{
     UsePass *p = ctx;
     p->found |= v == p->v;
 }
 
-static void use_block(void *ctx, FlatBlock *b) {
+static void use_block(void *ctx, FlatBlock *b)
+{
     for (uint32_t i = 0; i < b->stmts.n; i++) {
         flat_stmt_reads(b->stmts.at[i], use_var, ctx);
         flat_stmt_blocks(b->stmts.at[i], use_block, ctx);
     }
-    for (uint32_t i = 0; i < b->nresults; i++) use_var(ctx, b->results[i]);
+    for (uint32_t i = 0; i < b->nresults; i++)
+        use_var(ctx, b->results[i]);
 }
 
 /* Initial values: one that dies at the loop is moved, unless the rounds use it too. */
-static void emit_initial_state(HostEmitter *h, const FlatStmt *s, const FlatVar *params, const FlatVar *inits, uint32_t n) {
+static void emit_initial_state(HostEmitter *h, const FlatStmt *s, const FlatVar *params, const FlatVar *inits,
+                               uint32_t n)
+{
     for (uint32_t i = 0; i < n; i++) {
         UsePass uses = {inits[i], false};
         flat_stmt_blocks(s, use_block, &uses);
@@ -158,24 +201,30 @@ static void emit_initial_state(HostEmitter *h, const FlatStmt *s, const FlatVar 
     }
 }
 
-static bool in_list(const FlatVar *list, uint32_t n, FlatVar v) {
+static bool in_list(const FlatVar *list, uint32_t n, FlatVar v)
+{
     for (uint32_t i = 0; i < n; i++)
-        if (list[i] == v) return true;
+        if (list[i] == v)
+            return true;
     return false;
 }
 
 /* May the parameters be assigned one after the other? Not where a parameter is the next value of another. */
-static bool in_order(const FlatBlock *b, const FlatVar *params, uint32_t n) {
+static bool in_order(const FlatBlock *b, const FlatVar *params, uint32_t n)
+{
     for (uint32_t i = 0; i < n; i++)
-        if (b->results[i] != params[i] && in_list(params, n, b->results[i])) return false;
+        if (b->results[i] != params[i] && in_list(params, n, b->results[i]))
+            return false;
     return true;
 }
 
 /* The next state. The old one needs no release: each parameter died in the body, or is among its results and moves. */
-static void emit_next_state(HostEmitter *h, const FlatBlock *b, const FlatVar *params, uint32_t n) {
+static void emit_next_state(HostEmitter *h, const FlatBlock *b, const FlatVar *params, uint32_t n)
+{
     if (in_order(b, params, n)) {
         for (uint32_t i = 0; i < n; i++)
-            if (b->results[i] != params[i]) assign_result(h, params[i], b, i);
+            if (b->results[i] != params[i])
+                assign_result(h, params[i], b, i);
         return;
     }
     for (uint32_t i = 0; i < n; i++) {
@@ -192,7 +241,8 @@ static void emit_next_state(HostEmitter *h, const FlatBlock *b, const FlatVar *p
     }
 }
 
-static void emit_final_state(HostEmitter *h, const FlatStmt *s, const FlatVar *params) {
+static void emit_final_state(HostEmitter *h, const FlatStmt *s, const FlatVar *params)
+{
     for (uint32_t i = 0; i < s->nouts; i++) {
         host_indent(h);
         host_var(h, s->outs[i]);
@@ -203,7 +253,8 @@ static void emit_final_state(HostEmitter *h, const FlatStmt *s, const FlatVar *p
 }
 
 /* The condition, into a variable `go` of the type given. */
-static void emit_condition(HostEmitter *h, const char *type, const FlatBlock *cond) {
+static void emit_condition(HostEmitter *h, const char *type, const FlatBlock *cond)
+{
     host_indent(h);
     strbuf_printf(h->out, "%s go;\n", type);
     host_open(h);
@@ -215,7 +266,8 @@ static void emit_condition(HostEmitter *h, const char *type, const FlatBlock *co
     host_close(h);
 }
 
-static void emit_for_head(HostEmitter *h, const FlatStmt *s) {
+static void emit_for_head(HostEmitter *h, const FlatStmt *s)
+{
     host_indent(h);
     strbuf_add(h->out, "for (dp_i64 ");
     host_var(h, s->loop.index);
@@ -229,37 +281,46 @@ static void emit_for_head(HostEmitter *h, const FlatStmt *s) {
     h->depth++;
 }
 
-static void emit_while_head(HostEmitter *h, const FlatStmt *s) {
+static void emit_while_head(HostEmitter *h, const FlatStmt *s)
+{
     host_line(h, "for (;;) {");
     h->depth++;
     emit_condition(h, "dp_bool", s->loop.cond);
     host_line(h, "if (!go) break;");
 }
 
-static bool compactible(const HostEmitter *h, FlatVar v) {
+static bool compactible(const HostEmitter *h, FlatVar v)
+{
     const FlatVarInfo *info = host_info(h, v);
     return info->kind != FLAT_CTX && info->type.rank > 0;
 }
 
-static bool any_compactible(const HostEmitter *h, const FlatVar *params, uint32_t n) {
+static bool any_compactible(const HostEmitter *h, const FlatVar *params, uint32_t n)
+{
     for (uint32_t i = 0; i < n; i++)
-        if (compactible(h, params[i])) return true;
+        if (compactible(h, params[i]))
+            return true;
     return false;
 }
 
-static void emit_limit(HostEmitter *h, const char *name, const FlatVar *params, uint32_t n) {
-    if (!any_compactible(h, params, n)) return;
+static void emit_limit(HostEmitter *h, const char *name, const FlatVar *params, uint32_t n)
+{
+    if (!any_compactible(h, params, n))
+        return;
     host_indent(h);
     host_printf(h, "DpLimit %s = dp_limit(rt);\n", name);
 }
 
 /* Between two rounds: the state's dead data may go. */
-static void emit_compaction(HostEmitter *h, const FlatVar *params, uint32_t n) {
-    if (!any_compactible(h, params, n)) return;
+static void emit_compaction(HostEmitter *h, const FlatVar *params, uint32_t n)
+{
+    if (!any_compactible(h, params, n))
+        return;
     host_line(h, "if (dp_crowded(rt, &limit)) {");
     h->depth++;
     for (uint32_t i = 0; i < n; i++) {
-        if (!compactible(h, params[i])) continue;
+        if (!compactible(h, params[i]))
+            continue;
         CoreType type = host_info(h, params[i])->type;
         host_indent(h);
         strbuf_printf(h->out, "dp_compact%s(rt, &", host_info(h, params[i])->kind == FLAT_HOST ? "_root" : "");
@@ -270,7 +331,8 @@ static void emit_compaction(HostEmitter *h, const FlatVar *params, uint32_t n) {
     host_close(h);
 }
 
-static void emit_loop(HostEmitter *h, const FlatStmt *s) {
+static void emit_loop(HostEmitter *h, const FlatStmt *s)
+{
     host_open(h);
     emit_initial_state(h, s, s->loop.params, s->loop.inits, s->loop.nparams);
     emit_limit(h, "limit", s->loop.params, s->loop.nparams);
@@ -278,8 +340,10 @@ static void emit_loop(HostEmitter *h, const FlatStmt *s) {
     uint32_t nmoved = h->moved.n;
     h->moved.at = NULL; /* the blocks' statements start lists of their own */
     h->moved.n = h->moved.cap = 0;
-    if (s->loop.index == FLAT_NO_VAR) emit_while_head(h, s);
-    else emit_for_head(h, s);
+    if (s->loop.index == FLAT_NO_VAR)
+        emit_while_head(h, s);
+    else
+        emit_for_head(h, s);
     host_block(h, s->loop.body);
     emit_next_state(h, s->loop.body, s->loop.params, s->loop.nparams);
     emit_compaction(h, s->loop.params, s->loop.nparams);
@@ -294,7 +358,8 @@ static void emit_loop(HostEmitter *h, const FlatStmt *s) {
 /* ---- loops in a context ---- */
 
 /* The state of the instances that stop goes where they belong; the others' becomes the state. */
-static void emit_parking(HostEmitter *h, const FlatStmt *s) {
+static void emit_parking(HostEmitter *h, const FlatStmt *s)
+{
     for (uint32_t i = 0; i < s->loop_lifted.nparams; i++) {
         CoreType type = host_info(h, s->loop_lifted.params[i])->type;
         host_indent(h);
@@ -311,8 +376,10 @@ static void emit_parking(HostEmitter *h, const FlatStmt *s) {
     }
 }
 
-/* After the condition: which instances go on. The active set hangs on the loop's context, however many rounds there were. */
-static void emit_round_split(HostEmitter *h, const FlatStmt *s) {
+/* After the condition: which instances go on. The active set hangs on the loop's context, however many rounds there
+ * were. */
+static void emit_round_split(HostEmitter *h, const FlatStmt *s)
+{
     FlatVar act = s->loop_lifted.act;
     host_line(h, "DpCtx *yes = NULL, *no = NULL;");
     host_indent(h);
@@ -339,7 +406,8 @@ static void emit_round_split(HostEmitter *h, const FlatStmt *s) {
 }
 
 /* All instances begin as the active ones; outs have a place for each. */
-static void emit_lifted_start(HostEmitter *h, const FlatStmt *s) {
+static void emit_lifted_start(HostEmitter *h, const FlatStmt *s)
+{
     FlatVar act = s->loop_lifted.act;
     host_declare(h, act);
     host_indent(h);
@@ -360,7 +428,8 @@ static void emit_lifted_start(HostEmitter *h, const FlatStmt *s) {
 }
 
 /* A round's body may let go of the active set where it uses it last; the next condition needs it again. */
-static void emit_lifted_round(HostEmitter *h, const FlatStmt *s) {
+static void emit_lifted_round(HostEmitter *h, const FlatStmt *s)
+{
     FlatVar act = s->loop_lifted.act;
     host_indent(h);
     strbuf_add(h->out, "DpCtx *running = dp_ctx_retain(");
@@ -375,7 +444,8 @@ static void emit_lifted_round(HostEmitter *h, const FlatStmt *s) {
     strbuf_add(h->out, " = running;\n");
 }
 
-static void emit_lifted_loop(HostEmitter *h, const FlatStmt *s) {
+static void emit_lifted_loop(HostEmitter *h, const FlatStmt *s)
+{
     FlatVar act = s->loop_lifted.act;
     host_open(h);
     emit_lifted_start(h, s);
@@ -393,7 +463,8 @@ static void emit_lifted_loop(HostEmitter *h, const FlatStmt *s) {
     emit_lifted_round(h, s);
     host_close(h);
     host_release(h, act);
-    for (uint32_t i = 0; i < s->loop_lifted.nparams; i++) host_release(h, s->loop_lifted.params[i]);
+    for (uint32_t i = 0; i < s->loop_lifted.nparams; i++)
+        host_release(h, s->loop_lifted.params[i]);
     host_close(h);
     h->moved.at = moved;
     h->moved.n = h->moved.cap = nmoved;
@@ -402,7 +473,8 @@ static void emit_lifted_loop(HostEmitter *h, const FlatStmt *s) {
 
 /* ---- calls ---- */
 
-static void emit_call(HostEmitter *h, const FlatStmt *s) {
+static void emit_call(HostEmitter *h, const FlatStmt *s)
+{
     host_indent(h);
     host_fn_name(h, s->call.fn);
     strbuf_add(h->out, "(rt");
@@ -419,7 +491,8 @@ static void emit_call(HostEmitter *h, const FlatStmt *s) {
 }
 
 /* Numbers of instances: n0, n1, … of the sites, and `total`. */
-static void emit_site_sizes(HostEmitter *h, const FlatStmt *s) {
+static void emit_site_sizes(HostEmitter *h, const FlatStmt *s)
+{
     for (uint32_t i = 0; i < s->call_lifted.nsites; i++) {
         host_indent(h);
         strbuf_printf(h->out, "uint64_t n%u = dp_ctx_n(", i);
@@ -428,12 +501,14 @@ static void emit_site_sizes(HostEmitter *h, const FlatStmt *s) {
     }
     host_indent(h);
     strbuf_add(h->out, "DpCtx *callers = dp_ctx_fn(rt, n0");
-    for (uint32_t i = 1; i < s->call_lifted.nsites; i++) strbuf_printf(h->out, " + n%u", i);
+    for (uint32_t i = 1; i < s->call_lifted.nsites; i++)
+        strbuf_printf(h->out, " + n%u", i);
     strbuf_add(h->out, ");\n");
 }
 
 /* Argument j: the sites' columns, one behind the other. */
-static void emit_site_argument(HostEmitter *h, const FlatStmt *s, uint32_t j) {
+static void emit_site_argument(HostEmitter *h, const FlatStmt *s, uint32_t j)
+{
     const FlatSite *sites = s->call_lifted.sites;
     host_indent(h);
     strbuf_printf(h->out, "DpCol a%u = ", j);
@@ -444,28 +519,34 @@ static void emit_site_argument(HostEmitter *h, const FlatStmt *s, uint32_t j) {
     }
     strbuf_printf(h->out, "dp_concat(rt, %u, (const DpCol[]){", s->call_lifted.nsites);
     for (uint32_t i = 0; i < s->call_lifted.nsites; i++) {
-        if (i) strbuf_add(h->out, ", ");
+        if (i)
+            strbuf_add(h->out, ", ");
         host_var(h, sites[i].args[j]);
     }
     strbuf_add(h->out, "});\n");
 }
 
-static bool site_binds(const FlatStmt *s, FlatVar v) {
+static bool site_binds(const FlatStmt *s, FlatVar v)
+{
     for (uint32_t i = 0; i < s->call_lifted.nsites; i++)
-        if (in_list(s->call_lifted.sites[i].outs, s->call_lifted.nresults, v)) return true;
+        if (in_list(s->call_lifted.sites[i].outs, s->call_lifted.nresults, v))
+            return true;
     return false;
 }
 
 /* What dies at the call is released before it; what it binds, and nobody reads, after it. */
-static void release_around_call(HostEmitter *h, const FlatStmt *s, bool outs) {
+static void release_around_call(HostEmitter *h, const FlatStmt *s, bool outs)
+{
     for (uint32_t i = 0; i < s->ndies; i++) {
         FlatVar v = s->dies[i];
-        if (site_binds(s, v) == outs && !in_list(h->moved.at, h->moved.n, v)) host_release(h, v);
+        if (site_binds(s, v) == outs && !in_list(h->moved.at, h->moved.n, v))
+            host_release(h, v);
     }
 }
 
 /* Result j: each site gets its slice. */
-static void emit_site_result(HostEmitter *h, const FlatStmt *s, uint32_t j) {
+static void emit_site_result(HostEmitter *h, const FlatStmt *s, uint32_t j)
+{
     for (uint32_t i = 0; i < s->call_lifted.nsites; i++) {
         host_indent(h);
         host_var(h, s->call_lifted.sites[i].outs[j]);
@@ -474,17 +555,20 @@ static void emit_site_result(HostEmitter *h, const FlatStmt *s, uint32_t j) {
             return;
         }
         strbuf_printf(h->out, " = dp_slice_col(rt, &r%u, 0", j);
-        for (uint32_t k = 0; k < i; k++) strbuf_printf(h->out, " + n%u", k);
+        for (uint32_t k = 0; k < i; k++)
+            strbuf_printf(h->out, " + n%u", k);
         strbuf_printf(h->out, ", n%u);\n", i);
     }
     host_indent(h);
     strbuf_printf(h->out, "dp_col_release(rt, &r%u);\n", j);
 }
 
-static void emit_call_lifted(HostEmitter *h, const FlatStmt *s) {
+static void emit_call_lifted(HostEmitter *h, const FlatStmt *s)
+{
     host_open(h);
     emit_site_sizes(h, s);
-    for (uint32_t j = 0; j < s->call_lifted.nargs; j++) emit_site_argument(h, s, j);
+    for (uint32_t j = 0; j < s->call_lifted.nargs; j++)
+        emit_site_argument(h, s, j);
     release_around_call(h, s, false);
     for (uint32_t j = 0; j < s->call_lifted.nresults; j++) {
         host_indent(h);
@@ -493,15 +577,19 @@ static void emit_call_lifted(HostEmitter *h, const FlatStmt *s) {
     host_indent(h);
     host_fn_name(h, s->call_lifted.fn);
     strbuf_add(h->out, "(rt, callers");
-    for (uint32_t j = 0; j < s->call_lifted.nargs; j++) strbuf_printf(h->out, ", a%u", j);
-    for (uint32_t j = 0; j < s->call_lifted.nresults; j++) strbuf_printf(h->out, ", &r%u", j);
+    for (uint32_t j = 0; j < s->call_lifted.nargs; j++)
+        strbuf_printf(h->out, ", a%u", j);
+    for (uint32_t j = 0; j < s->call_lifted.nresults; j++)
+        strbuf_printf(h->out, ", &r%u", j);
     strbuf_add(h->out, ");\n");
-    for (uint32_t j = 0; j < s->call_lifted.nresults; j++) emit_site_result(h, s, j);
+    for (uint32_t j = 0; j < s->call_lifted.nresults; j++)
+        emit_site_result(h, s, j);
     release_around_call(h, s, true);
     host_close(h);
 }
 
-void host_control(HostEmitter *h, const FlatStmt *s) {
+void host_control(HostEmitter *h, const FlatStmt *s)
+{
     switch ((int)s->kind) {
     case FLAT_S_IF: emit_if(h, s); break;
     case FLAT_S_LOOP: emit_loop(h, s); break;

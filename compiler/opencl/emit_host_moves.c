@@ -7,7 +7,8 @@
 /* ---- host code ---- */
 
 /* Within the body, an input's core variable is the HOST variable itself. */
-static void name_inputs(HostEmitter *h, const FlatBody *body) {
+static void name_inputs(HostEmitter *h, const FlatBody *body)
+{
     for (uint32_t i = 0; i < body->inputs.n; i++) {
         const FlatInput *in = &body->inputs.at[i];
         StrBuf name = {0};
@@ -17,15 +18,20 @@ static void name_inputs(HostEmitter *h, const FlatBody *body) {
     }
 }
 
-static void forget_inputs(HostEmitter *h, const FlatBody *body) {
-    for (uint32_t i = 0; i < body->inputs.n; i++) h->names[body->inputs.at[i].as] = NULL;
+static void forget_inputs(HostEmitter *h, const FlatBody *body)
+{
+    for (uint32_t i = 0; i < body->inputs.n; i++)
+        h->names[body->inputs.at[i].as] = NULL;
 }
 
-static ScalarEmitter host_scalars(HostEmitter *h) {
-    return (ScalarEmitter){.out = h->out, .fn = h->fn->core, .dialect = &host_dialect, .names = h->names, .depth = h->depth};
+static ScalarEmitter host_scalars(HostEmitter *h)
+{
+    return (ScalarEmitter){
+        .out = h->out, .fn = h->fn->core, .dialect = &host_dialect, .names = h->names, .depth = h->depth};
 }
 
-static void emit_host_results(HostEmitter *h, ScalarEmitter *e, const FlatStmt *s) {
+static void emit_host_results(HostEmitter *h, ScalarEmitter *e, const FlatStmt *s)
+{
     for (uint32_t i = 0; i < s->nouts; i++) {
         bool counted = host_info(h, s->outs[i])->type.rank > 0;
         host_indent(h);
@@ -36,7 +42,8 @@ static void emit_host_results(HostEmitter *h, ScalarEmitter *e, const FlatStmt *
     }
 }
 
-static void emit_host(HostEmitter *h, const FlatStmt *s) {
+static void emit_host(HostEmitter *h, const FlatStmt *s)
+{
     host_open(h);
     name_inputs(h, &s->body);
     ScalarEmitter e = host_scalars(h);
@@ -50,17 +57,21 @@ static void emit_host(HostEmitter *h, const FlatStmt *s) {
 
 /* ---- array literals at depth 0 ---- */
 
-static void emit_item(ScalarEmitter *e, CoreAtom item, bool view) {
-    if (view) strbuf_add(e->out, "{");
+static void emit_item(ScalarEmitter *e, CoreAtom item, bool view)
+{
+    if (view)
+        strbuf_add(e->out, "{");
     emit_atom(e, item);
-    if (!view) return;
+    if (!view)
+        return;
     strbuf_add(e->out, ".len, ");
     emit_atom(e, item);
     strbuf_add(e->out, ".addr}");
 }
 
 /* The array's elements are views: the blocks they point into live on. */
-static void emit_item_refs(HostEmitter *h, ScalarEmitter *e, const CoreBlock *b) {
+static void emit_item_refs(HostEmitter *h, ScalarEmitter *e, const CoreBlock *b)
+{
     host_line(h, "DpRefs *refs = NULL;");
     for (uint32_t i = 0; i < b->nresults; i++) {
         host_indent(h);
@@ -70,17 +81,21 @@ static void emit_item_refs(HostEmitter *h, ScalarEmitter *e, const CoreBlock *b)
     }
 }
 
-static void emit_items(HostEmitter *h, ScalarEmitter *e, const CoreBlock *b, CoreType element) {
+static void emit_items(HostEmitter *h, ScalarEmitter *e, const CoreBlock *b, CoreType element)
+{
     host_indent(h);
-    strbuf_printf(h->out, "const %s items[%u] = {", element.rank > 0 ? "dp_view" : emit_type_name(element.scalar), b->nresults);
+    strbuf_printf(h->out, "const %s items[%u] = {", element.rank > 0 ? "dp_view" : emit_type_name(element.scalar),
+                  b->nresults);
     for (uint32_t i = 0; i < b->nresults; i++) {
-        if (i) strbuf_add(h->out, ", ");
+        if (i)
+            strbuf_add(h->out, ", ");
         emit_item(e, b->results[i], element.rank > 0);
     }
     strbuf_add(h->out, "};\n");
 }
 
-static void emit_array_root(HostEmitter *h, const FlatStmt *s) {
+static void emit_array_root(HostEmitter *h, const FlatStmt *s)
+{
     const CoreBlock *b = s->body.block;
     CoreType element = core_element(host_info(h, s->outs[0])->type);
     host_open(h);
@@ -88,12 +103,14 @@ static void emit_array_root(HostEmitter *h, const FlatStmt *s) {
     ScalarEmitter e = host_scalars(h);
     emit_scalar_locals(&e, b);
     emit_scalar_block(&e, b);
-    if (element.rank > 0) emit_item_refs(h, &e, b);
-    if (b->nresults > 0) emit_items(h, &e, b, element);
+    if (element.rank > 0)
+        emit_item_refs(h, &e, b);
+    if (b->nresults > 0)
+        emit_items(h, &e, b, element);
     host_indent(h);
     host_var(h, s->outs[0]);
-    strbuf_printf(h->out, " = dp_array_root(rt, %s, %u, %u, %s);\n", b->nresults > 0 ? "items" : "NULL", emit_bytes(element),
-                  b->nresults, element.rank > 0 ? "refs" : "NULL");
+    strbuf_printf(h->out, " = dp_array_root(rt, %s, %u, %u, %s);\n", b->nresults > 0 ? "items" : "NULL",
+                  emit_bytes(element), b->nresults, element.rank > 0 ? "refs" : "NULL");
     emit_scalar_releases(&e, b);
     forget_inputs(h, &s->body);
     host_close(h);
@@ -101,13 +118,15 @@ static void emit_array_root(HostEmitter *h, const FlatStmt *s) {
 
 /* ---- contexts ---- */
 
-static void assign_open(HostEmitter *h, FlatVar v, const char *function) {
+static void assign_open(HostEmitter *h, FlatVar v, const char *function)
+{
     host_indent(h);
     host_var(h, v);
     strbuf_printf(h->out, " = %s(rt, ", function);
 }
 
-static void emit_nested(HostEmitter *h, const FlatStmt *s) {
+static void emit_nested(HostEmitter *h, const FlatStmt *s)
+{
     FlatVar source = s->nested.source, up = plan_up(h->fn, s->outs[0]);
     bool array = host_info(h, source)->type.rank > 0;
     if (up == FLAT_ROOT) {
@@ -131,7 +150,8 @@ static void emit_nested(HostEmitter *h, const FlatStmt *s) {
     strbuf_add(h->out, ");\n");
 }
 
-static void emit_split(HostEmitter *h, const FlatStmt *s) {
+static void emit_split(HostEmitter *h, const FlatStmt *s)
+{
     host_indent(h);
     strbuf_add(h->out, "dp_split(rt, ");
     host_var(h, s->ctx);
@@ -146,7 +166,8 @@ static void emit_split(HostEmitter *h, const FlatStmt *s) {
 
 /* ---- columns ---- */
 
-static void emit_elems(HostEmitter *h, const FlatStmt *s) {
+static void emit_elems(HostEmitter *h, const FlatStmt *s)
+{
     for (uint32_t i = 0; i < s->nouts; i++) {
         FlatVar array = s->arrays.arrays[i];
         bool root = host_info(h, array)->kind == FLAT_HOST;
@@ -159,7 +180,8 @@ static void emit_elems(HostEmitter *h, const FlatStmt *s) {
     }
 }
 
-static void emit_select(HostEmitter *h, const FlatStmt *s) {
+static void emit_select(HostEmitter *h, const FlatStmt *s)
+{
     for (uint32_t i = 0; i < s->nouts; i++) {
         FlatVar col = s->arrays.arrays[i];
         assign_open(h, s->outs[i], "dp_select");
@@ -173,7 +195,8 @@ static void emit_select(HostEmitter *h, const FlatStmt *s) {
     }
 }
 
-static void emit_views(HostEmitter *h, const FlatStmt *s) {
+static void emit_views(HostEmitter *h, const FlatStmt *s)
+{
     for (uint32_t i = 0; i < s->nouts; i++) {
         bool root = host_info(h, s->outs[i])->kind == FLAT_HOST;
         assign_open(h, s->outs[i], root ? "dp_views_root" : "dp_views");
@@ -184,40 +207,49 @@ static void emit_views(HostEmitter *h, const FlatStmt *s) {
     }
 }
 
-static void emit_merge_column(HostEmitter *h, const FlatStmt *s, uint32_t i) {
+static void emit_merge_column(HostEmitter *h, const FlatStmt *s, uint32_t i)
+{
     assign_open(h, s->outs[i], "dp_merge");
     host_var(h, s->ctx);
     strbuf_printf(h->out, ", %u, parts, (const DpCol[]){", s->merge.nparts);
     for (uint32_t j = 0; j < s->merge.nparts; j++) {
-        if (j) strbuf_add(h->out, ", ");
+        if (j)
+            strbuf_add(h->out, ", ");
         host_var(h, s->merge.parts[j].cols[i]);
     }
     strbuf_add(h->out, "});\n");
 }
 
-static void emit_merge(HostEmitter *h, const FlatStmt *s) {
-    if (s->nouts == 0) return;
+static void emit_merge(HostEmitter *h, const FlatStmt *s)
+{
+    if (s->nouts == 0)
+        return;
     host_open(h);
     host_indent(h);
     strbuf_add(h->out, "DpCtx *const parts[] = {");
     for (uint32_t j = 0; j < s->merge.nparts; j++) {
-        if (j) strbuf_add(h->out, ", ");
+        if (j)
+            strbuf_add(h->out, ", ");
         host_var(h, s->merge.parts[j].ctx);
     }
     strbuf_add(h->out, "};\n");
-    for (uint32_t i = 0; i < s->nouts; i++) emit_merge_column(h, s, i);
+    for (uint32_t i = 0; i < s->nouts; i++)
+        emit_merge_column(h, s, i);
     host_close(h);
 }
 
 /* ---- whole arrays ---- */
 
-static void emit_ctx_argument(HostEmitter *h, FlatVar ctx) {
-    if (ctx == FLAT_ROOT) return;
+static void emit_ctx_argument(HostEmitter *h, FlatVar ctx)
+{
+    if (ctx == FLAT_ROOT)
+        return;
     host_var(h, ctx);
     strbuf_add(h->out, ", ");
 }
 
-static void emit_argsort(HostEmitter *h, const FlatStmt *s) {
+static void emit_argsort(HostEmitter *h, const FlatStmt *s)
+{
     bool root = s->ctx == FLAT_ROOT;
     assign_open(h, s->outs[0], root ? "dp_argsort_root" : "dp_argsort");
     emit_ctx_argument(h, s->ctx);
@@ -229,7 +261,8 @@ static void emit_argsort(HostEmitter *h, const FlatStmt *s) {
     strbuf_add(h->out, "});\n");
 }
 
-static void emit_flatten(HostEmitter *h, const FlatStmt *s) {
+static void emit_flatten(HostEmitter *h, const FlatStmt *s)
+{
     assign_open(h, s->outs[0], s->ctx == FLAT_ROOT ? "dp_flatten_root" : "dp_flatten");
     emit_ctx_argument(h, s->ctx);
     strbuf_add(h->out, "&");
@@ -237,12 +270,14 @@ static void emit_flatten(HostEmitter *h, const FlatStmt *s) {
     strbuf_printf(h->out, ", %u);\n", emit_element_bytes(host_info(h, s->outs[0])->type));
 }
 
-static void emit_update_in_context(HostEmitter *h, const FlatStmt *s) {
+static void emit_update_in_context(HostEmitter *h, const FlatStmt *s)
+{
     assign_open(h, s->outs[0], "dp_update");
     host_var(h, s->ctx);
     strbuf_add(h->out, ", &");
     host_var(h, s->update.array);
-    strbuf_printf(h->out, ", %s, %s, &", plan_in_place(s, s->update.array) ? "true" : "false", s->update.masked ? "true" : "false");
+    strbuf_printf(h->out, ", %s, %s, &", plan_in_place(s, s->update.array) ? "true" : "false",
+                  s->update.masked ? "true" : "false");
     host_var(h, s->update.index);
     strbuf_add(h->out, ", &");
     host_var(h, s->update.value);
@@ -250,7 +285,8 @@ static void emit_update_in_context(HostEmitter *h, const FlatStmt *s) {
 }
 
 /* The new element: a pointer to it, its size, and what it refers to. */
-static void emit_update_value(HostEmitter *h, FlatVar value) {
+static void emit_update_value(HostEmitter *h, FlatVar value)
+{
     CoreType t = host_info(h, value)->type;
     if (t.rank == 0) {
         strbuf_add(h->out, "&");
@@ -267,13 +303,16 @@ static void emit_update_value(HostEmitter *h, FlatVar value) {
     strbuf_add(h->out, ", 0));\n");
 }
 
-static void emit_update_root(HostEmitter *h, const FlatStmt *s) {
+static void emit_update_root(HostEmitter *h, const FlatStmt *s)
+{
     bool consume = plan_in_place(s, s->update.array) && host_moves(h, s, &s->update.array, 1, s->update.array);
     host_open(h);
     host_indent(h);
     strbuf_add(h->out, "DpArr array = ");
-    if (consume) host_take(h, s->update.array, true);
-    else host_var(h, s->update.array);
+    if (consume)
+        host_take(h, s->update.array, true);
+    else
+        host_var(h, s->update.array);
     strbuf_add(h->out, ";\n");
     assign_open(h, s->outs[0], "dp_update_root");
     strbuf_printf(h->out, "&array, %s, ", consume ? "true" : "false");
@@ -283,7 +322,8 @@ static void emit_update_root(HostEmitter *h, const FlatStmt *s) {
     host_close(h);
 }
 
-void host_move_stmt(HostEmitter *h, const FlatStmt *s) {
+void host_move_stmt(HostEmitter *h, const FlatStmt *s)
+{
     switch ((int)s->kind) {
     case FLAT_S_HOST: emit_host(h, s); break;
     case FLAT_S_ARRAY: emit_array_root(h, s); break;
@@ -296,8 +336,10 @@ void host_move_stmt(HostEmitter *h, const FlatStmt *s) {
     case FLAT_S_ARGSORT: emit_argsort(h, s); break;
     case FLAT_S_FLATTEN: emit_flatten(h, s); break;
     case FLAT_S_UPDATE:
-        if (s->ctx == FLAT_ROOT) emit_update_root(h, s);
-        else emit_update_in_context(h, s);
+        if (s->ctx == FLAT_ROOT)
+            emit_update_root(h, s);
+        else
+            emit_update_in_context(h, s);
         break;
     }
 }

@@ -14,7 +14,8 @@ typedef struct KernelEmitter {
 /* How values lie in memory: bool is a byte, as in variables. */
 static const char *memory_type(CoreType t) { return t.rank > 0 ? "dp_view" : emit_type_name(t.scalar); }
 
-static bool has_op(const PlanKernel *k) {
+static bool has_op(const PlanKernel *k)
+{
     return k->kind == PLAN_REDUCE || k->kind == PLAN_SCAN || k->kind == PLAN_HIST;
 }
 
@@ -22,13 +23,16 @@ static bool has_index(const PlanKernel *k) { return k->kind == PLAN_SCATTER || k
 
 /* ---- words and outputs as parameters ---- */
 
-static void emit_list(StrBuf *out, const char *macro, const char *type, const char *letter, uint32_t n) {
+static void emit_list(StrBuf *out, const char *macro, const char *type, const char *letter, uint32_t n)
+{
     strbuf_printf(out, "#define %s", macro);
-    for (uint32_t i = 0; i < n; i++) strbuf_printf(out, " , %s%s%u", type, letter, i);
+    for (uint32_t i = 0; i < n; i++)
+        strbuf_printf(out, " , %s%s%u", type, letter, i);
     strbuf_add(out, "\n");
 }
 
-static void emit_parameters(KernelEmitter *ke) {
+static void emit_parameters(KernelEmitter *ke)
+{
     strbuf_add(ke->out, "#ifndef DP_WORDS\n"); /* the runtime may have put them into the heap */
     emit_list(ke->out, "DP_WORDS", "ulong ", "w", ke->k->words.n);
     emit_list(ke->out, "DP_PASS", "", "w", ke->k->words.n);
@@ -37,7 +41,8 @@ static void emit_parameters(KernelEmitter *ke) {
     emit_list(ke->out, "DP_PASS_OUTS", "", "o", ke->k->nouts);
 }
 
-static void emit_uses_seg(KernelEmitter *ke) {
+static void emit_uses_seg(KernelEmitter *ke)
+{
     SegmentUse use = plan_segment_use(ke->plan, ke->k);
     strbuf_add(ke->out, "#define DP_USES_SEG ");
     if (use.always || use.elems.n == 0) {
@@ -45,26 +50,34 @@ static void emit_uses_seg(KernelEmitter *ke) {
         return;
     }
     uint64_t mask = 0; /* used unless all of these bits are set */
-    for (uint32_t i = 0; i < use.elems.n; i++) mask |= (uint64_t)1 << ke->k->words.at[use.elems.at[i]].bit;
+    for (uint32_t i = 0; i < use.elems.n; i++)
+        mask |= (uint64_t)1 << ke->k->words.at[use.elems.at[i]].bit;
     strbuf_printf(ke->out, "((DP_VARIANT & 0x%llxU) != 0x%llxU)\n", (unsigned long long)mask, (unsigned long long)mask);
 }
 
 /* ---- dp_val ---- */
 
-static void emit_val(KernelEmitter *ke) {
+static void emit_val(KernelEmitter *ke)
+{
     strbuf_add(ke->out, "typedef struct dp_val {");
-    for (uint32_t i = 0; i < ke->k->nvalues; i++) strbuf_printf(ke->out, " %s v%u;", memory_type(ke->k->values[i]), i);
-    if (ke->k->nvalues == 0) strbuf_add(ke->out, " uchar none;"); /* C has no empty structs */
+    for (uint32_t i = 0; i < ke->k->nvalues; i++)
+        strbuf_printf(ke->out, " %s v%u;", memory_type(ke->k->values[i]), i);
+    if (ke->k->nvalues == 0)
+        strbuf_add(ke->out, " uchar none;"); /* C has no empty structs */
     strbuf_add(ke->out, " } dp_val;\n");
-    if (ke->k->nvalues == 0) return;
-    strbuf_add(ke->out, "#define DP_FIELDS(F)"); /* reductions on CPUs hold several values side by side, field by field */
-    for (uint32_t i = 0; i < ke->k->nvalues; i++) strbuf_printf(ke->out, " F(%s, v%u)", memory_type(ke->k->values[i]), i);
+    if (ke->k->nvalues == 0)
+        return;
+    strbuf_add(ke->out,
+               "#define DP_FIELDS(F)"); /* reductions on CPUs hold several values side by side, field by field */
+    for (uint32_t i = 0; i < ke->k->nvalues; i++)
+        strbuf_printf(ke->out, " F(%s, v%u)", memory_type(ke->k->values[i]), i);
     strbuf_add(ke->out, "\n");
 }
 
 /* ---- indices into contexts ---- */
 
-static void emit_place(KernelEmitter *ke, StrBuf *out, FlatVar ctx) {
+static void emit_place(KernelEmitter *ke, StrBuf *out, FlatVar ctx)
+{
     Place place = plan_place(ke->k, ctx);
     switch (place.kind) {
     case PLACE_I: strbuf_add(out, "i"); break;
@@ -74,7 +87,8 @@ static void emit_place(KernelEmitter *ke, StrBuf *out, FlatVar ctx) {
 }
 
 /* The macro DP_PATHw: the index that path word w leads to. */
-static void emit_path_macro(KernelEmitter *ke, uint32_t w) {
+static void emit_path_macro(KernelEmitter *ke, uint32_t w)
+{
     const PlanWord *word = &ke->k->words.at[w];
     const char *start = plan_place(ke->k, word->to).from_segment ? "s" : "i";
     if (word->bit == PLAN_NO_BIT) {
@@ -86,7 +100,8 @@ static void emit_path_macro(KernelEmitter *ke, uint32_t w) {
 }
 
 /* The position within its segment of the element of the nested context. */
-static void emit_position(KernelEmitter *ke, StrBuf *out, FlatVar nested) {
+static void emit_position(KernelEmitter *ke, StrBuf *out, FlatVar nested)
+{
     FlatVar up = plan_up(ke->k->fn, nested);
     if (up == FLAT_ROOT) {
         emit_place(ke, out, nested);
@@ -99,13 +114,15 @@ static void emit_position(KernelEmitter *ke, StrBuf *out, FlatVar nested) {
     strbuf_add(out, "))");
 }
 
-static void emit_elem_contiguous(KernelEmitter *ke, StrBuf *out, uint32_t w, uint32_t bytes) {
+static void emit_elem_contiguous(KernelEmitter *ke, StrBuf *out, uint32_t w, uint32_t bytes)
+{
     strbuf_printf(out, "(w%u + ", w);
     emit_place(ke, out, ke->k->words.at[w].to);
     strbuf_printf(out, " * %u)", bytes);
 }
 
-static void emit_elem_by_view(KernelEmitter *ke, StrBuf *out, uint32_t w, uint32_t bytes) {
+static void emit_elem_by_view(KernelEmitter *ke, StrBuf *out, uint32_t w, uint32_t bytes)
+{
     FlatVar nested = ke->k->words.at[w].to;
     strbuf_printf(out, "(DP_ADDR(*DP_AT(dp_view, w%u + ", w + 1);
     emit_place(ke, out, plan_up(ke->k->fn, nested));
@@ -115,7 +132,8 @@ static void emit_elem_by_view(KernelEmitter *ke, StrBuf *out, uint32_t w, uint32
 }
 
 /* The same, where the word says at run time whether elements are contiguous. */
-static void emit_elem_tested(KernelEmitter *ke, uint32_t w, uint32_t bytes) {
+static void emit_elem_tested(KernelEmitter *ke, uint32_t w, uint32_t bytes)
+{
     strbuf_printf(ke->out, "#define DP_ELEM%u (w%u ? ", w, w);
     emit_elem_contiguous(ke, ke->out, w, bytes);
     strbuf_add(ke->out, " : ");
@@ -124,7 +142,8 @@ static void emit_elem_tested(KernelEmitter *ke, uint32_t w, uint32_t bytes) {
 }
 
 /* The macro DP_ELEMw: the address of the element that ELEMS word w stands for. */
-static void emit_elem_macro(KernelEmitter *ke, uint32_t w) {
+static void emit_elem_macro(KernelEmitter *ke, uint32_t w)
+{
     const PlanWord *word = &ke->k->words.at[w];
     uint32_t bytes = emit_element_bytes(ke->k->fn->vars.at[word->var].type);
     if (word->bit == PLAN_NO_BIT) {
@@ -140,25 +159,31 @@ static void emit_elem_macro(KernelEmitter *ke, uint32_t w) {
     strbuf_add(ke->out, "\n#endif\n");
 }
 
-static void emit_word_macros(KernelEmitter *ke) {
+static void emit_word_macros(KernelEmitter *ke)
+{
     for (uint32_t w = 0; w < ke->k->words.n; w++) {
-        if (ke->k->words.at[w].kind == WORD_PATH) emit_path_macro(ke, w);
-        else if (ke->k->words.at[w].kind == WORD_ELEMS) emit_elem_macro(ke, w);
+        if (ke->k->words.at[w].kind == WORD_PATH)
+            emit_path_macro(ke, w);
+        else if (ke->k->words.at[w].kind == WORD_ELEMS)
+            emit_elem_macro(ke, w);
     }
 }
 
 /* ---- inputs ---- */
 
-static void emit_host_input(KernelEmitter *ke, StrBuf *out, FlatVar v) {
+static void emit_host_input(KernelEmitter *ke, StrBuf *out, FlatVar v)
+{
     CoreType t = ke->k->fn->vars.at[v].type;
     if (t.rank == 0)
-        strbuf_printf(out, "dp_from_bits_%s(w%u)", scalar_name(t.scalar), plan_word(ke->k, WORD_SCALAR, v, FLAT_NO_VAR));
+        strbuf_printf(out, "dp_from_bits_%s(w%u)", scalar_name(t.scalar),
+                      plan_word(ke->k, WORD_SCALAR, v, FLAT_NO_VAR));
     else
         strbuf_printf(out, "dp_make_view(w%u, w%u)", plan_word(ke->k, WORD_LENGTH, v, FLAT_NO_VAR),
                       plan_word(ke->k, WORD_ADDRESS, v, FLAT_NO_VAR));
 }
 
-static void emit_elem_input(KernelEmitter *ke, StrBuf *out, const FlatInput *in) {
+static void emit_elem_input(KernelEmitter *ke, StrBuf *out, const FlatInput *in)
+{
     CoreType element = core_element(ke->k->fn->vars.at[in->var].type);
     strbuf_printf(out, "*DP_AT(%s, ", memory_type(element));
     if (ke->k->fn->vars.at[in->var].kind == FLAT_HOST) {
@@ -170,14 +195,16 @@ static void emit_elem_input(KernelEmitter *ke, StrBuf *out, const FlatInput *in)
     }
 }
 
-static void emit_col_input(KernelEmitter *ke, StrBuf *out, FlatVar v) {
+static void emit_col_input(KernelEmitter *ke, StrBuf *out, FlatVar v)
+{
     CoreType t = ke->k->fn->vars.at[v].type;
     strbuf_printf(out, "*DP_AT(%s, w%u + ", memory_type(t), plan_word(ke->k, WORD_COLUMN, v, FLAT_NO_VAR));
     emit_place(ke, out, flat_ctx(ke->k->fn, v));
     strbuf_printf(out, " * %u)", emit_bytes(t));
 }
 
-static void emit_input(KernelEmitter *ke, ScalarEmitter *e, const FlatInput *in) {
+static void emit_input(KernelEmitter *ke, ScalarEmitter *e, const FlatInput *in)
+{
     strbuf_indent(e->out, 2 * e->depth);
     strbuf_printf(e->out, "%s ", emit_value_type(e, core_var_type(e->fn, in->as)));
     emit_var(e, in->as);
@@ -194,28 +221,34 @@ static void emit_input(KernelEmitter *ke, ScalarEmitter *e, const FlatInput *in)
     strbuf_add(e->out, ";\n");
 }
 
-static void emit_inputs(KernelEmitter *ke, ScalarEmitter *e, const FlatInputs *inputs) {
-    for (uint32_t i = 0; i < inputs->n; i++) emit_input(ke, e, &inputs->at[i]);
+static void emit_inputs(KernelEmitter *ke, ScalarEmitter *e, const FlatInputs *inputs)
+{
+    for (uint32_t i = 0; i < inputs->n; i++)
+        emit_input(ke, e, &inputs->at[i]);
 }
 
 /* ---- functions ---- */
 
-static ScalarEmitter scalar_emitter(const KernelEmitter *ke) {
+static ScalarEmitter scalar_emitter(const KernelEmitter *ke)
+{
     return (ScalarEmitter){.out = ke->out, .fn = ke->k->fn->core, .dialect = &kernel_dialect, .depth = 1};
 }
 
 /* Compilers and debuggers name the .dp line. */
-static void emit_line_directive(KernelEmitter *ke) {
+static void emit_line_directive(KernelEmitter *ke)
+{
     strbuf_printf(ke->out, "#line %u ", ke->k->line);
     const char *file = ke->k->file;
     size_t n = 0;
-    while (file[n]) n++;
+    while (file[n])
+        n++;
     emit_string(ke->out, file, n);
     strbuf_add(ke->out, "\n");
 }
 
 /* "dp_val r; r.v0 = …; return r;" */
-static void emit_return(ScalarEmitter *e, const CoreAtom *results, uint32_t n) {
+static void emit_return(ScalarEmitter *e, const CoreAtom *results, uint32_t n)
+{
     strbuf_indent(e->out, 2 * e->depth);
     strbuf_add(e->out, "dp_val r;\n");
     for (uint32_t i = 0; i < n; i++) {
@@ -225,17 +258,21 @@ static void emit_return(ScalarEmitter *e, const CoreAtom *results, uint32_t n) {
         strbuf_add(e->out, ";\n");
     }
     strbuf_indent(e->out, 2 * e->depth);
-    if (n == 0) strbuf_add(e->out, "r.none = 0; ");
+    if (n == 0)
+        strbuf_add(e->out, "r.none = 0; ");
     strbuf_add(e->out, "return r;\n");
     strbuf_add(e->out, "}\n");
 }
 
-static void emit_body(KernelEmitter *ke) {
+static void emit_body(KernelEmitter *ke)
+{
     const FlatBody *body = &ke->k->stmt->body;
     ScalarEmitter e = scalar_emitter(ke);
     emit_line_directive(ke);
-    if (has_index(ke->k)) strbuf_add(ke->out, "static inline dp_val dp_body_at(" HEAP ", ulong i, ulong s, long *index DP_WORDS)\n{\n");
-    else strbuf_add(ke->out, "static inline dp_val dp_body(" HEAP ", ulong i, ulong s DP_WORDS)\n{\n");
+    if (has_index(ke->k))
+        strbuf_add(ke->out, "static inline dp_val dp_body_at(" HEAP ", ulong i, ulong s, long *index DP_WORDS)\n{\n");
+    else
+        strbuf_add(ke->out, "static inline dp_val dp_body(" HEAP ", ulong i, ulong s DP_WORDS)\n{\n");
     emit_inputs(ke, &e, &body->inputs);
     emit_scalar_flag(&e, body->block);
     emit_scalar_block(&e, body->block);
@@ -249,7 +286,8 @@ static void emit_body(KernelEmitter *ke) {
 }
 
 /* The operator's parameters are a's fields, then b's. */
-static void emit_op_parameters(KernelEmitter *ke, ScalarEmitter *e, const FlatOp *op) {
+static void emit_op_parameters(KernelEmitter *ke, ScalarEmitter *e, const FlatOp *op)
+{
     for (uint32_t i = 0; i < 2 * op->k; i++) {
         strbuf_indent(ke->out, 2 * e->depth);
         strbuf_printf(ke->out, "%s ", emit_value_type(e, core_var_type(e->fn, op->op.params[i])));
@@ -258,7 +296,8 @@ static void emit_op_parameters(KernelEmitter *ke, ScalarEmitter *e, const FlatOp
     }
 }
 
-static void emit_op(KernelEmitter *ke) {
+static void emit_op(KernelEmitter *ke)
+{
     const FlatOp *op = &ke->k->stmt->reduce.op;
     ScalarEmitter e = scalar_emitter(ke);
     emit_line_directive(ke);
@@ -270,7 +309,8 @@ static void emit_op(KernelEmitter *ke) {
     emit_return(&e, op->op.body->results, op->k);
 }
 
-static void emit_neutral(KernelEmitter *ke) {
+static void emit_neutral(KernelEmitter *ke)
+{
     const FlatOp *op = &ke->k->stmt->reduce.op;
     ScalarEmitter e = scalar_emitter(ke);
     emit_line_directive(ke);
@@ -282,7 +322,8 @@ static void emit_neutral(KernelEmitter *ke) {
 /* ---- stores and loads ---- */
 
 /* "*DP_AT(T, o0 + i * 4)": where value j of instance i is stored. */
-static void emit_out_place(KernelEmitter *ke, uint32_t j) {
+static void emit_out_place(KernelEmitter *ke, uint32_t j)
+{
     CoreType t = ke->k->values[j];
     uint32_t bytes = emit_bytes(t);
     if (ke->k->kind == PLAN_ARRAY)
@@ -291,7 +332,8 @@ static void emit_out_place(KernelEmitter *ke, uint32_t j) {
         strbuf_printf(ke->out, "*DP_AT(%s, o%u + i * %u)", memory_type(t), j, bytes);
 }
 
-static void emit_store(KernelEmitter *ke) {
+static void emit_store(KernelEmitter *ke)
+{
     strbuf_add(ke->out, "static inline void dp_store(" HEAP ", ulong i, dp_val v DP_OUTS)\n{\n");
     for (uint32_t j = 0; j < ke->k->nvalues; j++) {
         strbuf_add(ke->out, "    ");
@@ -301,7 +343,8 @@ static void emit_store(KernelEmitter *ke) {
     strbuf_add(ke->out, "}\n");
 }
 
-static void emit_load(KernelEmitter *ke) {
+static void emit_load(KernelEmitter *ke)
+{
     strbuf_add(ke->out, "static inline dp_val dp_load(" HEAP ", ulong i DP_OUTS)\n{\n    dp_val v;\n");
     for (uint32_t j = 0; j < ke->k->nvalues; j++) {
         strbuf_printf(ke->out, "    v.v%u = ", j);
@@ -314,33 +357,42 @@ static void emit_load(KernelEmitter *ke) {
 /* ---- histograms ---- */
 
 /* Bins of one value of 4 or 8 bytes are updated by compare-and-swap on its bits. */
-static uint32_t hist_bytes(const PlanKernel *k) {
-    if (k->nvalues != 1) return 0;
+static uint32_t hist_bytes(const PlanKernel *k)
+{
+    if (k->nvalues != 1)
+        return 0;
     uint32_t bytes = emit_bytes(k->values[0]);
     return bytes == 4 || bytes == 8 ? bytes : 0;
 }
 
-static void emit_hist_bits(KernelEmitter *ke, uint32_t bytes) {
+static void emit_hist_bits(KernelEmitter *ke, uint32_t bytes)
+{
     Scalar t = ke->k->values[0].scalar;
     const char *word = bytes == 4 ? "uint" : "ulong";
-    strbuf_printf(ke->out, "static inline %s dp_bits(dp_val v) { return (%s)dp_to_bits_%s(v.v0); }\n", word, word, scalar_name(t));
-    strbuf_printf(ke->out, "static inline dp_val dp_from_bits(%s x) { dp_val v; v.v0 = dp_from_bits_%s(x); return v; }\n", word,
+    strbuf_printf(ke->out, "static inline %s dp_bits(dp_val v) { return (%s)dp_to_bits_%s(v.v0); }\n", word, word,
+                  scalar_name(t));
+    strbuf_printf(ke->out,
+                  "static inline dp_val dp_from_bits(%s x) { dp_val v; v.v0 = dp_from_bits_%s(x); return v; }\n", word,
                   scalar_name(t));
 }
 
 /* The operator's one primitive operation on its two parameters, or PRIM_COUNT. */
-static CorePrim single_prim(const FlatOp *op) {
+static CorePrim single_prim(const FlatOp *op)
+{
     const CoreBlock *b = op->op.body;
-    if (op->k != 1 || b->stmts.n != 1 || b->stmts.at[0]->kind != CORE_PRIM || b->stmts.at[0]->prim.nargs != 2) return PRIM_COUNT;
+    if (op->k != 1 || b->stmts.n != 1 || b->stmts.at[0]->kind != CORE_PRIM || b->stmts.at[0]->prim.nargs != 2)
+        return PRIM_COUNT;
     const CoreStmt *s = b->stmts.at[0];
     CoreAtom x = s->prim.args[0], y = s->prim.args[1], r = b->results[0];
-    if (x.is_const || y.is_const || r.is_const || r.var != s->vars[0]) return PRIM_COUNT;
+    if (x.is_const || y.is_const || r.is_const || r.var != s->vars[0])
+        return PRIM_COUNT;
     CoreVar a = op->op.params[0], c = op->op.params[1];
     bool both = (x.var == a && y.var == c) || (x.var == c && y.var == a);
     return both ? s->prim.op : PRIM_COUNT;
 }
 
-static const char *atomic_name(CorePrim op) {
+static const char *atomic_name(CorePrim op)
+{
     switch ((int)op) {
     case PRIM_ADD: return "add";
     case PRIM_MIN: return "min";
@@ -352,37 +404,47 @@ static const char *atomic_name(CorePrim op) {
     return NULL;
 }
 
-static void emit_hist_atomic(KernelEmitter *ke) {
+static void emit_hist_atomic(KernelEmitter *ke)
+{
     const char *name = atomic_name(single_prim(&ke->k->stmt->reduce.op));
     Scalar t = ke->k->values[0].scalar;
-    if (!name || scalar_is_float(t)) return;
+    if (!name || scalar_is_float(t))
+        return;
     if (t == SC_I32 || t == SC_U32) {
         strbuf_printf(ke->out, "#define DP_HIST_ATOMIC(p, v) atomic_%s((volatile __global %s *)(p), (v).v0)\n", name,
                       t == SC_I32 ? "int" : "uint");
     } else if ((t == SC_I64 || t == SC_U64) && name[0] == 'a' && name[1] == 'd') {
         /* Of the 64-bit atomics only these are in the base extension. */
-        strbuf_printf(ke->out, "#ifdef DP_HAS_ATOMICS64\n#define DP_HIST_ATOMIC(p, v) atom_add((volatile __global %s *)(p), (v).v0)\n#endif\n",
+        strbuf_printf(ke->out,
+                      "#ifdef DP_HAS_ATOMICS64\n#define DP_HIST_ATOMIC(p, v) atom_add((volatile __global %s *)(p), "
+                      "(v).v0)\n#endif\n",
                       t == SC_I64 ? "long" : "ulong");
     }
 }
 
-static void emit_hist(KernelEmitter *ke) {
+static void emit_hist(KernelEmitter *ke)
+{
     uint32_t bytes = hist_bytes(ke->k);
     strbuf_printf(ke->out, "#define DP_HIST_BYTES %u\n", bytes);
-    if (bytes == 0) return;
+    if (bytes == 0)
+        return;
     emit_hist_bits(ke, bytes);
     emit_hist_atomic(ke);
 }
 
 /* ---- kernels ---- */
 
-static void emit_switches(KernelEmitter *ke) {
+static void emit_switches(KernelEmitter *ke)
+{
     emit_uses_seg(ke);
-    if (has_op(ke->k)) strbuf_printf(ke->out, "#define DP_COMMUTATIVE %d\n", ke->k->stmt->reduce.op.commutative);
-    if (ke->k->kind == PLAN_SCAN) strbuf_printf(ke->out, "#define DP_EXCLUSIVE %d\n", ke->k->stmt->reduce.exclusive);
+    if (has_op(ke->k))
+        strbuf_printf(ke->out, "#define DP_COMMUTATIVE %d\n", ke->k->stmt->reduce.op.commutative);
+    if (ke->k->kind == PLAN_SCAN)
+        strbuf_printf(ke->out, "#define DP_EXCLUSIVE %d\n", ke->k->stmt->reduce.exclusive);
 }
 
-void emit_kernel_source(StrBuf *out, const Plan *plan, const PlanKernel *k) {
+void emit_kernel_source(StrBuf *out, const Plan *plan, const PlanKernel *k)
+{
     KernelEmitter ke = {out, plan, k};
     emit_parameters(&ke);
     emit_switches(&ke);
@@ -393,19 +455,25 @@ void emit_kernel_source(StrBuf *out, const Plan *plan, const PlanKernel *k) {
         emit_op(&ke);
         emit_neutral(&ke);
     }
-    if (k->kind != PLAN_PACK) emit_store(&ke);
-    if (has_op(k) || k->kind == PLAN_SCATTER) emit_load(&ke);
-    if (k->kind == PLAN_HIST) emit_hist(&ke);
+    if (k->kind != PLAN_PACK)
+        emit_store(&ke);
+    if (has_op(k) || k->kind == PLAN_SCATTER)
+        emit_load(&ke);
+    if (k->kind == PLAN_HIST)
+        emit_hist(&ke);
 }
 
-uint32_t emit_kernel_cost(const PlanKernel *k) {
+uint32_t emit_kernel_cost(const PlanKernel *k)
+{
     ScalarFacts body = scalar_facts(k->fn->core, k->stmt->body.block), op = {0};
-    if (has_op(k)) op = scalar_facts(k->fn->core, k->stmt->reduce.op.op.body);
+    if (has_op(k))
+        op = scalar_facts(k->fn->core, k->stmt->reduce.op.op.body);
     bool loops = body.loop || op.loop;
     return loops ? 0 : body.statements + op.statements + k->nvalues + k->words.n + 1;
 }
 
-void emit_kernels_text(StrBuf *out, const FlatProgram *p) {
+void emit_kernels_text(StrBuf *out, const FlatProgram *p)
+{
     const Plan *plan = plan_make(p);
     for (uint32_t i = 0; i < plan->kernels.n; i++) {
         const PlanKernel *k = plan->kernels.at[i];

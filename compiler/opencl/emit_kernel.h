@@ -1,8 +1,8 @@
-/* The kernels' side of a plan: the *holes* that fill a template of runtime/kernels (its README lists them). The argument words
- * and the variants' meaning are described in emit_plan.h.
+/* The kernels' side of a plan: the *holes* that fill a template of runtime/kernels (its README lists them). The
+ * argument words and the variants' meaning are described in emit_plan.h.
  *
- * A kernel's text stands between dp_scalar.h and common.cl in front, and the template behind. Example (the body of a sum of
- * products over rows, the rows' numbers contiguous if bit 0 is set):
+ * A kernel's text stands between dp_scalar.h and common.cl in front, and the template behind. Example (the body of a
+ * sum of products over rows, the rows' numbers contiguous if bit 0 is set):
  *
  *     typedef struct dp_val { dp_f32 v0; } dp_val;
  *     #if (DP_VARIANT >> 0) & 1
@@ -15,7 +15,8 @@
  *         dp_f32 x4_v = *DP_AT(dp_f32, DP_ELEM0);
  *         …
  *
- * So the code of a body has no tests of its own, and in the plain variants reads straight from the start of its arrays. */
+ * So the code of a body has no tests of its own, and in the plain variants reads straight from the start of its arrays.
+ */
 #ifndef DPC_OPENCL_EMIT_KERNEL_H
 #define DPC_OPENCL_EMIT_KERNEL_H
 

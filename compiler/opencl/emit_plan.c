@@ -9,102 +9,137 @@
 
 FlatVar plan_up(const FlatFn *fn, FlatVar ctx) { return fn->vars.at[ctx].ctx; }
 
-static bool has_segments(const FlatFn *fn, FlatVar ctx) {
+static bool has_segments(const FlatFn *fn, FlatVar ctx)
+{
     return fn->vars.at[ctx].ctx_kind == CTX_NESTED && plan_up(fn, ctx) != FLAT_ROOT;
 }
 
-Place plan_place(const PlanKernel *k, FlatVar ctx) {
+Place plan_place(const PlanKernel *k, FlatVar ctx)
+{
     FlatVar body = k->stmt->body.ctx;
-    if (ctx == body) return (Place){.kind = PLACE_I};
-    if (!has_segments(k->fn, body)) return (Place){PLACE_PATH, false, body};
+    if (ctx == body)
+        return (Place){.kind = PLACE_I};
+    if (!has_segments(k->fn, body))
+        return (Place){PLACE_PATH, false, body};
     FlatVar up = plan_up(k->fn, body);
-    if (ctx == up) return (Place){.kind = PLACE_S};
+    if (ctx == up)
+        return (Place){.kind = PLACE_S};
     return (Place){PLACE_PATH, true, up};
 }
 
 /* ---- updates in place ---- */
 
-static bool dies_at(const FlatStmt *s, FlatVar v) {
+static bool dies_at(const FlatStmt *s, FlatVar v)
+{
     for (uint32_t i = 0; i < s->ndies; i++)
-        if (s->dies[i] == v) return true;
+        if (s->dies[i] == v)
+            return true;
     return false;
 }
 
-static bool body_reads(const FlatBody *body, FlatVar v) {
+static bool body_reads(const FlatBody *body, FlatVar v)
+{
     for (uint32_t i = 0; i < body->inputs.n; i++)
-        if (body->inputs.at[i].kind != IN_POS && body->inputs.at[i].var == v) return true;
+        if (body->inputs.at[i].kind != IN_POS && body->inputs.at[i].var == v)
+            return true;
     return false;
 }
 
-static bool scatters_once(const FlatStmt *s, FlatVar dest) {
+static bool scatters_once(const FlatStmt *s, FlatVar dest)
+{
     uint32_t n = 0;
-    for (uint32_t i = 0; i < s->scatter.n; i++) n += s->scatter.dests[i] == dest;
+    for (uint32_t i = 0; i < s->scatter.n; i++)
+        n += s->scatter.dests[i] == dest;
     return n == 1 && !body_reads(&s->body, dest);
 }
 
-bool plan_in_place(const FlatStmt *s, FlatVar array) {
-    if (!dies_at(s, array)) return false;
-    if (s->kind == FLAT_S_SCATTER) return scatters_once(s, array);
+bool plan_in_place(const FlatStmt *s, FlatVar array)
+{
+    if (!dies_at(s, array))
+        return false;
+    if (s->kind == FLAT_S_SCATTER)
+        return scatters_once(s, array);
     return s->kind == FLAT_S_UPDATE && s->update.array == array;
 }
 
 /* ---- words ---- */
 
-static bool same_word(const PlanWord *w, PlanWordKind kind, FlatVar var, FlatVar to) {
-    if (w->kind != kind) return false;
+static bool same_word(const PlanWord *w, PlanWordKind kind, FlatVar var, FlatVar to)
+{
+    if (w->kind != kind)
+        return false;
     switch (kind) {
-    case WORD_SCALAR: case WORD_LENGTH: case WORD_ADDRESS: case WORD_COLUMN: return w->var == var;
-    case WORD_ELEMS: case WORD_VIEWS: return w->var == var && w->to == to;
-    case WORD_OFFSETS: case WORD_PATH: return w->to == to;
+    case WORD_SCALAR:
+    case WORD_LENGTH:
+    case WORD_ADDRESS:
+    case WORD_COLUMN: return w->var == var;
+    case WORD_ELEMS:
+    case WORD_VIEWS: return w->var == var && w->to == to;
+    case WORD_OFFSETS:
+    case WORD_PATH: return w->to == to;
     }
     return false;
 }
 
-static uint32_t find_word(const PlanKernel *k, PlanWordKind kind, FlatVar var, FlatVar to) {
+static uint32_t find_word(const PlanKernel *k, PlanWordKind kind, FlatVar var, FlatVar to)
+{
     for (uint32_t i = 0; i < k->words.n; i++)
-        if (same_word(&k->words.at[i], kind, var, to)) return i;
+        if (same_word(&k->words.at[i], kind, var, to))
+            return i;
     return UINT32_MAX;
 }
 
-uint32_t plan_word(const PlanKernel *k, PlanWordKind kind, FlatVar var, FlatVar to) {
+uint32_t plan_word(const PlanKernel *k, PlanWordKind kind, FlatVar var, FlatVar to)
+{
     uint32_t w = find_word(k, kind, var, to);
     assert(w != UINT32_MAX && "plan: a word is missing");
     return w;
 }
 
-static uint32_t add_word(Plan *plan, PlanKernel *k, PlanWordKind kind, FlatVar var, FlatVar to) {
+static uint32_t add_word(Plan *plan, PlanKernel *k, PlanWordKind kind, FlatVar var, FlatVar to)
+{
     uint32_t found = find_word(k, kind, var, to);
-    if (found != UINT32_MAX) return found;
+    if (found != UINT32_MAX)
+        return found;
     PlanWord w = {.kind = kind, .var = var, .from = FLAT_NO_VAR, .to = to, .bit = PLAN_NO_BIT};
-    if ((kind == WORD_ELEMS || kind == WORD_PATH) && k->nbits < PLAN_MAX_BITS) w.bit = k->nbits++;
+    if ((kind == WORD_ELEMS || kind == WORD_PATH) && k->nbits < PLAN_MAX_BITS)
+        w.bit = k->nbits++;
     vec_push(plan->arena, &k->words, w);
     return k->words.n - 1;
 }
 
 /* Word `w` is needed in every variant, or (elems given) unless that ELEMS is contiguous. */
-static void need_word(Plan *plan, PlanKernel *k, uint32_t w, uint32_t elems) {
+static void need_word(Plan *plan, PlanKernel *k, uint32_t w, uint32_t elems)
+{
     PlanWord *word = &k->words.at[w];
-    if (elems == UINT32_MAX || k->words.at[elems].bit == PLAN_NO_BIT) word->always = true;
-    else vec_push(plan->arena, &word->elems, elems);
+    if (elems == UINT32_MAX || k->words.at[elems].bit == PLAN_NO_BIT)
+        word->always = true;
+    else
+        vec_push(plan->arena, &word->elems, elems);
 }
 
 /* What it takes to have the index into `ctx`. */
-static void add_place(Plan *plan, PlanKernel *k, FlatVar ctx, uint32_t elems) {
+static void add_place(Plan *plan, PlanKernel *k, FlatVar ctx, uint32_t elems)
+{
     Place place = plan_place(k, ctx);
-    if (place.kind != PLACE_PATH) return;
+    if (place.kind != PLACE_PATH)
+        return;
     uint32_t w = add_word(plan, k, WORD_PATH, FLAT_NO_VAR, ctx);
     k->words.at[w].from = place.from;
     need_word(plan, k, w, elems);
 }
 
-static void add_position(Plan *plan, PlanKernel *k, FlatVar nested, uint32_t elems) {
+static void add_position(Plan *plan, PlanKernel *k, FlatVar nested, uint32_t elems)
+{
     FlatVar up = plan_up(k->fn, nested);
-    if (up == FLAT_ROOT) return;
+    if (up == FLAT_ROOT)
+        return;
     add_place(plan, k, up, elems);
     need_word(plan, k, add_word(plan, k, WORD_OFFSETS, FLAT_NO_VAR, nested), elems);
 }
 
-static void add_elem(Plan *plan, PlanKernel *k, const FlatInput *in) {
+static void add_elem(Plan *plan, PlanKernel *k, const FlatInput *in)
+{
     add_place(plan, k, in->ctx, UINT32_MAX);
     if (k->fn->vars.at[in->var].kind == FLAT_HOST) {
         add_word(plan, k, WORD_ADDRESS, in->var, FLAT_NO_VAR);
@@ -115,7 +150,8 @@ static void add_elem(Plan *plan, PlanKernel *k, const FlatInput *in) {
     add_position(plan, k, in->ctx, elems);
 }
 
-static void add_input(Plan *plan, PlanKernel *k, const FlatInput *in) {
+static void add_input(Plan *plan, PlanKernel *k, const FlatInput *in)
+{
     switch (in->kind) {
     case IN_HOST:
         if (k->fn->vars.at[in->var].type.rank == 0) {
@@ -137,56 +173,73 @@ static void add_input(Plan *plan, PlanKernel *k, const FlatInput *in) {
     }
 }
 
-static void add_inputs(Plan *plan, PlanKernel *k, const FlatInputs *inputs) {
-    for (uint32_t i = 0; i < inputs->n; i++) add_input(plan, k, &inputs->at[i]);
+static void add_inputs(Plan *plan, PlanKernel *k, const FlatInputs *inputs)
+{
+    for (uint32_t i = 0; i < inputs->n; i++)
+        add_input(plan, k, &inputs->at[i]);
 }
 
-static bool has_op(const PlanKernel *k) {
+static bool has_op(const PlanKernel *k)
+{
     return k->kind == PLAN_REDUCE || k->kind == PLAN_SCAN || k->kind == PLAN_HIST;
 }
 
-static void add_words(Plan *plan, PlanKernel *k) {
+static void add_words(Plan *plan, PlanKernel *k)
+{
     add_inputs(plan, k, &k->stmt->body.inputs);
-    if (!has_op(k)) return;
+    if (!has_op(k))
+        return;
     add_inputs(plan, k, &k->stmt->reduce.op.inputs);
     add_inputs(plan, k, &k->stmt->reduce.op.neutral_inputs);
 }
 
 /* ---- the segment ---- */
 
-static bool place_uses_segment(const PlanKernel *k, FlatVar ctx) {
+static bool place_uses_segment(const PlanKernel *k, FlatVar ctx)
+{
     Place place = plan_place(k, ctx);
     return place.kind == PLACE_S || (place.kind == PLACE_PATH && place.from_segment);
 }
 
-static void input_segment_use(const Plan *plan, const PlanKernel *k, const FlatInput *in, SegmentUse *use) {
-    if (in->kind == IN_HOST) return;
+static void input_segment_use(const Plan *plan, const PlanKernel *k, const FlatInput *in, SegmentUse *use)
+{
+    if (in->kind == IN_HOST)
+        return;
     FlatVar ctx = in->kind == IN_COL ? flat_ctx(k->fn, in->var) : in->ctx;
     use->always |= place_uses_segment(k, ctx);
     FlatVar up = in->kind == IN_COL ? FLAT_ROOT : plan_up(k->fn, ctx);
-    if (up == FLAT_ROOT || !place_uses_segment(k, up)) return;
+    if (up == FLAT_ROOT || !place_uses_segment(k, up))
+        return;
     uint32_t elems = in->kind == IN_ELEM ? plan_word(k, WORD_ELEMS, in->var, ctx) : UINT32_MAX;
-    if (elems == UINT32_MAX || k->words.at[elems].bit == PLAN_NO_BIT) use->always = true;
-    else vec_push(plan->arena, &use->elems, elems);
+    if (elems == UINT32_MAX || k->words.at[elems].bit == PLAN_NO_BIT)
+        use->always = true;
+    else
+        vec_push(plan->arena, &use->elems, elems);
 }
 
-SegmentUse plan_segment_use(const Plan *plan, const PlanKernel *k) {
+SegmentUse plan_segment_use(const Plan *plan, const PlanKernel *k)
+{
     SegmentUse use = {0};
     const FlatInputs *body = &k->stmt->body.inputs;
-    for (uint32_t i = 0; i < body->n; i++) input_segment_use(plan, k, &body->at[i], &use);
-    if (!has_op(k)) return use;
+    for (uint32_t i = 0; i < body->n; i++)
+        input_segment_use(plan, k, &body->at[i], &use);
+    if (!has_op(k))
+        return use;
     const FlatInputs *op = &k->stmt->reduce.op.inputs;
-    for (uint32_t i = 0; i < op->n; i++) input_segment_use(plan, k, &op->at[i], &use);
+    for (uint32_t i = 0; i < op->n; i++)
+        input_segment_use(plan, k, &op->at[i], &use);
     return use;
 }
 
 /* ---- kernels ---- */
 
-bool plan_has_kernel(const FlatStmt *s) {
+bool plan_has_kernel(const FlatStmt *s)
+{
     return flat_kind_has_body(s->kind) && s->kind != FLAT_S_HOST && s->body.ctx != FLAT_ROOT;
 }
 
-static PlanKernelKind kernel_kind(FlatKind kind) {
+static PlanKernelKind kernel_kind(FlatKind kind)
+{
     switch (kind) {
     case FLAT_S_ARRAY: return PLAN_ARRAY;
     case FLAT_S_PACK: return PLAN_PACK;
@@ -194,21 +247,35 @@ static PlanKernelKind kernel_kind(FlatKind kind) {
     case FLAT_S_SCAN: return PLAN_SCAN;
     case FLAT_S_SCATTER: return PLAN_SCATTER;
     case FLAT_S_HIST: return PLAN_HIST;
-    case FLAT_S_HOST: case FLAT_S_KERNEL: case FLAT_S_NESTED: case FLAT_S_SPLIT: case FLAT_S_ELEMS: case FLAT_S_SELECT: case FLAT_S_VIEWS:
-    case FLAT_S_MERGE: case FLAT_S_ARGSORT: case FLAT_S_FLATTEN: case FLAT_S_UPDATE: case FLAT_S_IF: case FLAT_S_LOOP:
-    case FLAT_S_LOOP_LIFTED: case FLAT_S_CALL: case FLAT_S_CALL_LIFTED:
-        break;
+    case FLAT_S_HOST:
+    case FLAT_S_KERNEL:
+    case FLAT_S_NESTED:
+    case FLAT_S_SPLIT:
+    case FLAT_S_ELEMS:
+    case FLAT_S_SELECT:
+    case FLAT_S_VIEWS:
+    case FLAT_S_MERGE:
+    case FLAT_S_ARGSORT:
+    case FLAT_S_FLATTEN:
+    case FLAT_S_UPDATE:
+    case FLAT_S_IF:
+    case FLAT_S_LOOP:
+    case FLAT_S_LOOP_LIFTED:
+    case FLAT_S_CALL:
+    case FLAT_S_CALL_LIFTED: break;
     }
     return PLAN_MAP;
 }
 
-const char *plan_kind_name(PlanKernelKind kind) {
+const char *plan_kind_name(PlanKernelKind kind)
+{
     static const char *const names[] = {"map", "array", "pack", "reduce", "scan", "scatter", "hist"};
     return names[kind];
 }
 
 /* Bytes of a dp_val at most: fields aligned to their size, the whole to 16. */
-static uint32_t value_bytes(const CoreType *types, uint32_t n) {
+static uint32_t value_bytes(const CoreType *types, uint32_t n)
+{
     uint32_t at = 0;
     for (uint32_t i = 0; i < n; i++) {
         uint32_t bytes = emit_bytes(types[i]);
@@ -218,7 +285,8 @@ static uint32_t value_bytes(const CoreType *types, uint32_t n) {
 }
 
 /* The types of the body's results from `first` on: the fields of dp_val. */
-static void set_values(Plan *plan, PlanKernel *k, uint32_t first, uint32_t n) {
+static void set_values(Plan *plan, PlanKernel *k, uint32_t first, uint32_t n)
+{
     k->first = first;
     k->nvalues = n;
     k->values = arena_array(plan->arena, CoreType, n + 1);
@@ -227,7 +295,8 @@ static void set_values(Plan *plan, PlanKernel *k, uint32_t first, uint32_t n) {
     k->val_bytes = value_bytes(k->values, n);
 }
 
-static const char *kernel_name(Plan *plan, const FlatFn *fn, uint32_t number, PlanKernelKind kind) {
+static const char *kernel_name(Plan *plan, const FlatFn *fn, uint32_t number, PlanKernelKind kind)
+{
     StrBuf text = {0};
     emit_identifier(&text, fn->name);
     const char *name = arena_printf(plan->arena, "%s_%u_%s", text.n ? text.text : "fn", number, plan_kind_name(kind));
@@ -235,25 +304,32 @@ static const char *kernel_name(Plan *plan, const FlatFn *fn, uint32_t number, Pl
     return name;
 }
 
-static bool is_name_char(char c) {
+static bool is_name_char(char c)
+{
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' || c == '\'';
 }
 
 /* The name behind a word that begins a definition, or NULL. */
-static const char *defined_name(const char *line) {
-    while (*line == ' ') line++;
-    if (strncmp(line, "def ", 4) != 0 && strncmp(line, "entry ", 6) != 0) return NULL;
+static const char *defined_name(const char *line)
+{
+    while (*line == ' ')
+        line++;
+    if (strncmp(line, "def ", 4) != 0 && strncmp(line, "entry ", 6) != 0)
+        return NULL;
     line = strchr(line, ' ');
     return line + strspn(line, " ");
 }
 
 /* The definition around the place: the last one whose line begins before it. */
-static const char *function_around(Plan *plan, Span at) {
+static const char *function_around(Plan *plan, Span at)
+{
     const char *text = plan->program->core->session->files.at[at.file]->text, *name = NULL;
     for (uint32_t i = at.start + 1; !name && i-- > 0;)
-        if (i == 0 || text[i - 1] == '\n') name = defined_name(text + i);
+        if (i == 0 || text[i - 1] == '\n')
+            name = defined_name(text + i);
     size_t n = 0;
-    while (name && is_name_char(name[n])) n++;
+    while (name && is_name_char(name[n]))
+        n++;
     return n ? arena_strndup(plan->arena, name, n) : "?";
 }
 
@@ -263,7 +339,8 @@ typedef struct PlanPass {
     uint32_t number; /* of the next kernel in its function */
 } PlanPass;
 
-static void add_kernel(PlanPass *pass, const FlatStmt *s, uint32_t first, uint32_t n) {
+static void add_kernel(PlanPass *pass, const FlatStmt *s, uint32_t first, uint32_t n)
+{
     Plan *plan = pass->plan;
     PlanKernel *k = arena_new(plan->arena, PlanKernel);
     k->index = plan->kernels.n;
@@ -280,12 +357,14 @@ static void add_kernel(PlanPass *pass, const FlatStmt *s, uint32_t first, uint32
     add_words(plan, k);
 }
 
-static void plan_stmt(PlanPass *pass, const FlatStmt *s) {
+static void plan_stmt(PlanPass *pass, const FlatStmt *s)
+{
     uint32_t n = s->body.block->nresults;
     if (s->kind == FLAT_S_KERNEL) {
         for (uint32_t first = 0; first < n; first += PLAN_MAX_OUTS)
             add_kernel(pass, s, first, n - first < PLAN_MAX_OUTS ? n - first : PLAN_MAX_OUTS);
-        if (n == 0) add_kernel(pass, s, 0, 0); /* checks only */
+        if (n == 0)
+            add_kernel(pass, s, 0, 0); /* checks only */
     } else if (s->kind == FLAT_S_SCATTER || s->kind == FLAT_S_HIST) {
         add_kernel(pass, s, 1, n - 1); /* result 0 is the index */
     } else {
@@ -293,15 +372,18 @@ static void plan_stmt(PlanPass *pass, const FlatStmt *s) {
     }
 }
 
-static void plan_block(void *ctx, FlatBlock *b) {
+static void plan_block(void *ctx, FlatBlock *b)
+{
     for (uint32_t i = 0; i < b->stmts.n; i++) {
         const FlatStmt *s = b->stmts.at[i];
-        if (plan_has_kernel(s)) plan_stmt(ctx, s);
+        if (plan_has_kernel(s))
+            plan_stmt(ctx, s);
         flat_stmt_blocks(s, plan_block, ctx);
     }
 }
 
-Plan *plan_make(const FlatProgram *p) {
+Plan *plan_make(const FlatProgram *p)
+{
     Plan *plan = arena_new(p->arena, Plan);
     plan->arena = p->arena;
     plan->program = p;
@@ -312,11 +394,13 @@ Plan *plan_make(const FlatProgram *p) {
     return plan;
 }
 
-const PlanKernel *plan_first(const Plan *plan, const FlatStmt *s, uint32_t *hint) {
+const PlanKernel *plan_first(const Plan *plan, const FlatStmt *s, uint32_t *hint)
+{
     for (uint32_t tried = 0; tried < plan->kernels.n; tried++) {
         uint32_t i = (*hint + tried) % plan->kernels.n;
         const PlanKernel *k = plan->kernels.at[i];
-        if (k->stmt != s || (i > 0 && plan->kernels.at[i - 1]->stmt == s)) continue;
+        if (k->stmt != s || (i > 0 && plan->kernels.at[i - 1]->stmt == s))
+            continue;
         *hint = i;
         return k;
     }

@@ -6,29 +6,36 @@
  *   SCALAR           the bits of a HOST scalar
  *   LENGTH, ADDRESS  a HOST array's view. (An element of it in a nested context over depth 0 needs only the ADDRESS.)
  *   COLUMN           the address of a column
- *   ELEMS, VIEWS     two words side by side, filled by dp_elem_words: the elements in the nested context `to` of a column of
- *                    views in its up. ELEMS is their common start where the views are contiguous, else 0; VIEWS the views
+ *   ELEMS, VIEWS     two words side by side, filled by dp_elem_words: the elements in the nested context `to` of a
+ * column of views in its up. ELEMS is their common start where the views are contiguous, else 0; VIEWS the views
  *   OFFSETS          the offsets of the nested context `to`; only needed for positions, and for elements not contiguous
  *   PATH             u32 indices from instances of `from` to those of its ancestor `to`; 0 stands for the identity
  *
- * An input is found at instance i of the body's context B. If B is NESTED and not over depth 0, the template also knows the
- * segment s, an instance of up(B). So the index into a context D is
- *      i  where D is B;     s  where D is up(B);     path(up(B) -> D)[s]  or, where there is no s,  path(B -> D)[i].
- * Operators and neutral elements belong to a segment and only have s.
+ * An input is found at instance i of the body's context B. If B is NESTED and not over depth 0, the template also knows
+ * the segment s, an instance of up(B). So the index into a context D is i  where D is B;     s  where D is up(B);
+ * path(up(B) -> D)[s]  or, where there is no s,  path(B -> D)[i]. Operators and neutral elements belong to a segment
+ * and only have s.
  *
- * VARIANTS. A kernel is compiled for the case at hand: bit k of DP_VARIANT says that a certain ELEMS is contiguous, or that
- * a certain PATH is the identity. Words beyond the last bit are looked at when the kernel runs.
+ * VARIANTS. A kernel is compiled for the case at hand: bit k of DP_VARIANT says that a certain ELEMS is contiguous, or
+ * that a certain PATH is the identity. Words beyond the last bit are looked at when the kernel runs.
  *
  * Example: { sum { v * x[j] : (j, v) in row } : row in rows } reduces over c2, nested in c1:
- *     w0 ELEMS r_j in c2 (bit 0)   w1 VIEWS   w2 OFFSETS c2   w3 ELEMS r_v in c2 (bit 1)   w4 VIEWS   w5 LENGTH x   w6 ADDRESS x
- * and in variant 3 neither w1, w2, w4 nor the segment are looked at. */
+ *     w0 ELEMS r_j in c2 (bit 0)   w1 VIEWS   w2 OFFSETS c2   w3 ELEMS r_v in c2 (bit 1)   w4 VIEWS   w5 LENGTH x   w6
+ * ADDRESS x and in variant 3 neither w1, w2, w4 nor the segment are looked at. */
 #ifndef DPC_OPENCL_EMIT_PLAN_H
 #define DPC_OPENCL_EMIT_PLAN_H
 
 #include "flat/flat.h"
 
 typedef enum PlanWordKind {
-    WORD_SCALAR, WORD_LENGTH, WORD_ADDRESS, WORD_COLUMN, WORD_ELEMS, WORD_VIEWS, WORD_OFFSETS, WORD_PATH
+    WORD_SCALAR,
+    WORD_LENGTH,
+    WORD_ADDRESS,
+    WORD_COLUMN,
+    WORD_ELEMS,
+    WORD_VIEWS,
+    WORD_OFFSETS,
+    WORD_PATH
 } PlanWordKind;
 
 #define PLAN_NO_BIT UINT32_MAX
@@ -36,31 +43,39 @@ typedef enum PlanWordKind {
 
 typedef struct PlanWord {
     PlanWordKind kind;
-    FlatVar var;          /* SCALAR … VIEWS: the variable */
-    FlatVar from, to;     /* contexts; PATH: both; ELEMS, VIEWS, OFFSETS: `to` */
-    uint32_t bit;         /* ELEMS, PATH: its bit in the variant, or PLAN_NO_BIT */
-    bool always;          /* OFFSETS, PATH: needed in every variant */
-    VEC(uint32_t) elems;  /* else: needed unless all these ELEMS words are contiguous */
+    FlatVar var;         /* SCALAR … VIEWS: the variable */
+    FlatVar from, to;    /* contexts; PATH: both; ELEMS, VIEWS, OFFSETS: `to` */
+    uint32_t bit;        /* ELEMS, PATH: its bit in the variant, or PLAN_NO_BIT */
+    bool always;         /* OFFSETS, PATH: needed in every variant */
+    VEC(uint32_t) elems; /* else: needed unless all these ELEMS words are contiguous */
 } PlanWord;
 
-typedef enum PlanKernelKind { PLAN_MAP, PLAN_ARRAY, PLAN_PACK, PLAN_REDUCE, PLAN_SCAN, PLAN_SCATTER, PLAN_HIST } PlanKernelKind;
+typedef enum PlanKernelKind {
+    PLAN_MAP,
+    PLAN_ARRAY,
+    PLAN_PACK,
+    PLAN_REDUCE,
+    PLAN_SCAN,
+    PLAN_SCATTER,
+    PLAN_HIST
+} PlanKernelKind;
 
 typedef struct PlanKernel {
-    uint32_t index;            /* in the program's table */
+    uint32_t index; /* in the program's table */
     PlanKernelKind kind;
-    const char *name;          /* "main_3_reduce" */
-    const char *file;          /* of the .dp source, and the line there */
+    const char *name; /* "main_3_reduce" */
+    const char *file; /* of the .dp source, and the line there */
     uint32_t line;
-    const char *function;      /* the definition there */
+    const char *function; /* the definition there */
     const FlatFn *fn;
     const FlatStmt *stmt;
-    uint32_t first;            /* MAP: computes the body's results first .. first + nvalues */
-    CoreType *values;          /* the fields of dp_val */
+    uint32_t first;   /* MAP: computes the body's results first .. first + nvalues */
+    CoreType *values; /* the fields of dp_val */
     uint32_t nvalues;
-    uint32_t nouts;            /* output columns or arrays */
+    uint32_t nouts; /* output columns or arrays */
     uint32_t val_bytes;
     VEC(PlanWord) words;
-    uint32_t nbits;            /* of the variant */
+    uint32_t nbits; /* of the variant */
 } PlanKernel;
 
 typedef struct Plan {
@@ -79,8 +94,8 @@ const PlanKernel *plan_first(const Plan *plan, const FlatStmt *s, uint32_t *hint
 /* Does the statement launch kernels with code of its own? */
 bool plan_has_kernel(const FlatStmt *s);
 
-/* May the statement write into this array, which it takes and makes anew? UPDATE and SCATTER: where it dies there and nothing
- * else of the statement reads it. Whether others hold its elements, the runtime sees; then they are copied. */
+/* May the statement write into this array, which it takes and makes anew? UPDATE and SCATTER: where it dies there and
+ * nothing else of the statement reads it. Whether others hold its elements, the runtime sees; then they are copied. */
 bool plan_in_place(const FlatStmt *s, FlatVar array);
 
 /* The context's up, or FLAT_ROOT. */
@@ -90,15 +105,18 @@ FlatVar plan_up(const FlatFn *fn, FlatVar ctx);
 typedef enum PlaceKind { PLACE_I, PLACE_S, PLACE_PATH } PlaceKind;
 typedef struct Place {
     PlaceKind kind;
-    bool from_segment;  /* PATH: indexed by s, else by i */
-    FlatVar from;       /* PATH: its start */
+    bool from_segment; /* PATH: indexed by s, else by i */
+    FlatVar from;      /* PATH: its start */
 } Place;
 Place plan_place(const PlanKernel *k, FlatVar ctx);
 /* The word of this kind; it must be there. var for SCALAR … VIEWS, to for the others. */
 uint32_t plan_word(const PlanKernel *k, PlanWordKind kind, FlatVar var, FlatVar to);
 
 /* When a kernel looks at its segment: never, always, or unless certain ELEMS are contiguous. */
-typedef struct SegmentUse { bool always; VEC(uint32_t) elems; } SegmentUse;
+typedef struct SegmentUse {
+    bool always;
+    VEC(uint32_t) elems;
+} SegmentUse;
 SegmentUse plan_segment_use(const Plan *plan, const PlanKernel *k);
 
 const char *plan_kind_name(PlanKernelKind kind);

@@ -4,18 +4,22 @@
 
 /* ---- facts ---- */
 
-static bool divides(const CoreFn *fn, const CoreStmt *s) {
+static bool divides(const CoreFn *fn, const CoreStmt *s)
+{
     return core_prim_fallible(s->prim.op, core_atom_type(fn, s->prim.args[0]).scalar);
 }
 
 /* A division whose divisor has to be looked at. */
-static bool fallible_prim(const CoreFn *fn, const CoreStmt *s) {
-    if (s->site == CORE_NO_SITE || !divides(fn, s)) return false;
+static bool fallible_prim(const CoreFn *fn, const CoreStmt *s)
+{
+    if (s->site == CORE_NO_SITE || !divides(fn, s))
+        return false;
     return !s->prim.args[1].is_const || s->prim.args[1].bits == 0;
 }
 
 /* What follows f. */
-static void facts_add(ScalarFacts *f, ScalarFacts g) {
+static void facts_add(ScalarFacts *f, ScalarFacts g)
+{
     f->relies |= g.relies || (f->fallible && g.unchecked);
     f->fallible |= g.fallible;
     f->loop |= g.loop;
@@ -24,7 +28,8 @@ static void facts_add(ScalarFacts *f, ScalarFacts g) {
     f->statements += g.statements;
 }
 
-static void facts_loop(ScalarFacts *f, const CoreFn *fn, const CoreStmt *s) {
+static void facts_loop(ScalarFacts *f, const CoreFn *fn, const CoreStmt *s)
+{
     f->loop = true;
     if (s->loop.cond) {
         f->while_loop = true;
@@ -33,13 +38,16 @@ static void facts_loop(ScalarFacts *f, const CoreFn *fn, const CoreStmt *s) {
     facts_add(f, scalar_facts(fn, s->loop.body));
 }
 
-static void facts_stmt(ScalarFacts *f, const CoreFn *fn, const CoreStmt *s) {
+static void facts_stmt(ScalarFacts *f, const CoreFn *fn, const CoreStmt *s)
+{
     f->statements++;
     switch (s->kind) {
     case CORE_PRIM: f->fallible |= fallible_prim(fn, s); break;
     case CORE_INDEX:
-        if (s->site == CORE_NO_SITE) facts_add(f, (ScalarFacts){.unchecked = true});
-        else f->fallible = true;
+        if (s->site == CORE_NO_SITE)
+            facts_add(f, (ScalarFacts){.unchecked = true});
+        else
+            f->fallible = true;
         break;
     case CORE_SLICE: f->fallible |= s->site != CORE_NO_SITE; break;
     case CORE_CHECK: f->fallible = true; break;
@@ -48,14 +56,26 @@ static void facts_stmt(ScalarFacts *f, const CoreFn *fn, const CoreStmt *s) {
         facts_add(f, scalar_facts(fn, s->if_.else_b));
         break;
     case CORE_LOOP: facts_loop(f, fn, s); break;
-    case CORE_ATOM: case CORE_LENGTH: case CORE_UPDATE: case CORE_ARRAY: case CORE_CALL: case CORE_MAP:
-    case CORE_REDUCE: case CORE_SCAN: case CORE_SCATTER: case CORE_HIST: case CORE_ARGSORT: case CORE_FLATTEN: break;
+    case CORE_ATOM:
+    case CORE_LENGTH:
+    case CORE_UPDATE:
+    case CORE_ARRAY:
+    case CORE_CALL:
+    case CORE_MAP:
+    case CORE_REDUCE:
+    case CORE_SCAN:
+    case CORE_SCATTER:
+    case CORE_HIST:
+    case CORE_ARGSORT:
+    case CORE_FLATTEN: break;
     }
 }
 
-ScalarFacts scalar_facts(const CoreFn *fn, const CoreBlock *b) {
+ScalarFacts scalar_facts(const CoreFn *fn, const CoreBlock *b)
+{
     ScalarFacts f = {0};
-    for (uint32_t i = 0; i < b->stmts.n; i++) facts_stmt(&f, fn, b->stmts.at[i]);
+    for (uint32_t i = 0; i < b->stmts.n; i++)
+        facts_stmt(&f, fn, b->stmts.at[i]);
     return f;
 }
 
@@ -63,25 +83,33 @@ ScalarFacts scalar_facts(const CoreFn *fn, const CoreBlock *b) {
 
 static void indent(ScalarEmitter *e) { strbuf_indent(e->out, 2 * e->depth); }
 
-const char *emit_value_type(const ScalarEmitter *e, CoreType t) {
+const char *emit_value_type(const ScalarEmitter *e, CoreType t)
+{
     return t.rank > 0 ? e->dialect->view_type : emit_type_name(t.scalar);
 }
 
-void emit_var(ScalarEmitter *e, CoreVar v) {
-    if (e->names && e->names[v]) strbuf_add(e->out, e->names[v]);
-    else emit_name(e->out, "x", v, e->fn->vars.at[v].hint);
+void emit_var(ScalarEmitter *e, CoreVar v)
+{
+    if (e->names && e->names[v])
+        strbuf_add(e->out, e->names[v]);
+    else
+        emit_name(e->out, "x", v, e->fn->vars.at[v].hint);
 }
 
-void emit_atom(ScalarEmitter *e, CoreAtom a) {
-    if (a.is_const) emit_literal(e->out, a.type.scalar, a.bits);
-    else emit_var(e, a.var);
+void emit_atom(ScalarEmitter *e, CoreAtom a)
+{
+    if (a.is_const)
+        emit_literal(e->out, a.type.scalar, a.bits);
+    else
+        emit_var(e, a.var);
 }
 
 static CoreType var_type(const ScalarEmitter *e, CoreVar v) { return core_var_type(e->fn, v); }
 static bool is_counted(const ScalarEmitter *e, CoreType t) { return e->dialect->counted && t.rank > 0; }
 
 /* An atom's text, for the values of a failure. */
-static const char *atom_text(ScalarEmitter *e, StrBuf *scratch, CoreAtom a) {
+static const char *atom_text(ScalarEmitter *e, StrBuf *scratch, CoreAtom a)
+{
     StrBuf *out = e->out;
     scratch->n = 0;
     e->out = scratch;
@@ -91,7 +119,8 @@ static const char *atom_text(ScalarEmitter *e, StrBuf *scratch, CoreAtom a) {
 }
 
 /* "T x = " … ";", or for counted views the call that assigns. */
-static void bind_open(ScalarEmitter *e, CoreVar v, bool declare) {
+static void bind_open(ScalarEmitter *e, CoreVar v, bool declare)
+{
     CoreType t = var_type(e, v);
     indent(e);
     if (is_counted(e, t)) {
@@ -100,52 +129,61 @@ static void bind_open(ScalarEmitter *e, CoreVar v, bool declare) {
         strbuf_add(e->out, ", ");
         return;
     }
-    if (declare) strbuf_printf(e->out, "%s ", emit_value_type(e, t));
+    if (declare)
+        strbuf_printf(e->out, "%s ", emit_value_type(e, t));
     emit_var(e, v);
     strbuf_add(e->out, " = ");
 }
 
-static void bind_close(ScalarEmitter *e, CoreVar v) {
+static void bind_close(ScalarEmitter *e, CoreVar v)
+{
     strbuf_add(e->out, is_counted(e, var_type(e, v)) ? ");\n" : ";\n");
 }
 
-static void emit_copy(ScalarEmitter *e, CoreAtom a) {
+static void emit_copy(ScalarEmitter *e, CoreAtom a)
+{
     bool counted = is_counted(e, core_atom_type(e->fn, a));
     strbuf_add(e->out, counted ? "dp_arr_retain(" : "");
     emit_atom(e, a);
     strbuf_add(e->out, counted ? ")" : "");
 }
 
-static void emit_assign(ScalarEmitter *e, CoreVar v, CoreAtom a, bool declare) {
+static void emit_assign(ScalarEmitter *e, CoreVar v, CoreAtom a, bool declare)
+{
     bind_open(e, v, declare);
     emit_copy(e, a);
     bind_close(e, v);
 }
 
 /* "T x;" for what branches assign. Counted ones stand declared already. */
-static void emit_declaration(ScalarEmitter *e, CoreVar v, bool zero) {
+static void emit_declaration(ScalarEmitter *e, CoreVar v, bool zero)
+{
     CoreType t = var_type(e, v);
-    if (is_counted(e, t) || e->declared) return;
+    if (is_counted(e, t) || e->declared)
+        return;
     indent(e);
     strbuf_printf(e->out, "%s ", emit_value_type(e, t));
     emit_var(e, v);
     strbuf_add(e->out, !zero ? ";\n" : t.rank > 0 ? " = dp_make_view(0, 0);\n" : " = 0;\n");
 }
 
-static void emit_line(ScalarEmitter *e, const char *text) {
+static void emit_line(ScalarEmitter *e, const char *text)
+{
     indent(e);
     strbuf_add(e->out, text);
     strbuf_add(e->out, "\n");
 }
 
-static void emit_failure(ScalarEmitter *e, uint32_t site, const char *const values[3]) {
+static void emit_failure(ScalarEmitter *e, uint32_t site, const char *const values[3])
+{
     e->dialect->fail(e, site, values);
     e->may_have_failed = true;
 }
 
 /* ---- primitive operations ---- */
 
-static void emit_prim_name(ScalarEmitter *e, const CoreStmt *s) {
+static void emit_prim_name(ScalarEmitter *e, const CoreStmt *s)
+{
     const CoreAtom *args = s->prim.args;
     CoreType operand = core_atom_type(e->fn, args[0]), result = var_type(e, s->vars[0]);
     const char *name = core_prim_name(s->prim.op);
@@ -158,7 +196,8 @@ static void emit_prim_name(ScalarEmitter *e, const CoreStmt *s) {
 }
 
 /* Host arrays are structs that own something: choose first, then retain. */
-static void emit_counted_select(ScalarEmitter *e, const CoreStmt *s) {
+static void emit_counted_select(ScalarEmitter *e, const CoreStmt *s)
+{
     strbuf_add(e->out, "dp_arr_retain(");
     for (uint32_t i = 0; i < 3; i++) {
         emit_atom(e, s->prim.args[i]);
@@ -167,7 +206,8 @@ static void emit_counted_select(ScalarEmitter *e, const CoreStmt *s) {
 }
 
 /* The divisor becomes 1 where it is 0. */
-static void emit_divisor_check(ScalarEmitter *e, const CoreStmt *s) {
+static void emit_divisor_check(ScalarEmitter *e, const CoreStmt *s)
+{
     Scalar t = core_atom_type(e->fn, s->prim.args[1]).scalar;
     indent(e);
     strbuf_printf(e->out, "%s d", emit_type_name(t));
@@ -189,9 +229,11 @@ static void emit_divisor_check(ScalarEmitter *e, const CoreStmt *s) {
     emit_line(e, "}");
 }
 
-static void emit_prim(ScalarEmitter *e, const CoreStmt *s) {
+static void emit_prim(ScalarEmitter *e, const CoreStmt *s)
+{
     bool checked = fallible_prim(e->fn, s);
-    if (checked) emit_divisor_check(e, s);
+    if (checked)
+        emit_divisor_check(e, s);
     bind_open(e, s->vars[0], !e->declared);
     if (s->prim.op == PRIM_SELECT && is_counted(e, var_type(e, s->vars[0]))) {
         emit_counted_select(e, s);
@@ -214,7 +256,8 @@ static void emit_prim(ScalarEmitter *e, const CoreStmt *s) {
 
 /* ---- sequences ---- */
 
-static void emit_length(ScalarEmitter *e, const CoreStmt *s) {
+static void emit_length(ScalarEmitter *e, const CoreStmt *s)
+{
     bind_open(e, s->vars[0], !e->declared);
     strbuf_add(e->out, "(dp_i64)");
     e->dialect->length(e, s->length.array);
@@ -222,7 +265,8 @@ static void emit_length(ScalarEmitter *e, const CoreStmt *s) {
 }
 
 /* "(dp_i64)length", as a value of a failure. */
-static const char *length_text(ScalarEmitter *e, StrBuf *scratch, CoreAtom array) {
+static const char *length_text(ScalarEmitter *e, StrBuf *scratch, CoreAtom array)
+{
     StrBuf *out = e->out;
     scratch->n = 0;
     e->out = scratch;
@@ -232,7 +276,8 @@ static const char *length_text(ScalarEmitter *e, StrBuf *scratch, CoreAtom array
     return scratch->text;
 }
 
-static void index_failure(ScalarEmitter *e, const CoreStmt *s) {
+static void index_failure(ScalarEmitter *e, const CoreStmt *s)
+{
     StrBuf index = {0}, length = {0};
     const char *values[3] = {atom_text(e, &index, s->index.index), length_text(e, &length, s->index.array), "0"};
     emit_failure(e, s->site, values);
@@ -240,13 +285,15 @@ static void index_failure(ScalarEmitter *e, const CoreStmt *s) {
     strbuf_free(&length);
 }
 
-static void emit_element(ScalarEmitter *e, const CoreStmt *s, bool declare) {
+static void emit_element(ScalarEmitter *e, const CoreStmt *s, bool declare)
+{
     bind_open(e, s->vars[0], declare);
     e->dialect->element(e, s->index.array, s->index.index);
     bind_close(e, s->vars[0]);
 }
 
-static void emit_index(ScalarEmitter *e, const CoreStmt *s) {
+static void emit_index(ScalarEmitter *e, const CoreStmt *s)
+{
     bool checked = s->site != CORE_NO_SITE;
     if (!checked && !(e->has_flag && e->may_have_failed)) {
         emit_element(e, s, !e->declared);
@@ -274,13 +321,15 @@ static void emit_index(ScalarEmitter *e, const CoreStmt *s) {
     emit_line(e, "}");
 }
 
-static void emit_slice_value(ScalarEmitter *e, const CoreStmt *s, bool declare) {
+static void emit_slice_value(ScalarEmitter *e, const CoreStmt *s, bool declare)
+{
     bind_open(e, s->vars[0], declare);
     e->dialect->slice(e, s);
     bind_close(e, s->vars[0]);
 }
 
-static void slice_failure(ScalarEmitter *e, const CoreStmt *s) {
+static void slice_failure(ScalarEmitter *e, const CoreStmt *s)
+{
     StrBuf from = {0}, to = {0}, length = {0};
     const char *values[3] = {atom_text(e, &from, s->slice.from), atom_text(e, &to, s->slice.to),
                              length_text(e, &length, s->slice.array)};
@@ -290,7 +339,8 @@ static void slice_failure(ScalarEmitter *e, const CoreStmt *s) {
     strbuf_free(&length);
 }
 
-static void emit_slice(ScalarEmitter *e, const CoreStmt *s) {
+static void emit_slice(ScalarEmitter *e, const CoreStmt *s)
+{
     if (s->site == CORE_NO_SITE) {
         emit_slice_value(e, s, !e->declared);
         return;
@@ -321,10 +371,12 @@ static void emit_slice(ScalarEmitter *e, const CoreStmt *s) {
 
 static void emit_stmt(ScalarEmitter *e, const CoreStmt *s);
 
-static void emit_check(ScalarEmitter *e, const CoreStmt *s) {
+static void emit_check(ScalarEmitter *e, const CoreStmt *s)
+{
     StrBuf text[3] = {{0}, {0}, {0}};
     const char *values[3] = {"0", "0", "0"};
-    for (uint32_t i = 0; i < s->check.nvalues && i < 3; i++) values[i] = atom_text(e, &text[i], s->check.values[i]);
+    for (uint32_t i = 0; i < s->check.nvalues && i < 3; i++)
+        values[i] = atom_text(e, &text[i], s->check.values[i]);
     indent(e);
     strbuf_add(e->out, "if (!");
     emit_atom(e, s->check.cond);
@@ -333,21 +385,24 @@ static void emit_check(ScalarEmitter *e, const CoreStmt *s) {
     emit_failure(e, s->site, values);
     e->depth--;
     emit_line(e, "}");
-    for (uint32_t i = 0; i < 3; i++) strbuf_free(&text[i]);
+    for (uint32_t i = 0; i < 3; i++)
+        strbuf_free(&text[i]);
 }
 
 /* A branch: its statements, then what the `if` binds. */
-static void emit_branch(ScalarEmitter *e, const CoreStmt *s, const CoreBlock *b) {
+static void emit_branch(ScalarEmitter *e, const CoreStmt *s, const CoreBlock *b)
+{
     e->depth++;
     emit_scalar_block(e, b);
-    for (uint32_t i = 0; i < s->nvars; i++) emit_assign(e, s->vars[i], b->results[i], false);
+    for (uint32_t i = 0; i < s->nvars; i++)
+        emit_assign(e, s->vars[i], b->results[i], false);
     e->depth--;
 }
 
 /* ---- what is nested deeply ---- */
 
-/* Compilers limit how deep brackets nest (clang: 256). Branches beyond this depth stand one behind the other, each part under
- * the condition of the path that leads to it:
+/* Compilers limit how deep brackets nest (clang: 256). Branches beyond this depth stand one behind the other, each part
+ * under the condition of the path that leads to it:
  *
  *     if (c) { A; if (d) { B } C } else { D }     ==>     dp_bool p1 = c;        if (p1) { A }
  *                                                         dp_bool p2 = p1 & d;   if (p2) { B }  if (p1) { C }
@@ -357,25 +412,30 @@ static void emit_branch(ScalarEmitter *e, const CoreStmt *s, const CoreBlock *b)
 enum { MOST_NESTED = 64 };
 
 /* The condition's number. 0 stands for the path that is always taken. */
-static uint32_t emit_path_condition(ScalarEmitter *e, uint32_t outer, CoreAtom cond, bool holds) {
+static uint32_t emit_path_condition(ScalarEmitter *e, uint32_t outer, CoreAtom cond, bool holds)
+{
     uint32_t path = ++e->nconditions;
     indent(e);
     strbuf_printf(e->out, "dp_bool dp_path%u = ", path);
-    if (outer) strbuf_printf(e->out, "dp_path%u & ", outer);
-    if (!holds) strbuf_add(e->out, "!");
+    if (outer)
+        strbuf_printf(e->out, "dp_path%u & ", outer);
+    if (!holds)
+        strbuf_add(e->out, "!");
     emit_atom(e, cond);
     strbuf_add(e->out, ";\n");
     return path;
 }
 
-static void emit_path_open(ScalarEmitter *e, uint32_t path) {
+static void emit_path_open(ScalarEmitter *e, uint32_t path)
+{
     indent(e);
     strbuf_printf(e->out, "if (dp_path%u) {\n", path);
     e->depth++;
     e->declared = true;
 }
 
-static void emit_path_close(ScalarEmitter *e) {
+static void emit_path_close(ScalarEmitter *e)
+{
     e->depth--;
     e->declared = false;
     emit_line(e, "}");
@@ -384,23 +444,29 @@ static void emit_path_close(ScalarEmitter *e) {
 static void emit_path_block(ScalarEmitter *e, const CoreBlock *b, uint32_t path);
 
 /* Both branches; what the `if` binds is declared here. */
-static void emit_path_if(ScalarEmitter *e, const CoreStmt *s, uint32_t outer) {
+static void emit_path_if(ScalarEmitter *e, const CoreStmt *s, uint32_t outer)
+{
     const CoreBlock *const branches[2] = {s->if_.else_b, s->if_.then_b};
-    for (uint32_t i = 0; i < s->nvars; i++) emit_declaration(e, s->vars[i], true);
+    for (uint32_t i = 0; i < s->nvars; i++)
+        emit_declaration(e, s->vars[i], true);
     for (uint32_t holds = 2; holds-- > 0;) {
         const CoreBlock *b = branches[holds];
-        if (s->nvars == 0 && b->stmts.n == 0) continue;
+        if (s->nvars == 0 && b->stmts.n == 0)
+            continue;
         uint32_t path = emit_path_condition(e, outer, s->if_.cond, holds);
         emit_path_block(e, b, path);
-        if (s->nvars == 0) continue;
+        if (s->nvars == 0)
+            continue;
         emit_path_open(e, path);
-        for (uint32_t i = 0; i < s->nvars; i++) emit_assign(e, s->vars[i], b->results[i], false);
+        for (uint32_t i = 0; i < s->nvars; i++)
+            emit_assign(e, s->vars[i], b->results[i], false);
         emit_path_close(e);
     }
 }
 
 /* From one `if` to the next, statements stand under one condition. */
-static void emit_path_block(ScalarEmitter *e, const CoreBlock *b, uint32_t path) {
+static void emit_path_block(ScalarEmitter *e, const CoreBlock *b, uint32_t path)
+{
     for (uint32_t i = 0, end; i < b->stmts.n; i = end) {
         const CoreStmt *s = b->stmts.at[i];
         end = i + 1;
@@ -408,21 +474,26 @@ static void emit_path_block(ScalarEmitter *e, const CoreBlock *b, uint32_t path)
             emit_path_if(e, s, path);
             continue;
         }
-        while (end < b->stmts.n && b->stmts.at[end]->kind != CORE_IF) end++;
+        while (end < b->stmts.n && b->stmts.at[end]->kind != CORE_IF)
+            end++;
         for (uint32_t j = i; j < end; j++)
-            for (uint32_t k = 0; k < b->stmts.at[j]->nvars; k++) emit_declaration(e, b->stmts.at[j]->vars[k], true);
+            for (uint32_t k = 0; k < b->stmts.at[j]->nvars; k++)
+                emit_declaration(e, b->stmts.at[j]->vars[k], true);
         emit_path_open(e, path);
-        for (uint32_t j = i; j < end; j++) emit_stmt(e, b->stmts.at[j]);
+        for (uint32_t j = i; j < end; j++)
+            emit_stmt(e, b->stmts.at[j]);
         emit_path_close(e);
     }
 }
 
-static void emit_if(ScalarEmitter *e, const CoreStmt *s) {
+static void emit_if(ScalarEmitter *e, const CoreStmt *s)
+{
     if (e->depth >= MOST_NESTED) {
         emit_path_if(e, s, 0);
         return;
     }
-    for (uint32_t i = 0; i < s->nvars; i++) emit_declaration(e, s->vars[i], false);
+    for (uint32_t i = 0; i < s->nvars; i++)
+        emit_declaration(e, s->vars[i], false);
     indent(e);
     strbuf_add(e->out, "if (");
     emit_atom(e, s->if_.cond);
@@ -435,16 +506,20 @@ static void emit_if(ScalarEmitter *e, const CoreStmt *s) {
     emit_line(e, "}");
 }
 
-/* May the next state be assigned one after the other? Not if a result is the parameter that an earlier one overwrites. */
-static bool in_order(const CoreStmt *s) {
+/* May the next state be assigned one after the other? Not if a result is the parameter that an earlier one overwrites.
+ */
+static bool in_order(const CoreStmt *s)
+{
     const CoreBlock *b = s->loop.body;
     for (uint32_t i = 0; i < s->loop.nparams; i++)
         for (uint32_t j = 0; j < i; j++)
-            if (!b->results[i].is_const && b->results[i].var == s->loop.params[j]) return false;
+            if (!b->results[i].is_const && b->results[i].var == s->loop.params[j])
+                return false;
     return true;
 }
 
-static void emit_next_temporaries(ScalarEmitter *e, const CoreStmt *s) {
+static void emit_next_temporaries(ScalarEmitter *e, const CoreStmt *s)
+{
     for (uint32_t i = 0; i < s->loop.nparams; i++) {
         CoreVar v = s->loop.params[i];
         indent(e);
@@ -463,24 +538,30 @@ static void emit_next_temporaries(ScalarEmitter *e, const CoreStmt *s) {
     }
 }
 
-static void emit_next_state(ScalarEmitter *e, const CoreStmt *s) {
+static void emit_next_state(ScalarEmitter *e, const CoreStmt *s)
+{
     if (!in_order(s)) {
         emit_next_temporaries(e, s);
         return;
     }
     for (uint32_t i = 0; i < s->loop.nparams; i++) {
         CoreAtom a = s->loop.body->results[i];
-        if (a.is_const || a.var != s->loop.params[i]) emit_assign(e, s->loop.params[i], a, false);
+        if (a.is_const || a.var != s->loop.params[i])
+            emit_assign(e, s->loop.params[i], a, false);
     }
 }
 
 /* A loop that does not look at its index counts all the same; nothing inside says `round` but loops of their own. */
-static void emit_counter(ScalarEmitter *e, const CoreStmt *s) {
-    if (s->loop.index == CORE_NO_VAR) strbuf_add(e->out, "round");
-    else emit_var(e, s->loop.index);
+static void emit_counter(ScalarEmitter *e, const CoreStmt *s)
+{
+    if (s->loop.index == CORE_NO_VAR)
+        strbuf_add(e->out, "round");
+    else
+        emit_var(e, s->loop.index);
 }
 
-static void emit_for_head(ScalarEmitter *e, const CoreStmt *s, bool test) {
+static void emit_for_head(ScalarEmitter *e, const CoreStmt *s, bool test)
+{
     indent(e);
     strbuf_add(e->out, "for (dp_i64 ");
     emit_counter(e, s);
@@ -493,7 +574,8 @@ static void emit_for_head(ScalarEmitter *e, const CoreStmt *s, bool test) {
     strbuf_add(e->out, "++) {\n");
 }
 
-static void emit_while_head(ScalarEmitter *e, const CoreStmt *s, bool test) {
+static void emit_while_head(ScalarEmitter *e, const CoreStmt *s, bool test)
+{
     emit_line(e, "for (;;) {");
     e->depth++;
     emit_scalar_block(e, s->loop.cond);
@@ -504,17 +586,22 @@ static void emit_while_head(ScalarEmitter *e, const CoreStmt *s, bool test) {
     e->depth--;
 }
 
-static void emit_loop(ScalarEmitter *e, const CoreStmt *s) {
+static void emit_loop(ScalarEmitter *e, const CoreStmt *s)
+{
     ScalarFacts facts = {0};
     facts_loop(&facts, e->fn, s);
     bool test = e->has_flag && facts.fallible;
     /* What cannot fail itself need not look each time, but must not start from nonsense. */
     bool guard = e->has_flag && !test && (facts.while_loop || e->may_have_failed);
-    for (uint32_t i = 0; i < s->loop.nparams; i++) emit_assign(e, s->loop.params[i], s->loop.inits[i], true);
-    if (guard) emit_line(e, "if (!failed)");
+    for (uint32_t i = 0; i < s->loop.nparams; i++)
+        emit_assign(e, s->loop.params[i], s->loop.inits[i], true);
+    if (guard)
+        emit_line(e, "if (!failed)");
     e->depth += guard;
-    if (s->loop.cond) emit_while_head(e, s, test);
-    else emit_for_head(e, s, test);
+    if (s->loop.cond)
+        emit_while_head(e, s, test);
+    else
+        emit_for_head(e, s, test);
     e->depth++;
     emit_scalar_block(e, s->loop.body);
     emit_next_state(e, s);
@@ -527,7 +614,8 @@ static void emit_loop(ScalarEmitter *e, const CoreStmt *s) {
 
 /* ---- blocks ---- */
 
-static void emit_stmt(ScalarEmitter *e, const CoreStmt *s) {
+static void emit_stmt(ScalarEmitter *e, const CoreStmt *s)
+{
     switch (s->kind) {
     case CORE_ATOM: emit_assign(e, s->vars[0], s->atom, !e->declared); break;
     case CORE_PRIM: emit_prim(e, s); break;
@@ -537,24 +625,35 @@ static void emit_stmt(ScalarEmitter *e, const CoreStmt *s) {
     case CORE_CHECK: emit_check(e, s); break;
     case CORE_IF: emit_if(e, s); break;
     case CORE_LOOP: emit_loop(e, s); break;
-    case CORE_UPDATE: case CORE_ARRAY: case CORE_CALL: case CORE_MAP: case CORE_REDUCE: case CORE_SCAN:
-    case CORE_SCATTER: case CORE_HIST: case CORE_ARGSORT: case CORE_FLATTEN:
-        break; /* not scalar code: flat_check has excluded them */
+    case CORE_UPDATE:
+    case CORE_ARRAY:
+    case CORE_CALL:
+    case CORE_MAP:
+    case CORE_REDUCE:
+    case CORE_SCAN:
+    case CORE_SCATTER:
+    case CORE_HIST:
+    case CORE_ARGSORT:
+    case CORE_FLATTEN: break; /* not scalar code: flat_check has excluded them */
     }
 }
 
-void emit_scalar_block(ScalarEmitter *e, const CoreBlock *b) {
+void emit_scalar_block(ScalarEmitter *e, const CoreBlock *b)
+{
     bool declared = e->declared;
     e->declared = false;
-    for (uint32_t i = 0; i < b->stmts.n; i++) emit_stmt(e, b->stmts.at[i]);
+    for (uint32_t i = 0; i < b->stmts.n; i++)
+        emit_stmt(e, b->stmts.at[i]);
     e->declared = declared;
 }
 
-void emit_scalar_flag(ScalarEmitter *e, const CoreBlock *b) {
+void emit_scalar_flag(ScalarEmitter *e, const CoreBlock *b)
+{
     ScalarFacts facts = scalar_facts(e->fn, b);
     e->has_flag = facts.while_loop || (facts.fallible && (facts.loop || facts.relies));
     e->may_have_failed = false;
-    if (!e->has_flag) return;
+    if (!e->has_flag)
+        return;
     emit_line(e, facts.while_loop ? "dp_bool failed = *DP_AT(int, 0) != 0;" : "dp_bool failed = 0;");
 }
 
@@ -565,30 +664,36 @@ typedef struct LocalsPass {
     const char *before, *after;
 } LocalsPass;
 
-static void local_var(void *ctx, CoreVar *v) {
+static void local_var(void *ctx, CoreVar *v)
+{
     LocalsPass *p = ctx;
-    if (!is_counted(p->e, var_type(p->e, *v))) return;
+    if (!is_counted(p->e, var_type(p->e, *v)))
+        return;
     indent(p->e);
     strbuf_add(p->e->out, p->before);
     emit_var(p->e, *v);
     strbuf_add(p->e->out, p->after);
 }
 
-static void locals_of_block(void *ctx, CoreBlock *b) {
+static void locals_of_block(void *ctx, CoreBlock *b)
+{
     for (uint32_t i = 0; i < b->stmts.n; i++) {
         CoreStmt *s = b->stmts.at[i];
-        for (uint32_t j = 0; j < s->nvars; j++) local_var(ctx, &s->vars[j]);
+        for (uint32_t j = 0; j < s->nvars; j++)
+            local_var(ctx, &s->vars[j]);
         core_stmt_binders(s, local_var, ctx);
         core_stmt_blocks(s, locals_of_block, ctx);
     }
 }
 
-void emit_scalar_locals(ScalarEmitter *e, const CoreBlock *b) {
+void emit_scalar_locals(ScalarEmitter *e, const CoreBlock *b)
+{
     LocalsPass p = {e, "DpArr ", " = {0};\n"};
     locals_of_block(&p, (CoreBlock *)(uintptr_t)b); /* reads only */
 }
 
-void emit_scalar_releases(ScalarEmitter *e, const CoreBlock *b) {
+void emit_scalar_releases(ScalarEmitter *e, const CoreBlock *b)
+{
     LocalsPass p = {e, "dp_arr_release(rt, &", ");\n"};
     locals_of_block(&p, (CoreBlock *)(uintptr_t)b);
 }

@@ -6,10 +6,10 @@
  *   xs[i]             *DP_AT(T, DP_ADDR(xs) + i * size)     dp_read_scalar / dp_read_view (waits)
  *   a failure         dp_error(heap, …), and goes on        dp_fail(rt, …), which does not return
  *
- * FAILING LANES. In a kernel a lane that fails goes on with a harmless value (zero, an empty view, divisor 1), but leaves its
- * loops, and does not touch memory unchecked any more: where the code has such places, the function has a variable
- * `failed`. A `while` loop might have been handed nonsense by an earlier kernel whose failure the host has not seen yet; then
- * `failed` starts as what the heap's error record says, so that no kernel can run for ever.
+ * FAILING LANES. In a kernel a lane that fails goes on with a harmless value (zero, an empty view, divisor 1), but
+ * leaves its loops, and does not touch memory unchecked any more: where the code has such places, the function has a
+ * variable `failed`. A `while` loop might have been handed nonsense by an earlier kernel whose failure the host has not
+ * seen yet; then `failed` starts as what the heap's error record says, so that no kernel can run for ever.
  *
  * HOST VIEWS are counted: all array variables that a block binds are declared, empty, in front of it
  * (emit_scalar_locals), assignments release the old value, and emit_scalar_releases ends it. */
@@ -34,10 +34,10 @@ typedef struct ScalarEmitter {
 
 struct Dialect {
     const char *view_type;
-    bool counted; /* views own references */
-    void (*length)(ScalarEmitter *e, CoreAtom array);                       /* of type dp_u64 */
-    void (*element)(ScalarEmitter *e, CoreAtom array, CoreAtom index);      /* checked before; views: owned */
-    void (*slice)(ScalarEmitter *e, const CoreStmt *s);                     /* checked before; owned */
+    bool counted;                                                      /* views own references */
+    void (*length)(ScalarEmitter *e, CoreAtom array);                  /* of type dp_u64 */
+    void (*element)(ScalarEmitter *e, CoreAtom array, CoreAtom index); /* checked before; views: owned */
+    void (*slice)(ScalarEmitter *e, const CoreStmt *s);                /* checked before; owned */
     /* The code that reports a failure at a site; values[i] are texts. */
     void (*fail)(ScalarEmitter *e, uint32_t site, const char *const values[3]);
 };
@@ -45,7 +45,7 @@ extern const Dialect kernel_dialect, host_dialect;
 
 /* What a block contains, its blocks included. */
 typedef struct ScalarFacts {
-    bool fallible;  /* something that may fail */
+    bool fallible; /* something that may fail */
     bool loop, while_loop;
     bool unchecked; /* an index without a check of its own */
     bool relies;    /* such an index behind something that may have failed */

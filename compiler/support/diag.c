@@ -8,9 +8,9 @@
 #include <string.h>
 
 #define MAX_PRINTED_ERRORS 20
-#define MAX_KEPT 10000 /* what a hopeless input may fill memory with */
-#define MAX_TEXT 4000   /* bytes of a message: it may quote names and types of any length */
-#define MAX_COLUMNS 100 /* of a source line */
+#define MAX_KEPT 10000          /* what a hopeless input may fill memory with */
+#define MAX_TEXT 4000           /* bytes of a message: it may quote names and types of any length */
+#define MAX_COLUMNS 100         /* of a source line */
 #define COLUMNS_BEFORE_CARET 40 /* where a line has to be cut */
 
 typedef struct Message {
@@ -40,33 +40,41 @@ const DiagCodeInfo diag_codes[DIAG_CODE_COUNT] = {
 
 /* ---- collecting ---- */
 
-static const char *format_text(Session *s, const char *format, va_list args) {
+static const char *format_text(Session *s, const char *format, va_list args)
+{
     va_list again;
     va_copy(again, args);
     int n = vsnprintf(NULL, 0, format, args);
-    if (n < 0) n = 0;
+    if (n < 0)
+        n = 0;
     size_t kept = n > MAX_TEXT ? MAX_TEXT : (size_t)n;
     char *text = arena_alloc(s->arena, kept + sizeof "...");
     vsnprintf(text, kept + 1, format, again);
-    if (kept < (size_t)n) strcpy(text + kept, "...");
+    if (kept < (size_t)n)
+        strcpy(text + kept, "...");
     va_end(again);
     return text;
 }
 
-static struct DiagList *diag_list(Session *s) {
-    if (!s->diags) s->diags = arena_new(s->arena, struct DiagList);
+static struct DiagList *diag_list(Session *s)
+{
+    if (!s->diags)
+        s->diags = arena_new(s->arena, struct DiagList);
     return s->diags;
 }
 
-static void add(Session *s, DiagLevel level, Span at, DiagCode code, const char *format, va_list args) {
+static void add(Session *s, DiagLevel level, Span at, DiagCode code, const char *format, va_list args)
+{
     struct DiagList *list = diag_list(s);
     list->last_dropped = list->diags.n >= MAX_KEPT;
-    if (list->last_dropped) return;
+    if (list->last_dropped)
+        return;
     Diag diag = {.head = {level, code, at, format_text(s, format, args)}, .order = list->diags.n};
     vec_push(s->arena, &list->diags, diag);
 }
 
-void diag_error(Session *s, Span at, DiagCode code, const char *format, ...) {
+void diag_error(Session *s, Span at, DiagCode code, const char *format, ...)
+{
     va_list args;
     va_start(args, format);
     s->error_count++;
@@ -74,7 +82,8 @@ void diag_error(Session *s, Span at, DiagCode code, const char *format, ...) {
     va_end(args);
 }
 
-void diag_warning(Session *s, Span at, DiagCode code, const char *format, ...) {
+void diag_warning(Session *s, Span at, DiagCode code, const char *format, ...)
+{
     if (s->warnings == WARNINGS_HIDDEN) {
         diag_list(s)->last_dropped = true;
         return;
@@ -86,22 +95,26 @@ void diag_warning(Session *s, Span at, DiagCode code, const char *format, ...) {
     va_end(args);
 }
 
-static void add_note(Session *s, Span at, const char *format, va_list args) {
+static void add_note(Session *s, Span at, const char *format, va_list args)
+{
     struct DiagList *list = diag_list(s);
-    if (list->diags.n == 0 || list->last_dropped) return;
+    if (list->diags.n == 0 || list->last_dropped)
+        return;
     Message note = {DIAG_NOTE, DIAG_NONE, at, format_text(s, format, args)};
     Diag *owner = &list->diags.at[list->diags.n - 1];
     vec_push(s->arena, &owner->notes, note);
 }
 
-void diag_note(Session *s, Span at, const char *format, ...) {
+void diag_note(Session *s, Span at, const char *format, ...)
+{
     va_list args;
     va_start(args, format);
     add_note(s, at, format, args);
     va_end(args);
 }
 
-void diag_note_text(Session *s, const char *format, ...) {
+void diag_note_text(Session *s, const char *format, ...)
+{
     va_list args;
     va_start(args, format);
     add_note(s, SPAN_NONE, format, args);
@@ -112,27 +125,33 @@ void diag_note_text(Session *s, const char *format, ...) {
 
 static int compare_numbers(uint32_t a, uint32_t b) { return a < b ? -1 : a > b; }
 
-static int compare_places(Span a, Span b) {
+static int compare_places(Span a, Span b)
+{
     int c = compare_numbers(a.file, b.file);
-    if (!c) c = compare_numbers(a.start, b.start);
+    if (!c)
+        c = compare_numbers(a.start, b.start);
     return c;
 }
 
-static int compare_diags(const void *left, const void *right) {
+static int compare_diags(const void *left, const void *right)
+{
     const Diag *a = left, *b = right;
     int c = compare_places(a->head.at, b->head.at);
     return c ? c : compare_numbers(a->order, b->order);
 }
 
-static bool same_diag(const Diag *a, const Diag *b) {
+static bool same_diag(const Diag *a, const Diag *b)
+{
     return a->head.level == b->head.level && a->head.at.end == b->head.at.end &&
            strcmp(a->head.text, b->head.text) == 0;
 }
 
 /* Sorted, so that copies stand at the same place, but perhaps not side by side. */
-static bool is_repeated(const Diag *diags, uint32_t i) {
+static bool is_repeated(const Diag *diags, uint32_t i)
+{
     for (uint32_t j = i; j-- > 0 && compare_places(diags[j].head.at, diags[i].head.at) == 0;)
-        if (same_diag(&diags[j], &diags[i])) return true;
+        if (same_diag(&diags[j], &diags[i]))
+            return true;
     return false;
 }
 
@@ -147,7 +166,8 @@ static const Style colour_style = {"\033[1m", "\033[1;32m", "\033[0m", {"\033[1;
 
 /* Adds one character of s[0..n), whatever its bytes; returns how many bytes it took and adds its width
  * on the screen to *columns. */
-static size_t add_visible(StrBuf *out, const char *s, size_t n, size_t *columns) {
+static size_t add_visible(StrBuf *out, const char *s, size_t n, size_t *columns)
+{
     uint32_t code = 0;
     size_t length = utf8_decode(s, n, &code);
     if (length && (code == '\t' || utf8_is_printable(code))) {
@@ -160,9 +180,11 @@ static size_t add_visible(StrBuf *out, const char *s, size_t n, size_t *columns)
     return 1;
 }
 
-static void add_textn(StrBuf *out, const char *text, size_t n) {
+static void add_textn(StrBuf *out, const char *text, size_t n)
+{
     size_t columns = 0;
-    for (size_t i = 0; i < n;) i += add_visible(out, text + i, n - i, &columns);
+    for (size_t i = 0; i < n;)
+        i += add_visible(out, text + i, n - i, &columns);
 }
 
 static void add_text(StrBuf *out, const char *text) { add_textn(out, text, strlen(text)); }
@@ -174,24 +196,34 @@ typedef struct Window {
     uint32_t from, to;
 } Window;
 
-static Window choose_window(const char *line, uint32_t n, uint32_t start) {
+static Window choose_window(const char *line, uint32_t n, uint32_t start)
+{
     Window w = {0, n};
-    if (n <= MAX_COLUMNS) return w;
-    if (start > COLUMNS_BEFORE_CARET) w.from = start - COLUMNS_BEFORE_CARET;
-    if (n - w.from < MAX_COLUMNS) w.from = n - MAX_COLUMNS;
-    if (w.from < 8) w.from = 0; /* not worth the dots */
+    if (n <= MAX_COLUMNS)
+        return w;
+    if (start > COLUMNS_BEFORE_CARET)
+        w.from = start - COLUMNS_BEFORE_CARET;
+    if (n - w.from < MAX_COLUMNS)
+        w.from = n - MAX_COLUMNS;
+    if (w.from < 8)
+        w.from = 0; /* not worth the dots */
     w.to = n - w.from > MAX_COLUMNS ? w.from + MAX_COLUMNS : n;
-    for (int i = 0; i < 3 && w.from > 0 && is_continuation(line[w.from]); i++) w.from--;
-    for (int i = 0; i < 3 && w.to < n && is_continuation(line[w.to]); i++) w.to++;
+    for (int i = 0; i < 3 && w.from > 0 && is_continuation(line[w.from]); i++)
+        w.from--;
+    for (int i = 0; i < 3 && w.to < n && is_continuation(line[w.to]); i++)
+        w.to++;
     return w;
 }
 
-static void add_repeated(StrBuf *out, char c, size_t n) {
-    while (n-- > 0) strbuf_addn(out, &c, 1);
+static void add_repeated(StrBuf *out, char c, size_t n)
+{
+    while (n-- > 0)
+        strbuf_addn(out, &c, 1);
 }
 
 /* The line of source and the carets below it. Tabs before the caret are repeated, so that it lines up. */
-static void add_excerpt(StrBuf *out, Session *s, Span at, const Style *style) {
+static void add_excerpt(StrBuf *out, Session *s, Span at, const Style *style)
+{
     LineCol place = source_linecol(s, at.file, at.start);
     uint32_t n;
     const char *line = source_line(s, at.file, place.line, &n);
@@ -216,7 +248,8 @@ static void add_excerpt(StrBuf *out, Session *s, Span at, const Style *style) {
         else if (here < end)
             caret_width += columns;
     }
-    if (w.to < n) strbuf_add(out, "...");
+    if (w.to < n)
+        strbuf_add(out, "...");
     strbuf_printf(out, "\n%s%s", marks.text, style->caret);
     add_repeated(out, '^', caret_width ? caret_width : 1);
     strbuf_printf(out, "%s\n", style->off);
@@ -226,19 +259,22 @@ static void add_excerpt(StrBuf *out, Session *s, Span at, const Style *style) {
 static const char *const level_text[] = {"error", "warning", "note"};
 
 /* A note without a place, below the excerpt of what it belongs to. */
-static void add_note_lines(StrBuf *out, const Message *m, const Style *style) {
+static void add_note_lines(StrBuf *out, const Message *m, const Style *style)
+{
     strbuf_printf(out, "  %s%s:%s ", style->level[m->level], level_text[m->level], style->off);
     for (const char *line = m->text;;) {
         size_t n = strcspn(line, "\n");
         add_textn(out, line, n);
         strbuf_add(out, "\n");
-        if (!line[n]) return;
+        if (!line[n])
+            return;
         line += n + 1;
         strbuf_add(out, "    ");
     }
 }
 
-static void add_message(StrBuf *out, Session *s, const Message *m, const Style *style) {
+static void add_message(StrBuf *out, Session *s, const Message *m, const Style *style)
+{
     bool has_place = m->at.file < s->files.n;
     if (!has_place && m->level == DIAG_NOTE) {
         add_note_lines(out, m, style);
@@ -254,20 +290,25 @@ static void add_message(StrBuf *out, Session *s, const Message *m, const Style *
     }
     strbuf_printf(out, "%s%s%s:%s ", style->off, style->level[m->level], level_text[m->level], style->off);
     add_text(out, m->text);
-    if (m->code != DIAG_NONE) strbuf_printf(out, " %s[%s]%s", style->place, diag_codes[m->code].code, style->off);
+    if (m->code != DIAG_NONE)
+        strbuf_printf(out, " %s[%s]%s", style->place, diag_codes[m->code].code, style->off);
     strbuf_add(out, "\n");
-    if (has_place) add_excerpt(out, s, m->at, style);
+    if (has_place)
+        add_excerpt(out, s, m->at, style);
 }
 
-static void add_diag(StrBuf *out, Session *s, const Diag *diag, const Style *style) {
+static void add_diag(StrBuf *out, Session *s, const Diag *diag, const Style *style)
+{
     add_message(out, s, &diag->head, style);
-    for (uint32_t i = 0; i < diag->notes.n; i++) add_message(out, s, &diag->notes.at[i], style);
+    for (uint32_t i = 0; i < diag->notes.n; i++)
+        add_message(out, s, &diag->notes.at[i], style);
 }
 
 /* ---- JSON ---- */
 
 /* What is not UTF-8 is shown as in the other form, \xNN: JSON knows no other text. */
-static void add_json_string(StrBuf *out, const char *text) {
+static void add_json_string(StrBuf *out, const char *text)
+{
     strbuf_add(out, "\"");
     for (size_t n = strlen(text), i = 0; i < n;) {
         uint32_t code = 0;
@@ -287,7 +328,8 @@ static void add_json_string(StrBuf *out, const char *text) {
     strbuf_add(out, "\"");
 }
 
-static void add_json_place(StrBuf *out, Session *s, Span at) {
+static void add_json_place(StrBuf *out, Session *s, Span at)
+{
     if (at.file >= s->files.n) {
         strbuf_add(out, ",\"file\":null,\"line\":null,\"column\":null,\"end_line\":null,\"end_column\":null");
         return;
@@ -296,12 +338,13 @@ static void add_json_place(StrBuf *out, Session *s, Span at) {
     LineCol to = source_linecol(s, at.file, at.end > at.start ? at.end : at.start);
     strbuf_add(out, ",\"file\":");
     add_json_string(out, s->files.at[at.file]->path);
-    strbuf_printf(out, ",\"line\":%u,\"column\":%u,\"end_line\":%u,\"end_column\":%u", from.line, from.col,
-                  to.line, to.col);
+    strbuf_printf(out, ",\"line\":%u,\"column\":%u,\"end_line\":%u,\"end_column\":%u", from.line, from.col, to.line,
+                  to.col);
 }
 
 /* The object is left open. */
-static void add_json_message(StrBuf *out, Session *s, const Message *m) {
+static void add_json_message(StrBuf *out, Session *s, const Message *m)
+{
     strbuf_printf(out, "{\"level\":\"%s\",\"code\":", level_text[m->level]);
     if (m->code == DIAG_NONE)
         strbuf_add(out, "null");
@@ -312,7 +355,8 @@ static void add_json_message(StrBuf *out, Session *s, const Message *m) {
     add_json_place(out, s, m->at);
 }
 
-static void add_json_diag(StrBuf *out, Session *s, const Diag *diag) {
+static void add_json_diag(StrBuf *out, Session *s, const Diag *diag)
+{
     add_json_message(out, s, &diag->head);
     strbuf_add(out, ",\"notes\":[");
     for (uint32_t i = 0; i < diag->notes.n; i++) {
@@ -325,7 +369,8 @@ static void add_json_diag(StrBuf *out, Session *s, const Diag *diag) {
 
 /* ---- all of them ---- */
 
-static void print_diag(Session *s, FILE *file, const Diag *diag, const Style *style) {
+static void print_diag(Session *s, FILE *file, const Diag *diag, const Style *style)
+{
     StrBuf out = {0};
     if (s->diag_json)
         add_json_diag(&out, s, diag);
@@ -335,21 +380,25 @@ static void print_diag(Session *s, FILE *file, const Diag *diag, const Style *st
     strbuf_free(&out);
 }
 
-void diag_print(Session *s, FILE *out, bool colour) {
+void diag_print(Session *s, FILE *out, bool colour)
+{
     struct DiagList *list = diag_list(s);
     const Style *style = colour ? &colour_style : &plain_style;
     uint32_t errors = 0, hidden = 0;
-    if (list->diags.n) qsort(list->diags.at, list->diags.n, sizeof(Diag), compare_diags);
+    if (list->diags.n)
+        qsort(list->diags.at, list->diags.n, sizeof(Diag), compare_diags);
     for (uint32_t i = 0; i < list->diags.n; i++) {
         const Diag *diag = &list->diags.at[i];
         bool is_error = diag->head.level == DIAG_ERROR;
-        if (is_repeated(list->diags.at, i)) continue;
+        if (is_repeated(list->diags.at, i))
+            continue;
         if (is_error && errors == MAX_PRINTED_ERRORS && !s->diag_json)
             hidden++;
         else
             print_diag(s, out, diag, style);
         errors += is_error && errors < MAX_PRINTED_ERRORS;
     }
-    if (hidden) fprintf(out, "and %u more error%s\n", hidden, hidden == 1 ? "" : "s");
+    if (hidden)
+        fprintf(out, "and %u more error%s\n", hidden, hidden == 1 ? "" : "s");
     *list = (struct DiagList){0};
 }

@@ -1,5 +1,6 @@
-/* Memory that is there, or the process ends with a message and EXIT_MEMORY: there is nothing a compiler can do about it.
- * What evaluators take for a program's values is another matter: they fail with a place (core_eval.h, flat_eval.h). */
+/* Memory that is there, or the process ends with a message and EXIT_MEMORY: there is nothing a compiler can do about
+ * it. What evaluators take for a program's values is another matter: they fail with a place (core_eval.h, flat_eval.h).
+ */
 #ifndef DPC_MEMORY_H
 #define DPC_MEMORY_H
 

@@ -11,10 +11,7 @@ static uint32_t slot_of(const PtrMap *m, const void *key)
     return i;
 }
 
-void *ptrmap_get(const PtrMap *m, const void *key)
-{
-    return m->cap ? m->values[slot_of(m, key)] : NULL;
-}
+void *ptrmap_get(const PtrMap *m, const void *key) { return m->cap ? m->values[slot_of(m, key)] : NULL; }
 
 static void grow(Arena *a, PtrMap *m)
 {

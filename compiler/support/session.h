@@ -33,9 +33,9 @@ typedef struct SourceFile {
     const char *path; /* as the user wrote it; what messages print */
     const char *text; /* NUL-terminated copy */
     uint32_t length;
-    bool is_stdlib;   /* part of the embedded library: messages point at its caller instead */
+    bool is_stdlib;         /* part of the embedded library: messages point at its caller instead */
     bool is_library_source; /* a module of the library on disk, whose tests are run: may use its internal names */
-    uint32_t *lines;  /* offsets of line starts, computed on first use */
+    uint32_t *lines;        /* offsets of line starts, computed on first use */
     uint32_t nlines;
 } SourceFile;
 
@@ -83,7 +83,9 @@ uint32_t source_add_text(Session *s, const char *path, const char *text, size_t 
 uint32_t source_add_file(Session *s, const char *path, const char **why);
 uint32_t source_add_stream(Session *s, const char *path, FILE *in, const char **why);
 
-typedef struct LineCol { uint32_t line, col; } LineCol;
+typedef struct LineCol {
+    uint32_t line, col;
+} LineCol;
 LineCol source_linecol(Session *s, uint32_t file, uint32_t offset);
 /* The text of a line without its newline; its length in *n. */
 const char *source_line(Session *s, uint32_t file, uint32_t line, uint32_t *n);

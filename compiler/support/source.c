@@ -9,7 +9,8 @@
 #define MAX_SOURCE_BYTES ((size_t)64 << 20)
 #define TOO_LARGE "a program's text is at most 64 MB"
 
-uint32_t source_add_text(Session *s, const char *path, const char *text, size_t n, bool is_stdlib) {
+uint32_t source_add_text(Session *s, const char *path, const char *text, size_t n, bool is_stdlib)
+{
     SourceFile *file = arena_new(s->arena, SourceFile);
     file->path = arena_strndup(s->arena, path, strlen(path));
     file->text = arena_strndup(s->arena, text, n);
@@ -20,7 +21,8 @@ uint32_t source_add_text(Session *s, const char *path, const char *text, size_t 
 }
 
 /* Reads all of `in` (which may be a pipe, or without an end) into heap memory; NULL and *why on failure. */
-static char *read_all(FILE *in, size_t *n, const char **why) {
+static char *read_all(FILE *in, size_t *n, const char **why)
+{
     size_t cap = (size_t)64 * 1024, used = 0;
     char *text = memory_alloc(cap, 1);
     while ((used += fread(text + used, 1, cap - used, in)) == cap && cap < MAX_SOURCE_BYTES)
@@ -34,18 +36,22 @@ static char *read_all(FILE *in, size_t *n, const char **why) {
     return NULL;
 }
 
-uint32_t source_add_stream(Session *s, const char *path, FILE *in, const char **why) {
+uint32_t source_add_stream(Session *s, const char *path, FILE *in, const char **why)
+{
     size_t n = 0;
     char *text = read_all(in, &n, why);
-    if (!text) return UINT32_MAX;
+    if (!text)
+        return UINT32_MAX;
     uint32_t file = source_add_text(s, path, text, n, false);
     free(text);
     return file;
 }
 
-uint32_t source_add_file(Session *s, const char *path, const char **why) {
+uint32_t source_add_file(Session *s, const char *path, const char **why)
+{
     FILE *in = fopen(path, "rb");
-    if (!in && errno == ENOMEM) memory_out();
+    if (!in && errno == ENOMEM)
+        memory_out();
     if (!in) {
         *why = strerror(errno);
         return UINT32_MAX;
@@ -55,21 +61,27 @@ uint32_t source_add_file(Session *s, const char *path, const char **why) {
     return file;
 }
 
-static SourceFile *file_with_lines(Session *s, uint32_t index) {
+static SourceFile *file_with_lines(Session *s, uint32_t index)
+{
     SourceFile *file = s->files.at[index];
-    if (file->lines) return file;
+    if (file->lines)
+        return file;
     uint32_t count = 1;
-    for (uint32_t i = 0; i < file->length; i++) count += file->text[i] == '\n';
+    for (uint32_t i = 0; i < file->length; i++)
+        count += file->text[i] == '\n';
     file->lines = arena_array(s->arena, uint32_t, count);
     file->nlines = 1;
     for (uint32_t i = 0; i < file->length; i++)
-        if (file->text[i] == '\n') file->lines[file->nlines++] = i + 1;
+        if (file->text[i] == '\n')
+            file->lines[file->nlines++] = i + 1;
     return file;
 }
 
-LineCol source_linecol(Session *s, uint32_t index, uint32_t offset) {
+LineCol source_linecol(Session *s, uint32_t index, uint32_t offset)
+{
     const SourceFile *file = file_with_lines(s, index);
-    if (offset > file->length) offset = file->length;
+    if (offset > file->length)
+        offset = file->length;
     uint32_t low = 0, high = file->nlines; /* lines[low] <= offset < lines[high] */
     while (high - low > 1) {
         uint32_t middle = low + (high - low) / 2;
@@ -81,13 +93,16 @@ LineCol source_linecol(Session *s, uint32_t index, uint32_t offset) {
     return (LineCol){low + 1, offset - file->lines[low] + 1};
 }
 
-const char *source_line(Session *s, uint32_t index, uint32_t line, uint32_t *n) {
+const char *source_line(Session *s, uint32_t index, uint32_t line, uint32_t *n)
+{
     const SourceFile *file = file_with_lines(s, index);
     *n = 0;
-    if (line == 0 || line > file->nlines) return "";
+    if (line == 0 || line > file->nlines)
+        return "";
     uint32_t start = file->lines[line - 1];
     uint32_t end = line < file->nlines ? file->lines[line] - 1 : file->length;
-    if (end > start && file->text[end - 1] == '\r') end--;
+    if (end > start && file->text[end - 1] == '\r')
+        end--;
     *n = end - start;
     return file->text + start;
 }

@@ -9,25 +9,32 @@
 #include <string.h>
 
 /* Makes room for `more` bytes and a NUL. */
-static void reserve(StrBuf *b, size_t more) {
-    if (more < b->cap - b->n) return;
-    if (more > SIZE_MAX / 4 - b->n) memory_out();
+static void reserve(StrBuf *b, size_t more)
+{
+    if (more < b->cap - b->n)
+        return;
+    if (more > SIZE_MAX / 4 - b->n)
+        memory_out();
     size_t cap = b->cap ? b->cap : 64;
-    while (cap - b->n <= more) cap *= 2;
+    while (cap - b->n <= more)
+        cap *= 2;
     b->text = memory_resize(b->text, cap, 1);
     b->cap = cap;
 }
 
-void strbuf_addn(StrBuf *b, const char *text, size_t n) {
+void strbuf_addn(StrBuf *b, const char *text, size_t n)
+{
     reserve(b, n);
-    if (n) memcpy(b->text + b->n, text, n);
+    if (n)
+        memcpy(b->text + b->n, text, n);
     b->n += n;
     b->text[b->n] = '\0';
 }
 
 void strbuf_add(StrBuf *b, const char *text) { strbuf_addn(b, text, strlen(text)); }
 
-void strbuf_printf(StrBuf *b, const char *format, ...) {
+void strbuf_printf(StrBuf *b, const char *format, ...)
+{
     va_list args, again;
     va_start(args, format);
     va_copy(again, args);
@@ -44,10 +51,12 @@ void strbuf_printf(StrBuf *b, const char *format, ...) {
 /* Blanks in front of very deep code would outweigh the code. */
 #define MOST_INDENTED 200
 
-void strbuf_indent(StrBuf *b, int depth) {
+void strbuf_indent(StrBuf *b, int depth)
+{
     static const char spaces[] = "                                ";
     size_t n = 0;
-    if (depth > 0) n = 2 * (size_t)(depth < MOST_INDENTED ? depth : MOST_INDENTED);
+    if (depth > 0)
+        n = 2 * (size_t)(depth < MOST_INDENTED ? depth : MOST_INDENTED);
     while (n) {
         size_t part = n < sizeof spaces - 1 ? n : sizeof spaces - 1;
         strbuf_addn(b, spaces, part);
@@ -55,7 +64,8 @@ void strbuf_indent(StrBuf *b, int depth) {
     }
 }
 
-void strbuf_free(StrBuf *b) {
+void strbuf_free(StrBuf *b)
+{
     free(b->text);
     *b = (StrBuf){0};
 }

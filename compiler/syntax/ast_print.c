@@ -20,36 +20,46 @@ static void print_part(StrBuf *out, const Expr *e, int depth); /* may be NULL */
 
 /* ---- types ---- */
 
-static void print_types(StrBuf *out, TypeExpr *const *types, uint32_t n, const char *separator) {
+static void print_types(StrBuf *out, TypeExpr *const *types, uint32_t n, const char *separator)
+{
     for (uint32_t i = 0; i < n; i++) {
-        if (i) strbuf_add(out, separator);
+        if (i)
+            strbuf_add(out, separator);
         print_type(out, types[i]);
     }
 }
 
-static void print_type_fields(StrBuf *out, const TypeExpr *t) {
+static void print_type_fields(StrBuf *out, const TypeExpr *t)
+{
     bool is_sum = t->kind == TE_SUM;
     strbuf_add(out, is_sum ? "(" : "{");
     for (uint32_t i = 0; i < t->record.n; i++) {
         const TypeField *f = &t->record.fields[i];
         strbuf_printf(out, "%s%s%s", i == 0 ? "" : is_sum ? " | " : ", ", is_sum ? "#" : "", f->name);
-        if (f->type) strbuf_add(out, is_sum ? " " : ": ");
-        if (f->type) print_type(out, f->type);
+        if (f->type)
+            strbuf_add(out, is_sum ? " " : ": ");
+        if (f->type)
+            print_type(out, f->type);
     }
     strbuf_add(out, is_sum ? ")" : "}");
 }
 
-static void print_type_name(StrBuf *out, const TypeExpr *t) {
-    if (t->name.nargs) strbuf_add(out, "(");
-    if (t->name.module) strbuf_printf(out, "%s.", t->name.module);
+static void print_type_name(StrBuf *out, const TypeExpr *t)
+{
+    if (t->name.nargs)
+        strbuf_add(out, "(");
+    if (t->name.module)
+        strbuf_printf(out, "%s.", t->name.module);
     strbuf_add(out, t->name.name);
-    if (!t->name.nargs) return;
+    if (!t->name.nargs)
+        return;
     strbuf_add(out, " ");
     print_types(out, t->name.args, t->name.nargs, " ");
     strbuf_add(out, ")");
 }
 
-static void print_array_type(StrBuf *out, const TypeExpr *t) {
+static void print_array_type(StrBuf *out, const TypeExpr *t)
+{
     switch (t->array.size_kind) {
     case SIZE_NONE:
         strbuf_add(out, "[");
@@ -62,7 +72,8 @@ static void print_array_type(StrBuf *out, const TypeExpr *t) {
     print_type(out, t->array.element);
 }
 
-static void print_type(StrBuf *out, const TypeExpr *t) {
+static void print_type(StrBuf *out, const TypeExpr *t)
+{
     switch (t->kind) {
     case TE_NAME: print_type_name(out, t); break;
     case TE_TUPLE:
@@ -85,12 +96,14 @@ static void print_type(StrBuf *out, const TypeExpr *t) {
 
 /* ---- literals ---- */
 
-static const char *suffix_text(Suffix suffix) {
+static const char *suffix_text(Suffix suffix)
+{
     static const char *const texts[] = {"", "i8", "i16", "i32", "i64", "u8", "u16", "u32", "u64", "f32", "f64"};
     return texts[suffix];
 }
 
-static void print_escaped(StrBuf *out, uint8_t byte, char quote) {
+static void print_escaped(StrBuf *out, uint8_t byte, char quote)
+{
     if (byte == '\n')
         strbuf_add(out, "\\n");
     else if (byte < ' ' || byte >= 0x7f)
@@ -99,20 +112,24 @@ static void print_escaped(StrBuf *out, uint8_t byte, char quote) {
         strbuf_printf(out, "%s%c", byte == (uint8_t)quote || byte == '\\' ? "\\" : "", byte);
 }
 
-static void print_string(StrBuf *out, const Expr *e) {
+static void print_string(StrBuf *out, const Expr *e)
+{
     strbuf_add(out, "\"");
-    for (uint32_t i = 0; i < e->string.n; i++) print_escaped(out, e->string.bytes[i], '"');
+    for (uint32_t i = 0; i < e->string.n; i++)
+        print_escaped(out, e->string.bytes[i], '"');
     strbuf_add(out, "\"");
 }
 
-static void print_character(StrBuf *out, const Expr *e) {
+static void print_character(StrBuf *out, const Expr *e)
+{
     strbuf_add(out, "'");
     print_escaped(out, e->character, '\'');
     strbuf_add(out, "'");
 }
 
 /* Returns whether `e` was a leaf; prints nothing otherwise. The absent end of a slice is one too. */
-static bool print_leaf(StrBuf *out, const Expr *e) {
+static bool print_leaf(StrBuf *out, const Expr *e)
+{
     if (!e)
         strbuf_add(out, "nothing");
     else if (e->kind == E_INT)
@@ -138,7 +155,8 @@ static bool print_leaf(StrBuf *out, const Expr *e) {
 
 /* ---- patterns ---- */
 
-static void print_record_pat(StrBuf *out, const Pat *pat) {
+static void print_record_pat(StrBuf *out, const Pat *pat)
+{
     strbuf_add(out, "{");
     for (uint32_t i = 0; i < pat->record.n; i++) {
         strbuf_printf(out, "%s%s = ", i ? ", " : "", pat->record.fields[i].name);
@@ -147,24 +165,29 @@ static void print_record_pat(StrBuf *out, const Pat *pat) {
     strbuf_add(out, "}");
 }
 
-static void print_tuple_pat(StrBuf *out, const Pat *pat) {
+static void print_tuple_pat(StrBuf *out, const Pat *pat)
+{
     strbuf_add(out, "(");
     for (uint32_t i = 0; i < pat->tuple.n; i++) {
-        if (i) strbuf_add(out, ", ");
+        if (i)
+            strbuf_add(out, ", ");
         print_pat(out, pat->tuple.items[i]);
     }
     strbuf_add(out, ")");
 }
 
-static void print_ctor_pat(StrBuf *out, const Pat *pat) {
+static void print_ctor_pat(StrBuf *out, const Pat *pat)
+{
     strbuf_printf(out, "%s#%s", pat->ctor.arg ? "(" : "", pat->ctor.name);
-    if (!pat->ctor.arg) return;
+    if (!pat->ctor.arg)
+        return;
     strbuf_add(out, " ");
     print_pat(out, pat->ctor.arg);
     strbuf_add(out, ")");
 }
 
-static void print_pat(StrBuf *out, const Pat *pat) {
+static void print_pat(StrBuf *out, const Pat *pat)
+{
     switch (pat->kind) {
     case PAT_NAME: strbuf_add(out, pat->name); break;
     case PAT_WILD: strbuf_add(out, "_"); break;
@@ -184,66 +207,77 @@ static void print_pat(StrBuf *out, const Pat *pat) {
 
 /* ---- expressions ---- */
 
-static void begin(StrBuf *out, int depth, const char *what) {
+static void begin(StrBuf *out, int depth, const char *what)
+{
     strbuf_indent(out, depth);
     strbuf_add(out, what);
 }
 
-static void line(StrBuf *out, int depth, const char *what) {
+static void line(StrBuf *out, int depth, const char *what)
+{
     begin(out, depth, what);
     strbuf_add(out, "\n");
 }
 
-static void line_pat(StrBuf *out, int depth, const char *what, const Pat *pat) {
+static void line_pat(StrBuf *out, int depth, const char *what, const Pat *pat)
+{
     begin(out, depth, what);
     print_pat(out, pat);
     strbuf_add(out, "\n");
 }
 
-static void line_name(StrBuf *out, int depth, const char *what, Name name) {
+static void line_name(StrBuf *out, int depth, const char *what, Name name)
+{
     begin(out, depth, what);
     strbuf_printf(out, "%s\n", name);
 }
 
-static bool is_leaf(const Expr *e) {
-    return !e || (e->kind <= E_NAME) || (e->kind == E_CTOR && !e->ctor.arg);
-}
+static bool is_leaf(const Expr *e) { return !e || (e->kind <= E_NAME) || (e->kind == E_CTOR && !e->ctor.arg); }
 
 /* A node and its parts, on one line if they are few and small. */
-static void print_node(StrBuf *out, int depth, const char *what, const Expr *const *parts, uint32_t n) {
+static void print_node(StrBuf *out, int depth, const char *what, const Expr *const *parts, uint32_t n)
+{
     bool on_one_line = n <= 8;
-    for (uint32_t i = 0; on_one_line && i < n; i++) on_one_line = is_leaf(parts[i]);
+    for (uint32_t i = 0; on_one_line && i < n; i++)
+        on_one_line = is_leaf(parts[i]);
     begin(out, depth, what);
     for (uint32_t i = 0; on_one_line && i < n; i++) {
         strbuf_add(out, " ");
         print_leaf(out, parts[i]);
     }
     strbuf_add(out, "\n");
-    for (uint32_t i = 0; !on_one_line && i < n; i++) print_part(out, parts[i], depth + 1);
+    for (uint32_t i = 0; !on_one_line && i < n; i++)
+        print_part(out, parts[i], depth + 1);
 }
 
 /* Items, behind `first` unless that is NULL. */
-static void print_list(StrBuf *out, int depth, const char *what, const Expr *first, Expr *const *items, uint32_t n) {
+static void print_list(StrBuf *out, int depth, const char *what, const Expr *first, Expr *const *items, uint32_t n)
+{
     const Expr *parts[9];
     uint32_t count = 0;
-    if (first) parts[count++] = first;
+    if (first)
+        parts[count++] = first;
     if (n <= 8) {
-        for (uint32_t i = 0; i < n; i++) parts[count++] = items[i];
+        for (uint32_t i = 0; i < n; i++)
+            parts[count++] = items[i];
         print_node(out, depth, what, parts, count);
         return;
     }
     line(out, depth, what);
-    if (first) print_part(out, first, depth + 1);
-    for (uint32_t i = 0; i < n; i++) print_part(out, items[i], depth + 1);
+    if (first)
+        print_part(out, first, depth + 1);
+    for (uint32_t i = 0; i < n; i++)
+        print_part(out, items[i], depth + 1);
 }
 
 /* A node with a fixed number of parts; `detail` follows `what`. */
-#define NODE(what, detail, ...)                                                                          \
-    print_detailed(out, depth, what, detail, (const Expr *[]){__VA_ARGS__},                              \
+#define NODE(what, detail, ...)                                                                                        \
+    print_detailed(out, depth, what, detail, (const Expr *[]){__VA_ARGS__},                                            \
                    sizeof((const Expr *[]){__VA_ARGS__}) / sizeof(const Expr *))
 
 static void print_detailed(StrBuf *out, int depth, const char *what, const char *detail, const Expr *const *parts,
-                           uint32_t n) {
+                           uint32_t n)
+{
     StrBuf head = {0};
     strbuf_add(&head, what);
     strbuf_add(&head, detail);
@@ -251,9 +285,11 @@ static void print_detailed(StrBuf *out, int depth, const char *what, const char 
     strbuf_free(&head);
 }
 
-static void print_signature(StrBuf *out, const Def *def) {
+static void print_signature(StrBuf *out, const Def *def)
+{
     strbuf_add(out, def->name);
-    for (uint32_t i = 0; i < def->ntype_params; i++) strbuf_printf(out, " '%s", def->type_params[i]);
+    for (uint32_t i = 0; i < def->ntype_params; i++)
+        strbuf_printf(out, " '%s", def->type_params[i]);
     for (uint32_t i = 0; i < def->nparams; i++) {
         strbuf_add(out, " ");
         print_pat(out, def->params[i]);
@@ -264,7 +300,8 @@ static void print_signature(StrBuf *out, const Def *def) {
     }
 }
 
-static void print_record(StrBuf *out, const Expr *e, int depth) {
+static void print_record(StrBuf *out, const Expr *e, int depth)
+{
     line(out, depth, "record");
     for (uint32_t i = 0; i < e->record.n; i++) {
         line_name(out, depth + 1, "field ", e->record.fields[i].name);
@@ -272,13 +309,15 @@ static void print_record(StrBuf *out, const Expr *e, int depth) {
     }
 }
 
-static void print_let(StrBuf *out, const Expr *e, int depth) {
+static void print_let(StrBuf *out, const Expr *e, int depth)
+{
     line_pat(out, depth, "let ", e->let.pat);
     print_expr(out, e->let.value, depth + 1);
     print_expr(out, e->let.body, depth);
 }
 
-static void print_let_fun(StrBuf *out, const Expr *e, int depth) {
+static void print_let_fun(StrBuf *out, const Expr *e, int depth)
+{
     begin(out, depth, "let function ");
     print_signature(out, e->let_fun.def);
     strbuf_add(out, "\n");
@@ -286,7 +325,8 @@ static void print_let_fun(StrBuf *out, const Expr *e, int depth) {
     print_expr(out, e->let_fun.body, depth);
 }
 
-static void print_match(StrBuf *out, const Expr *e, int depth) {
+static void print_match(StrBuf *out, const Expr *e, int depth)
+{
     line(out, depth, "match");
     print_expr(out, e->match.subject, depth + 1);
     for (uint32_t i = 0; i < e->match.n; i++) {
@@ -295,7 +335,8 @@ static void print_match(StrBuf *out, const Expr *e, int depth) {
     }
 }
 
-static void print_lambda(StrBuf *out, const Expr *e, int depth) {
+static void print_lambda(StrBuf *out, const Expr *e, int depth)
+{
     begin(out, depth, e->lambda.is_accessor ? "accessor" : "lambda");
     for (uint32_t i = 0; i < e->lambda.nparams; i++) {
         strbuf_add(out, " ");
@@ -305,7 +346,8 @@ static void print_lambda(StrBuf *out, const Expr *e, int depth) {
     print_expr(out, e->lambda.body, depth + 1);
 }
 
-static void print_loop(StrBuf *out, const Expr *e, int depth) {
+static void print_loop(StrBuf *out, const Expr *e, int depth)
+{
     line_pat(out, depth, "loop ", e->loop.state);
     print_expr(out, e->loop.init, depth + 1);
     switch (e->loop.kind) {
@@ -318,9 +360,11 @@ static void print_loop(StrBuf *out, const Expr *e, int depth) {
     print_expr(out, e->loop.body, depth + 1);
 }
 
-static void print_each(StrBuf *out, const Expr *e, int depth) {
+static void print_each(StrBuf *out, const Expr *e, int depth)
+{
     line(out, depth, "each");
-    if (e->each.body) print_expr(out, e->each.body, depth + 1);
+    if (e->each.body)
+        print_expr(out, e->each.body, depth + 1);
     for (uint32_t i = 0; i < e->each.nbinders; i++) {
         line_pat(out, depth, "in ", e->each.binders[i].pat);
         print_expr(out, e->each.binders[i].sequence, depth + 1);
@@ -331,14 +375,16 @@ static void print_each(StrBuf *out, const Expr *e, int depth) {
     }
 }
 
-static void print_ascribe(StrBuf *out, const Expr *e, int depth) {
+static void print_ascribe(StrBuf *out, const Expr *e, int depth)
+{
     begin(out, depth, "ascribe ");
     print_type(out, e->ascribe.type);
     strbuf_add(out, "\n");
     print_expr(out, e->ascribe.value, depth + 1);
 }
 
-static void print_if(StrBuf *out, const Expr *e, int depth) {
+static void print_if(StrBuf *out, const Expr *e, int depth)
+{
     line(out, depth, "if");
     print_expr(out, e->if_.cond, depth + 1);
     line(out, depth, "then");
@@ -347,7 +393,8 @@ static void print_if(StrBuf *out, const Expr *e, int depth) {
     print_expr(out, e->if_.else_e, depth + 1);
 }
 
-static void print_binary(StrBuf *out, const Expr *e, int depth) {
+static void print_binary(StrBuf *out, const Expr *e, int depth)
+{
     const char *op = binary_op_text(e->binary.op);
     switch (e->kind) {
     case E_OP_SECTION: line_name(out, depth, "section ", op); break;
@@ -357,13 +404,15 @@ static void print_binary(StrBuf *out, const Expr *e, int depth) {
     }
 }
 
-static void print_project(StrBuf *out, const Expr *e, int depth) {
+static void print_project(StrBuf *out, const Expr *e, int depth)
+{
     char index[16];
     snprintf(index, sizeof index, "%u", (unsigned)e->project.index);
     NODE("project ", index, e->project.value);
 }
 
-static void print_part(StrBuf *out, const Expr *e, int depth) {
+static void print_part(StrBuf *out, const Expr *e, int depth)
+{
     if (!is_leaf(e)) {
         print_expr(out, e, depth);
         return;
@@ -373,7 +422,8 @@ static void print_part(StrBuf *out, const Expr *e, int depth) {
     strbuf_add(out, "\n");
 }
 
-static void print_expr(StrBuf *out, const Expr *e, int depth) {
+static void print_expr(StrBuf *out, const Expr *e, int depth)
+{
     switch (e->kind) {
     case E_INT:
     case E_FLOAT:
@@ -427,7 +477,8 @@ static void print_expr(StrBuf *out, const Expr *e, int depth) {
 
 /* ---- definitions ---- */
 
-static void print_doc(StrBuf *out, const char *doc) {
+static void print_doc(StrBuf *out, const char *doc)
+{
     for (const char *end; doc; doc = end ? end + 1 : NULL) {
         end = strchr(doc, '\n');
         strbuf_add(out, "--| ");
@@ -436,20 +487,24 @@ static void print_doc(StrBuf *out, const char *doc) {
     }
 }
 
-static void print_import(StrBuf *out, const Def *def) {
+static void print_import(StrBuf *out, const Def *def)
+{
     strbuf_printf(out, "import \"%s\"", def->path);
-    if (def->name) strbuf_printf(out, " as %s", def->name);
+    if (def->name)
+        strbuf_printf(out, " as %s", def->name);
     strbuf_add(out, "\n");
 }
 
-static void print_value(StrBuf *out, const Def *def) {
+static void print_value(StrBuf *out, const Def *def)
+{
     strbuf_add(out, def->is_entry ? "entry " : "def ");
     print_signature(out, def);
     strbuf_add(out, "\n");
     print_expr(out, def->body, 1);
 }
 
-static void print_type_definition(StrBuf *out, const Def *def) {
+static void print_type_definition(StrBuf *out, const Def *def)
+{
     strbuf_add(out, "type ");
     print_signature(out, def);
     strbuf_add(out, " = ");
@@ -457,7 +512,8 @@ static void print_type_definition(StrBuf *out, const Def *def) {
     strbuf_add(out, "\n");
 }
 
-void ast_print(StrBuf *out, const Module *m) {
+void ast_print(StrBuf *out, const Module *m)
+{
     for (uint32_t i = 0; i < m->ndefs; i++) {
         const Def *def = m->defs[i];
         print_doc(out, def->doc);

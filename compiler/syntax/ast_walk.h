@@ -9,8 +9,8 @@
 
 typedef struct AstVisitor {
     void *context;
-    void (*expr)(void *context, Expr *e);          /* or NULL */
-    void (*pat)(void *context, const Pat *p);      /* or NULL */
+    void (*expr)(void *context, Expr *e);           /* or NULL */
+    void (*pat)(void *context, const Pat *p);       /* or NULL */
     void (*type)(void *context, const TypeExpr *t); /* or NULL */
 } AstVisitor;
 

@@ -5,11 +5,16 @@
 #include "syntax/parse_state.h"
 
 /* A name and where it stands. */
-typedef struct NamePlace { Name name; Span span; } NamePlace;
+typedef struct NamePlace {
+    Name name;
+    Span span;
+} NamePlace;
 
 /* Lists under construction. Adding to NULL begins one; NULL is also the empty list. */
-#define DECLARE_LIST(List, Item, add)            \
-    typedef struct List { VEC(Item) v; } List;   \
+#define DECLARE_LIST(List, Item, add)                                                                                  \
+    typedef struct List {                                                                                              \
+        VEC(Item) v;                                                                                                   \
+    } List;                                                                                                            \
     List *add(ParseState *p, List *list, Item item);
 DECLARE_LIST(NameList, NamePlace, add_name)
 DECLARE_LIST(TypeList, TypeExpr *, add_type)
@@ -42,7 +47,8 @@ Expr *build_accessor(ParseState *p, Span at, Expr *body);
 ExprList *join_exprs(ParseState *p, ExprList *list, const ExprList *more);
 /* `whole with steps = value`; the steps are taken of each other, in order. */
 Expr *build_update(ParseState *p, Span at, Expr *whole, ExprList *steps, Expr *value);
-Expr *build_project(ParseState *p, Span at, Expr *value, uint32_t index); /* 0x1.5 is reported: it looks like a number */
+Expr *build_project(ParseState *p, Span at, Expr *value,
+                    uint32_t index); /* 0x1.5 is reported: it looks like a number */
 Expr *build_range_start(ParseState *p, Span at, Expr *from, Span from_at, Expr *second); /* a..b of a..b..<c */
 Expr *build_range(ParseState *p, Span at, Expr *from, Span from_at, Expr *to, bool inclusive);
 Expr *build_section(ParseState *p, Span at, BinaryOp op, Span op_at, Expr *left, Span left_at, Expr *right);

@@ -43,7 +43,8 @@ static Name path_beside(Loader *l, const LoadedFile *importer, const char *path)
     const char *slash = strrchr(importer->path, '/');
     if (path[0] == '/' || !slash)
         return intern_cstr(l->s, path);
-    return intern_cstr(l->s, arena_printf(l->s->arena, "%.*s%s", (int)(slash + 1 - importer->path), importer->path, path));
+    return intern_cstr(l->s,
+                       arena_printf(l->s->arena, "%.*s%s", (int)(slash + 1 - importer->path), importer->path, path));
 }
 
 /* ---- files ---- */
@@ -99,10 +100,12 @@ static bool is_library_source(Loader *l, const char *path)
     const char *slash = strrchr(path, '/');
     const char *name = slash ? slash + 1 : path;
     return embedded_find(arena_printf(l->s->arena, "stdlib/%s", name)) &&
-           file_has_text(arena_printf(l->s->arena, "%.*sprelude.dp", (int)(name - path), path), embedded_find("stdlib/prelude.dp"));
+           file_has_text(arena_printf(l->s->arena, "%.*sprelude.dp", (int)(name - path), path),
+                         embedded_find("stdlib/prelude.dp"));
 }
 
-static LoadedFile *load_from_disk(Loader *l, Name path, const struct stat *st, const LoadedFile *importer, const char **why)
+static LoadedFile *load_from_disk(Loader *l, Name path, const struct stat *st, const LoadedFile *importer,
+                                  const char **why)
 {
     uint32_t source = source_add_file(l->s, path, why);
     if (source == UINT32_MAX)
@@ -144,10 +147,11 @@ static void report_missing(Loader *l, const Def *import, Name beside)
     for (const EmbeddedFile *f = embedded_files; f->name; f++) {
         const char *name = embedded_module(f);
         if (name)
-            modules = arena_printf(l->s->arena, "%s%s%.*s", modules ? modules : "", modules ? ", " : "", (int)(strlen(name) - 3), name);
+            modules = arena_printf(l->s->arena, "%s%s%.*s", modules ? modules : "", modules ? ", " : "",
+                                   (int)(strlen(name) - 3), name);
     }
-    diag_error(l->s, import->span, DIAG_MISSING_MODULE, "there is no module `%s`: no file %s, and none in the standard library",
-               import->path, beside);
+    diag_error(l->s, import->span, DIAG_MISSING_MODULE,
+               "there is no module `%s`: no file %s, and none in the standard library", import->path, beside);
     diag_note_text(l->s, "the library has %s", modules);
 }
 

@@ -11,7 +11,9 @@
 #include "syntax/ast.h"
 
 /* [0] is the prelude, [1] the program's own file, and then come the imported ones. */
-typedef struct ModuleList { VEC(Module *) list; } ModuleList;
+typedef struct ModuleList {
+    VEC(Module *) list;
+} ModuleList;
 
 /* False, with *why, if the program's own file cannot be read. All else is in the session's diagnostics. */
 bool load_program(Session *s, const char *path, AstIds *ids, ModuleList *out, const char **why);

@@ -37,24 +37,24 @@ typedef struct ParseState {
     bool in_type_text; /* 'a is allowed inside types */
 
     /* ---- scanner ---- */
-    int start_token;       /* sent before the first token: chooses the grammar's start symbol */
-    uint32_t offset;       /* of the next character */
-    uint32_t token_end;    /* where the previous token ends: the place of the end of the file */
-    uint32_t value_end;    /* where the previous token ends if `[` behind it indexes; else UINT32_MAX */
-    VEC(Bracket) brackets; /* open ones */
-    uint32_t open_counts[3]; /* of ( [ { among them */
-    bool has_unclosed;     /* a definition began while brackets were open: the innermost of them */
+    int start_token;                 /* sent before the first token: chooses the grammar's start symbol */
+    uint32_t offset;                 /* of the next character */
+    uint32_t token_end;              /* where the previous token ends: the place of the end of the file */
+    uint32_t value_end;              /* where the previous token ends if `[` behind it indexes; else UINT32_MAX */
+    VEC(Bracket) brackets;           /* open ones */
+    uint32_t open_counts[3];         /* of ( [ { among them */
+    bool has_unclosed;               /* a definition began while brackets were open: the innermost of them */
     bool mismatched, closed_nothing; /* the last bracket closed another one than the innermost; none */
     Bracket unclosed;
-    bool has_stray;        /* in this definition, or no definition: errors of the grammar may be consequences */
+    bool has_stray; /* in this definition, or no definition: errors of the grammar may be consequences */
     RecentToken recent[RECENT_TOKENS]; /* a ring */
     uint32_t recent_count;
     VEC(OpenWord) words;
-    bool has_closed;       /* by the last token */
+    bool has_closed; /* by the last token */
     OpenWord closed;
     StrBuf doc;
     bool has_doc, doc_closed; /* closed: the lines directly below have ended */
-    uint32_t doc_line_end; /* where the last line of the documentation ends */
+    uint32_t doc_line_end;    /* where the last line of the documentation ends */
 
     /* ---- parser ---- */
     VEC(Expr *) literals;  /* integers, whose range is checked when their sign is known */

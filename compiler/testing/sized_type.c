@@ -86,7 +86,8 @@ static const TypeExpr *written_item(const DpType *t, const TypeExpr *te, uint32_
 static SizedType convert(Builder *b, const DpType *t, const TypeExpr *te, const TypeArgs *args, uint32_t depth)
 {
     SizedType s = {.type = t};
-    for (int k = 0; te && te->kind == TE_NAME; k++) te = k < MAX_ABBREVIATIONS ? expand(b, te, &args) : NULL;
+    for (int k = 0; te && te->kind == TE_NAME; k++)
+        te = k < MAX_ABBREVIATIONS ? expand(b, te, &args) : NULL;
     switch (t->kind) {
     case DP_T_SCALAR: return s;
     case DP_T_ARRAY: convert_array(b, &s, te, args, depth); return s;
@@ -103,10 +104,7 @@ static SizedType convert(Builder *b, const DpType *t, const TypeExpr *te, const 
 
 /* ---- parameters ---- */
 
-static bool is_integer(const DpType *t)
-{
-    return t->kind == DP_T_SCALAR && t->scalar >= DP_I8 && t->scalar <= DP_U64;
-}
+static bool is_integer(const DpType *t) { return t->kind == DP_T_SCALAR && t->scalar >= DP_I8 && t->scalar <= DP_U64; }
 
 static const Pat *field_pattern(const Pat *p, const char *name)
 {
@@ -119,7 +117,8 @@ static const Pat *field_pattern(const Pat *p, const char *name)
 /* Integers with names may be sizes of what stands behind them. */
 static void name_integers(Builder *b, const Pat *p, SizedType *s)
 {
-    while (p && p->kind == PAT_ASCRIBE) p = p->ascribe.pat;
+    while (p && p->kind == PAT_ASCRIBE)
+        p = p->ascribe.pat;
     if (!p)
         return;
     if (p->kind == PAT_NAME && is_integer(s->type)) {
@@ -185,7 +184,8 @@ void sizes_bind_empty(const SizedType *t, int64_t *sizes)
         sizes_bind_empty(t->items, sizes);
         return;
     }
-    for (uint32_t i = 0; i < t->type->n; i++) sizes_bind_empty(&t->items[i], sizes);
+    for (uint32_t i = 0; i < t->type->n; i++)
+        sizes_bind_empty(&t->items[i], sizes);
 }
 
 static bool size_is(const SizedType *t, int64_t n, int64_t *sizes)
@@ -224,9 +224,11 @@ bool sizes_hold(const Signature *s, const Tree *args)
     int64_t some[SOME];
     Arena *arena = s->nsizes > SOME ? arena_create() : NULL;
     int64_t *sizes = arena ? arena_array(arena, int64_t, s->nsizes) : some;
-    for (uint32_t i = 0; i < s->nsizes; i++) sizes[i] = SIZE_UNBOUND;
+    for (uint32_t i = 0; i < s->nsizes; i++)
+        sizes[i] = SIZE_UNBOUND;
     bool ok = true;
-    for (uint32_t i = 0; ok && i < s->nparams; i++) ok = hold(&s->params[i], &args[i], sizes);
+    for (uint32_t i = 0; ok && i < s->nparams; i++)
+        ok = hold(&s->params[i], &args[i], sizes);
     arena_destroy(arena);
     return ok;
 }

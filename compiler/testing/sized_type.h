@@ -18,8 +18,8 @@ struct SizedType {
     const DpType *type; /* NULL: the payload of a constructor without one */
     SizeRule rule;      /* of an array's length; SIZED_NAME of an integer: it is that size */
     int64_t literal;
-    uint32_t name;      /* SIZED_NAME: which, below Signature.nsizes */
-    SizedType *items;   /* as type->items, or the one element */
+    uint32_t name;    /* SIZED_NAME: which, below Signature.nsizes */
+    SizedType *items; /* as type->items, or the one element */
 };
 
 typedef struct Signature {
@@ -34,8 +34,8 @@ Signature signature_of(Arena *arena, const Checked *checked, const Def *def, DpT
 /* Without any sizes. */
 Signature signature_plain(Arena *arena, DpType *const *types, uint32_t n);
 
-/* May the function be called with these, as far as sizes go? The first place that mentions a name binds it; in a sequence
- * without elements its rows' names are 0. */
+/* May the function be called with these, as far as sizes go? The first place that mentions a name binds it; in a
+ * sequence without elements its rows' names are 0. */
 bool sizes_hold(const Signature *s, const Tree *args);
 
 enum { SIZE_UNBOUND = -1 };

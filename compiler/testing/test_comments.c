@@ -11,7 +11,9 @@
 typedef enum Keyword { KEY_NONE, KEY_TEST, KEY_PROPERTY, KEY_INPUT, KEY_OUTPUT, KEY_ERROR, KEY_COUNT } Keyword;
 static const char *const keywords[KEY_COUNT] = {"", "test", "property", "input", "output", "error"};
 
-typedef struct Region { uint32_t start, end; } Region; /* of the source */
+typedef struct Region {
+    uint32_t start, end;
+} Region; /* of the source */
 
 typedef struct Finder {
     Session *s;
@@ -35,8 +37,10 @@ static bool is_blank(char c) { return c == ' ' || c == '\t' || c == '\r'; }
 
 static Region skip_blanks(const Finder *f, Region r)
 {
-    while (r.start < r.end && is_blank(f->text[r.start])) r.start++;
-    while (r.start < r.end && is_blank(f->text[r.end - 1])) r.end--;
+    while (r.start < r.end && is_blank(f->text[r.start]))
+        r.start++;
+    while (r.start < r.end && is_blank(f->text[r.end - 1]))
+        r.end--;
     return r;
 }
 
@@ -59,7 +63,8 @@ static bool is_name_byte(char c)
 static Region first_word(const Finder *f, Region text)
 {
     uint32_t end = text.start;
-    while (end < text.end && is_name_byte(f->text[end])) end++;
+    while (end < text.end && is_name_byte(f->text[end]))
+        end++;
     return (Region){text.start, end};
 }
 
@@ -112,8 +117,8 @@ static void check_name(const Finder *f, const TestBlock *b)
         suggest_def(f, b->span, name, !b->is_property);
     } else if (!b->is_property && !b->def->is_entry) {
         diag_error(f->s, b->span, DIAG_TEST_NAME, "`%s` is no entry, so it has no tests", name);
-        diag_note(f->s, b->def->name_span, "write `entry %s` to test it, or `-- property %s` if it is to be true",
-                  name, name);
+        diag_note(f->s, b->def->name_span, "write `entry %s` to test it, or `-- property %s` if it is to be true", name,
+                  name);
     }
 }
 
@@ -129,7 +134,8 @@ static bool is_plural(const char *word, const char *keyword)
 static const char *meant(const Finder *f, Name word, Keyword from)
 {
     Suggestion g = suggest_start(word);
-    for (Keyword k = from; k < KEY_COUNT; k++) suggest_consider(&g, intern_cstr(f->s, keywords[k]));
+    for (Keyword k = from; k < KEY_COUNT; k++)
+        suggest_consider(&g, intern_cstr(f->s, keywords[k]));
     return g.best && !is_plural(word, g.best) ? g.best : NULL;
 }
 
@@ -168,14 +174,16 @@ static TestText text_of(const Finder *f, Region r)
     for (uint32_t i = 0; i < n; i++) {
         if (text[i] != '\n')
             continue;
-        while (i + 1 < n && is_blank(text[i + 1])) i++;
-        for (uint32_t k = i + 1; k <= i + 2 && k < n; k++) text[k] = ' ';
+        while (i + 1 < n && is_blank(text[i + 1]))
+            i++;
+        for (uint32_t k = i + 1; k <= i + 2 && k < n; k++)
+            text[k] = ' ';
     }
     return (TestText){text, n, f->module->file, r.start};
 }
 
-/* The bytes of the string literal, with nothing but comments around it; NULL after a message. The empty text, which any failure
- * contains, is refused. */
+/* The bytes of the string literal, with nothing but comments around it; NULL after a message. The empty text, which any
+ * failure contains, is refused. */
 static const char *read_message(const Finder *f, const TestText *text)
 {
     if (text->n == 0 || text->text[0] != '"') {
@@ -353,7 +361,8 @@ TestFile *find_tests(Session *s, Module *m)
 static Span place(const TestText *text, size_t at)
 {
     size_t end = at;
-    while (end < text->n && (is_name_byte(text->text[end]) || text->text[end] == '.')) end++;
+    while (end < text->n && (is_name_byte(text->text[end]) || text->text[end] == '.'))
+        end++;
     end += end == at && end < text->n;
     return (Span){text->file, text->start + (uint32_t)at, text->start + (uint32_t)end};
 }
@@ -370,12 +379,14 @@ static bool read_file_value(Session *s, const TestText *text, DpReader *r, const
 {
     char error[512];
     size_t start = ++r->at;
-    while (r->at < r->n && !strchr(" \t\r\n", r->text[r->at])) r->at++;
+    while (r->at < r->n && !strchr(" \t\r\n", r->text[r->at]))
+        r->at++;
     const char *program = s->files.at[text->file]->path, *slash = strrchr(program, '/');
     int folder = slash && r->text[start] != '/' ? (int)(slash + 1 - program) : 0;
     const char *path = arena_printf(s->arena, "%.*s%.*s", folder, program, (int)(r->at - start), r->text + start);
     struct stat st;
-    bool regular = stat(path, &st) != 0 || S_ISREG(st.st_mode); /* a device or a pipe may never end; reading says what is missing */
+    bool regular = stat(path, &st) != 0 ||
+                   S_ISREG(st.st_mode); /* a device or a pipe may never end; reading says what is missing */
     if (!regular)
         snprintf(error, sizeof error, "%s: not a regular file", path);
     else if (dp_read_file(path, t, leaves, error, sizeof error))

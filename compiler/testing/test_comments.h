@@ -10,33 +10,35 @@
  *     -- property reverse_twice   -- a function with a bool as its result, to be true for all arguments
  *     -- input  []                -- these always; then random ones
  *
- * A test block goes up to the first line that is no comment, or an empty one. In it everything must make sense; elsewhere
- * `-- input` counts only where an `-- output` or `-- error` follows it, as prose may begin with that word. Such a case belongs to
- * the entry of the last `-- test`, or to main. A block's header with further words behind the name is prose, too. */
+ * A test block goes up to the first line that is no comment, or an empty one. In it everything must make sense;
+ * elsewhere
+ * `-- input` counts only where an `-- output` or `-- error` follows it, as prose may begin with that word. Such a case
+ * belongs to the entry of the last `-- test`, or to main. A block's header with further words behind the name is prose,
+ * too. */
 #ifndef DPC_TEST_COMMENTS_H
 #define DPC_TEST_COMMENTS_H
 
 #include "dp_value.h"
 #include "syntax/ast.h"
 
-/* A part of a comment: the source from `start` on, with blanks for the dashes of its further lines, so that text[i] stands
- * at start + i. */
+/* A part of a comment: the source from `start` on, with blanks for the dashes of its further lines, so that text[i]
+ * stands at start + i. */
 typedef struct TestText {
     const char *text;
     uint32_t n, file, start;
 } TestText;
 
 typedef struct TestCase {
-    Span span;         /* of its first keyword */
-    TestText input;    /* empty if there is no such line */
-    TestText output;   /* of a test: this, if error is NULL */
+    Span span;       /* of its first keyword */
+    TestText input;  /* empty if there is no such line */
+    TestText output; /* of a test: this, if error is NULL */
     const char *error;
 } TestCase;
 
 typedef struct TestBlock {
     Name name;
-    Def *def;   /* what is tested */
-    Span span;  /* of its name; of the case, where no block names main */
+    Def *def;  /* what is tested */
+    Span span; /* of its name; of the case, where no block names main */
     bool is_property;
     VEC(TestCase) cases;
 } TestBlock;
@@ -48,8 +50,8 @@ typedef struct TestFile {
 /* Mistakes are reported; what can be understood is in the result. Definitions that are properties are marked so. */
 TestFile *find_tests(Session *s, Module *m);
 
-/* The n values of the text. Mistakes are reported at their place, and nothing is left in the leaves. names: of the parameters,
- * for messages, or NULL. */
+/* The n values of the text. Mistakes are reported at their place, and nothing is left in the leaves. names: of the
+ * parameters, for messages, or NULL. */
 bool read_test_values(Session *s, const TestText *text, DpType *const *types, const char *const *names, uint32_t n,
                       DpLeaf *leaves);
 

@@ -20,7 +20,8 @@ static bool begin(Diff *d)
 {
     if (++d->count > d->lines)
         return false;
-    for (int i = 0; i < d->indent; i++) strbuf_add(d->out, " ");
+    for (int i = 0; i < d->indent; i++)
+        strbuf_add(d->out, " ");
     if (d->path.n)
         strbuf_printf(d->out, "at %s: ", d->path.text);
     return true;
@@ -93,7 +94,8 @@ static void add_excerpt(StrBuf *out, const DpType *t, const Tree *v, uint64_t at
 static void compare_texts(Diff *d, const DpType *t, const Tree *expected, const Tree *got)
 {
     uint64_t same = 0;
-    while (same < expected->n && same < got->n && expected->items[same].bits == got->items[same].bits) same++;
+    while (same < expected->n && same < got->n && expected->items[same].bits == got->items[same].bits)
+        same++;
     if ((same == expected->n && same == got->n) || !begin(d))
         return;
     if (expected->n > TEXT_SHOWN || got->n > TEXT_SHOWN)
@@ -173,7 +175,8 @@ uint64_t value_diff(StrBuf *out, const DpType *t, const Tree *expected, const Tr
     Diff d = {.out = out, .lines = lines, .indent = indent};
     compare(&d, t, expected, got);
     if (d.count > lines) {
-        for (int i = 0; i < indent; i++) strbuf_add(out, " ");
+        for (int i = 0; i < indent; i++)
+            strbuf_add(out, " ");
         uint64_t others = d.count - lines;
         strbuf_printf(out, "and %llu other difference%s\n", (unsigned long long)others, others == 1 ? "" : "s");
     }

@@ -16,8 +16,8 @@
 #define TOLERANCE_F32 1e-4
 #define TOLERANCE_F64 1e-9
 
-/* Appends the first `lines` differences, each on its line, indented by `indent` blanks, and the count of others; returns how
- * many there are. */
+/* Appends the first `lines` differences, each on its line, indented by `indent` blanks, and the count of others;
+ * returns how many there are. */
 uint64_t value_diff(StrBuf *out, const DpType *t, const Tree *expected, const Tree *got, uint32_t lines, int indent);
 
 #endif

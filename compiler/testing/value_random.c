@@ -4,8 +4,8 @@
 #include <math.h>
 
 enum {
-    LENGTH = 40,        /* of sequences in most cases */
-    LONG_LENGTH = 300,  /* in the last tenth */
+    LENGTH = 40,         /* of sequences in most cases */
+    LONG_LENGTH = 300,   /* in the last tenth */
     MOST_ELEMENTS = 4000 /* of a case; lengths that sizes ask for may exceed it */
 };
 
@@ -13,9 +13,9 @@ typedef struct Gen {
     Arena *arena;
     uint64_t state;
     const Signature *signature;
-    int64_t *sizes;    /* by name; SIZE_UNBOUND */
-    uint32_t length;   /* of sequences, at most */
-    uint32_t few;      /* > 0: integers and floats come from so many values */
+    int64_t *sizes;  /* by name; SIZE_UNBOUND */
+    uint32_t length; /* of sequences, at most */
+    uint32_t few;    /* > 0: integers and floats come from so many values */
     bool extreme;
     uint32_t elements; /* made so far */
 } Gen;
@@ -37,7 +37,8 @@ static bool one_in(Gen *g, uint64_t n) { return below(g, n) == 0; }
 static void start(Gen *g, RandomCase which)
 {
     g->state = which.seed;
-    for (const char *c = which.name; *c; c++) g->state = next(g) ^ (uint64_t)(unsigned char)*c;
+    for (const char *c = which.name; *c; c++)
+        g->state = next(g) ^ (uint64_t)(unsigned char)*c;
     g->state = next(g) ^ which.number;
     next(g);
 }
@@ -169,7 +170,8 @@ static uint64_t random_character(Gen *g)
 static void fill_text(Gen *g, Tree *v)
 {
     bool any_bytes = one_in(g, 4);
-    for (uint64_t i = 0; i < v->n; i++) v->items[i].bits = any_bytes ? below(g, 256) : random_character(g);
+    for (uint64_t i = 0; i < v->n; i++)
+        v->items[i].bits = any_bytes ? below(g, 256) : random_character(g);
     g->elements += (uint32_t)v->n;
 }
 
@@ -185,7 +187,8 @@ static Tree random_array(Gen *g, const SizedType *t, uint32_t depth)
     if (dp_type_is_string(t->type) && !g->few)
         fill_text(g, &v);
     else
-        for (uint64_t i = 0; i < v.n; i++) v.items[i] = generate(g, t->items, depth + 1);
+        for (uint64_t i = 0; i < v.n; i++)
+            v.items[i] = generate(g, t->items, depth + 1);
     g->few = few;
     return v;
 }
@@ -203,7 +206,8 @@ static Tree generate(Gen *g, const SizedType *t, uint32_t depth)
     case DP_T_RECORD:
         v.n = t->type->n;
         v.items = arena_array(g->arena, Tree, v.n);
-        for (uint32_t i = 0; i < v.n; i++) v.items[i] = generate(g, &t->items[i], depth);
+        for (uint32_t i = 0; i < v.n; i++)
+            v.items[i] = generate(g, &t->items[i], depth);
         return v;
     case DP_T_SUM:
         v.bits = below(g, t->type->n);
@@ -224,8 +228,10 @@ Tree *random_arguments(Arena *arena, const Signature *s, RandomCase which)
     bool is_long = which.number + tenth >= which.count && tenth > 0;
     g.length = is_long ? LONG_LENGTH : (uint32_t)((uint64_t)LENGTH * which.number / (which.count ? which.count : 1));
     g.extreme = which.number % 2 == 1;
-    for (uint32_t i = 0; i < s->nsizes; i++) g.sizes[i] = SIZE_UNBOUND;
+    for (uint32_t i = 0; i < s->nsizes; i++)
+        g.sizes[i] = SIZE_UNBOUND;
     Tree *args = arena_array(arena, Tree, s->nparams);
-    for (uint32_t i = 0; i < s->nparams; i++) args[i] = generate(&g, &s->params[i], 0);
+    for (uint32_t i = 0; i < s->nparams; i++)
+        args[i] = generate(&g, &s->params[i], 0);
     return args;
 }

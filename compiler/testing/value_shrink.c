@@ -75,7 +75,8 @@ static uint64_t size_in(const SizedType *t, const Tree *v, uint32_t name)
         return t->type->kind == DP_T_SCALAR ? v->bits : v->n;
     bool is_array = t->type->kind == DP_T_ARRAY;
     uint64_t size = 0;
-    for (uint64_t i = 0; size == 0 && i < v->n; i++) size = size_in(&t->items[is_array ? 0 : i], &v->items[i], name);
+    for (uint64_t i = 0; size == 0 && i < v->n; i++)
+        size = size_in(&t->items[is_array ? 0 : i], &v->items[i], name);
     return size;
 }
 
@@ -156,10 +157,7 @@ static bool simpler_structure(Shrink *s, const SizedType *t, Tree *v)
 static bool is_float(DpScalar s) { return s == DP_F32 || s == DP_F64; }
 
 /* 0 an integer, 1 a fraction, 2 inf, 3 nan. */
-static int float_class(double x)
-{
-    return isnan(x) ? 3 : isinf(x) ? 2 : x != trunc(x);
-}
+static int float_class(double x) { return isnan(x) ? 3 : isinf(x) ? 2 : x != trunc(x); }
 
 /* Of the shortest decimal number that reads back as x. */
 static int decimal_digits(DpScalar s, double x)
@@ -243,14 +241,16 @@ static void float_candidates(Candidates *c)
 {
     double x = float_of_bits(c->scalar, c->from);
     static const double simple[] = {0.0, 1.0, -1.0, 2.0, 0.5, -0.5, 1.5, -1.5, (double)INFINITY};
-    for (size_t i = 0; i < sizeof simple / sizeof *simple; i++) float_candidate(c, simple[i]);
+    for (size_t i = 0; i < sizeof simple / sizeof *simple; i++)
+        float_candidate(c, simple[i]);
     if (!isfinite(x))
         return;
     float_candidate(c, fabs(x));
     float_candidate(c, trunc(x));
     float_candidate(c, trunc(x) + (x < 0 ? -1 : 1));
     float_candidate(c, trunc(x) + (x < 0 ? -0.5 : 0.5));
-    for (double d = trunc(x); fabs(d) >= 1 && x - d != x; d = trunc(d / 2)) float_candidate(c, trunc(x) - d);
+    for (double d = trunc(x); fabs(d) >= 1 && x - d != x; d = trunc(d / 2))
+        float_candidate(c, trunc(x) - d);
     for (int digits = 1; float_class(x) == 1 && digits < 9; digits++) {
         char text[40];
         snprintf(text, sizeof text, "%.*e", digits - 1, x);
@@ -266,7 +266,8 @@ static Candidates scalar_candidates(DpScalar s, bool text, uint64_t bits)
     else if (is_float(s))
         float_candidates(&c);
     else if (text)
-        for (size_t i = 0; i < 3; i++) candidate(&c, (uint8_t)"ab "[i]);
+        for (size_t i = 0; i < 3; i++)
+            candidate(&c, (uint8_t) "ab "[i]);
     else
         integer_candidates(&c);
     return c;
@@ -295,11 +296,13 @@ static void collect(Shrink *s, const SizedType *t, Tree *v, bool text, Places *o
             collect(s, &t->items[v->bits], &v->items[0], false, out);
         return;
     case DP_T_ARRAY:
-        for (uint64_t i = 0; i < v->n; i++) collect(s, t->items, &v->items[i], dp_type_is_string(t->type), out);
+        for (uint64_t i = 0; i < v->n; i++)
+            collect(s, t->items, &v->items[i], dp_type_is_string(t->type), out);
         return;
     case DP_T_TUPLE:
     case DP_T_RECORD:
-        for (uint64_t i = 0; i < v->n; i++) collect(s, &t->items[i], &v->items[i], false, out);
+        for (uint64_t i = 0; i < v->n; i++)
+            collect(s, &t->items[i], &v->items[i], false, out);
         return;
     }
 }
@@ -319,11 +322,13 @@ static bool simpler_scalars(Shrink *s, Place *places, uint32_t n)
 {
     Candidates c = scalar_candidates(places->scalar, places->text, places->bits);
     for (uint32_t k = 0; !s->stopped && k < c.n; k++) {
-        for (uint32_t i = 0; i < n; i++) places[i].at->bits = c.at[k];
+        for (uint32_t i = 0; i < n; i++)
+            places[i].at->bits = c.at[k];
         if (taken(s))
             return true;
     }
-    for (uint32_t i = 0; i < n; i++) places[i].at->bits = places[i].bits;
+    for (uint32_t i = 0; i < n; i++)
+        places[i].at->bits = places[i].bits;
     return false;
 }
 
@@ -352,7 +357,8 @@ bool shrink_step(Arena *arena, const Signature *signature, Tree *args, ShrinkJud
         if (simpler_structure(&s, &signature->params[i], &args[i]))
             return true;
     Places places = {0};
-    for (uint32_t i = 0; i < signature->nparams; i++) collect(&s, &signature->params[i], &args[i], false, &places);
+    for (uint32_t i = 0; i < signature->nparams; i++)
+        collect(&s, &signature->params[i], &args[i], false, &places);
     if (equal_scalars(&s, &places))
         return true;
     for (uint32_t i = 0; i < places.n; i++)

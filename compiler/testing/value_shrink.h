@@ -1,9 +1,10 @@
 /* Making a failing input smaller.
  *
- * A step tries simpler arguments one after another until one is taken: shorter sequences first (halves, quarters, … single
- * elements; those that share a size all at once, with the integer that names it), then simpler constructors, then simpler
- * scalars (of equal ones all at once, then each alone). Integers go towards 0, from negative to positive; floats from nan
- * and inf to fractions, to fewer digits, to integers, towards 0; characters to `a`. All that is tried has the right sizes.
+ * A step tries simpler arguments one after another until one is taken: shorter sequences first (halves, quarters, …
+ * single elements; those that share a size all at once, with the integer that names it), then simpler constructors,
+ * then simpler scalars (of equal ones all at once, then each alone). Integers go towards 0, from negative to positive;
+ * floats from nan and inf to fractions, to fewer digits, to integers, towards 0; characters to `a`. All that is tried
+ * has the right sizes.
  *
  * Each candidate is simpler than what it is made from in one well-founded order (elements, constructors, scalars), so
  * repeated steps end: at arguments of which no candidate is taken, a local minimum. */

@@ -26,7 +26,8 @@ static Tree take_items(Source *s, const DpType *t, uint32_t *leaf, uint32_t leve
     Tree v = {.n = t->n, .items = arena_array(s->arena, Tree, t->n)};
     if (t->n == 0)
         take_bits(s, (*leaf)++);
-    for (uint32_t i = 0; i < t->n; i++) v.items[i] = take(s, t->items[i], leaf, level);
+    for (uint32_t i = 0; i < t->n; i++)
+        v.items[i] = take(s, t->items[i], leaf, level);
     return v;
 }
 
@@ -51,7 +52,8 @@ static Tree take_array(Source *s, const DpType *t, uint32_t *leaf, uint32_t leve
 {
     uint32_t first = *leaf, nleaves = dp_type_leaves(t);
     Tree v = {.n = s->leaves[first].lens[level][s->at[first][level]]};
-    for (uint32_t i = 0; i < nleaves; i++) s->at[first + i][level]++;
+    for (uint32_t i = 0; i < nleaves; i++)
+        s->at[first + i][level]++;
     v.items = arena_array(s->arena, Tree, v.n);
     for (uint64_t i = 0; i < v.n; i++) {
         *leaf = first;
@@ -112,7 +114,8 @@ static void put(Sink *k, const DpType *t, const Tree *v, uint32_t *leaf, uint32_
     case DP_T_RECORD:
         if (t->n == 0)
             put_bits(k, (*leaf)++, 0);
-        for (uint32_t i = 0; i < t->n; i++) put(k, t->items[i], v ? &v->items[i] : NULL, leaf, level);
+        for (uint32_t i = 0; i < t->n; i++)
+            put(k, t->items[i], v ? &v->items[i] : NULL, leaf, level);
         return;
     case DP_T_SUM:
         put_bits(k, (*leaf)++, v ? v->bits : 0);
@@ -123,7 +126,8 @@ static void put(Sink *k, const DpType *t, const Tree *v, uint32_t *leaf, uint32_
     case DP_T_ARRAY: break;
     }
     uint32_t first = *leaf, nleaves = dp_type_leaves(t);
-    for (uint32_t i = 0; i < nleaves; i++) put_length(k, first + i, level, v ? v->n : 0);
+    for (uint32_t i = 0; i < nleaves; i++)
+        put_length(k, first + i, level, v ? v->n : 0);
     for (uint64_t i = 0; v && i < v->n; i++) {
         *leaf = first;
         put(k, t->element, &v->items[i], leaf, level + 1);
@@ -152,7 +156,8 @@ bool tree_to_leaves(const DpType *t, const Tree *v, DpLeaf *leaves)
     dp_leaves_init(leaves, t);
     put(&k, t, v, &leaf, 0);
     bool ok = true;
-    for (uint32_t i = 0; i < n; i++) ok = make_room(&leaves[i]) && ok;
+    for (uint32_t i = 0; i < n; i++)
+        ok = make_room(&leaves[i]) && ok;
     if (!ok) {
         dp_leaves_free(leaves, n);
         return false;
@@ -183,7 +188,8 @@ Tree tree_simplest(Arena *arena, const DpType *t)
     case DP_T_RECORD:
         v.n = t->n;
         v.items = arena_array(arena, Tree, t->n);
-        for (uint32_t i = 0; i < t->n; i++) v.items[i] = tree_simplest(arena, t->items[i]);
+        for (uint32_t i = 0; i < t->n; i++)
+            v.items[i] = tree_simplest(arena, t->items[i]);
         return v;
     case DP_T_SUM:
         v.bits = simplest_constructor(t);
@@ -200,7 +206,8 @@ Tree tree_simplest(Arena *arena, const DpType *t)
 Tree tree_copy(Arena *arena, const Tree *v)
 {
     Tree copy = {v->bits, v->n, arena_array(arena, Tree, v->n)};
-    for (uint64_t i = 0; i < v->n; i++) copy.items[i] = tree_copy(arena, &v->items[i]);
+    for (uint64_t i = 0; i < v->n; i++)
+        copy.items[i] = tree_copy(arena, &v->items[i]);
     return copy;
 }
 

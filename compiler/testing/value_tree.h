@@ -1,5 +1,5 @@
-/* Values as trees: what tests compare, generate and make smaller. Leaves (dp_value.h) are what the evaluators take and give;
- * a tree is the same value in the form in which single parts of it can be looked at, exchanged and taken out.
+/* Values as trees: what tests compare, generate and make smaller. Leaves (dp_value.h) are what the evaluators take and
+ * give; a tree is the same value in the form in which single parts of it can be looked at, exchanged and taken out.
  *
  *     [(1, #some 2), (3, #none)] : [(i32, #none | #some i32)]
  *     n = 2, items[0]: n = 2, items[0]: bits = 1

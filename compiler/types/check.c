@@ -35,7 +35,9 @@ static void init_scalars(Checker *c)
 
 static void init_builtins(Checker *c)
 {
-    static const struct { const char *name, *type; } table[BUILTIN_COUNT] = {
+    static const struct {
+        const char *name, *type;
+    } table[BUILTIN_COUNT] = {
 #define BUILTIN(name, type) {#name, type},
 #include "types/builtins.def"
 #undef BUILTIN
@@ -74,7 +76,8 @@ static void check_size_constants(Checker *c)
         const Scheme *scheme = &c->out->defs[def->index].scheme;
         Type *t = type_prune(scheme->type);
         if (scheme->nvars || t->kind != TY_SCALAR || !scalar_is_int(t->scalar)) {
-            diag_error(c->s, te->array.size_span, DIAG_SIZE_TYPE, "a size is an integer, but `%s` is %s", def->name, describe_type(c, t));
+            diag_error(c->s, te->array.size_span, DIAG_SIZE_TYPE, "a size is an integer, but `%s` is %s", def->name,
+                       describe_type(c, t));
             diag_note(c->s, def->name_span, "it is defined here");
         }
     }
@@ -144,15 +147,13 @@ static void check_entry(Checker *c, const DefInfo *info)
         return;
     if (info->scheme.nvars) {
         diag_error(c->s, info->def->name_span, DIAG_ENTRY_TYPE,
-                   "the types of an entry have to be known, but this is %s; annotate it",
-                   describe_type(c, t));
+                   "the types of an entry have to be known, but this is %s; annotate it", describe_type(c, t));
         note_open_param(c, info);
         return;
     }
     for (uint32_t i = 0; i < info->def->nparams; i++) {
         if (contains_function(t->fun.from))
-            diag_error(c->s, info->def->params[i]->span, DIAG_ENTRY_TYPE,
-                       "an entry's parameters cannot be functions");
+            diag_error(c->s, info->def->params[i]->span, DIAG_ENTRY_TYPE, "an entry's parameters cannot be functions");
         t = type_prune(t->fun.to);
     }
     if (contains_function(t))
@@ -165,8 +166,8 @@ static void check_property(Checker *c, const DefInfo *info)
 {
     Type *t = info->scheme.type;
     if (info->scheme.nvars) {
-        diag_error(c->s, info->def->name_span, DIAG_TEST_NAME, "the types of a property have to be known, but this is %s; annotate it",
-                   describe_type(c, t));
+        diag_error(c->s, info->def->name_span, DIAG_TEST_NAME,
+                   "the types of a property have to be known, but this is %s; annotate it", describe_type(c, t));
         return;
     }
     for (t = type_prune(t); t->kind == TY_FUN; t = type_prune(t->fun.to)) {
@@ -332,20 +333,11 @@ DefInfo *checked_find(const Checked *c, Name name)
     return own ? own : find_in_module(c, NULL, name);
 }
 
-DefInfo *checked_find_prelude(const Checked *c, Name name)
-{
-    return find_in_module(c, c->modules[0], name);
-}
+DefInfo *checked_find_prelude(const Checked *c, Name name) { return find_in_module(c, c->modules[0], name); }
 
-const Def *checked_type_def(const Checked *c, const TypeExpr *te)
-{
-    return ptrmap_get(c->type_defs, te);
-}
+const Def *checked_type_def(const Checked *c, const TypeExpr *te) { return ptrmap_get(c->type_defs, te); }
 
-Def *checked_size_def(const Checked *c, const TypeExpr *te)
-{
-    return ptrmap_get(c->size_defs, te);
-}
+Def *checked_size_def(const Checked *c, const TypeExpr *te) { return ptrmap_get(c->size_defs, te); }
 
 /* " where a num, b int": the variables that are not free of conditions. Their names are in the type. */
 static void print_classes(StrBuf *out, const Scheme *s)

@@ -51,24 +51,26 @@ typedef struct Ref {
 
 typedef struct DefInfo {
     Def *def;
-    Scheme scheme;      /* of a value: its type; of a function: curried over its parameters */
-    uint32_t scc;       /* number of its strongly connected component of calls */
-    bool recursive;     /* calls itself, directly or through its component */
-    bool is_library;    /* of the prelude or another module of the standard library */
+    Scheme scheme;   /* of a value: its type; of a function: curried over its parameters */
+    uint32_t scc;    /* number of its strongly connected component of calls */
+    bool recursive;  /* calls itself, directly or through its component */
+    bool is_library; /* of the prelude or another module of the standard library */
 } DefInfo;
 
 typedef struct Checked {
-    Module **modules; uint32_t nmodules; /* [0] is the prelude, [1] the program's file; then imported ones */
-    Type **expr_types;                   /* by Expr.id: the type of the expression */
-    Type **pat_types;                    /* by Pat.id */
-    Ref *refs;                           /* by Expr.id: for E_NAME, and for E_FIELD that is a qualified name */
-    DefInfo *defs; uint32_t ndefs;       /* by Def.index, top-level values only */
-    Scheme *local_schemes;               /* by the Expr.id of the E_LET_FUN: only the own variables */
-    uint32_t *let_fun_outer;             /* by the Expr.id of the E_LET_FUN: number of rigids of the enclosing definitions */
-    struct PtrMap *type_defs;            /* see checked_type_def */
-    struct PtrMap *size_defs;            /* see checked_size_def */
-    bool *exhaustive;                    /* by the Expr.id of the E_MATCH: its cases are known to take every value */
-    bool *let_fun_recursive;             /* by the Expr.id of the E_LET_FUN: it calls itself */
+    Module **modules;
+    uint32_t nmodules; /* [0] is the prelude, [1] the program's file; then imported ones */
+    Type **expr_types; /* by Expr.id: the type of the expression */
+    Type **pat_types;  /* by Pat.id */
+    Ref *refs;         /* by Expr.id: for E_NAME, and for E_FIELD that is a qualified name */
+    DefInfo *defs;
+    uint32_t ndefs;           /* by Def.index, top-level values only */
+    Scheme *local_schemes;    /* by the Expr.id of the E_LET_FUN: only the own variables */
+    uint32_t *let_fun_outer;  /* by the Expr.id of the E_LET_FUN: number of rigids of the enclosing definitions */
+    struct PtrMap *type_defs; /* see checked_type_def */
+    struct PtrMap *size_defs; /* see checked_size_def */
+    bool *exhaustive;         /* by the Expr.id of the E_MATCH: its cases are known to take every value */
+    bool *let_fun_recursive;  /* by the Expr.id of the E_LET_FUN: it calls itself */
 } Checked;
 
 /* Checks the modules together. On errors the session's error_count grows and the result must not be

@@ -25,18 +25,28 @@
 
 /* ---- why a type is expected somewhere; becomes a note ---- */
 typedef enum WhyKind {
-    WHY_NONE, WHY_RESULT, WHY_BRANCH, WHY_CASE, WHY_ELEMENT, WHY_PARAM, WHY_OPERAND, WHY_RANGE, WHY_PATTERN,
-    WHY_STATE, WHY_CONDITION, WHY_LAMBDA
+    WHY_NONE,
+    WHY_RESULT,
+    WHY_BRANCH,
+    WHY_CASE,
+    WHY_ELEMENT,
+    WHY_PARAM,
+    WHY_OPERAND,
+    WHY_RANGE,
+    WHY_PATTERN,
+    WHY_STATE,
+    WHY_CONDITION,
+    WHY_LAMBDA
 } WhyKind;
 typedef struct Why {
     WhyKind kind;
-    Span span;                /* what the note points at */
-    Type *type;               /* what it names; WHY_PARAM: the parameter's */
-    const Expr *expr;         /* WHY_OPERAND: the operation */
-    const struct Call *call;  /* WHY_PARAM */
-    uint32_t arg;             /* WHY_PARAM: which one */
-    uint32_t given, wanted;   /* WHY_LAMBDA: parameters */
-    const struct Why *outer;  /* WHY_LAMBDA: why the function is expected */
+    Span span;               /* what the note points at */
+    Type *type;              /* what it names; WHY_PARAM: the parameter's */
+    const Expr *expr;        /* WHY_OPERAND: the operation */
+    const struct Call *call; /* WHY_PARAM */
+    uint32_t arg;            /* WHY_PARAM: which one */
+    uint32_t given, wanted;  /* WHY_LAMBDA: parameters */
+    const struct Why *outer; /* WHY_LAMBDA: why the function is expected */
 } Why;
 
 /* An application: f, its arguments and, for pipes, the type of one more behind them. */
@@ -51,7 +61,11 @@ typedef struct Call {
 
 /* A type with its quantified variables, known by their pointers (a local function's have no final
  * index before the enclosing definition is done). */
-typedef struct Poly { Type *type; Type **rigids; uint32_t n; } Poly;
+typedef struct Poly {
+    Type *type;
+    Type **rigids;
+    uint32_t n;
+} Poly;
 
 /* A local function. */
 typedef struct LocalFun {
@@ -61,7 +75,7 @@ typedef struct LocalFun {
     Type *mono;             /* while it is checked: its calls of itself have this type; then NULL */
     VEC(Ref *) own_refs;    /* these calls */
     Poly poly;
-    uint32_t first;         /* index of its first rigid, known at the end */
+    uint32_t first; /* index of its first rigid, known at the end */
 } LocalFun;
 
 /* Type parameters in scope: 'a and the parameters of abbreviations. */
@@ -73,7 +87,11 @@ typedef struct TypeEnv {
 } TypeEnv;
 
 /* A declared type parameter while its definition is checked. */
-typedef struct Declared { Type *var; Name name; Def *owner; } Declared;
+typedef struct Declared {
+    Type *var;
+    Name name;
+    Def *owner;
+} Declared;
 
 typedef enum DeferredKind { DEFER_FIELD, DEFER_SET_FIELD, DEFER_PROJECT, DEFER_EACH, DEFER_CTOR } DeferredKind;
 typedef struct Deferred {
@@ -82,19 +100,30 @@ typedef struct Deferred {
     Span subject_span; /* fields and components: of what they are taken from */
     Span value_span;   /* DEFER_SET_FIELD */
     const Expr *from;  /* fields and components: what they are taken from; DEFER_EACH: the sequence; or NULL */
-    Type *subject;  /* what has to be known: record, tuple, sequence or integer, sum */
-    Type *result;   /* field, component, element, payload (NULL: constructor without) */
-    Name name;      /* fields and constructors */
-    uint32_t index; /* DEFER_PROJECT */
+    Type *subject;     /* what has to be known: record, tuple, sequence or integer, sum */
+    Type *result;      /* field, component, element, payload (NULL: constructor without) */
+    Name name;         /* fields and constructors */
+    uint32_t index;    /* DEFER_PROJECT */
 } Deferred;
 
 /* A type that may not contain functions, and where it arose. */
 typedef enum DataKind { DATA_ELEMENT, DATA_IF, DATA_MATCH, DATA_LOOP } DataKind;
-typedef struct DataUse { DataKind kind; Span span; Type *type; } DataUse;
+typedef struct DataUse {
+    DataKind kind;
+    Span span;
+    Type *type;
+} DataUse;
 
-typedef struct LiteralUse { const Expr *e; Type *type; } LiteralUse;
+typedef struct LiteralUse {
+    const Expr *e;
+    Type *type;
+} LiteralUse;
 /* A reference that instantiates a scheme, or (own_group) one inside the component itself. */
-typedef struct RefUse { const Expr *e; Type *const *rigids; bool own_group; } RefUse;
+typedef struct RefUse {
+    const Expr *e;
+    Type *const *rigids;
+    bool own_group;
+} RefUse;
 
 /* A top-level name from an unqualified import; `other` if a second import gives it too. */
 typedef struct Imported {
@@ -105,7 +134,7 @@ typedef struct Imported {
 typedef struct ModuleScope {
     const Module *module;
     bool is_library;
-    bool may_use_internals; /* builtin names that end in two underscores */
+    bool may_use_internals;                 /* builtin names that end in two underscores */
     PtrMap values, types;                   /* its own: Name -> Def */
     PtrMap imported_values, imported_types; /* Name -> Imported */
     PtrMap aliases;                         /* Name -> ModuleScope */
@@ -121,31 +150,33 @@ typedef struct Checker {
     Type *scalars[SCALAR_COUNT], *unit, *error;
     Name scalar_names[SCALAR_COUNT];
     Poly builtins[BUILTIN_COUNT];
-    PtrMap builtin_names;              /* Name -> Builtin + 1 */
-    uint32_t npats;                    /* Pat.ids */
-    ModuleScope *scopes;               /* of the modules; [0] is the prelude's */
+    PtrMap builtin_names; /* Name -> Builtin + 1 */
+    uint32_t npats;       /* Pat.ids */
+    ModuleScope *scopes;  /* of the modules; [0] is the prelude's */
     ModuleScope **scope_of_file;
-    ModuleScope *scope;                /* the one of the definition at hand */
-    PtrMap type_states;                /* Def of a type -> TypeState */
-    PtrMap known_sizes;                /* TypeExpr with a size name -> pat_id + 1 of the variable it names */
-    PtrMap local_funs;                 /* Def -> LocalFun */
-    const Pat **binders;               /* by the Pat.id of a PAT_NAME: it, or the PAT_ASCRIBE around it */
+    ModuleScope *scope;  /* the one of the definition at hand */
+    PtrMap type_states;  /* Def of a type -> TypeState */
+    PtrMap known_sizes;  /* TypeExpr with a size name -> pat_id + 1 of the variable it names */
+    PtrMap local_funs;   /* Def -> LocalFun */
+    const Pat **binders; /* by the Pat.id of a PAT_NAME: it, or the PAT_ASCRIBE around it */
     /* by Def.index */
-    Poly *polys;                       /* set once generalised */
-    Type **monos;                      /* while its component is checked, else NULL */
-    struct CallList { VEC(uint32_t) to; } *calls;
-    bool *failed;                      /* it has errors */
+    Poly *polys;  /* set once generalised */
+    Type **monos; /* while its component is checked, else NULL */
+    struct CallList {
+        VEC(uint32_t) to;
+    } * calls;
+    bool *failed; /* it has errors */
     /* of the component at hand */
     uint32_t level, next_var;
     const TypeEnv *tenv;
-    LocalFun *fun;                     /* the innermost local function being checked */
-    PtrMap undefined_types;            /* names that have been reported */
+    LocalFun *fun;          /* the innermost local function being checked */
+    PtrMap undefined_types; /* names that have been reported */
     VEC(Declared) declared;
     VEC(Deferred) deferred;
     VEC(DataUse) data;
     VEC(LiteralUse) literals;
     VEC(RefUse) refs;
-    VEC(LocalFun *) funs;              /* enclosing ones before inner ones */
+    VEC(LocalFun *) funs; /* enclosing ones before inner ones */
     UnifyFailure failure;
     Type *failed_declared;
 } Checker;
@@ -172,7 +203,10 @@ void resolve_definition(Checker *c, Def *def);
 /* The constants that a type definition's sizes name. */
 void resolve_type_sizes(Checker *c, ModuleScope *scope, const Def *type);
 /* Components in order, callees first: order[starts[i] .. starts[i+1]) are the Def.index of component i. */
-typedef struct Components { uint32_t *order, *starts; uint32_t n; } Components;
+typedef struct Components {
+    uint32_t *order, *starts;
+    uint32_t n;
+} Components;
 Components components_of(Arena *a, const struct CallList *calls, uint32_t n);
 
 void suggest_consider_map(Suggestion *g, const PtrMap *names);
@@ -217,7 +251,11 @@ void note_difference(Checker *c, Type *expected, Type *found);
 /* Could they be unified, as far as can be seen without doing it? */
 bool types_compatible(Type *a, Type *b);
 /* The outermost parts that differ, how deep they are, and whether that is inside something of several parts. */
-typedef struct Difference { Type *a, *b; uint32_t depth; bool has_parts; } Difference;
+typedef struct Difference {
+    Type *a, *b;
+    uint32_t depth;
+    bool has_parts;
+} Difference;
 Difference types_difference(Type *a, Type *b);
 
 /* ---- notes.c ---- */
@@ -294,7 +332,10 @@ Type *element_of(Checker *c, const Expr *array, Type *t);
 void add_data_use(Checker *c, DataKind kind, Span span, Type *t);
 
 /* A function definition's types, local or not. */
-typedef struct Signature { TypeEnv env; Type *result, *type; } Signature;
+typedef struct Signature {
+    TypeEnv env;
+    Type *result, *type;
+} Signature;
 Signature *infer_signature(Checker *c, Def *def);
 bool is_library(const Checker *c, const Def *def); /* of the standard library? */
 void infer_body(Checker *c, Def *def, const Signature *sig);

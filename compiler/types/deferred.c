@@ -4,10 +4,7 @@
  * made, wherever more may have become known (a let, a match, before lambdas), and at the latest when their
  * subject would be generalised; there `p in n` takes a sequence, and the others are errors. */
 
-static bool is_open(const Type *t)
-{
-    return t->kind == TY_VAR;
-}
+static bool is_open(const Type *t) { return t->kind == TY_VAR; }
 
 /* ---- records and tuples ---- */
 
@@ -25,9 +22,8 @@ static bool try_field(Checker *c, const Deferred *d, Type *t)
         return false;
     if (t->kind != TY_RECORD) {
         if (t->kind != TY_ERROR) {
-            diag_error(c->s, d->subject_span, DIAG_NOT_A_RECORD,
-                       "expected a record with a field `%s`, found %s", d->name,
-                       describe_type(c, t));
+            diag_error(c->s, d->subject_span, DIAG_NOT_A_RECORD, "expected a record with a field `%s`, found %s",
+                       d->name, describe_type(c, t));
             note_no_fields(c, t, d->from, d->name);
             if (d->from)
                 note_origin(c, d->from);
@@ -59,12 +55,10 @@ static bool try_project(Checker *c, const Deferred *d, Type *t)
         return true;
     }
     if (t->kind == TY_TUPLE) {
-        diag_error(c->s, d->span, DIAG_NO_COMPONENT, "%s has no component %u: the first is 0",
-                   describe_type(c, t),
+        diag_error(c->s, d->span, DIAG_NO_COMPONENT, "%s has no component %u: the first is 0", describe_type(c, t),
                    d->index);
     } else if (t->kind != TY_ERROR) {
-        diag_error(c->s, d->subject_span, DIAG_NOT_A_TUPLE, "expected a tuple, found %s",
-                   describe_type(c, t));
+        diag_error(c->s, d->subject_span, DIAG_NOT_A_TUPLE, "expected a tuple, found %s", describe_type(c, t));
         if (t->kind == TY_ARRAY)
             diag_note_text(c->s, "an element of a sequence is `xs[%u]`", d->index);
         if (d->from)
@@ -107,8 +101,7 @@ static bool ctor_payload(Checker *c, const Deferred *d, Type *payload)
     if (payload && d->result)
         return expect(c, d->value_span, payload, d->result, NULL);
     if (payload)
-        diag_error(c->s, d->span, DIAG_CONSTRUCTOR_VALUE, "constructor `#%s` needs a value of type %s",
-                   d->name,
+        diag_error(c->s, d->span, DIAG_CONSTRUCTOR_VALUE, "constructor `#%s` needs a value of type %s", d->name,
                    describe_type(c, payload));
     else if (d->result)
         diag_error(c->s, d->span, DIAG_CONSTRUCTOR_VALUE, "constructor `#%s` takes no value", d->name);
@@ -122,8 +115,7 @@ static bool ctor_payload(Checker *c, const Deferred *d, Type *payload)
 
 static void no_constructor(Checker *c, const Deferred *d, Type *t)
 {
-    diag_error(c->s, d->span, DIAG_NO_CONSTRUCTOR, "%s has no constructor `#%s`", describe_type(c, t),
-               d->name);
+    diag_error(c->s, d->span, DIAG_NO_CONSTRUCTOR, "%s has no constructor `#%s`", describe_type(c, t), d->name);
     note_known_names(c, t, d->name);
 }
 
@@ -141,8 +133,7 @@ static bool try_ctor(Checker *c, const Deferred *d, Type *t)
         else
             no_constructor(c, d, t);
     } else if (!good) {
-        diag_error(c->s, d->span, DIAG_NOT_A_SUM, "expected %s, found a value of a sum type",
-                   describe_type(c, t));
+        diag_error(c->s, d->span, DIAG_NOT_A_SUM, "expected %s, found a value of a sum type", describe_type(c, t));
     }
     if ((!good || t->kind == TY_ERROR) && d->result)
         unify(c, d->result, c->error);
@@ -203,8 +194,7 @@ static void decide(Checker *c, const Deferred *d)
         return;
     }
     if (d->kind == DEFER_CTOR) {
-        diag_error(c->s, d->span, DIAG_TYPE_UNKNOWN, "the sum type of `#%s` is not known here; annotate it",
-                   d->name);
+        diag_error(c->s, d->span, DIAG_TYPE_UNKNOWN, "the sum type of `#%s` is not known here; annotate it", d->name);
         Suggestion g = suggest_ctor(c, d->name);
         if (is_ctor(c, d->name))
             diag_note_text(c->s, "several declared types have `#%s`: `(#%s ... : t)`", d->name, d->name);
@@ -213,8 +203,7 @@ static void decide(Checker *c, const Deferred *d)
         else
             diag_note_text(c->s, "no declared type has `#%s`", d->name);
     } else {
-        diag_error(c->s, d->subject_span, DIAG_TYPE_UNKNOWN,
-                   "the type of this is not known here; annotate it");
+        diag_error(c->s, d->subject_span, DIAG_TYPE_UNKNOWN, "the type of this is not known here; annotate it");
         bool of_accessor = d->from && c->s->files.at[d->from->span.file]->text[d->from->span.start] == '.';
         if (of_accessor)
             diag_note_text(c->s, "a function can say it: `\\(r: t) -> r...`");

@@ -110,7 +110,7 @@ void generalise_local(Checker *c, LocalFun *f, Type *t)
     collect_declared(c, &r, f->def);
     collect(c, &r, t);
     f->poly = (Poly){t, make_rigids(c, &r, 0), r.at.n}; /* indices: number_local_rigids */
-    for (uint32_t i = 0; i < f->own_refs.n; i++) { /* one instance: its own */
+    for (uint32_t i = 0; i < f->own_refs.n; i++) {      /* one instance: its own */
         f->own_refs.at[i]->args = f->poly.rigids;
         f->own_refs.at[i]->nargs = f->poly.n;
     }
@@ -291,9 +291,7 @@ Type *resolve_type(Checker *c, Type *t)
 {
     t = type_prune(t);
     switch (t->kind) {
-    case TY_VAR:
-        t->var.link = c->scalars[t->var.cls == CLASS_FLOAT ? SC_F64 : SC_I64];
-        return t->var.link;
+    case TY_VAR: t->var.link = c->scalars[t->var.cls == CLASS_FLOAT ? SC_F64 : SC_I64]; return t->var.link;
     case TY_TUPLE:
         for (uint32_t i = 0; i < t->tuple.n; i++)
             t->tuple.items[i] = resolve_type(c, t->tuple.items[i]);

@@ -18,9 +18,8 @@ static const Habit names[] = {
     {"end", "nothing ends an expression, there is no `end`; the last element is `last xs`"},
     {"elif elsif", "it is written `else if`"},
     {"return", "a function's result is its body: there is no `return`"},
-    {"where",
-     "`let x = e in …` names values in front of their use; a choice for each element is "
-     "`{ if c then x else y : c in cs; x in xs; y in ys }`"},
+    {"where", "`let x = e in …` names values in front of their use; a choice for each element is "
+              "`{ if c then x else y : c in cs; x in xs; y in ys }`"},
     {"True", "it is written `true`"},
     {"False", "it is written `false`"},
     {"otherwise", "it is written `else`, and in a `match` `case _`"},
@@ -161,12 +160,6 @@ static bool note_habit(Session *s, const Habit *habits, size_t n, Name name)
     return false;
 }
 
-bool note_foreign_name(Session *s, Name name)
-{
-    return note_habit(s, names, sizeof names / sizeof *names, name);
-}
+bool note_foreign_name(Session *s, Name name) { return note_habit(s, names, sizeof names / sizeof *names, name); }
 
-bool note_foreign_type(Session *s, Name name)
-{
-    return note_habit(s, types, sizeof types / sizeof *types, name);
-}
+bool note_foreign_type(Session *s, Name name) { return note_habit(s, types, sizeof types / sizeof *types, name); }

@@ -33,9 +33,7 @@ Type *infer_name(Checker *c, Expr *e)
     Type *t = c->error;
     switch (ref->kind) {
     case REF_NONE: return c->error; /* reported when resolving */
-    case REF_LOCAL:
-        t = c->out->pat_types[ref->pat_id];
-        return t ? t : c->error;
+    case REF_LOCAL: t = c->out->pat_types[ref->pat_id]; return t ? t : c->error;
     case REF_DEF: return infer_global(c, e, ref->def);
     case REF_LOCAL_FUN: {
         LocalFun *f = ptrmap_get(&c->local_funs, ref->def);
@@ -174,8 +172,8 @@ static Type *pipe_into(Checker *c, Expr *fn, Type *value, const Expr *written)
         Call call = {.fn = fn, .last = value, .last_value = written};
         return apply(c, &call);
     }
-    Call call = {.fn = fn->apply.fn, .args = fn->apply.args, .nargs = fn->apply.nargs, .last = value,
-                 .last_value = written};
+    Call call = {
+        .fn = fn->apply.fn, .args = fn->apply.args, .nargs = fn->apply.nargs, .last = value, .last_value = written};
     Type *t = apply(c, &call);
     c->out->expr_types[fn->id] = has_error(t) ? c->error : type_fun(c->arena, value, t);
     return t;
@@ -194,12 +192,11 @@ Type *infer_pipe(Checker *c, Expr *e)
 
 /* ---- operators ---- */
 
-typedef struct OpTypes { Type *left, *right, *result; } OpTypes;
+typedef struct OpTypes {
+    Type *left, *right, *result;
+} OpTypes;
 
-static OpTypes same(Type *t, Type *result)
-{
-    return (OpTypes){t, t, result};
-}
+static OpTypes same(Type *t, Type *result) { return (OpTypes){t, t, result}; }
 
 static OpTypes op_types(Checker *c, BinaryOp op)
 {
@@ -247,10 +244,7 @@ static bool is_open_literal(Type *t)
     return t->kind == TY_VAR && t->var.is_literal;
 }
 
-static bool is_shift(BinaryOp op)
-{
-    return op == BIN_SHL || op == BIN_SHR;
-}
+static bool is_shift(BinaryOp op) { return op == BIN_SHL || op == BIN_SHR; }
 
 static Type *infer_binary_node(Checker *c, Expr *e, Type *left, OpTypes op)
 {
@@ -262,8 +256,10 @@ static Type *infer_binary_node(Checker *c, Expr *e, Type *left, OpTypes op)
         }
         return c->error; /* no second message about the right side: in `reduce + 0 xs` it is none */
     }
-    Why why = {.kind = is_shift(e->binary.op) ? WHY_NONE : WHY_OPERAND, .span = e->binary.left->span,
-               .type = op.left, .expr = e};
+    Why why = {.kind = is_shift(e->binary.op) ? WHY_NONE : WHY_OPERAND,
+               .span = e->binary.left->span,
+               .type = op.left,
+               .expr = e};
     check(c, e->binary.right, op.right, &why);
     if (c->s->error_count != errors || has_error(left) || has_error(op.right))
         return c->error;

@@ -249,8 +249,7 @@ static Why lambda_why(const Expr *e, Type *wanted, const Why *outer)
         more++;
     uint32_t n = e->lambda.nparams;
     Span params = span_join(e->lambda.params[0]->span, e->lambda.params[n - 1]->span);
-    return (Why){.kind = more ? WHY_LAMBDA : WHY_NONE, .span = params, .given = n, .wanted = n + more,
-                 .outer = outer};
+    return (Why){.kind = more ? WHY_LAMBDA : WHY_NONE, .span = params, .given = n, .wanted = n + more, .outer = outer};
 }
 
 /* A lambda of more parameters than it will be given. */
@@ -263,8 +262,7 @@ static bool too_many_params(Checker *c, const Expr *e, const Goal *g)
     if (takes == 0 || takes >= n || t->kind == TY_VAR || t->kind == TY_ERROR)
         return t->kind == TY_ERROR;
     Span extra = span_join(e->lambda.params[takes]->span, e->lambda.params[n - 1]->span);
-    diag_error(c->s, extra, DIAG_TYPE_MISMATCH,
-               "this function has %u parameters, but is called with %u argument%s", n,
+    diag_error(c->s, extra, DIAG_TYPE_MISMATCH, "this function has %u parameters, but is called with %u argument%s", n,
                takes, takes == 1 ? "" : "s");
     note_too_many_params(c, e, g->expected, g->why);
     return true;
@@ -315,8 +313,9 @@ static Type *infer_each(Checker *c, Expr *e, Type *hint)
         Expr *sequence = e->each.binders[i].sequence;
         elements[i] = new_var(c, CLASS_ANY);
         Type *t = infer(c, sequence, NULL);
-        defer(c, (Deferred){.kind = DEFER_EACH, .span = sequence->span, .from = sequence, .subject = t,
-                            .result = elements[i]});
+        defer(c,
+              (Deferred){
+                  .kind = DEFER_EACH, .span = sequence->span, .from = sequence, .subject = t, .result = elements[i]});
     }
     for (uint32_t i = 0; i < e->each.nbinders; i++)
         infer_pat(c, e->each.binders[i].pat, elements[i]);
@@ -341,7 +340,8 @@ static Type *infer_range(Checker *c, Expr *e)
     if (e->range.to)
         check(c, e->range.to, t, &why);
     else {
-        diag_error(c->s, e->span, DIAG_UNEXPECTED, "a range is written `a..<b`, without b, or `a...b`, with it; a slice `xs[a:b]`");
+        diag_error(c->s, e->span, DIAG_UNEXPECTED,
+                   "a range is written `a..<b`, without b, or `a...b`, with it; a slice `xs[a:b]`");
         diag_note_text(c->s, "in steps it is `a..b..<c` or `a..b...c`");
     }
     return e->range.to ? type_array(c->arena, t) : c->error;
@@ -493,8 +493,7 @@ void infer_body(Checker *c, Def *def, const Signature *sig)
 {
     const TypeEnv *saved = c->tenv;
     c->tenv = &sig->env;
-    Why why = {.kind = def->result ? WHY_RESULT : WHY_NONE,
-               .span = def->result ? def->result->span : def->span};
+    Why why = {.kind = def->result ? WHY_RESULT : WHY_NONE, .span = def->result ? def->result->span : def->span};
     check(c, def->body, sig->result, &why);
     c->tenv = saved;
 }

@@ -94,8 +94,8 @@ static void infer_ctor_pat(Checker *c, Pat *p, Type *expected)
         if (sum && !unify(c, expected, sum))
             pat_mismatch(c, p, sum, expected);
     }
-    defer(c, (Deferred){.kind = DEFER_CTOR, .span = p->span, .subject = expected, .result = payload,
-                        .name = p->ctor.name});
+    defer(c, (Deferred){
+                 .kind = DEFER_CTOR, .span = p->span, .subject = expected, .result = payload, .name = p->ctor.name});
     if (payload)
         infer_pat(c, p->ctor.arg, payload);
 }

@@ -6,8 +6,9 @@
 #include <strings.h>
 #include <unistd.h>
 
-/* Names that are not defined here, but in a module of the library or in the prelude: what to import, or what to leave out.
- * The library's sources are formatted, each definition beginning a line, so that finding a name takes no parser. */
+/* Names that are not defined here, but in a module of the library or in the prelude: what to import, or what to leave
+ * out. The library's sources are formatted, each definition beginning a line, so that finding a name takes no parser.
+ */
 
 static bool is_name_char(char c)
 {

@@ -13,7 +13,7 @@
 enum {
     LONG_NAMED = 24, /* columns from which on a declared type is shown by its name */
     LONG_TYPE = 64,  /* from which on a pair of types is shown around its difference only */
-    LONGEST = 60,   /* from which on the rest of a type is left out */
+    LONGEST = 60,    /* from which on the rest of a type is left out */
     LONG_PART = 12,  /* of a part that does not differ, where parts are left out */
     DEEPEST = 30     /* what is nested more deeply is left out */
 };
@@ -22,10 +22,10 @@ enum {
 
 typedef struct Show {
     StrBuf *out;
-    bool full;            /* nothing is left out, and no names */
-    bool signature;       /* variables of a scheme as the documentation writes them: 'a, num */
-    const Poly *poly;     /* with `signature` */
-    Type **letters;       /* variables that are shown as a, b, …; or NULL */
+    bool full;        /* nothing is left out, and no names */
+    bool signature;   /* variables of a scheme as the documentation writes them: 'a, num */
+    const Poly *poly; /* with `signature` */
+    Type **letters;   /* variables that are shown as a, b, …; or NULL */
     uint32_t nletters;
     uint32_t depth;
 } Show;
@@ -45,7 +45,8 @@ static void show_closed(const Show *w, Type *t, bool around_functions)
     Show inner = *w;
     inner.out = &text;
     show(&inner, t);
-    if (parens && text.text && !strchr(text.text, ' ')) parens = false; /* by its name */
+    if (parens && text.text && !strchr(text.text, ' '))
+        parens = false; /* by its name */
     strbuf_printf(w->out, parens ? "(%s)" : "%s", text.text ? text.text : "");
     strbuf_free(&text);
 }
@@ -371,7 +372,8 @@ Difference types_difference(Type *a, Type *b)
         uint32_t i = 0;
         while (i < n && (!as[i] || types_compatible(as[i], bs[i])))
             i++;
-        if (i == n) return d; /* not a difference of structure */
+        if (i == n)
+            return d; /* not a difference of structure */
         d.has_parts = d.has_parts || n > 1;
         d.a = type_prune(as[i]);
         d.b = type_prune(bs[i]);
@@ -383,7 +385,7 @@ Difference types_difference(Type *a, Type *b)
 
 typedef struct Pair {
     StrBuf a, b, marks;
-    bool aligned;  /* else only the texts are wanted */
+    bool aligned; /* else only the texts are wanted */
     bool shortened;
 } Pair;
 
@@ -560,8 +562,7 @@ void note_difference(Checker *c, Type *expected, Type *found)
         p = (Pair){.aligned = true, .shortened = true};
         put_pair(c, &p, expected, found);
     }
-    diag_note_text(c->s, "they differ here\nexpected %s\n   found %s\n         %s", trimmed(c, &p.a),
-                   trimmed(c, &p.b),
+    diag_note_text(c->s, "they differ here\nexpected %s\n   found %s\n         %s", trimmed(c, &p.a), trimmed(c, &p.b),
                    trimmed(c, &p.marks));
     free_pair(&p);
 }

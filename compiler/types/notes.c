@@ -46,10 +46,7 @@ static const char *quote_argument(Checker *c, const Expr *e)
 
 /* ---- where a value came from ---- */
 
-bool is_library(const Checker *c, const Def *def)
-{
-    return c->s->files.at[def->span.file]->is_stdlib;
-}
+bool is_library(const Checker *c, const Def *def) { return c->s->files.at[def->span.file]->is_stdlib; }
 
 const Def *called_def(const Checker *c, const Expr *fn)
 {
@@ -153,8 +150,8 @@ static bool note_argument_order(Checker *c, const Why *why, Type *found)
         if (i == why->arg || param->kind == TY_VAR || !types_compatible(param, found))
             continue;
         if (given < takes && i > why->arg)
-            diag_note_text(c->s, "`%s` takes %u arguments: is one missing in front of this?",
-                           called_name(call->fn), takes);
+            diag_note_text(c->s, "`%s` takes %u arguments: is one missing in front of this?", called_name(call->fn),
+                           takes);
         else if (i < given && param->kind != type_prune(why->type)->kind)
             diag_note_text(c->s, "this would fit as argument %u: are they in another order?", i + 1);
         else
@@ -196,7 +193,8 @@ static void look_for_source(void *context, Expr *e)
 static bool is_number_for_source(const Def *def, const Pat *param, Type *expected, Type *found)
 {
     Type *wanted = type_prune(expected), *given = type_prune(found);
-    bool number = (given->kind == TY_SCALAR && scalar_is_int(given->scalar)) || (given->kind == TY_VAR && given->var.is_literal);
+    bool number =
+        (given->kind == TY_SCALAR && scalar_is_int(given->scalar)) || (given->kind == TY_VAR && given->var.is_literal);
     if (wanted->kind != TY_ARRAY || !number || param->kind != PAT_NAME)
         return false;
     NamedSource look = {param->name, false};
@@ -208,7 +206,8 @@ static void note_parameter(Checker *c, const Def *def, const Pat *param, Type *e
 {
     diag_note(c->s, param->span, "the parameter is here");
     if (is_number_for_source(def, param, expected, found))
-        diag_note_text(c->s, "`in %s` takes what has no type for a sequence: a number is written `(%s: i64)`", param->name, param->name);
+        diag_note_text(c->s, "`in %s` takes what has no type for a sequence: a number is written `(%s: i64)`",
+                       param->name, param->name);
 }
 
 static void note_argument(Checker *c, const Why *why, Type *expected, Type *found)
@@ -228,18 +227,14 @@ static void note_argument(Checker *c, const Why *why, Type *expected, Type *foun
                        call->nargs + 1);
 }
 
-static bool is_blank_index(const Expr *arg)
-{
-    return arg->kind == E_ARRAY && arg->items.n == 1;
-}
+static bool is_blank_index(const Expr *arg) { return arg->kind == E_ARRAY && arg->items.n == 1; }
 
 void note_not_a_function(Checker *c, const Call *call, Type *t)
 {
     const Expr *fn = call->fn, *arg = call->nargs == 1 ? call->args[0] : NULL;
     bool sequence = type_prune(t)->kind == TY_ARRAY;
     if (sequence && arg && is_blank_index(arg))
-        diag_note_text(c->s, "an element is `%s%s`, without the blank", quote(c, fn->span),
-                       quote(c, arg->span));
+        diag_note_text(c->s, "an element is `%s%s`, without the blank", quote(c, fn->span), quote(c, arg->span));
     else if (sequence && arg)
         diag_note_text(c->s, "an element is `%s[%s]`", quote(c, fn->span), quote(c, arg->span));
     else if ((fn->kind == E_INT || fn->kind == E_FLOAT) && arg)
@@ -279,18 +274,14 @@ static void note_function_value(Checker *c, Type *expected, Type *found)
     for (; t->kind == TY_FUN && !types_compatible(expected, t); missing++)
         t = type_prune(t->fun.to);
     if (t->kind == TY_FUN || types_compatible(expected, t))
-        diag_note_text(c->s, "this is a function: %u argument%s missing", missing,
-                       missing == 1 ? " is" : "s are");
+        diag_note_text(c->s, "this is a function: %u argument%s missing", missing, missing == 1 ? " is" : "s are");
     else
         diag_note_text(c->s, "this is a function: are arguments missing?");
 }
 
 /* ---- conditions ---- */
 
-static bool is_number(const Type *t)
-{
-    return t->kind == TY_SCALAR && t->scalar != SC_BOOL;
-}
+static bool is_number(const Type *t) { return t->kind == TY_SCALAR && t->scalar != SC_BOOL; }
 
 static void note_condition(Checker *c, Type *found)
 {
@@ -308,15 +299,9 @@ static bool is_float(const Type *t)
     return t->kind == TY_SCALAR ? scalar_is_float(t->scalar) : t->kind == TY_VAR && t->var.cls == CLASS_FLOAT;
 }
 
-static bool is_arithmetic(BinaryOp op)
-{
-    return op >= BIN_ADD && op <= BIN_POW;
-}
+static bool is_arithmetic(BinaryOp op) { return op >= BIN_ADD && op <= BIN_POW; }
 
-static bool is_comparison(BinaryOp op)
-{
-    return op >= BIN_EQ && op <= BIN_GE;
-}
+static bool is_comparison(BinaryOp op) { return op >= BIN_EQ && op <= BIN_GE; }
 
 /* An operation on numbers, of which one side, `found`, is a sequence. */
 static void note_elementwise(Checker *c, const Expr *node, bool of_left)
@@ -330,8 +315,7 @@ static void note_elementwise(Checker *c, const Expr *node, bool of_left)
         diag_note_text(c->s, "`%s` is for numbers; for each element: `{ x %s %s : x in %s }`", sign, sign,
                        quote_argument(c, right), quote(c, left->span));
     else
-        diag_note_text(c->s, "`%s` is for numbers; for each element: `{ x %s y : x in xs; y in ys }`", sign,
-                       sign);
+        diag_note_text(c->s, "`%s` is for numbers; for each element: `{ x %s y : x in xs; y in ys }`", sign, sign);
 }
 
 void note_operator(Checker *c, const Expr *node, Type *found, bool of_left)
@@ -343,8 +327,7 @@ void note_operator(Checker *c, const Expr *node, Type *found, bool of_left)
     bool is_text = element && element->kind == TY_SCALAR && element->scalar == SC_U8;
     if (of_left && t->kind == TY_FUN && op == BIN_SUB && node->binary.op_span.end == right->span.start &&
         left->span.end < node->binary.op_span.start)
-        diag_note_text(c->s, "this is a subtraction; an argument needs parentheses: `%s (-%s)`",
-                       quote(c, left->span),
+        diag_note_text(c->s, "this is a subtraction; an argument needs parentheses: `%s (-%s)`", quote(c, left->span),
                        quote(c, right->span));
     else if (of_left && t->kind == TY_FUN && left->kind == E_NAME)
         diag_note_text(c->s, "an operator that is an argument needs parentheses: `(%s)`", sign);
@@ -357,12 +340,13 @@ void note_operator(Checker *c, const Expr *node, Type *found, bool of_left)
     else if (!element && t->kind != TY_FUN && op == BIN_APPEND)
         diag_note_text(c->s, "`++` joins sequences: one element is `[x]`");
     else if (op == BIN_BITXOR && is_float(t))
-        diag_note_text(c->s, "`^` is exclusive or; a power is written `%s ** %s`", quote_argument(c, left), quote_argument(c, right));
+        diag_note_text(c->s, "`^` is exclusive or; a power is written `%s ** %s`", quote_argument(c, left),
+                       quote_argument(c, right));
     else if (op == BIN_AND || op == BIN_OR)
         note_condition(c, t);
     else if (op == BIN_BITAND || op == BIN_BITOR)
-        diag_note_text(c->s, "`%s` works on the bits of integers; conditions are combined with `%s%s`", sign,
-                       sign, sign);
+        diag_note_text(c->s, "`%s` works on the bits of integers; conditions are combined with `%s%s`", sign, sign,
+                       sign);
     else if (is_comparison(op) && contains_function(t))
         diag_note_text(c->s, "functions cannot be compared");
 }
@@ -409,9 +393,11 @@ void note_index_conversion(Checker *c, const Expr *index, Type *found)
 static void note_of_two(Checker *c, const Expr *e, Type *found)
 {
     const Ref *ref = &c->out->refs[e->apply.fn->id];
-    bool of_two = e->apply.fn->kind == E_NAME && ref->kind == REF_PRIM && (ref->builtin == BI_max || ref->builtin == BI_min);
+    bool of_two =
+        e->apply.fn->kind == E_NAME && ref->kind == REF_PRIM && (ref->builtin == BI_max || ref->builtin == BI_min);
     if (of_two && found->kind == TY_FUN && type_prune(found->fun.from)->kind == TY_ARRAY)
-        diag_note_text(c->s, "of the elements of a sequence it is `%simum %s`", e->apply.fn->name, quote_argument(c, e->apply.args[0]));
+        diag_note_text(c->s, "of the elements of a sequence it is `%simum %s`", e->apply.fn->name,
+                       quote_argument(c, e->apply.args[0]));
 }
 
 void note_value(Checker *c, const Expr *e, Type *expected, Type *found)
@@ -493,8 +479,8 @@ void note_known_names(Checker *c, Type *t, Name wanted)
 /* `r with x = r.x with y = v`, where `first` is r with x = r.x and y a field of x. */
 void note_update_of_whole(Checker *c, const Expr *first, Name field)
 {
-    diag_note_text(c->s, "each `with` updates the whole record; a part of it: `with %s = (%s with %s = …)`", first->update_field.name,
-                   quote(c, first->update_field.value->span), field);
+    diag_note_text(c->s, "each `with` updates the whole record; a part of it: `with %s = (%s with %s = …)`",
+                   first->update_field.name, quote(c, first->update_field.value->span), field);
 }
 
 /* `f . g` */
@@ -527,7 +513,8 @@ static void note_method(Checker *c, const char *subject, bool of_sequence, Name 
 /* `xs.sum`, `x.sqrt`, `i32.sum`, `f . g`: the field of something that is no record, `from` (or NULL). */
 static void note_no_record(Checker *c, const Expr *from, TypeKind kind, Name field)
 {
-    bool is_written = from && c->s->files.at[from->span.file]->text[from->span.start] != '.'; /* else that of an accessor */
+    bool is_written =
+        from && c->s->files.at[from->span.file]->text[from->span.start] != '.'; /* else that of an accessor */
     if (from && from->kind == E_NAME && find_scalar(c, from->name) && note_type_as_module(c, from->name, field))
         return;
     if (kind == TY_FUN && is_written && stands_apart(c, from))
@@ -597,8 +584,7 @@ static void note_why(Checker *c, const Why *why, Type *expected, Type *found)
     case WHY_STATE: diag_note(c->s, why->span, "the loop's state starts as %s", text); return;
     case WHY_CONDITION: note_condition(c, found); return;
     case WHY_LAMBDA:
-        diag_note(c->s, why->span, "this has %u parameter%s, but the function is called with %u arguments",
-                  why->given,
+        diag_note(c->s, why->span, "this has %u parameter%s, but the function is called with %u arguments", why->given,
                   why->given == 1 ? "" : "s", why->wanted);
         note_why(c, why->outer, expected, found);
         return;
@@ -644,8 +630,7 @@ static void note_declared(Checker *c, const Type *var)
 {
     const Declared *d = declared_of(c, var);
     if (d)
-        diag_note(c->s, d->owner->name_span, "`%s` is a type parameter of `%s` and stands for any type",
-                  d->name,
+        diag_note(c->s, d->owner->name_span, "`%s` is a type parameter of `%s` and stands for any type", d->name,
                   d->owner->name);
 }
 
@@ -655,8 +640,7 @@ static void infinite_type(Checker *c, Span span, Type *expected, Type *found)
 {
     const char *wanted, *got;
     describe_with_letters(c, expected, found, &wanted, &got);
-    diag_error(c->s, span, DIAG_INFINITE_TYPE, "infinite type: %s and %s would have to be the same", wanted,
-               got);
+    diag_error(c->s, span, DIAG_INFINITE_TYPE, "infinite type: %s and %s would have to be the same", wanted, got);
     if (type_prune(expected)->kind == TY_FUN || type_prune(found)->kind == TY_FUN)
         diag_note_text(c->s, "one of them is a function: is an argument missing, or one too many?");
 }
@@ -693,7 +677,6 @@ bool expect_class(Checker *c, Span span, TypeClass cls, Type *found)
         return true;
     if (mentions_error(found))
         return false;
-    diag_error(c->s, span, DIAG_TYPE_CLASS, "expected %s, found %s", describe_class(cls),
-               describe_type(c, found));
+    diag_error(c->s, span, DIAG_TYPE_CLASS, "expected %s, found %s", describe_class(cls), describe_type(c, found));
     return false;
 }

@@ -22,12 +22,10 @@ static void check_int(Checker *c, const Expr *e, Scalar s)
         return;
     if (scalar_is_signed(s))
         diag_error(c->s, e->span, DIAG_LITERAL_RANGE, "the literal does not fit: %s goes from %lld to %lld",
-                   scalar_name(s),
-                   -(long long)largest(s) - 1, (long long)largest(s));
+                   scalar_name(s), -(long long)largest(s) - 1, (long long)largest(s));
     else
         diag_error(c->s, e->span, DIAG_LITERAL_RANGE, "the literal does not fit: %s goes from 0 to %llu",
-                   scalar_name(s),
-                   (unsigned long long)largest(s));
+                   scalar_name(s), (unsigned long long)largest(s));
 }
 
 static void check_float(Checker *c, const Expr *e, Scalar s)
@@ -108,10 +106,7 @@ static void mark(Type *t, bool inside)
     }
 }
 
-void mark_elements(Type *t)
-{
-    mark(t, false);
-}
+void mark_elements(Type *t) { mark(t, false); }
 
 static const char *data_text(DataKind kind)
 {
@@ -133,8 +128,8 @@ static void check_data_use(Checker *c, const DataUse *use)
     }
     if (mentions_error(t))
         return;
-    diag_error(c->s, use->span, DIAG_FUNCTION_AS_DATA, "%s cannot %s functions, but this is %s",
-               data_text(use->kind), t->kind == TY_FUN ? "be" : "contain", describe_type(c, t));
+    diag_error(c->s, use->span, DIAG_FUNCTION_AS_DATA, "%s cannot %s functions, but this is %s", data_text(use->kind),
+               t->kind == TY_FUN ? "be" : "contain", describe_type(c, t));
     if (t->kind == TY_FUN && use->kind == DATA_IF)
         diag_note_text(c->s, "let the function choose: `\\x -> if c then ... else ...`");
 }

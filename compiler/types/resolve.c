@@ -7,10 +7,10 @@
 /* Scoping: gives every name its Ref (without the types), and collects which top-level definitions call
  * which. After this, inference looks nothing up by name: a local variable's type is that of its pattern.
  *
- * Size names. In the type of a parameter, a size `n` is the variable or size of that name in scope, else the constant of that
- * name (the file's own or imported), else it is bound there, as an i64 for the rest of the definition. Anywhere else it has
- * to be one of the first two.
- * Inside a function type nothing is bound, and an unknown size means any length. */
+ * Size names. In the type of a parameter, a size `n` is the variable or size of that name in scope, else the constant
+ * of that name (the file's own or imported), else it is bound there, as an i64 for the rest of the definition. Anywhere
+ * else it has to be one of the first two. Inside a function type nothing is bound, and an unknown size means any
+ * length. */
 
 typedef struct Binding {
     Name name;
@@ -22,10 +22,16 @@ typedef struct Binding {
 } Binding;
 
 /* Local functions whose bodies are being resolved. */
-typedef struct Pending { const Expr *let_fun; const struct Pending *next; } Pending;
+typedef struct Pending {
+    const Expr *let_fun;
+    const struct Pending *next;
+} Pending;
 
 /* Apply-to-each whose sequences are being resolved: for a better message. */
-typedef struct PendingEach { const Expr *each; const struct PendingEach *next; } PendingEach;
+typedef struct PendingEach {
+    const Expr *each;
+    const struct PendingEach *next;
+} PendingEach;
 
 typedef struct Resolver {
     Checker *c;
@@ -34,7 +40,7 @@ typedef struct Resolver {
     const PendingEach *pending_each;
     struct CallList *calls;
     const Expr *field; /* the innermost e.x whose e is being resolved */
-    PtrMap undefined; /* names that have been reported in this definition */
+    PtrMap undefined;  /* names that have been reported in this definition */
 } Resolver;
 
 static void resolve_expr(Resolver *r, Expr *e);
@@ -67,8 +73,8 @@ static void bind_variable(Resolver *r, const Pat *p, const Binding *group)
 {
     const Binding *old = find(r->scope, group, p->name);
     if (old && old->kind == REF_SIZE) {
-        diag_error(r->c->s, p->span, DIAG_SIZE_ORDER,
-                   "`%s` is already the size bound by an earlier parameter", p->name);
+        diag_error(r->c->s, p->span, DIAG_SIZE_ORDER, "`%s` is already the size bound by an earlier parameter",
+                   p->name);
         diag_note(r->c->s, old->span, "put `%s` before this to make it that size", p->name);
     } else if (old) {
         diag_error(r->c->s, p->span, DIAG_BOUND_TWICE, "`%s` is bound twice", p->name);
@@ -111,8 +117,7 @@ static void resolve_size(Resolver *r, TypeExpr *te, SizeMode mode)
         else if (mode == SIZES_BIND)
             push(r, REF_SIZE, name, te->array.size_span);
         else if (mode == SIZES_KNOWN)
-            diag_error(r->c->s, te->array.size_span, DIAG_UNDEFINED_SIZE, "size `%s` is not known here",
-                       name);
+            diag_error(r->c->s, te->array.size_span, DIAG_UNDEFINED_SIZE, "size `%s` is not known here", name);
     }
 }
 
@@ -214,7 +219,9 @@ static bool note_let_rec(Resolver *r, const Expr *e)
         const Pat *first = b->kind == REF_LOCAL_FUN && b->def->nparams > 0 ? b->def->params[0] : NULL;
         if (!first || strcmp(b->name, "rec") != 0 || first->kind != PAT_NAME || first->name != e->name)
             continue;
-        diag_note(r->c->s, b->span, "this is a function called `rec`; a function may call itself without that word: `let %s ...`", e->name);
+        diag_note(r->c->s, b->span,
+                  "this is a function called `rec`; a function may call itself without that word: `let %s ...`",
+                  e->name);
         return true;
     }
     return false;
@@ -235,8 +242,10 @@ static bool note_other_binder(Resolver *r, const Expr *e)
         for (uint32_t i = 0; i < p->each->each.nbinders; i++) {
             if (!pattern_binds(p->each->each.binders[i].pat, e->name))
                 continue;
-            diag_note(r->c->s, p->each->each.binders[i].pat->span, "this binder stands beside the other; "
-                      "one inside another is `flatten { { e : x in %s } : %s in ... }`", e->name, e->name);
+            diag_note(r->c->s, p->each->each.binders[i].pat->span,
+                      "this binder stands beside the other; "
+                      "one inside another is `flatten { { e : x in %s } : %s in ... }`",
+                      e->name, e->name);
             return true;
         }
     }
@@ -549,7 +558,8 @@ void resolve_definition(Checker *c, Def *def)
 static void visit_type_size(void *context, const TypeExpr *te)
 {
     Checker *c = context;
-    Def *constant = te->kind == TE_ARRAY && te->array.size_kind == SIZE_NAME ? find_constant(c->scope, te->array.size_name) : NULL;
+    Def *constant =
+        te->kind == TE_ARRAY && te->array.size_kind == SIZE_NAME ? find_constant(c->scope, te->array.size_name) : NULL;
     if (constant)
         ptrmap_put(c->arena, c->out->size_defs, te, constant);
 }

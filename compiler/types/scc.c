@@ -3,7 +3,9 @@
 /* Tarjan's algorithm with its own stack, since chains of definitions may be long. A component is
  * finished only after all it calls, so they come out callees first. */
 
-typedef struct Frame { uint32_t node, next; } Frame;
+typedef struct Frame {
+    uint32_t node, next;
+} Frame;
 typedef struct Tarjan {
     const struct CallList *calls;
     uint32_t *number, *low; /* 0: not yet seen */

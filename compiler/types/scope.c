@@ -12,15 +12,9 @@ bool is_internal(Name name)
     return n > 2 && strcmp(name + n - 2, "__") == 0;
 }
 
-ModuleScope *scope_of(const Checker *c, const Def *def)
-{
-    return c->scope_of_file[def->span.file];
-}
+ModuleScope *scope_of(const Checker *c, const Def *def) { return c->scope_of_file[def->span.file]; }
 
-bool is_program(const Checker *c, const ModuleScope *m)
-{
-    return c->out->nmodules > 1 && m == &c->scopes[1];
-}
+bool is_program(const Checker *c, const ModuleScope *m) { return c->out->nmodules > 1 && m == &c->scopes[1]; }
 
 /* ---- a module's own names ---- */
 
@@ -83,8 +77,7 @@ static void declare(Checker *c, ModuleScope *m, Def *def)
 static void warn_hidden(Checker *c, const ModuleScope *m, const Def *own, const Def *def, const Def *import)
 {
     if (own && is_program(c, m) && !(own->is_entry && def->is_entry))
-        diag_warning(c->s, own->name_span, DIAG_HIDES_IMPORT, "this hides `%s` of \"%s\"", own->name,
-                     import->path);
+        diag_warning(c->s, own->name_span, DIAG_HIDES_IMPORT, "this hides `%s` of \"%s\"", own->name, import->path);
 }
 
 /* A file that defines `sum` itself means it; what an import brings, one does not see. */
@@ -128,8 +121,7 @@ static void import_as(Checker *c, ModuleScope *m, ModuleScope *from, const Def *
 {
     const ModuleScope *old = ptrmap_get(&m->aliases, import->name);
     if (old && old != from)
-        diag_error(c->s, import->name_span, DIAG_DEFINED_TWICE, "`%s` is already another module",
-                   import->name);
+        diag_error(c->s, import->name_span, DIAG_DEFINED_TWICE, "`%s` is already another module", import->name);
     else
         ptrmap_put(c->arena, &m->aliases, import->name, from);
 }
@@ -199,13 +191,13 @@ Def *scope_exported(const ModuleScope *m, const PtrMap *names, Name name)
 static void ambiguous(Checker *c, Span at, const Imported *x)
 {
     Name name = x->def->name;
-    diag_error(c->s, at, DIAG_AMBIGUOUS_NAME, "`%s` may be that of \"%s\" or that of \"%s\"", name,
-               x->import->path, x->other_import->path);
-    diag_note(c->s, x->other_import->span, "`import \"%s\" as M` makes it `M.%s`", x->other_import->path,
-              name);
+    diag_error(c->s, at, DIAG_AMBIGUOUS_NAME, "`%s` may be that of \"%s\" or that of \"%s\"", name, x->import->path,
+               x->other_import->path);
+    diag_note(c->s, x->other_import->span, "`import \"%s\" as M` makes it `M.%s`", x->other_import->path, name);
 }
 
-static bool find(Checker *c, Name name, Span at, const PtrMap *own, const PtrMap *imported, const PtrMap *prelude, Def **def)
+static bool find(Checker *c, Name name, Span at, const PtrMap *own, const PtrMap *imported, const PtrMap *prelude,
+                 Def **def)
 {
     *def = ptrmap_get(own, name);
     if (*def)

@@ -4,7 +4,10 @@
 
 #include "support/session.h"
 
-typedef struct Suggestion { Name wanted, best; uint32_t distance; } Suggestion;
+typedef struct Suggestion {
+    Name wanted, best;
+    uint32_t distance;
+} Suggestion;
 Suggestion suggest_start(Name wanted);
 void suggest_consider(Suggestion *g, Name candidate);
 void suggest_note(Session *s, Span at, const Suggestion *g); /* if there is one */

@@ -19,7 +19,18 @@
 #include "support/strbuf.h"
 
 typedef enum Scalar {
-    SC_BOOL, SC_I8, SC_I16, SC_I32, SC_I64, SC_U8, SC_U16, SC_U32, SC_U64, SC_F32, SC_F64, SCALAR_COUNT
+    SC_BOOL,
+    SC_I8,
+    SC_I16,
+    SC_I32,
+    SC_I64,
+    SC_U8,
+    SC_U16,
+    SC_U32,
+    SC_U64,
+    SC_F32,
+    SC_F64,
+    SCALAR_COUNT
 } Scalar;
 
 const char *scalar_name(Scalar s); /* "i32" */
@@ -32,9 +43,7 @@ static inline uint32_t scalar_bytes(Scalar s)
     return bytes[s];
 }
 
-typedef enum TypeClass {
-    CLASS_ANY, CLASS_ORD, CLASS_SCALAR, CLASS_NUM, CLASS_INT, CLASS_FLOAT
-} TypeClass;
+typedef enum TypeClass { CLASS_ANY, CLASS_ORD, CLASS_SCALAR, CLASS_NUM, CLASS_INT, CLASS_FLOAT } TypeClass;
 
 typedef enum TypeKind { TY_SCALAR, TY_TUPLE, TY_RECORD, TY_SUM, TY_ARRAY, TY_FUN, TY_VAR, TY_RIGID, TY_ERROR } TypeKind;
 
@@ -49,22 +58,38 @@ typedef struct TypeAlias {
 struct Type {
     TypeKind kind;
     const TypeAlias *alias; /* or NULL */
-    bool is_text;           /* the library's `text`, a [u8] whose files are raw bytes; equality does not look at it either */
+    bool is_text; /* the library's `text`, a [u8] whose files are raw bytes; equality does not look at it either */
     union {
         Scalar scalar;
-        struct { Type **items; uint32_t n; } tuple;                  /* n = 0: unit */
-        struct { Name *names; Type **items; uint32_t n;              /* TY_RECORD, fields sorted by name text; */
-                 const uint32_t *order; } record;                    /*   the fields in declared order, NULL: by name;
-                                                                        TY_SUM, constructors sorted by name text, item NULL: no payload */
-        Type *element;                                               /* TY_ARRAY */
-        struct { Type *from, *to; } fun;
-        struct { Type *link; TypeClass cls; uint32_t level, id; bool is_literal;
-                 Name declared; /* a declared 'a while its definition is checked, else NULL: stays a variable */
-               } var;                                                /* TY_VAR */
-        struct { Name name; TypeClass cls; uint32_t index;
-                 bool is_data; /* never a function: the element of an array or the result of a choice */
-               } rigid;                                              /* TY_RIGID: a quantified variable of the
-                                                                        definition at hand; `index` counts within its scheme */
+        struct {
+            Type **items;
+            uint32_t n;
+        } tuple; /* n = 0: unit */
+        struct {
+            Name *names;
+            Type **items;
+            uint32_t n; /* TY_RECORD, fields sorted by name text; */
+            const uint32_t *order;
+        } record;      /*   the fields in declared order, NULL: by name;
+                          TY_SUM, constructors sorted by name text, item NULL: no payload */
+        Type *element; /* TY_ARRAY */
+        struct {
+            Type *from, *to;
+        } fun;
+        struct {
+            Type *link;
+            TypeClass cls;
+            uint32_t level, id;
+            bool is_literal;
+            Name declared; /* a declared 'a while its definition is checked, else NULL: stays a variable */
+        } var;             /* TY_VAR */
+        struct {
+            Name name;
+            TypeClass cls;
+            uint32_t index;
+            bool is_data; /* never a function: the element of an array or the result of a choice */
+        } rigid;          /* TY_RIGID: a quantified variable of the
+                             definition at hand; `index` counts within its scheme */
     };
 };
 
@@ -83,8 +108,8 @@ Type *type_named(Arena *a, TypeKind record_or_sum, Name *names, Type **items, ui
 Type *type_array(Arena *a, Type *element);
 Type *type_fun(Arena *a, Type *from, Type *to);
 
-Type *type_prune(Type *t);                        /* follows links of the outermost node */
-void type_print(StrBuf *out, Type *t);            /* as users write it: (i32, [f64]) -> bool */
+Type *type_prune(Type *t);             /* follows links of the outermost node */
+void type_print(StrBuf *out, Type *t); /* as users write it: (i32, [f64]) -> bool */
 /* For values outside the program: with `text` where it is declared so, and fields in declared order. */
 void type_print_declared(StrBuf *out, Type *t);
 const char *type_text(Arena *a, Type *t);

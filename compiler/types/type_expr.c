@@ -75,8 +75,7 @@ bool too_large(Checker *c, Span span, Type *t)
 {
     if (spend(t, LARGEST_TYPE))
         return false;
-    diag_error(c->s, span, DIAG_TYPE_TOO_LARGE, "the type of this is too large: more than %d parts",
-               LARGEST_TYPE);
+    diag_error(c->s, span, DIAG_TYPE_TOO_LARGE, "the type of this is too large: more than %d parts", LARGEST_TYPE);
     return true;
 }
 
@@ -104,8 +103,7 @@ static void unknown_type(Checker *c, const TypeExpr *te)
     if (g.best)
         suggest_note(c->s, te->span, &g);
     else if (strlen(name) == 1)
-        diag_note(c->s, te->span, "a type parameter is declared behind the definition's name: `def f '%s …`",
-                  name);
+        diag_note(c->s, te->span, "a type parameter is declared behind the definition's name: `def f '%s …`", name);
 }
 
 /* Only parameters of abbreviations and abbreviations themselves are looked up while expanding. */
@@ -140,8 +138,8 @@ void check_type_definition(Checker *c, Def *def)
 /* The type with the name that messages show it by. Scalars and parameters are their own names. */
 static Type *named_by(Checker *c, const Type *t, const Def *def, Type **args, uint32_t nargs)
 {
-    bool composite = t->kind == TY_TUPLE || t->kind == TY_RECORD || t->kind == TY_SUM || t->kind == TY_ARRAY ||
-                     t->kind == TY_FUN;
+    bool composite =
+        t->kind == TY_TUPLE || t->kind == TY_RECORD || t->kind == TY_SUM || t->kind == TY_ARRAY || t->kind == TY_FUN;
     if (!composite)
         return (Type *)t;
     TypeAlias *alias = arena_new(c->arena, TypeAlias);
@@ -168,8 +166,7 @@ static Type *convert_abbreviation(Checker *c, const TypeExpr *te, Def *def)
         args[i] = convert_type(c, te->name.args[i]);
     if (n != def->ntype_params) {
         diag_error(c->s, te->span, DIAG_TYPE_ARGUMENTS, "type `%s` takes %u argument%s, not %u", def->name,
-                   def->ntype_params,
-                   def->ntype_params == 1 ? "" : "s", n);
+                   def->ntype_params, def->ntype_params == 1 ? "" : "s", n);
         diag_note(c->s, def->name_span, "it is declared here");
         return c->error;
     }
@@ -202,8 +199,8 @@ static Type *convert_name(Checker *c, const TypeExpr *te)
         return convert_qualified(c, te);
     Type *t = find_param(c, name);
     if (!t && name[0] == '\'') { /* builtins.def writes 'a; users declare 'a and write a */
-        diag_error(c->s, te->span, DIAG_UNQUOTED_VARIABLE,
-                   "type parameters are used without the quote: write `%s`", name + 1);
+        diag_error(c->s, te->span, DIAG_UNQUOTED_VARIABLE, "type parameters are used without the quote: write `%s`",
+                   name + 1);
         return c->error;
     }
     if (!t)
@@ -231,8 +228,7 @@ static bool duplicate_name(Checker *c, TypeKind kind, Name *names, const Span *s
             if (names[i] != names[j])
                 continue;
             diag_error(c->s, spans[i], DIAG_NAME_TWICE,
-                       kind == TY_SUM ? "constructor `#%s` occurs twice" : "field `%s` occurs twice",
-                       names[i]);
+                       kind == TY_SUM ? "constructor `#%s` occurs twice" : "field `%s` occurs twice", names[i]);
             diag_note(c->s, spans[j], "it is already here");
             return true;
         }
@@ -249,7 +245,8 @@ Type *named_type(Checker *c, TypeKind kind, Name *names, const Span *spans, Type
     uint32_t *from = arena_array(c->arena, uint32_t, n), *order = arena_array(c->arena, uint32_t, n);
     for (uint32_t i = 0; i < n; i++) { /* insertion sort: few fields */
         uint32_t j = i;
-        for (; j > 0 && strcmp(names[from[j - 1]], names[i]) > 0; j--) from[j] = from[j - 1];
+        for (; j > 0 && strcmp(names[from[j - 1]], names[i]) > 0; j--)
+            from[j] = from[j - 1];
         from[j] = i;
     }
     for (uint32_t i = 0; i < n; i++) {
@@ -266,7 +263,8 @@ static Type *convert_named(Checker *c, const TypeExpr *te, TypeKind kind)
 {
     uint32_t n = te->record.n;
     if (kind == TY_SUM && n > DP_MAX_CONSTRUCTORS) {
-        diag_error(c->s, te->span, DIAG_TYPE_TOO_LARGE, "this type has %u constructors, and %d are the most", n, DP_MAX_CONSTRUCTORS);
+        diag_error(c->s, te->span, DIAG_TYPE_TOO_LARGE, "this type has %u constructors, and %d are the most", n,
+                   DP_MAX_CONSTRUCTORS);
         return c->error;
     }
     Name *names = arena_array(c->arena, Name, n);
@@ -277,8 +275,10 @@ static Type *convert_named(Checker *c, const TypeExpr *te, TypeKind kind)
         names[i] = f->name;
         spans[i] = f->span;
         items[i] = f->type ? convert_type(c, f->type) : NULL;
-        if (kind == TY_SUM && f->type && f->type->kind == TE_NAME && f->type->name.nargs && find_scalar(c, f->type->name.name))
-            diag_note_text(c->s, "several values of a constructor are a tuple: `#%s (%s, …)`", f->name, f->type->name.name);
+        if (kind == TY_SUM && f->type && f->type->kind == TE_NAME && f->type->name.nargs &&
+            find_scalar(c, f->type->name.name))
+            diag_note_text(c->s, "several values of a constructor are a tuple: `#%s (%s, …)`", f->name,
+                           f->type->name.name);
     }
     return named_type(c, kind, names, spans, items, n);
 }
@@ -300,8 +300,7 @@ static void check_size(Checker *c, const TypeExpr *te)
     Type *t = c->out->pat_types[known - 1];
     if (t && !constrain(c, t, CLASS_INT))
         diag_error(c->s, te->array.size_span, DIAG_SIZE_TYPE, "a size is an integer, but `%s` is %s",
-                   te->array.size_name,
-                   describe_type(c, t));
+                   te->array.size_name, describe_type(c, t));
 }
 
 Type *convert_type(Checker *c, const TypeExpr *te)
@@ -421,7 +420,11 @@ static TypeClass class_of_letter(char letter)
 
 /* Declares the variables of a builtin's type in order of appearance; that order is the order of
  * Ref.args. */
-typedef struct Letters { Name *names; Type **types; uint32_t n; } Letters;
+typedef struct Letters {
+    Name *names;
+    Type **types;
+    uint32_t n;
+} Letters;
 
 static void declare_letters(Checker *c, const TypeExpr *te, Letters *env)
 {

@@ -12,10 +12,7 @@ Type *new_var(Checker *c, TypeClass cls)
     return t;
 }
 
-bool has_error(Type *t)
-{
-    return type_prune(t)->kind == TY_ERROR;
-}
+bool has_error(Type *t) { return type_prune(t)->kind == TY_ERROR; }
 
 static bool items_mention_error(Type **items, uint32_t n)
 {
@@ -91,8 +88,7 @@ bool constrain(Checker *c, Type *t, TypeClass cls)
         return true;
     switch (t->kind) {
     case TY_SCALAR: return class_has_scalar(cls, t->scalar);
-    case TY_TUPLE:
-        return cls == CLASS_ORD && constrain_items(c, t->tuple.items, t->tuple.n, cls);
+    case TY_TUPLE: return cls == CLASS_ORD && constrain_items(c, t->tuple.items, t->tuple.n, cls);
     case TY_RECORD:
     case TY_SUM: return cls == CLASS_ORD && constrain_items(c, t->record.items, t->record.n, cls);
     case TY_VAR: return narrow(&t->var.cls, cls);

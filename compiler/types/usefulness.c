@@ -3,10 +3,19 @@
 #include <string.h>
 
 /* A row is a list of patterns, so that rows share their tails; a NULL pattern takes every value. */
-typedef struct Row { const Pat *pat; const struct Row *next; } Row;
-typedef struct Matrix { const Row **rows; uint32_t n; } Matrix;
+typedef struct Row {
+    const Pat *pat;
+    const struct Row *next;
+} Row;
+typedef struct Matrix {
+    const Row **rows;
+    uint32_t n;
+} Matrix;
 /* The types of the columns. */
-typedef struct Columns { Type *type; const struct Columns *next; } Columns;
+typedef struct Columns {
+    Type *type;
+    const struct Columns *next;
+} Columns;
 
 typedef enum ConstructorKind { CON_PRODUCT, CON_SUM, CON_BOOL, CON_INT, CON_FLOAT, CON_TEXT } ConstructorKind;
 typedef struct Constructor {
@@ -16,7 +25,10 @@ typedef struct Constructor {
         uint32_t index;     /* CON_SUM: among the type's; CON_BOOL: 0, 1 */
         uint64_t magnitude; /* CON_INT */
         double value;       /* CON_FLOAT */
-        struct { const uint8_t *bytes; uint32_t n; } text; /* CON_TEXT */
+        struct {
+            const uint8_t *bytes;
+            uint32_t n;
+        } text; /* CON_TEXT */
     };
 } Constructor;
 
@@ -29,10 +41,17 @@ typedef struct Example {
 } Example;
 static const Example anything = {.any = true};
 /* One for each column; where the list ends early, the rest are any. */
-typedef struct Examples { const Example *head; const struct Examples *next; } Examples;
+typedef struct Examples {
+    const Example *head;
+    const struct Examples *next;
+} Examples;
 
 enum { MOST_FOUND = MOST_MISSED + 1 };
-typedef struct Missed { const Examples *at[MOST_FOUND]; uint32_t n; bool more; } Missed;
+typedef struct Missed {
+    const Examples *at[MOST_FOUND];
+    uint32_t n;
+    bool more;
+} Missed;
 
 /* What one list of patterns costs against the work bound; looking at one costs 1. */
 enum { CELL_WORK = 16, DEEPEST = 10000 };
@@ -348,7 +367,10 @@ static const Columns *argument_columns(Search *s, Type **types, uint32_t n, cons
 }
 
 /* What the first column has: `heads` patterns that decide; which of `count` constructors, where these are counted. */
-typedef struct Seen { bool *at; uint32_t count, distinct, heads; } Seen;
+typedef struct Seen {
+    bool *at;
+    uint32_t count, distinct, heads;
+} Seen;
 
 static Seen seen_constructors(Search *s, const Matrix *m, Type *t)
 {
@@ -373,10 +395,7 @@ static Seen seen_constructors(Search *s, const Matrix *m, Type *t)
     return seen;
 }
 
-static bool complete(const Seen *seen)
-{
-    return seen->count > 0 && seen->distinct == seen->count;
-}
+static bool complete(const Seen *seen) { return seen->count > 0 && seen->distinct == seen->count; }
 
 /* ---- is a row useful? ---- */
 

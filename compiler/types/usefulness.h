@@ -29,7 +29,7 @@ typedef struct MatchFacts {
     bool exhaustive;
     const char *missed[MOST_MISSED]; /* patterns for values that no case takes, as a user would write them */
     uint32_t nmissed;
-    bool more_missed;                /* these are not all */
+    bool more_missed;     /* these are not all */
     bool *redundant;      /* by case: the earlier ones take all its values */
     uint32_t *covered_by; /* by case: the earlier case that does so alone, or UINT32_MAX */
 } MatchFacts;

@@ -14,10 +14,7 @@ typedef struct MatchWalk {
 } MatchWalk;
 
 /* From `match` to the end of what is matched. */
-static Span head_span(const Expr *e)
-{
-    return span_join(e->span, e->match.subject->span);
-}
+static Span head_span(const Expr *e) { return span_join(e->span, e->match.subject->span); }
 
 /* Of an example of what is missed. */
 enum { LONGEST_SHOWN = 100 };

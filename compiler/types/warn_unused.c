@@ -13,34 +13,28 @@
  * A loop's state is its result: a component that the body does not read is no mistake. */
 
 typedef enum BinderKind { BIND_VARIABLE, BIND_PARAMETER, BIND_FIELD /* {y} */, BIND_COUNTER } BinderKind;
-typedef struct NamedBinder { const Pat *pat; BinderKind kind; } NamedBinder;
+typedef struct NamedBinder {
+    const Pat *pat;
+    BinderKind kind;
+} NamedBinder;
 
 /* Imported definitions that are used unqualified have their import in scope->imported_*; M.x is of the import as M. */
 typedef struct Unused {
     Checker *c;
     const ModuleScope *scope;
-    bool *pats;      /* by Pat.id: used */
-    PtrMap funs;     /* local functions used */
-    PtrMap imports;  /* DEF_IMPORTs used */
-    PtrMap ctors;    /* names of constructors used */
+    bool *pats;     /* by Pat.id: used */
+    PtrMap funs;    /* local functions used */
+    PtrMap imports; /* DEF_IMPORTs used */
+    PtrMap ctors;   /* names of constructors used */
     VEC(NamedBinder) binders;
     VEC(Def *) locals; /* local functions */
 } Unused;
 
-static bool is_exempt(Name name)
-{
-    return name[0] == '_';
-}
+static bool is_exempt(Name name) { return name[0] == '_'; }
 
-static void note_use(Unused *u, PtrMap *set, const void *what)
-{
-    ptrmap_put(u->c->arena, set, what, u);
-}
+static void note_use(Unused *u, PtrMap *set, const void *what) { ptrmap_put(u->c->arena, set, what, u); }
 
-static bool is_used(const PtrMap *set, const void *what)
-{
-    return ptrmap_get(set, what) != NULL;
-}
+static bool is_used(const PtrMap *set, const void *what) { return ptrmap_get(set, what) != NULL; }
 
 /* ---- binders ---- */
 
@@ -51,10 +45,7 @@ static void add_binder(Unused *u, const Pat *p, BinderKind kind)
         vec_push(u->c->arena, &u->binders, binder);
 }
 
-static bool is_pun(const PatField *f)
-{
-    return f->pat->kind == PAT_NAME && f->pat->span.start == f->span.start;
-}
+static bool is_pun(const PatField *f) { return f->pat->kind == PAT_NAME && f->pat->span.start == f->span.start; }
 
 /* `xs: [n]t` says something, and gives `n`, even if `xs` itself is not read. */
 static bool has_size(const TypeExpr *t)
@@ -196,7 +187,11 @@ static void collect(Unused *u, const Def *def)
 
 /* ---- type parameters ---- */
 
-typedef struct TypeParamUse { const Checked *checked; Name name; bool found; } TypeParamUse;
+typedef struct TypeParamUse {
+    const Checked *checked;
+    Name name;
+    bool found;
+} TypeParamUse;
 
 static void visit_type_param(void *context, const TypeExpr *t)
 {

@@ -1,4 +1,5 @@
-/* Limits of evaluation that the interpreters and the devices have in common, and the words in which they are reported. */
+/* Limits of evaluation that the interpreters and the devices have in common, and the words in which they are reported.
+ */
 #ifndef DP_LIMITS_H
 #define DP_LIMITS_H
 
@@ -6,8 +7,8 @@
 #include <stdint.h>
 
 enum {
-    /* Levels of recursion in parallel code, and all levels of the interpreters. A level on a device launches kernels, so that
-     * a recursion without an end is noticed after seconds; in host code a level costs next to nothing, and only
+    /* Levels of recursion in parallel code, and all levels of the interpreters. A level on a device launches kernels,
+     * so that a recursion without an end is noticed after seconds; in host code a level costs next to nothing, and only
      * its stack ends it (runtime/error.c). */
     DP_MAX_LEVELS = 20000,
     DP_MEMORY_TEXT = 160,

@@ -2,13 +2,13 @@
  * made for each other (DP_RT_VERSION).
  *
  * MEMORY. One OpenCL buffer, the heap; an address is a byte offset into it (0 is never an element's address). Blocks
- * are sub-ranges of it, 256-byte aligned, reference counted on the host, and reused as soon as they are free: the queue is in
- * order, so a block freed after a launch may be handed out for the next one. The first 256 bytes of the heap hold the
- * error record {i32 state, u32 site, i64 values[3]}.
+ * are sub-ranges of it, 256-byte aligned, reference counted on the host, and reused as soon as they are free: the queue
+ * is in order, so a block freed after a launch may be handed out for the next one. The first 256 bytes of the heap hold
+ * the error record {i32 state, u32 site, i64 values[3]}.
  *
  * A view is 16 bytes on the device, {u64 len, u64 addr}. The host cannot see which blocks a stored view points
- * into; so every block that holds views has a set of blocks they may point into (DpRefs, immutable, shared, counted), and
- * so does every host array value.
+ * into; so every block that holds views has a set of blocks they may point into (DpRefs, immutable, shared, counted),
+ * and so does every host array value.
  *
  * OWNERSHIP. DpArr, DpCol and DpCtx* values own a reference. Functions borrow their arguments and return owned
  * results, unless said otherwise. dp_*_release on a zeroed value is harmless.
@@ -27,14 +27,26 @@ typedef struct DpBlock DpBlock;
 typedef struct DpRefs DpRefs;
 typedef struct DpCtx DpCtx;
 
-typedef struct DpArr { uint64_t len, addr; DpRefs *refs; } DpArr;              /* an array at depth 0 */
-typedef struct DpCol { DpBlock *block; uint64_t addr, n; uint32_t bytes; } DpCol; /* a column: n elements of `bytes` (1,2,4,8,16) */
+typedef struct DpArr {
+    uint64_t len, addr;
+    DpRefs *refs;
+} DpArr; /* an array at depth 0 */
+typedef struct DpCol {
+    DpBlock *block;
+    uint64_t addr, n;
+    uint32_t bytes;
+} DpCol; /* a column: n elements of `bytes` (1,2,4,8,16) */
 
-/* A place that can fail; the table is part of the generated program (kinds as in the compiler's ErrorKind; DP_SITE_PLACE: only for
- * dp_at). */
+/* A place that can fail; the table is part of the generated program (kinds as in the compiler's ErrorKind;
+ * DP_SITE_PLACE: only for dp_at). */
 enum { DP_SITE_PLACE = 255 };
 typedef struct DpSite {
-    uint8_t kind; const char *text; const char *file; uint32_t line, col; const char *source_line; uint32_t width;
+    uint8_t kind;
+    const char *text;
+    const char *file;
+    uint32_t line, col;
+    const char *source_line;
+    uint32_t width;
 } DpSite;
 
 /* ---- kernels ---- */
@@ -42,82 +54,94 @@ typedef enum DpKernelKind { DP_K_MAP, DP_K_REDUCE, DP_K_SCAN, DP_K_PACK, DP_K_SC
 enum { DP_MAX_OUTS = 64 };
 typedef struct DpKernel {
     DpKernelKind kind;
-    const char *name;      /* "main_3_reduce": names the function, number and kind */
-    const char *file;      /* the place in the program, or in a module of the library, and the definition there */
+    const char *name; /* "main_3_reduce": names the function, number and kind */
+    const char *file; /* the place in the program, or in a module of the library, and the definition there */
     uint32_t line;
     const char *function;
-    uint32_t in_bytes;     /* of the elements that an instance reads from columns: an estimate, for profiles */
-    const char *source;    /* the holes, see runtime/kernels/README.md; the runtime puts kernels/common.cl before and the template behind */
-    uint32_t nwords;       /* argument words */
-    uint32_t nouts;        /* output columns (SCATTER, HIST: arrays) */
+    uint32_t in_bytes;  /* of the elements that an instance reads from columns: an estimate, for profiles */
+    const char *source; /* the holes, see runtime/kernels/README.md; the runtime puts kernels/common.cl before and the
+                           template behind */
+    uint32_t nwords;    /* argument words */
+    uint32_t nouts;     /* output columns (SCATTER, HIST: arrays) */
     uint8_t out_bytes[DP_MAX_OUTS]; /* element sizes of the outputs; a MAP with more is split by the compiler */
-    uint32_t val_bytes;    /* upper bound of sizeof(dp_val), a multiple of 16 */
-    uint32_t cost;         /* of an element, in statements; 0: not known, there are loops */
+    uint32_t val_bytes;             /* upper bound of sizeof(dp_val), a multiple of 16 */
+    uint32_t cost;                  /* of an element, in statements; 0: not known, there are loops */
 } DpKernel;
 
 /* ---- the program ---- */
-typedef union DpArg { uint64_t bits; DpArr arr; } DpArg; /* one leaf: scalar bits, or array */
+typedef union DpArg {
+    uint64_t bits;
+    DpArr arr;
+} DpArg; /* one leaf: scalar bits, or array */
 typedef struct DpEntry {
     const char *name, *signature;
     const char *const *param_names;
     const char *const *param_types; /* texts for dp_type_parse */
     uint32_t nparams;
     const char *result_type;
-    uint32_t nargs, nresults;       /* leaves */
+    uint32_t nargs, nresults;                           /* leaves */
     void (*run)(DpRt *rt, DpArg *args, DpArg *results); /* takes ownership of args */
 } DpEntry;
 typedef struct DpProgram {
-    uint32_t version;               /* DP_RT_VERSION */
-    const char *file;               /* the .dp file's name */
-    const DpKernel *kernels; uint32_t nkernels;
-    const DpSite *sites; uint32_t nsites;
-    const DpEntry *entries; uint32_t nentries;
+    uint32_t version; /* DP_RT_VERSION */
+    const char *file; /* the .dp file's name */
+    const DpKernel *kernels;
+    uint32_t nkernels;
+    const DpSite *sites;
+    uint32_t nsites;
+    const DpEntry *entries;
+    uint32_t nentries;
 } DpProgram;
 /* Everything main does: options, arguments, runs, result, exit status. */
 int dp_main(int argc, char **argv, const DpProgram *program);
 
-typedef struct DpFailure { int status; const char *message; } DpFailure;
+typedef struct DpFailure {
+    int status;
+    const char *message;
+} DpFailure;
 void dp_set_failure(DpRt *rt, void (*handler)(void *data, const DpFailure *failure), void *data);
 /* The program's own failure at a site, on the host. Does not return. */
 void dp_fail(DpRt *rt, uint32_t site, int64_t v0, int64_t v1, int64_t v2);
 /* Where the program is now, a site: the place of failures that may happen anywhere, memory and levels. */
 void dp_at(DpRt *rt, uint32_t site);
-/* Levels of recursive functions; dp_enter fails with "recursion too deep" beyond the limit. `level` is the caller's, until dp_leave. */
+/* Levels of recursive functions; dp_enter fails with "recursion too deep" beyond the limit. `level` is the caller's,
+ * until dp_leave. */
 typedef struct DpLevel DpLevel;
 struct DpLevel {
     DpLevel *outer;
     const char *function;
-    uint32_t run; /* of a lifted function: how many of its levels lie directly one in the other, this included; else 0 */
+    uint32_t
+        run; /* of a lifted function: how many of its levels lie directly one in the other, this included; else 0 */
 };
 void dp_enter(DpRt *rt, DpLevel *level, const char *function);
 void dp_leave(DpRt *rt);
-/* A level of a lifted function launches kernels: a hundred times as slow, and as much less deep. n instances of these arguments: fails
- * as well when the function is called as it was at the level above (dp_progress.h). */
+/* A level of a lifted function launches kernels: a hundred times as slow, and as much less deep. n instances of these
+ * arguments: fails as well when the function is called as it was at the level above (dp_progress.h). */
 void dp_enter_lifted(DpRt *rt, DpLevel *level, const char *function, uint64_t n, uint32_t count, const DpCol *cols,
                      const uint8_t *element_bytes /* 0 of scalars; DP_VIEW_BYTES where elements are arrays */);
 
 /* ---- references ---- */
 DpArr dp_arr_retain(DpArr a);
-void dp_arr_release(DpRt *rt, DpArr *a);   /* and zeroes it; likewise below */
+void dp_arr_release(DpRt *rt, DpArr *a); /* and zeroes it; likewise below */
 DpCol dp_col_retain(DpCol c);
 void dp_col_release(DpRt *rt, DpCol *c);
 DpCtx *dp_ctx_retain(DpCtx *c);
 void dp_ctx_release(DpRt *rt, DpCtx **c);
 
 /* Reference sets. `dp_refs_of_*(…, depth)`: the blocks where the elements reached after `depth` further indexings
- * lie: depth 0 of an array [[f32]] is the blocks holding its rows' views, depth 1 those holding the rows' numbers. For a column
- * of views, depth 0 is what its views point into. NULL is the empty set. All return owned sets. */
+ * lie: depth 0 of an array [[f32]] is the blocks holding its rows' views, depth 1 those holding the rows' numbers. For
+ * a column of views, depth 0 is what its views point into. NULL is the empty set. All return owned sets. */
 DpRefs *dp_refs_of_arr(DpRt *rt, const DpArr *a, uint32_t depth);
 DpRefs *dp_refs_of_col(DpRt *rt, const DpCol *c, uint32_t depth);
 DpRefs *dp_refs_union(DpRt *rt, DpRefs *a, DpRefs *b); /* takes ownership of both */
 void dp_refs_release(DpRt *rt, DpRefs *r);
-/* What the views of a fresh column (or of a fresh array's elements) may point into. Takes ownership of refs. The views that dp_scatter
- * returns point into known blocks; for its columns dp_col_set_refs speaks of the elements there. */
+/* What the views of a fresh column (or of a fresh array's elements) may point into. Takes ownership of refs. The views
+ * that dp_scatter returns point into known blocks; for its columns dp_col_set_refs speaks of the elements there. */
 void dp_col_set_refs(DpRt *rt, DpCol *c, DpRefs *refs);
 void dp_arr_set_element_refs(DpRt *rt, DpArr *a, DpRefs *refs);
 
-/* Views that lie one behind the other are known by their base and offsets, and are only written when a kernel will read them.
- * The address of a column, or of an array whose elements are views, for a kernel: */
+/* Views that lie one behind the other are known by their base and offsets, and are only written when a kernel will read
+ * them. The address of a column, or of an array whose elements are views, for a kernel: */
 uint64_t dp_col_addr(DpRt *rt, const DpCol *c);
 uint64_t dp_arr_addr(DpRt *rt, const DpArr *a);
 
@@ -125,72 +149,99 @@ uint64_t dp_arr_addr(DpRt *rt, const DpArr *a);
 DpCtx *dp_ctx_fn(DpRt *rt, uint64_t n);
 DpCtx *dp_nested_root(DpRt *rt, uint64_t n);                     /* one segment of n elements at depth 0 */
 DpCtx *dp_nested_views(DpRt *rt, DpCtx *up, const DpCol *views); /* lengths of the views; reads back the total */
-DpCtx *dp_nested_regular(DpRt *rt, DpCtx *up, uint64_t length); /* all of one length, which the host knows: nothing is stored or read back */
-DpCtx *dp_nested_lens(DpRt *rt, DpCtx *up, const DpCol *lens);   /* i64 lengths */
+DpCtx *dp_nested_regular(DpRt *rt, DpCtx *up,
+                         uint64_t length); /* all of one length, which the host knows: nothing is stored or read back */
+DpCtx *dp_nested_lens(DpRt *rt, DpCtx *up, const DpCol *lens); /* i64 lengths */
 void dp_split(DpRt *rt, DpCtx *ctx, const DpCol *cond, DpCtx **yes, DpCtx **no);
 uint64_t dp_ctx_n(const DpCtx *c);
-/* The instances of c as a context SELECTED directly from `ancestor`, which is c or above it (paths are composed, so that the contexts
- * between need not live on). A loop's active set hangs on the loop's context, however many rounds there were. */
+/* The instances of c as a context SELECTED directly from `ancestor`, which is c or above it (paths are composed, so
+ * that the contexts between need not live on). A loop's active set hangs on the loop's context, however many rounds
+ * there were. */
 DpCtx *dp_ctx_below(DpRt *rt, DpCtx *c, DpCtx *ancestor);
 /* Words for bodies, see below. */
-uint64_t dp_ctx_offsets(DpRt *rt, DpCtx *nested);      /* n_up+1 u64 offsets, as a word of kernels/common.cl; 0 where up is depth 0 */
-uint64_t dp_path(DpRt *rt, DpCtx *from, DpCtx *to);    /* indices into `to`, as a word of kernels/common.cl; 0: the identity. Cached in `from`.
-                                                          For NESTED from with up == to: the segment of each element */
-/* Elements of `views` (a column of up(c)) in c: word[0] = base address if contiguous, else 0; word[1] = address of views. Returns 1 if contiguous. */
+uint64_t dp_ctx_offsets(DpRt *rt,
+                        DpCtx *nested); /* n_up+1 u64 offsets, as a word of kernels/common.cl; 0 where up is depth 0 */
+uint64_t dp_path(DpRt *rt, DpCtx *from,
+                 DpCtx *to); /* indices into `to`, as a word of kernels/common.cl; 0: the identity. Cached in `from`.
+                                For NESTED from with up == to: the segment of each element */
+/* Elements of `views` (a column of up(c)) in c: word[0] = base address if contiguous, else 0; word[1] = address of
+ * views. Returns 1 if contiguous. */
 uint32_t dp_elem_words(DpRt *rt, const DpCol *views, DpCtx *c, uint64_t word[2]);
-/* The same, for elements of so many bytes: views that a kernel computed are looked at once, whether they are contiguous. */
+/* The same, for elements of so many bytes: views that a kernel computed are looked at once, whether they are
+ * contiguous. */
 uint32_t dp_elem_words_of(DpRt *rt, const DpCol *views, DpCtx *c, uint32_t element_bytes, uint64_t word[2]);
 
 /* ---- kernels over contexts ----
  * words: nwords argument words of the body, in the compiler's order (the scheme is documented in emit_kernel.h).
- * variant: bits that select compiled variants (-DDP_VARIANT=bits).  Outputs are allocated here; columns that hold views need
- * dp_col_set_refs afterwards. */
+ * variant: bits that select compiled variants (-DDP_VARIANT=bits).  Outputs are allocated here; columns that hold views
+ * need dp_col_set_refs afterwards. */
 void dp_map(DpRt *rt, uint32_t kernel, uint32_t variant, DpCtx *ctx, const uint64_t *words, DpCol *outs);
-/* The same over one instance or n at depth 0 is never needed: the host does it. [results of body] for each instance, `count` each:
- * outs[0] is a column of views. */
-DpCol dp_array(DpRt *rt, uint32_t kernel, uint32_t variant, DpCtx *ctx, const uint64_t *words, uint32_t count, DpRefs *element_refs);
-DpArr dp_array_root(DpRt *rt, const void *elements, uint32_t bytes, uint64_t count, DpRefs *element_refs); /* copies host memory; views as {len, addr}; takes the refs */
+/* The same over one instance or n at depth 0 is never needed: the host does it. [results of body] for each instance,
+ * `count` each: outs[0] is a column of views. */
+DpCol dp_array(DpRt *rt, uint32_t kernel, uint32_t variant, DpCtx *ctx, const uint64_t *words, uint32_t count,
+               DpRefs *element_refs);
+DpArr dp_array_root(DpRt *rt, const void *elements, uint32_t bytes, uint64_t count,
+                    DpRefs *element_refs); /* copies host memory; views as {len, addr}; takes the refs */
 DpCtx *dp_pack(DpRt *rt, uint32_t kernel, uint32_t variant, DpCtx *c, const uint64_t *words);
-void dp_reduce(DpRt *rt, uint32_t kernel, uint32_t variant, DpCtx *c, const uint64_t *words, DpCol *outs); /* columns of up(c) */
-void dp_reduce_root(DpRt *rt, uint32_t kernel, uint32_t variant, DpCtx *c, const uint64_t *words, uint64_t *bits); /* reads back; bits as in core constants */
-void dp_scan(DpRt *rt, uint32_t kernel, uint32_t variant, DpCtx *c, const uint64_t *words, DpCol *outs);   /* columns of c */
-/* dests (borrowed): columns of views of up(c), or with up at depth 0 the arrays. consume[i]: the caller drops dests[i] right after, and
- * the body does not read it: if nobody else holds it (it has one reference) it is updated in place and outs[i] is a retained dests[i]. */
-void dp_scatter(DpRt *rt, uint32_t kernel, uint32_t variant, DpCtx *c, const uint64_t *words, const DpCol *dests, const bool *consume, DpCol *outs);
-void dp_scatter_root(DpRt *rt, uint32_t kernel, uint32_t variant, DpCtx *c, const uint64_t *words, const DpArr *dests, const bool *consume, DpArr *outs);
-void dp_hist(DpRt *rt, uint32_t kernel, uint32_t variant, DpCtx *c, const uint64_t *words, const DpCol *size, DpCol *outs);
-void dp_hist_root(DpRt *rt, uint32_t kernel, uint32_t variant, DpCtx *c, const uint64_t *words, int64_t size, DpArr *outs);
+void dp_reduce(DpRt *rt, uint32_t kernel, uint32_t variant, DpCtx *c, const uint64_t *words,
+               DpCol *outs); /* columns of up(c) */
+void dp_reduce_root(DpRt *rt, uint32_t kernel, uint32_t variant, DpCtx *c, const uint64_t *words,
+                    uint64_t *bits); /* reads back; bits as in core constants */
+void dp_scan(DpRt *rt, uint32_t kernel, uint32_t variant, DpCtx *c, const uint64_t *words,
+             DpCol *outs); /* columns of c */
+/* dests (borrowed): columns of views of up(c), or with up at depth 0 the arrays. consume[i]: the caller drops dests[i]
+ * right after, and the body does not read it: if nobody else holds it (it has one reference) it is updated in place and
+ * outs[i] is a retained dests[i]. */
+void dp_scatter(DpRt *rt, uint32_t kernel, uint32_t variant, DpCtx *c, const uint64_t *words, const DpCol *dests,
+                const bool *consume, DpCol *outs);
+void dp_scatter_root(DpRt *rt, uint32_t kernel, uint32_t variant, DpCtx *c, const uint64_t *words, const DpArr *dests,
+                     const bool *consume, DpArr *outs);
+void dp_hist(DpRt *rt, uint32_t kernel, uint32_t variant, DpCtx *c, const uint64_t *words, const DpCol *size,
+             DpCol *outs);
+void dp_hist_root(DpRt *rt, uint32_t kernel, uint32_t variant, DpCtx *c, const uint64_t *words, int64_t size,
+                  DpArr *outs);
 
 /* ---- moves, no user code ---- */
-DpCol dp_elems(DpRt *rt, const DpCol *views, DpCtx *c, uint32_t bytes); /* alias where contiguous; refs follow */
-DpCol dp_elems_root(DpRt *rt, const DpArr *a, DpCtx *c, uint32_t bytes);  /* always an alias */
-DpCol dp_views(DpRt *rt, DpCtx *c, const DpCol *data);      /* c nested over a context, or packed from one: a column of its views, in up */
+DpCol dp_elems(DpRt *rt, const DpCol *views, DpCtx *c, uint32_t bytes);  /* alias where contiguous; refs follow */
+DpCol dp_elems_root(DpRt *rt, const DpArr *a, DpCtx *c, uint32_t bytes); /* always an alias */
+DpCol dp_views(DpRt *rt, DpCtx *c,
+               const DpCol *data); /* c nested over a context, or packed from one: a column of its views, in up */
 DpArr dp_views_root(DpRt *rt, DpCtx *c, const DpCol *data); /* likewise over depth 0 */
-DpCol dp_select(DpRt *rt, const DpCol *col, DpCtx *from, DpCtx *to); /* `to` is SELECTED below `from`: the column for its instances (alias if identity) */
-DpCol dp_merge(DpRt *rt, DpCtx *ctx, uint32_t nparts, DpCtx *const *parts, const DpCol *cols); /* as FLAT_S_MERGE, one column */
-DpCol dp_new_col(DpRt *rt, uint64_t n, uint32_t bytes);     /* uninitialised */
+DpCol dp_select(DpRt *rt, const DpCol *col, DpCtx *from,
+                DpCtx *to); /* `to` is SELECTED below `from`: the column for its instances (alias if identity) */
+DpCol dp_merge(DpRt *rt, DpCtx *ctx, uint32_t nparts, DpCtx *const *parts,
+               const DpCol *cols);                      /* as FLAT_S_MERGE, one column */
+DpCol dp_new_col(DpRt *rt, uint64_t n, uint32_t bytes); /* uninitialised */
 /* out[at(part -> ctx)] = values; refs of `values` are added to out's. */
 void dp_put(DpRt *rt, DpCol *out, DpCtx *ctx, DpCtx *part, const DpCol *values);
-/* In a loop: the state of the instances `no` of `active`, which stop, goes into the loop's result (a column of ctx); that of `yes` becomes
- * the state. Arrays of the two do not overlap, so that the running ones can go on changing theirs in place. crowded: those that stop are
- * stored anew if that may free blocks (dp_select_apart). rank, bytes: as for dp_compact; rank 0: scalars. */
-void dp_park(DpRt *rt, DpCol *state, DpCtx *active, DpCtx *no, DpCtx *yes, DpCol *result, DpCtx *ctx, bool crowded, uint32_t rank, uint32_t bytes);
-DpCol dp_concat(DpRt *rt, uint32_t n, const DpCol *cols);   /* one behind the other; refs united */
+/* In a loop: the state of the instances `no` of `active`, which stop, goes into the loop's result (a column of ctx);
+ * that of `yes` becomes the state. Arrays of the two do not overlap, so that the running ones can go on changing theirs
+ * in place. crowded: those that stop are stored anew if that may free blocks (dp_select_apart). rank, bytes: as for
+ * dp_compact; rank 0: scalars. */
+void dp_park(DpRt *rt, DpCol *state, DpCtx *active, DpCtx *no, DpCtx *yes, DpCol *result, DpCtx *ctx, bool crowded,
+             uint32_t rank, uint32_t bytes);
+DpCol dp_concat(DpRt *rt, uint32_t n, const DpCol *cols); /* one behind the other; refs united */
 DpCol dp_slice_col(DpRt *rt, const DpCol *col, uint64_t from, uint64_t n);
-DpCol dp_flatten(DpRt *rt, DpCtx *ctx, const DpCol *views, uint32_t element_bytes); /* column of [[t]] views to column of [t] views */
+DpCol dp_flatten(DpRt *rt, DpCtx *ctx, const DpCol *views,
+                 uint32_t element_bytes); /* column of [[t]] views to column of [t] views */
 DpArr dp_flatten_root(DpRt *rt, const DpArr *a, uint32_t element_bytes);
 DpCol dp_argsort(DpRt *rt, DpCtx *ctx, uint32_t nkeys, const DpCol *keys, const uint8_t *scalars /* DpScalar */);
 DpArr dp_argsort_root(DpRt *rt, uint32_t nkeys, const DpArr *keys, const uint8_t *scalars);
-/* `consume`: the caller drops arrays right after; those that nobody else holds are changed in place. `masked`: where the index is out of
- * range nothing is changed, and nothing copied. */
-DpCol dp_update(DpRt *rt, DpCtx *ctx, const DpCol *arrays, bool consume, bool masked, const DpCol *index, const DpCol *values);
+/* `consume`: the caller drops arrays right after; those that nobody else holds are changed in place. `masked`: where
+ * the index is out of range nothing is changed, and nothing copied. */
+DpCol dp_update(DpRt *rt, DpCtx *ctx, const DpCol *arrays, bool consume, bool masked, const DpCol *index,
+                const DpCol *values);
 /* `consume`: the caller gives up its reference to a; if nobody else holds the block it is changed in place. */
-DpArr dp_update_root(DpRt *rt, DpArr *a, bool consume, int64_t index, const void *value, uint32_t bytes, DpRefs *value_refs);
+DpArr dp_update_root(DpRt *rt, DpArr *a, bool consume, int64_t index, const void *value, uint32_t bytes,
+                     DpRefs *value_refs);
 
 /* ---- compaction ----
- * A loop takes its limit before it begins. Between two rounds in which dp_crowded says so, the arrays of its state are stored anew if
- * that frees more than it copies, and the limit is taken again. rank: of the arrays, at least 1; bytes: of a scalar. */
-typedef struct DpLimit { uint64_t bytes, blocks; } DpLimit;
+ * A loop takes its limit before it begins. Between two rounds in which dp_crowded says so, the arrays of its state are
+ * stored anew if that frees more than it copies, and the limit is taken again. rank: of the arrays, at least 1; bytes:
+ * of a scalar. */
+typedef struct DpLimit {
+    uint64_t bytes, blocks;
+} DpLimit;
 DpLimit dp_limit(const DpRt *rt);
 bool dp_crowded(const DpRt *rt, const DpLimit *limit);
 void dp_compact(DpRt *rt, DpCol *views, uint32_t rank, uint32_t bytes);
@@ -205,10 +256,11 @@ DpArr dp_read_view(DpRt *rt, const DpArr *a, uint64_t index);
 /* Waits, and reports a failure recorded by a kernel. */
 void dp_check(DpRt *rt);
 
-/* ---- host scalar semantics, the same as core_prim_apply: static inline functions for generated code are in dp_scalar.h ---- */
+/* ---- host scalar semantics, the same as core_prim_apply: static inline functions for generated code are in
+ * dp_scalar.h ---- */
 
 /* ---- entries: values in and out ---- */
-DpArr dp_upload(DpRt *rt, const DpLeaf *leaf);             /* rank >= 1; nested ones are contiguous, offsets kept */
-void dp_download(DpRt *rt, const DpArr *a, DpLeaf *leaf);  /* scalar and rank are set; fills the rest */
+DpArr dp_upload(DpRt *rt, const DpLeaf *leaf);            /* rank >= 1; nested ones are contiguous, offsets kept */
+void dp_download(DpRt *rt, const DpArr *a, DpLeaf *leaf); /* scalar and rank are set; fills the rest */
 
 #endif

@@ -10,8 +10,8 @@ typedef enum ExitStatus {
     EXIT_USAGE = 2,   /* usage or compile error, input that cannot be read */
     EXIT_MEMORY = 3,  /* of the host or the device */
     EXIT_DEVICE = 4,
-    EXIT_OUTPUT = 5,  /* a result that cannot be written */
-    EXIT_TIME = 6     /* --timeout */
+    EXIT_OUTPUT = 5, /* a result that cannot be written */
+    EXIT_TIME = 6    /* --timeout */
 } ExitStatus;
 
 /* The status for a value that dp_read_file and the like could not read: they leave its kind in errno. */

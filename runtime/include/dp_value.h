@@ -10,8 +10,8 @@
  *
  * Used by the compiler (`dpc run`, `dpc test`), and by the executables it makes.
  *
- * Where reading or writing fails, errno is ENOMEM if memory ran out, EINVAL if the value or the file is not what it has to be, or
- * the system's reason: dp_status.h makes exit statuses of it. */
+ * Where reading or writing fails, errno is ENOMEM if memory ran out, EINVAL if the value or the file is not what it has
+ * to be, or the system's reason: dp_status.h makes exit statuses of it. */
 #ifndef DP_VALUE_H
 #define DP_VALUE_H
 
@@ -21,7 +21,18 @@
 #include <stdio.h>
 
 typedef enum DpScalar { /* the same order as the compiler's Scalar */
-    DP_BOOL, DP_I8, DP_I16, DP_I32, DP_I64, DP_U8, DP_U16, DP_U32, DP_U64, DP_F32, DP_F64, DP_SCALAR_COUNT
+                        DP_BOOL,
+                        DP_I8,
+                        DP_I16,
+                        DP_I32,
+                        DP_I64,
+                        DP_U8,
+                        DP_U16,
+                        DP_U32,
+                        DP_U64,
+                        DP_F32,
+                        DP_F64,
+                        DP_SCALAR_COUNT
 } DpScalar;
 uint32_t dp_scalar_bytes(DpScalar s);
 const char *dp_scalar_name(DpScalar s); /* "i32" */
@@ -36,12 +47,12 @@ typedef struct DpType DpType;
 struct DpType {
     DpTypeKind kind;
     DpScalar scalar;
-    uint32_t n;        /* tuple, record, sum */
-    char **names;      /* record, sum */
-    DpType **items;    /* tuple, record, sum (NULL: constructor without payload) */
-    DpType *element;   /* array */
-    bool is_text;      /* array: written as `text`, a [u8] whose files are raw bytes */
-    uint32_t *order;   /* record: the items in the order in which they were written */
+    uint32_t n;      /* tuple, record, sum */
+    char **names;    /* record, sum */
+    DpType **items;  /* tuple, record, sum (NULL: constructor without payload) */
+    DpType *element; /* array */
+    bool is_text;    /* array: written as `text`, a [u8] whose files are raw bytes */
+    uint32_t *order; /* record: the items in the order in which they were written */
 };
 /* Parses "[(i32, f64)]", "{x: f32, y: f32}", "#a i32 | #b", "text". NULL if malformed. Free with dp_type_free. */
 DpType *dp_type_parse(const char *text);
@@ -62,7 +73,7 @@ typedef struct DpLeaf {
     uint8_t rank;
     uint64_t *lens[DP_MAX_RANK];
     uint64_t nlens[DP_MAX_RANK];
-    void *data;                  /* malloc'd; natural element size */
+    void *data; /* malloc'd; natural element size */
     uint64_t ndata;
 } DpLeaf;
 /* Fills scalar and rank of each leaf, the rest zero. */
@@ -71,21 +82,25 @@ void dp_leaves_free(DpLeaf *leaves, uint32_t n);
 
 /* ---- reading ---- */
 /* Text is read from memory: one value after another, white space and -- comments between. */
-typedef struct DpReader { const char *path; const char *text; size_t n, at; } DpReader;
+typedef struct DpReader {
+    const char *path;
+    const char *text;
+    size_t n, at;
+} DpReader;
 /* Reads the next value. On failure false, and a message "path:line:column: …" in error (nothing to free). */
 bool dp_read_text(DpReader *r, const DpType *t, DpLeaf *leaves, char *error, size_t error_bytes);
 /* Only white space and comments left? */
 bool dp_reader_done(DpReader *r);
-/* Reads a file, "-" for standard input, in the format that a prefix of its name says (`csv:data`), else the type `text`, else the
- * name's ending, see docs/values.md; other endings, and none, are the language's literals, one value and nothing behind it. Sizes
- * declared by a file are checked against its actual length before anything is allocated. A wrong file's message says where:
- * "path:line:column: …" (.csv: "path:line: column N: …", columns of the table), or "path: at byte N: …". Notes go to standard
- * error. What a file may cost is said in runtime/values/values.h. */
+/* Reads a file, "-" for standard input, in the format that a prefix of its name says (`csv:data`), else the type
+ * `text`, else the name's ending, see docs/values.md; other endings, and none, are the language's literals, one value
+ * and nothing behind it. Sizes declared by a file are checked against its actual length before anything is allocated. A
+ * wrong file's message says where: "path:line:column: …" (.csv: "path:line: column N: …", columns of the table), or
+ * "path: at byte N: …". Notes go to standard error. What a file may cost is said in runtime/values/values.h. */
 bool dp_read_file(const char *name, const DpType *t, DpLeaf *leaves, char *error, size_t error_bytes);
 /* The name without the prefix of a format. */
 const char *dp_file_path(const char *name);
-/* A whole file in memory (NUL-terminated behind its end); NULL and errno on failure. "-" is standard input. Devices, which may
- * never end, give 256 MB at most (EFBIG). */
+/* A whole file in memory (NUL-terminated behind its end); NULL and errno on failure. "-" is standard input. Devices,
+ * which may never end, give 256 MB at most (EFBIG). */
 char *dp_slurp(const char *path, size_t *n);
 
 /* ---- writing ---- */
@@ -93,11 +108,11 @@ char *dp_slurp(const char *path, size_t *n);
  * point or exponent, or nan/inf/-inf), [u8] as a string literal, other empty sequences as []. False: out of memory,
  * nothing is written. Failures of the stream are its own (dp_stream_done). */
 bool dp_write_text(FILE *out, const DpType *t, const DpLeaf *leaves);
-/* By the name, as for reading; literals end with a newline. Through dp_output.h: no partial result is left. "-" is standard
- * output, whose own failures are left to dp_stream_done. */
+/* By the name, as for reading; literals end with a newline. Through dp_output.h: no partial result is left. "-" is
+ * standard output, whose own failures are left to dp_stream_done. */
 bool dp_write_file(const char *name, const DpType *t, const DpLeaf *leaves, char *error, size_t error_bytes);
-/* May a result of this type go to a file of this name? False and a message for endings that no format has, and formats that are
- * only read: to be asked before the value is computed. */
+/* May a result of this type go to a file of this name? False and a message for endings that no format has, and formats
+ * that are only read: to be asked before the value is computed. */
 bool dp_output_format_known(const char *name, const DpType *t, char *error, size_t error_bytes);
 
 /* Same values? Floats may differ by `tolerance` relatively (0: exactly the same; nan equals nan). */

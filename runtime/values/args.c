@@ -46,7 +46,10 @@ static bool add_parameter(const DpParam *p, DpError e)
     return false;
 }
 
-static bool is_text(const DpType *t) { return t->kind == DP_T_ARRAY && t->element->kind == DP_T_SCALAR && t->element->scalar == DP_U8; }
+static bool is_text(const DpType *t)
+{
+    return t->kind == DP_T_ARRAY && t->element->kind == DP_T_SCALAR && t->element->scalar == DP_U8;
+}
 
 /* A word that is no literal is a file: where there is none, a value may have been meant. */
 static bool fail_no_file(const char *arg, const DpPlace *place, const DpParam *p, DpError e)
@@ -55,7 +58,8 @@ static bool fail_no_file(const char *arg, const DpPlace *place, const DpParam *p
     add_parameter(p, e);
     size_t n = strlen(e.text);
     if (!is_name && is_text(p->type) && n + 1 < e.bytes)
-        snprintf(e.text + n, e.bytes - n, "; a text stands in quotes that the shell leaves: '\"%s\"'", is_plain ? arg : "…");
+        snprintf(e.text + n, e.bytes - n, "; a text stands in quotes that the shell leaves: '\"%s\"'",
+                 is_plain ? arg : "…");
     return false;
 }
 
@@ -139,7 +143,8 @@ static bool check_rest(Input *in, DpError e)
 /* One .npz file holds the arrays of all parameters: as the fields of a record of their names. */
 static bool read_archive(const char *arg, const DpParam *params, uint32_t n, DpError e)
 {
-    DpType record = {.kind = DP_T_RECORD, .n = n, .names = calloc(n, sizeof(char *)), .items = calloc(n, sizeof(DpType *))};
+    DpType record = {
+        .kind = DP_T_RECORD, .n = n, .names = calloc(n, sizeof(char *)), .items = calloc(n, sizeof(DpType *))};
     bool ok = record.names && record.items;
     for (uint32_t i = 0; ok && i < n; i++) {
         record.names[i] = (char *)(uintptr_t)params[i].name;
@@ -172,7 +177,8 @@ bool dp_read_args(int argc, char *const *argv, const DpParam *params, uint32_t n
         ok = read_arg(done < nargs ? argv[done] : "-", &in, p, e);
     }
     ok = ok && check_rest(&in, e);
-    for (uint32_t i = 0; !ok && i < done; i++) dp_leaves_free(params[i].leaves, dp_type_leaves(params[i].type));
+    for (uint32_t i = 0; !ok && i < done; i++)
+        dp_leaves_free(params[i].leaves, dp_type_leaves(params[i].type));
     free(in.text);
     return ok;
 }

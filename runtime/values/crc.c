@@ -6,7 +6,8 @@ void dp_crc_begin(DpCrc *c)
 {
     for (uint32_t b = 0; b < 256; b++) {
         uint32_t sum = b;
-        for (int bit = 0; bit < 8; bit++) sum = sum >> 1 ^ (sum & 1 ? 0xedb88320u : 0);
+        for (int bit = 0; bit < 8; bit++)
+            sum = sum >> 1 ^ (sum & 1 ? 0xedb88320u : 0);
         c->table[0][b] = sum;
     }
     for (uint32_t k = 1; k < 8; k++)
@@ -26,8 +27,10 @@ void dp_crc_add(DpCrc *c, const void *bytes, size_t n)
 {
     const uint8_t *at = bytes;
     uint32_t state = c->state;
-    for (; n >= 8; n -= 8, at += 8) state = add_eight(c, state, at);
-    for (; n > 0; n--, at++) state = state >> 8 ^ c->table[0][(state ^ *at) & 0xff];
+    for (; n >= 8; n -= 8, at += 8)
+        state = add_eight(c, state, at);
+    for (; n > 0; n--, at++)
+        state = state >> 8 ^ c->table[0][(state ^ *at) & 0xff];
     c->state = state;
 }
 

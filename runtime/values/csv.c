@@ -4,10 +4,10 @@
  *     mouse,0.07,false
  *     "elephant, grey",3.3,true
  *
- * A sequence of tuples has a line for each, of scalars and texts ([u8]); of records also a header line that names the fields, in any
- * order and among others; of scalars or texts a single column; a matrix has a line for each row. Lines end with LF or CR LF; empty
- * ones do not count, as an empty text alone on its line stands in quotes: but they do in a single column of options, where what is
- * missing is #none. */
+ * A sequence of tuples has a line for each, of scalars and texts ([u8]); of records also a header line that names the
+ * fields, in any order and among others; of scalars or texts a single column; a matrix has a line for each row. Lines
+ * end with LF or CR LF; empty ones do not count, as an empty text alone on its line stands in quotes: but they do in a
+ * single column of options, where what is missing is #none. */
 #include "csv.h"
 
 #include <stdlib.h>
@@ -21,13 +21,13 @@ typedef struct Csv {
     const char *text;
     size_t n, at;
     uint32_t line;
-    char delimiter;        /* 0: to be recognised */
-    bool stops[256];       /* the bytes that may end a field, or must not stand in it */
+    char delimiter;  /* 0: to be recognised */
+    bool stops[256]; /* the bytes that may end a field, or must not stand in it */
     CsvTable table;
-    uint32_t *order;       /* the file's columns among the type's, or IGNORED */
-    uint32_t width;        /* how many of them */
+    uint32_t *order; /* the file's columns among the type's, or IGNORED */
+    uint32_t width;  /* how many of them */
     bool empty_lines_count;
-    DpBuilder *builders;   /* of each leaf */
+    DpBuilder *builders; /* of each leaf */
 } Csv;
 
 typedef struct Field {
@@ -48,8 +48,8 @@ static bool fail_field(const Csv *c, const Field *f, const char *what)
 {
     char found[DP_FOUND_BYTES];
     dp_describe(found, f->at, f->n);
-    return dp_error(c->error, "%s:%u: column %u: expected %s, found %s", c->path, (unsigned)f->line, (unsigned)f->column, what,
-                    f->n ? found : "nothing");
+    return dp_error(c->error, "%s:%u: column %u: expected %s, found %s", c->path, (unsigned)f->line,
+                    (unsigned)f->column, what, f->n ? found : "nothing");
 }
 
 /* The length of the line end at the reader: LF, CR LF, the end of the file with or without CR. */
@@ -109,12 +109,13 @@ static bool take_separator(Csv *c, const Field *f, bool last)
     size_t end;
     if (c->at < c->n && c->text[c->at] == c->delimiter) {
         c->at++;
-        return !last || dp_error(c->error, "%s:%u: more than %u column%s", c->path, (unsigned)f->line, (unsigned)c->width,
-                                 c->width == 1 ? "" : "s");
+        return !last || dp_error(c->error, "%s:%u: more than %u column%s", c->path, (unsigned)f->line,
+                                 (unsigned)c->width, c->width == 1 ? "" : "s");
     }
     if (!at_line_end(c, &end))
-        return fail(c, f, c->delimiter == ',' ? "expected a comma or the end of the line behind the closing quote"
-                                              : "expected the delimiter or the end of the line behind the closing quote");
+        return fail(c, f,
+                    c->delimiter == ',' ? "expected a comma or the end of the line behind the closing quote"
+                                        : "expected the delimiter or the end of the line behind the closing quote");
     if (!last)
         return dp_error(c->error, "%s:%u: the line ends after %u of %u columns", c->path, (unsigned)f->line,
                         (unsigned)f->column, (unsigned)c->width);
@@ -134,14 +135,17 @@ static bool take_delimiter(Csv *c, const Field *f, bool *more)
 static void skip_empty_lines(Csv *c)
 {
     size_t end;
-    for (; c->at < c->n && at_line_end(c, &end); c->at += end) c->line++;
+    for (; c->at < c->n && at_line_end(c, &end); c->at += end)
+        c->line++;
 }
 
 /* Numbers may have blanks around them. */
 static void trim(Field *f)
 {
-    while (f->n > 0 && (f->at[0] == ' ' || f->at[0] == '\t')) f->at++, f->n--;
-    while (f->n > 0 && (f->at[f->n - 1] == ' ' || f->at[f->n - 1] == '\t')) f->n--;
+    while (f->n > 0 && (f->at[0] == ' ' || f->at[0] == '\t'))
+        f->at++, f->n--;
+    while (f->n > 0 && (f->at[f->n - 1] == ' ' || f->at[f->n - 1] == '\t'))
+        f->n--;
 }
 
 /* ---- the delimiter ---- */
@@ -158,7 +162,8 @@ static uint32_t count_on_line(const Csv *c, char delimiter)
     return count;
 }
 
-/* Tuples say how often it stands on a line, and a line of one text may have any of them; else it is the most frequent. */
+/* Tuples say how often it stands on a line, and a line of one text may have any of them; else it is the most frequent.
+ */
 static char recognise_delimiter(const Csv *c)
 {
     static const char delimiters[] = DP_CSV_DELIMITERS;
@@ -182,7 +187,8 @@ static void begin_line_format(Csv *c)
     if (!c->delimiter)
         c->delimiter = recognise_delimiter(c);
     const char stops[] = {c->delimiter, '"', '\r', '\n'};
-    for (size_t i = 0; i < sizeof stops; i++) c->stops[(uint8_t)stops[i]] = true;
+    for (size_t i = 0; i < sizeof stops; i++)
+        c->stops[(uint8_t)stops[i]] = true;
 }
 
 /* ---- values ---- */
@@ -251,7 +257,8 @@ static bool add_value(Csv *c, Field *f, const CsvColumn *column, DpBuilder *b)
 static bool add_missing(Csv *c, const CsvColumn *column)
 {
     DpBuilder *b = &c->builders[column->leaf];
-    bool ok = dp_build_scalar(b, column->none) && (column->is_text ? dp_build_length(b + 1, 1, 0) : dp_build_scalar(b + 1, 0));
+    bool ok = dp_build_scalar(b, column->none) &&
+              (column->is_text ? dp_build_length(b + 1, 1, 0) : dp_build_scalar(b + 1, 0));
     return ok || dp_error_memory(c->error, c->path);
 }
 
@@ -338,7 +345,8 @@ static bool plain_order(Csv *c)
 {
     c->width = c->table.n;
     c->order = malloc(c->width * sizeof *c->order);
-    for (uint32_t i = 0; c->order && i < c->width; i++) c->order[i] = i;
+    for (uint32_t i = 0; c->order && i < c->width; i++)
+        c->order[i] = i;
     return c->order || dp_error_memory(c->error, c->path);
 }
 
@@ -403,7 +411,8 @@ static bool read_table(Csv *c, const DpType *t, DpLeaf *leaves)
     dp_leaves_init(leaves, t);
     c->line = 1;
     c->builders = calloc(nleaves, sizeof *c->builders);
-    for (uint32_t i = 0; c->builders && i < nleaves; i++) c->builders[i].leaf = &leaves[i];
+    for (uint32_t i = 0; c->builders && i < nleaves; i++)
+        c->builders[i].leaf = &leaves[i];
     bool ok = c->builders ? read_lines(c, nleaves) : dp_error_memory(c->error, c->path);
     if (!ok)
         dp_leaves_free(leaves, nleaves);

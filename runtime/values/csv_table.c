@@ -39,6 +39,9 @@ bool dp_csv_table(CsvTable *table, const DpType *t, const char *path, DpError e)
     if (describe_columns(table, element, many) && !(table->is_matrix && table->columns[0].is_option))
         return true;
     free(table->columns);
-    return dp_error(e, "%s%sa .csv file holds a sequence of scalars, texts, tuples or records of them, or a matrix, which is not the "
-                       "type here", path, *path ? ": " : "");
+    return dp_error(
+        e,
+        "%s%sa .csv file holds a sequence of scalars, texts, tuples or records of them, or a matrix, which is not the "
+        "type here",
+        path, *path ? ": " : "");
 }

@@ -12,12 +12,13 @@ typedef struct CsvOut {
     bool alone;       /* a line has one field */
 } CsvOut;
 
-/* Quotes where they are needed: also for what could be taken for the mark of an encoding, and where nothing would be no field or no
- * text. */
+/* Quotes where they are needed: also for what could be taken for the mark of an encoding, and where nothing would be no
+ * field or no text. */
 static void write_text(CsvOut *out, const char *text, uint64_t n, bool is_option)
 {
     bool quotes = n == 0 ? out->alone || is_option : (uint8_t)text[0] >= 0xef || !text[0];
-    for (uint64_t i = 0; i < n && !quotes; i++) quotes = text[i] && strchr(DP_CSV_DELIMITERS "\"\r\n", text[i]);
+    for (uint64_t i = 0; i < n && !quotes; i++)
+        quotes = text[i] && strchr(DP_CSV_DELIMITERS "\"\r\n", text[i]);
     if (!quotes) {
         fwrite(text, 1, (size_t)n, out->file);
         return;
@@ -62,7 +63,8 @@ static bool write_matrix(CsvOut *out, const CsvColumn *column, DpError e)
     const DpLeaf *leaf = &out->leaves[0];
     for (uint64_t row = 0; row < leaf->nlens[1]; row++)
         if (leaf->lens[1][row] == 0)
-            return dp_error(e, "a .csv file cannot hold an empty row, as row %llu of the result is", (unsigned long long)row);
+            return dp_error(e, "a .csv file cannot hold an empty row, as row %llu of the result is",
+                            (unsigned long long)row);
     for (uint64_t row = 0, at = 0; row < leaf->nlens[1]; row++) {
         uint64_t width = leaf->lens[1][row];
         out->alone = width == 1;
@@ -92,7 +94,19 @@ static bool write_table(FILE *file, const DpType *t, const DpLeaf *leaves, char 
     return ok;
 }
 
-bool dp_write_csv(FILE *out, const DpType *t, const DpLeaf *leaves, DpError e) { return write_table(out, t, leaves, ',', e); }
-bool dp_write_csv_semicolon(FILE *out, const DpType *t, const DpLeaf *leaves, DpError e) { return write_table(out, t, leaves, ';', e); }
-bool dp_write_csv_bar(FILE *out, const DpType *t, const DpLeaf *leaves, DpError e) { return write_table(out, t, leaves, '|', e); }
-bool dp_write_tsv(FILE *out, const DpType *t, const DpLeaf *leaves, DpError e) { return write_table(out, t, leaves, '\t', e); }
+bool dp_write_csv(FILE *out, const DpType *t, const DpLeaf *leaves, DpError e)
+{
+    return write_table(out, t, leaves, ',', e);
+}
+bool dp_write_csv_semicolon(FILE *out, const DpType *t, const DpLeaf *leaves, DpError e)
+{
+    return write_table(out, t, leaves, ';', e);
+}
+bool dp_write_csv_bar(FILE *out, const DpType *t, const DpLeaf *leaves, DpError e)
+{
+    return write_table(out, t, leaves, '|', e);
+}
+bool dp_write_tsv(FILE *out, const DpType *t, const DpLeaf *leaves, DpError e)
+{
+    return write_table(out, t, leaves, '\t', e);
+}

@@ -4,8 +4,8 @@
  *     8   4  version: 1
  *    12   4  T, the length of the type's text
  *    16   T  the type's text, and zeros up to a multiple of 8
- *            each leaf in turn: its lengths, level by level, 8 bytes each; its elements, and zeros up to a multiple of 8
- *         4  CRC-32 of all bytes before
+ *            each leaf in turn: its lengths, level by level, 8 bytes each; its elements, and zeros up to a multiple of
+ * 8 4  CRC-32 of all bytes before
  *
  * How many lengths and elements there are follows from the type and the lengths before: level 0 has one length, each
  * further level and the elements as many as the lengths before add up to. */
@@ -58,8 +58,8 @@ static bool fail_type(DpvIn *in, const DpType *found, const DpType *wanted)
     if (!found)
         fail(in, HEADER_BYTES, "malformed type");
     else
-        dp_error(in->error, "%s: at byte %d: expected a value of type %.80s, found one of type %.80s", in->path, HEADER_BYTES,
-                 want ? want : "?", is ? is : "?");
+        dp_error(in->error, "%s: at byte %d: expected a value of type %.80s, found one of type %.80s", in->path,
+                 HEADER_BYTES, want ? want : "?", is ? is : "?");
     free(is);
     free(want);
     return false;
@@ -148,8 +148,8 @@ static bool check_absent(DpvIn *in, const DpLeaf *tags, uint32_t tag, const DpLe
         for (uint64_t i = 0; i < tags->ndata; i++)
             if (dp_scalar_load(tags->scalar, tags->data, i) != tag &&
                 (is_array ? l->lens[tags->rank][i] : dp_scalar_load(l->scalar, l->data, i)) != 0)
-                return dp_error(in->error, "%s: leaf %u: element %llu belongs to a constructor that it does not have", in->path,
-                                (unsigned)k, (unsigned long long)i);
+                return dp_error(in->error, "%s: leaf %u: element %llu belongs to a constructor that it does not have",
+                                in->path, (unsigned)k, (unsigned long long)i);
     }
     return true;
 }
@@ -171,7 +171,8 @@ static bool check_together(DpvIn *in, const DpType *t, const DpLeaf *leaves, uin
     case DP_T_SUM:
         for (uint64_t i = 0; i < first->ndata; i++)
             if (dp_scalar_load(first->scalar, first->data, i) >= t->n)
-                return dp_error(in->error, "%s: leaf %u: a constructor's number is too large", in->path, (unsigned)*leaf);
+                return dp_error(in->error, "%s: leaf %u: a constructor's number is too large", in->path,
+                                (unsigned)*leaf);
         ++*leaf;
         break;
     case DP_T_SCALAR: ++*leaf; break;
@@ -200,7 +201,8 @@ static bool check_sum(DpvIn *in)
         return fail(in, in->at, "the file is larger than its lengths");
     dp_crc_begin(&crc);
     dp_crc_add(&crc, in->bytes, in->n);
-    return dp_crc_end(&crc) == load_u32(in->bytes + in->n) || fail(in, in->n, "the file is damaged: its checksum is wrong");
+    return dp_crc_end(&crc) == load_u32(in->bytes + in->n) ||
+           fail(in, in->n, "the file is damaged: its checksum is wrong");
 }
 
 bool dp_read_dpv(const char *path, const char *bytes, size_t n, const DpType *t, DpLeaf *leaves, DpError e)
@@ -218,7 +220,8 @@ bool dp_read_dpv(const char *path, const char *bytes, size_t n, const DpType *t,
         return false;
     dp_leaves_init(leaves, t);
     bool ok = true;
-    for (uint32_t i = 0; ok && i < nleaves; i++) ok = take_leaf(&in, &leaves[i]);
+    for (uint32_t i = 0; ok && i < nleaves; i++)
+        ok = take_leaf(&in, &leaves[i]);
     ok = ok && check_sum(&in) && check_together(&in, t, leaves, &leaf, 0);
     if (!ok)
         dp_leaves_free(leaves, nleaves);

@@ -13,16 +13,25 @@ static DpReadFormat read_literals;
 static DpWriteFormat write_literals;
 
 static const DpFormat formats[] = {
-    {"text", ".txt", read_literals, write_literals}, {"text", ".in", read_literals, write_literals},
-    {"raw", NULL, dp_read_raw, dp_write_raw},        {"lines", NULL, dp_read_lines, dp_write_lines},
-    {"json", ".json", dp_read_json, dp_write_json},  {"csv", ".csv", dp_read_csv, dp_write_csv},
-    {"tsv", ".tsv", dp_read_tsv, dp_write_tsv},      {"csv,", NULL, dp_read_csv_comma, dp_write_csv},
+    {"text", ".txt", read_literals, write_literals},
+    {"text", ".in", read_literals, write_literals},
+    {"raw", NULL, dp_read_raw, dp_write_raw},
+    {"lines", NULL, dp_read_lines, dp_write_lines},
+    {"json", ".json", dp_read_json, dp_write_json},
+    {"csv", ".csv", dp_read_csv, dp_write_csv},
+    {"tsv", ".tsv", dp_read_tsv, dp_write_tsv},
+    {"csv,", NULL, dp_read_csv_comma, dp_write_csv},
     {"csv;", NULL, dp_read_csv_semicolon, dp_write_csv_semicolon},
     {"csv|", NULL, dp_read_csv_bar, dp_write_csv_bar},
-    {"npy", ".npy", dp_read_npy, dp_write_npy},      {"npz", ".npz", dp_read_npz, dp_write_npz},      {"jpg", ".jpg", dp_read_jpeg, NULL},
-    {"jpeg", ".jpeg", dp_read_jpeg, NULL},           {"mtx", ".mtx", dp_read_mtx, dp_write_mtx},
-    {"dpv", ".dpv", dp_read_dpv, dp_write_dpv},      {"pgm", ".pgm", dp_read_pnm, dp_write_pgm},
-    {"ppm", ".ppm", dp_read_pnm, dp_write_ppm},      {"png", ".png", dp_read_png, dp_write_png},
+    {"npy", ".npy", dp_read_npy, dp_write_npy},
+    {"npz", ".npz", dp_read_npz, dp_write_npz},
+    {"jpg", ".jpg", dp_read_jpeg, NULL},
+    {"jpeg", ".jpeg", dp_read_jpeg, NULL},
+    {"mtx", ".mtx", dp_read_mtx, dp_write_mtx},
+    {"dpv", ".dpv", dp_read_dpv, dp_write_dpv},
+    {"pgm", ".pgm", dp_read_pnm, dp_write_pgm},
+    {"ppm", ".ppm", dp_read_pnm, dp_write_ppm},
+    {"png", ".png", dp_read_png, dp_write_png},
 };
 enum { FORMATS = sizeof formats / sizeof *formats };
 
@@ -42,7 +51,8 @@ static const DpFormat *format_by_ending(const char *path, size_t n, bool *known)
     const char *ending = ending_before(path, n);
     size_t length = ending ? (size_t)(path + n - ending) : 0;
     for (size_t i = 0; i < FORMATS; i++)
-        if (formats[i].ending && length == strlen(formats[i].ending) && memcmp(ending, formats[i].ending, length) == 0) {
+        if (formats[i].ending && length == strlen(formats[i].ending) &&
+            memcmp(ending, formats[i].ending, length) == 0) {
             *known = true;
             return &formats[i];
         }
@@ -56,7 +66,8 @@ static const DpFormat *format_by_prefix(const char *name)
 {
     const char *colon = strchr(name, ':');
     for (size_t i = 0; colon && i < FORMATS; i++)
-        if (strlen(formats[i].name) == (size_t)(colon - name) && memcmp(formats[i].name, name, (size_t)(colon - name)) == 0)
+        if (strlen(formats[i].name) == (size_t)(colon - name) &&
+            memcmp(formats[i].name, name, (size_t)(colon - name)) == 0)
             return &formats[i];
     return NULL;
 }
@@ -64,7 +75,8 @@ static const DpFormat *format_by_prefix(const char *name)
 static const DpFormat *format_named(const char *name)
 {
     size_t i = 0;
-    while (strcmp(formats[i].name, name) != 0) i++;
+    while (strcmp(formats[i].name, name) != 0)
+        i++;
     return &formats[i];
 }
 
@@ -104,7 +116,8 @@ static size_t expected_bytes(FILE *in)
     struct stat info;
     long at = ftell(in);
     bool is_file = at >= 0 && fstat(fileno(in), &info) == 0 && S_ISREG(info.st_mode) && info.st_size > at;
-    size_t least = (size_t)64 * 1024, n = is_file ? (size_t)(info.st_size - at) + 1 : least; /* one more shows the end */
+    size_t least = (size_t)64 * 1024,
+           n = is_file ? (size_t)(info.st_size - at) + 1 : least; /* one more shows the end */
     return n < least ? least : n;
 }
 
@@ -166,7 +179,8 @@ static bool read_literals(const char *path, const char *text, size_t n, const Dp
     return dp_expected(&r, "the end of the input", e);
 }
 
-bool dp_place_read(const DpPlace *p, const char *path, const char *bytes, size_t n, const DpType *t, DpLeaf *leaves, DpError e)
+bool dp_place_read(const DpPlace *p, const char *path, const char *bytes, size_t n, const DpType *t, DpLeaf *leaves,
+                   DpError e)
 {
     if (!p->is_packed)
         return p->format->read(path, bytes, n, t, leaves, e);
@@ -268,7 +282,8 @@ static bool fail_ending(DpError e, const char *path)
     for (size_t i = 0; i < FORMATS; i++)
         if (formats[i].ending && formats[i].write)
             n += (size_t)snprintf(known + n, sizeof known - n, " %s", formats[i].ending);
-    return dp_error(e, "%s: no format has the ending %s; there are%s, and .gz behind each", path, ending_of(path), known);
+    return dp_error(e, "%s: no format has the ending %s; there are%s, and .gz behind each", path, ending_of(path),
+                    known);
 }
 
 bool dp_output_format_known(const char *name, const DpType *t, char *error, size_t error_bytes)

@@ -1,4 +1,5 @@
-/* Packed bytes: gzip'd files (.gz behind any ending), and raw deflate for members of .npz. With zlib, where dpc was built with it. */
+/* Packed bytes: gzip'd files (.gz behind any ending), and raw deflate for members of .npz. With zlib, where dpc was
+ * built with it. */
 #include "values.h"
 
 #include <stdlib.h>

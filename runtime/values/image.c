@@ -28,14 +28,15 @@ bool dp_image_make(uint64_t h, uint64_t w, uint32_t channels, DpLeaf *leaves)
     return ok;
 }
 
-bool dp_image_store(const char *path, const uint8_t *samples, uint64_t h, uint64_t w, uint32_t channels,
-                    DpLeaf *leaves, DpError e)
+bool dp_image_store(const char *path, const uint8_t *samples, uint64_t h, uint64_t w, uint32_t channels, DpLeaf *leaves,
+                    DpError e)
 {
     if (!dp_image_make(h, w, channels, leaves))
         return dp_error_memory(e, path);
     for (uint32_t k = 0; k < channels; k++) {
         uint8_t *plane = leaves[k].data;
-        for (uint64_t i = 0; i < h * w; i++) plane[i] = samples[i * channels + k];
+        for (uint64_t i = 0; i < h * w; i++)
+            plane[i] = samples[i * channels + k];
     }
     return true;
 }
@@ -54,7 +55,8 @@ uint8_t *dp_image_load(const DpLeaf *leaves, uint32_t channels, uint64_t *h, uin
         dp_error_memory(e, "");
     for (uint32_t k = 0; samples && k < channels; k++) {
         const uint8_t *plane = leaves[k].data;
-        for (uint64_t i = 0; i < leaves[0].ndata; i++) samples[i * channels + k] = plane[i];
+        for (uint64_t i = 0; i < leaves[0].ndata; i++)
+            samples[i * channels + k] = plane[i];
     }
     return samples;
 }

@@ -1,6 +1,6 @@
-/* JPEG images (.jpg, .jpeg), read with libjpeg, where dpc was built with it. What libjpeg only warns of is an error here: a damaged file
- * is refused. Time and memory are bounded as those of .png files, by the size that the header promises and by the number of scans, each
- * of which costs the whole image. */
+/* JPEG images (.jpg, .jpeg), read with libjpeg, where dpc was built with it. What libjpeg only warns of is an error
+ * here: a damaged file is refused. Time and memory are bounded as those of .png files, by the size that the header
+ * promises and by the number of scans, each of which costs the whole image. */
 #include "values.h"
 
 #ifdef DPC_HAVE_JPEG
@@ -79,8 +79,8 @@ static bool decode(Jpeg *j, const char *path, const char *bytes, size_t n, uint3
     jpeg_mem_src(&j->d, (const unsigned char *)bytes, (unsigned long)n);
     jpeg_read_header(&j->d, TRUE);
     if (!size_plausible(j, n, channels))
-        return dp_error(e, "%s: the image of %u by %u is larger than the file may hold", path, (unsigned)j->d.image_width,
-                        (unsigned)j->d.image_height);
+        return dp_error(e, "%s: the image of %u by %u is larger than the file may hold", path,
+                        (unsigned)j->d.image_width, (unsigned)j->d.image_height);
     j->d.out_color_space = channels == 1 ? JCS_GRAYSCALE : JCS_RGB;
     jpeg_start_decompress(&j->d);
     j->samples = dp_alloc_array((uint64_t)j->d.image_width * j->d.image_height, channels);
@@ -98,7 +98,8 @@ bool dp_read_jpeg(const char *path, const char *bytes, size_t n, const DpType *t
 {
     uint32_t channels;
     if (!dp_image_type(t, &channels))
-        return dp_error(e, "%s: a JPEG file holds [h][w]u8 or [h][w](u8, u8, u8), which is not this parameter's type", path);
+        return dp_error(e, "%s: a JPEG file holds [h][w]u8 or [h][w](u8, u8, u8), which is not this parameter's type",
+                        path);
     Jpeg *j = calloc(1, sizeof *j);
     if (!j)
         return dp_error_memory(e, path);

@@ -1,6 +1,6 @@
-/* Reading JSON (.json, RFC 8259), directed by the wanted type and straight into leaves: no tree of the file is made, so numbers keep
- * all their digits and messages their places. The recursion is as deep as the type; values that are not wanted are skipped with a
- * stack of bits. text_write.c writes it.
+/* Reading JSON (.json, RFC 8259), directed by the wanted type and straight into leaves: no tree of the file is made, so
+ * numbers keep all their digits and messages their places. The recursion is as deep as the type; values that are not
+ * wanted are skipped with a stack of bits. text_write.c writes it.
  *
  *     {"name": "mouse", "size": 0.07, "tags": ["small", "grey"], "owner": "#none", "shape": {"#box": [2, 3]}}
  */
@@ -24,7 +24,8 @@ typedef struct Json {
 
 static void skip_space(Json *j)
 {
-    while (j->at < j->n && memchr(" \t\r\n", j->text[j->at], 4)) j->at++;
+    while (j->at < j->n && memchr(" \t\r\n", j->text[j->at], 4))
+        j->at++;
 }
 
 /* Behind white space; -1 at the end. */
@@ -110,7 +111,8 @@ static size_t encode_utf8(uint32_t code, uint8_t out[4])
 {
     static const uint8_t marks[] = {0, 0, 0xc0, 0xe0, 0xf0};
     size_t n = code < 0x80 ? 1 : code < 0x800 ? 2 : code < 0x10000 ? 3 : 4;
-    for (size_t i = n; i-- > 1; code >>= 6) out[i] = (uint8_t)(0x80 | (code & 0x3f));
+    for (size_t i = n; i-- > 1; code >>= 6)
+        out[i] = (uint8_t)(0x80 | (code & 0x3f));
     out[0] = (uint8_t)(marks[n] | code);
     return n;
 }
@@ -124,7 +126,9 @@ static bool take_character(Json *j, uint8_t out[4], size_t *n)
     *n = 1;
     out[0] = (uint8_t)c;
     if (c != '\\' && (uint8_t)c < 0x20)
-        return fail_at(j, start, start == j->n ? "the closing quote is missing" : "a control character in a string has to be an escape");
+        return fail_at(j, start,
+                       start == j->n ? "the closing quote is missing"
+                                     : "a control character in a string has to be an escape");
     if (c != '\\')
         return true;
     c = j->at < j->n ? j->text[j->at++] : '\0';
@@ -171,7 +175,8 @@ static bool read_key(Json *j, char key[KEY_BYTES])
         size_t n;
         if (!take_character(j, bytes, &n))
             return false;
-        for (size_t i = 0; i < n && used < KEY_BYTES - 1; i++) key[used++] = (char)(bytes[i] ? bytes[i] : 0xff); /* no name has a 0 */
+        for (size_t i = 0; i < n && used < KEY_BYTES - 1; i++)
+            key[used++] = (char)(bytes[i] ? bytes[i] : 0xff); /* no name has a 0 */
     }
     j->at++;
     key[used] = '\0';
@@ -181,7 +186,8 @@ static bool read_key(Json *j, char key[KEY_BYTES])
 static uint32_t find_name(const DpType *t, const char *name)
 {
     uint32_t i = 0;
-    while (i < t->n && strcmp(t->names[i], name) != 0) i++;
+    while (i < t->n && strcmp(t->names[i], name) != 0)
+        i++;
     return i;
 }
 
@@ -189,7 +195,8 @@ static uint32_t find_name(const DpType *t, const char *name)
 
 static size_t skip_digits(const Json *j, size_t at)
 {
-    while (at < j->n && j->text[at] >= '0' && j->text[at] <= '9') at++;
+    while (at < j->n && j->text[at] >= '0' && j->text[at] <= '9')
+        at++;
     return at;
 }
 
@@ -218,9 +225,11 @@ static size_t number_length(const Json *j)
 /* JSON has no such numbers: "nan", "inf" and "-inf" are this language's way to write them, the others Python's. */
 static bool take_special(Json *j, uint64_t *bits, DpScalar s)
 {
-    static const struct { const char *text, *literal; bool negative; } words[] = {
-        {"\"nan\"", "nan", false}, {"\"inf\"", "inf", false}, {"\"-inf\"", "inf", true},
-        {"NaN", "nan", false},     {"Infinity", "inf", false}, {"-Infinity", "inf", true}};
+    static const struct {
+        const char *text, *literal;
+        bool negative;
+    } words[] = {{"\"nan\"", "nan", false}, {"\"inf\"", "inf", false},  {"\"-inf\"", "inf", true},
+                 {"NaN", "nan", false},     {"Infinity", "inf", false}, {"-Infinity", "inf", true}};
     for (size_t i = 0; i < sizeof words / sizeof *words; i++)
         if (take_word(j, words[i].text))
             return dp_parse_number(words[i].literal, 3, words[i].negative, s, bits) == DP_LIT_OK;
@@ -268,15 +277,18 @@ static bool skip_scalar(Json *j)
     uint64_t count = 0;
     if (peek(j) == '"')
         return read_string(j, NULL, &count);
-    if (take_word(j, "true") || take_word(j, "false") || take_word(j, "null") || take_word(j, "NaN") || take_word(j, "Infinity") ||
-        take_word(j, "-Infinity"))
+    if (take_word(j, "true") || take_word(j, "false") || take_word(j, "null") || take_word(j, "NaN") ||
+        take_word(j, "Infinity") || take_word(j, "-Infinity"))
         return true;
     size_t n = number_length(j);
     j->at += n;
     return n > 0 || fail_expected(j, "a value");
 }
 
-typedef struct Open { uint8_t is_object[MOST_DEPTH / 8]; uint32_t n; } Open;
+typedef struct Open {
+    uint8_t is_object[MOST_DEPTH / 8];
+    uint32_t n;
+} Open;
 
 static bool in_object(const Open *o) { return o->n > 0 && o->is_object[(o->n - 1) / 8] >> (o->n - 1) % 8 & 1; }
 
@@ -323,7 +335,8 @@ static bool skip_value(Json *j)
     while (!done) {
         int c = peek(j);
         bool complete = c != '{' && c != '[';
-        if (!(complete ? skip_scalar(j) : skip_open(j, &open, &complete)) || (complete && !skip_behind(j, &open, &done)))
+        if (!(complete ? skip_scalar(j) : skip_open(j, &open, &complete)) ||
+            (complete && !skip_behind(j, &open, &done)))
             return false;
     }
     return true;
@@ -340,7 +353,8 @@ static void note_ignored(Json *j, const char *key)
 
 static void write_notes(Json *j)
 {
-    for (uint32_t i = 0; i < j->nignored; i++) dp_note(j->error, j->path, "the field %s is not read", j->ignored[i]);
+    for (uint32_t i = 0; i < j->nignored; i++)
+        dp_note(j->error, j->path, "the field %s is not read", j->ignored[i]);
 }
 
 /* ---- composite values: `leaf` and `level` as in text_read.c ---- */
@@ -487,7 +501,8 @@ static bool read_array(Json *j, const DpType *t, uint32_t *leaf, uint32_t level)
     if (!dp_build_begin_array(j->builders, t, first, level, &slot))
         return fail_memory(j);
     bool is_string = dp_type_is_string(t) && peek(j) == '"';
-    if (!(is_string ? read_string(j, &j->builders[first], &count) : read_elements(j, t->element, first, level + 1, &count)))
+    if (!(is_string ? read_string(j, &j->builders[first], &count)
+                    : read_elements(j, t->element, first, level + 1, &count)))
         return false;
     dp_build_end_array(j->builders, t, first, level, slot, count);
     *leaf = first + dp_type_leaves(t);
@@ -514,7 +529,8 @@ bool dp_read_json(const char *path, const char *bytes, size_t n, const DpType *t
         return false;
     dp_leaves_init(leaves, t);
     j.builders = calloc(nleaves, sizeof *j.builders);
-    for (uint32_t i = 0; j.builders && i < nleaves; i++) j.builders[i].leaf = &leaves[i];
+    for (uint32_t i = 0; j.builders && i < nleaves; i++)
+        j.builders[i].leaf = &leaves[i];
     bool ok = j.builders ? read_value(&j, t, &leaf, 0) : fail_memory(&j);
     ok = ok && (peek(&j) < 0 || fail_expected(&j, "the end of the input"));
     free(j.builders);

@@ -7,14 +7,13 @@
 static uint32_t init_leaves(DpLeaf *leaves, uint32_t at, const DpType *t, uint8_t rank)
 {
     switch (t->kind) {
-    case DP_T_SCALAR:
-        leaves[at++] = (DpLeaf){.scalar = t->scalar, .rank = rank};
-        break;
+    case DP_T_SCALAR: leaves[at++] = (DpLeaf){.scalar = t->scalar, .rank = rank}; break;
     case DP_T_TUPLE:
     case DP_T_RECORD:
         if (t->n == 0)
             leaves[at++] = (DpLeaf){.scalar = DP_BOOL, .rank = rank};
-        for (uint32_t i = 0; i < t->n; i++) at = init_leaves(leaves, at, t->items[i], rank);
+        for (uint32_t i = 0; i < t->n; i++)
+            at = init_leaves(leaves, at, t->items[i], rank);
         break;
     case DP_T_SUM:
         leaves[at++] = (DpLeaf){.scalar = dp_tag_scalar(t->n), .rank = rank};
@@ -22,9 +21,7 @@ static uint32_t init_leaves(DpLeaf *leaves, uint32_t at, const DpType *t, uint8_
             if (t->items[i])
                 at = init_leaves(leaves, at, t->items[i], rank);
         break;
-    case DP_T_ARRAY:
-        at = init_leaves(leaves, at, t->element, (uint8_t)(rank + 1));
-        break;
+    case DP_T_ARRAY: at = init_leaves(leaves, at, t->element, (uint8_t)(rank + 1)); break;
     }
     return at;
 }
@@ -101,9 +98,11 @@ bool dp_build_begin_array(DpBuilder *builders, const DpType *t, uint32_t first, 
     return true;
 }
 
-void dp_build_end_array(DpBuilder *builders, const DpType *t, uint32_t first, uint32_t level, uint64_t slot, uint64_t count)
+void dp_build_end_array(DpBuilder *builders, const DpType *t, uint32_t first, uint32_t level, uint64_t slot,
+                        uint64_t count)
 {
-    for (uint32_t i = 0; i < dp_type_leaves(t); i++) builders[first + i].leaf->lens[level][slot] = count;
+    for (uint32_t i = 0; i < dp_type_leaves(t); i++)
+        builders[first + i].leaf->lens[level][slot] = count;
 }
 
 bool dp_build_nothing(DpBuilder *builders, const DpType *t, uint32_t *leaf, uint32_t level)
@@ -141,7 +140,8 @@ bool dp_leaf_make(DpLeaf *leaf, const uint64_t *shape)
         if (!leaf->lens[level])
             return false;
         leaf->nlens[level] = n;
-        for (uint64_t i = 0; i < n; i++) leaf->lens[level][i] = shape[level];
+        for (uint64_t i = 0; i < n; i++)
+            leaf->lens[level][i] = shape[level];
         n *= shape[level];
     }
     leaf->ndata = n;
@@ -163,7 +163,8 @@ bool dp_leaf_shape(const DpLeaf *leaf, uint64_t *shape)
 bool dp_type_is_regular(const DpType *t, DpScalar *scalar, uint32_t *rank)
 {
     *rank = 0;
-    for (; t->kind == DP_T_ARRAY; t = t->element) ++*rank;
+    for (; t->kind == DP_T_ARRAY; t = t->element)
+        ++*rank;
     *scalar = t->kind == DP_T_SCALAR ? t->scalar : DP_BOOL;
     return t->kind == DP_T_SCALAR;
 }

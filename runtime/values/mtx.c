@@ -5,8 +5,8 @@
  *     4253 4253 16542
  *     2 1 -1.5
  *
- * A coordinate file becomes rows [[(i, t)]] of 0-based column and value, columns ascending (entries that stand twice stay
- * twice, in the file's order); an array file (column by column) becomes [[t]]. The other half of symmetric and
+ * A coordinate file becomes rows [[(i, t)]] of 0-based column and value, columns ascending (entries that stand twice
+ * stay twice, in the file's order); an array file (column by column) becomes [[t]]. The other half of symmetric and
  * skew-symmetric matrices is filled in. */
 #include "values.h"
 
@@ -28,7 +28,7 @@ typedef struct Mtx {
     bool coordinate;
     Field field;
     Symmetry symmetry;
-    DpScalar scalar; /* of the values */
+    DpScalar scalar;            /* of the values */
     uint64_t rows, cols, count; /* count: coordinate entries in the file */
     size_t sizes_at;
 } Mtx;
@@ -43,12 +43,14 @@ static bool at_line_end(const Mtx *m) { return m->at >= m->n || m->text[m->at] =
 
 static void skip_blanks(Mtx *m)
 {
-    while (m->at < m->n && is_blank(m->text[m->at])) m->at++;
+    while (m->at < m->n && is_blank(m->text[m->at]))
+        m->at++;
 }
 
 static void next_line(Mtx *m)
 {
-    while (!at_line_end(m)) m->at++;
+    while (!at_line_end(m))
+        m->at++;
     m->at += m->at < m->n;
 }
 
@@ -57,14 +59,16 @@ static size_t take_word(Mtx *m)
 {
     skip_blanks(m);
     m->word = m->at;
-    while (!at_line_end(m) && !is_blank(m->text[m->at])) m->at++;
+    while (!at_line_end(m) && !is_blank(m->text[m->at]))
+        m->at++;
     return m->at - m->word;
 }
 
 /* To the next line that is neither blank nor a comment. */
 static void skip_comments(Mtx *m)
 {
-    for (skip_blanks(m); m->at < m->n && (m->text[m->at] == '%' || m->text[m->at] == '\n'); skip_blanks(m)) next_line(m);
+    for (skip_blanks(m); m->at < m->n && (m->text[m->at] == '%' || m->text[m->at] == '\n'); skip_blanks(m))
+        next_line(m);
     m->word = m->at;
 }
 
@@ -238,9 +242,9 @@ static bool read_entry(Mtx *m, Entry *e, Entry *other)
     if (!take_size(m, &row) || !take_size(m, &col))
         return false;
     if (row < 1 || row > m->rows || col < 1 || col > m->cols)
-        return dp_error_at(m->error, m->path, m->text, m->word, "entry (%llu, %llu) lies outside the matrix of %llu by %llu",
-                           (unsigned long long)row, (unsigned long long)col, (unsigned long long)m->rows,
-                           (unsigned long long)m->cols);
+        return dp_error_at(m->error, m->path, m->text, m->word,
+                           "entry (%llu, %llu) lies outside the matrix of %llu by %llu", (unsigned long long)row,
+                           (unsigned long long)col, (unsigned long long)m->rows, (unsigned long long)m->cols);
     if (!take_value(m, &bits))
         return false;
     if (m->symmetry == SYM_SKEW && row == col)
@@ -284,8 +288,10 @@ static int compare_columns(const void *left, const void *right)
 /* Sorts by row (counting), then each row by column; `row` becomes the entry's position. starts: rows + 1 places. */
 static void sort_entries(const Entry *entries, uint64_t n, uint64_t rows, uint64_t *starts, Entry *sorted)
 {
-    for (uint64_t i = 0; i < n; i++) starts[entries[i].row + 1]++;
-    for (uint64_t r = 0; r < rows; r++) starts[r + 1] += starts[r];
+    for (uint64_t i = 0; i < n; i++)
+        starts[entries[i].row + 1]++;
+    for (uint64_t r = 0; r < rows; r++)
+        starts[r + 1] += starts[r];
     for (uint64_t i = n; i-- > 0;) {
         /* from behind, so that starts[row + 1] moves from the row's end to its beginning */
         uint64_t at = --starts[entries[i].row + 1];
@@ -294,7 +300,8 @@ static void sort_entries(const Entry *entries, uint64_t n, uint64_t rows, uint64
     for (uint64_t r = 0; r < rows; r++) {
         uint64_t from = starts[r + 1], to = r + 1 < rows ? starts[r + 2] : n;
         bool ascending = true;
-        for (uint64_t i = from + 1; i < to; i++) ascending = ascending && sorted[i - 1].col <= sorted[i].col;
+        for (uint64_t i = from + 1; i < to; i++)
+            ascending = ascending && sorted[i - 1].col <= sorted[i].col;
         if (!ascending)
             qsort(sorted + from, (size_t)(to - from), sizeof(Entry), compare_columns);
     }
@@ -312,7 +319,8 @@ static bool make_rows(DpLeaf *leaf, uint64_t rows, const uint64_t *starts, uint6
     leaf->lens[0][0] = rows;
     leaf->nlens[1] = rows;
     leaf->ndata = n;
-    for (uint64_t r = 0; r < rows; r++) leaf->lens[1][r] = (r + 1 < rows ? starts[r + 2] : n) - starts[r + 1];
+    for (uint64_t r = 0; r < rows; r++)
+        leaf->lens[1][r] = (r + 1 < rows ? starts[r + 2] : n) - starts[r + 1];
     return true;
 }
 
@@ -367,8 +375,8 @@ static bool store_value(Mtx *m, DpLeaf *leaf, uint64_t row, uint64_t col)
     return take_line_end(m);
 }
 
-/* A value takes two bytes at least. Of a symmetric matrix the file has the lower triangle, and a skew-symmetric one has zeros
- * on its diagonal. */
+/* A value takes two bytes at least. Of a symmetric matrix the file has the lower triangle, and a skew-symmetric one has
+ * zeros on its diagonal. */
 static bool check_sizes(Mtx *m, uint64_t *shape)
 {
     uint64_t count, rows = shape[0];
@@ -389,7 +397,8 @@ static bool read_array(Mtx *m, DpLeaf *leaf)
     if (!dp_leaf_make(leaf, shape))
         return dp_error_memory(m->error, m->path);
     if (m->symmetry == SYM_SKEW)
-        for (uint64_t r = 0; r < m->rows; r++) dp_scalar_store(leaf->scalar, leaf->data, r * m->cols + r, 0);
+        for (uint64_t r = 0; r < m->rows; r++)
+            dp_scalar_store(leaf->scalar, leaf->data, r * m->cols + r, 0);
     uint64_t cols = m->rows ? m->cols : 0; /* a matrix without rows may promise any number of columns */
     for (uint64_t c = 0; c < cols; c++)
         for (uint64_t r = m->symmetry == SYM_GENERAL ? 0 : m->symmetry == SYM_SKEW ? c + 1 : c; r < m->rows; r++)

@@ -1,6 +1,6 @@
-/* Writing Matrix Market files: rows [[(i, t)]] of 0-based column and value in coordinate format, rows [[t]] of one length in
- * array format. How many columns a sparse matrix has is not part of the value: the file says one more than the last
- * column that occurs. */
+/* Writing Matrix Market files: rows [[(i, t)]] of 0-based column and value in coordinate format, rows [[t]] of one
+ * length in array format. How many columns a sparse matrix has is not part of the value: the file says one more than
+ * the last column that occurs. */
 #include "values.h"
 
 #include <string.h>
@@ -25,7 +25,8 @@ static bool write_coordinate(FILE *out, const DpLeaf *columns, const DpLeaf *val
     for (uint64_t i = 0; i < columns->ndata; i++) {
         uint64_t column = dp_scalar_load(columns->scalar, columns->data, i);
         if ((is_signed && (int64_t)column < 0) || column == UINT64_MAX)
-            return dp_error(e, "a .mtx file cannot hold the column %s", is_signed ? "with a negative number" : "2^64 - 1");
+            return dp_error(e, "a .mtx file cannot hold the column %s",
+                            is_signed ? "with a negative number" : "2^64 - 1");
         ncolumns = column < ncolumns ? ncolumns : column + 1;
     }
     const uint64_t shape[] = {rows, 0};
@@ -53,7 +54,8 @@ static bool write_array(FILE *out, const DpLeaf *leaf, DpError e)
     write_banner(out, "array", leaf->scalar);
     fprintf(out, "%llu %llu\n", (unsigned long long)shape[0], (unsigned long long)shape[1]);
     for (uint64_t column = 0; column < shape[1]; column++)
-        for (uint64_t row = 0; row < shape[0]; row++) write_value(out, leaf, row * shape[1] + column);
+        for (uint64_t row = 0; row < shape[0]; row++)
+            write_value(out, leaf, row * shape[1] + column);
     return true;
 }
 
@@ -61,7 +63,8 @@ bool dp_write_mtx(FILE *out, const DpType *t, const DpLeaf *leaves, DpError e)
 {
     bool coordinate;
     if (!dp_mtx_type(t, &coordinate))
-        return dp_error(e, "a .mtx file holds rows [[(i, t)]] of column and number, or a matrix [[t]] of numbers, which the "
-                           "result is not");
+        return dp_error(
+            e, "a .mtx file holds rows [[(i, t)]] of column and number, or a matrix [[t]] of numbers, which the "
+               "result is not");
     return coordinate ? write_coordinate(out, &leaves[0], &leaves[1], e) : write_array(out, &leaves[0], e);
 }

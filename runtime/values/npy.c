@@ -12,7 +12,7 @@
 typedef struct Npy {
     const char *path;
     DpError error;
-    const char *text; /* the header */
+    const char *text;    /* the header */
     size_t n, at, start; /* start: where it begins in the file */
     char descr[8];
     bool has_descr, has_shape, has_order, fortran, swapped;
@@ -21,7 +21,8 @@ typedef struct Npy {
 } Npy;
 
 /* Behind the order of bytes: < little endian, > big endian, = the machine's, | where it means nothing. */
-static const char *const type_codes[DP_SCALAR_COUNT] = {"b1", "i1", "i2", "i4", "i8", "u1", "u2", "u4", "u8", "f4", "f8"};
+static const char *const type_codes[DP_SCALAR_COUNT] = {"b1", "i1", "i2", "i4", "i8", "u1",
+                                                        "u2", "u4", "u8", "f4", "f8"};
 
 static char host_order(DpScalar s) { return dp_scalar_bytes(s) == 1 ? '|' : dp_host_is_little() ? '<' : '>'; }
 
@@ -35,7 +36,8 @@ static bool bad_header(Npy *f, const char *what)
 
 static void skip_blanks(Npy *f)
 {
-    while (f->at < f->n && strchr(" \t\r\n", f->text[f->at]) && f->text[f->at]) f->at++;
+    while (f->at < f->n && strchr(" \t\r\n", f->text[f->at]) && f->text[f->at])
+        f->at++;
 }
 
 static bool take(Npy *f, char c)
@@ -185,7 +187,8 @@ static bool check_type(Npy *f, DpScalar scalar, uint32_t rank)
                         dp_scalar_name(scalar), host, want, f->descr);
     f->swapped = !one_byte && order != '=' && order != host;
     if (f->rank != rank)
-        return dp_error(f->error, "%s: expected %u dimension%s, found %u", f->path, rank, rank == 1 ? "" : "s", f->rank);
+        return dp_error(f->error, "%s: expected %u dimension%s, found %u", f->path, rank, rank == 1 ? "" : "s",
+                        f->rank);
     return true;
 }
 
@@ -203,7 +206,8 @@ static void copy_fortran(const Npy *f, DpLeaf *leaf, const char *data)
 {
     size_t bytes = dp_scalar_bytes(leaf->scalar);
     uint64_t index[DP_MAX_RANK] = {0}, stride[DP_MAX_RANK], from = 0;
-    for (uint32_t i = 0; i < f->rank; i++) stride[i] = i ? stride[i - 1] * f->shape[i - 1] : 1;
+    for (uint32_t i = 0; i < f->rank; i++)
+        stride[i] = i ? stride[i - 1] * f->shape[i - 1] : 1;
     for (uint64_t at = 0; at < leaf->ndata; at++) {
         memcpy((char *)leaf->data + at * bytes, data + from * bytes, bytes);
         for (uint32_t i = f->rank; i-- > 0;) {
@@ -225,7 +229,8 @@ static void copy_elements(const Npy *f, DpLeaf *leaf, const char *data)
     if (f->swapped)
         dp_swap_bytes(leaf->data, leaf->ndata, dp_scalar_bytes(leaf->scalar));
     if (leaf->scalar == DP_BOOL)
-        for (uint64_t i = 0; i < leaf->ndata; i++) ((uint8_t *)leaf->data)[i] = ((uint8_t *)leaf->data)[i] != 0;
+        for (uint64_t i = 0; i < leaf->ndata; i++)
+            ((uint8_t *)leaf->data)[i] = ((uint8_t *)leaf->data)[i] != 0;
 }
 
 bool dp_read_npy(const char *path, const char *bytes, size_t n, const DpType *t, DpLeaf *leaves, DpError e)

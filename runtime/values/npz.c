@@ -1,14 +1,22 @@
 /* NumPy's .npz files: zip archives of .npy files, stored or deflated.
  *
- * The members go to the fields of a record by their names, or, where no member has one of them, by order, as to the items of a tuple;
- * a single array is a single member. The directory at the archive's end says where they are; those that are not wanted are
- * not looked at. Written are stored members. */
+ * The members go to the fields of a record by their names, or, where no member has one of them, by order, as to the
+ * items of a tuple; a single array is a single member. The directory at the archive's end says where they are; those
+ * that are not wanted are not looked at. Written are stored members. */
 #include "values.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-enum { END_BYTES = 22, ENTRY_BYTES = 46, LOCAL_BYTES = 30, NAME_BYTES = 80, STORED = 0, DEFLATED = 8, MESSAGE_BYTES = 512 };
+enum {
+    END_BYTES = 22,
+    ENTRY_BYTES = 46,
+    LOCAL_BYTES = 30,
+    NAME_BYTES = 80,
+    STORED = 0,
+    DEFLATED = 8,
+    MESSAGE_BYTES = 512
+};
 
 typedef struct Zip {
     const char *path;
@@ -57,7 +65,12 @@ static bool next_member(const Zip *z, size_t *at, Member *m)
     const uint8_t *b = z->bytes + *at;
     if (z->n - *at < ENTRY_BYTES || memcmp(b, "PK\1\2", 4) != 0)
         return fail(z, *at, "the directory is damaged");
-    *m = (Member){(const char *)b + ENTRY_BYTES, load16(b + 28), load16(b + 10), load32(b + 16), load32(b + 20), load32(b + 24),
+    *m = (Member){(const char *)b + ENTRY_BYTES,
+                  load16(b + 28),
+                  load16(b + 10),
+                  load32(b + 16),
+                  load32(b + 20),
+                  load32(b + 24),
                   load32(b + 42)};
     size_t bytes = ENTRY_BYTES + m->name_bytes + load16(b + 30) + load16(b + 32);
     if (bytes > z->n - *at)
@@ -117,13 +130,15 @@ static bool read_member(const Zip *z, const Member *m, const DpType *t, DpLeaf *
         return false;
     if (m->method != STORED && m->method != DEFLATED)
         return fail(z, m->local, "a member is packed in an unknown way");
-    snprintf(path, sizeof path, "%.400s: member %.*s", z->path, m->name_bytes > NAME_BYTES ? NAME_BYTES : (int)m->name_bytes, m->name);
+    snprintf(path, sizeof path, "%.400s: member %.*s", z->path,
+             m->name_bytes > NAME_BYTES ? NAME_BYTES : (int)m->name_bytes, m->name);
     char *unpacked = m->method == DEFLATED ? dp_alloc_array(m->unpacked, 1) : NULL;
     if (m->method == DEFLATED && !unpacked)
         return dp_error_memory(z->error, z->path);
     bool ok = !unpacked || dp_inflate(data, m->packed, unpacked, m->unpacked, path, z->error);
     const char *bytes = unpacked ? unpacked : data;
-    ok = ok && (check_sum(bytes, m->unpacked, m->crc) || fail(z, m->local, "a member is damaged: its checksum is wrong"));
+    ok = ok &&
+         (check_sum(bytes, m->unpacked, m->crc) || fail(z, m->local, "a member is damaged: its checksum is wrong"));
     ok = ok && dp_read_npy(path, bytes, m->unpacked, t, leaf, z->error);
     free(unpacked);
     return ok;
@@ -181,13 +196,15 @@ bool dp_read_npz(const char *path, const char *bytes, size_t n, const DpType *t,
     Member m;
     bool found, single = t->kind != DP_T_TUPLE && t->kind != DP_T_RECORD;
     if (!holds_arrays(t))
-        return dp_error(e, "%s: a .npz file holds arrays of scalars, for the fields of a record or the items of a tuple", path);
+        return dp_error(
+            e, "%s: a .npz file holds arrays of scalars, for the fields of a record or the items of a tuple", path);
     if (!find_directory(&z))
         return false;
     if (single && z.members != 1)
         return dp_error(e, "%s: expected one array, found %u", path, (unsigned)z.members);
     dp_leaves_init(leaves, t);
-    bool ok = single ? find_member(&z, NULL, 0, &m, &found) && read_member(&z, &m, t, leaves) : read_items(&z, t, leaves);
+    bool ok =
+        single ? find_member(&z, NULL, 0, &m, &found) && read_member(&z, &m, t, leaves) : read_items(&z, t, leaves);
     if (!ok)
         dp_leaves_free(leaves, dp_type_leaves(t));
     return ok;
@@ -203,7 +220,8 @@ typedef struct ZipOut {
 
 static void put(FILE *out, uint64_t x, int bytes)
 {
-    for (int i = 0; i < bytes; i++) fputc((int)(x >> 8 * i & 0xff), out);
+    for (int i = 0; i < bytes; i++)
+        fputc((int)(x >> 8 * i & 0xff), out);
 }
 
 /* What the header of a member and its entry in the directory share. The date is the first one that zip has. */

@@ -27,7 +27,8 @@ typedef struct Place {
 
 static const char *skip_digits(const char *s)
 {
-    while (isdigit((unsigned char)*s)) s++;
+    while (isdigit((unsigned char)*s))
+        s++;
     return s;
 }
 
@@ -35,8 +36,8 @@ static const char *skip_digits(const char *s)
 static void find_stream(Place *p)
 {
     const char *pid = p->path + 6, *fd = "/fd/", *number = p->path + p->folder + 1;
-    if (strncmp(p->path, "/proc/", 6) != 0 || strncmp(skip_digits(pid), fd, strlen(fd)) != 0 || !isdigit((unsigned char)*number) ||
-        *skip_digits(number))
+    if (strncmp(p->path, "/proc/", 6) != 0 || strncmp(skip_digits(pid), fd, strlen(fd)) != 0 ||
+        !isdigit((unsigned char)*number) || *skip_digits(number))
         return;
     p->in_place = true;
     if (strtol(pid, NULL, 10) == (long)getpid())
@@ -109,7 +110,8 @@ bool dp_output_replaces(const char *output, const char *file)
 
 /* ---- signals: the only state that is not passed along, as handlers get none ---- */
 
-static const int ending[] = {SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGALRM, SIGVTALRM, SIGPROF, SIGUSR1, SIGUSR2, SIGPIPE, SIGXCPU};
+static const int ending[] = {SIGHUP,  SIGINT,  SIGQUIT, SIGTERM, SIGALRM, SIGVTALRM,
+                             SIGPROF, SIGUSR1, SIGUSR2, SIGPIPE, SIGXCPU};
 enum { ENDING = sizeof ending / sizeof *ending, MOST_OPEN = 4 };
 static char *volatile temporaries[MOST_OPEN];
 static struct sigaction before[ENDING]; /* what signals did before: OpenCL implementations have handlers, too */
@@ -135,7 +137,8 @@ static void remove_and_end(int number)
 static bool any_open(void)
 {
     bool any = false;
-    for (int i = 0; i < MOST_OPEN; i++) any = any || temporaries[i];
+    for (int i = 0; i < MOST_OPEN; i++)
+        any = any || temporaries[i];
     return any;
 }
 
@@ -156,7 +159,8 @@ static void begin_temporary(DpOutput *o)
 {
     if (!any_open())
         handle_signals(true);
-    for (o->slot = MOST_OPEN - 1; o->slot >= 0 && temporaries[o->slot]; o->slot--) {}
+    for (o->slot = MOST_OPEN - 1; o->slot >= 0 && temporaries[o->slot]; o->slot--) {
+    }
     if (o->slot >= 0)
         temporaries[o->slot] = o->temporary;
 }
@@ -224,7 +228,7 @@ static bool keep_owner(int fd, const struct stat *old, mode_t mode)
     mode_t executable = mode & 0111 ? (old->st_mode & 0444) >> 2 : 0;
     if (fstat(fd, &new) != 0)
         return false;
-    bool same = new.st_uid == old->st_uid && new.st_gid == old->st_gid;
+    bool same = new.st_uid == old->st_uid &&new.st_gid == old->st_gid;
     return (same || fchown(fd, old->st_uid, old->st_gid) == 0) && fchmod(fd, (old->st_mode & 0777) | executable) == 0;
 }
 
@@ -283,7 +287,8 @@ static bool copy_over(const char *from, const char *to)
     char part[1 << 14];
     FILE *in = fopen(from, "rb"), *out = in ? fopen(to, "r+b") : NULL;
     bool ok = out && ftruncate(fileno(out), 0) == 0;
-    for (size_t n; ok && (n = fread(part, 1, sizeof part, in)) > 0;) ok = fwrite(part, 1, n, out) == n;
+    for (size_t n; ok && (n = fread(part, 1, sizeof part, in)) > 0;)
+        ok = fwrite(part, 1, n, out) == n;
     ok = ok && !ferror(in);
     if (out)
         ok = fclose(out) == 0 && ok;

@@ -1,8 +1,8 @@
 /* Images as .png files, through libspng, where the build has found it (DPC_HAVE_PNG).
  *
  * Any kind of PNG is read as three channels of eight bits: palettes are looked up, gray is repeated, of 16 bits the
- * upper half stays, transparency is dropped. As [h][w]u8 a coloured image gives its luma, which of gray is gray. The chunks
- * are walked through before libspng sees them, so that damage is found with its place. */
+ * upper half stays, transparency is dropped. As [h][w]u8 a coloured image gives its luma, which of gray is gray. The
+ * chunks are walked through before libspng sees them, so that damage is found with its place. */
 #include "values.h"
 
 #include <errno.h>
@@ -66,14 +66,15 @@ static bool check_chunks(Png *p)
 
 /* ---- reading ---- */
 
-/* Deflate makes at most DP_DEFLATE_MOST bytes of one, but the value has up to 24 bytes for a pixel of one bit, and more for a short
- * row: it is bounded, too. */
+/* Deflate makes at most DP_DEFLATE_MOST bytes of one, but the value has up to 24 bytes for a pixel of one bit, and more
+ * for a short row: it is bounded, too. */
 static bool check_sizes(const Png *p, const struct spng_ihdr *h, uint32_t channels)
 {
     static const uint8_t samples[] = {1, 0, 3, 1, 2, 0, 4};
     uint64_t bits = (uint64_t)(h->color_type < sizeof samples ? samples[h->color_type] : 0) * h->bit_depth;
     uint64_t row = (h->width * bits + 7) / 8, result = (h->width + sizeof(uint64_t)) * channels;
-    uint64_t fits = p->n < UINT64_MAX / DP_DEFLATE_MOST - DP_FREE_IMAGE_BYTES ? DP_DEFLATE_MOST * (uint64_t)p->n : UINT64_MAX / 2;
+    uint64_t fits =
+        p->n < UINT64_MAX / DP_DEFLATE_MOST - DP_FREE_IMAGE_BYTES ? DP_DEFLATE_MOST * (uint64_t)p->n : UINT64_MAX / 2;
     if (bits == 0 || row == 0 || h->height > fits / row)
         return fail(p, 8, "the sizes are larger than the file can hold");
     if (h->height > (fits + DP_FREE_IMAGE_BYTES) / result)
@@ -81,7 +82,8 @@ static bool check_sizes(const Png *p, const struct spng_ihdr *h, uint32_t channe
     return true;
 }
 
-/* What zlib lacks memory for, libspng calls a wrong stream; but malloc has left word. errno was 0 before libspng began. */
+/* What zlib lacks memory for, libspng calls a wrong stream; but malloc has left word. errno was 0 before libspng began.
+ */
 static bool is_memory(int status) { return status == SPNG_EMEM || errno == ENOMEM; }
 
 static bool fail_spng(const Png *p, int status)
@@ -89,10 +91,10 @@ static bool fail_spng(const Png *p, int status)
     return is_memory(status) ? dp_error_memory(p->error, p->path) : fail(p, p->data, spng_strerror(status));
 }
 
-/* One of the file's rows, three samples a pixel, goes to its place in the leaves. An interlaced image has seven passes with rows
- * of every so many pixels; libspng leaves room for the others. As luma, gray is the sample itself. */
-static void store_row(const uint8_t *row, const struct spng_row_info *info, bool interlaced, uint64_t width, uint32_t channels,
-                      const DpLeaf *leaves)
+/* One of the file's rows, three samples a pixel, goes to its place in the leaves. An interlaced image has seven passes
+ * with rows of every so many pixels; libspng leaves room for the others. As luma, gray is the sample itself. */
+static void store_row(const uint8_t *row, const struct spng_row_info *info, bool interlaced, uint64_t width,
+                      uint32_t channels, const DpLeaf *leaves)
 {
     static const uint8_t starts[] = {0, 4, 0, 2, 0, 1, 0}, steps[] = {8, 8, 4, 4, 2, 2, 1};
     uint64_t at = info->row_num * width;
@@ -153,7 +155,8 @@ bool dp_read_png(const char *path, const char *bytes, size_t n, const DpType *t,
     Png p = {.path = path, .error = e, .bytes = (const uint8_t *)bytes, .n = n};
     uint32_t channels;
     if (!dp_image_type(t, &channels))
-        return dp_error(e, "%s: an image gives [h][w]u8 or [h][w](u8, u8, u8), which is not this parameter's type", path);
+        return dp_error(e, "%s: an image gives [h][w]u8 or [h][w](u8, u8, u8), which is not this parameter's type",
+                        path);
     if (!check_chunks(&p))
         return false;
     spng_ctx *ctx = spng_ctx_new(0);
@@ -164,15 +167,18 @@ bool dp_read_png(const char *path, const char *bytes, size_t n, const DpType *t,
 
 /* ---- writing ---- */
 
-static bool encode(FILE *out, spng_ctx *ctx, uint32_t channels, const uint8_t *samples, uint32_t h, uint32_t w, DpError e)
+static bool encode(FILE *out, spng_ctx *ctx, uint32_t channels, const uint8_t *samples, uint32_t h, uint32_t w,
+                   DpError e)
 {
-    struct spng_ihdr header = {.width = w, .height = h, .bit_depth = 8,
+    struct spng_ihdr header = {.width = w,
+                               .height = h,
+                               .bit_depth = 8,
                                .color_type = channels == 1 ? SPNG_COLOR_TYPE_GRAYSCALE : SPNG_COLOR_TYPE_TRUECOLOR};
     errno = 0;
     int status = spng_set_png_file(ctx, out);
     status = status ? status : spng_set_ihdr(ctx, &header);
-    status = status ? status
-                    : spng_encode_image(ctx, samples, (size_t)h * w * channels, SPNG_FMT_PNG, SPNG_ENCODE_FINALIZE);
+    status =
+        status ? status : spng_encode_image(ctx, samples, (size_t)h * w * channels, SPNG_FMT_PNG, SPNG_ENCODE_FINALIZE);
     if (status && is_memory(status))
         return dp_error_memory(e, "");
     return status == 0 || ferror(out) /* which says so at its end */ ||

@@ -1,8 +1,8 @@
 /* Images as portable graymaps and pixmaps (.pgm, .ppm): the magic number, comments, width, height, the largest sample,
  * then samples row by row.
  *
- *     P2  gray, samples as decimal numbers        P5  gray, one byte a sample, two (the high one first) if they exceed 255
- *     P3  red, green, blue, as numbers            P6  red, green, blue, likewise
+ *     P2  gray, samples as decimal numbers        P5  gray, one byte a sample, two (the high one first) if they exceed
+ * 255 P3  red, green, blue, as numbers            P6  red, green, blue, likewise
  *
  * Where the largest sample is not 255, all are scaled to that. P5 and P6 are written, to 255. */
 #include "values.h"
@@ -33,7 +33,8 @@ static void skip_space(Pnm *p)
 {
     for (; p->at < p->n; p->at++) {
         if (p->bytes[p->at] == '#')
-            while (p->at + 1 < p->n && p->bytes[p->at] != '\n') p->at++;
+            while (p->at + 1 < p->n && p->bytes[p->at] != '\n')
+                p->at++;
         else if (!is_space(p->bytes[p->at]))
             return;
     }
@@ -91,7 +92,8 @@ static uint64_t sample_bytes(const Pnm *p) { return p->largest > 255 ? 2 : 1; }
 /* The number of samples: bytes, or numbers of two bytes at least, but for the last one. */
 static bool check_sizes(Pnm *p, uint64_t *count)
 {
-    uint64_t left = p->n - p->at, fits = p->plain ? left / 2 : left / sample_bytes(p); /* a separator stands before the first one */
+    uint64_t left = p->n - p->at,
+             fits = p->plain ? left / 2 : left / sample_bytes(p); /* a separator stands before the first one */
     uint64_t shape[] = {p->height, p->width * p->channels};
     if (!dp_shape_plausible(shape, 2, p->channels, p->n, fits, count))
         return fail(p, "the sizes are larger than the file");
@@ -148,9 +150,8 @@ bool dp_read_pnm(const char *path, const char *bytes, size_t n, const DpType *t,
                         p.channels == 1 ? "[h][w]u8" : "[h][w](u8, u8, u8)");
     if (!check_sizes(&p, &count))
         return false;
-    return p.plain || p.largest != 255
-               ? read_converted(&p, count, leaves)
-               : dp_image_store(path, p.bytes + p.at, p.height, p.width, channels, leaves, e);
+    return p.plain || p.largest != 255 ? read_converted(&p, count, leaves)
+                                       : dp_image_store(path, p.bytes + p.at, p.height, p.width, channels, leaves, e);
 }
 
 /* ---- writing ---- */
@@ -174,5 +175,11 @@ static bool write_image(FILE *out, const DpType *t, const DpLeaf *leaves, uint32
     return true;
 }
 
-bool dp_write_pgm(FILE *out, const DpType *t, const DpLeaf *leaves, DpError e) { return write_image(out, t, leaves, 1, e); }
-bool dp_write_ppm(FILE *out, const DpType *t, const DpLeaf *leaves, DpError e) { return write_image(out, t, leaves, 3, e); }
+bool dp_write_pgm(FILE *out, const DpType *t, const DpLeaf *leaves, DpError e)
+{
+    return write_image(out, t, leaves, 1, e);
+}
+bool dp_write_ppm(FILE *out, const DpType *t, const DpLeaf *leaves, DpError e)
+{
+    return write_image(out, t, leaves, 3, e);
+}

@@ -2,7 +2,10 @@
 
 #include <string.h>
 
-typedef struct Row { size_t n; unsigned char bytes[DP_ARGUMENT_BYTES]; } Row;
+typedef struct Row {
+    size_t n;
+    unsigned char bytes[DP_ARGUMENT_BYTES];
+} Row;
 
 static bool add_bytes(Row *row, const void *bytes, size_t n)
 {
@@ -69,12 +72,13 @@ bool dp_arguments_distinct(DpProgress *to, const DpArguments *arguments, uint32_
 static bool same_rows(const DpProgress *a, const DpProgress *b)
 {
     bool same = a->n == b->n;
-    for (uint32_t i = 0; same && i < a->n; i++) same = is_among(b, a->rows[i], a->bytes[i]);
+    for (uint32_t i = 0; same && i < a->n; i++)
+        same = is_among(b, a->rows[i], a->bytes[i]);
     return same;
 }
 
-bool dp_progress_stuck(DpProgress *p, const void *function, uint32_t level, const DpArguments *arguments, uint32_t count,
-                       uint64_t n)
+bool dp_progress_stuck(DpProgress *p, const void *function, uint32_t level, const DpArguments *arguments,
+                       uint32_t count, uint64_t n)
 {
     DpProgress now = {.function = function, .level = level, .fetch = p->fetch, .fetch_data = p->fetch_data};
     if (!dp_arguments_distinct(&now, arguments, count, n)) {

@@ -53,7 +53,8 @@ static bool make_lines(DpLeaf *leaf, const char *bytes, size_t n)
 {
     uint64_t lines = 0;
     size_t length, total = 0;
-    for (size_t at = 0; next_line(bytes, n, &at, &length); lines++) total += length;
+    for (size_t at = 0; next_line(bytes, n, &at, &length); lines++)
+        total += length;
     leaf->lens[0] = dp_alloc_array(1, sizeof(uint64_t));
     leaf->lens[1] = dp_alloc_array(lines, sizeof(uint64_t));
     leaf->data = dp_alloc_array(total, 1);
@@ -93,8 +94,11 @@ bool dp_write_lines(FILE *out, const DpType *t, const DpLeaf *leaves, DpError e)
     const char *start = leaves->data ? leaves->data : "", *text = start;
     for (uint64_t i = 0; i < leaves->nlens[1]; text += leaves->lens[1][i++])
         if (!is_line(text, leaves->lens[1][i]))
-            return dp_error(e, "the text %llu of the result has a line's end in it, and cannot be a line of a file: the format "
-                               "`text:` has literals instead", (unsigned long long)i);
+            return dp_error(
+                e,
+                "the text %llu of the result has a line's end in it, and cannot be a line of a file: the format "
+                "`text:` has literals instead",
+                (unsigned long long)i);
     text = start;
     for (uint64_t i = 0; i < leaves->nlens[1]; text += leaves->lens[1][i++]) {
         fwrite(text, 1, (size_t)leaves->lens[1][i], out);

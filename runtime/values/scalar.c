@@ -67,7 +67,8 @@ void dp_describe(char out[DP_FOUND_BYTES], const char *text, size_t n)
     }
     unsigned char c = (unsigned char)text[0];
     size_t length = 1;
-    while (is_word_byte(c) && length < n && length < SHOWN && is_word_byte((unsigned char)text[length])) length++;
+    while (is_word_byte(c) && length < n && length < SHOWN && is_word_byte((unsigned char)text[length]))
+        length++;
     if (c < 0x20 || c >= 0x7f)
         snprintf(out, DP_FOUND_BYTES, "the byte 0x%02x", (unsigned)c);
     else
@@ -84,8 +85,8 @@ void *dp_alloc_array(uint64_t n, size_t bytes)
     return malloc(total ? total : 1);
 }
 
-/* Lengths that the file has no bytes for are counted in all levels and leaves. The first level has one length, a further one as
- * many as the sizes before it multiply to. */
+/* Lengths that the file has no bytes for are counted in all levels and leaves. The first level has one length, a
+ * further one as many as the sizes before it multiply to. */
 bool dp_shape_plausible(const uint64_t *shape, uint32_t rank, uint32_t leaves, uint64_t file_bytes, uint64_t most,
                         uint64_t *count)
 {
@@ -113,7 +114,11 @@ bool dp_shape_writable(const uint64_t *shape, uint32_t rank, uint32_t leaves, ui
 
 /* ---- scalars ---- */
 
-static const struct { const char *name; uint8_t bytes; bool is_signed; } scalars[DP_SCALAR_COUNT] = {
+static const struct {
+    const char *name;
+    uint8_t bytes;
+    bool is_signed;
+} scalars[DP_SCALAR_COUNT] = {
     [DP_BOOL] = {"bool", 1, false}, [DP_I8] = {"i8", 1, true},    [DP_I16] = {"i16", 2, true},
     [DP_I32] = {"i32", 4, true},    [DP_I64] = {"i64", 8, true},  [DP_U8] = {"u8", 1, false},
     [DP_U16] = {"u16", 2, false},   [DP_U32] = {"u32", 4, false}, [DP_U64] = {"u64", 8, false},

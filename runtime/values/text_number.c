@@ -56,7 +56,8 @@ static DpLiteral finish_integer(uint64_t magnitude, bool negative, DpScalar s, u
 
 static size_t skip_digits(const char *text, size_t at)
 {
-    while (is_digit(text[at])) at++;
+    while (is_digit(text[at]))
+        at++;
     return at;
 }
 
@@ -131,7 +132,8 @@ static bool is_real(const char *text, size_t n)
     size_t sign = n > 0 && (text[0] == '-' || text[0] == '+');
     for (size_t w = 0; w < sizeof words / sizeof *words; w++) {
         size_t length = strlen(words[w]), same = 0;
-        while (n - sign == length && same < length && (text[sign + same] | 0x20) == words[w][same]) same++;
+        while (n - sign == length && same < length && (text[sign + same] | 0x20) == words[w][same])
+            same++;
         if (same == length)
             return true;
     }
@@ -180,11 +182,13 @@ static bool is_word(const char *text, size_t n, const char *word)
     return n == strlen(word) && memcmp(text, word, n) == 0;
 }
 
-/* Most numbers: up to 18 digits, perhaps with a point among them. Those whose digits and power of ten are exact are divided, which
- * rounds once (where the machine computes as precisely as it stores). False: the general way decides, also on what is wrong. */
+/* Most numbers: up to 18 digits, perhaps with a point among them. Those whose digits and power of ten are exact are
+ * divided, which rounds once (where the machine computes as precisely as it stores). False: the general way decides,
+ * also on what is wrong. */
 static bool parse_plain(const char *text, size_t n, bool negative, DpScalar s, uint64_t *bits)
 {
-    static const double powers[] = {1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18};
+    static const double powers[] = {1e0,  1e1,  1e2,  1e3,  1e4,  1e5,  1e6,  1e7,  1e8, 1e9,
+                                    1e10, 1e11, 1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18};
     uint64_t digits = 0;
     size_t point = n;
     if (n == 0 || n > 18 || !is_digit(text[0]) || !is_digit(text[n - 1]))

@@ -92,7 +92,8 @@ static bool is_word_byte(int c)
 static size_t word_length(const DpReader *r)
 {
     size_t n = 0;
-    while (r->at + n < r->n && is_word_byte((unsigned char)r->text[r->at + n])) n++;
+    while (r->at + n < r->n && is_word_byte((unsigned char)r->text[r->at + n]))
+        n++;
     return n;
 }
 
@@ -109,8 +110,8 @@ static bool take_word(TextIn *in, const char *word)
 
 static const char *what_is(DpScalar s)
 {
-    static const char *const names[DP_SCALAR_COUNT] = {
-        "true or false", "an i8", "an i16", "an i32", "an i64", "a u8", "a u16", "a u32", "a u64", "an f32", "an f64"};
+    static const char *const names[DP_SCALAR_COUNT] = {"true or false", "an i8", "an i16", "an i32", "an i64", "a u8",
+                                                       "a u16",         "a u32", "a u64",  "an f32", "an f64"};
     return names[s];
 }
 
@@ -137,7 +138,8 @@ static bool fail_number(TextIn *in, DpLiteral status, DpScalar s, size_t start)
     if (status != DP_LIT_RANGE)
         return fail_expected(in, what_is(s));
     dp_describe(found, in->r->text + start, in->r->n - start);
-    return dp_error_at(in->error, in->r->path, in->r->text, start, "%s is out of the range of %s", found, dp_scalar_name(s));
+    return dp_error_at(in->error, in->r->path, in->r->text, start, "%s is out of the range of %s", found,
+                       dp_scalar_name(s));
 }
 
 /* 'c' as a u8. */
@@ -212,7 +214,8 @@ static bool read_tuple(TextIn *in, const DpType *t, uint32_t *leaf, uint32_t lev
 static uint32_t take_item_name(TextIn *in, const DpType *t)
 {
     uint32_t i = 0;
-    while (i < t->n && !take_word(in, t->names[i])) i++;
+    while (i < t->n && !take_word(in, t->names[i]))
+        i++;
     return i;
 }
 
@@ -242,7 +245,8 @@ static bool read_fields(TextIn *in, const DpType *t, bool *seen, uint32_t first,
     }
     for (uint32_t i = 0; i < t->n; i++)
         if (!seen[i])
-            return dp_error_at(in->error, in->r->path, in->r->text, in->r->at - 1, "the field %s is missing", t->names[i]);
+            return dp_error_at(in->error, in->r->path, in->r->text, in->r->at - 1, "the field %s is missing",
+                               t->names[i]);
     return true;
 }
 
@@ -346,7 +350,8 @@ static bool read_value(TextIn *in, const DpType *t, uint32_t *leaf, uint32_t lev
 {
     uint64_t parens = 0;
     if (t->kind != DP_T_TUPLE)
-        while (take(in, '(')) parens++;
+        while (take(in, '('))
+            parens++;
     dp_skip_space(in->r);
     if (!read_bare(in, t, leaf, level))
         return false;
@@ -369,7 +374,8 @@ bool dp_read_text(DpReader *r, const DpType *t, DpLeaf *leaves, char *error, siz
     uint32_t n = dp_type_leaves(t), leaf = 0;
     TextIn in = {r, calloc(n, sizeof(DpBuilder)), {error, error_bytes, NULL}};
     dp_leaves_init(leaves, t);
-    for (uint32_t i = 0; in.builders && i < n; i++) in.builders[i].leaf = &leaves[i];
+    for (uint32_t i = 0; in.builders && i < n; i++)
+        in.builders[i].leaf = &leaves[i];
     dp_skip_space(r);
     bool ok = in.builders ? read_value(&in, t, &leaf, 0) && ends_cleanly(&in) : fail_memory(&in);
     free(in.builders);

@@ -44,7 +44,8 @@ static size_t print_integer(char *text, uint64_t magnitude, bool negative)
 {
     char digits[24];
     size_t at = sizeof digits;
-    do digits[--at] = (char)('0' + magnitude % 10);
+    do
+        digits[--at] = (char)('0' + magnitude % 10);
     while ((magnitude /= 10) > 0);
     if (negative)
         digits[--at] = '-';
@@ -79,7 +80,8 @@ static size_t print_digits(char *text, size_t bytes, const char *digits, size_t 
     if (point <= 0) {
         at += (size_t)snprintf(text, bytes, "0.%.*s%s", -point, "00000", digits);
     } else {
-        for (int i = 0; i < point; i++) text[at++] = (size_t)i < n ? digits[i] : '0';
+        for (int i = 0; i < point; i++)
+            text[at++] = (size_t)i < n ? digits[i] : '0';
         if ((size_t)point < n || positional)
             at += (size_t)snprintf(text + at, bytes - at, ".%s", (size_t)point < n ? digits + point : "0");
     }
@@ -99,7 +101,8 @@ static size_t print_float(char *text, size_t bytes, double x, bool single)
     for (; *s && *s != 'e'; s++)
         if (*s != '.')
             digits[n++] = *s;
-    while (n > 1 && digits[n - 1] == '0') n--;
+    while (n > 1 && digits[n - 1] == '0')
+        n--;
     digits[n] = '\0';
     text[0] = '-';
     return sign + print_digits(text + sign, bytes - sign, digits, n, *s ? atoi(s + 1) : 0);
@@ -226,7 +229,8 @@ static void put_json_bytes(TextOut *out, const DpLeaf *leaf, uint64_t from, uint
     put_text(out, "]");
 }
 
-/* ---- values. `leaf` and `level` as in text_read.c; `shown`: false to move past the payload of another constructor ---- */
+/* ---- values. `leaf` and `level` as in text_read.c; `shown`: false to move past the payload of another constructor
+ * ---- */
 
 static void put_value(TextOut *out, const DpType *t, uint32_t *leaf, uint32_t level, bool shown);
 
@@ -236,7 +240,8 @@ static uint64_t next_element(TextOut *out, uint32_t leaf) { return out->at[leaf]
 static uint64_t next_length(TextOut *out, uint32_t first, uint32_t n, uint32_t level)
 {
     uint64_t length = out->leaves[first].lens[level][out->at[first][level]];
-    for (uint32_t i = 0; i < n; i++) out->at[first + i][level]++;
+    for (uint32_t i = 0; i < n; i++)
+        out->at[first + i][level]++;
     return length;
 }
 

@@ -13,7 +13,8 @@ typedef struct Parser {
 
 static void skip_blanks(Parser *p)
 {
-    while (*p->at == ' ' || *p->at == '\t' || *p->at == '\n' || *p->at == '\r') p->at++;
+    while (*p->at == ' ' || *p->at == '\t' || *p->at == '\n' || *p->at == '\r')
+        p->at++;
 }
 
 static bool take(Parser *p, char c)
@@ -34,7 +35,8 @@ static char *take_name(Parser *p)
     skip_blanks(p);
     size_t n = 0;
     if (is_name_start(*p->at))
-        while (is_name_byte(p->at[n])) n++;
+        while (is_name_byte(p->at[n]))
+            n++;
     if (n == 0)
         return NULL;
     char *name = malloc(n + 1);
@@ -102,7 +104,10 @@ typedef struct Item {
     uint32_t written; /* its place */
 } Item;
 
-static int compare_items(const void *a, const void *b) { return strcmp(((const Item *)a)->name, ((const Item *)b)->name); }
+static int compare_items(const void *a, const void *b)
+{
+    return strcmp(((const Item *)a)->name, ((const Item *)b)->name);
+}
 
 /* By name. False if a name stands twice, or memory runs out. */
 static bool sort_items(DpType *t)
@@ -113,7 +118,8 @@ static bool sort_items(DpType *t)
         free(items);
         return false;
     }
-    for (uint32_t i = 0; i < t->n; i++) items[i] = (Item){t->names[i], t->items[i], i};
+    for (uint32_t i = 0; i < t->n; i++)
+        items[i] = (Item){t->names[i], t->items[i], i};
     qsort(items, t->n, sizeof *items, compare_items);
     bool ok = true;
     for (uint32_t i = 0; i < t->n; i++) {
@@ -182,7 +188,8 @@ static DpType *parse_array(Parser *p)
 {
     Parser start = *p;
     skip_blanks(p);
-    while (is_name_byte(*p->at)) p->at++;
+    while (is_name_byte(*p->at))
+        p->at++;
     if (p->at != start.at && take(p, ']')) {
         skip_blanks(p);
         if (*p->at == '[' || *p->at == '(' || *p->at == '{' || is_name_start(*p->at))

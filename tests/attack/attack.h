@@ -1,12 +1,12 @@
 /* What the modules of fault injection share: which call is to fail, and the report of it.
  *
- * Each module is loaded before a program by LD_PRELOAD, stands in for some functions, counts their calls and lets one of
- * them fail. The environment says which:
- *   ATTACK_IN=NAME      only in the program of that file name: children such as the C compiler are left alone
- *   ATTACK_AT=K         the K-th call fails; without it, calls are only counted
+ * Each module is loaded before a program by LD_PRELOAD, stands in for some functions, counts their calls and lets one
+ * of them fail. The environment says which: ATTACK_IN=NAME      only in the program of that file name: children such as
+ * the C compiler are left alone ATTACK_AT=K         the K-th call fails; without it, calls are only counted
  *   ATTACK_STICKY=1     all calls from the K-th on
  *   ATTACK_LOG=FILE     gets the failed call's name, or, when the program ends, the number of calls: "calls N"
- * Only calls by the program's own code count: those of shared libraries, as PoCL's, succeed. Nothing is counted behind the end of main: the counts of a coverage build are written then. */
+ * Only calls by the program's own code count: those of shared libraries, as PoCL's, succeed. Nothing is counted behind
+ * the end of main: the counts of a coverage build are written then. */
 #ifndef ATTACK_H
 #define ATTACK_H
 
@@ -34,7 +34,8 @@ static struct Attack {
 /* By system calls: a module may stand in for the functions of C. */
 static void attack_report(const char *line)
 {
-    long fd = attack.log ? syscall(SYS_openat, AT_FDCWD, attack.log, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600) : -1;
+    long fd =
+        attack.log ? syscall(SYS_openat, AT_FDCWD, attack.log, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600) : -1;
     if (fd < 0)
         return;
     syscall(SYS_write, fd, line, strlen(line));
@@ -50,8 +51,10 @@ void attack_end(void)
     attack.on = false;
     char line[32] = "calls ", digits[16];
     size_t n = 0, at = strlen(line);
-    for (int rest = attack.calls; rest || !n; rest /= 10) digits[n++] = (char)('0' + rest % 10);
-    while (n) line[at++] = digits[--n];
+    for (int rest = attack.calls; rest || !n; rest /= 10)
+        digits[n++] = (char)('0' + rest % 10);
+    while (n)
+        line[at++] = digits[--n];
     if (!attack.at)
         attack_report(line);
 }
@@ -95,9 +98,9 @@ static bool attack_hits(const char *name, const void *caller)
 }
 
 /* The function that NAME stands in for. */
-#define ATTACK_REAL(name) \
-    static __typeof__(&name) real; \
-    if (!real) \
-        real = (__typeof__(&name))dlsym(RTLD_NEXT, #name)
+#define ATTACK_REAL(name)                                                                                              \
+    static __typeof__(&name) real;                                                                                     \
+    if (!real)                                                                                                         \
+    real = (__typeof__(&name))dlsym(RTLD_NEXT, #name)
 
 #endif

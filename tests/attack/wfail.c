@@ -1,5 +1,5 @@
-/* The k-th call that writes fails, as on a full disk: on streams (but standard error, where the message goes), descriptors,
- * and what makes, closes or renames files.
+/* The k-th call that writes fails, as on a full disk: on streams (but standard error, where the message goes),
+ * descriptors, and what makes, closes or renames files.
  *
  * On a stream the failure is a real one: for that call, /dev/full stands behind its descriptor. */
 #define _GNU_SOURCE
@@ -10,7 +10,9 @@
 
 /* ---- streams ---- */
 
-typedef struct Full { int fd, saved; } Full; /* fd: -1 where nothing stands in */
+typedef struct Full {
+    int fd, saved;
+} Full; /* fd: -1 where nothing stands in */
 
 static bool stream_fails(const char *name, FILE *f, const void *caller)
 {
@@ -172,14 +174,14 @@ FILE *open_memstream(char **text, size_t *n)
 
 /* ---- descriptors and names ---- */
 
-#define FAILS_WITH(code, type, name, parameters, arguments) \
-    type name parameters \
-    { \
-        ATTACK_REAL(name); \
-        if (!attack_hits(#name, CALLER)) \
-            return real arguments; \
-        errno = code; \
-        return (type)-1; \
+#define FAILS_WITH(code, type, name, parameters, arguments)                                                            \
+    type name parameters                                                                                               \
+    {                                                                                                                  \
+        ATTACK_REAL(name);                                                                                             \
+        if (!attack_hits(#name, CALLER))                                                                               \
+            return real arguments;                                                                                     \
+        errno = code;                                                                                                  \
+        return (type)-1;                                                                                               \
     }
 
 ssize_t write(int fd, const void *from, size_t n)

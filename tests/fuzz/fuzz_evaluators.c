@@ -1,5 +1,6 @@
-/* The oracle law on the interpreters: what core says of a program's entries, fused and flat say, too. Entries get random
- * arguments, the same in every run. Where an interpreter runs out of its time, memory or stack, nothing follows. */
+/* The oracle law on the interpreters: what core says of a program's entries, fused and flat say, too. Entries get
+ * random arguments, the same in every run. Where an interpreter runs out of its time, memory or stack, nothing follows.
+ */
 #include "fuzz.h"
 
 #include "commands.h"
@@ -68,12 +69,14 @@ static void run_case(const Compilation *c, Case *k, int s)
     k->results[s] = calloc(dp_type_leaves(k->types.result), sizeof *k->results[s]);
     FUZZ_CHECK(k->results[s], "no memory");
     k->status[s] = entry_eval(c, &k->types, k->args, k->results[s], &k->error[s]);
-    FUZZ_CHECK(k->status[s] != EVAL_FAILED || k->error[s].kind != EVAL_INTERNAL, "%s: %s", stage_name(stages[s]), k->error[s].text);
+    FUZZ_CHECK(k->status[s] != EVAL_FAILED || k->error[s].kind != EVAL_INTERNAL, "%s: %s", stage_name(stages[s]),
+               k->error[s].text);
     if (s == 0 || !is_decided(k, 0) || !is_decided(k, s))
         return;
     const char *name = k->types.entry->name;
-    FUZZ_CHECK(k->status[s] == k->status[0], "%s: %s on core, but %s on %s", name, k->status[0] == EVAL_OK ? "a value" : "an error",
-               k->status[s] == EVAL_OK ? "a value" : "an error", stage_name(stages[s]));
+    FUZZ_CHECK(k->status[s] == k->status[0], "%s: %s on core, but %s on %s", name,
+               k->status[0] == EVAL_OK ? "a value" : "an error", k->status[s] == EVAL_OK ? "a value" : "an error",
+               stage_name(stages[s]));
     FUZZ_CHECK(k->status[s] != EVAL_OK || dp_leaves_equal(k->types.result, k->results[0], k->results[s], 0),
                "%s: another value on %s than on core", name, stage_name(stages[s]));
 }
@@ -97,9 +100,11 @@ static void *run(void *argument)
             n += make_case(&cases[n], c, &c->core->entries.at[i], 4 * number);
     for (int s = 0; ok && n > 0 && s < STAGES; s++) {
         ok = compile_to(c, stages[s]);
-        for (uint32_t i = 0; ok && i < n; i++) run_case(c, &cases[i], s);
+        for (uint32_t i = 0; ok && i < n; i++)
+            run_case(c, &cases[i], s);
     }
-    for (uint32_t i = 0; i < n; i++) free_case(&cases[i]);
+    for (uint32_t i = 0; i < n; i++)
+        free_case(&cases[i]);
     compilation_destroy(c);
     fclose(to);
     free(messages);

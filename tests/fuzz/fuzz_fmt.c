@@ -26,8 +26,8 @@ static void *run(void *argument)
     if (status == FMT_OK) {
         Text formatted = {once.text ? once.text : "", once.n};
         FUZZ_CHECK(format(formatted, &twice) == FMT_OK, "the result is no program:\n%s", formatted.at);
-        FUZZ_CHECK(once.n == twice.n && (once.n == 0 || memcmp(once.text, twice.text, once.n) == 0), "formatted once:\n%s\ntwice:\n%s",
-                   formatted.at, twice.text ? twice.text : "");
+        FUZZ_CHECK(once.n == twice.n && (once.n == 0 || memcmp(once.text, twice.text, once.n) == 0),
+                   "formatted once:\n%s\ntwice:\n%s", formatted.at, twice.text ? twice.text : "");
     }
     strbuf_free(&once);
     strbuf_free(&twice);

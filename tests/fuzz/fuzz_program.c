@@ -1,5 +1,5 @@
-/* A program's text through all passes, up to the kernels and the host program; nothing is run. The checkers look at what each
- * pass makes. Equal texts give equal output: of some inputs that is tested. */
+/* A program's text through all passes, up to the kernels and the host program; nothing is run. The checkers look at
+ * what each pass makes. Equal texts give equal output: of some inputs that is tested. */
 #include "fuzz.h"
 
 #include "driver.h"
@@ -23,7 +23,8 @@ static void *compile(void *argument)
     c->check = true;
     c->text = text->at;
     c->text_bytes = text->n;
-    for (Stage stage = STAGE_AST; stage < STAGE_COUNT && compile_to(c, stage); stage++) compilation_print(&text->out, c, stage);
+    for (Stage stage = STAGE_AST; stage < STAGE_COUNT && compile_to(c, stage); stage++)
+        compilation_print(&text->out, c, stage);
     compilation_destroy(c);
     fclose(to);
     /* Lines of the program are shown indented. */
@@ -41,7 +42,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n)
     if (n % 8 == 0) {
         Text second = {.at = (const char *)bytes, .n = n};
         fuzz_on_big_stack(compile, &second);
-        FUZZ_CHECK(first.out.n == second.out.n && (first.out.n == 0 || memcmp(first.out.text, second.out.text, first.out.n) == 0),
+        FUZZ_CHECK(first.out.n == second.out.n &&
+                       (first.out.n == 0 || memcmp(first.out.text, second.out.text, first.out.n) == 0),
                    "the same program gives another result");
         strbuf_free(&second.out);
     }

@@ -1,5 +1,5 @@
-/* Values made from the input's bytes, of a type that it chooses, are written in every format that takes them, and have to be
- * the same when they are read. */
+/* Values made from the input's bytes, of a type that it chooses, are written in every format that takes them, and have
+ * to be the same when they are read. */
 #include "fuzz.h"
 
 #include "../../runtime/values/values.h"
@@ -64,7 +64,8 @@ static void put_scalar(Input *in, FILE *out, DpScalar s)
 {
     uint64_t bits = 0;
     char text[DP_SCALAR_TEXT];
-    for (uint32_t i = 0; i < dp_scalar_bytes(s); i++) bits = bits << 8 | take(in);
+    for (uint32_t i = 0; i < dp_scalar_bytes(s); i++)
+        bits = bits << 8 | take(in);
     DpLeaf leaf = {.scalar = s, .data = malloc(8), .ndata = 1};
     dp_scalar_store(s, leaf.data, 0, s == DP_BOOL ? bits % 2 : bits);
     fwrite(text, 1, dp_print_scalar(text, &leaf, 0), out);
@@ -122,8 +123,10 @@ static void sort_columns(const DpType *t, DpLeaf *leaves)
     for (uint64_t row = 0, start = 0; row < cols->nlens[1]; start += cols->lens[1][row++])
         for (uint64_t end = start + cols->lens[1][row], i = start + 1; i < end; i++)
             for (uint64_t k = i; k > start; k--) {
-                uint64_t a = dp_scalar_load(cols->scalar, cols->data, k - 1), b = dp_scalar_load(cols->scalar, cols->data, k);
-                uint64_t x = dp_scalar_load(values->scalar, values->data, k - 1), y = dp_scalar_load(values->scalar, values->data, k);
+                uint64_t a = dp_scalar_load(cols->scalar, cols->data, k - 1),
+                         b = dp_scalar_load(cols->scalar, cols->data, k);
+                uint64_t x = dp_scalar_load(values->scalar, values->data, k - 1),
+                         y = dp_scalar_load(values->scalar, values->data, k);
                 if (a <= b)
                     break;
                 dp_scalar_store(cols->scalar, cols->data, k - 1, b);
@@ -175,8 +178,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n)
     fclose(out);
     DpReader r = {"a", text, length, 0};
     DpLeaf *leaves = calloc(dp_type_leaves(t), sizeof *leaves);
-    FUZZ_CHECK(dp_read_text(&r, t, leaves, error, sizeof error) && dp_reader_done(&r), "%s: %.300s: %s", type, text, error);
-    for (size_t i = 0; i < sizeof endings / sizeof *endings; i++) check_format(endings[i], t, leaves, text);
+    FUZZ_CHECK(dp_read_text(&r, t, leaves, error, sizeof error) && dp_reader_done(&r), "%s: %.300s: %s", type, text,
+               error);
+    for (size_t i = 0; i < sizeof endings / sizeof *endings; i++)
+        check_format(endings[i], t, leaves, text);
     dp_leaves_free(leaves, dp_type_leaves(t));
     free(leaves);
     dp_type_free(t);

@@ -283,7 +283,10 @@ static inline void assert_seq(CoreValue v, uint32_t n, const int64_t *expected)
 }
 #define ASSERT_SEQ(v, ...) assert_seq((v), sizeof((int64_t[]){__VA_ARGS__}) / 8, (int64_t[]){__VA_ARGS__})
 
-typedef struct KindCount { CoreKind kind; uint32_t n; } KindCount;
+typedef struct KindCount {
+    CoreKind kind;
+    uint32_t n;
+} KindCount;
 
 static inline void count_kind_in(void *ctx, CoreBlock *b)
 {
@@ -302,7 +305,11 @@ static inline uint32_t count_kind(const CoreFn *fn, CoreKind kind)
     return count.n;
 }
 
-typedef struct KindSearch { CoreKind kind; uint32_t skip; CoreStmt *found; } KindSearch;
+typedef struct KindSearch {
+    CoreKind kind;
+    uint32_t skip;
+    CoreStmt *found;
+} KindSearch;
 
 static inline void find_kind_in(void *ctx, CoreBlock *b)
 {

@@ -13,7 +13,10 @@
 
 #include <stdlib.h>
 
-typedef struct Value { CoreAtom atom; uint32_t length_class; } Value; /* equal classes, equal lengths; 0: a scalar */
+typedef struct Value {
+    CoreAtom atom;
+    uint32_t length_class;
+} Value; /* equal classes, equal lengths; 0: a scalar */
 
 typedef struct Gen {
     B b;
@@ -21,7 +24,7 @@ typedef struct Gen {
     Value scope[512];
     uint32_t nscope;
     uint32_t next_class;
-    uint32_t fuel; /* statements left */
+    uint32_t fuel;      /* statements left */
     uint32_t ncallable; /* functions that may be called: those finished */
 } Gen;
 
@@ -113,8 +116,8 @@ static inline void gen_block(Gen *g, CoreBlock *block, uint32_t depth, uint32_t 
 
 static inline void gen_prim(Gen *g)
 {
-    static const CorePrim ops[] = {PRIM_ADD, PRIM_SUB, PRIM_MUL, PRIM_MIN, PRIM_MAX, PRIM_AND, PRIM_XOR,
-                                   PRIM_EQ, PRIM_NE, PRIM_LT, PRIM_LE, PRIM_GT, PRIM_GE, PRIM_DIV, PRIM_MOD, PRIM_SHR};
+    static const CorePrim ops[] = {PRIM_ADD, PRIM_SUB, PRIM_MUL, PRIM_MIN, PRIM_MAX, PRIM_AND, PRIM_XOR, PRIM_EQ,
+                                   PRIM_NE,  PRIM_LT,  PRIM_LE,  PRIM_GT,  PRIM_GE,  PRIM_DIV, PRIM_MOD, PRIM_SHR};
     CorePrim op = ops[rnd(g, 16)];
     CoreAtom y = pick_i64(g);
     if ((op == PRIM_DIV || op == PRIM_MOD) && rnd(g, 20))
@@ -337,8 +340,10 @@ static inline void gen_map(Gen *g, uint32_t depth)
 
 static inline CorePrim random_operator(Gen *g, CoreAtom *neutral)
 {
-    static const struct { CorePrim op; int64_t neutral; } ops[] = {
-        {PRIM_ADD, 0}, {PRIM_MAX, INT64_MIN}, {PRIM_MIN, INT64_MAX}, {PRIM_XOR, 0}, {PRIM_MUL, 1}};
+    static const struct {
+        CorePrim op;
+        int64_t neutral;
+    } ops[] = {{PRIM_ADD, 0}, {PRIM_MAX, INT64_MIN}, {PRIM_MIN, INT64_MAX}, {PRIM_XOR, 0}, {PRIM_MUL, 1}};
     uint32_t i = rnd(g, 5);
     *neutral = core_i64(ops[i].neutral);
     return ops[i].op;
@@ -433,21 +438,30 @@ static inline void gen_stmt(Gen *g, uint32_t depth)
         return;
     g->fuel--;
     switch (rnd(g, depth < 4 ? 26 : 16)) {
-    case 0: case 1: case 2: case 3: gen_prim(g); break;
-    case 4: case 5: gen_bool_prim(g); break;
+    case 0:
+    case 1:
+    case 2:
+    case 3: gen_prim(g); break;
+    case 4:
+    case 5: gen_bool_prim(g); break;
     case 6: gen_select(g); break;
     case 7: add(g, gen_length(g, pick(g, random_seq(g), &(uint32_t){0})), 0); break;
-    case 8: case 9: gen_access(g, false); break;
+    case 8:
+    case 9: gen_access(g, false); break;
     case 10: gen_slice(g); break;
     case 11: gen_access(g, true); break;
     case 12: gen_array(g); break;
     case 13: gen_check(g); break;
     case 14: gen_equal_lengths(g); break;
     case 15: rnd(g, 2) ? gen_argsort(g) : gen_flatten(g); break;
-    case 16: case 17: gen_if(g, depth); break;
+    case 16:
+    case 17: gen_if(g, depth); break;
     case 18: gen_loop(g, depth); break;
-    case 19: case 20: case 21: gen_map(g, depth); break;
-    case 22: case 23: gen_fold(g, depth); break;
+    case 19:
+    case 20:
+    case 21: gen_map(g, depth); break;
+    case 22:
+    case 23: gen_fold(g, depth); break;
     case 24: rnd(g, 2) ? gen_scatter(g, depth) : gen_hist(g, depth); break;
     default: gen_call(g); break;
     }
@@ -577,7 +591,11 @@ static inline bool same_value(const CoreValue *x, const CoreValue *y)
     return same;
 }
 
-typedef struct Run { bool ok, internal; CoreValue results[MAIN_RESULTS]; EvalError error; } Run;
+typedef struct Run {
+    bool ok, internal;
+    CoreValue results[MAIN_RESULTS];
+    EvalError error;
+} Run;
 
 static inline Run run_main(Gen *g, const CoreFn *fn, const CoreValue *args)
 {

@@ -160,7 +160,10 @@ static void print_value(StrBuf *out, Arena *a, Type *t, const CoreValue *leaves)
     case TY_RECORD: print_parts(out, a, t->record.names, t->record.items, t->record.n, leaves); return;
     case TY_ARRAY: print_array(out, a, t->element, leaves); return;
     case TY_SUM: print_sum(out, a, t, leaves); return;
-    case TY_FUN: case TY_VAR: case TY_RIGID: case TY_ERROR: strbuf_add(out, "?"); return;
+    case TY_FUN:
+    case TY_VAR:
+    case TY_RIGID:
+    case TY_ERROR: strbuf_add(out, "?"); return;
     }
 }
 

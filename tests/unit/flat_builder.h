@@ -115,10 +115,7 @@ static inline CoreAtom f_input(F *f, FlatInputs *inputs, FlatInputKind kind, Fla
     return a;
 }
 
-static inline CoreAtom f_host(F *f, Body *x, FlatVar v)
-{
-    return f_input(f, &x->body.inputs, IN_HOST, v, FLAT_NO_VAR);
-}
+static inline CoreAtom f_host(F *f, Body *x, FlatVar v) { return f_input(f, &x->body.inputs, IN_HOST, v, FLAT_NO_VAR); }
 static inline CoreAtom f_col(F *f, Body *x, FlatVar v) { return f_input(f, &x->body.inputs, IN_COL, v, FLAT_NO_VAR); }
 static inline CoreAtom f_elem(F *f, Body *x, FlatVar array, FlatVar ctx)
 {
@@ -334,8 +331,8 @@ static inline CoreValue v_rows(B *b, uint32_t n, const uint32_t *lens)
     CoreValue v = {.type = {SC_I64, 2}, .n = n, .items = arena_array(b->p->arena, CoreValue, n + 1)};
     uint64_t k = 1;
     for (uint32_t i = 0; i < n; i++) {
-        v.items[i] = (CoreValue){
-            .type = {SC_I64, 1}, .n = lens[i], .scalars = arena_array(b->p->arena, uint64_t, lens[i] + 1)};
+        v.items[i] =
+            (CoreValue){.type = {SC_I64, 1}, .n = lens[i], .scalars = arena_array(b->p->arena, uint64_t, lens[i] + 1)};
         for (uint32_t j = 0; j < lens[i]; j++)
             v.items[i].scalars[j] = k++;
     }

@@ -1,5 +1,5 @@
-/* What the runtime's tests share: the device in both shapes of the kernels, segments of all kinds of lengths, columns, and
- * comparisons. The kernels' holes stand in runtime_holes.h. */
+/* What the runtime's tests share: the device in both shapes of the kernels, segments of all kinds of lengths, columns,
+ * and comparisons. The kernels' holes stand in runtime_holes.h. */
 #ifndef RUNTIME_WORLD_H
 #define RUNTIME_WORLD_H
 
@@ -84,7 +84,11 @@ static uint32_t rnd(void)
     return seed >> 8;
 }
 
-typedef struct Shape { uint64_t nseg, n; uint64_t *lens, *offsets; int32_t *x; } Shape;
+typedef struct Shape {
+    uint64_t nseg, n;
+    uint64_t *lens, *offsets;
+    int32_t *x;
+} Shape;
 
 static void *alloc(uint64_t n, size_t bytes)
 {
@@ -131,18 +135,19 @@ static Shape make_shape(int kind)
         s = shape_begin(counts[kind]);
         for (uint64_t i = 0; i < s.nseg; i++) {
             switch (kind) {
-            case 0: case 1: break;                                    /* none; one empty */
-            case 2: s.lens[i] = i == 0 ? 0 : 3000; break;             /* empty first */
-            case 3: s.lens[i] = i == 2 ? 0 : 2777; break;             /* middle */
-            case 4: s.lens[i] = i == 4 ? 0 : 4001; break;             /* last */
+            case 0:
+            case 1: break;                                /* none; one empty */
+            case 2: s.lens[i] = i == 0 ? 0 : 3000; break; /* empty first */
+            case 3: s.lens[i] = i == 2 ? 0 : 2777; break; /* middle */
+            case 4: s.lens[i] = i == 4 ? 0 : 4001; break; /* last */
             case 5: s.lens[i] = rnd() % 200; break;
-            case 6: s.lens[i] = rnd() % 4; break;                     /* many tiny */
+            case 6: s.lens[i] = rnd() % 4; break;                      /* many tiny */
             case 7: s.lens[i] = i == 33333 ? 70000 : rnd() % 2; break; /* a giant among tiny ones */
-            case 8: break;                                            /* all empty */
-            case 9: s.lens[i] = 256; break;                           /* at the edges */
-            case 10: s.lens[i] = i % 1000 == 999 ? 5000 : 0; break;   /* few in a desert */
+            case 8: break;                                             /* all empty */
+            case 9: s.lens[i] = 256; break;                            /* at the edges */
+            case 10: s.lens[i] = i % 1000 == 999 ? 5000 : 0; break;    /* few in a desert */
             case 11: s.lens[i] = i == 1 ? 0 : 65537; break;
-            case 12: s.lens[i] = 255 + i % 3; break;                  /* across the edges */
+            case 12: s.lens[i] = 255 + i % 3; break; /* across the edges */
             case 13: s.lens[i] = 1; break;
             case 14: s.lens[i] = i < 150 ? 0 : 700; break;
             default: s.lens[i] = i * i % 1031; break;
@@ -174,7 +179,12 @@ static void *take_col(DpCol *c)
 }
 
 /* The context of a shape, over a function's context of its segments. */
-typedef struct World { Shape s; DpCtx *up, *c; DpCol x; uint64_t w[4]; } World;
+typedef struct World {
+    Shape s;
+    DpCtx *up, *c;
+    DpCol x;
+    uint64_t w[4];
+} World;
 
 static World world_of(int kind)
 {
@@ -233,11 +243,11 @@ static void check_col(DpCol *got, void *want, const char *what, int kind)
 }
 
 /* ---- groups of tests ---- */
-#define BOTH(test) \
-    {#test " (cpu shape)", test, open_cpu, teardown, NULL}, {#test " (gpu shape)", test, open_gpu, teardown, NULL}
+#define BOTH(test)                                                                                                     \
+    {#test " (cpu shape)", test, open_cpu, teardown, NULL}, { #test " (gpu shape)", test, open_gpu, teardown, NULL }
 
 /* The arguments of main: perhaps a pattern with * for the tests' names. */
-#define RUN_TESTS(tests, argc, argv) \
+#define RUN_TESTS(tests, argc, argv)                                                                                   \
     ((argc) > 1 ? cmocka_set_test_filter((argv)[1]) : (void)0, cmocka_run_group_tests(tests, NULL, NULL))
 
 #endif

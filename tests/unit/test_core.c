@@ -19,7 +19,11 @@ static uint64_t bits_f32(float x)
     return b;
 }
 
-typedef struct PrimCase { CorePrim op; Scalar operand, result; uint64_t a, b, expected; } PrimCase;
+typedef struct PrimCase {
+    CorePrim op;
+    Scalar operand, result;
+    uint64_t a, b, expected;
+} PrimCase;
 #define NEG(x) ((uint64_t)-INT64_C(x))
 
 static void check_prims(const PrimCase *cases, size_t n)

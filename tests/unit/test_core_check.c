@@ -39,14 +39,14 @@ static CoreType *type_of(const Place *at, CoreVar v) { return &at->fn->vars.at[v
 static CoreSoac *soac(const Place *at) { return core_stmt_soac(at->s); }
 
 static const CoreAtom a_bool = {true, {SC_BOOL, 0}, {.bits = 1}}, a_number = {true, {SC_I64, 0}, {.bits = 1}},
-                      a_stranger = {false, {SC_I64, 0}, {.var = UNKNOWN}},
-                      no_bool = {true, {SC_BOOL, 0}, {.bits = 2}}, no_u8 = {true, {SC_U8, 0}, {.bits = 256}},
-                      no_i8 = {true, {SC_I8, 0}, {.bits = 128}}, a_sequence = {true, {SC_I64, 1}, {.bits = 0}},
-                      no_type = {true, {SCALAR_COUNT, 0}, {.bits = 0}};
+                      a_stranger = {false, {SC_I64, 0}, {.var = UNKNOWN}}, no_bool = {true, {SC_BOOL, 0}, {.bits = 2}},
+                      no_u8 = {true, {SC_U8, 0}, {.bits = 256}}, no_i8 = {true, {SC_I8, 0}, {.bits = 128}},
+                      a_sequence = {true, {SC_I64, 1}, {.bits = 0}}, no_type = {true, {SCALAR_COUNT, 0}, {.bits = 0}};
 
 /* ---- what may be wrong ---- */
 
-#define SPOIL(name, ...) static void name(Place *at) { __VA_ARGS__; }
+#define SPOIL(name, ...)                                                                                               \
+    static void name(Place *at) { __VA_ARGS__; }
 
 SPOIL(binds_nothing, at->s->nvars = 0)
 SPOIL(binds_stranger, at->s->vars[0] = UNKNOWN)
@@ -183,9 +183,9 @@ static void check_row(const Row *row)
     strbuf_free(&why);
     session_destroy(session);
 }
-#define CHECK_ROWS(rows) \
-    for (size_t i = 0; i < sizeof(rows) / sizeof *(rows); i++) \
-        check_row(&(rows)[i])
+#define CHECK_ROWS(rows)                                                                                               \
+    for (size_t i = 0; i < sizeof(rows) / sizeof *(rows); i++)                                                         \
+    check_row(&(rows)[i])
 
 static void test_scopes(void **state)
 {
@@ -236,7 +236,8 @@ static void test_scalars(void **state)
         {"clamped", CORE_PRIM, 0, select_second, "select's second choice is bool"},
         {"joined", CORE_PRIM, 1, binds_array, "convert gives a scalar"},
         {"pick", CORE_PRIM, 0, no_site, "a division has no site"},
-        {"over", CORE_PRIM, 0, copies_bool, "a copy is bool of rank 0 instead of i64 of rank 0\n  in the atom that binds"},
+        {"over", CORE_PRIM, 0, copies_bool,
+         "a copy is bool of rank 0 instead of i64 of rank 0\n  in the atom that binds"},
     };
     CHECK_ROWS(rows);
 }
@@ -248,7 +249,8 @@ static void test_sequences(void **state)
         {"over", CORE_LENGTH, 0, length_of_number, "length of what is no sequence"},
         {"over", CORE_LENGTH, 0, binds_bool, "length's result is bool of rank 0 instead of i64 of rank 0"},
         {"pick", CORE_INDEX, 0, array_is_number, "index into what is no sequence"},
-        {"pick", CORE_INDEX, 0, index_bool, "an index is bool of rank 0 instead of i64 of rank 0\n  in the index that binds %2"},
+        {"pick", CORE_INDEX, 0, index_bool,
+         "an index is bool of rank 0 instead of i64 of rank 0\n  in the index that binds %2"},
         {"part", CORE_SLICE, 0, slice_number, "slice of what is no sequence"},
         {"part", CORE_SLICE, 0, slice_from_bool, "a slice's start is bool"},
         {"part", CORE_SLICE, 0, slice_to_bool, "a slice's end is bool"},

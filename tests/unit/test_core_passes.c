@@ -116,8 +116,9 @@ static void test_common_reductions(void **state)
 {
     (void)state;
     Session *s = session_create();
-    CoreProgram *p = compile_text(s, "entry main (v: [i64]) : i64 = sum v * v[0] + sum v + reduce (*) 1 v + reduce (*) 2 v + sum (scan (+) 0 v)\n"
-                                     "  + maximum (scan (+) 0 v)\n");
+    CoreProgram *p = compile_text(
+        s, "entry main (v: [i64]) : i64 = sum v * v[0] + sum v + reduce (*) 1 v + reduce (*) 2 v + sum (scan (+) 0 v)\n"
+           "  + maximum (scan (+) 0 v)\n");
     const CoreFn *fn = p->entries.at[0].fn;
     assert_int_equal(count_kind(fn, CORE_SCAN), 1);
     assert_int_equal(count_kind(fn, CORE_REDUCE), 5);
@@ -587,7 +588,7 @@ static void test_fuse_filter(void **state)
     CoreAtom sum = b_fold(&b, CORE_REDUCE, m, more, PRIM_ADD, core_i64(0)); /* all one reduce */
     CoreAtom others = odd_only(&b, n, xs, PRIM_SUB, core_i64(1));
     CoreAtom k = b_length(&b, others);
-    CoreAtom kept = b_map_op(&b, k, others, PRIM_MUL, core_i64(2)); /* one map with a guard */
+    CoreAtom kept = b_map_op(&b, k, others, PRIM_MUL, core_i64(2));            /* one map with a guard */
     CoreAtom count = b_length(&b, odd_only(&b, n, xs, PRIM_ADD, core_i64(2))); /* a count */
     b_return(&b, ATOMS(sum, kept, b_length(&b, kept), count));
     fuse_checked(&b);

@@ -12,10 +12,15 @@ static void report(const Gen *g, uint64_t seed, const char *pass, const char *wh
     fail();
 }
 
-static const struct { const char *name; void (*run)(CoreProgram *p); } pipeline[] = {
-    {"generation", core_refresh}, {"simplify", core_simplify}, {"inline", core_inline},
-    {"merge groups", core_merge_groups}, {"tail loops", core_tail_loops}, {"inline", core_inline},
-    {"simplify", core_simplify}, {"fuse", core_fuse}, {"simplify", core_simplify},
+static const struct {
+    const char *name;
+    void (*run)(CoreProgram *p);
+} pipeline[] = {
+    {"generation", core_refresh},    {"simplify", core_simplify},
+    {"inline", core_inline},         {"merge groups", core_merge_groups},
+    {"tail loops", core_tail_loops}, {"inline", core_inline},
+    {"simplify", core_simplify},     {"fuse", core_fuse},
+    {"simplify", core_simplify},
 };
 
 static uint32_t successes;

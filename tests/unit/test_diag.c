@@ -58,7 +58,8 @@ static void test_json(void **state)
     uint32_t file;
     Session *s = new_session("a \"b\"\\\xc3\xa4\xfe.dp", &file);
     s->diag_json = true;
-    diag_warning(s, (Span){file, 4, 20}, DIAG_UNUSED_NAME, "tab\t, line\n, bell\x07, \x7f, \xe2\x82\xac, half \xe2\x82");
+    diag_warning(s, (Span){file, 4, 20}, DIAG_UNUSED_NAME,
+                 "tab\t, line\n, bell\x07, \x7f, \xe2\x82\xac, half \xe2\x82");
     diag_note_text(s, "first\nsecond");
     diag_error(s, SPAN_NONE, DIAG_NONE, "nowhere");
     expect_printed(s,

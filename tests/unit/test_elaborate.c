@@ -119,7 +119,8 @@ static void expect(const char *text, const char *expected)
 static void library_places(void **state)
 {
     (void)state;
-    expect("entry main : i64 =\n  let xs = [1, 2]\n  in check_same xs (iota 3)", "t.dp:3:6: error: unequal lengths: 2 and 3");
+    expect("entry main : i64 =\n  let xs = [1, 2]\n  in check_same xs (iota 3)",
+           "t.dp:3:6: error: unequal lengths: 2 and 3");
     expect("entry main : [i64] =\n  reduce (\\a b -> [a[0] + b[1]])\n    [0] [[1], [2]]",
            "t.dp:2:28: error: index 1 out of bounds for length 1");
 }
@@ -127,7 +128,8 @@ static void library_places(void **state)
 static void orders(void **state)
 {
     (void)state;
-    expect("entry main : [bool] = { is_less (a, b) (2, 2.0) : (a, b) in [(1, 9.0), (2, 1.0), (2, 2.0), (2, nan), (3, 0.0)] }",
+    expect("entry main : [bool] = { is_less (a, b) (2, 2.0) : (a, b) in [(1, 9.0), (2, 1.0), (2, 2.0), (2, nan), (3, "
+           "0.0)] }",
            "[true, true, false, false, false]");
     expect("entry main : [bool] = { is_less a b : (a, b) in [(nan, nan), (nan, inf), (1.0, nan)] }",
            "[false, false, true]");
@@ -221,8 +223,10 @@ static void entries(void **state)
     (void)state;
     Session *s = session_create();
     StrBuf why = {0};
-    CoreProgram *p = program_of(s, "entry main (xs: [(i32, [f64])]) ((p, _): (i64, bool)) : {b: f64, a: [u8]} =\n"
-                                   "  {a = \"x\", b = f64 p}\nentry other = main [] (1, true)", &why);
+    CoreProgram *p = program_of(s,
+                                "entry main (xs: [(i32, [f64])]) ((p, _): (i64, bool)) : {b: f64, a: [u8]} =\n"
+                                "  {a = \"x\", b = f64 p}\nentry other = main [] (1, true)",
+                                &why);
     assert_non_null(p);
     assert_int_equal(p->entries.n, 2);
     assert_string_equal(p->entries.at[0].signature, "main (xs: [(i32, [f64])]) (_: (i64, bool)) : {b: f64, a: [u8]}");

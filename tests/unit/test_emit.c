@@ -1,5 +1,6 @@
 /* The OpenCL back end on flat programs built by hand: the C program compiles without warnings, every kernel compiles in
- * every shape and in several variants (where clang is installed), and constants are exact. Run in the repository's root. */
+ * every shape and in several variants (where clang is installed), and constants are exact. Run in the repository's
+ * root. */
 #include "core_builder.h"
 
 #include "opencl/emit_host.h"
@@ -53,7 +54,10 @@ static FlatVar f_var(F *f, FlatVarInfo info)
     vec_push(f->p->arena, &f->fn->vars, info);
     return f->fn->vars.n - 1;
 }
-static FlatVar f_host(F *f, CoreType t) { return f_var(f, (FlatVarInfo){.kind = FLAT_HOST, .type = t, .hint = "it's"}); }
+static FlatVar f_host(F *f, CoreType t)
+{
+    return f_var(f, (FlatVarInfo){.kind = FLAT_HOST, .type = t, .hint = "it's"});
+}
 static FlatVar f_col(F *f, FlatVar ctx, CoreType t)
 {
     return ctx == FLAT_ROOT ? f_host(f, t) : f_var(f, (FlatVarInfo){.kind = FLAT_COL, .type = t, .ctx = ctx});
@@ -122,7 +126,10 @@ static CoreAtom f_in(F *f, FlatInputs *inputs, FlatInputKind kind, FlatVar var, 
     return v;
 }
 
-static void f_results(F *f, FlatStmt *s, uint32_t n, const CoreAtom *results) { b_results(&f->b, s->body.block, n, results); }
+static void f_results(F *f, FlatStmt *s, uint32_t n, const CoreAtom *results)
+{
+    b_results(&f->b, s->body.block, n, results);
+}
 
 static FlatVar f_nested(F *f, FlatVar up, FlatVar source)
 {
@@ -231,7 +238,8 @@ static void add_template(StrBuf *out, const char *name)
 static void add_kernel_templates(StrBuf *out, PlanKernelKind kind)
 {
     static const char *const names[] = {"map", "map", "pack", "reduce", "scan", "scatter", "histogram"};
-    static const PlanKernelKind kinds[] = {PLAN_MAP, PLAN_ARRAY, PLAN_PACK, PLAN_REDUCE, PLAN_SCAN, PLAN_SCATTER, PLAN_HIST};
+    static const PlanKernelKind kinds[] = {PLAN_MAP,  PLAN_ARRAY,   PLAN_PACK, PLAN_REDUCE,
+                                           PLAN_SCAN, PLAN_SCATTER, PLAN_HIST};
     if (kind == PLAN_REDUCE || kind == PLAN_SCAN)
         add_template(out, "kernels/carry.cl");
     char name[64];
@@ -251,13 +259,17 @@ static void compile_kernel(const Plan *plan, const PlanKernel *k)
     emit_kernel_source(&text, plan, k);
     add_kernel_templates(&text, k->kind);
     write_file("k.cl", &text);
-    static const char *const options[] = {"-DDP_CPU=1 -DDP_SEGMENTED=0 -DDP_VARIANT=0", "-DDP_CPU=1 -DDP_SEGMENTED=1 -DDP_VARIANT=5",
-                                          "-DDP_CPU=1 -DDP_SEGMENTED=1 -DDP_VARIANT=0 -DDP_ANY_VARIANT=1",
-                                          "-DDP_GPU=1 -DDP_SEGMENTED=1 -DDP_VARIANT=0", "-DDP_GPU=1 -DDP_SEGMENTED=0 -DDP_VARIANT=1073741823"};
+    static const char *const options[] = {
+        "-DDP_CPU=1 -DDP_SEGMENTED=0 -DDP_VARIANT=0", "-DDP_CPU=1 -DDP_SEGMENTED=1 -DDP_VARIANT=5",
+        "-DDP_CPU=1 -DDP_SEGMENTED=1 -DDP_VARIANT=0 -DDP_ANY_VARIANT=1", "-DDP_GPU=1 -DDP_SEGMENTED=1 -DDP_VARIANT=0",
+        "-DDP_GPU=1 -DDP_SEGMENTED=0 -DDP_VARIANT=1073741823"};
     for (size_t i = 0; i < sizeof options / sizeof *options; i++) {
         char command[512];
-        snprintf(command, sizeof command, "clang -x cl -cl-std=CL1.2 -target spir64 -fsyntax-only -Xclang -finclude-default-header "
-                 "-Werror -I runtime/include -DDP_KERNEL=__kernel -DDP_WG=128 -DDP_LANES=0 -DDP_VAL_BYTES=%u %s %%s/k.cl", k->val_bytes, options[i]);
+        snprintf(
+            command, sizeof command,
+            "clang -x cl -cl-std=CL1.2 -target spir64 -fsyntax-only -Xclang -finclude-default-header "
+            "-Werror -I runtime/include -DDP_KERNEL=__kernel -DDP_WG=128 -DDP_LANES=0 -DDP_VAL_BYTES=%u %s %%s/k.cl",
+            k->val_bytes, options[i]);
         if (!run(command))
             fail_msg("kernel %s does not compile with %s:\n%s", k->name, options[i], text.text);
     }
@@ -307,7 +319,8 @@ static void test_spmv(void **state)
     (void)state;
     F f = f_open();
     f_fn(&f, "main", false);
-    FlatVar rows_j = f_param(&f, f_host(&f, T_SEQ2)), rows_v = f_param(&f, f_host(&f, T_F32SS)), x = f_param(&f, f_host(&f, T_F32S));
+    FlatVar rows_j = f_param(&f, f_host(&f, T_SEQ2)), rows_v = f_param(&f, f_host(&f, T_F32SS)),
+            x = f_param(&f, f_host(&f, T_F32S));
     FlatVar c1 = f_nested(&f, FLAT_ROOT, rows_j);
     FlatVar r_j = f_elems(&f, c1, rows_j), r_v = f_elems(&f, c1, rows_v);
     FlatVar c2 = f_nested(&f, c1, r_j), sum = f_col(&f, c1, T_F32);
@@ -340,7 +353,8 @@ static void test_inputs(void **state)
     f_body(&f, s, c3);
     pos = f_in(&f, &s->body.inputs, IN_POS, FLAT_NO_VAR, c3);
     CoreAtom row = f_in(&f, &s->body.inputs, IN_ELEM, xss, c1), up = f_in(&f, &s->body.inputs, IN_POS, FLAT_NO_VAR, c1);
-    CoreAtom e = f_in(&f, &s->body.inputs, IN_ELEM, xs, c2), size = f_in(&f, &s->body.inputs, IN_COL, sizes, FLAT_NO_VAR);
+    CoreAtom e = f_in(&f, &s->body.inputs, IN_ELEM, xs, c2),
+             size = f_in(&f, &s->body.inputs, IN_COL, sizes, FLAT_NO_VAR);
     b_check(&f.b, b_prim(&f.b, PRIM_LT, pos, size), ERR_LENGTHS, ATOMS(pos, up));
     CoreAtom y = b_index(&f.b, row, pos);
     f_results(&f, s, ATOMS(b_prim(&f.b, PRIM_LT, y, e)));
@@ -412,7 +426,8 @@ static void test_counting(void **state)
     FlatVar out = f_col(&f, c, T_F32);
     FlatStmt *s = f_stmt(&f, FLAT_S_KERNEL, VARS(out));
     f_body(&f, s, c);
-    CoreAtom x = f_in(&f, &s->body.inputs, IN_HOST, xs, FLAT_NO_VAR), m = f_in(&f, &s->body.inputs, IN_HOST, n, FLAT_NO_VAR);
+    CoreAtom x = f_in(&f, &s->body.inputs, IN_HOST, xs, FLAT_NO_VAR),
+             m = f_in(&f, &s->body.inputs, IN_HOST, n, FLAT_NO_VAR);
     b_check(&f.b, b_prim(&f.b, PRIM_LT, m, b_length(&f.b, x)), ERR_ASSERT, 0, NULL);
     CoreStmt *loops[2];
     CoreBlock *outer = f.b.b;
@@ -448,7 +463,8 @@ static void test_host_code(void **state)
     FlatVar xs = f_host(&f, T_F32S), x = f_host(&f, T_F32);
     FlatStmt *s = f_stmt(&f, FLAT_S_HOST, VARS(xs, x));
     f_body(&f, s, FLAT_ROOT);
-    CoreAtom all = f_in(&f, &s->body.inputs, IN_HOST, xss, FLAT_NO_VAR), k = f_in(&f, &s->body.inputs, IN_HOST, i, FLAT_NO_VAR);
+    CoreAtom all = f_in(&f, &s->body.inputs, IN_HOST, xss, FLAT_NO_VAR),
+             k = f_in(&f, &s->body.inputs, IN_HOST, i, FLAT_NO_VAR);
     CoreAtom row = b_index(&f.b, all, k), other = b_index(&f.b, all, b_prim(&f.b, PRIM_DIV, k, k));
     CoreStmt *select = b_stmt(&f.b, CORE_PRIM, 1, &T_F32S);
     select->prim.op = PRIM_SELECT, select->prim.nargs = 3;
@@ -552,8 +568,10 @@ static void test_host_control(void **state)
     (void)state;
     F f = f_open();
     f_fn(&f, "main", false);
-    FlatVar xs = f_param(&f, f_host(&f, T_F32S)), ys = f_param(&f, f_host(&f, T_F32S)), n = f_param(&f, f_host(&f, T_I64));
-    FlatVar flag = f_param(&f, f_host(&f, T_BOOL)), p = f_host(&f, T_F32S), q = f_host(&f, T_F32S), i = f_host(&f, T_I64);
+    FlatVar xs = f_param(&f, f_host(&f, T_F32S)), ys = f_param(&f, f_host(&f, T_F32S)),
+            n = f_param(&f, f_host(&f, T_I64));
+    FlatVar flag = f_param(&f, f_host(&f, T_BOOL)), p = f_host(&f, T_F32S), q = f_host(&f, T_F32S),
+            i = f_host(&f, T_I64);
     FlatVar out1 = f_host(&f, T_F32S), out2 = f_host(&f, T_F32S);
     FlatStmt *loop = f_stmt(&f, FLAT_S_LOOP, VARS(out1, out2));
     loop->loop.nparams = 2;
@@ -604,7 +622,8 @@ static void test_lifted(void **state)
     FlatVar yes = f_ctx(&f, CTX_SELECTED, c), no = f_ctx(&f, CTX_SELECTED, c);
     s = f_stmt(&f, FLAT_S_SPLIT, VARS(yes, no));
     s->ctx = c, s->split.cond = stop;
-    FlatVar end = f_col(&f, yes, T_I64), act = f_ctx(&f, CTX_SELECTED, yes), p = f_col(&f, act, T_I64), start = f_col(&f, yes, T_I64);
+    FlatVar end = f_col(&f, yes, T_I64), act = f_ctx(&f, CTX_SELECTED, yes), p = f_col(&f, act, T_I64),
+            start = f_col(&f, yes, T_I64);
     s = f_stmt(&f, FLAT_S_KERNEL, VARS(start));
     f_body(&f, s, yes);
     f_results(&f, s, ATOMS(f_in(&f, &s->body.inputs, IN_COL, n, FLAT_NO_VAR)));
@@ -625,7 +644,8 @@ static void test_lifted(void **state)
     CoreAtom m = b_length(&f.b, f_in(&f, &s->body.inputs, IN_COL, xs, FLAT_NO_VAR));
     f_results(&f, s, ATOMS(b_prim(&f.b, PRIM_ADD, f_in(&f, &s->body.inputs, IN_COL, p, FLAT_NO_VAR), m)));
     f_end(&f, outer, VARS(next));
-    FlatVar less = f_col(&f, no, T_I64), views = f_col(&f, no, T_SEQ), r1 = f_col(&f, no, T_I64), r2 = f_col(&f, yes, T_I64);
+    FlatVar less = f_col(&f, no, T_I64), views = f_col(&f, no, T_SEQ), r1 = f_col(&f, no, T_I64),
+            r2 = f_col(&f, yes, T_I64);
     s = f_stmt(&f, FLAT_S_KERNEL, VARS(less, views));
     f_body(&f, s, no);
     CoreAtom x = f_in(&f, &s->body.inputs, IN_COL, n, FLAT_NO_VAR);
@@ -698,13 +718,16 @@ static void test_constants(void **state)
     add_constants(&text, SC_U32, BITS(0, UINT32_MAX));
     add_constants(&text, SC_U64, BITS(0, UINT64_MAX));
     /* 0, -0, 1, 0.1, the smallest subnormal, the largest, inf, -inf, nan */
-    add_constants(&text, SC_F32, BITS(0, 0x80000000, 0x3f800000, 0x3dcccccd, 1, 0x7f7fffff, 0x7f800000, 0xff800000, 0x7fc00000));
-    add_constants(&text, SC_F64, BITS(0, 0x8000000000000000, 0x3ff0000000000000, 0x3fb999999999999a, 1, 0x7fefffffffffffff,
-                                      0x7ff0000000000000, 0xfff0000000000000, 0x7ff8000000000000));
+    add_constants(&text, SC_F32,
+                  BITS(0, 0x80000000, 0x3f800000, 0x3dcccccd, 1, 0x7f7fffff, 0x7f800000, 0xff800000, 0x7fc00000));
+    add_constants(&text, SC_F64,
+                  BITS(0, 0x8000000000000000, 0x3ff0000000000000, 0x3fb999999999999a, 1, 0x7fefffffffffffff,
+                       0x7ff0000000000000, 0xfff0000000000000, 0x7ff8000000000000));
     strbuf_add(&text, "    return 0;\n}\n");
     write_file("constants.c", &text);
     strbuf_free(&text);
-    assert_true(run("${CC:-cc} -std=c11 -Wall -Wextra -Werror -Wno-unused-function -I runtime/include %s/constants.c -o %s/constants -lm"));
+    assert_true(run("${CC:-cc} -std=c11 -Wall -Wextra -Werror -Wno-unused-function -I runtime/include %s/constants.c "
+                    "-o %s/constants -lm"));
     assert_true(run("%s/constants"));
 }
 
@@ -712,14 +735,16 @@ static void test_constants(void **state)
 static void test_strings(void **state)
 {
     (void)state;
-    static const char bytes[] = "\"\\ \n\t\a\0011 ?" "?/ %s \xc3\xa9";
+    static const char bytes[] = "\"\\ \n\t\a\0011 ?"
+                                "?/ %s \xc3\xa9";
     StrBuf text = {0};
     strbuf_add(&text, "int main(void)\n{\n    const unsigned char s[] = ");
     emit_string(&text, bytes, sizeof bytes - 1);
     strbuf_add(&text, ";\n    const unsigned char t[] = {");
     for (size_t i = 0; i < sizeof bytes; i++)
         strbuf_printf(&text, "%u,", (unsigned)(unsigned char)bytes[i]);
-    strbuf_add(&text, "};\n    for (unsigned i = 0; i < sizeof t; i++) if (s[i] != t[i]) return 1;\n    return sizeof s != sizeof t;\n}\n");
+    strbuf_add(&text, "};\n    for (unsigned i = 0; i < sizeof t; i++) if (s[i] != t[i]) return 1;\n    return sizeof "
+                      "s != sizeof t;\n}\n");
     write_file("strings.c", &text);
     strbuf_free(&text);
     assert_true(run("${CC:-cc} -std=c11 -Wall -Wextra -Werror %s/strings.c -o %s/strings"));
@@ -730,10 +755,9 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_spmv),         cmocka_unit_test(test_inputs),    cmocka_unit_test(test_scalar_control),
-        cmocka_unit_test(test_counting),
-        cmocka_unit_test(test_host_code),    cmocka_unit_test(test_segmented), cmocka_unit_test(test_host_control),
-        cmocka_unit_test(test_lifted),       cmocka_unit_test(test_many_outs), cmocka_unit_test(test_constants),
-        cmocka_unit_test(test_strings),
+        cmocka_unit_test(test_counting),     cmocka_unit_test(test_host_code), cmocka_unit_test(test_segmented),
+        cmocka_unit_test(test_host_control), cmocka_unit_test(test_lifted),    cmocka_unit_test(test_many_outs),
+        cmocka_unit_test(test_constants),    cmocka_unit_test(test_strings),
     };
     return cmocka_run_group_tests(tests, open_directory, close_directory);
 }

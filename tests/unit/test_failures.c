@@ -36,13 +36,13 @@ static void begin(const DpProgram *program)
     dp_set_failure(&rt, on_failure, NULL);
 }
 
-#define FAILS(status, call)                                                                \
-    do {                                                                                   \
-        if (!setjmp(failed)) {                                                             \
-            call;                                                                          \
-            fail_msg("no failure");                                                        \
-        }                                                                                  \
-        assert_int_equal(last_status, status);                                             \
+#define FAILS(status, call)                                                                                            \
+    do {                                                                                                               \
+        if (!setjmp(failed)) {                                                                                         \
+            call;                                                                                                      \
+            fail_msg("no failure");                                                                                    \
+        }                                                                                                              \
+        assert_int_equal(last_status, status);                                                                         \
     } while (0)
 
 /* A kernel has reported this site. */
@@ -58,10 +58,17 @@ static void report(uint32_t site, int64_t v0, int64_t v1, int64_t v2)
 static void test_sites(void **state)
 {
     (void)state;
-    static const char *const texts[] = {
-        "index -1 out of bounds for length 2", "slice -1:2 out of bounds for length 3", "unequal lengths: -1 and 2",
-        "size mismatch: t is -1, but this length is 2", "division by zero", "assertion failed", "no case matches",
-        "t of an empty sequence", "negative length -1", "lengths add up to -1, but the sequence has 2", "failure of kind 10"};
+    static const char *const texts[] = {"index -1 out of bounds for length 2",
+                                        "slice -1:2 out of bounds for length 3",
+                                        "unequal lengths: -1 and 2",
+                                        "size mismatch: t is -1, but this length is 2",
+                                        "division by zero",
+                                        "assertion failed",
+                                        "no case matches",
+                                        "t of an empty sequence",
+                                        "negative length -1",
+                                        "lengths add up to -1, but the sequence has 2",
+                                        "failure of kind 10"};
     enum { KINDS = sizeof texts / sizeof *texts };
     DpSite sites[KINDS];
     DpProgram program = {.version = DP_RT_VERSION, .file = "f.dp", .sites = sites, .nsites = KINDS};
@@ -76,7 +83,8 @@ static void test_sites(void **state)
         assert_int_equal(rt.look[0], 0);
     }
     FAILS(1, report(9, INT64_MAX, 2, 0));
-    assert_string_equal(last_message, "g.dp:10:7: error: lengths add up to 9223372036854775807 or more, but the sequence has 2");
+    assert_string_equal(last_message,
+                        "g.dp:10:7: error: lengths add up to 9223372036854775807 or more, but the sequence has 2");
     sites[7] = (DpSite){.kind = 7};
     program.file = NULL;
     FAILS(1, report(7, 0, 0, 0));

@@ -1,4 +1,5 @@
-/* Formats that other programs write in many ways: each file with the literal of its value, or with what is said about it. */
+/* Formats that other programs write in many ways: each file with the literal of its value, or with what is said about
+ * it. */
 #include "../../runtime/values/values.h"
 
 #include <setjmp.h>
@@ -10,13 +11,16 @@
 
 enum { MAX_LEAVES = 16, TEXT_BYTES = 2048 };
 
-typedef struct Case { const char *type, *file, *wanted; } Case;
+typedef struct Case {
+    const char *type, *file, *wanted;
+} Case;
 
 /* The literal of what is read, behind the notes if there are any, or the message. */
 static void read_case(const char *name, const char *type, const char *file, size_t n, char out[TEXT_BYTES])
 {
     bool known;
-    char error[512] = "", *copy = malloc(n ? n : 1); /* exactly n bytes, so that the sanitizer sees any access behind them */
+    char error[512] = "",
+         *copy = malloc(n ? n : 1); /* exactly n bytes, so that the sanitizer sees any access behind them */
     memcpy(copy, file, n);
     DpType *t = dp_type_parse(type);
     assert_non_null(t);
@@ -80,10 +84,12 @@ static void json_values(void **state)
         {"i64", " -9223372036854775808 ", "-9223372036854775808"},
         {"u64", "18446744073709551615", "18446744073709551615"},
         {"[i8]", "\xef\xbb\xbf[1,\r\n\t-128 , 127]\n", "[1, -128, 127]"},
-        {"[f64]", "[0.1, 1, -0.0, 1E3, 5e-324, 1.7976931348623157e308]", "[0.1, 1.0, -0.0, 1000.0, 5e-324, 1.7976931348623157e308]"},
+        {"[f64]", "[0.1, 1, -0.0, 1E3, 5e-324, 1.7976931348623157e308]",
+         "[0.1, 1.0, -0.0, 1000.0, 5e-324, 1.7976931348623157e308]"},
         {"[f32]", "[\"nan\", \"inf\", \"-inf\", NaN, Infinity, -Infinity]", "[nan, inf, -inf, nan, inf, -inf]"},
         {"(bool, [bool])", "[true, [false]]", "(true, [false])"},
-        {"[u8]", "\"a\\u00e9\\ud83d\\ude00\\/\\\"\\\\\\b\\f\\n\\r\\t\\u0000\"", "\"a\u00e9\U0001f600/\\\"\\\\\\b\\f\\n\\r\\t\\x00\""},
+        {"[u8]", "\"a\\u00e9\\ud83d\\ude00\\/\\\"\\\\\\b\\f\\n\\r\\t\\u0000\"",
+         "\"a\u00e9\U0001f600/\\\"\\\\\\b\\f\\n\\r\\t\\x00\""},
         {"[u8]", "[97, 255]", "\"a\\xff\""},
         {"[[u8]]", "[\"\", \"b\", [99]]", "[\"\", \"b\", \"c\"]"},
         {"{b: i32, a: (i32,)}", "{\"a\": [1], \"b\": 2}", "{a = (1,), b = 2}"},
@@ -93,10 +99,14 @@ static void json_values(void **state)
         {"[#a | #b (i32, [u8]) | #c {x: f32}]", "[\"#a\", {\"#b\": [1, \"x\"]}, {\"#c\": {\"x\": 1}}]",
          "[#a, #b (1, \"x\"), #c {x = 1.0}]"},
         {"[#none | #some i32]", "[null, 1, \"#none\", {\"#some\": 2}]", "[#none, #some 1, #none, #some 2]"},
-        {"[#none | #is [u8]]", "[null, \"a\", \"#none\", \"#is\", {\"#is\": \"#none\"}]", "[#none, #is \"a\", #none, #is \"#is\", #is \"#none\"]"},
+        {"[#none | #is [u8]]", "[null, \"a\", \"#none\", \"#is\", {\"#is\": \"#none\"}]",
+         "[#none, #is \"a\", #none, #is \"#is\", #is \"#none\"]"},
         {"[#none | #some {x: i8}]", "[{\"x\": 1}, {\"#some\": {\"x\": 2}}]", "[#some {x = 1}, #some {x = 2}]"},
-        {"[{x: #none | #some i8, y: i8}]", "[{\"y\": 1}, {\"x\": 2, \"y\": 3}]", "[{x = #none, y = 1}, {x = #some 2, y = 3}]"},
-        {"[{x: i8}]", "[{\"q\": {\"x\": [1, {\"r\": [], \"s\": {}}, \"]\"], \"t\": -1.5e3}, \"x\": 1}, {\"x\": 2, \"q\": null, \"w\": NaN}]",
+        {"[{x: #none | #some i8, y: i8}]", "[{\"y\": 1}, {\"x\": 2, \"y\": 3}]",
+         "[{x = #none, y = 1}, {x = #some 2, y = 3}]"},
+        {"[{x: i8}]",
+         "[{\"q\": {\"x\": [1, {\"r\": [], \"s\": {}}, \"]\"], \"t\": -1.5e3}, \"x\": 1}, {\"x\": 2, \"q\": null, "
+         "\"w\": NaN}]",
          "note: a.json: the field q is not read\nnote: a.json: the field w is not read\n[{x = 1}, {x = 2}]"},
     };
     CHECK_READING("a.json", cases);
@@ -137,8 +147,11 @@ static void json_errors(void **state)
         {"{a: i8}", "{\"b\": {1}, \"a\": 1}", "a.json:1:8: expected a string in double quotes, found 1"},
         {"{a: i8}", "{\"b\": [1}, \"a\": 1}", "a.json:1:9: expected ], found }"},
         {"(i8, i8)", "[1]", "a.json:1:3: expected ,, found ]"},
-        {"#a | #b i8", "\"#b\"", "a.json:1:1: expected a constructor of the type: \"#name\", or {\"#name\": \u2026} with its payload, found \""},
-        {"#a | #b i8", "{\"#a\": 1}", "a.json:1:1: expected a constructor of the type: \"#name\", or {\"#name\": \u2026} with its payload, found {"},
+        {"#a | #b i8", "\"#b\"",
+         "a.json:1:1: expected a constructor of the type: \"#name\", or {\"#name\": \u2026} with its payload, found "
+         "\""},
+        {"#a | #b i8", "{\"#a\": 1}",
+         "a.json:1:1: expected a constructor of the type: \"#name\", or {\"#name\": \u2026} with its payload, found {"},
         {"#a | #b i8", "{\"#b\": 1, \"c\": 2}", "a.json:1:9: expected }, found ,"},
         {"i8", "\xff\xfe\x31", "a.json: at byte 0: the text is in UTF-16; it has to be in UTF-8"},
     };
@@ -153,7 +166,8 @@ static void json_writing(void **state)
          "{\"b\": \"q\\\"\\\\\\n\\t\\u0001\u00e9\", \"a\": [[1, \"#x\"], [2, {\"#y\": true}]]}\n"},
         {"[[u8]]", "[\"\\xff\", \"\\xed\\xa0\\x80\", \"\", \"\\x7f\"]", "[[255], [237, 160, 128], \"\", \"\x7f\"]\n"},
         {"[f32]", "[0.1, nan, -inf, inf, 1e30]", "[0.1, \"nan\", \"-inf\", \"inf\", 1e30]\n"},
-        {"((), (u64,), {}, [[i8]])", "((), (18446744073709551615,), {}, [[], [1]])", "[[], [18446744073709551615], {}, [[], [1]]]\n"},
+        {"((), (u64,), {}, [[i8]])", "((), (18446744073709551615,), {}, [[], [1]])",
+         "[[], [18446744073709551615], {}, [[], [1]]]\n"},
         {"[#none | #some [u8]]", "[#none, #some \"#none\"]", "[\"#none\", {\"#some\": \"#none\"}]\n"},
     };
     CHECK_WRITING("a.json", cases);
@@ -186,19 +200,23 @@ static void csv_dialects(void **state)
         {"[[u8]]", "a;b\n\"c\nd\"", "[\"a;b\", \"c\\nd\"]"},
         {"[{a: i8, b: i8}]", "b;a\n1;2\n", "[{a = 2, b = 1}]"},
         {"[{a: i8}]", "a,b\n1,2\n", "note: a.csv: the column b is not read\n[{a = 1}]"},
-        {"[{a: i8}]", "\"x \"\"y\"\"\"\ta\tz\n\"p\nq\"\t1\t\n", "note: a.csv: the column x \"\"y\"\" is not read\nnote: a.csv: the column z is not read\n[{a = 1}]"},
+        {"[{a: i8}]", "\"x \"\"y\"\"\"\ta\tz\n\"p\nq\"\t1\t\n",
+         "note: a.csv: the column x \"\"y\"\" is not read\nnote: a.csv: the column z is not read\n[{a = 1}]"},
         {"[[f64]]", "1,2\n\n3,4,5\n6", "[[1.0, 2.0], [3.0, 4.0, 5.0], [6.0]]"},
         {"[[i32]]", "1;2\n3;4\n", "[[1, 2], [3, 4]]"},
         {"[[bool]]", "", "[]"},
         {"[[[u8]]]", "a,\n\"b,\"\"\",c", "[[\"a\", \"\"], [\"b,\\\"\", \"c\"]]"},
-        {"[(#none | #some f32, #none | #is [u8])]", "1,x\n,\n ,\"\"\n", "[(#some 1.0, #is \"x\"), (#none, #none), (#none, #is \"\")]"},
+        {"[(#none | #some f32, #none | #is [u8])]", "1,x\n,\n ,\"\"\n",
+         "[(#some 1.0, #is \"x\"), (#none, #none), (#none, #is \"\")]"},
         {"[#none | #some i8]", "1\n\n2\n\n", "[#some 1, #none, #some 2, #none]"},
         {"[{a: #none | #some i8}]", "\na\n\n2", "[{a = #none}, {a = #some 2}]"},
         {"[{a: i8, b: #none | #some [u8], c: #none | #some bool}]", "a,b\n1,x\n2,\n",
-         "note: a.csv: there is no column c: it is #none everywhere\n[{a = 1, b = #some \"x\", c = #none}, {a = 2, b = #none, c = #none}]"},
+         "note: a.csv: there is no column c: it is #none everywhere\n[{a = 1, b = #some \"x\", c = #none}, {a = 2, b = "
+         "#none, c = #none}]"},
     };
     CHECK_READING("a.csv", cases);
-    static const Case tabs[] = {{"[([u8], i8)]", "a,b|c\t1\n", "[(\"a,b|c\", 1)]"}, {"[(i8, i8)]", "1,2\n", "a.tsv:1: column 1: expected a number of type i8, found 1"}};
+    static const Case tabs[] = {{"[([u8], i8)]", "a,b|c\t1\n", "[(\"a,b|c\", 1)]"},
+                                {"[(i8, i8)]", "1,2\n", "a.tsv:1: column 1: expected a number of type i8, found 1"}};
     CHECK_READING("a.tsv", tabs);
 }
 
@@ -209,10 +227,12 @@ static void csv_errors(void **state)
         {"[{a: i8, b: i8}]", "a;c\n1;2\n", "note: a.csv: the column c is not read\na.csv:1: there is no column b"},
         {"[{a: i8}]", "c,a\n1\n", "note: a.csv: the column c is not read\na.csv:2: the line ends after 1 of 2 columns"},
         {"[{a: i8}]", "c,a\n1,2,3\n", "note: a.csv: the column c is not read\na.csv:2: more than 2 columns"},
-        {"[{a: i8}]", "c,a\n\"1,2\n", "note: a.csv: the column c is not read\na.csv:2: column 1: the closing quote is missing"},
+        {"[{a: i8}]", "c,a\n\"1,2\n",
+         "note: a.csv: the column c is not read\na.csv:2: column 1: the closing quote is missing"},
         {"[{a: #none | #some i8}]", "a\nx\n", "a.csv:2: column 1: expected a number of type i8, found x"},
         {"[[i8]]", "1,,2\n", "a.csv:1: column 2: expected a number of type i8, found nothing"},
-        {"[(i8, i8)]", "1;2\n\"3\"x;4", "a.csv:2: column 1: expected the delimiter or the end of the line behind the closing quote"},
+        {"[(i8, i8)]", "1;2\n\"3\"x;4",
+         "a.csv:2: column 1: expected the delimiter or the end of the line behind the closing quote"},
     };
     CHECK_READING("a.csv", cases);
 }
@@ -225,7 +245,8 @@ static void csv_writing(void **state)
         {"[[f32]]", "[[1, 0.1], [2]]", "1.0,0.1\n2.0\n"},
         {"[[i8]]", "[[1], []]", "a .csv file cannot hold an empty row, as row 1 of the result is"},
         {"[[[u8]]]", "[[\"a\", \"\"], [\"\"]]", "a,\n\"\"\n"},
-        {"[(#none | #some i8, #none | #is [u8])]", "[(#none, #none), (#some 1, #is \"\"), (#none, #is \"x\")]", ",\n1,\"\"\n,x\n"},
+        {"[(#none | #some i8, #none | #is [u8])]", "[(#none, #none), (#some 1, #is \"\"), (#none, #is \"x\")]",
+         ",\n1,\"\"\n,x\n"},
         {"[#none | #some i8]", "[#none, #some 1]", "\n1\n"},
     };
     CHECK_WRITING("a.csv", cases);
@@ -243,7 +264,8 @@ static void plain_numbers(void **state)
         seed = seed * 6364136223846793005u + 1442695040888963407u;
         int digits = (int)(seed >> 60) + 1, places = (int)(seed >> 56 & 15);
         unsigned long long whole = (seed >> 3) % (unsigned long long)1e9;
-        int n = places ? snprintf(text, sizeof text, "%llu.%0*llu", whole % (digits > 9 ? 1000000000ull : 1000ull), places, (seed >> 20) % (places > 8 ? 100000000ull : 10ull))
+        int n = places ? snprintf(text, sizeof text, "%llu.%0*llu", whole % (digits > 9 ? 1000000000ull : 1000ull),
+                                  places, (seed >> 20) % (places > 8 ? 100000000ull : 10ull))
                        : snprintf(text, sizeof text, "%llu", whole);
         snprintf(long_text, sizeof long_text, "0000000000000000000%s", text); /* too long for the short way */
         for (DpScalar s = DP_I8; s < DP_SCALAR_COUNT; s++) {
@@ -251,15 +273,17 @@ static void plain_numbers(void **state)
             DpLiteral is = dp_parse_number(text, (size_t)n, seed & 1, s, &a);
             assert_int_equal(is, dp_parse_number(long_text, (size_t)n + 19, seed & 1, s, &b));
             if (is == DP_LIT_OK && a != b)
-                fail_msg("%s as %s: %llx and %llx", text, dp_scalar_name(s), (unsigned long long)a, (unsigned long long)b);
+                fail_msg("%s as %s: %llx and %llx", text, dp_scalar_name(s), (unsigned long long)a,
+                         (unsigned long long)b);
         }
     }
 }
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(json_values), cmocka_unit_test(json_errors), cmocka_unit_test(json_writing),
-                                       cmocka_unit_test(json_depth), cmocka_unit_test(csv_dialects), cmocka_unit_test(csv_errors), cmocka_unit_test(csv_writing),
-                                       cmocka_unit_test(plain_numbers)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(json_values),  cmocka_unit_test(json_errors),
+                                       cmocka_unit_test(json_writing), cmocka_unit_test(json_depth),
+                                       cmocka_unit_test(csv_dialects), cmocka_unit_test(csv_errors),
+                                       cmocka_unit_test(csv_writing),  cmocka_unit_test(plain_numbers)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

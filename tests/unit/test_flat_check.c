@@ -43,7 +43,11 @@ typedef struct Place {
     FlatStmt *s;
 } Place;
 
-typedef struct Search { FlatKind kind; uint32_t skip; FlatStmt *found; } Search;
+typedef struct Search {
+    FlatKind kind;
+    uint32_t skip;
+    FlatStmt *found;
+} Search;
 
 static void search_block(void *ctx, FlatBlock *b)
 {
@@ -86,7 +90,8 @@ static const CoreAtom a_bool = {true, {SC_BOOL, 0}, {.bits = 1}}, a_number = {tr
 
 /* ---- what may be wrong ---- */
 
-#define SPOIL(name, ...) static void name(Place *at) { __VA_ARGS__; }
+#define SPOIL(name, ...)                                                                                               \
+    static void name(Place *at) { __VA_ARGS__; }
 
 SPOIL(binds_nothing, at->s->nouts = 0)
 SPOIL(binds_stranger, at->s->outs[0] = UNKNOWN)
@@ -240,7 +245,7 @@ typedef struct Row {
 } Row;
 
 static const char *const out_of_range = "a variable's number is out of range",
-                  *const wrong_place = "does not belong to the right context";
+                         *const wrong_place = "does not belong to the right context";
 
 static Place compile_fn(Session *session, const char *name)
 {
@@ -273,9 +278,9 @@ static void check_row(const Row *row)
     strbuf_free(&why);
     session_destroy(session);
 }
-#define CHECK_ROWS(rows) \
-    for (size_t i = 0; i < sizeof(rows) / sizeof *(rows); i++) \
-        check_row(&(rows)[i])
+#define CHECK_ROWS(rows)                                                                                               \
+    for (size_t i = 0; i < sizeof(rows) / sizeof *(rows); i++)                                                         \
+    check_row(&(rows)[i])
 
 static void test_scopes(void **state)
 {
@@ -470,7 +475,11 @@ static void test_control(void **state)
 }
 
 /* A loop whose state is a context and a column of it, in either order: what moves must keep them together. */
-typedef struct Moved { F f; FlatStmt *loop; FlatVar params[2], outs[2]; } Moved;
+typedef struct Moved {
+    F f;
+    FlatStmt *loop;
+    FlatVar params[2], outs[2];
+} Moved;
 
 static Moved moved(bool column_first)
 {
@@ -580,9 +589,10 @@ static void test_code(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_scopes),     cmocka_unit_test(test_inputs),  cmocka_unit_test(test_bodies),
-        cmocka_unit_test(test_contexts),   cmocka_unit_test(test_columns), cmocka_unit_test(test_operations),
-        cmocka_unit_test(test_control),    cmocka_unit_test(test_moves),   cmocka_unit_test(test_calls),   cmocka_unit_test(test_code),
+        cmocka_unit_test(test_scopes),   cmocka_unit_test(test_inputs),  cmocka_unit_test(test_bodies),
+        cmocka_unit_test(test_contexts), cmocka_unit_test(test_columns), cmocka_unit_test(test_operations),
+        cmocka_unit_test(test_control),  cmocka_unit_test(test_moves),   cmocka_unit_test(test_calls),
+        cmocka_unit_test(test_code),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

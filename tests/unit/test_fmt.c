@@ -85,7 +85,8 @@ static void check_files(const char *pattern)
 {
     glob_t found;
     assert_int_equal(glob(pattern, 0, NULL, &found), 0);
-    for (size_t i = 0; i < found.gl_pathc; i++) check_file(found.gl_pathv[i]);
+    for (size_t i = 0; i < found.gl_pathc; i++)
+        check_file(found.gl_pathv[i]);
     globfree(&found);
 }
 
@@ -174,7 +175,9 @@ static void test_files(void **state)
     assert_int_equal(out.n, 0);
     strbuf_free(&out);
     expect("-- only a comment", "-- only a comment\n");
-    expect("\xef\xbb\xbf" "def k=1\r\n\r\n\r\n\r\n-- end  \r\n", "def k = 1\n\n-- end\n");
+    expect("\xef\xbb\xbf"
+           "def k=1\r\n\r\n\r\n\r\n-- end  \r\n",
+           "def k = 1\n\n-- end\n");
     expect("\n\n--|doc\n\ndef k=1 --why\n\n", "--|doc\n\ndef k = 1  --why\n");
 }
 
@@ -206,9 +209,9 @@ static void test_wrong_programs(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_examples), cmocka_unit_test(test_library),   cmocka_unit_test(test_programs),
-        cmocka_unit_test(test_formatted), cmocka_unit_test(test_layouts),  cmocka_unit_test(test_files),
-        cmocka_unit_test(test_spaces),   cmocka_unit_test(test_wrong_programs),
+        cmocka_unit_test(test_examples),  cmocka_unit_test(test_library),        cmocka_unit_test(test_programs),
+        cmocka_unit_test(test_formatted), cmocka_unit_test(test_layouts),        cmocka_unit_test(test_files),
+        cmocka_unit_test(test_spaces),    cmocka_unit_test(test_wrong_programs),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

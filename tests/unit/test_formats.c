@@ -141,10 +141,17 @@ static const char *const scalar_types[] = {"bool", "i8", "i16", "i32", "i64", "u
 enum { SCALARS = sizeof scalar_types / sizeof *scalar_types };
 
 /* Two values of each type, the extreme ones. */
-static const char *const extremes[SCALARS][2] = {
-    {"true", "false"}, {"-128", "127"}, {"-32768", "32767"}, {"-2147483648", "2147483647"},
-    {"-9223372036854775808", "9223372036854775807"}, {"0", "255"}, {"0", "65535"}, {"0", "4294967295"},
-    {"0", "18446744073709551615"}, {"-3.4028235e38", "1e-45"}, {"-1.7976931348623157e308", "5e-324"}};
+static const char *const extremes[SCALARS][2] = {{"true", "false"},
+                                                 {"-128", "127"},
+                                                 {"-32768", "32767"},
+                                                 {"-2147483648", "2147483647"},
+                                                 {"-9223372036854775808", "9223372036854775807"},
+                                                 {"0", "255"},
+                                                 {"0", "65535"},
+                                                 {"0", "4294967295"},
+                                                 {"0", "18446744073709551615"},
+                                                 {"-3.4028235e38", "1e-45"},
+                                                 {"-1.7976931348623157e308", "5e-324"}};
 
 static uint32_t next_random(uint64_t *seed)
 {
@@ -157,8 +164,15 @@ static uint32_t next_random(uint64_t *seed)
 static void test_types(void **state)
 {
     (void)state;
-    static const char *const types[] = {"i32", "[[f64]]", "()", "(i32,)", "(i32, [(f64, [u8])])", "{}", "{a: i8, b: [bool]}",
-                                        "#a i32 | #b", "[#a (#c [u8] | #d) | #b (i32, #e)]"};
+    static const char *const types[] = {"i32",
+                                        "[[f64]]",
+                                        "()",
+                                        "(i32,)",
+                                        "(i32, [(f64, [u8])])",
+                                        "{}",
+                                        "{a: i8, b: [bool]}",
+                                        "#a i32 | #b",
+                                        "[#a (#c [u8] | #d) | #b (i32, #e)]"};
     for (size_t i = 0; i < sizeof types / sizeof *types; i++) {
         DpType *t = dp_type_parse(types[i]);
         char *text = dp_type_print(t, false);
@@ -211,9 +225,10 @@ static void test_csv_records(void **state)
 {
     (void)state;
     static const char animals[] = "name,size,big\nmouse,0.07,false\n\"elephant, \"\"grey\"\"\n\",3.3,TRUE\n,\"1\",0";
-    assert_reads("a.csv", "[{name: [u8], size: f32, big: bool}]", animals,
-                 "[{name = \"mouse\", size = 0.07, big = false}, {name = \"elephant, \\\"grey\\\"\\n\", size = 3.3, big = true},"
-                 " {name = \"\", size = 1, big = false}]");
+    assert_reads(
+        "a.csv", "[{name: [u8], size: f32, big: bool}]", animals,
+        "[{name = \"mouse\", size = 0.07, big = false}, {name = \"elephant, \\\"grey\\\"\\n\", size = 3.3, big = true},"
+        " {name = \"\", size = 1, big = false}]");
     assert_reads("a.csv", "[{x: i32, y: i32}]", "\xef\xbb\xbf\"y\", x \r\n1,2\r\n", "[{x = 2, y = 1}]");
     assert_reads("a.csv", "[{x: i32, y: i32}]", "x,y", "[]");
     assert_reads("a.csv", "[i64]", "1\n2\n\n3", "[1, 2, 3]");
@@ -240,15 +255,26 @@ static void test_csv_refused(void **state)
     assert_refused("a.csv", "[{x: i32, y: i32}]", "x,z\n", "a.csv:1: there is no column y");
     assert_refused("a.csv", "[{x: i32, y: i32}]", "\nx\n", "a.csv:2: there is no column y");
     assert_refused("a.csv", "[{x: i32, y: i32}]", "x,y\n1,2\n3", "a.csv:3: the line ends");
-    static const char *const types[] = {"i32", "[[[i32]]]", "[[#none | #some i8]]", "[(i32, [i32])]", "[(#none | #some [i8], i8)]", "[#none | #some (i8, i8)]", "[()]", "[#a | #b]", "[((i32, i32), i32)]", "(i32, i32)"};
-    for (size_t i = 0; i < sizeof types / sizeof *types; i++) assert_refused("a.csv", types[i], "1,2", "a .csv file holds");
+    static const char *const types[] = {"i32",
+                                        "[[[i32]]]",
+                                        "[[#none | #some i8]]",
+                                        "[(i32, [i32])]",
+                                        "[(#none | #some [i8], i8)]",
+                                        "[#none | #some (i8, i8)]",
+                                        "[()]",
+                                        "[#a | #b]",
+                                        "[((i32, i32), i32)]",
+                                        "(i32, i32)"};
+    for (size_t i = 0; i < sizeof types / sizeof *types; i++)
+        assert_refused("a.csv", types[i], "1,2", "a .csv file holds");
     assert_not_written("a.csv", "[[[i32]]]", "[[[1]]]", "a .csv file holds");
 }
 
 static void test_csv_written(void **state)
 {
     (void)state;
-    assert_writes("a.csv", "[{x: f64, name: [u8], b: bool}]", "[{x = 0.1, name = \"a,b\", b = true}, {x = -inf, name = \"\", b = false}]",
+    assert_writes("a.csv", "[{x: f64, name: [u8], b: bool}]",
+                  "[{x = 0.1, name = \"a,b\", b = true}, {x = -inf, name = \"\", b = false}]",
                   "x,name,b\n0.1,\"a,b\",true\n-inf,,false\n");
     assert_writes("a.csv", "[{x: f64}]", "[]", "x\n");
     assert_writes("a.csv", "[[u8]]", "[\"\", \"say \\\"hi\\\"\"]", "\"\"\n\"say \"\"hi\"\"\"\n");
@@ -261,7 +287,9 @@ static void test_csv_written(void **state)
         snprintf(text, sizeof text, "[(\"a\\n\\r\\\"\\x00,\\xff\", %s), (\"\", %s)]", extremes[i][0], extremes[i][1]);
         assert_round_trip("a.csv", type, text);
     }
-    assert_round_trip("a.csv", "[[u8]]", "[\"\\x00\\x00\\xfe\\xff\", \"\", \"\\xef\\xbb\\xbf\", \"\\r\", \"\\n\\n\", \" \", \"\\\"\", \"a\\r\"]");
+    assert_round_trip(
+        "a.csv", "[[u8]]",
+        "[\"\\x00\\x00\\xfe\\xff\", \"\", \"\\xef\\xbb\\xbf\", \"\\r\", \"\\n\\n\", \" \", \"\\\"\", \"a\\r\"]");
     assert_round_trip("a.csv", "[[u8]]", "[\"\\xff\\xfe\"]");
     assert_round_trip("a.csv", "[[u8]]", "[\"\\xfe\\xff\"]");
     assert_round_trip("a.csv", "[f64]", "[nan, inf, -inf, 0.30000000000000004, -0.0]");
@@ -274,7 +302,8 @@ static void test_csv_written(void **state)
 static void test_pnm_read(void **state)
 {
     (void)state;
-    assert_reads("a.pgm", "[[u8]]", "P2 # gray\n# more\n3 2\n255\n0 1 2\n253 254 255\n", "[[0, 1, 2], [253, 254, 255]]");
+    assert_reads("a.pgm", "[[u8]]", "P2 # gray\n# more\n3 2\n255\n0 1 2\n253 254 255\n",
+                 "[[0, 1, 2], [253, 254, 255]]");
     assert_reads("a.pgm", "[[u8]]", "P5\n3 2 255\nabcdef", "[\"abc\", \"def\"]");
     assert_reads("a.ppm", "[[(u8, u8, u8)]]", "P3 1 2 255 1 2 3\n4 5 6", "[[(1, 2, 3)], [(4, 5, 6)]]");
     assert_reads("a.ppm", "[2][1](u8, u8, u8)", "P6 1 2 255 abcdef", "[[('a', 'b', 'c')], [('d', 'e', 'f')]]");
@@ -291,7 +320,9 @@ static void test_pnm_read(void **state)
 static void test_pnm_refused(void **state)
 {
     (void)state;
-    static const struct { const char *text, *message; } bad[] = {
+    static const struct {
+        const char *text, *message;
+    } bad[] = {
         {"", "a.pgm: at byte 0: not an image"},
         {"P7", "not an image"},
         {"P5", "at byte 2: expected the width, found the end of the input"},
@@ -315,7 +346,8 @@ static void test_pnm_refused(void **state)
         {"P2 2 1 255\n1 \n-1\n", "a.pgm:3:1: expected a sample, found -1"},
         {"P2 2 1 255 1 2 3", "there is more than the samples"},
     };
-    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) assert_refused("a.pgm", "[[u8]]", bad[i].text, bad[i].message);
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
+        assert_refused("a.pgm", "[[u8]]", bad[i].text, bad[i].message);
 }
 
 static void test_pnm_written(void **state)
@@ -342,15 +374,15 @@ static bool have_png(void)
 
 /* A palette of two colours with transparency, interlaced; 16 bits gray. */
 static const uint8_t palette_png[] = {
-    0x89, 'P', 'N', 'G', 13, 10, 26, 10, 0, 0, 0, 13, 'I', 'H', 'D', 'R', 0, 0, 0, 2, 0, 0, 0, 1, 1, 3, 0, 0, 1, 0, 0, 0, 0,
-    0, 0, 0, 6, 'P', 'L', 'T', 'E', 255, 0, 0, 1, 2, 3, 0, 0, 0, 0,
-    0, 0, 0, 1, 't', 'R', 'N', 'S', 7, 0, 0, 0, 0,
-    0, 0, 0, 15, 'I', 'D', 'A', 'T', 0x78, 1, 1, 4, 0, 0xfb, 0xff, 0, 0, 0, 0x80, 0, 0x84, 0, 0x81, 0, 0, 0, 0,
-    0, 0, 0, 0, 'I', 'E', 'N', 'D', 0, 0, 0, 0};
+    0x89, 'P', 'N',  'G', 13, 10,  26,  10,  0,   0,    0, 13,  'I', 'H', 'D',  'R',  0,   0,   0,   2,    0,
+    0,    0,   1,    1,   3,  0,   0,   1,   0,   0,    0, 0,   0,   0,   0,    6,    'P', 'L', 'T', 'E',  255,
+    0,    0,   1,    2,   3,  0,   0,   0,   0,   0,    0, 0,   1,   't', 'R',  'N',  'S', 7,   0,   0,    0,
+    0,    0,   0,    0,   15, 'I', 'D', 'A', 'T', 0x78, 1, 1,   4,   0,   0xfb, 0xff, 0,   0,   0,   0x80, 0,
+    0x84, 0,   0x81, 0,   0,  0,   0,   0,   0,   0,    0, 'I', 'E', 'N', 'D',  0,    0,   0,   0};
 static const uint8_t deep_png[] = {
-    0x89, 'P', 'N', 'G', 13, 10, 26, 10, 0, 0, 0, 13, 'I', 'H', 'D', 'R', 0, 0, 0, 1, 0, 0, 0, 1, 16, 0, 0, 0, 0, 0, 0, 0, 0,
-    0, 0, 0, 14, 'I', 'D', 'A', 'T', 0x78, 1, 1, 3, 0, 0xfc, 0xff, 0, 0x81, 0x23, 1, 0x28, 0, 0xa5, 0, 0, 0, 0,
-    0, 0, 0, 0, 'I', 'E', 'N', 'D', 0, 0, 0, 0};
+    0x89, 'P',  'N',  'G', 13,   10, 26,   10, 0, 0, 0, 13, 'I', 'H', 'D', 'R', 0,   0,    0,   1, 0, 0, 0,    1,
+    16,   0,    0,    0,   0,    0,  0,    0,  0, 0, 0, 0,  14,  'I', 'D', 'A', 'T', 0x78, 1,   1, 3, 0, 0xfc, 0xff,
+    0,    0x81, 0x23, 1,   0x28, 0,  0xa5, 0,  0, 0, 0, 0,  0,   0,   0,   'I', 'E', 'N',  'D', 0, 0, 0, 0};
 
 /* Makes the chunks' checksums right, as far as there are whole chunks. */
 static void repair_png(uint8_t *b, size_t n)
@@ -360,7 +392,8 @@ static void repair_png(uint8_t *b, size_t n)
         if (length > n - at - 12)
             return;
         uint32_t sum = crc_of(b + at + 4, length + 4);
-        for (size_t i = 0; i < 4; i++) b[at + 8 + length + i] = (uint8_t)(sum >> (24 - 8 * i));
+        for (size_t i = 0; i < 4; i++)
+            b[at + 8 + length + i] = (uint8_t)(sum >> (24 - 8 * i));
         at += length + 12;
     }
 }
@@ -373,7 +406,8 @@ static void test_png(void **state)
         skip();
     }
     assert_round_trip("a.png", "[[u8]]", "[[0, 1, 2], [253, 254, 255]]");
-    assert_round_trip("a.png", "[[(u8, u8, u8)]]", "[[(0, 1, 2), (35, 10, 255)], [(1, 2, 3), (4, 5, 6)], [(7, 8, 9), (0, 0, 0)]]");
+    assert_round_trip("a.png", "[[(u8, u8, u8)]]",
+                      "[[(0, 1, 2), (35, 10, 255)], [(1, 2, 3), (4, 5, 6)], [(7, 8, 9), (0, 0, 0)]]");
     assert_not_written("a.png", "[[u8]]", "[]", "cannot hold an image of 0 by 0");
     assert_not_written("a.png", "[[u8]]", "[[1], [1, 2]]", "differ in length");
     assert_not_written("a.png", "[u8]", "[]", "a .png file holds");
@@ -396,7 +430,8 @@ static void test_png_refused(void **state)
     uint8_t b[sizeof palette_png];
     memcpy(b, palette_png, sizeof b);
     repair_png(b, sizeof b);
-    for (size_t n = 0; n < sizeof b; n++) assert_refused_bytes("a.png", "[[u8]]", b, n, "a.png: at byte ");
+    for (size_t n = 0; n < sizeof b; n++)
+        assert_refused_bytes("a.png", "[[u8]]", b, n, "a.png: at byte ");
     assert_refused_bytes("a.png", "[u8]", b, sizeof b, "not this parameter's type");
     assert_refused_bytes("a.png", "[[u8]]", b, 40, "at byte 33: the file is cut off");
     b[42] ^= 1;
@@ -424,29 +459,34 @@ static void test_dpv(void **state)
         char type[32], text[160];
         assert_round_trip("a.dpv", scalar_types[i], extremes[i][0]);
         snprintf(type, sizeof type, "[[%s]]", scalar_types[i]);
-        snprintf(text, sizeof text, "[[%s, %s, %s], [], [%s]]", extremes[i][0], extremes[i][1], extremes[i][0], extremes[i][1]);
+        snprintf(text, sizeof text, "[[%s, %s, %s], [], [%s]]", extremes[i][0], extremes[i][1], extremes[i][0],
+                 extremes[i][1]);
         assert_round_trip("a.dpv", type, text);
     }
     assert_round_trip("a.dpv", "()", "()");
     assert_round_trip("a.dpv", "[()]", "[(), ()]");
     assert_round_trip("a.dpv", "[[[i32]]]", "[]");
     assert_round_trip("a.dpv", "[f64]", "[nan, -inf, -0.0]");
-    assert_round_trip("a.dpv", "[({x: i32, y: [[u8]]}, bool)]", "[({x = 1, y = [\"a\", \"\"]}, true), ({x = 2, y = []}, false)]");
-    assert_round_trip("a.dpv", "[#leaf [i32] | #node ([i8], f32) | #nothing]", "[#nothing, #leaf [1, 2], #node ([3], 1.5), #leaf []]");
+    assert_round_trip("a.dpv", "[({x: i32, y: [[u8]]}, bool)]",
+                      "[({x = 1, y = [\"a\", \"\"]}, true), ({x = 2, y = []}, false)]");
+    assert_round_trip("a.dpv", "[#leaf [i32] | #node ([i8], f32) | #nothing]",
+                      "[#nothing, #leaf [1, 2], #node ([3], 1.5), #leaf []]");
     assert_round_trip("a.dpv", "[[[(u8, [f32])]]]", "[[], [[], [(1, [1.0, 2.0]), (2, [])]]]");
 }
 
 /* The example of docs/values.md. */
-static const uint8_t example_dpv[] = {0x89, 'D', 'P', 'V', 13, 10, 26, 10, 1, 0, 0, 0, 7, 0, 0, 0, '[', '[', 'i', '1', '6', ']', ']', 0,
-                                      2, 0, 0, 0, 0, 0, 0, 0, 2, 0, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0,
-                                      1, 0, 2, 0, 0xff, 0xff, 0, 0, 0, 0, 0, 0};
+static const uint8_t example_dpv[] = {0x89, 'D', 'P', 'V', 13,  10,  26,  10,   1,    0, 0, 0, 7, 0, 0,
+                                      0,    '[', '[', 'i', '1', '6', ']', ']',  0,    2, 0, 0, 0, 0, 0,
+                                      0,    0,   2,   0,   0,   0,   0,   0,    0,    0, 1, 0, 0, 0, 0,
+                                      0,    0,   0,   1,   0,   2,   0,   0xff, 0xff, 0, 0, 0, 0, 0, 0};
 
 static void repair_dpv(uint8_t *b, size_t n)
 {
     if (n < 4)
         return;
     uint32_t sum = crc_of(b, n - 4);
-    for (size_t i = 0; i < 4; i++) b[n - 4 + i] = (uint8_t)(sum >> 8 * i);
+    for (size_t i = 0; i < 4; i++)
+        b[n - 4 + i] = (uint8_t)(sum >> 8 * i);
 }
 
 static void assert_dpv_damaged(const char *type, size_t at, uint8_t byte, const char *message)
@@ -472,8 +512,10 @@ static void test_dpv_bytes(void **state)
     free(bytes);
     free_value(&v);
     assert_reads_bytes("a.dpv", "[[i16]]", b, n, "[[1, 2], [-1]]");
-    for (size_t cut = 0; cut < n; cut++) assert_refused_bytes("a.dpv", "[[i16]]", b, cut, "a.dpv: at byte ");
-    assert_refused_bytes("a.dpv", "[[u16]]", b, n, "at byte 16: expected a value of type [[u16]], found one of type [[i16]]");
+    for (size_t cut = 0; cut < n; cut++)
+        assert_refused_bytes("a.dpv", "[[i16]]", b, cut, "a.dpv: at byte ");
+    assert_refused_bytes("a.dpv", "[[u16]]", b, n,
+                         "at byte 16: expected a value of type [[u16]], found one of type [[i16]]");
     b[50] ^= 4;
     assert_refused_bytes("a.dpv", "[[i16]]", b, n, "a.dpv: at byte 56: the file is damaged: its checksum is wrong");
     assert_dpv_damaged("[[i16]]", 0, 'x', "at byte 0: not a .dpv file");
@@ -529,7 +571,8 @@ static void test_mtx_written(void **state)
     (void)state;
     assert_writes("a.mtx", "[[(i32, f64)]]", "[[(1, 0.5)], [], [(0, -2), (3, 1e300)]]",
                   "%%MatrixMarket matrix coordinate real general\n3 4 3\n1 2 0.5\n3 1 -2.0\n3 4 1e300\n");
-    assert_writes("a.mtx", "[[u8]]", "[[1, 2], [3, 4]]", "%%MatrixMarket matrix array integer general\n2 2\n1\n3\n2\n4\n");
+    assert_writes("a.mtx", "[[u8]]", "[[1, 2], [3, 4]]",
+                  "%%MatrixMarket matrix array integer general\n2 2\n1\n3\n2\n4\n");
     for (size_t i = 1; i < SCALARS; i++) {
         char type[32], text[160];
         snprintf(type, sizeof type, "[[(u16, %s)]]", scalar_types[i]);
@@ -605,7 +648,9 @@ static void test_random_floats(void **state)
             bool matrix = i == 1;
             const char *type = wide ? (matrix ? "[[f64]]" : "[f64]") : (matrix ? "[[f32]]" : "[f32]");
             Value v = {.type = dp_type_parse(type)};
-            v.leaves[0] = (DpLeaf){.scalar = wide ? DP_F64 : DP_F32, .rank = matrix ? 2 : 1, .ndata = COUNT,
+            v.leaves[0] = (DpLeaf){.scalar = wide ? DP_F64 : DP_F32,
+                                   .rank = matrix ? 2 : 1,
+                                   .ndata = COUNT,
                                    .data = wide ? (void *)doubles : (void *)floats};
             v.leaves[0].lens[0] = matrix ? one : count;
             v.leaves[0].lens[1] = matrix ? count : NULL;
@@ -652,7 +697,8 @@ static size_t mutate(uint8_t *bytes, size_t n, size_t cap, uint64_t *seed)
     return n;
 }
 
-/* What has been read can be written in every format, or is refused with a message; and as text it reads back the same. */
+/* What has been read can be written in every format, or is refused with a message; and as text it reads back the same.
+ */
 static void use(Value *v)
 {
     static const char *const names[] = {"a.csv", "a.dpv", "a.mtx", "a.npy", "a.pgm", "a.png", "a.ppm", "a.txt"};
@@ -678,7 +724,9 @@ static void feed(const char *name, const char *type, const uint8_t *bytes, size_
 static void test_mutated(void **state)
 {
     (void)state;
-    static const struct { const char *name, *type, *text; } inputs[] = {
+    static const struct {
+        const char *name, *type, *text;
+    } inputs[] = {
         {"m.csv", "[{name: [u8], size: f32, big: bool}]",
          "[{name = \"mouse\", size = 0.07, big = false}, {name = \"a, \\\"b\\\"\\n\", size = 3.3, big = true}]"},
         {"m.csv", "[[u8]]", "[\"\", \"a\", \"b\\\"\\r\\n\"]"},
@@ -720,7 +768,9 @@ static void test_mutated(void **state)
 static void test_mutated_text(void **state)
 {
     (void)state;
-    static const struct { const char *name, *type, *text; } inputs[] = {
+    static const struct {
+        const char *name, *type, *text;
+    } inputs[] = {
         {"m.pgm", "[[u8]]", "P2 # gray\n3 2\n255\n0 1 2\n253 254 255\n"},
         {"m.ppm", "[[(u8, u8, u8)]]", "P3\n1 2 255\n0 1 2\n253 254 255"},
         {"m.csv", "[(i32, f64, bool)]", "1,2.5,true\r\n-0x10, nan ,0\n\"7\",1e300,FALSE"},
@@ -774,11 +824,11 @@ static void test_files(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_types),        cmocka_unit_test(test_crc),          cmocka_unit_test(test_csv_read),
-        cmocka_unit_test(test_csv_records),  cmocka_unit_test(test_csv_refused),  cmocka_unit_test(test_csv_written),
-        cmocka_unit_test(test_pnm_read),     cmocka_unit_test(test_pnm_refused),  cmocka_unit_test(test_pnm_written),
-        cmocka_unit_test(test_png),          cmocka_unit_test(test_png_refused),  cmocka_unit_test(test_dpv),
-        cmocka_unit_test(test_dpv_bytes),    cmocka_unit_test(test_dpv_together), cmocka_unit_test(test_mtx_written),
+        cmocka_unit_test(test_types),        cmocka_unit_test(test_crc),           cmocka_unit_test(test_csv_read),
+        cmocka_unit_test(test_csv_records),  cmocka_unit_test(test_csv_refused),   cmocka_unit_test(test_csv_written),
+        cmocka_unit_test(test_pnm_read),     cmocka_unit_test(test_pnm_refused),   cmocka_unit_test(test_pnm_written),
+        cmocka_unit_test(test_png),          cmocka_unit_test(test_png_refused),   cmocka_unit_test(test_dpv),
+        cmocka_unit_test(test_dpv_bytes),    cmocka_unit_test(test_dpv_together),  cmocka_unit_test(test_mtx_written),
         cmocka_unit_test(test_npy),          cmocka_unit_test(test_random_floats), cmocka_unit_test(test_mutated),
         cmocka_unit_test(test_mutated_text), cmocka_unit_test(test_files),
     };

@@ -1,5 +1,5 @@
-/* Readers and writers of values, types, arguments and kernels in the cache, where memory runs out: each allocation in turn fails, once and
- * from then on. They say so, and give back all that they took. */
+/* Readers and writers of values, types, arguments and kernels in the cache, where memory runs out: each allocation in
+ * turn fails, once and from then on. They say so, and give back all that they took. */
 #include "../../runtime/cache.h"
 #include "../../runtime/values/values.h"
 
@@ -106,7 +106,8 @@ static bool check_failure(const Sample *s, bool ok, const char *error, const DpL
         fail_msg("%s: without memory it says: %s", s->name, error);
     for (uint32_t i = 0; leaves && i < dp_type_leaves(s->type); i++) {
         assert_null(leaves[i].data);
-        for (uint32_t level = 0; level < DP_MAX_RANK; level++) assert_null(leaves[i].lens[level]);
+        for (uint32_t level = 0; level < DP_MAX_RANK; level++)
+            assert_null(leaves[i].lens[level]);
     }
     fails_at = at;
     return false;
@@ -188,17 +189,20 @@ static const Case cases[] = {
     {"a.txt", "[i64]", "[1, -2, 3, 4, 5, 6, 7, 8, 9]"},
     {"a.txt", "{x: [f32], y: (bool, [u8])}", "{x = [1.5, 2.25], y = (true, \"text\")}"},
     {"a.txt", "[#a (i64, [u8]) | #b | #c {p: [[i8]]}]", "[#a (1, \"xy\"), #b, #c {p = [[1], []]}]"},
-    {"a.dpv", "[(i32, {name: [u8], size: f32})]", "[(1, {name = \"one\", size = 0.5}), (2, {name = \"\", size = 3.0})]"},
+    {"a.dpv", "[(i32, {name: [u8], size: f32})]",
+     "[(1, {name = \"one\", size = 0.5}), (2, {name = \"\", size = 3.0})]"},
     {"a.dpv", "#a [u8] | #b", "#b"},
     {"a.npy", "[[f64]]", "[[1.5, 2.0], [3.0, -4.0]]"},
     {"a.mtx", "[[f32]]", "[[1.5, 2.0], [3.0, -4.0]]"},
     {"a.mtx", "[[(i32, f64)]]", "[[(0, 1.5)], [], [(1, 2.0), (2, 3.0)]]"},
-    {"a.csv", "[{id: i32, name: [u8], size: f32}]", "[{id = 1, name = \"one, two\", size = 0.5}, {id = 2, name = \"\", size = 3.0}]"},
+    {"a.csv", "[{id: i32, name: [u8], size: f32}]",
+     "[{id = 1, name = \"one, two\", size = 0.5}, {id = 2, name = \"\", size = 3.0}]"},
     {"a.csv", "[(i8, bool)]", "[(1, true), (2, false)]"},
     {"a.pgm", "[[u8]]", "[[1, 2, 3], [4, 5, 6]]"},
     {"a.png", "[[u8]]", "[[1, 2, 3], [4, 5, 6]]"},
     {"a.png", "[[(u8, u8, u8)]]", "[[(1, 2, 3), (4, 5, 6)]]"},
-    {"a.json", "[{id: i32, name: [u8], size: f32}]", "[{id = 1, name = \"one, two\", size = 0.5}, {id = 2, name = \"\", size = 3.0}]"},
+    {"a.json", "[{id: i32, name: [u8], size: f32}]",
+     "[{id = 1, name = \"one, two\", size = 0.5}, {id = 2, name = \"\", size = 3.0}]"},
     {"a.json", "[#a (i64, [u8]) | #b]", "[#a (1, \"xy\"), #b]"},
     {"a.ppm", "[[(u8, u8, u8)]]", "[[(1, 2, 3), (4, 5, 6)]]"},
 };
@@ -232,8 +236,12 @@ static void test_writers(void **state)
 static void test_foreign(void **state)
 {
     (void)state;
-    static const struct { Case c; const char *bytes; } foreign[] = {
-        {{"a.mtx", "[[f64]]", "[[0.0, -1.5], [1.5, 0.0]]"}, "%%MatrixMarket matrix array real skew-symmetric\n2 2\n1.5\n"},
+    static const struct {
+        Case c;
+        const char *bytes;
+    } foreign[] = {
+        {{"a.mtx", "[[f64]]", "[[0.0, -1.5], [1.5, 0.0]]"},
+         "%%MatrixMarket matrix array real skew-symmetric\n2 2\n1.5\n"},
         {{"a.mtx", "[[(u8, i16)]]", "[[(0, 1), (1, 1)], [(0, 1)]]"},
          "%%MatrixMarket matrix coordinate pattern symmetric\n2 2 2\n1 1\n2 1\n"},
         {{"a.pgm", "[[u8]]", "[[0, 255], [255, 0]]"}, "P2 2 2 1 0 1 1 0\n"},
@@ -307,7 +315,8 @@ static void test_whole_files(void **state)
     assert_non_null(mkdtemp(folder));
     snprintf(path, sizeof path, "%s/a.txt", folder);
     static char long_value[200000] = "[";
-    for (size_t n = 1; n + 8 < sizeof long_value; n += 6) strcpy(long_value + n, "12345,");
+    for (size_t n = 1; n + 8 < sizeof long_value; n += 6)
+        strcpy(long_value + n, "12345,");
     strcat(long_value, "1]");
     Case c = {path, "[i64]", long_value};
     Sample s = sample_of(&c);
@@ -335,8 +344,9 @@ static bool parse_type(void *data)
 static void test_type_texts(void **state)
 {
     (void)state;
-    static const char *const texts[] = {"[(i32, f64)]", "{x: f32, y: [[u8]]}", "#a (i64, bool) | #b", "[{p: (), q: (i8,)}]"};
-    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) 
+    static const char *const texts[] = {"[(i32, f64)]", "{x: f32, y: [[u8]]}", "#a (i64, bool) | #b",
+                                        "[{p: (), q: (i8,)}]"};
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
         assert_true(attempt_all(texts[i], parse_type, (void *)(uintptr_t)texts[i]) > 0);
 }
 
@@ -344,7 +354,8 @@ static bool read_arguments(void *data)
 {
     DpType *type = data;
     DpLeaf leaves[2][MAX_LEAVES] = {0};
-    DpParam params[] = {{.name = "x", .type = type, .leaves = leaves[0]}, {.name = "y", .type = type, .leaves = leaves[1]}};
+    DpParam params[] = {{.name = "x", .type = type, .leaves = leaves[0]},
+                        {.name = "y", .type = type, .leaves = leaves[1]}};
     char error[ERROR_BYTES] = "", *words[] = {(char[]){"[\"a\", \"b\"]"}, (char[]){"[]"}};
     bool ok = dp_read_args(2, words, params, 2, error, sizeof error);
     if (!ok)

@@ -1,4 +1,5 @@
-/* What readers of values have to bear: sizes that lie, compressed images, marks of encodings, long words, odd line ends. */
+/* What readers of values have to bear: sizes that lie, compressed images, marks of encodings, long words, odd line
+ * ends. */
 #include "../../runtime/values/values.h"
 
 #include <setjmp.h>
@@ -75,19 +76,33 @@ static void says(const char *name, const char *type, const char *text, const cha
 static void test_plausible(void **state)
 {
     (void)state;
-    static const struct { uint64_t shape[3]; uint32_t rank, leaves; uint64_t bytes, most; bool plausible; } cases[] = {
-        {{0, UINT64_MAX}, 2, 1, 60, 0, true},           {{UINT64_MAX, 0}, 2, 1, 60, 0, false},
-        {{1u << 20, 0}, 2, 1, 0, 0, true},              {{(1u << 20) + 1, 0}, 2, 1, 0, 0, false},
-        {{(1u << 20) + 60, 0}, 2, 1, 60, 0, true},      {{1u << 20, 0}, 2, 3, 0, 0, false},
-        {{(1u << 20) / 3, 0}, 2, 3, 0, 0, true},        {{1u << 19, 1, 0}, 3, 1, 0, 0, true},
-        {{(1u << 19) + 1, 1, 0}, 3, 1, 0, 0, false},    {{UINT32_MAX, UINT32_MAX, 2}, 3, 1, UINT64_MAX, UINT64_MAX, false},
-        {{UINT32_MAX, UINT32_MAX}, 2, 1, 60, 60, false}, {{UINT64_MAX}, 1, 1, 60, 60, false},
-        {{60}, 1, 1, 0, 60, true},                      {{61}, 1, 1, 60, 60, false},
-        {{0, UINT64_MAX, UINT64_MAX}, 3, 1, 0, 0, true}, {{0}, 0, 1, 0, 1, true},
+    static const struct {
+        uint64_t shape[3];
+        uint32_t rank, leaves;
+        uint64_t bytes, most;
+        bool plausible;
+    } cases[] = {
+        {{0, UINT64_MAX}, 2, 1, 60, 0, true},
+        {{UINT64_MAX, 0}, 2, 1, 60, 0, false},
+        {{1u << 20, 0}, 2, 1, 0, 0, true},
+        {{(1u << 20) + 1, 0}, 2, 1, 0, 0, false},
+        {{(1u << 20) + 60, 0}, 2, 1, 60, 0, true},
+        {{1u << 20, 0}, 2, 3, 0, 0, false},
+        {{(1u << 20) / 3, 0}, 2, 3, 0, 0, true},
+        {{1u << 19, 1, 0}, 3, 1, 0, 0, true},
+        {{(1u << 19) + 1, 1, 0}, 3, 1, 0, 0, false},
+        {{UINT32_MAX, UINT32_MAX, 2}, 3, 1, UINT64_MAX, UINT64_MAX, false},
+        {{UINT32_MAX, UINT32_MAX}, 2, 1, 60, 60, false},
+        {{UINT64_MAX}, 1, 1, 60, 60, false},
+        {{60}, 1, 1, 0, 60, true},
+        {{61}, 1, 1, 60, 60, false},
+        {{0, UINT64_MAX, UINT64_MAX}, 3, 1, 0, 0, true},
+        {{0}, 0, 1, 0, 1, true},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         uint64_t count;
-        bool is = dp_shape_plausible(cases[i].shape, cases[i].rank, cases[i].leaves, cases[i].bytes, cases[i].most, &count);
+        bool is =
+            dp_shape_plausible(cases[i].shape, cases[i].rank, cases[i].leaves, cases[i].bytes, cases[i].most, &count);
         if (is != cases[i].plausible)
             fail_msg("shape %zu", i);
     }
@@ -102,8 +117,10 @@ static void test_degenerate(void **state)
     says("a.mtx", "[[f64]]", ARRAY LARGEST " 0", ":2:1: the sizes are larger than the file");
     says("a.mtx", "[[f64]]", ARRAY "16000000 0", "the sizes are larger than the file");
     says("a.mtx", "[[f64]]", ARRAY "4294967296 4294967296", "the sizes are larger than the file");
-    says("a.mtx", "[[f64]]", "%%MatrixMarket matrix array real symmetric\n4294967297 4294967297\n1\n", "the sizes are larger");
-    says("a.mtx", "[[f64]]", "%%MatrixMarket matrix array real skew-symmetric\n1000000 1000000\n1\n", "the sizes are larger");
+    says("a.mtx", "[[f64]]", "%%MatrixMarket matrix array real symmetric\n4294967297 4294967297\n1\n",
+         "the sizes are larger");
+    says("a.mtx", "[[f64]]", "%%MatrixMarket matrix array real skew-symmetric\n1000000 1000000\n1\n",
+         "the sizes are larger");
     gives("a.mtx", "[[f64]]", "%%MatrixMarket matrix array real skew-symmetric\n1 1\n", "[[0.0]]");
     gives("a.mtx", "[[(u64, f64)]]", SPARSE "0 " LARGEST " 0", "[]");
     says("a.mtx", "[[(u64, f64)]]", SPARSE LARGEST " 0 0", "the sizes are larger than the file");
@@ -127,9 +144,11 @@ static void npy_of(char *out, size_t *n, const char *shape)
 static void test_degenerate_npy(void **state)
 {
     (void)state;
-    static const struct { const char *shape, *expected; } cases[] = {
-        {"0, 9223372036854775807", "[]"}, {"3, 0", "[\"\", \"\", \"\"]"}, {"9223372036854775807, 0", NULL}, {"1048577, 0", "long"},
-        {"2000000, 0", NULL}, {"4294967296, 4294967296", NULL}, {"4294967296, 4294967297", NULL}};
+    static const struct {
+        const char *shape, *expected;
+    } cases[] = {{"0, 9223372036854775807", "[]"}, {"3, 0", "[\"\", \"\", \"\"]"}, {"9223372036854775807, 0", NULL},
+                 {"1048577, 0", "long"},           {"2000000, 0", NULL},           {"4294967296, 4294967296", NULL},
+                 {"4294967296, 4294967297", NULL}};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         char bytes[160];
         size_t n;
@@ -219,7 +238,8 @@ static Bytes stored(const Bytes *data)
         a = (a + data->at[i]) % 65521;
         b = (b + a) % 65521;
     }
-    uint8_t head[] = {0x78, 1, 1, (uint8_t)data->n, (uint8_t)(data->n >> 8), (uint8_t)~data->n, (uint8_t)(~data->n >> 8)};
+    uint8_t head[] = {
+        0x78, 1, 1, (uint8_t)data->n, (uint8_t)(data->n >> 8), (uint8_t)~data->n, (uint8_t)(~data->n >> 8)};
     put(&z, head, sizeof head);
     put(&z, data->at, data->n);
     put_u32(&z, (uint64_t)b << 16 | a);
@@ -254,7 +274,8 @@ static bool have_png(void)
 static void test_png_rows(void **state)
 {
     (void)state;
-    static const uint8_t x0[] = {0, 4, 0, 2, 0, 1, 0}, y0[] = {0, 0, 4, 0, 2, 0, 1}, dx[] = {8, 8, 4, 4, 2, 2, 1}, dy[] = {8, 8, 8, 4, 4, 2, 2};
+    static const uint8_t x0[] = {0, 4, 0, 2, 0, 1, 0}, y0[] = {0, 0, 4, 0, 2, 0, 1}, dx[] = {8, 8, 4, 4, 2, 2, 1},
+                         dy[] = {8, 8, 8, 4, 4, 2, 2};
     if (!have_png())
         skip();
     for (uint32_t h = 1; h < 18; h++)
@@ -266,13 +287,18 @@ static void test_png_rows(void **state)
                 for (int pass = 0; pass < (interlaced ? 7 : 1); pass++)
                     for (uint32_t y = interlaced ? y0[pass] : 0; y < h; y += interlaced ? dy[pass] : 1)
                         for (uint32_t x = interlaced ? x0[pass] : 0, first = x; x < w; x += interlaced ? dx[pass] : 1) {
-                            uint8_t pixel[] = {0, (uint8_t)(17 * y + x), (uint8_t)(3 * x), (uint8_t)y}; /* behind the filter */
+                            uint8_t pixel[] = {0, (uint8_t)(17 * y + x), (uint8_t)(3 * x),
+                                               (uint8_t)y}; /* behind the filter */
                             put(&raw, pixel + (x > first), 4 - (x > first));
                         }
                 FILE *out = open_memstream(&want, &n);
                 for (uint32_t y = 0; y < h; y++)
                     for (uint32_t x = 0; x < w; x++)
-                        fprintf(out, "%s(%u, %u, %u)%s", x ? ", " : y ? ", [" : "[[", (17 * y + x) & 255, 3 * x, y, x + 1 == w ? "]" : "");
+                        fprintf(out, "%s(%u, %u, %u)%s",
+                                x   ? ", "
+                                : y ? ", ["
+                                    : "[[",
+                                (17 * y + x) & 255, 3 * x, y, x + 1 == w ? "]" : "");
                 fputc(']', out);
                 fclose(out);
                 Bytes image = stored(&raw), png = png_of(w, h, 8, 2, interlaced, &image);
@@ -289,12 +315,17 @@ static void test_png_bombs(void **state)
     if (!have_png())
         skip();
     Bytes image = {calloc(13000, 1), 13000};
-    static const struct { uint32_t w, h; uint8_t depth, colour; const char *type, *message; } cases[] = {
+    static const struct {
+        uint32_t w, h;
+        uint8_t depth, colour;
+        const char *type, *message;
+    } cases[] = {
         {10000, 10000, 1, 0, "[[(u8, u8, u8)]]", "at byte 8: the image is too large for so short a file"},
         {1, 12000000, 1, 0, "[[(u8, u8, u8)]]", "at byte 8: the image is too large for so short a file"},
         {10000, 10000, 8, 0, "[[u8]]", "at byte 8: the sizes are larger than the file can hold"},
         {0x7fffffff, 0x7fffffff, 16, 6, "[[u8]]", "at byte 33: "}, /* libspng refuses that */
-        {10000, 10000, 1, 0, "[[u8]]", "at byte 33: "}, /* 100 MB, of which none are touched: the first row is damaged */
+        {10000, 10000, 1, 0, "[[u8]]",
+         "at byte 33: "}, /* 100 MB, of which none are touched: the first row is damaged */
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         Bytes png = png_of(cases[i].w, cases[i].h, cases[i].depth, cases[i].colour, false, &image);
@@ -309,10 +340,14 @@ static void test_png_bombs(void **state)
 static void test_marks(void **state)
 {
     (void)state;
-    static const struct { const char *name, *type, *text, *value; } files[] = {
-        {"a.txt", "[i64]", "[1, 2]\r\n", "[1, 2]"}, {"a.in", "i64", "-- one\r\n1\r\n", "1"}, {"a.csv", "[i64]", "1\r\n2\r\n", "[1, 2]"},
-        {"a.csv", "[{x: i64}]", "x\r\n1\r\n", "[{x = 1}]"}, {"a.mtx", "[[f64]]", "%%MatrixMarket matrix array real general\r\n%c\r\n1 1\r\n2\r\n", "[[2.0]]"},
-        {"a.pgm", "[[u8]]", "P2\r\n# gray\r\n1 1\r\n255\r\n7\r\n", "[\"\\a\"]"}};
+    static const struct {
+        const char *name, *type, *text, *value;
+    } files[] = {{"a.txt", "[i64]", "[1, 2]\r\n", "[1, 2]"},
+                 {"a.in", "i64", "-- one\r\n1\r\n", "1"},
+                 {"a.csv", "[i64]", "1\r\n2\r\n", "[1, 2]"},
+                 {"a.csv", "[{x: i64}]", "x\r\n1\r\n", "[{x = 1}]"},
+                 {"a.mtx", "[[f64]]", "%%MatrixMarket matrix array real general\r\n%c\r\n1 1\r\n2\r\n", "[[2.0]]"},
+                 {"a.pgm", "[[u8]]", "P2\r\n# gray\r\n1 1\r\n255\r\n7\r\n", "[\"\\a\"]"}};
     for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
         char text[128];
         gives(files[i].name, files[i].type, files[i].text, files[i].value);
@@ -320,12 +355,27 @@ static void test_marks(void **state)
             continue;
         snprintf(text, sizeof text, "\xef\xbb\xbf%s", files[i].text);
         gives(files[i].name, files[i].type, text, files[i].value);
-        assert_says(files[i].name, files[i].type, "\xff\xfe" "1\0", 4, "at byte 0: the text is in UTF-16; it has to be in UTF-8");
-        assert_says(files[i].name, files[i].type, "\xfe\xff\0" "1", 4, "UTF-16");
-        assert_says(files[i].name, files[i].type, "\xff\xfe\0\0" "1\0\0\0", 8, "UTF-32");
-        assert_says(files[i].name, files[i].type, "\0\0\xfe\xff\0\0\0" "1", 8, "UTF-32");
+        assert_says(files[i].name, files[i].type,
+                    "\xff\xfe"
+                    "1\0",
+                    4, "at byte 0: the text is in UTF-16; it has to be in UTF-8");
+        assert_says(files[i].name, files[i].type,
+                    "\xfe\xff\0"
+                    "1",
+                    4, "UTF-16");
+        assert_says(files[i].name, files[i].type,
+                    "\xff\xfe\0\0"
+                    "1\0\0\0",
+                    8, "UTF-32");
+        assert_says(files[i].name, files[i].type,
+                    "\0\0\xfe\xff\0\0\0"
+                    "1",
+                    8, "UTF-32");
     }
-    says("a.txt", "i64", "\xef\xbb\xbf\xef\xbb\xbf" "1", "a.txt:1:4: expected an i64, found the byte 0xef");
+    says("a.txt", "i64",
+         "\xef\xbb\xbf\xef\xbb\xbf"
+         "1",
+         "a.txt:1:4: expected an i64, found the byte 0xef");
 }
 
 /* A word of any length is read as a whole. */
@@ -358,10 +408,12 @@ static void test_long_words(void **state)
 static void test_mtx_numbers(void **state)
 {
     (void)state;
-    static const struct { const char *word, *value; } reals[] = {
-        {"1.", "1.0"}, {".5", "0.5"}, {"+2e3", "2000.0"}, {"-0", "-0.0"}, {"NaN", "nan"}, {"-Infinity", "-inf"}, {"INF", "inf"},
-        {"1e-400", "0.0"}, {"-1e308", "-1e308"}, {"1e999", NULL}, {"0x10", NULL}, {"nan(1)", NULL}, {"1e", NULL}, {".", NULL},
-        {"+", NULL}, {"e5", NULL}, {"1,5", NULL}, {"infinit", NULL}, {"--1", NULL}, {"1\xff", NULL}};
+    static const struct {
+        const char *word, *value;
+    } reals[] = {{"1.", "1.0"},         {".5", "0.5"},    {"+2e3", "2000.0"}, {"-0", "-0.0"},       {"NaN", "nan"},
+                 {"-Infinity", "-inf"}, {"INF", "inf"},   {"1e-400", "0.0"},  {"-1e308", "-1e308"}, {"1e999", NULL},
+                 {"0x10", NULL},        {"nan(1)", NULL}, {"1e", NULL},       {".", NULL},          {"+", NULL},
+                 {"e5", NULL},          {"1,5", NULL},    {"infinit", NULL},  {"--1", NULL},        {"1\xff", NULL}};
     for (size_t i = 0; i < sizeof reals / sizeof *reals; i++) {
         char text[128], value[32];
         snprintf(text, sizeof text, "%s1 1\n%s\n", ARRAY, reals[i].word);
@@ -373,10 +425,14 @@ static void test_mtx_numbers(void **state)
     }
     assert_says("a.mtx", "[[f64]]", ARRAY "1 1\n1\0\n", sizeof ARRAY + 6, "a.mtx:3:1: expected a number");
     static const char skew[] = "%%MatrixMarket matrix coordinate integer skew-symmetric\n2 2 1\n2 1 ";
-    static const struct { const char *type, *number, *value; } numbers[] = {
-        {"[[(i32, i8)]]", "-127", "[[(1, 127)], [(0, -127)]]"}, {"[[(i32, i8)]]", "-128", NULL}, {"[[(i32, u8)]]", "1", NULL},
-        {"[[(i32, u8)]]", "0", "[[(1, 0)], [(0, 0)]]"}, {"[[(i32, i64)]]", "-9223372036854775808", NULL},
-        {"[[(i32, f32)]]", "-128", "[[(1, 128.0)], [(0, -128.0)]]"}};
+    static const struct {
+        const char *type, *number, *value;
+    } numbers[] = {{"[[(i32, i8)]]", "-127", "[[(1, 127)], [(0, -127)]]"},
+                   {"[[(i32, i8)]]", "-128", NULL},
+                   {"[[(i32, u8)]]", "1", NULL},
+                   {"[[(i32, u8)]]", "0", "[[(1, 0)], [(0, 0)]]"},
+                   {"[[(i32, i64)]]", "-9223372036854775808", NULL},
+                   {"[[(i32, f32)]]", "-128", "[[(1, 128.0)], [(0, -128.0)]]"}};
     for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) {
         char text[128];
         snprintf(text, sizeof text, "%s%s", skew, numbers[i].number);
@@ -385,14 +441,18 @@ static void test_mtx_numbers(void **state)
         else
             says("a.mtx", numbers[i].type, text, "a.mtx:3:5: the number's negative is out of the range of ");
     }
-    says("a.mtx", "[[i8]]", "%%MatrixMarket matrix array integer skew-symmetric\n2 2\n-128\n", ":3:1: the number's negative");
+    says("a.mtx", "[[i8]]", "%%MatrixMarket matrix array integer skew-symmetric\n2 2\n-128\n",
+         ":3:1: the number's negative");
 }
 
 static void test_bytes(void **state)
 {
     (void)state;
     assert_says("a.txt", "[i64]", "[1,\0 2]", 7, "a.txt:1:4: expected an i64, found the byte 0x00");
-    assert_says("a.txt", "f64", "1e\0" "5", 4, "a.txt:1:1: expected an f64, found 1e");
+    assert_says("a.txt", "f64",
+                "1e\0"
+                "5",
+                4, "a.txt:1:1: expected an f64, found 1e");
     assert_gives("a.txt", "[u8]", "\"a\0b\xff\"", 6, "\"a\\x00b\\xff\"");
     assert_says("a.csv", "[f64]", "1\0\n", 3, "column 1: expected a number of type f64");
     char bytes[160];
@@ -424,7 +484,10 @@ static void test_deep(void **state)
 static void test_absent_payload(void **state)
 {
     (void)state;
-    static const struct { const char *type, *text; size_t leaf; } cases[] = {
+    static const struct {
+        const char *type, *text;
+        size_t leaf;
+    } cases[] = {
         {"#a i64 | #b", "#b", 1}, {"[#a [u8] | #b]", "[#a \"x\", #b]", 1}, {"#a (i64, #c u8 | #d) | #b", "#b", 3}};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         DpType *t = dp_type_parse(cases[i].type);
@@ -464,7 +527,8 @@ static void test_wide_tags(void **state)
     bool known;
     FILE *out = open_memstream(&type, &n);
     fputc('[', out);
-    for (int i = 100; i < 399; i++) fprintf(out, "#c%d | ", i);
+    for (int i = 100; i < 399; i++)
+        fprintf(out, "#c%d | ", i);
     fputs("#c399 u8]", out);
     fclose(out);
     static const char text[] = "[#c399 7, #c143, #c100]"; /* 299 and 43 have the same low byte */
@@ -491,7 +555,8 @@ static void test_many_names(void **state)
     FILE *out = open_memstream(&text, &n);
     for (int k = 0; k < 400; k++) {
         fputs("[{", out);
-        for (int i = 4000; i > 0; i--) fprintf(out, "n%d: u8, ", 10000 + i);
+        for (int i = 4000; i > 0; i--)
+            fprintf(out, "n%d: u8, ", 10000 + i);
         fputs("n: u8}]", out);
     }
     fclose(out);
@@ -501,7 +566,8 @@ static void test_many_names(void **state)
     fputc('(', out);
     for (int k = 0; k < 400; k++) {
         fputc('{', out);
-        for (int i = 4000; i > 0; i--) fprintf(out, "n%d: u8, ", 10000 + i);
+        for (int i = 4000; i > 0; i--)
+            fprintf(out, "n%d: u8, ", 10000 + i);
         fputs("}, ", out);
     }
     fputc(')', out);
@@ -530,11 +596,14 @@ static void test_devices(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_plausible),   cmocka_unit_test(test_degenerate),  cmocka_unit_test(test_degenerate_npy),
-        cmocka_unit_test(test_empty_rows_written), cmocka_unit_test(test_png_rows), cmocka_unit_test(test_png_bombs),
-        cmocka_unit_test(test_marks),       cmocka_unit_test(test_long_words),  cmocka_unit_test(test_mtx_numbers),
-        cmocka_unit_test(test_bytes),       cmocka_unit_test(test_deep),        cmocka_unit_test(test_absent_payload), cmocka_unit_test(test_wide_tags),
-        cmocka_unit_test(test_many_names),  cmocka_unit_test(test_devices),
+        cmocka_unit_test(test_plausible),      cmocka_unit_test(test_degenerate),
+        cmocka_unit_test(test_degenerate_npy), cmocka_unit_test(test_empty_rows_written),
+        cmocka_unit_test(test_png_rows),       cmocka_unit_test(test_png_bombs),
+        cmocka_unit_test(test_marks),          cmocka_unit_test(test_long_words),
+        cmocka_unit_test(test_mtx_numbers),    cmocka_unit_test(test_bytes),
+        cmocka_unit_test(test_deep),           cmocka_unit_test(test_absent_payload),
+        cmocka_unit_test(test_wide_tags),      cmocka_unit_test(test_many_names),
+        cmocka_unit_test(test_devices),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

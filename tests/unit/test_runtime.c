@@ -1,5 +1,5 @@
-/* The runtime on the device at hand, in both shapes of the kernels: rows and arrays, sorting, values, failures and the heap.
- * Reductions are in test_runtime_folds.c, what moves elements in test_runtime_moves.c. */
+/* The runtime on the device at hand, in both shapes of the kernels: rows and arrays, sorting, values, failures and the
+ * heap. Reductions are in test_runtime_folds.c, what moves elements in test_runtime_moves.c. */
 #include "runtime_world.h"
 
 static void test_rows(void **state)
@@ -63,7 +63,8 @@ static void test_rows(void **state)
             assert_int_equal(dp_ctx_n(whole), contiguous ? s->n : n);
             elements = dp_elems(rt, &flat, whole, 4);
             assert_true(!contiguous || s->n == 0 || elements.addr == w.x.addr); /* only views were made */
-            check_col(&elements, memcpy(alloc(s->n, 4), contiguous ? s->x : want, dp_ctx_n(whole) * 4), "flatten", kind);
+            check_col(&elements, memcpy(alloc(s->n, 4), contiguous ? s->x : want, dp_ctx_n(whole) * 4), "flatten",
+                      kind);
             uint64_t *cells = take_col(&flat);
             for (uint64_t g = 0, k = 0; g < ngroups; g++) {
                 uint64_t len = 0;
@@ -81,7 +82,8 @@ static void test_rows(void **state)
                 whole = dp_nested_views(rt, half, &flat);
                 elements = dp_elems(rt, &flat, whole, 4);
                 uint64_t m = elements.n, all_n = contiguous ? s->n : n;
-                check_col(&elements, memcpy(alloc(m, 4), (contiguous ? s->x : want) + (all_n - m), m * 4), "flatten half", kind);
+                check_col(&elements, memcpy(alloc(m, 4), (contiguous ? s->x : want) + (all_n - m), m * 4),
+                          "flatten half", kind);
                 dp_col_release(rt, &flat);
                 dp_col_release(rt, &some);
                 dp_ctx_release(rt, &whole);
@@ -124,8 +126,8 @@ static void expect_rows(DpCtx *ctx, const DpCol *views, const int32_t *want, uin
     free(rows);
 }
 
-/* Every third row changes its first element, in rows that others hold, too: those alone are copied, and only once. Then half of the rows
- * stop, and the others still change where they are. */
+/* Every third row changes its first element, in rows that others hold, too: those alone are copied, and only once. Then
+ * half of the rows stop, and the others still change where they are. */
 static void test_masked_updates(void **state)
 {
     (void)state;
@@ -145,7 +147,8 @@ static void test_masked_updates(void **state)
                 want[s->offsets[k]] = value[k];
         }
         DpCol all = dp_views(rt, w.c, &w.x);
-        DpCol indices = upload_col(index, nseg, 8), values = upload_col(value, nseg, 4), cond = upload_col(goes_on, nseg, 1);
+        DpCol indices = upload_col(index, nseg, 8), values = upload_col(value, nseg, 4),
+              cond = upload_col(goes_on, nseg, 1);
         DpCol once = dp_update(rt, w.up, &all, false, true, &indices, &values);
         expect_rows(w.up, &once, want, s->n);
         expect_rows(w.up, &all, s->x, s->n);
@@ -162,7 +165,8 @@ static void test_masked_updates(void **state)
 
         DpCtx *yes = NULL, *no = NULL;
         dp_split(rt, w.up, &cond, &yes, &no);
-        DpCol result = dp_new_col(rt, nseg, 16), kept = dp_select(rt, &indices, w.up, yes), new_values = dp_select(rt, &values, w.up, yes);
+        DpCol result = dp_new_col(rt, nseg, 16), kept = dp_select(rt, &indices, w.up, yes),
+              new_values = dp_select(rt, &values, w.up, yes);
         dp_park(rt, &twice, w.up, no, yes, &result, w.up, false, 1, 4);
         if (dp_ctx_n(yes)) {
             rt_read(rt, dp_col_addr(rt, &twice), before, 16 * dp_ctx_n(yes));
@@ -221,7 +225,11 @@ static void test_array(void **state)
 }
 
 /* ---- sorting ---- */
-typedef struct SortItem { double key; int32_t second; int64_t index; } SortItem;
+typedef struct SortItem {
+    double key;
+    int32_t second;
+    int64_t index;
+} SortItem;
 
 static int nan_last(double a, double b)
 {
@@ -252,7 +260,8 @@ static double make_key(DpScalar type, void *data, uint64_t i)
     case DP_U32: return ((uint32_t *)data)[i] = r << 8 ^ rnd();
     case DP_I64: return (double)(((int64_t *)data)[i] = ((int64_t)r << 20) - ((int64_t)1 << 43));
     case DP_U64: return (double)(((uint64_t *)data)[i] = (uint64_t)r << 40);
-    case DP_F32: case DP_F64: {
+    case DP_F32:
+    case DP_F64: {
         const double special[] = {0.0, -0.0, NAN, -NAN, INFINITY, -INFINITY, 1e-40, -1e-40};
         double x = r % 5 == 0 ? special[rnd() % 8] : ((double)rnd() - 8e6) / 3;
         if (type == DP_F32)
@@ -587,7 +596,8 @@ static void test_failures(void **state)
         fail_msg("no failure");
     }
     assert_int_equal(last_failure.status, 1);
-    assert_string_equal(last_message, "f.dp:3:9: error: index 12 out of bounds for length 10\n  entry main = xs[12]\n          ^^^^^^");
+    assert_string_equal(
+        last_message, "f.dp:3:9: error: index 12 out of bounds for length 10\n  entry main = xs[12]\n          ^^^^^^");
     /* the record is clear again */
     if (setjmp(failed))
         fail_msg("failed: %s", last_message);
@@ -723,7 +733,8 @@ static void test_numbered(void **state)
         fail_msg("no failure");
     }
     assert_int_equal(last_failure.status, 3);
-    assert_string_equal(last_message, "f.dp: error: too many elements: 5000000000 in one operation, at most 4294967295 are numbered");
+    assert_string_equal(last_message,
+                        "f.dp: error: too many elements: 5000000000 in one operation, at most 4294967295 are numbered");
 }
 
 /* What has not been written, or has been released, is filled with the pattern. */
@@ -774,10 +785,13 @@ static void test_refs(void **state)
 int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
-        BOTH(test_heap), BOTH(test_growth), BOTH(test_limit), BOTH(test_numbered), BOTH(test_poison),
-         BOTH(test_refs), BOTH(test_rows), BOTH(test_masked_updates), BOTH(test_array), BOTH(test_argsort),
-        BOTH(test_argsort_root), BOTH(test_values), BOTH(test_update_root), BOTH(test_compact_rows), BOTH(test_compact_columns),
-        BOTH(test_compact_slice), BOTH(test_compact_kept), BOTH(test_compact_scattered), BOTH(test_failures),
+        BOTH(test_heap),          BOTH(test_growth),         BOTH(test_limit),
+        BOTH(test_numbered),      BOTH(test_poison),         BOTH(test_refs),
+        BOTH(test_rows),          BOTH(test_masked_updates), BOTH(test_array),
+        BOTH(test_argsort),       BOTH(test_argsort_root),   BOTH(test_values),
+        BOTH(test_update_root),   BOTH(test_compact_rows),   BOTH(test_compact_columns),
+        BOTH(test_compact_slice), BOTH(test_compact_kept),   BOTH(test_compact_scattered),
+        BOTH(test_failures),
     };
     return RUN_TESTS(tests, argc, argv);
 }

@@ -1,4 +1,5 @@
-/* The runtime on the device at hand: filters, splits, scatters and histograms against plain loops, in both shapes of the kernels. */
+/* The runtime on the device at hand: filters, splits, scatters and histograms against plain loops, in both shapes of
+ * the kernels. */
 #include "runtime_world.h"
 
 static void test_pack(void **state)
@@ -122,7 +123,8 @@ static void test_scatter(void **state)
                 if (to >= 0 && (uint64_t)to < lens[k])
                     want[at + (uint64_t)to] = w.s.x[w.s.offsets[k] + j];
             }
-        DpCol dest_lens = upload_col(lens, w.s.nseg, 8), data = upload_col(dest, total, 4), indices = upload_col(index, w.s.n, 8);
+        DpCol dest_lens = upload_col(lens, w.s.nseg, 8), data = upload_col(dest, total, 4),
+              indices = upload_col(index, w.s.n, 8);
         DpCtx *room = dp_nested_lens(rt, w.up, &dest_lens);
         for (int consume = 0; consume < 2; consume++) {
             DpCol views = dp_views(rt, room, &data), out;
@@ -302,8 +304,8 @@ static void test_hist_root(void **state)
 int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
-        BOTH(test_pack), BOTH(test_split_merge), BOTH(test_scatter), BOTH(test_scatter_root), BOTH(test_hist),
-        BOTH(test_hist_root),
+        BOTH(test_pack),         BOTH(test_split_merge), BOTH(test_scatter),
+        BOTH(test_scatter_root), BOTH(test_hist),        BOTH(test_hist_root),
     };
     return RUN_TESTS(tests, argc, argv);
 }

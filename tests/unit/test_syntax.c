@@ -11,7 +11,8 @@
 #include <cmocka.h>
 
 /* The diagnostics if there are any, else the tree. The caller frees it. */
-static char *parse_bytes(const char *source, size_t n) {
+static char *parse_bytes(const char *source, size_t n)
+{
     Session *s = session_create();
     AstIds ids = {0};
     const Module *m = parse_module(s, source_add_text(s, "t.dp", source, n, false), &ids);
@@ -24,7 +25,8 @@ static char *parse_bytes(const char *source, size_t n) {
     } else {
         StrBuf tree = {0};
         ast_print(&tree, m);
-        if (tree.n) fwrite(tree.text, 1, tree.n, out);
+        if (tree.n)
+            fwrite(tree.text, 1, tree.n, out);
         strbuf_free(&tree);
     }
     fclose(out);
@@ -32,15 +34,18 @@ static char *parse_bytes(const char *source, size_t n) {
     return text;
 }
 
-static void expect(const char *source, const char *wanted) {
+static void expect(const char *source, const char *wanted)
+{
     char *found = parse_bytes(source, strlen(source));
-    if (strcmp(found, wanted) != 0) print_error("source:\n%s\n", source);
+    if (strcmp(found, wanted) != 0)
+        print_error("source:\n%s\n", source);
     assert_string_equal(found, wanted);
     free(found);
 }
 
 /* The tree of an expression. */
-static void expect_expr(const char *expr, const char *wanted) {
+static void expect_expr(const char *expr, const char *wanted)
+{
     StrBuf source = {0}, tree = {0};
     strbuf_printf(&source, "def f = %s", expr);
     strbuf_printf(&tree, "def f\n%s", wanted);
@@ -50,23 +55,27 @@ static void expect_expr(const char *expr, const char *wanted) {
 }
 
 /* The first message, without the excerpt. */
-static void expect_error(const char *source, const char *wanted) {
+static void expect_error(const char *source, const char *wanted)
+{
     char *found = parse_bytes(source, strlen(source));
     found[strcspn(found, "\n")] = '\0';
-    if (strcmp(found, wanted) != 0) print_error("source:\n%s\n", source);
+    if (strcmp(found, wanted) != 0)
+        print_error("source:\n%s\n", source);
     assert_string_equal(found, wanted);
     free(found);
 }
 
 #define SAME(a, b) expect_same("def f = " a, "def f = " b)
-static void expect_same(const char *a, const char *b) {
+static void expect_same(const char *a, const char *b)
+{
     char *tree = parse_bytes(b, strlen(b));
     assert_null(strstr(tree, "error:"));
     expect(a, tree);
     free(tree);
 }
 
-static void test_literals(void **state) {
+static void test_literals(void **state)
+{
     (void)state;
     expect_expr("[42, 0xff, 0b101, 1_000_000, 42i32, 0x1f32, 0xffu8]", "  array 42 255 5 1000000 42i32 7986 255u8\n");
     expect_expr("[1.0, 2e-3, 1f32, 1_0.5_0e1, 1.5f64]", "  array 1.0 2e-3 1:f32 10.50e1 1.5:f64\n");
@@ -78,21 +87,24 @@ static void test_literals(void **state) {
     expect_expr("18446744073709551615", "  18446744073709551615\n");
 }
 
-static void test_ranges_of_literals(void **state) {
+static void test_ranges_of_literals(void **state)
+{
     (void)state;
     expect_error("def f = 128i8", "t.dp:1:9: error: the literal does not fit: i8 goes from -128 to 127 [E0106]");
     expect_error("def f = -129i8", "t.dp:1:9: error: the literal does not fit: i8 goes from -128 to 127 [E0106]");
     expect_error("def f = -(128i8)", "t.dp:1:11: error: the literal does not fit: i8 goes from -128 to 127 [E0106]");
     expect_error("def f = -1u8", "t.dp:1:9: error: the literal does not fit: u8 goes from 0 to 255 [E0106]");
-    expect_error("def f = 18446744073709551616",
-                 "t.dp:1:9: error: the literal is larger than every integer type: u64 goes to 18446744073709551615 [E0106]");
+    expect_error(
+        "def f = 18446744073709551616",
+        "t.dp:1:9: error: the literal is larger than every integer type: u64 goes to 18446744073709551615 [E0106]");
     expect_error("def f = 1e39f32", "t.dp:1:9: error: the literal is larger than every number of type f32 [E0106]");
     expect_error("def f = 12abc", "t.dp:1:9: error: malformed number [E0105]");
     expect_error("def f = 0b2", "t.dp:1:9: error: malformed number [E0105]");
     expect_error("def f = .5", "t.dp:1:9: error: expected an expression, found `.` [E0101]");
 }
 
-static void test_indexing_and_arrays(void **state) {
+static void test_indexing_and_arrays(void **state)
+{
     (void)state;
     expect_expr("f xs[i][j]", "  apply\n    f\n    index\n      index xs i\n      j\n");
     expect_expr("f(x)[i]", "  apply\n    f\n    index x i\n");
@@ -100,15 +112,17 @@ static void test_indexing_and_arrays(void **state) {
     expect_expr("#a[1]", "  #a\n    array 1\n");
     expect_expr("\"abc\"[0]", "  index \"abc\" 0\n");
     expect_expr("t.0.1[2]", "  index\n    project 1\n      project 0 t\n    2\n");
-    expect_expr("(xs[a:b], xs[a:], xs[:b], xs[:])",
-                "  tuple\n    slice xs a b\n    slice xs a nothing\n    slice xs nothing b\n    slice xs nothing nothing\n");
+    expect_expr(
+        "(xs[a:b], xs[a:], xs[:b], xs[:])",
+        "  tuple\n    slice xs a b\n    slice xs a nothing\n    slice xs nothing b\n    slice xs nothing nothing\n");
     expect_expr("M.x.y z", "  apply\n    field y\n      field x M\n    z\n");
     SAME("[[1],[2]][0]", "([[1],[2]])[0]");
     SAME("f x [i]", "f x ([i])");
     SAME("a -- xs\n [i]", "a ([i])");
 }
 
-static void test_operators(void **state) {
+static void test_operators(void **state)
+{
     (void)state;
     SAME("f -1", "f - (1)");
     SAME("a |> f |> g <| x <| y", "(a |> f) |> (g <| (x <| y))");
@@ -123,7 +137,8 @@ static void test_operators(void **state) {
     SAME("(a < b) == (c < d)", "(a < b) == ((c < d))");
 }
 
-static void test_sections(void **state) {
+static void test_sections(void **state)
+{
     (void)state;
     expect_expr("[(+), (-), (**), (|)]", "  array\n    section +\n    section -\n    section **\n    section |\n");
     expect_expr("(+ a * b)", "  right section +\n    binary * a b\n");
@@ -136,24 +151,29 @@ static void test_sections(void **state) {
     expect_error("def f = (a * b **)", "t.dp:1:18: error: expected an expression, found `)` [E0101]");
 }
 
-static void test_control(void **state) {
+static void test_control(void **state)
+{
     (void)state;
     SAME("let a = 1 let b = 2 in let c = 3 in a", "let a = 1 in let b = 2 in let c = 3 in a");
     SAME("match x case 1 -> match y case 2 -> 3 case _ -> 4", "match x case 1 -> (match y case 2 -> 3 case _ -> 4)");
     SAME("xs with [i] = v with [j] = w", "(xs with [i] = v) with [j] = w");
     expect_expr("let (x: i32, _) = p let g 'a (y: a) : a = y in g x",
                 "  let ((x: i32), _)\n    p\n  let function g 'a (y: a) : a\n    y\n  apply g x\n");
-    expect_expr("loop (i, s : i32) = z for _ < n do s", "  loop (i, (s: i32))\n    z\n  for below _\n    n\n  do\n    s\n");
+    expect_expr("loop (i, s : i32) = z for _ < n do s",
+                "  loop (i, (s: i32))\n    z\n  for below _\n    n\n  do\n    s\n");
     expect_expr("loop s = 0 for (a, b) in xs do s", "  loop s\n    0\n  for in (a, b)\n    xs\n  do\n    s\n");
-    expect_expr("loop s : i64 = 0 while s < 9 do s", "  loop (s: i64)\n    0\n  while\n    binary < s 9\n  do\n    s\n");
+    expect_expr("loop s : i64 = 0 while s < 9 do s",
+                "  loop (s: i64)\n    0\n  while\n    binary < s 9\n  do\n    s\n");
     expect_expr("match x case #a (p, -1) -> 1 case {u = 'c', v} -> 2 case -2.5 -> 3",
                 "  match\n    x\n  case (#a (p, -1))\n    1\n  case {u = 'c', v = v}\n    2\n  case -2.5\n    3\n");
-    expect_error("def f = loop x = 0 for (a, b) < 3 do x", "t.dp:1:24: error: the counter of a loop is a name or `_` [E0112]");
+    expect_error("def f = loop x = 0 for (a, b) < 3 do x",
+                 "t.dp:1:24: error: the counter of a loop is a name or `_` [E0112]");
     expect_error("def f = let 1 = x in x", "t.dp:1:13: error: a literal pattern may only stand in `match` [E0113]");
     expect_error("def f (#a x) = x", "t.dp:1:8: error: a constructor pattern may only stand in `match` [E0113]");
 }
 
-static void test_braces(void **state) {
+static void test_braces(void **state)
+{
     (void)state;
     expect_expr("{y}", "  record\n    field y\n      y\n");
     expect_expr("{x = 1, y,}", "  record\n    field x\n      1\n    field y\n      y\n");
@@ -165,12 +185,14 @@ static void test_braces(void **state) {
     expect_expr("{ x || y : x in xs[a|b] }",
                 "  each\n    binary || x y\n  in x\n    index\n      xs\n      binary | a b\n");
     expect_error("def f = { a | b : a in xs }", "t.dp:1:13: error: unexpected `|` [E0101]");
-    expect_error("def f = { f x in xs }",
-                 "t.dp:1:11: error: expected a pattern before `in`, or `:` and the binders behind this expression [E0112]");
+    expect_error(
+        "def f = { f x in xs }",
+        "t.dp:1:11: error: expected a pattern before `in`, or `:` and the binders behind this expression [E0112]");
     expect_error("def f = g _", "t.dp:1:11: error: `_` is a pattern, it has no value [E0114]");
 }
 
-static void test_types(void **state) {
+static void test_types(void **state)
+{
     (void)state;
     expect("def f 'a 'b (x: [n][m]a) (y: [3]pair i32 [b]) : a -> (b -> a) -> b = x",
            "def f 'a 'b (x: [n][m]a) (y: [3](pair i32 [b])) : (a -> ((b -> a) -> b))\n  x\n");
@@ -181,7 +203,8 @@ static void test_types(void **state) {
     expect_error("def f (x: 'a) = x", "t.dp:1:11: error: a type variable is used without its quote: write `a` [E0115]");
 }
 
-static void test_type_text(void **state) {
+static void test_type_text(void **state)
+{
     (void)state;
     Session *s = session_create();
     AstIds ids = {0};
@@ -195,7 +218,8 @@ static void test_type_text(void **state) {
     session_destroy(s);
 }
 
-static void test_definitions(void **state) {
+static void test_definitions(void **state)
+{
     (void)state;
     expect("--| one\n-- two\n\n-- other\nimport \"a/b\" as M\nimport \"c\"\nentry main = 1\n--| last\ndef as = as",
            "--| one\n--| two\nimport \"a/b\" as M\nimport \"c\"\nentry main\n  1\n--| last\ndef as\n  as\n");
@@ -205,22 +229,26 @@ static void test_definitions(void **state) {
     expect_error("import \"a\" of M", "t.dp:1:12: error: expected `as` or the next definition, found `of` [E0117]");
 }
 
-static void test_message_form(void **state) {
+static void test_message_form(void **state)
+{
     (void)state;
     expect("def f =\n\tg then", "t.dp:2:4: error: unexpected `then` [E0101]\n  \tg then\n  \t  ^^^^\n");
     expect("def f = (1 + 2\ndef g = 3",
            "t.dp:2:1: error: expected `)`, `:` or `,`, found `def` [E0101]\n  def g = 3\n  ^^^\n"
            "t.dp:1:9: note: this `(` is not closed\n  def f = (1 + 2\n          ^\n");
-    expect("def f = if a then b\n\n",
-           "t.dp:1:20: error: expected `else`, found the end of the file [E0101]\n  def f = if a then b\n                     ^\n"
-           "t.dp:1:9: note: this `if` has no `else`\n  def f = if a then b\n          ^^\n");
-    expect("def f = \xff", "t.dp:1:9: error: unexpected byte 0xff: this is not UTF-8 text [E0102]\n  def f = \\xff\n          ^^^^\n");
+    expect("def f = if a then b\n\n", "t.dp:1:20: error: expected `else`, found the end of the file [E0101]\n  def f = "
+                                      "if a then b\n                     ^\n"
+                                      "t.dp:1:9: note: this `if` has no `else`\n  def f = if a then b\n          ^^\n");
+    expect("def f = \xff",
+           "t.dp:1:9: error: unexpected byte 0xff: this is not UTF-8 text [E0102]\n  def f = \\xff\n          ^^^^\n");
 }
 
-static void test_hints(void **state) {
+static void test_hints(void **state)
+{
     (void)state;
-    expect("def f = g !x", "t.dp:1:11: error: unexpected `!` [E0101]\n  def f = g !x\n            ^\n"
-                           "t.dp:1:11: note: as an argument it needs parentheses: `f (!x)`\n  def f = g !x\n            ^\n");
+    expect("def f = g !x",
+           "t.dp:1:11: error: unexpected `!` [E0101]\n  def f = g !x\n            ^\n"
+           "t.dp:1:11: note: as an argument it needs parentheses: `f (!x)`\n  def f = g !x\n            ^\n");
     expect_error("def f = 1 < 2 < 3",
                  "t.dp:1:15: error: comparisons do not chain; combine them with `&&`, or use parentheses [E0109]");
     expect_error("def f = 1..<2..<3", "t.dp:1:9: error: ranges do not chain [E0109]");
@@ -233,21 +261,25 @@ static void test_hints(void **state) {
     expect_error("def f = \"\\x4g\"", "t.dp:1:10: error: `\\x` takes two hexadecimal digits [E0104]");
 }
 
-static void test_recovery(void **state) {
+static void test_recovery(void **state)
+{
     (void)state;
     static const char source[] = "def a = )\ndef b = 1\nentry c = then\nfoo\ntype = 3\nimport 4";
     char *found = parse_bytes(source, sizeof source - 1);
     uint32_t errors = 0;
-    for (const char *at = found; (at = strstr(at, "error:")); at++) errors++;
+    for (const char *at = found; (at = strstr(at, "error:")); at++)
+        errors++;
     assert_int_equal(errors, 4);
     free(found);
 }
 
-static void test_cap(void **state) {
+static void test_cap(void **state)
+{
     (void)state;
     StrBuf source = {0};
     strbuf_add(&source, "def f = 1");
-    for (int i = 0; i < 30; i++) strbuf_add(&source, " @");
+    for (int i = 0; i < 30; i++)
+        strbuf_add(&source, " @");
     char *found = parse_bytes(source.text, source.n);
     assert_non_null(strstr(found, "and 10 more errors\n"));
     free(found);
@@ -255,10 +287,12 @@ static void test_cap(void **state) {
 }
 
 /* Nesting of any depth ends in one message. */
-static void expect_too_deep(const char *before, const char *repeated, const char *after) {
+static void expect_too_deep(const char *before, const char *repeated, const char *after)
+{
     StrBuf source = {0};
     strbuf_add(&source, before);
-    for (int i = 0; i < 300000; i++) strbuf_add(&source, repeated);
+    for (int i = 0; i < 300000; i++)
+        strbuf_add(&source, repeated);
     strbuf_add(&source, after);
     char *found = parse_bytes(source.text, source.n);
     assert_non_null(strstr(found, "error: nesting too deep [E0108]\n"));
@@ -268,7 +302,8 @@ static void expect_too_deep(const char *before, const char *repeated, const char
     strbuf_free(&source);
 }
 
-static void test_deep_nesting(void **state) {
+static void test_deep_nesting(void **state)
+{
     (void)state;
     expect_too_deep("def f = ", "(", "1");
     expect_too_deep("def f = 1", "+1", "");
@@ -279,44 +314,59 @@ static void test_deep_nesting(void **state) {
     expect_too_deep("type t = ", "[", "i32");
 }
 
-static void test_binary_file(void **state) {
+static void test_binary_file(void **state)
+{
     (void)state;
     char *found = parse_bytes("def f = 1\0\0\0", 12);
-    assert_string_equal(found, "t.dp:1:10: error: a NUL byte: this is not a text file [E0102]\n  def f = 1\\x00\\x00\\x00\n           ^^^^\n");
+    assert_string_equal(
+        found,
+        "t.dp:1:10: error: a NUL byte: this is not a text file [E0102]\n  def f = 1\\x00\\x00\\x00\n           ^^^^\n");
     free(found);
 }
 
 /* Where the offending place of a long line is shown, and tabs, and wide text before it. */
-static void test_long_line(void **state) {
+static void test_long_line(void **state)
+{
     (void)state;
     StrBuf source = {0};
     strbuf_add(&source, "def f = ");
-    for (int i = 0; i < 1000; i++) strbuf_add(&source, "1 + ");
+    for (int i = 0; i < 1000; i++)
+        strbuf_add(&source, "1 + ");
     strbuf_add(&source, "@ 1");
-    for (int i = 0; i < 1000; i++) strbuf_add(&source, " + 1");
+    for (int i = 0; i < 1000; i++)
+        strbuf_add(&source, " + 1");
     char *found = parse_bytes(source.text, source.n);
     char *note = strstr(found, "t.dp:1:4009: note:");
     assert_non_null(note);
     *note = '\0';
-    assert_string_equal(found,
-                        "t.dp:1:4009: error: unexpected character `@` [E0102]\n"
-                        "  ...1 + 1 + 1 + 1 + 1 + 1 + 1 + 1 + 1 + 1 + @ 1 + 1 + 1 + 1 + 1 + 1 + 1 + 1 + 1 + 1 + 1 + 1 + 1 + 1 "
-                        "+ 1 ...\n"
-                        "                                             ^\n");
+    assert_string_equal(
+        found, "t.dp:1:4009: error: unexpected character `@` [E0102]\n"
+               "  ...1 + 1 + 1 + 1 + 1 + 1 + 1 + 1 + 1 + 1 + @ 1 + 1 + 1 + 1 + 1 + 1 + 1 + 1 + 1 + 1 + 1 + 1 + 1 + 1 "
+               "+ 1 ...\n"
+               "                                             ^\n");
     free(found);
     strbuf_free(&source);
 }
 
-int main(void) {
+int main(void)
+{
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_literals),     cmocka_unit_test(test_ranges_of_literals),
-        cmocka_unit_test(test_indexing_and_arrays), cmocka_unit_test(test_operators),
-        cmocka_unit_test(test_sections),     cmocka_unit_test(test_control),
-        cmocka_unit_test(test_braces),       cmocka_unit_test(test_types),
-        cmocka_unit_test(test_type_text),    cmocka_unit_test(test_definitions),
-        cmocka_unit_test(test_message_form), cmocka_unit_test(test_hints),
-        cmocka_unit_test(test_recovery),     cmocka_unit_test(test_cap),
-        cmocka_unit_test(test_deep_nesting), cmocka_unit_test(test_binary_file),
+        cmocka_unit_test(test_literals),
+        cmocka_unit_test(test_ranges_of_literals),
+        cmocka_unit_test(test_indexing_and_arrays),
+        cmocka_unit_test(test_operators),
+        cmocka_unit_test(test_sections),
+        cmocka_unit_test(test_control),
+        cmocka_unit_test(test_braces),
+        cmocka_unit_test(test_types),
+        cmocka_unit_test(test_type_text),
+        cmocka_unit_test(test_definitions),
+        cmocka_unit_test(test_message_form),
+        cmocka_unit_test(test_hints),
+        cmocka_unit_test(test_recovery),
+        cmocka_unit_test(test_cap),
+        cmocka_unit_test(test_deep_nesting),
+        cmocka_unit_test(test_binary_file),
         cmocka_unit_test(test_long_line),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -87,7 +87,8 @@ static Params params_of(const char *definition)
 
 static void free_params(Params *p)
 {
-    for (uint32_t i = 0; i < p->signature.nparams; i++) dp_type_free(p->types[i]);
+    for (uint32_t i = 0; i < p->signature.nparams; i++)
+        dp_type_free(p->types[i]);
     arena_destroy(p->arena);
     session_destroy(p->program.session);
 }
@@ -118,7 +119,8 @@ static void print_args(StrBuf *out, const Params *p, const Tree *args)
 
 /* ---- comments ---- */
 
-static void assert_case(const Program *p, uint32_t block, uint32_t i, const char *input, const char *output, const char *error)
+static void assert_case(const Program *p, uint32_t block, uint32_t i, const char *input, const char *output,
+                        const char *error)
 {
     assert_true(block < p->tests->blocks.n && i < p->tests->blocks.at[block]->cases.n);
     const TestCase *c = &p->tests->blocks.at[block]->cases.at[i];
@@ -177,7 +179,9 @@ static void test_comments(void **state)
 static void test_mistakes_in_comments(void **state)
 {
     (void)state;
-    static const struct { const char *source, *message; } bad[] = {
+    static const struct {
+        const char *source, *message;
+    } bad[] = {
         {"-- test main\n-- input 1\n", "t.dp:2:4: error: this `-- input` has neither"},
         {"-- test main\n-- input 1\n-- input 2\n-- output 1", "t.dp:2:4: error: this `-- input` has neither"},
         {"-- test main\n-- input 1\n-- error nothing", "t.dp:3:10: error: `-- error` takes a string"},
@@ -190,7 +194,8 @@ static void test_mistakes_in_comments(void **state)
         {"-- test d\n-- output 1", "t.dp:1:9: error: `d` is no entry"},
         {"-- property dd", "t.dp:1:13: error: there is no definition `dd`"},
         {"-- property d\n-- input 3\n-- output 3", "t.dp:2:4: error: a property has inputs only"},
-        {"-- test main\n-- input 1\n-- ouput 1\n-- output 1", "t.dp:3:4: error: `-- ouput` means nothing in a test; did you mean `-- output`?"},
+        {"-- test main\n-- input 1\n-- ouput 1\n-- output 1",
+         "t.dp:3:4: error: `-- ouput` means nothing in a test; did you mean `-- output`?"},
         {"-- tset main\n-- input 1\n-- output 1", "t.dp:1:4: error: `-- tset`"},
         {"-- proprety d", "t.dp:1:4: error: `-- proprety`"},
     };
@@ -206,9 +211,18 @@ static void test_mistakes_in_comments(void **state)
 static void test_prose_in_comments(void **state)
 {
     (void)state;
-    static const char *const prose[] = {
-        "-- test data for main", "-- test main of all", "-- test other", "-- input comes first", "-- input 3", "-- output 4",
-        "-- property of rings", "-- input x\n-- outputs y", "-- error \"a\"", "-- inputs of main\n-- tests main", "-- test\n", ""};
+    static const char *const prose[] = {"-- test data for main",
+                                        "-- test main of all",
+                                        "-- test other",
+                                        "-- input comes first",
+                                        "-- input 3",
+                                        "-- output 4",
+                                        "-- property of rings",
+                                        "-- input x\n-- outputs y",
+                                        "-- error \"a\"",
+                                        "-- inputs of main\n-- tests main",
+                                        "-- test\n",
+                                        ""};
     for (size_t i = 0; i < sizeof prose / sizeof *prose; i++) {
         StrBuf source = {0};
         strbuf_printf(&source, "%s\n\nentry main = 5\n", prose[i]);
@@ -275,7 +289,8 @@ static void test_trees(void **state)
     assert_tree("i32", "-7");
     assert_tree("[[u8]]", "[\"a\", \"\", \"bc\"]");
     assert_tree("([(i32, [[bool]])], ())", "([(1, [[true], []]), (2, [])], ())");
-    assert_tree("[#b [i8] | #a (f32, [#x | #y u64]) | #c]", "[#b [1, 2], #c, #a (0.5, [#x, #y 3]), #b [], #a (nan, [])]");
+    assert_tree("[#b [i8] | #a (f32, [#x | #y u64]) | #c]",
+                "[#b [1, 2], #c, #a (0.5, [#x, #y 3]), #b [], #a (nan, [])]");
     assert_tree("{b: [()], a: [[[i16]]]}", "{a = [[], [[]], [[1], [-2, 3]]], b = [(), ()]}");
 }
 
@@ -299,18 +314,21 @@ static void test_differences(void **state)
     (void)state;
     assert_differences("i32", "1", "1", "");
     assert_differences("i32", "1", "2", " expected 1, got 2\n");
-    assert_differences("[{x: i32, y: [i8]}]", "[{x = 1, y = []}, {x = 2, y = [1]}]", "[{x = 1, y = []}, {x = 3, y = [2]}]",
+    assert_differences("[{x: i32, y: [i8]}]", "[{x = 1, y = []}, {x = 2, y = [1]}]",
+                       "[{x = 1, y = []}, {x = 3, y = [2]}]",
                        " at [1].x: expected 2, got 3\n at [1].y[0]: expected 1, got 2\n");
     assert_differences("[i32]", "[1, 2]", "[1]", " expected 2 elements, got 1\n");
     assert_differences("([i32], bool)", "([1], true)", "([1, 2], false)",
                        " at .0: expected 1 element, got 2\n at .1: expected true, got false\n");
     assert_differences("[i32]", "[1, 2, 3, 4, 5]", "[2, 3, 4, 5, 6]",
-                       " at [0]: expected 1, got 2\n at [1]: expected 2, got 3\n at [2]: expected 3, got 4\n and 2 other differences\n");
+                       " at [0]: expected 1, got 2\n at [1]: expected 2, got 3\n at [2]: expected 3, got 4\n and 2 "
+                       "other differences\n");
     assert_differences("f64", "1.0", "1.0000000001", "");
     assert_differences("f64", "nan", "nan", "");
     assert_differences("f64", "2.0", "1.0", " expected 2.0, got 1.0 (relative error 0.5, 1e-09 is allowed)\n");
     assert_differences("f32", "inf", "1.0", " expected inf, got 1.0\n");
-    assert_differences("[#a i32 | #b]", "[#a 1, #b, #a 2]", "[#a 2, #a 1, #a 2]", " at [0].#a: expected 1, got 2\n at [1]: expected #b, got #a 1\n");
+    assert_differences("[#a i32 | #b]", "[#a 1, #b, #a 2]", "[#a 2, #a 1, #a 2]",
+                       " at [0].#a: expected 1, got 2\n at [1]: expected #b, got #a 1\n");
     assert_differences("[[u8]]", "[\"abc\"]", "[\"abd\"]", " at [0]: expected \"abc\", got \"abd\"\n");
     assert_differences("[u8]", "\"0123456789012345678901234567890123456789012345678901234567890123456789\"",
                        "\"012345678901234567890123456789012345678901234567890123456789012345678x\"",
@@ -345,18 +363,21 @@ static bool well_typed(const DpType *t, const Tree *v)
         return v->n == 0 && dp_scalar_load(t->scalar, &stored, 0) == v->bits && (t->scalar != DP_BOOL || v->bits < 2);
     }
     case DP_T_SUM:
-        return v->bits < t->n && v->n == (t->items[v->bits] != NULL) && (!v->n || well_typed(t->items[v->bits], &v->items[0]));
+        return v->bits < t->n && v->n == (t->items[v->bits] != NULL) &&
+               (!v->n || well_typed(t->items[v->bits], &v->items[0]));
     case DP_T_TUPLE:
     case DP_T_RECORD: ok = v->n == t->n; break;
     case DP_T_ARRAY: break;
     }
-    for (uint64_t i = 0; ok && i < v->n; i++) ok = well_typed(t->kind == DP_T_ARRAY ? t->element : t->items[i], &v->items[i]);
+    for (uint64_t i = 0; ok && i < v->n; i++)
+        ok = well_typed(t->kind == DP_T_ARRAY ? t->element : t->items[i], &v->items[i]);
     return ok;
 }
 
 static void assert_well_typed(const Params *p, const Tree *args)
 {
-    for (uint32_t i = 0; i < p->signature.nparams; i++) assert_true(well_typed(p->types[i], &args[i]));
+    for (uint32_t i = 0; i < p->signature.nparams; i++)
+        assert_true(well_typed(p->types[i], &args[i]));
     assert_true(sizes_hold(&p->signature, args));
 }
 
@@ -389,7 +410,8 @@ static void test_random_coverage(void **state)
 {
     (void)state;
     Params p = params_of("def f (a: i8) (b: u64) (e: f32) (xs: [i32]) = true");
-    bool least = false, most = false, nan = false, infinite = false, equal = false, is_long = false, negative_zero = false;
+    bool least = false, most = false, nan = false, infinite = false, equal = false, is_long = false,
+         negative_zero = false;
     for (uint32_t i = 0; i < 2000; i++) {
         Tree *args = random_arguments(p.arena, &p.signature, (RandomCase){1, "f", i, 2000});
         double x = float_of_bits(DP_F32, args[2].bits);
@@ -399,7 +421,8 @@ static void test_random_coverage(void **state)
         infinite |= isinf(x);
         negative_zero |= x == 0 && signbit(x);
         is_long |= args[3].n > 256;
-        equal |= args[3].n == 5 && args[3].items[0].bits == args[3].items[4].bits && args[3].items[1].bits == args[3].items[0].bits;
+        equal |= args[3].n == 5 && args[3].items[0].bits == args[3].items[4].bits &&
+                 args[3].items[1].bits == args[3].items[0].bits;
     }
     assert_true(least && most && nan && infinite && equal && is_long && negative_zero);
     free_params(&p);
@@ -437,7 +460,8 @@ static void test_random_round_trips(void **state)
         Params p = params_of(signatures[k]);
         for (uint32_t i = 0; i < 60; i++) {
             Tree *args = random_arguments(p.arena, &p.signature, (RandomCase){8, "f", i, 60});
-            for (uint32_t j = 0; j < p.signature.nparams; j++) assert_comes_back(p.types[j], &args[j], file);
+            for (uint32_t j = 0; j < p.signature.nparams; j++)
+                assert_comes_back(p.types[j], &args[j], file);
         }
         free_params(&p);
     }
@@ -464,7 +488,8 @@ static ShrinkVerdict judge(void *data, const Tree *args)
 static void shrink_fully(const Params *p, Tree *args, Goal *g)
 {
     uint32_t steps = 0;
-    while (shrink_step(p->arena, &p->signature, args, judge, g)) assert_true(++steps < 5000);
+    while (shrink_step(p->arena, &p->signature, args, judge, g))
+        assert_true(++steps < 5000);
     assert_true(g->fails(args));
 }
 
@@ -613,13 +638,19 @@ static void test_mutated_comments(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_comments),          cmocka_unit_test(test_mistakes_in_comments),
-        cmocka_unit_test(test_prose_in_comments), cmocka_unit_test(test_values_in_comments),
-        cmocka_unit_test(test_trees),             cmocka_unit_test(test_differences),
-        cmocka_unit_test(test_random_arguments),  cmocka_unit_test(test_random_coverage),
+        cmocka_unit_test(test_comments),
+        cmocka_unit_test(test_mistakes_in_comments),
+        cmocka_unit_test(test_prose_in_comments),
+        cmocka_unit_test(test_values_in_comments),
+        cmocka_unit_test(test_trees),
+        cmocka_unit_test(test_differences),
+        cmocka_unit_test(test_random_arguments),
+        cmocka_unit_test(test_random_coverage),
         cmocka_unit_test(test_random_round_trips),
-        cmocka_unit_test(test_shrinks_to_simplest), cmocka_unit_test(test_shrinks_to_smallest),
-        cmocka_unit_test(test_order_of_scalars),  cmocka_unit_test(test_mutated_comments),
+        cmocka_unit_test(test_shrinks_to_simplest),
+        cmocka_unit_test(test_shrinks_to_smallest),
+        cmocka_unit_test(test_order_of_scalars),
+        cmocka_unit_test(test_mutated_comments),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

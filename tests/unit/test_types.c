@@ -35,10 +35,7 @@ static Run start(const char *program)
     return r;
 }
 
-static void finish(Run *r)
-{
-    session_destroy(r->session);
-}
+static void finish(Run *r) { session_destroy(r->session); }
 
 /* What diag_print writes; freed with test_free(). */
 static char *messages(Run *r)
@@ -86,10 +83,7 @@ static void expect_message(const char *program, const char *expected, uint32_t e
     finish(&r);
 }
 
-static void expect_error(const char *program, const char *expected)
-{
-    expect_message(program, expected, 1);
-}
+static void expect_error(const char *program, const char *expected) { expect_message(program, expected, 1); }
 
 /* ---- inference ---- */
 
@@ -193,7 +187,8 @@ static void test_sums(void **state)
 static void test_loops(void **state)
 {
     (void)state;
-    expect_types("def fib (n: i64) = (loop (a, b) = (0, 1) for _ < n do (b, a + b)).0\n", "def fib : i64 -> a where a num\n");
+    expect_types("def fib (n: i64) = (loop (a, b) = (0, 1) for _ < n do (b, a + b)).0\n",
+                 "def fib : i64 -> a where a num\n");
     expect_types("def f (xs: [f32]) = loop s = 0 for x in xs do s + x\n", "def f : [f32] -> f32\n");
     expect_types("def f (n: u32) = loop s = 0 for i < n do s + i\n", "def f : u32 -> u32\n");
     expect_types("def f x = loop y = x while y > 1 do y / 2\n", "def f : a -> a where a num\n");
@@ -220,10 +215,7 @@ static void test_names(void **state)
 
 /* ---- side tables ---- */
 
-static const Expr *body_of(const Run *r, uint32_t def)
-{
-    return r->modules[1]->defs[def]->body;
-}
+static const Expr *body_of(const Run *r, uint32_t def) { return r->modules[1]->defs[def]->body; }
 
 static void test_rigid_numbering(void **state)
 {
@@ -337,7 +329,8 @@ static void test_function_errors(void **state)
     expect_error("def f x = [\\y -> y + x]\n", "1:12: error: the elements of a sequence cannot be functions");
     expect_error("def f (xs: [i8]) = map (+) xs\n", "1:20: error: `map` is used here with i8 -> i8");
     expect_error("def f c = if c then (+ 1) else (+ 2)\n", "1:11: error: the branches of an `if` cannot be functions");
-    expect_error("def pick c x y = if c then x else y\ndef f c = pick c (+ 1) (+ 2i8)\n", "2:11: error: `pick` is used here");
+    expect_error("def pick c x y = if c then x else y\ndef f c = pick c (+ 1) (+ 2i8)\n",
+                 "2:11: error: `pick` is used here");
     expect_error("entry main (f: i8 -> i8) = f 1\n", "1:13: error: an entry's parameters cannot be functions");
     expect_error("entry main x = x\n", "1:7: error: the types of an entry have to be known");
 }

@@ -160,7 +160,10 @@ static void print_pattern(StrBuf *out, const Shape *t)
 /* ---- all values of a type ---- */
 
 typedef struct Datum Datum;
-struct Datum { uint32_t tag; const Datum *parts[3]; }; /* tag: constructor, truth, number */
+struct Datum {
+    uint32_t tag;
+    const Datum *parts[3];
+}; /* tag: constructor, truth, number */
 typedef VEC(const Datum *) Data;
 
 enum { NUMBERS = 8, MOST_VALUES = 4000 };
@@ -248,10 +251,7 @@ static bool pattern_takes(const Pat *p, const Type *t, const Datum *d)
     return false;
 }
 
-static Type *subject_type(const Program *p)
-{
-    return type_prune(p->checked->expr_types[p->match->match.subject->id]);
-}
+static Type *subject_type(const Program *p) { return type_prune(p->checked->expr_types[p->match->match.subject->id]); }
 
 /* The first of the cases before `end` that takes the value, or `end`. */
 static uint32_t first_case(const Program *p, const Datum *d, uint32_t end)
@@ -568,7 +568,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_missed), cmocka_unit_test(test_numbers), cmocka_unit_test(test_narrow),
-        cmocka_unit_test(test_random), cmocka_unit_test(test_run), cmocka_unit_test(test_bound),
+        cmocka_unit_test(test_random), cmocka_unit_test(test_run),     cmocka_unit_test(test_bound),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -82,16 +82,31 @@ static void assert_refused(const char *type, const char *text, const char *messa
 static void test_types(void **state)
 {
     (void)state;
-    static const char *const bad[] = {"", "i33", "[i32", "(i32", "{x i32}", "{x: i32, x: i32}", "#", "#a | ", "i32 i32",
-                                      "[]", "(,)", "#a i32 i32", "[[[[[[[[[[[[[[[[[i32]]]]]]]]]]]]]]]]]"};
-    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) assert_null(dp_type_parse(bad[i]));
+    static const char *const bad[] = {"",
+                                      "i33",
+                                      "[i32",
+                                      "(i32",
+                                      "{x i32}",
+                                      "{x: i32, x: i32}",
+                                      "#",
+                                      "#a | ",
+                                      "i32 i32",
+                                      "[]",
+                                      "(,)",
+                                      "#a i32 i32",
+                                      "[[[[[[[[[[[[[[[[[i32]]]]]]]]]]]]]]]]]"};
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
+        assert_null(dp_type_parse(bad[i]));
     DpType *t = dp_type_parse("(i32, [(f64, [u8])], (), {b: i8, a: [bool]}, #y | #x (i16, [f32]))");
     assert_non_null(t);
     assert_int_equal(dp_type_leaves(t), 9);
     DpLeaf leaves[9];
     dp_leaves_init(leaves, t);
-    static const struct { DpScalar s; uint8_t rank; } want[] = {{DP_I32, 0}, {DP_F64, 1}, {DP_U8, 2},  {DP_BOOL, 0}, {DP_BOOL, 1},
-                                                                {DP_I8, 0},  {DP_U8, 0},  {DP_I16, 0}, {DP_F32, 1}};
+    static const struct {
+        DpScalar s;
+        uint8_t rank;
+    } want[] = {{DP_I32, 0}, {DP_F64, 1}, {DP_U8, 2},  {DP_BOOL, 0}, {DP_BOOL, 1},
+                {DP_I8, 0},  {DP_U8, 0},  {DP_I16, 0}, {DP_F32, 1}};
     for (size_t i = 0; i < 9; i++) {
         assert_int_equal(leaves[i].scalar, want[i].s);
         assert_int_equal(leaves[i].rank, want[i].rank);
@@ -225,10 +240,26 @@ static void test_strings(void **state)
 static void test_floats(void **state)
 {
     (void)state;
-    static const char *const same[] = {
-        "0.0", "-0.0", "1.0", "0.1", "-2.5", "nan", "inf", "-inf", "1e16", "1e22", "1.5e300", "5e-324", "1e-6",
-        "2.2250738585072014e-308", "1.7976931348623157e308", "123456.789", "1234567890123456.0", "0.30000000000000004"};
-    for (size_t i = 0; i < sizeof same / sizeof *same; i++) assert_same("f64", same[i]);
+    static const char *const same[] = {"0.0",
+                                       "-0.0",
+                                       "1.0",
+                                       "0.1",
+                                       "-2.5",
+                                       "nan",
+                                       "inf",
+                                       "-inf",
+                                       "1e16",
+                                       "1e22",
+                                       "1.5e300",
+                                       "5e-324",
+                                       "1e-6",
+                                       "2.2250738585072014e-308",
+                                       "1.7976931348623157e308",
+                                       "123456.789",
+                                       "1234567890123456.0",
+                                       "0.30000000000000004"};
+    for (size_t i = 0; i < sizeof same / sizeof *same; i++)
+        assert_same("f64", same[i]);
     assert_reads_as("f64", "1.0e-5", "0.00001");
     assert_reads_as("f64", "4.9406564584124654e-320", "4.9407e-320");
     assert_same("f32", "0.1");
@@ -282,8 +313,15 @@ static void assert_bits_survive(const char *type, DpScalar scalar, uint64_t coun
 {
     uint64_t seed = 0x2545f4914f6cdd1du;
     size_t bytes = dp_scalar_bytes(scalar);
-    DpLeaf leaf = {.scalar = scalar, .rank = 1, .lens = {&count}, .nlens = {1}, .data = calloc(count, bytes), .ndata = count}, back;
-    for (uint64_t i = 0; i < count; i++) dp_scalar_store(scalar, leaf.data, i, next_bits(&seed));
+    DpLeaf leaf = {.scalar = scalar,
+                   .rank = 1,
+                   .lens = {&count},
+                   .nlens = {1},
+                   .data = calloc(count, bytes),
+                   .ndata = count},
+           back;
+    for (uint64_t i = 0; i < count; i++)
+        dp_scalar_store(scalar, leaf.data, i, next_bits(&seed));
     DpType *t = dp_type_parse(type);
     char error[ERROR_BYTES], *text = written(t, &leaf);
     DpReader r = {"text", text, strlen(text), 0};
@@ -350,7 +388,9 @@ static void test_equality(void **state)
 
 /* ---- files ---- */
 
-typedef struct Folder { char path[64]; } Folder;
+typedef struct Folder {
+    char path[64];
+} Folder;
 
 static int make_folder(void **state)
 {
@@ -388,7 +428,8 @@ static Value read_file_of(void **state, const char *name, const char *type, cons
     return v;
 }
 
-static void assert_file(void **state, const char *name, const char *type, const void *bytes, size_t n, const char *expected)
+static void assert_file(void **state, const char *name, const char *type, const void *bytes, size_t n,
+                        const char *expected)
 {
     Value v = read_file_of(state, name, type, bytes, n);
     if (!v.ok)
@@ -437,7 +478,8 @@ static void test_npy_read(void **state)
     assert_file_refused(state, "a.npy", "[i32]", file, n, "expected 1 dimension, found 2");
     assert_file_refused(state, "a.npy", "[[f32]]", file, n, "expected elements of type f32 ('<f4'), found '<i4'");
     assert_file_refused(state, "a.npy", "[(i32, i32)]", file, n, "not this parameter's type");
-    for (size_t cut = 0; cut < n; cut++) assert_file_refused(state, "a.npy", "[[i32]]", file, cut, "not a valid .npy file");
+    for (size_t cut = 0; cut < n; cut++)
+        assert_file_refused(state, "a.npy", "[[i32]]", file, cut, "not a valid .npy file");
     n = make_npy(file, 1, "{'descr': '<i4', 'fortran_order': True, 'shape': (2, 3), }\n", six, sizeof six);
     assert_file(state, "a.npy", "[[i32]]", file, n, "[[1, 3, 5], [2, 4, 6]]");
     n = make_npy(file, 2, "{\"shape\":(1,3,2),\"fortran_order\":True,\"descr\":\"<i4\"}", six, sizeof six);
@@ -456,7 +498,9 @@ static void test_npy_read(void **state)
 
 static void test_npy_refused(void **state)
 {
-    static const struct { const char *header, *message; } bad[] = {
+    static const struct {
+        const char *header, *message;
+    } bad[] = {
         {"{'descr': '<i4', 'fortran_order': False, 'shape': (4294967296, 4294967296)}", "larger than the file"},
         {"{'descr': '<i4', 'fortran_order': False, 'shape': (99999999999999999999,1)}", "too large"},
         {"{'descr': '<i4', 'fortran_order': False, 'shape': (1000000000000, 0)}", "larger than the file"},
@@ -502,7 +546,8 @@ static void test_files(void **state)
     for (size_t i = 0; i < sizeof scalars / sizeof *scalars; i++) {
         char type[16];
         snprintf(type, sizeof type, "[[%s]]", scalars[i]);
-        assert_file_round_trip(state, "x.npy", type, i == 0 ? "[[true, false], [false, true]]" : "[[1, 2, 3], [4, 5, 100]]");
+        assert_file_round_trip(state, "x.npy", type,
+                               i == 0 ? "[[true, false], [false, true]]" : "[[1, 2, 3], [4, 5, 100]]");
         assert_file_round_trip(state, "x.npy", type, "[]");
     }
     assert_file_round_trip(state, "x.npy", "f64", "2.5");
@@ -529,7 +574,8 @@ static void test_files(void **state)
 
 static void test_mtx(void **state)
 {
-    static const char real[] = "%%MatrixMarket matrix coordinate real general\n% c\n\n 3 4 4\n3 1 2.5\n1 4 1\n1 2 -1e1\n3 1 7\n";
+    static const char real[] =
+        "%%MatrixMarket matrix coordinate real general\n% c\n\n 3 4 4\n3 1 2.5\n1 4 1\n1 2 -1e1\n3 1 7\n";
     assert_file(state, "m.mtx", "[[(i32, f32)]]", MTX(real), "[[(1, -10.0), (3, 1.0)], [], [(0, 2.5), (0, 7.0)]]");
     assert_file_refused(state, "m.mtx", "[[(i32, i32)]]", MTX(real), "real numbers, but i32 are wanted");
     assert_file_refused(state, "m.mtx", "[[f32]]", MTX(real), "coordinate format gives rows");
@@ -549,9 +595,12 @@ static void test_mtx(void **state)
 
 static void test_mtx_refused(void **state)
 {
-    static const struct { const char *text, *message; } bad[] = {
+    static const struct {
+        const char *text, *message;
+    } bad[] = {
         {"", "does not begin"},
-        {"%%MatrixMarket matrix coordinate complex general\n1 1 0\n", ":1:34: expected real, integer or pattern, found complex"},
+        {"%%MatrixMarket matrix coordinate complex general\n1 1 0\n",
+         ":1:34: expected real, integer or pattern, found complex"},
         {"%%MatrixMarket matrix coordinate real hermitian\n1 1 0\n", "found hermitian"},
         {"%%MatrixMarket matrix coordinate real general\n2 2 1\n3 1 1\n", ":3:3: entry (3, 1) lies outside"},
         {"%%MatrixMarket matrix coordinate real general\n2 2 1\n0 1 1\n", "lies outside"},
@@ -561,7 +610,8 @@ static void test_mtx_refused(void **state)
         {"%%MatrixMarket matrix coordinate real general\n2 2 1\n1 1\n%      \n", "found the end of the line"},
         {"%%MatrixMarket matrix coordinate real general\n2 2 99999999999\n1 1 1\n", "larger than the file"},
         {"%%MatrixMarket matrix coordinate real general\n9999999999999 2 1\n1 1 1\n", "larger than the file"},
-        {"%%MatrixMarket matrix coordinate real general\n2 99999999999999999999 1\n1 1 1\n", ":2:3: 99999999999999999999 is out of the range of u64"},
+        {"%%MatrixMarket matrix coordinate real general\n2 99999999999999999999 1\n1 1 1\n",
+         ":2:3: 99999999999999999999 is out of the range of u64"},
         {"%%MatrixMarket matrix coordinate real general\n2 3000000000 1\n1 1 1\n", "too many for indices of type i32"},
         {"%%MatrixMarket matrix coordinate real symmetric\n2 3 1\n1 1 1\n", "must be square"},
         {"%%MatrixMarket matrix coordinate real skew-symmetric\n2 2 1\n1 1 1\n", "diagonal"},
@@ -581,12 +631,17 @@ static void test_arguments(void **state)
 {
     (void)state;
     static const char *const files[] = {"a.npy", "1.in", "./1", "data", "x/y"};
-    for (size_t i = 0; i < sizeof files / sizeof *files; i++) assert_true(dp_arg_is_file(files[i]));
-    static const char *const literals[] = {"[1]", "1", "-1", "1.5", "true", "nan", "-inf", "(1, 2)", "{x = 1}", "#a", "\"a.npy\"", "'c'"};
-    for (size_t i = 0; i < sizeof literals / sizeof *literals; i++) assert_false(dp_arg_is_file(literals[i]));
+    for (size_t i = 0; i < sizeof files / sizeof *files; i++)
+        assert_true(dp_arg_is_file(files[i]));
+    static const char *const literals[] = {"[1]",  "1",      "-1",      "1.5", "true",      "nan",
+                                           "-inf", "(1, 2)", "{x = 1}", "#a",  "\"a.npy\"", "'c'"};
+    for (size_t i = 0; i < sizeof literals / sizeof *literals; i++)
+        assert_false(dp_arg_is_file(literals[i]));
     static const char *const options[] = {"-o", "--entry", "-r", "--profile"};
-    for (size_t i = 0; i < sizeof options / sizeof *options; i++) assert_true(dp_arg_is_option(options[i]));
-    for (size_t i = 0; i < sizeof literals / sizeof *literals; i++) assert_false(dp_arg_is_option(literals[i]));
+    for (size_t i = 0; i < sizeof options / sizeof *options; i++)
+        assert_true(dp_arg_is_option(options[i]));
+    for (size_t i = 0; i < sizeof literals / sizeof *literals; i++)
+        assert_false(dp_arg_is_option(literals[i]));
     assert_false(dp_arg_is_option("-"));
     assert_false(dp_arg_is_option("--"));
     DpType *ints = dp_type_parse("[i32]"), *flag = dp_type_parse("bool");
@@ -674,14 +729,21 @@ static void feed(const char *name, const char *type, const char *bytes, size_t n
 
 static void test_mutated(void **state)
 {
-    static const char fortran[] = "\x93NUMPY\x01\x00\x3c\x00{'descr': '<i4', 'fortran_order': True, 'shape': (2, 3), }   \n"
-                                  "\x01\0\0\0\x02\0\0\0\x03\0\0\0\x04\0\0\0\x05\0\0\0\x06\0\0";
-    static const struct { const char *name, *type, *bytes; size_t n; int rounds; } inputs[] = {
-        {NULL, "[({x: i32, y: [[u8]]}, bool)]", MTX("[({x = 1, y = [\"a\\n\", \"\"]}, true), ({x = 2, y = []}, false)]"), 20000},
+    static const char fortran[] =
+        "\x93NUMPY\x01\x00\x3c\x00{'descr': '<i4', 'fortran_order': True, 'shape': (2, 3), }   \n"
+        "\x01\0\0\0\x02\0\0\0\x03\0\0\0\x04\0\0\0\x05\0\0\0\x06\0\0";
+    static const struct {
+        const char *name, *type, *bytes;
+        size_t n;
+        int rounds;
+    } inputs[] = {
+        {NULL, "[({x: i32, y: [[u8]]}, bool)]",
+         MTX("[({x = 1, y = [\"a\\n\", \"\"]}, true), ({x = 2, y = []}, false)]"), 20000},
         {NULL, "[#leaf [i32] | #node ([i8], f32) | #none]", MTX("[#none, #leaf [1, 2], #node ([3], 1.5e3)]"), 20000},
         {NULL, "[[f64]]", MTX("[[1.5, -nan], [], [-0x1f, 1e300]] -- c\n"), 20000},
         {"m.npy", "[[i32]]", fortran, sizeof fortran, 1500},
-        {"m.mtx", "[[(i32, f32)]]", MTX("%%MatrixMarket matrix coordinate real symmetric\n3 3 3\n3 1 2.5\n1 1 1\n2 2 -1e1\n"), 1500},
+        {"m.mtx", "[[(i32, f32)]]",
+         MTX("%%MatrixMarket matrix coordinate real symmetric\n3 3 3\n3 1 2.5\n1 1 1\n2 2 -1e1\n"), 1500},
         {"m.mtx", "[[u8]]", MTX("%%MatrixMarket matrix array integer symmetric\n2 2\n1\n2\n3\n"), 1500},
     };
     uint64_t seed = 1;
@@ -696,19 +758,23 @@ static void test_mutated(void **state)
 static void test_close(void **state)
 {
     (void)state;
-    assert_true(dp_close(NAN, NAN, 0) && dp_close(INFINITY, INFINITY, 0) && dp_close(1, 1.0625, 0.0625) && dp_close(-2, -2, 0));
-    assert_false(dp_close(NAN, 1, 1) || dp_close(1, NAN, 1) || dp_close(INFINITY, 1, 1) || dp_close(1, -INFINITY, 1) || dp_close(1, 2, 0.25));
+    assert_true(dp_close(NAN, NAN, 0) && dp_close(INFINITY, INFINITY, 0) && dp_close(1, 1.0625, 0.0625) &&
+                dp_close(-2, -2, 0));
+    assert_false(dp_close(NAN, 1, 1) || dp_close(1, NAN, 1) || dp_close(INFINITY, 1, 1) || dp_close(1, -INFINITY, 1) ||
+                 dp_close(1, 2, 0.25));
     uint64_t lengths[] = {2}, others[] = {3};
     float x[] = {1, 2}, y[] = {1, 3};
     const DpLeaf a = {.scalar = DP_F32, .rank = 1, .lens = {lengths}, .nlens = {1}, .data = x, .ndata = 2};
     DpLeaf b[6];
-    for (int i = 0; i < 6; i++) b[i] = a;
+    for (int i = 0; i < 6; i++)
+        b[i] = a;
     b[1].scalar = DP_I32;
     b[2].rank = 0;
     b[3].nlens[0] = 0;
     b[4].lens[0] = others;
     b[5].data = y;
-    for (int i = 0; i < 6; i++) assert_int_equal(dp_leaf_equal(&a, &b[i], 0), i == 0);
+    for (int i = 0; i < 6; i++)
+        assert_int_equal(dp_leaf_equal(&a, &b[i], 0), i == 0);
     b[0].ndata = 1; /* with the same lengths: nothing that a reader makes */
     assert_false(dp_leaf_equal(&a, &b[0], 0));
     DpLeaf empty = {.scalar = DP_I8, .rank = 1};
