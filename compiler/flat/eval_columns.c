@@ -1,7 +1,7 @@
 /* Statements that make contexts, and columns without looking at segments. Rules: FLATTENING sections 2 to 4. */
 #include "flat/eval_internal.h"
 
-#include "ref.h"
+#include "flat/ref.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,6 +1,6 @@
 #include "flat/eval_internal.h"
 
-#include "ref.h"
+#include "flat/ref.h"
 #include "support/memory.h"
 
 #include <stdlib.h>

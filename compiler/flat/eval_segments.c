@@ -1,7 +1,7 @@
 /* Segmented operations, and operations on whole arrays. Rules: FLATTENING section 7. */
 #include "flat/eval_internal.h"
 
-#include "ref.h"
+#include "flat/ref.h"
 
 #include <stdlib.h>
 #include <string.h>

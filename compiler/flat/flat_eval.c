@@ -3,7 +3,7 @@
 
 #include "dp_limits.h"
 #include "dp_stack.h"
-#include "ref.h"
+#include "flat/ref.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,5 +1,5 @@
 /* The flat interpreter: runs flat programs on the CPU, without OpenCL, one segmented operation at a
- * time, on the serial primitives of runtime/ref. It checks the dynamic invariants (offsets ascend, views lie
+ * time, on the serial primitives of flat/ref.h. It checks the dynamic invariants (offsets ascend, views lie
  * inside live blocks, contexts of parts partition their parent …) with assertions that name the statement, and
  * counts what the program does, so that tests can see work-efficiency. */
 #ifndef DPC_FLAT_EVAL_H

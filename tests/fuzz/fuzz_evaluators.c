@@ -3,7 +3,7 @@
  */
 #include "fuzz.h"
 
-#include "commands.h"
+#include "commands/commands.h"
 #include "dp_value.h"
 #include "testing/value_random.h"
 

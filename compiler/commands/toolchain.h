@@ -3,8 +3,8 @@
 #ifndef DPC_TOOLCHAIN_H
 #define DPC_TOOLCHAIN_H
 
-#include "driver.h"
-#include "process.h"
+#include "commands/driver.h"
+#include "commands/process.h"
 
 /* Builds `output`, using the folder for temporary files. The compilation is at STAGE_FLAT. EXIT_OK, or another
  * status after a message. */

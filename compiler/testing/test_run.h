@@ -5,9 +5,9 @@
 #ifndef DPC_TEST_RUN_H
 #define DPC_TEST_RUN_H
 
-#include "commands.h"
-#include "test_device.h"
-#include "test_watch.h"
+#include "commands/commands.h"
+#include "testing/test_device.h"
+#include "testing/test_watch.h"
 #include "testing/sized_type.h"
 #include "testing/test_comments.h"
 

@@ -1,6 +1,6 @@
 /* Properties under `dpc test`: inputs from comments and random ones, on every evaluator; the first that fails is made
  * smaller. */
-#include "test_run.h"
+#include "testing/test_run.h"
 
 #include "testing/value_random.h"
 #include "testing/value_shrink.h"

@@ -3,7 +3,7 @@
 #define DPC_COMMANDS_H
 
 #include "dp_status.h"
-#include "driver.h"
+#include "commands/driver.h"
 
 int command_build(int argc, char **argv);
 int command_run(int argc, char **argv);

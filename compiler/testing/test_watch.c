@@ -1,4 +1,4 @@
-#include "test_watch.h"
+#include "testing/test_watch.h"
 
 #include <pthread.h>
 #include <stdbool.h>

@@ -5,9 +5,9 @@
  *     build tree   EXE/libdpruntime.a                 EXE/include/dpc
  *
  * EXE being the folder of the dpc executable. */
-#include "toolchain.h"
+#include "commands/toolchain.h"
 
-#include "commands.h"
+#include "commands/commands.h"
 #include "dp_output.h"
 #include "opencl/emit_host.h"
 #include "support/memory.h"

@@ -1,5 +1,5 @@
 /* dpc cache [--clear]: the folder of built kernels that executables share (runtime/cache.h). */
-#include "commands.h"
+#include "commands/commands.h"
 
 #include "../runtime/cache.h"
 

@@ -1,9 +1,9 @@
 /* dpc: the command line. */
-#include "commands.h"
+#include "commands/commands.h"
 #include "dp_args.h"
 #include "dp_output.h"
 #include "dp_stack.h"
-#include "process.h"
+#include "commands/process.h"
 
 #include <errno.h>
 #include <stdarg.h>

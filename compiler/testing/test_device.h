@@ -5,8 +5,8 @@
 #ifndef DPC_TEST_DEVICE_H
 #define DPC_TEST_DEVICE_H
 
-#include "commands.h"
-#include "process.h"
+#include "commands/commands.h"
+#include "commands/process.h"
 
 #include "dp_value.h"
 

@@ -1,6 +1,6 @@
 /* dpc test: the tests and properties in programs' comments, on every evaluator. */
 #include "dp_args.h"
-#include "test_run.h"
+#include "testing/test_run.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -1,5 +1,5 @@
 /* dpc fmt: formats programs in place. */
-#include "commands.h"
+#include "commands/commands.h"
 #include "dp_output.h"
 #include "fmt/fmt.h"
 

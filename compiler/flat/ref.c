@@ -1,4 +1,4 @@
-#include "ref.h"
+#include "flat/ref.h"
 
 #include <string.h>
 

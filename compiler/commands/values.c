@@ -1,4 +1,4 @@
-#include "values.h"
+#include "commands/values.h"
 
 #include <stdlib.h>
 #include <string.h>

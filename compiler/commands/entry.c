@@ -1,6 +1,6 @@
 /* Entries as the interpreters run them: values from outside in, result out. */
-#include "commands.h"
-#include "values.h"
+#include "commands/commands.h"
+#include "commands/values.h"
 #include "support/memory.h"
 
 #include <errno.h>

@@ -1,4 +1,4 @@
-#include "program_options.h"
+#include "commands/program_options.h"
 
 #include "support/memory.h"
 

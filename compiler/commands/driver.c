@@ -1,4 +1,4 @@
-#include "driver.h"
+#include "commands/driver.h"
 
 #include "core/passes.h"
 #include "flat/flat_eval.h"

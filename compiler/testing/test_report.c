@@ -1,5 +1,5 @@
 /* What `dpc test` prints. */
-#include "test_run.h"
+#include "testing/test_run.h"
 
 #include <stdlib.h>
 #include <string.h>

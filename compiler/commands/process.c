@@ -1,6 +1,6 @@
 #define _XOPEN_SOURCE 700 /* realpath */
 
-#include "process.h"
+#include "commands/process.h"
 
 #include "dp_output.h"
 #include "support/memory.h"

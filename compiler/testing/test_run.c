@@ -1,4 +1,4 @@
-#include "test_run.h"
+#include "testing/test_run.h"
 
 #include "testing/value_diff.h"
 #include "support/memory.h"

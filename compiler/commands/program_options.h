@@ -3,7 +3,7 @@
 #ifndef DPC_PROGRAM_OPTIONS_H
 #define DPC_PROGRAM_OPTIONS_H
 
-#include "commands.h"
+#include "commands/commands.h"
 
 #include <stdbool.h>
 

@@ -1,7 +1,7 @@
-#include "test_device.h"
+#include "testing/test_device.h"
 
-#include "commands.h"
-#include "toolchain.h"
+#include "commands/commands.h"
+#include "commands/toolchain.h"
 #include "support/memory.h"
 
 #include <errno.h>

@@ -1,10 +1,10 @@
 /* dpc build, run, check, dump and devices. */
-#include "commands.h"
+#include "commands/commands.h"
 #include "dp_args.h"
 #include "dp_output.h"
 #include "dp_rt.h"
-#include "program_options.h"
-#include "toolchain.h"
+#include "commands/program_options.h"
+#include "commands/toolchain.h"
 #include "support/memory.h"
 
 #include <errno.h>

@@ -1,5 +1,5 @@
 /* dpc explain-error: the sections of docs/errors.md, by code. */
-#include "commands.h"
+#include "commands/commands.h"
 #include "support/embedded.h"
 
 #include <ctype.h>
