@@ -1,8 +1,9 @@
 /* What the modules of fault injection share: which call is to fail, and the report of it.
  *
  * Each module is loaded before a program by LD_PRELOAD, stands in for some functions, counts their calls and lets one
- * of them fail. The environment says which: ATTACK_IN=NAME      only in the program of that file name: children such as
- * the C compiler are left alone ATTACK_AT=K         the K-th call fails; without it, calls are only counted
+ * of them fail. The environment says which:
+ *   ATTACK_IN=NAME      only in the program of that file name: children such as the C compiler are left alone
+ *   ATTACK_AT=K         the K-th call fails; without it, calls are only counted
  *   ATTACK_STICKY=1     all calls from the K-th on
  *   ATTACK_LOG=FILE     gets the failed call's name, or, when the program ends, the number of calls: "calls N"
  * Only calls by the program's own code count: those of shared libraries, as PoCL's, succeed. Nothing is counted behind

@@ -1,13 +1,18 @@
 #!/usr/bin/env python3
-"""Short commands with one call failing: inject.py DPC [--all] [--seed N] [--jobs N] [--keep FILE] [NAME…]
+"""Short commands with one call failing: inject.py DPC [--all] [--seed N] [--jobs N] [--shard K/N] [--without WHAT | --only WHAT]
+                                              [--keep FILE] [NAME…]
 
 The modules beside this file (in BUILD/attack) let the k-th allocation (mfail), the k-th call that writes (wfail) or the k-th
 OpenCL call (clfail) of a command fail, once or from then on (sticky). Whatever fails, a command
   ends, by a status that docs/tools.md gives for it, with a message; or as if nothing had failed;
   leaves each output as it was before or complete, and nothing else: no file in its folder, in TMPDIR or the cache.
 By default a sample of the k is tried, chosen by the seed; --all tries every one. NAME: only cases whose name begins so, or
-case:module. VERBOSE=1 prints a line for each case."""
+case:module. VERBOSE=1 prints a line for each case.
+
+Shard K of N tries every N-th injection: on one machine or on several, the N shards together try all of them, once. Cases need
+`cc` where they link a program and `opencl` where they run one: --without leaves out those that need it, --only the others."""
 import argparse
+import collections
 import concurrent.futures
 import os
 import random
@@ -39,13 +44,15 @@ FORMATS = {"numbers": "txt npy csv dpv", "matrix": "txt npy mtx dpv", "sparse": 
 
 class Case:
     """A command in a folder of its own. `inside`: the program whose calls fail; `status`: the one without a failure; `quick`:
-    how many injections a sample has, of the `last` calls only, where those before are another case's; `volatile`: files whose text is never the same."""
+    how many injections a sample has, of the `last` calls only, where those before are another case's; `volatile`: files whose
+    text is never the same; `needs`: "cc", "cc opencl" or nothing, as for what is `built`."""
 
     def __init__(self, name, *command, inside="dpc", files=None, built=(), modules=("mfail", "wfail"), status=0, stdin=None,
-                 quick=12, last=0, env=None, volatile=()):
+                 quick=12, last=0, env=None, volatile=(), needs=""):
         self.name, self.command, self.inside, self.files, self.built = name, command, inside, files or {}, built
         self.modules, self.status, self.stdin, self.env, self.volatile = modules, status, stdin, env or {}, volatile
         self.quick, self.last = quick, last
+        self.needs = ("cc opencl" if built else needs).split()
 
 
 CL = ("mfail", "wfail", "clfail")
@@ -64,12 +71,13 @@ def cases_of_commands():
                    files={"p.dp": LOOPS, "o.txt": "old\n"}, quick=6)
     yield Case("run_stdin", "dpc", "run", "--eval=core", "p.dp", files=program, stdin="[1, 2] 3", quick=6)
     yield Case("run_help", "dpc", "run", "--eval=core", "p.dp", "--help", files=program, quick=6)
-    yield Case("run_device", "dpc", "run", "p.dp", "[1,2]", "3", files=program, quick=4)
-    yield Case("run_device_inside", "dpc", "run", "p.dp", "[1,2]", "3", files=program, inside="program", modules=CL, quick=4)
-    yield Case("build", "dpc", "build", "p.dp", files={"p.dp": MAP, "p": "old"}, quick=4)
-    yield Case("build_o", "dpc", "build", "p.dp", "-o", "other", files=program, quick=3)
+    yield Case("run_device", "dpc", "run", "p.dp", "[1,2]", "3", files=program, quick=4, needs="cc opencl")
+    yield Case("run_device_inside", "dpc", "run", "p.dp", "[1,2]", "3", files=program, inside="program", modules=CL, quick=4,
+               needs="cc opencl")
+    yield Case("build", "dpc", "build", "p.dp", files={"p.dp": MAP, "p": "old"}, quick=4, needs="cc")
+    yield Case("build_o", "dpc", "build", "p.dp", "-o", "other", files=program, quick=3, needs="cc")
     yield Case("test", "dpc", "test", "--eval=core,flat", "p.dp", files=program)
-    yield Case("test_device", "dpc", "test", "--eval=device", "p.dp", files=program, quick=4, last=40)
+    yield Case("test_device", "dpc", "test", "--eval=device", "p.dp", files=program, quick=4, last=40, needs="cc opencl")
     yield Case("test_property", "dpc", "test", "--eval=core", "p.dp", files={"p.dp": PROPERTY}, status=1)
     yield Case("fmt", "dpc", "fmt", "p.dp", files={"p.dp": MAP.replace("{ x + k", "{x+k")}, quick=60)
     yield Case("fmt_check", "dpc", "fmt", "--check", "p.dp", files={"p.dp": MAP.replace("{ x + k", "{x+k")}, status=1)
@@ -78,7 +86,7 @@ def cases_of_commands():
     yield Case("explain_all", "dpc", "explain-error")
     yield Case("help", "dpc", "help")
     yield Case("version", "dpc", "--version")
-    yield Case("devices", "dpc", "devices", modules=CL)
+    yield Case("devices", "dpc", "devices", modules=CL, needs="opencl")
 
 
 def cases_of_formats(files_of):
@@ -199,8 +207,8 @@ class Driver:
         shutil.rmtree(folder, ignore_errors=True)
         return result
 
-    def wrong(self, case, module, clean, k, sticky):
-        """What is wrong with the run in which call k fails, or None."""
+    def outcome(self, case, module, clean, k, sticky):
+        """How the run ends in which call k fails, and what is wrong with it, or None."""
         status, out, err, files, stray, log = self.run(case, module, k, sticky)
         good_status, good_out, _, good_files, _, _ = clean
         before = {name: content if isinstance(content, bytes) else content.encode() for name, content in case.files.items()}
@@ -214,7 +222,7 @@ class Driver:
         elif stray:
             problem = "LEFT BEHIND %s" % " ".join(stray)
         elif status == good_status and out == good_out and files == good_files:
-            return None
+            return "as if nothing had failed", None
         elif status == good_status and status == 0:
             problem = "STATUS 0, WRONG RESULT"
         elif status not in STATUSES[module] and not (status == good_status and err.strip()):
@@ -228,7 +236,9 @@ class Driver:
                 built = name in [b for b, _ in case.built]
                 if not built and files.get(name) not in (before.get(name), good_files.get(name)):
                     problem = "FILE %s, status %d" % (name, status)
-        return problem and "%s [%s %d %s%s] %s" % (problem, module, k, call, ", sticky" if sticky else "", end)
+        if not problem:
+            return "status %d" % status, None
+        return "wrong", "%s [%s %d %s%s] %s" % (problem, module, k, call, ", sticky" if sticky else "", end)
 
     # ---- a case ----
 
@@ -236,24 +246,27 @@ class Driver:
         every = [(k, sticky) for sticky in (False, True) for k in range(1, calls + 1)]
         if case.last and not self.options.all:
             every = [i for i in every if i[0] > calls - case.last]
-        if self.options.all or len(every) <= case.quick:
-            return every
-        chance = random.Random(zlib.crc32(("%s %s %d" % (case.name, module, self.options.seed)).encode()))
-        return chance.sample(every, case.quick)
+        if not self.options.all and len(every) > case.quick:
+            chance = random.Random(zlib.crc32(("%s %s %d" % (case.name, module, self.options.seed)).encode()))
+            every = chance.sample(every, case.quick)
+        shard, shards = self.options.shard
+        return every[shard - 1::shards]
 
     def attack(self, pool, case, module):
+        """How often which outcome was met, and what was wrong."""
         if case.env.get("CACHE") == "warm":
             self.run(case, module, 0, False)
         clean = self.run(case, module, 0, False)
         status, _, err, _, stray, log = clean
         calls = int(log.split()[-1]) if log.startswith("calls") else 0
         if status != case.status or stray:
-            return 0, ["without a failure: status %d, %s %s" % (status, stray, err[-200:])]
+            return {"wrong": 1}, ["without a failure: status %d, %s %s" % (status, stray, err[-200:])]
         tried = self.injections(case, module, calls)
-        found = [w for w in pool.map(lambda i: self.wrong(case, module, clean, *i), tried) if w]
+        ends = list(pool.map(lambda i: self.outcome(case, module, clean, *i), tried))
+        found = [wrong for _, wrong in ends if wrong]
         if os.environ.get("VERBOSE"):
             print("%-28s %-6s %4d calls, %4d tried, %d wrong" % (case.name, module, calls, len(tried), len(found)), flush=True)
-        return len(tried), found
+        return collections.Counter(end for end, _ in ends), found
 
     def report(self, case, module, found):
         command = " ".join(case.command)
@@ -266,18 +279,24 @@ class Driver:
         if len(found) > 5:
             print("FAILED: %s: and %d more with %s" % (case.name, len(found) - 5, module), flush=True)
 
+    def chosen(self, case, module):
+        without, only, names = self.options.without, self.options.only, self.options.names
+        if (without and without in case.needs) or (only and only not in case.needs):
+            return False
+        return not names or module in names or ("%s:%s" % (case.name, module)).startswith(tuple(names))
+
     def main(self):
-        tried = wrong = 0
+        outcomes = collections.Counter()
         cases = [*cases_of_commands(), *cases_of_formats(self.make_values()), *cases_of_devices(self.build)]
         with concurrent.futures.ThreadPoolExecutor(self.options.jobs) as pool:
             for case in cases:
                 for module in case.modules:
-                    label = "%s:%s" % (case.name, module)
-                    if self.options.names and not label.startswith(tuple(self.options.names)) and module not in self.options.names:
-                        continue
-                    n, found = self.attack(pool, case, module)
-                    tried, wrong = tried + n, wrong + len(found)
-                    self.report(case, module, found)
+                    if self.chosen(case, module):
+                        ends, found = self.attack(pool, case, module)
+                        outcomes.update(ends)
+                        self.report(case, module, found)
+        tried, wrong = sum(outcomes.values()), outcomes.pop("wrong", 0)
+        print("outcomes: " + ", ".join("%d %s" % (n, end) for end, n in sorted(outcomes.items())))
         print("%d injections, %d failed" % (tried, wrong))
         return wrong > 0 or tried == 0
 
@@ -307,12 +326,23 @@ def strays(folder):
     return found
 
 
+def shard(text):
+    """(K, N) of K/N."""
+    match = re.fullmatch(r"(\d+)/(\d+)", text)
+    if not match or not 1 <= int(match[1]) <= int(match[2]):
+        raise argparse.ArgumentTypeError("%s is not K/N with 1 <= K <= N" % text)
+    return int(match[1]), int(match[2])
+
+
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("dpc")
     parser.add_argument("--all", action="store_true")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--jobs", type=int, default=os.cpu_count())
+    parser.add_argument("--shard", type=shard, default=(1, 1), metavar="K/N")
+    parser.add_argument("--without", choices=("cc", "opencl"))
+    parser.add_argument("--only", choices=("cc", "opencl"))
     parser.add_argument("--keep", help="a file for everything that was wrong")
     parser.add_argument("names", nargs="*")
     driver = Driver(parser.parse_intermixed_args())
