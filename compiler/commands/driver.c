@@ -41,7 +41,7 @@ static bool run_elaborate(Compilation *c)
 static bool run_balance_dispatch(Compilation *c) { return core_balance_dispatch(c->core), true; }
 static bool run_simplify(Compilation *c) { return core_simplify(c->core), true; }
 static bool run_inline(Compilation *c) { return core_inline(c->core), true; }
-static bool run_merge_groups(Compilation *c) { return core_merge_groups(c->core), true; }
+static bool run_merge_recursion(Compilation *c) { return core_merge_recursion(c->core), true; }
 static bool run_tail_loops(Compilation *c) { return core_tail_loops(c->core), true; }
 static bool run_fuse(Compilation *c) { return core_fuse(c->core), true; }
 
@@ -83,7 +83,7 @@ static const Pass passes[] = {
     {"balance dispatch", STAGE_NONE, run_balance_dispatch, check_core, NULL},
     {"simplify", STAGE_NONE, run_simplify, check_core, NULL},
     {"inline", STAGE_NONE, run_inline, check_core, NULL},
-    {"merge groups", STAGE_NONE, run_merge_groups, check_core, NULL},
+    {"merge recursion", STAGE_NONE, run_merge_recursion, check_core, NULL},
     {"tail loops", STAGE_NONE, run_tail_loops, check_core, NULL},
     {"inline, again", STAGE_NONE, run_inline, check_core, NULL},
     {"simplify, again", STAGE_CORE, run_simplify, check_core, print_core},

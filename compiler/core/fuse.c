@@ -575,7 +575,7 @@ static void fuse_block(void *ctx, CoreBlock *b)
     for (uint32_t i = 0; i < n; i++)
         if (stmts[i])
             fuse_count(f, b, stmts, i, n);
-    fuse_sideways(f, b, stmts, n);
+    fuse_horizontal(f, b, stmts, n);
     for (uint32_t i = 0; i < n; i++)
         if (stmts[i])
             stmts[left++] = stmts[i];

@@ -1,5 +1,5 @@
 /* Shared by fusion's files: fuse.c (the walk, a map into its consumer), fuse_filter.c (a filter into its
- * consumer), fuse_index.c (an element of a map that need not be stored), fuse_sideways.c (neighbours over the
+ * consumer), fuse_index.c (an element of a map that need not be stored), fuse_horizontal.c (neighbours over the
  * same input). */
 #ifndef DPC_FUSE_INTERNAL_H
 #define DPC_FUSE_INTERNAL_H
@@ -63,6 +63,6 @@ bool fuse_filter(Fuser *f, const CoreBlock *b, CoreStmt **stmts, uint32_t at);
 /* A filter of which only the length is wanted becomes a count. */
 void fuse_count(Fuser *f, CoreBlock *b, CoreStmt **stmts, uint32_t at, uint32_t n);
 /* Maps, and reductions, that share an input become one. */
-void fuse_sideways(Fuser *f, const CoreBlock *b, CoreStmt **stmts, uint32_t n);
+void fuse_horizontal(Fuser *f, const CoreBlock *b, CoreStmt **stmts, uint32_t n);
 
 #endif

@@ -27,7 +27,7 @@ void core_inline(CoreProgram *p);
 /* Mutually recursive groups become one function with a tag parameter (core_tag_type, which member; members
  * share parameters and results of equal types, the rest is zero or empty). Then functions all of whose self
  * calls are tail calls become while loops and cease to be recursive. */
-void core_merge_groups(CoreProgram *p);
+void core_merge_recursion(CoreProgram *p);
 void core_tail_loops(CoreProgram *p);
 
 /* Producer into consumer: a map whose results are used by one operation over the same domain, as inputs

@@ -8,12 +8,13 @@
 typedef struct Input {
     FlatInputKind kind;
     CoreVar as;
-    CoreType type;                     /* of the value */
-    Elem host;                         /* HOST; the array of an ELEM at depth 0 */
-    const char *data;                  /* COL; the arrays of an ELEM in a context */
-    const uint64_t *path;              /* COL: to the column's context; ELEM, POS: to the nested context */
-    const uint64_t *segment, *offsets; /* ELEM, POS: from the nested context to its up (NULL and data NULL: depth 0) */
-    bool at_root;                      /* ELEM, POS: the nested context has one segment */
+    CoreType type;        /* of the value */
+    Elem host;            /* HOST; the array of an ELEM at depth 0 */
+    const char *data;     /* COL; the arrays of an ELEM in a context */
+    const uint64_t *path; /* COL: to the column's context; ELEM, POS: to the nested context */
+    const uint64_t *segment,
+        *offsets; /* ELEM, POS: from the nested context to its parent (NULL and data NULL: depth 0) */
+    bool at_root; /* ELEM, POS: the nested context has one segment */
 } Input;
 
 static bool open_elem(Eval *e, const FlatInput *in, Ctx *ctx, Input *x)
@@ -21,8 +22,8 @@ static bool open_elem(Eval *e, const FlatInput *in, Ctx *ctx, Input *x)
     Ctx *nested = var_ctx(e, in->ctx);
     FLAT_ASSERT(e, nested && nested->kind == CTX_NESTED, "elements of a context that is not nested");
     x->offsets = nested->offsets->at;
-    x->at_root = !nested->up;
-    if (!ctx_path(e, ctx, nested, &x->path) || (nested->up && !ctx_path(e, nested, nested->up, &x->segment)))
+    x->at_root = !nested->parent;
+    if (!ctx_path(e, ctx, nested, &x->path) || (nested->parent && !ctx_path(e, nested, nested->parent, &x->segment)))
         return false;
     if (in->kind == IN_POS)
         return true;
@@ -31,7 +32,7 @@ static bool open_elem(Eval *e, const FlatInput *in, Ctx *ctx, Input *x)
     if (x->at_root)
         x->host = v->host;
     else
-        x->data = var_col(e, in->var, nested->up)->data;
+        x->data = var_col(e, in->var, nested->parent)->data;
     return true;
 }
 

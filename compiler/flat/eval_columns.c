@@ -102,15 +102,15 @@ bool exec_array(Eval *e, const FlatStmt *s)
 
 bool exec_nested(Eval *e, const FlatStmt *s)
 {
-    Ctx *up = var_ctx(e, flat_ctx(e->frame->fn, s->outs[0]));
-    uint64_t n = up ? up->n : 1, total = 0;
+    Ctx *parent = var_ctx(e, flat_ctx(e->frame->fn, s->outs[0]));
+    uint64_t n = parent ? parent->n : 1, total = 0;
     bool is_array = var_type(e, s->nested.source).rank > 0;
     bool regular = e->frame->fn->vars.at[s->nested.source].kind == FLAT_HOST; /* one length for all */
     Index *offsets = index_new(e, n + 1);
     if (!offsets)
         return false;
     for (uint64_t i = 0; i < n; i++) {
-        Elem x = var_elem(e, s->nested.source, regular ? NULL : up, i);
+        Elem x = var_elem(e, s->nested.source, regular ? NULL : parent, i);
         offsets->at[i] = is_array ? x.view.len : x.bits;
         FLAT_ASSERT(e, is_array || (int64_t)x.bits >= 0, "a negative length");
         /* Positions are 32 bits wide where they are stored. */
@@ -119,7 +119,7 @@ bool exec_nested(Eval *e, const FlatStmt *s)
     }
     ref_offsets(offsets->at, n, offsets->at);
     FLAT_ASSERT(e, ref_offsets_valid(offsets->at, n) && offsets->at[n] == total, "offsets do not ascend");
-    Ctx *c = eval_ctx_new(e, CTX_NESTED, up, total);
+    Ctx *c = eval_ctx_new(e, CTX_NESTED, parent, total);
     c->offsets = offsets;
     uint64_t scanned = regular ? 0 : n;
     count_launch(e, scanned);
@@ -208,10 +208,10 @@ bool exec_elems(Eval *e, const FlatStmt *s)
     Ctx *c = var_ctx(e, s->ctx);
     for (uint32_t i = 0; i < s->nouts; i++) {
         bool ok = true;
-        if (!c->up) {
+        if (!c->parent) {
             ok = elems_at_root(e, s->outs[i], var_read(e, s->arrays.arrays[i]), c);
         } else {
-            const Col *views = var_col(e, s->arrays.arrays[i], c->up);
+            const Col *views = var_col(e, s->arrays.arrays[i], c->parent);
             char *alias = c->n ? contig_elements(e, views, c) : no_elements();
             if (alias)
                 bind_col(e, s->outs[i], c, alias);
@@ -251,7 +251,7 @@ bool exec_select(Eval *e, const FlatStmt *s)
 /* The columns become blocks, and each segment a view (FLATTENING section 3). */
 bool exec_views(Eval *e, const FlatStmt *s)
 {
-    Ctx *c = var_ctx(e, s->ctx), *nested = c->kind == CTX_NESTED ? c : c->up;
+    Ctx *c = var_ctx(e, s->ctx), *nested = c->kind == CTX_NESTED ? c : c->parent;
     FLAT_ASSERT(e, nested && nested->kind == CTX_NESTED, "views of a context that is neither nested nor packed");
     Index *offsets = nested->offsets;
     uint64_t n = ctx_segments(nested);
@@ -263,12 +263,12 @@ bool exec_views(Eval *e, const FlatStmt *s)
         e->counts.work += c->n;
     }
     FLAT_ASSERT(e, ref_offsets_valid(offsets->at, n) && offsets->at[n] == c->n, "offsets of packed segments");
-    count_launch(e, nested->up ? n : 0);
+    count_launch(e, nested->parent ? n : 0);
     for (uint32_t i = 0; i < s->nouts; i++) {
         const Col *col = var_col(e, s->arrays.arrays[i], c);
-        if (!bind_arrays(e, s->outs[i], nested->up, offsets, col->data, false))
+        if (!bind_arrays(e, s->outs[i], nested->parent, offsets, col->data, false))
             return false;
-        e->counts.work += nested->up ? n : 0;
+        e->counts.work += nested->parent ? n : 0;
     }
     return true;
 }

@@ -60,9 +60,9 @@ typedef struct Path {
 struct Ctx {
     FlatCtxKind kind;
     uint64_t n;
-    Ctx *up;        /* NULL: depth 0, or CTX_FN */
+    Ctx *parent;    /* NULL: depth 0, or CTX_FN */
     Index *offsets; /* NESTED */
-    Index *map;     /* SELECTED; NULL: all of up, nothing was selected */
+    Index *map;     /* SELECTED; NULL: all of parent, nothing was selected */
     Path *paths;    /* those computed so far */
     uint32_t npaths;
     Ctx *next;
@@ -108,7 +108,7 @@ typedef struct Eval {
     EvalError *error;
     EvalBudget budget;
     DpProgress progress; /* of the innermost recursion in parallel code */
-    void *reserve;       /* what scratch_alloc gives up when the machine has no more memory; then NULL */
+    void *reserve;       /* what scratch_alloc gives parent when the machine has no more memory; then NULL */
     FlatCounts counts;
     Frame *frame;
     Roots *roots;
@@ -143,13 +143,13 @@ void stored_set_contig(Stored *s, Index *offsets, char *base);
 Index *index_new(Eval *e, uint64_t n); /* likewise */
 /* Room for n elements, zeroed, to be freed by the caller; likewise. */
 void *elements_alloc(Eval *e, uint64_t n, size_t bytes);
-Ctx *eval_ctx_new(Eval *e, FlatCtxKind kind, Ctx *up, uint64_t n);
-/* idx: n instances of `up`, which this call takes; all of them: the identity. */
-Ctx *ctx_select(Eval *e, Ctx *up, Index *idx, uint64_t n);
+Ctx *eval_ctx_new(Eval *e, FlatCtxKind kind, Ctx *parent, uint64_t n);
+/* idx: n instances of `parent`, which this call takes; all of them: the identity. */
+Ctx *ctx_select(Eval *e, Ctx *parent, Index *idx, uint64_t n);
 /* at(from -> to) by instance, or NULL for the identity. `to` is from itself or an ancestor. False and an error when
  * there is not enough memory. */
 bool ctx_path(Eval *e, Ctx *from, const Ctx *to, const uint64_t **path);
-static inline uint64_t ctx_segments(const Ctx *c) { return c->up ? c->up->n : 1; }
+static inline uint64_t ctx_segments(const Ctx *c) { return c->parent ? c->parent->n : 1; }
 static inline uint64_t path_at(const uint64_t *path, uint64_t i) { return path ? path[i] : i; }
 
 Elem elem_load(CoreType t, const char *at);
@@ -178,8 +178,8 @@ Elem var_elem(Eval *e, FlatVar v, const Ctx *ctx, uint64_t i);
 void bind_col(Eval *e, FlatVar v, Ctx *ctx, char *data);
 void bind_ctx(Eval *e, FlatVar v, Ctx *ctx);
 void bind_host(Eval *e, FlatVar v, Elem x, bool owned);
-/* Binds arrays, one per segment of context `up` (or one at depth 0): contiguous, over `data`. */
-bool bind_arrays(Eval *e, FlatVar v, Ctx *up, Index *offsets, char *data, bool owned);
+/* Binds arrays, one per segment of context `parent` (or one at depth 0): contiguous, over `data`. */
+bool bind_arrays(Eval *e, FlatVar v, Ctx *parent, Index *offsets, char *data, bool owned);
 /* New columns of ctx for all outs. */
 bool new_cols(Eval *e, const FlatVar *vars, uint32_t n, Ctx *ctx, char **data);
 

@@ -130,29 +130,30 @@ Index *index_new(Eval *e, uint64_t n)
 
 /* ---- contexts ---- */
 
-Ctx *eval_ctx_new(Eval *e, FlatCtxKind kind, Ctx *up, uint64_t n)
+Ctx *eval_ctx_new(Eval *e, FlatCtxKind kind, Ctx *parent, uint64_t n)
 {
     Ctx *c = scratch_alloc(e, 1, sizeof *c);
     c->kind = kind;
-    c->up = up;
+    c->parent = parent;
     c->n = n;
     c->next = e->ctxs;
     e->ctxs = c;
     return c;
 }
 
-Ctx *ctx_select(Eval *e, Ctx *up, Index *idx, uint64_t n)
+Ctx *ctx_select(Eval *e, Ctx *parent, Index *idx, uint64_t n)
 {
-    Ctx *c = eval_ctx_new(e, CTX_SELECTED, up, n);
-    if (n == up->n)
+    Ctx *c = eval_ctx_new(e, CTX_SELECTED, parent, n);
+    if (n == parent->n)
         return c;
     c->map = idx;
     for (uint64_t i = 0; i < n; i++)
-        FLAT_ASSERT(e, idx->at[i] < up->n && (i == 0 || idx->at[i - 1] < idx->at[i]), "a selection does not ascend");
+        FLAT_ASSERT(e, idx->at[i] < parent->n && (i == 0 || idx->at[i - 1] < idx->at[i]),
+                    "a selection does not ascend");
     return c;
 }
 
-/* at(c -> c->up) */
+/* at(c -> c->parent) */
 static bool ctx_step(Eval *e, Ctx *c, Index **step)
 {
     *step = c->kind == CTX_SELECTED ? c->map : index_new(e, c->n);
@@ -181,9 +182,9 @@ static bool path_map(Eval *e, Ctx *from, const Ctx *to, Index **map);
 static bool path_make(Eval *e, Ctx *from, const Ctx *to, Index **map)
 {
     Index *step, *rest;
-    if (from->up == to)
+    if (from->parent == to)
         return ctx_step(e, from, map);
-    return path_map(e, from, from->up, &step) && path_map(e, from->up, to, &rest) &&
+    return path_map(e, from, from->parent, &step) && path_map(e, from->parent, to, &rest) &&
            path_compose(e, rest, step, from->n, map);
 }
 
@@ -193,7 +194,7 @@ static bool path_map(Eval *e, Ctx *from, const Ctx *to, Index **map)
     *map = NULL;
     if (from == to)
         return true;
-    FLAT_ASSERT(e, from->up, "no path to a context that is no ancestor");
+    FLAT_ASSERT(e, from->parent, "no path to a context that is no ancestor");
     for (uint32_t i = 0; i < from->npaths; i++)
         if (from->paths[i].to == to) {
             *map = from->paths[i].map;
@@ -339,7 +340,7 @@ static void mark_addr(const Eval *e, uint64_t addr)
 
 static void mark_ctx(Ctx *c)
 {
-    for (; c && !c->marked; c = c->up) {
+    for (; c && !c->marked; c = c->parent) {
         c->marked = true;
         mark_index(c->offsets);
         mark_index(c->map);

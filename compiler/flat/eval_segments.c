@@ -45,15 +45,15 @@ static void reduction_run(Reduction *r, const RefFold *fold)
 {
     Eval *e = r->e;
     bool body = inputs_open(e, &r->body, &r->s->body.inputs, r->c);
-    bool op = inputs_open(e, &r->op, &r->s->reduce.op.inputs, r->c->up);
-    bool neutral = inputs_open(e, &r->neutral, &r->s->reduce.op.neutral_inputs, r->c->up);
+    bool op = inputs_open(e, &r->op, &r->s->reduce.op.inputs, r->c->parent);
+    bool neutral = inputs_open(e, &r->neutral, &r->s->reduce.op.neutral_inputs, r->c->parent);
     r->ok = body && op && neutral;
     if (r->ok)
         ref_fold_segments(r->c->offsets->at, ctx_segments(r->c), fold);
     inputs_close(&r->body);
     inputs_close(&r->op);
     inputs_close(&r->neutral);
-    count_launch(e, r->c->n + (r->c->up ? r->c->up->n : 0));
+    count_launch(e, r->c->n + (r->c->parent ? r->c->parent->n : 0));
 }
 
 static void reduction_close(Reduction *r)
@@ -118,20 +118,20 @@ static void reduce_element(void *data, uint64_t segment, uint64_t i)
 static void reduce_end(void *data, uint64_t segment)
 {
     Reduction *r = data;
-    if (r->ok && r->c->up)
+    if (r->ok && r->c->parent)
         store_acc(r, segment);
 }
 
 bool exec_reduce(Eval *e, const FlatStmt *s)
 {
     Reduction r = reduction_open(e, s);
-    r.ok = !r.c->up || new_cols(e, s->outs, s->nouts, r.c->up, r.data);
+    r.ok = !r.c->parent || new_cols(e, s->outs, s->nouts, r.c->parent, r.data);
     RefFold fold = {begin_segment, reduce_element, reduce_end, &r};
     if (r.ok)
         reduction_run(&r, &fold);
-    for (uint32_t i = 0; r.ok && !r.c->up && i < r.k; i++)
+    for (uint32_t i = 0; r.ok && !r.c->parent && i < r.k; i++)
         bind_host(e, s->outs[i], r.acc[i], false);
-    if (!r.c->up)
+    if (!r.c->parent)
         count_readback(e, r.c->n);
     reduction_close(&r);
     return r.ok;
@@ -192,13 +192,13 @@ static void hist_element(void *data, uint64_t segment, uint64_t i)
 }
 
 /* Offsets of arrays whose lengths are given by a function of the segment. */
-static Index *offsets_of(Eval *e, FlatVar v, Ctx *up)
+static Index *offsets_of(Eval *e, FlatVar v, Ctx *parent)
 {
-    uint64_t n = up ? up->n : 1, total = 0;
+    uint64_t n = parent ? parent->n : 1, total = 0;
     bool is_array = var_type(e, v).rank > 0;
     Index *offsets = index_new(e, n + 1);
     for (uint64_t i = 0; offsets && i < n; i++) {
-        Elem x = var_elem(e, v, up, i);
+        Elem x = var_elem(e, v, parent, i);
         offsets->at[i] = is_array ? x.view.len : x.bits;
         FLAT_ASSERT(e, is_array || (int64_t)x.bits >= 0, "a negative length");
         if (offsets->at[i] > UINT32_MAX || (total += offsets->at[i]) > UINT32_MAX) {
@@ -214,7 +214,7 @@ static Index *offsets_of(Eval *e, FlatVar v, Ctx *up)
 bool exec_hist(Eval *e, const FlatStmt *s)
 {
     Reduction r = reduction_open(e, s);
-    Index *bins = offsets_of(e, s->reduce.size, r.c->up);
+    Index *bins = offsets_of(e, s->reduce.size, r.c->parent);
     r.ok = bins != NULL;
     for (uint32_t i = 0; i < r.k && r.ok; i++) {
         Stored *block = stored_new(e, r.types[i], bins->at[bins->n - 1]);
@@ -227,28 +227,28 @@ bool exec_hist(Eval *e, const FlatStmt *s)
         reduction_run(&r, &fold);
     }
     for (uint32_t i = 0; i < r.k && r.ok; i++)
-        r.ok = bind_arrays(e, s->outs[i], r.c->up, bins, r.data[i], true);
-    if (r.c->up)
-        count_readback(e, r.c->up->n);
+        r.ok = bind_arrays(e, s->outs[i], r.c->parent, bins, r.data[i], true);
+    if (r.c->parent)
+        count_readback(e, r.c->parent->n);
     reduction_close(&r);
     return r.ok;
 }
 
 /* ---- scatter ---- */
 
-/* Copies of the arrays v of context `up`, one behind the other; their offsets in *offsets. */
-static Stored *copy_arrays(Eval *e, FlatVar v, Ctx *up, Index **offsets)
+/* Copies of the arrays v of context `parent`, one behind the other; their offsets in *offsets. */
+static Stored *copy_arrays(Eval *e, FlatVar v, Ctx *parent, Index **offsets)
 {
     CoreType t = var_type(e, v);
-    *offsets = offsets_of(e, v, up);
+    *offsets = offsets_of(e, v, parent);
     if (!*offsets)
         return NULL;
-    uint64_t n = up ? up->n : 1, total = (*offsets)->at[n];
+    uint64_t n = parent ? parent->n : 1, total = (*offsets)->at[n];
     Stored *copy = stored_new(e, core_element(t), total);
     if (!copy)
         return NULL;
     for (uint64_t i = 0; i < n; i++)
-        view_copy(e, t, var_elem(e, v, up, i).view, copy->data + (*offsets)->at[i] * elem_bytes(copy->type));
+        view_copy(e, t, var_elem(e, v, parent, i).view, copy->data + (*offsets)->at[i] * elem_bytes(copy->type));
     e->counts.moved += total;
     e->counts.work += total;
     return copy;
@@ -292,10 +292,10 @@ static Stored *consume(Eval *e, FlatVar v)
     return s;
 }
 
-static Stored *take_or_copy(Eval *e, const FlatStmt *s, FlatVar v, Ctx *up, Index **offsets)
+static Stored *take_or_copy(Eval *e, const FlatStmt *s, FlatVar v, Ctx *parent, Index **offsets)
 {
-    if (up || !may_consume(e, s, v))
-        return copy_arrays(e, v, up, offsets);
+    if (parent || !may_consume(e, s, v))
+        return copy_arrays(e, v, parent, offsets);
     *offsets = offsets_of(e, v, NULL);
     return *offsets ? consume(e, v) : NULL;
 }
@@ -305,11 +305,11 @@ static bool scatter_run(Eval *e, const FlatStmt *s, Ctx *c, const Dest *dests)
     Elem *values = scratch_alloc(e, s->nouts + 1u, sizeof *values);
     Inputs in;
     const uint64_t *seg = NULL;
-    bool ok = inputs_open(e, &in, &s->body.inputs, c) && (!c->up || ctx_path(e, c, c->up, &seg));
+    bool ok = inputs_open(e, &in, &s->body.inputs, c) && (!c->parent || ctx_path(e, c, c->parent, &seg));
     for (uint64_t i = 0; i < c->n && ok; i++) {
         inputs_load(e, &in, i);
         ok = body_run(e, s->body.block, values);
-        uint64_t segment = c->up ? path_at(seg, i) : 0, at = values[0].bits;
+        uint64_t segment = c->parent ? path_at(seg, i) : 0, at = values[0].bits;
         for (uint32_t k = 0; k < s->nouts && ok; k++) {
             const uint64_t *off = dests[k].offsets->at;
             if (at >= off[segment + 1] - off[segment])
@@ -332,18 +332,18 @@ bool exec_scatter(Eval *e, const FlatStmt *s)
     Dest *dests = scratch_alloc(e, s->nouts, sizeof *dests);
     bool ok = true;
     for (uint32_t i = 0; i < s->nouts && ok; i++) {
-        dests[i].copy = take_or_copy(e, s, s->scatter.dests[i], c->up, &dests[i].offsets);
+        dests[i].copy = take_or_copy(e, s, s->scatter.dests[i], c->parent, &dests[i].offsets);
         ok = dests[i].copy != NULL;
     }
     for (uint32_t i = 0; i < s->body.inputs.n; i++)
         if (s->body.inputs.at[i].kind != IN_POS)
             var_share(e, s->body.inputs.at[i].var); /* its rows may be put */
-    count_launch(e, c->n + (c->up ? c->up->n : 0));
-    if (c->up)
-        count_readback(e, c->up->n);
+    count_launch(e, c->n + (c->parent ? c->parent->n : 0));
+    if (c->parent)
+        count_readback(e, c->parent->n);
     ok = ok && scatter_run(e, s, c, dests);
     for (uint32_t i = 0; i < s->nouts && ok; i++)
-        ok = bind_arrays(e, s->outs[i], c->up, dests[i].offsets, dests[i].copy->data, true);
+        ok = bind_arrays(e, s->outs[i], c->parent, dests[i].offsets, dests[i].copy->data, true);
     free(dests);
     return ok;
 }

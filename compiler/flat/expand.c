@@ -96,7 +96,7 @@ static CoreStmt *map_over(Expand *e, CoreBlock *b, CoreAtom domain, CoreVar inde
 }
 
 /* The values that the reduction's body computes, as sequences. */
-static CoreVar *materialise(Expand *e, const CoreSoac *soac, const CoreLambda *op, uint32_t k)
+static CoreVar *stored_values(Expand *e, const CoreSoac *soac, const CoreLambda *op, uint32_t k)
 {
     CoreStmt *m = put(e, e->out, CORE_MAP);
     m->map = *soac;
@@ -166,7 +166,7 @@ static void expand_reduce(Expand *e, CoreStmt *s)
     const CoreLambda *op = &s->reduce.op;
     uint32_t k = s->nvars;
     CoreAtom domain = s->reduce.soac.domain;
-    CoreVar *v = materialise(e, &s->reduce.soac, op, k);
+    CoreVar *v = stored_values(e, &s->reduce.soac, op, k);
     CoreStmt *l = rounds(e, v, domain, op, k);
     CoreAtom n = atom(e, l->loop.params[k]);
     CoreAtom more = prim2(e, l->loop.cond, PRIM_LT, SC_BOOL, core_i64(1), n);
@@ -224,7 +224,7 @@ static void expand_scan(Expand *e, CoreStmt *s)
     const CoreLambda *op = &s->reduce.op;
     uint32_t k = s->nvars;
     CoreAtom domain = s->reduce.soac.domain;
-    CoreVar *v = materialise(e, &s->reduce.soac, op, k);
+    CoreVar *v = stored_values(e, &s->reduce.soac, op, k);
     CoreStmt *l = rounds(e, v, core_i64(1), op, k);
     CoreAtom d = atom(e, l->loop.params[k]);
     CoreAtom more = prim2(e, l->loop.cond, PRIM_LT, SC_BOOL, d, domain);

@@ -146,7 +146,7 @@ void flat_stmt_params(const FlatStmt *s, void (*f)(void *ctx, FlatVar v), void *
         read_vars(&r, s->loop.params, s->loop.nparams);
         read_var(&r, s->loop.index);
     } else if (s->kind == FLAT_S_LOOP_LIFTED) {
-        read_var(&r, s->loop_lifted.act);
+        read_var(&r, s->loop_lifted.active);
         read_vars(&r, s->loop_lifted.params, s->loop_lifted.nparams);
     }
 }

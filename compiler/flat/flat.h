@@ -15,10 +15,10 @@
  * The address of an empty view is meaningless. bool is stored as one byte 0 or 1.
  *
  * CONTEXTS.
- *   FN        the instance set of a lifted function: it has no `up`.
- *   NESTED    one instance per element of a sequence, for every instance of `up` (or of depth 0, when up ==
+ *   FN        the instance set of a lifted function: it has no `parent`.
+ *   NESTED    one instance per element of a sequence, for every instance of `parent` (or of depth 0, when parent ==
  *             FLAT_ROOT: then there is one segment). The instances of one segment are consecutive.
- *   SELECTED  some instances of `up`, each once, in ascending order (pack, split, the active set of a loop).
+ *   SELECTED  some instances of `parent`, each once, in ascending order (pack, split, the active set of a loop).
  * Every context with a chain of ups leads to an FN context or to depth 0. For instance i of context C,
  * at(C -> D) is the instance of the ancestor-or-self D it comes from. Nothing is ever done for N = 0, and
  * every statement is harmless then.
@@ -28,12 +28,11 @@
  * (their blocks likewise); array-typed core variables are views. Its free core variables are its inputs:
  *   IN_HOST  the value of a HOST variable
  *   IN_COL   element at(body ctx -> column's ctx) of a COL variable
- *   IN_ELEM  `ctx` is a NESTED context, body ctx or an ancestor of it; `var` is an array in up(ctx), a COL, or HOST if
- *            up(ctx) is FLAT_ROOT: the element of that array at the position of the instance:
- *            arr[seg][pos], j = at(body ctx -> ctx), seg = at(.. -> up(ctx)), pos = j - offset[seg]
- *   IN_POS   pos as above (i64)
- * A failing check (or index …) records the error and goes on with a harmless value; the program stops at the
- * next point where the host looks (every read-back, and the end).
+ *   IN_ELEM  `ctx` is a NESTED context, body ctx or an ancestor of it; `var` is an array in parent(ctx), a COL, or HOST
+ * if parent(ctx) is FLAT_ROOT: the element of that array at the position of the instance: arr[seg][pos], j = at(body
+ * ctx -> ctx), seg = at(.. -> parent(ctx)), pos = j - offset[seg] IN_POS   pos as above (i64) A failing check (or index
+ * …) records the error and goes on with a harmless value; the program stops at the next point where the host looks
+ * (every read-back, and the end).
  *
  * Worked example: { sum { v * x[j] : (j, v) in row } : row in rows }
  *     c1 = nested root (rows_j)                       -- N = number of rows
@@ -58,7 +57,7 @@ typedef enum FlatCtxKind { CTX_FN, CTX_NESTED, CTX_SELECTED } FlatCtxKind;
 typedef struct FlatVarInfo {
     FlatVarKind kind;
     CoreType type; /* HOST, COL */
-    FlatVar ctx;   /* COL: the context it belongs to; CTX: its up (FLAT_ROOT for depth 0, FLAT_NO_VAR for CTX_FN) */
+    FlatVar ctx;   /* COL: the context it belongs to; CTX: its parent (FLAT_ROOT for depth 0, FLAT_NO_VAR for CTX_FN) */
     FlatCtxKind ctx_kind;
     const char *hint;
 } FlatVarInfo;
@@ -80,7 +79,7 @@ typedef struct FlatBody {
 } FlatBody;
 
 /* An associative operator: block over params (2k) -> k. Its inputs, and those of the neutral element, belong to
- * up(c) of the reduction's context c, or above: the instance the segment belongs to. */
+ * parent(c) of the reduction's context c, or above: the instance the segment belongs to. */
 typedef struct FlatOp {
     FlatInputs inputs;
     CoreLambda op;
@@ -100,26 +99,27 @@ typedef enum FlatKind {
     FLAT_S_KERNEL, /* outs (COL of body.ctx) = body */
     FLAT_S_ARRAY,  /* out (array in body.ctx: COL, or HOST if root) = [results of body] per instance */
     /* ---- contexts ---- */
-    FLAT_S_NESTED, /* out ctx: one segment per instance of up; `source` gives the lengths: an array (its lengths) or
-                      an i64, COL in up, or HOST if up is root. A HOST i64 below the root: all segments have that
-                      length, a regular dimension, which has a stride instead of offsets */
+    FLAT_S_NESTED, /* out ctx: one segment per instance of parent; `source` gives the lengths: an array (its lengths) or
+                      an i64, COL in parent, or HOST if parent is root. A HOST i64 below the root: all segments have
+                      that length, a regular dimension, which has a stride instead of offsets */
     FLAT_S_PACK,   /* out ctx = instances of body.ctx (NESTED) for which the body's bool holds */
     FLAT_S_SPLIT,  /* outs: two SELECTED contexts of `ctx`: where the bool column holds, and where not */
     /* ---- columns ---- */
-    FLAT_S_ELEMS, /* outs[i] (COL of ctx) = elements of arrays[i] (in up(ctx)), ctx NESTED: an alias where the views are
-                     contiguous */
+    FLAT_S_ELEMS, /* outs[i] (COL of ctx) = elements of arrays[i] (in parent(ctx)), ctx NESTED: an alias where the views
+                     are contiguous */
     FLAT_S_SELECT, /* outs[i] (COL of ctx) = arrays[i], columns of a context above that ctx is reached from by
                       selections only: the entries of its instances; an alias where nothing was selected, so that
                       contiguous views stay so */
-    FLAT_S_VIEWS,  /* outs[i]: arrays in up(c): the results of a map. ctx is NESTED c, or a context made by PACK from
-                      NESTED c;  cols[i] are columns of ctx; each segment becomes one array */
-    FLAT_S_MERGE,  /* outs[i] (COL of ctx) = parts' columns put where they belong; the parts' contexts are SELECTED
-                      from ctx and together hold every instance once */
-    /* ---- segmented operations; c = body.ctx is NESTED; outs are columns in up(c), or HOST if up(c) is root ---- */
+    FLAT_S_VIEWS, /* outs[i]: arrays in parent(c): the results of a map. ctx is NESTED c, or a context made by PACK from
+                     NESTED c;  cols[i] are columns of ctx; each segment becomes one array */
+    FLAT_S_MERGE, /* outs[i] (COL of ctx) = parts' columns put where they belong; the parts' contexts are SELECTED
+                     from ctx and together hold every instance once */
+    /* ---- segmented operations; c = body.ctx is NESTED; outs are columns in parent(c), or HOST if parent(c) is root
+       ---- */
     FLAT_S_REDUCE,  /* outs[k]: one value per segment */
     FLAT_S_SCAN,    /* outs[k]: columns of c; prefixes within each segment */
     FLAT_S_SCATTER, /* outs[k]: arrays = dests with the body's values (1..k) put at the body's index (0) */
-    FLAT_S_HIST,    /* outs[k]: arrays of length `size` (i64, in up(c)), every element neutral, then combined */
+    FLAT_S_HIST,    /* outs[k]: arrays of length `size` (i64, in parent(c)), every element neutral, then combined */
     /* ---- operations on whole arrays in a context, or at depth 0 (ctx == FLAT_ROOT) ---- */
     FLAT_S_ARGSORT, /* out: [i64] from `arrays` (keys, first is most significant) */
     FLAT_S_FLATTEN, /* out from arrays[0] */
@@ -202,10 +202,10 @@ struct FlatStmt {
             FlatBlock *body;
         } loop; /* LOOP */
         struct {
-            /* ctx: the context of the whole; act: CTX, SELECTED from ctx, the running instances, new each round;
-             * params: COLs of act; inits: COLs of ctx; cond: one bool COL of act; body: next state, COLs of act.
-             * outs: COLs of ctx: each instance's state when its cond first failed. */
-            FlatVar act;
+            /* ctx: the context of the whole; active: CTX, SELECTED from ctx, the running instances, new each round;
+             * params: COLs of active; inits: COLs of ctx; cond: one bool COL of active; body: next state, COLs of
+             * active. outs: COLs of ctx: each instance's state when its cond first failed. */
+            FlatVar active;
             FlatVar *params, *inits;
             uint32_t nparams;
             FlatBlock *cond, *body;
@@ -267,7 +267,7 @@ void flat_liveness(FlatProgram *p);
 /* Every variable a statement reads itself, not in its blocks (inputs of bodies and ops, contexts included). */
 void flat_stmt_reads(const FlatStmt *s, void (*f)(void *ctx, FlatVar v), void *ctx);
 /* Calls f on the statement's blocks (branches, cond, body), on the variables that it binds for what follows (outs,
- * the outs of call sites), and on those that it binds for its own blocks (loop params, index, act). */
+ * the outs of call sites), and on those that it binds for its own blocks (loop params, index, active). */
 void flat_stmt_blocks(const FlatStmt *s, void (*f)(void *ctx, FlatBlock *b), void *ctx);
 void flat_stmt_binds(const FlatStmt *s, void (*f)(void *ctx, FlatVar v), void *ctx);
 void flat_stmt_params(const FlatStmt *s, void (*f)(void *ctx, FlatVar v), void *ctx);
@@ -275,7 +275,7 @@ const char *flat_kind_name(FlatKind kind); /* "reduce" */
 bool flat_kind_has_body(FlatKind kind);
 /* Is d the context c itself or one of its ancestors (FLAT_ROOT is above everything)? */
 bool flat_ctx_is_below(const FlatFn *fn, FlatVar c, FlatVar d);
-/* The context of a COL of function fn; the up of a CTX. */
+/* The context of a COL of function fn; the parent of a CTX. */
 static inline FlatVar flat_ctx(const FlatFn *fn, FlatVar v) { return fn->vars.at[v].ctx; }
 
 #endif

@@ -60,7 +60,7 @@ static void bind(FlatChecker *c, FlatVar v)
     if (info->kind == FLAT_COL)
         check_ctx_info(c, info->ctx, "the context of a column");
     if (info->kind == FLAT_CTX && info->ctx_kind != CTX_FN)
-        check_ctx_info(c, info->ctx, "the up of a context");
+        check_ctx_info(c, info->ctx, "the parent of a context");
 }
 
 static void bind_all(FlatChecker *c, const FlatVar *vars, uint32_t n)
@@ -178,11 +178,11 @@ static void check_body(FlatChecker *c, const FlatBody *body, const CoreType *typ
     flat_check_core_block(c, body->block, types, n);
 }
 
-/* The operator of a reduction in context `up`. */
-static void check_op(FlatChecker *c, FlatVar up, const FlatOp *op, const CoreType *types)
+/* The operator of a reduction in context `parent`. */
+static void check_op(FlatChecker *c, FlatVar parent, const FlatOp *op, const CoreType *types)
 {
     flat_check_core_begin(c);
-    check_inputs(c, up, &op->inputs);
+    check_inputs(c, parent, &op->inputs);
     if (!expect(c, op->op.nparams == 2 * op->k, "an operator has the wrong number of parameters"))
         return;
     for (uint32_t i = 0; i < 2 * op->k && c->ok; i++)
@@ -192,7 +192,7 @@ static void check_op(FlatChecker *c, FlatVar up, const FlatOp *op, const CoreTyp
     for (uint32_t i = 0; i < op->neutral_inputs.n; i++)
         expect(c, op->neutral_inputs.at[i].kind == IN_HOST || op->neutral_inputs.at[i].kind == IN_COL,
                "a neutral element's input is no variable");
-    check_inputs(c, up, &op->neutral_inputs);
+    check_inputs(c, parent, &op->neutral_inputs);
     for (uint32_t i = 0; i < op->k && c->ok; i++)
         want_type(c, flat_check_core_atom(c, op->neutral[i]), types[i], "a neutral element");
 }
@@ -364,8 +364,8 @@ static void check_reduction(FlatChecker *c, const FlatStmt *s)
 {
     if (!use_nested(c, s->body.ctx))
         return;
-    FlatVar up = info_of(c, s->body.ctx)->ctx;
-    outs_belong(c, s, s->kind == FLAT_S_SCAN ? s->body.ctx : up);
+    FlatVar parent = info_of(c, s->body.ctx)->ctx;
+    outs_belong(c, s, s->kind == FLAT_S_SCAN ? s->body.ctx : parent);
     const FlatOp *op = &s->reduce.op;
     if (!expect(c, op->k == s->nouts, "as many results as the operator has are expected"))
         return;
@@ -376,25 +376,25 @@ static void check_reduction(FlatChecker *c, const FlatStmt *s)
     for (uint32_t i = 0; i < s->nouts; i++)
         body[i + extra] = types[i];
     if (s->kind == FLAT_S_HIST)
-        want(c, s->reduce.size, up, type_i64, "the size");
+        want(c, s->reduce.size, parent, type_i64, "the size");
     check_body(c, &s->body, body, s->nouts + extra);
     if (c->ok)
-        check_op(c, up, op, types);
+        check_op(c, parent, op, types);
 }
 
 static void check_scatter(FlatChecker *c, const FlatStmt *s)
 {
     if (!use_nested(c, s->body.ctx))
         return;
-    FlatVar up = info_of(c, s->body.ctx)->ctx;
-    outs_belong(c, s, up);
+    FlatVar parent = info_of(c, s->body.ctx)->ctx;
+    outs_belong(c, s, parent);
     if (!expect(c, s->scatter.n == s->nouts, "as many destinations as results are expected"))
         return;
     CoreType *elements = element_types(c, s), *types = arena_array(c->arena, CoreType, s->nouts + 1);
     types[0] = type_i64;
     for (uint32_t i = 0; i < s->nouts && c->ok; i++) {
         types[i + 1] = elements[i];
-        want(c, s->scatter.dests[i], up, core_seq(elements[i]), "a destination");
+        want(c, s->scatter.dests[i], parent, core_seq(elements[i]), "a destination");
     }
     check_body(c, &s->body, types, s->nouts + 1);
 }
@@ -523,22 +523,22 @@ static void check_loop(FlatChecker *c, const FlatStmt *s)
 static void check_loop_lifted(FlatChecker *c, const FlatStmt *s)
 {
     uint32_t n = s->loop_lifted.nparams, height = c->scope.n;
-    FlatVar act = s->loop_lifted.act;
+    FlatVar active = s->loop_lifted.active;
     if (!use_ctx(c, s->ctx) || !expect(c, s->nouts == n, "as many results as parameters are expected"))
         return;
-    const FlatVarInfo *info = out_ctx(c, act, CTX_SELECTED);
+    const FlatVarInfo *info = out_ctx(c, active, CTX_SELECTED);
     if (!info || !expect(c, info->ctx == s->ctx, "the active context is not selected from the loop's"))
         return;
     CoreType *types = types_of(c, s->loop_lifted.params, n);
     for (uint32_t i = 0; i < n && c->ok; i++) {
         want(c, s->loop_lifted.inits[i], s->ctx, types[i], "an initial value");
-        want_out(c, s->loop_lifted.params[i], act, types[i], "a parameter");
+        want_out(c, s->loop_lifted.params[i], active, types[i], "a parameter");
         want_out(c, s->outs[i], s->ctx, types[i], "a result");
     }
-    bind(c, act);
+    bind(c, active);
     bind_all(c, s->loop_lifted.params, n);
     if (c->ok)
-        check_cond(c, s->loop_lifted.cond, act);
+        check_cond(c, s->loop_lifted.cond, active);
     if (c->ok)
         check_inner(c, s->loop_lifted.body, s->loop_lifted.params, n);
     leave_scope(c, height);

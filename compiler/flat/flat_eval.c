@@ -134,23 +134,23 @@ void bind_host(Eval *e, FlatVar v, Elem x, bool owned)
     var_bind(e, v, (Value){.kind = FLAT_HOST, .type = t, .host = x, .owned = owned});
 }
 
-bool bind_arrays(Eval *e, FlatVar v, Ctx *up, Index *offsets, char *data, bool owned)
+bool bind_arrays(Eval *e, FlatVar v, Ctx *parent, Index *offsets, char *data, bool owned)
 {
     CoreType t = e->frame->fn->vars.at[v].type;
     uint32_t bytes = elem_bytes(core_element(t));
-    if (!up) {
+    if (!parent) {
         bind_host(e, v, (Elem){.view = view_of(data, offsets->at[1])}, owned);
         return true;
     }
-    Stored *views = stored_new(e, t, up->n);
+    Stored *views = stored_new(e, t, parent->n);
     if (!views)
         return false;
-    for (uint64_t i = 0; i < up->n; i++) {
+    for (uint64_t i = 0; i < parent->n; i++) {
         View x = view_of(data + offsets->at[i] * bytes, offsets->at[i + 1] - offsets->at[i]);
         elem_store(t, views->data + i * sizeof x, (Elem){.view = x});
     }
     stored_set_contig(views, offsets, data);
-    bind_col(e, v, up, views->data);
+    bind_col(e, v, parent, views->data);
     return true;
 }
 
@@ -332,9 +332,9 @@ static bool exec_loop(Eval *e, const FlatStmt *s)
 typedef struct Lifted {
     Eval *e;
     const FlatStmt *s;
-    Ctx *whole, *act;
+    Ctx *whole, *active;
     uint32_t n;
-    Value *state; /* columns of act; behind them the outs, columns of whole, and act itself: roots */
+    Value *state; /* columns of active; behind them the outs, columns of whole, and active itself: roots */
     Value *outs;  /* filled where instances have stopped; allocated with the first of them */
     bool parked;
 } Lifted;
@@ -352,7 +352,7 @@ static bool park_alloc(Lifted *l)
     return true;
 }
 
-/* Writes the state of the instances idx of act to where they belong in the whole. */
+/* Writes the state of the instances idx of active to where they belong in the whole. */
 static bool park(Lifted *l, const Index *idx, uint64_t n)
 {
     Eval *e = l->e;
@@ -368,7 +368,7 @@ static bool park(Lifted *l, const Index *idx, uint64_t n)
     for (uint32_t k = 0; k < l->n; k++) {
         uint32_t bytes = elem_bytes(l->state[k].type);
         for (uint64_t i = 0; i < n; i++)
-            memcpy(l->outs[k].col.data + path_at(l->act->map ? l->act->map->at : NULL, idx->at[i]) * bytes,
+            memcpy(l->outs[k].col.data + path_at(l->active->map ? l->active->map->at : NULL, idx->at[i]) * bytes,
                    l->state[k].col.data + idx->at[i] * bytes, bytes);
         e->counts.moved += n;
         e->counts.work += n;
@@ -376,30 +376,30 @@ static bool park(Lifted *l, const Index *idx, uint64_t n)
     return true;
 }
 
-/* The state of the instances idx of act goes on, in a context selected from the whole: paths stay one link long. */
+/* The state of the instances idx of active goes on, in a context selected from the whole: paths stay one link long. */
 static bool go_on(Lifted *l, const Index *idx, uint64_t n)
 {
     Index *map = index_new(l->e, n);
     if (!map)
         return false;
     for (uint64_t i = 0; i < n; i++)
-        map->at[i] = path_at(l->act->map ? l->act->map->at : NULL, idx->at[i]);
-    Ctx *act = ctx_select(l->e, l->whole, map, n);
+        map->at[i] = path_at(l->active->map ? l->active->map->at : NULL, idx->at[i]);
+    Ctx *active = ctx_select(l->e, l->whole, map, n);
     for (uint32_t k = 0; k < l->n; k++) {
         char *data = gather_col(l->e, l->state[k].type, l->state[k].col.data, idx, n);
         if (!data)
             return false;
-        l->state[k].col.ctx = act;
+        l->state[k].col.ctx = active;
         l->state[k].col.data = data;
     }
-    l->act = act;
+    l->active = active;
     return true;
 }
 
 static void bind_state(Lifted *l)
 {
-    l->outs[l->n] = (Value){.kind = FLAT_CTX, .ctx = l->act};
-    bind_ctx(l->e, l->s->loop_lifted.act, l->act);
+    l->outs[l->n] = (Value){.kind = FLAT_CTX, .ctx = l->active};
+    bind_ctx(l->e, l->s->loop_lifted.active, l->active);
     bind_values(l->e, l->s->loop_lifted.params, l->n, l->state);
 }
 
@@ -412,8 +412,8 @@ static bool lifted_cond(Lifted *l, uint64_t *running)
     if (!exec_block(e, l->s->loop_lifted.cond, &cond))
         return false;
     e->stmt = l->s;
-    FLAT_ASSERT(e, cond.col.ctx == l->act, "a condition of another context");
-    uint64_t n = l->act->n;
+    FLAT_ASSERT(e, cond.col.ctx == l->active, "a condition of another context");
+    uint64_t n = l->active->n;
     Index *yes = index_new(e, n), *no = yes ? index_new(e, n) : NULL;
     if (!no)
         return false;
@@ -440,7 +440,7 @@ static bool lifted_rounds(Lifted *l)
             return false;
         e->stmt = l->s;
         for (uint32_t i = 0; i < l->n; i++)
-            FLAT_ASSERT(e, l->state[i].col.ctx == l->act, "state of another context");
+            FLAT_ASSERT(e, l->state[i].col.ctx == l->active, "state of another context");
     }
 }
 
@@ -459,7 +459,7 @@ static bool exec_loop_lifted(Eval *e, const FlatStmt *s)
     }
     uint32_t n = s->loop_lifted.nparams;
     Lifted l = {.e = e, .s = s, .whole = whole, .n = n};
-    l.act = eval_ctx_new(e, CTX_SELECTED, whole, whole->n);
+    l.active = eval_ctx_new(e, CTX_SELECTED, whole, whole->n);
     Roots roots = {scratch_alloc(e, 2 * n + 1u, sizeof(Value)), 2 * n + 1u, e->roots};
     l.state = roots.values;
     l.outs = roots.values + n;
@@ -467,7 +467,7 @@ static bool exec_loop_lifted(Eval *e, const FlatStmt *s)
     take_values(e, s->loop_lifted.inits, n, NULL, 0, l.state);
     for (uint32_t i = 0; i < n; i++) {
         (void)var_col(e, s->loop_lifted.inits[i], whole);
-        l.state[i].col.ctx = l.act;
+        l.state[i].col.ctx = l.active;
     }
     bool ok = lifted_rounds(&l);
     if (ok)

@@ -251,7 +251,7 @@ static void print_loop_lifted(const Printer *pr, const FlatStmt *s, int depth)
     strbuf_add(pr->out, " ");
     print_var(pr, s->ctx);
     strbuf_add(pr->out, " active ");
-    print_var(pr, s->loop_lifted.act);
+    print_var(pr, s->loop_lifted.active);
     print_state(pr, s->loop_lifted.params, s->loop_lifted.inits, s->loop_lifted.nparams);
     print_braced(pr, " while ", s->loop_lifted.cond, depth);
     print_braced(pr, " do ", s->loop_lifted.body, depth);
@@ -290,8 +290,8 @@ static void print_operands(const Printer *pr, const FlatStmt *s, int depth)
     case FLAT_S_ARRAY:
     case FLAT_S_PACK: print_body(pr, &s->body, depth); break;
     case FLAT_S_NESTED: {
-        FlatVar up = s->nouts ? flat_ctx(pr->fn, s->outs[0]) : FLAT_NO_VAR;
-        print_in_ctx(pr, up, " ", &s->nested.source, 1);
+        FlatVar parent = s->nouts ? flat_ctx(pr->fn, s->outs[0]) : FLAT_NO_VAR;
+        print_in_ctx(pr, parent, " ", &s->nested.source, 1);
         break;
     }
     case FLAT_S_SPLIT: print_in_ctx(pr, s->ctx, " ", &s->split.cond, 1); break;

@@ -4,36 +4,36 @@
 
 /* ---- variables ---- */
 
-static FlatVar new_var(Fl *f, FlatVarInfo info)
+static FlatVar new_var(FlattenFn *f, FlatVarInfo info)
 {
     vec_push(f->arena, &f->fn->vars, info);
     return f->fn->vars.n - 1;
 }
 
-FlatVar new_host(Fl *f, CoreType type, const char *hint)
+FlatVar new_host(FlattenFn *f, CoreType type, const char *hint)
 {
     return new_var(f, (FlatVarInfo){FLAT_HOST, type, FLAT_NO_VAR, CTX_FN, hint});
 }
 
-FlatVar new_col(Fl *f, FlatVar ctx, CoreType type, const char *hint)
+FlatVar new_col(FlattenFn *f, FlatVar ctx, CoreType type, const char *hint)
 {
     assert(ctx != FLAT_ROOT);
     return new_var(f, (FlatVarInfo){FLAT_COL, type, ctx, CTX_FN, hint});
 }
 
-FlatVar new_ctx(Fl *f, FlatCtxKind kind, FlatVar up)
+FlatVar new_ctx(FlattenFn *f, FlatCtxKind kind, FlatVar parent)
 {
-    return new_var(f, (FlatVarInfo){FLAT_CTX, {SC_I64, 0}, up, kind, NULL});
+    return new_var(f, (FlatVarInfo){FLAT_CTX, {SC_I64, 0}, parent, kind, NULL});
 }
 
-FlatVar new_value(Fl *f, FlatVar ctx, CoreType type, const char *hint)
+FlatVar new_value(FlattenFn *f, FlatVar ctx, CoreType type, const char *hint)
 {
     return ctx == FLAT_ROOT ? new_host(f, type, hint) : new_col(f, ctx, type, hint);
 }
 
-FlatVar ctx_up(const Fl *f, FlatVar ctx) { return f->fn->vars.at[ctx].ctx; }
+FlatVar ctx_parent(const FlattenFn *f, FlatVar ctx) { return f->fn->vars.at[ctx].ctx; }
 
-FlatStmt *emit(Fl *f, FlatKind kind, Span span, uint32_t nouts)
+FlatStmt *flat_emit(FlattenFn *f, FlatKind kind, Span span, uint32_t nouts)
 {
     FlatStmt *s = arena_new(f->arena, FlatStmt);
     s->kind = kind;
@@ -47,11 +47,14 @@ FlatStmt *emit(Fl *f, FlatKind kind, Span span, uint32_t nouts)
     return s;
 }
 
-CoreType atom_type(const Fl *f, CoreAtom a) { return a.is_const ? a.type : core_var_type(f->cf, a.var); }
+CoreType atom_type(const FlattenFn *f, CoreAtom a) { return a.is_const ? a.type : core_var_type(f->core_fn, a.var); }
 
-CoreVar fresh_core_var(Fl *f, CoreType type, const char *hint) { return core_new_var(f->core, f->cf, type, hint); }
+CoreVar fresh_core_var(FlattenFn *f, CoreType type, const char *hint)
+{
+    return core_new_var(f->core, f->core_fn, type, hint);
+}
 
-VarState *var_state(Fl *f, CoreVar v)
+VarState *var_state(FlattenFn *f, CoreVar v)
 {
     while (f->vars.n <= v) {
         VarState none = {0};
@@ -60,7 +63,7 @@ VarState *var_state(Fl *f, CoreVar v)
     return &f->vars.at[v];
 }
 
-void set_val(Fl *f, CoreVar v, Val val)
+void set_val(FlattenFn *f, CoreVar v, Val val)
 {
     VarState *state = var_state(f, v);
     if (f->block_depth)
@@ -68,13 +71,13 @@ void set_val(Fl *f, CoreVar v, Val val)
     state->val = val;
 }
 
-void bind_value(Fl *f, CoreVar v, FlatVar x)
+void bind_value(FlattenFn *f, CoreVar v, FlatVar x)
 {
     ValKind kind = f->fn->vars.at[x].kind == FLAT_HOST ? VAL_HOST : VAL_COL;
     set_val(f, v, (Val){.kind = kind, .var = x, .ctx = f->fn->vars.at[x].ctx});
 }
 
-FlatBlock *block_begin(Fl *f, BlockMark *mark)
+FlatBlock *block_begin(FlattenFn *f, BlockMark *mark)
 {
     *mark = (BlockMark){f->block, f->undo.n, f->memos.n, f->selected.n};
     f->block = arena_new(f->arena, FlatBlock);
@@ -82,7 +85,7 @@ FlatBlock *block_begin(Fl *f, BlockMark *mark)
     return f->block;
 }
 
-void block_end(Fl *f, const BlockMark *mark)
+void block_end(FlattenFn *f, const BlockMark *mark)
 {
     while (f->undo.n > mark->undo) {
         Undo u = f->undo.at[--f->undo.n];
@@ -123,47 +126,47 @@ uint32_t calls_in_sequence(const CoreBlock *b)
     return n;
 }
 
-static FlatFn *new_function(Flattener *all, CoreFn *cf, bool lifted)
+static FlatFn *new_function(Flattener *all, CoreFn *core_fn, bool lifted)
 {
     FlatFn *fn = arena_new(all->arena, FlatFn);
-    fn->name = lifted ? arena_printf(all->arena, "%s_lifted", cf->name) : cf->name;
+    fn->name = lifted ? arena_printf(all->arena, "%s_lifted", core_fn->name) : core_fn->name;
     fn->index = all->program->fns.n;
     fn->lifted = lifted;
-    fn->recursive = cf->recursive;
+    fn->recursive = core_fn->recursive;
     fn->ctx = FLAT_NO_VAR;
-    fn->core = cf;
+    fn->core = core_fn;
     vec_push(all->arena, &all->program->fns, fn);
     return fn;
 }
 
-FlatFn *want_function(Flattener *all, CoreFn *cf, bool lifted)
+FlatFn *want_function(Flattener *all, CoreFn *core_fn, bool lifted)
 {
-    FlatFn **version = &all->versions[lifted][cf->index];
+    FlatFn **version = &all->versions[lifted][core_fn->index];
     if (!*version)
-        *version = new_function(all, cf, lifted);
+        *version = new_function(all, core_fn, lifted);
     return *version;
 }
 
 static void flatten_function(Flattener *all, FlatFn *fn)
 {
-    CoreFn *cf = (CoreFn *)fn->core;
-    Fl f = {.all = all, .arena = all->arena, .core = all->core, .cf = cf, .fn = fn};
-    count_uses(&f, cf->body);
+    CoreFn *core_fn = (CoreFn *)fn->core;
+    FlattenFn f = {.all = all, .arena = all->arena, .core = all->core, .core_fn = core_fn, .fn = fn};
+    count_uses(&f, core_fn->body);
     fn->body = f.block = arena_new(all->arena, FlatBlock);
     FlatVar ctx = FLAT_ROOT;
     if (fn->lifted)
         ctx = fn->ctx = new_ctx(&f, CTX_FN, FLAT_NO_VAR);
-    fn->nparams = cf->nparams;
-    fn->params = arena_array(all->arena, FlatVar, cf->nparams ? cf->nparams : 1);
-    for (uint32_t i = 0; i < cf->nparams; i++) {
-        CoreVar v = cf->params[i];
-        fn->params[i] = new_value(&f, ctx, core_var_type(cf, v), cf->vars.at[v].hint);
+    fn->nparams = core_fn->nparams;
+    fn->params = arena_array(all->arena, FlatVar, core_fn->nparams ? core_fn->nparams : 1);
+    for (uint32_t i = 0; i < core_fn->nparams; i++) {
+        CoreVar v = core_fn->params[i];
+        fn->params[i] = new_value(&f, ctx, core_var_type(core_fn, v), core_fn->vars.at[v].hint);
         bind_value(&f, v, fn->params[i]);
     }
-    Frame *fr = frame_new(&f, ctx, cf->body);
-    drive(&f, fr);
-    fn->body->results = frame_results(&f, fr, cf->span);
-    fn->body->nresults = cf->body->nresults;
+    BlockTask *task = task_new(&f, ctx, core_fn->body);
+    schedule_run(&f, task);
+    fn->body->results = task_results(&f, task, core_fn->span);
+    fn->body->nresults = core_fn->body->nresults;
 }
 
 FlatProgram *flatten(CoreProgram *core)

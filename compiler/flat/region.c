@@ -68,7 +68,7 @@ bool loops_over_memory(const CoreStmt *s)
 /* ---- counting uses ---- */
 
 typedef struct UseWalk {
-    Fl *f;
+    FlattenFn *f;
     int delta;
 } UseWalk;
 
@@ -98,33 +98,33 @@ static void use_deep(void *ctx, CoreBlock *b)
     use_results(w, b);
 }
 
-void count_uses(Fl *f, CoreBlock *b)
+void count_uses(FlattenFn *f, CoreBlock *b)
 {
     UseWalk w = {f, 1};
     use_deep(&w, b);
 }
-void uses_add_direct(Fl *f, CoreStmt *s)
+void uses_add_direct(FlattenFn *f, CoreStmt *s)
 {
     UseWalk w = {f, 1};
     core_stmt_atoms(s, use_atom, &w);
 }
-void uses_drop_direct(Fl *f, CoreStmt *s)
+void uses_drop_direct(FlattenFn *f, CoreStmt *s)
 {
     UseWalk w = {f, -1};
     core_stmt_atoms(s, use_atom, &w);
 }
-void uses_drop_deep(Fl *f, CoreStmt *s)
+void uses_drop_deep(FlattenFn *f, CoreStmt *s)
 {
     UseWalk w = {f, -1};
     core_stmt_atoms(s, use_atom, &w);
     core_stmt_blocks(s, use_deep, &w);
 }
-void uses_drop_lambda(Fl *f, const CoreLambda *l)
+void uses_drop_lambda(FlattenFn *f, const CoreLambda *l)
 {
     UseWalk w = {f, -1};
     use_deep(&w, l->body);
 }
-void uses_drop_results(Fl *f, const CoreBlock *b)
+void uses_drop_results(FlattenFn *f, const CoreBlock *b)
 {
     UseWalk w = {f, -1};
     use_results(&w, b);
@@ -134,10 +134,10 @@ void uses_drop_results(Fl *f, const CoreBlock *b)
 
 typedef VEC(CoreStmt *) Stmts;
 
-static uint32_t new_stamp(Fl *f) { return ++f->stamp; }
+static uint32_t new_stamp(FlattenFn *f) { return ++f->stamp; }
 
 typedef struct StampWalk {
-    Fl *f;
+    FlattenFn *f;
     uint32_t stamp;
 } StampWalk;
 
@@ -159,14 +159,14 @@ static void stamp_reads_block(void *ctx, CoreBlock *b)
         stamp_atom(w, &b->results[i]);
 }
 
-static void stamp_reads(Fl *f, CoreStmt *s, uint32_t stamp)
+static void stamp_reads(FlattenFn *f, CoreStmt *s, uint32_t stamp)
 {
     StampWalk w = {f, stamp};
     core_stmt_atoms(s, stamp_atom, &w);
     core_stmt_blocks(s, stamp_reads_block, &w);
 }
 
-static bool binds_stamped(Fl *f, const CoreStmt *s, uint32_t stamp)
+static bool binds_stamped(FlattenFn *f, const CoreStmt *s, uint32_t stamp)
 {
     for (uint32_t i = 0; i < s->nvars; i++)
         if (var_state(f, s->vars[i])->stamp == stamp)
@@ -176,24 +176,24 @@ static bool binds_stamped(Fl *f, const CoreStmt *s, uint32_t stamp)
 
 /* Moves to `taken` the open statements that the variables marked `stamp` need, and all that can fail: a
  * check must not be passed by a later statement that relies on it. */
-static void region_take(Fl *f, Frame *fr, uint32_t stamp, Stmts *taken)
+static void region_take(FlattenFn *f, BlockTask *task, uint32_t stamp, Stmts *taken)
 {
-    uint32_t n = fr->open.n;
+    uint32_t n = task->open.n;
     bool *take = arena_array(f->arena, bool, n ? n : 1);
     for (uint32_t i = n; i-- > 0;) {
-        CoreStmt *s = fr->open.at[i];
-        take[i] = binds_stamped(f, s, stamp) || core_stmt_fallible(f->core, f->cf, s);
+        CoreStmt *s = task->open.at[i];
+        take[i] = binds_stamped(f, s, stamp) || core_stmt_fallible(f->core, f->core_fn, s);
         if (take[i])
             stamp_reads(f, s, stamp);
     }
     uint32_t kept = 0;
     for (uint32_t i = 0; i < n; i++) {
         if (take[i])
-            vec_push(f->arena, taken, fr->open.at[i]);
+            vec_push(f->arena, taken, task->open.at[i]);
         else
-            fr->open.at[kept++] = fr->open.at[i];
+            task->open.at[kept++] = task->open.at[i];
     }
-    fr->open.n = kept;
+    task->open.n = kept;
     for (uint32_t i = 0; i < taken->n; i++)
         uses_drop_deep(f, taken->at[i]);
 }
@@ -201,7 +201,7 @@ static void region_take(Fl *f, Frame *fr, uint32_t stamp, Stmts *taken)
 /* ---- bodies ---- */
 
 typedef struct InputWalk {
-    Fl *f;
+    FlattenFn *f;
     FlatBody *body;
     uint32_t bound;
     uint32_t added;
@@ -211,10 +211,10 @@ static void add_input(InputWalk *w, CoreVar v);
 
 static void push_input(InputWalk *w, FlatInput in) { vec_push(w->f->arena, &w->body->inputs, in); }
 
-/* An element of an array that lives above the nested context's up: array[pos]. */
+/* An element of an array that lives above the nested context's parent: array[pos]. */
 static void add_element_at(InputWalk *w, CoreVar v, Val val)
 {
-    Fl *f = w->f;
+    FlattenFn *f = w->f;
     CoreVar pos = fresh_core_var(f, core_scalar(SC_I64), "pos");
     push_input(w, (FlatInput){IN_POS, pos, FLAT_NO_VAR, val.ctx});
     if (var_state(f, val.array)->stamp != w->added)
@@ -223,7 +223,7 @@ static void add_element_at(InputWalk *w, CoreVar v, Val val)
     load->vars = arena_new(f->arena, CoreVar);
     load->vars[0] = v;
     load->nvars = 1;
-    load->index.array = core_var_atom(val.array, core_var_type(f->cf, val.array));
+    load->index.array = core_var_atom(val.array, core_var_type(f->core_fn, val.array));
     load->index.index = core_var_atom(pos, core_scalar(SC_I64));
     core_push(f->core, w->body->block, load);
 }
@@ -236,9 +236,9 @@ static void add_input(InputWalk *w, CoreVar v)
     case VAL_HOST: push_input(w, (FlatInput){IN_HOST, v, val.var, FLAT_NO_VAR}); return;
     case VAL_COL: push_input(w, (FlatInput){IN_COL, v, val.var, FLAT_NO_VAR}); return;
     case VAL_ELEM: push_input(w, (FlatInput){IN_ELEM, v, val.var, val.ctx}); return;
-    case VAL_POS: push_input(w, (FlatInput){IN_POS, v, FLAT_NO_VAR, val.ctx}); return;
-    case VAL_AT: add_element_at(w, v, val); return;
-    case VAL_OPEN: assert(false && "flatten: an open value reached a body"); return;
+    case VAL_POSITION: push_input(w, (FlatInput){IN_POS, v, FLAT_NO_VAR, val.ctx}); return;
+    case VAL_DELAYED_INDEX: add_element_at(w, v, val); return;
+    case VAL_IN_REGION: assert(false && "flatten: an open value reached a body"); return;
     case VAL_NONE: assert(false && "flatten: a value is used before it is known"); return;
     }
 }
@@ -284,7 +284,7 @@ static void input_block(void *ctx, CoreBlock *b)
         input_atom(ctx, &b->results[i]);
 }
 
-static FlatBody make_body(Fl *f, FlatVar ctx, const Stmts *stmts, const CoreAtom *results, uint32_t n)
+static FlatBody make_body(FlattenFn *f, FlatVar ctx, const Stmts *stmts, const CoreAtom *results, uint32_t n)
 {
     FlatBody body = {ctx, {0}, core_new_block(f->core)};
     InputWalk w = {f, &body, new_stamp(f), 0};
@@ -309,10 +309,10 @@ static FlatBody make_body(Fl *f, FlatVar ctx, const Stmts *stmts, const CoreAtom
 
 /* ---- storing values ---- */
 
-static bool any_fallible(Fl *f, const Stmts *stmts)
+static bool any_fallible(FlattenFn *f, const Stmts *stmts)
 {
     for (uint32_t i = 0; i < stmts->n; i++)
-        if (core_stmt_fallible(f->core, f->cf, stmts->at[i]))
+        if (core_stmt_fallible(f->core, f->core_fn, stmts->at[i]))
             return true;
     return false;
 }
@@ -321,7 +321,7 @@ typedef VEC(CoreAtom) Atoms;
 
 /* Emits the taken statements; what they bind and others still use is stored, and so are the `extra` atoms, as
  * variables extra_out[]. */
-static void region_emit(Fl *f, Frame *fr, const Stmts *taken, const CoreAtom *extra, uint32_t nextra,
+static void region_emit(FlattenFn *f, BlockTask *task, const Stmts *taken, const CoreAtom *extra, uint32_t nextra,
                         FlatVar *extra_out, Span span)
 {
     Atoms results = {0};
@@ -329,21 +329,21 @@ static void region_emit(Fl *f, Frame *fr, const Stmts *taken, const CoreAtom *ex
         for (uint32_t j = 0; j < taken->at[i]->nvars; j++) {
             CoreVar v = taken->at[i]->vars[j];
             if (var_state(f, v)->uses > 0)
-                vec_push(f->arena, &results, core_var_atom(v, core_var_type(f->cf, v)));
+                vec_push(f->arena, &results, core_var_atom(v, core_var_type(f->core_fn, v)));
         }
     uint32_t live = results.n;
     for (uint32_t i = 0; i < nextra; i++)
         vec_push(f->arena, &results, extra[i]);
     if (!results.n && !any_fallible(f, taken))
         return;
-    FlatBody body = make_body(f, fr->ctx, taken, results.at, results.n);
-    FlatKind kind = fr->ctx == FLAT_ROOT ? FLAT_S_HOST : FLAT_S_KERNEL;
-    FlatStmt *s = emit(f, kind, taken->n ? taken->at[0]->span : span, results.n);
-    s->ctx = fr->ctx;
+    FlatBody body = make_body(f, task->ctx, taken, results.at, results.n);
+    FlatKind kind = task->ctx == FLAT_ROOT ? FLAT_S_HOST : FLAT_S_KERNEL;
+    FlatStmt *s = flat_emit(f, kind, taken->n ? taken->at[0]->span : span, results.n);
+    s->ctx = task->ctx;
     s->body = body;
     for (uint32_t i = 0; i < results.n; i++) {
-        const char *hint = i < live ? f->cf->vars.at[results.at[i].var].hint : NULL;
-        s->outs[i] = new_value(f, fr->ctx, atom_type(f, results.at[i]), hint);
+        const char *hint = i < live ? f->core_fn->vars.at[results.at[i].var].hint : NULL;
+        s->outs[i] = new_value(f, task->ctx, atom_type(f, results.at[i]), hint);
         if (i < live)
             bind_value(f, results.at[i].var, s->outs[i]);
         else
@@ -376,7 +376,7 @@ static void stamp_atom_unless(void *ctx, CoreAtom *a)
 }
 
 /* The length of a SOAC over sequences is mostly known from their views: it need not be stored for it. */
-static void stamp_needed(Fl *f, CoreStmt *s, uint32_t stamp)
+static void stamp_needed(FlattenFn *f, CoreStmt *s, uint32_t stamp)
 {
     const CoreSoac *soac = soac_of(s);
     bool skip = soac && soac->ninputs && !soac->domain.is_const;
@@ -386,101 +386,101 @@ static void stamp_needed(Fl *f, CoreStmt *s, uint32_t stamp)
     core_stmt_blocks(s, stamp_reads_block, &w); /* its blocks may use the length too */
 }
 
-void barrier(Fl *f, Frame *fr, CoreStmt *stmt)
+void region_flush_for(FlattenFn *f, BlockTask *task, CoreStmt *stmt)
 {
-    if (!fr->open.n)
+    if (!task->open.n)
         return;
     uint32_t stamp = new_stamp(f);
     stamp_needed(f, stmt, stamp);
     Stmts taken = {0};
-    region_take(f, fr, stamp, &taken);
+    region_take(f, task, stamp, &taken);
     if (taken.n)
-        region_emit(f, fr, &taken, NULL, 0, NULL, stmt->span);
+        region_emit(f, task, &taken, NULL, 0, NULL, stmt->span);
 }
 
-/* Is the value a variable of the frame's own context already? */
-static bool stored_here(Fl *f, Frame *fr, CoreAtom a, FlatVar *out)
+/* Is the value a variable of the task's own context already? */
+static bool stored_here(FlattenFn *f, BlockTask *task, CoreAtom a, FlatVar *out)
 {
     if (a.is_const)
         return false;
     Val v = var_state(f, a.var)->val;
     *out = v.var;
-    return (v.kind == VAL_HOST && fr->ctx == FLAT_ROOT) || (v.kind == VAL_COL && flat_ctx(f->fn, v.var) == fr->ctx);
+    return (v.kind == VAL_HOST && task->ctx == FLAT_ROOT) || (v.kind == VAL_COL && flat_ctx(f->fn, v.var) == task->ctx);
 }
 
-bool selected_from(const Fl *f, FlatVar ctx, FlatVar outer)
+bool selected_from(const FlattenFn *f, FlatVar ctx, FlatVar outer)
 {
     while (ctx != outer && ctx != FLAT_ROOT && ctx != FLAT_NO_VAR && f->fn->vars.at[ctx].ctx_kind == CTX_SELECTED)
-        ctx = ctx_up(f, ctx);
+        ctx = ctx_parent(f, ctx);
     return ctx == outer;
 }
 
 /* Arrays of an enclosing context met in one of its branches: the selection of their views is a move of its own, so that
  * they stay contiguous where the branch is everybody's. */
-static bool select_array(Fl *f, Frame *fr, CoreAtom a, FlatVar *out, Span span)
+static bool select_array(FlattenFn *f, BlockTask *task, CoreAtom a, FlatVar *out, Span span)
 {
-    if (a.is_const || fr->ctx == FLAT_ROOT || atom_type(f, a).rank == 0)
+    if (a.is_const || task->ctx == FLAT_ROOT || atom_type(f, a).rank == 0)
         return false;
     Val v = var_state(f, a.var)->val;
-    if (v.kind != VAL_COL || v.ctx == fr->ctx || !selected_from(f, fr->ctx, v.ctx))
+    if (v.kind != VAL_COL || v.ctx == task->ctx || !selected_from(f, task->ctx, v.ctx))
         return false;
-    FlatStmt *s = emit(f, FLAT_S_SELECT, span, 1);
-    s->ctx = fr->ctx;
+    FlatStmt *s = flat_emit(f, FLAT_S_SELECT, span, 1);
+    s->ctx = task->ctx;
     s->arrays.arrays = arena_new(f->arena, FlatVar);
     s->arrays.arrays[0] = v.var;
     s->arrays.n = 1;
-    *out = s->outs[0] = new_col(f, fr->ctx, atom_type(f, a), f->cf->vars.at[a.var].hint);
+    *out = s->outs[0] = new_col(f, task->ctx, atom_type(f, a), f->core_fn->vars.at[a.var].hint);
     return true;
 }
 
-void finish(Fl *f, Frame *fr, const CoreAtom *atoms, uint32_t n, FlatVar *out, Span span)
+void region_store(FlattenFn *f, BlockTask *task, const CoreAtom *atoms, uint32_t n, FlatVar *out, Span span)
 {
     uint32_t stamp = new_stamp(f);
     StampWalk w = {f, stamp};
     for (uint32_t i = 0; i < n; i++) {
         CoreAtom a = atoms[i];
         stamp_atom(&w, &a);
-        /* an element of the frame's own nested context: mostly an alias */
-        if (!a.is_const && var_state(f, a.var)->val.kind == VAL_ELEM && var_state(f, a.var)->val.ctx == fr->ctx)
-            force(f, a.var, span);
+        /* an element of the task's own nested context: mostly an alias */
+        if (!a.is_const && var_state(f, a.var)->val.kind == VAL_ELEM && var_state(f, a.var)->val.ctx == task->ctx)
+            materialise(f, a.var, span);
     }
     Stmts taken = {0};
-    region_take(f, fr, stamp, &taken);
+    region_take(f, task, stamp, &taken);
     /* What neither is stored here nor will be by the region is stored as an extra result. */
     enum { SLOT_DONE = UINT32_MAX - 1 };
     Atoms extra = {0};
     uint32_t *slot = arena_array(f->arena, uint32_t, n ? n : 1);
     for (uint32_t i = 0; i < n; i++) {
-        bool open = !atoms[i].is_const && var_state(f, atoms[i].var)->val.kind == VAL_OPEN;
+        bool open = !atoms[i].is_const && var_state(f, atoms[i].var)->val.kind == VAL_IN_REGION;
         slot[i] = UINT32_MAX;
-        if (!open && !stored_here(f, fr, atoms[i], &out[i]) && select_array(f, fr, atoms[i], &out[i], span)) {
+        if (!open && !stored_here(f, task, atoms[i], &out[i]) && select_array(f, task, atoms[i], &out[i], span)) {
             slot[i] = SLOT_DONE;
-        } else if (!open && !stored_here(f, fr, atoms[i], &out[i])) {
+        } else if (!open && !stored_here(f, task, atoms[i], &out[i])) {
             slot[i] = extra.n;
             vec_push(f->arena, &extra, atoms[i]);
         }
     }
     FlatVar *extra_out = arena_array(f->arena, FlatVar, extra.n ? extra.n : 1);
     if (taken.n || extra.n)
-        region_emit(f, fr, &taken, extra.at, extra.n, extra_out, span);
+        region_emit(f, task, &taken, extra.at, extra.n, extra_out, span);
     for (uint32_t i = 0; i < n; i++) {
         if (slot[i] == SLOT_DONE)
             continue;
         if (slot[i] != UINT32_MAX)
             out[i] = extra_out[slot[i]];
-        else if (!stored_here(f, fr, atoms[i], &out[i]))
+        else if (!stored_here(f, task, atoms[i], &out[i]))
             assert(false && "flatten: a result was not stored");
     }
 }
 
-FlatVar finish1(Fl *f, Frame *fr, CoreAtom atom, Span span)
+FlatVar region_store1(FlattenFn *f, BlockTask *task, CoreAtom atom, Span span)
 {
     FlatVar out;
-    finish(f, fr, &atom, 1, &out, span);
+    region_store(f, task, &atom, 1, &out, span);
     return out;
 }
 
-FlatBody absorb(Fl *f, Frame *fr, const CoreAtom *atoms, uint32_t n)
+FlatBody region_fuse_into(FlattenFn *f, BlockTask *task, const CoreAtom *atoms, uint32_t n)
 {
     uint32_t stamp = new_stamp(f);
     StampWalk w = {f, stamp};
@@ -489,11 +489,11 @@ FlatBody absorb(Fl *f, Frame *fr, const CoreAtom *atoms, uint32_t n)
         stamp_atom(&w, &a);
     }
     Stmts taken = {0};
-    region_take(f, fr, stamp, &taken);
-    return make_body(f, fr->ctx, &taken, atoms, n);
+    region_take(f, task, stamp, &taken);
+    return make_body(f, task->ctx, &taken, atoms, n);
 }
 
-bool absorbable(Fl *f, Frame *fr, const CoreAtom *atoms, uint32_t n)
+bool region_fusible(FlattenFn *f, BlockTask *task, const CoreAtom *atoms, uint32_t n)
 {
     /* Take nothing: count what would be left after the atoms' own uses are gone. Only direct uses by
      * the statement itself are allowed, so it is enough that every open variable that it reads, and that
@@ -502,14 +502,14 @@ bool absorbable(Fl *f, Frame *fr, const CoreAtom *atoms, uint32_t n)
     StampWalk w = {f, stamp};
     for (uint32_t i = 0; i < n; i++) {
         CoreAtom a = atoms[i];
-        if (!a.is_const && var_state(f, a.var)->val.kind == VAL_OPEN && var_state(f, a.var)->uses > 1)
+        if (!a.is_const && var_state(f, a.var)->val.kind == VAL_IN_REGION && var_state(f, a.var)->uses > 1)
             return false;
         stamp_atom(&w, &a);
     }
-    for (uint32_t i = fr->open.n; i-- > 0;) {
-        CoreStmt *s = fr->open.at[i];
+    for (uint32_t i = task->open.n; i-- > 0;) {
+        CoreStmt *s = task->open.at[i];
         bool needed = binds_stamped(f, s, stamp);
-        if (!needed && !core_stmt_fallible(f->core, f->cf, s))
+        if (!needed && !core_stmt_fallible(f->core, f->core_fn, s))
             continue;
         for (uint32_t j = 0; j < s->nvars; j++) {
             const VarState *v = var_state(f, s->vars[j]);
@@ -521,65 +521,65 @@ bool absorbable(Fl *f, Frame *fr, const CoreAtom *atoms, uint32_t n)
     return true;
 }
 
-void force(Fl *f, CoreVar v, Span span)
+void materialise(FlattenFn *f, CoreVar v, Span span)
 {
     Val val = var_state(f, v)->val;
-    CoreType type = core_var_type(f->cf, v);
+    CoreType type = core_var_type(f->core_fn, v);
     if (val.kind == VAL_HOST || val.kind == VAL_COL)
         return;
     if (val.kind == VAL_ELEM) {
-        FlatStmt *s = emit(f, FLAT_S_ELEMS, span, 1);
+        FlatStmt *s = flat_emit(f, FLAT_S_ELEMS, span, 1);
         s->ctx = val.ctx;
         s->arrays.arrays = arena_new(f->arena, FlatVar);
         s->arrays.arrays[0] = val.var;
         s->arrays.n = 1;
-        s->outs[0] = new_col(f, val.ctx, type, f->cf->vars.at[v].hint);
+        s->outs[0] = new_col(f, val.ctx, type, f->core_fn->vars.at[v].hint);
         bind_value(f, v, s->outs[0]);
         return;
     }
-    assert(val.kind == VAL_AT || val.kind == VAL_POS);
+    assert(val.kind == VAL_DELAYED_INDEX || val.kind == VAL_POSITION);
     Stmts none = {0};
     CoreAtom a = core_var_atom(v, type);
-    FlatStmt *s = emit(f, FLAT_S_KERNEL, span, 1);
+    FlatStmt *s = flat_emit(f, FLAT_S_KERNEL, span, 1);
     s->ctx = val.ctx;
     s->body = make_body(f, val.ctx, &none, &a, 1);
-    s->outs[0] = new_col(f, val.ctx, type, f->cf->vars.at[v].hint);
+    s->outs[0] = new_col(f, val.ctx, type, f->core_fn->vars.at[v].hint);
     bind_value(f, v, s->outs[0]);
 }
 
 /* ---- operators ---- */
 
-typedef struct ForceWalk {
-    Fl *f;
+typedef struct MaterialiseWalk {
+    FlattenFn *f;
     uint32_t bound;
     Span span;
-} ForceWalk;
-static void force_atom(void *ctx, CoreAtom *a)
+} MaterialiseWalk;
+static void materialise_atom(void *ctx, CoreAtom *a)
 {
-    ForceWalk *w = ctx;
+    MaterialiseWalk *w = ctx;
     if (!a->is_const && var_state(w->f, a->var)->stamp != w->bound)
-        force(w->f, a->var, w->span);
+        materialise(w->f, a->var, w->span);
 }
-static void force_block(void *ctx, CoreBlock *b)
+static void materialise_block(void *ctx, CoreBlock *b)
 {
     for (uint32_t i = 0; i < b->stmts.n; i++) {
-        core_stmt_atoms(b->stmts.at[i], force_atom, ctx);
-        core_stmt_blocks(b->stmts.at[i], force_block, ctx);
+        core_stmt_atoms(b->stmts.at[i], materialise_atom, ctx);
+        core_stmt_blocks(b->stmts.at[i], materialise_block, ctx);
     }
-    ForceWalk *w = ctx;
+    MaterialiseWalk *w = ctx;
     for (uint32_t i = 0; i < b->nresults; i++)
-        force_atom(w, &b->results[i]);
+        materialise_atom(w, &b->results[i]);
 }
 
-FlatOp make_op(Fl *f, const CoreLambda *op, const CoreAtom *neutral, uint32_t k, bool commutative, Span span)
+FlatOp make_op(FlattenFn *f, const CoreLambda *op, const CoreAtom *neutral, uint32_t k, bool commutative, Span span)
 {
     /* Rule: an operator sees the instance its segment belongs to; what it uses is stored there. */
-    ForceWalk fw = {f, new_stamp(f), span};
+    MaterialiseWalk fw = {f, new_stamp(f), span};
     StampWalk bound = {f, fw.bound};
     for (uint32_t i = 0; i < op->nparams; i++)
         stamp_binder(&bound, &op->params[i]);
     stamp_bound_block(&bound, op->body);
-    force_block(&fw, op->body);
+    materialise_block(&fw, op->body);
     FlatOp result = {.op = *op, .k = k, .commutative = commutative};
     FlatBody b = {FLAT_ROOT, {0}, core_new_block(f->core)};
     InputWalk w = {f, &b, fw.bound, new_stamp(f)};
@@ -592,7 +592,7 @@ FlatOp make_op(Fl *f, const CoreLambda *op, const CoreAtom *neutral, uint32_t k,
     for (uint32_t i = 0; i < k; i++) {
         result.neutral[i] = neutral[i];
         if (!neutral[i].is_const)
-            force(f, neutral[i].var, span);
+            materialise(f, neutral[i].var, span);
         input_atom(&nw, &result.neutral[i]);
     }
     result.neutral_inputs = nb.inputs;

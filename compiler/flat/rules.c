@@ -2,64 +2,64 @@
 
 #include <assert.h>
 
-/* One rule per construct; the numbers are sections of FLATTENING.md. Each begins with barrier(): what the
+/* One rule per construct; the numbers are sections of FLATTENING.md. Each begins with region_flush_for(): what the
  * statement and its blocks use is then known as HOST, column or delayed element. */
 
-static FlatVar *one(Fl *f, FlatVar v)
+static FlatVar *one(FlattenFn *f, FlatVar v)
 {
     FlatVar *a = arena_new(f->arena, FlatVar);
     *a = v;
     return a;
 }
 
-/* Binds a statement's variables to new values in the frame's context, as outputs of `out`. */
-static void bind_outs(Fl *f, Frame *fr, CoreStmt *s, FlatStmt *out)
+/* Binds a statement's variables to new values in the task's context, as outputs of `out`. */
+static void bind_outs(FlattenFn *f, BlockTask *task, CoreStmt *s, FlatStmt *out)
 {
     for (uint32_t i = 0; i < s->nvars; i++) {
         CoreVar v = s->vars[i];
-        out->outs[i] = new_value(f, fr->ctx, core_var_type(f->cf, v), f->cf->vars.at[v].hint);
+        out->outs[i] = new_value(f, task->ctx, core_var_type(f->core_fn, v), f->core_fn->vars.at[v].hint);
         bind_value(f, v, out->outs[i]);
     }
 }
 
-static bool host_atom(Fl *f, CoreAtom a) { return a.is_const || var_state(f, a.var)->val.kind == VAL_HOST; }
+static bool host_atom(FlattenFn *f, CoreAtom a) { return a.is_const || var_state(f, a.var)->val.kind == VAL_HOST; }
 
 /* ---- nested contexts (2): one per column of lengths, shared by all loops over it ---- */
 
 /* Views of an outer context, met in one of its branches or active sets: two words an instance, once. */
-static FlatVar selected_array(Fl *f, Frame *fr, CoreVar v, Span span)
+static FlatVar selected_array(FlattenFn *f, BlockTask *task, CoreVar v, Span span)
 {
     for (uint32_t i = 0; i < f->selected.n; i++)
-        if (f->selected.at[i].ctx == fr->ctx && f->selected.at[i].array == v)
+        if (f->selected.at[i].ctx == task->ctx && f->selected.at[i].array == v)
             return f->selected.at[i].col;
-    FlatVar col = finish1(f, fr, core_var_atom(v, core_var_type(f->cf, v)), span);
-    vec_push(f->arena, &f->selected, ((Selected){fr->ctx, v, col}));
+    FlatVar col = region_store1(f, task, core_var_atom(v, core_var_type(f->core_fn, v)), span);
+    vec_push(f->arena, &f->selected, ((Selected){task->ctx, v, col}));
     return col;
 }
 
-/* The array as a variable of the frame's context, if it is there already, is an element of it, or comes from a
+/* The array as a variable of the task's context, if it is there already, is an element of it, or comes from a
  * context of which this one is a selection; else FLAT_NO_VAR. */
-static FlatVar array_here(Fl *f, Frame *fr, CoreVar v, Span span)
+static FlatVar array_here(FlattenFn *f, BlockTask *task, CoreVar v, Span span)
 {
     Val val = var_state(f, v)->val;
-    if (val.kind == VAL_ELEM && val.ctx == fr->ctx) {
-        force(f, v, span);
+    if (val.kind == VAL_ELEM && val.ctx == task->ctx) {
+        materialise(f, v, span);
         val = var_state(f, v)->val;
     }
     if (val.kind == VAL_HOST)
-        return fr->ctx == FLAT_ROOT ? val.var : FLAT_NO_VAR;
-    if (val.kind == VAL_COL && val.ctx == fr->ctx)
+        return task->ctx == FLAT_ROOT ? val.var : FLAT_NO_VAR;
+    if (val.kind == VAL_COL && val.ctx == task->ctx)
         return val.var;
-    if ((val.kind == VAL_COL || val.kind == VAL_ELEM) && selected_from(f, fr->ctx, val.ctx))
-        return selected_array(f, fr, v, span);
+    if ((val.kind == VAL_COL || val.kind == VAL_ELEM) && selected_from(f, task->ctx, val.ctx))
+        return selected_array(f, task, v, span);
     return FLAT_NO_VAR;
 }
 
-static FlatVar find_memo(const Fl *f, FlatVar up, FlatVar source, CoreVar domain)
+static FlatVar find_memo(const FlattenFn *f, FlatVar parent, FlatVar source, CoreVar domain)
 {
     for (uint32_t i = 0; i < f->memos.n; i++) {
         const Memo *m = &f->memos.at[i];
-        if (m->up == up &&
+        if (m->parent == parent &&
             ((source != FLAT_NO_VAR && m->source == source) || (domain != CORE_NO_VAR && m->domain == domain)))
             return m->ctx;
     }
@@ -68,93 +68,93 @@ static FlatVar find_memo(const Fl *f, FlatVar up, FlatVar source, CoreVar domain
 
 /* What the lengths are taken from. A length that the host knows is that of all segments: a regular dimension, with a
  * stride instead of offsets. */
-static FlatVar nested_source(Fl *f, Frame *fr, const CoreSoac *soac, Span span)
+static FlatVar nested_source(FlattenFn *f, BlockTask *task, const CoreSoac *soac, Span span)
 {
-    if (fr->ctx != FLAT_ROOT && host_atom(f, soac->domain)) {
-        Frame root = {.ctx = FLAT_ROOT};
-        return finish1(f, &root, soac->domain, span);
+    if (task->ctx != FLAT_ROOT && host_atom(f, soac->domain)) {
+        BlockTask root = {.ctx = FLAT_ROOT};
+        return region_store1(f, &root, soac->domain, span);
     }
     for (uint32_t i = 0; i < soac->ninputs; i++) {
-        FlatVar a = array_here(f, fr, soac->inputs[i].var, span);
+        FlatVar a = array_here(f, task, soac->inputs[i].var, span);
         if (a != FLAT_NO_VAR)
             return a;
     }
-    return finish1(f, fr, soac->domain, span);
+    return region_store1(f, task, soac->domain, span);
 }
 
-static FlatVar nested_ctx(Fl *f, Frame *fr, const CoreSoac *soac, Span span)
+static FlatVar nested_ctx(FlattenFn *f, BlockTask *task, const CoreSoac *soac, Span span)
 {
     CoreVar domain = soac->domain.is_const ? CORE_NO_VAR : soac->domain.var;
-    FlatVar ctx = find_memo(f, fr->ctx, FLAT_NO_VAR, domain);
+    FlatVar ctx = find_memo(f, task->ctx, FLAT_NO_VAR, domain);
     if (ctx != FLAT_NO_VAR)
         return ctx;
-    FlatVar source = nested_source(f, fr, soac, span);
-    ctx = find_memo(f, fr->ctx, source, CORE_NO_VAR);
+    FlatVar source = nested_source(f, task, soac, span);
+    ctx = find_memo(f, task->ctx, source, CORE_NO_VAR);
     if (ctx == FLAT_NO_VAR) {
-        FlatStmt *s = emit(f, FLAT_S_NESTED, span, 1);
-        s->ctx = fr->ctx;
+        FlatStmt *s = flat_emit(f, FLAT_S_NESTED, span, 1);
+        s->ctx = task->ctx;
         s->nested.source = source;
-        ctx = s->outs[0] = new_ctx(f, CTX_NESTED, fr->ctx);
+        ctx = s->outs[0] = new_ctx(f, CTX_NESTED, task->ctx);
     }
-    vec_push(f->arena, &f->memos, ((Memo){fr->ctx, source, domain, ctx}));
+    vec_push(f->arena, &f->memos, ((Memo){task->ctx, source, domain, ctx}));
     return ctx;
 }
 
 /* Makes the context of a SOAC and binds its elements: delayed loads. */
-static FlatVar enter_soac(Fl *f, Frame *fr, const CoreSoac *soac, Span span)
+static FlatVar enter_soac(FlattenFn *f, BlockTask *task, const CoreSoac *soac, Span span)
 {
-    FlatVar ctx = nested_ctx(f, fr, soac, span);
+    FlatVar ctx = nested_ctx(f, task, soac, span);
     for (uint32_t i = 0; i < soac->ninputs; i++) {
-        FlatVar a = array_here(f, fr, soac->inputs[i].var, span);
+        FlatVar a = array_here(f, task, soac->inputs[i].var, span);
         Val val = a != FLAT_NO_VAR
                       ? (Val){.kind = VAL_ELEM, .var = a, .ctx = ctx}
-                      : (Val){.kind = VAL_AT, .array = soac->inputs[i].var, .ctx = ctx, .var = FLAT_NO_VAR};
+                      : (Val){.kind = VAL_DELAYED_INDEX, .array = soac->inputs[i].var, .ctx = ctx, .var = FLAT_NO_VAR};
         set_val(f, soac->elements[i], val);
     }
     if (soac->index != CORE_NO_VAR)
-        set_val(f, soac->index, (Val){.kind = VAL_POS, .ctx = ctx, .var = FLAT_NO_VAR});
+        set_val(f, soac->index, (Val){.kind = VAL_POSITION, .ctx = ctx, .var = FLAT_NO_VAR});
     return ctx;
 }
 
 /* ---- apply-to-each ---- */
 
-static void pack(Fl *f, Progress *p, Frame *guard, Span span)
+static void pack(FlattenFn *f, Progress *p, BlockTask *guard, Span span)
 {
-    FlatStmt *s = emit(f, FLAT_S_PACK, span, 1);
+    FlatStmt *s = flat_emit(f, FLAT_S_PACK, span, 1);
     s->ctx = p->ctx[0];
-    s->body = absorb(f, guard, guard->block->results, 1);
+    s->body = region_fuse_into(f, guard, guard->block->results, 1);
     uses_drop_results(f, guard->block);
     p->ctx[1] = s->outs[0] = new_ctx(f, CTX_SELECTED, p->ctx[0]);
 }
 
 /* Rule: {e : p in xs | c} -- nested context, guard, selected context, body, and views of the results. */
-static bool step_map(Fl *f, Frame *fr, CoreStmt *s)
+static bool flatten_map(FlattenFn *f, BlockTask *task, CoreStmt *s)
 {
-    Progress *p = progress_of(f, fr, s);
+    Progress *p = progress_of(f, task, s);
     if (p->stage == 0) {
-        barrier(f, fr, s);
-        p->ctx[0] = p->ctx[1] = enter_soac(f, fr, &s->map, s->span);
+        region_flush_for(f, task, s);
+        p->ctx[0] = p->ctx[1] = enter_soac(f, task, &s->map, s->span);
         if (s->map.guard)
-            p->child[0] = frame_new(f, p->ctx[0], s->map.guard);
+            p->child[0] = task_new(f, p->ctx[0], s->map.guard);
         p->stage = 1;
     }
     if (p->stage == 1) {
         if (p->child[0]) {
-            if (!frame_run(f, p->child[0]))
+            if (!task_run(f, p->child[0]))
                 return false;
             pack(f, p, p->child[0], s->span);
         }
-        p->child[1] = frame_new(f, p->ctx[1], s->map.body);
+        p->child[1] = task_new(f, p->ctx[1], s->map.body);
         p->stage = 2;
     }
-    if (!frame_run(f, p->child[1]))
+    if (!task_run(f, p->child[1]))
         return false;
-    FlatVar *cols = frame_results(f, p->child[1], s->span);
-    FlatStmt *views = emit(f, FLAT_S_VIEWS, s->span, s->nvars);
+    FlatVar *cols = task_results(f, p->child[1], s->span);
+    FlatStmt *views = flat_emit(f, FLAT_S_VIEWS, s->span, s->nvars);
     views->ctx = p->ctx[1];
     views->arrays.arrays = cols;
     views->arrays.n = s->nvars;
-    bind_outs(f, fr, s, views);
+    bind_outs(f, task, s, views);
     uses_drop_direct(f, s);
     return true;
 }
@@ -162,86 +162,86 @@ static bool step_map(Fl *f, Frame *fr, CoreStmt *s)
 /* ---- segmented operations (7) ---- */
 
 /* Runs the body of a SOAC other than map in its context; NULL while it waits. */
-static Frame *run_body(Fl *f, Frame *fr, CoreStmt *s, const CoreSoac *soac)
+static BlockTask *run_body(FlattenFn *f, BlockTask *task, CoreStmt *s, const CoreSoac *soac)
 {
-    Progress *p = progress_of(f, fr, s);
+    Progress *p = progress_of(f, task, s);
     if (p->stage == 0) {
-        barrier(f, fr, s);
-        p->ctx[0] = enter_soac(f, fr, soac, s->span);
-        p->child[0] = frame_new(f, p->ctx[0], soac->body);
+        region_flush_for(f, task, s);
+        p->ctx[0] = enter_soac(f, task, soac, s->span);
+        p->child[0] = task_new(f, p->ctx[0], soac->body);
         p->stage = 1;
     }
-    return frame_run(f, p->child[0]) ? p->child[0] : NULL;
+    return task_run(f, p->child[0]) ? p->child[0] : NULL;
 }
 
-static FlatBody absorb_results(Fl *f, Frame *body)
+static FlatBody fuse_results(FlattenFn *f, BlockTask *body)
 {
-    FlatBody b = absorb(f, body, body->block->results, body->block->nresults);
+    FlatBody b = region_fuse_into(f, body, body->block->results, body->block->nresults);
     uses_drop_results(f, body->block);
     return b;
 }
 
-static bool step_reduce(Fl *f, Frame *fr, CoreStmt *s)
+static bool flatten_reduce(FlattenFn *f, BlockTask *task, CoreStmt *s)
 {
-    Frame *body = run_body(f, fr, s, &s->reduce.soac);
+    BlockTask *body = run_body(f, task, s, &s->reduce.soac);
     if (!body)
         return false;
     FlatOp op = make_op(f, &s->reduce.op, s->reduce.neutral, s->nvars, s->reduce.commutative, s->span);
-    FlatBody b = absorb_results(f, body);
-    FlatStmt *r = emit(f, s->kind == CORE_REDUCE ? FLAT_S_REDUCE : FLAT_S_SCAN, s->span, s->nvars);
+    FlatBody b = fuse_results(f, body);
+    FlatStmt *r = flat_emit(f, s->kind == CORE_REDUCE ? FLAT_S_REDUCE : FLAT_S_SCAN, s->span, s->nvars);
     r->ctx = body->ctx;
     r->body = b;
     r->reduce.op = op;
     r->reduce.exclusive = s->reduce.exclusive;
     r->reduce.size = FLAT_NO_VAR;
     if (s->kind == CORE_REDUCE) {
-        bind_outs(f, fr, s, r);
+        bind_outs(f, task, s, r);
     } else { /* prefixes are columns of the nested context; their views are the result */
-        FlatStmt *views = emit(f, FLAT_S_VIEWS, s->span, s->nvars);
+        FlatStmt *views = flat_emit(f, FLAT_S_VIEWS, s->span, s->nvars);
         views->ctx = body->ctx;
         views->arrays.n = s->nvars;
         views->arrays.arrays = r->outs;
         for (uint32_t i = 0; i < s->nvars; i++)
-            r->outs[i] = new_col(f, body->ctx, core_element(core_var_type(f->cf, s->vars[i])), NULL);
-        bind_outs(f, fr, s, views);
+            r->outs[i] = new_col(f, body->ctx, core_element(core_var_type(f->core_fn, s->vars[i])), NULL);
+        bind_outs(f, task, s, views);
     }
     uses_drop_lambda(f, &s->reduce.op);
     uses_drop_direct(f, s);
     return true;
 }
 
-static bool step_scatter(Fl *f, Frame *fr, CoreStmt *s)
+static bool flatten_scatter(FlattenFn *f, BlockTask *task, CoreStmt *s)
 {
-    Frame *body = run_body(f, fr, s, &s->scatter.soac);
+    BlockTask *body = run_body(f, task, s, &s->scatter.soac);
     if (!body)
         return false;
     FlatVar *dests = arena_array(f->arena, FlatVar, s->nvars);
-    finish(f, fr, s->scatter.dests, s->scatter.ndests, dests, s->span);
-    FlatBody b = absorb_results(f, body);
-    FlatStmt *r = emit(f, FLAT_S_SCATTER, s->span, s->nvars);
+    region_store(f, task, s->scatter.dests, s->scatter.ndests, dests, s->span);
+    FlatBody b = fuse_results(f, body);
+    FlatStmt *r = flat_emit(f, FLAT_S_SCATTER, s->span, s->nvars);
     r->ctx = body->ctx;
     r->body = b;
     r->scatter.dests = dests;
     r->scatter.n = s->nvars;
-    bind_outs(f, fr, s, r);
+    bind_outs(f, task, s, r);
     uses_drop_direct(f, s);
     return true;
 }
 
-static bool step_hist(Fl *f, Frame *fr, CoreStmt *s)
+static bool flatten_hist(FlattenFn *f, BlockTask *task, CoreStmt *s)
 {
-    Frame *body = run_body(f, fr, s, &s->hist.soac);
+    BlockTask *body = run_body(f, task, s, &s->hist.soac);
     if (!body)
         return false;
-    FlatVar size = finish1(f, fr, s->hist.size, s->span);
+    FlatVar size = region_store1(f, task, s->hist.size, s->span);
     FlatOp op = make_op(f, &s->hist.op, s->hist.neutral, s->nvars, true, s->span);
-    FlatBody b = absorb_results(f, body);
-    FlatStmt *r = emit(f, FLAT_S_HIST, s->span, s->nvars);
+    FlatBody b = fuse_results(f, body);
+    FlatStmt *r = flat_emit(f, FLAT_S_HIST, s->span, s->nvars);
     r->ctx = body->ctx;
     r->body = b;
     r->reduce.op = op;
     r->reduce.size = size;
-    bind_outs(f, fr, s, r);
+    bind_outs(f, task, s, r);
     uses_drop_lambda(f, &s->hist.op);
     uses_drop_direct(f, s);
     return true;
@@ -249,38 +249,38 @@ static bool step_hist(Fl *f, Frame *fr, CoreStmt *s)
 
 /* ---- operations on whole arrays ---- */
 
-static bool step_arrays(Fl *f, Frame *fr, CoreStmt *s, FlatKind kind, const CoreAtom *atoms, uint32_t n)
+static bool flatten_arrays(FlattenFn *f, BlockTask *task, CoreStmt *s, FlatKind kind, const CoreAtom *atoms, uint32_t n)
 {
     FlatVar *arrays = arena_array(f->arena, FlatVar, n ? n : 1);
-    finish(f, fr, atoms, n, arrays, s->span);
-    FlatStmt *r = emit(f, kind, s->span, 1);
-    r->ctx = fr->ctx;
+    region_store(f, task, atoms, n, arrays, s->span);
+    FlatStmt *r = flat_emit(f, kind, s->span, 1);
+    r->ctx = task->ctx;
     r->arrays.arrays = arrays;
     r->arrays.n = n;
-    bind_outs(f, fr, s, r);
+    bind_outs(f, task, s, r);
     uses_drop_direct(f, s);
     return true;
 }
 
 /* A scalar statement that the flattener adds to the open region. */
-static CoreStmt *add_open(Fl *f, Frame *fr, CoreKind kind, Span span, Scalar result, CoreAtom *out)
+static CoreStmt *add_open(FlattenFn *f, BlockTask *task, CoreKind kind, Span span, Scalar result, CoreAtom *out)
 {
     CoreStmt *s = core_new_stmt(f->core, kind, span);
     if (out) {
         CoreVar v = fresh_core_var(f, core_scalar(result), NULL);
         s->vars = one(f, v);
         s->nvars = 1;
-        set_val(f, v, (Val){.kind = VAL_OPEN, .frame = fr, .var = FLAT_NO_VAR});
+        set_val(f, v, (Val){.kind = VAL_IN_REGION, .task = task, .var = FLAT_NO_VAR});
         *out = core_var_atom(v, core_scalar(result));
     }
-    vec_push(f->arena, &fr->open, s);
+    vec_push(f->arena, &task->open, s);
     return s;
 }
 
-static CoreAtom add_prim(Fl *f, Frame *fr, CorePrim op, Span span, CoreAtom a, CoreAtom b)
+static CoreAtom add_prim(FlattenFn *f, BlockTask *task, CorePrim op, Span span, CoreAtom a, CoreAtom b)
 {
     CoreAtom out;
-    CoreStmt *s = add_open(f, fr, CORE_PRIM, span, SC_BOOL, &out);
+    CoreStmt *s = add_open(f, task, CORE_PRIM, span, SC_BOOL, &out);
     s->prim.op = op;
     s->prim.nargs = 2;
     s->prim.args = arena_array(f->arena, CoreAtom, 2);
@@ -291,16 +291,16 @@ static CoreAtom add_prim(Fl *f, Frame *fr, CorePrim op, Span span, CoreAtom a, C
 }
 
 /* An update's index is checked in scalar code before it; the update itself ignores what is out of range. */
-static void check_update(Fl *f, Frame *fr, const CoreStmt *s)
+static void check_update(FlattenFn *f, BlockTask *task, const CoreStmt *s)
 {
     CoreAtom n, i = s->update.index;
-    CoreStmt *length = add_open(f, fr, CORE_LENGTH, s->span, SC_I64, &n);
+    CoreStmt *length = add_open(f, task, CORE_LENGTH, s->span, SC_I64, &n);
     length->length.array = s->update.array;
     uses_add_direct(f, length);
-    CoreAtom low = add_prim(f, fr, PRIM_LE, s->span, core_i64(0), i);
-    CoreAtom high = add_prim(f, fr, PRIM_LT, s->span, i, n);
-    CoreAtom good = add_prim(f, fr, PRIM_AND, s->span, low, high);
-    CoreStmt *check = add_open(f, fr, CORE_CHECK, s->span, SC_BOOL, NULL);
+    CoreAtom low = add_prim(f, task, PRIM_LE, s->span, core_i64(0), i);
+    CoreAtom high = add_prim(f, task, PRIM_LT, s->span, i, n);
+    CoreAtom good = add_prim(f, task, PRIM_AND, s->span, low, high);
+    CoreStmt *check = add_open(f, task, CORE_CHECK, s->span, SC_BOOL, NULL);
     check->site = s->site;
     check->check.cond = good;
     check->check.values[0] = i;
@@ -309,34 +309,34 @@ static void check_update(Fl *f, Frame *fr, const CoreStmt *s)
     uses_add_direct(f, check);
 }
 
-static bool step_update(Fl *f, Frame *fr, CoreStmt *s)
+static bool flatten_update(FlattenFn *f, BlockTask *task, CoreStmt *s)
 {
     if (s->site != CORE_NO_SITE)
-        check_update(f, fr, s);
+        check_update(f, task, s);
     CoreAtom atoms[3] = {s->update.array, s->update.index, s->update.value};
     FlatVar in[3];
-    finish(f, fr, atoms, 3, in, s->span);
-    FlatStmt *r = emit(f, FLAT_S_UPDATE, s->span, 1);
-    r->ctx = fr->ctx;
+    region_store(f, task, atoms, 3, in, s->span);
+    FlatStmt *r = flat_emit(f, FLAT_S_UPDATE, s->span, 1);
+    r->ctx = task->ctx;
     r->update.array = in[0];
     r->update.index = in[1];
     r->update.value = in[2];
     r->update.masked = s->site == CORE_NO_SITE;
-    bind_outs(f, fr, s, r);
+    bind_outs(f, task, s, r);
     uses_drop_direct(f, s);
     return true;
 }
 
 /* Rule: [e1 … ek] -- one block of N·k; the elements' code goes into the same kernel if it serves nothing else. */
-static bool step_array(Fl *f, Frame *fr, CoreStmt *s)
+static bool flatten_array(FlattenFn *f, BlockTask *task, CoreStmt *s)
 {
-    if (!absorbable(f, fr, s->array.items, s->array.n))
-        barrier(f, fr, s);
-    FlatBody b = absorb(f, fr, s->array.items, s->array.n);
-    FlatStmt *r = emit(f, FLAT_S_ARRAY, s->span, 1);
-    r->ctx = fr->ctx;
+    if (!region_fusible(f, task, s->array.items, s->array.n))
+        region_flush_for(f, task, s);
+    FlatBody b = region_fuse_into(f, task, s->array.items, s->array.n);
+    FlatStmt *r = flat_emit(f, FLAT_S_ARRAY, s->span, 1);
+    r->ctx = task->ctx;
     r->body = b;
-    bind_outs(f, fr, s, r);
+    bind_outs(f, task, s, r);
     uses_drop_direct(f, s);
     return true;
 }
@@ -348,14 +348,14 @@ typedef struct Nest {
     PendingList pending;
 } Nest;
 
-static FlatBlock *nest_begin(Fl *f, Nest *n)
+static FlatBlock *nest_begin(FlattenFn *f, Nest *n)
 {
     n->pending = f->pending; /* calls outside are not joined with those inside */
     f->pending = (PendingList){0};
     return block_begin(f, &n->mark);
 }
 
-static void nest_end(Fl *f, Nest *n)
+static void nest_end(FlattenFn *f, Nest *n)
 {
     assert(f->pending.n == 0);
     block_end(f, &n->mark);
@@ -363,13 +363,13 @@ static void nest_end(Fl *f, Nest *n)
 }
 
 /* Flattens `b` in `ctx` as a block of its own. */
-static FlatBlock *nested_block(Fl *f, FlatVar ctx, CoreBlock *b, Span span)
+static FlatBlock *nested_block(FlattenFn *f, FlatVar ctx, CoreBlock *b, Span span)
 {
     Nest n;
     FlatBlock *block = nest_begin(f, &n);
-    Frame *fr = frame_new(f, ctx, b);
-    drive(f, fr);
-    block->results = frame_results(f, fr, span);
+    BlockTask *task = task_new(f, ctx, b);
+    schedule_run(f, task);
+    block->results = task_results(f, task, span);
     block->nresults = b->nresults;
     nest_end(f, &n);
     return block;
@@ -394,93 +394,93 @@ static bool calls_recursive(CoreBlock *b)
     return found;
 }
 
-static bool step_if_host(Fl *f, Frame *fr, CoreStmt *s)
+static bool flatten_if_host(FlattenFn *f, BlockTask *task, CoreStmt *s)
 {
-    barrier(f, fr, s);
+    region_flush_for(f, task, s);
     FlatVar cond;
-    Frame root = {.ctx = FLAT_ROOT};
-    finish(f, &root, &s->if_.cond, 1, &cond, s->span);
-    FlatBlock *then_b = nested_block(f, fr->ctx, s->if_.then_b, s->span);
-    FlatBlock *else_b = nested_block(f, fr->ctx, s->if_.else_b, s->span);
-    FlatStmt *r = emit(f, FLAT_S_IF, s->span, s->nvars);
+    BlockTask root = {.ctx = FLAT_ROOT};
+    region_store(f, &root, &s->if_.cond, 1, &cond, s->span);
+    FlatBlock *then_b = nested_block(f, task->ctx, s->if_.then_b, s->span);
+    FlatBlock *else_b = nested_block(f, task->ctx, s->if_.else_b, s->span);
+    FlatStmt *r = flat_emit(f, FLAT_S_IF, s->span, s->nvars);
     r->if_.cond = cond;
     r->if_.then_b = then_b;
     r->if_.else_b = else_b;
-    bind_outs(f, fr, s, r);
+    bind_outs(f, task, s, r);
     uses_drop_direct(f, s);
     return true;
 }
 
-static void split(Fl *f, Frame *fr, CoreStmt *s, Progress *p)
+static void split(FlattenFn *f, BlockTask *task, CoreStmt *s, Progress *p)
 {
-    FlatVar cond = finish1(f, fr, s->if_.cond, s->span);
-    FlatStmt *r = emit(f, FLAT_S_SPLIT, s->span, 2);
-    r->ctx = fr->ctx;
+    FlatVar cond = region_store1(f, task, s->if_.cond, s->span);
+    FlatStmt *r = flat_emit(f, FLAT_S_SPLIT, s->span, 2);
+    r->ctx = task->ctx;
     r->split.cond = cond;
     CoreBlock *blocks[2] = {s->if_.then_b, s->if_.else_b};
     for (int i = 0; i < 2; i++) {
-        p->ctx[i] = r->outs[i] = new_ctx(f, CTX_SELECTED, fr->ctx);
-        p->child[i] = frame_new(f, p->ctx[i], blocks[i]);
+        p->ctx[i] = r->outs[i] = new_ctx(f, CTX_SELECTED, task->ctx);
+        p->child[i] = task_new(f, p->ctx[i], blocks[i]);
     }
 }
 
 /* Rule: if c then a else b -- each branch on its own instances; the results' columns are merged, views and all. */
-static bool step_if_lifted(Fl *f, Frame *fr, CoreStmt *s)
+static bool flatten_if_lifted(FlattenFn *f, BlockTask *task, CoreStmt *s)
 {
-    Progress *p = progress_of(f, fr, s);
+    Progress *p = progress_of(f, task, s);
     if (p->stage == 0) {
-        barrier(f, fr, s);
-        split(f, fr, s, p);
+        region_flush_for(f, task, s);
+        split(f, task, s, p);
         p->stage = 1;
     }
-    bool done0 = frame_run(f, p->child[0]), done1 = frame_run(f, p->child[1]);
+    bool done0 = task_run(f, p->child[0]), done1 = task_run(f, p->child[1]);
     if (!done0 || !done1)
         return false;
     FlatPart *parts = arena_array(f->arena, FlatPart, 2);
     for (int i = 0; i < 2; i++)
-        parts[i] = (FlatPart){p->ctx[i], frame_results(f, p->child[i], s->span)};
-    FlatStmt *m = emit(f, FLAT_S_MERGE, s->span, s->nvars);
-    m->ctx = fr->ctx;
+        parts[i] = (FlatPart){p->ctx[i], task_results(f, p->child[i], s->span)};
+    FlatStmt *m = flat_emit(f, FLAT_S_MERGE, s->span, s->nvars);
+    m->ctx = task->ctx;
     m->merge.parts = parts;
     m->merge.nparts = 2;
-    bind_outs(f, fr, s, m);
+    bind_outs(f, task, s, m);
     uses_drop_direct(f, s);
     return true;
 }
 
-static bool step_if(Fl *f, Frame *fr, CoreStmt *s)
+static bool flatten_if(FlattenFn *f, BlockTask *task, CoreStmt *s)
 {
     bool uniform = host_atom(f, s->if_.cond);
     bool recursive = calls_recursive(s->if_.then_b) || calls_recursive(s->if_.else_b); /* to be joined with others */
-    if (fr->ctx == FLAT_ROOT || (uniform && !recursive))
-        return step_if_host(f, fr, s);
-    return step_if_lifted(f, fr, s);
+    if (task->ctx == FLAT_ROOT || (uniform && !recursive))
+        return flatten_if_host(f, task, s);
+    return flatten_if_lifted(f, task, s);
 }
 
 /* ---- loops (5) ---- */
 
 /* A context of one instance below depth 0: for what the device had better do than the host. */
-static FlatVar single_ctx(Fl *f, Span span)
+static FlatVar single_ctx(FlattenFn *f, Span span)
 {
-    Frame root = {.ctx = FLAT_ROOT};
-    FlatVar count = finish1(f, &root, core_i64(1), span);
-    FlatStmt *n = emit(f, FLAT_S_NESTED, span, 1);
+    BlockTask root = {.ctx = FLAT_ROOT};
+    FlatVar count = region_store1(f, &root, core_i64(1), span);
+    FlatStmt *n = flat_emit(f, FLAT_S_NESTED, span, 1);
     n->ctx = FLAT_ROOT;
     n->nested.source = count;
     return n->outs[0] = new_ctx(f, CTX_NESTED, FLAT_ROOT);
 }
 
 /* Binds a statement's variables to the values of the single instance of `ctx`: its columns are arrays of length 1. */
-static void bind_single(Fl *f, CoreStmt *s, FlatVar ctx, FlatVar *cols)
+static void bind_single(FlattenFn *f, CoreStmt *s, FlatVar ctx, FlatVar *cols)
 {
-    FlatStmt *views = emit(f, FLAT_S_VIEWS, s->span, s->nvars);
+    FlatStmt *views = flat_emit(f, FLAT_S_VIEWS, s->span, s->nvars);
     views->ctx = ctx;
     views->arrays.arrays = cols;
     views->arrays.n = s->nvars;
     CoreAtom *results = arena_array(f->arena, CoreAtom, s->nvars ? s->nvars : 1);
     FlatBody body = {FLAT_ROOT, {0}, core_new_block(f->core)};
     for (uint32_t i = 0; i < s->nvars; i++) {
-        CoreType t = core_var_type(f->cf, s->vars[i]);
+        CoreType t = core_var_type(f->core_fn, s->vars[i]);
         views->outs[i] = new_host(f, core_seq(t), NULL);
         CoreVar arr = fresh_core_var(f, core_seq(t), NULL);
         FlatInput in = {IN_HOST, arr, views->outs[i], FLAT_NO_VAR};
@@ -495,27 +495,27 @@ static void bind_single(Fl *f, CoreStmt *s, FlatVar ctx, FlatVar *cols)
     }
     body.block->results = results;
     body.block->nresults = s->nvars;
-    FlatStmt *host = emit(f, FLAT_S_HOST, s->span, s->nvars);
+    FlatStmt *host = flat_emit(f, FLAT_S_HOST, s->span, s->nvars);
     host->ctx = FLAT_ROOT;
     host->body = body;
-    Frame root = {.ctx = FLAT_ROOT};
+    BlockTask root = {.ctx = FLAT_ROOT};
     bind_outs(f, &root, s, host);
 }
 
 /* A scalar loop that reads memory, met in host code: one instance on the device instead of a read-back a turn. */
-static bool step_device_loop(Fl *f, Frame *fr, CoreStmt *s)
+static bool flatten_device_loop(FlattenFn *f, BlockTask *task, CoreStmt *s)
 {
-    barrier(f, fr, s);
-    Frame lane = {.ctx = single_ctx(f, s->span)};
+    region_flush_for(f, task, s);
+    BlockTask lane = {.ctx = single_ctx(f, s->span)};
     vec_push(f->arena, &lane.open, s);
     CoreAtom *results = arena_array(f->arena, CoreAtom, s->nvars ? s->nvars : 1);
     for (uint32_t i = 0; i < s->nvars; i++) {
-        set_val(f, s->vars[i], (Val){.kind = VAL_OPEN, .frame = &lane, .var = FLAT_NO_VAR});
-        results[i] = core_var_atom(s->vars[i], core_var_type(f->cf, s->vars[i]));
+        set_val(f, s->vars[i], (Val){.kind = VAL_IN_REGION, .task = &lane, .var = FLAT_NO_VAR});
+        results[i] = core_var_atom(s->vars[i], core_var_type(f->core_fn, s->vars[i]));
         var_state(f, s->vars[i])->uses++; /* bind_single reads it, whoever else does */
     }
     FlatVar *cols = arena_array(f->arena, FlatVar, s->nvars ? s->nvars : 1);
-    finish(f, &lane, results, s->nvars, cols, s->span);
+    region_store(f, &lane, results, s->nvars, cols, s->span);
     for (uint32_t i = 0; i < s->nvars; i++)
         var_state(f, s->vars[i])->uses--;
     bind_single(f, s, lane.ctx, cols);
@@ -523,22 +523,22 @@ static bool step_device_loop(Fl *f, Frame *fr, CoreStmt *s)
 }
 
 /* Rule: a loop whose trip count is the same for all instances, or at depth 0: host control. */
-static bool step_loop_host(Fl *f, Frame *fr, CoreStmt *s)
+static bool flatten_loop_host(FlattenFn *f, BlockTask *task, CoreStmt *s)
 {
-    barrier(f, fr, s);
+    region_flush_for(f, task, s);
     uint32_t n = s->loop.nparams;
     FlatStmt *r = arena_new(f->arena, FlatStmt); /* emitted when its blocks are done */
     r->loop.nparams = n;
     r->loop.inits = arena_array(f->arena, FlatVar, n ? n : 1);
-    finish(f, fr, s->loop.inits, n, r->loop.inits, s->span);
+    region_store(f, task, s->loop.inits, n, r->loop.inits, s->span);
     r->loop.count = r->loop.index = FLAT_NO_VAR;
-    Frame root = {.ctx = FLAT_ROOT};
+    BlockTask root = {.ctx = FLAT_ROOT};
     if (!s->loop.cond)
-        finish(f, &root, &s->loop.count, 1, &r->loop.count, s->span);
+        region_store(f, &root, &s->loop.count, 1, &r->loop.count, s->span);
     r->loop.params = arena_array(f->arena, FlatVar, n ? n : 1);
     for (uint32_t i = 0; i < n; i++) {
         CoreVar v = s->loop.params[i];
-        r->loop.params[i] = new_value(f, fr->ctx, core_var_type(f->cf, v), f->cf->vars.at[v].hint);
+        r->loop.params[i] = new_value(f, task->ctx, core_var_type(f->core_fn, v), f->core_fn->vars.at[v].hint);
         bind_value(f, v, r->loop.params[i]);
     }
     if (!s->loop.cond) {
@@ -547,17 +547,17 @@ static bool step_loop_host(Fl *f, Frame *fr, CoreStmt *s)
             bind_value(f, s->loop.index, r->loop.index);
     }
     if (s->loop.cond)
-        r->loop.cond = nested_block(f, fr->ctx, s->loop.cond, s->span);
-    r->loop.body = nested_block(f, fr->ctx, s->loop.body, s->span);
-    FlatStmt *out = emit(f, FLAT_S_LOOP, s->span, s->nvars);
+        r->loop.cond = nested_block(f, task->ctx, s->loop.cond, s->span);
+    r->loop.body = nested_block(f, task->ctx, s->loop.body, s->span);
+    FlatStmt *out = flat_emit(f, FLAT_S_LOOP, s->span, s->nvars);
     out->loop = r->loop;
-    bind_outs(f, fr, s, out);
+    bind_outs(f, task, s, out);
     uses_drop_direct(f, s);
     return true;
 }
 
 /* A counting loop as a while loop: the counter becomes state. */
-static void count_to_while(Fl *f, CoreStmt *s)
+static void count_to_while(FlattenFn *f, CoreStmt *s)
 {
     CoreProgram *p = f->core;
     uint32_t n = s->loop.nparams;
@@ -572,7 +572,7 @@ static void count_to_while(Fl *f, CoreStmt *s)
     }
     CoreType i64 = core_scalar(SC_I64), b = core_scalar(SC_BOOL);
     CoreVar index = s->loop.index != CORE_NO_VAR ? s->loop.index : fresh_core_var(f, i64, "i"),
-            up = fresh_core_var(f, i64, "i"), less = fresh_core_var(f, b, NULL);
+            parent = fresh_core_var(f, i64, "i"), less = fresh_core_var(f, b, NULL);
     params[n] = index;
     inits[n] = core_i64(0);
     CoreStmt *inc = core_new_stmt(p, CORE_PRIM, s->span), *cmp = core_new_stmt(p, CORE_PRIM, s->span);
@@ -584,14 +584,14 @@ static void count_to_while(Fl *f, CoreStmt *s)
     inc->prim.args[0] = cmp->prim.args[0] = core_var_atom(index, i64);
     inc->prim.args[1] = core_i64(1);
     cmp->prim.args[1] = s->loop.count;
-    inc->vars = one(f, up);
+    inc->vars = one(f, parent);
     cmp->vars = one(f, less);
     inc->nvars = cmp->nvars = 1;
     CoreBlock *body = core_new_block(p);
     for (uint32_t i = 0; i < s->loop.body->stmts.n; i++)
         core_push(p, body, s->loop.body->stmts.at[i]);
     core_push(p, body, inc);
-    next[n] = core_var_atom(up, i64);
+    next[n] = core_var_atom(parent, i64);
     body->results = next;
     body->nresults = n + 1;
     CoreBlock *cond = core_new_block(p);
@@ -609,11 +609,11 @@ static void count_to_while(Fl *f, CoreStmt *s)
     s->vars = vars;
     s->nvars = n + 1;
     var_state(f, index)->uses += 2; /* in cmp and inc; the count was a direct use and now is one of cond */
-    var_state(f, up)->uses++;
+    var_state(f, parent)->uses++;
     var_state(f, less)->uses++;
 }
 
-static bool step_loop_lifted(Fl *f, Frame *fr, CoreStmt *s)
+static bool flatten_loop_lifted(FlattenFn *f, BlockTask *task, CoreStmt *s)
 {
     if (!s->loop.cond) {
         /* on a copy of the statement: the other version of this function sees the loop as it was */
@@ -622,56 +622,56 @@ static bool step_loop_lifted(Fl *f, Frame *fr, CoreStmt *s)
         count_to_while(f, copy);
         s = copy;
     }
-    barrier(f, fr, s);
+    region_flush_for(f, task, s);
     uint32_t n = s->loop.nparams;
     FlatVar *inits = arena_array(f->arena, FlatVar, n ? n : 1), *params = arena_array(f->arena, FlatVar, n ? n : 1);
-    finish(f, fr, s->loop.inits, n, inits, s->span);
-    FlatVar act = new_ctx(f, CTX_SELECTED, fr->ctx);
+    region_store(f, task, s->loop.inits, n, inits, s->span);
+    FlatVar active = new_ctx(f, CTX_SELECTED, task->ctx);
     for (uint32_t i = 0; i < n; i++) {
         CoreVar v = s->loop.params[i];
-        params[i] = new_col(f, act, core_var_type(f->cf, v), f->cf->vars.at[v].hint);
+        params[i] = new_col(f, active, core_var_type(f->core_fn, v), f->core_fn->vars.at[v].hint);
         bind_value(f, v, params[i]);
     }
-    FlatBlock *cond = nested_block(f, act, s->loop.cond, s->span);
-    FlatBlock *body = nested_block(f, act, s->loop.body, s->span);
-    FlatStmt *r = emit(f, FLAT_S_LOOP_LIFTED, s->span, s->nvars);
-    r->ctx = fr->ctx;
-    r->loop_lifted.act = act;
+    FlatBlock *cond = nested_block(f, active, s->loop.cond, s->span);
+    FlatBlock *body = nested_block(f, active, s->loop.body, s->span);
+    FlatStmt *r = flat_emit(f, FLAT_S_LOOP_LIFTED, s->span, s->nvars);
+    r->ctx = task->ctx;
+    r->loop_lifted.active = active;
     r->loop_lifted.params = params;
     r->loop_lifted.inits = inits;
     r->loop_lifted.nparams = n;
     r->loop_lifted.cond = cond;
     r->loop_lifted.body = body;
-    bind_outs(f, fr, s, r);
+    bind_outs(f, task, s, r);
     uses_drop_direct(f, s);
     return true;
 }
 
-static bool step_loop(Fl *f, Frame *fr, CoreStmt *s)
+static bool flatten_loop(FlattenFn *f, BlockTask *task, CoreStmt *s)
 {
-    if (fr->ctx == FLAT_ROOT && scalar_stmt(s))
-        return step_device_loop(f, fr, s);
-    if (fr->ctx == FLAT_ROOT || (!s->loop.cond && host_atom(f, s->loop.count)))
-        return step_loop_host(f, fr, s);
-    return step_loop_lifted(f, fr, s);
+    if (task->ctx == FLAT_ROOT && scalar_stmt(s))
+        return flatten_device_loop(f, task, s);
+    if (task->ctx == FLAT_ROOT || (!s->loop.cond && host_atom(f, s->loop.count)))
+        return flatten_loop_host(f, task, s);
+    return flatten_loop_lifted(f, task, s);
 }
 
 /* ---- calls (6) ---- */
 
 /* A call at depth 0 whose callee makes several calls in a row is better made by the lifted version, for one
  * instance: there they are joined. */
-static bool step_call_one(Fl *f, Frame *fr, CoreStmt *s)
+static bool flatten_call_one(FlattenFn *f, BlockTask *task, CoreStmt *s)
 {
-    barrier(f, fr, s);
-    Frame lane = {.ctx = single_ctx(f, s->span)};
+    region_flush_for(f, task, s);
+    BlockTask lane = {.ctx = single_ctx(f, s->span)};
     FlatSite *site = arena_new(f->arena, FlatSite);
     site->ctx = lane.ctx;
     site->args = arena_array(f->arena, FlatVar, s->call.nargs ? s->call.nargs : 1);
-    finish(f, &lane, s->call.args, s->call.nargs, site->args, s->span);
-    FlatStmt *call = emit(f, FLAT_S_CALL_LIFTED, s->span, 0);
+    region_store(f, &lane, s->call.args, s->call.nargs, site->args, s->span);
+    FlatStmt *call = flat_emit(f, FLAT_S_CALL_LIFTED, s->span, 0);
     site->outs = arena_array(f->arena, FlatVar, s->nvars ? s->nvars : 1);
     for (uint32_t i = 0; i < s->nvars; i++)
-        site->outs[i] = new_col(f, lane.ctx, core_var_type(f->cf, s->vars[i]), NULL);
+        site->outs[i] = new_col(f, lane.ctx, core_var_type(f->core_fn, s->vars[i]), NULL);
     call->call_lifted.fn = want_function(f->all, s->call.fn, true);
     call->call_lifted.sites = site;
     call->call_lifted.nsites = 1;
@@ -682,49 +682,49 @@ static bool step_call_one(Fl *f, Frame *fr, CoreStmt *s)
     return true;
 }
 
-static bool step_call_host(Fl *f, Frame *fr, CoreStmt *s)
+static bool flatten_call_host(FlattenFn *f, BlockTask *task, CoreStmt *s)
 {
     if (s->call.fn->recursive && calls_in_sequence(s->call.fn->body) > 1)
-        return step_call_one(f, fr, s);
+        return flatten_call_one(f, task, s);
     FlatVar *args = arena_array(f->arena, FlatVar, s->call.nargs ? s->call.nargs : 1);
-    finish(f, fr, s->call.args, s->call.nargs, args, s->span);
-    FlatStmt *r = emit(f, FLAT_S_CALL, s->span, s->nvars);
+    region_store(f, task, s->call.args, s->call.nargs, args, s->span);
+    FlatStmt *r = flat_emit(f, FLAT_S_CALL, s->span, s->nvars);
     r->call.fn = want_function(f->all, s->call.fn, false);
     r->call.args = args;
     r->call.nargs = s->call.nargs;
-    bind_outs(f, fr, s, r);
+    bind_outs(f, task, s, r);
     uses_drop_direct(f, s);
     return true;
 }
 
-static bool step_call(Fl *f, Frame *fr, CoreStmt *s)
+static bool flatten_call(FlattenFn *f, BlockTask *task, CoreStmt *s)
 {
-    if (fr->ctx == FLAT_ROOT)
-        return step_call_host(f, fr, s);
-    Progress *p = progress_of(f, fr, s);
+    if (task->ctx == FLAT_ROOT)
+        return flatten_call_host(f, task, s);
+    Progress *p = progress_of(f, task, s);
     if (!p->pending) {
-        barrier(f, fr, s); /* assertions before the call are made before it */
+        region_flush_for(f, task, s); /* assertions before the call are made before it */
         p->pending = true;
-        vec_push(f->arena, &f->pending, ((Pending){fr, s}));
+        vec_push(f->arena, &f->pending, ((Pending){task, s}));
     }
     return p->stage == 1; /* join_calls has made it */
 }
 
-bool step(Fl *f, Frame *fr, CoreStmt *s)
+bool flatten_stmt(FlattenFn *f, BlockTask *task, CoreStmt *s)
 {
     switch (s->kind) {
-    case CORE_MAP: return step_map(f, fr, s);
+    case CORE_MAP: return flatten_map(f, task, s);
     case CORE_REDUCE:
-    case CORE_SCAN: return step_reduce(f, fr, s);
-    case CORE_SCATTER: return step_scatter(f, fr, s);
-    case CORE_HIST: return step_hist(f, fr, s);
-    case CORE_ARGSORT: return step_arrays(f, fr, s, FLAT_S_ARGSORT, s->argsort.keys, s->argsort.nkeys);
-    case CORE_FLATTEN: return step_arrays(f, fr, s, FLAT_S_FLATTEN, &s->length.array, 1);
-    case CORE_UPDATE: return step_update(f, fr, s);
-    case CORE_ARRAY: return step_array(f, fr, s);
-    case CORE_IF: return step_if(f, fr, s);
-    case CORE_LOOP: return step_loop(f, fr, s);
-    case CORE_CALL: return step_call(f, fr, s);
+    case CORE_SCAN: return flatten_reduce(f, task, s);
+    case CORE_SCATTER: return flatten_scatter(f, task, s);
+    case CORE_HIST: return flatten_hist(f, task, s);
+    case CORE_ARGSORT: return flatten_arrays(f, task, s, FLAT_S_ARGSORT, s->argsort.keys, s->argsort.nkeys);
+    case CORE_FLATTEN: return flatten_arrays(f, task, s, FLAT_S_FLATTEN, &s->length.array, 1);
+    case CORE_UPDATE: return flatten_update(f, task, s);
+    case CORE_ARRAY: return flatten_array(f, task, s);
+    case CORE_IF: return flatten_if(f, task, s);
+    case CORE_LOOP: return flatten_loop(f, task, s);
+    case CORE_CALL: return flatten_call(f, task, s);
     case CORE_ATOM:
     case CORE_PRIM:
     case CORE_LENGTH:
@@ -732,6 +732,6 @@ bool step(Fl *f, Frame *fr, CoreStmt *s)
     case CORE_SLICE:
     case CORE_CHECK: break; /* scalar code never gets here */
     }
-    assert(false && "flatten: a scalar statement is not a step");
+    assert(false && "flatten: a scalar statement is not a flatten_stmt");
     return true;
 }

@@ -366,7 +366,7 @@ static void emit_parking(HostEmitter *h, const FlatStmt *s)
         strbuf_add(h->out, "dp_park(rt, &");
         host_var(h, s->loop_lifted.params[i]);
         strbuf_add(h->out, ", ");
-        host_var(h, s->loop_lifted.act);
+        host_var(h, s->loop_lifted.active);
         strbuf_add(h->out, ", no, yes, &");
         host_var(h, s->outs[i]);
         strbuf_add(h->out, ", ");
@@ -380,7 +380,7 @@ static void emit_parking(HostEmitter *h, const FlatStmt *s)
  * were. */
 static void emit_round_split(HostEmitter *h, const FlatStmt *s)
 {
-    FlatVar act = s->loop_lifted.act;
+    FlatVar act = s->loop_lifted.active;
     host_line(h, "DpCtx *yes = NULL, *no = NULL;");
     host_indent(h);
     strbuf_add(h->out, "dp_split(rt, ");
@@ -408,7 +408,7 @@ static void emit_round_split(HostEmitter *h, const FlatStmt *s)
 /* All instances begin as the active ones; outs have a place for each. */
 static void emit_lifted_start(HostEmitter *h, const FlatStmt *s)
 {
-    FlatVar act = s->loop_lifted.act;
+    FlatVar act = s->loop_lifted.active;
     host_declare(h, act);
     host_indent(h);
     host_var(h, act);
@@ -430,7 +430,7 @@ static void emit_lifted_start(HostEmitter *h, const FlatStmt *s)
 /* A round's body may let go of the active set where it uses it last; the next condition needs it again. */
 static void emit_lifted_round(HostEmitter *h, const FlatStmt *s)
 {
-    FlatVar act = s->loop_lifted.act;
+    FlatVar act = s->loop_lifted.active;
     host_indent(h);
     strbuf_add(h->out, "DpCtx *running = dp_ctx_retain(");
     host_var(h, act);
@@ -446,7 +446,7 @@ static void emit_lifted_round(HostEmitter *h, const FlatStmt *s)
 
 static void emit_lifted_loop(HostEmitter *h, const FlatStmt *s)
 {
-    FlatVar act = s->loop_lifted.act;
+    FlatVar act = s->loop_lifted.active;
     host_open(h);
     emit_lifted_start(h, s);
     FlatVar *moved = h->moved.at;

@@ -33,7 +33,7 @@ static inline CoreProgram *compile_text(Session *s, const char *program)
     assert_non_null(p);
     core_simplify(p);
     core_inline(p);
-    core_merge_groups(p);
+    core_merge_recursion(p);
     core_tail_loops(p);
     core_inline(p);
     core_simplify(p);

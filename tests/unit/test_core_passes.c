@@ -386,7 +386,7 @@ static void test_merge_groups(void **state)
     b_entry(&b, even);
     b_entry(&b, odd);
     assert_valid(b.p);
-    core_merge_groups(b.p);
+    core_merge_recursion(b.p);
     assert_valid(b.p);
     assert_int_equal(b.p->fns.n, 3);
     assert_false(even->recursive);
@@ -410,7 +410,7 @@ static void test_small_members_dissolve(void **state)
     countdown(&b, even, odd, 1, false);
     countdown(&b, odd, even, 0, false);
     b_entry(&b, even);
-    core_merge_groups(b.p);
+    core_merge_recursion(b.p);
     assert_valid(b.p);
     assert_int_equal(b.p->fns.n, 1);
     assert_true(even->recursive);
@@ -691,7 +691,7 @@ static void test_merge_ifs(void **state)
     b_close(&b);
 }
 
-static void test_fuse_sideways(void **state)
+static void test_fuse_horizontal(void **state)
 {
     (void)state;
     B b = b_open();
@@ -748,7 +748,7 @@ int main(void)
         cmocka_unit_test(test_fuse_index),
         cmocka_unit_test(test_hoist),
         cmocka_unit_test(test_merge_ifs),
-        cmocka_unit_test(test_fuse_sideways),
+        cmocka_unit_test(test_fuse_horizontal),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

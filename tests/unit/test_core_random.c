@@ -17,7 +17,7 @@ static const struct {
     void (*run)(CoreProgram *p);
 } pipeline[] = {
     {"generation", core_refresh},    {"simplify", core_simplify},
-    {"inline", core_inline},         {"merge groups", core_merge_groups},
+    {"inline", core_inline},         {"merge recursion", core_merge_recursion},
     {"tail loops", core_tail_loops}, {"inline", core_inline},
     {"simplify", core_simplify},     {"fuse", core_fuse},
     {"simplify", core_simplify},

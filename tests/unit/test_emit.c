@@ -629,7 +629,7 @@ static void test_lifted(void **state)
     f_results(&f, s, ATOMS(f_in(&f, &s->body.inputs, IN_COL, n, FLAT_NO_VAR)));
     FlatStmt *loop = f_stmt(&f, FLAT_S_LOOP_LIFTED, VARS(end));
     loop->ctx = yes;
-    loop->loop_lifted.act = act, loop->loop_lifted.nparams = 1;
+    loop->loop_lifted.active = act, loop->loop_lifted.nparams = 1;
     loop->loop_lifted.params = f_vars(&f, VARS(p)), loop->loop_lifted.inits = f_vars(&f, VARS(start));
     FlatBlock *outer;
     loop->loop_lifted.cond = f_begin(&f, &outer);

@@ -466,7 +466,7 @@ static void test_loop_lifted(void **state)
     FlatVar act = f_ctx(&f, CTX_SELECTED, c);
     FlatVar y = f_in(&f, T_I64, act), k = f_in(&f, T_I64, act);
     s->ctx = c;
-    s->loop_lifted.act = act;
+    s->loop_lifted.active = act;
     s->loop_lifted.params = f_vars(&f, VARS(y, k));
     s->loop_lifted.inits = f_vars(&f, VARS(x, zero));
     s->loop_lifted.nparams = 2;

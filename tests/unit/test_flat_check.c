@@ -180,8 +180,8 @@ SPOIL(no_loop_body, at->s->loop.body = NULL)
 SPOIL(no_loop_cond, at->s->loop.cond = NULL)
 SPOIL(two_loop_conds, at->s->loop.cond->nresults = 2)
 SPOIL(loop_while_array, at->s->loop.cond->results[0] = at->s->loop.params[0])
-SPOIL(act_host, info(at, at->s->loop_lifted.act)->kind = FLAT_HOST)
-SPOIL(act_below_itself, info(at, at->s->loop_lifted.act)->ctx = at->s->loop_lifted.act)
+SPOIL(act_host, info(at, at->s->loop_lifted.active)->kind = FLAT_HOST)
+SPOIL(act_below_itself, info(at, at->s->loop_lifted.active)->ctx = at->s->loop_lifted.active)
 SPOIL(init_host, at->s->loop_lifted.inits[0] = param(at, 0))
 SPOIL(lifted_param_outside, info(at, at->s->loop_lifted.params[0])->ctx = at->s->ctx)
 SPOIL(lifted_while_number, at->s->loop_lifted.cond->results[0] = at->s->loop_lifted.params[0])
@@ -290,8 +290,8 @@ static void test_scopes(void **state)
         {"fibs", FLAT_S_KERNEL, 0, binds_stranger, out_of_range},
         {"prefix", FLAT_S_SCAN, 0, fn_gives_stranger, out_of_range},
         {"prefix", FLAT_S_SCAN, 0, fn_gives_ghost, "is used out of scope"},
-        {"table", FLAT_S_NESTED, 1, below_number, "the up of a context is not a context"},
-        {"table", FLAT_S_NESTED, 1, below_stranger, "the up of a context is not a context"},
+        {"table", FLAT_S_NESTED, 1, below_number, "the parent of a context is not a context"},
+        {"table", FLAT_S_NESTED, 1, below_stranger, "the parent of a context is not a context"},
         {"table", FLAT_S_NESTED, 1, below_ghost, "is not in scope"},
         {"prefix", FLAT_S_SCAN, 0, fn_gives_column, "a result, %2, does not belong"},
         {"prefix", FLAT_S_SCAN, 0, fn_takes_stranger, out_of_range},

@@ -9,7 +9,7 @@ static void prepare(CoreProgram *p, bool fuses)
 {
     core_simplify(p);
     core_inline(p);
-    core_merge_groups(p);
+    core_merge_recursion(p);
     core_tail_loops(p);
     core_inline(p);
     core_simplify(p);

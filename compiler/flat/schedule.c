@@ -2,41 +2,41 @@
 
 #include <assert.h>
 
-/* Frames and scheduling.
+/* Block tasks and scheduling.
  *
  * In code under a context, a call is *pending* where it is met, and everything that does not depend on it
- * goes on: the rest of the frame, other branches, other nested bodies. When nothing more can be done, all pending calls
+ * goes on: the rest of the task, other branches, other nested bodies. When nothing more can be done, all pending calls
  * of one function, in whatever contexts below, become one joined call (FLATTENING.md section 6). The order is fixed
  * here, at compile time: at run time a context without instances makes its part harmless. */
 
-Frame *frame_new(Fl *f, FlatVar ctx, CoreBlock *b)
+BlockTask *task_new(FlattenFn *f, FlatVar ctx, CoreBlock *b)
 {
-    Frame *fr = arena_new(f->arena, Frame);
-    fr->ctx = ctx;
-    fr->block = b;
+    BlockTask *task = arena_new(f->arena, BlockTask);
+    task->ctx = ctx;
+    task->block = b;
     for (uint32_t i = 0; i < b->stmts.n; i++) {
-        vec_push(f->arena, &fr->todo, b->stmts.at[i]);
+        vec_push(f->arena, &task->todo, b->stmts.at[i]);
         for (uint32_t j = 0; j < b->stmts.at[i]->nvars; j++)
             var_state(f, b->stmts.at[i]->vars[j])->declared = true;
     }
-    return fr;
+    return task;
 }
 
-Progress *progress_of(Fl *f, Frame *fr, CoreStmt *s)
+Progress *progress_of(FlattenFn *f, BlockTask *task, CoreStmt *s)
 {
-    for (uint32_t i = 0; i < fr->progress.n; i++)
-        if (fr->progress.at[i]->stmt == s)
-            return fr->progress.at[i];
+    for (uint32_t i = 0; i < task->progress.n; i++)
+        if (task->progress.at[i]->stmt == s)
+            return task->progress.at[i];
     Progress *p = arena_new(f->arena, Progress);
     p->stmt = s;
-    vec_push(f->arena, &fr->progress, p);
+    vec_push(f->arena, &task->progress, p);
     return p;
 }
 
-static bool started(const Frame *fr, const CoreStmt *s)
+static bool started(const BlockTask *task, const CoreStmt *s)
 {
-    for (uint32_t i = 0; i < fr->progress.n; i++)
-        if (fr->progress.at[i]->stmt == s)
+    for (uint32_t i = 0; i < task->progress.n; i++)
+        if (task->progress.at[i]->stmt == s)
             return true;
     return false;
 }
@@ -44,7 +44,7 @@ static bool started(const Frame *fr, const CoreStmt *s)
 /* ---- what a statement waits for ---- */
 
 typedef struct WaitWalk {
-    Fl *f;
+    FlattenFn *f;
     bool waits;
 } WaitWalk;
 
@@ -68,7 +68,7 @@ static void wait_block(void *ctx, CoreBlock *b)
         wait_atom(ctx, &b->results[i]);
 }
 
-static bool waits(Fl *f, CoreStmt *s)
+static bool waits(FlattenFn *f, CoreStmt *s)
 {
     WaitWalk w = {f, false};
     core_stmt_atoms(s, wait_atom, &w);
@@ -93,51 +93,51 @@ static void diverge_block(void *ctx, CoreBlock *b)
 
 /* ---- running ---- */
 
-static void open_stmt(Fl *f, Frame *fr, CoreStmt *s)
+static void open_stmt(FlattenFn *f, BlockTask *task, CoreStmt *s)
 {
-    vec_push(f->arena, &fr->open, s);
+    vec_push(f->arena, &task->open, s);
     for (uint32_t i = 0; i < s->nvars; i++)
-        set_val(f, s->vars[i], (Val){.kind = VAL_OPEN, .frame = fr, .var = FLAT_NO_VAR});
+        set_val(f, s->vars[i], (Val){.kind = VAL_IN_REGION, .task = task, .var = FLAT_NO_VAR});
 }
 
-static bool opens(const Frame *fr, const CoreStmt *s)
+static bool opens(const BlockTask *task, const CoreStmt *s)
 {
-    return scalar_stmt(s) && !(fr->ctx == FLAT_ROOT && loops_over_memory(s));
+    return scalar_stmt(s) && !(task->ctx == FLAT_ROOT && loops_over_memory(s));
 }
 
-static void join_calls(Fl *f);
+static void join_calls(FlattenFn *f);
 
-bool frame_run(Fl *f, Frame *fr)
+bool task_run(FlattenFn *f, BlockTask *task)
 {
     uint32_t kept = 0;
     bool check_waits = false; /* a check has not been made yet: what may run for ever must not pass it */
-    for (uint32_t i = 0; i < fr->todo.n; i++) {
-        CoreStmt *s = fr->todo.at[i];
+    for (uint32_t i = 0; i < task->todo.n; i++) {
+        CoreStmt *s = task->todo.at[i];
         bool done;
-        if (!started(fr, s) && (waits(f, s) || (check_waits && may_diverge(s)))) {
+        if (!started(task, s) && (waits(f, s) || (check_waits && may_diverge(s)))) {
             done = false;
-        } else if (opens(fr, s)) {
-            open_stmt(f, fr, s);
+        } else if (opens(task, s)) {
+            open_stmt(f, task, s);
             done = true;
         } else {
-            done = step(f, fr, s);
-            while (!done && fr->ctx == FLAT_ROOT) { /* host code goes in order */
+            done = flatten_stmt(f, task, s);
+            while (!done && task->ctx == FLAT_ROOT) { /* host code goes in order */
                 join_calls(f);
-                done = step(f, fr, s);
+                done = flatten_stmt(f, task, s);
             }
         }
         if (!done) {
             check_waits = check_waits || s->kind == CORE_CHECK;
-            fr->todo.at[kept++] = s;
+            task->todo.at[kept++] = s;
         }
     }
-    fr->todo.n = kept;
+    task->todo.n = kept;
     return kept == 0;
 }
 
 /* Which function to join first: one of another recursive group before the own (its results may free further
  * calls of the own), then the one with most pending calls. */
-static CoreFn *choose_callee(const Fl *f)
+static CoreFn *choose_callee(const FlattenFn *f)
 {
     CoreFn *best = NULL;
     uint32_t best_count = 0;
@@ -146,7 +146,7 @@ static CoreFn *choose_callee(const Fl *f)
         uint32_t count = 0;
         for (uint32_t j = 0; j < f->pending.n; j++)
             count += f->pending.at[j].stmt->call.fn == fn;
-        bool own = fn == f->cf, best_own = best == f->cf;
+        bool own = fn == f->core_fn, best_own = best == f->core_fn;
         if (!best || (best_own && !own) || (best_own == own && count > best_count)) {
             best = fn;
             best_count = count;
@@ -155,17 +155,17 @@ static CoreFn *choose_callee(const Fl *f)
     return best;
 }
 
-static void join_site(Fl *f, FlatSite *site, Pending p)
+static void join_site(FlattenFn *f, FlatSite *site, Pending p)
 {
     CoreStmt *s = p.stmt;
-    site->ctx = p.frame->ctx;
+    site->ctx = p.task->ctx;
     site->args = arena_array(f->arena, FlatVar, s->call.nargs ? s->call.nargs : 1);
-    finish(f, p.frame, s->call.args, s->call.nargs, site->args, s->span);
+    region_store(f, p.task, s->call.args, s->call.nargs, site->args, s->span);
     uses_drop_direct(f, s);
     site->outs = arena_array(f->arena, FlatVar, s->nvars ? s->nvars : 1);
 }
 
-static void join_calls(Fl *f)
+static void join_calls(FlattenFn *f)
 {
     assert(f->pending.n && "flatten: statements wait, but no call is pending");
     CoreFn *fn = choose_callee(f);
@@ -183,7 +183,7 @@ static void join_calls(Fl *f)
         join_site(f, &site, joined.at[i]);
         vec_push(f->arena, &sites, site);
     }
-    FlatStmt *call = emit(f, FLAT_S_CALL_LIFTED, joined.at[0].stmt->span, 0);
+    FlatStmt *call = flat_emit(f, FLAT_S_CALL_LIFTED, joined.at[0].stmt->span, 0);
     call->call_lifted.fn = want_function(f->all, fn, true);
     call->call_lifted.sites = sites.at;
     call->call_lifted.nsites = sites.n;
@@ -191,27 +191,27 @@ static void join_calls(Fl *f)
     call->call_lifted.nresults = fn->nresults;
     for (uint32_t i = 0; i < joined.n; i++) {
         CoreStmt *s = joined.at[i].stmt;
-        progress_of(f, joined.at[i].frame, s)->stage = 1;
+        progress_of(f, joined.at[i].task, s)->stage = 1;
         for (uint32_t j = 0; j < s->nvars; j++) {
-            FlatVar out =
-                new_col(f, joined.at[i].frame->ctx, core_var_type(f->cf, s->vars[j]), f->cf->vars.at[s->vars[j]].hint);
+            FlatVar out = new_col(f, joined.at[i].task->ctx, core_var_type(f->core_fn, s->vars[j]),
+                                  f->core_fn->vars.at[s->vars[j]].hint);
             sites.at[i].outs[j] = out;
             bind_value(f, s->vars[j], out);
         }
     }
 }
 
-void drive(Fl *f, Frame *fr)
+void schedule_run(FlattenFn *f, BlockTask *task)
 {
-    while (!frame_run(f, fr))
+    while (!task_run(f, task))
         join_calls(f);
 }
 
-FlatVar *frame_results(Fl *f, Frame *fr, Span span)
+FlatVar *task_results(FlattenFn *f, BlockTask *task, Span span)
 {
-    uint32_t n = fr->block->nresults;
+    uint32_t n = task->block->nresults;
     FlatVar *out = arena_array(f->arena, FlatVar, n ? n : 1);
-    finish(f, fr, fr->block->results, n, out, span);
-    uses_drop_results(f, fr->block);
+    region_store(f, task, task->block->results, n, out, span);
+    uses_drop_results(f, task->block);
     return out;
 }

@@ -319,7 +319,7 @@ static void merge(CoreProgram *p, const CallGraph *graph, uint32_t group)
     arena_destroy(g.scratch);
 }
 
-void core_merge_groups(CoreProgram *p)
+void core_merge_recursion(CoreProgram *p)
 {
     core_refresh(p);
     uint64_t growth = 0;

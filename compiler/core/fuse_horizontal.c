@@ -160,7 +160,7 @@ static bool join_upwards(Fuser *f, const CoreBlock *b, CoreStmt **stmts, uint32_
     return false;
 }
 
-void fuse_sideways(Fuser *f, const CoreBlock *b, CoreStmt **stmts, uint32_t n)
+void fuse_horizontal(Fuser *f, const CoreBlock *b, CoreStmt **stmts, uint32_t n)
 {
     for (uint32_t i = 0; i < n; i++)
         if (stmts[i])
