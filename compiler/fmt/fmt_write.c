@@ -43,20 +43,24 @@ static bool is_on_line_of_head(const Formatter *f, const FmtToken *t)
     return t->align_head && f->tokens[t->align_head - 1].line == t->line;
 }
 
-static void align_group(Formatter *f, uint32_t first)
+static uint32_t head_column(const Formatter *f, const FmtToken *t) { return f->tokens[t->align_head - 1].at; }
+
+/* The tokens from the first one on whose heads stand below each other in the result, too; the index + 1 of the one
+ * behind. */
+static uint32_t align_run(Formatter *f, uint32_t first)
 {
-    uint32_t most = 0;
-    for (uint32_t i = first + 1; i; i = f->tokens[i - 1].align_next) {
-        const FmtToken *t = &f->tokens[i - 1];
-        uint32_t distance = t->at - f->tokens[t->align_head - 1].at;
-        if (is_on_line_of_head(f, t) && distance > most)
-            most = distance;
+    uint32_t most = 0, end = first + 1, column = head_column(f, &f->tokens[first]);
+    for (; end && head_column(f, &f->tokens[end - 1]) == column; end = f->tokens[end - 1].align_next) {
+        const FmtToken *t = &f->tokens[end - 1];
+        if (is_on_line_of_head(f, t) && t->at - column > most)
+            most = t->at - column;
     }
-    for (uint32_t i = first + 1; i; i = f->tokens[i - 1].align_next) {
+    for (uint32_t i = first + 1; i != end; i = f->tokens[i - 1].align_next) {
         FmtToken *t = &f->tokens[i - 1];
         if (is_on_line_of_head(f, t))
-            t->pad = most - (t->at - f->tokens[t->align_head - 1].at);
+            t->pad = most - (t->at - column);
     }
+    return end;
 }
 
 static void align(Formatter *f)
@@ -70,7 +74,8 @@ static void align(Formatter *f)
     find_columns(f);
     for (uint32_t i = 0; i <= f->n; i++)
         if (f->tokens[i].align_next && !is_below[i])
-            align_group(f, i);
+            for (uint32_t next = i + 1; next;)
+                next = align_run(f, next - 1);
     find_columns(f);
 }
 

@@ -18,7 +18,7 @@ static bool describe_columns(CsvTable *table, const DpType *element, bool many)
         uint32_t item = many && element->order ? element->order[i] : i;
         CsvColumn *column = &table->columns[i];
         column->leaf = many ? dp_type_leaves_before(element, item) : 0;
-        column->name = element->kind == DP_T_RECORD ? element->names[item] : NULL;
+        column->name = many && element->kind == DP_T_RECORD ? element->names[item] : NULL;
         if (!describe_field(column, many ? element->items[item] : element))
             return false;
     }
