@@ -167,9 +167,18 @@ _Noreturn void rt_fail_elements(DpRt *rt, uint64_t n, uint32_t bytes)
     rt_look(rt);
     if (all > rt->heap.limit - rt->heap.used)
         fail_heap(rt, all);
-    char text[120];
-    snprintf(text, sizeof text, "too many elements: %llu in one operation, at most %llu are numbered",
-             (unsigned long long)n, (unsigned long long)DP_MAX_INSTANCES);
+    char text[DP_MEMORY_TEXT];
+    dp_elements_text(text, n, DP_MAX_INSTANCES, "numbered");
+    rt_fail_here(rt, EXIT_MEMORY, text);
+}
+
+void rt_check_countable(DpRt *rt, uint64_t n)
+{
+    char text[DP_MEMORY_TEXT];
+    if (n <= DP_MAX_COUNTED)
+        return;
+    rt_look(rt);
+    dp_elements_text(text, n, DP_MAX_COUNTED, "counted");
     rt_fail_here(rt, EXIT_MEMORY, text);
 }
 

@@ -265,6 +265,8 @@ _Noreturn void rt_fail_memory(DpRt *rt, dp_size bytes);
 _Noreturn void rt_fail_host_memory(DpRt *rt, dp_size bytes);
 _Noreturn void rt_fail_elements(DpRt *rt, uint64_t n,
                                 uint32_t bytes); /* more of so many bytes than are numbered; likewise */
+/* What is gone through without being stored: fails where that would take days. */
+void rt_check_countable(DpRt *rt, uint64_t n);
 _Noreturn void rt_fail_cl(DpRt *rt, cl_int code, const char *call, const char *file, int line);
 const char *cl_error_name(cl_int code);
 #define CL_OK(rt, call)                                                                                                \

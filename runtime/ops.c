@@ -80,6 +80,7 @@ static void reduce_chunks(DpRt *rt, uint32_t kernel, uint32_t variant, uint64_t 
 void dp_reduce_root(DpRt *rt, uint32_t kernel, uint32_t variant, DpCtx *c, const uint64_t *words, uint64_t *bits)
 {
     const DpKernel *k = info(rt, kernel);
+    rt_check_countable(rt, c->n);
     bool groups = rt_group_shape(rt, kernel);
     uint32_t chunks = c->n ? rt_chunks(rt, groups, c->n) : 0;
     bool small = chunks <= 1 && !groups;
@@ -128,6 +129,7 @@ static void run_segreduce(DpRt *rt, uint32_t kernel, uint32_t variant, uint32_t 
 
 void dp_reduce(DpRt *rt, uint32_t kernel, uint32_t variant, DpCtx *c, const uint64_t *words, DpCol *outs)
 {
+    rt_check_countable(rt, c->n);
     new_columns(rt, kernel, c->up->n, outs);
     Segments s = ctx_segments(c);
     if (c->up->n)
@@ -209,6 +211,7 @@ void dp_scatter(DpRt *rt, uint32_t kernel, uint32_t variant, DpCtx *c, const uin
                 const bool *consume, DpCol *outs)
 {
     const DpKernel *k = info(rt, kernel);
+    rt_check_countable(rt, c->n);
     DpCtx *room = c->n ? dp_nested_views(rt, c->up, &dests[0]) : NULL;
     if (!room || room->n == 0) {
         for (uint32_t i = 0; i < k->nouts; i++)
@@ -241,6 +244,7 @@ void dp_scatter_root(DpRt *rt, uint32_t kernel, uint32_t variant, DpCtx *c, cons
 {
     const DpKernel *k = info(rt, kernel);
     DpCol data[DP_MAX_OUTS];
+    rt_check_countable(rt, c->n);
     for (uint32_t i = 0; i < k->nouts; i++) {
         if (c->n == 0 || dests[i].len == 0 || (consume[i] && arr_solely_held(&dests[i]))) {
             outs[i] = dp_arr_retain(dests[i]);
@@ -404,6 +408,7 @@ static void hist_sorted(DpRt *rt, uint32_t kernel, uint32_t variant, const DpCtx
 static void run_hist(DpRt *rt, uint32_t kernel, uint32_t variant, const DpCtx *c, const uint64_t *words,
                      const Bins *bins, DpCol *data)
 {
+    rt_check_countable(rt, c->n);
     new_columns(rt, kernel, bins->n, data);
     if (bins->n == 0)
         return;

@@ -52,6 +52,28 @@ expect 3 'grow.dp:1:69: error: out of memory: 41.9 MB requested, 29.0 MB free of
 expect 3 'grow.dp:2:31: error: out of memory: 8.0 PB requested, 0.1 GB free of 0.1 GB' env DP_HEAP=100000000 ./grow --entry many 1000000000000000
 expect 3 'out of memory: more than 9.2 EB requested' ./grow --entry many 4611686018427387904
 
+# Nothing is stored of what is summed up: as much as can be counted in a reasonable time, and no more.
+cat >count.dp <<'END'
+entry main (n: u64) : i64 = sum { 1 : _i in n }
+entry rows (ns: [i64]) : [i64] = { sum { i : i in n } : n in ns }
+entry bins (n: i64) : [i64] = histogram 2 { i % 2 : i in n }
+END
+"$dpc" build count.dp || exit 1
+for n in 281474976710657 9223372036854775808; do
+    for run in './count' "$dpc run --eval=fused count.dp"; do
+        expect 3 'count.dp:1:29: error: too many elements: ' $run $n
+        expect 3 'at most 281474976710656 are counted' $run $n
+        expect 3 'count.dp:2:36: error: too many elements: ' $run --entry rows '[1, 703687441776640]'
+        expect 3 'are counted' $run --entry bins 4611686018427387904
+    done
+    for eval in core flat; do
+        expect 3 'error: out of memory: ' "$dpc" run --eval=$eval count.dp $n
+    done
+done
+for run in './count' "$dpc run --eval=fused count.dp"; do
+    expect 6 'time limit of 0.5 s reached' $run --timeout 0.5 281474976710656
+done
+
 # ulimit -v, in MB. PoCL ends the process where it gets no memory, so there is a message before.
 for limit in 100 400 700; do
     expect 3 'out of memory: opening a device takes 680 MB of address space' sh -c "ulimit -v ${limit}000; ./grow 5"

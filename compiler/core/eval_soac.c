@@ -1,6 +1,8 @@
 /* The interpreter's parallel operations, one element after the other, in order. */
 #include "core/eval_internal.h"
 
+#include "dp_limits.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -114,10 +116,22 @@ static void take_neutral(Walk *w, CoreValue *acc)
         acc[j] = eval_take(w->e, w->f, &w->s->reduce.neutral[j]);
 }
 
+/* What nothing is stored of has no limit of memory. */
+static bool check_countable(const Walk *w)
+{
+    char text[DP_MEMORY_TEXT];
+    if (w->n <= DP_MAX_COUNTED)
+        return true;
+    dp_elements_text(text, w->n, DP_MAX_COUNTED, "counted");
+    return eval_fail_text(w->e, EVAL_NO_MEMORY, w->s->span, text);
+}
+
 static bool eval_reduce(Walk *w)
 {
     uint32_t k = w->s->nvars;
     CoreValue *acc = w->row + w->soac->body->nresults;
+    if (!check_countable(w))
+        return false;
     take_neutral(w, acc);
     for (uint64_t i = 0; i < w->n; i++)
         if (!walk_step(w, i) || !apply_operator(w, &w->s->reduce.op, acc, w->row, k))
@@ -159,6 +173,8 @@ static bool eval_scan(Walk *w)
 
 static bool eval_scatter(Walk *w)
 {
+    if (!check_countable(w))
+        return false;
     for (uint32_t j = 0; j < w->s->nvars; j++) {
         CoreValue dest = eval_take(w->e, w->f, &w->s->scatter.dests[j]);
         if (!eval_make_owned(w->e, w->s->span, &dest))
@@ -196,7 +212,7 @@ static bool eval_hist(Walk *w)
     int64_t wanted = (int64_t)eval_peek(w->f, w->s->hist.size).bits;
     uint64_t size = wanted < 0 ? 0 : (uint64_t)wanted;
     CoreValue *acc = w->row + w->soac->body->nresults;
-    if (!hist_fill(w, size))
+    if (!check_countable(w) || !hist_fill(w, size))
         return false;
     for (uint64_t i = 0; i < w->n; i++) {
         if (!walk_step(w, i))

@@ -16,10 +16,15 @@ enum {
 };
 
 #define DP_TOO_DEEP "recursion too deep"
+/* What an operation goes over without storing it, a sum for example, has no limit but time; beyond so many elements,
+ * days on any device, that limit is no honest answer. */
+#define DP_MAX_COUNTED (UINT64_C(1) << 48)
 #define DP_UNKNOWN_BYTES UINT64_MAX
 
 /* "out of memory: 1.1 GB requested, 0.9 GB free of 4.3 GB"; `free` may be DP_UNKNOWN_BYTES. */
 void dp_memory_text(char to[DP_MEMORY_TEXT], uint64_t requested, uint64_t free, uint64_t all);
+/* "too many elements: 5000000000 in one operation, at most 4294967295 are numbered": `what` is done with them. */
+void dp_elements_text(char to[DP_MEMORY_TEXT], uint64_t n, uint64_t most, const char *what);
 /* ", in level 25 of the recursion of f"; for level 0 nothing. */
 void dp_level_text(char to[DP_LEVEL_TEXT], uint32_t level, const char *function);
 

@@ -25,6 +25,12 @@ void dp_memory_text(char to[DP_MEMORY_TEXT], uint64_t requested, uint64_t free, 
         snprintf(to, DP_MEMORY_TEXT, "out of memory: %s requested, %s free of %s", wanted, left, whole);
 }
 
+void dp_elements_text(char to[DP_MEMORY_TEXT], uint64_t n, uint64_t most, const char *what)
+{
+    snprintf(to, DP_MEMORY_TEXT, "too many elements: %llu%s in one operation, at most %llu are %s",
+             (unsigned long long)n, n >= DP_SIZE_MAX ? " or more" : "", (unsigned long long)most, what);
+}
+
 void dp_level_text(char to[DP_LEVEL_TEXT], uint32_t level, const char *function)
 {
     if (level)
