@@ -211,13 +211,9 @@ static int eval_and_write(Compilation *c, const EntryTypes *t, const ProgramOpti
     int read = read_arguments(c, t, o, args);
     if (read)
         return read;
-    EvalStatus status = entry_eval(c, t, args, result, &error);
+    bool ok = entry_eval(c, t, args, result, &error);
     dp_leaves_free(args, entry_arg_leaves(t));
-    if (status == EVAL_MEMORY) {
-        report_error(c->session, "out of memory");
-        return EXIT_MEMORY;
-    }
-    if (status == EVAL_FAILED) {
+    if (!ok) {
         compilation_report(c, &error);
         return error.kind == EVAL_NO_MEMORY ? EXIT_MEMORY : error.kind == EVAL_NO_TIME ? EXIT_TIME : EXIT_PROGRAM;
     }

@@ -59,10 +59,10 @@ bool entry_types_make(EntryTypes *t, const Compilation *c, const char *name);
 void entry_types_free(EntryTypes *t);
 
 struct DpLeaf;
-typedef enum EvalStatus { EVAL_OK, EVAL_FAILED /* the program's error, in *error */, EVAL_MEMORY } EvalStatus;
-/* Runs the entry at the stage reached. args: the leaves of all parameters; result: the result's leaves, to be freed. */
-EvalStatus entry_eval(const Compilation *c, const EntryTypes *t, const struct DpLeaf *args, struct DpLeaf *result,
-                      EvalError *error);
+/* Runs the entry at the stage reached. args: the leaves of all parameters; result: the result's leaves, to be freed.
+ * False if the program fails, with *error. */
+bool entry_eval(const Compilation *c, const EntryTypes *t, const struct DpLeaf *args, struct DpLeaf *result,
+                EvalError *error);
 uint32_t entry_arg_leaves(const EntryTypes *t);
 
 #endif

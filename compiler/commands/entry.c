@@ -51,17 +51,7 @@ uint32_t entry_arg_leaves(const EntryTypes *t)
     return n;
 }
 
-static EvalStatus take_results(const CoreValue *values, uint32_t n, DpLeaf *result)
-{
-    for (uint32_t i = 0; i < n; i++)
-        if (!leaf_of_value(&values[i], &result[i])) {
-            dp_leaves_free(result, i);
-            return EVAL_MEMORY;
-        }
-    return EVAL_OK;
-}
-
-EvalStatus entry_eval(const Compilation *c, const EntryTypes *t, const DpLeaf *args, DpLeaf *result, EvalError *error)
+bool entry_eval(const Compilation *c, const EntryTypes *t, const DpLeaf *args, DpLeaf *result, EvalError *error)
 {
     Arena *arena = arena_create();
     uint32_t nargs = entry_arg_leaves(t), nresults = dp_type_leaves(t->result);
@@ -69,9 +59,9 @@ EvalStatus entry_eval(const Compilation *c, const EntryTypes *t, const DpLeaf *a
     for (uint32_t i = 0; i < nargs; i++)
         in[i] = value_of_leaf(arena, &args[i]);
     *error = (EvalError){.site = CORE_NO_SITE};
-    EvalStatus status = EVAL_FAILED;
-    if (compilation_eval(c, t->entry, arena, in, out, error))
-        status = take_results(out, nresults, result);
+    bool ok = compilation_eval(c, t->entry, arena, in, out, error);
+    for (uint32_t i = 0; ok && i < nresults; i++)
+        leaf_of_value(&out[i], &result[i]);
     arena_destroy(arena);
-    return status;
+    return ok;
 }

@@ -1,6 +1,7 @@
 #include "commands/values.h"
+#include "support/memory.h"
 
-#include <stdlib.h>
+#include <assert.h>
 #include <string.h>
 
 /* ---- outside to inside ---- */
@@ -102,29 +103,21 @@ static void store(const CoreValue *v, DpLeaf *leaf, uint32_t level)
 }
 
 /* Room for as many as have been counted; the counts start again. */
-static bool make_room(DpLeaf *leaf)
+static void make_room(DpLeaf *leaf)
 {
-    bool ok = true;
     for (uint32_t level = 0; level < leaf->rank; level++) {
-        leaf->lens[level] = calloc((size_t)leaf->nlens[level] + 1, sizeof(uint64_t));
-        ok = ok && leaf->lens[level];
+        leaf->lens[level] = memory_alloc((size_t)leaf->nlens[level] + 1, sizeof(uint64_t));
         leaf->nlens[level] = 0;
     }
-    leaf->data = calloc((size_t)leaf->ndata + 1, scalar_bytes((Scalar)leaf->scalar));
+    leaf->data = memory_alloc((size_t)leaf->ndata + 1, scalar_bytes((Scalar)leaf->scalar));
     leaf->ndata = 0;
-    return ok && leaf->data;
 }
 
-bool leaf_of_value(const CoreValue *v, DpLeaf *leaf)
+void leaf_of_value(const CoreValue *v, DpLeaf *leaf)
 {
     *leaf = (DpLeaf){.scalar = (DpScalar)v->type.scalar, .rank = v->type.rank};
-    if (v->type.rank > DP_MAX_RANK)
-        return false;
+    assert(v->type.rank <= DP_MAX_RANK); /* entry_types_make refuses others */
     count(v, leaf, 0);
-    if (make_room(leaf)) {
-        store(v, leaf, 0);
-        return true;
-    }
-    dp_leaves_free(leaf, 1);
-    return false;
+    make_room(leaf);
+    store(v, leaf, 0);
 }

@@ -6,7 +6,7 @@
 #include "dp_value.h"
 
 CoreValue value_of_leaf(Arena *arena, const DpLeaf *leaf);
-/* Fills the leaf, freed with dp_leaves_free. False if memory runs out: nothing is left to free then. */
-bool leaf_of_value(const CoreValue *v, DpLeaf *leaf);
+/* Fills the leaf, freed with dp_leaves_free. */
+void leaf_of_value(const CoreValue *v, DpLeaf *leaf);
 
 #endif

@@ -38,6 +38,7 @@ typedef struct EvalError {
     int64_t values[3];
     char text[300]; /* of the other kinds: "recursion too deep" */
     Span span;
+    bool machine; /* EVAL_NO_MEMORY: it is the machine that has no more, not EvalLimits.bytes */
 } EvalError;
 
 /* What an evaluation may take. */

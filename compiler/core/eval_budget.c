@@ -57,10 +57,11 @@ void budget_fail_memory(const EvalBudget *b, EvalError *error, Span span, uint64
 {
     char text[DP_MEMORY_TEXT + DP_LEVEL_TEXT];
     uint64_t there = b->live < b->limit ? b->limit - b->live : 0;
-    /* Room in the budget: then it is the machine that has no more, and how much it has is not known. */
-    dp_memory_text(text, bytes, bytes <= there ? DP_UNKNOWN_BYTES : there, b->limit);
+    bool machine = bytes <= there; /* how much it has is not known */
+    dp_memory_text(text, bytes, machine ? DP_UNKNOWN_BYTES : there, b->limit);
     dp_level_text(text + strlen(text), level, function);
     eval_error_set(error, EVAL_NO_MEMORY, span, text);
+    error->machine = machine;
 }
 
 void budget_fail_time(const EvalBudget *b, EvalError *error, Span span)

@@ -28,17 +28,22 @@ uint32_t property_cases(const TestRun *t, const Subject *s)
     return s->types.entry->nparams == 0 && t->options->cases > 1 ? 1 : t->options->cases;
 }
 
-static bool leaves_of(const Subject *s, const Tree *args, DpLeaf *leaves)
+/* To be freed with free_leaves. */
+static DpLeaf *leaves_of(const Subject *s, const Tree *args)
 {
+    DpLeaf *leaves = memory_alloc((size_t)s->nargs + 1, sizeof *leaves);
     uint32_t at = 0;
     for (uint32_t i = 0; i < s->types.entry->nparams; i++) {
-        if (!tree_to_leaves(s->types.params[i], &args[i], leaves + at)) {
-            dp_leaves_free(leaves, at);
-            return false;
-        }
+        tree_to_leaves(s->types.params[i], &args[i], leaves + at);
         at += dp_type_leaves(s->types.params[i]);
     }
-    return true;
+    return leaves;
+}
+
+static void free_leaves(const Subject *s, DpLeaf *leaves)
+{
+    dp_leaves_free(leaves, s->nargs);
+    free(leaves);
 }
 
 static Tree *random_case(const TestRun *t, const Subject *s, Arena *arena, uint32_t number)
@@ -49,13 +54,9 @@ static Tree *random_case(const TestRun *t, const Subject *s, Arena *arena, uint3
 
 static uint32_t add_job(TestRun *t, const Subject *s, const Tree *args)
 {
-    DpLeaf *leaves = memory_alloc((size_t)s->nargs + 1, sizeof *leaves);
-    uint32_t job = UINT32_MAX;
-    if (leaves_of(s, args, leaves)) {
-        job = device_add(&t->device, s->types.entry->name, s->types.params, s->types.entry->nparams, leaves);
-        dp_leaves_free(leaves, s->nargs);
-    }
-    free(leaves);
+    DpLeaf *leaves = leaves_of(s, args);
+    uint32_t job = device_add(&t->device, s->types.entry->name, s->types.params, s->types.entry->nparams, leaves);
+    free_leaves(s, leaves);
     return job;
 }
 
@@ -75,15 +76,9 @@ void plan_property(TestRun *t, Subject *s)
 
 static Outcome interpret(const TestRun *t, const Subject *s, const Tree *args)
 {
-    Outcome o = {0};
-    DpLeaf *leaves = memory_alloc((size_t)s->nargs + 1, sizeof *leaves);
-    if (leaves_of(s, args, leaves)) {
-        o = run_interpreter(t, s, leaves);
-        dp_leaves_free(leaves, s->nargs);
-    } else {
-        strbuf_add(&o.error, "out of memory");
-    }
-    free(leaves);
+    DpLeaf *leaves = leaves_of(s, args);
+    Outcome o = run_interpreter(t, s, leaves);
+    free_leaves(s, leaves);
     return o;
 }
 
@@ -132,8 +127,7 @@ static Tree *run_round(Search *x)
     DeviceBatch *device = &x->t->device;
     uint32_t first = device->n;
     for (uint32_t i = 0; i < x->round.n; i++)
-        if (add_job(x->t, x->s, x->round.at[i]) == UINT32_MAX)
-            return NULL;
+        add_job(x->t, x->s, x->round.at[i]);
     for (uint32_t i = 0; i < x->round.n; i++) {
         Outcome o = device_result(device, first + i, device->n, x->s->types.result);
         Verdict v = verdict_of(&o);
@@ -181,14 +175,11 @@ static void report(Search *x, const Tree *args, int e, int64_t number)
     Subject *s = (Subject *)x->s;
     uint32_t job = e == DEVICE ? add_job(t, s, args) : 0;
     Outcome o = e == DEVICE ? device_result(&t->device, job, t->device.n, s->types.result) : interpret(t, s, args);
-    DpLeaf *leaves = memory_alloc((size_t)s->nargs + 1, sizeof *leaves);
+    DpLeaf *leaves = leaves_of(s, args);
     StrBuf text = {0};
     strbuf_add(&text, o.ok ? "  false for\n" : "  fails for\n");
     strbuf_add(&text, "  -- input ");
-    if (leaves_of(s, args, leaves)) {
-        print_arguments(&text, s, leaves, 0);
-        dp_leaves_free(leaves, s->nargs);
-    }
+    print_arguments(&text, s, leaves, 0);
     strbuf_add(&text, "\n");
     if (!o.ok)
         strbuf_printf(&text, "  with %s\n", o.error.text ? o.error.text : "no result");
@@ -203,7 +194,7 @@ static void report(Search *x, const Tree *args, int e, int64_t number)
     add_failure(t, &s->failures, e, text.text);
     strbuf_free(&text);
     outcome_free(&o, s->types.result);
-    free(leaves);
+    free_leaves(s, leaves);
 }
 
 static void failed(TestRun *t, Subject *s, int e, Verdict v, Tree *args, Arena *arena, int64_t number)

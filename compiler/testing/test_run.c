@@ -135,16 +135,16 @@ Outcome run_interpreter(const TestRun *t, const Subject *s, const DpLeaf *args)
     Outcome o = {.leaves = memory_alloc(s->nresults, sizeof(DpLeaf))};
     EvalError error;
     begin_watching(t, s, args);
-    EvalStatus status = entry_eval(t->c, &s->types, args, o.leaves, &error);
+    o.ok = entry_eval(t->c, &s->types, args, o.leaves, &error);
     watch_end(t->watch);
-    o.ok = status == EVAL_OK;
-    if (status == EVAL_FAILED) {
+    if (!o.ok && error.machine) { /* says nothing about the program */
+        compilation_report(t->c, &error);
+        exit(EXIT_MEMORY);
+    }
+    if (!o.ok) {
         add_place(&o.error, t->c, &error);
         compilation_error_text(&o.error, t->c, &error);
         o.expectable = error.kind != EVAL_INTERNAL;
-    } else if (status == EVAL_MEMORY) {
-        strbuf_add(&o.error, "out of memory");
-        o.expectable = true;
     }
     return o;
 }

@@ -136,36 +136,27 @@ static void put(Sink *k, const DpType *t, const Tree *v, uint32_t *leaf, uint32_
 }
 
 /* Room for as many as have been counted; the counts start again. */
-static bool make_room(DpLeaf *leaf)
+static void make_room(DpLeaf *leaf)
 {
-    bool ok = true;
     for (uint32_t level = 0; level < leaf->rank; level++) {
-        leaf->lens[level] = calloc((size_t)leaf->nlens[level] + 1, sizeof(uint64_t));
+        leaf->lens[level] = memory_alloc((size_t)leaf->nlens[level] + 1, sizeof(uint64_t));
         leaf->nlens[level] = 0;
-        ok = ok && leaf->lens[level];
     }
-    leaf->data = calloc((size_t)leaf->ndata + 1, dp_scalar_bytes(leaf->scalar));
+    leaf->data = memory_alloc((size_t)leaf->ndata + 1, dp_scalar_bytes(leaf->scalar));
     leaf->ndata = 0;
-    return ok && leaf->data;
 }
 
-bool tree_to_leaves(const DpType *t, const Tree *v, DpLeaf *leaves)
+void tree_to_leaves(const DpType *t, const Tree *v, DpLeaf *leaves)
 {
     uint32_t n = dp_type_leaves(t), leaf = 0;
     Sink k = {leaves, false};
     dp_leaves_init(leaves, t);
     put(&k, t, v, &leaf, 0);
-    bool ok = true;
     for (uint32_t i = 0; i < n; i++)
-        ok = make_room(&leaves[i]) && ok;
-    if (!ok) {
-        dp_leaves_free(leaves, n);
-        return false;
-    }
+        make_room(&leaves[i]);
     k.storing = true;
     leaf = 0;
     put(&k, t, v, &leaf, 0);
-    return true;
 }
 
 /* ---- trees alone ---- */
@@ -226,7 +217,8 @@ void tree_print(StrBuf *out, const DpType *t, const Tree *v)
     DpLeaf *leaves = memory_alloc(dp_type_leaves(t), sizeof *leaves);
     char *text = NULL;
     size_t n = 0;
-    FILE *file = tree_to_leaves(t, v, leaves) ? open_memstream(&text, &n) : NULL;
+    tree_to_leaves(t, v, leaves);
+    FILE *file = open_memstream(&text, &n);
     bool written = file && dp_write_text(file, t, leaves);
     if (!file || fclose(file) != 0 || !written)
         memory_out();

@@ -24,8 +24,8 @@ struct Tree {
 
 /* A type and the value's leaves; the tree lives in the arena. */
 Tree tree_of_leaves(Arena *arena, const DpType *t, const DpLeaf *leaves);
-/* Fills the leaves, freed with dp_leaves_free. False if memory runs out: nothing is left to free then. */
-bool tree_to_leaves(const DpType *t, const Tree *v, DpLeaf *leaves);
+/* Fills the leaves, freed with dp_leaves_free. */
+void tree_to_leaves(const DpType *t, const Tree *v, DpLeaf *leaves);
 /* All zeros, empty sequences, and the first of the constructors without a payload, or the first. */
 Tree tree_simplest(Arena *arena, const DpType *t);
 Tree tree_copy(Arena *arena, const Tree *v);

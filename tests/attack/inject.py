@@ -76,7 +76,7 @@ def cases_of_commands():
                needs="cc opencl")
     yield Case("build", "dpc", "build", "p.dp", files={"p.dp": MAP, "p": "old"}, quick=4, needs="cc")
     yield Case("build_o", "dpc", "build", "p.dp", "-o", "other", files=program, quick=3, needs="cc")
-    yield Case("test", "dpc", "test", "--eval=core,flat", "p.dp", files=program)
+    yield Case("test", "dpc", "test", "--eval=core,flat", "p.dp", files=program, quick=40, last=120)
     yield Case("test_device", "dpc", "test", "--eval=device", "p.dp", files=program, quick=4, last=40, needs="cc opencl")
     yield Case("test_property", "dpc", "test", "--eval=core", "p.dp", files={"p.dp": PROPERTY}, status=1)
     yield Case("fmt", "dpc", "fmt", "p.dp", files={"p.dp": MAP.replace("{ x + k", "{x+k")}, quick=60)

