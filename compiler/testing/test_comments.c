@@ -98,7 +98,7 @@ static Def *find_def(const Finder *f, Name name)
 
 static void suggest_def(const Finder *f, Span at, Name name, bool entries)
 {
-    Suggestion g = suggest_start(name);
+    Suggestion g = dp_guess_start(name);
     for (uint32_t i = 0; i < f->module->ndefs; i++) {
         const Def *def = f->module->defs[i];
         if (def->kind == DEF_VALUE && (def->is_entry || !entries))
@@ -133,7 +133,7 @@ static bool is_plural(const char *word, const char *keyword)
 /* The keyword from `from` on that the word was meant to be, or NULL. */
 static const char *meant(const Finder *f, Name word, Keyword from)
 {
-    Suggestion g = suggest_start(word);
+    Suggestion g = dp_guess_start(word);
     for (Keyword k = from; k < KEY_COUNT; k++)
         suggest_consider(&g, intern_cstr(f->s, keywords[k]));
     return g.best && !is_plural(word, g.best) ? g.best : NULL;

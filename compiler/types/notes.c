@@ -462,7 +462,7 @@ void note_known_names(Checker *c, Type *t, Name wanted)
 {
     enum { MOST = 12 };
     bool sum = t->kind == TY_SUM;
-    Suggestion g = suggest_start(wanted);
+    Suggestion g = dp_guess_start(wanted);
     StrBuf b = {0};
     for (uint32_t i = 0; i < t->record.n; i++) {
         suggest_consider(&g, t->record.names[i]);

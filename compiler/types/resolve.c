@@ -270,7 +270,7 @@ static bool note_bars(Resolver *r, const Expr *e)
 static void suggest_name(Resolver *r, const Expr *e)
 {
     Checker *c = r->c;
-    Suggestion g = suggest_start(e->name);
+    Suggestion g = dp_guess_start(e->name);
     for (const Binding *b = r->scope; b; b = b->next)
         suggest_consider(&g, b->name);
     suggest_consider_map(&g, &c->scope->values);

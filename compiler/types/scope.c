@@ -231,7 +231,7 @@ const ModuleScope *scope_find_module(const Checker *c, Name name)
 void no_such_member(Checker *c, Span at, Name module, const PtrMap *names, Name name)
 {
     diag_error(c->s, at, DIAG_UNDEFINED_MEMBER, "`%s` is not in the module `%s`", name, module);
-    Suggestion g = suggest_start(name);
+    Suggestion g = dp_guess_start(name);
     suggest_consider_map(&g, names);
     suggest_note(c->s, at, &g);
 }

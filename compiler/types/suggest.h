@@ -1,14 +1,11 @@
-/* "Did you mean": the candidate at the smallest edit distance from a name, if that is small for its length. */
+/* "Did you mean" of names in programs. */
 #ifndef DPC_SUGGEST_H
 #define DPC_SUGGEST_H
 
+#include "dp_guess.h"
 #include "support/session.h"
 
-typedef struct Suggestion {
-    Name wanted, best;
-    uint32_t distance;
-} Suggestion;
-Suggestion suggest_start(Name wanted);
+typedef DpGuess Suggestion;
 void suggest_consider(Suggestion *g, Name candidate);
 void suggest_note(Session *s, Span at, const Suggestion *g); /* if there is one */
 

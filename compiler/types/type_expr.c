@@ -90,7 +90,7 @@ static void unknown_type(Checker *c, const TypeExpr *te)
     diag_error(c->s, te->span, DIAG_UNDEFINED_TYPE, "type `%s` is not defined", name);
     if (note_library_type(c, te->span, name) || note_foreign_type(c->s, name))
         return;
-    Suggestion g = suggest_start(name);
+    Suggestion g = dp_guess_start(name);
     for (const TypeEnv *env = c->tenv; env; env = env->outer) {
         for (uint32_t i = 0; i < env->n; i++)
             suggest_consider(&g, env->names[i]);
@@ -385,7 +385,7 @@ static void consider_ctors(Suggestion *g, const PtrMap *types)
 
 Suggestion suggest_ctor(const Checker *c, Name wanted)
 {
-    Suggestion g = suggest_start(wanted);
+    Suggestion g = dp_guess_start(wanted);
     consider_ctors(&g, &c->scope->types);
     for (uint32_t i = 0; i < c->scope->imports.n; i++)
         consider_ctors(&g, &c->scope->imports.at[i]->types);
