@@ -1,7 +1,8 @@
 # What is installed, and the Debian package: cmake --install BUILD, and cpack -G DEB in the build folder.
 #
 #   bin/dpc   lib/dpc/libdpruntime.a   include/dpc/*.h   what dpc needs to build programs; it finds them beside itself
-#   share/man/man1, share/doc/dpc                        the manual page; the documentation, and the examples in examples/
+#   share/man/man1, share/doc/dpc                        manual pages; the documentation, and the examples in examples/
+#   share/bash-completion, share/zsh, share/fish         completion for shells
 set(DPC_DOC_DIR share/doc/dpc)
 
 install(TARGETS dpc RUNTIME DESTINATION bin)
@@ -11,19 +12,36 @@ install(FILES README.md SECURITY.md DESTINATION ${DPC_DOC_DIR})
 install(FILES packaging/copyright DESTINATION ${DPC_DOC_DIR})
 install(DIRECTORY docs/ DESTINATION ${DPC_DOC_DIR}/docs FILES_MATCHING PATTERN "*.md" PATTERN "*.svg")
 install(DIRECTORY examples/ DESTINATION ${DPC_DOC_DIR}/examples)
-# The manual page is what `dpc help` says.
+# Manual pages and completion come from the tables of options, by dpc itself.
+set(packaging_files "")
+function(dpc_prints file) # dpc_prints(FILE WORD...): FILE, in the build folder, is what `dpc WORD...` prints
+  add_custom_command(OUTPUT ${CMAKE_BINARY_DIR}/${file} DEPENDS dpc VERBATIM
+                     COMMAND $<TARGET_FILE:dpc> ${ARGN} > ${CMAKE_BINARY_DIR}/${file})
+endfunction()
+dpc_prints(completion.bash completion bash)
+dpc_prints(completion.zsh completion zsh)
+dpc_prints(completion.fish completion fish)
+dpc_prints(dpc.1 manual dpc)
+dpc_prints(dpc-program.1 manual dpc-program)
+install(FILES ${CMAKE_BINARY_DIR}/completion.bash DESTINATION share/bash-completion/completions RENAME dpc)
+install(FILES ${CMAKE_BINARY_DIR}/completion.zsh DESTINATION share/zsh/vendor-completions RENAME _dpc)
+install(FILES ${CMAKE_BINARY_DIR}/completion.fish DESTINATION share/fish/vendor_completions.d RENAME dpc.fish)
+list(APPEND packaging_files completion.bash completion.zsh completion.fish)
 find_program(GZIP gzip)
 if(GZIP)
+  foreach(page dpc.1 dpc-program.1)
+    add_custom_command(OUTPUT ${CMAKE_BINARY_DIR}/${page}.gz DEPENDS ${CMAKE_BINARY_DIR}/${page} VERBATIM
+                       COMMAND ${GZIP} -9nkf ${CMAKE_BINARY_DIR}/${page})
+    install(FILES ${CMAKE_BINARY_DIR}/${page}.gz DESTINATION share/man/man1)
+    list(APPEND packaging_files ${page}.gz)
+  endforeach()
   add_custom_command(OUTPUT ${CMAKE_BINARY_DIR}/changelog.gz DEPENDS packaging/changelog VERBATIM
                      COMMAND ${GZIP} -9nc ${CMAKE_CURRENT_SOURCE_DIR}/packaging/changelog > ${CMAKE_BINARY_DIR}/changelog.gz)
-  add_custom_command(OUTPUT ${CMAKE_BINARY_DIR}/dpc.1.gz DEPENDS packaging/manpage.sh dpc VERBATIM
-                     COMMAND sh ${CMAKE_CURRENT_SOURCE_DIR}/packaging/manpage.sh $<TARGET_FILE:dpc> ${PROJECT_VERSION}
-                             > ${CMAKE_BINARY_DIR}/dpc.1
-                     COMMAND ${GZIP} -9nkf ${CMAKE_BINARY_DIR}/dpc.1)
-  add_custom_target(packaging ALL DEPENDS ${CMAKE_BINARY_DIR}/changelog.gz ${CMAKE_BINARY_DIR}/dpc.1.gz)
   install(FILES ${CMAKE_BINARY_DIR}/changelog.gz DESTINATION ${DPC_DOC_DIR})
-  install(FILES ${CMAKE_BINARY_DIR}/dpc.1.gz DESTINATION share/man/man1)
+  list(APPEND packaging_files changelog.gz)
 endif()
+list(TRANSFORM packaging_files PREPEND ${CMAKE_BINARY_DIR}/)
+add_custom_target(packaging ALL DEPENDS ${packaging_files})
 
 set(CPACK_GENERATOR DEB)
 set(CPACK_PACKAGE_NAME dpc)

@@ -1,6 +1,7 @@
 /* Which device: --device NAME (part of its name) or #K (number in the list), --platform NAME, else DP_DEVICE, else the
  * first GPU, else the first CPU. */
 #include "internal.h"
+#include "dp_options.h"
 
 #include <ctype.h>
 #include <errno.h>
@@ -161,8 +162,10 @@ static bool contains(const char *text, const char *part)
 
 static const Found *pick(const Found *found, uint32_t n, const char *device, const char *platform, cl_device_type type)
 {
-    bool by_number = device && device[0] == '#';
-    unsigned long number = by_number ? strtoul(device + 1, NULL, 10) : 0;
+    uint64_t number = 0;
+    bool by_number = device && (device[0] == '#' || (dp_parse_count(device, n, &number) && number < n));
+    if (by_number && device[0] == '#' && !dp_parse_count(device + 1, n, &number))
+        return NULL;
     for (uint32_t i = 0; i < n; i++) {
         const Found *f = &found[i];
         if (platform && !contains(f->platform_name, platform))

@@ -4,6 +4,7 @@
  * device and building kernels take as much as they like. A failure ends the process from wherever it occurs: nothing
  * has been written to the output by then. */
 #include "dp_args.h"
+#include "dp_options.h"
 #include "dp_output.h"
 #include "dp_status.h"
 #include "internal.h"
@@ -16,16 +17,15 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { MESSAGE_BYTES = 1024 };
+enum { MESSAGE_BYTES = 1024, MOST_RUNS = 1000000000 };
 #define STACK_SPARE ((size_t)1 << 20) /* for what OpenCL does below a level of the program's recursion */
 
 typedef struct Options {
     const char *entry, *output, *times, *batch;
-    const char *runs_text, *timeout_text, *memory_text;
     OpenOptions open;
-    long runs;      /* 0: -r was not given */
+    uint64_t runs;  /* 0: -r was not given */
     double timeout; /* seconds; 0: no limit */
-    bool list, help;
+    bool list, help, version;
 } Options;
 
 typedef struct Session {
@@ -54,109 +54,53 @@ static int usage(const char *format, const char *what)
 
 static void print_help(const DpProgram *p, const char *name)
 {
-    printf("%s [OPTION]... [ARG]...\n\n", name);
+    printf("Usage: %s [OPTION]... [ARG]...\n\n", name);
     for (uint32_t i = 0; i < p->nentries; i++)
         printf("  entry %s\n", p->entries[i].signature);
     fputs("\nAn ARG is a literal or the name of a file, in the format of its ending or a prefix (csv:FILE); - is "
-          "standard input, as\n"
-          "are those left out.\n"
-          "  --entry NAME      runs this entry instead of main\n"
-          "  -o FILE           writes the result to a file, in the format of its ending or a prefix\n"
-          "  --device NAME|#K  the device whose name contains NAME, or number K of the list\n"
-          "  --platform NAME   devices of this platform only\n"
-          "  --list-devices    shows them\n"
-          "  -r N              runs N times, after one run that is not counted\n"
-          "  -t FILE           writes each run's time in microseconds, without transfers of arguments and results\n"
-          "  --profile[=json]  shows where the time goes, by lines of the program\n"
-          "  --timeout SECONDS ends with status 6 when it takes longer\n"
-          "  --memory BYTES    the most that it may use (10M, 2G): else it ends with status 3\n"
-          "  --batch FILE      runs a list of cases, a line each: entry, input file, output file, between tabs\n"
-          "  --                ends the options\n",
+          "standard input, as are\nthose left out. Options stand anywhere; -- ends them. Numbers such as -3 are "
+          "arguments.\n\n",
           stdout);
+    dp_options_print(stdout, dp_program_options, DP_OPTIONS, DP_IN_PROGRAM);
 }
 
-/* Where an option's value goes; NULL if it takes none. */
-static const char **value_of(Options *o, const char *option)
+/* The options of which a value has to be made. */
+static int parse_values(Options *o, const char *const *given)
 {
-    const struct {
-        const char *name, **value;
-    } values[] = {
-        {"--entry", &o->entry},
-        {"-o", &o->output},
-        {"--device", &o->open.device},
-        {"--platform", &o->open.platform},
-        {"-t", &o->times},
-        {"-r", &o->runs_text},
-        {"--timeout", &o->timeout_text},
-        {"--memory", &o->memory_text},
-        {"--batch", &o->batch},
-    };
-    for (size_t i = 0; i < sizeof values / sizeof *values; i++)
-        if (strcmp(option, values[i].name) == 0)
-            return values[i].value;
-    return NULL;
+    char error[MESSAGE_BYTES];
+    const char *runs = given[DP_OPTION_RUNS];
+    if (runs && (!dp_parse_count(runs, MOST_RUNS, &o->runs) || o->runs == 0))
+        return usage("error: --runs takes a number of runs, not %s", runs);
+    bool ok = dp_parse_limits(given[DP_OPTION_TIMEOUT], given[DP_OPTION_MEMORY], &o->timeout, &o->open.memory, error,
+                              sizeof error);
+    return ok ? 0 : usage("error: %s", error);
 }
 
-static int parse_flag(Options *o, const char *option)
-{
-    if (strcmp(option, "--profile") == 0 || strcmp(option, "--profile=json") == 0)
-        o->open.profile = true, o->open.profile_json = option[9] != '\0';
-    else if (strcmp(option, "--list-devices") == 0)
-        o->list = true;
-    else if (strcmp(option, "--help") == 0 || strcmp(option, "-h") == 0)
-        o->help = true;
-    else
-        return usage("error: there is no option %s", option);
-    return 0;
-}
-
-/* Options and arguments may be mixed; arguments are moved to the front of argv[1..). */
-static int sort_words(Session *s)
-{
-    Options *o = &s->options;
-    int nargs = 0;
-    bool options = true;
-    for (int i = 1; i < s->argc; i++) {
-        char *word = s->argv[i];
-        if (options && strcmp(word, "--") == 0) {
-            options = false;
-        } else if (!options || !dp_arg_is_option(word)) {
-            s->argv[1 + nargs++] = word;
-        } else {
-            const char **value = value_of(o, word);
-            if (!value) {
-                int status = parse_flag(o, word);
-                if (status)
-                    return status;
-            } else if (i + 1 == s->argc) {
-                return usage("error: %s wants a value", word);
-            } else if (*value) {
-                return usage("error: %s is given twice", word);
-            } else {
-                *value = s->argv[++i];
-            }
-        }
-    }
-    s->argc = nargs;
-    return 0;
-}
-
+/* The arguments are then argv[1..argc]. */
 static int parse_options(Session *s)
 {
     Options *o = &s->options;
-    int status = sort_words(s);
+    const char *given[DP_OPTIONS] = {NULL}, *profile;
+    char error[MESSAGE_BYTES];
+    s->argc =
+        dp_options_parse(dp_program_options, DP_OPTIONS, DP_IN_PROGRAM, s->argc, s->argv, given, error, sizeof error);
+    if (s->argc < 0)
+        return usage("error: %s", error);
+    profile = given[DP_OPTION_PROFILE];
+    *o = (Options){.entry = given[DP_OPTION_ENTRY],
+                   .output = given[DP_OPTION_OUTPUT],
+                   .times = given[DP_OPTION_TIMES],
+                   .batch = given[DP_OPTION_BATCH],
+                   .open = {.device = given[DP_OPTION_DEVICE],
+                            .platform = given[DP_OPTION_PLATFORM],
+                            .profile = profile != NULL,
+                            .profile_json = profile && *profile},
+                   .list = given[DP_OPTION_LIST_DEVICES] != NULL,
+                   .help = given[DP_OPTION_HELP] != NULL,
+                   .version = given[DP_OPTION_VERSION] != NULL};
+    int status = parse_values(o, given);
     if (status)
         return status;
-    if (o->runs_text) {
-        char *end;
-        o->runs = strtol(o->runs_text, &end, 10);
-        if (*end || o->runs < 1)
-            return usage("error: -r wants a number of runs, not %s", o->runs_text);
-    }
-    if (o->timeout_text && !dp_parse_seconds(o->timeout_text, &o->timeout))
-        return usage("error: --timeout wants a number of seconds, not %s", o->timeout_text);
-    if (o->memory_text && !dp_parse_bytes(o->memory_text, &o->open.memory))
-        return usage("error: --memory wants a number of bytes such as 100M or 2G, not %s", o->memory_text);
     if (o->batch && (o->entry || o->output || o->times || o->runs || s->argc > 0))
         return usage("error: --batch goes with no %s", "entry, argument, output or number of runs");
     if (o->times && o->output && dp_output_same(o->times, dp_file_path(o->output)))
@@ -300,9 +244,9 @@ static int run_all(Session *s)
 {
     DpArg *args = calloc(s->entry->nargs + 1, sizeof *args), *results = calloc(s->entry->nresults + 1, sizeof *results);
     int status = args && results ? 0 : EXIT_MEMORY;
-    long runs = s->options.runs ? s->options.runs + 1 : 1; /* with -r the first one warms up */
+    uint64_t runs = s->options.runs ? s->options.runs + 1 : 1; /* with -r the first one warms up */
     dp_leaves_init(s->results, s->result_type);
-    for (long i = 0; !status && i < runs; i++) {
+    for (uint64_t i = 0; !status && i < runs; i++) {
         double us = run_once(s, args, results);
         if (s->times.file && (i > 0 || runs == 1))
             fprintf(s->times.file, "%.0f\n", us);
@@ -482,6 +426,10 @@ static int run_program(Session *s)
     const Options *o = &s->options;
     if (o->help) {
         print_help(s->program, s->name);
+        return 0;
+    }
+    if (o->version) {
+        printf("%s, a DP program, made by dpc %s\n", s->program->file, DPC_VERSION);
         return 0;
     }
     if (o->list)

@@ -62,11 +62,10 @@ entry late (xs: [i64]) : [i64] = { 10 / x : x in xs }' >fails.dp
 printf -- '-- test main\n-- input 1\n-- output 3\nentry main (x: i64) = x + 1\n' >wrong.dp
 printf -- '-- test main\n-- input 1\nentry main (x: i64) = x + 1\n' >nothing.dp
 
-expect 2 'dpc build f.dp' "$dpc"
-expect 0 'dpc build f.dp' "$dpc" help
+expect 2 'makes an executable' "$dpc"
 expect 0 'dpc ' "$dpc" --version
 expect 2 'frobnicate is no command' "$dpc" frobnicate
-expect 2 'takes the name' "$dpc" run
+expect 2 'dpc run takes the name' "$dpc" run
 expect 2 'no option --fast' "$dpc" run --fast f.dp
 expect 2 '--eval takes' "$dpc" run --eval=nothing f.dp
 expect 2 'cannot read none.dp' "$dpc" check none.dp
@@ -89,7 +88,7 @@ expect 2 'error: `x` is not used' "$dpc" run --werror --eval=core unused.dp 4
 expect 2 'error: `x` is not used' "$dpc" run --werror unused.dp 4
 expect 2 'error: `x` is not used' "$dpc" build --werror unused.dp
 expect 2 'error: `x` is not used' "$dpc" test --werror --eval=core unused.dp
-expect 2 'error: `x` is not used' "$dpc" dump --stage=ast unused.dp --werror --stage=types
+expect 2 'error: `x` is not used' "$dpc" dump --stage=types unused.dp --werror
 expect 0 '' "$dpc" check --werror f.dp
 printf 'def  k=1' >messy.dp
 expect 2 'takes the names' "$dpc" fmt
@@ -113,10 +112,9 @@ expect 1 '"code":null,"message":"index 4 out of bounds for length 1","file":"f.d
     "$dpc" run --diagnostics=json --eval=core f.dp --entry at '[1.5]' 4
 expect 2 'parameter k is missing","file":null,' "$dpc" run --diagnostics=json --eval=core f.dp '[1]'
 expect 2 'type.dp:1:18: error' "$dpc" check --diagnostics=text type.dp
-expect 2 '--diagnostics takes text or json' "$dpc" check --diagnostics=xml type.dp
-expect 2 'no option --diagnostics=json behind a file' "$dpc" check f.dp --diagnostics=json
+expect 2 '--diagnostics takes one of these: text, json, not xml' "$dpc" check --diagnostics=xml type.dp
 expect 0 '## E0301 type mismatch' "$dpc" explain-error e0301
-expect 2 'they look like E0301' "$dpc" explain-error E301
+expect 2 'they look like E0301' "$dpc" explain-error E301x
 expect 1 'imports.dp:3:36: error: assertion failed' "$dpc" run --eval=core imports.dp '[[0]]'
 expect 1 'modules/inner/b.dp:2:35: error: index 4 out of bounds for length 2' "$dpc" run --eval=flat imports.dp --entry other '[1, 2]'
 expect 0 'other' "$dpc" dump --stage=types imports.dp

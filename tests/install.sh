@@ -10,9 +10,11 @@ fail() { failed=$((failed + 1)); echo "FAILED: $*"; }
 DESTDIR="$folder/a root" "$cmake" --install "$build" --prefix /usr >"$folder/log" 2>&1 || { cat "$folder/log"; fail "cmake --install"; }
 root="$folder/a root/usr"
 for file in bin/dpc lib/dpc/libdpruntime.a include/dpc/dp_rt.h share/doc/dpc/README.md share/doc/dpc/docs/language.md \
-    share/doc/dpc/examples/spmv/spmv.dp share/man/man1/dpc.1.gz; do
+    share/doc/dpc/examples/spmv/spmv.dp share/man/man1/dpc.1.gz share/man/man1/dpc-program.1.gz \
+    share/bash-completion/completions/dpc share/zsh/vendor-completions/_dpc share/fish/vendor_completions.d/dpc.fish; do
     [ -s "$root/$file" ] || fail "$file is not installed"
 done
+grep -q '^complete -F _dpc dpc' "$root/share/bash-completion/completions/dpc" || fail "the completion for bash is another file"
 cd "$folder" || exit 1
 echo 'entry main (n: i64) : i64 = sum { x * x : x in n }' >squares.dp
 "$root/bin/dpc" build squares.dp || fail "the installed dpc does not build a program"

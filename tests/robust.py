@@ -186,7 +186,7 @@ imports("same", {"f.dp": 'import "g"\n' * 2000 + "entry main = x", "g.dp": "def 
 # ---- options, and files that cannot be read ----
 
 for name, says, *command in [
-        ("none", "dpc build f.dp"), ("unknown", "is no command", "bulid", "f.dp"), ("no_file", "error: ", "check"), ("missing", "cannot read", "check", "none.dp"),
+        ("none", "makes an executable"), ("unknown", "is no command", "bulid", "f.dp"), ("no_file", "error: ", "check"), ("missing", "cannot read", "check", "none.dp"),
         ("directory", "cannot read", "check", "."), ("device", "at most 64 MB", "check", "/dev/zero"), ("option", "no option", "check", "--fast", "f.dp"),
         ("stage", "error: ", "dump", "--stage=soup", "f.dp"), ("no_stage", "error: ", "dump", "f.dp"), ("evaluator", "error: ", "run", "--eval=cuda", "f.dp"),
         ("entry", "no entry", "run", "--eval=core", "f.dp", "--entry", "other", "1"), ("entry_value", "error: ", "run", "--eval=core", "f.dp", "--entry"),

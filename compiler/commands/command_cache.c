@@ -5,7 +5,6 @@
 
 #include <inttypes.h>
 #include <stdlib.h>
-#include <string.h>
 
 static int show(const char *folder)
 {
@@ -24,17 +23,14 @@ static int clear(const char *folder)
     return EXIT_OUTPUT;
 }
 
-int command_cache(int argc, char **argv)
+int command_cache(const CommandLine *a)
 {
-    bool clears = argc > 0 && strcmp(argv[0], "--clear") == 0;
-    if (argc > clears)
-        return usage_error("dpc cache takes no %s", argv[clears]);
     char *folder = cache_directory();
     if (!folder) {
         fprintf(stderr, "dpc: error: no folder for built kernels in HOME, XDG_CACHE_HOME or TMPDIR can be used\n");
         return EXIT_OUTPUT;
     }
-    int status = clears ? clear(folder) : show(folder);
+    int status = a->values[OPTION_CLEAR] ? clear(folder) : show(folder);
     free(folder);
     return status;
 }

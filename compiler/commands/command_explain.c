@@ -17,16 +17,15 @@ static int list_codes(void)
     return EXIT_OK;
 }
 
-/* "e0301" as "E0301"; false if it is no code by its form. */
+/* "e0301" and "e301" as "E0301"; false if it is no code by its form. */
 static bool read_code(const char *word, char *code)
 {
-    bool good = strlen(word) == CODE_BYTES;
-    for (int i = 0; good && i < CODE_BYTES; i++) {
-        code[i] = (char)toupper((unsigned char)word[i]);
-        good = i == 0 ? code[i] == 'E' || code[i] == 'W' : isdigit((unsigned char)code[i]) != 0;
-    }
-    code[CODE_BYTES] = '\0';
-    return good;
+    int letter = toupper((unsigned char)word[0]);
+    size_t digits = letter ? strspn(word + 1, "0123456789") : 0;
+    if ((letter != 'E' && letter != 'W') || digits == 0 || digits >= CODE_BYTES || word[1 + digits])
+        return false;
+    snprintf(code, CODE_BYTES + 1, "%c%04d", letter, (int)strtol(word + 1, NULL, 10));
+    return true;
 }
 
 /* The section under "## CODE …", up to the next heading of its rank or above; NULL if there is none. */
@@ -81,16 +80,14 @@ static int unknown_code(const char *code)
     return EXIT_USAGE;
 }
 
-int command_explain_error(int argc, char **argv)
+int command_explain_error(const CommandLine *a)
 {
     char code[CODE_BYTES + 1];
     size_t n = 0;
-    if (argc == 0)
+    if (a->n == 0)
         return list_codes();
-    if (argc > 1)
-        return usage_error("dpc explain-error takes one code, but %s is another", argv[1]);
-    if (!read_code(argv[0], code))
-        return usage_error("%s is no code of an error: they look like E0301", argv[0]);
+    if (!read_code(a->words[0], code))
+        return usage_error("%s is no code of an error: they look like E0301", a->words[0]);
     const EmbeddedFile *file = embedded_find("docs/errors.md");
     const char *section = file ? find_section(file->text, code, &n) : NULL;
     if (!section)

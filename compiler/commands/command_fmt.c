@@ -64,30 +64,11 @@ static int format_file(const char *path, bool check)
     return status;
 }
 
-/* The options, wherever they stand, and how many files there are. */
-static int read_options(int argc, char **argv, bool *check, int *nfiles)
+int command_fmt(const CommandLine *a)
 {
-    bool options = true;
-    for (int i = 0; i < argc; i++) {
-        if (!at_option(argc, argv, &i, &options))
-            *nfiles += i < argc;
-        else if (strcmp(argv[i], "--check") == 0)
-            *check = true;
-        else
-            return usage_error("dpc fmt has no option %s", argv[i]);
-    }
-    return *nfiles ? EXIT_OK : usage_error("dpc fmt takes the names of .dp files, or - for standard input");
-}
-
-int command_fmt(int argc, char **argv)
-{
-    bool check = false, options = true;
-    int nfiles = 0, status = read_options(argc, argv, &check, &nfiles);
-    if (status)
-        return status;
-    for (int i = 0; i < argc; i++) {
-        bool is_file = !at_option(argc, argv, &i, &options) && i < argc;
-        int result = is_file ? format_file(argv[i], check) : EXIT_OK;
+    int status = EXIT_OK;
+    for (int i = 0; i < a->n; i++) {
+        int result = format_file(a->words[i], a->values[OPTION_CHECK] != NULL);
         status = result > status ? result : status;
     }
     return status;

@@ -3,7 +3,6 @@
 #include "dp_args.h"
 #include "dp_output.h"
 #include "dp_rt.h"
-#include "commands/program_options.h"
 #include "commands/toolchain.h"
 #include "support/memory.h"
 
@@ -43,37 +42,6 @@ static bool replaces_source(Compilation *c, const char *output)
 
 /* ---- dpc build ---- */
 
-typedef struct BuildOptions {
-    const char *file, *output;
-    MessageOptions messages;
-} BuildOptions;
-
-static int read_build_options(BuildOptions *o, int argc, char **argv)
-{
-    int status = EXIT_OK;
-    bool options = true;
-    for (int i = 0; status == EXIT_OK && i < argc; i++) {
-        bool option = at_option(argc, argv, &i, &options);
-        if (i == argc || (option && diagnostics_option(argv[i], &o->messages, &status)))
-            continue;
-        if (!option && o->file)
-            return usage_error("dpc build takes one file, but %s is another", argv[i]);
-        if (!option)
-            o->file = argv[i];
-        else if (strcmp(argv[i], "-o") != 0)
-            return usage_error("dpc build has no option %s", argv[i]);
-        else if (o->output)
-            return usage_error("-o is given twice");
-        else if (++i == argc)
-            return usage_error("-o takes the name of a file");
-        else
-            o->output = argv[i];
-    }
-    if (status)
-        return status;
-    return o->file ? EXIT_OK : usage_error("dpc build takes the name of a .dp file");
-}
-
 /* The finished executable takes its place. */
 static int install(Compilation *c, const char *program, const char *output)
 {
@@ -103,39 +71,58 @@ static int build_in(Compilation *c, const TempFolder *folder, const char *output
     return status ? status : install(c, program, output);
 }
 
-int command_build(int argc, char **argv)
+/* Programs without entries are libraries: there is nothing to run. */
+static bool has_entry(Compilation *c)
 {
-    BuildOptions o = {0};
-    int status = read_build_options(&o, argc, argv);
-    if (status)
-        return status;
-    Compilation *c = compilation_create(o.file);
-    set_messages(c->session, o.messages);
-    if (!o.output)
-        o.output = name_without_ending(c->session->arena, o.file);
+    if (c->core->entries.n == 0)
+        report_error(c->session, "%s has no entry: nothing can be run", c->path);
+    return c->core->entries.n > 0;
+}
+
+int command_build(const CommandLine *a)
+{
+    const char *file = a->words[0], *output = a->values[OPTION_EXECUTABLE];
+    int status = EXIT_USAGE;
+    Compilation *c = compilation_create(file);
+    set_messages(c->session, a->messages);
+    if (!output)
+        output = name_without_ending(c->session->arena, file);
     TempFolder folder;
-    if (!o.output)
-        status = usage_error("%s does not end in .dp: name the executable with -o", o.file);
-    else if (!compile_to(c, STAGE_FLAT) || replaces_source(c, o.output))
-        status = EXIT_USAGE;
-    else if (!temp_folder_create(&folder))
-        status = temporary_failed(c);
-    else {
-        status = build_in(c, &folder, o.output);
-        temp_folder_remove(&folder);
+    if (!output) {
+        usage_error("%s does not end in .dp: name the executable with -o", file);
+    } else if (compile_to(c, STAGE_FLAT) && has_entry(c) && !replaces_source(c, output)) {
+        if (temp_folder_create(&folder)) {
+            status = build_in(c, &folder, output);
+            temp_folder_remove(&folder);
+        } else {
+            status = temporary_failed(c);
+        }
     }
     compilation_destroy(c);
     return status;
 }
 
-/* ---- dpc run, on a device: argv[0] is the .dp file, the rest belongs to the program ---- */
+/* ---- dpc run, on a device ---- */
 
-static int run_executable(Compilation *c, const char *program, int argc, char **argv)
+/* The options of the program and its arguments, as it reads them. */
+static char **program_words(Arena *arena, const char *program, const CommandLine *a)
 {
-    char **words = arena_array(c->session->arena, char *, argc + 1);
-    words[0] = arena_printf(c->session->arena, "%s", program);
-    for (int i = 1; i < argc; i++)
-        words[i] = argv[i];
+    char **words = arena_array(arena, char *, DP_OPTIONS + a->n + 2);
+    int n = 0;
+    words[n++] = arena_printf(arena, "%s", program);
+    for (int i = 0; i < DP_OPTIONS; i++)
+        if (a->values[i])
+            words[n++] =
+                arena_printf(arena, "--%s%s%s", option_table[i].name, a->values[i][0] ? "=" : "", a->values[i]);
+    words[n++] = arena_printf(arena, "--");
+    for (int i = 1; i < a->n; i++)
+        words[n++] = a->words[i];
+    return words;
+}
+
+static int run_executable(Compilation *c, const char *program, const CommandLine *a)
+{
+    char **words = program_words(c->session->arena, program, a);
     int status = process_run(words, (ProcessOptions){0});
     if (status < 0)
         report_error(c->session, "cannot run %s: %s", words[0], strerror(errno));
@@ -143,18 +130,19 @@ static int run_executable(Compilation *c, const char *program, int argc, char **
 }
 
 /* Would a result replace one of the program's files? */
-static bool outputs_are_free(Compilation *c, const ProgramOptions *o)
+static bool outputs_are_free(Compilation *c, const CommandLine *a)
 {
-    return !(o->output && replaces_source(c, dp_file_path(o->output))) && !(o->times && replaces_source(c, o->times));
+    const char *output = a->values[DP_OPTION_OUTPUT], *times = a->values[DP_OPTION_TIMES];
+    return !(output && replaces_source(c, dp_file_path(output))) && !(times && replaces_source(c, times));
 }
 
-static int run_on_device(MessageOptions messages, const ProgramOptions *o, int argc, char **argv)
+static int run_on_device(const CommandLine *a)
 {
-    Compilation *c = compilation_create(argv[0]);
-    set_messages(c->session, messages);
+    Compilation *c = compilation_create(a->words[0]);
+    set_messages(c->session, a->messages);
     TempFolder folder;
     int status = EXIT_USAGE;
-    if (!compile_to(c, STAGE_FLAT) || !outputs_are_free(c, o)) {
+    if (!compile_to(c, STAGE_FLAT) || !has_entry(c) || !outputs_are_free(c, a)) {
         status = EXIT_USAGE;
     } else if (!temp_folder_create(&folder)) {
         status = temporary_failed(c);
@@ -163,7 +151,7 @@ static int run_on_device(MessageOptions messages, const ProgramOptions *o, int a
         temp_folder_file(&folder, "program", program, sizeof program);
         status = toolchain_build(c, &folder, program);
         if (status == EXIT_OK)
-            status = run_executable(c, program, argc, argv);
+            status = run_executable(c, program, a);
         temp_folder_remove(&folder);
     }
     compilation_destroy(c);
@@ -179,7 +167,7 @@ static int print_entries(const Compilation *c)
     return EXIT_OK;
 }
 
-static int read_arguments(Compilation *c, const EntryTypes *t, const ProgramOptions *o, DpLeaf *leaves)
+static int read_arguments(Compilation *c, const EntryTypes *t, const CommandLine *a, DpLeaf *leaves)
 {
     DpParam *params = memory_alloc((size_t)t->entry->nparams + 1, sizeof *params);
     char error[512];
@@ -187,7 +175,7 @@ static int read_arguments(Compilation *c, const EntryTypes *t, const ProgramOpti
         params[i] = (DpParam){t->entry->param_names[i], t->params[i], leaves, false};
         leaves += dp_type_leaves(t->params[i]);
     }
-    bool ok = dp_read_args(o->nargs, o->args, params, t->entry->nparams, error, sizeof error);
+    bool ok = dp_read_args(a->n - 1, a->words + 1, params, t->entry->nparams, error, sizeof error);
     int status = ok ? EXIT_OK : (int)dp_read_status();
     if (!ok)
         report_error(c->session, "%s", error);
@@ -195,20 +183,21 @@ static int read_arguments(Compilation *c, const EntryTypes *t, const ProgramOpti
     return status;
 }
 
-static int write_result(Compilation *c, const EntryTypes *t, const ProgramOptions *o, const DpLeaf *result)
+static int write_result(Compilation *c, const EntryTypes *t, const CommandLine *a, const DpLeaf *result)
 {
+    const char *output = a->values[DP_OPTION_OUTPUT];
     char error[512];
-    if (dp_write_file(o->output ? o->output : "-", t->result, result, error, sizeof error))
+    if (dp_write_file(output ? output : "-", t->result, result, error, sizeof error))
         return EXIT_OK;
     int status = (int)dp_write_status();
     report_error(c->session, "%s", error);
     return status;
 }
 
-static int eval_and_write(Compilation *c, const EntryTypes *t, const ProgramOptions *o, DpLeaf *args, DpLeaf *result)
+static int eval_and_write(Compilation *c, const EntryTypes *t, const CommandLine *a, DpLeaf *args, DpLeaf *result)
 {
     EvalError error;
-    int read = read_arguments(c, t, o, args);
+    int read = read_arguments(c, t, a, args);
     if (read)
         return read;
     bool ok = entry_eval(c, t, args, result, &error);
@@ -217,48 +206,68 @@ static int eval_and_write(Compilation *c, const EntryTypes *t, const ProgramOpti
         compilation_report(c, &error);
         return error.kind == EVAL_NO_MEMORY ? EXIT_MEMORY : error.kind == EVAL_NO_TIME ? EXIT_TIME : EXIT_PROGRAM;
     }
-    int written = write_result(c, t, o, result);
+    int written = write_result(c, t, a, result);
     dp_leaves_free(result, dp_type_leaves(t->result));
     return written;
 }
 
 /* --entry, else main, else the only one. */
-static const char *entry_name(const Compilation *c, const ProgramOptions *o)
+static const char *entry_name(const Compilation *c, const CommandLine *a)
 {
-    if (o->entry || compilation_entry(c, "main") || c->core->entries.n != 1)
-        return o->entry ? o->entry : "main";
+    const char *entry = a->values[DP_OPTION_ENTRY];
+    if (entry || compilation_entry(c, "main") || c->core->entries.n != 1)
+        return entry ? entry : "main";
     return c->core->entries.at[0].name;
 }
 
-static int run_entry(Compilation *c, const ProgramOptions *o)
+static int run_entry(Compilation *c, const CommandLine *a)
 {
     EntryTypes t;
-    if (!entry_types_make(&t, c, entry_name(c, o)))
+    if (!entry_types_make(&t, c, entry_name(c, a)))
         return EXIT_USAGE;
+    const char *output = a->values[DP_OPTION_OUTPUT];
     char error[512];
-    if (o->output && !dp_output_format_known(o->output, t.result, error, sizeof error)) {
+    if (output && !dp_output_format_known(output, t.result, error, sizeof error)) {
         report_error(c->session, "%s", error);
         entry_types_free(&t);
         return EXIT_USAGE;
     }
     DpLeaf *args = memory_alloc((size_t)entry_arg_leaves(&t) + 1, sizeof *args);
     DpLeaf *result = memory_alloc(dp_type_leaves(t.result), sizeof *result);
-    int status = eval_and_write(c, &t, o, args, result);
+    int status = eval_and_write(c, &t, a, args, result);
     free(args);
     free(result);
     entry_types_free(&t);
     return status;
 }
 
-static int run_interpreted(Stage stage, MessageOptions messages, const ProgramOptions *o, const char *file)
+/* What an interpreter cannot serve. */
+static int refuse_options(const char *const *given, Stage stage)
 {
-    if (o->times)
-        return usage_error("-t writes times on a device, and --eval=%s uses none", stage_name(stage));
-    Compilation *c = compilation_create(file);
-    set_messages(c->session, messages);
-    c->limits = o->limits.eval;
-    bool ready = compile_to(c, stage) && outputs_are_free(c, o);
-    int status = !ready ? EXIT_USAGE : o->help ? print_entries(c) : run_entry(c, o);
+    for (int i = 0; i < DP_OPTIONS; i++)
+        if (given[i] && option_table[i].scope & DP_ON_DEVICE)
+            return usage_error("--%s is about a device, and --eval=%s uses none", option_table[i].name,
+                               stage_name(stage));
+    return EXIT_OK;
+}
+
+static int run_interpreted(Stage stage, const CommandLine *a)
+{
+    RunLimits limits;
+    int status = refuse_options(a->values, stage);
+    if (status == EXIT_OK)
+        status = read_limits(&limits, a->values[DP_OPTION_TIMEOUT], a->values[DP_OPTION_MEMORY]);
+    if (status)
+        return status;
+    Compilation *c = compilation_create(a->words[0]);
+    set_messages(c->session, a->messages);
+    c->limits = limits.eval;
+    if (!compile_to(c, stage) || !has_entry(c) || !outputs_are_free(c, a))
+        status = EXIT_USAGE;
+    else if (a->values[DP_OPTION_HELP] || a->values[DP_OPTION_VERSION])
+        status = print_entries(c);
+    else
+        status = run_entry(c, a);
     compilation_destroy(c);
     return status;
 }
@@ -271,55 +280,21 @@ Stage evaluator_stage(const char *name, size_t n)
     return STAGE_NONE;
 }
 
-int command_run(int argc, char **argv)
+int command_run(const CommandLine *a)
 {
-    Stage stage = STAGE_NONE;
-    MessageOptions messages = {0};
-    int i = 0, status = EXIT_OK;
-    bool options = true;
-    for (; at_option(argc, argv, &i, &options) && status == EXIT_OK; i++) {
-        if (diagnostics_option(argv[i], &messages, &status))
-            continue;
-        const char *name = option_value(argv[i], "--eval");
-        if (!name)
-            return usage_error("dpc run has no option %s; options of the program stand behind the file", argv[i]);
-        stage = evaluator_stage(name, strlen(name));
-        if (!stage && strcmp(name, "device") != 0)
-            return usage_error("--eval takes core, fused, flat or device");
-    }
-    if (status)
-        return status;
-    if (i == argc)
-        return usage_error("dpc run takes the name of a .dp file");
-    ProgramOptions o = {0};
-    status = program_options_read(&o, argc - i - 1, argv + i + 1);
-    if (status == EXIT_OK)
-        status =
-            stage ? run_interpreted(stage, messages, &o, argv[i]) : run_on_device(messages, &o, argc - i, argv + i);
-    program_options_free(&o);
-    return status;
+    const char *eval = a->values[OPTION_EVAL];
+    Stage stage = eval ? evaluator_stage(eval, strlen(eval)) : STAGE_NONE;
+    return stage ? run_interpreted(stage, a) : run_on_device(a);
 }
 
 /* ---- dpc check, dump, devices ---- */
 
-int command_check(int argc, char **argv)
+int command_check(const CommandLine *a)
 {
-    MessageOptions messages = {0};
-    int i = 0, status = EXIT_OK;
-    bool options = true;
-    for (; at_option(argc, argv, &i, &options); i++) {
-        if (!diagnostics_option(argv[i], &messages, &status))
-            return usage_error("dpc check has no option %s", argv[i]);
-        if (status)
-            return status;
-    }
-    if (i == argc)
-        return usage_error("dpc check takes the names of .dp files");
-    for (; i < argc; i++) {
-        if (options && dp_arg_is_option(argv[i]))
-            return usage_error("dpc check has no option %s behind a file", argv[i]);
-        Compilation *c = compilation_create(argv[i]);
-        set_messages(c->session, messages);
+    int status = EXIT_OK;
+    for (int i = 0; i < a->n; i++) {
+        Compilation *c = compilation_create(a->words[i]);
+        set_messages(c->session, a->messages);
         if (!compile_to(c, STAGE_FLAT))
             status = EXIT_USAGE;
         compilation_destroy(c);
@@ -344,39 +319,17 @@ static int dump_stage(Stage stage, const char *file, MessageOptions messages)
     return ok ? EXIT_OK : EXIT_USAGE;
 }
 
-int command_dump(int argc, char **argv)
+int command_dump(const CommandLine *a)
 {
-    Stage stage = STAGE_NONE;
-    const char *file = NULL;
-    MessageOptions messages = {0};
-    int status = EXIT_OK;
-    bool options = true;
-    for (int i = 0; i < argc && status == EXIT_OK; i++) {
-        bool option = at_option(argc, argv, &i, &options);
-        if (i == argc || (option && diagnostics_option(argv[i], &messages, &status)))
-            continue;
-        const char *name = option ? option_value(argv[i], "--stage") : NULL;
-        if (name)
-            stage = stage_find(name);
-        if (name && !stage)
-            return usage_error("--stage takes ast, types, core, fused, flat, plan, opencl or host");
-        if (!name && (option || file))
-            return usage_error("dpc dump does not take %s", argv[i]);
-        if (!name)
-            file = argv[i];
-    }
-    if (status)
-        return status;
-    if (!file || !stage)
-        return usage_error("dpc dump takes --stage=S and the name of a .dp file");
-    return dump_stage(stage, file, messages);
+    const char *stage = a->values[OPTION_STAGE];
+    return stage ? dump_stage(stage_find(stage), a->words[0], a->messages)
+                 : usage_error("dpc dump takes --stage=S: %s", option_table[OPTION_STAGE].choices);
 }
 
 /* The runtime library knows the devices; a program without entries asks it. */
-int command_devices(int argc, char **argv)
+int command_devices(const CommandLine *a)
 {
-    if (argc > 0)
-        return usage_error("dpc devices does not take %s", argv[0]);
+    (void)a;
     static const DpProgram nothing = {.version = DP_RT_VERSION, .file = "dpc"};
     char *words[] = {(char[]){"dpc"}, (char[]){"--list-devices"}, NULL};
     return dp_main(2, words, &nothing);

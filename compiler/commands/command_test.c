@@ -1,68 +1,31 @@
 /* dpc test: the tests and properties in programs' comments, on every evaluator. */
-#include "dp_args.h"
 #include "testing/test_run.h"
 
-#include <errno.h>
-#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
 enum { DEFAULT_CASES = 100, MOST_CASES = 1000000 };
 
-/* "core,flat" */
-static bool read_evaluators(const char *text, bool *wanted)
+/* "core,flat": words of the option's choices */
+static void read_evaluators(const char *text, bool *wanted)
 {
     memset(wanted, 0, EVALUATORS * sizeof *wanted);
-    for (;; text++) {
+    for (; *text; text += *text == ',') {
         size_t n = strcspn(text, ",");
         Stage stage = evaluator_stage(text, n);
-        bool device = n == 6 && memcmp(text, "device", 6) == 0;
-        if (!stage && !device)
-            return false;
-        wanted[device ? DEVICE : (int)(stage - STAGE_CORE)] = true;
+        wanted[stage ? (int)(stage - STAGE_CORE) : DEVICE] = true;
         text += n;
-        if (!*text)
-            return true;
     }
 }
 
-static bool read_count(const char *text, uint64_t most, uint64_t *value)
+static int read_numbers(TestOptions *o, const char *cases, const char *seed)
 {
-    char *end;
-    errno = 0;
-    *value = strtoull(text, &end, 10);
-    return *text >= '0' && *text <= '9' && *end == '\0' && errno == 0 && *value <= most;
-}
-
-static int read_option(TestOptions *o, const char *arg)
-{
-    const char *evaluators = option_value(arg, "--eval"), *cases = option_value(arg, "--cases");
-    const char *seed = option_value(arg, "--seed"), *only = option_value(arg, "--only");
-    const char *timeout = option_value(arg, "--timeout"), *memory = option_value(arg, "--memory");
-    uint64_t n;
-    int status = EXIT_OK;
-    if (diagnostics_option(arg, &o->messages, &status))
-        return status;
-    if (timeout || memory) {
-        o->limits.timeout = timeout ? timeout : o->limits.timeout;
-        o->limits.memory = memory ? memory : o->limits.memory;
-        return read_limits(&o->limits);
-    }
-    if (!evaluators && !cases && !seed && !only)
-        return usage_error("dpc test has no option %s", arg);
-    if (only && !*only)
-        return usage_error("--only takes the name of an entry or a property");
-    if (only)
-        o->only = only;
-    if (evaluators && !read_evaluators(evaluators, o->wanted))
-        return usage_error("--eval takes a list of core, fused, flat and device");
-    if (cases) {
-        if (!read_count(cases, MOST_CASES, &n) || n == 0)
-            return usage_error("--cases takes a number from 1 to %d", (int)MOST_CASES);
-        o->cases = (uint32_t)n;
-    }
-    if (seed && !read_count(seed, UINT64_MAX, &o->seed))
-        return usage_error("--seed takes a number");
+    uint64_t n = o->cases;
+    if (cases && (!dp_parse_count(cases, MOST_CASES, &n) || n == 0))
+        return usage_error("--cases takes a number from 1 to %d, not %s", (int)MOST_CASES, cases);
+    if (seed && !dp_parse_count(seed, UINT64_MAX, &o->seed))
+        return usage_error("--seed takes a number, not %s", seed);
+    o->cases = (uint32_t)n;
     return EXIT_OK;
 }
 
@@ -100,17 +63,18 @@ static int test_files(char *const *paths, int n, const TestOptions *options)
     return status;
 }
 
-int command_test(int argc, char **argv)
+int command_test(const CommandLine *a)
 {
-    TestOptions options = {.wanted = {true, true, true, true}, .seed = 1, .cases = DEFAULT_CASES};
-    int i = 0;
-    bool words = true;
-    for (; at_option(argc, argv, &i, &words); i++) {
-        int status = read_option(&options, argv[i]);
-        if (status)
-            return status;
-    }
-    if (i == argc)
-        return usage_error("dpc test takes the names of .dp files");
-    return test_files(argv + i, argc - i, &options);
+    const char *const *given = a->values;
+    TestOptions o = {.wanted = {true, true, true, true},
+                     .seed = 1,
+                     .cases = DEFAULT_CASES,
+                     .only = given[OPTION_ONLY],
+                     .messages = a->messages};
+    if (given[OPTION_EVALS])
+        read_evaluators(given[OPTION_EVALS], o.wanted);
+    int status = read_numbers(&o, given[OPTION_CASES], given[OPTION_SEED]);
+    if (status == EXIT_OK)
+        status = read_limits(&o.limits, given[OPTION_EACH_TIMEOUT], given[OPTION_EACH_MEMORY]);
+    return status ? status : test_files(a->words, a->n, &o);
 }

@@ -1,48 +1,55 @@
-/* The commands of dpc. Each takes the words behind its name and returns the exit status. */
+/* The commands of dpc. Each returns the exit status. */
 #ifndef DPC_COMMANDS_H
 #define DPC_COMMANDS_H
 
 #include "dp_status.h"
 #include "commands/driver.h"
+#include "commands/options.h"
 
-int command_build(int argc, char **argv);
-int command_run(int argc, char **argv);
-int command_check(int argc, char **argv);
-int command_test(int argc, char **argv);
-int command_fmt(int argc, char **argv);
-int command_dump(int argc, char **argv);
-int command_devices(int argc, char **argv);
-int command_cache(int argc, char **argv);
-int command_explain_error(int argc, char **argv);
+/* How a command reports: --diagnostics, --no-warnings, --werror. */
+typedef struct MessageOptions {
+    bool json;
+    WarningMode warnings;
+} MessageOptions;
+void set_messages(Session *s, MessageOptions messages);
+
+/* The command line, behind the command's name. */
+typedef struct CommandLine {
+    const char *values[OPTION_COUNT]; /* as given; "" for those that take no value, NULL for those that are not there */
+    char **words;                     /* n of them: what is no option */
+    int n;
+    MessageOptions messages;
+} CommandLine;
+
+int command_build(const CommandLine *a);
+int command_run(const CommandLine *a);
+int command_check(const CommandLine *a);
+int command_test(const CommandLine *a);
+int command_fmt(const CommandLine *a);
+int command_dump(const CommandLine *a);
+int command_devices(const CommandLine *a);
+int command_cache(const CommandLine *a);
+int command_explain_error(const CommandLine *a);
+int command_completion(const CommandLine *a);
+int command_manual(const CommandLine *a);
+int command_help(const CommandLine *a);
 
 /* Prints "dpc: error: …" and a hint; returns EXIT_USAGE. */
 #if defined(__GNUC__)
 __attribute__((format(printf, 1, 2)))
 #endif
 int usage_error(const char *format, ...);
-
-/* Is argv[*i] an option of the command? "--" ends them and is passed over; *options is then false. */
-bool at_option(int argc, char **argv, int *i, bool *options);
-/* The value of an option: `arg` is "--name=value" or "--name". NULL if it is another one; "" without a value. */
-const char *option_value(const char *arg, const char *name);
-
-/* How a command reports: --diagnostics=FORM, --no-warnings, --werror. */
-typedef struct MessageOptions {
-    bool json;
-    WarningMode warnings;
-} MessageOptions;
-/* Is it one of them, which every command that compiles takes? Sets *messages, or *status after a message. Without
- * warnings there are none to be errors. */
-bool diagnostics_option(const char *arg, MessageOptions *messages, int *status);
-void set_messages(Session *s, MessageOptions messages);
+int unknown_command(const char *name); /* likewise, with a guess */
+void print_overview(FILE *out);
+void print_command_help(CommandId c);
 
 /* What a run may take: --timeout and --memory. */
 typedef struct RunLimits {
     const char *timeout, *memory; /* as given, for executables; or NULL */
     EvalLimits eval;              /* for interpreters */
 } RunLimits;
-/* Reads both texts into limits->eval; EXIT_OK, or EXIT_USAGE after a message. */
-int read_limits(RunLimits *limits);
+/* Reads both texts; EXIT_OK, or EXIT_USAGE after a message. */
+int read_limits(RunLimits *limits, const char *timeout, const char *memory);
 
 /* The stage that an evaluator's name stands for: core, fused or flat; else STAGE_NONE. */
 Stage evaluator_stage(const char *name, size_t n);

@@ -27,9 +27,4 @@ bool dp_arg_is_option(const char *arg);
 bool dp_read_args(int argc, char *const *argv, const DpParam *params, uint32_t nparams, char *error,
                   size_t error_bytes);
 
-/* The values of --timeout and --memory: "2.5" seconds, more than 0; "4096", "100M" bytes, in k, M, G or T of 1000.
- * False if the text is another. */
-bool dp_parse_seconds(const char *text, double *seconds);
-bool dp_parse_bytes(const char *text, uint64_t *bytes);
-
 #endif

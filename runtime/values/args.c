@@ -163,6 +163,14 @@ static bool read_archive(const char *arg, const DpParam *params, uint32_t n, DpE
     return ok;
 }
 
+static bool fail_too_many(uint32_t given, const DpParam *params, uint32_t nparams, DpError e)
+{
+    dp_error(e, "too many arguments: %u given, %u wanted%s", given, nparams, nparams ? ":" : "");
+    for (uint32_t i = 0; i < nparams; i++)
+        add_parameter(&params[i], e);
+    return false;
+}
+
 bool dp_read_args(int argc, char *const *argv, const DpParam *params, uint32_t nparams, char *error, size_t error_bytes)
 {
     DpError e = {error, error_bytes, stderr};
@@ -170,7 +178,7 @@ bool dp_read_args(int argc, char *const *argv, const DpParam *params, uint32_t n
     uint32_t nargs = argc > 0 ? (uint32_t)argc : 0, done = 0;
     if (nargs == 1 && nparams > 1 && dp_place_of(argv[0], NULL).format->read == dp_read_npz)
         return read_archive(argv[0], params, nparams, e);
-    bool ok = nargs <= nparams || dp_error(e, "too many arguments: %u given, %u wanted", nargs, nparams);
+    bool ok = nargs <= nparams || fail_too_many(nargs, params, nparams, e);
     for (; ok && done < nparams; done++) {
         const DpParam *p = &params[done];
         dp_leaves_init(p->leaves, p->type);
@@ -181,30 +189,4 @@ bool dp_read_args(int argc, char *const *argv, const DpParam *params, uint32_t n
         dp_leaves_free(params[i].leaves, dp_type_leaves(params[i].type));
     free(in.text);
     return ok;
-}
-
-/* ---- limits ---- */
-
-bool dp_parse_seconds(const char *text, double *seconds)
-{
-    static const double most = 1e9; /* thirty years */
-    char *end;
-    *seconds = strtod(text, &end);
-    bool decimal = *text && text[strspn(text, "0123456789.")] == '\0';
-    return decimal && *end == '\0' && *seconds > 0 && *seconds <= most;
-}
-
-bool dp_parse_bytes(const char *text, uint64_t *bytes)
-{
-    static const char units[] = "kMGT";
-    char *end;
-    errno = 0;
-    *bytes = strtoull(text, &end, 10);
-    bool ok = *text >= '0' && *text <= '9' && errno == 0 && *bytes > 0;
-    const char *unit = *end ? strchr(units, *end == 'K' ? 'k' : *end) : NULL;
-    for (const char *u = units; ok && unit && u <= unit; u++) {
-        ok = *bytes <= UINT64_MAX / 1000;
-        *bytes *= 1000;
-    }
-    return ok && (unit ? end[1] == '\0' : *end == '\0');
 }

@@ -654,7 +654,7 @@ static void test_arguments(void **state)
     dp_leaves_free(a, 1);
     dp_leaves_free(b, 1);
     assert_false(dp_read_args(3, good, params, 2, error, sizeof error));
-    assert_string_equal(error, "too many arguments: 3 given, 2 wanted");
+    assert_string_equal(error, "too many arguments: 3 given, 2 wanted: (xs: [i32]) (go: bool)");
     char *bad[] = {(char[]){"[1]"}, (char[]){"[true]"}};
     assert_false(dp_read_args(2, bad, params, 2, error, sizeof error));
     assert_string_equal(error, "argument go:1:1: expected true or false, found [ (go: bool)");
