@@ -2,9 +2,9 @@
 """Lines and branches per folder and file, from gcovr's counts: coverage_table.py COUNTS.json GAPS.txt
 
 Not counted are branches that no program text asks for: the two of an assertion, and the way past a `switch` without `default`
-(one that names every constructor), nor, in `ok || fail(…)`, that the function that tells of a failure returns true. Lines with
-GCOVR_EXCL_LINE or GCOVR_EXCL_BR_LINE are left out by gcovr; the marker must be followed by a colon and a reason. GAPS.txt gets
-every line and branch that never ran, with its text."""
+(one that names every constructor) with the `return` behind it, nor, in `ok || fail(…)`, that the function that tells of a
+failure returns true. Lines with GCOVR_EXCL_LINE or GCOVR_EXCL_BR_LINE are left out by gcovr; the marker must be
+followed by a colon and a reason. GAPS.txt gets every line and branch that never ran, with its text."""
 import json
 import os
 import re
@@ -34,16 +34,22 @@ class Count:
         return "%6d %6.1f %7d %6.1f" % (self.lines, self.share("lines"), self.branches, self.share("branches"))
 
 
-def lacks_default(text, at):
-    """Whether the `switch` in the line of that index ends without `default` at its own level."""
+def end_of_total(text, at):
+    """The index of the line that ends the `switch` of line `at`, if that has no `default` at its own level; else None."""
     depth = len(text[at]) - len(text[at].lstrip())
-    for line in text[at + 1:]:
+    for end, line in enumerate(text[at + 1:], at + 1):
         inner = line.strip()
         if len(line) - len(line.lstrip()) == depth and inner.startswith("default:"):
-            return False
+            return None
         if len(line) - len(line.lstrip()) == depth and inner.startswith("}"):
-            return True
-    return False
+            return end
+    return None
+
+
+def returns_past_switches(text):
+    """The line numbers of each `return` that stands behind a `switch` that names every constructor."""
+    ends = [end_of_total(text, at) for at, line in enumerate(text) if "switch (" in line]
+    return {end + 2 for end in ends if end is not None and text[end + 1].strip().startswith("return")}
 
 
 def branches_of(line, text, at):
@@ -54,18 +60,20 @@ def branches_of(line, text, at):
     for _ in ALWAYS_FALSE.findall(text[at]):
         if False in taken:
             taken.remove(False)
-    if "switch (" in text[at] and False in taken and lacks_default(text, at):
+    if "switch (" in text[at] and False in taken and end_of_total(text, at) is not None:
         taken.remove(False)
     return taken
 
 
 def read_file(entry, text):
     """The counts of one file, and its gaps: the lines that never ran, (line, taken, all) for branches of those that did."""
-    count, lines, branches = Count(), [], []
+    count, lines, branches, past = Count(), [], [], returns_past_switches(text)
     for line in entry["lines"]:
         number = line["line_number"]
         at = number - 1
         if line["gcovr/noncode"] or line["gcovr/excluded"] or at >= len(text) or NEVER.search(text[at]):
+            continue
+        if number in past and not line["count"]:
             continue
         count.lines += 1
         count.lines_run += line["count"] > 0
