@@ -79,17 +79,7 @@ static bool go_down(Search *s)
     return spend(s, CELL_WORK);
 }
 
-/* ---- patterns that do not fit, as after errors elsewhere ---- */
-
-static bool pattern_fits(const Pat *p, Type *t);
-
-static bool all_fit(Pat *const *pats, Type *const *types, uint32_t n)
-{
-    for (uint32_t i = 0; i < n; i++)
-        if (!pattern_fits(pats[i], types[i]))
-            return false;
-    return true;
-}
+/* ---- constructors of a type ---- */
 
 static uint32_t name_index(const Type *t, Name name)
 {
@@ -98,61 +88,6 @@ static uint32_t name_index(const Type *t, Name name)
         i++;
     return i;
 }
-
-static bool record_fits(const Pat *p, const Type *t)
-{
-    if (t->kind != TY_RECORD)
-        return false;
-    for (uint32_t i = 0; i < p->record.n; i++) {
-        uint32_t field = name_index(t, p->record.fields[i].name);
-        if (field == t->record.n || !pattern_fits(p->record.fields[i].pat, t->record.items[field]))
-            return false;
-    }
-    return true;
-}
-
-static bool constructor_fits(const Pat *p, const Type *t)
-{
-    uint32_t k = t->kind == TY_SUM ? name_index(t, p->ctor.name) : 0;
-    if (t->kind != TY_SUM || k == t->record.n || !p->ctor.arg != !t->record.items[k])
-        return false;
-    return !p->ctor.arg || pattern_fits(p->ctor.arg, t->record.items[k]);
-}
-
-static bool is_text(const Type *t)
-{
-    const Type *element = t->kind == TY_ARRAY ? type_prune(t->element) : t;
-    return t->kind == TY_ARRAY && element->kind == TY_SCALAR && element->scalar == SC_U8;
-}
-
-static bool literal_fits(const Expr *e, const Type *t)
-{
-    if (e->kind == E_STRING || t->kind == TY_ARRAY)
-        return e->kind == E_STRING && is_text(t);
-    if (t->kind == TY_RIGID)
-        return e->kind == E_INT || e->kind == E_FLOAT;
-    if (t->kind != TY_SCALAR || e->kind == E_BOOL || t->scalar == SC_BOOL)
-        return t->kind == TY_SCALAR && e->kind == E_BOOL && t->scalar == SC_BOOL;
-    return e->kind == E_INT || (e->kind == E_FLOAT) == scalar_is_float(t->scalar);
-}
-
-static bool pattern_fits(const Pat *p, Type *t)
-{
-    t = type_prune(t);
-    switch (p->kind) {
-    case PAT_NAME:
-    case PAT_WILD: return true;
-    case PAT_ASCRIBE: return pattern_fits(p->ascribe.pat, t);
-    case PAT_LITERAL: return literal_fits(p->literal, t);
-    case PAT_TUPLE:
-        return t->kind == TY_TUPLE && t->tuple.n == p->tuple.n && all_fit(p->tuple.items, t->tuple.items, p->tuple.n);
-    case PAT_RECORD: return record_fits(p, t);
-    case PAT_CTOR: return constructor_fits(p, t);
-    }
-    return false;
-}
-
-/* ---- constructors of a type ---- */
 
 /* The pattern that decides: NULL where every value is taken. */
 static const Pat *head_of(const Pat *p)
@@ -706,7 +641,6 @@ MatchFacts usefulness_of_cases(Arena *a, Type *subject, const MatchCase *cases, 
     MatchFacts facts = {.redundant = arena_array(a, bool, n), .covered_by = arena_array(a, uint32_t, n)};
     Matrix m = {arena_array(s.scratch, const Row *, n), n};
     for (uint32_t i = 0; i < n; i++) {
-        s.gave_up = s.gave_up || !pattern_fits(cases[i].pat, subject);
         m.rows[i] = push_row(&s, cases[i].pat, NULL);
         facts.covered_by[i] = UINT32_MAX;
     }

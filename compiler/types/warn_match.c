@@ -55,6 +55,8 @@ static void check_match(void *context, Expr *e)
     if (e->kind != E_MATCH)
         return;
     Type *subject = c->out->expr_types[e->match.subject->id];
+    if (mentions_error(subject)) /* reported elsewhere; its patterns need not fit */
+        return;
     MatchFacts facts = usefulness_of_cases(c->arena, subject, e->match.cases, e->match.n, &w->work);
     c->out->exhaustive[e->id] = facts.exhaustive;
     if (!w->warns || !facts.known)
