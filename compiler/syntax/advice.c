@@ -32,12 +32,18 @@ static bool is_adjacent(const ParseState *p, uint32_t back)
 
 static char next_character(const ParseState *p) { return p->session->files.at[p->file]->text[recent(p, 0)->at.end]; }
 
+/* Where the definition that is being read begins, or nothing has been read. */
+static bool begins_definition(int kind)
+{
+    return kind == T_DEF || kind == T_ENTRY || kind == T_TYPE || kind == T_IMPORT || kind == T_END;
+}
+
 /* The nearest of these words behind the last definition's, or NULL. */
 static const char *foreign_word(const ParseState *p, const char *const *words, uint32_t n)
 {
     for (uint32_t back = 0; back < RECENT_TOKENS; back++) {
         int kind = kind_at(p, back);
-        if (back && (kind == T_DEF || kind == T_ENTRY || kind == T_END))
+        if (back && begins_definition(kind))
             return NULL;
         for (uint32_t i = 0; kind == T_NAME && i < n; i++)
             if (is_text(p, back, words[i]))
@@ -48,9 +54,10 @@ static const char *foreign_word(const ParseState *p, const char *const *words, u
 #define FOREIGN(p, ...)                                                                                                \
     foreign_word((p), (const char *const[]){__VA_ARGS__}, sizeof((const char *const[]){__VA_ARGS__}) / sizeof(char *))
 
+/* In the same definition, as far as that is known. */
 static bool has_recent(const ParseState *p, int kind)
 {
-    for (uint32_t back = 1; back < RECENT_TOKENS; back++)
+    for (uint32_t back = 1; back < RECENT_TOKENS && !begins_definition(kind_at(p, back)); back++)
         if (kind_at(p, back) == kind)
             return true;
     return false;
@@ -59,17 +66,6 @@ static bool has_recent(const ParseState *p, int kind)
 static char innermost_bracket(const ParseState *p)
 {
     return p->brackets.n ? p->brackets.at[p->brackets.n - 1].open : '\0';
-}
-
-/* In the innermost bracket, inner ones counted, before the token found. */
-static bool has_in_bracket(const ParseState *p, int kind)
-{
-    for (uint32_t back = 1;
-         p->brackets.n && back < RECENT_TOKENS && recent(p, back)->at.start > p->brackets.at[p->brackets.n - 1].at;
-         back++)
-        if (kind_at(p, back) == kind)
-            return true;
-    return false;
 }
 
 /* ---- open words: `let` until its `in`, `if` until its `else`, `loop` until its `do` ---- */
@@ -129,7 +125,7 @@ const char *advice_unfinished(const ParseState *p, const Wanted *w, Span *at)
     if (!top)
         return NULL;
     *at = top->at;
-    if (top->kind == T_LET && w->in && !w->colon)
+    if (top->kind == T_LET && w->in)
         return "this `let` has no `in`";
     if (top->kind == T_IF && w->then)
         return "this `if` has no `then`";
@@ -191,10 +187,10 @@ static const char *of_assign_pair(const ParseState *p, const Wanted *w)
     if (next == '>' && (w->then || w->do_))
         return "write `>=`";
     if (next == '>' && w->in)
-        return cases_form;
+        return innermost_bracket(p) == '{' ? cases_form : "write `>=`";
     if (next == '>')
         return "write `->`";
-    if (before != T_END && before != T_NAME && before != T_INT && w->expression)
+    if (before != T_END && w->expression)
         return "there are no assignments: a new value is bound by `let x = e in …`";
     return NULL;
 }
@@ -206,7 +202,7 @@ static const char *of_assign(const ParseState *p, const Wanted *w)
         return pair;
     if (w->in && open_word(p) && open_word(p)->kind == T_LOOP)
         return "a counting loop is written `loop s = 0 for i < n do …`";
-    if (innermost_bracket(p) == '(' && w->arrow && !w->behind_expression)
+    if (innermost_bracket(p) == '(' && w->arrow)
         return "close the parameter by `)`; there are no default values";
     if (innermost_bracket(p) == '(' && has_recent(p, T_FOR))
         return "a counting loop is written `loop s = 0 for i < n do …`";
@@ -214,7 +210,7 @@ static const char *of_assign(const ParseState *p, const Wanted *w)
         return "the name of a field stands without quotes";
     if (w->in && innermost_bracket(p) == '{')
         return "write `in` between a name and its sequence: `x in xs`";
-    if (!w->behind_expression || w->assign)
+    if (!w->behind_expression)
         return NULL;
     if (is_top_of_definition(p) && kind_at(p, 1) == T_BRACKET_CLOSE)
         return "an updated copy is written `xs with [i] = v`; equality is `==`";
@@ -229,15 +225,15 @@ static const char *of_bar(const ParseState *p, const Wanted *w)
         return "an array is written `[a, b, c]`";
     if (w->type && kind_at(p, 1) == T_ASSIGN)
         return "no `|` stands in front of the first constructor";
-    if (w->definition && !w->behind_expression)
+    if (w->definition)
         return "a constructor begins with `#`: `#circle f64 | #square f64`";
     if (w->arrow)
         return "a case has one pattern: write another `case` for the other";
-    if (kind_at(p, 1) == T_WITH || (w->case_ && w->behind_expression))
+    if (kind_at(p, 1) == T_WITH || w->case_)
         return "every case of a `match` begins with `case`: `match x case 0 -> … case _ -> …`";
     if (kind_at(p, 0) != T_FILTER_BAR)
         return NULL;
-    if (w->in || w->colon)
+    if (w->in)
         return each_form;
     return "directly inside `{ }` a `|` starts the condition: write `&&` for a second condition, `(a | b)` for the "
            "operator";
@@ -255,9 +251,9 @@ static const char *of_comma(const ParseState *p, const Wanted *w)
         return "several values are a tuple: `loop (a, b) = (0, 1) …`";
     if (kind_at(p, 1) == T_INT && !innermost_bracket(p) && !open_word(p))
         return "digits are grouped by `_`: `1_000`";
-    if (open_word(p) && w->in)
+    if (open_word(p) && open_word(p)->kind == T_LET && w->in)
         return "every binding has a `let` of its own; one `in` ends them all";
-    if (!innermost_bracket(p) && w->behind_expression)
+    if (!innermost_bracket(p) && (w->behind_expression || (open_word(p) && w->assign)))
         return "several values are a tuple, in parentheses: `(a, b)`";
     return NULL;
 }
@@ -274,10 +270,8 @@ static bool follows_listed_names(const ParseState *p)
 static const char *of_colon(const ParseState *p, const Wanted *w)
 {
     bool doubled = (kind_at(p, 1) == T_COLON && is_adjacent(p, 0)) || next_character(p) == ':';
-    if (innermost_bracket(p) == '[' && w->bracket_close && has_in_bracket(p, T_COLON))
-        return "a slice has no step: it is `xs[a:b]`; `reverse xs` turns a sequence around";
     if (innermost_bracket(p) == '[' && w->bracket_close)
-        return w->comma ? each_form : "a slice has two ends: `xs[a:b]`";
+        return w->comma ? each_form : "a slice has no step: it is `xs[a:b]`; `reverse xs` turns a sequence around";
     if (has_recent(p, T_LAMBDA) && w->arrow)
         return "a parameter with a type needs parentheses: `\\(x: i64) -> e`";
     if (w->assign && w->arrow)
@@ -286,13 +280,13 @@ static const char *of_colon(const ParseState *p, const Wanted *w)
         return "a type is written behind one `:`";
     if (doubled)
         return "to put x in front of xs, write `[x] ++ xs`";
-    if (follows_listed_names(p) && w->comma)
+    if (follows_listed_names(p))
         return "several values are a tuple, in parentheses: `{ (x, y) : x in xs; y in ys }`";
     if (w->do_)
         return "the body of a loop stands behind `do`";
-    if (w->then || w->else_ || kind_at(p, 1) == T_ELSE)
+    if (w->then || w->else_ || kind_at(p, 1) == T_THEN || kind_at(p, 1) == T_ELSE)
         return "`if c then a else b` has no colons";
-    bool lacks_in = w->in && !w->colon && open_word(p) && open_word(p)->kind == T_LET && innermost_bracket(p) == '{';
+    bool lacks_in = innermost_bracket(p) == '{' && open_word(p) && w->in;
     if (w->behind_expression && !lacks_in)
         return "a type behind an expression needs parentheses, `(e : t)`; a range is `a...b`; x in front of xs is `[x] "
                "++ xs`";
@@ -318,27 +312,46 @@ static const char *of_arrow(const ParseState *p, const Wanted *w)
     return NULL;
 }
 
+/* The word whose `=` is wanted, or another kind where it is too far back. */
+static int head_word(const ParseState *p)
+{
+    for (uint32_t back = 1; back < RECENT_TOKENS; back++) {
+        int kind = kind_at(p, back);
+        if (begins_definition(kind) || kind == T_ASSIGN || kind == T_LET || kind == T_LOOP || kind == T_WITH)
+            return kind;
+    }
+    return T_ASSIGN;
+}
+
+/* Where the head of a definition goes on without `=`. */
+static const char *of_missing_assign(const ParseState *p, const Wanted *w)
+{
+    char bracket = innermost_bracket(p);
+    bool in_head = w->assign && (bracket == '\0' || bracket == '{') && begins_definition(head_word(p));
+    return in_head ? "the body of a definition stands behind `=`" : NULL;
+}
+
 static const char *of_keyword(const ParseState *p, const Wanted *w)
 {
     int found = kind_at(p, 0);
-    bool in_list = innermost_bracket(p) == '[' || innermost_bracket(p) == '{';
-    if (found == T_FOR && in_list && w->behind_expression)
+    if (found == T_FOR && w->behind_expression && !w->do_)
         return each_form;
     if (found == T_IF && w->arrow)
         return "a case has no condition: write `case p -> if c then … else …`";
     if (found == T_IF && innermost_bracket(p) == '{' && w->semicolon)
         return "the condition stands behind `|`";
-    if ((found == T_FOR || found == T_WHILE) && (w->expression || w->pattern))
+    if ((found == T_FOR || found == T_WHILE) && (w->expression || kind_at(p, 1) == T_LOOP))
         return "a loop begins with its state: `loop s = 0 for x in xs do s + x`";
     if ((found == T_FOR || found == T_WHILE) && w->assign && open_word(p) && open_word(p)->kind == T_LOOP)
         return "the state of a loop needs its first value: `loop s = 0 for x in xs do s + x`";
     if (found == T_CASE && w->expression)
         return "cases belong to a `match`: `match x case 0 -> … case _ -> …`";
-    if (found == T_IN && !open_word(p) && !has_recent(p, T_LET))
-        return "whether x is in xs is `any (== x) xs`; no `let` is open here";
+    if (found == T_IN && w->then)
+        return "whether x is in xs is `any (== x) xs`";
     if (found == T_IN && !open_word(p))
-        return "no `let` is open here that this `in` could end";
-    if (found == T_ELSE && !w->then && !open_word(p))
+        return has_recent(p, T_LET) ? "no `let` is open here that this `in` could end"
+                                    : "whether x is in xs is `any (== x) xs`; no `let` is open here";
+    if (found == T_ELSE && !open_word(p))
         return "no `if` is open here that this `else` could belong to";
     if (found == T_CASE && kind_at(p, 1) == T_WITH)
         return "`case` follows `match x` without `with`";
@@ -346,35 +359,9 @@ static const char *of_keyword(const ParseState *p, const Wanted *w)
         return "at top level a name is defined by `def`";
     if (found == T_IF && w->behind_expression)
         return "a choice is written `if c then a else b`; as an argument it needs parentheses";
-    bool opens = found == T_MATCH || found == T_LAMBDA || found == T_LOOP || found == T_LET;
-    return opens && w->behind_expression && w->name ? "as an argument it needs parentheses" : NULL;
-}
-
-/* Where the head of a definition goes on without `=`. */
-static const char *of_missing_assign(const ParseState *p, const Wanted *w)
-{
-    bool in_head =
-        w->assign && !w->behind_expression && !open_word(p) && !has_recent(p, T_CASE) && !has_recent(p, T_LAMBDA);
-    char bracket = innermost_bracket(p);
-    return in_head && (bracket == '\0' || bracket == '{') ? "the body of a definition stands behind `=`" : NULL;
-}
-
-static bool follows_updated_field(const ParseState *p) { return kind_at(p, 1) == T_NAME && kind_at(p, 2) == T_WITH; }
-
-/* Behind the `]` of `with [i]`. */
-static bool follows_updated_index(const ParseState *p)
-{
-    int open = 0;
-    for (uint32_t back = 1; kind_at(p, 1) == T_BRACKET_CLOSE && back < RECENT_TOKENS; back++) {
-        int kind = kind_at(p, back);
-        if (kind == T_BRACKET_CLOSE)
-            open++;
-        if (kind == T_INDEX_OPEN || kind == T_ARRAY_OPEN)
-            open--;
-        if (open == 0)
-            return kind_at(p, back + 1) == T_WITH;
-    }
-    return false;
+    if (found == T_FOR || found == T_WHILE || found == T_CASE || found == T_IN || found == T_ELSE)
+        return NULL;
+    return w->behind_expression ? "as an argument it needs parentheses" : of_missing_assign(p, w);
 }
 
 static const char *of_open_bracket(const ParseState *p, const Wanted *w)
@@ -386,14 +373,14 @@ static const char *of_open_bracket(const ParseState *p, const Wanted *w)
         return "nothing is assigned; an updated copy is bound by `let ys = xs with [i] = v`";
     if (kind_at(p, 1) == T_CASE)
         return "sequences have no patterns: ask `is_empty xs` or `length xs`";
-    if (w->assign && (follows_updated_field(p) || follows_updated_index(p)))
+    if (w->assign && head_word(p) == T_WITH)
         return "an index stands directly behind what it is taken from, without a blank: `xss with [i][j] = v`";
-    if (w->assign && w->pattern && heads_definition)
+    if (heads_definition)
         return "sizes are not declared: the first parameter whose type names `n` binds it, `def f (xs: [n]i64) …`";
     return of_missing_assign(p, w);
 }
 
-static bool in_type(const Wanted *w) { return (w->arrow || w->type) && !w->behind_expression && !w->pattern; }
+static bool in_type(const Wanted *w) { return (w->arrow || w->type) && !w->pattern; }
 
 static const char *of_less(const ParseState *p, const Wanted *w)
 {
@@ -431,7 +418,7 @@ static const char *of_operator(const ParseState *p, const Wanted *w)
         return "values have neither owners nor references: the type stands alone";
     if (in_type(w) && found == T_STAR)
         return "the type of a tuple is written `(t1, t2)`";
-    if (found == T_LE && w->in && open_word(p) && open_word(p)->kind == T_LOOP)
+    if (found == T_LE && open_word(p) && open_word(p)->kind == T_LOOP && w->in)
         return "`for i < n` counts from 0 up to, not including, n";
     if (innermost_bracket(p) == '{' && w->in && !w->colon)
         return "a binder is written `x in xs`; conditions stand behind `|` at the end";
@@ -468,6 +455,19 @@ static const char *of_dot(const ParseState *p, const Wanted *w)
     return NULL;
 }
 
+/* Behind an opening brace and an expression. */
+static const char *of_brace_close(const ParseState *p, const Wanted *w)
+{
+    if (!w->colon)
+        return "the fields of a record are written `x = e`, an apply-to-each `{ e : x in xs }`";
+    if (has_recent(p, T_WITH))
+        return "an update stands without braces: `r with x = v`";
+    const OpenWord *word = open_word(p);
+    if (word && word->kind == T_LOOP && (has_recent(p, T_FOR) || has_recent(p, T_WHILE)))
+        return "the body of a loop stands behind `do`, without braces";
+    return word && word->kind == T_IF ? "`if c then a else b` has no braces" : NULL;
+}
+
 static const char *of_closing(const ParseState *p, const Wanted *w)
 {
     int found = kind_at(p, 0);
@@ -475,22 +475,13 @@ static const char *of_closing(const ParseState *p, const Wanted *w)
         return "the empty tuple is `()`, an empty sequence `[]`";
     if (found == T_BRACKET_CLOSE && kind_at(p, 1) == T_INDEX_OPEN && w->expression)
         return "an element is written `xs[i]`, a part `xs[a:b]`";
-    if (found == T_BRACE_CLOSE && w->in && w->colon && has_recent(p, T_WITH))
-        return "an update stands without braces: `r with x = v`";
-    if (found == T_BRACE_CLOSE && w->in && !w->colon)
-        return "the fields of a record are written `x = e`, an apply-to-each `{ e : x in xs }`";
-    if (found == T_BRACE_CLOSE && w->in && open_word(p) && open_word(p)->kind == T_LOOP &&
-        (has_recent(p, T_FOR) || has_recent(p, T_WHILE)))
-        return "the body of a loop stands behind `do`, without braces";
-    if (found == T_BRACE_CLOSE && w->in && w->colon && open_word(p) && open_word(p)->kind == T_IF)
-        return "`if c then a else b` has no braces";
     if (found == T_BRACKET_CLOSE && w->type)
         return "a sequence of t is written `[t]`";
     if (p->closed_nothing)
         return "no bracket is open here";
     if (kind_at(p, 1) == T_APPEND)
         return "`++` joins two sequences; nothing is incremented";
-    return NULL;
+    return found == T_BRACE_CLOSE && w->in ? of_brace_close(p, w) : NULL;
 }
 
 /* Words with which definitions begin elsewhere. */
@@ -520,26 +511,26 @@ static const char *of_reserved(const ParseState *p, const Wanted *w)
     int before = kind_at(p, 1);
     bool after_opening = before == T_PAREN_OPEN || before == T_COMMA || before == T_BRACE_OPEN;
     bool is_name = before == T_DEF || before == T_ENTRY || before == T_TYPE || before == T_DOT ||
-                   (after_opening && !w->expression && (w->pattern || w->name));
+                   (after_opening && !w->expression);
     return is_reserved(kind_at(p, 0)) && is_name ? "this word is reserved: choose another name" : NULL;
 }
 
 static const char *of_name(const ParseState *p, const Wanted *w)
 {
-    if (w->in && open_word(p) && is_text(p, 0, "of"))
+    if (w->in && is_text(p, 0, "of"))
         return "write `in`";
-    if (w->definition && !w->behind_expression)
+    if (w->definition)
         return of_definition(p);
     if (kind_at(p, 2) == T_TYPE)
         return "a type parameter is written `'a`";
-    if (innermost_bracket(p) == '(' && kind_at(p, 1) == T_NAME && w->colon && !w->behind_expression)
+    if (innermost_bracket(p) == '(' && kind_at(p, 1) == T_NAME && w->colon)
         return "the type of a parameter stands behind it: `(x: i64)`";
     return of_missing_assign(p, w);
 }
 
 static const char *of_value(const ParseState *p, const Wanted *w)
 {
-    if (innermost_bracket(p) == '{' && kind_at(p, 1) == T_COMMA && w->name)
+    if (innermost_bracket(p) == '{' && kind_at(p, 1) == T_COMMA)
         return "an array is written `[a, b, c]`";
     return of_missing_assign(p, w);
 }
@@ -563,9 +554,10 @@ static const char *of_comment(const ParseState *p, const Wanted *w)
     static const char comment_form[] = "a comment begins with `--` and ends with the line";
     int found = kind_at(p, 0);
     char next = next_character(p);
-    if (found == T_SLASH && kind_at(p, 1) == T_SLASH && is_adjacent(p, 0) && ends_value(kind_at(p, 2)))
+    bool behind_slash = kind_at(p, 1) == T_SLASH && is_adjacent(p, 0); /* which was an operator */
+    if (found == T_SLASH && behind_slash)
         return "integers are divided by `/`, which truncates; a comment begins with `--`";
-    if (found == T_SLASH && (next == '/' || next == '*' || (kind_at(p, 1) == T_SLASH && is_adjacent(p, 0))))
+    if ((found == T_SLASH && (next == '/' || next == '*')) || (found == T_STAR && behind_slash))
         return comment_form;
     bool opens = (found == T_PAREN_OPEN && next == '*') || (found == T_BRACE_OPEN && next == '-');
     return opens && w->definition ? comment_form : NULL;
@@ -593,7 +585,7 @@ const char *advice_for(const ParseState *p, const Wanted *w)
     if (kind_at(p, 1) == T_WITH && kind_at(p, 0) != T_BAR && kind_at(p, 0) != T_CASE)
         return "an update is written `xs with [i] = v` or `r with x = v`";
     if (kind_at(p, 1) == T_DOT && is_adjacent(p, 0) &&
-        (kind_at(p, 0) == T_STAR || kind_at(p, 0) == T_SLASH || kind_at(p, 0) == T_PLUS))
+        (kind_at(p, 0) == T_STAR || kind_at(p, 0) == T_SLASH || kind_at(p, 0) == T_PLUS || kind_at(p, 0) == T_MINUS))
         return "for each element, an operator stands in an apply-to-each: `{ x * y : x in xs; y in ys }`";
     if (kind_at(p, 1) == T_DOT && kind_at(p, 2) == T_INT && kind_at(p, 0) != T_DOT)
         return "a number has digits on both sides of its point";

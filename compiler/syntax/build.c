@@ -460,6 +460,8 @@ static Pat *record_pat_from_expr(ParseState *p, Expr *e)
 
 static Pat *tuple_pat_from_expr(ParseState *p, Expr *e)
 {
+    if (e->items.n == 0)
+        return build_pat(p, e->span, (Pat){.kind = PAT_TUPLE});
     PatList *items = NULL;
     for (uint32_t i = 0; i < e->items.n; i++)
         items = add_pat(p, items, pat_from_expr(p, e->items.items[i]));

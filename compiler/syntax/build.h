@@ -27,8 +27,8 @@ DECLARE_LIST(BinderList, Binder, add_binder)
 DECLARE_LIST(CaseList, MatchCase, add_case)
 #undef DECLARE_LIST
 
-/* The two fields of a node that hold a list. */
-#define LIST_OF(list) (list) ? (list)->v.at : NULL, (list) ? (list)->v.n : 0
+/* The two fields of a node that hold a list, which is not the empty one. */
+#define LIST_OF(list) (list)->v.at, (list)->v.n
 
 /* These copy `content`, number it and compute its depth. Where that would exceed MAX_SYNTAX_DEPTH, the
  * error is reported and a leaf takes the place of the node. */

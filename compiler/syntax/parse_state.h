@@ -20,7 +20,7 @@ typedef struct Bracket {
 } Bracket;
 
 /* For advice.c: the last tokens, and the words whose other part is to come. */
-enum { RECENT_TOKENS = 16 };
+enum { RECENT_TOKENS = 32 };
 typedef struct RecentToken {
     int kind;
     Span at;

@@ -124,7 +124,7 @@ static void dp_yyerror(const Span *at, ParseState *p, yyscan_t scanner, const ch
 %type <pat_field> pat_field
 %type <pat_fields> pat_fields
 %type <expr> expr let_expr operand postfix primary part place item each_guard literal number
-%type <exprs> steps places arguments items array_items optional_array_items
+%type <exprs> steps places arguments items array_items
 %type <expr_field> field
 %type <expr_fields> fields
 %type <binding> binding
@@ -343,7 +343,7 @@ expr:
   | expr PERCENT expr { $$ = BINARY($2, $1, @1, @2, $3); }
   | expr POW expr { $$ = BINARY($2, $1, @1, @2, $3); }
   /* Never read to its end, as `)` follows: it keeps `a * b` from being all of (a * b **). */
-  | expr POW_SECTION expr { $$ = BINARY($2, $1, @1, @2, $3); }
+  | expr POW_SECTION expr { $$ = BINARY($2, $1, @1, @2, $3); } /* GCOVR_EXCL_LINE: it is never read to its end */
   | MINUS expr %prec UNARY { $$ = build_unary(p, @$, UN_NEG, $2, @2); }
   | NOT expr %prec UNARY { $$ = build_unary(p, @$, UN_NOT, $2, @2); }
   | TILDE expr %prec UNARY { $$ = build_unary(p, @$, UN_COMPLEMENT, $2, @2); }
@@ -434,7 +434,8 @@ primary:
   | PAREN_OPEN section_operator expr PAREN_CLOSE { $$ = build_section(p, @$, $2, @2, NULL, @2, $expr); }
   | PAREN_OPEN expr operator PAREN_CLOSE { $$ = build_section(p, @$, $operator, @operator, $expr, @expr, NULL); }
   | PAREN_OPEN part PAREN_CLOSE { $$ = build_accessor(p, @$, $part); }
-  | ARRAY_OPEN optional_array_items BRACKET_CLOSE { $$ = EXPR(.kind = E_ARRAY, .items = {LIST_OF($2)}); }
+  | ARRAY_OPEN BRACKET_CLOSE { $$ = EXPR(.kind = E_ARRAY); }
+  | ARRAY_OPEN array_items comma BRACKET_CLOSE { $$ = EXPR(.kind = E_ARRAY, .items = {LIST_OF($array_items)}); }
   | BRACE_OPEN fields comma BRACE_CLOSE { $$ = EXPR(.kind = E_RECORD, .record = {LIST_OF($fields)}); }
   | BRACE_OPEN expr COLON binders each_guard BRACE_CLOSE { $$ = each(p, @$, $expr, $binders, $each_guard); }
   | BRACE_OPEN short_binders each_guard BRACE_CLOSE { $$ = each(p, @$, NULL, $short_binders, $each_guard); }
@@ -460,7 +461,6 @@ item:
   | expr COLON type { $$ = EXPR(.kind = E_ASCRIBE, .ascribe = {$expr, $type}); }
   ;
 
-optional_array_items: %empty { $$ = NULL; } | array_items comma ;
 array_items:
     expr { $$ = add_expr(p, NULL, $1); }
   | array_items COMMA expr { $$ = add_expr(p, $1, $3); }
