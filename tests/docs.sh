@@ -1,10 +1,10 @@
 #!/bin/sh
 # The indexes of the documentation are complete and true: docs.sh DPC
 #
-# For each module of stdlib, the section of its name in docs/library.md lists exactly its public definitions with the
-# types that the compiler infers, one a line, as | `name : type` | …, and its types as they are defined. The index at the
-# end of docs/prelude.md does so for the prelude. Prints what is missing (+) and what is too much (-). And each public definition of
-# the library has a documentation comment.
+# For each module of stdlib, the section of its name in docs/library.md lists exactly its public definitions with their
+# parameters, as the source calls them, and the types that the compiler infers, one a line, as | `name x y : type` | …, and its types as
+# they are defined. The index at the end of docs/prelude.md does so for the prelude. Prints what is missing (+) and what is too much (-).
+# And each public definition of the library has a documentation comment.
 set -u
 dpc=$1
 cd "$(dirname "$0")/.."
@@ -24,6 +24,12 @@ compare() { # compare NAME: what is documented (then what is defined) is in $wor
     fi
 }
 
+# `name : type` on standard input as `name x y : type`, with the parameters of the sources.
+name_parameters() { # name_parameters SOURCE…
+    awk -f tests/parameters.awk "$@" >"$work/parameters"
+    awk 'NR == FNR { full[$1] = $0; next } $2 == ":" && $1 in full { sub(/^[^ ]+/, full[$1]) } { print }' "$work/parameters" -
+}
+
 for module in stdlib/*.dp; do
     name=$(basename "$module" .dp)
     [ "$name" = prelude ] && continue
@@ -31,7 +37,7 @@ for module in stdlib/*.dp; do
     {
         # behind the module's own definitions the dump has those of imported modules
         sed -n 's/^def \([^ ]*[^_ ]\) .*/\1/p' "$module" | sed 's/.*/def & :/' >"$work/names"
-        grep -F -f "$work/names" "$work/types" | awk '!seen[$2]++' | sed -n 's/^def //p'
+        grep -F -f "$work/names" "$work/types" | awk '!seen[$2]++' | sed -n 's/^def //p' | name_parameters "$module"
         sed -n 's/^\(type [^ ]*[^_ ] .*=.*\)/\1/p' "$module"
     } | sort >"$work/defined"
     documented docs/library.md "$name" >"$work/documented"
@@ -49,7 +55,7 @@ awk 'FNR == 1 { comment = 0 } /^--\|/ { comment = 1; next }
     sed -n 's/^def \([^ ]*[^_ ]\) .*/\1/p' stdlib/prelude.dp
 } | sed 's/.*/def q_& = &/' >"$work/prelude.dp"
 "$dpc" dump --stage=types "$work/prelude.dp" >"$work/types" || failed=1
-sed -n 's/^def q_//p' "$work/types" | sort >"$work/defined"
+sed -n 's/^def q_//p' "$work/types" | name_parameters compiler/types/builtins.def stdlib/prelude.dp | sort >"$work/defined"
 documented docs/prelude.md Index >"$work/documented"
 compare prelude
 [ "$(wc -l <"$work/defined")" -gt 130 ] || { echo "FAILED: the prelude has lost its functions"; failed=1; }

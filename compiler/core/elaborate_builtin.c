@@ -8,24 +8,17 @@
 
 /* ---- tables ---- */
 
-/* The number of arguments: the arrows outside brackets in the builtin's type. */
+/* The number of arguments: the words of the builtin's parameters. */
 uint32_t elab_builtin_arity(Builtin b)
 {
-    static const char *const types[BUILTIN_COUNT] = {
-#define BUILTIN(name, type) [BI_##name] = type,
+    static const char *const parameters[BUILTIN_COUNT] = {
+#define BUILTIN(name, names, type) [BI_##name] = names,
 #include "types/builtins.def"
 #undef BUILTIN
     };
-    uint32_t arity = 0;
-    int depth = 0;
-    for (const char *s = types[b]; *s; s++) {
-        if (*s == '(' || *s == '[')
-            depth++;
-        else if (*s == ')' || *s == ']')
-            depth--;
-        else if (depth == 0 && s[0] == '-' && s[1] == '>')
-            arity++;
-    }
+    uint32_t arity = parameters[b][0] != '\0';
+    for (const char *s = parameters[b]; *s; s++)
+        arity += *s == ' ';
     return arity;
 }
 
