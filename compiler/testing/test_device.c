@@ -4,6 +4,8 @@
 #include "commands/toolchain.h"
 #include "support/memory.h"
 
+#include "dp_output.h"
+
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
@@ -84,15 +86,15 @@ void device_close(DeviceBatch *b)
 
 static char *input_text(DpType *const *types, uint32_t ntypes, const DpLeaf *leaves)
 {
-    char *text = NULL;
-    size_t n = 0;
-    FILE *out = open_memstream(&text, &n);
-    bool ok = out != NULL;
+    DpMemoryFile out;
+    bool ok = dp_memory_open(&out);
     for (uint32_t i = 0; ok && i < ntypes; i++) {
-        ok = dp_write_text(out, types[i], leaves) && fputc('\n', out) != EOF;
+        ok = dp_write_text(out.file, types[i], leaves);
+        fputc('\n', out.file);
         leaves += dp_type_leaves(types[i]);
     }
-    if (!out || fclose(out) != 0 || !ok)
+    char *text = ok ? dp_memory_close(&out) : NULL;
+    if (!text)
         memory_out();
     return text;
 }

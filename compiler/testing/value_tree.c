@@ -1,6 +1,8 @@
 #include "testing/value_tree.h"
 #include "support/memory.h"
 
+#include "dp_output.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -215,12 +217,11 @@ bool tree_equal(const Tree *a, const Tree *b)
 void tree_print(StrBuf *out, const DpType *t, const Tree *v)
 {
     DpLeaf *leaves = memory_alloc(dp_type_leaves(t), sizeof *leaves);
-    char *text = NULL;
-    size_t n = 0;
+    DpMemoryFile file;
     tree_to_leaves(t, v, leaves);
-    FILE *file = open_memstream(&text, &n);
-    bool written = file && dp_write_text(file, t, leaves);
-    if (!file || fclose(file) != 0 || !written)
+    bool written = dp_memory_open(&file) && dp_write_text(file.file, t, leaves);
+    char *text = written ? dp_memory_close(&file) : NULL;
+    if (!text)
         memory_out();
     dp_leaves_free(leaves, dp_type_leaves(t));
     strbuf_add(out, text);

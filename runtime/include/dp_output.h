@@ -15,6 +15,7 @@
 #define DP_OUTPUT_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <sys/types.h>
 
@@ -42,6 +43,19 @@ bool dp_output_replaces(const char *output, const char *file);
 /* Has everything reached the stream's file? False and errno otherwise. To be asked at the end of what carries a result.
  */
 bool dp_stream_done(FILE *stream);
+
+/* What is written to `file` is collected in memory. */
+typedef struct DpMemoryFile {
+    FILE *file;
+    char *bytes;
+    size_t n, room; /* bytes written; and that there is room for */
+    bool failed;
+} DpMemoryFile;
+/* False and errno: out of memory. *m must stay where it is until it is closed. */
+bool dp_memory_open(DpMemoryFile *m);
+/* Returns m->n bytes and a NUL behind them, malloc'd; NULL and errno if memory has run out. */
+char *dp_memory_close(DpMemoryFile *m);
+
 /* To be called first: standard streams that are closed must not become the next files that are opened. */
 void dp_streams_guard(void);
 

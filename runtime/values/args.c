@@ -46,18 +46,13 @@ static bool add_parameter(const DpParam *p, DpError e)
     return false;
 }
 
-static bool is_text(const DpType *t)
-{
-    return t->kind == DP_T_ARRAY && t->element->kind == DP_T_SCALAR && t->element->scalar == DP_U8;
-}
-
 /* A word that is no literal is a file: where there is none, a value may have been meant. */
 static bool fail_no_file(const char *arg, const DpPlace *place, const DpParam *p, DpError e)
 {
     bool is_name = place->is_known || strchr(arg, '/'), is_plain = strlen(arg) <= 40 && !strpbrk(arg, "\"\\'");
     add_parameter(p, e);
     size_t n = strlen(e.text);
-    if (!is_name && is_text(p->type) && n + 1 < e.bytes)
+    if (!is_name && dp_type_is_string(p->type) && n + 1 < e.bytes)
         snprintf(e.text + n, e.bytes - n, "; a text stands in quotes that the shell leaves: '\"%s\"'",
                  is_plain ? arg : "…");
     return false;

@@ -103,39 +103,36 @@ DpPlace dp_place_of(const char *name, const DpType *t)
 
 /* ---- reading ---- */
 
-/* A device may never end. */
-static bool too_long(FILE *in, size_t n)
+/* How much there probably is to read: a file says so. *most: a device may never end. */
+static size_t expected_bytes(FILE *in, size_t *most)
 {
-    struct stat info;
-    return n >= (size_t)1 << 28 && fstat(fileno(in), &info) == 0 && (S_ISCHR(info.st_mode) || S_ISBLK(info.st_mode));
-}
-
-/* How much there probably is to read: a file says so. */
-static size_t expected_bytes(FILE *in)
-{
-    struct stat info;
+    struct stat info = {0};
     long at = ftell(in);
-    bool is_file = at >= 0 && fstat(fileno(in), &info) == 0 && S_ISREG(info.st_mode) && info.st_size > at;
-    size_t least = (size_t)64 * 1024,
-           n = is_file ? (size_t)(info.st_size - at) + 1 : least; /* one more shows the end */
+    fstat(fileno(in), &info);
+    size_t least = (size_t)64 * 1024, n = least;
+    if (S_ISREG(info.st_mode) && info.st_size > at)
+        n = (size_t)(info.st_size - at) + 1; /* one more shows the end */
+    *most = SIZE_MAX;
+    if (S_ISCHR(info.st_mode) || S_ISBLK(info.st_mode)) /* GCOVR_EXCL_BR_LINE: tests have no device of blocks */
+        *most = (size_t)1 << 28;
     return n < least ? least : n;
 }
 
 static char *read_all(FILE *in, size_t *n)
 {
-    size_t cap = expected_bytes(in), used = 0;
-    char *text = cap < SIZE_MAX / 4 ? malloc(cap + 1) : NULL;
+    size_t most, cap = expected_bytes(in, &most), used = 0;
+    char *text = malloc(cap + 1);
     while (text) {
         size_t got = fread(text + used, 1, cap - used, in);
         used += got;
         if (used < cap)
             break;
-        if (too_long(in, used)) {
+        if (used >= most) {
             free(text);
             errno = EFBIG;
             return NULL;
         }
-        char *grown = cap < SIZE_MAX / 4 ? realloc(text, 2 * cap + 1) : NULL;
+        char *grown = realloc(text, 2 * cap + 1);
         if (!grown)
             free(text);
         text = grown;
@@ -233,16 +230,31 @@ static bool fail_writing(DpError e, const char *path)
     return false;
 }
 
-static bool write_packed(const DpFormat *format, FILE *out, const DpType *t, const DpLeaf *leaves, DpError e)
+char *dp_write_memory(DpWriteFormat *write, const DpType *t, const DpLeaf *leaves, size_t *n, DpError e)
 {
-    char *bytes = NULL;
-    size_t n = 0;
-    FILE *plain = open_memstream(&bytes, &n);
-    bool ok = plain ? format->write(plain, t, leaves, e) : dp_error_memory(e, "");
-    bool complete = plain && !ferror(plain);
-    if (plain)
-        complete = fclose(plain) == 0 && complete;
-    ok = ok && (complete ? dp_gzip(out, bytes, n, e) : dp_error_memory(e, ""));
+    DpMemoryFile out;
+    if (!dp_memory_open(&out)) {
+        dp_error_memory(e, "");
+        return NULL;
+    }
+    bool ok = write(out.file, t, leaves, e);
+    int why = errno;
+    char *bytes = dp_memory_close(&out);
+    *n = out.n;
+    if (ok && !bytes)
+        dp_error_memory(e, "");
+    if (ok)
+        return bytes;
+    free(bytes);
+    errno = why;
+    return NULL;
+}
+
+static bool write_packed(DpWriteFormat *write, FILE *out, const DpType *t, const DpLeaf *leaves, DpError e)
+{
+    size_t n;
+    char *bytes = dp_write_memory(write, t, leaves, &n, e);
+    bool ok = bytes && dp_gzip(out, bytes, n, e);
     int why = errno;
     free(bytes);
     errno = why;
@@ -253,7 +265,7 @@ bool dp_place_write(const DpPlace *p, FILE *out, const DpType *t, const DpLeaf *
 {
     if (!p->format->write)
         return dp_error(e, "files of the format %s are only read", p->format->name);
-    return p->is_packed ? write_packed(p->format, out, t, leaves, e) : p->format->write(out, t, leaves, e);
+    return p->is_packed ? write_packed(p->format->write, out, t, leaves, e) : p->format->write(out, t, leaves, e);
 }
 
 bool dp_write_file(const char *name, const DpType *t, const DpLeaf *leaves, char *error, size_t error_bytes)

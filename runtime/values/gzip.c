@@ -9,7 +9,7 @@
 
 #include <zlib.h>
 
-enum { GZIP = 15 + 16, RAW = -15, LEAST_BYTES = 1 << 16 };
+enum { GZIP = 15 + 16, RAW = -15, LEAST_BYTES = 1 << 16, PART_BYTES = 1 << 20 };
 
 typedef struct Unpack {
     z_stream z;
@@ -19,15 +19,17 @@ typedef struct Unpack {
     size_t used, cap;
 } Unpack;
 
-/* Fills what there is room for; a status of zlib. zlib counts in unsigned ints. */
+static uInt part_of(size_t n) { return n < PART_BYTES ? (uInt)n : PART_BYTES; }
+
+/* Fills what there is room for, part by part, as zlib counts in unsigned ints. Z_BUF_ERROR: it needs more, of what is
+ * packed or of room, and has none. */
 static int inflate_some(Unpack *u)
 {
-    static const size_t most = (size_t)1 << 30;
-    size_t in = u->n - u->at < most ? u->n - u->at : most, room = u->cap - u->used < most ? u->cap - u->used : most;
+    uInt in = part_of(u->n - u->at), room = part_of(u->cap - u->used);
     u->z.next_in = (Bytef *)(uintptr_t)(u->bytes + u->at);
-    u->z.avail_in = (uInt)in;
+    u->z.avail_in = in;
     u->z.next_out = (Bytef *)u->out + u->used;
-    u->z.avail_out = (uInt)room;
+    u->z.avail_out = room;
     int status = inflate(&u->z, Z_NO_FLUSH);
     u->at += in - u->z.avail_in;
     u->used += room - u->z.avail_out;
@@ -36,7 +38,7 @@ static int inflate_some(Unpack *u)
 
 static bool grow(Unpack *u)
 {
-    char *grown = u->cap < SIZE_MAX / 4 ? realloc(u->out, 2 * u->cap) : NULL;
+    char *grown = realloc(u->out, 2 * u->cap);
     if (!grown)
         return false;
     u->out = grown;
@@ -60,8 +62,6 @@ static bool unpack_members(Unpack *u, const char *path, DpError e)
         if (u->used == u->cap && !grow(u))
             return dp_error_memory(e, path);
         status = inflate_some(u);
-        if (status == Z_BUF_ERROR && u->at < u->n && u->used == u->cap)
-            status = Z_OK; /* it wants more room */
         if (status == Z_STREAM_END && u->at < u->n)
             status = inflateReset(&u->z);
     }
@@ -95,7 +95,7 @@ bool dp_gzip(FILE *out, const char *bytes, size_t n, DpError e)
     for (int status = Z_OK; status != Z_STREAM_END;) {
         if (z.avail_in == 0) {
             z.next_in = (Bytef *)(uintptr_t)bytes;
-            z.avail_in = (uInt)(n < 1u << 30 ? n : 1u << 30);
+            z.avail_in = part_of(n);
             bytes += z.avail_in;
             n -= z.avail_in;
         }
@@ -114,12 +114,11 @@ bool dp_inflate(const char *bytes, size_t n, char *out, size_t unpacked, const c
     if (inflateInit2(&u.z, RAW) != Z_OK)
         return dp_error_memory(e, path);
     int status = Z_OK;
-    size_t before;
-    do {
-        before = u.at + u.used;
+    while (status == Z_OK)
         status = inflate_some(&u);
-    } while (status == Z_OK && u.at + u.used > before);
     inflateEnd(&u.z);
+    if (status == Z_MEM_ERROR)
+        return dp_error_memory(e, path);
     return (status == Z_STREAM_END && u.used == unpacked) || dp_error(e, "%s: the packed bytes are damaged", path);
 }
 

@@ -3,6 +3,7 @@
  * The members go to the fields of a record by their names, or, where no member has one of them, by order, as to the
  * items of a tuple; a single array is a single member. The directory at the archive's end says where they are; those
  * that are not wanted are not looked at. Written are stored members. */
+#include "dp_output.h"
 #include "values.h"
 
 #include <stdlib.h>
@@ -146,8 +147,6 @@ static bool read_member(const Zip *z, const Member *m, const DpType *t, DpLeaf *
 
 /* ---- reading ---- */
 
-static const char *name_of(const DpType *t, uint32_t item) { return t->kind == DP_T_RECORD ? t->names[item] : NULL; }
-
 static bool any_named(const Zip *z, const DpType *t, bool *any)
 {
     Member m;
@@ -168,10 +167,10 @@ static bool read_items(const Zip *z, const DpType *t, DpLeaf *leaves)
     for (uint32_t i = 0; i < t->n; i++) {
         Member m;
         uint32_t item = t->order ? t->order[i] : i;
-        if (!find_member(z, named ? name_of(t, item) : NULL, i, &m, &found))
+        if (!find_member(z, named ? t->names[item] : NULL, i, &m, &found))
             return false;
-        if (!found)
-            return dp_error(z->error, "%s: there is no array %s", z->path, name_of(t, item));
+        if (!found) /* by its name */
+            return dp_error(z->error, "%s: there is no array %s", z->path, t->names[item]);
         if (!read_member(z, &m, t->items[item], &leaves[item]))
             return false;
     }
@@ -265,16 +264,9 @@ static bool put_member(ZipOut *out, const char *name, const char *bytes, size_t 
 
 static bool write_array(ZipOut *out, const char *name, const DpType *t, const DpLeaf *leaf, DpError e)
 {
-    char *bytes = NULL;
-    size_t n = 0;
-    FILE *npy = open_memstream(&bytes, &n);
-    bool ok = npy && dp_write_npy(npy, t, leaf, e);
-    bool complete = npy && !ferror(npy);
-    if (npy)
-        complete = fclose(npy) == 0 && complete;
-    if (!complete)
-        ok = dp_error_memory(e, "");
-    ok = ok && put_member(out, name, bytes, n, e);
+    size_t n;
+    char *bytes = dp_write_memory(dp_write_npy, t, leaf, &n, e);
+    bool ok = bytes && put_member(out, name, bytes, n, e);
     free(bytes);
     return ok;
 }
@@ -295,25 +287,23 @@ static bool write_arrays(ZipOut *out, const DpType *t, const DpLeaf *leaves, DpE
 
 bool dp_write_npz(FILE *file, const DpType *t, const DpLeaf *leaves, DpError e)
 {
-    char *directory = NULL;
-    size_t n = 0;
+    DpMemoryFile entries;
     if (!holds_arrays(t))
         return dp_error(e, "a .npz file holds arrays of scalars, in a record or a tuple, which the result is not");
-    ZipOut out = {.file = file, .directory = open_memstream(&directory, &n)};
-    if (!out.directory)
+    if (!dp_memory_open(&entries))
         return dp_error_memory(e, "");
+    ZipOut out = {.file = file, .directory = entries.file};
     bool ok = write_arrays(&out, t, leaves, e);
-    bool complete = !ferror(out.directory);
-    complete = fclose(out.directory) == 0 && complete;
-    if (!complete)
+    char *directory = dp_memory_close(&entries);
+    if (!directory)
         ok = dp_error_memory(e, "");
     if (ok) {
-        fwrite(directory, 1, n, file);
+        fwrite(directory, 1, entries.n, file);
         fputs("PK\5\6", file);
         put(file, 0, 4);
         put(file, out.members, 2);
         put(file, out.members, 2);
-        put(file, n, 4);
+        put(file, entries.n, 4);
         put(file, out.at, 4);
         put(file, 0, 2);
     }

@@ -1,4 +1,5 @@
 /* Types from their text, as the compiler prints them. */
+#include "dp_output.h"
 #include "values.h"
 
 #include <stdlib.h>
@@ -395,15 +396,9 @@ static void print_type(FILE *out, const DpType *t, bool declared)
 
 char *dp_type_print(const DpType *t, bool declared)
 {
-    char *text = NULL;
-    size_t n = 0;
-    FILE *out = open_memstream(&text, &n);
-    if (!out)
+    DpMemoryFile out;
+    if (!dp_memory_open(&out))
         return NULL;
-    print_type(out, t, declared);
-    bool failed = ferror(out) != 0;
-    if (fclose(out) == 0 && !failed)
-        return text;
-    free(text);
-    return NULL;
+    print_type(out.file, t, declared);
+    return dp_memory_close(&out);
 }

@@ -188,6 +188,8 @@ bool dp_place_is_literals(const DpPlace *p);
 bool dp_place_read(const DpPlace *p, const char *path, const char *bytes, size_t n, const DpType *t, DpLeaf *leaves,
                    DpError e);
 bool dp_place_write(const DpPlace *p, FILE *out, const DpType *t, const DpLeaf *leaves, DpError e);
+/* What the format writes, malloc'd; NULL and a message. */
+char *dp_write_memory(DpWriteFormat *write, const DpType *t, const DpLeaf *leaves, size_t *n, DpError e);
 
 /* ---- text ---- */
 /* Where a text begins: *at is behind the mark of UTF-8, if there is one. False and a message for the marks of UTF-16
