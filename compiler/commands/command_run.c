@@ -275,7 +275,7 @@ static int run_interpreted(Stage stage, const CommandLine *a)
 Stage evaluator_stage(const char *name, size_t n)
 {
     for (Stage s = STAGE_CORE; s <= STAGE_FLAT; s++)
-        if (n == strlen(stage_name(s)) && memcmp(name, stage_name(s), n) == 0)
+        if (s != STAGE_LOWERED && n == strlen(stage_name(s)) && memcmp(name, stage_name(s), n) == 0)
             return s;
     return STAGE_NONE;
 }

@@ -13,7 +13,7 @@ static void read_evaluators(const char *text, bool *wanted)
     for (; *text; text += *text == ',') {
         size_t n = strcspn(text, ",");
         Stage stage = evaluator_stage(text, n);
-        wanted[stage ? (int)(stage - STAGE_CORE) : DEVICE] = true;
+        wanted[stage ? evaluator_of(stage) : DEVICE] = true;
         text += n;
     }
 }

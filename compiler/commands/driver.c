@@ -45,6 +45,13 @@ static bool run_merge_recursion(Compilation *c) { return core_merge_recursion(c-
 static bool run_tail_loops(Compilation *c) { return core_tail_loops(c->core), true; }
 static bool run_fuse(Compilation *c) { return core_fuse(c->core), true; }
 
+static bool run_lower_operators(Compilation *c) { return c->lowered = core_lower_operators(c->core), true; }
+static bool run_merge_lowered(Compilation *c) { return !c->lowered || run_merge_recursion(c); }
+static bool run_fuse_lowered(Compilation *c) { return !c->lowered || run_fuse(c); }
+static bool run_simplify_lowered(Compilation *c) { return !c->lowered || run_simplify(c); }
+static bool run_mask_updates(Compilation *c) { return core_mask_updates(c->core), true; }
+static bool run_lower_loops(Compilation *c) { return core_lower_loops(c->core), true; }
+
 static bool run_flatten(Compilation *c)
 {
     c->flat = flatten(c->core);
@@ -89,6 +96,12 @@ static const Pass passes[] = {
     {"simplify, again", STAGE_CORE, run_simplify, check_core, print_core},
     {"fuse", STAGE_NONE, run_fuse, check_core, NULL},
     {"simplify, after fusion", STAGE_FUSED, run_simplify, check_core, print_core},
+    {"lower operators", STAGE_NONE, run_lower_operators, check_core, NULL},
+    {"merge recursion, of what was lowered", STAGE_NONE, run_merge_lowered, check_core, NULL},
+    {"fuse, what was lowered", STAGE_NONE, run_fuse_lowered, check_core, NULL},
+    {"simplify, what was lowered", STAGE_NONE, run_simplify_lowered, check_core, NULL},
+    {"mask updates", STAGE_NONE, run_mask_updates, check_core, NULL},
+    {"lower loops", STAGE_LOWERED, run_lower_loops, check_core, print_core},
     {"flatten", STAGE_NONE, run_flatten, check_flat, NULL},
     {"liveness", STAGE_FLAT, run_liveness, check_flat, print_flat},
     {"plan", STAGE_PLAN, NULL, NULL, print_plan},
@@ -99,8 +112,8 @@ enum { PASS_COUNT = sizeof passes / sizeof *passes };
 
 const char *stage_name(Stage s)
 {
-    static const char *const names[STAGE_COUNT] = {"",     "ast",  "types",  "core", "fused",
-                                                   "flat", "plan", "opencl", "host"};
+    static const char *const names[STAGE_COUNT] = {"",        "ast",  "types", "core",   "fused",
+                                                   "lowered", "flat", "plan",  "opencl", "host"};
     return names[s];
 }
 

@@ -27,6 +27,7 @@ typedef enum Stage {
     STAGE_TYPES,
     STAGE_CORE,
     STAGE_FUSED,
+    STAGE_LOWERED, /* what is flattened; no evaluator of its own */
     STAGE_FLAT,
     STAGE_PLAN,
     STAGE_OPENCL,
@@ -48,6 +49,7 @@ typedef struct Compilation {
     ModuleList modules; /* the prelude, the user's file, and what it imports */
     Checked *checked;   /* from STAGE_TYPES */
     CoreProgram *core;  /* from STAGE_CORE */
+    bool lowered;       /* operators were */
     FlatProgram *flat;  /* from STAGE_FLAT */
 } Compilation;
 

@@ -122,6 +122,36 @@ void core_drop_unreachable(CoreProgram *p)
     arena_destroy(scratch);
 }
 
+/* ---- calls in a row ---- */
+
+static void count_calls(void *ctx, CoreBlock *b) { *(uint32_t *)ctx += core_calls_in_sequence(b); }
+
+static uint32_t calls_in_stmt(const CoreStmt *s)
+{
+    switch (s->kind) {
+    case CORE_CALL: return s->call.fn->recursive ? 1 : 0;
+    case CORE_IF: {
+        uint32_t a = core_calls_in_sequence(s->if_.then_b), b = core_calls_in_sequence(s->if_.else_b);
+        return a > b ? a : b;
+    }
+    case CORE_LOOP:
+        return (s->loop.cond ? core_calls_in_sequence(s->loop.cond) : 0) + core_calls_in_sequence(s->loop.body);
+    default: { /* those of an apply-to-each are made together */
+        uint32_t n = 0;
+        core_stmt_blocks((CoreStmt *)s, count_calls, &n);
+        return n;
+    }
+    }
+}
+
+uint32_t core_calls_in_sequence(const CoreBlock *b)
+{
+    uint32_t n = 0;
+    for (uint32_t i = 0; i < b->stmts.n; i++)
+        n += calls_in_stmt(b->stmts.at[i]);
+    return n;
+}
+
 /* ---- expanding calls ---- */
 
 typedef struct Replacement {

@@ -30,6 +30,12 @@ void callgraph_set_recursive(const CallGraph *g);
 /* Removes functions that no entry reaches; without entries, all stay. */
 void core_drop_unreachable(CoreProgram *p);
 
+/* Most calls of recursive functions that one activation makes on one path; those in a parallel operation count once. */
+uint32_t core_calls_in_sequence(const CoreBlock *b);
+/* Does one activation make several recursive calls in a row? At depth 0 the lifted version is called then, for one
+ * instance: there they are joined. */
+static inline bool core_joins_calls(const CoreFn *fn) { return fn->recursive && core_calls_in_sequence(fn->body) > 1; }
+
 /* How a call is to be treated by core_expand_calls. */
 typedef bool ExpandCall(void *ctx, const CoreFn *callee);
 /* Replaces each call in fn that `expand` accepts by a copy of the callee's body as it is now. Calls inside the

@@ -24,6 +24,11 @@ uint32_t core_prim_arity(CorePrim p)
     return arities[p];
 }
 
+bool core_prim_gives_bool(CorePrim op)
+{
+    return (op >= PRIM_EQ && op <= PRIM_LESS_NAN_LAST) || op == PRIM_ISNAN || op == PRIM_ISINF;
+}
+
 bool core_prim_fallible(CorePrim p, Scalar operand)
 {
     return (p == PRIM_DIV || p == PRIM_MOD) && scalar_is_int(operand);
@@ -94,15 +99,15 @@ void core_leaves(Arena *a, Type *t, CoreTypes *out) { add_leaves(a, t, 0, out); 
 
 /* ---- construction ---- */
 
-CoreVar core_new_var(CoreProgram *p, CoreFn *fn, CoreType type, const char *hint)
+CoreVar core_new_var(const CoreProgram *p, CoreFn *fn, CoreType type, const char *hint)
 {
     vec_push(p->arena, &fn->vars, ((CoreVarInfo){type, hint}));
     return fn->vars.n - 1;
 }
 
-CoreBlock *core_new_block(CoreProgram *p) { return arena_new(p->arena, CoreBlock); }
+CoreBlock *core_new_block(const CoreProgram *p) { return arena_new(p->arena, CoreBlock); }
 
-CoreStmt *core_new_stmt(CoreProgram *p, CoreKind kind, Span span)
+CoreStmt *core_new_stmt(const CoreProgram *p, CoreKind kind, Span span)
 {
     CoreStmt *s = arena_new(p->arena, CoreStmt);
     s->kind = kind;
@@ -117,7 +122,7 @@ uint32_t core_new_site(CoreProgram *p, ErrorKind kind, Span span, const char *te
     return p->sites.n - 1;
 }
 
-void core_push(CoreProgram *p, CoreBlock *b, CoreStmt *s) { vec_push(p->arena, &b->stmts, s); }
+void core_push(const CoreProgram *p, CoreBlock *b, CoreStmt *s) { vec_push(p->arena, &b->stmts, s); }
 
 CoreAtom *core_identity_map(Arena *a, const CoreFn *fn)
 {
@@ -153,6 +158,47 @@ CoreSoac *core_stmt_soac(const CoreStmt *s)
     case CORE_FLATTEN: return NULL;
     }
     return NULL;
+}
+
+CoreLambda *core_stmt_operator(const CoreStmt *s)
+{
+    CoreStmt *m = (CoreStmt *)(uintptr_t)s;
+    if (s->kind == CORE_REDUCE || s->kind == CORE_SCAN)
+        return &m->reduce.op;
+    return s->kind == CORE_HIST ? &m->hist.op : NULL;
+}
+
+bool core_block_is_scalar(const CoreBlock *b)
+{
+    for (uint32_t i = 0; i < b->stmts.n; i++)
+        if (!core_stmt_is_scalar(b->stmts.at[i]))
+            return false;
+    return true;
+}
+
+bool core_stmt_is_scalar(const CoreStmt *s)
+{
+    switch (s->kind) {
+    case CORE_ATOM:
+    case CORE_PRIM:
+    case CORE_LENGTH:
+    case CORE_INDEX:
+    case CORE_SLICE:
+    case CORE_CHECK: return true;
+    case CORE_IF: return core_block_is_scalar(s->if_.then_b) && core_block_is_scalar(s->if_.else_b);
+    case CORE_LOOP: return (!s->loop.cond || core_block_is_scalar(s->loop.cond)) && core_block_is_scalar(s->loop.body);
+    case CORE_UPDATE:
+    case CORE_ARRAY:
+    case CORE_CALL:
+    case CORE_MAP:
+    case CORE_REDUCE:
+    case CORE_SCAN:
+    case CORE_SCATTER:
+    case CORE_HIST:
+    case CORE_ARGSORT:
+    case CORE_FLATTEN: return false;
+    }
+    return false;
 }
 
 typedef void AtomFn(void *ctx, CoreAtom *a);
@@ -301,7 +347,7 @@ void core_stmt_binders(CoreStmt *s, BinderFn *f, void *ctx)
 /* ---- copying ---- */
 
 typedef struct Copier {
-    CoreProgram *program;
+    const CoreProgram *program;
     CoreFn *to;
     const CoreFn *from;
     CoreAtom *map;
@@ -423,7 +469,7 @@ static CoreBlock *copy_block(Copier *c, const CoreBlock *b)
     return copy;
 }
 
-CoreBlock *core_copy_block(CoreProgram *p, CoreFn *to, const CoreFn *from, const CoreBlock *b, CoreAtom *map)
+CoreBlock *core_copy_block(const CoreProgram *p, CoreFn *to, const CoreFn *from, const CoreBlock *b, CoreAtom *map)
 {
     Copier c = {p, to, from, map};
     return copy_block(&c, b);

@@ -72,6 +72,7 @@ typedef enum CorePrim {
 } CorePrim;
 const char *core_prim_name(CorePrim p);
 uint32_t core_prim_arity(CorePrim p);
+bool core_prim_gives_bool(CorePrim p); /* comparisons; the others give their operand's type, but for CONVERT */
 /* May it fail? Only DIV and MOD on integers. */
 bool core_prim_fallible(CorePrim p, Scalar operand);
 /* The one definition of scalar semantics on the host (all evaluators and constant folding use it).
@@ -141,7 +142,8 @@ typedef enum CoreKind {
     CORE_CALL,    /* xs = f args */
     CORE_MAP,     /* as many sequences as the body has results; with a guard, only the elements where it holds,
                      in order. A map over no inputs whose body is `-> index` is iota */
-    CORE_REDUCE,  /* k scalars: the body gives k values per element; op combines 2k to k, in order, from `neutral` */
+    CORE_REDUCE,  /* k values: the body gives k per element; op combines 2k to k, in order; `neutral` where there is
+                     no element. Of scalars, and code without parallel operations, once operators are lowered */
     CORE_SCAN,    /* k sequences; inclusive or exclusive */
     CORE_SCATTER, /* k sequences from k destinations: body gives (i64 index, k values); out of range ignored */
     CORE_HIST, /* k sequences of length `size`: body gives (i64 bin, k values); commutative op; out of range ignored */
@@ -276,11 +278,11 @@ void core_leaves(Arena *a, Type *t, CoreTypes *out);
 Scalar core_tag_type(uint32_t n);
 
 /* ---- construction ---- */
-CoreVar core_new_var(CoreProgram *p, CoreFn *fn, CoreType type, const char *hint);
-CoreBlock *core_new_block(CoreProgram *p);
-CoreStmt *core_new_stmt(CoreProgram *p, CoreKind kind, Span span); /* site = CORE_NO_SITE */
+CoreVar core_new_var(const CoreProgram *p, CoreFn *fn, CoreType type, const char *hint);
+CoreBlock *core_new_block(const CoreProgram *p);
+CoreStmt *core_new_stmt(const CoreProgram *p, CoreKind kind, Span span); /* site = CORE_NO_SITE */
 uint32_t core_new_site(CoreProgram *p, ErrorKind kind, Span span, const char *text);
-void core_push(CoreProgram *p, CoreBlock *b, CoreStmt *s);
+void core_push(const CoreProgram *p, CoreBlock *b, CoreStmt *s);
 static inline CoreType core_var_type(const CoreFn *fn, CoreVar v) { return fn->vars.at[v].type; }
 static inline CoreType core_atom_type(const CoreFn *fn, CoreAtom a)
 {
@@ -299,11 +301,16 @@ void core_stmt_binders(CoreStmt *s, void (*f)(void *ctx, CoreVar *v), void *ctx)
 /* A deep copy of a block of `from` into function `to`, with fresh variables for all it binds;
  * `map[v]`, an array of from->vars.n atoms, holds the replacement of free variables (and receives those of
  * the bound ones). */
-CoreBlock *core_copy_block(CoreProgram *p, CoreFn *to, const CoreFn *from, const CoreBlock *b, CoreAtom *map);
+CoreBlock *core_copy_block(const CoreProgram *p, CoreFn *to, const CoreFn *from, const CoreBlock *b, CoreAtom *map);
 /* Can evaluating the statement fail (its blocks included)? Calls count as fallible; loops (while) too. */
 bool core_stmt_fallible(const CoreProgram *p, const CoreFn *fn, const CoreStmt *s);
 /* The soac of a MAP, REDUCE, SCAN, SCATTER or HIST; NULL for other statements. */
 CoreSoac *core_stmt_soac(const CoreStmt *s);
+/* The operator of a REDUCE, SCAN or HIST; NULL for other statements. */
+CoreLambda *core_stmt_operator(const CoreStmt *s);
+/* Code that may stand in a kernel, and on the host: it makes no sequences, and calls nothing. */
+bool core_stmt_is_scalar(const CoreStmt *s);
+bool core_block_is_scalar(const CoreBlock *b);
 /* Replaces every function's body by a copy in which no two statements share an array and the variables are
  * numbered without gaps, in the order of their binders. */
 void core_refresh(CoreProgram *p);

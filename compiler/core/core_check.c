@@ -225,11 +225,6 @@ static bool prim_takes(CorePrim op, Scalar s)
     return false; /* GCOVR_EXCL_LINE: likewise */
 }
 
-static bool prim_gives_bool(CorePrim op)
-{
-    return (op >= PRIM_EQ && op <= PRIM_LESS_NAN_LAST) || op == PRIM_ISNAN || op == PRIM_ISINF;
-}
-
 static void check_select(Checker *c, const CoreStmt *s, CoreType result)
 {
     want(c, s->prim.args[0], type_bool, "select's condition");
@@ -256,7 +251,7 @@ static void check_prim(Checker *c, const CoreStmt *s)
     if (op == PRIM_CONVERT)
         expect(c, result.rank == 0, "convert gives a scalar");
     else
-        want_type(c, result, prim_gives_bool(op) ? type_bool : operand, core_prim_name(op));
+        want_type(c, result, core_prim_gives_bool(op) ? type_bool : operand, core_prim_name(op));
     if (core_prim_fallible(op, operand.scalar) && core_stmt_fallible(c->program, c->fn, s))
         expect(c, s->site != CORE_NO_SITE, "a division has no site");
 }

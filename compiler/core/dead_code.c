@@ -70,17 +70,10 @@ static void note_vars(Dead *d, const CoreVar *vars, uint32_t n, Role role, uint3
         note_var(d, vars[i], role, i, stmt);
 }
 
-static const CoreLambda *operator_of(const CoreStmt *s)
-{
-    if (s->kind == CORE_REDUCE || s->kind == CORE_SCAN)
-        return &s->reduce.op;
-    return s->kind == CORE_HIST ? &s->hist.op : NULL;
-}
-
 static void note_binders(Dead *d, const CoreStmt *s, uint32_t id)
 {
     const CoreSoac *soac = core_stmt_soac(s);
-    const CoreLambda *op = operator_of(s);
+    const CoreLambda *op = core_stmt_operator(s);
     note_vars(d, s->vars, s->nvars, ROLE_RESULT, id);
     if (soac) {
         note_vars(d, soac->elements, soac->ninputs, ROLE_ELEMENT, id);
@@ -100,7 +93,7 @@ static void number_block(void *ctx, CoreBlock *b);
 
 static void number_blocks(Dead *d, CoreStmt *s, uint32_t id)
 {
-    const CoreLambda *op = operator_of(s);
+    const CoreLambda *op = core_stmt_operator(s);
     if (!op) {
         core_stmt_blocks(s, number_block, d);
         return;
@@ -245,7 +238,7 @@ static void need_stmt(Dead *d, uint32_t id)
 static void need_slot(Dead *d, uint32_t fn, const CoreStmt *s, uint32_t i)
 {
     bool is_hist = s->kind == CORE_HIST;
-    const CoreLambda *op = operator_of(s);
+    const CoreLambda *op = core_stmt_operator(s);
     live(d, fn, is_hist ? s->hist.neutral[i] : s->reduce.neutral[i]);
     live(d, fn, core_stmt_soac(s)->body->results[is_hist ? i + 1 : i]);
     live(d, fn, op->body->results[i]);
@@ -331,7 +324,7 @@ static void mark_all(Dead *d)
     for (uint32_t i = 0; i < d->roots.n; i++) {
         StmtUse *use = &d->stmts.at[d->roots.at[i]];
         need_stmt(d, d->roots.at[i]);
-        if (operator_of(use->stmt) && use->stmt->nvars)
+        if (core_stmt_operator(use->stmt) && use->stmt->nvars)
             live_var(d, use->fn, use->stmt->vars[0]);
     }
     while (d->work.n)
@@ -405,7 +398,7 @@ static void trim_operator(Dead *d, CoreLambda *op, const bool *keep, uint32_t n)
 
 static bool slot_live(const Dead *d, const CoreStmt *s, uint32_t i)
 {
-    const CoreLambda *op = operator_of(s);
+    const CoreLambda *op = core_stmt_operator(s);
     return is_live(d, s->vars[i]) || is_live(d, op->params[i]) || is_live(d, op->params[s->nvars + i]);
 }
 

@@ -232,10 +232,6 @@ static Value *reduction(Elab *e, Builtin b, Value **args)
     Value *xs = args[2];
     Type *t = element_type(xs);
     bool scans = b == BI_scan || b == BI_scanx;
-    if (!ty_leaves_all_scalar(e, t)) {
-        const char *general = b == BI_scan ? "scan_general__" : b == BI_scanx ? "scanx_general__" : "reduce_general__";
-        return elab_library_call(e, general, args, 3);
-    }
     CoreLambda op = anf_soac_operator(e, args[0], t);
     Soac soac = anf_soac_over(length_of(e, xs));
     Value *x = anf_soac_input(e, &soac, xs);
@@ -268,10 +264,6 @@ static Value *reduce_by_index(Elab *e, Value **args)
     anf_check_not_negative(e, size);
     anf_check_same_length(e, val_first_leaf(is), val_first_leaf(vs));
     Type *t = element_type(vs);
-    if (!ty_leaves_all_scalar(e, t)) {
-        Value *general[] = {args[0], args[1], args[2], elab_indices_i64(e, is), vs};
-        return elab_library_call(e, "reduce_by_index_general__", general, 5);
-    }
     CoreLambda op = anf_soac_operator(e, args[0], t);
     Soac b = anf_soac_over(length_of(e, is));
     CoreBlock *body = indexed_body(e, &b, is, vs);

@@ -126,15 +126,36 @@ static bool check_countable(const Walk *w)
     return eval_fail_text(w->e, EVAL_NO_MEMORY, w->s->span, text);
 }
 
+/* Sequences may have a neutral element that is none, as in `reduce (map2 (+)) [] rows`: the first element starts. */
+static bool starts_with_first(const Walk *w)
+{
+    for (uint32_t j = 0; j < w->s->nvars; j++)
+        if (core_var_type(w->f->fn, core_stmt_operator(w->s)->params[j]).rank > 0)
+            return true;
+    return false;
+}
+
+/* acc = op acc row; the first row if there is nothing to combine it with. */
+static bool combine(Walk *w, CoreValue *acc, const CoreValue *row, bool first)
+{
+    const CoreLambda *op = core_stmt_operator(w->s);
+    if (!first)
+        return apply_operator(w, op, acc, row, w->s->nvars);
+    for (uint32_t j = 0; j < w->s->nvars; j++)
+        acc[j] = row[j];
+    return true;
+}
+
 static bool eval_reduce(Walk *w)
 {
     uint32_t k = w->s->nvars;
     CoreValue *acc = w->row + w->soac->body->nresults;
+    bool skips = starts_with_first(w);
     if (!check_countable(w))
         return false;
     take_neutral(w, acc);
     for (uint64_t i = 0; i < w->n; i++)
-        if (!walk_step(w, i) || !apply_operator(w, &w->s->reduce.op, acc, w->row, k))
+        if (!walk_step(w, i) || !combine(w, acc, w->row, skips && i == 0))
             return false;
     for (uint32_t j = 0; j < k; j++)
         w->f->vars[w->s->vars[j]] = acc[j];
@@ -152,6 +173,7 @@ static bool eval_scan(Walk *w)
 {
     uint32_t k = w->s->nvars;
     CoreValue *acc = w->row + w->soac->body->nresults;
+    bool skips = starts_with_first(w);
     if (!new_results(w, w->n))
         return false;
     take_neutral(w, acc);
@@ -161,7 +183,7 @@ static bool eval_scan(Walk *w)
             return false;
         if (w->s->reduce.exclusive)
             store_results(w, i, acc);
-        if (!apply_operator(w, &w->s->reduce.op, acc, w->row, k))
+        if (!combine(w, acc, w->row, skips && i == 0))
             return false;
         if (!w->s->reduce.exclusive)
             store_results(w, i, acc);
@@ -207,26 +229,38 @@ static bool hist_fill(Walk *w, uint64_t size)
     return true;
 }
 
+/* Element i into its bin. `filled`, by bin, or NULL: does it have a value yet? */
+static bool hist_step(Walk *w, uint64_t i, uint64_t size, bool *filled)
+{
+    CoreValue *acc = w->row + w->soac->body->nresults;
+    if (!walk_step(w, i))
+        return false;
+    uint64_t bin = w->row[0].bits;
+    if (bin >= size)
+        return true;
+    for (uint32_t j = 0; j < w->s->nvars; j++)
+        acc[j] = eval_load(&w->f->vars[w->s->vars[j]], bin);
+    if (!combine(w, acc, w->row + 1, filled && !filled[bin]))
+        return false;
+    store_results(w, bin, acc);
+    if (filled)
+        filled[bin] = true;
+    return true;
+}
+
 static bool eval_hist(Walk *w)
 {
     int64_t wanted = (int64_t)eval_peek(w->f, w->s->hist.size).bits;
     uint64_t size = wanted < 0 ? 0 : (uint64_t)wanted;
-    CoreValue *acc = w->row + w->soac->body->nresults;
     if (!check_countable(w) || !hist_fill(w, size))
         return false;
-    for (uint64_t i = 0; i < w->n; i++) {
-        if (!walk_step(w, i))
-            return false;
-        uint64_t bin = w->row[0].bits;
-        if (bin >= size)
-            continue;
-        for (uint32_t j = 0; j < w->s->nvars; j++)
-            acc[j] = eval_load(&w->f->vars[w->s->vars[j]], bin);
-        if (!apply_operator(w, &w->s->hist.op, acc, w->row + 1, w->s->nvars))
-            return false;
-        store_results(w, bin, acc);
-    }
-    return true;
+    bool *filled = starts_with_first(w) ? calloc(size + 1, sizeof *filled) : NULL, ok = true;
+    if (starts_with_first(w) && !filled)
+        return eval_fail_memory(w->e, w->s->span, size);
+    for (uint64_t i = 0; i < w->n && ok; i++)
+        ok = hist_step(w, i, size, filled);
+    free(filled);
+    return ok;
 }
 
 static bool eval_walk(Walk *w)

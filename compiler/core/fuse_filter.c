@@ -73,15 +73,15 @@ static bool takes_only(Fuser *f, const CoreStmt *filter, const CoreSoac *c)
     return c->ninputs > 0;
 }
 
-static bool can_take_kind(const Fuser *f, const CoreStmt *s, const CoreStmt *filter)
+static bool can_take_kind(Fuser *f, const CoreStmt *s, const CoreStmt *filter)
 {
     const CoreSoac *c = core_stmt_soac(s);
     if (s->kind == CORE_MAP)
         return !c->guard || filter->map.body->stmts.n == 0;
     if (s->kind == CORE_SCAN || !is_scalar_block(c->body) || !is_scalar_block(filter->map.body))
         return false;
-    for (uint32_t i = 0; s->kind == CORE_SCATTER && i < s->nvars; i++)
-        if (core_var_type(f->fn, s->vars[i]).rank > 1)
+    for (uint32_t i = 0; i < c->body->nresults; i++) /* what was filtered out has no sequence to give */
+        if (core_atom_type(f->fn, fuse_resolve(f, c->body->results[i])).rank > 0)
             return false;
     return true;
 }

@@ -73,7 +73,9 @@ static bool is_alike(Fuser *f, const CoreStmt *a, const CoreStmt *b)
     const CoreSoac *x = core_stmt_soac(a), *y = core_stmt_soac(b);
     if (x->guard || y->guard || !same_atom(fuse_resolve(f, x->domain), fuse_resolve(f, y->domain)))
         return false;
-    if (a->kind == CORE_REDUCE && a->reduce.commutative != b->reduce.commutative)
+    if (a->kind == CORE_REDUCE &&
+        (a->reduce.commutative != b->reduce.commutative ||
+         core_combines_in_rounds(f->fn, &a->reduce.op) != core_combines_in_rounds(f->fn, &b->reduce.op)))
         return false;
     return shares_input(f, x, y);
 }

@@ -37,4 +37,15 @@ void core_tail_loops(CoreProgram *p);
  * same input become one. See fuse_internal.h. */
 void core_fuse(CoreProgram *p);
 
+/* What flattening has no rule for, as code that it has rules for.
+ * Reductions and scans whose operator is parallel code, or whose elements are sequences, become rounds (true if there
+ * were any: functions for scans are recursive, so that core_merge_recursion is due, and the rest may be simplified). */
+bool core_lower_operators(CoreProgram *p);
+/* Are they combined in rounds? */
+bool core_combines_in_rounds(const CoreFn *fn, const CoreLambda *op);
+/* Updates behind conditions, in parallel code, become updates behind the `if`, masked by their index. */
+void core_mask_updates(CoreProgram *p);
+/* Counted loops in parallel code become while loops, unless all instances have the same count. */
+void core_lower_loops(CoreProgram *p);
+
 #endif

@@ -99,10 +99,10 @@ Elem atom_value(const Eval *e, CoreAtom a) { return a.is_const ? (Elem){.bits = 
 
 static CoreType type_of(const Eval *e, CoreAtom a)
 {
-    return a.is_const ? a.type : core_var_type(e->frame->fn->core, a.var);
+    return a.is_const ? a.type : core_var_type(e->frame->fn->scope, a.var);
 }
 
-static CoreType var_type(const Eval *e, CoreVar v) { return core_var_type(e->frame->fn->core, v); }
+static CoreType var_type(const Eval *e, CoreVar v) { return core_var_type(e->frame->fn->scope, v); }
 
 /* ---- statements ---- */
 

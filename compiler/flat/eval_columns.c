@@ -1,4 +1,4 @@
-/* Statements that make contexts, and columns without looking at segments. Rules: FLATTENING sections 2 to 4. */
+/* Statements that make contexts, and columns without looking at segments. Rules: docs/flattening.md, 2 to 4. */
 #include "flat/eval_internal.h"
 
 #include "flat/ref.h"
@@ -248,7 +248,7 @@ bool exec_select(Eval *e, const FlatStmt *s)
     return true;
 }
 
-/* The columns become blocks, and each segment a view (FLATTENING section 3). */
+/* The columns become blocks, and each segment a view (docs/flattening.md, 3). */
 bool exec_views(Eval *e, const FlatStmt *s)
 {
     Ctx *c = var_ctx(e, s->ctx), *nested = c->kind == CTX_NESTED ? c : c->parent;
@@ -273,7 +273,7 @@ bool exec_views(Eval *e, const FlatStmt *s)
     return true;
 }
 
-/* ---- merging (FLATTENING section 4) ---- */
+/* ---- merging (docs/flattening.md, 4) ---- */
 
 static bool check_partition(Eval *e, const FlatStmt *s, const Ctx *c)
 {

@@ -188,7 +188,7 @@ static bool path_make(Eval *e, Ctx *from, const Ctx *to, Index **map)
            path_compose(e, rest, step, from->n, map);
 }
 
-/* Computed once per pair, at each context on the way (FLATTENING section 2). */
+/* Computed once per pair, at each context on the way (docs/flattening.md, 2). */
 static bool path_map(Eval *e, Ctx *from, const Ctx *to, Index **map)
 {
     *map = NULL;

@@ -1,4 +1,4 @@
-/* Segmented operations, and operations on whole arrays. Rules: FLATTENING section 7. */
+/* Segmented operations, and operations on whole arrays. Rules: docs/flattening.md, 7. */
 #include "flat/eval_internal.h"
 
 #include "flat/ref.h"
@@ -519,7 +519,7 @@ bool exec_flatten(Eval *e, const FlatStmt *s)
 
 /* ---- update ---- */
 
-/* In place where nothing else can see it (FLATTENING section 9); only at depth 0, as the runtime does. */
+/* In place where nothing else can see it (docs/flattening.md, 9); only at depth 0, as the runtime does. */
 bool exec_update(Eval *e, const FlatStmt *s)
 {
     Ctx *ctx = var_ctx(e, s->ctx);

@@ -236,7 +236,9 @@ struct FlatFn {
     uint32_t nparams;
     FlatBlock *body;
     VEC(FlatVarInfo) vars;
-    const CoreFn *core; /* types of the core variables in bodies are core->vars (the body's copies included) */
+    /* The scope of the scalar code in bodies: the core function's head, with a table of variables that is this
+     * function's own. It begins with the core function's variables. */
+    CoreFn *scope;
 };
 
 typedef struct FlatEntry {
@@ -246,15 +248,15 @@ typedef struct FlatEntry {
 
 typedef struct FlatProgram {
     Arena *arena;
-    CoreProgram *core; /* sites, session, entries */
+    const CoreProgram *core; /* sites, session, entries */
     VEC(FlatFn *) fns;
     VEC(FlatEntry) entries;
 } FlatProgram;
 
 /* ---- flattening ---- */
-/* Never fails on a checked core program, except for operations the language page excludes; those end in a
- * diagnostic and NULL. */
-FlatProgram *flatten(CoreProgram *core);
+/* Of a checked program whose parallel operators and counted loops are lowered (core/passes.h). Core stays as it is, but
+ * bodies share its statements, so that it must outlive flat and not change. */
+FlatProgram *flatten(const CoreProgram *core);
 
 void flat_print(StrBuf *out, const FlatProgram *p);
 /* Static invariants: every variable bound once and before use; kinds, types and contexts as said above;

@@ -649,7 +649,7 @@ static bool check_fn(FlatChecker *c)
     const FlatFn *fn = c->fn;
     c->bound = arena_array(c->arena, bool, fn->vars.n + 1);
     c->in_scope = arena_array(c->arena, bool, fn->vars.n + 1);
-    c->core_scope = arena_array(c->arena, uint32_t, fn->core->vars.n + 1);
+    c->core_scope = arena_array(c->arena, uint32_t, fn->scope->vars.n + 1);
     c->core_round = 0;
     c->scope.n = 0;
     check_params(c);

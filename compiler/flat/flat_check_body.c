@@ -8,7 +8,7 @@ void flat_check_core_begin(FlatChecker *c) { c->core_round++; }
 
 static bool in_range(FlatChecker *c, CoreVar v)
 {
-    if (v >= c->fn->core->vars.n)
+    if (v >= c->fn->scope->vars.n)
         flat_check_fail(c, "core variable %u is out of range", v);
     return c->ok;
 }
@@ -33,7 +33,7 @@ void flat_check_core_bind(FlatChecker *c, CoreVar v, CoreType t)
 {
     bind(c, v);
     if (c->ok)
-        want(c, core_var_type(c->fn->core, v), t, "an input");
+        want(c, core_var_type(c->fn->scope, v), t, "an input");
 }
 
 CoreType flat_check_core_atom(FlatChecker *c, CoreAtom a)
@@ -44,7 +44,7 @@ CoreType flat_check_core_atom(FlatChecker *c, CoreAtom a)
         return type_bool;
     if (c->core_scope[a.var] != c->core_round)
         flat_check_fail(c, "in a body: core variable %u is no input", a.var);
-    return core_var_type(c->fn->core, a.var);
+    return core_var_type(c->fn->scope, a.var);
 }
 
 static void want_atom(FlatChecker *c, CoreAtom a, CoreType t, const char *what)
@@ -62,7 +62,7 @@ static CoreType view_atom(FlatChecker *c, CoreAtom a)
 
 static CoreType out_type(FlatChecker *c, const CoreStmt *s, uint32_t i)
 {
-    return in_range(c, s->vars[i]) ? core_var_type(c->fn->core, s->vars[i]) : type_bool;
+    return in_range(c, s->vars[i]) ? core_var_type(c->fn->scope, s->vars[i]) : type_bool;
 }
 
 /* Binders inside a branch go out of scope: later uses would read what was never computed. */
@@ -78,7 +78,7 @@ static CoreType *out_types(FlatChecker *c, const CoreVar *vars, uint32_t n)
     CoreType *types = arena_array(c->arena, CoreType, n + 1);
     for (uint32_t i = 0; i < n; i++)
         if (in_range(c, vars[i]))
-            types[i] = core_var_type(c->fn->core, vars[i]);
+            types[i] = core_var_type(c->fn->scope, vars[i]);
     return types;
 }
 

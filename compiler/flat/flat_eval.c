@@ -30,7 +30,7 @@ bool flat_eval_fail(Eval *e, uint32_t site, Span span, int64_t v0, int64_t v1, i
     return false;
 }
 
-static Span here(const Eval *e) { return e->stmt ? e->stmt->span : e->entry->core->span; }
+static Span here(const Eval *e) { return e->stmt ? e->stmt->span : e->entry->scope->span; }
 
 bool flat_eval_fail_text(Eval *e, EvalErrorKind kind, const char *text)
 {
@@ -44,9 +44,9 @@ static uint32_t recursion_level(const Frame *f, const char **function)
     uint32_t level = 0;
     while (f && !f->fn->recursive)
         f = f->caller;
-    *function = f ? f->fn->core->name : NULL;
+    *function = f ? f->fn->scope->name : NULL;
     for (const Frame *g = f; g; g = g->caller)
-        level += g->fn->core == f->fn->core;
+        level += g->fn->scope->index == f->fn->scope->index;
     return level;
 }
 
@@ -327,7 +327,7 @@ static bool exec_loop(Eval *e, const FlatStmt *s)
     return ok;
 }
 
-/* ---- lifted loops (FLATTENING section 5) ---- */
+/* ---- lifted loops (docs/flattening.md, 5) ---- */
 
 typedef struct Lifted {
     Eval *e;
@@ -559,7 +559,7 @@ static bool exec_call(Eval *e, const FlatStmt *s)
     return ok;
 }
 
-/* The joined context is the sites' instances, one site behind the other (FLATTENING section 6). */
+/* The joined context is the sites' instances, one site behind the other (docs/flattening.md, 6). */
 static bool join_arg(Eval *e, const FlatStmt *s, uint32_t k, Ctx *joined, Value *out)
 {
     CoreType t = s->call_lifted.fn->vars.at[s->call_lifted.fn->params[k]].type;
@@ -719,8 +719,8 @@ static Elem *env_new(Eval *e)
 {
     uint32_t n = 0;
     for (uint32_t i = 0; i < e->program->fns.n; i++)
-        if (e->program->fns.at[i]->core->vars.n > n)
-            n = e->program->fns.at[i]->core->vars.n;
+        if (e->program->fns.at[i]->scope->vars.n > n)
+            n = e->program->fns.at[i]->scope->vars.n;
     return scratch_alloc(e, n, sizeof(Elem));
 }
 

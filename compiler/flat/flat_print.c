@@ -102,7 +102,7 @@ static void print_group(const Printer *pr, const char *before, const FlatVar *va
 
 static void print_core_var(const Printer *pr, CoreVar v)
 {
-    const char *hint = v < pr->fn->core->vars.n ? pr->fn->core->vars.at[v].hint : NULL;
+    const char *hint = v < pr->fn->scope->vars.n ? pr->fn->scope->vars.at[v].hint : NULL;
     strbuf_printf(pr->out, "%%%s%s%u", hint ? hint : "", hint ? "_" : "", v);
 }
 
@@ -159,7 +159,7 @@ static void print_body(const Printer *pr, const FlatBody *body, int depth)
     print_var(pr, body->ctx);
     strbuf_add(pr->out, " {\n");
     print_inputs(pr, &body->inputs, depth + 1);
-    core_print_block(pr->out, pr->p->core, pr->fn->core, body->block, depth + 1);
+    core_print_block(pr->out, pr->p->core, pr->fn->scope, body->block, depth + 1);
     strbuf_indent(pr->out, depth);
     strbuf_add(pr->out, "}");
 }
@@ -174,7 +174,7 @@ static void print_op(const Printer *pr, const FlatOp *op, int depth)
     }
     strbuf_add(pr->out, ") {\n");
     print_inputs(pr, &op->inputs, depth + 1);
-    core_print_block(pr->out, pr->p->core, pr->fn->core, op->op.body, depth + 1);
+    core_print_block(pr->out, pr->p->core, pr->fn->scope, op->op.body, depth + 1);
     strbuf_indent(pr->out, depth);
     strbuf_add(pr->out, "} neutral (");
     for (uint32_t i = 0; i < op->k; i++) {

@@ -47,11 +47,11 @@ FlatStmt *flat_emit(FlattenFn *f, FlatKind kind, Span span, uint32_t nouts)
     return s;
 }
 
-CoreType atom_type(const FlattenFn *f, CoreAtom a) { return a.is_const ? a.type : core_var_type(f->core_fn, a.var); }
+CoreType atom_type(const FlattenFn *f, CoreAtom a) { return a.is_const ? a.type : core_var_type(f->scope, a.var); }
 
 CoreVar fresh_core_var(FlattenFn *f, CoreType type, const char *hint)
 {
-    return core_new_var(f->core, f->core_fn, type, hint);
+    return core_new_var(f->core, f->scope, type, hint);
 }
 
 VarState *var_state(FlattenFn *f, CoreVar v)
@@ -99,34 +99,19 @@ void block_end(FlattenFn *f, const BlockMark *mark)
 
 /* ---- functions ---- */
 
-static void count_calls(void *ctx, CoreBlock *b) { *(uint32_t *)ctx += calls_in_sequence(b); }
-
-static uint32_t calls_in_stmt(const CoreStmt *s)
+/* The core function's head over a copy of its variables. */
+static CoreFn *new_scope(Arena *a, const CoreFn *core_fn)
 {
-    switch (s->kind) {
-    case CORE_CALL: return s->call.fn->recursive ? 1 : 0;
-    case CORE_IF: {
-        uint32_t a = calls_in_sequence(s->if_.then_b), b = calls_in_sequence(s->if_.else_b);
-        return a > b ? a : b;
-    }
-    case CORE_LOOP: return (s->loop.cond ? calls_in_sequence(s->loop.cond) : 0) + calls_in_sequence(s->loop.body);
-    default: { /* those of an apply-to-each are made together */
-        uint32_t n = 0;
-        core_stmt_blocks((CoreStmt *)s, count_calls, &n);
-        return n;
-    }
-    }
+    CoreFn *scope = arena_new(a, CoreFn);
+    *scope = *core_fn;
+    scope->vars.at = NULL;
+    scope->vars.n = scope->vars.cap = 0;
+    for (uint32_t v = 0; v < core_fn->vars.n; v++)
+        vec_push(a, &scope->vars, core_fn->vars.at[v]);
+    return scope;
 }
 
-uint32_t calls_in_sequence(const CoreBlock *b)
-{
-    uint32_t n = 0;
-    for (uint32_t i = 0; i < b->stmts.n; i++)
-        n += calls_in_stmt(b->stmts.at[i]);
-    return n;
-}
-
-static FlatFn *new_function(Flattener *all, CoreFn *core_fn, bool lifted)
+static FlatFn *new_function(Flattener *all, const CoreFn *core_fn, bool lifted)
 {
     FlatFn *fn = arena_new(all->arena, FlatFn);
     fn->name = lifted ? arena_printf(all->arena, "%s_lifted", core_fn->name) : core_fn->name;
@@ -134,12 +119,12 @@ static FlatFn *new_function(Flattener *all, CoreFn *core_fn, bool lifted)
     fn->lifted = lifted;
     fn->recursive = core_fn->recursive;
     fn->ctx = FLAT_NO_VAR;
-    fn->core = core_fn;
+    fn->scope = new_scope(all->arena, core_fn);
     vec_push(all->arena, &all->program->fns, fn);
     return fn;
 }
 
-FlatFn *want_function(Flattener *all, CoreFn *core_fn, bool lifted)
+FlatFn *want_function(Flattener *all, const CoreFn *core_fn, bool lifted)
 {
     FlatFn **version = &all->versions[lifted][core_fn->index];
     if (!*version)
@@ -149,36 +134,32 @@ FlatFn *want_function(Flattener *all, CoreFn *core_fn, bool lifted)
 
 static void flatten_function(Flattener *all, FlatFn *fn)
 {
-    CoreFn *core_fn = (CoreFn *)fn->core;
-    FlattenFn f = {.all = all, .arena = all->arena, .core = all->core, .core_fn = core_fn, .fn = fn};
-    count_uses(&f, core_fn->body);
+    CoreFn *scope = fn->scope;
+    FlattenFn f = {.all = all, .arena = all->arena, .core = all->core, .scope = scope, .fn = fn};
+    count_uses(&f, scope->body);
     fn->body = f.block = arena_new(all->arena, FlatBlock);
     FlatVar ctx = FLAT_ROOT;
     if (fn->lifted)
         ctx = fn->ctx = new_ctx(&f, CTX_FN, FLAT_NO_VAR);
-    fn->nparams = core_fn->nparams;
-    fn->params = arena_array(all->arena, FlatVar, core_fn->nparams ? core_fn->nparams : 1);
-    for (uint32_t i = 0; i < core_fn->nparams; i++) {
-        CoreVar v = core_fn->params[i];
-        fn->params[i] = new_value(&f, ctx, core_var_type(core_fn, v), core_fn->vars.at[v].hint);
+    fn->nparams = scope->nparams;
+    fn->params = arena_array(all->arena, FlatVar, scope->nparams ? scope->nparams : 1);
+    for (uint32_t i = 0; i < scope->nparams; i++) {
+        CoreVar v = scope->params[i];
+        fn->params[i] = new_value(&f, ctx, core_var_type(scope, v), scope->vars.at[v].hint);
         bind_value(&f, v, fn->params[i]);
     }
-    BlockTask *task = task_new(&f, ctx, core_fn->body);
+    BlockTask *task = task_new(&f, ctx, scope->body);
     schedule_run(&f, task);
-    fn->body->results = task_results(&f, task, core_fn->span);
-    fn->body->nresults = core_fn->body->nresults;
+    fn->body->results = task_results(&f, task, scope->span);
+    fn->body->nresults = scope->body->nresults;
 }
 
-FlatProgram *flatten(CoreProgram *core)
+FlatProgram *flatten(const CoreProgram *core)
 {
     Flattener all = {.core = core, .arena = core->arena};
     all.program = arena_new(all.arena, FlatProgram);
     all.program->arena = all.arena;
     all.program->core = core;
-    mask_updates(core);
-    expand_parallel_operators(core);
-    if (core->session->error_count)
-        return NULL;
     FlatFn **tables[2];
     for (int i = 0; i < 2; i++)
         tables[i] = arena_array(all.arena, FlatFn *, core->fns.n ? core->fns.n : 1);

@@ -3,8 +3,7 @@
  *   flatten.c   the program: which functions are wanted in which version
  *   schedule.c     block tasks and their order: statements in order, pending calls joined
  *   region.c    runs of scalar code: what becomes one kernel, and its inputs
- *   rules.c     one rule per construct (FLATTENING.md section 3)
- *   expand.c    reductions whose operator is itself parallel, as rounds
+ *   rules.c     one rule per construct (docs/flattening.md, 3)
  *
  * A *block task* is a core block being flattened in a context. Its scalar statements are collected in the
  * task's *open region* and are emitted, as one kernel, when something needs one of their values stored; what
@@ -81,7 +80,7 @@ typedef struct Undo {
 
 typedef struct Flattener {
     FlatProgram *program;
-    CoreProgram *core;
+    const CoreProgram *core;
     Arena *arena;
     FlatFn ***versions; /* [lifted][core index] */
 } Flattener;
@@ -89,8 +88,8 @@ typedef struct Flattener {
 typedef struct FlattenFn { /* one function version */
     Flattener *all;
     Arena *arena;
-    CoreProgram *core;
-    CoreFn *core_fn;
+    const CoreProgram *core;
+    CoreFn *scope; /* fn's */
     FlatFn *fn;
     VEC(VarState) vars;     /* by CoreVar */
     FlatBlock *block;       /* where statements go now */
@@ -103,9 +102,7 @@ typedef struct FlattenFn { /* one function version */
 } FlattenFn;
 
 /* ---- flatten.c ---- */
-FlatFn *want_function(Flattener *all, CoreFn *fn, bool lifted);
-/* Most calls of recursive functions that one activation makes on one path; those in an apply-to-each count once. */
-uint32_t calls_in_sequence(const CoreBlock *b);
+FlatFn *want_function(Flattener *all, const CoreFn *fn, bool lifted);
 
 /* ---- variables and statements ---- */
 FlatVar new_host(FlattenFn *f, CoreType type, const char *hint);
@@ -128,8 +125,6 @@ FlatBlock *block_begin(FlattenFn *f, BlockMark *mark);
 void block_end(FlattenFn *f, const BlockMark *mark);
 
 /* ---- region.c ---- */
-bool scalar_stmt(const CoreStmt *s); /* may stand in a kernel */
-bool scalar_block(const CoreBlock *b);
 bool loops_over_memory(const CoreStmt *s); /* scalar, but with an `index` inside a loop: not for the host */
 /* Is `outer` reached from `ctx` by selections only? Then it has at least as many instances. */
 bool selected_from(const FlattenFn *f, FlatVar ctx, FlatVar outer);
@@ -154,6 +149,8 @@ void count_uses(FlattenFn *f, CoreBlock *b);
 
 /* ---- schedule.c ---- */
 BlockTask *task_new(FlattenFn *f, FlatVar ctx, CoreBlock *b);
+/* A scalar statement goes into the task's open region. */
+void task_open(FlattenFn *f, BlockTask *task, CoreStmt *s);
 bool task_run(FlattenFn *f, BlockTask *task);     /* as far as possible; true when all is done */
 void schedule_run(FlattenFn *f, BlockTask *task); /* to the end, joining pending calls */
 /* The block's results, stored in the task's context. */
@@ -163,10 +160,5 @@ Progress *progress_of(FlattenFn *f, BlockTask *task, CoreStmt *s);
 /* ---- rules.c ---- */
 /* Runs a statement that is not scalar code. False: it waits for a call. */
 bool flatten_stmt(FlattenFn *f, BlockTask *task, CoreStmt *s);
-
-/* ---- expand.c ---- */
-void expand_parallel_operators(CoreProgram *p);
-/* Updates behind conditions, in parallel code, become masked ones. */
-void mask_updates(CoreProgram *p);
 
 #endif

@@ -2,40 +2,7 @@
 
 #include <assert.h>
 
-/* ---- which code is scalar ---- */
-
-bool scalar_block(const CoreBlock *b)
-{
-    for (uint32_t i = 0; i < b->stmts.n; i++)
-        if (!scalar_stmt(b->stmts.at[i]))
-            return false;
-    return true;
-}
-
-bool scalar_stmt(const CoreStmt *s)
-{
-    switch (s->kind) {
-    case CORE_ATOM:
-    case CORE_PRIM:
-    case CORE_LENGTH:
-    case CORE_INDEX:
-    case CORE_SLICE:
-    case CORE_CHECK: return true;
-    case CORE_IF: return scalar_block(s->if_.then_b) && scalar_block(s->if_.else_b);
-    case CORE_LOOP: return (!s->loop.cond || scalar_block(s->loop.cond)) && scalar_block(s->loop.body);
-    case CORE_UPDATE:
-    case CORE_ARRAY:
-    case CORE_CALL:
-    case CORE_MAP:
-    case CORE_REDUCE:
-    case CORE_SCAN:
-    case CORE_SCATTER:
-    case CORE_HIST:
-    case CORE_ARGSORT:
-    case CORE_FLATTEN: return false;
-    }
-    return false;
-}
+/* ---- which code reads memory ---- */
 
 static bool block_has(const CoreBlock *b, bool (*test)(const CoreStmt *))
 {
@@ -182,7 +149,7 @@ static void region_take(FlattenFn *f, BlockTask *task, uint32_t stamp, Stmts *ta
     bool *take = arena_array(f->arena, bool, n ? n : 1);
     for (uint32_t i = n; i-- > 0;) {
         CoreStmt *s = task->open.at[i];
-        take[i] = binds_stamped(f, s, stamp) || core_stmt_fallible(f->core, f->core_fn, s);
+        take[i] = binds_stamped(f, s, stamp) || core_stmt_fallible(f->core, f->scope, s);
         if (take[i])
             stamp_reads(f, s, stamp);
     }
@@ -223,7 +190,7 @@ static void add_element_at(InputWalk *w, CoreVar v, Val val)
     load->vars = arena_new(f->arena, CoreVar);
     load->vars[0] = v;
     load->nvars = 1;
-    load->index.array = core_var_atom(val.array, core_var_type(f->core_fn, val.array));
+    load->index.array = core_var_atom(val.array, core_var_type(f->scope, val.array));
     load->index.index = core_var_atom(pos, core_scalar(SC_I64));
     core_push(f->core, w->body->block, load);
 }
@@ -312,7 +279,7 @@ static FlatBody make_body(FlattenFn *f, FlatVar ctx, const Stmts *stmts, const C
 static bool any_fallible(FlattenFn *f, const Stmts *stmts)
 {
     for (uint32_t i = 0; i < stmts->n; i++)
-        if (core_stmt_fallible(f->core, f->core_fn, stmts->at[i]))
+        if (core_stmt_fallible(f->core, f->scope, stmts->at[i]))
             return true;
     return false;
 }
@@ -329,7 +296,7 @@ static void region_emit(FlattenFn *f, BlockTask *task, const Stmts *taken, const
         for (uint32_t j = 0; j < taken->at[i]->nvars; j++) {
             CoreVar v = taken->at[i]->vars[j];
             if (var_state(f, v)->uses > 0)
-                vec_push(f->arena, &results, core_var_atom(v, core_var_type(f->core_fn, v)));
+                vec_push(f->arena, &results, core_var_atom(v, core_var_type(f->scope, v)));
         }
     uint32_t live = results.n;
     for (uint32_t i = 0; i < nextra; i++)
@@ -342,24 +309,12 @@ static void region_emit(FlattenFn *f, BlockTask *task, const Stmts *taken, const
     s->ctx = task->ctx;
     s->body = body;
     for (uint32_t i = 0; i < results.n; i++) {
-        const char *hint = i < live ? f->core_fn->vars.at[results.at[i].var].hint : NULL;
+        const char *hint = i < live ? f->scope->vars.at[results.at[i].var].hint : NULL;
         s->outs[i] = new_value(f, task->ctx, atom_type(f, results.at[i]), hint);
         if (i < live)
             bind_value(f, results.at[i].var, s->outs[i]);
         else
             extra_out[i - live] = s->outs[i];
-    }
-}
-
-static const CoreSoac *soac_of(const CoreStmt *s)
-{
-    switch (s->kind) {
-    case CORE_MAP: return &s->map;
-    case CORE_REDUCE:
-    case CORE_SCAN: return &s->reduce.soac;
-    case CORE_SCATTER: return &s->scatter.soac;
-    case CORE_HIST: return &s->hist.soac;
-    default: return NULL;
     }
 }
 
@@ -378,7 +333,7 @@ static void stamp_atom_unless(void *ctx, CoreAtom *a)
 /* The length of a SOAC over sequences is mostly known from their views: it need not be stored for it. */
 static void stamp_needed(FlattenFn *f, CoreStmt *s, uint32_t stamp)
 {
-    const CoreSoac *soac = soac_of(s);
+    const CoreSoac *soac = core_stmt_soac(s);
     bool skip = soac && soac->ninputs && !soac->domain.is_const;
     StampWalk w = {f, stamp};
     SkipWalk sw = {w, skip ? &soac->domain : NULL};
@@ -429,7 +384,7 @@ static bool select_array(FlattenFn *f, BlockTask *task, CoreAtom a, FlatVar *out
     s->arrays.arrays = arena_new(f->arena, FlatVar);
     s->arrays.arrays[0] = v.var;
     s->arrays.n = 1;
-    *out = s->outs[0] = new_col(f, task->ctx, atom_type(f, a), f->core_fn->vars.at[a.var].hint);
+    *out = s->outs[0] = new_col(f, task->ctx, atom_type(f, a), f->scope->vars.at[a.var].hint);
     return true;
 }
 
@@ -509,7 +464,7 @@ bool region_fusible(FlattenFn *f, BlockTask *task, const CoreAtom *atoms, uint32
     for (uint32_t i = task->open.n; i-- > 0;) {
         CoreStmt *s = task->open.at[i];
         bool needed = binds_stamped(f, s, stamp);
-        if (!needed && !core_stmt_fallible(f->core, f->core_fn, s))
+        if (!needed && !core_stmt_fallible(f->core, f->scope, s))
             continue;
         for (uint32_t j = 0; j < s->nvars; j++) {
             const VarState *v = var_state(f, s->vars[j]);
@@ -524,7 +479,7 @@ bool region_fusible(FlattenFn *f, BlockTask *task, const CoreAtom *atoms, uint32
 void materialise(FlattenFn *f, CoreVar v, Span span)
 {
     Val val = var_state(f, v)->val;
-    CoreType type = core_var_type(f->core_fn, v);
+    CoreType type = core_var_type(f->scope, v);
     if (val.kind == VAL_HOST || val.kind == VAL_COL)
         return;
     if (val.kind == VAL_ELEM) {
@@ -533,7 +488,7 @@ void materialise(FlattenFn *f, CoreVar v, Span span)
         s->arrays.arrays = arena_new(f->arena, FlatVar);
         s->arrays.arrays[0] = val.var;
         s->arrays.n = 1;
-        s->outs[0] = new_col(f, val.ctx, type, f->core_fn->vars.at[v].hint);
+        s->outs[0] = new_col(f, val.ctx, type, f->scope->vars.at[v].hint);
         bind_value(f, v, s->outs[0]);
         return;
     }
@@ -543,7 +498,7 @@ void materialise(FlattenFn *f, CoreVar v, Span span)
     FlatStmt *s = flat_emit(f, FLAT_S_KERNEL, span, 1);
     s->ctx = val.ctx;
     s->body = make_body(f, val.ctx, &none, &a, 1);
-    s->outs[0] = new_col(f, val.ctx, type, f->core_fn->vars.at[v].hint);
+    s->outs[0] = new_col(f, val.ctx, type, f->scope->vars.at[v].hint);
     bind_value(f, v, s->outs[0]);
 }
 

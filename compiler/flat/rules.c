@@ -1,23 +1,18 @@
+#include "core/build.h"
+#include "core/callgraph.h"
 #include "flat/flatten_internal.h"
 
 #include <assert.h>
 
-/* One rule per construct; the numbers are sections of FLATTENING.md. Each begins with region_flush_for(): what the
+/* One rule per construct; the numbers are sections of docs/flattening.md. Each begins with region_flush_for(): what the
  * statement and its blocks use is then known as HOST, column or delayed element. */
-
-static FlatVar *one(FlattenFn *f, FlatVar v)
-{
-    FlatVar *a = arena_new(f->arena, FlatVar);
-    *a = v;
-    return a;
-}
 
 /* Binds a statement's variables to new values in the task's context, as outputs of `out`. */
 static void bind_outs(FlattenFn *f, BlockTask *task, CoreStmt *s, FlatStmt *out)
 {
     for (uint32_t i = 0; i < s->nvars; i++) {
         CoreVar v = s->vars[i];
-        out->outs[i] = new_value(f, task->ctx, core_var_type(f->core_fn, v), f->core_fn->vars.at[v].hint);
+        out->outs[i] = new_value(f, task->ctx, core_var_type(f->scope, v), f->scope->vars.at[v].hint);
         bind_value(f, v, out->outs[i]);
     }
 }
@@ -32,7 +27,7 @@ static FlatVar selected_array(FlattenFn *f, BlockTask *task, CoreVar v, Span spa
     for (uint32_t i = 0; i < f->selected.n; i++)
         if (f->selected.at[i].ctx == task->ctx && f->selected.at[i].array == v)
             return f->selected.at[i].col;
-    FlatVar col = region_store1(f, task, core_var_atom(v, core_var_type(f->core_fn, v)), span);
+    FlatVar col = region_store1(f, task, core_var_atom(v, core_var_type(f->scope, v)), span);
     vec_push(f->arena, &f->selected, ((Selected){task->ctx, v, col}));
     return col;
 }
@@ -202,7 +197,7 @@ static bool flatten_reduce(FlattenFn *f, BlockTask *task, CoreStmt *s)
         views->arrays.n = s->nvars;
         views->arrays.arrays = r->outs;
         for (uint32_t i = 0; i < s->nvars; i++)
-            r->outs[i] = new_col(f, body->ctx, core_element(core_var_type(f->core_fn, s->vars[i])), NULL);
+            r->outs[i] = new_col(f, body->ctx, core_element(core_var_type(f->scope, s->vars[i])), NULL);
         bind_outs(f, task, s, views);
     }
     uses_drop_lambda(f, &s->reduce.op);
@@ -262,51 +257,25 @@ static bool flatten_arrays(FlattenFn *f, BlockTask *task, CoreStmt *s, FlatKind 
     return true;
 }
 
-/* A scalar statement that the flattener adds to the open region. */
-static CoreStmt *add_open(FlattenFn *f, BlockTask *task, CoreKind kind, Span span, Scalar result, CoreAtom *out)
-{
-    CoreStmt *s = core_new_stmt(f->core, kind, span);
-    if (out) {
-        CoreVar v = fresh_core_var(f, core_scalar(result), NULL);
-        s->vars = one(f, v);
-        s->nvars = 1;
-        set_val(f, v, (Val){.kind = VAL_IN_REGION, .task = task, .var = FLAT_NO_VAR});
-        *out = core_var_atom(v, core_scalar(result));
-    }
-    vec_push(f->arena, &task->open, s);
-    return s;
-}
+/* A statement that the flattener adds to the open region. */
+typedef struct Opening {
+    FlattenFn *f;
+    BlockTask *task;
+} Opening;
 
-static CoreAtom add_prim(FlattenFn *f, BlockTask *task, CorePrim op, Span span, CoreAtom a, CoreAtom b)
+static void open_built(void *ctx, CoreStmt *s)
 {
-    CoreAtom out;
-    CoreStmt *s = add_open(f, task, CORE_PRIM, span, SC_BOOL, &out);
-    s->prim.op = op;
-    s->prim.nargs = 2;
-    s->prim.args = arena_array(f->arena, CoreAtom, 2);
-    s->prim.args[0] = a;
-    s->prim.args[1] = b;
-    uses_add_direct(f, s);
-    return out;
+    const Opening *o = ctx;
+    uses_add_direct(o->f, s);
+    task_open(o->f, o->task, s);
 }
 
 /* An update's index is checked in scalar code before it; the update itself ignores what is out of range. */
 static void check_update(FlattenFn *f, BlockTask *task, const CoreStmt *s)
 {
-    CoreAtom n, i = s->update.index;
-    CoreStmt *length = add_open(f, task, CORE_LENGTH, s->span, SC_I64, &n);
-    length->length.array = s->update.array;
-    uses_add_direct(f, length);
-    CoreAtom low = add_prim(f, task, PRIM_LE, s->span, core_i64(0), i);
-    CoreAtom high = add_prim(f, task, PRIM_LT, s->span, i, n);
-    CoreAtom good = add_prim(f, task, PRIM_AND, s->span, low, high);
-    CoreStmt *check = add_open(f, task, CORE_CHECK, s->span, SC_BOOL, NULL);
-    check->site = s->site;
-    check->check.cond = good;
-    check->check.values[0] = i;
-    check->check.values[1] = n;
-    check->check.nvalues = 2;
-    uses_add_direct(f, check);
+    Opening o = {f, task};
+    CoreBuilder b = {.p = f->core, .fn = f->scope, .span = s->span, .emit = open_built, .ctx = &o};
+    build_check_bounds(&b, s->site, s->update.index, build_length(&b, s->update.array));
 }
 
 static bool flatten_update(FlattenFn *f, BlockTask *task, CoreStmt *s)
@@ -477,24 +446,19 @@ static void bind_single(FlattenFn *f, CoreStmt *s, FlatVar ctx, FlatVar *cols)
     views->ctx = ctx;
     views->arrays.arrays = cols;
     views->arrays.n = s->nvars;
-    CoreAtom *results = arena_array(f->arena, CoreAtom, s->nvars ? s->nvars : 1);
-    FlatBody body = {FLAT_ROOT, {0}, core_new_block(f->core)};
+    FlatBody body = {FLAT_ROOT, {0}, NULL};
+    CoreBuilder b = {.p = f->core, .fn = f->scope, .span = s->span};
+    CoreBlock *none = build_begin(&b);
+    CoreAtom *results = arena_array(f->arena, CoreAtom, s->nvars + 1);
     for (uint32_t i = 0; i < s->nvars; i++) {
-        CoreType t = core_var_type(f->core_fn, s->vars[i]);
+        CoreType t = core_var_type(f->scope, s->vars[i]);
         views->outs[i] = new_host(f, core_seq(t), NULL);
-        CoreVar arr = fresh_core_var(f, core_seq(t), NULL);
-        FlatInput in = {IN_HOST, arr, views->outs[i], FLAT_NO_VAR};
+        CoreAtom single = build_var(&b, core_seq(t), NULL);
+        FlatInput in = {IN_HOST, single.var, views->outs[i], FLAT_NO_VAR};
         vec_push(f->arena, &body.inputs, in);
-        CoreStmt *load = core_new_stmt(f->core, CORE_INDEX, s->span);
-        load->nvars = 1;
-        load->vars = one(f, fresh_core_var(f, t, NULL));
-        load->index.array = core_var_atom(arr, core_seq(t));
-        load->index.index = core_i64(0);
-        core_push(f->core, body.block, load);
-        results[i] = core_var_atom(load->vars[0], t);
+        results[i] = build_index(&b, single, core_i64(0), CORE_NO_SITE);
     }
-    body.block->results = results;
-    body.block->nresults = s->nvars;
+    body.block = build_end(&b, none, results, s->nvars);
     FlatStmt *host = flat_emit(f, FLAT_S_HOST, s->span, s->nvars);
     host->ctx = FLAT_ROOT;
     host->body = body;
@@ -511,7 +475,7 @@ static bool flatten_device_loop(FlattenFn *f, BlockTask *task, CoreStmt *s)
     CoreAtom *results = arena_array(f->arena, CoreAtom, s->nvars ? s->nvars : 1);
     for (uint32_t i = 0; i < s->nvars; i++) {
         set_val(f, s->vars[i], (Val){.kind = VAL_IN_REGION, .task = &lane, .var = FLAT_NO_VAR});
-        results[i] = core_var_atom(s->vars[i], core_var_type(f->core_fn, s->vars[i]));
+        results[i] = core_var_atom(s->vars[i], core_var_type(f->scope, s->vars[i]));
         var_state(f, s->vars[i])->uses++; /* bind_single reads it, whoever else does */
     }
     FlatVar *cols = arena_array(f->arena, FlatVar, s->nvars ? s->nvars : 1);
@@ -538,7 +502,7 @@ static bool flatten_loop_host(FlattenFn *f, BlockTask *task, CoreStmt *s)
     r->loop.params = arena_array(f->arena, FlatVar, n ? n : 1);
     for (uint32_t i = 0; i < n; i++) {
         CoreVar v = s->loop.params[i];
-        r->loop.params[i] = new_value(f, task->ctx, core_var_type(f->core_fn, v), f->core_fn->vars.at[v].hint);
+        r->loop.params[i] = new_value(f, task->ctx, core_var_type(f->scope, v), f->scope->vars.at[v].hint);
         bind_value(f, v, r->loop.params[i]);
     }
     if (!s->loop.cond) {
@@ -556,72 +520,9 @@ static bool flatten_loop_host(FlattenFn *f, BlockTask *task, CoreStmt *s)
     return true;
 }
 
-/* A counting loop as a while loop: the counter becomes state. */
-static void count_to_while(FlattenFn *f, CoreStmt *s)
-{
-    CoreProgram *p = f->core;
-    uint32_t n = s->loop.nparams;
-    CoreVar *params = arena_array(f->arena, CoreVar, n + 1);
-    CoreAtom *inits = arena_array(f->arena, CoreAtom, n + 1), *next = arena_array(f->arena, CoreAtom, n + 1);
-    CoreVar *vars = arena_array(f->arena, CoreVar, n + 1);
-    for (uint32_t i = 0; i < n; i++) {
-        params[i] = s->loop.params[i];
-        inits[i] = s->loop.inits[i];
-        next[i] = s->loop.body->results[i];
-        vars[i] = s->vars[i];
-    }
-    CoreType i64 = core_scalar(SC_I64), b = core_scalar(SC_BOOL);
-    CoreVar index = s->loop.index != CORE_NO_VAR ? s->loop.index : fresh_core_var(f, i64, "i"),
-            parent = fresh_core_var(f, i64, "i"), less = fresh_core_var(f, b, NULL);
-    params[n] = index;
-    inits[n] = core_i64(0);
-    CoreStmt *inc = core_new_stmt(p, CORE_PRIM, s->span), *cmp = core_new_stmt(p, CORE_PRIM, s->span);
-    inc->prim.op = PRIM_ADD;
-    cmp->prim.op = PRIM_LT;
-    inc->prim.nargs = cmp->prim.nargs = 2;
-    inc->prim.args = arena_array(f->arena, CoreAtom, 2);
-    cmp->prim.args = arena_array(f->arena, CoreAtom, 2);
-    inc->prim.args[0] = cmp->prim.args[0] = core_var_atom(index, i64);
-    inc->prim.args[1] = core_i64(1);
-    cmp->prim.args[1] = s->loop.count;
-    inc->vars = one(f, parent);
-    cmp->vars = one(f, less);
-    inc->nvars = cmp->nvars = 1;
-    CoreBlock *body = core_new_block(p);
-    for (uint32_t i = 0; i < s->loop.body->stmts.n; i++)
-        core_push(p, body, s->loop.body->stmts.at[i]);
-    core_push(p, body, inc);
-    next[n] = core_var_atom(parent, i64);
-    body->results = next;
-    body->nresults = n + 1;
-    CoreBlock *cond = core_new_block(p);
-    core_push(p, cond, cmp);
-    cond->results = arena_new(f->arena, CoreAtom);
-    cond->results[0] = core_var_atom(less, b);
-    cond->nresults = 1;
-    vars[n] = fresh_core_var(f, i64, NULL);
-    s->loop.params = params;
-    s->loop.inits = inits;
-    s->loop.nparams = n + 1;
-    s->loop.index = CORE_NO_VAR;
-    s->loop.cond = cond;
-    s->loop.body = body;
-    s->vars = vars;
-    s->nvars = n + 1;
-    var_state(f, index)->uses += 2; /* in cmp and inc; the count was a direct use and now is one of cond */
-    var_state(f, parent)->uses++;
-    var_state(f, less)->uses++;
-}
-
 static bool flatten_loop_lifted(FlattenFn *f, BlockTask *task, CoreStmt *s)
 {
-    if (!s->loop.cond) {
-        /* on a copy of the statement: the other version of this function sees the loop as it was */
-        CoreStmt *copy = core_new_stmt(f->core, CORE_LOOP, s->span);
-        *copy = *s;
-        count_to_while(f, copy);
-        s = copy;
-    }
+    assert(s->loop.cond && "flatten: a counted loop is not lowered");
     region_flush_for(f, task, s);
     uint32_t n = s->loop.nparams;
     FlatVar *inits = arena_array(f->arena, FlatVar, n ? n : 1), *params = arena_array(f->arena, FlatVar, n ? n : 1);
@@ -629,7 +530,7 @@ static bool flatten_loop_lifted(FlattenFn *f, BlockTask *task, CoreStmt *s)
     FlatVar active = new_ctx(f, CTX_SELECTED, task->ctx);
     for (uint32_t i = 0; i < n; i++) {
         CoreVar v = s->loop.params[i];
-        params[i] = new_col(f, active, core_var_type(f->core_fn, v), f->core_fn->vars.at[v].hint);
+        params[i] = new_col(f, active, core_var_type(f->scope, v), f->scope->vars.at[v].hint);
         bind_value(f, v, params[i]);
     }
     FlatBlock *cond = nested_block(f, active, s->loop.cond, s->span);
@@ -649,7 +550,7 @@ static bool flatten_loop_lifted(FlattenFn *f, BlockTask *task, CoreStmt *s)
 
 static bool flatten_loop(FlattenFn *f, BlockTask *task, CoreStmt *s)
 {
-    if (task->ctx == FLAT_ROOT && scalar_stmt(s))
+    if (task->ctx == FLAT_ROOT && core_stmt_is_scalar(s))
         return flatten_device_loop(f, task, s);
     if (task->ctx == FLAT_ROOT || (!s->loop.cond && host_atom(f, s->loop.count)))
         return flatten_loop_host(f, task, s);
@@ -671,7 +572,7 @@ static bool flatten_call_one(FlattenFn *f, BlockTask *task, CoreStmt *s)
     FlatStmt *call = flat_emit(f, FLAT_S_CALL_LIFTED, s->span, 0);
     site->outs = arena_array(f->arena, FlatVar, s->nvars ? s->nvars : 1);
     for (uint32_t i = 0; i < s->nvars; i++)
-        site->outs[i] = new_col(f, lane.ctx, core_var_type(f->core_fn, s->vars[i]), NULL);
+        site->outs[i] = new_col(f, lane.ctx, core_var_type(f->scope, s->vars[i]), NULL);
     call->call_lifted.fn = want_function(f->all, s->call.fn, true);
     call->call_lifted.sites = site;
     call->call_lifted.nsites = 1;
@@ -684,7 +585,7 @@ static bool flatten_call_one(FlattenFn *f, BlockTask *task, CoreStmt *s)
 
 static bool flatten_call_host(FlattenFn *f, BlockTask *task, CoreStmt *s)
 {
-    if (s->call.fn->recursive && calls_in_sequence(s->call.fn->body) > 1)
+    if (core_joins_calls(s->call.fn))
         return flatten_call_one(f, task, s);
     FlatVar *args = arena_array(f->arena, FlatVar, s->call.nargs ? s->call.nargs : 1);
     region_store(f, task, s->call.args, s->call.nargs, args, s->span);

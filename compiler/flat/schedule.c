@@ -6,7 +6,7 @@
  *
  * In code under a context, a call is *pending* where it is met, and everything that does not depend on it
  * goes on: the rest of the task, other branches, other nested bodies. When nothing more can be done, all pending calls
- * of one function, in whatever contexts below, become one joined call (FLATTENING.md section 6). The order is fixed
+ * of one function, in whatever contexts below, become one joined call (docs/flattening.md, 6). The order is fixed
  * here, at compile time: at run time a context without instances makes its part harmless. */
 
 BlockTask *task_new(FlattenFn *f, FlatVar ctx, CoreBlock *b)
@@ -93,7 +93,7 @@ static void diverge_block(void *ctx, CoreBlock *b)
 
 /* ---- running ---- */
 
-static void open_stmt(FlattenFn *f, BlockTask *task, CoreStmt *s)
+void task_open(FlattenFn *f, BlockTask *task, CoreStmt *s)
 {
     vec_push(f->arena, &task->open, s);
     for (uint32_t i = 0; i < s->nvars; i++)
@@ -102,7 +102,7 @@ static void open_stmt(FlattenFn *f, BlockTask *task, CoreStmt *s)
 
 static bool opens(const BlockTask *task, const CoreStmt *s)
 {
-    return scalar_stmt(s) && !(task->ctx == FLAT_ROOT && loops_over_memory(s));
+    return core_stmt_is_scalar(s) && !(task->ctx == FLAT_ROOT && loops_over_memory(s));
 }
 
 static void join_calls(FlattenFn *f);
@@ -117,7 +117,7 @@ bool task_run(FlattenFn *f, BlockTask *task)
         if (!started(task, s) && (waits(f, s) || (check_waits && may_diverge(s)))) {
             done = false;
         } else if (opens(task, s)) {
-            open_stmt(f, task, s);
+            task_open(f, task, s);
             done = true;
         } else {
             done = flatten_stmt(f, task, s);
@@ -137,16 +137,16 @@ bool task_run(FlattenFn *f, BlockTask *task)
 
 /* Which function to join first: one of another recursive group before the own (its results may free further
  * calls of the own), then the one with most pending calls. */
-static CoreFn *choose_callee(const FlattenFn *f)
+static const CoreFn *choose_callee(const FlattenFn *f)
 {
-    CoreFn *best = NULL;
+    const CoreFn *best = NULL;
     uint32_t best_count = 0;
     for (uint32_t i = 0; i < f->pending.n; i++) {
-        CoreFn *fn = f->pending.at[i].stmt->call.fn;
+        const CoreFn *fn = f->pending.at[i].stmt->call.fn;
         uint32_t count = 0;
         for (uint32_t j = 0; j < f->pending.n; j++)
             count += f->pending.at[j].stmt->call.fn == fn;
-        bool own = fn == f->core_fn, best_own = best == f->core_fn;
+        bool own = fn->index == f->scope->index, best_own = best && best->index == f->scope->index;
         if (!best || (best_own && !own) || (best_own == own && count > best_count)) {
             best = fn;
             best_count = count;
@@ -168,7 +168,7 @@ static void join_site(FlattenFn *f, FlatSite *site, Pending p)
 static void join_calls(FlattenFn *f)
 {
     assert(f->pending.n && "flatten: statements wait, but no call is pending");
-    CoreFn *fn = choose_callee(f);
+    const CoreFn *fn = choose_callee(f);
     VEC(FlatSite) sites = {0};
     PendingList joined = {0}, rest = {0};
     for (uint32_t i = 0; i < f->pending.n; i++) {
@@ -193,8 +193,8 @@ static void join_calls(FlattenFn *f)
         CoreStmt *s = joined.at[i].stmt;
         progress_of(f, joined.at[i].task, s)->stage = 1;
         for (uint32_t j = 0; j < s->nvars; j++) {
-            FlatVar out = new_col(f, joined.at[i].task->ctx, core_var_type(f->core_fn, s->vars[j]),
-                                  f->core_fn->vars.at[s->vars[j]].hint);
+            FlatVar out = new_col(f, joined.at[i].task->ctx, core_var_type(f->scope, s->vars[j]),
+                                  f->scope->vars.at[s->vars[j]].hint);
             sites.at[i].outs[j] = out;
             bind_value(f, s->vars[j], out);
         }

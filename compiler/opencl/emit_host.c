@@ -233,10 +233,10 @@ static void emit_enter(HostEmitter *h, const FlatFn *fn)
     host_line(h, "DpLevel level;");
     host_indent(h);
     if (!fn->lifted) {
-        strbuf_printf(h->out, "dp_enter(rt, &level, \"%s\");\n", fn->core->name);
+        strbuf_printf(h->out, "dp_enter(rt, &level, \"%s\");\n", fn->scope->name);
         return;
     }
-    strbuf_printf(h->out, "dp_enter_lifted(rt, &level, \"%s\", dp_ctx_n(", fn->core->name);
+    strbuf_printf(h->out, "dp_enter_lifted(rt, &level, \"%s\", dp_ctx_n(", fn->scope->name);
     host_var(h, fn->ctx);
     strbuf_printf(h->out, "), %u, (const DpCol[]){", fn->nparams);
     for (uint32_t i = 0; i < fn->nparams; i++) {
@@ -256,7 +256,7 @@ static void emit_function(HostEmitter *h, const FlatFn *fn)
     strbuf_add(h->out, "\n");
     emit_signature(h, fn);
     strbuf_add(h->out, "\n");
-    h->names = arena_array(h->plan->arena, const char *, fn->core->vars.n + 1);
+    h->names = arena_array(h->plan->arena, const char *, fn->scope->vars.n + 1);
     h->line = 0;
     host_open(h);
     if (fn->lifted)

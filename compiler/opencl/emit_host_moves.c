@@ -27,7 +27,7 @@ static void forget_inputs(HostEmitter *h, const FlatBody *body)
 static ScalarEmitter host_scalars(HostEmitter *h)
 {
     return (ScalarEmitter){
-        .out = h->out, .fn = h->fn->core, .dialect = &host_dialect, .names = h->names, .depth = h->depth};
+        .out = h->out, .fn = h->fn->scope, .dialect = &host_dialect, .names = h->names, .depth = h->depth};
 }
 
 static void emit_host_results(HostEmitter *h, ScalarEmitter *e, const FlatStmt *s)

@@ -231,7 +231,7 @@ static void emit_inputs(KernelEmitter *ke, ScalarEmitter *e, const FlatInputs *i
 
 static ScalarEmitter scalar_emitter(const KernelEmitter *ke)
 {
-    return (ScalarEmitter){.out = ke->out, .fn = ke->k->fn->core, .dialect = &kernel_dialect, .depth = 1};
+    return (ScalarEmitter){.out = ke->out, .fn = ke->k->fn->scope, .dialect = &kernel_dialect, .depth = 1};
 }
 
 /* Compilers and debuggers name the .dp line. */
@@ -465,9 +465,9 @@ void emit_kernel_source(StrBuf *out, const Plan *plan, const PlanKernel *k)
 
 uint32_t emit_kernel_cost(const PlanKernel *k)
 {
-    ScalarFacts body = scalar_facts(k->fn->core, k->stmt->body.block), op = {0};
+    ScalarFacts body = scalar_facts(k->fn->scope, k->stmt->body.block), op = {0};
     if (has_op(k))
-        op = scalar_facts(k->fn->core, k->stmt->reduce.op.op.body);
+        op = scalar_facts(k->fn->scope, k->stmt->reduce.op.op.body);
     bool loops = body.loop || op.loop;
     return loops ? 0 : body.statements + op.statements + k->nvalues + k->words.n + 1;
 }

@@ -291,7 +291,7 @@ static void set_values(Plan *plan, PlanKernel *k, uint32_t first, uint32_t n)
     k->nvalues = n;
     k->values = arena_array(plan->arena, CoreType, n + 1);
     for (uint32_t i = 0; i < n; i++)
-        k->values[i] = core_atom_type(k->fn->core, k->stmt->body.block->results[first + i]);
+        k->values[i] = core_atom_type(k->fn->scope, k->stmt->body.block->results[first + i]);
     k->val_bytes = value_bytes(k->values, n);
 }
 

@@ -8,7 +8,7 @@
 
 enum { INPUT_SHOWN = 300, DIFFERENCES_SHOWN = 5, WATCHED_SHOWN = 200 };
 
-const char *evaluator_name(int e) { return e == DEVICE ? "device" : stage_name((Stage)(STAGE_CORE + e)); }
+const char *evaluator_name(int e) { return e == DEVICE ? "device" : stage_name(evaluator_runs(e)); }
 
 /* ---- failures ---- */
 
@@ -177,7 +177,7 @@ static void plan_device(TestRun *t)
 /* False after a compile error: no further evaluator will do. */
 static bool run_evaluator(TestRun *t, int e)
 {
-    if (!compile_to(t->c, e == DEVICE ? STAGE_FLAT : (Stage)(STAGE_CORE + e)))
+    if (!compile_to(t->c, evaluator_runs(e)))
         return false;
     for (uint32_t i = 0; i < t->n; i++) /* passes may have made other entries of the old ones */
         t->subjects[i].types.entry = compilation_entry(t->c, t->subjects[i].block->name);

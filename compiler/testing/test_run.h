@@ -11,7 +11,10 @@
 #include "testing/sized_type.h"
 #include "testing/test_comments.h"
 
-enum { EVALUATORS = STAGE_FLAT - STAGE_CORE + 2, DEVICE = EVALUATORS - 1 };
+enum { CORE, FUSED, FLAT, DEVICE, EVALUATORS };
+/* The stage that an evaluator runs; a device's is FLAT. */
+static inline Stage evaluator_runs(int e) { return e == CORE ? STAGE_CORE : e == FUSED ? STAGE_FUSED : STAGE_FLAT; }
+static inline int evaluator_of(Stage s) { return s == STAGE_CORE ? CORE : s == STAGE_FUSED ? FUSED : FLAT; }
 
 typedef struct TestOptions {
     bool wanted[EVALUATORS]; /* core, fused, flat, device */

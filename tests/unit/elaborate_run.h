@@ -21,25 +21,7 @@ static const char *const test_prelude =
     "def sort_by 'a 'o (f: a -> o) (xs: [a]) : [a] = { xs[i] : i in argsort (map f xs) }\n"
     "def transpose 'a (m: [r][c]a) : [c][r]a = { { m[i][j] : i in r } : j in c }\n"
     "def is_less 'o (a: o) (b: o) : bool = less__ a b\n"
-    "def check_same 'a 'b (xs: [a]) (ys: [b]) : i64 = check_lengths__ (length xs) (length ys) (length xs)\n"
-    "def reduce_general__ 'a (op: a -> a -> a) (ne: a) (xs: [a]) : a =\n"
-    "  if length xs == 0 then ne else\n"
-    "  let out = loop ys = xs while length ys > 1 do\n"
-    "    { if 2*i + 1 < length ys then op (unsafe_index__ ys (2*i)) (unsafe_index__ ys (2*i + 1))\n"
-    "      else unsafe_index__ ys (2*i) : i in (length ys + 1) / 2 }\n"
-    "  in out[0]\n"
-    "def scan_general__ 'a (op: a -> a -> a) (ne: a) (xs: [a]) : [a] =\n"
-    "  if length xs < 2 then xs else\n"
-    "  let h = length xs / 2\n"
-    "  let l = scan_general__ op ne (take h xs)\n"
-    "  let r = scan_general__ op ne (drop h xs)\n"
-    "  let last = l[h - 1]\n"
-    "  in l ++ { op last x : x in r }\n"
-    "def scanx_general__ 'a (op: a -> a -> a) (ne: a) (xs: [a]) : [a] =\n"
-    "  let ys = scan_general__ op ne xs\n"
-    "  in { if i == 0 then ne else unsafe_index__ ys (i - 1) : i in length xs }\n"
-    "def reduce_by_index_general__ 'a (op: a -> a -> a) (ne: a) (n: i64) (is: [i64]) (vs: [a]) : [a] =\n"
-    "  { reduce_general__ op ne { v : v in vs; i in is | i == b } : b in n }\n";
+    "def check_same 'a 'b (xs: [a]) (ys: [b]) : i64 = check_lengths__ (length xs) (length ys) (length xs)\n";
 
 /* ---- printing a value by its source type ---- */
 

@@ -22,7 +22,7 @@ static inline FlatFn *f_fn(F *f, const char *name)
     fn->name = name;
     fn->index = f->p->fns.n;
     fn->ctx = FLAT_NO_VAR;
-    fn->core = b_fn(&f->b, name);
+    fn->scope = b_fn(&f->b, name);
     fn->body = f_block(f);
     vec_push(f->p->arena, &f->p->fns, fn);
     f->fn = fn;
@@ -149,7 +149,7 @@ static inline FlatStmt *f_stmt(F *f, FlatKind kind, uint32_t n, const FlatVar *o
 /* One result: HOST, KERNEL (by the context). */
 static inline FlatVar f_map(F *f, FlatBody body)
 {
-    FlatVar out = f_in(f, core_atom_type(f->fn->core, body.block->results[0]), body.ctx);
+    FlatVar out = f_in(f, core_atom_type(f->fn->scope, body.block->results[0]), body.ctx);
     f_stmt(f, body.ctx == FLAT_ROOT ? FLAT_S_HOST : FLAT_S_KERNEL, VARS(out))->body = body;
     return out;
 }
@@ -234,7 +234,7 @@ static inline FlatOp f_op(F *f, CorePrim op, CoreType t, CoreAtom neutral)
 
 static inline FlatVar f_reduce(F *f, FlatBody body, FlatOp op)
 {
-    FlatVar out = f_in(f, core_atom_type(f->fn->core, body.block->results[0]), f_up(f, body.ctx));
+    FlatVar out = f_in(f, core_atom_type(f->fn->scope, body.block->results[0]), f_up(f, body.ctx));
     FlatStmt *s = f_stmt(f, FLAT_S_REDUCE, VARS(out));
     s->body = body;
     s->reduce.op = op;
@@ -243,7 +243,7 @@ static inline FlatVar f_reduce(F *f, FlatBody body, FlatOp op)
 
 static inline FlatVar f_scan(F *f, FlatBody body, FlatOp op, bool exclusive)
 {
-    FlatVar out = f_in(f, core_atom_type(f->fn->core, body.block->results[0]), body.ctx);
+    FlatVar out = f_in(f, core_atom_type(f->fn->scope, body.block->results[0]), body.ctx);
     FlatStmt *s = f_stmt(f, FLAT_S_SCAN, VARS(out));
     s->body = body;
     s->reduce.op = op;
@@ -253,7 +253,7 @@ static inline FlatVar f_scan(F *f, FlatBody body, FlatOp op, bool exclusive)
 
 static inline FlatVar f_hist(F *f, FlatVar size, FlatBody body, FlatOp op)
 {
-    CoreType t = core_seq(core_atom_type(f->fn->core, body.block->results[1]));
+    CoreType t = core_seq(core_atom_type(f->fn->scope, body.block->results[1]));
     FlatVar out = f_in(f, t, f_up(f, body.ctx));
     FlatStmt *s = f_stmt(f, FLAT_S_HIST, VARS(out));
     s->body = body;

@@ -12,14 +12,24 @@ static void report(const Gen *g, uint64_t seed, const char *pass, const char *wh
     fail();
 }
 
+static void lower_operators(CoreProgram *p) { core_lower_operators(p); }
+
 static const struct {
     const char *name;
     void (*run)(CoreProgram *p);
 } pipeline[] = {
-    {"generation", core_refresh},    {"simplify", core_simplify},
-    {"inline", core_inline},         {"merge recursion", core_merge_recursion},
-    {"tail loops", core_tail_loops}, {"inline", core_inline},
-    {"simplify", core_simplify},     {"fuse", core_fuse},
+    {"generation", core_refresh},
+    {"simplify", core_simplify},
+    {"inline", core_inline},
+    {"merge recursion", core_merge_recursion},
+    {"tail loops", core_tail_loops},
+    {"inline", core_inline},
+    {"simplify", core_simplify},
+    {"fuse", core_fuse},
+    {"simplify", core_simplify},
+    {"lower operators", lower_operators},
+    {"mask updates", core_mask_updates},
+    {"lower loops", core_lower_loops},
     {"simplify", core_simplify},
 };
 

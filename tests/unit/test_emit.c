@@ -26,7 +26,7 @@ static const CoreType T_F32 = {SC_F32, 0}, T_F32S = {SC_F32, 1}, T_F32SS = {SC_F
 static FlatFn *f_fn(F *f, const char *name, bool lifted)
 {
     FlatFn *fn = arena_new(f->p->arena, FlatFn);
-    fn->core = b_fn(&f->b, name);
+    fn->scope = b_fn(&f->b, name);
     fn->name = lifted ? arena_printf(f->p->arena, "%s_lifted", name) : name;
     fn->index = f->p->fns.n;
     fn->lifted = lifted;

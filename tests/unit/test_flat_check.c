@@ -2,6 +2,7 @@
 #include "flat_builder.h"
 
 #include "compile_text.h"
+#include "lower_core.h"
 
 #define UNKNOWN 9999 /* a variable's number that no function has */
 
@@ -117,7 +118,7 @@ SPOIL(no_block, at->s->body.block = NULL)
 SPOIL(gives_bool, at->s->body.block->results[0] = a_bool)
 SPOIL(gives_number, at->s->body.block->results[0] = a_number)
 SPOIL(gives_stranger, at->s->body.block->results[0] = a_stranger)
-SPOIL(gives_unbound, at->s->body.block->results[0].var = at->fn->core->vars.n - 1)
+SPOIL(gives_unbound, at->s->body.block->results[0].var = at->fn->scope->vars.n - 1)
 SPOIL(gives_nothing, at->s->body.block->nresults = 0)
 
 SPOIL(input_stranger, input(at, 0)->var = UNKNOWN)
@@ -252,6 +253,7 @@ static Place compile_fn(Session *session, const char *name)
     CoreProgram *p = compile_text(session, program);
     core_fuse(p);
     core_simplify(p);
+    lower_core(p);
     Place at = {.p = flatten(p)};
     for (uint32_t i = 0; i < at.p->fns.n; i++)
         if (strcmp(at.p->fns.at[i]->name, name) == 0)

@@ -4,6 +4,7 @@
 
 #include "flat/flat.h"
 #include "flat/flat_eval.h"
+#include "lower_core.h"
 
 static void prepare(CoreProgram *p, bool fuses)
 {
@@ -13,10 +14,11 @@ static void prepare(CoreProgram *p, bool fuses)
     core_tail_loops(p);
     core_inline(p);
     core_simplify(p);
-    if (!fuses)
-        return;
-    core_fuse(p);
-    core_simplify(p);
+    if (fuses) {
+        core_fuse(p);
+        core_simplify(p);
+    }
+    lower_core(p);
 }
 
 static Run run_flat(Gen *g, const FlatProgram *flat, const CoreValue *args)
@@ -37,6 +39,28 @@ static void report(const Gen *g, uint64_t seed, const char *what)
     fail();
 }
 
+/* Flattening is a function: it leaves core as it is, and gives the same again. */
+static FlatProgram *flatten_twice(const Gen *g, uint64_t seed)
+{
+    StrBuf core[2] = {0}, flat[2] = {0};
+    FlatProgram *p = NULL;
+    core_print(&core[0], g->b.p);
+    for (int i = 0; i < 2; i++) {
+        p = flatten(g->b.p);
+        flat_print(&flat[i], p);
+    }
+    core_print(&core[1], g->b.p);
+    if (strcmp(core[0].text, core[1].text) != 0)
+        report(g, seed, "flattening changed core");
+    if (strcmp(flat[0].text, flat[1].text) != 0)
+        report(g, seed, "the second time, another flat program");
+    for (int i = 0; i < 2; i++) {
+        strbuf_free(&core[i]);
+        strbuf_free(&flat[i]);
+    }
+    return p;
+}
+
 static void run_seed(uint64_t seed, bool fuses)
 {
     static Gen g;
@@ -44,9 +68,9 @@ static void run_seed(uint64_t seed, bool fuses)
     CoreValue args[MAIN_PARAMS];
     StrBuf why = {0};
     prepare(g.b.p, fuses);
-    FlatProgram *flat = flatten(g.b.p);
-    if (!flat || !flat_check(flat, &why))
-        report(&g, seed, flat ? why.text : "no flat program");
+    FlatProgram *flat = flatten_twice(&g, seed);
+    if (!flat_check(flat, &why))
+        report(&g, seed, why.text);
     flat_liveness(flat);
     if (!flat_check(flat, &why))
         report(&g, seed, why.text);

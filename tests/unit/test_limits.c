@@ -10,6 +10,7 @@
 #include <cmocka.h>
 
 #include "compile_text.h"
+#include "lower_core.h"
 
 typedef enum Evaluator { ON_CORE, ON_FUSED, ON_FLAT, EVALUATORS } Evaluator;
 
@@ -43,6 +44,7 @@ static Ready compile_for(Evaluator on, const char *program)
         core_simplify(r.core);
     }
     if (on == ON_FLAT) {
+        lower_core(r.core);
         r.flat = flatten(r.core);
         flat_liveness(r.flat);
     }

@@ -11,6 +11,7 @@
 #include <cmocka.h>
 
 #include "compile_text.h"
+#include "lower_core.h"
 
 typedef struct Counted {
     double core, flat;
@@ -29,6 +30,7 @@ static Counted count(const char *program, int64_t n)
     assert_true(core_eval(p, p->entries.at[0].fn, arena, &arg, &expected, NULL, &error, &work));
     core_fuse(p);
     core_simplify(p);
+    lower_core(p);
     FlatProgram *flat = flatten(p);
     flat_liveness(flat);
     assert_true(flat_eval(flat, flat->entries.at[0].fn, arena, &arg, &got, NULL, &error, &c.counts));
@@ -289,6 +291,30 @@ static void test_library(void **state)
     check_library("import \"segments\"\n", "length (windows 3 (iota n)) + length (chunks 7 (iota n))", 2000, 5);
 }
 
+/* Operators that are parallel code: len-1 of their calls for a reduction, at most 2 len for a scan, whether there is
+ * one sequence or many of different lengths. */
+static void test_parallel_operators(void **state)
+{
+    (void)state;
+    static const char add[] = "def _add (a: [i64]) (b: [i64]) : [i64] = { x + y : x in a; y in b }\n"
+                              "def _row (i: i64) : [i64] = { i + j : j in 8 }\n"
+                              "def _slow (a: i64) (b: i64) : i64 = sum { if j == 0 then a else b : j in [0, 1] }\n";
+    static const char *const results[] = {
+        "sum (reduce _add (_row 0) { _row i : i in n })",
+        "sum { sum xs : xs in scan _add (_row 0) { _row i : i in n } }",
+        "sum { sum xs : xs in scanx _add (_row 0) { _row i : i in n } }",
+        "sum (scan _slow 0 { i : i in 4 * n })",
+        "sum { sum (scan _slow 0 { j : j in if i == 0 then n else 1 }) : i in n }",
+        "sum { sum (reduce_by_index _slow 0 (n / 4) { mix i % n : i in n } { i : i in n }) : _ in 2 }",
+        "sum { sum xs : xs in reduce_by_index _add (_row 0) (n / 4) { mix i % n : i in n } { _row i : i in n } }",
+    };
+    for (uint32_t i = 0; i < sizeof results / sizeof *results; i++) {
+        char program[1024];
+        snprintf(program, sizeof program, RANDOM "%sentry main (n: i64) : i64 = %s\n", add, results[i]);
+        check_ratio(program, 300, 6);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -306,6 +332,7 @@ int main(void)
         cmocka_unit_test(test_retiring_segments),
         cmocka_unit_test(test_keys_in_rows),
         cmocka_unit_test(test_library),
+        cmocka_unit_test(test_parallel_operators),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

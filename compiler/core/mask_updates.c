@@ -8,7 +8,8 @@
  * A split of the instances and a merge of their arrays would let two columns hold the elements, so that a loop with
  * such a body copied its arrays again and again; and what is left of the `if` is often scalar code. Likewise where both
  * branches update the same array, one several times, and in nested ifs, inner ones first. */
-#include "flat/flatten_internal.h"
+#include "core/build.h"
+#include "core/passes.h"
 
 enum { MOST_UPDATES = 4 };
 
@@ -79,41 +80,9 @@ static bool find_chains(CoreStmt *s, uint32_t r, Chain both[2])
 
 /* ---- rewriting ---- */
 
-static CoreAtom new_prim(Masker *m, CoreBlock *b, CorePrim op, const CoreStmt *like, CoreAtom x, CoreAtom y)
+static CoreBuilder builder(const Masker *m, CoreBlock *out, Span span)
 {
-    CoreStmt *s = core_new_stmt(m->p, CORE_PRIM, like->span);
-    s->prim.op = op;
-    s->prim.nargs = 2;
-    s->prim.args = arena_array(m->p->arena, CoreAtom, 2);
-    s->prim.args[0] = x;
-    s->prim.args[1] = y;
-    s->vars = arena_array(m->p->arena, CoreVar, 1);
-    s->vars[0] = core_new_var(m->p, m->fn, core_scalar(SC_BOOL), NULL);
-    s->nvars = 1;
-    core_push(m->p, b, s);
-    return core_var_atom(s->vars[0], core_scalar(SC_BOOL));
-}
-
-/* In the update's place: its check. */
-static void push_check(Masker *m, CoreBlock *b, const CoreStmt *u)
-{
-    if (u->site == CORE_NO_SITE)
-        return;
-    CoreStmt *length = core_new_stmt(m->p, CORE_LENGTH, u->span);
-    length->length.array = u->update.array;
-    length->vars = arena_array(m->p->arena, CoreVar, 1);
-    length->vars[0] = core_new_var(m->p, m->fn, core_scalar(SC_I64), NULL);
-    length->nvars = 1;
-    core_push(m->p, b, length);
-    CoreAtom n = core_var_atom(length->vars[0], core_scalar(SC_I64)), i = u->update.index;
-    CoreAtom low = new_prim(m, b, PRIM_LE, u, core_i64(0), i), high = new_prim(m, b, PRIM_LT, u, i, n);
-    CoreStmt *check = core_new_stmt(m->p, CORE_CHECK, u->span);
-    check->site = u->site;
-    check->check.cond = new_prim(m, b, PRIM_AND, u, low, high);
-    check->check.values[0] = i;
-    check->check.values[1] = n;
-    check->check.nvalues = 2;
-    core_push(m->p, b, check);
+    return (CoreBuilder){.p = m->p, .fn = m->fn, .out = out, .span = span};
 }
 
 /* The block without the chain's updates, whose arrays are all of the base's length. */
@@ -131,35 +100,23 @@ static void remove_updates(Masker *m, CoreBlock *b, const Chain *c)
             core_push(m->p, b, s);
             continue;
         }
-        s->update.array = c->base;
-        push_check(m, b, s);
+        CoreBuilder at = builder(m, b, s->span); /* in the update's place: its check */
+        if (s->site != CORE_NO_SITE)
+            build_check_bounds(&at, s->site, s->update.index, build_length(&at, c->base));
     }
-}
-
-static CoreAtom nothing_of(Masker *m, CoreBlock *b, CoreType t, Span span)
-{
-    if (t.rank == 0)
-        return core_const(t.scalar, 0);
-    CoreStmt *s = core_new_stmt(m->p, CORE_ARRAY, span);
-    s->vars = arena_array(m->p->arena, CoreVar, 1);
-    s->vars[0] = core_new_var(m->p, m->fn, t, NULL);
-    s->nvars = 1;
-    core_push(m->p, b, s);
-    return core_var_atom(s->vars[0], t);
 }
 
 /* The last result becomes k pairs of index and value. */
-static void add_pairs(Masker *m, CoreBlock *b, const Chain *c, uint32_t k, CoreType element, Span span)
+static void add_pairs(Masker *m, CoreBlock *block, const Chain *c, uint32_t k, CoreType element, Span span)
 {
-    CoreAtom *results = arena_array(m->p->arena, CoreAtom, b->nresults + 2 * k);
-    for (uint32_t i = 0; i < b->nresults; i++)
-        results[i] = b->results[i];
+    uint32_t n = block->nresults;
+    CoreBuilder b = builder(m, block, span);
+    block->results = build_atoms_copy(&b, block->results, n + 2 * k, n);
     for (uint32_t j = 0; j < k; j++) {
-        results[b->nresults + 2 * j] = j < c->n ? c->updates[j]->update.index : core_i64(-1);
-        results[b->nresults + 2 * j + 1] = j < c->n ? c->updates[j]->update.value : nothing_of(m, b, element, span);
+        block->results[n + 2 * j] = j < c->n ? c->updates[j]->update.index : core_i64(-1);
+        block->results[n + 2 * j + 1] = j < c->n ? c->updates[j]->update.value : build_nothing(&b, element);
     }
-    b->results = results;
-    b->nresults += 2 * k;
+    block->nresults = n + 2 * k;
 }
 
 static void drop_result(CoreStmt *s, uint32_t r)
@@ -195,20 +152,19 @@ static void push_updates(Masker *m, CoreBlock *after, const CoreStmt *s, CoreAto
 
 static void mask_result(Masker *m, CoreStmt *s, uint32_t r, const Chain both[2], CoreBlock *after)
 {
-    uint32_t k = both[0].n > both[1].n ? both[0].n : both[1].n;
-    CoreVar result = s->vars[r], *vars = arena_array(m->p->arena, CoreVar, s->nvars + 2 * k);
+    uint32_t k = both[0].n > both[1].n ? both[0].n : both[1].n, n = s->nvars;
+    CoreVar result = s->vars[r];
+    CoreBuilder b = builder(m, after, s->span);
     CoreType element = core_element(core_var_type(m->fn, result));
     remove_updates(m, s->if_.then_b, &both[0]);
     remove_updates(m, s->if_.else_b, &both[1]);
     add_pairs(m, s->if_.then_b, &both[0], k, element, s->span);
     add_pairs(m, s->if_.else_b, &both[1], k, element, s->span);
-    for (uint32_t i = 0; i < s->nvars; i++)
-        vars[i] = s->vars[i];
+    s->vars = build_vars_copy(&b, s->vars, n + 2 * k, n);
     for (uint32_t j = 0; j < k; j++) {
-        vars[s->nvars + 2 * j] = core_new_var(m->p, m->fn, core_scalar(SC_I64), NULL);
-        vars[s->nvars + 2 * j + 1] = core_new_var(m->p, m->fn, element, NULL);
+        s->vars[n + 2 * j] = build_var(&b, core_scalar(SC_I64), NULL).var;
+        s->vars[n + 2 * j + 1] = build_var(&b, element, NULL).var;
     }
-    s->vars = vars;
     s->nvars += 2 * k;
     drop_result(s, r);
     push_updates(m, after, s, both[0].base, result, k);
@@ -250,7 +206,7 @@ static void mask_block(void *ctx, CoreBlock *b)
         mask_stmt(ctx, b, old.stmts.at[i]);
 }
 
-void mask_updates(CoreProgram *p)
+void core_mask_updates(CoreProgram *p)
 {
     for (uint32_t i = 0; i < p->fns.n; i++) {
         Masker m = {.p = p, .fn = p->fns.at[i]};

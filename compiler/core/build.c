@@ -1,0 +1,242 @@
+#include "core/build.h"
+
+#include <assert.h>
+#include <string.h>
+
+/* ---- variables and atoms ---- */
+
+CoreAtom build_var(CoreBuilder *b, CoreType type, const char *hint)
+{
+    return core_var_atom(core_new_var(b->p, b->fn, type, hint), type);
+}
+
+CoreAtom *build_atoms(const CoreBuilder *b, const CoreVar *vars, uint32_t n)
+{
+    CoreAtom *atoms = arena_array(b->p->arena, CoreAtom, n + 1);
+    for (uint32_t i = 0; i < n; i++)
+        atoms[i] = build_atom(b, vars[i]);
+    return atoms;
+}
+
+CoreVar *build_vars_copy(const CoreBuilder *b, const CoreVar *vars, uint32_t room, uint32_t n)
+{
+    CoreVar *copy = arena_array(b->p->arena, CoreVar, room + 1);
+    if (n)
+        memcpy(copy, vars, n * sizeof *copy);
+    return copy;
+}
+
+CoreAtom *build_atoms_copy(const CoreBuilder *b, const CoreAtom *atoms, uint32_t room, uint32_t n)
+{
+    CoreAtom *copy = arena_array(b->p->arena, CoreAtom, room + 1);
+    if (n)
+        memcpy(copy, atoms, n * sizeof *copy);
+    return copy;
+}
+
+/* ---- statements ---- */
+
+CoreStmt *build_stmt(CoreBuilder *b, CoreKind kind, uint32_t n, const CoreType *types)
+{
+    CoreStmt *s = core_new_stmt(b->p, kind, b->span);
+    s->nvars = n;
+    s->vars = arena_array(b->p->arena, CoreVar, n + 1);
+    for (uint32_t i = 0; i < n; i++)
+        s->vars[i] = core_new_var(b->p, b->fn, types[i], NULL);
+    return s;
+}
+
+void build_emit(CoreBuilder *b, CoreStmt *s)
+{
+    if (b->emit)
+        b->emit(b->ctx, s);
+    else
+        core_push(b->p, b->out, s);
+}
+
+/* Emits a statement that binds one variable. */
+static CoreAtom emit_one(CoreBuilder *b, CoreStmt *s)
+{
+    CoreAtom result = build_atom(b, s->vars[0]);
+    build_emit(b, s);
+    return result;
+}
+
+static CoreAtom emit_prim(CoreBuilder *b, CorePrim op, CoreType result, const CoreAtom *args)
+{
+    CoreStmt *s = build_stmt(b, CORE_PRIM, 1, &result);
+    s->prim.op = op;
+    s->prim.nargs = core_prim_arity(op);
+    s->prim.args = build_atoms_copy(b, args, s->prim.nargs, s->prim.nargs);
+    return emit_one(b, s);
+}
+
+CoreAtom build_prim(CoreBuilder *b, CorePrim op, Scalar result, const CoreAtom *args)
+{
+    return emit_prim(b, op, core_scalar(result), args);
+}
+
+CoreAtom build_prim1(CoreBuilder *b, CorePrim op, CoreAtom x)
+{
+    return emit_prim(b, op, core_prim_gives_bool(op) ? core_scalar(SC_BOOL) : core_atom_type(b->fn, x), &x);
+}
+
+CoreAtom build_prim2(CoreBuilder *b, CorePrim op, CoreAtom x, CoreAtom y)
+{
+    CoreType result = core_prim_gives_bool(op) ? core_scalar(SC_BOOL) : core_atom_type(b->fn, x);
+    return emit_prim(b, op, result, (const CoreAtom[]){x, y});
+}
+
+CoreAtom build_select(CoreBuilder *b, CoreAtom cond, CoreAtom x, CoreAtom y)
+{
+    return emit_prim(b, PRIM_SELECT, core_atom_type(b->fn, x), (const CoreAtom[]){cond, x, y});
+}
+
+CoreAtom build_length(CoreBuilder *b, CoreAtom xs)
+{
+    CoreType i64 = core_scalar(SC_I64);
+    CoreStmt *s = build_stmt(b, CORE_LENGTH, 1, &i64);
+    s->length.array = xs;
+    return emit_one(b, s);
+}
+
+CoreAtom build_index(CoreBuilder *b, CoreAtom xs, CoreAtom i, uint32_t site)
+{
+    CoreType element = core_element(core_atom_type(b->fn, xs));
+    CoreStmt *s = build_stmt(b, CORE_INDEX, 1, &element);
+    s->site = site;
+    s->index.array = xs;
+    s->index.index = i;
+    return emit_one(b, s);
+}
+
+CoreAtom build_array(CoreBuilder *b, CoreType type, const CoreAtom *items, uint32_t n)
+{
+    CoreStmt *s = build_stmt(b, CORE_ARRAY, 1, &type);
+    s->array.items = build_atoms_copy(b, items, n, n);
+    s->array.n = n;
+    return emit_one(b, s);
+}
+
+CoreAtom build_nothing(CoreBuilder *b, CoreType type)
+{
+    return type.rank == 0 ? core_const(type.scalar, 0) : build_array(b, type, NULL, 0);
+}
+
+void build_check(CoreBuilder *b, uint32_t site, CoreAtom cond, const CoreAtom *values, uint32_t n)
+{
+    CoreStmt *s = build_stmt(b, CORE_CHECK, 0, NULL);
+    assert(n <= sizeof s->check.values / sizeof *s->check.values);
+    s->site = site;
+    s->check.cond = cond;
+    s->check.nvalues = n;
+    memcpy(s->check.values, values, n * sizeof *values);
+    build_emit(b, s);
+}
+
+void build_check_bounds(CoreBuilder *b, uint32_t site, CoreAtom i, CoreAtom n)
+{
+    if (site == CORE_NO_SITE)
+        return;
+    CoreAtom low = build_prim2(b, PRIM_LE, core_i64(0), i), high = build_prim2(b, PRIM_LT, i, n);
+    build_check(b, site, build_prim2(b, PRIM_AND, low, high), (const CoreAtom[]){i, n}, 2);
+}
+
+/* ---- blocks ---- */
+
+CoreBlock *build_begin(CoreBuilder *b)
+{
+    CoreBlock *outer = b->out;
+    b->out = core_new_block(b->p);
+    return outer;
+}
+
+void build_results(const CoreBuilder *b, CoreBlock *block, const CoreAtom *results, uint32_t n)
+{
+    block->results = build_atoms_copy(b, results, n, n);
+    block->nresults = n;
+}
+
+CoreBlock *build_end(CoreBuilder *b, CoreBlock *outer, const CoreAtom *results, uint32_t n)
+{
+    CoreBlock *block = b->out;
+    build_results(b, block, results, n);
+    b->out = outer;
+    return block;
+}
+
+const CoreAtom *build_copy(CoreBuilder *b, const CoreFn *from, const CoreBlock *block, CoreAtom *map)
+{
+    const CoreBlock *fresh = core_copy_block(b->p, b->fn, from, block, map);
+    for (uint32_t i = 0; i < fresh->stmts.n; i++)
+        build_emit(b, fresh->stmts.at[i]);
+    return fresh->results;
+}
+
+/* ---- control and parallel operations ---- */
+
+static CoreAtom *emit_all(CoreBuilder *b, CoreStmt *s)
+{
+    CoreAtom *results = build_atoms(b, s->vars, s->nvars);
+    build_emit(b, s);
+    return results;
+}
+
+/* The types of a block's results; as sequences of them if so wanted. */
+static CoreType *result_types(const CoreBuilder *b, const CoreBlock *block, bool sequences)
+{
+    CoreType *types = arena_array(b->p->arena, CoreType, block->nresults + 1);
+    for (uint32_t i = 0; i < block->nresults; i++) {
+        types[i] = core_atom_type(b->fn, block->results[i]);
+        if (sequences)
+            types[i] = core_seq(types[i]);
+    }
+    return types;
+}
+
+CoreAtom *build_if(CoreBuilder *b, CoreAtom cond, CoreBlock *then_b, CoreBlock *else_b)
+{
+    CoreStmt *s = build_stmt(b, CORE_IF, then_b->nresults, result_types(b, then_b, false));
+    s->if_.cond = cond;
+    s->if_.then_b = then_b;
+    s->if_.else_b = else_b;
+    return emit_all(b, s);
+}
+
+CoreAtom *build_call(CoreBuilder *b, CoreFn *fn, const CoreAtom *args)
+{
+    CoreStmt *s = build_stmt(b, CORE_CALL, fn->nresults, fn->results);
+    s->call.fn = fn;
+    s->call.nargs = fn->nparams;
+    s->call.args = build_atoms_copy(b, args, fn->nparams, fn->nparams);
+    return emit_all(b, s);
+}
+
+CoreAtom *build_map(CoreBuilder *b, CoreSoac soac)
+{
+    CoreStmt *s = build_stmt(b, CORE_MAP, soac.body->nresults, result_types(b, soac.body, true));
+    s->map = soac;
+    return emit_all(b, s);
+}
+
+CoreLambda build_operator(CoreBuilder *b, CorePrim op, CoreType type)
+{
+    CoreLambda lambda = {arena_array(b->p->arena, CoreVar, 2), 2, NULL};
+    CoreAtom x = build_var(b, type, NULL), y = build_var(b, type, NULL);
+    lambda.params[0] = x.var;
+    lambda.params[1] = y.var;
+    CoreBlock *outer = build_begin(b);
+    CoreAtom result = build_prim2(b, op, x, y);
+    lambda.body = build_end(b, outer, &result, 1);
+    return lambda;
+}
+
+CoreAtom build_fold(CoreBuilder *b, CoreKind kind, CoreSoac soac, CorePrim op, CoreAtom neutral, bool exclusive)
+{
+    CoreStmt *s = build_stmt(b, kind, 1, result_types(b, soac.body, kind == CORE_SCAN));
+    s->reduce.soac = soac;
+    s->reduce.neutral = build_atoms_copy(b, &neutral, 1, 1);
+    s->reduce.op = build_operator(b, op, neutral.type);
+    s->reduce.exclusive = exclusive;
+    return emit_one(b, s);
+}

@@ -1,0 +1,74 @@
+/* How passes make core: a builder appends statements to a block and returns what they bind.
+ *
+ *     CoreBuilder b = {.p = p, .fn = fn, .out = block, .span = span};
+ *     CoreAtom n = build_length(&b, xs), last = build_prim2(&b, PRIM_SUB, n, core_i64(1));
+ *     CoreAtom x = build_index(&b, xs, last, CORE_NO_SITE);
+ *
+ * Blocks inside statements are built between build_begin and build_end:
+ *
+ *     CoreBlock *outer = build_begin(&b);
+ *     … statements of the body …
+ *     CoreBlock *body = build_end(&b, outer, results, n);
+ *
+ * Variables are new ones of `fn`, their types follow from the operands'. Everything lies in the program's arena. A pass
+ * that has more to do with a statement than to append it (to count uses, to simplify it) sets `emit`. */
+#ifndef DPC_BUILD_H
+#define DPC_BUILD_H
+
+#include "core/core.h"
+
+typedef struct CoreBuilder {
+    const CoreProgram *p;
+    CoreFn *fn;
+    CoreBlock *out;                       /* where statements go */
+    Span span;                            /* of what is made */
+    void (*emit)(void *ctx, CoreStmt *s); /* or NULL: to the end of `out` */
+    void *ctx;
+} CoreBuilder;
+
+/* ---- variables and atoms ---- */
+CoreAtom build_var(CoreBuilder *b, CoreType type, const char *hint);
+static inline CoreAtom build_atom(const CoreBuilder *b, CoreVar v) { return core_var_atom(v, core_var_type(b->fn, v)); }
+/* Variables as atoms, with room for one more. */
+CoreAtom *build_atoms(const CoreBuilder *b, const CoreVar *vars, uint32_t n);
+/* Copies of the first n, with room for `room`. */
+CoreVar *build_vars_copy(const CoreBuilder *b, const CoreVar *vars, uint32_t room, uint32_t n);
+CoreAtom *build_atoms_copy(const CoreBuilder *b, const CoreAtom *atoms, uint32_t room, uint32_t n);
+
+/* ---- statements ---- */
+/* Not emitted yet; binds n new variables of these types. */
+CoreStmt *build_stmt(CoreBuilder *b, CoreKind kind, uint32_t n, const CoreType *types);
+void build_emit(CoreBuilder *b, CoreStmt *s);
+CoreAtom build_prim(CoreBuilder *b, CorePrim op, Scalar result, const CoreAtom *args);
+/* The result is bool for a comparison, else of the first operand's type. */
+CoreAtom build_prim1(CoreBuilder *b, CorePrim op, CoreAtom x);
+CoreAtom build_prim2(CoreBuilder *b, CorePrim op, CoreAtom x, CoreAtom y);
+CoreAtom build_select(CoreBuilder *b, CoreAtom cond, CoreAtom x, CoreAtom y);
+CoreAtom build_length(CoreBuilder *b, CoreAtom xs);
+CoreAtom build_index(CoreBuilder *b, CoreAtom xs, CoreAtom i, uint32_t site);
+CoreAtom build_array(CoreBuilder *b, CoreType type, const CoreAtom *items, uint32_t n);
+/* A zero or an empty sequence. */
+CoreAtom build_nothing(CoreBuilder *b, CoreType type);
+void build_check(CoreBuilder *b, uint32_t site, CoreAtom cond, const CoreAtom *values, uint32_t n);
+/* 0 <= i < n; nothing without a site. */
+void build_check_bounds(CoreBuilder *b, uint32_t site, CoreAtom i, CoreAtom n);
+
+/* ---- blocks ---- */
+/* Statements go into a new block from here on; returns the one they went into. */
+CoreBlock *build_begin(CoreBuilder *b);
+/* The open block, with these results; statements go into `outer` again. */
+CoreBlock *build_end(CoreBuilder *b, CoreBlock *outer, const CoreAtom *results, uint32_t n);
+void build_results(const CoreBuilder *b, CoreBlock *block, const CoreAtom *results, uint32_t n);
+/* Appends a copy of a block of `from`, with fresh variables; `map` as for core_copy_block. Returns its results. */
+const CoreAtom *build_copy(CoreBuilder *b, const CoreFn *from, const CoreBlock *block, CoreAtom *map);
+
+/* ---- control and parallel operations; each returns what is bound ---- */
+CoreAtom *build_if(CoreBuilder *b, CoreAtom cond, CoreBlock *then_b, CoreBlock *else_b);
+CoreAtom *build_call(CoreBuilder *b, CoreFn *fn, const CoreAtom *args);
+CoreAtom *build_map(CoreBuilder *b, CoreSoac soac);
+/* op as an operator on values of this type */
+CoreLambda build_operator(CoreBuilder *b, CorePrim op, CoreType type);
+/* CORE_REDUCE or CORE_SCAN by one primitive. */
+CoreAtom build_fold(CoreBuilder *b, CoreKind kind, CoreSoac soac, CorePrim op, CoreAtom neutral, bool exclusive);
+
+#endif
