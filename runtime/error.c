@@ -137,12 +137,12 @@ _Noreturn void rt_fail_here(DpRt *rt, int status, const char *what)
     rt_fail(rt, status, "%s", text);
 }
 
-static _Noreturn void fail_heap(DpRt *rt, dp_size bytes)
+static _Noreturn void fail_heap(DpRt *rt, dp_size bytes, uint64_t used)
 {
     const Heap *h = &rt->heap;
     uint64_t all = h->refused ? h->bytes : h->limit;
     char text[DP_MEMORY_TEXT], said[DP_MEMORY_TEXT + 40];
-    dp_memory_text(text, bytes, all - h->used, all);
+    dp_memory_text(text, bytes, all - used, all);
     snprintf(said, sizeof said, "%s%s", text, h->refused ? "; the device grants no more" : "");
     rt_fail_here(rt, EXIT_MEMORY, said);
 }
@@ -150,7 +150,13 @@ static _Noreturn void fail_heap(DpRt *rt, dp_size bytes)
 _Noreturn void rt_fail_memory(DpRt *rt, dp_size bytes)
 {
     rt_look(rt);
-    fail_heap(rt, bytes);
+    fail_heap(rt, bytes, rt->heap.used);
+}
+
+_Noreturn void rt_fail_need(DpRt *rt, dp_size bytes, uint64_t held)
+{
+    rt_look(rt);
+    fail_heap(rt, bytes, held);
 }
 
 _Noreturn void rt_fail_host_memory(DpRt *rt, dp_size bytes)
@@ -166,7 +172,7 @@ _Noreturn void rt_fail_elements(DpRt *rt, uint64_t n, uint32_t bytes)
     dp_size all = dp_size_mul(n, bytes);
     rt_look(rt);
     if (all > rt->heap.limit - rt->heap.used)
-        fail_heap(rt, all);
+        fail_heap(rt, all, rt->heap.used);
     char text[DP_MEMORY_TEXT];
     dp_elements_text(text, n, DP_MAX_INSTANCES, "numbered");
     rt_fail_here(rt, EXIT_MEMORY, text);

@@ -262,6 +262,7 @@ _Noreturn void rt_fail_here(DpRt *rt, int status, const char *text); /* at the p
 /* Of the heap, of the host. Of the heap what a kernel has reported comes first: the size may be what it went on with.
  */
 _Noreturn void rt_fail_memory(DpRt *rt, dp_size bytes);
+_Noreturn void rt_fail_need(DpRt *rt, dp_size bytes, uint64_t held); /* beside what others hold; likewise */
 _Noreturn void rt_fail_host_memory(DpRt *rt, dp_size bytes);
 _Noreturn void rt_fail_elements(DpRt *rt, uint64_t n,
                                 uint32_t bytes); /* more of so many bytes than are numbered; likewise */

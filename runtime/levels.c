@@ -20,7 +20,7 @@ void dp_enter(DpRt *rt, DpLevel *level, const char *function)
     if (deep)
         rt_fail_here(rt, EXIT_PROGRAM, DP_TOO_DEEP);
     rt->level++;
-    *level = (DpLevel){rt->levels, function, 0};
+    *level = (DpLevel){.outer = rt->levels, .function = function};
     rt->levels = level;
 }
 
@@ -91,6 +91,27 @@ static bool stuck(DpRt *rt, const DpLevel *level, uint64_t n, uint32_t count, co
     return found;
 }
 
+/* What the levels above hold: all that is taken, less the arguments' blocks, which may end in this one. Where arguments
+ * are arrays, too much may end with them to be worth counting. */
+static uint64_t held_above(const DpRt *rt, uint32_t count, const DpCol *cols, const uint8_t *element_bytes)
+{
+    uint64_t used = rt->heap.used;
+    for (uint32_t k = 0; k < count; k++) {
+        uint64_t own = cols[k].block ? cols[k].block->bytes : 0;
+        if (element_bytes[k] || own > used)
+            return 0;
+        used -= own;
+    }
+    return used;
+}
+
+void dp_need(DpRt *rt, const DpCtx *c, uint32_t bytes)
+{
+    dp_size needed = dp_size_mul(c->n, bytes);
+    if (needed > rt->heap.limit - rt->levels->held)
+        rt_fail_need(rt, needed, rt->levels->held);
+}
+
 void dp_enter_lifted(DpRt *rt, DpLevel *level, const char *function, uint64_t n, uint32_t count, const DpCol *cols,
                      const uint8_t *element_bytes)
 {
@@ -101,6 +122,7 @@ void dp_enter_lifted(DpRt *rt, DpLevel *level, const char *function, uint64_t n,
     dp_enter(rt, level, function);
     rt->lifted_level++;
     level->run = again ? outer->run + 1 : 1;
+    level->held = held_above(rt, count, cols, element_bytes);
     if (dp_progress_due(level->run) && stuck(rt, level, n, count, cols, element_bytes))
         rt_fail_here(rt, EXIT_PROGRAM, DP_TOO_DEEP);
 }

@@ -52,6 +52,25 @@ expect 3 'grow.dp:1:69: error: out of memory: 41.9 MB requested, 29.0 MB free of
 expect 3 'grow.dp:2:31: error: out of memory: 8.0 PB requested, 0.1 GB free of 0.1 GB' env DP_HEAP=100000000 ./grow --entry many 1000000000000000
 expect 3 'out of memory: more than 9.2 EB requested' ./grow --entry many 4611686018427387904
 
+# A recursion that grows without an end: the level that cannot be complete is not begun; one that just fits is.
+cat >grows.dp <<'END'
+def t (x: i64) (y: i64) (z: i64) : i64 = if y == x then z else t (t (x+1) y z) (t (y-1) z x) (t (z-1) x y)
+entry main (xs: [i64]) : [i64] = { t x 3 4 : x in xs }
+def tree (n: i64) (x: i64) : i64 = if n == 0 then x else tree (n - 1) (x + 1) + tree (n - 1) (x * 2) + tree (n - 1) (x - 1)
+entry fits (n: i64) : [i64] = { tree n i : i in 2 }
+END
+"$dpc" build grows.dp || exit 1
+expect 3 'grows.dp:1:67: error: out of memory: 0.1 GB requested, 94.6 MB free of 0.1 GB, in level 14 of the recursion of t' ./grows --memory 100000000 '[1, 2]'
+expect 3 'grows.dp:1:67: error: out of memory: 0.1 GB requested, 27.3 MB free of 0.1 GB, in level 14 of the recursion of t' \
+    "$dpc" run --eval=flat grows.dp --memory 100000000 '[1, 2]'
+for eval in core fused; do
+    expect 1 'recursion too deep' "$dpc" run --eval=$eval grows.dp --memory 100000000 '[1, 2]'
+done
+fits=$("$dpc" run --eval=core grows.dp --entry fits 10)
+expect 0 "$fits" env DP_HEAP=4100000 DP_POISON=1 ./grows --entry fits 10
+expect 3 'grows.dp:3:58: error: out of memory: 3.1 MB requested, 2.5 MB free of 2.7 MB, in level 10 of the recursion of tree' \
+    env DP_HEAP=2700000 ./grows --entry fits 10
+
 # Nothing is stored of what is summed up: as much as can be counted in a reasonable time, and no more.
 cat >count.dp <<'END'
 entry main (n: u64) : i64 = sum { 1 : _i in n }

@@ -59,6 +59,7 @@ static bool run_flatten(Compilation *c)
 }
 
 static bool run_liveness(Compilation *c) { return flat_liveness(c->flat), true; }
+static bool run_demand(Compilation *c) { return flat_demand(c->flat), true; }
 
 /* ---- checks and prints ---- */
 
@@ -103,6 +104,7 @@ static const Pass passes[] = {
     {"mask updates", STAGE_NONE, run_mask_updates, check_core, NULL},
     {"lower loops", STAGE_LOWERED, run_lower_loops, check_core, print_core},
     {"flatten", STAGE_NONE, run_flatten, check_flat, NULL},
+    {"demand", STAGE_NONE, run_demand, NULL, NULL},
     {"liveness", STAGE_FLAT, run_liveness, check_flat, print_flat},
     {"plan", STAGE_PLAN, NULL, NULL, print_plan},
     {"kernels", STAGE_OPENCL, NULL, NULL, print_opencl},

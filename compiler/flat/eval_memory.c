@@ -258,15 +258,12 @@ void elem_store(CoreType t, char *at, Elem x)
         memcpy(at, &x.view, sizeof x.view);
         return;
     }
-    uint8_t b1 = (uint8_t)x.bits;
-    uint16_t b2 = (uint16_t)x.bits;
-    uint32_t b4 = (uint32_t)x.bits;
-    uint32_t bytes = scalar_bytes(t.scalar);
-    const void *from = bytes == 1   ? (const void *)&b1
-                       : bytes == 2 ? (const void *)&b2
-                       : bytes == 4 ? (const void *)&b4
-                                    : &x.bits;
-    memcpy(at, from, bytes);
+    switch (scalar_bytes(t.scalar)) { /* sizes that the compiler knows */
+    case 1: *at = (char)(uint8_t)x.bits; break;
+    case 2: memcpy(at, &(uint16_t){(uint16_t)x.bits}, 2); break;
+    case 4: memcpy(at, &(uint32_t){(uint32_t)x.bits}, 4); break;
+    default: memcpy(at, &x.bits, 8);
+    }
 }
 
 View view_of(const char *data, uint64_t len) { return (View){len, len ? (uint64_t)(uintptr_t)data : 0}; }

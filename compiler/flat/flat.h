@@ -60,6 +60,8 @@ typedef struct FlatVarInfo {
     FlatVar ctx;   /* COL: the context it belongs to; CTX: its parent (FLAT_ROOT for depth 0, FLAT_NO_VAR for CTX_FN) */
     FlatCtxKind ctx_kind;
     const char *hint;
+    uint32_t least_bytes; /* CTX: what the recursion's next level needs for each instance at least (flat_demand), */
+    const struct FlatStmt *least_call; /* for this call */
 } FlatVarInfo;
 
 typedef enum FlatInputKind { IN_HOST, IN_COL, IN_ELEM, IN_POS } FlatInputKind;
@@ -264,6 +266,8 @@ void flat_print(StrBuf *out, const FlatProgram *p);
 bool flat_check(const FlatProgram *p, StrBuf *why);
 /* Fills `dies` everywhere. Parameters of functions are owned by the callee: an unused one is in body->dies. */
 void flat_liveness(FlatProgram *p);
+/* Fills `least_bytes` of contexts in recursive lifted functions. */
+void flat_demand(FlatProgram *p);
 
 /* ---- traversal ---- */
 /* Every variable a statement reads itself, not in its blocks (inputs of bodies and ops, contexts included). */

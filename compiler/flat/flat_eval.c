@@ -662,6 +662,20 @@ static bool exec_kind(Eval *e, const FlatStmt *s)
     return false;
 }
 
+/* What the recursion's next level needs at least, in an empty memory. */
+static bool has_room_for_level(Eval *e, const FlatStmt *s)
+{
+    for (uint32_t i = 0; i < s->nouts; i++) {
+        const FlatVarInfo *info = &e->frame->fn->vars.at[s->outs[i]];
+        uint64_t n = info->least_bytes ? e->frame->vars[s->outs[i]].ctx->n : 0;
+        if (dp_size_mul(n, info->least_bytes) <= e->budget.limit)
+            continue;
+        e->stmt = info->least_call;
+        return flat_eval_fail_memory(e, n, info->least_bytes);
+    }
+    return true;
+}
+
 static void check_read(void *ctx, FlatVar v) { (void)var_read(ctx, v); }
 
 static bool exec_stmt(Eval *e, const FlatStmt *s)
@@ -673,7 +687,7 @@ static bool exec_stmt(Eval *e, const FlatStmt *s)
     flat_stmt_reads(s, check_read, e);
     if (may_capture(e->frame->fn, s))
         flat_stmt_reads(s, share, e);
-    if (!exec_kind(e, s))
+    if (!exec_kind(e, s) || !has_room_for_level(e, s))
         return false;
     e->stmt = s;
     unbind(e, s->dies, s->ndies);

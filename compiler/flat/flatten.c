@@ -12,18 +12,18 @@ static FlatVar new_var(FlattenFn *f, FlatVarInfo info)
 
 FlatVar new_host(FlattenFn *f, CoreType type, const char *hint)
 {
-    return new_var(f, (FlatVarInfo){FLAT_HOST, type, FLAT_NO_VAR, CTX_FN, hint});
+    return new_var(f, (FlatVarInfo){FLAT_HOST, type, FLAT_NO_VAR, CTX_FN, hint, 0, NULL});
 }
 
 FlatVar new_col(FlattenFn *f, FlatVar ctx, CoreType type, const char *hint)
 {
     assert(ctx != FLAT_ROOT);
-    return new_var(f, (FlatVarInfo){FLAT_COL, type, ctx, CTX_FN, hint});
+    return new_var(f, (FlatVarInfo){FLAT_COL, type, ctx, CTX_FN, hint, 0, NULL});
 }
 
 FlatVar new_ctx(FlattenFn *f, FlatCtxKind kind, FlatVar parent)
 {
-    return new_var(f, (FlatVarInfo){FLAT_CTX, {SC_I64, 0}, parent, kind, NULL});
+    return new_var(f, (FlatVarInfo){FLAT_CTX, {SC_I64, 0}, parent, kind, NULL, 0, NULL});
 }
 
 FlatVar new_value(FlattenFn *f, FlatVar ctx, CoreType type, const char *hint)

@@ -57,6 +57,21 @@ static void emit_at(HostEmitter *h, const FlatStmt *s)
     strbuf_printf(h->out, "dp_at(rt, %u);\n", h->program->core->sites.n + place);
 }
 
+/* A level of a recursion that cannot be complete is not begun. */
+static void emit_demand(HostEmitter *h, const FlatStmt *s)
+{
+    for (uint32_t i = 0; i < s->nouts; i++) {
+        const FlatVarInfo *info = &h->fn->vars.at[s->outs[i]];
+        if (info->kind != FLAT_CTX || info->least_bytes == 0)
+            continue;
+        emit_at(h, info->least_call);
+        host_indent(h);
+        strbuf_add(h->out, "dp_need(rt, ");
+        host_var(h, s->outs[i]);
+        strbuf_printf(h->out, ", %u);\n", info->least_bytes);
+    }
+}
+
 static void emit_stmt(HostEmitter *h, const FlatStmt *s)
 {
     emit_place(h, s);
@@ -94,6 +109,7 @@ static void emit_stmt(HostEmitter *h, const FlatStmt *s)
         h->here = 0;
         return; /* they release themselves: blocks inside have used h->moved */
     }
+    emit_demand(h, s);
     host_release_dead(h, s);
 }
 

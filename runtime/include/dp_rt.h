@@ -112,6 +112,7 @@ struct DpLevel {
     const char *function;
     uint32_t
         run; /* of a lifted function: how many of its levels lie directly one in the other, this included; else 0 */
+    uint64_t held; /* of a lifted function: bytes of the heap that stay taken until it returns, at least */
 };
 void dp_enter(DpRt *rt, DpLevel *level, const char *function);
 void dp_leave(DpRt *rt);
@@ -119,6 +120,9 @@ void dp_leave(DpRt *rt);
  * arguments: fails as well when the function is called as it was at the level above (dp_progress.h). */
 void dp_enter_lifted(DpRt *rt, DpLevel *level, const char *function, uint64_t n, uint32_t count, const DpCol *cols,
                      const uint8_t *element_bytes /* 0 of scalars; DP_VIEW_BYTES where elements are arrays */);
+
+/* Of the lifted function at hand: before its next level is complete, it takes so many bytes for each instance of c. */
+void dp_need(DpRt *rt, const DpCtx *c, uint32_t bytes);
 
 /* ---- references ---- */
 DpArr dp_arr_retain(DpArr a);
