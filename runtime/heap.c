@@ -153,6 +153,7 @@ DpBlock *block_new(DpRt *rt, uint64_t n, uint64_t element_bytes)
     split_block(rt, b, bytes);
     b->count = 1;
     h->live++;
+    rt->profile.blocks++;
     poison(rt, b);
     h->used += bytes;
     if (h->used > h->most_used)

@@ -158,8 +158,8 @@ typedef struct Profile {
     uint32_t nrows, rows_room;
     PhaseTime phases[PHASE_COUNT];
     ProfilePhase phase;
-    double since;             /* the phase at hand, in microseconds of the host's clock */
-    uint64_t launches, looks; /* counted always */
+    double since;                     /* the phase at hand, in microseconds of the host's clock */
+    uint64_t launches, looks, blocks; /* counted always; blocks: taken from the heap */
 } Profile;
 
 /* A folder of this process alone, in which PoCL keeps its kernels; "": it has a lasting one. It is removed when this

@@ -28,6 +28,11 @@ typedef struct Options {
     bool list, help, version;
 } Options;
 
+/* What the last run took. */
+typedef struct RunFacts {
+    uint64_t launches, read_backs, stored;
+} RunFacts;
+
 typedef struct Session {
     const DpProgram *program;
     const DpEntry *entry;
@@ -40,6 +45,7 @@ typedef struct Session {
     DpType **types; /* of the parameters */
     DpType *result_type;
     DpLeaf *args, *results;
+    RunFacts facts;
     uintptr_t stack_end; /* of the thread that runs */
     int status;
 } Session;
@@ -215,11 +221,15 @@ static double run_once(Session *s, DpArg *args, DpArg *results)
             args[i].bits = scalar_bits(&s->args[i]);
     }
     dp_check(s->rt);
+    Profile *p = &s->rt->profile;
+    p->launches = p->looks = p->blocks = 0;
     double start = profile_now();
     s->entry->run(s->rt, args, results);
     s->rt->at = 0;
     dp_check(s->rt);
-    return profile_now() - start;
+    double us = profile_now() - start;
+    s->facts = (RunFacts){p->launches, p->looks, p->blocks};
+    return us;
 }
 
 static void release_results(Session *s, DpArg *results)
@@ -360,32 +370,45 @@ static void free_values(Session *s)
 }
 
 /* ---- batches ---- */
-/* Splits "entry, input, output" at its tabs. */
-static bool split_case(char *line, char **input, char **output)
+enum { CASE_INPUT, CASE_OUTPUT, CASE_FACTS, CASE_WORDS };
+/* "entry, input, output, facts": the words behind the tabs. */
+static bool split_case(char *line, char **words)
 {
     line[strcspn(line, "\n")] = 0;
-    *input = strchr(line, '\t');
-    *output = *input ? strchr(*input + 1, '\t') : NULL;
-    if (!*output)
-        return false;
-    *(*input)++ = 0;
-    *(*output)++ = 0;
+    for (int i = 0; i < CASE_WORDS; i++) {
+        line = strchr(line, '\t');
+        if (!line)
+            return false;
+        *line++ = 0;
+        words[i] = line;
+    }
     return true;
+}
+
+/* What `-- expect` of `dpc test` compares. */
+static int write_facts(const Session *s, const char *path)
+{
+    FILE *out = fopen(path, "w");
+    bool ok = out && fprintf(out, "%d %u %llu %llu %llu\n", s->rt->gpu, s->program->nkernels,
+                             (unsigned long long)s->facts.launches, (unsigned long long)s->facts.read_backs,
+                             (unsigned long long)s->facts.stored) > 0;
+    return (out ? fclose(out) == 0 : ok) && ok ? 0 : cannot_write(path);
 }
 
 static int run_case(Session *s, char *line)
 {
-    char *input, *output;
-    if (!split_case(line, &input, &output) || !freopen(input, "r", stdin))
+    char *words[CASE_WORDS];
+    if (!split_case(line, words) || !freopen(words[CASE_INPUT], "r", stdin))
         return usage("error: the batch has no such case: %s", line);
     s->argc = 0;
     s->entry = NULL;
     s->options.entry = line;
-    s->options.output = output;
+    s->options.output = words[CASE_OUTPUT];
     limit_time(s->options.timeout);
     int status = choose_entry(s);
     status = status ? status : read_arguments(s);
     status = status ? status : run_all(s);
+    status = status ? status : write_facts(s, words[CASE_FACTS]);
     status = status ? status : write_result(s);
     limit_time(0);
     free_values(s);

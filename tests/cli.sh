@@ -290,6 +290,30 @@ expect 0 '1 passed, on core, fused and flat;' "$dpc" test --eval=core,fused,flat
 expect 1 'expected an error with "division by zero"
   got (the program ended with status' env CC=./crashing_cc "$dpc" test --eval=device divides.dp
 expect 0 '1 passed, on core;' "$dpc" test --eval=core --only=twice property.dp
+cat >taken.dp <<'EOF'
+-- test main
+-- input  [1, 2, 3]
+-- output 12
+-- expect kernels 1, cpu launches 1, gpu launches <= 2 stored <= 1 -- a comment
+-- input  []
+-- output 0
+-- expect launches 77
+entry main (xs: [i64]) : i64 = sum { x * 2 : x in xs }
+EOF
+expect 0 '2 passed, on core;' "$dpc" test --eval=core taken.dp
+expect 1 'taken.dp:5:4: failed: main on device
+  input []
+  expected launches 77
+  got 1
+1 passed, 1 failed, on device;' env DP_SHAPE=cpu "$dpc" test --eval=device taken.dp
+for facts in 'launches' 'launches <=' 'launches 1x' 'lunches 1' ''; do
+    printf -- '-- test main\n-- output 3\n-- expect %s\nentry main = 3\n' "$facts" >taken.dp
+    expect 2 ' error: `-- expect` takes numbers of kernels, launches' "$dpc" test --eval=core taken.dp
+done
+printf -- '-- test main\n-- expect launches 1\n-- output 3\nentry main = 3\n' >taken.dp
+expect 2 'taken.dp:2:4: error: `-- expect` stands behind an `-- output`' "$dpc" test --eval=core taken.dp
+printf -- '-- expect nothing\nentry main = 3\n-- test main\n-- output 3\n' >taken.dp
+expect 0 '1 passed, on core;' "$dpc" test --eval=core taken.dp
 expect 2 'there is no test or property of thrice' "$dpc" test --eval=core --only=thrice property.dp f.dp
 expect 1 'of 1000 with --seed=7' "$dpc" test --eval=core --seed=7 --cases=1000 property.dp
 printf -- '-- property p\ndef p xs = length xs >= 0\n' >polymorphic.dp

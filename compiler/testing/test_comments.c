@@ -3,13 +3,24 @@
 #include "support/memory.h"
 #include "types/suggest.h"
 
+#include <ctype.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
-typedef enum Keyword { KEY_NONE, KEY_TEST, KEY_PROPERTY, KEY_INPUT, KEY_OUTPUT, KEY_ERROR, KEY_COUNT } Keyword;
-static const char *const keywords[KEY_COUNT] = {"", "test", "property", "input", "output", "error"};
+typedef enum Keyword {
+    KEY_NONE,
+    KEY_TEST,
+    KEY_PROPERTY,
+    KEY_INPUT,
+    KEY_OUTPUT,
+    KEY_ERROR,
+    KEY_EXPECT,
+    KEY_COUNT
+} Keyword;
+static const char *const keywords[KEY_COUNT] = {"", "test", "property", "input", "output", "error", "expect"};
+const char *const test_fact_names[FACT_COUNT] = {"kernels", "launches", "readbacks", "stored"};
 
 typedef struct Region {
     uint32_t start, end;
@@ -26,6 +37,7 @@ typedef struct Finder {
     Span first;
     Region input, result, *open; /* open: what a line without keyword continues */
     bool has_input;
+    TestFact facts[SHAPES][FACT_COUNT];
     Keyword result_kind; /* KEY_OUTPUT, KEY_ERROR, or KEY_NONE while there is none */
 } Finder;
 
@@ -207,6 +219,60 @@ static const char *read_message(const Finder *f, const TestText *text)
     return result;
 }
 
+/* Blanks or a comma, then a word or a sign; an empty one at the text's end. */
+static Region next_word(const Finder *f, Region *text)
+{
+    while (text->start < text->end && strchr(" \t,", f->text[text->start]))
+        text->start++;
+    Region word = {text->start, text->start};
+    while (word.end < text->end && !strchr(" \t,", f->text[word.end]))
+        word.end++;
+    text->start = word.end;
+    return word;
+}
+
+static bool read_fact(Finder *f, Region *text)
+{
+    Name name = word_name(f, next_word(f, text));
+    bool of_cpu = strcmp(name, "cpu") == 0, of_gpu = strcmp(name, "gpu") == 0;
+    if (of_cpu || of_gpu)
+        name = word_name(f, next_word(f, text));
+    Name number = word_name(f, next_word(f, text));
+    TestFact fact = {.stated = true, .at_most = strcmp(number, "<=") == 0};
+    if (fact.at_most)
+        number = word_name(f, next_word(f, text));
+    char *end;
+    fact.n = strtoull(number, &end, 10);
+    if (!isdigit((unsigned char)number[0]) || *end)
+        return false;
+    for (int i = 0; i < FACT_COUNT; i++)
+        if (strcmp(name, test_fact_names[i]) == 0) {
+            if (!of_gpu)
+                f->facts[SHAPE_CPU][i] = fact;
+            if (!of_cpu)
+                f->facts[SHAPE_GPU][i] = fact;
+            return true;
+        }
+    return false;
+}
+
+/* "launches 3, readbacks <= 1"; behind a second `--` stands a comment. */
+static void read_facts(Finder *f, Region text)
+{
+    Region all = text;
+    for (uint32_t i = text.start; i + 1 < text.end; i++)
+        if (memcmp(f->text + i, "--", 2) == 0)
+            text.end = i;
+    while (text.end > text.start && is_blank(f->text[text.end - 1]))
+        text.end--;
+    bool ok = text.start < text.end;
+    while (ok && text.start < text.end)
+        ok = read_fact(f, &text);
+    if (!ok)
+        diag_error(f->s, span_of(f, all), DIAG_TEST_COMMENT,
+                   "`-- expect` takes numbers of kernels, launches, readbacks or stored: `launches 3, readbacks <= 1`");
+}
+
 static TestBlock *add_block(Finder *f, bool is_property, Name name, Span span)
 {
     TestBlock *b = arena_new(f->s->arena, TestBlock);
@@ -237,6 +303,7 @@ static void add_case(Finder *f)
         c.error = read_message(f, &result);
     else
         c.output = result;
+    memcpy(c.facts, f->facts, sizeof c.facts);
     TestBlock *b = block_of_case(f);
     if (b->is_property && f->result_kind)
         diag_error(f->s, f->first, DIAG_TEST_COMMENT, "a property has inputs only: its result is to be `true`");
@@ -254,6 +321,7 @@ static void finish_case(Finder *f)
         diag_error(f->s, f->first, DIAG_TEST_COMMENT, "this `-- input` has neither `-- output` nor `-- error`");
     f->open = NULL;
     f->has_input = false;
+    memset(f->facts, 0, sizeof f->facts);
     f->result_kind = KEY_NONE;
 }
 
@@ -293,15 +361,30 @@ static void begin_result(Finder *f, Keyword k, Region keyword, Region rest)
     f->open = &f->result;
 }
 
+static void begin_facts(Finder *f, Region keyword, Region rest)
+{
+    f->open = NULL;
+    if (f->result_kind == KEY_OUTPUT)
+        read_facts(f, rest);
+    else
+        diag_error(f->s, span_of(f, keyword), DIAG_TEST_COMMENT, "`-- expect` stands behind an `-- output`");
+}
+
 static void use_comment(Finder *f, Region text)
 {
     Region keyword = first_word(f, text);
     Keyword k = take_keyword(f, &text);
+    if (k == KEY_EXPECT && !f->result_kind && !f->in_block)
+        k = KEY_NONE; /* prose */
     if (k == KEY_NONE) {
         if (check_spelling(f, text))
             f->open = NULL;
         if (f->open)
             f->open->end = text.end;
+        return;
+    }
+    if (k == KEY_EXPECT) {
+        begin_facts(f, keyword, text);
         return;
     }
     bool continues_case = (k == KEY_OUTPUT || k == KEY_ERROR) && !f->result_kind;

@@ -6,6 +6,7 @@
  *     -- output [4, 6]
  *     -- input  @large.npy [3, 4] -- from a file beside the program
  *     -- error  "unequal lengths"
+ *     -- expect launches 3        -- behind an output: what the run on the device takes (TestFact)
  *
  *     -- property reverse_twice   -- a function with a bool as its result, to be true for all arguments
  *     -- input  []                -- these always; then random ones
@@ -28,11 +29,30 @@ typedef struct TestText {
     uint32_t n, file, start;
 } TestText;
 
+/* What a run on the device takes: `-- expect kernels 2, readbacks 1, stored <= 4, launches 3, gpu launches 5`. Behind
+ * `cpu` or `gpu` it is said of that shape of the kernels only. */
+typedef enum TestFactKind {
+    FACT_KERNELS,   /* of the program, made for it by the compiler */
+    FACT_LAUNCHES,  /* of kernels, those of the runtime's own included */
+    FACT_READBACKS, /* waits for the device, with which sizes and scalars come back; one at the end */
+    FACT_STORED,    /* blocks taken from the heap: results, intermediate arrays, offsets */
+    FACT_COUNT
+} TestFactKind;
+extern const char *const test_fact_names[FACT_COUNT];
+
+enum { SHAPE_CPU, SHAPE_GPU, SHAPES };
+
+typedef struct TestFact {
+    bool stated, at_most;
+    uint64_t n;
+} TestFact;
+
 typedef struct TestCase {
     Span span;       /* of its first keyword */
     TestText input;  /* empty if there is no such line */
     TestText output; /* of a test: this, if error is NULL */
     const char *error;
+    TestFact facts[SHAPES][FACT_COUNT];
 } TestCase;
 
 typedef struct TestBlock {

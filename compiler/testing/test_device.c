@@ -7,6 +7,7 @@
 #include "dp_output.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -117,11 +118,12 @@ static bool write_batch(const DeviceBatch *b, uint32_t first, uint32_t end, cons
     FILE *out = fopen(list, "w");
     bool ok = out != NULL;
     for (uint32_t i = first; ok && i < end; i++) {
-        char in[PATH_ROOM], result[PATH_ROOM];
+        char in[PATH_ROOM], result[PATH_ROOM], facts[PATH_ROOM];
         job_file(b, "in", i, in);
         job_file(b, "out", i, result);
-        ok = write_text_file(in, b->jobs[i].input) &&
-             fprintf(out, "%s\t%s\ttext:%s\n", b->jobs[i].entry, in, result) > 0; /* literals, also of a `text` */
+        job_file(b, "facts", i, facts);
+        ok = write_text_file(in, b->jobs[i].input) && fprintf(out, "%s\t%s\ttext:%s\t%s\n", b->jobs[i].entry, in,
+                                                              result, facts) > 0; /* literals, also of a `text` */
     }
     return out && fclose(out) == 0 && ok;
 }
@@ -212,6 +214,21 @@ static void read_result(Outcome *o, const DpType *type, const char *path)
         strbuf_printf(&o->error, "the program's output is no value of its type: %s", error);
 }
 
+static void read_run_facts(Outcome *o, const DpType *type, const char *path)
+{
+    FILE *in = fopen(path, "r");
+    bool ok = in && fscanf(in, "%u", &o->shape) == 1 && o->shape < SHAPES;
+    for (int i = 0; ok && i < FACT_COUNT; i++)
+        ok = fscanf(in, "%" SCNu64, &o->facts[i]) == 1;
+    if (!ok && o->ok) {
+        dp_leaves_free(o->leaves, dp_type_leaves(type));
+        o->ok = false;
+        strbuf_add(&o->error, "the program left no numbers of its run");
+    }
+    if (in)
+        fclose(in);
+}
+
 Outcome device_result(DeviceBatch *b, uint32_t job, uint32_t end, const DpType *type)
 {
     Outcome o = {0};
@@ -223,9 +240,11 @@ Outcome device_result(DeviceBatch *b, uint32_t job, uint32_t end, const DpType *
     job_file(b, "out", job, out);
     if (!file_exists(out) && b->failed_job != job)
         run_batch(b, job, end);
-    if (file_exists(out))
+    if (file_exists(out)) {
         read_result(&o, type, out);
-    else if (b->failed_job == job && b->failed_error.n) {
+        job_file(b, "facts", job, out);
+        read_run_facts(&o, type, out);
+    } else if (b->failed_job == job && b->failed_error.n) {
         strbuf_add(&o.error, b->failed_error.text);
         o.expectable = b->failed_itself;
     } else

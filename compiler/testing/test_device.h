@@ -8,13 +8,15 @@
 #include "commands/commands.h"
 #include "commands/process.h"
 
-#include "dp_value.h"
+#include "testing/test_comments.h"
 
 /* What an evaluator made of an input. */
 typedef struct Outcome {
     bool ok;
-    DpLeaf *leaves;  /* ok: the result's, owned */
-    StrBuf error;    /* else: "f.dp:3:9: error: …", or a text without place */
+    DpLeaf *leaves;             /* ok: the result's, owned */
+    StrBuf error;               /* else: "f.dp:3:9: error: …", or a text without place */
+    unsigned shape;             /* ok, on the device: SHAPE_CPU or SHAPE_GPU */
+    uint64_t facts[FACT_COUNT]; /* and what the run took */
     bool expectable; /* else: the program itself has failed, or met a limit; not a device, an evaluator or this machine
                       */
 } Outcome;

@@ -71,6 +71,22 @@ static void judge_value(TestRun *t, Subject *s, Input *input, int e, const Outco
     arena_destroy(scratch);
 }
 
+/* Of a run on the device, whatever its result. */
+static void judge_facts(TestRun *t, Subject *s, Input *input, const Outcome *o)
+{
+    for (int i = 0; i < FACT_COUNT; i++) {
+        const TestFact *fact = &input->from->facts[o->shape][i];
+        if (!fact->stated || (fact->at_most ? o->facts[i] <= fact->n : o->facts[i] == fact->n))
+            continue;
+        StrBuf text = {0};
+        begin_failure(&text, s, input);
+        strbuf_printf(&text, "  expected %s %s%llu\n  got %llu\n", test_fact_names[i], fact->at_most ? "<= " : "",
+                      (unsigned long long)fact->n, (unsigned long long)o->facts[i]);
+        add_failure(t, &input->failures, DEVICE, text.text);
+        strbuf_free(&text);
+    }
+}
+
 static void add_result(StrBuf *out, const Subject *s, const DpLeaf *leaves)
 {
     Arena *scratch = arena_create();
@@ -88,6 +104,8 @@ static void judge(TestRun *t, Subject *s, Input *input, int e, const Outcome *o)
     const char *wanted = input->from->error;
     if (o->ok && input->expected) {
         judge_value(t, s, input, e, o);
+        if (e == DEVICE)
+            judge_facts(t, s, input, o);
         return;
     }
     if (!o->ok && wanted && o->expectable && strstr(outcome_message(o), wanted))
