@@ -12,7 +12,7 @@ static void no_field(Checker *c, const Deferred *d, Type *record)
 {
     diag_error(c->s, d->span, DIAG_NO_FIELD, "%s has no field `%s`", describe_type(c, d->subject), d->name);
     note_known_names(c, record, d->name);
-    if (d->kind == DEFER_SET_FIELD && d->from && d->from->kind == E_UPDATE_FIELD)
+    if (d->kind == DEFER_SET_FIELD && d->from->kind == E_UPDATE_FIELD)
         note_update_of_whole(c, d->from, d->name);
 }
 
@@ -25,8 +25,7 @@ static bool try_field(Checker *c, const Deferred *d, Type *t)
             diag_error(c->s, d->subject_span, DIAG_NOT_A_RECORD, "expected a record with a field `%s`, found %s",
                        d->name, describe_type(c, t));
             note_no_fields(c, t, d->from, d->name);
-            if (d->from)
-                note_origin(c, d->from);
+            note_origin(c, d->from);
         }
         unify(c, d->result, c->error);
         return true;
@@ -61,8 +60,7 @@ static bool try_project(Checker *c, const Deferred *d, Type *t)
         diag_error(c->s, d->subject_span, DIAG_NOT_A_TUPLE, "expected a tuple, found %s", describe_type(c, t));
         if (t->kind == TY_ARRAY)
             diag_note_text(c->s, "an element of a sequence is `xs[%u]`", d->index);
-        if (d->from)
-            note_origin(c, d->from);
+        note_origin(c, d->from);
     }
     unify(c, d->result, c->error);
     return true;
@@ -74,8 +72,7 @@ static void no_domain(Checker *c, const Deferred *d)
 {
     diag_error(c->s, d->span, DIAG_NOT_A_SEQUENCE, "expected a sequence or an integer, found %s",
                describe_type(c, d->subject));
-    if (d->from)
-        note_origin(c, d->from);
+    note_origin(c, d->from);
 }
 
 static bool try_each(Checker *c, const Deferred *d, Type *t)
@@ -84,7 +81,7 @@ static bool try_each(Checker *c, const Deferred *d, Type *t)
         return false;
     if (t->kind == TY_ARRAY) {
         expect(c, d->span, d->result, t->element, NULL);
-    } else if (t->kind != TY_ERROR && t->kind != TY_ARRAY && constrain(c, t, CLASS_INT)) {
+    } else if (t->kind != TY_ERROR && constrain(c, t, CLASS_INT)) {
         expect(c, d->span, d->result, t, NULL); /* 0 ..< n, of n's type */
     } else {
         if (t->kind != TY_ERROR)
@@ -204,13 +201,12 @@ static void decide(Checker *c, const Deferred *d)
             diag_note_text(c->s, "no declared type has `#%s`", d->name);
     } else {
         diag_error(c->s, d->subject_span, DIAG_TYPE_UNKNOWN, "the type of this is not known here; annotate it");
-        bool of_accessor = d->from && c->s->files.at[d->from->span.file]->text[d->from->span.start] == '.';
+        bool of_accessor = c->s->files.at[d->from->span.file]->text[d->from->span.start] == '.';
         if (of_accessor)
             diag_note_text(c->s, "a function can say it: `\\(r: t) -> r...`");
-        else if (d->from && d->from->kind == E_NAME)
+        else if (d->from->kind == E_NAME)
             diag_note_text(c->s, "where it is bound: `(%s: t)`", d->from->name);
-        if (d->from)
-            note_origin(c, d->from);
+        note_origin(c, d->from);
     }
     unify(c, d->subject, c->error);
     if (d->result)

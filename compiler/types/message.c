@@ -45,9 +45,9 @@ static void show_closed(const Show *w, Type *t, bool around_functions)
     Show inner = *w;
     inner.out = &text;
     show(&inner, t);
-    if (parens && text.text && !strchr(text.text, ' '))
+    if (parens && !strchr(text.text, ' '))
         parens = false; /* by its name */
-    strbuf_printf(w->out, parens ? "(%s)" : "%s", text.text ? text.text : "");
+    strbuf_printf(w->out, parens ? "(%s)" : "%s", text.text);
     strbuf_free(&text);
 }
 
@@ -184,7 +184,7 @@ static const char *shown(Checker *c, Show w, Type *t)
     StrBuf b = {0};
     w.out = &b;
     show(&w, t);
-    const char *text = arena_strndup(c->arena, b.text ? b.text : "", b.n);
+    const char *text = arena_strndup(c->arena, b.text, b.n);
     strbuf_free(&b);
     return text;
 }
@@ -269,7 +269,7 @@ const char *describe_signature(Checker *c, const Poly *p)
         strbuf_printf(&b, "%s'%s %s", separator, p->rigids[i]->rigid.name, type_class_name(cls));
         separator = ", ";
     }
-    const char *text = arena_strndup(c->arena, b.text ? b.text : "", b.n);
+    const char *text = arena_strndup(c->arena, b.text, b.n);
     strbuf_free(&b);
     return text;
 }
@@ -279,8 +279,6 @@ const char *describe_signature(Checker *c, const Poly *p)
 static bool items_compatible(Type **a, Type **b, uint32_t n)
 {
     for (uint32_t i = 0; i < n; i++) {
-        if (!a[i] != !b[i])
-            return false;
         if (a[i] && !types_compatible(a[i], b[i]))
             return false;
     }
@@ -525,7 +523,7 @@ static const char *trimmed(Checker *c, const StrBuf *b)
     size_t n = b->n;
     while (n > 0 && b->text[n - 1] == ' ')
         n--;
-    return arena_strndup(c->arena, b->text ? b->text : "", n);
+    return arena_strndup(c->arena, b->text, n);
 }
 
 void describe_pair(Checker *c, Type *a, Type *b, const char **a_text, const char **b_text)

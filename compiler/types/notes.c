@@ -16,7 +16,7 @@ static const char *quote(Checker *c, Span at)
 {
     const char *text = c->s->files.at[at.file]->text + at.start;
     size_t n = at.end - at.start;
-    if (n == 0 || n > LONGEST_QUOTE || memchr(text, '\n', n))
+    if (n > LONGEST_QUOTE || memchr(text, '\n', n))
         return "...";
     return arena_strndup(c->arena, text, n);
 }
@@ -40,7 +40,7 @@ static const char *quote_argument(Checker *c, const Expr *e)
     case E_SLICE:
     case E_FIELD:
     case E_PROJECT: return text;
-    default: return text[0] == '(' ? text : arena_printf(c->arena, "(%s)", text);
+    default: return arena_printf(c->arena, "(%s)", text);
     }
 }
 
@@ -70,10 +70,11 @@ static const Def *result_of(const Checker *c, const Expr *e)
     return def && def->result && def->nparams == given && !is_library(c, def) ? def : NULL;
 }
 
+/* Of one file. */
 static bool same_line(Checker *c, Span a, Span b)
 {
     uint32_t line = source_linecol(c->s, a.file, a.start).line;
-    return a.file == b.file && line == source_linecol(c->s, b.file, b.start).line;
+    return line == source_linecol(c->s, b.file, b.start).line;
 }
 
 void note_origin(Checker *c, const Expr *e)
@@ -104,7 +105,7 @@ void note_function(Checker *c, const Expr *fn)
     bool named = fn->kind == E_NAME || (fn->kind == E_FIELD && def);
     if (def && !is_library(c, def))
         diag_note(c->s, def->name_span, "it is defined here");
-    else if (def && ref->kind == REF_DEF)
+    else if (def)
         diag_note_text(c->s, "`%s : %s`", called_name(fn), describe_signature(c, &c->polys[def->index]));
     else if (named && ref->kind == REF_PRIM)
         diag_note_text(c->s, "`%s : %s`", called_name(fn), describe_signature(c, &c->builtins[ref->builtin]));
@@ -193,8 +194,8 @@ static void look_for_source(void *context, Expr *e)
 static bool is_number_for_source(const Def *def, const Pat *param, Type *expected, Type *found)
 {
     Type *wanted = type_prune(expected), *given = type_prune(found);
-    bool number =
-        (given->kind == TY_SCALAR && scalar_is_int(given->scalar)) || (given->kind == TY_VAR && given->var.is_literal);
+    bool number = (given->kind == TY_SCALAR && scalar_is_int(given->scalar)) ||
+                  (given->kind == TY_VAR && given->var.is_literal && given->var.cls != CLASS_FLOAT);
     if (wanted->kind != TY_ARRAY || !number || param->kind != PAT_NAME)
         return false;
     NamedSource look = {param->name, false};
@@ -235,6 +236,9 @@ void note_not_a_function(Checker *c, const Call *call, Type *t)
     bool sequence = type_prune(t)->kind == TY_ARRAY;
     if (sequence && arg && is_blank_index(arg))
         diag_note_text(c->s, "an element is `%s%s`, without the blank", quote(c, fn->span), quote(c, arg->span));
+    else if (sequence && arg && arg->kind == E_ARRAY)
+        diag_note_text(c->s, "an element is `%s[i]`, an element of a row `%s[i][j]`", quote(c, fn->span),
+                       quote(c, fn->span));
     else if (sequence && arg)
         diag_note_text(c->s, "an element is `%s[%s]`", quote(c, fn->span), quote(c, arg->span));
     else if ((fn->kind == E_INT || fn->kind == E_FLOAT) && arg)
@@ -263,18 +267,18 @@ static void note_function_value(Checker *c, Type *expected, Type *found)
             diag_note_text(c->s, "a part of this is a function: are arguments missing?");
         return;
     }
-    uint32_t wanted = arity(expected), has = arity(found), missing = 0;
+    uint32_t wanted = arity(expected), has = arity(found);
     if (expected->kind == TY_FUN) {
         if (wanted != has)
             diag_note_text(c->s, "a function of %u argument%s is wanted here, and this one takes %u", wanted,
                            wanted == 1 ? "" : "s", has);
         return;
     }
-    Type *t = found;
-    for (; t->kind == TY_FUN && !types_compatible(expected, t); missing++)
-        t = type_prune(t->fun.to);
-    if (t->kind == TY_FUN || types_compatible(expected, t))
-        diag_note_text(c->s, "this is a function: %u argument%s missing", missing, missing == 1 ? " is" : "s are");
+    Type *result = found;
+    while (result->kind == TY_FUN)
+        result = type_prune(result->fun.to);
+    if (types_compatible(expected, result))
+        diag_note_text(c->s, "this is a function: %u argument%s missing", has, has == 1 ? " is" : "s are");
     else
         diag_note_text(c->s, "this is a function: are arguments missing?");
 }
@@ -355,16 +359,16 @@ static void note_left_side(Checker *c, const Why *why, Type *found)
 {
     const Expr *node = why->expr;
     const char *text = describe_type(c, why->type);
-    const Pat *p = node ? binder_of(c, node->binary.left) : NULL;
+    const Pat *p = binder_of(c, node->binary.left);
     Type *left = type_prune(why->type), *right = type_prune(found);
-    if (node && (left->kind != TY_SCALAR || right->kind != TY_SCALAR || !is_number(right)))
+    if (left->kind != TY_SCALAR || !is_number(right))
         note_operator(c, node, found, false);
-    bool numbers = node && is_number(left) && is_number(right);
+    bool numbers = is_number(left) && is_number(right);
     bool float_literal = right->kind == TY_VAR && right->var.cls == CLASS_FLOAT; /* of any float type */
     if (numbers && scalar_is_int(left->scalar) && scalar_is_float(right->scalar))
         diag_note_text(c->s, "`%s %s` converts the left side", scalar_name(right->scalar),
                        quote_argument(c, node->binary.left));
-    else if (node && is_number(left) && scalar_is_int(left->scalar) && float_literal)
+    else if (is_number(left) && scalar_is_int(left->scalar) && float_literal)
         diag_note_text(c->s, "to calculate with floats, convert the left side: `f64 %s`",
                        quote_argument(c, node->binary.left));
     if (p && p->kind == PAT_ASCRIBE)
@@ -407,7 +411,7 @@ void note_value(Checker *c, const Expr *e, Type *expected, Type *found)
     const Expr *only = e->kind == E_ARRAY && e->items.n == 1 ? e->items.items[0] : NULL;
     if (is_number(expected) && is_number(found))
         note_conversion(c, e, found->scalar, expected->scalar);
-    else if (only && only->kind == E_RANGE && found->kind == TY_ARRAY && types_compatible(expected, found->element))
+    else if (only && only->kind == E_RANGE && types_compatible(expected, found->element))
         diag_note_text(c->s, "a range is a sequence: write it without the brackets, `%s`", quote(c, only->span));
     else if (e->kind == E_APPLY)
         note_of_two(c, e, found);
@@ -471,7 +475,7 @@ void note_known_names(Checker *c, Type *t, Name wanted)
     }
     if (g.best)
         diag_note_text(c->s, "did you mean `%s%s`?", sum ? "#" : "", g.best);
-    else if (t->record.n > 0)
+    else
         diag_note_text(c->s, "it has %s%s", b.text, t->record.n > MOST ? ", ..." : "");
     strbuf_free(&b);
 }
@@ -494,8 +498,7 @@ static bool stands_apart(const Checker *c, const Expr *e)
 static const Poly *prelude_poly(const Checker *c, Name name)
 {
     const Def *def = ptrmap_get(&c->scopes[0].values, name);
-    uintptr_t builtin = (uintptr_t)ptrmap_get(&c->builtin_names, name);
-    return def ? &c->polys[def->index] : builtin ? &c->builtins[builtin - 1] : NULL;
+    return def ? &c->polys[def->index] : &c->builtins[(uintptr_t)ptrmap_get(&c->builtin_names, name) - 1];
 }
 
 /* `xs.sum`, `xs.map`: as it is written here. */
@@ -513,9 +516,8 @@ static void note_method(Checker *c, const char *subject, bool of_sequence, Name 
 /* `xs.sum`, `x.sqrt`, `i32.sum`, `f . g`: the field of something that is no record, `from` (or NULL). */
 static void note_no_record(Checker *c, const Expr *from, TypeKind kind, Name field)
 {
-    bool is_written =
-        from && c->s->files.at[from->span.file]->text[from->span.start] != '.'; /* else that of an accessor */
-    if (from && from->kind == E_NAME && find_scalar(c, from->name) && note_type_as_module(c, from->name, field))
+    bool is_written = c->s->files.at[from->span.file]->text[from->span.start] != '.'; /* else that of an accessor */
+    if (from->kind == E_NAME && find_scalar(c, from->name) && note_type_as_module(c, from->name, field))
         return;
     if (kind == TY_FUN && is_written && stands_apart(c, from))
         diag_note_text(c->s, "functions are composed by pipes: `f . g` is `\\x -> x |> g |> f`");
@@ -530,7 +532,7 @@ void note_no_fields(Checker *c, Type *t, const Expr *from, Name field)
         diag_note_text(c->s, "the components of a tuple are `.0` to `.%u`", t->tuple.n - 1);
     else if (t->kind == TY_TUPLE)
         return;
-    else if (t->kind == TY_ARRAY && t->element && type_prune(t->element)->kind == TY_RECORD)
+    else if (t->kind == TY_ARRAY && type_prune(t->element)->kind == TY_RECORD)
         diag_note_text(c->s, "for each element: `{ r.%s : r in rs }`", field);
     else
         note_no_record(c, from, t->kind, field);
@@ -617,21 +619,14 @@ void note_too_many_params(Checker *c, const Expr *lambda, Type *expected, const 
     note_why(c, why, expected, expected);
 }
 
-static const Declared *declared_of(const Checker *c, const Type *var)
-{
-    for (uint32_t i = 0; i < c->declared.n; i++) {
-        if (c->declared.at[i].var == var)
-            return &c->declared.at[i];
-    }
-    return NULL;
-}
-
 static void note_declared(Checker *c, const Type *var)
 {
-    const Declared *d = declared_of(c, var);
-    if (d)
-        diag_note(c->s, d->owner->name_span, "`%s` is a type parameter of `%s` and stands for any type", d->name,
-                  d->owner->name);
+    for (uint32_t i = 0; i < c->declared.n; i++) {
+        const Declared *d = &c->declared.at[i];
+        if (d->var == var)
+            diag_note(c->s, d->owner->name_span, "`%s` is a type parameter of `%s` and stands for any type", d->name,
+                      d->owner->name);
+    }
 }
 
 /* ---- the errors ---- */

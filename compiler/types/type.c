@@ -180,7 +180,7 @@ const char *type_text(Arena *a, Type *t)
 {
     StrBuf b = {0};
     type_print(&b, t);
-    const char *text = arena_strndup(a, b.text ? b.text : "", b.n);
+    const char *text = arena_strndup(a, b.text, b.n);
     strbuf_free(&b);
     return text;
 }
