@@ -76,10 +76,7 @@ static Name fresh_name(Checker *c, const Rigids *r, uint32_t *next)
     for (;;) {
         uint32_t k = (*next)++;
         char letter = (char)('a' + k % 26);
-        const char *text = arena_printf(c->arena, "%c", letter);
-        if (k >= 26)
-            text = arena_printf(c->arena, "%c%u", letter, k / 26);
-        Name name = intern_cstr(c->s, text);
+        Name name = intern_cstr(c->s, arena_printf(c->arena, k < 26 ? "%c" : "%c%u", letter, k / 26));
         if (!is_declared(r, name))
             return name;
     }

@@ -294,6 +294,51 @@ static void test_trees(void **state)
     assert_tree("{b: [()], a: [[[i16]]]}", "{a = [[], [[]], [[1], [-2, 3]]], b = [(), ()]}");
 }
 
+/* Two values of a type, one behind the other. */
+static bool equal_values(const char *type, const char *values)
+{
+    StrBuf definition = {0};
+    strbuf_printf(&definition, "def f (x: %s) (y: %s) = true", type, type);
+    Params p = params_of(definition.text);
+    Tree *args = read_args(&p, values);
+    bool equal = tree_equal(&args[0], &args[1]);
+    strbuf_free(&definition);
+    free_params(&p);
+    return equal;
+}
+
+static void test_equal_trees(void **state)
+{
+    (void)state;
+    assert_true(equal_values("([i32], #a | #b bool)", "([1, 2], #b true) ([1, 2], #b true)"));
+    assert_false(equal_values("([i32], #a | #b bool)", "([1, 2], #b true) ([1, 3], #b true)"));
+    assert_false(equal_values("([i32], #a | #b bool)", "([1, 2], #b true) ([1], #b true)"));
+    assert_false(equal_values("([i32], #a | #b bool)", "([1, 2], #b true) ([1, 2], #a)"));
+    assert_false(equal_values("([i32], #a | #b bool)", "([1, 2], #b true) ([1, 2], #b false)"));
+    assert_false(equal_values("f64", "0.0 (-0.0)"));
+}
+
+static void assert_simplest(const char *type, const char *wanted)
+{
+    StrBuf definition = {0}, text = {0};
+    strbuf_printf(&definition, "def f (x: %s) = true", type);
+    Params p = params_of(definition.text);
+    Tree simplest = tree_simplest(p.arena, p.types[0]);
+    tree_print(&text, p.types[0], &simplest);
+    assert_string_equal(text.text, wanted);
+    strbuf_free(&text);
+    strbuf_free(&definition);
+    free_params(&p);
+}
+
+static void test_simplest_trees(void **state)
+{
+    (void)state;
+    assert_simplest("(i32, {x: f32, s: [u8]}, [bool], ())", "(0, {s = \"\", x = 0.0}, [], ())");
+    assert_simplest("#a i32 | #b | #c", "#b");
+    assert_simplest("#a (i32, #x [u8]) | #b bool", "#a (0, #x \"\")"); /* each has a payload */
+}
+
 static void assert_differences(const char *type, const char *expected, const char *got, const char *lines)
 {
     StrBuf definition = {0}, text = {0}, out = {0};
@@ -333,6 +378,34 @@ static void test_differences(void **state)
     assert_differences("[u8]", "\"0123456789012345678901234567890123456789012345678901234567890123456789\"",
                        "\"012345678901234567890123456789012345678901234567890123456789012345678x\"",
                        " from byte 69: expected ...\"901234567890123456789\", got ...\"90123456789012345678x\"\n");
+}
+
+/* Long values and texts are cut, and what differs is shown. */
+static void test_long_differences(void **state)
+{
+    (void)state;
+    assert_differences(
+        "[i32]", "[1, 2, 3, 4]", "[2, 3, 4, 5]",
+        " at [0]: expected 1, got 2\n at [1]: expected 2, got 3\n at [2]: expected 3, got 4\n and 1 other "
+        "difference\n");
+    assert_differences(
+        "#a [i64] | #b",
+        "#a [0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21, 22, 23, 24, "
+        "25, 26, 27, 28, 29, 30, 31, 32, 33, 34, 35, 36, 37, 38, 39, 40, 41, 42, 43, 44, 45, 46, 47, 48, 49, 50, 51, "
+        "52]",
+        "#b",
+        " expected #a [0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21, 22, 23, 24, "
+        "25, 26, 27, 28, 29, 30, 31, 32, 33, 34, 35, 36, 37, 38, 39, 40, 41, 42, 43, 44, 45, 46, 47, 48, 49, 50"
+        ",..., got #b\n");
+    const char *wheel =
+        "\"0123456789abcdefghijABCDEFGHIJ0123456789abcdefghijABCDEFGHIJ0123456789abcdefghijABCDEFGHIJ\"";
+    assert_differences(
+        "[u8]", wheel, "\"0123456789abcdefghijABCDE-GHIJ\"",
+        " from byte 25: expected ...\"56789abcdefghijABCDEFGHIJ0123456789abcdefghijABCDEFGHIJ01234\"..., got "
+        "\"0123456789abcdefghijABCDE-GHIJ\"\n");
+    assert_differences("[u8]", wheel, wheel, "");
+    assert_differences("[u8]", "\"\"", "\"a\"", " expected \"\", got \"a\"\n");
+    assert_differences("f32", "1.0", "1.0000001", "");
 }
 
 /* ---- random arguments ---- */
@@ -645,6 +718,9 @@ int main(void)
         cmocka_unit_test(test_values_in_comments),
         cmocka_unit_test(test_trees),
         cmocka_unit_test(test_differences),
+        cmocka_unit_test(test_long_differences),
+        cmocka_unit_test(test_equal_trees),
+        cmocka_unit_test(test_simplest_trees),
         cmocka_unit_test(test_random_arguments),
         cmocka_unit_test(test_random_coverage),
         cmocka_unit_test(test_random_round_trips),
