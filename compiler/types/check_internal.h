@@ -272,6 +272,7 @@ void note_alias(Checker *c, Type *t, Type *other);
 void note_known_names(Checker *c, Type *t, Name wanted); /* of a record or sum */
 void note_update_of_whole(Checker *c, const Expr *first, Name field);
 void note_no_fields(Checker *c, Type *t, const Expr *from, Name field);
+void note_set_in_sequence(Checker *c, Type *t, Name field);
 void note_no_sequence(Checker *c, const Expr *e, Type *t);
 void note_counting(Checker *c, Type *t); /* `for x in n` */
 void note_function(Checker *c, const Expr *fn);

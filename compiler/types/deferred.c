@@ -24,10 +24,10 @@ static bool try_field(Checker *c, const Deferred *d, Type *t)
         if (t->kind != TY_ERROR) {
             diag_error(c->s, d->subject_span, DIAG_NOT_A_RECORD, "expected a record with a field `%s`, found %s",
                        d->name, describe_type(c, t));
-            if (d->kind == DEFER_FIELD)
+            if (d->kind == DEFER_SET_FIELD && t->kind == TY_ARRAY)
+                note_set_in_sequence(c, t, d->name);
+            else
                 note_no_fields(c, t, d->from, d->name);
-            else if (t->kind == TY_ARRAY)
-                diag_note_text(c->s, "an updated copy of a sequence is written `xs with [i] = v`");
             note_origin(c, d->from);
         }
         unify(c, d->result, c->error);

@@ -538,6 +538,15 @@ void note_no_fields(Checker *c, Type *t, const Expr *from, Name field)
         note_no_record(c, from, t->kind, field);
 }
 
+/* `xs with x = v` of a sequence. */
+void note_set_in_sequence(Checker *c, Type *t, Name field)
+{
+    if (type_prune(t->element)->kind == TY_RECORD)
+        diag_note_text(c->s, "for each element: `{ r with %s = … : r in rs }`", field);
+    else
+        diag_note_text(c->s, "an updated copy of a sequence is written `xs with [i] = v`");
+}
+
 void note_no_sequence(Checker *c, const Expr *e, Type *t)
 {
     t = type_prune(t);
