@@ -1,5 +1,6 @@
 #include "core/core.h"
 
+#include <stddef.h>
 #include <string.h>
 
 /* ---- tables ---- */
@@ -113,6 +114,8 @@ CoreStmt *core_new_stmt(const CoreProgram *p, CoreKind kind, Span span)
     s->kind = kind;
     s->span = span;
     s->site = CORE_NO_SITE;
+    if (kind == CORE_LOOP)
+        s->loop.count = core_i64(0);
     return s;
 }
 
@@ -134,39 +137,71 @@ CoreAtom *core_identity_map(Arena *a, const CoreFn *fn)
 
 /* ---- traversal ---- */
 
-CoreSoac *core_stmt_soac(const CoreStmt *s)
+static const CoreKindInfo kinds[] = {
+#define AT(member) (uint16_t) offsetof(CoreStmt, member)
+#define ATOM(member) {FIELD_ATOM, AT(member), 0},
+#define ATOMS(array, n) {FIELD_ATOMS, AT(array), AT(n)},
+#define VALUES(array, n) {FIELD_VALUES, AT(array), AT(n)},
+#define BINDER(member) {FIELD_BINDER, AT(member), 0},
+#define BINDERS(array, n) {FIELD_BINDERS, AT(array), AT(n)},
+#define BLOCK(member) {FIELD_BLOCK, AT(member), 0},
+#define SOAC(m)                                                                                                        \
+    {FIELD_SOAC, AT(m), 0}, ATOM(m.domain) ATOMS(m.inputs, m.ninputs) BINDER(m.index) BINDERS(m.elements, m.ninputs)   \
+                                BLOCK(m.guard) BLOCK(m.body)
+#define LAMBDA(m) {FIELD_OPERATOR, AT(m), 0}, BINDERS(m.params, m.nparams) BLOCK(m.body)
+#define KIND(NAME, text, n, runs, may_fail, equal, ...)                                                                \
+    [CORE_##NAME] = {text, RESULTS_##n, CODE_##runs, FAILS_##may_fail, SAME_##equal, {__VA_ARGS__{FIELD_END, 0, 0}}},
+#include "core/kinds.def"
+#undef AT
+#undef ATOM
+#undef ATOMS
+#undef VALUES
+#undef BINDER
+#undef BINDERS
+#undef BLOCK
+#undef SOAC
+#undef LAMBDA
+#undef KIND
+};
+
+const CoreKindInfo *core_kind(CoreKind kind) { return &kinds[kind]; }
+
+/* Statements are owned by the program; constness follows the caller. */
+static void *member(const CoreStmt *s, uint16_t at) { return (char *)(uintptr_t)s + at; }
+
+CoreAtom *core_field_atoms(const CoreStmt *s, const CoreField *f, uint32_t *n)
 {
-    CoreStmt *m = (CoreStmt *)(uintptr_t)s; /* statements are owned by the program; constness follows the caller */
-    switch (s->kind) {
-    case CORE_MAP: return &m->map;
-    case CORE_REDUCE:
-    case CORE_SCAN: return &m->reduce.soac;
-    case CORE_SCATTER: return &m->scatter.soac;
-    case CORE_HIST: return &m->hist.soac;
-    case CORE_ATOM:
-    case CORE_PRIM:
-    case CORE_LENGTH:
-    case CORE_INDEX:
-    case CORE_SLICE:
-    case CORE_UPDATE:
-    case CORE_ARRAY:
-    case CORE_CHECK:
-    case CORE_IF:
-    case CORE_LOOP:
-    case CORE_CALL:
-    case CORE_ARGSORT:
-    case CORE_FLATTEN: return NULL;
-    }
+    *n = f->kind == FIELD_ATOM                               ? 1
+         : f->kind == FIELD_ATOMS || f->kind == FIELD_VALUES ? *(uint32_t *)member(s, f->count)
+                                                             : 0;
+    return f->kind == FIELD_ATOMS ? *(CoreAtom **)member(s, f->at) : *n ? member(s, f->at) : NULL;
+}
+
+CoreVar *core_field_binders(const CoreStmt *s, const CoreField *f, uint32_t *n)
+{
+    *n = f->kind == FIELD_BINDERS ? *(uint32_t *)member(s, f->count)
+                                  : f->kind == FIELD_BINDER && *(CoreVar *)member(s, f->at) != CORE_NO_VAR;
+    return f->kind == FIELD_BINDERS ? *(CoreVar **)member(s, f->at) : *n ? member(s, f->at) : NULL;
+}
+
+CoreBlock **core_field_block(const CoreStmt *s, const CoreField *f)
+{
+    CoreBlock **b = f->kind == FIELD_BLOCK ? member(s, f->at) : NULL;
+    return b && *b ? b : NULL;
+}
+
+static const CoreField *fields_of(const CoreStmt *s) { return kinds[s->kind].fields; }
+
+static void *find_field(const CoreStmt *s, CoreFieldKind kind)
+{
+    for (const CoreField *f = fields_of(s); f->kind; f++)
+        if (f->kind == kind)
+            return member(s, f->at);
     return NULL;
 }
 
-CoreLambda *core_stmt_operator(const CoreStmt *s)
-{
-    CoreStmt *m = (CoreStmt *)(uintptr_t)s;
-    if (s->kind == CORE_REDUCE || s->kind == CORE_SCAN)
-        return &m->reduce.op;
-    return s->kind == CORE_HIST ? &m->hist.op : NULL;
-}
+CoreSoac *core_stmt_soac(const CoreStmt *s) { return find_field(s, FIELD_SOAC); }
+CoreLambda *core_stmt_operator(const CoreStmt *s) { return find_field(s, FIELD_OPERATOR); }
 
 bool core_block_is_scalar(const CoreBlock *b)
 {
@@ -176,122 +211,46 @@ bool core_block_is_scalar(const CoreBlock *b)
     return true;
 }
 
+static void and_scalar(void *ctx, CoreBlock *b)
+{
+    bool *all = ctx;
+    *all = *all && core_block_is_scalar(b);
+}
+
 bool core_stmt_is_scalar(const CoreStmt *s)
 {
-    switch (s->kind) {
-    case CORE_ATOM:
-    case CORE_PRIM:
-    case CORE_LENGTH:
-    case CORE_INDEX:
-    case CORE_SLICE:
-    case CORE_CHECK: return true;
-    case CORE_IF: return core_block_is_scalar(s->if_.then_b) && core_block_is_scalar(s->if_.else_b);
-    case CORE_LOOP: return (!s->loop.cond || core_block_is_scalar(s->loop.cond)) && core_block_is_scalar(s->loop.body);
-    case CORE_UPDATE:
-    case CORE_ARRAY:
-    case CORE_CALL:
-    case CORE_MAP:
-    case CORE_REDUCE:
-    case CORE_SCAN:
-    case CORE_SCATTER:
-    case CORE_HIST:
-    case CORE_ARGSORT:
-    case CORE_FLATTEN: return false;
-    }
-    return false;
+    bool all = kinds[s->kind].code == CODE_SCALAR;
+    if (all)
+        core_stmt_blocks((CoreStmt *)(uintptr_t)s, and_scalar, &all); /* reads only */
+    return all;
 }
 
-typedef void AtomFn(void *ctx, CoreAtom *a);
-
-static void each_atom(CoreAtom *atoms, uint32_t n, AtomFn *f, void *ctx)
+void core_stmt_atoms(CoreStmt *s, void (*f)(void *ctx, CoreAtom *a), void *ctx)
 {
-    for (uint32_t i = 0; i < n; i++)
-        f(ctx, &atoms[i]);
-}
-
-static void soac_atoms(CoreSoac *soac, AtomFn *f, void *ctx)
-{
-    f(ctx, &soac->domain);
-    each_atom(soac->inputs, soac->ninputs, f, ctx);
-}
-
-void core_stmt_atoms(CoreStmt *s, AtomFn *f, void *ctx)
-{
-    switch (s->kind) {
-    case CORE_ATOM: f(ctx, &s->atom); break;
-    case CORE_PRIM: each_atom(s->prim.args, s->prim.nargs, f, ctx); break;
-    case CORE_LENGTH:
-    case CORE_FLATTEN: f(ctx, &s->length.array); break;
-    case CORE_INDEX:
-        f(ctx, &s->index.array);
-        f(ctx, &s->index.index);
-        break;
-    case CORE_SLICE:
-        f(ctx, &s->slice.array);
-        f(ctx, &s->slice.from);
-        f(ctx, &s->slice.to);
-        break;
-    case CORE_UPDATE:
-        f(ctx, &s->update.array);
-        f(ctx, &s->update.index);
-        f(ctx, &s->update.value);
-        break;
-    case CORE_ARRAY: each_atom(s->array.items, s->array.n, f, ctx); break;
-    case CORE_CHECK:
-        f(ctx, &s->check.cond);
-        each_atom(s->check.values, s->check.nvalues, f, ctx);
-        break;
-    case CORE_IF: f(ctx, &s->if_.cond); break;
-    case CORE_LOOP:
-        each_atom(s->loop.inits, s->loop.nparams, f, ctx);
-        if (!s->loop.cond)
-            f(ctx, &s->loop.count);
-        break;
-    case CORE_CALL: each_atom(s->call.args, s->call.nargs, f, ctx); break;
-    case CORE_MAP: soac_atoms(&s->map, f, ctx); break;
-    case CORE_REDUCE:
-    case CORE_SCAN:
-        soac_atoms(&s->reduce.soac, f, ctx);
-        each_atom(s->reduce.neutral, s->nvars, f, ctx);
-        break;
-    case CORE_SCATTER:
-        soac_atoms(&s->scatter.soac, f, ctx);
-        each_atom(s->scatter.dests, s->scatter.ndests, f, ctx);
-        break;
-    case CORE_HIST:
-        soac_atoms(&s->hist.soac, f, ctx);
-        f(ctx, &s->hist.size);
-        each_atom(s->hist.neutral, s->nvars, f, ctx);
-        break;
-    case CORE_ARGSORT: each_atom(s->argsort.keys, s->argsort.nkeys, f, ctx); break;
+    uint32_t n;
+    for (const CoreField *field = fields_of(s); field->kind; field++) {
+        CoreAtom *atoms = core_field_atoms(s, field, &n);
+        for (uint32_t i = 0; i < n; i++)
+            f(ctx, &atoms[i]);
     }
 }
 
-typedef void BlockFn(void *ctx, CoreBlock *b);
-
-static void soac_blocks(CoreSoac *soac, BlockFn *f, void *ctx)
+void core_stmt_blocks(CoreStmt *s, void (*f)(void *ctx, CoreBlock *b), void *ctx)
 {
-    if (soac->guard)
-        f(ctx, soac->guard);
-    f(ctx, soac->body);
+    for (const CoreField *field = fields_of(s); field->kind; field++) {
+        CoreBlock **b = core_field_block(s, field);
+        if (b)
+            f(ctx, *b);
+    }
 }
 
-void core_stmt_blocks(CoreStmt *s, BlockFn *f, void *ctx)
+void core_stmt_binders(CoreStmt *s, void (*f)(void *ctx, CoreVar *v), void *ctx)
 {
-    CoreSoac *soac = core_stmt_soac(s);
-    if (soac)
-        soac_blocks(soac, f, ctx);
-    if (s->kind == CORE_REDUCE || s->kind == CORE_SCAN) {
-        f(ctx, s->reduce.op.body);
-    } else if (s->kind == CORE_HIST) {
-        f(ctx, s->hist.op.body);
-    } else if (s->kind == CORE_IF) {
-        f(ctx, s->if_.then_b);
-        f(ctx, s->if_.else_b);
-    } else if (s->kind == CORE_LOOP) {
-        if (s->loop.cond)
-            f(ctx, s->loop.cond);
-        f(ctx, s->loop.body);
+    uint32_t n;
+    for (const CoreField *field = fields_of(s); field->kind; field++) {
+        CoreVar *vars = core_field_binders(s, field, &n);
+        for (uint32_t i = 0; i < n; i++)
+            f(ctx, &vars[i]);
     }
 }
 
@@ -315,33 +274,6 @@ void core_block_atoms(CoreBlock *b, void (*f)(void *ctx, CoreAtom *a), void *ctx
     }
     for (uint32_t i = 0; i < b->nresults; i++)
         f(ctx, &b->results[i]);
-}
-
-typedef void BinderFn(void *ctx, CoreVar *v);
-
-static void each_binder(CoreVar *vars, uint32_t n, BinderFn *f, void *ctx)
-{
-    for (uint32_t i = 0; i < n; i++)
-        f(ctx, &vars[i]);
-}
-
-void core_stmt_binders(CoreStmt *s, BinderFn *f, void *ctx)
-{
-    CoreSoac *soac = core_stmt_soac(s);
-    if (soac) {
-        if (soac->index != CORE_NO_VAR)
-            f(ctx, &soac->index);
-        each_binder(soac->elements, soac->ninputs, f, ctx);
-    }
-    if (s->kind == CORE_REDUCE || s->kind == CORE_SCAN) {
-        each_binder(s->reduce.op.params, s->reduce.op.nparams, f, ctx);
-    } else if (s->kind == CORE_HIST) {
-        each_binder(s->hist.op.params, s->hist.op.nparams, f, ctx);
-    } else if (s->kind == CORE_LOOP) {
-        if (s->loop.index != CORE_NO_VAR)
-            f(ctx, &s->loop.index);
-        each_binder(s->loop.params, s->loop.nparams, f, ctx);
-    }
 }
 
 /* ---- copying ---- */
@@ -369,82 +301,31 @@ static void copy_binder(void *ctx, CoreVar *v)
     *v = fresh;
 }
 
-static void *copy_bytes(Copier *c, const void *at, size_t bytes)
+static void *copy_bytes(const Copier *c, const void *at, size_t bytes)
 {
     void *copy = arena_alloc(c->program->arena, bytes);
     if (bytes)
         memcpy(copy, at, bytes);
     return copy;
 }
-#define COPY_ARRAY(c, at, n) ((at) = copy_bytes((c), (at), (n) * sizeof *(at)))
-
-static void copy_soac_arrays(Copier *c, CoreSoac *soac)
-{
-    COPY_ARRAY(c, soac->inputs, soac->ninputs);
-    COPY_ARRAY(c, soac->elements, soac->ninputs);
-}
 
 /* Gives the copied node arrays of its own. Blocks are still the old ones. */
-static void copy_arrays(Copier *c, CoreStmt *s)
+static void copy_arrays(const Copier *c, CoreStmt *s)
 {
-    CoreSoac *soac = core_stmt_soac(s);
-    if (soac)
-        copy_soac_arrays(c, soac);
-    COPY_ARRAY(c, s->vars, s->nvars);
-    switch (s->kind) {
-    case CORE_PRIM: COPY_ARRAY(c, s->prim.args, s->prim.nargs); break;
-    case CORE_ARRAY: COPY_ARRAY(c, s->array.items, s->array.n); break;
-    case CORE_LOOP:
-        COPY_ARRAY(c, s->loop.params, s->loop.nparams);
-        COPY_ARRAY(c, s->loop.inits, s->loop.nparams);
-        break;
-    case CORE_CALL: COPY_ARRAY(c, s->call.args, s->call.nargs); break;
-    case CORE_REDUCE:
-    case CORE_SCAN:
-        COPY_ARRAY(c, s->reduce.neutral, s->nvars);
-        COPY_ARRAY(c, s->reduce.op.params, s->reduce.op.nparams);
-        break;
-    case CORE_SCATTER: COPY_ARRAY(c, s->scatter.dests, s->scatter.ndests); break;
-    case CORE_HIST:
-        COPY_ARRAY(c, s->hist.neutral, s->nvars);
-        COPY_ARRAY(c, s->hist.op.params, s->hist.op.nparams);
-        break;
-    case CORE_ARGSORT: COPY_ARRAY(c, s->argsort.keys, s->argsort.nkeys); break;
-    case CORE_ATOM:
-    case CORE_LENGTH:
-    case CORE_INDEX:
-    case CORE_SLICE:
-    case CORE_UPDATE:
-    case CORE_CHECK:
-    case CORE_IF:
-    case CORE_MAP:
-    case CORE_FLATTEN: break;
+    uint32_t n;
+    s->vars = copy_bytes(c, s->vars, s->nvars * sizeof *s->vars);
+    for (const CoreField *f = fields_of(s); f->kind; f++) {
+        if (f->kind == FIELD_ATOMS) {
+            CoreAtom *atoms = core_field_atoms(s, f, &n);
+            *(CoreAtom **)member(s, f->at) = copy_bytes(c, atoms, n * sizeof *atoms);
+        } else if (f->kind == FIELD_BINDERS) {
+            CoreVar *vars = core_field_binders(s, f, &n);
+            *(CoreVar **)member(s, f->at) = copy_bytes(c, vars, n * sizeof *vars);
+        }
     }
 }
 
 static CoreBlock *copy_block(Copier *c, const CoreBlock *b);
-
-static void copy_blocks(Copier *c, CoreStmt *s)
-{
-    CoreSoac *soac = core_stmt_soac(s);
-    if (soac) {
-        if (soac->guard)
-            soac->guard = copy_block(c, soac->guard);
-        soac->body = copy_block(c, soac->body);
-    }
-    if (s->kind == CORE_REDUCE || s->kind == CORE_SCAN) {
-        s->reduce.op.body = copy_block(c, s->reduce.op.body);
-    } else if (s->kind == CORE_HIST) {
-        s->hist.op.body = copy_block(c, s->hist.op.body);
-    } else if (s->kind == CORE_IF) {
-        s->if_.then_b = copy_block(c, s->if_.then_b);
-        s->if_.else_b = copy_block(c, s->if_.else_b);
-    } else if (s->kind == CORE_LOOP) {
-        if (s->loop.cond)
-            s->loop.cond = copy_block(c, s->loop.cond);
-        s->loop.body = copy_block(c, s->loop.body);
-    }
-}
 
 static CoreStmt *copy_stmt(Copier *c, const CoreStmt *old)
 {
@@ -453,8 +334,13 @@ static CoreStmt *copy_stmt(Copier *c, const CoreStmt *old)
     copy_arrays(c, s);
     core_stmt_atoms(s, copy_atom, c); /* before the binders: what the statement reads is bound outside it */
     core_stmt_binders(s, copy_binder, c);
-    copy_blocks(c, s);
-    each_binder(s->vars, s->nvars, copy_binder, c);
+    for (const CoreField *f = fields_of(s); f->kind; f++) {
+        CoreBlock **b = core_field_block(s, f);
+        if (b)
+            *b = copy_block(c, *b);
+    }
+    for (uint32_t i = 0; i < s->nvars; i++)
+        copy_binder(c, &s->vars[i]);
     return s;
 }
 
@@ -465,7 +351,8 @@ static CoreBlock *copy_block(Copier *c, const CoreBlock *b)
         core_push(c->program, copy, copy_stmt(c, b->stmts.at[i]));
     copy->nresults = b->nresults;
     copy->results = copy_bytes(c, b->results, b->nresults * sizeof *b->results);
-    each_atom(copy->results, copy->nresults, copy_atom, c);
+    for (uint32_t i = 0; i < b->nresults; i++)
+        copy_atom(c, &copy->results[i]);
     return copy;
 }
 
@@ -482,8 +369,9 @@ static void refresh_fn(CoreProgram *p, CoreFn *fn)
     Copier c = {p, fn, &old, arena_array(scratch, CoreAtom, old.vars.n + 1)};
     fn->vars.at = NULL;
     fn->vars.n = fn->vars.cap = 0;
-    COPY_ARRAY(&c, fn->params, fn->nparams);
-    each_binder(fn->params, fn->nparams, copy_binder, &c);
+    fn->params = copy_bytes(&c, fn->params, fn->nparams * sizeof *fn->params);
+    for (uint32_t i = 0; i < fn->nparams; i++)
+        copy_binder(&c, &fn->params[i]);
     fn->body = copy_block(&c, old.body);
     arena_destroy(scratch);
 }
@@ -518,28 +406,17 @@ static bool prim_stmt_fallible(const CoreFn *fn, const CoreStmt *s)
 
 bool core_stmt_fallible(const CoreProgram *p, const CoreFn *fn, const CoreStmt *s)
 {
-    switch (s->kind) {
-    case CORE_ATOM:
-    case CORE_LENGTH:
-    case CORE_ARRAY:
-    case CORE_ARGSORT:
-    case CORE_FLATTEN: return false;
-    case CORE_PRIM: return prim_stmt_fallible(fn, s);
-    case CORE_INDEX:
-    case CORE_SLICE:
-    case CORE_UPDATE: return s->site != CORE_NO_SITE;
-    case CORE_CHECK:
-    case CORE_CALL: return true;
-    case CORE_LOOP:
+    switch (kinds[s->kind].fails) {
+    case FAILS_NEVER: return false;
+    case FAILS_AT_SITE: return s->site != CORE_NO_SITE;
+    case FAILS_ALWAYS: return true;
+    case FAILS_SPECIALLY:
+        if (s->kind == CORE_PRIM)
+            return prim_stmt_fallible(fn, s);
         if (s->loop.cond) /* it may not end */
             return true;
         break;
-    case CORE_IF:
-    case CORE_MAP:
-    case CORE_REDUCE:
-    case CORE_SCAN:
-    case CORE_SCATTER:
-    case CORE_HIST: break;
+    case FAILS_INSIDE: break;
     }
     Fallibility f = {p, fn, false};
     core_stmt_blocks((CoreStmt *)(uintptr_t)s, block_fallible, &f); /* reads only */

@@ -128,28 +128,10 @@ typedef struct CoreSoac {
     CoreBlock *body;
 } CoreSoac;
 
-typedef enum CoreKind {
-    CORE_ATOM,    /* x = a */
-    CORE_PRIM,    /* x = prim args */
-    CORE_LENGTH,  /* n = length xs */
-    CORE_INDEX,   /* x = xs[i]; i is i64; checked if site != CORE_NO_SITE */
-    CORE_SLICE,   /* ys = xs[a:b]; a, b are i64; checked if site != CORE_NO_SITE */
-    CORE_UPDATE,  /* ys = xs with [i] = v; checked if site != CORE_NO_SITE, else xs where i is out of range */
-    CORE_ARRAY,   /* xs = [a0, …, ak-1]; k = 0 allowed (type from the variable) */
-    CORE_CHECK,   /* no result: fails at `site` unless the bool atom holds; values v0.. are i64 atoms */
-    CORE_IF,      /* xs = if c then block else block */
-    CORE_LOOP,    /* xs = loop; see below */
-    CORE_CALL,    /* xs = f args */
-    CORE_MAP,     /* as many sequences as the body has results; with a guard, only the elements where it holds,
-                     in order. A map over no inputs whose body is `-> index` is iota */
-    CORE_REDUCE,  /* k values: the body gives k per element; op combines 2k to k, in order; `neutral` where there is
-                     no element. Of scalars, and code without parallel operations, once operators are lowered */
-    CORE_SCAN,    /* k sequences; inclusive or exclusive */
-    CORE_SCATTER, /* k sequences from k destinations: body gives (i64 index, k values); out of range ignored */
-    CORE_HIST, /* k sequences of length `size`: body gives (i64 bin, k values); commutative op; out of range ignored */
-    CORE_ARGSORT, /* p : [i64] = stable permutation sorting by k key sequences of scalars, first key most
-                     significant, nan last. All have the same length */
-    CORE_FLATTEN  /* ys = flatten xs: rank r to rank r-1 */
+typedef enum CoreKind { /* see kinds.def */
+#define KIND(NAME, ...) CORE_##NAME,
+#include "core/kinds.def"
+#undef KIND
 } CoreKind;
 
 struct CoreStmt {
@@ -196,7 +178,7 @@ struct CoreStmt {
             CoreAtom *inits;
             uint32_t nparams; /* state; the body's results are the next state */
             CoreVar index;
-            CoreAtom count;  /* for: index < count, i64; index = CORE_NO_VAR: a while loop */
+            CoreAtom count;  /* for: index < count, i64; while: 0 */
             CoreBlock *cond; /* while: one bool over the params; for: NULL */
             CoreBlock *body;
         } loop;
@@ -288,6 +270,41 @@ static inline CoreType core_atom_type(const CoreFn *fn, CoreAtom a)
 {
     return a.is_const ? a.type : fn->vars.at[a.var].type;
 }
+
+/* ---- what the kinds have, from kinds.def ---- */
+typedef enum CoreFieldKind {
+    FIELD_END,
+    FIELD_ATOM,
+    FIELD_ATOMS,
+    FIELD_VALUES,
+    FIELD_BINDER,
+    FIELD_BINDERS,
+    FIELD_BLOCK,
+    FIELD_SOAC,    /* a CoreSoac, whose parts follow as fields of their own */
+    FIELD_OPERATOR /* a CoreLambda, likewise */
+} CoreFieldKind;
+typedef struct CoreField {
+    CoreFieldKind kind;
+    uint16_t at, count; /* offsets in CoreStmt */
+} CoreField;
+typedef enum CoreResults { RESULTS_NO, RESULTS_ONE, RESULTS_MANY } CoreResults;
+typedef enum CoreCode { CODE_SCALAR, CODE_PARALLEL } CoreCode;
+typedef enum CoreFails { FAILS_NEVER, FAILS_AT_SITE, FAILS_INSIDE, FAILS_ALWAYS, FAILS_SPECIALLY } CoreFails;
+typedef enum CoreSame { SAME_NOT, SAME_OPERANDS, SAME_WHOLE } CoreSame;
+enum { CORE_MOST_FIELDS = 13 };
+typedef struct CoreKindInfo {
+    const char *word;
+    CoreResults results;
+    CoreCode code;
+    CoreFails fails;
+    CoreSame same;
+    CoreField fields[CORE_MOST_FIELDS]; /* the last is FIELD_END */
+} CoreKindInfo;
+const CoreKindInfo *core_kind(CoreKind kind);
+/* What a field of the statement has, *n of them; none if it is of another kind. */
+CoreAtom *core_field_atoms(const CoreStmt *s, const CoreField *f, uint32_t *n);
+CoreVar *core_field_binders(const CoreStmt *s, const CoreField *f, uint32_t *n);
+CoreBlock **core_field_block(const CoreStmt *s, const CoreField *f); /* or NULL */
 
 /* ---- traversal, so that passes need not know every kind ---- */
 /* Calls f on every atom the statement itself reads (not inside its blocks); f may change it. */

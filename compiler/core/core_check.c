@@ -40,14 +40,6 @@ static bool expect(Checker *c, bool holds, const char *what)
     return holds && c->ok;
 }
 
-static const char *kind_name(CoreKind kind)
-{
-    static const char *const names[] = {"atom",   "prim",  "length",  "index", "slice",   "update",
-                                        "array",  "check", "if",      "loop",  "call",    "map",
-                                        "reduce", "scan",  "scatter", "hist",  "argsort", "flatten"};
-    return names[kind];
-}
-
 static const CoreType type_i64 = {SC_I64, 0}, type_bool = {SC_BOOL, 0};
 
 /* ---- scopes ---- */
@@ -457,7 +449,7 @@ static void check_hist(Checker *c, const CoreStmt *s)
 
 /* ---- statements, functions, programs ---- */
 
-static bool has_one_result(CoreKind kind) { return kind <= CORE_ARRAY || kind == CORE_ARGSORT || kind == CORE_FLATTEN; }
+static bool has_one_result(CoreKind kind) { return core_kind(kind)->results == RESULTS_ONE; }
 
 static void check_operation(Checker *c, const CoreStmt *s)
 {
@@ -496,9 +488,9 @@ static void check_stmt(Checker *c, const CoreStmt *s)
     check_operation(c, s);
     bind_all(c, s->vars, s->nvars); /* after: a statement does not see its own results */
     if (was_ok && !c->ok && s->nvars)
-        strbuf_printf(c->why, "\n  in the %s that binds %%%u", kind_name(s->kind), s->vars[0]);
+        strbuf_printf(c->why, "\n  in the %s that binds %%%u", core_kind(s->kind)->word, s->vars[0]);
     else if (was_ok && !c->ok)
-        strbuf_printf(c->why, "\n  in a %s", kind_name(s->kind));
+        strbuf_printf(c->why, "\n  in a %s", core_kind(s->kind)->word);
 }
 
 static void check_fn(Checker *c, const CoreFn *fn, uint32_t index)

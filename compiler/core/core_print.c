@@ -193,19 +193,34 @@ static void print_list(Printer *p, const char *word, const CoreAtom *atoms, uint
     print_atoms(p, atoms, n);
 }
 
+/* The word and the operands. */
+static void print_plain(Printer *p, const CoreStmt *s)
+{
+    uint32_t n;
+    const char *between = " ";
+    strbuf_add(p->out, core_kind(s->kind)->word);
+    for (const CoreField *f = core_kind(s->kind)->fields; f->kind; f++) {
+        const CoreAtom *atoms = core_field_atoms(s, f, &n);
+        if (n == 0)
+            continue;
+        strbuf_add(p->out, between);
+        print_atoms(p, atoms, n);
+        between = ", ";
+    }
+}
+
 static void print_operation(Printer *p, const CoreStmt *s)
 {
     switch (s->kind) {
     case CORE_ATOM: print_atom(p, s->atom); break;
     case CORE_PRIM: print_list(p, core_prim_name(s->prim.op), s->prim.args, s->prim.nargs); break;
-    case CORE_LENGTH: print_list(p, "length", &s->length.array, 1); break;
-    case CORE_FLATTEN: print_list(p, "flatten", &s->length.array, 1); break;
-    case CORE_INDEX: print_list(p, "index", (CoreAtom[]){s->index.array, s->index.index}, 2); break;
-    case CORE_SLICE: print_list(p, "slice", (CoreAtom[]){s->slice.array, s->slice.from, s->slice.to}, 3); break;
+    case CORE_LENGTH:
+    case CORE_FLATTEN:
+    case CORE_INDEX:
+    case CORE_SLICE:
     case CORE_UPDATE:
-        print_list(p, "update", (CoreAtom[]){s->update.array, s->update.index, s->update.value}, 3);
-        break;
-    case CORE_ARRAY: print_list(p, "array", s->array.items, s->array.n); break;
+    case CORE_ARRAY:
+    case CORE_ARGSORT: print_plain(p, s); break;
     case CORE_CHECK: print_check(p, s); break;
     case CORE_IF:
         print_list(p, "if", &s->if_.cond, 1);
@@ -240,7 +255,6 @@ static void print_operation(Printer *p, const CoreStmt *s)
         print_soac(p, &s->hist.soac);
         print_operator(p, s->hist.neutral, s->nvars, &s->hist.op);
         break;
-    case CORE_ARGSORT: print_list(p, "argsort", s->argsort.keys, s->argsort.nkeys); break;
     }
 }
 

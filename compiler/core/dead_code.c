@@ -107,26 +107,10 @@ static void number_blocks(Dead *d, CoreStmt *s, uint32_t id)
 /* Fails by itself, not only through its blocks. */
 static bool fails_itself(const Dead *d, const CoreStmt *s)
 {
-    switch (s->kind) {
-    case CORE_IF:
-    case CORE_MAP:
-    case CORE_REDUCE:
-    case CORE_SCAN:
-    case CORE_SCATTER:
-    case CORE_HIST: return false;
-    case CORE_LOOP: return s->loop.cond != NULL; /* it may not end */
-    case CORE_ATOM:
-    case CORE_PRIM:
-    case CORE_LENGTH:
-    case CORE_INDEX:
-    case CORE_SLICE:
-    case CORE_UPDATE:
-    case CORE_ARRAY:
-    case CORE_CHECK:
-    case CORE_CALL:
-    case CORE_ARGSORT:
-    case CORE_FLATTEN: break;
-    }
+    if (s->kind == CORE_LOOP)
+        return s->loop.cond != NULL; /* it may not end */
+    if (core_kind(s->kind)->fails == FAILS_INSIDE)
+        return false;
     return core_stmt_fallible(d->p, d->p->fns.at[d->fn], s);
 }
 

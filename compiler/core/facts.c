@@ -150,51 +150,27 @@ static void key_block(Simplifier *s, const CoreBlock *b)
         key_atom(s, b->results[i]);
 }
 
-static void key_soac(Simplifier *s, const CoreSoac *soac)
-{
-    key_word(s, soac->ninputs << 2 | (soac->guard ? 2u : 0) | (soac->index != CORE_NO_VAR));
-    key_bind(s, &soac->index, 1);
-    key_bind(s, soac->elements, soac->ninputs);
-    if (soac->guard)
-        key_block(s, soac->guard);
-    key_block(s, soac->body);
-}
-
-static void key_operator(Simplifier *s, const CoreLambda *op)
-{
-    key_bind(s, op->params, op->nparams);
-    key_block(s, op->body);
-}
-
-static void key_loop(Simplifier *s, const CoreStmt *stmt)
-{
-    key_word(s, (uint64_t)stmt->loop.nparams << 1 | (stmt->loop.cond != NULL));
-    key_bind(s, stmt->loop.params, stmt->loop.nparams);
-    key_bind(s, &stmt->loop.index, 1);
-    if (stmt->loop.cond)
-        key_block(s, stmt->loop.cond);
-    key_block(s, stmt->loop.body);
-}
-
-/* The words of a statement that is bound elsewhere: all that it does, but for the place where it fails. */
+/* The words of a statement that is bound elsewhere: all that it does, but for the place where it fails. Of what may be
+ * missing, whether it is there. */
 static void key_inside(Simplifier *s, CoreStmt *stmt)
 {
+    const CoreField *fields = core_kind(stmt->kind)->fields;
     uint64_t detail = stmt->kind == CORE_PRIM ? stmt->prim.op : stmt->kind == CORE_CALL ? stmt->call.fn->index : 0;
     bool combines = stmt->kind == CORE_REDUCE || stmt->kind == CORE_SCAN;
+    uint32_t n;
     key_word(s, (uint64_t)stmt->kind | (uint64_t)stmt->nvars << 8 | detail << 32);
     key_word(s, combines ? (uint64_t)stmt->reduce.exclusive << 1 | stmt->reduce.commutative : 0);
     core_stmt_atoms(stmt, key_stmt_atom, s);
-    if (core_stmt_soac(stmt))
-        key_soac(s, core_stmt_soac(stmt));
-    if (combines)
-        key_operator(s, &stmt->reduce.op);
-    else if (stmt->kind == CORE_HIST)
-        key_operator(s, &stmt->hist.op);
-    else if (stmt->kind == CORE_LOOP)
-        key_loop(s, stmt);
-    else if (stmt->kind == CORE_IF) {
-        key_block(s, stmt->if_.then_b);
-        key_block(s, stmt->if_.else_b);
+    for (const CoreField *f = fields; f->kind; f++) {
+        const CoreVar *vars = core_field_binders(stmt, f, &n);
+        key_word(s, n);
+        key_bind(s, vars, n);
+    }
+    for (const CoreField *f = fields; f->kind; f++) {
+        CoreBlock **b = core_field_block(stmt, f);
+        key_word(s, b != NULL);
+        if (b)
+            key_block(s, *b);
     }
 }
 
@@ -214,32 +190,20 @@ static bool key_of(Simplifier *s, const CoreStmt *stmt)
     s->available->key.n = 0;
     CoreStmt *m = (CoreStmt *)(uintptr_t)stmt; /* the traversal below only reads */
     CoreType t = stmt->nvars ? core_var_type(s->fn, stmt->vars[0]) : core_scalar(SC_BOOL);
-    switch (stmt->kind) {
-    case CORE_PRIM: key_prim(s, stmt->prim.op, stmt->prim.nargs, stmt->prim.args, t.scalar); return true;
-    case CORE_LENGTH:
-    case CORE_INDEX:
-    case CORE_SLICE:
-    case CORE_UPDATE:
-    case CORE_ARGSORT:
-    case CORE_FLATTEN:
-    case CORE_ARRAY:
+    if (stmt->kind == CORE_PRIM) {
+        key_prim(s, stmt->prim.op, stmt->prim.nargs, stmt->prim.args, t.scalar);
+        return true;
+    }
+    if (stmt->kind == CORE_MAP)
+        return key_index_map(s, &stmt->map);
+    switch (core_kind(stmt->kind)->same) {
+    case SAME_OPERANDS:
         key_word(s, stmt->kind | (uint64_t)t.scalar << 8 | (uint64_t)t.rank << 16);
+        key_word(s, stmt->kind == CORE_CALL ? stmt->call.fn->index : 0);
         core_stmt_atoms(m, key_stmt_atom, s);
         return true;
-    case CORE_CALL:
-        key_word(s, CORE_CALL);
-        key_word(s, stmt->call.fn->index);
-        core_stmt_atoms(m, key_stmt_atom, s);
-        return true;
-    case CORE_MAP: return key_index_map(s, &stmt->map);
-    case CORE_REDUCE:
-    case CORE_SCAN:
-    case CORE_HIST: return key_combination(s, m); /* nothing else is fused into what uses it */
-    case CORE_ATOM:
-    case CORE_CHECK:
-    case CORE_IF:
-    case CORE_LOOP:
-    case CORE_SCATTER: return false;
+    case SAME_WHOLE: return key_combination(s, m); /* nothing else is fused into what uses it */
+    case SAME_NOT: return false;
     }
     return false;
 }

@@ -218,21 +218,8 @@ static Cost stmt_cost(const Fuser *f, const CoreStmt *s)
             !is_cheap_prim(s->prim.op, core_atom_type(f->fn, s->prim.args[0]).scalar))
             return too_much;
         return (Cost){1, 0};
-    case CORE_SLICE:
-    case CORE_UPDATE:
-    case CORE_ARRAY:
-    case CORE_CHECK:
-    case CORE_LOOP:
-    case CORE_CALL:
-    case CORE_MAP:
-    case CORE_REDUCE:
-    case CORE_SCAN:
-    case CORE_SCATTER:
-    case CORE_HIST:
-    case CORE_ARGSORT:
-    case CORE_FLATTEN: return too_much;
+    default: return too_much; /* parallel code, and what may fail or repeat */
     }
-    return too_much;
 }
 
 static Cost block_cost(const Fuser *f, const CoreBlock *b)

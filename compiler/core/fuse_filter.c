@@ -15,38 +15,6 @@
 
 static bool is_filter(const CoreStmt *s) { return s && s->kind == CORE_MAP && s->map.guard; }
 
-/* Scalar code only, so that putting it under an `if` splits nothing parallel. */
-static bool is_scalar_block(const CoreBlock *b)
-{
-    for (uint32_t i = 0; i < b->stmts.n; i++) {
-        const CoreStmt *s = b->stmts.at[i];
-        switch (s->kind) {
-        case CORE_ATOM:
-        case CORE_PRIM:
-        case CORE_LENGTH:
-        case CORE_INDEX:
-        case CORE_SLICE:
-        case CORE_CHECK: break;
-        case CORE_IF:
-            if (!is_scalar_block(s->if_.then_b) || !is_scalar_block(s->if_.else_b))
-                return false;
-            break;
-        case CORE_UPDATE:
-        case CORE_ARRAY:
-        case CORE_LOOP:
-        case CORE_CALL:
-        case CORE_MAP:
-        case CORE_REDUCE:
-        case CORE_SCAN:
-        case CORE_SCATTER:
-        case CORE_HIST:
-        case CORE_ARGSORT:
-        case CORE_FLATTEN: return false;
-        }
-    }
-    return true;
-}
-
 /* Does anything read the filter but the consumer's inputs and one `length`? Then that `length`, else NULL. */
 static CoreStmt *only_length(Fuser *f, const CoreStmt *filter, const CoreSoac *c)
 {
@@ -78,7 +46,7 @@ static bool can_take_kind(Fuser *f, const CoreStmt *s, const CoreStmt *filter)
     const CoreSoac *c = core_stmt_soac(s);
     if (s->kind == CORE_MAP)
         return !c->guard || filter->map.body->stmts.n == 0;
-    if (s->kind == CORE_SCAN || !is_scalar_block(c->body) || !is_scalar_block(filter->map.body))
+    if (s->kind == CORE_SCAN || !core_block_is_scalar(c->body) || !core_block_is_scalar(filter->map.body))
         return false;
     for (uint32_t i = 0; i < c->body->nresults; i++) /* what was filtered out has no sequence to give */
         if (core_atom_type(f->fn, fuse_resolve(f, c->body->results[i])).rank > 0)

@@ -149,10 +149,9 @@ static void hoist_parts(Hoist *h, CoreStmt *s)
             hoist_block(h, soac->guard, LEVEL_PARALLEL, s);
         hoist_block(h, soac->body, LEVEL_PARALLEL, s);
     }
-    if (s->kind == CORE_REDUCE || s->kind == CORE_SCAN) {
-        hoist_block(h, s->reduce.op.body, LEVEL_PARALLEL, s);
-    } else if (s->kind == CORE_HIST) {
-        hoist_block(h, s->hist.op.body, LEVEL_PARALLEL, s);
+    const CoreLambda *op = core_stmt_operator(s);
+    if (op) {
+        hoist_block(h, op->body, LEVEL_PARALLEL, s);
     } else if (s->kind == CORE_IF) {
         hoist_block(h, s->if_.then_b, LEVEL_BRANCH, s);
         hoist_block(h, s->if_.else_b, LEVEL_BRANCH, s);

@@ -127,10 +127,9 @@ static void scan_loop(Scan *s, CoreStmt *stmt)
 
 static void scan_operator(Scan *s, CoreStmt *stmt)
 {
-    if (stmt->kind == CORE_REDUCE || stmt->kind == CORE_SCAN)
-        scan_repeated(s, stmt, stmt->reduce.op.body);
-    else if (stmt->kind == CORE_HIST)
-        scan_repeated(s, stmt, stmt->hist.op.body);
+    const CoreLambda *op = core_stmt_operator(stmt);
+    if (op)
+        scan_repeated(s, stmt, op->body);
 }
 
 /* Inputs are read all the while the statement runs: later than its other operands. */

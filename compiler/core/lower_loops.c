@@ -81,6 +81,7 @@ static void to_while(Lowering *l, CoreStmt *s)
     s->loop.body->results[n] = next;
     s->loop.body->nresults = s->loop.nparams = s->nvars = n + 1;
     s->loop.index = CORE_NO_VAR;
+    s->loop.count = core_i64(0);
 }
 
 static void lower_block(void *ctx, CoreBlock *b);

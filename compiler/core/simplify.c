@@ -538,10 +538,8 @@ static void simplify_parallel(Simplifier *s, CoreStmt *stmt)
         simplify_map(s, stmt);
     else
         simplify_soac(s, core_stmt_soac(stmt));
-    if (stmt->kind == CORE_REDUCE || stmt->kind == CORE_SCAN)
-        simplify_operator(s, &stmt->reduce.op);
-    else if (stmt->kind == CORE_HIST)
-        simplify_operator(s, &stmt->hist.op);
+    if (core_stmt_operator(stmt))
+        simplify_operator(s, core_stmt_operator(stmt));
     else if (stmt->kind == CORE_MAP)
         simplify_guard(s, &stmt->map);
     if (simplify_empty(s, stmt) || simplify_neutral(s, stmt) || (stmt->kind != CORE_MAP && reuse(s, stmt)))

@@ -125,20 +125,6 @@ bool simplify_seq(Simplifier *s, CoreStmt *stmt, CoreAtom *out)
     case CORE_INDEX: return simplify_index(s, stmt, out);
     case CORE_SLICE: return simplify_slice(s, stmt, out);
     case CORE_FLATTEN: return simplify_flatten(s, stmt, out);
-    case CORE_ATOM:
-    case CORE_PRIM:
-    case CORE_UPDATE:
-    case CORE_ARRAY:
-    case CORE_CHECK:
-    case CORE_IF:
-    case CORE_LOOP:
-    case CORE_CALL:
-    case CORE_MAP:
-    case CORE_REDUCE:
-    case CORE_SCAN:
-    case CORE_SCATTER:
-    case CORE_HIST:
-    case CORE_ARGSORT: return false;
+    default: return false;
     }
-    return false;
 }
