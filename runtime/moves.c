@@ -468,21 +468,18 @@ bool arr_solely_held(const DpArr *a)
     return a->refs && a->refs->count == 1 && a->refs->n == 1 && a->refs->blocks[0]->count == 1;
 }
 
-DpArr dp_update_root(DpRt *rt, DpArr *a, bool consume, int64_t index, const void *value, uint32_t bytes,
+DpArr dp_update_root(DpRt *rt, const DpArr *a, bool consume, int64_t index, const void *value, uint32_t bytes,
                      DpRefs *value_refs)
 {
     DpArr out;
     if (consume && arr_solely_held(a)) {
-        out = *a;
-        *a = (DpArr){0, 0, NULL};
+        out = dp_arr_retain(*a);
         block_forget_layout(rt, out.refs->blocks[0]);
     } else {
         DpBlock *b = block_new(rt, a->len, bytes);
         move_copy(rt, b ? b->addr : 0, bytes == 16 ? dp_arr_addr(rt, a) : a->addr, a->len, bytes);
         block_add_refs(rt, b, dp_refs_of_arr(rt, a, 1));
         out = (DpArr){a->len, b ? b->addr : 0, refs_one(rt, b)};
-        if (consume)
-            dp_arr_release(rt, a);
     }
     if (index >= 0 && (uint64_t)index < out.len) {
         rt_write(rt, out.addr + (uint64_t)index * bytes, value, bytes);

@@ -224,7 +224,7 @@ static double run_once(Session *s, DpArg *args, DpArg *results)
     Profile *p = &s->rt->profile;
     p->launches = p->looks = p->blocks = 0;
     double start = profile_now();
-    s->entry->run(s->rt, args, results);
+    s->entry->run(s->rt, s->entry, args, results);
     s->rt->at = 0;
     dp_check(s->rt);
     double us = profile_now() - start;

@@ -2,9 +2,8 @@
 
 #include "core/passes.h"
 #include "flat/flat_eval.h"
-#include "opencl/emit_host.h"
 #include "opencl/emit_kernel.h"
-#include "opencl/emit_plan.h"
+#include "opencl/host_c.h"
 
 #include <stdarg.h>
 #include <stdlib.h>
@@ -61,18 +60,27 @@ static bool run_flatten(Compilation *c)
 static bool run_liveness(Compilation *c) { return flat_liveness(c->flat), true; }
 static bool run_demand(Compilation *c) { return flat_demand(c->flat), true; }
 
+static bool run_plan(Compilation *c)
+{
+    c->plan = plan_lower(c->flat);
+    return c->plan != NULL;
+}
+
+static bool run_lifetimes(Compilation *c) { return plan_lifetimes(c->plan), true; }
+
 /* ---- checks and prints ---- */
 
 static bool check_core(const Compilation *c, StrBuf *why) { return core_check(c->core, why); }
 static bool check_flat(const Compilation *c, StrBuf *why) { return flat_check(c->flat, why); }
+static bool check_plan(const Compilation *c, StrBuf *why) { return plan_check(c->plan, why); }
 
 static void print_ast(StrBuf *out, const Compilation *c) { ast_print(out, c->modules.list.at[1]); }
 static void print_types(StrBuf *out, const Compilation *c) { checked_print(out, c->checked); }
 static void print_core(StrBuf *out, const Compilation *c) { core_print(out, c->core); }
 static void print_flat(StrBuf *out, const Compilation *c) { flat_print(out, c->flat); }
-static void print_plan(StrBuf *out, const Compilation *c) { plan_print(out, c->flat); }
-static void print_opencl(StrBuf *out, const Compilation *c) { emit_kernels_text(out, c->flat); }
-static void print_host(StrBuf *out, const Compilation *c) { emit_opencl_program(out, c->flat, c->path); }
+static void print_plan(StrBuf *out, const Compilation *c) { plan_print(out, c->plan); }
+static void print_opencl(StrBuf *out, const Compilation *c) { emit_kernels_text(out, c->plan); }
+static void print_host(StrBuf *out, const Compilation *c) { emit_host_c(out, c->plan, c->path); }
 
 /* ---- the table ---- */
 
@@ -106,7 +114,8 @@ static const Pass passes[] = {
     {"flatten", STAGE_NONE, run_flatten, check_flat, NULL},
     {"demand", STAGE_NONE, run_demand, NULL, NULL},
     {"liveness", STAGE_FLAT, run_liveness, check_flat, print_flat},
-    {"plan", STAGE_PLAN, NULL, NULL, print_plan},
+    {"plan", STAGE_NONE, run_plan, NULL, NULL},
+    {"lifetimes", STAGE_PLAN, run_lifetimes, check_plan, print_plan},
     {"kernels", STAGE_OPENCL, NULL, NULL, print_opencl},
     {"host", STAGE_HOST, NULL, NULL, print_host},
 };

@@ -18,6 +18,7 @@
 
 #include "core/core_eval.h"
 #include "flat/flat.h"
+#include "plan/plan.h"
 #include "syntax/load.h"
 #include "types/check.h"
 
@@ -51,6 +52,7 @@ typedef struct Compilation {
     CoreProgram *core;  /* from STAGE_CORE */
     bool lowered;       /* operators were */
     FlatProgram *flat;  /* from STAGE_FLAT */
+    Plan *plan;         /* from STAGE_PLAN */
 } Compilation;
 
 Compilation *compilation_create(const char *path);

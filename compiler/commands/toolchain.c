@@ -9,7 +9,7 @@
 
 #include "commands/commands.h"
 #include "dp_output.h"
-#include "opencl/emit_host.h"
+#include "opencl/host_c.h"
 #include "support/memory.h"
 
 #include <errno.h>
@@ -124,8 +124,9 @@ static int write_source(Compilation *c, const char *path, bool *large)
 {
     StrBuf text = {0};
     DpOutput out;
-    int status = emit_opencl_program(&text, c->flat, c->path) && c->session->error_count == 0 ? EXIT_OK : EXIT_USAGE;
-    report_diagnostics(c->session);
+    int status = compile_to(c, STAGE_PLAN) ? EXIT_OK : EXIT_USAGE;
+    if (status == EXIT_OK)
+        emit_host_c(&text, c->plan, c->path);
     *large = text.n > LARGE_TEXT;
     if (status == EXIT_OK) {
         bool opened = dp_output_open(&out, path, 0600);

@@ -1,7 +1,7 @@
 #include "opencl/emit_kernel.h"
 
 #include "opencl/emit_scalar.h"
-#include "opencl/emit_text.h"
+#include "plan/emit_text.h"
 
 #define HEAP "__global uchar *heap"
 
@@ -206,7 +206,7 @@ static void emit_col_input(KernelEmitter *ke, StrBuf *out, FlatVar v)
 static void emit_input(KernelEmitter *ke, ScalarEmitter *e, const FlatInput *in)
 {
     strbuf_indent(e->out, 2 * e->depth);
-    strbuf_printf(e->out, "%s ", emit_value_type(e, core_var_type(e->fn, in->as)));
+    strbuf_printf(e->out, "%s ", emit_value_type(core_var_type(e->fn, in->as)));
     emit_var(e, in->as);
     strbuf_add(e->out, " = ");
     switch (in->kind) {
@@ -231,7 +231,7 @@ static void emit_inputs(KernelEmitter *ke, ScalarEmitter *e, const FlatInputs *i
 
 static ScalarEmitter scalar_emitter(const KernelEmitter *ke)
 {
-    return (ScalarEmitter){.out = ke->out, .fn = ke->k->fn->scope, .dialect = &kernel_dialect, .depth = 1};
+    return (ScalarEmitter){.out = ke->out, .fn = ke->k->fn->scope, .depth = 1};
 }
 
 /* Compilers and debuggers name the .dp line. */
@@ -290,7 +290,7 @@ static void emit_op_parameters(KernelEmitter *ke, ScalarEmitter *e, const FlatOp
 {
     for (uint32_t i = 0; i < 2 * op->k; i++) {
         strbuf_indent(ke->out, 2 * e->depth);
-        strbuf_printf(ke->out, "%s ", emit_value_type(e, core_var_type(e->fn, op->op.params[i])));
+        strbuf_printf(ke->out, "%s ", emit_value_type(core_var_type(e->fn, op->op.params[i])));
         emit_var(e, op->op.params[i]);
         strbuf_printf(ke->out, " = %c.v%u;\n", i < op->k ? 'a' : 'b', i % op->k);
     }
@@ -472,9 +472,8 @@ uint32_t emit_kernel_cost(const PlanKernel *k)
     return loops ? 0 : body.statements + op.statements + k->nvalues + k->words.n + 1;
 }
 
-void emit_kernels_text(StrBuf *out, const FlatProgram *p)
+void emit_kernels_text(StrBuf *out, const Plan *plan)
 {
-    const Plan *plan = plan_make(p);
     for (uint32_t i = 0; i < plan->kernels.n; i++) {
         const PlanKernel *k = plan->kernels.at[i];
         strbuf_printf(out, "%s/* %u: %s, %s:%u */\n", i ? "\n" : "", i, k->name, k->file, k->line);

@@ -1,5 +1,5 @@
 /* The kernels' side of a plan: the *holes* that fill a template of runtime/kernels (its README lists them). The
- * argument words and the variants' meaning are described in emit_plan.h.
+ * argument words and the variants' meaning are described in plan/kernel.h.
  *
  * A kernel's text stands between dp_scalar.h and common.cl in front, and the template behind. Example (the body of a
  * sum of products over rows, the rows' numbers contiguous if bit 0 is set):
@@ -20,12 +20,12 @@
 #ifndef DPC_OPENCL_EMIT_KERNEL_H
 #define DPC_OPENCL_EMIT_KERNEL_H
 
-#include "opencl/emit_plan.h"
+#include "plan/plan.h"
 
 void emit_kernel_source(StrBuf *out, const Plan *plan, const PlanKernel *k);
 /* What an element costs, in statements; 0: not known, there are loops. */
 uint32_t emit_kernel_cost(const PlanKernel *k);
 /* `dump --stage=opencl`: all kernels. */
-void emit_kernels_text(StrBuf *out, const FlatProgram *p);
+void emit_kernels_text(StrBuf *out, const Plan *plan);
 
 #endif

@@ -1,6 +1,6 @@
 #include "opencl/emit_scalar.h"
 
-#include "opencl/emit_text.h"
+#include "plan/emit_text.h"
 
 /* ---- facts ---- */
 
@@ -83,18 +83,9 @@ ScalarFacts scalar_facts(const CoreFn *fn, const CoreBlock *b)
 
 static void indent(ScalarEmitter *e) { strbuf_indent(e->out, 2 * e->depth); }
 
-const char *emit_value_type(const ScalarEmitter *e, CoreType t)
-{
-    return t.rank > 0 ? e->dialect->view_type : emit_type_name(t.scalar);
-}
+const char *emit_value_type(CoreType t) { return t.rank > 0 ? "dp_view" : emit_type_name(t.scalar); }
 
-void emit_var(ScalarEmitter *e, CoreVar v)
-{
-    if (e->names && e->names[v])
-        strbuf_add(e->out, e->names[v]);
-    else
-        emit_name(e->out, "x", v, e->fn->vars.at[v].hint);
-}
+void emit_var(ScalarEmitter *e, CoreVar v) { emit_name(e->out, "x", v, e->fn->vars.at[v].hint); }
 
 void emit_atom(ScalarEmitter *e, CoreAtom a)
 {
@@ -105,7 +96,6 @@ void emit_atom(ScalarEmitter *e, CoreAtom a)
 }
 
 static CoreType var_type(const ScalarEmitter *e, CoreVar v) { return core_var_type(e->fn, v); }
-static bool is_counted(const ScalarEmitter *e, CoreType t) { return e->dialect->counted && t.rank > 0; }
 
 /* An atom's text, for the values of a failure. */
 static const char *atom_text(ScalarEmitter *e, StrBuf *scratch, CoreAtom a)
@@ -118,51 +108,31 @@ static const char *atom_text(ScalarEmitter *e, StrBuf *scratch, CoreAtom a)
     return scratch->text;
 }
 
-/* "T x = " … ";", or for counted views the call that assigns. */
+/* "T x = ", or without the type. */
 static void bind_open(ScalarEmitter *e, CoreVar v, bool declare)
 {
-    CoreType t = var_type(e, v);
     indent(e);
-    if (is_counted(e, t)) {
-        strbuf_add(e->out, "dp_arr_set(rt, &");
-        emit_var(e, v);
-        strbuf_add(e->out, ", ");
-        return;
-    }
     if (declare)
-        strbuf_printf(e->out, "%s ", emit_value_type(e, t));
+        strbuf_printf(e->out, "%s ", emit_value_type(var_type(e, v)));
     emit_var(e, v);
     strbuf_add(e->out, " = ");
-}
-
-static void bind_close(ScalarEmitter *e, CoreVar v)
-{
-    strbuf_add(e->out, is_counted(e, var_type(e, v)) ? ");\n" : ";\n");
-}
-
-static void emit_copy(ScalarEmitter *e, CoreAtom a)
-{
-    bool counted = is_counted(e, core_atom_type(e->fn, a));
-    strbuf_add(e->out, counted ? "dp_arr_retain(" : "");
-    emit_atom(e, a);
-    strbuf_add(e->out, counted ? ")" : "");
 }
 
 static void emit_assign(ScalarEmitter *e, CoreVar v, CoreAtom a, bool declare)
 {
     bind_open(e, v, declare);
-    emit_copy(e, a);
-    bind_close(e, v);
+    emit_atom(e, a);
+    strbuf_add(e->out, ";\n");
 }
 
-/* "T x;" for what branches assign. Counted ones stand declared already. */
+/* "T x;" for what branches assign. */
 static void emit_declaration(ScalarEmitter *e, CoreVar v, bool zero)
 {
     CoreType t = var_type(e, v);
-    if (is_counted(e, t) || e->declared)
+    if (e->declared)
         return;
     indent(e);
-    strbuf_printf(e->out, "%s ", emit_value_type(e, t));
+    strbuf_printf(e->out, "%s ", emit_value_type(t));
     emit_var(e, v);
     strbuf_add(e->out, !zero ? ";\n" : t.rank > 0 ? " = dp_make_view(0, 0);\n" : " = 0;\n");
 }
@@ -174,9 +144,71 @@ static void emit_line(ScalarEmitter *e, const char *text)
     strbuf_add(e->out, "\n");
 }
 
+/* ---- memory ---- */
+
+static CoreType element_type(const ScalarEmitter *e, CoreAtom array)
+{
+    return core_element(core_atom_type(e->fn, array));
+}
+
+static void emit_array_length(ScalarEmitter *e, CoreAtom array)
+{
+    strbuf_add(e->out, "DP_LEN(");
+    emit_atom(e, array);
+    strbuf_add(e->out, ")");
+}
+
+/* The address of element `index`. */
+static void emit_element_address(ScalarEmitter *e, CoreAtom array, CoreAtom index)
+{
+    strbuf_add(e->out, "DP_ADDR(");
+    emit_atom(e, array);
+    strbuf_add(e->out, ") + (dp_u64)");
+    emit_atom(e, index);
+    strbuf_printf(e->out, " * %u", emit_bytes(element_type(e, array)));
+}
+
+static void emit_element_read(ScalarEmitter *e, CoreAtom array, CoreAtom index)
+{
+    strbuf_printf(e->out, "*DP_AT(%s, ", emit_value_type(element_type(e, array)));
+    emit_element_address(e, array, index);
+    strbuf_add(e->out, ")");
+}
+
+/* The text "to - from", of type dp_u64. */
+static void emit_slice_length(ScalarEmitter *e, const CoreStmt *s)
+{
+    strbuf_add(e->out, "(dp_u64)(");
+    emit_atom(e, s->slice.to);
+    strbuf_add(e->out, " - ");
+    emit_atom(e, s->slice.from);
+    strbuf_add(e->out, ")");
+}
+
+static void emit_slice_read(ScalarEmitter *e, const CoreStmt *s)
+{
+    strbuf_add(e->out, "dp_make_view(");
+    emit_slice_length(e, s);
+    strbuf_add(e->out, ", ");
+    emit_element_address(e, s->slice.array, s->slice.from);
+    strbuf_add(e->out, ")");
+}
+
+/* ---- failures ---- */
+
+static void emit_error(ScalarEmitter *e, uint32_t site, const char *const values[3])
+{
+    strbuf_indent(e->out, 2 * e->depth);
+    strbuf_printf(e->out, "dp_error(heap, %uU, %s, %s, %s);\n", site, values[0], values[1], values[2]);
+    if (!e->has_flag)
+        return;
+    strbuf_indent(e->out, 2 * e->depth);
+    strbuf_add(e->out, "failed = 1;\n");
+}
+
 static void emit_failure(ScalarEmitter *e, uint32_t site, const char *const values[3])
 {
-    e->dialect->fail(e, site, values);
+    emit_error(e, site, values);
     e->may_have_failed = true;
 }
 
@@ -193,16 +225,6 @@ static void emit_prim_name(ScalarEmitter *e, const CoreStmt *s)
         strbuf_printf(e->out, "dp_select_%s", result.rank > 0 ? "view" : scalar_name(result.scalar));
     else
         strbuf_printf(e->out, "dp_%s_%s", name, scalar_name(operand.scalar));
-}
-
-/* Host arrays are structs that own something: choose first, then retain. */
-static void emit_counted_select(ScalarEmitter *e, const CoreStmt *s)
-{
-    strbuf_add(e->out, "dp_arr_retain(");
-    for (uint32_t i = 0; i < 3; i++) {
-        emit_atom(e, s->prim.args[i]);
-        strbuf_add(e->out, i == 0 ? " ? " : i == 1 ? " : " : ")");
-    }
 }
 
 /* The divisor becomes 1 where it is 0. */
@@ -235,11 +257,6 @@ static void emit_prim(ScalarEmitter *e, const CoreStmt *s)
     if (checked)
         emit_divisor_check(e, s);
     bind_open(e, s->vars[0], !e->declared);
-    if (s->prim.op == PRIM_SELECT && is_counted(e, var_type(e, s->vars[0]))) {
-        emit_counted_select(e, s);
-        bind_close(e, s->vars[0]);
-        return;
-    }
     emit_prim_name(e, s);
     for (uint32_t i = 0; i < s->prim.nargs; i++) {
         strbuf_add(e->out, i ? ", " : "(");
@@ -251,7 +268,7 @@ static void emit_prim(ScalarEmitter *e, const CoreStmt *s)
         }
     }
     strbuf_add(e->out, ")");
-    bind_close(e, s->vars[0]);
+    strbuf_add(e->out, ";\n");
 }
 
 /* ---- sequences ---- */
@@ -260,8 +277,8 @@ static void emit_length(ScalarEmitter *e, const CoreStmt *s)
 {
     bind_open(e, s->vars[0], !e->declared);
     strbuf_add(e->out, "(dp_i64)");
-    e->dialect->length(e, s->length.array);
-    bind_close(e, s->vars[0]);
+    emit_array_length(e, s->length.array);
+    strbuf_add(e->out, ";\n");
 }
 
 /* "(dp_i64)length", as a value of a failure. */
@@ -271,7 +288,7 @@ static const char *length_text(ScalarEmitter *e, StrBuf *scratch, CoreAtom array
     scratch->n = 0;
     e->out = scratch;
     strbuf_add(scratch, "(dp_i64)");
-    e->dialect->length(e, array);
+    emit_array_length(e, array);
     e->out = out;
     return scratch->text;
 }
@@ -288,8 +305,8 @@ static void index_failure(ScalarEmitter *e, const CoreStmt *s)
 static void emit_element(ScalarEmitter *e, const CoreStmt *s, bool declare)
 {
     bind_open(e, s->vars[0], declare);
-    e->dialect->element(e, s->index.array, s->index.index);
-    bind_close(e, s->vars[0]);
+    emit_element_read(e, s->index.array, s->index.index);
+    strbuf_add(e->out, ";\n");
 }
 
 static void emit_index(ScalarEmitter *e, const CoreStmt *s)
@@ -305,7 +322,7 @@ static void emit_index(ScalarEmitter *e, const CoreStmt *s)
         strbuf_add(e->out, "if ((dp_u64)");
         emit_atom(e, s->index.index);
         strbuf_add(e->out, " < ");
-        e->dialect->length(e, s->index.array);
+        emit_array_length(e, s->index.array);
         strbuf_add(e->out, ") {\n");
     } else {
         strbuf_add(e->out, "if (!failed) {\n"); /* its check has failed perhaps */
@@ -324,8 +341,8 @@ static void emit_index(ScalarEmitter *e, const CoreStmt *s)
 static void emit_slice_value(ScalarEmitter *e, const CoreStmt *s, bool declare)
 {
     bind_open(e, s->vars[0], declare);
-    e->dialect->slice(e, s);
-    bind_close(e, s->vars[0]);
+    emit_slice_read(e, s);
+    strbuf_add(e->out, ";\n");
 }
 
 static void slice_failure(ScalarEmitter *e, const CoreStmt *s)
@@ -356,7 +373,7 @@ static void emit_slice(ScalarEmitter *e, const CoreStmt *s)
     strbuf_add(e->out, " && (dp_u64)");
     emit_atom(e, s->slice.to);
     strbuf_add(e->out, " <= ");
-    e->dialect->length(e, s->slice.array);
+    emit_array_length(e, s->slice.array);
     strbuf_add(e->out, ") {\n");
     e->depth++;
     emit_slice_value(e, s, false);
@@ -523,10 +540,10 @@ static void emit_next_temporaries(ScalarEmitter *e, const CoreStmt *s)
     for (uint32_t i = 0; i < s->loop.nparams; i++) {
         CoreVar v = s->loop.params[i];
         indent(e);
-        strbuf_printf(e->out, "%s next_", emit_value_type(e, var_type(e, v)));
+        strbuf_printf(e->out, "%s next_", emit_value_type(var_type(e, v)));
         emit_var(e, v);
         strbuf_add(e->out, " = ");
-        emit_copy(e, s->loop.body->results[i]);
+        emit_atom(e, s->loop.body->results[i]);
         strbuf_add(e->out, ";\n");
     }
     for (uint32_t i = 0; i < s->loop.nparams; i++) {
@@ -534,7 +551,7 @@ static void emit_next_temporaries(ScalarEmitter *e, const CoreStmt *s)
         bind_open(e, v, false);
         strbuf_add(e->out, "next_");
         emit_var(e, v);
-        bind_close(e, v);
+        strbuf_add(e->out, ";\n");
     }
 }
 
@@ -655,45 +672,4 @@ void emit_scalar_flag(ScalarEmitter *e, const CoreBlock *b)
     if (!e->has_flag)
         return;
     emit_line(e, facts.while_loop ? "dp_bool failed = *DP_AT(int, 0) != 0;" : "dp_bool failed = 0;");
-}
-
-/* ---- counted locals ---- */
-
-typedef struct LocalsPass {
-    ScalarEmitter *e;
-    const char *before, *after;
-} LocalsPass;
-
-static void local_var(void *ctx, CoreVar *v)
-{
-    LocalsPass *p = ctx;
-    if (!is_counted(p->e, var_type(p->e, *v)))
-        return;
-    indent(p->e);
-    strbuf_add(p->e->out, p->before);
-    emit_var(p->e, *v);
-    strbuf_add(p->e->out, p->after);
-}
-
-static void locals_of_block(void *ctx, CoreBlock *b)
-{
-    for (uint32_t i = 0; i < b->stmts.n; i++) {
-        CoreStmt *s = b->stmts.at[i];
-        for (uint32_t j = 0; j < s->nvars; j++)
-            local_var(ctx, &s->vars[j]);
-        core_stmt_binders(s, local_var, ctx);
-        core_stmt_blocks(s, locals_of_block, ctx);
-    }
-}
-
-void emit_scalar_locals(ScalarEmitter *e, const CoreBlock *b)
-{
-    LocalsPass p = {e, "DpArr ", " = {0};\n"};
-    locals_of_block(&p, (CoreBlock *)(uintptr_t)b); /* reads only */
-}
-
-void emit_scalar_releases(ScalarEmitter *e, const CoreBlock *b)
-{
-    LocalsPass p = {e, "dp_arr_release(rt, &", ");\n"};
-    locals_of_block(&p, (CoreBlock *)(uintptr_t)b);
 }

@@ -20,7 +20,7 @@
 
 #include "dp_value.h"
 
-#define DP_RT_VERSION 2
+#define DP_RT_VERSION 3
 
 typedef struct DpRt DpRt;
 typedef struct DpBlock DpBlock;
@@ -79,8 +79,9 @@ typedef struct DpEntry {
     const char *const *param_types; /* texts for dp_type_parse */
     uint32_t nparams;
     const char *result_type;
-    uint32_t nargs, nresults;                           /* leaves */
-    void (*run)(DpRt *rt, DpArg *args, DpArg *results); /* takes ownership of args */
+    uint32_t nargs, nresults;                                                        /* leaves */
+    void (*run)(DpRt *rt, const struct DpEntry *entry, DpArg *args, DpArg *results); /* takes ownership of args */
+    const void *plan; /* for `run` of programs that are not compiled; else NULL */
 } DpEntry;
 typedef struct DpProgram {
     uint32_t version; /* DP_RT_VERSION */
@@ -131,6 +132,14 @@ DpCol dp_col_retain(DpCol c);
 void dp_col_release(DpRt *rt, DpCol *c);
 DpCtx *dp_ctx_retain(DpCtx *c);
 void dp_ctx_release(DpRt *rt, DpCtx **c);
+/* The part of length `len` that begins `bytes` behind the start. */
+static inline DpArr dp_arr_part(DpArr a, uint64_t len, uint64_t bytes)
+{
+    DpArr part = dp_arr_retain(a);
+    part.len = len;
+    part.addr += bytes;
+    return part;
+}
 
 /* Reference sets. `dp_refs_of_*(…, depth)`: the blocks where the elements reached after `depth` further indexings
  * lie: depth 0 of an array [[f32]] is the blocks holding its rows' views, depth 1 those holding the rows' numbers. For
@@ -235,8 +244,7 @@ DpArr dp_argsort_root(DpRt *rt, uint32_t nkeys, const DpArr *keys, const uint8_t
  * the index is out of range nothing is changed, and nothing copied. */
 DpCol dp_update(DpRt *rt, DpCtx *ctx, const DpCol *arrays, bool consume, bool masked, const DpCol *index,
                 const DpCol *values);
-/* `consume`: the caller gives up its reference to a; if nobody else holds the block it is changed in place. */
-DpArr dp_update_root(DpRt *rt, DpArr *a, bool consume, int64_t index, const void *value, uint32_t bytes,
+DpArr dp_update_root(DpRt *rt, const DpArr *a, bool consume, int64_t index, const void *value, uint32_t bytes,
                      DpRefs *value_refs);
 
 /* ---- compaction ----

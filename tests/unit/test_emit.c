@@ -3,9 +3,9 @@
  * root. */
 #include "core_builder.h"
 
-#include "opencl/emit_host.h"
-#include "opencl/emit_plan.h"
-#include "opencl/emit_text.h"
+#include "opencl/emit_kernel.h"
+#include "opencl/host_c.h"
+#include "plan/emit_text.h"
 #include "support/embedded.h"
 
 #include <stdio.h>
@@ -278,24 +278,35 @@ static void compile_kernel(const Plan *plan, const PlanKernel *k)
 
 static bool has_clang(void) { return system("clang --version > /dev/null 2>&1") == 0; }
 
+/* The program's plan, which is in order. */
+static Plan *plan_of(F *f)
+{
+    StrBuf why = {0};
+    if (!flat_check(f->p, &why))
+        fail_msg("%s", why.text);
+    Plan *plan = plan_lower(f->p);
+    assert_non_null(plan);
+    plan_lifetimes(plan);
+    if (!plan_check(plan, &why))
+        fail_msg("%s", why.text);
+    strbuf_free(&why);
+    return plan;
+}
+
 /* Everything that can be made of the program; returns the kernels' text. */
 static StrBuf compile_all(F *f)
 {
-    StrBuf host = {0}, plan_text = {0}, kernels = {0}, why = {0};
-    if (!flat_check(f->p, &why))
-        fail_msg("%s", why.text);
-    flat_liveness(f->p);
-    assert_true(emit_opencl_program(&host, f->p, "odd */ name.dp"));
+    StrBuf host = {0}, plan_text = {0}, kernels = {0};
+    const Plan *plan = plan_of(f);
+    emit_host_c(&host, plan, "odd */ name.dp");
     compile_host(&host);
-    plan_print(&plan_text, f->p);
+    plan_print(&plan_text, plan);
     assert_non_null(plan_text.text);
-    emit_kernels_text(&kernels, f->p);
-    const Plan *plan = plan_make(f->p);
+    emit_kernels_text(&kernels, plan);
     for (uint32_t i = 0; i < plan->kernels.n && has_clang(); i++)
         compile_kernel(plan, plan->kernels.at[i]);
     strbuf_free(&host);
     strbuf_free(&plan_text);
-    strbuf_free(&why);
     return kernels;
 }
 
@@ -599,9 +610,8 @@ static void test_host_control(void **state)
     f_return(&f, VARS(done, out2, n, flag));
     f_entry(&f);
     StrBuf text = {0};
-    flat_liveness(f.p);
     StrBuf host = {0};
-    assert_true(emit_opencl_program(&host, f.p, "x.dp"));
+    emit_host_c(&host, plan_of(&f), "x.dp");
     compile_host(&host);
     strbuf_free(&host);
     f_close(&f, &text);
@@ -688,7 +698,7 @@ static void test_many_outs(void **state)
         results[i] = b_prim(&f.b, PRIM_MUL, x, x);
     f_results(&f, s, N, results);
     f_return(&f, VARS(f_views(&f, c, FLAT_ROOT, outs[N - 1])));
-    assert_int_equal(plan_make(f.p)->kernels.n, 3);
+    assert_int_equal(plan_of(&f)->kernels.n, 3);
     StrBuf text = compile_all(&f);
     f_close(&f, &text);
 }

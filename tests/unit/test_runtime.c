@@ -399,12 +399,14 @@ static void test_update_root(void **state)
     DpArr a = dp_array_root(rt, x, 8, 4, NULL), held = dp_arr_retain(a);
     uint64_t old = a.addr;
     DpArr b = dp_update_root(rt, &a, true, 2, &v, 8, NULL); /* held: copied */
-    assert_true(b.addr != old && a.refs == NULL);
+    assert_true(b.addr != old && dp_read_scalar(rt, &a, 2, DP_I64) == 3);
+    dp_arr_release(rt, &a);
     assert_int_equal(dp_read_scalar(rt, &held, 2, DP_I64), 3);
     assert_int_equal(dp_read_scalar(rt, &b, 2, DP_I64), 77);
     old = b.addr;
     DpArr c = dp_update_root(rt, &b, true, 0, &v, 8, NULL); /* in place */
     assert_true(c.addr == old);
+    dp_arr_release(rt, &b);
     DpArr d = dp_update_root(rt, &c, false, 9, &v, 8, NULL); /* out of range: unchanged */
     assert_int_equal(dp_read_scalar(rt, &d, 0, DP_I64), 77);
     assert_int_equal(dp_read_scalar(rt, &d, 1, DP_I64), 2);
@@ -439,7 +441,9 @@ static DpArr replaced_rows(void)
     for (int k = 0; k < ROUNDS; k++) {
         row = row_of(k);
         const uint64_t view[2] = {row.len, row.addr};
-        t = dp_update_root(rt, &t, true, (k + ROWS - ROUNDS % ROWS) % ROWS, view, 16, dp_refs_of_arr(rt, &row, 0));
+        DpArr old = t;
+        t = dp_update_root(rt, &old, true, (k + ROWS - ROUNDS % ROWS) % ROWS, view, 16, dp_refs_of_arr(rt, &row, 0));
+        dp_arr_release(rt, &old);
         dp_arr_release(rt, &row);
     }
     return t;

@@ -1,7 +1,7 @@
 /* Spelling: what the emitters of kernels and of the host program share. The same text means the same in
  * both languages (runtime/include/dp_scalar.h sees to that). */
-#ifndef DPC_OPENCL_EMIT_TEXT_H
-#define DPC_OPENCL_EMIT_TEXT_H
+#ifndef DPC_PLAN_EMIT_TEXT_H
+#define DPC_PLAN_EMIT_TEXT_H
 
 #include "core/core.h"
 

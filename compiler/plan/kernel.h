@@ -1,5 +1,5 @@
-/* The plan: which statements of a flat program become kernels, and what each kernel is given. emit_kernel writes the
- * kernels' side from it and emit_host the calls' side, so that the two cannot disagree.
+/* Which statements of a flat program become kernels, and what each kernel is given. opencl/emit_kernel writes the
+ * kernels' side from it, and launches (plan.h) are the calls' side, so that the two cannot disagree.
  *
  * WORDS. A kernel's body gets 64-bit argument words w0, w1, …:
  *
@@ -22,8 +22,8 @@
  * Example: { sum { v * x[j] : (j, v) in row } : row in rows } reduces over c2, nested in c1:
  *     w0 ELEMS r_j in c2 (bit 0)   w1 VIEWS   w2 OFFSETS c2   w3 ELEMS r_v in c2 (bit 1)   w4 VIEWS   w5 LENGTH x   w6
  * ADDRESS x and in variant 3 neither w1, w2, w4 nor the segment are looked at. */
-#ifndef DPC_OPENCL_EMIT_PLAN_H
-#define DPC_OPENCL_EMIT_PLAN_H
+#ifndef DPC_PLAN_KERNEL_H
+#define DPC_PLAN_KERNEL_H
 
 #include "flat/flat.h"
 
@@ -78,25 +78,15 @@ typedef struct PlanKernel {
     uint32_t nbits; /* of the variant */
 } PlanKernel;
 
-typedef struct Plan {
-    Arena *arena;
-    const FlatProgram *program;
-    VEC(PlanKernel *) kernels;
-} Plan;
+typedef struct Plan Plan;
 
 /* Most outputs of one kernel: DP_MAX_OUTS of the runtime. A MAP with more becomes several. */
 #define PLAN_MAX_OUTS 64
 
-/* In the program's arena. */
-Plan *plan_make(const FlatProgram *p);
-/* The kernels of a statement are consecutive; NULL if it has none. `hint`: where to begin looking, updated. */
-const PlanKernel *plan_first(const Plan *plan, const FlatStmt *s, uint32_t *hint);
 /* Does the statement launch kernels with code of its own? */
 bool plan_has_kernel(const FlatStmt *s);
-
-/* May the statement write into this array, which it takes and makes anew? UPDATE and SCATTER: where it dies there and
- * nothing else of the statement reads it. Whether others hold its elements, the runtime sees; then they are copied. */
-bool plan_in_place(const FlatStmt *s, FlatVar array);
+/* Adds those of a statement, side by side; how many. number: of the next kernel in its function. */
+uint32_t plan_add_kernels(Plan *plan, const FlatFn *fn, const FlatStmt *s, uint32_t *number);
 
 /* The context's up, or FLAT_ROOT. */
 FlatVar plan_up(const FlatFn *fn, FlatVar ctx);
@@ -120,8 +110,5 @@ typedef struct SegmentUse {
 SegmentUse plan_segment_use(const Plan *plan, const PlanKernel *k);
 
 const char *plan_kind_name(PlanKernelKind kind);
-
-/* `dump --stage=plan`: for each function its launches in order, with inputs, outputs and lifetimes. */
-void plan_print(StrBuf *out, const FlatProgram *p);
 
 #endif

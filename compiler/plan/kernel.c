@@ -1,6 +1,5 @@
-#include "opencl/emit_plan.h"
-
-#include "opencl/emit_text.h"
+#include "plan/emit_text.h"
+#include "plan/plan.h"
 
 #include <assert.h>
 #include <string.h>
@@ -25,41 +24,6 @@ Place plan_place(const PlanKernel *k, FlatVar ctx)
     if (ctx == up)
         return (Place){.kind = PLACE_S};
     return (Place){PLACE_PATH, true, up};
-}
-
-/* ---- updates in place ---- */
-
-static bool dies_at(const FlatStmt *s, FlatVar v)
-{
-    for (uint32_t i = 0; i < s->ndies; i++)
-        if (s->dies[i] == v)
-            return true;
-    return false;
-}
-
-static bool body_reads(const FlatBody *body, FlatVar v)
-{
-    for (uint32_t i = 0; i < body->inputs.n; i++)
-        if (body->inputs.at[i].kind != IN_POS && body->inputs.at[i].var == v)
-            return true;
-    return false;
-}
-
-static bool scatters_once(const FlatStmt *s, FlatVar dest)
-{
-    uint32_t n = 0;
-    for (uint32_t i = 0; i < s->scatter.n; i++)
-        n += s->scatter.dests[i] == dest;
-    return n == 1 && !body_reads(&s->body, dest);
-}
-
-bool plan_in_place(const FlatStmt *s, FlatVar array)
-{
-    if (!dies_at(s, array))
-        return false;
-    if (s->kind == FLAT_S_SCATTER)
-        return scatters_once(s, array);
-    return s->kind == FLAT_S_UPDATE && s->update.array == array;
 }
 
 /* ---- words ---- */
@@ -333,21 +297,14 @@ static const char *function_around(Plan *plan, Span at)
     return n ? arena_strndup(plan->arena, name, n) : "?";
 }
 
-typedef struct PlanPass {
-    Plan *plan;
-    const FlatFn *fn;
-    uint32_t number; /* of the next kernel in its function */
-} PlanPass;
-
-static void add_kernel(PlanPass *pass, const FlatStmt *s, uint32_t first, uint32_t n)
+static void add_kernel(Plan *plan, const FlatFn *fn, const FlatStmt *s, uint32_t number, uint32_t first, uint32_t n)
 {
-    Plan *plan = pass->plan;
     PlanKernel *k = arena_new(plan->arena, PlanKernel);
     k->index = plan->kernels.n;
     k->kind = kernel_kind(s->kind);
-    k->fn = pass->fn;
+    k->fn = fn;
     k->stmt = s;
-    k->name = kernel_name(plan, pass->fn, pass->number++, k->kind);
+    k->name = kernel_name(plan, fn, number, k->kind);
     k->file = plan->program->core->session->files.at[s->span.file]->path;
     k->line = source_linecol(plan->program->core->session, s->span.file, s->span.start).line;
     k->function = function_around(plan, s->span);
@@ -357,52 +314,18 @@ static void add_kernel(PlanPass *pass, const FlatStmt *s, uint32_t first, uint32
     add_words(plan, k);
 }
 
-static void plan_stmt(PlanPass *pass, const FlatStmt *s)
+uint32_t plan_add_kernels(Plan *plan, const FlatFn *fn, const FlatStmt *s, uint32_t *number)
 {
-    uint32_t n = s->body.block->nresults;
+    uint32_t n = s->body.block->nresults, before = plan->kernels.n;
     if (s->kind == FLAT_S_KERNEL) {
         for (uint32_t first = 0; first < n; first += PLAN_MAX_OUTS)
-            add_kernel(pass, s, first, n - first < PLAN_MAX_OUTS ? n - first : PLAN_MAX_OUTS);
+            add_kernel(plan, fn, s, (*number)++, first, n - first < PLAN_MAX_OUTS ? n - first : PLAN_MAX_OUTS);
         if (n == 0)
-            add_kernel(pass, s, 0, 0); /* checks only */
+            add_kernel(plan, fn, s, (*number)++, 0, 0); /* checks only */
     } else if (s->kind == FLAT_S_SCATTER || s->kind == FLAT_S_HIST) {
-        add_kernel(pass, s, 1, n - 1); /* result 0 is the index */
+        add_kernel(plan, fn, s, (*number)++, 1, n - 1); /* result 0 is the index */
     } else {
-        add_kernel(pass, s, 0, n);
+        add_kernel(plan, fn, s, (*number)++, 0, n);
     }
-}
-
-static void plan_block(void *ctx, FlatBlock *b)
-{
-    for (uint32_t i = 0; i < b->stmts.n; i++) {
-        const FlatStmt *s = b->stmts.at[i];
-        if (plan_has_kernel(s))
-            plan_stmt(ctx, s);
-        flat_stmt_blocks(s, plan_block, ctx);
-    }
-}
-
-Plan *plan_make(const FlatProgram *p)
-{
-    Plan *plan = arena_new(p->arena, Plan);
-    plan->arena = p->arena;
-    plan->program = p;
-    for (uint32_t i = 0; i < p->fns.n; i++) {
-        PlanPass pass = {plan, p->fns.at[i], 0};
-        plan_block(&pass, p->fns.at[i]->body);
-    }
-    return plan;
-}
-
-const PlanKernel *plan_first(const Plan *plan, const FlatStmt *s, uint32_t *hint)
-{
-    for (uint32_t tried = 0; tried < plan->kernels.n; tried++) {
-        uint32_t i = (*hint + tried) % plan->kernels.n;
-        const PlanKernel *k = plan->kernels.at[i];
-        if (k->stmt != s || (i > 0 && plan->kernels.at[i - 1]->stmt == s))
-            continue;
-        *hint = i;
-        return k;
-    }
-    return NULL;
+    return plan->kernels.n - before;
 }

@@ -1,4 +1,4 @@
-#include "opencl/emit_text.h"
+#include "plan/emit_text.h"
 
 #include <ctype.h>
 #include <inttypes.h>

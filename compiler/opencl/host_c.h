@@ -1,0 +1,14 @@
+/* The host program as C: the plan's instructions, each as the call of its row in plan/plan_ops.def, one C function for
+ * each of the plan's, and behind them the tables of program.h.
+ *
+ * NAMES are those of the plan's dump: a3_xs an array, c4 a column, x5 a context, s6 a scalar. A block declares its
+ * registers. Blocks nested deeper than compilers' brackets may be (clang: 256) are written with labels instead. */
+#ifndef DPC_OPENCL_HOST_C_H
+#define DPC_OPENCL_HOST_C_H
+
+#include "plan/plan.h"
+
+/* The whole program as one C file. */
+void emit_host_c(StrBuf *out, const Plan *plan, const char *dp_path);
+
+#endif

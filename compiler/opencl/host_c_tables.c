@@ -1,0 +1,171 @@
+/* The tables at the end of the host program, as program.h makes them, and main. */
+#include "opencl/host_c_internal.h"
+
+#include "plan/emit_text.h"
+
+#include <string.h>
+
+static void add_string(HostPrinter *h, const char *text)
+{
+    if (text)
+        emit_string(h->out, text, strlen(text));
+    else
+        strbuf_add(h->out, "NULL");
+}
+
+/* ---- kernels ---- */
+
+static void print_kernel(HostPrinter *h, const DpKernel *k, uint32_t i)
+{
+    static const char *const kinds[] = {[DP_K_MAP] = "MAP",   [DP_K_REDUCE] = "REDUCE",   [DP_K_SCAN] = "SCAN",
+                                        [DP_K_PACK] = "PACK", [DP_K_SCATTER] = "SCATTER", [DP_K_HIST] = "HIST"};
+    strbuf_printf(h->out, "    {.kind = DP_K_%s, .name = \"%s\", .file = ", kinds[k->kind], k->name);
+    add_string(h, k->file);
+    strbuf_printf(h->out, ", .line = %u, .function = \"%s\", .source = source_%u,\n     ", k->line, k->function, i);
+    strbuf_printf(h->out, ".in_bytes = %u, .nwords = %u, .nouts = %u, .val_bytes = %u, .cost = %u, .out_bytes = {",
+                  k->in_bytes, k->nwords, k->nouts, k->val_bytes, k->cost);
+    for (uint32_t j = 0; j < k->nouts || j == 0; j++)
+        strbuf_printf(h->out, "%s%u", j ? ", " : "", k->out_bytes[j]);
+    strbuf_add(h->out, "}},\n");
+}
+
+static void print_kernels(HostPrinter *h, const DpProgram *p)
+{
+    for (uint32_t i = 0; i < p->nkernels; i++) {
+        const DpKernel *k = &p->kernels[i];
+        strbuf_printf(h->out, "\nstatic const char source_%u[] = /* %s */", i, k->name);
+        emit_string_lines(h->out, k->source, strlen(k->source), 2);
+        strbuf_add(h->out, ";\n");
+    }
+    if (p->nkernels == 0)
+        return;
+    strbuf_add(h->out, "\nstatic const DpKernel kernels[] = {\n");
+    for (uint32_t i = 0; i < p->nkernels; i++)
+        print_kernel(h, &p->kernels[i], i);
+    strbuf_add(h->out, "};\n");
+}
+
+/* ---- sites ---- */
+
+static void print_sites(HostPrinter *h, const DpProgram *p)
+{
+    if (p->nsites == 0)
+        return;
+    strbuf_add(h->out, "\nstatic const DpSite sites[] = {\n");
+    for (uint32_t i = 0; i < p->nsites; i++) {
+        const DpSite *s = &p->sites[i];
+        if (s->kind == DP_SITE_PLACE)
+            strbuf_add(h->out, "    {DP_SITE_PLACE, ");
+        else
+            strbuf_printf(h->out, "    {%u, ", s->kind);
+        add_string(h, s->text);
+        strbuf_add(h->out, ", ");
+        add_string(h, s->file);
+        strbuf_printf(h->out, ", %u, %u, ", s->line, s->col);
+        add_string(h, s->source_line);
+        strbuf_printf(h->out, ", %u},\n", s->width);
+    }
+    strbuf_add(h->out, "};\n");
+}
+
+/* ---- entries ---- */
+
+static void print_run_results(HostPrinter *h, const PlanFn *fn, bool declare)
+{
+    for (uint32_t i = 0; i < fn->nresults; i++) {
+        const PlanRegInfo *info = &fn->regs.at[fn->results[i]];
+        if (declare) {
+            strbuf_add(h->out, "    ");
+            host_type(h, info);
+            strbuf_printf(h->out, "r%u;\n", i);
+        } else if (info->type == PLAN_ARR) {
+            strbuf_printf(h->out, "    results[%u].arr = r%u;\n", i, i);
+        } else {
+            strbuf_printf(h->out, "    results[%u].bits = dp_to_bits_%s(r%u);\n", i, scalar_name(info->core.scalar), i);
+        }
+    }
+}
+
+/* From the runtime's leaves to the function's parameters and back. */
+static void print_run(HostPrinter *h, const PlanFn *fn, uint32_t e)
+{
+    strbuf_printf(h->out, "\nstatic void run_%u(DpRt *rt, const DpEntry *entry, DpArg *args, DpArg *results)\n{\n", e);
+    print_run_results(h, fn, true);
+    strbuf_add(h->out, "    ");
+    host_fn_name(h, fn);
+    strbuf_add(h->out, "(rt");
+    for (uint32_t i = 0; i < fn->nparams; i++) {
+        const PlanRegInfo *info = &fn->regs.at[fn->params[i]];
+        if (info->type == PLAN_ARR)
+            strbuf_printf(h->out, ", args[%u].arr", i);
+        else
+            strbuf_printf(h->out, ", dp_from_bits_%s(args[%u].bits)", scalar_name(info->core.scalar), i);
+    }
+    for (uint32_t i = 0; i < fn->nresults; i++)
+        strbuf_printf(h->out, ", &r%u", i);
+    strbuf_add(h->out, ");\n");
+    print_run_results(h, fn, false);
+    strbuf_add(h->out, "}\n");
+}
+
+static void print_texts(HostPrinter *h, const char *name, uint32_t e, const char *const *texts, uint32_t n)
+{
+    strbuf_printf(h->out, "static const char *const %s_%u[] = {", name, e);
+    for (uint32_t i = 0; i < n; i++) {
+        strbuf_add(h->out, i ? ", " : "");
+        add_string(h, texts[i]);
+    }
+    strbuf_add(h->out, "};\n");
+}
+
+static void print_entry(HostPrinter *h, const DpEntry *entry, uint32_t e)
+{
+    strbuf_add(h->out, "    {.name = ");
+    add_string(h, entry->name);
+    strbuf_add(h->out, ", .signature = ");
+    add_string(h, entry->signature);
+    if (entry->nparams > 0)
+        strbuf_printf(h->out, ",\n     .param_names = names_%u, .param_types = types_%u, .nparams = %u", e, e,
+                      entry->nparams);
+    strbuf_add(h->out, ",\n     .result_type = ");
+    add_string(h, entry->result_type);
+    strbuf_printf(h->out, ", .nargs = %u, .nresults = %u, .run = run_%u},\n", entry->nargs, entry->nresults, e);
+}
+
+static void print_entries(HostPrinter *h, const DpProgram *p)
+{
+    for (uint32_t e = 0; e < p->nentries; e++) {
+        const DpEntry *entry = &p->entries[e];
+        print_run(h, entry->plan, e);
+        if (entry->nparams == 0)
+            continue;
+        print_texts(h, "names", e, entry->param_names, entry->nparams);
+        print_texts(h, "types", e, entry->param_types, entry->nparams);
+    }
+    if (p->nentries == 0)
+        return;
+    strbuf_add(h->out, "\nstatic const DpEntry entries[] = {\n");
+    for (uint32_t e = 0; e < p->nentries; e++)
+        print_entry(h, &p->entries[e], e);
+    strbuf_add(h->out, "};\n");
+}
+
+/* ---- all ---- */
+
+static void print_table_ref(HostPrinter *h, const char *name, uint32_t n)
+{
+    strbuf_printf(h->out, ", %s, %u", n > 0 ? name : "NULL", n);
+}
+
+void host_tables(HostPrinter *h, const DpProgram *p)
+{
+    print_kernels(h, p);
+    print_sites(h, p);
+    print_entries(h, p);
+    strbuf_add(h->out, "\nstatic const DpProgram program = {DP_RT_VERSION, ");
+    add_string(h, p->file);
+    print_table_ref(h, "kernels", p->nkernels);
+    print_table_ref(h, "sites", p->nsites);
+    print_table_ref(h, "entries", p->nentries);
+    strbuf_add(h->out, "};\n\nint main(int argc, char **argv) { return dp_main(argc, argv, &program); }\n");
+}

@@ -1,0 +1,159 @@
+#include "opencl/program.h"
+
+#include "opencl/emit_kernel.h"
+#include "plan/emit_text.h"
+#include "support/utf8.h"
+
+#include <string.h>
+
+/* ---- texts ---- */
+
+static const char *keep(Arena *arena, StrBuf *text)
+{
+    const char *kept = arena_strndup(arena, text->text ? text->text : "", text->n);
+    strbuf_free(text);
+    return kept;
+}
+
+/* Text of the program that is shown when it runs: what is not for terminals is a ? a byte, so that carets line up. */
+static const char *shown(Arena *arena, const char *text, size_t n)
+{
+    StrBuf out = {0};
+    uint32_t code;
+    for (size_t i = 0, length; i < n; i += length) {
+        length = utf8_decode(text + i, n - i, &code);
+        bool visible = length > 0 && (code == '\t' || utf8_is_printable(code));
+        if (length == 0)
+            length = 1;
+        for (size_t k = 0; k < length; k++)
+            strbuf_addn(&out, visible ? text + i + k : "?", 1);
+    }
+    return keep(arena, &out);
+}
+
+/* ---- kernels ---- */
+
+static DpKernelKind runtime_kind(PlanKernelKind kind)
+{
+    static const DpKernelKind kinds[] = {DP_K_MAP,  DP_K_MAP,     DP_K_PACK, DP_K_REDUCE,
+                                         DP_K_SCAN, DP_K_SCATTER, DP_K_HIST};
+    return kinds[kind];
+}
+
+static uint32_t out_bytes(const PlanKernel *k, uint32_t i)
+{
+    if (k->kind == PLAN_ARRAY)
+        return emit_element_bytes(k->fn->vars.at[k->stmt->outs[0]].type);
+    return emit_bytes(k->values[i]);
+}
+
+/* Of an element of each column that the body reads. */
+static uint32_t in_bytes(const PlanKernel *k)
+{
+    uint32_t bytes = 0;
+    for (uint32_t i = 0; i < k->words.n; i++) {
+        const PlanWord *w = &k->words.at[i];
+        if (w->kind == WORD_COLUMN)
+            bytes += emit_bytes(k->fn->vars.at[w->var].type);
+        if (w->kind == WORD_ELEMS || w->kind == WORD_ADDRESS)
+            bytes += emit_element_bytes(k->fn->vars.at[w->var].type);
+    }
+    return bytes;
+}
+
+static DpKernel program_kernel(const Plan *plan, const PlanKernel *k)
+{
+    StrBuf source = {0};
+    emit_kernel_source(&source, plan, k);
+    DpKernel made = {.kind = runtime_kind(k->kind),
+                     .name = k->name,
+                     .file = shown(plan->arena, k->file, strlen(k->file)),
+                     .line = k->line,
+                     .function = k->function,
+                     .in_bytes = in_bytes(k),
+                     .source = keep(plan->arena, &source),
+                     .nwords = k->words.n,
+                     .nouts = k->nouts,
+                     .val_bytes = k->val_bytes,
+                     .cost = emit_kernel_cost(k)};
+    for (uint32_t i = 0; i < k->nouts && i < DP_MAX_OUTS; i++)
+        made.out_bytes[i] = (uint8_t)out_bytes(k, i);
+    return made;
+}
+
+static const DpKernel *program_kernels(const Plan *plan)
+{
+    DpKernel *kernels = arena_array(plan->arena, DpKernel, plan->kernels.n + 1);
+    for (uint32_t i = 0; i < plan->kernels.n; i++)
+        kernels[i] = program_kernel(plan, plan->kernels.at[i]);
+    return kernels;
+}
+
+/* ---- sites ---- */
+
+enum { MOST_QUOTED = 1000 };
+
+static DpSite program_site(const Plan *plan, uint8_t kind, const char *text, Span span)
+{
+    Session *session = plan->program->core->session;
+    LineCol at = source_linecol(session, span.file, span.start);
+    uint32_t n, width = span.end > span.start ? span.end - span.start : 1;
+    const char *line = source_line(session, span.file, at.line, &n), *path = session->files.at[span.file]->path;
+    uint32_t rest = at.col <= n ? n - (at.col - 1) : 1; /* what spans lines is underlined to the first one's end */
+    return (DpSite){kind,
+                    text,
+                    shown(plan->arena, path, strlen(path)),
+                    at.line,
+                    at.col,
+                    n <= MOST_QUOTED ? shown(plan->arena, line, n) : NULL, /* else the place is enough for people */
+                    width < rest ? width : rest};
+}
+
+static const DpSite *program_sites(const Plan *plan)
+{
+    const CoreProgram *core = plan->program->core;
+    DpSite *sites = arena_array(plan->arena, DpSite, core->sites.n + plan->places.n + 1);
+    for (uint32_t i = 0; i < core->sites.n; i++) {
+        const CoreSite *site = &core->sites.at[i];
+        sites[i] = program_site(plan, (uint8_t)site->kind, site->text, site->span);
+    }
+    for (uint32_t i = 0; i < plan->places.n; i++)
+        sites[core->sites.n + i] = program_site(plan, DP_SITE_PLACE, NULL, plan->places.at[i]);
+    return sites;
+}
+
+/* ---- entries ---- */
+
+static const DpEntry *program_entries(const Plan *plan)
+{
+    const FlatProgram *p = plan->program;
+    DpEntry *entries = arena_array(plan->arena, DpEntry, p->entries.n + 1);
+    for (uint32_t i = 0; i < p->entries.n; i++) {
+        const CoreEntry *e = p->entries.at[i].entry;
+        const PlanFn *fn = plan->fns.at[p->entries.at[i].fn->index];
+        entries[i] = (DpEntry){.name = e->name,
+                               .signature = e->signature ? e->signature : e->name,
+                               .param_names = e->param_names,
+                               .param_types = e->param_texts,
+                               .nparams = e->nparams,
+                               .result_type = e->result_text,
+                               .nargs = fn->nparams,
+                               .nresults = fn->nresults,
+                               .plan = fn};
+    }
+    return entries;
+}
+
+const DpProgram *opencl_program(const Plan *plan, const char *dp_path)
+{
+    DpProgram *made = arena_new(plan->arena, DpProgram);
+    *made = (DpProgram){.version = DP_RT_VERSION,
+                        .file = dp_path,
+                        .kernels = program_kernels(plan),
+                        .nkernels = plan->kernels.n,
+                        .sites = program_sites(plan),
+                        .nsites = plan->program->core->sites.n + plan->places.n,
+                        .entries = program_entries(plan),
+                        .nentries = plan->program->entries.n};
+    return made;
+}

@@ -1,0 +1,206 @@
+/* Statements that launch kernels: their words, the launch, and what the new columns' views may point into. */
+#include "plan/lower_internal.h"
+
+#include "plan/emit_text.h"
+
+/* ---- words ---- */
+
+/* The bits that, all set, make the word unnecessary. */
+static uint32_t unless_bits(const PlanKernel *k, const PlanWord *word)
+{
+    uint32_t mask = 0;
+    for (uint32_t i = 0; !word->always && i < word->elems.n; i++)
+        mask |= (uint32_t)1 << k->words.at[word->elems.at[i]].bit;
+    return mask;
+}
+
+static PlanReg ctx_reg(const Lower *w, FlatVar ctx)
+{
+    return ctx == FLAT_NO_VAR || ctx == FLAT_ROOT ? PLAN_NO_REG : w->vars[ctx].reg;
+}
+
+static PlanArgument lower_word(const Lower *w, const PlanKernel *k, const PlanWord *word)
+{
+    PlanArgument a = {.kind = word->kind,
+                      .from = ctx_reg(w, word->from),
+                      .to = ctx_reg(w, word->to),
+                      .bit = word->bit,
+                      .unless = unless_bits(k, word)};
+    if (word->var != FLAT_NO_VAR)
+        a.value = w->vars[word->var];
+    if (word->kind == WORD_ELEMS)
+        a.bytes = emit_element_bytes(lower_info(w, word->var)->type);
+    return a;
+}
+
+static void set_words(Lower *w, PlanInstr *in, const PlanKernel *k)
+{
+    in->nwords = k->words.n;
+    in->words = arena_array(w->plan->arena, PlanArgument, k->words.n + 1);
+    for (uint32_t i = 0; i < k->words.n; i++)
+        in->words[i] = lower_word(w, k, &k->words.at[i]);
+}
+
+#define LAUNCH(w, OP, k, ...) set_words((w), EMIT((w), OP, lower_number((k)->index), __VA_ARGS__), (k))
+
+/* ---- what views may point into ---- */
+
+PlanOperand lower_refs_none(Lower *w)
+{
+    PlanOperand none = lower_reg(w, PLAN_REFS, core_scalar(SC_BOOL), NULL);
+    EMIT(w, REFS_NONE, none);
+    return none;
+}
+
+PlanOperand lower_refs_add(Lower *w, PlanOperand set, PlanOperand of, uint32_t depth)
+{
+    PlanOperand more = lower_reg(w, PLAN_REFS, core_scalar(SC_BOOL), NULL), both = lower_like(w, more);
+    if (lower_type(w, of) == PLAN_COL)
+        EMIT(w, REFS_OF_COL, more, of, lower_number(depth));
+    else
+        EMIT(w, REFS_OF_ARR, more, of, lower_number(depth));
+    EMIT(w, REFS_UNION, both, set, more);
+    return both;
+}
+
+/* May a view of this type stem from the input? Then *depth says how many indexings of the variable lead to it. */
+static bool may_stem_from(const Lower *w, const FlatInput *in, CoreType view, uint32_t *depth)
+{
+    if (in->kind == IN_POS)
+        return false;
+    CoreType t = lower_info(w, in->var)->type;
+    uint32_t least = view.rank + (in->kind == IN_ELEM ? 1U : 0U); /* an element is one indexing further */
+    if (t.scalar != view.scalar || t.rank < least)
+        return false;
+    *depth = (uint32_t)t.rank - view.rank;
+    return true;
+}
+
+/* Has an earlier input of the same variable been counted? */
+static bool counted_before(const Lower *w, const FlatInputs *inputs, uint32_t i, CoreType view)
+{
+    uint32_t depth;
+    for (uint32_t j = 0; j < i; j++)
+        if (may_stem_from(w, &inputs->at[j], view, &depth) && inputs->at[j].var == inputs->at[i].var)
+            return true;
+    return false;
+}
+
+/* The set and what views of this type that the body makes may point into. */
+static PlanOperand add_body_refs(Lower *w, PlanOperand set, const FlatBody *body, CoreType view)
+{
+    for (uint32_t i = 0; i < body->inputs.n; i++) {
+        uint32_t depth;
+        if (may_stem_from(w, &body->inputs.at[i], view, &depth) && !counted_before(w, &body->inputs, i, view))
+            set = lower_refs_add(w, set, w->vars[body->inputs.at[i].var], depth);
+    }
+    return set;
+}
+
+/* ---- launches ---- */
+
+static bool over_root(const PlanKernel *k) { return plan_up(k->fn, k->stmt->body.ctx) == FLAT_ROOT; }
+
+static PlanOperand kernel_outs(Lower *w, const PlanKernel *k)
+{
+    return lower_new_vars(w, k->stmt->outs + k->first * (k->kind == PLAN_MAP), k->nouts);
+}
+
+/* Of the columns that hold views. */
+static void set_column_refs(Lower *w, const PlanKernel *k, PlanOperand outs)
+{
+    for (uint32_t i = 0; i < k->nouts; i++) {
+        CoreType t = w->fn->regs.at[outs.list.at[i].reg].core;
+        if (t.rank > 0)
+            EMIT(w, COL_SET_REFS, outs.list.at[i], add_body_refs(w, lower_refs_none(w), &k->stmt->body, t));
+    }
+}
+
+static void lower_array(Lower *w, const PlanKernel *k, PlanOperand ctx)
+{
+    CoreType element = core_element(lower_info(w, k->stmt->outs[0])->type);
+    PlanOperand refs = lower_refs_none(w);
+    if (element.rank > 0)
+        refs = add_body_refs(w, refs, &k->stmt->body, element);
+    LAUNCH(w, ARRAY, k, ctx, lower_new_var(w, k->stmt->outs[0]), lower_number(k->nvalues), refs);
+}
+
+/* Rows moved as views: the new arrays' elements may point where the old ones' and the values do. This is asked for
+ * before the launch, for the destinations may end there. */
+static void lower_scatter(Lower *w, const PlanKernel *k, PlanOperand ctx)
+{
+    const FlatStmt *s = k->stmt;
+    PlanOperand dests = lower_vars(w, s->scatter.dests, s->scatter.n);
+    PlanOperand *refs = arena_array(w->plan->arena, PlanOperand, k->nouts + 1);
+    for (uint32_t i = 0; i < k->nouts; i++) {
+        CoreType element = core_element(lower_info(w, s->outs[i])->type);
+        if (element.rank == 0)
+            continue;
+        refs[i] = lower_refs_add(w, lower_refs_none(w), dests.list.at[i], 1);
+        refs[i] = add_body_refs(w, refs[i], &s->body, element);
+    }
+    PlanOperand outs = kernel_outs(w, k);
+    if (over_root(k))
+        LAUNCH(w, SCATTER_ROOT, k, ctx, outs, dests);
+    else
+        LAUNCH(w, SCATTER, k, ctx, outs, dests);
+    for (uint32_t i = 0; i < k->nouts; i++) {
+        if (lower_info(w, s->outs[i])->type.rank < 2)
+            continue;
+        if (over_root(k))
+            EMIT(w, ARR_SET_REFS, outs.list.at[i], refs[i]);
+        else
+            EMIT(w, COL_SET_REFS, outs.list.at[i], refs[i]);
+    }
+}
+
+static void lower_reduce(Lower *w, const PlanKernel *k, PlanOperand ctx)
+{
+    PlanOperand outs = kernel_outs(w, k);
+    if (over_root(k)) {
+        LAUNCH(w, REDUCE_ROOT, k, ctx, outs);
+        return;
+    }
+    LAUNCH(w, REDUCE, k, ctx, outs);
+    set_column_refs(w, k, outs);
+}
+
+static void lower_columns(Lower *w, const PlanKernel *k, PlanOperand ctx)
+{
+    PlanOperand outs = kernel_outs(w, k);
+    if (k->kind == PLAN_MAP)
+        LAUNCH(w, MAP, k, ctx, outs);
+    else
+        LAUNCH(w, SCAN, k, ctx, outs);
+    set_column_refs(w, k, outs);
+}
+
+static void lower_hist(Lower *w, const PlanKernel *k, PlanOperand ctx)
+{
+    PlanOperand size = w->vars[k->stmt->reduce.size], outs = kernel_outs(w, k);
+    if (over_root(k))
+        LAUNCH(w, HIST_ROOT, k, ctx, outs, size);
+    else
+        LAUNCH(w, HIST, k, ctx, outs, size);
+}
+
+static void lower_launch(Lower *w, const PlanKernel *k)
+{
+    PlanOperand ctx = w->vars[k->stmt->body.ctx];
+    switch (k->kind) {
+    case PLAN_MAP:
+    case PLAN_SCAN: lower_columns(w, k, ctx); break;
+    case PLAN_ARRAY: lower_array(w, k, ctx); break;
+    case PLAN_PACK: LAUNCH(w, PACK, k, ctx, lower_new_var(w, k->stmt->outs[0])); break;
+    case PLAN_REDUCE: lower_reduce(w, k, ctx); break;
+    case PLAN_SCATTER: lower_scatter(w, k, ctx); break;
+    case PLAN_HIST: lower_hist(w, k, ctx); break;
+    }
+}
+
+void lower_launches(Lower *w, const FlatStmt *s)
+{
+    uint32_t first = w->plan->kernels.n, n = plan_add_kernels(w->plan, w->flat, s, &w->nkernels);
+    for (uint32_t i = 0; i < n; i++)
+        lower_launch(w, w->plan->kernels.at[first + i]);
+}

@@ -1,0 +1,300 @@
+/* Plans, executed: the calls of plan_ops.def, compiled, over an array of registers for each call of a function. What
+ * the C host program does, this does in the same order. */
+#include "plan/plan.h"
+
+#include "dp_rt.h"
+#include "support/memory.h"
+
+#include <assert.h>
+#include <stdlib.h>
+#include <string.h>
+
+typedef union PlanValue {
+    uint64_t bits; /* of a scalar, as core's constants */
+    DpArr arr;
+    DpCol col;
+    DpCtx *ctx;
+    DpRefs *refs;
+    DpLimit limit;
+    DpLevel level;
+} PlanValue;
+
+enum { MOST_LISTS = 6 }; /* of an instruction, a launch's words and outputs included */
+
+typedef struct Run {
+    DpRt *rt;
+    const PlanFn *fn;
+    PlanValue *regs;
+    const PlanInstr *in; /* at hand */
+    void *lists[MOST_LISTS];
+    uint32_t nlists;
+    uint32_t variant; /* of a launch */
+    uint64_t *words;
+    void *outs; /* DpCol, DpArr or uint64_t, side by side */
+} Run;
+
+/* ---- operands ---- */
+
+static uint64_t *scalar(const Run *r, PlanOperand *o)
+{
+    return o->kind == OPERAND_REG ? &r->regs[o->reg].bits : &o->bits;
+}
+
+static CoreType core_type(const Run *r, const PlanOperand *o)
+{
+    return o->kind == OPERAND_CONST ? core_scalar(o->scalar) : r->fn->regs.at[o->reg].core;
+}
+
+/* Bits from memory, as core's constants have them. */
+static uint64_t extended(Scalar s, uint64_t bits)
+{
+    uint32_t unused = 64 - 8 * scalar_bytes(s);
+    return scalar_is_signed(s) && !scalar_is_float(s) ? (uint64_t)((int64_t)(bits << unused) >> unused) : bits;
+}
+
+/* Room for a list of items, until the instruction is done. */
+static void *new_list(Run *r, uint32_t n, size_t bytes)
+{
+    assert(r->nlists < MOST_LISTS);
+    return r->lists[r->nlists++] = memory_alloc((size_t)n + 1, bytes);
+}
+
+static void free_lists(Run *r)
+{
+    while (r->nlists > 0)
+        free(r->lists[--r->nlists]);
+}
+
+#define LIST_OF(name, T, item)                                                                                         \
+    static const T *name(Run *r, PlanOperand *list)                                                                    \
+    {                                                                                                                  \
+        T *at = new_list(r, list->list.n, sizeof *at);                                                                 \
+        for (uint32_t i = 0; i < list->list.n; i++) {                                                                  \
+            PlanOperand *o = &list->list.at[i];                                                                        \
+            at[i] = (item);                                                                                            \
+        }                                                                                                              \
+        return at;                                                                                                     \
+    }
+typedef DpCtx *ContextPointer;
+typedef struct View {
+    uint64_t len, addr;
+} View;
+LIST_OF(list_of_arrays, DpArr, r->regs[o->reg].arr)
+LIST_OF(list_of_columns, DpCol, r->regs[o->reg].col)
+LIST_OF(list_of_contexts, ContextPointer, r->regs[o->reg].ctx)
+LIST_OF(list_of_numbers, uint8_t, (uint8_t)o->bits)
+LIST_OF(list_of_tags, uint8_t, (uint8_t)core_type(r, o).scalar)
+LIST_OF(list_of_given, bool, o->given)
+LIST_OF(list_of_views, View, ((View){r->regs[o->reg].arr.len, r->regs[o->reg].arr.addr}))
+
+/* Scalars side by side, as they lie in memory. Hosts are little endian, as devices are. */
+static const void *list_of_items(Run *r, PlanOperand *list, uint32_t bytes)
+{
+    unsigned char *at = new_list(r, list->list.n, bytes);
+    for (uint32_t i = 0; i < list->list.n; i++)
+        memcpy(at + (size_t)i * bytes, scalar(r, &list->list.at[i]), bytes);
+    return at;
+}
+
+/* The value of a PRIM. */
+static uint64_t prim_value(Run *r, PlanOperand *args)
+{
+    Scalar operand = core_type(r, &args->list.at[0]).scalar, result = core_type(r, &r->in->args[0]).scalar;
+    uint64_t bits[3] = {0};
+    for (uint32_t i = 0; i < args->list.n; i++)
+        bits[i] = *scalar(r, &args->list.at[i]);
+    return core_prim_apply(r->in->prim, operand, result, bits);
+}
+
+/* ---- launches ---- */
+
+static uint64_t word_value(Run *r, PlanArgument *w)
+{
+    const PlanValue *value = w->value.kind == OPERAND_REG ? &r->regs[w->value.reg] : NULL;
+    switch (w->kind) {
+    case WORD_SCALAR: return *scalar(r, &w->value);
+    case WORD_LENGTH: return value->arr.len;
+    case WORD_ADDRESS: return core_type(r, &w->value).rank > 1 ? dp_arr_addr(r->rt, &value->arr) : value->arr.addr;
+    case WORD_COLUMN: return core_type(r, &w->value).rank > 0 ? dp_col_addr(r->rt, &value->col) : value->col.addr;
+    case WORD_ELEMS:
+    case WORD_VIEWS:
+    case WORD_OFFSETS:
+    case WORD_PATH: break;
+    }
+    return 0;
+}
+
+static void set_bit(Run *r, const PlanArgument *w, bool holds)
+{
+    if (holds && w->bit != PLAN_NO_BIT)
+        r->variant |= UINT32_C(1) << w->bit;
+}
+
+/* ELEMS come first: what they find says which others are needed. */
+static void fill_words(Run *r)
+{
+    uint32_t n = r->in->nwords;
+    uint64_t *words = r->words = new_list(r, n, sizeof *words);
+    r->variant = 0;
+    for (uint32_t i = 0; i < n; i++)
+        words[i] = word_value(r, &r->in->words[i]);
+    for (uint32_t i = 0; i < n; i++) {
+        const PlanArgument *w = &r->in->words[i];
+        if (w->kind == WORD_ELEMS)
+            set_bit(r, w, dp_elem_words_of(r->rt, &r->regs[w->value.reg].col, r->regs[w->to].ctx, w->bytes, &words[i]));
+    }
+    for (uint32_t i = 0; i < n; i++) {
+        const PlanArgument *w = &r->in->words[i];
+        bool needed = !w->unless || (r->variant & w->unless) != w->unless;
+        if (w->kind == WORD_OFFSETS && needed)
+            words[i] = dp_ctx_offsets(r->rt, r->regs[w->to].ctx);
+        if (w->kind == WORD_PATH && needed)
+            words[i] = dp_path(r->rt, r->regs[w->from].ctx, r->regs[w->to].ctx);
+        if (w->kind == WORD_PATH)
+            set_bit(r, w, words[i] == 0);
+    }
+}
+
+/* In the registers. */
+static void keep_outs(Run *r)
+{
+    const PlanOperand *outs = &r->in->args[2];
+    for (uint32_t i = 0; r->outs && i < outs->list.n; i++) {
+        PlanReg to = outs->list.at[i].reg;
+        const PlanRegInfo *info = &r->fn->regs.at[to];
+        if (info->type == PLAN_COL)
+            r->regs[to].col = ((DpCol *)r->outs)[i];
+        else if (info->type == PLAN_ARR)
+            r->regs[to].arr = ((DpArr *)r->outs)[i];
+        else
+            r->regs[to].bits = extended(info->core.scalar, ((uint64_t *)r->outs)[i]);
+    }
+}
+
+/* ---- instructions ---- */
+
+#define OPERAND(i) (&r->in->args[i])
+#define REGISTER(i) r->regs[r->in->args[i].reg]
+#define SCALAR(i) (*scalar(r, OPERAND(i)))
+#define ARR(i) REGISTER(i).arr
+#define COL(i) REGISTER(i).col
+#define CTX(i) REGISTER(i).ctx
+#define REFS(i) REGISTER(i).refs
+#define LIMIT(i) REGISTER(i).limit
+#define LEVEL(i) REGISTER(i).level
+#define NUM(i) ((uint32_t)OPERAND(i)->bits)
+#define TEXT(i) OPERAND(i)->text
+#define RESULT(i) SCALAR(i) =
+#define PRIM_VALUE(i) prim_value(r, OPERAND(i))
+#define VALUE(i) scalar(r, OPERAND(i))
+#define VIEW(i) (&(View){ARR(i).len, ARR(i).addr})
+#define TAG(i) ((DpScalar)core_type(r, OPERAND(i)).scalar)
+#define GIVEN(i) OPERAND(i)->given
+#define COUNT(i) OPERAND(i)->list.n
+#define ARRS(i) list_of_arrays(r, OPERAND(i))
+#define COLS(i) list_of_columns(r, OPERAND(i))
+#define CTXS(i) list_of_contexts(r, OPERAND(i))
+#define NUMS(i) list_of_numbers(r, OPERAND(i))
+#define TAGS(i) list_of_tags(r, OPERAND(i))
+#define GIVENS(i) list_of_given(r, OPERAND(i))
+#define VIEWS(i) list_of_views(r, OPERAND(i))
+#define ITEMS(i) list_of_items(r, OPERAND(i), scalar_bytes(core_type(r, OPERAND(0)).scalar))
+#define VARIANT r->variant
+#define WORDS r->words
+#define OUTS(i) (r->outs = new_list(r, COUNT(i), sizeof(PlanValue)))
+
+static void run_call(Run *r)
+{
+    DpRt *rt = r->rt;
+    switch (r->in->op) {
+#define PLAN_OP(NAME, text, operands, effects, ...)                                                                    \
+    case PLAN_OP_##NAME:                                                                                               \
+        __VA_ARGS__;                                                                                                   \
+        break;
+#include "plan/plan_ops.def"
+#undef PLAN_OP
+    case PLAN_OP_COUNT: break;
+    }
+}
+
+static void run_fn(const PlanFn *fn, DpRt *rt, const PlanValue *args, PlanValue *results);
+
+static void run_function_call(Run *r, const PlanInstr *in)
+{
+    const PlanOperand *args = &in->args[0], *outs = &in->args[1];
+    PlanValue *values = memory_alloc((size_t)args->list.n + outs->list.n + 1, sizeof *values);
+    PlanValue *results = values + args->list.n;
+    for (uint32_t i = 0; i < args->list.n; i++) {
+        PlanOperand *o = &args->list.at[i];
+        if (o->kind == OPERAND_REG)
+            values[i] = r->regs[o->reg];
+        else
+            values[i].bits = o->bits;
+    }
+    run_fn(in->fn, r->rt, values, results);
+    for (uint32_t i = 0; i < outs->list.n; i++)
+        r->regs[outs->list.at[i].reg] = results[i];
+    free(values);
+}
+
+static void run_instr(Run *r, const PlanInstr *in)
+{
+    bool launches = plan_ops[in->op].effects & PLAN_LAUNCHES;
+    r->in = in;
+    r->outs = NULL;
+    if (launches)
+        fill_words(r);
+    run_call(r);
+    if (launches)
+        keep_outs(r);
+    free_lists(r);
+}
+
+static void run_block(Run *r, const PlanBlock *b)
+{
+    for (uint32_t i = 0; i < b->instrs.n; i++) {
+        const PlanInstr *in = b->instrs.at[i];
+        if (in->op == PLAN_OP_CALL) {
+            run_function_call(r, in);
+        } else if (in->op == PLAN_OP_IF) {
+            run_block(r, in->blocks[*scalar(r, &in->args[0]) ? 0 : 1]);
+        } else if (in->op == PLAN_OP_LOOP) {
+            for (run_block(r, in->blocks[0]); *scalar(r, &in->args[0]); run_block(r, in->blocks[0]))
+                run_block(r, in->blocks[1]);
+        } else {
+            run_instr(r, in);
+        }
+    }
+}
+
+/* The registers are on the stack, whose end is the end of a recursion (dp_enter). */
+static void run_fn(const PlanFn *fn, DpRt *rt, const PlanValue *args, PlanValue *results)
+{
+    PlanValue regs[fn->regs.n + 1];
+    Run r = {.rt = rt, .fn = fn, .regs = regs};
+    for (uint32_t i = 0; i < fn->nparams; i++)
+        regs[fn->params[i]] = args[i];
+    run_block(&r, fn->body);
+    for (uint32_t i = 0; i < fn->nresults; i++)
+        results[i] = regs[fn->results[i]];
+}
+
+void plan_run(const PlanFn *fn, DpRt *rt, DpArg *args, DpArg *results)
+{
+    PlanValue *values = memory_alloc((size_t)fn->nparams + fn->nresults + 1, sizeof *values);
+    PlanValue *made = values + fn->nparams;
+    for (uint32_t i = 0; i < fn->nparams; i++) {
+        if (fn->regs.at[fn->params[i]].type == PLAN_ARR)
+            values[i].arr = args[i].arr;
+        else
+            values[i].bits = args[i].bits;
+    }
+    run_fn(fn, rt, values, made);
+    for (uint32_t i = 0; i < fn->nresults; i++) {
+        if (fn->regs.at[fn->results[i]].type == PLAN_ARR)
+            results[i].arr = made[i].arr;
+        else
+            results[i].bits = made[i].bits;
+    }
+    free(values);
+}
