@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What was built at once: one kernel with its helpers, or a batch. */
+/* What was built at once: one kernel with its helpers, or a part of quick.c. */
 struct Built {
     Built *next;
     cl_program program;
@@ -45,27 +45,33 @@ static void fail_build(DpRt *rt, cl_program p, const char *name, cl_int code)
     rt_fail(rt, 4, "kernel %s does not build: %s", name, cl_error_name(code));
 }
 
-/* NULL if a batch does not build: then its kernels are built one by one, and the one to blame is named. */
-static cl_program build_from_source(DpRt *rt, const Text *t, const char *options, const BuildTask *task)
+/* Where built-in functions are declared by builtins.cl and it does not build, PoCL's header is another, or the holes
+ * call what is not declared there: again, with that header. */
+static cl_program build_from_source(DpRt *rt, const Text *t, const char *options, const char *name)
 {
     cl_int code;
     const char *text = t->at;
     cl_program p = clCreateProgramWithSource(rt->context, 1, &text, NULL, &code);
     CL_OK(rt, code);
-    code = clBuildProgram(p, 1, &rt->device, options, NULL, NULL);
-    if (code != CL_SUCCESS && !task->may_fail)
-        fail_build(rt, p, task->name, code);
-    if (code != CL_SUCCESS) {
-        clReleaseProgram(p);
-        p = NULL;
+    code = CL_BUILD_PROGRAM_FAILURE;
+    if (source_declares_builtins(rt)) {
+        char fewer[160];
+        snprintf(fewer, sizeof fewer, "%s -D_OPENCL_H_", options);
+        code = clBuildProgram(p, 1, &rt->device, fewer, NULL, NULL);
     }
+    if (code != CL_SUCCESS)
+        code = clBuildProgram(p, 1, &rt->device, options, NULL, NULL);
+    if (code != CL_SUCCESS)
+        fail_build(rt, p, name, code);
     return p;
 }
 
+/* PoCL keeps compiled kernels itself, and asked for a program's binary it first compiles all of its kernels once more,
+ * for any work-group size: half of a cold run. */
 static cl_program build_from_cache(DpRt *rt, CacheKey key)
 {
     size_t n = 0;
-    unsigned char *binary = rt->cache_dir && !rt->keeps_binaries ? cache_load(rt->cache_dir, key, &n) : NULL;
+    unsigned char *binary = rt->cache_dir && !rt->pocl ? cache_load(rt->cache_dir, key, &n) : NULL;
     if (!binary)
         return NULL;
     cl_int code, status;
@@ -84,8 +90,8 @@ static cl_program build_from_cache(DpRt *rt, CacheKey key)
 static void store_binary(const DpRt *rt, cl_program p, CacheKey key)
 {
     size_t n = 0;
-    if (!rt->cache_dir || rt->keeps_binaries ||
-        clGetProgramInfo(p, CL_PROGRAM_BINARY_SIZES, sizeof n, &n, NULL) != CL_SUCCESS || n == 0)
+    if (!rt->cache_dir || rt->pocl || clGetProgramInfo(p, CL_PROGRAM_BINARY_SIZES, sizeof n, &n, NULL) != CL_SUCCESS ||
+        n == 0)
         return;
     unsigned char *binary = malloc(n);
     if (binary && clGetProgramInfo(p, CL_PROGRAM_BINARIES, sizeof binary, &binary, NULL) == CL_SUCCESS)
@@ -108,15 +114,10 @@ Built *program_build(DpRt *rt, Text *t, const BuildTask *task)
         dump_source(rt, t, task);
     b->program = build_from_cache(rt, key);
     if (!b->program) {
-        b->program = build_from_source(rt, t, options, task);
-        if (b->program)
-            store_binary(rt, b->program, key);
+        b->program = build_from_source(rt, t, options, task->name);
+        store_binary(rt, b->program, key);
     }
     free(t->at);
-    if (!b->program) {
-        free(b);
-        return NULL;
-    }
     b->next = rt->built;
     rt->built = b;
     return b;

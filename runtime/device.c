@@ -199,14 +199,13 @@ static void query(DpRt *rt, const Found *f)
     rt->units = units;
     rt->fp_options = fp & CL_FP_CORRECTLY_ROUNDED_DIVIDE_SQRT ? "-cl-fp32-correctly-rounded-divide-sqrt " : "";
     rt->atomics64 = strstr(extensions, "cl_khr_int64_base_atomics") != NULL;
-    rt->batches = strstr(f->platform_name, "Portable Computing Language") != NULL && !getenv("DP_NO_BATCH");
+    rt->pocl = strcmp(f->platform_name, "Portable Computing Language") == 0;
     const char *shape = getenv("DP_SHAPE"); /* for tests of the other shape */
     rt->gpu = !(f->type & CL_DEVICE_TYPE_CPU);
     if (shape && strcmp(shape, "gpu") == 0)
         rt->gpu = true;
     if (shape && strcmp(shape, "cpu") == 0)
         rt->gpu = false;
-    rt->batches = rt->batches && !rt->gpu; /* the names that source.c renames are the CPU shape's */
 }
 
 bool device_choose(DpRt *rt, const OpenOptions *options, OpenError *error)

@@ -123,7 +123,7 @@ typedef struct Program Program;
 typedef struct Built Built;
 typedef struct Kernel Kernel;
 /* The runtime's own programs, then the templates of user kernels by DpKernelKind. */
-typedef enum OwnProgram { OWN_MOVE, OWN_LENGTHS, OWN_TRUTH, OWN_COUNT } OwnProgram;
+typedef enum OwnProgram { OWN_MOVE, OWN_LENGTHS, OWN_TRUTH, OWN_SORT, OWN_COUNT } OwnProgram;
 /* Bits of how a program is built. MODE_QUICK: its kernels are functions, for any variant, that quick.c puts into one
  * kernel. */
 enum { MODE_SEGMENTED = 1, MODE_HIST_SORTED = 2, MODE_QUICK = 4 };
@@ -211,9 +211,7 @@ struct DpRt {
     Program **programs;
     uint32_t nprograms; /* chains: OWN_COUNT, then one per user kernel */
     Built *built;
-    bool batches;        /* build several kernels at once? */
-    bool *batched;       /* by a batch's first kernel: has it been built? */
-    bool keeps_binaries; /* the device's own cache does; else ours */
+    bool pocl; /* it keeps what it has built itself; else our cache does */
     Quick quick;
     Words words;     /* of kernels that have too many for arguments */
     char *cache_dir; /* NULL: no cache */
@@ -332,23 +330,22 @@ typedef struct Text {
 typedef struct Instance {
     uint32_t kernel, variant, mode;
 } Instance;
-enum { MAX_GUESSES = 4 };
 void text_add(DpRt *rt, Text *t, const char *s, size_t n);
+bool source_declares_builtins(const DpRt *rt);
 void source_begin(DpRt *rt, Text *t);
 void source_instance(DpRt *rt, Text *t, const Instance *i, const char *suffix);
-void source_own(DpRt *rt, Text *t, uint32_t mode); /* MODE_QUICK or 0 */
+/* One of the runtime's own programs; mode: MODE_QUICK or 0. */
+void source_own(DpRt *rt, Text *t, OwnProgram own, uint32_t mode);
 extern const char *const own_suffix[OWN_COUNT];
 uint32_t source_mode(const DpKernel *k, uint32_t variant, uint32_t mode);
-uint32_t source_guess(const DpKernel *k, uint32_t kernel, Instance *to);
 
 /* build.c */
 /* options: beside those of all programs, or NULL. number, mode: tell the texts of DP_DUMP_KERNELS apart. */
 typedef struct BuildTask {
     const char *name, *options;
     uint32_t number, mode;
-    bool may_fail;
 } BuildTask;
-/* Takes the text. NULL if it does not build and may fail. */
+/* Takes the text. */
 Built *program_build(DpRt *rt, Text *t, const BuildTask *task);
 cl_kernel program_kernel(DpRt *rt, const Built *b, const char *name); /* to be released */
 void build_close(DpRt *rt);

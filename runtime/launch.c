@@ -19,8 +19,8 @@ struct Program {
     Program *next;
     uint32_t index; /* of its chain in rt->programs */
     Instance instance;
-    Built *built;    /* NULL: not yet */
-    char suffix[48]; /* of its names in what is built */
+    Built *built;       /* NULL: not yet */
+    const char *suffix; /* of its names in what is built */
     Kernel *kernels;
     const char *name;
     const DpKernel *user; /* NULL: one of the runtime's own */
@@ -98,6 +98,7 @@ static Program *user_program(DpRt *rt, const Instance *i)
         return p;
     p = add_program(rt, OWN_COUNT + i->kernel, i);
     p->name = k->name;
+    p->suffix = "";
     p->user = k;
     p->wg = rt_group_size(rt, i->kernel);
     return p;
@@ -105,113 +106,30 @@ static Program *user_program(DpRt *rt, const Instance *i)
 
 static Program *own_program(DpRt *rt, OwnProgram own)
 {
-    static const char *const names[OWN_COUNT] = {"dp_move", "dp_lengths", "dp_truth"};
+    static const char *const names[OWN_COUNT] = {"dp_move", "dp_lengths", "dp_truth", "dp_sort"};
     const Instance none = {0, 0, 0};
     Program *p = rt->programs[own];
     if (p)
         return p;
     p = add_program(rt, own, &none);
     p->name = names[own];
+    p->suffix = own_suffix[own];
     p->wg = rt->gpu ? 256 : 1;
     return p;
 }
 
-static void set_built(Program *p, Built *built, const char *suffix)
-{
-    p->built = built;
-    snprintf(p->suffix, sizeof p->suffix, "%s", suffix);
-}
-
 /* ---- building ---- */
-/* Bytes of holes in one batch, about: a program costs 0.1 s of CPU time beside what is in it (PoCL), what is in it but
- * does not run is lost. Two kernels at least. */
-enum { BATCH_TEXT = 12 << 10, MIN_BATCH_KERNELS = 2 };
-
-typedef struct Range {
-    uint32_t first, end;
-} Range;
-
-/* The kernels that are built with this one: always the same, so that the next run finds them in the cache. */
-static Range batch_of(const DpRt *rt, uint32_t kernel)
-{
-    Range r = {0, 0};
-    size_t text = 0;
-    for (; r.end < rt->program->nkernels; r.end++) {
-        size_t n = strlen(rt->program->kernels[r.end].source);
-        if (text > 0 && text + n > BATCH_TEXT) {
-            if (kernel < r.end)
-                break;
-            r.first = r.end;
-            text = 0;
-        }
-        text += n;
-    }
-    return r;
-}
-
-static void instance_suffix(char *to, size_t room, const Instance *i)
-{
-    snprintf(to, room, "_%u_v%u_m%u", i->kernel, i->variant, i->mode);
-}
-
-/* All instances of these kernels that are likely to be wanted. */
-static void build_batch(DpRt *rt, Range r)
-{
-    const size_t room = (size_t)(r.end - r.first) * MAX_GUESSES;
-    Instance *all = calloc(room, sizeof *all);
-    if (!all)
-        rt_fail_host_memory(rt, room * sizeof *all);
-    uint32_t n = 0;
-    for (uint32_t k = r.first; k < r.end; k++)
-        n += source_guess(&rt->program->kernels[k], k, all + n);
-    Text t = {NULL, 0, 0};
-    char suffix[48];
-    source_begin(rt, &t);
-    for (uint32_t i = 0; i < n; i++) {
-        instance_suffix(suffix, sizeof suffix, &all[i]);
-        source_instance(rt, &t, &all[i], suffix);
-    }
-    Built *b = program_build(rt, &t, &(BuildTask){.name = "batch", .number = r.first, .may_fail = true});
-    for (uint32_t i = 0; b && i < n; i++) {
-        instance_suffix(suffix, sizeof suffix, &all[i]);
-        set_built(user_program(rt, &all[i]), b, suffix);
-    }
-    free(all);
-}
-
-/* The runtime's own programs are built together. */
-static void build_own(DpRt *rt)
-{
-    Text t = {NULL, 0, 0};
-    source_begin(rt, &t);
-    source_own(rt, &t, 0);
-    Built *b = program_build(rt, &t, &(BuildTask){.name = "dp_own"});
-    for (int own = 0; own < OWN_COUNT; own++)
-        set_built(own_program(rt, (OwnProgram)own), b, own_suffix[own]);
-}
-
-static void build_one(DpRt *rt, Program *p)
-{
-    Text t = {NULL, 0, 0};
-    source_begin(rt, &t);
-    source_instance(rt, &t, &p->instance, "");
-    p->built =
-        program_build(rt, &t, &(BuildTask){.name = p->name, .number = p->instance.variant, .mode = p->instance.mode});
-}
-
+/* A program of its own for each instance: PoCL compiles those of its kernels that run, for 0.05 s beside. */
 static void build(DpRt *rt, Program *p)
 {
-    if (p->index < OWN_COUNT) {
-        build_own(rt);
-        return;
-    }
-    const Range r = batch_of(rt, p->instance.kernel);
-    if (rt->batches && !rt->batched[r.first] && r.end - r.first >= MIN_BATCH_KERNELS) {
-        rt->batched[r.first] = true;
-        build_batch(rt, r);
-    }
-    if (!p->built)
-        build_one(rt, p);
+    Text t = {NULL, 0, 0};
+    source_begin(rt, &t);
+    if (p->user)
+        source_instance(rt, &t, &p->instance, "");
+    else
+        source_own(rt, &t, (OwnProgram)p->index, 0);
+    p->built =
+        program_build(rt, &t, &(BuildTask){.name = p->name, .number = p->instance.variant, .mode = p->instance.mode});
 }
 
 /* ---- kernels ---- */
@@ -344,8 +262,6 @@ void launch_close(DpRt *rt)
         free_programs(rt->programs[i]);
     build_close(rt);
     free(rt->programs);
-    free(rt->batched);
     rt->programs = NULL;
-    rt->batched = NULL;
     rt->nprograms = 0;
 }

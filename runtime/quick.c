@@ -36,7 +36,7 @@ enum {
 
 /* ---- the templates' kernels ---- */
 typedef enum When { ALWAYS, UNSEGMENTED, SEGMENTED, ATOMIC } When;
-enum { QUICK_MOVE = DP_K_HIST + 1 };
+enum { QUICK_MOVE = DP_K_HIST + 1, QUICK_SORT };
 typedef struct Entry {
     uint32_t template;
     const char *name;
@@ -64,6 +64,7 @@ static Parameters parameters_of(const DpRt *rt, uint32_t program)
 {
     switch (program) {
     case OWN_MOVE: return (Parameters){QUICK_MOVE, 0, 0, false};
+    case OWN_SORT: return (Parameters){QUICK_SORT, 0, 0, false};
     case OWN_LENGTHS: return (Parameters){DP_K_SCAN, 3, 2, false};
     case OWN_TRUTH: return (Parameters){DP_K_PACK, 1, 0, false};
     default: break;
@@ -141,14 +142,15 @@ static void collect_cases(DpRt *rt, QuickPart *part)
     }
 }
 
-/* The first part has the runtime's own kernels: it is the same in all programs. */
+/* The first parts have the runtime's own kernels, and are the same in all programs; few programs sort. */
 static void divide(DpRt *rt)
 {
     Quick *q = &rt->quick;
-    q->parts = calloc(rt->nprograms, sizeof *q->parts);
+    q->parts = calloc(rt->nprograms, sizeof *q->parts); /* OWN_COUNT are more than its two parts */
     if (!q->parts)
         rt_fail_host_memory(rt, rt->nprograms * sizeof *q->parts);
-    q->parts[q->nparts++] = (QuickPart){.first = 0, .end = OWN_COUNT};
+    q->parts[q->nparts++] = (QuickPart){.first = 0, .end = OWN_SORT};
+    q->parts[q->nparts++] = (QuickPart){.first = OWN_SORT, .end = OWN_COUNT};
     size_t text = QUICK_TEXT;
     for (uint32_t i = OWN_COUNT; i < rt->nprograms; i++) {
         size_t n = strlen(rt->program->kernels[i - OWN_COUNT].source);
@@ -216,13 +218,11 @@ static void add_switch(DpRt *rt, Text *t, const QuickPart *part)
 static void add_functions(DpRt *rt, Text *t, const QuickPart *part)
 {
     char suffix[48];
-    if (part->first < OWN_COUNT) {
-        source_own(rt, t, MODE_QUICK);
-        return;
-    }
+    for (uint32_t own = part->first; own < part->end && own < OWN_COUNT; own++)
+        source_own(rt, t, (OwnProgram)own, MODE_QUICK);
     for (uint32_t i = 0; i < part->ncases; i++) {
         const Case *c = &part->cases[i], *before = c - 1;
-        if (i > 0 && before->program == c->program && before->mode == c->mode)
+        if (c->program < OWN_COUNT || (i > 0 && before->program == c->program && before->mode == c->mode))
             continue;
         const Instance instance = {c->program - OWN_COUNT, 0, c->mode | MODE_QUICK};
         case_suffix(suffix, sizeof suffix, c->program, c->mode);
@@ -319,7 +319,7 @@ static uint32_t record_of(DpRt *rt, uint32_t program, const Instance *i, const c
 void quick_open(DpRt *rt, const OpenOptions *options)
 {
     const char *tier = getenv("DP_TIER");
-    bool pays = rt->batches && !options->optimised;
+    bool pays = rt->pocl && !rt->gpu && !options->optimised;
     rt->quick.use = pays ? QUICK_BY_WORK : QUICK_NEVER;
     if (tier && strcmp(tier, "optimised") == 0)
         rt->quick.use = QUICK_NEVER;

@@ -54,33 +54,19 @@ static bool open_all(DpRt *rt, const OpenOptions *options, OpenError *error)
            open_queue(rt, options, error) && heap_open(rt, error);
 }
 
-/* PoCL keeps compiled kernels itself, and asked for a program's binary it first compiles all of its kernels once more,
- * for any work-group size: half of a cold run. */
-static bool keeps_binaries(const DpRt *rt)
-{
-    cl_platform_id platform = NULL;
-    char name[64] = "";
-    clGetDeviceInfo(rt->device, CL_DEVICE_PLATFORM, sizeof platform, &platform, NULL);
-    clGetPlatformInfo(platform, CL_PLATFORM_NAME, sizeof name, name, NULL);
-    return strcmp(name, "Portable Computing Language") == 0;
-}
-
 DpRt *rt_open(const DpProgram *program, const OpenOptions *options, OpenError *error)
 {
     DpRt *rt = calloc(1, sizeof *rt);
     uint32_t n = OWN_COUNT + program->nkernels;
     Program **programs = calloc(n, sizeof *programs);
-    bool *batched = calloc(n, sizeof *batched);
-    if (!rt || !programs || !batched) {
+    if (!rt || !programs) {
         open_fails(error, EXIT_MEMORY, "out of memory");
         free(rt);
         free(programs);
-        free(batched);
         return NULL;
     }
     rt->program = program;
     rt->programs = programs;
-    rt->batched = batched;
     rt->nprograms = n;
     rt->profile.on = options->profile;
     rt->memory_limit = options->memory;
@@ -100,7 +86,6 @@ DpRt *rt_open(const DpProgram *program, const OpenOptions *options, OpenError *e
     if (rt->cache_dir)
         cache_trim(rt->cache_dir);
     words_open(rt);
-    rt->keeps_binaries = keeps_binaries(rt);
     quick_open(rt, options);
     return rt;
 }

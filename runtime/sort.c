@@ -7,7 +7,7 @@ static void sort_begin(DpRt *rt, uint64_t n, const DpBlock *positions)
     Args a = {.n = 0};
     arg(&a, positions ? n : 0);
     arg(&a, positions ? positions->addr : 0);
-    rt_move(rt, "dp_sort_begin", positions ? n : 1, &a);
+    rt_launch(rt, rt_own_kernel(rt, OWN_SORT, "dp_sort_begin"), 2, rt_map_groups(rt, positions ? n : 1), &a);
 }
 
 /* One stable pass over eight bits. */
@@ -21,10 +21,10 @@ static void sort_pass(DpRt *rt, uint64_t n, uint64_t key_bytes, Sorted *from, So
     arg(&count, from->keys->addr);
     arg(&count, shift);
     arg(&count, counts->addr);
-    rt_launch(rt, rt_own_kernel(rt, OWN_MOVE, "dp_sort_count"), 2, chunks, &count);
+    rt_launch(rt, rt_own_kernel(rt, OWN_SORT, "dp_sort_count"), 2, chunks, &count);
     arg(&starts, chunks);
     arg(&starts, counts->addr);
-    rt_launch(rt, rt_own_kernel(rt, OWN_MOVE, "dp_sort_starts"), 2, 1, &starts);
+    rt_launch(rt, rt_own_kernel(rt, OWN_SORT, "dp_sort_starts"), 2, 1, &starts);
     arg(&move, n);
     arg(&move, key_bytes);
     arg(&move, from->keys->addr);
@@ -33,7 +33,7 @@ static void sort_pass(DpRt *rt, uint64_t n, uint64_t key_bytes, Sorted *from, So
     arg(&move, to->positions->addr);
     arg(&move, shift);
     arg(&move, counts->addr);
-    rt_launch(rt, rt_own_kernel(rt, OWN_MOVE, "dp_sort_move"), 2, chunks, &move);
+    rt_launch(rt, rt_own_kernel(rt, OWN_SORT, "dp_sort_move"), 2, chunks, &move);
     block_release(rt, counts);
     Sorted swap = *from;
     *from = *to;
@@ -52,7 +52,7 @@ Sorted sort_by(DpRt *rt, uint64_t n, DpBlock *positions, uint64_t column, DpScal
     arg(&a, column);
     arg(&a, at.positions->addr);
     arg(&a, scalar);
-    rt_move(rt, "dp_sort_keys", n, &a);
+    rt_launch(rt, rt_own_kernel(rt, OWN_SORT, "dp_sort_keys"), 2, rt_map_groups(rt, n), &a);
     /* Only bits in which keys differ need sorting by; a pass takes the eight from the lowest such bit on. */
     uint64_t differ = n > 1 ? rt_look(rt)[0] : 0;
     if (differ)

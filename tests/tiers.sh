@@ -7,7 +7,7 @@ trap 'rm -rf "$folder"' EXIT
 failed=0
 fail() { echo "FAILED: $*"; failed=1; }
 export XDG_CACHE_HOME="$folder/cache"
-unset POCL_CACHE_DIR DP_TIER DP_NO_BATCH DP_NO_CACHE
+unset POCL_CACHE_DIR DP_TIER DP_NO_CACHE
 
 cat >"$folder/tiers.dp" <<'DP'
 entry grad (n: i64): [f64] = { let x = f64 i / 7.0 in x * x * x + 3.0 * x + sqrt x : i in n }
@@ -33,17 +33,17 @@ expect() { # expect WHAT FOUND WANTED
 
 # Little work is done by quick code, a lot of it by optimised code.
 expect "a small map" "$(built grad 1000)" "dp_quick "
-expect "a large map" "$(built grad 3000000)" "batch "
-expect "the small map again" "$(built grad 1000)" "batch "
-expect "a loop" "$(built looped 10)" "batch "
+expect "a large map" "$(built grad 3000000)" "grad_0_map "
+expect "the small map again" "$(built grad 1000)" "grad_0_map "
+expect "a loop" "$(built looped 10)" "looped_0_reduce "
 # The work of several runs adds up.
 times=0
-while ! built sorted 100000 | grep -q dp_own && [ $times -lt 20 ]; do times=$((times + 1)); done
+while ! built sorted 100000 | grep -q dp_sort && [ $times -lt 20 ]; do times=$((times + 1)); done
 [ $times -gt 1 ] || fail "sorted 100000 is optimised after $times runs"
 [ $times -lt 20 ] || fail "sorted 100000 is never optimised"
 # DP_TIER forces one, and -r takes the times of optimised code.
 expect "DP_TIER=quick" "$(DP_TIER=quick built looped 3000000)" "dp_quick "
-expect "DP_TIER=optimised" "$(DP_TIER=optimised built sums 10)" "batch dp_own "
+expect "DP_TIER=optimised" "$(DP_TIER=optimised built sums 10)" "dp_lengths sums_0_map sums_1_reduce sums_2_reduce sums_3_map sums_4_scan sums_5_map "
 mkdir "$folder/timed"
 DP_DUMP_KERNELS="$folder/timed" "$folder/tiers" --entry sums -r 1 10 >/dev/null
 ls "$folder/timed" | grep -q quick && fail "-r 1 runs quick code"

@@ -1,45 +1,4 @@
-/* The moves: gather, put, views from offsets, segments ... complete kernels without user code, all of them maps.
- *
- * CPU: a work-item a chunk. GPU: a lane an element, striding over the grid. Guards: i < n. Kernels over elements of
- * segments walk the segments (CPU) or search (GPU); empty ones are skipped. Elements have 1, 2, 4, 8 or 16 bytes: the loop is
- * chosen outside. `out` is the heap again, for what is written is never what is read. */
-#define DP_HEAPS __global uchar *restrict heap, __global uchar *restrict out
-#define DP_OUT(T, address) ((__global T *)(out + (address)))
-#if DP_CPU
-#define DP_EACH(i, n) \
-    for (ulong i = dp_chunk_start(n, get_global_size(0), get_global_id(0)), \
-               i##_end = dp_chunk_start(n, get_global_size(0), get_global_id(0) + 1); i < i##_end; i++)
-/* STATEMENT for each i of each segment s, which begins at `start`. PREPARE once a segment. */
-#define DP_EACH_IN_SEGMENT(PREPARE, STATEMENT) \
-    { \
-        ulong i = dp_chunk_start(n, get_global_size(0), get_global_id(0)); \
-        ulong hi = dp_chunk_start(n, get_global_size(0), get_global_id(0) + 1); \
-        for (ulong s = i < hi ? dp_segment_between(heap, offsets, 0, nseg, i) : 0; i < hi; s++) { \
-            s = dp_skip_empty(heap, offsets, nseg, s, i); \
-            ulong start = DP_OFFSET(offsets, s), end = min(hi, DP_OFFSET(offsets, s + 1)); \
-            PREPARE \
-            for (; i < end; i++) { \
-                STATEMENT \
-            } \
-        } \
-    }
-#else
-#define DP_EACH(i, n) for (ulong i = get_global_id(0); i < n; i += get_global_size(0))
-#define DP_EACH_IN_SEGMENT(PREPARE, STATEMENT) \
-    for (ulong i = get_global_id(0); i < n; i += get_global_size(0)) { \
-        ulong s = dp_segment_between(heap, offsets, 0, nseg, i), start = DP_OFFSET(offsets, s); \
-        PREPARE \
-        STATEMENT \
-    }
-#endif
-#define DP_EACH_SIZE(LOOP) \
-    switch (bytes) { \
-    case 1: LOOP(uchar) break; \
-    case 2: LOOP(ushort) break; \
-    case 4: LOOP(uint) break; \
-    case 8: LOOP(ulong) break; \
-    default: LOOP(ulong2) \
-    }
+/* The moves: gather, put, views from offsets, segments ... complete kernels without user code, all of them maps (each.cl). */
 
 /* dst[i] = src[path[i]] */
 DP_KERNEL void dp_gather(DP_HEAPS, ulong n, ulong bytes, ulong dst, ulong src, ulong path)

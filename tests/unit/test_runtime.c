@@ -761,6 +761,41 @@ static void test_poison(void **state)
     expect_all_free();
 }
 
+/* ---- building ---- */
+static cl_kernel built(const char *name, const char *kernel)
+{
+    Text t = {NULL, 0, 0};
+    source_begin(rt, &t);
+    text_add(rt, &t, kernel, strlen(kernel));
+    return program_kernel(rt, program_build(rt, &t, &(BuildTask){.name = name}), name);
+}
+
+/* A built-in function that builtins.cl does not declare is found in the device's header. */
+static void test_builtins(void **state)
+{
+    (void)state;
+    expect_no_failure();
+    DpBlock *b = block_new(rt, 1, 4);
+    cl_kernel k = built("dp_try", "__kernel void dp_try(__global uchar *heap, ulong to)\n"
+                                  "{ *DP_AT(uint, to) = mad24(3u, 4u, 5u) + clz(1u); }\n");
+    size_t one = 1;
+    CL_OK(rt, clSetKernelArg(k, 0, sizeof(cl_mem), &rt->heap.buffer));
+    CL_OK(rt, clSetKernelArg(k, 1, sizeof(cl_ulong), &b->addr));
+    CL_OK(rt, clEnqueueNDRangeKernel(rt->queue, k, 1, NULL, &one, &one, 0, NULL, NULL));
+    uint32_t found = 0;
+    rt_read(rt, b->addr, &found, sizeof found);
+    assert_int_equal(found, 17 + 31);
+    clReleaseKernel(k);
+    block_release(rt, b);
+    rt->dump_dir = NULL; /* its texts are looked at by tests/kernels.sh */
+    if (!setjmp(failed)) {
+        built("dp_wrong", "__kernel void dp_wrong(__global uint *to) { *to = nothing(3); }\n");
+        fail_msg("no failure");
+    }
+    assert_int_equal(last_failure.status, 4);
+    assert_string_equal(last_message, "f.dp: error: kernel dp_wrong does not build: CL_BUILD_PROGRAM_FAILURE");
+}
+
 static void test_refs(void **state)
 {
     (void)state;
@@ -795,7 +830,7 @@ int main(int argc, char **argv)
         BOTH(test_argsort),       BOTH(test_argsort_root),   BOTH(test_values),
         BOTH(test_update_root),   BOTH(test_compact_rows),   BOTH(test_compact_columns),
         BOTH(test_compact_slice), BOTH(test_compact_kept),   BOTH(test_compact_scattered),
-        BOTH(test_failures),
+        BOTH(test_failures),      BOTH(test_builtins),
     };
     return RUN_TESTS(tests, argc, argv);
 }
