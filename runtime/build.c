@@ -39,6 +39,7 @@ static void fail_build(DpRt *rt, cl_program p, const char *name, cl_int code)
     char *log = calloc(1, n + 1);
     if (log)
         clGetProgramBuildInfo(p, rt->device, CL_PROGRAM_BUILD_LOG, n, log, NULL);
+    dp_activity_end();
     if (log)
         fprintf(stderr, "%s\n", log);
     free(log);
@@ -99,6 +100,18 @@ static void store_binary(const DpRt *rt, cl_program p, CacheKey key)
     free(binary);
 }
 
+/* Shown until the host next waits for the device, as kernels may be compiled as late as they run. */
+static void announce(DpRt *rt, const BuildTask *task)
+{
+    uint32_t n = 0;
+    for (uint32_t i = 0; i < rt->nprograms; i++) {
+        rt->announced[i] = rt->announced[i] || (i >= task->first && i < task->end);
+        n += rt->announced[i];
+    }
+    dp_activity("compiling kernels %u/%u%s", n, rt->nprograms, rt->cache_dir ? " (first run; kept)" : "");
+    rt->compiling = true;
+}
+
 Built *program_build(DpRt *rt, Text *t, const BuildTask *task)
 {
     leave_space_to_build(rt);
@@ -112,6 +125,7 @@ Built *program_build(DpRt *rt, Text *t, const BuildTask *task)
     b->name = task->name;
     if (rt->dump_dir)
         dump_source(rt, t, task);
+    announce(rt, task);
     b->program = build_from_cache(rt, key);
     if (!b->program) {
         b->program = build_from_source(rt, t, options, task->name);

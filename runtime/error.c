@@ -215,6 +215,9 @@ const uint64_t *rt_look(DpRt *rt)
               clEnqueueReadBuffer(rt->queue, rt->heap.buffer, CL_TRUE, 0, sizeof rt->look, rt->look, 0, NULL, NULL));
     }
     profile_switch(rt, before);
+    if (rt->compiling)
+        dp_activity("running");
+    rt->compiling = false;
     rt_report(rt);
     return rt->look + DP_MAILBOX / 8;
 }

@@ -18,6 +18,7 @@
 #include <sys/types.h>
 
 #include "cache.h"
+#include "dp_activity.h"
 #include "dp_progress.h"
 #include "dp_rt.h"
 #include "dp_size.h"
@@ -211,7 +212,9 @@ struct DpRt {
     Program **programs;
     uint32_t nprograms; /* chains: OWN_COUNT, then one per user kernel */
     Built *built;
-    bool pocl; /* it keeps what it has built itself; else our cache does */
+    bool *announced; /* of each chain: has it been said that one of its programs is compiled? */
+    bool compiling;  /* that is what was said last */
+    bool pocl;       /* it keeps what it has built itself; else our cache does */
     Quick quick;
     Words words;     /* of kernels that have too many for arguments */
     char *cache_dir; /* NULL: no cache */
@@ -340,10 +343,11 @@ extern const char *const own_suffix[OWN_COUNT];
 uint32_t source_mode(const DpKernel *k, uint32_t variant, uint32_t mode);
 
 /* build.c */
-/* options: beside those of all programs, or NULL. number, mode: tell the texts of DP_DUMP_KERNELS apart. */
+/* first, end: of which chains of rt->programs. options: beside those of all programs, or NULL. number, mode: tell the
+ * texts of DP_DUMP_KERNELS apart. */
 typedef struct BuildTask {
     const char *name, *options;
-    uint32_t number, mode;
+    uint32_t first, end, number, mode;
 } BuildTask;
 /* Takes the text. */
 Built *program_build(DpRt *rt, Text *t, const BuildTask *task);

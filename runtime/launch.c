@@ -128,8 +128,12 @@ static void build(DpRt *rt, Program *p)
         source_instance(rt, &t, &p->instance, "");
     else
         source_own(rt, &t, (OwnProgram)p->index, 0);
-    p->built =
-        program_build(rt, &t, &(BuildTask){.name = p->name, .number = p->instance.variant, .mode = p->instance.mode});
+    const BuildTask task = {.name = p->name,
+                            .first = p->index,
+                            .end = p->index + 1,
+                            .number = p->instance.variant,
+                            .mode = p->instance.mode};
+    p->built = program_build(rt, &t, &task);
 }
 
 /* ---- kernels ---- */
@@ -262,6 +266,8 @@ void launch_close(DpRt *rt)
         free_programs(rt->programs[i]);
     build_close(rt);
     free(rt->programs);
+    free(rt->announced);
     rt->programs = NULL;
+    rt->announced = NULL;
     rt->nprograms = 0;
 }

@@ -3,6 +3,7 @@
  * All of it runs on a thread of its own with a large stack, for recursion at depth 0 is the host's, and opening a
  * device and building kernels take as much as they like. A failure ends the process from wherever it occurs: nothing
  * has been written to the output by then. */
+#include "dp_activity.h"
 #include "dp_args.h"
 #include "dp_options.h"
 #include "dp_output.h"
@@ -256,6 +257,7 @@ static int run_all(Session *s)
     int status = args && results ? 0 : EXIT_MEMORY;
     uint64_t runs = s->options.runs ? s->options.runs + 1 : 1; /* with -r the first one warms up */
     dp_leaves_init(s->results, s->result_type);
+    dp_activity("running");
     for (uint64_t i = 0; !status && i < runs; i++) {
         double us = run_once(s, args, results);
         if (s->times.file && (i > 0 || runs == 1))
@@ -267,6 +269,7 @@ static int run_all(Session *s)
         status = download_results(s, results);
     if (!status)
         release_results(s, results);
+    dp_activity_end();
     free(args);
     free(results);
     return status == EXIT_MEMORY ? out_of_memory() : status;
@@ -276,6 +279,7 @@ static int run_all(Session *s)
 static void on_failure(void *data, const DpFailure *failure)
 {
     Session *s = data;
+    dp_activity_end();
     fprintf(stderr, "%s\n", failure->message);
     dp_outputs_remove();
     device_clean(&s->rt->device_folder);
@@ -457,6 +461,7 @@ static int run_program(Session *s)
     }
     if (o->list)
         return list_devices();
+    dp_activity_start();
     if (o->open.memory && !limit_memory(o->open.memory))
         return out_of_memory();
     if (o->batch)

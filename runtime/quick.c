@@ -232,8 +232,11 @@ static void add_functions(DpRt *rt, Text *t, const QuickPart *part)
 
 static void build_part(DpRt *rt, QuickPart *part)
 {
-    const BuildTask task = {
-        .name = "dp_quick", .options = "-cl-opt-disable", .number = (uint32_t)(part - rt->quick.parts)};
+    const BuildTask task = {.name = "dp_quick",
+                            .options = "-cl-opt-disable",
+                            .first = part->first,
+                            .end = part->end,
+                            .number = (uint32_t)(part - rt->quick.parts)};
     Text t = {NULL, 0, 0};
     source_begin(rt, &t);
     add_functions(rt, &t, part);

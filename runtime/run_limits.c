@@ -1,6 +1,7 @@
 /* Limits of time and memory: see run_limits.h. */
 #include "run_limits.h"
 
+#include "dp_activity.h"
 #include "dp_output.h"
 #include "dp_size.h"
 #include "dp_status.h"
@@ -22,8 +23,11 @@ static void end_late(int number)
 {
     (void)number;
     dp_outputs_remove();
-    ssize_t n = write(STDERR_FILENO, late, strlen(late));
-    (void)n;
+    const char *const parts[] = {dp_activity_eraser(), late};
+    for (int i = 0; i < 2; i++) {
+        ssize_t n = write(STDERR_FILENO, parts[i], strlen(parts[i]));
+        (void)n;
+    }
     _exit(EXIT_TIME);
 }
 
@@ -66,6 +70,7 @@ static void *watch_memory(void *data)
             dp_size_print(taken, sizeof taken, bytes);
             dp_size_print(allowed, sizeof allowed, *limit);
             dp_size_print(opencl, sizeof opencl, LIMIT_OPENCL_BYTES);
+            dp_activity_end();
             fprintf(stderr, "error: out of memory: the process takes %s, --memory allows %s and %s for OpenCL\n", taken,
                     allowed, opencl);
             dp_outputs_remove();

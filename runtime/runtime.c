@@ -59,14 +59,17 @@ DpRt *rt_open(const DpProgram *program, const OpenOptions *options, OpenError *e
     DpRt *rt = calloc(1, sizeof *rt);
     uint32_t n = OWN_COUNT + program->nkernels;
     Program **programs = calloc(n, sizeof *programs);
-    if (!rt || !programs) {
+    bool *announced = calloc(n, sizeof *announced);
+    if (!rt || !programs || !announced) {
         open_fails(error, EXIT_MEMORY, "out of memory");
         free(rt);
         free(programs);
+        free(announced);
         return NULL;
     }
     rt->program = program;
     rt->programs = programs;
+    rt->announced = announced;
     rt->nprograms = n;
     rt->profile.on = options->profile;
     rt->memory_limit = options->memory;
@@ -77,7 +80,9 @@ DpRt *rt_open(const DpProgram *program, const OpenOptions *options, OpenError *e
      * business. */
     struct sigaction floating;
     sigaction(SIGFPE, NULL, &floating);
+    dp_activity("opening the device");
     bool opened = open_all(rt, options, error);
+    dp_activity_end();
     sigaction(SIGFPE, &floating, NULL);
     if (!opened) {
         rt_close(rt);

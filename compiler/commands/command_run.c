@@ -1,5 +1,6 @@
 /* dpc build, run, check, dump and devices. */
 #include "commands/commands.h"
+#include "dp_activity.h"
 #include "dp_args.h"
 #include "dp_output.h"
 #include "dp_rt.h"
@@ -200,7 +201,9 @@ static int eval_and_write(Compilation *c, const EntryTypes *t, const CommandLine
     int read = read_arguments(c, t, a, args);
     if (read)
         return read;
+    dp_activity("running");
     bool ok = entry_eval(c, t, args, result, &error);
+    dp_activity_end();
     dp_leaves_free(args, entry_arg_leaves(t));
     if (!ok) {
         compilation_report(c, &error);
@@ -284,6 +287,7 @@ int command_run(const CommandLine *a)
 {
     const char *eval = a->values[OPTION_EVAL];
     Stage stage = eval ? evaluator_stage(eval, strlen(eval)) : STAGE_NONE;
+    dp_activity_start();
     return stage ? run_interpreted(stage, a) : run_on_device(a);
 }
 

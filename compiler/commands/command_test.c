@@ -1,6 +1,8 @@
 /* dpc test: the tests and properties in programs' comments, on every evaluator. */
 #include "testing/test_run.h"
 
+#include "dp_activity.h"
+
 #include <string.h>
 #include <time.h>
 
@@ -43,6 +45,7 @@ static int test_files(char *const *paths, int n, const TestOptions *options)
     uint32_t broken = 0;
     int status = EXIT_OK;
     double start = now();
+    dp_activity_start();
     for (int i = 0; i < n; i++) {
         TestCounts counts = {0};
         int of_file = test_file(paths[i], options, &counts);

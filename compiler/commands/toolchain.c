@@ -8,6 +8,7 @@
 #include "commands/toolchain.h"
 
 #include "commands/commands.h"
+#include "dp_activity.h"
 #include "dp_output.h"
 #include "opencl/host_c.h"
 #include "support/memory.h"
@@ -112,7 +113,11 @@ static bool run_compiler(Compilation *c, const Runtime *r, const TempFolder *fol
     add(&a, r->library);
     add_words(&a, DPC_LINK_FLAGS " -lm -ldl -lpthread");
     vec_push(a.arena, &a.list, NULL);
+    dp_activity("compiling the host program");
     int status = process_run(a.list.at, (ProcessOptions){.tmp = folder->path, .own_group = true});
+    int why = errno;
+    dp_activity_end();
+    errno = why;
     if (status < 0)
         report_error(c->session, "cannot run the C compiler %s: %s", a.list.at[0], strerror(errno));
     else if (status > 0)

@@ -1,5 +1,7 @@
 #include "testing/test_watch.h"
 
+#include "dp_activity.h"
+
 #include <pthread.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -31,6 +33,7 @@ static void wait_for_case(Watch *w)
     struct timespec until = {w->start + (time_t)w->patience, 0};
     if (pthread_cond_timedwait(&w->changed, &w->mutex, &until) == 0 || !w->running || now() < until.tv_sec)
         return;
+    dp_activity_end();
     fprintf(stderr, "dpc: running for %u s: %s\n", w->patience, w->text);
     w->patience *= 2;
 }
@@ -79,6 +82,7 @@ void watch_begin(Watch *w, const char *text)
     w->start = now();
     w->patience = PATIENCE;
     set_running(w, true, false);
+    dp_activity("testing %s", text);
 }
 
 void watch_end(Watch *w)
@@ -87,6 +91,7 @@ void watch_end(Watch *w)
         return;
     pthread_mutex_lock(&w->mutex);
     set_running(w, false, false);
+    dp_activity_end();
 }
 
 void watch_stop(Watch *w)

@@ -1,4 +1,5 @@
 /* An entry's arguments: literals, files, standard input. See dp_args.h. */
+#include "dp_activity.h"
 #include "values.h"
 
 #include <errno.h>
@@ -60,6 +61,8 @@ static bool fail_no_file(const char *arg, const DpPlace *place, const DpParam *p
 
 static bool slurp_input(Input *in, size_t *n, DpError e)
 {
+    if (!isatty(STDIN_FILENO)) /* else it is being typed */
+        dp_activity("reading standard input");
     in->text = dp_slurp("-", n);
     if (in->text)
         return true;
@@ -183,5 +186,6 @@ bool dp_read_args(int argc, char *const *argv, const DpParam *params, uint32_t n
     for (uint32_t i = 0; !ok && i < done; i++)
         dp_leaves_free(params[i].leaves, dp_type_leaves(params[i].type));
     free(in.text);
+    dp_activity_end();
     return ok;
 }

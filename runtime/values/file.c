@@ -1,4 +1,5 @@
 /* Whole files: reading, and writing by the format that the name says. */
+#include "dp_activity.h"
 #include "dp_output.h"
 #include "values.h"
 
@@ -199,11 +200,13 @@ bool dp_read_file(const char *name, const DpType *t, DpLeaf *leaves, char *error
     size_t n;
     if (!p.is_known && ending && strcmp(ending, ".parquet") == 0 && dp_place_is_literals(&p))
         return dp_error(e, "%s: Parquet is not read: .csv, .npz and .json are", path);
+    dp_activity("reading %s", path);
     char *bytes = dp_slurp(p.path, &n);
-    if (!bytes)
-        return errno == ENOMEM ? dp_error_memory(e, path) : dp_error(e, "%s: %s", path, strerror(errno));
-    bool ok = dp_place_read(&p, path, bytes, n, t, leaves, e);
+    bool ok = bytes             ? dp_place_read(&p, path, bytes, n, t, leaves, e)
+              : errno == ENOMEM ? dp_error_memory(e, path)
+                                : dp_error(e, "%s: %s", path, strerror(errno));
     int why = errno;
+    dp_activity_end();
     free(bytes);
     errno = why;
     return ok;
@@ -277,7 +280,12 @@ bool dp_write_file(const char *name, const DpType *t, const DpLeaf *leaves, char
         return dp_place_write(&p, stdout, t, leaves, e);
     if (!dp_output_open(&out, p.path, 0666))
         return fail_writing(e, p.path);
-    if (!dp_place_write(&p, out.file, t, leaves, e)) {
+    dp_activity("writing %s", p.path);
+    bool ok = dp_place_write(&p, out.file, t, leaves, e);
+    int why = errno;
+    dp_activity_end();
+    errno = why;
+    if (!ok) {
         dp_output_discard(&out);
         return false;
     }

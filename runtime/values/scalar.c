@@ -1,3 +1,4 @@
+#include "dp_activity.h"
 #include "values.h"
 
 #include <errno.h>
@@ -22,6 +23,7 @@ void dp_note(DpError e, const char *path, const char *format, ...)
     va_list args;
     if (!e.notes)
         return;
+    dp_activity_end();
     fprintf(e.notes, "note: %s: ", path);
     va_start(args, format);
     vfprintf(e.notes, format, args);
