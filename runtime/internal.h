@@ -1,11 +1,15 @@
 /* Inside the runtime library.
  *
- *   device.c   which device            heap.c     blocks of the one buffer       refs.c     reference sets, columns,
- * arrays heap_buffer.c  the buffer itself: its size and growth launch.c   kernels, launching      build.c    programs
- * source.c   their texts     cache*.c   binaries on disk quick.c    kernels that are not worth an optimising compiler
- * yet profile.c  where the time goes context.c  contexts and paths      ops.c      kernels with user code moves.c
- * kernels without compact.c  a loop's state without dead data sort.c     argsort                 error.c    failures
- * and their messages    transfer.c values in and out runtime.c  opening and closing     program.c  dp_main
+ *   runtime.c  opening and closing     device.c   which device
+ *   heap.c     blocks of the heap      heap_buffer.c  the one buffer that it is: its size and growth
+ *   refs.c     reference sets, columns, arrays
+ *   launch.c   kernels, launching      build.c    programs         source.c   their texts
+ *   cache*.c   binaries on disk        quick.c    kernels that are not worth an optimising compiler yet
+ *   context.c  contexts and paths      ops.c      kernels with user code
+ *   moves.c    kernels without         sort.c     argsort
+ *   compact.c  a loop's state without dead data
+ *   transfer.c values in and out       error.c    failures and their messages
+ *   profile.c  where the time goes     program.c  dp_main
  *
  * The heap's first bytes are not a block: the error record at 0, and from DP_MAILBOX on words that kernels leave for
  * the host. One read brings both (rt_look), so that every read-back also reports failures. */

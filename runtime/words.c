@@ -4,8 +4,8 @@
  *
  *     #define DP_WORDS , ulong dp_words        #define w0 (DP_AT(ulong, dp_words)[0])        …
  *
- * before the kernel's own definitions, which are guarded. All kernels use one block, big enough for each: the queue is
- * in order, so that an earlier kernel has read its words before the next ones are written. */
+ * before the kernel's own definitions, which are guarded. All kernels use one block, big enough for each: the queue
+ * is in order, so that an earlier kernel has read its words before the next ones are written. */
 #include "internal.h"
 
 #include <stdlib.h>

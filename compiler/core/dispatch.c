@@ -5,9 +5,9 @@
  *     r, hit = if x < 8 then (if x < 4 then … ) else (…), with leaves like  if x == 0 then A, true else 0, false
  *     if hit then r else D
  *
- * A leaf that only one value can reach needs no comparison: that is the rule for the constructors of a `match`. If just
- * one leaf can miss, D goes there. So an element takes few comparisons instead of hundreds, and compilers of kernels,
- * which are quadratic in the length of a chain, a fifth of the time. */
+ * A leaf that only one value can reach needs no comparison: that is the rule for the constructors of a `match`. If
+ * just one leaf can miss, D goes there. So an element takes few comparisons instead of hundreds, and compilers of
+ * kernels, which are quadratic in the length of a chain, a fifth of the time. */
 #include "core/passes.h"
 #include "core/tail.h"
 

@@ -418,8 +418,8 @@ static void emit_branch(ScalarEmitter *e, const CoreStmt *s, const CoreBlock *b)
 
 /* ---- what is nested deeply ---- */
 
-/* Compilers limit how deep brackets nest (clang: 256). Branches beyond this depth stand one behind the other, each part
- * under the condition of the path that leads to it:
+/* Compilers limit how deep brackets nest (clang: 256). Branches beyond this depth stand one behind the other, each
+ * part under the condition of the path that leads to it:
  *
  *     if (c) { A; if (d) { B } C } else { D }     ==>     dp_bool p1 = c;        if (p1) { A }
  *                                                         dp_bool p2 = p1 & d;   if (p2) { B }  if (p1) { C }

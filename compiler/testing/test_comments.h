@@ -12,10 +12,9 @@
  *     -- input  []                -- these always; then random ones
  *
  * A test block goes up to the first line that is no comment, or an empty one. In it everything must make sense;
- * elsewhere
- * `-- input` counts only where an `-- output` or `-- error` follows it, as prose may begin with that word. Such a case
- * belongs to the entry of the last `-- test`, or to main. A block's header with further words behind the name is prose,
- * too. */
+ * elsewhere `-- input` counts only where an `-- output` or `-- error` follows it, as prose may begin with that word.
+ * Such a case belongs to the entry of the last `-- test`, or to main. A block's header with further words behind the
+ * name is prose, too. */
 #ifndef DPC_TEST_COMMENTS_H
 #define DPC_TEST_COMMENTS_H
 

@@ -6,9 +6,9 @@
  *     if (!dp_output_close(&o)) … errno …       -- or dp_output_discard(&o)
  *
  * A regular file is written under another name in the same folder and renamed when it is complete. Symbolic links are
- * followed, also to files that are not there yet; an old file's mode and owner are kept. Written in place are devices,
- * pipes, open streams (/dev/stdout, /dev/fd/N), and files that cannot be replaced: in a folder that is not writable, or
- * of another owner.
+ * followed, also to files that are not there yet; an old file's mode and owner are kept. Written in place are
+ * devices, pipes, open streams (/dev/stdout, /dev/fd/N), and files that cannot be replaced: in a folder that is not
+ * writable, or of another owner.
  *
  * While such a file is open, signals that end the process remove it first. One thread opens and closes outputs. */
 #ifndef DP_OUTPUT_H

@@ -186,7 +186,7 @@ uint32_t dp_elem_words_of(DpRt *rt, const DpCol *views, DpCtx *c, uint32_t eleme
 
 /* ---- kernels over contexts ----
  * words: nwords argument words of the body, in the compiler's order (the scheme is documented in emit_kernel.h).
- * variant: bits that select compiled variants (-DDP_VARIANT=bits).  Outputs are allocated here; columns that hold views
+ * variant: bits that select compiled variants (-DDP_VARIANT=bits). Outputs are allocated here; columns that hold views
  * need dp_col_set_refs afterwards. */
 void dp_map(DpRt *rt, uint32_t kernel, uint32_t variant, DpCtx *ctx, const uint64_t *words, DpCol *outs);
 /* The same over one instance or n at depth 0 is never needed: the host does it. [results of body] for each instance,

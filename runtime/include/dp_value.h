@@ -1,8 +1,8 @@
 /* Values outside the program: reading and writing them, in every format.
  *
- * A value of a source type is stored leaf by leaf (structure of arrays), leaves in the order of the
- * compiler's core_leaves: (i32, [(f64, [u8])]) has the leaves i32, [f64], [[u8]]; unit is one bool; records'
- * fields and sums' constructors in the order of their names; a sum has a tag leaf (dp_tag_scalar), then the payloads'.
+ * A value of a source type is stored leaf by leaf (structure of arrays), leaves in the order of the compiler's
+ * core_leaves: (i32, [(f64, [u8])]) has the leaves i32, [f64], [[u8]]; unit is one bool; records' fields and sums'
+ * constructors in the order of their names; a sum has a tag leaf (dp_tag_scalar), then the payloads'.
  *
  * A leaf of rank r is a nested sequence in flat form, one array of lengths per level:
  *   [[5,6,7],[],[8]] : [[i32]]   lens[0] = {3}, lens[1] = {3,0,1}, data = {5,6,7,8}
@@ -10,8 +10,8 @@
  *
  * Used by the compiler (`dpc run`, `dpc test`), and by the executables it makes.
  *
- * Where reading or writing fails, errno is ENOMEM if memory ran out, EINVAL if the value or the file is not what it has
- * to be, or the system's reason: dp_status.h makes exit statuses of it. */
+ * Where reading or writing fails, errno is ENOMEM if memory ran out, EINVAL if the value or the file is not what it
+ * has to be, or the system's reason: dp_status.h makes exit statuses of it. */
 #ifndef DP_VALUE_H
 #define DP_VALUE_H
 

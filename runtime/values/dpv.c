@@ -4,8 +4,8 @@
  *     8   4  version: 1
  *    12   4  T, the length of the type's text
  *    16   T  the type's text, and zeros up to a multiple of 8
- *            each leaf in turn: its lengths, level by level, 8 bytes each; its elements, and zeros up to a multiple of
- * 8 4  CRC-32 of all bytes before
+ *            each leaf in turn: its lengths, level by level, 8 bytes each; its elements; zeros up to a multiple of 8
+ *         4  CRC-32 of all bytes before
  *
  * How many lengths and elements there are follows from the type and the lengths before: level 0 has one length, each
  * further level and the elements as many as the lengths before add up to. */

@@ -1,8 +1,8 @@
-/* Images as portable graymaps and pixmaps (.pgm, .ppm): the magic number, comments, width, height, the largest sample,
- * then samples row by row.
+/* Images as portable graymaps and pixmaps (.pgm, .ppm): the magic number, comments, width, height, the largest
+ * sample, then samples row by row.
  *
- *     P2  gray, samples as decimal numbers        P5  gray, one byte a sample, two (the high one first) if they exceed
- * 255 P3  red, green, blue, as numbers            P6  red, green, blue, likewise
+ *     P2  gray, samples as decimal numbers        P5  gray, a byte a sample, or two, the high one first
+ *     P3  red, green, blue, as numbers            P6  red, green, blue, likewise
  *
  * Where the largest sample is not 255, all are scaled to that. P5 and P6 are written, to 255. */
 #include "values.h"

@@ -1,6 +1,6 @@
-/* LD_PRELOAD: the OpenCL platform under another name. The runtime leaves PoCL's kernels to PoCL's own cache; under any
- * other name it keeps binaries itself, so that this path is tested without another driver. FAKEPLAT_NAME=TEXT     the
- * name; "Another CL" if it is not set */
+/* LD_PRELOAD: the OpenCL platform under another name. The runtime leaves PoCL's kernels to PoCL's own cache; under
+ * any other name it keeps binaries itself, so that this path is tested without another driver.
+ *   FAKEPLAT_NAME=TEXT     the name; "Another CL" if it is not set */
 #define _GNU_SOURCE /* RTLD_NEXT */
 #define CL_TARGET_OPENCL_VERSION 120
 #include <CL/cl.h>
