@@ -321,7 +321,7 @@ expect 2 'polymorphic.dp:2:5: error: the types of a property have to be known' "
 expect 0 '' "$dpc" check polymorphic.dp
 
 if "$dpc" devices 2>/dev/null | grep -q "^#0"; then
-    expect 0 '2 passed, on core, fused, flat and device;' "$dpc" test f.dp
+    expect 0 '2 passed, on core, fused, flat, plan and device;' "$dpc" test f.dp
     expect 1 'failed: property sorted on device
   false for
   -- input "ba"' "$dpc" test --eval=device property.dp

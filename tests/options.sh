@@ -41,10 +41,10 @@ expect 0 '[3]' cat out.txt
 expect 2 'there is no test or property of main' "$dpc" test f.dp --only=main --eval=core
 expect 0 '' "$dpc" check f.dp --werror
 expect 2 'cannot read --werror' "$dpc" check -- --werror
-expect 2 'dpc run: --eval takes one of these: core, fused, flat, device, not gpu' "$dpc" run f.dp --eval gpu
+expect 2 'dpc run: --eval takes one of these: core, fused, flat, plan, device, not gpu' "$dpc" run f.dp --eval gpu
 expect 2 'dpc run: --eval takes a value, E' "$dpc" run f.dp --eval
 expect 2 'dpc test: --only takes a value, NAME' "$dpc" test f.dp --only=
-expect 2 'dpc test: --eval takes a list of these: core, fused, flat, device, not core,' "$dpc" test --eval=core, f.dp
+expect 2 'dpc test: --eval takes a list of these: core, fused, flat, plan, device, not core,' "$dpc" test --eval=core, f.dp
 expect 2 'dpc fmt: --check takes no value' "$dpc" fmt --check=yes f.dp
 expect 2 '--eval is given twice' "$dpc" run --eval=core f.dp --eval=flat
 expect 2 'takes the name of a .dp file, but h.dp is one too many' "$dpc" build f.dp h.dp
@@ -136,8 +136,8 @@ if command -v bash >/dev/null; then
     completes '--entry --eval ' dpc run --e
     completes 'flat fused ' dpc run --eval f
     completes 'flat fused ' dpc run --eval = f
-    completes 'core device flat fused ' dpc test f.dp --eval ''
-    completes 'core device flat fused ' dpc test f.dp --eval =
+    completes 'core device flat fused plan ' dpc test f.dp --eval ''
+    completes 'core device flat fused plan ' dpc test f.dp --eval =
     completes 'f.dp folder ' dpc check f
     completes 'f.dp ' dpc build -o f.d
     completes ' ' dpc test --only f

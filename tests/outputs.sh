@@ -285,19 +285,21 @@ by_signal() {
 }
 if env --default-signal true 2>/dev/null; then
     for signal in "HUP 1" "INT 2" "QUIT 3" "TERM 15"; do by_signal $signal "$dpc" build f.dp -o g; done
-    by_signal USR1 10 "$dpc" run f.dp '[1]' 2
+    by_signal USR1 10 "$dpc" run --eval=device f.dp '[1]' 2
     by_signal XCPU 24 "$dpc" test --eval=device f.dp
     nothing_left "a signal"
     if [ $have_device = yes ]; then
-        env --default-signal ./f --entry long 30000000 -o result.txt 2>errors &
-        pid=$!
-        for i in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20 21 22 23 24 25 26 27 28 29 30; do
-            ls .dpc-* >/dev/null 2>&1 && break
-            sleep 0.1
+        for run in ./f "$dpc run f.dp"; do
+            env --default-signal $run --entry long 30000000 -o result.txt 2>errors &
+            pid=$!
+            for i in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20 21 22 23 24 25 26 27 28 29 30; do
+                ls .dpc-* >/dev/null 2>&1 && break
+                sleep 0.1
+            done
+            kill -TERM $pid
+            wait $pid
+            [ $? -eq 143 ] && [ ! -e result.txt ] || fail "SIGTERM while $run writes a result"
         done
-        kill -TERM $pid
-        wait $pid
-        [ $? -eq 143 ] && [ ! -e result.txt ] || fail "SIGTERM while a result is written"
         nothing_left "SIGTERM while a result is written"
     fi
 else

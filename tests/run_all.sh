@@ -6,7 +6,7 @@
 #   diag     wrong programs against their expected diagnostics
 #   golden   dumps of the stages
 #   warnings the examples, the library and the programs of tests/run have none
-#   run      programs with inputs: those of tests/run on every evaluator (core, fused, flat, device), and their kernels
+#   run      programs with inputs: those of tests/run on every evaluator (core, fused, flat, plan, device), and their kernels
 #            through clang's OpenCL front end, where clang is installed; those of sample.txt also with the kernels' shape for
 #            GPUs, with all kernels compiled quickly, and all optimised; examples, library, tests/prelude and tests/wild
 #            (written from the language's reference alone) on the interpreters
@@ -91,13 +91,13 @@ begin run
 sh tests/sample.sh "$dpc"
 count $? "tests/sample.txt"
 evaluators=core,fused,flat gpu=$(sed 's|.*|tests/run/&.dp|' tests/sample.txt)
-[ "$how" = --long ] && evaluators=core,fused,flat,device gpu=$(ls tests/run/*.dp)
+[ "$how" = --long ] && evaluators=core,fused,flat,plan,device gpu=$(ls tests/run/*.dp)
 if [ "$how" = --quick ]; then
-    for f in $gpu; do printf '%s core,fused,flat,device\n%s gpu\n%s quick\n%s optimised\n' "$f" "$f" "$f" "$f"; done
+    for f in $gpu; do printf '%s core,fused,flat,plan,device\n%s gpu\n%s quick\n%s optimised\n' "$f" "$f" "$f" "$f"; done
 else
     for f in $gpu; do printf '%s gpu\n%s optimised\n' "$f" "$f"; done
     sed 's|.*|tests/run/&.dp quick|' tests/sample.txt
-    ls tests/run/*.dp | sed 's/$/ core,fused,flat,device/'
+    ls tests/run/*.dp | sed 's/$/ core,fused,flat,plan,device/'
     ls tests/prelude/*.dp | sed 's/$/ core,fused,flat/' # thousands of kernels; tests/run/prelude_*.dp have them in small
     ls examples/*/*.dp stdlib/*.dp tests/wild/*.dp | grep -v "^stdlib/prelude.dp$" | sed "s/$/ $evaluators/"
 fi >"$build/programs.txt"

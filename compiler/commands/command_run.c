@@ -4,6 +4,7 @@
 #include "dp_args.h"
 #include "dp_output.h"
 #include "dp_rt.h"
+#include "commands/in_process.h"
 #include "commands/toolchain.h"
 #include "support/memory.h"
 
@@ -121,6 +122,27 @@ static char **program_words(Arena *arena, const char *program, const CommandLine
     return words;
 }
 
+/* Would a result replace one of the program's files? */
+static bool outputs_are_free(Compilation *c, const CommandLine *a)
+{
+    const char *output = a->values[DP_OPTION_OUTPUT], *times = a->values[DP_OPTION_TIMES];
+    return !(output && replaces_source(c, dp_file_path(output))) && !(times && replaces_source(c, times));
+}
+
+/* On a device, by the plan. */
+static int run_plan(const CommandLine *a)
+{
+    Compilation *c = compilation_create(a->words[0]);
+    set_messages(c->session, a->messages);
+    int status = EXIT_USAGE;
+    if (compile_to(c, STAGE_PLAN) && has_entry(c) && outputs_are_free(c, a))
+        status = run_in_process(c, program_words(c->session->arena, a->words[0], a), (ProcessOptions){0});
+    if (status < 0)
+        report_error(c->session, "cannot run %s: %s", a->words[0], strerror(errno));
+    compilation_destroy(c);
+    return status < 0 ? EXIT_USAGE : status;
+}
+
 static int run_executable(Compilation *c, const char *program, const CommandLine *a)
 {
     char **words = program_words(c->session->arena, program, a);
@@ -128,13 +150,6 @@ static int run_executable(Compilation *c, const char *program, const CommandLine
     if (status < 0)
         report_error(c->session, "cannot run %s: %s", words[0], strerror(errno));
     return status < 0 ? EXIT_USAGE : status;
-}
-
-/* Would a result replace one of the program's files? */
-static bool outputs_are_free(Compilation *c, const CommandLine *a)
-{
-    const char *output = a->values[DP_OPTION_OUTPUT], *times = a->values[DP_OPTION_TIMES];
-    return !(output && replaces_source(c, dp_file_path(output))) && !(times && replaces_source(c, times));
 }
 
 static int run_on_device(const CommandLine *a)
@@ -277,7 +292,7 @@ static int run_interpreted(Stage stage, const CommandLine *a)
 
 Stage evaluator_stage(const char *name, size_t n)
 {
-    for (Stage s = STAGE_CORE; s <= STAGE_FLAT; s++)
+    for (Stage s = STAGE_CORE; s <= STAGE_PLAN; s++)
         if (s != STAGE_LOWERED && n == strlen(stage_name(s)) && memcmp(name, stage_name(s), n) == 0)
             return s;
     return STAGE_NONE;
@@ -286,7 +301,9 @@ Stage evaluator_stage(const char *name, size_t n)
 int command_run(const CommandLine *a)
 {
     const char *eval = a->values[OPTION_EVAL];
-    Stage stage = eval ? evaluator_stage(eval, strlen(eval)) : STAGE_NONE;
+    Stage stage = eval ? evaluator_stage(eval, strlen(eval)) : STAGE_PLAN;
+    if (stage == STAGE_PLAN)
+        return run_plan(a); /* its process says what is going on */
     dp_activity_start();
     return stage ? run_interpreted(stage, a) : run_on_device(a);
 }
@@ -299,7 +316,7 @@ int command_check(const CommandLine *a)
     for (int i = 0; i < a->n; i++) {
         Compilation *c = compilation_create(a->words[i]);
         set_messages(c->session, a->messages);
-        if (!compile_to(c, STAGE_FLAT))
+        if (!compile_to(c, STAGE_PLAN))
             status = EXIT_USAGE;
         compilation_destroy(c);
     }

@@ -56,7 +56,8 @@ static int test_files(char *const *paths, int n, const TestOptions *options)
             return status;
         status = of_file > status ? of_file : status;
         broken += of_file == EXIT_USAGE;
-        tested.wanted[DEVICE] = tested.wanted[DEVICE] && of_file != EXIT_DEVICE;
+        for (int e = PLAN; e < EVALUATORS; e++)
+            tested.wanted[e] = tested.wanted[e] && of_file != EXIT_DEVICE;
         total.passed += counts.passed;
         total.failed += counts.failed;
     }
@@ -69,7 +70,7 @@ static int test_files(char *const *paths, int n, const TestOptions *options)
 int command_test(const CommandLine *a)
 {
     const char *const *given = a->values;
-    TestOptions o = {.wanted = {true, true, true, true},
+    TestOptions o = {.wanted = {true, true, true, true, true},
                      .seed = 1,
                      .cases = DEFAULT_CASES,
                      .only = given[OPTION_ONLY],

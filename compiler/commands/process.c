@@ -3,6 +3,7 @@
 #include "commands/process.h"
 
 #include "dp_output.h"
+#include "dp_status.h"
 #include "support/memory.h"
 
 #include <dirent.h>
@@ -124,6 +125,11 @@ void signals_start(void)
 
 /* ---- processes ---- */
 
+typedef struct ProcessWork {
+    int (*run)(void *data);
+    void *data;
+} ProcessWork;
+
 static int open_stream(posix_spawn_file_actions_t *actions, int fd, const char *path)
 {
     int flags = fd == STDIN_FILENO ? O_RDONLY : O_WRONLY | O_CREAT | O_TRUNC;
@@ -205,12 +211,47 @@ static int wait_for(pid_t pid, const ProcessOptions *o)
     return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
 }
 
-int process_run(char *const *argv, ProcessOptions options)
+static void open_in_child(int fd, const char *path)
+{
+    int flags = fd == STDIN_FILENO ? O_RDONLY : O_WRONLY | O_CREAT | O_TRUNC;
+    int opened = path ? open(path, flags, 0600) : fd;
+    if (opened < 0 || dup2(opened, fd) < 0)
+        _exit(EXIT_OUTPUT);
+    if (opened != fd)
+        close(opened);
+}
+
+/* What a program of its own would begin with. What is registered for dpc's end is none of its business. */
+static _Noreturn void be_child(const ProcessWork *work, const ProcessOptions *o)
+{
+    if (o->own_group)
+        setpgid(0, 0);
+    pthread_sigmask(SIG_SETMASK, &state.before, NULL);
+    open_in_child(STDIN_FILENO, o->in);
+    open_in_child(STDOUT_FILENO, o->out);
+    open_in_child(STDERR_FILENO, o->err);
+    int status = work->run(work->data);
+    fflush(NULL);
+    _exit(status);
+}
+
+static int fork_child(pid_t *pid, const ProcessWork *work, const ProcessOptions *o)
+{
+    *pid = fork();
+    if (*pid == 0)
+        be_child(work, o);
+    if (*pid > 0 && o->own_group)
+        setpgid(*pid, *pid); /* whoever comes first */
+    return *pid < 0 ? errno : 0;
+}
+
+/* The program argv, or without it the work. */
+static int run(char *const *argv, const ProcessWork *work, ProcessOptions options)
 {
     pid_t pid = 0;
     fflush(NULL);
     lock();
-    int why = spawn(&pid, argv, &options);
+    int why = argv ? spawn(&pid, argv, &options) : fork_child(&pid, work, &options);
     state.child = why ? 0 : pid;
     state.own_group = options.own_group;
     pthread_mutex_unlock(&state.mutex);
@@ -221,6 +262,13 @@ int process_run(char *const *argv, ProcessOptions options)
     if (why)
         errno = why;
     return status;
+}
+
+int process_run(char *const *argv, ProcessOptions options) { return run(argv, NULL, options); }
+
+int process_call(int (*work)(void *data), void *data, ProcessOptions options)
+{
+    return run(NULL, &(ProcessWork){work, data}, options);
 }
 
 /* ---- folders ---- */

@@ -31,6 +31,10 @@ enum { PROCESS_LATE = 256 };
  * it was killed for taking too long, or -1 with errno if it could not be started. argv ends with NULL. */
 int process_run(char *const *argv, ProcessOptions options);
 
+/* The same for a function: it is called in a child process, whose exit status is what it returns. Nothing that it
+ * changes is seen here. */
+int process_call(int (*work)(void *data), void *data, ProcessOptions options);
+
 /* ---- temporary folders ---- */
 
 /* A folder that only its owner can enter, below TMPDIR or /tmp; one at a time. It is removed, too, when dpc exits or is

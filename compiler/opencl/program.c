@@ -124,7 +124,7 @@ static const DpSite *program_sites(const Plan *plan)
 
 /* ---- entries ---- */
 
-static const DpEntry *program_entries(const Plan *plan)
+static const DpEntry *program_entries(const Plan *plan, ProgramRun *run)
 {
     const FlatProgram *p = plan->program;
     DpEntry *entries = arena_array(plan->arena, DpEntry, p->entries.n + 1);
@@ -139,12 +139,13 @@ static const DpEntry *program_entries(const Plan *plan)
                                .result_type = e->result_text,
                                .nargs = fn->nparams,
                                .nresults = fn->nresults,
+                               .run = run,
                                .plan = fn};
     }
     return entries;
 }
 
-const DpProgram *opencl_program(const Plan *plan, const char *dp_path)
+const DpProgram *opencl_program(const Plan *plan, const char *dp_path, ProgramRun *run)
 {
     DpProgram *made = arena_new(plan->arena, DpProgram);
     *made = (DpProgram){.version = DP_RT_VERSION,
@@ -153,7 +154,7 @@ const DpProgram *opencl_program(const Plan *plan, const char *dp_path)
                         .nkernels = plan->kernels.n,
                         .sites = program_sites(plan),
                         .nsites = plan->program->core->sites.n + plan->places.n,
-                        .entries = program_entries(plan),
+                        .entries = program_entries(plan, run),
                         .nentries = plan->program->entries.n};
     return made;
 }

@@ -6,7 +6,8 @@
 #include "dp_rt.h"
 #include "plan/plan.h"
 
-/* In the plan's arena. Entries run the plan's functions. */
-const DpProgram *opencl_program(const Plan *plan, const char *dp_path);
+/* In the plan's arena. run: of the entries, whose `plan` is the function (PlanFn) to be run; or NULL. */
+typedef void ProgramRun(DpRt *rt, const DpEntry *entry, DpArg *args, DpArg *results);
+const DpProgram *opencl_program(const Plan *plan, const char *dp_path, ProgramRun *run);
 
 #endif

@@ -1,6 +1,7 @@
 #include "testing/test_device.h"
 
 #include "commands/commands.h"
+#include "commands/in_process.h"
 #include "commands/toolchain.h"
 #include "support/memory.h"
 
@@ -61,7 +62,7 @@ static bool write_text_file(const char *path, const char *text)
 
 /* ---- jobs ---- */
 
-int device_open(DeviceBatch *b, Compilation *c, RunLimits limits)
+int device_open(DeviceBatch *b, Compilation *c, RunLimits limits, bool executable)
 {
     char program[PATH_ROOM];
     *b = (DeviceBatch){.failed_job = UINT32_MAX, .limits = limits};
@@ -70,8 +71,9 @@ int device_open(DeviceBatch *b, Compilation *c, RunLimits limits)
         b->folder.path[0] = '\0';
         return EXIT_OUTPUT;
     }
+    b->compilation = executable ? NULL : c;
     batch_file(b, "program", program);
-    return toolchain_build(c, &b->folder, program);
+    return executable ? toolchain_build(c, &b->folder, program) : EXIT_OK;
 }
 
 void device_close(DeviceBatch *b)
@@ -178,7 +180,8 @@ static void run_batch(DeviceBatch *b, uint32_t first, uint32_t end)
         run_batch_unwritten(b, first);
         return;
     }
-    int status = process_run(words, (ProcessOptions){.err = err, .seconds = seconds, .own_group = true});
+    const ProcessOptions options = {.err = err, .seconds = seconds, .own_group = true};
+    int status = b->compilation ? run_in_process(b->compilation, words, options) : process_run(words, options);
     b->failed_itself = status == EXIT_PROGRAM || status == EXIT_MEMORY || status == EXIT_TIME;
     b->works = b->works || status == 0 || b->failed_itself;
     if (status == 0)

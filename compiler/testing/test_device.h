@@ -1,6 +1,7 @@
-/* Jobs on the device, for `dpc test`: one executable for all of a file's entries, and as few runs of it as possible.
+/* Jobs on the device, for `dpc test`: one executable for all of a file's entries, or their plan, and as few runs of it
+ * as possible.
  *
- * The executable's `--batch` takes a list of jobs and runs them in one process; the first run-time error ends it. So a
+ * The program's `--batch` takes a list of jobs and runs them in one process; the first run-time error ends it. So a
  * batch is run when the result of a job is asked for that no earlier run has left, and from that job on. */
 #ifndef DPC_TEST_DEVICE_H
 #define DPC_TEST_DEVICE_H
@@ -29,6 +30,7 @@ typedef struct DeviceJob {
 
 typedef struct DeviceBatch {
     TempFolder folder;
+    Compilation *compilation; /* whose plan is run; NULL: the folder has the executable */
     DeviceJob *jobs;
     uint32_t n, cap;
     uint32_t failed_job; /* that ended the last run; UINT32_MAX: none did */
@@ -41,7 +43,7 @@ typedef struct DeviceBatch {
 } DeviceBatch;
 
 /* EXIT_OK, or another status after a message. */
-int device_open(DeviceBatch *b, Compilation *c, RunLimits limits);
+int device_open(DeviceBatch *b, Compilation *c, RunLimits limits, bool executable);
 void device_close(DeviceBatch *b);
 /* The job's number. The input's values are the leaves of the types. */
 uint32_t device_add(DeviceBatch *b, const char *entry, DpType *const *types, uint32_t ntypes, const DpLeaf *leaves);

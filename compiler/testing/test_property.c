@@ -157,7 +157,7 @@ static void shrink_on_device(Search *x, Tree *args)
 
 static void make_smaller(Search *x, Tree *args, int e)
 {
-    if (e == DEVICE) {
+    if (e >= PLAN) {
         shrink_on_device(x, args);
         return;
     }
@@ -173,8 +173,8 @@ static void report(Search *x, const Tree *args, int e, int64_t number)
 {
     TestRun *t = x->t;
     Subject *s = (Subject *)x->s;
-    uint32_t job = e == DEVICE ? add_job(t, s, args) : 0;
-    Outcome o = e == DEVICE ? device_result(&t->device, job, t->device.n, s->types.result) : interpret(t, s, args);
+    uint32_t job = e >= PLAN ? add_job(t, s, args) : 0;
+    Outcome o = e >= PLAN ? device_result(&t->device, job, t->device.n, s->types.result) : interpret(t, s, args);
     DpLeaf *leaves = leaves_of(s, args);
     StrBuf text = {0};
     strbuf_add(&text, o.ok ? "  false for\n" : "  fails for\n");
@@ -208,8 +208,8 @@ static void failed(TestRun *t, Subject *s, int e, Verdict v, Tree *args, Arena *
 
 static bool holds_for_input(TestRun *t, Subject *s, int e, const Input *input)
 {
-    Outcome o = e == DEVICE ? device_result(&t->device, input->job, t->jobs, s->types.result)
-                            : run_interpreter(t, s, input->args);
+    Outcome o = e >= PLAN ? device_result(&t->device, input->job, t->jobs, s->types.result)
+                          : run_interpreter(t, s, input->args);
     Verdict v = verdict_of(&o);
     outcome_free(&o, s->types.result);
     if (v == HOLDS || t->device.unusable)
@@ -231,8 +231,8 @@ static bool holds_for_random(TestRun *t, Subject *s, int e, uint32_t number)
 {
     Arena *arena = arena_create();
     Tree *args = random_case(t, s, arena, number);
-    Outcome o = e == DEVICE ? device_result(&t->device, s->first_job + number, t->jobs, s->types.result)
-                            : interpret(t, s, args);
+    Outcome o =
+        e >= PLAN ? device_result(&t->device, s->first_job + number, t->jobs, s->types.result) : interpret(t, s, args);
     Verdict v = verdict_of(&o);
     outcome_free(&o, s->types.result);
     if (v != HOLDS && !t->device.unusable)

@@ -72,7 +72,7 @@ static void judge_value(TestRun *t, Subject *s, Input *input, int e, const Outco
 }
 
 /* Of a run on the device, whatever its result. */
-static void judge_facts(TestRun *t, Subject *s, Input *input, const Outcome *o)
+static void judge_facts(TestRun *t, Subject *s, Input *input, int e, const Outcome *o)
 {
     for (int i = 0; i < FACT_COUNT; i++) {
         const TestFact *fact = &input->from->facts[o->shape][i];
@@ -82,7 +82,7 @@ static void judge_facts(TestRun *t, Subject *s, Input *input, const Outcome *o)
         begin_failure(&text, s, input);
         strbuf_printf(&text, "  expected %s %s%llu\n  got %llu\n", test_fact_names[i], fact->at_most ? "<= " : "",
                       (unsigned long long)fact->n, (unsigned long long)o->facts[i]);
-        add_failure(t, &input->failures, DEVICE, text.text);
+        add_failure(t, &input->failures, e, text.text);
         strbuf_free(&text);
     }
 }
@@ -104,8 +104,8 @@ static void judge(TestRun *t, Subject *s, Input *input, int e, const Outcome *o)
     const char *wanted = input->from->error;
     if (o->ok && input->expected) {
         judge_value(t, s, input, e, o);
-        if (e == DEVICE)
-            judge_facts(t, s, input, o);
+        if (e >= PLAN)
+            judge_facts(t, s, input, e, o);
         return;
     }
     if (!o->ok && wanted && o->expectable && strstr(outcome_message(o), wanted))
@@ -171,8 +171,8 @@ static void run_test(TestRun *t, Subject *s, int e)
 {
     for (uint32_t i = 0; i < s->ninputs; i++) {
         Input *input = &s->inputs[i];
-        Outcome o = e == DEVICE ? device_result(&t->device, input->job, t->jobs, s->types.result)
-                                : run_interpreter(t, s, input->args);
+        Outcome o = e >= PLAN ? device_result(&t->device, input->job, t->jobs, s->types.result)
+                              : run_interpreter(t, s, input->args);
         if (!t->device.unusable)
             judge(t, s, input, e, &o);
         outcome_free(&o, s->types.result);
@@ -199,8 +199,9 @@ static bool run_evaluator(TestRun *t, int e)
         return false;
     for (uint32_t i = 0; i < t->n; i++) /* passes may have made other entries of the old ones */
         t->subjects[i].types.entry = compilation_entry(t->c, t->subjects[i].block->name);
-    if (e == DEVICE) {
-        t->status = device_open(&t->device, t->c, t->options->limits);
+    if (e >= PLAN) {
+        device_close(&t->device); /* of the one before */
+        t->status = device_open(&t->device, t->c, t->options->limits, e == DEVICE);
         if (t->status)
             return false;
         plan_device(t);
@@ -283,19 +284,17 @@ static bool prepare(TestRun *t)
 
 static bool run_all(TestRun *t)
 {
-    if (t->n == 0)
-        return compile_to(t->c, STAGE_FLAT);
-    for (int e = 0; e < EVALUATORS; e++)
+    for (int e = 0; t->n > 0 && e < EVALUATORS; e++)
         if (t->options->wanted[e] && !run_evaluator(t, e))
             return false;
-    return true;
+    return compile_to(t->c, STAGE_PLAN); /* so that its checker has seen it, too */
 }
 
 /* Without a device there may be nothing that could have passed. */
 static bool something_ran(const TestRun *t)
 {
     bool interpreted = false;
-    for (int e = 0; e < DEVICE; e++)
+    for (int e = 0; e < PLAN; e++)
         interpreted = interpreted || t->options->wanted[e];
     return interpreted || !t->device.unusable;
 }

@@ -11,13 +11,20 @@
 #include "testing/sized_type.h"
 #include "testing/test_comments.h"
 
-enum { CORE, FUSED, FLAT, DEVICE, EVALUATORS };
-/* The stage that an evaluator runs; a device's is FLAT. */
-static inline Stage evaluator_runs(int e) { return e == CORE ? STAGE_CORE : e == FUSED ? STAGE_FUSED : STAGE_FLAT; }
-static inline int evaluator_of(Stage s) { return s == STAGE_CORE ? CORE : s == STAGE_FUSED ? FUSED : FLAT; }
+/* Those from PLAN on need a device: the plan, executed in process, and the executable made of it. */
+enum { CORE, FUSED, FLAT, PLAN, DEVICE, EVALUATORS };
+/* The stage that an evaluator runs. */
+static inline Stage evaluator_runs(int e)
+{
+    return e == CORE ? STAGE_CORE : e == FUSED ? STAGE_FUSED : e == FLAT ? STAGE_FLAT : STAGE_PLAN;
+}
+static inline int evaluator_of(Stage s)
+{
+    return s == STAGE_CORE ? CORE : s == STAGE_FUSED ? FUSED : s == STAGE_FLAT ? FLAT : PLAN;
+}
 
 typedef struct TestOptions {
-    bool wanted[EVALUATORS]; /* core, fused, flat, device */
+    bool wanted[EVALUATORS]; /* core, fused, flat, plan, device */
     uint64_t seed;           /* of random inputs */
     uint32_t cases;          /* of each property */
     const char *only;        /* the entry or property to test; NULL: all */
@@ -36,7 +43,7 @@ typedef VEC(Failure) Failures;
 typedef struct Input {
     const TestCase *from;
     DpLeaf *args, *expected; /* expected: NULL where an error is, and of properties */
-    uint32_t job;            /* on the device */
+    uint32_t job;            /* on the device, of the evaluator at hand */
     Failures failures;
 } Input;
 

@@ -60,6 +60,10 @@ static void *watch(void *data)
     return data;
 }
 
+/* A child process has no thread that could unlock it. */
+static void lock(void) { pthread_mutex_lock(&mutex); }
+static void unlock(void) { pthread_mutex_unlock(&mutex); }
+
 void dp_activity_start(void)
 {
     const char *terminal = getenv("TERM");
@@ -67,6 +71,7 @@ void dp_activity_start(void)
     pthread_t thread;
     if (!isatty(STDERR_FILENO) || !terminal || strcmp(terminal, "dumb") == 0 || pthread_attr_init(&small) != 0)
         return;
+    pthread_atfork(lock, unlock, unlock);
     pthread_attr_setdetachstate(&small, PTHREAD_CREATE_DETACHED);
     pthread_attr_setstacksize(&small, THREAD_STACK);
     pthread_create(&thread, &small, watch, NULL); /* without one nothing is shown */

@@ -1,0 +1,28 @@
+#include "commands/in_process.h"
+
+#include "opencl/program.h"
+
+typedef struct PlanProcess {
+    const Compilation *c;
+    char **argv;
+} PlanProcess;
+
+static void run_entry(DpRt *rt, const DpEntry *entry, DpArg *args, DpArg *results)
+{
+    plan_run(entry->plan, rt, args, results);
+}
+
+static int run_program(void *data)
+{
+    const PlanProcess *p = data;
+    int argc = 0;
+    while (p->argv[argc])
+        argc++;
+    return dp_main(argc, p->argv, opencl_program(p->c->plan, p->c->path, run_entry));
+}
+
+int run_in_process(const Compilation *c, char **argv, ProcessOptions options)
+{
+    PlanProcess p = {c, argv};
+    return process_call(run_program, &p, options);
+}

@@ -1,0 +1,12 @@
+/* Programs that run without being compiled to an executable: the plan is executed by a child process of dpc, which does
+ * all that an executable does (runtime/include/dp_rt.h: dp_main). */
+#ifndef DPC_IN_PROCESS_H
+#define DPC_IN_PROCESS_H
+
+#include "commands/driver.h"
+#include "commands/process.h"
+
+/* Runs the compilation, at STAGE_PLAN, with the words of its command line; argv ends with NULL. As process_run. */
+int run_in_process(const Compilation *c, char **argv, ProcessOptions options);
+
+#endif
