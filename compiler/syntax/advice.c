@@ -293,9 +293,20 @@ static const char *of_colon(const ParseState *p, const Wanted *w)
     return NULL; /* advice_unfinished */
 }
 
+/* The word whose `=` is wanted, or another kind where it is too far back. */
+static int head_word(const ParseState *p)
+{
+    for (uint32_t back = 1; back < RECENT_TOKENS; back++) {
+        int kind = kind_at(p, back);
+        if (begins_definition(kind) || kind == T_ASSIGN || kind == T_LET || kind == T_LOOP || kind == T_WITH)
+            return kind;
+    }
+    return T_ASSIGN;
+}
+
 static const char *of_arrow(const ParseState *p, const Wanted *w)
 {
-    if (w->assign && !w->behind_expression)
+    if (w->assign && (begins_definition(head_word(p)) || head_word(p) == T_LET))
         return "the type of the result stands behind `:`";
     if (w->case_)
         return "every case of a `match` begins with `case`";
@@ -310,17 +321,6 @@ static const char *of_arrow(const ParseState *p, const Wanted *w)
     if (w->behind_expression)
         return "a function is written `\\x -> e`, a case `case p -> e`";
     return NULL;
-}
-
-/* The word whose `=` is wanted, or another kind where it is too far back. */
-static int head_word(const ParseState *p)
-{
-    for (uint32_t back = 1; back < RECENT_TOKENS; back++) {
-        int kind = kind_at(p, back);
-        if (begins_definition(kind) || kind == T_ASSIGN || kind == T_LET || kind == T_LOOP || kind == T_WITH)
-            return kind;
-    }
-    return T_ASSIGN;
 }
 
 /* Where the head of a definition goes on without `=`. */
@@ -542,7 +542,7 @@ static const char *of_end(const ParseState *p, const Wanted *w)
         return "a local function is written `let f x = e in …`";
     if (kind_at(p, 0) == T_IMPORT && w->expression)
         return "imports stand at top level";
-    if (w->assign && !w->behind_expression)
+    if (w->assign && begins_definition(head_word(p)))
         return "a definition has its types in its head: `def f (x: t) : r = e`";
     if (kind_at(p, 1) == T_APPEND && is_adjacent(p, 1))
         return "`++` joins two sequences; nothing is incremented";

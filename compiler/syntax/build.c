@@ -564,10 +564,13 @@ Def *build_value(ParseState *p, Span at, Name name, Span name_at, NameList *type
     return def;
 }
 
+/* Empty where it was reported. */
 static const char *import_path(ParseState *p, const Expr *path)
 {
-    if (path->string.n == 0 || memchr(path->string.bytes, 0, path->string.n))
+    if (path->string.n == 0 || memchr(path->string.bytes, 0, path->string.n)) {
         diag_error(p->session, path->span, DIAG_IMPORT_SYNTAX, "this is not a path");
+        return "";
+    }
     return arena_strndup(p->session->arena, (const char *)path->string.bytes, path->string.n);
 }
 
