@@ -51,11 +51,18 @@ void profile_count(DpRt *rt, ProfilePhase phase, uint64_t bytes)
 }
 
 /* ---- rows ---- */
+static bool is_same_line(const DpPlace *a, const DpPlace *b)
+{
+    if (!a->file || !b->file)
+        return !a->file && !b->file;
+    return a->line == b->line && strcmp(a->file, b->file) == 0;
+}
+
 static bool is_same_place(const ProfileRow *r, const DpKernel *k, const char *name)
 {
     if (!r->kernel || !k)
         return !r->kernel && !k && strcmp(r->name, name) == 0;
-    return r->kernel->line == k->line && strcmp(r->kernel->file, k->file) == 0;
+    return is_same_line(&r->kernel->place, &k->place) && is_same_line(&r->kernel->library, &k->library);
 }
 
 uint32_t profile_row(DpRt *rt, const DpKernel *k, const char *name)
@@ -141,6 +148,15 @@ static uint32_t all_rows(Profile *p, ProfileRow *to)
 
 static double gb_per_s(const ProfileRow *r) { return r->us > 0 ? (double)r->bytes / 1e3 / r->us : 0; }
 
+/* The line of the program, and behind it that of the library which it calls. */
+static void print_where(FILE *out, const DpKernel *k)
+{
+    fprintf(out, "%s:%u %s", k->place.file, k->place.line, k->place.function);
+    if (k->library.file)
+        fprintf(out, ", %s:%u %s", k->library.file, k->library.line, k->library.function);
+    fputc('\n', out);
+}
+
 static void print_table(const ProfileRow *rows, uint32_t n, double all, FILE *out)
 {
     fprintf(out, "%12s %7s %10s %10s %8s  %s\n", "time us", "share", "count", "MB", "GB/s", "where");
@@ -155,7 +171,7 @@ static void print_table(const ProfileRow *rows, uint32_t n, double all, FILE *ou
             snprintf(count, sizeof count, "%llu", (unsigned long long)r->launches);
         fprintf(out, "%10s %19s  ", count, moved);
         if (r->kernel)
-            fprintf(out, "%s:%u %s\n", r->kernel->file, r->kernel->line, r->kernel->function);
+            print_where(out, r->kernel);
         else
             fprintf(out, r->is_phase ? "(%s)\n" : "(%s, of the runtime)\n", r->name);
     }
@@ -173,13 +189,24 @@ static void print_json_text(FILE *out, const char *s)
     fputc('"', out);
 }
 
+static void print_json_place(FILE *out, const DpPlace *place)
+{
+    fprintf(out, "\"file\":");
+    print_json_text(out, place->file);
+    fprintf(out, ",\"line\":%u,\"function\":", place->line);
+    print_json_text(out, place->function);
+}
+
 static void print_json_row(FILE *out, const ProfileRow *r)
 {
     if (r->kernel) {
-        fprintf(out, "{\"file\":");
-        print_json_text(out, r->kernel->file);
-        fprintf(out, ",\"line\":%u,\"function\":", r->kernel->line);
-        print_json_text(out, r->kernel->function);
+        fputc('{', out);
+        print_json_place(out, &r->kernel->place);
+        if (r->kernel->library.file) {
+            fprintf(out, ",\"library\":{");
+            print_json_place(out, &r->kernel->library);
+            fputc('}', out);
+        }
     } else {
         fprintf(out, r->is_phase ? "{\"phase\":" : "{\"runtime\":");
         print_json_text(out, r->name);

@@ -2,6 +2,7 @@
 # What comes from the tables of options: parsing, guesses, help, manual pages, completion. options.sh DPC
 set -u
 dpc=$1
+readme=$(cd "$(dirname "$0")/.." && pwd)/README.md
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
 cd "$folder" || exit 1
@@ -75,6 +76,14 @@ for command in $commands; do
     [ "$("$dpc" "$command" --version)" = "$version" ] || fail "dpc $command --version"
     "$dpc" help "$command" | grep -nE '.{101}| $' && fail "lines of dpc help $command are too long, or end in blanks"
 done
+# README's table of commands: all of them but what prints pages for others, and no others; with options that they have.
+sed -n 's/^| `dpc \([^`]*\)`.*/\1/p' "$readme" >shown
+[ "$(sed 's/ .*//' shown | sort)" = "$(echo "$commands" | grep -vx -e manual -e version | sort)" ] || fail "README's table of commands: $(cat shown)"
+while read -r command words; do
+    for option in $(echo "$words" | grep -o -e '-[-a-z]*[a-z]'); do
+        "$dpc" help "$command" | grep -q -e " $option" || fail "README: dpc $command has no $option"
+    done
+done <shown
 expect 0 'DP_DEVICE' "$dpc" help run
 expect 0 'DP_DEVICE' "$dpc" help
 if "$dpc" devices >/dev/null 2>&1; then

@@ -4,6 +4,7 @@ set -u
 dpc=$(cd "$(dirname "$1")" && pwd)/$(basename "$1")
 "$dpc" devices >/dev/null 2>&1 || { echo "no OpenCL device: profiles are not tested"; exit 0; }
 command -v python3 >/dev/null 2>&1 || { echo "python3 is not installed: profiles are not tested"; exit 0; }
+library=$(cd "$(dirname "$0")/../stdlib" && pwd)
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
 cd "$folder" || exit 1
@@ -16,8 +17,12 @@ entry main (n: i64) (xs: [f64]) : [f64] =
   in { y + sum ys : y in squares ys }
 entry fails (n: i64) : i64 = { i / (i - 3) : i in n }[0]
 entry nothing : i64 = 1
+entry sorts (xss: [[i32]]) : [i32] =
+  let yss = { sort xs : xs in xss }
+  in { largest ys : ys in yss }
 END
 echo 'def twice (xs: [f64]) : [f64] = { if x > 1e6 then x else 2.0 * x : x in xs }' >module.dp
+echo 'def largest (xs: [i32]) : i32 = maximum xs' >>module.dp
 "$dpc" build steps.dp || exit 1
 cat >check.py <<'END'
 import json, subprocess, sys, time
@@ -26,6 +31,9 @@ def run(*words):
     begin = time.monotonic()
     p = subprocess.run(["./steps", *words], capture_output=True, text=True)
     return p.returncode, p.stdout, p.stderr, (time.monotonic() - begin) * 1e6
+
+def line_of(text):
+    return next(i for i, line in enumerate(open(sys.argv[1] + "/prelude.dp"), 1) if line.startswith(text))
 
 plain = run("20", "[1, 2, 3]")
 status, out, text, wall = run("20", "[1, 2, 3]", "--profile=json")
@@ -36,7 +44,7 @@ total = sum(r["us"] for r in rows)
 assert abs(total - p["us"]) <= 0.05 * p["us"], (total, p["us"])
 assert 0.5 * wall <= total <= wall, (total, wall)
 assert all(r["us"] >= 0 for r in rows), rows
-lines = [(r["file"], r["line"]) for r in rows if "file" in r]
+lines = [(r["file"], r["line"], str(r.get("library"))) for r in rows if "file" in r]
 assert len(set(lines)) == len(lines), lines
 by_line = {(r["file"], r["line"]): r for r in rows if "file" in r}
 twice = by_line[("module.dp", 1)]
@@ -51,8 +59,18 @@ assert sum(r["count"] for r in rows if "phase" not in r) == p["launches"], p
 
 status, out, text, _ = run("20", "[1, 2, 3]", "--profile")
 assert (status, out) == plain[:2] and "module.dp:1 twice\n" in text and "(compiling kernels)" in text, text
+# What the library does for a line names the library's line, too: of the innermost definition.
+status, out, text, _ = run("--entry", "sorts", "[[3, 1, 2], [2, 1]]", "--profile=json")
+assert (status, out) == (0, "[3, 2]\n"), (status, out, text)
+calls = {(r["file"], r["line"], r["function"]): r["library"] for r in json.loads(text)["rows"] if "library" in r}
+prelude = {"file": "stdlib/prelude.dp", "line": line_of("def sort xs"), "function": "sort"}
+assert calls[("steps.dp", 9, "sorts")] == prelude, calls
+assert calls[("module.dp", 2, "largest")]["function"] == "maximum", calls
+status, out, text, _ = run("--entry", "sorts", "[[3, 1, 2], [2, 1]]", "--profile")
+assert "steps.dp:9 sorts, stdlib/prelude.dp:%d sort\n" % prelude["line"] in text, text
+
 assert run("--entry", "fails", "5", "--profile")[:2] == run("--entry", "fails", "5")[:2] == (1, ""), "a failing run"
 assert run("--entry", "nothing", "--profile=json")[:2] == (0, "1\n")
 assert run("--entry", "nothing", "--profile=xml")[0] == 2
 END
-python3 check.py && echo "profile: all passed"
+python3 check.py "$library" && echo "profile: all passed"

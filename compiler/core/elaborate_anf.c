@@ -6,7 +6,11 @@
 
 Span elab_place(const Elab *e, const Scope *sc, Span span)
 {
-    return e->s->files.at[span.file]->is_stdlib ? sc->user : span;
+    if (!e->s->files.at[span.file]->is_stdlib)
+        return span;
+    Span at = sc->user;
+    at.origin = source_origin(e->s, span);
+    return at;
 }
 
 bool anf_atom_equal(CoreAtom a, CoreAtom b)

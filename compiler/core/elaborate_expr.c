@@ -227,7 +227,7 @@ static Span behind(Elab *e, const Scope *sc, Span whole, Span sequence)
         else
             at++;
     }
-    return elab_place(e, sc, at < whole.end ? (Span){whole.file, at, whole.end} : whole);
+    return elab_place(e, sc, at < whole.end ? span_make(whole.file, at, whole.end) : whole);
 }
 
 static Value *index_expr(Elab *e, const Scope *sc, const Expr *x)

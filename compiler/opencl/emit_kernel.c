@@ -237,8 +237,8 @@ static ScalarEmitter scalar_emitter(const KernelEmitter *ke)
 /* Compilers and debuggers name the .dp line. */
 static void emit_line_directive(KernelEmitter *ke)
 {
-    strbuf_printf(ke->out, "#line %u ", ke->k->line);
-    const char *file = ke->k->file;
+    strbuf_printf(ke->out, "#line %u ", ke->k->place.line);
+    const char *file = ke->k->place.file;
     size_t n = 0;
     while (file[n])
         n++;
@@ -476,7 +476,7 @@ void emit_kernels_text(StrBuf *out, const Plan *plan)
 {
     for (uint32_t i = 0; i < plan->kernels.n; i++) {
         const PlanKernel *k = plan->kernels.at[i];
-        strbuf_printf(out, "%s/* %u: %s, %s:%u */\n", i ? "\n" : "", i, k->name, k->file, k->line);
+        strbuf_printf(out, "%s/* %u: %s, %s:%u */\n", i ? "\n" : "", i, k->name, k->place.file, k->place.line);
         emit_kernel_source(out, plan, k);
     }
 }

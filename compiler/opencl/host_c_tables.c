@@ -15,13 +15,25 @@ static void add_string(HostPrinter *h, const char *text)
 
 /* ---- kernels ---- */
 
+static void add_place(HostPrinter *h, const DpPlace *place)
+{
+    strbuf_add(h->out, "{");
+    add_string(h, place->file);
+    strbuf_printf(h->out, ", %u, \"%s\"}", place->line, place->function);
+}
+
 static void print_kernel(HostPrinter *h, const DpKernel *k, uint32_t i)
 {
     static const char *const kinds[] = {[DP_K_MAP] = "MAP",   [DP_K_REDUCE] = "REDUCE",   [DP_K_SCAN] = "SCAN",
                                         [DP_K_PACK] = "PACK", [DP_K_SCATTER] = "SCATTER", [DP_K_HIST] = "HIST"};
-    strbuf_printf(h->out, "    {.kind = DP_K_%s, .name = \"%s\", .file = ", kinds[k->kind], k->name);
-    add_string(h, k->file);
-    strbuf_printf(h->out, ", .line = %u, .function = \"%s\", .source = source_%u,\n     ", k->line, k->function, i);
+    strbuf_printf(h->out, "    {.kind = DP_K_%s, .name = \"%s\", .place = ", kinds[k->kind], k->name);
+    add_place(h, &k->place);
+    strbuf_printf(h->out, ", .source = source_%u,\n     ", i);
+    if (k->library.file) {
+        strbuf_add(h->out, ".library = ");
+        add_place(h, &k->library);
+        strbuf_add(h->out, ", ");
+    }
     strbuf_printf(h->out, ".in_bytes = %u, .nwords = %u, .nouts = %u, .val_bytes = %u, .cost = %u, .out_bytes = {",
                   k->in_bytes, k->nwords, k->nouts, k->val_bytes, k->cost);
     for (uint32_t j = 0; j < k->nouts || j == 0; j++)

@@ -61,15 +61,21 @@ static uint32_t in_bytes(const PlanKernel *k)
     return bytes;
 }
 
+static DpPlace program_place(const Plan *plan, const PlanPlace *place)
+{
+    if (!place->file)
+        return (DpPlace){0};
+    return (DpPlace){shown(plan->arena, place->file, strlen(place->file)), place->line, place->function};
+}
+
 static DpKernel program_kernel(const Plan *plan, const PlanKernel *k)
 {
     StrBuf source = {0};
     emit_kernel_source(&source, plan, k);
     DpKernel made = {.kind = runtime_kind(k->kind),
                      .name = k->name,
-                     .file = shown(plan->arena, k->file, strlen(k->file)),
-                     .line = k->line,
-                     .function = k->function,
+                     .place = program_place(plan, &k->place),
+                     .library = program_place(plan, &k->library),
                      .in_bytes = in_bytes(k),
                      .source = keep(plan->arena, &source),
                      .nwords = k->words.n,

@@ -297,6 +297,13 @@ static const char *function_around(Plan *plan, Span at)
     return n ? arena_strndup(plan->arena, name, n) : "?";
 }
 
+static PlanPlace place_of(Plan *plan, Span at)
+{
+    Session *session = plan->program->core->session;
+    return (PlanPlace){session->files.at[at.file]->path, source_linecol(session, at.file, at.start).line,
+                       function_around(plan, at)};
+}
+
 static void add_kernel(Plan *plan, const FlatFn *fn, const FlatStmt *s, uint32_t number, uint32_t first, uint32_t n)
 {
     PlanKernel *k = arena_new(plan->arena, PlanKernel);
@@ -305,9 +312,9 @@ static void add_kernel(Plan *plan, const FlatFn *fn, const FlatStmt *s, uint32_t
     k->fn = fn;
     k->stmt = s;
     k->name = kernel_name(plan, fn, number, k->kind);
-    k->file = plan->program->core->session->files.at[s->span.file]->path;
-    k->line = source_linecol(plan->program->core->session, s->span.file, s->span.start).line;
-    k->function = function_around(plan, s->span);
+    k->place = place_of(plan, s->span);
+    if (s->span.origin)
+        k->library = place_of(plan, source_of_origin(plan->program->core->session, s->span.origin));
     k->nouts = k->kind == PLAN_PACK ? 0 : k->kind == PLAN_ARRAY ? 1 : n;
     set_values(plan, k, first, n);
     vec_push(plan->arena, &plan->kernels, k);

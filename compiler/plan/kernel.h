@@ -60,13 +60,18 @@ typedef enum PlanKernelKind {
     PLAN_HIST
 } PlanKernelKind;
 
+typedef struct PlanPlace {
+    const char *file;
+    uint32_t line;
+    const char *function; /* the definition there */
+} PlanPlace;
+
 typedef struct PlanKernel {
     uint32_t index; /* in the program's table */
     PlanKernelKind kind;
-    const char *name; /* "main_3_reduce" */
-    const char *file; /* of the .dp source, and the line there */
-    uint32_t line;
-    const char *function; /* the definition there */
+    const char *name;  /* "main_3_reduce" */
+    PlanPlace place;   /* in the .dp source */
+    PlanPlace library; /* where the library has it, if the place only calls that; else file is NULL */
     const FlatFn *fn;
     const FlatStmt *stmt;
     uint32_t first;   /* MAP: computes the body's results first .. first + nvalues */

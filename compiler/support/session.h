@@ -27,7 +27,12 @@ typedef const char *Name; /* interned, NUL-terminated */
 typedef struct Span {
     uint32_t file;       /* index into Session.files */
     uint32_t start, end; /* byte offsets */
+    uint32_t origin;     /* of what was expanded from the library: its place there, else 0; see source_origin */
 } Span;
+static inline Span span_make(uint32_t file, uint32_t start, uint32_t end)
+{
+    return (Span){.file = file, .start = start, .end = end};
+}
 
 typedef struct SourceFile {
     const char *path; /* as the user wrote it; what messages print */
@@ -35,6 +40,7 @@ typedef struct SourceFile {
     uint32_t length;
     bool is_stdlib;         /* part of the embedded library: messages point at its caller instead */
     bool is_library_source; /* a module of the library on disk, whose tests are run: may use its internal names */
+    uint32_t first_origin;  /* of a file of the library: the origin of its first byte */
     uint32_t *lines;        /* offsets of line starts, computed on first use */
     uint32_t nlines;
 } SourceFile;
@@ -90,7 +96,13 @@ LineCol source_linecol(Session *s, uint32_t file, uint32_t offset);
 /* The text of a line without its newline; its length in *n. */
 const char *source_line(Session *s, uint32_t file, uint32_t line, uint32_t *n);
 
-static inline Span span_join(Span a, Span b) { return (Span){a.file, a.start, b.end}; }
+/* Code that is expanded from the library is its caller's: that is its place, and `origin` says where it is written: the
+ * library's files are numbered byte by byte, one after another, from 1. */
+uint32_t source_origin(const Session *s, Span in_library);
+/* The place that the origin stands for: an empty span. The origin is not 0. */
+Span source_of_origin(const Session *s, uint32_t origin);
+
+static inline Span span_join(Span a, Span b) { return span_make(a.file, a.start, b.end); }
 
 #if defined(__GNUC__)
 __attribute__((format(printf, 4, 5)))
@@ -111,7 +123,7 @@ __attribute__((format(printf, 2, 3)))
 #endif
 void diag_note_text(Session *s, const char *format, ...);
 /* The place of what belongs to no file. */
-#define SPAN_NONE ((Span){UINT32_MAX, 0, 0})
+#define SPAN_NONE ((Span){.file = UINT32_MAX})
 
 /* Prints all diagnostics, sorted by place, notes behind their error, at most 20 errors (as JSON all of
  * them); then forgets them. `colour` adds ANSI colours. */

@@ -9,6 +9,15 @@
 #define MAX_SOURCE_BYTES ((size_t)64 << 20)
 #define TOO_LARGE "a program's text is at most 64 MB"
 
+/* Of the files so far, with a place behind the last byte of each. */
+static uint32_t library_bytes(const Session *s)
+{
+    uint32_t n = 0;
+    for (uint32_t i = 0; i < s->files.n; i++)
+        n += s->files.at[i]->is_stdlib ? s->files.at[i]->length + 1 : 0;
+    return n;
+}
+
 uint32_t source_add_text(Session *s, const char *path, const char *text, size_t n, bool is_stdlib)
 {
     SourceFile *file = arena_new(s->arena, SourceFile);
@@ -16,6 +25,7 @@ uint32_t source_add_text(Session *s, const char *path, const char *text, size_t 
     file->text = arena_strndup(s->arena, text, n);
     file->length = (uint32_t)n;
     file->is_stdlib = is_stdlib;
+    file->first_origin = is_stdlib ? 1 + library_bytes(s) : 0;
     vec_push(s->arena, &s->files, file);
     return s->files.n - 1;
 }
@@ -59,6 +69,21 @@ uint32_t source_add_file(Session *s, const char *path, const char **why)
     uint32_t file = source_add_stream(s, path, in, why);
     fclose(in);
     return file;
+}
+
+uint32_t source_origin(const Session *s, Span in_library)
+{
+    return s->files.at[in_library.file]->first_origin + in_library.start;
+}
+
+Span source_of_origin(const Session *s, uint32_t origin)
+{
+    uint32_t file = 0;
+    for (uint32_t i = 0; i < s->files.n; i++)
+        if (s->files.at[i]->is_stdlib && s->files.at[i]->first_origin <= origin)
+            file = i;
+    uint32_t at = origin - s->files.at[file]->first_origin;
+    return span_make(file, at, at);
 }
 
 static SourceFile *file_with_lines(Session *s, uint32_t index)

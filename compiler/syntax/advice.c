@@ -11,7 +11,7 @@
 /* 0 is the token found, 1 the one before it, … */
 static const RecentToken *recent(const ParseState *p, uint32_t back)
 {
-    static const RecentToken none = {T_END, {0, 0, 0}};
+    static const RecentToken none = {T_END, {0}};
     return back < p->recent_count && back < RECENT_TOKENS ? &p->recent[(p->recent_count - 1 - back) % RECENT_TOKENS]
                                                           : &none;
 }

@@ -43,14 +43,15 @@ static bool reject_binary(ParseState *p, const SourceFile *file)
     bool is_utf16 =
         file->length >= 2 && (memcmp(file->text, "\xff\xfe", 2) == 0 || memcmp(file->text, "\xfe\xff", 2) == 0);
     if (is_utf16) {
-        diag_error(p->session, (Span){p->file, 0, 1}, DIAG_CHARACTER, "this file is in UTF-16; programs are in UTF-8");
+        diag_error(p->session, span_make(p->file, 0, 1), DIAG_CHARACTER,
+                   "this file is in UTF-16; programs are in UTF-8");
         return true;
     }
     const char *nul = memchr(file->text, 0, file->length);
     if (!nul)
         return false;
     uint32_t at = (uint32_t)(nul - file->text);
-    diag_error(p->session, (Span){p->file, at, at + 1}, DIAG_CHARACTER, "a NUL byte: this is not a text file");
+    diag_error(p->session, span_make(p->file, at, at + 1), DIAG_CHARACTER, "a NUL byte: this is not a text file");
     return true;
 }
 
@@ -93,7 +94,7 @@ TypeExpr *parse_type_text(Session *s, const char *text, AstIds *ids)
     ParseState p = {.session = s, .ids = ids, .file = file, .in_type_text = true, .start_token = T_START_TYPE};
     run_parser(&p);
     if (!p.type)
-        p.type = build_type(&p, (Span){file, 0, 0}, (TypeExpr){.kind = TE_TUPLE});
+        p.type = build_type(&p, span_make(file, 0, 0), (TypeExpr){.kind = TE_TUPLE});
     return p.type;
 }
 

@@ -15,8 +15,8 @@ int dp_yylex(DP_YYSTYPE *value, Span *at, yyscan_t scanner); /* generated from l
 
 /* A rule without symbols has its place behind the symbol before it. */
 #define YYLLOC_DEFAULT(Current, Rhs, N)                                                              \
-    (Current) = (N) ? (Span){YYRHSLOC(Rhs, 1).file, YYRHSLOC(Rhs, 1).start, YYRHSLOC(Rhs, N).end}    \
-                    : (Span){YYRHSLOC(Rhs, 0).file, YYRHSLOC(Rhs, 0).end, YYRHSLOC(Rhs, 0).end}
+    (Current) = (N) ? span_make(YYRHSLOC(Rhs, 1).file, YYRHSLOC(Rhs, 1).start, YYRHSLOC(Rhs, N).end)    \
+                    : span_make(YYRHSLOC(Rhs, 0).file, YYRHSLOC(Rhs, 0).end, YYRHSLOC(Rhs, 0).end)
 
 /* Levels of nesting that a hostile input may open; the stack lives on the heap. */
 #define YYMAXDEPTH 200000
@@ -648,7 +648,7 @@ static int yyreport_syntax_error(const yypcontext_t *context, ParseState *p, yys
                   found == YYSYMBOL_IMPORT || found == YYSYMBOL_YYEOF;
     bool closes = found == YYSYMBOL_PAREN_CLOSE || found == YYSYMBOL_BRACKET_CLOSE || found == YYSYMBOL_BRACE_CLOSE;
     if ((p->has_unclosed && at_end) || (p->mismatched && closes)) {
-        Span open = {p->file, p->unclosed.at, p->unclosed.at + 1};
+        Span open = span_make(p->file, p->unclosed.at, p->unclosed.at + 1);
         diag_note(p->session, open, "this `%c` is not closed", p->unclosed.open);
     }
     strbuf_free(&wanted);

@@ -101,7 +101,7 @@ uint32_t scan_projection(ParseState *p, Span at, const char *text, uint32_t n)
 
 /* ---- characters and strings ---- */
 
-static Span part_of(Span at, uint32_t from, uint32_t to) { return (Span){at.file, at.start + from, at.start + to}; }
+static Span part_of(Span at, uint32_t from, uint32_t to) { return span_make(at.file, at.start + from, at.start + to); }
 
 static bool is_octal(char c) { return c >= '0' && c <= '7'; }
 static bool is_hexadecimal(char c)

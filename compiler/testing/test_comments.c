@@ -41,7 +41,7 @@ typedef struct Finder {
     Keyword result_kind; /* KEY_OUTPUT, KEY_ERROR, or KEY_NONE while there is none */
 } Finder;
 
-static Span span_of(const Finder *f, Region r) { return (Span){f->module->file, r.start, r.end}; }
+static Span span_of(const Finder *f, Region r) { return span_make(f->module->file, r.start, r.end); }
 
 /* ---- lines ---- */
 
@@ -199,7 +199,7 @@ static TestText text_of(const Finder *f, Region r)
 static const char *read_message(const Finder *f, const TestText *text)
 {
     if (text->n == 0 || text->text[0] != '"') {
-        Span at = {text->file, text->start, text->start + (text->n > 0)};
+        Span at = span_make(text->file, text->start, text->start + (text->n > 0));
         diag_error(f->s, at, DIAG_TEST_COMMENT, "`-- error` takes a string, a part of the expected message");
         return NULL;
     }
@@ -212,7 +212,7 @@ static const char *read_message(const Finder *f, const TestText *text)
     }
     dp_type_free(t);
     if (result && !*result) {
-        diag_error(f->s, (Span){text->file, text->start, text->start + 2}, DIAG_TEST_COMMENT,
+        diag_error(f->s, span_make(text->file, text->start, text->start + 2), DIAG_TEST_COMMENT,
                    "any error contains this text: write a part of the expected message");
         return NULL;
     }
@@ -447,7 +447,7 @@ static Span place(const TestText *text, size_t at)
     while (end < text->n && (is_name_byte(text->text[end]) || text->text[end] == '.'))
         end++;
     end += end == at && end < text->n;
-    return (Span){text->file, text->start + (uint32_t)at, text->start + (uint32_t)end};
+    return span_make(text->file, text->start + (uint32_t)at, text->start + (uint32_t)end);
 }
 
 /* Values' messages begin with ":LINE: "; the diagnostic has its own place. */
@@ -476,7 +476,7 @@ static bool read_file_value(Session *s, const TestText *text, DpReader *r, const
         return true;
     else if (errno == ENOMEM)
         memory_out();
-    Span at = {text->file, text->start + (uint32_t)start - 1, text->start + (uint32_t)r->at};
+    Span at = span_make(text->file, text->start + (uint32_t)start - 1, text->start + (uint32_t)r->at);
     diag_error(s, at, DIAG_TEST_COMMENT, "%s", error);
     return false;
 }

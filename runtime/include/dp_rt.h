@@ -52,12 +52,15 @@ typedef struct DpSite {
 /* ---- kernels ---- */
 typedef enum DpKernelKind { DP_K_MAP, DP_K_REDUCE, DP_K_SCAN, DP_K_PACK, DP_K_SCATTER, DP_K_HIST } DpKernelKind;
 enum { DP_MAX_OUTS = 64 };
+typedef struct DpPlace {
+    const char *file;
+    uint32_t line;
+    const char *function; /* the definition there */
+} DpPlace;
 typedef struct DpKernel {
     DpKernelKind kind;
     const char *name; /* "main_3_reduce": names the function, number and kind */
-    const char *file; /* the place in the program, or in a module of the library, and the definition there */
-    uint32_t line;
-    const char *function;
+    DpPlace place;
     uint32_t in_bytes;  /* of the elements that an instance reads from columns: an estimate, for profiles */
     const char *source; /* the holes, see runtime/kernels/README.md; the runtime puts kernels/common.cl before and the
                            template behind */
@@ -66,6 +69,7 @@ typedef struct DpKernel {
     uint8_t out_bytes[DP_MAX_OUTS]; /* element sizes of the outputs; a MAP with more is split by the compiler */
     uint32_t val_bytes;             /* upper bound of sizeof(dp_val), a multiple of 16 */
     uint32_t cost;                  /* of an element, in statements; 0: not known, there are loops */
+    DpPlace library;                /* if the place calls the library: where that has it; else file is NULL */
 } DpKernel;
 
 /* ---- the program ---- */

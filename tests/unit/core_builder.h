@@ -24,7 +24,7 @@ typedef struct B {
 
 static const CoreType T_I64 = {SC_I64, 0}, T_BOOL = {SC_BOOL, 0}, T_F64 = {SC_F64, 0}, T_SEQ = {SC_I64, 1},
                       T_SEQ2 = {SC_I64, 2};
-static const Span no_span = {0, 0, 0};
+static const Span no_span = {0};
 
 static inline B b_open(void)
 {

@@ -68,9 +68,7 @@ enum {
 static const DpKernel test_kernels[K_KERNELS] = {
     [K_MAP] = {DP_K_MAP,
                "map",
-               "t.dp",
-               1,
-               "f",
+               {"t.dp", 1, "f"},
                4, /* x * 2 + segment */
                WORDS1 OUTS1 "#define DP_USES_SEG 1\n" INT_VAL BODY
                             "{ dp_val v = {*DP_AT(int, w0 + 4 * i) * 2 + (int)s}; return v; }\n" STORE1("int"),
@@ -78,12 +76,11 @@ static const DpKernel test_kernels[K_KERNELS] = {
                1,
                {4},
                16,
-               0},
+               0,
+               {NULL, 0, NULL}},
     [K_SUM] = {DP_K_REDUCE,
                "sum",
-               "t.dp",
-               2,
-               "f",
+               {"t.dp", 2, "f"},
                4,
                WORDS1 OUTS1 "#define DP_USES_SEG 0\n#define DP_COMMUTATIVE 1\n" INT_VAL PLAIN_BODY OP
                             "{ a.v0 = (int)((uint)a.v0 + (uint)b.v0); return a; }\n" NEUTRAL("0") STORE1("int"),
@@ -91,12 +88,11 @@ static const DpKernel test_kernels[K_KERNELS] = {
                1,
                {4},
                16,
-               0},
+               0,
+               {NULL, 0, NULL}},
     [K_COMPOSE] = {DP_K_REDUCE,
                    "compose",
-                   "t.dp",
-                   3,
-                   "f",
+                   {"t.dp", 3, "f"},
                    4,
                    WORDS1 OUTS2
                    "#define DP_USES_SEG 0\n#define DP_COMMUTATIVE 0\n" PAIR_VAL COMPOSE_BODY COMPOSE_OP NEUTRAL("1, 0")
@@ -105,12 +101,11 @@ static const DpKernel test_kernels[K_KERNELS] = {
                    2,
                    {4, 4},
                    16,
-                   0},
+                   0,
+                   {NULL, 0, NULL}},
     [K_CAPPED] = {DP_K_REDUCE,
                   "capped",
-                  "t.dp",
-                  4,
-                  "f",
+                  {"t.dp", 4, "f"},
                   4, /* min (a + b) cap[s], elements (x & 7) + (s & 1) */
                   WORDS2 OUTS1 "#define DP_USES_SEG 1\n#define DP_COMMUTATIVE 0\n" INT_VAL BODY
                                "{ dp_val v = {(*DP_AT(int, w0 + 4 * i) & 7) + (int)(s & 1)}; return v; }\n" OP
@@ -120,12 +115,11 @@ static const DpKernel test_kernels[K_KERNELS] = {
                   1,
                   {4},
                   16,
-                  0},
+                  0,
+                  {NULL, 0, NULL}},
     [K_SCAN] = {DP_K_SCAN,
                 "scan",
-                "t.dp",
-                5,
-                "f",
+                {"t.dp", 5, "f"},
                 4,
                 WORDS1 OUTS2
                 "#define DP_USES_SEG 0\n#define DP_COMMUTATIVE 0\n#define DP_EXCLUSIVE 0\n" PAIR_VAL COMPOSE_BODY
@@ -134,13 +128,12 @@ static const DpKernel test_kernels[K_KERNELS] = {
                 2,
                 {4, 4},
                 16,
-                0},
+                0,
+                {NULL, 0, NULL}},
     [K_SCAN_EXCLUSIVE] =
         {DP_K_SCAN,
          "scan_exclusive",
-         "t.dp",
-         6,
-         "f",
+         {"t.dp", 6, "f"},
          4, /* elements with their segment */
          WORDS1 OUTS2
          "#define DP_USES_SEG 1\n#define DP_COMMUTATIVE 0\n#define DP_EXCLUSIVE 1\n" PAIR_VAL BODY
@@ -150,12 +143,11 @@ static const DpKernel test_kernels[K_KERNELS] = {
          2,
          {4, 4},
          16,
-         0},
+         0,
+         {NULL, 0, NULL}},
     [K_PACK] = {DP_K_PACK,
                 "pack",
-                "t.dp",
-                7,
-                "f",
+                {"t.dp", 7, "f"},
                 4,
                 WORDS1 "#define DP_USES_SEG 0\n"
                        "typedef struct { uchar v0; } dp_val;\n" BODY
@@ -164,12 +156,11 @@ static const DpKernel test_kernels[K_KERNELS] = {
                 0,
                 {0},
                 16,
-                0},
+                0,
+                {NULL, 0, NULL}},
     [K_PACK_SEG] = {DP_K_PACK,
                     "pack_seg",
-                    "t.dp",
-                    8,
-                    "f",
+                    {"t.dp", 8, "f"},
                     4,
                     WORDS1 "#define DP_USES_SEG 1\n"
                            "typedef struct { uchar v0; } dp_val;\n" BODY
@@ -178,12 +169,11 @@ static const DpKernel test_kernels[K_KERNELS] = {
                     0,
                     {0},
                     16,
-                    0},
+                    0,
+                    {NULL, 0, NULL}},
     [K_SCATTER] = {DP_K_SCATTER,
                    "scatter",
-                   "t.dp",
-                   9,
-                   "f",
+                   {"t.dp", 9, "f"},
                    4, /* value x at index w1[i] */
                    WORDS2 OUTS1
                    "#define DP_USES_SEG 0\n" INT_VAL BODY_AT
@@ -193,12 +183,11 @@ static const DpKernel test_kernels[K_KERNELS] = {
                    1,
                    {4},
                    16,
-                   0},
+                   0,
+                   {NULL, 0, NULL}},
     [K_COUNT] = {DP_K_HIST,
                  "count",
-                 "t.dp",
-                 10,
-                 "f",
+                 {"t.dp", 10, "f"},
                  4, /* bin x & 15 minus 1: 15 bins, some outside */
                  WORDS1 OUTS1
                  "#define DP_USES_SEG 0\n#define DP_COMMUTATIVE 1\n#define DP_HIST_BYTES 4\n" INT_VAL BODY_AT
@@ -211,12 +200,11 @@ static const DpKernel test_kernels[K_KERNELS] = {
                  1,
                  {4},
                  16,
-                 0},
+                 0,
+                 {NULL, 0, NULL}},
     [K_HIST_MIN] = {DP_K_HIST,
                     "hist_min",
-                    "t.dp",
-                    11,
-                    "f",
+                    {"t.dp", 11, "f"},
                     4, /* long, by compare-and-swap */
                     WORDS1 OUTS1
                     "#define DP_USES_SEG 0\n#define DP_COMMUTATIVE 1\n#define DP_HIST_BYTES 8\n"
@@ -229,13 +217,12 @@ static const DpKernel test_kernels[K_KERNELS] = {
                     1,
                     {8},
                     16,
-                    0},
+                    0,
+                    {NULL, 0, NULL}},
     [K_HIST_PAIR] =
         {DP_K_HIST,
          "hist_pair",
-         "t.dp",
-         12,
-         "f",
+         {"t.dp", 12, "f"},
          4, /* (sum, max) of x: by sorting */
          WORDS1 OUTS2
          "#define DP_USES_SEG 0\n#define DP_COMMUTATIVE 1\n#define DP_HIST_BYTES 0\n" PAIR_VAL BODY_AT
@@ -245,12 +232,11 @@ static const DpKernel test_kernels[K_KERNELS] = {
          2,
          {4, 4},
          16,
-         0},
+         0,
+         {NULL, 0, NULL}},
     [K_FAIL] = {DP_K_MAP,
                 "fail",
-                "t.dp",
-                13,
-                "f",
+                {"t.dp", 13, "f"},
                 4, /* fails where the element is w1 */
                 WORDS2 OUTS1 "#define DP_USES_SEG 0\n" INT_VAL BODY
                              "{ int x = *DP_AT(int, w0 + 4 * i); if (x == (int)w1) dp_error(heap, 1, 12, 10, 0); "
@@ -259,14 +245,13 @@ static const DpKernel test_kernels[K_KERNELS] = {
                 1,
                 {4},
                 16,
-                0},
-    [K_WIDE] = {DP_K_REDUCE, "wide", "t.dp", 14, "f", 4, WIDE(10), 1, 2, {8, 8}, 80, 0},
-    [K_HUGE] = {DP_K_REDUCE, "huge", "t.dp", 15, "f", 4, WIDE(40), 1, 2, {8, 8}, 320, 0},
+                0,
+                {NULL, 0, NULL}},
+    [K_WIDE] = {DP_K_REDUCE, "wide", {"t.dp", 14, "f"}, 4, WIDE(10), 1, 2, {8, 8}, 80, 0},
+    [K_HUGE] = {DP_K_REDUCE, "huge", {"t.dp", 15, "f"}, 4, WIDE(40), 1, 2, {8, 8}, 320, 0},
     [K_ARRAY] = {DP_K_MAP,
                  "array",
-                 "t.dp",
-                 16,
-                 "f",
+                 {"t.dp", 16, "f"},
                  4, /* [x, x + 1, x * x] */
                  WORDS1 OUTS1 "#define DP_USES_SEG 0\n"
                               "typedef struct { int v0, v1, v2; } dp_val;\n" BODY
@@ -278,12 +263,11 @@ static const DpKernel test_kernels[K_KERNELS] = {
                  1,
                  {4},
                  16,
-                 0},
+                 0,
+                 {NULL, 0, NULL}},
     [K_ROWS] = {DP_K_MAP,
                 "rows",
-                "t.dp",
-                17,
-                "f",
+                {"t.dp", 17, "f"},
                 4, /* xs[1:], empty for empty ones: views */
                 WORDS1 OUTS1
                 "#define DP_USES_SEG 0\n"
@@ -294,13 +278,12 @@ static const DpKernel test_kernels[K_KERNELS] = {
                 1,
                 {16},
                 16,
-                0},
+                0,
+                {NULL, 0, NULL}},
     [K_HIST_SEG] =
         {DP_K_HIST,
          "hist_seg",
-         "t.dp",
-         18,
-         "f",
+         {"t.dp", 18, "f"},
          4, /* like hist_pair, with an operator that looks at its instance: max below w1[s] */
          WORDS2 OUTS2
          "#define DP_USES_SEG 0\n#define DP_COMMUTATIVE 1\n#define DP_HIST_BYTES 0\n" PAIR_VAL BODY_AT
@@ -311,13 +294,12 @@ static const DpKernel test_kernels[K_KERNELS] = {
          2,
          {4, 4},
          16,
-         0},
+         0,
+         {NULL, 0, NULL}},
     [K_MAP_MANY] =
         {DP_K_MAP,
          "map_many",
-         "t.dp",
-         19,
-         "f",
+         {"t.dp", 19, "f"},
          4, /* outputs of all sizes */
          WORDS1
          "#define DP_OUTS , ulong o0, ulong o1, ulong o2\n#define DP_PASS_OUTS , o0, o1, o2\n#define DP_USES_SEG 0\n"
@@ -329,7 +311,8 @@ static const DpKernel test_kernels[K_KERNELS] = {
          3,
          {1, 2, 8},
          16,
-         0},
+         0,
+         {NULL, 0, NULL}},
 };
 
 static const DpSite test_sites[] = {

@@ -36,10 +36,10 @@ static void test_notes_without_place(void **state)
     (void)state;
     uint32_t file;
     Session *s = new_session("t.dp", &file);
-    diag_error(s, (Span){file, 25, 26}, DIAG_TYPE_MISMATCH, "no");
+    diag_error(s, span_make(file, 25, 26), DIAG_TYPE_MISMATCH, "no");
     diag_note_text(s, "one line");
     diag_note_text(s, "two\nlines\x01");
-    diag_note(s, (Span){file, 4, 5}, "here");
+    diag_note(s, span_make(file, 4, 5), "here");
     expect_printed(s, "t.dp:2:9: error: no [E0301]\n"
                       "  def g = f\n"
                       "          ^\n"
@@ -58,7 +58,7 @@ static void test_json(void **state)
     uint32_t file;
     Session *s = new_session("a \"b\"\\\xc3\xa4\xfe.dp", &file);
     s->diag_json = true;
-    diag_warning(s, (Span){file, 4, 20}, DIAG_UNUSED_NAME,
+    diag_warning(s, span_make(file, 4, 20), DIAG_UNUSED_NAME,
                  "tab\t, line\n, bell\x07, \x7f, \xe2\x82\xac, half \xe2\x82");
     diag_note_text(s, "first\nsecond");
     diag_error(s, SPAN_NONE, DIAG_NONE, "nowhere");
@@ -81,7 +81,7 @@ static void test_json_has_all(void **state)
     Session *s = new_session("t.dp", &file);
     s->diag_json = true;
     for (uint32_t i = 0; i < 30; i++)
-        diag_error(s, (Span){file, i, i + 1}, DIAG_TYPE_MISMATCH, "number %u", i);
+        diag_error(s, span_make(file, i, i + 1), DIAG_TYPE_MISMATCH, "number %u", i);
     char *text = NULL;
     size_t n = 0, lines = 0;
     FILE *out = open_memstream(&text, &n);

@@ -88,7 +88,7 @@ static FlatStmt *f_stmt(F *f, FlatKind kind, uint32_t n, const FlatVar *outs)
 {
     FlatStmt *s = arena_new(f->p->arena, FlatStmt);
     s->kind = kind;
-    s->span = (Span){0, 33, 35};
+    s->span = span_make(0, 33, 35);
     s->outs = f_vars(f, n, outs);
     s->nouts = n;
     s->ctx = FLAT_ROOT;

@@ -211,11 +211,11 @@ static void test_repeated(void **state)
     uint32_t file = source_add_text(s, "t.dp", "def f = 1\n", 10, false);
     diag_note_text(s, "of nothing");
     for (int i = 0; i < 3; i++)
-        diag_error(s, (Span){file, 4, 5}, DIAG_TYPE_MISMATCH, "no");
-    diag_error(s, (Span){file, 4, 6}, DIAG_TYPE_MISMATCH, "no");
-    diag_error(s, (Span){file, 4, 5}, DIAG_TYPE_MISMATCH, "not at all");
-    diag_warning(s, (Span){file, 4, 5}, DIAG_UNUSED_NAME, "no");
-    diag_error(s, (Span){file, 4, 5}, DIAG_TYPE_MISMATCH, "no");
+        diag_error(s, span_make(file, 4, 5), DIAG_TYPE_MISMATCH, "no");
+    diag_error(s, span_make(file, 4, 6), DIAG_TYPE_MISMATCH, "no");
+    diag_error(s, span_make(file, 4, 5), DIAG_TYPE_MISMATCH, "not at all");
+    diag_warning(s, span_make(file, 4, 5), DIAG_UNUSED_NAME, "no");
+    diag_error(s, span_make(file, 4, 5), DIAG_TYPE_MISMATCH, "no");
     char *text = printed(s);
     assert_int_equal(count(text, "error: no ["), 2);
     assert_int_equal(count(text, "error: not at all"), 1);
@@ -231,13 +231,13 @@ static void test_too_many(void **state)
     Session *s = session_create();
     uint32_t file = source_add_text(s, "t.dp", "def f = 1 + 2 + 3 + 4 + 5 + 6\n", 30, false);
     for (uint32_t i = 0; i < 21; i++)
-        diag_error(s, (Span){file, i, i + 1}, DIAG_TYPE_MISMATCH, "number %u.", i);
+        diag_error(s, span_make(file, i, i + 1), DIAG_TYPE_MISMATCH, "number %u.", i);
     char *text = printed(s);
     assert_int_equal(count(text, "error: number"), 20);
     assert_non_null(strstr(text, "\nand 1 more error\n"));
     free(text);
     for (uint32_t i = 0; i < 22; i++)
-        diag_error(s, (Span){file, i, i + 1}, DIAG_TYPE_MISMATCH, "number %u.", i);
+        diag_error(s, span_make(file, i, i + 1), DIAG_TYPE_MISMATCH, "number %u.", i);
     text = printed(s);
     assert_non_null(strstr(text, "\nand 2 more errors\n"));
     free(text);
@@ -253,7 +253,7 @@ static void test_hopeless(void **state)
     s->diag_json = true;
     uint32_t file = source_add_text(s, "t.dp", "def f = 1\n", 10, false);
     for (uint32_t i = 0; i < ALL; i++) {
-        diag_error(s, (Span){file, i % 10, 10}, DIAG_TYPE_MISMATCH, "number %u.", i);
+        diag_error(s, span_make(file, i % 10, 10), DIAG_TYPE_MISMATCH, "number %u.", i);
         diag_note_text(s, "of %u.", i);
     }
     assert_int_equal(s->error_count, ALL);
@@ -307,7 +307,7 @@ static void expect_cut(const char *before, int nbefore, const char *behind, int 
     strbuf_add(&line, "!");
     repeat(&line, behind, nbehind);
     uint32_t file = source_add_text(s, "t.dp", line.text, line.n, false);
-    diag_error(s, (Span){file, start, start + 1}, DIAG_NONE, "no");
+    diag_error(s, span_make(file, start, start + 1), DIAG_NONE, "no");
     strbuf_printf(&wanted, "t.dp:1:%u: error: no\n  %s", start + 1, shown_before < nbefore ? "..." : "");
     repeat(&wanted, before, shown_before);
     strbuf_add(&wanted, "!");
