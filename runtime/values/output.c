@@ -263,7 +263,8 @@ bool dp_output_open(DpOutput *o, const char *path, mode_t mode)
         return false;
     if (open_temporary(o, &p, exists ? &old : NULL, mode))
         return true;
-    bool not_allowed = errno == EACCES || errno == EPERM || errno == EROFS || errno == EINVAL;
+    /* ENOENT: a folder such as those of /proc has no room for new files. */
+    bool not_allowed = errno == EACCES || errno == EPERM || errno == EROFS || errno == EINVAL || errno == ENOENT;
     return exists && not_allowed && open_in_place(o, &p);
 }
 

@@ -342,7 +342,7 @@ static bool read_bare(TextIn *in, const DpType *t, uint32_t *leaf, uint32_t leve
     case DP_T_SUM: return read_sum(in, t, leaf, level);
     case DP_T_ARRAY: return read_array(in, t, leaf, level);
     }
-    return false; /* GCOVR_EXCL_LINE: each kind has returned */
+    return false;
 }
 
 /* A value, perhaps in parentheses: `#some (-3)` is how the language writes it. Tuples stand in their own only. */

@@ -18,7 +18,7 @@ typedef struct Case {
 /* The literal of what is read, behind the notes if there are any, or the message. */
 static void read_case(const char *name, const char *type, const char *file, size_t n, char out[TEXT_BYTES])
 {
-    bool known;
+    DpPlace place = dp_place_of(name, NULL);
     char error[512] = "",
          *copy = malloc(n ? n : 1); /* exactly n bytes, so that the sanitizer sees any access behind them */
     memcpy(copy, file, n);
@@ -26,7 +26,7 @@ static void read_case(const char *name, const char *type, const char *file, size
     assert_non_null(t);
     DpLeaf leaves[MAX_LEAVES];
     FILE *text = fmemopen(out, TEXT_BYTES, "w");
-    if (dp_format_of(name, &known)->read(name, copy, n, t, leaves, (DpError){error, sizeof error, text})) {
+    if (place.format->read(name, copy, n, t, leaves, (DpError){error, sizeof error, text})) {
         dp_write_text(text, t, leaves);
         dp_leaves_free(leaves, dp_type_leaves(t));
     } else {
@@ -52,7 +52,7 @@ static void check_reading(const char *name, const Case *cases, size_t n)
 static void check_writing(const char *name, const Case *cases, size_t n)
 {
     for (size_t i = 0; i < n; i++) {
-        bool known;
+        DpPlace place = dp_place_of(name, NULL);
         char error[512] = "", *got = NULL;
         size_t length = 0;
         DpType *t = dp_type_parse(cases[i].type);
@@ -61,7 +61,7 @@ static void check_writing(const char *name, const Case *cases, size_t n)
         if (!dp_read_text(&r, t, leaves, error, sizeof error))
             fail_msg("%s", error);
         FILE *out = open_memstream(&got, &length);
-        if (!dp_format_of(name, &known)->write(out, t, leaves, (DpError){error, sizeof error, NULL}))
+        if (!place.format->write(out, t, leaves, (DpError){error, sizeof error, NULL}))
             fputs(error, out);
         fclose(out);
         if (strcmp(got, cases[i].wanted) != 0)
@@ -76,6 +76,9 @@ static void check_writing(const char *name, const Case *cases, size_t n)
 #define CHECK_WRITING(name, cases) check_writing(name, cases, sizeof cases / sizeof *cases)
 
 /* ---- JSON ---- */
+
+#define CONSTRUCTOR "a.json:"
+#define WANTED ": expected a constructor of the type: \"#name\", or {\"#name\": \u2026} with its payload, found "
 
 static void json_values(void **state)
 {
@@ -110,6 +113,72 @@ static void json_values(void **state)
          "note: a.json: the field q is not read\nnote: a.json: the field w is not read\n[{x = 1}, {x = 2}]"},
     };
     CHECK_READING("a.json", cases);
+}
+
+/* The forms of strings and numbers, also in what is not wanted. */
+static void json_forms(void **state)
+{
+    (void)state;
+    static const Case cases[] = {
+        {"[u8]", "\"\\u20ac\\ue000\\uFFFF\\u000A\"", "\"\u20ac\ue000\uffff\\n\""},
+        {"[u8]", "\"\\u12\"", "a.json:1:6: `\\u` takes four hexadecimal digits"},
+        {"[u8]", "\"\\u12", "a.json:1:6: `\\u` takes four hexadecimal digits"},
+        {"[u8]", "\"\\u12 4\"", "a.json:1:6: `\\u` takes four hexadecimal digits"},
+        {"[u8]", "\"\\u12:4\"", "a.json:1:6: `\\u` takes four hexadecimal digits"},
+        {"[u8]", "\"\\ud800", "a.json:1:2: half of a pair of surrogates stands alone"},
+        {"[u8]", "\"\\ud800xx\"", "a.json:1:2: half of a pair of surrogates stands alone"},
+        {"[u8]", "\"\\ud800\\u12\"", "a.json:1:12: `\\u` takes four hexadecimal digits"},
+        {"[u8]", "\"\\ud83d\\uffff\"", "a.json:1:2: half of a pair of surrogates stands alone"},
+        {"[u8]", "\"\\", "a.json:1:2: unknown escape"},
+        {"[f64]", "[1e5, 1E-2, 1.5e+3]", "[100000.0, 0.01, 1500.0]"},
+        {"f64", "1e", "a.json:1:1: expected a number of type f64, found 1e"},
+        {"f64", "1e+", "a.json:1:1: expected a number of type f64, found 1e+"},
+        {"f64", "1e-x", "a.json:1:1: expected a number of type f64, found 1e-x"},
+        {"f64", "-", "a.json:1:1: expected a number of type f64, found -"},
+        {"[i8]", "[1", "a.json:1:3: expected ] or a comma, found the end of the input"},
+        {"{a: i8}",
+         "{\"b\": false, \"b\": true, \"b\": Infinity, \"b\": -Infinity, \"b\": \"\\u00e9\", \"b\": {\"c\": {\"d\": "
+         "1}, \"e\": 2}, "
+         "\"a\": 1}",
+         "note: a.json: the field b is not read\n{a = 1}"},
+        {"{a: i8}", "{\"b\": {\"c\" 1}, \"a\": 1}", "a.json:1:12: expected :, found 1"},
+        {"{a: i8}", "{\"b\": {\"c\": 1, d}, \"a\": 1}", "a.json:1:16: expected a string in double quotes, found d"},
+        {"{a: i8}", "{\"b\": \"x", "a.json:1:9: the closing quote is missing"},
+        {"{a: i8}", "{\"b\": -, \"a\": 1}", "a.json:1:7: expected a value, found -"},
+        {"{a: i8}", "{\"a", "a.json:1:4: the closing quote is missing"},
+        {"{a: i8}", "{\"\\x\": 1}", "a.json:1:3: unknown escape"},
+        {"{a: i8}", "{\"a\" 1}", "a.json:1:6: expected :, found 1"},
+        {"{a: i8}", "{\"a\": 1 \"b\": 2}", "a.json:1:9: expected } or a comma, found \""},
+        {"{a: i8}", "[1]", "a.json:1:1: expected {, found ["},
+        {"{a: i8}", "{\"a\\u0000\": 2, \"a\": 1}", "note: a.json: the field a\xff is not read\n{a = 1}"},
+        {"(i8, i8)", "1", "a.json:1:1: expected [, found 1"},
+        {"(i8, i8)", "[1 2]", "a.json:1:4: expected ,, found 2"},
+        {"#a | #b i8", "\"", CONSTRUCTOR "1:1" WANTED "\""},
+        {"#a | #b i8", "\"a\"", CONSTRUCTOR "1:1" WANTED "\""},
+        {"#a | #b i8", "\"#a", CONSTRUCTOR "1:1" WANTED "\""},
+        {"#a | #b i8", "\"#c\"", CONSTRUCTOR "1:1" WANTED "\""},
+        {"#a | #b i8", "{\"#b\" 1}", CONSTRUCTOR "1:1" WANTED "{"},
+        {"#a | #b i8", "{\"#b\": x}", "a.json:1:8: expected a number of type i8, found x"},
+    };
+    CHECK_READING("a.json", cases);
+}
+
+/* Notes name the first few fields, and the beginnings of their names. */
+static void json_many_ignored(void **state)
+{
+    (void)state;
+    char got[TEXT_BYTES], file[2000] = "{\"a\": 1", *at = file + strlen(file);
+    for (int i = 0; i < 10; i++)
+        at += sprintf(at, ", \"field%d\": 1", i);
+    at += sprintf(at, ", \"%0300d\": 2}", 7);
+    read_case("a.json", "{a: i8}", file, strlen(file), got);
+    assert_non_null(strstr(got, "note: a.json: the field field7 is not read\n{a = 1}"));
+    assert_null(strstr(got, "field8"));
+    sprintf(file, "{\"%0300d\": 2, \"a\": 1}", 7);
+    read_case("a.json", "{a: i8}", file, strlen(file), got);
+    assert_string_equal(got,
+                        "note: a.json: the field 000000000000000000000000000000000000000000000000000000000000000 is "
+                        "not read\n{a = 1}");
 }
 
 static void json_errors(void **state)
@@ -218,6 +287,26 @@ static void csv_dialects(void **state)
     static const Case tabs[] = {{"[([u8], i8)]", "a,b|c\t1\n", "[(\"a,b|c\", 1)]"},
                                 {"[(i8, i8)]", "1,2\n", "a.tsv:1: column 1: expected a number of type i8, found 1"}};
     CHECK_READING("a.tsv", tabs);
+    static const Case bars[] = {
+        {"[([u8], i8)]", "a,b;c|1\n", "[(\"a,b;c\", 1)]"},
+        {"[(i8, bool)]", " \t1\t |\tTRUE\n2|0\n-3|False\n", "[(1, true), (2, false), (-3, false)]"},
+        {"[(bool, bool)]", "yes|1\n", "csv|:a:1: column 1: expected true or false, found yes"}};
+    CHECK_READING("csv|:a", bars);
+}
+
+/* Notes name the first few columns, and the beginnings of their names. */
+static void csv_many_ignored(void **state)
+{
+    (void)state;
+    char got[TEXT_BYTES], file[2000] = "a", *at = file + 1;
+    for (int i = 0; i < 30; i++)
+        at += sprintf(at, ",column%d", i);
+    read_case("a.csv", "[{a: i8}]", file, strlen(file), got);
+    assert_non_null(strstr(got, "note: a.csv: nor are more columns\n[]"));
+    assert_null(strstr(got, "column29"));
+    sprintf(file, "a,%0300d", 7);
+    read_case("a.csv", "[{a: i8}]", file, strlen(file), got);
+    assert_true(strstr(got, "is not read\n[]") && strlen(got) < 200);
 }
 
 static void csv_errors(void **state)
@@ -231,6 +320,8 @@ static void csv_errors(void **state)
          "note: a.csv: the column c is not read\na.csv:2: column 1: the closing quote is missing"},
         {"[{a: #none | #some i8}]", "a\nx\n", "a.csv:2: column 1: expected a number of type i8, found x"},
         {"[[i8]]", "1,,2\n", "a.csv:1: column 2: expected a number of type i8, found nothing"},
+        {"[[i8]]", "1,\"2\n", "a.csv:1: column 2: the closing quote is missing"},
+        {"[[i8]]", "1,\"2\"x\n", "a.csv:1: column 2: expected a comma or the end of the line behind the closing quote"},
         {"[(i8, i8)]", "1;2\n\"3\"x;4",
          "a.csv:2: column 1: expected the delimiter or the end of the line behind the closing quote"},
     };
@@ -252,6 +343,72 @@ static void csv_writing(void **state)
     CHECK_WRITING("a.csv", cases);
     static const Case tabs[] = {{"[(i8, [u8])]", "[(1, \"a b\"), (2, \"c\\td\")]", "1\ta b\n2\t\"c\td\"\n"}};
     CHECK_WRITING("a.tsv", tabs);
+    static const Case semicolons[] = {{"[([u8], i8)]", "[(\"a;b\", 1), (\"c,d\", 2)]", "\"a;b\";1\n\"c,d\";2\n"}};
+    CHECK_WRITING("csv;:a", semicolons);
+}
+
+/* ---- raw bytes and lines ---- */
+
+static void raw_and_lines(void **state)
+{
+    (void)state;
+    static const Case raw[] = {
+        {"[u8]", "a\n", "\"a\\n\""},
+        {"[i8]", "a", "raw:a: the bytes of a file are a text, which is not this parameter's type"}};
+    static const Case lines[] = {
+        {"[[u8]]", "a\r\n\nb\r", "[\"a\", \"\", \"b\\r\"]"},
+        {"[u8]", "a", "lines:a: the lines of a file are a sequence of texts, which is not this parameter's type"}};
+    CHECK_READING("raw:a", raw);
+    CHECK_READING("lines:a", lines);
+    static const Case written_raw[] = {{"[u8]", "\"\"", ""},
+                                       {"[i8]", "[1]", "a raw file holds a text, which the result is not"}};
+    static const Case written_lines[] = {
+        {"[[u8]]", "[]", ""},
+        {"[[u8]]", "[\"\", \"a\"]", "\na\n"},
+        {"[[u8]]", "[\"a\\r\"]",
+         "the text 0 of the result has a line's end in it, and cannot be a line of a file: the format `text:` has "
+         "literals instead"},
+        {"[i8]", "[1]", "a file of lines holds a sequence of texts, which the result is not"}};
+    CHECK_WRITING("raw:a", written_raw);
+    CHECK_WRITING("lines:a", written_lines);
+}
+
+/* ---- Matrix Market ---- */
+
+static void mtx_forms(void **state)
+{
+    (void)state;
+    static const Case cases[] = {
+        {"[[i8]]", "%%MatrixMarket MATRIX Array Integer General\n\f\v1\t2\r\n+1\n-2\n", "[[1, -2]]"},
+        {"[[i8]]", "%%MatrixMarket matrix array integer general\n1 1\n+\n", "a.mtx:3:1: expected an integer, found +"},
+        {"[[i8]]", "%%MatrixMarket matrix array integer general\n1 1\n\n", "a.mtx:4:1: the file ends early"},
+        {"[[i8]]", "%%MatrixMarket matrix array pattern general\n1 1\n1\n",
+         "a.mtx:1:29: expected real, integer or pattern, found pattern"},
+        {"[[(i8, f32)]]", "%%MatrixMarket matrix coordinate pattern general\n1 1 1\n1 1\n", "[[(0, 1.0)]]"},
+        {"[[f32]]", "%%MatrixMarket matrix coordinate real general\n1 1 0\n",
+         "a.mtx: a Matrix Market file in coordinate format gives rows [[(i, t)]] of column and number, which is not "
+         "this parameter's type"},
+        {"[[(i8, f32)]]", "%%MatrixMarket matrix array real general\n1 1\n1\n",
+         "a.mtx: a Matrix Market file in array format gives [[t]] of numbers, which is not this parameter's type"},
+        {"[[(f32, f32)]]", "%%MatrixMarket matrix coordinate real general\n1 1 0\n",
+         "a.mtx: a Matrix Market file in coordinate format gives rows [[(i, t)]] of column and number, which is not "
+         "this parameter's type"},
+        {"[[(bool, f32)]]", "%%MatrixMarket matrix coordinate real general\n1 1 0\n",
+         "a.mtx: a Matrix Market file in coordinate format gives rows [[(i, t)]] of column and number, which is not "
+         "this parameter's type"},
+        {"[[([i8], f32)]]", "%%MatrixMarket matrix coordinate real general\n1 1 0\n",
+         "a.mtx: a Matrix Market file in coordinate format gives rows [[(i, t)]] of column and number, which is not "
+         "this parameter's type"},
+        {"[[(i8, i8, f32)]]", "%%MatrixMarket matrix coordinate real general\n1 1 0\n",
+         "a.mtx: a Matrix Market file in coordinate format gives rows [[(i, t)]] of column and number, which is not "
+         "this parameter's type"},
+    };
+    CHECK_READING("a.mtx", cases);
+    static const Case written[] = {
+        {"[[(i8, f32)]]", "[[(-1, 1)]]", "a .mtx file cannot hold the column with a negative number"},
+        {"[[(u64, f32)]]", "[[(18446744073709551615, 1)]]", "a .mtx file cannot hold the column 2^64 - 1"},
+    };
+    CHECK_WRITING("a.mtx", written);
 }
 
 /* What the short way through most numbers gives is what the general way does: that of a number with a zero in front. */
@@ -281,9 +438,11 @@ static void plain_numbers(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(json_values),  cmocka_unit_test(json_errors),
-                                       cmocka_unit_test(json_writing), cmocka_unit_test(json_depth),
-                                       cmocka_unit_test(csv_dialects), cmocka_unit_test(csv_errors),
-                                       cmocka_unit_test(csv_writing),  cmocka_unit_test(plain_numbers)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(json_values),      cmocka_unit_test(json_errors),   cmocka_unit_test(json_writing),
+        cmocka_unit_test(json_depth),       cmocka_unit_test(json_forms),    cmocka_unit_test(json_many_ignored),
+        cmocka_unit_test(csv_many_ignored), cmocka_unit_test(raw_and_lines), cmocka_unit_test(mtx_forms),
+        cmocka_unit_test(csv_dialects),     cmocka_unit_test(csv_errors),    cmocka_unit_test(csv_writing),
+        cmocka_unit_test(plain_numbers)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
