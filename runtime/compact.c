@@ -58,10 +58,10 @@ static void hold_set(Held *held, const DpRefs *r)
 /* Does it pay to copy `live` bytes? */
 static bool worth_it(const DpRt *rt, const Held *held, uint64_t live)
 {
-    bool sparse = 2 * live <= held->bytes;
-    bool scattered =
-        held->blocks > CROWDED_BLOCKS / 2 && live <= held->bytes && live / held->blocks <= SET_BYTES * held->blocks;
-    return sparse || scattered || (rt->heap.always_compact && live <= held->bytes);
+    if (live > held->bytes)
+        return false;
+    bool scattered = held->blocks > CROWDED_BLOCKS / 2 && live / held->blocks <= SET_BYTES * held->blocks;
+    return 2 * live <= held->bytes || scattered || rt->heap.always_compact;
 }
 
 /* The column's views, and all below them, stored anew, one behind the other; or {0} where that does not pay. `live`:
@@ -93,7 +93,7 @@ static DpCol rebuilt(DpRt *rt, const DpCol *views, uint32_t rank, uint32_t bytes
 void dp_compact(DpRt *rt, DpCol *views, uint32_t rank, uint32_t bytes)
 {
     Held held = {0, 0};
-    if (!views->n || !views->block)
+    if (!views->block) /* no elements */
         return;
     hold_block(&held, views->block);
     DpCol out = held.bytes ? rebuilt(rt, views, rank, bytes, &held, views->n * 16) : (DpCol){0};
@@ -109,9 +109,9 @@ DpCol dp_select_apart(DpRt *rt, const DpCol *views, DpCtx *from, DpCtx *to, uint
     if (views->block)
         hold_block(&held, views->block);
     DpCol part = dp_select(rt, views, from, to);
-    uint64_t share = views->n ? held.bytes / views->n * part.n : 0; /* of what is held */
-    if (part.n == views->n || !part.n || !part.block)
+    if (part.n == views->n || !part.n)
         return part;
+    uint64_t share = held.bytes / views->n * part.n; /* of what is held */
     held = (Held){4 * share < held.bytes ? 4 * share : held.bytes, 1};
     DpCol out = rebuilt(rt, &part, rank, bytes, &held, part.n * 16);
     if (!out.n)

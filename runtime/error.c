@@ -25,8 +25,7 @@ enum {
 static _Noreturn void give_up(DpRt *rt, int status)
 {
     DpFailure failure = {status, rt->message};
-    if (rt->handler) /* GCOVR_EXCL_BR_LINE: without one the process is stopped, and leaves no counts (test_failures.c)
-                      */
+    if (rt->handler) /* GCOVR_EXCL_BR_LINE: without one the process is stopped, and leaves no counts */
         rt->handler(rt->handler_data, &failure);
     fprintf(stderr, "error: %s\n", rt->message); /* GCOVR_EXCL_LINE: as above */
     abort(); /* GCOVR_EXCL_LINE: the handler returned, or there is none: a bug of the caller */
@@ -44,8 +43,10 @@ _Noreturn void rt_fail(DpRt *rt, int status, const char *format, ...)
     give_up(rt, status);
 }
 
-_Noreturn void rt_fail_cl(DpRt *rt, cl_int code, const char *call, const char *file, int line)
+void rt_check_cl(DpRt *rt, cl_int code, const char *call, const char *file, int line)
 {
+    if (code == CL_SUCCESS)
+        return;
     const char *slash = strrchr(file, '/');
     rt_fail(rt, 4, "device error %s in %.*s (%s:%d)", cl_error_name(code), (int)strcspn(call, "("), call,
             slash ? slash + 1 : file, line);

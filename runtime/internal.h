@@ -273,14 +273,10 @@ _Noreturn void rt_fail_elements(DpRt *rt, uint64_t n,
                                 uint32_t bytes); /* more of so many bytes than are numbered; likewise */
 /* What is gone through without being stored: fails where that would take days. */
 void rt_check_countable(DpRt *rt, uint64_t n);
-_Noreturn void rt_fail_cl(DpRt *rt, cl_int code, const char *call, const char *file, int line);
+/* Stops where the code is not CL_SUCCESS. */
+void rt_check_cl(DpRt *rt, cl_int code, const char *call, const char *file, int line);
 const char *cl_error_name(cl_int code);
-#define CL_OK(rt, call)                                                                                                \
-    do {                                                                                                               \
-        cl_int code_ = (call);                                                                                         \
-        if (code_ != CL_SUCCESS)                                                                                       \
-            rt_fail_cl((rt), code_, #call, __FILE__, __LINE__);                                                        \
-    } while (0)
+#define CL_OK(rt, call) rt_check_cl((rt), (call), #call, __FILE__, __LINE__)
 /* Waits, reads the error record and the mailbox, reports a failure; the mailbox's words. */
 const uint64_t *rt_look(DpRt *rt);
 /* Reports the failure that is in rt->look. */

@@ -146,9 +146,9 @@ static void test_device_errors(void **state)
 {
     (void)state;
     begin(NULL);
-    FAILS(4, rt_fail_cl(&rt, CL_OUT_OF_RESOURCES, "clFinish(queue)", "a/b/heap.c", 7));
+    FAILS(4, rt_check_cl(&rt, CL_OUT_OF_RESOURCES, "clFinish(queue)", "a/b/heap.c", 7));
     assert_string_equal(last_message, "error: device error CL_OUT_OF_RESOURCES in clFinish (heap.c:7)");
-    FAILS(4, rt_fail_cl(&rt, -12345, "clFinish(queue)", "heap.c", 7));
+    FAILS(4, rt_check_cl(&rt, -12345, "clFinish(queue)", "heap.c", 7));
     assert_string_equal(last_message, "error: device error an unknown code in clFinish (heap.c:7)");
     FAILS(4, dp_check(&rt)); /* there is no queue to read from */
     assert_non_null(strstr(last_message, "CL_INVALID_COMMAND_QUEUE in clEnqueueReadBuffer"));

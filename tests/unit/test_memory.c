@@ -203,6 +203,7 @@ static const Case cases[] = {
      "[{id = 1, name = \"one, two\", size = 0.5}, {id = 2, name = \"\", size = 3.0}]"},
     {"a.json", "[#a (i64, [u8]) | #b]", "[#a (1, \"xy\"), #b]"},
     {"a.ppm", "[[(u8, u8, u8)]]", "[[(1, 2, 3), (4, 5, 6)]]"},
+    {"a.json", "[{}]", "[{}, {}]"},
     {"a.txt", "[((), i8)]", "[((), 1), ((), 2)]"},
     {"a.json", "[((), {a: (#none | #some [(i8, [u8])])})]", "[((), {a = #none}), ((), {a = #some [(1, \"x\")]})]"},
     {"a.csv", "[{a: (#none | #some i32), b: (#none | #some [u8])}]",
@@ -442,6 +443,85 @@ static void test_arguments(void **state)
     dp_type_free(t);
 }
 
+/* Standard input, as values one after another or all of it for one parameter. */
+static bool read_input(void *data)
+{
+    DpType *type = dp_type_parse("[u8]");
+    DpLeaf leaves[MAX_LEAVES] = {0};
+    DpParam param = {.name = "x", .type = type, .leaves = leaves};
+    char error[ERROR_BYTES] = "", *words[] = {data};
+    rewind(stdin);
+    bool ok = type && dp_read_args(1, words, &param, 1, error, sizeof error);
+    if (type && !ok)
+        assert_non_null(strstr(error, "out of memory"));
+    dp_leaves_free(leaves, 1);
+    if (type)
+        dp_type_free(type);
+    return ok;
+}
+
+/* A wrong value is told with what was wanted, if there is memory for that. */
+static bool complain(void *data)
+{
+    DpLeaf leaf = {0};
+    DpParam param = {.name = "x", .type = data, .leaves = &leaf};
+    char error[ERROR_BYTES] = "", *words[] = {(char[]){"1"}};
+    assert_false(dp_read_args(1, words, &param, 1, error, sizeof error));
+    return strstr(error, "(x: [[u8]])") != NULL;
+}
+
+static bool read_archive(void *data)
+{
+    DpLeaf leaves[2] = {0};
+    DpType *const *types = data;
+    DpParam params[] = {{.name = "x", .type = types[0], .leaves = &leaves[0]},
+                        {.name = "y", .type = types[1], .leaves = &leaves[1]}};
+    char error[ERROR_BYTES] = "", *words[] = {(char[]){"npz:tests/unit/nothing"}};
+    snprintf(error, sizeof error, "none");
+    bool ok = dp_read_args(1, words, params, 2, error, sizeof error);
+    assert_false(ok);
+    return strstr(error, "No such file") != NULL;
+}
+
+static void test_inputs(void **state)
+{
+    (void)state;
+    FILE *in = tmpfile();
+    fputs("\"text\"", in);
+    fflush(in);
+    assert_true(dup2(fileno(in), STDIN_FILENO) >= 0);
+    DpType *types[] = {dp_type_parse("[[u8]]"), dp_type_parse("i8")};
+    char each[] = "-", all[] = "raw:-";
+    assert_true(attempt_all("values", read_input, each) > 0);
+    assert_true(attempt_all("all of it", read_input, all) > 0);
+    assert_true(attempt_all("a message", complain, types[0]) > 0);
+    assert_true(attempt_all("an archive", read_archive, types) > 0);
+    dp_type_free(types[0]);
+    dp_type_free(types[1]);
+    fclose(in);
+}
+
+/* What grows as it is read, as it does not say how long it is. */
+static void test_growing(void **state)
+{
+    (void)state;
+    size_t n;
+    long at = 1;
+    if (access("/dev/zero", R_OK) != 0)
+        skip();
+    for (bool ended = false; !ended; at++) {
+        calls = 0;
+        fails_at = at;
+        fails_on = true;
+        char *text = dp_slurp("/dev/zero", &n);
+        fails_at = 0;
+        assert_null(text);
+        ended = errno == EFBIG; /* none was needed after this one */
+        assert_true(ended || errno == ENOMEM);
+    }
+    assert_true(at > 5);
+}
+
 int main(void)
 {
 #ifdef SANITIZED
@@ -451,6 +531,7 @@ int main(void)
         cmocka_unit_test(test_readers),    cmocka_unit_test(test_writers),     cmocka_unit_test(test_foreign),
         cmocka_unit_test(test_stored),     cmocka_unit_test(test_long_packed), cmocka_unit_test(test_whole_files),
         cmocka_unit_test(test_type_texts), cmocka_unit_test(test_arguments),   cmocka_unit_test(test_cache),
+        cmocka_unit_test(test_inputs),     cmocka_unit_test(test_growing),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

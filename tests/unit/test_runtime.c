@@ -547,24 +547,33 @@ static void test_compact_kept(void **state)
     expect_all_free();
 }
 
-/* No byte is dead, but the blocks are many and small. */
-static void test_compact_scattered(void **state)
+/* Rows of blocks of their own; row i is of i. */
+static DpArr scattered_rows(int rows, int length)
 {
-    (void)state;
-    expect_no_failure();
-    enum { MANY = 1500, SMALL = DP_BLOCK_ALIGN / 8 };
-    uint64_t *views = alloc(MANY, 16);
-    int64_t xs[SMALL];
+    uint64_t *views = alloc((uint64_t)rows, 16);
+    int64_t *xs = alloc((uint64_t)length, 8);
     DpRefs *refs = NULL;
-    for (int i = 0; i < MANY; i++) {
-        for (int k = 0; k < SMALL; k++)
+    for (int i = 0; i < rows; i++) {
+        for (int k = 0; k < length; k++)
             xs[k] = i;
-        DpArr row = dp_array_root(rt, xs, 8, SMALL, NULL);
+        DpArr row = dp_array_root(rt, xs, 8, (uint64_t)length, NULL);
         memcpy(views + 2 * i, (uint64_t[2]){row.len, row.addr}, 16);
         refs = dp_refs_union(rt, refs, dp_refs_of_arr(rt, &row, 0));
         dp_arr_release(rt, &row);
     }
-    DpArr t = dp_array_root(rt, views, 16, MANY, refs);
+    DpArr t = dp_array_root(rt, views, 16, (uint64_t)rows, refs);
+    free(views);
+    free(xs);
+    return t;
+}
+
+/* No byte is dead, but the blocks are many and small; or not so small. */
+static void test_compact_scattered(void **state)
+{
+    (void)state;
+    expect_no_failure();
+    enum { MANY = 1500, SMALL = DP_BLOCK_ALIGN / 8, SOME = 1030, LARGE = 2200 };
+    DpArr t = scattered_rows(MANY, SMALL);
     assert_true(rt->heap.live > MANY);
     dp_compact_root(rt, &t, 2, 8);
     assert_true(rt->heap.live < 10);
@@ -572,8 +581,55 @@ static void test_compact_scattered(void **state)
     assert_int_equal(dp_read_scalar(rt, &row, SMALL - 1, DP_I64), 700);
     dp_arr_release(rt, &row);
     dp_arr_release(rt, &t);
-    free(views);
+    t = scattered_rows(SOME, LARGE);
+    dp_compact_root(rt, &t, 2, 8);
+    assert_true(rt->heap.live > SOME);
+    dp_arr_release(rt, &t);
     expect_all_free();
+}
+
+/* Of four instances those of `mask` stop, whose arrays are 1 / 100 of what is held. apart: they are stored anew. */
+static void select_apart(unsigned mask, bool apart)
+{
+    expect_no_failure();
+    enum { INSTANCES = 4 };
+    uint8_t stops[INSTANCES];
+    uint64_t views[INSTANCES][2];
+    DpArr row = row_of(7);
+    for (int i = 0; i < INSTANCES; i++) {
+        stops[i] = mask >> i & 1;
+        memcpy(views[i], (uint64_t[2]){ROW / 100, row.addr + (uint64_t)i * 8}, 16);
+    }
+    DpArr t = dp_array_root(rt, views, 16, INSTANCES, dp_refs_of_arr(rt, &row, 0));
+    dp_arr_release(rt, &row);
+    DpCol col = dp_elems_root(rt, &t, NULL, 16), cond = upload_col(stops, INSTANCES, 1);
+    DpCtx *c = dp_ctx_fn(rt, INSTANCES), *yes = NULL, *no = NULL;
+    dp_arr_release(rt, &t);
+    dp_split(rt, c, &cond, &yes, &no);
+    DpCol part = dp_select_apart(rt, &col, c, yes, 1, 8);
+    if (part.n)
+        assert_true(apart == (part.block->refs->blocks[0] != col.block->refs->blocks[0]));
+    dp_col_release(rt, &part);
+    dp_ctx_release(rt, &yes);
+    dp_ctx_release(rt, &no);
+    dp_ctx_release(rt, &c);
+    dp_col_release(rt, &cond);
+    dp_col_release(rt, &col);
+    expect_all_free();
+}
+
+static void test_select_apart(void **state)
+{
+    (void)state;
+    select_apart(0, false);
+    select_apart(2, true);
+    select_apart(15, false);
+    DpCol none = {0};
+    DpCtx *c = dp_ctx_fn(rt, 0);
+    DpCol part = dp_select_apart(rt, &none, c, c, 1, 8);
+    assert_int_equal(part.n, 0);
+    dp_col_release(rt, &part);
+    dp_ctx_release(rt, &c);
 }
 
 /* ---- failures ---- */
@@ -830,7 +886,7 @@ int main(int argc, char **argv)
         BOTH(test_argsort),       BOTH(test_argsort_root),   BOTH(test_values),
         BOTH(test_update_root),   BOTH(test_compact_rows),   BOTH(test_compact_columns),
         BOTH(test_compact_slice), BOTH(test_compact_kept),   BOTH(test_compact_scattered),
-        BOTH(test_failures),      BOTH(test_builtins),
+        BOTH(test_select_apart),  BOTH(test_failures),       BOTH(test_builtins),
     };
     return RUN_TESTS(tests, argc, argv);
 }
