@@ -57,7 +57,9 @@ def branches_of(line, text, at):
     if ASSERTION.search(text[at]):
         return []
     taken = [b["count"] > 0 for b in line["branches"]]
-    for _ in ALWAYS_FALSE.findall(text[at]):
+    # clang-format may have broken the line in front of the call
+    statement = text[at] + " " + text[at + 1].strip() if text[at].endswith("||") else text[at]
+    for _ in ALWAYS_FALSE.findall(statement):
         if False in taken:
             taken.remove(False)
     if "switch (" in text[at] and False in taken and end_of_total(text, at) is not None:

@@ -99,7 +99,9 @@ static bool read_from_input(Input *in, const DpParam *p, DpError e)
     }
     if (dp_reader_done(&in->reader))
         return dp_error(e, "standard input: the value of the parameter %s is missing", p->name);
-    return dp_read_text(&in->reader, p->type, p->leaves, e.text, e.bytes) || add_parameter(p, e);
+    if (dp_read_text(&in->reader, p->type, p->leaves, e.text, e.bytes))
+        return true;
+    return add_parameter(p, e);
 }
 
 static bool read_literal(const char *arg, const DpParam *p, DpError e)

@@ -82,7 +82,7 @@ static bool write_table(FILE *file, const DpType *t, const DpLeaf *leaves, char 
     if (!dp_csv_table(&table, t, "", e))
         return false;
     CsvOut out = {file, delimiter, leaves, calloc(table.n, sizeof(uint64_t)), table.n == 1};
-    bool ok = out.starts ? true : dp_error_memory(e, "");
+    bool ok = out.starts || dp_error_memory(e, "");
     for (uint32_t i = 0; ok && i < table.n && table.columns[i].name; i++)
         fprintf(file, "%s%c", table.columns[i].name, i + 1 < table.n ? delimiter : '\n');
     if (ok && table.is_matrix)

@@ -163,8 +163,8 @@ static bool check_together(DpvIn *in, const DpType *t, const DpLeaf *leaves, uin
     switch (t->kind) {
     case DP_T_ARRAY:
         for (uint32_t i = *leaf + 1; i < end; i++)
-            if (leaves[i].nlens[level] != first->nlens[level] ||
-                memcmp(leaves[i].lens[level], first->lens[level], (size_t)first->nlens[level] * 8) != 0)
+            /* They are as many: so many as the lengths above add up to, which are the same. */
+            if (memcmp(leaves[i].lens[level], first->lens[level], (size_t)first->nlens[level] * 8) != 0)
                 return dp_error(in->error, "%s: leaves %u and %u differ in their lengths of level %u", in->path,
                                 (unsigned)*leaf, (unsigned)i, (unsigned)level);
         return check_together(in, t->element, leaves, leaf, level + 1);

@@ -48,8 +48,6 @@ static bool make_room(void **at, uint64_t n, uint64_t more, uint64_t *cap, size_
     if (*cap - n >= more)
         return true;
     uint64_t wanted = 2 * *cap > n + more ? 2 * *cap : n + more < 8 ? 8 : n + more;
-    if (wanted > (SIZE_MAX / 2) / bytes)
-        return false;
     void *grown = realloc(*at, (size_t)wanted * bytes);
     if (!grown)
         return false;

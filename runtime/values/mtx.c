@@ -282,7 +282,7 @@ static int compare_columns(const void *left, const void *right)
     const Entry *a = left, *b = right;
     if (a->col != b->col)
         return a->col < b->col ? -1 : 1;
-    return a->row < b->row ? -1 : a->row > b->row; /* `row` has become the position in the file */
+    return (a->row > b->row) - (a->row < b->row); /* `row` has become the position in the file */
 }
 
 /* Sorts by row (counting), then each row by column; `row` becomes the entry's position. starts: rows + 1 places. */

@@ -61,13 +61,14 @@ static size_t skip_digits(const char *text, size_t at)
     return at;
 }
 
-/* digits [. digits] [e [sign] digits], and nothing else? *integral: only digits. There is a NUL behind the n bytes. */
+/* digits [. digits] [e [sign] digits], and nothing else? *integral: only digits. A digit is in front, and a NUL behind
+ * the n bytes. */
 static bool is_decimal(const char *text, size_t n, bool *integral)
 {
     size_t at = skip_digits(text, 0);
-    bool ok = at > 0;
+    bool ok = true;
     *integral = at == n;
-    if (ok && text[at] == '.') {
+    if (text[at] == '.') {
         size_t end = skip_digits(text, at + 1);
         ok = end > at + 1;
         at = end;

@@ -64,7 +64,7 @@ static void shortest(char *text, size_t bytes, double x, bool single)
 {
     int least = single ? 6 : 15, most = single ? 9 : 17;
     bool normal = fabs(x) >= (single ? (double)0x1p-126f : 0x1p-1022);
-    for (int digits = normal ? least : 1; digits <= most; digits++) {
+    for (int digits = normal ? least : 1;; digits++) {
         snprintf(text, bytes, "%.*e", digits - 1, x);
         if (digits == most || reads_back(text, x, single))
             return;
@@ -98,14 +98,14 @@ static size_t print_float(char *text, size_t bytes, double x, bool single)
     size_t n = 0, sign = signbit(x) != 0;
     shortest(shown, sizeof shown, fabs(x), single);
     const char *s = shown;
-    for (; *s && *s != 'e'; s++)
+    for (; *s != 'e'; s++)
         if (*s != '.')
             digits[n++] = *s;
     while (n > 1 && digits[n - 1] == '0')
         n--;
     digits[n] = '\0';
     text[0] = '-';
-    return sign + print_digits(text + sign, bytes - sign, digits, n, *s ? atoi(s + 1) : 0);
+    return sign + print_digits(text + sign, bytes - sign, digits, n, atoi(s + 1));
 }
 
 size_t dp_print_scalar(char text[DP_SCALAR_TEXT], const DpLeaf *leaf, uint64_t at)
@@ -281,7 +281,7 @@ static void put_record(TextOut *out, const DpType *t, uint32_t *leaf, uint32_t l
     uint32_t first = *leaf;
     show(out, shown, "{");
     for (uint32_t i = 0; i < t->n; i++) {
-        uint32_t item = out->json && t->order ? t->order[i] : i;
+        uint32_t item = out->json ? t->order[i] : i;
         show(out, shown && i > 0, ", ");
         show(out, shown && out->json, "\"");
         show(out, shown, t->names[item]);

@@ -305,8 +305,79 @@ static void test_jpeg(void **state)
     free(f.bytes);
 }
 
-/* Each scan costs the whole image: there may be so many. */
+static void put(File *f, const void *bytes, size_t n)
+{
+    memcpy(f->bytes + f->n, bytes, n);
+    f->n += n;
+}
+
+/* A gray image of 8 by 8 in scans of one coefficient each, of which there may be 100. */
+static File image_of_scans(int scans)
+{
+    static const unsigned char quantise[] = {0xff, 0xd8, 0xff, 0xdb, 0, 0x43, 0};
+    static const unsigned char frame[] = {0xff, 0xc2, 0, 11, 8, 0, 8, 0, 8, 1, 1, 0x11, 0};
+    static const unsigned char codes[] = {0xff, 0xc4, 0, 20}, first[] = {0xff, 0xda, 0, 8, 1, 1, 0, 0, 0, 0, 0x7f};
+    static const unsigned char end[] = {0xff, 0xd9};
+    File f = {calloc(1, 1000 + 12 * (size_t)scans), 0};
+    put(&f, quantise, sizeof quantise);
+    memset(f.bytes + f.n, 1, 64);
+    f.n += 64;
+    put(&f, frame, sizeof frame);
+    for (unsigned char table = 0; table <= 0x10; table += 0x10) { /* one code of one bit, for 0 */
+        put(&f, codes, sizeof codes);
+        f.bytes[f.n] = table;
+        f.bytes[f.n + 1] = 1;
+        f.n += 18;
+    }
+    put(&f, first, sizeof first);
+    for (int i = 0; i < scans - 1; i++) { /* each coefficient, in three steps of precision */
+        static const unsigned char steps[] = {2, 0x21, 0x10};
+        unsigned char k = (unsigned char)(1 + i % 63);
+        const unsigned char scan[] = {0xff, 0xda, 0, 8, 1, 1, 0, k, k, steps[i / 63], 0x7f};
+        put(&f, scan, sizeof scan);
+    }
+    put(&f, end, sizeof end);
+    return f;
+}
+
 static void test_jpeg_scans(void **state)
+{
+    (void)state;
+    File f = image_of_scans(64);
+    char got[TEXT_BYTES];
+    read_file("a.jpg", "[[u8]]", f.bytes, f.n, got);
+    if (!is_missing(got) && strncmp(got, "[\"\\x80\\x80", 10) != 0)
+        fail_msg("%s", got);
+    free(f.bytes);
+    f = image_of_scans(127);
+    gives("a.jpg", "[[u8]]", f, "a.jpg: not a valid JPEG file: the image has more than 100 scans");
+    free(f.bytes);
+}
+
+/* A writer of images whose file is full: the stream says so at its end. */
+static void test_full_disk(void **state)
+{
+    (void)state;
+    FILE *out = fopen("/dev/full", "w");
+    if (!out)
+        skip();
+    uint8_t pixel = 7;
+    uint64_t one = 1;
+    DpLeaf leaf = {.scalar = DP_U8, .rank = 2, .lens = {&one, &one}, .nlens = {1, 1}, .data = &pixel, .ndata = 1};
+    DpType *t = dp_type_parse("[[u8]]");
+    char error[TEXT_BYTES] = "";
+    setvbuf(out, NULL, _IONBF, 0);
+    bool ok = dp_write_png(out, t, &leaf, (DpError){error, sizeof error, NULL});
+    assert_true(is_missing(error) || (ok && ferror(out)));
+    fclose(out);
+    leaf.nlens[1] = 0;
+    one = 0;
+    assert_false(dp_write_png(stdout, t, &leaf, (DpError){error, sizeof error, NULL}));
+    dp_type_free(t);
+}
+
+/* Scans that come again are damage. */
+static void test_jpeg_repeated(void **state)
 {
     (void)state;
     enum { SCANS = 200 };
@@ -340,6 +411,8 @@ int main(void)
         cmocka_unit_test(test_damaged_gzip),
         cmocka_unit_test(test_jpeg),
         cmocka_unit_test(test_jpeg_scans),
+        cmocka_unit_test(test_jpeg_repeated),
+        cmocka_unit_test(test_full_disk),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

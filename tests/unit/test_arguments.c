@@ -44,6 +44,7 @@ typedef struct Reading {
     const char *words[MOST_WORDS];
     const char *input, *wanted; /* the literals, or the message */
     size_t error_bytes;         /* 0: enough */
+    bool literal;               /* standard input holds literals */
 } Reading;
 
 static void read_all(const Reading *r, char out[TEXT_BYTES])
@@ -55,7 +56,7 @@ static void read_all(const Reading *r, char out[TEXT_BYTES])
     uint32_t n = 0;
     int argc = 0;
     for (; n < MOST_PARAMS && r->types[n]; n++)
-        params[n] = (DpParam){names[n], dp_type_parse(r->types[n]), leaves[n], false};
+        params[n] = (DpParam){names[n], dp_type_parse(r->types[n]), leaves[n], r->literal};
     for (; argc < MOST_WORDS && r->words[argc]; argc++)
         words[argc] = (char *)(uintptr_t)r->words[argc];
     if (r->input) {
@@ -97,26 +98,41 @@ static void test_input(void **state)
 {
     (void)state;
     static const Reading readings[] = {
-        {{"i8", "[i8]"}, {0}, "1 -- one\n[2]\n", "1 [2]", 0},
-        {{"i8", "[i8]"}, {"-", "[3]"}, "1", "1 [3]", 0},
+        {{"i8", "[i8]"}, {0}, "1 -- one\n[2]\n", "1 [2]", 0, false},
+        {{"i8", "[i8]"}, {"-", "[3]"}, "1", "1 [3]", 0, false},
         {{"i8", "i8"},
          {"7", "-"},
          "\xef\xbb\xbf"
          "8",
          "7 8",
-         0},
-        {{"i8", "i8"}, {0}, "1", "standard input: the value of the parameter y is missing", 0},
-        {{"i8"}, {0}, "1 2", "standard input:1:3: expected the end of the input, found 2", 0},
+         0,
+         false},
+        {{"i8", "i8"}, {0}, "1", "standard input: the value of the parameter y is missing", 0, false},
+        {{"i8"}, {0}, "1 2", "standard input:1:3: expected the end of the input, found 2", 0, false},
         {{"i8", "[u8]"},
          {"-", "raw:-"},
          "1 x",
          "standard input: the parameter y needs it, but another one has read all of it",
-         0},
-        {{"[u8]", "i8"}, {"raw:-", "-"}, "1", "standard input: the parameter y needs it, but x has read all of it", 0},
-        {{"[u8]"}, {"raw:-"}, "1 x", "\"1 x\"", 0},
-        {{"[i8]"}, {"csv:-"}, "1\nx\n", "standard input:2: column 1: expected a number of type i8, found x", 0},
-        {{"i8"}, {0}, "true", "standard input:1:1: expected an i8, found true (x: i8)", 0},
-        {{"i8"}, {0}, "\xff\xfe\x31", "standard input: at byte 0: the text is in UTF-16; it has to be in UTF-8", 0},
+         0,
+         false},
+        {{"[u8]", "i8"},
+         {"raw:-", "-"},
+         "1",
+         "standard input: the parameter y needs it, but x has read all of it",
+         0,
+         false},
+        {{"[u8]"}, {"raw:-"}, "1 x", "\"1 x\"", 0, false},
+        {{"text"}, {"-"}, "\"a\"", "\"\\\"a\\\"\"", 0, false},
+        {{"text"}, {"-"}, "\"a\"", "\"a\"", 0, true},
+        {{"i8", "i8"}, {"7"}, "8", "7 8", 0, false},
+        {{"[i8]"}, {"csv:-"}, "1\nx\n", "standard input:2: column 1: expected a number of type i8, found x", 0, false},
+        {{"i8"}, {0}, "true", "standard input:1:1: expected an i8, found true (x: i8)", 0, false},
+        {{"i8"},
+         {0},
+         "\xff\xfe\x31",
+         "standard input: at byte 0: the text is in UTF-16; it has to be in UTF-8",
+         0,
+         false},
     };
     CHECK(readings);
 }
@@ -126,8 +142,8 @@ static void test_no_input(void **state)
 {
     (void)state;
     static const Reading readings[] = {
-        {{"i8"}, {0}, NULL, "standard input: Is a directory", 0},
-        {{"[u8]"}, {"raw:-"}, NULL, "standard input: Is a directory", 0},
+        {{"i8"}, {0}, NULL, "standard input: Is a directory", 0, false},
+        {{"[u8]"}, {"raw:-"}, NULL, "standard input: Is a directory", 0, false},
     };
     assert_non_null(freopen("/", "rb", stdin));
     CHECK(readings);
@@ -141,35 +157,38 @@ static void test_words(void **state)
     assert_int_equal(mkdir("sub", 0700), 0);
     write_bytes("plain", "5", 1);
     static const Reading readings[] = {
-        {{"i8", "i8", "i8"}, {"plain", "./plain", "-3"}, NULL, "5 5 -3", 0},
-        {{"i8"}, {""}, NULL, "argument x:1:1: expected an i8, found the end of the input (x: i8)", 0},
-        {{"i8"}, {" 1"}, NULL, "1", 0},
+        {{"i8", "i8", "i8"}, {"plain", "./plain", "-3"}, NULL, "5 5 -3", 0, false},
+        {{"i8"}, {""}, NULL, "argument x:1:1: expected an i8, found the end of the input (x: i8)", 0, false},
+        {{"i8"}, {" 1"}, NULL, "1", 0, false},
         {{"[u8]"},
          {"word"},
          NULL,
          "word: No such file or directory (x: [u8]); a text stands in quotes that the shell leaves: '\"word\"'",
-         0},
+         0,
+         false},
         {{"[u8]"},
          {"it's"},
          NULL,
          "it's: No such file or directory (x: [u8]); a text stands in quotes that the shell leaves: '\"\u2026\"'",
-         0},
+         0,
+         false},
         {{"[u8]"},
          {"a_word_of_more_than_forty_characters_in_all"},
          NULL,
          "a_word_of_more_than_forty_characters_in_all: No such file or directory (x: [u8]); a text stands in quotes "
          "that the shell leaves: '\"\u2026\"'",
-         0},
-        {{"[u8]"}, {"word.csv"}, NULL, "word.csv: No such file or directory (x: [u8])", 0},
-        {{"[u8]"}, {"./word"}, NULL, "./word: No such file or directory (x: [u8])", 0},
-        {{"[[u8]]"}, {"word"}, NULL, "word: No such file or directory (x: [[u8]])", 0},
-        {{"[u8]"}, {"plain/word"}, NULL, "plain/word: Not a directory", 0},
-        {{"[u8]"}, {"sub"}, NULL, "sub: Is a directory", 0},
-        {{"[u8]"}, {"word"}, NULL, "word: N", 8},
-        {{"i8"}, {"true"}, NULL, "argumen", 8},
-        {{"i8"}, {"1", "2"}, NULL, "too many arguments: 2 given, 1 wanted: (x: i8)", 0},
-        {{0}, {"1"}, NULL, "too many arguments: 1 given, 0 wanted", 0},
-        {{0}, {0}, NULL, "", 0},
+         0,
+         false},
+        {{"[u8]"}, {"word.csv"}, NULL, "word.csv: No such file or directory (x: [u8])", 0, false},
+        {{"[u8]"}, {"./word"}, NULL, "./word: No such file or directory (x: [u8])", 0, false},
+        {{"[[u8]]"}, {"word"}, NULL, "word: No such file or directory (x: [[u8]])", 0, false},
+        {{"[u8]"}, {"plain/word"}, NULL, "plain/word: Not a directory", 0, false},
+        {{"[u8]"}, {"sub"}, NULL, "sub: Is a directory", 0, false},
+        {{"[u8]"}, {"word"}, NULL, "word: N", 8, false},
+        {{"i8"}, {"true"}, NULL, "argumen", 8, false},
+        {{"i8"}, {"1", "2"}, NULL, "too many arguments: 2 given, 1 wanted: (x: i8)", 0, false},
+        {{0}, {"1"}, NULL, "too many arguments: 1 given, 0 wanted", 0, false},
+        {{0}, {0}, NULL, "", 0, false},
     };
     CHECK(readings);
     unlink("plain");
@@ -208,10 +227,15 @@ static void test_archive(void **state)
     dp_type_free(t);
     assert_non_null(freopen("a.npz", "rb", stdin));
     static const Reading readings[] = {
-        {{"f32", "[i8]"}, {"npz:-"}, NULL, "1.5 [1, 2]", 0},
-        {{"f32", "[i8]"}, {"a.npz"}, NULL, "1.5 [1, 2]", 0},
-        {{"f32", "[u8]"}, {"a.npz"}, NULL, "a.npz: member y: expected elements of type u8 ('|u1'), found '|i1'", 0},
-        {{"f32", "[i8]", "i8"}, {"a.npz"}, NULL, "a.npz: there is no array z", 0},
+        {{"f32", "[i8]"}, {"npz:-"}, NULL, "1.5 [1, 2]", 0, false},
+        {{"f32", "[i8]"}, {"a.npz"}, NULL, "1.5 [1, 2]", 0, false},
+        {{"f32", "[u8]"},
+         {"a.npz"},
+         NULL,
+         "a.npz: member y: expected elements of type u8 ('|u1'), found '|i1'",
+         0,
+         false},
+        {{"f32", "[i8]", "i8"}, {"a.npz"}, NULL, "a.npz: there is no array z", 0, false},
     };
     CHECK(readings);
     unlink("a.npz");
@@ -259,6 +283,7 @@ static void test_places(void **state)
         {"a", NULL, "text", "a", false, false, false, false},
         {"", NULL, "text", "", false, false, false, false},
         {"a.csv/b", NULL, "text", "a.csv/b", false, false, false, false},
+        {"a/", NULL, "text", "a/", false, false, false, false},
         {"a/.csv", NULL, "text", "a/.csv", false, false, false, false},
         {"a/b.npy", NULL, "npy", "a/b.npy", false, true, true, false},
         {"json:a.csv", NULL, "json", "a.csv", true, true, true, false},

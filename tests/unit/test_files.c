@@ -356,6 +356,7 @@ static void raw_and_lines(void **state)
         {"[u8]", "a\n", "\"a\\n\""},
         {"[i8]", "a", "raw:a: the bytes of a file are a text, which is not this parameter's type"}};
     static const Case lines[] = {
+        {"i8", "a", "lines:a: the lines of a file are a sequence of texts, which is not this parameter's type"},
         {"[[u8]]", "a\r\n\nb\r", "[\"a\", \"\", \"b\\r\"]"},
         {"[u8]", "a", "lines:a: the lines of a file are a sequence of texts, which is not this parameter's type"}};
     CHECK_READING("raw:a", raw);
@@ -385,6 +386,10 @@ static void mtx_forms(void **state)
         {"[[i8]]", "%%MatrixMarket matrix array pattern general\n1 1\n1\n",
          "a.mtx:1:29: expected real, integer or pattern, found pattern"},
         {"[[(i8, f32)]]", "%%MatrixMarket matrix coordinate pattern general\n1 1 1\n1 1\n", "[[(0, 1.0)]]"},
+        {"[[(i8, i8)]]", "%%MatrixMarket matrix coordinate integer general\n1 1 1\n1 1    \n",
+         "a.mtx:3:8: expected an integer, found the end of the line"},
+        {"[[(i8, i8)]]", "%%MatrixMarket matrix coordinate integer general\n1 2 4\n1 1 1\n1 1 2\n1 2 3\n1 1 4\n",
+         "[[(0, 1), (0, 2), (0, 4), (1, 3)]]"},
         {"[[f32]]", "%%MatrixMarket matrix coordinate real general\n1 1 0\n",
          "a.mtx: a Matrix Market file in coordinate format gives rows [[(i, t)]] of column and number, which is not "
          "this parameter's type"},
@@ -436,13 +441,173 @@ static void plain_numbers(void **state)
     }
 }
 
+/* ---- NumPy ---- */
+
+static void npy_case(int version, const char *header, size_t n, const char *type, const char *wanted)
+{
+    char file[512] = "\x93NUMPY", got[TEXT_BYTES];
+    size_t length = strlen(header), start = version == 1 ? 10 : 12;
+    file[6] = (char)version;
+    file[8] = (char)length;
+    memcpy(file + start, header, length);
+    memcpy(file + start + length, "\1\2\3\4", 4);
+    read_case("a.npy", type, file, n ? n : start + length + 4, got);
+    if (!strstr(got, wanted))
+        fail_msg("%s: wanted: %s\ngot: %s", header, wanted, got);
+}
+
+static void npy_headers(void **state)
+{
+    (void)state;
+#define DESCR "'descr': '|i1', "
+#define ORDER "'fortran_order': True, "
+    npy_case(1, "{" DESCR ORDER "'shape': (4,)}", 0, "[i8]", "[1, 2, 3, 4]");
+    npy_case(2, "{" DESCR ORDER "'shape': (2, 2)}", 0, "[[i8]]", "[[1, 3], [2, 4]]");
+    npy_case(2, "{}", 11, "[i8]", "it is cut off");
+    npy_case(1, "{" ORDER "'shape': (4,)}", 0, "[i8]", "the header is incomplete");
+    npy_case(1, "{" DESCR "'shape': (4,)}", 0, "[i8]", "the header is incomplete");
+    npy_case(1, "{" DESCR ORDER "}", 0, "[i8]", "the header is incomplete");
+    npy_case(1, "{" DESCR ORDER "'shape': (2 2)}", 0, "[[i8]]", "malformed shape");
+    npy_case(1, "{" DESCR ORDER "'shape': (1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1)}", 0, "[i8]", "too many dimensions");
+}
+
+/* ---- literals ---- */
+
+static void text_forms(void **state)
+{
+    (void)state;
+    static const Case cases[] = {
+        {"[i8]", " \t\n\r\f\v[1]", "[1]"},
+        {"()", "( )", "()"},
+        {"()", "(1)", "a.txt:1:2: expected ), found 1"},
+        {"{}", "{ }", "{}"},
+        {"{}", "{x", "a.txt:1:2: expected the name of a field, found x"},
+        {"[f64]", "[1e-5, 1E+5, 0b1]", "[0.00001, 100000.0, 1.0]"},
+        {"[f64]", "[1-5]", "a.txt:1:3: expected ], found -5"},
+        {"[f64]", "[-]", "a.txt:1:2: expected an f64, found -"},
+        {"[f64]", "[0xe-1]", "a.txt:1:5: expected ], found -1"},
+        {"u8", "0xu8", "a.txt:1:1: expected a u8, found 0xu8"},
+        {"u8", "''", "a.txt:1:1: a character is missing between the quotes"},
+        {"u8", "'", "a.txt:1:1: "},
+        {"u8", "'a", "a.txt:1:1: a character is one byte (u8); a string has room for more"},
+        {"u8", "'ab'", "a.txt:1:1: a character is one byte (u8); a string has room for more"},
+        {"u8", "'\\1", "a.txt:1:1: a character is one byte (u8); a string has room for more"},
+        {"u8", "'\\x", "a.txt:1:1: "},
+        {"u8", "'\\x4", "a.txt:1:1: "},
+        {"u8", "'\\x41'", "65"},
+        {"u8", "'\\x4g'", "a.txt:1:1: "},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char got[TEXT_BYTES];
+        read_case("a.txt", cases[i].type, cases[i].file, strlen(cases[i].file), got);
+        if (strncmp(got, cases[i].wanted, strlen(cases[i].wanted)) != 0)
+            fail_msg("%s: %s\nwanted: %s\ngot:    %s", cases[i].type, cases[i].file, cases[i].wanted, got);
+    }
+    static const Case shown[] = {
+        {"[u8]", "\"\u00e9\u20ac\U0001f600\"", "\"\u00e9\u20ac\U0001f600\"\n"},
+        {"[[u8]]",
+         "[\"\xc2\x85\", \"\xe2\x80\x8b\", \"\xe2\x80\xa8\", \"\xe2\x81\xa6\", \"\xd8\x9c\", \"\xef\xbb\xbf\"]",
+         "[\"\\xc2\\x85\", \"\\xe2\\x80\\x8b\", \"\\xe2\\x80\\xa8\", \"\\xe2\\x81\\xa6\", \"\\xd8\\x9c\", "
+         "\"\\xef\\xbb\\xbf\"]\n"},
+        {"[[u8]]", "[\"\xe2\x80\x90\", \"\xe2\x80\xaf\", \"\xe2\x81\xaa\"]",
+         "[\"\xe2\x80\x90\", \"\xe2\x80\xaf\", \"\xe2\x81\xaa\"]\n"},
+    };
+    CHECK_WRITING("a.txt", shown);
+}
+
+/* What no reader gives: elements of what is absent, and a constructor that is none. */
+static void text_of_odd_leaves(void **state)
+{
+    (void)state;
+    DpType *t = dp_type_parse("#a | #b ([i8], [u8])");
+    static char name[20000];
+    char got[TEXT_BYTES];
+    for (uint8_t tag = 0; tag < 3; tag++) {
+        uint64_t two = 2, zero = 0;
+        uint8_t bytes[2] = {'x', 'y'};
+        DpLeaf leaves[] = {{.scalar = DP_U8, .data = &tag, .ndata = 1},
+                           {.scalar = DP_I8, .rank = 1, .lens = {&two}, .nlens = {1}, .data = bytes, .ndata = 2},
+                           {.scalar = DP_U8, .rank = 1, .lens = {&two}, .nlens = {1}, .data = bytes, .ndata = 2}};
+        FILE *out = fmemopen(got, sizeof got, "w");
+        assert_true(dp_write_text(out, t, leaves));
+        fputc(0, out);
+        fclose(out);
+        assert_string_equal(got, tag == 0 ? "#a" : tag == 1 ? "#b ([120, 121], \"xy\")" : "");
+        (void)zero;
+    }
+    dp_type_free(t);
+    /* a name that is longer than what is written at once */
+    memset(name, 'n', sizeof name - 1);
+    static char type[sizeof name + 16];
+    snprintf(type, sizeof type, "{%s: i8}", name);
+    t = dp_type_parse(type);
+    int8_t seven = 7;
+    DpLeaf leaf = {.scalar = DP_I8, .data = &seven, .ndata = 1};
+    char *text = NULL;
+    size_t n = 0;
+    FILE *out = open_memstream(&text, &n);
+    assert_true(dp_write_text(out, t, &leaf));
+    fclose(out);
+    assert_int_equal(n, sizeof name - 1 + strlen("{ = 7}"));
+    free(text);
+    dp_type_free(t);
+}
+
+/* ---- types ---- */
+
+static void odd_types(void **state)
+{
+    (void)state;
+    enum { MANY = 5000 };
+    static const char *const images[] = {"[[i8]]",
+                                         "[[(u8, u8)]]",
+                                         "[[(u8, u8, u8, u8)]]",
+                                         "[[(i8, u8, u8)]]",
+                                         "[[(u8, i8, u8)]]",
+                                         "[[(u8, u8, i8)]]",
+                                         "[u8]",
+                                         "u8",
+                                         "[[[u8]]]"};
+    static const char *const no_options[] = {
+        "#none i8 | #some i8", "#none | #some", "#a | #b i8", "#none i8", "#none | #a i8 | #b i8", "i8"};
+    uint32_t channels, none, some;
+    for (size_t i = 0; i < sizeof images / sizeof *images; i++) {
+        DpType *t = dp_type_parse(images[i]);
+        assert_false(dp_image_type(t, &channels));
+        dp_type_free(t);
+    }
+    for (size_t i = 0; i < sizeof no_options / sizeof *no_options; i++) {
+        DpType *t = dp_type_parse(no_options[i]);
+        assert_false(dp_type_is_option(t, &none, &some));
+        dp_type_free(t);
+    }
+    char *text = malloc(16 * MANY), *at = text + 1;
+    strcpy(text, "(");
+    for (int i = 0; i < MANY; i++)
+        at += sprintf(at, "i8, ");
+    strcpy(at, ")");
+    assert_null(dp_type_parse(text));
+    for (int i = 0, n = 0; i < MANY; i++)
+        n += sprintf(text + n, "%s#c%d", i ? "|" : "", i);
+    assert_null(dp_type_parse(text));
+    free(text);
+    assert_int_equal(dp_tag_scalar(256), DP_U8);
+    assert_int_equal(dp_tag_scalar(257), DP_U16);
+    assert_int_equal(dp_tag_scalar((1u << 16) + 1), DP_U32);
+    assert_null(dp_alloc_array(UINT64_MAX, 8));
+    DpType *t = dp_type_parse("#a | #b i8 | #c i8");
+    assert_int_equal(dp_type_leaves_before(t, 2), 1);
+    dp_type_free(t);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(json_values),      cmocka_unit_test(json_errors),   cmocka_unit_test(json_writing),
         cmocka_unit_test(json_depth),       cmocka_unit_test(json_forms),    cmocka_unit_test(json_many_ignored),
         cmocka_unit_test(csv_many_ignored), cmocka_unit_test(raw_and_lines), cmocka_unit_test(mtx_forms),
-        cmocka_unit_test(csv_dialects),     cmocka_unit_test(csv_errors),    cmocka_unit_test(csv_writing),
-        cmocka_unit_test(plain_numbers)};
+        cmocka_unit_test(npy_headers),      cmocka_unit_test(text_forms),    cmocka_unit_test(text_of_odd_leaves),
+        cmocka_unit_test(odd_types),        cmocka_unit_test(csv_dialects),  cmocka_unit_test(csv_errors),
+        cmocka_unit_test(csv_writing),      cmocka_unit_test(plain_numbers)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -203,6 +203,7 @@ static const Case cases[] = {
      "[{id = 1, name = \"one, two\", size = 0.5}, {id = 2, name = \"\", size = 3.0}]"},
     {"a.json", "[#a (i64, [u8]) | #b]", "[#a (1, \"xy\"), #b]"},
     {"a.ppm", "[[(u8, u8, u8)]]", "[[(1, 2, 3), (4, 5, 6)]]"},
+    {"a.json", "[#a (#x i8 | #y) | #b]", "[#b]"},
     {"a.json", "[{}]", "[{}, {}]"},
     {"a.txt", "[((), i8)]", "[((), 1), ((), 2)]"},
     {"a.json", "[((), {a: (#none | #some [(i8, [u8])])})]", "[((), {a = #none}), ((), {a = #some [(1, \"x\")]})]"},
@@ -243,8 +244,8 @@ static void test_writers(void **state)
     }
 }
 
-#define LONG_ONE                                                                                                       \
-    "1.000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000"
+#define ZEROS "00000000000000000000000000000000000000000000000000"
+#define LONG_ONE "1." ZEROS ZEROS ZEROS
 
 /* What only others write: read, with the value that it has. */
 static void test_foreign(void **state)
@@ -268,6 +269,7 @@ static void test_foreign(void **state)
         {{"a.mtx", "[[f64]]", "[[1.0]]"}, "%%MatrixMarket matrix array real general\n1 1\n" LONG_ONE "\n"},
         {{"a.csv", "[{a: (#none | #some [u8]), b: bool}]", "[{a = #none, b = true}]"}, "b\ntrue\n"},
         {{"a.csv", "[{a: (#none | #some i8), b: bool}]", "[{a = #none, b = true}]"}, "b\ntrue\n"},
+        {{"a.csv", "[f64]", "[1.0]"}, LONG_ONE "\n"},
     };
     for (size_t i = 0; i < sizeof foreign / sizeof *foreign; i++) {
         Case as_text = foreign[i].c;
@@ -393,7 +395,7 @@ static void test_long_packed(void **state)
 {
     (void)state;
     static const char *const names[] = {"a.npz", "a.csv.gz"};
-    static char value[40000] = "[";
+    static char value[100000] = "[";
     for (size_t n = 1; n + 8 < sizeof value; n += 6)
         strcpy(value + n, "12345,");
     strcat(value, "1]");
@@ -411,8 +413,8 @@ static void test_long_packed(void **state)
 static void test_type_texts(void **state)
 {
     (void)state;
-    static const char *const texts[] = {"[(i32, f64)]", "{x: f32, y: [[u8]]}", "#a (i64, bool) | #b",
-                                        "[{p: (), q: (i8,)}]"};
+    static const char *const texts[] = {"{b: [text], a: i8}", "[(i32, f64)]", "{x: f32, y: [[u8]]}",
+                                        "#a (i64, bool) | #b", "[{p: (), q: (i8,)}]"};
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
         assert_true(attempt_all(texts[i], parse_type, (void *)(uintptr_t)texts[i]) > 0);
 }
@@ -470,6 +472,20 @@ static bool complain(void *data)
     return strstr(error, "(x: [[u8]])") != NULL;
 }
 
+/* Both types are told, if there is memory for them. */
+static bool complain_of_dpv(void *data)
+{
+    const Sample *s = data;
+    DpType *t = dp_type_parse("[f64]");
+    DpLeaf leaf = {0};
+    char error[ERROR_BYTES] = "";
+    if (!t)
+        return false;
+    assert_false(dp_read_dpv("a.dpv", s->bytes, s->n, t, &leaf, (DpError){error, sizeof error, NULL}));
+    dp_type_free(t);
+    return strstr(error, "expected a value of type [f64], found one of type [i8]") != NULL;
+}
+
 static bool read_archive(void *data)
 {
     DpLeaf leaves[2] = {0};
@@ -496,6 +512,10 @@ static void test_inputs(void **state)
     assert_true(attempt_all("all of it", read_input, all) > 0);
     assert_true(attempt_all("a message", complain, types[0]) > 0);
     assert_true(attempt_all("an archive", read_archive, types) > 0);
+    const Case c = {"a.dpv", "[i8]", "[1]"};
+    Sample s = sample_of(&c);
+    assert_true(attempt_all("types", complain_of_dpv, &s) > 0);
+    free_sample(&s);
     dp_type_free(types[0]);
     dp_type_free(types[1]);
     fclose(in);
