@@ -33,7 +33,8 @@ static void test_names_are_clear(void **state)
     assert_int_equal(command_find("none"), COMMAND_COUNT);
     for (int i = 0; i < OPTION_COUNT; i++)
         assert_true(strlen(option_table[i].help) > 0 && !strpbrk(option_table[i].help, "`\"\\"));
-    assert_memory_equal(option_table, dp_program_options, sizeof dp_program_options);
+    for (int i = 0; i < DP_OPTIONS; i++) /* dpc's table begins with that of executables */
+        assert_string_equal(option_table[i].name, dp_program_options[i].name);
 }
 
 enum { ERROR_BYTES = 200, MOST_WORDS = 8 };
