@@ -198,11 +198,6 @@ static Type *convert_name(Checker *c, const TypeExpr *te)
     if (te->name.module)
         return convert_qualified(c, te);
     Type *t = find_param(c, name);
-    if (!t && name[0] == '\'') { /* builtins.def writes 'a; users declare 'a and write a */
-        diag_error(c->s, te->span, DIAG_UNQUOTED_VARIABLE, "type parameters are used without the quote: write `%s`",
-                   name + 1);
-        return c->error;
-    }
     if (!t)
         t = find_scalar(c, name);
     if (t) {

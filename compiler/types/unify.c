@@ -148,13 +148,13 @@ static bool fail(Checker *c, UnifyFailure failure, Type *declared)
     return false;
 }
 
-static const Declared *declared_of(const Checker *c, const Type *var)
+/* The definition with that type parameter. */
+static const Def *owner_of(const Checker *c, const Type *var)
 {
-    for (uint32_t i = 0; i < c->declared.n; i++) {
-        if (c->declared.at[i].var == var)
-            return &c->declared.at[i];
-    }
-    return NULL;
+    uint32_t i = 0;
+    while (c->declared.at[i].var != var)
+        i++;
+    return c->declared.at[i].owner;
 }
 
 /* Two declared parameters are different types, unless they belong to two definitions that call each
@@ -163,8 +163,7 @@ static bool declared_clash(const Checker *c, const Type *a, const Type *b)
 {
     if (!a->var.declared || !b->var.declared)
         return false;
-    const Declared *da = declared_of(c, a), *db = declared_of(c, b);
-    return !da || !db || da->owner == db->owner;
+    return owner_of(c, a) == owner_of(c, b);
 }
 
 static bool unify_vars(Checker *c, Type *a, Type *b)

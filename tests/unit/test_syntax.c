@@ -287,19 +287,43 @@ static void test_cap(void **state)
 }
 
 /* Nesting of any depth ends in one message. */
-static void expect_too_deep(const char *before, const char *repeated, const char *after)
+static void add_times(StrBuf *out, const char *text, int n)
 {
-    StrBuf source = {0};
-    strbuf_add(&source, before);
-    for (int i = 0; i < 300000; i++)
-        strbuf_add(&source, repeated);
-    strbuf_add(&source, after);
-    char *found = parse_bytes(source.text, source.n);
+    while (n-- > 0)
+        strbuf_add(out, text);
+}
+
+static void expect_one_too_deep(StrBuf *source)
+{
+    char *found = parse_bytes(source->text, source->n);
     assert_non_null(strstr(found, "error: nesting too deep [E0108]\n"));
     assert_null(strstr(strstr(found, "error:") + 1, "error:"));
     assert_true(strlen(found) < 1000); /* the line is shown in part */
     free(found);
-    strbuf_free(&source);
+    strbuf_free(source);
+}
+
+static void expect_too_deep(const char *before, const char *repeated, const char *after)
+{
+    StrBuf source = {0};
+    strbuf_add(&source, before);
+    add_times(&source, repeated, 300000);
+    strbuf_add(&source, after);
+    expect_one_too_deep(&source);
+}
+
+/* Deeper than a tree may be, though not than the parser's stack. */
+static void expect_tree_too_deep(const char *before, const char *open, const char *middle, const char *close,
+                                 const char *after)
+{
+    enum { LEVELS = 30000 };
+    StrBuf source = {0};
+    strbuf_add(&source, before);
+    add_times(&source, open, LEVELS);
+    strbuf_add(&source, middle);
+    add_times(&source, close, LEVELS);
+    strbuf_add(&source, after);
+    expect_one_too_deep(&source);
 }
 
 static void test_deep_nesting(void **state)
@@ -312,6 +336,9 @@ static void test_deep_nesting(void **state)
     expect_too_deep("def f : ", "i32 -> ", "i32 = 1");
     expect_too_deep("def f ", "(", "x) = 1");
     expect_too_deep("type t = ", "[", "i32");
+    expect_tree_too_deep("type t = ", "[", "i32", "]", "");
+    expect_tree_too_deep("def f x = match x case ", "#a (", "y", ")", " -> y");
+    expect_tree_too_deep("def f = ", "[", "1", "]", "");
 }
 
 static void test_binary_file(void **state)
