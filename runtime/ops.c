@@ -270,23 +270,15 @@ typedef struct Bins {
 
 enum { MOST_LOCAL_BINS = 4096, MOST_COPIED_BINS = 4096 }; /* the first as in histogram.cl */
 
-/* The holes say whether one compare-and-swap holds a value. */
-static uint32_t hist_bytes(const DpKernel *k)
-{
-    const char *at = strstr(k->source, "DP_HIST_BYTES ");
-    return at ? (uint32_t)(at[strlen("DP_HIST_BYTES ")] - '0') : 0;
-}
-
 bool rt_atomic_bins(const DpRt *rt, const DpKernel *k)
 {
-    uint32_t bytes = k->kind == DP_K_HIST ? hist_bytes(k) : 0;
-    return bytes == 4 || (bytes == 8 && rt->atomics64);
+    return k->swap_bytes == 4 || (k->swap_bytes == 8 && rt->atomics64);
 }
 
 /* Work-groups that first combine into bins in local memory: so few that joining those costs little; 0: not at all. */
 static uint32_t local_hist_groups(const DpRt *rt, const DpKernel *k, const DpCtx *c, const Bins *bins)
 {
-    bool may = rt->gpu && !bins->offsets && hist_bytes(k) == 4 && strstr(k->source, "DP_HIST_ATOMIC");
+    bool may = rt->gpu && !bins->offsets && k->swap_bytes == 4 && k->atomic;
     if (!may || bins->n > MOST_LOCAL_BINS)
         return 0;
     uint64_t groups = c->n / (8 * bins->n), most = 4 * rt->units;

@@ -159,15 +159,11 @@ void source_begin(DpRt *rt, Text *t)
     add_file(rt, t, "common.cl");
 }
 
-/* Lanes repeat the body; compiling takes longer than it is worth where it is long. */
-enum { LONGEST_IN_LANES = 6000 };
-
 void source_instance(DpRt *rt, Text *t, const Instance *i, const char *suffix)
 {
     const DpKernel *k = &rt->program->kernels[i->kernel];
     size_t start = t->n;
-    add_settings(rt, t, i, rt_group_size(rt, i->kernel), k->val_bytes ? k->val_bytes : 16,
-                 strlen(k->source) < LONGEST_IN_LANES);
+    add_settings(rt, t, i, rt_group_size(rt, i->kernel), k->val_bytes ? k->val_bytes : 16, !k->long_body);
     if (*suffix)
         add_renames(rt, t, suffix);
     add_file(rt, t, "segments.cl");
@@ -210,22 +206,11 @@ void source_own(DpRt *rt, Text *t, OwnProgram own, uint32_t mode)
     add_undefines(rt, t, start);
 }
 
-/* ---- what holes say of themselves ---- */
-/* DP_USES_SEG is 0, 1 or ((DP_VARIANT & 0xMASKU) != 0xMASKU). */
+/* ---- modes ---- */
 static bool uses_segment(const DpKernel *k, uint32_t variant)
 {
-    static const char name[] = "#define DP_USES_SEG ";
-    const char *at = strstr(k->source, name);
-    if (!at)
-        return true;
-    at += sizeof name - 1;
-    if (*at == '0' || *at == '1')
-        return *at == '1';
-    const char *mask = strstr(at, "0x"), *line = strchr(at, '\n');
-    if (!mask || (line && mask > line))
-        return true;
-    uint32_t bits = (uint32_t)strtoul(mask, NULL, 16);
-    return (variant & bits) != bits;
+    bool free = k->segment_free == DP_SEGMENT_NEVER || (k->segment_free && !(k->segment_free & ~variant));
+    return !free;
 }
 
 /* The mode in which a kernel is built: in a MAP or PACK that does not look at its segment, segments make no difference.

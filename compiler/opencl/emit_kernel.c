@@ -3,6 +3,8 @@
 #include "opencl/emit_scalar.h"
 #include "plan/emit_text.h"
 
+#include <string.h>
+
 #define HEAP "__global uchar *heap"
 
 typedef struct KernelEmitter {
@@ -41,18 +43,24 @@ static void emit_parameters(KernelEmitter *ke)
     emit_list(ke->out, "DP_PASS_OUTS", "", "o", ke->k->nouts);
 }
 
+/* The bits of variants in which an element does not look at its segment: see DpKernel. */
+static uint32_t segment_free(const Plan *plan, const PlanKernel *k)
+{
+    SegmentUse use = plan_segment_use(plan, k);
+    uint32_t mask = 0;
+    for (uint32_t i = 0; !use.always && i < use.elems.n; i++)
+        mask |= UINT32_C(1) << k->words.at[use.elems.at[i]].bit;
+    return use.always || mask ? mask : DP_SEGMENT_NEVER;
+}
+
 static void emit_uses_seg(KernelEmitter *ke)
 {
-    SegmentUse use = plan_segment_use(ke->plan, ke->k);
+    uint32_t mask = segment_free(ke->plan, ke->k);
     strbuf_add(ke->out, "#define DP_USES_SEG ");
-    if (use.always || use.elems.n == 0) {
-        strbuf_add(ke->out, use.always ? "1\n" : "0\n");
-        return;
-    }
-    uint64_t mask = 0; /* used unless all of these bits are set */
-    for (uint32_t i = 0; i < use.elems.n; i++)
-        mask |= (uint64_t)1 << ke->k->words.at[use.elems.at[i]].bit;
-    strbuf_printf(ke->out, "((DP_VARIANT & 0x%llxU) != 0x%llxU)\n", (unsigned long long)mask, (unsigned long long)mask);
+    if (mask == 0 || mask == DP_SEGMENT_NEVER)
+        strbuf_add(ke->out, mask ? "0\n" : "1\n");
+    else
+        strbuf_printf(ke->out, "((DP_VARIANT & 0x%xU) != 0x%xU)\n", mask, mask);
 }
 
 /* ---- dp_val ---- */
@@ -238,11 +246,7 @@ static ScalarEmitter scalar_emitter(const KernelEmitter *ke)
 static void emit_line_directive(KernelEmitter *ke)
 {
     strbuf_printf(ke->out, "#line %u ", ke->k->place.line);
-    const char *file = ke->k->place.file;
-    size_t n = 0;
-    while (file[n])
-        n++;
-    emit_string(ke->out, file, n);
+    emit_string(ke->out, ke->k->place.file, strlen(ke->k->place.file));
     strbuf_add(ke->out, "\n");
 }
 
@@ -393,33 +397,30 @@ static CorePrim single_prim(const FlatOp *op)
 
 static const char *atomic_name(CorePrim op)
 {
-    switch ((int)op) {
-    case PRIM_ADD: return "add";
-    case PRIM_MIN: return "min";
-    case PRIM_MAX: return "max";
-    case PRIM_AND: return "and";
-    case PRIM_OR: return "or";
-    case PRIM_XOR: return "xor";
-    }
-    return NULL;
+    static const char *const names[PRIM_COUNT + 1] = {[PRIM_ADD] = "add", [PRIM_MIN] = "min", [PRIM_MAX] = "max",
+                                                      [PRIM_AND] = "and", [PRIM_OR] = "or",   [PRIM_XOR] = "xor"};
+    return names[op];
 }
 
-static void emit_hist_atomic(KernelEmitter *ke)
+/* The operator as an atomic function of integers, "add"; or NULL. */
+static const char *atomic_function(const PlanKernel *k)
 {
-    const char *name = atomic_name(single_prim(&ke->k->stmt->reduce.op));
-    Scalar t = ke->k->values[0].scalar;
-    if (!name || scalar_is_float(t))
-        return;
-    if (t == SC_I32 || t == SC_U32) {
+    return scalar_is_float(k->values[0].scalar) ? NULL : atomic_name(single_prim(&k->stmt->reduce.op));
+}
+
+static void emit_hist_atomic(KernelEmitter *ke, uint32_t bytes)
+{
+    const char *name = atomic_function(ke->k);
+    bool is_signed = scalar_is_signed(ke->k->values[0].scalar);
+    if (name && bytes == 4)
         strbuf_printf(ke->out, "#define DP_HIST_ATOMIC(p, v) atomic_%s((volatile __global %s *)(p), (v).v0)\n", name,
-                      t == SC_I32 ? "int" : "uint");
-    } else if ((t == SC_I64 || t == SC_U64) && name[0] == 'a' && name[1] == 'd') {
-        /* Of the 64-bit atomics only these are in the base extension. */
+                      is_signed ? "int" : "uint");
+    /* Of the 64-bit atomics only these are in the base extension. */
+    if (name && bytes == 8 && strcmp(name, "add") == 0)
         strbuf_printf(ke->out,
                       "#ifdef DP_HAS_ATOMICS64\n#define DP_HIST_ATOMIC(p, v) atom_add((volatile __global %s *)(p), "
                       "(v).v0)\n#endif\n",
-                      t == SC_I64 ? "long" : "ulong");
-    }
+                      is_signed ? "long" : "ulong");
 }
 
 static void emit_hist(KernelEmitter *ke)
@@ -429,7 +430,7 @@ static void emit_hist(KernelEmitter *ke)
     if (bytes == 0)
         return;
     emit_hist_bits(ke, bytes);
-    emit_hist_atomic(ke);
+    emit_hist_atomic(ke, bytes);
 }
 
 /* ---- kernels ---- */
@@ -463,13 +464,22 @@ void emit_kernel_source(StrBuf *out, const Plan *plan, const PlanKernel *k)
         emit_hist(&ke);
 }
 
-uint32_t emit_kernel_cost(const PlanKernel *k)
+/* Lanes repeat the body: statements from which on compiling that takes longer than it is worth. */
+enum { MANY_STATEMENTS = 120 };
+
+void emit_kernel_facts(DpKernel *to, const Plan *plan, const PlanKernel *k)
 {
     ScalarFacts body = scalar_facts(k->fn->scope, k->stmt->body.block), op = {0};
     if (has_op(k))
         op = scalar_facts(k->fn->scope, k->stmt->reduce.op.op.body);
-    bool loops = body.loop || op.loop;
-    return loops ? 0 : body.statements + op.statements + k->nvalues + k->words.n + 1;
+    uint32_t statements = body.statements + op.statements + k->nvalues + k->words.n + 1;
+    to->cost = body.loop || op.loop ? 0 : statements;
+    to->long_body = statements > MANY_STATEMENTS;
+    to->segment_free = segment_free(plan, k);
+    if (k->kind != PLAN_HIST)
+        return;
+    to->swap_bytes = (uint8_t)hist_bytes(k);
+    to->atomic = to->swap_bytes == 4 && atomic_function(k);
 }
 
 void emit_kernels_text(StrBuf *out, const Plan *plan)

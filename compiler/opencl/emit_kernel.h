@@ -20,11 +20,12 @@
 #ifndef DPC_OPENCL_EMIT_KERNEL_H
 #define DPC_OPENCL_EMIT_KERNEL_H
 
+#include "dp_rt.h"
 #include "plan/plan.h"
 
 void emit_kernel_source(StrBuf *out, const Plan *plan, const PlanKernel *k);
-/* What an element costs, in statements; 0: not known, there are loops. */
-uint32_t emit_kernel_cost(const PlanKernel *k);
+/* What the runtime is told of it beside the text: cost, segment_free, long_body, atomic, swap_bytes. */
+void emit_kernel_facts(DpKernel *to, const Plan *plan, const PlanKernel *k);
 /* `dump --stage=opencl`: all kernels. */
 void emit_kernels_text(StrBuf *out, const Plan *plan);
 

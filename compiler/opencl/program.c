@@ -80,8 +80,8 @@ static DpKernel program_kernel(const Plan *plan, const PlanKernel *k)
                      .source = keep(plan->arena, &source),
                      .nwords = k->words.n,
                      .nouts = k->nouts,
-                     .val_bytes = k->val_bytes,
-                     .cost = emit_kernel_cost(k)};
+                     .val_bytes = k->val_bytes};
+    emit_kernel_facts(&made, plan, k);
     for (uint32_t i = 0; i < k->nouts && i < DP_MAX_OUTS; i++)
         made.out_bytes[i] = (uint8_t)out_bytes(k, i);
     return made;

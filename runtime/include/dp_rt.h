@@ -70,7 +70,13 @@ typedef struct DpKernel {
     uint32_t val_bytes;             /* upper bound of sizeof(dp_val), a multiple of 16 */
     uint32_t cost;                  /* of an element, in statements; 0: not known, there are loops */
     DpPlace library;                /* if the place calls the library: where that has it; else file is NULL */
+    uint32_t segment_free; /* an element does not look at its segment in variants that have all of these bits; 0: it
+                              does in every variant, DP_SEGMENT_NEVER: in none */
+    bool long_body;        /* several elements side by side would take too long to compile */
+    bool atomic;           /* HIST: work-groups may combine values by an atomic function of local memory */
+    uint8_t swap_bytes;    /* HIST: of a value that one compare-and-swap holds; 0: it does not */
 } DpKernel;
+#define DP_SEGMENT_NEVER UINT32_MAX
 
 /* ---- the program ---- */
 typedef union DpArg {

@@ -250,6 +250,19 @@ static void add_kernel_templates(StrBuf *out, PlanKernelKind kind)
         }
 }
 
+/* What the runtime is told says the same as the text. */
+static void check_facts(const Plan *plan, const PlanKernel *k, const char *text)
+{
+    DpKernel facts = {0};
+    emit_kernel_facts(&facts, plan, k);
+    assert_int_equal(strstr(text, "#define DP_USES_SEG 0") != NULL, facts.segment_free == DP_SEGMENT_NEVER);
+    assert_int_equal(strstr(text, "#define DP_USES_SEG 1") != NULL, facts.segment_free == 0);
+    assert_int_equal(strstr(text, "#define DP_HIST_BYTES 4") != NULL, facts.swap_bytes == 4);
+    assert_int_equal(strstr(text, "#define DP_HIST_BYTES 8") != NULL, facts.swap_bytes == 8);
+    assert_int_equal(strstr(text, "atomic_") != NULL, facts.atomic);
+    assert_true(facts.cost <= 120 || facts.long_body);
+}
+
 static void compile_kernel(const Plan *plan, const PlanKernel *k)
 {
     StrBuf text = {0};
@@ -257,6 +270,7 @@ static void compile_kernel(const Plan *plan, const PlanKernel *k)
     add_template(&text, "kernels/common.cl");
     add_template(&text, "kernels/segments.cl");
     emit_kernel_source(&text, plan, k);
+    check_facts(plan, k, strstr(text.text, "#ifndef DP_WORDS"));
     add_kernel_templates(&text, k->kind);
     write_file("k.cl", &text);
     static const char *const options[] = {
