@@ -76,6 +76,31 @@ for name, text in [
 
 case("host_of_long_line", lambda: MAIN + "if x > 3 then x / 2 else loop s = x for i < 3 do s + " * 2000 + "1", FINE, "", ("dump", "--stage=host", "f.dp"))
 
+# ---- long straight programs: time grows as they do ----
+
+LINES = 10 ** 4
+STRAIGHT_SECONDS = 6 # what is quadratic takes more
+
+
+def straight(name, first, line, last, before=""):
+    """`line` has {0}, its number, and {1}, the variable of the line before."""
+    text = lambda: before + first + "".join("  let y%d = " % i + line.format(i, "y%d" % (i - 1) if i else "x") + "\n" for i in range(LINES)) + last % (LINES - 1)
+    case("straight_" + name, text, FINE, "", ("dump", "--no-warnings", "--stage=host", "f.dp"))
+
+
+EACH, EACH_END, HOST = "entry main (xs: [i64]) : [i64] = { (\n", "  in y%d) : x in xs }\n", "entry main (x: i64) (xs: [i64]) : i64 =\n"
+TWICE = "def f (n: i64) (x: i64) : i64 = if n <= 0 then x else f (n - 1) (x * 3) + f (n - 2) x\n"
+straight("divisions", HOST, "({1} + x) / ({0} + 2)", "  in y%d\n")
+straight("scalars_mapped", EACH, "({1} + x) / (x + {0})", EACH_END)
+straight("arrays", HOST, "sum {{ v * {0} + {1} : v in xs }}", "  in y%d\n")
+straight("scans", "entry main (x: [i64]) : [i64] =\n", "scan (+) {0} {1}", "  in y%d\n")
+straight("ifs", HOST, "if {1} > {0} then sum {{ v + {0} : v in xs }} else {0}", "  in y%d\n")
+straight("ifs_mapped", EACH, "if {1} > {0} then sum (iota x) + {0} else {0}", EACH_END)
+straight("calls", HOST, "f 2 {1}", "  in y%d\n", TWICE)
+straight("calls_mapped", EACH, "f 2 {1}", EACH_END, TWICE)
+straight("matches", "type s = #a i64 | #b\n" + HOST, "(match (if {1} > {0} then #a {1} else #b) case #a v -> v + 1 case #b -> {0})", "  in y%d\n")
+straight("updates", "entry main (x: [i64]) : [i64] =\n", "{1} with [{0} %% 3] = {0}".replace("%%", "%"), "  in y%d\n")
+
 # ---- long lines ----
 
 for name, text, says in [
@@ -269,17 +294,17 @@ def prepare(folder, what):
         os.symlink(target, os.path.join(folder, name))
 
 
-def limits():
-    resource.setrlimit(resource.RLIMIT_CPU, (SECONDS, SECONDS + 1))
+def limits(seconds):
+    resource.setrlimit(resource.RLIMIT_CPU, (seconds, seconds + 1))
     if "DPC_SANITIZED" not in os.environ:
         resource.setrlimit(resource.RLIMIT_AS, ((MEGABYTES + 1100) << 20, (MEGABYTES + 1100) << 20))
 
 
-def failure_of(dpc, what, status, says, command):
+def failure_of(dpc, what, status, says, command, seconds=SECONDS):
     folder = tempfile.mkdtemp()
     try:
         prepare(folder, what)
-        done = subprocess.run([dpc, *command], cwd=folder, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, preexec_fn=limits,
+        done = subprocess.run([dpc, *command], cwd=folder, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, preexec_fn=lambda: limits(seconds),
                               timeout=4 * SECONDS, env=dict(os.environ, NO_COLOR="1", ASAN_OPTIONS="detect_leaks=0"))
     except subprocess.TimeoutExpired:
         return "it does not end"
@@ -301,7 +326,7 @@ def main():
         if prefixes and not name.startswith(tuple(prefixes)):
             continue
         before = resource.getrusage(resource.RUSAGE_CHILDREN)
-        failure = failure_of(dpc, what, status, says, command)
+        failure = failure_of(dpc, what, status, says, command, STRAIGHT_SECONDS if name.startswith("straight_") else SECONDS)
         after = resource.getrusage(resource.RUSAGE_CHILDREN)
         spent = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
         slowest = max(slowest, (spent, name))

@@ -140,6 +140,7 @@ CoreProgram *elaborate(Session *s, const Checked *checked)
     p->session = s;
     p->arena = s->arena;
     Elab e = {.s = s, .checked = checked, .arena = s->arena, .p = p};
+    e.latest = arena_array(s->arena, Env *, checked->npats);
     add_entries(&e);
     while (e.specs_done < e.specs.n && !e.gave_up)
         elaborate_spec(&e, e.specs.at[e.specs_done++]);

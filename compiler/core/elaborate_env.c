@@ -7,11 +7,16 @@
 
 /* ---- binding and finding ---- */
 
+static void put_before(Env *entry, Env *next)
+{
+    entry->next = next;
+    entry->lineage = lineage_before(next ? &next->lineage : NULL);
+}
+
 static Env *push_entry(Elab *e, Scope *sc, EnvKind kind, Name name)
 {
     Env *entry = arena_new(e->arena, Env);
-    entry->next = sc->env;
-    entry->depth = sc->env ? sc->env->depth + 1 : 1;
+    put_before(entry, sc->env);
     entry->kind = kind;
     entry->name = name;
     sc->env = entry;
@@ -23,6 +28,7 @@ void env_bind_value(Elab *e, Scope *sc, uint32_t pat_id, Name name, Value *v)
     Env *entry = push_entry(e, sc, ENV_VALUE, name);
     entry->pat_id = pat_id;
     entry->value = v;
+    e->latest[pat_id] = entry;
 }
 
 void env_bind_size(Elab *e, Scope *sc, Name name, CoreAtom n)
@@ -42,8 +48,11 @@ void env_bind_fun(Elab *e, Scope *sc, Expr *let_fun)
     entry->user = sc->user;
 }
 
-Env *env_find_pat(Env *env, uint32_t pat_id)
+Env *env_find_pat(const Elab *e, Env *env, uint32_t pat_id)
 {
+    Env *latest = e->latest[pat_id];
+    if (env && latest && lineage_has(&env->lineage, &latest->lineage))
+        return latest;
     while (env && !(env->kind == ENV_VALUE && env->pat_id == pat_id))
         env = env->next;
     return env;
@@ -75,8 +84,7 @@ Env *env_of_local(Elab *e, const Env *entry)
         return entry->home;
     Env *self = arena_new(e->arena, Env);
     *self = *entry;
-    self->next = entry->home;
-    self->depth = entry->home ? entry->home->depth + 1 : 1;
+    put_before(self, entry->home);
     return self;
 }
 
@@ -113,7 +121,7 @@ static void free_name(void *context, Expr *x)
         return;
     const Ref *ref = &f->e->checked->refs[x->id];
     switch (ref->kind) {
-    case REF_LOCAL: free_entry(f, env_find_pat(f->env, ref->pat_id)); return;
+    case REF_LOCAL: free_entry(f, env_find_pat(f->e, f->env, ref->pat_id)); return;
     case REF_LOCAL_FUN: free_entry(f, env_find_fun(f->env, ref->def)); return;
     case REF_SIZE: free_entry(f, env_find_size(f->env, ref->size_name)); return;
     case REF_NONE:
@@ -128,7 +136,7 @@ static void sort_by_depth(Entries *entries)
     for (uint32_t i = 1; i < entries->n; i++) {
         Env *x = entries->at[i];
         uint32_t j = i;
-        for (; j > 0 && entries->at[j - 1]->depth > x->depth; j--)
+        for (; j > 0 && entries->at[j - 1]->lineage.depth > x->lineage.depth; j--)
             entries->at[j] = entries->at[j - 1];
         entries->at[j] = x;
     }
@@ -267,8 +275,7 @@ static Env *rebase_entries(Elab *e, Entries entries, const CoreAtom **atoms)
     Env *env = NULL;
     for (uint32_t i = 0; i < entries.n; i++) {
         Env *copy = rebase_entry(e, entries.at[i], atoms);
-        copy->next = env;
-        copy->depth = i + 1;
+        put_before(copy, env);
         env = copy;
     }
     return env;

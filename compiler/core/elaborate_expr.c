@@ -127,7 +127,7 @@ Value *elab_name(Elab *e, const Scope *sc, Expr *x)
     const Ref *ref = &e->checked->refs[x->id];
     switch (ref->kind) {
     case REF_LOCAL: {
-        Env *entry = env_find_pat(sc->env, ref->pat_id);
+        Env *entry = env_find_pat(e, sc->env, ref->pat_id);
         assert(entry && "elaborate: variable out of scope");
         return entry->value;
     }

@@ -13,6 +13,7 @@
 
 #include "core/core.h"
 #include "core/passes.h"
+#include "support/lineage.h"
 #include "support/ptrmap.h"
 #include "types/check.h"
 
@@ -66,7 +67,7 @@ typedef enum EnvKind { ENV_VALUE /* of a pattern's name */, ENV_SIZE, ENV_FUN } 
 
 struct Env {
     Env *next;
-    uint32_t depth; /* length of the list: the order of binding */
+    Lineage lineage; /* of the list; its depth is the order of binding */
     EnvKind kind;
     uint32_t pat_id; /* ENV_VALUE */
     Name name;
@@ -126,6 +127,7 @@ typedef struct Elab {
     uint32_t specs_done;
     PtrMap specs_by_key;      /* Spec.key -> Spec */
     PtrMap specs_of_def;      /* Def -> how many */
+    Env **latest;             /* by Pat.id: the last entry of a variable */
     PtrMap fn_names;          /* Name -> the number to try next behind it */
     uint64_t steps;           /* applications elaborated: stops exponential inlining */
     uint32_t constants_open;  /* definitions without parameters that are being expanded */
@@ -177,7 +179,7 @@ bool val_has_function(const Value *v);
 void env_bind_value(Elab *e, Scope *sc, uint32_t pat_id, Name name, Value *v);
 void env_bind_size(Elab *e, Scope *sc, Name name, CoreAtom n);
 void env_bind_fun(Elab *e, Scope *sc, Expr *let_fun);
-Env *env_find_pat(Env *env, uint32_t pat_id);
+Env *env_find_pat(const Elab *e, Env *env, uint32_t pat_id);
 Env *env_find_size(Env *env, Name name); /* a size or an integer variable of that name */
 Env *env_find_fun(Env *env, const Def *def);
 /* Where a local function's body is elaborated: it sees itself exactly when it is recursive. */

@@ -12,6 +12,7 @@
 #define DPC_FLATTEN_INTERNAL_H
 
 #include "flat/flat.h"
+#include "support/ptrmap.h"
 
 typedef struct BlockTask BlockTask;
 
@@ -50,12 +51,17 @@ typedef struct Progress {
     bool pending;        /* a call that waits to be joined */
 } Progress;
 
+typedef struct Todo {
+    CoreStmt *stmt;
+    CoreVar waits_for; /* a variable that was not known when the statement was looked at, or CORE_NO_VAR */
+} Todo;
+
 struct BlockTask {
     FlatVar ctx; /* FLAT_ROOT: host code */
     CoreBlock *block;
-    VEC(CoreStmt *) todo;
+    VEC(Todo) todo;
     VEC(CoreStmt *) open;
-    VEC(Progress *) progress;
+    PtrMap progress; /* statement -> Progress, once it has begun */
 };
 
 typedef struct Pending {

@@ -10,6 +10,7 @@
  *   - A block's results are live to its end. Those that nobody needs afterwards are its `ends`: they move. */
 #include "flat/flat.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 typedef uint64_t *Set;
@@ -190,6 +191,25 @@ static void bind_out(void *ctx, FlatVar v)
     set_remove(o->live, v);
 }
 
+/* What a statement reads and nobody reads after it dies; and is live before it. */
+static void read_last(void *ctx, FlatVar v)
+{
+    const OutsPass *o = ctx;
+    while (v != FLAT_ROOT && v != FLAT_NO_VAR) {
+        if (!set_has(o->live, v))
+            list_add(o->l, o->dies, v);
+        set_add(o->live, v);
+        const FlatVarInfo *info = &o->l->fn->vars.at[v];
+        v = info->kind == FLAT_HOST ? FLAT_NO_VAR : info->ctx;
+    }
+}
+
+static int compare_vars(const void *a, const void *b)
+{
+    const FlatVar x = *(const FlatVar *)a, y = *(const FlatVar *)b;
+    return (x > y) - (x < y);
+}
+
 static void live_stmt(Liveness *l, FlatStmt *s, Set live)
 {
     FlatVars dies = {0};
@@ -200,11 +220,11 @@ static void live_stmt(Liveness *l, FlatStmt *s, Set live)
         live_loop(l, s, live, &dies);
     if (s->kind == FLAT_S_IF)
         live_if(l, s, live);
-    Marker reads = {l, set_new(l)};
-    flat_stmt_reads(s, mark_read, &reads);
-    if (!is_loop)
-        list_difference(l, &dies, reads.set, live);
-    set_unite(l, live, reads.set);
+    uint32_t bound = dies.n;
+    Marker reads = {l, live};
+    flat_stmt_reads(s, is_loop ? mark_read : read_last, is_loop ? (void *)&reads : (void *)&outs);
+    if (!is_loop && dies.n > bound)
+        qsort(dies.at + bound, dies.n - bound, sizeof *dies.at, compare_vars);
     s->dies = dies.at;
     s->ndies = dies.n;
 }

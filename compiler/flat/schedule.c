@@ -15,7 +15,7 @@ BlockTask *task_new(FlattenFn *f, FlatVar ctx, CoreBlock *b)
     task->ctx = ctx;
     task->block = b;
     for (uint32_t i = 0; i < b->stmts.n; i++) {
-        vec_push(f->arena, &task->todo, b->stmts.at[i]);
+        vec_push(f->arena, &task->todo, ((Todo){b->stmts.at[i], CORE_NO_VAR}));
         for (uint32_t j = 0; j < b->stmts.at[i]->nvars; j++)
             var_state(f, b->stmts.at[i]->vars[j])->declared = true;
     }
@@ -24,43 +24,41 @@ BlockTask *task_new(FlattenFn *f, FlatVar ctx, CoreBlock *b)
 
 Progress *progress_of(FlattenFn *f, BlockTask *task, CoreStmt *s)
 {
-    for (uint32_t i = 0; i < task->progress.n; i++)
-        if (task->progress.at[i]->stmt == s)
-            return task->progress.at[i];
-    Progress *p = arena_new(f->arena, Progress);
+    Progress *p = ptrmap_get(&task->progress, s);
+    if (p)
+        return p;
+    p = arena_new(f->arena, Progress);
     p->stmt = s;
-    vec_push(f->arena, &task->progress, p);
+    ptrmap_put(f->arena, &task->progress, s, p);
     return p;
 }
 
-static bool started(const BlockTask *task, const CoreStmt *s)
-{
-    for (uint32_t i = 0; i < task->progress.n; i++)
-        if (task->progress.at[i]->stmt == s)
-            return true;
-    return false;
-}
+static bool started(const BlockTask *task, const CoreStmt *s) { return ptrmap_get(&task->progress, s) != NULL; }
 
 /* ---- what a statement waits for ---- */
 
+static bool is_awaited(FlattenFn *f, CoreVar v)
+{
+    const VarState *state = var_state(f, v);
+    return state->declared && state->val.kind == VAL_NONE;
+}
+
 typedef struct WaitWalk {
     FlattenFn *f;
-    bool waits;
+    CoreVar found;
 } WaitWalk;
 
 static void wait_atom(void *ctx, CoreAtom *a)
 {
     WaitWalk *w = ctx;
-    if (a->is_const)
-        return;
-    VarState *v = var_state(w->f, a->var);
-    if (v->declared && v->val.kind == VAL_NONE)
-        w->waits = true;
+    if (w->found == CORE_NO_VAR && !a->is_const && is_awaited(w->f, a->var))
+        w->found = a->var;
 }
 
 static void wait_block(void *ctx, CoreBlock *b)
 {
-    for (uint32_t i = 0; i < b->stmts.n; i++) {
+    WaitWalk *w = ctx;
+    for (uint32_t i = 0; i < b->stmts.n && w->found == CORE_NO_VAR; i++) {
         core_stmt_atoms(b->stmts.at[i], wait_atom, ctx);
         core_stmt_blocks(b->stmts.at[i], wait_block, ctx);
     }
@@ -68,12 +66,16 @@ static void wait_block(void *ctx, CoreBlock *b)
         wait_atom(ctx, &b->results[i]);
 }
 
-static bool waits(FlattenFn *f, CoreStmt *s)
+/* Remembers one variable, so that a statement that goes on waiting is not gone through again. */
+static bool waits(FlattenFn *f, Todo *todo)
 {
-    WaitWalk w = {f, false};
-    core_stmt_atoms(s, wait_atom, &w);
-    core_stmt_blocks(s, wait_block, &w);
-    return w.waits;
+    if (todo->waits_for != CORE_NO_VAR && is_awaited(f, todo->waits_for))
+        return true;
+    WaitWalk w = {f, CORE_NO_VAR};
+    core_stmt_atoms(todo->stmt, wait_atom, &w);
+    core_stmt_blocks(todo->stmt, wait_block, &w);
+    todo->waits_for = w.found;
+    return w.found != CORE_NO_VAR;
 }
 
 static void diverge_block(void *ctx, CoreBlock *b);
@@ -112,9 +114,10 @@ bool task_run(FlattenFn *f, BlockTask *task)
     uint32_t kept = 0;
     bool check_waits = false; /* a check has not been made yet: what may run for ever must not pass it */
     for (uint32_t i = 0; i < task->todo.n; i++) {
-        CoreStmt *s = task->todo.at[i];
+        Todo *todo = &task->todo.at[i];
+        CoreStmt *s = todo->stmt;
         bool done;
-        if (!started(task, s) && (waits(f, s) || (check_waits && may_diverge(s)))) {
+        if (!started(task, s) && (waits(f, todo) || (check_waits && may_diverge(s)))) {
             done = false;
         } else if (opens(task, s)) {
             task_open(f, task, s);
@@ -128,7 +131,7 @@ bool task_run(FlattenFn *f, BlockTask *task)
         }
         if (!done) {
             check_waits = check_waits || s->kind == CORE_CHECK;
-            task->todo.at[kept++] = s;
+            task->todo.at[kept++] = *todo;
         }
     }
     task->todo.n = kept;

@@ -287,10 +287,19 @@ static const char *defined_name(const char *line)
 /* The definition around the place: the last one whose line begins before it. */
 static const char *function_around(Plan *plan, Span at)
 {
+    PlanAround *known = &plan->around[at.file];
     const char *text = plan->program->core->session->files.at[at.file]->text, *name = NULL;
-    for (uint32_t i = at.start + 1; !name && i-- > 0;)
-        if (i == 0 || text[i - 1] == '\n')
+    uint32_t i = at.start + 1;
+    while (!name && i-- > 0) {
+        if (i >= known->from && i < known->to) {
+            name = known->name;
+            i = known->from;
+        } else if (i == 0 || text[i - 1] == '\n') {
             name = defined_name(text + i);
+        }
+    }
+    if (name)
+        *known = (PlanAround){i, at.start, name};
     size_t n = 0;
     while (name && is_name_char(name[n]))
         n++;

@@ -84,6 +84,11 @@ typedef struct PlanKernel {
 } PlanKernel;
 
 typedef struct Plan Plan;
+/* Bytes [from, to) of a file belong to the definition of that name. */
+typedef struct PlanAround {
+    uint32_t from, to;
+    const char *name;
+} PlanAround;
 
 /* Most outputs of one kernel: DP_MAX_OUTS of the runtime. A MAP with more becomes several. */
 #define PLAN_MAX_OUTS 64

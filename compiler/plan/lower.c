@@ -445,6 +445,7 @@ Plan *plan_lower(const FlatProgram *p)
     Plan *plan = arena_new(p->arena, Plan);
     plan->arena = p->arena;
     plan->program = p;
+    plan->around = arena_array(p->arena, PlanAround, p->core->session->files.n);
     for (uint32_t i = 0; i < p->fns.n; i++) {
         PlanFn *fn = arena_new(p->arena, PlanFn);
         fn->name = p->fns.at[i]->name;

@@ -115,8 +115,9 @@ struct Plan {
     Arena *arena;
     const FlatProgram *program; /* entries, and what kernels are made of */
     VEC(PlanKernel *) kernels;
-    VEC(PlanFn *) fns; /* by the index of the flat function */
-    VEC(Span) places;  /* of AT: numbers behind those of core's sites */
+    VEC(PlanFn *) fns;  /* by the index of the flat function */
+    VEC(Span) places;   /* of AT: numbers behind those of core's sites */
+    PlanAround *around; /* by file: the definition that was looked up last */
 };
 
 /* In the program's arena. NULL after a diagnostic: it needs more than kernels offer. */

@@ -12,6 +12,7 @@ static Checked *new_tables(Arena *a, Module **modules, uint32_t nmodules, const 
     out->nmodules = nmodules;
     out->expr_types = arena_array(a, Type *, ids->expr_count);
     out->pat_types = arena_array(a, Type *, ids->pat_count);
+    out->npats = ids->pat_count;
     out->refs = arena_array(a, Ref, ids->expr_count);
     out->local_schemes = arena_array(a, Scheme, ids->expr_count);
     out->let_fun_outer = arena_array(a, uint32_t, ids->expr_count);

@@ -62,7 +62,8 @@ typedef struct Checked {
     uint32_t nmodules; /* [0] is the prelude, [1] the program's file; then imported ones */
     Type **expr_types; /* by Expr.id: the type of the expression */
     Type **pat_types;  /* by Pat.id */
-    Ref *refs;         /* by Expr.id: for E_NAME, and for E_FIELD that is a qualified name */
+    uint32_t npats;
+    Ref *refs; /* by Expr.id: for E_NAME, and for E_FIELD that is a qualified name */
     DefInfo *defs;
     uint32_t ndefs;           /* by Def.index, top-level values only */
     Scheme *local_schemes;    /* by the Expr.id of the E_LET_FUN: only the own variables */

@@ -1,5 +1,6 @@
 #include "types/check_internal.h"
 
+#include "support/lineage.h"
 #include "syntax/ast_walk.h"
 
 #include <string.h>
@@ -13,6 +14,7 @@
  * length. */
 
 typedef struct Binding {
+    Lineage lineage; /* of the scope that begins with it */
     Name name;
     RefKind kind; /* REF_LOCAL, REF_LOCAL_FUN, REF_SIZE */
     uint32_t pat_id;
@@ -41,6 +43,7 @@ typedef struct Resolver {
     struct CallList *calls;
     const Expr *field; /* the innermost e.x whose e is being resolved */
     PtrMap undefined;  /* names that have been reported in this definition */
+    PtrMap latest;     /* the last binding of each name */
 } Resolver;
 
 static void resolve_expr(Resolver *r, Expr *e);
@@ -57,6 +60,14 @@ static const Binding *find(const Binding *scope, const Binding *end, Name name)
     return NULL;
 }
 
+static const Binding *find_in_scope(const Resolver *r, Name name)
+{
+    const Binding *latest = ptrmap_get(&r->latest, name);
+    if (!latest || (r->scope && lineage_has(&r->scope->lineage, &latest->lineage)))
+        return latest;
+    return find(r->scope, NULL, name);
+}
+
 static Binding *push(Resolver *r, RefKind kind, Name name, Span span)
 {
     Binding *b = arena_new(r->c->arena, Binding);
@@ -64,6 +75,8 @@ static Binding *push(Resolver *r, RefKind kind, Name name, Span span)
     b->kind = kind;
     b->span = span;
     b->next = r->scope;
+    b->lineage = lineage_before(r->scope ? &r->scope->lineage : NULL);
+    ptrmap_put(r->c->arena, &r->latest, name, b);
     r->scope = b;
     return b;
 }
@@ -107,7 +120,7 @@ static void size_is_constant(Resolver *r, TypeExpr *te, Def *constant)
 static void resolve_size(Resolver *r, TypeExpr *te, SizeMode mode)
 {
     Name name = te->array.size_name;
-    const Binding *b = find(r->scope, NULL, name);
+    const Binding *b = find_in_scope(r, name);
     if (b && b->kind == REF_LOCAL) {
         ptrmap_put(r->c->arena, &r->c->known_sizes, te, (void *)((uintptr_t)b->pat_id + 1));
     } else if (!b || b->kind == REF_LOCAL_FUN) {
@@ -346,7 +359,7 @@ static void refer_to_local(Resolver *r, Ref *ref, Def *def)
 static void resolve_name(Resolver *r, Expr *e)
 {
     Ref *ref = &r->c->out->refs[e->id];
-    const Binding *b = find(r->scope, NULL, e->name);
+    const Binding *b = find_in_scope(r, e->name);
     if (!b) {
         resolve_global(r, e, ref);
         return;
@@ -365,7 +378,7 @@ static void resolve_name(Resolver *r, Expr *e)
 static const ModuleScope *module_named(const Resolver *r, const Expr *e)
 {
     const ModuleScope *m = e->kind == E_NAME ? scope_find_module(r->c, e->name) : NULL;
-    if (!m || find(r->scope, NULL, e->name))
+    if (!m || find_in_scope(r, e->name))
         return NULL;
     const ModuleScope *here = r->c->scope;
     bool hidden = ptrmap_get(&here->values, e->name) || ptrmap_get(&here->imported_values, e->name);
