@@ -21,6 +21,7 @@ typedef struct Lifetimes {
     uint32_t *number; /* by register: its number among those that own, or NOT_OWNED */
     PlanReg *owned;   /* the other way round */
     uint32_t nowned, room, words;
+    Set done;                /* empty but within release_ended */
     PlanBlock *block;        /* at hand */
     VEC(PlanInstr *) behind; /* the block's instructions so far, the last first */
 } Lifetimes;
@@ -51,6 +52,7 @@ static void set_unite(const Lifetimes *l, Set to, const uint64_t *a, const uint6
 typedef struct Use {
     PlanOperand *operand;
     char mode;
+    bool needed; /* behind the instruction */
 } Use;
 
 typedef struct Uses {
@@ -72,7 +74,7 @@ static void note_use(void *ctx, PlanOperand *o, PlanUse use)
         kept = arena_new(u->l->arena, PlanOperand);
         *kept = *o;
     }
-    Use noted = {kept, use.mode};
+    Use noted = {kept, use.mode, false};
     vec_push(u->l->arena, &u->list, noted);
 }
 
@@ -130,9 +132,9 @@ static void release_at_entry(Lifetimes *l, PlanBlock *b, const uint64_t *held, c
 {
     PlanBlock made = {.regs = {b->regs.at, b->regs.n, b->regs.cap}};
     Span span = b->instrs.n ? b->instrs.at[0]->span : SPAN_NONE;
-    for (uint32_t i = 0; i < l->nowned; i++)
-        if (set_has(held, i) && !set_has(live, i))
-            vec_push(l->arena, &made.instrs, release(l, i, span));
+    for (uint32_t w = 0; w < l->words; w++)
+        for (uint64_t bits = held[w] & ~live[w]; bits; bits &= bits - 1)
+            vec_push(l->arena, &made.instrs, release(l, w * 64 + (uint32_t)__builtin_ctzll(bits), span));
     if (made.instrs.n == 0)
         return;
     for (uint32_t i = 0; i < b->instrs.n; i++)
@@ -190,10 +192,10 @@ static void retain_for(Lifetimes *l, Span span, PlanOperand *o)
 }
 
 /* Is operand i the one that really takes its register? */
-static bool takes(const Lifetimes *l, const Uses *u, uint32_t i, const uint64_t *after)
+static bool takes(const Uses *u, uint32_t i)
 {
     PlanReg r = u->list.at[i].operand->reg;
-    if (set_has(after, l->number[r]))
+    if (u->list.at[i].needed)
         return false;
     for (uint32_t k = 0; k < u->list.n; k++)
         if (u->list.at[k].operand->reg == r && k != i && (u->list.at[k].mode != '!' || k > i))
@@ -202,16 +204,17 @@ static bool takes(const Lifetimes *l, const Uses *u, uint32_t i, const uint64_t 
 }
 
 /* What ends at the instruction, and does not go into it. */
-static void release_ended(Lifetimes *l, const PlanInstr *in, const Uses *u, const uint64_t *after)
+static void release_ended(Lifetimes *l, const PlanInstr *in, const Uses *u)
 {
-    Set done = set_new(l);
     for (uint32_t i = 0; i < u->list.n; i++) {
         uint32_t n = number_of(l, &u->list.at[i]);
-        if (u->list.at[i].mode == '!' || set_has(after, n) || set_has(done, n))
+        if (u->list.at[i].mode == '!' || u->list.at[i].needed || set_has(l->done, n))
             continue;
-        set_add(done, n);
+        set_add(l->done, n);
         release_behind(l, n, in->span);
     }
+    for (uint32_t i = 0; i < u->list.n; i++)
+        set_remove(l->done, number_of(l, &u->list.at[i]));
 }
 
 static void live_instr(Lifetimes *l, PlanInstr *in, Set live)
@@ -223,8 +226,9 @@ static void live_instr(Lifetimes *l, PlanInstr *in, Set live)
         in->op = (PlanOp)(in->op - PLAN_OP_RETAIN_ARR + PLAN_OP_MOVE_ARR); /* the rows stand in the same order */
         u = uses_of(l, in);
     }
-    Set after = set_copy(l, live);
-    release_ended(l, in, &u, after);
+    for (uint32_t i = 0; i < u.list.n; i++)
+        u.list.at[i].needed = set_has(live, number_of(l, &u.list.at[i]));
+    release_ended(l, in, &u);
     vec_push(l->arena, &l->behind, in);
     for (uint32_t i = 0; i < u.list.n; i++)
         if (u.list.at[i].mode == '=')
@@ -235,11 +239,11 @@ static void live_instr(Lifetimes *l, PlanInstr *in, Set live)
         if (use->mode == '=')
             continue;
         if (use->mode == '^')
-            use->operand->given = !set_has(after, n) && occurrences(&u, use->operand->reg) == 1;
+            use->operand->given = !use->needed && occurrences(&u, use->operand->reg) == 1;
         set_add(live, n);
     }
     for (uint32_t i = 0; i < u.list.n; i++)
-        if (u.list.at[i].mode == '!' && !takes(l, &u, i, after))
+        if (u.list.at[i].mode == '!' && !takes(&u, i))
             retain_for(l, in->span, u.list.at[i].operand);
 }
 
@@ -365,6 +369,7 @@ static void live_fn(Arena *arena, PlanFn *fn)
             l.owned[l.nowned++] = r;
     }
     l.words = (l.nowned + 63) / 64;
+    l.done = set_new(&l);
     Set live = set_new(&l), params = set_new(&l);
     for (uint32_t i = 0; i < fn->nresults; i++)
         if (l.number[fn->results[i]] != NOT_OWNED)

@@ -248,15 +248,25 @@ static void lower_update(Lower *w, const FlatStmt *s)
 
 /* ---- statements ---- */
 
-static uint32_t place_number(Plan *plan, Span span)
+typedef struct NamedPlace {
+    uint32_t number, end;
+    struct NamedPlace *next; /* that begins there as well */
+} NamedPlace;
+
+/* Found by where they begin in the text. */
+static uint32_t place_number(Lower *w, Span span)
 {
-    for (uint32_t i = 0; i < plan->places.n; i++) {
-        Span p = plan->places.at[i];
-        if (p.file == span.file && p.start == span.start && p.end == span.end)
-            return i;
-    }
+    Plan *plan = w->plan;
+    const char *start = plan->program->core->session->files.at[span.file]->text + span.start;
+    NamedPlace *first = ptrmap_get(w->places, start);
+    for (const NamedPlace *p = first; p; p = p->next)
+        if (p->end == span.end)
+            return p->number;
+    NamedPlace *place = arena_new(plan->arena, NamedPlace);
+    *place = (NamedPlace){plan->places.n, span.end, first};
+    ptrmap_put(plan->arena, w->places, start, place);
     vec_push(plan->arena, &plan->places, span);
-    return plan->places.n - 1;
+    return place->number;
 }
 
 /* What needs memory or calls functions says where it is. */
@@ -264,7 +274,7 @@ static void lower_at(Lower *w, const FlatStmt *s)
 {
     if (s->kind == FLAT_S_HOST || s->kind == FLAT_S_IF)
         return;
-    uint32_t place = place_number(w->plan, s->span);
+    uint32_t place = place_number(w, s->span);
     if (w->here == place + 1)
         return;
     w->here = place + 1;
@@ -452,8 +462,9 @@ Plan *plan_lower(const FlatProgram *p)
         fn->index = i;
         vec_push(p->arena, &plan->fns, fn);
     }
+    PtrMap places = {0};
     for (uint32_t i = 0; i < p->fns.n; i++) {
-        Lower w = {.plan = plan, .fn = plan->fns.at[i], .flat = p->fns.at[i]};
+        Lower w = {.plan = plan, .places = &places, .fn = plan->fns.at[i], .flat = p->fns.at[i]};
         lower_fn(&w);
     }
     return check_limits(plan) ? plan : NULL;

@@ -4,6 +4,8 @@
 
 #include "plan/plan.h"
 
+#include "support/ptrmap.h"
+
 typedef struct Lower {
     Plan *plan;
     PlanFn *fn;
@@ -14,6 +16,7 @@ typedef struct Lower {
     PlanOperand *cores; /* by core variable, within a host body */
     uint32_t here;      /* the place last named in these straight-line instructions, plus 1, or 0 */
     uint32_t nkernels;  /* in this function, so far */
+    PtrMap *places;     /* where a place begins in the text -> those that are in plan->places */
 } Lower;
 
 /* ---- operands ---- */
