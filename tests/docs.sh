@@ -4,7 +4,7 @@
 # For each module of stdlib, the section of its name in docs/library.md lists exactly its public definitions with their
 # parameters, as the source calls them, and the types that the compiler infers, one a line, as | `name x y : type` | …, and its types as
 # they are defined. The index at the end of docs/prelude.md does so for the prelude. Prints what is missing (+) and what is too much (-).
-# And each public definition of the library has a documentation comment.
+# And each public definition of the library has a documentation comment. Files of the sources that documents speak of are there.
 set -u
 dpc=$1
 cd "$(dirname "$0")/.."
@@ -59,4 +59,15 @@ sed -n 's/^def q_//p' "$work/types" | name_parameters compiler/types/builtins.de
 documented docs/prelude.md Index >"$work/documented"
 compare prelude
 [ "$(wc -l <"$work/defined")" -gt 130 ] || { echo "FAILED: the prelude has lost its functions"; failed=1; }
+
+# docs/reading.md: its files are there, and the steps are about as long as it says.
+for file in $(grep -oE '`(compiler|runtime|tests|docs)/[^` ]*\.[a-z]+`' docs/reading.md docs/design.md docs/flattening.md | sed 's/.*`\(.*\)`/\1/'); do
+    [ -e "$file" ] || { echo "FAILED: the documents speak of $file, which is not there"; failed=1; }
+done
+grep -E '^\| [0-9]\. ' docs/reading.md | while IFS='|' read -r _ step files lines _; do
+    # shellcheck disable=SC2046 # one word a file
+    is=$(cat $(echo "$files" | grep -oE '`[a-z]+/[^`]*`' | tr -d '`') | wc -l)
+    [ $((is * 4)) -le $((lines * 5)) ] && [ $((is * 5)) -ge $((lines * 4)) ] || echo "FAILED: docs/reading.md:$step: $is lines"
+done >"$work/steps"
+[ -s "$work/steps" ] && { cat "$work/steps"; failed=1; }
 exit "$failed"
