@@ -64,10 +64,14 @@ static void print_help(const DpProgram *p, const char *name)
     printf("Usage: %s [OPTION]... [ARG]...\n\n", name);
     for (uint32_t i = 0; i < p->nentries; i++)
         printf("  entry %s\n", p->entries[i].signature);
-    fputs("\nAn ARG is a literal or the name of a file, in the format of its ending or a prefix (csv:FILE); - is "
-          "standard input, as are\nthose left out. Options stand anywhere; -- ends them. Numbers such as -3 are "
-          "arguments.\n\n",
-          stdout);
+    putchar('\n');
+    dp_print_wrapped(
+        stdout,
+        "An ARG is a literal or the name of a file, in the format of its ending or a prefix (csv:FILE); - is "
+        "standard input, as are those left out. Options stand anywhere; -- ends them. Numbers such as -3 are "
+        "arguments.",
+        0, 0);
+    putchar('\n');
     dp_options_print(stdout, dp_program_options, DP_OPTIONS, DP_IN_PROGRAM);
 }
 

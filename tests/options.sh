@@ -90,6 +90,7 @@ if "$dpc" devices >/dev/null 2>&1; then
     expect 0 '' "$dpc" build f.dp
     expect 0 'entry main (xs: [i32]) (k: i32) : [i32]' ./f --help
     expect 0 'DP_DEVICE' ./f -h
+    ./f --help | grep -nE '.{101}| $' && fail "lines of ./f --help are too long, or end in blanks"
     expect 0 "f.dp, a DP program, made by $version" ./f --version
     expect 0 '[-2]' ./f '[1]' --device 0 -3
     expect 0 '[-2]' ./f --device=#0 '[1]' -r1 -- -3
