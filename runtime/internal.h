@@ -150,9 +150,10 @@ typedef struct PhaseTime {
     uint64_t count, bytes;
 } PhaseTime;
 typedef struct ProfileRow {
-    const DpKernel
-        *kernel; /* one of those of the row's line; NULL: a phase, or one of the runtime's own kernels, of this name */
-    const char *name;
+    const DpKernel *kernel; /* one of those of the row's line; NULL: a phase, or one of the runtime's own kernels */
+    const char *name;       /* of these */
+    const char *file;       /* of the runtime's own: where the program was then, and the line there; or NULL */
+    uint32_t line;
     uint64_t launches, bytes; /* bytes: estimated, see profile.c */
     double us;
     bool is_phase;
@@ -407,9 +408,9 @@ void profile_start(Profile *p, double begin,
                    double read); /* the device is open; when the process began, when it had read its arguments */
 ProfilePhase profile_switch(DpRt *rt, ProfilePhase to); /* the phase that it was */
 void profile_count(DpRt *rt, ProfilePhase phase, uint64_t bytes);
-uint32_t profile_row(DpRt *rt, const DpKernel *k, const char *name); /* k: NULL for the runtime's own, then by name */
-/* Waits for the launch of a kernel over n instances, and takes the event. first: of this kernel. */
-void profile_launch(DpRt *rt, uint32_t row, cl_event event, bool first, uint64_t n);
+/* Waits for the launch of a kernel over n instances, and takes the event. k: NULL for the runtime's own, which have a
+ * row of their name at the place of dp_at. first: of this kernel. */
+void profile_launch(DpRt *rt, const DpKernel *k, const char *name, cl_event event, bool first, uint64_t n);
 void profile_print(DpRt *rt, bool json, FILE *out);
 void profile_close(DpRt *rt);
 

@@ -147,7 +147,6 @@ static Kernel *find_kernel(DpRt *rt, Program *p, const char *name)
         rt_fail_host_memory(rt, sizeof *k);
     k->name = name;
     k->program = p;
-    k->row = profile_row(rt, p->user, p->name);
     k->next = p->kernels;
     p->kernels = k;
     quick_find(rt, &k->quick, p->index, &p->instance, name);
@@ -236,7 +235,7 @@ void rt_launch(DpRt *rt, Kernel *k, uint32_t heaps, uint32_t groups, const Args 
     CL_OK(rt,
           clEnqueueNDRangeKernel(rt->queue, kernel, 1, NULL, &global, &local, 0, NULL, rt->profile.on ? &event : NULL));
     if (event)
-        profile_launch(rt, k->row, event, !k->launched, args->n ? args->at[0] : 0);
+        profile_launch(rt, k->program->user, k->program->name, event, !k->launched, args->n ? args->at[0] : 0);
     k->launched = true;
 }
 

@@ -58,21 +58,27 @@ static bool is_same_line(const DpPlace *a, const DpPlace *b)
     return a->line == b->line && strcmp(a->file, b->file) == 0;
 }
 
-static bool is_same_place(const ProfileRow *r, const DpKernel *k, const char *name)
+static bool is_same_row(const ProfileRow *a, const ProfileRow *b)
 {
-    if (!r->kernel || !k)
-        return !r->kernel && !k && strcmp(r->name, name) == 0;
-    return is_same_line(&r->kernel->place, &k->place) && is_same_line(&r->kernel->library, &k->library);
+    if (a->kernel && b->kernel)
+        return is_same_line(&a->kernel->place, &b->kernel->place) &&
+               is_same_line(&a->kernel->library, &b->kernel->library);
+    const DpPlace at = {a->file, a->line, NULL}, other = {b->file, b->line, NULL};
+    return !a->kernel && !b->kernel && strcmp(a->name, b->name) == 0 && is_same_line(&at, &other);
 }
 
-uint32_t profile_row(DpRt *rt, const DpKernel *k, const char *name)
+static ProfileRow *find_row(DpRt *rt, const DpKernel *k, const char *name)
 {
     Profile *p = &rt->profile;
-    if (!p->on)
-        return 0;
+    ProfileRow row = {.kernel = k, .name = name};
+    if (!k && rt->at > 0 && rt->at <= rt->program->nsites) {
+        const DpSite *site = &rt->program->sites[rt->at - 1];
+        row.file = site->file ? site->file : rt->program->file;
+        row.line = site->line;
+    }
     for (uint32_t i = 0; i < p->nrows; i++)
-        if (is_same_place(&p->rows[i], k, name))
-            return i;
+        if (is_same_row(&p->rows[i], &row))
+            return &p->rows[i];
     if (p->nrows + PHASE_COUNT >= p->rows_room) { /* with room for the phases, at the end */
         uint32_t room = p->rows_room ? 2 * p->rows_room : 64;
         ProfileRow *rows = realloc(p->rows, room * sizeof *rows);
@@ -81,8 +87,8 @@ uint32_t profile_row(DpRt *rt, const DpKernel *k, const char *name)
         p->rows = rows;
         p->rows_room = room;
     }
-    p->rows[p->nrows] = (ProfileRow){.kernel = k, .name = name};
-    return p->nrows++;
+    p->rows[p->nrows] = row;
+    return &p->rows[p->nrows++];
 }
 
 /* What a launch over n instances moves: an element of each column that its body reads, and of those that it writes. */
@@ -94,10 +100,10 @@ static uint64_t launch_bytes(const DpKernel *k, uint64_t n)
     return dp_size_mul(n, each);
 }
 
-void profile_launch(DpRt *rt, uint32_t row, cl_event event, bool first, uint64_t n)
+void profile_launch(DpRt *rt, const DpKernel *k, const char *name, cl_event event, bool first, uint64_t n)
 {
     Profile *p = &rt->profile;
-    ProfileRow *r = &p->rows[row];
+    ProfileRow *r = find_row(rt, k, name);
     cl_ulong begin = 0, end = 0;
     CL_OK(rt, clWaitForEvents(1, &event));
     double us = lap(p), device = us;
@@ -141,16 +147,27 @@ static uint32_t all_rows(Profile *p, ProfileRow *to)
             to[n++] = p->rows[i];
     for (int i = 0; i < PHASE_COUNT; i++)
         if (p->phases[i].us > 0)
-            to[n++] = (ProfileRow){NULL, phase_names[i], p->phases[i].count, p->phases[i].bytes, p->phases[i].us, true};
+            to[n++] = (ProfileRow){.name = phase_names[i],
+                                   .launches = p->phases[i].count,
+                                   .bytes = p->phases[i].bytes,
+                                   .us = p->phases[i].us,
+                                   .is_phase = true};
     qsort(to, n, sizeof *to, by_time);
     return n;
 }
 
 static double gb_per_s(const ProfileRow *r) { return r->us > 0 ? (double)r->bytes / 1e3 / r->us : 0; }
 
-/* The line of the program, and behind it that of the library which it calls. */
-static void print_where(FILE *out, const DpKernel *k)
+/* The line of the program, and behind it that of the library which it calls, or what of the runtime it needs. */
+static void print_where(FILE *out, const ProfileRow *r)
 {
+    const DpKernel *k = r->kernel;
+    if (!k) {
+        if (r->file)
+            fprintf(out, "%s:%u ", r->file, r->line);
+        fprintf(out, r->is_phase ? "(%s)\n" : "(%s, of the runtime)\n", r->name);
+        return;
+    }
     fprintf(out, "%s:%u %s", k->place.file, k->place.line, k->place.function);
     if (k->library.file)
         fprintf(out, ", %s:%u %s", k->library.file, k->library.line, k->library.function);
@@ -170,10 +187,7 @@ static void print_table(const ProfileRow *rows, uint32_t n, double all, FILE *ou
         if (r->launches)
             snprintf(count, sizeof count, "%llu", (unsigned long long)r->launches);
         fprintf(out, "%10s %19s  ", count, moved);
-        if (r->kernel)
-            print_where(out, r->kernel);
-        else
-            fprintf(out, r->is_phase ? "(%s)\n" : "(%s, of the runtime)\n", r->name);
+        print_where(out, r);
     }
 }
 
@@ -199,8 +213,8 @@ static void print_json_place(FILE *out, const DpPlace *place)
 
 static void print_json_row(FILE *out, const ProfileRow *r)
 {
+    fputc('{', out);
     if (r->kernel) {
-        fputc('{', out);
         print_json_place(out, &r->kernel->place);
         if (r->kernel->library.file) {
             fprintf(out, ",\"library\":{");
@@ -208,7 +222,12 @@ static void print_json_row(FILE *out, const ProfileRow *r)
             fputc('}', out);
         }
     } else {
-        fprintf(out, r->is_phase ? "{\"phase\":" : "{\"runtime\":");
+        if (r->file) {
+            fprintf(out, "\"file\":");
+            print_json_text(out, r->file);
+            fprintf(out, ",\"line\":%u,", r->line);
+        }
+        fprintf(out, r->is_phase ? "\"phase\":" : "\"runtime\":");
         print_json_text(out, r->name);
     }
     fprintf(out, ",\"us\":%.1f,\"count\":%llu,\"bytes\":%llu}", r->us, (unsigned long long)r->launches,

@@ -44,9 +44,9 @@ total = sum(r["us"] for r in rows)
 assert abs(total - p["us"]) <= 0.05 * p["us"], (total, p["us"])
 assert 0.5 * wall <= total <= wall, (total, wall)
 assert all(r["us"] >= 0 for r in rows), rows
-lines = [(r["file"], r["line"], str(r.get("library"))) for r in rows if "file" in r]
+lines = [(r["file"], r["line"], str(r.get("library")), r.get("runtime")) for r in rows if "file" in r]
 assert len(set(lines)) == len(lines), lines
-by_line = {(r["file"], r["line"]): r for r in rows if "file" in r}
+by_line = {(r["file"], r["line"]): r for r in rows if "function" in r}
 twice = by_line[("module.dp", 1)]
 assert (twice["function"], twice["count"]) == ("twice", 20), twice
 assert twice["bytes"] == 20 * 3 * 16, twice  # reads and writes an f64 each
@@ -65,6 +65,9 @@ assert (status, out) == (0, "[3, 2]\n"), (status, out, text)
 calls = {(r["file"], r["line"], r["function"]): r["library"] for r in json.loads(text)["rows"] if "library" in r}
 prelude = {"file": "stdlib/prelude.dp", "line": line_of("def sort xs"), "function": "sort"}
 assert calls[("steps.dp", 9, "sorts")] == prelude, calls
+# … and what the runtime does is at the line that needs it.
+sorting = [r for r in json.loads(text)["rows"] if "runtime" in r and r.get("line") == 9]
+assert sorting and all(r["file"] == "steps.dp" for r in sorting), text
 assert calls[("module.dp", 2, "largest")]["function"] == "maximum", calls
 status, out, text, _ = run("--entry", "sorts", "[[3, 1, 2], [2, 1]]", "--profile")
 assert "steps.dp:9 sorts, stdlib/prelude.dp:%d sort\n" % prelude["line"] in text, text
