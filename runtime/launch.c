@@ -10,7 +10,6 @@ struct Kernel {
     Program *program;
     cl_kernel kernel; /* NULL: not built yet, but perhaps as one of quick.c */
     QuickCase quick;
-    uint32_t row;
     bool launched;
 };
 
