@@ -190,8 +190,9 @@ typedef struct Quick {
     uint32_t nparts;
     WorkRecord *records;
     uint32_t nrecords, records_room;
-    bool loaded;       /* the records */
-    uint64_t unstored; /* work since they were stored */
+    bool loaded;        /* the records */
+    uint64_t most_work; /* of a kernel, in statements: then it is optimised */
+    uint64_t unstored;  /* work since they were stored */
 } Quick;
 
 typedef struct Words {
@@ -367,7 +368,8 @@ void quick_open(DpRt *rt, const OpenOptions *options); /* the device is chosen *
 void quick_find(DpRt *rt, QuickCase *c, uint32_t program, const Instance *i, const char *name);
 /* Is this launch better done by quickly built code? The numbers are the kernel's arguments. It counts as done. */
 bool quick_serves(DpRt *rt, const QuickCase *c, const uint64_t *numbers);
-cl_kernel quick_kernel(DpRt *rt, const QuickCase *c, uint32_t *nargs); /* borrowed; nargs: of numbers behind `which` */
+/* Borrowed. nargs: of numbers behind `which`; 0: the kernel has its own arguments. */
+cl_kernel quick_kernel(DpRt *rt, const QuickCase *c, uint32_t *nargs);
 void quick_close(DpRt *rt);
 
 /* ops.c */

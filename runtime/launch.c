@@ -201,26 +201,31 @@ static void set_numbers(DpRt *rt, cl_kernel k, cl_uint first, const uint64_t *nu
         CL_OK(rt, clSetKernelArg(k, first + i, sizeof(cl_ulong), &numbers[i]));
 }
 
+static cl_kernel with_own_arguments(DpRt *rt, cl_kernel kernel, uint32_t heaps, const Args *args)
+{
+    for (cl_uint i = 0; i < heaps; i++)
+        CL_OK(rt, clSetKernelArg(kernel, i, sizeof(cl_mem), &rt->heap.buffer));
+    set_numbers(rt, kernel, heaps, args->at, args->n);
+    return kernel;
+}
+
 /* The kernel with its arguments set. */
 static cl_kernel prepared_kernel(DpRt *rt, Kernel *k, uint32_t heaps, const Args *args)
 {
     if (args->n > MAX_ARGS)
         rt_fail(rt, 4, "kernel %s has %u arguments", k->name, args->n);
-    if (!k->kernel && quick_serves(rt, &k->quick, args->at)) {
-        uint32_t nargs;
-        const uint64_t which = k->quick.which, none[QUICK_ARGS] = {0};
-        cl_kernel quick = quick_kernel(rt, &k->quick, &nargs);
-        CL_OK(rt, clSetKernelArg(quick, 0, sizeof(cl_mem), &rt->heap.buffer));
-        set_numbers(rt, quick, 1, &which, 1);
-        set_numbers(rt, quick, 2, args->at, args->n);
-        set_numbers(rt, quick, 2 + args->n, none, nargs - args->n);
-        return quick;
-    }
-    cl_kernel kernel = optimised_kernel(rt, k);
-    for (cl_uint i = 0; i < heaps; i++)
-        CL_OK(rt, clSetKernelArg(kernel, i, sizeof(cl_mem), &rt->heap.buffer));
-    set_numbers(rt, kernel, heaps, args->at, args->n);
-    return kernel;
+    if (k->kernel || !quick_serves(rt, &k->quick, args->at))
+        return with_own_arguments(rt, optimised_kernel(rt, k), heaps, args);
+    uint32_t nargs;
+    cl_kernel quick = quick_kernel(rt, &k->quick, &nargs);
+    if (nargs == 0)
+        return with_own_arguments(rt, quick, heaps, args);
+    const uint64_t which = k->quick.which, none[QUICK_ARGS] = {0};
+    CL_OK(rt, clSetKernelArg(quick, 0, sizeof(cl_mem), &rt->heap.buffer));
+    set_numbers(rt, quick, 1, &which, 1);
+    set_numbers(rt, quick, 2, args->at, args->n);
+    set_numbers(rt, quick, 2 + args->n, none, nargs - args->n);
+    return quick;
 }
 
 void rt_launch(DpRt *rt, Kernel *k, uint32_t heaps, uint32_t groups, const Args *args)

@@ -13,10 +13,13 @@
  * One instance serves all variants: the words say at run time what is contiguous (DP_ANY_VARIANT), and what is not
  * segmented is one segment of regular length.
  *
+ * A GPU's driver takes 0.28 s for a program of one small kernel, and 0.08 s for each of many in one program. So there,
+ * too, a program starts on kernels for any variant, many in one program; these are kernels of their own, and optimised.
+ *
  * A kernel is optimised (launch.c) before a launch with which its work, in statements and by all runs so far, would
- * exceed QUICK_WORK: so what is lost to slow code is never much more than what compiling costs. How much each has done
- * is kept beside the built kernels, by the digest of the program's holes. Kernels with loops are always optimised, for
- * nobody knows what their elements cost; they are few.
+ * exceed QUICK_WORK (or QUICK_GPU_WORK): so what is lost to slow code is never much more than what compiling costs. How
+ * much each has done is kept beside the built kernels, by the digest of the program's holes. Kernels with loops are
+ * always optimised, for nobody knows what their elements cost; they are few.
  *
  * DP_TIER=quick and DP_TIER=optimised, for tests: all that can be, or nothing. */
 #include "internal.h"
@@ -27,15 +30,18 @@
 
 /* About 0.1 s of code that is not optimised. */
 #define QUICK_WORK (UINT64_C(1) << 24)
-/* Less than this is not worth remembering. */
-#define LEAST_REMEMBERED (QUICK_WORK / 64)
+/* About as long as a GPU's driver takes for a kernel, of code that asks its words what is contiguous. */
+#define QUICK_GPU_WORK (UINT64_C(1) << 36)
 enum {
+    NOT_REMEMBERED = 64,   /* less than this part of it is not */
     QUICK_TEXT = 64 << 10, /* bytes of holes in one program: compilers take more than linear time */
-    OWN_COST = 12          /* statements for an element in the runtime's own kernels */
+    QUICK_GPU_TEXT = 24 << 10,
+    OWN_COST = 12 /* statements for an element in the runtime's own kernels */
 };
 
 /* ---- the templates' kernels ---- */
 typedef enum When { ALWAYS, UNSEGMENTED, SEGMENTED, ATOMIC } When;
+typedef enum Shape { CPU = 1, GPU = 2, BOTH = CPU | GPU } Shape;
 enum { QUICK_MOVE = DP_K_HIST + 1, QUICK_SORT };
 typedef struct Entry {
     uint32_t template;
@@ -44,11 +50,12 @@ typedef struct Entry {
     bool words, outs;
     uint32_t counts;
     When when;
+    Shape shape;
 } Entry;
 
 static const Entry entries[] = {
-#define KERNEL(template, name, heaps, numbers, words, outs, counts, when)                                              \
-    {template, #name, heaps, numbers, words, outs, counts, when},
+#define KERNEL(template, name, heaps, numbers, words, outs, counts, when, shape)                                       \
+    {template, #name, heaps, numbers, words, outs, counts, when, shape},
 #include "kernels.def"
 #undef KERNEL
 };
@@ -58,19 +65,22 @@ enum { ENTRIES = sizeof entries / sizeof entries[0] };
 typedef struct Parameters {
     uint32_t template, words, outs;
     bool atomic;
+    Shape shape;
 } Parameters;
 
 static Parameters parameters_of(const DpRt *rt, uint32_t program)
 {
+    const Shape shape = rt->gpu ? GPU : CPU;
     switch (program) {
-    case OWN_MOVE: return (Parameters){QUICK_MOVE, 0, 0, false};
-    case OWN_SORT: return (Parameters){QUICK_SORT, 0, 0, false};
-    case OWN_LENGTHS: return (Parameters){DP_K_SCAN, 3, 2, false};
-    case OWN_TRUTH: return (Parameters){DP_K_PACK, 1, 0, false};
+    case OWN_MOVE: return (Parameters){QUICK_MOVE, 0, 0, false, shape};
+    case OWN_SORT: return (Parameters){QUICK_SORT, 0, 0, false, shape};
+    case OWN_LENGTHS: return (Parameters){DP_K_SCAN, 3, 2, false, shape};
+    case OWN_TRUTH: return (Parameters){DP_K_PACK, 1, 0, false, shape};
     default: break;
     }
     const DpKernel *k = &rt->program->kernels[program - OWN_COUNT];
-    return (Parameters){k->kind, words_in_heap(rt, k) ? 1 : k->nwords, k->nouts, rt_atomic_bins(rt, k)};
+    return (Parameters){k->kind, words_in_heap(rt, k) ? 1 : k->nwords, k->nouts, rt_atomic_bins(rt, k),
+                        rt_group_shape(rt, program - OWN_COUNT) ? GPU : CPU};
 }
 
 /* Of an element, in statements; 0: not known. */
@@ -89,7 +99,7 @@ static bool stands_in(const Entry *e, const Parameters *p, uint32_t mode)
     bool there = e->when == ALWAYS || (e->when == ATOMIC && p->atomic) ||
                  (e->when == UNSEGMENTED && !(mode & MODE_SEGMENTED)) ||
                  (e->when == SEGMENTED && mode & MODE_SEGMENTED);
-    return there && e->template == p->template && number_count(e, p) <= QUICK_ARGS;
+    return there && e->template == p->template && e->shape & p->shape && number_count(e, p) <= QUICK_ARGS;
 }
 
 /* The mode that serves this one; the runtime's own kernels have no other. */
@@ -103,6 +113,7 @@ static uint32_t mode_for(const Parameters *p, uint32_t program, uint32_t mode)
 typedef struct Case {
     const Entry *entry;
     uint32_t program, mode, numbers;
+    cl_kernel kernel; /* GPU; NULL: not yet needed */
 } Case;
 
 /* One OpenCL program, for the programs first … end - 1 of rt->programs. */
@@ -111,7 +122,8 @@ struct QuickPart {
     Case *cases;
     uint32_t ncases; /* NULL: not yet collected */
     uint32_t nargs;
-    cl_kernel kernel; /* NULL: not yet built */
+    Built *built;     /* NULL: not yet */
+    cl_kernel kernel; /* CPU: all of its cases */
 };
 
 static void add_cases(const DpRt *rt, QuickPart *part, uint32_t program, uint32_t mode)
@@ -124,7 +136,7 @@ static void add_cases(const DpRt *rt, QuickPart *part, uint32_t program, uint32_
         if (!stands_in(e, &p, mode))
             continue;
         uint32_t numbers = number_count(e, &p);
-        part->cases[part->ncases++] = (Case){e, program, mode, numbers};
+        part->cases[part->ncases++] = (Case){e, program, mode, numbers, NULL};
         part->nargs = numbers > part->nargs ? numbers : part->nargs;
     }
 }
@@ -151,10 +163,11 @@ static void divide(DpRt *rt)
         rt_fail_host_memory(rt, rt->nprograms * sizeof *q->parts);
     q->parts[q->nparts++] = (QuickPart){.first = 0, .end = OWN_SORT};
     q->parts[q->nparts++] = (QuickPart){.first = OWN_SORT, .end = OWN_COUNT};
-    size_t text = QUICK_TEXT;
+    const size_t most = rt->gpu ? QUICK_GPU_TEXT : QUICK_TEXT;
+    size_t text = most;
     for (uint32_t i = OWN_COUNT; i < rt->nprograms; i++) {
         size_t n = strlen(rt->program->kernels[i - OWN_COUNT].source);
-        if (text + n > QUICK_TEXT) {
+        if (text + n > most) {
             q->parts[q->nparts++].first = i;
             text = 0;
         }
@@ -233,15 +246,18 @@ static void add_functions(DpRt *rt, Text *t, const QuickPart *part)
 static void build_part(DpRt *rt, QuickPart *part)
 {
     const BuildTask task = {.name = "dp_quick",
-                            .options = "-cl-opt-disable",
+                            .options = rt->gpu ? NULL : "-cl-opt-disable",
                             .first = part->first,
                             .end = part->end,
                             .number = (uint32_t)(part - rt->quick.parts)};
     Text t = {NULL, 0, 0};
     source_begin(rt, &t);
     add_functions(rt, &t, part);
-    add_switch(rt, &t, part);
-    part->kernel = program_kernel(rt, program_build(rt, &t, &task), "dp_quick");
+    if (!rt->gpu)
+        add_switch(rt, &t, part);
+    part->built = program_build(rt, &t, &task);
+    if (!rt->gpu)
+        part->kernel = program_kernel(rt, part->built, "dp_quick");
 }
 
 /* ---- work ---- */
@@ -322,11 +338,12 @@ static uint32_t record_of(DpRt *rt, uint32_t program, const Instance *i, const c
 void quick_open(DpRt *rt, const OpenOptions *options)
 {
     const char *tier = getenv("DP_TIER");
-    bool pays = rt->pocl && !rt->gpu && !options->optimised;
+    bool pays = rt->pocl != rt->gpu && !options->optimised; /* PoCL in the GPU's shape is for tests */
+    rt->quick.most_work = rt->gpu ? QUICK_GPU_WORK : QUICK_WORK;
     rt->quick.use = pays ? QUICK_BY_WORK : QUICK_NEVER;
     if (tier && strcmp(tier, "optimised") == 0)
         rt->quick.use = QUICK_NEVER;
-    if (tier && strcmp(tier, "quick") == 0 && !rt->gpu)
+    if (tier && strcmp(tier, "quick") == 0)
         rt->quick.use = QUICK_ALWAYS;
 }
 
@@ -356,33 +373,48 @@ bool quick_serves(DpRt *rt, const QuickCase *c, const uint64_t *numbers)
     for (uint32_t i = 0; i < c->counts; i++)
         elements += numbers[i];
     uint64_t *work = &q->records[c->record].work;
-    if (*work >= QUICK_WORK)
+    if (*work >= q->most_work)
         return false;
-    uint64_t more = elements < QUICK_WORK ? elements * c->cost : QUICK_WORK;
+    uint64_t more = elements < q->most_work / c->cost ? elements * c->cost : q->most_work;
     *work += more;
     q->unstored += more;
-    if (*work < QUICK_WORK)
+    if (*work < q->most_work)
         return true;
     store_records(rt); /* now, for the run may fail */
     return false;
 }
 
+/* By its own name, in the GPU's shape. */
+static cl_kernel case_kernel(DpRt *rt, const QuickPart *part, Case *c)
+{
+    char suffix[48], name[128];
+    if (!c->kernel) {
+        case_suffix(suffix, sizeof suffix, c->program, c->mode);
+        snprintf(name, sizeof name, "%s%s", c->entry->name, suffix);
+        c->kernel = program_kernel(rt, part->built, name);
+    }
+    return c->kernel;
+}
+
 cl_kernel quick_kernel(DpRt *rt, const QuickCase *c, uint32_t *nargs)
 {
-    if (!c->part->kernel)
+    if (!c->part->built)
         build_part(rt, c->part);
-    *nargs = c->part->nargs;
-    return c->part->kernel;
+    *nargs = rt->gpu ? 0 : c->part->nargs;
+    return rt->gpu ? case_kernel(rt, c->part, &c->part->cases[c->which]) : c->part->kernel;
 }
 
 void quick_close(DpRt *rt)
 {
     Quick *q = &rt->quick;
-    if (q->unstored >= LEAST_REMEMBERED)
+    if (q->unstored >= q->most_work / NOT_REMEMBERED)
         store_records(rt);
     for (uint32_t i = 0; i < q->nparts; i++) {
         if (q->parts[i].kernel)
             clReleaseKernel(q->parts[i].kernel);
+        for (uint32_t k = 0; k < q->parts[i].ncases; k++)
+            if (q->parts[i].cases[k].kernel)
+                clReleaseKernel(q->parts[i].cases[k].kernel);
         free(q->parts[i].cases);
     }
     free(q->parts);

@@ -67,6 +67,7 @@ static void add_template(DpRt *rt, Text *t, DpKernelKind kind, uint32_t mode)
     }
 }
 
+/* In the CPU's shape quick.c makes functions of kernels. */
 static void add_settings(DpRt *rt, Text *t, const Instance *i, uint32_t wg, uint32_t val_bytes, bool lanes)
 {
     char settings[400];
@@ -76,7 +77,7 @@ static void add_settings(DpRt *rt, Text *t, const Instance *i, uint32_t wg, uint
         "\n#define %s 1\n#define DP_VARIANT %u\n#define DP_ANY_VARIANT %d\n#define DP_SEGMENTED %d\n#define DP_WG %u\n"
         "#define DP_VAL_BYTES %u\n#define DP_LANES %d\n#define DP_KERNEL %s\n",
         wg > 1 ? "DP_GPU" : "DP_CPU", i->variant, quick, i->mode & MODE_SEGMENTED ? 1 : 0, wg, val_bytes, lanes,
-        quick ? "static" : "__kernel __attribute__((reqd_work_group_size(DP_WG, 1, 1)))");
+        quick && !rt->gpu ? "static" : "__kernel __attribute__((reqd_work_group_size(DP_WG, 1, 1)))");
     add(rt, t, settings);
 }
 
@@ -97,6 +98,9 @@ static const char *const defined_names[] = {
     "dp_join",
     "dp_put_carry",
     "dp_get_carry",
+    "dp_staged",
+    "dp_stage_put",
+    "dp_stage_get",
     "dp_run",
     "dp_path_segment",
     "dp_bin_instance",
@@ -117,7 +121,9 @@ static const char *const defined_names[] = {
     "dp_hist_merge",
     "dp_hist_fill",
     "dp_hist_add",
+    "dp_hist_local",
     "dp_hist_list",
+    "dp_move_element",
 };
 const char *const own_suffix[OWN_COUNT] = {"", "_lengths", "_truth", ""};
 

@@ -25,7 +25,7 @@ built() {
     rm -rf "$folder/kernels"
     mkdir "$folder/kernels"
     DP_DUMP_KERNELS="$folder/kernels" "$folder/tiers" --entry "$1" "$2" >"$folder/result" || fail "$1 $2 does not run"
-    ls "$folder/kernels" | sed 's/_cpu.*//' | sort -u | tr '\n' ' '
+    ls "$folder/kernels" | sed 's/_[cg]pu.*//' | sort -u | tr '\n' ' '
 }
 expect() { # expect WHAT FOUND WANTED
     [ "$2" = "$3" ] || fail "$1: built '$2', not '$3'"
@@ -48,13 +48,17 @@ mkdir "$folder/timed"
 DP_DUMP_KERNELS="$folder/timed" "$folder/tiers" --entry sums -r 1 10 >/dev/null
 ls "$folder/timed" | grep -q quick && fail "-r 1 runs quick code"
 # Both give the same bits.
-for case in 'grad 100000' 'sums 100000' 'sorted 100000' 'looped 1000'; do
+for case in 'cpu grad 100000' 'cpu sums 100000' 'cpu sorted 100000' 'cpu looped 1000' 'gpu sums 1000' 'gpu sorted 1000'; do
     set -- $case
-    DP_TIER=quick built "$1" "$2" >/dev/null
+    export DP_SHAPE=$1
+    DP_TIER=quick built "$2" "$3" >/dev/null
     mv "$folder/result" "$folder/quick"
-    DP_TIER=optimised built "$1" "$2" >/dev/null
+    DP_TIER=optimised built "$2" "$3" >/dev/null
     cmp "$folder/quick" "$folder/result" || fail "$case: the tiers differ"
 done
+# In the GPU's shape, too, quick kernels stand in few programs.
+expect "DP_SHAPE=gpu DP_TIER=quick" "$(DP_TIER=quick built sums 10)" "dp_quick "
+unset DP_SHAPE
 # Without a cache nothing is remembered.
 export DP_NO_CACHE=1
 expect "the small map without a cache" "$(built grad 1000)" "dp_quick "

@@ -99,20 +99,20 @@ static inline dp_val dp_run(DP_HEAP, ulong lo, ulong hi, ulong s, ulong vals, ul
 #if DP_GPU
 /* Elements a lane, so that a tile of values takes at most 16 KiB of local memory. */
 #ifndef DP_ITEMS
-enum { DP_ITEMS = sizeof(dp_val) <= 4 ? 16 : sizeof(dp_val) <= 8 ? 8 : sizeof(dp_val) <= 16 ? 4 : 2 };
+#define DP_ITEMS (sizeof(dp_val) <= 4 ? 16 : sizeof(dp_val) <= 8 ? 8 : sizeof(dp_val) <= 16 ? 4 : 2)
 #endif
-enum { DP_TILE = DP_ITEMS * DP_WG };
+#define DP_TILE (DP_ITEMS * DP_WG)
 /* One slot in 32 is left free, so that lanes reading runs of DP_ITEMS meet different banks. */
 #define DP_SLOT(j) ((j) + ((j) >> 5))
-enum { DP_SLOTS = DP_TILE + DP_TILE / 32 };
+#define DP_SLOTS (DP_TILE + DP_TILE / 32)
 
 /* A tile's values in local memory, word by word: as structs they would meet the same banks. */
-enum { DP_VAL_WORDS = (sizeof(dp_val) + 3) / 4 };
-typedef union { dp_val v; uint word[DP_VAL_WORDS]; } dp_words;
+#define DP_VAL_WORDS ((int)(sizeof(dp_val) + 3) / 4)
+typedef union { dp_val v; uint word[DP_VAL_WORDS]; } dp_staged;
 #define DP_STAGE(name) __local uint name[DP_VAL_WORDS * DP_SLOTS]
 static inline void dp_stage_put(__local uint *stage, uint j, dp_val v)
 {
-    dp_words w;
+    dp_staged w;
     w.v = v;
 #pragma unroll
     for (uint k = 0; k < DP_VAL_WORDS; k++)
@@ -120,7 +120,7 @@ static inline void dp_stage_put(__local uint *stage, uint j, dp_val v)
 }
 static inline dp_val dp_stage_get(__local const uint *stage, uint j)
 {
-    dp_words w;
+    dp_staged w;
 #pragma unroll
     for (uint k = 0; k < DP_VAL_WORDS; k++)
         w.word[k] = stage[k * DP_SLOTS + DP_SLOT(j)];
@@ -139,15 +139,15 @@ static inline dp_val dp_stage_get(__local const uint *stage, uint j)
 #if DP_WG == 256
 #define DP_SCAN_STEP_64 DP_SCAN_STEP(64, 0, 1)
 #define DP_SCAN_STEP_128 DP_SCAN_STEP(128, 1, 0)
-enum { DP_SCANNED = 0 };
+#define DP_SCANNED 0
 #elif DP_WG == 128
 #define DP_SCAN_STEP_64 DP_SCAN_STEP(64, 0, 1)
 #define DP_SCAN_STEP_128
-enum { DP_SCANNED = 1 };
+#define DP_SCANNED 1
 #else /* 64 */
 #define DP_SCAN_STEP_64
 #define DP_SCAN_STEP_128
-enum { DP_SCANNED = 0 };
+#define DP_SCANNED 0
 #endif
 #define DP_GROUP_SCAN() \
     sh[0][l] = c; \

@@ -2,7 +2,8 @@
  *
  * CPU: a work-item a chunk. GPU: a lane an element, striding over the grid. Guards: i < n. Kernels over elements of
  * segments walk the segments (CPU) or search (GPU); empty ones are skipped. Elements have 1, 2, 4, 8 or 16 bytes: the loop is
- * chosen outside. `out` is the heap again, for what is written is never what is read. */
+ * chosen outside; where compiling it five times takes longer than it is worth (DP_ANY_VARIANT), within. `out` is the heap again, for
+ * what is written is never what is read. */
 #define DP_HEAPS __global uchar *restrict heap, __global uchar *restrict out
 #define DP_OUT(T, address) ((__global T *)(out + (address)))
 #if DP_CPU
@@ -32,6 +33,21 @@
         STATEMENT \
     }
 #endif
+/* Element j at `from` becomes element i at `to`. */
+#if DP_ANY_VARIANT
+#define DP_EACH_SIZE(LOOP) LOOP()
+#define DP_MOVE(T, to, i, from, j) dp_move_element(heap, out, (to) + (i) * bytes, (from) + (j) * bytes, bytes)
+static inline void dp_move_element(DP_HEAPS, ulong to, ulong from, ulong bytes)
+{
+    switch (bytes) {
+    case 1: *DP_OUT(uchar, to) = *DP_AT(uchar, from); break;
+    case 2: *DP_OUT(ushort, to) = *DP_AT(ushort, from); break;
+    case 4: *DP_OUT(uint, to) = *DP_AT(uint, from); break;
+    case 8: *DP_OUT(ulong, to) = *DP_AT(ulong, from); break;
+    default: *DP_OUT(ulong2, to) = *DP_AT(ulong2, from);
+    }
+}
+#else
 #define DP_EACH_SIZE(LOOP) \
     switch (bytes) { \
     case 1: LOOP(uchar) break; \
@@ -40,3 +56,5 @@
     case 8: LOOP(ulong) break; \
     default: LOOP(ulong2) \
     }
+#define DP_MOVE(T, to, i, from, j) DP_OUT(T, to)[i] = DP_AT(T, from)[j]
+#endif

@@ -3,7 +3,7 @@
 /* dst[i] = src[path[i]] */
 DP_KERNEL void dp_gather(DP_HEAPS, ulong n, ulong bytes, ulong dst, ulong src, ulong path)
 {
-#define DP_LOOP(T) DP_EACH(i, n) DP_OUT(T, dst)[i] = DP_AT(T, src)[*DP_AT(uint, path + 4 * i)];
+#define DP_LOOP(T) DP_EACH(i, n) DP_MOVE(T, dst, i, src, *DP_AT(uint, path + 4 * i));
     DP_EACH_SIZE(DP_LOOP)
 #undef DP_LOOP
 }
@@ -18,7 +18,7 @@ DP_KERNEL void dp_compose(DP_HEAPS, ulong n, ulong dst, ulong second, ulong firs
 /* dst[path[i]] = src[i] */
 DP_KERNEL void dp_put(DP_HEAPS, ulong n, ulong bytes, ulong dst, ulong src, ulong path)
 {
-#define DP_LOOP(T) DP_EACH(i, n) DP_OUT(T, dst)[*DP_AT(uint, path + 4 * i)] = DP_AT(T, src)[i];
+#define DP_LOOP(T) DP_EACH(i, n) DP_MOVE(T, dst, *DP_AT(uint, path + 4 * i), src, i);
     DP_EACH_SIZE(DP_LOOP)
 #undef DP_LOOP
 }
@@ -26,7 +26,7 @@ DP_KERNEL void dp_put(DP_HEAPS, ulong n, ulong bytes, ulong dst, ulong src, ulon
 /* dst[i] = src[i] */
 DP_KERNEL void dp_copy(DP_HEAPS, ulong n, ulong bytes, ulong dst, ulong src)
 {
-#define DP_LOOP(T) DP_EACH(i, n) DP_OUT(T, dst)[i] = DP_AT(T, src)[i];
+#define DP_LOOP(T) DP_EACH(i, n) DP_MOVE(T, dst, i, src, i);
     DP_EACH_SIZE(DP_LOOP)
 #undef DP_LOOP
 }
@@ -35,7 +35,7 @@ DP_KERNEL void dp_copy(DP_HEAPS, ulong n, ulong bytes, ulong dst, ulong src)
 DP_KERNEL void dp_elems(DP_HEAPS, ulong n, ulong nseg, ulong offsets, ulong bytes, ulong dst, ulong views)
 {
 #define DP_LOOP(T) \
-    DP_EACH_IN_SEGMENT(__global T *from = DP_AT(T, DP_ADDR(DP_AT(dp_view, views)[s])) - start; , DP_OUT(T, dst)[i] = from[i];)
+    DP_EACH_IN_SEGMENT(ulong from = DP_ADDR(DP_AT(dp_view, views)[s]); , DP_MOVE(T, dst, i, from, i - start);)
     DP_EACH_SIZE(DP_LOOP)
 #undef DP_LOOP
 }
@@ -107,7 +107,7 @@ DP_KERNEL void dp_update(DP_HEAPS, ulong n, ulong bytes, ulong offsets, ulong da
     DP_EACH(i, n) { \
         ulong start = DP_OFFSET(offsets, i), at = *DP_AT(ulong, index + 8 * i); \
         if (at < DP_OFFSET(offsets, i + 1) - start) \
-            DP_OUT(T, data)[start + at] = DP_AT(T, values)[i]; \
+            DP_MOVE(T, data, start + at, values, i); \
     }
     DP_EACH_SIZE(DP_LOOP)
 #undef DP_LOOP
@@ -121,7 +121,7 @@ DP_KERNEL void dp_update_views(DP_HEAPS, ulong n, ulong bytes, ulong views, ulon
         dp_view v = DP_AT(dp_view, views)[i]; \
         ulong at = *DP_AT(ulong, index + 8 * i); \
         if (at < v.x) \
-            DP_OUT(T, v.y)[at] = DP_AT(T, values)[i]; \
+            DP_MOVE(T, v.y, at, values, i); \
     }
     DP_EACH_SIZE(DP_LOOP)
 #undef DP_LOOP
