@@ -44,7 +44,8 @@ static bool run_merge_recursion(Compilation *c) { return core_merge_recursion(c-
 static bool run_tail_loops(Compilation *c) { return core_tail_loops(c->core), true; }
 static bool run_fuse(Compilation *c) { return core_fuse(c->core), true; }
 
-static bool run_lower_operators(Compilation *c) { return c->lowered = core_lower_operators(c->core), true; }
+static bool run_lower_rows(Compilation *c) { return c->lowered |= core_lower_rows(c->core), true; }
+static bool run_lower_operators(Compilation *c) { return c->lowered |= core_lower_operators(c->core), true; }
 static bool run_merge_lowered(Compilation *c) { return !c->lowered || run_merge_recursion(c); }
 static bool run_fuse_lowered(Compilation *c) { return !c->lowered || run_fuse(c); }
 static bool run_simplify_lowered(Compilation *c) { return !c->lowered || run_simplify(c); }
@@ -105,6 +106,7 @@ static const Pass passes[] = {
     {"simplify, again", STAGE_CORE, run_simplify, check_core, print_core},
     {"fuse", STAGE_NONE, run_fuse, check_core, NULL},
     {"simplify, after fusion", STAGE_FUSED, run_simplify, check_core, print_core},
+    {"lower rows", STAGE_NONE, run_lower_rows, check_core, NULL},
     {"lower operators", STAGE_NONE, run_lower_operators, check_core, NULL},
     {"merge recursion, of what was lowered", STAGE_NONE, run_merge_lowered, check_core, NULL},
     {"fuse, what was lowered", STAGE_NONE, run_fuse_lowered, check_core, NULL},

@@ -50,7 +50,7 @@ typedef struct Compilation {
     ModuleList modules; /* the prelude, the user's file, and what it imports */
     Checked *checked;   /* from STAGE_TYPES */
     CoreProgram *core;  /* from STAGE_CORE */
-    bool lowered;       /* operators were */
+    bool lowered;       /* something was: it is fused and simplified again */
     FlatProgram *flat;  /* from STAGE_FLAT */
     Plan *plan;         /* from STAGE_PLAN */
 } Compilation;

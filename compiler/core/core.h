@@ -133,6 +133,19 @@ typedef enum CoreKind { /* see kinds.def */
 #include "core/kinds.def"
 #undef KIND
 } CoreKind;
+/* `case CORE_PARALLEL:` names all kinds of CODE_PARALLEL, for switches over what may stand in kernels. */
+#define CORE_PARALLEL                                                                                                  \
+    CORE_UPDATE:                                                                                                       \
+    case CORE_ARRAY:                                                                                                   \
+    case CORE_CHECK_ROWS:                                                                                              \
+    case CORE_CALL:                                                                                                    \
+    case CORE_MAP:                                                                                                     \
+    case CORE_REDUCE:                                                                                                  \
+    case CORE_SCAN:                                                                                                    \
+    case CORE_SCATTER:                                                                                                 \
+    case CORE_HIST:                                                                                                    \
+    case CORE_ARGSORT:                                                                                                 \
+    case CORE_FLATTEN
 
 struct CoreStmt {
     CoreKind kind;
@@ -169,6 +182,10 @@ struct CoreStmt {
             CoreAtom values[3];
             uint32_t nvalues;
         } check; /* CORE_CHECK */
+        struct {
+            CoreAtom *args;
+            uint32_t nargs, depth;
+        } rows; /* CORE_CHECK_ROWS */
         struct {
             CoreAtom cond;
             CoreBlock *then_b, *else_b;

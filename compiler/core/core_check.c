@@ -297,10 +297,24 @@ static void check_argsort(Checker *c, const CoreStmt *s, CoreType result)
     want_type(c, result, (CoreType){SC_I64, 1}, "argsort's result");
 }
 
+static void check_rows(Checker *c, const CoreStmt *s, CoreType result)
+{
+    uint32_t depth = s->rows.depth;
+    if (!expect(c, s->rows.nargs >= 2 && s->rows.nargs % 2 == 0, "check_rows has the wrong number of operands"))
+        return;
+    expect(c, use_seq(c, s->rows.args[0], "check_rows of what is no sequence").rank > depth,
+           "check_rows goes too deep");
+    want(c, s->rows.args[1], type_i64, "check_rows' size");
+    for (uint32_t i = 2; i < s->rows.nargs; i += 2) {
+        CoreType tag = use(c, s->rows.args[i]), wanted = use(c, s->rows.args[i + 1]);
+        expect(c, tag.rank == depth && wanted.rank == 0 && tag.scalar == wanted.scalar, "check_rows' tag");
+    }
+    want_type(c, result, type_i64, "check_rows' result");
+}
+
 static void check_check(Checker *c, const CoreStmt *s)
 {
     expect(c, s->nvars == 0, "a check binds nothing");
-    expect(c, s->site < c->program->sites.n, "a check has no site");
     want(c, s->check.cond, type_bool, "a check's condition");
     if (!expect(c, s->check.nvalues <= 3, "a check has at most three values"))
         return;
@@ -466,6 +480,7 @@ static void check_operation(Checker *c, const CoreStmt *s)
     case CORE_UPDATE: check_update(c, s, result); break;
     case CORE_ARRAY: check_array(c, s, result); break;
     case CORE_CHECK: check_check(c, s); break;
+    case CORE_CHECK_ROWS: check_rows(c, s, result); break;
     case CORE_IF: check_if(c, s); break;
     case CORE_LOOP: check_loop(c, s); break;
     case CORE_CALL: check_call(c, s); break;

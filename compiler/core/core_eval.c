@@ -130,6 +130,8 @@ static bool eval_check(Eval *e, Frame *f, const CoreStmt *s)
     int64_t values[3] = {0, 0, 0};
     if (eval_peek(f, s->check.cond).bits)
         return true;
+    if (s->site == CORE_NO_SITE)
+        return eval_fail_text(e, EVAL_INTERNAL, s->span, "internal: what is known to hold does not");
     for (uint32_t i = 0; i < s->check.nvalues; i++)
         values[i] = (int64_t)eval_peek(f, s->check.values[i]).bits;
     return eval_fail(e, s->site, s->span, values[0], values[1], values[2]);
@@ -209,6 +211,40 @@ static bool eval_flatten(Eval *e, Frame *f, const CoreStmt *s)
     e->work += total;
     define(f, s, out);
     return true;
+}
+
+/* values: xs, size, then pairs of tag and constant, `depth` levels above what is asked; behind them, room for the
+ * others. */
+static int64_t wrong_length(Eval *e, CoreValue *values, uint32_t n, uint32_t depth)
+{
+    int64_t wrong = -1;
+    CoreValue *inner = values + n;
+    e->work += depth ? values[0].n : 1;
+    for (uint32_t i = 2; i < n && depth == 0; i += 2)
+        if (values[i].bits != values[i + 1].bits)
+            return -1;
+    if (depth == 0)
+        return values[0].n == values[1].bits ? -1 : (int64_t)values[0].n;
+    for (uint64_t i = 0; i < values[0].n; i++) {
+        for (uint32_t j = 0; j < n; j++)
+            inner[j] = j % 2 ? values[j] : eval_load(&values[j], i);
+        int64_t w = wrong_length(e, inner, n, depth - 1);
+        wrong = w > wrong ? w : wrong;
+    }
+    return wrong;
+}
+
+static bool eval_check_rows(Eval *e, Frame *f, const CoreStmt *s)
+{
+    size_t bytes = sizeof(CoreValue) * s->rows.nargs * (s->rows.depth + 1u);
+    CoreValue *values = malloc(bytes);
+    if (!values)
+        return eval_fail_memory(e, s->span, bytes);
+    for (uint32_t i = 0; i < s->rows.nargs; i++)
+        values[i] = eval_peek(f, s->rows.args[i]);
+    define_scalar(f, s, (uint64_t)wrong_length(e, values, s->rows.nargs, s->rows.depth));
+    free(values);
+    return eval_tick(e);
 }
 
 /* ---- control ---- */
@@ -340,6 +376,7 @@ static bool eval_stmt(Eval *e, Frame *f, const CoreStmt *s)
     case CORE_UPDATE: return eval_update(e, f, s);
     case CORE_ARRAY: return eval_array(e, f, s);
     case CORE_CHECK: return eval_check(e, f, s);
+    case CORE_CHECK_ROWS: return eval_check_rows(e, f, s);
     case CORE_IF: return eval_if(e, f, s);
     case CORE_LOOP: return eval_loop(e, f, s);
     case CORE_CALL: return eval_call(e, f, s);

@@ -222,6 +222,10 @@ static void print_operation(Printer *p, const CoreStmt *s)
     case CORE_ARRAY:
     case CORE_ARGSORT: print_plain(p, s); break;
     case CORE_CHECK: print_check(p, s); break;
+    case CORE_CHECK_ROWS:
+        strbuf_printf(p->out, "check_rows %u below ", s->rows.depth);
+        print_atoms(p, s->rows.args, s->rows.nargs);
+        break;
     case CORE_IF:
         print_list(p, "if", &s->if_.cond, 1);
         print_word_block(p, "then", s->if_.then_b);

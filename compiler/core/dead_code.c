@@ -261,6 +261,7 @@ static void need_result(Dead *d, uint32_t fn, const CoreStmt *s, uint32_t i)
     case CORE_UPDATE:
     case CORE_ARRAY:
     case CORE_CHECK:
+    case CORE_CHECK_ROWS:
     case CORE_ARGSORT:
     case CORE_FLATTEN: break; /* need_operands */
     }
@@ -486,6 +487,7 @@ static void trim_stmt(Dead *d, CoreStmt *s)
     case CORE_UPDATE:
     case CORE_ARRAY:
     case CORE_CHECK:
+    case CORE_CHECK_ROWS:
     case CORE_ARGSORT:
     case CORE_FLATTEN: return;
     }

@@ -214,71 +214,6 @@ void anf_know_same_lengths(Elab *e, const CoreAtom *arrays, uint32_t n)
     }
 }
 
-static const RowLengths *with_rows(Elab *e, const RowLengths *rows, uint32_t depth, CoreAtom n)
-{
-    RowLengths *copy = arena_new(e->arena, RowLengths);
-    if (rows)
-        *copy = *rows;
-    if (depth > 1) {
-        copy->rows = with_rows(e, copy->rows, depth - 1, n);
-    } else {
-        copy->known = true;
-        copy->n = n;
-    }
-    return copy;
-}
-
-void anf_know_rows(Elab *e, CoreAtom array, uint32_t depth, CoreAtom n)
-{
-    const RowLengths *rows = with_rows(e, e->facts.at[array.var].rows, depth, n);
-    learn(e, array.var)->rows = rows;
-}
-
-bool anf_rows_known(const Elab *e, CoreAtom array, uint32_t depth, CoreAtom n)
-{
-    const RowLengths *rows = e->facts.at[array.var].rows;
-    for (; rows && depth > 1; depth--)
-        rows = rows->rows;
-    return rows && rows->known && anf_atom_equal(rows->n, n);
-}
-
-/* If the lengths at each depth down to this one are known to be the same: the length there if it is not `size` and
- * there is one, else -1. */
-bool anf_rows_wrong(Elab *e, CoreAtom array, uint32_t depth, CoreAtom size, CoreAtom *wrong)
-{
-    const RowLengths *rows = e->facts.at[array.var].rows;
-    for (uint32_t k = 1; k < depth && rows && rows->known; k++)
-        rows = rows->rows;
-    if (!rows || !rows->known)
-        return false;
-    CoreAtom some = anf_compare(e, PRIM_GT, anf_length(e, array), core_i64(0));
-    rows = e->facts.at[array.var].rows;
-    for (uint32_t k = 1; k < depth; k++, rows = rows->rows)
-        some = anf_and(e, some, anf_compare(e, PRIM_GT, rows->n, core_i64(0)));
-    CoreAtom right = anf_compare(e, PRIM_EQ, rows->n, size);
-    *wrong = anf_select(e, some, anf_select(e, right, core_i64(-1), rows->n), core_i64(-1));
-    return true;
-}
-
-/* What the sequence's facts say of an element of it. */
-void anf_know_element(Elab *e, CoreAtom array, CoreAtom element)
-{
-    const RowLengths *rows = e->facts.at[array.var].rows;
-    if (!rows || element.type.rank == 0)
-        return;
-    VarFacts *f = &e->facts.at[element.var];
-    f->length_known = rows->known;
-    f->length = rows->n;
-    f->rows = rows->rows;
-}
-
-bool anf_length_known(const Elab *e, CoreAtom array, CoreAtom *n)
-{
-    const VarFacts *f = &e->facts.at[length_root(e, array.var)];
-    *n = f->length;
-    return f->length_known;
-}
-
 /* ---- sequences ---- */
 
 CoreAtom anf_length(Elab *e, CoreAtom array)
@@ -301,9 +236,7 @@ CoreAtom anf_index(Elab *e, CoreAtom array, CoreAtom i, uint32_t site)
     s->site = site;
     s->index.array = array;
     s->index.index = i;
-    CoreAtom element = push_one(e, s, core_element(array.type));
-    anf_know_element(e, array, element);
-    return element;
+    return push_one(e, s, core_element(array.type));
 }
 
 CoreAtom anf_slice(Elab *e, CoreAtom array, CoreAtom from, CoreAtom to, uint32_t site)
@@ -314,7 +247,6 @@ CoreAtom anf_slice(Elab *e, CoreAtom array, CoreAtom from, CoreAtom to, uint32_t
     s->slice.from = from;
     s->slice.to = to;
     CoreAtom slice = push_one(e, s, array.type);
-    e->facts.at[slice.var].rows = e->facts.at[array.var].rows;
     if (anf_atom_is_int(from, 0))
         anf_know_length(e, slice, to);
     return slice;
@@ -336,10 +268,11 @@ CoreAtom anf_array(Elab *e, CoreType type, const CoreAtom *items, uint32_t n)
 
 void anf_check(Elab *e, CoreAtom cond, ErrorKind kind, const char *text, const CoreAtom *values, uint32_t n)
 {
-    if (anf_atom_is_int(cond, 1) || (kind == ERR_SIZE && e->sizes_hold))
+    if (anf_atom_is_int(cond, 1))
         return;
     CoreStmt *s = anf_stmt(e, CORE_CHECK);
-    s->site = anf_site(e, kind, text);
+    if (kind != ERR_SIZE || !e->sizes_hold)
+        s->site = anf_site(e, kind, text);
     s->check.cond = cond;
     s->check.nvalues = n;
     for (uint32_t i = 0; i < n; i++)
@@ -371,7 +304,7 @@ void anf_check_not_negative(Elab *e, CoreAtom n)
 
 OpenBlock anf_block_open(Elab *e)
 {
-    OpenBlock o = {e->block, e->facts_log.n, e->fn->vars.n};
+    OpenBlock o = {e->block, e->facts_log.n};
     e->block = core_new_block(e->p);
     return o;
 }

@@ -98,20 +98,12 @@ typedef struct Spec {
     bool sizes_hold; /* its callers check the sizes in its parameters */
 } Spec;
 
-/* Lengths of a sequence's elements, where they are all the same and known; of theirs in turn. */
-typedef struct RowLengths {
-    bool known;
-    CoreAtom n;
-    const struct RowLengths *rows; /* or NULL */
-} RowLengths;
-
-/* What is known of a variable. Facts about lengths save checks, and show what is regular. */
+/* What is known of a variable's length, from how its value is made; the rest is for simplify to find out. */
 typedef struct VarFacts {
     bool length_known;
     CoreAtom length;
     CoreVar same_length; /* an older variable that is as long, or CORE_NO_VAR */
-    const RowLengths *rows;
-    bool not_negative; /* of an i64 */
+    bool not_negative;   /* of an i64 */
 } VarFacts;
 typedef struct OldFacts {
     CoreVar var;
@@ -218,11 +210,6 @@ CoreAtom *anf_bind(Elab *e, CoreStmt *s, const CoreType *types, uint32_t n);
 CoreVar anf_var(Elab *e, CoreType type, const char *hint);
 void anf_know_length(Elab *e, CoreAtom array, CoreAtom n);
 void anf_know_same_lengths(Elab *e, const CoreAtom *arrays, uint32_t n);
-void anf_know_rows(Elab *e, CoreAtom array, uint32_t depth, CoreAtom n); /* all lengths at that depth are n */
-bool anf_rows_known(const Elab *e, CoreAtom array, uint32_t depth, CoreAtom n);
-bool anf_rows_wrong(Elab *e, CoreAtom array, uint32_t depth, CoreAtom size, CoreAtom *wrong);
-void anf_know_element(Elab *e, CoreAtom array, CoreAtom element);
-bool anf_length_known(const Elab *e, CoreAtom array, CoreAtom *n);
 void anf_know_not_negative(Elab *e, CoreAtom n);
 bool anf_atom_equal(CoreAtom a, CoreAtom b);
 bool anf_atom_is_int(CoreAtom a, uint64_t bits);
@@ -230,7 +217,6 @@ bool anf_atom_is_int(CoreAtom a, uint64_t bits);
 typedef struct OpenBlock {
     CoreBlock *outer;
     uint32_t log;
-    CoreVar first_var;
 } OpenBlock;
 OpenBlock anf_block_open(Elab *e);
 CoreBlock *anf_block_close(Elab *e, OpenBlock o, const CoreAtom *results, uint32_t n);

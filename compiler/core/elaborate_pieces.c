@@ -93,7 +93,5 @@ Value *elab_unflatten(Elab *e, CoreAtom n, CoreAtom m, const Value *xs)
     CoreAtom start = anf_binary(e, PRIM_MUL, i, m);
     CoreAtom end = anf_binary(e, PRIM_ADD, start, m);
     Value *row = elab_slice_value(e, xs, start, end, false);
-    for (uint32_t k = 0; k < row->leaves.n; k++)
-        anf_know_length(e, row->leaves.atoms[k], m);
     return anf_soac_map(e, &b, o, row);
 }

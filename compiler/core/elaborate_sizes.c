@@ -2,8 +2,8 @@
  * every other mention is compared with it, as are literals and earlier integer parameters.
  *
  * A sized dimension under others is compared in every row: a leaf of the sequence, at some depth, has
- * all its lengths there equal. That is one reduction per dimension, the maximum over the rows of "-1 if
- * the length is right, else the length", followed by one check.
+ * all its lengths there equal. That is one CORE_CHECK_ROWS per dimension, and a check that it finds none. Where the
+ * callers check, the function only says that it holds: checks without a site.
  *
  * What stands in a constructor's payload counts where the value has that constructor; it binds no name. The
  * names in an abbreviation are its own: each use of it binds them anew. */
@@ -42,48 +42,6 @@ static CoreAtom first_length(Elab *e, CoreAtom leaf, uint32_t depth)
     return val_atom(elab_if_parts(e, some, then_b, else_b, type_scalar(e->arena, SC_I64)));
 }
 
-/* Is the length at this place to be looked at? */
-static CoreAtom present(Elab *e, const Tags *tags)
-{
-    CoreAtom all = core_const(SC_BOOL, 1);
-    for (; tags; tags = tags->outer)
-        all = anf_and(e, all, anf_compare(e, PRIM_EQ, tags->tag, core_const(tags->tag.type.scalar, tags->wanted)));
-    return all;
-}
-
-static CoreAtom row_of(Elab *e, Soac *b, CoreAtom column)
-{
-    CoreVar row = anf_var(e, core_element(column.type), NULL);
-    vec_push(e->arena, &b->inputs, column);
-    vec_push(e->arena, &b->elements, row);
-    return core_var_atom(row, core_element(column.type));
-}
-
-static const Tags *tag_rows(Elab *e, Soac *b, const Tags *tags)
-{
-    if (!tags)
-        return NULL;
-    Tags *row = arena_new(e->arena, Tags);
-    *row = (Tags){tag_rows(e, b, tags->outer), row_of(e, b, tags->tag), tags->wanted};
-    return row;
-}
-
-/* The largest length that is not `size`, or -1. */
-static CoreAtom wrong_length(Elab *e, Dimension d, CoreAtom size)
-{
-    CoreAtom n = anf_length(e, d.leaf);
-    if (d.depth == 0) {
-        CoreAtom wrong = anf_select(e, anf_compare(e, PRIM_EQ, n, size), core_i64(-1), n);
-        return d.tags ? anf_select(e, present(e, d.tags), wrong, core_i64(-1)) : wrong;
-    }
-    Soac b = anf_soac_over(n);
-    Dimension row = {row_of(e, &b, d.leaf), d.depth - 1, tag_rows(e, &b, d.tags)};
-    OpenBlock o = anf_block_open(e);
-    CoreAtom wrong = wrong_length(e, row, size);
-    CoreBlock *body = anf_block_close(e, o, &wrong, 1);
-    return anf_soac_reduce_prim(e, &b, body, PRIM_MAX, core_i64(-1));
-}
-
 static void check_length(Elab *e, CoreAtom leaf, CoreAtom size, const char *text)
 {
     CoreAtom n = anf_length(e, leaf);
@@ -93,21 +51,34 @@ static void check_length(Elab *e, CoreAtom leaf, CoreAtom size, const char *text
     anf_know_length(e, leaf, size);
 }
 
+/* The largest length at this place that is not `size`, or -1. */
+static CoreAtom wrong_length(Elab *e, Dimension d, CoreAtom size)
+{
+    CoreStmt *s = anf_stmt(e, CORE_CHECK_ROWS);
+    CoreType i64 = core_scalar(SC_I64);
+    Atoms args = {0};
+    vec_push(e->arena, &args, d.leaf);
+    vec_push(e->arena, &args, size);
+    for (const Tags *t = d.tags; t; t = t->outer) {
+        vec_push(e->arena, &args, t->tag);
+        vec_push(e->arena, &args, core_const(t->tag.type.scalar, t->wanted));
+    }
+    s->rows.args = args.at;
+    s->rows.nargs = args.n;
+    s->rows.depth = d.depth;
+    CoreAtom wrong = anf_bind(e, s, &i64, 1)[0];
+    anf_push(e, s);
+    return wrong;
+}
+
 static void check_dimension(Elab *e, Dimension d, CoreAtom size, const char *text)
 {
     if (d.depth == 0 && !d.tags) {
         check_length(e, d.leaf, size, text);
         return;
     }
-    if (d.depth > 0 && anf_rows_known(e, d.leaf, d.depth, size))
-        return;
-    CoreAtom wrong;
-    if (d.tags || !anf_rows_wrong(e, d.leaf, d.depth, size, &wrong))
-        wrong = wrong_length(e, d, size);
-    CoreAtom values[] = {size, wrong};
+    CoreAtom wrong = wrong_length(e, d, size), values[] = {size, wrong};
     anf_check(e, anf_compare(e, PRIM_LT, wrong, core_i64(0)), ERR_SIZE, text, values, 2);
-    if (!d.tags)
-        anf_know_rows(e, d.leaf, d.depth, size);
 }
 
 static void sized_array(Elab *e, Scope *sc, const TypeExpr *te, Dimension d)

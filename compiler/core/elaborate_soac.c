@@ -21,7 +21,6 @@ Value *anf_soac_input(Elab *e, Soac *b, const Value *array)
         vec_push(e->arena, &b->inputs, input);
         vec_push(e->arena, &b->elements, v);
         atoms[i] = core_var_atom(v, core_element(input.type));
-        anf_know_element(e, input, atoms[i]);
     }
     return val_from_atoms(e, element, atoms);
 }
@@ -99,51 +98,18 @@ static void push_map(Elab *e, Soac *b, CoreBlock *body, CoreAtom *whole, const b
             whole[k] = out[j++];
 }
 
-/* Is the atom the same for all elements, and in scope behind the map? */
-static bool is_uniform(const Soac *b, OpenBlock body, CoreAtom a)
-{
-    return a.is_const || (a.var < body.first_var && a.var != b->index && input_of(b, a) == UINT32_MAX);
-}
-
-static const RowLengths *uniform_rows(Elab *e, const Soac *b, OpenBlock body, const RowLengths *rows)
-{
-    if (!rows)
-        return NULL;
-    RowLengths *copy = arena_new(e->arena, RowLengths);
-    *copy = *rows;
-    copy->known = rows->known && is_uniform(b, body, rows->n);
-    copy->rows = uniform_rows(e, b, body, rows->rows);
-    return copy;
-}
-
-/* While the body is open: what the sequence of these elements will have for rows. */
-static const RowLengths *rows_of(Elab *e, const Soac *b, OpenBlock body, CoreAtom element)
-{
-    if (element.type.rank == 0 || element.is_const)
-        return NULL;
-    RowLengths here = {.rows = e->facts.at[element.var].rows};
-    here.known = anf_length_known(e, element, &here.n);
-    return uniform_rows(e, b, body, &here);
-}
-
 Value *anf_soac_map(Elab *e, Soac *b, OpenBlock o, const Value *element)
 {
     Atoms atoms = {0};
     val_atoms(e, element, &atoms);
     uint32_t n = atoms.n;
-    const RowLengths **rows = arena_array(e->arena, const RowLengths *, n);
-    for (uint32_t k = 0; k < n; k++)
-        rows[k] = rows_of(e, b, o, atoms.at[k]);
     CoreBlock *body = anf_block_close(e, o, atoms.at, n);
     CoreAtom *whole = arena_array(e->arena, CoreAtom, n);
     bool *is_whole = arena_array(e->arena, bool, n);
     if (split_identities(b, body, whole, is_whole))
         push_map(e, b, body, whole, is_whole);
     for (uint32_t k = 0; k < n; k++) {
-        if (is_whole[k])
-            continue;
-        e->facts.at[whole[k].var].rows = rows[k];
-        if (!b->guard)
+        if (!is_whole[k] && !b->guard)
             anf_know_length(e, whole[k], b->domain);
     }
     return val_leaves(e, type_array(e->arena, element->type), whole, n);

@@ -150,16 +150,26 @@ static void key_block(Simplifier *s, const CoreBlock *b)
         key_atom(s, b->results[i]);
 }
 
+/* What tells statements of a kind apart, beside their fields. */
+static uint64_t detail_of(const CoreStmt *s)
+{
+    switch (s->kind) {
+    case CORE_PRIM: return s->prim.op;
+    case CORE_CALL: return s->call.fn->index;
+    case CORE_CHECK_ROWS: return s->rows.depth;
+    case CORE_REDUCE:
+    case CORE_SCAN: return (uint64_t)s->reduce.exclusive << 1 | s->reduce.commutative;
+    default: return 0;
+    }
+}
+
 /* The words of a statement that is bound elsewhere: all that it does, but for the place where it fails. Of what may be
  * missing, whether it is there. */
 static void key_inside(Simplifier *s, CoreStmt *stmt)
 {
     const CoreField *fields = core_kind(stmt->kind)->fields;
-    uint64_t detail = stmt->kind == CORE_PRIM ? stmt->prim.op : stmt->kind == CORE_CALL ? stmt->call.fn->index : 0;
-    bool combines = stmt->kind == CORE_REDUCE || stmt->kind == CORE_SCAN;
     uint32_t n;
-    key_word(s, (uint64_t)stmt->kind | (uint64_t)stmt->nvars << 8 | detail << 32);
-    key_word(s, combines ? (uint64_t)stmt->reduce.exclusive << 1 | stmt->reduce.commutative : 0);
+    key_word(s, (uint64_t)stmt->kind | (uint64_t)stmt->nvars << 8 | detail_of(stmt) << 32);
     core_stmt_atoms(stmt, key_stmt_atom, s);
     for (const CoreField *f = fields; f->kind; f++) {
         const CoreVar *vars = core_field_binders(stmt, f, &n);
@@ -199,7 +209,7 @@ static bool key_of(Simplifier *s, const CoreStmt *stmt)
     switch (core_kind(stmt->kind)->same) {
     case SAME_OPERANDS:
         key_word(s, stmt->kind | (uint64_t)t.scalar << 8 | (uint64_t)t.rank << 16);
-        key_word(s, stmt->kind == CORE_CALL ? stmt->call.fn->index : 0);
+        key_word(s, detail_of(stmt));
         core_stmt_atoms(m, key_stmt_atom, s);
         return true;
     case SAME_WHOLE: return key_combination(s, m); /* nothing else is fused into what uses it */

@@ -110,26 +110,21 @@ static bool asks_length(const CoreBlock *b)
     return false;
 }
 
-static bool all_lengths(const Hoist *h, const CoreBlock *b, bool rows)
+static bool all_lengths(const Hoist *h, const CoreBlock *b)
 {
     for (uint32_t i = 0; i < b->stmts.n; i++) {
         const CoreStmt *s = b->stmts.at[i];
-        if (s->kind != CORE_LENGTH && !(rows && s->kind == CORE_INDEX) && !simplify_is_cheap(h->p, h->fn, s))
+        if (s->kind != CORE_LENGTH && s->kind != CORE_INDEX && !simplify_is_cheap(h->p, h->fn, s))
             return false;
     }
     return true;
 }
 
-/* The check of a size of rows: the first row's length if there is one, and the reduction that looks for others. */
+/* The check of a size of rows: the first row's length if there is one, and the look at the others. */
 static bool looks_at_rows(Hoist *h, CoreStmt *s)
 {
-    bool found = false;
-    if (s->kind == CORE_IF)
-        found =
-            asks_length(s->if_.then_b) && all_lengths(h, s->if_.then_b, true) && all_lengths(h, s->if_.else_b, true);
-    else if (s->kind == CORE_REDUCE)
-        found = !s->reduce.soac.guard && asks_length(s->reduce.soac.body) &&
-                all_lengths(h, s->reduce.soac.body, false) && all_lengths(h, s->reduce.op.body, false);
+    bool found = s->kind == CORE_CHECK_ROWS || (s->kind == CORE_IF && asks_length(s->if_.then_b) &&
+                                                all_lengths(h, s->if_.then_b) && all_lengths(h, s->if_.else_b));
     for (uint32_t i = 0; found && i < s->nvars; i++)
         found = core_var_type(h->fn, s->vars[i]).rank == 0;
     if (!found || core_stmt_fallible(h->p, h->fn, s))

@@ -41,6 +41,8 @@ void core_fuse(CoreProgram *p);
  * Reductions and scans whose operator is parallel code, or whose elements are sequences, become rounds (true if there
  * were any: functions for scans are recursive, so that core_merge_recursion is due, and the rest may be simplified). */
 bool core_lower_operators(CoreProgram *p);
+/* Checks of rows' lengths become reductions. True if there were any. */
+bool core_lower_rows(CoreProgram *p);
 /* Are they combined in rounds? */
 bool core_combines_in_rounds(const CoreFn *fn, const CoreLambda *op);
 /* Updates behind conditions, in parallel code, become updates behind the `if`, masked by their index. */

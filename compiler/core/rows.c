@@ -112,57 +112,6 @@ void rows_left(Simplifier *s, const CoreBlock *body, RowsLeaving rows)
 
 /* ---- checks of all rows ---- */
 
-static const CoreStmt *stmt_of(const CoreBlock *b, CoreAtom a)
-{
-    for (uint32_t i = b->stmts.n; i-- > 0 && !a.is_const;)
-        if (b->stmts.at[i]->nvars == 1 && b->stmts.at[i]->vars[0] == a.var)
-            return b->stmts.at[i];
-    return NULL;
-}
-
-static const CoreStmt *prim_of(const CoreBlock *b, CoreAtom a, CorePrim op)
-{
-    const CoreStmt *stmt = stmt_of(b, a);
-    return stmt && stmt->kind == CORE_PRIM && stmt->prim.op == op ? stmt : NULL;
-}
-
-/* select (eq size n) -1 n, where n is the element's length: elaborate_sizes.c */
-static bool compares_length(const CoreBlock *b, CoreVar element, CoreAtom *size)
-{
-    const CoreStmt *select = prim_of(b, b->results[0], PRIM_SELECT);
-    const CoreStmt *eq = select ? prim_of(b, select->prim.args[0], PRIM_EQ) : NULL;
-    const CoreStmt *length = select ? stmt_of(b, select->prim.args[2]) : NULL;
-    if (!eq || !length || length->kind != CORE_LENGTH || length->length.array.is_const ||
-        length->length.array.var != element || !atom_is(select->prim.args[1], UINT64_MAX))
-        return false;
-    bool first = atom_equal(eq->prim.args[0], select->prim.args[2]);
-    if (!first && !atom_equal(eq->prim.args[1], select->prim.args[2]))
-        return false;
-    *size = eq->prim.args[first ? 1 : 0];
-    return true;
-}
-
-/* The largest length of a row of *xs, `depth` levels down, that is not `size`, or -1. */
-static bool is_rows_check(const CoreStmt *reduce, CoreAtom *xs, CoreAtom *size, uint32_t *depth)
-{
-    const CoreSoac *soac = &reduce->reduce.soac;
-    const CoreBlock *op = reduce->reduce.op.body;
-    bool is_max = op->stmts.n == 1 && op->stmts.at[0]->kind == CORE_PRIM && op->stmts.at[0]->prim.op == PRIM_MAX;
-    if (!is_max || soac->ninputs != 1 || soac->body->nresults != 1)
-        return false;
-    *xs = soac->inputs[0];
-    *depth = 1;
-    if (compares_length(soac->body, soac->elements[0], size))
-        return true;
-    const CoreStmt *inner = stmt_of(soac->body, soac->body->results[0]);
-    CoreAtom row;
-    if (!inner || inner->kind != CORE_REDUCE || !is_rows_check(inner, &row, size, depth) || row.is_const ||
-        row.var != soac->elements[0])
-        return false;
-    ++*depth;
-    return true;
-}
-
 static const RowFacts *with_length(Simplifier *s, const RowFacts *rows, uint32_t depth, CoreAtom size)
 {
     const RowFacts *below = rows ? rows->below : NULL;
@@ -177,12 +126,46 @@ void rows_learn_check(Simplifier *s, CoreAtom cond)
     if (!less || less->kind != CORE_PRIM || less->prim.op != PRIM_LT ||
         !atom_is(facts_resolve(s, less->prim.args[1]), 0))
         return;
-    const CoreStmt *reduce = facts_def(s, facts_resolve(s, less->prim.args[0]));
-    CoreAtom xs, size;
-    uint32_t depth;
-    if (!reduce || reduce->kind != CORE_REDUCE || !is_rows_check(reduce, &xs, &size, &depth))
+    const CoreStmt *check = facts_def(s, facts_resolve(s, less->prim.args[0]));
+    if (!check || check->kind != CORE_CHECK_ROWS || check->rows.nargs > 2)
         return;
-    xs = facts_resolve(s, xs);
-    if (!xs.is_const)
-        facts_learn_rows(s, xs.var, with_length(s, rows_of(s, xs), depth, facts_resolve(s, size)));
+    CoreAtom xs = facts_resolve(s, check->rows.args[0]), size = facts_resolve(s, check->rows.args[1]);
+    if (!xs.is_const && check->rows.depth > 0)
+        facts_learn_rows(s, xs.var, with_length(s, rows_of(s, xs), check->rows.depth, size));
+}
+
+static CoreAtom and_some(Simplifier *s, Span span, CoreAtom some, CoreAtom n)
+{
+    CoreType t = core_scalar(SC_BOOL);
+    return simplify_emit_prim(s, span, PRIM_AND, t, some, simplify_emit_prim(s, span, PRIM_LT, t, core_i64(0), n));
+}
+
+bool rows_simplify_check(Simplifier *s, const CoreStmt *stmt, CoreAtom *out)
+{
+    CoreAtom n, size = stmt->rows.args[1], some = core_const(SC_BOOL, 1), none = core_i64(-1);
+    const RowFacts *rows = rows_of(s, stmt->rows.args[0]);
+    if (stmt->rows.nargs > 2 || stmt->rows.depth == 0)
+        return false;
+    for (uint32_t k = 1; k < stmt->rows.depth && rows; k++)
+        rows = rows->below;
+    if (rows && rows->known && atom_equal(facts_resolve(s, rows->length), size)) {
+        *out = none;
+        return true;
+    }
+    rows = rows_of(s, stmt->rows.args[0]);
+    for (uint32_t k = 1; k < stmt->rows.depth && rows && rows->known; k++)
+        rows = rows->below;
+    if (!rows || !rows->known || !facts_length(s, stmt->rows.args[0], &n))
+        return false;
+    CoreAtom length = facts_resolve(s, rows->length);
+    rows = rows_of(s, stmt->rows.args[0]);
+    for (uint32_t k = 0; k < stmt->rows.depth; k++) {
+        some = and_some(s, stmt->span, some, n);
+        n = facts_resolve(s, rows->length);
+        rows = rows->below;
+    }
+    CoreAtom right = simplify_emit_prim(s, stmt->span, PRIM_EQ, core_scalar(SC_BOOL), length, size);
+    CoreAtom wrong = simplify_emit_select(s, stmt->span, right, none, length);
+    *out = simplify_emit_select(s, stmt->span, some, wrong, none);
+    return true;
 }

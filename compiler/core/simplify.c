@@ -24,16 +24,10 @@ static void resolve_results(Simplifier *s, CoreBlock *b)
 /* Lengths that follow from the statement. */
 static void learn_result_lengths(Simplifier *s, const CoreStmt *stmt)
 {
-    const CoreSoac *soac = core_stmt_soac(stmt);
-    for (uint32_t i = 0; i < stmt->nvars; i++) {
-        CoreAtom v = core_var_atom(stmt->vars[i], core_var_type(s->fn, stmt->vars[i]));
-        if ((stmt->kind == CORE_MAP && !soac->guard) || stmt->kind == CORE_SCAN)
-            facts_learn_length(s, v, soac->domain);
-        else if (stmt->kind == CORE_HIST)
-            facts_learn_length(s, v, stmt->hist.size);
-        else if (stmt->kind == CORE_ARRAY)
-            facts_learn_length(s, v, core_i64(stmt->array.n));
-    }
+    CoreAtom n;
+    for (uint32_t i = 0; i < stmt->nvars; i++)
+        if (result_length(s, stmt, stmt->vars[i], &n))
+            facts_learn_length(s, core_var_atom(stmt->vars[i], core_var_type(s->fn, stmt->vars[i])), n);
     if (stmt->kind == CORE_LENGTH) {
         facts_of(s, stmt->vars[0])->not_negative = true;
         facts_learn_length(s, stmt->length.array, core_var_atom(stmt->vars[0], core_scalar(SC_I64)));
@@ -77,6 +71,11 @@ static CoreAtom emit_select(Simplifier *s, Span span, CoreVar v, CoreAtom c, Cor
     memcpy(stmt->prim.args, (CoreAtom[]){c, x, y}, 3 * sizeof c);
     simplify_stmt(s, stmt);
     return facts_resolve(s, core_var_atom(v, core_atom_type(s->fn, x)));
+}
+
+CoreAtom simplify_emit_select(Simplifier *s, Span span, CoreAtom cond, CoreAtom x, CoreAtom y)
+{
+    return emit_select(s, span, core_new_var(s->p, s->fn, core_atom_type(s->fn, x), NULL), cond, x, y);
 }
 
 /* ---- dropping positions ---- */
@@ -590,6 +589,7 @@ static void simplify_stmt(Simplifier *s, CoreStmt *stmt)
     case CORE_UPDATE:
     case CORE_ARRAY:
     case CORE_CALL:
+    case CORE_CHECK_ROWS:
     case CORE_ARGSORT:
     case CORE_FLATTEN: simplify_operation(s, stmt); break;
     case CORE_CHECK: simplify_check(s, stmt); break;

@@ -93,8 +93,10 @@ void rows_bind_results(Simplifier *s, const CoreStmt *stmt);
 typedef const RowFacts **RowsLeaving;
 RowsLeaving rows_leave(Simplifier *s, const CoreBlock *body, uint32_t first);
 void rows_left(Simplifier *s, const CoreBlock *body, RowsLeaving rows);
-/* The condition, which holds here on, may be one of elaborate_sizes.c. */
+/* The condition, which holds here on, may be that a CORE_CHECK_ROWS has found nothing. */
 void rows_learn_check(Simplifier *s, CoreAtom cond);
+/* A CORE_CHECK_ROWS of rows whose lengths are known needs no look at them: it is *out. */
+bool rows_simplify_check(Simplifier *s, const CoreStmt *stmt, CoreAtom *out);
 
 /* ---- fold.c ---- */
 /* Rewrites a CORE_PRIM in place; true if it is just *out. */
@@ -103,11 +105,14 @@ bool fold_prim(Simplifier *s, CoreStmt *stmt, CoreAtom *out);
 /* ---- simplify_seq.c ---- */
 /* The same for operations on sequences; may emit statements in front. */
 bool simplify_seq(Simplifier *s, CoreStmt *stmt, CoreAtom *out);
+/* The length of what the statement binds to v, if it follows from its operands. */
+bool result_length(Simplifier *s, const CoreStmt *stmt, CoreVar v, CoreAtom *n);
 
 /* ---- simplify.c ---- */
 void simplify_emit(Simplifier *s, CoreStmt *stmt);
 /* Emits x = op a b, simplified. */
 CoreAtom simplify_emit_prim(Simplifier *s, Span span, CorePrim op, CoreType result, CoreAtom a, CoreAtom b);
+CoreAtom simplify_emit_select(Simplifier *s, Span span, CoreAtom cond, CoreAtom x, CoreAtom y);
 
 /* A scalar operation that cannot fail and costs about as much as an addition. */
 bool simplify_is_cheap(const CoreProgram *p, const CoreFn *fn, const CoreStmt *stmt);

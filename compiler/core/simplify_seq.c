@@ -24,6 +24,32 @@ static bool same_length_as(const CoreStmt *def, CoreVar v, CoreAtom *other)
     }
 }
 
+/* The length of xs[0:n], and of xs[a:a+n]. */
+static bool slice_length(Simplifier *s, const CoreStmt *slice, CoreAtom *n)
+{
+    CoreAtom from = facts_resolve(s, slice->slice.from), to = facts_resolve(s, slice->slice.to);
+    const CoreStmt *sum = facts_def(s, to);
+    if (atom_is(from, 0))
+        return found(n, to);
+    if (!sum || sum->kind != CORE_PRIM || sum->prim.op != PRIM_ADD)
+        return false;
+    CoreAtom a = facts_resolve(s, sum->prim.args[0]), b = facts_resolve(s, sum->prim.args[1]);
+    return (atom_equal(a, from) && found(n, b)) || (atom_equal(b, from) && found(n, a));
+}
+
+bool result_length(Simplifier *s, const CoreStmt *stmt, CoreVar v, CoreAtom *n)
+{
+    CoreAtom other;
+    switch (stmt->kind) {
+    case CORE_MAP: return !stmt->map.guard && found(n, stmt->map.domain);
+    case CORE_SCAN: return found(n, stmt->reduce.soac.domain);
+    case CORE_HIST: return found(n, stmt->hist.size);
+    case CORE_ARRAY: return found(n, core_i64(stmt->array.n));
+    case CORE_SLICE: return slice_length(s, stmt, n);
+    default: return same_length_as(stmt, v, &other) && facts_length(s, facts_resolve(s, other), n);
+    }
+}
+
 static bool simplify_length(Simplifier *s, CoreStmt *stmt, CoreAtom *out)
 {
     CoreAtom xs = stmt->length.array, other, n;
@@ -125,6 +151,7 @@ bool simplify_seq(Simplifier *s, CoreStmt *stmt, CoreAtom *out)
     case CORE_INDEX: return simplify_index(s, stmt, out);
     case CORE_SLICE: return simplify_slice(s, stmt, out);
     case CORE_FLATTEN: return simplify_flatten(s, stmt, out);
+    case CORE_CHECK_ROWS: return rows_simplify_check(s, stmt, out);
     default: return false;
     }
 }

@@ -222,16 +222,7 @@ static bool run_stmt(Eval *e, const CoreStmt *s)
     case CORE_IF:
         return run_into(e, atom_value(e, s->if_.cond).bits ? s->if_.then_b : s->if_.else_b, s->vars, s->nvars);
     case CORE_LOOP: return run_loop(e, s);
-    case CORE_UPDATE:
-    case CORE_ARRAY:
-    case CORE_CALL:
-    case CORE_MAP:
-    case CORE_REDUCE:
-    case CORE_SCAN:
-    case CORE_SCATTER:
-    case CORE_HIST:
-    case CORE_ARGSORT:
-    case CORE_FLATTEN: break;
+    case CORE_PARALLEL: break;
     }
     flat_eval_broken(e, "a body has a statement that is not scalar code");
 }

@@ -129,16 +129,7 @@ static void check_stmt(FlatChecker *c, const CoreStmt *s)
         break;
     }
     case CORE_LOOP: check_loop(c, s); break;
-    case CORE_UPDATE:
-    case CORE_ARRAY:
-    case CORE_CALL:
-    case CORE_MAP:
-    case CORE_REDUCE:
-    case CORE_SCAN:
-    case CORE_SCATTER:
-    case CORE_HIST:
-    case CORE_ARGSORT:
-    case CORE_FLATTEN: flat_check_fail(c, "a body has a statement that is not scalar code"); break;
+    case CORE_PARALLEL: flat_check_fail(c, "a body has a statement that is not scalar code"); break;
     }
     for (uint32_t i = 0; i < s->nvars && c->ok; i++)
         bind(c, s->vars[i]);

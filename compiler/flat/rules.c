@@ -631,7 +631,8 @@ bool flatten_stmt(FlattenFn *f, BlockTask *task, CoreStmt *s)
     case CORE_LENGTH:
     case CORE_INDEX:
     case CORE_SLICE:
-    case CORE_CHECK: break; /* scalar code never gets here */
+    case CORE_CHECK: break;      /* scalar code never gets here */
+    case CORE_CHECK_ROWS: break; /* lowered */
     }
     assert(false && "flatten: a scalar statement is not a flatten_stmt");
     return true;

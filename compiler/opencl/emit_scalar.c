@@ -58,16 +58,7 @@ static void facts_stmt(ScalarFacts *f, const CoreFn *fn, const CoreStmt *s)
     case CORE_LOOP: facts_loop(f, fn, s); break;
     case CORE_ATOM:
     case CORE_LENGTH:
-    case CORE_UPDATE:
-    case CORE_ARRAY:
-    case CORE_CALL:
-    case CORE_MAP:
-    case CORE_REDUCE:
-    case CORE_SCAN:
-    case CORE_SCATTER:
-    case CORE_HIST:
-    case CORE_ARGSORT:
-    case CORE_FLATTEN: break;
+    case CORE_PARALLEL: break;
     }
 }
 
@@ -642,16 +633,7 @@ static void emit_stmt(ScalarEmitter *e, const CoreStmt *s)
     case CORE_CHECK: emit_check(e, s); break;
     case CORE_IF: emit_if(e, s); break;
     case CORE_LOOP: emit_loop(e, s); break;
-    case CORE_UPDATE:
-    case CORE_ARRAY:
-    case CORE_CALL:
-    case CORE_MAP:
-    case CORE_REDUCE:
-    case CORE_SCAN:
-    case CORE_SCATTER:
-    case CORE_HIST:
-    case CORE_ARGSORT:
-    case CORE_FLATTEN: break; /* not scalar code: flat_check has excluded them */
+    case CORE_PARALLEL: break; /* not scalar code: flat_check has excluded them */
     }
 }
 

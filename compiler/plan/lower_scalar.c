@@ -150,16 +150,7 @@ static void lower_core_stmt(Lower *w, const CoreStmt *s)
     case CORE_CHECK: lower_check(w, s); break;
     case CORE_IF: lower_core_if(w, s); break;
     case CORE_LOOP: lower_core_loop(w, s); break;
-    case CORE_UPDATE:
-    case CORE_ARRAY:
-    case CORE_CALL:
-    case CORE_MAP:
-    case CORE_REDUCE:
-    case CORE_SCAN:
-    case CORE_SCATTER:
-    case CORE_HIST:
-    case CORE_ARGSORT:
-    case CORE_FLATTEN: break; /* not scalar code: flat_check has excluded them */
+    case CORE_PARALLEL: break; /* not scalar code: flat_check has excluded them */
     }
 }
 

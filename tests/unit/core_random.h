@@ -412,6 +412,21 @@ static inline void gen_flatten(Gen *g)
     add(g, b_push(&g->b, s), g->next_class++);
 }
 
+/* Of rows and a size; sometimes all have to have it. */
+static inline void gen_check_rows(Gen *g)
+{
+    uint32_t length_class;
+    CoreAtom args[] = {pick(g, T_SEQ2, &length_class), rnd(g, 2) ? core_i64((int64_t)rnd(g, 4)) : pick_i64(g)};
+    CoreStmt *s = b_stmt(&g->b, CORE_CHECK_ROWS, 1, &T_I64);
+    s->rows.nargs = 2;
+    s->rows.args = b_atoms(&g->b, 2, args);
+    s->rows.depth = 1;
+    CoreAtom wrong = b_push(&g->b, s);
+    add(g, wrong, 0);
+    if (rnd(g, 4) == 0)
+        b_check(&g->b, b_prim(&g->b, PRIM_LT, wrong, core_i64(0)), ERR_SIZE, 2, (CoreAtom[]){args[1], wrong});
+}
+
 static inline void gen_call(Gen *g)
 {
     uint32_t length_class;
@@ -453,7 +468,12 @@ static inline void gen_stmt(Gen *g, uint32_t depth)
     case 12: gen_array(g); break;
     case 13: gen_check(g); break;
     case 14: gen_equal_lengths(g); break;
-    case 15: rnd(g, 2) ? gen_argsort(g) : gen_flatten(g); break;
+    case 15:
+        if (rnd(g, 3) == 0)
+            gen_check_rows(g);
+        else
+            rnd(g, 2) ? gen_argsort(g) : gen_flatten(g);
+        break;
     case 16:
     case 17: gen_if(g, depth); break;
     case 18: gen_loop(g, depth); break;

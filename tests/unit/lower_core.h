@@ -6,8 +6,10 @@
 
 static inline void lower_core(CoreProgram *p)
 {
-    if (core_lower_operators(p)) {
+    bool rows = core_lower_rows(p), operators = core_lower_operators(p);
+    if (operators)
         core_merge_recursion(p);
+    if (rows || operators) {
         core_fuse(p);
         core_simplify(p);
     }

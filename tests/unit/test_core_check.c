@@ -9,6 +9,7 @@ static const char program[] =
     "def fib (x: i64) : i64 = if x < 2 then x else fib (x - 1) + fib (x - 2)\n"
     "entry keep (rows: [[i64]]) : [[i64]] = { { x + 1 : x in row | x > 2 } : row in rows }\n"
     "entry fibs (xs: [i64]) : [i64] = { fib xs[i] + i : i in length xs }\n"
+    "entry sized (rows: [[4]i64]) : i64 = length rows\n"
     "entry order (xs: [i64]) : [i64] = sort xs\n"
     "entry bins (xs: [i64]) : [i64] = histogram 10 xs\n"
     "entry put (xs: [i64]) (ys: [i64]) : [i64] = scatter xs ys { 1 : _ in ys }\n"
@@ -92,6 +93,13 @@ SPOIL(flattens_row, at->s->kind = CORE_FLATTEN; at->s->length.array = param(at, 
 SPOIL(no_keys, at->s->argsort.nkeys = 0)
 SPOIL(key_number, at->s->argsort.keys[0] = a_number)
 SPOIL(key_rows, *type_of(at, at->fn->params[0]) = T_SEQ2)
+SPOIL(rows_alone, at->s->rows.nargs = 1)
+SPOIL(rows_pair, at->s->rows.nargs = 3)
+SPOIL(rows_number, at->s->rows.args[0] = a_number)
+SPOIL(rows_deep, at->s->rows.depth = 2)
+SPOIL(rows_size_bool, at->s->rows.args[1] = a_bool)
+SPOIL(rows_tag, CoreAtom *args = arena_array(at->p->arena, CoreAtom, 4); args[0] = at->s->rows.args[0];
+      args[1] = args[2] = args[3] = a_number; at->s->rows.args = args; at->s->rows.nargs = 4)
 SPOIL(check_binds, at->s->nvars = 1; at->s->vars = at->fn->params)
 SPOIL(checks_number, at->s->check.cond = a_number)
 SPOIL(check_four, at->s->check.nvalues = 4)
@@ -269,10 +277,16 @@ static void test_sequences(void **state)
         {"order", CORE_ARGSORT, 0, key_rows, "argsort's keys are scalars"},
         {"order", CORE_ARGSORT, 0, binds_bool, "argsort's result is bool of rank 0 instead of i64 of rank 1"},
         {"first", CORE_CHECK, 0, check_binds, "a check binds nothing"},
-        {"first", CORE_CHECK, 0, no_site, "a check has no site\n  in a check"},
         {"first", CORE_CHECK, 0, checks_number, "a check's condition is i64"},
         {"first", CORE_CHECK, 0, check_four, "a check has at most three values"},
-        {"first", CORE_CHECK, 0, check_says_bool, "a check's value is bool"},
+        {"first", CORE_CHECK, 0, check_says_bool, "instead of i64 of rank 0\n  in a check"},
+        {"sized", CORE_CHECK_ROWS, 0, rows_alone, "check_rows has the wrong number of operands"},
+        {"sized", CORE_CHECK_ROWS, 0, rows_pair, "check_rows has the wrong number of operands"},
+        {"sized", CORE_CHECK_ROWS, 0, rows_number, "check_rows of what is no sequence"},
+        {"sized", CORE_CHECK_ROWS, 0, rows_deep, "check_rows goes too deep"},
+        {"sized", CORE_CHECK_ROWS, 0, rows_size_bool, "check_rows' size is bool"},
+        {"sized", CORE_CHECK_ROWS, 0, rows_tag, "check_rows' tag"},
+        {"sized", CORE_CHECK_ROWS, 0, binds_bool, "check_rows' result is bool of rank 0 instead of i64 of rank 0"},
     };
     CHECK_ROWS(rows);
 }

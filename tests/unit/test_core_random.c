@@ -12,7 +12,11 @@ static void report(const Gen *g, uint64_t seed, const char *pass, const char *wh
     fail();
 }
 
-static void lower_operators(CoreProgram *p) { core_lower_operators(p); }
+static void lower_operators(CoreProgram *p)
+{
+    core_lower_rows(p);
+    core_lower_operators(p);
+}
 
 static const struct {
     const char *name;
