@@ -36,24 +36,23 @@ static void fail_build(DpRt *rt, cl_program p, const char *name, cl_int code)
 {
     size_t n = 0;
     clGetProgramBuildInfo(p, rt->device, CL_PROGRAM_BUILD_LOG, 0, NULL, &n);
-    char *log = calloc(1, n + 1);
-    if (log)
-        clGetProgramBuildInfo(p, rt->device, CL_PROGRAM_BUILD_LOG, n, log, NULL);
-    dp_activity_end();
-    if (log)
-        fprintf(stderr, "%s\n", log);
-    free(log);
-    rt_fail(rt, 4, "kernel %s does not build: %s", name, cl_error_name(code));
+    free(rt->build_log);
+    rt->build_log = calloc(1, n + 1);
+    if (rt->build_log)
+        clGetProgramBuildInfo(p, rt->device, CL_PROGRAM_BUILD_LOG, n, rt->build_log, NULL);
+    rt_fail(rt, EXIT_DEVICE, "kernel %s does not build: %s", name, cl_error_name(code));
 }
 
 /* Where built-in functions are declared by builtins.cl and it does not build, PoCL's header is another, or the holes
- * call what is not declared there: again, with that header. */
+ * call what is not declared there: again, with that header. NULL where that fails, too. */
 static cl_program build_from_source(DpRt *rt, const Text *t, const char *options, const char *name)
 {
     cl_int code;
     const char *text = t->at;
     cl_program p = clCreateProgramWithSource(rt->context, 1, &text, NULL, &code);
     CL_OK(rt, code);
+    if (!p)
+        return NULL;
     code = CL_BUILD_PROGRAM_FAILURE;
     if (source_declares_builtins(rt)) {
         char fewer[160];
@@ -62,9 +61,11 @@ static cl_program build_from_source(DpRt *rt, const Text *t, const char *options
     }
     if (code != CL_SUCCESS)
         code = clBuildProgram(p, 1, &rt->device, options, NULL, NULL);
-    if (code != CL_SUCCESS)
-        fail_build(rt, p, name, code);
-    return p;
+    if (code == CL_SUCCESS)
+        return p;
+    fail_build(rt, p, name, code);
+    clReleaseProgram(p);
+    return NULL;
 }
 
 /* PoCL keeps compiled kernels itself, and asked for a program's binary it first compiles all of its kernels once more,
@@ -115,9 +116,12 @@ static void announce(DpRt *rt, const BuildTask *task)
 Built *program_build(DpRt *rt, Text *t, const BuildTask *task)
 {
     leave_space_to_build(rt);
-    Built *b = calloc(1, sizeof *b);
-    if (!b)
+    Built *b = dp_failed(rt) || t->lost ? NULL : calloc(1, sizeof *b);
+    if (!b) {
         rt_fail_host_memory(rt, sizeof *b);
+        free(t->at);
+        return NULL;
+    }
     char options[128];
     snprintf(options, sizeof options, "-cl-std=CL1.2 -w %s%s", rt->fp_options, task->options ? task->options : "");
     const char *const keys[] = {rt->device_id, options, t->at};
@@ -129,9 +133,14 @@ Built *program_build(DpRt *rt, Text *t, const BuildTask *task)
     b->program = build_from_cache(rt, key);
     if (!b->program) {
         b->program = build_from_source(rt, t, options, task->name);
-        store_binary(rt, b->program, key);
+        if (b->program)
+            store_binary(rt, b->program, key);
     }
     free(t->at);
+    if (!b->program) {
+        free(b);
+        return NULL;
+    }
     b->next = rt->built;
     rt->built = b;
     return b;
@@ -141,10 +150,12 @@ cl_kernel program_kernel(DpRt *rt, const Built *b, const char *name)
 {
     cl_int code;
     leave_space_to_build(rt);
+    if (dp_failed(rt))
+        return NULL;
     cl_kernel k = clCreateKernel(b->program, name, &code);
     if (code != CL_SUCCESS)
-        rt_fail(rt, 4, "no kernel %s in %s: %s", name, b->name, cl_error_name(code));
-    return k;
+        rt_fail(rt, EXIT_DEVICE, "no kernel %s in %s: %s", name, b->name, cl_error_name(code));
+    return code == CL_SUCCESS ? k : NULL;
 }
 
 void build_close(DpRt *rt)

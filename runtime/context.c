@@ -3,15 +3,25 @@
 
 #include <stdlib.h>
 
-DpCtx *ctx_new(DpRt *rt, CtxKind kind, DpCtx *up, uint64_t n)
+/* In a failed state all contexts are this one, without instances. */
+static DpCtx *nothing(DpRt *rt)
 {
-    DpCtx *c = calloc(1, sizeof *c);
-    if (!c)
+    DpCtx *c = &rt->nothing;
+    if (!c->count)
+        *c = (DpCtx){.count = 1, .kind = CTX_NESTED, .up = c};
+    return dp_ctx_retain(c);
+}
+
+DpCtx *ctx_new(DpRt *rt, CtxKind kind, DpCtx *up, uint64_t n, Offsets offsets, DpBlock *indices)
+{
+    DpCtx *c = dp_failed(rt) ? NULL : calloc(1, sizeof *c);
+    if (!c) {
         rt_fail_host_memory(rt, sizeof *c);
-    c->count = 1;
-    c->kind = kind;
-    c->n = n;
-    c->up = up ? dp_ctx_retain(up) : NULL;
+        offsets_release(rt, &offsets);
+        block_release(rt, indices);
+        return nothing(rt);
+    }
+    *c = (DpCtx){.count = 1, .kind = kind, .n = n, .up = dp_ctx_retain(up), .offsets = offsets, .indices = indices};
     return c;
 }
 
@@ -40,7 +50,7 @@ void dp_ctx_release(DpRt *rt, DpCtx **ctx)
     }
 }
 
-uint64_t dp_ctx_n(const DpCtx *c) { return c->n; }
+uint64_t dp_ctx_n(const DpCtx *c) { return c ? c->n : 0; }
 
 /* ---- offsets ---- */
 uint64_t offsets_word(Offsets o) { return o.block ? o.block->addr : o.stride; }
@@ -65,9 +75,11 @@ Segments ctx_segments(const DpCtx *c)
 }
 
 /* ---- making them ---- */
-DpCtx *dp_ctx_fn(DpRt *rt, uint64_t n) { return ctx_new(rt, CTX_FN, NULL, n); }
+static const Offsets unknown = {NULL, 0};
 
-DpCtx *dp_nested_root(DpRt *rt, uint64_t n) { return ctx_new(rt, CTX_NESTED, NULL, n); }
+DpCtx *dp_ctx_fn(DpRt *rt, uint64_t n) { return ctx_new(rt, CTX_FN, NULL, n, unknown, NULL); }
+
+DpCtx *dp_nested_root(DpRt *rt, uint64_t n) { return ctx_new(rt, CTX_NESTED, NULL, n, unknown, NULL); }
 
 /* n + 1 offsets from n lengths (n > 0), and the total, which is read back: 0 totals are common, and then nothing is
  * stored below. */
@@ -77,19 +89,19 @@ DpBlock *offsets_of_lengths(DpRt *rt, uint64_t address, uint64_t stride, uint64_
     uint32_t chunks = rt_chunks(rt, rt->gpu, n + 1);
     uint64_t carry_bytes = 32;
     DpBlock *part = block_new(rt, chunks, carry_bytes);
-    const uint64_t words[3] = {address, stride, n}, outs[2] = {offsets->addr, n};
+    const uint64_t words[3] = {address, stride, n}, outs[2] = {block_addr(offsets), n};
     Args a = {.n = 0};
     arg(&a, n + 1);
     arg(&a, 1);
     arg(&a, 0);
-    arg(&a, part->addr);
+    arg(&a, block_addr(part));
     arg_words(&a, words, 3);
     if (chunks > 1) {
         rt_launch(rt, rt_own_kernel(rt, OWN_LENGTHS, "dp_scan_chunks"), 1, chunks, &a);
         if (rt->gpu) {
             Args carries = {.n = 0};
             arg(&carries, chunks);
-            arg(&carries, part->addr);
+            arg(&carries, block_addr(part));
             arg_words(&carries, words, 3);
             rt_launch(rt, rt_own_kernel(rt, OWN_LENGTHS, "dp_scan_carries"), 1, 1, &carries);
         }
@@ -114,47 +126,43 @@ static DpCtx *nested(DpRt *rt, DpCtx *up, uint64_t address, uint64_t stride)
 {
     uint64_t total = 0;
     DpBlock *offsets = up->n ? offsets_of_lengths(rt, address, stride, up->n, &total) : NULL;
-    DpCtx *c = ctx_new(rt, CTX_NESTED, up, countable(rt, total));
-    c->offsets.block = offsets;
-    return c;
+    return ctx_new(rt, CTX_NESTED, up, countable(rt, total), (Offsets){offsets, 0}, NULL);
 }
 
 DpCtx *dp_nested_regular(DpRt *rt, DpCtx *up, uint64_t length)
 {
-    DpCtx *c = ctx_new(rt, CTX_NESTED, up, countable(rt, dp_size_mul(up->n, length)));
-    c->offsets = offsets_regular(length);
-    return c;
+    if (dp_failed(rt))
+        return nothing(rt);
+    const uint64_t n = countable(rt, dp_size_mul(up->n, length));
+    return ctx_new(rt, CTX_NESTED, up, n, offsets_regular(length), NULL);
 }
 
 DpCtx *dp_nested_views(DpRt *rt, DpCtx *up, const DpCol *views)
 {
+    if (dp_failed(rt))
+        return nothing(rt);
     const DpContig *whole = col_contig(views);
     if (!whole)
         return nested(rt, up, dp_col_addr(rt, views), 16);
-    DpCtx *c = ctx_new(rt, CTX_NESTED, up, whole->total);
-    c->offsets = offsets_retain(whole->offsets);
-    return c;
+    return ctx_new(rt, CTX_NESTED, up, whole->total, offsets_retain(whole->offsets), NULL);
 }
 
-DpCtx *dp_nested_lens(DpRt *rt, DpCtx *up, const DpCol *lens) { return nested(rt, up, lens->addr, 8); }
-
-uint64_t dp_ctx_offsets(DpRt *rt, DpCtx *c)
+DpCtx *dp_nested_lens(DpRt *rt, DpCtx *up, const DpCol *lens)
 {
-    (void)rt;
-    return offsets_word(c->offsets);
+    return dp_failed(rt) ? nothing(rt) : nested(rt, up, lens->addr, 8);
 }
+
+uint64_t dp_ctx_offsets(DpRt *rt, DpCtx *c) { return dp_failed(rt) ? 0 : offsets_word(c->offsets); }
 
 /* The instances of `up` at `indices` (owned). All of them: the identity; none: nothing is stored. */
 static DpCtx *selected(DpRt *rt, DpCtx *up, DpBlock *indices, uint64_t n)
 {
-    DpCtx *c = ctx_new(rt, CTX_SELECTED, up, n);
     if (n == up->n || n == 0) {
         block_release(rt, indices);
         indices = NULL;
     }
     block_shrink(rt, indices, 4 * n);
-    c->indices = indices;
-    return c;
+    return ctx_new(rt, CTX_SELECTED, up, n, unknown, indices);
 }
 
 /* The user's kernel or, for splits, our own. */
@@ -188,17 +196,17 @@ static uint64_t run_pack(DpRt *rt, const PackProgram *k, const DpCtx *c, const u
     arg(&count, s.nseg);
     arg(&count, s.offsets);
     bool one = !rt->gpu && chunks == 1;
-    arg(&count, one ? 0 : part->addr);
+    arg(&count, one ? 0 : block_addr(part));
     Args write = count;
     arg_pack_words(rt, &count, k, words);
-    arg(&write, idx->addr);
-    arg(&write, rest ? rest->addr : 0);
+    arg(&write, block_addr(idx));
+    arg(&write, block_addr(rest));
     arg_pack_words(rt, &write, k, words);
     if (!one)
         rt_launch(rt, kernel_of(rt, k, "dp_pack_count"), 1, chunks, &count);
     if (rt->gpu) {
         arg(&carries, chunks);
-        arg(&carries, part->addr);
+        arg(&carries, block_addr(part));
         rt_launch(rt, kernel_of(rt, k, "dp_pack_carries"), 1, 1, &carries);
     }
     rt_launch(rt, kernel_of(rt, k, "dp_pack_write"), 2, chunks, &write);
@@ -214,6 +222,8 @@ static void check_numbered(DpRt *rt, const DpCtx *c)
 
 DpCtx *dp_pack(DpRt *rt, uint32_t kernel, uint32_t variant, DpCtx *c, const uint64_t *words)
 {
+    if (dp_failed(rt))
+        return nothing(rt);
     if (c->n == 0)
         return selected(rt, c, NULL, 0);
     check_numbered(rt, c);
@@ -227,6 +237,11 @@ void dp_split(DpRt *rt, DpCtx *ctx, const DpCol *cond, DpCtx **yes, DpCtx **no)
 {
     DpBlock *idx = NULL, *rest = NULL;
     uint64_t n = 0;
+    if (dp_failed(rt)) {
+        *yes = nothing(rt);
+        *no = nothing(rt);
+        return;
+    }
     if (ctx->n) {
         check_numbered(rt, ctx);
         const DpCtx flat = {.kind = CTX_FN, .n = ctx->n}; /* the condition is a column: segments do not matter */
@@ -251,7 +266,7 @@ static DpBlock *segment_numbers(DpRt *rt, uint64_t n, uint64_t nseg, uint64_t of
     arg(&a, n);
     arg(&a, nseg);
     arg(&a, offsets);
-    arg(&a, segments->addr);
+    arg(&a, block_addr(segments));
     rt_move(rt, "dp_segments", n, &a);
     return segments;
 }
@@ -280,7 +295,7 @@ static CtxPath compose(DpRt *rt, uint64_t n, const CtxPath *first, const CtxPath
     DpBlock *both = block_new(rt, n, 4);
     Args a = {.n = 0};
     arg(&a, n);
-    arg(&a, both->addr);
+    arg(&a, block_addr(both));
     arg(&a, path_word(second));
     arg(&a, path_word(first));
     rt_move(rt, "dp_compose", n, &a);
@@ -295,12 +310,15 @@ static CtxPath *find_path(DpCtx *from, const DpCtx *to)
     return p;
 }
 
-/* Takes the path's indices. */
+/* Takes the path's indices. NULL in a failed state: they may not have been written. */
 static CtxPath *keep_path(DpRt *rt, DpCtx *from, DpCtx *to, CtxPath path)
 {
-    CtxPath *p = malloc(sizeof *p);
-    if (!p)
+    CtxPath *p = dp_failed(rt) ? NULL : malloc(sizeof *p);
+    if (!p) {
         rt_fail_host_memory(rt, sizeof *p);
+        block_release(rt, path.indices);
+        return NULL;
+    }
     *p = path;
     p->next = from->paths;
     p->to = to;
@@ -309,7 +327,7 @@ static CtxPath *keep_path(DpRt *rt, DpCtx *from, DpCtx *to, CtxPath path)
 }
 
 /* The path, made and kept at every context on the way. Contexts on one chain; from != to. Recurses as deep as contexts
- * are nested. */
+ * are nested. NULL in a failed state. */
 static CtxPath *path(DpRt *rt, DpCtx *from, DpCtx *to)
 {
     CtxPath *p = find_path(from, to);
@@ -318,15 +336,18 @@ static CtxPath *path(DpRt *rt, DpCtx *from, DpCtx *to)
     if (from->up == to)
         return keep_path(rt, from, to, step_up(rt, from));
     CtxPath *first = path(rt, from, from->up), *rest = path(rt, from->up, to);
+    if (!first || !rest)
+        return NULL;
     return keep_path(rt, from, to, compose(rt, from->n, first, rest));
 }
 
 uint64_t dp_path(DpRt *rt, DpCtx *from, DpCtx *to)
 {
-    if (from == to || from->n == 0)
+    if (dp_failed(rt) || from == to || from->n == 0)
         return 0;
     check_numbered(rt, from);
-    return path_word(path(rt, from, to));
+    const CtxPath *p = dp_failed(rt) ? NULL : path(rt, from, to);
+    return p ? path_word(p) : 0;
 }
 
 /* The same as u32 indices in memory, whatever the path is. */
@@ -335,17 +356,19 @@ uint64_t path_indices(DpRt *rt, DpCtx *from, DpCtx *to)
     uint64_t word = dp_path(rt, from, to);
     if (!(word & DP_REGULAR))
         return word;
-    CtxPath *p = find_path(from, to);
-    p->indices = segment_numbers(rt, from->n, to->n, word);
-    return p->indices->addr;
+    DpBlock *indices = segment_numbers(rt, from->n, to->n, word);
+    if (dp_failed(rt)) {
+        block_release(rt, indices);
+        return 0;
+    }
+    find_path(from, to)->indices = indices;
+    return indices->addr;
 }
 
 DpCtx *dp_ctx_below(DpRt *rt, DpCtx *c, DpCtx *ancestor)
 {
     DpBlock *indices = path_indices(rt, c, ancestor) ? find_path(c, ancestor)->indices : NULL;
-    DpCtx *below = ctx_new(rt, CTX_SELECTED, ancestor, c->n);
-    below->indices = block_retain(indices);
-    return below;
+    return dp_failed(rt) ? nothing(rt) : ctx_new(rt, CTX_SELECTED, ancestor, c->n, unknown, block_retain(indices));
 }
 
 /* ---- what views of a context's columns are made of ---- */
@@ -356,11 +379,15 @@ static Offsets offsets_of_packed(DpRt *rt, const DpCtx *c)
     DpBlock *offsets = block_new(rt, n, 8);
     Args a = {.n = 0};
     arg(&a, n);
-    arg(&a, offsets->addr);
+    arg(&a, block_addr(offsets));
     arg(&a, offsets_word(from->offsets));
     arg(&a, c->indices ? c->indices->addr : 0);
     arg(&a, c->n);
     rt_move(rt, "dp_offsets_of_packed", n, &a);
+    if (dp_failed(rt)) {
+        block_release(rt, offsets);
+        return unknown;
+    }
     return (Offsets){offsets, 0};
 }
 

@@ -1,4 +1,5 @@
-/* Failures: the program's own, at a site; memory; the device. All end in the handler. */
+/* Failures: the program's own, at a site; memory; the device. The first one stays in the runtime, with its message and
+ * place, until dp_clear_failure; what fails after it says nothing new. */
 #include "internal.h"
 
 #include "dp_limits.h"
@@ -22,25 +23,49 @@ enum {
     ERR_NEST
 };
 
-static _Noreturn void give_up(DpRt *rt, int status)
+bool dp_failed(const DpRt *rt) { return rt->status != 0; }
+
+DpFailure dp_failure(const DpRt *rt) { return (DpFailure){rt->status, rt->message, rt->build_log}; }
+
+/* rt->message says what has failed. What was read back from the device counts no more. */
+static void enter_failed_state(DpRt *rt, int status)
 {
-    DpFailure failure = {status, rt->message};
-    if (rt->handler) /* GCOVR_EXCL_BR_LINE: without one the process is stopped, and leaves no counts */
+    rt->status = status;
+    memset(rt->look, 0, sizeof rt->look);
+    const DpFailure failure = dp_failure(rt);
+    if (rt->handler)
         rt->handler(rt->handler_data, &failure);
-    fprintf(stderr, "error: %s\n", rt->message); /* GCOVR_EXCL_LINE: as above */
-    abort(); /* GCOVR_EXCL_LINE: the handler returned, or there is none: a bug of the caller */
 }
 
-_Noreturn void rt_fail(DpRt *rt, int status, const char *format, ...)
+/* Nothing runs and no kernel's report is left; the host's recursion has been left, too. */
+bool dp_clear_failure(DpRt *rt)
+{
+    const unsigned char zeros[DP_MAILBOX] = {0};
+    if (rt->status == EXIT_DEVICE)
+        return false;
+    if (clFinish(rt->queue) != CL_SUCCESS ||
+        clEnqueueWriteBuffer(rt->queue, rt->heap.buffer, CL_TRUE, 0, sizeof zeros, zeros, 0, NULL, NULL) != CL_SUCCESS)
+        return false;
+    rt->status = 0;
+    rt->message[0] = 0;
+    rt->at = rt->level = rt->lifted_level = 0;
+    rt->levels = NULL;
+    rt->progress.function = NULL;
+    return true;
+}
+
+void rt_fail(DpRt *rt, int status, const char *format, ...)
 {
     va_list list;
+    if (dp_failed(rt))
+        return;
     va_start(list, format);
     const char *file = rt->program && rt->program->file ? rt->program->file : NULL;
     int n = file ? snprintf(rt->message, sizeof rt->message, "%s: error: ", file)
                  : snprintf(rt->message, sizeof rt->message, "error: ");
     vsnprintf(rt->message + n, sizeof rt->message - (size_t)n, format, list);
     va_end(list);
-    give_up(rt, status);
+    enter_failed_state(rt, status);
 }
 
 void rt_check_cl(DpRt *rt, cl_int code, const char *call, const char *file, int line)
@@ -48,7 +73,7 @@ void rt_check_cl(DpRt *rt, cl_int code, const char *call, const char *file, int 
     if (code == CL_SUCCESS)
         return;
     const char *slash = strrchr(file, '/');
-    rt_fail(rt, 4, "device error %s in %.*s (%s:%d)", cl_error_name(code), (int)strcspn(call, "("), call,
+    rt_fail(rt, EXIT_DEVICE, "device error %s in %.*s (%s:%d)", cl_error_name(code), (int)strcspn(call, "("), call,
             slash ? slash + 1 : file, line);
 }
 
@@ -96,24 +121,28 @@ static void site_quote(char *to, size_t room, const DpSite *site)
         to[n] = 0;
 }
 
-static _Noreturn void fail_at(DpRt *rt, int status, const DpSite *site, const char *text)
+static void fail_at(DpRt *rt, int status, const DpSite *site, const char *text)
 {
+    if (dp_failed(rt))
+        return;
     const char *file = site->file ? site->file : rt->program->file;
     size_t room = sizeof rt->message;
     snprintf(rt->message, room, "%s:%u:%u: error: %s", file ? file : "", site->line, site->col, text);
     size_t n = strlen(rt->message);
     site_quote(rt->message + n, room - n, site);
-    give_up(rt, status);
+    enter_failed_state(rt, status);
 }
 
-static _Noreturn void fail_at_number(DpRt *rt, uint32_t number, const int64_t *values)
+static void fail_at_number(DpRt *rt, uint32_t number, const int64_t *values)
 {
-    if (number >= rt->program->nsites)
-        rt_fail(rt, 4, "a kernel reported failure %u, which does not exist", number);
+    if (number >= rt->program->nsites) {
+        rt_fail(rt, EXIT_DEVICE, "a kernel reported failure %u, which does not exist", number);
+        return;
+    }
     const DpSite *site = &rt->program->sites[number];
     char text[256];
     site_text(text, sizeof text, site, values);
-    fail_at(rt, 1, site, text);
+    fail_at(rt, EXIT_PROGRAM, site, text);
 }
 
 /* A kernel may have reported what came before. */
@@ -121,13 +150,14 @@ void dp_fail(DpRt *rt, uint32_t number, int64_t v0, int64_t v1, int64_t v2)
 {
     const int64_t values[3] = {v0, v1, v2};
     rt_look(rt);
-    fail_at_number(rt, number, values);
+    if (!dp_failed(rt))
+        fail_at_number(rt, number, values);
 }
 
 /* ---- anywhere ---- */
 void dp_at(DpRt *rt, uint32_t site) { rt->at = site + 1; }
 
-_Noreturn void rt_fail_here(DpRt *rt, int status, const char *what)
+void rt_fail_here(DpRt *rt, int status, const char *what)
 {
     char text[DP_MEMORY_TEXT + DP_LEVEL_TEXT], level[DP_LEVEL_TEXT] = "";
     if (status == EXIT_MEMORY)
@@ -135,10 +165,11 @@ _Noreturn void rt_fail_here(DpRt *rt, int status, const char *what)
     snprintf(text, sizeof text, "%s%s", what, level);
     if (rt->at > 0 && rt->program && rt->at <= rt->program->nsites)
         fail_at(rt, status, &rt->program->sites[rt->at - 1], text);
-    rt_fail(rt, status, "%s", text);
+    else
+        rt_fail(rt, status, "%s", text);
 }
 
-static _Noreturn void fail_heap(DpRt *rt, dp_size bytes, uint64_t used)
+static void fail_heap(DpRt *rt, dp_size bytes, uint64_t used)
 {
     const Heap *h = &rt->heap;
     uint64_t all = h->refused ? h->bytes : h->limit;
@@ -148,19 +179,19 @@ static _Noreturn void fail_heap(DpRt *rt, dp_size bytes, uint64_t used)
     rt_fail_here(rt, EXIT_MEMORY, said);
 }
 
-_Noreturn void rt_fail_memory(DpRt *rt, dp_size bytes)
+void rt_fail_memory(DpRt *rt, dp_size bytes)
 {
     rt_look(rt);
     fail_heap(rt, bytes, rt->heap.used);
 }
 
-_Noreturn void rt_fail_need(DpRt *rt, dp_size bytes, uint64_t held)
+void rt_fail_need(DpRt *rt, dp_size bytes, uint64_t held)
 {
     rt_look(rt);
     fail_heap(rt, bytes, held);
 }
 
-_Noreturn void rt_fail_host_memory(DpRt *rt, dp_size bytes)
+void rt_fail_host_memory(DpRt *rt, dp_size bytes)
 {
     char size[32], text[80];
     dp_size_print(size, sizeof size, bytes);
@@ -168,12 +199,14 @@ _Noreturn void rt_fail_host_memory(DpRt *rt, dp_size bytes)
     rt_fail_here(rt, EXIT_MEMORY, text);
 }
 
-_Noreturn void rt_fail_elements(DpRt *rt, uint64_t n, uint32_t bytes)
+void rt_fail_elements(DpRt *rt, uint64_t n, uint32_t bytes)
 {
     dp_size all = dp_size_mul(n, bytes);
     rt_look(rt);
-    if (all > rt->heap.limit - rt->heap.used)
+    if (all > rt->heap.limit - rt->heap.used) {
         fail_heap(rt, all, rt->heap.used);
+        return;
+    }
     char text[DP_MEMORY_TEXT];
     dp_elements_text(text, n, DP_MAX_INSTANCES, "numbered");
     rt_fail_here(rt, EXIT_MEMORY, text);
@@ -205,12 +238,15 @@ void rt_report(DpRt *rt)
 
 const uint64_t *rt_look(DpRt *rt)
 {
+    if (dp_failed(rt))
+        return rt->look + DP_MAILBOX / 8;
     ProfilePhase before = profile_switch(rt, PHASE_LOOK);
     profile_count(rt, PHASE_LOOK, sizeof rt->look);
     rt->profile.looks++;
     if (rt->heap.memory) {
         CL_OK(rt, clFinish(rt->queue));
-        memcpy(rt->look, rt->heap.memory, sizeof rt->look);
+        if (!dp_failed(rt))
+            memcpy(rt->look, rt->heap.memory, sizeof rt->look);
     } else {
         CL_OK(rt,
               clEnqueueReadBuffer(rt->queue, rt->heap.buffer, CL_TRUE, 0, sizeof rt->look, rt->look, 0, NULL, NULL));

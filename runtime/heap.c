@@ -66,14 +66,16 @@ static DpBlock *find_free(const Heap *h, uint64_t bytes)
     return found;
 }
 
-/* Cuts what lies behind `bytes` off as a free block of its own. */
-static void split_block(DpRt *rt, DpBlock *b, uint64_t bytes)
+/* Cuts what lies behind `bytes` off as a free block of its own. False where the host has no memory for it. */
+static bool split_block(DpRt *rt, DpBlock *b, uint64_t bytes)
 {
     if (b->bytes == bytes)
-        return;
+        return true;
     DpBlock *rest = calloc(1, sizeof *rest);
-    if (!rest)
+    if (!rest) {
         rt_fail_host_memory(rt, sizeof *rest);
+        return false;
+    }
     rest->addr = b->addr + bytes;
     rest->bytes = b->bytes - bytes;
     rest->before = b;
@@ -83,6 +85,7 @@ static void split_block(DpRt *rt, DpBlock *b, uint64_t bytes)
     b->behind = rest;
     b->bytes = bytes;
     free_list_add(&rt->heap, rest);
+    return true;
 }
 
 static uint64_t rounded(uint64_t bytes) { return (bytes + DP_BLOCK_ALIGN - 1) / DP_BLOCK_ALIGN * DP_BLOCK_ALIGN; }
@@ -91,7 +94,7 @@ static uint64_t rounded(uint64_t bytes) { return (bytes + DP_BLOCK_ALIGN - 1) / 
 static void poison(DpRt *rt, const DpBlock *b)
 {
     static const unsigned char pattern = 0xa5; /* in views: addresses far outside of the heap */
-    if (rt->heap.poisoned)
+    if (rt->heap.poisoned && !dp_failed(rt))
         CL_OK(rt, clEnqueueFillBuffer(rt->queue, rt->heap.buffer, &pattern, 1, b->addr, b->bytes, 0, NULL, NULL));
 }
 
@@ -111,8 +114,10 @@ static bool heap_grow(DpRt *rt, uint64_t bytes)
 {
     Heap *h = &rt->heap;
     DpBlock *last = h->blocks, *more = calloc(1, sizeof *more);
-    if (!more)
+    if (!more) {
         rt_fail_host_memory(rt, sizeof *more);
+        return false;
+    }
     while (last->behind)
         last = last->behind;
     uint64_t before = h->bytes, contents = last->count ? before : last->addr;
@@ -134,31 +139,39 @@ static bool heap_grow(DpRt *rt, uint64_t bytes)
     return true;
 }
 
+static DpBlock *find_or_grow(DpRt *rt, uint64_t bytes)
+{
+    DpBlock *b = find_free(&rt->heap, bytes);
+    return !b && heap_grow(rt, bytes) ? find_free(&rt->heap, bytes) : b;
+}
+
 DpBlock *block_new(DpRt *rt, uint64_t n, uint64_t element_bytes)
 {
     Heap *h = &rt->heap;
-    uint64_t bytes = dp_size_mul(n, element_bytes);
-    if (bytes == 0)
+    const uint64_t wanted = dp_size_mul(n, element_bytes), bytes = wanted > h->limit ? wanted : rounded(wanted);
+    if (wanted == 0 || dp_failed(rt))
         return NULL;
-    uint64_t wanted = bytes;
-    if (bytes > h->limit)
+    DpBlock *b = bytes > h->limit ? NULL : find_or_grow(rt, bytes);
+    if (!b) {
         rt_fail_memory(rt, wanted);
-    bytes = rounded(bytes);
-    DpBlock *b = find_free(h, bytes);
-    if (!b && heap_grow(rt, bytes))
-        b = find_free(h, bytes);
-    if (!b)
-        rt_fail_memory(rt, wanted);
+        return NULL;
+    }
     free_list_remove(h, b);
-    split_block(rt, b, bytes);
+    if (!split_block(rt, b, bytes)) {
+        free_list_add(h, b);
+        return NULL;
+    }
     b->count = 1;
     h->live++;
     rt->profile.blocks++;
-    poison(rt, b);
     h->used += bytes;
     if (h->used > h->most_used)
         h->most_used = h->used;
-    return b;
+    poison(rt, b);
+    if (!dp_failed(rt))
+        return b;
+    heap_free(rt, b);
+    return NULL;
 }
 
 static void join_behind(Heap *h, DpBlock *b)
@@ -195,8 +208,10 @@ void block_shrink(DpRt *rt, DpBlock *b, uint64_t bytes)
     if (!b || rounded(bytes) >= b->bytes)
         return;
     bytes = rounded(bytes);
-    rt->heap.used -= b->bytes - bytes;
-    split_block(rt, b, bytes);
+    uint64_t before = b->bytes;
+    if (!split_block(rt, b, bytes))
+        return;
+    rt->heap.used -= before - bytes;
     DpBlock *rest = b->behind;
     free_list_remove(&rt->heap, rest);
     join_behind(&rt->heap, rest);

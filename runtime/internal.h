@@ -235,7 +235,10 @@ struct DpRt {
     uintptr_t stack_limit; /* the lowest address a level may start at; 0: only levels are counted */
     void (*handler)(void *data, const DpFailure *failure);
     void *handler_data;
+    int status; /* of the first failure; 0: none */
     char message[1024];
+    char *build_log; /* what the device's compiler said last; or NULL */
+    DpCtx nothing;   /* the context that operations give in a failed state */
 };
 
 typedef struct OpenOptions {
@@ -263,19 +266,18 @@ uint32_t device_list(FILE *out);           /* how many there are */
 void device_prepare(DeviceFolder *folder); /* before the first OpenCL call */
 void device_clean(DeviceFolder *folder);   /* at the process's end */
 
-/* error.c */
-_Noreturn void rt_fail(DpRt *rt, int status, const char *format, ...) __attribute__((format(printf, 3, 4)));
-_Noreturn void rt_fail_here(DpRt *rt, int status, const char *text); /* at the place of dp_at */
+/* error.c. They return: the failure is recorded, and what comes after does nothing (dp_rt.h, FAILURES). */
+void rt_fail(DpRt *rt, int status, const char *format, ...) __attribute__((format(printf, 3, 4)));
+void rt_fail_here(DpRt *rt, int status, const char *text); /* at the place of dp_at */
 /* Of the heap, of the host. Of the heap what a kernel has reported comes first: the size may be what it went on with.
  */
-_Noreturn void rt_fail_memory(DpRt *rt, dp_size bytes);
-_Noreturn void rt_fail_need(DpRt *rt, dp_size bytes, uint64_t held); /* beside what others hold; likewise */
-_Noreturn void rt_fail_host_memory(DpRt *rt, dp_size bytes);
-_Noreturn void rt_fail_elements(DpRt *rt, uint64_t n,
-                                uint32_t bytes); /* more of so many bytes than are numbered; likewise */
+void rt_fail_memory(DpRt *rt, dp_size bytes);
+void rt_fail_need(DpRt *rt, dp_size bytes, uint64_t held); /* beside what others hold; likewise */
+void rt_fail_host_memory(DpRt *rt, dp_size bytes);
+void rt_fail_elements(DpRt *rt, uint64_t n, uint32_t bytes); /* more of so many bytes than are numbered; likewise */
 /* What is gone through without being stored: fails where that would take days. */
 void rt_check_countable(DpRt *rt, uint64_t n);
-/* Stops where the code is not CL_SUCCESS. */
+/* Fails where the code is not CL_SUCCESS. */
 void rt_check_cl(DpRt *rt, cl_int code, const char *call, const char *file, int line);
 const char *cl_error_name(cl_int code);
 #define CL_OK(rt, call) rt_check_cl((rt), (call), #call, __FILE__, __LINE__)
@@ -302,7 +304,9 @@ void buffer_close(DpRt *rt);
 /* heap.c */
 bool heap_open(DpRt *rt, OpenError *error);
 void heap_close(DpRt *rt);
-DpBlock *block_new(DpRt *rt, uint64_t n, uint64_t element_bytes); /* for n elements, one reference; for 0 bytes NULL */
+/* For n elements, one reference; NULL for 0 bytes, and in a failed state. */
+DpBlock *block_new(DpRt *rt, uint64_t n, uint64_t element_bytes);
+static inline uint64_t block_addr(const DpBlock *b) { return b ? b->addr : 0; }
 void block_shrink(DpRt *rt, DpBlock *b, uint64_t bytes);
 DpBlock *block_retain(DpBlock *b); /* NULL is harmless, likewise below */
 void block_release(DpRt *rt, DpBlock *b);
@@ -313,12 +317,12 @@ bool heap_check(const Heap *h);       /* for tests: the ledger's invariants */
 DpRefs *refs_one(DpRt *rt, DpBlock *b); /* takes the reference; NULL gives the empty set */
 DpRefs *refs_retain(DpRefs *r);
 DpBlock *refs_find(const DpRefs *r, uint64_t addr); /* borrowed; NULL if none holds the address */
-/* The block where elements lie, borrowed. An array without one would see its memory reused: asserted. */
-DpBlock *refs_owner(const DpRefs *r, uint64_t addr);
+/* The block where elements lie, borrowed. An array without one would see its memory reused: NULL, and a failure. */
+DpBlock *refs_owner(DpRt *rt, const DpRefs *r, uint64_t addr);
 DpRefs *refs_of_refs(DpRt *rt, const DpRefs *r);         /* union of the blocks' own sets */
 void block_add_refs(DpRt *rt, DpBlock *b, DpRefs *refs); /* takes refs */
 DpCol col_new(DpRt *rt, uint64_t n, uint32_t bytes);
-DpCol col_of_block(DpBlock *b, uint64_t n, uint32_t bytes); /* takes the reference */
+DpArr arr_of_block(DpRt *rt, DpBlock *b, uint64_t n); /* takes the reference; n elements */
 void write_views(DpRt *rt,
                  DpBlock *b); /* before they are read: theirs, and those that they point to; NULL is harmless */
 void write_views_of(DpRt *rt, const DpRefs *r); /* of all these blocks */
@@ -331,7 +335,8 @@ const DpContig *col_contig(const DpCol *c);
 typedef struct Text {
     char *at;
     size_t n, room;
-} Text; /* malloc'd, NUL-terminated */
+    bool lost; /* there was no memory for a part of it */
+} Text;        /* malloc'd, NUL-terminated */
 typedef struct Instance {
     uint32_t kernel, variant, mode;
 } Instance;
@@ -351,7 +356,7 @@ typedef struct BuildTask {
     const char *name, *options;
     uint32_t first, end, number, mode;
 } BuildTask;
-/* Takes the text. */
+/* Takes the text. NULL in a failed state, likewise below. */
 Built *program_build(DpRt *rt, Text *t, const BuildTask *task);
 cl_kernel program_kernel(DpRt *rt, const Built *b, const char *name); /* to be released */
 void build_close(DpRt *rt);
@@ -420,8 +425,9 @@ void profile_close(DpRt *rt);
 DpBlock *offsets_of_lengths(DpRt *rt, uint64_t address, uint64_t stride, uint64_t n, uint64_t *total);
 /* Offsets of the data of a NESTED context, or of one packed from a NESTED context, per instance of its up. Borrowed. */
 Offsets ctx_data_offsets(DpRt *rt, DpCtx *c);
-uint64_t path_indices(DpRt *rt, DpCtx *from, DpCtx *to);       /* dp_path, always as u32 in memory (or 0) */
-DpCtx *ctx_new(DpRt *rt, CtxKind kind, DpCtx *up, uint64_t n); /* retains up */
+uint64_t path_indices(DpRt *rt, DpCtx *from, DpCtx *to); /* dp_path, always as u32 in memory (or 0) */
+/* Retains up, takes the offsets (of NESTED) and the indices (of SELECTED). */
+DpCtx *ctx_new(DpRt *rt, CtxKind kind, DpCtx *up, uint64_t n, Offsets offsets, DpBlock *indices);
 uint64_t offsets_word(Offsets o);
 Offsets offsets_retain(Offsets o);
 void offsets_release(DpRt *rt, Offsets *o);

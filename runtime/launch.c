@@ -80,8 +80,10 @@ static Program *find_program(Program *chain, const Instance *i)
 static Program *add_program(DpRt *rt, uint32_t index, const Instance *i)
 {
     Program *p = calloc(1, sizeof *p);
-    if (!p)
+    if (!p) {
         rt_fail_host_memory(rt, sizeof *p);
+        return NULL;
+    }
     p->index = index;
     p->instance = *i;
     p->next = rt->programs[index];
@@ -96,6 +98,8 @@ static Program *user_program(DpRt *rt, const Instance *i)
     if (p)
         return p;
     p = add_program(rt, OWN_COUNT + i->kernel, i);
+    if (!p)
+        return NULL;
     p->name = k->name;
     p->suffix = "";
     p->user = k;
@@ -111,6 +115,8 @@ static Program *own_program(DpRt *rt, OwnProgram own)
     if (p)
         return p;
     p = add_program(rt, own, &none);
+    if (!p)
+        return NULL;
     p->name = names[own];
     p->suffix = own_suffix[own];
     p->wg = rt->gpu ? 256 : 1;
@@ -121,7 +127,7 @@ static Program *own_program(DpRt *rt, OwnProgram own)
 /* A program of its own for each instance: PoCL compiles those of its kernels that run, for 0.05 s beside. */
 static void build(DpRt *rt, Program *p)
 {
-    Text t = {NULL, 0, 0};
+    Text t = {.at = NULL};
     source_begin(rt, &t);
     if (p->user)
         source_instance(rt, &t, &p->instance, "");
@@ -136,19 +142,26 @@ static void build(DpRt *rt, Program *p)
 }
 
 /* ---- kernels ---- */
+/* NULL in a failed state, likewise below. */
 static Kernel *find_kernel(DpRt *rt, Program *p, const char *name)
 {
-    for (Kernel *k = p->kernels; k; k = k->next)
+    for (Kernel *k = p ? p->kernels : NULL; k; k = k->next)
         if (strcmp(k->name, name) == 0)
             return k;
-    Kernel *k = calloc(1, sizeof *k);
-    if (!k)
+    Kernel *k = p ? calloc(1, sizeof *k) : NULL;
+    if (!k) {
         rt_fail_host_memory(rt, sizeof *k);
+        return NULL;
+    }
     k->name = name;
     k->program = p;
+    quick_find(rt, &k->quick, p->index, &p->instance, name);
+    if (dp_failed(rt)) {
+        free(k);
+        return NULL;
+    }
     k->next = p->kernels;
     p->kernels = k;
-    quick_find(rt, &k->quick, p->index, &p->instance, name);
     return k;
 }
 
@@ -170,6 +183,8 @@ static cl_kernel optimised_kernel(DpRt *rt, Kernel *k)
         return k->kernel;
     if (!k->program->built)
         build(rt, k->program);
+    if (dp_failed(rt))
+        return NULL;
     snprintf(full, sizeof full, "%s%s", k->name, k->program->suffix);
     k->kernel = program_kernel(rt, k->program->built, full);
     return k->kernel;
@@ -201,38 +216,46 @@ static void set_numbers(DpRt *rt, cl_kernel k, cl_uint first, const uint64_t *nu
         CL_OK(rt, clSetKernelArg(k, first + i, sizeof(cl_ulong), &numbers[i]));
 }
 
-static cl_kernel with_own_arguments(DpRt *rt, cl_kernel kernel, uint32_t heaps, const Args *args)
+static void set_own_arguments(DpRt *rt, cl_kernel kernel, uint32_t heaps, const Args *args)
 {
     for (cl_uint i = 0; i < heaps; i++)
         CL_OK(rt, clSetKernelArg(kernel, i, sizeof(cl_mem), &rt->heap.buffer));
     set_numbers(rt, kernel, heaps, args->at, args->n);
-    return kernel;
 }
 
-/* The kernel with its arguments set. */
+/* The kernel with its arguments set. NULL in a failed state. */
 static cl_kernel prepared_kernel(DpRt *rt, Kernel *k, uint32_t heaps, const Args *args)
 {
-    if (args->n > MAX_ARGS)
-        rt_fail(rt, 4, "kernel %s has %u arguments", k->name, args->n);
-    if (k->kernel || !quick_serves(rt, &k->quick, args->at))
-        return with_own_arguments(rt, optimised_kernel(rt, k), heaps, args);
-    uint32_t nargs;
-    cl_kernel quick = quick_kernel(rt, &k->quick, &nargs);
-    if (nargs == 0)
-        return with_own_arguments(rt, quick, heaps, args);
+    if (args->n > MAX_ARGS) {
+        rt_fail(rt, EXIT_DEVICE, "kernel %s has %u arguments", k->name, args->n);
+        return NULL;
+    }
+    uint32_t nargs = 0;
+    const bool quick = !k->kernel && quick_serves(rt, &k->quick, args->at);
+    cl_kernel kernel = quick ? quick_kernel(rt, &k->quick, &nargs) : optimised_kernel(rt, k);
+    if (!kernel)
+        return NULL;
+    if (nargs == 0) {
+        set_own_arguments(rt, kernel, heaps, args);
+        return kernel;
+    }
     const uint64_t which = k->quick.which, none[QUICK_ARGS] = {0};
-    CL_OK(rt, clSetKernelArg(quick, 0, sizeof(cl_mem), &rt->heap.buffer));
-    set_numbers(rt, quick, 1, &which, 1);
-    set_numbers(rt, quick, 2, args->at, args->n);
-    set_numbers(rt, quick, 2 + args->n, none, nargs - args->n);
-    return quick;
+    CL_OK(rt, clSetKernelArg(kernel, 0, sizeof(cl_mem), &rt->heap.buffer));
+    set_numbers(rt, kernel, 1, &which, 1);
+    set_numbers(rt, kernel, 2, args->at, args->n);
+    set_numbers(rt, kernel, 2 + args->n, none, nargs - args->n);
+    return kernel;
 }
 
 void rt_launch(DpRt *rt, Kernel *k, uint32_t heaps, uint32_t groups, const Args *args)
 {
+    if (dp_failed(rt))
+        return;
     ProfilePhase before = profile_switch(rt, PHASE_COMPILING);
     cl_kernel kernel = prepared_kernel(rt, k, heaps, args);
     profile_switch(rt, before);
+    if (dp_failed(rt))
+        return;
     size_t local = k->program->wg, global = local * groups;
     cl_event event = NULL;
     rt->profile.launches++;

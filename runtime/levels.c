@@ -17,11 +17,11 @@ void dp_enter(DpRt *rt, DpLevel *level, const char *function)
     uintptr_t here = (uintptr_t)__builtin_frame_address(0);
     bool deep = rt->stack_limit ? here < rt->stack_limit || rt->level >= MAX_HOST_LEVELS
                                 : rt->level >= MAX_LEVELS_WITHOUT_LIMIT;
-    if (deep)
-        rt_fail_here(rt, EXIT_PROGRAM, DP_TOO_DEEP);
     rt->level++;
     *level = (DpLevel){.outer = rt->levels, .function = function};
     rt->levels = level;
+    if (deep)
+        rt_fail_here(rt, EXIT_PROGRAM, DP_TOO_DEEP);
 }
 
 void dp_leave(DpRt *rt)
@@ -41,6 +41,15 @@ void rt_level_text(const DpRt *rt, char *to)
 
 /* ---- progress ---- */
 
+static void fetch_bytes(void *data, uint64_t address, uint64_t bytes, void *to)
+{
+    DpRt *rt = data;
+    if (!dp_failed(rt))
+        CL_OK(rt, clEnqueueReadBuffer(rt->queue, rt->heap.buffer, CL_TRUE, address, bytes, to, 0, NULL, NULL));
+    if (dp_failed(rt))
+        memset(to, 0, bytes);
+}
+
 /* The first n values of the columns, where the host can read them; `room` is what has to be freed. */
 static bool read_arguments(DpRt *rt, DpArguments *to, void **room, const DpCol *cols, uint32_t count, uint64_t n)
 {
@@ -50,18 +59,10 @@ static bool read_arguments(DpRt *rt, DpArguments *to, void **room, const DpCol *
     unsigned char *values = *room = malloc(bytes + 1);
     for (uint32_t k = 0; values && k < count; k++) {
         to[k].values = values + at;
-        uint64_t addr = dp_col_addr(rt, &cols[k]);
-        CL_OK(rt, clEnqueueReadBuffer(rt->queue, rt->heap.buffer, CL_TRUE, addr, n * cols[k].bytes, values + at, 0,
-                                      NULL, NULL));
+        fetch_bytes(rt, dp_col_addr(rt, &cols[k]), n * cols[k].bytes, values + at);
         at += n * cols[k].bytes;
     }
-    return values != NULL;
-}
-
-static void fetch_bytes(void *data, uint64_t address, uint64_t bytes, void *to)
-{
-    DpRt *rt = data;
-    CL_OK(rt, clEnqueueReadBuffer(rt->queue, rt->heap.buffer, CL_TRUE, address, bytes, to, 0, NULL, NULL));
+    return values && !dp_failed(rt);
 }
 
 /* A few instances show most recursions that get somewhere; only then all are read. */
@@ -107,6 +108,8 @@ static uint64_t held_above(const DpRt *rt, uint32_t count, const DpCol *cols, co
 
 void dp_need(DpRt *rt, const DpCtx *c, uint32_t bytes)
 {
+    if (dp_failed(rt))
+        return;
     dp_size needed = dp_size_mul(c->n, bytes);
     if (needed > rt->heap.limit - rt->levels->held)
         rt_fail_need(rt, needed, rt->levels->held);
@@ -115,14 +118,13 @@ void dp_need(DpRt *rt, const DpCtx *c, uint32_t bytes)
 void dp_enter_lifted(DpRt *rt, DpLevel *level, const char *function, uint64_t n, uint32_t count, const DpCol *cols,
                      const uint8_t *element_bytes)
 {
-    if (rt->lifted_level >= DP_MAX_LEVELS)
-        rt_fail_here(rt, EXIT_PROGRAM, DP_TOO_DEEP);
     const DpLevel *outer = rt->levels;
     bool again = outer && outer->run > 0 && strcmp(outer->function, function) == 0;
     dp_enter(rt, level, function);
-    rt->lifted_level++;
+    if (rt->lifted_level++ >= DP_MAX_LEVELS)
+        rt_fail_here(rt, EXIT_PROGRAM, DP_TOO_DEEP);
     level->run = again ? outer->run + 1 : 1;
     level->held = held_above(rt, count, cols, element_bytes);
-    if (dp_progress_due(level->run) && stuck(rt, level, n, count, cols, element_bytes))
+    if (!dp_failed(rt) && dp_progress_due(level->run) && stuck(rt, level, n, count, cols, element_bytes))
         rt_fail_here(rt, EXIT_PROGRAM, DP_TOO_DEEP);
 }

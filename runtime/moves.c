@@ -32,6 +32,9 @@ static uint64_t contiguous_base(const DpCol *views, const DpCtx *c)
 
 uint32_t dp_elem_words(DpRt *rt, const DpCol *views, DpCtx *c, uint64_t word[2])
 {
+    word[0] = word[1] = 0;
+    if (dp_failed(rt))
+        return 0;
     word[0] = contiguous_base(views, c);
     word[1] = views->addr;
     if (!word[0])
@@ -56,13 +59,13 @@ static void look_for_layout(DpRt *rt, const DpCtx *c, const DpCol *views, uint32
     rt_move(rt, "dp_contiguous_base", 1, &base);
     rt_move(rt, "dp_contiguous", n, &check);
     const uint64_t *said = rt_look(rt);
-    if (!said[3])
+    if (!said[3] && !dp_failed(rt))
         views->block->contig = (DpContig){offsets_retain(c->offsets), said[2], n, c->n, element_bytes};
 }
 
 uint32_t dp_elem_words_of(DpRt *rt, const DpCol *views, DpCtx *c, uint32_t element_bytes, uint64_t word[2])
 {
-    DpBlock *b = views->block;
+    DpBlock *b = dp_failed(rt) ? NULL : views->block;
     if (b && b->maybe_contig) {
         if (c->n && offsets_known(c->offsets) && !col_contig(views) && views->addr == b->addr)
             look_for_layout(rt, c, views, element_bytes);
@@ -75,7 +78,7 @@ uint32_t dp_elem_words_of(DpRt *rt, const DpCol *views, DpCtx *c, uint32_t eleme
 static DpCol gather_elems(DpRt *rt, const DpCol *views, DpCtx *c, uint32_t bytes)
 {
     DpCol out = col_new(rt, c->n, bytes);
-    if (c->n == 0)
+    if (!out.block)
         return out;
     Args a = {.n = 0};
     arg(&a, c->n);
@@ -91,17 +94,18 @@ static DpCol gather_elems(DpRt *rt, const DpCol *views, DpCtx *c, uint32_t bytes
 
 DpCol dp_elems(DpRt *rt, const DpCol *views, DpCtx *c, uint32_t bytes)
 {
+    if (dp_failed(rt))
+        return (DpCol){0};
     uint64_t base = contiguous_base(views, c);
-    DpBlock *data = base ? refs_owner(views->block->refs, base) : NULL;
+    DpBlock *data = base ? refs_owner(rt, views->block->refs, base) : NULL;
     return data ? alias(data, base, c->n, bytes) : gather_elems(rt, views, c, bytes);
 }
 
 DpCol dp_elems_root(DpRt *rt, const DpArr *a, DpCtx *c, uint32_t bytes)
 {
-    (void)rt;
     (void)c;
-    DpBlock *b = a->len ? refs_owner(a->refs, a->addr) : NULL;
-    return alias(b, b ? a->addr : 0, a->len, bytes);
+    DpBlock *b = a->len && !dp_failed(rt) ? refs_owner(rt, a->refs, a->addr) : NULL;
+    return dp_failed(rt) ? (DpCol){0} : alias(b, b ? a->addr : 0, a->len, bytes);
 }
 
 /* ---- views ---- */
@@ -109,7 +113,7 @@ DpCol views_of_offsets(DpRt *rt, Offsets offsets, uint64_t n, uint64_t base, uin
                        DpBlock *data)
 {
     DpCol out = col_new(rt, n, 16);
-    if (n == 0)
+    if (!out.block)
         return out;
     out.block->contig = (DpContig){offsets_retain(offsets), base, n, total, bytes};
     out.block->unwritten = true;
@@ -119,13 +123,17 @@ DpCol views_of_offsets(DpRt *rt, Offsets offsets, uint64_t n, uint64_t base, uin
 
 DpCol dp_views(DpRt *rt, DpCtx *c, const DpCol *data)
 {
+    if (dp_failed(rt))
+        return (DpCol){0};
     const DpCtx *up = c->kind == CTX_NESTED ? c->up : c->up->up;
     return views_of_offsets(rt, ctx_data_offsets(rt, c), up->n, data->addr, data->n, data->bytes, data->block);
 }
 
 static DpArr arr_of_col(DpRt *rt, const DpCol *data)
 {
-    return (DpArr){data->n, data->addr, refs_one(rt, block_retain(data->block))};
+    DpArr a = arr_of_block(rt, block_retain(data->block), data->n);
+    a.addr = a.refs ? data->addr : 0; /* behind the block's beginning, perhaps */
+    return a;
 }
 
 DpArr dp_views_root(DpRt *rt, DpCtx *c, const DpCol *data)
@@ -138,7 +146,7 @@ DpArr dp_views_root(DpRt *rt, DpCtx *c, const DpCol *data)
 static DpCol gather(DpRt *rt, const DpCol *col, uint64_t path, uint64_t n)
 {
     DpCol out = col_new(rt, n, col->bytes);
-    if (n == 0)
+    if (!out.block)
         return out;
     Args a = {.n = 0};
     arg(&a, n);
@@ -154,6 +162,8 @@ static DpCol gather(DpRt *rt, const DpCol *col, uint64_t path, uint64_t n)
 DpCol dp_select(DpRt *rt, const DpCol *col, DpCtx *from, DpCtx *to)
 {
     uint64_t path = path_indices(rt, to, from);
+    if (dp_failed(rt))
+        return (DpCol){0};
     if (path == 0 && to->n == from->n)
         return dp_col_retain(*col);
     return gather(rt, col, path, to->n);
@@ -161,7 +171,7 @@ DpCol dp_select(DpRt *rt, const DpCol *col, DpCtx *from, DpCtx *to)
 
 void dp_put(DpRt *rt, DpCol *out, DpCtx *ctx, DpCtx *part, const DpCol *values)
 {
-    if (part->n == 0)
+    if (dp_failed(rt) || part->n == 0)
         return;
     uint64_t path = path_indices(rt, part, ctx);
     if (path == 0) {
@@ -189,7 +199,7 @@ void dp_park(DpRt *rt, DpCol *state, DpCtx *active, DpCtx *no, DpCtx *yes, DpCol
     dp_put(rt, result, ctx, no, &part);
     dp_col_release(rt, &part);
     part = dp_select(rt, state, active, yes);
-    if (apart && part.n && part.block != state->block) {
+    if (apart && part.block && part.block != state->block) {
         part.block->apart = true;
         part.block->parked = block_retain(result->block);
         part.block->shared = refs_retain(shared);
@@ -201,10 +211,10 @@ void dp_park(DpRt *rt, DpCol *state, DpCtx *active, DpCtx *no, DpCtx *yes, DpCol
 
 DpCol dp_merge(DpRt *rt, DpCtx *ctx, uint32_t nparts, DpCtx *const *parts, const DpCol *cols)
 {
-    for (uint32_t i = 0; i < nparts; i++)
+    for (uint32_t i = 0; i < nparts && !dp_failed(rt); i++)
         if (parts[i]->n == ctx->n && dp_path(rt, parts[i], ctx) == 0)
             return dp_col_retain(cols[i]);
-    DpCol out = col_new(rt, ctx->n, cols[0].bytes);
+    DpCol out = col_new(rt, dp_ctx_n(ctx), cols[0].bytes);
     for (uint32_t i = 0; i < nparts; i++)
         dp_put(rt, &out, ctx, parts[i], &cols[i]);
     return out;
@@ -213,6 +223,8 @@ DpCol dp_merge(DpRt *rt, DpCtx *ctx, uint32_t nparts, DpCtx *const *parts, const
 DpCol dp_concat(DpRt *rt, uint32_t n, const DpCol *cols)
 {
     uint64_t all = 0;
+    if (dp_failed(rt))
+        return (DpCol){0};
     for (uint32_t i = 0; i < n; i++)
         all += cols[i].n;
     for (uint32_t i = 0; i < n; i++)
@@ -232,7 +244,8 @@ DpCol dp_concat(DpRt *rt, uint32_t n, const DpCol *cols)
 
 DpCol dp_slice_col(DpRt *rt, const DpCol *col, uint64_t from, uint64_t n)
 {
-    (void)rt;
+    if (dp_failed(rt))
+        return (DpCol){0};
     return alias(n ? col->block : NULL, n ? col->addr + from * col->bytes : 0, n, col->bytes);
 }
 
@@ -252,7 +265,7 @@ static Offsets offsets_of_offsets(DpRt *rt, Offsets fine, Offsets coarse, uint64
     DpBlock *out = block_new(rt, n + 1, 8);
     Args a = {.n = 0};
     arg(&a, n + 1);
-    arg(&a, out->addr);
+    arg(&a, block_addr(out));
     arg(&a, offsets_word(fine));
     arg(&a, offsets_word(coarse));
     rt_move(rt, "dp_offsets_of_offsets", n + 1, &a);
@@ -264,7 +277,7 @@ static Offsets offsets_of_offsets(DpRt *rt, Offsets fine, Offsets coarse, uint64
 static DpCol flatten_views(DpRt *rt, const DpCol *views, DpBlock *inner, uint32_t bytes)
 {
     const DpContig *outer = col_contig(views), *in = &inner->contig;
-    DpBlock *data = in->total ? refs_owner(inner->refs, in->base) : NULL;
+    DpBlock *data = in->total ? refs_owner(rt, inner->refs, in->base) : NULL;
     if (outer && outer->total == in->n && (outer->base == inner->addr || in->n == 0)) {
         Offsets offsets = offsets_of_offsets(rt, in->offsets, outer->offsets, views->n);
         DpCol out = views_of_offsets(rt, offsets, views->n, in->base, in->total, bytes, data);
@@ -294,7 +307,7 @@ static DpCol gather_rows(DpRt *rt, DpCtx *c, const DpCol *rows, uint32_t bytes, 
 
 DpCol dp_flatten(DpRt *rt, DpCtx *ctx, const DpCol *views, uint32_t bytes)
 {
-    if (ctx->n == 0)
+    if (dp_failed(rt) || ctx->n == 0)
         return col_new(rt, 0, 16);
     DpBlock *inner = views->block ? contiguous_inner(views->block->refs) : NULL;
     if (inner)
@@ -313,7 +326,7 @@ DpCol dp_flatten(DpRt *rt, DpCtx *ctx, const DpCol *views, uint32_t bytes)
 
 DpArr dp_flatten_root(DpRt *rt, const DpArr *a, uint32_t bytes)
 {
-    if (a->len == 0)
+    if (dp_failed(rt) || a->len == 0)
         return (DpArr){0, 0, NULL};
     DpBlock *inner = contiguous_inner(a->refs);
     if (inner) {
@@ -326,8 +339,10 @@ DpArr dp_flatten_root(DpRt *rt, const DpArr *a, uint32_t bytes)
             rt_read(rt, in->offsets.block->addr + 8 * first, &ends[0], 8);
             rt_read(rt, in->offsets.block->addr + 8 * (first + a->len), &ends[1], 8);
         }
-        DpBlock *data = ends[1] > ends[0] ? refs_owner(inner->refs, in->base) : NULL;
-        return (DpArr){ends[1] - ends[0], in->base + ends[0] * bytes, refs_one(rt, block_retain(data))};
+        DpBlock *data = ends[1] > ends[0] ? refs_owner(rt, inner->refs, in->base) : NULL;
+        DpArr out = arr_of_block(rt, block_retain(data), ends[1] - ends[0]);
+        out.addr = out.refs ? in->base + ends[0] * bytes : 0;
+        return out;
     }
     DpCtx *c = dp_nested_root(rt, a->len), *elements = NULL;
     DpCol rows = dp_elems_root(rt, a, c, 16), data = gather_rows(rt, c, &rows, bytes, &elements);
@@ -364,8 +379,10 @@ static DpBlock *shared_ranges(DpRt *rt, const DpCol *arrays, uint64_t *n)
     if (*n == 0)
         return NULL;
     uint64_t *ranges = malloc(16 * *n), k = 0;
-    if (!ranges)
+    if (!ranges) {
         rt_fail_host_memory(rt, 16 * *n);
+        return NULL;
+    }
     for (uint32_t i = 0; i < refs->n; i++) {
         const DpBlock *b = refs->blocks[i];
         if (!holds_alone(arrays, b)) {
@@ -374,7 +391,7 @@ static DpBlock *shared_ranges(DpRt *rt, const DpCol *arrays, uint64_t *n)
         }
     }
     DpBlock *out = block_new(rt, *n, 16);
-    rt_write(rt, out->addr, ranges, 16 * *n);
+    rt_write(rt, block_addr(out), ranges, 16 * *n);
     free(ranges);
     return out;
 }
@@ -416,6 +433,8 @@ static void own_arrays(DpRt *rt, DpCtx *ctx, DpCol *arrays, const DpCol *index, 
 static DpCol own_views(DpRt *rt, const DpCol *arrays)
 {
     DpCol own = col_new(rt, arrays->n, 16);
+    if (!own.block)
+        return own;
     move_copy(rt, own.addr, dp_col_addr(rt, arrays), arrays->n, 16);
     block_add_refs(rt, own.block, dp_refs_of_col(rt, arrays, 0));
     own.block->apart = true;
@@ -427,7 +446,12 @@ static DpCol own_views(DpRt *rt, const DpCol *arrays)
  */
 static DpCol update_own(DpRt *rt, DpCtx *ctx, DpCol arrays, const DpCol *index, const DpCol *values)
 {
-    own_arrays(rt, ctx, &arrays, index, values->bytes);
+    if (arrays.block)
+        own_arrays(rt, ctx, &arrays, index, values->bytes);
+    if (dp_failed(rt)) {
+        dp_col_release(rt, &arrays);
+        return arrays;
+    }
     const DpRefs *refs = arrays.block->refs;
     for (uint32_t i = 0; refs && i < refs->n; i++)
         if (holds_alone(&arrays, refs->blocks[i]))
@@ -445,7 +469,7 @@ static DpCol update_own(DpRt *rt, DpCtx *ctx, DpCol arrays, const DpCol *index, 
 DpCol dp_update(DpRt *rt, DpCtx *ctx, const DpCol *arrays, bool consume, bool masked, const DpCol *index,
                 const DpCol *values)
 {
-    if (ctx->n == 0)
+    if (dp_failed(rt) || ctx->n == 0)
         return col_new(rt, 0, 16);
     if (consume && col_apart(arrays) && arrays->block->count == 1)
         return update_own(rt, ctx, dp_col_retain(*arrays), index, values);
@@ -477,9 +501,9 @@ DpArr dp_update_root(DpRt *rt, const DpArr *a, bool consume, int64_t index, cons
         block_forget_layout(rt, out.refs->blocks[0]);
     } else {
         DpBlock *b = block_new(rt, a->len, bytes);
-        move_copy(rt, b ? b->addr : 0, bytes == 16 ? dp_arr_addr(rt, a) : a->addr, a->len, bytes);
+        move_copy(rt, block_addr(b), bytes == 16 ? dp_arr_addr(rt, a) : a->addr, a->len, bytes);
         block_add_refs(rt, b, dp_refs_of_arr(rt, a, 1));
-        out = (DpArr){a->len, b ? b->addr : 0, refs_one(rt, b)};
+        out = arr_of_block(rt, b, a->len);
     }
     if (index >= 0 && (uint64_t)index < out.len) {
         rt_write(rt, out.addr + (uint64_t)index * bytes, value, bytes);

@@ -40,8 +40,8 @@ static void run_map(DpRt *rt, uint32_t kernel, uint32_t variant, const DpCtx *c,
 
 void dp_map(DpRt *rt, uint32_t kernel, uint32_t variant, DpCtx *ctx, const uint64_t *words, DpCol *outs)
 {
-    new_columns(rt, kernel, ctx->n, outs);
-    if (!ctx->n)
+    new_columns(rt, kernel, dp_ctx_n(ctx), outs);
+    if (dp_failed(rt) || !ctx->n)
         return;
     run_map(rt, kernel, variant, ctx, words, outs);
     for (uint32_t i = 0; i < info(rt, kernel)->nouts; i++)
@@ -51,9 +51,9 @@ void dp_map(DpRt *rt, uint32_t kernel, uint32_t variant, DpCtx *ctx, const uint6
 DpCol dp_array(DpRt *rt, uint32_t kernel, uint32_t variant, DpCtx *ctx, const uint64_t *words, uint32_t count,
                DpRefs *element_refs)
 {
-    uint64_t n = ctx->n;
+    uint64_t n = dp_ctx_n(ctx);
     uint32_t bytes = info(rt, kernel)->out_bytes[0];
-    if (n == 0) {
+    if (dp_failed(rt) || n == 0) {
         dp_refs_release(rt, element_refs);
         return col_new(rt, 0, 16);
     }
@@ -80,6 +80,9 @@ static void reduce_chunks(DpRt *rt, uint32_t kernel, uint32_t variant, uint64_t 
 void dp_reduce_root(DpRt *rt, uint32_t kernel, uint32_t variant, DpCtx *c, const uint64_t *words, uint64_t *bits)
 {
     const DpKernel *k = info(rt, kernel);
+    memset(bits, 0, k->nouts * sizeof *bits);
+    if (dp_failed(rt))
+        return;
     rt_check_countable(rt, c->n);
     bool groups = rt_group_shape(rt, kernel);
     uint32_t chunks = c->n ? rt_chunks(rt, groups, c->n) : 0;
@@ -91,9 +94,9 @@ void dp_reduce_root(DpRt *rt, uint32_t kernel, uint32_t variant, DpCtx *c, const
     } else {
         part = block_new(rt, chunks ? chunks : 1, carry_bytes(rt, kernel));
         if (chunks)
-            reduce_chunks(rt, kernel, variant, c->n, part->addr, chunks, words);
+            reduce_chunks(rt, kernel, variant, c->n, block_addr(part), chunks, words);
         arg(&last, chunks);
-        arg(&last, part->addr);
+        arg(&last, block_addr(part));
     }
     arg_kernel_words(rt, &last, kernel, words);
     for (uint32_t i = 0; i < k->nouts; i++)
@@ -112,14 +115,14 @@ static void run_segreduce(DpRt *rt, uint32_t kernel, uint32_t variant, uint32_t 
     const DpKernel *k = info(rt, kernel);
     uint32_t chunks = rt_chunks(rt, rt_group_shape(rt, kernel), n + nseg);
     DpBlock *part = block_new(rt, 2 * (uint64_t)chunks, carry_bytes(rt, kernel));
-    const uint64_t lead[6] = {n, nseg, offsets, part->addr, vals, pos};
+    const uint64_t lead[6] = {n, nseg, offsets, block_addr(part), vals, pos};
     Args first = {.n = 0}, second = {.n = 0};
     arg_words(&first, lead, 6);
     arg_kernel_words(rt, &first, kernel, words);
     arg_columns(&first, outs, k->nouts);
     rt_launch(rt, rt_kernel(rt, kernel, variant, mode, "dp_segreduce_chunks"), 2, chunks, &first);
     arg(&second, chunks);
-    arg(&second, part->addr);
+    arg(&second, block_addr(part));
     arg_kernel_words(rt, &second, kernel, words);
     arg_columns(&second, outs, k->nouts);
     if (chunks > 1)
@@ -129,6 +132,10 @@ static void run_segreduce(DpRt *rt, uint32_t kernel, uint32_t variant, uint32_t 
 
 void dp_reduce(DpRt *rt, uint32_t kernel, uint32_t variant, DpCtx *c, const uint64_t *words, DpCol *outs)
 {
+    if (dp_failed(rt)) {
+        new_columns(rt, kernel, 0, outs);
+        return;
+    }
     rt_check_countable(rt, c->n);
     new_columns(rt, kernel, c->up->n, outs);
     Segments s = ctx_segments(c);
@@ -140,19 +147,19 @@ void dp_reduce(DpRt *rt, uint32_t kernel, uint32_t variant, DpCtx *c, const uint
 void dp_scan(DpRt *rt, uint32_t kernel, uint32_t variant, DpCtx *c, const uint64_t *words, DpCol *outs)
 {
     const DpKernel *k = info(rt, kernel);
-    new_columns(rt, kernel, c->n, outs);
-    if (c->n == 0)
+    new_columns(rt, kernel, dp_ctx_n(c), outs);
+    if (dp_failed(rt) || c->n == 0)
         return;
     Segments s = ctx_segments(c);
     uint32_t chunks = rt_chunks(rt, rt_group_shape(rt, kernel), c->n);
     DpBlock *part = block_new(rt, chunks, carry_bytes(rt, kernel));
     Args a = context_args(c, &s), carries = {.n = 0};
-    arg(&a, part->addr);
+    arg(&a, block_addr(part));
     arg_kernel_words(rt, &a, kernel, words);
     if (chunks > 1) {
         rt_launch(rt, rt_kernel(rt, kernel, variant, s.mode, "dp_scan_chunks"), 1, chunks, &a);
         arg(&carries, chunks);
-        arg(&carries, part->addr);
+        arg(&carries, block_addr(part));
         arg_kernel_words(rt, &carries, kernel, words);
         if (rt_group_shape(rt, kernel))
             rt_launch(rt, rt_kernel(rt, kernel, variant, s.mode, "dp_scan_carries"), 1, 1, &carries);
@@ -211,11 +218,11 @@ void dp_scatter(DpRt *rt, uint32_t kernel, uint32_t variant, DpCtx *c, const uin
                 const bool *consume, DpCol *outs)
 {
     const DpKernel *k = info(rt, kernel);
-    rt_check_countable(rt, c->n);
-    DpCtx *room = c->n ? dp_nested_views(rt, c->up, &dests[0]) : NULL;
+    rt_check_countable(rt, dp_ctx_n(c));
+    DpCtx *room = dp_ctx_n(c) ? dp_nested_views(rt, c->up, &dests[0]) : NULL;
     if (!room || room->n == 0) {
         for (uint32_t i = 0; i < k->nouts; i++)
-            outs[i] = dp_col_retain(dests[i]);
+            outs[i] = dp_failed(rt) ? (DpCol){0} : dp_col_retain(dests[i]);
         dp_ctx_release(rt, &room);
         return;
     }
@@ -231,7 +238,8 @@ void dp_scatter(DpRt *rt, uint32_t kernel, uint32_t variant, DpCtx *c, const uin
             outs[i] =
                 views_of_offsets(rt, room->offsets, c->up->n, data[i].addr, room->n, data[i].bytes, data[i].block);
         }
-        outs[i].block->elements_too = true;
+        if (outs[i].block)
+            outs[i].block->elements_too = true;
     }
     run_scatter(rt, kernel, variant, c, words, 0, offsets_word(room->offsets), data);
     for (uint32_t i = 0; i < k->nouts; i++)
@@ -244,8 +252,12 @@ void dp_scatter_root(DpRt *rt, uint32_t kernel, uint32_t variant, DpCtx *c, cons
 {
     const DpKernel *k = info(rt, kernel);
     DpCol data[DP_MAX_OUTS];
-    rt_check_countable(rt, c->n);
+    rt_check_countable(rt, dp_ctx_n(c));
     for (uint32_t i = 0; i < k->nouts; i++) {
+        if (dp_failed(rt)) {
+            outs[i] = (DpArr){0, 0, NULL};
+            continue;
+        }
         if (c->n == 0 || dests[i].len == 0 || (consume[i] && arr_solely_held(&dests[i]))) {
             outs[i] = dp_arr_retain(dests[i]);
             data[i] = (DpCol){NULL, dests[i].addr, dests[i].len, k->out_bytes[i]};
@@ -256,9 +268,9 @@ void dp_scatter_root(DpRt *rt, uint32_t kernel, uint32_t variant, DpCtx *c, cons
         data[i] = col_new(rt, dests[i].len, k->out_bytes[i]);
         move_copy(rt, data[i].addr, dp_arr_addr(rt, &dests[i]), dests[i].len, k->out_bytes[i]);
         block_add_refs(rt, data[i].block, dp_refs_of_arr(rt, &dests[i], 1));
-        outs[i] = (DpArr){data[i].n, data[i].addr, refs_one(rt, data[i].block)};
+        outs[i] = arr_of_block(rt, data[i].block, data[i].n);
     }
-    if (c->n && dests[0].len)
+    if (!dp_failed(rt) && c->n && dests[0].len)
         run_scatter(rt, kernel, variant, c, words, dests[0].len, 0, data);
 }
 
@@ -321,14 +333,14 @@ static void hist_private(DpRt *rt, uint32_t kernel, uint32_t variant, const DpCt
     arg(&own, bins->size);
     arg(&own, bins->offsets);
     arg(&own, bins->n);
-    arg(&own, part->addr);
+    arg(&own, block_addr(part));
     arg_kernel_words(rt, &own, kernel, words);
     rt_launch(rt, rt_kernel(rt, kernel, variant, s.mode, "dp_hist_chunks"), 1, chunks, &own);
     arg(&merge, bins->n);
     arg(&merge, s.nseg);
     arg(&merge, bins->offsets);
     arg(&merge, chunks);
-    arg(&merge, part->addr);
+    arg(&merge, block_addr(part));
     arg_kernel_words(rt, &merge, kernel, words);
     arg_columns(&merge, data, k->nouts);
     rt_launch(rt, rt_kernel(rt, kernel, variant, s.mode, "dp_hist_merge"), 1, rt_map_groups(rt, bins->n), &merge);
@@ -345,7 +357,7 @@ static DpBlock *bin_instances(DpRt *rt, const Segments *s, const Bins *bins)
     arg(&a, bins->n);
     arg(&a, s->nseg);
     arg(&a, bins->offsets);
-    arg(&a, b->addr);
+    arg(&a, block_addr(b));
     rt_move(rt, "dp_segments", bins->n, &a);
     return b;
 }
@@ -356,11 +368,11 @@ static uint64_t bounds_of_bins(DpRt *rt, const Bins *bins, const DpBlock *keys, 
     Args a = {.n = 0};
     uint64_t inside = 0;
     arg(&a, bins->n + 1);
-    arg(&a, offsets->addr);
-    arg(&a, keys ? keys->addr : 0);
+    arg(&a, block_addr(offsets));
+    arg(&a, block_addr(keys));
     arg(&a, n);
     rt_move(rt, "dp_bounds", bins->n + 1, &a);
-    rt_read(rt, offsets->addr + 8 * bins->n, &inside, sizeof inside);
+    rt_read(rt, block_addr(offsets) + 8 * bins->n, &inside, sizeof inside);
     return inside;
 }
 
@@ -377,19 +389,19 @@ static void hist_sorted(DpRt *rt, uint32_t kernel, uint32_t variant, const DpCtx
         Args list = context_args(c, &s);
         arg(&list, bins->size);
         arg(&list, bins->offsets);
-        arg(&list, bin->addr);
-        arg(&list, vals->addr);
+        arg(&list, block_addr(bin));
+        arg(&list, block_addr(vals));
         arg_kernel_words(rt, &list, kernel, words);
         rt_launch(rt, rt_kernel(rt, kernel, variant, s.mode, "dp_hist_list"), 1, rt_map_groups(rt, c->n), &list);
-        sorted = sort_by(rt, c->n, NULL, bin->addr, DP_U32);
+        sorted = sort_by(rt, c->n, NULL, block_addr(bin), DP_U32);
         block_release(rt, bin);
     }
     uint64_t inside = bounds_of_bins(rt, bins, sorted.keys, c->n, offsets);
     DpBlock *instances = bin_instances(rt, &s, bins);
-    const uint64_t instances_addr = instances ? instances->addr : 0;
+    const uint64_t instances_addr = block_addr(instances);
     rt_write(rt, DP_BIN_INSTANCES, &instances_addr, sizeof instances_addr);
-    run_segreduce(rt, kernel, variant, MODE_SEGMENTED | MODE_HIST_SORTED, inside, bins->n, offsets->addr,
-                  vals ? vals->addr : 0, sorted.positions ? sorted.positions->addr : 0, words, data);
+    run_segreduce(rt, kernel, variant, MODE_SEGMENTED | MODE_HIST_SORTED, inside, bins->n, block_addr(offsets),
+                  block_addr(vals), block_addr(sorted.positions), words, data);
     block_release(rt, instances);
     block_release(rt, sorted.keys);
     block_release(rt, sorted.positions);
@@ -400,9 +412,9 @@ static void hist_sorted(DpRt *rt, uint32_t kernel, uint32_t variant, const DpCtx
 static void run_hist(DpRt *rt, uint32_t kernel, uint32_t variant, const DpCtx *c, const uint64_t *words,
                      const Bins *bins, DpCol *data)
 {
-    rt_check_countable(rt, c->n);
+    rt_check_countable(rt, dp_ctx_n(c));
     new_columns(rt, kernel, bins->n, data);
-    if (bins->n == 0)
+    if (dp_failed(rt) || bins->n == 0)
         return;
     bool groups = rt_group_shape(rt, kernel), atomic = rt_atomic_bins(rt, info(rt, kernel));
     uint64_t most = c->n / bins->n; /* so that own bins cost no more than the elements */
@@ -419,19 +431,20 @@ void dp_hist(DpRt *rt, uint32_t kernel, uint32_t variant, DpCtx *c, const uint64
              DpCol *outs)
 {
     const DpKernel *k = info(rt, kernel);
-    uint64_t nseg = c->up->n, total = 0;
+    uint64_t nseg = dp_failed(rt) ? 0 : c->up->n, total = 0;
     if (nseg == 0) {
         for (uint32_t i = 0; i < k->nouts; i++)
             outs[i] = col_new(rt, 0, 16);
         return;
     }
     DpBlock *offsets = offsets_of_lengths(rt, size->addr, 8, nseg, &total);
-    Bins bins = {total, 0, offsets->addr};
+    Bins bins = {total, 0, block_addr(offsets)};
     DpCol data[DP_MAX_OUTS];
     run_hist(rt, kernel, variant, c, words, &bins, data);
     for (uint32_t i = 0; i < k->nouts; i++) {
         outs[i] = views_of_offsets(rt, (Offsets){offsets, 0}, nseg, data[i].addr, total, data[i].bytes, data[i].block);
-        outs[i].block->elements_too = true;
+        if (outs[i].block)
+            outs[i].block->elements_too = true;
         dp_col_release(rt, &data[i]);
     }
     block_release(rt, offsets);
@@ -444,5 +457,5 @@ void dp_hist_root(DpRt *rt, uint32_t kernel, uint32_t variant, DpCtx *c, const u
     DpCol data[DP_MAX_OUTS];
     run_hist(rt, kernel, variant, c, words, &bins, data);
     for (uint32_t i = 0; i < info(rt, kernel)->nouts; i++)
-        outs[i] = (DpArr){data[i].n, data[i].addr, refs_one(rt, data[i].block)};
+        outs[i] = arr_of_block(rt, data[i].block, data[i].n);
 }

@@ -67,6 +67,7 @@ static bool is_same_row(const ProfileRow *a, const ProfileRow *b)
     return !a->kernel && !b->kernel && strcmp(a->name, b->name) == 0 && is_same_line(&at, &other);
 }
 
+/* NULL where the host has no memory for it. */
 static ProfileRow *find_row(DpRt *rt, const DpKernel *k, const char *name)
 {
     Profile *p = &rt->profile;
@@ -82,8 +83,10 @@ static ProfileRow *find_row(DpRt *rt, const DpKernel *k, const char *name)
     if (p->nrows + PHASE_COUNT >= p->rows_room) { /* with room for the phases, at the end */
         uint32_t room = p->rows_room ? 2 * p->rows_room : 64;
         ProfileRow *rows = realloc(p->rows, room * sizeof *rows);
-        if (!rows)
+        if (!rows) {
             rt_fail_host_memory(rt, room * sizeof *rows);
+            return NULL;
+        }
         p->rows = rows;
         p->rows_room = room;
     }
@@ -113,11 +116,13 @@ void profile_launch(DpRt *rt, const DpKernel *k, const char *name, cl_event even
     clReleaseEvent(event);
     if (timed && (double)(end - begin) / 1e3 < us)
         device = (double)(end - begin) / 1e3;
+    p->phases[first ? PHASE_COMPILING : PHASE_HOST].us += us - device;
+    if (!r)
+        return;
     r->us += device;
     r->launches++;
     if (r->kernel)
         r->bytes += launch_bytes(r->kernel, n);
-    p->phases[first ? PHASE_COMPILING : PHASE_HOST].us += us - device;
 }
 
 /* ---- the report ---- */

@@ -284,6 +284,8 @@ static void on_failure(void *data, const DpFailure *failure)
 {
     Session *s = data;
     dp_activity_end();
+    if (failure->log)
+        fprintf(stderr, "%s\n", failure->log);
     fprintf(stderr, "%s\n", failure->message);
     dp_outputs_remove();
     device_clean(&s->rt->device_folder);

@@ -145,8 +145,10 @@ static void collect_cases(DpRt *rt, QuickPart *part)
 {
     uint64_t room = (uint64_t)(part->end - part->first) * 2 * ENTRIES;
     part->cases = calloc(room, sizeof *part->cases);
-    if (!part->cases)
+    if (!part->cases) {
         rt_fail_host_memory(rt, room * sizeof *part->cases);
+        return;
+    }
     for (uint32_t program = part->first; program < part->end; program++) {
         add_cases(rt, part, program, 0);
         if (program >= OWN_COUNT)
@@ -159,8 +161,10 @@ static void divide(DpRt *rt)
 {
     Quick *q = &rt->quick;
     q->parts = calloc(rt->nprograms, sizeof *q->parts); /* OWN_COUNT are more than its two parts */
-    if (!q->parts)
+    if (!q->parts) {
         rt_fail_host_memory(rt, rt->nprograms * sizeof *q->parts);
+        return;
+    }
     q->parts[q->nparts++] = (QuickPart){.first = 0, .end = OWN_SORT};
     q->parts[q->nparts++] = (QuickPart){.first = OWN_SORT, .end = OWN_COUNT};
     const size_t most = rt->gpu ? QUICK_GPU_TEXT : QUICK_TEXT;
@@ -176,16 +180,17 @@ static void divide(DpRt *rt)
     }
 }
 
+/* NULL in a failed state. */
 static QuickPart *part_of(DpRt *rt, uint32_t program)
 {
     if (!rt->quick.parts)
         divide(rt);
     QuickPart *part = rt->quick.parts;
-    while (program >= part->end)
+    while (part && program >= part->end)
         part++;
-    if (!part->cases)
+    if (part && !part->cases)
         collect_cases(rt, part);
-    return part;
+    return dp_failed(rt) ? NULL : part;
 }
 
 /* ---- text ---- */
@@ -250,14 +255,12 @@ static void build_part(DpRt *rt, QuickPart *part)
                             .first = part->first,
                             .end = part->end,
                             .number = (uint32_t)(part - rt->quick.parts)};
-    Text t = {NULL, 0, 0};
+    Text t = {.at = NULL};
     source_begin(rt, &t);
     add_functions(rt, &t, part);
     if (!rt->gpu)
         add_switch(rt, &t, part);
     part->built = program_build(rt, &t, &task);
-    if (!rt->gpu)
-        part->kernel = program_kernel(rt, part->built, "dp_quick");
 }
 
 /* ---- work ---- */
@@ -277,8 +280,10 @@ static uint32_t add_record(DpRt *rt, const char *kernel, uint64_t work)
     if (q->nrecords == q->records_room) {
         uint32_t room = q->records_room ? 2 * q->records_room : 64;
         WorkRecord *records = realloc(q->records, room * sizeof *records);
-        if (!records)
+        if (!records) {
             rt_fail_host_memory(rt, room * sizeof *records);
+            return 0;
+        }
         q->records = records;
         q->records_room = room;
     }
@@ -308,13 +313,13 @@ static void load_records(DpRt *rt)
 static void store_records(DpRt *rt)
 {
     Quick *q = &rt->quick;
-    Text t = {NULL, 0, 0};
+    Text t = {.at = NULL};
     char line[sizeof q->records->kernel + 24];
     for (uint32_t i = 0; i < q->nrecords; i++) {
         snprintf(line, sizeof line, "%s %" PRIu64 "\n", q->records[i].kernel, q->records[i].work);
         add_line(rt, &t, line);
     }
-    if (t.at && rt->cache_dir)
+    if (t.at && !t.lost && rt->cache_dir)
         cache_store(rt->cache_dir, records_key(rt), (const unsigned char *)t.at, t.n);
     free(t.at);
     q->unstored = 0;
@@ -355,7 +360,7 @@ void quick_find(DpRt *rt, QuickCase *c, uint32_t program, const Instance *i, con
     QuickPart *part = part_of(rt, program);
     const Parameters p = parameters_of(rt, program);
     const uint32_t mode = mode_for(&p, program, i->mode);
-    for (uint32_t k = 0; k < part->ncases; k++) {
+    for (uint32_t k = 0; part && k < part->ncases; k++) {
         const Case *found = &part->cases[k];
         if (found->program != program || found->mode != mode || strcmp(found->entry->name, name) != 0)
             continue;
@@ -401,7 +406,11 @@ cl_kernel quick_kernel(DpRt *rt, const QuickCase *c, uint32_t *nargs)
     if (!c->part->built)
         build_part(rt, c->part);
     *nargs = rt->gpu ? 0 : c->part->nargs;
-    return rt->gpu ? case_kernel(rt, c->part, &c->part->cases[c->which]) : c->part->kernel;
+    if (rt->gpu)
+        return case_kernel(rt, c->part, &c->part->cases[c->which]);
+    if (!c->part->kernel)
+        c->part->kernel = program_kernel(rt, c->part->built, "dp_quick");
+    return c->part->kernel;
 }
 
 void quick_close(DpRt *rt)

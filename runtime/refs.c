@@ -1,7 +1,6 @@
 /* References: blocks, sets of blocks, and the arrays and columns that own them. */
 #include "internal.h"
 
-#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -58,8 +57,10 @@ void block_release(DpRt *rt, DpBlock *b)
 static DpRefs *refs_alloc(DpRt *rt, uint32_t n)
 {
     DpRefs *r = malloc(sizeof *r + n * sizeof r->blocks[0]);
-    if (!r)
+    if (!r) {
         rt_fail_host_memory(rt, sizeof *r + n * sizeof r->blocks[0]);
+        return NULL;
+    }
     r->count = 1;
     r->n = n;
     return r;
@@ -70,7 +71,10 @@ DpRefs *refs_one(DpRt *rt, DpBlock *b)
     if (!b)
         return NULL;
     DpRefs *r = refs_alloc(rt, 1);
-    r->blocks[0] = b;
+    if (r)
+        r->blocks[0] = b;
+    else
+        block_release(rt, b);
     return r;
 }
 
@@ -104,10 +108,11 @@ DpBlock *refs_find(const DpRefs *r, uint64_t addr)
     return NULL;
 }
 
-DpBlock *refs_owner(const DpRefs *r, uint64_t addr)
+DpBlock *refs_owner(DpRt *rt, const DpRefs *r, uint64_t addr)
 {
     DpBlock *b = refs_find(r, addr);
-    assert(b && b->count > 0);
+    if (!b || b->count == 0)
+        rt_fail(rt, EXIT_DEVICE, "no block holds the array at %llx", (unsigned long long)addr);
     return b;
 }
 
@@ -126,7 +131,7 @@ static uint32_t count_missing(const DpRefs *a, const DpRefs *b)
 static DpRefs *merge_refs(DpRt *rt, const DpRefs *a, const DpRefs *b, uint32_t n)
 {
     DpRefs *r = refs_alloc(rt, n);
-    for (uint32_t i = 0, j = 0, k = 0; k < n; k++) {
+    for (uint32_t i = 0, j = 0, k = 0; r && k < n; k++) {
         bool from_a = j == b->n || (i < a->n && a->blocks[i]->addr <= b->blocks[j]->addr);
         DpBlock *x = from_a ? a->blocks[i] : b->blocks[j];
         i += i < a->n && a->blocks[i] == x;
@@ -143,8 +148,10 @@ DpRefs *dp_refs_union(DpRt *rt, DpRefs *a, DpRefs *b)
     uint32_t missing_a = a == b ? 0 : count_missing(b, a), missing_b = a == b ? 0 : count_missing(a, b);
     if (missing_b && missing_a) {
         DpRefs *r = merge_refs(rt, a, b, a->n + missing_b);
-        dp_refs_release(rt, a);
         dp_refs_release(rt, b);
+        if (!r) /* no memory: at least what was held stays so */
+            return a;
+        dp_refs_release(rt, a);
         return r;
     }
     /* one holds the other */
@@ -231,13 +238,20 @@ void dp_col_release(DpRt *rt, DpCol *c)
     *c = (DpCol){NULL, 0, 0, 0};
 }
 
-DpCol col_of_block(DpBlock *b, uint64_t n, uint32_t bytes) { return (DpCol){b, b ? b->addr : 0, n, bytes}; }
+DpArr arr_of_block(DpRt *rt, DpBlock *b, uint64_t n)
+{
+    DpArr a = {n, block_addr(b), refs_one(rt, b)};
+    if (dp_failed(rt))
+        dp_arr_release(rt, &a);
+    return a;
+}
 
 DpCol col_new(DpRt *rt, uint64_t n, uint32_t bytes)
 {
     if (n > DP_MAX_INSTANCES)
         rt_fail_elements(rt, n, bytes);
-    return col_of_block(block_new(rt, n, bytes), n, bytes);
+    DpBlock *b = block_new(rt, n, bytes);
+    return dp_failed(rt) ? (DpCol){0} : (DpCol){b, block_addr(b), n, bytes};
 }
 
 DpCol dp_new_col(DpRt *rt, uint64_t n, uint32_t bytes) { return col_new(rt, n, bytes); }
@@ -252,7 +266,7 @@ void write_views_of(DpRt *rt, const DpRefs *r)
 
 void write_views(DpRt *rt, DpBlock *b)
 {
-    if (!b || !b->unwritten)
+    if (!b || !b->unwritten || dp_failed(rt))
         return;
     const DpContig *c = &b->contig;
     Args a = {.n = 0};
@@ -262,7 +276,7 @@ void write_views(DpRt *rt, DpBlock *b)
     arg(&a, offsets_word(c->offsets));
     arg(&a, c->base);
     rt_move(rt, "dp_views_of", c->n, &a);
-    b->unwritten = false;
+    b->unwritten = dp_failed(rt);
     write_views_of(rt, b->refs);
 }
 
@@ -281,6 +295,8 @@ uint64_t dp_arr_addr(DpRt *rt, const DpArr *a)
 void block_forget_contig(DpRt *rt, DpBlock *b)
 {
     write_views(rt, b);
+    if (b->unwritten) /* in a failed state */
+        return;
     Offsets offsets = b->contig.offsets;
     b->contig = (DpContig){{NULL, 0}, 0, 0, 0, 0};
     offsets_release(rt, &offsets);

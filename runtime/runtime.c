@@ -109,6 +109,7 @@ void rt_close(DpRt *rt)
     if (rt->context)
         clReleaseContext(rt->context);
     device_clean(&rt->device_folder);
+    free(rt->build_log);
     free(rt->cache_dir);
     free(rt);
 }

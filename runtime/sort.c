@@ -6,7 +6,7 @@ static void sort_begin(DpRt *rt, uint64_t n, const DpBlock *positions)
 {
     Args a = {.n = 0};
     arg(&a, positions ? n : 0);
-    arg(&a, positions ? positions->addr : 0);
+    arg(&a, block_addr(positions));
     rt_launch(rt, rt_own_kernel(rt, OWN_SORT, "dp_sort_begin"), 2, rt_map_groups(rt, positions ? n : 1), &a);
 }
 
@@ -18,21 +18,21 @@ static void sort_pass(DpRt *rt, uint64_t n, uint64_t key_bytes, Sorted *from, So
     Args count = {.n = 0}, starts = {.n = 0}, move = {.n = 0};
     arg(&count, n);
     arg(&count, key_bytes);
-    arg(&count, from->keys->addr);
+    arg(&count, block_addr(from->keys));
     arg(&count, shift);
-    arg(&count, counts->addr);
+    arg(&count, block_addr(counts));
     rt_launch(rt, rt_own_kernel(rt, OWN_SORT, "dp_sort_count"), 2, chunks, &count);
     arg(&starts, chunks);
-    arg(&starts, counts->addr);
+    arg(&starts, block_addr(counts));
     rt_launch(rt, rt_own_kernel(rt, OWN_SORT, "dp_sort_starts"), 2, 1, &starts);
     arg(&move, n);
     arg(&move, key_bytes);
-    arg(&move, from->keys->addr);
-    arg(&move, from->positions->addr);
-    arg(&move, to->keys->addr);
-    arg(&move, to->positions->addr);
+    arg(&move, block_addr(from->keys));
+    arg(&move, block_addr(from->positions));
+    arg(&move, block_addr(to->keys));
+    arg(&move, block_addr(to->positions));
     arg(&move, shift);
-    arg(&move, counts->addr);
+    arg(&move, block_addr(counts));
     rt_launch(rt, rt_own_kernel(rt, OWN_SORT, "dp_sort_move"), 2, chunks, &move);
     block_release(rt, counts);
     Sorted swap = *from;
@@ -48,16 +48,16 @@ Sorted sort_by(DpRt *rt, uint64_t n, DpBlock *positions, uint64_t column, DpScal
     Args a = {.n = 0};
     arg(&a, n);
     arg(&a, key_bytes);
-    arg(&a, at.keys->addr);
+    arg(&a, block_addr(at.keys));
     arg(&a, column);
-    arg(&a, at.positions->addr);
+    arg(&a, block_addr(at.positions));
     arg(&a, scalar);
     rt_launch(rt, rt_own_kernel(rt, OWN_SORT, "dp_sort_keys"), 2, rt_map_groups(rt, n), &a);
     /* Only bits in which keys differ need sorting by; a pass takes the eight from the lowest such bit on. */
     uint64_t differ = n > 1 ? rt_look(rt)[0] : 0;
     if (differ)
         other = (Sorted){block_new(rt, n, key_bytes), block_new(rt, n, 4)};
-    while (differ) {
+    while (differ && !dp_failed(rt)) {
         uint32_t shift = (uint32_t)__builtin_ctzll(differ);
         sort_pass(rt, n, key_bytes, &at, &other, shift);
         differ &= ~(UINT64_C(255) << shift);
@@ -72,7 +72,7 @@ static DpCol argsort(DpRt *rt, const DpCtx *c, uint32_t nkeys, const DpCol *colu
                      uint64_t segments)
 {
     DpCol out = col_new(rt, c->n, 8);
-    if (c->n == 0)
+    if (!out.block)
         return out;
     DpBlock *positions = NULL;
     for (uint32_t i = nkeys + (segments != 0); i-- > 0;) {
@@ -89,7 +89,7 @@ static DpCol argsort(DpRt *rt, const DpCtx *c, uint32_t nkeys, const DpCol *colu
     arg(&a, s.nseg);
     arg(&a, s.offsets);
     arg(&a, out.addr);
-    arg(&a, positions->addr);
+    arg(&a, block_addr(positions));
     rt_move(rt, "dp_local_positions", c->n, &a);
     block_release(rt, positions);
     return out;
@@ -99,10 +99,12 @@ enum { MAX_KEYS = 64 };
 
 DpCol dp_argsort(DpRt *rt, DpCtx *ctx, uint32_t nkeys, const DpCol *keys, const uint8_t *scalars)
 {
-    if (ctx->n == 0)
+    if (dp_failed(rt) || ctx->n == 0)
         return col_new(rt, 0, 16);
-    if (nkeys > MAX_KEYS)
-        rt_fail(rt, 4, "sorting by %u keys", nkeys);
+    if (nkeys > MAX_KEYS) {
+        rt_fail(rt, EXIT_DEVICE, "sorting by %u keys", nkeys);
+        return (DpCol){0};
+    }
     DpCtx *c = dp_nested_views(rt, ctx, &keys[0]);
     DpCol columns[MAX_KEYS];
     for (uint32_t i = 0; i < nkeys; i++)
@@ -119,8 +121,10 @@ DpCol dp_argsort(DpRt *rt, DpCtx *ctx, uint32_t nkeys, const DpCol *keys, const 
 
 DpArr dp_argsort_root(DpRt *rt, uint32_t nkeys, const DpArr *keys, const uint8_t *scalars)
 {
-    if (nkeys > MAX_KEYS)
-        rt_fail(rt, 4, "sorting by %u keys", nkeys);
+    if (nkeys > MAX_KEYS) {
+        rt_fail(rt, EXIT_DEVICE, "sorting by %u keys", nkeys);
+        return (DpArr){0, 0, NULL};
+    }
     DpCtx *c = dp_nested_root(rt, keys[0].len);
     DpCol columns[MAX_KEYS];
     for (uint32_t i = 0; i < nkeys; i++)
@@ -129,5 +133,5 @@ DpArr dp_argsort_root(DpRt *rt, uint32_t nkeys, const DpArr *keys, const uint8_t
     for (uint32_t i = 0; i < nkeys; i++)
         dp_col_release(rt, &columns[i]);
     dp_ctx_release(rt, &c);
-    return (DpArr){data.n, data.addr, refs_one(rt, data.block)};
+    return arr_of_block(rt, data.block, data.n);
 }

@@ -15,11 +15,16 @@
 
 void text_add(DpRt *rt, Text *t, const char *s, size_t n)
 {
+    if (t->lost)
+        return;
     if (t->n + n + 1 > t->room) {
         size_t room = 2 * (t->n + n) + 65536;
         char *at = realloc(t->at, room);
-        if (!at)
+        if (!at) {
+            t->lost = true;
             rt_fail_host_memory(rt, room);
+            return;
+        }
         t->at = at;
         t->room = room;
     }
@@ -35,8 +40,10 @@ static void add_file(DpRt *rt, Text *t, const char *name)
 {
     char mark[64];
     const char *text = dp_kernel_text(name);
-    if (!text)
-        rt_fail(rt, 4, "kernel template %s is missing", name);
+    if (!text) {
+        rt_fail(rt, EXIT_DEVICE, "kernel template %s is missing", name);
+        return;
+    }
     snprintf(mark, sizeof mark, "\n#line 1 \"%s\"\n", name);
     add(rt, t, mark);
     add(rt, t, text);

@@ -10,6 +10,10 @@ void rt_read(DpRt *rt, uint64_t addr, void *to, uint64_t bytes)
     rt_look(rt);
     if (bytes == 0)
         return;
+    if (dp_failed(rt)) {
+        memset(to, 0, bytes);
+        return;
+    }
     ProfilePhase before = rt->profile.phase, phase = before == PHASE_HOST ? PHASE_LOOK : before;
     profile_switch(rt, phase);
     profile_count(rt, phase, bytes);
@@ -17,15 +21,19 @@ void rt_read(DpRt *rt, uint64_t addr, void *to, uint64_t bytes)
         memcpy(to, (const char *)rt->heap.memory + addr, bytes);
     else
         CL_OK(rt, clEnqueueReadBuffer(rt->queue, rt->heap.buffer, CL_TRUE, addr, bytes, to, 0, NULL, NULL));
+    if (dp_failed(rt))
+        memset(to, 0, bytes);
     profile_switch(rt, before);
 }
 
 void rt_write(DpRt *rt, uint64_t addr, const void *from, uint64_t bytes)
 {
-    if (bytes == 0)
+    if (bytes == 0 || dp_failed(rt))
         return;
     if (rt->heap.memory) {
         CL_OK(rt, clFinish(rt->queue)); /* earlier kernels may still use the place */
+        if (dp_failed(rt))
+            return;
         memcpy((char *)rt->heap.memory + addr, from, bytes);
     } else {
         CL_OK(rt, clEnqueueWriteBuffer(rt->queue, rt->heap.buffer, CL_TRUE, addr, bytes, from, 0, NULL, NULL));
@@ -78,9 +86,11 @@ DpArr dp_read_view(DpRt *rt, const DpArr *a, uint64_t index)
         rt_read(rt, dp_arr_addr(rt, a) + 16 * index, view, sizeof view);
     if (view[0] == 0)
         return (DpArr){0, 0, NULL};
-    DpRefs *all = dp_refs_of_arr(rt, a, 1), *one = refs_one(rt, block_retain(refs_owner(all, view[1])));
+    DpRefs *all = dp_refs_of_arr(rt, a, 1);
+    DpArr out = arr_of_block(rt, block_retain(refs_owner(rt, all, view[1])), view[0]);
     dp_refs_release(rt, all);
-    return (DpArr){view[0], view[1], one};
+    out.addr = out.refs ? view[1] : 0;
+    return out;
 }
 
 DpArr dp_array_root(DpRt *rt, const void *elements, uint32_t bytes, uint64_t count, DpRefs *element_refs)
@@ -89,14 +99,15 @@ DpArr dp_array_root(DpRt *rt, const void *elements, uint32_t bytes, uint64_t cou
     if (b)
         rt_write(rt, b->addr, elements, bytes * count);
     block_add_refs(rt, b, element_refs);
-    return (DpArr){count, b ? b->addr : 0, refs_one(rt, b)};
+    return arr_of_block(rt, b, count);
 }
 
 /* ---- whole values in ---- */
+/* Never NULL but in a failed state. */
 static void *host_memory(DpRt *rt, uint64_t n, uint64_t bytes)
 {
     uint64_t all = dp_size_mul(n, bytes);
-    void *p = all < SIZE_MAX / 2 ? malloc(all + 1) : NULL;
+    void *p = all < SIZE_MAX / 2 && !dp_failed(rt) ? malloc(all + 1) : NULL;
     if (!p)
         rt_fail_host_memory(rt, all);
     return p;
@@ -111,16 +122,23 @@ static DpBlock *upload_level(DpRt *rt, const uint64_t *lens, uint64_t n, DpBlock
     }
     uint64_t *offsets = host_memory(rt, n + 1, 8), at = 0;
     bool regular = true;
-    for (uint64_t i = 0; i < n; i++) {
+    for (uint64_t i = 0; offsets && i < n; i++) {
         regular = regular && lens[i] == lens[0];
         offsets[i] = at;
         at += lens[i];
     }
-    offsets[n] = at;
     DpBlock *b = block_new(rt, n, 16), *o = regular ? NULL : block_new(rt, n + 1, 8);
-    if (o)
+    if (o) {
+        offsets[n] = at;
         rt_write(rt, o->addr, offsets, 8 * (n + 1));
+    }
     free(offsets);
+    if (dp_failed(rt)) {
+        block_release(rt, b);
+        block_release(rt, o);
+        block_release(rt, data);
+        return NULL;
+    }
     b->unwritten = true;
     b->contig = (DpContig){o ? (Offsets){o, 0} : offsets_regular(lens[0]), data ? data->addr : 0, n, total, bytes};
     block_add_refs(rt, b, refs_one(rt, data));
@@ -141,13 +159,15 @@ DpArr dp_upload(DpRt *rt, const DpLeaf *leaf)
         n = leaf->nlens[level];
     }
     profile_switch(rt, before);
-    return (DpArr){n, data ? data->addr : 0, refs_one(rt, data)};
+    return arr_of_block(rt, data, n);
 }
 
 /* ---- whole values out ---- */
 static uint64_t *download_lengths(DpRt *rt, const DpCol *views)
 {
     uint64_t *cells = host_memory(rt, views->n, 16);
+    if (!cells)
+        return NULL;
     rt_read(rt, dp_col_addr(rt, views), cells, 16 * views->n);
     for (uint64_t i = 0; i < views->n; i++)
         cells[i] = cells[2 * i];
@@ -162,9 +182,10 @@ void dp_download(DpRt *rt, const DpArr *a, DpLeaf *leaf)
     DpCtx *c = dp_nested_root(rt, a->len);
     DpCol col = dp_elems_root(rt, a, c, leaf->rank > 1 ? 16 : bytes);
     leaf->lens[0] = host_memory(rt, 1, 8);
-    leaf->lens[0][0] = a->len;
+    if (leaf->lens[0])
+        leaf->lens[0][0] = a->len;
     leaf->nlens[0] = 1;
-    for (uint32_t level = 1; level < leaf->rank; level++) {
+    for (uint32_t level = 1; level < leaf->rank && !dp_failed(rt); level++) {
         leaf->lens[level] = download_lengths(rt, &col);
         leaf->nlens[level] = col.n;
         DpCtx *below = dp_nested_views(rt, c, &col);
@@ -176,8 +197,11 @@ void dp_download(DpRt *rt, const DpArr *a, DpLeaf *leaf)
     }
     leaf->ndata = col.n;
     leaf->data = host_memory(rt, col.n, bytes);
-    rt_read(rt, col.addr, leaf->data, col.n * bytes);
+    if (leaf->data)
+        rt_read(rt, col.addr, leaf->data, col.n * bytes);
     dp_col_release(rt, &col);
     dp_ctx_release(rt, &c);
+    if (dp_failed(rt))
+        dp_leaves_free(leaf, 1);
     profile_switch(rt, before);
 }

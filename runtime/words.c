@@ -45,7 +45,8 @@ static void make_room(DpRt *rt)
     for (uint32_t i = 0; i < rt->program->nkernels; i++)
         if (rt->program->kernels[i].nwords > most)
             most = rt->program->kernels[i].nwords;
-    rt->words.written = calloc(most, sizeof(uint64_t));
+    if (!rt->words.written)
+        rt->words.written = calloc(most, sizeof(uint64_t));
     if (!rt->words.written)
         rt_fail_host_memory(rt, most * sizeof(uint64_t));
     rt->words.block = block_new(rt, most, sizeof(uint64_t));
@@ -59,12 +60,14 @@ void arg_kernel_words(DpRt *rt, Args *a, uint32_t kernel, const uint64_t *words)
         arg_words(a, words, k->nwords);
         return;
     }
-    if (!rt->words.block)
+    if (!rt->words.block && !dp_failed(rt))
         make_room(rt);
+    if (dp_failed(rt))
+        return;
     if (k->nwords > rt->words.nwritten || memcmp(rt->words.written, words, bytes) != 0) {
         rt_write(rt, rt->words.block->addr, words, bytes);
         memcpy(rt->words.written, words, bytes);
-        rt->words.nwritten = k->nwords;
+        rt->words.nwritten = dp_failed(rt) ? 0 : k->nwords;
     }
     arg(a, rt->words.block->addr);
 }

@@ -13,8 +13,12 @@
  * OWNERSHIP. DpArr, DpCol and DpCtx* values own a reference. Functions borrow their arguments and return owned
  * results, unless said otherwise. dp_*_release on a zeroed value is harmless.
  *
- * FAILURES. The library does not exit: every failure goes to the handler set by dp_set_failure, which must not return.
- */
+ * FAILURES. The library neither exits nor prints. The first failure stays in the runtime (dp_failure: a status as in
+ * dp_status.h, a message with the place in the program), and from there on nothing is done any more: operations give
+ * empty results (zeros, empty contexts), leave the device alone, and still take over what they take ownership of. So a
+ * caller may look once, behind several operations; but it must not loop or recurse on what it got without looking.
+ * Whatever operations gave, before or after, is released as always, and is good for nothing else once one has failed;
+ * what was whole before stays so, and may be used again after dp_clear_failure. */
 #ifndef DP_RT_H
 #define DP_RT_H
 
@@ -107,11 +111,18 @@ typedef struct DpProgram {
 int dp_main(int argc, char **argv, const DpProgram *program);
 
 typedef struct DpFailure {
-    int status;
+    int status; /* 0: none */
     const char *message;
+    const char *log; /* NULL, or what the device's compiler said about a kernel */
 } DpFailure;
+bool dp_failed(const DpRt *rt);
+DpFailure dp_failure(const DpRt *rt); /* the texts are the runtime's, until dp_clear_failure */
+/* Between runs of entries: goes on after a failure of the program or of memory. False after one of the device, which
+ * cannot be trusted any more: dp_close is all that is left. */
+bool dp_clear_failure(DpRt *rt);
+/* Called with each first failure; it may leave the library (longjmp, _exit), for callers that do not look. */
 void dp_set_failure(DpRt *rt, void (*handler)(void *data, const DpFailure *failure), void *data);
-/* The program's own failure at a site, on the host. Does not return. */
+/* The program's own failure at a site, on the host. */
 void dp_fail(DpRt *rt, uint32_t site, int64_t v0, int64_t v1, int64_t v2);
 /* Where the program is now, a site: the place of failures that may happen anywhere, memory and levels. */
 void dp_at(DpRt *rt, uint32_t site);

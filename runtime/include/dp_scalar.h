@@ -10,7 +10,7 @@
  *   bits        dp_from_bits_i16(dp_u64), dp_to_bits_i16(x): values as the bits of core constants (integers extended by their
  *               sign, floats by their own bits, f32 in the low half)
  *   views       dp_make_view(len, addr), DP_LEN(v), DP_ADDR(v)
- *   failures    dp_error(heap, site, v0, v1, v2): on the host `heap` is the DpRt * and the call does not return
+ *   failures    dp_error(heap, site, v0, v1, v2): on the host `heap` is the DpRt *, which is failed then
  *
  * Every function is total and free of undefined behaviour: integers wrap (through unsigned arithmetic), a zero divisor gives
  * 0 (the check that reports it stands before), shifts take the count modulo the width, float to int saturates.
@@ -65,7 +65,7 @@ typedef struct dp_view { uint64_t len, addr; } dp_view;
 #define dp_make_view(len, addr) ((dp_view){(uint64_t)(len), (uint64_t)(addr)})
 
 struct DpRt;
-_Noreturn void dp_fail(struct DpRt *rt, uint32_t site, int64_t v0, int64_t v1, int64_t v2);
+void dp_fail(struct DpRt *rt, uint32_t site, int64_t v0, int64_t v1, int64_t v2);
 #define dp_error(heap, site, v0, v1, v2) dp_fail((heap), (site), (int64_t)(v0), (int64_t)(v1), (int64_t)(v2))
 
 #define DP_FN static inline

@@ -15,17 +15,6 @@
 
 /* ---- the runtime under test ---- */
 static DpRt *rt;
-static jmp_buf failed;
-static DpFailure last_failure;
-static char last_message[1024];
-
-static void on_failure(void *data, const DpFailure *f)
-{
-    (void)data;
-    last_failure = *f;
-    snprintf(last_message, sizeof last_message, "%s", f->message);
-    longjmp(failed, 1);
-}
 
 static void open_shape(const char *shape)
 {
@@ -37,13 +26,12 @@ static void open_shape(const char *shape)
     rt = rt_open(&test_program, &options, &error);
     if (!rt)
         fail_msg("%s", error.text);
-    dp_set_failure(rt, on_failure, NULL);
 }
 
 static void expect_no_failure(void)
 {
-    if (setjmp(failed))
-        fail_msg("unexpected failure: %s", last_message);
+    if (dp_failed(rt))
+        fail_msg("unexpected failure: %s", dp_failure(rt).message);
 }
 
 static int teardown(void **state)
@@ -72,6 +60,7 @@ static int open_gpu(void **state)
 /* Nothing but what the caller still holds is live. */
 static void expect_all_free(void)
 {
+    expect_no_failure();
     assert_true(heap_check(&rt->heap));
     assert_int_equal(rt->heap.used, 0);
 }
@@ -174,6 +163,7 @@ static void *take_col(DpCol *c)
 {
     void *p = alloc(c->n, c->bytes);
     rt_read(rt, dp_col_addr(rt, c), p, c->n * c->bytes);
+    expect_no_failure();
     dp_col_release(rt, c);
     return p;
 }

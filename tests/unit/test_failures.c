@@ -10,39 +10,25 @@
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include <cmocka.h>
 
 /* ---- messages ---- */
 
-static DpRt rt;
-static jmp_buf failed;
-static int last_status;
+static DpRt rt; /* without a device: dp_clear_failure has nothing to wait for */
 static char last_message[1024];
 
-static void on_failure(void *data, const DpFailure *f)
-{
-    (void)data;
-    last_status = f->status;
-    snprintf(last_message, sizeof last_message, "%s", f->message);
-    longjmp(failed, 1);
-}
+static void begin(const DpProgram *program) { rt = (DpRt){.program = program}; }
 
-static void begin(const DpProgram *program)
-{
-    rt = (DpRt){.program = program};
-    dp_set_failure(&rt, on_failure, NULL);
-}
-
-#define FAILS(status, call)                                                                                            \
+#define FAILS(expected, call)                                                                                          \
     do {                                                                                                               \
-        if (!setjmp(failed)) {                                                                                         \
-            call;                                                                                                      \
-            fail_msg("no failure");                                                                                    \
-        }                                                                                                              \
-        assert_int_equal(last_status, status);                                                                         \
+        assert_false(dp_failed(&rt));                                                                                  \
+        call;                                                                                                          \
+        assert_true(dp_failed(&rt));                                                                                   \
+        assert_int_equal(dp_failure(&rt).status, expected);                                                            \
+        snprintf(last_message, sizeof last_message, "%s", dp_failure(&rt).message);                                    \
+        rt.status = 0;                                                                                                 \
     } while (0)
 
 /* A kernel has reported this site. */
@@ -157,20 +143,30 @@ static void test_device_errors(void **state)
     assert_non_null(strstr(last_message, "CL_INVALID_COMMAND_QUEUE in clFinish"));
 }
 
-/* Whoever does not end in the handler is stopped. */
-static void test_no_handler(void **state)
+static void count_failure(void *data, const DpFailure *f)
+{
+    assert_string_equal(f->message, "error: first");
+    ++*(int *)data;
+}
+
+/* The first failure stays, and is told once. */
+static void test_first_failure(void **state)
 {
     (void)state;
-    int status;
-    pid_t child = fork();
-    if (child == 0) {
-        begin(NULL);
-        dp_set_failure(&rt, NULL, NULL);
-        fclose(stderr);
-        rt_fail_here(&rt, 1, "what");
-    }
-    assert_int_equal(waitpid(child, &status, 0), child);
-    assert_true(WIFSIGNALED(status) && WTERMSIG(status) == SIGABRT);
+    int told = 0;
+    begin(NULL);
+    dp_set_failure(&rt, count_failure, &told);
+    assert_int_equal(dp_failure(&rt).status, 0);
+    rt_fail_here(&rt, 1, "first");
+    rt_fail_here(&rt, 3, "second");
+    rt_fail_host_memory(&rt, 8);
+    rt_fail_memory(&rt, 8);
+    rt_check_cl(&rt, CL_OUT_OF_RESOURCES, "clFinish(queue)", "heap.c", 7);
+    dp_fail(&rt, 0, 0, 0, 0);
+    assert_int_equal(dp_failure(&rt).status, 1);
+    assert_string_equal(dp_failure(&rt).message, "error: first");
+    assert_int_equal(told, 1);
+    assert_false(dp_clear_failure(&rt)); /* there is no device to go on with */
 }
 
 /* ---- when a loop stores its state anew ---- */
@@ -349,7 +345,7 @@ int main(void)
         cmocka_unit_test(test_quotes),
         cmocka_unit_test(test_places),
         cmocka_unit_test(test_device_errors),
-        cmocka_unit_test(test_no_handler),
+        cmocka_unit_test(test_first_failure),
         cmocka_unit_test(test_crowded),
         cmocka_unit_test_setup_teardown(test_cache_files, make_folder, remove_folder),
         cmocka_unit_test_setup_teardown(test_cache_full, make_folder, remove_folder),

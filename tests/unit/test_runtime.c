@@ -5,7 +5,6 @@
 static void test_rows(void **state)
 {
     (void)state;
-    expect_no_failure();
     for (int kind = 0; kind < SHAPES; kind++) {
         World w = world_of(kind);
         const Shape *s = &w.s;
@@ -131,7 +130,6 @@ static void expect_rows(DpCtx *ctx, const DpCol *views, const int32_t *want, uin
 static void test_masked_updates(void **state)
 {
     (void)state;
-    expect_no_failure();
     for (int kind = 0; kind < SHAPES; kind++) {
         World w = world_of(kind);
         const Shape *s = &w.s;
@@ -195,7 +193,6 @@ static void test_masked_updates(void **state)
 static void test_array(void **state)
 {
     (void)state;
-    expect_no_failure();
     const uint64_t sizes[] = {0, 1, 257, 10000};
     for (size_t t = 0; t < 4; t++) {
         uint64_t n = sizes[t];
@@ -311,7 +308,6 @@ static void check_argsort(int kind, DpScalar type)
 static void test_argsort(void **state)
 {
     (void)state;
-    expect_no_failure();
     for (int type = 0; type < DP_SCALAR_COUNT; type++)
         check_argsort(type % 2 ? 9 : 16, (DpScalar)type);
     for (int kind = 0; kind < SHAPES; kind++)
@@ -321,7 +317,6 @@ static void test_argsort(void **state)
 static void test_argsort_root(void **state)
 {
     (void)state;
-    expect_no_failure();
     const uint64_t sizes[] = {0, 1, 2, 1000, 200000};
     for (size_t t = 0; t < 5; t++) {
         uint64_t n = sizes[t];
@@ -350,7 +345,6 @@ static void test_argsort_root(void **state)
 static void test_values(void **state)
 {
     (void)state;
-    expect_no_failure();
     DpType *t = dp_type_parse("[[[i16]]]");
     const char text[] = "[[[5, 6, -7], []], [], [[8]], [[], [9, 10]]]";
     char error[200];
@@ -394,7 +388,6 @@ static void test_values(void **state)
 static void test_update_root(void **state)
 {
     (void)state;
-    expect_no_failure();
     int64_t x[4] = {1, 2, 3, 4}, v = 77;
     DpArr a = dp_array_root(rt, x, 8, 4, NULL), held = dp_arr_retain(a);
     uint64_t old = a.addr;
@@ -462,7 +455,6 @@ static void check_rows(const DpArr *t)
 static void test_compact_rows(void **state)
 {
     (void)state;
-    expect_no_failure();
     DpArr t = replaced_rows(), held = dp_arr_retain(t);
     uint64_t before = rt->heap.used, addr = t.addr;
     assert_true(before > ROUNDS * ROW * 8);
@@ -482,7 +474,6 @@ static void test_compact_rows(void **state)
 static void test_compact_columns(void **state)
 {
     (void)state;
-    expect_no_failure();
     DpArr t = replaced_rows();
     /* all rows, one of them, none: as a column; all below is stored anew */
     uint64_t views[3][2] = {{ROWS, t.addr}, {1, t.addr + 16}, {0, 0}};
@@ -510,7 +501,6 @@ static void test_compact_columns(void **state)
 static void test_compact_slice(void **state)
 {
     (void)state;
-    expect_no_failure();
     DpArr a = row_of(7);
     a.len = 3;
     a.addr += 8 * 500;
@@ -525,7 +515,6 @@ static void test_compact_slice(void **state)
 static void test_compact_kept(void **state)
 {
     (void)state;
-    expect_no_failure();
     DpCol none = {0};
     dp_compact(rt, &none, 1, 8);
     assert_int_equal(none.n, 0);
@@ -633,6 +622,15 @@ static void test_select_apart(void **state)
 }
 
 /* ---- failures ---- */
+/* That there is one, of this status and with this in its message; the runtime then goes on. */
+static void expect_failure(int status, const char *message)
+{
+    assert_int_equal(dp_failure(rt).status, status);
+    if (!strstr(dp_failure(rt).message, message))
+        fail_msg("%s\nnot: %s", dp_failure(rt).message, message);
+    assert_true(dp_clear_failure(rt));
+}
+
 static void test_failures(void **state)
 {
     (void)state;
@@ -644,52 +642,41 @@ static void test_failures(void **state)
     DpCtx *c = dp_ctx_fn(rt, 1000);
     words[0] = xs.addr;
     words[1] = 5000;
-    if (setjmp(failed))
-        fail_msg("failed: %s", last_message);
+    dp_map(rt, K_FAIL, 0, c, words, &out);
+    dp_check(rt);
+    expect_no_failure();
+    dp_col_release(rt, &out);
+    words[1] = 789;
     dp_map(rt, K_FAIL, 0, c, words, &out);
     dp_check(rt);
     dp_col_release(rt, &out);
-    words[1] = 789;
-    if (!setjmp(failed)) {
-        dp_map(rt, K_FAIL, 0, c, words, &out);
-        dp_check(rt);
-        fail_msg("no failure");
-    }
-    assert_int_equal(last_failure.status, 1);
-    assert_string_equal(
-        last_message, "f.dp:3:9: error: index 12 out of bounds for length 10\n  entry main = xs[12]\n          ^^^^^^");
-    /* the record is clear again */
-    if (setjmp(failed))
-        fail_msg("failed: %s", last_message);
-    dp_check(rt);
-    if (!setjmp(failed)) {
-        dp_fail(rt, 2, 3, 4, 0);
-    }
-    assert_string_equal(last_message, "f.dp:2:1: error: size mismatch: n is 3, but this length is 4\n  \tg xs\n  ^");
-    if (!setjmp(failed)) {
-        dp_new_col(rt, 2000000000, 8);
-        dp_new_col(rt, 4000000000, 16);
-        fail_msg("no failure");
-    }
-    assert_int_equal(last_failure.status, 3);
-    assert_non_null(strstr(last_message, "f.dp: error: out of memory: "));
-    assert_non_null(strstr(last_message, ".0 GB requested"));
-    if (!setjmp(failed)) {
-        static DpLevel levels[20000];
-        for (size_t i = 0;; i++)
-            dp_enter(rt, &levels[i], "f");
-    }
-    assert_int_equal(last_failure.status, 1);
-    assert_string_equal(last_message, "f.dp: error: recursion too deep");
-    assert_true(rt->level >= 1000);
+    expect_failure(1, "f.dp:3:9: error: index 12 out of bounds for length 10\n  entry main = xs[12]\n          ^^^^^^");
+    dp_check(rt); /* the record is clear again */
+    expect_no_failure();
+    dp_fail(rt, 2, 3, 4, 0);
+    expect_failure(1, "f.dp:2:1: error: size mismatch: n is 3, but this length is 4\n  \tg xs\n  ^");
+    DpCol big = dp_new_col(rt, 2000000000, 8), more = dp_new_col(rt, 4000000000, 16);
+    dp_col_release(rt, &big);
+    dp_col_release(rt, &more);
+    assert_non_null(strstr(dp_failure(rt).message, ".0 GB requested"));
+    expect_failure(3, "f.dp: error: out of memory: ");
+    static DpLevel levels[20000];
+    size_t level = 0;
+    while (!dp_failed(rt))
+        dp_enter(rt, &levels[level++], "f");
+    for (size_t i = 0; i < level; i++)
+        dp_leave(rt);
+    assert_true(level >= 1000 && rt->level == 0);
+    expect_failure(1, "f.dp: error: recursion too deep");
+    dp_col_release(rt, &xs);
     dp_ctx_release(rt, &c);
+    expect_all_free();
 }
 
 /* ---- the heap's ledger ---- */
 static void test_heap(void **state)
 {
     (void)state;
-    expect_no_failure();
     enum { N = 300 };
     DpBlock *blocks[N] = {NULL};
     for (int round = 0; round < 20000; round++) {
@@ -723,7 +710,6 @@ static void fill(DpBlock *b, uint32_t number, uint64_t *words)
 static void test_growth(void **state)
 {
     (void)state;
-    expect_no_failure();
     enum { N = 60, MOST = 1 << 20 };
     DpBlock *blocks[N];
     uint64_t *words = alloc(MOST, 8), *got = alloc(MOST, 8), first = rt->heap.bytes;
@@ -758,23 +744,14 @@ static void test_growth(void **state)
 static void test_limit(void **state)
 {
     (void)state;
-    expect_no_failure();
     rt->heap.limit = 10000000 / DP_BLOCK_ALIGN * DP_BLOCK_ALIGN;
-    DpBlock *b = block_new(rt, 4000000, 1), *volatile more = NULL;
+    DpBlock *b = block_new(rt, 4000000, 1), *more;
     uint64_t x = 42, y = 0;
     rt_write(rt, b->addr, &x, sizeof x);
-    if (!setjmp(failed)) {
-        more = block_new(rt, 7000000, 1);
-        fail_msg("no failure");
-    }
-    assert_int_equal(last_failure.status, 3);
-    assert_string_equal(last_message, "f.dp: error: out of memory: 7.0 MB requested, 6.0 MB free of 10.0 MB");
-    if (!setjmp(failed)) {
-        dp_new_col(rt, UINT64_MAX / 2, 16);
-        fail_msg("no failure");
-    }
-    assert_string_equal(last_message, "f.dp: error: out of memory: more than 9.2 EB requested, 6.0 MB free of 10.0 MB");
-    expect_no_failure();
+    assert_null(block_new(rt, 7000000, 1));
+    expect_failure(3, "f.dp: error: out of memory: 7.0 MB requested, 6.0 MB free of 10.0 MB");
+    assert_null(dp_new_col(rt, UINT64_MAX / 2, 16).block);
+    expect_failure(3, "f.dp: error: out of memory: more than 9.2 EB requested, 6.0 MB free of 10.0 MB");
     more = block_new(rt, 5000000, 1);
     rt_read(rt, b->addr, &y, sizeof y);
     assert_true(x == y && rt->heap.bytes <= rt->heap.limit);
@@ -788,20 +765,14 @@ static void test_numbered(void **state)
 {
     (void)state;
     rt->heap.limit = UINT64_C(1) << 39;
-    if (!setjmp(failed)) {
-        dp_new_col(rt, 5000000000, 1);
-        fail_msg("no failure");
-    }
-    assert_int_equal(last_failure.status, 3);
-    assert_string_equal(last_message,
-                        "f.dp: error: too many elements: 5000000000 in one operation, at most 4294967295 are numbered");
+    assert_null(dp_new_col(rt, 5000000000, 1).block);
+    expect_failure(3, "f.dp: error: too many elements: 5000000000 in one operation, at most 4294967295 are numbered");
 }
 
 /* What has not been written, or has been released, is filled with the pattern. */
 static void test_poison(void **state)
 {
     (void)state;
-    expect_no_failure();
     const uint64_t written = 42, pattern = UINT64_C(0xa5a5a5a5a5a5a5a5);
     uint64_t x = 0;
     DpBlock *b = block_new(rt, 1000, 1);
@@ -820,7 +791,7 @@ static void test_poison(void **state)
 /* ---- building ---- */
 static cl_kernel built(const char *name, const char *kernel)
 {
-    Text t = {NULL, 0, 0};
+    Text t = {.at = NULL};
     source_begin(rt, &t);
     text_add(rt, &t, kernel, strlen(kernel));
     return program_kernel(rt, program_build(rt, &t, &(BuildTask){.name = name}), name);
@@ -830,7 +801,6 @@ static cl_kernel built(const char *name, const char *kernel)
 static void test_builtins(void **state)
 {
     (void)state;
-    expect_no_failure();
     DpBlock *b = block_new(rt, 1, 4);
     cl_kernel k = built("dp_try", "__kernel void dp_try(__global uchar *heap, ulong to)\n"
                                   "{ *DP_AT(uint, to) = mad24(3u, 4u, 5u) + clz(1u); }\n");
@@ -844,18 +814,17 @@ static void test_builtins(void **state)
     clReleaseKernel(k);
     block_release(rt, b);
     rt->dump_dir = NULL; /* its texts are looked at by tests/kernels.sh */
-    if (!setjmp(failed)) {
-        built("dp_wrong", "__kernel void dp_wrong(__global uint *to) { *to = nothing(3); }\n");
-        fail_msg("no failure");
-    }
-    assert_int_equal(last_failure.status, 4);
-    assert_string_equal(last_message, "f.dp: error: kernel dp_wrong does not build: CL_BUILD_PROGRAM_FAILURE");
+    assert_null(built("dp_wrong", "__kernel void dp_wrong(__global uint *to) { *to = nothing(3); }\n"));
+    assert_int_equal(dp_failure(rt).status, 4);
+    assert_string_equal(dp_failure(rt).message,
+                        "f.dp: error: kernel dp_wrong does not build: CL_BUILD_PROGRAM_FAILURE");
+    assert_non_null(strstr(dp_failure(rt).log, "nothing"));
+    assert_false(dp_clear_failure(rt));
 }
 
 static void test_refs(void **state)
 {
     (void)state;
-    expect_no_failure();
     DpBlock *b[6];
     for (int i = 0; i < 6; i++)
         b[i] = block_new(rt, 1000, 1);
