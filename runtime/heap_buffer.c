@@ -7,6 +7,7 @@
 #define _DEFAULT_SOURCE /* madvise */
 #include "internal.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -155,6 +156,48 @@ static cl_int take_largest(DpRt *rt, uint64_t least, uint64_t most, uint64_t con
     return code;
 }
 
+/* ---- growing where the device has no room for both ---- */
+/* What the machine can give without pushing others out; nobody knows: all of it. */
+static uint64_t host_memory_left(void)
+{
+    unsigned long long kilobytes = 0;
+    char line[128];
+    bool found = false;
+    FILE *f = fopen("/proc/meminfo", "r");
+    while (f && !found && fgets(line, sizeof line, f))
+        found = sscanf(line, "MemAvailable: %llu", &kilobytes) == 1;
+    if (f)
+        fclose(f);
+    return found ? kilobytes << 10 : UINT64_MAX;
+}
+
+/* The contents wait on the host, while the old buffer is given back and a new one is made: slower than a copy on the
+ * device, but the heap may have nearly all of the device. */
+static cl_int grow_through_host(DpRt *rt, uint64_t least, uint64_t most, uint64_t contents)
+{
+    Heap *h = &rt->heap;
+    const uint64_t old = h->bytes;
+    const Buffer none = {NULL, NULL, 0};
+    void *copy = contents < host_memory_left() ? malloc(contents) : NULL;
+    if (!copy)
+        return CL_MEM_OBJECT_ALLOCATION_FAILURE;
+    cl_int code = clEnqueueReadBuffer(rt->queue, h->buffer, CL_TRUE, 0, contents, copy, 0, NULL, NULL);
+    if (code != CL_SUCCESS) {
+        free(copy);
+        return code;
+    }
+    take_buffer(rt, &none);
+    code = take_largest(rt, least, most, 0);
+    cl_int kept = code == CL_SUCCESS ? code : take_largest(rt, old, old, 0);
+    if (kept == CL_SUCCESS)
+        kept = clEnqueueWriteBuffer(rt->queue, h->buffer, CL_TRUE, 0, contents, copy, 0, NULL, NULL);
+    free(copy);
+    if (kept != CL_SUCCESS)
+        rt_fail(rt, EXIT_MEMORY, "out of memory: while the heap grew, the device gave it to others: %s",
+                cl_error_name(kept));
+    return code;
+}
+
 /* ---- what heap.c calls ---- */
 bool buffer_open(DpRt *rt, OpenError *error)
 {
@@ -177,6 +220,8 @@ bool buffer_grow(DpRt *rt, uint64_t least, uint64_t contents)
     if (most > h->limit)
         most = h->limit;
     cl_int code = least <= most ? take_largest(rt, least, most, contents) : CL_MEM_OBJECT_ALLOCATION_FAILURE;
+    if (code != CL_SUCCESS && least <= most && !h->shared)
+        code = grow_through_host(rt, least, most, contents);
     h->refused = code != CL_SUCCESS && least <= h->limit;
     return code == CL_SUCCESS;
 }

@@ -1,8 +1,8 @@
 #!/bin/sh
 # Memory: a heap that grows, one that may not, and limits on the address space: the right result, or a message and status 3.
-# memory.sh DPC
+# memory.sh DPC [FAKEPLAT]
 set -u
-dpc=$1
+dpc=$1 shim=${2-}
 tests=$PWD/tests/run
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
@@ -46,6 +46,16 @@ done
 for program in $(cd "$tests" && ls *.dp | awk 'NR % 40 == 7'); do
     expect 0 ' on device' env DP_HEAP_START=4096 DP_POISON=1 DP_COMPACT=1 "$dpc" test --eval=device "$tests/$program"
 done
+
+# A device of its own memory, which has no room for the old heap and the new one: the contents wait on the host.
+if [ -n "$shim" ] && [ -z "${DPC_SANITIZED-}" ]; then # a sanitizer has to be the first library
+    for most in 180000000 220000000 300000000; do
+        expect 0 10485760 env LD_PRELOAD="$shim" FAKEPLAT_MEMORY=$most DP_HEAP=$most DP_HEAP_START=1000000 ./grow 20
+    done
+    expect 3 'grow.dp:1:69: error: out of memory: 83.9 MB requested, ' \
+        env LD_PRELOAD="$shim" FAKEPLAT_MEMORY=150000000 DP_HEAP_START=1000000 ./grow 20
+    expect 0 "$rows" env LD_PRELOAD="$shim" FAKEPLAT_MEMORY=1000000 DP_HEAP_START=100000 DP_POISON=1 ./grow --entry rows '[3, 0, 50, 1]'
+fi
 
 # What is said: how much was wanted, how much there is.
 expect 3 'grow.dp:1:69: error: out of memory: 41.9 MB requested, 29.0 MB free of 50.0 MB' env DP_HEAP=50000000 DP_HEAP_START=4096 ./grow 20
