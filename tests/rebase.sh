@@ -5,7 +5,7 @@ set -u
 cd "$(dirname "$0")/.."
 dpc=$(cd "$1" && pwd)/dpc
 export NO_COLOR=1
-(cd tests/diag && for f in *.dp; do "$dpc" check "$f" >"${f%.dp}.err" 2>&1; done)
+sh tests/diag.sh "$dpc" --write
 for f in tests/golden/*.dp; do
     for stage in ast types core fused flat plan opencl host; do
         mkdir -p "tests/golden/$stage"

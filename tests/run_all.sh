@@ -65,12 +65,9 @@ only='.'
 (cd "$build" && ctest --output-on-failure -j "$(nproc)" --timeout 600 -R "$only") || failed=$((failed + 1))
 
 begin diag
-(cd tests/diag && for f in *.dp; do
-    [ -e "$f" ] || continue
-    NO_COLOR=1 "$dpc" check "$f" 2>&1 | cmp -s - "${f%.dp}.err" || echo "$f"
-done) >"$build/diag.failed"
-while read -r f; do count 1 "tests/diag/$f"; done <"$build/diag.failed"
-passed=$((passed + $(ls tests/diag/*.dp 2>/dev/null | wc -l) - $(wc -l <"$build/diag.failed")))
+sh tests/diag.sh "$dpc" >"$build/diag.failed"
+while read -r f; do count 1 "$f"; done <"$build/diag.failed"
+passed=$((passed + $(ls tests/diag/[EWa]*/*.dp | wc -l) - $(wc -l <"$build/diag.failed")))
 
 begin golden
 for expected in tests/golden/*/*; do

@@ -198,7 +198,7 @@ def main():
     if o.reduce:
         return reduce(o.dpc, o.reduce)
     root = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
-    paths = o.programs or sorted(glob.glob(root + "/tests/run/*.dp") + glob.glob(root + "/tests/diag/*.dp") + glob.glob(root + "/examples/*/*.dp") + glob.glob(root + "/stdlib/*.dp"))
+    paths = o.programs or sorted(glob.glob(root + "/tests/run/*.dp") + glob.glob(root + "/tests/diag/*/*.dp") + glob.glob(root + "/examples/*/*.dp") + glob.glob(root + "/stdlib/*.dp"))
     texts = [tokens(open(p, encoding="utf-8", errors="surrogateescape").read()) for p in paths]
     texts = [t for t in texts if solid(t)]
     rng = random.Random(o.seed)
