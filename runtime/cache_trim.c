@@ -48,9 +48,8 @@ static const char *next_name(DIR *d)
 /* The bytes on disk of a file or folder; removes it, too, if told. */
 static uint64_t visit_tree(int at, const char *name, bool removing, unsigned depth)
 {
-    struct stat st;
-    if (fstatat(at, name, &st, AT_SYMLINK_NOFOLLOW) != 0)
-        return 0;
+    struct stat st = {0}; /* for what another process has just removed */
+    fstatat(at, name, &st, AT_SYMLINK_NOFOLLOW);
     uint64_t bytes = (uint64_t)st.st_blocks * 512;
     bool folder = S_ISDIR(st.st_mode);
     DIR *d = folder && depth < MAX_DEPTH ? open_folder(at, name) : NULL;
@@ -71,15 +70,16 @@ void folder_remove(const char *path) { visit_tree(AT_FDCWD, path, true, 0); }
 static time_t last_use(int at, const char *name)
 {
     char path[NAME_ROOM + 16];
-    struct stat st;
+    struct stat st = {0};
     snprintf(path, sizeof path, "%s/last_accessed", name);
-    bool known = fstatat(at, path, &st, AT_SYMLINK_NOFOLLOW) == 0 || fstatat(at, name, &st, AT_SYMLINK_NOFOLLOW) == 0;
-    return known ? st.st_mtime : 0;
+    if (fstatat(at, path, &st, AT_SYMLINK_NOFOLLOW) != 0)
+        fstatat(at, name, &st, AT_SYMLINK_NOFOLLOW);
+    return st.st_mtime;
 }
 
 static void add_entry(Entries *all, int at, const char *name, bool leftover)
 {
-    if (all->n == MAX_ENTRIES || strlen(name) >= NAME_ROOM)
+    if (strlen(name) >= NAME_ROOM)
         return;
     Entry *e = &all->at[all->n++];
     *e = (Entry){.bytes = visit_tree(at, name, false, 0), .used = last_use(at, name), .leftover = leftover};
@@ -173,7 +173,7 @@ CacheUse cache_use(const char *dir)
 static void trim(const char *dir, uint64_t limit, uint32_t most, time_t grace)
 {
     DIR *top = open_folder(AT_FDCWD, dir);
-    if (!top)
+    if (!top) /* no memory */
         return;
     Entries all = list_entries(top);
     if (all.at)

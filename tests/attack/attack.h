@@ -5,6 +5,8 @@
  *   ATTACK_IN=NAME      only in the program of that file name: children such as the C compiler are left alone
  *   ATTACK_AT=K         the K-th call fails; without it, calls are only counted
  *   ATTACK_STICKY=1     all calls from the K-th on
+ *   ATTACK_CALL=NAME    only calls of this function count
+ *   ATTACK_NAMES=1      each call's name goes to the log
  *   ATTACK_LOG=FILE     gets the failed call's name, or, when the program ends, the number of calls: "calls N"
  * Only calls by the program's own code count: those of shared libraries, as PoCL's, succeed. Nothing is counted behind
  * the end of main: the counts of a coverage build are written then. */
@@ -25,8 +27,8 @@
 
 static struct Attack {
     int calls, at;
-    bool on, sticky;
-    const char *log;
+    bool on, sticky, names;
+    const char *log, *call;
     uintptr_t low, high; /* where the executable lies */
 } attack;
 
@@ -82,6 +84,8 @@ __attribute__((constructor)) static void attack_begin(void)
     attack.at = at ? atoi(at) : 0;
     attack.sticky = getenv("ATTACK_STICKY") != NULL;
     attack.log = getenv("ATTACK_LOG");
+    attack.call = getenv("ATTACK_CALL");
+    attack.names = getenv("ATTACK_NAMES") != NULL;
     dl_iterate_phdr(attack_find_executable, NULL);
     attack.on = true;
     atexit(attack_end);
@@ -92,6 +96,10 @@ static bool attack_hits(const char *name, const void *caller)
 {
     if (!attack.on || (uintptr_t)caller < attack.low || (uintptr_t)caller >= attack.high)
         return false;
+    if (attack.call && strcmp(attack.call, name) != 0)
+        return false;
+    if (attack.names)
+        attack_report(name);
     int k = __sync_add_and_fetch(&attack.calls, 1);
     if (attack.at && k == attack.at)
         attack_report(name);

@@ -45,13 +45,14 @@ FORMATS = {"numbers": "txt npy csv dpv", "matrix": "txt npy mtx dpv", "sparse": 
 class Case:
     """A command in a folder of its own. `inside`: the program whose calls fail; `status`: the one without a failure; `quick`:
     how many injections a sample has, of the `last` calls only, where those before are another case's; `volatile`: files whose
-    text is never the same; `needs`: "cc", "cc opencl" or nothing, as for what is `built`."""
+    text is never the same; `needs`: "cc", "cc opencl" or nothing, as for what is `built`; `each`: a sample has the first
+    call of each OpenCL function, too."""
 
     def __init__(self, name, *command, inside="dpc", files=None, built=(), modules=("mfail", "wfail"), status=0, stdin=None,
-                 quick=12, last=0, env=None, volatile=(), needs=""):
+                 quick=12, last=0, env=None, volatile=(), needs="", each=False):
         self.name, self.command, self.inside, self.files, self.built = name, command, inside, files or {}, built
         self.modules, self.status, self.stdin, self.env, self.volatile = modules, status, stdin, env or {}, volatile
-        self.quick, self.last = quick, last
+        self.quick, self.last, self.each = quick, last, each
         self.needs = ("cc opencl" if built else needs).split()
 
 
@@ -113,10 +114,13 @@ def cases_of_devices(build):
         program, text, args = ("loops", LOOPS, ["[[3,1],[2]]"]) if name == "pocl" else ("map", MAP, ["[1,2]", "3"])
         for cache in ("warm", "cold"):
             yield Case("device_%s_%s" % (name, cache), "./" + program, *args, "-o", "o.txt", inside=program, files={"o.txt": "old\n"},
-                       built=[(program, text)], modules=CL, quick=6, env={**env, "CACHE": cache})
+                       built=[(program, text)], modules=CL, quick=6, env={**env, "CACHE": cache}, each=name == "fake")
+    yield Case("device_gpu", "./loops", "[[3,1],[2]]", inside="loops", built=[("loops", LOOPS)], modules=CL, quick=4,
+               env={"DP_SHAPE": "gpu"}, each=True)
     yield Case("device_times", "./loops", "[[3,1],[2]]", "-r", "2", "-t", "times", inside="loops", built=[("loops", LOOPS)], modules=CL, quick=6,
                volatile=["times"])
-    yield Case("device_profile", "./loops", "[[3,1],[2]]", "--profile", inside="loops", built=[("loops", LOOPS)], modules=CL, quick=6)
+    yield Case("device_profile", "./loops", "[[3,1],[2]]", "--profile", inside="loops", built=[("loops", LOOPS)], modules=CL, quick=6,
+               each=True)
     yield Case("device_help", "./loops", "--help", inside="loops", built=[("loops", LOOPS)])
 
 
@@ -176,8 +180,8 @@ class Driver:
         """Where the kernels of a case lie that it finds in the cache."""
         return os.path.join(self.top, "warm", case.name) if case.env.get("CACHE") == "warm" else None
 
-    def run(self, case, module, k, sticky):
-        """Status, what it printed, its files afterwards, strays, the module's log."""
+    def run(self, case, module, k, sticky, call=None):
+        """Call k fails, of the function `call` if that is given. Status, what it printed, its files afterwards, strays, the module's log."""
         folder = tempfile.mkdtemp(dir=self.top)
         work = self.prepare(case, folder)
         log = os.path.join(folder, "log")
@@ -185,8 +189,13 @@ class Driver:
         env = dict(os.environ, NO_COLOR="1", TMPDIR=os.path.join(folder, "tmp"), XDG_CACHE_HOME=os.path.join(folder, "cache"),
                    POCL_CACHE_DIR=os.path.join(self.top, "pocl"), ATTACK_IN=case.inside, ATTACK_LOG=log,
                    LD_PRELOAD=":".join(preload), ASAN_OPTIONS="detect_leaks=0")
+        env.update({name: value for name, value in case.env.items() if name.startswith("DP_")})
         if k:
             env["ATTACK_AT"] = str(k)
+        else:
+            env["ATTACK_NAMES"] = "1"
+        if call:
+            env["ATTACK_CALL"] = call
         if sticky:
             env["ATTACK_STICKY"] = "1"
         command = [self.dpc if word == "dpc" and i == 0 else word for i, word in enumerate(case.command)]
@@ -207,13 +216,13 @@ class Driver:
         shutil.rmtree(folder, ignore_errors=True)
         return result
 
-    def outcome(self, case, module, clean, k, sticky):
+    def outcome(self, case, module, clean, k, sticky, call=None):
         """How the run ends in which call k fails, and what is wrong with it, or None."""
-        status, out, err, files, stray, log = self.run(case, module, k, sticky)
+        status, out, err, files, stray, log = self.run(case, module, k, sticky, call)
         good_status, good_out, _, good_files, _, _ = clean
         before = {name: content if isinstance(content, bytes) else content.encode() for name, content in case.files.items()}
         end = err.strip().split("\n")[-1][-160:]
-        call = log.split("\n")[0] or "not reached"
+        reached = log.split("\n")[0] or "not reached"
         problem = None
         if status == GIVES_UP:
             problem = "HANG"
@@ -238,17 +247,20 @@ class Driver:
                     problem = "FILE %s, status %d" % (name, status)
         if not problem:
             return "status %d" % status, None
-        return "wrong", "%s [%s %d %s%s] %s" % (problem, module, k, call, ", sticky" if sticky else "", end)
+        return "wrong", "%s [%s %d %s%s] %s" % (problem, module, k, reached, ", sticky" if sticky else "", end)
 
     # ---- a case ----
 
-    def injections(self, case, module, calls):
+    def injections(self, case, module, names):
+        calls = len(names)
         every = [(k, sticky) for sticky in (False, True) for k in range(1, calls + 1)]
         if case.last and not self.options.all:
             every = [i for i in every if i[0] > calls - case.last]
         if not self.options.all and len(every) > case.quick:
             chance = random.Random(zlib.crc32(("%s %s %d" % (case.name, module, self.options.seed)).encode()))
             every = chance.sample(every, case.quick)
+            if case.each and module == "clfail":
+                every += [(1, sticky, name) for name in sorted(set(names)) for sticky in (False, True)]
         shard, shards = self.options.shard
         return every[shard - 1::shards]
 
@@ -258,14 +270,14 @@ class Driver:
             self.run(case, module, 0, False)
         clean = self.run(case, module, 0, False)
         status, _, err, _, stray, log = clean
-        calls = int(log.split()[-1]) if log.startswith("calls") else 0
+        names = log.split("\n")[:-2] # and how many there were
         if status != case.status or stray:
             return {"wrong": 1}, ["without a failure: status %d, %s %s" % (status, stray, err[-200:])]
-        tried = self.injections(case, module, calls)
+        tried = self.injections(case, module, names)
         ends = list(pool.map(lambda i: self.outcome(case, module, clean, *i), tried))
         found = [wrong for _, wrong in ends if wrong]
         if os.environ.get("VERBOSE"):
-            print("%-28s %-6s %4d calls, %4d tried, %d wrong" % (case.name, module, calls, len(tried), len(found)), flush=True)
+            print("%-28s %-6s %4d calls, %4d tried, %d wrong" % (case.name, module, len(names), len(tried), len(found)), flush=True)
         return collections.Counter(end for end, _ in ends), found
 
     def report(self, case, module, found):

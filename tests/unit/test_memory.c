@@ -332,6 +332,35 @@ static void test_cache(void **state)
     folder_remove(folder);
 }
 
+/* How many there are. */
+static bool count_entries(void *folder) { return cache_use(folder).entries == 1; }
+
+/* The entry goes, if there is memory to look at it. */
+static bool trim(void *folder)
+{
+    long at = pause_failures();
+    size_t n;
+    cache_store(folder, cache_key(NULL, 0), (const unsigned char *)"bytes", 5);
+    fails_at = at;
+    cache_clear(folder);
+    at = pause_failures();
+    unsigned char *bytes = cache_load(folder, cache_key(NULL, 0), &n);
+    free(bytes);
+    fails_at = at;
+    return !bytes;
+}
+
+static void test_looking_at_cache(void **state)
+{
+    (void)state;
+    char folder[] = "/tmp/test_memory.XXXXXX";
+    assert_non_null(mkdtemp(folder));
+    cache_store(folder, cache_key(NULL, 0), (const unsigned char *)"bytes", 5);
+    assert_true(attempt_all("the cache's use", count_entries, folder) > 0);
+    assert_true(attempt_all("clearing the cache", trim, folder) > 0);
+    folder_remove(folder);
+}
+
 /* ---- whole files, arguments, types ---- */
 
 static bool read_file(void *data)
@@ -548,10 +577,10 @@ int main(void)
     return 0;
 #endif
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_readers),    cmocka_unit_test(test_writers),     cmocka_unit_test(test_foreign),
-        cmocka_unit_test(test_stored),     cmocka_unit_test(test_long_packed), cmocka_unit_test(test_whole_files),
-        cmocka_unit_test(test_type_texts), cmocka_unit_test(test_arguments),   cmocka_unit_test(test_cache),
-        cmocka_unit_test(test_inputs),     cmocka_unit_test(test_growing),
+        cmocka_unit_test(test_readers),    cmocka_unit_test(test_writers),          cmocka_unit_test(test_foreign),
+        cmocka_unit_test(test_stored),     cmocka_unit_test(test_long_packed),      cmocka_unit_test(test_whole_files),
+        cmocka_unit_test(test_type_texts), cmocka_unit_test(test_arguments),        cmocka_unit_test(test_cache),
+        cmocka_unit_test(test_inputs),     cmocka_unit_test(test_looking_at_cache), cmocka_unit_test(test_growing),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
