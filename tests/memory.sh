@@ -77,7 +77,7 @@ for eval in core fused; do
     expect 1 'recursion too deep' "$dpc" run --eval=$eval grows.dp --memory 100000000 '[1, 2]'
 done
 fits=$("$dpc" run --eval=core grows.dp --entry fits 10)
-expect 0 "$fits" env DP_HEAP=4100000 DP_POISON=1 ./grows --entry fits 10
+expect 0 "$fits" env DP_HEAP=6000000 DP_POISON=1 ./grows --entry fits 10
 expect 3 'grows.dp:3:58: error: out of memory: 3.1 MB requested, 2.5 MB free of 2.7 MB, in level 10 of the recursion of tree' \
     env DP_HEAP=2700000 ./grows --entry fits 10
 
