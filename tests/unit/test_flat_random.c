@@ -5,6 +5,7 @@
 #include "flat/flat.h"
 #include "flat/flat_eval.h"
 #include "lower_core.h"
+#include "plan/plan.h"
 
 static void prepare(CoreProgram *p, bool fuses)
 {
@@ -61,6 +62,19 @@ static FlatProgram *flatten_twice(const Gen *g, uint64_t seed)
     return p;
 }
 
+/* Every reference of the plan made of it is released once, on every path. */
+static void check_plan(const Gen *g, const FlatProgram *flat, uint64_t seed)
+{
+    StrBuf why = {0};
+    if (g->b.session->files.n == 0)
+        source_add_text(g->b.session, "random.dp", " ", 1, false); /* for the places of kernels */
+    Plan *plan = plan_lower(flat);
+    plan_lifetimes(plan);
+    if (!plan_check(plan, &why))
+        report(g, seed, why.text);
+    strbuf_free(&why);
+}
+
 static void run_seed(uint64_t seed, bool fuses)
 {
     static Gen g;
@@ -74,6 +88,7 @@ static void run_seed(uint64_t seed, bool fuses)
     flat_liveness(flat);
     if (!flat_check(flat, &why))
         report(&g, seed, why.text);
+    check_plan(&g, flat, seed);
     for (uint32_t i = 0; i < RUNS; i++) {
         random_args(&g, args);
         Run expected = run_main(&g, fn, args), r = run_flat(&g, flat, args);
