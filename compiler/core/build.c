@@ -36,20 +36,33 @@ CoreAtom *build_atoms_copy(const CoreBuilder *b, const CoreAtom *atoms, uint32_t
 
 /* ---- statements ---- */
 
-CoreStmt *build_stmt(CoreBuilder *b, CoreKind kind, uint32_t n, const CoreType *types)
+void build_fresh(CoreBuilder *b, CoreStmt *s, uint32_t n, const CoreType *types)
 {
-    CoreStmt *s = core_new_stmt(b->p, kind, b->span);
     s->nvars = n;
     s->vars = arena_array(b->p->arena, CoreVar, n + 1);
     for (uint32_t i = 0; i < n; i++)
         s->vars[i] = core_new_var(b->p, b->fn, types[i], NULL);
+}
+
+CoreStmt *build_stmt(CoreBuilder *b, CoreKind kind, uint32_t n, const CoreType *types)
+{
+    CoreStmt *s = core_new_stmt(b->p, kind, b->span);
+    build_fresh(b, s, n, types);
+    return s;
+}
+
+CoreStmt *build_stmt_into(CoreBuilder *b, CoreKind kind, uint32_t n, const CoreVar *vars)
+{
+    CoreStmt *s = core_new_stmt(b->p, kind, b->span);
+    s->nvars = n;
+    s->vars = build_vars_copy(b, vars, n, n);
     return s;
 }
 
 void build_emit(CoreBuilder *b, CoreStmt *s)
 {
     if (b->emit)
-        b->emit(b->ctx, s);
+        b->emit(b->ctx, b->out, s);
     else
         core_push(b->p, b->out, s);
 }
@@ -155,6 +168,12 @@ void build_results(const CoreBuilder *b, CoreBlock *block, const CoreAtom *resul
 {
     block->results = build_atoms_copy(b, results, n, n);
     block->nresults = n;
+}
+
+void build_return(const CoreBuilder *b, CoreBlock *block, const CoreStmt *s)
+{
+    block->results = build_atoms(b, s->vars, s->nvars);
+    block->nresults = s->nvars;
 }
 
 CoreBlock *build_end(CoreBuilder *b, CoreBlock *outer, const CoreAtom *results, uint32_t n)

@@ -20,9 +20,9 @@
 typedef struct CoreBuilder {
     const CoreProgram *p;
     CoreFn *fn;
-    CoreBlock *out;                       /* where statements go */
-    Span span;                            /* of what is made */
-    void (*emit)(void *ctx, CoreStmt *s); /* or NULL: to the end of `out` */
+    CoreBlock *out;                                       /* where statements go */
+    Span span;                                            /* of what is made */
+    void (*emit)(void *ctx, CoreBlock *out, CoreStmt *s); /* or NULL: to the end of `out` */
     void *ctx;
 } CoreBuilder;
 
@@ -36,6 +36,10 @@ CoreVar *build_vars_copy(const CoreBuilder *b, const CoreVar *vars, uint32_t roo
 CoreAtom *build_atoms_copy(const CoreBuilder *b, const CoreAtom *atoms, uint32_t room, uint32_t n);
 
 /* ---- statements ---- */
+/* Not emitted yet; binds these variables, of which it has a copy. */
+CoreStmt *build_stmt_into(CoreBuilder *b, CoreKind kind, uint32_t n, const CoreVar *vars);
+/* Gives the statement n new variables, of these types, instead of those that it binds. */
+void build_fresh(CoreBuilder *b, CoreStmt *s, uint32_t n, const CoreType *types);
 /* Not emitted yet; binds n new variables of these types. */
 CoreStmt *build_stmt(CoreBuilder *b, CoreKind kind, uint32_t n, const CoreType *types);
 void build_emit(CoreBuilder *b, CoreStmt *s);
@@ -59,6 +63,8 @@ CoreBlock *build_begin(CoreBuilder *b);
 /* The open block, with these results; statements go into `outer` again. */
 CoreBlock *build_end(CoreBuilder *b, CoreBlock *outer, const CoreAtom *results, uint32_t n);
 void build_results(const CoreBuilder *b, CoreBlock *block, const CoreAtom *results, uint32_t n);
+/* The block's results are what s binds. */
+void build_return(const CoreBuilder *b, CoreBlock *block, const CoreStmt *s);
 /* Appends a copy of a block of `from`, with fresh variables; `map` as for core_copy_block. Returns its results. */
 const CoreAtom *build_copy(CoreBuilder *b, const CoreFn *from, const CoreBlock *block, CoreAtom *map);
 

@@ -5,29 +5,53 @@
 
 /* ---- tables ---- */
 
-const char *core_prim_name(CorePrim p)
-{
-    static const char *const names[PRIM_COUNT] = {
-#define PRIM(NAME, arity, text) text,
+typedef enum Operands {
+    OPERANDS_NUMBERS,
+    OPERANDS_INTEGERS,
+    OPERANDS_FLOATS,
+    OPERANDS_BITS,
+    OPERANDS_BOOLS,
+    OPERANDS_SIZES,
+    OPERANDS_ANY
+} Operands;
+typedef enum Gives { GIVES_SAME, GIVES_BOOL, GIVES_OTHER } Gives;
+
+typedef struct PrimInfo {
+    const char *name;
+    uint8_t arity;
+    Operands operands;
+    Gives gives;
+    uint8_t cost, cost_on_floats;
+} PrimInfo;
+
+static const PrimInfo prims[PRIM_COUNT] = {
+#define PRIM(NAME, arity, text, operands, result, cost, cost_on_floats)                                                \
+    {text, arity, OPERANDS_##operands, GIVES_##result, cost, cost_on_floats},
 #include "core/prims.def"
 #undef PRIM
-    };
-    return names[p];
+};
+
+const char *core_prim_name(CorePrim p) { return prims[p].name; }
+uint32_t core_prim_arity(CorePrim p) { return prims[p].arity; }
+bool core_prim_gives_bool(CorePrim p) { return prims[p].gives == GIVES_BOOL; }
+
+uint32_t core_prim_cost(CorePrim p, Scalar operand)
+{
+    return scalar_is_float(operand) ? prims[p].cost_on_floats : prims[p].cost;
 }
 
-uint32_t core_prim_arity(CorePrim p)
+bool core_prim_takes(CorePrim p, Scalar operand)
 {
-    static const uint8_t arities[PRIM_COUNT] = {
-#define PRIM(NAME, arity, text) arity,
-#include "core/prims.def"
-#undef PRIM
-    };
-    return arities[p];
-}
-
-bool core_prim_gives_bool(CorePrim op)
-{
-    return (op >= PRIM_EQ && op <= PRIM_LESS_NAN_LAST) || op == PRIM_ISNAN || op == PRIM_ISINF;
+    switch (prims[p].operands) {
+    case OPERANDS_NUMBERS: return operand != SC_BOOL;
+    case OPERANDS_INTEGERS: return scalar_is_int(operand);
+    case OPERANDS_FLOATS: return scalar_is_float(operand);
+    case OPERANDS_BITS: return !scalar_is_float(operand);
+    case OPERANDS_BOOLS: return operand == SC_BOOL;
+    case OPERANDS_SIZES: return operand == SC_I64;
+    case OPERANDS_ANY: return true;
+    }
+    return false;
 }
 
 bool core_prim_fallible(CorePrim p, Scalar operand)

@@ -65,13 +65,18 @@ static inline CoreAtom core_const(Scalar s, uint64_t bits)
 static inline CoreAtom core_i64(int64_t x) { return core_const(SC_I64, (uint64_t)x); }
 
 typedef enum CorePrim {
-#define PRIM(NAME, arity, text) PRIM_##NAME,
+#define PRIM(NAME, ...) PRIM_##NAME,
 #include "core/prims.def"
 #undef PRIM
     PRIM_COUNT
 } CorePrim;
 const char *core_prim_name(CorePrim p);
 uint32_t core_prim_arity(CorePrim p);
+bool core_prim_takes(CorePrim p, Scalar operand);
+/* In additions. What costs no more than CORE_CHEAP is worth computing for nothing; no more than CORE_MODERATE, rather
+ * than storing the result. */
+enum { CORE_CHEAP = 2, CORE_MODERATE = 8 };
+uint32_t core_prim_cost(CorePrim p, Scalar operand);
 bool core_prim_gives_bool(CorePrim p); /* comparisons; the others give their operand's type, but for CONVERT */
 /* May it fail? Only DIV and MOD on integers. */
 bool core_prim_fallible(CorePrim p, Scalar operand);

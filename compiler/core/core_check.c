@@ -154,69 +154,6 @@ static CoreType *types_of(Checker *c, const CoreVar *vars, uint32_t n)
 
 /* ---- scalar operations ---- */
 
-static bool prim_takes(CorePrim op, Scalar s)
-{
-    switch (op) {
-    case PRIM_ADD:
-    case PRIM_SUB:
-    case PRIM_MUL:
-    case PRIM_DIV:
-    case PRIM_MOD:
-    case PRIM_POW:
-    case PRIM_NEG:
-    case PRIM_ABS:
-    case PRIM_SIGN: return s != SC_BOOL;
-    case PRIM_AND:
-    case PRIM_OR:
-    case PRIM_XOR: return !scalar_is_float(s);
-    case PRIM_SHL:
-    case PRIM_SHR:
-    case PRIM_COMPLEMENT:
-    case PRIM_POPCOUNT:
-    case PRIM_CLZ:
-    case PRIM_CTZ: return scalar_is_int(s);
-    case PRIM_SIZE_ADD:
-    case PRIM_SIZE_MUL: return s == SC_I64;
-    case PRIM_NOT: return s == SC_BOOL;
-    case PRIM_EQ:
-    case PRIM_NE:
-    case PRIM_LT:
-    case PRIM_LE:
-    case PRIM_GT:
-    case PRIM_GE:
-    case PRIM_LESS_NAN_LAST:
-    case PRIM_MIN:
-    case PRIM_MAX:
-    case PRIM_CONVERT:
-    case PRIM_SELECT: return true;
-    case PRIM_SQRT:
-    case PRIM_EXP:
-    case PRIM_LOG:
-    case PRIM_LOG2:
-    case PRIM_LOG10:
-    case PRIM_SIN:
-    case PRIM_COS:
-    case PRIM_TAN:
-    case PRIM_ASIN:
-    case PRIM_ACOS:
-    case PRIM_ATAN:
-    case PRIM_ATAN2:
-    case PRIM_SINH:
-    case PRIM_COSH:
-    case PRIM_TANH:
-    case PRIM_FLOOR:
-    case PRIM_CEIL:
-    case PRIM_ROUND:
-    case PRIM_TRUNC:
-    case PRIM_FMA:
-    case PRIM_HYPOT:
-    case PRIM_ISNAN:
-    case PRIM_ISINF: return scalar_is_float(s);
-    case PRIM_COUNT: break; /* GCOVR_EXCL_LINE: check_prim lets no such operation come here */
-    }
-    return false; /* GCOVR_EXCL_LINE: likewise */
-}
-
 static void check_select(Checker *c, const CoreStmt *s, CoreType result)
 {
     want(c, s->prim.args[0], type_bool, "select's condition");
@@ -236,7 +173,7 @@ static void check_prim(Checker *c, const CoreStmt *s)
         return;
     }
     CoreType operand = use(c, s->prim.args[0]);
-    if (!expect(c, operand.rank == 0 && prim_takes(op, operand.scalar), core_prim_name(op)))
+    if (!expect(c, operand.rank == 0 && core_prim_takes(op, operand.scalar), core_prim_name(op)))
         return;
     for (uint32_t i = 1; i < s->prim.nargs; i++)
         want(c, s->prim.args[i], operand, core_prim_name(op));

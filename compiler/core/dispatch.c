@@ -115,9 +115,10 @@ static CoreBlock *missed(const Chain *c)
     if (c->misses == 1)
         return c->otherwise;
     CoreBlock *b = core_new_block(c->p);
+    CoreBuilder builder = {.p = c->p, .fn = c->fn, .out = b, .span = c->first->span};
     b->results = arena_array(c->p->arena, CoreAtom, c->ntypes + 1);
     for (uint32_t i = 0; i < c->ntypes; i++)
-        b->results[i] = tail_dummy(c->p, c->fn, b, c->first->span, c->types[i]);
+        b->results[i] = build_nothing(&builder, c->types[i]);
     add_hit(c, b, false);
     return b;
 }
@@ -125,7 +126,8 @@ static CoreBlock *missed(const Chain *c)
 static CoreBlock *choose(const Chain *c, CorePrim op, uint64_t key, CoreBlock *then_b, CoreBlock *else_b)
 {
     CoreAtom constant = core_const(c->subject.type.scalar, key);
-    return tail_choose(c->p, c->fn, c->first->span, op, c->subject, constant, then_b, else_b);
+    CoreBuilder b = {.p = c->p, .fn = c->fn, .span = c->first->span};
+    return tail_choose(&b, op, c->subject, constant, then_b, else_b);
 }
 
 static CoreBlock *tree(const Chain *c, uint32_t first, uint32_t n)

@@ -34,36 +34,49 @@ static void note_read(void *ctx, CoreAtom *a)
         e->used.at[a->var] = 1;
 }
 
+/* The tables have all variables of the function. */
+static void cover_variables(Elab *e)
+{
+    while (e->used.n < e->fn->vars.n)
+        vec_push(e->arena, &e->used, 0);
+    while (e->facts.n < e->fn->vars.n)
+        vec_push(e->arena, &e->facts, ((VarFacts){.same_length = CORE_NO_VAR}));
+}
+
 CoreVar anf_var(Elab *e, CoreType type, const char *hint)
 {
     CoreVar v = core_new_var(e->p, e->fn, type, hint);
-    while (e->used.n <= v)
-        vec_push(e->arena, &e->used, 0);
-    while (e->facts.n <= v)
-        vec_push(e->arena, &e->facts, ((VarFacts){.same_length = CORE_NO_VAR}));
+    cover_variables(e);
     return v;
 }
 
-CoreStmt *anf_stmt(Elab *e, CoreKind kind) { return core_new_stmt(e->p, kind, e->at); }
-
-void anf_push(Elab *e, CoreStmt *s)
+static void push_into(void *ctx, CoreBlock *out, CoreStmt *s)
 {
+    Elab *e = ctx;
+    cover_variables(e);
+    if (s->kind == CORE_PRIM && core_prim_fallible(s->prim.op, s->prim.args[0].type.scalar))
+        s->site = anf_site(e, ERR_DIVISION, NULL);
     core_stmt_atoms(s, note_read, e);
-    core_push(e->p, e->block, s);
+    core_push(e->p, out, s);
     e->in_constants += e->constants_open > 0;
     e->in_expansions += e->expansions_open > 0;
 }
 
+CoreBuilder anf_builder(Elab *e)
+{
+    return (CoreBuilder){.p = e->p, .fn = e->fn, .out = e->block, .span = e->at, .emit = push_into, .ctx = e};
+}
+
+CoreStmt *anf_stmt(Elab *e, CoreKind kind) { return core_new_stmt(e->p, kind, e->at); }
+
+void anf_push(Elab *e, CoreStmt *s) { push_into(e, e->block, s); }
+
 CoreAtom *anf_bind(Elab *e, CoreStmt *s, const CoreType *types, uint32_t n)
 {
-    s->nvars = n;
-    s->vars = arena_array(e->arena, CoreVar, n);
-    CoreAtom *atoms = arena_array(e->arena, CoreAtom, n);
-    for (uint32_t i = 0; i < n; i++) {
-        s->vars[i] = anf_var(e, types[i], NULL);
-        atoms[i] = core_var_atom(s->vars[i], types[i]);
-    }
-    return atoms;
+    CoreBuilder b = anf_builder(e);
+    build_fresh(&b, s, n, types);
+    cover_variables(e);
+    return build_atoms(&b, s->vars, n);
 }
 
 static CoreAtom push_one(Elab *e, CoreStmt *s, CoreType type)
@@ -97,15 +110,8 @@ CoreAtom anf_prim(Elab *e, CorePrim op, Scalar result, const CoreAtom *args, uin
     CoreAtom folded;
     if (fold(op, result, args, n, &folded))
         return folded;
-    CoreStmt *s = anf_stmt(e, CORE_PRIM);
-    s->prim.op = op;
-    s->prim.nargs = n;
-    s->prim.args = arena_array(e->arena, CoreAtom, n);
-    for (uint32_t i = 0; i < n; i++)
-        s->prim.args[i] = args[i];
-    if (core_prim_fallible(op, args[0].type.scalar))
-        s->site = anf_site(e, ERR_DIVISION, NULL);
-    return push_one(e, s, core_scalar(result));
+    CoreBuilder b = anf_builder(e);
+    return build_prim(&b, op, result, args);
 }
 
 CoreAtom anf_unary(Elab *e, CorePrim op, CoreAtom a) { return anf_prim(e, op, a.type.scalar, &a, 1); }
@@ -136,18 +142,12 @@ CoreAtom anf_and(Elab *e, CoreAtom a, CoreAtom b)
     return anf_binary(e, PRIM_AND, a, b);
 }
 
-CoreAtom anf_select(Elab *e, CoreAtom c, CoreAtom a, CoreAtom b)
+CoreAtom anf_select(Elab *e, CoreAtom c, CoreAtom x, CoreAtom y)
 {
     if (c.is_const)
-        return c.bits ? a : b;
-    CoreStmt *s = anf_stmt(e, CORE_PRIM);
-    s->prim.op = PRIM_SELECT;
-    s->prim.nargs = 3;
-    s->prim.args = arena_array(e->arena, CoreAtom, 3);
-    s->prim.args[0] = c;
-    s->prim.args[1] = a;
-    s->prim.args[2] = b;
-    return push_one(e, s, a.type);
+        return c.bits ? x : y;
+    CoreBuilder b = anf_builder(e);
+    return build_select(&b, c, x, y);
 }
 
 CoreAtom anf_convert(Elab *e, CoreAtom a, Scalar to)
@@ -222,9 +222,8 @@ CoreAtom anf_length(Elab *e, CoreAtom array)
     array.var = length_root(e, array.var);
     if (e->facts.at[array.var].length_known)
         return e->facts.at[array.var].length;
-    CoreStmt *s = anf_stmt(e, CORE_LENGTH);
-    s->length.array = core_var_atom(array.var, e->fn->vars.at[array.var].type);
-    CoreAtom n = push_one(e, s, core_scalar(SC_I64));
+    CoreBuilder b = anf_builder(e);
+    CoreAtom n = build_length(&b, build_atom(&b, array.var));
     anf_know_not_negative(e, n);
     anf_know_length(e, array, n);
     return n;
@@ -232,11 +231,8 @@ CoreAtom anf_length(Elab *e, CoreAtom array)
 
 CoreAtom anf_index(Elab *e, CoreAtom array, CoreAtom i, uint32_t site)
 {
-    CoreStmt *s = anf_stmt(e, CORE_INDEX);
-    s->site = site;
-    s->index.array = array;
-    s->index.index = i;
-    return push_one(e, s, core_element(array.type));
+    CoreBuilder b = anf_builder(e);
+    return build_index(&b, array, i, site);
 }
 
 CoreAtom anf_slice(Elab *e, CoreAtom array, CoreAtom from, CoreAtom to, uint32_t site)
@@ -254,12 +250,8 @@ CoreAtom anf_slice(Elab *e, CoreAtom array, CoreAtom from, CoreAtom to, uint32_t
 
 CoreAtom anf_array(Elab *e, CoreType type, const CoreAtom *items, uint32_t n)
 {
-    CoreStmt *s = anf_stmt(e, CORE_ARRAY);
-    s->array.n = n;
-    s->array.items = arena_array(e->arena, CoreAtom, n);
-    for (uint32_t i = 0; i < n; i++)
-        s->array.items[i] = items[i];
-    CoreAtom array = push_one(e, s, type);
+    CoreBuilder b = anf_builder(e);
+    CoreAtom array = build_array(&b, type, items, n);
     anf_know_length(e, array, core_i64(n));
     return array;
 }
@@ -270,14 +262,9 @@ void anf_check(Elab *e, CoreAtom cond, ErrorKind kind, const char *text, const C
 {
     if (anf_atom_is_int(cond, 1))
         return;
-    CoreStmt *s = anf_stmt(e, CORE_CHECK);
-    if (kind != ERR_SIZE || !e->sizes_hold)
-        s->site = anf_site(e, kind, text);
-    s->check.cond = cond;
-    s->check.nvalues = n;
-    for (uint32_t i = 0; i < n; i++)
-        s->check.values[i] = values[i];
-    anf_push(e, s);
+    bool known = kind == ERR_SIZE && e->sizes_hold;
+    CoreBuilder b = anf_builder(e);
+    build_check(&b, known ? CORE_NO_SITE : anf_site(e, kind, text), cond, values, n);
 }
 
 void anf_check_lengths(Elab *e, CoreAtom n, CoreAtom m)

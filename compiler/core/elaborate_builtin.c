@@ -12,7 +12,7 @@
 uint32_t elab_builtin_arity(Builtin b)
 {
     static const char *const parameters[BUILTIN_COUNT] = {
-#define BUILTIN(name, names, type) [BI_##name] = names,
+#define BUILTIN(name, names, ...) [BI_##name] = names,
 #include "types/builtins.def"
 #undef BUILTIN
     };
@@ -25,53 +25,14 @@ uint32_t elab_builtin_arity(Builtin b)
 /* Builtins that are one scalar primitive; min and max are on scalars. */
 static CorePrim scalar_prim(Builtin b)
 {
-    switch (b) {
-    case BI_min: return PRIM_MIN;
-    case BI_max: return PRIM_MAX;
-    case BI_abs: return PRIM_ABS;
-    case BI_sign: return PRIM_SIGN;
-    case BI_sqrt: return PRIM_SQRT;
-    case BI_exp: return PRIM_EXP;
-    case BI_log: return PRIM_LOG;
-    case BI_log2: return PRIM_LOG2;
-    case BI_log10: return PRIM_LOG10;
-    case BI_sin: return PRIM_SIN;
-    case BI_cos: return PRIM_COS;
-    case BI_tan: return PRIM_TAN;
-    case BI_asin: return PRIM_ASIN;
-    case BI_acos: return PRIM_ACOS;
-    case BI_atan: return PRIM_ATAN;
-    case BI_atan2: return PRIM_ATAN2;
-    case BI_sinh: return PRIM_SINH;
-    case BI_cosh: return PRIM_COSH;
-    case BI_tanh: return PRIM_TANH;
-    case BI_pow: return PRIM_POW;
-    case BI_floor: return PRIM_FLOOR;
-    case BI_ceil: return PRIM_CEIL;
-    case BI_round: return PRIM_ROUND;
-    case BI_trunc: return PRIM_TRUNC;
-    case BI_fma: return PRIM_FMA;
-    case BI_hypot: return PRIM_HYPOT;
-    case BI_isnan: return PRIM_ISNAN;
-    case BI_isinf: return PRIM_ISINF;
-    case BI_popcount: return PRIM_POPCOUNT;
-    case BI_clz: return PRIM_CLZ;
-    case BI_ctz: return PRIM_CTZ;
-    case BI_bool:
-    case BI_i8:
-    case BI_i16:
-    case BI_i32:
-    case BI_i64:
-    case BI_u8:
-    case BI_u16:
-    case BI_u32:
-    case BI_u64:
-    case BI_f32:
-    case BI_f64: return PRIM_CONVERT;
-    case BI_size_add__: return PRIM_SIZE_ADD;
-    case BI_size_mul__: return PRIM_SIZE_MUL;
-    default: return PRIM_COUNT;
-    }
+    static const uint8_t prims[BUILTIN_COUNT] = {
+#define BUILTIN(name, names, type, ...) [BI_##name] = 0 __VA_ARGS__,
+#define PRIMITIVE(op) +1 + PRIM_##op
+#include "types/builtins.def"
+#undef BUILTIN
+#undef PRIMITIVE
+    };
+    return prims[b] ? (CorePrim)(prims[b] - 1) : PRIM_COUNT;
 }
 
 bool elab_builtin_is_scalar(Builtin b) { return scalar_prim(b) != PRIM_COUNT; }

@@ -11,7 +11,7 @@
 #ifndef DPC_ELABORATE_INTERNAL_H
 #define DPC_ELABORATE_INTERNAL_H
 
-#include "core/core.h"
+#include "core/build.h"
 #include "core/passes.h"
 #include "support/lineage.h"
 #include "support/ptrmap.h"
@@ -190,7 +190,7 @@ CoreAtom anf_unary(Elab *e, CorePrim op, CoreAtom a);
 CoreAtom anf_binary(Elab *e, CorePrim op, CoreAtom a, CoreAtom b);
 CoreAtom anf_compare(Elab *e, CorePrim op, CoreAtom a, CoreAtom b);
 CoreAtom anf_and(Elab *e, CoreAtom a, CoreAtom b);
-CoreAtom anf_select(Elab *e, CoreAtom c, CoreAtom a, CoreAtom b);
+CoreAtom anf_select(Elab *e, CoreAtom c, CoreAtom x, CoreAtom y);
 CoreAtom anf_convert(Elab *e, CoreAtom a, Scalar to);
 CoreAtom anf_max0(Elab *e, CoreAtom n);
 CoreAtom anf_length(Elab *e, CoreAtom array);
@@ -203,6 +203,7 @@ void anf_check_lengths(Elab *e, CoreAtom n, CoreAtom m);
 void anf_check_same_length(Elab *e, CoreAtom xs, CoreAtom ys);
 void anf_check_not_negative(Elab *e, CoreAtom n);
 uint32_t anf_site(Elab *e, ErrorKind kind, const char *text);
+CoreBuilder anf_builder(Elab *e);           /* of the open block; notes what statements read */
 CoreStmt *anf_stmt(Elab *e, CoreKind kind); /* not yet pushed */
 void anf_push(Elab *e, CoreStmt *s);        /* into the open block; notes what it reads */
 /* Gives the statement one new variable per type; the variables as atoms. */

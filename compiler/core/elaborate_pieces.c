@@ -45,13 +45,8 @@ static CoreAtom starts_of(Elab *e, const Value *ls)
 {
     Soac b = anf_soac_over(length_of(e, ls));
     CoreBlock *body = identity_body(e, &b, ls);
-    CoreLambda f = {arena_array(e->arena, CoreVar, 2), 2, NULL};
-    CoreType type = core_scalar(SC_I64);
-    for (uint32_t i = 0; i < 2; i++)
-        f.params[i] = anf_var(e, type, NULL);
-    OpenBlock o = anf_block_open(e);
-    CoreAtom sum = anf_binary(e, PRIM_ADD, core_var_atom(f.params[0], type), core_var_atom(f.params[1], type));
-    f.body = anf_block_close(e, o, &sum, 1);
+    CoreBuilder builder = anf_builder(e);
+    CoreLambda f = build_operator(&builder, PRIM_ADD, core_scalar(SC_I64));
     CoreAtom zero = core_i64(0);
     CoreAtom starts = anf_soac_reduce(e, &b, body, CORE_SCAN, f, &zero, 1)[0];
     e->block->stmts.at[e->block->stmts.n - 1]->reduce.exclusive = true;

@@ -154,11 +154,7 @@ CoreAtom *anf_soac_reduce(Elab *e, const Soac *b, CoreBlock *body, CoreKind kind
 
 CoreAtom anf_soac_reduce_prim(Elab *e, const Soac *b, CoreBlock *body, CorePrim op, CoreAtom neutral)
 {
-    CoreLambda f = {arena_array(e->arena, CoreVar, 2), 2, NULL};
-    for (uint32_t i = 0; i < 2; i++)
-        f.params[i] = anf_var(e, neutral.type, NULL);
-    OpenBlock o = anf_block_open(e);
-    CoreAtom r = anf_binary(e, op, core_var_atom(f.params[0], neutral.type), core_var_atom(f.params[1], neutral.type));
-    f.body = anf_block_close(e, o, &r, 1);
+    CoreBuilder builder = anf_builder(e);
+    CoreLambda f = build_operator(&builder, op, neutral.type);
     return anf_soac_reduce(e, b, body, CORE_REDUCE, f, &neutral, 1)[0];
 }

@@ -136,28 +136,17 @@ CoreBlock *fuse_copy_block(Fuser *f, CoreBlock *b)
     return copy;
 }
 
-CoreStmt *fuse_new_stmt(Fuser *f, CoreKind kind, Span span, uint32_t n, const CoreType *types)
+/* Counts what a statement that is made reads. */
+static void emit_counted(void *ctx, CoreBlock *out, CoreStmt *s)
 {
-    CoreStmt *s = core_new_stmt(f->p, kind, span);
-    s->nvars = n;
-    s->vars = arena_array(f->p->arena, CoreVar, n + 1);
-    for (uint32_t i = 0; i < n; i++)
-        s->vars[i] = core_new_var(f->p, f->fn, types[i], NULL);
-    return s;
+    Counting c = {ctx, 1};
+    core_stmt_atoms(s, count_atom, &c);
+    core_push(c.f->p, out, s);
 }
 
-CoreAtom fuse_push_prim(Fuser *f, CoreBlock *b, Span span, CorePrim op, CoreType t, CoreAtom x, CoreAtom y)
+CoreBuilder fuse_builder(Fuser *f, CoreBlock *out, Span span)
 {
-    CoreStmt *s = fuse_new_stmt(f, CORE_PRIM, span, 1, &t);
-    s->prim.op = op;
-    s->prim.nargs = core_prim_arity(op);
-    s->prim.args = arena_array(f->p->arena, CoreAtom, 2);
-    s->prim.args[0] = x;
-    s->prim.args[1] = y;
-    for (uint32_t i = 0; i < s->prim.nargs; i++)
-        fuse_count_atom(f, s->prim.args[i], 1);
-    core_push(f->p, b, s);
-    return core_var_atom(s->vars[0], t);
+    return (CoreBuilder){.p = f->p, .fn = f->fn, .out = out, .span = span, .emit = emit_counted, .ctx = f};
 }
 
 /* In a long chain of maps `front` is what has been fused so far: its list is extended, not copied. */
@@ -180,13 +169,6 @@ bool fuse_block_fallible(const Fuser *f, const CoreBlock *b)
         if (core_stmt_fallible(f->p, f->fn, b->stmts.at[i]))
             return true;
     return false;
-}
-
-static bool is_cheap_prim(CorePrim op, Scalar t)
-{
-    bool is_function = (op >= PRIM_SQRT && op <= PRIM_TANH) || op == PRIM_HYPOT || op == PRIM_POW;
-    bool divides = op == PRIM_DIV || op == PRIM_MOD;
-    return !is_function && !(divides && scalar_is_float(t) && op == PRIM_MOD);
 }
 
 /* What a block costs along its longest path; UINT32_MAX operations: too much, or it may fail. */
@@ -215,7 +197,7 @@ static Cost stmt_cost(const Fuser *f, const CoreStmt *s)
     case CORE_INDEX: return s->site == CORE_NO_SITE ? (Cost){1, 1} : too_much;
     case CORE_PRIM:
         if (core_stmt_fallible(f->p, f->fn, s) ||
-            !is_cheap_prim(s->prim.op, core_atom_type(f->fn, s->prim.args[0]).scalar))
+            core_prim_cost(s->prim.op, core_atom_type(f->fn, s->prim.args[0]).scalar) > CORE_MODERATE)
             return too_much;
         return (Cost){1, 0};
     default: return too_much; /* parallel code, and what may fail or repeat */

@@ -56,22 +56,14 @@ static bool can_take_kind(Fuser *f, const CoreStmt *s, const CoreStmt *filter)
 
 /* ---- joining ---- */
 
+/* The condition is counted as the guard's result. */
 static void push_if(Fuser *f, CoreBlock *b, Span span, CoreAtom cond, CoreBlock *then_b, CoreBlock *else_b)
 {
-    CoreType *types = arena_array(f->scratch, CoreType, then_b->nresults + 1);
-    for (uint32_t i = 0; i < then_b->nresults; i++)
-        types[i] = core_atom_type(f->fn, then_b->results[i]);
-    CoreStmt *s = fuse_new_stmt(f, CORE_IF, span, then_b->nresults, types);
-    s->if_.cond = cond;
-    s->if_.then_b = then_b;
-    s->if_.else_b = else_b;
-    core_push(f->p, b, s);
-    b->nresults = s->nvars;
-    b->results = arena_array(f->p->arena, CoreAtom, s->nvars + 1);
-    for (uint32_t i = 0; i < s->nvars; i++) {
-        b->results[i] = core_var_atom(s->vars[i], types[i]);
+    CoreBuilder builder = {.p = f->p, .fn = f->fn, .out = b, .span = span};
+    b->results = build_if(&builder, cond, then_b, else_b);
+    b->nresults = then_b->nresults;
+    for (uint32_t i = 0; i < b->nresults; i++)
         fuse_count_atom(f, b->results[i], 1);
-    }
 }
 
 /* { guard's statements; -> if its result then `inner` else `otherwise` } */
@@ -216,37 +208,24 @@ bool fuse_filter(Fuser *f, const CoreBlock *b, CoreStmt **stmts, uint32_t at)
 
 /* ---- counting ---- */
 
-static CoreLambda add_operator(Fuser *f, Span span)
-{
-    CoreType t = core_scalar(SC_I64);
-    CoreLambda op = {.nparams = 2, .params = arena_array(f->p->arena, CoreVar, 2), .body = core_new_block(f->p)};
-    CoreAtom x[2];
-    for (uint32_t i = 0; i < 2; i++) {
-        op.params[i] = core_new_var(f->p, f->fn, t, NULL);
-        x[i] = core_var_atom(op.params[i], t);
-    }
-    op.body->results = arena_array(f->p->arena, CoreAtom, 1);
-    op.body->results[0] = fuse_push_prim(f, op.body, span, PRIM_ADD, t, x[0], x[1]);
-    op.body->nresults = 1;
-    fuse_count_atom(f, op.body->results[0], 1);
-    return op;
-}
-
 static CoreStmt *count_stmt(Fuser *f, const CoreStmt *filter)
 {
     CoreType t = core_scalar(SC_I64);
-    CoreStmt *s = fuse_new_stmt(f, CORE_REDUCE, filter->span, 1, &t);
+    CoreBlock *body = filter->map.guard;
+    CoreBuilder b = fuse_builder(f, body, filter->span);
+    CoreStmt *s = build_stmt(&b, CORE_REDUCE, 1, &t);
+    CoreAtom zero = core_i64(0), holds = body->results[0];
     s->reduce.soac = filter->map;
-    CoreBlock *body = s->reduce.soac.body = filter->map.guard;
+    s->reduce.soac.body = body;
     s->reduce.soac.guard = NULL;
-    CoreAtom holds = body->results[0];
     fuse_count_atom(f, holds, -1);
-    body->results[0] = fuse_push_prim(f, body, filter->span, PRIM_CONVERT, t, holds, holds);
-    fuse_count_atom(f, body->results[0], 1);
+    CoreAtom one = build_prim(&b, PRIM_CONVERT, SC_I64, &holds);
+    build_results(&b, body, &one, 1);
+    fuse_count_atom(f, one, 1);
     fuse_count_block(f, filter->map.body, -1);
-    s->reduce.neutral = arena_array(f->p->arena, CoreAtom, 1);
-    s->reduce.neutral[0] = core_i64(0);
-    s->reduce.op = add_operator(f, filter->span);
+    s->reduce.neutral = build_atoms_copy(&b, &zero, 1, 1);
+    s->reduce.op = build_operator(&b, PRIM_ADD, t);
+    fuse_count_atom(f, s->reduce.op.body->results[0], 1);
     s->reduce.commutative = true;
     return s;
 }

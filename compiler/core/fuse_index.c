@@ -31,29 +31,11 @@ static bool is_better_computed(Fuser *f, const CoreStmt *producer, const CoreBlo
     return m->ninputs <= 1 && fuse_is_cheap(f, m->body, 3, 1 - m->ninputs);
 }
 
-/* The bounds check that the `index` would have made. */
-static void push_check(Fuser *f, CoreBlock *b, const CoreStmt *stmt, CoreAtom n)
-{
-    CoreType type_bool = core_scalar(SC_BOOL);
-    CoreAtom i = stmt->index.index;
-    CoreAtom low = fuse_push_prim(f, b, stmt->span, PRIM_LE, type_bool, core_i64(0), i);
-    CoreAtom high = fuse_push_prim(f, b, stmt->span, PRIM_LT, type_bool, i, n);
-    CoreStmt *check = fuse_new_stmt(f, CORE_CHECK, stmt->span, 0, NULL);
-    check->check.cond = fuse_push_prim(f, b, stmt->span, PRIM_AND, type_bool, low, high);
-    check->check.nvalues = 2;
-    check->check.values[0] = i;
-    check->check.values[1] = n;
-    check->site = stmt->site;
-    fuse_count_atom(f, check->check.cond, 1);
-    fuse_count_atom(f, i, 1);
-    fuse_count_atom(f, n, 1);
-    core_push(f->p, b, check);
-}
-
 static CoreAtom push_element(Fuser *f, CoreBlock *b, Span span, CoreAtom xs, CoreAtom i)
 {
     CoreType t = core_element(core_atom_type(f->fn, xs));
-    CoreStmt *s = fuse_new_stmt(f, CORE_INDEX, span, 1, &t);
+    CoreBuilder builder = fuse_builder(f, b, span);
+    CoreStmt *s = build_stmt(&builder, CORE_INDEX, 1, &t);
     s->index.array = xs;
     s->index.index = i;
     fuse_count_atom(f, xs, 1);
@@ -71,8 +53,8 @@ bool fuse_index(Fuser *f, CoreBlock *b, const CoreStmt *stmt)
         return false;
     CoreSoac *m = &producer->map;
     CoreAtom i = stmt->index.index;
-    if (stmt->site != CORE_NO_SITE)
-        push_check(f, b, stmt, fuse_resolve(f, m->domain));
+    CoreBuilder builder = fuse_builder(f, b, stmt->span);
+    build_check_bounds(&builder, stmt->site, i, fuse_resolve(f, m->domain));
     if (m->index != CORE_NO_VAR)
         fuse_set_copy(f, m->index, i);
     for (uint32_t j = 0; j < m->ninputs; j++)

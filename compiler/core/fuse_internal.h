@@ -4,6 +4,7 @@
 #ifndef DPC_FUSE_INTERNAL_H
 #define DPC_FUSE_INTERNAL_H
 
+#include "core/build.h"
 #include "core/passes.h"
 
 typedef struct VarUses {
@@ -38,9 +39,8 @@ CoreBlock *fuse_copy_block(Fuser *f, CoreBlock *b);
 void fuse_set_copy(Fuser *f, CoreVar v, CoreAtom by);
 /* Appends the statement, or what replaces it, to b. */
 void fuse_emit(Fuser *f, CoreBlock *b, CoreStmt *s);
-/* x = op a b, appended to the block. */
-CoreAtom fuse_push_prim(Fuser *f, CoreBlock *b, Span span, CorePrim op, CoreType t, CoreAtom x, CoreAtom y);
-CoreStmt *fuse_new_stmt(Fuser *f, CoreKind kind, Span span, uint32_t n, const CoreType *types);
+/* Makes statements at the end of the block, and counts what they read. */
+CoreBuilder fuse_builder(Fuser *f, CoreBlock *out, Span span);
 /* `front`'s statements, then b's. */
 void fuse_prepend(Fuser *f, CoreBlock *b, CoreBlock *front);
 bool fuse_block_fallible(const Fuser *f, const CoreBlock *b);

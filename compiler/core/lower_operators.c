@@ -76,9 +76,7 @@ static CoreAtom *close_map(CoreBuilder *b, CoreBlock *outer, CoreSoac soac, cons
 static void bind_results(CoreBuilder *b, const CoreStmt *s, const CoreAtom *values)
 {
     for (uint32_t j = 0; j < s->nvars; j++) {
-        CoreStmt *copy = core_new_stmt(b->p, CORE_ATOM, b->span);
-        copy->vars = build_vars_copy(b, &s->vars[j], 1, 1);
-        copy->nvars = 1;
+        CoreStmt *copy = build_stmt_into(b, CORE_ATOM, 1, &s->vars[j]);
         copy->atom = values[j];
         build_emit(b, copy);
     }

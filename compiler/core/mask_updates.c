@@ -136,17 +136,15 @@ static void drop_result(CoreStmt *s, uint32_t r)
 static void push_updates(Masker *m, CoreBlock *after, const CoreStmt *s, CoreAtom base, CoreVar result, uint32_t k)
 {
     CoreType type = core_var_type(m->fn, result);
+    CoreBuilder b = builder(m, after, s->span);
     for (uint32_t j = 0; j < k; j++) {
         const CoreVar *pair = s->vars + s->nvars - 2 * k + 2 * j;
-        CoreStmt *u = core_new_stmt(m->p, CORE_UPDATE, s->span);
+        CoreStmt *u = j + 1 < k ? build_stmt(&b, CORE_UPDATE, 1, &type) : build_stmt_into(&b, CORE_UPDATE, 1, &result);
         u->update.array = base;
-        u->update.index = core_var_atom(pair[0], core_scalar(SC_I64));
-        u->update.value = core_var_atom(pair[1], core_element(type));
-        u->vars = arena_array(m->p->arena, CoreVar, 1);
-        u->vars[0] = j + 1 < k ? core_new_var(m->p, m->fn, type, NULL) : result;
-        u->nvars = 1;
-        core_push(m->p, after, u);
-        base = core_var_atom(u->vars[0], type);
+        u->update.index = build_atom(&b, pair[0]);
+        u->update.value = build_atom(&b, pair[1]);
+        build_emit(&b, u);
+        base = build_atom(&b, u->vars[0]);
     }
 }
 

@@ -155,6 +155,11 @@ static void plan_slots(Group *g)
     }
 }
 
+static CoreBuilder builder(const Group *g, CoreFn *fn, CoreBlock *out, Span span)
+{
+    return (CoreBuilder){.p = g->p, .fn = fn, .out = out, .span = span};
+}
+
 /* ---- calls ---- */
 
 /* Turns `s`, which calls a member, into a call of the merged function; what the arguments need goes to the end
@@ -166,6 +171,7 @@ static void redirect_call(Group *g, CoreBlock *before, CoreStmt *s)
     CoreAtom *args = arena_array(g->p->arena, CoreAtom, nargs);
     bool *given = arena_array(g->scratch, bool, nargs);
     const CoreVar *vars = s->vars;
+    CoreBuilder b = builder(g, g->fn, before, s->span);
     args[0] = tag_of(g, m);
     for (uint32_t i = 0; i < s->call.nargs; i++) {
         args[1 + m->param_slots[i]] = s->call.args[i];
@@ -173,9 +179,9 @@ static void redirect_call(Group *g, CoreBlock *before, CoreStmt *s)
     }
     for (uint32_t i = 1; i < nargs; i++)
         if (!given[i])
-            args[i] = tail_dummy(g->p, g->fn, before, s->span, g->params.at[i - 1]);
+            args[i] = build_nothing(&b, g->params.at[i - 1]);
     uint32_t nvars = s->nvars;
-    tail_bind_fresh(g->p, g->fn, s, g->results.n, g->results.at);
+    build_fresh(&b, s, g->results.n, g->results.at);
     for (uint32_t i = 0; i < nvars; i++)
         s->vars[m->result_slots[i]] = vars[i];
     s->call.fn = g->merged;
@@ -204,16 +210,17 @@ static void redirect_block(void *ctx, CoreBlock *b)
 static void widen_block(Group *g, CoreBlock *b, const Member *m)
 {
     CoreStmt *s = tail_stmt(b);
+    CoreBuilder at = builder(g, g->fn, b, g->fn->span);
     if (s && s->kind == CORE_CALL && member_of(g, s->call.fn)) {
         b->stmts.n--;
         redirect_call(g, b, s);
         core_push(g->p, b, s);
-        tail_return_vars(g->p, g->fn, b, s);
+        build_return(&at, b, s);
     } else if (s && s->kind == CORE_IF) {
         widen_block(g, s->if_.then_b, m);
         widen_block(g, s->if_.else_b, m);
-        tail_bind_fresh(g->p, g->fn, s, g->results.n, g->results.at);
-        tail_return_vars(g->p, g->fn, b, s);
+        build_fresh(&at, s, g->results.n, g->results.at);
+        build_return(&at, b, s);
     } else {
         CoreAtom *results = arena_array(g->p->arena, CoreAtom, g->results.n + 1);
         bool *given = arena_array(g->scratch, bool, g->results.n + 1);
@@ -223,7 +230,7 @@ static void widen_block(Group *g, CoreBlock *b, const Member *m)
         }
         for (uint32_t i = 0; i < g->results.n; i++)
             if (!given[i])
-                results[i] = tail_dummy(g->p, g->fn, b, g->fn->span, g->results.at[i]);
+                results[i] = build_nothing(&at, g->results.at[i]);
         b->results = results;
         b->nresults = g->results.n;
     }
@@ -249,7 +256,8 @@ static CoreBlock *dispatch(Group *g, uint32_t first, uint32_t n)
     uint32_t middle = first + n / 2;
     CoreAtom tag = core_var_atom(g->merged->params[0], core_scalar(g->tag));
     CoreBlock *low = dispatch(g, first, middle - first), *high = dispatch(g, middle, first + n - middle);
-    return tail_choose(g->p, g->merged, g->merged->span, PRIM_LT, tag, tag_of(g, &g->members.at[middle]), low, high);
+    CoreBuilder b = builder(g, g->merged, NULL, g->merged->span);
+    return tail_choose(&b, PRIM_LT, tag, tag_of(g, &g->members.at[middle]), low, high);
 }
 
 static const char *merged_name(const Group *g)
@@ -284,17 +292,10 @@ static void make_merged(Group *g)
 static void make_wrapper(Group *g, const Member *m)
 {
     CoreFn *fn = m->fn;
-    CoreBlock *b = core_new_block(g->p);
-    CoreStmt *s = core_new_stmt(g->p, CORE_CALL, fn->span);
-    tail_bind_fresh(g->p, fn, s, fn->nresults, fn->results);
-    s->call.fn = fn;
-    s->call.nargs = fn->nparams;
-    s->call.args = arena_array(g->p->arena, CoreAtom, fn->nparams + 1);
-    for (uint32_t i = 0; i < fn->nparams; i++)
-        s->call.args[i] = core_var_atom(fn->params[i], core_var_type(fn, fn->params[i]));
-    core_push(g->p, b, s);
-    tail_return_vars(g->p, fn, b, s);
-    fn->body = b;
+    CoreBuilder b = builder(g, fn, NULL, fn->span);
+    CoreBlock *none = build_begin(&b);
+    CoreAtom *results = build_call(&b, fn, build_atoms(&b, fn->params, fn->nparams));
+    fn->body = build_end(&b, none, results, fn->nresults);
 }
 
 static void merge(CoreProgram *p, const CallGraph *graph, uint32_t group)

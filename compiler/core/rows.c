@@ -136,8 +136,7 @@ void rows_learn_check(Simplifier *s, CoreAtom cond)
 
 static CoreAtom and_some(Simplifier *s, Span span, CoreAtom some, CoreAtom n)
 {
-    CoreType t = core_scalar(SC_BOOL);
-    return simplify_emit_prim(s, span, PRIM_AND, t, some, simplify_emit_prim(s, span, PRIM_LT, t, core_i64(0), n));
+    return simplify_emit_prim(s, span, PRIM_AND, some, simplify_emit_prim(s, span, PRIM_LT, core_i64(0), n));
 }
 
 bool rows_simplify_check(Simplifier *s, const CoreStmt *stmt, CoreAtom *out)
@@ -164,7 +163,7 @@ bool rows_simplify_check(Simplifier *s, const CoreStmt *stmt, CoreAtom *out)
         n = facts_resolve(s, rows->length);
         rows = rows->below;
     }
-    CoreAtom right = simplify_emit_prim(s, stmt->span, PRIM_EQ, core_scalar(SC_BOOL), length, size);
+    CoreAtom right = simplify_emit_prim(s, stmt->span, PRIM_EQ, length, size);
     CoreAtom wrong = simplify_emit_select(s, stmt->span, right, none, length);
     *out = simplify_emit_select(s, stmt->span, some, wrong, none);
     return true;

@@ -1,3 +1,4 @@
+#include "core/build.h"
 #include "core/passes.h"
 #include "core/simplify_internal.h"
 
@@ -43,39 +44,27 @@ void simplify_emit(Simplifier *s, CoreStmt *stmt)
     core_push(s->p, s->out, stmt);
 }
 
-CoreAtom simplify_emit_prim(Simplifier *s, Span span, CorePrim op, CoreType result, CoreAtom a, CoreAtom b)
+static void simplify_built(void *ctx, CoreBlock *out, CoreStmt *stmt)
 {
-    CoreStmt *stmt = core_new_stmt(s->p, CORE_PRIM, span);
-    stmt->vars = arena_array(s->p->arena, CoreVar, 1);
-    stmt->vars[0] = core_new_var(s->p, s->fn, result, NULL);
-    stmt->nvars = 1;
-    stmt->prim.op = op;
-    stmt->prim.nargs = 2;
-    stmt->prim.args = arena_array(s->p->arena, CoreAtom, 2);
-    stmt->prim.args[0] = a;
-    stmt->prim.args[1] = b;
-    CoreVar v = stmt->vars[0];
-    simplify_stmt(s, stmt);
-    return facts_resolve(s, core_var_atom(v, result));
+    (void)out; /* it is s->out */
+    simplify_stmt(ctx, stmt);
 }
 
-static CoreAtom emit_select(Simplifier *s, Span span, CoreVar v, CoreAtom c, CoreAtom x, CoreAtom y)
+static CoreBuilder builder(Simplifier *s, Span span)
 {
-    CoreStmt *stmt = core_new_stmt(s->p, CORE_PRIM, span);
-    stmt->vars = arena_array(s->p->arena, CoreVar, 1);
-    stmt->vars[0] = v;
-    stmt->nvars = 1;
-    stmt->prim.op = PRIM_SELECT;
-    stmt->prim.nargs = 3;
-    stmt->prim.args = arena_array(s->p->arena, CoreAtom, 3);
-    memcpy(stmt->prim.args, (CoreAtom[]){c, x, y}, 3 * sizeof c);
-    simplify_stmt(s, stmt);
-    return facts_resolve(s, core_var_atom(v, core_atom_type(s->fn, x)));
+    return (CoreBuilder){.p = s->p, .fn = s->fn, .span = span, .emit = simplify_built, .ctx = s};
+}
+
+CoreAtom simplify_emit_prim(Simplifier *s, Span span, CorePrim op, CoreAtom x, CoreAtom y)
+{
+    CoreBuilder b = builder(s, span);
+    return facts_resolve(s, build_prim2(&b, op, x, y));
 }
 
 CoreAtom simplify_emit_select(Simplifier *s, Span span, CoreAtom cond, CoreAtom x, CoreAtom y)
 {
-    return emit_select(s, span, core_new_var(s->p, s->fn, core_atom_type(s->fn, x), NULL), cond, x, y);
+    CoreBuilder b = builder(s, span);
+    return facts_resolve(s, build_select(&b, cond, x, y));
 }
 
 /* ---- dropping positions ---- */
@@ -148,13 +137,8 @@ static void drop_equal_results(Simplifier *s, CoreStmt *stmt)
 
 bool simplify_is_cheap(const CoreProgram *p, const CoreFn *fn, const CoreStmt *stmt)
 {
-    if (stmt->kind != CORE_PRIM || core_stmt_fallible(p, fn, stmt))
-        return false;
-    CorePrim op = stmt->prim.op;
-    Scalar t = core_atom_type(fn, stmt->prim.args[0]).scalar;
-    bool divides = op == PRIM_DIV || op == PRIM_MOD || op == PRIM_POW;
-    bool is_float_function = op >= PRIM_SQRT && op <= PRIM_HYPOT && op != PRIM_FMA;
-    return !is_float_function && !(divides && (op == PRIM_POW || !scalar_is_float(t) || op == PRIM_MOD));
+    return stmt->kind == CORE_PRIM && !core_stmt_fallible(p, fn, stmt) &&
+           core_prim_cost(stmt->prim.op, core_atom_type(fn, stmt->prim.args[0]).scalar) <= CORE_CHEAP;
 }
 
 static bool is_cheap_branch(const Simplifier *s, const CoreBlock *b)
@@ -183,9 +167,15 @@ static void emit_as_select(Simplifier *s, CoreStmt *stmt)
 {
     splice(s, stmt->if_.then_b);
     splice(s, stmt->if_.else_b);
-    for (uint32_t i = 0; i < stmt->nvars; i++)
-        emit_select(s, stmt->span, stmt->vars[i], stmt->if_.cond, stmt->if_.then_b->results[i],
-                    stmt->if_.else_b->results[i]);
+    CoreBuilder b = builder(s, stmt->span);
+    for (uint32_t i = 0; i < stmt->nvars; i++) {
+        const CoreAtom args[] = {stmt->if_.cond, stmt->if_.then_b->results[i], stmt->if_.else_b->results[i]};
+        CoreStmt *select = build_stmt_into(&b, CORE_PRIM, 1, &stmt->vars[i]);
+        select->prim.op = PRIM_SELECT;
+        select->prim.nargs = 3;
+        select->prim.args = build_atoms_copy(&b, args, 3, 3);
+        build_emit(&b, select);
+    }
     s->changed = true;
 }
 
@@ -477,15 +467,6 @@ static void simplify_map(Simplifier *s, CoreStmt *stmt)
     }
 }
 
-static void emit_empty(Simplifier *s, Span span, CoreVar v)
-{
-    CoreStmt *stmt = core_new_stmt(s->p, CORE_ARRAY, span);
-    stmt->vars = arena_array(s->p->arena, CoreVar, 1);
-    stmt->vars[0] = v;
-    stmt->nvars = 1;
-    simplify_emit(s, stmt);
-}
-
 /* Nothing but neutral elements to combine, and nothing that could fail: checks of sizes that are proved. */
 static bool simplify_neutral(Simplifier *s, const CoreStmt *stmt)
 {
@@ -507,6 +488,7 @@ static bool simplify_neutral(Simplifier *s, const CoreStmt *stmt)
 static bool simplify_empty(Simplifier *s, const CoreStmt *stmt)
 {
     const CoreSoac *soac = core_stmt_soac(stmt);
+    CoreBuilder b = builder(s, stmt->span);
     if (!atom_is(soac->domain, 0))
         return false;
     if (stmt->kind == CORE_REDUCE)
@@ -515,7 +497,7 @@ static bool simplify_empty(Simplifier *s, const CoreStmt *stmt)
         replace_all(s, stmt, stmt->scatter.dests);
     else if (stmt->kind == CORE_MAP || stmt->kind == CORE_SCAN)
         for (uint32_t i = 0; i < stmt->nvars; i++)
-            emit_empty(s, stmt->span, stmt->vars[i]);
+            simplify_emit(s, build_stmt_into(&b, CORE_ARRAY, 1, &stmt->vars[i]));
     else
         return false;
     s->changed = true;

@@ -111,7 +111,7 @@ bool result_length(Simplifier *s, const CoreStmt *stmt, CoreVar v, CoreAtom *n);
 /* ---- simplify.c ---- */
 void simplify_emit(Simplifier *s, CoreStmt *stmt);
 /* Emits x = op a b, simplified. */
-CoreAtom simplify_emit_prim(Simplifier *s, Span span, CorePrim op, CoreType result, CoreAtom a, CoreAtom b);
+CoreAtom simplify_emit_prim(Simplifier *s, Span span, CorePrim op, CoreAtom x, CoreAtom y);
 CoreAtom simplify_emit_select(Simplifier *s, Span span, CoreAtom cond, CoreAtom x, CoreAtom y);
 
 /* A scalar operation that cannot fail and costs about as much as an addition. */

@@ -65,7 +65,7 @@ static bool simplify_length(Simplifier *s, CoreStmt *stmt, CoreAtom *out)
     }
     if (def && def->kind == CORE_SLICE) { /* to - from */
         CoreAtom from = facts_resolve(s, def->slice.from), to = facts_resolve(s, def->slice.to);
-        found(out, simplify_emit_prim(s, stmt->span, PRIM_SUB, core_scalar(SC_I64), to, from));
+        found(out, simplify_emit_prim(s, stmt->span, PRIM_SUB, to, from));
         facts_learn_length(s, xs, *out);
         return true;
     }
@@ -101,7 +101,7 @@ static void index_of_slice(Simplifier *s, CoreStmt *stmt)
     if (!def || def->kind != CORE_SLICE || stmt->site != CORE_NO_SITE)
         return;
     CoreAtom from = facts_resolve(s, def->slice.from);
-    stmt->index.index = simplify_emit_prim(s, stmt->span, PRIM_ADD, core_scalar(SC_I64), from, stmt->index.index);
+    stmt->index.index = simplify_emit_prim(s, stmt->span, PRIM_ADD, from, stmt->index.index);
     stmt->index.array = facts_resolve(s, def->slice.array);
     s->changed = true;
 }

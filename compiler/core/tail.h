@@ -8,18 +8,12 @@
 #ifndef DPC_TAIL_H
 #define DPC_TAIL_H
 
-#include "core/core.h"
+#include "core/build.h"
 
 /* The statement in tail position, or NULL. */
 CoreStmt *tail_stmt(const CoreBlock *b);
-/* A zero or an empty sequence: statements needed go to the end of b. */
-CoreAtom tail_dummy(CoreProgram *p, CoreFn *fn, CoreBlock *b, Span span, CoreType type);
-/* Results that are fresh variables, bound by s. */
-void tail_bind_fresh(CoreProgram *p, CoreFn *fn, CoreStmt *s, uint32_t n, const CoreType *types);
 /* { c = op x constant; r = if c then then_b else else_b; -> r }, for branches that give the same types */
-CoreBlock *tail_choose(CoreProgram *p, CoreFn *fn, Span span, CorePrim op, CoreAtom x, CoreAtom constant,
-                       CoreBlock *then_b, CoreBlock *else_b);
-/* Makes the block's results what s binds. */
-void tail_return_vars(CoreProgram *p, const CoreFn *fn, CoreBlock *b, const CoreStmt *s);
+CoreBlock *tail_choose(CoreBuilder *b, CorePrim op, CoreAtom x, CoreAtom constant, CoreBlock *then_b,
+                       CoreBlock *else_b);
 
 #endif

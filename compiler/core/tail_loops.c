@@ -36,54 +36,11 @@ CoreStmt *tail_stmt(const CoreBlock *b)
     return s;
 }
 
-CoreAtom tail_dummy(CoreProgram *p, CoreFn *fn, CoreBlock *b, Span span, CoreType type)
+CoreBlock *tail_choose(CoreBuilder *b, CorePrim op, CoreAtom x, CoreAtom constant, CoreBlock *then_b, CoreBlock *else_b)
 {
-    if (type.rank == 0)
-        return core_const(type.scalar, 0);
-    CoreStmt *s = core_new_stmt(p, CORE_ARRAY, span);
-    tail_bind_fresh(p, fn, s, 1, &type);
-    core_push(p, b, s);
-    return core_var_atom(s->vars[0], type);
-}
-
-void tail_bind_fresh(CoreProgram *p, CoreFn *fn, CoreStmt *s, uint32_t n, const CoreType *types)
-{
-    s->nvars = n;
-    s->vars = arena_array(p->arena, CoreVar, n + 1);
-    for (uint32_t i = 0; i < n; i++)
-        s->vars[i] = core_new_var(p, fn, types[i], NULL);
-}
-
-void tail_return_vars(CoreProgram *p, const CoreFn *fn, CoreBlock *b, const CoreStmt *s)
-{
-    b->nresults = s->nvars;
-    b->results = arena_array(p->arena, CoreAtom, s->nvars + 1);
-    for (uint32_t i = 0; i < s->nvars; i++)
-        b->results[i] = core_var_atom(s->vars[i], core_var_type(fn, s->vars[i]));
-}
-
-CoreBlock *tail_choose(CoreProgram *p, CoreFn *fn, Span span, CorePrim op, CoreAtom x, CoreAtom constant,
-                       CoreBlock *then_b, CoreBlock *else_b)
-{
-    CoreBlock *b = core_new_block(p);
-    CoreStmt *test = core_new_stmt(p, CORE_PRIM, span), *s = core_new_stmt(p, CORE_IF, span);
-    CoreType type_bool = core_scalar(SC_BOOL), *types = arena_array(p->arena, CoreType, then_b->nresults + 1);
-    for (uint32_t i = 0; i < then_b->nresults; i++)
-        types[i] = core_atom_type(fn, then_b->results[i]);
-    tail_bind_fresh(p, fn, test, 1, &type_bool);
-    tail_bind_fresh(p, fn, s, then_b->nresults, types);
-    test->prim.op = op;
-    test->prim.nargs = 2;
-    test->prim.args = arena_array(p->arena, CoreAtom, 2);
-    test->prim.args[0] = x;
-    test->prim.args[1] = constant;
-    s->if_.cond = core_var_atom(test->vars[0], type_bool);
-    s->if_.then_b = then_b;
-    s->if_.else_b = else_b;
-    core_push(p, b, test);
-    core_push(p, b, s);
-    tail_return_vars(p, fn, b, s);
-    return b;
+    CoreBlock *outer = build_begin(b);
+    CoreAtom holds = build_prim2(b, op, x, constant);
+    return build_end(b, outer, build_if(b, holds, then_b, else_b), then_b->nresults);
 }
 
 /* ---- the loop ---- */
@@ -91,6 +48,7 @@ CoreBlock *tail_choose(CoreProgram *p, CoreFn *fn, Span span, CorePrim op, CoreA
 typedef struct Looper {
     CoreProgram *p;
     CoreFn *fn;
+    CoreBuilder b;   /* of fn */
     uint32_t nstate; /* 1 + parameters + results */
     CoreType *types; /* of the state */
     CoreVar *state;  /* the loop's parameters */
@@ -131,8 +89,8 @@ static void loop_block(Looper *l, CoreBlock *b)
     } else if (s && s->kind == CORE_IF && tail_calls(l->fn, b) > 0) {
         loop_block(l, s->if_.then_b);
         loop_block(l, s->if_.else_b);
-        tail_bind_fresh(l->p, l->fn, s, l->nstate, l->types);
-        tail_return_vars(l->p, l->fn, b, s);
+        build_fresh(&l->b, s, l->nstate, l->types);
+        build_return(&l->b, b, s);
     } else {
         set_state(l, b, false, NULL, b->results);
     }
@@ -159,22 +117,14 @@ static void plan_state(Looper *l, CoreVar *new_params)
     }
 }
 
-static CoreBlock *running_block(const Looper *l)
-{
-    CoreBlock *b = core_new_block(l->p);
-    b->nresults = 1;
-    b->results = arena_array(l->p->arena, CoreAtom, 1);
-    b->results[0] = state_atom(l, 0);
-    return b;
-}
-
 static void make_loop(CoreProgram *p, CoreFn *fn)
 {
-    Looper l = {.p = p, .fn = fn};
+    Looper l = {.p = p, .fn = fn, .b = {.p = p, .fn = fn, .span = fn->span}};
     CoreVar *params = arena_array(p->arena, CoreVar, fn->nparams + 1);
-    CoreBlock *body = fn->body, *outer = core_new_block(p);
-    CoreStmt *s = core_new_stmt(p, CORE_LOOP, fn->span);
+    CoreBlock *body = fn->body, *none = build_begin(&l.b), *outer = l.b.out;
     plan_state(&l, params);
+    CoreStmt *s = build_stmt(&l.b, CORE_LOOP, l.nstate, l.types);
+    CoreAtom run = state_atom(&l, 0);
     loop_block(&l, body);
     s->loop.nparams = l.nstate;
     s->loop.params = l.state;
@@ -183,13 +133,12 @@ static void make_loop(CoreProgram *p, CoreFn *fn)
     for (uint32_t i = 0; i < fn->nparams; i++)
         s->loop.inits[1 + i] = core_var_atom(params[i], l.types[1 + i]);
     for (uint32_t i = 1 + fn->nparams; i < l.nstate; i++)
-        s->loop.inits[i] = tail_dummy(p, fn, outer, fn->span, l.types[i]);
+        s->loop.inits[i] = build_nothing(&l.b, l.types[i]);
     s->loop.index = CORE_NO_VAR;
-    s->loop.cond = running_block(&l);
+    s->loop.cond = build_end(&l.b, build_begin(&l.b), &run, 1);
     s->loop.body = body;
-    tail_bind_fresh(p, fn, s, l.nstate, l.types);
-    core_push(p, outer, s);
-    tail_return_vars(p, fn, outer, s);
+    build_emit(&l.b, s);
+    build_end(&l.b, none, build_atoms(&l.b, s->vars, s->nvars), s->nvars);
     outer->results += 1 + fn->nparams;
     outer->nresults = fn->nresults;
     fn->params = params;
@@ -249,18 +198,11 @@ static CoreBlock *condition_block(CoreProgram *p, CoreFn *fn, const CoreStmt *ex
 {
     CoreAtom cond = exit->if_.cond;
     const CoreBlock result = {.results = &cond, .nresults = 1};
-    CoreBlock *b = copy_path(p, fn, fn->body, &result, fn->params);
-    CoreType t = core_scalar(SC_BOOL);
-    if (!negate)
-        return b;
-    CoreStmt *s = core_new_stmt(p, CORE_PRIM, exit->span);
-    tail_bind_fresh(p, fn, s, 1, &t);
-    s->prim.op = PRIM_NOT;
-    s->prim.nargs = 1;
-    s->prim.args = b->results;
-    core_push(p, b, s);
-    tail_return_vars(p, fn, b, s);
-    return b;
+    CoreBlock *block = copy_path(p, fn, fn->body, &result, fn->params);
+    CoreBuilder b = {.p = p, .fn = fn, .out = block, .span = exit->span};
+    if (negate)
+        block->results[0] = build_prim1(&b, PRIM_NOT, block->results[0]);
+    return block;
 }
 
 static void make_while(CoreProgram *p, CoreFn *fn, CoreStmt *exit)
@@ -268,7 +210,8 @@ static void make_while(CoreProgram *p, CoreFn *fn, CoreStmt *exit)
     bool then_calls = is_direct_call(fn, exit->if_.then_b);
     CoreBlock *again = then_calls ? exit->if_.then_b : exit->if_.else_b;
     const CoreBlock *leave = then_calls ? exit->if_.else_b : exit->if_.then_b;
-    CoreStmt *s = core_new_stmt(p, CORE_LOOP, fn->span);
+    CoreBuilder b = {.p = p, .fn = fn, .span = fn->span};
+    CoreStmt *s = build_stmt(&b, CORE_LOOP, 0, NULL);
     CoreVar *params = arena_array(p->arena, CoreVar, fn->nparams + 1);
     CoreType *types = arena_array(p->arena, CoreType, fn->nparams + 1);
     s->loop.nparams = fn->nparams;
@@ -281,7 +224,7 @@ static void make_while(CoreProgram *p, CoreFn *fn, CoreStmt *exit)
         params[i] = core_new_var(p, fn, info.type, info.hint);
         s->loop.inits[i] = core_var_atom(params[i], info.type);
     }
-    tail_bind_fresh(p, fn, s, fn->nparams, types);
+    build_fresh(&b, s, fn->nparams, types);
     s->loop.cond = condition_block(p, fn, exit, !then_calls);
     CoreBlock *after = copy_path(p, fn, fn->body, leave, s->vars), *outer = core_new_block(p);
     core_push(p, outer, s);

@@ -1,3 +1,4 @@
+#include "core/build.h"
 #include "flat/flatten_internal.h"
 
 #include <assert.h>
@@ -186,13 +187,11 @@ static void add_element_at(InputWalk *w, CoreVar v, Val val)
     push_input(w, (FlatInput){IN_POS, pos, FLAT_NO_VAR, val.ctx});
     if (var_state(f, val.array)->stamp != w->added)
         add_input(w, val.array);
-    CoreStmt *load = core_new_stmt(f->core, CORE_INDEX, (Span){0});
-    load->vars = arena_new(f->arena, CoreVar);
-    load->vars[0] = v;
-    load->nvars = 1;
-    load->index.array = core_var_atom(val.array, core_var_type(f->scope, val.array));
-    load->index.index = core_var_atom(pos, core_scalar(SC_I64));
-    core_push(f->core, w->body->block, load);
+    CoreBuilder b = {.p = f->core, .fn = f->scope, .out = w->body->block};
+    CoreStmt *load = build_stmt_into(&b, CORE_INDEX, 1, &v);
+    load->index.array = build_atom(&b, val.array);
+    load->index.index = build_atom(&b, pos);
+    build_emit(&b, load);
 }
 
 static void add_input(InputWalk *w, CoreVar v)

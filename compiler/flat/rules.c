@@ -263,9 +263,10 @@ typedef struct Opening {
     BlockTask *task;
 } Opening;
 
-static void open_built(void *ctx, CoreStmt *s)
+static void open_built(void *ctx, CoreBlock *out, CoreStmt *s)
 {
     const Opening *o = ctx;
+    (void)out;
     uses_add_direct(o->f, s);
     task_open(o->f, o->task, s);
 }

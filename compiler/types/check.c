@@ -39,7 +39,7 @@ static void init_builtins(Checker *c)
     static const struct {
         const char *name, *type;
     } table[BUILTIN_COUNT] = {
-#define BUILTIN(name, parameters, type) {#name, type},
+#define BUILTIN(name, parameters, type, ...) {#name, type},
 #include "types/builtins.def"
 #undef BUILTIN
     };

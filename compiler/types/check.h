@@ -29,7 +29,7 @@
 
 /* Functions known to the compiler, with their types: see builtins.def. */
 typedef enum Builtin {
-#define BUILTIN(name, parameters, type) BI_##name,
+#define BUILTIN(name, ...) BI_##name,
 #include "types/builtins.def"
 #undef BUILTIN
     BUILTIN_COUNT
