@@ -388,12 +388,29 @@ static void lower_body(Lower *w, const PlanOperand *results)
         EMIT(w, LEAVE, level);
 }
 
-/* Without instances the results are empty, and the recursion goes no deeper. */
-static void lower_lifted_body(Lower *w, const PlanOperand *results)
+static void lower_empty(Lower *w, PlanOperand result)
 {
-    PlanOperand n = lower_scalar(w, SC_I64, "n"), some = lower_scalar(w, SC_BOOL, "some");
-    EMIT(w, CTX_N, n, w->vars[w->flat->ctx]);
-    lower_prim(w, some, PRIM_NE, n, lower_const(SC_I64, 0));
+    PlanRegInfo info = w->fn->regs.at[result.reg];
+    if (info.type == PLAN_COL)
+        EMIT(w, NEW_COL, result, lower_const(SC_I64, 0), lower_number(emit_bytes(info.core)));
+    else if (info.type == PLAN_ARR)
+        EMIT(w, ARRAY_ROOT, result, lower_list(w, 0), lower_number(emit_element_bytes(info.core)));
+    else
+        EMIT(w, SET, result, lower_const(info.core.scalar, 0));
+}
+
+/* Without instances, or after a failure, the results are empty, and a recursion goes no deeper. */
+static void lower_guarded_body(Lower *w, const PlanOperand *results)
+{
+    PlanOperand some = lower_scalar(w, SC_BOOL, "some"), n = {0};
+    if (w->flat->lifted) {
+        EMIT(w, CTX_N, n = lower_scalar(w, SC_I64, "n"), w->vars[w->flat->ctx]);
+        lower_prim(w, some, PRIM_NE, n, lower_const(SC_I64, 0));
+    }
+    if (w->flat->recursive && w->flat->lifted)
+        lower_prim(w, some, PRIM_AND, some, lower_running(w));
+    else if (w->flat->recursive)
+        EMIT(w, RUNNING, some);
     PlanInstr *in = EMIT(w, IF, some);
     PlanBlock *outer = lower_begin(w);
     in->blocks[0] = w->block;
@@ -402,8 +419,7 @@ static void lower_lifted_body(Lower *w, const PlanOperand *results)
     lower_begin(w);
     in->blocks[1] = w->block;
     for (uint32_t i = 0; i < w->fn->nresults; i++)
-        EMIT(w, NEW_COL, results[i], lower_const(SC_I64, 0),
-             lower_number(emit_bytes(w->fn->regs.at[results[i].reg].core)));
+        lower_empty(w, results[i]);
     lower_end(w, outer);
 }
 
@@ -428,8 +444,8 @@ static void lower_fn(Lower *w)
         results[i] = result_like(w, flat->body->results[i]);
     w->fn->nresults = n;
     w->fn->results = reg_array(w, n, results);
-    if (flat->lifted)
-        lower_lifted_body(w, results);
+    if (flat->lifted || flat->recursive)
+        lower_guarded_body(w, results);
     else
         lower_body(w, results);
 }

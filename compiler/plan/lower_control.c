@@ -15,6 +15,39 @@ void lower_block(Lower *w, const FlatBlock *b)
 /* The operands that stand for the variables. */
 static PlanOperand *values_of(Lower *w, const FlatVar *vars, uint32_t n) { return lower_vars(w, vars, n).list.at; }
 
+/* ---- failures ---- */
+
+PlanOperand lower_running(Lower *w)
+{
+    PlanOperand ok = lower_scalar(w, SC_BOOL, "ok");
+    EMIT(w, RUNNING, ok);
+    return ok;
+}
+
+static bool may_fail(const PlanBlock *b)
+{
+    for (uint32_t i = 0; i < b->instrs.n; i++) {
+        const PlanInstr *in = b->instrs.at[i];
+        bool inside = in->blocks[0] && (may_fail(in->blocks[0]) || may_fail(in->blocks[1]));
+        if (inside || (!in->blocks[0] && plan_ops[in->op].effects))
+            return true;
+    }
+    return false;
+}
+
+void lower_guard(Lower *w, PlanInstr *loop, PlanOperand ok, bool counted)
+{
+    PlanBlock *outer = w->block;
+    bool fails = may_fail(loop->blocks[0]) || may_fail(loop->blocks[1]);
+    w->block = loop->blocks[0];
+    if (fails || !counted)
+        lower_prim(w, loop->args[0], PRIM_AND, loop->args[0], ok);
+    w->block = loop->blocks[1];
+    if (fails)
+        EMIT(w, RUNNING, ok);
+    w->block = outer;
+}
+
 /* ---- if ---- */
 
 void lower_if(Lower *w, const FlatStmt *s)
@@ -94,6 +127,7 @@ void lower_loop(Lower *w, const FlatStmt *s)
     bool limited = lower_limit(w, state, n, &limit);
     if (counted)
         lower_copy(w, index = lower_new_var(w, s->loop.index), lower_const(SC_I64, 0));
+    PlanOperand ok = lower_running(w);
     PlanInstr *in = EMIT(w, LOOP, go);
     PlanBlock *outer = lower_begin(w);
     in->blocks[0] = w->block;
@@ -113,6 +147,7 @@ void lower_loop(Lower *w, const FlatStmt *s)
     if (counted)
         lower_prim(w, index, PRIM_ADD, index, lower_const(SC_I64, 1));
     lower_end(w, outer);
+    lower_guard(w, in, ok, counted);
     for (uint32_t i = 0; i < s->nouts; i++)
         w->vars[s->outs[i]] = state[i];
 }
@@ -206,7 +241,7 @@ static void lower_lifted_round(Lower *w, const LiftedLoop *l)
 void lower_lifted_loop(Lower *w, const FlatStmt *s)
 {
     LiftedLoop l = lifted_start(w, s);
-    PlanOperand go = lower_scalar(w, SC_BOOL, "go");
+    PlanOperand go = lower_scalar(w, SC_BOOL, "go"), ok = lower_running(w);
     PlanInstr *in = EMIT(w, LOOP, go);
     PlanBlock *outer = lower_begin(w);
     in->blocks[0] = w->block;
@@ -216,6 +251,7 @@ void lower_lifted_loop(Lower *w, const FlatStmt *s)
     in->blocks[1] = w->block;
     lower_lifted_round(w, &l);
     lower_end(w, outer);
+    lower_guard(w, in, ok, false);
 }
 
 /* ---- calls ---- */

@@ -61,6 +61,11 @@ PlanOperand lower_refs_add(Lower *w, PlanOperand set, PlanOperand of, uint32_t d
 void lower_launches(Lower *w, const FlatStmt *s);
 
 /* ---- lower_control.c ---- */
+/* ok = nothing has failed yet. Afterwards the runtime's operations do nothing, and return what is empty; so code goes
+ * on and releases what it holds, but its loops and recursions have to end. */
+PlanOperand lower_running(Lower *w);
+/* Ends the loop after a failure, too. ok: from before it. counted: it ends by itself. */
+void lower_guard(Lower *w, PlanInstr *loop, PlanOperand ok, bool counted);
 void lower_block(Lower *w, const FlatBlock *b);
 void lower_if(Lower *w, const FlatStmt *s);
 void lower_loop(Lower *w, const FlatStmt *s);

@@ -118,6 +118,7 @@ static void lower_core_loop(Lower *w, const CoreStmt *s)
         index = s->loop.index == CORE_NO_VAR ? lower_scalar(w, SC_I64, "i") : new_core(w, s->loop.index);
         lower_copy(w, index, lower_const(SC_I64, 0));
     }
+    PlanOperand ok = lower_running(w);
     PlanInstr *in = EMIT(w, LOOP, go);
     PlanBlock *outer = lower_begin(w);
     in->blocks[0] = w->block;
@@ -135,6 +136,7 @@ static void lower_core_loop(Lower *w, const CoreStmt *s)
     if (!s->loop.cond)
         lower_prim(w, index, PRIM_ADD, index, lower_const(SC_I64, 1));
     lower_end(w, outer);
+    lower_guard(w, in, ok, !s->loop.cond);
     for (uint32_t i = 0; i < s->nvars; i++)
         w->cores[s->vars[i]] = params[i];
 }

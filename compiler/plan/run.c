@@ -103,6 +103,8 @@ static uint64_t prim_value(Run *r, PlanOperand *args)
     uint64_t bits[3] = {0};
     for (uint32_t i = 0; i < args->list.n; i++)
         bits[i] = *scalar(r, &args->list.at[i]);
+    if (core_prim_fallible(r->in->prim, operand) && bits[1] == 0)
+        return 0; /* its check has failed */
     return core_prim_apply(r->in->prim, operand, result, bits);
 }
 

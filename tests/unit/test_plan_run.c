@@ -6,6 +6,15 @@
 
 #include <cmocka.h>
 
+/* Flat has contexts of the same names. */
+#define CTX_FN RUNTIME_CTX_FN
+#define CTX_NESTED RUNTIME_CTX_NESTED
+#define CTX_SELECTED RUNTIME_CTX_SELECTED
+#include "../../runtime/internal.h"
+#undef CTX_FN
+#undef CTX_NESTED
+#undef CTX_SELECTED
+
 #include "commands/driver.h"
 #include "opencl/program.h"
 
@@ -70,8 +79,66 @@ static void test_one_after_the_other(void **state)
     compilation_destroy(b);
 }
 
+/* ---- failures ---- */
+
+/* Loops and recursions whose end only comes by what was read, at depth 0 and in parallel code. */
+static const char fails[] = "entry loops (xs: [i64]) : i64 = loop i = 0 while xs[i] != 1 do i + 1\n"
+                            "entry scalars (xs: [i64]) : i64 =\n"
+                            "  let x = xs[7] in loop x = x while x != 1 do if x % 2 == 0 then x / 2 else 3 * x + 1\n"
+                            "entry arrays (xs: [i64]) : [i64] = loop ys = xs while sum ys != 0 do { ys[y] : y in ys }\n"
+                            "entry divides (xs: [i64]) : i64 = 10 / (xs[0] - 4) + xs[9]\n"
+                            "def deep (xs: [i64]) (i: i64) : i64 = if xs[i] == 1 then i else 1 + deep xs (i + 1) % 7\n"
+                            "entry recurses (xs: [i64]) : i64 = deep xs 0\n"
+                            "entry lifted (xs: [i64]) : [i64] = { deep xs x : x in xs }\n"
+                            "entry each (xs: [i64]) : [i64] = { loop i = x while xs[i] != 1 do i + 1 : x in xs }\n"
+                            "entry good (xs: [i64]) : i64 = deep (xs ++ [1]) 0 + sum { x * x : x in xs }\n";
+
+static DpArg argument(DpRt *rt)
+{
+    static const int64_t numbers[] = {4, 2, 3};
+    return (DpArg){.arr = dp_array_root(rt, numbers, 8, 3, NULL)};
+}
+
+static void fail_and_go_on(DpRt *rt, const DpEntry *e)
+{
+    DpArg arg = argument(rt), result = {0};
+    e->run(rt, e, &arg, &result);
+    dp_check(rt);
+    const char *what = strcmp(e->name, "divides") == 0 ? "division by zero" : "out of bounds for length 3";
+    if (!dp_failed(rt) || !strstr(dp_failure(rt).message, what))
+        fail_msg("%s: %s", e->name, dp_failed(rt) ? dp_failure(rt).message : "no failure");
+    if (strchr(e->result_type, '['))
+        dp_arr_release(rt, &result.arr);
+    if (rt->heap.live != 0)
+        fail_msg("%s leaves %llu blocks", e->name, (unsigned long long)rt->heap.live);
+    assert_true(dp_clear_failure(rt));
+}
+
+static void test_failures_come_back(void **state)
+{
+    (void)state;
+    Compilation *c = compile("fails.dp", fails);
+    const DpProgram *p = opencl_program(c->plan, c->path, run_entry);
+    OpenOptions options = {0};
+    OpenError error;
+    DpRt *rt = rt_open(p, &options, &error);
+    assert_non_null(rt);
+    for (uint32_t i = 0; i + 1 < p->nentries; i++)
+        fail_and_go_on(rt, &p->entries[i]);
+    const DpEntry *good = &p->entries[p->nentries - 1];
+    DpArg arg = argument(rt), result = {0};
+    good->run(rt, good, &arg, &result);
+    dp_check(rt);
+    assert_false(dp_failed(rt));
+    assert_int_equal(result.bits, 6 + 29);
+    assert_int_equal(rt->heap.live, 0);
+    rt_close(rt);
+    compilation_destroy(c);
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_one_after_the_other)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_one_after_the_other),
+                                       cmocka_unit_test(test_failures_come_back)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
