@@ -4,12 +4,8 @@
 #include "dp_options.h"
 
 #include <ctype.h>
-#include <errno.h>
-#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 enum { MAX_DEVICES = 64 };
 typedef struct Found {
@@ -18,83 +14,6 @@ typedef struct Found {
     cl_device_type type;
     char name[256], platform_name[256];
 } Found;
-
-/* A folder that ends with the process. */
-static bool make_own(DeviceFolder *folder)
-{
-    const char *tmp = getenv("TMPDIR");
-    const char *const parents[] = {tmp && tmp[0] == '/' ? tmp : "/tmp", "/tmp", "/dev/shm"};
-    for (size_t i = 0; i < sizeof parents / sizeof parents[0]; i++) {
-        int n = snprintf(folder->path, sizeof folder->path, "%s/dpc-XXXXXX", parents[i]);
-        if (n < (int)sizeof folder->path && mkdtemp(folder->path))
-            return true;
-    }
-    folder->path[0] = 0;
-    return false;
-}
-
-/* The end of a process that was made to clean up: its one open file is the pipe, which ends with the process that
- * writes to it. */
-static _Noreturn void clean_later(int pipe_end, const char *path)
-{
-    enum { MOST_FILES = 1024 };
-    char byte;
-    setsid(); /* a terminal's signals, and those to the group, are not meant for it */
-    dup2(pipe_end, STDIN_FILENO);
-    for (int fd = STDIN_FILENO + 1; fd < MOST_FILES; fd++)
-        close(fd);
-    while (read(STDIN_FILENO, &byte, 1) < 0 && errno == EINTR) {
-    }
-    folder_remove(path);
-    _exit(0);
-}
-
-/* A process of its own removes the folder when this one has ended, in whatever way. Without it device_clean does. */
-static void start_cleaner(DeviceFolder *folder)
-{
-    int ends[2];
-    if (pipe(ends) != 0)
-        return;
-    fcntl(ends[0], F_SETFD, FD_CLOEXEC);
-    fcntl(ends[1], F_SETFD, FD_CLOEXEC);
-    folder->cleaner = fork();
-    if (folder->cleaner == 0)
-        clean_later(ends[0], folder->path);
-    close(ends[0]);
-    folder->alive = ends[1];
-}
-
-/* PoCL hides itself where it cannot make a folder for its kernels, and loads what it finds there: so it gets one that
- * others cannot enter. POCL_CACHE_DIR is the user's to set. */
-void device_prepare(DeviceFolder *folder)
-{
-    *folder = (DeviceFolder){.alive = -1};
-    if (getenv("POCL_CACHE_DIR"))
-        return;
-    char *lasting = cache_directory(), path[4200];
-    if (lasting) {
-        snprintf(path, sizeof path, "%s/pocl", lasting);
-        setenv("POCL_CACHE_DIR", path, 1);
-    } else if (make_own(folder)) {
-        fprintf(stderr, "note: no folder for built kernels in HOME, XDG_CACHE_HOME or TMPDIR can be used: each run "
-                        "builds its own\n");
-        setenv("POCL_CACHE_DIR", folder->path, 1);
-        start_cleaner(folder);
-    }
-    free(lasting);
-}
-
-void device_clean(DeviceFolder *folder)
-{
-    if (!folder->path[0])
-        return;
-    if (folder->alive >= 0)
-        close(folder->alive);
-    if (folder->cleaner <= 0 || waitpid(folder->cleaner, NULL, 0) != folder->cleaner)
-        folder_remove(folder->path);
-    unsetenv("POCL_CACHE_DIR");
-    *folder = (DeviceFolder){.alive = -1};
-}
 
 /* A device that does not even tell its name is none. */
 static bool can_describe(Found *f)
@@ -128,9 +47,8 @@ static uint32_t find_devices(Found *found)
     return n;
 }
 
-static const char no_device[] =
-    "no OpenCL device; for the CPU install PoCL (Debian, Ubuntu: apt install pocl-opencl-icd), "
-    "or run without one: dpc run --eval=core";
+const char device_none[] = "no OpenCL device; for the CPU install PoCL (Debian, Ubuntu: apt install pocl-opencl-icd), "
+                           "or run without one: dpc run --eval=core";
 
 uint32_t device_list(FILE *out)
 {
@@ -141,8 +59,6 @@ uint32_t device_list(FILE *out)
                 found[i].type & CL_DEVICE_TYPE_GPU   ? "GPU"
                 : found[i].type & CL_DEVICE_TYPE_CPU ? "CPU"
                                                      : "accelerator");
-    if (n == 0)
-        fprintf(stderr, "error: %s\n", no_device);
     return n;
 }
 
@@ -218,7 +134,7 @@ bool device_choose(DpRt *rt, const OpenOptions *options, OpenError *error)
     for (size_t i = 0; i < sizeof order / sizeof order[0] && !f; i++)
         f = pick(found, n, name, options->platform, order[i]);
     if (!f)
-        return open_fails(error, EXIT_DEVICE, "%s", n == 0 ? no_device : "no such device; --list-devices shows them");
+        return open_fails(error, EXIT_DEVICE, "%s", n == 0 ? device_none : "no such device; --list-devices shows them");
     rt->platform = f->platform;
     rt->device = f->device;
     identify(rt, f);

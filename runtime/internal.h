@@ -9,7 +9,8 @@
  *   moves.c    kernels without         sort.c     argsort
  *   compact.c  a loop's state without dead data
  *   transfer.c values in and out       error.c    failures and their messages
- *   profile.c  where the time goes     program.c  dp_main
+ *   profile.c  where the time goes     process.c  what is the process's
+ *   program.c  dp_main
  *
  * The heap's first bytes are not a block: the error record at 0, and from DP_MAILBOX on words that kernels leave for
  * the host. One read brings both (rt_look), so that every read-back also reports failures. */
@@ -18,8 +19,6 @@
 
 #define CL_TARGET_OPENCL_VERSION 120
 #include <CL/cl.h>
-
-#include <sys/types.h>
 
 #include "cache.h"
 #include "dp_activity.h"
@@ -168,15 +167,6 @@ typedef struct Profile {
     uint64_t launches, looks, blocks; /* counted always; blocks: taken from the heap */
 } Profile;
 
-/* A folder of this process alone, in which PoCL keeps its kernels; "": it has a lasting one. It is removed when this
- * process ends, by whatever signal or limit: by the process `cleaner`, if there is one, once the pipe's end `alive`
- * (else -1) is closed. */
-typedef struct DeviceFolder {
-    char path[512];
-    pid_t cleaner;
-    int alive;
-} DeviceFolder;
-
 /* When kernels are compiled quickly, see quick.c. */
 typedef enum QuickUse { QUICK_NEVER, QUICK_BY_WORK, QUICK_ALWAYS } QuickUse;
 typedef struct QuickPart QuickPart;
@@ -222,9 +212,8 @@ struct DpRt {
     bool compiling;  /* that is what was said last */
     bool pocl;       /* it keeps what it has built itself; else our cache does */
     Quick quick;
-    Words words;     /* of kernels that have too many for arguments */
-    char *cache_dir; /* NULL: no cache */
-    DeviceFolder device_folder;
+    Words words;          /* of kernels that have too many for arguments */
+    char *cache_dir;      /* NULL: no cache */
     const char *dump_dir; /* DP_DUMP_KERNELS */
     Profile profile;
     uint64_t look[DP_LOOK_BYTES / 8];
@@ -262,9 +251,15 @@ void rt_close(DpRt *rt);
 
 /* device.c */
 bool device_choose(DpRt *rt, const OpenOptions *options, OpenError *error);
-uint32_t device_list(FILE *out);           /* how many there are */
-void device_prepare(DeviceFolder *folder); /* before the first OpenCL call */
-void device_clean(DeviceFolder *folder);   /* at the process's end */
+uint32_t device_list(FILE *out); /* how many there are */
+extern const char device_none[]; /* what to say if there are none */
+
+/* process.c */
+/* Before the first OpenCL call of the process, whose environment it sets; later calls do nothing. False if built
+ * kernels will not be there for the next process. */
+bool process_prepare(void);
+/* At the process's end, when all runtimes are closed. What is left behind without it is removed a little later. */
+void process_end(void);
 
 /* error.c. They return: the failure is recorded, and what comes after does nothing (dp_rt.h, FAILURES). */
 void rt_fail(DpRt *rt, int status, const char *format, ...) __attribute__((format(printf, 3, 4)));

@@ -282,13 +282,13 @@ static int run_all(Session *s)
 /* ---- failures ---- */
 static void on_failure(void *data, const DpFailure *failure)
 {
-    Session *s = data;
+    (void)data;
     dp_activity_end();
     if (failure->log)
         fprintf(stderr, "%s\n", failure->log);
     fprintf(stderr, "%s\n", failure->message);
     dp_outputs_remove();
-    device_clean(&s->rt->device_folder);
+    process_end();
     _exit(failure->status);
 }
 
@@ -328,9 +328,18 @@ static int close_times(Session *s, int status)
     return status;
 }
 
+static void prepare_process(void)
+{
+    if (!process_prepare())
+        fputs("note: no folder for built kernels in HOME, XDG_CACHE_HOME or TMPDIR can be used: each run "
+              "builds its own\n",
+              stderr);
+}
+
 static int open_runtime(Session *s)
 {
     OpenError error;
+    prepare_process();
     s->options.open.optimised = s->options.open.profile || s->options.runs;
     s->rt = rt_open(s->program, &s->options.open, &error);
     if (s->rt) {
@@ -447,10 +456,10 @@ static int run_batch(Session *s)
 
 static int list_devices(void)
 {
-    DeviceFolder folder;
-    device_prepare(&folder);
+    prepare_process();
     uint32_t n = device_list(stdout);
-    device_clean(&folder);
+    if (n == 0)
+        fprintf(stderr, "error: %s\n", device_none);
     return n ? 0 : EXIT_DEVICE;
 }
 
@@ -502,5 +511,6 @@ int dp_main(int argc, char **argv, const DpProgram *program)
         return EXIT_MEMORY;
     }
     free_values(&s);
+    process_end();
     return s.status;
 }

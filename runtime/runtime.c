@@ -1,6 +1,7 @@
 /* Opening and closing the runtime. */
 #include "internal.h"
 
+#include <pthread.h>
 #include <signal.h>
 #include <stdarg.h>
 #include <stdlib.h>
@@ -54,6 +55,20 @@ static bool open_all(DpRt *rt, const OpenOptions *options, OpenError *error)
            open_queue(rt, options, error) && heap_open(rt, error);
 }
 
+/* PoCL catches SIGFPE for the whole process when it is first called; kernels never divide by zero, and the host's
+ * signals are none of its business. One runtime is opened after the other, so that each finds the process's own. */
+static bool open_alone(DpRt *rt, const OpenOptions *options, OpenError *error)
+{
+    static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
+    struct sigaction floating;
+    pthread_mutex_lock(&mutex);
+    sigaction(SIGFPE, NULL, &floating);
+    bool opened = open_all(rt, options, error);
+    sigaction(SIGFPE, &floating, NULL);
+    pthread_mutex_unlock(&mutex);
+    return opened;
+}
+
 DpRt *rt_open(const DpProgram *program, const OpenOptions *options, OpenError *error)
 {
     DpRt *rt = calloc(1, sizeof *rt);
@@ -75,15 +90,10 @@ DpRt *rt_open(const DpProgram *program, const OpenOptions *options, OpenError *e
     rt->memory_limit = options->memory;
     rt->dump_dir = getenv("DP_DUMP_KERNELS");
     rt->cache_dir = getenv("DP_NO_CACHE") ? NULL : cache_directory();
-    device_prepare(&rt->device_folder);
-    /* PoCL catches SIGFPE for the whole process; kernels never divide by zero, and the host's signals are none of its
-     * business. */
-    struct sigaction floating;
-    sigaction(SIGFPE, NULL, &floating);
+    process_prepare();
     dp_activity("opening the device");
-    bool opened = open_all(rt, options, error);
+    bool opened = open_alone(rt, options, error);
     dp_activity_end();
-    sigaction(SIGFPE, &floating, NULL);
     if (!opened) {
         rt_close(rt);
         return NULL;
@@ -108,7 +118,6 @@ void rt_close(DpRt *rt)
         clReleaseCommandQueue(rt->queue);
     if (rt->context)
         clReleaseContext(rt->context);
-    device_clean(&rt->device_folder);
     free(rt->build_log);
     free(rt->cache_dir);
     free(rt);
