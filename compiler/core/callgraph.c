@@ -203,9 +203,7 @@ static void expand_call(Expander *e, CoreBlock *out, const CoreStmt *s)
 static void expand_block(void *ctx, CoreBlock *b)
 {
     Expander *e = ctx;
-    CoreBlock old = *b;
-    b->stmts.at = NULL;
-    b->stmts.n = b->stmts.cap = 0;
+    CoreBlock old = core_take_stmts(b);
     for (uint32_t i = 0; i < old.stmts.n; i++) {
         CoreStmt *s = old.stmts.at[i];
         core_stmt_atoms(s, expand_atom, e);

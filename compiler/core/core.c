@@ -151,6 +151,32 @@ uint32_t core_new_site(CoreProgram *p, ErrorKind kind, Span span, const char *te
 
 void core_push(const CoreProgram *p, CoreBlock *b, CoreStmt *s) { vec_push(p->arena, &b->stmts, s); }
 
+CoreBlock core_take_stmts(CoreBlock *b)
+{
+    CoreBlock old = *b;
+    b->stmts.at = NULL;
+    b->stmts.n = b->stmts.cap = 0;
+    return old;
+}
+
+void *core_joined(const CoreProgram *p, const void *a, uint32_t n, const void *b, uint32_t m, size_t bytes)
+{
+    char *both = arena_alloc(p->arena, (n + m + 1u) * bytes);
+    if (n)
+        memcpy(both, a, n * bytes);
+    if (m)
+        memcpy(both + n * bytes, b, m * bytes);
+    return both;
+}
+
+void core_append_block(const CoreProgram *p, CoreBlock *to, const CoreBlock *b)
+{
+    for (uint32_t i = 0; i < b->stmts.n; i++)
+        core_push(p, to, b->stmts.at[i]);
+    CORE_JOIN(p, to->results, to->nresults, b->results, b->nresults);
+    to->nresults += b->nresults;
+}
+
 CoreAtom *core_identity_map(Arena *a, const CoreFn *fn)
 {
     CoreAtom *map = arena_array(a, CoreAtom, fn->vars.n + 1);

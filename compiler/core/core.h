@@ -64,6 +64,14 @@ static inline CoreAtom core_const(Scalar s, uint64_t bits)
 }
 static inline CoreAtom core_i64(int64_t x) { return core_const(SC_I64, (uint64_t)x); }
 
+/* The same variable, or the same constant of the same type. */
+static inline bool core_atom_equal(CoreAtom a, CoreAtom b)
+{
+    if (a.is_const != b.is_const)
+        return false;
+    return a.is_const ? a.bits == b.bits && core_type_equal(a.type, b.type) : a.var == b.var;
+}
+
 typedef enum CorePrim {
 #define PRIM(NAME, ...) PRIM_##NAME,
 #include "core/prims.def"
@@ -287,6 +295,13 @@ CoreBlock *core_new_block(const CoreProgram *p);
 CoreStmt *core_new_stmt(const CoreProgram *p, CoreKind kind, Span span); /* site = CORE_NO_SITE */
 uint32_t core_new_site(CoreProgram *p, ErrorKind kind, Span span, const char *text);
 void core_push(const CoreProgram *p, CoreBlock *b, CoreStmt *s);
+/* Leaves the block without statements, to be filled anew, and returns it as it was. */
+CoreBlock core_take_stmts(CoreBlock *b);
+/* Appends b's statements and results to those of `to`. */
+void core_append_block(const CoreProgram *p, CoreBlock *to, const CoreBlock *b);
+/* a's n elements, then b's m, as one array. */
+void *core_joined(const CoreProgram *p, const void *a, uint32_t n, const void *b, uint32_t m, size_t bytes);
+#define CORE_JOIN(p, a, n, b, m) ((a) = core_joined((p), (a), (n), (b), (m), sizeof *(a)))
 static inline CoreType core_var_type(const CoreFn *fn, CoreVar v) { return fn->vars.at[v].type; }
 static inline CoreType core_atom_type(const CoreFn *fn, CoreAtom a)
 {

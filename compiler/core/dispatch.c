@@ -180,9 +180,7 @@ typedef struct Walk {
 static void balance_block(void *ctx, CoreBlock *b)
 {
     const Walk *w = ctx;
-    CoreBlock old = *b;
-    b->stmts.at = NULL;
-    b->stmts.n = b->stmts.cap = 0;
+    CoreBlock old = core_take_stmts(b);
     for (uint32_t i = 0; i < old.stmts.n; i++) {
         Chain c = {.p = w->p, .fn = w->fn};
         uint64_t key;

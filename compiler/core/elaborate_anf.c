@@ -13,13 +13,6 @@ Span elab_place(const Elab *e, const Scope *sc, Span span)
     return at;
 }
 
-bool anf_atom_equal(CoreAtom a, CoreAtom b)
-{
-    if (a.is_const != b.is_const || !core_type_equal(a.type, b.type))
-        return false;
-    return a.is_const ? a.bits == b.bits : a.var == b.var;
-}
-
 bool anf_atom_is_int(CoreAtom a, uint64_t bits)
 {
     return a.is_const && !scalar_is_float(a.type.scalar) && a.bits == bits;
@@ -269,7 +262,7 @@ void anf_check(Elab *e, CoreAtom cond, ErrorKind kind, const char *text, const C
 
 void anf_check_lengths(Elab *e, CoreAtom n, CoreAtom m)
 {
-    if (anf_atom_equal(n, m))
+    if (core_atom_equal(n, m))
         return;
     CoreAtom values[] = {n, m};
     anf_check(e, anf_compare(e, PRIM_EQ, n, m), ERR_LENGTHS, NULL, values, 2);

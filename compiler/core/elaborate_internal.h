@@ -212,7 +212,6 @@ CoreVar anf_var(Elab *e, CoreType type, const char *hint);
 void anf_know_length(Elab *e, CoreAtom array, CoreAtom n);
 void anf_know_same_lengths(Elab *e, const CoreAtom *arrays, uint32_t n);
 void anf_know_not_negative(Elab *e, CoreAtom n);
-bool anf_atom_equal(CoreAtom a, CoreAtom b);
 bool anf_atom_is_int(CoreAtom a, uint64_t bits);
 
 typedef struct OpenBlock {

@@ -24,7 +24,7 @@ static CoreAtom length_of(Elab *e, const Value *xs) { return anf_length(e, val_f
 static bool is_same(const Value *l, const Value *r)
 {
     for (uint32_t i = 0; i < l->leaves.n; i++)
-        if (!anf_atom_equal(l->leaves.atoms[i], r->leaves.atoms[i]) || scalar_is_float(l->leaves.atoms[i].type.scalar))
+        if (!core_atom_equal(l->leaves.atoms[i], r->leaves.atoms[i]) || scalar_is_float(l->leaves.atoms[i].type.scalar))
             return false;
     return true;
 }

@@ -46,7 +46,7 @@ static void check_length(Elab *e, CoreAtom leaf, CoreAtom size, const char *text
 {
     CoreAtom n = anf_length(e, leaf);
     CoreAtom values[] = {size, n};
-    if (!anf_atom_equal(size, n))
+    if (!core_atom_equal(size, n))
         anf_check(e, anf_compare(e, PRIM_EQ, size, n), ERR_SIZE, text, values, 2);
     anf_know_length(e, leaf, size);
 }

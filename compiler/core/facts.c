@@ -274,13 +274,6 @@ static VarFacts *facts_touch(Simplifier *s, CoreVar v)
     return f;
 }
 
-bool atom_equal(CoreAtom a, CoreAtom b)
-{
-    if (a.is_const != b.is_const)
-        return false;
-    return a.is_const ? a.bits == b.bits && core_type_equal(a.type, b.type) : a.var == b.var;
-}
-
 /* One step from a variable to what it is known to be: its replacement, or the choice a select makes. */
 static bool resolve_step(Simplifier *s, CoreAtom *a)
 {
@@ -338,7 +331,7 @@ void facts_learn_value(Simplifier *s, CoreVar v, CoreAtom value)
 /* x = y, as bits. Of two variables the one bound first stays. */
 static void learn_equal(Simplifier *s, CoreAtom x, CoreAtom y)
 {
-    if (atom_equal(x, y) || (x.is_const && y.is_const))
+    if (core_atom_equal(x, y) || (x.is_const && y.is_const))
         return;
     if (x.is_const || (!y.is_const && facts_of(s, x.var)->order < facts_of(s, y.var)->order))
         learn_value(s, y, x);
@@ -520,7 +513,7 @@ static bool at_most(Simplifier *s, CoreAtom x, CoreAtom n, int depth)
 {
     if (x.is_const && n.is_const)
         return (int64_t)x.bits <= (int64_t)n.bits;
-    if (atom_equal(x, n) || known_comparison(s, PRIM_LE, x, n) || (atom_is(x, 0) && not_negative(s, n, 4)))
+    if (core_atom_equal(x, n) || known_comparison(s, PRIM_LE, x, n) || (atom_is(x, 0) && not_negative(s, n, 4)))
         return true;
     const CoreStmt *def = facts_def(s, x);
     return depth > 0 && def && def->kind == CORE_PRIM && core_var_type(s->fn, x.var).scalar == SC_I64 &&
@@ -534,7 +527,7 @@ static bool is_modulo(Simplifier *s, CoreAtom i, CoreAtom n)
 {
     const CoreStmt *def = facts_def(s, i);
     return def && def->kind == CORE_PRIM && def->prim.op == PRIM_MOD && not_negative(s, n, 4) &&
-           atom_equal(facts_resolve(s, def->prim.args[1]), n) &&
+           core_atom_equal(facts_resolve(s, def->prim.args[1]), n) &&
            not_negative(s, facts_resolve(s, def->prim.args[0]), 4);
 }
 
@@ -542,7 +535,7 @@ bool facts_in_bounds(Simplifier *s, CoreAtom i, CoreAtom n)
 {
     if (i.is_const && n.is_const)
         return i.bits < n.bits && (int64_t)n.bits >= 0;
-    if (!i.is_const && facts_of(s, i.var)->has_bound && atom_equal(facts_resolve(s, s->vars.at[i.var].bound), n))
+    if (!i.is_const && facts_of(s, i.var)->has_bound && core_atom_equal(facts_resolve(s, s->vars.at[i.var].bound), n))
         return true;
     return (facts_not_negative(s, i) && known_comparison(s, PRIM_LT, i, n)) || is_modulo(s, i, n);
 }

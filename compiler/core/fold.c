@@ -133,23 +133,23 @@ static Outcome fold_sum(Fold *f, CoreAtom *out)
     bool minus = f->op == PRIM_SUB;
     if (atom_is(y, 0))
         return found(out, x);
-    if (minus && atom_equal(x, y))
+    if (minus && core_atom_equal(x, y))
         return found(out, constant(f, 0));
     if (y.is_const && came_from_sum(f, x, &a, &b) && b.is_const)
         return rewrite(f, PRIM_ADD, a, constant(f, apply2(f, f->op, b.bits, y.bits)));
     if (y.is_const && came_from(f, x, PRIM_SUB, &a, &b) && b.is_const)
         return rewrite(f, PRIM_ADD, a, constant(f, apply2(f, PRIM_SUB, minus ? 0 - y.bits : y.bits, b.bits)));
     if (minus && came_from_sum(f, x, &a, &b)) {
-        if (atom_equal(a, y))
+        if (core_atom_equal(a, y))
             return found(out, b);
-        if (atom_equal(b, y))
+        if (core_atom_equal(b, y))
             return found(out, a);
     }
-    if (minus && came_from(f, y, PRIM_SUB, &a, &b) && atom_equal(a, x))
+    if (minus && came_from(f, y, PRIM_SUB, &a, &b) && core_atom_equal(a, x))
         return found(out, b);
-    if (!minus && came_from(f, x, PRIM_SUB, &a, &b) && atom_equal(b, y))
+    if (!minus && came_from(f, x, PRIM_SUB, &a, &b) && core_atom_equal(b, y))
         return found(out, a);
-    if (!minus && came_from(f, y, PRIM_SUB, &a, &b) && atom_equal(b, x))
+    if (!minus && came_from(f, y, PRIM_SUB, &a, &b) && core_atom_equal(b, x))
         return found(out, a);
     return NOTHING;
 }
@@ -187,7 +187,7 @@ static Outcome fold_int_product(Fold *f, CoreAtom *out)
 static Outcome fold_bits(Fold *f, CoreAtom *out)
 {
     CoreAtom x = f->args[0], y = f->args[1];
-    bool zero = atom_is(y, 0), ones = y.is_const && y.bits == all_ones(f), same = atom_equal(x, y);
+    bool zero = atom_is(y, 0), ones = y.is_const && y.bits == all_ones(f), same = core_atom_equal(x, y);
     switch (f->op) {
     case PRIM_AND: return zero ? found(out, y) : ones || same ? found(out, x) : NOTHING;
     case PRIM_OR: return ones ? found(out, y) : zero || same ? found(out, x) : NOTHING;
@@ -206,7 +206,7 @@ static Outcome fold_comparison(Fold *f, CoreAtom *out)
 {
     CoreAtom x = f->args[0], y = f->args[1];
     bool wide_signed = f->type == SC_I64; /* what lengths and positions are */
-    if (atom_equal(x, y))
+    if (core_atom_equal(x, y))
         return found(out, truth(f->op == PRIM_EQ || f->op == PRIM_LE));
     switch (f->op) {
     case PRIM_LT:
@@ -230,7 +230,7 @@ static Outcome fold_comparison(Fold *f, CoreAtom *out)
 static Outcome fold_extreme(Fold *f, CoreAtom *out)
 {
     CoreAtom x = f->args[0], y = f->args[1];
-    if (atom_equal(x, y))
+    if (core_atom_equal(x, y))
         return found(out, x);
     if (f->type == SC_I64 && atom_is(y, 0) && facts_not_negative(f->s, x))
         return found(out, f->op == PRIM_MAX ? x : y);
@@ -274,17 +274,19 @@ static Outcome fold_bool(Fold *f, CoreAtom *out)
 {
     CoreAtom x = f->args[0], y = f->stmt->prim.nargs > 1 ? f->args[1] : x;
     switch (f->op) {
-    case PRIM_AND: return atom_is(y, 0) ? found(out, y) : atom_is(y, 1) || atom_equal(x, y) ? found(out, x) : NOTHING;
-    case PRIM_OR: return atom_is(y, 1) ? found(out, y) : atom_is(y, 0) || atom_equal(x, y) ? found(out, x) : NOTHING;
+    case PRIM_AND:
+        return atom_is(y, 0) ? found(out, y) : atom_is(y, 1) || core_atom_equal(x, y) ? found(out, x) : NOTHING;
+    case PRIM_OR:
+        return atom_is(y, 1) ? found(out, y) : atom_is(y, 0) || core_atom_equal(x, y) ? found(out, x) : NOTHING;
     case PRIM_XOR:
     case PRIM_NE:
         if (atom_is(y, 1))
             return rewrite(f, PRIM_NOT, x, x);
-        return atom_equal(x, y) ? found(out, truth(false)) : atom_is(y, 0) ? found(out, x) : NOTHING;
+        return core_atom_equal(x, y) ? found(out, truth(false)) : atom_is(y, 0) ? found(out, x) : NOTHING;
     case PRIM_EQ:
         if (atom_is(y, 0))
             return rewrite(f, PRIM_NOT, x, x);
-        return atom_equal(x, y) ? found(out, truth(true)) : atom_is(y, 1) ? found(out, x) : NOTHING;
+        return core_atom_equal(x, y) ? found(out, truth(true)) : atom_is(y, 1) ? found(out, x) : NOTHING;
     case PRIM_MIN: return rewrite(f, PRIM_AND, x, y);
     case PRIM_MAX: return rewrite(f, PRIM_OR, x, y);
     default: return fold_comparison(f, out);
@@ -330,7 +332,7 @@ static Outcome fold_float(Fold *f, CoreAtom *out)
             return rewrite(f, PRIM_MUL, x, x);
         return atom_is(y, float_bits(f, 1)) ? found(out, x) : NOTHING;
     case PRIM_MIN:
-    case PRIM_MAX: return atom_equal(x, y) ? found(out, x) : NOTHING;
+    case PRIM_MAX: return core_atom_equal(x, y) ? found(out, x) : NOTHING;
     case PRIM_NEG: return came_from(f, x, PRIM_NEG, &a, &b) ? found(out, a) : NOTHING;
     case PRIM_ABS: return came_from(f, x, PRIM_NEG, &a, &b) ? rewrite(f, PRIM_ABS, a, a) : NOTHING;
     default: return NOTHING;
@@ -372,7 +374,7 @@ static Outcome fold_select(Fold *f, CoreAtom *out)
     bool is_bool = core_type_equal(core_var_type(f->s->fn, f->stmt->vars[0]), core_scalar(SC_BOOL));
     if (c.is_const)
         return found(out, c.bits ? x : y);
-    if (atom_equal(x, y))
+    if (core_atom_equal(x, y))
         return found(out, x);
     if (came_from(f, c, PRIM_NOT, &a, &b)) {
         f->stmt->prim.args = arena_array(f->s->p->arena, CoreAtom, 3);

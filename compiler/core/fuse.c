@@ -432,7 +432,7 @@ static bool is_producer(const Fuser *f, const CoreStmt *s, const CoreBlock *b)
            (f->vars.at[s->vars[0]].block == b || fuse_is_index_function(f, s));
 }
 
-static void forget(CoreStmt **stmts, uint32_t n, const CoreStmt *s)
+void fuse_forget(CoreStmt **stmts, uint32_t n, const CoreStmt *s)
 {
     for (uint32_t i = n; i-- > 0;)
         if (stmts[i] == s) {
@@ -458,7 +458,7 @@ static bool fuse_one(Fuser *f, const CoreBlock *b, CoreStmt **stmts, uint32_t at
             continue;
         fuse_map(f, c, producer, place, move);
         if (move)
-            forget(stmts, at, producer);
+            fuse_forget(stmts, at, producer);
         return true;
     }
     return false;
@@ -521,9 +521,7 @@ void fuse_emit(Fuser *f, CoreBlock *b, CoreStmt *s)
 /* `index` into maps that need not be stored: before the rest, as it makes new statements. */
 static void fuse_indices(Fuser *f, CoreBlock *b)
 {
-    CoreBlock old = *b;
-    b->stmts.at = NULL;
-    b->stmts.n = b->stmts.cap = 0;
+    CoreBlock old = core_take_stmts(b);
     for (uint32_t i = 0; i < old.stmts.n; i++)
         fuse_emit(f, b, old.stmts.at[i]);
 }

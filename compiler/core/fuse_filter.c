@@ -117,13 +117,6 @@ static void take_filter(Fuser *f, CoreStmt *s, const CoreStmt *filter)
     }
 }
 
-static void forget(CoreStmt **stmts, uint32_t n, const CoreStmt *s)
-{
-    for (uint32_t i = 0; i < n; i++)
-        if (stmts[i] == s)
-            stmts[i] = NULL;
-}
-
 /* ---- the length, if it is wanted as well ---- */
 
 typedef struct Search {
@@ -199,8 +192,8 @@ bool fuse_filter(Fuser *f, const CoreBlock *b, CoreStmt **stmts, uint32_t at)
         return false;
     take_filter(f, stmts[at], filter);
     if (unused)
-        forget(stmts, at, length);
-    forget(stmts, at, filter);
+        fuse_forget(stmts, at, length);
+    fuse_forget(stmts, at, filter);
     if (!unused)
         move_length_behind(f, stmts, at, length);
     return true;

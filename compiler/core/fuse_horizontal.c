@@ -61,17 +61,12 @@ static bool shares_input(Fuser *f, const CoreSoac *a, const CoreSoac *b)
     return false;
 }
 
-static bool same_atom(CoreAtom a, CoreAtom b)
-{
-    return a.is_const == b.is_const && (a.is_const ? a.bits == b.bits : a.var == b.var);
-}
-
 static bool is_alike(Fuser *f, const CoreStmt *a, const CoreStmt *b)
 {
     if (!a || a->kind != b->kind || a->nvars == 0 || b->nvars == 0 || a->nvars + b->nvars > MOST_RESULTS)
         return false;
     const CoreSoac *x = core_stmt_soac(a), *y = core_stmt_soac(b);
-    if (x->guard || y->guard || !same_atom(fuse_resolve(f, x->domain), fuse_resolve(f, y->domain)))
+    if (x->guard || y->guard || !core_atom_equal(fuse_resolve(f, x->domain), fuse_resolve(f, y->domain)))
         return false;
     if (a->kind == CORE_REDUCE &&
         (a->reduce.commutative != b->reduce.commutative ||
@@ -81,25 +76,6 @@ static bool is_alike(Fuser *f, const CoreStmt *a, const CoreStmt *b)
 }
 
 /* ---- joining ---- */
-
-static void *joined(Fuser *f, const void *a, uint32_t n, const void *b, uint32_t m, size_t bytes)
-{
-    char *both = arena_alloc(f->p->arena, (n + m + 1u) * bytes);
-    if (n)
-        memcpy(both, a, n * bytes);
-    if (m)
-        memcpy(both + n * bytes, b, m * bytes);
-    return both;
-}
-#define JOIN(f, a, n, b, m) ((a) = joined((f), (a), (n), (b), (m), sizeof *(a)))
-
-static void join_block(Fuser *f, CoreBlock *to, const CoreBlock *b)
-{
-    for (uint32_t i = 0; i < b->stmts.n; i++)
-        core_push(f->p, to, b->stmts.at[i]);
-    JOIN(f, to->results, to->nresults, b->results, b->nresults);
-    to->nresults += b->nresults;
-}
 
 /* (a, a') (b, b') -> …: the accumulators of both, then the elements of both. */
 static void join_operator(Fuser *f, CoreLambda *to, const CoreLambda *op, uint32_t n, uint32_t m)
@@ -111,20 +87,20 @@ static void join_operator(Fuser *f, CoreLambda *to, const CoreLambda *op, uint32
     memcpy(params + 2 * n + m, op->params + m, m * sizeof *params);
     to->params = params;
     to->nparams = 2 * (n + m);
-    join_block(f, to->body, op->body);
+    core_append_block(f->p, to->body, op->body);
 }
 
 static void join_soac(Fuser *f, CoreSoac *to, const CoreSoac *c)
 {
-    JOIN(f, to->elements, to->ninputs, c->elements, c->ninputs);
-    JOIN(f, to->inputs, to->ninputs, c->inputs, c->ninputs); /* twice the same: simplify makes it one */
+    CORE_JOIN(f->p, to->elements, to->ninputs, c->elements, c->ninputs);
+    CORE_JOIN(f->p, to->inputs, to->ninputs, c->inputs, c->ninputs); /* twice the same: simplify makes it one */
     to->ninputs += c->ninputs;
     if (to->index == CORE_NO_VAR)
         to->index = c->index;
     else if (c->index != CORE_NO_VAR)
         fuse_replace(f, c->index, core_var_atom(to->index, core_scalar(SC_I64)));
     fuse_count_atom(f, c->domain, -1);
-    join_block(f, to->body, c->body);
+    core_append_block(f->p, to->body, c->body);
 }
 
 static void join_stmts(Fuser *f, CoreStmt *to, CoreStmt *s)
@@ -132,10 +108,10 @@ static void join_stmts(Fuser *f, CoreStmt *to, CoreStmt *s)
     uint32_t n = to->nvars, m = s->nvars;
     join_soac(f, core_stmt_soac(to), core_stmt_soac(s));
     if (to->kind == CORE_REDUCE) {
-        JOIN(f, to->reduce.neutral, n, s->reduce.neutral, m);
+        CORE_JOIN(f->p, to->reduce.neutral, n, s->reduce.neutral, m);
         join_operator(f, &to->reduce.op, &s->reduce.op, n, m);
     }
-    JOIN(f, to->vars, n, s->vars, m);
+    CORE_JOIN(f->p, to->vars, n, s->vars, m);
     to->nvars = n + m;
     for (uint32_t i = 0; i < m; i++)
         fuse_var(f, s->vars[i])->def = to;

@@ -177,10 +177,8 @@ static void hoist_stmt(Hoist *h, CoreStmt *s)
 /* The block gets a new list of statements; `binders` is the statement it belongs to. */
 static void hoist_block(Hoist *h, CoreBlock *b, LevelKind kind, CoreStmt *binders)
 {
-    CoreBlock old = *b;
+    CoreBlock old = core_take_stmts(b);
     bool in_parallel = kind == LEVEL_PARALLEL || (h->levels.n && h->levels.at[here(h)].in_parallel);
-    b->stmts.at = NULL;
-    b->stmts.n = b->stmts.cap = 0;
     vec_push(h->scratch, &h->levels, ((Level){kind, in_parallel, b}));
     if (binders)
         core_stmt_binders(binders, note_binder, h);

@@ -404,9 +404,7 @@ static void lower_stmt(Lowering *l, CoreStmt *s)
 static void lower_block(void *ctx, CoreBlock *block)
 {
     Lowering *l = ctx;
-    CoreBlock *outer = l->b.out, old = *block;
-    block->stmts.at = NULL;
-    block->stmts.n = block->stmts.cap = 0;
+    CoreBlock *outer = l->b.out, old = core_take_stmts(block);
     l->b.out = block;
     for (uint32_t i = 0; i < old.stmts.n; i++)
         lower_stmt(l, old.stmts.at[i]);

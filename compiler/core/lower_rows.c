@@ -58,10 +58,8 @@ static CoreAtom wrong_length(Lowering *l, CoreBuilder *b, const CoreAtom *args, 
 static void lower_block(void *ctx, CoreBlock *block)
 {
     Lowering *l = ctx;
-    CoreBlock old = *block;
+    CoreBlock old = core_take_stmts(block);
     uint32_t lengths = l->lengths.n;
-    block->stmts.at = NULL;
-    block->stmts.n = block->stmts.cap = 0;
     for (uint32_t i = 0; i < old.stmts.n; i++) {
         CoreStmt *s = old.stmts.at[i];
         CoreBuilder b = {.p = l->p, .fn = l->fn, .out = block, .span = s->span};

@@ -88,9 +88,7 @@ static CoreBuilder builder(const Masker *m, CoreBlock *out, Span span)
 /* The block without the chain's updates, whose arrays are all of the base's length. */
 static void remove_updates(Masker *m, CoreBlock *b, const Chain *c)
 {
-    CoreBlock old = *b;
-    b->stmts.at = NULL;
-    b->stmts.n = b->stmts.cap = 0;
+    CoreBlock old = core_take_stmts(b);
     for (uint32_t i = 0; i < old.stmts.n; i++) {
         CoreStmt *s = old.stmts.at[i];
         bool removed = false;
@@ -197,9 +195,7 @@ static void mask_stmt(Masker *m, CoreBlock *out, CoreStmt *s)
 
 static void mask_block(void *ctx, CoreBlock *b)
 {
-    CoreBlock old = *b;
-    b->stmts.at = NULL;
-    b->stmts.n = b->stmts.cap = 0;
+    CoreBlock old = core_take_stmts(b);
     for (uint32_t i = 0; i < old.stmts.n; i++)
         mask_stmt(ctx, b, old.stmts.at[i]);
 }

@@ -192,9 +192,7 @@ static void redirect_call(Group *g, CoreBlock *before, CoreStmt *s)
 static void redirect_block(void *ctx, CoreBlock *b)
 {
     Group *g = ctx;
-    CoreBlock old = *b;
-    b->stmts.at = NULL;
-    b->stmts.n = b->stmts.cap = 0;
+    CoreBlock old = core_take_stmts(b);
     for (uint32_t i = 0; i < old.stmts.n; i++) {
         CoreStmt *s = old.stmts.at[i];
         if (s->kind == CORE_CALL && member_of(g, s->call.fn))

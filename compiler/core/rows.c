@@ -45,7 +45,7 @@ static const RowFacts *rows_of_items(Simplifier *s, const CoreStmt *stmt)
     if (stmt->array.n == 0 || !facts_length(s, stmt->array.items[0], &first))
         return NULL;
     for (uint32_t i = 1; i < stmt->array.n; i++)
-        if (!facts_length(s, stmt->array.items[i], &n) || !atom_equal(n, first))
+        if (!facts_length(s, stmt->array.items[i], &n) || !core_atom_equal(n, first))
             return NULL;
     return new_rows(s, true, first, NULL);
 }
@@ -147,7 +147,7 @@ bool rows_simplify_check(Simplifier *s, const CoreStmt *stmt, CoreAtom *out)
         return false;
     for (uint32_t k = 1; k < stmt->rows.depth && rows; k++)
         rows = rows->below;
-    if (rows && rows->known && atom_equal(facts_resolve(s, rows->length), size)) {
+    if (rows && rows->known && core_atom_equal(facts_resolve(s, rows->length), size)) {
         *out = none;
         return true;
     }

@@ -124,7 +124,7 @@ static void drop_equal_results(Simplifier *s, CoreStmt *stmt)
         CoreAtom x = t->results[i], y = e->results[i];
         bool is_bool = x.is_const && y.is_const && core_type_equal(x.type, core_scalar(SC_BOOL));
         bool is_cond = is_bool && x.bits && !y.bits;
-        if (!atom_equal(x, y) && !is_cond) {
+        if (!core_atom_equal(x, y) && !is_cond) {
             i++;
             continue;
         }
@@ -208,27 +208,9 @@ static void learn_not_negative(Simplifier *s, const CoreStmt *stmt)
 static CoreStmt *mergeable_if(Simplifier *s, const CoreStmt *stmt)
 {
     CoreStmt *last = s->out->stmts.n ? s->out->stmts.at[s->out->stmts.n - 1] : NULL;
-    if (!last || last->kind != CORE_IF || !atom_equal(last->if_.cond, stmt->if_.cond))
+    if (!last || last->kind != CORE_IF || !core_atom_equal(last->if_.cond, stmt->if_.cond))
         return NULL;
     return last->if_.then_b->stmts.n + last->if_.else_b->stmts.n <= MERGED ? last : NULL;
-}
-
-static void *joined(Simplifier *s, const void *a, uint32_t n, const void *b, uint32_t m, size_t bytes)
-{
-    char *both = arena_alloc(s->p->arena, (n + m + 1u) * bytes);
-    if (n)
-        memcpy(both, a, n * bytes);
-    if (m)
-        memcpy(both + n * bytes, b, m * bytes);
-    return both;
-}
-
-static void append_branch(Simplifier *s, CoreBlock *to, const CoreBlock *b)
-{
-    for (uint32_t i = 0; i < b->stmts.n; i++)
-        core_push(s->p, to, b->stmts.at[i]);
-    to->results = joined(s, to->results, to->nresults, b->results, b->nresults, sizeof *b->results);
-    to->nresults += b->nresults;
 }
 
 /* x = if c then A else B;  y = if c then C else D    ==>    x, y = if c then { A; C } else { B; D }
@@ -237,9 +219,9 @@ static void merge_ifs(Simplifier *s, CoreStmt *first, CoreStmt *stmt)
 {
     uint32_t n = first->nvars;
     s->out->stmts.n--;
-    append_branch(s, first->if_.then_b, stmt->if_.then_b);
-    append_branch(s, first->if_.else_b, stmt->if_.else_b);
-    stmt->vars = joined(s, first->vars, n, stmt->vars, stmt->nvars, sizeof *stmt->vars);
+    core_append_block(s->p, first->if_.then_b, stmt->if_.then_b);
+    core_append_block(s->p, first->if_.else_b, stmt->if_.else_b);
+    stmt->vars = core_joined(s->p, first->vars, n, stmt->vars, stmt->nvars, sizeof *stmt->vars);
     stmt->nvars += n;
     stmt->if_.then_b = first->if_.then_b;
     stmt->if_.else_b = first->if_.else_b;
@@ -300,7 +282,7 @@ static void drop_constant_params(Simplifier *s, CoreStmt *stmt)
     for (uint32_t i = 0; i < stmt->loop.nparams;) {
         CoreAtom next = facts_resolve(s, stmt->loop.body->results[i]);
         bool itself = !next.is_const && next.var == stmt->loop.params[i];
-        if (itself || atom_equal(next, stmt->loop.inits[i]))
+        if (itself || core_atom_equal(next, stmt->loop.inits[i]))
             drop_param(s, stmt, i);
         else
             i++;
@@ -361,7 +343,7 @@ static void unify_domain(Simplifier *s, CoreSoac *soac)
     CoreAtom n;
     for (uint32_t i = 0; i < soac->ninputs; i++)
         if (facts_length(s, soac->inputs[i], &n)) {
-            s->changed |= !atom_equal(soac->domain, n);
+            s->changed |= !core_atom_equal(soac->domain, n);
             soac->domain = n;
             break;
         }
@@ -427,7 +409,7 @@ static bool known_map_result(Simplifier *s, const CoreStmt *stmt, uint32_t i, Co
             return true;
         }
     for (uint32_t j = 0; j < i; j++)
-        if (atom_equal(r, m->body->results[j])) {
+        if (core_atom_equal(r, m->body->results[j])) {
             *out = core_var_atom(stmt->vars[j], core_var_type(s->fn, stmt->vars[j]));
             return true;
         }
@@ -474,7 +456,7 @@ static bool simplify_neutral(Simplifier *s, const CoreStmt *stmt)
     if (stmt->kind != CORE_REDUCE)
         return false;
     for (uint32_t i = 0; i < stmt->nvars; i++)
-        if (!body->results[i].is_const || !atom_equal(body->results[i], stmt->reduce.neutral[i]))
+        if (!body->results[i].is_const || !core_atom_equal(body->results[i], stmt->reduce.neutral[i]))
             return false;
     for (uint32_t i = 0; i < body->stmts.n; i++)
         if (core_stmt_fallible(s->p, s->fn, body->stmts.at[i]))

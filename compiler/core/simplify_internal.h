@@ -58,7 +58,6 @@ uint32_t facts_mark(const Simplifier *s);
 void facts_undo(Simplifier *s, uint32_t mark);
 VarFacts *facts_of(Simplifier *s, CoreVar v);
 CoreAtom facts_resolve(Simplifier *s, CoreAtom a);
-bool atom_equal(CoreAtom a, CoreAtom b);
 static inline bool atom_is(CoreAtom a, uint64_t bits) { return a.is_const && a.bits == bits; }
 void facts_bind(Simplifier *s, CoreVar v, const CoreStmt *def);
 /* For good: v's uses become `by`. */

@@ -34,7 +34,7 @@ static bool slice_length(Simplifier *s, const CoreStmt *slice, CoreAtom *n)
     if (!sum || sum->kind != CORE_PRIM || sum->prim.op != PRIM_ADD)
         return false;
     CoreAtom a = facts_resolve(s, sum->prim.args[0]), b = facts_resolve(s, sum->prim.args[1]);
-    return (atom_equal(a, from) && found(n, b)) || (atom_equal(b, from) && found(n, a));
+    return (core_atom_equal(a, from) && found(n, b)) || (core_atom_equal(b, from) && found(n, a));
 }
 
 bool result_length(Simplifier *s, const CoreStmt *stmt, CoreVar v, CoreAtom *n)
@@ -81,7 +81,7 @@ static bool index_of_known(Simplifier *s, CoreStmt *stmt, CoreAtom *out)
     const CoreStmt *def = facts_def(s, stmt->index.array);
     while (def && def->kind == CORE_UPDATE) {
         CoreAtom at = facts_resolve(s, def->update.index);
-        if (atom_equal(at, i)) /* the update has checked it */
+        if (core_atom_equal(at, i)) /* the update has checked it */
             return found(out, facts_resolve(s, def->update.value));
         if (!at.is_const || !i.is_const)
             return false;
@@ -127,7 +127,7 @@ static bool simplify_slice(Simplifier *s, CoreStmt *stmt, CoreAtom *out)
     CoreAtom n, from = stmt->slice.from, to = stmt->slice.to;
     if (!facts_length(s, stmt->slice.array, &n))
         return false;
-    if (atom_is(from, 0) && atom_equal(to, n))
+    if (atom_is(from, 0) && core_atom_equal(to, n))
         return found(out, stmt->slice.array);
     if (stmt->site != CORE_NO_SITE && facts_not_negative(s, from) && facts_at_most(s, from, to) &&
         facts_at_most(s, to, n)) {

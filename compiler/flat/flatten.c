@@ -136,6 +136,7 @@ static void flatten_function(Flattener *all, FlatFn *fn)
 {
     CoreFn *scope = fn->scope;
     FlattenFn f = {.all = all, .arena = all->arena, .core = all->core, .scope = scope, .fn = fn};
+    f.host.ctx = FLAT_ROOT;
     count_uses(&f, scope->body);
     fn->body = f.block = arena_new(all->arena, FlatBlock);
     FlatVar ctx = FLAT_ROOT;

@@ -97,6 +97,7 @@ typedef struct FlattenFn { /* one function version */
     const CoreProgram *core;
     CoreFn *scope; /* fn's */
     FlatFn *fn;
+    BlockTask host;         /* for what the host computes by itself: no statements, at depth 0 */
     VEC(VarState) vars;     /* by CoreVar */
     FlatBlock *block;       /* where statements go now */
     VEC(Memo) memos;        /* nested contexts made, valid in the current block */

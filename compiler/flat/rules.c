@@ -66,8 +66,7 @@ static FlatVar find_memo(const FlattenFn *f, FlatVar parent, FlatVar source, Cor
 static FlatVar nested_source(FlattenFn *f, BlockTask *task, const CoreSoac *soac, Span span)
 {
     if (task->ctx != FLAT_ROOT && host_atom(f, soac->domain)) {
-        BlockTask root = {.ctx = FLAT_ROOT};
-        return region_store1(f, &root, soac->domain, span);
+        return region_store1(f, &f->host, soac->domain, span);
     }
     for (uint32_t i = 0; i < soac->ninputs; i++) {
         FlatVar a = array_here(f, task, soac->inputs[i].var, span);
@@ -368,8 +367,7 @@ static bool flatten_if_host(FlattenFn *f, BlockTask *task, CoreStmt *s)
 {
     region_flush_for(f, task, s);
     FlatVar cond;
-    BlockTask root = {.ctx = FLAT_ROOT};
-    region_store(f, &root, &s->if_.cond, 1, &cond, s->span);
+    region_store(f, &f->host, &s->if_.cond, 1, &cond, s->span);
     FlatBlock *then_b = nested_block(f, task->ctx, s->if_.then_b, s->span);
     FlatBlock *else_b = nested_block(f, task->ctx, s->if_.else_b, s->span);
     FlatStmt *r = flat_emit(f, FLAT_S_IF, s->span, s->nvars);
@@ -432,8 +430,7 @@ static bool flatten_if(FlattenFn *f, BlockTask *task, CoreStmt *s)
 /* A context of one instance below depth 0: for what the device had better do than the host. */
 static FlatVar single_ctx(FlattenFn *f, Span span)
 {
-    BlockTask root = {.ctx = FLAT_ROOT};
-    FlatVar count = region_store1(f, &root, core_i64(1), span);
+    FlatVar count = region_store1(f, &f->host, core_i64(1), span);
     FlatStmt *n = flat_emit(f, FLAT_S_NESTED, span, 1);
     n->ctx = FLAT_ROOT;
     n->nested.source = count;
@@ -463,8 +460,7 @@ static void bind_single(FlattenFn *f, CoreStmt *s, FlatVar ctx, FlatVar *cols)
     FlatStmt *host = flat_emit(f, FLAT_S_HOST, s->span, s->nvars);
     host->ctx = FLAT_ROOT;
     host->body = body;
-    BlockTask root = {.ctx = FLAT_ROOT};
-    bind_outs(f, &root, s, host);
+    bind_outs(f, &f->host, s, host);
 }
 
 /* A scalar loop that reads memory, met in host code: one instance on the device instead of a read-back a turn. */
@@ -497,9 +493,8 @@ static bool flatten_loop_host(FlattenFn *f, BlockTask *task, CoreStmt *s)
     r->loop.inits = arena_array(f->arena, FlatVar, n ? n : 1);
     region_store(f, task, s->loop.inits, n, r->loop.inits, s->span);
     r->loop.count = r->loop.index = FLAT_NO_VAR;
-    BlockTask root = {.ctx = FLAT_ROOT};
     if (!s->loop.cond)
-        region_store(f, &root, &s->loop.count, 1, &r->loop.count, s->span);
+        region_store(f, &f->host, &s->loop.count, 1, &r->loop.count, s->span);
     r->loop.params = arena_array(f->arena, FlatVar, n ? n : 1);
     for (uint32_t i = 0; i < n; i++) {
         CoreVar v = s->loop.params[i];
