@@ -197,11 +197,6 @@ SegmentUse plan_segment_use(const Plan *plan, const PlanKernel *k)
 
 /* ---- kernels ---- */
 
-bool plan_has_kernel(const FlatStmt *s)
-{
-    return flat_kind_has_body(s->kind) && s->kind != FLAT_S_HOST && s->body.ctx != FLAT_ROOT;
-}
-
 static PlanKernelKind kernel_kind(FlatKind kind)
 {
     switch (kind) {

@@ -93,8 +93,6 @@ typedef struct PlanAround {
 /* Most outputs of one kernel: DP_MAX_OUTS of the runtime. A MAP with more becomes several. */
 #define PLAN_MAX_OUTS 64
 
-/* Does the statement launch kernels with code of its own? */
-bool plan_has_kernel(const FlatStmt *s);
 /* Adds those of a statement, side by side; how many. number: of the next kernel in its function. */
 uint32_t plan_add_kernels(Plan *plan, const FlatFn *fn, const FlatStmt *s, uint32_t *number);
 

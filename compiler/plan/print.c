@@ -73,7 +73,8 @@ static uint32_t print_operands(PlanPrinter *pr, const PlanInstr *in, bool writte
     for (uint32_t i = 0; i < in->nargs; i++) {
         const PlanOperand *o = &in->args[i];
         if ((*at == '=') == written) {
-            strbuf_add(pr->out, n++ ? written ? ", " : " " : "");
+            strbuf_add(pr->out, !written ? " " : n > 0 ? ", " : "");
+            n++;
             if (o->kind == OPERAND_LIST)
                 print_list(pr, o, written);
             else if (written)
@@ -142,7 +143,6 @@ static void print_name(PlanPrinter *pr, const PlanInstr *in)
         const PlanKernel *k = pr->plan->kernels.at[in->args[0].bits];
         strbuf_printf(pr->out, " %s", k->name);
     }
-    strbuf_add(pr->out, " ");
 }
 
 static void print_control(PlanPrinter *pr, const PlanInstr *in)
