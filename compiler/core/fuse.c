@@ -12,6 +12,7 @@
  * a consumer with a guard, what may fail goes into the guard, which runs for every element. */
 #include "core/fuse_internal.h"
 
+#include <assert.h>
 #include <string.h>
 
 /* ---- variables ---- */
@@ -555,11 +556,26 @@ static void fuse_block(void *ctx, CoreBlock *b)
         b->results[i] = fuse_resolve(f, b->results[i]);
 }
 
+/* The counts that fusion keeps up to date are those of the function as it now is. */
+static bool counts_hold(Fuser *f)
+{
+    Fuser fresh = {.p = f->p, .fn = f->fn, .scratch = f->scratch};
+    fuse_count_block(&fresh, f->fn->body, 1);
+    for (CoreVar v = 0; v < f->fn->vars.n; v++) {
+        const VarUses *kept = fuse_var(f, v), *now = fuse_var(&fresh, v);
+        if (!kept->replaced &&
+            (kept->all != now->all || kept->indexed != now->indexed || kept->lengths != now->lengths))
+            return false;
+    }
+    return true;
+}
+
 static void fuse_fn(CoreProgram *p, CoreFn *fn)
 {
     Fuser f = {.p = p, .fn = fn, .scratch = arena_create()};
     fuse_count_block(&f, fn->body, 1);
     fuse_block(&f, fn->body);
+    assert(counts_hold(&f) && "fuse: the uses of a variable are not those counted");
     arena_destroy(f.scratch);
 }
 

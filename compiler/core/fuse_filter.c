@@ -161,6 +161,14 @@ static bool length_can_wait(Fuser *f, CoreStmt **stmts, uint32_t at, const CoreS
     return !search.found;
 }
 
+/* The `length` goes, or asks something else. */
+static void uncount_length(Fuser *f, const CoreStmt *length)
+{
+    CoreAtom array = fuse_resolve(f, length->length.array);
+    fuse_count_atom(f, array, -1);
+    fuse_var(f, array.var)->lengths--;
+}
+
 static void move_length_behind(Fuser *f, CoreStmt **stmts, uint32_t at, CoreStmt *length)
 {
     uint32_t from = at;
@@ -191,6 +199,7 @@ bool fuse_filter(Fuser *f, const CoreBlock *b, CoreStmt **stmts, uint32_t at)
     if (!unused && !length_can_wait(f, stmts, at, length))
         return false;
     take_filter(f, stmts[at], filter);
+    uncount_length(f, length);
     if (unused)
         fuse_forget(stmts, at, length);
     fuse_forget(stmts, at, filter);
@@ -255,6 +264,7 @@ void fuse_count(Fuser *f, CoreBlock *b, CoreStmt **stmts, uint32_t at, uint32_t 
     for (uint32_t i = at + 1; i < n; i++)
         if (stmts[i] && stmts[i]->kind == CORE_LENGTH && fuse_is_result_of(f, filter, stmts[i]->length.array, &which)) {
             fuse_replace(f, stmts[i]->vars[0], core_var_atom(count->vars[0], core_scalar(SC_I64)));
+            uncount_length(f, stmts[i]);
             stmts[i] = NULL;
         }
 }
