@@ -29,7 +29,7 @@ static void dump_source(const DpRt *rt, const Text *t, const BuildTask *task)
 static void leave_space_to_build(DpRt *rt)
 {
     if (dp_address_space_left() < BUILD_SPACE)
-        rt_fail_host_memory(rt, BUILD_SPACE);
+        dp_rt_fail_host_memory(rt, BUILD_SPACE);
 }
 
 static void fail_build(DpRt *rt, cl_program p, const char *name, cl_int code)
@@ -40,7 +40,7 @@ static void fail_build(DpRt *rt, cl_program p, const char *name, cl_int code)
     rt->build_log = calloc(1, n + 1);
     if (rt->build_log)
         clGetProgramBuildInfo(p, rt->device, CL_PROGRAM_BUILD_LOG, n, rt->build_log, NULL);
-    rt_fail(rt, EXIT_DEVICE, "kernel %s does not build: %s", name, cl_error_name(code));
+    dp_rt_fail(rt, EXIT_DEVICE, "kernel %s does not build: %s", name, dp_cl_error_name(code));
 }
 
 /* Where built-in functions are declared by builtins.cl and it does not build, PoCL's header is another, or the holes
@@ -54,7 +54,7 @@ static cl_program build_from_source(DpRt *rt, const Text *t, const char *options
     if (!p)
         return NULL;
     code = CL_BUILD_PROGRAM_FAILURE;
-    if (source_declares_builtins(rt)) {
+    if (dp_source_declares_builtins(rt)) {
         char fewer[160];
         snprintf(fewer, sizeof fewer, "%s -D_OPENCL_H_", options);
         code = clBuildProgram(p, 1, &rt->device, fewer, NULL, NULL);
@@ -73,7 +73,7 @@ static cl_program build_from_source(DpRt *rt, const Text *t, const char *options
 static cl_program build_from_cache(DpRt *rt, CacheKey key)
 {
     size_t n = 0;
-    unsigned char *binary = rt->cache_dir && !rt->pocl ? cache_load(rt->cache_dir, key, &n) : NULL;
+    unsigned char *binary = rt->cache_dir && !rt->pocl ? dp_cache_load(rt->cache_dir, key, &n) : NULL;
     if (!binary)
         return NULL;
     cl_int code, status;
@@ -97,7 +97,7 @@ static void store_binary(const DpRt *rt, cl_program p, CacheKey key)
         return;
     unsigned char *binary = malloc(n);
     if (binary && clGetProgramInfo(p, CL_PROGRAM_BINARIES, sizeof binary, &binary, NULL) == CL_SUCCESS)
-        cache_store(rt->cache_dir, key, binary, n);
+        dp_cache_store(rt->cache_dir, key, binary, n);
     free(binary);
 }
 
@@ -113,19 +113,19 @@ static void announce(DpRt *rt, const BuildTask *task)
     rt->compiling = true;
 }
 
-Built *program_build(DpRt *rt, Text *t, const BuildTask *task)
+Built *dp_program_build(DpRt *rt, Text *t, const BuildTask *task)
 {
     leave_space_to_build(rt);
     Built *b = dp_failed(rt) || t->lost ? NULL : calloc(1, sizeof *b);
     if (!b) {
-        rt_fail_host_memory(rt, sizeof *b);
+        dp_rt_fail_host_memory(rt, sizeof *b);
         free(t->at);
         return NULL;
     }
     char options[128];
     snprintf(options, sizeof options, "-cl-std=CL1.2 -w %s%s", rt->fp_options, task->options ? task->options : "");
     const char *const keys[] = {rt->device_id, options, t->at};
-    const CacheKey key = cache_key(keys, 3);
+    const CacheKey key = dp_cache_key(keys, 3);
     b->name = task->name;
     if (rt->dump_dir)
         dump_source(rt, t, task);
@@ -146,7 +146,7 @@ Built *program_build(DpRt *rt, Text *t, const BuildTask *task)
     return b;
 }
 
-cl_kernel program_kernel(DpRt *rt, const Built *b, const char *name)
+cl_kernel dp_program_kernel(DpRt *rt, const Built *b, const char *name)
 {
     cl_int code;
     leave_space_to_build(rt);
@@ -154,11 +154,11 @@ cl_kernel program_kernel(DpRt *rt, const Built *b, const char *name)
         return NULL;
     cl_kernel k = clCreateKernel(b->program, name, &code);
     if (code != CL_SUCCESS)
-        rt_fail(rt, EXIT_DEVICE, "no kernel %s in %s: %s", name, b->name, cl_error_name(code));
+        dp_rt_fail(rt, EXIT_DEVICE, "no kernel %s in %s: %s", name, b->name, dp_cl_error_name(code));
     return code == CL_SUCCESS ? k : NULL;
 }
 
-void build_close(DpRt *rt)
+void dp_build_close(DpRt *rt)
 {
     for (Built *b = rt->built, *next; b; b = next) {
         next = b->next;

@@ -30,16 +30,16 @@ static CacheKey mix(CacheKey k, const unsigned char *bytes, size_t n)
 
 static const CacheKey START = {UINT64_C(0xcbf29ce484222325), UINT64_C(0x2545f4914f6cdd1d)};
 
-CacheKey cache_key_more(CacheKey key, const char *text)
+CacheKey dp_cache_key_more(CacheKey key, const char *text)
 {
     return mix(key, (const unsigned char *)text, strlen(text) + 1);
 }
 
-CacheKey cache_key(const char *const *texts, uint32_t n)
+CacheKey dp_cache_key(const char *const *texts, uint32_t n)
 {
     CacheKey k = START;
     for (uint32_t i = 0; i < n; i++)
-        k = cache_key_more(k, texts[i]);
+        k = dp_cache_key_more(k, texts[i]);
     return k;
 }
 
@@ -88,7 +88,7 @@ static bool find_directory(char path[PATH_ROOM])
     return is_usable(path);
 }
 
-char *cache_directory(void)
+char *dp_cache_directory(void)
 {
     char path[PATH_ROOM];
     return find_directory(path) ? strdup(path) : NULL;
@@ -144,7 +144,7 @@ static unsigned char *load_body(int fd, CacheKey key, size_t *n)
     return NULL;
 }
 
-unsigned char *cache_load(const char *dir, CacheKey key, size_t *n)
+unsigned char *dp_cache_load(const char *dir, CacheKey key, size_t *n)
 {
     char path[4200];
     file_name(path, sizeof path, dir, key);
@@ -159,7 +159,7 @@ unsigned char *cache_load(const char *dir, CacheKey key, size_t *n)
 }
 
 /* Written aside and renamed: readers see the whole file or none. */
-void cache_store(const char *dir, CacheKey key, const unsigned char *bytes, size_t n)
+void dp_cache_store(const char *dir, CacheKey key, const unsigned char *bytes, size_t n)
 {
     char path[4200], aside[4300];
     CacheKey sum = mix(START, bytes, n);

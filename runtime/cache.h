@@ -15,28 +15,28 @@
 
 /* The first of $XDG_CACHE_HOME/dpc, $HOME/.cache/dpc and $TMPDIR/dpc-UID (or /tmp/dpc-UID) that is ours, closed to
  * others and can be written; malloc'd, or NULL. */
-char *cache_directory(void);
+char *dp_cache_directory(void);
 
 typedef struct CacheKey {
     uint64_t a, b;
 } CacheKey;
-CacheKey cache_key(const char *const *texts, uint32_t n);
-CacheKey cache_key_more(CacheKey key, const char *text);             /* of one more text */
-unsigned char *cache_load(const char *dir, CacheKey key, size_t *n); /* malloc'd, or NULL */
-void cache_store(const char *dir, CacheKey key, const unsigned char *bytes, size_t n);
+CacheKey dp_cache_key(const char *const *texts, uint32_t n);
+CacheKey dp_cache_key_more(CacheKey key, const char *text);             /* of one more text */
+unsigned char *dp_cache_load(const char *dir, CacheKey key, size_t *n); /* malloc'd, or NULL */
+void dp_cache_store(const char *dir, CacheKey key, const unsigned char *bytes, size_t n);
 
 /* How much the folder holds: entries and their bytes on disk. */
 typedef struct CacheUse {
     uint64_t entries, bytes;
 } CacheUse;
-CacheUse cache_use(const char *dir);
-uint64_t cache_limit(void); /* bytes: DP_CACHE_BYTES, or 1 GiB */
+CacheUse dp_cache_use(const char *dir);
+uint64_t dp_cache_limit(void); /* bytes: DP_CACHE_BYTES, or 1 GiB */
 /* Every ten minutes at most: removes what writers left behind, and the entries whose last use is longest ago until the
  * rest is within the limit. What was used in the last hour stays: PoCL may still be using it. */
-void cache_trim(const char *dir);
-void cache_clear(const char *dir); /* removes all entries */
+void dp_cache_trim(const char *dir);
+void dp_cache_clear(const char *dir); /* removes all entries */
 
 /* Removes a folder and what is in it, without following links. */
-void folder_remove(const char *path);
+void dp_folder_remove(const char *path);
 
 #endif

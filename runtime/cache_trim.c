@@ -63,7 +63,7 @@ static uint64_t visit_tree(int at, const char *name, bool removing, unsigned dep
     return bytes;
 }
 
-void folder_remove(const char *path) { visit_tree(AT_FDCWD, path, true, 0); }
+void dp_folder_remove(const char *path) { visit_tree(AT_FDCWD, path, true, 0); }
 
 /* ---- entries ---- */
 /* PoCL touches the file last_accessed in a program's folder; else the entry's own time counts. */
@@ -149,7 +149,7 @@ static void remove_oldest(int at, Entries *all, uint64_t limit, uint32_t most, t
 }
 
 /* ---- what others call ---- */
-uint64_t cache_limit(void)
+uint64_t dp_cache_limit(void)
 {
     const char *limit = getenv("DP_CACHE_BYTES");
     char *end = NULL;
@@ -157,7 +157,7 @@ uint64_t cache_limit(void)
     return end && !*end ? bytes : DEFAULT_LIMIT;
 }
 
-CacheUse cache_use(const char *dir)
+CacheUse dp_cache_use(const char *dir)
 {
     CacheUse use = {0, 0};
     DIR *top = open_folder(AT_FDCWD, dir);
@@ -182,7 +182,7 @@ static void trim(const char *dir, uint64_t limit, uint32_t most, time_t grace)
     closedir(top);
 }
 
-void cache_trim(const char *dir)
+void dp_cache_trim(const char *dir)
 {
     char stamp[4200];
     struct stat st;
@@ -196,12 +196,12 @@ void cache_trim(const char *dir)
         return;
     futimens(fd, NULL);
     close(fd);
-    trim(dir, cache_limit(), MAX_ENTRIES / 2, now - GRACE_SECONDS);
+    trim(dir, dp_cache_limit(), MAX_ENTRIES / 2, now - GRACE_SECONDS);
 }
 
-void cache_clear(const char *dir)
+void dp_cache_clear(const char *dir)
 {
     /* as often as it takes, and no longer than anything goes */
-    for (uint64_t before = UINT64_MAX, left; (left = cache_use(dir).entries) > 0 && left < before; before = left)
+    for (uint64_t before = UINT64_MAX, left; (left = dp_cache_use(dir).entries) > 0 && left < before; before = left)
         trim(dir, 0, 0, time(NULL) + GRACE_SECONDS);
 }

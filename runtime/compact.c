@@ -79,11 +79,11 @@ static DpCol rebuilt(DpRt *rt, const DpCol *views, uint32_t rank, uint32_t bytes
             dp_col_release(rt, &data);
             data = below;
         } else {
-            data = fresh_copy(rt, data);
+            data = dp_fresh_copy(rt, data);
         }
     }
     if (data.n)
-        out = views_of_offsets(rt, c->offsets, views->n, data.addr, data.n, width, data.block);
+        out = dp_views_of_offsets(rt, c->offsets, views->n, data.addr, data.n, width, data.block);
     dp_col_release(rt, &data);
     dp_ctx_release(rt, &c);
     dp_ctx_release(rt, &up);
@@ -131,7 +131,7 @@ void dp_compact_root(DpRt *rt, DpArr *a, uint32_t rank, uint32_t bytes)
     if (rank > 1)
         out = rebuilt(rt, &col, rank - 1, bytes, &held, col.n * 16);
     else if (worth_it(rt, &held, dp_size_mul(col.n, width)))
-        out = fresh_copy(rt, dp_col_retain(col));
+        out = dp_fresh_copy(rt, dp_col_retain(col));
     dp_col_release(rt, &col);
     if (!out.n)
         return;

@@ -12,13 +12,13 @@ static DpCtx *nothing(DpRt *rt)
     return dp_ctx_retain(c);
 }
 
-DpCtx *ctx_new(DpRt *rt, CtxKind kind, DpCtx *up, uint64_t n, Offsets offsets, DpBlock *indices)
+DpCtx *dp_ctx_new(DpRt *rt, CtxKind kind, DpCtx *up, uint64_t n, Offsets offsets, DpBlock *indices)
 {
     DpCtx *c = dp_failed(rt) ? NULL : calloc(1, sizeof *c);
     if (!c) {
-        rt_fail_host_memory(rt, sizeof *c);
-        offsets_release(rt, &offsets);
-        block_release(rt, indices);
+        dp_rt_fail_host_memory(rt, sizeof *c);
+        dp_offsets_release(rt, &offsets);
+        dp_block_release(rt, indices);
         return nothing(rt);
     }
     *c = (DpCtx){.count = 1, .kind = kind, .n = n, .up = dp_ctx_retain(up), .offsets = offsets, .indices = indices};
@@ -38,12 +38,12 @@ void dp_ctx_release(DpRt *rt, DpCtx **ctx)
     *ctx = NULL;
     for (; c && --c->count == 0; c = up) {
         up = c->up;
-        offsets_release(rt, &c->offsets);
-        block_release(rt, c->indices);
-        offsets_release(rt, &c->packed);
+        dp_offsets_release(rt, &c->offsets);
+        dp_block_release(rt, c->indices);
+        dp_offsets_release(rt, &c->packed);
         for (CtxPath *p = c->paths, *next; p; p = next) {
             next = p->next;
-            block_release(rt, p->indices);
+            dp_block_release(rt, p->indices);
             free(p);
         }
         free(c);
@@ -53,64 +53,64 @@ void dp_ctx_release(DpRt *rt, DpCtx **ctx)
 uint64_t dp_ctx_n(const DpCtx *c) { return c ? c->n : 0; }
 
 /* ---- offsets ---- */
-uint64_t offsets_word(Offsets o) { return o.block ? o.block->addr : o.stride; }
+uint64_t dp_offsets_word(Offsets o) { return o.block ? o.block->addr : o.stride; }
 
-Offsets offsets_retain(Offsets o)
+Offsets dp_offsets_retain(Offsets o)
 {
-    block_retain(o.block);
+    dp_block_retain(o.block);
     return o;
 }
 
-void offsets_release(DpRt *rt, Offsets *o)
+void dp_offsets_release(DpRt *rt, Offsets *o)
 {
-    block_release(rt, o->block);
+    dp_block_release(rt, o->block);
     *o = (Offsets){NULL, 0};
 }
 
-Segments ctx_segments(const DpCtx *c)
+Segments dp_ctx_segments(const DpCtx *c)
 {
     if (c->kind != CTX_NESTED || !offsets_known(c->offsets))
-        return (Segments){0, 1, offsets_word(offsets_regular(c->n))};
-    return (Segments){MODE_SEGMENTED, c->up->n, offsets_word(c->offsets)};
+        return (Segments){0, 1, dp_offsets_word(offsets_regular(c->n))};
+    return (Segments){MODE_SEGMENTED, c->up->n, dp_offsets_word(c->offsets)};
 }
 
 /* ---- making them ---- */
 static const Offsets unknown = {NULL, 0};
 
-DpCtx *dp_ctx_fn(DpRt *rt, uint64_t n) { return ctx_new(rt, CTX_FN, NULL, n, unknown, NULL); }
+DpCtx *dp_ctx_fn(DpRt *rt, uint64_t n) { return dp_ctx_new(rt, CTX_FN, NULL, n, unknown, NULL); }
 
-DpCtx *dp_nested_root(DpRt *rt, uint64_t n) { return ctx_new(rt, CTX_NESTED, NULL, n, unknown, NULL); }
+DpCtx *dp_nested_root(DpRt *rt, uint64_t n) { return dp_ctx_new(rt, CTX_NESTED, NULL, n, unknown, NULL); }
 
 /* n + 1 offsets from n lengths (n > 0), and the total, which is read back: 0 totals are common, and then nothing is
  * stored below. */
-DpBlock *offsets_of_lengths(DpRt *rt, uint64_t address, uint64_t stride, uint64_t n, uint64_t *total)
+DpBlock *dp_offsets_of_lengths(DpRt *rt, uint64_t address, uint64_t stride, uint64_t n, uint64_t *total)
 {
-    DpBlock *offsets = block_new(rt, n + 1, 8);
-    uint32_t chunks = rt_chunks(rt, rt->gpu, n + 1);
+    DpBlock *offsets = dp_block_new(rt, n + 1, 8);
+    uint32_t chunks = dp_rt_chunks(rt, rt->gpu, n + 1);
     uint64_t carry_bytes = 32;
-    DpBlock *part = block_new(rt, chunks, carry_bytes);
-    const uint64_t words[3] = {address, stride, n}, outs[2] = {block_addr(offsets), n};
+    DpBlock *part = dp_block_new(rt, chunks, carry_bytes);
+    const uint64_t words[3] = {address, stride, n}, outs[2] = {dp_block_addr(offsets), n};
     Args a = {.n = 0};
-    arg(&a, n + 1);
-    arg(&a, 1);
-    arg(&a, 0);
-    arg(&a, block_addr(part));
-    arg_words(&a, words, 3);
+    dp_args_add(&a, n + 1);
+    dp_args_add(&a, 1);
+    dp_args_add(&a, 0);
+    dp_args_add(&a, dp_block_addr(part));
+    dp_args_words(&a, words, 3);
     if (chunks > 1) {
-        rt_launch(rt, rt_own_kernel(rt, OWN_LENGTHS, "dp_scan_chunks"), 1, chunks, &a);
+        dp_rt_launch(rt, dp_rt_own_kernel(rt, OWN_LENGTHS, "dp_scan_chunks"), 1, chunks, &a);
         if (rt->gpu) {
             Args carries = {.n = 0};
-            arg(&carries, chunks);
-            arg(&carries, block_addr(part));
-            arg_words(&carries, words, 3);
-            rt_launch(rt, rt_own_kernel(rt, OWN_LENGTHS, "dp_scan_carries"), 1, 1, &carries);
+            dp_args_add(&carries, chunks);
+            dp_args_add(&carries, dp_block_addr(part));
+            dp_args_words(&carries, words, 3);
+            dp_rt_launch(rt, dp_rt_own_kernel(rt, OWN_LENGTHS, "dp_scan_carries"), 1, 1, &carries);
         }
     }
-    arg_words(&a, outs, 2);
-    rt_launch(rt, rt_own_kernel(rt, OWN_LENGTHS, "dp_scan_write"), 2, chunks, &a);
-    block_release(rt, part);
+    dp_args_words(&a, outs, 2);
+    dp_rt_launch(rt, dp_rt_own_kernel(rt, OWN_LENGTHS, "dp_scan_write"), 2, chunks, &a);
+    dp_block_release(rt, part);
     if (total)
-        *total = rt_look(rt)[0];
+        *total = dp_rt_look(rt)[0];
     return offsets;
 }
 
@@ -118,15 +118,15 @@ DpBlock *offsets_of_lengths(DpRt *rt, uint64_t address, uint64_t stride, uint64_
 static uint64_t countable(DpRt *rt, uint64_t n)
 {
     if (n == DP_SIZE_MAX)
-        rt_fail_elements(rt, n, 1);
+        dp_rt_fail_elements(rt, n, 1);
     return n;
 }
 
 static DpCtx *nested(DpRt *rt, DpCtx *up, uint64_t address, uint64_t stride)
 {
     uint64_t total = 0;
-    DpBlock *offsets = up->n ? offsets_of_lengths(rt, address, stride, up->n, &total) : NULL;
-    return ctx_new(rt, CTX_NESTED, up, countable(rt, total), (Offsets){offsets, 0}, NULL);
+    DpBlock *offsets = up->n ? dp_offsets_of_lengths(rt, address, stride, up->n, &total) : NULL;
+    return dp_ctx_new(rt, CTX_NESTED, up, countable(rt, total), (Offsets){offsets, 0}, NULL);
 }
 
 DpCtx *dp_nested_regular(DpRt *rt, DpCtx *up, uint64_t length)
@@ -134,17 +134,17 @@ DpCtx *dp_nested_regular(DpRt *rt, DpCtx *up, uint64_t length)
     if (dp_failed(rt))
         return nothing(rt);
     const uint64_t n = countable(rt, dp_size_mul(up->n, length));
-    return ctx_new(rt, CTX_NESTED, up, n, offsets_regular(length), NULL);
+    return dp_ctx_new(rt, CTX_NESTED, up, n, offsets_regular(length), NULL);
 }
 
 DpCtx *dp_nested_views(DpRt *rt, DpCtx *up, const DpCol *views)
 {
     if (dp_failed(rt))
         return nothing(rt);
-    const DpContig *whole = col_contig(views);
+    const DpContig *whole = dp_col_contig(views);
     if (!whole)
         return nested(rt, up, dp_col_addr(rt, views), 16);
-    return ctx_new(rt, CTX_NESTED, up, whole->total, offsets_retain(whole->offsets), NULL);
+    return dp_ctx_new(rt, CTX_NESTED, up, whole->total, dp_offsets_retain(whole->offsets), NULL);
 }
 
 DpCtx *dp_nested_lens(DpRt *rt, DpCtx *up, const DpCol *lens)
@@ -152,17 +152,17 @@ DpCtx *dp_nested_lens(DpRt *rt, DpCtx *up, const DpCol *lens)
     return dp_failed(rt) ? nothing(rt) : nested(rt, up, lens->addr, 8);
 }
 
-uint64_t dp_ctx_offsets(DpRt *rt, DpCtx *c) { return dp_failed(rt) ? 0 : offsets_word(c->offsets); }
+uint64_t dp_ctx_offsets(DpRt *rt, DpCtx *c) { return dp_failed(rt) ? 0 : dp_offsets_word(c->offsets); }
 
 /* The instances of `up` at `indices` (owned). All of them: the identity; none: nothing is stored. */
 static DpCtx *selected(DpRt *rt, DpCtx *up, DpBlock *indices, uint64_t n)
 {
     if (n == up->n || n == 0) {
-        block_release(rt, indices);
+        dp_block_release(rt, indices);
         indices = NULL;
     }
-    block_shrink(rt, indices, 4 * n);
-    return ctx_new(rt, CTX_SELECTED, up, n, unknown, indices);
+    dp_block_shrink(rt, indices, 4 * n);
+    return dp_ctx_new(rt, CTX_SELECTED, up, n, unknown, indices);
 }
 
 /* The user's kernel or, for splits, our own. */
@@ -173,51 +173,51 @@ typedef struct PackProgram {
 
 static Kernel *kernel_of(DpRt *rt, const PackProgram *p, const char *name)
 {
-    return p->own ? rt_own_kernel(rt, OWN_TRUTH, name) : rt_kernel(rt, p->kernel, p->variant, p->mode, name);
+    return p->own ? dp_rt_own_kernel(rt, OWN_TRUTH, name) : dp_rt_kernel(rt, p->kernel, p->variant, p->mode, name);
 }
 
 static void arg_pack_words(DpRt *rt, Args *a, const PackProgram *p, const uint64_t *words)
 {
     if (p->own)
-        arg(a, words[0]); /* the column of the condition */
+        dp_args_add(a, words[0]); /* the column of the condition */
     else
-        arg_kernel_words(rt, a, p->kernel, words);
+        dp_args_kernel_words(rt, a, p->kernel, words);
 }
 
 /* Runs pack.cl over c; how many hold. */
 static uint64_t run_pack(DpRt *rt, const PackProgram *k, const DpCtx *c, const uint64_t *words, DpBlock *idx,
                          DpBlock *rest)
 {
-    uint32_t chunks = rt_chunks(rt, rt->gpu, c->n);
-    DpBlock *part = block_new(rt, chunks, 8);
-    Segments s = ctx_segments(c);
+    uint32_t chunks = dp_rt_chunks(rt, rt->gpu, c->n);
+    DpBlock *part = dp_block_new(rt, chunks, 8);
+    Segments s = dp_ctx_segments(c);
     Args count = {.n = 0}, carries = {.n = 0};
-    arg(&count, c->n);
-    arg(&count, s.nseg);
-    arg(&count, s.offsets);
+    dp_args_add(&count, c->n);
+    dp_args_add(&count, s.nseg);
+    dp_args_add(&count, s.offsets);
     bool one = !rt->gpu && chunks == 1;
-    arg(&count, one ? 0 : block_addr(part));
+    dp_args_add(&count, one ? 0 : dp_block_addr(part));
     Args write = count;
     arg_pack_words(rt, &count, k, words);
-    arg(&write, block_addr(idx));
-    arg(&write, block_addr(rest));
+    dp_args_add(&write, dp_block_addr(idx));
+    dp_args_add(&write, dp_block_addr(rest));
     arg_pack_words(rt, &write, k, words);
     if (!one)
-        rt_launch(rt, kernel_of(rt, k, "dp_pack_count"), 1, chunks, &count);
+        dp_rt_launch(rt, kernel_of(rt, k, "dp_pack_count"), 1, chunks, &count);
     if (rt->gpu) {
-        arg(&carries, chunks);
-        arg(&carries, block_addr(part));
-        rt_launch(rt, kernel_of(rt, k, "dp_pack_carries"), 1, 1, &carries);
+        dp_args_add(&carries, chunks);
+        dp_args_add(&carries, dp_block_addr(part));
+        dp_rt_launch(rt, kernel_of(rt, k, "dp_pack_carries"), 1, 1, &carries);
     }
-    rt_launch(rt, kernel_of(rt, k, "dp_pack_write"), 2, chunks, &write);
-    block_release(rt, part);
-    return rt_look(rt)[0];
+    dp_rt_launch(rt, kernel_of(rt, k, "dp_pack_write"), 2, chunks, &write);
+    dp_block_release(rt, part);
+    return dp_rt_look(rt)[0];
 }
 
 static void check_numbered(DpRt *rt, const DpCtx *c)
 {
     if (c->n > DP_MAX_INSTANCES)
-        rt_fail_elements(rt, c->n, 4);
+        dp_rt_fail_elements(rt, c->n, 4);
 }
 
 DpCtx *dp_pack(DpRt *rt, uint32_t kernel, uint32_t variant, DpCtx *c, const uint64_t *words)
@@ -227,8 +227,8 @@ DpCtx *dp_pack(DpRt *rt, uint32_t kernel, uint32_t variant, DpCtx *c, const uint
     if (c->n == 0)
         return selected(rt, c, NULL, 0);
     check_numbered(rt, c);
-    PackProgram k = {false, kernel, variant, ctx_segments(c).mode};
-    DpBlock *idx = block_new(rt, c->n, 4);
+    PackProgram k = {false, kernel, variant, dp_ctx_segments(c).mode};
+    DpBlock *idx = dp_block_new(rt, c->n, 4);
     uint64_t n = run_pack(rt, &k, c, words, idx, NULL);
     return selected(rt, c, idx, n);
 }
@@ -246,8 +246,8 @@ void dp_split(DpRt *rt, DpCtx *ctx, const DpCol *cond, DpCtx **yes, DpCtx **no)
         check_numbered(rt, ctx);
         const DpCtx flat = {.kind = CTX_FN, .n = ctx->n}; /* the condition is a column: segments do not matter */
         PackProgram k = {true, 0, 0, 0};
-        idx = block_new(rt, ctx->n, 4);
-        rest = block_new(rt, ctx->n, 4);
+        idx = dp_block_new(rt, ctx->n, 4);
+        rest = dp_block_new(rt, ctx->n, 4);
         n = run_pack(rt, &k, &flat, &cond->addr, idx, rest);
     }
     *yes = selected(rt, ctx, idx, n);
@@ -261,13 +261,13 @@ static uint64_t path_word(const CtxPath *p) { return p->indices ? p->indices->ad
 /* dst[i] = the segment of element i */
 static DpBlock *segment_numbers(DpRt *rt, uint64_t n, uint64_t nseg, uint64_t offsets)
 {
-    DpBlock *segments = block_new(rt, n, 4);
+    DpBlock *segments = dp_block_new(rt, n, 4);
     Args a = {.n = 0};
-    arg(&a, n);
-    arg(&a, nseg);
-    arg(&a, offsets);
-    arg(&a, block_addr(segments));
-    rt_move(rt, "dp_segments", n, &a);
+    dp_args_add(&a, n);
+    dp_args_add(&a, nseg);
+    dp_args_add(&a, offsets);
+    dp_args_add(&a, dp_block_addr(segments));
+    dp_rt_move(rt, "dp_segments", n, &a);
     return segments;
 }
 
@@ -275,10 +275,10 @@ static DpBlock *segment_numbers(DpRt *rt, uint64_t n, uint64_t nseg, uint64_t of
 static CtxPath step_up(DpRt *rt, DpCtx *c)
 {
     if (c->kind == CTX_SELECTED)
-        return (CtxPath){.indices = block_retain(c->indices)};
+        return (CtxPath){.indices = dp_block_retain(c->indices)};
     if (c->offsets.stride)
         return (CtxPath){.stride = c->offsets.stride};
-    return (CtxPath){.indices = segment_numbers(rt, c->n, c->up->n, offsets_word(c->offsets))};
+    return (CtxPath){.indices = segment_numbers(rt, c->n, c->up->n, dp_offsets_word(c->offsets))};
 }
 
 /* The second path behind the first one, for n instances. */
@@ -290,15 +290,15 @@ static CtxPath compose(DpRt *rt, uint64_t n, const CtxPath *first, const CtxPath
     if (same || (first->stride && second->stride)) {
         uint64_t stride =
             same ? first->stride : DP_REGULAR | ((first->stride & ~DP_REGULAR) * (second->stride & ~DP_REGULAR));
-        return (CtxPath){.indices = block_retain(first->indices), .stride = stride};
+        return (CtxPath){.indices = dp_block_retain(first->indices), .stride = stride};
     }
-    DpBlock *both = block_new(rt, n, 4);
+    DpBlock *both = dp_block_new(rt, n, 4);
     Args a = {.n = 0};
-    arg(&a, n);
-    arg(&a, block_addr(both));
-    arg(&a, path_word(second));
-    arg(&a, path_word(first));
-    rt_move(rt, "dp_compose", n, &a);
+    dp_args_add(&a, n);
+    dp_args_add(&a, dp_block_addr(both));
+    dp_args_add(&a, path_word(second));
+    dp_args_add(&a, path_word(first));
+    dp_rt_move(rt, "dp_compose", n, &a);
     return (CtxPath){.indices = both};
 }
 
@@ -315,8 +315,8 @@ static CtxPath *keep_path(DpRt *rt, DpCtx *from, DpCtx *to, CtxPath path)
 {
     CtxPath *p = dp_failed(rt) ? NULL : malloc(sizeof *p);
     if (!p) {
-        rt_fail_host_memory(rt, sizeof *p);
-        block_release(rt, path.indices);
+        dp_rt_fail_host_memory(rt, sizeof *p);
+        dp_block_release(rt, path.indices);
         return NULL;
     }
     *p = path;
@@ -351,14 +351,14 @@ uint64_t dp_path(DpRt *rt, DpCtx *from, DpCtx *to)
 }
 
 /* The same as u32 indices in memory, whatever the path is. */
-uint64_t path_indices(DpRt *rt, DpCtx *from, DpCtx *to)
+uint64_t dp_path_indices(DpRt *rt, DpCtx *from, DpCtx *to)
 {
     uint64_t word = dp_path(rt, from, to);
     if (!(word & DP_REGULAR))
         return word;
     DpBlock *indices = segment_numbers(rt, from->n, to->n, word);
     if (dp_failed(rt)) {
-        block_release(rt, indices);
+        dp_block_release(rt, indices);
         return 0;
     }
     find_path(from, to)->indices = indices;
@@ -367,8 +367,9 @@ uint64_t path_indices(DpRt *rt, DpCtx *from, DpCtx *to)
 
 DpCtx *dp_ctx_below(DpRt *rt, DpCtx *c, DpCtx *ancestor)
 {
-    DpBlock *indices = path_indices(rt, c, ancestor) ? find_path(c, ancestor)->indices : NULL;
-    return dp_failed(rt) ? nothing(rt) : ctx_new(rt, CTX_SELECTED, ancestor, c->n, unknown, block_retain(indices));
+    DpBlock *indices = dp_path_indices(rt, c, ancestor) ? find_path(c, ancestor)->indices : NULL;
+    return dp_failed(rt) ? nothing(rt)
+                         : dp_ctx_new(rt, CTX_SELECTED, ancestor, c->n, unknown, dp_block_retain(indices));
 }
 
 /* ---- what views of a context's columns are made of ---- */
@@ -376,22 +377,22 @@ static Offsets offsets_of_packed(DpRt *rt, const DpCtx *c)
 {
     const DpCtx *from = c->up;
     uint64_t n = from->up->n + 1;
-    DpBlock *offsets = block_new(rt, n, 8);
+    DpBlock *offsets = dp_block_new(rt, n, 8);
     Args a = {.n = 0};
-    arg(&a, n);
-    arg(&a, block_addr(offsets));
-    arg(&a, offsets_word(from->offsets));
-    arg(&a, c->indices ? c->indices->addr : 0);
-    arg(&a, c->n);
-    rt_move(rt, "dp_offsets_of_packed", n, &a);
+    dp_args_add(&a, n);
+    dp_args_add(&a, dp_block_addr(offsets));
+    dp_args_add(&a, dp_offsets_word(from->offsets));
+    dp_args_add(&a, c->indices ? c->indices->addr : 0);
+    dp_args_add(&a, c->n);
+    dp_rt_move(rt, "dp_offsets_of_packed", n, &a);
     if (dp_failed(rt)) {
-        block_release(rt, offsets);
+        dp_block_release(rt, offsets);
         return unknown;
     }
     return (Offsets){offsets, 0};
 }
 
-Offsets ctx_data_offsets(DpRt *rt, DpCtx *c)
+Offsets dp_ctx_data_offsets(DpRt *rt, DpCtx *c)
 {
     if (c->kind == CTX_NESTED)
         return c->offsets;

@@ -47,10 +47,11 @@ static uint32_t find_devices(Found *found)
     return n;
 }
 
-const char device_none[] = "no OpenCL device; for the CPU install PoCL (Debian, Ubuntu: apt install pocl-opencl-icd), "
-                           "or run without one: dpc run --eval=core";
+const char dp_device_none[] =
+    "no OpenCL device; for the CPU install PoCL (Debian, Ubuntu: apt install pocl-opencl-icd), "
+    "or run without one: dpc run --eval=core";
 
-uint32_t device_list(FILE *out)
+uint32_t dp_device_list(FILE *out)
 {
     Found found[MAX_DEVICES];
     uint32_t n = find_devices(found);
@@ -124,7 +125,7 @@ static void query(DpRt *rt, const Found *f)
         rt->gpu = false;
 }
 
-bool device_choose(DpRt *rt, const OpenOptions *options, OpenError *error)
+bool dp_device_choose(DpRt *rt, const DpOpenOptions *options, DpOpenError *error)
 {
     Found found[MAX_DEVICES];
     uint32_t n = find_devices(found);
@@ -134,7 +135,8 @@ bool device_choose(DpRt *rt, const OpenOptions *options, OpenError *error)
     for (size_t i = 0; i < sizeof order / sizeof order[0] && !f; i++)
         f = pick(found, n, name, options->platform, order[i]);
     if (!f)
-        return open_fails(error, EXIT_DEVICE, "%s", n == 0 ? device_none : "no such device; --list-devices shows them");
+        return dp_open_fails(error, EXIT_DEVICE, "%s",
+                             n == 0 ? dp_device_none : "no such device; --list-devices shows them");
     rt->platform = f->platform;
     rt->device = f->device;
     identify(rt, f);

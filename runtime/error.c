@@ -54,7 +54,7 @@ bool dp_clear_failure(DpRt *rt)
     return true;
 }
 
-void rt_fail(DpRt *rt, int status, const char *format, ...)
+void dp_rt_fail(DpRt *rt, int status, const char *format, ...)
 {
     va_list list;
     if (dp_failed(rt))
@@ -68,13 +68,13 @@ void rt_fail(DpRt *rt, int status, const char *format, ...)
     enter_failed_state(rt, status);
 }
 
-void rt_check_cl(DpRt *rt, cl_int code, const char *call, const char *file, int line)
+void dp_rt_check_cl(DpRt *rt, cl_int code, const char *call, const char *file, int line)
 {
     if (code == CL_SUCCESS)
         return;
     const char *slash = strrchr(file, '/');
-    rt_fail(rt, EXIT_DEVICE, "device error %s in %.*s (%s:%d)", cl_error_name(code), (int)strcspn(call, "("), call,
-            slash ? slash + 1 : file, line);
+    dp_rt_fail(rt, EXIT_DEVICE, "device error %s in %.*s (%s:%d)", dp_cl_error_name(code), (int)strcspn(call, "("),
+               call, slash ? slash + 1 : file, line);
 }
 
 void dp_set_failure(DpRt *rt, void (*handler)(void *data, const DpFailure *failure), void *data)
@@ -136,7 +136,7 @@ static void fail_at(DpRt *rt, int status, const DpSite *site, const char *text)
 static void fail_at_number(DpRt *rt, uint32_t number, const int64_t *values)
 {
     if (number >= rt->program->nsites) {
-        rt_fail(rt, EXIT_DEVICE, "a kernel reported failure %u, which does not exist", number);
+        dp_rt_fail(rt, EXIT_DEVICE, "a kernel reported failure %u, which does not exist", number);
         return;
     }
     const DpSite *site = &rt->program->sites[number];
@@ -149,7 +149,7 @@ static void fail_at_number(DpRt *rt, uint32_t number, const int64_t *values)
 void dp_fail(DpRt *rt, uint32_t number, int64_t v0, int64_t v1, int64_t v2)
 {
     const int64_t values[3] = {v0, v1, v2};
-    rt_look(rt);
+    dp_rt_look(rt);
     if (!dp_failed(rt))
         fail_at_number(rt, number, values);
 }
@@ -157,16 +157,16 @@ void dp_fail(DpRt *rt, uint32_t number, int64_t v0, int64_t v1, int64_t v2)
 /* ---- anywhere ---- */
 void dp_at(DpRt *rt, uint32_t site) { rt->at = site + 1; }
 
-void rt_fail_here(DpRt *rt, int status, const char *what)
+void dp_rt_fail_here(DpRt *rt, int status, const char *what)
 {
     char text[DP_MEMORY_TEXT + DP_LEVEL_TEXT], level[DP_LEVEL_TEXT] = "";
     if (status == EXIT_MEMORY)
-        rt_level_text(rt, level);
+        dp_rt_level_text(rt, level);
     snprintf(text, sizeof text, "%s%s", what, level);
     if (rt->at > 0 && rt->program && rt->at <= rt->program->nsites)
         fail_at(rt, status, &rt->program->sites[rt->at - 1], text);
     else
-        rt_fail(rt, status, "%s", text);
+        dp_rt_fail(rt, status, "%s", text);
 }
 
 static void fail_heap(DpRt *rt, dp_size bytes, uint64_t used)
@@ -176,54 +176,54 @@ static void fail_heap(DpRt *rt, dp_size bytes, uint64_t used)
     char text[DP_MEMORY_TEXT], said[DP_MEMORY_TEXT + 40];
     dp_memory_text(text, bytes, all - used, all);
     snprintf(said, sizeof said, "%s%s", text, h->refused ? "; the device grants no more" : "");
-    rt_fail_here(rt, EXIT_MEMORY, said);
+    dp_rt_fail_here(rt, EXIT_MEMORY, said);
 }
 
-void rt_fail_memory(DpRt *rt, dp_size bytes)
+void dp_rt_fail_memory(DpRt *rt, dp_size bytes)
 {
-    rt_look(rt);
+    dp_rt_look(rt);
     fail_heap(rt, bytes, rt->heap.used);
 }
 
-void rt_fail_need(DpRt *rt, dp_size bytes, uint64_t held)
+void dp_rt_fail_need(DpRt *rt, dp_size bytes, uint64_t held)
 {
-    rt_look(rt);
+    dp_rt_look(rt);
     fail_heap(rt, bytes, held);
 }
 
-void rt_fail_host_memory(DpRt *rt, dp_size bytes)
+void dp_rt_fail_host_memory(DpRt *rt, dp_size bytes)
 {
     char size[32], text[80];
     dp_size_print(size, sizeof size, bytes);
     snprintf(text, sizeof text, "out of memory: %s requested on the host", size);
-    rt_fail_here(rt, EXIT_MEMORY, text);
+    dp_rt_fail_here(rt, EXIT_MEMORY, text);
 }
 
-void rt_fail_elements(DpRt *rt, uint64_t n, uint32_t bytes)
+void dp_rt_fail_elements(DpRt *rt, uint64_t n, uint32_t bytes)
 {
     dp_size all = dp_size_mul(n, bytes);
-    rt_look(rt);
+    dp_rt_look(rt);
     if (all > rt->heap.limit - rt->heap.used) {
         fail_heap(rt, all, rt->heap.used);
         return;
     }
     char text[DP_MEMORY_TEXT];
     dp_elements_text(text, n, DP_MAX_INSTANCES, "numbered");
-    rt_fail_here(rt, EXIT_MEMORY, text);
+    dp_rt_fail_here(rt, EXIT_MEMORY, text);
 }
 
-void rt_check_countable(DpRt *rt, uint64_t n)
+void dp_rt_check_countable(DpRt *rt, uint64_t n)
 {
     char text[DP_MEMORY_TEXT];
     if (n <= DP_MAX_COUNTED)
         return;
-    rt_look(rt);
+    dp_rt_look(rt);
     dp_elements_text(text, n, DP_MAX_COUNTED, "counted");
-    rt_fail_here(rt, EXIT_MEMORY, text);
+    dp_rt_fail_here(rt, EXIT_MEMORY, text);
 }
 
 /* ---- looking ---- */
-void rt_report(DpRt *rt)
+void dp_rt_report(DpRt *rt)
 {
     if ((uint32_t)rt->look[0] == 0)
         return;
@@ -236,12 +236,12 @@ void rt_report(DpRt *rt)
     fail_at_number(rt, (uint32_t)(look[0] >> 32), values);
 }
 
-const uint64_t *rt_look(DpRt *rt)
+const uint64_t *dp_rt_look(DpRt *rt)
 {
     if (dp_failed(rt))
         return rt->look + DP_MAILBOX / 8;
-    ProfilePhase before = profile_switch(rt, PHASE_LOOK);
-    profile_count(rt, PHASE_LOOK, sizeof rt->look);
+    ProfilePhase before = dp_profile_switch(rt, PHASE_LOOK);
+    dp_profile_count(rt, PHASE_LOOK, sizeof rt->look);
     rt->profile.looks++;
     if (rt->heap.memory) {
         CL_OK(rt, clFinish(rt->queue));
@@ -251,18 +251,18 @@ const uint64_t *rt_look(DpRt *rt)
         CL_OK(rt,
               clEnqueueReadBuffer(rt->queue, rt->heap.buffer, CL_TRUE, 0, sizeof rt->look, rt->look, 0, NULL, NULL));
     }
-    profile_switch(rt, before);
+    dp_profile_switch(rt, before);
     if (rt->compiling)
         dp_activity("running");
     rt->compiling = false;
-    rt_report(rt);
+    dp_rt_report(rt);
     return rt->look + DP_MAILBOX / 8;
 }
 
-void dp_check(DpRt *rt) { rt_look(rt); }
+void dp_check(DpRt *rt) { dp_rt_look(rt); }
 
 /* ---- names ---- */
-const char *cl_error_name(cl_int code)
+const char *dp_cl_error_name(cl_int code)
 {
     static const struct {
         cl_int code;

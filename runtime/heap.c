@@ -73,7 +73,7 @@ static bool split_block(DpRt *rt, DpBlock *b, uint64_t bytes)
         return true;
     DpBlock *rest = calloc(1, sizeof *rest);
     if (!rest) {
-        rt_fail_host_memory(rt, sizeof *rest);
+        dp_rt_fail_host_memory(rt, sizeof *rest);
         return false;
     }
     rest->addr = b->addr + bytes;
@@ -115,13 +115,13 @@ static bool heap_grow(DpRt *rt, uint64_t bytes)
     Heap *h = &rt->heap;
     DpBlock *last = h->blocks, *more = calloc(1, sizeof *more);
     if (!more) {
-        rt_fail_host_memory(rt, sizeof *more);
+        dp_rt_fail_host_memory(rt, sizeof *more);
         return false;
     }
     while (last->behind)
         last = last->behind;
     uint64_t before = h->bytes, contents = last->count ? before : last->addr;
-    if (!buffer_grow(rt, contents + bytes, contents)) {
+    if (!dp_buffer_grow(rt, contents + bytes, contents)) {
         free(more);
         return false;
     }
@@ -145,7 +145,7 @@ static DpBlock *find_or_grow(DpRt *rt, uint64_t bytes)
     return !b && heap_grow(rt, bytes) ? find_free(&rt->heap, bytes) : b;
 }
 
-DpBlock *block_new(DpRt *rt, uint64_t n, uint64_t element_bytes)
+DpBlock *dp_block_new(DpRt *rt, uint64_t n, uint64_t element_bytes)
 {
     Heap *h = &rt->heap;
     const uint64_t wanted = dp_size_mul(n, element_bytes), bytes = wanted > h->limit ? wanted : rounded(wanted);
@@ -153,7 +153,7 @@ DpBlock *block_new(DpRt *rt, uint64_t n, uint64_t element_bytes)
         return NULL;
     DpBlock *b = bytes > h->limit ? NULL : find_or_grow(rt, bytes);
     if (!b) {
-        rt_fail_memory(rt, wanted);
+        dp_rt_fail_memory(rt, wanted);
         return NULL;
     }
     free_list_remove(h, b);
@@ -170,7 +170,7 @@ DpBlock *block_new(DpRt *rt, uint64_t n, uint64_t element_bytes)
     poison(rt, b);
     if (!dp_failed(rt))
         return b;
-    heap_free(rt, b);
+    dp_heap_free(rt, b);
     return NULL;
 }
 
@@ -182,7 +182,7 @@ static void join_behind(Heap *h, DpBlock *b)
     absorb(b);
 }
 
-void heap_free(DpRt *rt, DpBlock *b)
+void dp_heap_free(DpRt *rt, DpBlock *b)
 {
     Heap *h = &rt->heap;
     poison(rt, b);
@@ -203,7 +203,7 @@ void heap_free(DpRt *rt, DpBlock *b)
     free_list_add(h, b);
 }
 
-void block_shrink(DpRt *rt, DpBlock *b, uint64_t bytes)
+void dp_block_shrink(DpRt *rt, DpBlock *b, uint64_t bytes)
 {
     if (!b || rounded(bytes) >= b->bytes)
         return;
@@ -219,14 +219,14 @@ void block_shrink(DpRt *rt, DpBlock *b, uint64_t bytes)
 }
 
 /* ---- opening ---- */
-bool heap_open(DpRt *rt, OpenError *error)
+bool dp_heap_open(DpRt *rt, DpOpenError *error)
 {
     Heap *h = &rt->heap;
-    if (!buffer_open(rt, error))
+    if (!dp_buffer_open(rt, error))
         return false;
     DpBlock *all = calloc(1, sizeof *all);
     if (!all)
-        return open_fails(error, EXIT_MEMORY, "out of memory");
+        return dp_open_fails(error, EXIT_MEMORY, "out of memory");
     h->always_compact = getenv("DP_COMPACT") != NULL;
     h->poisoned = getenv("DP_POISON") != NULL;
     all->addr = DP_HEAP_START;
@@ -236,18 +236,18 @@ bool heap_open(DpRt *rt, OpenError *error)
     return true;
 }
 
-void heap_close(DpRt *rt)
+void dp_heap_close(DpRt *rt)
 {
     Heap *h = &rt->heap;
     for (DpBlock *b = h->blocks, *next; b; b = next) {
         next = b->behind;
         free(b);
     }
-    buffer_close(rt);
+    dp_buffer_close(rt);
     memset(h, 0, sizeof *h);
 }
 
-bool heap_check(const Heap *h)
+bool dp_heap_check(const Heap *h)
 {
     uint64_t at = DP_HEAP_START, used = 0, live = 0;
     const DpBlock *before = NULL;

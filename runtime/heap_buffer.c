@@ -193,27 +193,28 @@ static cl_int grow_through_host(DpRt *rt, uint64_t least, uint64_t most, uint64_
         kept = clEnqueueWriteBuffer(rt->queue, h->buffer, CL_TRUE, 0, contents, copy, 0, NULL, NULL);
     free(copy);
     if (kept != CL_SUCCESS)
-        rt_fail(rt, EXIT_MEMORY, "out of memory: while the heap grew, the device gave it to others: %s",
-                cl_error_name(kept));
+        dp_rt_fail(rt, EXIT_MEMORY, "out of memory: while the heap grew, the device gave it to others: %s",
+                   dp_cl_error_name(kept));
     return code;
 }
 
 /* ---- what heap.c calls ---- */
-bool buffer_open(DpRt *rt, OpenError *error)
+bool dp_buffer_open(DpRt *rt, DpOpenError *error)
 {
     find_limits(rt);
     if (rt->heap.limit < DP_HEAP_LEAST)
-        return open_fails(error, EXIT_DEVICE, "the device does not say how much memory it has");
+        return dp_open_fails(error, EXIT_DEVICE, "the device does not say how much memory it has");
     uint64_t first = first_size(rt), least = first < HEAP_FIRST_LEAST ? first : HEAP_FIRST_LEAST;
     cl_int code = take_largest(rt, least, first, 0);
     if (code == CL_SUCCESS)
         return true;
     char size[32];
     dp_size_print(size, sizeof size, least);
-    return open_fails(error, EXIT_MEMORY, "out of memory: the device does not grant %s: %s", size, cl_error_name(code));
+    return dp_open_fails(error, EXIT_MEMORY, "out of memory: the device does not grant %s: %s", size,
+                         dp_cl_error_name(code));
 }
 
-bool buffer_grow(DpRt *rt, uint64_t least, uint64_t contents)
+bool dp_buffer_grow(DpRt *rt, uint64_t least, uint64_t contents)
 {
     Heap *h = &rt->heap;
     uint64_t most = 2 * h->bytes > least ? 2 * h->bytes : least;
@@ -226,7 +227,7 @@ bool buffer_grow(DpRt *rt, uint64_t least, uint64_t contents)
     return code == CL_SUCCESS;
 }
 
-void buffer_close(DpRt *rt)
+void dp_buffer_close(DpRt *rt)
 {
     const Buffer none = {NULL, NULL, 0};
     if (rt->heap.buffer)

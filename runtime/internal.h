@@ -13,7 +13,7 @@
  *   program.c  dp_main
  *
  * The heap's first bytes are not a block: the error record at 0, and from DP_MAILBOX on words that kernels leave for
- * the host. One read brings both (rt_look), so that every read-back also reports failures. */
+ * the host. One read brings both (dp_rt_look), so that every read-back also reports failures. */
 #ifndef DP_INTERNAL_H
 #define DP_INTERNAL_H
 
@@ -64,8 +64,8 @@ struct DpBlock {
     uint64_t addr, bytes;
     uint32_t count;    /* references; 0: free */
     bool elements_too; /* made by scatter or hist: dp_col_set_refs speaks of the arrays' elements */
-    bool unwritten;    /* views, all known by `contig`; written by write_views when they are to be read. A block that is
-                          written    and holds views only points into blocks that are */
+    bool unwritten; /* views, all known by `contig`; written by dp_write_views when they are to be read. A block that is
+                       written    and holds views only points into blocks that are */
     bool maybe_contig; /* views that a kernel computed, slices perhaps: worth a look when first iterated over */
     DpRefs *refs;      /* where the views in it point to; owned */
     bool apart;        /* views, of which no two overlap that lie in blocks which nobody but this column holds … */
@@ -230,59 +230,44 @@ struct DpRt {
     DpCtx nothing;   /* the context that operations give in a failed state */
 };
 
-typedef struct OpenOptions {
-    const char *device, *platform; /* as given by --device, --platform; or NULL */
-    bool profile, profile_json;
-    bool optimised;  /* all kernels from the start: times are taken */
-    uint64_t memory; /* bytes that the heap may have at most; 0: as many as there are */
-} OpenOptions;
-
-/* Why the runtime could not be opened. */
-typedef struct OpenError {
-    ExitStatus status;
-    char text[512];
-} OpenError;
-
-/* runtime.c. NULL and the reason on failure. */
-DpRt *rt_open(const DpProgram *program, const OpenOptions *options, OpenError *error);
-bool open_fails(OpenError *error, ExitStatus status, const char *format, ...)
+/* runtime.c */
+bool dp_open_fails(DpOpenError *error, ExitStatus status, const char *format, ...)
     __attribute__((format(printf, 3, 4))); /* false */
-void rt_close(DpRt *rt);
 
 /* device.c */
-bool device_choose(DpRt *rt, const OpenOptions *options, OpenError *error);
-uint32_t device_list(FILE *out); /* how many there are */
-extern const char device_none[]; /* what to say if there are none */
+bool dp_device_choose(DpRt *rt, const DpOpenOptions *options, DpOpenError *error);
+uint32_t dp_device_list(FILE *out); /* how many there are */
+extern const char dp_device_none[]; /* what to say if there are none */
 
 /* process.c */
 /* Before the first OpenCL call of the process, whose environment it sets; later calls do nothing. False if built
  * kernels will not be there for the next process. */
-bool process_prepare(void);
+bool dp_process_prepare(void);
 /* At the process's end, when all runtimes are closed. What is left behind without it is removed a little later. */
-void process_end(void);
+void dp_process_end(void);
 
 /* error.c. They return: the failure is recorded, and what comes after does nothing (dp_rt.h, FAILURES). */
-void rt_fail(DpRt *rt, int status, const char *format, ...) __attribute__((format(printf, 3, 4)));
-void rt_fail_here(DpRt *rt, int status, const char *text); /* at the place of dp_at */
+void dp_rt_fail(DpRt *rt, int status, const char *format, ...) __attribute__((format(printf, 3, 4)));
+void dp_rt_fail_here(DpRt *rt, int status, const char *text); /* at the place of dp_at */
 /* Of the heap, of the host. Of the heap what a kernel has reported comes first: the size may be what it went on with.
  */
-void rt_fail_memory(DpRt *rt, dp_size bytes);
-void rt_fail_need(DpRt *rt, dp_size bytes, uint64_t held); /* beside what others hold; likewise */
-void rt_fail_host_memory(DpRt *rt, dp_size bytes);
-void rt_fail_elements(DpRt *rt, uint64_t n, uint32_t bytes); /* more of so many bytes than are numbered; likewise */
+void dp_rt_fail_memory(DpRt *rt, dp_size bytes);
+void dp_rt_fail_need(DpRt *rt, dp_size bytes, uint64_t held); /* beside what others hold; likewise */
+void dp_rt_fail_host_memory(DpRt *rt, dp_size bytes);
+void dp_rt_fail_elements(DpRt *rt, uint64_t n, uint32_t bytes); /* more of so many bytes than are numbered; likewise */
 /* What is gone through without being stored: fails where that would take days. */
-void rt_check_countable(DpRt *rt, uint64_t n);
+void dp_rt_check_countable(DpRt *rt, uint64_t n);
 /* Fails where the code is not CL_SUCCESS. */
-void rt_check_cl(DpRt *rt, cl_int code, const char *call, const char *file, int line);
-const char *cl_error_name(cl_int code);
-#define CL_OK(rt, call) rt_check_cl((rt), (call), #call, __FILE__, __LINE__)
+void dp_rt_check_cl(DpRt *rt, cl_int code, const char *call, const char *file, int line);
+const char *dp_cl_error_name(cl_int code);
+#define CL_OK(rt, call) dp_rt_check_cl((rt), (call), #call, __FILE__, __LINE__)
 /* Waits, reads the error record and the mailbox, reports a failure; the mailbox's words. */
-const uint64_t *rt_look(DpRt *rt);
+const uint64_t *dp_rt_look(DpRt *rt);
 /* Reports the failure that is in rt->look. */
-void rt_report(DpRt *rt);
+void dp_rt_report(DpRt *rt);
 
 /* levels.c: ", in level 25 of the recursion of f", or nothing */
-void rt_level_text(const DpRt *rt, char *to /* DP_LEVEL_TEXT */);
+void dp_rt_level_text(const DpRt *rt, char *to /* DP_LEVEL_TEXT */);
 
 /* heap_buffer.c */
 /* What PoCL takes of it, and ends the process where it does not get it: to open a device and build kernels; beside the
@@ -291,40 +276,39 @@ void rt_level_text(const DpRt *rt, char *to /* DP_LEVEL_TEXT */);
 #define SPACE_BESIDE_HEAP (UINT64_C(320) << 20)
 #define BUILD_SPACE (UINT64_C(128) << 20)
 #define OPEN_STACK (UINT64_C(64) << 10)
-bool buffer_open(DpRt *rt, OpenError *error);
+bool dp_buffer_open(DpRt *rt, DpOpenError *error);
 /* To at least so many bytes, of which the first `contents` are kept. False: the heap is as it was. */
-bool buffer_grow(DpRt *rt, uint64_t least, uint64_t contents);
-void buffer_close(DpRt *rt);
+bool dp_buffer_grow(DpRt *rt, uint64_t least, uint64_t contents);
+void dp_buffer_close(DpRt *rt);
 
 /* heap.c */
-bool heap_open(DpRt *rt, OpenError *error);
-void heap_close(DpRt *rt);
+bool dp_heap_open(DpRt *rt, DpOpenError *error);
+void dp_heap_close(DpRt *rt);
 /* For n elements, one reference; NULL for 0 bytes, and in a failed state. */
-DpBlock *block_new(DpRt *rt, uint64_t n, uint64_t element_bytes);
-static inline uint64_t block_addr(const DpBlock *b) { return b ? b->addr : 0; }
-void block_shrink(DpRt *rt, DpBlock *b, uint64_t bytes);
-DpBlock *block_retain(DpBlock *b); /* NULL is harmless, likewise below */
-void block_release(DpRt *rt, DpBlock *b);
-void heap_free(DpRt *rt, DpBlock *b); /* the stretch itself; for refs.c */
-bool heap_check(const Heap *h);       /* for tests: the ledger's invariants */
+DpBlock *dp_block_new(DpRt *rt, uint64_t n, uint64_t element_bytes);
+static inline uint64_t dp_block_addr(const DpBlock *b) { return b ? b->addr : 0; }
+void dp_block_shrink(DpRt *rt, DpBlock *b, uint64_t bytes);
+DpBlock *dp_block_retain(DpBlock *b); /* NULL is harmless, likewise below */
+void dp_block_release(DpRt *rt, DpBlock *b);
+void dp_heap_free(DpRt *rt, DpBlock *b); /* the stretch itself; for refs.c */
+bool dp_heap_check(const Heap *h);       /* for tests: the ledger's invariants */
 
 /* refs.c */
-DpRefs *refs_one(DpRt *rt, DpBlock *b); /* takes the reference; NULL gives the empty set */
-DpRefs *refs_retain(DpRefs *r);
-DpBlock *refs_find(const DpRefs *r, uint64_t addr); /* borrowed; NULL if none holds the address */
+DpRefs *dp_refs_one(DpRt *rt, DpBlock *b); /* takes the reference; NULL gives the empty set */
+DpRefs *dp_refs_retain(DpRefs *r);
+DpBlock *dp_refs_find(const DpRefs *r, uint64_t addr); /* borrowed; NULL if none holds the address */
 /* The block where elements lie, borrowed. An array without one would see its memory reused: NULL, and a failure. */
-DpBlock *refs_owner(DpRt *rt, const DpRefs *r, uint64_t addr);
-DpRefs *refs_of_refs(DpRt *rt, const DpRefs *r);         /* union of the blocks' own sets */
-void block_add_refs(DpRt *rt, DpBlock *b, DpRefs *refs); /* takes refs */
-DpCol col_new(DpRt *rt, uint64_t n, uint32_t bytes);
-DpArr arr_of_block(DpRt *rt, DpBlock *b, uint64_t n); /* takes the reference; n elements */
-void write_views(DpRt *rt,
-                 DpBlock *b); /* before they are read: theirs, and those that they point to; NULL is harmless */
-void write_views_of(DpRt *rt, const DpRefs *r); /* of all these blocks */
-void block_forget_contig(DpRt *rt, DpBlock *b); /* its views no longer lie one behind the other */
-void block_forget_layout(DpRt *rt, DpBlock *b); /* its views are about to be changed: nothing is known of them */
+DpBlock *dp_refs_owner(DpRt *rt, const DpRefs *r, uint64_t addr);
+DpRefs *dp_refs_of_refs(DpRt *rt, const DpRefs *r);         /* union of the blocks' own sets */
+void dp_block_add_refs(DpRt *rt, DpBlock *b, DpRefs *refs); /* takes refs */
+DpArr dp_arr_of_block(DpRt *rt, DpBlock *b, uint64_t n);    /* takes the reference; n elements */
+void dp_write_views(DpRt *rt,
+                    DpBlock *b); /* before they are read: theirs, and those that they point to; NULL is harmless */
+void dp_write_views_of(DpRt *rt, const DpRefs *r); /* of all these blocks */
+void dp_block_forget_contig(DpRt *rt, DpBlock *b); /* its views no longer lie one behind the other */
+void dp_block_forget_layout(DpRt *rt, DpBlock *b); /* its views are about to be changed: nothing is known of them */
 /* The contiguous layout of the column's views, if it is a whole block of such; else NULL. */
-const DpContig *col_contig(const DpCol *c);
+const DpContig *dp_col_contig(const DpCol *c);
 
 /* source.c */
 typedef struct Text {
@@ -335,14 +319,14 @@ typedef struct Text {
 typedef struct Instance {
     uint32_t kernel, variant, mode;
 } Instance;
-void text_add(DpRt *rt, Text *t, const char *s, size_t n);
-bool source_declares_builtins(const DpRt *rt);
-void source_begin(DpRt *rt, Text *t);
-void source_instance(DpRt *rt, Text *t, const Instance *i, const char *suffix);
+void dp_text_add(DpRt *rt, Text *t, const char *s, size_t n);
+bool dp_source_declares_builtins(const DpRt *rt);
+void dp_source_begin(DpRt *rt, Text *t);
+void dp_source_instance(DpRt *rt, Text *t, const Instance *i, const char *suffix);
 /* One of the runtime's own programs; mode: MODE_QUICK or 0. */
-void source_own(DpRt *rt, Text *t, OwnProgram own, uint32_t mode);
-extern const char *const own_suffix[OWN_COUNT];
-uint32_t source_mode(const DpKernel *k, uint32_t variant, uint32_t mode);
+void dp_source_own(DpRt *rt, Text *t, OwnProgram own, uint32_t mode);
+extern const char *const dp_own_suffix[OWN_COUNT];
+uint32_t dp_source_mode(const DpKernel *k, uint32_t variant, uint32_t mode);
 
 /* build.c */
 /* first, end: of which chains of rt->programs. options: beside those of all programs, or NULL. number, mode: tell the
@@ -352,9 +336,9 @@ typedef struct BuildTask {
     uint32_t first, end, number, mode;
 } BuildTask;
 /* Takes the text. NULL in a failed state, likewise below. */
-Built *program_build(DpRt *rt, Text *t, const BuildTask *task);
-cl_kernel program_kernel(DpRt *rt, const Built *b, const char *name); /* to be released */
-void build_close(DpRt *rt);
+Built *dp_program_build(DpRt *rt, Text *t, const BuildTask *task);
+cl_kernel dp_program_kernel(DpRt *rt, const Built *b, const char *name); /* to be released */
+void dp_build_close(DpRt *rt);
 
 /* quick.c */
 enum { QUICK_ARGS = 96 };
@@ -363,88 +347,88 @@ typedef struct QuickCase {
     QuickPart *part;
     uint32_t which, record, cost, counts;
 } QuickCase;
-void quick_open(DpRt *rt, const OpenOptions *options); /* the device is chosen */
+void dp_quick_open(DpRt *rt, const DpOpenOptions *options); /* the device is chosen */
 /* program: its number in rt->programs. */
-void quick_find(DpRt *rt, QuickCase *c, uint32_t program, const Instance *i, const char *name);
+void dp_quick_find(DpRt *rt, QuickCase *c, uint32_t program, const Instance *i, const char *name);
 /* Is this launch better done by quickly built code? The numbers are the kernel's arguments. It counts as done. */
-bool quick_serves(DpRt *rt, const QuickCase *c, const uint64_t *numbers);
+bool dp_quick_serves(DpRt *rt, const QuickCase *c, const uint64_t *numbers);
 /* Borrowed. nargs: of numbers behind `which`; 0: the kernel has its own arguments. */
-cl_kernel quick_kernel(DpRt *rt, const QuickCase *c, uint32_t *nargs);
-void quick_close(DpRt *rt);
+cl_kernel dp_quick_kernel(DpRt *rt, const QuickCase *c, uint32_t *nargs);
+void dp_quick_close(DpRt *rt);
 
 /* ops.c */
-bool rt_atomic_bins(const DpRt *rt, const DpKernel *k); /* HIST: does one compare-and-swap hold a value? */
+bool dp_rt_atomic_bins(const DpRt *rt, const DpKernel *k); /* HIST: does one compare-and-swap hold a value? */
 
 /* launch.c */
-uint32_t rt_group_size(const DpRt *rt, uint32_t kernel); /* lanes of its work-groups */
+uint32_t dp_rt_group_size(const DpRt *rt, uint32_t kernel); /* lanes of its work-groups */
 /* Is the kernel built in the GPU's shape? Values too large for local memory take the other one everywhere. */
-bool rt_group_shape(const DpRt *rt, uint32_t kernel);
+bool dp_rt_group_shape(const DpRt *rt, uint32_t kernel);
 /* How much of the device a kernel over n elements should occupy: work-groups (GPU), chunks (CPU). */
-uint32_t rt_chunks(const DpRt *rt, bool groups, uint64_t n); /* each leaves a carry: few */
-uint32_t rt_map_groups(const DpRt *rt, uint64_t n);
-Kernel *rt_kernel(DpRt *rt, uint32_t kernel, uint32_t variant, uint32_t mode, const char *name);
-Kernel *rt_own_kernel(DpRt *rt, OwnProgram program, const char *name);
+uint32_t dp_rt_chunks(const DpRt *rt, bool groups, uint64_t n); /* each leaves a carry: few */
+uint32_t dp_rt_map_groups(const DpRt *rt, uint64_t n);
+Kernel *dp_rt_kernel(DpRt *rt, uint32_t kernel, uint32_t variant, uint32_t mode, const char *name);
+Kernel *dp_rt_own_kernel(DpRt *rt, OwnProgram program, const char *name);
 enum { MAX_ARGS = 512 };
 typedef struct Args {
     uint32_t n;
     uint64_t at[MAX_ARGS];
 } Args;
-void arg(Args *a, uint64_t x); /* what does not fit is counted, and refused at the launch */
-void arg_words(Args *a, const uint64_t *words, uint32_t n);
-void arg_columns(Args *a, const DpCol *columns, uint32_t n);
+void dp_args_add(Args *a, uint64_t x); /* what does not fit is counted, and refused at the launch */
+void dp_args_words(Args *a, const uint64_t *words, uint32_t n);
+void dp_args_columns(Args *a, const DpCol *columns, uint32_t n);
 /* words.c: a kernel's own words, as arguments or, where they are too many, as the address of where they are. */
-void arg_kernel_words(DpRt *rt, Args *a, uint32_t kernel, const uint64_t *words);
-bool words_in_heap(const DpRt *rt, const DpKernel *k);
-void words_define(DpRt *rt, Text *t, const DpKernel *k); /* DP_WORDS, DP_PASS, w0 … in the second form */
-void words_open(DpRt *rt);                               /* the device is chosen */
-void words_close(DpRt *rt);
+void dp_args_kernel_words(DpRt *rt, Args *a, uint32_t kernel, const uint64_t *words);
+bool dp_words_in_heap(const DpRt *rt, const DpKernel *k);
+void dp_words_define(DpRt *rt, Text *t, const DpKernel *k); /* DP_WORDS, DP_PASS, w0 … in the second form */
+void dp_words_open(DpRt *rt);                               /* the device is chosen */
+void dp_words_close(DpRt *rt);
 /* heaps: how many leading parameters are the heap (2 where the template has `out`). */
-void rt_launch(DpRt *rt, Kernel *k, uint32_t heaps, uint32_t groups, const Args *args);
-void rt_move(DpRt *rt, const char *name, uint64_t n, const Args *args); /* OWN_MOVE over n elements */
-void launch_close(DpRt *rt);
+void dp_rt_launch(DpRt *rt, Kernel *k, uint32_t heaps, uint32_t groups, const Args *args);
+void dp_rt_move(DpRt *rt, const char *name, uint64_t n, const Args *args); /* OWN_MOVE over n elements */
+void dp_launch_close(DpRt *rt);
 const char *dp_kernel_text(const char *name); /* generated: the files of runtime/kernels, and dp_scalar.h */
 
 /* profile.c. Without --profile they do nothing. */
-double profile_now(void); /* microseconds */
-void profile_start(Profile *p, double begin,
-                   double read); /* the device is open; when the process began, when it had read its arguments */
-ProfilePhase profile_switch(DpRt *rt, ProfilePhase to); /* the phase that it was */
-void profile_count(DpRt *rt, ProfilePhase phase, uint64_t bytes);
+double dp_profile_now(void); /* microseconds */
+void dp_profile_start(Profile *p, double begin,
+                      double read); /* the device is open; when the process began, when it had read its arguments */
+ProfilePhase dp_profile_switch(DpRt *rt, ProfilePhase to); /* the phase that it was */
+void dp_profile_count(DpRt *rt, ProfilePhase phase, uint64_t bytes);
 /* Waits for the launch of a kernel over n instances, and takes the event. k: NULL for the runtime's own, which have a
  * row of their name at the place of dp_at. first: of this kernel. */
-void profile_launch(DpRt *rt, const DpKernel *k, const char *name, cl_event event, bool first, uint64_t n);
-void profile_print(DpRt *rt, bool json, FILE *out);
-void profile_close(DpRt *rt);
+void dp_profile_launch(DpRt *rt, const DpKernel *k, const char *name, cl_event event, bool first, uint64_t n);
+void dp_profile_print(DpRt *rt, bool json, FILE *out);
+void dp_profile_close(DpRt *rt);
 
 /* context.c */
-DpBlock *offsets_of_lengths(DpRt *rt, uint64_t address, uint64_t stride, uint64_t n, uint64_t *total);
+DpBlock *dp_offsets_of_lengths(DpRt *rt, uint64_t address, uint64_t stride, uint64_t n, uint64_t *total);
 /* Offsets of the data of a NESTED context, or of one packed from a NESTED context, per instance of its up. Borrowed. */
-Offsets ctx_data_offsets(DpRt *rt, DpCtx *c);
-uint64_t path_indices(DpRt *rt, DpCtx *from, DpCtx *to); /* dp_path, always as u32 in memory (or 0) */
+Offsets dp_ctx_data_offsets(DpRt *rt, DpCtx *c);
+uint64_t dp_path_indices(DpRt *rt, DpCtx *from, DpCtx *to); /* dp_path, always as u32 in memory (or 0) */
 /* Retains up, takes the offsets (of NESTED) and the indices (of SELECTED). */
-DpCtx *ctx_new(DpRt *rt, CtxKind kind, DpCtx *up, uint64_t n, Offsets offsets, DpBlock *indices);
-uint64_t offsets_word(Offsets o);
-Offsets offsets_retain(Offsets o);
-void offsets_release(DpRt *rt, Offsets *o);
+DpCtx *dp_ctx_new(DpRt *rt, CtxKind kind, DpCtx *up, uint64_t n, Offsets offsets, DpBlock *indices);
+uint64_t dp_offsets_word(Offsets o);
+Offsets dp_offsets_retain(Offsets o);
+void dp_offsets_release(DpRt *rt, Offsets *o);
 /* A kernel over c: segmented or not, number of segments, the offsets' word (or 0). */
 typedef struct Segments {
     uint32_t mode;
     uint64_t nseg, offsets;
 } Segments;
-Segments ctx_segments(const DpCtx *c);
+Segments dp_ctx_segments(const DpCtx *c);
 
 /* moves.c */
 /* The block of the elements of the arrays that the column's views describe, if these lie one behind the other and may
  * be changed where they are: nobody else holds the views or the elements. */
-DpBlock *sole_elements(const DpCol *views);
+DpBlock *dp_sole_elements(const DpCol *views);
 /* Does the column hold this one of its blocks of elements alone, but for what its loop has parked? */
-bool holds_alone(const DpCol *views, const DpBlock *elements);
+bool dp_holds_alone(const DpCol *views, const DpBlock *elements);
 /* The column itself if nobody else holds it, else a copy; takes the reference. */
-DpCol fresh_copy(DpRt *rt, DpCol col);
-bool arr_solely_held(const DpArr *a); /* nobody else holds the array or its block */
-DpCol views_of_offsets(DpRt *rt, Offsets offsets, uint64_t n, uint64_t base, uint64_t total, uint32_t bytes,
-                       DpBlock *data);
-void move_copy(DpRt *rt, uint64_t dst, uint64_t src, uint64_t n, uint32_t bytes);
+DpCol dp_fresh_copy(DpRt *rt, DpCol col);
+bool dp_arr_solely_held(const DpArr *a); /* nobody else holds the array or its block */
+DpCol dp_views_of_offsets(DpRt *rt, Offsets offsets, uint64_t n, uint64_t base, uint64_t total, uint32_t bytes,
+                          DpBlock *data);
+void dp_move_copy(DpRt *rt, uint64_t dst, uint64_t src, uint64_t n, uint32_t bytes);
 
 /* sort.c */
 /* Positions 0 … n-1 and their sort keys in order; both owned. n > 0. */
@@ -452,10 +436,10 @@ typedef struct Sorted {
     DpBlock *keys, *positions;
 } Sorted;
 /* Sorts the positions (NULL: 0, 1, 2 …; owned) further, stably, by the scalars at `column` that they stand for. */
-Sorted sort_by(DpRt *rt, uint64_t n, DpBlock *positions, uint64_t column, DpScalar scalar);
+Sorted dp_sort_by(DpRt *rt, uint64_t n, DpBlock *positions, uint64_t column, DpScalar scalar);
 
 /* transfer.c */
-void rt_read(DpRt *rt, uint64_t addr, void *to, uint64_t bytes);          /* waits; reports failures */
-void rt_write(DpRt *rt, uint64_t addr, const void *from, uint64_t bytes); /* waits until `from` may be reused */
+void dp_rt_read(DpRt *rt, uint64_t addr, void *to, uint64_t bytes);          /* waits; reports failures */
+void dp_rt_write(DpRt *rt, uint64_t addr, const void *from, uint64_t bytes); /* waits until `from` may be reused */
 
 #endif

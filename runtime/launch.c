@@ -28,7 +28,7 @@ struct Program {
 
 /* ---- how much of the device to use ---- */
 /* A chunk's carry is joined by one work-item (CPU) or one work-group (GPU). */
-uint32_t rt_chunks(const DpRt *rt, bool groups, uint64_t n)
+uint32_t dp_rt_chunks(const DpRt *rt, bool groups, uint64_t n)
 {
     uint64_t most = groups ? 8 * rt->units : 4 * rt->units, least = 8, limit = groups ? 1024 : 64;
     most = most < least ? least : most > limit ? limit : most;
@@ -37,7 +37,7 @@ uint32_t rt_chunks(const DpRt *rt, bool groups, uint64_t n)
 }
 
 /* Maps may be uneven, an element may be a whole computation: more and smaller chunks. */
-uint32_t rt_map_groups(const DpRt *rt, uint64_t n)
+uint32_t dp_rt_map_groups(const DpRt *rt, uint64_t n)
 {
     uint64_t most = rt->gpu ? 32 * rt->units : 64, each = rt->gpu ? 256 : 64;
     uint64_t groups = (n + each - 1) / each;
@@ -52,17 +52,17 @@ static bool keeps_values_locally(const DpKernel *k)
 
 enum { LARGEST_LOCAL_VALUE = 128 };
 
-bool rt_group_shape(const DpRt *rt, uint32_t kernel)
+bool dp_rt_group_shape(const DpRt *rt, uint32_t kernel)
 {
     const DpKernel *k = &rt->program->kernels[kernel];
     return rt->gpu && !(keeps_values_locally(k) && k->val_bytes > LARGEST_LOCAL_VALUE);
 }
 
 /* Local memory for two or three work-group arrays of values: large values, small work-groups. */
-uint32_t rt_group_size(const DpRt *rt, uint32_t kernel)
+uint32_t dp_rt_group_size(const DpRt *rt, uint32_t kernel)
 {
     const DpKernel *k = &rt->program->kernels[kernel];
-    if (!rt_group_shape(rt, kernel))
+    if (!dp_rt_group_shape(rt, kernel))
         return 1;
     if (!keeps_values_locally(k))
         return 256;
@@ -81,7 +81,7 @@ static Program *add_program(DpRt *rt, uint32_t index, const Instance *i)
 {
     Program *p = calloc(1, sizeof *p);
     if (!p) {
-        rt_fail_host_memory(rt, sizeof *p);
+        dp_rt_fail_host_memory(rt, sizeof *p);
         return NULL;
     }
     p->index = index;
@@ -103,7 +103,7 @@ static Program *user_program(DpRt *rt, const Instance *i)
     p->name = k->name;
     p->suffix = "";
     p->user = k;
-    p->wg = rt_group_size(rt, i->kernel);
+    p->wg = dp_rt_group_size(rt, i->kernel);
     return p;
 }
 
@@ -118,7 +118,7 @@ static Program *own_program(DpRt *rt, OwnProgram own)
     if (!p)
         return NULL;
     p->name = names[own];
-    p->suffix = own_suffix[own];
+    p->suffix = dp_own_suffix[own];
     p->wg = rt->gpu ? 256 : 1;
     return p;
 }
@@ -128,17 +128,17 @@ static Program *own_program(DpRt *rt, OwnProgram own)
 static void build(DpRt *rt, Program *p)
 {
     Text t = {.at = NULL};
-    source_begin(rt, &t);
+    dp_source_begin(rt, &t);
     if (p->user)
-        source_instance(rt, &t, &p->instance, "");
+        dp_source_instance(rt, &t, &p->instance, "");
     else
-        source_own(rt, &t, (OwnProgram)p->index, 0);
+        dp_source_own(rt, &t, (OwnProgram)p->index, 0);
     const BuildTask task = {.name = p->name,
                             .first = p->index,
                             .end = p->index + 1,
                             .number = p->instance.variant,
                             .mode = p->instance.mode};
-    p->built = program_build(rt, &t, &task);
+    p->built = dp_program_build(rt, &t, &task);
 }
 
 /* ---- kernels ---- */
@@ -150,12 +150,12 @@ static Kernel *find_kernel(DpRt *rt, Program *p, const char *name)
             return k;
     Kernel *k = p ? calloc(1, sizeof *k) : NULL;
     if (!k) {
-        rt_fail_host_memory(rt, sizeof *k);
+        dp_rt_fail_host_memory(rt, sizeof *k);
         return NULL;
     }
     k->name = name;
     k->program = p;
-    quick_find(rt, &k->quick, p->index, &p->instance, name);
+    dp_quick_find(rt, &k->quick, p->index, &p->instance, name);
     if (dp_failed(rt)) {
         free(k);
         return NULL;
@@ -165,13 +165,13 @@ static Kernel *find_kernel(DpRt *rt, Program *p, const char *name)
     return k;
 }
 
-Kernel *rt_kernel(DpRt *rt, uint32_t kernel, uint32_t variant, uint32_t mode, const char *name)
+Kernel *dp_rt_kernel(DpRt *rt, uint32_t kernel, uint32_t variant, uint32_t mode, const char *name)
 {
-    const Instance i = {kernel, variant, source_mode(&rt->program->kernels[kernel], variant, mode)};
+    const Instance i = {kernel, variant, dp_source_mode(&rt->program->kernels[kernel], variant, mode)};
     return find_kernel(rt, user_program(rt, &i), name);
 }
 
-Kernel *rt_own_kernel(DpRt *rt, OwnProgram own, const char *name)
+Kernel *dp_rt_own_kernel(DpRt *rt, OwnProgram own, const char *name)
 {
     return find_kernel(rt, own_program(rt, own), name);
 }
@@ -186,28 +186,28 @@ static cl_kernel optimised_kernel(DpRt *rt, Kernel *k)
     if (dp_failed(rt))
         return NULL;
     snprintf(full, sizeof full, "%s%s", k->name, k->program->suffix);
-    k->kernel = program_kernel(rt, k->program->built, full);
+    k->kernel = dp_program_kernel(rt, k->program->built, full);
     return k->kernel;
 }
 
 /* ---- launching ---- */
-void arg(Args *a, uint64_t x)
+void dp_args_add(Args *a, uint64_t x)
 {
     if (a->n < MAX_ARGS)
         a->at[a->n] = x;
     a->n++;
 }
 
-void arg_words(Args *a, const uint64_t *words, uint32_t n)
+void dp_args_words(Args *a, const uint64_t *words, uint32_t n)
 {
     for (uint32_t i = 0; i < n; i++)
-        arg(a, words[i]);
+        dp_args_add(a, words[i]);
 }
 
-void arg_columns(Args *a, const DpCol *columns, uint32_t n)
+void dp_args_columns(Args *a, const DpCol *columns, uint32_t n)
 {
     for (uint32_t i = 0; i < n; i++)
-        arg(a, columns[i].addr);
+        dp_args_add(a, columns[i].addr);
 }
 
 static void set_numbers(DpRt *rt, cl_kernel k, cl_uint first, const uint64_t *numbers, uint32_t n)
@@ -227,12 +227,12 @@ static void set_own_arguments(DpRt *rt, cl_kernel kernel, uint32_t heaps, const 
 static cl_kernel prepared_kernel(DpRt *rt, Kernel *k, uint32_t heaps, const Args *args)
 {
     if (args->n > MAX_ARGS) {
-        rt_fail(rt, EXIT_DEVICE, "kernel %s has %u arguments", k->name, args->n);
+        dp_rt_fail(rt, EXIT_DEVICE, "kernel %s has %u arguments", k->name, args->n);
         return NULL;
     }
     uint32_t nargs = 0;
-    const bool quick = !k->kernel && quick_serves(rt, &k->quick, args->at);
-    cl_kernel kernel = quick ? quick_kernel(rt, &k->quick, &nargs) : optimised_kernel(rt, k);
+    const bool quick = !k->kernel && dp_quick_serves(rt, &k->quick, args->at);
+    cl_kernel kernel = quick ? dp_quick_kernel(rt, &k->quick, &nargs) : optimised_kernel(rt, k);
     if (!kernel)
         return NULL;
     if (nargs == 0) {
@@ -247,13 +247,13 @@ static cl_kernel prepared_kernel(DpRt *rt, Kernel *k, uint32_t heaps, const Args
     return kernel;
 }
 
-void rt_launch(DpRt *rt, Kernel *k, uint32_t heaps, uint32_t groups, const Args *args)
+void dp_rt_launch(DpRt *rt, Kernel *k, uint32_t heaps, uint32_t groups, const Args *args)
 {
     if (dp_failed(rt))
         return;
-    ProfilePhase before = profile_switch(rt, PHASE_COMPILING);
+    ProfilePhase before = dp_profile_switch(rt, PHASE_COMPILING);
     cl_kernel kernel = prepared_kernel(rt, k, heaps, args);
-    profile_switch(rt, before);
+    dp_profile_switch(rt, before);
     if (dp_failed(rt))
         return;
     size_t local = k->program->wg, global = local * groups;
@@ -262,13 +262,13 @@ void rt_launch(DpRt *rt, Kernel *k, uint32_t heaps, uint32_t groups, const Args 
     CL_OK(rt,
           clEnqueueNDRangeKernel(rt->queue, kernel, 1, NULL, &global, &local, 0, NULL, rt->profile.on ? &event : NULL));
     if (event)
-        profile_launch(rt, k->program->user, k->program->name, event, !k->launched, args->n ? args->at[0] : 0);
+        dp_profile_launch(rt, k->program->user, k->program->name, event, !k->launched, args->n ? args->at[0] : 0);
     k->launched = true;
 }
 
-void rt_move(DpRt *rt, const char *name, uint64_t n, const Args *args)
+void dp_rt_move(DpRt *rt, const char *name, uint64_t n, const Args *args)
 {
-    rt_launch(rt, rt_own_kernel(rt, OWN_MOVE, name), 2, rt_map_groups(rt, n), args);
+    dp_rt_launch(rt, dp_rt_own_kernel(rt, OWN_MOVE, name), 2, dp_rt_map_groups(rt, n), args);
 }
 
 /* ---- closing ---- */
@@ -286,11 +286,11 @@ static void free_programs(Program *p)
     }
 }
 
-void launch_close(DpRt *rt)
+void dp_launch_close(DpRt *rt)
 {
     for (uint32_t i = 0; i < rt->nprograms; i++)
         free_programs(rt->programs[i]);
-    build_close(rt);
+    dp_build_close(rt);
     free(rt->programs);
     free(rt->announced);
     rt->programs = NULL;

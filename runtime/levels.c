@@ -21,7 +21,7 @@ void dp_enter(DpRt *rt, DpLevel *level, const char *function)
     *level = (DpLevel){.outer = rt->levels, .function = function};
     rt->levels = level;
     if (deep)
-        rt_fail_here(rt, EXIT_PROGRAM, DP_TOO_DEEP);
+        dp_rt_fail_here(rt, EXIT_PROGRAM, DP_TOO_DEEP);
 }
 
 void dp_leave(DpRt *rt)
@@ -31,7 +31,7 @@ void dp_leave(DpRt *rt)
     rt->levels = rt->levels->outer;
 }
 
-void rt_level_text(const DpRt *rt, char *to)
+void dp_rt_level_text(const DpRt *rt, char *to)
 {
     uint32_t level = 0;
     for (const DpLevel *l = rt->levels; l; l = l->outer)
@@ -112,7 +112,7 @@ void dp_need(DpRt *rt, const DpCtx *c, uint32_t bytes)
         return;
     dp_size needed = dp_size_mul(c->n, bytes);
     if (needed > rt->heap.limit - rt->levels->held)
-        rt_fail_need(rt, needed, rt->levels->held);
+        dp_rt_fail_need(rt, needed, rt->levels->held);
 }
 
 void dp_enter_lifted(DpRt *rt, DpLevel *level, const char *function, uint64_t n, uint32_t count, const DpCol *cols,
@@ -122,9 +122,9 @@ void dp_enter_lifted(DpRt *rt, DpLevel *level, const char *function, uint64_t n,
     bool again = outer && outer->run > 0 && strcmp(outer->function, function) == 0;
     dp_enter(rt, level, function);
     if (rt->lifted_level++ >= DP_MAX_LEVELS)
-        rt_fail_here(rt, EXIT_PROGRAM, DP_TOO_DEEP);
+        dp_rt_fail_here(rt, EXIT_PROGRAM, DP_TOO_DEEP);
     level->run = again ? outer->run + 1 : 1;
     level->held = held_above(rt, count, cols, element_bytes);
     if (!dp_failed(rt) && dp_progress_due(level->run) && stuck(rt, level, n, count, cols, element_bytes))
-        rt_fail_here(rt, EXIT_PROGRAM, DP_TOO_DEEP);
+        dp_rt_fail_here(rt, EXIT_PROGRAM, DP_TOO_DEEP);
 }

@@ -4,29 +4,29 @@
 #include <stdlib.h>
 #include <string.h>
 
-void move_copy(DpRt *rt, uint64_t dst, uint64_t src, uint64_t n, uint32_t bytes)
+void dp_move_copy(DpRt *rt, uint64_t dst, uint64_t src, uint64_t n, uint32_t bytes)
 {
     if (n == 0)
         return;
     Args a = {.n = 0};
-    arg(&a, n);
-    arg(&a, bytes);
-    arg(&a, dst);
-    arg(&a, src);
-    rt_move(rt, "dp_copy", n, &a);
+    dp_args_add(&a, n);
+    dp_args_add(&a, bytes);
+    dp_args_add(&a, dst);
+    dp_args_add(&a, src);
+    dp_rt_move(rt, "dp_copy", n, &a);
 }
 
 /* ---- elements ---- */
 /* A column of another block's elements; the block is kept by it. */
 static DpCol alias(DpBlock *block, uint64_t addr, uint64_t n, uint32_t bytes)
 {
-    return (DpCol){block_retain(block), addr, n, bytes};
+    return (DpCol){dp_block_retain(block), addr, n, bytes};
 }
 
 /* Are the elements of the views, in order, the `n` elements from one address on? Then that address. */
 static uint64_t contiguous_base(const DpCol *views, const DpCtx *c)
 {
-    const DpContig *whole = col_contig(views);
+    const DpContig *whole = dp_col_contig(views);
     return whole && whole->total == c->n && whole->total ? whole->base : 0;
 }
 
@@ -38,9 +38,9 @@ uint32_t dp_elem_words(DpRt *rt, const DpCol *views, DpCtx *c, uint64_t word[2])
     word[0] = contiguous_base(views, c);
     word[1] = views->addr;
     if (!word[0])
-        write_views(rt, views->block);
+        dp_write_views(rt, views->block);
     else if (views->block) /* the elements may be views themselves */
-        write_views_of(rt, views->block->refs);
+        dp_write_views_of(rt, views->block->refs);
     return word[0] != 0;
 }
 
@@ -49,25 +49,25 @@ static void look_for_layout(DpRt *rt, const DpCtx *c, const DpCol *views, uint32
 {
     uint64_t n = views->n;
     Args base = {.n = 0}, check = {.n = 0};
-    arg(&base, n);
-    arg(&base, offsets_word(c->offsets));
-    arg(&base, views->addr);
-    arg(&check, n);
-    arg(&check, element_bytes);
-    arg(&check, offsets_word(c->offsets));
-    arg(&check, views->addr);
-    rt_move(rt, "dp_contiguous_base", 1, &base);
-    rt_move(rt, "dp_contiguous", n, &check);
-    const uint64_t *said = rt_look(rt);
+    dp_args_add(&base, n);
+    dp_args_add(&base, dp_offsets_word(c->offsets));
+    dp_args_add(&base, views->addr);
+    dp_args_add(&check, n);
+    dp_args_add(&check, element_bytes);
+    dp_args_add(&check, dp_offsets_word(c->offsets));
+    dp_args_add(&check, views->addr);
+    dp_rt_move(rt, "dp_contiguous_base", 1, &base);
+    dp_rt_move(rt, "dp_contiguous", n, &check);
+    const uint64_t *said = dp_rt_look(rt);
     if (!said[3] && !dp_failed(rt))
-        views->block->contig = (DpContig){offsets_retain(c->offsets), said[2], n, c->n, element_bytes};
+        views->block->contig = (DpContig){dp_offsets_retain(c->offsets), said[2], n, c->n, element_bytes};
 }
 
 uint32_t dp_elem_words_of(DpRt *rt, const DpCol *views, DpCtx *c, uint32_t element_bytes, uint64_t word[2])
 {
     DpBlock *b = dp_failed(rt) ? NULL : views->block;
     if (b && b->maybe_contig) {
-        if (c->n && offsets_known(c->offsets) && !col_contig(views) && views->addr == b->addr)
+        if (c->n && offsets_known(c->offsets) && !dp_col_contig(views) && views->addr == b->addr)
             look_for_layout(rt, c, views, element_bytes);
         b->maybe_contig = false;
     }
@@ -77,18 +77,18 @@ uint32_t dp_elem_words_of(DpRt *rt, const DpCol *views, DpCtx *c, uint32_t eleme
 /* The elements one behind the other; a segment of c without elements takes none of its view's. */
 static DpCol gather_elems(DpRt *rt, const DpCol *views, DpCtx *c, uint32_t bytes)
 {
-    DpCol out = col_new(rt, c->n, bytes);
+    DpCol out = dp_new_col(rt, c->n, bytes);
     if (!out.block)
         return out;
     Args a = {.n = 0};
-    arg(&a, c->n);
-    arg(&a, c->up->n);
-    arg(&a, offsets_word(c->offsets));
-    arg(&a, bytes);
-    arg(&a, out.addr);
-    arg(&a, dp_col_addr(rt, views));
-    rt_move(rt, "dp_elems", c->n, &a);
-    block_add_refs(rt, out.block, dp_refs_of_col(rt, views, 1));
+    dp_args_add(&a, c->n);
+    dp_args_add(&a, c->up->n);
+    dp_args_add(&a, dp_offsets_word(c->offsets));
+    dp_args_add(&a, bytes);
+    dp_args_add(&a, out.addr);
+    dp_args_add(&a, dp_col_addr(rt, views));
+    dp_rt_move(rt, "dp_elems", c->n, &a);
+    dp_block_add_refs(rt, out.block, dp_refs_of_col(rt, views, 1));
     return out;
 }
 
@@ -97,27 +97,27 @@ DpCol dp_elems(DpRt *rt, const DpCol *views, DpCtx *c, uint32_t bytes)
     if (dp_failed(rt))
         return (DpCol){0};
     uint64_t base = contiguous_base(views, c);
-    DpBlock *data = base ? refs_owner(rt, views->block->refs, base) : NULL;
+    DpBlock *data = base ? dp_refs_owner(rt, views->block->refs, base) : NULL;
     return data ? alias(data, base, c->n, bytes) : gather_elems(rt, views, c, bytes);
 }
 
 DpCol dp_elems_root(DpRt *rt, const DpArr *a, DpCtx *c, uint32_t bytes)
 {
     (void)c;
-    DpBlock *b = a->len && !dp_failed(rt) ? refs_owner(rt, a->refs, a->addr) : NULL;
+    DpBlock *b = a->len && !dp_failed(rt) ? dp_refs_owner(rt, a->refs, a->addr) : NULL;
     return dp_failed(rt) ? (DpCol){0} : alias(b, b ? a->addr : 0, a->len, bytes);
 }
 
 /* ---- views ---- */
-DpCol views_of_offsets(DpRt *rt, Offsets offsets, uint64_t n, uint64_t base, uint64_t total, uint32_t bytes,
-                       DpBlock *data)
+DpCol dp_views_of_offsets(DpRt *rt, Offsets offsets, uint64_t n, uint64_t base, uint64_t total, uint32_t bytes,
+                          DpBlock *data)
 {
-    DpCol out = col_new(rt, n, 16);
+    DpCol out = dp_new_col(rt, n, 16);
     if (!out.block)
         return out;
-    out.block->contig = (DpContig){offsets_retain(offsets), base, n, total, bytes};
+    out.block->contig = (DpContig){dp_offsets_retain(offsets), base, n, total, bytes};
     out.block->unwritten = true;
-    block_add_refs(rt, out.block, refs_one(rt, block_retain(data)));
+    dp_block_add_refs(rt, out.block, dp_refs_one(rt, dp_block_retain(data)));
     return out;
 }
 
@@ -126,12 +126,12 @@ DpCol dp_views(DpRt *rt, DpCtx *c, const DpCol *data)
     if (dp_failed(rt))
         return (DpCol){0};
     const DpCtx *up = c->kind == CTX_NESTED ? c->up : c->up->up;
-    return views_of_offsets(rt, ctx_data_offsets(rt, c), up->n, data->addr, data->n, data->bytes, data->block);
+    return dp_views_of_offsets(rt, dp_ctx_data_offsets(rt, c), up->n, data->addr, data->n, data->bytes, data->block);
 }
 
 static DpArr arr_of_col(DpRt *rt, const DpCol *data)
 {
-    DpArr a = arr_of_block(rt, block_retain(data->block), data->n);
+    DpArr a = dp_arr_of_block(rt, dp_block_retain(data->block), data->n);
     a.addr = a.refs ? data->addr : 0; /* behind the block's beginning, perhaps */
     return a;
 }
@@ -145,23 +145,23 @@ DpArr dp_views_root(DpRt *rt, DpCtx *c, const DpCol *data)
 /* ---- columns ---- */
 static DpCol gather(DpRt *rt, const DpCol *col, uint64_t path, uint64_t n)
 {
-    DpCol out = col_new(rt, n, col->bytes);
+    DpCol out = dp_new_col(rt, n, col->bytes);
     if (!out.block)
         return out;
     Args a = {.n = 0};
-    arg(&a, n);
-    arg(&a, col->bytes);
-    arg(&a, out.addr);
-    arg(&a, dp_col_addr(rt, col));
-    arg(&a, path);
-    rt_move(rt, "dp_gather", n, &a);
-    block_add_refs(rt, out.block, dp_refs_of_col(rt, col, 0));
+    dp_args_add(&a, n);
+    dp_args_add(&a, col->bytes);
+    dp_args_add(&a, out.addr);
+    dp_args_add(&a, dp_col_addr(rt, col));
+    dp_args_add(&a, path);
+    dp_rt_move(rt, "dp_gather", n, &a);
+    dp_block_add_refs(rt, out.block, dp_refs_of_col(rt, col, 0));
     return out;
 }
 
 DpCol dp_select(DpRt *rt, const DpCol *col, DpCtx *from, DpCtx *to)
 {
-    uint64_t path = path_indices(rt, to, from);
+    uint64_t path = dp_path_indices(rt, to, from);
     if (dp_failed(rt))
         return (DpCol){0};
     if (path == 0 && to->n == from->n)
@@ -173,36 +173,36 @@ void dp_put(DpRt *rt, DpCol *out, DpCtx *ctx, DpCtx *part, const DpCol *values)
 {
     if (dp_failed(rt) || part->n == 0)
         return;
-    uint64_t path = path_indices(rt, part, ctx);
+    uint64_t path = dp_path_indices(rt, part, ctx);
     if (path == 0) {
-        move_copy(rt, out->addr, dp_col_addr(rt, values), part->n, out->bytes);
+        dp_move_copy(rt, out->addr, dp_col_addr(rt, values), part->n, out->bytes);
     } else {
         Args a = {.n = 0};
-        arg(&a, part->n);
-        arg(&a, out->bytes);
-        arg(&a, out->addr);
-        arg(&a, dp_col_addr(rt, values));
-        arg(&a, path);
-        rt_move(rt, "dp_put", part->n, &a);
+        dp_args_add(&a, part->n);
+        dp_args_add(&a, out->bytes);
+        dp_args_add(&a, out->addr);
+        dp_args_add(&a, dp_col_addr(rt, values));
+        dp_args_add(&a, path);
+        dp_rt_move(rt, "dp_put", part->n, &a);
     }
-    block_add_refs(rt, out->block, dp_refs_of_col(rt, values, 0));
+    dp_block_add_refs(rt, out->block, dp_refs_of_col(rt, values, 0));
 }
 
-static bool col_apart(const DpCol *views) { return col_contig(views) || (views->block && views->block->apart); }
+static bool col_apart(const DpCol *views) { return dp_col_contig(views) || (views->block && views->block->apart); }
 
 void dp_park(DpRt *rt, DpCol *state, DpCtx *active, DpCtx *no, DpCtx *yes, DpCol *result, DpCtx *ctx, bool crowded,
              uint32_t rank, uint32_t bytes)
 {
     bool apart = col_apart(state);
-    DpRefs *shared = refs_retain(state->block ? state->block->shared : NULL);
+    DpRefs *shared = dp_refs_retain(state->block ? state->block->shared : NULL);
     DpCol part = crowded ? dp_select_apart(rt, state, active, no, rank, bytes) : dp_select(rt, state, active, no);
     dp_put(rt, result, ctx, no, &part);
     dp_col_release(rt, &part);
     part = dp_select(rt, state, active, yes);
     if (apart && part.block && part.block != state->block) {
         part.block->apart = true;
-        part.block->parked = block_retain(result->block);
-        part.block->shared = refs_retain(shared);
+        part.block->parked = dp_block_retain(result->block);
+        part.block->shared = dp_refs_retain(shared);
     }
     dp_refs_release(rt, shared);
     dp_col_release(rt, state);
@@ -214,7 +214,7 @@ DpCol dp_merge(DpRt *rt, DpCtx *ctx, uint32_t nparts, DpCtx *const *parts, const
     for (uint32_t i = 0; i < nparts && !dp_failed(rt); i++)
         if (parts[i]->n == ctx->n && dp_path(rt, parts[i], ctx) == 0)
             return dp_col_retain(cols[i]);
-    DpCol out = col_new(rt, dp_ctx_n(ctx), cols[0].bytes);
+    DpCol out = dp_new_col(rt, dp_ctx_n(ctx), cols[0].bytes);
     for (uint32_t i = 0; i < nparts; i++)
         dp_put(rt, &out, ctx, parts[i], &cols[i]);
     return out;
@@ -230,14 +230,14 @@ DpCol dp_concat(DpRt *rt, uint32_t n, const DpCol *cols)
     for (uint32_t i = 0; i < n; i++)
         if (cols[i].n == all)
             return dp_col_retain(cols[i]);
-    DpCol out = col_new(rt, all, cols[0].bytes);
+    DpCol out = dp_new_col(rt, all, cols[0].bytes);
     uint64_t at = out.addr;
     for (uint32_t i = 0; i < n; i++) {
         if (cols[i].n == 0)
             continue;
-        move_copy(rt, at, dp_col_addr(rt, &cols[i]), cols[i].n, out.bytes);
+        dp_move_copy(rt, at, dp_col_addr(rt, &cols[i]), cols[i].n, out.bytes);
         at += cols[i].n * out.bytes;
-        block_add_refs(rt, out.block, dp_refs_of_col(rt, &cols[i], 0));
+        dp_block_add_refs(rt, out.block, dp_refs_of_col(rt, &cols[i], 0));
     }
     return out;
 }
@@ -262,13 +262,13 @@ static Offsets offsets_of_offsets(DpRt *rt, Offsets fine, Offsets coarse, uint64
 {
     if (fine.stride && coarse.stride)
         return offsets_regular(offsets_length(fine) * offsets_length(coarse));
-    DpBlock *out = block_new(rt, n + 1, 8);
+    DpBlock *out = dp_block_new(rt, n + 1, 8);
     Args a = {.n = 0};
-    arg(&a, n + 1);
-    arg(&a, block_addr(out));
-    arg(&a, offsets_word(fine));
-    arg(&a, offsets_word(coarse));
-    rt_move(rt, "dp_offsets_of_offsets", n + 1, &a);
+    dp_args_add(&a, n + 1);
+    dp_args_add(&a, dp_block_addr(out));
+    dp_args_add(&a, dp_offsets_word(fine));
+    dp_args_add(&a, dp_offsets_word(coarse));
+    dp_rt_move(rt, "dp_offsets_of_offsets", n + 1, &a);
     return (Offsets){out, 0};
 }
 
@@ -276,25 +276,25 @@ static Offsets offsets_of_offsets(DpRt *rt, Offsets fine, Offsets coarse, uint64
  * the result. */
 static DpCol flatten_views(DpRt *rt, const DpCol *views, DpBlock *inner, uint32_t bytes)
 {
-    const DpContig *outer = col_contig(views), *in = &inner->contig;
-    DpBlock *data = in->total ? refs_owner(rt, inner->refs, in->base) : NULL;
+    const DpContig *outer = dp_col_contig(views), *in = &inner->contig;
+    DpBlock *data = in->total ? dp_refs_owner(rt, inner->refs, in->base) : NULL;
     if (outer && outer->total == in->n && (outer->base == inner->addr || in->n == 0)) {
         Offsets offsets = offsets_of_offsets(rt, in->offsets, outer->offsets, views->n);
-        DpCol out = views_of_offsets(rt, offsets, views->n, in->base, in->total, bytes, data);
-        offsets_release(rt, &offsets);
+        DpCol out = dp_views_of_offsets(rt, offsets, views->n, in->base, in->total, bytes, data);
+        dp_offsets_release(rt, &offsets);
         return out;
     }
-    DpCol out = col_new(rt, views->n, 16);
+    DpCol out = dp_new_col(rt, views->n, 16);
     Args a = {.n = 0};
-    arg(&a, views->n);
-    arg(&a, bytes);
-    arg(&a, out.addr);
-    arg(&a, dp_col_addr(rt, views));
-    arg(&a, inner->addr);
-    arg(&a, offsets_word(in->offsets));
-    arg(&a, in->base);
-    rt_move(rt, "dp_flatten_views", views->n, &a);
-    block_add_refs(rt, out.block, refs_one(rt, block_retain(data)));
+    dp_args_add(&a, views->n);
+    dp_args_add(&a, bytes);
+    dp_args_add(&a, out.addr);
+    dp_args_add(&a, dp_col_addr(rt, views));
+    dp_args_add(&a, inner->addr);
+    dp_args_add(&a, dp_offsets_word(in->offsets));
+    dp_args_add(&a, in->base);
+    dp_rt_move(rt, "dp_flatten_views", views->n, &a);
+    dp_block_add_refs(rt, out.block, dp_refs_one(rt, dp_block_retain(data)));
     return out;
 }
 
@@ -308,15 +308,16 @@ static DpCol gather_rows(DpRt *rt, DpCtx *c, const DpCol *rows, uint32_t bytes, 
 DpCol dp_flatten(DpRt *rt, DpCtx *ctx, const DpCol *views, uint32_t bytes)
 {
     if (dp_failed(rt) || ctx->n == 0)
-        return col_new(rt, 0, 16);
+        return dp_new_col(rt, 0, 16);
     DpBlock *inner = views->block ? contiguous_inner(views->block->refs) : NULL;
     if (inner)
         return flatten_views(rt, views, inner, bytes);
     DpCtx *c = dp_nested_views(rt, ctx, views), *elements = NULL;
     DpCol rows = dp_elems(rt, views, c, 16), data = gather_rows(rt, c, &rows, bytes, &elements);
-    Offsets offsets = c->n ? offsets_of_offsets(rt, elements->offsets, c->offsets, ctx->n) : offsets_retain(c->offsets);
-    DpCol out = views_of_offsets(rt, offsets, ctx->n, data.addr, data.n, bytes, data.block);
-    offsets_release(rt, &offsets);
+    Offsets offsets =
+        c->n ? offsets_of_offsets(rt, elements->offsets, c->offsets, ctx->n) : dp_offsets_retain(c->offsets);
+    DpCol out = dp_views_of_offsets(rt, offsets, ctx->n, data.addr, data.n, bytes, data.block);
+    dp_offsets_release(rt, &offsets);
     dp_col_release(rt, &data);
     dp_col_release(rt, &rows);
     dp_ctx_release(rt, &elements);
@@ -336,11 +337,11 @@ DpArr dp_flatten_root(DpRt *rt, const DpArr *a, uint32_t bytes)
             ends[0] = first * offsets_length(in->offsets);
             ends[1] = (first + a->len) * offsets_length(in->offsets);
         } else if (a->len != in->n) {
-            rt_read(rt, in->offsets.block->addr + 8 * first, &ends[0], 8);
-            rt_read(rt, in->offsets.block->addr + 8 * (first + a->len), &ends[1], 8);
+            dp_rt_read(rt, in->offsets.block->addr + 8 * first, &ends[0], 8);
+            dp_rt_read(rt, in->offsets.block->addr + 8 * (first + a->len), &ends[1], 8);
         }
-        DpBlock *data = ends[1] > ends[0] ? refs_owner(rt, inner->refs, in->base) : NULL;
-        DpArr out = arr_of_block(rt, block_retain(data), ends[1] - ends[0]);
+        DpBlock *data = ends[1] > ends[0] ? dp_refs_owner(rt, inner->refs, in->base) : NULL;
+        DpArr out = dp_arr_of_block(rt, dp_block_retain(data), ends[1] - ends[0]);
         out.addr = out.refs ? in->base + ends[0] * bytes : 0;
         return out;
     }
@@ -359,14 +360,14 @@ DpArr dp_flatten_root(DpRt *rt, const DpArr *a, uint32_t bytes)
 static void update_in(DpRt *rt, DpCtx *ctx, uint64_t offsets, uint64_t data, const DpCol *index, const DpCol *values)
 {
     Args a = {.n = 0};
-    arg(&a, ctx->n);
-    arg(&a, values->bytes);
+    dp_args_add(&a, ctx->n);
+    dp_args_add(&a, values->bytes);
     if (offsets)
-        arg(&a, offsets);
-    arg(&a, data);
-    arg(&a, index->addr);
-    arg(&a, dp_col_addr(rt, values));
-    rt_move(rt, offsets ? "dp_update" : "dp_update_views", ctx->n, &a);
+        dp_args_add(&a, offsets);
+    dp_args_add(&a, data);
+    dp_args_add(&a, index->addr);
+    dp_args_add(&a, dp_col_addr(rt, values));
+    dp_rt_move(rt, offsets ? "dp_update" : "dp_update_views", ctx->n, &a);
 }
 
 /* The ranges of addresses of the blocks that the column does not hold alone; *n: how many. */
@@ -375,23 +376,23 @@ static DpBlock *shared_ranges(DpRt *rt, const DpCol *arrays, uint64_t *n)
     const DpRefs *refs = arrays->block->refs;
     *n = 0;
     for (uint32_t i = 0; refs && i < refs->n; i++)
-        *n += !holds_alone(arrays, refs->blocks[i]);
+        *n += !dp_holds_alone(arrays, refs->blocks[i]);
     if (*n == 0)
         return NULL;
     uint64_t *ranges = malloc(16 * *n), k = 0;
     if (!ranges) {
-        rt_fail_host_memory(rt, 16 * *n);
+        dp_rt_fail_host_memory(rt, 16 * *n);
         return NULL;
     }
     for (uint32_t i = 0; i < refs->n; i++) {
         const DpBlock *b = refs->blocks[i];
-        if (!holds_alone(arrays, b)) {
+        if (!dp_holds_alone(arrays, b)) {
             ranges[k++] = b->addr;
             ranges[k++] = b->addr + b->bytes;
         }
     }
-    DpBlock *out = block_new(rt, *n, 16);
-    rt_write(rt, block_addr(out), ranges, 16 * *n);
+    DpBlock *out = dp_block_new(rt, *n, 16);
+    dp_rt_write(rt, dp_block_addr(out), ranges, 16 * *n);
     free(ranges);
     return out;
 }
@@ -403,28 +404,28 @@ static void own_arrays(DpRt *rt, DpCtx *ctx, DpCol *arrays, const DpCol *index, 
     DpBlock *ranges = shared_ranges(rt, arrays, &n);
     if (!ranges)
         return;
-    DpCol lens = col_new(rt, ctx->n, 8);
+    DpCol lens = dp_new_col(rt, ctx->n, 8);
     Args a = {.n = 0}, replace = {.n = 0};
-    arg(&a, ctx->n);
-    arg(&a, lens.addr);
-    arg(&a, dp_col_addr(rt, arrays));
-    arg(&a, index->addr);
-    arg(&a, ranges->addr);
-    arg(&a, n);
-    rt_move(rt, "dp_lengths_to_own", ctx->n, &a);
-    block_release(rt, ranges);
+    dp_args_add(&a, ctx->n);
+    dp_args_add(&a, lens.addr);
+    dp_args_add(&a, dp_col_addr(rt, arrays));
+    dp_args_add(&a, index->addr);
+    dp_args_add(&a, ranges->addr);
+    dp_args_add(&a, n);
+    dp_rt_move(rt, "dp_lengths_to_own", ctx->n, &a);
+    dp_block_release(rt, ranges);
     DpCtx *c = dp_nested_lens(rt, ctx, &lens);
     dp_col_release(rt, &lens);
     if (c->n) {
         DpCol data = gather_elems(rt, arrays, c, bytes);
-        arg(&replace, ctx->n);
-        arg(&replace, bytes);
-        arg(&replace, arrays->addr);
-        arg(&replace, offsets_word(c->offsets));
-        arg(&replace, data.addr);
-        rt_move(rt, "dp_views_replace", ctx->n, &replace);
-        block_forget_contig(rt, arrays->block);
-        block_add_refs(rt, arrays->block, refs_one(rt, data.block));
+        dp_args_add(&replace, ctx->n);
+        dp_args_add(&replace, bytes);
+        dp_args_add(&replace, arrays->addr);
+        dp_args_add(&replace, dp_offsets_word(c->offsets));
+        dp_args_add(&replace, data.addr);
+        dp_rt_move(rt, "dp_views_replace", ctx->n, &replace);
+        dp_block_forget_contig(rt, arrays->block);
+        dp_block_add_refs(rt, arrays->block, dp_refs_one(rt, data.block));
     }
     dp_ctx_release(rt, &c);
 }
@@ -432,11 +433,11 @@ static void own_arrays(DpRt *rt, DpCtx *ctx, DpCol *arrays, const DpCol *index, 
 /* A column of the same views, which nobody else holds. */
 static DpCol own_views(DpRt *rt, const DpCol *arrays)
 {
-    DpCol own = col_new(rt, arrays->n, 16);
+    DpCol own = dp_new_col(rt, arrays->n, 16);
     if (!own.block)
         return own;
-    move_copy(rt, own.addr, dp_col_addr(rt, arrays), arrays->n, 16);
-    block_add_refs(rt, own.block, dp_refs_of_col(rt, arrays, 0));
+    dp_move_copy(rt, own.addr, dp_col_addr(rt, arrays), arrays->n, 16);
+    dp_block_add_refs(rt, own.block, dp_refs_of_col(rt, arrays, 0));
     own.block->apart = true;
     own.block->shared = dp_refs_of_col(rt, arrays, 0);
     return own;
@@ -454,14 +455,14 @@ static DpCol update_own(DpRt *rt, DpCtx *ctx, DpCol arrays, const DpCol *index, 
     }
     const DpRefs *refs = arrays.block->refs;
     for (uint32_t i = 0; refs && i < refs->n; i++)
-        if (holds_alone(&arrays, refs->blocks[i]))
-            block_forget_layout(rt, refs->blocks[i]);
-    const DpContig *c = col_contig(&arrays);
-    update_in(rt, ctx, c ? offsets_word(c->offsets) : 0, c ? c->base : dp_col_addr(rt, &arrays), index, values);
+        if (dp_holds_alone(&arrays, refs->blocks[i]))
+            dp_block_forget_layout(rt, refs->blocks[i]);
+    const DpContig *c = dp_col_contig(&arrays);
+    update_in(rt, ctx, c ? dp_offsets_word(c->offsets) : 0, c ? c->base : dp_col_addr(rt, &arrays), index, values);
     DpRefs *below = dp_refs_of_col(rt, values, 0);
     for (uint32_t i = 0; refs && i < refs->n; i++)
-        if (holds_alone(&arrays, refs->blocks[i]))
-            block_add_refs(rt, refs->blocks[i], refs_retain(below));
+        if (dp_holds_alone(&arrays, refs->blocks[i]))
+            dp_block_add_refs(rt, refs->blocks[i], dp_refs_retain(below));
     dp_refs_release(rt, below);
     return arrays;
 }
@@ -470,24 +471,24 @@ DpCol dp_update(DpRt *rt, DpCtx *ctx, const DpCol *arrays, bool consume, bool ma
                 const DpCol *values)
 {
     if (dp_failed(rt) || ctx->n == 0)
-        return col_new(rt, 0, 16);
+        return dp_new_col(rt, 0, 16);
     if (consume && col_apart(arrays) && arrays->block->count == 1)
         return update_own(rt, ctx, dp_col_retain(*arrays), index, values);
     if (masked)
         return update_own(rt, ctx, own_views(rt, arrays), index, values);
     DpCtx *c = dp_nested_views(rt, ctx, arrays);
-    DpCol data = fresh_copy(rt, dp_elems(rt, arrays, c, values->bytes));
+    DpCol data = dp_fresh_copy(rt, dp_elems(rt, arrays, c, values->bytes));
     if (c->n) {
-        update_in(rt, ctx, offsets_word(c->offsets), data.addr, index, values);
-        block_add_refs(rt, data.block, dp_refs_of_col(rt, values, 0));
+        update_in(rt, ctx, dp_offsets_word(c->offsets), data.addr, index, values);
+        dp_block_add_refs(rt, data.block, dp_refs_of_col(rt, values, 0));
     }
-    DpCol out = views_of_offsets(rt, c->offsets, ctx->n, data.addr, data.n, values->bytes, data.block);
+    DpCol out = dp_views_of_offsets(rt, c->offsets, ctx->n, data.addr, data.n, values->bytes, data.block);
     dp_col_release(rt, &data);
     dp_ctx_release(rt, &c);
     return out;
 }
 
-bool arr_solely_held(const DpArr *a)
+bool dp_arr_solely_held(const DpArr *a)
 {
     return a->refs && a->refs->count == 1 && a->refs->n == 1 && a->refs->blocks[0]->count == 1;
 }
@@ -496,17 +497,17 @@ DpArr dp_update_root(DpRt *rt, const DpArr *a, bool consume, int64_t index, cons
                      DpRefs *value_refs)
 {
     DpArr out;
-    if (consume && arr_solely_held(a)) {
+    if (consume && dp_arr_solely_held(a)) {
         out = dp_arr_retain(*a);
-        block_forget_layout(rt, out.refs->blocks[0]);
+        dp_block_forget_layout(rt, out.refs->blocks[0]);
     } else {
-        DpBlock *b = block_new(rt, a->len, bytes);
-        move_copy(rt, block_addr(b), bytes == 16 ? dp_arr_addr(rt, a) : a->addr, a->len, bytes);
-        block_add_refs(rt, b, dp_refs_of_arr(rt, a, 1));
-        out = arr_of_block(rt, b, a->len);
+        DpBlock *b = dp_block_new(rt, a->len, bytes);
+        dp_move_copy(rt, dp_block_addr(b), bytes == 16 ? dp_arr_addr(rt, a) : a->addr, a->len, bytes);
+        dp_block_add_refs(rt, b, dp_refs_of_arr(rt, a, 1));
+        out = dp_arr_of_block(rt, b, a->len);
     }
     if (index >= 0 && (uint64_t)index < out.len) {
-        rt_write(rt, out.addr + (uint64_t)index * bytes, value, bytes);
+        dp_rt_write(rt, out.addr + (uint64_t)index * bytes, value, bytes);
         dp_arr_set_element_refs(rt, &out, value_refs);
     } else {
         dp_refs_release(rt, value_refs);

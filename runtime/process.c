@@ -42,11 +42,11 @@ static _Noreturn void clean_later(int pipe_end)
         close(fd);
     while (read(STDIN_FILENO, &byte, 1) < 0 && errno == EINTR) {
     }
-    folder_remove(folder.path);
+    dp_folder_remove(folder.path);
     _exit(0);
 }
 
-/* A process of its own removes the folder when this one has ended, in whatever way. Without it process_end does. */
+/* A process of its own removes the folder when this one has ended, in whatever way. Without it dp_process_end does. */
 static void start_cleaner(void)
 {
     int ends[2];
@@ -67,7 +67,7 @@ static void prepare(void)
 {
     if (getenv("POCL_CACHE_DIR"))
         return;
-    char *lasting = cache_directory(), path[4200];
+    char *lasting = dp_cache_directory(), path[4200];
     if (lasting) {
         snprintf(path, sizeof path, "%s/pocl", lasting);
         setenv("POCL_CACHE_DIR", path, 1);
@@ -78,19 +78,19 @@ static void prepare(void)
     free(lasting);
 }
 
-bool process_prepare(void)
+bool dp_process_prepare(void)
 {
     pthread_once(&once, prepare);
     return !folder.path[0];
 }
 
-void process_end(void)
+void dp_process_end(void)
 {
     if (!folder.path[0])
         return;
     if (folder.alive >= 0)
         close(folder.alive);
     if (folder.cleaner <= 0 || waitpid(folder.cleaner, NULL, 0) != folder.cleaner)
-        folder_remove(folder.path);
+        dp_folder_remove(folder.path);
     folder.path[0] = 0;
 }

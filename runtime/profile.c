@@ -1,25 +1,25 @@
 /* --profile: where a run's time goes, by lines of the program and by what the host does.
  *
  * Each moment belongs to one row, so that the rows add up to the whole: the host's clock runs for one phase at a time
- * (profile_switch), and kernels run one after the other, each waited for. Of such a launch the kernel's line gets what
- * the device's clock says, and the rest is the host's, or for a kernel's first launch that of compiling it, as devices
- * may compile that late. */
+ * (dp_profile_switch), and kernels run one after the other, each waited for. Of such a launch the kernel's line gets
+ * what the device's clock says, and the rest is the host's, or for a kernel's first launch that of compiling it, as
+ * devices may compile that late. */
 #include "internal.h"
 
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
-double profile_now(void)
+double dp_profile_now(void)
 {
     struct timespec t;
     clock_gettime(CLOCK_MONOTONIC, &t);
     return (double)t.tv_sec * 1e6 + (double)t.tv_nsec / 1e3;
 }
 
-void profile_start(Profile *p, double begin, double read)
+void dp_profile_start(Profile *p, double begin, double read)
 {
-    double now = profile_now();
+    double now = dp_profile_now();
     p->phases[PHASE_READING].us = read - begin;
     p->phases[PHASE_OPENING].us = now - read;
     p->since = now;
@@ -28,12 +28,12 @@ void profile_start(Profile *p, double begin, double read)
 /* What has passed since the last call. */
 static double lap(Profile *p)
 {
-    double now = profile_now(), us = now - p->since;
+    double now = dp_profile_now(), us = now - p->since;
     p->since = now;
     return us;
 }
 
-ProfilePhase profile_switch(DpRt *rt, ProfilePhase to)
+ProfilePhase dp_profile_switch(DpRt *rt, ProfilePhase to)
 {
     Profile *p = &rt->profile;
     ProfilePhase from = p->phase;
@@ -44,7 +44,7 @@ ProfilePhase profile_switch(DpRt *rt, ProfilePhase to)
     return from;
 }
 
-void profile_count(DpRt *rt, ProfilePhase phase, uint64_t bytes)
+void dp_profile_count(DpRt *rt, ProfilePhase phase, uint64_t bytes)
 {
     rt->profile.phases[phase].count++;
     rt->profile.phases[phase].bytes += bytes;
@@ -84,7 +84,7 @@ static ProfileRow *find_row(DpRt *rt, const DpKernel *k, const char *name)
         uint32_t room = p->rows_room ? 2 * p->rows_room : 64;
         ProfileRow *rows = realloc(p->rows, room * sizeof *rows);
         if (!rows) {
-            rt_fail_host_memory(rt, room * sizeof *rows);
+            dp_rt_fail_host_memory(rt, room * sizeof *rows);
             return NULL;
         }
         p->rows = rows;
@@ -103,7 +103,7 @@ static uint64_t launch_bytes(const DpKernel *k, uint64_t n)
     return dp_size_mul(n, each);
 }
 
-void profile_launch(DpRt *rt, const DpKernel *k, const char *name, cl_event event, bool first, uint64_t n)
+void dp_profile_launch(DpRt *rt, const DpKernel *k, const char *name, cl_event event, bool first, uint64_t n)
 {
     Profile *p = &rt->profile;
     ProfileRow *r = find_row(rt, k, name);
@@ -251,10 +251,10 @@ static void print_json(const DpRt *rt, const ProfileRow *rows, uint32_t n, doubl
     fputs("]}\n", out);
 }
 
-void profile_print(DpRt *rt, bool json, FILE *out)
+void dp_profile_print(DpRt *rt, bool json, FILE *out)
 {
     Profile *p = &rt->profile;
-    profile_switch(rt, PHASE_HOST);
+    dp_profile_switch(rt, PHASE_HOST);
     ProfileRow phases[PHASE_COUNT], *rows = p->rows ? p->rows : phases;
     uint32_t n = all_rows(p, rows);
     double all = 0;
@@ -272,7 +272,7 @@ void profile_print(DpRt *rt, bool json, FILE *out)
     p->nrows = 0;
 }
 
-void profile_close(DpRt *rt)
+void dp_profile_close(DpRt *rt)
 {
     free(rt->profile.rows);
     rt->profile = (Profile){0};

@@ -23,7 +23,7 @@ enum { MESSAGE_BYTES = 1024, MOST_RUNS = 1000000000 };
 
 typedef struct Options {
     const char *entry, *output, *times, *batch;
-    OpenOptions open;
+    DpOpenOptions open;
     uint64_t runs;  /* 0: -r was not given */
     double timeout; /* seconds; 0: no limit */
     bool list, help, version;
@@ -228,11 +228,11 @@ static double run_once(Session *s, DpArg *args, DpArg *results)
     dp_check(s->rt);
     Profile *p = &s->rt->profile;
     p->launches = p->looks = p->blocks = 0;
-    double start = profile_now();
+    double start = dp_profile_now();
     s->entry->run(s->rt, s->entry, args, results);
     s->rt->at = 0;
     dp_check(s->rt);
-    double us = profile_now() - start;
+    double us = dp_profile_now() - start;
     s->facts = (RunFacts){p->launches, p->looks, p->blocks};
     return us;
 }
@@ -288,7 +288,7 @@ static void on_failure(void *data, const DpFailure *failure)
         fprintf(stderr, "%s\n", failure->log);
     fprintf(stderr, "%s\n", failure->message);
     dp_outputs_remove();
-    process_end();
+    dp_process_end();
     _exit(failure->status);
 }
 
@@ -330,7 +330,7 @@ static int close_times(Session *s, int status)
 
 static void prepare_process(void)
 {
-    if (!process_prepare())
+    if (!dp_process_prepare())
         fputs("note: no folder for built kernels in HOME, XDG_CACHE_HOME or TMPDIR can be used: each run "
               "builds its own\n",
               stderr);
@@ -338,36 +338,36 @@ static void prepare_process(void)
 
 static int open_runtime(Session *s)
 {
-    OpenError error;
+    DpOpenError error;
     prepare_process();
     s->options.open.optimised = s->options.open.profile || s->options.runs;
-    s->rt = rt_open(s->program, &s->options.open, &error);
+    s->rt = dp_rt_open(s->program, &s->options.open, &error);
     if (s->rt) {
         s->rt->stack_limit = s->stack_end + STACK_SPARE;
         dp_set_failure(s->rt, on_failure, s);
         return 0;
     }
     fprintf(stderr, "error: %s\n", error.text);
-    return (int)error.status;
+    return error.status;
 }
 
 static int run_session(Session *s)
 {
-    double begin = profile_now();
+    double begin = dp_profile_now();
     int status = choose_entry(s);
     status = status ? status : read_arguments(s);
-    double read = profile_now();
+    double read = dp_profile_now();
     status = status ? status : open_times(s);
     status = status ? status : open_runtime(s);
     if (status)
         return status;
-    profile_start(&s->rt->profile, begin, read);
+    dp_profile_start(&s->rt->profile, begin, read);
     status = run_all(s);
-    profile_switch(s->rt, PHASE_WRITING);
+    dp_profile_switch(s->rt, PHASE_WRITING);
     status = status ? status : write_result(s);
     if (s->options.open.profile)
-        profile_print(s->rt, s->options.open.profile_json, stderr);
-    rt_close(s->rt);
+        dp_profile_print(s->rt, s->options.open.profile_json, stderr);
+    dp_rt_close(s->rt);
     return !status && s->options.open.profile && !dp_stream_done(stderr) ? EXIT_OUTPUT : status;
 }
 
@@ -423,13 +423,13 @@ static int run_case(Session *s, char *line)
     s->entry = NULL;
     s->options.entry = line;
     s->options.output = words[CASE_OUTPUT];
-    limit_time(s->options.timeout);
+    dp_limit_time(s->options.timeout);
     int status = choose_entry(s);
     status = status ? status : read_arguments(s);
     status = status ? status : run_all(s);
     status = status ? status : write_facts(s, words[CASE_FACTS]);
     status = status ? status : write_result(s);
-    limit_time(0);
+    dp_limit_time(0);
     free_values(s);
     return status;
 }
@@ -450,16 +450,16 @@ static int run_batch(Session *s)
     free(line);
     fclose(list);
     if (s->rt)
-        rt_close(s->rt);
+        dp_rt_close(s->rt);
     return status;
 }
 
 static int list_devices(void)
 {
     prepare_process();
-    uint32_t n = device_list(stdout);
+    uint32_t n = dp_device_list(stdout);
     if (n == 0)
-        fprintf(stderr, "error: %s\n", device_none);
+        fprintf(stderr, "error: %s\n", dp_device_none);
     return n ? 0 : EXIT_DEVICE;
 }
 
@@ -477,11 +477,11 @@ static int run_program(Session *s)
     if (o->list)
         return list_devices();
     dp_activity_start();
-    if (o->open.memory && !limit_memory(o->open.memory))
+    if (o->open.memory && !dp_limit_memory(o->open.memory))
         return out_of_memory();
     if (o->batch)
         return run_batch(s);
-    limit_time(o->timeout);
+    dp_limit_time(o->timeout);
     return close_times(s, run_session(s));
 }
 
@@ -511,6 +511,6 @@ int dp_main(int argc, char **argv, const DpProgram *program)
         return EXIT_MEMORY;
     }
     free_values(&s);
-    process_end();
+    dp_process_end();
     return s.status;
 }

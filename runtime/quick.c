@@ -79,8 +79,8 @@ static Parameters parameters_of(const DpRt *rt, uint32_t program)
     default: break;
     }
     const DpKernel *k = &rt->program->kernels[program - OWN_COUNT];
-    return (Parameters){k->kind, words_in_heap(rt, k) ? 1 : k->nwords, k->nouts, rt_atomic_bins(rt, k),
-                        rt_group_shape(rt, program - OWN_COUNT) ? GPU : CPU};
+    return (Parameters){k->kind, dp_words_in_heap(rt, k) ? 1 : k->nwords, k->nouts, dp_rt_atomic_bins(rt, k),
+                        dp_rt_group_shape(rt, program - OWN_COUNT) ? GPU : CPU};
 }
 
 /* Of an element, in statements; 0: not known. */
@@ -146,7 +146,7 @@ static void collect_cases(DpRt *rt, QuickPart *part)
     uint64_t room = (uint64_t)(part->end - part->first) * 2 * ENTRIES;
     part->cases = calloc(room, sizeof *part->cases);
     if (!part->cases) {
-        rt_fail_host_memory(rt, room * sizeof *part->cases);
+        dp_rt_fail_host_memory(rt, room * sizeof *part->cases);
         return;
     }
     for (uint32_t program = part->first; program < part->end; program++) {
@@ -162,7 +162,7 @@ static void divide(DpRt *rt)
     Quick *q = &rt->quick;
     q->parts = calloc(rt->nprograms, sizeof *q->parts); /* OWN_COUNT are more than its two parts */
     if (!q->parts) {
-        rt_fail_host_memory(rt, rt->nprograms * sizeof *q->parts);
+        dp_rt_fail_host_memory(rt, rt->nprograms * sizeof *q->parts);
         return;
     }
     q->parts[q->nparts++] = (QuickPart){.first = 0, .end = OWN_SORT};
@@ -197,12 +197,12 @@ static QuickPart *part_of(DpRt *rt, uint32_t program)
 static void case_suffix(char *to, size_t room, uint32_t program, uint32_t mode)
 {
     if (program < OWN_COUNT)
-        snprintf(to, room, "%s", own_suffix[program]);
+        snprintf(to, room, "%s", dp_own_suffix[program]);
     else
         snprintf(to, room, "_%u_m%u", program - OWN_COUNT, mode);
 }
 
-static void add_line(DpRt *rt, Text *t, const char *line) { text_add(rt, t, line, strlen(line)); }
+static void add_line(DpRt *rt, Text *t, const char *line) { dp_text_add(rt, t, line, strlen(line)); }
 
 static void add_numbers(DpRt *rt, Text *t, const char *type, uint32_t n)
 {
@@ -237,14 +237,14 @@ static void add_functions(DpRt *rt, Text *t, const QuickPart *part)
 {
     char suffix[48];
     for (uint32_t own = part->first; own < part->end && own < OWN_COUNT; own++)
-        source_own(rt, t, (OwnProgram)own, MODE_QUICK);
+        dp_source_own(rt, t, (OwnProgram)own, MODE_QUICK);
     for (uint32_t i = 0; i < part->ncases; i++) {
         const Case *c = &part->cases[i], *before = c - 1;
         if (c->program < OWN_COUNT || (i > 0 && before->program == c->program && before->mode == c->mode))
             continue;
         const Instance instance = {c->program - OWN_COUNT, 0, c->mode | MODE_QUICK};
         case_suffix(suffix, sizeof suffix, c->program, c->mode);
-        source_instance(rt, t, &instance, suffix);
+        dp_source_instance(rt, t, &instance, suffix);
     }
 }
 
@@ -256,11 +256,11 @@ static void build_part(DpRt *rt, QuickPart *part)
                             .end = part->end,
                             .number = (uint32_t)(part - rt->quick.parts)};
     Text t = {.at = NULL};
-    source_begin(rt, &t);
+    dp_source_begin(rt, &t);
     add_functions(rt, &t, part);
     if (!rt->gpu)
         add_switch(rt, &t, part);
-    part->built = program_build(rt, &t, &task);
+    part->built = dp_program_build(rt, &t, &task);
 }
 
 /* ---- work ---- */
@@ -268,9 +268,9 @@ static CacheKey records_key(const DpRt *rt)
 {
     const char *pocl = getenv("POCL_CACHE_DIR");
     const char *const place[] = {"work", rt->device_id, pocl ? pocl : ""};
-    CacheKey key = cache_key(place, 3);
+    CacheKey key = dp_cache_key(place, 3);
     for (uint32_t i = 0; i < rt->program->nkernels; i++)
-        key = cache_key_more(key, rt->program->kernels[i].source);
+        key = dp_cache_key_more(key, rt->program->kernels[i].source);
     return key;
 }
 
@@ -281,7 +281,7 @@ static uint32_t add_record(DpRt *rt, const char *kernel, uint64_t work)
         uint32_t room = q->records_room ? 2 * q->records_room : 64;
         WorkRecord *records = realloc(q->records, room * sizeof *records);
         if (!records) {
-            rt_fail_host_memory(rt, room * sizeof *records);
+            dp_rt_fail_host_memory(rt, room * sizeof *records);
             return 0;
         }
         q->records = records;
@@ -297,7 +297,7 @@ static uint32_t add_record(DpRt *rt, const char *kernel, uint64_t work)
 static void load_records(DpRt *rt)
 {
     size_t n = 0;
-    char *text = rt->cache_dir ? (char *)cache_load(rt->cache_dir, records_key(rt), &n) : NULL, *rest = NULL;
+    char *text = rt->cache_dir ? (char *)dp_cache_load(rt->cache_dir, records_key(rt), &n) : NULL, *rest = NULL;
     if (text)
         text[n] = 0;
     for (char *line = text ? strtok_r(text, "\n", &rest) : NULL; line; line = strtok_r(NULL, "\n", &rest)) {
@@ -320,7 +320,7 @@ static void store_records(DpRt *rt)
         add_line(rt, &t, line);
     }
     if (t.at && !t.lost && rt->cache_dir)
-        cache_store(rt->cache_dir, records_key(rt), (const unsigned char *)t.at, t.n);
+        dp_cache_store(rt->cache_dir, records_key(rt), (const unsigned char *)t.at, t.n);
     free(t.at);
     q->unstored = 0;
 }
@@ -340,7 +340,7 @@ static uint32_t record_of(DpRt *rt, uint32_t program, const Instance *i, const c
 }
 
 /* ---- use ---- */
-void quick_open(DpRt *rt, const OpenOptions *options)
+void dp_quick_open(DpRt *rt, const DpOpenOptions *options)
 {
     const char *tier = getenv("DP_TIER");
     bool pays = rt->pocl != rt->gpu && !options->optimised; /* PoCL in the GPU's shape is for tests */
@@ -352,7 +352,7 @@ void quick_open(DpRt *rt, const OpenOptions *options)
         rt->quick.use = QUICK_ALWAYS;
 }
 
-void quick_find(DpRt *rt, QuickCase *c, uint32_t program, const Instance *i, const char *name)
+void dp_quick_find(DpRt *rt, QuickCase *c, uint32_t program, const Instance *i, const char *name)
 {
     *c = (QuickCase){.part = NULL};
     if (rt->quick.use == QUICK_NEVER)
@@ -369,7 +369,7 @@ void quick_find(DpRt *rt, QuickCase *c, uint32_t program, const Instance *i, con
     }
 }
 
-bool quick_serves(DpRt *rt, const QuickCase *c, const uint64_t *numbers)
+bool dp_quick_serves(DpRt *rt, const QuickCase *c, const uint64_t *numbers)
 {
     Quick *q = &rt->quick;
     if (!c->part || q->use == QUICK_ALWAYS || c->cost == 0)
@@ -396,12 +396,12 @@ static cl_kernel case_kernel(DpRt *rt, const QuickPart *part, Case *c)
     if (!c->kernel) {
         case_suffix(suffix, sizeof suffix, c->program, c->mode);
         snprintf(name, sizeof name, "%s%s", c->entry->name, suffix);
-        c->kernel = program_kernel(rt, part->built, name);
+        c->kernel = dp_program_kernel(rt, part->built, name);
     }
     return c->kernel;
 }
 
-cl_kernel quick_kernel(DpRt *rt, const QuickCase *c, uint32_t *nargs)
+cl_kernel dp_quick_kernel(DpRt *rt, const QuickCase *c, uint32_t *nargs)
 {
     if (!c->part->built)
         build_part(rt, c->part);
@@ -409,11 +409,11 @@ cl_kernel quick_kernel(DpRt *rt, const QuickCase *c, uint32_t *nargs)
     if (rt->gpu)
         return case_kernel(rt, c->part, &c->part->cases[c->which]);
     if (!c->part->kernel)
-        c->part->kernel = program_kernel(rt, c->part->built, "dp_quick");
+        c->part->kernel = dp_program_kernel(rt, c->part->built, "dp_quick");
     return c->part->kernel;
 }
 
-void quick_close(DpRt *rt)
+void dp_quick_close(DpRt *rt)
 {
     Quick *q = &rt->quick;
     if (q->unstored >= q->most_work / NOT_REMEMBERED)

@@ -5,7 +5,7 @@
 #include <string.h>
 
 /* ---- blocks ---- */
-DpBlock *block_retain(DpBlock *b)
+DpBlock *dp_block_retain(DpBlock *b)
 {
     if (b)
         b->count++;
@@ -42,11 +42,11 @@ static void free_waiting(DpRt *rt, DpBlock *waiting)
         drop_block(b->contig.offsets.block, &waiting);
         drop_block(b->parked, &waiting);
         drop_refs(b->shared, &waiting);
-        heap_free(rt, b);
+        dp_heap_free(rt, b);
     }
 }
 
-void block_release(DpRt *rt, DpBlock *b)
+void dp_block_release(DpRt *rt, DpBlock *b)
 {
     DpBlock *waiting = NULL;
     drop_block(b, &waiting);
@@ -58,7 +58,7 @@ static DpRefs *refs_alloc(DpRt *rt, uint32_t n)
 {
     DpRefs *r = malloc(sizeof *r + n * sizeof r->blocks[0]);
     if (!r) {
-        rt_fail_host_memory(rt, sizeof *r + n * sizeof r->blocks[0]);
+        dp_rt_fail_host_memory(rt, sizeof *r + n * sizeof r->blocks[0]);
         return NULL;
     }
     r->count = 1;
@@ -66,7 +66,7 @@ static DpRefs *refs_alloc(DpRt *rt, uint32_t n)
     return r;
 }
 
-DpRefs *refs_one(DpRt *rt, DpBlock *b)
+DpRefs *dp_refs_one(DpRt *rt, DpBlock *b)
 {
     if (!b)
         return NULL;
@@ -74,11 +74,11 @@ DpRefs *refs_one(DpRt *rt, DpBlock *b)
     if (r)
         r->blocks[0] = b;
     else
-        block_release(rt, b);
+        dp_block_release(rt, b);
     return r;
 }
 
-DpRefs *refs_retain(DpRefs *r)
+DpRefs *dp_refs_retain(DpRefs *r)
 {
     if (r)
         r->count++;
@@ -92,7 +92,7 @@ void dp_refs_release(DpRt *rt, DpRefs *r)
     free_waiting(rt, waiting);
 }
 
-DpBlock *refs_find(const DpRefs *r, uint64_t addr)
+DpBlock *dp_refs_find(const DpRefs *r, uint64_t addr)
 {
     uint32_t lo = 0, hi = r ? r->n : 0;
     while (lo < hi) {
@@ -108,11 +108,11 @@ DpBlock *refs_find(const DpRefs *r, uint64_t addr)
     return NULL;
 }
 
-DpBlock *refs_owner(DpRt *rt, const DpRefs *r, uint64_t addr)
+DpBlock *dp_refs_owner(DpRt *rt, const DpRefs *r, uint64_t addr)
 {
-    DpBlock *b = refs_find(r, addr);
+    DpBlock *b = dp_refs_find(r, addr);
     if (!b || b->count == 0)
-        rt_fail(rt, EXIT_DEVICE, "no block holds the array at %llx", (unsigned long long)addr);
+        dp_rt_fail(rt, EXIT_DEVICE, "no block holds the array at %llx", (unsigned long long)addr);
     return b;
 }
 
@@ -136,7 +136,7 @@ static DpRefs *merge_refs(DpRt *rt, const DpRefs *a, const DpRefs *b, uint32_t n
         DpBlock *x = from_a ? a->blocks[i] : b->blocks[j];
         i += i < a->n && a->blocks[i] == x;
         j += j < b->n && b->blocks[j] == x;
-        r->blocks[k] = block_retain(x);
+        r->blocks[k] = dp_block_retain(x);
     }
     return r;
 }
@@ -159,35 +159,35 @@ DpRefs *dp_refs_union(DpRt *rt, DpRefs *a, DpRefs *b)
     return missing_b ? b : a;
 }
 
-DpRefs *refs_of_refs(DpRt *rt, const DpRefs *r)
+DpRefs *dp_refs_of_refs(DpRt *rt, const DpRefs *r)
 {
     DpRefs *all = NULL;
     for (uint32_t i = 0; r && i < r->n; i++)
-        all = dp_refs_union(rt, all, refs_retain(r->blocks[i]->refs));
+        all = dp_refs_union(rt, all, dp_refs_retain(r->blocks[i]->refs));
     return all;
 }
 
 static DpRefs *deeper(DpRt *rt, DpRefs *r, uint32_t depth)
 {
     for (; depth; depth--) {
-        DpRefs *below = refs_of_refs(rt, r);
+        DpRefs *below = dp_refs_of_refs(rt, r);
         dp_refs_release(rt, r);
         r = below;
     }
     return r;
 }
 
-DpRefs *dp_refs_of_arr(DpRt *rt, const DpArr *a, uint32_t depth) { return deeper(rt, refs_retain(a->refs), depth); }
+DpRefs *dp_refs_of_arr(DpRt *rt, const DpArr *a, uint32_t depth) { return deeper(rt, dp_refs_retain(a->refs), depth); }
 
 DpRefs *dp_refs_of_col(DpRt *rt, const DpCol *c, uint32_t depth)
 {
-    return deeper(rt, refs_retain(c->block ? c->block->refs : NULL), depth);
+    return deeper(rt, dp_refs_retain(c->block ? c->block->refs : NULL), depth);
 }
 
-void block_add_refs(DpRt *rt, DpBlock *b, DpRefs *refs)
+void dp_block_add_refs(DpRt *rt, DpBlock *b, DpRefs *refs)
 {
     if (b && !b->unwritten)
-        write_views_of(rt, refs);
+        dp_write_views_of(rt, refs);
     if (b)
         b->refs = dp_refs_union(rt, b->refs, refs);
     else
@@ -197,7 +197,7 @@ void block_add_refs(DpRt *rt, DpBlock *b, DpRefs *refs)
 void dp_arr_set_element_refs(DpRt *rt, DpArr *a, DpRefs *refs)
 {
     for (uint32_t i = 0; a->refs && i < a->refs->n; i++)
-        block_add_refs(rt, a->refs->blocks[i], refs_retain(refs));
+        dp_block_add_refs(rt, a->refs->blocks[i], dp_refs_retain(refs));
     dp_refs_release(rt, refs);
 }
 
@@ -206,17 +206,17 @@ void dp_col_set_refs(DpRt *rt, DpCol *c, DpRefs *refs)
     if (c->block && c->block->elements_too) {
         DpRefs *arrays = c->block->refs;
         for (uint32_t i = 0; arrays && i < arrays->n; i++)
-            block_add_refs(rt, arrays->blocks[i], refs_retain(refs));
+            dp_block_add_refs(rt, arrays->blocks[i], dp_refs_retain(refs));
         dp_refs_release(rt, refs);
     } else {
-        block_add_refs(rt, c->block, refs);
+        dp_block_add_refs(rt, c->block, refs);
     }
 }
 
 /* ---- arrays and columns ---- */
 DpArr dp_arr_retain(DpArr a)
 {
-    refs_retain(a.refs);
+    dp_refs_retain(a.refs);
     return a;
 }
 
@@ -228,91 +228,89 @@ void dp_arr_release(DpRt *rt, DpArr *a)
 
 DpCol dp_col_retain(DpCol c)
 {
-    block_retain(c.block);
+    dp_block_retain(c.block);
     return c;
 }
 
 void dp_col_release(DpRt *rt, DpCol *c)
 {
-    block_release(rt, c->block);
+    dp_block_release(rt, c->block);
     *c = (DpCol){NULL, 0, 0, 0};
 }
 
-DpArr arr_of_block(DpRt *rt, DpBlock *b, uint64_t n)
+DpArr dp_arr_of_block(DpRt *rt, DpBlock *b, uint64_t n)
 {
-    DpArr a = {n, block_addr(b), refs_one(rt, b)};
+    DpArr a = {n, dp_block_addr(b), dp_refs_one(rt, b)};
     if (dp_failed(rt))
         dp_arr_release(rt, &a);
     return a;
 }
 
-DpCol col_new(DpRt *rt, uint64_t n, uint32_t bytes)
+DpCol dp_new_col(DpRt *rt, uint64_t n, uint32_t bytes)
 {
     if (n > DP_MAX_INSTANCES)
-        rt_fail_elements(rt, n, bytes);
-    DpBlock *b = block_new(rt, n, bytes);
-    return dp_failed(rt) ? (DpCol){0} : (DpCol){b, block_addr(b), n, bytes};
+        dp_rt_fail_elements(rt, n, bytes);
+    DpBlock *b = dp_block_new(rt, n, bytes);
+    return dp_failed(rt) ? (DpCol){0} : (DpCol){b, dp_block_addr(b), n, bytes};
 }
-
-DpCol dp_new_col(DpRt *rt, uint64_t n, uint32_t bytes) { return col_new(rt, n, bytes); }
 
 /* ---- views that are known, but not written ---- */
 /* Recurses as deep as arrays are nested. */
-void write_views_of(DpRt *rt, const DpRefs *r)
+void dp_write_views_of(DpRt *rt, const DpRefs *r)
 {
     for (uint32_t i = 0; r && i < r->n; i++)
-        write_views(rt, r->blocks[i]);
+        dp_write_views(rt, r->blocks[i]);
 }
 
-void write_views(DpRt *rt, DpBlock *b)
+void dp_write_views(DpRt *rt, DpBlock *b)
 {
     if (!b || !b->unwritten || dp_failed(rt))
         return;
     const DpContig *c = &b->contig;
     Args a = {.n = 0};
-    arg(&a, c->n);
-    arg(&a, c->bytes);
-    arg(&a, b->addr);
-    arg(&a, offsets_word(c->offsets));
-    arg(&a, c->base);
-    rt_move(rt, "dp_views_of", c->n, &a);
+    dp_args_add(&a, c->n);
+    dp_args_add(&a, c->bytes);
+    dp_args_add(&a, b->addr);
+    dp_args_add(&a, dp_offsets_word(c->offsets));
+    dp_args_add(&a, c->base);
+    dp_rt_move(rt, "dp_views_of", c->n, &a);
     b->unwritten = dp_failed(rt);
-    write_views_of(rt, b->refs);
+    dp_write_views_of(rt, b->refs);
 }
 
 uint64_t dp_col_addr(DpRt *rt, const DpCol *c)
 {
-    write_views(rt, c->block);
+    dp_write_views(rt, c->block);
     return c->addr;
 }
 
 uint64_t dp_arr_addr(DpRt *rt, const DpArr *a)
 {
-    write_views_of(rt, a->refs);
+    dp_write_views_of(rt, a->refs);
     return a->addr;
 }
 
-void block_forget_contig(DpRt *rt, DpBlock *b)
+void dp_block_forget_contig(DpRt *rt, DpBlock *b)
 {
-    write_views(rt, b);
+    dp_write_views(rt, b);
     if (b->unwritten) /* in a failed state */
         return;
     Offsets offsets = b->contig.offsets;
     b->contig = (DpContig){{NULL, 0}, 0, 0, 0, 0};
-    offsets_release(rt, &offsets);
+    dp_offsets_release(rt, &offsets);
 }
 
-void block_forget_layout(DpRt *rt, DpBlock *b)
+void dp_block_forget_layout(DpRt *rt, DpBlock *b)
 {
-    block_forget_contig(rt, b);
+    dp_block_forget_contig(rt, b);
     b->apart = false;
-    block_release(rt, b->parked);
+    dp_block_release(rt, b->parked);
     b->parked = NULL;
     dp_refs_release(rt, b->shared);
     b->shared = NULL;
 }
 
-const DpContig *col_contig(const DpCol *c)
+const DpContig *dp_col_contig(const DpCol *c)
 {
     const DpBlock *b = c->block;
     return b && offsets_known(b->contig.offsets) && c->addr == b->addr && c->n == b->contig.n ? &b->contig : NULL;

@@ -31,7 +31,7 @@ static void end_late(int number)
     _exit(EXIT_TIME);
 }
 
-void limit_time(double seconds)
+void dp_limit_time(double seconds)
 {
     struct itimerval timer = {0};
     struct sigaction action = {0};
@@ -81,7 +81,7 @@ static void *watch_memory(void *data)
     return NULL;
 }
 
-bool limit_memory(uint64_t bytes)
+bool dp_limit_memory(uint64_t bytes)
 {
     static uint64_t limit;
     pthread_t thread;

@@ -8,7 +8,7 @@
 #include <string.h>
 #include <sys/resource.h>
 
-bool open_fails(OpenError *error, ExitStatus status, const char *format, ...)
+bool dp_open_fails(DpOpenError *error, ExitStatus status, const char *format, ...)
 {
     va_list list;
     va_start(list, format);
@@ -18,46 +18,48 @@ bool open_fails(OpenError *error, ExitStatus status, const char *format, ...)
     return false;
 }
 
-static bool open_queue(DpRt *rt, const OpenOptions *options, OpenError *error)
+static bool open_queue(DpRt *rt, const DpOpenOptions *options, DpOpenError *error)
 {
     cl_int code;
     rt->context = clCreateContext(NULL, 1, &rt->device, NULL, NULL, &code);
     if (code == CL_SUCCESS)
         rt->queue =
             clCreateCommandQueue(rt->context, rt->device, options->profile ? CL_QUEUE_PROFILING_ENABLE : 0, &code);
-    return code == CL_SUCCESS || open_fails(error, EXIT_DEVICE, "the device cannot be opened: %s", cl_error_name(code));
+    return code == CL_SUCCESS ||
+           dp_open_fails(error, EXIT_DEVICE, "the device cannot be opened: %s", dp_cl_error_name(code));
 }
 
 /* Before PoCL is called: it ends the process where it gets no memory. */
-static bool address_space_suffices(OpenError *error)
+static bool address_space_suffices(DpOpenError *error)
 {
     uint64_t left = dp_address_space_left();
-    return left >= OPEN_SPACE || open_fails(error, EXIT_MEMORY,
-                                            "out of memory: opening a device takes %llu MB of address space, "
-                                            "and the limit (ulimit -v) leaves %llu",
-                                            (unsigned long long)OPEN_SPACE >> 20, (unsigned long long)left >> 20);
+    return left >= OPEN_SPACE || dp_open_fails(error, EXIT_MEMORY,
+                                               "out of memory: opening a device takes %llu MB of address space, "
+                                               "and the limit (ulimit -v) leaves %llu",
+                                               (unsigned long long)OPEN_SPACE >> 20, (unsigned long long)left >> 20);
 }
 
 /* Likewise: it also does where the linker that it starts crashes. */
-static bool stack_suffices(OpenError *error)
+static bool stack_suffices(DpOpenError *error)
 {
     struct rlimit limit;
     if (getrlimit(RLIMIT_STACK, &limit) != 0 || limit.rlim_cur >= OPEN_STACK)
         return true;
-    return open_fails(error, EXIT_MEMORY,
-                      "out of memory: building kernels takes %llu kB of stack, and the limit (ulimit -s) leaves %llu",
-                      (unsigned long long)OPEN_STACK >> 10, (unsigned long long)limit.rlim_cur >> 10);
+    return dp_open_fails(
+        error, EXIT_MEMORY,
+        "out of memory: building kernels takes %llu kB of stack, and the limit (ulimit -s) leaves %llu",
+        (unsigned long long)OPEN_STACK >> 10, (unsigned long long)limit.rlim_cur >> 10);
 }
 
-static bool open_all(DpRt *rt, const OpenOptions *options, OpenError *error)
+static bool open_all(DpRt *rt, const DpOpenOptions *options, DpOpenError *error)
 {
-    return address_space_suffices(error) && stack_suffices(error) && device_choose(rt, options, error) &&
-           open_queue(rt, options, error) && heap_open(rt, error);
+    return address_space_suffices(error) && stack_suffices(error) && dp_device_choose(rt, options, error) &&
+           open_queue(rt, options, error) && dp_heap_open(rt, error);
 }
 
 /* PoCL catches SIGFPE for the whole process when it is first called; kernels never divide by zero, and the host's
  * signals are none of its business. One runtime is opened after the other, so that each finds the process's own. */
-static bool open_alone(DpRt *rt, const OpenOptions *options, OpenError *error)
+static bool open_alone(DpRt *rt, const DpOpenOptions *options, DpOpenError *error)
 {
     static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
     struct sigaction floating;
@@ -69,14 +71,14 @@ static bool open_alone(DpRt *rt, const OpenOptions *options, OpenError *error)
     return opened;
 }
 
-DpRt *rt_open(const DpProgram *program, const OpenOptions *options, OpenError *error)
+DpRt *dp_rt_open(const DpProgram *program, const DpOpenOptions *options, DpOpenError *error)
 {
     DpRt *rt = calloc(1, sizeof *rt);
     uint32_t n = OWN_COUNT + program->nkernels;
     Program **programs = calloc(n, sizeof *programs);
     bool *announced = calloc(n, sizeof *announced);
     if (!rt || !programs || !announced) {
-        open_fails(error, EXIT_MEMORY, "out of memory");
+        dp_open_fails(error, EXIT_MEMORY, "out of memory");
         free(rt);
         free(programs);
         free(announced);
@@ -89,31 +91,31 @@ DpRt *rt_open(const DpProgram *program, const OpenOptions *options, OpenError *e
     rt->profile.on = options->profile;
     rt->memory_limit = options->memory;
     rt->dump_dir = getenv("DP_DUMP_KERNELS");
-    rt->cache_dir = getenv("DP_NO_CACHE") ? NULL : cache_directory();
-    process_prepare();
+    rt->cache_dir = getenv("DP_NO_CACHE") ? NULL : dp_cache_directory();
+    dp_process_prepare();
     dp_activity("opening the device");
     bool opened = open_alone(rt, options, error);
     dp_activity_end();
     if (!opened) {
-        rt_close(rt);
+        dp_rt_close(rt);
         return NULL;
     }
     if (rt->cache_dir)
-        cache_trim(rt->cache_dir);
-    words_open(rt);
-    quick_open(rt, options);
+        dp_cache_trim(rt->cache_dir);
+    dp_words_open(rt);
+    dp_quick_open(rt, options);
     return rt;
 }
 
-void rt_close(DpRt *rt)
+void dp_rt_close(DpRt *rt)
 {
     if (rt->queue)
         clFinish(rt->queue);
-    profile_close(rt);
-    quick_close(rt);
-    launch_close(rt);
-    words_close(rt);
-    heap_close(rt);
+    dp_profile_close(rt);
+    dp_quick_close(rt);
+    dp_launch_close(rt);
+    dp_words_close(rt);
+    dp_heap_close(rt);
     if (rt->queue)
         clReleaseCommandQueue(rt->queue);
     if (rt->context)

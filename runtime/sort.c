@@ -5,65 +5,65 @@
 static void sort_begin(DpRt *rt, uint64_t n, const DpBlock *positions)
 {
     Args a = {.n = 0};
-    arg(&a, positions ? n : 0);
-    arg(&a, block_addr(positions));
-    rt_launch(rt, rt_own_kernel(rt, OWN_SORT, "dp_sort_begin"), 2, rt_map_groups(rt, positions ? n : 1), &a);
+    dp_args_add(&a, positions ? n : 0);
+    dp_args_add(&a, dp_block_addr(positions));
+    dp_rt_launch(rt, dp_rt_own_kernel(rt, OWN_SORT, "dp_sort_begin"), 2, dp_rt_map_groups(rt, positions ? n : 1), &a);
 }
 
 /* One stable pass over eight bits. */
 static void sort_pass(DpRt *rt, uint64_t n, uint64_t key_bytes, Sorted *from, Sorted *to, uint32_t shift)
 {
-    uint32_t chunks = rt_chunks(rt, rt->gpu, n);
-    DpBlock *counts = block_new(rt, 256 * (uint64_t)chunks, 4);
+    uint32_t chunks = dp_rt_chunks(rt, rt->gpu, n);
+    DpBlock *counts = dp_block_new(rt, 256 * (uint64_t)chunks, 4);
     Args count = {.n = 0}, starts = {.n = 0}, move = {.n = 0};
-    arg(&count, n);
-    arg(&count, key_bytes);
-    arg(&count, block_addr(from->keys));
-    arg(&count, shift);
-    arg(&count, block_addr(counts));
-    rt_launch(rt, rt_own_kernel(rt, OWN_SORT, "dp_sort_count"), 2, chunks, &count);
-    arg(&starts, chunks);
-    arg(&starts, block_addr(counts));
-    rt_launch(rt, rt_own_kernel(rt, OWN_SORT, "dp_sort_starts"), 2, 1, &starts);
-    arg(&move, n);
-    arg(&move, key_bytes);
-    arg(&move, block_addr(from->keys));
-    arg(&move, block_addr(from->positions));
-    arg(&move, block_addr(to->keys));
-    arg(&move, block_addr(to->positions));
-    arg(&move, shift);
-    arg(&move, block_addr(counts));
-    rt_launch(rt, rt_own_kernel(rt, OWN_SORT, "dp_sort_move"), 2, chunks, &move);
-    block_release(rt, counts);
+    dp_args_add(&count, n);
+    dp_args_add(&count, key_bytes);
+    dp_args_add(&count, dp_block_addr(from->keys));
+    dp_args_add(&count, shift);
+    dp_args_add(&count, dp_block_addr(counts));
+    dp_rt_launch(rt, dp_rt_own_kernel(rt, OWN_SORT, "dp_sort_count"), 2, chunks, &count);
+    dp_args_add(&starts, chunks);
+    dp_args_add(&starts, dp_block_addr(counts));
+    dp_rt_launch(rt, dp_rt_own_kernel(rt, OWN_SORT, "dp_sort_starts"), 2, 1, &starts);
+    dp_args_add(&move, n);
+    dp_args_add(&move, key_bytes);
+    dp_args_add(&move, dp_block_addr(from->keys));
+    dp_args_add(&move, dp_block_addr(from->positions));
+    dp_args_add(&move, dp_block_addr(to->keys));
+    dp_args_add(&move, dp_block_addr(to->positions));
+    dp_args_add(&move, shift);
+    dp_args_add(&move, dp_block_addr(counts));
+    dp_rt_launch(rt, dp_rt_own_kernel(rt, OWN_SORT, "dp_sort_move"), 2, chunks, &move);
+    dp_block_release(rt, counts);
     Sorted swap = *from;
     *from = *to;
     *to = swap;
 }
 
-Sorted sort_by(DpRt *rt, uint64_t n, DpBlock *positions, uint64_t column, DpScalar scalar)
+Sorted dp_sort_by(DpRt *rt, uint64_t n, DpBlock *positions, uint64_t column, DpScalar scalar)
 {
     uint64_t key_bytes = dp_scalar_bytes(scalar) == 8 ? 8 : 4;
-    Sorted at = {block_new(rt, n, key_bytes), positions ? positions : block_new(rt, n, 4)}, other = {NULL, NULL};
+    Sorted at = {dp_block_new(rt, n, key_bytes), positions ? positions : dp_block_new(rt, n, 4)}, other = {NULL, NULL};
     sort_begin(rt, n, positions ? NULL : at.positions);
     Args a = {.n = 0};
-    arg(&a, n);
-    arg(&a, key_bytes);
-    arg(&a, block_addr(at.keys));
-    arg(&a, column);
-    arg(&a, block_addr(at.positions));
-    arg(&a, scalar);
-    rt_launch(rt, rt_own_kernel(rt, OWN_SORT, "dp_sort_keys"), 2, rt_map_groups(rt, n), &a);
+    dp_args_add(&a, n);
+    dp_args_add(&a, key_bytes);
+    dp_args_add(&a, dp_block_addr(at.keys));
+    dp_args_add(&a, column);
+    dp_args_add(&a, dp_block_addr(at.positions));
+    dp_args_add(&a, scalar);
+    dp_rt_launch(rt, dp_rt_own_kernel(rt, OWN_SORT, "dp_sort_keys"), 2, dp_rt_map_groups(rt, n), &a);
     /* Only bits in which keys differ need sorting by; a pass takes the eight from the lowest such bit on. */
-    uint64_t differ = n > 1 ? rt_look(rt)[0] : 0;
+    uint64_t differ = n > 1 ? dp_rt_look(rt)[0] : 0;
     if (differ)
-        other = (Sorted){block_new(rt, n, key_bytes), block_new(rt, n, 4)};
+        other = (Sorted){dp_block_new(rt, n, key_bytes), dp_block_new(rt, n, 4)};
     while (differ && !dp_failed(rt)) {
         uint32_t shift = (uint32_t)__builtin_ctzll(differ);
         sort_pass(rt, n, key_bytes, &at, &other, shift);
         differ &= ~(UINT64_C(255) << shift);
     }
-    block_release(rt, other.keys);
-    block_release(rt, other.positions);
+    dp_block_release(rt, other.keys);
+    dp_block_release(rt, other.positions);
     return at;
 }
 
@@ -71,27 +71,27 @@ Sorted sort_by(DpRt *rt, uint64_t n, DpBlock *positions, uint64_t column, DpScal
 static DpCol argsort(DpRt *rt, const DpCtx *c, uint32_t nkeys, const DpCol *columns, const uint8_t *scalars,
                      uint64_t segments)
 {
-    DpCol out = col_new(rt, c->n, 8);
+    DpCol out = dp_new_col(rt, c->n, 8);
     if (!out.block)
         return out;
     DpBlock *positions = NULL;
     for (uint32_t i = nkeys + (segments != 0); i-- > 0;) {
         bool is_segment = segments && i == 0;
         uint32_t key = segments && i > 0 ? i - 1 : i;
-        Sorted s = sort_by(rt, c->n, positions, is_segment ? segments : columns[key].addr,
-                           is_segment ? DP_U32 : (DpScalar)scalars[key]);
-        block_release(rt, s.keys);
+        Sorted s = dp_sort_by(rt, c->n, positions, is_segment ? segments : columns[key].addr,
+                              is_segment ? DP_U32 : (DpScalar)scalars[key]);
+        dp_block_release(rt, s.keys);
         positions = s.positions;
     }
-    Segments s = ctx_segments(c);
+    Segments s = dp_ctx_segments(c);
     Args a = {.n = 0};
-    arg(&a, c->n);
-    arg(&a, s.nseg);
-    arg(&a, s.offsets);
-    arg(&a, out.addr);
-    arg(&a, block_addr(positions));
-    rt_move(rt, "dp_local_positions", c->n, &a);
-    block_release(rt, positions);
+    dp_args_add(&a, c->n);
+    dp_args_add(&a, s.nseg);
+    dp_args_add(&a, s.offsets);
+    dp_args_add(&a, out.addr);
+    dp_args_add(&a, dp_block_addr(positions));
+    dp_rt_move(rt, "dp_local_positions", c->n, &a);
+    dp_block_release(rt, positions);
     return out;
 }
 
@@ -100,18 +100,18 @@ enum { MAX_KEYS = 64 };
 DpCol dp_argsort(DpRt *rt, DpCtx *ctx, uint32_t nkeys, const DpCol *keys, const uint8_t *scalars)
 {
     if (dp_failed(rt) || ctx->n == 0)
-        return col_new(rt, 0, 16);
+        return dp_new_col(rt, 0, 16);
     if (nkeys > MAX_KEYS) {
-        rt_fail(rt, EXIT_DEVICE, "sorting by %u keys", nkeys);
+        dp_rt_fail(rt, EXIT_DEVICE, "sorting by %u keys", nkeys);
         return (DpCol){0};
     }
     DpCtx *c = dp_nested_views(rt, ctx, &keys[0]);
     DpCol columns[MAX_KEYS];
     for (uint32_t i = 0; i < nkeys; i++)
         columns[i] = dp_elems(rt, &keys[i], c, dp_scalar_bytes((DpScalar)scalars[i]));
-    uint64_t segments = c->n && ctx->n > 1 ? path_indices(rt, c, ctx) : 0;
+    uint64_t segments = c->n && ctx->n > 1 ? dp_path_indices(rt, c, ctx) : 0;
     DpCol data = argsort(rt, c, nkeys, columns, scalars, segments);
-    DpCol out = views_of_offsets(rt, c->offsets, ctx->n, data.addr, data.n, 8, data.block);
+    DpCol out = dp_views_of_offsets(rt, c->offsets, ctx->n, data.addr, data.n, 8, data.block);
     dp_col_release(rt, &data);
     for (uint32_t i = 0; i < nkeys; i++)
         dp_col_release(rt, &columns[i]);
@@ -122,7 +122,7 @@ DpCol dp_argsort(DpRt *rt, DpCtx *ctx, uint32_t nkeys, const DpCol *keys, const 
 DpArr dp_argsort_root(DpRt *rt, uint32_t nkeys, const DpArr *keys, const uint8_t *scalars)
 {
     if (nkeys > MAX_KEYS) {
-        rt_fail(rt, EXIT_DEVICE, "sorting by %u keys", nkeys);
+        dp_rt_fail(rt, EXIT_DEVICE, "sorting by %u keys", nkeys);
         return (DpArr){0, 0, NULL};
     }
     DpCtx *c = dp_nested_root(rt, keys[0].len);
@@ -133,5 +133,5 @@ DpArr dp_argsort_root(DpRt *rt, uint32_t nkeys, const DpArr *keys, const uint8_t
     for (uint32_t i = 0; i < nkeys; i++)
         dp_col_release(rt, &columns[i]);
     dp_ctx_release(rt, &c);
-    return arr_of_block(rt, data.block, data.n);
+    return dp_arr_of_block(rt, data.block, data.n);
 }

@@ -13,7 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-void text_add(DpRt *rt, Text *t, const char *s, size_t n)
+void dp_text_add(DpRt *rt, Text *t, const char *s, size_t n)
 {
     if (t->lost)
         return;
@@ -22,7 +22,7 @@ void text_add(DpRt *rt, Text *t, const char *s, size_t n)
         char *at = realloc(t->at, room);
         if (!at) {
             t->lost = true;
-            rt_fail_host_memory(rt, room);
+            dp_rt_fail_host_memory(rt, room);
             return;
         }
         t->at = at;
@@ -33,7 +33,7 @@ void text_add(DpRt *rt, Text *t, const char *s, size_t n)
     t->at[t->n] = 0;
 }
 
-static void add(DpRt *rt, Text *t, const char *s) { text_add(rt, t, s, strlen(s)); }
+static void add(DpRt *rt, Text *t, const char *s) { dp_text_add(rt, t, s, strlen(s)); }
 
 /* A file of runtime/kernels; errors in it are reported by its own lines. */
 static void add_file(DpRt *rt, Text *t, const char *name)
@@ -41,7 +41,7 @@ static void add_file(DpRt *rt, Text *t, const char *name)
     char mark[64];
     const char *text = dp_kernel_text(name);
     if (!text) {
-        rt_fail(rt, EXIT_DEVICE, "kernel template %s is missing", name);
+        dp_rt_fail(rt, EXIT_DEVICE, "kernel template %s is missing", name);
         return;
     }
     snprintf(mark, sizeof mark, "\n#line 1 \"%s\"\n", name);
@@ -132,7 +132,7 @@ static const char *const defined_names[] = {
     "dp_hist_list",
     "dp_move_element",
 };
-const char *const own_suffix[OWN_COUNT] = {"", "_lengths", "_truth", ""};
+const char *const dp_own_suffix[OWN_COUNT] = {"", "_lengths", "_truth", ""};
 
 static void add_renames(DpRt *rt, Text *t, const char *suffix)
 {
@@ -161,27 +161,27 @@ static void add_undefines(DpRt *rt, Text *t, size_t start)
     }
 }
 
-bool source_declares_builtins(const DpRt *rt) { return rt->pocl && !rt->gpu; }
+bool dp_source_declares_builtins(const DpRt *rt) { return rt->pocl && !rt->gpu; }
 
-void source_begin(DpRt *rt, Text *t)
+void dp_source_begin(DpRt *rt, Text *t)
 {
-    if (source_declares_builtins(rt))
+    if (dp_source_declares_builtins(rt))
         add_file(rt, t, "builtins.cl");
     add_file(rt, t, "dp_size.h");
     add_file(rt, t, "dp_scalar.h");
     add_file(rt, t, "common.cl");
 }
 
-void source_instance(DpRt *rt, Text *t, const Instance *i, const char *suffix)
+void dp_source_instance(DpRt *rt, Text *t, const Instance *i, const char *suffix)
 {
     const DpKernel *k = &rt->program->kernels[i->kernel];
     size_t start = t->n;
-    add_settings(rt, t, i, rt_group_size(rt, i->kernel), k->val_bytes ? k->val_bytes : 16, !k->long_body);
+    add_settings(rt, t, i, dp_rt_group_size(rt, i->kernel), k->val_bytes ? k->val_bytes : 16, !k->long_body);
     if (*suffix)
         add_renames(rt, t, suffix);
     add_file(rt, t, "segments.cl");
-    if (words_in_heap(rt, k))
-        words_define(rt, t, k);
+    if (dp_words_in_heap(rt, k))
+        dp_words_define(rt, t, k);
     add(rt, t, "\n#line 1 \"holes\"\n");
     add(rt, t, k->source);
     add_template(rt, t, k->kind, i->mode);
@@ -189,13 +189,13 @@ void source_instance(DpRt *rt, Text *t, const Instance *i, const char *suffix)
         add_undefines(rt, t, start);
 }
 
-void source_own(DpRt *rt, Text *t, OwnProgram own, uint32_t mode)
+void dp_source_own(DpRt *rt, Text *t, OwnProgram own, uint32_t mode)
 {
     const Instance none = {0, 0, mode};
     size_t start = t->n;
     add_settings(rt, t, &none, rt->gpu ? 256 : 1, 16, true);
-    if (*own_suffix[own])
-        add_renames(rt, t, own_suffix[own]);
+    if (*dp_own_suffix[own])
+        add_renames(rt, t, dp_own_suffix[own]);
     add_file(rt, t, "segments.cl");
     switch (own) {
     case OWN_MOVE:
@@ -228,7 +228,7 @@ static bool uses_segment(const DpKernel *k, uint32_t variant)
 
 /* The mode in which a kernel is built: in a MAP or PACK that does not look at its segment, segments make no difference.
  */
-uint32_t source_mode(const DpKernel *k, uint32_t variant, uint32_t mode)
+uint32_t dp_source_mode(const DpKernel *k, uint32_t variant, uint32_t mode)
 {
     bool may_ignore = k->kind == DP_K_MAP || k->kind == DP_K_PACK;
     return may_ignore && !uses_segment(k, variant) ? mode & ~(uint32_t)MODE_SEGMENTED : mode;

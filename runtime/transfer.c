@@ -5,9 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-void rt_read(DpRt *rt, uint64_t addr, void *to, uint64_t bytes)
+void dp_rt_read(DpRt *rt, uint64_t addr, void *to, uint64_t bytes)
 {
-    rt_look(rt);
+    dp_rt_look(rt);
     if (bytes == 0)
         return;
     if (dp_failed(rt)) {
@@ -15,18 +15,18 @@ void rt_read(DpRt *rt, uint64_t addr, void *to, uint64_t bytes)
         return;
     }
     ProfilePhase before = rt->profile.phase, phase = before == PHASE_HOST ? PHASE_LOOK : before;
-    profile_switch(rt, phase);
-    profile_count(rt, phase, bytes);
+    dp_profile_switch(rt, phase);
+    dp_profile_count(rt, phase, bytes);
     if (rt->heap.memory)
         memcpy(to, (const char *)rt->heap.memory + addr, bytes);
     else
         CL_OK(rt, clEnqueueReadBuffer(rt->queue, rt->heap.buffer, CL_TRUE, addr, bytes, to, 0, NULL, NULL));
     if (dp_failed(rt))
         memset(to, 0, bytes);
-    profile_switch(rt, before);
+    dp_profile_switch(rt, before);
 }
 
-void rt_write(DpRt *rt, uint64_t addr, const void *from, uint64_t bytes)
+void dp_rt_write(DpRt *rt, uint64_t addr, const void *from, uint64_t bytes)
 {
     if (bytes == 0 || dp_failed(rt))
         return;
@@ -57,7 +57,7 @@ uint64_t dp_read_scalar(DpRt *rt, const DpArr *a, uint64_t index, DpScalar scala
     uint64_t x = 0;
     uint32_t bytes = dp_scalar_bytes(scalar);
     if (index < a->len)
-        rt_read(rt, a->addr + index * bytes, &x, bytes); /* devices and hosts of one byte order, little endian */
+        dp_rt_read(rt, a->addr + index * bytes, &x, bytes); /* devices and hosts of one byte order, little endian */
     else
         dp_check(rt);
     return extend(x, scalar);
@@ -83,11 +83,11 @@ DpArr dp_read_view(DpRt *rt, const DpArr *a, uint64_t index)
         return (DpArr){0, 0, NULL};
     }
     if (!known_view(a, index, view))
-        rt_read(rt, dp_arr_addr(rt, a) + 16 * index, view, sizeof view);
+        dp_rt_read(rt, dp_arr_addr(rt, a) + 16 * index, view, sizeof view);
     if (view[0] == 0)
         return (DpArr){0, 0, NULL};
     DpRefs *all = dp_refs_of_arr(rt, a, 1);
-    DpArr out = arr_of_block(rt, block_retain(refs_owner(rt, all, view[1])), view[0]);
+    DpArr out = dp_arr_of_block(rt, dp_block_retain(dp_refs_owner(rt, all, view[1])), view[0]);
     dp_refs_release(rt, all);
     out.addr = out.refs ? view[1] : 0;
     return out;
@@ -95,11 +95,11 @@ DpArr dp_read_view(DpRt *rt, const DpArr *a, uint64_t index)
 
 DpArr dp_array_root(DpRt *rt, const void *elements, uint32_t bytes, uint64_t count, DpRefs *element_refs)
 {
-    DpBlock *b = block_new(rt, count, bytes);
+    DpBlock *b = dp_block_new(rt, count, bytes);
     if (b)
-        rt_write(rt, b->addr, elements, bytes * count);
-    block_add_refs(rt, b, element_refs);
-    return arr_of_block(rt, b, count);
+        dp_rt_write(rt, b->addr, elements, bytes * count);
+    dp_block_add_refs(rt, b, element_refs);
+    return dp_arr_of_block(rt, b, count);
 }
 
 /* ---- whole values in ---- */
@@ -109,7 +109,7 @@ static void *host_memory(DpRt *rt, uint64_t n, uint64_t bytes)
     uint64_t all = dp_size_mul(n, bytes);
     void *p = all < SIZE_MAX / 2 && !dp_failed(rt) ? malloc(all + 1) : NULL;
     if (!p)
-        rt_fail_host_memory(rt, all);
+        dp_rt_fail_host_memory(rt, all);
     return p;
 }
 
@@ -117,7 +117,7 @@ static void *host_memory(DpRt *rt, uint64_t n, uint64_t bytes)
 static DpBlock *upload_level(DpRt *rt, const uint64_t *lens, uint64_t n, DpBlock *data, uint64_t total, uint32_t bytes)
 {
     if (n == 0) {
-        block_release(rt, data);
+        dp_block_release(rt, data);
         return NULL;
     }
     uint64_t *offsets = host_memory(rt, n + 1, 8), at = 0;
@@ -127,21 +127,21 @@ static DpBlock *upload_level(DpRt *rt, const uint64_t *lens, uint64_t n, DpBlock
         offsets[i] = at;
         at += lens[i];
     }
-    DpBlock *b = block_new(rt, n, 16), *o = regular ? NULL : block_new(rt, n + 1, 8);
+    DpBlock *b = dp_block_new(rt, n, 16), *o = regular ? NULL : dp_block_new(rt, n + 1, 8);
     if (o) {
         offsets[n] = at;
-        rt_write(rt, o->addr, offsets, 8 * (n + 1));
+        dp_rt_write(rt, o->addr, offsets, 8 * (n + 1));
     }
     free(offsets);
     if (dp_failed(rt)) {
-        block_release(rt, b);
-        block_release(rt, o);
-        block_release(rt, data);
+        dp_block_release(rt, b);
+        dp_block_release(rt, o);
+        dp_block_release(rt, data);
         return NULL;
     }
     b->unwritten = true;
     b->contig = (DpContig){o ? (Offsets){o, 0} : offsets_regular(lens[0]), data ? data->addr : 0, n, total, bytes};
-    block_add_refs(rt, b, refs_one(rt, data));
+    dp_block_add_refs(rt, b, dp_refs_one(rt, data));
     return b;
 }
 
@@ -149,17 +149,17 @@ DpArr dp_upload(DpRt *rt, const DpLeaf *leaf)
 {
     uint32_t bytes = dp_scalar_bytes(leaf->scalar);
     uint64_t n = leaf->ndata;
-    ProfilePhase before = profile_switch(rt, PHASE_UPLOAD);
-    profile_count(rt, PHASE_UPLOAD, n * bytes);
-    DpBlock *data = block_new(rt, n, bytes);
+    ProfilePhase before = dp_profile_switch(rt, PHASE_UPLOAD);
+    dp_profile_count(rt, PHASE_UPLOAD, n * bytes);
+    DpBlock *data = dp_block_new(rt, n, bytes);
     if (data)
-        rt_write(rt, data->addr, leaf->data, n * bytes);
+        dp_rt_write(rt, data->addr, leaf->data, n * bytes);
     for (uint32_t level = leaf->rank; level-- > 1; bytes = 16) {
         data = upload_level(rt, leaf->lens[level], leaf->nlens[level], data, n, bytes);
         n = leaf->nlens[level];
     }
-    profile_switch(rt, before);
-    return arr_of_block(rt, data, n);
+    dp_profile_switch(rt, before);
+    return dp_arr_of_block(rt, data, n);
 }
 
 /* ---- whole values out ---- */
@@ -168,7 +168,7 @@ static uint64_t *download_lengths(DpRt *rt, const DpCol *views)
     uint64_t *cells = host_memory(rt, views->n, 16);
     if (!cells)
         return NULL;
-    rt_read(rt, dp_col_addr(rt, views), cells, 16 * views->n);
+    dp_rt_read(rt, dp_col_addr(rt, views), cells, 16 * views->n);
     for (uint64_t i = 0; i < views->n; i++)
         cells[i] = cells[2 * i];
     return cells;
@@ -178,7 +178,7 @@ static uint64_t *download_lengths(DpRt *rt, const DpCol *views)
 void dp_download(DpRt *rt, const DpArr *a, DpLeaf *leaf)
 {
     uint32_t bytes = dp_scalar_bytes(leaf->scalar);
-    ProfilePhase before = profile_switch(rt, PHASE_DOWNLOAD);
+    ProfilePhase before = dp_profile_switch(rt, PHASE_DOWNLOAD);
     DpCtx *c = dp_nested_root(rt, a->len);
     DpCol col = dp_elems_root(rt, a, c, leaf->rank > 1 ? 16 : bytes);
     leaf->lens[0] = host_memory(rt, 1, 8);
@@ -198,10 +198,10 @@ void dp_download(DpRt *rt, const DpArr *a, DpLeaf *leaf)
     leaf->ndata = col.n;
     leaf->data = host_memory(rt, col.n, bytes);
     if (leaf->data)
-        rt_read(rt, col.addr, leaf->data, col.n * bytes);
+        dp_rt_read(rt, col.addr, leaf->data, col.n * bytes);
     dp_col_release(rt, &col);
     dp_ctx_release(rt, &c);
     if (dp_failed(rt))
         dp_leaves_free(leaf, 1);
-    profile_switch(rt, before);
+    dp_profile_switch(rt, before);
 }

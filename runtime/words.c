@@ -14,14 +14,14 @@
 /* What templates pass beside words and outputs: at most two heaps and ten numbers. */
 enum { OTHER_ARGUMENTS = 12 };
 
-bool words_in_heap(const DpRt *rt, const DpKernel *k)
+bool dp_words_in_heap(const DpRt *rt, const DpKernel *k)
 {
     uint64_t n = (uint64_t)k->nwords + k->nouts + OTHER_ARGUMENTS;
     return k->nwords > 0 && (n > MAX_ARGS || 8 * n > rt->words.most_bytes);
 }
 
 /* DP_ARGUMENTS=buffer, for tests: all words of all kernels. */
-void words_open(DpRt *rt)
+void dp_words_open(DpRt *rt)
 {
     const char *form = getenv("DP_ARGUMENTS");
     size_t bytes = 0;
@@ -31,9 +31,9 @@ void words_open(DpRt *rt)
     rt->words.most_bytes = form && strcmp(form, "buffer") == 0 ? 0 : bytes;
 }
 
-void words_close(DpRt *rt)
+void dp_words_close(DpRt *rt)
 {
-    block_release(rt, rt->words.block);
+    dp_block_release(rt, rt->words.block);
     free(rt->words.written);
     rt->words = (Words){.block = NULL};
 }
@@ -48,16 +48,16 @@ static void make_room(DpRt *rt)
     if (!rt->words.written)
         rt->words.written = calloc(most, sizeof(uint64_t));
     if (!rt->words.written)
-        rt_fail_host_memory(rt, most * sizeof(uint64_t));
-    rt->words.block = block_new(rt, most, sizeof(uint64_t));
+        dp_rt_fail_host_memory(rt, most * sizeof(uint64_t));
+    rt->words.block = dp_block_new(rt, most, sizeof(uint64_t));
 }
 
-void arg_kernel_words(DpRt *rt, Args *a, uint32_t kernel, const uint64_t *words)
+void dp_args_kernel_words(DpRt *rt, Args *a, uint32_t kernel, const uint64_t *words)
 {
     const DpKernel *k = &rt->program->kernels[kernel];
     uint64_t bytes = (uint64_t)k->nwords * sizeof(uint64_t);
-    if (!words_in_heap(rt, k)) {
-        arg_words(a, words, k->nwords);
+    if (!dp_words_in_heap(rt, k)) {
+        dp_args_words(a, words, k->nwords);
         return;
     }
     if (!rt->words.block && !dp_failed(rt))
@@ -65,20 +65,20 @@ void arg_kernel_words(DpRt *rt, Args *a, uint32_t kernel, const uint64_t *words)
     if (dp_failed(rt))
         return;
     if (k->nwords > rt->words.nwritten || memcmp(rt->words.written, words, bytes) != 0) {
-        rt_write(rt, rt->words.block->addr, words, bytes);
+        dp_rt_write(rt, rt->words.block->addr, words, bytes);
         memcpy(rt->words.written, words, bytes);
         rt->words.nwritten = dp_failed(rt) ? 0 : k->nwords;
     }
-    arg(a, rt->words.block->addr);
+    dp_args_add(a, rt->words.block->addr);
 }
 
-void words_define(DpRt *rt, Text *t, const DpKernel *k)
+void dp_words_define(DpRt *rt, Text *t, const DpKernel *k)
 {
     static const char parameters[] = "\n#define DP_WORDS , ulong dp_words\n#define DP_PASS , dp_words\n";
-    text_add(rt, t, parameters, sizeof parameters - 1);
+    dp_text_add(rt, t, parameters, sizeof parameters - 1);
     for (uint32_t i = 0; i < k->nwords; i++) {
         char line[80];
         int n = snprintf(line, sizeof line, "#define w%u (DP_AT(ulong, dp_words)[%u])\n", i, i);
-        text_add(rt, t, line, (size_t)n);
+        dp_text_add(rt, t, line, (size_t)n);
     }
 }

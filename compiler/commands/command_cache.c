@@ -8,16 +8,16 @@
 
 static int show(const char *folder)
 {
-    CacheUse use = cache_use(folder);
+    CacheUse use = dp_cache_use(folder);
     printf("%s\n%" PRIu64 " entries, %" PRIu64 " bytes of %" PRIu64 "\n", folder, use.entries, use.bytes,
-           cache_limit());
+           dp_cache_limit());
     return EXIT_OK;
 }
 
 static int clear(const char *folder)
 {
-    cache_clear(folder);
-    if (cache_use(folder).entries == 0)
+    dp_cache_clear(folder);
+    if (dp_cache_use(folder).entries == 0)
         return EXIT_OK;
     fprintf(stderr, "dpc: error: %s: not everything can be removed\n", folder);
     return EXIT_OUTPUT;
@@ -25,7 +25,7 @@ static int clear(const char *folder)
 
 int command_cache(const CommandLine *a)
 {
-    char *folder = cache_directory();
+    char *folder = dp_cache_directory();
     if (!folder) {
         fprintf(stderr, "dpc: error: no folder for built kernels in HOME, XDG_CACHE_HOME or TMPDIR can be used\n");
         return EXIT_OUTPUT;

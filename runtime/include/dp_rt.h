@@ -107,6 +107,25 @@ typedef struct DpProgram {
     const DpEntry *entries;
     uint32_t nentries;
 } DpProgram;
+/* ---- opening and closing ----
+ * A process may have several runtimes, one after the other and at once; each is used by one thread at a time. What they
+ * share is locked, or set once: the folder where PoCL keeps its kernels is an environment variable, set before the
+ * first is opened. */
+typedef struct DpOpenOptions {
+    const char *device, *platform; /* as given by --device, --platform; or NULL */
+    bool profile, profile_json;
+    bool optimised;  /* all kernels from the start: times are taken */
+    uint64_t memory; /* bytes that the heap may have at most; 0: as many as there are */
+} DpOpenOptions;
+
+/* Why the runtime could not be opened. */
+typedef struct DpOpenError {
+    int status; /* as in dp_status.h */
+    char text[512];
+} DpOpenError;
+/* The program has to live as long. NULL, and why, on failure. */
+DpRt *dp_rt_open(const DpProgram *program, const DpOpenOptions *options, DpOpenError *error);
+void dp_rt_close(DpRt *rt); /* in any state; arrays, columns and contexts have been released */
 /* Everything main does: options, arguments, runs, result, exit status. */
 int dp_main(int argc, char **argv, const DpProgram *program);
 
@@ -118,7 +137,7 @@ typedef struct DpFailure {
 bool dp_failed(const DpRt *rt);
 DpFailure dp_failure(const DpRt *rt); /* the texts are the runtime's, until dp_clear_failure */
 /* Between runs of entries: goes on after a failure of the program or of memory. False after one of the device, which
- * cannot be trusted any more: dp_close is all that is left. */
+ * cannot be trusted any more: dp_rt_close is all that is left. */
 bool dp_clear_failure(DpRt *rt);
 /* Called with each first failure; it may leave the library (longjmp, _exit), for callers that do not look. */
 void dp_set_failure(DpRt *rt, void (*handler)(void *data, const DpFailure *failure), void *data);

@@ -36,7 +36,7 @@ static uint64_t take(DpRt *rt, uint64_t digest, DpCol *c)
 {
     unsigned char bytes[16 * ELEMENTS];
     uint64_t n = c->n * c->bytes < sizeof bytes ? c->n * c->bytes : sizeof bytes;
-    rt_read(rt, c->addr, bytes, n);
+    dp_rt_read(rt, c->addr, bytes, n);
     dp_col_release(rt, c);
     return mix(digest, bytes, n);
 }

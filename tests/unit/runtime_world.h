@@ -18,12 +18,12 @@ static DpRt *rt;
 
 static void open_shape(const char *shape)
 {
-    OpenError error;
-    OpenOptions options = {0};
+    DpOpenError error;
+    DpOpenOptions options = {0};
     setenv("DP_SHAPE", shape, 1);
     setenv("DP_POISON", "1", 1);
     setenv("DP_HEAP_START", "20000", 1); /* so that the heap grows in every test */
-    rt = rt_open(&test_program, &options, &error);
+    rt = dp_rt_open(&test_program, &options, &error);
     if (!rt)
         fail_msg("%s", error.text);
 }
@@ -38,7 +38,7 @@ static int teardown(void **state)
 {
     (void)state;
     if (rt)
-        rt_close(rt);
+        dp_rt_close(rt);
     rt = NULL;
     return 0;
 }
@@ -61,7 +61,7 @@ static int open_gpu(void **state)
 static void expect_all_free(void)
 {
     expect_no_failure();
-    assert_true(heap_check(&rt->heap));
+    assert_true(dp_heap_check(&rt->heap));
     assert_int_equal(rt->heap.used, 0);
 }
 
@@ -162,7 +162,7 @@ static DpCol upload_col(const void *data, uint64_t n, uint32_t bytes)
 static void *take_col(DpCol *c)
 {
     void *p = alloc(c->n, c->bytes);
-    rt_read(rt, dp_col_addr(rt, c), p, c->n * c->bytes);
+    dp_rt_read(rt, dp_col_addr(rt, c), p, c->n * c->bytes);
     expect_no_failure();
     dp_col_release(rt, c);
     return p;

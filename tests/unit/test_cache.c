@@ -27,7 +27,7 @@ static int enter_folder(void **state)
 static int leave_folder(void **state)
 {
     (void)state;
-    folder_remove(folder);
+    dp_folder_remove(folder);
     return chdir("/");
 }
 
@@ -61,7 +61,7 @@ static void found(const char *xdg, const char *home, const char *tmp, const char
     set("XDG_CACHE_HOME", xdg);
     set("HOME", home);
     set("TMPDIR", tmp);
-    char *directory = cache_directory();
+    char *directory = dp_cache_directory();
     snprintf(path, sizeof path, "%s/%s", folder, wanted ? wanted : "");
     if (wanted ? !directory || strcmp(directory, path) != 0 : directory != NULL)
         fail_msg("%s, wanted %s", directory ? directory : "none", wanted ? wanted : "none");
@@ -87,7 +87,7 @@ static void test_places(void **state)
     before = is_there(there);
     for (int i = 0; i < 2; i++) {
         set("TMPDIR", i ? "relative" : NULL);
-        char *directory = cache_directory();
+        char *directory = dp_cache_directory();
         assert_true(!directory || strcmp(directory, there) == 0);
         free(directory);
     }
@@ -108,9 +108,9 @@ static void test_places(void **state)
 static void test_no_folder(void **state)
 {
     (void)state;
-    assert_int_equal(cache_use("nowhere").entries, 0);
-    cache_trim("nowhere");
-    cache_clear("nowhere");
+    assert_int_equal(dp_cache_use("nowhere").entries, 0);
+    dp_cache_trim("nowhere");
+    dp_cache_clear("nowhere");
     assert_false(is_there("nowhere"));
 }
 
@@ -120,10 +120,10 @@ static void test_limit(void **state)
     static const char *const none[] = {NULL, "", "x", "12x"};
     for (size_t i = 0; i < sizeof none / sizeof *none; i++) {
         set("DP_CACHE_BYTES", none[i]);
-        assert_int_equal(cache_limit(), UINT64_C(1) << 30);
+        assert_int_equal(dp_cache_limit(), UINT64_C(1) << 30);
     }
     set("DP_CACHE_BYTES", "12");
-    assert_int_equal(cache_limit(), 12);
+    assert_int_equal(dp_cache_limit(), 12);
 }
 
 #define LONG_NAME                                                                                                      \
@@ -145,20 +145,20 @@ static void test_entries(void **state)
     make_folder("c/pocl/AB/program");
     make_file("c/pocl/AB/program/last_accessed", 7200);
     make_folder("c/pocl/AB/" LONG_NAME);
-    assert_int_equal(cache_use("c").entries, 5);
+    assert_int_equal(dp_cache_use("c").entries, 5);
     set("DP_CACHE_BYTES", "1000000000");
     make_file("c/trimmed", 60); /* a moment ago */
-    cache_trim("c");
+    dp_cache_trim("c");
     assert_true(is_there("c/2.bin.tmp"));
     make_file("c/trimmed", -7200); /* a clock was wrong */
-    cache_trim("c");
+    dp_cache_trim("c");
     assert_false(is_there("c/2.bin.tmp") || is_there("c/pocl/tempfile") || is_there("c/pocl/XY"));
     assert_true(is_there("c/1.bin") && is_there("c/pocl/AB/program"));
     make_file("c/trimmed", 7200);
     set("DP_CACHE_BYTES", "0");
-    cache_trim("c");
-    assert_int_equal(cache_use("c").entries, 0);
-    folder_remove("c");
+    dp_cache_trim("c");
+    assert_int_equal(dp_cache_use("c").entries, 0);
+    dp_folder_remove("c");
 }
 
 /* What cannot be removed is tried once. */
@@ -172,10 +172,10 @@ static void test_deep(void **state)
         make_folder(path);
         strcat(path, "/AB");
     }
-    cache_clear("c");
-    assert_int_equal(cache_use("c").entries, 1);
-    folder_remove("c/pocl/AB/AB/AB/AB/AB/AB/AB");
-    folder_remove("c");
+    dp_cache_clear("c");
+    assert_int_equal(dp_cache_use("c").entries, 1);
+    dp_folder_remove("c/pocl/AB/AB/AB/AB/AB/AB/AB");
+    dp_folder_remove("c");
     assert_false(is_there("c"));
 }
 
@@ -194,16 +194,16 @@ static void test_many(void **state)
         snprintf(name, sizeof name, "c/%d.bin", i);
         make_file(name, 7200 + i);
     }
-    assert_int_equal(cache_use("c").entries, MOST);
+    assert_int_equal(dp_cache_use("c").entries, MOST);
     make_file("c/0.bin", 7200);
-    assert_int_equal(cache_use("c").entries, MOST);
+    assert_int_equal(dp_cache_use("c").entries, MOST);
     set("DP_CACHE_BYTES", "1000000000");
-    cache_trim("c");
-    uint64_t left = cache_use("c").entries;
+    dp_cache_trim("c");
+    uint64_t left = dp_cache_use("c").entries;
     assert_true(left >= MOST / 2 && left <= MOST / 2 + 2);
-    cache_clear("c");
-    assert_int_equal(cache_use("c").entries, 0);
-    folder_remove("c");
+    dp_cache_clear("c");
+    assert_int_equal(dp_cache_use("c").entries, 0);
+    dp_folder_remove("c");
 }
 
 int main(void)

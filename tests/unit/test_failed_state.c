@@ -138,10 +138,10 @@ static void inject(Kind kind, long at, bool sticky)
 }
 
 /* ---- runtimes ---- */
-static DpRt *open_runtime(OpenError *error)
+static DpRt *open_runtime(DpOpenError *error)
 {
-    OpenOptions options = {0};
-    return rt_open(&test_program, &options, error);
+    DpOpenOptions options = {0};
+    return dp_rt_open(&test_program, &options, error);
 }
 
 static int set_shape(void **state)
@@ -154,7 +154,7 @@ static int set_shape(void **state)
 
 static void expect_all_free(const DpRt *rt)
 {
-    assert_true(heap_check(&rt->heap));
+    assert_true(dp_heap_check(&rt->heap));
     assert_int_equal(rt->heap.live, rt->words.block != NULL);
 }
 
@@ -208,7 +208,7 @@ static void fail_each(DpRt *rt, int s, Kind kind, bool sticky)
 static void test_warm(void **state)
 {
     (void)state;
-    OpenError error;
+    DpOpenError error;
     long allocations = injection.allocations, objects = injection.objects;
     DpRt *rt = open_runtime(&error);
     assert_non_null(rt);
@@ -222,7 +222,7 @@ static void test_warm(void **state)
         for (int kind = 0; kind < 2; kind++)
             for (int sticky = 0; sticky < 2; sticky++)
                 fail_each(rt, s, (Kind)kind, sticky);
-    rt_close(rt);
+    dp_rt_close(rt);
     assert_int_equal(injection.allocations, allocations);
     assert_int_equal(injection.objects, objects);
 }
@@ -230,7 +230,7 @@ static void test_warm(void **state)
 /* Opening, building kernels, growing: on a runtime that is opened for it, and closed in whatever state it is. */
 static void fail_cold(Kind kind, long k, bool sticky, uint64_t digest)
 {
-    OpenError error;
+    DpOpenError error;
     long allocations = injection.allocations, objects = injection.objects;
     inject(kind, k, sticky);
     DpRt *rt = open_runtime(&error);
@@ -240,7 +240,7 @@ static void fail_cold(Kind kind, long k, bool sticky, uint64_t digest)
         assert_true(dp_failed(rt) || got == digest);
         expect_all_free(rt);
         injection.counting = sticky && kind == OF_MEMORY; /* a device that does not finish could still write */
-        rt_close(rt);
+        dp_rt_close(rt);
     }
     injection.counting = false;
     if (injection.allocations != allocations || injection.objects != objects)
@@ -251,13 +251,13 @@ static void fail_cold(Kind kind, long k, bool sticky, uint64_t digest)
 static void test_cold(void **state)
 {
     (void)state;
-    OpenError error;
+    DpOpenError error;
     for (int kind = 0; kind < 2; kind++) {
         inject((Kind)kind, 0, false);
         DpRt *rt = open_runtime(&error);
         assert_non_null(rt);
         uint64_t digest = run_sorts(rt);
-        rt_close(rt);
+        dp_rt_close(rt);
         long n = injection.calls;
         for (long k = 1; k <= n; k += k < 40 ? 1 : 1 + n / 40) /* the first ones open it */
             fail_cold((Kind)kind, k, k % 2 == 0, digest);
@@ -268,7 +268,7 @@ static void test_cold(void **state)
 static void test_kept(void **state)
 {
     (void)state;
-    OpenError error;
+    DpOpenError error;
     DpRt *rt = open_runtime(&error);
     assert_non_null(rt);
     DpArr a = dp_array_root(rt, row_elements, 4, ELEMENTS, NULL);
@@ -291,7 +291,7 @@ static void test_kept(void **state)
     dp_ctx_release(rt, &c);
     dp_arr_release(rt, &a);
     expect_all_free(rt);
-    rt_close(rt);
+    dp_rt_close(rt);
 }
 
 int main(int argc, char **argv)

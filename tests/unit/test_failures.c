@@ -38,7 +38,7 @@ static void report(uint32_t site, int64_t v0, int64_t v1, int64_t v2)
     rt.look[1] = (uint64_t)v0;
     rt.look[2] = (uint64_t)v1;
     rt.look[3] = (uint64_t)v2;
-    rt_report(&rt);
+    dp_rt_report(&rt);
 }
 
 static void test_sites(void **state)
@@ -59,7 +59,7 @@ static void test_sites(void **state)
     DpSite sites[KINDS];
     DpProgram program = {.version = DP_RT_VERSION, .file = "f.dp", .sites = sites, .nsites = KINDS};
     begin(&program);
-    rt_report(&rt); /* nothing */
+    dp_rt_report(&rt); /* nothing */
     for (uint32_t i = 0; i < KINDS; i++) {
         char expected[200];
         sites[i] = (DpSite){.kind = (uint8_t)i, .text = "t", .file = i % 2 ? "g.dp" : NULL, .line = i + 1, .col = 7};
@@ -114,17 +114,17 @@ static void test_places(void **state)
     const DpSite site = {.file = "f.dp", .line = 2, .col = 3};
     const DpProgram program = {.version = DP_RT_VERSION, .file = "p.dp", .sites = &site, .nsites = 1};
     begin(&program);
-    FAILS(3, rt_fail_host_memory(&rt, 5000000));
+    FAILS(3, dp_rt_fail_host_memory(&rt, 5000000));
     assert_string_equal(last_message, "p.dp: error: out of memory: 5.0 MB requested on the host");
     dp_at(&rt, 0);
-    FAILS(3, rt_fail_host_memory(&rt, DP_SIZE_MAX));
+    FAILS(3, dp_rt_fail_host_memory(&rt, DP_SIZE_MAX));
     assert_non_null(strstr(last_message, "f.dp:2:3: error: out of memory: more than "));
     dp_at(&rt, 1); /* no such site */
-    FAILS(1, rt_fail_here(&rt, 1, "what"));
+    FAILS(1, dp_rt_fail_here(&rt, 1, "what"));
     assert_string_equal(last_message, "p.dp: error: what");
     begin(NULL);
     dp_at(&rt, 0);
-    FAILS(1, rt_fail_here(&rt, 1, "what"));
+    FAILS(1, dp_rt_fail_here(&rt, 1, "what"));
     assert_string_equal(last_message, "error: what");
 }
 
@@ -132,9 +132,9 @@ static void test_device_errors(void **state)
 {
     (void)state;
     begin(NULL);
-    FAILS(4, rt_check_cl(&rt, CL_OUT_OF_RESOURCES, "clFinish(queue)", "a/b/heap.c", 7));
+    FAILS(4, dp_rt_check_cl(&rt, CL_OUT_OF_RESOURCES, "clFinish(queue)", "a/b/heap.c", 7));
     assert_string_equal(last_message, "error: device error CL_OUT_OF_RESOURCES in clFinish (heap.c:7)");
-    FAILS(4, rt_check_cl(&rt, -12345, "clFinish(queue)", "heap.c", 7));
+    FAILS(4, dp_rt_check_cl(&rt, -12345, "clFinish(queue)", "heap.c", 7));
     assert_string_equal(last_message, "error: device error an unknown code in clFinish (heap.c:7)");
     FAILS(4, dp_check(&rt)); /* there is no queue to read from */
     assert_non_null(strstr(last_message, "CL_INVALID_COMMAND_QUEUE in clEnqueueReadBuffer"));
@@ -157,11 +157,11 @@ static void test_first_failure(void **state)
     begin(NULL);
     dp_set_failure(&rt, count_failure, &told);
     assert_int_equal(dp_failure(&rt).status, 0);
-    rt_fail_here(&rt, 1, "first");
-    rt_fail_here(&rt, 3, "second");
-    rt_fail_host_memory(&rt, 8);
-    rt_fail_memory(&rt, 8);
-    rt_check_cl(&rt, CL_OUT_OF_RESOURCES, "clFinish(queue)", "heap.c", 7);
+    dp_rt_fail_here(&rt, 1, "first");
+    dp_rt_fail_here(&rt, 3, "second");
+    dp_rt_fail_host_memory(&rt, 8);
+    dp_rt_fail_memory(&rt, 8);
+    dp_rt_check_cl(&rt, CL_OUT_OF_RESOURCES, "clFinish(queue)", "heap.c", 7);
     dp_fail(&rt, 0, 0, 0, 0);
     assert_int_equal(dp_failure(&rt).status, 1);
     assert_string_equal(dp_failure(&rt).message, "error: first");
@@ -202,7 +202,7 @@ static int make_folder(void **state)
     (void)state;
     strcpy(folder, "/tmp/test_failures.XXXXXX");
     assert_non_null(mkdtemp(folder));
-    CacheKey key = cache_key(texts, 2);
+    CacheKey key = dp_cache_key(texts, 2);
     snprintf(file, sizeof file, "%s/%016llx%016llx.bin", folder, (unsigned long long)key.a, (unsigned long long)key.b);
     return 0;
 }
@@ -210,7 +210,7 @@ static int make_folder(void **state)
 static int remove_folder(void **state)
 {
     (void)state;
-    folder_remove(folder);
+    dp_folder_remove(folder);
     assert_int_not_equal(access(folder, F_OK), 0);
     return 0;
 }
@@ -218,7 +218,7 @@ static int remove_folder(void **state)
 static bool loads(void)
 {
     size_t n = 0;
-    unsigned char *bytes = cache_load(folder, cache_key(texts, 2), &n);
+    unsigned char *bytes = dp_cache_load(folder, dp_cache_key(texts, 2), &n);
     if (bytes) {
         assert_int_equal(n, sizeof body);
         assert_memory_equal(bytes, body, n);
@@ -227,7 +227,7 @@ static bool loads(void)
     return bytes != NULL;
 }
 
-static void store(void) { cache_store(folder, cache_key(texts, 2), body, sizeof body); }
+static void store(void) { dp_cache_store(folder, dp_cache_key(texts, 2), body, sizeof body); }
 
 static void damage(long at)
 {
@@ -241,7 +241,7 @@ static void damage(long at)
 static void test_cache_files(void **state)
 {
     (void)state;
-    CacheKey a = cache_key(texts, 2), b = cache_key(texts, 1);
+    CacheKey a = dp_cache_key(texts, 2), b = dp_cache_key(texts, 1);
     assert_true(a.a != b.a && a.b != b.b);
     assert_false(loads());
     store();
@@ -260,14 +260,14 @@ static void test_cache_files(void **state)
     assert_int_equal(mkdir(file, 0700), 0);
     assert_false(loads());
     store(); /* has no place, and leaves nothing behind */
-    assert_int_equal(cache_use(folder).entries, 1);
+    assert_int_equal(dp_cache_use(folder).entries, 1);
     assert_int_equal(rmdir(file), 0);
     store();
     if (geteuid() == 0) {
         assert_int_equal(chown(file, 65534, (gid_t)-1), 0);
         assert_false(loads());
     }
-    cache_store("/nowhere/at/all", a, body, sizeof body);
+    dp_cache_store("/nowhere/at/all", a, body, sizeof body);
 }
 
 static void test_cache_full(void **state)
@@ -282,7 +282,7 @@ static void test_cache_full(void **state)
         setrlimit(RLIMIT_FSIZE, &limit);
         store();
         setrlimit(RLIMIT_FSIZE, &before);
-        assert_int_equal(cache_use(folder).entries, 0);
+        assert_int_equal(dp_cache_use(folder).entries, 0);
     }
 }
 
@@ -295,7 +295,7 @@ static void expect_directory(const char *xdg, const char *home, const char *tmp,
     xdg ? setenv("XDG_CACHE_HOME", xdg, 1) : unsetenv("XDG_CACHE_HOME");
     home ? setenv("HOME", home, 1) : unsetenv("HOME");
     tmp ? setenv("TMPDIR", tmp, 1) : unsetenv("TMPDIR");
-    char *path = cache_directory();
+    char *path = dp_cache_directory();
     assert_non_null(path);
     assert_string_equal(path, wanted);
     free(path);
@@ -331,10 +331,10 @@ static void test_cache_folder(void **state)
     assert_int_equal(chmod(in_tmp, 0777), 0);
     setenv("TMPDIR", folder, 1);
     unsetenv("HOME");
-    assert_null(cache_directory());
+    assert_null(dp_cache_directory());
     if (access(usual, F_OK) == 0) {
         setenv("TMPDIR", "relative", 1);
-        free(cache_directory()); /* in /tmp, if it may be used */
+        free(dp_cache_directory()); /* in /tmp, if it may be used */
     }
 }
 

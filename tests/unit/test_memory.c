@@ -316,7 +316,7 @@ static void test_stored(void **state)
 static bool load(void *folder)
 {
     size_t n;
-    unsigned char *bytes = cache_load(folder, cache_key(NULL, 0), &n);
+    unsigned char *bytes = dp_cache_load(folder, dp_cache_key(NULL, 0), &n);
     free(bytes);
     return bytes != NULL;
 }
@@ -327,24 +327,24 @@ static void test_cache(void **state)
     (void)state;
     char folder[] = "/tmp/test_memory.XXXXXX";
     assert_non_null(mkdtemp(folder));
-    cache_store(folder, cache_key(NULL, 0), (const unsigned char *)"bytes", 5);
+    dp_cache_store(folder, dp_cache_key(NULL, 0), (const unsigned char *)"bytes", 5);
     assert_true(attempt_all("the cache", load, folder) > 0);
-    folder_remove(folder);
+    dp_folder_remove(folder);
 }
 
 /* How many there are. */
-static bool count_entries(void *folder) { return cache_use(folder).entries == 1; }
+static bool count_entries(void *folder) { return dp_cache_use(folder).entries == 1; }
 
 /* The entry goes, if there is memory to look at it. */
 static bool trim(void *folder)
 {
     long at = pause_failures();
     size_t n;
-    cache_store(folder, cache_key(NULL, 0), (const unsigned char *)"bytes", 5);
+    dp_cache_store(folder, dp_cache_key(NULL, 0), (const unsigned char *)"bytes", 5);
     fails_at = at;
-    cache_clear(folder);
+    dp_cache_clear(folder);
     at = pause_failures();
-    unsigned char *bytes = cache_load(folder, cache_key(NULL, 0), &n);
+    unsigned char *bytes = dp_cache_load(folder, dp_cache_key(NULL, 0), &n);
     free(bytes);
     fails_at = at;
     return !bytes;
@@ -355,10 +355,10 @@ static void test_looking_at_cache(void **state)
     (void)state;
     char folder[] = "/tmp/test_memory.XXXXXX";
     assert_non_null(mkdtemp(folder));
-    cache_store(folder, cache_key(NULL, 0), (const unsigned char *)"bytes", 5);
+    dp_cache_store(folder, dp_cache_key(NULL, 0), (const unsigned char *)"bytes", 5);
     assert_true(attempt_all("the cache's use", count_entries, folder) > 0);
     assert_true(attempt_all("clearing the cache", trim, folder) > 0);
-    folder_remove(folder);
+    dp_folder_remove(folder);
 }
 
 /* ---- whole files, arguments, types ---- */

@@ -119,9 +119,9 @@ static void test_failures_come_back(void **state)
     (void)state;
     Compilation *c = compile("fails.dp", fails);
     const DpProgram *p = opencl_program(c->plan, c->path, run_entry);
-    OpenOptions options = {0};
-    OpenError error;
-    DpRt *rt = rt_open(p, &options, &error);
+    DpOpenOptions options = {0};
+    DpOpenError error;
+    DpRt *rt = dp_rt_open(p, &options, &error);
     assert_non_null(rt);
     for (uint32_t i = 0; i + 1 < p->nentries; i++)
         fail_and_go_on(rt, &p->entries[i]);
@@ -132,7 +132,7 @@ static void test_failures_come_back(void **state)
     assert_false(dp_failed(rt));
     assert_int_equal(result.bits, 6 + 29);
     assert_int_equal(rt->heap.live, 0);
-    rt_close(rt);
+    dp_rt_close(rt);
     compilation_destroy(c);
 }
 

@@ -151,13 +151,13 @@ static void test_masked_updates(void **state)
         expect_rows(w.up, &once, want, s->n);
         expect_rows(w.up, &all, s->x, s->n);
         uint64_t *before = alloc(nseg, 16), *after = alloc(nseg, 16), *originals = alloc(nseg, 16);
-        rt_read(rt, dp_col_addr(rt, &once), before, 16 * nseg);
-        rt_read(rt, dp_col_addr(rt, &all), originals, 16 * nseg);
+        dp_rt_read(rt, dp_col_addr(rt, &once), before, 16 * nseg);
+        dp_rt_read(rt, dp_col_addr(rt, &all), originals, 16 * nseg);
         for (uint64_t k = 0; k < nseg; k++)
             assert_true(s->lens[k] == 0 || (before[2 * k + 1] == originals[2 * k + 1]) == (k % 3 != 0));
         DpCol twice = dp_update(rt, w.up, &once, true, true, &indices, &values);
         dp_col_release(rt, &once);
-        rt_read(rt, dp_col_addr(rt, &twice), after, 16 * nseg);
+        dp_rt_read(rt, dp_col_addr(rt, &twice), after, 16 * nseg);
         assert_memory_equal(before, after, 16 * nseg);
         dp_col_release(rt, &all);
 
@@ -167,11 +167,11 @@ static void test_masked_updates(void **state)
               new_values = dp_select(rt, &values, w.up, yes);
         dp_park(rt, &twice, w.up, no, yes, &result, w.up, false, 1, 4);
         if (dp_ctx_n(yes)) {
-            rt_read(rt, dp_col_addr(rt, &twice), before, 16 * dp_ctx_n(yes));
+            dp_rt_read(rt, dp_col_addr(rt, &twice), before, 16 * dp_ctx_n(yes));
             DpCol thrice = dp_update(rt, yes, &twice, true, true, &kept, &new_values);
             dp_col_release(rt, &twice);
             twice = thrice;
-            rt_read(rt, dp_col_addr(rt, &twice), after, 16 * dp_ctx_n(yes));
+            dp_rt_read(rt, dp_col_addr(rt, &twice), after, 16 * dp_ctx_n(yes));
             assert_memory_equal(before, after, 16 * dp_ctx_n(yes));
         }
         dp_put(rt, &result, w.up, yes, &twice);
@@ -683,19 +683,19 @@ static void test_heap(void **state)
         uint32_t i = rnd() % N;
         if (blocks[i]) {
             if (rnd() % 4 == 0)
-                block_shrink(rt, blocks[i], blocks[i]->bytes / 2);
-            block_release(rt, blocks[i]);
+                dp_block_shrink(rt, blocks[i], blocks[i]->bytes / 2);
+            dp_block_release(rt, blocks[i]);
             blocks[i] = NULL;
         } else {
             uint64_t bytes = rnd() % 8 == 0 ? rnd() % 3000000 : rnd() % 3000;
-            blocks[i] = block_new(rt, bytes, 1);
+            blocks[i] = dp_block_new(rt, bytes, 1);
             assert_true(bytes == 0 || (blocks[i]->bytes >= bytes && blocks[i]->bytes < bytes + DP_BLOCK_ALIGN));
         }
         if (round % 500 == 0)
-            assert_true(heap_check(&rt->heap));
+            assert_true(dp_heap_check(&rt->heap));
     }
     for (int i = 0; i < N; i++)
-        block_release(rt, blocks[i]);
+        dp_block_release(rt, blocks[i]);
     expect_all_free();
     assert_null(rt->heap.blocks->behind); /* one free block again */
 }
@@ -716,13 +716,13 @@ static void test_growth(void **state)
     uint32_t grown = 0;
     for (uint32_t i = 0; i < N; i++) {
         uint64_t before = rt->heap.bytes;
-        blocks[i] = block_new(rt, i % 7 == 6 ? 8 * (uint64_t)i * 2000 : 1000 + 997 * i, 1);
+        blocks[i] = dp_block_new(rt, i % 7 == 6 ? 8 * (uint64_t)i * 2000 : 1000 + 997 * i, 1);
         fill(blocks[i], i, words);
-        rt_write(rt, blocks[i]->addr, words, blocks[i]->bytes);
+        dp_rt_write(rt, blocks[i]->addr, words, blocks[i]->bytes);
         grown += rt->heap.bytes > before;
-        assert_true(heap_check(&rt->heap));
+        assert_true(dp_heap_check(&rt->heap));
         if (i % 5 == 4) {
-            block_release(rt, blocks[i - 2]);
+            dp_block_release(rt, blocks[i - 2]);
             blocks[i - 2] = NULL;
         }
     }
@@ -731,9 +731,9 @@ static void test_growth(void **state)
         if (!blocks[i])
             continue;
         fill(blocks[i], i, words);
-        rt_read(rt, blocks[i]->addr, got, blocks[i]->bytes);
+        dp_rt_read(rt, blocks[i]->addr, got, blocks[i]->bytes);
         assert_memory_equal(got, words, blocks[i]->bytes);
-        block_release(rt, blocks[i]);
+        dp_block_release(rt, blocks[i]);
     }
     free(words);
     free(got);
@@ -745,18 +745,18 @@ static void test_limit(void **state)
 {
     (void)state;
     rt->heap.limit = 10000000 / DP_BLOCK_ALIGN * DP_BLOCK_ALIGN;
-    DpBlock *b = block_new(rt, 4000000, 1), *more;
+    DpBlock *b = dp_block_new(rt, 4000000, 1), *more;
     uint64_t x = 42, y = 0;
-    rt_write(rt, b->addr, &x, sizeof x);
-    assert_null(block_new(rt, 7000000, 1));
+    dp_rt_write(rt, b->addr, &x, sizeof x);
+    assert_null(dp_block_new(rt, 7000000, 1));
     expect_failure(3, "f.dp: error: out of memory: 7.0 MB requested, 6.0 MB free of 10.0 MB");
     assert_null(dp_new_col(rt, UINT64_MAX / 2, 16).block);
     expect_failure(3, "f.dp: error: out of memory: more than 9.2 EB requested, 6.0 MB free of 10.0 MB");
-    more = block_new(rt, 5000000, 1);
-    rt_read(rt, b->addr, &y, sizeof y);
+    more = dp_block_new(rt, 5000000, 1);
+    dp_rt_read(rt, b->addr, &y, sizeof y);
     assert_true(x == y && rt->heap.bytes <= rt->heap.limit);
-    block_release(rt, more);
-    block_release(rt, b);
+    dp_block_release(rt, more);
+    dp_block_release(rt, b);
     expect_all_free();
 }
 
@@ -775,15 +775,15 @@ static void test_poison(void **state)
     (void)state;
     const uint64_t written = 42, pattern = UINT64_C(0xa5a5a5a5a5a5a5a5);
     uint64_t x = 0;
-    DpBlock *b = block_new(rt, 1000, 1);
+    DpBlock *b = dp_block_new(rt, 1000, 1);
     uint64_t address = b->addr + 992;
-    rt_read(rt, address, &x, sizeof x);
+    dp_rt_read(rt, address, &x, sizeof x);
     assert_true(x == pattern);
-    rt_write(rt, address, &written, sizeof written);
-    rt_read(rt, address, &x, sizeof x);
+    dp_rt_write(rt, address, &written, sizeof written);
+    dp_rt_read(rt, address, &x, sizeof x);
     assert_true(x == written);
-    block_release(rt, b);
-    rt_read(rt, address, &x, sizeof x);
+    dp_block_release(rt, b);
+    dp_rt_read(rt, address, &x, sizeof x);
     assert_true(x == pattern);
     expect_all_free();
 }
@@ -792,16 +792,16 @@ static void test_poison(void **state)
 static cl_kernel built(const char *name, const char *kernel)
 {
     Text t = {.at = NULL};
-    source_begin(rt, &t);
-    text_add(rt, &t, kernel, strlen(kernel));
-    return program_kernel(rt, program_build(rt, &t, &(BuildTask){.name = name}), name);
+    dp_source_begin(rt, &t);
+    dp_text_add(rt, &t, kernel, strlen(kernel));
+    return dp_program_kernel(rt, dp_program_build(rt, &t, &(BuildTask){.name = name}), name);
 }
 
 /* A built-in function that builtins.cl does not declare is found in the device's header. */
 static void test_builtins(void **state)
 {
     (void)state;
-    DpBlock *b = block_new(rt, 1, 4);
+    DpBlock *b = dp_block_new(rt, 1, 4);
     cl_kernel k = built("dp_try", "__kernel void dp_try(__global uchar *heap, ulong to)\n"
                                   "{ *DP_AT(uint, to) = mad24(3u, 4u, 5u) + clz(1u); }\n");
     size_t one = 1;
@@ -809,10 +809,10 @@ static void test_builtins(void **state)
     CL_OK(rt, clSetKernelArg(k, 1, sizeof(cl_ulong), &b->addr));
     CL_OK(rt, clEnqueueNDRangeKernel(rt->queue, k, 1, NULL, &one, &one, 0, NULL, NULL));
     uint32_t found = 0;
-    rt_read(rt, b->addr, &found, sizeof found);
+    dp_rt_read(rt, b->addr, &found, sizeof found);
     assert_int_equal(found, 17 + 31);
     clReleaseKernel(k);
-    block_release(rt, b);
+    dp_block_release(rt, b);
     rt->dump_dir = NULL; /* its texts are looked at by tests/kernels.sh */
     assert_null(built("dp_wrong", "__kernel void dp_wrong(__global uint *to) { *to = nothing(3); }\n"));
     assert_int_equal(dp_failure(rt).status, 4);
@@ -827,21 +827,21 @@ static void test_refs(void **state)
     (void)state;
     DpBlock *b[6];
     for (int i = 0; i < 6; i++)
-        b[i] = block_new(rt, 1000, 1);
+        b[i] = dp_block_new(rt, 1000, 1);
     DpRefs *x = NULL, *y = NULL;
     for (int i = 5; i >= 0; i -= 2)
-        x = dp_refs_union(rt, x, refs_one(rt, b[i]));
+        x = dp_refs_union(rt, x, dp_refs_one(rt, b[i]));
     for (int i = 0; i < 6; i += 2)
-        y = dp_refs_union(rt, y, refs_one(rt, b[i]));
+        y = dp_refs_union(rt, y, dp_refs_one(rt, b[i]));
     assert_int_equal(x->n, 3);
-    DpRefs *all = dp_refs_union(rt, x, y), *same = dp_refs_union(rt, all, refs_retain(all));
+    DpRefs *all = dp_refs_union(rt, x, y), *same = dp_refs_union(rt, all, dp_refs_retain(all));
     assert_ptr_equal(all, same);
     assert_int_equal(all->n, 6);
     for (int i = 0; i < 6; i++) {
-        assert_ptr_equal(refs_find(all, b[i]->addr), b[i]);
-        assert_ptr_equal(refs_find(all, b[i]->addr + 999), b[i]);
+        assert_ptr_equal(dp_refs_find(all, b[i]->addr), b[i]);
+        assert_ptr_equal(dp_refs_find(all, b[i]->addr + 999), b[i]);
     }
-    assert_ptr_equal(dp_refs_union(rt, all, refs_one(rt, block_retain(b[3]))), all);
+    assert_ptr_equal(dp_refs_union(rt, all, dp_refs_one(rt, dp_block_retain(b[3]))), all);
     dp_refs_release(rt, all);
     expect_all_free();
 }

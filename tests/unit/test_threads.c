@@ -19,9 +19,9 @@ typedef struct Work {
 static void *work(void *data)
 {
     Work *w = data;
-    OpenError error;
-    OpenOptions options = {0};
-    DpRt *rt = rt_open(&test_program, &options, &error);
+    DpOpenError error;
+    DpOpenOptions options = {0};
+    DpRt *rt = dp_rt_open(&test_program, &options, &error);
     w->opened = rt != NULL;
     if (!rt)
         return NULL;
@@ -39,7 +39,7 @@ static void *work(void *data)
         }
     }
     w->failed = dp_failed(rt) || rt->heap.live != (rt->words.block != NULL);
-    rt_close(rt);
+    dp_rt_close(rt);
     return NULL;
 }
 

@@ -1,0 +1,30 @@
+#!/bin/sh
+# The names that the runtime brings into users' programs begin with dp_, and what ends a process or prints belongs to the
+# program and its files, not to the library. symbols.sh LIBRARY
+set -u
+command -v nm >/dev/null 2>&1 || { echo "no nm: nothing tested"; exit 0; }
+failed=0
+wrong() {
+    echo "FAILED: $1"
+    failed=1
+}
+
+names=$(nm -g --defined-only "$1" 2>/dev/null | awk 'NF == 3 && $2 ~ /[A-Z]/ { print $3 }' | sort -u)
+[ "$(echo "$names" | grep -c '^dp_')" -gt 100 ] || wrong "$1 has no names"
+others=$(echo "$names" | grep -v '^dp_' | grep -v -E '^(__(asan|odr|gcov|llvm)|_+sancov|DW\.ref)')
+[ -z "$others" ] || wrong "names without dp_: $(echo "$others" | tr '\n' ' ')"
+
+# dp_main, its limits, the process's own; output.c: temporary files go when a signal ends the process.
+allowed='^(program|run_limits|process|output)\.c\.o$'
+ends=$(nm "$1" 2>/dev/null | awk '
+    /^[^ ]*\.o:$/ { object = substr($1, 1, length($1) - 1) }
+    $1 == "U" && $2 ~ /^(exit|_exit|_Exit|abort|quick_exit|__assert_fail|longjmp|_longjmp|signal|sigaction)(@|$)/ { print object, $2 }')
+for line in $(echo "$ends" | tr ' ' ':'); do
+    object=${line%%:*} call=${line##*:}
+    case $object:$call in
+        runtime.c.o:sigaction) ;; # what PoCL sets is undone
+        jpeg.c.o:*longjmp) ;;     # libjpeg's way out
+        *) echo "$object" | grep -q -E "$allowed" || wrong "$object calls $call" ;;
+    esac
+done
+exit $failed
