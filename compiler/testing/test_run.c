@@ -284,7 +284,7 @@ static bool prepare(TestRun *t)
 
 static bool run_all(TestRun *t)
 {
-    for (int e = 0; t->n > 0 && e < EVALUATORS; e++)
+    for (int e = 0; t->n > 0 && e < EVALUATORS && !t->device.unusable; e++)
         if (t->options->wanted[e] && !run_evaluator(t, e))
             return false;
     return compile_to(t->c, STAGE_PLAN); /* so that its checker has seen it, too */
