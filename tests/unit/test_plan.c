@@ -45,7 +45,8 @@ static PlanOperand number(uint64_t n) { return (PlanOperand){.kind = OPERAND_NUM
 static PlanOperand list(P *p, uint32_t n, const PlanOperand *at)
 {
     PlanOperand made = {.kind = OPERAND_LIST, .list = {arena_array(p->arena, PlanOperand, n + 1), n}};
-    memcpy(made.list.at, at, n * sizeof *at);
+    for (uint32_t i = 0; i < n; i++)
+        made.list.at[i] = at[i];
     return made;
 }
 
