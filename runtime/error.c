@@ -32,9 +32,6 @@ static void enter_failed_state(DpRt *rt, int status)
 {
     rt->status = status;
     memset(rt->look, 0, sizeof rt->look);
-    const DpFailure failure = dp_failure(rt);
-    if (rt->handler)
-        rt->handler(rt->handler_data, &failure);
 }
 
 /* Nothing runs and no kernel's report is left; the host's recursion has been left, too. */
@@ -75,12 +72,6 @@ void dp_rt_check_cl(DpRt *rt, cl_int code, const char *call, const char *file, i
     const char *slash = strrchr(file, '/');
     dp_rt_fail(rt, EXIT_DEVICE, "device error %s in %.*s (%s:%d)", dp_cl_error_name(code), (int)strcspn(call, "("),
                call, slash ? slash + 1 : file, line);
-}
-
-void dp_set_failure(DpRt *rt, void (*handler)(void *data, const DpFailure *failure), void *data)
-{
-    rt->handler = handler;
-    rt->handler_data = data;
 }
 
 /* ---- sites ---- */
@@ -160,6 +151,8 @@ void dp_at(DpRt *rt, uint32_t site) { rt->at = site + 1; }
 void dp_rt_fail_here(DpRt *rt, int status, const char *what)
 {
     char text[DP_MEMORY_TEXT + DP_LEVEL_TEXT], level[DP_LEVEL_TEXT] = "";
+    if (dp_failed(rt)) /* before the levels are counted: each may come here on the way out */
+        return;
     if (status == EXIT_MEMORY)
         dp_rt_level_text(rt, level);
     snprintf(text, sizeof text, "%s%s", what, level);
@@ -194,6 +187,8 @@ void dp_rt_fail_need(DpRt *rt, dp_size bytes, uint64_t held)
 void dp_rt_fail_host_memory(DpRt *rt, dp_size bytes)
 {
     char size[32], text[80];
+    if (dp_failed(rt))
+        return;
     dp_size_print(size, sizeof size, bytes);
     snprintf(text, sizeof text, "out of memory: %s requested on the host", size);
     dp_rt_fail_here(rt, EXIT_MEMORY, text);

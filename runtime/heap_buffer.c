@@ -230,7 +230,7 @@ bool dp_buffer_grow(DpRt *rt, uint64_t least, uint64_t contents)
 void dp_buffer_close(DpRt *rt)
 {
     const Buffer none = {NULL, NULL, 0};
-    if (rt->heap.buffer)
-        clFinish(rt->queue); /* what still runs may write to our memory */
+    if (rt->heap.buffer && clFinish(rt->queue) != CL_SUCCESS)
+        rt->heap.memory = NULL; /* what still runs may write to it: it is left to the device */
     take_buffer(rt, &none);
 }

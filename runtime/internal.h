@@ -222,9 +222,7 @@ struct DpRt {
     DpLevel *levels;       /* the innermost */
     DpProgress progress;   /* of the innermost recursion in parallel code */
     uintptr_t stack_limit; /* the lowest address a level may start at; 0: only levels are counted */
-    void (*handler)(void *data, const DpFailure *failure);
-    void *handler_data;
-    int status; /* of the first failure; 0: none */
+    int status;            /* of the first failure; 0: none */
     char message[1024];
     char *build_log; /* what the device's compiler said last; or NULL */
     DpCtx nothing;   /* the context that operations give in a failed state */

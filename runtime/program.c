@@ -1,8 +1,8 @@
 /* dp_main: what an executable made by `dpc build` does. Options, arguments, runs, result, exit status.
  *
  * All of it runs on a thread of its own with a large stack, for recursion at depth 0 is the host's, and opening a
- * device and building kernels take as much as they like. A failure ends the process from wherever it occurs: nothing
- * has been written to the output by then. */
+ * device and building kernels take as much as they like. After a failure of the run nothing is written to the
+ * output. */
 #include "dp_activity.h"
 #include "dp_args.h"
 #include "dp_options.h"
@@ -48,6 +48,7 @@ typedef struct Session {
     DpLeaf *args, *results;
     RunFacts facts;
     uintptr_t stack_end; /* of the thread that runs */
+    bool lost;           /* the device */
     int status;
 } Session;
 
@@ -255,6 +256,16 @@ static int download_results(Session *s, DpArg *results)
     return 0;
 }
 
+/* What has failed below; the status. */
+static int report_failure(const Session *s)
+{
+    const DpFailure failure = dp_failure(s->rt);
+    if (failure.log)
+        fprintf(stderr, "%s\n", failure.log);
+    fprintf(stderr, "%s\n", failure.message);
+    return failure.status;
+}
+
 static int run_all(Session *s)
 {
     DpArg *args = calloc(s->entry->nargs + 1, sizeof *args), *results = calloc(s->entry->nresults + 1, sizeof *results);
@@ -262,34 +273,23 @@ static int run_all(Session *s)
     uint64_t runs = s->options.runs ? s->options.runs + 1 : 1; /* with -r the first one warms up */
     dp_leaves_init(s->results, s->result_type);
     dp_activity("running");
-    for (uint64_t i = 0; !status && i < runs; i++) {
+    for (uint64_t i = 0; !status && !dp_failed(s->rt) && i < runs; i++) {
         double us = run_once(s, args, results);
         if (s->times.file && (i > 0 || runs == 1))
             fprintf(s->times.file, "%.0f\n", us);
         if (i + 1 < runs)
             release_results(s, results);
     }
-    if (!status)
+    if (!status) {
         status = download_results(s, results);
-    if (!status)
         release_results(s, results);
+    }
     dp_activity_end();
     free(args);
     free(results);
+    if (dp_failed(s->rt))
+        return report_failure(s);
     return status == EXIT_MEMORY ? out_of_memory() : status;
-}
-
-/* ---- failures ---- */
-static void on_failure(void *data, const DpFailure *failure)
-{
-    (void)data;
-    dp_activity_end();
-    if (failure->log)
-        fprintf(stderr, "%s\n", failure->log);
-    fprintf(stderr, "%s\n", failure->message);
-    dp_outputs_remove();
-    dp_process_end();
-    _exit(failure->status);
 }
 
 /* ---- results ---- */
@@ -344,11 +344,18 @@ static int open_runtime(Session *s)
     s->rt = dp_rt_open(s->program, &s->options.open, &error);
     if (s->rt) {
         s->rt->stack_limit = s->stack_end + STACK_SPARE;
-        dp_set_failure(s->rt, on_failure, s);
         return 0;
     }
     fprintf(stderr, "error: %s\n", error.text);
     return error.status;
+}
+
+/* A device that has failed may not end what it does, nor bear being closed: then the process just ends, see dp_main. */
+static void close_runtime(Session *s)
+{
+    s->lost = dp_failure(s->rt).status == EXIT_DEVICE;
+    if (!s->lost)
+        dp_rt_close(s->rt);
 }
 
 static int run_session(Session *s)
@@ -365,9 +372,9 @@ static int run_session(Session *s)
     status = run_all(s);
     dp_profile_switch(s->rt, PHASE_WRITING);
     status = status ? status : write_result(s);
-    if (s->options.open.profile)
+    if (s->options.open.profile && !dp_failed(s->rt))
         dp_profile_print(s->rt, s->options.open.profile_json, stderr);
-    dp_rt_close(s->rt);
+    close_runtime(s);
     return !status && s->options.open.profile && !dp_stream_done(stderr) ? EXIT_OUTPUT : status;
 }
 
@@ -450,7 +457,7 @@ static int run_batch(Session *s)
     free(line);
     fclose(list);
     if (s->rt)
-        dp_rt_close(s->rt);
+        close_runtime(s);
     return status;
 }
 
@@ -512,5 +519,7 @@ int dp_main(int argc, char **argv, const DpProgram *program)
     }
     free_values(&s);
     dp_process_end();
+    if (s.lost)
+        _exit(s.status);
     return s.status;
 }

@@ -139,8 +139,6 @@ DpFailure dp_failure(const DpRt *rt); /* the texts are the runtime's, until dp_c
 /* Between runs of entries: goes on after a failure of the program or of memory. False after one of the device, which
  * cannot be trusted any more: dp_rt_close is all that is left. */
 bool dp_clear_failure(DpRt *rt);
-/* Called with each first failure; it may leave the library (longjmp, _exit), for callers that do not look. */
-void dp_set_failure(DpRt *rt, void (*handler)(void *data, const DpFailure *failure), void *data);
 /* The program's own failure at a site, on the host. */
 void dp_fail(DpRt *rt, uint32_t site, int64_t v0, int64_t v1, int64_t v2);
 /* Where the program is now, a site: the place of failures that may happen anywhere, memory and levels. */
