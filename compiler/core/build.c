@@ -143,7 +143,8 @@ void build_check(CoreBuilder *b, uint32_t site, CoreAtom cond, const CoreAtom *v
     s->site = site;
     s->check.cond = cond;
     s->check.nvalues = n;
-    memcpy(s->check.values, values, n * sizeof *values);
+    for (uint32_t i = 0; i < n; i++)
+        s->check.values[i] = values[i];
     build_emit(b, s);
 }
 

@@ -37,7 +37,7 @@ static void test_names_are_clear(void **state)
         assert_string_equal(option_table[i].name, dp_program_options[i].name);
 }
 
-enum { ERROR_BYTES = 200, MOST_WORDS = 8 };
+enum { ERROR_BYTES = 200, MOST_WORDS = 16 };
 
 typedef struct Parsed {
     const char *values[DP_OPTIONS];
