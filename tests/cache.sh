@@ -69,6 +69,7 @@ run "a warm run" 285
 check "a warm run stores nothing" [ "$(stat -c %i "$entry")" = "$number" ]
 check "a warm run says that the entry is used" [ -n "$(find "$entry" -mmin -60)" ]
 
+run "texts of kernels into a folder that is not there" 285 DP_DUMP_KERNELS="$folder/nowhere"
 printf 'xxxx' | dd of="$entry" bs=1 seek=60 conv=notrunc 2>/dev/null
 run "a corrupt entry" 285
 stored_anew "a corrupt entry"

@@ -11,7 +11,7 @@ wrong() {
 
 names=$(nm -g --defined-only "$1" 2>/dev/null | awk 'NF == 3 && $2 ~ /[A-Z]/ { print $3 }' | sort -u)
 [ "$(echo "$names" | grep -c '^dp_')" -gt 100 ] || wrong "$1 has no names"
-others=$(echo "$names" | grep -v '^dp_' | grep -v -E '^(__(asan|odr|gcov|llvm)|_+sancov|DW\.ref)')
+others=$(echo "$names" | grep -v '^dp_' | grep -v -E '^(__(asan|odr|gcov|llvm|wrap)|_+sancov|DW\.ref)')
 [ -z "$others" ] || wrong "names without dp_: $(echo "$others" | tr '\n' ' ')"
 
 # dp_main, its limits, the process's own; output.c: temporary files go when a signal ends the process.

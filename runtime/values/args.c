@@ -61,7 +61,7 @@ static bool fail_no_file(const char *arg, const DpPlace *place, const DpParam *p
 
 static bool slurp_input(Input *in, size_t *n, DpError e)
 {
-    if (!isatty(STDIN_FILENO)) /* else it is being typed */
+    if (!isatty(STDIN_FILENO)) /* GCOVR_EXCL_BR_LINE: in tests it is not being typed */
         dp_activity("reading standard input");
     in->text = dp_slurp("-", n);
     if (in->text)

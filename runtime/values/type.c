@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MAX_TYPE_DEPTH = 200, MAX_ITEMS = 4096, MAX_LEAVES = 1 << 16 };
+enum { MAX_TYPE_DEPTH = 200, MAX_ITEMS = DP_MAX_CONSTRUCTORS, MAX_LEAVES = 1 << 16 };
 
 typedef struct Parser {
     const char *at;
@@ -255,7 +255,7 @@ static DpType *parse_sum(Parser *p)
         if (!add_item(t, name, item))
             return discard(t);
     } while (take(p, '|'));
-    return t->n <= DP_MAX_CONSTRUCTORS && sort_items(t) ? t : discard(t);
+    return sort_items(t) ? t : discard(t);
 }
 
 static DpType *parse_type(Parser *p)

@@ -595,6 +595,8 @@ static void odd_types(void **state)
     assert_int_equal(dp_tag_scalar(257), DP_U16);
     assert_int_equal(dp_tag_scalar((1u << 16) + 1), DP_U32);
     assert_null(dp_alloc_array(UINT64_MAX, 8));
+    DpLeaf empty = {.scalar = DP_I8, .rank = 1, .lens = {&(uint64_t){0}}, .nlens = {1}};
+    assert_true(dp_leaf_equal(&empty, &empty, 0));
     DpType *t = dp_type_parse("#a | #b i8 | #c i8");
     assert_int_equal(dp_type_leaves_before(t, 2), 1);
     dp_type_free(t);

@@ -198,6 +198,21 @@ static void test_empty_rows_written(void **state)
     dp_type_free(t);
 }
 
+static void test_empty_sparse_rows(void **state)
+{
+    (void)state;
+    DpType *t = dp_type_parse("[[(u8, f32)]]");
+    const uint64_t shape[] = {DP_FREE_LENGTHS, 0};
+    DpLeaf leaves[2];
+    char error[ERROR_BYTES] = "";
+    dp_leaves_init(leaves, t);
+    assert_true(dp_leaf_make(&leaves[0], shape) && dp_leaf_make(&leaves[1], shape));
+    assert_false(dp_write_mtx(stdout, t, leaves, (DpError){error, sizeof error, NULL}));
+    assert_string_equal(error, "a .mtx file cannot hold so many empty rows");
+    dp_leaves_free(leaves, 2);
+    dp_type_free(t);
+}
+
 /* ---- .png ---- */
 
 typedef struct Bytes {
@@ -596,13 +611,21 @@ static void test_devices(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_plausible),      cmocka_unit_test(test_degenerate),
-        cmocka_unit_test(test_degenerate_npy), cmocka_unit_test(test_empty_rows_written),
-        cmocka_unit_test(test_png_rows),       cmocka_unit_test(test_png_bombs),
-        cmocka_unit_test(test_marks),          cmocka_unit_test(test_long_words),
-        cmocka_unit_test(test_mtx_numbers),    cmocka_unit_test(test_bytes),
-        cmocka_unit_test(test_deep),           cmocka_unit_test(test_absent_payload),
-        cmocka_unit_test(test_wide_tags),      cmocka_unit_test(test_many_names),
+        cmocka_unit_test(test_plausible),
+        cmocka_unit_test(test_degenerate),
+        cmocka_unit_test(test_degenerate_npy),
+        cmocka_unit_test(test_empty_rows_written),
+        cmocka_unit_test(test_empty_sparse_rows),
+        cmocka_unit_test(test_png_rows),
+        cmocka_unit_test(test_png_bombs),
+        cmocka_unit_test(test_marks),
+        cmocka_unit_test(test_long_words),
+        cmocka_unit_test(test_mtx_numbers),
+        cmocka_unit_test(test_bytes),
+        cmocka_unit_test(test_deep),
+        cmocka_unit_test(test_absent_payload),
+        cmocka_unit_test(test_wide_tags),
+        cmocka_unit_test(test_many_names),
         cmocka_unit_test(test_devices),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

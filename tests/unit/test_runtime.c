@@ -533,6 +533,17 @@ static void test_compact_kept(void **state)
     assert_int_equal(rt->heap.used, before);
     dp_col_release(rt, &held);
     dp_col_release(rt, &col);
+    /* many views of the same elements: stored anew they would take more */
+    row = row_of(7);
+    uint64_t views[ROWS][2];
+    for (int r = 0; r < ROWS; r++)
+        memcpy(views[r], (uint64_t[2]){row.len, row.addr}, 16);
+    DpArr t = dp_array_root(rt, views, 16, ROWS, dp_refs_of_arr(rt, &row, 0));
+    dp_arr_release(rt, &row);
+    before = rt->heap.used;
+    dp_compact_root(rt, &t, 2, 8);
+    assert_int_equal(rt->heap.used, before);
+    dp_arr_release(rt, &t);
     expect_all_free();
 }
 
