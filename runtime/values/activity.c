@@ -42,8 +42,8 @@ static void show_line(void)
 {
     char line[sizeof eraser + TEXT_BYTES];
     snprintf(line, sizeof line, "%s%.*s", eraser, (int)fitting(text), text);
+    shown = 1; /* before it is: a handler that comes in between erases what may be there */
     put(line, strlen(line));
-    shown = 1;
     changed = false;
 }
 

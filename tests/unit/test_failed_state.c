@@ -282,6 +282,12 @@ static void test_kept(void **state)
     assert_true(none && more && dp_ctx_n(none) == 0 && dp_ctx_n(more) == 0);
     dp_fail(rt, 0, 0, 0, 0);
     assert_non_null(strstr(dp_failure(rt).message, "index 12 out of bounds for length 10"));
+    for (long call = 1; call <= 2; call++) { /* a device that does not finish, or takes no write: it stays failed */
+        inject(OF_OPENCL, call, false);
+        assert_false(dp_clear_failure(rt));
+        injection.counting = false;
+        assert_true(dp_failed(rt));
+    }
     assert_true(dp_clear_failure(rt));
     assert_int_equal(dp_read_scalar(rt, &a, 2, DP_I32), row_elements[2]);
     uint64_t digest = run_folds(rt);
