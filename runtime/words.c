@@ -50,6 +50,7 @@ static void make_room(DpRt *rt)
     if (!rt->words.written)
         dp_rt_fail_host_memory(rt, most * sizeof(uint64_t));
     rt->words.block = dp_block_new(rt, most, sizeof(uint64_t));
+    rt->profile.blocks--; /* not what the program stores */
 }
 
 void dp_args_kernel_words(DpRt *rt, Args *a, uint32_t kernel, const uint64_t *words)
