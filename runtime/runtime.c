@@ -14,7 +14,7 @@ bool dp_open_fails(DpOpenError *error, ExitStatus status, const char *format, ..
     va_start(list, format);
     vsnprintf(error->text, sizeof error->text, format, list);
     va_end(list);
-    error->status = status;
+    error->status = (int)status;
     return false;
 }
 
