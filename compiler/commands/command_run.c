@@ -129,46 +129,53 @@ static bool outputs_are_free(Compilation *c, const CommandLine *a)
     return !(output && replaces_source(c, dp_file_path(output))) && !(times && replaces_source(c, times));
 }
 
+/* The status of a run; negative where there was none. */
+static int run_status(Compilation *c, const char *program, int status)
+{
+    if (status < 0)
+        report_error(c->session, "cannot run %s: %s", program, strerror(errno));
+    return status < 0 ? EXIT_USAGE : status;
+}
+
 /* On a device, by the plan. */
 static int run_plan(const CommandLine *a)
 {
     Compilation *c = compilation_create(a->words[0]);
     set_messages(c->session, a->messages);
     int status = EXIT_USAGE;
-    if (compile_to(c, STAGE_PLAN) && has_entry(c) && outputs_are_free(c, a))
-        status = run_in_process(c, program_words(c->session->arena, a->words[0], a), (ProcessOptions){0});
-    if (status < 0)
-        report_error(c->session, "cannot run %s: %s", a->words[0], strerror(errno));
+    if (compile_to(c, STAGE_PLAN) && has_entry(c) && outputs_are_free(c, a)) {
+        char **words = program_words(c->session->arena, a->words[0], a);
+        status = run_status(c, a->words[0], run_in_process(c, words, (ProcessOptions){0}));
+    }
     compilation_destroy(c);
-    return status < 0 ? EXIT_USAGE : status;
+    return status;
 }
 
-static int run_executable(Compilation *c, const char *program, const CommandLine *a)
+static int run_executable_in(Compilation *c, const TempFolder *folder, const CommandLine *a)
 {
+    char program[sizeof folder->path + 16];
+    temp_folder_file(folder, "program", program, sizeof program);
+    int status = toolchain_build(c, folder, program);
+    if (status)
+        return status;
     char **words = program_words(c->session->arena, program, a);
-    int status = process_run(words, (ProcessOptions){0});
-    if (status < 0)
-        report_error(c->session, "cannot run %s: %s", words[0], strerror(errno));
-    return status < 0 ? EXIT_USAGE : status;
+    return run_status(c, program, process_run(words, (ProcessOptions){0}));
 }
 
-static int run_on_device(const CommandLine *a)
+/* By the executable that dpc build makes. */
+static int run_executable(const CommandLine *a)
 {
     Compilation *c = compilation_create(a->words[0]);
     set_messages(c->session, a->messages);
     TempFolder folder;
     int status = EXIT_USAGE;
-    if (!compile_to(c, STAGE_FLAT) || !has_entry(c) || !outputs_are_free(c, a)) {
-        status = EXIT_USAGE;
-    } else if (!temp_folder_create(&folder)) {
-        status = temporary_failed(c);
-    } else {
-        char program[sizeof folder.path + 16];
-        temp_folder_file(&folder, "program", program, sizeof program);
-        status = toolchain_build(c, &folder, program);
-        if (status == EXIT_OK)
-            status = run_executable(c, program, a);
-        temp_folder_remove(&folder);
+    if (compile_to(c, STAGE_FLAT) && has_entry(c) && outputs_are_free(c, a)) {
+        if (temp_folder_create(&folder)) {
+            status = run_executable_in(c, &folder, a);
+            temp_folder_remove(&folder);
+        } else {
+            status = temporary_failed(c);
+        }
     }
     compilation_destroy(c);
     return status;
@@ -305,7 +312,7 @@ int command_run(const CommandLine *a)
     if (stage == STAGE_PLAN)
         return run_plan(a); /* its process says what is going on */
     dp_activity_start();
-    return stage ? run_interpreted(stage, a) : run_on_device(a);
+    return stage ? run_interpreted(stage, a) : run_executable(a);
 }
 
 /* ---- dpc check, dump, devices ---- */
