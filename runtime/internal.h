@@ -10,7 +10,7 @@
  *   compact.c  a loop's state without dead data
  *   transfer.c values in and out       error.c    failures and their messages
  *   profile.c  where the time goes     process.c  what is the process's
- *   program.c  dp_main
+ *   program.c  dp_main            params.c   tuning parameters
  *
  * The heap's first bytes are not a block: the error record at 0, and from DP_MAILBOX on words that kernels leave for
  * the host. One read brings both (dp_rt_look), so that every read-back also reports failures. */
@@ -27,6 +27,7 @@
 #include "dp_size.h"
 #include "dp_stack.h"
 #include "dp_status.h"
+#include "params.h"
 
 /* The same numbers as in kernels/common.cl. */
 enum {
@@ -199,6 +200,7 @@ struct DpRt {
     cl_context context;
     cl_command_queue queue;
     bool gpu; /* which shape of the templates */
+    DpTunings params;
     uint32_t units;
     char device_id[512]; /* name and versions: part of the cache's keys */
     const char *fp_options;
@@ -231,6 +233,9 @@ struct DpRt {
 /* runtime.c */
 bool dp_open_fails(DpOpenError *error, ExitStatus status, const char *format, ...)
     __attribute__((format(printf, 3, 4))); /* false */
+
+/* params.h: of this device. */
+static inline uint64_t dp_param(const DpRt *rt, DpTuning id) { return dp_params_value(&rt->params, id, rt->gpu); }
 
 /* device.c */
 bool dp_device_choose(DpRt *rt, const DpOpenOptions *options, DpOpenError *error);

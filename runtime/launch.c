@@ -30,16 +30,16 @@ struct Program {
 /* A chunk's carry is joined by one work-item (CPU) or one work-group (GPU). */
 uint32_t dp_rt_chunks(const DpRt *rt, bool groups, uint64_t n)
 {
-    uint64_t most = groups ? 8 * rt->units : 4 * rt->units, least = 8, limit = groups ? 1024 : 64;
+    uint64_t most = dp_param(rt, PARAM_CHUNKS_PER_UNIT) * rt->units, least = 8, limit = groups ? 1024 : 64;
     most = most < least ? least : most > limit ? limit : most;
-    uint64_t chunks = n / (groups ? 1024 : 2048);
+    uint64_t chunks = n / dp_param(rt, PARAM_CHUNK_ELEMENTS);
     return (uint32_t)(chunks < 1 ? 1 : chunks > most ? most : chunks);
 }
 
 /* Maps may be uneven, an element may be a whole computation: more and smaller chunks. */
 uint32_t dp_rt_map_groups(const DpRt *rt, uint64_t n)
 {
-    uint64_t most = rt->gpu ? 32 * rt->units : 64, each = rt->gpu ? 256 : 64;
+    uint64_t most = rt->gpu ? 32 * rt->units : 64, each = dp_param(rt, PARAM_MAP_ELEMENTS);
     uint64_t groups = (n + each - 1) / each;
     return (uint32_t)(groups < 1 ? 1 : groups > most ? most : groups);
 }

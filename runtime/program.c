@@ -26,7 +26,7 @@ typedef struct Options {
     DpOpenOptions open;
     uint64_t runs;  /* 0: -r was not given */
     double timeout; /* seconds; 0: no limit */
-    bool list, help, version;
+    bool list, help, version, params_help;
 } Options;
 
 /* What the last run took. */
@@ -84,7 +84,8 @@ static int parse_values(Options *o, const char *const *given)
     if (runs && (!dp_parse_count(runs, MOST_RUNS, &o->runs) || o->runs == 0))
         return usage("error: --runs takes a number of runs, not %s", runs);
     bool ok = dp_parse_limits(given[DP_OPTION_TIMEOUT], given[DP_OPTION_MEMORY], &o->timeout, &o->open.memory, error,
-                              sizeof error);
+                              sizeof error) &&
+              (o->params_help || dp_params_check(o->open.params, error, sizeof error));
     return ok ? 0 : usage("error: %s", error);
 }
 
@@ -106,10 +107,12 @@ static int parse_options(Session *s)
                    .open = {.device = given[DP_OPTION_DEVICE],
                             .platform = given[DP_OPTION_PLATFORM],
                             .profile = profile != NULL,
-                            .profile_json = profile && *profile},
+                            .profile_json = profile && *profile,
+                            .params = given[DP_OPTION_PARAM]},
                    .list = given[DP_OPTION_LIST_DEVICES] != NULL,
                    .help = given[DP_OPTION_HELP] != NULL,
-                   .version = given[DP_OPTION_VERSION] != NULL};
+                   .version = given[DP_OPTION_VERSION] != NULL,
+                   .params_help = given[DP_OPTION_PARAM] && strcmp(given[DP_OPTION_PARAM], "help") == 0};
     int status = parse_values(o, given);
     if (status)
         return status;
@@ -479,6 +482,10 @@ static int run_program(Session *s)
     }
     if (o->version) {
         printf("%s, a DP program, made by dpc %s\n", s->program->file, DPC_VERSION);
+        return 0;
+    }
+    if (o->params_help) {
+        dp_params_print(stdout);
         return 0;
     }
     if (o->list)

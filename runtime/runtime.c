@@ -51,10 +51,19 @@ static bool stack_suffices(DpOpenError *error)
         (unsigned long long)OPEN_STACK >> 10, (unsigned long long)limit.rlim_cur >> 10);
 }
 
+/* The variable is for tests: whatever opens a runtime is asked. */
+static bool read_params(DpRt *rt, const DpOpenOptions *options, DpOpenError *error)
+{
+    char text[256];
+    return (dp_params_read(&rt->params, getenv("DP_PARAMS"), text, sizeof text) &&
+            dp_params_read(&rt->params, options->params, text, sizeof text)) ||
+           dp_open_fails(error, EXIT_USAGE, "%s", text);
+}
+
 static bool open_all(DpRt *rt, const DpOpenOptions *options, DpOpenError *error)
 {
-    return address_space_suffices(error) && stack_suffices(error) && dp_device_choose(rt, options, error) &&
-           open_queue(rt, options, error) && dp_heap_open(rt, error);
+    return read_params(rt, options, error) && address_space_suffices(error) && stack_suffices(error) &&
+           dp_device_choose(rt, options, error) && open_queue(rt, options, error) && dp_heap_open(rt, error);
 }
 
 /* PoCL catches SIGFPE for the whole process when it is first called; kernels never divide by zero, and the host's

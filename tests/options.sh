@@ -54,6 +54,18 @@ for option in "-t times" "-r 2" "--profile" "--device=0" "--list-devices"; do
     expect 2 'is about a device, and --eval=fused uses none' "$dpc" run --eval=fused f.dp '[1]' 2 $option
 done
 
+# ---- tuning parameters ----
+expect 0 '[3]' "$dpc" run f.dp '[1]' 2 --param map-elements=2 --param chunk-elements=9,chunks-per-unit=1
+expect 0 '2.5' "$dpc" run --eval=device f.dp --entry other 2.5 --param=map-elements=2 --param=chunk-elements=3
+expect 2 'there is no parameter map-element; did you mean map-elements?' "$dpc" run f.dp '[1]' 2 --param map-elements=2 --param map-element=2
+expect 2 'the parameter map-elements takes a number from 1 to 1000000000' "$dpc" run f.dp '[1]' 2 --param map-elements=0
+expect 2 'the parameter map-elements takes a number' "$dpc" run f.dp '[1]' 2 --param map-elements
+expect 2 'there is no parameter x; --param help lists them' env DP_PARAMS=x=1 "$dpc" run f.dp '[1]' 2
+expect 2 'there is no parameter x' "$dpc" test f.dp --param x=1
+expect 0 'map-elements' "$dpc" run f.dp --param help
+expect 0 'map-elements' "$dpc" help params
+expect 2 'is about a device, and --eval=core uses none' "$dpc" run --eval=core f.dp '[1]' 2 --param map-elements=2
+
 # ---- guesses and what is wanted ----
 expect 2 'rum is no command; did you mean run?' "$dpc" rum
 expect 2 'there is no option --evla; did you mean --eval?' "$dpc" run --evla=core f.dp

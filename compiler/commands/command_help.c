@@ -1,7 +1,10 @@
 /* dpc help [COMMAND], and dpc COMMAND --help: from the tables. */
 #include "commands/commands.h"
 
+#include "dp_rt.h"
+
 #include <stdio.h>
+#include <string.h>
 
 void print_overview(FILE *out)
 {
@@ -37,6 +40,10 @@ int command_help(const CommandLine *a)
 {
     if (a->n == 0) {
         print_overview(stdout);
+        return EXIT_OK;
+    }
+    if (strcmp(a->words[0], "params") == 0) {
+        dp_params_print(stdout);
         return EXIT_OK;
     }
     CommandId c = command_find(a->words[0]);

@@ -2,6 +2,7 @@
 #include "testing/test_run.h"
 
 #include "dp_activity.h"
+#include "dp_rt.h"
 
 #include <string.h>
 #include <time.h>
@@ -74,11 +75,15 @@ int command_test(const CommandLine *a)
                      .seed = 1,
                      .cases = DEFAULT_CASES,
                      .only = given[OPTION_ONLY],
+                     .params = given[OPTION_EACH_PARAM],
                      .messages = a->messages};
     if (given[OPTION_EVALS])
         read_evaluators(given[OPTION_EVALS], o.wanted);
     int status = read_numbers(&o, given[OPTION_CASES], given[OPTION_SEED]);
     if (status == EXIT_OK)
         status = read_limits(&o.limits, given[OPTION_EACH_TIMEOUT], given[OPTION_EACH_MEMORY]);
+    char error[256];
+    if (status == EXIT_OK && o.params && !dp_params_check(o.params, error, sizeof error))
+        status = usage_error("%s", error);
     return status ? status : test_files(a->words, a->n, &o);
 }

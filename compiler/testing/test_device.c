@@ -62,10 +62,10 @@ static bool write_text_file(const char *path, const char *text)
 
 /* ---- jobs ---- */
 
-int device_open(DeviceBatch *b, Compilation *c, RunLimits limits, bool executable)
+int device_open(DeviceBatch *b, Compilation *c, RunLimits limits, const char *params, bool executable)
 {
     char program[PATH_ROOM];
-    *b = (DeviceBatch){.failed_job = UINT32_MAX, .limits = limits};
+    *b = (DeviceBatch){.failed_job = UINT32_MAX, .limits = limits, .params = params};
     if (!temp_folder_create(&b->folder)) {
         fprintf(stderr, "dpc: error: cannot make a temporary folder in %s: %s\n", temp_folder_base(), strerror(errno));
         b->folder.path[0] = '\0';
@@ -146,10 +146,13 @@ static void add_message(StrBuf *out, const char *path, bool all)
     free(text);
 }
 
-static void add_limit(char **words, int at, char *name, const char *value)
+/* Behind what is there, if there is a value. */
+static void add_option(char **words, char *name, const char *value)
 {
-    words[at] = value ? name : NULL;
-    words[at + 1] = (char *)value;
+    while (*words)
+        words++;
+    words[0] = value ? name : NULL;
+    words[1] = (char *)value;
 }
 
 static void run_batch_unwritten(DeviceBatch *b, uint32_t first)
@@ -169,9 +172,10 @@ static void run_batch(DeviceBatch *b, uint32_t first, uint32_t end)
     batch_file(b, "err", err);
     if (end - first > MOST_JOBS_A_RUN)
         end = first + MOST_JOBS_A_RUN;
-    char *words[8] = {program, (char[]){"--batch"}, list};
-    add_limit(words, 3, (char[]){"--timeout"}, b->limits.timeout);
-    add_limit(words, words[3] ? 5 : 3, (char[]){"--memory"}, b->limits.memory);
+    char *words[10] = {program, (char[]){"--batch"}, list};
+    add_option(words, (char[]){"--timeout"}, b->limits.timeout);
+    add_option(words, (char[]){"--memory"}, b->limits.memory);
+    add_option(words, (char[]){"--param"}, b->params);
     double each = b->limits.eval.seconds > MORE_SECONDS ? b->limits.eval.seconds + 1 : MORE_SECONDS;
     unsigned seconds = FIRST_SECONDS + (unsigned)fmin(each * (end - first), MOST_SECONDS);
     strbuf_free(&b->failed_error);

@@ -36,6 +36,7 @@ typedef struct DeviceBatch {
     uint32_t failed_job; /* that ended the last run; UINT32_MAX: none did */
     StrBuf failed_error;
     RunLimits limits;   /* of each job */
+    const char *params; /* tuning parameters, or NULL; borrowed */
     bool failed_itself; /* by an error of its own, or at a limit of memory or time */
     bool works;         /* some job has had a result, or an error of its own */
     int unusable; /* a status: EXIT_OUTPUT where jobs cannot be written, EXIT_DEVICE where none works and there is no
@@ -43,7 +44,7 @@ typedef struct DeviceBatch {
 } DeviceBatch;
 
 /* EXIT_OK, or another status after a message. */
-int device_open(DeviceBatch *b, Compilation *c, RunLimits limits, bool executable);
+int device_open(DeviceBatch *b, Compilation *c, RunLimits limits, const char *params, bool executable);
 void device_close(DeviceBatch *b);
 /* The job's number. The input's values are the leaves of the types. */
 uint32_t device_add(DeviceBatch *b, const char *entry, DpType *const *types, uint32_t ntypes, const DpLeaf *leaves);

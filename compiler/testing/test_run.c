@@ -201,7 +201,7 @@ static bool run_evaluator(TestRun *t, int e)
         t->subjects[i].types.entry = compilation_entry(t->c, t->subjects[i].block->name);
     if (e >= PLAN) {
         device_close(&t->device); /* of the one before */
-        t->status = device_open(&t->device, t->c, t->options->limits, e == DEVICE);
+        t->status = device_open(&t->device, t->c, t->options->limits, t->options->params, e == DEVICE);
         if (t->status)
             return false;
         plan_device(t);

@@ -29,6 +29,7 @@ typedef struct TestOptions {
     uint32_t cases;          /* of each property */
     const char *only;        /* the entry or property to test; NULL: all */
     RunLimits limits;        /* of each input */
+    const char *params;      /* of what runs on the device, as given by --param; or NULL */
     MessageOptions messages;
 } TestOptions;
 

@@ -14,10 +14,11 @@
 #include <stdio.h>
 
 typedef struct DpOption {
-    const char *name;  /* the long form, without its dashes */
-    char letter;       /* the short form; 0: none */
-    const char *value; /* what help calls its value; "[=json]": it may have one, behind the "="; NULL: it takes none */
-    const char *choices;  /* the words that it may be, with blanks between; for a value "E,...": a list of them */
+    const char *name;    /* the long form, without its dashes */
+    char letter;         /* the short form; 0: none */
+    const char *value;   /* what help calls its value; "[=json]": it may have one, behind the "="; "NAME=VALUE,...": and
+                            it may be repeated; NULL: it takes none */
+    const char *choices; /* the words that it may be, with blanks between; for a value "E,...": a list of them */
     const char *fallback; /* what holds without it, for help; NULL: nothing to say */
     const char *variable; /* the variable of the environment that is asked without it; or NULL */
     unsigned scope;       /* where it is one: bits */

@@ -114,9 +114,14 @@ typedef struct DpProgram {
 typedef struct DpOpenOptions {
     const char *device, *platform; /* as given by --device, --platform; or NULL */
     bool profile, profile_json;
-    bool optimised;  /* all kernels from the start: times are taken */
-    uint64_t memory; /* bytes that the heap may have at most; 0: as many as there are */
+    bool optimised;     /* all kernels from the start: times are taken */
+    uint64_t memory;    /* bytes that the heap may have at most; 0: as many as there are */
+    const char *params; /* tuning parameters, "NAME=VALUE,..."; or NULL */
 } DpOpenOptions;
+
+/* Are they? False and a message if not. All are printed, with what holds without them, by the other one. */
+bool dp_params_check(const char *text, char *error, size_t error_bytes);
+void dp_params_print(FILE *out);
 
 /* Why the runtime could not be opened. */
 typedef struct DpOpenError {

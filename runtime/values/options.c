@@ -106,11 +106,29 @@ static bool fail_choice(Parser *p, const DpOption *o, const char *word, const ch
                 is_list(o) ? "a list of these" : "one of these", choices, value);
 }
 
+/* Settings: options that may be repeated, which adds to the list. */
+static bool is_settings(const DpOption *o) { return o->value && strcmp(o->value, "NAME=VALUE,...") == 0; }
+
+/* Both lists as one, which stays for the process: words of its command line do, too. */
+static bool join_lists(Parser *p, int row, const char *more)
+{
+    static char lists[4096];
+    static size_t used;
+    int n = snprintf(lists + used, sizeof lists - used, "%s,%s", p->values[row], more);
+    if ((size_t)n >= sizeof lists - used)
+        return fail(p, "--%s is given too often", p->rows[row].name);
+    p->values[row] = lists + used;
+    used += (size_t)n + 1;
+    return true;
+}
+
 /* `word` is the option as it stands there. */
 static bool put_value(Parser *p, int row, const char *word, const char *value)
 {
     const DpOption *o = &p->rows[row];
     int n = (int)strcspn(word, "=");
+    if (value && *value && p->values[row] && is_settings(o))
+        return join_lists(p, row, value);
     if (value && p->values[row])
         return fail(p, "%.*s is given twice", n, word);
     if (value && !*value)

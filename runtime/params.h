@@ -1,0 +1,31 @@
+/* Tuning parameters: the table is params.def. A runtime has a value of each from when its device is chosen; it does not
+ * change. `--param NAME=VALUE` and, before it, the variable DP_PARAMS ("NAME=VALUE,...") override. */
+#ifndef DP_PARAMS_H
+#define DP_PARAMS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+typedef enum DpTuning {
+#define NUMBER(id, ...) PARAM_##id,
+#define CHOICE(id, ...) PARAM_##id,
+#include "params.def"
+    PARAM_COUNT
+} DpTuning;
+
+/* What was asked for, of any device. */
+typedef struct DpTunings {
+    bool set[PARAM_COUNT];
+    uint64_t value[PARAM_COUNT];
+} DpTunings;
+
+/* "NAME=VALUE,...", on top of what is set; NULL: nothing. False and a message, with a guess, if it is another. */
+bool dp_params_read(DpTunings *p, const char *text, char *error, size_t error_bytes);
+/* The value: as set, else the default of the shape. */
+uint64_t dp_params_value(const DpTunings *p, DpTuning id, bool gpu);
+/* The word that a choice has; of a number NULL. */
+const char *dp_params_word(DpTuning id, uint64_t value, size_t *length);
+
+#endif
