@@ -11,34 +11,18 @@ static void start_function(Elab *e, const Spec *spec)
     e->fn = spec->fn;
     e->at = spec->user;
     e->used.n = 0;
-    e->facts.n = 0;
-    e->facts_log.n = 0;
-    for (uint32_t i = 0; i < spec->fn->vars.n; i++) {
+    for (uint32_t i = 0; i < spec->fn->vars.n; i++)
         vec_push(e->arena, &e->used, 0);
-        vec_push(e->arena, &e->facts, ((VarFacts){.same_length = CORE_NO_VAR}));
-    }
     e->block = NULL;
-}
-
-/* The components of one sequence are equally long. */
-static void know_argument_lengths(Elab *e, const Value *v)
-{
-    if (v->kind == VALUE_PRODUCT)
-        for (uint32_t i = 0; i < v->product.n; i++)
-            know_argument_lengths(e, v->product.items[i]);
-    else if (v->kind == VALUE_LEAVES && type_prune(v->type)->kind == TY_ARRAY)
-        anf_know_same_lengths(e, v->leaves.atoms, v->leaves.n);
 }
 
 static void elaborate_spec(Elab *e, const Spec *spec)
 {
     start_function(e, spec);
-    for (uint32_t i = 0; i < spec->nargs; i++)
-        know_argument_lengths(e, spec->args[i]);
-    OpenBlock o = anf_block_open(e);
+    CoreBlock *outer = anf_block_open(e);
     e->sizes_hold = spec->sizes_hold;
     Value *v = elab_inline(e, spec->callee, spec->args, spec->nargs);
-    spec->fn->body = anf_block_close_value(e, o, v);
+    spec->fn->body = anf_block_close_value(e, outer, v);
 }
 
 /* ---- entries ---- */

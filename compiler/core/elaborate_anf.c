@@ -1,5 +1,6 @@
 /* Appending core statements to the block at hand. Only what costs nothing to see is simplified here:
- * operations on constants, conversions to the same type, lengths already known. */
+ * operations on constants, conversions to the same type, lengths that a value brings along. What follows from what is
+ * for facts.c to find out. */
 #include "core/elaborate_internal.h"
 
 #include <assert.h>
@@ -27,13 +28,11 @@ static void note_read(void *ctx, CoreAtom *a)
         e->used.at[a->var] = 1;
 }
 
-/* The tables have all variables of the function. */
+/* The table has all variables of the function. */
 static void cover_variables(Elab *e)
 {
     while (e->used.n < e->fn->vars.n)
         vec_push(e->arena, &e->used, 0);
-    while (e->facts.n < e->fn->vars.n)
-        vec_push(e->arena, &e->facts, ((VarFacts){.same_length = CORE_NO_VAR}));
 }
 
 CoreVar anf_var(Elab *e, CoreType type, const char *hint)
@@ -150,76 +149,18 @@ CoreAtom anf_convert(Elab *e, CoreAtom a, Scalar to)
     return anf_prim(e, PRIM_CONVERT, to, &a, 1);
 }
 
-CoreAtom anf_max0(Elab *e, CoreAtom n)
-{
-    if (!n.is_const && e->facts.at[n.var].not_negative)
-        return n;
-    CoreAtom max = anf_binary(e, PRIM_MAX, n, core_i64(0));
-    anf_know_not_negative(e, max);
-    return max;
-}
-
-/* ---- facts ---- */
-
-/* Holds until the open block closes. */
-static VarFacts *learn(Elab *e, CoreVar v)
-{
-    vec_push(e->arena, &e->facts_log, ((OldFacts){v, e->facts.at[v]}));
-    return &e->facts.at[v];
-}
-
-static CoreVar length_root(const Elab *e, CoreVar v)
-{
-    while (e->facts.at[v].same_length != CORE_NO_VAR)
-        v = e->facts.at[v].same_length;
-    return v;
-}
-
-void anf_know_not_negative(Elab *e, CoreAtom n)
-{
-    if (!n.is_const)
-        e->facts.at[n.var].not_negative = true;
-}
-
-/* The latest fact wins: after a check, that is what the length was compared with. */
-void anf_know_length(Elab *e, CoreAtom array, CoreAtom n)
-{
-    if (array.is_const)
-        return;
-    VarFacts *f = learn(e, length_root(e, array.var));
-    f->length_known = true;
-    f->length = n;
-}
-
-/* Links go from newer to older variables, so what they lead to is in scope. */
-void anf_know_same_lengths(Elab *e, const CoreAtom *arrays, uint32_t n)
-{
-    if (!e->fn)
-        return; /* outside functions: placeholders */
-    for (uint32_t i = 1; i < n; i++) {
-        CoreVar a = length_root(e, arrays[0].var), b = length_root(e, arrays[i].var);
-        CoreVar newer = a > b ? a : b, older = a > b ? b : a;
-        if (a == b)
-            continue;
-        if (e->facts.at[newer].length_known && !e->facts.at[older].length_known)
-            anf_know_length(e, arrays[a > b ? i : 0], e->facts.at[newer].length);
-        learn(e, newer)->same_length = older;
-    }
-}
+CoreAtom anf_max0(Elab *e, CoreAtom n) { return anf_binary(e, PRIM_MAX, n, core_i64(0)); }
 
 /* ---- sequences ---- */
 
-CoreAtom anf_length(Elab *e, CoreAtom array)
+/* All components are equally long: it is asked of the first. */
+CoreAtom anf_length(Elab *e, const Value *xs)
 {
-    assert(!array.is_const && array.type.rank > 0 && "elaborate: length of a scalar");
-    array.var = length_root(e, array.var);
-    if (e->facts.at[array.var].length_known)
-        return e->facts.at[array.var].length;
+    assert(type_prune(xs->type)->kind == TY_ARRAY && "elaborate: length of a scalar");
+    if (xs->leaves.length_known)
+        return xs->leaves.length;
     CoreBuilder b = anf_builder(e);
-    CoreAtom n = build_length(&b, build_atom(&b, array.var));
-    anf_know_not_negative(e, n);
-    anf_know_length(e, array, n);
-    return n;
+    return build_length(&b, xs->leaves.atoms[0]);
 }
 
 CoreAtom anf_index(Elab *e, CoreAtom array, CoreAtom i, uint32_t site)
@@ -235,18 +176,13 @@ CoreAtom anf_slice(Elab *e, CoreAtom array, CoreAtom from, CoreAtom to, uint32_t
     s->slice.array = array;
     s->slice.from = from;
     s->slice.to = to;
-    CoreAtom slice = push_one(e, s, array.type);
-    if (anf_atom_is_int(from, 0))
-        anf_know_length(e, slice, to);
-    return slice;
+    return push_one(e, s, array.type);
 }
 
 CoreAtom anf_array(Elab *e, CoreType type, const CoreAtom *items, uint32_t n)
 {
     CoreBuilder b = anf_builder(e);
-    CoreAtom array = build_array(&b, type, items, n);
-    anf_know_length(e, array, core_i64(n));
-    return array;
+    return build_array(&b, type, items, n);
 }
 
 /* ---- checks ---- */
@@ -268,11 +204,10 @@ void anf_check_lengths(Elab *e, CoreAtom n, CoreAtom m)
     anf_check(e, anf_compare(e, PRIM_EQ, n, m), ERR_LENGTHS, NULL, values, 2);
 }
 
-void anf_check_same_length(Elab *e, CoreAtom xs, CoreAtom ys)
+void anf_check_same_length(Elab *e, const Value *xs, const Value *ys)
 {
     CoreAtom n = anf_length(e, xs);
     anf_check_lengths(e, n, anf_length(e, ys));
-    anf_know_length(e, ys, n);
 }
 
 void anf_check_not_negative(Elab *e, CoreAtom n)
@@ -282,14 +217,14 @@ void anf_check_not_negative(Elab *e, CoreAtom n)
 
 /* ---- blocks ---- */
 
-OpenBlock anf_block_open(Elab *e)
+CoreBlock *anf_block_open(Elab *e)
 {
-    OpenBlock o = {e->block, e->facts_log.n};
+    CoreBlock *outer = e->block;
     e->block = core_new_block(e->p);
-    return o;
+    return outer;
 }
 
-CoreBlock *anf_block_close(Elab *e, OpenBlock o, const CoreAtom *results, uint32_t n)
+CoreBlock *anf_block_close(Elab *e, CoreBlock *outer, const CoreAtom *results, uint32_t n)
 {
     CoreBlock *b = e->block;
     b->nresults = n;
@@ -298,17 +233,13 @@ CoreBlock *anf_block_close(Elab *e, OpenBlock o, const CoreAtom *results, uint32
         b->results[i] = results[i];
         note_read(e, &b->results[i]);
     }
-    while (e->facts_log.n > o.log) { /* statements inside are not in scope behind the block */
-        OldFacts old = e->facts_log.at[--e->facts_log.n];
-        e->facts.at[old.var] = old.facts;
-    }
-    e->block = o.outer;
+    e->block = outer;
     return b;
 }
 
-CoreBlock *anf_block_close_value(Elab *e, OpenBlock o, const Value *v)
+CoreBlock *anf_block_close_value(Elab *e, CoreBlock *outer, const Value *v)
 {
     Atoms atoms = {0};
     val_atoms(e, v, &atoms);
-    return anf_block_close(e, o, atoms.at, atoms.n);
+    return anf_block_close(e, outer, atoms.at, atoms.n);
 }

@@ -196,7 +196,7 @@ static Value *guarding_builtin(Elab *e, const Scope *sc, const Ref *ref, const E
     if (ref->builtin == BI_check_nonempty__ && args->n >= 2 && args->at[0]->kind == E_STRING) {
         const Expr *text = args->at[0];
         Value *xs = elab_expr(e, sc, args->at[1]);
-        CoreAtom some = anf_compare(e, PRIM_GT, anf_length(e, val_first_leaf(xs)), core_i64(0));
+        CoreAtom some = anf_compare(e, PRIM_GT, anf_length(e, xs), core_i64(0));
         const char *what = arena_strndup(e->arena, (const char *)text->string.bytes, text->string.n);
         anf_check(e, some, ERR_EMPTY, what, NULL, 0);
         return xs;

@@ -86,8 +86,6 @@ Value *elab_builtin_constant(Elab *e, Builtin b, Type *type)
 
 /* ---- small helpers ---- */
 
-static CoreAtom length_of(Elab *e, const Value *xs) { return anf_length(e, val_first_leaf(xs)); }
-
 static Type *element_type(const Value *xs) { return type_prune(type_prune(xs->type)->element); }
 
 Value *elab_library_call(Elab *e, const char *name, Value **args, uint32_t n)
@@ -118,33 +116,34 @@ Value *elab_library_call(Elab *e, const char *name, Value **args, uint32_t n)
 static Value *map(Elab *e, const Value *f, Value **arrays, uint32_t n)
 {
     for (uint32_t i = 1; i < n; i++)
-        anf_check_same_length(e, val_first_leaf(arrays[0]), val_first_leaf(arrays[i]));
-    Soac b = anf_soac_over(length_of(e, arrays[0]));
+        anf_check_same_length(e, arrays[0], arrays[i]);
+    Soac b = anf_soac_over(anf_length(e, arrays[0]));
     Value *elements[4];
     for (uint32_t i = 0; i < n; i++)
         elements[i] = anf_soac_input(e, &b, arrays[i]);
-    OpenBlock o = anf_block_open(e);
-    return anf_soac_map(e, &b, o, elab_apply(e, f, elements, n));
+    CoreBlock *outer = anf_block_open(e);
+    return anf_soac_map(e, &b, outer, elab_apply(e, f, elements, n));
 }
 
 /* Sequences of tuples are tuples of sequences already. */
 static Value *zip(Elab *e, Value **arrays, uint32_t n, Type *result)
 {
     for (uint32_t i = 1; i < n; i++)
-        anf_check_same_length(e, val_first_leaf(arrays[0]), val_first_leaf(arrays[i]));
+        anf_check_same_length(e, arrays[0], arrays[i]);
     Atoms atoms = {0};
     for (uint32_t i = 0; i < n; i++)
         val_atoms(e, arrays[i], &atoms);
-    return val_leaves(e, result, atoms.at, atoms.n);
+    return val_as_long(e, result, atoms.at, atoms.n, arrays[0]);
 }
 
 static Value *unzip(Elab *e, const Value *xs, Type *result)
 {
     Value **items = arena_array(e->arena, Value *, result->tuple.n);
     const CoreAtom *at = xs->leaves.atoms;
+    CoreAtom n = anf_length(e, xs);
     for (uint32_t i = 0; i < result->tuple.n; i++) {
         uint32_t k = ty_leaf_count(e, result->tuple.items[i]);
-        items[i] = val_leaves(e, type_prune(result->tuple.items[i]), at, k);
+        items[i] = val_sequence(e, type_prune(result->tuple.items[i]), at, k, n);
         at += k;
     }
     return val_product(e, result, items);
@@ -152,12 +151,12 @@ static Value *unzip(Elab *e, const Value *xs, Type *result)
 
 static Value *filter(Elab *e, const Value *f, const Value *xs)
 {
-    Soac b = anf_soac_over(length_of(e, xs));
+    Soac b = anf_soac_over(anf_length(e, xs));
     Value *x = anf_soac_input(e, &b, xs);
-    OpenBlock o = anf_block_open(e);
-    b.guard = anf_block_close_value(e, o, elab_apply(e, f, &x, 1));
-    o = anf_block_open(e);
-    return anf_soac_map(e, &b, o, x);
+    CoreBlock *outer = anf_block_open(e);
+    b.guard = anf_block_close_value(e, outer, elab_apply(e, f, &x, 1));
+    outer = anf_block_open(e);
+    return anf_soac_map(e, &b, outer, x);
 }
 
 static Value *iota(Elab *e, CoreAtom n)
@@ -165,16 +164,16 @@ static Value *iota(Elab *e, CoreAtom n)
     anf_check_not_negative(e, n);
     Soac b = anf_soac_over(n);
     CoreAtom i = anf_soac_index(e, &b);
-    OpenBlock o = anf_block_open(e);
-    return anf_soac_map(e, &b, o, val_scalar(e, i));
+    CoreBlock *outer = anf_block_open(e);
+    return anf_soac_map(e, &b, outer, val_scalar(e, i));
 }
 
 static Value *replicate(Elab *e, CoreAtom n, const Value *x)
 {
     anf_check_not_negative(e, n);
     Soac b = anf_soac_over(n);
-    OpenBlock o = anf_block_open(e);
-    return anf_soac_map(e, &b, o, x);
+    CoreBlock *outer = anf_block_open(e);
+    return anf_soac_map(e, &b, outer, x);
 }
 
 /* ---- reductions ---- */
@@ -194,16 +193,16 @@ static Value *reduction(Elab *e, Builtin b, Value **args)
     Type *t = element_type(xs);
     bool scans = b == BI_scan || b == BI_scanx;
     CoreLambda op = anf_soac_operator(e, args[0], t);
-    Soac soac = anf_soac_over(length_of(e, xs));
+    Soac soac = anf_soac_over(anf_length(e, xs));
     Value *x = anf_soac_input(e, &soac, xs);
-    OpenBlock o = anf_block_open(e);
-    CoreBlock *body = anf_block_close_value(e, o, x);
+    CoreBlock *outer = anf_block_open(e);
+    CoreBlock *body = anf_block_close_value(e, outer, x);
     CoreKind kind = scans ? CORE_SCAN : CORE_REDUCE;
     uint32_t k = body->nresults;
     CoreAtom *out = anf_soac_reduce(e, &soac, body, kind, op, atoms_of(e, args[1]), k);
     last_stmt(e)->reduce.exclusive = b == BI_scanx;
     last_stmt(e)->reduce.commutative = b == BI_reduce_comm;
-    return scans ? val_leaves(e, xs->type, out, k) : val_from_atoms(e, t, out);
+    return scans ? val_sequence(e, xs->type, out, k, soac.domain) : val_from_atoms(e, t, out);
 }
 
 /* The body of a scatter or histogram: (index, values) of one pair. */
@@ -211,11 +210,11 @@ static CoreBlock *indexed_body(Elab *e, Soac *b, const Value *is, const Value *v
 {
     Value *i = anf_soac_input(e, b, is);
     Value *v = anf_soac_input(e, b, vs);
-    OpenBlock o = anf_block_open(e);
+    CoreBlock *outer = anf_block_open(e);
     Atoms atoms = {0};
     vec_push(e->arena, &atoms, elab_index_i64(e, i));
     val_atoms(e, v, &atoms);
-    return anf_block_close(e, o, atoms.at, atoms.n);
+    return anf_block_close(e, outer, atoms.at, atoms.n);
 }
 
 static Value *reduce_by_index(Elab *e, Value **args)
@@ -223,10 +222,10 @@ static Value *reduce_by_index(Elab *e, Value **args)
     Value *is = args[3], *vs = args[4];
     CoreAtom size = val_atom(args[2]);
     anf_check_not_negative(e, size);
-    anf_check_same_length(e, val_first_leaf(is), val_first_leaf(vs));
+    anf_check_same_length(e, is, vs);
     Type *t = element_type(vs);
     CoreLambda op = anf_soac_operator(e, args[0], t);
-    Soac b = anf_soac_over(length_of(e, is));
+    Soac b = anf_soac_over(anf_length(e, is));
     CoreBlock *body = indexed_body(e, &b, is, vs);
     CoreStmt *s = anf_stmt(e, CORE_HIST);
     s->hist.soac = anf_soac_finish(e, &b, body);
@@ -236,15 +235,14 @@ static Value *reduce_by_index(Elab *e, Value **args)
     CoreTypes types = ty_leaves(e, vs->type);
     CoreAtom *out = anf_bind(e, s, types.at, types.n);
     anf_push(e, s);
-    anf_know_length(e, out[0], size);
-    return val_leaves(e, vs->type, out, types.n);
+    return val_sequence(e, vs->type, out, types.n, size);
 }
 
 static Value *scatter(Elab *e, Value **args)
 {
     Value *dest = args[0], *is = args[1], *vs = args[2];
-    anf_check_same_length(e, val_first_leaf(is), val_first_leaf(vs));
-    Soac b = anf_soac_over(length_of(e, is));
+    anf_check_same_length(e, is, vs);
+    Soac b = anf_soac_over(anf_length(e, is));
     CoreBlock *body = indexed_body(e, &b, is, vs);
     CoreStmt *s = anf_stmt(e, CORE_SCATTER);
     s->scatter.soac = anf_soac_finish(e, &b, body);
@@ -253,9 +251,7 @@ static Value *scatter(Elab *e, Value **args)
     CoreTypes types = ty_leaves(e, dest->type);
     CoreAtom *out = anf_bind(e, s, types.at, types.n);
     anf_push(e, s);
-    for (uint32_t i = 0; i < types.n; i++)
-        anf_know_same_lengths(e, (CoreAtom[]){dest->leaves.atoms[0], out[i]}, 2);
-    return val_leaves(e, dest->type, out, types.n);
+    return val_as_long(e, dest->type, out, types.n, dest);
 }
 
 /* ---- structure ---- */
@@ -310,7 +306,7 @@ static Value *checking_builtin(Elab *e, Builtin b, Value **args)
         anf_check_lengths(e, val_atom(args[0]), val_atom(args[1]));
         return args[2];
     }
-    CoreAtom some = anf_compare(e, PRIM_GT, length_of(e, args[1]), core_i64(0));
+    CoreAtom some = anf_compare(e, PRIM_GT, anf_length(e, args[1]), core_i64(0));
     anf_check(e, some, ERR_EMPTY, "element", NULL, 0);
     return args[1];
 }
@@ -338,7 +334,7 @@ Value *elab_builtin(Elab *e, Builtin b, Type *type, Value **args)
     case BI_reduce_by_index: return reduce_by_index(e, args);
     case BI_iota: return iota(e, val_atom(args[0]));
     case BI_replicate: return replicate(e, val_atom(args[0]), args[1]);
-    case BI_length: return val_scalar(e, length_of(e, args[0]));
+    case BI_length: return val_scalar(e, anf_length(e, args[0]));
     case BI_flatten: return flatten(e, args[0], result);
     case BI_argsort: return elab_argsort(e, args[0]);
     case BI_argsort_ties__: return elab_argsort_ties(e, args[0], result);
@@ -349,7 +345,7 @@ Value *elab_builtin(Elab *e, Builtin b, Type *type, Value **args)
     case BI_unflatten: return elab_unflatten(e, val_atom(args[0]), val_atom(args[1]), args[2]);
     case BI_total_length__: return val_scalar(e, elab_total_length(e, args[0]));
     case BI_take: return elab_slice_value(e, args[1], core_i64(0), val_atom(args[0]), true);
-    case BI_drop: return elab_slice_value(e, args[1], val_atom(args[0]), length_of(e, args[1]), true);
+    case BI_drop: return elab_slice_value(e, args[1], val_atom(args[0]), anf_length(e, args[1]), true);
     case BI_assert:
     case BI_check_nonempty__:
     case BI_check_lengths__: return checking_builtin(e, b, args);

@@ -36,7 +36,7 @@ static Source source(Elab *e, const Scope *sc, const Binder *binder)
     }
     s.kind = SOURCE_ARRAY;
     s.array = v;
-    s.length = anf_length(e, val_first_leaf(v));
+    s.length = anf_length(e, v);
     return s;
 }
 
@@ -49,13 +49,6 @@ static Value *element(Elab *e, const Source *s, Soac *b)
     case SOURCE_RANGE: return val_scalar(e, elab_range_element(e, s->range, anf_soac_index(e, b)));
     }
     return NULL;
-}
-
-static void check_length(Elab *e, CoreAtom n, const Source *s)
-{
-    anf_check_lengths(e, n, s->length);
-    if (s->kind == SOURCE_ARRAY)
-        anf_know_length(e, val_first_leaf(s->array), n);
 }
 
 static bool only_ignores(const Pat *p)
@@ -79,18 +72,18 @@ Value *elab_each(Elab *e, const Scope *sc, Expr *x)
     for (uint32_t i = 0; i < n; i++)
         sources[i] = source(e, sc, &x->each.binders[i]);
     for (uint32_t i = 1; i < n; i++)
-        check_length(e, sources[0].length, &sources[i]);
+        anf_check_lengths(e, sources[0].length, sources[i].length);
     Soac b = anf_soac_over(sources[0].length);
     for (uint32_t i = 0; i < n; i++)
         if (sources[i].kind == SOURCE_ARRAY)
             sources[i].element = anf_soac_input(e, &b, sources[i].array);
     if (x->each.guard) {
-        OpenBlock o = anf_block_open(e);
+        CoreBlock *outer = anf_block_open(e);
         Scope inner = bind_all(e, sc, sources, n, &b);
         CoreAtom holds = elab_scalar(e, &inner, x->each.guard);
-        b.guard = anf_block_close(e, o, &holds, 1);
+        b.guard = anf_block_close(e, outer, &holds, 1);
     }
-    OpenBlock o = anf_block_open(e);
+    CoreBlock *outer = anf_block_open(e);
     Value *result;
     if (x->each.body) {
         Scope inner = bind_all(e, sc, sources, n, &b);
@@ -100,5 +93,5 @@ Value *elab_each(Elab *e, const Scope *sc, Expr *x)
             bind_all(e, sc, sources, n, &b); /* for the sizes in the patterns */
         result = element(e, &sources[0], &b);
     }
-    return anf_soac_map(e, &b, o, result);
+    return anf_soac_map(e, &b, outer, result);
 }

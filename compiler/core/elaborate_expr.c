@@ -60,7 +60,7 @@ static Value *string_literal(Elab *e, const Scope *sc, const Expr *x)
     for (uint32_t i = 0; i < x->string.n; i++)
         items[i] = core_const(SC_U8, x->string.bytes[i]);
     CoreAtom array = anf_array(e, (CoreType){SC_U8, 1}, items, x->string.n);
-    return val_leaves(e, elab_expr_type(e, sc, x), &array, 1);
+    return val_sequence(e, elab_expr_type(e, sc, x), &array, 1, core_i64(x->string.n));
 }
 
 static Value *literal(Elab *e, const Scope *sc, const Expr *x)
@@ -186,7 +186,7 @@ static Value *array(Elab *e, const Scope *sc, const Expr *x)
     CoreAtom *leaves = arena_array(e->arena, CoreAtom, k);
     for (uint32_t j = 0; j < k; j++)
         leaves[j] = anf_array(e, types.at[j], columns + (size_t)j * n, n);
-    return val_leaves(e, type, leaves, k);
+    return val_sequence(e, type, leaves, k, core_i64(n));
 }
 
 static Value *field(Elab *e, const Scope *sc, Expr *x)
@@ -244,7 +244,7 @@ static Value *slice_expr(Elab *e, const Scope *sc, const Expr *x)
     if (!x->slice.from && !x->slice.to)
         return xs;
     CoreAtom from = x->slice.from ? elab_index_i64(e, elab_expr(e, sc, x->slice.from)) : core_i64(0);
-    CoreAtom to = x->slice.to ? elab_index_i64(e, elab_expr(e, sc, x->slice.to)) : anf_length(e, val_first_leaf(xs));
+    CoreAtom to = x->slice.to ? elab_index_i64(e, elab_expr(e, sc, x->slice.to)) : anf_length(e, xs);
     e->at = behind(e, sc, x->span, x->slice.array->span);
     return elab_slice_value(e, xs, from, to, true);
 }
@@ -306,7 +306,7 @@ static Value *replaced(Elab *e, const Value *v, const Step *steps, uint32_t n, V
         return elab_update_value(e, v, steps->from, replaced(e, old, steps + 1, n - 1, part));
     }
     if (x->kind == E_SLICE) {
-        CoreAtom to = x->slice.to ? steps->to : anf_length(e, val_first_leaf(v));
+        CoreAtom to = x->slice.to ? steps->to : anf_length(e, v);
         Value *args[] = {(Value *)v, val_scalar(e, steps->from), val_scalar(e, to), part};
         return elab_library_call(e, "update_slice__", args, 4);
     }
@@ -332,8 +332,8 @@ static Value *range(Elab *e, const Scope *sc, Expr *x)
     Range r = elab_range_parts(e, sc, x);
     Soac b = anf_soac_over(r.length);
     CoreAtom i = anf_soac_index(e, &b);
-    OpenBlock o = anf_block_open(e);
-    return anf_soac_map(e, &b, o, val_scalar(e, elab_range_element(e, r, i)));
+    CoreBlock *outer = anf_block_open(e);
+    return anf_soac_map(e, &b, outer, val_scalar(e, elab_range_element(e, r, i)));
 }
 
 /* ---- sections and lambdas ---- */
@@ -375,8 +375,8 @@ Value *elab_if_parts(Elab *e, CoreAtom cond, CoreBlock *then_b, CoreBlock *else_
 
 static CoreBlock *branch(Elab *e, const Scope *sc, Expr *x)
 {
-    OpenBlock o = anf_block_open(e);
-    return anf_block_close_value(e, o, elab_expr(e, sc, x));
+    CoreBlock *outer = anf_block_open(e);
+    return anf_block_close_value(e, outer, elab_expr(e, sc, x));
 }
 
 static Value *if_expr(Elab *e, const Scope *sc, const Expr *x)
@@ -479,13 +479,13 @@ static Value *while_loop(Elab *e, const Scope *sc, const Expr *x, LoopParts *l)
 {
     loop_params(e, l);
     Scope inner = *sc;
-    OpenBlock o = anf_block_open(e);
+    CoreBlock *outer = anf_block_open(e);
     elab_bind_pattern(e, &inner, x->loop.state, l->state);
-    l->stmt->loop.cond = anf_block_close_value(e, o, elab_expr(e, &inner, x->loop.domain));
+    l->stmt->loop.cond = anf_block_close_value(e, outer, elab_expr(e, &inner, x->loop.domain));
     inner = *sc;
-    o = anf_block_open(e);
+    outer = anf_block_open(e);
     elab_bind_pattern(e, &inner, x->loop.state, l->state);
-    l->stmt->loop.body = anf_block_close_value(e, o, elab_expr(e, &inner, x->loop.body));
+    l->stmt->loop.body = anf_block_close_value(e, outer, elab_expr(e, &inner, x->loop.body));
     return loop_end(e, l);
 }
 
@@ -496,11 +496,11 @@ Value *elab_loop(Elab *e, const Scope *sc, Expr *x)
         return while_loop(e, sc, x, &l);
     bool each = x->loop.kind == LOOP_FOR_EACH;
     Value *domain = elab_expr(e, sc, x->loop.domain);
-    CoreAtom count = each ? anf_length(e, val_first_leaf(domain)) : elab_index_i64(e, domain);
+    CoreAtom count = each ? anf_length(e, domain) : elab_index_i64(e, domain);
     loop_counter(e, &l, count);
     loop_params(e, &l);
     Scope inner = *sc;
-    OpenBlock o = anf_block_open(e);
+    CoreBlock *outer = anf_block_open(e);
     elab_bind_pattern(e, &inner, x->loop.state, l.state);
     if (each)
         elab_bind_pattern(e, &inner, x->loop.binder, elab_index_value(e, domain, loop_index(&l), false));
@@ -508,7 +508,7 @@ Value *elab_loop(Elab *e, const Scope *sc, Expr *x)
         CoreAtom i = anf_convert(e, loop_index(&l), ty_scalar(domain->type));
         elab_bind_pattern(e, &inner, x->loop.binder, val_scalar(e, i));
     }
-    l.stmt->loop.body = anf_block_close_value(e, o, elab_expr(e, &inner, x->loop.body));
+    l.stmt->loop.body = anf_block_close_value(e, outer, elab_expr(e, &inner, x->loop.body));
     return counted_loop_end(e, sc, x, &l);
 }
 

@@ -40,6 +40,8 @@ struct Value {
         struct {
             CoreAtom *atoms;
             uint32_t n;
+            bool length_known; /* of a sequence: from how it is made. The rest is for core_simplify to find out */
+            CoreAtom length;
         } leaves; /* VALUE_LEAVES: scalar, sequence, sum, unit */
         struct {
             Value **items;
@@ -98,18 +100,6 @@ typedef struct Spec {
     bool sizes_hold; /* its callers check the sizes in its parameters */
 } Spec;
 
-/* What is known of a variable's length, from how its value is made; the rest is for simplify to find out. */
-typedef struct VarFacts {
-    bool length_known;
-    CoreAtom length;
-    CoreVar same_length; /* an older variable that is as long, or CORE_NO_VAR */
-    bool not_negative;   /* of an i64 */
-} VarFacts;
-typedef struct OldFacts {
-    CoreVar var;
-    VarFacts facts;
-} OldFacts;
-
 typedef struct Elab {
     Session *s;
     const Checked *checked;
@@ -132,10 +122,8 @@ typedef struct Elab {
     /* the function being built */
     CoreFn *fn;
     CoreBlock *block;
-    Span at;                 /* place of the operation at hand, never in the library */
-    VEC(uint8_t) used;       /* by CoreVar: some statement or result reads it */
-    VEC(VarFacts) facts;     /* by CoreVar */
-    VEC(OldFacts) facts_log; /* what to restore when the open blocks close */
+    Span at;           /* place of the operation at hand, never in the library */
+    VEC(uint8_t) used; /* by CoreVar: some statement or result reads it */
 } Elab;
 
 /* ---- types (elaborate_types.c) ---- */
@@ -156,6 +144,9 @@ void ty_match(Type *pattern, Type *ground, Type **args);
 
 /* ---- values (elaborate_values.c) ---- */
 Value *val_leaves(Elab *e, Type *t, const CoreAtom *atoms, uint32_t n);
+/* Sequences that are made so long, or as long as xs. */
+Value *val_sequence(Elab *e, Type *t, const CoreAtom *atoms, uint32_t n, CoreAtom length);
+Value *val_as_long(Elab *e, Type *t, const CoreAtom *atoms, uint32_t n, const Value *xs);
 Value *val_scalar(Elab *e, CoreAtom a);
 Value *val_from_atoms(Elab *e, Type *t, const CoreAtom *atoms);
 Value *val_product(Elab *e, Type *t, Value **items);
@@ -193,14 +184,13 @@ CoreAtom anf_and(Elab *e, CoreAtom a, CoreAtom b);
 CoreAtom anf_select(Elab *e, CoreAtom c, CoreAtom x, CoreAtom y);
 CoreAtom anf_convert(Elab *e, CoreAtom a, Scalar to);
 CoreAtom anf_max0(Elab *e, CoreAtom n);
-CoreAtom anf_length(Elab *e, CoreAtom array);
+CoreAtom anf_length(Elab *e, const Value *xs);
 CoreAtom anf_index(Elab *e, CoreAtom array, CoreAtom i, uint32_t site);
 CoreAtom anf_slice(Elab *e, CoreAtom array, CoreAtom from, CoreAtom to, uint32_t site);
 CoreAtom anf_array(Elab *e, CoreType type, const CoreAtom *items, uint32_t n);
 void anf_check(Elab *e, CoreAtom cond, ErrorKind kind, const char *text, const CoreAtom *values, uint32_t n);
 void anf_check_lengths(Elab *e, CoreAtom n, CoreAtom m);
-/* The same for two sequences, whose lengths are known to be equal from then on. */
-void anf_check_same_length(Elab *e, CoreAtom xs, CoreAtom ys);
+void anf_check_same_length(Elab *e, const Value *xs, const Value *ys);
 void anf_check_not_negative(Elab *e, CoreAtom n);
 uint32_t anf_site(Elab *e, ErrorKind kind, const char *text);
 CoreBuilder anf_builder(Elab *e);           /* of the open block; notes what statements read */
@@ -209,18 +199,12 @@ void anf_push(Elab *e, CoreStmt *s);        /* into the open block; notes what i
 /* Gives the statement one new variable per type; the variables as atoms. */
 CoreAtom *anf_bind(Elab *e, CoreStmt *s, const CoreType *types, uint32_t n);
 CoreVar anf_var(Elab *e, CoreType type, const char *hint);
-void anf_know_length(Elab *e, CoreAtom array, CoreAtom n);
-void anf_know_same_lengths(Elab *e, const CoreAtom *arrays, uint32_t n);
-void anf_know_not_negative(Elab *e, CoreAtom n);
 bool anf_atom_is_int(CoreAtom a, uint64_t bits);
 
-typedef struct OpenBlock {
-    CoreBlock *outer;
-    uint32_t log;
-} OpenBlock;
-OpenBlock anf_block_open(Elab *e);
-CoreBlock *anf_block_close(Elab *e, OpenBlock o, const CoreAtom *results, uint32_t n);
-CoreBlock *anf_block_close_value(Elab *e, OpenBlock o, const Value *v);
+/* Statements go into a new block from here on; returns the one they went into, for the call that closes it. */
+CoreBlock *anf_block_open(Elab *e);
+CoreBlock *anf_block_close(Elab *e, CoreBlock *outer, const CoreAtom *results, uint32_t n);
+CoreBlock *anf_block_close_value(Elab *e, CoreBlock *outer, const Value *v);
 
 /* A parallel operation being built: inputs are added, then guard and body are elaborated over the
  * elements, then the inputs that nothing reads are left out. */
@@ -236,7 +220,7 @@ Value *anf_soac_input(Elab *e, Soac *b, const Value *array); /* the element */
 CoreAtom anf_soac_index(Elab *e, Soac *b);
 CoreSoac anf_soac_finish(Elab *e, const Soac *b, CoreBlock *body);
 /* Closes the body, whose result is `element`: the sequence of them. */
-Value *anf_soac_map(Elab *e, Soac *b, OpenBlock body, const Value *element);
+Value *anf_soac_map(Elab *e, Soac *b, CoreBlock *outer, const Value *element);
 CoreLambda anf_soac_operator(Elab *e, const Value *op, Type *t);
 CoreAtom *anf_soac_reduce(Elab *e, const Soac *b, CoreBlock *body, CoreKind kind, CoreLambda op,
                           const CoreAtom *neutral, uint32_t k);

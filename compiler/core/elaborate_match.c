@@ -135,10 +135,10 @@ static Value *cases_from(Elab *e, const Scope *sc, const Expr *x, Value *subject
     }
     if (matches.is_const)
         return matches.bits ? case_body(e, sc, c, subject) : cases_from(e, sc, x, subject, i + 1);
-    OpenBlock o = anf_block_open(e);
-    CoreBlock *then_b = anf_block_close_value(e, o, case_body(e, sc, c, subject));
-    o = anf_block_open(e);
-    CoreBlock *else_b = anf_block_close_value(e, o, cases_from(e, sc, x, subject, i + 1));
+    CoreBlock *outer = anf_block_open(e);
+    CoreBlock *then_b = anf_block_close_value(e, outer, case_body(e, sc, c, subject));
+    outer = anf_block_open(e);
+    CoreBlock *else_b = anf_block_close_value(e, outer, cases_from(e, sc, x, subject, i + 1));
     return elab_if_parts(e, matches, then_b, else_b, elab_expr_type(e, sc, x));
 }
 

@@ -204,11 +204,11 @@ Value *elab_short_circuit(Elab *e, const Scope *sc, Expr *x)
         CoreAtom right = elab_scalar(e, sc, x->binary.right);
         return val_scalar(e, anf_binary(e, is_and ? PRIM_AND : PRIM_OR, left, right));
     }
-    OpenBlock o = anf_block_open(e);
-    CoreBlock *right = anf_block_close_value(e, o, elab_expr(e, sc, x->binary.right));
+    CoreBlock *outer = anf_block_open(e);
+    CoreBlock *right = anf_block_close_value(e, outer, elab_expr(e, sc, x->binary.right));
     CoreAtom known = core_const(SC_BOOL, !is_and);
-    o = anf_block_open(e);
-    CoreBlock *skip = anf_block_close(e, o, &known, 1);
+    outer = anf_block_open(e);
+    CoreBlock *skip = anf_block_close(e, outer, &known, 1);
     Type *type = elab_expr_type(e, sc, x);
     return is_and ? elab_if_parts(e, left, right, skip, type) : elab_if_parts(e, left, skip, right, type);
 }
@@ -329,34 +329,33 @@ Value *elab_update_value(Elab *e, const Value *array, CoreAtom i, const Value *v
         CoreType type = array->leaves.atoms[k].type;
         atoms[k] = anf_bind(e, s, &type, 1)[0];
         anf_push(e, s);
-        anf_know_same_lengths(e, (CoreAtom[]){array->leaves.atoms[k], atoms[k]}, 2);
     }
-    return val_leaves(e, array->type, atoms, array->leaves.n);
+    return val_as_long(e, array->type, atoms, array->leaves.n, array);
 }
 
 static CoreBlock *append_side(Elab *e, const Value *array, CoreAtom i)
 {
-    OpenBlock o = anf_block_open(e);
-    return anf_block_close_value(e, o, elab_index_value(e, array, i, false));
+    CoreBlock *outer = anf_block_open(e);
+    return anf_block_close_value(e, outer, elab_index_value(e, array, i, false));
 }
 
 /* A map over both lengths that picks from either side: nothing is copied if its consumer fuses with it. */
 Value *elab_append(Elab *e, const Value *l, const Value *r)
 {
-    CoreAtom n = anf_length(e, val_first_leaf(l));
-    CoreAtom m = anf_length(e, val_first_leaf(r));
+    CoreAtom n = anf_length(e, l);
+    CoreAtom m = anf_length(e, r);
     if (anf_atom_is_int(n, 0))
-        return val_leaves(e, r->type, r->leaves.atoms, r->leaves.n);
+        return (Value *)r;
     if (anf_atom_is_int(m, 0))
-        return val_leaves(e, l->type, l->leaves.atoms, l->leaves.n);
+        return (Value *)l;
     Type *element = type_prune(type_prune(l->type)->element);
     Soac b = anf_soac_over(anf_binary(e, PRIM_SIZE_ADD, n, m));
     CoreAtom i = anf_soac_index(e, &b);
-    OpenBlock o = anf_block_open(e);
+    CoreBlock *outer = anf_block_open(e);
     CoreAtom in_left = anf_compare(e, PRIM_LT, i, n);
     CoreBlock *left = append_side(e, l, i);
-    OpenBlock right_o = anf_block_open(e);
+    CoreBlock *outer_right = anf_block_open(e);
     CoreAtom j = anf_binary(e, PRIM_SUB, i, n);
-    CoreBlock *right = anf_block_close_value(e, right_o, elab_index_value(e, r, j, false));
-    return anf_soac_map(e, &b, o, elab_if_parts(e, in_left, left, right, element));
+    CoreBlock *right = anf_block_close_value(e, outer_right, elab_index_value(e, r, j, false));
+    return anf_soac_map(e, &b, outer, elab_if_parts(e, in_left, left, right, element));
 }

@@ -18,8 +18,6 @@ static CoreAtom scalar_call(Elab *e, const char *name, Value **args, uint32_t n,
     return e->gave_up ? core_const(result, 0) : val_atom(v);
 }
 
-static CoreAtom length_of(Elab *e, const Value *xs) { return anf_length(e, val_first_leaf(xs)); }
-
 /* Is it the same sequence, and are its elements equal to themselves? */
 static bool is_same(const Value *l, const Value *r)
 {
@@ -34,8 +32,8 @@ static CoreAtom equal_sequences(Elab *e, const Value *l, const Value *r)
 {
     if (is_same(l, r))
         return core_const(SC_BOOL, 1);
-    CoreAtom n = length_of(e, l);
-    CoreAtom same_length = anf_compare(e, PRIM_EQ, n, length_of(e, r));
+    CoreAtom n = anf_length(e, l);
+    CoreAtom same_length = anf_compare(e, PRIM_EQ, n, anf_length(e, r));
     CoreAtom looked_at = anf_select(e, same_length, n, core_i64(0));
     Value *args[] = {val_scalar(e, looked_at), (Value *)l, (Value *)r};
     return anf_and(e, same_length, scalar_call(e, "equal_prefixes__", args, 3, SC_BOOL));
@@ -57,7 +55,7 @@ static CoreAtom or_else(Elab *e, CoreAtom first, CoreAtom second)
 /* The first elements that differ decide, then the lengths. */
 static CoreAtom compare_sequences(Elab *e, const Value *l, const Value *r)
 {
-    CoreAtom n = length_of(e, l), m = length_of(e, r);
+    CoreAtom n = anf_length(e, l), m = anf_length(e, r);
     CoreAtom both = anf_binary(e, PRIM_MIN, n, m);
     Value *args[] = {val_scalar(e, both), (Value *)l, (Value *)r};
     CoreAtom elements = scalar_call(e, "compare_prefixes__", args, 3, SC_I8);
@@ -112,7 +110,7 @@ CoreAtom elab_equal_text(Elab *e, const Scope *sc, const Value *v, Expr *text)
 {
     CoreAtom n = core_i64(text->string.n);
     if (text->string.n == 0)
-        return anf_compare(e, PRIM_EQ, length_of(e, v), n);
+        return anf_compare(e, PRIM_EQ, anf_length(e, v), n);
     Value *literal = elab_expr(e, sc, text);
     if (text->string.n > SHORT_TEXT)
         return elab_equal(e, v, literal);
@@ -198,9 +196,15 @@ static Value *argsort_sequences(Elab *e, Value *xss)
     return elab_library_call(e, "argsort_by_blocks__", args, 3);
 }
 
-static void add_keys(Elab *e, Type *t, const CoreAtom **columns, Atoms *keys);
+/* The leaves of a sequence that are still to be looked at. */
+typedef struct Columns {
+    const CoreAtom *next;
+    CoreAtom length;
+} Columns;
 
-static void add_keys_of_parts(Elab *e, Type *const *types, uint32_t n, const CoreAtom **columns, Atoms *keys)
+static void add_keys(Elab *e, Type *t, Columns *columns, Atoms *keys);
+
+static void add_keys_of_parts(Elab *e, Type *const *types, uint32_t n, Columns *columns, Atoms *keys)
 {
     for (uint32_t i = 0; i < n; i++)
         if (types[i])
@@ -208,19 +212,19 @@ static void add_keys_of_parts(Elab *e, Type *const *types, uint32_t n, const Cor
 }
 
 /* The scalar columns that a sequence of t is sorted by, from its leaves. */
-static void add_keys(Elab *e, Type *t, const CoreAtom **columns, Atoms *keys)
+static void add_keys(Elab *e, Type *t, Columns *columns, Atoms *keys)
 {
     t = type_prune(t);
     if (t->kind == TY_ARRAY) {
         uint32_t n = ty_leaf_count(e, t);
-        Value *column = val_leaves(e, type_array(e->arena, t), *columns, n);
-        *columns += n;
+        Value *column = val_sequence(e, type_array(e->arena, t), columns->next, n, columns->length);
+        columns->next += n;
         vec_push(e->arena, keys, val_first_leaf(elab_library_call(e, "dense_ranks__", &column, 1)));
         return;
     }
     bool is_product = (t->kind == TY_TUPLE && t->tuple.n > 0) || (t->kind == TY_RECORD && t->record.n > 0);
     if (!is_product) /* a scalar, the unit, a sum's tag */
-        vec_push(e->arena, keys, *(*columns)++);
+        vec_push(e->arena, keys, *columns->next++);
     if (t->kind == TY_TUPLE)
         add_keys_of_parts(e, t->tuple.items, t->tuple.n, columns, keys);
     else if (t->kind == TY_RECORD || t->kind == TY_SUM)
@@ -236,13 +240,13 @@ static Value *scalar_columns(Elab *e, Value *xs)
     if (ty_leaves_all_scalar(e, element))
         return xs;
     Atoms keys = {0};
-    const CoreAtom *columns = xs->leaves.atoms;
+    Columns columns = {xs->leaves.atoms, anf_length(e, xs)};
     add_keys(e, element, &columns, &keys);
     Type **types = arena_array(e->arena, Type *, keys.n);
     for (uint32_t i = 0; i < keys.n; i++)
         types[i] = type_scalar(e->arena, keys.at[i].type.scalar);
     Type *product = keys.n == 1 ? types[0] : type_tuple(e->arena, types, keys.n);
-    return val_leaves(e, type_array(e->arena, product), keys.at, keys.n);
+    return val_as_long(e, type_array(e->arena, product), keys.at, keys.n, xs);
 }
 
 static Value *argsort_columns(Elab *e, const Value *columns)
@@ -253,8 +257,8 @@ static Value *argsort_columns(Elab *e, const Value *columns)
     CoreType type = {SC_I64, 1};
     CoreAtom out = anf_bind(e, s, &type, 1)[0];
     anf_push(e, s);
-    anf_know_same_lengths(e, (CoreAtom[]){columns->leaves.atoms[0], out}, 2);
-    return val_leaves(e, type_array(e->arena, type_scalar(e->arena, SC_I64)), &out, 1);
+    Type *positions = type_array(e->arena, type_scalar(e->arena, SC_I64));
+    return val_as_long(e, positions, &out, 1, columns);
 }
 
 Value *elab_argsort(Elab *e, Value *xs)

@@ -24,31 +24,36 @@ typedef struct Dimension {
     const Tags *tags;
 } Dimension;
 
+static CoreAtom length_of(Elab *e, CoreAtom leaf)
+{
+    CoreBuilder b = anf_builder(e);
+    return build_length(&b, leaf);
+}
+
 /* The first length at that depth, or 0 where there is no row to ask. */
 static CoreAtom first_length(Elab *e, CoreAtom leaf, uint32_t depth)
 {
-    CoreAtom n = anf_length(e, leaf);
+    CoreAtom n = length_of(e, leaf);
     if (depth == 0)
         return n;
     CoreAtom zero = core_i64(0);
     CoreAtom some = anf_compare(e, PRIM_GT, n, zero);
     if (some.is_const)
         return some.bits ? first_length(e, anf_index(e, leaf, zero, CORE_NO_SITE), depth - 1) : zero;
-    OpenBlock o = anf_block_open(e);
+    CoreBlock *outer = anf_block_open(e);
     CoreAtom inner = first_length(e, anf_index(e, leaf, zero, CORE_NO_SITE), depth - 1);
-    CoreBlock *then_b = anf_block_close(e, o, &inner, 1);
-    o = anf_block_open(e);
-    CoreBlock *else_b = anf_block_close(e, o, &zero, 1);
+    CoreBlock *then_b = anf_block_close(e, outer, &inner, 1);
+    outer = anf_block_open(e);
+    CoreBlock *else_b = anf_block_close(e, outer, &zero, 1);
     return val_atom(elab_if_parts(e, some, then_b, else_b, type_scalar(e->arena, SC_I64)));
 }
 
 static void check_length(Elab *e, CoreAtom leaf, CoreAtom size, const char *text)
 {
-    CoreAtom n = anf_length(e, leaf);
+    CoreAtom n = length_of(e, leaf);
     CoreAtom values[] = {size, n};
     if (!core_atom_equal(size, n))
         anf_check(e, anf_compare(e, PRIM_EQ, size, n), ERR_SIZE, text, values, 2);
-    anf_know_length(e, leaf, size);
 }
 
 /* The largest length at this place that is not `size`, or -1. */
@@ -100,7 +105,6 @@ static void sized_array(Elab *e, Scope *sc, const TypeExpr *te, Dimension d)
     if (d.tags) /* the checker allows known names only, but an abbreviation has its own */
         return;
     CoreAtom size = first_length(e, d.leaf, d.depth);
-    anf_know_not_negative(e, size);
     if (!size.is_const && !e->fn->vars.at[size.var].hint)
         e->fn->vars.at[size.var].hint = te->array.size_name;
     env_bind_size(e, sc, te->array.size_name, size);

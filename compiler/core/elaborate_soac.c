@@ -98,21 +98,18 @@ static void push_map(Elab *e, Soac *b, CoreBlock *body, CoreAtom *whole, const b
             whole[k] = out[j++];
 }
 
-Value *anf_soac_map(Elab *e, Soac *b, OpenBlock o, const Value *element)
+Value *anf_soac_map(Elab *e, Soac *b, CoreBlock *outer, const Value *element)
 {
     Atoms atoms = {0};
     val_atoms(e, element, &atoms);
     uint32_t n = atoms.n;
-    CoreBlock *body = anf_block_close(e, o, atoms.at, n);
+    CoreBlock *body = anf_block_close(e, outer, atoms.at, n);
     CoreAtom *whole = arena_array(e->arena, CoreAtom, n);
     bool *is_whole = arena_array(e->arena, bool, n);
     if (split_identities(b, body, whole, is_whole))
         push_map(e, b, body, whole, is_whole);
-    for (uint32_t k = 0; k < n; k++) {
-        if (!is_whole[k] && !b->guard)
-            anf_know_length(e, whole[k], b->domain);
-    }
-    return val_leaves(e, type_array(e->arena, element->type), whole, n);
+    Type *t = type_array(e->arena, element->type);
+    return b->guard ? val_leaves(e, t, whole, n) : val_sequence(e, t, whole, n, b->domain);
 }
 
 CoreLambda anf_soac_operator(Elab *e, const Value *op, Type *t)
@@ -125,9 +122,9 @@ CoreLambda anf_soac_operator(Elab *e, const Value *op, Type *t)
         f.params[i] = anf_var(e, types.at[i % k], NULL);
         atoms[i] = core_var_atom(f.params[i], types.at[i % k]);
     }
-    OpenBlock o = anf_block_open(e);
+    CoreBlock *outer = anf_block_open(e);
     Value *args[] = {val_from_atoms(e, t, atoms), val_from_atoms(e, t, atoms + k)};
-    f.body = anf_block_close_value(e, o, elab_apply(e, op, args, 2));
+    f.body = anf_block_close_value(e, outer, elab_apply(e, op, args, 2));
     return f;
 }
 
@@ -146,9 +143,6 @@ CoreAtom *anf_soac_reduce(Elab *e, const Soac *b, CoreBlock *body, CoreKind kind
     }
     CoreAtom *out = anf_bind(e, s, types, k);
     anf_push(e, s);
-    if (kind == CORE_SCAN)
-        for (uint32_t i = 0; i < k; i++)
-            anf_know_length(e, out[i], b->domain);
     return out;
 }
 

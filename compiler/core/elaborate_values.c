@@ -12,8 +12,22 @@ Value *val_leaves(Elab *e, Type *t, const CoreAtom *atoms, uint32_t n)
     v->leaves.atoms = arena_array(e->arena, CoreAtom, n);
     for (uint32_t i = 0; i < n; i++)
         v->leaves.atoms[i] = atoms[i];
-    if (type_prune(t)->kind == TY_ARRAY)
-        anf_know_same_lengths(e, atoms, n);
+    return v;
+}
+
+Value *val_sequence(Elab *e, Type *t, const CoreAtom *atoms, uint32_t n, CoreAtom length)
+{
+    Value *v = val_leaves(e, t, atoms, n);
+    v->leaves.length_known = true;
+    v->leaves.length = length;
+    return v;
+}
+
+Value *val_as_long(Elab *e, Type *t, const CoreAtom *atoms, uint32_t n, const Value *xs)
+{
+    Value *v = val_leaves(e, t, atoms, n);
+    v->leaves.length_known = xs->leaves.length_known;
+    v->leaves.length = xs->leaves.length;
     return v;
 }
 

@@ -310,6 +310,8 @@ void facts_replace(Simplifier *s, CoreVar v, CoreAtom by)
     f->replaced = true;
     f->by = by;
     s->changed = true;
+    if (!by.is_const && !s->fn->vars.at[by.var].hint)
+        s->fn->vars.at[by.var].hint = s->fn->vars.at[v].hint;
 }
 
 const CoreStmt *facts_def(Simplifier *s, CoreAtom a) { return a.is_const ? NULL : facts_of(s, a.var)->def; }
@@ -408,6 +410,12 @@ void facts_learn_length(Simplifier *s, CoreAtom xs, CoreAtom n)
 
 void facts_learn_rows(Simplifier *s, CoreVar xs, const RowFacts *rows) { facts_touch(s, xs)->rows = rows; }
 
+void facts_learn_slice(Simplifier *s, CoreAtom from, CoreAtom to)
+{
+    learn_comparison(s, PRIM_LE, core_i64(0), from, true);
+    learn_comparison(s, PRIM_LE, from, to, true);
+}
+
 bool facts_length(Simplifier *s, CoreAtom xs, CoreAtom *n)
 {
     if (xs.is_const || !facts_of(s, xs.var)->has_length)
@@ -446,6 +454,7 @@ static bool is_size(Simplifier *s, CoreAtom x)
 }
 
 static bool not_negative(Simplifier *s, CoreAtom x, int depth);
+static bool at_most(Simplifier *s, CoreAtom x, CoreAtom n, int depth);
 
 static bool sum_not_negative(Simplifier *s, CoreAtom x, CoreAtom y)
 {
@@ -460,6 +469,7 @@ static bool prim_not_negative(Simplifier *s, const CoreStmt *def, int depth)
         a[i] = facts_resolve(s, def->prim.args[i]);
     switch (def->prim.op) {
     case PRIM_ADD: return sum_not_negative(s, a[0], a[1]);
+    case PRIM_SUB: return not_negative(s, a[1], depth) && at_most(s, a[1], a[0], depth);
     case PRIM_SIZE_ADD:
     case PRIM_SIZE_MUL: return not_negative(s, a[0], depth) && not_negative(s, a[1], depth);
     case PRIM_MAX:
@@ -489,8 +499,6 @@ static bool not_negative(Simplifier *s, CoreAtom x, int depth)
 }
 
 bool facts_not_negative(Simplifier *s, CoreAtom x) { return not_negative(s, x, 4); }
-
-static bool at_most(Simplifier *s, CoreAtom x, CoreAtom n, int depth);
 
 static bool prim_at_most(Simplifier *s, const CoreStmt *def, CoreAtom n, int depth)
 {

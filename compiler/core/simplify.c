@@ -29,6 +29,8 @@ static void learn_result_lengths(Simplifier *s, const CoreStmt *stmt)
     for (uint32_t i = 0; i < stmt->nvars; i++)
         if (result_length(s, stmt, stmt->vars[i], &n))
             facts_learn_length(s, core_var_atom(stmt->vars[i], core_var_type(s->fn, stmt->vars[i])), n);
+    if (stmt->kind == CORE_SLICE)
+        facts_learn_slice(s, stmt->slice.from, stmt->slice.to);
     if (stmt->kind == CORE_LENGTH) {
         facts_of(s, stmt->vars[0])->not_negative = true;
         facts_learn_length(s, stmt->length.array, core_var_atom(stmt->vars[0], core_scalar(SC_I64)));

@@ -71,6 +71,8 @@ void facts_learn_positive(Simplifier *s, CoreAtom n);
 /* Here on: xs has length n. */
 void facts_learn_length(Simplifier *s, CoreAtom xs, CoreAtom n);
 bool facts_length(Simplifier *s, CoreAtom xs, CoreAtom *n);
+/* Here on: 0 <= from <= to, as something has been taken from there. */
+void facts_learn_slice(Simplifier *s, CoreAtom from, CoreAtom to);
 /* Here on: this is known of xs's rows. */
 void facts_learn_rows(Simplifier *s, CoreVar xs, const RowFacts *rows);
 /* Of i64: is it known that x >= 0? that x <= n? that 0 <= i < n? */

@@ -170,6 +170,36 @@ static void test_bounds_that_hold(void **state)
     b_close(&b);
 }
 
+/* How many checks of lengths does the program's only function keep? */
+static uint32_t checks_of(const char *program)
+{
+    Session *s = session_create();
+    const CoreProgram *p = compile_text(s, program);
+    assert_int_equal(p->fns.n, 1);
+    uint32_t n = count_kind(p->fns.at[0], CORE_CHECK);
+    session_destroy(s);
+    return n;
+}
+
+/* What the elaborator asks naively is proved here: lengths that follow from how sequences are made. */
+static void test_lengths_that_follow(void **state)
+{
+    (void)state;
+    /* the components of one sequence */
+    assert_int_equal(
+        checks_of("entry main (ps : [(f64, f64)]) = let (xs, ys) = unzip ps in { x * y : x in xs; y in ys }"), 0);
+    /* one that is as long as another, and what one check has shown */
+    assert_int_equal(checks_of("entry main (xs : [i64]) (ys : [i64]) = "
+                               "let zs = { x + y : x in xs; y in ys } in { z * y + length xs : z in zs; y in ys }"),
+                     1);
+    assert_int_equal(checks_of("entry main (xs : [i64]) = { x + y : x in sort xs; y in xs }"), 0);
+    /* a slice of b - a elements: its bounds are in order once it has been taken */
+    assert_int_equal(checks_of("entry main (xs : [i64]) (a : i64) (b : i64) = { x * i : x in xs[a:b]; i in b - a }"),
+                     0);
+    assert_int_equal(checks_of("entry main (xs : [i64]) (a : i64) (b : i64) = { x * i : x in xs[0:b]; i in b - a }"),
+                     1);
+}
+
 static CoreStmt *b_if(B *b, CoreAtom cond, CoreType t)
 {
     CoreStmt *s = b_stmt(b, CORE_IF, 1, &t);
@@ -729,6 +759,7 @@ int main(void)
         cmocka_unit_test(test_common_reductions),
         cmocka_unit_test(test_checks_teach),
         cmocka_unit_test(test_bounds_that_hold),
+        cmocka_unit_test(test_lengths_that_follow),
         cmocka_unit_test(test_branches),
         cmocka_unit_test(test_guarded_failure_stays),
         cmocka_unit_test(test_loop_state),
