@@ -2,6 +2,7 @@
 #include "internal.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 /* In a failed state all contexts are this one, without instances. */
 static DpCtx *nothing(DpRt *rt)
@@ -81,37 +82,37 @@ DpCtx *dp_ctx_fn(DpRt *rt, uint64_t n) { return dp_ctx_new(rt, CTX_FN, NULL, n, 
 
 DpCtx *dp_nested_root(DpRt *rt, uint64_t n) { return dp_ctx_new(rt, CTX_NESTED, NULL, n, unknown, NULL); }
 
-/* n + 1 offsets from n lengths (n > 0), and the total, which is read back: 0 totals are common, and then nothing is
- * stored below. */
+/* n + 1 offsets from n lengths (n > 0), and what is known of these, which is read back: 0 totals are common, and then
+ * nothing is stored below. */
 DpBlock *dp_offsets_of_lengths(DpRt *rt, uint64_t address, uint64_t stride, uint64_t n, uint64_t *total)
 {
     DpBlock *offsets = dp_block_new(rt, n + 1, 8);
-    uint32_t chunks = dp_rt_chunks(rt, rt->gpu, n + 1);
-    uint64_t carry_bytes = 32;
-    DpBlock *part = dp_block_new(rt, chunks, carry_bytes);
-    const uint64_t words[3] = {address, stride, n}, outs[2] = {dp_block_addr(offsets), n};
+    uint32_t chunks = dp_rt_chunks(rt, rt->gpu, n);
+    DpBlock *part = dp_block_new(rt, chunks, 8 * DP_LENGTHS_WORDS);
+    const uint64_t numbers[5] = {n, address, stride, dp_block_addr(offsets), dp_block_addr(part)};
     Args a = {.n = 0};
-    dp_args_add(&a, n + 1);
-    dp_args_add(&a, 1);
-    dp_args_add(&a, 0);
-    dp_args_add(&a, dp_block_addr(part));
-    dp_args_words(&a, words, 3);
-    if (chunks > 1) {
-        dp_rt_launch(rt, dp_rt_own_kernel(rt, OWN_LENGTHS, "dp_scan_chunks"), 1, chunks, &a);
-        if (rt->gpu) {
-            Args carries = {.n = 0};
-            dp_args_add(&carries, chunks);
-            dp_args_add(&carries, dp_block_addr(part));
-            dp_args_words(&carries, words, 3);
-            dp_rt_launch(rt, dp_rt_own_kernel(rt, OWN_LENGTHS, "dp_scan_carries"), 1, 1, &carries);
-        }
-    }
-    dp_args_words(&a, outs, 2);
-    dp_rt_launch(rt, dp_rt_own_kernel(rt, OWN_LENGTHS, "dp_scan_write"), 2, chunks, &a);
+    dp_args_words(&a, numbers, 5);
+    if (chunks > 1)
+        dp_rt_launch(rt, dp_rt_own_kernel(rt, OWN_LENGTHS, "dp_lengths_count"), 1, chunks, &a);
+    dp_rt_launch(rt, dp_rt_own_kernel(rt, OWN_LENGTHS, "dp_lengths_write"), 1, chunks, &a);
     dp_block_release(rt, part);
-    if (total)
-        *total = dp_rt_look(rt)[0];
+    const uint64_t *said = dp_rt_look(rt);
+    *total = said[0];
+    if (!dp_failed(rt)) {
+        offsets->lengths = (DpLengths){.known = true, .longest = said[1]};
+        memcpy(offsets->lengths.counts, &said[2], sizeof offsets->lengths.counts);
+    }
     return offsets;
+}
+
+DpLengths dp_ctx_lengths(const DpCtx *c)
+{
+    const Segments s = dp_ctx_segments(c);
+    if (c->kind == CTX_NESTED && c->offsets.block)
+        return c->offsets.block->lengths;
+    DpLengths l = {.known = true, .longest = s.mode ? offsets_length(c->offsets) : c->n};
+    l.counts[dp_length_class(l.longest)] = (uint32_t)s.nseg;
+    return l;
 }
 
 /* More instances than can be counted are more than can be worked on. */

@@ -194,6 +194,7 @@ void dp_heap_free(DpRt *rt, DpBlock *b)
     b->parked = NULL;
     b->shared = NULL;
     b->contig = (DpContig){{NULL, 0}, 0, 0, 0, 0};
+    b->lengths.known = false;
     join_behind(h, b);
     if (b->before && !b->before->count) {
         b = b->before;

@@ -52,6 +52,23 @@ static inline bool offsets_known(Offsets o) { return o.block || o.stride; }
 static inline Offsets offsets_regular(uint64_t length) { return (Offsets){NULL, DP_REGULAR | length}; }
 static inline uint64_t offsets_length(Offsets o) { return o.stride & ~DP_REGULAR; } /* if regular */
 
+/* What is known of the lengths of a context's segments, where its offsets were made: then all of it. The same numbers
+ * as in kernels/lengths.cl. */
+enum { DP_LENGTH_CLASSES = 32, DP_LENGTHS_WORDS = 2 + DP_LENGTH_CLASSES / 2 };
+typedef struct DpLengths {
+    bool known;
+    uint64_t longest;
+    uint32_t counts[DP_LENGTH_CLASSES]; /* [0]: of the empty; [k]: of those from 2^(k-1) on and below 2^k, and in the
+                                           last one of all longer */
+} DpLengths;
+static inline uint32_t dp_length_class(uint64_t length)
+{
+    uint32_t class = 0;
+    for (; length && class < DP_LENGTH_CLASSES - 1; length >>= 1)
+        class ++;
+    return class;
+}
+
 /* What is known of a block of views that lie one behind the other: view k is {offsets[k+1] - offsets[k], base +
  * offsets[k] * bytes of an element}. */
 typedef struct DpContig {
@@ -75,6 +92,7 @@ struct DpBlock {
     DpRefs *shared; /* blocks in which these views may overlap (dp_update); owned, which is what keeps them from being
                        held by this column only */
     DpContig contig;
+    DpLengths lengths;               /* of a block of offsets */
     DpBlock *before, *behind;        /* neighbours */
     DpBlock *next_free, **link_free; /* also links blocks waiting to be freed */
 };
@@ -405,6 +423,10 @@ void dp_profile_close(DpRt *rt);
 
 /* context.c */
 DpBlock *dp_offsets_of_lengths(DpRt *rt, uint64_t address, uint64_t stride, uint64_t n, uint64_t *total);
+/* Of the context's segments (dp_ctx_segments), of which there are not more than 2^32: exact where offsets were made of
+ * lengths, and for regular ones; not known where they come from elsewhere. Its number of segments is s.nseg, of
+ * elements c->n. */
+DpLengths dp_ctx_lengths(const DpCtx *c);
 /* Offsets of the data of a NESTED context, or of one packed from a NESTED context, per instance of its up. Borrowed. */
 Offsets dp_ctx_data_offsets(DpRt *rt, DpCtx *c);
 uint64_t dp_path_indices(DpRt *rt, DpCtx *from, DpCtx *to); /* dp_path, always as u32 in memory (or 0) */

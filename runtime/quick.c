@@ -42,7 +42,7 @@ enum {
 /* ---- the templates' kernels ---- */
 typedef enum When { ALWAYS, UNSEGMENTED, SEGMENTED, ATOMIC } When;
 typedef enum Shape { CPU = 1, GPU = 2, BOTH = CPU | GPU } Shape;
-enum { QUICK_MOVE = DP_K_HIST + 1, QUICK_SORT };
+enum { QUICK_MOVE = DP_K_HIST + 1, QUICK_LENGTHS, QUICK_SORT };
 typedef struct Entry {
     uint32_t template;
     const char *name;
@@ -74,7 +74,7 @@ static Parameters parameters_of(const DpRt *rt, uint32_t program)
     switch (program) {
     case OWN_MOVE: return (Parameters){QUICK_MOVE, 0, 0, false, shape};
     case OWN_SORT: return (Parameters){QUICK_SORT, 0, 0, false, shape};
-    case OWN_LENGTHS: return (Parameters){DP_K_SCAN, 3, 2, false, shape};
+    case OWN_LENGTHS: return (Parameters){QUICK_LENGTHS, 0, 0, false, shape};
     case OWN_TRUTH: return (Parameters){DP_K_PACK, 1, 0, false, shape};
     default: break;
     }

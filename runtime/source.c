@@ -132,7 +132,7 @@ static const char *const defined_names[] = {
     "dp_hist_list",
     "dp_move_element",
 };
-const char *const dp_own_suffix[OWN_COUNT] = {"", "_lengths", "_truth", ""};
+const char *const dp_own_suffix[OWN_COUNT] = {"", "", "_truth", ""};
 
 static void add_renames(DpRt *rt, Text *t, const char *suffix)
 {
@@ -206,10 +206,7 @@ void dp_source_own(DpRt *rt, Text *t, OwnProgram own, uint32_t mode)
         add_file(rt, t, "each.cl");
         add_file(rt, t, "radix_sort.cl");
         break;
-    case OWN_LENGTHS:
-        add_file(rt, t, "lengths.cl");
-        add_template(rt, t, DP_K_SCAN, 0);
-        break;
+    case OWN_LENGTHS: add_file(rt, t, "lengths.cl"); break;
     case OWN_TRUTH:
         add_file(rt, t, "truth.cl");
         add_template(rt, t, DP_K_PACK, 0);

@@ -28,6 +28,37 @@ static void test_map(void **state)
     }
 }
 
+/* What strategies are chosen by, against a plain count; of offsets that are made of lengths, and of a regular context.
+ */
+static void test_lengths(void **state)
+{
+    (void)state;
+    for (int kind = 0; kind < SHAPES; kind++) {
+        World w = world_of(kind);
+        DpLengths want = {.known = true}, got = dp_ctx_lengths(w.c);
+        for (uint64_t s = 0; s < w.s.nseg; s++) {
+            uint64_t length = w.s.lens[s], class = 0;
+            want.longest = length > want.longest ? length : want.longest;
+            while (length >> class)
+                class ++;
+            want.counts[class]++;
+        }
+        if (w.s.nseg) { /* else there are no offsets, and nothing that could be counted */
+            assert_true(got.known);
+            assert_int_equal(got.longest, want.longest);
+            assert_memory_equal(got.counts, want.counts, sizeof want.counts);
+        }
+        world_free(&w);
+    }
+    DpCtx *up = dp_nested_root(rt, 1000), *c = dp_nested_regular(rt, up, 5);
+    DpLengths rows = dp_ctx_lengths(c), one = dp_ctx_lengths(up);
+    assert_true(rows.known && rows.longest == 5 && rows.counts[3] == 1000);
+    assert_true(one.known && one.longest == 1000 && one.counts[10] == 1);
+    dp_ctx_release(rt, &c);
+    dp_ctx_release(rt, &up);
+    expect_all_free();
+}
+
 static void compose(uint32_t a[2], uint32_t x, uint32_t extra)
 {
     uint32_t b0 = x | 1, b1 = (x >> 3) + extra;
@@ -192,8 +223,8 @@ static void test_scan_root(void **state)
 int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
-        BOTH(test_map),         BOTH(test_reduce), BOTH(test_reduce_wide),
-        BOTH(test_reduce_root), BOTH(test_scan),   BOTH(test_scan_root),
+        BOTH(test_map),         BOTH(test_lengths), BOTH(test_reduce),    BOTH(test_reduce_wide),
+        BOTH(test_reduce_root), BOTH(test_scan),    BOTH(test_scan_root),
     };
     return RUN_TESTS(tests, argc, argv);
 }
