@@ -235,7 +235,7 @@ CoreAtom *build_call(CoreBuilder *b, CoreFn *fn, const CoreAtom *args)
 CoreAtom *build_map(CoreBuilder *b, CoreSoac soac)
 {
     CoreStmt *s = build_stmt(b, CORE_MAP, soac.body->nresults, result_types(b, soac.body, true));
-    s->map = soac;
+    s->soac = core_soac_of_map(soac);
     return emit_all(b, s);
 }
 
@@ -254,9 +254,9 @@ CoreLambda build_operator(CoreBuilder *b, CorePrim op, CoreType type)
 CoreAtom build_fold(CoreBuilder *b, CoreKind kind, CoreSoac soac, CorePrim op, CoreAtom neutral, bool exclusive)
 {
     CoreStmt *s = build_stmt(b, kind, 1, result_types(b, soac.body, kind == CORE_SCAN));
-    s->reduce.soac = soac;
-    s->reduce.neutral = build_atoms_copy(b, &neutral, 1, 1);
-    s->reduce.op = build_operator(b, op, neutral.type);
-    s->reduce.exclusive = exclusive;
+    s->soac = soac;
+    s->soac.initial = build_atoms_copy(b, &neutral, 1, 1);
+    s->soac.op = build_operator(b, op, neutral.type);
+    s->soac.exclusive = exclusive;
     return emit_one(b, s);
 }

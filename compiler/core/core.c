@@ -195,12 +195,18 @@ static const CoreKindInfo kinds[] = {
 #define BINDER(member) {FIELD_BINDER, AT(member), 0},
 #define BINDERS(array, n) {FIELD_BINDERS, AT(array), AT(n)},
 #define BLOCK(member) {FIELD_BLOCK, AT(member), 0},
-#define SOAC(m)                                                                                                        \
-    {FIELD_SOAC, AT(m), 0}, ATOM(m.domain) ATOMS(m.inputs, m.ninputs) BINDER(m.index) BINDERS(m.elements, m.ninputs)   \
-                                BLOCK(m.guard) BLOCK(m.body)
-#define LAMBDA(m) {FIELD_OPERATOR, AT(m), 0}, BINDERS(m.params, m.nparams) BLOCK(m.body)
-#define KIND(NAME, text, n, runs, may_fail, equal, ...)                                                                \
-    [CORE_##NAME] = {text, RESULTS_##n, CODE_##runs, FAILS_##may_fail, SAME_##equal, {__VA_ARGS__{FIELD_END, 0, 0}}},
+#define SOAC(places)                                                                                                   \
+    {FIELD_SOAC, AT(soac), places}, ATOM(soac.domain) ATOMS(soac.inputs, soac.ninputs) BINDER(soac.index)              \
+                                        BINDERS(soac.elements, soac.ninputs) BLOCK(soac.guard) BLOCK(soac.body)
+#define OPERATOR {FIELD_OPERATOR, AT(soac.op), 0}, BINDERS(soac.op.params, soac.op.nparams) BLOCK(soac.op.body)
+#define KIND(NAME, text, n, runs, may_fail, equal, long_as, ...)                                                       \
+    [CORE_##NAME] = {text,                                                                                             \
+                     RESULTS_##n,                                                                                      \
+                     CODE_##runs,                                                                                      \
+                     FAILS_##may_fail,                                                                                 \
+                     SAME_##equal,                                                                                     \
+                     LENGTH_##long_as,                                                                                 \
+                     {__VA_ARGS__{FIELD_END, 0, 0}}},
 #include "core/kinds.def"
 #undef AT
 #undef ATOM
@@ -210,7 +216,7 @@ static const CoreKindInfo kinds[] = {
 #undef BINDERS
 #undef BLOCK
 #undef SOAC
-#undef LAMBDA
+#undef OPERATOR
 #undef KIND
 };
 
@@ -242,16 +248,28 @@ CoreBlock **core_field_block(const CoreStmt *s, const CoreField *f)
 
 static const CoreField *fields_of(const CoreStmt *s) { return kinds[s->kind].fields; }
 
-static void *find_field(const CoreStmt *s, CoreFieldKind kind)
+static const CoreField *find_field(const CoreStmt *s, CoreFieldKind kind)
 {
     for (const CoreField *f = fields_of(s); f->kind; f++)
         if (f->kind == kind)
-            return member(s, f->at);
+            return f;
     return NULL;
 }
 
-CoreSoac *core_stmt_soac(const CoreStmt *s) { return find_field(s, FIELD_SOAC); }
-CoreLambda *core_stmt_operator(const CoreStmt *s) { return find_field(s, FIELD_OPERATOR); }
+static void *find_member(const CoreStmt *s, CoreFieldKind kind)
+{
+    const CoreField *f = find_field(s, kind);
+    return f ? member(s, f->at) : NULL;
+}
+
+CoreSoac *core_stmt_soac(const CoreStmt *s) { return find_member(s, FIELD_SOAC); }
+CoreLambda *core_stmt_operator(const CoreStmt *s) { return find_member(s, FIELD_OPERATOR); }
+
+uint32_t core_stmt_places(const CoreStmt *s)
+{
+    const CoreField *f = find_field(s, FIELD_SOAC);
+    return f ? f->count : 0;
+}
 
 bool core_block_is_scalar(const CoreBlock *b)
 {

@@ -139,7 +139,17 @@ typedef struct CoreSoac {
     uint32_t ninputs;
     CoreBlock *guard; /* one bool; MAP only, else NULL */
     CoreBlock *body;
+    CoreAtom *initial; /* what each result starts from: REDUCE, SCAN, HIST the neutral element, SCATTER a sequence */
+    CoreLambda op;     /* REDUCE, SCAN, HIST */
+    CoreAtom size;     /* HIST: of each result */
+    bool exclusive, commutative; /* SCAN; REDUCE */
 } CoreSoac;
+
+/* What a MAP has of another kind's. */
+static inline CoreSoac core_soac_of_map(CoreSoac s)
+{
+    return (CoreSoac){s.domain, s.index, s.inputs, s.elements, s.ninputs, s.guard, s.body, .initial = NULL};
+}
 
 typedef enum CoreKind { /* see kinds.def */
 #define KIND(NAME, ...) CORE_##NAME,
@@ -216,25 +226,8 @@ struct CoreStmt {
             CoreFn *fn;
             CoreAtom *args;
             uint32_t nargs;
-        } call;       /* CORE_CALL */
-        CoreSoac map; /* CORE_MAP */
-        struct {
-            CoreSoac soac;
-            CoreAtom *neutral;
-            CoreLambda op;
-            bool exclusive, commutative;
-        } reduce; /* CORE_REDUCE, CORE_SCAN */
-        struct {
-            CoreSoac soac;
-            CoreAtom *dests;
-            uint32_t ndests;
-        } scatter; /* CORE_SCATTER */
-        struct {
-            CoreSoac soac;
-            CoreAtom size;
-            CoreAtom *neutral;
-            CoreLambda op;
-        } hist; /* CORE_HIST */
+        } call;        /* CORE_CALL */
+        CoreSoac soac; /* CORE_MAP, CORE_REDUCE, CORE_SCAN, CORE_SCATTER, CORE_HIST */
         struct {
             CoreAtom *keys;
             uint32_t nkeys;
@@ -317,7 +310,7 @@ typedef enum CoreFieldKind {
     FIELD_BINDER,
     FIELD_BINDERS,
     FIELD_BLOCK,
-    FIELD_SOAC,    /* a CoreSoac, whose parts follow as fields of their own */
+    FIELD_SOAC,    /* the CoreSoac, whose parts follow as fields of their own; `count` is core_stmt_places */
     FIELD_OPERATOR /* a CoreLambda, likewise */
 } CoreFieldKind;
 typedef struct CoreField {
@@ -328,6 +321,15 @@ typedef enum CoreResults { RESULTS_NO, RESULTS_ONE, RESULTS_MANY } CoreResults;
 typedef enum CoreCode { CODE_SCALAR, CODE_PARALLEL } CoreCode;
 typedef enum CoreFails { FAILS_NEVER, FAILS_AT_SITE, FAILS_INSIDE, FAILS_ALWAYS, FAILS_SPECIALLY } CoreFails;
 typedef enum CoreSame { SAME_NOT, SAME_OPERANDS, SAME_WHOLE } CoreSame;
+typedef enum CoreLength {
+    LENGTH_UNKNOWN,
+    LENGTH_DOMAIN,
+    LENGTH_SIZE,
+    LENGTH_ITEMS,
+    LENGTH_OPERAND,
+    LENGTH_INITIAL,
+    LENGTH_SLICE
+} CoreLength;
 enum { CORE_MOST_FIELDS = 13 };
 typedef struct CoreKindInfo {
     const char *word;
@@ -335,6 +337,7 @@ typedef struct CoreKindInfo {
     CoreCode code;
     CoreFails fails;
     CoreSame same;
+    CoreLength length;
     CoreField fields[CORE_MOST_FIELDS]; /* the last is FIELD_END */
 } CoreKindInfo;
 const CoreKindInfo *core_kind(CoreKind kind);
@@ -358,10 +361,11 @@ void core_stmt_binders(CoreStmt *s, void (*f)(void *ctx, CoreVar *v), void *ctx)
 CoreBlock *core_copy_block(const CoreProgram *p, CoreFn *to, const CoreFn *from, const CoreBlock *b, CoreAtom *map);
 /* Can evaluating the statement fail (its blocks included)? Calls count as fallible; loops (while) too. */
 bool core_stmt_fallible(const CoreProgram *p, const CoreFn *fn, const CoreStmt *s);
-/* The soac of a MAP, REDUCE, SCAN, SCATTER or HIST; NULL for other statements. */
+/* The soac of a statement of a kind that has one, else NULL. Its operator, if it has one. How many positions (i64) its
+ * body gives in front of the values: 1 if these go somewhere. */
 CoreSoac *core_stmt_soac(const CoreStmt *s);
-/* The operator of a REDUCE, SCAN or HIST; NULL for other statements. */
 CoreLambda *core_stmt_operator(const CoreStmt *s);
+uint32_t core_stmt_places(const CoreStmt *s);
 /* Code that may stand in a kernel, and on the host: it makes no sequences, and calls nothing. */
 bool core_stmt_is_scalar(const CoreStmt *s);
 bool core_block_is_scalar(const CoreBlock *b);

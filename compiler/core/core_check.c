@@ -327,28 +327,29 @@ static void check_soac(Checker *c, const CoreSoac *soac, const CoreType *results
     check_body(c, soac->body, height, results, n, "a body");
 }
 
-/* Elements of the bound sequences, `extra` i64 in front (scatter's index, hist's bin). */
-static CoreType *element_types(Checker *c, const CoreStmt *s, uint32_t extra)
+/* Elements of the bound sequences, behind the places. */
+static CoreType *element_types(Checker *c, const CoreStmt *s, uint32_t places)
 {
-    CoreType *types = arena_array(c->arena, CoreType, s->nvars + extra + 1);
-    if (extra)
+    CoreType *types = arena_array(c->arena, CoreType, s->nvars + places + 1);
+    if (places)
         types[0] = type_i64;
     for (uint32_t i = 0; i < s->nvars; i++) {
         CoreType t = var_type(c, s->vars[i]);
         if (!expect(c, t.rank > 0, "a sequence operation gives a scalar"))
             return NULL;
-        types[i + extra] = core_element(t);
+        types[i + places] = core_element(t);
     }
     return types;
 }
 
-static void check_operator(Checker *c, const CoreLambda *op, const CoreAtom *neutral, const CoreType *types, uint32_t n)
+static void check_operator(Checker *c, const CoreSoac *soac, const CoreType *types, uint32_t n)
 {
+    const CoreLambda *op = &soac->op;
     uint32_t height = c->scope.n;
     if (!expect(c, op->nparams == 2 * n, "an operator has the wrong number of parameters"))
         return;
     for (uint32_t i = 0; i < n; i++) {
-        want(c, neutral[i], types[i], "a neutral element");
+        want(c, soac->initial[i], types[i], "a neutral element");
         want_type(c, var_type(c, op->params[i]), types[i], "an operator's parameter");
         want_type(c, var_type(c, op->params[n + i]), types[i], "an operator's parameter");
     }
@@ -356,46 +357,27 @@ static void check_operator(Checker *c, const CoreLambda *op, const CoreAtom *neu
     check_body(c, op->body, height, types, n, "an operator");
 }
 
-static void check_map(Checker *c, const CoreStmt *s)
+static void check_destinations(Checker *c, const CoreStmt *s)
 {
-    CoreType *types = element_types(c, s, 0);
-    if (types)
-        check_soac(c, &s->map, types, s->nvars);
-}
-
-static void check_reduce(Checker *c, const CoreStmt *s)
-{
-    CoreType *types = s->kind == CORE_SCAN ? element_types(c, s, 0) : types_of(c, s->vars, s->nvars);
-    if (!types)
-        return;
-    expect(c, !s->reduce.soac.guard, "only map may have a guard");
-    check_soac(c, &s->reduce.soac, types, s->nvars);
-    check_operator(c, &s->reduce.op, s->reduce.neutral, types, s->nvars);
-}
-
-static void check_scatter(Checker *c, const CoreStmt *s)
-{
-    CoreType *types = element_types(c, s, 1);
-    if (!types)
-        return;
-    expect(c, !s->scatter.soac.guard, "only map may have a guard");
-    if (!expect(c, s->scatter.ndests == s->nvars, "a scatter has as many destinations as results"))
-        return;
     for (uint32_t i = 0; i < s->nvars; i++)
-        want_type(c, use_seq(c, s->scatter.dests[i], "a destination is no sequence"), var_type(c, s->vars[i]),
+        want_type(c, use_seq(c, s->soac.initial[i], "a destination is no sequence"), var_type(c, s->vars[i]),
                   "a destination");
-    check_soac(c, &s->scatter.soac, types, s->nvars + 1);
 }
 
-static void check_hist(Checker *c, const CoreStmt *s)
+static void check_parallel(Checker *c, const CoreStmt *s)
 {
-    CoreType *types = element_types(c, s, 1);
+    uint32_t places = core_stmt_places(s);
+    CoreType *types = s->kind == CORE_REDUCE ? types_of(c, s->vars, s->nvars) : element_types(c, s, places);
     if (!types)
         return;
-    expect(c, !s->hist.soac.guard, "only map may have a guard");
-    want(c, s->hist.size, type_i64, "a histogram's size");
-    check_soac(c, &s->hist.soac, types, s->nvars + 1);
-    check_operator(c, &s->hist.op, s->hist.neutral, types + 1, s->nvars);
+    expect(c, s->kind == CORE_MAP || !s->soac.guard, "only map may have a guard");
+    if (s->kind == CORE_SCATTER)
+        check_destinations(c, s);
+    if (s->kind == CORE_HIST)
+        want(c, s->soac.size, type_i64, "a histogram's size");
+    check_soac(c, &s->soac, types, s->nvars + places);
+    if (core_stmt_operator(s))
+        check_operator(c, &s->soac, types + places, s->nvars);
 }
 
 /* ---- statements, functions, programs ---- */
@@ -421,11 +403,11 @@ static void check_operation(Checker *c, const CoreStmt *s)
     case CORE_IF: check_if(c, s); break;
     case CORE_LOOP: check_loop(c, s); break;
     case CORE_CALL: check_call(c, s); break;
-    case CORE_MAP: check_map(c, s); break;
+    case CORE_MAP:
     case CORE_REDUCE:
-    case CORE_SCAN: check_reduce(c, s); break;
-    case CORE_SCATTER: check_scatter(c, s); break;
-    case CORE_HIST: check_hist(c, s); break;
+    case CORE_SCAN:
+    case CORE_SCATTER:
+    case CORE_HIST: check_parallel(c, s); break;
     case CORE_ARGSORT: check_argsort(c, s, result); break;
     case CORE_FLATTEN: check_flatten(c, s, result); break;
     }

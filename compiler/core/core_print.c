@@ -123,14 +123,32 @@ static void print_soac(Printer *p, const CoreSoac *s)
     print_block(p, s->body);
 }
 
-static void print_operator(Printer *p, const CoreAtom *neutral, uint32_t n, const CoreLambda *op)
+static void print_operator(Printer *p, const CoreSoac *s, uint32_t n)
 {
     strbuf_add(p->out, " neutral (");
-    print_atoms(p, neutral, n);
+    print_atoms(p, s->initial, n);
     strbuf_add(p->out, ") op (");
-    print_bounds(p, op->params, op->nparams);
+    print_bounds(p, s->op.params, s->op.nparams);
     strbuf_add(p->out, ") ");
-    print_block(p, op->body);
+    print_block(p, s->op.body);
+}
+
+static void print_parallel(Printer *p, const CoreStmt *s)
+{
+    strbuf_printf(p->out, "%s%s%s", core_kind(s->kind)->word, s->soac.exclusive ? "x" : "",
+                  s->soac.commutative ? "_comm" : "");
+    if (core_kind(s->kind)->length == LENGTH_SIZE) {
+        strbuf_add(p->out, " size ");
+        print_atom(p, s->soac.size);
+    }
+    if (core_kind(s->kind)->length == LENGTH_INITIAL) {
+        strbuf_add(p->out, " into (");
+        print_atoms(p, s->soac.initial, s->nvars);
+        strbuf_add(p->out, ")");
+    }
+    print_soac(p, &s->soac);
+    if (core_stmt_operator(s))
+        print_operator(p, &s->soac, s->nvars);
 }
 
 static void print_loop(Printer *p, const CoreStmt *s)
@@ -238,27 +256,10 @@ static void print_operation(Printer *p, const CoreStmt *s)
         strbuf_add(p->out, ")");
         break;
     case CORE_MAP:
-        strbuf_add(p->out, "map");
-        print_soac(p, &s->map);
-        break;
     case CORE_REDUCE:
     case CORE_SCAN:
-        strbuf_add(p->out, s->kind == CORE_REDUCE ? "reduce" : s->reduce.exclusive ? "scanx" : "scan");
-        strbuf_add(p->out, s->reduce.commutative ? "_comm" : "");
-        print_soac(p, &s->reduce.soac);
-        print_operator(p, s->reduce.neutral, s->nvars, &s->reduce.op);
-        break;
     case CORE_SCATTER:
-        strbuf_add(p->out, "scatter into (");
-        print_atoms(p, s->scatter.dests, s->scatter.ndests);
-        strbuf_add(p->out, ")");
-        print_soac(p, &s->scatter.soac);
-        break;
-    case CORE_HIST:
-        print_list(p, "hist size", &s->hist.size, 1);
-        print_soac(p, &s->hist.soac);
-        print_operator(p, s->hist.neutral, s->nvars, &s->hist.op);
-        break;
+    case CORE_HIST: print_parallel(p, s); break;
     }
 }
 

@@ -196,10 +196,10 @@ static void need_operands(Dead *d, uint32_t fn, CoreStmt *s)
         live(d, fn, soac->domain);
         if (soac->guard)
             live(d, fn, soac->guard->results[0]);
-        if (s->kind == CORE_SCATTER || s->kind == CORE_HIST)
+        if (core_stmt_places(s))
             live(d, fn, soac->body->results[0]);
-        if (s->kind == CORE_HIST)
-            live(d, fn, s->hist.size);
+        if (core_kind(s->kind)->length == LENGTH_SIZE)
+            live(d, fn, soac->size);
     } else if (s->kind == CORE_LOOP) {
         live(d, fn, s->loop.cond ? s->loop.cond->results[0] : s->loop.count);
     } else if (s->kind == CORE_CALL) {
@@ -218,14 +218,16 @@ static void need_stmt(Dead *d, uint32_t id)
     }
 }
 
-/* Position i of a reduction, scan or histogram. */
+/* Position i of a parallel operation. */
 static void need_slot(Dead *d, uint32_t fn, const CoreStmt *s, uint32_t i)
 {
-    bool is_hist = s->kind == CORE_HIST;
+    const CoreSoac *soac = core_stmt_soac(s);
     const CoreLambda *op = core_stmt_operator(s);
-    live(d, fn, is_hist ? s->hist.neutral[i] : s->reduce.neutral[i]);
-    live(d, fn, core_stmt_soac(s)->body->results[is_hist ? i + 1 : i]);
-    live(d, fn, op->body->results[i]);
+    if (soac->initial)
+        live(d, fn, soac->initial[i]);
+    live(d, fn, soac->body->results[core_stmt_places(s) + i]);
+    if (op)
+        live(d, fn, op->body->results[i]);
 }
 
 static void need_fn_result(Dead *d, uint32_t fn, uint32_t i)
@@ -238,33 +240,16 @@ static void need_fn_result(Dead *d, uint32_t fn, uint32_t i)
 
 static void need_result(Dead *d, uint32_t fn, const CoreStmt *s, uint32_t i)
 {
-    switch (s->kind) {
-    case CORE_IF:
+    if (s->kind == CORE_IF) {
         live(d, fn, s->if_.then_b->results[i]);
         live(d, fn, s->if_.else_b->results[i]);
-        break;
-    case CORE_LOOP: live_var(d, fn, s->loop.params[i]); break;
-    case CORE_CALL: need_fn_result(d, s->call.fn->index, i); break;
-    case CORE_MAP: live(d, fn, s->map.body->results[i]); break;
-    case CORE_REDUCE:
-    case CORE_SCAN:
-    case CORE_HIST: need_slot(d, fn, s, i); break;
-    case CORE_SCATTER:
-        live(d, fn, s->scatter.dests[i]);
-        live(d, fn, s->scatter.soac.body->results[i + 1]);
-        break;
-    case CORE_ATOM:
-    case CORE_PRIM:
-    case CORE_LENGTH:
-    case CORE_INDEX:
-    case CORE_SLICE:
-    case CORE_UPDATE:
-    case CORE_ARRAY:
-    case CORE_CHECK:
-    case CORE_CHECK_ROWS:
-    case CORE_ARGSORT:
-    case CORE_FLATTEN: break; /* need_operands */
-    }
+    } else if (s->kind == CORE_LOOP) {
+        live_var(d, fn, s->loop.params[i]);
+    } else if (s->kind == CORE_CALL) {
+        need_fn_result(d, s->call.fn->index, i);
+    } else if (core_stmt_soac(s)) {
+        need_slot(d, fn, s, i);
+    } /* else: need_operands */
 }
 
 static void need_param(Dead *d, uint32_t fn, uint32_t i)
@@ -364,11 +349,11 @@ static void trim_soac(Dead *d, CoreSoac *soac)
 }
 
 /* A parallel operation none of whose results is needed, but whose body may fail, becomes a map without results. */
-static void become_map(CoreStmt *s, CoreSoac soac)
+static void become_map(CoreStmt *s)
 {
-    soac.body->nresults = 0;
     s->kind = CORE_MAP;
-    s->map = soac;
+    s->soac = core_soac_of_map(s->soac);
+    s->soac.body->nresults = 0;
 }
 
 static void trim_operator(Dead *d, CoreLambda *op, const bool *keep, uint32_t n)
@@ -381,12 +366,6 @@ static void trim_operator(Dead *d, CoreLambda *op, const bool *keep, uint32_t n)
     keep_results(d, op->body, keep);
 }
 
-static bool slot_live(const Dead *d, const CoreStmt *s, uint32_t i)
-{
-    const CoreLambda *op = core_stmt_operator(s);
-    return is_live(d, s->vars[i]) || is_live(d, op->params[i]) || is_live(d, op->params[s->nvars + i]);
-}
-
 /* `keep` for body results that have an index or bin in front. */
 static bool *keep_behind_first(Dead *d, const bool *keep, uint32_t n)
 {
@@ -396,41 +375,22 @@ static bool *keep_behind_first(Dead *d, const bool *keep, uint32_t n)
     return all;
 }
 
-static void trim_reduce(Dead *d, CoreStmt *s, bool *keep)
+static void trim_parallel(Dead *d, CoreStmt *s, bool *keep)
 {
-    for (uint32_t i = 0; i < s->nvars; i++)
-        keep[i] = slot_live(d, s, i);
+    CoreSoac *soac = &s->soac;
+    CoreLambda *op = core_stmt_operator(s);
+    trim_soac(d, soac);
+    for (uint32_t i = 0; op && i < s->nvars; i++) /* its next value may need it */
+        keep[i] = keep[i] || is_live(d, op->params[i]) || is_live(d, op->params[s->nvars + i]);
     if (s->nvars && !count_kept(keep, s->nvars)) {
-        become_map(s, s->reduce.soac);
+        become_map(s);
         return;
     }
-    KEEP(d, s->reduce.neutral, s->nvars, keep);
-    keep_results(d, s->reduce.soac.body, keep);
-    trim_operator(d, &s->reduce.op, keep, s->nvars);
-}
-
-static void trim_hist(Dead *d, CoreStmt *s, bool *keep)
-{
-    for (uint32_t i = 0; i < s->nvars; i++)
-        keep[i] = slot_live(d, s, i);
-    if (s->nvars && !count_kept(keep, s->nvars)) {
-        become_map(s, s->hist.soac);
-        return;
-    }
-    KEEP(d, s->hist.neutral, s->nvars, keep);
-    keep_results(d, s->hist.soac.body, keep_behind_first(d, keep, s->nvars));
-    trim_operator(d, &s->hist.op, keep, s->nvars);
-}
-
-static void trim_scatter(Dead *d, CoreStmt *s, const bool *keep)
-{
-    if (s->nvars && !count_kept(keep, s->nvars)) {
-        become_map(s, s->scatter.soac);
-        return;
-    }
-    KEEP(d, s->scatter.dests, s->nvars, keep);
-    s->scatter.ndests = count_kept(keep, s->nvars);
-    keep_results(d, s->scatter.soac.body, keep_behind_first(d, keep, s->nvars));
+    if (soac->initial)
+        KEEP(d, soac->initial, s->nvars, keep);
+    keep_results(d, soac->body, core_stmt_places(s) ? keep_behind_first(d, keep, s->nvars) : keep);
+    if (op)
+        trim_operator(d, op, keep, s->nvars);
 }
 
 static void trim_loop(Dead *d, CoreStmt *s, bool *keep)
@@ -462,34 +422,19 @@ static void trim_stmt(Dead *d, CoreStmt *s)
 {
     bool *keep = arena_array(d->scratch, bool, s->nvars + 1);
     uint32_t n = s->nvars;
-    CoreSoac *soac = core_stmt_soac(s);
     for (uint32_t i = 0; i < n; i++)
         keep[i] = is_live(d, s->vars[i]);
-    if (soac)
-        trim_soac(d, soac);
-    switch (s->kind) {
-    case CORE_IF:
+    if (s->kind == CORE_IF) {
         keep_results(d, s->if_.then_b, keep);
         keep_results(d, s->if_.else_b, keep);
-        break;
-    case CORE_MAP: keep_results(d, s->map.body, keep); break;
-    case CORE_LOOP: trim_loop(d, s, keep); break;
-    case CORE_CALL: trim_call(d, s, keep); break;
-    case CORE_REDUCE:
-    case CORE_SCAN: trim_reduce(d, s, keep); break;
-    case CORE_HIST: trim_hist(d, s, keep); break;
-    case CORE_SCATTER: trim_scatter(d, s, keep); break;
-    case CORE_ATOM:
-    case CORE_PRIM:
-    case CORE_LENGTH:
-    case CORE_INDEX:
-    case CORE_SLICE:
-    case CORE_UPDATE:
-    case CORE_ARRAY:
-    case CORE_CHECK:
-    case CORE_CHECK_ROWS:
-    case CORE_ARGSORT:
-    case CORE_FLATTEN: return;
+    } else if (s->kind == CORE_LOOP) {
+        trim_loop(d, s, keep);
+    } else if (s->kind == CORE_CALL) {
+        trim_call(d, s, keep);
+    } else if (core_stmt_soac(s)) {
+        trim_parallel(d, s, keep);
+    } else {
+        return;
     }
     KEEP(d, s->vars, n, keep);
     s->nvars = count_kept(keep, n);

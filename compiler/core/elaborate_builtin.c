@@ -200,8 +200,8 @@ static Value *reduction(Elab *e, Builtin b, Value **args)
     CoreKind kind = scans ? CORE_SCAN : CORE_REDUCE;
     uint32_t k = body->nresults;
     CoreAtom *out = anf_soac_reduce(e, &soac, body, kind, op, atoms_of(e, args[1]), k);
-    last_stmt(e)->reduce.exclusive = b == BI_scanx;
-    last_stmt(e)->reduce.commutative = b == BI_reduce_comm;
+    last_stmt(e)->soac.exclusive = b == BI_scanx;
+    last_stmt(e)->soac.commutative = b == BI_reduce_comm;
     return scans ? val_sequence(e, xs->type, out, k, soac.domain) : val_from_atoms(e, t, out);
 }
 
@@ -228,10 +228,10 @@ static Value *reduce_by_index(Elab *e, Value **args)
     Soac b = anf_soac_over(anf_length(e, is));
     CoreBlock *body = indexed_body(e, &b, is, vs);
     CoreStmt *s = anf_stmt(e, CORE_HIST);
-    s->hist.soac = anf_soac_finish(e, &b, body);
-    s->hist.size = size;
-    s->hist.neutral = atoms_of(e, args[1]);
-    s->hist.op = op;
+    s->soac = anf_soac_finish(e, &b, body);
+    s->soac.size = size;
+    s->soac.initial = atoms_of(e, args[1]);
+    s->soac.op = op;
     CoreTypes types = ty_leaves(e, vs->type);
     CoreAtom *out = anf_bind(e, s, types.at, types.n);
     anf_push(e, s);
@@ -245,9 +245,8 @@ static Value *scatter(Elab *e, Value **args)
     Soac b = anf_soac_over(anf_length(e, is));
     CoreBlock *body = indexed_body(e, &b, is, vs);
     CoreStmt *s = anf_stmt(e, CORE_SCATTER);
-    s->scatter.soac = anf_soac_finish(e, &b, body);
-    s->scatter.dests = atoms_of(e, dest);
-    s->scatter.ndests = dest->leaves.n;
+    s->soac = anf_soac_finish(e, &b, body);
+    s->soac.initial = atoms_of(e, dest);
     CoreTypes types = ty_leaves(e, dest->type);
     CoreAtom *out = anf_bind(e, s, types.at, types.n);
     anf_push(e, s);

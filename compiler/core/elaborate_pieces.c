@@ -45,7 +45,7 @@ static CoreAtom starts_of(Elab *e, const Value *ls)
     CoreLambda f = build_operator(&builder, PRIM_ADD, core_scalar(SC_I64));
     CoreAtom zero = core_i64(0);
     CoreAtom starts = anf_soac_reduce(e, &b, body, CORE_SCAN, f, &zero, 1)[0];
-    e->block->stmts.at[e->block->stmts.n - 1]->reduce.exclusive = true;
+    e->block->stmts.at[e->block->stmts.n - 1]->soac.exclusive = true;
     return starts;
 }
 

@@ -90,7 +90,7 @@ static void push_map(Elab *e, Soac *b, CoreBlock *body, CoreAtom *whole, const b
     body->results = results;
     body->nresults = left;
     CoreStmt *s = anf_stmt(e, CORE_MAP);
-    s->map = anf_soac_finish(e, b, body);
+    s->soac = anf_soac_finish(e, b, body);
     CoreAtom *out = anf_bind(e, s, types, left);
     anf_push(e, s);
     for (uint32_t k = 0, j = 0; k < n; k++)
@@ -133,12 +133,12 @@ CoreAtom *anf_soac_reduce(Elab *e, const Soac *b, CoreBlock *body, CoreKind kind
 {
     assert((kind == CORE_REDUCE || kind == CORE_SCAN) && body->nresults == k && "elaborate: reduction");
     CoreStmt *s = anf_stmt(e, kind);
-    s->reduce.soac = anf_soac_finish(e, b, body);
-    s->reduce.op = op;
-    s->reduce.neutral = arena_array(e->arena, CoreAtom, k);
+    s->soac = anf_soac_finish(e, b, body);
+    s->soac.op = op;
+    s->soac.initial = arena_array(e->arena, CoreAtom, k);
     CoreType *types = arena_array(e->arena, CoreType, k);
     for (uint32_t i = 0; i < k; i++) {
-        s->reduce.neutral[i] = neutral[i];
+        s->soac.initial[i] = neutral[i];
         types[i] = kind == CORE_SCAN ? core_seq(neutral[i].type) : neutral[i].type;
     }
     CoreAtom *out = anf_bind(e, s, types, k);

@@ -113,7 +113,7 @@ static bool eval_map(Walk *w)
 static void take_neutral(Walk *w, CoreValue *acc)
 {
     for (uint32_t j = 0; j < w->s->nvars; j++)
-        acc[j] = eval_take(w->e, w->f, &w->s->reduce.neutral[j]);
+        acc[j] = eval_take(w->e, w->f, &w->s->soac.initial[j]);
 }
 
 /* What nothing is stored of has no limit of memory. */
@@ -181,11 +181,11 @@ static bool eval_scan(Walk *w)
         disown(acc, k); /* the result holds it as well */
         if (!walk_step(w, i))
             return false;
-        if (w->s->reduce.exclusive)
+        if (w->s->soac.exclusive)
             store_results(w, i, acc);
         if (!combine(w, acc, w->row, skips && i == 0))
             return false;
-        if (!w->s->reduce.exclusive)
+        if (!w->s->soac.exclusive)
             store_results(w, i, acc);
     }
     return true;
@@ -198,7 +198,7 @@ static bool eval_scatter(Walk *w)
     if (!check_countable(w))
         return false;
     for (uint32_t j = 0; j < w->s->nvars; j++) {
-        CoreValue dest = eval_take(w->e, w->f, &w->s->scatter.dests[j]);
+        CoreValue dest = eval_take(w->e, w->f, &w->s->soac.initial[j]);
         if (!eval_make_owned(w->e, w->s->span, &dest))
             return false;
         w->f->vars[w->s->vars[j]] = dest;
@@ -221,7 +221,7 @@ static bool hist_fill(Walk *w, uint64_t size)
     if (!new_results(w, size))
         return false;
     for (uint32_t j = 0; j < w->s->nvars; j++) {
-        CoreValue neutral = eval_take(w->e, w->f, &w->s->hist.neutral[j]);
+        CoreValue neutral = eval_take(w->e, w->f, &w->s->soac.initial[j]);
         for (uint64_t i = 0; i < size; i++)
             eval_store(&w->f->vars[w->s->vars[j]], i, neutral);
     }
@@ -250,7 +250,7 @@ static bool hist_step(Walk *w, uint64_t i, uint64_t size, bool *filled)
 
 static bool eval_hist(Walk *w)
 {
-    int64_t wanted = (int64_t)eval_peek(w->f, w->s->hist.size).bits;
+    int64_t wanted = (int64_t)eval_peek(w->f, w->s->soac.size).bits;
     uint64_t size = wanted < 0 ? 0 : (uint64_t)wanted;
     if (!check_countable(w) || !hist_fill(w, size))
         return false;

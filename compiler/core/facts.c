@@ -157,9 +157,7 @@ static uint64_t detail_of(const CoreStmt *s)
     case CORE_PRIM: return s->prim.op;
     case CORE_CALL: return s->call.fn->index;
     case CORE_CHECK_ROWS: return s->rows.depth;
-    case CORE_REDUCE:
-    case CORE_SCAN: return (uint64_t)s->reduce.exclusive << 1 | s->reduce.commutative;
-    default: return 0;
+    default: return core_stmt_soac(s) ? (uint64_t)s->soac.exclusive << 1 | s->soac.commutative : 0;
     }
 }
 
@@ -205,7 +203,7 @@ static bool key_of(Simplifier *s, const CoreStmt *stmt)
         return true;
     }
     if (stmt->kind == CORE_MAP)
-        return key_index_map(s, &stmt->map);
+        return key_index_map(s, &stmt->soac);
     switch (core_kind(stmt->kind)->same) {
     case SAME_OPERANDS:
         key_word(s, stmt->kind | (uint64_t)t.scalar << 8 | (uint64_t)t.rank << 16);

@@ -227,7 +227,7 @@ bool fuse_is_cheap(const Fuser *f, const CoreBlock *b, uint32_t most, uint32_t r
 /* iota, replicate and the like: nothing is read, little is computed. */
 bool fuse_is_index_function(const Fuser *f, const CoreStmt *producer)
 {
-    return producer->map.ninputs == 0 && fuse_is_cheap(f, producer->map.body, 4, 0);
+    return producer->soac.ninputs == 0 && fuse_is_cheap(f, producer->soac.body, 4, 0);
 }
 
 /* ---- a map into its consumer ---- */
@@ -263,7 +263,7 @@ static bool is_only_input(Fuser *f, const CoreStmt *producer)
 /* Worth computing in each consumer: a consumer then reads the inputs instead of the result. */
 static bool is_worth_copying(Fuser *f, const CoreStmt *producer)
 {
-    const CoreSoac *m = &producer->map;
+    const CoreSoac *m = &producer->soac;
     return fuse_is_index_function(f, producer) ||
            (is_only_input(f, producer) && m->ninputs <= 2 && fuse_is_cheap(f, m->body, 8, 1));
 }
@@ -321,13 +321,13 @@ static Place choose_place(Fuser *f, const CoreSoac *c, const CoreStmt *producer)
 {
     if (!c->guard)
         return PLACE_BODY;
-    bool fallible = fuse_block_fallible(f, producer->map.body);
+    bool fallible = fuse_block_fallible(f, producer->soac.body);
     bool in_guard = reads_producer(f, c, producer, c->guard), in_body = reads_producer(f, c, producer, c->body);
     if (!in_guard && !fallible)
         return PLACE_BODY;
     if (!in_body)
         return PLACE_GUARD;
-    return !fallible && fuse_is_cheap(f, producer->map.body, 8, 1) ? PLACE_BOTH : PLACE_NONE;
+    return !fallible && fuse_is_cheap(f, producer->soac.body, 8, 1) ? PLACE_BOTH : PLACE_NONE;
 }
 
 /* A copy of a soac with binders of its own. */
@@ -413,7 +413,7 @@ static void place_in_both(Fuser *f, CoreSoac *c, const CoreStmt *producer, const
 
 static void fuse_map(Fuser *f, CoreSoac *c, const CoreStmt *producer, Place place, bool move)
 {
-    CoreSoac m = move ? producer->map : copy_soac(f, &producer->map);
+    CoreSoac m = move ? producer->soac : copy_soac(f, &producer->soac);
     if (place == PLACE_BOTH) {
         place_in_both(f, c, producer, &m);
     } else {
@@ -429,7 +429,7 @@ static void fuse_map(Fuser *f, CoreSoac *c, const CoreStmt *producer, Place plac
 /* A map in this block, or an index function in any block around. */
 static bool is_producer(const Fuser *f, const CoreStmt *s, const CoreBlock *b)
 {
-    return s && s->kind == CORE_MAP && !s->map.guard &&
+    return s && s->kind == CORE_MAP && !s->soac.guard &&
            (f->vars.at[s->vars[0]].block == b || fuse_is_index_function(f, s));
 }
 
@@ -452,7 +452,7 @@ static bool fuse_one(Fuser *f, const CoreBlock *b, CoreStmt **stmts, uint32_t at
             continue;
         bool is_here = f->vars.at[producer->vars[0]].block == b;
         bool move = is_here && is_only_consumer(f, producer, c);
-        if (!move && (fuse_block_fallible(f, producer->map.body) || !is_worth_copying(f, producer)))
+        if (!move && (fuse_block_fallible(f, producer->soac.body) || !is_worth_copying(f, producer)))
             continue;
         Place place = choose_place(f, c, producer);
         if (place == PLACE_NONE)
@@ -499,12 +499,12 @@ static void fuse_stmt(Fuser *f, CoreBlock *b, CoreStmt **stmts, uint32_t at)
 static bool fuse_length(Fuser *f, const CoreStmt *s)
 {
     const CoreStmt *map = fuse_def(f, s->length.array);
-    if (!map || map->kind != CORE_MAP || map->map.guard)
+    if (!map || map->kind != CORE_MAP || map->soac.guard)
         return false;
     VarUses *array = fuse_var(f, s->length.array.var);
     array->all--;
     array->lengths--;
-    fuse_replace(f, s->vars[0], map->map.domain);
+    fuse_replace(f, s->vars[0], map->soac.domain);
     return true;
 }
 

@@ -13,7 +13,7 @@
 
 /* ---- conditions ---- */
 
-static bool is_filter(const CoreStmt *s) { return s && s->kind == CORE_MAP && s->map.guard; }
+static bool is_filter(const CoreStmt *s) { return s && s->kind == CORE_MAP && s->soac.guard; }
 
 /* Does anything read the filter but the consumer's inputs and one `length`? Then that `length`, else NULL. */
 static CoreStmt *only_length(Fuser *f, const CoreStmt *filter, const CoreSoac *c)
@@ -45,8 +45,8 @@ static bool can_take_kind(Fuser *f, const CoreStmt *s, const CoreStmt *filter)
 {
     const CoreSoac *c = core_stmt_soac(s);
     if (s->kind == CORE_MAP)
-        return !c->guard || filter->map.body->stmts.n == 0;
-    if (s->kind == CORE_SCAN || !core_block_is_scalar(c->body) || !core_block_is_scalar(filter->map.body))
+        return !c->guard || filter->soac.body->stmts.n == 0;
+    if (s->kind == CORE_SCAN || !core_block_is_scalar(c->body) || !core_block_is_scalar(filter->soac.body))
         return false;
     for (uint32_t i = 0; i < c->body->nresults; i++) /* what was filtered out has no sequence to give */
         if (core_atom_type(f->fn, fuse_resolve(f, c->body->results[i])).rank > 0)
@@ -82,25 +82,20 @@ static CoreBlock *guarded(Fuser *f, Span span, CoreBlock *guard, CoreBlock *inne
 /* What the body gives for an element that was filtered out. */
 static CoreAtom *nothing(Fuser *f, const CoreStmt *s)
 {
-    uint32_t extra = s->kind == CORE_REDUCE ? 0 : 1;
-    CoreAtom *results = arena_array(f->p->arena, CoreAtom, s->nvars + extra + 1);
-    if (extra)
+    uint32_t places = core_stmt_places(s);
+    CoreAtom *results = arena_array(f->p->arena, CoreAtom, s->nvars + places + 1);
+    if (places)
         results[0] = core_i64(-1);
-    for (uint32_t i = 0; i < s->nvars; i++) {
-        if (s->kind == CORE_REDUCE)
-            results[i] = s->reduce.neutral[i];
-        else if (s->kind == CORE_HIST)
-            results[1 + i] = s->hist.neutral[i];
-        else
-            results[1 + i] = core_const(core_var_type(f->fn, s->vars[i]).scalar, 0);
-    }
+    for (uint32_t i = 0; i < s->nvars; i++)
+        results[places + i] =
+            core_stmt_operator(s) ? s->soac.initial[i] : core_const(core_var_type(f->fn, s->vars[i]).scalar, 0);
     return results;
 }
 
 static void take_filter(Fuser *f, CoreStmt *s, const CoreStmt *filter)
 {
     CoreSoac *c = core_stmt_soac(s);
-    const CoreSoac *m = &filter->map;
+    const CoreSoac *m = &filter->soac;
     fuse_count_atom(f, c->domain, -1);
     c->domain = m->domain;
     fuse_join_inputs(f, c, filter, m);
@@ -148,7 +143,7 @@ static bool length_can_wait(Fuser *f, CoreStmt **stmts, uint32_t at, const CoreS
 {
     Search search = {f, length->vars[0], false};
     uint32_t from = at;
-    if (stmts[at]->kind != CORE_MAP || stmts[at]->map.guard)
+    if (stmts[at]->kind != CORE_MAP || stmts[at]->soac.guard)
         return false;
     while (stmts[from] != length)
         from--;
@@ -213,22 +208,22 @@ bool fuse_filter(Fuser *f, const CoreBlock *b, CoreStmt **stmts, uint32_t at)
 static CoreStmt *count_stmt(Fuser *f, const CoreStmt *filter)
 {
     CoreType t = core_scalar(SC_I64);
-    CoreBlock *body = filter->map.guard;
+    CoreBlock *body = filter->soac.guard;
     CoreBuilder b = fuse_builder(f, body, filter->span);
     CoreStmt *s = build_stmt(&b, CORE_REDUCE, 1, &t);
     CoreAtom zero = core_i64(0), holds = body->results[0];
-    s->reduce.soac = filter->map;
-    s->reduce.soac.body = body;
-    s->reduce.soac.guard = NULL;
+    s->soac = filter->soac;
+    s->soac.body = body;
+    s->soac.guard = NULL;
     fuse_count_atom(f, holds, -1);
     CoreAtom one = build_prim(&b, PRIM_CONVERT, SC_I64, &holds);
     build_results(&b, body, &one, 1);
     fuse_count_atom(f, one, 1);
-    fuse_count_block(f, filter->map.body, -1);
-    s->reduce.neutral = build_atoms_copy(&b, &zero, 1, 1);
-    s->reduce.op = build_operator(&b, PRIM_ADD, t);
-    fuse_count_atom(f, s->reduce.op.body->results[0], 1);
-    s->reduce.commutative = true;
+    fuse_count_block(f, filter->soac.body, -1);
+    s->soac.initial = build_atoms_copy(&b, &zero, 1, 1);
+    s->soac.op = build_operator(&b, PRIM_ADD, t);
+    fuse_count_atom(f, s->soac.op.body->results[0], 1);
+    s->soac.commutative = true;
     return s;
 }
 
@@ -246,7 +241,7 @@ void fuse_count(Fuser *f, CoreBlock *b, CoreStmt **stmts, uint32_t at, uint32_t 
 {
     CoreStmt *filter = stmts[at];
     uint32_t lengths = 0, which;
-    if (!is_filter(filter) || fuse_block_fallible(f, filter->map.body))
+    if (!is_filter(filter) || fuse_block_fallible(f, filter->soac.body))
         return;
     for (uint32_t i = 0; i < filter->nvars; i++) {
         const VarUses *v = fuse_var(f, filter->vars[i]);

@@ -69,8 +69,8 @@ static bool is_alike(Fuser *f, const CoreStmt *a, const CoreStmt *b)
     if (x->guard || y->guard || !core_atom_equal(fuse_resolve(f, x->domain), fuse_resolve(f, y->domain)))
         return false;
     if (a->kind == CORE_REDUCE &&
-        (a->reduce.commutative != b->reduce.commutative ||
-         core_combines_in_rounds(f->fn, &a->reduce.op) != core_combines_in_rounds(f->fn, &b->reduce.op)))
+        (a->soac.commutative != b->soac.commutative ||
+         core_combines_in_rounds(f->fn, &a->soac.op) != core_combines_in_rounds(f->fn, &b->soac.op)))
         return false;
     return shares_input(f, x, y);
 }
@@ -108,8 +108,8 @@ static void join_stmts(Fuser *f, CoreStmt *to, CoreStmt *s)
     uint32_t n = to->nvars, m = s->nvars;
     join_soac(f, core_stmt_soac(to), core_stmt_soac(s));
     if (to->kind == CORE_REDUCE) {
-        CORE_JOIN(f->p, to->reduce.neutral, n, s->reduce.neutral, m);
-        join_operator(f, &to->reduce.op, &s->reduce.op, n, m);
+        CORE_JOIN(f->p, to->soac.initial, n, s->soac.initial, m);
+        join_operator(f, &to->soac.op, &s->soac.op, n, m);
     }
     CORE_JOIN(f->p, to->vars, n, s->vars, m);
     to->nvars = n + m;

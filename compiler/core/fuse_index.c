@@ -19,9 +19,9 @@ static bool is_only_indexed(Fuser *f, const CoreStmt *producer)
 
 static bool is_better_computed(Fuser *f, const CoreStmt *producer, const CoreBlock *b)
 {
-    if (!producer || producer->kind != CORE_MAP || producer->map.guard)
+    if (!producer || producer->kind != CORE_MAP || producer->soac.guard)
         return false;
-    const CoreSoac *m = &producer->map;
+    const CoreSoac *m = &producer->soac;
     if (fuse_is_index_function(f, producer))
         return true;
     if (!is_only_indexed(f, producer))
@@ -51,7 +51,7 @@ bool fuse_index(Fuser *f, CoreBlock *b, const CoreStmt *stmt)
     uint32_t which;
     if (!is_better_computed(f, producer, b) || !fuse_is_result_of(f, producer, stmt->index.array, &which))
         return false;
-    CoreSoac *m = &producer->map;
+    CoreSoac *m = &producer->soac;
     CoreAtom i = stmt->index.index;
     CoreBuilder builder = fuse_builder(f, b, stmt->span);
     build_check_bounds(&builder, stmt->site, i, fuse_resolve(f, m->domain));

@@ -75,7 +75,7 @@ static bool costs(const Hoist *h, const CoreBlock *b)
 /* A table that does not depend on anything. */
 static bool is_table(Hoist *h, CoreStmt *s)
 {
-    bool made_by_map = s->kind == CORE_MAP && s->nvars > 0 && s->map.domain.is_const && costs(h, s->map.body) &&
+    bool made_by_map = s->kind == CORE_MAP && s->nvars > 0 && s->soac.domain.is_const && costs(h, s->soac.body) &&
                        !core_stmt_fallible(h->p, h->fn, s);
     if (s->kind != CORE_ARRAY && !made_by_map)
         return false;

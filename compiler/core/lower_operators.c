@@ -159,9 +159,9 @@ static const CoreAtom *reduce(CoreBuilder *b, const Operator *o, const CoreAtom 
 
 static void lower_reduce(Lowering *l, CoreStmt *s)
 {
-    Operator o = operator_of(l, &s->reduce.op);
-    const CoreAtom *arrays = build_map(&l->b, s->reduce.soac);
-    bind_results(&l->b, s, reduce(&l->b, &o, arrays, s->reduce.soac.domain, s->reduce.neutral));
+    Operator o = operator_of(l, &s->soac.op);
+    const CoreAtom *arrays = build_map(&l->b, s->soac);
+    bind_results(&l->b, s, reduce(&l->b, &o, arrays, s->soac.domain, s->soac.initial));
 }
 
 /* ---- scan ---- */
@@ -288,15 +288,15 @@ static void lower_scan(Lowering *l, CoreStmt *s)
 {
     CoreBuilder *b = &l->b;
     uint32_t k = s->nvars;
-    const CoreAtom *arrays = build_map(b, s->reduce.soac);
-    Free f = free_of(l, &s->reduce.op);
-    CoreFn *fn = scan_function(l, &s->reduce.op, arrays, &f);
+    const CoreAtom *arrays = build_map(b, s->soac);
+    Free f = free_of(l, &s->soac.op);
+    CoreFn *fn = scan_function(l, &s->soac.op, arrays, &f);
     CoreAtom *args = arena_array(l->p->arena, CoreAtom, fn->nparams);
     for (uint32_t j = 0; j < fn->nparams; j++)
         args[j] = j < k ? arrays[j] : build_atom(b, f.vars.at[j - k]);
     const CoreAtom *prefixes = build_call(b, fn, args);
-    if (s->reduce.exclusive)
-        prefixes = shift(b, prefixes, s->reduce.neutral, k, s->reduce.soac.domain);
+    if (s->soac.exclusive)
+        prefixes = shift(b, prefixes, s->soac.initial, k, s->soac.domain);
     bind_results(b, s, prefixes);
 }
 
@@ -330,13 +330,13 @@ static CoreAtom bin_counts(CoreBuilder *b, CoreAtom bins, CoreAtom domain, CoreA
     CoreType counts = core_seq(i64);
     CoreAtom i, zero = core_i64(0);
     CoreStmt *s = build_stmt(b, CORE_HIST, 1, &counts);
-    s->hist.soac = over(b, domain, &i);
+    s->soac = over(b, domain, &i);
     CoreBlock *outer = build_begin(b);
     CoreAtom bin = build_index(b, bins, i, CORE_NO_SITE);
-    s->hist.soac.body = build_end(b, outer, (const CoreAtom[]){bin, core_i64(1)}, 2);
-    s->hist.size = size;
-    s->hist.neutral = build_atoms_copy(b, &zero, 1, 1);
-    s->hist.op = build_operator(b, PRIM_ADD, i64);
+    s->soac.body = build_end(b, outer, (const CoreAtom[]){bin, core_i64(1)}, 2);
+    s->soac.size = size;
+    s->soac.initial = build_atoms_copy(b, &zero, 1, 1);
+    s->soac.op = build_operator(b, PRIM_ADD, i64);
     build_emit(b, s);
     return build_atom(b, s->vars[0]);
 }
@@ -366,9 +366,9 @@ static CoreAtom *bin_values(CoreBuilder *b, const CoreAtom *values, uint32_t k, 
 static void lower_hist(Lowering *l, CoreStmt *s)
 {
     CoreBuilder *b = &l->b;
-    Operator o = operator_of(l, &s->hist.op);
-    CoreAtom domain = s->hist.soac.domain, size = s->hist.size, bin;
-    const CoreAtom *all = build_map(b, s->hist.soac);
+    Operator o = operator_of(l, &s->soac.op);
+    CoreAtom domain = s->soac.domain, size = s->soac.size, bin;
+    const CoreAtom *all = build_map(b, s->soac);
     CoreAtom bins = bins_in_range(b, all[0], domain, size);
     CoreAtom order = sorted_positions(b, bins), counts = bin_counts(b, bins, domain, size);
     CoreAtom starts = bin_starts(b, counts, size);
@@ -376,7 +376,7 @@ static void lower_hist(Lowering *l, CoreStmt *s)
     CoreBlock *outer = build_begin(b);
     CoreAtom start = build_index(b, starts, bin, CORE_NO_SITE), count = build_index(b, counts, bin, CORE_NO_SITE);
     const CoreAtom *values = bin_values(b, all + 1, o.k, order, start, count);
-    bind_results(b, s, close_map(b, outer, soac, reduce(b, &o, values, count, s->hist.neutral), o.k));
+    bind_results(b, s, close_map(b, outer, soac, reduce(b, &o, values, count, s->soac.initial), o.k));
 }
 
 /* ---- all of it ---- */

@@ -58,7 +58,7 @@ static const RowFacts *rows_of_result(Simplifier *s, const CoreStmt *stmt, uint3
     case CORE_ARRAY: return rows_of_items(s, stmt);
     case CORE_FLATTEN: rows = rows_of(s, stmt->length.array); return rows ? rows->below : NULL;
     case CORE_MAP: {
-        CoreAtom r = stmt->map.body->results[i];
+        CoreAtom r = stmt->soac.body->results[i];
         return r.is_const ? NULL : facts_of(s, r.var)->as_rows;
     }
     default: return NULL;

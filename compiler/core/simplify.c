@@ -403,7 +403,7 @@ static void simplify_operator(Simplifier *s, CoreLambda *op)
 /* What an unguarded map's result i is, if it need not be computed: an input, or an earlier result. */
 static bool known_map_result(Simplifier *s, const CoreStmt *stmt, uint32_t i, CoreAtom *out)
 {
-    const CoreSoac *m = &stmt->map;
+    const CoreSoac *m = &stmt->soac;
     CoreAtom r = m->body->results[i];
     for (uint32_t j = 0; j < m->ninputs && !m->guard && !r.is_const; j++)
         if (r.var == m->elements[j]) {
@@ -439,14 +439,14 @@ static void simplify_guard(Simplifier *s, CoreSoac *m)
 static void simplify_map(Simplifier *s, CoreStmt *stmt)
 {
     CoreAtom by;
-    simplify_soac(s, &stmt->map);
+    simplify_soac(s, &stmt->soac);
     for (uint32_t i = 0; i < stmt->nvars;) {
         if (!known_map_result(s, stmt, i, &by)) {
             i++;
             continue;
         }
         facts_replace(s, stmt->vars[i], by);
-        drop_result(s, stmt->map.body, i);
+        drop_result(s, stmt->soac.body, i);
         drop_var(s, stmt, i);
     }
 }
@@ -458,12 +458,12 @@ static bool simplify_neutral(Simplifier *s, const CoreStmt *stmt)
     if (stmt->kind != CORE_REDUCE)
         return false;
     for (uint32_t i = 0; i < stmt->nvars; i++)
-        if (!body->results[i].is_const || !core_atom_equal(body->results[i], stmt->reduce.neutral[i]))
+        if (!body->results[i].is_const || !core_atom_equal(body->results[i], stmt->soac.initial[i]))
             return false;
     for (uint32_t i = 0; i < body->stmts.n; i++)
         if (core_stmt_fallible(s->p, s->fn, body->stmts.at[i]))
             return false;
-    replace_all(s, stmt, stmt->reduce.neutral);
+    replace_all(s, stmt, stmt->soac.initial);
     s->changed = true;
     return true;
 }
@@ -475,15 +475,13 @@ static bool simplify_empty(Simplifier *s, const CoreStmt *stmt)
     CoreBuilder b = builder(s, stmt->span);
     if (!atom_is(soac->domain, 0))
         return false;
-    if (stmt->kind == CORE_REDUCE)
-        replace_all(s, stmt, stmt->reduce.neutral);
-    else if (stmt->kind == CORE_SCATTER)
-        replace_all(s, stmt, stmt->scatter.dests);
-    else if (stmt->kind == CORE_MAP || stmt->kind == CORE_SCAN)
-        for (uint32_t i = 0; i < stmt->nvars; i++)
-            simplify_emit(s, build_stmt_into(&b, CORE_ARRAY, 1, &stmt->vars[i]));
-    else
+    CoreLength length = core_kind(stmt->kind)->length;
+    if (length == LENGTH_SIZE)
         return false;
+    if (length != LENGTH_DOMAIN)
+        replace_all(s, stmt, soac->initial);
+    for (uint32_t i = 0; length == LENGTH_DOMAIN && i < stmt->nvars; i++)
+        simplify_emit(s, build_stmt_into(&b, CORE_ARRAY, 1, &stmt->vars[i]));
     s->changed = true;
     return true;
 }
@@ -506,7 +504,7 @@ static void simplify_parallel(Simplifier *s, CoreStmt *stmt)
     if (core_stmt_operator(stmt))
         simplify_operator(s, core_stmt_operator(stmt));
     else if (stmt->kind == CORE_MAP)
-        simplify_guard(s, &stmt->map);
+        simplify_guard(s, &stmt->soac);
     if (simplify_empty(s, stmt) || simplify_neutral(s, stmt) || (stmt->kind != CORE_MAP && reuse(s, stmt)))
         return;
     simplify_emit(s, stmt);
@@ -548,27 +546,14 @@ static void simplify_stmt(Simplifier *s, CoreStmt *stmt)
     core_stmt_atoms(stmt, resolve_atom, s);
     switch (stmt->kind) {
     case CORE_ATOM: facts_replace(s, stmt->vars[0], stmt->atom); break;
-    case CORE_PRIM:
-    case CORE_LENGTH:
-    case CORE_INDEX:
-    case CORE_SLICE:
-    case CORE_UPDATE:
-    case CORE_ARRAY:
-    case CORE_CALL:
-    case CORE_CHECK_ROWS:
-    case CORE_ARGSORT:
-    case CORE_FLATTEN: simplify_operation(s, stmt); break;
     case CORE_CHECK: simplify_check(s, stmt); break;
     case CORE_IF: simplify_if(s, stmt); break;
     case CORE_LOOP: simplify_loop(s, stmt); break;
-    case CORE_MAP:
-        if (!reuse(s, stmt))
+    default:
+        if (!core_stmt_soac(stmt))
+            simplify_operation(s, stmt);
+        else if (stmt->kind != CORE_MAP || !reuse(s, stmt))
             simplify_parallel(s, stmt);
-        break;
-    case CORE_REDUCE:
-    case CORE_SCAN:
-    case CORE_SCATTER:
-    case CORE_HIST: simplify_parallel(s, stmt); break;
     }
 }
 

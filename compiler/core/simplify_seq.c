@@ -9,19 +9,22 @@ static bool found(CoreAtom *out, CoreAtom a)
 
 /* ---- length ---- */
 
+static const CoreAtom *operands(const CoreStmt *s, uint32_t *n)
+{
+    return core_field_atoms(s, core_kind(s->kind)->fields, n);
+}
+
 /* Updating keeps the length: of which sequence is it asked in the end? */
 static bool same_length_as(const CoreStmt *def, CoreVar v, CoreAtom *other)
 {
-    switch (def->kind) {
-    case CORE_UPDATE: *other = def->update.array; return true;
-    case CORE_ARGSORT: *other = def->argsort.keys[0]; return true;
-    case CORE_SCATTER:
-        for (uint32_t i = 0; i < def->nvars; i++)
-            if (def->vars[i] == v)
-                *other = def->scatter.dests[i];
-        return true;
-    default: return false;
-    }
+    uint32_t n;
+    CoreLength length = core_kind(def->kind)->length;
+    if (length == LENGTH_OPERAND)
+        return found(other, operands(def, &n)[0]);
+    for (uint32_t i = 0; length == LENGTH_INITIAL && i < def->nvars; i++)
+        if (def->vars[i] == v)
+            return found(other, def->soac.initial[i]);
+    return false;
 }
 
 /* The length of xs[0:n], and of xs[a:a+n]. */
@@ -40,14 +43,17 @@ static bool slice_length(Simplifier *s, const CoreStmt *slice, CoreAtom *n)
 bool result_length(Simplifier *s, const CoreStmt *stmt, CoreVar v, CoreAtom *n)
 {
     CoreAtom other;
-    switch (stmt->kind) {
-    case CORE_MAP: return !stmt->map.guard && found(n, stmt->map.domain);
-    case CORE_SCAN: return found(n, stmt->reduce.soac.domain);
-    case CORE_HIST: return found(n, stmt->hist.size);
-    case CORE_ARRAY: return found(n, core_i64(stmt->array.n));
-    case CORE_SLICE: return slice_length(s, stmt, n);
-    default: return same_length_as(stmt, v, &other) && facts_length(s, facts_resolve(s, other), n);
+    uint32_t items;
+    switch (core_kind(stmt->kind)->length) {
+    case LENGTH_DOMAIN: return !stmt->soac.guard && found(n, stmt->soac.domain);
+    case LENGTH_SIZE: return found(n, stmt->soac.size);
+    case LENGTH_ITEMS: operands(stmt, &items); return found(n, core_i64(items));
+    case LENGTH_SLICE: return slice_length(s, stmt, n);
+    case LENGTH_OPERAND:
+    case LENGTH_INITIAL: return same_length_as(stmt, v, &other) && facts_length(s, facts_resolve(s, other), n);
+    case LENGTH_UNKNOWN: return false;
     }
+    return false;
 }
 
 static bool simplify_length(Simplifier *s, CoreStmt *stmt, CoreAtom *out)

@@ -127,9 +127,9 @@ static bool flatten_map(FlattenFn *f, BlockTask *task, CoreStmt *s)
     Progress *p = progress_of(f, task, s);
     if (p->stage == 0) {
         region_flush_for(f, task, s);
-        p->ctx[0] = p->ctx[1] = enter_soac(f, task, &s->map, s->span);
-        if (s->map.guard)
-            p->child[0] = task_new(f, p->ctx[0], s->map.guard);
+        p->ctx[0] = p->ctx[1] = enter_soac(f, task, &s->soac, s->span);
+        if (s->soac.guard)
+            p->child[0] = task_new(f, p->ctx[0], s->soac.guard);
         p->stage = 1;
     }
     if (p->stage == 1) {
@@ -138,7 +138,7 @@ static bool flatten_map(FlattenFn *f, BlockTask *task, CoreStmt *s)
                 return false;
             pack(f, p, p->child[0], s->span);
         }
-        p->child[1] = task_new(f, p->ctx[1], s->map.body);
+        p->child[1] = task_new(f, p->ctx[1], s->soac.body);
         p->stage = 2;
     }
     if (!task_run(f, p->child[1]))
@@ -177,16 +177,16 @@ static FlatBody fuse_results(FlattenFn *f, BlockTask *body)
 
 static bool flatten_reduce(FlattenFn *f, BlockTask *task, CoreStmt *s)
 {
-    BlockTask *body = run_body(f, task, s, &s->reduce.soac);
+    BlockTask *body = run_body(f, task, s, &s->soac);
     if (!body)
         return false;
-    FlatOp op = make_op(f, &s->reduce.op, s->reduce.neutral, s->nvars, s->reduce.commutative, s->span);
+    FlatOp op = make_op(f, &s->soac.op, s->soac.initial, s->nvars, s->soac.commutative, s->span);
     FlatBody b = fuse_results(f, body);
     FlatStmt *r = flat_emit(f, s->kind == CORE_REDUCE ? FLAT_S_REDUCE : FLAT_S_SCAN, s->span, s->nvars);
     r->ctx = body->ctx;
     r->body = b;
     r->reduce.op = op;
-    r->reduce.exclusive = s->reduce.exclusive;
+    r->reduce.exclusive = s->soac.exclusive;
     r->reduce.size = FLAT_NO_VAR;
     if (s->kind == CORE_REDUCE) {
         bind_outs(f, task, s, r);
@@ -199,18 +199,18 @@ static bool flatten_reduce(FlattenFn *f, BlockTask *task, CoreStmt *s)
             r->outs[i] = new_col(f, body->ctx, core_element(core_var_type(f->scope, s->vars[i])), NULL);
         bind_outs(f, task, s, views);
     }
-    uses_drop_lambda(f, &s->reduce.op);
+    uses_drop_lambda(f, &s->soac.op);
     uses_drop_direct(f, s);
     return true;
 }
 
 static bool flatten_scatter(FlattenFn *f, BlockTask *task, CoreStmt *s)
 {
-    BlockTask *body = run_body(f, task, s, &s->scatter.soac);
+    BlockTask *body = run_body(f, task, s, &s->soac);
     if (!body)
         return false;
     FlatVar *dests = arena_array(f->arena, FlatVar, s->nvars);
-    region_store(f, task, s->scatter.dests, s->scatter.ndests, dests, s->span);
+    region_store(f, task, s->soac.initial, s->nvars, dests, s->span);
     FlatBody b = fuse_results(f, body);
     FlatStmt *r = flat_emit(f, FLAT_S_SCATTER, s->span, s->nvars);
     r->ctx = body->ctx;
@@ -224,11 +224,11 @@ static bool flatten_scatter(FlattenFn *f, BlockTask *task, CoreStmt *s)
 
 static bool flatten_hist(FlattenFn *f, BlockTask *task, CoreStmt *s)
 {
-    BlockTask *body = run_body(f, task, s, &s->hist.soac);
+    BlockTask *body = run_body(f, task, s, &s->soac);
     if (!body)
         return false;
-    FlatVar size = region_store1(f, task, s->hist.size, s->span);
-    FlatOp op = make_op(f, &s->hist.op, s->hist.neutral, s->nvars, true, s->span);
+    FlatVar size = region_store1(f, task, s->soac.size, s->span);
+    FlatOp op = make_op(f, &s->soac.op, s->soac.initial, s->nvars, true, s->span);
     FlatBody b = fuse_results(f, body);
     FlatStmt *r = flat_emit(f, FLAT_S_HIST, s->span, s->nvars);
     r->ctx = body->ctx;
@@ -236,7 +236,7 @@ static bool flatten_hist(FlattenFn *f, BlockTask *task, CoreStmt *s)
     r->reduce.op = op;
     r->reduce.size = size;
     bind_outs(f, task, s, r);
-    uses_drop_lambda(f, &s->hist.op);
+    uses_drop_lambda(f, &s->soac.op);
     uses_drop_direct(f, s);
     return true;
 }

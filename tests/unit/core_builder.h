@@ -216,11 +216,11 @@ static inline CoreAtom b_map_op(B *b, CoreAtom n, CoreAtom xs, CorePrim op, Core
 {
     CoreType t = core_atom_type(b->fn, xs);
     CoreStmt *s = b_stmt(b, CORE_MAP, 1, &t);
-    s->map = b_soac(b, n, false, ATOMS(xs));
+    s->soac = b_soac(b, n, false, ATOMS(xs));
     CoreBlock *outer = b->b;
-    b->b = s->map.body;
-    CoreAtom y = b_prim(b, op, b_element(b, &s->map, 0), c);
-    b_results(b, s->map.body, ATOMS(y));
+    b->b = s->soac.body;
+    CoreAtom y = b_prim(b, op, b_element(b, &s->soac, 0), c);
+    b_results(b, s->soac.body, ATOMS(y));
     b->b = outer;
     return b_push(b, s);
 }
@@ -228,8 +228,8 @@ static inline CoreAtom b_map_op(B *b, CoreAtom n, CoreAtom xs, CorePrim op, Core
 static inline CoreAtom b_iota(B *b, CoreAtom n)
 {
     CoreStmt *s = b_stmt(b, CORE_MAP, 1, &T_SEQ);
-    s->map = b_soac(b, n, true, 0, NULL);
-    b_results(b, s->map.body, ATOMS(b_position(&s->map)));
+    s->soac = b_soac(b, n, true, 0, NULL);
+    b_results(b, s->soac.body, ATOMS(b_position(&s->soac)));
     return b_push(b, s);
 }
 
@@ -238,10 +238,10 @@ static inline CoreAtom b_fold(B *b, CoreKind kind, CoreAtom n, CoreAtom xs, Core
 {
     CoreType t = core_atom_type(b->fn, xs), e = core_element(t);
     CoreStmt *s = b_stmt(b, kind, 1, kind == CORE_SCAN ? &t : &e);
-    s->reduce.soac = b_soac(b, n, false, ATOMS(xs));
-    b_results(b, s->reduce.soac.body, ATOMS(b_element(b, &s->reduce.soac, 0)));
-    s->reduce.neutral = b_atoms(b, ATOMS(neutral));
-    s->reduce.op = b_operator(b, op, e);
+    s->soac = b_soac(b, n, false, ATOMS(xs));
+    b_results(b, s->soac.body, ATOMS(b_element(b, &s->soac, 0)));
+    s->soac.initial = b_atoms(b, ATOMS(neutral));
+    s->soac.op = b_operator(b, op, e);
     return b_push(b, s);
 }
 

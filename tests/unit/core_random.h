@@ -326,10 +326,10 @@ static inline void gen_map(Gen *g, uint32_t depth)
     scope = g->nscope;
     CoreSoac soac = gen_soac(g, &length_class);
     CoreStmt *s = b_stmt(&g->b, CORE_MAP, n, types);
-    s->map = soac;
+    s->soac = soac;
     if (guarded)
-        gen_block(g, s->map.guard = core_new_block(g->b.p), depth, 1, &T_BOOL);
-    gen_block(g, s->map.body, depth, n, elements);
+        gen_block(g, s->soac.guard = core_new_block(g->b.p), depth, 1, &T_BOOL);
+    gen_block(g, s->soac.body, depth, n, elements);
     g->nscope = scope;
     b_push(&g->b, s);
     if (guarded)
@@ -356,11 +356,11 @@ static inline void gen_fold(Gen *g, uint32_t depth)
     CoreSoac soac = gen_soac(g, &length_class);
     bool is_scan = rnd(g, 3) == 0;
     CoreStmt *s = b_stmt(&g->b, is_scan ? CORE_SCAN : CORE_REDUCE, 1, is_scan ? &T_SEQ : &T_I64);
-    s->reduce.soac = soac;
-    gen_block(g, s->reduce.soac.body, depth, 1, &T_I64);
-    s->reduce.op = b_operator(&g->b, random_operator(g, &neutral), T_I64);
-    s->reduce.neutral = b_atoms(&g->b, 1, &neutral);
-    s->reduce.exclusive = is_scan && rnd(g, 2);
+    s->soac = soac;
+    gen_block(g, s->soac.body, depth, 1, &T_I64);
+    s->soac.op = b_operator(&g->b, random_operator(g, &neutral), T_I64);
+    s->soac.initial = b_atoms(&g->b, 1, &neutral);
+    s->soac.exclusive = is_scan && rnd(g, 2);
     g->nscope = scope;
     add(g, b_push(&g->b, s), is_scan ? length_class : 0);
 }
@@ -371,10 +371,9 @@ static inline void gen_scatter(Gen *g, uint32_t depth)
     CoreAtom dest = pick(g, T_SEQ, &dest_class);
     CoreSoac soac = gen_soac(g, &length_class);
     CoreStmt *s = b_stmt(&g->b, CORE_SCATTER, 1, &T_SEQ);
-    s->scatter.soac = soac;
-    s->scatter.ndests = 1;
-    s->scatter.dests = b_atoms(&g->b, 1, &dest);
-    gen_block(g, s->scatter.soac.body, depth, 2, (CoreType[]){T_I64, T_I64});
+    s->soac = soac;
+    s->soac.initial = b_atoms(&g->b, 1, &dest);
+    gen_block(g, s->soac.body, depth, 2, (CoreType[]){T_I64, T_I64});
     g->nscope = scope;
     add(g, b_push(&g->b, s), dest_class);
 }
@@ -385,11 +384,11 @@ static inline void gen_hist(Gen *g, uint32_t depth)
     CoreAtom neutral;
     CoreSoac soac = gen_soac(g, &length_class);
     CoreStmt *s = b_stmt(&g->b, CORE_HIST, 1, &T_SEQ);
-    s->hist.soac = soac;
-    s->hist.size = core_i64((int64_t)rnd(g, 4));
-    gen_block(g, s->hist.soac.body, depth, 2, (CoreType[]){T_I64, T_I64});
-    s->hist.op = b_operator(&g->b, random_operator(g, &neutral), T_I64);
-    s->hist.neutral = b_atoms(&g->b, 1, &neutral);
+    s->soac = soac;
+    s->soac.size = core_i64((int64_t)rnd(g, 4));
+    gen_block(g, s->soac.body, depth, 2, (CoreType[]){T_I64, T_I64});
+    s->soac.op = b_operator(&g->b, random_operator(g, &neutral), T_I64);
+    s->soac.initial = b_atoms(&g->b, 1, &neutral);
     g->nscope = scope;
     add(g, b_push(&g->b, s), g->next_class++);
 }

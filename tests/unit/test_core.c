@@ -246,7 +246,7 @@ static void test_eval_map_reduce_scan(void **state)
     CoreAtom sum = b_fold(&b, CORE_REDUCE, n, ys, PRIM_ADD, core_i64(0));
     CoreAtom sums = b_fold(&b, CORE_SCAN, n, ys, PRIM_ADD, core_i64(0));
     CoreAtom before = b_fold(&b, CORE_SCAN, n, ys, PRIM_ADD, core_i64(5));
-    b.b->stmts.at[b.b->stmts.n - 1]->reduce.exclusive = true;
+    b.b->stmts.at[b.b->stmts.n - 1]->soac.exclusive = true;
     b_return(&b, ATOMS(sum, sums, before, b_iota(&b, n)));
     assert_valid(b.p);
     CoreValue args[] = {SEQ(&b, 1, 2, 3)}, results[4];
@@ -434,17 +434,16 @@ static void test_eval_scatter_hist(void **state)
     CoreAtom xs = b_param(&b, T_SEQ), is = b_param(&b, T_SEQ);
     CoreAtom n = b_length(&b, xs);
     CoreStmt *s = b_stmt(&b, CORE_SCATTER, 1, &T_SEQ);
-    s->scatter.soac = b_soac(&b, n, false, ATOMS(is, xs));
-    s->scatter.ndests = 1;
-    s->scatter.dests = b_atoms(&b, ATOMS(xs)); /* read and overwritten at once */
-    b_results(&b, s->scatter.soac.body, ATOMS(b_element(&b, &s->scatter.soac, 0), b_element(&b, &s->scatter.soac, 1)));
+    s->soac = b_soac(&b, n, false, ATOMS(is, xs));
+    s->soac.initial = b_atoms(&b, ATOMS(xs)); /* read and overwritten at once */
+    b_results(&b, s->soac.body, ATOMS(b_element(&b, &s->soac, 0), b_element(&b, &s->soac, 1)));
     CoreAtom scattered = b_push(&b, s);
     CoreStmt *h = b_stmt(&b, CORE_HIST, 1, &T_SEQ);
-    h->hist.soac = b_soac(&b, n, false, ATOMS(is));
-    h->hist.size = core_i64(2);
-    h->hist.neutral = b_atoms(&b, ATOMS(core_i64(0)));
-    h->hist.op = b_operator(&b, PRIM_ADD, T_I64);
-    b_results(&b, h->hist.soac.body, ATOMS(b_element(&b, &h->hist.soac, 0), core_i64(1)));
+    h->soac = b_soac(&b, n, false, ATOMS(is));
+    h->soac.size = core_i64(2);
+    h->soac.initial = b_atoms(&b, ATOMS(core_i64(0)));
+    h->soac.op = b_operator(&b, PRIM_ADD, T_I64);
+    b_results(&b, h->soac.body, ATOMS(b_element(&b, &h->soac, 0), core_i64(1)));
     CoreAtom bins = b_push(&b, h);
     b_return(&b, ATOMS(scattered, bins));
     assert_valid(b.p);
@@ -474,7 +473,7 @@ static void test_copy_block(void **state)
     g->results = f->results;
     g->nresults = f->nresults;
     assert_valid(b.p);
-    f->body->stmts.at[0]->map.domain = core_i64(1); /* the copy shares nothing */
+    f->body->stmts.at[0]->soac.domain = core_i64(1); /* the copy shares nothing */
     CoreValue results[1];
     EvalError error;
     assert_true(run_fn(&b, g, (CoreValue[]){{.type = T_BOOL}, v_i64(3)}, results, &error));

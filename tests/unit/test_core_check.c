@@ -133,14 +133,13 @@ SPOIL(guard_number, soac(at)->guard->results[0] = a_number)
 SPOIL(guarded, soac(at)->guard = core_new_block(at->p))
 SPOIL(body_bool, soac(at)->body->results[0] = a_bool)
 SPOIL(no_body, soac(at)->body = NULL)
-SPOIL(operator_unary, at->s->reduce.op.nparams = 1)
-SPOIL(operator_bool, at->s->reduce.op.body->results[0] = a_bool)
-SPOIL(operand_bool, *type_of(at, at->s->reduce.op.params[1]) = T_BOOL)
-SPOIL(neutral_bool, at->s->reduce.neutral[0] = a_bool)
-SPOIL(no_dests, at->s->scatter.ndests = 0)
-SPOIL(dest_number, at->s->scatter.dests[0] = a_number)
-SPOIL(dest_rows, *type_of(at, at->s->scatter.dests[0].var) = T_SEQ2)
-SPOIL(size_bool, at->s->hist.size = a_bool)
+SPOIL(operator_unary, at->s->soac.op.nparams = 1)
+SPOIL(operator_bool, at->s->soac.op.body->results[0] = a_bool)
+SPOIL(operand_bool, *type_of(at, at->s->soac.op.params[1]) = T_BOOL)
+SPOIL(neutral_bool, at->s->soac.initial[0] = a_bool)
+SPOIL(dest_number, at->s->soac.initial[0] = a_number)
+SPOIL(dest_rows, *type_of(at, at->s->soac.initial[0].var) = T_SEQ2)
+SPOIL(size_bool, at->s->soac.size = a_bool)
 
 SPOIL(fn_misplaced, at->fn->index++)
 SPOIL(fn_gives_nothing, at->fn->body->nresults = 0)
@@ -340,7 +339,6 @@ static void test_parallel(void **state)
         {"prefix", CORE_SCAN, 0, binds_bool, "a sequence operation gives a scalar"},
         {"put", CORE_SCATTER, 0, binds_bool, "a sequence operation gives a scalar"},
         {"put", CORE_SCATTER, 0, guarded, "only map may have a guard"},
-        {"put", CORE_SCATTER, 0, no_dests, "as many destinations as results"},
         {"put", CORE_SCATTER, 0, dest_number, "a destination is no sequence"},
         {"put", CORE_SCATTER, 0, dest_rows, "a destination is i64 of rank 2 instead of i64 of rank 1"},
         {"put", CORE_SCATTER, 0, body_bool, "a body is bool"},

@@ -155,10 +155,10 @@ static void test_bounds_that_hold(void **state)
     CoreAtom xs = b_param(&b, T_SEQ);
     CoreAtom n = b_length(&b, xs);
     CoreStmt *s = b_stmt(&b, CORE_MAP, 1, &T_SEQ);
-    s->map = b_soac(&b, n, true, 0, NULL);
-    b.b = s->map.body;
-    CoreAtom x = b_index(&b, xs, b_position(&s->map));
-    b_results(&b, s->map.body, ATOMS(x));
+    s->soac = b_soac(&b, n, true, 0, NULL);
+    b.b = s->soac.body;
+    CoreAtom x = b_index(&b, xs, b_position(&s->soac));
+    b_results(&b, s->soac.body, ATOMS(x));
     b.b = fn->body;
     CoreAtom ys = b_push(&b, s);
     b_return(&b, ATOMS(ys, b_length(&b, ys)));
@@ -166,7 +166,7 @@ static void test_bounds_that_hold(void **state)
     assert_int_equal(count_kind(fn, CORE_LENGTH), 1);
     const CoreStmt *map = fn->body->stmts.at[1];
     assert_int_equal(map->kind, CORE_MAP);
-    assert_int_equal(map->map.body->stmts.at[0]->site, CORE_NO_SITE);
+    assert_int_equal(map->soac.body->stmts.at[0]->site, CORE_NO_SITE);
     b_close(&b);
 }
 
@@ -297,17 +297,17 @@ static void test_unused_map_still_fails(void **state)
     CoreAtom n = b_length(&b, xs);
     b_map_op(&b, n, xs, PRIM_ADD, core_i64(1)); /* goes */
     CoreStmt *s = b_stmt(&b, CORE_MAP, 2, (CoreType[]){T_SEQ, T_SEQ});
-    s->map = b_soac(&b, n, true, ATOMS(xs));
-    b.b = s->map.body;
-    CoreAtom q = b_prim(&b, PRIM_DIV, core_i64(1), b_element(&b, &s->map, 0));
-    b_results(&b, s->map.body, ATOMS(q, b_position(&s->map)));
+    s->soac = b_soac(&b, n, true, ATOMS(xs));
+    b.b = s->soac.body;
+    CoreAtom q = b_prim(&b, PRIM_DIV, core_i64(1), b_element(&b, &s->soac, 0));
+    b_results(&b, s->soac.body, ATOMS(q, b_position(&s->soac)));
     b.b = fn->body;
     b_push(&b, s);
     b_return(&b, ATOMS(n));
     simplify_checked(&b);
     assert_int_equal(count_kind(fn, CORE_MAP), 1);
     assert_int_equal(fn->body->stmts.at[1]->nvars, 0);
-    assert_int_equal(fn->body->stmts.at[1]->map.index, CORE_NO_VAR);
+    assert_int_equal(fn->body->stmts.at[1]->soac.index, CORE_NO_VAR);
     assert_true(fails_with(&b, fn, (CoreValue[]){SEQ(&b, 1, 0)}, ERR_DIVISION));
     assert_int_equal(run1(&b, fn, (CoreValue[]){SEQ(&b, 1, 2)}).bits, 2);
     b_close(&b);
@@ -550,10 +550,10 @@ static void test_fuse_iota(void **state)
     CoreAtom n = b_param(&b, T_I64);
     CoreAtom is = b_iota(&b, n);
     CoreStmt *s = b_stmt(&b, CORE_MAP, 1, &T_SEQ);
-    s->map = b_soac(&b, n, false, ATOMS(is));
-    b.b = s->map.body;
-    CoreAtom inner = b_fold(&b, CORE_REDUCE, n, is, PRIM_ADD, b_element(&b, &s->map, 0));
-    b_results(&b, s->map.body, ATOMS(b_prim(&b, PRIM_ADD, inner, b_index(&b, is, core_i64(1)))));
+    s->soac = b_soac(&b, n, false, ATOMS(is));
+    b.b = s->soac.body;
+    CoreAtom inner = b_fold(&b, CORE_REDUCE, n, is, PRIM_ADD, b_element(&b, &s->soac, 0));
+    b_results(&b, s->soac.body, ATOMS(b_prim(&b, PRIM_ADD, inner, b_index(&b, is, core_i64(1)))));
     b.b = fn->body;
     b_return(&b, ATOMS(b_push(&b, s)));
     fuse_checked(&b);
@@ -568,12 +568,12 @@ static void test_fuse_iota(void **state)
 static CoreAtom odd_only(B *b, CoreAtom n, CoreAtom xs, CorePrim op, CoreAtom c)
 {
     CoreStmt *s = b_stmt(b, CORE_MAP, 1, &T_SEQ);
-    s->map = b_soac(b, n, false, ATOMS(xs));
+    s->soac = b_soac(b, n, false, ATOMS(xs));
     CoreBlock *outer = b->b;
-    CoreAtom x = b_element(b, &s->map, 0);
-    b->b = s->map.guard = core_new_block(b->p);
+    CoreAtom x = b_element(b, &s->soac, 0);
+    b->b = s->soac.guard = core_new_block(b->p);
     b_results(b, b->b, ATOMS(b_prim(b, PRIM_EQ, b_prim(b, PRIM_AND, x, core_i64(1)), core_i64(1))));
-    b->b = s->map.body;
+    b->b = s->soac.body;
     b_results(b, b->b, ATOMS(b_prim(b, op, x, c)));
     b->b = outer;
     return b_push(b, s);
@@ -663,26 +663,26 @@ static void test_hoist(void **state)
     b_entry(&b, fn);
     CoreAtom xs = b_param(&b, T_SEQ), k = b_param(&b, T_I64);
     CoreStmt *outer = b_stmt(&b, CORE_MAP, 1, &T_SEQ2);
-    outer->map = b_soac(&b, b_length(&b, xs), false, ATOMS(xs));
-    b.b = outer->map.body;
+    outer->soac = b_soac(&b, b_length(&b, xs), false, ATOMS(xs));
+    b.b = outer->soac.body;
     CoreStmt *inner = b_stmt(&b, CORE_MAP, 1, &T_SEQ);
-    inner->map = b_soac(&b, b_length(&b, xs), false, ATOMS(xs));
-    b.b = inner->map.body;
+    inner->soac = b_soac(&b, b_length(&b, xs), false, ATOMS(xs));
+    b.b = inner->soac.body;
     CoreAtom square = b_prim(&b, PRIM_MUL, k, k);
-    CoreAtom of_row = b_prim(&b, PRIM_MUL, b_element(&b, &outer->map, 0), square);
-    CoreAtom y = b_prim(&b, PRIM_ADD, of_row, b_element(&b, &inner->map, 0));
-    b_results(&b, inner->map.body, ATOMS(y));
-    b.b = outer->map.body;
+    CoreAtom of_row = b_prim(&b, PRIM_MUL, b_element(&b, &outer->soac, 0), square);
+    CoreAtom y = b_prim(&b, PRIM_ADD, of_row, b_element(&b, &inner->soac, 0));
+    b_results(&b, inner->soac.body, ATOMS(y));
+    b.b = outer->soac.body;
     CoreAtom row = b_push(&b, inner);
-    b_results(&b, outer->map.body, ATOMS(row));
+    b_results(&b, outer->soac.body, ATOMS(row));
     b.b = fn->body;
     CoreAtom rows = b_push(&b, outer);
     b_return(&b, ATOMS(rows));
     simplify_checked(&b);
     assert_int_equal(fn->body->stmts.n, 3); /* length, mul, map */
     const CoreStmt *map = fn->body->stmts.at[2];
-    assert_int_equal(map->map.body->stmts.n, 1);
-    assert_int_equal(map->map.body->stmts.at[0]->map.body->stmts.n, 2);
+    assert_int_equal(map->soac.body->stmts.n, 1);
+    assert_int_equal(map->soac.body->stmts.at[0]->soac.body->stmts.n, 2);
     CoreValue v = run1(&b, fn, (CoreValue[]){SEQ(&b, 1, 2), v_i64(3)});
     ASSERT_SEQ(v.items[1], 19, 20);
     b_close(&b);
