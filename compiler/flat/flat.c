@@ -1,5 +1,53 @@
 #include "flat/flat.h"
 
+#include <stddef.h>
+
+/* ---- tables ---- */
+
+static const FlatKindInfo kinds[] = {
+#define AT(member) (uint16_t) offsetof(FlatStmt, member)
+#define VAR(member) {FLAT_FIELD_VAR, AT(member), 0},
+#define VARS(array, n) {FLAT_FIELD_VARS, AT(array), AT(n)},
+#define PARAM(member) {FLAT_FIELD_PARAM, AT(member), 0},
+#define PARAMS(array, n) {FLAT_FIELD_PARAMS, AT(array), AT(n)},
+#define BLOCK(member) {FLAT_FIELD_BLOCK, AT(member), 0},
+#define BODY(places) {FLAT_FIELD_BODY, AT(body), places},
+#define OP {FLAT_FIELD_OP, AT(reduce.op), 0},
+#define PARTS {FLAT_FIELD_PARTS, AT(merge), 0},
+#define SITES {FLAT_FIELD_SITES, AT(call_lifted), 0},
+#define NEVER FLAT_CAPTURES_NEVER
+#define KIND(NAME, text, kernel, captures, ...) [FLAT_S_##NAME] = {text, captures, {__VA_ARGS__{FLAT_FIELD_END, 0, 0}}},
+#include "flat/kinds.def"
+#undef AT
+#undef VAR
+#undef VARS
+#undef PARAM
+#undef PARAMS
+#undef BLOCK
+#undef BODY
+#undef OP
+#undef PARTS
+#undef SITES
+#undef NEVER
+#undef KIND
+};
+
+const FlatKindInfo *flat_kind(FlatKind kind) { return &kinds[kind]; }
+
+static const FlatField *find_field(FlatKind kind, FlatFieldKind wanted)
+{
+    const FlatField *f = kinds[kind].fields;
+    while (f->kind && f->kind != wanted)
+        f++;
+    return f;
+}
+
+bool flat_kind_has_body(FlatKind kind) { return find_field(kind, FLAT_FIELD_BODY)->kind; }
+bool flat_kind_has_op(FlatKind kind) { return find_field(kind, FLAT_FIELD_OP)->kind; }
+uint32_t flat_kind_places(FlatKind kind) { return find_field(kind, FLAT_FIELD_BODY)->count; }
+
+static const void *member(const FlatStmt *s, uint16_t at) { return (const char *)s + at; }
+
 /* ---- what a statement reads ---- */
 
 typedef struct Reader {
@@ -42,9 +90,8 @@ static void read_op(const Reader *r, const FlatOp *op)
     read_inputs(r, &op->neutral_inputs);
 }
 
-static void read_merge(const Reader *r, const FlatStmt *s)
+static void read_parts(const Reader *r, const FlatStmt *s)
 {
-    read_var(r, s->ctx);
     for (uint32_t i = 0; i < s->merge.nparts; i++) {
         read_var(r, s->merge.parts[i].ctx);
         read_vars(r, s->merge.parts[i].cols, s->nouts);
@@ -59,156 +106,58 @@ static void read_sites(const Reader *r, const FlatStmt *s)
     }
 }
 
+static void read_field(const Reader *r, const FlatStmt *s, const FlatField *f)
+{
+    switch (f->kind) {
+    case FLAT_FIELD_VAR: read_var(r, *(const FlatVar *)member(s, f->at)); break;
+    case FLAT_FIELD_VARS:
+        read_vars(r, *(FlatVar *const *)member(s, f->at), *(const uint32_t *)member(s, f->count));
+        break;
+    case FLAT_FIELD_BODY: read_body(r, &s->body); break;
+    case FLAT_FIELD_OP: read_op(r, &s->reduce.op); break;
+    case FLAT_FIELD_PARTS: read_parts(r, s); break;
+    case FLAT_FIELD_SITES: read_sites(r, s); break;
+    case FLAT_FIELD_PARAM:
+    case FLAT_FIELD_PARAMS:
+    case FLAT_FIELD_BLOCK:
+    case FLAT_FIELD_END: break;
+    }
+}
+
 void flat_stmt_reads(const FlatStmt *s, void (*f)(void *ctx, FlatVar v), void *ctx)
 {
     Reader r = {f, ctx};
-    if (flat_kind_has_body(s->kind))
-        read_body(&r, &s->body);
-    switch (s->kind) {
-    case FLAT_S_HOST:
-    case FLAT_S_KERNEL:
-    case FLAT_S_ARRAY:
-    case FLAT_S_PACK: break;
-    case FLAT_S_NESTED: read_var(&r, s->nested.source); break;
-    case FLAT_S_SPLIT:
-        read_var(&r, s->ctx);
-        read_var(&r, s->split.cond);
-        break;
-    case FLAT_S_ELEMS:
-    case FLAT_S_SELECT:
-    case FLAT_S_VIEWS:
-    case FLAT_S_ARGSORT:
-    case FLAT_S_FLATTEN:
-        read_var(&r, s->ctx);
-        read_vars(&r, s->arrays.arrays, s->arrays.n);
-        break;
-    case FLAT_S_MERGE: read_merge(&r, s); break;
-    case FLAT_S_REDUCE:
-    case FLAT_S_SCAN: read_op(&r, &s->reduce.op); break;
-    case FLAT_S_HIST:
-        read_op(&r, &s->reduce.op);
-        read_var(&r, s->reduce.size);
-        break;
-    case FLAT_S_SCATTER: read_vars(&r, s->scatter.dests, s->scatter.n); break;
-    case FLAT_S_UPDATE:
-        read_var(&r, s->ctx);
-        read_var(&r, s->update.array);
-        read_var(&r, s->update.index);
-        read_var(&r, s->update.value);
-        break;
-    case FLAT_S_IF: read_var(&r, s->if_.cond); break;
-    case FLAT_S_LOOP:
-        read_vars(&r, s->loop.inits, s->loop.nparams);
-        if (s->loop.index != FLAT_NO_VAR)
-            read_var(&r, s->loop.count);
-        break;
-    case FLAT_S_LOOP_LIFTED:
-        read_var(&r, s->ctx);
-        read_vars(&r, s->loop_lifted.inits, s->loop_lifted.nparams);
-        break;
-    case FLAT_S_CALL: read_vars(&r, s->call.args, s->call.nargs); break;
-    case FLAT_S_CALL_LIFTED: read_sites(&r, s); break;
-    }
+    for (const FlatField *field = kinds[s->kind].fields; field->kind; field++)
+        read_field(&r, s, field);
 }
 
 /* ---- blocks and binders ---- */
 
 void flat_stmt_blocks(const FlatStmt *s, void (*f)(void *ctx, FlatBlock *b), void *ctx)
 {
-    if (s->kind == FLAT_S_IF) {
-        f(ctx, s->if_.then_b);
-        f(ctx, s->if_.else_b);
-    } else if (s->kind == FLAT_S_LOOP) {
-        if (s->loop.index == FLAT_NO_VAR)
-            f(ctx, s->loop.cond);
-        f(ctx, s->loop.body);
-    } else if (s->kind == FLAT_S_LOOP_LIFTED) {
-        f(ctx, s->loop_lifted.cond);
-        f(ctx, s->loop_lifted.body);
+    for (const FlatField *field = kinds[s->kind].fields; field->kind; field++) {
+        FlatBlock *b = field->kind == FLAT_FIELD_BLOCK ? *(FlatBlock *const *)member(s, field->at) : NULL;
+        if (b)
+            f(ctx, b);
     }
 }
 
 void flat_stmt_binds(const FlatStmt *s, void (*f)(void *ctx, FlatVar v), void *ctx)
 {
     Reader r = {f, ctx};
-    if (s->kind == FLAT_S_CALL_LIFTED) {
-        for (uint32_t i = 0; i < s->call_lifted.nsites; i++)
-            read_vars(&r, s->call_lifted.sites[i].outs, s->call_lifted.nresults);
-    } else {
-        read_vars(&r, s->outs, s->nouts);
-    }
+    read_vars(&r, s->outs, s->nouts);
+    for (uint32_t i = 0; s->kind == FLAT_S_CALL_LIFTED && i < s->call_lifted.nsites; i++)
+        read_vars(&r, s->call_lifted.sites[i].outs, s->call_lifted.nresults);
 }
 
 void flat_stmt_params(const FlatStmt *s, void (*f)(void *ctx, FlatVar v), void *ctx)
 {
     Reader r = {f, ctx};
-    if (s->kind == FLAT_S_LOOP) {
-        read_vars(&r, s->loop.params, s->loop.nparams);
-        read_var(&r, s->loop.index);
-    } else if (s->kind == FLAT_S_LOOP_LIFTED) {
-        read_var(&r, s->loop_lifted.active);
-        read_vars(&r, s->loop_lifted.params, s->loop_lifted.nparams);
-    }
-}
-
-/* ---- tables ---- */
-
-bool flat_kind_has_body(FlatKind kind)
-{
-    switch (kind) {
-    case FLAT_S_HOST:
-    case FLAT_S_KERNEL:
-    case FLAT_S_ARRAY:
-    case FLAT_S_PACK:
-    case FLAT_S_REDUCE:
-    case FLAT_S_SCAN:
-    case FLAT_S_SCATTER:
-    case FLAT_S_HIST: return true;
-    case FLAT_S_NESTED:
-    case FLAT_S_SPLIT:
-    case FLAT_S_ELEMS:
-    case FLAT_S_SELECT:
-    case FLAT_S_VIEWS:
-    case FLAT_S_MERGE:
-    case FLAT_S_ARGSORT:
-    case FLAT_S_FLATTEN:
-    case FLAT_S_UPDATE:
-    case FLAT_S_IF:
-    case FLAT_S_LOOP:
-    case FLAT_S_LOOP_LIFTED:
-    case FLAT_S_CALL:
-    case FLAT_S_CALL_LIFTED: return false;
-    }
-    return false;
-}
-
-const char *flat_kind_name(FlatKind kind)
-{
-    switch (kind) {
-    case FLAT_S_HOST: return "host";
-    case FLAT_S_KERNEL: return "kernel";
-    case FLAT_S_ARRAY: return "array";
-    case FLAT_S_NESTED: return "nested";
-    case FLAT_S_PACK: return "pack";
-    case FLAT_S_SPLIT: return "split";
-    case FLAT_S_ELEMS: return "elems";
-    case FLAT_S_SELECT: return "select";
-    case FLAT_S_VIEWS: return "views";
-    case FLAT_S_MERGE: return "merge";
-    case FLAT_S_REDUCE: return "reduce";
-    case FLAT_S_SCAN: return "scan";
-    case FLAT_S_SCATTER: return "scatter";
-    case FLAT_S_HIST: return "hist";
-    case FLAT_S_ARGSORT: return "argsort";
-    case FLAT_S_FLATTEN: return "flatten";
-    case FLAT_S_UPDATE: return "update";
-    case FLAT_S_IF: return "if";
-    case FLAT_S_LOOP: return "loop";
-    case FLAT_S_LOOP_LIFTED: return "loop_lifted";
-    case FLAT_S_CALL: return "call";
-    case FLAT_S_CALL_LIFTED: return "call_lifted";
-    }
-    return "?";
+    for (const FlatField *field = kinds[s->kind].fields; field->kind; field++)
+        if (field->kind == FLAT_FIELD_PARAM)
+            read_var(&r, *(const FlatVar *)member(s, field->at));
+        else if (field->kind == FLAT_FIELD_PARAMS)
+            read_vars(&r, *(FlatVar *const *)member(s, field->at), *(const uint32_t *)member(s, field->count));
 }
 
 bool flat_ctx_is_below(const FlatFn *fn, FlatVar c, FlatVar d)

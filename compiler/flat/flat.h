@@ -95,43 +95,10 @@ typedef struct FlatBlock FlatBlock;
 typedef struct FlatStmt FlatStmt;
 typedef struct FlatFn FlatFn;
 
-typedef enum FlatKind {
-    /* ---- scalar code ---- */
-    FLAT_S_HOST,   /* outs (HOST) = body on the host */
-    FLAT_S_KERNEL, /* outs (COL of body.ctx) = body */
-    FLAT_S_ARRAY,  /* out (array in body.ctx: COL, or HOST if root) = [results of body] per instance */
-    /* ---- contexts ---- */
-    FLAT_S_NESTED, /* out ctx: one segment per instance of parent; `source` gives the lengths: an array (its lengths) or
-                      an i64, COL in parent, or HOST if parent is root. A HOST i64 below the root: all segments have
-                      that length, a regular dimension, which has a stride instead of offsets */
-    FLAT_S_PACK,   /* out ctx = instances of body.ctx (NESTED) for which the body's bool holds */
-    FLAT_S_SPLIT,  /* outs: two SELECTED contexts of `ctx`: where the bool column holds, and where not */
-    /* ---- columns ---- */
-    FLAT_S_ELEMS, /* outs[i] (COL of ctx) = elements of arrays[i] (in parent(ctx)), ctx NESTED: an alias where the views
-                     are contiguous */
-    FLAT_S_SELECT, /* outs[i] (COL of ctx) = arrays[i], columns of a context above that ctx is reached from by
-                      selections only: the entries of its instances; an alias where nothing was selected, so that
-                      contiguous views stay so */
-    FLAT_S_VIEWS, /* outs[i]: arrays in parent(c): the results of a map. ctx is NESTED c, or a context made by PACK from
-                     NESTED c;  cols[i] are columns of ctx; each segment becomes one array */
-    FLAT_S_MERGE, /* outs[i] (COL of ctx) = parts' columns put where they belong; the parts' contexts are SELECTED
-                     from ctx and together hold every instance once */
-    /* ---- segmented operations; c = body.ctx is NESTED; outs are columns in parent(c), or HOST if parent(c) is root
-       ---- */
-    FLAT_S_REDUCE,  /* outs[k]: one value per segment */
-    FLAT_S_SCAN,    /* outs[k]: columns of c; prefixes within each segment */
-    FLAT_S_SCATTER, /* outs[k]: arrays = dests with the body's values (1..k) put at the body's index (0) */
-    FLAT_S_HIST,    /* outs[k]: arrays of length `size` (i64, in parent(c)), every element neutral, then combined */
-    /* ---- operations on whole arrays in a context, or at depth 0 (ctx == FLAT_ROOT) ---- */
-    FLAT_S_ARGSORT, /* out: [i64] from `arrays` (keys, first is most significant) */
-    FLAT_S_FLATTEN, /* out from arrays[0] */
-    FLAT_S_UPDATE,  /* out = array with [index] = value; out of range: unchanged (a check stands before it) */
-    /* ---- host control ---- */
-    FLAT_S_IF,          /* outs of any kind = cond (HOST bool) ? then : else */
-    FLAT_S_LOOP,        /* host loop; state of any kind */
-    FLAT_S_LOOP_LIFTED, /* while loop in ctx over the instances still running */
-    FLAT_S_CALL,        /* host version of a function */
-    FLAT_S_CALL_LIFTED  /* lifted version, several sites joined in one call */
+typedef enum FlatKind { /* see kinds.def */
+#define KIND(NAME, ...) FLAT_S_##NAME,
+#include "flat/kinds.def"
+#undef KIND
 } FlatKind;
 
 struct FlatBlock {
@@ -162,7 +129,7 @@ struct FlatStmt {
     FlatVar *outs;
     uint32_t nouts;
     FlatVar ctx;   /* where the kind says so */
-    FlatBody body; /* HOST KERNEL ARRAY PACK REDUCE SCAN SCATTER HIST */
+    FlatBody body; /* likewise */
     union {
         struct {
             FlatVar source;
@@ -199,7 +166,7 @@ struct FlatStmt {
         struct {
             FlatVar *params, *inits;
             uint32_t nparams;
-            FlatVar index, count; /* for loop: HOST i64; index FLAT_NO_VAR: while */
+            FlatVar index, count; /* for loop: HOST i64; while: FLAT_NO_VAR */
             FlatBlock *cond;      /* while: one HOST bool */
             FlatBlock *body;
         } loop; /* LOOP */
@@ -277,8 +244,35 @@ void flat_stmt_reads(const FlatStmt *s, void (*f)(void *ctx, FlatVar v), void *c
 void flat_stmt_blocks(const FlatStmt *s, void (*f)(void *ctx, FlatBlock *b), void *ctx);
 void flat_stmt_binds(const FlatStmt *s, void (*f)(void *ctx, FlatVar v), void *ctx);
 void flat_stmt_params(const FlatStmt *s, void (*f)(void *ctx, FlatVar v), void *ctx);
-const char *flat_kind_name(FlatKind kind); /* "reduce" */
+
+/* ---- what the kinds have, from kinds.def ---- */
+typedef enum FlatFieldKind {
+    FLAT_FIELD_END,
+    FLAT_FIELD_VAR,
+    FLAT_FIELD_VARS,
+    FLAT_FIELD_BODY,
+    FLAT_FIELD_OP,
+    FLAT_FIELD_PARAM,
+    FLAT_FIELD_PARAMS,
+    FLAT_FIELD_BLOCK,
+    FLAT_FIELD_PARTS,
+    FLAT_FIELD_SITES
+} FlatFieldKind;
+typedef struct FlatField {
+    FlatFieldKind kind;
+    uint16_t at, count; /* offsets in FlatStmt; BODY: `count` is flat_kind_places */
+} FlatField;
+enum { FLAT_MOST_FIELDS = 7, FLAT_CAPTURES_NEVER = 255 };
+typedef struct FlatKindInfo {
+    const char *word;
+    uint8_t captures;
+    FlatField fields[FLAT_MOST_FIELDS]; /* the last is FLAT_FIELD_END */
+} FlatKindInfo;
+const FlatKindInfo *flat_kind(FlatKind kind);
 bool flat_kind_has_body(FlatKind kind);
+bool flat_kind_has_op(FlatKind kind);
+/* How many positions (i64) its body gives in front of the values: 1 if these go somewhere. */
+uint32_t flat_kind_places(FlatKind kind);
 /* Is d the context c itself or one of its ancestors (FLAT_ROOT is above everything)? */
 bool flat_ctx_is_below(const FlatFn *fn, FlatVar c, FlatVar d);
 /* The context of a COL of function fn; the parent of a CTX. */

@@ -18,7 +18,7 @@ void flat_check_fail(FlatChecker *c, const char *format, ...)
     va_end(args);
     strbuf_printf(c->why, "flat_check: function %s", c->fn->name);
     if (c->stmt)
-        strbuf_printf(c->why, ", %s", flat_kind_name(c->stmt->kind));
+        strbuf_printf(c->why, ", %s", flat_kind(c->stmt->kind)->word);
     if (c->stmt && c->program->core->session->files.n > c->stmt->span.file)
         strbuf_printf(c->why, ", line %u",
                       source_linecol(c->program->core->session, c->stmt->span.file, c->stmt->span.start).line);

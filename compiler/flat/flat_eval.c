@@ -15,7 +15,7 @@ void flat_eval_broken(const Eval *e, const char *what)
     fprintf(stderr, "dpc: internal error: flat_eval: %s", what);
     if (e->stmt) {
         Session *session = e->program->core ? e->program->core->session : NULL;
-        fprintf(stderr, "; in %s of %s", flat_kind_name(e->stmt->kind), e->frame->fn->name);
+        fprintf(stderr, "; in %s of %s", flat_kind(e->stmt->kind)->word, e->frame->fn->name);
         if (session && e->stmt->span.file < session->files.n)
             fprintf(stderr, ", line %u", source_linecol(session, e->stmt->span.file, e->stmt->span.start).line);
     }
@@ -175,39 +175,11 @@ static void share(void *ctx, FlatVar v) { var_share(ctx, v); }
 /* Can what the statement binds refer to the arrays that it reads? */
 static bool may_capture(const FlatFn *fn, const FlatStmt *s)
 {
-    switch (s->kind) {
-    case FLAT_S_NESTED:
-    case FLAT_S_PACK:
-    case FLAT_S_SPLIT:
-    case FLAT_S_REDUCE:
-    case FLAT_S_SCAN:
-    case FLAT_S_HIST:
-    case FLAT_S_ARGSORT:
-    case FLAT_S_IF:
-    case FLAT_S_CALL: /* what these three hand on, they share themselves */
-    case FLAT_S_SCATTER:
-    case FLAT_S_UPDATE: return false;
-    case FLAT_S_HOST:
-    case FLAT_S_KERNEL:
-        for (uint32_t i = 0; i < s->nouts; i++)
-            if (fn->vars.at[s->outs[i]].type.rank > 0)
-                return true;
-        return false;
-    case FLAT_S_ARRAY:
-        for (uint32_t i = 0; i < s->nouts; i++)
-            if (fn->vars.at[s->outs[i]].type.rank > 1)
-                return true;
-        return false;
-    case FLAT_S_ELEMS:
-    case FLAT_S_SELECT:
-    case FLAT_S_VIEWS:
-    case FLAT_S_MERGE:
-    case FLAT_S_FLATTEN:
-    case FLAT_S_LOOP:
-    case FLAT_S_LOOP_LIFTED:
-    case FLAT_S_CALL_LIFTED: return true;
-    }
-    return true;
+    uint8_t least = flat_kind(s->kind)->captures;
+    for (uint32_t i = 0; least && i < s->nouts; i++)
+        if (fn->vars.at[s->outs[i]].type.rank >= least)
+            return true;
+    return least == 0;
 }
 
 static bool is_among(const FlatVar *vars, uint32_t n, FlatVar v)

@@ -343,7 +343,7 @@ static void print_stmt(const Printer *pr, const FlatStmt *s, int depth)
         print_binders(pr, s->outs, s->nouts);
         strbuf_add(pr->out, " = ");
     }
-    strbuf_add(pr->out, flat_kind_name(s->kind));
+    strbuf_add(pr->out, flat_kind(s->kind)->word);
     print_operands(pr, s, depth);
     print_dead(pr, " dies ", s->dies, s->ndies);
     strbuf_add(pr->out, "\n");

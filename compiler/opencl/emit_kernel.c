@@ -16,12 +16,8 @@ typedef struct KernelEmitter {
 /* How values lie in memory: bool is a byte, as in variables. */
 static const char *memory_type(CoreType t) { return t.rank > 0 ? "dp_view" : emit_type_name(t.scalar); }
 
-static bool has_op(const PlanKernel *k)
-{
-    return k->kind == PLAN_REDUCE || k->kind == PLAN_SCAN || k->kind == PLAN_HIST;
-}
-
-static bool has_index(const PlanKernel *k) { return k->kind == PLAN_SCATTER || k->kind == PLAN_HIST; }
+static bool has_op(const PlanKernel *k) { return flat_kind_has_op(k->stmt->kind); }
+static bool has_index(const PlanKernel *k) { return flat_kind_places(k->stmt->kind) > 0; }
 
 /* ---- words and outputs as parameters ---- */
 

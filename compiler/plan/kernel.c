@@ -143,10 +143,7 @@ static void add_inputs(Plan *plan, PlanKernel *k, const FlatInputs *inputs)
         add_input(plan, k, &inputs->at[i]);
 }
 
-static bool has_op(const PlanKernel *k)
-{
-    return k->kind == PLAN_REDUCE || k->kind == PLAN_SCAN || k->kind == PLAN_HIST;
-}
+static bool has_op(const PlanKernel *k) { return flat_kind_has_op(k->stmt->kind); }
 
 static void add_words(Plan *plan, PlanKernel *k)
 {
@@ -199,31 +196,14 @@ SegmentUse plan_segment_use(const Plan *plan, const PlanKernel *k)
 
 static PlanKernelKind kernel_kind(FlatKind kind)
 {
-    switch (kind) {
-    case FLAT_S_ARRAY: return PLAN_ARRAY;
-    case FLAT_S_PACK: return PLAN_PACK;
-    case FLAT_S_REDUCE: return PLAN_REDUCE;
-    case FLAT_S_SCAN: return PLAN_SCAN;
-    case FLAT_S_SCATTER: return PLAN_SCATTER;
-    case FLAT_S_HIST: return PLAN_HIST;
-    case FLAT_S_HOST:
-    case FLAT_S_KERNEL:
-    case FLAT_S_NESTED:
-    case FLAT_S_SPLIT:
-    case FLAT_S_ELEMS:
-    case FLAT_S_SELECT:
-    case FLAT_S_VIEWS:
-    case FLAT_S_MERGE:
-    case FLAT_S_ARGSORT:
-    case FLAT_S_FLATTEN:
-    case FLAT_S_UPDATE:
-    case FLAT_S_IF:
-    case FLAT_S_LOOP:
-    case FLAT_S_LOOP_LIFTED:
-    case FLAT_S_CALL:
-    case FLAT_S_CALL_LIFTED: break;
-    }
-    return PLAN_MAP;
+    static const PlanKernelKind kernels[] = {
+#define PLAN_NONE PLAN_MAP
+#define KIND(NAME, word, kernel, ...) [FLAT_S_##NAME] = PLAN_##kernel,
+#include "flat/kinds.def"
+#undef KIND
+#undef PLAN_NONE
+    };
+    return kernels[kind];
 }
 
 const char *plan_kind_name(PlanKernelKind kind)
@@ -333,10 +313,9 @@ uint32_t plan_add_kernels(Plan *plan, const FlatFn *fn, const FlatStmt *s, uint3
             add_kernel(plan, fn, s, (*number)++, first, n - first < PLAN_MAX_OUTS ? n - first : PLAN_MAX_OUTS);
         if (n == 0)
             add_kernel(plan, fn, s, (*number)++, 0, 0); /* checks only */
-    } else if (s->kind == FLAT_S_SCATTER || s->kind == FLAT_S_HIST) {
-        add_kernel(plan, fn, s, (*number)++, 1, n - 1); /* result 0 is the index */
     } else {
-        add_kernel(plan, fn, s, (*number)++, 0, n);
+        uint32_t places = flat_kind_places(s->kind);
+        add_kernel(plan, fn, s, (*number)++, places, n - places);
     }
     return plan->kernels.n - before;
 }

@@ -616,7 +616,7 @@ static void test_host_control(void **state)
     FlatVar w = f_host(&f, T_F32S), done = f_host(&f, T_F32S);
     s = f_stmt(&f, FLAT_S_LOOP, VARS(done));
     s->loop.nparams = 1, s->loop.params = f_vars(&f, VARS(w)), s->loop.inits = f_vars(&f, VARS(out1));
-    s->loop.index = FLAT_NO_VAR;
+    s->loop.index = s->loop.count = FLAT_NO_VAR;
     s->loop.cond = f_begin(&f, &outer);
     f_end(&f, outer, VARS(flag));
     s->loop.body = f_begin(&f, &outer);
