@@ -1,12 +1,17 @@
 # What is installed, and the Debian package: cmake --install BUILD, and cpack -G DEB in the build folder.
 #
 #   bin/dpc   lib/dpc/libdpruntime.a   include/dpc/*.h   what dpc needs to build programs; it finds them beside itself
+#   lib/libdpc.so, include/dpc.h, lib/pkgconfig/dpc.pc   for programs that call DP (docs/embedding.md)
 #   share/man/man1, share/doc/dpc                        manual pages; the documentation, and the examples in examples/
 #   share/bash-completion, share/zsh, share/fish         completion for shells
 set(DPC_DOC_DIR share/doc/dpc)
 
 install(TARGETS dpc RUNTIME DESTINATION bin)
 install(TARGETS dpruntime ARCHIVE DESTINATION lib/dpc)
+install(TARGETS dpc_library LIBRARY DESTINATION lib)
+install(FILES compiler/embed/dpc.h DESTINATION include)
+configure_file(packaging/dpc.pc.in ${CMAKE_BINARY_DIR}/dpc.pc @ONLY)
+install(FILES ${CMAKE_BINARY_DIR}/dpc.pc DESTINATION lib/pkgconfig)
 install(DIRECTORY runtime/include/ DESTINATION include/dpc FILES_MATCHING PATTERN "*.h")
 install(FILES README.md SECURITY.md DESTINATION ${DPC_DOC_DIR})
 install(FILES packaging/copyright DESTINATION ${DPC_DOC_DIR})
@@ -57,6 +62,7 @@ set(CPACK_INSTALL_DEFAULT_DIRECTORY_PERMISSIONS
 set(CPACK_DEBIAN_FILE_NAME DEB-DEFAULT)
 set(CPACK_DEBIAN_PACKAGE_SECTION devel)
 set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS ON)
+set(CPACK_DEBIAN_PACKAGE_GENERATE_SHLIBS ON)
 # What `dpc build` calls and links with.
 set(CPACK_DEBIAN_PACKAGE_DEPENDS "gcc | c-compiler, libc6-dev | libc-dev, ocl-icd-opencl-dev${DPC_LINK_PACKAGES}")
 set(CPACK_DEBIAN_PACKAGE_RECOMMENDS "pocl-opencl-icd | opencl-icd")

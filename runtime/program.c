@@ -19,7 +19,6 @@
 #include <unistd.h>
 
 enum { MESSAGE_BYTES = 1024, MOST_RUNS = 1000000000 };
-#define STACK_SPARE ((size_t)1 << 20) /* for what OpenCL does below a level of the program's recursion */
 
 typedef struct Options {
     const char *entry, *output, *times, *batch;
@@ -198,65 +197,17 @@ static int read_arguments(Session *s)
 }
 
 /* ---- runs ---- */
-static uint64_t scalar_bits(const DpLeaf *leaf)
-{
-    switch (leaf->scalar) {
-    case DP_I8: return (uint64_t)(int64_t) * (const int8_t *)leaf->data;
-    case DP_I16: return (uint64_t)(int64_t) * (const int16_t *)leaf->data;
-    case DP_I32: return (uint64_t)(int64_t) * (const int32_t *)leaf->data;
-    default: break;
-    }
-    uint64_t bits = 0;
-    memcpy(&bits, leaf->data, dp_scalar_bytes(leaf->scalar));
-    return bits;
-}
-
-static bool scalar_result(DpLeaf *leaf, uint64_t bits)
-{
-    leaf->data = malloc(8);
-    leaf->ndata = 1;
-    if (leaf->data)
-        memcpy(leaf->data, &bits, 8);
-    return leaf->data != NULL;
-}
-
 /* Uploads the arguments, for a run takes them over; returns its time. */
 static double run_once(Session *s, DpArg *args, DpArg *results)
 {
-    for (uint32_t i = 0; i < s->entry->nargs; i++) {
-        if (s->args[i].rank)
-            args[i].arr = dp_upload(s->rt, &s->args[i]);
-        else
-            args[i].bits = scalar_bits(&s->args[i]);
-    }
-    dp_check(s->rt);
+    dp_upload_args(s->rt, s->entry, s->args, args);
     Profile *p = &s->rt->profile;
     p->launches = p->looks = p->blocks = 0;
     double start = dp_profile_now();
-    s->entry->run(s->rt, s->entry, args, results);
-    s->rt->at = 0;
-    dp_check(s->rt);
+    dp_run(s->rt, s->entry, args, results);
     double us = dp_profile_now() - start;
     s->facts = (RunFacts){p->launches, p->looks, p->blocks};
     return us;
-}
-
-static void release_results(Session *s, DpArg *results)
-{
-    for (uint32_t i = 0; i < s->entry->nresults; i++)
-        if (s->results[i].rank)
-            dp_arr_release(s->rt, &results[i].arr);
-}
-
-static int download_results(Session *s, DpArg *results)
-{
-    for (uint32_t i = 0; i < s->entry->nresults; i++) {
-        if (s->results[i].rank)
-            dp_download(s->rt, &results[i].arr, &s->results[i]);
-        else if (!scalar_result(&s->results[i], results[i].bits))
-            return EXIT_MEMORY;
-    }
-    return 0;
 }
 
 /* What has failed below; the status. */
@@ -281,11 +232,11 @@ static int run_all(Session *s)
         if (s->times.file && (i > 0 || runs == 1))
             fprintf(s->times.file, "%.0f\n", us);
         if (i + 1 < runs)
-            release_results(s, results);
+            dp_release_results(s->rt, s->entry, s->results, results);
     }
     if (!status) {
-        status = download_results(s, results);
-        release_results(s, results);
+        dp_download_results(s->rt, s->entry, results, s->results);
+        dp_release_results(s->rt, s->entry, s->results, results);
     }
     dp_activity_end();
     free(args);
@@ -346,7 +297,7 @@ static int open_runtime(Session *s)
     s->options.open.optimised = s->options.open.profile || s->options.runs;
     s->rt = dp_rt_open(s->program, &s->options.open, &error);
     if (s->rt) {
-        s->rt->stack_limit = s->stack_end + STACK_SPARE;
+        dp_set_stack(s->rt, s->stack_end);
         return 0;
     }
     fprintf(stderr, "error: %s\n", error.text);

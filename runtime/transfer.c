@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define STACK_SPARE ((size_t)1 << 20) /* for what OpenCL does below a level of the program's recursion */
+
 void dp_rt_read(DpRt *rt, uint64_t addr, void *to, uint64_t bytes)
 {
     dp_rt_look(rt);
@@ -204,4 +206,57 @@ void dp_download(DpRt *rt, const DpArr *a, DpLeaf *leaf)
     if (dp_failed(rt))
         dp_leaves_free(leaf, 1);
     dp_profile_switch(rt, before);
+}
+
+/* ---- calls of entries ---- */
+static uint64_t scalar_bits(const DpLeaf *leaf)
+{
+    uint64_t bits = 0;
+    memcpy(&bits, leaf->data, dp_scalar_bytes(leaf->scalar));
+    return extend(bits, leaf->scalar);
+}
+
+void dp_upload_args(DpRt *rt, const DpEntry *entry, const DpLeaf *leaves, DpArg *args)
+{
+    for (uint32_t i = 0; i < entry->nargs; i++) {
+        if (leaves[i].rank)
+            args[i].arr = dp_upload(rt, &leaves[i]);
+        else
+            args[i].bits = scalar_bits(&leaves[i]);
+    }
+    dp_check(rt);
+}
+
+void dp_set_stack(DpRt *rt, uintptr_t stack_end) { rt->stack_limit = stack_end ? stack_end + STACK_SPARE : 0; }
+
+void dp_run(DpRt *rt, const DpEntry *entry, DpArg *args, DpArg *results)
+{
+    entry->run(rt, entry, args, results);
+    rt->at = 0;
+    dp_check(rt);
+}
+
+static void scalar_result(DpRt *rt, uint64_t bits, DpLeaf *leaf)
+{
+    leaf->data = host_memory(rt, 1, sizeof bits);
+    leaf->ndata = 1;
+    if (leaf->data)
+        memcpy(leaf->data, &bits, sizeof bits);
+}
+
+void dp_download_results(DpRt *rt, const DpEntry *entry, const DpArg *results, DpLeaf *leaves)
+{
+    for (uint32_t i = 0; i < entry->nresults; i++) {
+        if (leaves[i].rank)
+            dp_download(rt, &results[i].arr, &leaves[i]);
+        else
+            scalar_result(rt, results[i].bits, &leaves[i]);
+    }
+}
+
+void dp_release_results(DpRt *rt, const DpEntry *entry, const DpLeaf *leaves, DpArg *results)
+{
+    for (uint32_t i = 0; i < entry->nresults; i++)
+        if (leaves[i].rank)
+            dp_arr_release(rt, &results[i].arr);
 }

@@ -11,6 +11,7 @@ DESTDIR="$folder/a root" "$cmake" --install "$build" --prefix /usr >"$folder/log
 root="$folder/a root/usr"
 for file in bin/dpc lib/dpc/libdpruntime.a include/dpc/dp_rt.h share/doc/dpc/README.md share/doc/dpc/docs/language.md \
     share/doc/dpc/examples/spmv/spmv.dp share/man/man1/dpc.1.gz share/man/man1/dpc-program.1.gz \
+    include/dpc.h lib/libdpc.so lib/pkgconfig/dpc.pc \
     share/bash-completion/completions/dpc share/zsh/vendor-completions/_dpc share/fish/vendor_completions.d/dpc.fish; do
     [ -s "$root/$file" ] || fail "$file is not installed"
 done
@@ -19,4 +20,7 @@ cd "$folder" || exit 1
 echo 'entry main (n: i64) : i64 = sum { x * x : x in n }' >squares.dp
 "$root/bin/dpc" build squares.dp || fail "the installed dpc does not build a program"
 [ "$(./squares 10)" = 285 ] || fail "a program of the installed dpc is wrong"
+cc=${CC:-cc}
+$cc "$root/share/doc/dpc/examples/embedding/c/rows.c" -I"$root/include" -L"$root/lib" -ldpc -o rows || fail "the C program does not build"
+[ "$(LD_LIBRARY_PATH="$root/lib" ./rows | tr '\n' ' ')" = "12 30 " ] || fail "the C program is wrong"
 [ $failed -eq 0 ]

@@ -1,6 +1,7 @@
 #!/bin/sh
 # The names that the runtime brings into users' programs begin with dp_; what ends a process or prints messages belongs to
-# the program and to the reading of its arguments (notes), not to the library. symbols.sh LIBRARY
+# the program and to the reading of its arguments (notes), not to the library. The shared library's names begin with dpc_.
+# symbols.sh LIBRARY SHARED
 set -u
 command -v nm >/dev/null 2>&1 || { echo "no nm: nothing tested"; exit 0; }
 failed=0
@@ -28,4 +29,10 @@ for line in $(echo "$ends" | tr ' ' ':'); do
         *) echo "$object" | grep -q -E "$allowed" || wrong "$object calls $call" ;;
     esac
 done
+shared=$(nm -D --defined-only "$2" | awk 'NF == 3 && $2 != "A" { sub("@.*", "", $3); print $3 }' | sort)
+declared=$(grep -o '\bdpc_[a-z_]*(' compiler/embed/dpc.h | tr -d '(' | sort -u)
+exported=$(echo "$shared" | grep '^dpc_')
+[ "$exported" = "$declared" ] || wrong "dpc.h declares $(echo $declared), the library exports $(echo $exported)"
+others=$(echo "$shared" | grep -v '^dpc_' | grep -v -E '^(__(asan|ubsan|odr|gcov|llvm)|_+sancov)')
+[ -z "$others" ] || wrong "names without dpc_: $(echo $others)"
 exit $failed

@@ -157,7 +157,7 @@ bool use_colour(void)
     return isatty(STDERR_FILENO) && !(no_colour && *no_colour);
 }
 
-void report_diagnostics(Session *s) { diag_print(s, s->messages ? s->messages : stderr, use_colour()); }
+void report_diagnostics(Session *s) { diag_print(s, s->messages ? s->messages : stderr, !s->messages && use_colour()); }
 
 void report_error(Session *s, const char *format, ...)
 {

@@ -7,18 +7,13 @@ typedef struct PlanProcess {
     char **argv;
 } PlanProcess;
 
-static void run_entry(DpRt *rt, const DpEntry *entry, DpArg *args, DpArg *results)
-{
-    plan_run(entry->plan, rt, args, results);
-}
-
 static int run_program(void *data)
 {
     const PlanProcess *p = data;
     int argc = 0;
     while (p->argv[argc])
         argc++;
-    return dp_main(argc, p->argv, opencl_program(p->c->plan, p->c->path, run_entry));
+    return dp_main(argc, p->argv, opencl_program(p->c->plan, p->c->path));
 }
 
 int run_in_process(const Compilation *c, char **argv, ProcessOptions options)

@@ -243,5 +243,5 @@ void emit_host_c(StrBuf *out, const Plan *plan, const char *dp_path)
     }
     for (uint32_t i = 0; i < plan->fns.n; i++)
         print_function(&h, plan->fns.at[i]);
-    host_tables(&h, opencl_program(plan, dp_path, NULL));
+    host_tables(&h, opencl_program(plan, dp_path));
 }

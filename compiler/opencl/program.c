@@ -130,7 +130,12 @@ static const DpSite *program_sites(const Plan *plan)
 
 /* ---- entries ---- */
 
-static const DpEntry *program_entries(const Plan *plan, ProgramRun *run)
+static void run_entry(DpRt *rt, const DpEntry *entry, DpArg *args, DpArg *results)
+{
+    plan_run(entry->plan, rt, args, results);
+}
+
+static const DpEntry *program_entries(const Plan *plan)
 {
     const FlatProgram *p = plan->program;
     DpEntry *entries = arena_array(plan->arena, DpEntry, p->entries.n + 1);
@@ -145,13 +150,13 @@ static const DpEntry *program_entries(const Plan *plan, ProgramRun *run)
                                .result_type = e->result_text,
                                .nargs = fn->nparams,
                                .nresults = fn->nresults,
-                               .run = run,
+                               .run = run_entry,
                                .plan = fn};
     }
     return entries;
 }
 
-const DpProgram *opencl_program(const Plan *plan, const char *dp_path, ProgramRun *run)
+const DpProgram *opencl_program(const Plan *plan, const char *dp_path)
 {
     DpProgram *made = arena_new(plan->arena, DpProgram);
     *made = (DpProgram){.version = DP_RT_VERSION,
@@ -160,7 +165,7 @@ const DpProgram *opencl_program(const Plan *plan, const char *dp_path, ProgramRu
                         .nkernels = plan->kernels.n,
                         .sites = program_sites(plan),
                         .nsites = plan->program->core->sites.n + plan->places.n,
-                        .entries = program_entries(plan, run),
+                        .entries = program_entries(plan),
                         .nentries = plan->program->entries.n};
     return made;
 }

@@ -6,8 +6,7 @@
 #include "dp_rt.h"
 #include "plan/plan.h"
 
-/* In the plan's arena. run: of the entries, whose `plan` is the function (PlanFn) to be run; or NULL. */
-typedef void ProgramRun(DpRt *rt, const DpEntry *entry, DpArg *args, DpArg *results);
-const DpProgram *opencl_program(const Plan *plan, const char *dp_path, ProgramRun *run);
+/* In the plan's arena. Its entries execute the plan (plan_run). */
+const DpProgram *opencl_program(const Plan *plan, const char *dp_path);
 
 #endif

@@ -2,12 +2,30 @@
 
 #include "dp_status.h"
 
+#include <setjmp.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 
+static _Thread_local jmp_buf *guard;
+
+bool memory_guard(void (*work)(void *data), void *data)
+{
+    jmp_buf here, *outer = guard;
+    if (setjmp(here) == 0) {
+        guard = &here;
+        work(data);
+        guard = outer;
+        return true;
+    }
+    guard = outer;
+    return false;
+}
+
 _Noreturn void memory_out(void)
 {
+    if (guard)
+        longjmp(*guard, 1);
     fputs("dpc: error: out of memory\n", stderr);
     exit(EXIT_MEMORY);
 }

@@ -582,6 +582,8 @@ const char *advice_for(const ParseState *p, const Wanted *w)
         said = of_reserved(p, w);
     if (said)
         return said;
+    if (kind_at(p, 1) == T_WITH && kind_at(p, 0) != T_BAR && kind_at(p, 0) != T_CASE && has_recent(p, T_MATCH))
+        return "every case of a `match` begins with `case`, without `with`: `match x case #a -> … case _ -> …`";
     if (kind_at(p, 1) == T_WITH && kind_at(p, 0) != T_BAR && kind_at(p, 0) != T_CASE)
         return "an update is written `xs with [i] = v` or `r with x = v`";
     if (kind_at(p, 1) == T_DOT && is_adjacent(p, 0) &&

@@ -315,6 +315,15 @@ void dp_check(DpRt *rt);
  * dp_scalar.h ---- */
 
 /* ---- entries: values in and out ---- */
+/* A call: its arguments to the device, the entry, which takes them over, its results to the host. `leaves`: as many as
+ * the entry has, with their scalars and ranks (dp_leaves_init); those of results are filled, by malloc. */
+void dp_upload_args(DpRt *rt, const DpEntry *entry, const DpLeaf *leaves, DpArg *args);
+void dp_run(DpRt *rt, const DpEntry *entry, DpArg *args, DpArg *results);
+void dp_download_results(DpRt *rt, const DpEntry *entry, const DpArg *results, DpLeaf *leaves);
+void dp_release_results(DpRt *rt, const DpEntry *entry, const DpLeaf *leaves, DpArg *results);
+/* Where the stack of the thread that runs entries ends (dp_stack.h): as deep a program may recurse. 0: not known, then
+ * levels are counted. */
+void dp_set_stack(DpRt *rt, uintptr_t stack_end);
 DpArr dp_upload(DpRt *rt, const DpLeaf *leaf);            /* rank >= 1; nested ones are contiguous, offsets kept */
 void dp_download(DpRt *rt, const DpArr *a, DpLeaf *leaf); /* scalar and rank are set; fills the rest */
 

@@ -43,11 +43,6 @@ static Compilation *compile(const char *name, const char *text)
     return c;
 }
 
-static void run_entry(DpRt *rt, const DpEntry *entry, DpArg *args, DpArg *results)
-{
-    plan_run(entry->plan, rt, args, results);
-}
-
 /* The result's text. */
 static void expect(const Compilation *c, char *first, char *second, const char *result)
 {
@@ -57,7 +52,7 @@ static void expect(const Compilation *c, char *first, char *second, const char *
     close(fd);
     snprintf(output, sizeof output, "text:%s", path);
     char *argv[] = {(char[]){"program"}, (char[]){"-o"}, output, (char[]){"--"}, first, second, NULL};
-    assert_int_equal(dp_main(second ? 6 : 5, argv, opencl_program(c->plan, c->path, run_entry)), 0);
+    assert_int_equal(dp_main(second ? 6 : 5, argv, opencl_program(c->plan, c->path)), 0);
     FILE *in = fopen(path, "r");
     assert_non_null(in);
     text[fread(text, 1, sizeof text - 1, in)] = '\0';
@@ -118,7 +113,7 @@ static void test_failures_come_back(void **state)
 {
     (void)state;
     Compilation *c = compile("fails.dp", fails);
-    const DpProgram *p = opencl_program(c->plan, c->path, run_entry);
+    const DpProgram *p = opencl_program(c->plan, c->path);
     DpOpenOptions options = {0};
     DpOpenError error;
     DpRt *rt = dp_rt_open(p, &options, &error);

@@ -1,0 +1,240 @@
+/* libdpc, as other programs use it (compiler/embed/dpc.h). Under -fsanitize=thread: compilations and calls in threads.
+ */
+#include "dpc.h"
+
+#include <pthread.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+static const char source[] =
+    "type point = {x: i64, y: f32}\n"
+    "entry rows (m: [[f32]]) (k: f32) : [f32] = { sum { k * x : x in row } : row in m }\n"
+    "entry pick (xs: [i64]) (i: i64) : i64 = xs[i]\n"
+    "entry swap (ps: [[point]]) : [[(f32, i64)]] = { { (p.y, p.x) : p in row } : row in ps }\n"
+    "entry shapes (xs: [#circle f64 | #none]) : [f64] = { match x case #circle r -> r case #none -> 0.0 : x in xs }\n"
+    "def down (n: i64) : i64 = if n == 0 then 0 else 1 + down (n - 1)\n"
+    "entry deep (n: i64) : i64 = down n\n"
+    "entry negate (b: bool) (s: i8) : (bool, i8) = (not b, -s)\n";
+
+static DpcProgram *compiled(void)
+{
+    DpcError error = {0};
+    DpcProgram *p = dpc_compile("test.dp", source, &error);
+    if (!p)
+        fail_msg("%s", error.text);
+    return p;
+}
+
+static DpcContext *opened(const DpcProgram *p)
+{
+    DpcError error = {0};
+    DpcContext *c = dpc_open(p, NULL, &error);
+    if (!c)
+        fail_msg("%s", error.text);
+    return c;
+}
+
+/* The result as a literal, or the error's text; frees the arguments. */
+static void expect(DpcContext *c, const char *entry, unsigned count, DpcValue *a, DpcValue *b, const char *wanted)
+{
+    DpcError error = {0};
+    DpcValue *result = dpc_call(c, entry, (const DpcValue *const[]){a, b}, count, &error);
+    char *text = result ? dpc_text(result) : NULL;
+    const char *got = text ? text : error.text;
+    if (!got || (text ? strcmp(text, wanted) != 0 : !strstr(got, wanted)))
+        fail_msg("%s: %s, not %s", entry, got ? got : "nothing", wanted);
+    assert_int_equal(error.status != 0, !text);
+    free(text);
+    dpc_error_clear(&error);
+    dpc_value_free(result);
+    dpc_value_free(a);
+    dpc_value_free(b);
+}
+
+static DpcValue *literal(const char *type, const char *text)
+{
+    DpcError error = {0};
+    DpcValue *v = dpc_literal(type, text, &error);
+    if (!v)
+        fail_msg("%s", error.text);
+    return v;
+}
+
+static void test_calls(void **state)
+{
+    (void)state;
+    const float numbers[] = {1, 2, 3, 4, 5, 6}, k = 2;
+    const int64_t ones[] = {7, 8, 9}, two = 2, three = 3, far = 100000, endless = -1;
+    const uint8_t yes = 1;
+    const int8_t minus = -128;
+    DpcProgram *p = compiled();
+    DpcContext *c = opened(p);
+    expect(c, "rows", 2, dpc_array("f32", numbers, 2, (const uint64_t[]){2, 3}), dpc_scalar("f32", &k), "[12.0, 30.0]");
+    expect(c, "rows", 2, dpc_array("f32", NULL, 2, (const uint64_t[]){2, 0}), dpc_scalar("f32", &k), "[0.0, 0.0]");
+    expect(c, "pick", 2, dpc_array("i64", ones, 1, (const uint64_t[]){3}), dpc_scalar("i64", &two), "9");
+    expect(c, "pick", 2, dpc_array("i64", ones, 1, (const uint64_t[]){3}), dpc_scalar("i64", &three),
+           "test.dp:3:43: error: index 3 out of bounds for length 3");
+    expect(c, "pick", 2, dpc_array("i64", ones, 1, (const uint64_t[]){3}), dpc_scalar("i64", &two),
+           "9"); /* and goes on */
+    expect(c, "swap", 1, literal("[[(i64, f32)]]", "[[(1, 2.5)], [], [(3, 4.0), (5, 6.0)]]"), NULL,
+           "[[(2.5, 1)], [], [(4.0, 3), (6.0, 5)]]");
+    expect(c, "shapes", 1, literal("[#circle f64 | #none]", "[#circle 1.5, #none]"), NULL, "[1.5, 0.0]");
+    expect(c, "negate", 2, dpc_scalar("bool", &yes), dpc_scalar("i8", &minus), "(false, -128)");
+    expect(c, "deep", 1, dpc_scalar("i64", &far), NULL, "100000");
+    expect(c, "deep", 1, dpc_scalar("i64", &endless), NULL, "recursion too deep");
+    dpc_close(c);
+    dpc_program_free(p);
+}
+
+static void test_by_leaves(void **state)
+{
+    (void)state;
+    const uint64_t outer[] = {3}, inner[] = {1, 0, 2}, other[] = {1, 1, 1};
+    const int64_t xs[] = {1, 3, 5};
+    const float ys[] = {2.5f, 4, 6};
+    const uint8_t tags[] = {0, 2};
+    const double radius[] = {1, 2};
+    DpcLeaf leaves[] = {{"i64", 2, {outer, inner}, {1, 3}, xs, 3}, {"f32", 2, {outer, inner}, {1, 3}, ys, 3}};
+    DpcProgram *p = compiled();
+    DpcContext *c = opened(p);
+    expect(c, "swap", 1, dpc_value("[[{x: i64, y: f32}]]", leaves), NULL, "[[(2.5, 1)], [], [(4.0, 3), (6.0, 5)]]");
+    leaves[1].lengths[1] = other; /* of the same sum, but not the same */
+    assert_null(dpc_value("[[(i64, f32)]]", leaves));
+    leaves[1].lengths[1] = inner;
+    leaves[1].count = 2;
+    assert_null(dpc_value("[[(i64, f32)]]", leaves));
+    leaves[1].count = 3;
+    leaves[0].sequences[1] = 2;
+    assert_null(dpc_value("[[(i64, f32)]]", leaves));
+    const uint64_t pair[] = {2};
+    DpcLeaf shapes[] = {{"u8", 1, {pair}, {1}, tags, 2}, {"f64", 1, {pair}, {1}, radius, 2}};
+    assert_null(dpc_value("[#circle f64 | #none]", shapes)); /* there is no third constructor */
+    assert_null(dpc_value("[f64", leaves));
+    assert_null(dpc_array("f63", xs, 1, outer));
+    assert_null(dpc_array("i64", xs, 0, outer));
+    assert_null(dpc_array("i64", xs, 3, (const uint64_t[]){1 << 20, UINT64_C(1) << 62, 8}));
+    assert_null(dpc_scalar("[i64]", xs));
+    dpc_close(c);
+    dpc_program_free(p);
+}
+
+static void test_results(void **state)
+{
+    (void)state;
+    DpcProgram *p = compiled();
+    DpcContext *c = opened(p);
+    DpcError error = {0};
+    DpcValue *in = literal("[[(i64, f32)]]", "[[(1, 2.5)], [], [(3, 4.0), (5, 6.0)]]");
+    DpcValue *out = dpc_call(c, "swap", (const DpcValue *const[]){in}, 1, &error);
+    assert_non_null(out);
+    assert_int_equal(dpc_leaf_count(out), 2);
+    const DpcLeaf leaf = dpc_leaf(out, 1);
+    assert_string_equal(leaf.scalar, "i64");
+    assert_int_equal(leaf.rank, 2);
+    assert_int_equal(leaf.sequences[1], 3);
+    assert_int_equal(leaf.lengths[1][2], 2);
+    assert_int_equal(leaf.count, 3);
+    assert_memory_equal(leaf.data, ((const int64_t[]){1, 3, 5}), 24);
+    assert_null(dpc_leaf(out, 2).scalar);
+    dpc_value_free(out);
+    dpc_value_free(in);
+    dpc_close(c);
+    dpc_program_free(p);
+}
+
+static void test_errors(void **state)
+{
+    (void)state;
+    DpcError error = {0};
+    assert_null(dpc_compile("wrong.dp", "entry main (x: i64) : bool = x + 1\n", &error));
+    assert_int_equal(error.status, 2);
+    assert_non_null(strstr(error.text, "wrong.dp:1:"));
+    assert_non_null(strstr(error.text, "^"));
+    assert_null(dpc_compile_file("/nowhere/f.dp", &error));
+    assert_non_null(strstr(error.text, "cannot read /nowhere/f.dp"));
+    DpcProgram *p = compiled();
+    assert_int_equal(dpc_entry_count(p), 6);
+    const DpcEntry e = dpc_entry(p, 2);
+    assert_string_equal(e.name, "swap");
+    assert_string_equal(e.param_names[0], "ps");
+    assert_string_equal(e.result_type, "[[(f32, i64)]]");
+    assert_null(dpc_entry(p, 6).name);
+    assert_null(dpc_open(p, &(DpcOptions){.device = "no such device"}, &error));
+    assert_int_equal(error.status, 4);
+    assert_null(dpc_open(p, &(DpcOptions){.params = "no_such_parameter=1"}, &error));
+    assert_int_equal(error.status, 2);
+    assert_null(dpc_literal("[i64]", "[1, true]", &error));
+    assert_non_null(strstr(error.text, "literal:1:5"));
+    assert_null(dpc_literal("[i64]", "[1] 2", &error));
+    DpcContext *c = opened(p);
+    expect(c, "none", 0, NULL, NULL, "there is no entry none");
+    expect(c, "pick", 1, literal("[i64]", "[1]"), NULL, "pick takes 2 arguments, not 1");
+    expect(c, "pick", 2, literal("[i32]", "[1]"), literal("i64", "0"),
+           "argument xs of pick: [i64] is wanted, not [i32]");
+    expect(c, "pick", 2, NULL, literal("i64", "0"), "not NULL");
+    dpc_close(c);
+    dpc_program_free(p);
+    dpc_error_clear(&error);
+    dpc_error_clear(&error); /* twice is harmless */
+}
+
+enum { THREADS = 3, ROUNDS = 20 };
+typedef struct Work {
+    const DpcProgram *shared; /* NULL: compiles its own */
+    bool right;
+} Work;
+
+static void *work(void *data)
+{
+    Work *w = data;
+    DpcError error = {0};
+    DpcProgram *own = w->shared ? NULL : dpc_compile("own.dp", source, &error);
+    const DpcProgram *p = own ? own : w->shared;
+    DpcContext *c = p ? dpc_open(p, NULL, &error) : NULL;
+    const int64_t xs[] = {4, 5, 6}, at = 1, outside = 9;
+    w->right = c != NULL;
+    for (int i = 0; w->right && i < ROUNDS; i++) {
+        DpcValue *array = dpc_array("i64", xs, 1, (const uint64_t[]){3});
+        DpcValue *index = dpc_scalar("i64", i % 4 == 3 ? &outside : &at);
+        DpcValue *result = dpc_call(c, "pick", (const DpcValue *const[]){array, index}, 2, &error);
+        w->right =
+            i % 4 == 3 ? !result && error.status == 1 : result && *(const int64_t *)dpc_leaf(result, 0).data == 5;
+        dpc_value_free(result);
+        dpc_value_free(index);
+        dpc_value_free(array);
+    }
+    dpc_close(c);
+    dpc_program_free(own);
+    dpc_error_clear(&error);
+    return NULL;
+}
+
+static void test_threads(void **state)
+{
+    (void)state;
+    DpcProgram *p = compiled();
+    Work each[THREADS] = {{.shared = p}, {.shared = p}, {.shared = NULL}};
+    pthread_t threads[THREADS];
+    for (int i = 0; i < THREADS; i++)
+        assert_int_equal(pthread_create(&threads[i], NULL, work, &each[i]), 0);
+    for (int i = 0; i < THREADS; i++)
+        pthread_join(threads[i], NULL);
+    for (int i = 0; i < THREADS; i++)
+        assert_true(each[i].right);
+    dpc_program_free(p);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_calls), cmocka_unit_test(test_by_leaves),
+                                       cmocka_unit_test(test_results), cmocka_unit_test(test_errors),
+                                       cmocka_unit_test(test_threads)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
