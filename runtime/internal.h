@@ -6,6 +6,7 @@
  *   launch.c   kernels, launching      build.c    programs         source.c   their texts
  *   cache*.c   binaries on disk        quick.c    kernels that are not worth an optimising compiler yet
  *   context.c  contexts and paths      ops.c      kernels with user code
+ *   segreduce.c  ways of segmented reductions
  *   moves.c    kernels without         sort.c     argsort
  *   compact.c  a loop's state without dead data
  *   transfer.c values in and out       error.c    failures and their messages
@@ -35,6 +36,9 @@ enum {
     DP_MAILBOX_WORDS = DP_MAX_OUTS,
     DP_LOOK_BYTES = DP_MAILBOX + 8 * DP_MAILBOX_WORDS,
     DP_BIN_INSTANCES = 768,
+    DP_LIST_COUNTS = 800, /* of segmented reductions: two sets of three u32, each set 0 before its turn */
+    DP_LIST_SET = 16,
+    DP_REDUCE_COUNT = 832, /* u32, 0 between kernels */
     DP_HEAP_START = 1024,
     DP_BLOCK_ALIGN = 256
 };
@@ -149,7 +153,7 @@ typedef struct Kernel Kernel;
 typedef enum OwnProgram { OWN_MOVE, OWN_LENGTHS, OWN_TRUTH, OWN_SORT, OWN_COUNT } OwnProgram;
 /* Bits of how a program is built. MODE_QUICK: its kernels are functions, for any variant, that quick.c puts into one
  * kernel. */
-enum { MODE_SEGMENTED = 1, MODE_HIST_SORTED = 2, MODE_QUICK = 4 };
+enum { MODE_SEGMENTED = 1, MODE_HIST_SORTED = 2, MODE_QUICK = 4, MODE_WAY = 8 /* and its double: DP_WAY */ };
 
 /* What the host does while no kernel runs; each moment belongs to one phase or to a kernel. */
 typedef enum ProfilePhase {
@@ -167,6 +171,7 @@ typedef struct PhaseTime {
     double us;
     uint64_t count, bytes;
 } PhaseTime;
+enum { PROFILE_WAY = 64 };
 typedef struct ProfileRow {
     const DpKernel *kernel; /* one of those of the row's line; NULL: a phase, or one of the runtime's own kernels */
     const char *name;       /* of these */
@@ -175,6 +180,7 @@ typedef struct ProfileRow {
     uint64_t launches, bytes; /* bytes: estimated, see profile.c */
     double us;
     bool is_phase;
+    char way[PROFILE_WAY]; /* how the last of its operations that had a choice was done, and why; or empty */
 } ProfileRow;
 typedef struct Profile {
     bool on;
@@ -182,6 +188,7 @@ typedef struct Profile {
     uint32_t nrows, rows_room;
     PhaseTime phases[PHASE_COUNT];
     ProfilePhase phase;
+    char way[PROFILE_WAY];            /* of the launches at hand */
     double since;                     /* the phase at hand, in microseconds of the host's clock */
     uint64_t launches, looks, blocks; /* counted always; blocks: taken from the heap */
 } Profile;
@@ -232,6 +239,7 @@ struct DpRt {
     bool compiling;  /* that is what was said last */
     bool pocl;       /* it keeps what it has built itself; else our cache does */
     Quick quick;
+    uint32_t list_turn;   /* which set of DP_LIST_COUNTS is next */
     Words words;          /* of kernels that have too many for arguments */
     char *cache_dir;      /* NULL: no cache */
     const char *dump_dir; /* DP_DUMP_KERNELS */
@@ -342,6 +350,7 @@ typedef struct Instance {
 } Instance;
 void dp_text_add(DpRt *rt, Text *t, const char *s, size_t n);
 bool dp_source_declares_builtins(const DpRt *rt);
+bool dp_source_has_fence(const DpRt *rt); /* DP_FENCE of kernels/common.cl: may the group that comes last go on? */
 void dp_source_begin(DpRt *rt, Text *t);
 void dp_source_instance(DpRt *rt, Text *t, const Instance *i, const char *suffix);
 /* One of the runtime's own programs; mode: MODE_QUICK or 0. */
@@ -378,7 +387,8 @@ cl_kernel dp_quick_kernel(DpRt *rt, const QuickCase *c, uint32_t *nargs);
 void dp_quick_close(DpRt *rt);
 
 /* ops.c */
-bool dp_rt_atomic_bins(const DpRt *rt, const DpKernel *k); /* HIST: does one compare-and-swap hold a value? */
+uint64_t dp_rt_carry_bytes(const DpRt *rt, uint32_t kernel); /* of what a chunk leaves (kernels/carry.cl) */
+bool dp_rt_atomic_bins(const DpRt *rt, const DpKernel *k);   /* HIST: does one compare-and-swap hold a value? */
 
 /* launch.c */
 uint32_t dp_rt_group_size(const DpRt *rt, uint32_t kernel); /* lanes of its work-groups */
@@ -418,6 +428,8 @@ void dp_profile_count(DpRt *rt, ProfilePhase phase, uint64_t bytes);
 /* Waits for the launch of a kernel over n instances, and takes the event. k: NULL for the runtime's own, which have a
  * row of their name at the place of dp_at. first: of this kernel. */
 void dp_profile_launch(DpRt *rt, const DpKernel *k, const char *name, cl_event event, bool first, uint64_t n);
+/* How the launches that follow do what they do, and why: "lane: mean 10, longest 160"; "": there was no choice. */
+void dp_profile_way(DpRt *rt, const char *format, ...) __attribute__((format(printf, 2, 3)));
 void dp_profile_print(DpRt *rt, bool json, FILE *out);
 void dp_profile_close(DpRt *rt);
 
@@ -441,6 +453,18 @@ typedef struct Segments {
     uint64_t nseg, offsets;
 } Segments;
 Segments dp_ctx_segments(const DpCtx *c);
+
+/* segreduce.c: a segmented reduction, in one of the ways that kernels/reduce.cl knows. */
+typedef struct SegReduce {
+    uint32_t kernel, variant, mode;
+    uint64_t n;
+    Segments segments;
+    DpLengths lengths;  /* of these */
+    uint64_t vals, pos; /* for sorted histograms */
+    const uint64_t *words;
+    const DpCol *outs;
+} SegReduce;
+void dp_segreduce(DpRt *rt, const SegReduce *r);
 
 /* moves.c */
 /* The block of the elements of the arrays that the column's views describe, if these lie one behind the other and may

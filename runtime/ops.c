@@ -11,7 +11,7 @@ static void new_columns(DpRt *rt, uint32_t kernel, uint64_t n, DpCol *outs)
         outs[i] = dp_new_col(rt, n, info(rt, kernel)->out_bytes[i]);
 }
 
-static uint64_t carry_bytes(const DpRt *rt, uint32_t kernel)
+uint64_t dp_rt_carry_bytes(const DpRt *rt, uint32_t kernel)
 {
     uint32_t bytes = info(rt, kernel)->val_bytes;
     return (bytes ? bytes : 16) + 16;
@@ -67,14 +67,46 @@ DpCol dp_array(DpRt *rt, uint32_t kernel, uint32_t variant, DpCtx *ctx, const ui
 }
 
 /* ---- reduce ---- */
-static void reduce_chunks(DpRt *rt, uint32_t kernel, uint32_t variant, uint64_t n, uint64_t part, uint32_t chunks,
-                          const uint64_t *words)
+/* n, the carries' room, and what histograms put there; in one kernel also where the groups are counted. */
+static Args chunk_args(uint64_t n, uint64_t part)
 {
     const uint64_t lead[4] = {n, part, 0, 0};
     Args a = {.n = 0};
     dp_args_words(&a, lead, 4);
-    dp_args_kernel_words(rt, &a, kernel, words);
-    dp_rt_launch(rt, dp_rt_kernel(rt, kernel, variant, 0, "dp_reduce_chunks"), 1, chunks, &a);
+    return a;
+}
+
+static void launch_reduce(DpRt *rt, uint32_t kernel, uint32_t variant, const char *name, uint32_t chunks, Args *a,
+                          const uint64_t *words, uint32_t nouts)
+{
+    dp_args_kernel_words(rt, a, kernel, words);
+    for (uint32_t i = 0; i < nouts; i++)
+        dp_args_add(a, DP_MAILBOX + 8 * i);
+    dp_rt_launch(rt, dp_rt_kernel(rt, kernel, variant, 0, name), 1, chunks, a);
+}
+
+/* The results go to the mailbox. */
+static void reduce_to_mailbox(DpRt *rt, uint32_t kernel, uint32_t variant, uint64_t n, const uint64_t *words)
+{
+    const uint32_t nouts = info(rt, kernel)->nouts;
+    const bool groups = dp_rt_group_shape(rt, kernel);
+    const uint32_t chunks = n ? dp_rt_chunks(rt, groups, n) : 1;
+    const bool one = groups && dp_source_has_fence(rt) && dp_param(rt, PARAM_REDUCE) == 0;
+    if (!groups && chunks == 1) {
+        Args small = {.n = 1, .at = {n}};
+        launch_reduce(rt, kernel, variant, "dp_reduce_small", 1, &small, words, nouts);
+        return;
+    }
+    DpBlock *part = dp_block_new(rt, chunks, dp_rt_carry_bytes(rt, kernel));
+    Args all = chunk_args(n, dp_block_addr(part)), last = {.n = 2, .at = {chunks, dp_block_addr(part)}};
+    if (one) {
+        dp_args_add(&all, DP_REDUCE_COUNT);
+        launch_reduce(rt, kernel, variant, "dp_reduce_all", chunks, &all, words, nouts);
+    } else {
+        launch_reduce(rt, kernel, variant, "dp_reduce_chunks", chunks, &all, words, 0);
+        launch_reduce(rt, kernel, variant, "dp_reduce_finish", 1, &last, words, nouts);
+    }
+    dp_block_release(rt, part);
 }
 
 void dp_reduce_root(DpRt *rt, uint32_t kernel, uint32_t variant, DpCtx *c, const uint64_t *words, uint64_t *bits)
@@ -84,50 +116,10 @@ void dp_reduce_root(DpRt *rt, uint32_t kernel, uint32_t variant, DpCtx *c, const
     if (dp_failed(rt))
         return;
     dp_rt_check_countable(rt, c->n);
-    bool groups = dp_rt_group_shape(rt, kernel);
-    uint32_t chunks = c->n ? dp_rt_chunks(rt, groups, c->n) : 0;
-    bool small = chunks <= 1 && !groups;
-    Args last = {.n = 0};
-    DpBlock *part = NULL;
-    if (small) {
-        dp_args_add(&last, c->n);
-    } else {
-        part = dp_block_new(rt, chunks ? chunks : 1, carry_bytes(rt, kernel));
-        if (chunks)
-            reduce_chunks(rt, kernel, variant, c->n, dp_block_addr(part), chunks, words);
-        dp_args_add(&last, chunks);
-        dp_args_add(&last, dp_block_addr(part));
-    }
-    dp_args_kernel_words(rt, &last, kernel, words);
-    for (uint32_t i = 0; i < k->nouts; i++)
-        dp_args_add(&last, DP_MAILBOX + 8 * i);
-    dp_rt_launch(rt, dp_rt_kernel(rt, kernel, variant, 0, small ? "dp_reduce_small" : "dp_reduce_finish"), 1, 1, &last);
-    dp_block_release(rt, part);
+    reduce_to_mailbox(rt, kernel, variant, c->n, words);
     const uint64_t *mail = dp_rt_look(rt);
     for (uint32_t i = 0; i < k->nouts; i++)
         bits[i] = k->out_bytes[i] == 8 ? mail[i] : mail[i] & ((UINT64_C(1) << (8 * k->out_bytes[i])) - 1);
-}
-
-/* n elements in nseg segments; vals and pos for sorted histograms. */
-static void run_segreduce(DpRt *rt, uint32_t kernel, uint32_t variant, uint32_t mode, uint64_t n, uint64_t nseg,
-                          uint64_t offsets, uint64_t vals, uint64_t pos, const uint64_t *words, const DpCol *outs)
-{
-    const DpKernel *k = info(rt, kernel);
-    uint32_t chunks = dp_rt_chunks(rt, dp_rt_group_shape(rt, kernel), n + nseg);
-    DpBlock *part = dp_block_new(rt, 2 * (uint64_t)chunks, carry_bytes(rt, kernel));
-    const uint64_t lead[6] = {n, nseg, offsets, dp_block_addr(part), vals, pos};
-    Args first = {.n = 0}, second = {.n = 0};
-    dp_args_words(&first, lead, 6);
-    dp_args_kernel_words(rt, &first, kernel, words);
-    dp_args_columns(&first, outs, k->nouts);
-    dp_rt_launch(rt, dp_rt_kernel(rt, kernel, variant, mode, "dp_segreduce_chunks"), 2, chunks, &first);
-    dp_args_add(&second, chunks);
-    dp_args_add(&second, dp_block_addr(part));
-    dp_args_kernel_words(rt, &second, kernel, words);
-    dp_args_columns(&second, outs, k->nouts);
-    if (chunks > 1)
-        dp_rt_launch(rt, dp_rt_kernel(rt, kernel, variant, mode, "dp_segreduce_finish"), 1, 1, &second);
-    dp_block_release(rt, part);
 }
 
 void dp_reduce(DpRt *rt, uint32_t kernel, uint32_t variant, DpCtx *c, const uint64_t *words, DpCol *outs)
@@ -138,9 +130,10 @@ void dp_reduce(DpRt *rt, uint32_t kernel, uint32_t variant, DpCtx *c, const uint
     }
     dp_rt_check_countable(rt, c->n);
     new_columns(rt, kernel, c->up->n, outs);
-    Segments s = dp_ctx_segments(c);
+    const Segments s = dp_ctx_segments(c);
+    const SegReduce r = {kernel, variant, s.mode, c->n, s, dp_ctx_lengths(c), 0, 0, words, outs};
     if (c->up->n)
-        run_segreduce(rt, kernel, variant, s.mode, c->n, s.nseg, s.offsets, 0, 0, words, outs);
+        dp_segreduce(rt, &r);
 }
 
 /* ---- scan ---- */
@@ -152,7 +145,7 @@ void dp_scan(DpRt *rt, uint32_t kernel, uint32_t variant, DpCtx *c, const uint64
         return;
     Segments s = dp_ctx_segments(c);
     uint32_t chunks = dp_rt_chunks(rt, dp_rt_group_shape(rt, kernel), c->n);
-    DpBlock *part = dp_block_new(rt, chunks, carry_bytes(rt, kernel));
+    DpBlock *part = dp_block_new(rt, chunks, dp_rt_carry_bytes(rt, kernel));
     Args a = context_args(c, &s), carries = {.n = 0};
     dp_args_add(&a, dp_block_addr(part));
     dp_args_kernel_words(rt, &a, kernel, words);
@@ -403,8 +396,16 @@ static void hist_sorted(DpRt *rt, uint32_t kernel, uint32_t variant, const DpCtx
     DpBlock *instances = bin_instances(rt, &s, bins);
     const uint64_t instances_addr = dp_block_addr(instances);
     dp_rt_write(rt, DP_BIN_INSTANCES, &instances_addr, sizeof instances_addr);
-    run_segreduce(rt, kernel, variant, MODE_SEGMENTED | MODE_HIST_SORTED, inside, bins->n, dp_block_addr(offsets),
-                  dp_block_addr(vals), dp_block_addr(sorted.positions), words, data);
+    const SegReduce r = {.kernel = kernel,
+                         .variant = variant,
+                         .mode = MODE_SEGMENTED | MODE_HIST_SORTED,
+                         .n = inside,
+                         .segments = {MODE_SEGMENTED, bins->n, dp_block_addr(offsets)},
+                         .vals = dp_block_addr(vals),
+                         .pos = dp_block_addr(sorted.positions),
+                         .words = words,
+                         .outs = data};
+    dp_segreduce(rt, &r);
     dp_block_release(rt, instances);
     dp_block_release(rt, sorted.keys);
     dp_block_release(rt, sorted.positions);

@@ -6,6 +6,7 @@
  * devices may compile that late. */
 #include "internal.h"
 
+#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -103,6 +104,15 @@ static uint64_t launch_bytes(const DpKernel *k, uint64_t n)
     return dp_size_mul(n, each);
 }
 
+void dp_profile_way(DpRt *rt, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    if (rt->profile.on)
+        vsnprintf(rt->profile.way, sizeof rt->profile.way, format, args);
+    va_end(args);
+}
+
 void dp_profile_launch(DpRt *rt, const DpKernel *k, const char *name, cl_event event, bool first, uint64_t n)
 {
     Profile *p = &rt->profile;
@@ -121,6 +131,8 @@ void dp_profile_launch(DpRt *rt, const DpKernel *k, const char *name, cl_event e
         return;
     r->us += device;
     r->launches++;
+    if (p->way[0])
+        memcpy(r->way, p->way, sizeof r->way);
     if (r->kernel)
         r->bytes += launch_bytes(r->kernel, n);
 }
@@ -176,7 +188,7 @@ static void print_where(FILE *out, const ProfileRow *r)
     fprintf(out, "%s:%u %s", k->place.file, k->place.line, k->place.function);
     if (k->library.file)
         fprintf(out, ", %s:%u %s", k->library.file, k->library.line, k->library.function);
-    fputc('\n', out);
+    fprintf(out, r->way[0] ? " [%s]\n" : "\n", r->way);
 }
 
 static void print_table(const ProfileRow *rows, uint32_t n, double all, FILE *out)
@@ -235,6 +247,8 @@ static void print_json_row(FILE *out, const ProfileRow *r)
         fprintf(out, r->is_phase ? "\"phase\":" : "\"runtime\":");
         print_json_text(out, r->name);
     }
+    if (r->way[0])
+        fprintf(out, ",\"way\":\"%s\"", r->way);
     fprintf(out, ",\"us\":%.1f,\"count\":%llu,\"bytes\":%llu}", r->us, (unsigned long long)r->launches,
             (unsigned long long)r->bytes);
 }

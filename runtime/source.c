@@ -79,12 +79,13 @@ static void add_settings(DpRt *rt, Text *t, const Instance *i, uint32_t wg, uint
 {
     char settings[400];
     bool quick = i->mode & MODE_QUICK;
-    snprintf(
-        settings, sizeof settings,
-        "\n#define %s 1\n#define DP_VARIANT %u\n#define DP_ANY_VARIANT %d\n#define DP_SEGMENTED %d\n#define DP_WG %u\n"
-        "#define DP_VAL_BYTES %u\n#define DP_LANES %d\n#define DP_KERNEL %s\n",
-        wg > 1 ? "DP_GPU" : "DP_CPU", i->variant, quick, i->mode & MODE_SEGMENTED ? 1 : 0, wg, val_bytes, lanes,
-        quick && !rt->gpu ? "static" : "__kernel __attribute__((reqd_work_group_size(DP_WG, 1, 1)))");
+    snprintf(settings, sizeof settings,
+             "\n#define %s 1\n#define DP_VARIANT %u\n#define DP_ANY_VARIANT %d\n#define DP_SEGMENTED %d\n#define "
+             "DP_WAY %u\n#define DP_WG %u\n"
+             "#define DP_VAL_BYTES %u\n#define DP_LANES %d\n#define DP_KERNEL %s\n",
+             wg > 1 ? "DP_GPU" : "DP_CPU", i->variant, quick, i->mode & MODE_SEGMENTED ? 1 : 0, i->mode / MODE_WAY, wg,
+             val_bytes, lanes,
+             quick && !rt->gpu ? "static" : "__kernel __attribute__((reqd_work_group_size(DP_WG, 1, 1)))");
     add(rt, t, settings);
 }
 
@@ -114,6 +115,7 @@ static const char *const defined_names[] = {
     "dp_map",
     "dp_reduce_chunks",
     "dp_reduce_small",
+    "dp_reduce_all",
     "dp_reduce_finish",
     "dp_segreduce_chunks",
     "dp_segreduce_finish",
@@ -163,8 +165,12 @@ static void add_undefines(DpRt *rt, Text *t, size_t start)
 
 bool dp_source_declares_builtins(const DpRt *rt) { return rt->pocl && !rt->gpu; }
 
+bool dp_source_has_fence(const DpRt *rt) { return rt->pocl || strncmp(rt->device_id, "NVIDIA", 6) == 0; }
+
 void dp_source_begin(DpRt *rt, Text *t)
 {
+    if (dp_source_has_fence(rt))
+        add(rt, t, rt->pocl ? "#define DP_POCL 1\n" : "#define DP_NVIDIA 1\n");
     if (dp_source_declares_builtins(rt))
         add_file(rt, t, "builtins.cl");
     add_file(rt, t, "dp_size.h");

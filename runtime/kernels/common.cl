@@ -80,6 +80,16 @@ static inline ulong dp_chunk_start(ulong n, ulong chunks, ulong c)
     return n / chunks * c + n % chunks * c / chunks;
 }
 
+/* DP_FENCE: there is a fence behind which the whole device sees what this work-item has written, and this work-item what others
+ * had made visible so. On NVIDIA's GPUs mem_fence orders for the work-group only; PoCL's work-items are threads of the CPU. */
+#if DP_NVIDIA
+#define DP_FENCE 1
+#define DP_DEVICE_FENCE() asm volatile("membar.gl;" ::: "memory")
+#elif DP_POCL
+#define DP_FENCE 1
+#define DP_DEVICE_FENCE() mem_fence(CLK_GLOBAL_MEM_FENCE)
+#endif
+
 /* Bits of carries (carry.cl). */
 enum { DP_RESET = 1, DP_HAS = 2, DP_EMITTED = 4 };
 

@@ -2,15 +2,28 @@
  *
  * One segment (dp_reduce_*): chunks of elements leave a carry each, then one work-item (CPU) or work-group (GPU) joins them.
  *
- * Segments (dp_segreduce_*): balanced by the merge path of elements and segment ends (Merrill and Garland, "Merge-based parallel
+ * Segments: in one of several ways, DP_WAY, which segreduce.c chooses by what is known of their lengths.
+ *
+ * DP_LANE: a work-item takes a whole segment, in a loop. For short segments, or on a CPU many that are no longer than a chunk.
+ *
+ * DP_TEAM (GPU): `lanes` neighbouring work-items take a segment, a power of two up to the work-group. Where any order will do they
+ * stride over it, so that loads come side by side, else each has a run of neighbours; then they are joined in order.
+ *
+ * DP_SPLIT (GPU): a work-item a segment, of at most `most` elements; longer ones it cuts into pieces of DP_PIECE and puts them
+ * on a list. A team reduces a piece, and of a segment with several, another one joins what came of these.
+ *
+ * DP_PATH: balanced by the merge path of elements and segment ends (Merrill and Garland, "Merge-based parallel
  * sparse matrix-vector multiplication", 2016). The path has n + nseg steps: at step d, s segments have been finished and i = d - s
  * elements taken, where s is the largest with offsets[s] + s <= d. A chunk of steps stores the segments that begin and end
  * inside it, and leaves two carries: the head, for the segment that was open at its start, if it ends here; and the tail, for
  * the one open at its end. A last pass joins the carries in order and stores the segments that cross chunks. So one giant segment,
  * millions of tiny and any number of empty ones take the same time.
- *
  * CPU: a work-item a chunk. GPU: a work-group a chunk, in tiles: values are loaded side by side into local memory, each lane walks
  * DP_ITEMS steps of the path, and the lanes' tails are scanned. Barriers stand in the tile loop only, whose bounds are uniform. */
+#define DP_PATH 0
+#define DP_LANE 1
+#define DP_TEAM 2
+#define DP_SPLIT 3
 
 /* The segments finished at step d of the path, known to be in [lo, hi]. */
 static inline ulong dp_path_segment(DP_HEAP, ulong offsets, ulong lo, ulong hi, ulong d)
@@ -61,6 +74,28 @@ DP_KERNEL void dp_reduce_finish(DP_HEAP, ulong chunks, ulong part DP_WORDS DP_OU
             v = DP_OP(0, v, c.v);
     }
     dp_store(heap, 0, v DP_PASS_OUTS);
+}
+#elif DP_WAY == DP_LANE
+/* The segments that end in a chunk of the path. */
+DP_KERNEL void dp_segreduce_lane(__global uchar *restrict heap, __global uchar *restrict out, ulong n, ulong nseg, ulong offsets,
+                                 ulong vals, ulong pos DP_WORDS DP_OUTS)
+{
+    ulong chunk = get_global_id(0), chunks = get_global_size(0);
+    ulong s = dp_path_segment(heap, offsets, 0, nseg, dp_chunk_start(n + nseg, chunks, chunk));
+    ulong stop = dp_path_segment(heap, offsets, 0, nseg, dp_chunk_start(n + nseg, chunks, chunk + 1));
+    for (ulong i = s < stop ? DP_SEG_START(s) : 0; s < stop; s++) {
+        ulong end = DP_SEG_END(s);
+        dp_val v;
+        if (end - i >= 32) {
+            v = DP_RUN(i, end, s, vals, pos);
+            i = end;
+        } else {
+            v = DP_NEUTRAL(s);
+            for (; i < end; i++)
+                v = DP_OP(s, v, DP_ELEMENT(i, s));
+        }
+        dp_store(out, s, v DP_PASS_OUTS);
+    }
 }
 #else
 DP_KERNEL void dp_segreduce_chunks(__global uchar *restrict heap, __global uchar *restrict out, ulong n, ulong nseg, ulong offsets,
@@ -121,62 +156,98 @@ DP_KERNEL void dp_segreduce_finish(DP_HEAP, ulong chunks, ulong part DP_WORDS DP
 
 #else /* GPU */
 #if !DP_SEGMENTED
+/* What a work-group's elements come to, in the carry c of its last lane. Every lane must come here. */
 #if DP_COMMUTATIVE
-/* Any order: lanes stride over the grid, so that neighbours read side by side. */
-DP_KERNEL void dp_reduce_chunks(DP_HEAP, ulong n, ulong part, ulong vals, ulong pos DP_WORDS)
-{
-    __local dp_carry sh[2][DP_WG];
-    uint l = get_local_id(0);
-    const ulong s_end = 0;
-    dp_carry c;
-    c.bits = 0;
-    ulong i = get_global_id(0);
-    if (i < n) {
-        c.bits = DP_HAS;
-        c.v = DP_ELEMENT(i, 0);
-        for (i += get_global_size(0); i < n; i += get_global_size(0))
-            c.v = DP_OP(0, c.v, DP_ELEMENT(i, 0));
-    }
+/* Any order: lanes stride over the grid, so that neighbours read side by side, several loads at a time. */
+#define DP_REDUCE_GROUP() \
+    ulong i = get_global_id(0); \
+    if (i < n) { \
+        c.bits = DP_HAS; \
+        c.v = DP_ELEMENT(i, 0); \
+        i += get_global_size(0); \
+        for (ulong step = get_global_size(0); DP_LANES && i < n && 3 * step < n - i; i += 4 * step) { \
+            dp_val x0 = DP_ELEMENT(i, 0), x1 = DP_ELEMENT(i + step, 0); \
+            dp_val x2 = DP_ELEMENT(i + 2 * step, 0), x3 = DP_ELEMENT(i + 3 * step, 0); \
+            c.v = DP_OP(0, c.v, DP_OP(0, DP_OP(0, x0, x1), DP_OP(0, x2, x3))); \
+        } \
+        for (; i < n; i += get_global_size(0)) \
+            c.v = DP_OP(0, c.v, DP_ELEMENT(i, 0)); \
+    } \
     DP_GROUP_SCAN()
-    if (l == DP_WG - 1)
-        dp_put_carry(heap, part, get_group_id(0), 0, c);
-}
 #else
 /* In order: each lane has a run of neighbouring elements, all runs of a group one behind the other. They advance together, DP_ITEMS
  * elements at a time, through local memory: so that loads come side by side, and lanes are joined only once, at the end. */
+#define DP_REDUCE_GROUP() \
+    DP_STAGE(stage); \
+    ulong lo = dp_chunk_start(n, get_num_groups(0), get_group_id(0)); \
+    ulong hi = dp_chunk_start(n, get_num_groups(0), get_group_id(0) + 1); \
+    ulong run = (hi - lo + DP_TILE - 1) / DP_TILE * DP_ITEMS; \
+    for (ulong k = 0; k < run; k += DP_ITEMS) { \
+        _Pragma("unroll") for (uint q = 0; q < DP_ITEMS; q++) { \
+            uint j = q * DP_WG + l; \
+            ulong i = lo + j / DP_ITEMS * run + k + j % DP_ITEMS; \
+            if (i < hi) \
+                dp_stage_put(stage, j, DP_ELEMENT(i, 0)); \
+        } \
+        barrier(CLK_LOCAL_MEM_FENCE); \
+        ulong first = lo + l * run + k; \
+        _Pragma("unroll") for (uint j = 0; j < DP_ITEMS; j++) if (first + j < hi) { \
+            dp_val v = dp_stage_get(stage, l * DP_ITEMS + j); \
+            c.v = c.bits ? DP_OP(0, c.v, v) : v; \
+            c.bits = DP_HAS; \
+        } \
+        barrier(CLK_LOCAL_MEM_FENCE); \
+    } \
+    DP_GROUP_SCAN()
+#endif
+
+/* The carries of all groups, joined in order, are the result; in groups for which `chunks` is 0 nothing happens. */
+#define DP_REDUCE_CARRIES(chunks) \
+    c.bits = 0; \
+    for (ulong k = dp_chunk_start(chunks, DP_WG, l); k < dp_chunk_start(chunks, DP_WG, l + 1); k++) \
+        c = DP_JOIN(0, c, dp_get_carry(heap, part, k)); \
+    DP_GROUP_SCAN() \
+    if (l == DP_WG - 1 && chunks) { \
+        dp_val v = DP_NEUTRAL(0); \
+        if (c.bits & DP_HAS) \
+            v = DP_OP(0, v, c.v); \
+        dp_store(heap, 0, v DP_PASS_OUTS); \
+    }
+
 DP_KERNEL void dp_reduce_chunks(DP_HEAP, ulong n, ulong part, ulong vals, ulong pos DP_WORDS)
 {
-    DP_STAGE(stage);
     __local dp_carry sh[2][DP_WG];
     uint l = get_local_id(0);
     const ulong s_end = 0;
-    ulong lo = dp_chunk_start(n, get_num_groups(0), get_group_id(0));
-    ulong hi = dp_chunk_start(n, get_num_groups(0), get_group_id(0) + 1);
-    ulong run = (hi - lo + DP_TILE - 1) / DP_TILE * DP_ITEMS;
     dp_carry c;
     c.bits = 0;
-    for (ulong k = 0; k < run; k += DP_ITEMS) {
-#pragma unroll
-        for (uint q = 0; q < DP_ITEMS; q++) {
-            uint j = q * DP_WG + l;
-            ulong i = lo + j / DP_ITEMS * run + k + j % DP_ITEMS;
-            if (i < hi)
-                dp_stage_put(stage, j, DP_ELEMENT(i, 0));
-        }
-        barrier(CLK_LOCAL_MEM_FENCE);
-        ulong first = lo + l * run + k;
-#pragma unroll
-        for (uint j = 0; j < DP_ITEMS; j++)
-            if (first + j < hi) {
-                dp_val v = dp_stage_get(stage, l * DP_ITEMS + j);
-                c.v = c.bits ? DP_OP(0, c.v, v) : v;
-                c.bits = DP_HAS;
-            }
-        barrier(CLK_LOCAL_MEM_FENCE);
-    }
-    DP_GROUP_SCAN()
+    DP_REDUCE_GROUP()
     if (l == DP_WG - 1)
         dp_put_carry(heap, part, get_group_id(0), 0, c);
+}
+
+#if DP_FENCE
+/* All of it: the group that comes last has the others' carries to join. `counter`: a u32, 0 before and after. */
+DP_KERNEL void dp_reduce_all(DP_HEAP, ulong n, ulong part, ulong vals, ulong pos, ulong counter DP_WORDS DP_OUTS)
+{
+    __local dp_carry sh[2][DP_WG];
+    __local uint groups; /* whose carries to join: all, or none */
+    uint l = get_local_id(0);
+    const ulong s_end = 0;
+    dp_carry c;
+    c.bits = 0;
+    DP_REDUCE_GROUP()
+    if (l == DP_WG - 1) {
+        dp_put_carry(heap, part, get_group_id(0), 0, c);
+        DP_DEVICE_FENCE();
+        uint all = (uint)get_num_groups(0), before = atomic_inc((volatile __global uint *)(heap + counter));
+        groups = before + 1 == all ? all : 0;
+        if (before + 1 == all)
+            atomic_xchg((volatile __global uint *)(heap + counter), 0u);
+    }
+    barrier(CLK_LOCAL_MEM_FENCE);
+    DP_DEVICE_FENCE();
+    DP_REDUCE_CARRIES(groups)
 }
 #endif
 
@@ -186,17 +257,166 @@ DP_KERNEL void dp_reduce_finish(DP_HEAP, ulong chunks, ulong part DP_WORDS DP_OU
     uint l = get_local_id(0);
     const ulong s_end = 0;
     dp_carry c;
-    c.bits = 0;
-    for (ulong k = dp_chunk_start(chunks, DP_WG, l); k < dp_chunk_start(chunks, DP_WG, l + 1); k++)
-        c = DP_JOIN(0, c, dp_get_carry(heap, part, k));
-    DP_GROUP_SCAN()
-    if (l == DP_WG - 1) {
-        dp_val v = DP_NEUTRAL(0);
-        if (c.bits & DP_HAS)
-            v = DP_OP(0, v, c.v);
-        dp_store(heap, 0, v DP_PASS_OUTS);
+    DP_REDUCE_CARRIES(chunks)
+}
+#elif DP_WAY == DP_LANE
+DP_KERNEL void dp_segreduce_lane(__global uchar *restrict heap, __global uchar *restrict out, ulong n, ulong nseg, ulong offsets,
+                                 ulong vals, ulong pos DP_WORDS DP_OUTS)
+{
+    for (ulong s = get_global_id(0); s < nseg; s += get_global_size(0)) {
+        ulong i = DP_SEG_START(s), end = DP_SEG_END(s);
+        dp_val v = DP_NEUTRAL(s);
+#pragma unroll 4
+        for (; i < end; i++)
+            v = DP_OP(s, v, DP_ELEMENT(i, s));
+        dp_store(out, s, v DP_PASS_OUTS);
     }
 }
+#elif DP_WAY == DP_TEAM || DP_WAY == DP_SPLIT
+/* What lane k of the team's finds in elements [i, end). */
+static inline dp_carry dp_team_part(DP_HEAP, ulong i, ulong end, ulong s, uint k, uint lanes, ulong vals, ulong pos DP_WORDS)
+{
+    dp_carry c;
+    c.bits = 0;
+    ulong step = 1;
+    if (DP_COMMUTATIVE) {
+        i += k;
+        step = lanes;
+    } else {
+        ulong run = (end - i + lanes - 1) / lanes;
+        i = min(i + k * run, end);
+        end = min(i + run, end);
+    }
+    if (i < end) {
+        c.bits = DP_HAS;
+        c.v = DP_ELEMENT(i, s);
+#pragma unroll 4
+        for (i += step; i < end; i += step)
+            c.v = DP_OP(s, c.v, DP_ELEMENT(i, s));
+    }
+    return c;
+}
+
+/* Joins the teams' parts c in order; lane 0 of each has the whole in sh[l]. Every lane must come here. */
+#define DP_TEAM_JOIN() \
+    sh[l] = c; \
+    barrier(CLK_LOCAL_MEM_FENCE); \
+    for (uint d = 1; d < lanes; d *= 2) { \
+        if ((k & (2 * d - 1)) == 0) \
+            sh[l] = DP_JOIN(s, sh[l], sh[l + d]); \
+        barrier(CLK_LOCAL_MEM_FENCE); \
+    }
+
+/* The end of a segment: c has the values of all of it, if there are any. */
+static inline void dp_team_store(DP_HEAP, ulong s, dp_carry c DP_WORDS DP_OUTS)
+{
+    dp_val v = DP_NEUTRAL(s);
+    if (c.bits & DP_HAS)
+        v = DP_OP(s, v, c.v);
+    dp_store(heap, s, v DP_PASS_OUTS);
+}
+#if DP_WAY == DP_TEAM
+DP_KERNEL void dp_segreduce_team(__global uchar *restrict heap, __global uchar *restrict out, ulong n, ulong nseg, ulong offsets,
+                                 ulong vals, ulong pos, ulong many DP_WORDS DP_OUTS)
+{
+    __local dp_carry sh[DP_WG];
+    uint lanes = (uint)many, l = get_local_id(0), k = l & (lanes - 1);
+    ulong s = get_group_id(0) * (DP_WG / lanes) + l / lanes;
+    dp_carry c;
+    c.bits = 0;
+    if (s < nseg)
+        c = dp_team_part(heap, DP_SEG_START(s), DP_SEG_END(s), s, k, lanes, vals, pos DP_PASS);
+    DP_TEAM_JOIN()
+    if (k == 0 && s < nseg)
+        dp_team_store(out, s, sh[l] DP_PASS DP_PASS_OUTS);
+}
+#else
+/* At `list` for each long segment itself and its first piece; at `pieces` for each piece where its segment stands in the list, and
+ * at `joins` for each segment with several pieces likewise. At `counts` the u32 numbers of pieces, of segments with several, of
+ * all long ones; they are 0 before. */
+enum { DP_PIECE = 1024, DP_PIECE_LANES = 32 };
+#define DP_LIST_SEGMENT(j) (*DP_AT(uint, list + 8 * (ulong)(j)))
+#define DP_LIST_FIRST(j) (*DP_AT(uint, list + 8 * (ulong)(j) + 4))
+
+DP_KERNEL void dp_segreduce_short(__global uchar *restrict heap, __global uchar *restrict out, ulong n, ulong nseg, ulong offsets,
+                                  ulong vals, ulong pos, ulong counts, ulong list, ulong pieces, ulong joins, ulong most DP_WORDS DP_OUTS)
+{
+    for (ulong s = get_global_id(0); s < nseg; s += get_global_size(0)) {
+        ulong i = DP_SEG_START(s), end = DP_SEG_END(s);
+        if (end - i <= most) {
+            dp_val v = DP_NEUTRAL(s);
+#pragma unroll 4
+            for (; i < end; i++)
+                v = DP_OP(s, v, DP_ELEMENT(i, s));
+            dp_store(out, s, v DP_PASS_OUTS);
+        } else {
+            volatile __global uint *number = (volatile __global uint *)(out + counts);
+            uint count = (uint)((end - i + DP_PIECE - 1) / DP_PIECE);
+            uint first = atomic_add(number, count), j = atomic_inc(number + 2);
+            *(__global uint2 *)(out + list + 8 * (ulong)j) = (uint2)((uint)s, first);
+            for (uint p = 0; p < count; p++)
+                *(__global uint *)(out + pieces + 4 * (ulong)(first + p)) = j;
+            if (count > 1)
+                *(__global uint *)(out + joins + 4 * (ulong)atomic_inc(number + 1)) = j;
+        }
+    }
+}
+
+DP_KERNEL void dp_segreduce_pieces(__global uchar *restrict heap, __global uchar *restrict out, ulong n, ulong nseg, ulong offsets,
+                                   ulong vals, ulong pos, ulong counts, ulong list, ulong pieces, ulong part, ulong next
+                                   DP_WORDS DP_OUTS)
+{
+    __local dp_carry sh[DP_WG];
+    const uint lanes = DP_PIECE_LANES;
+    uint l = get_local_id(0), k = l & (lanes - 1);
+    uint p = (uint)get_group_id(0) * (DP_WG / lanes) + l / lanes;
+    ulong s = 0, start = 0, end = 0;
+    bool there = p < *DP_AT(uint, counts);
+    dp_carry c;
+    c.bits = 0;
+    if (get_group_id(0) == 0 && l < 3) /* for the next time */
+        *(__global uint *)(out + next + 4 * l) = 0;
+    if (there) {
+        uint j = *DP_AT(uint, pieces + 4 * (ulong)p);
+        s = DP_LIST_SEGMENT(j);
+        start = DP_SEG_START(s);
+        end = DP_SEG_END(s);
+        ulong i = start + (ulong)(p - DP_LIST_FIRST(j)) * DP_PIECE;
+        c = dp_team_part(heap, i, min(i + DP_PIECE, end), s, k, lanes, vals, pos DP_PASS);
+    }
+    DP_TEAM_JOIN()
+    if (there && k == 0) {
+        if (end - start <= DP_PIECE)
+            dp_team_store(out, s, sh[l] DP_PASS DP_PASS_OUTS);
+        else
+            dp_put_carry(out, part, p, s, sh[l]);
+    }
+}
+
+DP_KERNEL void dp_segreduce_join(__global uchar *restrict heap, __global uchar *restrict out, ulong n, ulong nseg, ulong offsets,
+                                 ulong counts, ulong list, ulong joins, ulong part DP_WORDS DP_OUTS)
+{
+    __local dp_carry sh[DP_WG];
+    const uint lanes = DP_PIECE_LANES;
+    uint l = get_local_id(0), k = l & (lanes - 1);
+    uint q = (uint)get_group_id(0) * (DP_WG / lanes) + l / lanes;
+    ulong s = 0;
+    bool there = q < *DP_AT(uint, counts + 4);
+    dp_carry c;
+    c.bits = 0;
+    if (there) {
+        uint j = *DP_AT(uint, joins + 4 * (ulong)q);
+        s = DP_LIST_SEGMENT(j);
+        ulong first = DP_LIST_FIRST(j), count = (DP_SEG_END(s) - DP_SEG_START(s) + DP_PIECE - 1) / DP_PIECE;
+        ulong run = (count + lanes - 1) / lanes, p = min(k * run, count), last = min(p + run, count);
+        for (; p < last; p++)
+            c = DP_JOIN(s, c, dp_get_carry(heap, part, first + p));
+    }
+    DP_TEAM_JOIN()
+    if (there && k == 0)
+        dp_team_store(out, s, sh[l] DP_PASS DP_PASS_OUTS);
+}
+#endif
 #else
 DP_KERNEL void dp_segreduce_chunks(__global uchar *restrict heap, __global uchar *restrict out, ulong n, ulong nseg, ulong offsets,
                                    ulong part, ulong vals, ulong pos DP_WORDS DP_OUTS)

@@ -66,10 +66,22 @@ static void compose(uint32_t a[2], uint32_t x, uint32_t extra)
     a[0] *= b0;
 }
 
+enum { WAYS = 5 }; /* words of the parameter segreduce */
+static void force(DpTuning param, uint64_t value)
+{
+    rt->params.set[param] = true;
+    rt->params.value[param] = value;
+}
+
+/* By choice, and in every way a part of the lengths. */
 static void test_reduce(void **state)
 {
     (void)state;
-    for (int kind = 0; kind < SHAPES; kind++) {
+    for (int at = 0; at < WAYS * SHAPES; at++) {
+        const int kind = at % SHAPES, way = at / SHAPES;
+        if (way && kind % 3 != way % 3 && kind != 18) /* 18: a giant among tiny ones */
+            continue;
+        force(PARAM_SEGREDUCE, (uint64_t)way);
         World w = world_of(kind);
         const Shape *s = &w.s;
         int32_t *cap = alloc(s->nseg, 4), *sums = alloc(s->nseg, 4), *capped = alloc(s->nseg, 4);
@@ -119,15 +131,16 @@ static void test_reduce_wide(void **state)
     const int kinds[] = {0, 4, 9, 12, 16, 17, 18, 24};
     for (size_t t = 0; t < sizeof kinds / sizeof kinds[0]; t++) {
         World w = world_of(kinds[t]);
-        for (int huge = 0; huge < 2; huge++) {
+        for (int huge = 0; huge < 2 * WAYS; huge++) {
+            force(PARAM_SEGREDUCE, (uint64_t)huge / 2);
             uint64_t *first = alloc(w.s.nseg, 8), *last = alloc(w.s.nseg, 8);
             for (uint64_t i = 0; i < w.s.n; i++) {
                 uint64_t k = segment_of(&w.s, i);
                 first[k] += (uint32_t)w.s.x[i];
-                last[k] += (uint32_t)w.s.x[i] + (huge ? 39u : 9u);
+                last[k] += (uint32_t)w.s.x[i] + (huge & 1 ? 39u : 9u);
             }
             DpCol out[2];
-            dp_reduce(rt, huge ? K_HUGE : K_WIDE, 0, w.c, w.w, out);
+            dp_reduce(rt, huge & 1 ? K_HUGE : K_WIDE, 0, w.c, w.w, out);
             check_col(&out[0], first, "wide", kinds[t]);
             check_col(&out[1], last, "wide, last", kinds[t]);
         }
@@ -139,8 +152,9 @@ static void test_reduce_root(void **state)
 {
     (void)state;
     const uint64_t sizes[] = {0, 1, 2, 255, 256, 257, 1000, 2048, 4097, 65536, 1000003};
-    for (size_t t = 0; t < sizeof sizes / sizeof sizes[0]; t++) {
-        uint64_t n = sizes[t], got[2];
+    for (size_t t = 0; t < 2 * sizeof sizes / sizeof sizes[0]; t++) {
+        force(PARAM_REDUCE, t & 1);
+        uint64_t n = sizes[t / 2], got[2];
         int32_t *x = alloc(n, 4);
         uint32_t f[2] = {1, 0}, sum = 0;
         for (uint64_t i = 0; i < n; i++) {

@@ -1,0 +1,207 @@
+/* Segmented reductions: which of the ways of kernels/reduce.cl, by what is known of the segments' lengths.
+ *
+ * CPU: a chunk of neighbouring segments a work-item, if none is so long that chunks would be uneven; else the path.
+ *
+ * GPU, by the bytes of a mean segment and the longest: an item takes a short one; where all are alike a team takes a
+ * longer one; where they are not, or nothing is known, they are split by length. Little work goes by the path, which is
+ * the one kernel that serves all, and so need not be compiled once more. */
+#include "internal.h"
+
+enum { PIECE = 1024, PIECE_LANES = 32 }; /* as in kernels/reduce.cl */
+
+typedef enum WayKind { WAY_PATH, WAY_LANE, WAY_TEAM, WAY_SPLIT } WayKind; /* likewise; the words of PARAM_SEGREDUCE */
+typedef struct Way {
+    WayKind kind;
+    uint32_t lanes; /* of a team */
+} Way;
+
+/* ---- the choice ---- */
+static uint64_t mean_bytes(const DpRt *rt, const SegReduce *r)
+{
+    const uint32_t bytes = rt->program->kernels[r->kernel].in_bytes;
+    return r->n / r->segments.nseg * (bytes ? bytes : 4);
+}
+
+static uint32_t team_lanes(const DpRt *rt, const SegReduce *r)
+{
+    const uint64_t wanted = mean_bytes(rt, r) / dp_param(rt, PARAM_TEAM_BYTES), most = dp_param(rt, PARAM_TEAM_MOST);
+    uint32_t lanes = 2;
+    while (lanes < wanted && 2 * lanes <= most && 2 * lanes <= dp_rt_group_size(rt, r->kernel))
+        lanes *= 2;
+    return lanes;
+}
+
+static Way choose_cpu(const DpRt *rt, const SegReduce *r)
+{
+    const uint64_t work = r->n + r->segments.nseg, chunk = work / dp_rt_chunks(rt, false, work);
+    return (Way){r->lengths.known && r->lengths.longest <= chunk / 4 ? WAY_LANE : WAY_PATH, 0};
+}
+
+static Way choose_gpu(const DpRt *rt, const SegReduce *r)
+{
+    const uint64_t longest = r->lengths.longest, most = dp_param(rt, PARAM_LANE_LONGEST);
+    const uint32_t lanes = team_lanes(rt, r);
+    if (!r->lengths.known)
+        return (Way){WAY_SPLIT, 0};
+    if (longest <= most && mean_bytes(rt, r) <= dp_param(rt, PARAM_LANE_BYTES))
+        return (Way){WAY_LANE, 0};
+    const bool fills = r->segments.nseg * lanes >= UINT64_C(256) * rt->units;
+    return (Way){longest / lanes <= most && fills ? WAY_TEAM : WAY_SPLIT, lanes};
+}
+
+static Way choose(const DpRt *rt, const SegReduce *r)
+{
+    const bool groups = dp_rt_group_shape(rt, r->kernel);
+    const uint64_t asked = dp_param(rt, PARAM_SEGREDUCE);
+    if (asked) {
+        const WayKind kind = (WayKind)(asked - 1);
+        return (Way){groups || kind == WAY_PATH ? kind : WAY_LANE, team_lanes(rt, r)};
+    }
+    if (r->n + r->segments.nseg < dp_param(rt, PARAM_SEGREDUCE_PATH))
+        return (Way){WAY_PATH, 0};
+    return groups ? choose_gpu(rt, r) : choose_cpu(rt, r);
+}
+
+/* ---- the ways ---- */
+static Kernel *kernel_of(DpRt *rt, const SegReduce *r, WayKind way, const char *name)
+{
+    return dp_rt_kernel(rt, r->kernel, r->variant, r->mode | MODE_WAY * (uint32_t)way, name);
+}
+
+/* So many segments, elements, and where the segments begin: how the arguments of all begin, but for those of the last
+ * pass over the path. */
+static Args lead(const SegReduce *r)
+{
+    Args a = {.n = 0};
+    dp_args_add(&a, r->n);
+    dp_args_add(&a, r->segments.nseg);
+    dp_args_add(&a, r->segments.offsets);
+    return a;
+}
+
+static void launch(DpRt *rt, const SegReduce *r, WayKind way, const char *name, uint32_t heaps, uint64_t groups,
+                   Args *a)
+{
+    dp_args_kernel_words(rt, a, r->kernel, r->words);
+    dp_args_columns(a, r->outs, rt->program->kernels[r->kernel].nouts);
+    dp_rt_launch(rt, kernel_of(rt, r, way, name), heaps, (uint32_t)groups, a);
+}
+
+static void by_path(DpRt *rt, const SegReduce *r)
+{
+    const uint32_t chunks = dp_rt_chunks(rt, dp_rt_group_shape(rt, r->kernel), r->n + r->segments.nseg);
+    DpBlock *part = dp_block_new(rt, 2 * (uint64_t)chunks, dp_rt_carry_bytes(rt, r->kernel));
+    Args first = lead(r), second = {.n = 0};
+    dp_args_add(&first, dp_block_addr(part));
+    dp_args_add(&first, r->vals);
+    dp_args_add(&first, r->pos);
+    launch(rt, r, WAY_PATH, "dp_segreduce_chunks", 2, chunks, &first);
+    dp_args_add(&second, chunks);
+    dp_args_add(&second, dp_block_addr(part));
+    if (chunks > 1)
+        launch(rt, r, WAY_PATH, "dp_segreduce_finish", 1, 1, &second);
+    dp_block_release(rt, part);
+}
+
+enum { MOST_GROUPS = 1 << 22 };
+
+/* Work-groups so that each of n things has `lanes` items. */
+static uint64_t groups_for(const DpRt *rt, const SegReduce *r, uint64_t n, uint32_t lanes)
+{
+    const uint32_t each = dp_rt_group_size(rt, r->kernel) / lanes;
+    return (n + each - 1) / each;
+}
+
+static uint64_t lane_groups(const DpRt *rt, const SegReduce *r)
+{
+    if (!dp_rt_group_shape(rt, r->kernel))
+        return dp_rt_chunks(rt, false, r->n + r->segments.nseg);
+    const uint64_t groups = groups_for(rt, r, r->segments.nseg, 1);
+    return groups < MOST_GROUPS ? groups : MOST_GROUPS;
+}
+
+static void by_lane(DpRt *rt, const SegReduce *r)
+{
+    Args a = lead(r);
+    dp_args_add(&a, r->vals);
+    dp_args_add(&a, r->pos);
+    launch(rt, r, WAY_LANE, "dp_segreduce_lane", 2, lane_groups(rt, r), &a);
+}
+
+static void by_team(DpRt *rt, const SegReduce *r, uint32_t lanes)
+{
+    Args a = lead(r);
+    dp_args_add(&a, r->vals);
+    dp_args_add(&a, r->pos);
+    dp_args_add(&a, lanes);
+    launch(rt, r, WAY_TEAM, "dp_segreduce_team", 2, groups_for(rt, r, r->segments.nseg, lanes), &a);
+}
+
+/* How many segments are longer than this, at most. */
+static uint64_t count_longer(const SegReduce *r, uint64_t length)
+{
+    const uint64_t fit = r->n / (length + 1);
+    uint64_t count = 0;
+    for (uint32_t k = dp_length_class(length + 1); k < DP_LENGTH_CLASSES; k++)
+        count += r->lengths.counts[k];
+    count = r->lengths.known ? count : r->segments.nseg;
+    return count < fit ? count : fit;
+}
+
+static void by_length(DpRt *rt, const SegReduce *r)
+{
+    const uint64_t most = dp_param(rt, PARAM_SPLIT_LENGTH), longs = count_longer(r, most),
+                   several = count_longer(r, PIECE);
+    const uint64_t npieces = longs + r->n / PIECE;
+    DpBlock *list = dp_block_new(rt, longs, 8), *pieces = dp_block_new(rt, npieces, 4);
+    DpBlock *joins = dp_block_new(rt, several, 4),
+            *part = dp_block_new(rt, several ? npieces : 0, dp_rt_carry_bytes(rt, r->kernel));
+    const uint64_t counts = DP_LIST_COUNTS + DP_LIST_SET * rt->list_turn,
+                   next = DP_LIST_COUNTS + DP_LIST_SET * !rt->list_turn;
+    const uint64_t first[] = {r->vals, r->pos, counts, dp_block_addr(list), dp_block_addr(pieces), dp_block_addr(joins),
+                              most};
+    const uint64_t second[] = {r->vals, r->pos, counts, dp_block_addr(list), dp_block_addr(pieces), dp_block_addr(part),
+                               next};
+    const uint64_t third[] = {counts, dp_block_addr(list), dp_block_addr(joins), dp_block_addr(part)};
+    Args a = lead(r), b = lead(r), c = lead(r);
+    dp_args_words(&a, first, 7);
+    dp_args_words(&b, second, 7);
+    dp_args_words(&c, third, 4);
+    launch(rt, r, WAY_SPLIT, "dp_segreduce_short", 2, lane_groups(rt, r), &a);
+    if (longs) {
+        launch(rt, r, WAY_SPLIT, "dp_segreduce_pieces", 2, groups_for(rt, r, npieces, PIECE_LANES), &b);
+        rt->list_turn = !rt->list_turn;
+    }
+    if (several)
+        launch(rt, r, WAY_SPLIT, "dp_segreduce_join", 2, groups_for(rt, r, several, PIECE_LANES), &c);
+    dp_block_release(rt, list);
+    dp_block_release(rt, pieces);
+    dp_block_release(rt, joins);
+    dp_block_release(rt, part);
+}
+
+static void report(DpRt *rt, const SegReduce *r, Way way)
+{
+    size_t length;
+    const char *name = dp_params_word(PARAM_SEGREDUCE, (uint64_t)way.kind + 1, &length);
+    char team[16] = "", longest[32] = "unknown";
+    if (way.kind == WAY_TEAM)
+        snprintf(team, sizeof team, " of %u", way.lanes);
+    if (r->lengths.known)
+        snprintf(longest, sizeof longest, "%llu", (unsigned long long)r->lengths.longest);
+    dp_profile_way(rt, "%.*s%s: mean %.1f, longest %s", (int)length, name, team,
+                   (double)r->n / (double)r->segments.nseg, longest);
+}
+
+void dp_segreduce(DpRt *rt, const SegReduce *r)
+{
+    const Way way = choose(rt, r);
+    report(rt, r, way);
+    switch (way.kind) {
+    case WAY_PATH: by_path(rt, r); break;
+    case WAY_LANE: by_lane(rt, r); break;
+    case WAY_TEAM: by_team(rt, r, way.lanes); break;
+    case WAY_SPLIT: by_length(rt, r); break;
+    }
+    dp_profile_way(rt, "%s", "");
+}
