@@ -7,7 +7,7 @@
 /* What was built at once: one kernel with its helpers, or a part of quick.c. */
 struct Built {
     Built *next;
-    cl_program program;
+    DpDeviceProgram *program;
     const char *name;
 };
 
@@ -32,72 +32,36 @@ static void leave_space_to_build(DpRt *rt)
         dp_rt_fail_host_memory(rt, BUILD_SPACE);
 }
 
-static void fail_build(DpRt *rt, cl_program p, const char *name, cl_int code)
+static DpDeviceProgram *build_from_source(DpRt *rt, const DpBuild *build, const char *name)
 {
-    size_t n = 0;
-    clGetProgramBuildInfo(p, rt->device, CL_PROGRAM_BUILD_LOG, 0, NULL, &n);
-    free(rt->build_log);
-    rt->build_log = calloc(1, n + 1);
-    if (rt->build_log)
-        clGetProgramBuildInfo(p, rt->device, CL_PROGRAM_BUILD_LOG, n, rt->build_log, NULL);
-    dp_rt_fail(rt, EXIT_DEVICE, "kernel %s does not build: %s", name, dp_cl_error_name(code));
-}
-
-/* Where built-in functions are declared by builtins.cl and it does not build, PoCL's header is another, or the holes
- * call what is not declared there: again, with that header. NULL where that fails, too. */
-static cl_program build_from_source(DpRt *rt, const Text *t, const char *options, const char *name)
-{
-    cl_int code;
-    const char *text = t->at;
-    cl_program p = clCreateProgramWithSource(rt->context, 1, &text, NULL, &code);
-    CL_OK(rt, code);
-    if (!p)
-        return NULL;
-    code = CL_BUILD_PROGRAM_FAILURE;
-    if (dp_source_declares_builtins(rt)) {
-        char fewer[160];
-        snprintf(fewer, sizeof fewer, "%s -D_OPENCL_H_", options);
-        code = clBuildProgram(p, 1, &rt->device, fewer, NULL, NULL);
-    }
-    if (code != CL_SUCCESS)
-        code = clBuildProgram(p, 1, &rt->device, options, NULL, NULL);
-    if (code == CL_SUCCESS)
-        return p;
-    fail_build(rt, p, name, code);
-    clReleaseProgram(p);
-    return NULL;
-}
-
-/* With the options of its source: an NVIDIA binary is code for a virtual machine, which the driver compiles once more,
- * and optimises unless it is told not to (1.3 s for a quicksort). PoCL keeps compiled kernels itself, and asked for a
- * program's binary it first compiles all of its kernels once more, for any work-group size: half of a cold run. */
-static cl_program build_from_cache(DpRt *rt, CacheKey key, const char *options)
-{
-    size_t n = 0;
-    unsigned char *binary = rt->cache_dir && !rt->pocl ? dp_cache_load(rt->cache_dir, key, &n) : NULL;
-    if (!binary)
-        return NULL;
-    cl_int code, status;
-    cl_program p =
-        clCreateProgramWithBinary(rt->context, 1, &rt->device, &n, (const unsigned char **)&binary, &status, &code);
-    free(binary);
-    if (code == CL_SUCCESS && clBuildProgram(p, 1, &rt->device, options, NULL, NULL) == CL_SUCCESS)
-        return p;
+    char *log;
+    DpDeviceProgram *p = rt->device->backend->build(rt->device, build, &log);
     if (p)
-        clReleaseProgram(p);
+        return p;
+    free(rt->build_log);
+    rt->build_log = log;
+    dp_rt_fail(rt, EXIT_DEVICE, "kernel %s does not build: %s", name, rt->device->error);
     return NULL;
+}
+
+static bool uses_cache(const DpRt *rt) { return rt->cache_dir && !rt->device->facts.keeps_built; }
+
+static DpDeviceProgram *build_from_cache(DpRt *rt, const DpBuild *build, CacheKey key)
+{
+    size_t n = 0;
+    unsigned char *binary = uses_cache(rt) ? dp_cache_load(rt->cache_dir, key, &n) : NULL;
+    DpDeviceProgram *p = binary ? rt->device->backend->load(rt->device, build, binary, n) : NULL;
+    free(binary);
+    return p;
 }
 
 /* As soon as a program is built, so that a run that fails later leaves it to the next one. What cannot be stored is
  * built again then: nothing here fails. */
-static void store_binary(const DpRt *rt, cl_program p, CacheKey key)
+static void store_binary(const DpRt *rt, DpDeviceProgram *p, CacheKey key)
 {
     size_t n = 0;
-    if (!rt->cache_dir || rt->pocl || clGetProgramInfo(p, CL_PROGRAM_BINARY_SIZES, sizeof n, &n, NULL) != CL_SUCCESS ||
-        n == 0)
-        return;
-    unsigned char *binary = malloc(n);
-    if (binary && clGetProgramInfo(p, CL_PROGRAM_BINARIES, sizeof binary, &binary, NULL) == CL_SUCCESS)
+    unsigned char *binary = uses_cache(rt) ? rt->device->backend->binary(rt->device, p, &n) : NULL;
+    if (binary)
         dp_cache_store(rt->cache_dir, key, binary, n);
     free(binary);
 }
@@ -123,17 +87,16 @@ Built *dp_program_build(DpRt *rt, Text *t, const BuildTask *task)
         free(t->at);
         return NULL;
     }
-    char options[128];
-    snprintf(options, sizeof options, "-cl-std=CL1.2 -w %s%s", rt->fp_options, task->options ? task->options : "");
-    const char *const keys[] = {rt->device_id, options, t->at};
+    const DpBuild build = {t->at, !task->quickly, dp_source_declares_builtins(rt)};
+    const char *const keys[] = {rt->device->facts.identity, task->quickly ? "quickly" : "", t->at};
     const CacheKey key = dp_cache_key(keys, 3);
     b->name = task->name;
     if (rt->dump_dir)
         dump_source(rt, t, task);
     announce(rt, task);
-    b->program = build_from_cache(rt, key, options);
+    b->program = build_from_cache(rt, &build, key);
     if (!b->program) {
-        b->program = build_from_source(rt, t, options, task->name);
+        b->program = build_from_source(rt, &build, task->name);
         if (b->program)
             store_binary(rt, b->program, key);
     }
@@ -147,23 +110,22 @@ Built *dp_program_build(DpRt *rt, Text *t, const BuildTask *task)
     return b;
 }
 
-cl_kernel dp_program_kernel(DpRt *rt, const Built *b, const char *name)
+DpDeviceKernel *dp_program_kernel(DpRt *rt, const Built *b, const char *name)
 {
-    cl_int code;
     leave_space_to_build(rt);
     if (dp_failed(rt))
         return NULL;
-    cl_kernel k = clCreateKernel(b->program, name, &code);
-    if (code != CL_SUCCESS)
-        dp_rt_fail(rt, EXIT_DEVICE, "no kernel %s in %s: %s", name, b->name, dp_cl_error_name(code));
-    return code == CL_SUCCESS ? k : NULL;
+    DpDeviceKernel *k = rt->device->backend->kernel(rt->device, b->program, name);
+    if (!k)
+        dp_rt_fail(rt, EXIT_DEVICE, "no kernel %s in %s: %s", name, b->name, rt->device->error);
+    return k;
 }
 
 void dp_build_close(DpRt *rt)
 {
     for (Built *b = rt->built, *next; b; b = next) {
         next = b->next;
-        clReleaseProgram(b->program);
+        rt->device->backend->program_release(rt->device, b->program);
         free(b);
     }
     rt->built = NULL;

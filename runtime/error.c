@@ -40,8 +40,8 @@ bool dp_clear_failure(DpRt *rt)
     const unsigned char zeros[DP_MAILBOX] = {0};
     if (rt->status == EXIT_DEVICE)
         return false;
-    if (clFinish(rt->queue) != CL_SUCCESS ||
-        clEnqueueWriteBuffer(rt->queue, rt->heap.buffer, CL_TRUE, 0, sizeof zeros, zeros, 0, NULL, NULL) != CL_SUCCESS)
+    DpDevice *d = rt->device;
+    if (d->backend->finish(d) || d->backend->write(d, &rt->heap.buffer, 0, sizeof zeros, zeros))
         return false;
     rt->status = 0;
     rt->message[0] = 0;
@@ -65,13 +65,10 @@ void dp_rt_fail(DpRt *rt, int status, const char *format, ...)
     enter_failed_state(rt, status);
 }
 
-void dp_rt_check_cl(DpRt *rt, cl_int code, const char *call, const char *file, int line)
+void dp_rt_check_device(DpRt *rt, DpDeviceStatus done)
 {
-    if (code == CL_SUCCESS)
-        return;
-    const char *slash = strrchr(file, '/');
-    dp_rt_fail(rt, EXIT_DEVICE, "device error %s in %.*s (%s:%d)", dp_cl_error_name(code), (int)strcspn(call, "("),
-               call, slash ? slash + 1 : file, line);
+    if (done != DEVICE_OK)
+        dp_rt_fail(rt, EXIT_DEVICE, "device error %s", rt->device->error);
 }
 
 /* ---- sites ---- */
@@ -165,7 +162,7 @@ void dp_rt_fail_here(DpRt *rt, int status, const char *what)
 static void fail_heap(DpRt *rt, dp_size bytes, uint64_t used)
 {
     const Heap *h = &rt->heap;
-    uint64_t all = h->refused ? h->bytes : h->limit;
+    uint64_t all = h->refused ? h->buffer.bytes : h->limit;
     char text[DP_MEMORY_TEXT], said[DP_MEMORY_TEXT + 40];
     dp_memory_text(text, bytes, all - used, all);
     snprintf(said, sizeof said, "%s%s", text, h->refused ? "; the device grants no more" : "");
@@ -226,7 +223,7 @@ void dp_rt_report(DpRt *rt)
     uint64_t look[4];
     memcpy(look, rt->look, sizeof look);
     rt->look[0] = 0;
-    clEnqueueWriteBuffer(rt->queue, rt->heap.buffer, CL_TRUE, 0, sizeof zeros, zeros, 0, NULL, NULL);
+    rt->device->backend->write(rt->device, &rt->heap.buffer, 0, sizeof zeros, zeros);
     const int64_t values[3] = {(int64_t)look[1], (int64_t)look[2], (int64_t)look[3]};
     fail_at_number(rt, (uint32_t)(look[0] >> 32), values);
 }
@@ -238,14 +235,7 @@ const uint64_t *dp_rt_look(DpRt *rt)
     ProfilePhase before = dp_profile_switch(rt, PHASE_LOOK);
     dp_profile_count(rt, PHASE_LOOK, sizeof rt->look);
     rt->profile.looks++;
-    if (rt->heap.memory) {
-        CL_OK(rt, clFinish(rt->queue));
-        if (!dp_failed(rt))
-            memcpy(rt->look, rt->heap.memory, sizeof rt->look);
-    } else {
-        CL_OK(rt,
-              clEnqueueReadBuffer(rt->queue, rt->heap.buffer, CL_TRUE, 0, sizeof rt->look, rt->look, 0, NULL, NULL));
-    }
+    dp_rt_check_device(rt, rt->device->backend->read(rt->device, &rt->heap.buffer, 0, sizeof rt->look, rt->look));
     dp_profile_switch(rt, before);
     if (rt->compiling)
         dp_activity("running");
@@ -255,36 +245,3 @@ const uint64_t *dp_rt_look(DpRt *rt)
 }
 
 void dp_check(DpRt *rt) { dp_rt_look(rt); }
-
-/* ---- names ---- */
-const char *dp_cl_error_name(cl_int code)
-{
-    static const struct {
-        cl_int code;
-        const char *name;
-    } names[] = {
-        {CL_DEVICE_NOT_FOUND, "CL_DEVICE_NOT_FOUND"},
-        {CL_DEVICE_NOT_AVAILABLE, "CL_DEVICE_NOT_AVAILABLE"},
-        {CL_COMPILER_NOT_AVAILABLE, "CL_COMPILER_NOT_AVAILABLE"},
-        {CL_MEM_OBJECT_ALLOCATION_FAILURE, "CL_MEM_OBJECT_ALLOCATION_FAILURE"},
-        {CL_OUT_OF_RESOURCES, "CL_OUT_OF_RESOURCES"},
-        {CL_OUT_OF_HOST_MEMORY, "CL_OUT_OF_HOST_MEMORY"},
-        {CL_BUILD_PROGRAM_FAILURE, "CL_BUILD_PROGRAM_FAILURE"},
-        {CL_INVALID_VALUE, "CL_INVALID_VALUE"},
-        {CL_INVALID_BINARY, "CL_INVALID_BINARY"},
-        {CL_INVALID_BUILD_OPTIONS, "CL_INVALID_BUILD_OPTIONS"},
-        {CL_INVALID_KERNEL_NAME, "CL_INVALID_KERNEL_NAME"},
-        {CL_INVALID_ARG_INDEX, "CL_INVALID_ARG_INDEX"},
-        {CL_INVALID_ARG_SIZE, "CL_INVALID_ARG_SIZE"},
-        {CL_INVALID_KERNEL_ARGS, "CL_INVALID_KERNEL_ARGS"},
-        {CL_INVALID_WORK_GROUP_SIZE, "CL_INVALID_WORK_GROUP_SIZE"},
-        {CL_INVALID_BUFFER_SIZE, "CL_INVALID_BUFFER_SIZE"},
-        {CL_INVALID_COMMAND_QUEUE, "CL_INVALID_COMMAND_QUEUE"},
-        {-1001, "CL_PLATFORM_NOT_FOUND_KHR"},
-        {-9999, "an illegal access"},
-    };
-    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
-        if (names[i].code == code)
-            return names[i].name;
-    return "an unknown code";
-}

@@ -1,4 +1,4 @@
-/* The heap: one OpenCL buffer (heap_buffer.c) and, on the host, the ledger of its blocks.
+/* The heap: one buffer of the device (heap_buffer.c) and, on the host, the ledger of its blocks.
  *
  * Segregated good fit: a size's class is its leading bit and the three bits below; a block is taken from the first
  * class all of whose blocks fit, or from the request's own class if one there is large enough. Neighbours are joined
@@ -93,9 +93,9 @@ static uint64_t rounded(uint64_t bytes) { return (bytes + DP_BLOCK_ALIGN - 1) / 
 /* With DP_POISON, what nobody has written and what nobody may read any more is no value that a program would miss. */
 static void poison(DpRt *rt, const DpBlock *b)
 {
-    static const unsigned char pattern = 0xa5; /* in views: addresses far outside of the heap */
+    const unsigned char pattern = 0xa5; /* in views: addresses far outside of the heap */
     if (rt->heap.poisoned && !dp_failed(rt))
-        CL_OK(rt, clEnqueueFillBuffer(rt->queue, rt->heap.buffer, &pattern, 1, b->addr, b->bytes, 0, NULL, NULL));
+        dp_rt_check_device(rt, rt->device->backend->fill(rt->device, &rt->heap.buffer, b->addr, b->bytes, pattern));
 }
 
 /* b takes over the bytes of the block behind it, which is in no list. */
@@ -120,13 +120,13 @@ static bool heap_grow(DpRt *rt, uint64_t bytes)
     }
     while (last->behind)
         last = last->behind;
-    uint64_t before = h->bytes, contents = last->count ? before : last->addr;
+    uint64_t before = h->buffer.bytes, contents = last->count ? before : last->addr;
     if (!dp_buffer_grow(rt, contents + bytes, contents)) {
         free(more);
         return false;
     }
     more->addr = before;
-    more->bytes = h->bytes - before;
+    more->bytes = h->buffer.bytes - before;
     more->before = last;
     last->behind = more;
     if (last->count) {
@@ -231,7 +231,7 @@ bool dp_heap_open(DpRt *rt, DpOpenError *error)
     h->always_compact = getenv("DP_COMPACT") != NULL;
     h->poisoned = getenv("DP_POISON") != NULL;
     all->addr = DP_HEAP_START;
-    all->bytes = h->bytes - DP_HEAP_START;
+    all->bytes = h->buffer.bytes - DP_HEAP_START;
     h->blocks = all;
     free_list_add(h, all);
     return true;
@@ -260,5 +260,5 @@ bool dp_heap_check(const Heap *h)
         used += b->count ? b->bytes : 0;
         live += b->count != 0;
     }
-    return at == h->bytes && used == h->used && live == h->live;
+    return at == h->buffer.bytes && used == h->used && live == h->live;
 }

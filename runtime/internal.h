@@ -1,5 +1,6 @@
 /* Inside the runtime library.
  *
+ *   device.h   what it computes on     device_opencl.c  OpenCL, behind it
  *   runtime.c  opening and closing     device.c   which device
  *   heap.c     blocks of the heap      heap_buffer.c  the one buffer that it is: its size and growth
  *   refs.c     reference sets, columns, arrays
@@ -18,10 +19,8 @@
 #ifndef DP_INTERNAL_H
 #define DP_INTERNAL_H
 
-#define CL_TARGET_OPENCL_VERSION 120
-#include <CL/cl.h>
-
 #include "cache.h"
+#include "device.h"
 #include "dp_activity.h"
 #include "dp_progress.h"
 #include "dp_rt.h"
@@ -130,12 +129,9 @@ struct DpCtx {
 
 enum { HEAP_CLASSES = 256 };
 typedef struct Heap {
-    cl_mem buffer;
-    void *memory; /* the host memory behind it, where device and host share theirs; else NULL */
-    uint64_t bytes, used, most_used;
+    DpBuffer buffer;
+    uint64_t used, most_used;
     uint64_t limit;      /* it may grow so far */
-    uint64_t largest;    /* the largest buffer that the device promises; it may grant more */
-    bool shared;         /* device and host share memory, and the buffer is ours */
     bool refused;        /* the device did not grant the last growth */
     uint64_t live;       /* blocks in use */
     bool always_compact; /* for tests: DP_COMPACT */
@@ -220,16 +216,9 @@ typedef struct Words {
 
 struct DpRt {
     const DpProgram *program;
-    cl_platform_id platform;
-    cl_device_id device;
-    cl_context context;
-    cl_command_queue queue;
+    DpDevice *device;
     bool gpu; /* which shape of the templates */
     DpTunings params;
-    uint32_t units;
-    char device_id[512]; /* name and versions: part of the cache's keys */
-    const char *fp_options;
-    bool atomics64;
     Heap heap;
     uint64_t memory_limit; /* of the heap, in bytes; 0: none */
     Program **programs;
@@ -237,7 +226,6 @@ struct DpRt {
     Built *built;
     bool *announced; /* of each chain: has it been said that one of its programs is compiled? */
     bool compiling;  /* that is what was said last */
-    bool pocl;       /* it keeps what it has built itself; else our cache does */
     Quick quick;
     uint32_t list_turn;   /* which set of DP_LIST_COUNTS is next */
     Words words;          /* of kernels that have too many for arguments */
@@ -264,7 +252,7 @@ bool dp_open_fails(DpOpenError *error, ExitStatus status, const char *format, ..
 static inline uint64_t dp_param(const DpRt *rt, DpTuning id) { return dp_params_value(&rt->params, id, rt->gpu); }
 
 /* device.c */
-bool dp_device_choose(DpRt *rt, const DpOpenOptions *options, DpOpenError *error);
+bool dp_device_open(DpRt *rt, const DpOpenOptions *options, DpOpenError *error);
 uint32_t dp_device_list(FILE *out); /* how many there are */
 extern const char dp_device_none[]; /* what to say if there are none */
 
@@ -286,10 +274,7 @@ void dp_rt_fail_host_memory(DpRt *rt, dp_size bytes);
 void dp_rt_fail_elements(DpRt *rt, uint64_t n, uint32_t bytes); /* more of so many bytes than are numbered; likewise */
 /* What is gone through without being stored: fails where that would take days. */
 void dp_rt_check_countable(DpRt *rt, uint64_t n);
-/* Fails where the code is not CL_SUCCESS. */
-void dp_rt_check_cl(DpRt *rt, cl_int code, const char *call, const char *file, int line);
-const char *dp_cl_error_name(cl_int code);
-#define CL_OK(rt, call) dp_rt_check_cl((rt), (call), #call, __FILE__, __LINE__)
+void dp_rt_check_device(DpRt *rt, DpDeviceStatus done); /* fails where the device has not done what it was asked */
 /* Waits, reads the error record and the mailbox, reports a failure; the mailbox's words. */
 const uint64_t *dp_rt_look(DpRt *rt);
 /* Reports the failure that is in rt->look. */
@@ -359,15 +344,16 @@ extern const char *const dp_own_suffix[OWN_COUNT];
 uint32_t dp_source_mode(const DpKernel *k, uint32_t variant, uint32_t mode);
 
 /* build.c */
-/* first, end: of which chains of rt->programs. options: beside those of all programs, or NULL. number, mode: tell the
- * texts of DP_DUMP_KERNELS apart. */
+/* first, end: of which chains of rt->programs. quickly: without optimisation. number, mode: tell the texts of
+ * DP_DUMP_KERNELS apart. */
 typedef struct BuildTask {
-    const char *name, *options;
+    const char *name;
+    bool quickly;
     uint32_t first, end, number, mode;
 } BuildTask;
 /* Takes the text. NULL in a failed state, likewise below. */
 Built *dp_program_build(DpRt *rt, Text *t, const BuildTask *task);
-cl_kernel dp_program_kernel(DpRt *rt, const Built *b, const char *name); /* to be released */
+DpDeviceKernel *dp_program_kernel(DpRt *rt, const Built *b, const char *name); /* to be released */
 void dp_build_close(DpRt *rt);
 
 /* quick.c */
@@ -383,7 +369,7 @@ void dp_quick_find(DpRt *rt, QuickCase *c, uint32_t program, const Instance *i, 
 /* Is this launch better done by quickly built code? The numbers are the kernel's arguments. It counts as done. */
 bool dp_quick_serves(DpRt *rt, const QuickCase *c, const uint64_t *numbers);
 /* Borrowed. nargs: of numbers behind `which`; 0: the kernel has its own arguments. */
-cl_kernel dp_quick_kernel(DpRt *rt, const QuickCase *c, uint32_t *nargs);
+DpDeviceKernel *dp_quick_kernel(DpRt *rt, const QuickCase *c, uint32_t *nargs);
 void dp_quick_close(DpRt *rt);
 
 /* ops.c */
@@ -425,9 +411,9 @@ void dp_profile_start(Profile *p, double begin,
                       double read); /* the device is open; when the process began, when it had read its arguments */
 ProfilePhase dp_profile_switch(DpRt *rt, ProfilePhase to); /* the phase that it was */
 void dp_profile_count(DpRt *rt, ProfilePhase phase, uint64_t bytes);
-/* Waits for the launch of a kernel over n instances, and takes the event. k: NULL for the runtime's own, which have a
- * row of their name at the place of dp_at. first: of this kernel. */
-void dp_profile_launch(DpRt *rt, const DpKernel *k, const char *name, cl_event event, bool first, uint64_t n);
+/* A launch of a kernel over n instances has ended, and took so long by the device's clock, if that is known. k: NULL
+ * for the runtime's own, which have a row of their name at the place of dp_at. first: of this kernel. */
+void dp_profile_launch(DpRt *rt, const DpKernel *k, const char *name, uint64_t nanoseconds, bool first, uint64_t n);
 /* How the launches that follow do what they do, and why: "lane: mean 10, longest 160"; "": there was no choice. */
 void dp_profile_way(DpRt *rt, const char *format, ...) __attribute__((format(printf, 2, 3)));
 void dp_profile_print(DpRt *rt, bool json, FILE *out);

@@ -8,7 +8,7 @@ struct Kernel {
     Kernel *next;
     const char *name;
     Program *program;
-    cl_kernel kernel; /* NULL: not built yet, but perhaps as one of quick.c */
+    DpDeviceKernel *kernel; /* NULL: not built yet, but perhaps as one of quick.c */
     QuickCase quick;
     bool launched;
 };
@@ -30,7 +30,8 @@ struct Program {
 /* A chunk's carry is joined by one work-item (CPU) or one work-group (GPU). */
 uint32_t dp_rt_chunks(const DpRt *rt, bool groups, uint64_t n)
 {
-    uint64_t most = dp_param(rt, PARAM_CHUNKS_PER_UNIT) * rt->units, least = 8, limit = groups ? 1024 : 64;
+    uint64_t most = dp_param(rt, PARAM_CHUNKS_PER_UNIT) * rt->device->facts.units, least = 8,
+             limit = groups ? 1024 : 64;
     most = most < least ? least : most > limit ? limit : most;
     uint64_t chunks = n / dp_param(rt, PARAM_CHUNK_ELEMENTS);
     return (uint32_t)(chunks < 1 ? 1 : chunks > most ? most : chunks);
@@ -39,7 +40,7 @@ uint32_t dp_rt_chunks(const DpRt *rt, bool groups, uint64_t n)
 /* Maps may be uneven, an element may be a whole computation: more and smaller chunks. */
 uint32_t dp_rt_map_groups(const DpRt *rt, uint64_t n)
 {
-    uint64_t most = rt->gpu ? 32 * rt->units : 64, each = dp_param(rt, PARAM_MAP_ELEMENTS);
+    uint64_t most = rt->gpu ? 32 * rt->device->facts.units : 64, each = dp_param(rt, PARAM_MAP_ELEMENTS);
     uint64_t groups = (n + each - 1) / each;
     return (uint32_t)(groups < 1 ? 1 : groups > most ? most : groups);
 }
@@ -176,7 +177,7 @@ Kernel *dp_rt_own_kernel(DpRt *rt, OwnProgram own, const char *name)
     return find_kernel(rt, own_program(rt, own), name);
 }
 
-static cl_kernel optimised_kernel(DpRt *rt, Kernel *k)
+static DpDeviceKernel *optimised_kernel(DpRt *rt, Kernel *k)
 {
     char full[128];
     if (k->kernel)
@@ -210,21 +211,10 @@ void dp_args_columns(Args *a, const DpCol *columns, uint32_t n)
         dp_args_add(a, columns[i].addr);
 }
 
-static void set_numbers(DpRt *rt, cl_kernel k, cl_uint first, const uint64_t *numbers, uint32_t n)
-{
-    for (cl_uint i = 0; i < n; i++)
-        CL_OK(rt, clSetKernelArg(k, first + i, sizeof(cl_ulong), &numbers[i]));
-}
-
-static void set_own_arguments(DpRt *rt, cl_kernel kernel, uint32_t heaps, const Args *args)
-{
-    for (cl_uint i = 0; i < heaps; i++)
-        CL_OK(rt, clSetKernelArg(kernel, i, sizeof(cl_mem), &rt->heap.buffer));
-    set_numbers(rt, kernel, heaps, args->at, args->n);
-}
-
-/* The kernel with its arguments set. NULL in a failed state. */
-static cl_kernel prepared_kernel(DpRt *rt, Kernel *k, uint32_t heaps, const Args *args)
+/* The kernel for these arguments, by which `launch` is completed. NULL in a failed state. numbers: with room for those
+ * of quick.c's kernels, which have one parameter list for all. */
+static DpDeviceKernel *prepared_kernel(DpRt *rt, Kernel *k, const Args *args, DpLaunch *launch,
+                                       uint64_t numbers[1 + QUICK_ARGS])
 {
     if (args->n > MAX_ARGS) {
         dp_rt_fail(rt, EXIT_DEVICE, "kernel %s has %u arguments", k->name, args->n);
@@ -232,18 +222,15 @@ static cl_kernel prepared_kernel(DpRt *rt, Kernel *k, uint32_t heaps, const Args
     }
     uint32_t nargs = 0;
     const bool quick = !k->kernel && dp_quick_serves(rt, &k->quick, args->at);
-    cl_kernel kernel = quick ? dp_quick_kernel(rt, &k->quick, &nargs) : optimised_kernel(rt, k);
-    if (!kernel)
-        return NULL;
-    if (nargs == 0) {
-        set_own_arguments(rt, kernel, heaps, args);
+    DpDeviceKernel *kernel = quick ? dp_quick_kernel(rt, &k->quick, &nargs) : optimised_kernel(rt, k);
+    if (!kernel || nargs == 0)
         return kernel;
-    }
-    const uint64_t which = k->quick.which, none[QUICK_ARGS] = {0};
-    CL_OK(rt, clSetKernelArg(kernel, 0, sizeof(cl_mem), &rt->heap.buffer));
-    set_numbers(rt, kernel, 1, &which, 1);
-    set_numbers(rt, kernel, 2, args->at, args->n);
-    set_numbers(rt, kernel, 2 + args->n, none, nargs - args->n);
+    numbers[0] = k->quick.which;
+    memcpy(&numbers[1], args->at, args->n * sizeof *numbers);
+    memset(&numbers[1 + args->n], 0, (nargs - args->n) * sizeof *numbers);
+    launch->heaps = 1;
+    launch->n = 1 + nargs;
+    launch->numbers = numbers;
     return kernel;
 }
 
@@ -251,18 +238,18 @@ void dp_rt_launch(DpRt *rt, Kernel *k, uint32_t heaps, uint32_t groups, const Ar
 {
     if (dp_failed(rt))
         return;
+    uint64_t numbers[1 + QUICK_ARGS], nanoseconds = DP_TIME_UNKNOWN;
+    DpLaunch launch = {&rt->heap.buffer, heaps, args->n, groups, k->program->wg, args->at};
     ProfilePhase before = dp_profile_switch(rt, PHASE_COMPILING);
-    cl_kernel kernel = prepared_kernel(rt, k, heaps, args);
+    DpDeviceKernel *kernel = prepared_kernel(rt, k, args, &launch, numbers);
     dp_profile_switch(rt, before);
     if (dp_failed(rt))
         return;
-    size_t local = k->program->wg, global = local * groups;
-    cl_event event = NULL;
     rt->profile.launches++;
-    CL_OK(rt,
-          clEnqueueNDRangeKernel(rt->queue, kernel, 1, NULL, &global, &local, 0, NULL, rt->profile.on ? &event : NULL));
-    if (event)
-        dp_profile_launch(rt, k->program->user, k->program->name, event, !k->launched, args->n ? args->at[0] : 0);
+    dp_rt_check_device(rt,
+                       rt->device->backend->launch(rt->device, kernel, &launch, rt->profile.on ? &nanoseconds : NULL));
+    if (rt->profile.on && !dp_failed(rt))
+        dp_profile_launch(rt, k->program->user, k->program->name, nanoseconds, !k->launched, args->n ? args->at[0] : 0);
     k->launched = true;
 }
 
@@ -272,14 +259,13 @@ void dp_rt_move(DpRt *rt, const char *name, uint64_t n, const Args *args)
 }
 
 /* ---- closing ---- */
-static void free_programs(Program *p)
+static void free_programs(DpRt *rt, Program *p)
 {
     for (Program *next; p; p = next) {
         next = p->next;
         for (Kernel *k = p->kernels, *after; k; k = after) {
             after = k->next;
-            if (k->kernel)
-                clReleaseKernel(k->kernel);
+            rt->device->backend->kernel_release(rt->device, k->kernel);
             free(k);
         }
         free(p);
@@ -289,7 +275,7 @@ static void free_programs(Program *p)
 void dp_launch_close(DpRt *rt)
 {
     for (uint32_t i = 0; i < rt->nprograms; i++)
-        free_programs(rt->programs[i]);
+        free_programs(rt, rt->programs[i]);
     dp_build_close(rt);
     free(rt->programs);
     free(rt->announced);

@@ -45,7 +45,7 @@ static void fetch_bytes(void *data, uint64_t address, uint64_t bytes, void *to)
 {
     DpRt *rt = data;
     if (!dp_failed(rt))
-        CL_OK(rt, clEnqueueReadBuffer(rt->queue, rt->heap.buffer, CL_TRUE, address, bytes, to, 0, NULL, NULL));
+        dp_rt_check_device(rt, rt->device->backend->read(rt->device, &rt->heap.buffer, address, bytes, to));
     if (dp_failed(rt))
         memset(to, 0, bytes);
 }

@@ -277,7 +277,7 @@ enum { MOST_LOCAL_BINS = 4096, MOST_COPIED_BINS = 4096 }; /* the first as in his
 
 bool dp_rt_atomic_bins(const DpRt *rt, const DpKernel *k)
 {
-    return k->swap_bytes == 4 || (k->swap_bytes == 8 && rt->atomics64);
+    return k->swap_bytes == 4 || (k->swap_bytes == 8 && rt->device->facts.atomics64);
 }
 
 /* Work-groups that first combine into bins in local memory: so few that joining those costs little; 0: not at all. */
@@ -286,7 +286,7 @@ static uint32_t local_hist_groups(const DpRt *rt, const DpKernel *k, const DpCtx
     bool may = rt->gpu && !bins->offsets && k->swap_bytes == 4 && k->atomic;
     if (!may || bins->n > MOST_LOCAL_BINS)
         return 0;
-    uint64_t groups = c->n / (8 * bins->n), most = 4 * rt->units;
+    uint64_t groups = c->n / (8 * bins->n), most = 4 * rt->device->facts.units;
     return (uint32_t)(groups < most ? groups : most);
 }
 
@@ -422,7 +422,7 @@ static void run_hist(DpRt *rt, uint32_t kernel, uint32_t variant, const DpCtx *c
         return;
     bool groups = dp_rt_group_shape(rt, kernel), atomic = dp_rt_atomic_bins(rt, info(rt, kernel));
     uint64_t most = c->n / bins->n; /* so that own bins cost no more than the elements */
-    uint32_t chunks = bins->n > MOST_COPIED_BINS ? rt->units : dp_rt_chunks(rt, groups, c->n);
+    uint32_t chunks = bins->n > MOST_COPIED_BINS ? rt->device->facts.units : dp_rt_chunks(rt, groups, c->n);
     if (!groups && (most >= chunks || (most >= 1 && !atomic)))
         hist_private(rt, kernel, variant, c, words, bins, most < chunks ? (uint32_t)most : chunks, data);
     else if (atomic)

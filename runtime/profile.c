@@ -113,19 +113,11 @@ void dp_profile_way(DpRt *rt, const char *format, ...)
     va_end(args);
 }
 
-void dp_profile_launch(DpRt *rt, const DpKernel *k, const char *name, cl_event event, bool first, uint64_t n)
+void dp_profile_launch(DpRt *rt, const DpKernel *k, const char *name, uint64_t nanoseconds, bool first, uint64_t n)
 {
     Profile *p = &rt->profile;
+    double us = lap(p), device = (double)nanoseconds / 1e3 < us ? (double)nanoseconds / 1e3 : us;
     ProfileRow *r = find_row(rt, k, name);
-    cl_ulong begin = 0, end = 0;
-    CL_OK(rt, clWaitForEvents(1, &event));
-    double us = lap(p), device = us;
-    bool timed = clGetEventProfilingInfo(event, CL_PROFILING_COMMAND_START, sizeof begin, &begin, NULL) == CL_SUCCESS &&
-                 clGetEventProfilingInfo(event, CL_PROFILING_COMMAND_END, sizeof end, &end, NULL) == CL_SUCCESS &&
-                 end >= begin;
-    clReleaseEvent(event);
-    if (timed && (double)(end - begin) / 1e3 < us)
-        device = (double)(end - begin) / 1e3;
     p->phases[first ? PHASE_COMPILING : PHASE_HOST].us += us - device;
     if (!r)
         return;

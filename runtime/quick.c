@@ -114,7 +114,7 @@ static uint32_t mode_for(const Parameters *p, uint32_t program, uint32_t mode)
 typedef struct Case {
     const Entry *entry;
     uint32_t program, mode, numbers;
-    cl_kernel kernel; /* GPU; NULL: not yet needed */
+    DpDeviceKernel *kernel; /* GPU; NULL: not yet needed */
 } Case;
 
 /* One OpenCL program, for the programs first … end - 1 of rt->programs. */
@@ -123,8 +123,8 @@ struct QuickPart {
     Case *cases;
     uint32_t ncases; /* NULL: not yet collected */
     uint32_t nargs;
-    Built *built;     /* NULL: not yet */
-    cl_kernel kernel; /* CPU: all of its cases */
+    Built *built;           /* NULL: not yet */
+    DpDeviceKernel *kernel; /* CPU: all of its cases */
 };
 
 static void add_cases(const DpRt *rt, QuickPart *part, uint32_t program, uint32_t mode)
@@ -252,7 +252,7 @@ static void add_functions(DpRt *rt, Text *t, const QuickPart *part)
 static void build_part(DpRt *rt, QuickPart *part)
 {
     const BuildTask task = {.name = "dp_quick",
-                            .options = rt->gpu && rt->pocl ? NULL : "-cl-opt-disable",
+                            .quickly = !rt->gpu || !rt->device->facts.compiles_late,
                             .first = part->first,
                             .end = part->end,
                             .number = (uint32_t)(part - rt->quick.parts)};
@@ -268,7 +268,7 @@ static void build_part(DpRt *rt, QuickPart *part)
 static CacheKey records_key(const DpRt *rt)
 {
     const char *pocl = getenv("POCL_CACHE_DIR");
-    const char *const place[] = {"work", rt->device_id, pocl ? pocl : ""};
+    const char *const place[] = {"work", rt->device->facts.identity, pocl ? pocl : ""};
     CacheKey key = dp_cache_key(place, 3);
     for (uint32_t i = 0; i < rt->program->nkernels; i++)
         key = dp_cache_key_more(key, rt->program->kernels[i].source);
@@ -344,7 +344,8 @@ static uint32_t record_of(DpRt *rt, uint32_t program, const Instance *i, const c
 void dp_quick_open(DpRt *rt, const DpOpenOptions *options)
 {
     const char *tier = getenv("DP_TIER");
-    bool pays = rt->pocl != rt->gpu && !options->optimised; /* PoCL in the GPU's shape is for tests */
+    /* The GPU's shape on a device that compiles late (PoCL) is for tests. */
+    bool pays = rt->device->facts.compiles_late != rt->gpu && !options->optimised;
     rt->quick.most_work = rt->gpu ? QUICK_GPU_WORK : QUICK_WORK;
     rt->quick.use = pays ? QUICK_BY_WORK : QUICK_NEVER;
     if (tier && strcmp(tier, "optimised") == 0)
@@ -391,7 +392,7 @@ bool dp_quick_serves(DpRt *rt, const QuickCase *c, const uint64_t *numbers)
 }
 
 /* By its own name, in the GPU's shape. */
-static cl_kernel case_kernel(DpRt *rt, const QuickPart *part, Case *c)
+static DpDeviceKernel *case_kernel(DpRt *rt, const QuickPart *part, Case *c)
 {
     char suffix[48], name[128];
     if (!c->kernel) {
@@ -402,7 +403,7 @@ static cl_kernel case_kernel(DpRt *rt, const QuickPart *part, Case *c)
     return c->kernel;
 }
 
-cl_kernel dp_quick_kernel(DpRt *rt, const QuickCase *c, uint32_t *nargs)
+DpDeviceKernel *dp_quick_kernel(DpRt *rt, const QuickCase *c, uint32_t *nargs)
 {
     if (!c->part->built)
         build_part(rt, c->part);
@@ -420,12 +421,11 @@ void dp_quick_close(DpRt *rt)
     if (q->unstored >= q->most_work / NOT_REMEMBERED)
         store_records(rt);
     for (uint32_t i = 0; i < q->nparts; i++) {
-        if (q->parts[i].kernel)
-            clReleaseKernel(q->parts[i].kernel);
-        for (uint32_t k = 0; k < q->parts[i].ncases; k++)
-            if (q->parts[i].cases[k].kernel)
-                clReleaseKernel(q->parts[i].cases[k].kernel);
-        free(q->parts[i].cases);
+        const QuickPart *part = &q->parts[i];
+        rt->device->backend->kernel_release(rt->device, part->kernel);
+        for (uint32_t k = 0; k < part->ncases; k++)
+            rt->device->backend->kernel_release(rt->device, part->cases[k].kernel);
+        free(part->cases);
     }
     free(q->parts);
     free(q->records);

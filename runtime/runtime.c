@@ -18,17 +18,6 @@ bool dp_open_fails(DpOpenError *error, ExitStatus status, const char *format, ..
     return false;
 }
 
-static bool open_queue(DpRt *rt, const DpOpenOptions *options, DpOpenError *error)
-{
-    cl_int code;
-    rt->context = clCreateContext(NULL, 1, &rt->device, NULL, NULL, &code);
-    if (code == CL_SUCCESS)
-        rt->queue =
-            clCreateCommandQueue(rt->context, rt->device, options->profile ? CL_QUEUE_PROFILING_ENABLE : 0, &code);
-    return code == CL_SUCCESS ||
-           dp_open_fails(error, EXIT_DEVICE, "the device cannot be opened: %s", dp_cl_error_name(code));
-}
-
 /* Before PoCL is called: it ends the process where it gets no memory. */
 static bool address_space_suffices(DpOpenError *error)
 {
@@ -63,7 +52,7 @@ static bool read_params(DpRt *rt, const DpOpenOptions *options, DpOpenError *err
 static bool open_all(DpRt *rt, const DpOpenOptions *options, DpOpenError *error)
 {
     return read_params(rt, options, error) && address_space_suffices(error) && stack_suffices(error) &&
-           dp_device_choose(rt, options, error) && open_queue(rt, options, error) && dp_heap_open(rt, error);
+           dp_device_open(rt, options, error) && dp_heap_open(rt, error);
 }
 
 /* PoCL catches SIGFPE for the whole process when it is first called; kernels never divide by zero, and the host's
@@ -118,17 +107,15 @@ DpRt *dp_rt_open(const DpProgram *program, const DpOpenOptions *options, DpOpenE
 
 void dp_rt_close(DpRt *rt)
 {
-    if (rt->queue)
-        clFinish(rt->queue);
+    if (rt->device)
+        rt->device->backend->finish(rt->device);
     dp_profile_close(rt);
     dp_quick_close(rt);
     dp_launch_close(rt);
     dp_words_close(rt);
     dp_heap_close(rt);
-    if (rt->queue)
-        clReleaseCommandQueue(rt->queue);
-    if (rt->context)
-        clReleaseContext(rt->context);
+    if (rt->device)
+        rt->device->backend->close(rt->device);
     free(rt->build_log);
     free(rt->cache_dir);
     free(rt);

@@ -45,7 +45,7 @@ static Way choose_gpu(const DpRt *rt, const SegReduce *r)
         return (Way){WAY_SPLIT, 0};
     if (longest <= most && mean_bytes(rt, r) <= dp_param(rt, PARAM_LANE_BYTES))
         return (Way){WAY_LANE, 0};
-    const bool fills = r->segments.nseg * lanes >= UINT64_C(256) * rt->units;
+    const bool fills = r->segments.nseg * lanes >= UINT64_C(256) * rt->device->facts.units;
     return (Way){longest / lanes <= most && fills ? WAY_TEAM : WAY_SPLIT, lanes};
 }
 

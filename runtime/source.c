@@ -163,14 +163,14 @@ static void add_undefines(DpRt *rt, Text *t, size_t start)
     }
 }
 
-bool dp_source_declares_builtins(const DpRt *rt) { return rt->pocl && !rt->gpu; }
+bool dp_source_declares_builtins(const DpRt *rt) { return rt->device->facts.long_header && !rt->gpu; }
 
-bool dp_source_has_fence(const DpRt *rt) { return rt->pocl || strncmp(rt->device_id, "NVIDIA", 6) == 0; }
+bool dp_source_has_fence(const DpRt *rt) { return rt->device->facts.dialect; }
 
 void dp_source_begin(DpRt *rt, Text *t)
 {
-    if (dp_source_has_fence(rt))
-        add(rt, t, rt->pocl ? "#define DP_POCL 1\n" : "#define DP_NVIDIA 1\n");
+    if (rt->device->facts.dialect)
+        add(rt, t, rt->device->facts.dialect);
     if (dp_source_declares_builtins(rt))
         add_file(rt, t, "builtins.cl");
     add_file(rt, t, "dp_size.h");

@@ -1,5 +1,4 @@
-/* Values between host and device. Where they share memory (a CPU device over our own pages) waiting and copying is all.
- */
+/* Values between host and device. */
 #include "internal.h"
 
 #include <stdlib.h>
@@ -19,10 +18,7 @@ void dp_rt_read(DpRt *rt, uint64_t addr, void *to, uint64_t bytes)
     ProfilePhase before = rt->profile.phase, phase = before == PHASE_HOST ? PHASE_LOOK : before;
     dp_profile_switch(rt, phase);
     dp_profile_count(rt, phase, bytes);
-    if (rt->heap.memory)
-        memcpy(to, (const char *)rt->heap.memory + addr, bytes);
-    else
-        CL_OK(rt, clEnqueueReadBuffer(rt->queue, rt->heap.buffer, CL_TRUE, addr, bytes, to, 0, NULL, NULL));
+    dp_rt_check_device(rt, rt->device->backend->read(rt->device, &rt->heap.buffer, addr, bytes, to));
     if (dp_failed(rt))
         memset(to, 0, bytes);
     dp_profile_switch(rt, before);
@@ -30,16 +26,8 @@ void dp_rt_read(DpRt *rt, uint64_t addr, void *to, uint64_t bytes)
 
 void dp_rt_write(DpRt *rt, uint64_t addr, const void *from, uint64_t bytes)
 {
-    if (bytes == 0 || dp_failed(rt))
-        return;
-    if (rt->heap.memory) {
-        CL_OK(rt, clFinish(rt->queue)); /* earlier kernels may still use the place */
-        if (dp_failed(rt))
-            return;
-        memcpy((char *)rt->heap.memory + addr, from, bytes);
-    } else {
-        CL_OK(rt, clEnqueueWriteBuffer(rt->queue, rt->heap.buffer, CL_TRUE, addr, bytes, from, 0, NULL, NULL));
-    }
+    if (bytes && !dp_failed(rt))
+        dp_rt_check_device(rt, rt->device->backend->write(rt->device, &rt->heap.buffer, addr, bytes, from));
 }
 
 /* ---- single elements ---- */

@@ -24,11 +24,7 @@ bool dp_words_in_heap(const DpRt *rt, const DpKernel *k)
 void dp_words_open(DpRt *rt)
 {
     const char *form = getenv("DP_ARGUMENTS");
-    size_t bytes = 0;
-    if (clGetDeviceInfo(rt->device, CL_DEVICE_MAX_PARAMETER_SIZE, sizeof bytes, &bytes, NULL) != CL_SUCCESS ||
-        bytes < 1024)
-        bytes = 1024;
-    rt->words.most_bytes = form && strcmp(form, "buffer") == 0 ? 0 : bytes;
+    rt->words.most_bytes = form && strcmp(form, "buffer") == 0 ? 0 : rt->device->facts.argument_bytes;
 }
 
 void dp_words_close(DpRt *rt)

@@ -1,7 +1,7 @@
 #!/bin/sh
 # The names that the runtime brings into users' programs begin with dp_; what ends a process or prints messages belongs to
 # the program and to the reading of its arguments (notes), not to the library. The shared library's names begin with dpc_.
-# symbols.sh LIBRARY SHARED
+# OpenCL is behind runtime/device.h: one file includes its headers and calls it. symbols.sh LIBRARY SHARED
 set -u
 command -v nm >/dev/null 2>&1 || { echo "no nm: nothing tested"; exit 0; }
 failed=0
@@ -35,4 +35,11 @@ exported=$(echo "$shared" | grep '^dpc_')
 [ "$exported" = "$declared" ] || wrong "dpc.h declares $(echo $declared), the library exports $(echo $exported)"
 others=$(echo "$shared" | grep -v '^dpc_' | grep -v -E '^(__(asan|ubsan|odr|gcov|llvm)|_+sancov)')
 [ -z "$others" ] || wrong "names without dpc_: $(echo $others)"
+
+including=$(grep -rlE '#[[:space:]]*include[[:space:]]*[<"](CL|OpenCL)/' runtime compiler --include='*.[ch]')
+[ "$including" = runtime/device_opencl.c ] || wrong "OpenCL's headers are included by: $(echo "$including" | tr '\n' ' ')"
+calling=$(nm "$1" 2>/dev/null | awk '
+    /^[^ ]*\.o:$/ { object = substr($1, 1, length($1) - 1) }
+    $1 == "U" && $2 ~ /^cl[A-Z]/ { print object }' | sort -u)
+[ "$calling" = device_opencl.c.o ] || wrong "OpenCL is called by: $(echo "$calling" | tr '\n' ' ')"
 exit $failed

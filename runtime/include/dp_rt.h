@@ -1,10 +1,10 @@
 /* The runtime that generated host programs call. Internal to dpc: the generated C and this library are
  * made for each other (DP_RT_VERSION).
  *
- * MEMORY. One OpenCL buffer, the heap; an address is a byte offset into it (0 is never an element's address). Blocks
- * are sub-ranges of it, 256-byte aligned, reference counted on the host, and reused as soon as they are free: the queue
- * is in order, so a block freed after a launch may be handed out for the next one. The first 256 bytes of the heap hold
- * the error record {i32 state, u32 site, i64 values[3]}.
+ * MEMORY. One buffer of the device, the heap; an address is a byte offset into it (0 is never an element's address).
+ * Blocks are sub-ranges of it, 256-byte aligned, reference counted on the host, and reused as soon as they are free:
+ * the queue is in order, so a block freed after a launch may be handed out for the next one. The first 256 bytes of the
+ * heap hold the error record {i32 state, u32 site, i64 values[3]}.
  *
  * A view is 16 bytes on the device, {u64 len, u64 addr}. The host cannot see which blocks a stored view points
  * into; so every block that holds views has a set of blocks they may point into (DpRefs, immutable, shared, counted),
@@ -114,9 +114,10 @@ typedef struct DpProgram {
 typedef struct DpOpenOptions {
     const char *device, *platform; /* as given by --device, --platform; or NULL */
     bool profile, profile_json;
-    bool optimised;     /* all kernels from the start: times are taken */
-    uint64_t memory;    /* bytes that the heap may have at most; 0: as many as there are */
-    const char *params; /* tuning parameters, "NAME=VALUE,..."; or NULL */
+    bool optimised;                  /* all kernels from the start: times are taken */
+    uint64_t memory;                 /* bytes that the heap may have at most; 0: as many as there are */
+    const char *params;              /* tuning parameters, "NAME=VALUE,..."; or NULL */
+    const struct DpBackend *backend; /* the one that devices are from (runtime/device.h); NULL: any */
 } DpOpenOptions;
 
 /* Are they? False and a message if not. All are printed, with what holds without them, by the other one. */

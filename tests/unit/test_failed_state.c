@@ -1,6 +1,8 @@
-/* Each call of the host's allocator and of OpenCL fails in turn, once or from then on, in the middle of what a program
- * does with the runtime, and nobody looks until its end: it gets there, the failure is kept, all is given back, and the
- * runtime goes on. The linker puts the functions below in the place of those that the runtime calls (--wrap). */
+/* Each call of the host's allocator and of the device fails in turn, once or from then on, in the middle of what a
+ * program does with the runtime, and nobody looks until its end: it gets there, the failure is kept, all is given back,
+ * and the runtime goes on. The linker puts the functions below in the place of the allocator's (--wrap); OpenCL's own
+ * calls fail in tests/attack. */
+#include "recording_device.h"
 #include "runtime_sequences.h"
 
 #include <setjmp.h>
@@ -11,16 +13,15 @@
 /* ---- calls that fail ---- */
 static struct Injection {
     bool counting, sticky;
-    long calls, at;            /* 0: none fails */
-    long allocations, objects; /* alive */
+    long calls, at;   /* 0: none fails */
+    long allocations; /* alive */
 } injection;
 
-typedef enum Kind { OF_MEMORY, OF_OPENCL } Kind;
-static Kind injected;
+typedef enum Kind { OF_MEMORY, OF_DEVICE } Kind;
 
-static bool fails(Kind kind)
+static bool allocation_fails(void)
 {
-    if (!injection.counting || kind != injected)
+    if (!injection.counting)
         return false;
     injection.calls++;
     return injection.at && (injection.sticky ? injection.calls >= injection.at : injection.calls == injection.at);
@@ -37,12 +38,12 @@ static void *counted(void *p)
     return p;
 }
 
-void *__wrap_malloc(size_t n) { return fails(OF_MEMORY) ? NULL : counted(__real_malloc(n)); }
-void *__wrap_calloc(size_t n, size_t size) { return fails(OF_MEMORY) ? NULL : counted(__real_calloc(n, size)); }
-char *__wrap_strdup(const char *s) { return fails(OF_MEMORY) ? NULL : counted(__real_strdup(s)); }
+void *__wrap_malloc(size_t n) { return allocation_fails() ? NULL : counted(__real_malloc(n)); }
+void *__wrap_calloc(size_t n, size_t size) { return allocation_fails() ? NULL : counted(__real_calloc(n, size)); }
+char *__wrap_strdup(const char *s) { return allocation_fails() ? NULL : counted(__real_strdup(s)); }
 void *__wrap_realloc(void *old, size_t n)
 {
-    if (fails(OF_MEMORY))
+    if (allocation_fails())
         return NULL;
     void *p = __real_realloc(old, n);
     injection.allocations += p && !old;
@@ -54,93 +55,26 @@ void __wrap_free(void *p)
     __real_free(p);
 }
 
-#define STATUS(code, name, parameters, arguments)                                                                      \
-    cl_int __real_##name parameters;                                                                                   \
-    cl_int __wrap_##name parameters;                                                                                   \
-    cl_int __wrap_##name parameters { return fails(OF_OPENCL) ? code : __real_##name arguments; }
-#define OBJECT(code, type, name, parameters, arguments)                                                                \
-    type __real_##name parameters;                                                                                     \
-    type __wrap_##name parameters;                                                                                     \
-    type __wrap_##name parameters                                                                                      \
-    {                                                                                                                  \
-        type made = fails(OF_OPENCL) ? NULL : __real_##name arguments;                                                 \
-        if (!made)                                                                                                     \
-            *err = code;                                                                                               \
-        injection.objects += made != NULL;                                                                             \
-        return made;                                                                                                   \
-    }
-#define RELEASE(type, name)                                                                                            \
-    cl_int __real_##name(type x);                                                                                      \
-    cl_int __wrap_##name(type x);                                                                                      \
-    cl_int __wrap_##name(type x)                                                                                       \
-    {                                                                                                                  \
-        injection.objects--;                                                                                           \
-        return __real_##name(x);                                                                                       \
-    }
-typedef void(CL_CALLBACK *ContextCallback)(const char *, const void *, size_t, void *);
-typedef void(CL_CALLBACK *BuildCallback)(cl_program, void *);
-OBJECT(CL_OUT_OF_HOST_MEMORY, cl_context, clCreateContext,
-       (const cl_context_properties *p, cl_uint n, const cl_device_id *d, ContextCallback f, void *u, cl_int *err),
-       (p, n, d, f, u, err))
-OBJECT(CL_OUT_OF_HOST_MEMORY, cl_command_queue, clCreateCommandQueue,
-       (cl_context c, cl_device_id d, cl_command_queue_properties p, cl_int *err), (c, d, p, err))
-OBJECT(CL_MEM_OBJECT_ALLOCATION_FAILURE, cl_mem, clCreateBuffer,
-       (cl_context c, cl_mem_flags f, size_t n, void *h, cl_int *err), (c, f, n, h, err))
-OBJECT(CL_OUT_OF_HOST_MEMORY, cl_program, clCreateProgramWithSource,
-       (cl_context c, cl_uint n, const char **s, const size_t *l, cl_int *err), (c, n, s, l, err))
-OBJECT(CL_OUT_OF_HOST_MEMORY, cl_kernel, clCreateKernel, (cl_program p, const char *name, cl_int *err), (p, name, err))
-RELEASE(cl_context, clReleaseContext)
-RELEASE(cl_command_queue, clReleaseCommandQueue)
-RELEASE(cl_mem, clReleaseMemObject)
-RELEASE(cl_program, clReleaseProgram)
-RELEASE(cl_kernel, clReleaseKernel)
-STATUS(CL_OUT_OF_HOST_MEMORY, clGetPlatformIDs, (cl_uint n, cl_platform_id *p, cl_uint *count), (n, p, count))
-STATUS(CL_OUT_OF_HOST_MEMORY, clGetDeviceIDs,
-       (cl_platform_id p, cl_device_type t, cl_uint n, cl_device_id *d, cl_uint *count), (p, t, n, d, count))
-STATUS(CL_OUT_OF_HOST_MEMORY, clGetDeviceInfo, (cl_device_id d, cl_device_info i, size_t n, void *v, size_t *r),
-       (d, i, n, v, r))
-STATUS(CL_OUT_OF_HOST_MEMORY, clGetPlatformInfo, (cl_platform_id p, cl_platform_info i, size_t n, void *v, size_t *r),
-       (p, i, n, v, r))
-STATUS(CL_BUILD_PROGRAM_FAILURE, clBuildProgram,
-       (cl_program p, cl_uint n, const cl_device_id *d, const char *o, BuildCallback f, void *u), (p, n, d, o, f, u))
-STATUS(CL_OUT_OF_HOST_MEMORY, clGetProgramBuildInfo,
-       (cl_program p, cl_device_id d, cl_program_build_info i, size_t n, void *v, size_t *r), (p, d, i, n, v, r))
-STATUS(CL_OUT_OF_RESOURCES, clSetKernelArg, (cl_kernel k, cl_uint i, size_t n, const void *v), (k, i, n, v))
-STATUS(CL_OUT_OF_RESOURCES, clEnqueueNDRangeKernel,
-       (cl_command_queue q, cl_kernel k, cl_uint d, const size_t *o, const size_t *g, const size_t *l, cl_uint n,
-        const cl_event *w, cl_event *e),
-       (q, k, d, o, g, l, n, w, e))
-STATUS(CL_OUT_OF_RESOURCES, clEnqueueWriteBuffer,
-       (cl_command_queue q, cl_mem m, cl_bool b, size_t o, size_t c, const void *p, cl_uint n, const cl_event *w,
-        cl_event *e),
-       (q, m, b, o, c, p, n, w, e))
-STATUS(CL_OUT_OF_RESOURCES, clEnqueueReadBuffer,
-       (cl_command_queue q, cl_mem m, cl_bool b, size_t o, size_t c, void *p, cl_uint n, const cl_event *w,
-        cl_event *e),
-       (q, m, b, o, c, p, n, w, e))
-STATUS(CL_OUT_OF_RESOURCES, clEnqueueCopyBuffer,
-       (cl_command_queue q, cl_mem a, cl_mem m, size_t o, size_t to, size_t c, cl_uint n, const cl_event *w,
-        cl_event *e),
-       (q, a, m, o, to, c, n, w, e))
-STATUS(CL_OUT_OF_RESOURCES, clEnqueueFillBuffer,
-       (cl_command_queue q, cl_mem m, const void *p, size_t size, size_t o, size_t c, cl_uint n, const cl_event *w,
-        cl_event *e),
-       (q, m, p, size, o, c, n, w, e))
-STATUS(CL_OUT_OF_RESOURCES, clFinish, (cl_command_queue q), (q))
-
 static void inject(Kind kind, long at, bool sticky)
 {
-    injected = kind;
-    injection.calls = 0;
-    injection.at = at;
-    injection.sticky = sticky;
-    injection.counting = true;
+    injection.calls = recording.calls = 0;
+    injection.at = recording.at = at;
+    injection.sticky = recording.sticky = sticky;
+    injection.counting = kind == OF_MEMORY;
+    recording.counting = kind == OF_DEVICE;
+}
+
+/* How many calls there were. */
+static long end_injection(void)
+{
+    injection.counting = recording.counting = false;
+    return injection.calls + recording.calls;
 }
 
 /* ---- runtimes ---- */
 static DpRt *open_runtime(DpOpenError *error)
 {
-    DpOpenOptions options = {0};
+    DpOpenOptions options = {.backend = &recording_backend};
     return dp_rt_open(&test_program, &options, error);
 }
 
@@ -162,7 +96,7 @@ static void expect_all_free(const DpRt *rt)
  * the device is well. */
 static void expect_failure(DpRt *rt, Kind kind, const char *name, long at)
 {
-    injection.counting = false;
+    end_injection();
     if (dp_failure(rt).status != EXIT_MEMORY && dp_failure(rt).status != EXIT_DEVICE)
         fail_msg("%s: call %ld of kind %d: status %d: %s", name, at, kind, dp_failure(rt).status,
                  dp_failure(rt).message);
@@ -181,22 +115,22 @@ static void fail_each(DpRt *rt, int s, Kind kind, bool sticky)
     const char *name = sequences[s].name;
     uint64_t digest = sequences[s].run(rt);
     assert_false(dp_failed(rt));
-    long allocations = injection.allocations, objects = injection.objects, failures = 0;
+    long allocations = injection.allocations, objects = recording.objects, failures = 0;
     inject(kind, 0, false);
     assert_true(sequences[s].run(rt) == digest);
-    long n = injection.calls;
+    long n = end_injection();
     for (long k = 1; k <= n; k++) {
         inject(kind, k, sticky);
         sequences[s].run(rt);
-        injection.counting = false;
+        end_injection();
         if (dp_failed(rt)) {
             failures++;
             expect_failure(rt, kind, name, k);
         }
         expect_all_free(rt);
-        if (injection.allocations != allocations || injection.objects != objects)
+        if (injection.allocations != allocations || recording.objects != objects)
             fail_msg("%s: call %ld of kind %d: %ld allocations and %ld objects are left", name, k, kind,
-                     injection.allocations - allocations, injection.objects - objects);
+                     injection.allocations - allocations, recording.objects - objects);
         if (k % 16 == 0)
             assert_true(sequences[s].run(rt) == digest);
     }
@@ -209,7 +143,7 @@ static void test_warm(void **state)
 {
     (void)state;
     DpOpenError error;
-    long allocations = injection.allocations, objects = injection.objects;
+    long allocations = injection.allocations, objects = recording.objects;
     DpRt *rt = open_runtime(&error);
     assert_non_null(rt);
     rt->heap.always_compact = true;
@@ -224,28 +158,28 @@ static void test_warm(void **state)
                 fail_each(rt, s, (Kind)kind, sticky);
     dp_rt_close(rt);
     assert_int_equal(injection.allocations, allocations);
-    assert_int_equal(injection.objects, objects);
+    assert_int_equal(recording.objects, objects);
 }
 
 /* Opening, building kernels, growing: on a runtime that is opened for it, and closed in whatever state it is. */
 static void fail_cold(Kind kind, long k, bool sticky, uint64_t digest)
 {
     DpOpenError error;
-    long allocations = injection.allocations, objects = injection.objects;
+    long allocations = injection.allocations, objects = recording.objects;
     inject(kind, k, sticky);
     DpRt *rt = open_runtime(&error);
     if (rt) {
         uint64_t got = run_sorts(rt);
-        injection.counting = false;
+        end_injection();
         assert_true(dp_failed(rt) || got == digest);
         expect_all_free(rt);
         injection.counting = sticky && kind == OF_MEMORY; /* a device that does not finish could still write */
         dp_rt_close(rt);
     }
-    injection.counting = false;
-    if (injection.allocations != allocations || injection.objects != objects)
+    end_injection();
+    if (injection.allocations != allocations || recording.objects != objects)
         fail_msg("call %ld of kind %d: %ld allocations and %ld objects are left", k, kind,
-                 injection.allocations - allocations, injection.objects - objects);
+                 injection.allocations - allocations, recording.objects - objects);
 }
 
 static void test_cold(void **state)
@@ -258,7 +192,7 @@ static void test_cold(void **state)
         assert_non_null(rt);
         uint64_t digest = run_sorts(rt);
         dp_rt_close(rt);
-        long n = injection.calls;
+        long n = end_injection();
         for (long k = 1; k <= n; k += k < 40 ? 1 : 1 + n / 40) /* the first ones open it */
             fail_cold((Kind)kind, k, k % 2 == 0, digest);
     }
@@ -283,9 +217,9 @@ static void test_kept(void **state)
     dp_fail(rt, 0, 0, 0, 0);
     assert_non_null(strstr(dp_failure(rt).message, "index 12 out of bounds for length 10"));
     for (long call = 1; call <= 2; call++) { /* a device that does not finish, or takes no write: it stays failed */
-        inject(OF_OPENCL, call, false);
+        inject(OF_DEVICE, call, false);
         assert_false(dp_clear_failure(rt));
-        injection.counting = false;
+        end_injection();
         assert_true(dp_failed(rt));
     }
     assert_true(dp_clear_failure(rt));

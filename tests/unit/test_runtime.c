@@ -723,21 +723,21 @@ static void test_growth(void **state)
     (void)state;
     enum { N = 60, MOST = 1 << 20 };
     DpBlock *blocks[N];
-    uint64_t *words = alloc(MOST, 8), *got = alloc(MOST, 8), first = rt->heap.bytes;
+    uint64_t *words = alloc(MOST, 8), *got = alloc(MOST, 8), first = rt->heap.buffer.bytes;
     uint32_t grown = 0;
     for (uint32_t i = 0; i < N; i++) {
-        uint64_t before = rt->heap.bytes;
+        uint64_t before = rt->heap.buffer.bytes;
         blocks[i] = dp_block_new(rt, i % 7 == 6 ? 8 * (uint64_t)i * 2000 : 1000 + 997 * i, 1);
         fill(blocks[i], i, words);
         dp_rt_write(rt, blocks[i]->addr, words, blocks[i]->bytes);
-        grown += rt->heap.bytes > before;
+        grown += rt->heap.buffer.bytes > before;
         assert_true(dp_heap_check(&rt->heap));
         if (i % 5 == 4) {
             dp_block_release(rt, blocks[i - 2]);
             blocks[i - 2] = NULL;
         }
     }
-    assert_true(grown >= 5 && rt->heap.bytes >= 32 * first);
+    assert_true(grown >= 5 && rt->heap.buffer.bytes >= 32 * first);
     for (uint32_t i = 0; i < N; i++) {
         if (!blocks[i])
             continue;
@@ -765,7 +765,7 @@ static void test_limit(void **state)
     expect_failure(3, "f.dp: error: out of memory: more than 9.2 EB requested, 6.0 MB free of 10.0 MB");
     more = dp_block_new(rt, 5000000, 1);
     dp_rt_read(rt, b->addr, &y, sizeof y);
-    assert_true(x == y && rt->heap.bytes <= rt->heap.limit);
+    assert_true(x == y && rt->heap.buffer.bytes <= rt->heap.limit);
     dp_block_release(rt, more);
     dp_block_release(rt, b);
     expect_all_free();
@@ -800,7 +800,7 @@ static void test_poison(void **state)
 }
 
 /* ---- building ---- */
-static cl_kernel built(const char *name, const char *kernel)
+static DpDeviceKernel *built(const char *name, const char *kernel)
 {
     Text t = {.at = NULL};
     dp_source_begin(rt, &t);
@@ -813,22 +813,20 @@ static void test_builtins(void **state)
 {
     (void)state;
     DpBlock *b = dp_block_new(rt, 1, 4);
-    cl_kernel k = built("dp_try", "__kernel void dp_try(__global uchar *heap, ulong to)\n"
-                                  "{ *DP_AT(uint, to) = mad24(3u, 4u, 5u) + clz(1u); }\n");
-    size_t one = 1;
-    CL_OK(rt, clSetKernelArg(k, 0, sizeof(cl_mem), &rt->heap.buffer));
-    CL_OK(rt, clSetKernelArg(k, 1, sizeof(cl_ulong), &b->addr));
-    CL_OK(rt, clEnqueueNDRangeKernel(rt->queue, k, 1, NULL, &one, &one, 0, NULL, NULL));
+    DpDeviceKernel *k = built("dp_try", "__kernel void dp_try(__global uchar *heap, ulong to)\n"
+                                        "{ *DP_AT(uint, to) = mad24(3u, 4u, 5u) + clz(1u); }\n");
+    const DpLaunch launch = {&rt->heap.buffer, 1, 1, 1, 1, &b->addr};
+    dp_rt_check_device(rt, rt->device->backend->launch(rt->device, k, &launch, NULL));
     uint32_t found = 0;
     dp_rt_read(rt, b->addr, &found, sizeof found);
     assert_int_equal(found, 17 + 31);
-    clReleaseKernel(k);
+    rt->device->backend->kernel_release(rt->device, k);
     dp_block_release(rt, b);
     rt->dump_dir = NULL; /* its texts are looked at by tests/kernels.sh */
     assert_null(built("dp_wrong", "__kernel void dp_wrong(__global uint *to) { *to = nothing(3); }\n"));
     assert_int_equal(dp_failure(rt).status, 4);
     assert_string_equal(dp_failure(rt).message,
-                        "f.dp: error: kernel dp_wrong does not build: CL_BUILD_PROGRAM_FAILURE");
+                        "f.dp: error: kernel dp_wrong does not build: CL_BUILD_PROGRAM_FAILURE in clBuildProgram");
     assert_non_null(strstr(dp_failure(rt).log, "nothing"));
     assert_false(dp_clear_failure(rt));
 }

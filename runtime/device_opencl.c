@@ -1,0 +1,399 @@
+/* OpenCL 1.2 as a back end: the one file that calls it.
+ *
+ * PoCL, the CPU's, is special in three ways, which the facts tell: it keeps built kernels itself, and asked for a
+ * program's binary it first compiles all kernels once more, for any work-group size (half of a cold run); it compiles
+ * a kernel when that first runs; and it reads 900 KB of declarations in front of every program. */
+#define _DEFAULT_SOURCE /* madvise */
+#define CL_TARGET_OPENCL_VERSION 120
+#include "device.h"
+
+#include <CL/cl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+
+typedef struct Opened {
+    DpDevice device; /* first */
+    cl_device_id id;
+    cl_context context;
+    cl_command_queue queue;
+    char options[64]; /* of all builds */
+} Opened;
+
+/* ---- failures ---- */
+static const char *code_name(cl_int code)
+{
+    static const struct {
+        cl_int code;
+        const char *name;
+    } names[] = {
+        {CL_DEVICE_NOT_FOUND, "CL_DEVICE_NOT_FOUND"},
+        {CL_DEVICE_NOT_AVAILABLE, "CL_DEVICE_NOT_AVAILABLE"},
+        {CL_COMPILER_NOT_AVAILABLE, "CL_COMPILER_NOT_AVAILABLE"},
+        {CL_MEM_OBJECT_ALLOCATION_FAILURE, "CL_MEM_OBJECT_ALLOCATION_FAILURE"},
+        {CL_OUT_OF_RESOURCES, "CL_OUT_OF_RESOURCES"},
+        {CL_OUT_OF_HOST_MEMORY, "CL_OUT_OF_HOST_MEMORY"},
+        {CL_BUILD_PROGRAM_FAILURE, "CL_BUILD_PROGRAM_FAILURE"},
+        {CL_INVALID_VALUE, "CL_INVALID_VALUE"},
+        {CL_INVALID_BINARY, "CL_INVALID_BINARY"},
+        {CL_INVALID_BUILD_OPTIONS, "CL_INVALID_BUILD_OPTIONS"},
+        {CL_INVALID_KERNEL_NAME, "CL_INVALID_KERNEL_NAME"},
+        {CL_INVALID_ARG_INDEX, "CL_INVALID_ARG_INDEX"},
+        {CL_INVALID_ARG_SIZE, "CL_INVALID_ARG_SIZE"},
+        {CL_INVALID_KERNEL_ARGS, "CL_INVALID_KERNEL_ARGS"},
+        {CL_INVALID_WORK_GROUP_SIZE, "CL_INVALID_WORK_GROUP_SIZE"},
+        {CL_INVALID_BUFFER_SIZE, "CL_INVALID_BUFFER_SIZE"},
+        {CL_INVALID_COMMAND_QUEUE, "CL_INVALID_COMMAND_QUEUE"},
+        {-1001, "CL_PLATFORM_NOT_FOUND_KHR"},
+        {-9999, "an illegal access"},
+    };
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
+        if (names[i].code == code)
+            return names[i].name;
+    return "an unknown code";
+}
+
+static DpDeviceStatus status(DpDevice *d, cl_int code, const char *call)
+{
+    if (code == CL_SUCCESS)
+        return DEVICE_OK;
+    snprintf(d->error, sizeof d->error, "%s in %s", code_name(code), call);
+    return code == CL_INVALID_BUFFER_SIZE ? DEVICE_TOO_LARGE : DEVICE_FAILED;
+}
+#define CALL(d, function, ...) status((d), function(__VA_ARGS__), #function)
+
+/* ---- which there are ---- */
+/* One that does not even tell its name is none. */
+static bool describe(DpDeviceEntry *e, cl_platform_id platform, cl_device_id device)
+{
+    cl_device_type type = 0;
+    *e = (DpDeviceEntry){.backend = &dp_opencl, .handles = {platform, device}};
+    bool ok = clGetDeviceInfo(device, CL_DEVICE_TYPE, sizeof type, &type, NULL) == CL_SUCCESS &&
+              clGetDeviceInfo(device, CL_DEVICE_NAME, sizeof e->name - 1, e->name, NULL) == CL_SUCCESS &&
+              clGetPlatformInfo(platform, CL_PLATFORM_NAME, sizeof e->platform - 1, e->platform, NULL) == CL_SUCCESS;
+    e->kind = type & CL_DEVICE_TYPE_GPU ? DEVICE_GPU : type & CL_DEVICE_TYPE_CPU ? DEVICE_CPU : DEVICE_OTHER;
+    return ok;
+}
+
+static uint32_t opencl_list(DpDeviceEntry *to, uint32_t room)
+{
+    enum { MOST = 16 };
+    cl_platform_id platforms[MOST];
+    cl_uint np = 0;
+    uint32_t n = 0;
+    if (clGetPlatformIDs(MOST, platforms, &np) != CL_SUCCESS)
+        return 0;
+    for (cl_uint p = 0; p < np && p < MOST; p++) {
+        cl_device_id devices[MOST];
+        cl_uint nd = 0;
+        if (clGetDeviceIDs(platforms[p], CL_DEVICE_TYPE_ALL, MOST, devices, &nd) != CL_SUCCESS)
+            continue;
+        for (cl_uint d = 0; d < nd && d < MOST && n < room; d++)
+            n += describe(&to[n], platforms[p], devices[d]);
+    }
+    return n;
+}
+
+/* ---- opening ---- */
+static uint64_t size_fact(const Opened *o, cl_device_info what)
+{
+    cl_ulong x = 0;
+    clGetDeviceInfo(o->id, what, sizeof x, &x, NULL);
+    return x;
+}
+
+static void find_facts(Opened *o, const DpDeviceEntry *e)
+{
+    DpDeviceFacts *f = &o->device.facts;
+    const bool pocl = strcmp(e->platform, "Portable Computing Language") == 0;
+    cl_uint units = 1;
+    cl_bool unified = CL_FALSE;
+    size_t argument_bytes = 0;
+    char extensions[8192] = "";
+    clGetDeviceInfo(o->id, CL_DEVICE_MAX_COMPUTE_UNITS, sizeof units, &units, NULL);
+    clGetDeviceInfo(o->id, CL_DEVICE_HOST_UNIFIED_MEMORY, sizeof unified, &unified, NULL);
+    clGetDeviceInfo(o->id, CL_DEVICE_MAX_PARAMETER_SIZE, sizeof argument_bytes, &argument_bytes, NULL);
+    clGetDeviceInfo(o->id, CL_DEVICE_EXTENSIONS, sizeof extensions - 1, extensions, NULL);
+    f->kind = e->kind;
+    f->units = units;
+    f->memory = size_fact(o, CL_DEVICE_GLOBAL_MEM_SIZE);
+    f->largest_buffer = size_fact(o, CL_DEVICE_MAX_MEM_ALLOC_SIZE);
+    f->argument_bytes = argument_bytes < 1024 ? 1024 : argument_bytes; /* what OpenCL guarantees */
+    f->shares_memory = unified && e->kind == DEVICE_CPU;
+    f->atomics64 = strstr(extensions, "cl_khr_int64_base_atomics") != NULL;
+    f->dialect = pocl ? "#define DP_POCL 1\n" : strncmp(e->platform, "NVIDIA", 6) == 0 ? "#define DP_NVIDIA 1\n" : NULL;
+    f->keeps_built = f->compiles_late = f->long_header = pocl;
+}
+
+static void identify(Opened *o, const DpDeviceEntry *e)
+{
+    char version[128] = "", driver[128] = "";
+    cl_device_fp_config fp = 0;
+    clGetDeviceInfo(o->id, CL_DEVICE_SINGLE_FP_CONFIG, sizeof fp, &fp, NULL);
+    clGetDeviceInfo(o->id, CL_DEVICE_VERSION, sizeof version - 1, version, NULL);
+    clGetDeviceInfo(o->id, CL_DRIVER_VERSION, sizeof driver - 1, driver, NULL);
+    snprintf(o->options, sizeof o->options, "-cl-std=CL1.2 -w%s",
+             fp & CL_FP_CORRECTLY_ROUNDED_DIVIDE_SQRT ? " -cl-fp32-correctly-rounded-divide-sqrt" : "");
+    snprintf(o->device.facts.identity, sizeof o->device.facts.identity, "%.100s\n%.150s\n%.120s\n%.120s\n%s",
+             e->platform, e->name, version, driver, o->options);
+}
+
+static void opencl_close(DpDevice *d)
+{
+    Opened *o = (Opened *)d;
+    if (o->queue)
+        clReleaseCommandQueue(o->queue);
+    if (o->context)
+        clReleaseContext(o->context);
+    free(o);
+}
+
+static DpDevice *opencl_open(const DpDeviceEntry *e, bool timed, char error[96])
+{
+    Opened *o = calloc(1, sizeof *o);
+    cl_int code;
+    error[0] = 0;
+    if (!o)
+        return NULL;
+    o->device.backend = &dp_opencl;
+    o->id = e->handles[1];
+    o->context = clCreateContext(NULL, 1, &o->id, NULL, NULL, &code);
+    DpDeviceStatus opened = status(&o->device, code, "clCreateContext");
+    if (!opened) {
+        o->queue = clCreateCommandQueue(o->context, o->id, timed ? CL_QUEUE_PROFILING_ENABLE : 0, &code);
+        opened = status(&o->device, code, "clCreateCommandQueue");
+    }
+    if (opened) {
+        snprintf(error, 96, "%s", o->device.error);
+        opencl_close(&o->device);
+        return NULL;
+    }
+    find_facts(o, e);
+    identify(o, e);
+    return &o->device;
+}
+
+static DpDeviceStatus opencl_finish(DpDevice *d) { return CALL(d, clFinish, ((Opened *)d)->queue); }
+
+/* ---- memory ---- */
+/* Where host and device share memory the buffer is our own, in large pages if the system has them: far fewer page
+ * faults. NULL where the host does not give it. */
+static void *map_pages(uint64_t bytes)
+{
+    void *p = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (p == MAP_FAILED)
+        return NULL;
+    madvise(p, bytes, MADV_HUGEPAGE);
+    return p;
+}
+
+static DpDeviceStatus opencl_buffer_create(DpDevice *d, uint64_t bytes, DpBuffer *made)
+{
+    cl_int code = CL_OUT_OF_HOST_MEMORY;
+    const bool shares = d->facts.shares_memory;
+    *made = (DpBuffer){NULL, shares ? map_pages(bytes) : NULL, bytes};
+    if (!shares || made->memory)
+        made->object = clCreateBuffer(((Opened *)d)->context, CL_MEM_READ_WRITE | (shares ? CL_MEM_USE_HOST_PTR : 0),
+                                      bytes, made->memory, &code);
+    if (code != CL_SUCCESS) {
+        if (made->memory)
+            munmap(made->memory, bytes);
+        *made = (DpBuffer){NULL, NULL, 0};
+    }
+    return status(d, code, "clCreateBuffer");
+}
+
+/* What still runs may write to our own pages: if it does not come to an end, they are left to the device. */
+static void opencl_buffer_release(DpDevice *d, DpBuffer *b)
+{
+    bool ours = b->memory && clFinish(((Opened *)d)->queue) == CL_SUCCESS;
+    if (b->object)
+        clReleaseMemObject(b->object);
+    if (ours)
+        munmap(b->memory, b->bytes);
+    *b = (DpBuffer){NULL, NULL, 0};
+}
+
+static DpDeviceStatus opencl_fill(DpDevice *d, const DpBuffer *b, uint64_t at, uint64_t bytes, unsigned char with)
+{
+    return CALL(d, clEnqueueFillBuffer, ((Opened *)d)->queue, b->object, &with, 1, at, bytes, 0, NULL, NULL);
+}
+
+/* Where the host has the memory, waiting and copying is all, likewise below. */
+static DpDeviceStatus opencl_copy(DpDevice *d, const DpBuffer *from, const DpBuffer *to, uint64_t bytes)
+{
+    const bool here = from->memory && to->memory;
+    DpDeviceStatus done =
+        here ? DEVICE_OK
+             : CALL(d, clEnqueueCopyBuffer, ((Opened *)d)->queue, from->object, to->object, 0, 0, bytes, 0, NULL, NULL);
+    done = done ? done : opencl_finish(d);
+    if (!done && here)
+        memcpy(to->memory, from->memory, bytes);
+    return done;
+}
+
+static DpDeviceStatus opencl_read(DpDevice *d, const DpBuffer *b, uint64_t at, uint64_t bytes, void *to)
+{
+    if (!b->memory)
+        return CALL(d, clEnqueueReadBuffer, ((Opened *)d)->queue, b->object, CL_TRUE, at, bytes, to, 0, NULL, NULL);
+    DpDeviceStatus done = opencl_finish(d);
+    if (!done)
+        memcpy(to, (const char *)b->memory + at, bytes);
+    return done;
+}
+
+static DpDeviceStatus opencl_write(DpDevice *d, const DpBuffer *b, uint64_t at, uint64_t bytes, const void *from)
+{
+    if (!b->memory)
+        return CALL(d, clEnqueueWriteBuffer, ((Opened *)d)->queue, b->object, CL_TRUE, at, bytes, from, 0, NULL, NULL);
+    DpDeviceStatus done = opencl_finish(d);
+    if (!done)
+        memcpy((char *)b->memory + at, from, bytes);
+    return done;
+}
+
+/* ---- programs ---- */
+static char *build_log(const Opened *o, cl_program p)
+{
+    size_t n = 0;
+    clGetProgramBuildInfo(p, o->id, CL_PROGRAM_BUILD_LOG, 0, NULL, &n);
+    char *log = calloc(1, n + 1);
+    if (log)
+        clGetProgramBuildInfo(p, o->id, CL_PROGRAM_BUILD_LOG, n, log, NULL);
+    return log;
+}
+
+/* header: else it is left out, by the name of its guard. */
+static cl_int build_program(const Opened *o, cl_program p, const DpBuild *build, bool header)
+{
+    char options[128];
+    snprintf(options, sizeof options, "%s%s%s", o->options, build->optimised ? "" : " -cl-opt-disable",
+             header ? "" : " -D_OPENCL_H_");
+    return clBuildProgram(p, 1, &o->id, options, NULL, NULL);
+}
+
+/* Where a text brings built-in functions along and does not build, PoCL's header is another, or the text calls what it
+ * does not declare: again, with that header. */
+static DpDeviceProgram *opencl_build(DpDevice *d, const DpBuild *build, char **log)
+{
+    const Opened *o = (Opened *)d;
+    cl_int code;
+    *log = NULL;
+    cl_program p = clCreateProgramWithSource(o->context, 1, (const char *[]){build->text}, NULL, &code);
+    if (status(d, code, "clCreateProgramWithSource"))
+        return NULL;
+    code = build_program(o, p, build, !build->brings_builtins);
+    if (code != CL_SUCCESS && build->brings_builtins)
+        code = build_program(o, p, build, true);
+    if (status(d, code, "clBuildProgram") == DEVICE_OK)
+        return (DpDeviceProgram *)p;
+    *log = build_log(o, p);
+    clReleaseProgram(p);
+    return NULL;
+}
+
+/* With the options of its source: an NVIDIA binary is code for a virtual machine, which the driver compiles once more,
+ * and optimises unless it is told not to (1.3 s for a quicksort). */
+static DpDeviceProgram *opencl_load(DpDevice *d, const DpBuild *as, const unsigned char *binary, size_t n)
+{
+    const Opened *o = (Opened *)d;
+    cl_int code, loaded;
+    cl_program p = clCreateProgramWithBinary(o->context, 1, &o->id, &n, &binary, &loaded, &code);
+    if (status(d, code, "clCreateProgramWithBinary") == DEVICE_OK &&
+        status(d, build_program(o, p, as, true), "clBuildProgram") == DEVICE_OK)
+        return (DpDeviceProgram *)p;
+    if (p)
+        clReleaseProgram(p);
+    return NULL;
+}
+
+static unsigned char *opencl_binary(DpDevice *d, DpDeviceProgram *program, size_t *n)
+{
+    cl_program p = (cl_program)program;
+    (void)d;
+    *n = 0;
+    if (clGetProgramInfo(p, CL_PROGRAM_BINARY_SIZES, sizeof *n, n, NULL) != CL_SUCCESS || *n == 0)
+        return NULL;
+    unsigned char *binary = malloc(*n);
+    if (binary && clGetProgramInfo(p, CL_PROGRAM_BINARIES, sizeof binary, &binary, NULL) == CL_SUCCESS)
+        return binary;
+    free(binary);
+    return NULL;
+}
+
+static void opencl_program_release(DpDevice *d, DpDeviceProgram *p)
+{
+    (void)d;
+    clReleaseProgram((cl_program)p);
+}
+
+/* ---- kernels ---- */
+static DpDeviceKernel *opencl_kernel(DpDevice *d, DpDeviceProgram *p, const char *name)
+{
+    cl_int code;
+    cl_kernel k = clCreateKernel((cl_program)p, name, &code);
+    return status(d, code, "clCreateKernel") ? NULL : (DpDeviceKernel *)k;
+}
+
+static void opencl_kernel_release(DpDevice *d, DpDeviceKernel *k)
+{
+    (void)d;
+    if (k)
+        clReleaseKernel((cl_kernel)k);
+}
+
+static DpDeviceStatus set_arguments(DpDevice *d, cl_kernel k, const DpLaunch *l)
+{
+    DpDeviceStatus done = DEVICE_OK;
+    for (cl_uint i = 0; !done && i < l->heaps; i++)
+        done = CALL(d, clSetKernelArg, k, i, sizeof(cl_mem), &l->heap->object);
+    for (cl_uint i = 0; !done && i < l->n; i++)
+        done = CALL(d, clSetKernelArg, k, l->heaps + i, sizeof(cl_ulong), &l->numbers[i]);
+    return done;
+}
+
+/* Waits. */
+static DpDeviceStatus time_event(DpDevice *d, cl_event event, uint64_t *nanoseconds)
+{
+    cl_ulong begin = 0, end = 0;
+    DpDeviceStatus done = CALL(d, clWaitForEvents, 1, &event);
+    bool timed = clGetEventProfilingInfo(event, CL_PROFILING_COMMAND_START, sizeof begin, &begin, NULL) == CL_SUCCESS &&
+                 clGetEventProfilingInfo(event, CL_PROFILING_COMMAND_END, sizeof end, &end, NULL) == CL_SUCCESS &&
+                 end >= begin;
+    *nanoseconds = timed ? end - begin : DP_TIME_UNKNOWN;
+    clReleaseEvent(event);
+    return done;
+}
+
+static DpDeviceStatus opencl_launch(DpDevice *d, DpDeviceKernel *kernel, const DpLaunch *l, uint64_t *nanoseconds)
+{
+    const size_t local = l->lanes, global = local * l->groups;
+    cl_kernel k = (cl_kernel)kernel;
+    cl_event event = NULL;
+    DpDeviceStatus done = set_arguments(d, k, l);
+    done = done ? done
+                : CALL(d, clEnqueueNDRangeKernel, ((Opened *)d)->queue, k, 1, NULL, &global, &local, 0, NULL,
+                       nanoseconds ? &event : NULL);
+    return event ? time_event(d, event, nanoseconds) : done;
+}
+
+const DpBackend dp_opencl = {
+    .list = opencl_list,
+    .open = opencl_open,
+    .close = opencl_close,
+    .finish = opencl_finish,
+    .buffer_create = opencl_buffer_create,
+    .buffer_release = opencl_buffer_release,
+    .fill = opencl_fill,
+    .copy = opencl_copy,
+    .read = opencl_read,
+    .write = opencl_write,
+    .build = opencl_build,
+    .load = opencl_load,
+    .binary = opencl_binary,
+    .program_release = opencl_program_release,
+    .kernel = opencl_kernel,
+    .kernel_release = opencl_kernel_release,
+    .launch = opencl_launch,
+};
