@@ -451,6 +451,8 @@ typedef struct SegReduce {
     const DpCol *outs;
 } SegReduce;
 void dp_segreduce(DpRt *rt, const SegReduce *r);
+/* A scan, if segments are so short that an item should take a whole one; else false, and nothing is done. */
+bool dp_segscan_short(DpRt *rt, const SegReduce *r);
 
 /* moves.c */
 /* The block of the elements of the arrays that the column's views describe, if these lie one behind the other and may

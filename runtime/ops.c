@@ -144,6 +144,9 @@ void dp_scan(DpRt *rt, uint32_t kernel, uint32_t variant, DpCtx *c, const uint64
     if (dp_failed(rt) || c->n == 0)
         return;
     Segments s = dp_ctx_segments(c);
+    const SegReduce r = {kernel, variant, s.mode, c->n, s, dp_ctx_lengths(c), 0, 0, words, outs};
+    if (s.mode && dp_segscan_short(rt, &r))
+        return;
     uint32_t chunks = dp_rt_chunks(rt, dp_rt_group_shape(rt, kernel), c->n);
     DpBlock *part = dp_block_new(rt, chunks, dp_rt_carry_bytes(rt, kernel));
     Args a = context_args(c, &s), carries = {.n = 0};
@@ -159,6 +162,7 @@ void dp_scan(DpRt *rt, uint32_t kernel, uint32_t variant, DpCtx *c, const uint64
     }
     dp_args_columns(&a, outs, k->nouts);
     dp_rt_launch(rt, dp_rt_kernel(rt, kernel, variant, s.mode, "dp_scan_write"), 2, chunks, &a);
+    dp_profile_way(rt, "%s", "");
     dp_block_release(rt, part);
 }
 

@@ -1,4 +1,4 @@
-/* Segmented reductions: which of the ways of kernels/reduce.cl, by what is known of the segments' lengths.
+/* Segmented reductions, and scans: which of the ways of kernels/reduce.cl, by what is known of the segments' lengths.
  *
  * CPU: a chunk of neighbouring segments a work-item, if none is so long that chunks would be uneven; else the path.
  *
@@ -60,6 +60,15 @@ static Way choose(const DpRt *rt, const SegReduce *r)
     if (r->n + r->segments.nseg < dp_param(rt, PARAM_SEGREDUCE_PATH))
         return (Way){WAY_PATH, 0};
     return groups ? choose_gpu(rt, r) : choose_cpu(rt, r);
+}
+
+static bool is_scanned_by_lane(const DpRt *rt, const SegReduce *r)
+{
+    const uint64_t asked = dp_param(rt, PARAM_SEGSCAN), work = r->n + r->segments.nseg;
+    if (asked || work < dp_param(rt, PARAM_SEGREDUCE_PATH))
+        return asked == 1 + WAY_LANE;
+    const Way way = dp_rt_group_shape(rt, r->kernel) ? choose_gpu(rt, r) : choose_cpu(rt, r);
+    return way.kind == WAY_LANE;
 }
 
 /* ---- the ways ---- */
@@ -191,6 +200,18 @@ static void report(DpRt *rt, const SegReduce *r, Way way)
         snprintf(longest, sizeof longest, "%llu", (unsigned long long)r->lengths.longest);
     dp_profile_way(rt, "%.*s%s: mean %.1f, longest %s", (int)length, name, team,
                    (double)r->n / (double)r->segments.nseg, longest);
+}
+
+bool dp_segscan_short(DpRt *rt, const SegReduce *r)
+{
+    const bool lane = is_scanned_by_lane(rt, r);
+    report(rt, r, (Way){lane ? WAY_LANE : WAY_PATH, 0});
+    if (lane) {
+        Args a = lead(r);
+        launch(rt, r, WAY_LANE, "dp_segscan_lane", 2, lane_groups(rt, r), &a);
+        dp_profile_way(rt, "%s", "");
+    }
+    return lane;
 }
 
 void dp_segreduce(DpRt *rt, const SegReduce *r)

@@ -59,7 +59,7 @@ static void add_template(DpRt *rt, Text *t, DpKernelKind kind, uint32_t mode)
         break;
     case DP_K_SCAN:
         add_file(rt, t, "carry.cl");
-        add_file(rt, t, "scan.cl");
+        add_file(rt, t, mode / MODE_WAY ? "segscan.cl" : "scan.cl");
         break;
     case DP_K_PACK: add_file(rt, t, "pack.cl"); break;
     case DP_K_SCATTER: add_file(rt, t, "scatter.cl"); break;

@@ -55,6 +55,21 @@ static inline dp_carry dp_get_carry(DP_HEAP, ulong part, ulong at)
 #define DP_ELEMENT(i, s) DP_BODY(i, s)
 #endif
 
+/* The segments finished at step d of the merge path (reduce.cl), known to be in [lo, hi]. */
+static inline ulong dp_path_segment(DP_HEAP, ulong offsets, ulong lo, ulong hi, ulong d)
+{
+    if (offsets & DP_REGULAR)
+        return min(max(dp_divide(d, (offsets & ~DP_REGULAR) + 1), lo), hi);
+    for (hi++; hi - lo > 1;) {
+        ulong mid = lo + (hi - lo) / 2;
+        if (*DP_AT(ulong, offsets + 8 * mid) + mid <= d)
+            lo = mid;
+        else
+            hi = mid;
+    }
+    return lo;
+}
+
 #if DP_CPU
 /* Values lo ... hi - 1 of segment s combined in order, lo < hi. With DP_LANES (for small bodies: the code is repeated) some lanes each
  * take their part of them, side by side field by field: independent chains, which the compiler turns into vector instructions

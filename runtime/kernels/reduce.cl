@@ -25,21 +25,6 @@
 #define DP_TEAM 2
 #define DP_SPLIT 3
 
-/* The segments finished at step d of the path, known to be in [lo, hi]. */
-static inline ulong dp_path_segment(DP_HEAP, ulong offsets, ulong lo, ulong hi, ulong d)
-{
-    if (offsets & DP_REGULAR)
-        return min(max(dp_divide(d, (offsets & ~DP_REGULAR) + 1), lo), hi);
-    for (hi++; hi - lo > 1;) {
-        ulong mid = lo + (hi - lo) / 2;
-        if (*DP_AT(ulong, offsets + 8 * mid) + mid <= d)
-            lo = mid;
-        else
-            hi = mid;
-    }
-    return lo;
-}
-
 #if DP_CPU
 #if !DP_SEGMENTED
 DP_KERNEL void dp_reduce_chunks(DP_HEAP, ulong n, ulong part, ulong vals, ulong pos DP_WORDS)

@@ -181,7 +181,9 @@ static void test_scan(void **state)
     (void)state;
     for (int kind = 0; kind < SHAPES; kind++) {
         World w = world_of(kind);
-        for (int exclusive = 0; exclusive < 2; exclusive++) {
+        for (int at = 0; at < 6; at++) {
+            const int exclusive = at % 2;
+            force(PARAM_SEGSCAN, (uint64_t)at / 2);
             uint32_t *c0 = alloc(w.s.n, 4), *c1 = alloc(w.s.n, 4);
             for (uint64_t k = 0; k < w.s.nseg; k++) {
                 uint32_t f[2] = {1, 0};
