@@ -21,18 +21,23 @@ static uint32_t find_devices(const DpBackend *only, DpDeviceEntry *found)
     return n;
 }
 
-const char dp_device_none[] =
+static const char dp_device_none[] =
     "no OpenCL device; for the CPU install PoCL (Debian, Ubuntu: apt install pocl-opencl-icd), "
     "or run without one: dpc run --eval=core";
 
-uint32_t dp_device_list(FILE *out)
+bool dp_device_list(FILE *out, const char **why)
 {
     static const char *const kinds[] = {[DEVICE_GPU] = "GPU", [DEVICE_CPU] = "CPU", [DEVICE_OTHER] = "accelerator"};
     DpDeviceEntry found[MAX_DEVICES];
     uint32_t n = find_devices(NULL, found);
-    for (uint32_t i = 0; i < n; i++)
-        fprintf(out, "#%u %s: %s (%s)\n", i, found[i].platform, found[i].name, kinds[found[i].kind]);
-    return n;
+    *why = n == 0 ? dp_device_none : NULL;
+    for (uint32_t i = 0; i < n; i++) {
+        if (found[i].silent)
+            *why = "a device does not say what it is";
+        else
+            fprintf(out, "#%u %s: %s (%s)\n", i, found[i].platform, found[i].name, kinds[found[i].kind]);
+    }
+    return !*why;
 }
 
 /* Is `part` somewhere in `text`, whatever the case? */
@@ -60,7 +65,7 @@ static const DpDeviceEntry *pick(const DpDeviceEntry *found, uint32_t n, const D
         return NULL;
     for (uint32_t i = 0; i < n; i++) {
         const DpDeviceEntry *e = &found[i];
-        if (options->platform && !contains(e->platform, options->platform))
+        if (e->silent || (options->platform && !contains(e->platform, options->platform)))
             continue;
         if (by_number ? i != number : device && !contains(e->name, device))
             continue;

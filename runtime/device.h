@@ -33,6 +33,7 @@ typedef struct DpDeviceEntry {
     const DpBackend *backend;
     DpDeviceKind kind;
     char platform[256], name[256];
+    bool silent;      /* it does not say what it is: nothing else is known, and it cannot be opened */
     void *handles[2]; /* the back end's */
 } DpDeviceEntry;
 

@@ -65,15 +65,15 @@ static DpDeviceStatus status(DpDevice *d, cl_int code, const char *call)
 
 /* ---- which there are ---- */
 /* One that does not even tell its name is none. */
-static bool describe(DpDeviceEntry *e, cl_platform_id platform, cl_device_id device)
+static void describe(DpDeviceEntry *e, cl_platform_id platform, cl_device_id device)
 {
     cl_device_type type = 0;
     *e = (DpDeviceEntry){.backend = &dp_opencl, .handles = {platform, device}};
-    bool ok = clGetDeviceInfo(device, CL_DEVICE_TYPE, sizeof type, &type, NULL) == CL_SUCCESS &&
-              clGetDeviceInfo(device, CL_DEVICE_NAME, sizeof e->name - 1, e->name, NULL) == CL_SUCCESS &&
-              clGetPlatformInfo(platform, CL_PLATFORM_NAME, sizeof e->platform - 1, e->platform, NULL) == CL_SUCCESS;
+    e->silent =
+        clGetPlatformInfo(platform, CL_PLATFORM_NAME, sizeof e->platform - 1, e->platform, NULL) != CL_SUCCESS ||
+        !device || clGetDeviceInfo(device, CL_DEVICE_TYPE, sizeof type, &type, NULL) != CL_SUCCESS ||
+        clGetDeviceInfo(device, CL_DEVICE_NAME, sizeof e->name - 1, e->name, NULL) != CL_SUCCESS;
     e->kind = type & CL_DEVICE_TYPE_GPU ? DEVICE_GPU : type & CL_DEVICE_TYPE_CPU ? DEVICE_CPU : DEVICE_OTHER;
-    return ok;
 }
 
 static uint32_t opencl_list(DpDeviceEntry *to, uint32_t room)
@@ -85,12 +85,15 @@ static uint32_t opencl_list(DpDeviceEntry *to, uint32_t room)
     if (clGetPlatformIDs(MOST, platforms, &np) != CL_SUCCESS)
         return 0;
     for (cl_uint p = 0; p < np && p < MOST; p++) {
-        cl_device_id devices[MOST];
+        cl_device_id devices[MOST] = {NULL};
         cl_uint nd = 0;
-        if (clGetDeviceIDs(platforms[p], CL_DEVICE_TYPE_ALL, MOST, devices, &nd) != CL_SUCCESS)
+        const cl_int code = clGetDeviceIDs(platforms[p], CL_DEVICE_TYPE_ALL, MOST, devices, &nd);
+        if (code == CL_DEVICE_NOT_FOUND)
             continue;
+        if (code != CL_SUCCESS)
+            nd = 1; /* nobody knows how many */
         for (cl_uint d = 0; d < nd && d < MOST && n < room; d++)
-            n += describe(&to[n], platforms[p], devices[d]);
+            describe(&to[n++], platforms[p], code == CL_SUCCESS ? devices[d] : NULL);
     }
     return n;
 }

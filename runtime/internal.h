@@ -253,8 +253,7 @@ static inline uint64_t dp_param(const DpRt *rt, DpTuning id) { return dp_params_
 
 /* device.c */
 bool dp_device_open(DpRt *rt, const DpOpenOptions *options, DpOpenError *error);
-uint32_t dp_device_list(FILE *out); /* how many there are */
-extern const char dp_device_none[]; /* what to say if there are none */
+bool dp_device_list(FILE *out, const char **why); /* false, and why: there are none, or not all answer */
 
 /* process.c */
 /* Before the first OpenCL call of the process, whose environment it sets; later calls do nothing. False if built

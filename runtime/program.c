@@ -418,10 +418,11 @@ static int run_batch(Session *s)
 static int list_devices(void)
 {
     prepare_process();
-    uint32_t n = dp_device_list(stdout);
-    if (n == 0)
-        fprintf(stderr, "error: %s\n", dp_device_none);
-    return n ? 0 : EXIT_DEVICE;
+    const char *why;
+    if (dp_device_list(stdout, &why))
+        return 0;
+    fprintf(stderr, "error: %s\n", why);
+    return EXIT_DEVICE;
 }
 
 static int run_program(Session *s)
