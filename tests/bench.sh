@@ -6,7 +6,7 @@ dpc=$1 folder=$2
 cd "$(dirname "$0")/.." || exit 1
 failed=0
 
-NVCC=none bench/run --check --dpc "$dpc" --folder "$folder" --timeout 300 >"$folder.txt" 2>&1 || failed=1
+bench/run --check --dpc "$dpc" --folder "$folder" --timeout 300 >"$folder.txt" 2>&1 || failed=1
 rows=$(bench/run --list | wc -l)
 # Each row has a peer in C, and some have others.
 grep -q "^$rows rows beside .* peers: all agree" "$folder.txt" || failed=1

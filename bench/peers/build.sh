@@ -1,12 +1,13 @@
 #!/bin/sh
 # Builds the data generator and the peers that this machine has the tools for: build.sh FOLDER
-# Says for each of the others what is missing. Builds again only what is older than its sources. CC, NVCC: the compilers.
+# Says for each of the others what is missing. Builds again only what is older than its sources. CC, NVCC: the compilers; MARCH: the
+# processor, if it is another's (native); CUDA_ARCH: the GPU; FUTHARK: the back end.
 set -u
 here=$(cd "$(dirname "$0")" && pwd)
 out=${1:?a folder}
 mkdir -p "$out" || exit 2
 cc=${CC:-cc} nvcc=${NVCC:-nvcc}
-flags="-std=c11 -O3 -march=native -ffp-contract=off -fno-math-errno -fno-trapping-math -D_POSIX_C_SOURCE=200809L -Wall -Wextra"
+flags="-std=c11 -O3 -march=${MARCH:-native} -ffp-contract=off -fno-math-errno -fno-trapping-math -D_POSIX_C_SOURCE=200809L -Wall -Wextra"
 failed=0
 
 newer() { # newer TARGET SOURCE…: is TARGET there, and no source younger?
@@ -66,7 +67,7 @@ if command -v "$nvcc" >/dev/null 2>&1; then
     build cuda "$sources" -- objects || failed=1
     build libraries "$sources" -- libraries || failed=1
 else
-    echo "cuda: there is no nvcc"
+    echo "cuda: there is no nvcc, or the device is a CPU"
 fi
 
 if command -v futhark >/dev/null 2>&1; then
