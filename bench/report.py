@@ -5,7 +5,7 @@ import shutil
 import subprocess
 import sys
 
-HEADINGS = ["work", "n", "dpc, ms", "GB/s", "of copy", "floor", "best peer", "by", "dpc / best", "mark", "agrees"]
+HEADINGS = ["work", "n", "dpc, ms", "GB/s", "of copy", "floor", "best peer", "on the device", "by", "dpc / best", "mark", "agrees"]
 
 
 def head(run):
@@ -31,9 +31,13 @@ def size(n):
 
 
 def best_peer(entry):
-    """Name and time of the fastest peer whose result agrees."""
-    good = [(peer["ms"], name) for name, peer in entry["peers"].items() if "ms" in peer and not peer.get("differs")]
-    return min(good) if good else (None, "")
+    """The fastest peer whose result agrees: its time by the host's clock, as dpc's is, by the device's, and its name."""
+    good = [(wall(peer), peer["ms"], name) for name, peer in entry["peers"].items() if "ms" in peer and not peer.get("differs")]
+    return min(good) if good else (None, None, "")
+
+
+def wall(peer):
+    return peer.get("wall_ms", peer.get("ms"))
 
 
 def line(run, entry):
@@ -41,12 +45,12 @@ def line(run, entry):
         return f"| {entry['work']} | {size(entry['n'])} | **{entry['error']}** |" + " |" * (len(HEADINGS) - 3)
     ms, data = entry["dpc_ms"], entry.get("bytes")
     ceiling = run["ceiling_gbs"]
-    best, by = best_peer(entry)
+    best, device, by = best_peer(entry)
     mark = entry.get("mark")
     wrong = [name for name, peer in entry["peers"].items() if peer.get("error") or peer.get("differs")]
     cells = [entry["work"], size(entry["n"]), short(ms), short(data / ms / 1e6) if data else "",
              f"{100 * data / ms / 1e6 / ceiling:.0f} %" if data and ceiling else "",
-             short(data / ceiling / 1e6) if data and ceiling else "", short(best), by, short(ms / best) if best else "",
+             short(data / ceiling / 1e6) if data and ceiling else "", short(best), short(device) if device != best else "", by, short(ms / best) if best else "",
              "" if mark is None else f"{short(mark)} met" if ms <= mark else f"{short(mark)} ({short(ms / mark)}×)",
              f"**not {', '.join(wrong)}**" if wrong else "yes" if entry["peers"] else "alone"]
     return f"| {' | '.join(cells)} |"
@@ -81,10 +85,6 @@ plot {curves}
 """
 
 
-def wall(peer):
-    return peer.get("wall_ms", peer.get("ms"))
-
-
 def plots(run, folder):
     """Time by the host's clock against n, for each row with at least three sizes: dpc and the peers that agree."""
     if not shutil.which("gnuplot"):
@@ -105,7 +105,7 @@ def plots(run, folder):
         drawn = ", ".join(f"$c{i} with linespoints linewidth {2 if peer == 'dpc' else 1} title '{peer}' noenhanced"
                           for i, peer in enumerate(curves))
         output = os.path.join(folder, f"{name}_{run['class'].lower()}.svg")
-        title = f"{entries[0]['work']}: {run['device'][:40]}, {run['date']}".replace("'", "’")
+        title = f"{entries[0]['work']}: {run['device'].split(': ')[-1][:40]}, {run['date']}".replace("'", "’")
         subprocess.run(["gnuplot"], input=(blocks + PLOT.format(output=output, title=title, curves=drawn)).encode(), check=True)
 
 
