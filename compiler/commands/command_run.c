@@ -4,8 +4,8 @@
 #include "dp_args.h"
 #include "dp_output.h"
 #include "dp_rt.h"
-#include "commands/in_process.h"
-#include "commands/toolchain.h"
+#include "driver/in_process.h"
+#include "driver/toolchain.h"
 #include "support/memory.h"
 
 #include <errno.h>

@@ -1,8 +1,9 @@
 /* dpc test: the tests and properties in programs' comments, on every evaluator. */
-#include "testing/test_run.h"
+#include "commands/commands.h"
 
 #include "dp_activity.h"
 #include "dp_rt.h"
+#include "testing/test_run.h"
 
 #include <string.h>
 #include <time.h>

@@ -2,16 +2,9 @@
 #ifndef DPC_COMMANDS_H
 #define DPC_COMMANDS_H
 
-#include "dp_status.h"
-#include "commands/driver.h"
 #include "commands/options.h"
-
-/* How a command reports: --diagnostics, --no-warnings, --werror. */
-typedef struct MessageOptions {
-    bool json;
-    WarningMode warnings;
-} MessageOptions;
-void set_messages(Session *s, MessageOptions messages);
+#include "dp_status.h"
+#include "driver/entry.h"
 
 /* The command line, behind the command's name. */
 typedef struct CommandLine {
@@ -43,33 +36,10 @@ int unknown_command(const char *name); /* likewise, with a guess */
 void print_overview(FILE *out);
 void print_command_help(CommandId c);
 
-/* What a run may take: --timeout and --memory. */
-typedef struct RunLimits {
-    const char *timeout, *memory; /* as given, for executables; or NULL */
-    EvalLimits eval;              /* for interpreters */
-} RunLimits;
 /* Reads both texts; EXIT_OK, or EXIT_USAGE after a message. */
 int read_limits(RunLimits *limits, const char *timeout, const char *memory);
 
 /* The stage that an evaluator's name stands for: core, fused or flat; else STAGE_NONE. */
 Stage evaluator_stage(const char *name, size_t n);
-
-/* ---- entries, for the interpreters ---- */
-/* An entry's types as values outside see them, and room for its arguments and result. */
-typedef struct EntryTypes {
-    const CoreEntry *entry;
-    struct DpType **params;
-    struct DpType *result;
-} EntryTypes;
-/* False after a message: no such entry, or a type too large. */
-bool entry_types_make(EntryTypes *t, const Compilation *c, const char *name);
-void entry_types_free(EntryTypes *t);
-
-struct DpLeaf;
-/* Runs the entry at the stage reached. args: the leaves of all parameters; result: the result's leaves, to be freed.
- * False if the program fails, with *error. */
-bool entry_eval(const Compilation *c, const EntryTypes *t, const struct DpLeaf *args, struct DpLeaf *result,
-                EvalError *error);
-uint32_t entry_arg_leaves(const EntryTypes *t);
 
 #endif

@@ -1,6 +1,6 @@
 /* dpc: the command line. */
 #include "commands/commands.h"
-#include "commands/process.h"
+#include "driver/process.h"
 #include "dp_guess.h"
 #include "dp_output.h"
 #include "dp_stack.h"
@@ -27,12 +27,6 @@ int read_limits(RunLimits *limits, const char *timeout, const char *memory)
     *limits = (RunLimits){.timeout = timeout, .memory = memory};
     bool ok = dp_parse_limits(timeout, memory, &limits->eval.seconds, &limits->eval.bytes, error, sizeof error);
     return ok ? EXIT_OK : usage_error("%s", error);
-}
-
-void set_messages(Session *s, MessageOptions messages)
-{
-    s->diag_json = messages.json;
-    s->warnings = messages.warnings;
 }
 
 int unknown_command(const char *name)

@@ -1,7 +1,7 @@
 #define _GNU_SOURCE /* vasprintf */
 #include "embed/dpc.h"
 
-#include "commands/driver.h"
+#include "driver/driver.h"
 #include "dp_rt.h"
 #include "dp_stack.h"
 #include "dp_status.h"

@@ -1,8 +1,8 @@
 #include "testing/test_device.h"
 
-#include "commands/commands.h"
-#include "commands/in_process.h"
-#include "commands/toolchain.h"
+#include "driver/entry.h"
+#include "driver/in_process.h"
+#include "driver/toolchain.h"
 #include "support/memory.h"
 
 #include "dp_output.h"

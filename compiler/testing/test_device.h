@@ -6,8 +6,8 @@
 #ifndef DPC_TEST_DEVICE_H
 #define DPC_TEST_DEVICE_H
 
-#include "commands/commands.h"
-#include "commands/process.h"
+#include "driver/entry.h"
+#include "driver/process.h"
 
 #include "testing/test_comments.h"
 

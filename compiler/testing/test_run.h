@@ -5,7 +5,7 @@
 #ifndef DPC_TEST_RUN_H
 #define DPC_TEST_RUN_H
 
-#include "commands/commands.h"
+#include "driver/entry.h"
 #include "testing/test_device.h"
 #include "testing/test_watch.h"
 #include "testing/sized_type.h"

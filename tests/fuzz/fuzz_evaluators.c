@@ -3,7 +3,7 @@
  */
 #include "fuzz.h"
 
-#include "commands/commands.h"
+#include "driver/entry.h"
 #include "dp_value.h"
 #include "testing/value_random.h"
 

@@ -2,7 +2,7 @@
  * what each pass makes. Equal texts give equal output: of some inputs that is tested. */
 #include "fuzz.h"
 
-#include "commands/driver.h"
+#include "driver/driver.h"
 
 #include <string.h>
 

@@ -15,7 +15,7 @@
 #undef CTX_NESTED
 #undef CTX_SELECTED
 
-#include "commands/driver.h"
+#include "driver/driver.h"
 #include "opencl/program.h"
 
 #include <stdio.h>

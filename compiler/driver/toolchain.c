@@ -5,9 +5,8 @@
  *     build tree   EXE/libdpruntime.a                 EXE/include/dpc
  *
  * EXE being the folder of the dpc executable. */
-#include "commands/toolchain.h"
+#include "driver/toolchain.h"
 
-#include "commands/commands.h"
 #include "dp_activity.h"
 #include "dp_output.h"
 #include "opencl/host_c.h"

@@ -1,4 +1,4 @@
-#include "commands/driver.h"
+#include "driver/driver.h"
 
 #include "core/passes.h"
 #include "flat/flat_eval.h"
@@ -139,6 +139,12 @@ Stage stage_find(const char *name)
 }
 
 /* ---- running ---- */
+
+void set_messages(Session *s, MessageOptions messages)
+{
+    s->diag_json = messages.json;
+    s->warnings = messages.warnings;
+}
 
 /* Debug builds always check; others with DPC_CHECK=1. */
 static bool wants_checks(void)

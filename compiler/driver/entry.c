@@ -1,6 +1,7 @@
 /* Entries as the interpreters run them: values from outside in, result out. */
-#include "commands/commands.h"
-#include "commands/values.h"
+#include "driver/entry.h"
+
+#include "driver/values.h"
 #include "support/memory.h"
 
 #include <errno.h>

@@ -1,4 +1,4 @@
-#include "commands/in_process.h"
+#include "driver/in_process.h"
 
 #include "opencl/program.h"
 

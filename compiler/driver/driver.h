@@ -17,6 +17,7 @@
 #define DPC_DRIVER_H
 
 #include "core/core_eval.h"
+#include "dp_status.h"
 #include "flat/flat.h"
 #include "plan/plan.h"
 #include "syntax/load.h"
@@ -73,6 +74,19 @@ bool compilation_eval(const Compilation *c, const CoreEntry *entry, Arena *arena
 void compilation_error_text(StrBuf *out, const Compilation *c, const EvalError *error);
 /* Reports it as a diagnostic at its place, on standard error. */
 void compilation_report(Compilation *c, const EvalError *error);
+
+/* How a compilation reports: --diagnostics, --no-warnings, --werror. */
+typedef struct MessageOptions {
+    bool json;
+    WarningMode warnings;
+} MessageOptions;
+void set_messages(Session *s, MessageOptions messages);
+
+/* What a run may take: --timeout and --memory. */
+typedef struct RunLimits {
+    const char *timeout, *memory; /* as given, for executables; or NULL */
+    EvalLimits eval;              /* for interpreters */
+} RunLimits;
 
 /* Are messages on standard error to be coloured? */
 bool use_colour(void);

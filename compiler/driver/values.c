@@ -1,4 +1,4 @@
-#include "commands/values.h"
+#include "driver/values.h"
 #include "support/memory.h"
 
 #include <assert.h>

@@ -3,8 +3,8 @@
 #ifndef DPC_IN_PROCESS_H
 #define DPC_IN_PROCESS_H
 
-#include "commands/driver.h"
-#include "commands/process.h"
+#include "driver/driver.h"
+#include "driver/process.h"
 
 /* Runs the compilation, at STAGE_PLAN, with the words of its command line; argv ends with NULL. As process_run. */
 int run_in_process(const Compilation *c, char **argv, ProcessOptions options);

@@ -1,6 +1,6 @@
 #define _XOPEN_SOURCE 700 /* realpath */
 
-#include "commands/process.h"
+#include "driver/process.h"
 
 #include "dp_output.h"
 #include "dp_status.h"

@@ -3,8 +3,8 @@
 #ifndef DPC_TOOLCHAIN_H
 #define DPC_TOOLCHAIN_H
 
-#include "commands/driver.h"
-#include "commands/process.h"
+#include "driver/driver.h"
+#include "driver/process.h"
 
 /* Builds `output`, using the folder for temporary files. The compilation is at STAGE_FLAT. EXIT_OK, or another
  * status after a message. */
