@@ -162,6 +162,7 @@ DpBlock *dp_block_new(DpRt *rt, uint64_t n, uint64_t element_bytes)
         return NULL;
     }
     b->count = 1;
+    dp_block_become(b, BLOCK_PLAIN);
     h->live++;
     rt->profile.blocks++;
     h->used += bytes;
@@ -170,7 +171,7 @@ DpBlock *dp_block_new(DpRt *rt, uint64_t n, uint64_t element_bytes)
     poison(rt, b);
     if (!dp_failed(rt))
         return b;
-    dp_heap_free(rt, b);
+    dp_block_release(rt, b);
     return NULL;
 }
 
@@ -189,12 +190,12 @@ void dp_heap_free(DpRt *rt, DpBlock *b)
     h->used -= b->bytes;
     h->live--;
     b->count = 0;
-    b->elements_too = b->maybe_contig = b->unwritten = b->apart = false;
-    b->refs = NULL;
-    b->parked = NULL;
-    b->shared = NULL;
+    b->refs_are_element_refs = false;
+    b->refs = b->shared = NULL;
+    b->retired = NULL;
     b->contig = (DpContig){{NULL, 0}, 0, 0, 0, 0};
     b->lengths.known = false;
+    dp_block_become(b, BLOCK_FREE);
     join_behind(h, b);
     if (b->before && !b->before->count) {
         b = b->before;
@@ -254,7 +255,8 @@ bool dp_heap_check(const Heap *h)
     const DpBlock *before = NULL;
     for (const DpBlock *b = h->blocks; b; before = b, b = b->behind) {
         bool two_free = before && !before->count && !b->count;
-        if (b->addr != at || b->before != before || b->bytes == 0 || b->bytes % DP_BLOCK_ALIGN || two_free)
+        if (b->addr != at || b->before != before || b->bytes == 0 || b->bytes % DP_BLOCK_ALIGN || two_free ||
+            !dp_block_is_sound(b))
             return false;
         at += b->bytes;
         used += b->count ? b->bytes : 0;

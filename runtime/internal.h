@@ -3,7 +3,7 @@
  *   device.h   what it computes on     device_opencl.c  OpenCL, behind it
  *   runtime.c  opening and closing     device.c   which device
  *   heap.c     blocks of the heap      heap_buffer.c  the one buffer that it is: its size and growth
- *   refs.c     reference sets, columns, arrays
+ *   refs.c     reference sets, columns, arrays          ownership.c  states of blocks, what may be changed in place
  *   launch.c   kernels, launching      build.c    programs         source.c   their texts
  *   cache*.c   binaries on disk        quick.c    kernels that are not worth an optimising compiler yet
  *   context.c  contexts and paths      ops.c      kernels with user code
@@ -80,23 +80,36 @@ typedef struct DpContig {
     uint32_t bytes; /* of an element */
 } DpContig;
 
+/* What is known of a block's contents. ownership.c has the transitions. A block of views has a set of the blocks that
+ * they point into, `refs`; whether it is one block's views or another's is all that the host knows of them beside: */
+typedef enum BlockState {
+    BLOCK_FREE,           /* in the ledger of free stretches */
+    BLOCK_PLAIN,          /* scalars; or views of which nothing is known: any of them may overlap */
+    BLOCK_LAYOUT_UNKNOWN, /* likewise, but a kernel has computed these views, slices perhaps: worth a look (and then
+                             CONTIGUOUS or PLAIN) when they are first iterated over */
+    BLOCK_LAZY,           /* views that lie one behind the other as `contig` says, and are not written: dp_write_views
+                             does when they are to be read. A block that is written and holds views points into blocks
+                             that are */
+    BLOCK_CONTIGUOUS,     /* likewise, and written */
+    BLOCK_DISJOINT, /* views of which no two overlap in a block that nobody holds but this one and `retired`, whose
+                       views do not overlap with these either */
+    BLOCK_RELEASED, /* nobody holds it; waits to be freed (refs.c) */
+    BLOCK_STATES
+} BlockState;
+
 /* A stretch of the heap, live or free. All are in one list by address; free ones also in a list by size class. */
 struct DpBlock {
     uint64_t addr, bytes;
-    uint32_t count;    /* references; 0: free */
-    bool elements_too; /* made by scatter or hist: dp_col_set_refs speaks of the arrays' elements */
-    bool unwritten; /* views, all known by `contig`; written by dp_write_views when they are to be read. A block that is
-                       written    and holds views only points into blocks that are */
-    bool maybe_contig; /* views that a kernel computed, slices perhaps: worth a look when first iterated over */
-    DpRefs *refs;      /* where the views in it point to; owned */
-    bool apart;        /* views, of which no two overlap that lie in blocks which nobody but this column holds … */
-    DpBlock *parked; /* … or also this block, whose views do not overlap with these: those of a loop's stopped instances
-                        (dp_park); owned, or NULL */
-    DpRefs *shared; /* blocks in which these views may overlap (dp_update); owned, which is what keeps them from being
-                       held by this column only */
-    DpContig contig;
-    DpLengths lengths;               /* of a block of offsets */
-    DpBlock *before, *behind;        /* neighbours */
+    uint32_t count; /* references; 0: free */
+    BlockState state;
+    bool refs_are_element_refs; /* made by scatter or hist: dp_col_set_refs speaks of the arrays' elements */
+    DpRefs *refs;               /* where the views in it point to; owned */
+    DpContig contig;            /* LAZY, CONTIGUOUS; owned */
+    DpBlock *retired;           /* DISJOINT: of a loop's stopped instances (dp_park); owned, or NULL */
+    DpRefs *shared;           /* DISJOINT: blocks in which these views may overlap (dp_update), or NULL; owned, which is
+                                 what keeps them from being held by this column only */
+    DpLengths lengths;        /* of a block of offsets */
+    DpBlock *before, *behind; /* neighbours */
     DpBlock *next_free, **link_free; /* also links blocks waiting to be freed */
 };
 
@@ -309,19 +322,33 @@ bool dp_heap_check(const Heap *h);       /* for tests: the ledger's invariants *
 /* refs.c */
 DpRefs *dp_refs_one(DpRt *rt, DpBlock *b); /* takes the reference; NULL gives the empty set */
 DpRefs *dp_refs_retain(DpRefs *r);
-DpBlock *dp_refs_find(const DpRefs *r, uint64_t addr); /* borrowed; NULL if none holds the address */
-/* The block where elements lie, borrowed. An array without one would see its memory reused: NULL, and a failure. */
-DpBlock *dp_refs_owner(DpRt *rt, const DpRefs *r, uint64_t addr);
+DpBlock *dp_refs_find(const DpRefs *r, uint64_t addr);      /* borrowed; NULL if none holds the address */
 DpRefs *dp_refs_of_refs(DpRt *rt, const DpRefs *r);         /* union of the blocks' own sets */
 void dp_block_add_refs(DpRt *rt, DpBlock *b, DpRefs *refs); /* takes refs */
 DpArr dp_arr_of_block(DpRt *rt, DpBlock *b, uint64_t n);    /* takes the reference; n elements */
 void dp_write_views(DpRt *rt,
                     DpBlock *b); /* before they are read: theirs, and those that they point to; NULL is harmless */
 void dp_write_views_of(DpRt *rt, const DpRefs *r); /* of all these blocks */
+
+/* ownership.c */
+bool dp_block_may_become(BlockState from, BlockState to);
+bool dp_block_is_sound(const DpBlock *b); /* does it have what goes with its state, and nothing else? */
+void dp_block_become(DpBlock *b, BlockState to);
+void dp_block_be_lazy(DpBlock *b, DpContig contig);                      /* takes the offsets */
+void dp_block_be_disjoint(DpBlock *b, DpBlock *retired, DpRefs *shared); /* takes both */
 void dp_block_forget_contig(DpRt *rt, DpBlock *b); /* its views no longer lie one behind the other */
 void dp_block_forget_layout(DpRt *rt, DpBlock *b); /* its views are about to be changed: nothing is known of them */
+/* The block where elements lie, borrowed. An array without one would see its memory reused: NULL, and a failure. */
+DpBlock *dp_refs_owner(DpRt *rt, const DpRefs *r, uint64_t addr);
 /* The contiguous layout of the column's views, if it is a whole block of such; else NULL. */
 const DpContig *dp_col_contig(const DpCol *c);
+bool dp_col_disjoint(const DpCol *views); /* as BLOCK_DISJOINT says, or one behind the other */
+/* The block of the elements of the arrays that the column's views describe, if these lie one behind the other and may
+ * be changed where they are: nobody else holds the views or the elements. */
+DpBlock *dp_sole_elements(const DpCol *views);
+/* Does the column hold this one of its blocks of elements alone, but for what its loop has retired? */
+bool dp_holds_alone(const DpCol *views, const DpBlock *elements);
+bool dp_arr_solely_held(const DpArr *a); /* nobody else holds the array or its block */
 
 /* source.c */
 typedef struct Text {
@@ -454,14 +481,8 @@ void dp_segreduce(DpRt *rt, const SegReduce *r);
 bool dp_segscan_short(DpRt *rt, const SegReduce *r);
 
 /* moves.c */
-/* The block of the elements of the arrays that the column's views describe, if these lie one behind the other and may
- * be changed where they are: nobody else holds the views or the elements. */
-DpBlock *dp_sole_elements(const DpCol *views);
-/* Does the column hold this one of its blocks of elements alone, but for what its loop has parked? */
-bool dp_holds_alone(const DpCol *views, const DpBlock *elements);
 /* The column itself if nobody else holds it, else a copy; takes the reference. */
 DpCol dp_fresh_copy(DpRt *rt, DpCol col);
-bool dp_arr_solely_held(const DpArr *a); /* nobody else holds the array or its block */
 DpCol dp_views_of_offsets(DpRt *rt, Offsets offsets, uint64_t n, uint64_t base, uint64_t total, uint32_t bytes,
                           DpBlock *data);
 void dp_move_copy(DpRt *rt, uint64_t dst, uint64_t src, uint64_t n, uint32_t bytes);

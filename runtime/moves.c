@@ -66,10 +66,10 @@ static void look_for_layout(DpRt *rt, const DpCtx *c, const DpCol *views, uint32
 uint32_t dp_elem_words_of(DpRt *rt, const DpCol *views, DpCtx *c, uint32_t element_bytes, uint64_t word[2])
 {
     DpBlock *b = dp_failed(rt) ? NULL : views->block;
-    if (b && b->maybe_contig) {
-        if (c->n && offsets_known(c->offsets) && !dp_col_contig(views) && views->addr == b->addr)
+    if (b && b->state == BLOCK_LAYOUT_UNKNOWN) {
+        if (c->n && offsets_known(c->offsets) && views->addr == b->addr)
             look_for_layout(rt, c, views, element_bytes);
-        b->maybe_contig = false;
+        dp_block_become(b, offsets_known(b->contig.offsets) ? BLOCK_CONTIGUOUS : BLOCK_PLAIN);
     }
     return dp_elem_words(rt, views, c, word);
 }
@@ -115,8 +115,7 @@ DpCol dp_views_of_offsets(DpRt *rt, Offsets offsets, uint64_t n, uint64_t base, 
     DpCol out = dp_new_col(rt, n, 16);
     if (!out.block)
         return out;
-    out.block->contig = (DpContig){dp_offsets_retain(offsets), base, n, total, bytes};
-    out.block->unwritten = true;
+    dp_block_be_lazy(out.block, (DpContig){dp_offsets_retain(offsets), base, n, total, bytes});
     dp_block_add_refs(rt, out.block, dp_refs_one(rt, dp_block_retain(data)));
     return out;
 }
@@ -188,22 +187,17 @@ void dp_put(DpRt *rt, DpCol *out, DpCtx *ctx, DpCtx *part, const DpCol *values)
     dp_block_add_refs(rt, out->block, dp_refs_of_col(rt, values, 0));
 }
 
-static bool col_apart(const DpCol *views) { return dp_col_contig(views) || (views->block && views->block->apart); }
-
 void dp_park(DpRt *rt, DpCol *state, DpCtx *active, DpCtx *no, DpCtx *yes, DpCol *result, DpCtx *ctx, bool crowded,
              uint32_t rank, uint32_t bytes)
 {
-    bool apart = col_apart(state);
+    bool disjoint = dp_col_disjoint(state);
     DpRefs *shared = dp_refs_retain(state->block ? state->block->shared : NULL);
     DpCol part = crowded ? dp_select_apart(rt, state, active, no, rank, bytes) : dp_select(rt, state, active, no);
     dp_put(rt, result, ctx, no, &part);
     dp_col_release(rt, &part);
     part = dp_select(rt, state, active, yes);
-    if (apart && part.block && part.block != state->block) {
-        part.block->apart = true;
-        part.block->parked = dp_block_retain(result->block);
-        part.block->shared = dp_refs_retain(shared);
-    }
+    if (disjoint && part.block && part.block != state->block)
+        dp_block_be_disjoint(part.block, dp_block_retain(result->block), dp_refs_retain(shared));
     dp_refs_release(rt, shared);
     dp_col_release(rt, state);
     *state = part;
@@ -438,8 +432,7 @@ static DpCol own_views(DpRt *rt, const DpCol *arrays)
         return own;
     dp_move_copy(rt, own.addr, dp_col_addr(rt, arrays), arrays->n, 16);
     dp_block_add_refs(rt, own.block, dp_refs_of_col(rt, arrays, 0));
-    own.block->apart = true;
-    own.block->shared = dp_refs_of_col(rt, arrays, 0);
+    dp_block_be_disjoint(own.block, NULL, dp_refs_of_col(rt, arrays, 0));
     return own;
 }
 
@@ -472,7 +465,7 @@ DpCol dp_update(DpRt *rt, DpCtx *ctx, const DpCol *arrays, bool consume, bool ma
 {
     if (dp_failed(rt) || ctx->n == 0)
         return dp_new_col(rt, 0, 16);
-    if (consume && col_apart(arrays) && arrays->block->count == 1)
+    if (consume && dp_col_disjoint(arrays) && arrays->block->count == 1)
         return update_own(rt, ctx, dp_col_retain(*arrays), index, values);
     if (masked)
         return update_own(rt, ctx, own_views(rt, arrays), index, values);
@@ -486,11 +479,6 @@ DpCol dp_update(DpRt *rt, DpCtx *ctx, const DpCol *arrays, bool consume, bool ma
     dp_col_release(rt, &data);
     dp_ctx_release(rt, &c);
     return out;
-}
-
-bool dp_arr_solely_held(const DpArr *a)
-{
-    return a->refs && a->refs->count == 1 && a->refs->n == 1 && a->refs->blocks[0]->count == 1;
 }
 
 DpArr dp_update_root(DpRt *rt, const DpArr *a, bool consume, int64_t index, const void *value, uint32_t bytes,

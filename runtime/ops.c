@@ -45,7 +45,8 @@ void dp_map(DpRt *rt, uint32_t kernel, uint32_t variant, DpCtx *ctx, const uint6
         return;
     run_map(rt, kernel, variant, ctx, words, outs);
     for (uint32_t i = 0; i < info(rt, kernel)->nouts; i++)
-        outs[i].block->maybe_contig = outs[i].bytes == 16;
+        if (outs[i].bytes == 16)
+            dp_block_become(outs[i].block, BLOCK_LAYOUT_UNKNOWN);
 }
 
 DpCol dp_array(DpRt *rt, uint32_t kernel, uint32_t variant, DpCtx *ctx, const uint64_t *words, uint32_t count,
@@ -191,26 +192,6 @@ DpCol dp_fresh_copy(DpRt *rt, DpCol col)
     return copy;
 }
 
-DpBlock *dp_sole_elements(const DpCol *dest)
-{
-    const DpContig *whole = dp_col_contig(dest);
-    const DpRefs *refs = dest->block ? dest->block->refs : NULL;
-    bool sole =
-        whole && dest->block->count == 1 && refs && refs->count == 1 && refs->n == 1 && refs->blocks[0]->count == 1;
-    return sole ? refs->blocks[0] : NULL;
-}
-
-/* Of the elements' holders all are known: the views, and those parked in the block that the views are told apart from.
- */
-bool dp_holds_alone(const DpCol *views, const DpBlock *elements)
-{
-    const DpRefs *refs = views->block->refs, *others = views->block->parked ? views->block->parked->refs : NULL;
-    if (others == refs)
-        return refs->count == 2 && elements->count == 1;
-    bool too = others && dp_refs_find(others, elements->addr) == elements;
-    return refs->count == 1 && elements->count == 1u + too && (!too || others->count == 1);
-}
-
 void dp_scatter(DpRt *rt, uint32_t kernel, uint32_t variant, DpCtx *c, const uint64_t *words, const DpCol *dests,
                 const bool *consume, DpCol *outs)
 {
@@ -236,7 +217,7 @@ void dp_scatter(DpRt *rt, uint32_t kernel, uint32_t variant, DpCtx *c, const uin
                 dp_views_of_offsets(rt, room->offsets, c->up->n, data[i].addr, room->n, data[i].bytes, data[i].block);
         }
         if (outs[i].block)
-            outs[i].block->elements_too = true;
+            outs[i].block->refs_are_element_refs = true;
     }
     run_scatter(rt, kernel, variant, c, words, 0, dp_offsets_word(room->offsets), data);
     for (uint32_t i = 0; i < k->nouts; i++)
@@ -453,7 +434,7 @@ void dp_hist(DpRt *rt, uint32_t kernel, uint32_t variant, DpCtx *c, const uint64
         outs[i] =
             dp_views_of_offsets(rt, (Offsets){offsets, 0}, nseg, data[i].addr, total, data[i].bytes, data[i].block);
         if (outs[i].block)
-            outs[i].block->elements_too = true;
+            outs[i].block->refs_are_element_refs = true;
         dp_col_release(rt, &data[i]);
     }
     dp_block_release(rt, offsets);

@@ -19,6 +19,7 @@ static void drop_block(DpBlock *b, DpBlock **waiting)
 {
     if (b && --b->count == 0) {
         b->count = COUNT_WAITING;
+        dp_block_become(b, BLOCK_RELEASED);
         b->next_free = *waiting;
         *waiting = b;
     }
@@ -40,7 +41,7 @@ static void free_waiting(DpRt *rt, DpBlock *waiting)
         waiting = b->next_free;
         drop_refs(b->refs, &waiting);
         drop_block(b->contig.offsets.block, &waiting);
-        drop_block(b->parked, &waiting);
+        drop_block(b->retired, &waiting);
         drop_refs(b->shared, &waiting);
         dp_heap_free(rt, b);
     }
@@ -106,14 +107,6 @@ DpBlock *dp_refs_find(const DpRefs *r, uint64_t addr)
             return b;
     }
     return NULL;
-}
-
-DpBlock *dp_refs_owner(DpRt *rt, const DpRefs *r, uint64_t addr)
-{
-    DpBlock *b = dp_refs_find(r, addr);
-    if (!b || b->count == 0)
-        dp_rt_fail(rt, EXIT_DEVICE, "no block holds the array at %llx", (unsigned long long)addr);
-    return b;
 }
 
 /* How many blocks of b are not in a. */
@@ -186,7 +179,7 @@ DpRefs *dp_refs_of_col(DpRt *rt, const DpCol *c, uint32_t depth)
 
 void dp_block_add_refs(DpRt *rt, DpBlock *b, DpRefs *refs)
 {
-    if (b && !b->unwritten)
+    if (b && b->state != BLOCK_LAZY)
         dp_write_views_of(rt, refs);
     if (b)
         b->refs = dp_refs_union(rt, b->refs, refs);
@@ -203,7 +196,7 @@ void dp_arr_set_element_refs(DpRt *rt, DpArr *a, DpRefs *refs)
 
 void dp_col_set_refs(DpRt *rt, DpCol *c, DpRefs *refs)
 {
-    if (c->block && c->block->elements_too) {
+    if (c->block && c->block->refs_are_element_refs) {
         DpRefs *arrays = c->block->refs;
         for (uint32_t i = 0; arrays && i < arrays->n; i++)
             dp_block_add_refs(rt, arrays->blocks[i], dp_refs_retain(refs));
@@ -264,7 +257,7 @@ void dp_write_views_of(DpRt *rt, const DpRefs *r)
 
 void dp_write_views(DpRt *rt, DpBlock *b)
 {
-    if (!b || !b->unwritten || dp_failed(rt))
+    if (!b || b->state != BLOCK_LAZY || dp_failed(rt))
         return;
     const DpContig *c = &b->contig;
     Args a = {.n = 0};
@@ -274,7 +267,8 @@ void dp_write_views(DpRt *rt, DpBlock *b)
     dp_args_add(&a, dp_offsets_word(c->offsets));
     dp_args_add(&a, c->base);
     dp_rt_move(rt, "dp_views_of", c->n, &a);
-    b->unwritten = dp_failed(rt);
+    if (!dp_failed(rt))
+        dp_block_become(b, BLOCK_CONTIGUOUS);
     dp_write_views_of(rt, b->refs);
 }
 
@@ -288,30 +282,4 @@ uint64_t dp_arr_addr(DpRt *rt, const DpArr *a)
 {
     dp_write_views_of(rt, a->refs);
     return a->addr;
-}
-
-void dp_block_forget_contig(DpRt *rt, DpBlock *b)
-{
-    dp_write_views(rt, b);
-    if (b->unwritten) /* in a failed state */
-        return;
-    Offsets offsets = b->contig.offsets;
-    b->contig = (DpContig){{NULL, 0}, 0, 0, 0, 0};
-    dp_offsets_release(rt, &offsets);
-}
-
-void dp_block_forget_layout(DpRt *rt, DpBlock *b)
-{
-    dp_block_forget_contig(rt, b);
-    b->apart = false;
-    dp_block_release(rt, b->parked);
-    b->parked = NULL;
-    dp_refs_release(rt, b->shared);
-    b->shared = NULL;
-}
-
-const DpContig *dp_col_contig(const DpCol *c)
-{
-    const DpBlock *b = c->block;
-    return b && offsets_known(b->contig.offsets) && c->addr == b->addr && c->n == b->contig.n ? &b->contig : NULL;
 }

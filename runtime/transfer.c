@@ -129,8 +129,8 @@ static DpBlock *upload_level(DpRt *rt, const uint64_t *lens, uint64_t n, DpBlock
         dp_block_release(rt, data);
         return NULL;
     }
-    b->unwritten = true;
-    b->contig = (DpContig){o ? (Offsets){o, 0} : offsets_regular(lens[0]), data ? data->addr : 0, n, total, bytes};
+    const Offsets layout = o ? (Offsets){o, 0} : offsets_regular(lens[0]);
+    dp_block_be_lazy(b, (DpContig){layout, data ? data->addr : 0, n, total, bytes});
     dp_block_add_refs(rt, b, dp_refs_one(rt, data));
     return b;
 }

@@ -24,6 +24,7 @@ for line in $(echo "$ends" | tr ' ' ':'); do
     object=${line%%:*} call=${line##*:}
     case $object:$call in
         runtime.c.o:sigaction) ;; # what PoCL sets is undone
+        ownership.c.o:__assert_fail) ;; # in builds with DPC_CHECKS
         jpeg.c.o:*longjmp) ;;     # libjpeg's way out
         args.c.o:stderr | file.c.o:stderr) ;;
         *) echo "$object" | grep -q -E "$allowed" || wrong "$object calls $call" ;;

@@ -96,6 +96,7 @@ static DpDevice *recording_open(const DpDeviceEntry *e, bool timed, char error[9
                                           .memory = recording.hollow_bytes,
                                           .largest_buffer = recording.hollow_bytes,
                                           .argument_bytes = 1024,
+                                          .shares_memory = true,
                                           .keeps_built = true};
     r->device.backend = &recording_backend;
     return &r->device;
