@@ -72,7 +72,7 @@ static DpCol rebuilt(DpRt *rt, const DpCol *views, uint32_t rank, uint32_t bytes
     uint32_t width = rank > 1 ? 16 : bytes;
     DpCol data = {0}, out = {0};
     live = dp_size_add(live, dp_size_mul(c->n, width));
-    if (worth_it(rt, held, live) && c->n) {
+    if (worth_it(rt, held, live) && c->n && c->n <= DP_MAX_INSTANCES) {
         data = dp_elems(rt, views, c, width);
         if (rank > 1) {
             DpCol below = rebuilt(rt, &data, rank - 1, bytes, held, live);
@@ -130,7 +130,7 @@ void dp_compact_root(DpRt *rt, DpArr *a, uint32_t rank, uint32_t bytes)
     DpCol col = dp_elems_root(rt, a, NULL, width), out = {0};
     if (rank > 1)
         out = rebuilt(rt, &col, rank - 1, bytes, &held, col.n * 16);
-    else if (worth_it(rt, &held, dp_size_mul(col.n, width)))
+    else if (col.n <= DP_MAX_INSTANCES && worth_it(rt, &held, dp_size_mul(col.n, width)))
         out = dp_fresh_copy(rt, dp_col_retain(col));
     dp_col_release(rt, &col);
     if (!out.n)

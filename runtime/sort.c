@@ -43,6 +43,8 @@ static void sort_pass(DpRt *rt, uint64_t n, uint64_t key_bytes, Sorted *from, So
 Sorted dp_sort_by(DpRt *rt, uint64_t n, DpBlock *positions, uint64_t column, DpScalar scalar)
 {
     uint64_t key_bytes = dp_scalar_bytes(scalar) == 8 ? 8 : 4;
+    if (n > DP_MAX_INSTANCES) /* positions are u32 */
+        dp_rt_fail_elements(rt, n, 4);
     Sorted at = {dp_block_new(rt, n, key_bytes), positions ? positions : dp_block_new(rt, n, 4)}, other = {NULL, NULL};
     sort_begin(rt, n, positions ? NULL : at.positions);
     Args a = {.n = 0};
