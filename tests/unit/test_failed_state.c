@@ -81,6 +81,7 @@ static DpRt *open_runtime(DpOpenError *error)
 static int set_shape(void **state)
 {
     setenv("DP_SHAPE", *state, 1);
+    setenv("DP_TIER", strcmp(*state, "cpu") == 0 ? "quick" : "optimised", 1); /* no kernel is made in the middle */
     unsetenv("DP_POISON");
     setenv("DP_HEAP_START", "4096", 1);
     return 0;
