@@ -82,27 +82,30 @@ DpCtx *dp_ctx_fn(DpRt *rt, uint64_t n) { return dp_ctx_new(rt, CTX_FN, NULL, n, 
 
 DpCtx *dp_nested_root(DpRt *rt, uint64_t n) { return dp_ctx_new(rt, CTX_NESTED, NULL, n, unknown, NULL); }
 
-/* n + 1 offsets from n lengths (n > 0), and what is known of these, which is read back: 0 totals are common, and then
- * nothing is stored below. */
-DpBlock *dp_offsets_of_lengths(DpRt *rt, uint64_t address, uint64_t stride, uint64_t n, uint64_t *total)
+/* n + 1 offsets from n lengths (n > 0), and what is known of these, which the host will want: 0 totals are common, and
+ * then nothing is stored below. */
+DpBlock *dp_offsets_of_lengths(DpRt *rt, uint64_t address, uint64_t stride, uint64_t n, uint64_t mail)
 {
     DpBlock *offsets = dp_block_new(rt, n + 1, 8);
     uint32_t chunks = dp_rt_chunks(rt, rt->gpu, n);
     DpBlock *part = dp_block_new(rt, chunks, 8 * DP_LENGTHS_WORDS);
-    const uint64_t numbers[5] = {n, address, stride, dp_block_addr(offsets), dp_block_addr(part)};
+    const uint64_t numbers[6] = {n, address, stride, dp_block_addr(offsets), dp_block_addr(part), mail};
     Args a = {.n = 0};
-    dp_args_words(&a, numbers, 5);
+    dp_args_words(&a, numbers, 6);
     if (chunks > 1)
         dp_rt_launch(rt, dp_rt_own_kernel(rt, OWN_LENGTHS, "dp_lengths_count"), 1, chunks, &a);
     dp_rt_launch(rt, dp_rt_own_kernel(rt, OWN_LENGTHS, "dp_lengths_write"), 1, chunks, &a);
     dp_block_release(rt, part);
-    const uint64_t *said = dp_rt_look(rt);
-    *total = said[0];
-    if (!dp_failed(rt)) {
-        offsets->lengths = (DpLengths){.known = true, .longest = said[1]};
-        memcpy(offsets->lengths.counts, &said[2], sizeof offsets->lengths.counts);
-    }
     return offsets;
+}
+
+uint64_t dp_offsets_said(DpRt *rt, DpBlock *offsets, const uint64_t *said)
+{
+    if (dp_failed(rt))
+        return 0;
+    offsets->lengths = (DpLengths){.known = true, .longest = said[1]};
+    memcpy(offsets->lengths.counts, &said[2], sizeof offsets->lengths.counts);
+    return said[0];
 }
 
 DpLengths dp_ctx_lengths(const DpCtx *c)
@@ -123,11 +126,21 @@ static uint64_t countable(DpRt *rt, uint64_t n)
     return n;
 }
 
-static DpCtx *nested(DpRt *rt, DpCtx *up, uint64_t address, uint64_t stride)
+/* What is to be the context, in a failed state nothing. */
+static DpPending nested_in(DpRt *rt, DpPending p, DpCtx *up, Offsets offsets)
 {
-    uint64_t total = 0;
-    DpBlock *offsets = up->n ? dp_offsets_of_lengths(rt, address, stride, up->n, &total) : NULL;
-    return dp_ctx_new(rt, CTX_NESTED, up, countable(rt, total), (Offsets){offsets, 0}, NULL);
+    DpCtx *c = dp_ctx_new(rt, CTX_NESTED, up, 0, offsets, NULL);
+    rt->mail.at[p].ctx[0] = c;
+    return p;
+}
+
+static DpPending nested(DpRt *rt, DpCtx *up, uint64_t address, uint64_t stride)
+{
+    if (!up->n)
+        return nested_in(rt, dp_pending_known(rt, 0), up, (Offsets){NULL, 0});
+    DpPending p = dp_pending_begin(rt, DP_LENGTHS_WORDS);
+    DpBlock *offsets = dp_offsets_of_lengths(rt, address, stride, up->n, dp_pending_mail(rt, p));
+    return nested_in(rt, p, up, (Offsets){offsets, 0});
 }
 
 DpCtx *dp_nested_regular(DpRt *rt, DpCtx *up, uint64_t length)
@@ -138,32 +151,59 @@ DpCtx *dp_nested_regular(DpRt *rt, DpCtx *up, uint64_t length)
     return dp_ctx_new(rt, CTX_NESTED, up, n, offsets_regular(length), NULL);
 }
 
+DpPending dp_begin_nested_views(DpRt *rt, DpCtx *up, const DpCol *views)
+{
+    const DpContig *whole = dp_failed(rt) ? NULL : dp_col_contig(views);
+    if (whole)
+        return nested_in(rt, dp_pending_known(rt, whole->total), up, dp_offsets_retain(whole->offsets));
+    return nested(rt, up, dp_failed(rt) ? 0 : dp_col_addr(rt, views), 16);
+}
+
+DpPending dp_begin_nested_lens(DpRt *rt, DpCtx *up, const DpCol *lens) { return nested(rt, up, lens->addr, 8); }
+
 DpCtx *dp_nested_views(DpRt *rt, DpCtx *up, const DpCol *views)
 {
-    if (dp_failed(rt))
-        return nothing(rt);
-    const DpContig *whole = dp_col_contig(views);
-    if (!whole)
-        return nested(rt, up, dp_col_addr(rt, views), 16);
-    return dp_ctx_new(rt, CTX_NESTED, up, whole->total, dp_offsets_retain(whole->offsets), NULL);
+    return dp_await_ctx(rt, dp_begin_nested_views(rt, up, views));
 }
 
 DpCtx *dp_nested_lens(DpRt *rt, DpCtx *up, const DpCol *lens)
 {
-    return dp_failed(rt) ? nothing(rt) : nested(rt, up, lens->addr, 8);
+    return dp_await_ctx(rt, dp_begin_nested_lens(rt, up, lens));
 }
 
 uint64_t dp_ctx_offsets(DpRt *rt, DpCtx *c) { return dp_failed(rt) ? 0 : dp_offsets_word(c->offsets); }
 
-/* The instances of `up` at `indices` (owned). All of them: the identity; none: nothing is stored. */
-static DpCtx *selected(DpRt *rt, DpCtx *up, DpBlock *indices, uint64_t n)
+/* The context with its size, which has arrived. Selected instances: all of them are the identity; for none nothing is
+ * stored. */
+static DpCtx *sized(DpRt *rt, DpCtx *c, uint64_t n)
 {
-    if (n == up->n || n == 0) {
-        dp_block_release(rt, indices);
-        indices = NULL;
+    if (countable(rt, n) && dp_failed(rt)) {
+        dp_ctx_release(rt, &c);
+        return nothing(rt);
     }
-    dp_block_shrink(rt, indices, 4 * n);
-    return dp_ctx_new(rt, CTX_SELECTED, up, n, unknown, indices);
+    c->n = n;
+    if (c->kind == CTX_SELECTED && (n == c->up->n || n == 0)) {
+        dp_block_release(rt, c->indices);
+        c->indices = NULL;
+    }
+    if (c->kind == CTX_SELECTED)
+        dp_block_shrink(rt, c->indices, 4 * n);
+    return c;
+}
+
+DpCtx *dp_await_ctx(DpRt *rt, DpPending p)
+{
+    const uint64_t *said = dp_pending_await(rt, p);
+    DpCtx *c = rt->mail.at[p].ctx[0];
+    bool made = rt->mail.at[p].begun && c->kind == CTX_NESTED; /* its offsets */
+    return sized(rt, c, made ? dp_offsets_said(rt, c->offsets.block, said) : said[0]);
+}
+
+void dp_await_split(DpRt *rt, DpPending p, DpCtx **yes, DpCtx **no)
+{
+    uint64_t n = dp_pending_await(rt, p)[0], all = rt->mail.at[p].ctx[0]->up->n;
+    *yes = sized(rt, rt->mail.at[p].ctx[0], n);
+    *no = sized(rt, rt->mail.at[p].ctx[1], all - n);
 }
 
 /* The user's kernel or, for splits, our own. */
@@ -185,9 +225,9 @@ static void arg_pack_words(DpRt *rt, Args *a, const PackProgram *p, const uint64
         dp_args_kernel_words(rt, a, p->kernel, words);
 }
 
-/* Runs pack.cl over c; how many hold. */
-static uint64_t run_pack(DpRt *rt, const PackProgram *k, const DpCtx *c, const uint64_t *words, DpBlock *idx,
-                         DpBlock *rest)
+/* Runs pack.cl over c. mail: where it says how many hold. */
+static void run_pack(DpRt *rt, const PackProgram *k, const DpCtx *c, const uint64_t *words, uint64_t mail, DpBlock *idx,
+                     DpBlock *rest)
 {
     uint32_t chunks = dp_rt_chunks(rt, rt->gpu, c->n);
     DpBlock *part = dp_block_new(rt, chunks, 8);
@@ -202,17 +242,18 @@ static uint64_t run_pack(DpRt *rt, const PackProgram *k, const DpCtx *c, const u
     arg_pack_words(rt, &count, k, words);
     dp_args_add(&write, dp_block_addr(idx));
     dp_args_add(&write, dp_block_addr(rest));
+    dp_args_add(&write, mail);
     arg_pack_words(rt, &write, k, words);
     if (!one)
         dp_rt_launch(rt, kernel_of(rt, k, "dp_pack_count"), 1, chunks, &count);
     if (rt->gpu) {
         dp_args_add(&carries, chunks);
         dp_args_add(&carries, dp_block_addr(part));
+        dp_args_add(&carries, mail);
         dp_rt_launch(rt, kernel_of(rt, k, "dp_pack_carries"), 1, 1, &carries);
     }
     dp_rt_launch(rt, kernel_of(rt, k, "dp_pack_write"), 2, chunks, &write);
     dp_block_release(rt, part);
-    return dp_rt_look(rt)[0];
 }
 
 static void check_numbered(DpRt *rt, const DpCtx *c)
@@ -221,38 +262,44 @@ static void check_numbered(DpRt *rt, const DpCtx *c)
         dp_rt_fail_elements(rt, c->n, 4);
 }
 
-DpCtx *dp_pack(DpRt *rt, uint32_t kernel, uint32_t variant, DpCtx *c, const uint64_t *words)
+/* The selected instances' contexts (one, or those that hold and the others), whose sizes will arrive. Takes the
+ * indices. */
+static void select_in(DpRt *rt, DpPending p, DpCtx *up, uint32_t n, DpBlock *const *indices)
 {
-    if (dp_failed(rt))
-        return nothing(rt);
-    if (c->n == 0)
-        return selected(rt, c, NULL, 0);
-    check_numbered(rt, c);
-    PackProgram k = {false, kernel, variant, dp_ctx_segments(c).mode};
-    DpBlock *idx = dp_block_new(rt, c->n, 4);
-    uint64_t n = run_pack(rt, &k, c, words, idx, NULL);
-    return selected(rt, c, idx, n);
+    for (uint32_t i = 0; i < n; i++) {
+        DpCtx *c = dp_ctx_new(rt, CTX_SELECTED, up, 0, unknown, indices[i]);
+        rt->mail.at[p].ctx[i] = c;
+    }
 }
 
-void dp_split(DpRt *rt, DpCtx *ctx, const DpCol *cond, DpCtx **yes, DpCtx **no)
+DpPending dp_begin_pack(DpRt *rt, uint32_t kernel, uint32_t variant, DpCtx *c, const uint64_t *words)
 {
-    DpBlock *idx = NULL, *rest = NULL;
-    uint64_t n = 0;
-    if (dp_failed(rt)) {
-        *yes = nothing(rt);
-        *no = nothing(rt);
-        return;
+    DpBlock *idx = NULL;
+    check_numbered(rt, c);
+    DpPending p = c->n ? dp_pending_begin(rt, 1) : dp_pending_known(rt, 0);
+    if (c->n && p) {
+        PackProgram k = {false, kernel, variant, dp_ctx_segments(c).mode};
+        idx = dp_block_new(rt, c->n, 4);
+        run_pack(rt, &k, c, words, dp_pending_mail(rt, p), idx, NULL);
     }
-    if (ctx->n) {
-        check_numbered(rt, ctx);
+    select_in(rt, p, c, 1, &idx);
+    return p;
+}
+
+DpPending dp_begin_split(DpRt *rt, DpCtx *ctx, const DpCol *cond)
+{
+    DpBlock *both[2] = {NULL, NULL};
+    check_numbered(rt, ctx);
+    DpPending p = ctx->n ? dp_pending_begin(rt, 1) : dp_pending_known(rt, 0);
+    if (ctx->n && p) {
         const DpCtx flat = {.kind = CTX_FN, .n = ctx->n}; /* the condition is a column: segments do not matter */
         PackProgram k = {true, 0, 0, 0};
-        idx = dp_block_new(rt, ctx->n, 4);
-        rest = dp_block_new(rt, ctx->n, 4);
-        n = run_pack(rt, &k, &flat, &cond->addr, idx, rest);
+        both[0] = dp_block_new(rt, ctx->n, 4);
+        both[1] = dp_block_new(rt, ctx->n, 4);
+        run_pack(rt, &k, &flat, &cond->addr, dp_pending_mail(rt, p), both[0], both[1]);
     }
-    *yes = selected(rt, ctx, idx, n);
-    *no = selected(rt, ctx, rest, ctx->n - n);
+    select_in(rt, p, ctx, 2, both);
+    return p;
 }
 
 /* ---- paths ---- */

@@ -236,6 +236,7 @@ const uint64_t *dp_rt_look(DpRt *rt)
     dp_profile_count(rt, PHASE_LOOK, sizeof rt->look);
     rt->profile.looks++;
     dp_rt_check_device(rt, rt->device->backend->read(rt->device, &rt->heap.buffer, 0, sizeof rt->look, rt->look));
+    rt->mail.arrived = rt->mail.begun;
     dp_profile_switch(rt, before);
     if (rt->compiling)
         dp_activity("running");

@@ -10,7 +10,8 @@
  *   segreduce.c  ways of segmented reductions
  *   moves.c    kernels without         sort.c     argsort
  *   compact.c  a loop's state without dead data
- *   transfer.c values in and out       error.c    failures and their messages
+ *   transfer.c values in and out       pending.c  numbers that the host waits for
+ *   error.c    failures and their messages
  *   profile.c  where the time goes     process.c  what is the process's
  *   program.c  dp_main            params.c   tuning parameters
  *
@@ -32,13 +33,15 @@
 /* The same numbers as in kernels/common.cl. */
 enum {
     DP_MAILBOX = 64,
-    DP_MAILBOX_WORDS = DP_MAX_OUTS,
+    DP_OWN_WORDS = 24, /* the first: of operations that look at once */
+    DP_MAILBOX_WORDS = DP_OWN_WORDS + DP_MOST_PENDING,
     DP_LOOK_BYTES = DP_MAILBOX + 8 * DP_MAILBOX_WORDS,
-    DP_BIN_INSTANCES = 768,
-    DP_LIST_COUNTS = 800, /* of segmented reductions: two sets of three u32, each set 0 before its turn */
+    DP_BIN_INSTANCES = DP_LOOK_BYTES,
+    DP_LIST_COUNTS =
+        DP_LOOK_BYTES + 32, /* of segmented reductions: two sets of three u32, each set 0 before its turn */
     DP_LIST_SET = 16,
-    DP_REDUCE_COUNT = 832, /* u32, 0 between kernels */
-    DP_HEAP_START = 1024,
+    DP_REDUCE_COUNT = DP_LOOK_BYTES + 64, /* u32, 0 between kernels */
+    DP_HEAP_START = 2304,
     DP_BLOCK_ALIGN = 256
 };
 /* Instances are numbered by u32. */
@@ -58,6 +61,7 @@ static inline uint64_t offsets_length(Offsets o) { return o.stride & ~DP_REGULAR
 /* What is known of the lengths of a context's segments, where its offsets were made: then all of it. The same numbers
  * as in kernels/lengths.cl. */
 enum { DP_LENGTH_CLASSES = 32, DP_LENGTHS_WORDS = 2 + DP_LENGTH_CLASSES / 2 };
+_Static_assert(DP_LENGTHS_WORDS == (int)DP_PENDING_LENGTHS, "what is pending of a nested context");
 typedef struct DpLengths {
     bool known;
     uint64_t longest;
@@ -227,6 +231,22 @@ typedef struct Words {
     uint32_t nwritten;
 } Words;
 
+/* What has been begun and not awaited, see pending.c. */
+typedef struct Pending {
+    uint64_t begun;    /* in the order of beginning; 0: it is known */
+    uint64_t known[2]; /* then the number, or the view */
+    DpCtx *ctx[2];     /* being made: their sizes are missing */
+    DpArr array;       /* of an element */
+    bool is_element;   /* that is somewhere, and no result */
+    uint64_t addr;     /* there; 0: nowhere */
+} Pending;
+typedef struct Mail {
+    uint64_t begun, arrived;      /* numbers of Pending.begun: the last given, the last that was read back */
+    uint32_t open;                /* not awaited */
+    uint32_t used;                /* words of the mailbox */
+    Pending at[DP_MAILBOX_WORDS]; /* by a DpPending: its first word there; 0: in a failed state */
+} Mail;
+
 struct DpRt {
     const DpProgram *program;
     DpDevice *device;
@@ -246,6 +266,7 @@ struct DpRt {
     const char *dump_dir; /* DP_DUMP_KERNELS */
     Profile profile;
     uint64_t look[DP_LOOK_BYTES / 8];
+    Mail mail;
     uint32_t at; /* the site of dp_at, plus 1; 0: outside of the program */
     uint32_t level, lifted_level;
     DpLevel *levels;       /* the innermost */
@@ -446,7 +467,13 @@ void dp_profile_print(DpRt *rt, bool json, FILE *out);
 void dp_profile_close(DpRt *rt);
 
 /* context.c */
-DpBlock *dp_offsets_of_lengths(DpRt *rt, uint64_t address, uint64_t stride, uint64_t n, uint64_t *total);
+/* mail: the address of the mailbox's DP_LENGTHS_WORDS words that get what is known of the lengths. */
+DpBlock *dp_offsets_of_lengths(DpRt *rt, uint64_t address, uint64_t stride, uint64_t n, uint64_t mail);
+/* When these have arrived: the total. */
+uint64_t dp_offsets_said(DpRt *rt, DpBlock *offsets, const uint64_t *said);
+/* Begun and awaited at once: one read-back. */
+DpCtx *dp_nested_views(DpRt *rt, DpCtx *up, const DpCol *views);
+DpCtx *dp_nested_lens(DpRt *rt, DpCtx *up, const DpCol *lens);
 /* Of the context's segments (dp_ctx_segments), of which there are not more than 2^32: exact where offsets were made of
  * lengths, and for regular ones; not known where they come from elsewhere. Its number of segments is s.nseg, of
  * elements c->n. */
@@ -495,8 +522,18 @@ typedef struct Sorted {
 /* Sorts the positions (NULL: 0, 1, 2 …; owned) further, stably, by the scalars at `column` that they stand for. */
 Sorted dp_sort_by(DpRt *rt, uint64_t n, DpBlock *positions, uint64_t column, DpScalar scalar);
 
+/* pending.c */
+/* Of so many words. In a failed state nothing is begun: 0. */
+DpPending dp_pending_begin(DpRt *rt, uint32_t words);
+DpPending dp_pending_known(DpRt *rt, uint64_t number);
+/* Where the device leaves it; 0 if it is known, or nothing was begun. */
+uint64_t dp_pending_mail(const DpRt *rt, DpPending p);
+/* The words, or the known number; waits where they have not arrived. Zeros in a failed state. */
+const uint64_t *dp_pending_await(DpRt *rt, DpPending p);
+
 /* transfer.c */
-void dp_rt_read(DpRt *rt, uint64_t addr, void *to, uint64_t bytes);          /* waits; reports failures */
+void dp_rt_read(DpRt *rt, uint64_t addr, void *to, uint64_t bytes);  /* waits; reports failures */
+void dp_rt_fetch(DpRt *rt, uint64_t addr, void *to, uint64_t bytes); /* what is there since the host last looked */
 void dp_rt_write(DpRt *rt, uint64_t addr, const void *from, uint64_t bytes); /* waits until `from` may be reused */
 
 #endif

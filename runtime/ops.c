@@ -78,16 +78,17 @@ static Args chunk_args(uint64_t n, uint64_t part)
 }
 
 static void launch_reduce(DpRt *rt, uint32_t kernel, uint32_t variant, const char *name, uint32_t chunks, Args *a,
-                          const uint64_t *words, uint32_t nouts)
+                          const uint64_t *words, uint32_t nouts, uint64_t mail)
 {
     dp_args_kernel_words(rt, a, kernel, words);
     for (uint32_t i = 0; i < nouts; i++)
-        dp_args_add(a, DP_MAILBOX + 8 * i);
+        dp_args_add(a, mail + 8 * i);
     dp_rt_launch(rt, dp_rt_kernel(rt, kernel, variant, 0, name), 1, chunks, a);
 }
 
-/* The results go to the mailbox. */
-static void reduce_to_mailbox(DpRt *rt, uint32_t kernel, uint32_t variant, uint64_t n, const uint64_t *words)
+/* The results go to the mailbox, to `mail`. */
+static void reduce_to_mailbox(DpRt *rt, uint32_t kernel, uint32_t variant, uint64_t n, const uint64_t *words,
+                              uint64_t mail)
 {
     const uint32_t nouts = info(rt, kernel)->nouts;
     const bool groups = dp_rt_group_shape(rt, kernel);
@@ -95,32 +96,29 @@ static void reduce_to_mailbox(DpRt *rt, uint32_t kernel, uint32_t variant, uint6
     const bool one = groups && dp_source_has_fence(rt) && dp_param(rt, PARAM_REDUCE) == 0;
     if (!groups && chunks == 1) {
         Args small = {.n = 1, .at = {n}};
-        launch_reduce(rt, kernel, variant, "dp_reduce_small", 1, &small, words, nouts);
+        launch_reduce(rt, kernel, variant, "dp_reduce_small", 1, &small, words, nouts, mail);
         return;
     }
     DpBlock *part = dp_block_new(rt, chunks, dp_rt_carry_bytes(rt, kernel));
     Args all = chunk_args(n, dp_block_addr(part)), last = {.n = 2, .at = {chunks, dp_block_addr(part)}};
     if (one) {
         dp_args_add(&all, DP_REDUCE_COUNT);
-        launch_reduce(rt, kernel, variant, "dp_reduce_all", chunks, &all, words, nouts);
+        launch_reduce(rt, kernel, variant, "dp_reduce_all", chunks, &all, words, nouts, mail);
     } else {
-        launch_reduce(rt, kernel, variant, "dp_reduce_chunks", chunks, &all, words, 0);
-        launch_reduce(rt, kernel, variant, "dp_reduce_finish", 1, &last, words, nouts);
+        launch_reduce(rt, kernel, variant, "dp_reduce_chunks", chunks, &all, words, 0, 0);
+        launch_reduce(rt, kernel, variant, "dp_reduce_finish", 1, &last, words, nouts, mail);
     }
     dp_block_release(rt, part);
 }
 
-void dp_reduce_root(DpRt *rt, uint32_t kernel, uint32_t variant, DpCtx *c, const uint64_t *words, uint64_t *bits)
+DpPending dp_begin_reduce_root(DpRt *rt, uint32_t kernel, uint32_t variant, DpCtx *c, const uint64_t *words)
 {
     const DpKernel *k = info(rt, kernel);
-    memset(bits, 0, k->nouts * sizeof *bits);
-    if (dp_failed(rt))
-        return;
     dp_rt_check_countable(rt, c->n);
-    reduce_to_mailbox(rt, kernel, variant, c->n, words);
-    const uint64_t *mail = dp_rt_look(rt);
-    for (uint32_t i = 0; i < k->nouts; i++)
-        bits[i] = k->out_bytes[i] == 8 ? mail[i] : mail[i] & ((UINT64_C(1) << (8 * k->out_bytes[i])) - 1);
+    DpPending p = dp_pending_begin(rt, k->nouts);
+    if (p)
+        reduce_to_mailbox(rt, kernel, variant, c->n, words, dp_pending_mail(rt, p));
+    return p;
 }
 
 void dp_reduce(DpRt *rt, uint32_t kernel, uint32_t variant, DpCtx *c, const uint64_t *words, DpCol *outs)
@@ -426,7 +424,8 @@ void dp_hist(DpRt *rt, uint32_t kernel, uint32_t variant, DpCtx *c, const uint64
             outs[i] = dp_new_col(rt, 0, 16);
         return;
     }
-    DpBlock *offsets = dp_offsets_of_lengths(rt, size->addr, 8, nseg, &total);
+    DpBlock *offsets = dp_offsets_of_lengths(rt, size->addr, 8, nseg, DP_MAILBOX);
+    total = dp_offsets_said(rt, offsets, dp_rt_look(rt));
     Bins bins = {total, 0, dp_block_addr(offsets)};
     DpCol data[DP_MAX_OUTS];
     run_hist(rt, kernel, variant, c, words, &bins, data);

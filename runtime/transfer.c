@@ -9,6 +9,11 @@
 void dp_rt_read(DpRt *rt, uint64_t addr, void *to, uint64_t bytes)
 {
     dp_rt_look(rt);
+    dp_rt_fetch(rt, addr, to, bytes);
+}
+
+void dp_rt_fetch(DpRt *rt, uint64_t addr, void *to, uint64_t bytes)
+{
     if (bytes == 0)
         return;
     if (dp_failed(rt)) {
@@ -28,59 +33,6 @@ void dp_rt_write(DpRt *rt, uint64_t addr, const void *from, uint64_t bytes)
 {
     if (bytes && !dp_failed(rt))
         dp_rt_check_device(rt, rt->device->backend->write(rt->device, &rt->heap.buffer, addr, bytes, from));
-}
-
-/* ---- single elements ---- */
-/* Integers extended by their sign, as in core constants. */
-static uint64_t extend(uint64_t x, DpScalar s)
-{
-    switch (s) {
-    case DP_I8: return (uint64_t)(int64_t)(int8_t)(uint8_t)x;
-    case DP_I16: return (uint64_t)(int64_t)(int16_t)(uint16_t)x;
-    case DP_I32: return (uint64_t)(int64_t)(int32_t)(uint32_t)x;
-    default: return x;
-    }
-}
-
-uint64_t dp_read_scalar(DpRt *rt, const DpArr *a, uint64_t index, DpScalar scalar)
-{
-    uint64_t x = 0;
-    uint32_t bytes = dp_scalar_bytes(scalar);
-    if (index < a->len)
-        dp_rt_read(rt, a->addr + index * bytes, &x, bytes); /* devices and hosts of one byte order, little endian */
-    else
-        dp_check(rt);
-    return extend(x, scalar);
-}
-
-/* Element k of an array of equally long rows, one behind the other, need not be looked at. */
-static bool known_view(const DpArr *a, uint64_t k, uint64_t view[2])
-{
-    const DpBlock *b = a->refs && a->refs->n == 1 ? a->refs->blocks[0] : NULL;
-    if (!b || !b->contig.offsets.stride)
-        return false;
-    uint64_t at = (a->addr - b->addr) / 16 + k, length = offsets_length(b->contig.offsets);
-    view[0] = length;
-    view[1] = b->contig.base + at * length * b->contig.bytes;
-    return true;
-}
-
-DpArr dp_read_view(DpRt *rt, const DpArr *a, uint64_t index)
-{
-    uint64_t view[2] = {0, 0};
-    if (index >= a->len) {
-        dp_check(rt);
-        return (DpArr){0, 0, NULL};
-    }
-    if (!known_view(a, index, view))
-        dp_rt_read(rt, dp_arr_addr(rt, a) + 16 * index, view, sizeof view);
-    if (view[0] == 0)
-        return (DpArr){0, 0, NULL};
-    DpRefs *all = dp_refs_of_arr(rt, a, 1);
-    DpArr out = dp_arr_of_block(rt, dp_block_retain(dp_refs_owner(rt, all, view[1])), view[0]);
-    dp_refs_release(rt, all);
-    out.addr = out.refs ? view[1] : 0;
-    return out;
 }
 
 DpArr dp_array_root(DpRt *rt, const void *elements, uint32_t bytes, uint64_t count, DpRefs *element_refs)
@@ -197,20 +149,13 @@ void dp_download(DpRt *rt, const DpArr *a, DpLeaf *leaf)
 }
 
 /* ---- calls of entries ---- */
-static uint64_t scalar_bits(const DpLeaf *leaf)
-{
-    uint64_t bits = 0;
-    memcpy(&bits, leaf->data, dp_scalar_bytes(leaf->scalar));
-    return extend(bits, leaf->scalar);
-}
-
 void dp_upload_args(DpRt *rt, const DpEntry *entry, const DpLeaf *leaves, DpArg *args)
 {
     for (uint32_t i = 0; i < entry->nargs; i++) {
         if (leaves[i].rank)
             args[i].arr = dp_upload(rt, &leaves[i]);
         else
-            args[i].bits = scalar_bits(&leaves[i]);
+            args[i].bits = dp_scalar_load(leaves[i].scalar, leaves[i].data, 0);
     }
     dp_check(rt);
 }

@@ -18,7 +18,8 @@ void host_fn_name(HostPrinter *h, const PlanFn *fn) { emit_name(h->out, "fn_", f
 
 void host_type(HostPrinter *h, const PlanRegInfo *info)
 {
-    static const char *const names[] = {"", "DpArr ", "DpCol ", "DpCtx *", "DpRefs *", "DpLimit ", "DpLevel "};
+    static const char *const names[] = {"",         "DpArr ",   "DpCol ",   "DpCtx *",
+                                        "DpRefs *", "DpLimit ", "DpLevel ", "DpPending "};
     if (info->type == PLAN_SCALAR)
         strbuf_printf(h->out, "%s ", emit_type_name(info->core.scalar));
     else

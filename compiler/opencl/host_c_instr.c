@@ -67,12 +67,6 @@ static void print_tag(HostPrinter *h, const PlanOperand *o)
 }
 static void print_given(HostPrinter *h, const PlanOperand *o) { strbuf_add(h->out, o->given ? "true" : "false"); }
 
-static void print_result(HostPrinter *h, const PlanOperand *o)
-{
-    host_operand(h, o);
-    strbuf_printf(h->out, " = dp_from_bits_%s", scalar_name(core_type(h, o).scalar));
-}
-
 static void print_value(HostPrinter *h, const PlanOperand *o)
 {
     strbuf_printf(h->out, "&(%s){", emit_type_name(core_type(h, o).scalar));
@@ -110,9 +104,9 @@ typedef struct Placeholder {
     void (*print)(HostPrinter *h, const PlanOperand *o);
 } Placeholder;
 static const Placeholder single[] = {
-    {"SCALAR", host_operand}, {"ARR", host_operand},    {"COL", host_operand},   {"CTX", host_operand},
-    {"REFS", host_operand},   {"LIMIT", host_operand},  {"LEVEL", host_operand}, {"NUM", host_operand},
-    {"TEXT", host_operand},   {"RESULT", print_result}, {"VALUE", print_value},  {"VIEW", print_view_pointer},
+    {"SCALAR", host_operand}, {"ARR", host_operand},     {"COL", host_operand},   {"CTX", host_operand},
+    {"REFS", host_operand},   {"LIMIT", host_operand},   {"LEVEL", host_operand}, {"NUM", host_operand},
+    {"TEXT", host_operand},   {"PENDING", host_operand}, {"VALUE", print_value},  {"VIEW", print_view_pointer},
     {"TAG", print_tag},       {"GIVEN", print_given},
 };
 typedef struct ListPlaceholder {
@@ -290,26 +284,28 @@ static void print_out(HostPrinter *h, const PlanOperand *o, uint32_t i)
         strbuf_printf(h->out, " = out[%u];\n", i);
 }
 
-static void print_launch(HostPrinter *h, const PlanInstr *in)
+static void print_room(HostPrinter *h, const PlanOperand *outs)
 {
-    const PlanOperand *outs = &in->args[2];
-    uint32_t nouts = outs->kind == OPERAND_LIST ? outs->list.n : 0;
-    bool variants = h->plan->kernels.at[in->args[0].bits]->nbits > 0;
+    static const char *const types[] = {[PLAN_SCALAR] = "uint64_t", [PLAN_ARR] = "DpArr", [PLAN_COL] = "DpCol"};
+    uint32_t n = outs->list.n;
+    strbuf_indent(h->out, 2 * h->depth);
+    strbuf_printf(h->out, "%s out[%u];\n", types[n > 0 ? h->fn->regs.at[outs->list.at[0].reg].type : PLAN_COL],
+                  n > 0 ? n : 1);
+}
+
+/* What has words or room for outputs, in a block. */
+static void print_with_room(HostPrinter *h, const PlanInstr *in, const PlanOperand *outs)
+{
+    bool launches = plan_ops[in->op].effects & PLAN_LAUNCHES;
+    bool variants = launches && h->plan->kernels.at[in->args[0].bits]->nbits > 0;
     strbuf_indent(h->out, 2 * h->depth);
     strbuf_add(h->out, "{\n");
     h->depth++;
     print_words(h, in, variants);
-    if (outs->kind == OPERAND_LIST) {
-        PlanType type = nouts > 0 ? h->fn->regs.at[outs->list.at[0].reg].type : PLAN_COL;
-        strbuf_indent(h->out, 2 * h->depth);
-        strbuf_printf(h->out, "%s out[%u];\n",
-                      type == PLAN_SCALAR ? "uint64_t"
-                      : type == PLAN_ARR  ? "DpArr"
-                                          : "DpCol",
-                      nouts > 0 ? nouts : 1);
-    }
+    if (outs)
+        print_room(h, outs);
     print_call(h, in, variants);
-    for (uint32_t i = 0; i < nouts; i++)
+    for (uint32_t i = 0; outs && i < outs->list.n; i++)
         print_out(h, &outs->list.at[i], i);
     h->depth--;
     strbuf_indent(h->out, 2 * h->depth);
@@ -318,8 +314,9 @@ static void print_launch(HostPrinter *h, const PlanInstr *in)
 
 void host_instr(HostPrinter *h, const PlanInstr *in)
 {
-    if (plan_ops[in->op].effects & PLAN_LAUNCHES)
-        print_launch(h, in);
+    const PlanOperand *outs = plan_outs(in);
+    if (outs || plan_ops[in->op].effects & PLAN_LAUNCHES)
+        print_with_room(h, in, outs);
     else
         print_call(h, in, false);
 }

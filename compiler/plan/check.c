@@ -16,6 +16,8 @@ typedef struct PlanChecker {
     bool ok;
     uint8_t *holds;    /* by register: is something in it? */
     uint8_t *declared; /* by register: is it in scope? */
+    uint8_t *words;    /* by register: of the mailbox that it stands for, pending */
+    uint32_t pending;  /* such words */
     uint8_t *used;     /* by register: how often the instruction at hand takes or writes it */
     Arena *arena;
 } PlanChecker;
@@ -39,7 +41,7 @@ static void fail(PlanChecker *c, const char *what, PlanReg r)
 
 static bool has_type(const PlanChecker *c, PlanReg r, char letter)
 {
-    static const char letters[] = "sacxrlv";
+    static const char letters[] = "sacxrlvp";
     return letter == '.' || letters[c->fn->regs.at[r].type] == letter;
 }
 
@@ -67,6 +69,22 @@ static void check_read(void *ctx, PlanOperand *o, PlanUse use)
         fail(c, owns ? "holds nothing that could be read or taken" : "is read before it is written", o->reg);
     if (use.mode == '!' && owns && c->used[o->reg]++)
         fail(c, "is taken twice", o->reg);
+}
+
+/* Where other code runs nothing is pending. */
+static void note_pending(void *ctx, PlanOperand *o, PlanUse use)
+{
+    PlanChecker *c = ctx;
+    if (!c->ok || use.type != 'p')
+        return;
+    if (use.mode == '=') {
+        c->words[o->reg] = (uint8_t)plan_pending_words(c->plan, c->in);
+        c->pending += c->words[o->reg];
+    } else {
+        c->pending -= c->words[o->reg];
+    }
+    if (c->pending > PLAN_MOST_PENDING)
+        fail(c, "is more than may be pending", o->reg);
 }
 
 static void take(void *ctx, PlanOperand *o, PlanUse use)
@@ -176,11 +194,14 @@ static void check_loop(PlanChecker *c, const PlanInstr *in)
 static void check_instr(PlanChecker *c, const PlanInstr *in)
 {
     c->in = in;
+    if (c->pending > 0 && plan_ops[in->op].effects & PLAN_CONTROL)
+        fail(c, "something is pending here", PLAN_NO_REG);
     if (in->op == PLAN_OP_LOOP) {
         check_loop(c, in);
         return;
     }
     plan_operands(in, check_read, c);
+    plan_operands(in, note_pending, c);
     plan_operands(in, take, c);
     plan_operands(in, write, c);
     if (c->ok && in->op == PLAN_OP_CALL)
@@ -215,6 +236,7 @@ static bool check_fn(const Plan *plan, const PlanFn *fn, StrBuf *why)
     PlanChecker c = {.plan = plan, .fn = fn, .why = why, .ok = true, .arena = arena};
     c.holds = arena_array(arena, uint8_t, fn->regs.n + 1);
     c.declared = arena_array(arena, uint8_t, fn->regs.n + 1);
+    c.words = arena_array(arena, uint8_t, fn->regs.n + 1);
     c.used = arena_array(arena, uint8_t, fn->regs.n + 1);
     for (uint32_t i = 0; i < fn->nparams; i++)
         c.holds[fn->params[i]] = c.declared[fn->params[i]] = 1;

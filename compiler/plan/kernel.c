@@ -234,6 +234,17 @@ static void set_values(Plan *plan, PlanKernel *k, uint32_t first, uint32_t n)
     k->val_bytes = value_bytes(k->values, n);
 }
 
+static void note_trust(void *ctx, CoreBlock *b)
+{
+    bool *trusting = ctx;
+    for (uint32_t i = 0; i < b->stmts.n && !*trusting; i++) {
+        CoreStmt *s = b->stmts.at[i];
+        bool indexes = s->kind == CORE_INDEX || s->kind == CORE_SLICE;
+        *trusting = s->kind == CORE_LOOP || (indexes && s->site == CORE_NO_SITE);
+        core_stmt_blocks(s, note_trust, trusting);
+    }
+}
+
 static const char *kernel_name(Plan *plan, const FlatFn *fn, uint32_t number, PlanKernelKind kind)
 {
     StrBuf text = {0};
@@ -301,6 +312,9 @@ static void add_kernel(Plan *plan, const FlatFn *fn, const FlatStmt *s, uint32_t
         k->library = place_of(plan, source_of_origin(plan->program->core->session, s->span.origin));
     k->nouts = k->kind == PLAN_PACK ? 0 : k->kind == PLAN_ARRAY ? 1 : n;
     set_values(plan, k, first, n);
+    note_trust(&k->trusting, s->body.block);
+    if (has_op(k))
+        note_trust(&k->trusting, s->reduce.op.op.body);
     vec_push(plan->arena, &plan->kernels, k);
     add_words(plan, k);
 }

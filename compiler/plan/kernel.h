@@ -81,6 +81,7 @@ typedef struct PlanKernel {
     uint32_t val_bytes;
     VEC(PlanWord) words;
     uint32_t nbits; /* of the variant */
+    bool trusting;  /* its code has loops, which may not end, or indexes without a check: had earlier checks failed */
 } PlanKernel;
 
 typedef struct Plan Plan;

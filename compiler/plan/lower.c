@@ -89,7 +89,8 @@ void lower_copy(Lower *w, PlanOperand to, PlanOperand from)
     case PLAN_CTX: EMIT(w, RETAIN_CTX, to, from); break;
     case PLAN_REFS:
     case PLAN_LIMIT:
-    case PLAN_LEVEL: break; /* are never state */
+    case PLAN_LEVEL:
+    case PLAN_PENDING: break; /* are never state */
     }
 }
 
@@ -141,26 +142,36 @@ void lower_next_state(Lower *w, uint32_t n, const PlanOperand *params, const Pla
             lower_copy(w, params[i], next[i]);
 }
 
+PlanOperand lower_pending(Lower *w) { return lower_reg(w, PLAN_PENDING, core_scalar(SC_BOOL), NULL); }
+
 /* ---- contexts and columns ---- */
+
+void lower_split(Lower *w, PlanOperand ctx, PlanOperand cond, PlanOperand yes, PlanOperand no)
+{
+    PlanOperand p = lower_pending(w);
+    EMIT(w, SPLIT, p, ctx, cond);
+    EMIT(w, AWAIT_SPLIT, yes, no, p);
+}
 
 static void lower_nested(Lower *w, const FlatStmt *s)
 {
     FlatVar source = s->nested.source, up = plan_up(w->flat, s->outs[0]);
-    PlanOperand from = w->vars[source], out, n = from;
+    PlanOperand from = w->vars[source], n = from;
     bool host = lower_info(w, source)->kind == FLAT_HOST, array = lower_info(w, source)->type.rank > 0;
-    if (up == FLAT_ROOT && array) {
-        n = lower_scalar(w, SC_I64, "n");
-        EMIT(w, LENGTH, n, from);
+    if (up == FLAT_ROOT && array)
+        EMIT(w, LENGTH, n = lower_scalar(w, SC_I64, "n"), from);
+    if (up == FLAT_ROOT) {
+        EMIT(w, NESTED_ROOT, lower_new_var(w, s->outs[0]), n);
+    } else if (host) {
+        EMIT(w, NESTED_REGULAR, lower_new_var(w, s->outs[0]), w->vars[up], from);
+    } else {
+        PlanOperand p = lower_pending(w);
+        if (array)
+            EMIT(w, NESTED_VIEWS, p, w->vars[up], from);
+        else
+            EMIT(w, NESTED_LENS, p, w->vars[up], from);
+        EMIT(w, AWAIT_CTX, lower_new_var(w, s->outs[0]), p);
     }
-    out = lower_new_var(w, s->outs[0]);
-    if (up == FLAT_ROOT)
-        EMIT(w, NESTED_ROOT, out, n);
-    else if (host)
-        EMIT(w, NESTED_REGULAR, out, w->vars[up], from);
-    else if (array)
-        EMIT(w, NESTED_VIEWS, out, w->vars[up], from);
-    else
-        EMIT(w, NESTED_LENS, out, w->vars[up], from);
 }
 
 static void lower_elems(Lower *w, const FlatStmt *s)
@@ -314,7 +325,7 @@ void lower_stmt(Lower *w, const FlatStmt *s)
     case FLAT_S_NESTED: lower_nested(w, s); break;
     case FLAT_S_SPLIT: {
         PlanOperand ctx = w->vars[s->ctx], cond = w->vars[s->split.cond], yes = lower_new_var(w, s->outs[0]);
-        EMIT(w, SPLIT, yes, lower_new_var(w, s->outs[1]), ctx, cond);
+        lower_split(w, ctx, cond, yes, lower_new_var(w, s->outs[1]));
         break;
     }
     case FLAT_S_ELEMS: lower_elems(w, s); break;

@@ -190,7 +190,7 @@ static void lower_round_split(Lower *w, const LiftedLoop *l, PlanOperand go)
 {
     PlanOperand yes = lower_reg(w, PLAN_CTX, core_scalar(SC_BOOL), "yes"),
                 no = lower_reg(w, PLAN_CTX, core_scalar(SC_BOOL), "no"), stop = lower_scalar(w, SC_BOOL, "stop");
-    EMIT(w, SPLIT, yes, no, l->active, go);
+    lower_split(w, l->active, go, yes, no);
     PlanInstr *in = EMIT(w, IF, has_instances(w, no, stop));
     PlanBlock *outer = lower_begin(w);
     in->blocks[0] = w->block;

@@ -44,6 +44,9 @@ PlanInstr *lower_emit(Lower *w, PlanOp op, uint32_t n, const PlanOperand *args);
 void lower_copy(Lower *w, PlanOperand to, PlanOperand from);
 /* to = a op b, of operands of the type. */
 void lower_prim(Lower *w, PlanOperand to, CorePrim op, PlanOperand a, PlanOperand b);
+/* What an instruction begins: the one behind it awaits that. */
+PlanOperand lower_pending(Lower *w);
+void lower_split(Lower *w, PlanOperand ctx, PlanOperand cond, PlanOperand yes, PlanOperand no);
 /* Instructions go to a new block until lower_end. */
 PlanBlock *lower_begin(Lower *w);
 void lower_end(Lower *w, PlanBlock *outer);

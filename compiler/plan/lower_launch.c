@@ -158,7 +158,9 @@ static void lower_reduce(Lower *w, const PlanKernel *k, PlanOperand ctx)
 {
     PlanOperand outs = kernel_outs(w, k);
     if (over_root(k)) {
-        LAUNCH(w, REDUCE_ROOT, k, ctx, outs);
+        PlanOperand p = lower_pending(w);
+        LAUNCH(w, REDUCE_ROOT, k, ctx, p);
+        EMIT(w, AWAIT, outs, p);
         return;
     }
     LAUNCH(w, REDUCE, k, ctx, outs);
@@ -184,6 +186,13 @@ static void lower_hist(Lower *w, const PlanKernel *k, PlanOperand ctx)
         LAUNCH(w, HIST, k, ctx, outs, size);
 }
 
+static void lower_pack(Lower *w, const PlanKernel *k, PlanOperand ctx)
+{
+    PlanOperand p = lower_pending(w);
+    LAUNCH(w, PACK, k, ctx, p);
+    EMIT(w, AWAIT_CTX, lower_new_var(w, k->stmt->outs[0]), p);
+}
+
 static void lower_launch(Lower *w, const PlanKernel *k)
 {
     PlanOperand ctx = w->vars[k->stmt->body.ctx];
@@ -191,7 +200,7 @@ static void lower_launch(Lower *w, const PlanKernel *k)
     case PLAN_MAP:
     case PLAN_SCAN: lower_columns(w, k, ctx); break;
     case PLAN_ARRAY: lower_array(w, k, ctx); break;
-    case PLAN_PACK: LAUNCH(w, PACK, k, ctx, lower_new_var(w, k->stmt->outs[0])); break;
+    case PLAN_PACK: lower_pack(w, k, ctx); break;
     case PLAN_REDUCE: lower_reduce(w, k, ctx); break;
     case PLAN_SCATTER: lower_scatter(w, k, ctx); break;
     case PLAN_HIST: lower_hist(w, k, ctx); break;

@@ -64,11 +64,15 @@ static void lower_index(Lower *w, const CoreStmt *s)
     PlanOperand array = operand(w, s->index.array), index = operand(w, s->index.index);
     if (s->site != CORE_NO_SITE)
         EMIT(w, CHECK_INDEX, index, array, lower_number(s->site));
-    PlanOperand out = new_core(w, s->vars[0]);
-    if (lower_type(w, out) == PLAN_ARR)
-        EMIT(w, READ_VIEW, out, array, index);
-    else
-        EMIT(w, READ, out, array, index);
+    PlanOperand out = new_core(w, s->vars[0]), p = lower_pending(w), outs = lower_list(w, 1);
+    outs.list.at[0] = out;
+    if (lower_type(w, out) == PLAN_ARR) {
+        EMIT(w, READ_VIEW, p, array, index);
+        EMIT(w, AWAIT_VIEW, out, p);
+    } else {
+        EMIT(w, READ, p, array, index);
+        EMIT(w, AWAIT, outs, p);
+    }
 }
 
 static void lower_slice(Lower *w, const CoreStmt *s)

@@ -3,13 +3,15 @@
 #include "plan/emit_text.h"
 
 #include <assert.h>
+#include <string.h>
 
 enum {
     ALLOCATES = PLAN_ALLOCATES,
     READS_BACK = PLAN_READS_BACK,
     FAILS = PLAN_FAILS,
     LAUNCHES = PLAN_LAUNCHES | PLAN_ALLOCATES | PLAN_FAILS,
-    CONTROL = PLAN_CONTROL | PLAN_FAILS
+    CONTROL = PLAN_CONTROL | PLAN_FAILS | PLAN_ORDERED,
+    ORDERED = PLAN_ORDERED
 };
 
 const PlanOpInfo plan_ops[PLAN_OP_COUNT] = {
@@ -20,7 +22,7 @@ const PlanOpInfo plan_ops[PLAN_OP_COUNT] = {
 
 void plan_reg_name(StrBuf *out, const PlanFn *fn, PlanReg r)
 {
-    static const char *const letters[] = {"s", "a", "c", "x", "r", "l", "v"};
+    static const char *const letters[] = {"s", "a", "c", "x", "r", "l", "v", "p"};
     const PlanRegInfo *info = &fn->regs.at[r];
     emit_name(out, letters[info->type], r, info->hint);
 }
@@ -30,6 +32,31 @@ uint32_t plan_line(const Plan *plan, const PlanInstr *in)
     if (in->span.end == 0 || in->span.file == SPAN_NONE.file)
         return 0;
     return source_linecol(plan->program->core->session, in->span.file, in->span.start).line;
+}
+
+const PlanOperand *plan_outs(const PlanInstr *in)
+{
+    const char *at = plan_ops[in->op].operands;
+    for (uint32_t i = 0; i < in->nargs; i++, at += at[2] == '*' ? 4 : 3)
+        if (at[0] == '=' && at[2] == '*')
+            return &in->args[i];
+    return NULL;
+}
+
+uint32_t plan_pending_words(const Plan *plan, const PlanInstr *in)
+{
+    switch (in->op) {
+    case PLAN_OP_REDUCE_ROOT: return plan->kernels.at[in->args[0].bits]->nouts;
+    case PLAN_OP_NESTED_VIEWS:
+    case PLAN_OP_NESTED_LENS: return PLAN_PENDING_LENGTHS;
+    default: return strstr(plan_ops[in->op].operands, "=p") ? 1 : 0;
+    }
+}
+
+PlanReg plan_awaited(const PlanInstr *in)
+{
+    const char *pending = strstr(plan_ops[in->op].operands, "!p"); /* the last operand */
+    return pending ? in->args[in->nargs - 1].reg : PLAN_NO_REG;
 }
 
 static void visit_words(const PlanInstr *in, void (*f)(void *ctx, PlanOperand *o, PlanUse use), void *ctx)

@@ -19,10 +19,14 @@
  *     fn main (a0_xs : [f32]) -> (s4 : f32)
  *       s1 = length a0_xs
  *       x2 = nested s1
- *       s3 = reduce 0 x2 (address a0_xs)           -- reads back
+ *       p3 = reduce 0 x2 (address a0_xs)
  *       release a0_xs
  *       release x2
- *       s4 = set s3 */
+ *       (s5) = await p3                            -- reads back
+ *       s4 = set s5
+ *
+ * WHAT THE HOST WAITS FOR (sizes of contexts, results at depth 0, elements) is begun by one instruction and awaited by
+ * another, which has what it gave. An await waits for all that has been begun, so that several share a read-back. */
 #ifndef DPC_PLAN_H
 #define DPC_PLAN_H
 
@@ -31,7 +35,16 @@
 typedef uint32_t PlanReg;
 #define PLAN_NO_REG UINT32_MAX
 
-typedef enum PlanType { PLAN_SCALAR, PLAN_ARR, PLAN_COL, PLAN_CTX, PLAN_REFS, PLAN_LIMIT, PLAN_LEVEL } PlanType;
+typedef enum PlanType {
+    PLAN_SCALAR,
+    PLAN_ARR,
+    PLAN_COL,
+    PLAN_CTX,
+    PLAN_REFS,
+    PLAN_LIMIT,
+    PLAN_LEVEL,
+    PLAN_PENDING
+} PlanType;
 
 typedef struct PlanRegInfo {
     PlanType type;
@@ -46,7 +59,14 @@ typedef enum PlanOp {
     PLAN_OP_COUNT
 } PlanOp;
 
-enum { PLAN_ALLOCATES = 1, PLAN_READS_BACK = 2, PLAN_FAILS = 4, PLAN_LAUNCHES = 8, PLAN_CONTROL = 16 };
+enum {
+    PLAN_ALLOCATES = 1,
+    PLAN_READS_BACK = 2,
+    PLAN_FAILS = 4,
+    PLAN_LAUNCHES = 8,
+    PLAN_CONTROL = 16,
+    PLAN_ORDERED = 32
+};
 
 typedef struct PlanOpInfo {
     const char *name, *operands;
@@ -122,7 +142,9 @@ struct Plan {
 
 /* In the program's arena. NULL after a diagnostic: it needs more than kernels offer. */
 Plan *plan_lower(const FlatProgram *p);
-/* Once, on what plan_lower made. */
+/* Reads several numbers at once where that can be. On what plan_lower made. */
+void plan_batch_reads(Plan *plan);
+/* Once, behind it. */
 void plan_lifetimes(Plan *plan);
 /* Operands as the table has them, registers written before they are read, and ownership as said above. Prints the first
  * problem into `why` and returns false. */
@@ -144,6 +166,16 @@ typedef struct PlanUse {
     char mode, type;
 } PlanUse;
 void plan_operands(const PlanInstr *in, void (*f)(void *ctx, PlanOperand *o, PlanUse use), void *ctx);
+
+/* Words of the mailbox that the instruction's pending number takes; 0: it begins none. What is pending at a time takes
+ * at most PLAN_MOST_PENDING. The same numbers as in dp_rt.h. */
+enum { PLAN_MOST_PENDING = 224, PLAN_PENDING_LENGTHS = 18 };
+uint32_t plan_pending_words(const Plan *plan, const PlanInstr *in);
+/* What it awaits; PLAN_NO_REG: nothing. */
+PlanReg plan_awaited(const PlanInstr *in);
+
+/* The list of what it writes, if it writes a list; else NULL. */
+const PlanOperand *plan_outs(const PlanInstr *in);
 
 /* ---- running (run.c) ---- */
 struct DpRt;

@@ -11,6 +11,7 @@ typedef struct PlanPrinter {
     const PlanFn *fn;
     int depth;
     uint32_t line; /* of the last instruction */
+    bool waits;    /* the next await: something was begun since the last */
 } PlanPrinter;
 
 /* ---- operands ---- */
@@ -165,8 +166,10 @@ static void print_instr(PlanPrinter *pr, const PlanInstr *in)
         strbuf_add(pr->out, " = ");
     print_name(pr, in);
     print_operands(pr, in, false);
-    if (plan_ops[in->op].effects & PLAN_READS_BACK)
+    bool reads = plan_ops[in->op].effects & PLAN_READS_BACK;
+    if (reads && (pr->waits || plan_awaited(in) == PLAN_NO_REG))
         strbuf_add(pr->out, " -- reads back");
+    pr->waits = !reads && (pr->waits || plan_pending_words(pr->plan, in) > 0);
     strbuf_add(pr->out, "\n");
     print_words(pr, in);
     if (in->blocks[0])

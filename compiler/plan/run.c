@@ -9,6 +9,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+_Static_assert(PLAN_MOST_PENDING == (int)DP_MOST_PENDING, "words of the mailbox");
+_Static_assert(PLAN_PENDING_LENGTHS == (int)DP_PENDING_LENGTHS, "words of a nested context");
+
 typedef union PlanValue {
     uint64_t bits; /* of a scalar, as core's constants */
     DpArr arr;
@@ -17,6 +20,7 @@ typedef union PlanValue {
     DpRefs *refs;
     DpLimit limit;
     DpLevel level;
+    DpPending pending;
 } PlanValue;
 
 enum { MOST_LISTS = 6 }; /* of an instruction, a launch's words and outputs included */
@@ -160,8 +164,8 @@ static void fill_words(Run *r)
 /* In the registers. */
 static void keep_outs(Run *r)
 {
-    const PlanOperand *outs = &r->in->args[2];
-    for (uint32_t i = 0; r->outs && i < outs->list.n; i++) {
+    const PlanOperand *outs = plan_outs(r->in);
+    for (uint32_t i = 0; i < outs->list.n; i++) {
         PlanReg to = outs->list.at[i].reg;
         const PlanRegInfo *info = &r->fn->regs.at[to];
         if (info->type == PLAN_COL)
@@ -184,9 +188,9 @@ static void keep_outs(Run *r)
 #define REFS(i) REGISTER(i).refs
 #define LIMIT(i) REGISTER(i).limit
 #define LEVEL(i) REGISTER(i).level
+#define PENDING(i) REGISTER(i).pending
 #define NUM(i) ((uint32_t)OPERAND(i)->bits)
 #define TEXT(i) OPERAND(i)->text
-#define RESULT(i) SCALAR(i) =
 #define PRIM_VALUE(i) prim_value(r, OPERAND(i))
 #define VALUE(i) scalar(r, OPERAND(i))
 #define VIEW(i) (&(View){ARR(i).len, ARR(i).addr})
@@ -247,7 +251,7 @@ static void run_instr(Run *r, const PlanInstr *in)
     if (launches)
         fill_words(r);
     run_call(r);
-    if (launches)
+    if (r->outs)
         keep_outs(r);
     free_lists(r);
 }

@@ -24,7 +24,7 @@
 
 #include "dp_value.h"
 
-#define DP_RT_VERSION 3
+#define DP_RT_VERSION 4
 
 typedef struct DpRt DpRt;
 typedef struct DpBlock DpBlock;
@@ -40,6 +40,14 @@ typedef struct DpCol {
     uint64_t addr, n;
     uint32_t bytes;
 } DpCol; /* a column: n elements of `bytes` (1,2,4,8,16) */
+
+/* A number that the device makes and the host waits for: the size of a context, results at depth 0, an element.
+ * dp_begin_… has it made and left in the mailbox; dp_await_… takes what that gave, and waits, if it must, for all that
+ * was begun before: one read-back brings them together. Each is awaited once, in a failed state too. What has been
+ * begun and not awaited takes at most DP_MOST_PENDING words: a nested context DP_PENDING_LENGTHS, results one each,
+ * others one. */
+enum { DP_MOST_PENDING = 224, DP_PENDING_LENGTHS = 18 };
+typedef uint32_t DpPending;
 
 /* A place that can fail; the table is part of the generated program (kinds as in the compiler's ErrorKind;
  * DP_SITE_PLACE: only for dp_at). */
@@ -204,12 +212,14 @@ uint64_t dp_arr_addr(DpRt *rt, const DpArr *a);
 
 /* ---- contexts ---- */
 DpCtx *dp_ctx_fn(DpRt *rt, uint64_t n);
-DpCtx *dp_nested_root(DpRt *rt, uint64_t n);                     /* one segment of n elements at depth 0 */
-DpCtx *dp_nested_views(DpRt *rt, DpCtx *up, const DpCol *views); /* lengths of the views; reads back the total */
+DpCtx *dp_nested_root(DpRt *rt, uint64_t n);                              /* one segment of n elements at depth 0 */
+DpPending dp_begin_nested_views(DpRt *rt, DpCtx *up, const DpCol *views); /* lengths of the views */
 DpCtx *dp_nested_regular(DpRt *rt, DpCtx *up,
                          uint64_t length); /* all of one length, which the host knows: nothing is stored or read back */
-DpCtx *dp_nested_lens(DpRt *rt, DpCtx *up, const DpCol *lens); /* i64 lengths */
-void dp_split(DpRt *rt, DpCtx *ctx, const DpCol *cond, DpCtx **yes, DpCtx **no);
+DpPending dp_begin_nested_lens(DpRt *rt, DpCtx *up, const DpCol *lens); /* i64 lengths */
+DpPending dp_begin_split(DpRt *rt, DpCtx *ctx, const DpCol *cond);
+DpCtx *dp_await_ctx(DpRt *rt, DpPending p);
+void dp_await_split(DpRt *rt, DpPending p, DpCtx **yes, DpCtx **no);
 uint64_t dp_ctx_n(const DpCtx *c);
 /* The instances of c as a context SELECTED directly from `ancestor`, which is c or above it (paths are composed, so
  * that the contexts between need not live on). A loop's active set hangs on the loop's context, however many rounds
@@ -239,11 +249,10 @@ DpCol dp_array(DpRt *rt, uint32_t kernel, uint32_t variant, DpCtx *ctx, const ui
                DpRefs *element_refs);
 DpArr dp_array_root(DpRt *rt, const void *elements, uint32_t bytes, uint64_t count,
                     DpRefs *element_refs); /* copies host memory; views as {len, addr}; takes the refs */
-DpCtx *dp_pack(DpRt *rt, uint32_t kernel, uint32_t variant, DpCtx *c, const uint64_t *words);
+DpPending dp_begin_pack(DpRt *rt, uint32_t kernel, uint32_t variant, DpCtx *c, const uint64_t *words);
 void dp_reduce(DpRt *rt, uint32_t kernel, uint32_t variant, DpCtx *c, const uint64_t *words,
                DpCol *outs); /* columns of up(c) */
-void dp_reduce_root(DpRt *rt, uint32_t kernel, uint32_t variant, DpCtx *c, const uint64_t *words,
-                    uint64_t *bits); /* reads back; bits as in core constants */
+DpPending dp_begin_reduce_root(DpRt *rt, uint32_t kernel, uint32_t variant, DpCtx *c, const uint64_t *words);
 void dp_scan(DpRt *rt, uint32_t kernel, uint32_t variant, DpCtx *c, const uint64_t *words,
              DpCol *outs); /* columns of c */
 /* dests (borrowed): columns of views of up(c), or with up at depth 0 the arrays. consume[i]: the caller drops dests[i]
@@ -306,9 +315,12 @@ DpCol dp_select_apart(DpRt *rt, const DpCol *views, DpCtx *from, DpCtx *to, uint
 void dp_compact_root(DpRt *rt, DpArr *a, uint32_t rank, uint32_t bytes);
 
 /* ---- the host looks ---- */
-/* Element `index` of an array at depth 0, read back (a blocking read; checks the error record too). */
-uint64_t dp_read_scalar(DpRt *rt, const DpArr *a, uint64_t index, DpScalar scalar);
-DpArr dp_read_view(DpRt *rt, const DpArr *a, uint64_t index);
+/* Element `index` of an array at depth 0. */
+DpPending dp_begin_read(DpRt *rt, const DpArr *a, uint64_t index, DpScalar scalar);
+DpPending dp_begin_read_view(DpRt *rt, const DpArr *a, uint64_t index);
+/* The n results of a reduction, or the element; bits as in core constants. */
+void dp_await_scalars(DpRt *rt, DpPending p, uint32_t n, const uint8_t *scalars /* DpScalar */, uint64_t *bits);
+DpArr dp_await_view(DpRt *rt, DpPending p);
 /* Waits, and reports a failure recorded by a kernel. */
 void dp_check(DpRt *rt);
 

@@ -95,4 +95,4 @@ enum { DP_RESET = 1, DP_HAS = 2, DP_EMITTED = 4 };
 
 /* Where a kernel leaves the few words that the host wants to know (DP_MAILBOX in internal.h). */
 #define DP_MAILBOX 64
-#define DP_BIN_INSTANCES 768 /* for hist_reduce.cl */
+#define DP_BIN_INSTANCES 2048 /* for hist_reduce.cl */

@@ -2,7 +2,7 @@
  *
  * The n lengths are i64, `stride` bytes from one to the next (views begin with theirs). A negative one (its failure has been
  * recorded) counts as 0; sums are sizes (dp_size.h). dp_lengths_count leaves for each chunk what its lengths come to: so many
- * DP_LENGTHS words; dp_lengths_write goes over them again, stores n + 1 offsets, and brings all of it to the mailbox. Of a single
+ * DP_LENGTHS words; dp_lengths_write goes over them again, stores n + 1 offsets, and brings all of it to the mailbox, to `mail`. Of a single
  * chunk it finds that out itself.
  *
  * Word 0: the sum; 1: the longest; from 2 on u32 counts: [0] of the empty, [k] of those from 2^(k-1) on and below 2^k, the last of all
@@ -40,14 +40,14 @@ static inline void dp_lengths_of_chunk(DP_HEAP, ulong lo, ulong hi, ulong addres
         DP_COUNTS(part, 0)[k] = counts[0][k] + counts[1][k];
 }
 
-DP_KERNEL void dp_lengths_count(DP_HEAP, ulong n, ulong address, ulong stride, ulong offsets, ulong part)
+DP_KERNEL void dp_lengths_count(DP_HEAP, ulong n, ulong address, ulong stride, ulong offsets, ulong part, ulong mail)
 {
     ulong chunk = get_global_id(0), chunks = get_global_size(0);
     dp_lengths_of_chunk(heap, dp_chunk_start(n, chunks, chunk), dp_chunk_start(n, chunks, chunk + 1), address, stride,
                         part + 8 * DP_LENGTHS * chunk);
 }
 
-DP_KERNEL void dp_lengths_write(DP_HEAP, ulong n, ulong address, ulong stride, ulong offsets, ulong part)
+DP_KERNEL void dp_lengths_write(DP_HEAP, ulong n, ulong address, ulong stride, ulong offsets, ulong part, ulong mail)
 {
     ulong chunk = get_global_id(0), chunks = get_global_size(0), sum = 0;
     ulong hi = dp_chunk_start(n, chunks, chunk + 1);
@@ -62,16 +62,16 @@ DP_KERNEL void dp_lengths_write(DP_HEAP, ulong n, ulong address, ulong stride, u
     if (chunk + 1 < chunks)
         return;
     *DP_AT(ulong, offsets + 8 * n) = sum;
-    DP_SUM(DP_MAILBOX, 0) = sum;
+    DP_SUM(mail, 0) = sum;
     ulong longest = 0;
     for (ulong k = 0; k < chunks; k++)
         longest = max(longest, DP_LONGEST(part, k));
-    DP_LONGEST(DP_MAILBOX, 0) = longest;
+    DP_LONGEST(mail, 0) = longest;
     for (uint c = 0; c < DP_LENGTH_CLASSES; c++) {
         uint count = 0;
         for (ulong k = 0; k < chunks; k++)
             count += DP_COUNTS(part, k)[c];
-        DP_COUNTS(DP_MAILBOX, 0)[c] = count;
+        DP_COUNTS(mail, 0)[c] = count;
     }
 }
 
@@ -89,7 +89,7 @@ DP_KERNEL void dp_lengths_write(DP_HEAP, ulong n, ulong address, ulong stride, u
         barrier(CLK_LOCAL_MEM_FENCE); \
     }
 
-DP_KERNEL void dp_lengths_count(DP_HEAP, ulong n, ulong address, ulong stride, ulong offsets, ulong part)
+DP_KERNEL void dp_lengths_count(DP_HEAP, ulong n, ulong address, ulong stride, ulong offsets, ulong part, ulong mail)
 {
     __local ulong sums[DP_WG], tops[DP_WG];
     __local uint counts[DP_LENGTH_CLASSES];
@@ -124,7 +124,7 @@ DP_KERNEL void dp_lengths_count(DP_HEAP, ulong n, ulong address, ulong stride, u
     barrier(CLK_LOCAL_MEM_FENCE);
 enum { DP_LENGTHS_EACH = 8, DP_LENGTHS_TILE = DP_LENGTHS_EACH * DP_WG };
 
-DP_KERNEL void dp_lengths_write(DP_HEAP, ulong n, ulong address, ulong stride, ulong offsets, ulong part)
+DP_KERNEL void dp_lengths_write(DP_HEAP, ulong n, ulong address, ulong stride, ulong offsets, ulong part, ulong mail)
 {
     __local ulong sums[2][DP_WG], tops[DP_WG], stage[DP_LENGTHS_TILE + DP_LENGTHS_TILE / 16];
     __local uint counts[DP_LENGTH_CLASSES];
@@ -188,7 +188,7 @@ DP_KERNEL void dp_lengths_write(DP_HEAP, ulong n, ulong address, ulong stride, u
     tops[l] = top;
     if (chunk + 1 == chunks && l == 0) {
         *DP_AT(ulong, offsets + 8 * n) = base;
-        DP_SUM(DP_MAILBOX, 0) = base;
+        DP_SUM(mail, 0) = base;
     }
     barrier(CLK_LOCAL_MEM_FENCE);
     if (chunk)
@@ -197,13 +197,13 @@ DP_KERNEL void dp_lengths_write(DP_HEAP, ulong n, ulong address, ulong stride, u
         uint count = counts[l];
         for (ulong k = 0; k < chunks && chunks > 1; k++)
             count += DP_COUNTS(part, k)[l];
-        DP_COUNTS(DP_MAILBOX, 0)[l] = count;
+        DP_COUNTS(mail, 0)[l] = count;
     } else if (l == DP_LENGTH_CLASSES) {
         for (uint k = 0; k < DP_WG; k++)
             top = max(top, tops[k]);
         for (ulong k = 0; k < chunks && chunks > 1; k++)
             top = max(top, DP_LONGEST(part, k));
-        DP_LONGEST(DP_MAILBOX, 0) = top;
+        DP_LONGEST(mail, 0) = top;
     }
 }
 #endif

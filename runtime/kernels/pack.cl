@@ -1,7 +1,7 @@
 /* PACK: the u32 indices i < n for which dp_body(i).v0 holds, ascending, at `idx`; with DP_PACK_REST the others at `rest`. n > 0.
  *
  * dp_pack_count counts per chunk (CPU: not for a single chunk, part is 0 then), dp_pack_carries (GPU) makes these exclusive sums,
- * dp_pack_write evaluates the body again and writes. The total goes to the mailbox. CPU: a work-item a chunk, which adds up the
+ * dp_pack_write evaluates the body again and writes. The total goes to the mailbox, to `mail`. CPU: a work-item a chunk, which adds up the
  * counts before its own itself. GPU: a work-group a chunk, in tiles of DP_PACK_ITEMS a lane: flags are made side by side, a lane counts its run, the counts are scanned. Barriers stand in the
  * tile loop only, whose bounds are uniform. Empty segments have no instances. */
 #define DP_BODY(i, s) dp_body(heap, (i), (s) DP_PASS)
@@ -35,7 +35,7 @@ DP_KERNEL void dp_pack_count(DP_HEAP, ulong n, ulong nseg, ulong offsets, ulong 
 }
 
 DP_KERNEL void dp_pack_write(__global uchar *restrict heap, __global uchar *restrict out, ulong n, ulong nseg, ulong offsets,
-                             ulong part, ulong idx, ulong rest DP_WORDS)
+                             ulong part, ulong idx, ulong rest, ulong mail DP_WORDS)
 {
     ulong chunk = get_global_id(0), chunks = get_global_size(0);
     ulong i = dp_chunk_start(n, chunks, chunk), hi = dp_chunk_start(n, chunks, chunk + 1), before = 0;
@@ -52,7 +52,7 @@ DP_KERNEL void dp_pack_write(__global uchar *restrict heap, __global uchar *rest
     DP_PACK_WALK(if (to == stop) return; *to = (uint)i; to += yes;)
 #endif
     if (chunk + 1 == chunks)
-        *DP_AT(ulong, DP_MAILBOX) = (ulong)(to - (__global uint *)(out + idx));
+        *DP_AT(ulong, mail) = (ulong)(to - (__global uint *)(out + idx));
 }
 
 #else /* GPU */
@@ -100,7 +100,7 @@ DP_KERNEL void dp_pack_count(DP_HEAP, ulong n, ulong nseg, ulong offsets, ulong 
 }
 
 /* In place: part[k] becomes the sum of those before. One work-group. */
-DP_KERNEL void dp_pack_carries(DP_HEAP, ulong chunks, ulong part)
+DP_KERNEL void dp_pack_carries(DP_HEAP, ulong chunks, ulong part, ulong mail)
 {
     __local ulong sh[2][DP_WG];
     uint l = get_local_id(0);
@@ -109,7 +109,7 @@ DP_KERNEL void dp_pack_carries(DP_HEAP, ulong chunks, ulong part)
         c += *DP_AT(ulong, part + 8 * k);
     DP_COUNT_SCAN()
     if (l == DP_WG - 1)
-        *DP_AT(ulong, DP_MAILBOX) = c;
+        *DP_AT(ulong, mail) = c;
     c = l ? sh[DP_COUNTED][l - 1] : 0;
     for (ulong k = lo; k < hi; k++) {
         ulong count = *DP_AT(ulong, part + 8 * k);
@@ -119,7 +119,7 @@ DP_KERNEL void dp_pack_carries(DP_HEAP, ulong chunks, ulong part)
 }
 
 DP_KERNEL void dp_pack_write(__global uchar *restrict heap, __global uchar *restrict out, ulong n, ulong nseg, ulong offsets,
-                             ulong part, ulong idx, ulong rest DP_WORDS)
+                             ulong part, ulong idx, ulong rest, ulong mail DP_WORDS)
 {
     __local uchar flags[DP_PACK_TILE];
     __local uint sh[2][DP_WG];

@@ -3,7 +3,7 @@
 #ifndef RUNTIME_HOLES_H
 #define RUNTIME_HOLES_H
 
-#include "../../runtime/internal.h"
+#include "runtime_waits.h"
 
 enum {
     K_MAP,

@@ -300,6 +300,7 @@ static Plan *plan_of(F *f)
         fail_msg("%s", why.text);
     Plan *plan = plan_lower(f->p);
     assert_non_null(plan);
+    plan_batch_reads(plan);
     plan_lifetimes(plan);
     if (!plan_check(plan, &why))
         fail_msg("%s", why.text);

@@ -69,6 +69,7 @@ static void check_plan(const Gen *g, const FlatProgram *flat, uint64_t seed)
     if (g->b.session->files.n == 0)
         source_add_text(g->b.session, "random.dp", " ", 1, false); /* for the places of kernels */
     Plan *plan = plan_lower(flat);
+    plan_batch_reads(plan);
     plan_lifetimes(plan);
     if (!plan_check(plan, &why))
         report(g, seed, why.text);

@@ -304,17 +304,151 @@ static void test_calls(void **state)
     p_close(&p, "`call`: the operands are not those of the function");
 }
 
+/* ---- what the host waits for ---- */
+
+/* n = the element of a at `index`: begun and awaited. */
+static PlanOperand read_now(P *p, PlanOperand a, PlanOperand index)
+{
+    PlanOperand n = scalar(p), pending = reg(p, PLAN_PENDING, SC_BOOL, 0);
+    ADD(p, READ, pending, a, index);
+    ADD(p, AWAIT, list(p, 1, &n), pending);
+    return n;
+}
+
+static void expect_order(P *p, uint32_t n, const PlanOp *ops)
+{
+    plan_batch_reads(&p->plan);
+    assert_int_equal(p->block->instrs.n, n);
+    for (uint32_t i = 0; i < n; i++)
+        assert_int_equal(p->block->instrs.at[i]->op, ops[i]);
+}
+
+/* Two elements arrive together; the third is that at the first. */
+static void test_reads_together(void **state)
+{
+    (void)state;
+    P p = p_open();
+    PlanOperand a = param(&p, arr(&p)), zero = {.kind = OPERAND_CONST, .scalar = SC_I64};
+    PlanOperand first = read_now(&p, a, zero);
+    read_now(&p, a, first);
+    read_now(&p, a, zero);
+    ADD(&p, RELEASE_ARR, a);
+    expect_order(&p, 7,
+                 (const PlanOp[]){PLAN_OP_READ, PLAN_OP_READ, PLAN_OP_AWAIT, PLAN_OP_AWAIT, PLAN_OP_READ,
+                                  PLAN_OP_RELEASE_ARR, PLAN_OP_AWAIT});
+    p_close(&p, NULL);
+}
+
+/* The first check that fails is reported; elements are read ahead of checks, parts of arrays are not made. */
+static void test_checks_stay_in_order(void **state)
+{
+    (void)state;
+    P p = p_open();
+    PlanOperand a = param(&p, arr(&p)), zero = {.kind = OPERAND_CONST, .scalar = SC_I64}, part = arr(&p);
+    PlanOperand first = read_now(&p, a, zero);
+    ADD(&p, CHECK_DIVISOR, first, number(0));
+    ADD(&p, CHECK_INDEX, zero, a, number(1));
+    read_now(&p, a, zero);
+    ADD(&p, PART, part, a, zero, zero, number(8));
+    expect_order(&p, 7,
+                 (const PlanOp[]){PLAN_OP_READ, PLAN_OP_READ, PLAN_OP_AWAIT, PLAN_OP_AWAIT, PLAN_OP_CHECK_DIVISOR,
+                                  PLAN_OP_CHECK_INDEX, PLAN_OP_PART});
+    ADD(&p, RELEASE_ARR, part);
+    ADD(&p, RELEASE_ARR, a);
+    p_close(&p, NULL);
+}
+
+/* Not across what is ORDERED. */
+static void test_reads_apart(void **state)
+{
+    (void)state;
+    P p = p_open();
+    PlanOperand a = param(&p, arr(&p)), zero = {.kind = OPERAND_CONST, .scalar = SC_I64};
+    read_now(&p, a, zero);
+    ADD(&p, RUNNING, scalar(&p));
+    read_now(&p, a, zero);
+    expect_order(&p, 5, (const PlanOp[]){PLAN_OP_READ, PLAN_OP_AWAIT, PLAN_OP_RUNNING, PLAN_OP_READ, PLAN_OP_AWAIT});
+    ADD(&p, RELEASE_ARR, a);
+    p_close(&p, NULL);
+}
+
+static void test_never_awaited(void **state)
+{
+    (void)state;
+    P p = p_open();
+    PlanOperand a = param(&p, arr(&p)), zero = {.kind = OPERAND_CONST, .scalar = SC_I64};
+    ADD(&p, READ, reg(&p, PLAN_PENDING, SC_BOOL, 0), a, zero);
+    ADD(&p, RELEASE_ARR, a);
+    p_close(&p, "p1 is never released");
+}
+
+static void test_pending_at_a_branch(void **state)
+{
+    (void)state;
+    P p = p_open();
+    PlanOperand a = param(&p, arr(&p)), zero = {.kind = OPERAND_CONST, .scalar = SC_I64};
+    PlanOperand n = scalar(&p), pending = reg(&p, PLAN_PENDING, SC_BOOL, 0);
+    ADD(&p, READ, pending, a, zero);
+    PlanInstr *in = ADD(&p, IF, zero);
+    PlanBlock *outer = begin(&p, in, 0);
+    p.block = outer;
+    begin(&p, in, 1);
+    p.block = outer;
+    ADD(&p, AWAIT, list(&p, 1, &n), pending);
+    ADD(&p, RELEASE_ARR, a);
+    p_close(&p, "`if`: something is pending here");
+}
+
+static void test_too_much_pending(void **state)
+{
+    (void)state;
+    P p = p_open();
+    PlanOperand a = param(&p, arr(&p)), zero = {.kind = OPERAND_CONST, .scalar = SC_I64};
+    for (int i = 0; i <= PLAN_MOST_PENDING; i++)
+        ADD(&p, READ, reg(&p, PLAN_PENDING, SC_BOOL, 0), a, zero);
+    ADD(&p, RELEASE_ARR, a);
+    p_close(&p, "is more than may be pending");
+}
+
+/* As many as there is room for go ahead. */
+static void test_many_reads(void **state)
+{
+    (void)state;
+    P p = p_open();
+    PlanOperand a = param(&p, arr(&p)), zero = {.kind = OPERAND_CONST, .scalar = SC_I64};
+    for (int i = 0; i <= PLAN_MOST_PENDING; i++)
+        read_now(&p, a, zero);
+    plan_batch_reads(&p.plan);
+    ADD(&p, RELEASE_ARR, a);
+    p_close(&p, NULL);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_in_order),          cmocka_unit_test(test_double_release),
-        cmocka_unit_test(test_use_behind_move),   cmocka_unit_test(test_leak),
-        cmocka_unit_test(test_leak_on_one_path),  cmocka_unit_test(test_leak_in_a_block),
-        cmocka_unit_test(test_overwritten),       cmocka_unit_test(test_taken_twice),
-        cmocka_unit_test(test_loop_loses_state),  cmocka_unit_test(test_level_not_left),
-        cmocka_unit_test(test_read_before_write), cmocka_unit_test(test_read_where_perhaps_written),
-        cmocka_unit_test(test_wrong_operands),    cmocka_unit_test(test_out_of_scope),
-        cmocka_unit_test(test_results),           cmocka_unit_test(test_calls),
+        cmocka_unit_test(test_in_order),
+        cmocka_unit_test(test_double_release),
+        cmocka_unit_test(test_use_behind_move),
+        cmocka_unit_test(test_leak),
+        cmocka_unit_test(test_leak_on_one_path),
+        cmocka_unit_test(test_leak_in_a_block),
+        cmocka_unit_test(test_overwritten),
+        cmocka_unit_test(test_taken_twice),
+        cmocka_unit_test(test_loop_loses_state),
+        cmocka_unit_test(test_level_not_left),
+        cmocka_unit_test(test_read_before_write),
+        cmocka_unit_test(test_read_where_perhaps_written),
+        cmocka_unit_test(test_wrong_operands),
+        cmocka_unit_test(test_out_of_scope),
+        cmocka_unit_test(test_reads_together),
+        cmocka_unit_test(test_checks_stay_in_order),
+        cmocka_unit_test(test_reads_apart),
+        cmocka_unit_test(test_never_awaited),
+        cmocka_unit_test(test_pending_at_a_branch),
+        cmocka_unit_test(test_too_much_pending),
+        cmocka_unit_test(test_many_reads),
+        cmocka_unit_test(test_results),
+        cmocka_unit_test(test_calls),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
