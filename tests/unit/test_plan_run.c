@@ -18,6 +18,7 @@
 #include "driver/driver.h"
 #include "opencl/program.h"
 
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -131,9 +132,62 @@ static void test_failures_come_back(void **state)
     compilation_destroy(c);
 }
 
+/* ---- threads ---- */
+/* A program on a runtime of its own, several times; in a thread, where assertions of cmocka have no place. */
+typedef struct Runs {
+    const DpProgram *program;
+    const DpEntry *entry;
+    bool with_count; /* (xs: [i64]) (k: i64) : (i64, [i64]), with k = 3; else (xs: [i64]) : i64 */
+    uint64_t wanted;
+    bool right;
+} Runs;
+
+static bool run_right(DpRt *rt, const Runs *r)
+{
+    DpArg args[2] = {argument(rt), {.bits = 3}}, results[2] = {{0}, {0}};
+    r->entry->run(rt, r->entry, args, results);
+    if (r->with_count)
+        dp_arr_release(rt, &results[1].arr);
+    dp_check(rt);
+    return !dp_failed(rt) && results[0].bits == r->wanted && rt->heap.live == 0;
+}
+
+static void *run_often(void *data)
+{
+    enum { OFTEN = 20 };
+    Runs *r = data;
+    DpOpenError error;
+    DpOpenOptions options = {0};
+    DpRt *rt = dp_rt_open(r->program, &options, &error);
+    r->right = rt != NULL;
+    for (int i = 0; i < OFTEN && r->right; i++)
+        r->right = run_right(rt, r);
+    if (rt)
+        dp_rt_close(rt);
+    return NULL;
+}
+
+/* Two plans at once, each with its runtime: in a build with DPC_SANITIZE=thread this shows that they share nothing. */
+static void test_two_threads(void **state)
+{
+    (void)state;
+    Compilation *a = compile("sums.dp", sums), *b = compile("fails.dp", fails);
+    const DpProgram *first = opencl_program(a->plan, a->path), *second = opencl_program(b->plan, b->path);
+    Runs runs[] = {{first, &first->entries[0], true, 29, false},
+                   {second, &second->entries[second->nentries - 1], false, 6 + 29, false}};
+    pthread_t threads[2];
+    for (int i = 0; i < 2; i++)
+        assert_int_equal(pthread_create(&threads[i], NULL, run_often, &runs[i]), 0);
+    for (int i = 0; i < 2; i++)
+        pthread_join(threads[i], NULL);
+    assert_true(runs[0].right && runs[1].right);
+    compilation_destroy(a);
+    compilation_destroy(b);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_one_after_the_other),
-                                       cmocka_unit_test(test_failures_come_back)};
+                                       cmocka_unit_test(test_failures_come_back), cmocka_unit_test(test_two_threads)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
