@@ -23,15 +23,23 @@ typedef union PlanValue {
     DpPending pending;
 } PlanValue;
 
-enum { MOST_LISTS = 6 }; /* of an instruction, a launch's words and outputs included */
+enum { MOST_LISTS = 6 };   /* of an instruction, a launch's words and outputs included */
+enum { LIST_ROOM = 2048 }; /* bytes for them; longer ones are allocated */
+
+/* Of the instruction at hand; there is one for all functions. */
+typedef struct Lists {
+    size_t used; /* of the room */
+    void *allocated[MOST_LISTS];
+    uint32_t nallocated;
+    _Alignas(16) unsigned char room[LIST_ROOM];
+} Lists;
 
 typedef struct Run {
     DpRt *rt;
     const PlanFn *fn;
     PlanValue *regs;
     const PlanInstr *in; /* at hand */
-    void *lists[MOST_LISTS];
-    uint32_t nlists;
+    Lists *lists;
     uint32_t variant; /* of a launch */
     uint64_t *words;
     void *outs; /* DpCol, DpArr or uint64_t, side by side */
@@ -59,14 +67,21 @@ static uint64_t extended(Scalar s, uint64_t bits)
 /* Room for a list of items, until the instruction is done. */
 static void *new_list(Run *r, uint32_t n, size_t bytes)
 {
-    assert(r->nlists < MOST_LISTS);
-    return r->lists[r->nlists++] = memory_alloc((size_t)n + 1, bytes);
+    Lists *l = r->lists;
+    size_t all = (((size_t)n + 1) * bytes + 15) / 16 * 16;
+    if (all <= LIST_ROOM - l->used) {
+        l->used += all;
+        return l->room + l->used - all;
+    }
+    assert(l->nallocated < MOST_LISTS);
+    return l->allocated[l->nallocated++] = memory_alloc((size_t)n + 1, bytes);
 }
 
 static void free_lists(Run *r)
 {
-    while (r->nlists > 0)
-        free(r->lists[--r->nlists]);
+    r->lists->used = 0;
+    while (r->lists->nallocated > 0)
+        free(r->lists->allocated[--r->lists->nallocated]);
 }
 
 #define LIST_OF(name, T, item)                                                                                         \
@@ -223,7 +238,7 @@ static void run_call(Run *r)
     }
 }
 
-static void run_fn(const PlanFn *fn, DpRt *rt, const PlanValue *args, PlanValue *results);
+static void run_fn(const PlanFn *fn, DpRt *rt, Lists *lists, const PlanValue *args, PlanValue *results);
 
 static void run_function_call(Run *r, const PlanInstr *in)
 {
@@ -237,7 +252,7 @@ static void run_function_call(Run *r, const PlanInstr *in)
         else
             values[i].bits = o->bits;
     }
-    run_fn(in->fn, r->rt, values, results);
+    run_fn(in->fn, r->rt, r->lists, values, results);
     for (uint32_t i = 0; i < outs->list.n; i++)
         r->regs[outs->list.at[i].reg] = results[i];
     free(values);
@@ -274,10 +289,10 @@ static void run_block(Run *r, const PlanBlock *b)
 }
 
 /* The registers are on the stack, whose end is the end of a recursion (dp_enter). */
-static void run_fn(const PlanFn *fn, DpRt *rt, const PlanValue *args, PlanValue *results)
+static void run_fn(const PlanFn *fn, DpRt *rt, Lists *lists, const PlanValue *args, PlanValue *results)
 {
     PlanValue regs[fn->regs.n + 1];
-    Run r = {.rt = rt, .fn = fn, .regs = regs};
+    Run r = {.rt = rt, .fn = fn, .regs = regs, .lists = lists};
     for (uint32_t i = 0; i < fn->nparams; i++)
         regs[fn->params[i]] = args[i];
     run_block(&r, fn->body);
@@ -295,7 +310,9 @@ void plan_run(const PlanFn *fn, DpRt *rt, DpArg *args, DpArg *results)
         else
             values[i].bits = args[i].bits;
     }
-    run_fn(fn, rt, values, made);
+    Lists lists;
+    lists.used = lists.nallocated = 0;
+    run_fn(fn, rt, &lists, values, made);
     for (uint32_t i = 0; i < fn->nresults; i++) {
         if (fn->regs.at[fn->results[i]].type == PLAN_ARR)
             results[i].arr = made[i].arr;
