@@ -68,6 +68,7 @@ static void add_template(DpRt *rt, Text *t, DpKernelKind kind, uint32_t mode)
             add_file(rt, t, "hist_reduce.cl");
             add_template(rt, t, DP_K_REDUCE, mode);
         } else {
+            add_file(rt, t, "combine.cl");
             add_file(rt, t, "histogram.cl");
         }
         break;

@@ -255,7 +255,7 @@ CoreAtom build_fold(CoreBuilder *b, CoreKind kind, CoreSoac soac, CorePrim op, C
 {
     CoreStmt *s = build_stmt(b, kind, 1, result_types(b, soac.body, kind == CORE_SCAN));
     s->soac = soac;
-    s->soac.initial = build_atoms_copy(b, &neutral, 1, 1);
+    s->soac.neutral = build_atoms_copy(b, &neutral, 1, 1);
     s->soac.op = build_operator(b, op, neutral.type);
     s->soac.exclusive = exclusive;
     return emit_one(b, s);

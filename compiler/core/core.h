@@ -139,16 +139,17 @@ typedef struct CoreSoac {
     uint32_t ninputs;
     CoreBlock *guard; /* one bool; MAP only, else NULL */
     CoreBlock *body;
-    CoreAtom *initial; /* what each result starts from: REDUCE, SCAN, HIST the neutral element, SCATTER a sequence */
-    CoreLambda op;     /* REDUCE, SCAN, HIST */
-    CoreAtom size;     /* HIST: of each result */
+    CoreAtom *neutral;           /* REDUCE, SCAN, HIST: of the operator */
+    CoreAtom *dests;             /* SCATTER: what the results start as */
+    CoreLambda op;               /* REDUCE, SCAN, HIST */
+    CoreAtom size;               /* HIST: of each result */
     bool exclusive, commutative; /* SCAN; REDUCE */
 } CoreSoac;
 
 /* What a MAP has of another kind's. */
 static inline CoreSoac core_soac_of_map(CoreSoac s)
 {
-    return (CoreSoac){s.domain, s.index, s.inputs, s.elements, s.ninputs, s.guard, s.body, .initial = NULL};
+    return (CoreSoac){s.domain, s.index, s.inputs, s.elements, s.ninputs, s.guard, s.body, .neutral = NULL};
 }
 
 typedef enum CoreKind { /* see kinds.def */
@@ -156,17 +157,19 @@ typedef enum CoreKind { /* see kinds.def */
 #include "core/kinds.def"
 #undef KIND
 } CoreKind;
-/* `case CORE_PARALLEL:` names all kinds of CODE_PARALLEL, for switches over what may stand in kernels. */
-#define CORE_PARALLEL                                                                                                  \
-    CORE_UPDATE:                                                                                                       \
-    case CORE_ARRAY:                                                                                                   \
-    case CORE_CHECK_ROWS:                                                                                              \
-    case CORE_CALL:                                                                                                    \
-    case CORE_MAP:                                                                                                     \
+/* `case CORE_SOAC:` names all kinds with a CoreSoac, `case CORE_PARALLEL:` all of CODE_PARALLEL, for switches. */
+#define CORE_SOAC                                                                                                      \
+    CORE_MAP:                                                                                                          \
     case CORE_REDUCE:                                                                                                  \
     case CORE_SCAN:                                                                                                    \
     case CORE_SCATTER:                                                                                                 \
-    case CORE_HIST:                                                                                                    \
+    case CORE_HIST
+#define CORE_PARALLEL                                                                                                  \
+    CORE_SOAC:                                                                                                         \
+    case CORE_UPDATE:                                                                                                  \
+    case CORE_ARRAY:                                                                                                   \
+    case CORE_CHECK_ROWS:                                                                                              \
+    case CORE_CALL:                                                                                                    \
     case CORE_ARGSORT:                                                                                                 \
     case CORE_FLATTEN
 
@@ -227,7 +230,7 @@ struct CoreStmt {
             CoreAtom *args;
             uint32_t nargs;
         } call;        /* CORE_CALL */
-        CoreSoac soac; /* CORE_MAP, CORE_REDUCE, CORE_SCAN, CORE_SCATTER, CORE_HIST */
+        CoreSoac soac; /* CORE_SOAC */
         struct {
             CoreAtom *keys;
             uint32_t nkeys;
@@ -327,7 +330,7 @@ typedef enum CoreLength {
     LENGTH_SIZE,
     LENGTH_ITEMS,
     LENGTH_OPERAND,
-    LENGTH_INITIAL,
+    LENGTH_DESTS,
     LENGTH_SLICE
 } CoreLength;
 enum { CORE_MOST_FIELDS = 13 };

@@ -349,7 +349,8 @@ static void check_operator(Checker *c, const CoreSoac *soac, const CoreType *typ
     if (!expect(c, op->nparams == 2 * n, "an operator has the wrong number of parameters"))
         return;
     for (uint32_t i = 0; i < n; i++) {
-        want(c, soac->initial[i], types[i], "a neutral element");
+        if (soac->neutral)
+            want(c, soac->neutral[i], types[i], "a neutral element");
         want_type(c, var_type(c, op->params[i]), types[i], "an operator's parameter");
         want_type(c, var_type(c, op->params[n + i]), types[i], "an operator's parameter");
     }
@@ -360,7 +361,7 @@ static void check_operator(Checker *c, const CoreSoac *soac, const CoreType *typ
 static void check_destinations(Checker *c, const CoreStmt *s)
 {
     for (uint32_t i = 0; i < s->nvars; i++)
-        want_type(c, use_seq(c, s->soac.initial[i], "a destination is no sequence"), var_type(c, s->vars[i]),
+        want_type(c, use_seq(c, s->soac.dests[i], "a destination is no sequence"), var_type(c, s->vars[i]),
                   "a destination");
 }
 
@@ -371,7 +372,7 @@ static void check_parallel(Checker *c, const CoreStmt *s)
     if (!types)
         return;
     expect(c, s->kind == CORE_MAP || !s->soac.guard, "only map may have a guard");
-    if (s->kind == CORE_SCATTER)
+    if (core_kind(s->kind)->length == LENGTH_DESTS)
         check_destinations(c, s);
     if (s->kind == CORE_HIST)
         want(c, s->soac.size, type_i64, "a histogram's size");
@@ -403,11 +404,7 @@ static void check_operation(Checker *c, const CoreStmt *s)
     case CORE_IF: check_if(c, s); break;
     case CORE_LOOP: check_loop(c, s); break;
     case CORE_CALL: check_call(c, s); break;
-    case CORE_MAP:
-    case CORE_REDUCE:
-    case CORE_SCAN:
-    case CORE_SCATTER:
-    case CORE_HIST: check_parallel(c, s); break;
+    case CORE_SOAC: check_parallel(c, s); break;
     case CORE_ARGSORT: check_argsort(c, s, result); break;
     case CORE_FLATTEN: check_flatten(c, s, result); break;
     }

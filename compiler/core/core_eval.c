@@ -380,11 +380,7 @@ static bool eval_stmt(Eval *e, Frame *f, const CoreStmt *s)
     case CORE_IF: return eval_if(e, f, s);
     case CORE_LOOP: return eval_loop(e, f, s);
     case CORE_CALL: return eval_call(e, f, s);
-    case CORE_MAP:
-    case CORE_REDUCE:
-    case CORE_SCAN:
-    case CORE_SCATTER:
-    case CORE_HIST: return eval_soac(e, f, s);
+    case CORE_SOAC: return eval_soac(e, f, s);
     case CORE_ARGSORT: return eval_argsort(e, f, s);
     case CORE_FLATTEN: return eval_flatten(e, f, s);
     }

@@ -125,9 +125,12 @@ static void print_soac(Printer *p, const CoreSoac *s)
 
 static void print_operator(Printer *p, const CoreSoac *s, uint32_t n)
 {
-    strbuf_add(p->out, " neutral (");
-    print_atoms(p, s->initial, n);
-    strbuf_add(p->out, ") op (");
+    if (s->neutral) {
+        strbuf_add(p->out, " neutral (");
+        print_atoms(p, s->neutral, n);
+        strbuf_add(p->out, ")");
+    }
+    strbuf_add(p->out, " op (");
     print_bounds(p, s->op.params, s->op.nparams);
     strbuf_add(p->out, ") ");
     print_block(p, s->op.body);
@@ -141,9 +144,9 @@ static void print_parallel(Printer *p, const CoreStmt *s)
         strbuf_add(p->out, " size ");
         print_atom(p, s->soac.size);
     }
-    if (core_kind(s->kind)->length == LENGTH_INITIAL) {
+    if (s->soac.dests) {
         strbuf_add(p->out, " into (");
-        print_atoms(p, s->soac.initial, s->nvars);
+        print_atoms(p, s->soac.dests, s->nvars);
         strbuf_add(p->out, ")");
     }
     print_soac(p, &s->soac);
@@ -255,11 +258,7 @@ static void print_operation(Printer *p, const CoreStmt *s)
         print_atoms(p, s->call.args, s->call.nargs);
         strbuf_add(p->out, ")");
         break;
-    case CORE_MAP:
-    case CORE_REDUCE:
-    case CORE_SCAN:
-    case CORE_SCATTER:
-    case CORE_HIST: print_parallel(p, s); break;
+    case CORE_SOAC: print_parallel(p, s); break;
     }
 }
 

@@ -223,9 +223,11 @@ static void need_slot(Dead *d, uint32_t fn, const CoreStmt *s, uint32_t i)
 {
     const CoreSoac *soac = core_stmt_soac(s);
     const CoreLambda *op = core_stmt_operator(s);
-    if (soac->initial)
-        live(d, fn, soac->initial[i]);
+    if (soac->dests)
+        live(d, fn, soac->dests[i]);
     live(d, fn, soac->body->results[core_stmt_places(s) + i]);
+    if (soac->neutral)
+        live(d, fn, soac->neutral[i]);
     if (op)
         live(d, fn, op->body->results[i]);
 }
@@ -386,9 +388,11 @@ static void trim_parallel(Dead *d, CoreStmt *s, bool *keep)
         become_map(s);
         return;
     }
-    if (soac->initial)
-        KEEP(d, soac->initial, s->nvars, keep);
+    if (soac->dests)
+        KEEP(d, soac->dests, s->nvars, keep);
     keep_results(d, soac->body, core_stmt_places(s) ? keep_behind_first(d, keep, s->nvars) : keep);
+    if (soac->neutral)
+        KEEP(d, soac->neutral, s->nvars, keep);
     if (op)
         trim_operator(d, op, keep, s->nvars);
 }

@@ -230,7 +230,7 @@ static Value *reduce_by_index(Elab *e, Value **args)
     CoreStmt *s = anf_stmt(e, CORE_HIST);
     s->soac = anf_soac_finish(e, &b, body);
     s->soac.size = size;
-    s->soac.initial = atoms_of(e, args[1]);
+    s->soac.neutral = atoms_of(e, args[1]);
     s->soac.op = op;
     CoreTypes types = ty_leaves(e, vs->type);
     CoreAtom *out = anf_bind(e, s, types.at, types.n);
@@ -246,7 +246,7 @@ static Value *scatter(Elab *e, Value **args)
     CoreBlock *body = indexed_body(e, &b, is, vs);
     CoreStmt *s = anf_stmt(e, CORE_SCATTER);
     s->soac = anf_soac_finish(e, &b, body);
-    s->soac.initial = atoms_of(e, dest);
+    s->soac.dests = atoms_of(e, dest);
     CoreTypes types = ty_leaves(e, dest->type);
     CoreAtom *out = anf_bind(e, s, types.at, types.n);
     anf_push(e, s);

@@ -135,10 +135,10 @@ CoreAtom *anf_soac_reduce(Elab *e, const Soac *b, CoreBlock *body, CoreKind kind
     CoreStmt *s = anf_stmt(e, kind);
     s->soac = anf_soac_finish(e, b, body);
     s->soac.op = op;
-    s->soac.initial = arena_array(e->arena, CoreAtom, k);
+    s->soac.neutral = arena_array(e->arena, CoreAtom, k);
     CoreType *types = arena_array(e->arena, CoreType, k);
     for (uint32_t i = 0; i < k; i++) {
-        s->soac.initial[i] = neutral[i];
+        s->soac.neutral[i] = neutral[i];
         types[i] = kind == CORE_SCAN ? core_seq(neutral[i].type) : neutral[i].type;
     }
     CoreAtom *out = anf_bind(e, s, types, k);

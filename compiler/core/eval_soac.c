@@ -113,7 +113,7 @@ static bool eval_map(Walk *w)
 static void take_neutral(Walk *w, CoreValue *acc)
 {
     for (uint32_t j = 0; j < w->s->nvars; j++)
-        acc[j] = eval_take(w->e, w->f, &w->s->soac.initial[j]);
+        acc[j] = eval_take(w->e, w->f, &w->s->soac.neutral[j]);
 }
 
 /* What nothing is stored of has no limit of memory. */
@@ -198,7 +198,7 @@ static bool eval_scatter(Walk *w)
     if (!check_countable(w))
         return false;
     for (uint32_t j = 0; j < w->s->nvars; j++) {
-        CoreValue dest = eval_take(w->e, w->f, &w->s->soac.initial[j]);
+        CoreValue dest = eval_take(w->e, w->f, &w->s->soac.dests[j]);
         if (!eval_make_owned(w->e, w->s->span, &dest))
             return false;
         w->f->vars[w->s->vars[j]] = dest;
@@ -221,7 +221,7 @@ static bool hist_fill(Walk *w, uint64_t size)
     if (!new_results(w, size))
         return false;
     for (uint32_t j = 0; j < w->s->nvars; j++) {
-        CoreValue neutral = eval_take(w->e, w->f, &w->s->soac.initial[j]);
+        CoreValue neutral = eval_take(w->e, w->f, &w->s->soac.neutral[j]);
         for (uint64_t i = 0; i < size; i++)
             eval_store(&w->f->vars[w->s->vars[j]], i, neutral);
     }

@@ -88,7 +88,7 @@ static CoreAtom *nothing(Fuser *f, const CoreStmt *s)
         results[0] = core_i64(-1);
     for (uint32_t i = 0; i < s->nvars; i++)
         results[places + i] =
-            core_stmt_operator(s) ? s->soac.initial[i] : core_const(core_var_type(f->fn, s->vars[i]).scalar, 0);
+            s->soac.neutral ? s->soac.neutral[i] : core_const(core_var_type(f->fn, s->vars[i]).scalar, 0);
     return results;
 }
 
@@ -220,7 +220,7 @@ static CoreStmt *count_stmt(Fuser *f, const CoreStmt *filter)
     build_results(&b, body, &one, 1);
     fuse_count_atom(f, one, 1);
     fuse_count_block(f, filter->soac.body, -1);
-    s->soac.initial = build_atoms_copy(&b, &zero, 1, 1);
+    s->soac.neutral = build_atoms_copy(&b, &zero, 1, 1);
     s->soac.op = build_operator(&b, PRIM_ADD, t);
     fuse_count_atom(f, s->soac.op.body->results[0], 1);
     s->soac.commutative = true;

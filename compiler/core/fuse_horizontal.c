@@ -108,7 +108,7 @@ static void join_stmts(Fuser *f, CoreStmt *to, CoreStmt *s)
     uint32_t n = to->nvars, m = s->nvars;
     join_soac(f, core_stmt_soac(to), core_stmt_soac(s));
     if (to->kind == CORE_REDUCE) {
-        CORE_JOIN(f->p, to->soac.initial, n, s->soac.initial, m);
+        CORE_JOIN(f->p, to->soac.neutral, n, s->soac.neutral, m);
         join_operator(f, &to->soac.op, &s->soac.op, n, m);
     }
     CORE_JOIN(f->p, to->vars, n, s->vars, m);

@@ -161,7 +161,7 @@ static void lower_reduce(Lowering *l, CoreStmt *s)
 {
     Operator o = operator_of(l, &s->soac.op);
     const CoreAtom *arrays = build_map(&l->b, s->soac);
-    bind_results(&l->b, s, reduce(&l->b, &o, arrays, s->soac.domain, s->soac.initial));
+    bind_results(&l->b, s, reduce(&l->b, &o, arrays, s->soac.domain, s->soac.neutral));
 }
 
 /* ---- scan ---- */
@@ -296,7 +296,7 @@ static void lower_scan(Lowering *l, CoreStmt *s)
         args[j] = j < k ? arrays[j] : build_atom(b, f.vars.at[j - k]);
     const CoreAtom *prefixes = build_call(b, fn, args);
     if (s->soac.exclusive)
-        prefixes = shift(b, prefixes, s->soac.initial, k, s->soac.domain);
+        prefixes = shift(b, prefixes, s->soac.neutral, k, s->soac.domain);
     bind_results(b, s, prefixes);
 }
 
@@ -335,7 +335,7 @@ static CoreAtom bin_counts(CoreBuilder *b, CoreAtom bins, CoreAtom domain, CoreA
     CoreAtom bin = build_index(b, bins, i, CORE_NO_SITE);
     s->soac.body = build_end(b, outer, (const CoreAtom[]){bin, core_i64(1)}, 2);
     s->soac.size = size;
-    s->soac.initial = build_atoms_copy(b, &zero, 1, 1);
+    s->soac.neutral = build_atoms_copy(b, &zero, 1, 1);
     s->soac.op = build_operator(b, PRIM_ADD, i64);
     build_emit(b, s);
     return build_atom(b, s->vars[0]);
@@ -376,7 +376,7 @@ static void lower_hist(Lowering *l, CoreStmt *s)
     CoreBlock *outer = build_begin(b);
     CoreAtom start = build_index(b, starts, bin, CORE_NO_SITE), count = build_index(b, counts, bin, CORE_NO_SITE);
     const CoreAtom *values = bin_values(b, all + 1, o.k, order, start, count);
-    bind_results(b, s, close_map(b, outer, soac, reduce(b, &o, values, count, s->soac.initial), o.k));
+    bind_results(b, s, close_map(b, outer, soac, reduce(b, &o, values, count, s->soac.neutral), o.k));
 }
 
 /* ---- all of it ---- */

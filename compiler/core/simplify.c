@@ -458,12 +458,12 @@ static bool simplify_neutral(Simplifier *s, const CoreStmt *stmt)
     if (stmt->kind != CORE_REDUCE)
         return false;
     for (uint32_t i = 0; i < stmt->nvars; i++)
-        if (!body->results[i].is_const || !core_atom_equal(body->results[i], stmt->soac.initial[i]))
+        if (!body->results[i].is_const || !core_atom_equal(body->results[i], stmt->soac.neutral[i]))
             return false;
     for (uint32_t i = 0; i < body->stmts.n; i++)
         if (core_stmt_fallible(s->p, s->fn, body->stmts.at[i]))
             return false;
-    replace_all(s, stmt, stmt->soac.initial);
+    replace_all(s, stmt, stmt->soac.neutral);
     s->changed = true;
     return true;
 }
@@ -479,7 +479,7 @@ static bool simplify_empty(Simplifier *s, const CoreStmt *stmt)
     if (length == LENGTH_SIZE)
         return false;
     if (length != LENGTH_DOMAIN)
-        replace_all(s, stmt, soac->initial);
+        replace_all(s, stmt, soac->dests ? soac->dests : soac->neutral);
     for (uint32_t i = 0; length == LENGTH_DOMAIN && i < stmt->nvars; i++)
         simplify_emit(s, build_stmt_into(&b, CORE_ARRAY, 1, &stmt->vars[i]));
     s->changed = true;

@@ -21,9 +21,9 @@ static bool same_length_as(const CoreStmt *def, CoreVar v, CoreAtom *other)
     CoreLength length = core_kind(def->kind)->length;
     if (length == LENGTH_OPERAND)
         return found(other, operands(def, &n)[0]);
-    for (uint32_t i = 0; length == LENGTH_INITIAL && i < def->nvars; i++)
+    for (uint32_t i = 0; length == LENGTH_DESTS && i < def->nvars; i++)
         if (def->vars[i] == v)
-            return found(other, def->soac.initial[i]);
+            return found(other, def->soac.dests[i]);
     return false;
 }
 
@@ -50,7 +50,7 @@ bool result_length(Simplifier *s, const CoreStmt *stmt, CoreVar v, CoreAtom *n)
     case LENGTH_ITEMS: operands(stmt, &items); return found(n, core_i64(items));
     case LENGTH_SLICE: return slice_length(s, stmt, n);
     case LENGTH_OPERAND:
-    case LENGTH_INITIAL: return same_length_as(stmt, v, &other) && facts_length(s, facts_resolve(s, other), n);
+    case LENGTH_DESTS: return same_length_as(stmt, v, &other) && facts_length(s, facts_resolve(s, other), n);
     case LENGTH_UNKNOWN: return false;
     }
     return false;

@@ -332,7 +332,7 @@ bool exec_scatter(Eval *e, const FlatStmt *s)
     Dest *dests = scratch_alloc(e, s->nouts, sizeof *dests);
     bool ok = true;
     for (uint32_t i = 0; i < s->nouts && ok; i++) {
-        dests[i].copy = take_or_copy(e, s, s->scatter.dests[i], c->parent, &dests[i].offsets);
+        dests[i].copy = take_or_copy(e, s, s->reduce.dests[i], c->parent, &dests[i].offsets);
         ok = dests[i].copy != NULL;
     }
     for (uint32_t i = 0; i < s->body.inputs.n; i++)

@@ -86,8 +86,8 @@ typedef struct FlatOp {
     FlatInputs inputs;
     CoreLambda op;
     FlatInputs neutral_inputs; /* IN_HOST or IN_COL, so that `neutral` atoms are constants or inputs */
-    CoreAtom *neutral;
-    uint32_t k;
+    CoreAtom *neutral;         /* of REDUCE, SCAN, HIST */
+    uint32_t k;                /* 0: there is none */
     bool commutative;
 } FlatOp;
 
@@ -149,11 +149,9 @@ struct FlatStmt {
             FlatOp op;
             bool exclusive;
             FlatVar size;
-        } reduce; /* REDUCE SCAN HIST */
-        struct {
             FlatVar *dests;
-            uint32_t n;
-        } scatter;
+            uint32_t ndests;
+        } reduce; /* REDUCE SCAN SCATTER HIST */
         struct {
             FlatVar array, index, value;
             bool masked;

@@ -193,7 +193,7 @@ static void check_op(FlatChecker *c, FlatVar parent, const FlatOp *op, const Cor
         expect(c, op->neutral_inputs.at[i].kind == IN_HOST || op->neutral_inputs.at[i].kind == IN_COL,
                "a neutral element's input is no variable");
     check_inputs(c, parent, &op->neutral_inputs);
-    for (uint32_t i = 0; i < op->k && c->ok; i++)
+    for (uint32_t i = 0; op->neutral && i < op->k && c->ok; i++)
         want_type(c, flat_check_core_atom(c, op->neutral[i]), types[i], "a neutral element");
 }
 
@@ -360,43 +360,38 @@ static CoreType *element_types(FlatChecker *c, const FlatStmt *s)
     return types;
 }
 
-static void check_reduction(FlatChecker *c, const FlatStmt *s)
+static void check_destinations(FlatChecker *c, const FlatStmt *s, FlatVar parent, const CoreType *elements)
+{
+    if (!expect(c, s->reduce.ndests == s->nouts, "as many destinations as results are expected"))
+        return;
+    for (uint32_t i = 0; i < s->nouts && c->ok; i++)
+        want(c, s->reduce.dests[i], parent, core_seq(elements[i]), "a destination");
+}
+
+static void check_segmented(FlatChecker *c, const FlatStmt *s)
 {
     if (!use_nested(c, s->body.ctx))
         return;
     FlatVar parent = info_of(c, s->body.ctx)->ctx;
     outs_belong(c, s, s->kind == FLAT_S_SCAN ? s->body.ctx : parent);
     const FlatOp *op = &s->reduce.op;
-    if (!expect(c, op->k == s->nouts, "as many results as the operator has are expected"))
+    if (!expect(c, op->k == s->nouts || (op->k == 0 && s->kind == FLAT_S_SCATTER),
+                "as many results as the operator has are expected"))
         return;
-    CoreType *types = s->kind == FLAT_S_HIST ? element_types(c, s) : types_of(c, s->outs, s->nouts);
+    uint32_t places = flat_kind_places(s->kind);
+    CoreType *types = places ? element_types(c, s) : types_of(c, s->outs, s->nouts);
     CoreType *body = arena_array(c->arena, CoreType, s->nouts + 1);
-    uint32_t extra = s->kind == FLAT_S_HIST ? 1 : 0;
     body[0] = type_i64;
     for (uint32_t i = 0; i < s->nouts; i++)
-        body[i + extra] = types[i];
+        body[i + places] = types[i];
     if (s->kind == FLAT_S_HIST)
         want(c, s->reduce.size, parent, type_i64, "the size");
-    check_body(c, &s->body, body, s->nouts + extra);
+    if (s->kind == FLAT_S_SCATTER)
+        check_destinations(c, s, parent, types);
     if (c->ok)
+        check_body(c, &s->body, body, s->nouts + places);
+    if (c->ok && op->k)
         check_op(c, parent, op, types);
-}
-
-static void check_scatter(FlatChecker *c, const FlatStmt *s)
-{
-    if (!use_nested(c, s->body.ctx))
-        return;
-    FlatVar parent = info_of(c, s->body.ctx)->ctx;
-    outs_belong(c, s, parent);
-    if (!expect(c, s->scatter.n == s->nouts, "as many destinations as results are expected"))
-        return;
-    CoreType *elements = element_types(c, s), *types = arena_array(c->arena, CoreType, s->nouts + 1);
-    types[0] = type_i64;
-    for (uint32_t i = 0; i < s->nouts && c->ok; i++) {
-        types[i + 1] = elements[i];
-        want(c, s->scatter.dests[i], parent, core_seq(elements[i]), "a destination");
-    }
-    check_body(c, &s->body, types, s->nouts + 1);
 }
 
 /* ---- operations on whole arrays ---- */
@@ -597,8 +592,8 @@ static void check_stmt(FlatChecker *c, const FlatStmt *s)
     case FLAT_S_MERGE: check_merge(c, s); break;
     case FLAT_S_REDUCE:
     case FLAT_S_SCAN:
-    case FLAT_S_HIST: check_reduction(c, s); break;
-    case FLAT_S_SCATTER: check_scatter(c, s); break;
+    case FLAT_S_SCATTER:
+    case FLAT_S_HIST: check_segmented(c, s); break;
     case FLAT_S_ARGSORT: check_argsort(c, s); break;
     case FLAT_S_FLATTEN: check_flatten(c, s); break;
     case FLAT_S_UPDATE: check_update(c, s); break;

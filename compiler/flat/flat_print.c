@@ -176,7 +176,10 @@ static void print_op(const Printer *pr, const FlatOp *op, int depth)
     print_inputs(pr, &op->inputs, depth + 1);
     core_print_block(pr->out, pr->p->core, pr->fn->scope, op->op.body, depth + 1);
     strbuf_indent(pr->out, depth);
-    strbuf_add(pr->out, "} neutral (");
+    strbuf_add(pr->out, "}");
+    if (!op->neutral)
+        return;
+    strbuf_add(pr->out, " neutral (");
     for (uint32_t i = 0; i < op->k; i++) {
         if (i)
             strbuf_add(pr->out, ", ");
@@ -271,14 +274,17 @@ static void print_call_lifted(const Printer *pr, const FlatStmt *s, int depth)
     }
 }
 
-static void print_reduction(const Printer *pr, const FlatStmt *s, int depth)
+static void print_segmented(const Printer *pr, const FlatStmt *s, int depth)
 {
-    if (s->kind == FLAT_S_SCAN && s->reduce.exclusive)
+    if (s->reduce.exclusive)
         strbuf_add(pr->out, " exclusive");
     if (s->kind == FLAT_S_HIST)
         print_group(pr, " size ", &s->reduce.size, 1);
+    if (s->reduce.ndests)
+        print_group(pr, " ", s->reduce.dests, s->reduce.ndests);
     print_body(pr, &s->body, depth);
-    print_op(pr, &s->reduce.op, depth);
+    if (s->reduce.op.k)
+        print_op(pr, &s->reduce.op, depth);
 }
 
 /* Everything behind the statement's name. */
@@ -303,11 +309,8 @@ static void print_operands(const Printer *pr, const FlatStmt *s, int depth)
     case FLAT_S_MERGE: print_merge(pr, s); break;
     case FLAT_S_REDUCE:
     case FLAT_S_SCAN:
-    case FLAT_S_HIST: print_reduction(pr, s, depth); break;
-    case FLAT_S_SCATTER:
-        print_group(pr, " ", s->scatter.dests, s->scatter.n);
-        print_body(pr, &s->body, depth);
-        break;
+    case FLAT_S_HIST:
+    case FLAT_S_SCATTER: print_segmented(pr, s, depth); break;
     case FLAT_S_UPDATE:
         print_in_ctx(pr, s->ctx, s->update.masked ? " masked " : " ", &s->update.array, 1);
         strbuf_add(pr->out, " [");

@@ -542,8 +542,8 @@ FlatOp make_op(FlattenFn *f, const CoreLambda *op, const CoreAtom *neutral, uint
     result.inputs = b.inputs;
     FlatBody nb = {FLAT_ROOT, {0}, core_new_block(f->core)};
     InputWalk nw = {f, &nb, new_stamp(f), new_stamp(f)};
-    result.neutral = arena_array(f->arena, CoreAtom, k ? k : 1);
-    for (uint32_t i = 0; i < k; i++) {
+    result.neutral = neutral ? arena_array(f->arena, CoreAtom, k) : NULL;
+    for (uint32_t i = 0; neutral && i < k; i++) {
         result.neutral[i] = neutral[i];
         if (!neutral[i].is_const)
             materialise(f, neutral[i].var, span);

@@ -180,7 +180,7 @@ static bool flatten_reduce(FlattenFn *f, BlockTask *task, CoreStmt *s)
     BlockTask *body = run_body(f, task, s, &s->soac);
     if (!body)
         return false;
-    FlatOp op = make_op(f, &s->soac.op, s->soac.initial, s->nvars, s->soac.commutative, s->span);
+    FlatOp op = make_op(f, &s->soac.op, s->soac.neutral, s->nvars, s->soac.commutative, s->span);
     FlatBody b = fuse_results(f, body);
     FlatStmt *r = flat_emit(f, s->kind == CORE_REDUCE ? FLAT_S_REDUCE : FLAT_S_SCAN, s->span, s->nvars);
     r->ctx = body->ctx;
@@ -210,13 +210,13 @@ static bool flatten_scatter(FlattenFn *f, BlockTask *task, CoreStmt *s)
     if (!body)
         return false;
     FlatVar *dests = arena_array(f->arena, FlatVar, s->nvars);
-    region_store(f, task, s->soac.initial, s->nvars, dests, s->span);
+    region_store(f, task, s->soac.dests, s->nvars, dests, s->span);
     FlatBody b = fuse_results(f, body);
     FlatStmt *r = flat_emit(f, FLAT_S_SCATTER, s->span, s->nvars);
     r->ctx = body->ctx;
     r->body = b;
-    r->scatter.dests = dests;
-    r->scatter.n = s->nvars;
+    r->reduce.dests = dests;
+    r->reduce.ndests = s->nvars;
     bind_outs(f, task, s, r);
     uses_drop_direct(f, s);
     return true;
@@ -228,7 +228,7 @@ static bool flatten_hist(FlattenFn *f, BlockTask *task, CoreStmt *s)
     if (!body)
         return false;
     FlatVar size = region_store1(f, task, s->soac.size, s->span);
-    FlatOp op = make_op(f, &s->soac.op, s->soac.initial, s->nvars, true, s->span);
+    FlatOp op = make_op(f, &s->soac.op, s->soac.neutral, s->nvars, true, s->span);
     FlatBody b = fuse_results(f, body);
     FlatStmt *r = flat_emit(f, FLAT_S_HIST, s->span, s->nvars);
     r->ctx = body->ctx;

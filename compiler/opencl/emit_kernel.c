@@ -16,7 +16,6 @@ typedef struct KernelEmitter {
 /* How values lie in memory: bool is a byte, as in variables. */
 static const char *memory_type(CoreType t) { return t.rank > 0 ? "dp_view" : emit_type_name(t.scalar); }
 
-static bool has_op(const PlanKernel *k) { return flat_kind_has_op(k->stmt->kind); }
 static bool has_index(const PlanKernel *k) { return flat_kind_places(k->stmt->kind) > 0; }
 
 /* ---- words and outputs as parameters ---- */
@@ -356,6 +355,9 @@ static void emit_load(KernelEmitter *ke)
 
 /* ---- histograms ---- */
 
+/* Several instances may have one place for their values. */
+static bool combines_where_it_is(const PlanKernel *k) { return plan_has_op(k) && has_index(k); }
+
 /* Bins of one value of 4 or 8 bytes are updated by compare-and-swap on its bits. */
 static uint32_t hist_bytes(const PlanKernel *k)
 {
@@ -409,12 +411,12 @@ static void emit_hist_atomic(KernelEmitter *ke, uint32_t bytes)
     const char *name = atomic_function(ke->k);
     bool is_signed = scalar_is_signed(ke->k->values[0].scalar);
     if (name && bytes == 4)
-        strbuf_printf(ke->out, "#define DP_HIST_ATOMIC(p, v) atomic_%s((volatile __global %s *)(p), (v).v0)\n", name,
-                      is_signed ? "int" : "uint");
+        strbuf_printf(ke->out, "#define DP_HIST_ATOMIC(space, p, v) atomic_%s((volatile space %s *)(p), (v).v0)\n",
+                      name, is_signed ? "int" : "uint");
     /* Of the 64-bit atomics only these are in the base extension. */
     if (name && bytes == 8 && strcmp(name, "add") == 0)
         strbuf_printf(ke->out,
-                      "#ifdef DP_HAS_ATOMICS64\n#define DP_HIST_ATOMIC(p, v) atom_add((volatile __global %s *)(p), "
+                      "#ifdef DP_HAS_ATOMICS64\n#define DP_HIST_ATOMIC(space, p, v) atom_add((volatile space %s *)(p), "
                       "(v).v0)\n#endif\n",
                       is_signed ? "long" : "ulong");
 }
@@ -434,7 +436,7 @@ static void emit_hist(KernelEmitter *ke)
 static void emit_switches(KernelEmitter *ke)
 {
     emit_uses_seg(ke);
-    if (has_op(ke->k))
+    if (plan_has_op(ke->k))
         strbuf_printf(ke->out, "#define DP_COMMUTATIVE %d\n", ke->k->stmt->reduce.op.commutative);
     if (ke->k->kind == PLAN_SCAN)
         strbuf_printf(ke->out, "#define DP_EXCLUSIVE %d\n", ke->k->stmt->reduce.exclusive);
@@ -448,15 +450,15 @@ void emit_kernel_source(StrBuf *out, const Plan *plan, const PlanKernel *k)
     emit_val(&ke);
     emit_word_macros(&ke);
     emit_body(&ke);
-    if (has_op(k)) {
+    if (plan_has_op(k))
         emit_op(&ke);
+    if (plan_has_op(k) && k->stmt->reduce.op.neutral)
         emit_neutral(&ke);
-    }
     if (k->kind != PLAN_PACK)
         emit_store(&ke);
-    if (has_op(k) || k->kind == PLAN_SCATTER)
+    if (plan_has_op(k) || k->kind == PLAN_SCATTER)
         emit_load(&ke);
-    if (k->kind == PLAN_HIST)
+    if (combines_where_it_is(k))
         emit_hist(&ke);
 }
 
@@ -466,13 +468,13 @@ enum { MANY_STATEMENTS = 120 };
 void emit_kernel_facts(DpKernel *to, const Plan *plan, const PlanKernel *k)
 {
     ScalarFacts body = scalar_facts(k->fn->scope, k->stmt->body.block), op = {0};
-    if (has_op(k))
+    if (plan_has_op(k))
         op = scalar_facts(k->fn->scope, k->stmt->reduce.op.op.body);
     uint32_t statements = body.statements + op.statements + k->nvalues + k->words.n + 1;
     to->cost = body.loop || op.loop ? 0 : statements;
     to->long_body = statements > MANY_STATEMENTS;
     to->segment_free = segment_free(plan, k);
-    if (k->kind != PLAN_HIST)
+    if (!combines_where_it_is(k))
         return;
     to->swap_bytes = (uint8_t)hist_bytes(k);
     to->atomic = to->swap_bytes == 4 && atomic_function(k);

@@ -143,12 +143,12 @@ static void add_inputs(Plan *plan, PlanKernel *k, const FlatInputs *inputs)
         add_input(plan, k, &inputs->at[i]);
 }
 
-static bool has_op(const PlanKernel *k) { return flat_kind_has_op(k->stmt->kind); }
+bool plan_has_op(const PlanKernel *k) { return flat_kind_has_op(k->stmt->kind) && k->stmt->reduce.op.k > 0; }
 
 static void add_words(Plan *plan, PlanKernel *k)
 {
     add_inputs(plan, k, &k->stmt->body.inputs);
-    if (!has_op(k))
+    if (!plan_has_op(k))
         return;
     add_inputs(plan, k, &k->stmt->reduce.op.inputs);
     add_inputs(plan, k, &k->stmt->reduce.op.neutral_inputs);
@@ -184,7 +184,7 @@ SegmentUse plan_segment_use(const Plan *plan, const PlanKernel *k)
     const FlatInputs *body = &k->stmt->body.inputs;
     for (uint32_t i = 0; i < body->n; i++)
         input_segment_use(plan, k, &body->at[i], &use);
-    if (!has_op(k))
+    if (!plan_has_op(k))
         return use;
     const FlatInputs *op = &k->stmt->reduce.op.inputs;
     for (uint32_t i = 0; i < op->n; i++)
@@ -313,7 +313,7 @@ static void add_kernel(Plan *plan, const FlatFn *fn, const FlatStmt *s, uint32_t
     k->nouts = k->kind == PLAN_PACK ? 0 : k->kind == PLAN_ARRAY ? 1 : n;
     set_values(plan, k, first, n);
     note_trust(&k->trusting, s->body.block);
-    if (has_op(k))
+    if (plan_has_op(k))
         note_trust(&k->trusting, s->reduce.op.op.body);
     vec_push(plan->arena, &plan->kernels, k);
     add_words(plan, k);

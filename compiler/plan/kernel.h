@@ -119,5 +119,7 @@ typedef struct SegmentUse {
 SegmentUse plan_segment_use(const Plan *plan, const PlanKernel *k);
 
 const char *plan_kind_name(PlanKernelKind kind);
+/* Does the kernel combine values by an operator? */
+bool plan_has_op(const PlanKernel *k);
 
 #endif

@@ -130,7 +130,7 @@ static void lower_array(Lower *w, const PlanKernel *k, PlanOperand ctx)
 static void lower_scatter(Lower *w, const PlanKernel *k, PlanOperand ctx)
 {
     const FlatStmt *s = k->stmt;
-    PlanOperand dests = lower_vars(w, s->scatter.dests, s->scatter.n);
+    PlanOperand dests = lower_vars(w, s->reduce.dests, s->reduce.ndests);
     PlanOperand *refs = arena_array(w->plan->arena, PlanOperand, k->nouts + 1);
     for (uint32_t i = 0; i < k->nouts; i++) {
         CoreType element = core_element(lower_info(w, s->outs[i])->type);

@@ -68,28 +68,7 @@ DP_KERNEL void dp_hist_fill(DP_HEAP, ulong n, ulong nseg, ulong offsets DP_WORDS
         dp_store(heap, i, dp_neutral(heap, DP_SEG_OF(i) DP_PASS) DP_PASS_OUTS);
 }
 
-#if DP_HIST_BYTES == 4 || (DP_HIST_BYTES == 8 && defined(DP_HAS_ATOMICS64))
-static inline void dp_combine(DP_HEAP, ulong s, ulong bin, dp_val v DP_WORDS DP_OUTS)
-{
-#ifdef DP_HIST_ATOMIC
-    DP_HIST_ATOMIC(heap + o0 + DP_HIST_BYTES * bin, v);
-#elif DP_HIST_BYTES == 4
-    volatile __global uint *p = DP_AT(uint, o0 + 4 * bin);
-    uint seen, now = *p;
-    do {
-        seen = now;
-        now = atomic_cmpxchg(p, seen, dp_bits(dp_op(heap, s, dp_from_bits(seen), v DP_PASS)));
-    } while (now != seen);
-#else
-    volatile __global ulong *p = DP_AT(ulong, o0 + 8 * bin);
-    ulong seen, now = *p;
-    do {
-        seen = now;
-        now = atom_cmpxchg(p, seen, dp_bits(dp_op(heap, s, dp_from_bits(seen), v DP_PASS)));
-    } while (now != seen);
-#endif
-}
-
+#ifdef DP_BITS
 DP_KERNEL void dp_hist_add(DP_HEAP, ulong n, ulong nseg, ulong offsets, ulong size, ulong bin_offsets DP_WORDS DP_OUTS)
 {
     DP_EACH(i, n) {
@@ -121,9 +100,7 @@ DP_KERNEL void dp_hist_local(DP_HEAP, ulong n, ulong nseg, ulong offsets, ulong 
         long bin = -1;
         dp_val v = dp_body_at(heap, i, 0, &bin DP_PASS);
         if (bin >= 0 && bin < (long)size) {
-#define __global __local
-            DP_HIST_ATOMIC(own + bin, v);
-#undef __global
+            DP_HIST_ATOMIC(__local, own + bin, v);
         }
     }
     barrier(CLK_LOCAL_MEM_FENCE);

@@ -240,7 +240,7 @@ static inline CoreAtom b_fold(B *b, CoreKind kind, CoreAtom n, CoreAtom xs, Core
     CoreStmt *s = b_stmt(b, kind, 1, kind == CORE_SCAN ? &t : &e);
     s->soac = b_soac(b, n, false, ATOMS(xs));
     b_results(b, s->soac.body, ATOMS(b_element(b, &s->soac, 0)));
-    s->soac.initial = b_atoms(b, ATOMS(neutral));
+    s->soac.neutral = b_atoms(b, ATOMS(neutral));
     s->soac.op = b_operator(b, op, e);
     return b_push(b, s);
 }

@@ -359,7 +359,7 @@ static inline void gen_fold(Gen *g, uint32_t depth)
     s->soac = soac;
     gen_block(g, s->soac.body, depth, 1, &T_I64);
     s->soac.op = b_operator(&g->b, random_operator(g, &neutral), T_I64);
-    s->soac.initial = b_atoms(&g->b, 1, &neutral);
+    s->soac.neutral = b_atoms(&g->b, 1, &neutral);
     s->soac.exclusive = is_scan && rnd(g, 2);
     g->nscope = scope;
     add(g, b_push(&g->b, s), is_scan ? length_class : 0);
@@ -372,7 +372,7 @@ static inline void gen_scatter(Gen *g, uint32_t depth)
     CoreSoac soac = gen_soac(g, &length_class);
     CoreStmt *s = b_stmt(&g->b, CORE_SCATTER, 1, &T_SEQ);
     s->soac = soac;
-    s->soac.initial = b_atoms(&g->b, 1, &dest);
+    s->soac.dests = b_atoms(&g->b, 1, &dest);
     gen_block(g, s->soac.body, depth, 2, (CoreType[]){T_I64, T_I64});
     g->nscope = scope;
     add(g, b_push(&g->b, s), dest_class);
@@ -388,7 +388,7 @@ static inline void gen_hist(Gen *g, uint32_t depth)
     s->soac.size = core_i64((int64_t)rnd(g, 4));
     gen_block(g, s->soac.body, depth, 2, (CoreType[]){T_I64, T_I64});
     s->soac.op = b_operator(&g->b, random_operator(g, &neutral), T_I64);
-    s->soac.initial = b_atoms(&g->b, 1, &neutral);
+    s->soac.neutral = b_atoms(&g->b, 1, &neutral);
     g->nscope = scope;
     add(g, b_push(&g->b, s), g->next_class++);
 }

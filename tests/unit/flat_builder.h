@@ -267,8 +267,8 @@ static inline FlatVar f_scatter(F *f, FlatVar dest, FlatBody body)
     FlatVar out = f_in(f, f_type(f, dest), f_up(f, body.ctx));
     FlatStmt *s = f_stmt(f, FLAT_S_SCATTER, VARS(out));
     s->body = body;
-    s->scatter.dests = f_vars(f, VARS(dest));
-    s->scatter.n = 1;
+    s->reduce.dests = f_vars(f, VARS(dest));
+    s->reduce.ndests = 1;
     return out;
 }
 

@@ -228,10 +228,10 @@ static const DpKernel test_kernels[K_KERNELS] = {
                  WORDS1 OUTS1
                  "#define DP_USES_SEG 0\n#define DP_COMMUTATIVE 1\n#define DP_HIST_BYTES 4\n" INT_VAL BODY_AT
                  "{ *index = (*DP_AT(int, w0 + 4 * i) & 15) - 1; dp_val v = {1}; return v; }\n" OP
-                 "{ a.v0 += b.v0; return a; }\n" NEUTRAL("0")
-                     STORE1("int") "static inline uint dp_bits(dp_val v) { return (uint)v.v0; }\n"
-                                   "static inline dp_val dp_from_bits(uint x) { dp_val v = {(int)x}; return v; }\n"
-                                   "#define DP_HIST_ATOMIC(p, v) atomic_add((volatile __global int *)(p), (v).v0)\n",
+                 "{ a.v0 += b.v0; return a; }\n" NEUTRAL("0") STORE1(
+                     "int") "static inline uint dp_bits(dp_val v) { return (uint)v.v0; }\n"
+                            "static inline dp_val dp_from_bits(uint x) { dp_val v = {(int)x}; return v; }\n"
+                            "#define DP_HIST_ATOMIC(space, p, v) atomic_add((volatile space int *)(p), (v).v0)\n",
                  1,
                  1,
                  {4},

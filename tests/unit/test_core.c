@@ -435,13 +435,13 @@ static void test_eval_scatter_hist(void **state)
     CoreAtom n = b_length(&b, xs);
     CoreStmt *s = b_stmt(&b, CORE_SCATTER, 1, &T_SEQ);
     s->soac = b_soac(&b, n, false, ATOMS(is, xs));
-    s->soac.initial = b_atoms(&b, ATOMS(xs)); /* read and overwritten at once */
+    s->soac.dests = b_atoms(&b, ATOMS(xs)); /* read and overwritten at once */
     b_results(&b, s->soac.body, ATOMS(b_element(&b, &s->soac, 0), b_element(&b, &s->soac, 1)));
     CoreAtom scattered = b_push(&b, s);
     CoreStmt *h = b_stmt(&b, CORE_HIST, 1, &T_SEQ);
     h->soac = b_soac(&b, n, false, ATOMS(is));
     h->soac.size = core_i64(2);
-    h->soac.initial = b_atoms(&b, ATOMS(core_i64(0)));
+    h->soac.neutral = b_atoms(&b, ATOMS(core_i64(0)));
     h->soac.op = b_operator(&b, PRIM_ADD, T_I64);
     b_results(&b, h->soac.body, ATOMS(b_element(&b, &h->soac, 0), core_i64(1)));
     CoreAtom bins = b_push(&b, h);

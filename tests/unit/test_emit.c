@@ -242,6 +242,8 @@ static void add_kernel_templates(StrBuf *out, PlanKernelKind kind)
                                            PLAN_SCAN, PLAN_SCATTER, PLAN_HIST};
     if (kind == PLAN_REDUCE || kind == PLAN_SCAN)
         add_template(out, "kernels/carry.cl");
+    if (kind == PLAN_SCATTER || kind == PLAN_HIST)
+        add_template(out, "kernels/combine.cl");
     char name[64];
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
         if (kinds[i] == kind) {
@@ -541,8 +543,8 @@ static void test_segmented(void **state)
     FlatVar moved = f_col(&f, c1, T_SEQ);
     s = f_stmt(&f, FLAT_S_SCATTER, VARS(moved));
     f_body(&f, s, c2);
-    s->scatter.dests = f_vars(&f, VARS(counts));
-    s->scatter.n = 1;
+    s->reduce.dests = f_vars(&f, VARS(counts));
+    s->reduce.ndests = 1;
     x = f_in(&f, &s->body.inputs, IN_COL, sums, FLAT_NO_VAR);
     f_results(&f, s, ATOMS(f_in(&f, &s->body.inputs, IN_POS, FLAT_NO_VAR, c2), x));
     FlatVar a = f_ctx(&f, CTX_SELECTED, c1), b = f_ctx(&f, CTX_SELECTED, c1);
@@ -576,8 +578,8 @@ static void test_segmented(void **state)
     f_results(&f, s, ATOMS(x, x));
     s = f_stmt(&f, FLAT_S_SCATTER, VARS(result));
     f_body(&f, s, c1);
-    s->scatter.dests = f_vars(&f, VARS(bins));
-    s->scatter.n = 1;
+    s->reduce.dests = f_vars(&f, VARS(bins));
+    s->reduce.ndests = 1;
     x = f_in(&f, &s->body.inputs, IN_COL, size, FLAT_NO_VAR);
     f_results(&f, s, ATOMS(x, x));
     f_return(&f, VARS(out, total, result));
