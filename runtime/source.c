@@ -62,7 +62,10 @@ static void add_template(DpRt *rt, Text *t, DpKernelKind kind, uint32_t mode)
         add_file(rt, t, mode / MODE_WAY ? "segscan.cl" : "scan.cl");
         break;
     case DP_K_PACK: add_file(rt, t, "pack.cl"); break;
-    case DP_K_SCATTER: add_file(rt, t, "scatter.cl"); break;
+    case DP_K_SCATTER:
+        add_file(rt, t, "combine.cl");
+        add_file(rt, t, "scatter.cl");
+        break;
     case DP_K_HIST:
         if (mode & MODE_HIST_SORTED) {
             add_file(rt, t, "hist_reduce.cl");

@@ -140,8 +140,8 @@ typedef struct CoreSoac {
     CoreBlock *guard; /* one bool; MAP only, else NULL */
     CoreBlock *body;
     CoreAtom *neutral;           /* REDUCE, SCAN, HIST: of the operator */
-    CoreAtom *dests;             /* SCATTER: what the results start as */
-    CoreLambda op;               /* REDUCE, SCAN, HIST */
+    CoreAtom *dests;             /* SCATTER, ACCUMULATE: what the results start as */
+    CoreLambda op;               /* REDUCE, SCAN, ACCUMULATE, HIST */
     CoreAtom size;               /* HIST: of each result */
     bool exclusive, commutative; /* SCAN; REDUCE */
 } CoreSoac;
@@ -163,6 +163,7 @@ typedef enum CoreKind { /* see kinds.def */
     case CORE_REDUCE:                                                                                                  \
     case CORE_SCAN:                                                                                                    \
     case CORE_SCATTER:                                                                                                 \
+    case CORE_ACCUMULATE:                                                                                              \
     case CORE_HIST
 #define CORE_PARALLEL                                                                                                  \
     CORE_SOAC:                                                                                                         \

@@ -238,19 +238,29 @@ static Value *reduce_by_index(Elab *e, Value **args)
     return val_sequence(e, vs->type, out, types.n, size);
 }
 
-static Value *scatter(Elab *e, Value **args)
+/* SCATTER or ACCUMULATE of (destination, indices, values). */
+static Value *put_into(Elab *e, CoreKind kind, CoreLambda op, Value **args)
 {
     Value *dest = args[0], *is = args[1], *vs = args[2];
     anf_check_same_length(e, is, vs);
     Soac b = anf_soac_over(anf_length(e, is));
     CoreBlock *body = indexed_body(e, &b, is, vs);
-    CoreStmt *s = anf_stmt(e, CORE_SCATTER);
+    CoreStmt *s = anf_stmt(e, kind);
     s->soac = anf_soac_finish(e, &b, body);
     s->soac.dests = atoms_of(e, dest);
+    s->soac.op = op;
     CoreTypes types = ty_leaves(e, dest->type);
     CoreAtom *out = anf_bind(e, s, types.at, types.n);
     anf_push(e, s);
     return val_as_long(e, dest->type, out, types.n, dest);
+}
+
+static Value *accumulate(Elab *e, Value **args)
+{
+    Type *t = element_type(args[1]);
+    if (!ty_is_scalar(t) || scalar_bytes(ty_scalar(t)) < 4)
+        return elab_library_call(e, "accumulate_parts__", args, 4);
+    return put_into(e, CORE_ACCUMULATE, anf_soac_operator(e, args[0], t), args + 1);
 }
 
 /* ---- structure ---- */
@@ -329,7 +339,8 @@ Value *elab_builtin(Elab *e, Builtin b, Type *type, Value **args)
     case BI_scan:
     case BI_scanx: return reduction(e, b, args);
     case BI_filter: return filter(e, args[0], args[1]);
-    case BI_scatter: return scatter(e, args);
+    case BI_scatter: return put_into(e, CORE_SCATTER, (CoreLambda){0}, args);
+    case BI_accumulate: return accumulate(e, args);
     case BI_reduce_by_index: return reduce_by_index(e, args);
     case BI_iota: return iota(e, val_atom(args[0]));
     case BI_replicate: return replicate(e, val_atom(args[0]), args[1]);

@@ -193,7 +193,8 @@ static bool eval_scan(Walk *w)
 
 /* ---- scatter, hist ---- */
 
-static bool eval_scatter(Walk *w)
+/* The results begin as the destinations. */
+static bool take_dests(Walk *w)
 {
     if (!check_countable(w))
         return false;
@@ -203,6 +204,13 @@ static bool eval_scatter(Walk *w)
             return false;
         w->f->vars[w->s->vars[j]] = dest;
     }
+    return true;
+}
+
+static bool eval_scatter(Walk *w)
+{
+    if (!take_dests(w))
+        return false;
     for (uint64_t i = 0; i < w->n; i++) {
         if (!walk_step(w, i))
             return false;
@@ -263,6 +271,14 @@ static bool eval_hist(Walk *w)
     return ok;
 }
 
+static bool eval_accumulate(Walk *w)
+{
+    bool ok = take_dests(w);
+    for (uint64_t i = 0; i < w->n && ok; i++)
+        ok = hist_step(w, i, w->f->vars[w->s->vars[0]].n, NULL);
+    return ok;
+}
+
 static bool eval_walk(Walk *w)
 {
     switch (w->s->kind) {
@@ -270,6 +286,7 @@ static bool eval_walk(Walk *w)
     case CORE_REDUCE: return eval_reduce(w);
     case CORE_SCAN: return eval_scan(w);
     case CORE_SCATTER: return eval_scatter(w);
+    case CORE_ACCUMULATE: return eval_accumulate(w);
     default: return eval_hist(w);
     }
 }

@@ -4,7 +4,7 @@
  *   reduce  while more than one is left: combine neighbours, in order. len-1 operator calls; in a context, instances
  *           that are down to one value leave the loop by themselves.
  *   scan    a function: combine neighbours, the scan of these by itself, then the even places. At most 2 len calls.
- *   hist    the values sorted by bin, and a reduction of each bin's, in rounds as above.
+ *   hist    the values sorted by bin, and a reduction of each bin's, in rounds as above; likewise accumulate.
  *
  * The neutral element stands for no elements only: `reduce (map2 (+)) [] rows` is what its name says. */
 #include "core/build.h"
@@ -363,11 +363,20 @@ static CoreAtom *bin_values(CoreBuilder *b, const CoreAtom *values, uint32_t k, 
     return close_map(b, outer, soac, elements_at(b, values, k, at), k);
 }
 
+/* if count == 0 then dest else op dest x */
+static const CoreAtom *accumulated(CoreBuilder *b, const Operator *o, CoreAtom count, const CoreAtom *dest,
+                                   const CoreAtom *x)
+{
+    CoreAtom none = build_prim2(b, PRIM_EQ, count, core_i64(0));
+    CoreBlock *then_b = block_of(b, dest, o->k), *outer = build_begin(b);
+    return build_if(b, none, then_b, build_end(b, outer, apply(b, o, dest, x), o->k));
+}
+
 static void lower_hist(Lowering *l, CoreStmt *s)
 {
     CoreBuilder *b = &l->b;
     Operator o = operator_of(l, &s->soac.op);
-    CoreAtom domain = s->soac.domain, size = s->soac.size, bin;
+    CoreAtom domain = s->soac.domain, size = s->soac.dests ? build_length(b, s->soac.dests[0]) : s->soac.size, bin;
     const CoreAtom *all = build_map(b, s->soac);
     CoreAtom bins = bins_in_range(b, all[0], domain, size);
     CoreAtom order = sorted_positions(b, bins), counts = bin_counts(b, bins, domain, size);
@@ -376,7 +385,11 @@ static void lower_hist(Lowering *l, CoreStmt *s)
     CoreBlock *outer = build_begin(b);
     CoreAtom start = build_index(b, starts, bin, CORE_NO_SITE), count = build_index(b, counts, bin, CORE_NO_SITE);
     const CoreAtom *values = bin_values(b, all + 1, o.k, order, start, count);
-    bind_results(b, s, close_map(b, outer, soac, reduce(b, &o, values, count, s->soac.neutral), o.k));
+    const CoreAtom *dest = s->soac.dests ? elements_at(b, s->soac.dests, o.k, bin) : NULL;
+    const CoreAtom *all_of_bin = reduce(b, &o, values, count, dest ? dest : s->soac.neutral);
+    if (dest)
+        all_of_bin = accumulated(b, &o, count, dest, all_of_bin);
+    bind_results(b, s, close_map(b, outer, soac, all_of_bin, o.k));
 }
 
 /* ---- all of it ---- */

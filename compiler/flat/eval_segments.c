@@ -36,7 +36,7 @@ static Reduction reduction_open(Eval *e, const FlatStmt *s)
     r.values = scratch_alloc(e, r.k + 1u, sizeof *r.values);
     for (uint32_t i = 0; i < r.k; i++) {
         CoreType t = var_type(e, s->outs[i]);
-        r.types[i] = s->kind == FLAT_S_HIST ? core_element(t) : t;
+        r.types[i] = flat_kind_places(s->kind) ? core_element(t) : t;
     }
     return r;
 }
@@ -322,7 +322,21 @@ static bool scatter_run(Eval *e, const FlatStmt *s, Ctx *c, const Dest *dests)
     }
     inputs_close(&in);
     free(values);
+    count_launch(e, c->n + (c->parent ? c->parent->n : 0));
     return ok;
+}
+
+/* As hist, into bins that are there. */
+static bool accumulate_run(Eval *e, const FlatStmt *s, const Dest *dests)
+{
+    Reduction r = reduction_open(e, s);
+    RefFold fold = {NULL, hist_element, NULL, &r};
+    r.bins = dests[0].offsets->at;
+    for (uint32_t i = 0; i < s->nouts; i++)
+        r.data[i] = dests[i].copy->data;
+    reduction_run(&r, &fold);
+    reduction_close(&r);
+    return r.ok;
 }
 
 bool exec_scatter(Eval *e, const FlatStmt *s)
@@ -338,10 +352,9 @@ bool exec_scatter(Eval *e, const FlatStmt *s)
     for (uint32_t i = 0; i < s->body.inputs.n; i++)
         if (s->body.inputs.at[i].kind != IN_POS)
             var_share(e, s->body.inputs.at[i].var); /* its rows may be put */
-    count_launch(e, c->n + (c->parent ? c->parent->n : 0));
     if (c->parent)
         count_readback(e, c->parent->n);
-    ok = ok && scatter_run(e, s, c, dests);
+    ok = ok && (s->reduce.op.k ? accumulate_run(e, s, dests) : scatter_run(e, s, c, dests));
     for (uint32_t i = 0; i < s->nouts && ok; i++)
         ok = bind_arrays(e, s->outs[i], c->parent, dests[i].offsets, dests[i].copy->data, true);
     free(dests);

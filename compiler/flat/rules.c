@@ -211,13 +211,18 @@ static bool flatten_scatter(FlattenFn *f, BlockTask *task, CoreStmt *s)
         return false;
     FlatVar *dests = arena_array(f->arena, FlatVar, s->nvars);
     region_store(f, task, s->soac.dests, s->nvars, dests, s->span);
+    bool combines = core_stmt_operator(s);
+    FlatOp op = combines ? make_op(f, &s->soac.op, NULL, s->nvars, true, s->span) : (FlatOp){0};
     FlatBody b = fuse_results(f, body);
     FlatStmt *r = flat_emit(f, FLAT_S_SCATTER, s->span, s->nvars);
     r->ctx = body->ctx;
     r->body = b;
     r->reduce.dests = dests;
     r->reduce.ndests = s->nvars;
+    r->reduce.op = op;
     bind_outs(f, task, s, r);
+    if (combines)
+        uses_drop_lambda(f, &s->soac.op);
     uses_drop_direct(f, s);
     return true;
 }
@@ -613,7 +618,8 @@ bool flatten_stmt(FlattenFn *f, BlockTask *task, CoreStmt *s)
     case CORE_MAP: return flatten_map(f, task, s);
     case CORE_REDUCE:
     case CORE_SCAN: return flatten_reduce(f, task, s);
-    case CORE_SCATTER: return flatten_scatter(f, task, s);
+    case CORE_SCATTER:
+    case CORE_ACCUMULATE: return flatten_scatter(f, task, s);
     case CORE_HIST: return flatten_hist(f, task, s);
     case CORE_ARGSORT: return flatten_arrays(f, task, s, FLAT_S_ARGSORT, s->argsort.keys, s->argsort.nkeys);
     case CORE_FLATTEN: return flatten_arrays(f, task, s, FLAT_S_FLATTEN, &s->length.array, 1);

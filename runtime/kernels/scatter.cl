@@ -1,5 +1,6 @@
 /* SCATTER: dp_body_at(i) gives a value and an index into the destination of the instance's segment; out of range is ignored, of
- * several values to one index one is stored. The outputs are copies of the destinations, laid out one behind the other:
+ * several values to one index one is stored. With an operator (DP_HIST_BYTES) they are combined with what is there: by
+ * dp_combine, or by one work-item, where there is none. The outputs are copies of the destinations, laid out one behind the other:
  * segment s at dest_offsets[s] ... dest_offsets[s + 1]; with one segment all `length` elements.
  *
  * CPU: a work-item a chunk of consecutive instances. GPU: a lane an instance, striding over the grid. Guards: i < n. Empty
@@ -9,8 +10,16 @@
         long index = -1; \
         dp_val v = dp_body_at(heap, (i), (s), &index DP_PASS); \
         if (index >= 0 && (ulong)index < room) \
-            dp_store(out, base + (ulong)index, v DP_PASS_OUTS); \
+            DP_PUT((s), base + (ulong)index, v) \
     }
+#ifndef DP_HIST_BYTES
+#define DP_PUT(s, at, v) dp_store(out, (at), (v)DP_PASS_OUTS);
+#elif defined(DP_BITS)
+#define DP_PUT(s, at, v) dp_combine(out, (s), (at), (v)DP_PASS DP_PASS_OUTS);
+#else
+#define DP_PUT(s, at, v) dp_store(out, (at), dp_op(out, (s), dp_load(out, (at)DP_PASS_OUTS), (v)DP_PASS) DP_PASS_OUTS);
+#define DP_BY_ONE 1
+#endif
 #if DP_SEGMENTED
 #define DP_ROOM(s) (DP_OFFSET(dest_offsets, (s) + 1) - DP_OFFSET(dest_offsets, (s)))
 #define DP_BASE(s) DP_OFFSET(dest_offsets, (s))
@@ -22,9 +31,15 @@
 DP_KERNEL void dp_scatter(__global uchar *restrict heap, __global uchar *restrict out, ulong n, ulong nseg, ulong offsets, ulong length,
                           ulong dest_offsets DP_WORDS DP_OUTS)
 {
+#ifdef DP_BY_ONE
+    ulong item = 0, items = 1;
+    if (get_global_id(0) > 0)
+        return;
+#else
+    ulong item = get_global_id(0), items = get_global_size(0);
+#endif
 #if DP_CPU
-    ulong i = dp_chunk_start(n, get_global_size(0), get_global_id(0));
-    ulong hi = dp_chunk_start(n, get_global_size(0), get_global_id(0) + 1);
+    ulong i = dp_chunk_start(n, items, item), hi = dp_chunk_start(n, items, item + 1);
     for (ulong s = i < hi ? DP_SEG_OF(i) : 0; i < hi; s++) {
         s = DP_SKIP_EMPTY(s, i);
         ulong room = DP_ROOM(s), base = DP_BASE(s);
@@ -32,7 +47,7 @@ DP_KERNEL void dp_scatter(__global uchar *restrict heap, __global uchar *restric
             DP_SCATTER_ONE(i, s)
     }
 #else
-    for (ulong i = get_global_id(0); i < n; i += get_global_size(0)) {
+    for (ulong i = item; i < n; i += items) {
         ulong s = DP_SEG_OF(i), room = DP_ROOM(s), base = DP_BASE(s);
         DP_SCATTER_ONE(i, s)
     }

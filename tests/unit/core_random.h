@@ -365,15 +365,20 @@ static inline void gen_fold(Gen *g, uint32_t depth)
     add(g, b_push(&g->b, s), is_scan ? length_class : 0);
 }
 
+/* A scatter, or one that combines. */
 static inline void gen_scatter(Gen *g, uint32_t depth)
 {
     uint32_t length_class, dest_class, scope = g->nscope;
     CoreAtom dest = pick(g, T_SEQ, &dest_class);
     CoreSoac soac = gen_soac(g, &length_class);
-    CoreStmt *s = b_stmt(&g->b, CORE_SCATTER, 1, &T_SEQ);
+    CoreAtom neutral;
+    bool combines = rnd(g, 2);
+    CoreStmt *s = b_stmt(&g->b, combines ? CORE_ACCUMULATE : CORE_SCATTER, 1, &T_SEQ);
     s->soac = soac;
     s->soac.dests = b_atoms(&g->b, 1, &dest);
     gen_block(g, s->soac.body, depth, 2, (CoreType[]){T_I64, T_I64});
+    if (combines)
+        s->soac.op = b_operator(&g->b, random_operator(g, &neutral), T_I64);
     g->nscope = scope;
     add(g, b_push(&g->b, s), dest_class);
 }
