@@ -104,8 +104,28 @@ uint64_t dp_offsets_said(DpRt *rt, DpBlock *offsets, const uint64_t *said)
     if (dp_failed(rt))
         return 0;
     offsets->lengths = (DpLengths){.known = true, .longest = said[1]};
-    memcpy(offsets->lengths.counts, &said[2], sizeof offsets->lengths.counts);
+    memcpy(offsets->lengths.counts, &said[3], sizeof offsets->lengths.counts);
     return said[0];
+}
+
+DpCol dp_lengths(DpRt *rt, DpCtx *c, const DpArr *lengths, int64_t *least, int64_t *total)
+{
+    *least = *total = 0;
+    if (dp_failed(rt) || c->n == 0)
+        return dp_new_col(rt, 0, 8);
+    DpBlock *offsets = dp_offsets_of_lengths(rt, dp_arr_addr(rt, lengths), 8, c->n, DP_MAILBOX);
+    const uint64_t *said = dp_rt_look(rt);
+    *least = (int64_t)said[2];
+    *total = (int64_t)dp_offsets_said(rt, offsets, said);
+    return (DpCol){offsets, dp_block_addr(offsets), offsets ? c->n : 0, 8};
+}
+
+DpCol dp_pieces(DpRt *rt, DpCtx *c, const DpCol *starts, const DpArr *of, uint32_t bytes)
+{
+    if (dp_failed(rt) || c->n == 0)
+        return dp_new_col(rt, 0, 16);
+    DpBlock *data = of->len ? dp_refs_owner(rt, of->refs, of->addr) : NULL;
+    return dp_views_of_offsets(rt, (Offsets){starts->block, 0}, c->n, data ? of->addr : 0, of->len, bytes, data);
 }
 
 DpLengths dp_ctx_lengths(const DpCtx *c)

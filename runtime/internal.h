@@ -60,7 +60,7 @@ static inline uint64_t offsets_length(Offsets o) { return o.stride & ~DP_REGULAR
 
 /* What is known of the lengths of a context's segments, where its offsets were made: then all of it. The same numbers
  * as in kernels/lengths.cl. */
-enum { DP_LENGTH_CLASSES = 32, DP_LENGTHS_WORDS = 2 + DP_LENGTH_CLASSES / 2 };
+enum { DP_LENGTH_CLASSES = 32, DP_LENGTHS_WORDS = 3 + DP_LENGTH_CLASSES / 2 };
 _Static_assert(DP_LENGTHS_WORDS == (int)DP_PENDING_LENGTHS, "what is pending of a nested context");
 typedef struct DpLengths {
     bool known;

@@ -120,6 +120,7 @@ static const char *const defined_names[] = {
     "dp_reduce_chunks",
     "dp_reduce_small",
     "dp_reduce_all",
+    "dp_reduce_part",
     "dp_reduce_finish",
     "dp_segreduce_chunks",
     "dp_segreduce_finish",

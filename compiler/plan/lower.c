@@ -304,10 +304,13 @@ static void lower_demand(Lower *w, const FlatStmt *s)
     }
 }
 
-void lower_stmt(Lower *w, const FlatStmt *s)
+void lower_stmt(Lower *w, const FlatBlock *b, uint32_t i)
 {
+    const FlatStmt *s = b->stmts.at[i];
     w->span = s->span;
     lower_at(w, s);
+    if (lower_lengths(w, b, i))
+        return;
     switch (s->kind) {
     case FLAT_S_HOST: lower_host(w, s); break;
     case FLAT_S_ARRAY:

@@ -8,7 +8,7 @@ void lower_block(Lower *w, const FlatBlock *b)
     Span span = w->span;
     w->here = 0;
     for (uint32_t i = 0; i < b->stmts.n; i++)
-        lower_stmt(w, b->stmts.at[i]);
+        lower_stmt(w, b, i);
     w->span = span;
 }
 

@@ -63,6 +63,10 @@ PlanOperand lower_refs_none(Lower *w);
 PlanOperand lower_refs_add(Lower *w, PlanOperand set, PlanOperand of, uint32_t depth);
 void lower_launches(Lower *w, const FlatStmt *s);
 
+/* ---- lower_lengths.c ---- */
+/* Statement i of the block, if it is one of those of `nest` that go together; else false, and nothing is done. */
+bool lower_lengths(Lower *w, const FlatBlock *b, uint32_t i);
+
 /* ---- lower_control.c ---- */
 /* ok = nothing has failed yet. Afterwards the runtime's operations do nothing, and return what is empty; so code goes
  * on and releases what it holds, but its loops and recursions have to end. */
@@ -77,6 +81,6 @@ void lower_call(Lower *w, const FlatStmt *s);
 void lower_call_lifted(Lower *w, const FlatStmt *s);
 
 /* ---- lower.c ---- */
-void lower_stmt(Lower *w, const FlatStmt *s);
+void lower_stmt(Lower *w, const FlatBlock *b, uint32_t i); /* statement i of the block */
 
 #endif

@@ -169,7 +169,7 @@ void plan_operands(const PlanInstr *in, void (*f)(void *ctx, PlanOperand *o, Pla
 
 /* Words of the mailbox that the instruction's pending number takes; 0: it begins none. What is pending at a time takes
  * at most PLAN_MOST_PENDING. The same numbers as in dp_rt.h. */
-enum { PLAN_MOST_PENDING = 224, PLAN_PENDING_LENGTHS = 18 };
+enum { PLAN_MOST_PENDING = 224, PLAN_PENDING_LENGTHS = 19 };
 uint32_t plan_pending_words(const Plan *plan, const PlanInstr *in);
 /* What it awaits; PLAN_NO_REG: nothing. */
 PlanReg plan_awaited(const PlanInstr *in);

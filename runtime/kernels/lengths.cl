@@ -5,18 +5,16 @@
  * DP_LENGTHS words; dp_lengths_write goes over them again, stores n + 1 offsets, and brings all of it to the mailbox, to `mail`. Of a single
  * chunk it finds that out itself.
  *
- * Word 0: the sum; 1: the longest; from 2 on u32 counts: [0] of the empty, [k] of those from 2^(k-1) on and below 2^k, the last of all
+ * Word 0: the sum; 1: the longest; 2: the least, if it is negative, else 0; from 3 on u32 counts: [0] of the empty, [k] of those from 2^(k-1) on and below 2^k, the last of all
  * longer ones, too. */
-enum { DP_LENGTH_CLASSES = 32, DP_LENGTHS = 2 + DP_LENGTH_CLASSES / 2 };
+enum { DP_LENGTH_CLASSES = 32, DP_LENGTHS = 3 + DP_LENGTH_CLASSES / 2 };
 #define DP_SUM(part, k) (*DP_AT(ulong, (part) + 8 * DP_LENGTHS * (k)))
 #define DP_LONGEST(part, k) (*DP_AT(ulong, (part) + 8 * (DP_LENGTHS * (k) + 1)))
-#define DP_COUNTS(part, k) DP_AT(uint, (part) + 8 * (DP_LENGTHS * (k) + 2))
+#define DP_LEAST(part, k) (*DP_AT(long, (part) + 8 * (DP_LENGTHS * (k) + 2)))
+#define DP_COUNTS(part, k) DP_AT(uint, (part) + 8 * (DP_LENGTHS * (k) + 3))
 
-static inline ulong dp_length(DP_HEAP, ulong address, ulong stride, ulong i)
-{
-    long length = *DP_AT(long, address + i * stride);
-    return length > 0 ? (ulong)length : 0;
-}
+#define DP_LENGTH(i) (*DP_AT(long, address + (i) * stride))
+static inline ulong dp_length(DP_HEAP, ulong address, ulong stride, ulong i) { return (ulong)max(DP_LENGTH(i), 0L); }
 
 static inline uint dp_length_class(ulong length) { return min((uint)(64 - clz(length)), (uint)DP_LENGTH_CLASSES - 1); }
 
@@ -26,16 +24,19 @@ static inline void dp_lengths_of_chunk(DP_HEAP, ulong lo, ulong hi, ulong addres
 {
     uint counts[2][DP_LENGTH_CLASSES];
     ulong sum = 0, longest = 0;
+    long least = 0;
     for (uint k = 0; k < DP_LENGTH_CLASSES; k++)
         counts[0][k] = counts[1][k] = 0;
     for (ulong i = lo; i < hi; i++) {
         ulong length = dp_length(heap, address, stride, i);
         sum = dp_size_add(sum, length);
         longest = max(longest, length);
+        least = min(least, DP_LENGTH(i));
         counts[i & 1][dp_length_class(length)]++;
     }
     DP_SUM(part, 0) = sum;
     DP_LONGEST(part, 0) = longest;
+    DP_LEAST(part, 0) = least;
     for (uint k = 0; k < DP_LENGTH_CLASSES; k++)
         DP_COUNTS(part, 0)[k] = counts[0][k] + counts[1][k];
 }
@@ -64,9 +65,13 @@ DP_KERNEL void dp_lengths_write(DP_HEAP, ulong n, ulong address, ulong stride, u
     *DP_AT(ulong, offsets + 8 * n) = sum;
     DP_SUM(mail, 0) = sum;
     ulong longest = 0;
-    for (ulong k = 0; k < chunks; k++)
+    long least = 0;
+    for (ulong k = 0; k < chunks; k++) {
         longest = max(longest, DP_LONGEST(part, k));
+        least = min(least, DP_LEAST(part, k));
+    }
     DP_LONGEST(mail, 0) = longest;
+    DP_LEAST(mail, 0) = least;
     for (uint c = 0; c < DP_LENGTH_CLASSES; c++) {
         uint count = 0;
         for (ulong k = 0; k < chunks; k++)
@@ -76,15 +81,17 @@ DP_KERNEL void dp_lengths_write(DP_HEAP, ulong n, ulong address, ulong stride, u
 }
 
 #else /* GPU */
-/* Lane 0 gets the sum and the maximum of all. */
+/* Lane 0 gets the sum, the maximum and the minimum of all. */
 #define DP_LENGTHS_JOIN() \
     sums[l] = sum; \
     tops[l] = top; \
+    lows[l] = low; \
     barrier(CLK_LOCAL_MEM_FENCE); \
     for (uint d = DP_WG / 2; d; d /= 2) { \
         if (l < d) { \
             sums[l] = dp_size_add(sums[l], sums[l + d]); \
             tops[l] = max(tops[l], tops[l + d]); \
+            lows[l] = min(lows[l], lows[l + d]); \
         } \
         barrier(CLK_LOCAL_MEM_FENCE); \
     }
@@ -92,8 +99,10 @@ DP_KERNEL void dp_lengths_write(DP_HEAP, ulong n, ulong address, ulong stride, u
 DP_KERNEL void dp_lengths_count(DP_HEAP, ulong n, ulong address, ulong stride, ulong offsets, ulong part, ulong mail)
 {
     __local ulong sums[DP_WG], tops[DP_WG];
+    __local long lows[DP_WG];
     __local uint counts[DP_LENGTH_CLASSES];
     uint l = get_local_id(0);
+    long low = 0;
     ulong chunk = get_group_id(0), chunks = get_num_groups(0), sum = 0, top = 0;
     ulong hi = dp_chunk_start(n, chunks, chunk + 1);
     if (l < DP_LENGTH_CLASSES)
@@ -104,12 +113,14 @@ DP_KERNEL void dp_lengths_count(DP_HEAP, ulong n, ulong address, ulong stride, u
         ulong length = dp_length(heap, address, stride, i);
         sum = dp_size_add(sum, length);
         top = max(top, length);
+        low = min(low, DP_LENGTH(i));
         atomic_inc(&counts[dp_length_class(length)]);
     }
     DP_LENGTHS_JOIN()
     if (l == 0) {
         DP_SUM(part, chunk) = sums[0];
         DP_LONGEST(part, chunk) = tops[0];
+        DP_LEAST(part, chunk) = lows[0];
     }
     if (l < DP_LENGTH_CLASSES)
         DP_COUNTS(part, chunk)[l] = counts[l];
@@ -127,6 +138,8 @@ enum { DP_LENGTHS_EACH = 8, DP_LENGTHS_TILE = DP_LENGTHS_EACH * DP_WG };
 DP_KERNEL void dp_lengths_write(DP_HEAP, ulong n, ulong address, ulong stride, ulong offsets, ulong part, ulong mail)
 {
     __local ulong sums[2][DP_WG], tops[DP_WG], stage[DP_LENGTHS_TILE + DP_LENGTHS_TILE / 16];
+    __local long lows[DP_WG];
+    long low = 0;
     __local uint counts[DP_LENGTH_CLASSES];
     uint l = get_local_id(0);
     ulong chunk = get_group_id(0), chunks = get_num_groups(0), base = 0, top = 0, all = 0;
@@ -154,6 +167,7 @@ DP_KERNEL void dp_lengths_write(DP_HEAP, ulong n, ulong address, ulong stride, u
             stage[j + j / 16] = length;
             if (chunks == 1 && j < count) {
                 top = max(top, length);
+                low = min(low, DP_LENGTH(at + j));
                 atomic_inc(&counts[dp_length_class(length)]);
             }
         }
@@ -186,6 +200,7 @@ DP_KERNEL void dp_lengths_write(DP_HEAP, ulong n, ulong address, ulong stride, u
         barrier(CLK_LOCAL_MEM_FENCE);
     }
     tops[l] = top;
+    lows[l] = low;
     if (chunk + 1 == chunks && l == 0) {
         *DP_AT(ulong, offsets + 8 * n) = base;
         DP_SUM(mail, 0) = base;
@@ -199,11 +214,16 @@ DP_KERNEL void dp_lengths_write(DP_HEAP, ulong n, ulong address, ulong stride, u
             count += DP_COUNTS(part, k)[l];
         DP_COUNTS(mail, 0)[l] = count;
     } else if (l == DP_LENGTH_CLASSES) {
-        for (uint k = 0; k < DP_WG; k++)
+        for (uint k = 0; k < DP_WG; k++) {
             top = max(top, tops[k]);
-        for (ulong k = 0; k < chunks && chunks > 1; k++)
+            low = min(low, lows[k]);
+        }
+        for (ulong k = 0; k < chunks && chunks > 1; k++) {
             top = max(top, DP_LONGEST(part, k));
+            low = min(low, DP_LEAST(part, k));
+        }
         DP_LONGEST(mail, 0) = top;
+        DP_LEAST(mail, 0) = low;
     }
 }
 #endif

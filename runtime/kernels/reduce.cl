@@ -141,49 +141,62 @@ DP_KERNEL void dp_segreduce_finish(DP_HEAP, ulong chunks, ulong part DP_WORDS DP
 
 #else /* GPU */
 #if !DP_SEGMENTED
-/* What a work-group's elements come to, in the carry c of its last lane. Every lane must come here. */
 #if DP_COMMUTATIVE
-/* Any order: lanes stride over the grid, so that neighbours read side by side, several loads at a time. */
-#define DP_REDUCE_GROUP() \
-    ulong i = get_global_id(0); \
-    if (i < n) { \
-        c.bits = DP_HAS; \
-        c.v = DP_ELEMENT(i, 0); \
-        i += get_global_size(0); \
-        for (ulong step = get_global_size(0); DP_LANES && i < n && 3 * step < n - i; i += 4 * step) { \
-            dp_val x0 = DP_ELEMENT(i, 0), x1 = DP_ELEMENT(i + step, 0); \
-            dp_val x2 = DP_ELEMENT(i + 2 * step, 0), x3 = DP_ELEMENT(i + 3 * step, 0); \
-            c.v = DP_OP(0, c.v, DP_OP(0, DP_OP(0, x0, x1), DP_OP(0, x2, x3))); \
-        } \
-        for (; i < n; i += get_global_size(0)) \
-            c.v = DP_OP(0, c.v, DP_ELEMENT(i, 0)); \
-    } \
-    DP_GROUP_SCAN()
+#define DP_REDUCE_STAGE() __local uint *stage = 0;
+/* What the lane finds, in any order: lanes stride over the grid, so that neighbours read side by side, several loads at a time. */
+static inline dp_carry dp_reduce_part(DP_HEAP, ulong n, __local uint *stage, uint l, ulong vals, ulong pos DP_WORDS)
+{
+    dp_carry c;
+    c.bits = 0;
+    ulong i = get_global_id(0), step = get_global_size(0);
+    if (i >= n)
+        return c;
+    c.bits = DP_HAS;
+    c.v = DP_ELEMENT(i, 0);
+    i += step;
+#if DP_LANES
+    for (; i < n && 3 * step < n - i; i += 4 * step) {
+        dp_val x0 = DP_ELEMENT(i, 0), x1 = DP_ELEMENT(i + step, 0);
+        dp_val x2 = DP_ELEMENT(i + 2 * step, 0), x3 = DP_ELEMENT(i + 3 * step, 0);
+        c.v = DP_OP(0, c.v, DP_OP(0, DP_OP(0, x0, x1), DP_OP(0, x2, x3)));
+    }
+#endif
+    for (; i < n; i += step)
+        c.v = DP_OP(0, c.v, DP_ELEMENT(i, 0));
+    return c;
+}
 #else
+#define DP_REDUCE_STAGE() DP_STAGE(stage);
 /* In order: each lane has a run of neighbouring elements, all runs of a group one behind the other. They advance together, DP_ITEMS
  * elements at a time, through local memory: so that loads come side by side, and lanes are joined only once, at the end. */
-#define DP_REDUCE_GROUP() \
-    DP_STAGE(stage); \
-    ulong lo = dp_chunk_start(n, get_num_groups(0), get_group_id(0)); \
-    ulong hi = dp_chunk_start(n, get_num_groups(0), get_group_id(0) + 1); \
-    ulong run = (hi - lo + DP_TILE - 1) / DP_TILE * DP_ITEMS; \
-    for (ulong k = 0; k < run; k += DP_ITEMS) { \
-        _Pragma("unroll") for (uint q = 0; q < DP_ITEMS; q++) { \
-            uint j = q * DP_WG + l; \
-            ulong i = lo + j / DP_ITEMS * run + k + j % DP_ITEMS; \
-            if (i < hi) \
-                dp_stage_put(stage, j, DP_ELEMENT(i, 0)); \
-        } \
-        barrier(CLK_LOCAL_MEM_FENCE); \
-        ulong first = lo + l * run + k; \
-        _Pragma("unroll") for (uint j = 0; j < DP_ITEMS; j++) if (first + j < hi) { \
-            dp_val v = dp_stage_get(stage, l * DP_ITEMS + j); \
-            c.v = c.bits ? DP_OP(0, c.v, v) : v; \
-            c.bits = DP_HAS; \
-        } \
-        barrier(CLK_LOCAL_MEM_FENCE); \
-    } \
-    DP_GROUP_SCAN()
+static inline dp_carry dp_reduce_part(DP_HEAP, ulong n, __local uint *stage, uint l, ulong vals, ulong pos DP_WORDS)
+{
+    ulong lo = dp_chunk_start(n, get_num_groups(0), get_group_id(0));
+    ulong hi = dp_chunk_start(n, get_num_groups(0), get_group_id(0) + 1);
+    ulong run = (hi - lo + DP_TILE - 1) / DP_TILE * DP_ITEMS;
+    dp_carry c;
+    c.bits = 0;
+    for (ulong k = 0; k < run; k += DP_ITEMS) {
+#pragma unroll
+        for (uint q = 0; q < DP_ITEMS; q++) {
+            uint j = q * DP_WG + l;
+            ulong i = lo + j / DP_ITEMS * run + k + j % DP_ITEMS;
+            if (i < hi)
+                dp_stage_put(stage, j, DP_ELEMENT(i, 0));
+        }
+        barrier(CLK_LOCAL_MEM_FENCE);
+        ulong first = lo + l * run + k;
+#pragma unroll
+        for (uint j = 0; j < DP_ITEMS; j++)
+            if (first + j < hi) {
+                dp_val v = dp_stage_get(stage, l * DP_ITEMS + j);
+                c.v = c.bits ? DP_OP(0, c.v, v) : v;
+                c.bits = DP_HAS;
+            }
+        barrier(CLK_LOCAL_MEM_FENCE);
+    }
+    return c;
+}
 #endif
 
 /* The carries of all groups, joined in order, are the result; in groups for which `chunks` is 0 nothing happens. */
@@ -202,11 +215,11 @@ DP_KERNEL void dp_segreduce_finish(DP_HEAP, ulong chunks, ulong part DP_WORDS DP
 DP_KERNEL void dp_reduce_chunks(DP_HEAP, ulong n, ulong part, ulong vals, ulong pos DP_WORDS)
 {
     __local dp_carry sh[2][DP_WG];
+    DP_REDUCE_STAGE()
     uint l = get_local_id(0);
     const ulong s_end = 0;
-    dp_carry c;
-    c.bits = 0;
-    DP_REDUCE_GROUP()
+    dp_carry c = dp_reduce_part(heap, n, stage, l, vals, pos DP_PASS);
+    DP_GROUP_SCAN()
     if (l == DP_WG - 1)
         dp_put_carry(heap, part, get_group_id(0), 0, c);
 }
@@ -217,11 +230,11 @@ DP_KERNEL void dp_reduce_all(DP_HEAP, ulong n, ulong part, ulong vals, ulong pos
 {
     __local dp_carry sh[2][DP_WG];
     __local uint groups; /* whose carries to join: all, or none */
+    DP_REDUCE_STAGE()
     uint l = get_local_id(0);
     const ulong s_end = 0;
-    dp_carry c;
-    c.bits = 0;
-    DP_REDUCE_GROUP()
+    dp_carry c = dp_reduce_part(heap, n, stage, l, vals, pos DP_PASS);
+    DP_GROUP_SCAN()
     if (l == DP_WG - 1) {
         dp_put_carry(heap, part, get_group_id(0), 0, c);
         DP_DEVICE_FENCE();
@@ -231,7 +244,12 @@ DP_KERNEL void dp_reduce_all(DP_HEAP, ulong n, ulong part, ulong vals, ulong pos
             atomic_xchg((volatile __global uint *)(heap + counter), 0u);
     }
     barrier(CLK_LOCAL_MEM_FENCE);
-    DP_DEVICE_FENCE();
+#if DP_NVIDIA /* PoCL bears no return before a barrier */
+    if (!groups)
+        return;
+#endif
+    if (groups)
+        DP_DEVICE_FENCE();
     DP_REDUCE_CARRIES(groups)
 }
 #endif
