@@ -140,6 +140,17 @@ DP_KERNEL void dp_segreduce_finish(DP_HEAP, ulong chunks, ulong part DP_WORDS DP
 #endif
 
 #else /* GPU */
+/* Elements i, i + step … before end, joined to v in order, as long as there are four of them: so that four loads are under way. */
+#if DP_LANES
+#define DP_FOUR(v, i, end, step, s) \
+    for (; i < end && 3 * (step) < end - i; i += 4 * (step)) { \
+        dp_val x0 = DP_ELEMENT(i, s), x1 = DP_ELEMENT(i + (step), s); \
+        dp_val x2 = DP_ELEMENT(i + 2 * (step), s), x3 = DP_ELEMENT(i + 3 * (step), s); \
+        v = DP_OP(s, DP_OP(s, DP_OP(s, DP_OP(s, v, x0), x1), x2), x3); \
+    }
+#else
+#define DP_FOUR(v, i, end, step, s)
+#endif
 #if !DP_SEGMENTED
 #if DP_COMMUTATIVE
 #define DP_REDUCE_STAGE() __local uint *stage = 0;
@@ -154,13 +165,7 @@ static inline dp_carry dp_reduce_part(DP_HEAP, ulong n, __local uint *stage, uin
     c.bits = DP_HAS;
     c.v = DP_ELEMENT(i, 0);
     i += step;
-#if DP_LANES
-    for (; i < n && 3 * step < n - i; i += 4 * step) {
-        dp_val x0 = DP_ELEMENT(i, 0), x1 = DP_ELEMENT(i + step, 0);
-        dp_val x2 = DP_ELEMENT(i + 2 * step, 0), x3 = DP_ELEMENT(i + 3 * step, 0);
-        c.v = DP_OP(0, c.v, DP_OP(0, DP_OP(0, x0, x1), DP_OP(0, x2, x3)));
-    }
-#endif
+    DP_FOUR(c.v, i, n, step, 0)
     for (; i < n; i += step)
         c.v = DP_OP(0, c.v, DP_ELEMENT(i, 0));
     return c;
@@ -269,7 +274,7 @@ DP_KERNEL void dp_segreduce_lane(__global uchar *restrict heap, __global uchar *
     for (ulong s = get_global_id(0); s < nseg; s += get_global_size(0)) {
         ulong i = DP_SEG_START(s), end = DP_SEG_END(s);
         dp_val v = DP_NEUTRAL(s);
-#pragma unroll 4
+        DP_FOUR(v, i, end, 1, s)
         for (; i < end; i++)
             v = DP_OP(s, v, DP_ELEMENT(i, s));
         dp_store(out, s, v DP_PASS_OUTS);
@@ -293,8 +298,9 @@ static inline dp_carry dp_team_part(DP_HEAP, ulong i, ulong end, ulong s, uint k
     if (i < end) {
         c.bits = DP_HAS;
         c.v = DP_ELEMENT(i, s);
-#pragma unroll 4
-        for (i += step; i < end; i += step)
+        i += step;
+        DP_FOUR(c.v, i, end, step, s)
+        for (; i < end; i += step)
             c.v = DP_OP(s, c.v, DP_ELEMENT(i, s));
     }
     return c;
@@ -348,7 +354,7 @@ DP_KERNEL void dp_segreduce_short(__global uchar *restrict heap, __global uchar 
         ulong i = DP_SEG_START(s), end = DP_SEG_END(s);
         if (end - i <= most) {
             dp_val v = DP_NEUTRAL(s);
-#pragma unroll 4
+            DP_FOUR(v, i, end, 1, s)
             for (; i < end; i++)
                 v = DP_OP(s, v, DP_ELEMENT(i, s));
             dp_store(out, s, v DP_PASS_OUTS);

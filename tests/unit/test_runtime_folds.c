@@ -153,7 +153,7 @@ static void test_reduce_root(void **state)
     (void)state;
     const uint64_t sizes[] = {0, 1, 2, 255, 256, 257, 1000, 2048, 4097, 65536, 1000003};
     for (size_t t = 0; t < 2 * sizeof sizes / sizeof sizes[0]; t++) {
-        force(PARAM_REDUCE, t & 1);
+        force(PARAM_REDUCE, 1 + (t & 1));
         uint64_t n = sizes[t / 2], got[2];
         int32_t *x = alloc(n, 4);
         uint32_t f[2] = {1, 0}, sum = 0;
