@@ -140,7 +140,7 @@ DP_KERNEL void dp_segreduce_finish(DP_HEAP, ulong chunks, ulong part DP_WORDS DP
 #endif
 
 #else /* GPU */
-/* Elements i, i + step … before end, joined to v in order, as long as there are four of them: so that four loads are under way. */
+/* Elements i, i + step and so on before end, joined to v in order, as long as there are four of them: so that four loads are under way. */
 #if DP_LANES
 #define DP_FOUR(v, i, end, step, s) \
     for (; i < end && 3 * (step) < end - i; i += 4 * (step)) { \
