@@ -212,7 +212,7 @@ uint64_t dp_arr_addr(DpRt *rt, const DpArr *a);
 
 /* ---- contexts ---- */
 DpCtx *dp_ctx_fn(DpRt *rt, uint64_t n);
-DpCtx *dp_nested_root(DpRt *rt, uint64_t n);                              /* one segment of n elements at depth 0 */
+DpCtx *dp_nested_root(DpRt *rt, uint64_t n); /* one segment of n elements at depth 0 */
 /* The least of the lengths, or 0, their sum as a size, and for each where it begins: running sums, for dp_pieces. */
 DpCol dp_lengths(DpRt *rt, DpCtx *c, const DpArr *lengths, int64_t *least, int64_t *total);
 /* Views of the array's pieces, which together are all of it. starts: of dp_lengths. */
