@@ -1,6 +1,8 @@
 /* Sorting: positions by one key column after the other, the least significant first, segments last. */
 #include "internal.h"
 
+#include <stdlib.h>
+
 /* Zeroes the mailbox's first word; positions 0 … n-1 if there is a block for them. */
 static void sort_begin(DpRt *rt, uint64_t n, const DpBlock *positions)
 {
@@ -69,13 +71,10 @@ Sorted dp_sort_by(DpRt *rt, uint64_t n, DpBlock *positions, uint64_t column, DpS
     return at;
 }
 
-/* The elements of nkeys columns in context c, sorted within the segments; positions within the segments as i64. */
-static DpCol argsort(DpRt *rt, const DpCtx *c, uint32_t nkeys, const DpCol *columns, const uint8_t *scalars,
-                     uint64_t segments)
+/* The elements of nkeys columns in context c, sorted within the segments: whose places they are, as u32; owned. */
+static DpBlock *sorted_places(DpRt *rt, const DpCtx *c, uint32_t nkeys, const DpCol *columns, const uint8_t *scalars,
+                              uint64_t segments)
 {
-    DpCol out = dp_new_col(rt, c->n, 8);
-    if (!out.block)
-        return out;
     DpBlock *positions = NULL;
     for (uint32_t i = nkeys + (segments != 0); i-- > 0;) {
         bool is_segment = segments && i == 0;
@@ -85,55 +84,114 @@ static DpCol argsort(DpRt *rt, const DpCtx *c, uint32_t nkeys, const DpCol *colu
         dp_block_release(rt, s.keys);
         positions = s.positions;
     }
+    return positions;
+}
+
+/* Positions within the segments, as i64. */
+static DpCol local_positions(DpRt *rt, const DpCtx *c, const DpBlock *places)
+{
+    DpCol out = dp_new_col(rt, c->n, 8);
+    if (!out.block)
+        return out;
     Segments s = dp_ctx_segments(c);
     Args a = {.n = 0};
     dp_args_add(&a, c->n);
     dp_args_add(&a, s.nseg);
     dp_args_add(&a, s.offsets);
     dp_args_add(&a, out.addr);
-    dp_args_add(&a, dp_block_addr(positions));
+    dp_args_add(&a, dp_block_addr(places));
     dp_rt_move(rt, "dp_local_positions", c->n, &a);
-    dp_block_release(rt, positions);
     return out;
 }
 
-enum { MAX_KEYS = 64 };
-
-DpCol dp_argsort(DpRt *rt, DpCtx *ctx, uint32_t nkeys, const DpCol *keys, const uint8_t *scalars)
+static DpCol at_places(DpRt *rt, const DpCol *column, const DpBlock *places)
 {
-    if (dp_failed(rt) || ctx->n == 0)
-        return dp_new_col(rt, 0, 16);
-    if (nkeys > MAX_KEYS) {
-        dp_rt_fail(rt, EXIT_DEVICE, "sorting by %u keys", nkeys);
-        return (DpCol){0};
+    DpCol out = dp_new_col(rt, column->n, column->bytes);
+    if (!out.block)
+        return out;
+    Args a = {.n = 0};
+    dp_args_add(&a, column->n);
+    dp_args_add(&a, column->bytes);
+    dp_args_add(&a, out.addr);
+    dp_args_add(&a, column->addr);
+    dp_args_add(&a, dp_block_addr(places));
+    dp_rt_move(rt, "dp_gather", column->n, &a);
+    return out;
+}
+
+/* The keys, then the columns, as elements of c; the results are elements of c, too. */
+static void sort_columns(DpRt *rt, const DpCtx *c, uint32_t positions, const DpSortTypes *t, const DpCol *elements,
+                         uint64_t segments, DpCol *outs)
+{
+    DpBlock *places = c->n ? sorted_places(rt, c, t->nkeys, elements, t->keys, segments) : NULL;
+    if (positions)
+        outs[0] = local_positions(rt, c, places);
+    for (uint32_t i = 0; i < t->ncolumns; i++)
+        outs[positions + i] = at_places(rt, &elements[t->nkeys + i], places);
+    dp_block_release(rt, places);
+}
+
+/* Room for keys and columns; NULL where there is none, or in a failed state. */
+static DpCol *new_elements(DpRt *rt, const DpSortTypes *t)
+{
+    size_t n = (size_t)t->nkeys + 2 * (size_t)t->ncolumns + 1; /* and, at the root, what is sorted */
+    DpCol *elements = dp_failed(rt) ? NULL : calloc(n, sizeof *elements);
+    if (!elements)
+        dp_rt_fail_host_memory(rt, n * sizeof *elements);
+    return elements;
+}
+
+static void free_elements(DpRt *rt, const DpSortTypes *t, DpCol *elements)
+{
+    for (uint32_t i = 0; i < t->nkeys + t->ncolumns; i++)
+        dp_col_release(rt, &elements[i]);
+    free(elements);
+}
+
+void dp_argsort(DpRt *rt, uint32_t positions, DpCtx *ctx, const DpSortTypes *types, const DpCol *keys,
+                const DpCol *columns, DpCol *outs)
+{
+    const uint32_t nkeys = types->nkeys, nouts = positions + types->ncolumns;
+    DpCol *elements = dp_ctx_n(ctx) ? new_elements(rt, types) : NULL;
+    if (!elements) {
+        for (uint32_t i = 0; i < nouts; i++)
+            outs[i] = dp_new_col(rt, 0, 16);
+        return;
     }
     DpCtx *c = dp_nested_views(rt, ctx, &keys[0]);
-    DpCol columns[MAX_KEYS];
     for (uint32_t i = 0; i < nkeys; i++)
-        columns[i] = dp_elems(rt, &keys[i], c, dp_scalar_bytes((DpScalar)scalars[i]));
+        elements[i] = dp_elems(rt, &keys[i], c, dp_scalar_bytes((DpScalar)types->keys[i]));
+    for (uint32_t i = 0; i < types->ncolumns; i++)
+        elements[nkeys + i] = dp_elems(rt, &columns[i], c, dp_scalar_bytes((DpScalar)types->columns[i]));
     uint64_t segments = c->n && ctx->n > 1 ? dp_path_indices(rt, c, ctx) : 0;
-    DpCol data = argsort(rt, c, nkeys, columns, scalars, segments);
-    DpCol out = dp_views_of_offsets(rt, c->offsets, ctx->n, data.addr, data.n, 8, data.block);
-    dp_col_release(rt, &data);
-    for (uint32_t i = 0; i < nkeys; i++)
-        dp_col_release(rt, &columns[i]);
+    sort_columns(rt, c, positions, types, elements, segments, outs);
+    for (uint32_t i = 0; i < nouts; i++) {
+        DpCol data = outs[i];
+        outs[i] = dp_views_of_offsets(rt, c->offsets, ctx->n, data.addr, data.n, data.bytes, data.block);
+        dp_col_release(rt, &data);
+    }
+    free_elements(rt, types, elements);
     dp_ctx_release(rt, &c);
-    return out;
 }
 
-DpArr dp_argsort_root(DpRt *rt, uint32_t nkeys, const DpArr *keys, const uint8_t *scalars)
+void dp_argsort_root(DpRt *rt, uint32_t positions, const DpSortTypes *types, const DpArr *keys, const DpArr *columns,
+                     DpArr *outs)
 {
-    if (nkeys > MAX_KEYS) {
-        dp_rt_fail(rt, EXIT_DEVICE, "sorting by %u keys", nkeys);
-        return (DpArr){0, 0, NULL};
-    }
+    const uint32_t nkeys = types->nkeys, nouts = positions + types->ncolumns;
+    DpCol *elements = new_elements(rt, types);
+    for (uint32_t i = 0; i < nouts; i++)
+        outs[i] = (DpArr){0, 0, NULL};
+    if (!elements)
+        return;
     DpCtx *c = dp_nested_root(rt, keys[0].len);
-    DpCol columns[MAX_KEYS];
+    DpCol *sorted = elements + nkeys + types->ncolumns;
     for (uint32_t i = 0; i < nkeys; i++)
-        columns[i] = dp_elems_root(rt, &keys[i], c, dp_scalar_bytes((DpScalar)scalars[i]));
-    DpCol data = argsort(rt, c, nkeys, columns, scalars, 0);
-    for (uint32_t i = 0; i < nkeys; i++)
-        dp_col_release(rt, &columns[i]);
+        elements[i] = dp_elems_root(rt, &keys[i], c, dp_scalar_bytes((DpScalar)types->keys[i]));
+    for (uint32_t i = 0; i < types->ncolumns; i++)
+        elements[nkeys + i] = dp_elems_root(rt, &columns[i], c, dp_scalar_bytes((DpScalar)types->columns[i]));
+    sort_columns(rt, c, positions, types, elements, 0, sorted);
+    for (uint32_t i = 0; i < nouts; i++)
+        outs[i] = dp_arr_of_block(rt, sorted[i].block, sorted[i].n);
+    free_elements(rt, types, elements);
     dp_ctx_release(rt, &c);
-    return dp_arr_of_block(rt, data.block, data.n);
 }

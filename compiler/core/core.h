@@ -233,9 +233,9 @@ struct CoreStmt {
         } call;        /* CORE_CALL */
         CoreSoac soac; /* CORE_SOAC */
         struct {
-            CoreAtom *keys;
-            uint32_t nkeys;
-        } argsort; /* CORE_ARGSORT */
+            CoreAtom *keys, *columns;
+            uint32_t nkeys, ncolumns;
+        } argsort; /* CORE_ARGSORT; see core_argsort_positions */
     };
 };
 
@@ -364,6 +364,8 @@ void core_stmt_binders(CoreStmt *s, void (*f)(void *ctx, CoreVar *v), void *ctx)
  * the bound ones). */
 CoreBlock *core_copy_block(const CoreProgram *p, CoreFn *to, const CoreFn *from, const CoreBlock *b, CoreAtom *map);
 /* Can evaluating the statement fail (its blocks included)? Calls count as fallible; loops (while) too. */
+/* ARGSORT: how many of its variables are positions, 0 or 1. */
+static inline uint32_t core_argsort_positions(const CoreStmt *s) { return s->nvars - s->argsort.ncolumns; }
 bool core_stmt_fallible(const CoreProgram *p, const CoreFn *fn, const CoreStmt *s);
 /* The soac of a statement of a kind that has one, else NULL. Its operator, if it has one. How many positions (i64) its
  * body gives in front of the values: 1 if these go somewhere. */

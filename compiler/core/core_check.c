@@ -225,13 +225,22 @@ static void check_flatten(Checker *c, const CoreStmt *s, CoreType result)
         want_type(c, result, core_element(array), "flatten's result");
 }
 
-static void check_argsort(Checker *c, const CoreStmt *s, CoreType result)
+static void check_argsort(Checker *c, const CoreStmt *s)
 {
-    expect(c, s->argsort.nkeys > 0, "argsort without keys");
+    const uint32_t positions = core_argsort_positions(s);
+    if (!expect(c, s->argsort.nkeys > 0, "argsort without keys") ||
+        !expect(c, positions <= 1 && s->nvars > 0, "argsort binds its columns, and perhaps the positions"))
+        return;
     for (uint32_t i = 0; i < s->argsort.nkeys; i++)
         expect(c, use_seq(c, s->argsort.keys[i], "argsort of what is no sequence").rank == 1,
                "argsort's keys are scalars");
-    want_type(c, result, (CoreType){SC_I64, 1}, "argsort's result");
+    if (positions)
+        want_type(c, core_var_type(c->fn, s->vars[0]), (CoreType){SC_I64, 1}, "argsort's result");
+    for (uint32_t i = 0; i < s->argsort.ncolumns; i++) {
+        CoreType t = use_seq(c, s->argsort.columns[i], "argsort of a column that is no sequence");
+        expect(c, t.rank == 1, "argsort's columns have scalars");
+        want_type(c, core_var_type(c->fn, s->vars[positions + i]), t, "a sorted column");
+    }
 }
 
 static void check_rows(Checker *c, const CoreStmt *s, CoreType result)
@@ -405,7 +414,7 @@ static void check_operation(Checker *c, const CoreStmt *s)
     case CORE_LOOP: check_loop(c, s); break;
     case CORE_CALL: check_call(c, s); break;
     case CORE_SOAC: check_parallel(c, s); break;
-    case CORE_ARGSORT: check_argsort(c, s, result); break;
+    case CORE_ARGSORT: check_argsort(c, s); break;
     case CORE_FLATTEN: check_flatten(c, s, result); break;
     }
 }

@@ -240,8 +240,12 @@ static void print_operation(Printer *p, const CoreStmt *s)
     case CORE_INDEX:
     case CORE_SLICE:
     case CORE_UPDATE:
-    case CORE_ARRAY:
-    case CORE_ARGSORT: print_plain(p, s); break;
+    case CORE_ARRAY: print_plain(p, s); break;
+    case CORE_ARGSORT:
+        print_list(p, "argsort", s->argsort.keys, s->argsort.nkeys);
+        if (s->argsort.ncolumns)
+            print_list(p, core_argsort_positions(s) ? " with" : " of", s->argsort.columns, s->argsort.ncolumns);
+        break;
     case CORE_CHECK: print_check(p, s); break;
     case CORE_CHECK_ROWS:
         strbuf_printf(p->out, "check_rows %u below ", s->rows.depth);

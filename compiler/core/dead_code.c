@@ -397,6 +397,13 @@ static void trim_parallel(Dead *d, CoreStmt *s, bool *keep)
         trim_operator(d, op, keep, s->nvars);
 }
 
+static void trim_argsort(Dead *d, CoreStmt *s, const bool *keep)
+{
+    const bool *columns = keep + core_argsort_positions(s);
+    KEEP(d, s->argsort.columns, s->argsort.ncolumns, columns);
+    s->argsort.ncolumns = count_kept(columns, s->argsort.ncolumns);
+}
+
 static void trim_loop(Dead *d, CoreStmt *s, bool *keep)
 {
     for (uint32_t i = 0; i < s->nvars; i++)
@@ -435,6 +442,8 @@ static void trim_stmt(Dead *d, CoreStmt *s)
         trim_loop(d, s, keep);
     } else if (s->kind == CORE_CALL) {
         trim_call(d, s, keep);
+    } else if (s->kind == CORE_ARGSORT) {
+        trim_argsort(d, s, keep);
     } else if (core_stmt_soac(s)) {
         trim_parallel(d, s, keep);
     } else {

@@ -347,7 +347,7 @@ Value *elab_builtin(Elab *e, Builtin b, Type *type, Value **args)
     case BI_length: return val_scalar(e, anf_length(e, args[0]));
     case BI_flatten: return flatten(e, args[0], result);
     case BI_argsort: return elab_argsort(e, args[0]);
-    case BI_argsort_ties__: return elab_argsort_ties(e, args[0], result);
+    case BI_sort_with__: return elab_sort_with(e, args[0], args[1], result);
     case BI_zero_element__: return val_default(e, element_type(args[0]));
     case BI_index: return elab_index_value(e, args[0], elab_index_i64(e, args[1]), true);
     case BI_update: return elab_update_value(e, args[0], elab_index_i64(e, args[1]), args[2]);

@@ -266,8 +266,8 @@ CoreAtom elab_compare(Elab *e, const Value *l, const Value *r); /* -1, 0 or 1 as
 CoreAtom elab_ordered(Elab *e, CorePrim op, const Value *l, const Value *r); /* < <= > >= */
 CoreAtom elab_order_bits(Elab *e, CoreAtom a);
 Value *elab_argsort(Elab *e, Value *xs);
-/* With whether each is equal to the one before it: ([i64], [bool]). */
-Value *elab_argsort_ties(Elab *e, Value *xs, Type *result);
+/* The keys, xs, and whether each key is equal to the one before it, all in the order of the keys. */
+Value *elab_sort_with(Elab *e, Value *keys, Value *xs, Type *result);
 
 /* ---- rows that are pieces of a sequence (elaborate_pieces.c) ---- */
 Value *elab_indices_i64(Elab *e, Value *is); /* any integers as [i64] */

@@ -249,16 +249,33 @@ static Value *scalar_columns(Elab *e, Value *xs)
     return val_as_long(e, type_array(e->arena, product), keys.at, keys.n, xs);
 }
 
-static Value *argsort_columns(Elab *e, const Value *columns)
+/* The positions, then the columns in the order of the keys. */
+static CoreAtom *sorted_columns(Elab *e, const Value *keys, const Atoms *columns)
 {
     CoreStmt *s = anf_stmt(e, CORE_ARGSORT);
-    s->argsort.keys = columns->leaves.atoms;
-    s->argsort.nkeys = columns->leaves.n;
-    CoreType type = {SC_I64, 1};
-    CoreAtom out = anf_bind(e, s, &type, 1)[0];
+    CoreType *types = arena_array(e->arena, CoreType, columns->n + 1);
+    s->argsort.keys = keys->leaves.atoms;
+    s->argsort.nkeys = keys->leaves.n;
+    s->argsort.columns = columns->at;
+    s->argsort.ncolumns = columns->n;
+    types[0] = (CoreType){SC_I64, 1};
+    for (uint32_t i = 0; i < columns->n; i++)
+        types[i + 1] = columns->at[i].type;
+    CoreAtom *outs = anf_bind(e, s, types, columns->n + 1);
     anf_push(e, s);
-    Type *positions = type_array(e->arena, type_scalar(e->arena, SC_I64));
-    return val_as_long(e, positions, &out, 1, columns);
+    return outs;
+}
+
+/* As long as the keys. */
+static Value *positions_of(Elab *e, const CoreAtom *sorted, const Value *keys)
+{
+    return val_as_long(e, type_array(e->arena, type_scalar(e->arena, SC_I64)), sorted, 1, keys);
+}
+
+static Value *argsort_columns(Elab *e, const Value *columns)
+{
+    const Atoms none = {0};
+    return positions_of(e, sorted_columns(e, columns, &none), columns);
 }
 
 Value *elab_argsort(Elab *e, Value *xs)
@@ -269,15 +286,60 @@ Value *elab_argsort(Elab *e, Value *xs)
     return e->gave_up ? xs : sorted->product.items[0];
 }
 
-Value *elab_argsort_ties(Elab *e, Value *xs, Type *result)
+/* The number of the column among the first `n`, or n. */
+static uint32_t column_of(const Atoms *columns, CoreAtom a)
 {
-    if (of_sequences(xs))
-        return argsort_sequences(e, xs);
-    Value *columns = scalar_columns(e, xs);
-    Value *order = argsort_columns(e, columns);
-    Value *args[] = {order, columns};
-    Value **items = arena_array(e->arena, Value *, 2);
-    items[0] = order;
-    items[1] = elab_library_call(e, "ties__", args, 2);
+    uint32_t i = 0;
+    while (i < columns->n && !core_atom_equal(columns->at[i], a))
+        i++;
+    return i;
+}
+
+/* The leaves of scalars that no column is yet. */
+static void add_columns(Elab *e, const Value *xs, Atoms *columns)
+{
+    for (uint32_t i = 0; i < xs->leaves.n; i++)
+        if (xs->leaves.atoms[i].type.rank == 1 && column_of(columns, xs->leaves.atoms[i]) == columns->n)
+            vec_push(e->arena, columns, xs->leaves.atoms[i]);
+}
+
+/* xs in a new order: of leaves that are columns the sorted ones, of others the elements at the positions. */
+static Value *in_order(Elab *e, Value *xs, Value *order, const Atoms *columns, const CoreAtom *sorted)
+{
+    CoreAtom *atoms = arena_array(e->arena, CoreAtom, xs->leaves.n + 1);
+    bool all = true;
+    for (uint32_t i = 0; i < xs->leaves.n; i++)
+        all = all && column_of(columns, xs->leaves.atoms[i]) < columns->n;
+    const Value *gathered = all ? xs : elab_library_call(e, "gather__", (Value *[]){order, xs}, 2);
+    if (e->gave_up)
+        return xs;
+    for (uint32_t i = 0; i < xs->leaves.n; i++) {
+        uint32_t column = column_of(columns, xs->leaves.atoms[i]);
+        atoms[i] = column < columns->n ? sorted[column] : gathered->leaves.atoms[i];
+    }
+    return val_as_long(e, xs->type, atoms, xs->leaves.n, xs);
+}
+
+/* Columns of scalars are moved along with keys that are such. */
+Value *elab_sort_with(Elab *e, Value *keys, Value *xs, Type *result)
+{
+    Value **items = arena_array(e->arena, Value *, 3);
+    Atoms columns = {0};
+    if (of_sequences(keys)) {
+        const Value *found = argsort_sequences(e, keys);
+        if (e->gave_up)
+            return val_default(e, result);
+        items[0] = in_order(e, keys, found->product.items[0], &columns, NULL);
+        items[1] = in_order(e, xs, found->product.items[0], &columns, NULL);
+        items[2] = found->product.items[1];
+        return val_product(e, result, items);
+    }
+    add_columns(e, keys, &columns);
+    add_columns(e, xs, &columns);
+    const CoreAtom *sorted = sorted_columns(e, scalar_columns(e, keys), &columns);
+    Value *order = positions_of(e, sorted, keys);
+    items[0] = in_order(e, keys, order, &columns, sorted + 1);
+    items[1] = in_order(e, xs, order, &columns, sorted + 1);
+    items[2] = elab_library_call(e, "ties__", items, 1);
     return val_product(e, result, items);
 }

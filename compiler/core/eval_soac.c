@@ -348,15 +348,35 @@ static bool merge_sort(Eval *e, Sorter *s, uint64_t *order, uint64_t *room, uint
     return true;
 }
 
+/* The statement's variables; the order becomes the positions, if these are wanted. */
+static bool sorted_columns(Eval *e, Frame *f, const CoreStmt *s, const CoreValue *order)
+{
+    const uint32_t positions = core_argsort_positions(s);
+    if (positions)
+        f->vars[s->vars[0]] = *order;
+    for (uint32_t k = 0; k < s->argsort.ncolumns; k++) {
+        const CoreValue from = eval_peek(f, s->argsort.columns[k]);
+        CoreValue *to = &f->vars[s->vars[positions + k]];
+        if (from.n != order->n)
+            return eval_fail_text(e, EVAL_INTERNAL, s->span, "internal: sorted columns of different lengths");
+        if (!eval_new_seq(e, s->span, from.type, order->n, to))
+            return false;
+        for (uint64_t i = 0; i < order->n; i++)
+            to->scalars[i] = from.scalars[order->scalars[i]];
+        e->work += order->n;
+    }
+    return true;
+}
+
 bool eval_argsort(Eval *e, Frame *f, const CoreStmt *s)
 {
     uint32_t nkeys = s->argsort.nkeys;
     uint64_t n = eval_peek(f, s->argsort.keys[0]).n;
-    CoreValue room, *order = &f->vars[s->vars[0]], *keys = malloc(sizeof *keys * nkeys);
+    CoreValue room, order, *keys = malloc(sizeof *keys * nkeys);
     Sorter sorter = {keys, nkeys, 0};
     if (!keys)
         return eval_fail_memory(e, s->span, sizeof *keys * nkeys);
-    bool ok = eval_new_seq(e, s->span, (CoreType){SC_I64, 1}, n, order) &&
+    bool ok = eval_new_seq(e, s->span, (CoreType){SC_I64, 1}, n, &order) &&
               eval_new_seq(e, s->span, (CoreType){SC_I64, 1}, n, &room);
     for (uint32_t k = 0; ok && k < nkeys; k++) {
         keys[k] = eval_peek(f, s->argsort.keys[k]);
@@ -364,8 +384,8 @@ bool eval_argsort(Eval *e, Frame *f, const CoreStmt *s)
             ok = eval_fail_text(e, EVAL_INTERNAL, s->span, "internal: sort keys of different lengths");
     }
     for (uint64_t i = 0; ok && i < n; i++)
-        order->scalars[i] = i;
-    ok = ok && merge_sort(e, &sorter, order->scalars, room.scalars, n);
+        order.scalars[i] = i;
+    ok = ok && merge_sort(e, &sorter, order.scalars, room.scalars, n) && sorted_columns(e, f, s, &order);
     e->work += ok ? n + sorter.comparisons : 0;
     free(keys);
     return ok;

@@ -410,6 +410,32 @@ static bool sort_instance(Eval *e, const FlatStmt *s, Ctx *ctx, Sorting *x, uint
     return flat_eval_tick(e);
 }
 
+/* The columns' elements in the order, column by column, bound behind the positions, if these are wanted. */
+static bool bind_sorted(Eval *e, const FlatStmt *s, Ctx *ctx, Index *offsets, Stored *order)
+{
+    const uint32_t nkeys = s->arrays.nkeys, positions = s->nouts - (s->arrays.n - nkeys);
+    const uint64_t n = ctx ? ctx->n : 1, *from = (const uint64_t *)(const void *)order->data;
+    if (positions && !bind_arrays(e, s->outs[0], ctx, offsets, order->data, true))
+        return false;
+    for (uint32_t k = nkeys; k < s->arrays.n; k++) {
+        CoreType t = core_element(var_type(e, s->arrays.arrays[k]));
+        Stored *out = stored_new(e, t, offsets->at[n]);
+        if (!out)
+            return false;
+        for (uint64_t i = 0; i < n; i++) {
+            View v = var_elem(e, s->arrays.arrays[k], ctx, i).view;
+            FLAT_ASSERT(e, v.len == offsets->at[i + 1] - offsets->at[i], "sorted columns of different lengths");
+            for (uint64_t j = offsets->at[i]; j < offsets->at[i + 1]; j++)
+                memcpy(out->data + j * elem_bytes(t), (const char *)(uintptr_t)v.addr + from[j] * elem_bytes(t),
+                       elem_bytes(t));
+        }
+        e->counts.work += offsets->at[n];
+        if (!bind_arrays(e, s->outs[positions + k - nkeys], ctx, offsets, out->data, true))
+            return false;
+    }
+    return true;
+}
+
 bool exec_argsort(Eval *e, const FlatStmt *s)
 {
     Ctx *ctx = var_ctx(e, s->ctx);
@@ -418,7 +444,7 @@ bool exec_argsort(Eval *e, const FlatStmt *s)
     Stored *out = offsets ? stored_new(e, (CoreType){SC_I64, 0}, offsets->at[n]) : NULL;
     if (!out)
         return false;
-    Sorting x = {.e = e, .n = s->arrays.n};
+    Sorting x = {.e = e, .n = s->arrays.nkeys};
     x.types = scratch_alloc(e, x.n, sizeof *x.types);
     x.keys = scratch_alloc(e, x.n, sizeof *x.keys);
     for (uint32_t k = 0; k < x.n; k++)
@@ -433,7 +459,7 @@ bool exec_argsort(Eval *e, const FlatStmt *s)
     count_launch(e, offsets->at[n]);
     if (ctx)
         count_readback(e, n);
-    return ok && bind_arrays(e, s->outs[0], ctx, offsets, out->data, true);
+    return ok && bind_sorted(e, s, ctx, offsets, out);
 }
 
 /* ---- flatten ---- */

@@ -139,8 +139,8 @@ struct FlatStmt {
         } split;
         struct {
             FlatVar *arrays;
-            uint32_t n;
-        } arrays; /* ELEMS ARGSORT FLATTEN, VIEWS (columns) */
+            uint32_t n, nkeys; /* nkeys: ARGSORT */
+        } arrays;              /* ELEMS ARGSORT FLATTEN, VIEWS (columns) */
         struct {
             FlatPart *parts;
             uint32_t nparts;

@@ -401,12 +401,18 @@ static bool use_ctx_or_root(FlatChecker *c, FlatVar ctx) { return ctx == FLAT_RO
 static void check_argsort(FlatChecker *c, const FlatStmt *s)
 {
     if (!use_ctx_or_root(c, s->ctx) ||
-        !expect(c, s->nouts == 1 && s->arrays.n > 0, "it binds one array, by one key or more"))
+        !expect(c, s->arrays.nkeys > 0 && s->arrays.nkeys <= s->arrays.n, "it sorts by one key or more"))
         return;
-    for (uint32_t i = 0; i < s->arrays.n && c->ok; i++)
-        expect(c, use_array(c, s->arrays.arrays[i], s->ctx, "a key").rank == 1, "a key is no sequence of scalars");
-    if (c->ok)
+    const uint32_t ncolumns = s->arrays.n - s->arrays.nkeys, positions = s->nouts - ncolumns;
+    if (!expect(c, positions <= 1 && s->nouts > 0, "it binds an array for each column, and perhaps the permutation"))
+        return;
+    if (positions)
         want_out(c, s->outs[0], s->ctx, core_seq(type_i64), "the permutation");
+    for (uint32_t i = 0; i < s->arrays.n && c->ok; i++) {
+        CoreType t = use_array(c, s->arrays.arrays[i], s->ctx, "a key or column");
+        if (expect(c, t.rank == 1, "a key or column is no sequence of scalars") && i >= s->arrays.nkeys)
+            want_out(c, s->outs[positions + i - s->arrays.nkeys], s->ctx, t, "a sorted column");
+    }
 }
 
 static void check_flatten(FlatChecker *c, const FlatStmt *s)

@@ -211,6 +211,14 @@ static void print_in_ctx(const Printer *pr, FlatVar ctx, const char *before, con
     print_group(pr, before, vars, n);
 }
 
+static void print_argsort(const Printer *pr, const FlatStmt *s)
+{
+    const uint32_t nkeys = s->arrays.nkeys, ncolumns = s->arrays.n - nkeys;
+    print_in_ctx(pr, s->ctx, " ", s->arrays.arrays, nkeys);
+    if (ncolumns)
+        print_group(pr, s->nouts > ncolumns ? " with " : " of ", s->arrays.arrays + nkeys, ncolumns);
+}
+
 static void print_merge(const Printer *pr, const FlatStmt *s)
 {
     strbuf_add(pr->out, " ");
@@ -304,8 +312,8 @@ static void print_operands(const Printer *pr, const FlatStmt *s, int depth)
     case FLAT_S_ELEMS:
     case FLAT_S_SELECT:
     case FLAT_S_VIEWS:
-    case FLAT_S_ARGSORT:
     case FLAT_S_FLATTEN: print_in_ctx(pr, s->ctx, " ", s->arrays.arrays, s->arrays.n); break;
+    case FLAT_S_ARGSORT: print_argsort(pr, s); break;
     case FLAT_S_MERGE: print_merge(pr, s); break;
     case FLAT_S_REDUCE:
     case FLAT_S_SCAN:

@@ -248,14 +248,30 @@ static bool flatten_hist(FlattenFn *f, BlockTask *task, CoreStmt *s)
 
 /* ---- operations on whole arrays ---- */
 
-static bool flatten_arrays(FlattenFn *f, BlockTask *task, CoreStmt *s, FlatKind kind, const CoreAtom *atoms, uint32_t n)
+static bool flatten_flatten(FlattenFn *f, BlockTask *task, CoreStmt *s)
 {
-    FlatVar *arrays = arena_array(f->arena, FlatVar, n ? n : 1);
-    region_store(f, task, atoms, n, arrays, s->span);
-    FlatStmt *r = flat_emit(f, kind, s->span, 1);
+    FlatVar *array = arena_new(f->arena, FlatVar);
+    region_store(f, task, &s->length.array, 1, array, s->span);
+    FlatStmt *r = flat_emit(f, FLAT_S_FLATTEN, s->span, 1);
+    r->ctx = task->ctx;
+    r->arrays.arrays = array;
+    r->arrays.n = 1;
+    bind_outs(f, task, s, r);
+    uses_drop_direct(f, s);
+    return true;
+}
+
+static bool flatten_argsort(FlattenFn *f, BlockTask *task, CoreStmt *s)
+{
+    const uint32_t nkeys = s->argsort.nkeys, ncolumns = s->argsort.ncolumns;
+    FlatVar *arrays = arena_array(f->arena, FlatVar, nkeys + ncolumns);
+    region_store(f, task, s->argsort.keys, nkeys, arrays, s->span);
+    region_store(f, task, s->argsort.columns, ncolumns, arrays + nkeys, s->span);
+    FlatStmt *r = flat_emit(f, FLAT_S_ARGSORT, s->span, s->nvars);
     r->ctx = task->ctx;
     r->arrays.arrays = arrays;
-    r->arrays.n = n;
+    r->arrays.n = nkeys + ncolumns;
+    r->arrays.nkeys = nkeys;
     bind_outs(f, task, s, r);
     uses_drop_direct(f, s);
     return true;
@@ -621,8 +637,8 @@ bool flatten_stmt(FlattenFn *f, BlockTask *task, CoreStmt *s)
     case CORE_SCATTER:
     case CORE_ACCUMULATE: return flatten_scatter(f, task, s);
     case CORE_HIST: return flatten_hist(f, task, s);
-    case CORE_ARGSORT: return flatten_arrays(f, task, s, FLAT_S_ARGSORT, s->argsort.keys, s->argsort.nkeys);
-    case CORE_FLATTEN: return flatten_arrays(f, task, s, FLAT_S_FLATTEN, &s->length.array, 1);
+    case CORE_ARGSORT: return flatten_argsort(f, task, s);
+    case CORE_FLATTEN: return flatten_flatten(f, task, s);
     case CORE_UPDATE: return flatten_update(f, task, s);
     case CORE_ARRAY: return flatten_array(f, task, s);
     case CORE_IF: return flatten_if(f, task, s);

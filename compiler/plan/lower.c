@@ -223,11 +223,14 @@ static void lower_merge(Lower *w, const FlatStmt *s)
 
 static void lower_argsort(Lower *w, const FlatStmt *s)
 {
-    PlanOperand keys = lower_vars(w, s->arrays.arrays, s->arrays.n), out = lower_new_var(w, s->outs[0]);
+    const uint32_t nkeys = s->arrays.nkeys, ncolumns = s->arrays.n - nkeys;
+    PlanOperand keys = lower_vars(w, s->arrays.arrays, nkeys);
+    PlanOperand columns = lower_vars(w, s->arrays.arrays + nkeys, ncolumns);
+    PlanOperand positions = lower_number(s->nouts - ncolumns), outs = lower_new_vars(w, s->outs, s->nouts);
     if (s->ctx == FLAT_ROOT)
-        EMIT(w, ARGSORT_ROOT, out, keys);
+        EMIT(w, ARGSORT_ROOT, positions, keys, outs, columns);
     else
-        EMIT(w, ARGSORT, out, w->vars[s->ctx], keys);
+        EMIT(w, ARGSORT, positions, w->vars[s->ctx], outs, keys, columns);
 }
 
 static void lower_flatten(Lower *w, const FlatStmt *s)

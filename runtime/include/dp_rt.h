@@ -295,8 +295,19 @@ DpCol dp_slice_col(DpRt *rt, const DpCol *col, uint64_t from, uint64_t n);
 DpCol dp_flatten(DpRt *rt, DpCtx *ctx, const DpCol *views,
                  uint32_t element_bytes); /* column of [[t]] views to column of [t] views */
 DpArr dp_flatten_root(DpRt *rt, const DpArr *a, uint32_t element_bytes);
-DpCol dp_argsort(DpRt *rt, DpCtx *ctx, uint32_t nkeys, const DpCol *keys, const uint8_t *scalars /* DpScalar */);
-DpArr dp_argsort_root(DpRt *rt, uint32_t nkeys, const DpArr *keys, const uint8_t *scalars);
+/* Of the keys' and columns' elements: DpScalar. */
+typedef struct DpSortTypes {
+    uint32_t nkeys;
+    const uint8_t *keys;
+    uint32_t ncolumns;
+    const uint8_t *columns;
+} DpSortTypes;
+/* Within each instance the columns in the order of the keys, the first most significant, stable; all are equally long.
+ * outs: with `positions` (1, else 0) the i64 that they come from, then a result for each column. */
+void dp_argsort(DpRt *rt, uint32_t positions, DpCtx *ctx, const DpSortTypes *types, const DpCol *keys,
+                const DpCol *columns, DpCol *outs);
+void dp_argsort_root(DpRt *rt, uint32_t positions, const DpSortTypes *types, const DpArr *keys, const DpArr *columns,
+                     DpArr *outs);
 /* `consume`: the caller drops arrays right after; those that nobody else holds are changed in place. `masked`: where
  * the index is out of range nothing is changed, and nothing copied. */
 DpCol dp_update(DpRt *rt, DpCtx *ctx, const DpCol *arrays, bool consume, bool masked, const DpCol *index,

@@ -198,7 +198,7 @@ static void world_free(World *w)
     expect_all_free();
 }
 
-static uint64_t segment_of(const Shape *s, uint64_t i)
+static inline uint64_t segment_of(const Shape *s, uint64_t i)
 {
     uint64_t lo = 0, hi = s->nseg;
     while (hi - lo > 1) {

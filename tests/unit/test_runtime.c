@@ -221,126 +221,6 @@ static void test_array(void **state)
     }
 }
 
-/* ---- sorting ---- */
-typedef struct SortItem {
-    double key;
-    int32_t second;
-    int64_t index;
-} SortItem;
-
-static int nan_last(double a, double b)
-{
-    bool less = b != b ? a == a : a < b, more = a != a ? b == b : b < a;
-    return less ? -1 : more ? 1 : 0;
-}
-
-static int by_key(const void *p, const void *q)
-{
-    const SortItem *a = p, *b = q;
-    int c = nan_last(a->key, b->key);
-    if (c == 0)
-        c = a->second < b->second ? -1 : a->second > b->second;
-    return c ? c : a->index < b->index ? -1 : 1;
-}
-
-/* A key of each type, with ties, extremes and NaN; written at data[i], returned as a double that orders the same. */
-static double make_key(DpScalar type, void *data, uint64_t i)
-{
-    uint32_t r = rnd();
-    switch (type) {
-    case DP_BOOL: return ((uint8_t *)data)[i] = r & 1;
-    case DP_U8: return ((uint8_t *)data)[i] = (uint8_t)r;
-    case DP_I8: return ((int8_t *)data)[i] = (int8_t)(r & 255);
-    case DP_I16: return ((int16_t *)data)[i] = (int16_t)(r & 0xffff);
-    case DP_U16: return ((uint16_t *)data)[i] = (uint16_t)r;
-    case DP_I32: return ((int32_t *)data)[i] = (int32_t)(r << 8 ^ rnd());
-    case DP_U32: return ((uint32_t *)data)[i] = r << 8 ^ rnd();
-    case DP_I64: return (double)(((int64_t *)data)[i] = ((int64_t)r << 20) - ((int64_t)1 << 43));
-    case DP_U64: return (double)(((uint64_t *)data)[i] = (uint64_t)r << 40);
-    case DP_F32:
-    case DP_F64: {
-        const double special[] = {0.0, -0.0, NAN, -NAN, INFINITY, -INFINITY, 1e-40, -1e-40};
-        double x = r % 5 == 0 ? special[rnd() % 8] : ((double)rnd() - 8e6) / 3;
-        if (type == DP_F32)
-            return ((float *)data)[i] = (float)x;
-        return ((double *)data)[i] = x;
-    }
-    case DP_SCALAR_COUNT: break;
-    }
-    return 0;
-}
-
-static void check_argsort(int kind, DpScalar type)
-{
-    World w = world_of(kind);
-    const Shape *s = &w.s;
-    uint32_t bytes = dp_scalar_bytes(type);
-    void *keys = alloc(s->n, bytes);
-    SortItem *items = alloc(s->n, sizeof *items);
-    int32_t *second = alloc(s->n, 4);
-    for (uint64_t i = 0; i < s->n; i++) {
-        items[i].key = make_key(type, keys, i);
-        items[i].second = second[i] = (int32_t)(rnd() % 3) - 1;
-        items[i].index = (int64_t)(i - s->offsets[segment_of(s, i)]);
-    }
-    for (uint64_t k = 0; k < s->nseg; k++)
-        qsort(items + s->offsets[k], s->lens[k], sizeof *items, by_key);
-    DpCol columns[2] = {upload_col(keys, s->n, bytes), upload_col(second, s->n, 4)}, views[2];
-    for (int i = 0; i < 2; i++)
-        views[i] = dp_views(rt, w.c, &columns[i]);
-    const uint8_t scalars[2] = {(uint8_t)type, DP_I32};
-    DpCol order = dp_argsort(rt, w.up, 2, views, scalars), elements = dp_elems(rt, &order, w.c, 8);
-    int64_t *want = alloc(s->n, 8);
-    for (uint64_t i = 0; i < s->n; i++)
-        want[i] = items[i].index;
-    check_col(&elements, want, "argsort", kind * 100 + (int)type);
-    dp_col_release(rt, &order);
-    for (int i = 0; i < 2; i++) {
-        dp_col_release(rt, &columns[i]);
-        dp_col_release(rt, &views[i]);
-    }
-    free(keys);
-    free(items);
-    free(second);
-    world_free(&w);
-}
-
-static void test_argsort(void **state)
-{
-    (void)state;
-    for (int type = 0; type < DP_SCALAR_COUNT; type++)
-        check_argsort(type % 2 ? 9 : 16, (DpScalar)type);
-    for (int kind = 0; kind < SHAPES; kind++)
-        check_argsort(kind, DP_F32);
-}
-
-static void test_argsort_root(void **state)
-{
-    (void)state;
-    const uint64_t sizes[] = {0, 1, 2, 1000, 200000};
-    for (size_t t = 0; t < 5; t++) {
-        uint64_t n = sizes[t];
-        uint32_t *x = alloc(n, 4);
-        for (uint64_t i = 0; i < n; i++)
-            x[i] = rnd() % 1000000;
-        DpArr a = dp_array_root(rt, x, 4, n, NULL);
-        const uint8_t scalar = DP_U32;
-        DpArr order = dp_argsort_root(rt, 1, &a, &scalar);
-        assert_int_equal(order.len, n);
-        DpCtx *c = dp_nested_root(rt, n);
-        DpCol col = dp_elems_root(rt, &order, c, 8);
-        int64_t *p = take_col(&col);
-        for (uint64_t i = 1; i < n; i++)
-            assert_true(x[p[i - 1]] < x[p[i]] || (x[p[i - 1]] == x[p[i]] && p[i - 1] < p[i]));
-        free(p);
-        free(x);
-        dp_ctx_release(rt, &c);
-        dp_arr_release(rt, &a);
-        dp_arr_release(rt, &order);
-        expect_all_free();
-    }
-}
-
 /* ---- values ---- */
 static void test_values(void **state)
 {
@@ -858,13 +738,25 @@ static void test_refs(void **state)
 int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
-        BOTH(test_heap),          BOTH(test_growth),         BOTH(test_limit),
-        BOTH(test_numbered),      BOTH(test_poison),         BOTH(test_refs),
-        BOTH(test_rows),          BOTH(test_masked_updates), BOTH(test_array),
-        BOTH(test_argsort),       BOTH(test_argsort_root),   BOTH(test_values),
-        BOTH(test_update_root),   BOTH(test_compact_rows),   BOTH(test_compact_columns),
-        BOTH(test_compact_slice), BOTH(test_compact_kept),   BOTH(test_compact_scattered),
-        BOTH(test_select_apart),  BOTH(test_failures),       BOTH(test_builtins),
+        BOTH(test_heap),
+        BOTH(test_growth),
+        BOTH(test_limit),
+        BOTH(test_numbered),
+        BOTH(test_poison),
+        BOTH(test_refs),
+        BOTH(test_rows),
+        BOTH(test_masked_updates),
+        BOTH(test_array),
+        BOTH(test_values),
+        BOTH(test_update_root),
+        BOTH(test_compact_rows),
+        BOTH(test_compact_columns),
+        BOTH(test_compact_slice),
+        BOTH(test_compact_kept),
+        BOTH(test_compact_scattered),
+        BOTH(test_select_apart),
+        BOTH(test_failures),
+        BOTH(test_builtins),
     };
     return RUN_TESTS(tests, argc, argv);
 }
