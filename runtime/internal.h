@@ -285,6 +285,14 @@ bool dp_open_fails(DpOpenError *error, ExitStatus status, const char *format, ..
 /* params.h: of this device. */
 static inline uint64_t dp_param(const DpRt *rt, DpTuning id) { return dp_params_value(&rt->params, id, rt->gpu); }
 
+/* May work-groups wait for what those before them leave? */
+static inline bool dp_rt_looks_back(const DpRt *rt)
+{
+    enum { DEVICE, ALWAYS };
+    const uint64_t choice = dp_param(rt, PARAM_LOOK_BACK);
+    return rt->gpu && (choice == DEVICE ? rt->device->facts.kind == DEVICE_GPU : choice == ALWAYS);
+}
+
 /* device.c */
 bool dp_device_open(DpRt *rt, const DpOpenOptions *options, DpOpenError *error);
 bool dp_device_list(FILE *out, const char **why); /* false, and why: there are none, or not all answer */
@@ -515,12 +523,12 @@ DpCol dp_views_of_offsets(DpRt *rt, Offsets offsets, uint64_t n, uint64_t base, 
 void dp_move_copy(DpRt *rt, uint64_t dst, uint64_t src, uint64_t n, uint32_t bytes);
 
 /* sort.c */
-/* Positions 0 … n-1 and their sort keys in order; both owned. n > 0. */
+/* Sorted keys, and what moved along: positions or another column; owned. */
 typedef struct Sorted {
-    DpBlock *keys, *positions;
+    DpBlock *keys, *along;
 } Sorted;
-/* Sorts the positions (NULL: 0, 1, 2 …; owned) further, stably, by the scalars at `column` that they stand for. */
-Sorted dp_sort_by(DpRt *rt, uint64_t n, DpBlock *positions, uint64_t column, DpScalar scalar);
+/* The values of a column of u32, i32, u64 or i64 in order, and as u32 the positions that they come from. n > 0. */
+Sorted dp_sort_by(DpRt *rt, uint64_t n, uint64_t column, DpScalar scalar);
 
 /* pending.c */
 /* Of so many words. In a failed state nothing is begun: 0. */

@@ -373,7 +373,7 @@ static void hist_sorted(DpRt *rt, uint32_t kernel, uint32_t variant, const DpCtx
         dp_args_kernel_words(rt, &list, kernel, words);
         dp_rt_launch(rt, dp_rt_kernel(rt, kernel, variant, s.mode, "dp_hist_list"), 1, dp_rt_map_groups(rt, c->n),
                      &list);
-        sorted = dp_sort_by(rt, c->n, NULL, dp_block_addr(bin), DP_U32);
+        sorted = dp_sort_by(rt, c->n, dp_block_addr(bin), DP_U32);
         dp_block_release(rt, bin);
     }
     uint64_t inside = bounds_of_bins(rt, bins, sorted.keys, c->n, offsets);
@@ -386,13 +386,13 @@ static void hist_sorted(DpRt *rt, uint32_t kernel, uint32_t variant, const DpCtx
                          .n = inside,
                          .segments = {MODE_SEGMENTED, bins->n, dp_block_addr(offsets)},
                          .vals = dp_block_addr(vals),
-                         .pos = dp_block_addr(sorted.positions),
+                         .pos = dp_block_addr(sorted.along),
                          .words = words,
                          .outs = data};
     dp_segreduce(rt, &r);
     dp_block_release(rt, instances);
     dp_block_release(rt, sorted.keys);
-    dp_block_release(rt, sorted.positions);
+    dp_block_release(rt, sorted.along);
     dp_block_release(rt, vals);
     dp_block_release(rt, offsets);
 }

@@ -1,90 +1,331 @@
-/* Sorting: positions by one key column after the other, the least significant first, segments last. */
+/* Sorting: one key column at a time, the least significant first, segments last; and what moves along. */
 #include "internal.h"
 
 #include <stdlib.h>
 
-/* Zeroes the mailbox's first word; positions 0 … n-1 if there is a block for them. */
-static void sort_begin(DpRt *rt, uint64_t n, const DpBlock *positions)
+/* ---- one key column ---- */
+
+static Kernel *sort_kernel(DpRt *rt, const char *name) { return dp_rt_own_kernel(rt, OWN_SORT, name); }
+
+/* Zeroes `bytes` (a multiple of 8) at `at`, and the mailbox's first words. */
+static void launch_begin(DpRt *rt, uint64_t bytes, uint64_t at)
 {
     Args a = {.n = 0};
-    dp_args_add(&a, positions ? n : 0);
-    dp_args_add(&a, dp_block_addr(positions));
-    dp_rt_launch(rt, dp_rt_own_kernel(rt, OWN_SORT, "dp_sort_begin"), 2, dp_rt_map_groups(rt, positions ? n : 1), &a);
+    dp_args_add(&a, bytes / 8);
+    dp_args_add(&a, at);
+    dp_rt_launch(rt, sort_kernel(rt, "dp_sort_begin"), 2, dp_rt_map_groups(rt, bytes / 8), &a);
 }
 
-/* One stable pass over eight bits. */
-static void sort_pass(DpRt *rt, uint64_t n, uint64_t key_bytes, Sorted *from, Sorted *to, uint32_t shift)
+/* What is known of a key column of n > 0 elements. */
+typedef struct KeyFacts {
+    uint64_t differ; /* the bits in which keys differ */
+    bool loses;      /* there is a value that its key does not give back */
+} KeyFacts;
+
+static KeyFacts key_facts(DpRt *rt, uint64_t n, uint64_t column, DpScalar scalar)
 {
-    uint32_t chunks = dp_rt_chunks(rt, rt->gpu, n);
+    Args a = {.n = 0};
+    launch_begin(rt, 0, 0);
+    dp_args_add(&a, n);
+    dp_args_add(&a, column);
+    dp_args_add(&a, scalar);
+    dp_rt_launch(rt, sort_kernel(rt, "dp_sort_bits"), 2, dp_rt_map_groups(rt, n), &a);
+    const uint64_t *said = dp_rt_look(rt);
+    return (KeyFacts){said[0], said[1] != 0 || dp_scalar_bytes(scalar) < 4};
+}
+
+/* Elements that are taken from one buffer to the other, pass by pass: at first from a column, or from a block of ours.
+ */
+typedef struct Moved {
+    uint64_t column;   /* or 0 */
+    DpBlock *block[2]; /* pass p writes block[p & 1]; what is not from a column is in block[1] before. Owned */
+    uint32_t bytes;
+} Moved;
+
+typedef struct Passes {
+    uint64_t n;
+    uint32_t key_bytes, count;
+    uint8_t shifts[8];
+    uint64_t code; /* of the values that the keys are made of (radix_sort.cl); 0: they are keys */
+    bool want_keys;
+    DpBlock *digits; /* look-back: of all passes, then tickets, then what tiles leave; else NULL */
+    Moved keys, along;
+} Passes;
+
+/* Passes over the bits in which keys differ, eight from the lowest such bit on; one at least, which copies. */
+static void plan_passes(Passes *p, uint64_t differ)
+{
+    do {
+        uint32_t shift = differ ? (uint32_t)__builtin_ctzll(differ) : 0;
+        p->shifts[p->count++] = (uint8_t)shift;
+        differ &= ~(UINT64_C(255) << shift);
+    } while (differ);
+}
+
+static uint64_t moved_from(const Moved *m, uint32_t pass)
+{
+    return pass == 0 && m->column ? m->column : dp_block_addr(m->block[~pass & 1]);
+}
+
+static uint64_t moved_to(DpRt *rt, Moved *m, uint64_t n, uint32_t pass)
+{
+    if (m->bytes && !m->block[pass & 1])
+        m->block[pass & 1] = dp_block_new(rt, n, m->bytes);
+    return dp_block_addr(m->block[pass & 1]);
+}
+
+/* The block that the last pass wrote, if it is wanted; the other is released. */
+static DpBlock *moved_result(DpRt *rt, Moved *m, uint32_t passes, bool wanted)
+{
+    DpBlock *result = m->block[(passes - 1) & 1];
+    dp_block_release(rt, m->block[passes & 1]);
+    if (wanted)
+        return result;
+    dp_block_release(rt, result);
+    return NULL;
+}
+
+static uint64_t load_code(const Passes *p, uint32_t pass) { return pass == 0 ? p->code : 0; }
+
+enum { SORT_TILE = 4096, LOOK_BACK_MOST = 1 << 30 /* what a digit's state counts */ }; /* as in radix_sort.cl */
+
+static uint64_t tiles_of(uint64_t n) { return (n + SORT_TILE - 1) / SORT_TILE; }
+
+/* How many keys have each digit of each pass, and where these begin; and room for what tiles leave, zeroed. */
+static void count_all_digits(DpRt *rt, Passes *p)
+{
+    const uint64_t digit_bytes = 1024 * (uint64_t)p->count, status_bytes = digit_bytes * tiles_of(p->n);
+    uint64_t shifts = 0;
+    for (uint32_t i = 0; i < p->count; i++)
+        shifts |= (uint64_t)p->shifts[i] << 8 * i;
+    p->digits = dp_block_new(rt, digit_bytes + 64 + status_bytes, 1);
+    launch_begin(rt, digit_bytes + 64 + status_bytes, dp_block_addr(p->digits));
+    Args count = {.n = 0}, bases = {.n = 0};
+    dp_args_add(&count, p->n);
+    dp_args_add(&count, moved_from(&p->keys, 0));
+    dp_args_add(&count, shifts);
+    dp_args_add(&count, p->count);
+    dp_args_add(&count, p->code);
+    dp_args_add(&count, dp_block_addr(p->digits));
+    dp_rt_launch(rt, sort_kernel(rt, p->key_bytes == 4 ? "dp_sort_digits4" : "dp_sort_digits8"), 2,
+                 dp_rt_chunks(rt, true, p->n), &count);
+    dp_args_add(&bases, p->count);
+    dp_args_add(&bases, dp_block_addr(p->digits));
+    dp_rt_launch(rt, sort_kernel(rt, "dp_sort_bases"), 2, p->count, &bases);
+}
+
+/* Where each chunk's digits go. */
+static DpBlock *count_digits(DpRt *rt, const Passes *p, uint32_t pass, uint32_t chunks)
+{
     DpBlock *counts = dp_block_new(rt, 256 * (uint64_t)chunks, 4);
-    Args count = {.n = 0}, starts = {.n = 0}, move = {.n = 0};
-    dp_args_add(&count, n);
-    dp_args_add(&count, key_bytes);
-    dp_args_add(&count, dp_block_addr(from->keys));
-    dp_args_add(&count, shift);
+    Args count = {.n = 0}, starts = {.n = 0};
+    dp_args_add(&count, p->n);
+    dp_args_add(&count, moved_from(&p->keys, pass));
+    dp_args_add(&count, p->shifts[pass]);
+    dp_args_add(&count, load_code(p, pass));
     dp_args_add(&count, dp_block_addr(counts));
-    dp_rt_launch(rt, dp_rt_own_kernel(rt, OWN_SORT, "dp_sort_count"), 2, chunks, &count);
+    dp_rt_launch(rt, sort_kernel(rt, p->key_bytes == 4 ? "dp_sort_count4" : "dp_sort_count8"), 2, chunks, &count);
     dp_args_add(&starts, chunks);
     dp_args_add(&starts, dp_block_addr(counts));
-    dp_rt_launch(rt, dp_rt_own_kernel(rt, OWN_SORT, "dp_sort_starts"), 2, 1, &starts);
-    dp_args_add(&move, n);
-    dp_args_add(&move, key_bytes);
-    dp_args_add(&move, dp_block_addr(from->keys));
-    dp_args_add(&move, dp_block_addr(from->positions));
-    dp_args_add(&move, dp_block_addr(to->keys));
-    dp_args_add(&move, dp_block_addr(to->positions));
-    dp_args_add(&move, shift);
-    dp_args_add(&move, dp_block_addr(counts));
-    dp_rt_launch(rt, dp_rt_own_kernel(rt, OWN_SORT, "dp_sort_move"), 2, chunks, &move);
-    dp_block_release(rt, counts);
-    Sorted swap = *from;
-    *from = *to;
-    *to = swap;
+    dp_rt_launch(rt, sort_kernel(rt, "dp_sort_starts"), 2, 1, &starts);
+    return counts;
 }
 
-Sorted dp_sort_by(DpRt *rt, uint64_t n, DpBlock *positions, uint64_t column, DpScalar scalar)
+static void run_pass(DpRt *rt, Passes *p, uint32_t pass)
 {
-    uint64_t key_bytes = dp_scalar_bytes(scalar) == 8 ? 8 : 4;
-    if (n > DP_MAX_INSTANCES) /* positions are u32 */
-        dp_rt_fail_elements(rt, n, 4);
-    Sorted at = {dp_block_new(rt, n, key_bytes), positions ? positions : dp_block_new(rt, n, 4)}, other = {NULL, NULL};
-    sort_begin(rt, n, positions ? NULL : at.positions);
+    const bool last = pass + 1 == p->count, look_back = p->digits != NULL;
+    const uint32_t chunks = look_back ? (uint32_t)tiles_of(p->n) : dp_rt_chunks(rt, rt->gpu, p->n);
+    const uint64_t digits = dp_block_addr(p->digits), tickets = digits + 1024 * (uint64_t)p->count;
+    DpBlock *counts = look_back ? NULL : count_digits(rt, p, pass, chunks);
+    Args a = {.n = 0};
+    dp_args_add(&a, p->n);
+    dp_args_add(&a, moved_from(&p->keys, pass));
+    dp_args_add(&a, last && !p->want_keys ? 0 : moved_to(rt, &p->keys, p->n, pass));
+    dp_args_add(&a, moved_from(&p->along, pass));
+    dp_args_add(&a, moved_to(rt, &p->along, p->n, pass));
+    dp_args_add(&a, p->along.bytes);
+    dp_args_add(&a, p->shifts[pass]);
+    dp_args_add(&a, load_code(p, pass) | (last ? p->code << 8 : 0));
+    dp_args_add(&a, look_back ? digits + 1024 * (uint64_t)pass : dp_block_addr(counts));
+    dp_args_add(&a, look_back ? tickets + 64 + 1024 * tiles_of(p->n) * pass : 0);
+    dp_args_add(&a, tickets + 8 * (uint64_t)pass);
+    dp_rt_launch(rt, sort_kernel(rt, p->key_bytes == 4 ? "dp_sort_pass4" : "dp_sort_pass8"), 2, chunks, &a);
+    dp_block_release(rt, counts);
+}
+
+static Sorted run_passes(DpRt *rt, Passes *p)
+{
+    if (dp_rt_looks_back(rt) && p->n < LOOK_BACK_MOST)
+        count_all_digits(rt, p);
+    for (uint32_t i = 0; i < p->count && !dp_failed(rt); i++)
+        run_pass(rt, p, i);
+    dp_block_release(rt, p->digits);
+    return (Sorted){moved_result(rt, &p->keys, p->count, p->want_keys),
+                    moved_result(rt, &p->along, p->count, p->along.bytes > 0)};
+}
+
+/* Codes as in radix_sort.cl, of scalars of 4 and 8 bytes. */
+static uint64_t code_of(DpScalar scalar)
+{
+    return scalar == DP_F32 || scalar == DP_F64 ? 2 : scalar == DP_I32 || scalar == DP_I64 ? 1 : 0;
+}
+
+/* Of elements that lie as in `places` (owned; NULL: as they are): the keys of the column, as a block. */
+static DpBlock *make_keys(DpRt *rt, uint64_t n, uint64_t column, DpScalar scalar, const DpBlock *places)
+{
+    const uint32_t bytes = dp_scalar_bytes(scalar) == 8 ? 8 : 4;
+    DpBlock *keys = dp_block_new(rt, n, bytes);
     Args a = {.n = 0};
     dp_args_add(&a, n);
-    dp_args_add(&a, key_bytes);
-    dp_args_add(&a, dp_block_addr(at.keys));
+    dp_args_add(&a, bytes);
+    dp_args_add(&a, dp_block_addr(keys));
     dp_args_add(&a, column);
-    dp_args_add(&a, dp_block_addr(at.positions));
+    dp_args_add(&a, dp_block_addr(places));
     dp_args_add(&a, scalar);
-    dp_rt_launch(rt, dp_rt_own_kernel(rt, OWN_SORT, "dp_sort_keys"), 2, dp_rt_map_groups(rt, n), &a);
-    /* Only bits in which keys differ need sorting by; a pass takes the eight from the lowest such bit on. */
-    uint64_t differ = n > 1 ? dp_rt_look(rt)[0] : 0;
-    if (differ)
-        other = (Sorted){dp_block_new(rt, n, key_bytes), dp_block_new(rt, n, 4)};
-    while (differ && !dp_failed(rt)) {
-        uint32_t shift = (uint32_t)__builtin_ctzll(differ);
-        sort_pass(rt, n, key_bytes, &at, &other, shift);
-        differ &= ~(UINT64_C(255) << shift);
+    dp_rt_launch(rt, sort_kernel(rt, "dp_sort_keys"), 2, dp_rt_map_groups(rt, n), &a);
+    return keys;
+}
+
+/* The key column's values, if they are wanted and none is lost, and `along` (a column of 4 or 8 bytes; 0: places). */
+static Sorted sort_values(DpRt *rt, uint64_t n, uint64_t column, DpScalar scalar, const KeyFacts *facts, bool want_keys,
+                          const DpCol *along, bool places)
+{
+    Passes p = {.n = n, .key_bytes = dp_scalar_bytes(scalar) == 8 ? 8 : 4, .want_keys = want_keys};
+    plan_passes(&p, facts->differ);
+    p.keys.bytes = p.key_bytes;
+    if (facts->loses) {
+        p.keys.block[1] = make_keys(rt, n, column, scalar, NULL);
+    } else {
+        p.keys.column = column;
+        p.code = code_of(scalar);
     }
-    dp_block_release(rt, other.keys);
-    dp_block_release(rt, other.positions);
-    return at;
+    p.along.column = along ? along->addr : 0;
+    p.along.bytes = along ? along->bytes : places ? 4 : 0;
+    return run_passes(rt, &p);
+}
+
+Sorted dp_sort_by(DpRt *rt, uint64_t n, uint64_t column, DpScalar scalar)
+{
+    if (n > DP_MAX_INSTANCES) /* positions are u32 */
+        dp_rt_fail_elements(rt, n, 4);
+    const KeyFacts facts = key_facts(rt, n, column, scalar);
+    return sort_values(rt, n, column, scalar, &facts, true, NULL, true);
+}
+
+/* ---- segments by themselves ---- */
+
+/* What is sorted in segments: where these are, and the most that one has. */
+typedef struct Segmented {
+    uint64_t n, nseg, offsets, longest;
+} Segmented;
+
+enum { SORT_LOCAL = 2048 /* as in radix_sort.cl */, SORT_GROUP_ELEMENTS = 1024 };
+
+/* The longest of segments of which nothing is known. */
+static uint64_t longest_of(DpRt *rt, const Segmented *s)
+{
+    Args a = {.n = 0};
+    launch_begin(rt, 0, 0);
+    dp_args_add(&a, s->nseg);
+    dp_args_add(&a, s->offsets);
+    dp_rt_launch(rt, sort_kernel(rt, "dp_sort_longest"), 2, dp_rt_map_groups(rt, s->nseg), &a);
+    return (uint32_t)dp_rt_look(rt)[0];
+}
+
+/* May segments be sorted by themselves? A work-item of a CPU must not have most of the work. */
+static bool are_short(const DpRt *rt, const Segmented *s)
+{
+    const uint64_t most = dp_param(rt, PARAM_SORT_SEGMENT);
+    if (rt->gpu)
+        return s->longest <= (most < SORT_LOCAL ? most : SORT_LOCAL);
+    return s->longest <= most &&
+           (s->longest <= SORT_LOCAL || s->longest <= s->n / (4 * (uint64_t)rt->device->facts.units));
+}
+
+/* What one key column makes in segments: places, values, or both (segment_sort.cl). */
+typedef struct SegmentSort {
+    const DpCol *key;
+    DpScalar scalar;
+    const DpBlock *from;
+    DpBlock *places, *values;
+} SegmentSort;
+
+static void segment_sort_args(Args *a, const SegmentSort *k)
+{
+    dp_args_add(a, k->key->addr);
+    dp_args_add(a, k->scalar);
+    dp_args_add(a, dp_block_addr(k->from));
+    dp_args_add(a, dp_block_addr(k->places));
+    dp_args_add(a, dp_block_addr(k->values));
+    dp_args_add(a, k->key->bytes);
+}
+
+static void sort_segments_cpu(DpRt *rt, const Segmented *s, const SegmentSort *k, bool wide)
+{
+    DpBlock *keys = dp_block_new(rt, 2 * s->n, wide ? 8 : 4), *at = dp_block_new(rt, 2 * s->n, 4);
+    Args a = {.n = 0};
+    dp_args_add(&a, s->n);
+    dp_args_add(&a, s->nseg);
+    dp_args_add(&a, s->offsets);
+    segment_sort_args(&a, k);
+    dp_args_add(&a, dp_block_addr(keys));
+    dp_args_add(&a, dp_block_addr(at));
+    dp_rt_launch(rt, sort_kernel(rt, wide ? "dp_sort_segments8" : "dp_sort_segments4"), 2, dp_rt_map_groups(rt, s->n),
+                 &a);
+    dp_block_release(rt, keys);
+    dp_block_release(rt, at);
+}
+
+static void sort_segments_gpu(DpRt *rt, const Segmented *s, const SegmentSort *k, bool wide)
+{
+    const uint64_t ranked = dp_param(rt, PARAM_SORT_RANKED), mean = s->n / s->nseg + 1;
+    const uint64_t fit = SORT_GROUP_ELEMENTS / mean + 1, per_group = fit < 256 ? fit : 256;
+    Args ranks = {.n = 0}, groups = {.n = 0};
+    dp_args_add(&ranks, s->nseg);
+    dp_args_add(&ranks, s->offsets);
+    segment_sort_args(&ranks, k);
+    groups = ranks;
+    dp_args_add(&ranks, per_group);
+    dp_args_add(&ranks, ranked);
+    dp_args_add(&groups, ranked);
+    if (ranked)
+        dp_rt_launch(rt, sort_kernel(rt, wide ? "dp_sort_ranks8" : "dp_sort_ranks4"), 2,
+                     (uint32_t)((s->nseg + per_group - 1) / per_group), &ranks);
+    if (s->longest > ranked)
+        dp_rt_launch(rt, sort_kernel(rt, wide ? "dp_sort_groups8" : "dp_sort_groups4"), 2,
+                     (uint32_t)(s->nseg < 16 * (uint64_t)rt->device->facts.units
+                                    ? s->nseg
+                                    : 16 * (uint64_t)rt->device->facts.units),
+                     &groups);
+}
+
+/* ---- several key columns ---- */
+
+/* Places (owned; NULL: 0, 1, 2 …) sorted further, stably, by a column. */
+static DpBlock *sort_places(DpRt *rt, uint64_t n, uint64_t column, DpScalar scalar, DpBlock *places)
+{
+    const KeyFacts facts = key_facts(rt, n, column, scalar);
+    if (!places)
+        return sort_values(rt, n, column, scalar, &facts, false, NULL, true).along;
+    Passes p = {.n = n, .key_bytes = dp_scalar_bytes(scalar) == 8 ? 8 : 4};
+    if (!facts.differ)
+        return places;
+    plan_passes(&p, facts.differ);
+    p.keys.bytes = p.key_bytes;
+    p.keys.block[1] = make_keys(rt, n, column, scalar, places);
+    p.along.bytes = 4;
+    p.along.block[1] = places;
+    return run_passes(rt, &p).along;
 }
 
 /* The elements of nkeys columns in context c, sorted within the segments: whose places they are, as u32; owned. */
 static DpBlock *sorted_places(DpRt *rt, const DpCtx *c, uint32_t nkeys, const DpCol *columns, const uint8_t *scalars,
                               uint64_t segments)
 {
-    DpBlock *positions = NULL;
-    for (uint32_t i = nkeys + (segments != 0); i-- > 0;) {
-        bool is_segment = segments && i == 0;
-        uint32_t key = segments && i > 0 ? i - 1 : i;
-        Sorted s = dp_sort_by(rt, c->n, positions, is_segment ? segments : columns[key].addr,
-                              is_segment ? DP_U32 : (DpScalar)scalars[key]);
-        dp_block_release(rt, s.keys);
-        positions = s.positions;
-    }
-    return positions;
+    DpBlock *places = NULL;
+    for (uint32_t i = nkeys; i-- > 0;)
+        places = sort_places(rt, c->n, columns[i].addr, (DpScalar)scalars[i], places);
+    return segments ? sort_places(rt, c->n, segments, DP_U32, places) : places;
 }
 
 /* Positions within the segments, as i64. */
@@ -119,10 +360,104 @@ static DpCol at_places(DpRt *rt, const DpCol *column, const DpBlock *places)
     return out;
 }
 
-/* The keys, then the columns, as elements of c; the results are elements of c, too. */
-static void sort_columns(DpRt *rt, const DpCtx *c, uint32_t positions, const DpSortTypes *t, const DpCol *elements,
-                         uint64_t segments, DpCol *outs)
+static bool same_column(const DpCol *a, const DpCol *b) { return a->addr == b->addr && a->bytes == b->bytes; }
+
+static DpCol column_of_block(DpBlock *block, uint64_t n, uint32_t bytes)
 {
+    return (DpCol){block, dp_block_addr(block), n, bytes};
+}
+
+/* By one key, without segments: its own values come out of the sort, and one more column, or places that lead to the
+ * others. */
+static void sort_by_one(DpRt *rt, const DpCtx *c, uint32_t positions, const DpSortTypes *t, const DpCol *elements,
+                        DpCol *outs)
+{
+    const DpCol *key = &elements[0], *columns = &elements[1], *along = NULL;
+    const KeyFacts facts = key_facts(rt, c->n, key->addr, (DpScalar)t->keys[0]);
+    uint32_t others = 0;
+    for (uint32_t i = 0; i < t->ncolumns; i++)
+        if (facts.loses || !same_column(key, &columns[i])) {
+            along = &columns[i];
+            others++;
+        }
+    const bool places = positions || others > 1 || (others == 1 && along->bytes != 4 && along->bytes != 8);
+    if (places)
+        along = NULL;
+    Sorted s = sort_values(rt, c->n, key->addr, (DpScalar)t->keys[0], &facts, !facts.loses && others < t->ncolumns,
+                           along, places);
+    if (positions)
+        outs[0] = local_positions(rt, c, s.along);
+    for (uint32_t i = 0; i < t->ncolumns; i++) {
+        bool is_key = !facts.loses && same_column(key, &columns[i]);
+        outs[positions + i] = !is_key && places
+                                  ? at_places(rt, &columns[i], s.along)
+                                  : column_of_block(dp_block_retain(is_key ? s.keys : s.along), c->n, columns[i].bytes);
+    }
+    dp_block_release(rt, s.keys);
+    dp_block_release(rt, s.along);
+}
+
+/* Within segments that are short: by one key after the other, the last one first. */
+static void sort_short(DpRt *rt, const DpCtx *c, const Segmented *s, uint32_t positions, const DpSortTypes *t,
+                       const DpCol *elements, DpCol *outs)
+{
+    const DpCol *columns = &elements[t->nkeys];
+    SegmentSort k = {.from = NULL};
+    uint32_t others = 0;
+    for (uint32_t i = 0; i < t->ncolumns; i++)
+        others += !same_column(&elements[0], &columns[i]);
+    DpBlock *from = NULL;
+    for (uint32_t i = t->nkeys; i-- > 0;) {
+        k = (SegmentSort){.key = &elements[i], .scalar = (DpScalar)t->keys[i], .from = from};
+        k.places = i > 0 || positions || others ? dp_block_new(rt, s->n, 4) : NULL;
+        k.values = i == 0 && others < t->ncolumns ? dp_block_new(rt, s->n, elements[0].bytes) : NULL;
+        if (rt->gpu)
+            sort_segments_gpu(rt, s, &k, elements[i].bytes == 8);
+        else
+            sort_segments_cpu(rt, s, &k, elements[i].bytes == 8);
+        dp_block_release(rt, from);
+        from = k.places;
+    }
+    if (positions)
+        outs[0] = local_positions(rt, c, k.places);
+    for (uint32_t i = 0; i < t->ncolumns; i++)
+        outs[positions + i] = same_column(&elements[0], &columns[i])
+                                  ? column_of_block(dp_block_retain(k.values), s->n, columns[i].bytes)
+                                  : at_places(rt, &columns[i], k.places);
+    dp_block_release(rt, k.places);
+    dp_block_release(rt, k.values);
+}
+
+/* The segments of c, or all of it as one. */
+static Segmented segmented(DpRt *rt, const DpCtx *c)
+{
+    const Segments segments = dp_ctx_segments(c);
+    const DpLengths lengths = dp_ctx_lengths(c);
+    Segmented s = {c->n, segments.nseg, segments.offsets, lengths.longest};
+    if (!lengths.known)
+        s.longest = longest_of(rt, &s);
+    return s;
+}
+
+/* The keys, then the columns, as elements of c; the results are elements of c, too. */
+static void sort_columns(DpRt *rt, DpCtx *c, DpCtx *up, uint32_t positions, const DpSortTypes *t, const DpCol *elements,
+                         DpCol *outs)
+{
+    if (c->n > DP_MAX_INSTANCES)
+        dp_rt_fail_elements(rt, c->n, 4);
+    if (c->n && !dp_failed(rt)) {
+        const Segmented s = segmented(rt, c);
+        if (are_short(rt, &s)) {
+            sort_short(rt, c, &s, positions, t, elements, outs);
+            return;
+        }
+    }
+    const bool one = !up || up->n == 1;
+    if (c->n && t->nkeys == 1 && one && !dp_failed(rt)) {
+        sort_by_one(rt, c, positions, t, elements, outs);
+        return;
+    }
+    const uint64_t segments = c->n && !one ? dp_path_indices(rt, c, up) : 0;
     DpBlock *places = c->n ? sorted_places(rt, c, t->nkeys, elements, t->keys, segments) : NULL;
     if (positions)
         outs[0] = local_positions(rt, c, places);
@@ -161,10 +496,14 @@ void dp_argsort(DpRt *rt, uint32_t positions, DpCtx *ctx, const DpSortTypes *typ
     DpCtx *c = dp_nested_views(rt, ctx, &keys[0]);
     for (uint32_t i = 0; i < nkeys; i++)
         elements[i] = dp_elems(rt, &keys[i], c, dp_scalar_bytes((DpScalar)types->keys[i]));
-    for (uint32_t i = 0; i < types->ncolumns; i++)
-        elements[nkeys + i] = dp_elems(rt, &columns[i], c, dp_scalar_bytes((DpScalar)types->columns[i]));
-    uint64_t segments = c->n && ctx->n > 1 ? dp_path_indices(rt, c, ctx) : 0;
-    sort_columns(rt, c, positions, types, elements, segments, outs);
+    for (uint32_t i = 0; i < types->ncolumns; i++) {
+        uint32_t k = 0;
+        while (k < nkeys && !same_column(&keys[k], &columns[i]))
+            k++;
+        elements[nkeys + i] = k < nkeys ? dp_col_retain(elements[k])
+                                        : dp_elems(rt, &columns[i], c, dp_scalar_bytes((DpScalar)types->columns[i]));
+    }
+    sort_columns(rt, c, ctx, positions, types, elements, outs);
     for (uint32_t i = 0; i < nouts; i++) {
         DpCol data = outs[i];
         outs[i] = dp_views_of_offsets(rt, c->offsets, ctx->n, data.addr, data.n, data.bytes, data.block);
@@ -189,7 +528,7 @@ void dp_argsort_root(DpRt *rt, uint32_t positions, const DpSortTypes *types, con
         elements[i] = dp_elems_root(rt, &keys[i], c, dp_scalar_bytes((DpScalar)types->keys[i]));
     for (uint32_t i = 0; i < types->ncolumns; i++)
         elements[nkeys + i] = dp_elems_root(rt, &columns[i], c, dp_scalar_bytes((DpScalar)types->columns[i]));
-    sort_columns(rt, c, positions, types, elements, 0, sorted);
+    sort_columns(rt, c, NULL, positions, types, elements, sorted);
     for (uint32_t i = 0; i < nouts; i++)
         outs[i] = dp_arr_of_block(rt, sorted[i].block, sorted[i].n);
     free_elements(rt, types, elements);

@@ -200,6 +200,18 @@ void dp_source_instance(DpRt *rt, Text *t, const Instance *i, const char *suffix
         add_undefines(rt, t, start);
 }
 
+/* A file for keys of so many bytes. */
+static void add_sized(DpRt *rt, Text *t, const char *name, uint32_t bytes)
+{
+    char sizes[100];
+    size_t start = t->n;
+    snprintf(sizes, sizeof sizes, "#define DP_K %s\n#define DP_SORTED(name) name##%u\n", bytes == 4 ? "uint" : "ulong",
+             bytes);
+    add(rt, t, sizes);
+    add_file(rt, t, name);
+    add_undefines(rt, t, start);
+}
+
 void dp_source_own(DpRt *rt, Text *t, OwnProgram own, uint32_t mode)
 {
     const Instance none = {0, 0, mode};
@@ -216,6 +228,10 @@ void dp_source_own(DpRt *rt, Text *t, OwnProgram own, uint32_t mode)
     case OWN_SORT:
         add_file(rt, t, "each.cl");
         add_file(rt, t, "radix_sort.cl");
+        add_sized(rt, t, "radix_pass.cl", 4);
+        add_sized(rt, t, "radix_pass.cl", 8);
+        add_sized(rt, t, "segment_sort.cl", 4);
+        add_sized(rt, t, "segment_sort.cl", 8);
         break;
     case OWN_LENGTHS: add_file(rt, t, "lengths.cl"); break;
     case OWN_TRUTH:

@@ -1,12 +1,18 @@
-/* Stable radix sort, 8 bits a pass from the lowest, of u32 or u64 keys (key_bytes) with u32 positions.
+/* Stable radix sort of one key column, eight bits a pass from the lowest, with something moved along: nothing, or an element of 4 or 8
+ * bytes each (another column, or u32 positions; pay == 0 stands for 0, 1, 2 ...).
  *
- * dp_sort_keys makes keys whose unsigned order is the sorting order, and collects in the mailbox the bits in which keys differ: passes
- * over equal digits are skipped by the host. A pass: dp_sort_count (digits per chunk), dp_sort_starts (one work-item or
- * work-group: where each chunk's digits go, counts[digit * chunks + chunk]), dp_sort_move.
+ * Keys are 4 or 8 bytes whose unsigned order is the sorting order. Where a column of such a size has only values that can be made
+ * from their keys, keys are made when the first pass loads and unmade when the last one stores (`codes`); else dp_sort_keys makes
+ * them before. dp_sort_bits collects the bits in which keys differ: passes over equal digits are skipped by the host. The kernels over keys
+ * are in radix_pass.cl, for both sizes.
  *
- * CPU: a work-item a chunk, its 256 counters in private memory. GPU: a work-group of 256 a chunk, in tiles of a key a lane; a lane's
- * rank among the equal digits of its tile is counted by looking at the tile's digits in local memory, all lanes at the same one (a broadcast).
- * Barriers stand in the tile loop only, whose bounds are uniform. pos == 0 stands for positions 0, 1, 2 .... n > 0. */
+ * GPU: a work-group of 256 sorts a tile in local memory, and where its digits go is known in one of two ways:
+ *   look-back  (status != 0) dp_sort_digits counts the digits of all passes in one go, dp_sort_bases adds these up, and in a pass
+ *              tiles are taken in order by a ticket; a tile leaves how many of each digit it has, then how many there are up to it, and
+ *              adds up what its predecessors left. Only where work-groups that have begun go on by themselves.
+ *   chunks     a pass is dp_sort_count (digits per chunk), dp_sort_starts, dp_sort_pass with a work-group a chunk of tiles.
+ * CPU: chunks, a work-item each. Barriers stand in loops with uniform bounds only. n > 0. */
+
 /* Floats: negative ones upside down, then the sign bit flipped; nan last; -0 equals 0. */
 static inline ulong dp_key_f32(uint bits)
 {
@@ -43,49 +49,73 @@ static inline ulong dp_sort_key(__global uchar *heap, ulong src, ulong j, uint s
     }
 }
 
-/* keys[i] = key of src[pos[i]] */
-DP_KERNEL void dp_sort_keys(DP_HEAPS, ulong n, ulong key_bytes, ulong keys, ulong src, ulong pos, ulong scalar)
+/* Is element j, a float, one that its key does not give back: -0, nan? */
+static inline bool dp_sort_loses(__global uchar *heap, ulong src, ulong j, uint scalar)
 {
-    ulong first = dp_sort_key(heap, src, dp_at(heap, pos, 0), (uint)scalar), differ = 0;
+    if (scalar == 9) {
+        uint bits = DP_AT(uint, src)[j];
+        return bits == 0x80000000u || (bits & 0x7fffffffu) > 0x7f800000u;
+    }
+    ulong bits = scalar == 10 ? DP_AT(ulong, src)[j] : 0;
+    return bits == 0x8000000000000000UL || (bits & 0x7fffffffffffffffUL) > 0x7ff0000000000000UL;
+}
+
+/* The mailbox's first words, and `zeros` words of 8 bytes at `at`, = 0 */
+DP_KERNEL void dp_sort_begin(DP_HEAPS, ulong zeros, ulong at)
+{
+    if (get_global_id(0) == 0) {
+        DP_OUT(ulong, DP_MAILBOX)[0] = 0;
+        DP_OUT(ulong, DP_MAILBOX)[1] = 0;
+    }
+    DP_EACH(i, zeros)
+        DP_OUT(ulong, at)[i] = 0;
+}
+
+/* Mailbox: 0: the bits in which keys differ; 1: not 0 if one does not give back its value. */
+DP_KERNEL void dp_sort_bits(DP_HEAPS, ulong n, ulong src, ulong scalar)
+{
+    ulong first = dp_sort_key(heap, src, 0, (uint)scalar), differ = 0;
+    bool loses = false;
     DP_EACH(i, n) {
-        ulong key = dp_sort_key(heap, src, dp_at(heap, pos, i), (uint)scalar);
-        differ |= key ^ first;
-        if (key_bytes == 4)
-            DP_OUT(uint, keys)[i] = (uint)key;
-        else
-            DP_OUT(ulong, keys)[i] = key;
+        differ |= dp_sort_key(heap, src, i, (uint)scalar) ^ first;
+        loses |= dp_sort_loses(heap, src, i, (uint)scalar);
     }
     volatile __global uint *bits = DP_OUT(uint, DP_MAILBOX);
     if ((uint)differ & ~bits[0])
         atomic_or(bits, (uint)differ);
     if ((uint)(differ >> 32) & ~bits[1])
         atomic_or(bits + 1, (uint)(differ >> 32));
+    if (loses && !bits[2])
+        atomic_or(bits + 2, 1u);
 }
 
-/* The mailbox's first word = 0; pos[i] = i for i < n */
-DP_KERNEL void dp_sort_begin(DP_HEAPS, ulong n, ulong pos)
+/* Mailbox 0: the longest of n segments, as u32. */
+DP_KERNEL void dp_sort_longest(DP_HEAPS, ulong n, ulong offsets)
 {
-    if (get_global_id(0) == 0)
-        *DP_OUT(ulong, DP_MAILBOX) = 0;
-    DP_EACH(i, n)
-        DP_OUT(uint, pos)[i] = (uint)i;
+    uint longest = 0;
+    DP_EACH(s, n)
+        longest = max(longest, (uint)(DP_OFFSET(offsets, s + 1) - DP_OFFSET(offsets, s)));
+    volatile __global uint *most = DP_OUT(uint, DP_MAILBOX);
+    if (longest > *most)
+        atomic_max(most, longest);
 }
 
-#define DP_DIGIT(i) \
-    (key_bytes == 4 ? DP_AT(uint, keys)[i] >> (uint)shift & 255u : (uint)(DP_AT(ulong, keys)[i] >> shift) & 255u)
+/* keys[i] = key of src[pos[i]] */
+DP_KERNEL void dp_sort_keys(DP_HEAPS, ulong n, ulong key_bytes, ulong keys, ulong src, ulong pos, ulong scalar)
+{
+    DP_EACH(i, n) {
+        ulong key = dp_sort_key(heap, src, dp_at(heap, pos, i), (uint)scalar);
+        if (key_bytes == 4)
+            DP_OUT(uint, keys)[i] = (uint)key;
+        else
+            DP_OUT(ulong, keys)[i] = key;
+    }
+}
+
+/* Codes of keys: 0: values are their keys; 1: with the highest bit flipped; 2: floats. In `codes` of a pass the lowest byte is of
+ * what is loaded, the next of what is stored. */
 
 #if DP_CPU
-DP_KERNEL void dp_sort_count(DP_HEAPS, ulong n, ulong key_bytes, ulong keys, ulong shift, ulong counts)
-{
-    uint count[256];
-    for (uint d = 0; d < 256; d++)
-        count[d] = 0;
-    DP_EACH(i, n)
-        count[DP_DIGIT(i)]++;
-    for (uint d = 0; d < 256; d++)
-        DP_OUT(uint, counts)[d * get_global_size(0) + get_global_id(0)] = count[d];
-}
-
 DP_KERNEL void dp_sort_starts(DP_HEAPS, ulong chunks, ulong counts)
 {
     uint sum = 0;
@@ -96,92 +126,100 @@ DP_KERNEL void dp_sort_starts(DP_HEAPS, ulong chunks, ulong counts)
     }
 }
 
-DP_KERNEL void dp_sort_move(DP_HEAPS, ulong n, ulong key_bytes, ulong keys, ulong pos, ulong keys_to, ulong pos_to, ulong shift,
-                            ulong counts)
+#else /* GPU; DP_WG is 256 here: a lane for each digit */
+enum {
+    DP_SORT_ITEMS = 16, /* keys a lane */
+    DP_SORT_TILE = DP_WG * DP_SORT_ITEMS,
+    DP_SORT_ROW = 32, /* lanes that rank their keys together */
+    DP_SORT_ROWS = DP_WG / DP_SORT_ROW,
+    DP_SORT_AHEAD = 8, /* tiles looked back at in one go */
+    DP_SORT_LOCAL = 2048 /* elements of a segment that a work-group sorts (segment_sort.cl) */
+};
+/* Of a digit in a tile: nothing is known yet (0); how many; how many up to this tile. n < 2^30. */
+#define DP_SORT_OWN 0x40000000u
+#define DP_SORT_ALL 0x80000000u
+#define DP_SORT_NUMBER 0x3fffffffu
+
+/* Among the lanes of a row. On NVIDIA's devices a row is a warp. Others are not asked to unroll loops with barriers. */
+#ifdef cl_nv_pragma_unroll
+#define DP_ROW_BARRIER() asm volatile("bar.warp.sync 0xffffffff;" ::: "memory")
+#define DP_UNROLL _Pragma("unroll")
+#else
+#define DP_ROW_BARRIER() barrier(CLK_LOCAL_MEM_FENCE)
+#define DP_UNROLL
+#endif
+
+/* The first tile of a chunk. */
+static inline ulong dp_sort_chunk(ulong n, ulong chunk)
 {
-    uint start[256];
-    for (uint d = 0; d < 256; d++)
-        start[d] = DP_AT(uint, counts)[d * get_global_size(0) + get_global_id(0)];
-    DP_EACH(i, n) {
-        uint to = start[DP_DIGIT(i)]++;
-        if (key_bytes == 4)
-            DP_OUT(uint, keys_to)[to] = DP_AT(uint, keys)[i];
-        else
-            DP_OUT(ulong, keys_to)[to] = DP_AT(ulong, keys)[i];
-        DP_OUT(uint, pos_to)[to] = (uint)dp_at(heap, pos, i);
-    }
+    return dp_chunk_start((n + DP_SORT_TILE - 1) / DP_SORT_TILE, get_num_groups(0), chunk);
 }
 
-#else /* GPU; DP_WG is 256 here */
-/* Tiles of this chunk: [t, t_end). */
-#define DP_SORT_TILES() \
-    ulong tiles = (n + DP_WG - 1) / DP_WG; \
-    ulong t = dp_chunk_start(tiles, get_num_groups(0), get_group_id(0)); \
-    ulong t_end = dp_chunk_start(tiles, get_num_groups(0), get_group_id(0) + 1);
-
-DP_KERNEL void dp_sort_count(DP_HEAPS, ulong n, ulong key_bytes, ulong keys, ulong shift, ulong counts)
+/* The sum of x of the lanes before l. work: 2 * DP_WG, not in use before. Two barriers. */
+static inline uint dp_sort_sum_before(uint x, __local uint *work, uint l)
 {
-    __local uint count[256];
-    uint l = get_local_id(0);
-    count[l] = 0;
+    work[l] = x;
     barrier(CLK_LOCAL_MEM_FENCE);
-    DP_SORT_TILES()
-    for (ulong i = t * DP_WG + l; i < min(n, t_end * DP_WG); i += DP_WG)
-        atomic_inc(&count[DP_DIGIT(i)]);
+    if (l < 16) {
+        uint sum = 0;
+        for (uint j = 16 * l; j < 16 * l + 16; j++) {
+            uint one = work[j];
+            work[j] = sum;
+            sum += one;
+        }
+        work[DP_WG + l] = sum;
+    }
     barrier(CLK_LOCAL_MEM_FENCE);
-    DP_OUT(uint, counts)[l * get_num_groups(0) + get_group_id(0)] = count[l];
+    uint before = work[l];
+    for (uint j = 0; j < l / 16; j++)
+        before += work[DP_WG + j];
+    return before;
+}
+
+/* How many of digit l are in the tiles before t, by what they left. */
+static inline uint dp_sort_look_back(volatile __global uint *status, ulong t, uint l)
+{
+    uint sum = 0;
+    while (t) {
+        uint left[DP_SORT_AHEAD], known = 0;
+        bool open = true;
+        DP_UNROLL for (uint j = 0; j < DP_SORT_AHEAD; j++)
+            left[j] = t > j ? status[(t - 1 - j) * 256 + l] : 0;
+        DP_UNROLL for (uint j = 0; j < DP_SORT_AHEAD; j++) {
+            open = open && left[j];
+            sum += open ? left[j] & DP_SORT_NUMBER : 0;
+            known += open;
+            if (open && left[j] & DP_SORT_ALL) {
+                open = false;
+                known = (uint)min(t, (ulong)UINT_MAX);
+            }
+        }
+        t -= known;
+    }
+    return sum;
+}
+
+/* Where each digit's keys begin, in place; a work-group a pass. */
+DP_KERNEL void dp_sort_bases(DP_HEAPS, ulong passes, ulong digits)
+{
+    __local uint work[2 * DP_WG];
+    const uint l = get_local_id(0);
+    const ulong at = get_group_id(0) * 256 + l;
+    const uint before = dp_sort_sum_before(DP_AT(uint, digits)[at], work, l);
+    DP_OUT(uint, digits)[at] = before;
 }
 
 DP_KERNEL void dp_sort_starts(DP_HEAPS, ulong chunks, ulong counts)
 {
-    __local uint sh[256];
+    __local uint work[2 * DP_WG];
     uint l = get_local_id(0), sum = 0;
     for (ulong k = l * chunks; k < (l + 1) * chunks; k++)
         sum += DP_OUT(uint, counts)[k];
-    sh[l] = sum;
-    barrier(CLK_LOCAL_MEM_FENCE);
-    for (uint d = 1; d < 256; d <<= 1) {
-        uint left = l >= d ? sh[l - d] : 0;
-        barrier(CLK_LOCAL_MEM_FENCE);
-        sh[l] += left;
-        barrier(CLK_LOCAL_MEM_FENCE);
-    }
-    sum = l ? sh[l - 1] : 0;
+    uint before = dp_sort_sum_before(sum, work, l);
     for (ulong k = l * chunks; k < (l + 1) * chunks; k++) {
         uint count = DP_OUT(uint, counts)[k];
-        DP_OUT(uint, counts)[k] = sum;
-        sum += count;
-    }
-}
-
-DP_KERNEL void dp_sort_move(DP_HEAPS, ulong n, ulong key_bytes, ulong keys, ulong pos, ulong keys_to, ulong pos_to, ulong shift,
-                            ulong counts)
-{
-    __local uint start[256], count[256], digits[256];
-    uint l = get_local_id(0);
-    start[l] = DP_AT(uint, counts)[l * get_num_groups(0) + get_group_id(0)];
-    DP_SORT_TILES()
-    for (; t < t_end; t++) {
-        ulong i = t * DP_WG + l;
-        uint digit = i < n ? DP_DIGIT(i) : 256;
-        count[l] = 0;
-        digits[l] = digit;
-        barrier(CLK_LOCAL_MEM_FENCE);
-        uint rank = 0;
-        for (uint j = 0; j < DP_WG; j++)
-            rank += (j < l) & (digits[j] == digit);
-        if (i < n) {
-            uint to = start[digit] + rank;
-            atomic_inc(&count[digit]);
-            if (key_bytes == 4)
-                DP_OUT(uint, keys_to)[to] = DP_AT(uint, keys)[i];
-            else
-                DP_OUT(ulong, keys_to)[to] = DP_AT(ulong, keys)[i];
-            DP_OUT(uint, pos_to)[to] = (uint)dp_at(heap, pos, i);
-        }
-        barrier(CLK_LOCAL_MEM_FENCE);
-        start[l] += count[l];
-        barrier(CLK_LOCAL_MEM_FENCE);
+        DP_OUT(uint, counts)[k] = before;
+        before += count;
     }
 }
 #endif

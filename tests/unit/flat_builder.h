@@ -200,6 +200,7 @@ static inline FlatVar f_arrays(F *f, FlatKind kind, FlatVar ctx, CoreType t, Fla
     s->ctx = ctx;
     s->arrays.arrays = f_vars(f, n, arrays);
     s->arrays.n = n;
+    s->arrays.nkeys = kind == FLAT_S_ARGSORT ? n : 0;
     return out;
 }
 

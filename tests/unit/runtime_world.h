@@ -57,6 +57,16 @@ static int open_gpu(void **state)
     return 0;
 }
 
+/* As on a GPU, where work-groups may wait for those before them. */
+static inline int open_look_back(void **state)
+{
+    (void)state;
+    setenv("DP_PARAMS", "look-back=always", 1);
+    open_shape("gpu");
+    unsetenv("DP_PARAMS");
+    return 0;
+}
+
 /* Nothing but what the caller still holds is live. */
 static void expect_all_free(void)
 {

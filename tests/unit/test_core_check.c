@@ -10,7 +10,8 @@ static const char program[] =
     "entry keep (rows: [[i64]]) : [[i64]] = { { x + 1 : x in row | x > 2 } : row in rows }\n"
     "entry fibs (xs: [i64]) : [i64] = { fib xs[i] + i : i in length xs }\n"
     "entry sized (rows: [[4]i64]) : i64 = length rows\n"
-    "entry order (xs: [i64]) : [i64] = sort xs\n"
+    "entry order (xs: [i64]) : [i64] = { xs[i] : i in argsort xs }\n"
+    "entry sorted (xs: [i64]) : [i64] = sort xs\n"
     "entry bins (xs: [i64]) : [i64] = histogram 10 xs\n"
     "entry put (xs: [i64]) (ys: [i64]) : [i64] = scatter xs ys { 1 : _ in ys }\n"
     "entry prefix (xs: [i64]) : [i64] = scan (+) 0 xs\n"
@@ -92,6 +93,8 @@ SPOIL(item_bool, at->s->array.items[0] = a_bool)
 SPOIL(flattens_row, at->s->kind = CORE_FLATTEN; at->s->length.array = param(at, 0))
 SPOIL(no_keys, at->s->argsort.nkeys = 0)
 SPOIL(key_number, at->s->argsort.keys[0] = a_number)
+SPOIL(no_columns, at->s->nvars = 3)
+SPOIL(column_number, at->s->argsort.columns[0] = a_number)
 SPOIL(key_rows, *type_of(at, at->fn->params[0]) = T_SEQ2)
 SPOIL(rows_alone, at->s->rows.nargs = 1)
 SPOIL(rows_pair, at->s->rows.nargs = 3)
@@ -274,6 +277,9 @@ static void test_sequences(void **state)
         {"order", CORE_ARGSORT, 0, no_keys, "argsort without keys"},
         {"order", CORE_ARGSORT, 0, key_number, "argsort of what is no sequence"},
         {"order", CORE_ARGSORT, 0, key_rows, "argsort's keys are scalars"},
+        {"sorted", CORE_ARGSORT, 0, no_columns, "argsort binds its columns, and perhaps the positions"},
+        {"sorted", CORE_ARGSORT, 0, column_number, "argsort of a column that is no sequence"},
+        {"sorted", CORE_ARGSORT, 0, binds_bool, "a sorted column is bool"},
         {"order", CORE_ARGSORT, 0, binds_bool, "argsort's result is bool of rank 0 instead of i64 of rank 1"},
         {"first", CORE_CHECK, 0, check_binds, "a check binds nothing"},
         {"first", CORE_CHECK, 0, checks_number, "a check's condition is i64"},

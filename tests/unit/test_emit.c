@@ -143,6 +143,7 @@ static FlatVar f_arrays(F *f, FlatKind kind, FlatVar ctx, FlatVar out, FlatVar a
     FlatStmt *s = f_stmt(f, kind, VARS(out));
     s->ctx = ctx;
     s->arrays.n = 1;
+    s->arrays.nkeys = kind == FLAT_S_ARGSORT;
     s->arrays.arrays = f_vars(f, VARS(array));
     return out;
 }

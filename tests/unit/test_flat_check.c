@@ -17,7 +17,8 @@ static const char program[] =
     "    in if x > 3 then (if x > 9 then sum (iota y) else fib y) else y : x in xs }\n"
     "entry fibs (xs: [i64]) : [i64] = { fib x + fib (x + 1) : x in xs }\n"
     "entry one (n: i64) : i64 = down n n\n"
-    "entry order (xs: [i64]) : [i64] = sort xs\n"
+    "entry order (xs: [i64]) : [i64] = { xs[i] : i in argsort xs }\n"
+    "entry sorted (xs: [i64]) : [i64] = sort xs\n"
     "entry bins (xs: [i64]) : [i64] = histogram 10 xs\n"
     "entry put (xs: [i64]) (ys: [i64]) : [i64] = scatter xs ys { 1 : _ in ys }\n"
     "entry prefix (xs: [i64]) : [i64] = scan (+) 0 xs\n"
@@ -155,6 +156,7 @@ SPOIL(array_nested, info(at, at->s->arrays.arrays[0])->type = T_SEQ2)
 SPOIL(array_scalar, info(at, at->s->arrays.arrays[0])->type = T_I64)
 SPOIL(array_of_inside, at->s->arrays.arrays[0] = bound(at, FLAT_S_SCAN, 0))
 SPOIL(no_arrays, at->s->arrays.n = 0)
+SPOIL(no_keys, at->s->arrays.nkeys = 0)
 SPOIL(part_stranger, at->s->merge.parts[0].ctx = UNKNOWN)
 SPOIL(part_of_sum, at->s->merge.parts[0].ctx = bound(at, FLAT_S_NESTED, 1))
 SPOIL(part_column_bool, at->s->merge.parts[0].cols[0] = stmt_of(at->fn, FLAT_S_SPLIT, 1)->split.cond;
@@ -423,9 +425,11 @@ static void test_operations(void **state)
         {"put", FLAT_S_SCATTER, 0, dest_nested, "a destination is i64 of rank 2 instead of i64 of rank 1"},
         {"put", FLAT_S_SCATTER, 0, binds_number, "what it binds is no array"},
         {"order", FLAT_S_ARGSORT, 0, ctx_stranger, out_of_range},
-        {"order", FLAT_S_ARGSORT, 0, no_arrays, "it binds one array, by one key or more"},
-        {"order", FLAT_S_ARGSORT, 0, binds_nothing, "it binds one array, by one key or more"},
-        {"order", FLAT_S_ARGSORT, 0, array_nested, "a key is no sequence of scalars"},
+        {"order", FLAT_S_ARGSORT, 0, no_keys, "it sorts by one key or more"},
+        {"order", FLAT_S_ARGSORT, 0, binds_nothing, "it binds an array for each column, and perhaps the permutation"},
+        {"sorted", FLAT_S_ARGSORT, 0, binds_nothing, "it binds an array for each column, and perhaps the permutation"},
+        {"sorted", FLAT_S_ARGSORT, 0, binds_bool, "a sorted column is bool"},
+        {"order", FLAT_S_ARGSORT, 0, array_nested, "a key or column is no sequence of scalars"},
         {"order", FLAT_S_ARGSORT, 0, array_scalar, "an array is expected"},
         {"order", FLAT_S_ARGSORT, 0, binds_bool, "the permutation is bool"},
         {"joined", FLAT_S_FLATTEN, 0, ctx_stranger, out_of_range},

@@ -110,12 +110,13 @@ static void test_refused(void **state)
     packed = dp_pack(rt, K_PACK, 0, c, &word);
     dp_ctx_release(rt, &packed);
     expect_numbered();
-    DpArr order = dp_argsort_root(rt, 1, &keys, &scalar);
+    DpArr order;
+    dp_argsort_root(rt, 1, &(const DpSortTypes){1, &scalar, 0, NULL}, &keys, NULL, &order);
     dp_arr_release(rt, &order);
     expect_numbered();
-    Sorted sorted = dp_sort_by(rt, MORE, NULL, keys.addr, DP_U8); /* a histogram's values by their bins */
+    Sorted sorted = dp_sort_by(rt, MORE, keys.addr, DP_U8); /* a histogram's values by their bins */
     dp_block_release(rt, sorted.keys);
-    dp_block_release(rt, sorted.positions);
+    dp_block_release(rt, sorted.along);
     expect_numbered();
     dp_arr_release(rt, &keys);
     dp_ctx_release(rt, &c);

@@ -238,8 +238,16 @@ static void test_root(void **state)
     }
 }
 
+#define LOOK_BACK(test)                                                                                                \
+    {                                                                                                                  \
+#test " (look-back)", test, open_look_back, teardown, NULL                                                     \
+    }
+
 int main(int argc, char **argv)
 {
-    const struct CMUnitTest tests[] = {BOTH(test_types), BOTH(test_shapes), BOTH(test_root)};
+    const struct CMUnitTest tests[] = {
+        BOTH(test_types),       LOOK_BACK(test_types), BOTH(test_shapes),
+        LOOK_BACK(test_shapes), BOTH(test_root),       LOOK_BACK(test_root),
+    };
     return RUN_TESTS(tests, argc, argv);
 }
