@@ -7,7 +7,7 @@
  *   launch.c   kernels, launching      build.c    programs         source.c   their texts
  *   cache*.c   binaries on disk        quick.c    kernels that are not worth an optimising compiler yet
  *   context.c  contexts and paths      ops.c      kernels with user code
- *   segreduce.c  ways of segmented reductions
+ *   segreduce.c  ways of segmented reductions           histogram.c  of histograms
  *   moves.c    kernels without         sort.c     argsort
  *   compact.c  a loop's state without dead data
  *   transfer.c values in and out       pending.c  numbers that the host waits for
@@ -427,9 +427,8 @@ bool dp_quick_serves(DpRt *rt, const QuickCase *c, const uint64_t *numbers);
 DpDeviceKernel *dp_quick_kernel(DpRt *rt, const QuickCase *c, uint32_t *nargs);
 void dp_quick_close(DpRt *rt);
 
-/* ops.c */
-uint64_t dp_rt_carry_bytes(const DpRt *rt, uint32_t kernel); /* of what a chunk leaves (kernels/carry.cl) */
-bool dp_rt_atomic_bins(const DpRt *rt, const DpKernel *k);   /* HIST: does one compare-and-swap hold a value? */
+/* histogram.c */
+bool dp_rt_atomic_bins(const DpRt *rt, const DpKernel *k); /* HIST: does one compare-and-swap hold a value? */
 
 /* launch.c */
 uint32_t dp_rt_group_size(const DpRt *rt, uint32_t kernel); /* lanes of its work-groups */
@@ -514,6 +513,12 @@ typedef struct SegReduce {
 void dp_segreduce(DpRt *rt, const SegReduce *r);
 /* A scan, if segments are so short that an item should take a whole one; else false, and nothing is done. */
 bool dp_segscan_short(DpRt *rt, const SegReduce *r);
+
+/* ops.c */
+uint64_t dp_rt_carry_bytes(const DpRt *rt, uint32_t kernel); /* of what a chunk leaves (kernels/carry.cl) */
+static inline const DpKernel *dp_rt_info(const DpRt *rt, uint32_t kernel) { return &rt->program->kernels[kernel]; }
+void dp_rt_new_columns(DpRt *rt, uint32_t kernel, uint64_t n, DpCol *outs); /* the kernel's outputs */
+Args dp_args_context(const DpCtx *c, const Segments *s); /* n, nseg, offsets: how every template's arguments begin */
 
 /* moves.c */
 /* The column itself if nobody else holds it, else a copy; takes the reference. */

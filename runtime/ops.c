@@ -3,22 +3,19 @@
 
 #include <string.h>
 
-static const DpKernel *info(const DpRt *rt, uint32_t kernel) { return &rt->program->kernels[kernel]; }
-
-static void new_columns(DpRt *rt, uint32_t kernel, uint64_t n, DpCol *outs)
+void dp_rt_new_columns(DpRt *rt, uint32_t kernel, uint64_t n, DpCol *outs)
 {
-    for (uint32_t i = 0; i < info(rt, kernel)->nouts; i++)
-        outs[i] = dp_new_col(rt, n, info(rt, kernel)->out_bytes[i]);
+    for (uint32_t i = 0; i < dp_rt_info(rt, kernel)->nouts; i++)
+        outs[i] = dp_new_col(rt, n, dp_rt_info(rt, kernel)->out_bytes[i]);
 }
 
 uint64_t dp_rt_carry_bytes(const DpRt *rt, uint32_t kernel)
 {
-    uint32_t bytes = info(rt, kernel)->val_bytes;
+    uint32_t bytes = dp_rt_info(rt, kernel)->val_bytes;
     return (bytes ? bytes : 16) + 16;
 }
 
-/* n, nseg, offsets: how every template's arguments begin. */
-static Args context_args(const DpCtx *c, const Segments *s)
+Args dp_args_context(const DpCtx *c, const Segments *s)
 {
     Args a = {.n = 0};
     dp_args_add(&a, c->n);
@@ -32,19 +29,19 @@ static void run_map(DpRt *rt, uint32_t kernel, uint32_t variant, const DpCtx *c,
                     const DpCol *outs)
 {
     Segments s = dp_ctx_segments(c);
-    Args a = context_args(c, &s);
+    Args a = dp_args_context(c, &s);
     dp_args_kernel_words(rt, &a, kernel, words);
-    dp_args_columns(&a, outs, info(rt, kernel)->nouts);
+    dp_args_columns(&a, outs, dp_rt_info(rt, kernel)->nouts);
     dp_rt_launch(rt, dp_rt_kernel(rt, kernel, variant, s.mode, "dp_map"), 2, dp_rt_map_groups(rt, c->n), &a);
 }
 
 void dp_map(DpRt *rt, uint32_t kernel, uint32_t variant, DpCtx *ctx, const uint64_t *words, DpCol *outs)
 {
-    new_columns(rt, kernel, dp_ctx_n(ctx), outs);
+    dp_rt_new_columns(rt, kernel, dp_ctx_n(ctx), outs);
     if (dp_failed(rt) || !ctx->n)
         return;
     run_map(rt, kernel, variant, ctx, words, outs);
-    for (uint32_t i = 0; i < info(rt, kernel)->nouts; i++)
+    for (uint32_t i = 0; i < dp_rt_info(rt, kernel)->nouts; i++)
         if (outs[i].bytes == 16)
             dp_block_become(outs[i].block, BLOCK_LAYOUT_UNKNOWN);
 }
@@ -53,7 +50,7 @@ DpCol dp_array(DpRt *rt, uint32_t kernel, uint32_t variant, DpCtx *ctx, const ui
                DpRefs *element_refs)
 {
     uint64_t n = dp_ctx_n(ctx);
-    uint32_t bytes = info(rt, kernel)->out_bytes[0];
+    uint32_t bytes = dp_rt_info(rt, kernel)->out_bytes[0];
     if (dp_failed(rt) || n == 0) {
         dp_refs_release(rt, element_refs);
         return dp_new_col(rt, 0, 16);
@@ -90,7 +87,7 @@ static void launch_reduce(DpRt *rt, uint32_t kernel, uint32_t variant, const cha
 static void reduce_to_mailbox(DpRt *rt, uint32_t kernel, uint32_t variant, uint64_t n, const uint64_t *words,
                               uint64_t mail)
 {
-    const uint32_t nouts = info(rt, kernel)->nouts;
+    const uint32_t nouts = dp_rt_info(rt, kernel)->nouts;
     const bool groups = dp_rt_group_shape(rt, kernel);
     const uint32_t chunks = n ? dp_rt_chunks(rt, groups, n) : 1;
     const uint64_t asked = dp_param(rt, PARAM_REDUCE); /* measured: of several values two are faster */
@@ -114,7 +111,7 @@ static void reduce_to_mailbox(DpRt *rt, uint32_t kernel, uint32_t variant, uint6
 
 DpPending dp_begin_reduce_root(DpRt *rt, uint32_t kernel, uint32_t variant, DpCtx *c, const uint64_t *words)
 {
-    const DpKernel *k = info(rt, kernel);
+    const DpKernel *k = dp_rt_info(rt, kernel);
     dp_rt_check_countable(rt, c->n);
     DpPending p = dp_pending_begin(rt, k->nouts);
     if (p)
@@ -125,11 +122,11 @@ DpPending dp_begin_reduce_root(DpRt *rt, uint32_t kernel, uint32_t variant, DpCt
 void dp_reduce(DpRt *rt, uint32_t kernel, uint32_t variant, DpCtx *c, const uint64_t *words, DpCol *outs)
 {
     if (dp_failed(rt)) {
-        new_columns(rt, kernel, 0, outs);
+        dp_rt_new_columns(rt, kernel, 0, outs);
         return;
     }
     dp_rt_check_countable(rt, c->n);
-    new_columns(rt, kernel, c->up->n, outs);
+    dp_rt_new_columns(rt, kernel, c->up->n, outs);
     const Segments s = dp_ctx_segments(c);
     const SegReduce r = {kernel, variant, s.mode, c->n, s, dp_ctx_lengths(c), 0, 0, words, outs};
     if (c->up->n)
@@ -139,8 +136,8 @@ void dp_reduce(DpRt *rt, uint32_t kernel, uint32_t variant, DpCtx *c, const uint
 /* ---- scan ---- */
 void dp_scan(DpRt *rt, uint32_t kernel, uint32_t variant, DpCtx *c, const uint64_t *words, DpCol *outs)
 {
-    const DpKernel *k = info(rt, kernel);
-    new_columns(rt, kernel, dp_ctx_n(c), outs);
+    const DpKernel *k = dp_rt_info(rt, kernel);
+    dp_rt_new_columns(rt, kernel, dp_ctx_n(c), outs);
     if (dp_failed(rt) || c->n == 0)
         return;
     Segments s = dp_ctx_segments(c);
@@ -149,7 +146,7 @@ void dp_scan(DpRt *rt, uint32_t kernel, uint32_t variant, DpCtx *c, const uint64
         return;
     uint32_t chunks = dp_rt_chunks(rt, dp_rt_group_shape(rt, kernel), c->n);
     DpBlock *part = dp_block_new(rt, chunks, dp_rt_carry_bytes(rt, kernel));
-    Args a = context_args(c, &s), carries = {.n = 0};
+    Args a = dp_args_context(c, &s), carries = {.n = 0};
     dp_args_add(&a, dp_block_addr(part));
     dp_args_kernel_words(rt, &a, kernel, words);
     if (chunks > 1) {
@@ -172,11 +169,11 @@ static void run_scatter(DpRt *rt, uint32_t kernel, uint32_t variant, const DpCtx
                         uint64_t length, uint64_t dest_offsets, const DpCol *data)
 {
     Segments s = dp_ctx_segments(c);
-    Args a = context_args(c, &s);
+    Args a = dp_args_context(c, &s);
     dp_args_add(&a, length);
     dp_args_add(&a, dest_offsets);
     dp_args_kernel_words(rt, &a, kernel, words);
-    dp_args_columns(&a, data, info(rt, kernel)->nouts);
+    dp_args_columns(&a, data, dp_rt_info(rt, kernel)->nouts);
     dp_rt_launch(rt, dp_rt_kernel(rt, kernel, variant, s.mode, "dp_scatter"), 2, dp_rt_map_groups(rt, c->n), &a);
 }
 
@@ -194,7 +191,7 @@ DpCol dp_fresh_copy(DpRt *rt, DpCol col)
 void dp_scatter(DpRt *rt, uint32_t kernel, uint32_t variant, DpCtx *c, const uint64_t *words, const DpCol *dests,
                 const bool *consume, DpCol *outs)
 {
-    const DpKernel *k = info(rt, kernel);
+    const DpKernel *k = dp_rt_info(rt, kernel);
     dp_rt_check_countable(rt, dp_ctx_n(c));
     DpCtx *room = dp_ctx_n(c) ? dp_nested_views(rt, c->up, &dests[0]) : NULL;
     if (!room || room->n == 0) {
@@ -227,7 +224,7 @@ void dp_scatter(DpRt *rt, uint32_t kernel, uint32_t variant, DpCtx *c, const uin
 void dp_scatter_root(DpRt *rt, uint32_t kernel, uint32_t variant, DpCtx *c, const uint64_t *words, const DpArr *dests,
                      const bool *consume, DpArr *outs)
 {
-    const DpKernel *k = info(rt, kernel);
+    const DpKernel *k = dp_rt_info(rt, kernel);
     DpCol data[DP_MAX_OUTS];
     dp_rt_check_countable(rt, dp_ctx_n(c));
     for (uint32_t i = 0; i < k->nouts; i++) {
@@ -249,203 +246,4 @@ void dp_scatter_root(DpRt *rt, uint32_t kernel, uint32_t variant, DpCtx *c, cons
     }
     if (!dp_failed(rt) && c->n && dests[0].len)
         run_scatter(rt, kernel, variant, c, words, dests[0].len, 0, data);
-}
-
-/* ---- histograms ---- */
-typedef struct Bins {
-    uint64_t n;
-    uint64_t size, offsets;
-} Bins; /* all bins; one segment's size, or the segments' offsets */
-
-enum { MOST_LOCAL_BINS = 4096, MOST_COPIED_BINS = 4096 }; /* the first as in histogram.cl */
-
-bool dp_rt_atomic_bins(const DpRt *rt, const DpKernel *k)
-{
-    return k->swap_bytes == 4 || (k->swap_bytes == 8 && rt->device->facts.atomics64);
-}
-
-/* Work-groups that first combine into bins in local memory: so few that joining those costs little; 0: not at all. */
-static uint32_t local_hist_groups(const DpRt *rt, const DpKernel *k, const DpCtx *c, const Bins *bins)
-{
-    bool may = rt->gpu && !bins->offsets && k->swap_bytes == 4 && k->atomic;
-    if (!may || bins->n > MOST_LOCAL_BINS)
-        return 0;
-    uint64_t groups = c->n / (8 * bins->n), most = 4 * rt->device->facts.units;
-    return (uint32_t)(groups < most ? groups : most);
-}
-
-static void hist_atomic(DpRt *rt, uint32_t kernel, uint32_t variant, const DpCtx *c, const uint64_t *words,
-                        const Bins *bins, const DpCol *data)
-{
-    const DpKernel *k = info(rt, kernel);
-    Segments s = dp_ctx_segments(c);
-    Args fill = {.n = 0}, add = context_args(c, &s);
-    dp_args_add(&fill, bins->n);
-    dp_args_add(&fill, s.nseg);
-    dp_args_add(&fill, bins->offsets);
-    dp_args_kernel_words(rt, &fill, kernel, words);
-    dp_args_columns(&fill, data, k->nouts);
-    dp_rt_launch(rt, dp_rt_kernel(rt, kernel, variant, s.mode, "dp_hist_fill"), 1, dp_rt_map_groups(rt, bins->n),
-                 &fill);
-    if (c->n == 0)
-        return;
-    dp_args_add(&add, bins->size);
-    dp_args_add(&add, bins->offsets);
-    dp_args_kernel_words(rt, &add, kernel, words);
-    dp_args_columns(&add, data, k->nouts);
-    uint32_t groups = local_hist_groups(rt, k, c, bins);
-    if (groups)
-        dp_rt_launch(rt, dp_rt_kernel(rt, kernel, variant, s.mode, "dp_hist_local"), 1, groups, &add);
-    else
-        dp_rt_launch(rt, dp_rt_kernel(rt, kernel, variant, s.mode, "dp_hist_add"), 1, dp_rt_map_groups(rt, c->n), &add);
-}
-
-/* Bins of their own for each chunk, then joined. */
-static void hist_private(DpRt *rt, uint32_t kernel, uint32_t variant, const DpCtx *c, const uint64_t *words,
-                         const Bins *bins, uint32_t chunks, const DpCol *data)
-{
-    const DpKernel *k = info(rt, kernel);
-    Segments s = dp_ctx_segments(c);
-    DpBlock *part = dp_block_new(rt, chunks * bins->n, k->val_bytes ? k->val_bytes : 16);
-    Args own = context_args(c, &s), merge = {.n = 0};
-    dp_args_add(&own, bins->size);
-    dp_args_add(&own, bins->offsets);
-    dp_args_add(&own, bins->n);
-    dp_args_add(&own, dp_block_addr(part));
-    dp_args_kernel_words(rt, &own, kernel, words);
-    dp_rt_launch(rt, dp_rt_kernel(rt, kernel, variant, s.mode, "dp_hist_chunks"), 1, chunks, &own);
-    dp_args_add(&merge, bins->n);
-    dp_args_add(&merge, s.nseg);
-    dp_args_add(&merge, bins->offsets);
-    dp_args_add(&merge, chunks);
-    dp_args_add(&merge, dp_block_addr(part));
-    dp_args_kernel_words(rt, &merge, kernel, words);
-    dp_args_columns(&merge, data, k->nouts);
-    dp_rt_launch(rt, dp_rt_kernel(rt, kernel, variant, s.mode, "dp_hist_merge"), 1, dp_rt_map_groups(rt, bins->n),
-                 &merge);
-    dp_block_release(rt, part);
-}
-
-/* The u32 instance of each bin, or NULL where there is one. */
-static DpBlock *bin_instances(DpRt *rt, const Segments *s, const Bins *bins)
-{
-    if (!s->mode)
-        return NULL;
-    DpBlock *b = dp_block_new(rt, bins->n, 4);
-    Args a = {.n = 0};
-    dp_args_add(&a, bins->n);
-    dp_args_add(&a, s->nseg);
-    dp_args_add(&a, bins->offsets);
-    dp_args_add(&a, dp_block_addr(b));
-    dp_rt_move(rt, "dp_segments", bins->n, &a);
-    return b;
-}
-
-/* Values sorted by bin; offsets[b] is where bin b begins. How many values have a bin. */
-static uint64_t bounds_of_bins(DpRt *rt, const Bins *bins, const DpBlock *keys, uint64_t n, DpBlock *offsets)
-{
-    Args a = {.n = 0};
-    uint64_t inside = 0;
-    dp_args_add(&a, bins->n + 1);
-    dp_args_add(&a, dp_block_addr(offsets));
-    dp_args_add(&a, dp_block_addr(keys));
-    dp_args_add(&a, n);
-    dp_rt_move(rt, "dp_bounds", bins->n + 1, &a);
-    dp_rt_read(rt, dp_block_addr(offsets) + 8 * bins->n, &inside, sizeof inside);
-    return inside;
-}
-
-static void hist_sorted(DpRt *rt, uint32_t kernel, uint32_t variant, const DpCtx *c, const uint64_t *words,
-                        const Bins *bins, const DpCol *data)
-{
-    const DpKernel *k = info(rt, kernel);
-    Segments s = dp_ctx_segments(c);
-    DpBlock *vals = NULL, *offsets = dp_block_new(rt, bins->n + 1, 8);
-    Sorted sorted = {NULL, NULL};
-    if (c->n) {
-        DpBlock *bin = dp_block_new(rt, c->n, 4);
-        vals = dp_block_new(rt, c->n, k->val_bytes ? k->val_bytes : 16);
-        Args list = context_args(c, &s);
-        dp_args_add(&list, bins->size);
-        dp_args_add(&list, bins->offsets);
-        dp_args_add(&list, dp_block_addr(bin));
-        dp_args_add(&list, dp_block_addr(vals));
-        dp_args_kernel_words(rt, &list, kernel, words);
-        dp_rt_launch(rt, dp_rt_kernel(rt, kernel, variant, s.mode, "dp_hist_list"), 1, dp_rt_map_groups(rt, c->n),
-                     &list);
-        sorted = dp_sort_by(rt, c->n, dp_block_addr(bin), DP_U32);
-        dp_block_release(rt, bin);
-    }
-    uint64_t inside = bounds_of_bins(rt, bins, sorted.keys, c->n, offsets);
-    DpBlock *instances = bin_instances(rt, &s, bins);
-    const uint64_t instances_addr = dp_block_addr(instances);
-    dp_rt_write(rt, DP_BIN_INSTANCES, &instances_addr, sizeof instances_addr);
-    const SegReduce r = {.kernel = kernel,
-                         .variant = variant,
-                         .mode = MODE_SEGMENTED | MODE_HIST_SORTED,
-                         .n = inside,
-                         .segments = {MODE_SEGMENTED, bins->n, dp_block_addr(offsets)},
-                         .vals = dp_block_addr(vals),
-                         .pos = dp_block_addr(sorted.along),
-                         .words = words,
-                         .outs = data};
-    dp_segreduce(rt, &r);
-    dp_block_release(rt, instances);
-    dp_block_release(rt, sorted.keys);
-    dp_block_release(rt, sorted.along);
-    dp_block_release(rt, vals);
-    dp_block_release(rt, offsets);
-}
-
-static void run_hist(DpRt *rt, uint32_t kernel, uint32_t variant, const DpCtx *c, const uint64_t *words,
-                     const Bins *bins, DpCol *data)
-{
-    dp_rt_check_countable(rt, dp_ctx_n(c));
-    new_columns(rt, kernel, bins->n, data);
-    if (dp_failed(rt) || bins->n == 0)
-        return;
-    bool groups = dp_rt_group_shape(rt, kernel), atomic = dp_rt_atomic_bins(rt, info(rt, kernel));
-    uint64_t most = c->n / bins->n; /* so that own bins cost no more than the elements */
-    uint32_t chunks = bins->n > MOST_COPIED_BINS ? rt->device->facts.units : dp_rt_chunks(rt, groups, c->n);
-    if (!groups && (most >= chunks || (most >= 1 && !atomic)))
-        hist_private(rt, kernel, variant, c, words, bins, most < chunks ? (uint32_t)most : chunks, data);
-    else if (atomic)
-        hist_atomic(rt, kernel, variant, c, words, bins, data);
-    else
-        hist_sorted(rt, kernel, variant, c, words, bins, data);
-}
-
-void dp_hist(DpRt *rt, uint32_t kernel, uint32_t variant, DpCtx *c, const uint64_t *words, const DpCol *size,
-             DpCol *outs)
-{
-    const DpKernel *k = info(rt, kernel);
-    uint64_t nseg = dp_failed(rt) ? 0 : c->up->n, total = 0;
-    if (nseg == 0) {
-        for (uint32_t i = 0; i < k->nouts; i++)
-            outs[i] = dp_new_col(rt, 0, 16);
-        return;
-    }
-    DpBlock *offsets = dp_offsets_of_lengths(rt, size->addr, 8, nseg, DP_MAILBOX);
-    total = dp_offsets_said(rt, offsets, dp_rt_look(rt));
-    Bins bins = {total, 0, dp_block_addr(offsets)};
-    DpCol data[DP_MAX_OUTS];
-    run_hist(rt, kernel, variant, c, words, &bins, data);
-    for (uint32_t i = 0; i < k->nouts; i++) {
-        outs[i] =
-            dp_views_of_offsets(rt, (Offsets){offsets, 0}, nseg, data[i].addr, total, data[i].bytes, data[i].block);
-        if (outs[i].block)
-            outs[i].block->refs_are_element_refs = true;
-        dp_col_release(rt, &data[i]);
-    }
-    dp_block_release(rt, offsets);
-}
-
-void dp_hist_root(DpRt *rt, uint32_t kernel, uint32_t variant, DpCtx *c, const uint64_t *words, int64_t size,
-                  DpArr *outs)
-{
-    Bins bins = {size > 0 ? (uint64_t)size : 0, size > 0 ? (uint64_t)size : 0, 0};
-    DpCol data[DP_MAX_OUTS];
-    run_hist(rt, kernel, variant, c, words, &bins, data);
-    for (uint32_t i = 0; i < info(rt, kernel)->nouts; i++)
-        outs[i] = dp_arr_of_block(rt, data[i].block, data[i].n);
 }

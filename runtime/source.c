@@ -78,17 +78,22 @@ static void add_template(DpRt *rt, Text *t, DpKernelKind kind, uint32_t mode)
     }
 }
 
-/* In the CPU's shape quick.c makes functions of kernels. */
-static void add_settings(DpRt *rt, Text *t, const Instance *i, uint32_t wg, uint32_t val_bytes, bool lanes)
+/* Elements of a lane whose loads are under way together, in the GPU's shape, and statements of an element up to which
+ * that pays. */
+enum { AT_ONCE = 4, CHEAP = 48 };
+
+/* In the CPU's shape quick.c makes functions of kernels. cost: of an element, in statements; 0: not known. */
+static void add_settings(DpRt *rt, Text *t, const Instance *i, uint32_t wg, uint32_t val_bytes, bool lanes,
+                         uint32_t cost)
 {
-    char settings[400];
+    char settings[450];
     bool quick = i->mode & MODE_QUICK;
     snprintf(settings, sizeof settings,
              "\n#define %s 1\n#define DP_VARIANT %u\n#define DP_ANY_VARIANT %d\n#define DP_SEGMENTED %d\n#define "
              "DP_WAY %u\n#define DP_WG %u\n"
-             "#define DP_VAL_BYTES %u\n#define DP_LANES %d\n#define DP_KERNEL %s\n",
+             "#define DP_VAL_BYTES %u\n#define DP_LANES %d\n#define DP_AT_ONCE %d\n#define DP_KERNEL %s\n",
              wg > 1 ? "DP_GPU" : "DP_CPU", i->variant, quick, i->mode & MODE_SEGMENTED ? 1 : 0, i->mode / MODE_WAY, wg,
-             val_bytes, lanes,
+             val_bytes, lanes, cost && cost <= CHEAP ? AT_ONCE : 1,
              quick && !rt->gpu ? "static" : "__kernel __attribute__((reqd_work_group_size(DP_WG, 1, 1)))");
     add(rt, t, settings);
 }
@@ -135,7 +140,7 @@ static const char *const defined_names[] = {
     "dp_hist_merge",
     "dp_hist_fill",
     "dp_hist_add",
-    "dp_hist_local",
+    "dp_hist_hot",
     "dp_hist_list",
     "dp_move_element",
 };
@@ -187,7 +192,7 @@ void dp_source_instance(DpRt *rt, Text *t, const Instance *i, const char *suffix
 {
     const DpKernel *k = &rt->program->kernels[i->kernel];
     size_t start = t->n;
-    add_settings(rt, t, i, dp_rt_group_size(rt, i->kernel), k->val_bytes ? k->val_bytes : 16, !k->long_body);
+    add_settings(rt, t, i, dp_rt_group_size(rt, i->kernel), k->val_bytes ? k->val_bytes : 16, !k->long_body, k->cost);
     if (*suffix)
         add_renames(rt, t, suffix);
     add_file(rt, t, "segments.cl");
@@ -216,7 +221,7 @@ void dp_source_own(DpRt *rt, Text *t, OwnProgram own, uint32_t mode)
 {
     const Instance none = {0, 0, mode};
     size_t start = t->n;
-    add_settings(rt, t, &none, rt->gpu ? 256 : 1, 16, true);
+    add_settings(rt, t, &none, rt->gpu ? 256 : 1, 16, true, 0);
     if (*dp_own_suffix[own])
         add_renames(rt, t, dp_own_suffix[own]);
     add_file(rt, t, "segments.cl");

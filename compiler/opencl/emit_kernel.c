@@ -477,7 +477,6 @@ void emit_kernel_facts(DpKernel *to, const Plan *plan, const PlanKernel *k)
     if (!combines_where_it_is(k))
         return;
     to->swap_bytes = (uint8_t)hist_bytes(k);
-    to->atomic = to->swap_bytes == 4 && atomic_function(k);
 }
 
 void emit_kernels_text(StrBuf *out, const Plan *plan)

@@ -38,8 +38,8 @@ static void print_kernel(HostPrinter *h, const DpKernel *k, uint32_t i)
                   k->in_bytes, k->nwords, k->nouts, k->val_bytes, k->cost);
     for (uint32_t j = 0; j < k->nouts || j == 0; j++)
         strbuf_printf(h->out, "%s%u", j ? ", " : "", k->out_bytes[j]);
-    strbuf_printf(h->out, "},\n     .segment_free = 0x%xU, .long_body = %d, .atomic = %d, .swap_bytes = %u},\n",
-                  k->segment_free, k->long_body, k->atomic, k->swap_bytes);
+    strbuf_printf(h->out, "},\n     .segment_free = 0x%xU, .long_body = %d, .swap_bytes = %u},\n", k->segment_free,
+                  k->long_body, k->swap_bytes);
 }
 
 static void print_kernels(HostPrinter *h, const DpProgram *p)

@@ -85,7 +85,6 @@ typedef struct DpKernel {
     uint32_t segment_free; /* an element does not look at its segment in variants that have all of these bits; 0: it
                               does in every variant, DP_SEGMENT_NEVER: in none */
     bool long_body;        /* several elements side by side would take too long to compile */
-    bool atomic;           /* HIST: work-groups may combine values by an atomic function of local memory */
     uint8_t swap_bytes;    /* HIST: of a value that one compare-and-swap holds; 0: it does not */
 } DpKernel;
 #define DP_SEGMENT_NEVER UINT32_MAX

@@ -51,16 +51,27 @@ static inline ulong dp_at(DP_HEAP, ulong path, ulong i)
 /* The segment s in [lo, hi) with offsets[s] <= i < offsets[s + 1] (empty segments are skipped), if it is one of these. */
 static inline ulong dp_segment_between(DP_HEAP, ulong offsets, ulong lo, ulong hi, ulong i)
 {
-    if (offsets & DP_REGULAR)
+    if (offsets & DP_REGULAR && hi - lo > 2)
         return min(max(dp_regular_segment(offsets, i), lo), hi - 1);
     while (hi - lo > 1) {
         ulong mid = lo + (hi - lo) / 2;
-        if (*DP_AT(ulong, offsets + 8 * mid) <= i)
+        if (DP_OFFSET(offsets, mid) <= i)
             lo = mid;
         else
             hi = mid;
     }
     return lo;
+}
+
+/* The same from lo on, where it is probably near. */
+static inline ulong dp_segment_near(DP_HEAP, ulong offsets, ulong lo, ulong nseg, ulong i)
+{
+    ulong hi = lo + 1;
+    for (ulong step = 1; hi < nseg && DP_OFFSET(offsets, hi) <= i; step *= 2) {
+        lo = hi;
+        hi = min(hi + step, nseg);
+    }
+    return dp_segment_between(heap, offsets, lo, hi, i);
 }
 
 /* The first segment from s on that ends behind i: a few steps, then a search, for there may be millions of empty segments. */

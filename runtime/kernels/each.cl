@@ -1,7 +1,7 @@
 /* In front of move.cl and radix_sort.cl: loops over elements.
  *
  * CPU: a work-item a chunk. GPU: a lane an element, striding over the grid. Guards: i < n. Kernels over elements of
- * segments walk the segments (CPU) or search (GPU); empty ones are skipped. Elements have 1, 2, 4, 8 or 16 bytes: the loop is
+ * segments walk the segments (CPU) or search tile by tile (GPU); empty ones are skipped. Elements have 1, 2, 4, 8 or 16 bytes: the loop is
  * chosen outside; where compiling it five times takes longer than it is worth (DP_ANY_VARIANT), within. `out` is the heap again, for
  * what is written is never what is read. */
 #define DP_HEAPS __global uchar *restrict heap, __global uchar *restrict out
@@ -26,11 +26,21 @@
     }
 #else
 #define DP_EACH(i, n) for (ulong i = get_global_id(0); i < n; i += get_global_size(0))
+/* A work-group a chunk: its segments are found tile by tile, and an element's among these. */
 #define DP_EACH_IN_SEGMENT(PREPARE, STATEMENT) \
-    for (ulong i = get_global_id(0); i < n; i += get_global_size(0)) { \
-        ulong s = dp_segment_between(heap, offsets, 0, nseg, i), start = DP_OFFSET(offsets, s); \
-        PREPARE \
-        STATEMENT \
+    { \
+        ulong at = dp_chunk_start(n, get_num_groups(0), get_group_id(0)); \
+        ulong hi = dp_chunk_start(n, get_num_groups(0), get_group_id(0) + 1); \
+        ulong last = at < hi ? dp_segment_between(heap, offsets, 0, nseg, at) : 0; \
+        for (; at < hi; at += 4 * DP_WG) { \
+            ulong end = min(hi, at + 4 * DP_WG), first = last; \
+            last = dp_segment_near(heap, offsets, first, nseg, end - 1); \
+            for (ulong i = at + get_local_id(0); i < end; i += DP_WG) { \
+                ulong s = dp_segment_between(heap, offsets, first, last + 1, i), start = DP_OFFSET(offsets, s); \
+                PREPARE \
+                STATEMENT \
+            } \
+        } \
     }
 #endif
 /* Element j at `from` becomes element i at `to`. */

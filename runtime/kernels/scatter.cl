@@ -3,7 +3,7 @@
  * dp_combine, or by one work-item, where there is none. The outputs are copies of the destinations, laid out one behind the other:
  * segment s at dest_offsets[s] ... dest_offsets[s + 1]; with one segment all `length` elements.
  *
- * CPU: a work-item a chunk of consecutive instances. GPU: a lane an instance, striding over the grid. Guards: i < n. Empty
+ * CPU: a work-item a chunk of consecutive instances. GPU: in tiles (segments.cl). Guards: i < n. Empty
  * segments have no instances and are walked over. */
 #define DP_SCATTER_ONE(i, s) \
     { \
@@ -46,10 +46,44 @@ DP_KERNEL void dp_scatter(__global uchar *restrict heap, __global uchar *restric
         for (ulong end = min(hi, DP_SEG_END(s)); i < end; i++)
             DP_SCATTER_ONE(i, s)
     }
-#else
-    for (ulong i = item; i < n; i += items) {
+#elif defined(DP_BY_ONE)
+    for (ulong i = 0; i < n; i++) {
         ulong s = DP_SEG_OF(i), room = DP_ROOM(s), base = DP_BASE(s);
         DP_SCATTER_ONE(i, s)
+    }
+#else
+    const bool chunked = DP_SEGMENTED;
+    ulong at = DP_TILES_START(chunked), hi = DP_TILES_END(chunked), l = get_local_id(0);
+    ulong last = chunked && at < hi ? DP_SEG_OF(at) : 0;
+    for (; at < hi; at += DP_TILES_STEP(chunked)) {
+        ulong end = min(hi, at + DP_TILE_ELEMENTS), first = last;
+        if (chunked)
+            last = DP_SEG_NEAR(first, end - 1);
+#if DP_AT_ONCE > 1
+        if (end - at == DP_TILE_ELEMENTS) {
+            ulong room[DP_AT_ONCE], base[DP_AT_ONCE], of[DP_AT_ONCE];
+            dp_val v[DP_AT_ONCE];
+            long index[DP_AT_ONCE];
+#pragma unroll
+            for (uint q = 0; q < DP_AT_ONCE; q++) {
+                ulong i = at + q * DP_WG + l, s = DP_SEG_BETWEEN(first, last + 1, i);
+                index[q] = -1;
+                v[q] = dp_body_at(heap, i, s, &index[q] DP_PASS);
+                of[q] = s;
+                room[q] = DP_ROOM(s);
+                base[q] = DP_BASE(s);
+            }
+#pragma unroll
+            for (uint q = 0; q < DP_AT_ONCE; q++)
+                if (index[q] >= 0 && (ulong)index[q] < room[q])
+                    DP_PUT(of[q], base[q] + (ulong)index[q], v[q])
+            continue;
+        }
+#endif
+        for (ulong i = at + l; i < end; i += DP_WG) {
+            ulong s = DP_SEG_BETWEEN(first, last + 1, i), room = DP_ROOM(s), base = DP_BASE(s);
+            DP_SCATTER_ONE(i, s)
+        }
     }
 #endif
 }

@@ -4,11 +4,22 @@
 #define DP_SEG_START(s) DP_OFFSET(offsets, (s))
 #define DP_SEG_END(s) DP_OFFSET(offsets, (s) + 1)
 #define DP_SEG_BETWEEN(lo, hi, i) dp_segment_between(heap, offsets, (lo), (hi), (i))
+#define DP_SEG_NEAR(s, i) dp_segment_near(heap, offsets, (s), nseg, (i))
 #define DP_SKIP_EMPTY(s, i) dp_skip_empty(heap, offsets, nseg, (s), (i))
 #else
 #define DP_SEG_START(s) ((ulong)0)
 #define DP_SEG_END(s) (n)
 #define DP_SEG_BETWEEN(lo, hi, i) ((ulong)0)
+#define DP_SEG_NEAR(s, i) ((ulong)0)
 #define DP_SKIP_EMPTY(s, i) (s)
 #endif
 #define DP_SEG_OF(i) DP_SEG_BETWEEN(0, nseg, (i))
+
+/* GPU: work-groups go in tiles of DP_AT_ONCE elements a lane, whose loads are under way together. Where elements look at their
+ * segments, a work-group's tiles are neighbours, and the segments first ... last of a tile are found once, from those of the
+ * tile before; else they stride over the grid. */
+#define DP_TILE_ELEMENTS (DP_WG * DP_AT_ONCE)
+#define DP_CHUNK_START(g) min(n, dp_chunk_start((n + DP_WG - 1) / DP_WG, get_num_groups(0), (g)) * DP_WG)
+#define DP_TILES_START(chunked) ((chunked) ? DP_CHUNK_START(get_group_id(0)) : (ulong)get_group_id(0) * DP_TILE_ELEMENTS)
+#define DP_TILES_END(chunked) ((chunked) ? DP_CHUNK_START(get_group_id(0) + 1) : n)
+#define DP_TILES_STEP(chunked) ((chunked) ? DP_TILE_ELEMENTS : (ulong)get_num_groups(0) * DP_TILE_ELEMENTS)

@@ -1,0 +1,306 @@
+/* Histograms: bins of values, by the ways of kernels/histogram.cl. */
+#include "internal.h"
+
+typedef struct Bins {
+    uint64_t n;
+    uint64_t size, offsets;
+    uint64_t longest;
+} Bins; /* all bins; one segment's size, or the segments' offsets; most of one segment */
+
+/* One histogram at work. */
+typedef struct Hist {
+    DpRt *rt;
+    uint32_t kernel, variant;
+    const DpKernel *info;
+    const DpCtx *c;
+    const uint64_t *words;
+    const Bins *bins;
+    const DpCol *data;
+    Segments s;
+    bool atomic;          /* one compare-and-swap holds a value */
+    uint32_t value_bytes; /* of a value in a part; at most */
+} Hist;
+
+/* LOCAL_BYTES as in histogram.cl. */
+enum {
+    LOCAL_BYTES = 16384,
+    LOCAL_REACH = 16384,    /* elements that bins in local memory serve, at least, where copies are made of them */
+    LEAST_A_BIN = 2,        /* elements: then bins of a chunk's own pay */
+    HOT_CHUNK = 8192,       /* elements, at least, for one sample */
+    MOST_COPIED_BINS = 4096 /* CPU */
+};
+
+bool dp_rt_atomic_bins(const DpRt *rt, const DpKernel *k)
+{
+    return k->swap_bytes == 4 || (k->swap_bytes == 8 && rt->device->facts.atomics64);
+}
+
+static void launch(const Hist *h, const char *name, uint32_t heaps, uint32_t groups, Args *a, bool outs)
+{
+    dp_args_kernel_words(h->rt, a, h->kernel, h->words);
+    if (outs)
+        dp_args_columns(a, h->data, h->info->nouts);
+    dp_rt_launch(h->rt, dp_rt_kernel(h->rt, h->kernel, h->variant, h->s.mode, name), heaps, groups, a);
+}
+
+/* The context, and the bins' size or offsets. */
+static Args elements_args(const Hist *h)
+{
+    Args a = dp_args_context(h->c, &h->s);
+    dp_args_add(&a, h->bins->size);
+    dp_args_add(&a, h->bins->offsets);
+    return a;
+}
+
+/* ---- chunks with bins of their own ---- */
+typedef struct Chunks {
+    uint32_t n;
+    uint64_t each;   /* elements */
+    uint32_t shift;  /* GPU: log2 of copies in local memory */
+    uint64_t passes; /* GPU: work-groups of a chunk, each for a part of the bins; else 1 */
+    bool parts;      /* joined by dp_hist_merge, else combined into the common bins */
+} Chunks;            /* n is 0: this way does not serve */
+
+static Chunks chunks_of(uint64_t n, uint64_t count)
+{
+    if (n == 0 || count == 0)
+        return (Chunks){.n = 0};
+    uint64_t each = (n + count - 1) / count;
+    return (Chunks){.n = (uint32_t)((n + each - 1) / each), .each = each, .passes = 1};
+}
+
+/* CPU: so many that own bins cost no more than the elements. */
+static Chunks serial_chunks(const Hist *h)
+{
+    const Bins *b = h->bins;
+    uint64_t most = h->c->n >= b->n ? (h->c->n - b->n) / b->longest + 1 : 0;
+    uint32_t wanted = b->longest > MOST_COPIED_BINS ? h->rt->device->facts.units : dp_rt_chunks(h->rt, false, h->c->n);
+    bool pays = most >= wanted || (most >= 1 && !h->atomic);
+    Chunks k = chunks_of(h->c->n, pays ? (most < wanted ? most : wanted) : 0);
+    k.parts = true;
+    return k;
+}
+
+/* GPU. The bins of one segment or of several side by side are in local memory, in as many copies as there is room for
+ * and as still reach over many elements. */
+static Chunks group_chunks(const Hist *h)
+{
+    const uint64_t n = h->c->n, bins = h->bins->n, longest = h->bins->longest;
+    const uint64_t slots = LOCAL_BYTES / (h->atomic            ? h->info->swap_bytes
+                                          : h->info->val_bytes ? h->info->val_bytes
+                                                               : 16);
+    const uint64_t typical = h->bins->offsets ? (bins + h->s.nseg - 1) / h->s.nseg : bins;
+    const uint64_t least = 8 * typical > 1024 ? 8 * typical : 1024, copies = dp_param(h->rt, PARAM_HIST_COPIES);
+    uint64_t groups = n / least, most = dp_param(h->rt, PARAM_HIST_GROUPS) * h->rt->device->facts.units;
+    const uint64_t passes = h->bins->offsets ? 1 : (longest + slots - 1) / slots;
+    if (passes > dp_param(h->rt, PARAM_HIST_PASSES) ||
+        (h->atomic ? n < LEAST_A_BIN * bins || typical > passes * slots : longest > passes * slots))
+        return (Chunks){.n = 0};
+    Chunks k = chunks_of(n, groups < 1 ? 1 : groups < most ? groups : most);
+    while (2u << k.shift <= copies && typical << (k.shift + 1) <= slots &&
+           (slots >> (k.shift + 1)) * (n / bins) >= LOCAL_REACH)
+        k.shift++;
+    while (k.shift && !h->atomic && longest << k.shift > slots)
+        k.shift--;
+    k.passes = passes;
+    k.parts = longest << k.shift <= passes * slots && (k.n * longest <= n || !h->atomic);
+    return k.parts || passes == 1 ? k : (Chunks){.n = 0};
+}
+
+static void hist_chunks(const Hist *h, const Chunks *k)
+{
+    DpBlock *part = k->parts ? dp_block_new(h->rt, h->bins->n + k->n * h->bins->longest, h->value_bytes) : NULL;
+    Args own = elements_args(h), merge = {.n = 0};
+    dp_args_add(&own, k->each);
+    dp_args_add(&own, k->shift);
+    dp_args_add(&own, k->passes);
+    dp_args_add(&own, dp_block_addr(part));
+    dp_args_add(&own, h->bins->longest);
+    launch(h, "dp_hist_chunks", 2, (uint32_t)(k->n * k->passes), &own, true);
+    if (!part)
+        return;
+    dp_args_add(&merge, h->bins->n);
+    dp_args_add(&merge, h->s.nseg);
+    dp_args_add(&merge, h->s.offsets);
+    dp_args_add(&merge, h->bins->size);
+    dp_args_add(&merge, h->bins->offsets);
+    dp_args_add(&merge, h->c->n);
+    dp_args_add(&merge, k->each);
+    dp_args_add(&merge, dp_block_addr(part));
+    dp_args_add(&merge, h->bins->longest);
+    launch(h, "dp_hist_merge", 2, dp_rt_map_groups(h->rt, 32 * h->bins->n), &merge, true);
+    dp_block_release(h->rt, part);
+}
+
+/* ---- the common bins ---- */
+static void hist_fill(const Hist *h)
+{
+    Args fill = {.n = 0};
+    dp_args_add(&fill, h->bins->n);
+    dp_args_add(&fill, h->s.nseg);
+    dp_args_add(&fill, h->bins->offsets);
+    launch(h, "dp_hist_fill", 1, dp_rt_map_groups(h->rt, h->bins->n), &fill, true);
+}
+
+static void hist_add(const Hist *h, bool hot)
+{
+    if (h->c->n == 0)
+        return;
+    Args add = elements_args(h);
+    if (hot) {
+        const uint64_t most = dp_param(h->rt, PARAM_HIST_GROUPS) * h->rt->device->facts.units;
+        const uint64_t groups = h->c->n / HOT_CHUNK + 1;
+        const Chunks k = chunks_of(h->c->n, groups < most ? groups : most);
+        dp_args_add(&add, k.each);
+        launch(h, "dp_hist_hot", 2, k.n, &add, true);
+    } else {
+        launch(h, "dp_hist_add", 1, dp_rt_map_groups(h->rt, h->c->n), &add, true);
+    }
+}
+
+/* ---- by sorting ---- */
+/* The u32 instance of each bin, or NULL where there is one. */
+static DpBlock *bin_instances(DpRt *rt, const Segments *s, const Bins *bins)
+{
+    if (!s->mode)
+        return NULL;
+    DpBlock *b = dp_block_new(rt, bins->n, 4);
+    Args a = {.n = 0};
+    dp_args_add(&a, bins->n);
+    dp_args_add(&a, s->nseg);
+    dp_args_add(&a, bins->offsets);
+    dp_args_add(&a, dp_block_addr(b));
+    dp_rt_move(rt, "dp_segments", bins->n, &a);
+    return b;
+}
+
+/* Values sorted by bin; offsets[b] is where bin b begins. How many values have a bin. */
+static uint64_t bounds_of_bins(DpRt *rt, const Bins *bins, const DpBlock *keys, uint64_t n, DpBlock *offsets)
+{
+    Args a = {.n = 0};
+    uint64_t inside = 0;
+    dp_args_add(&a, bins->n + 1);
+    dp_args_add(&a, dp_block_addr(offsets));
+    dp_args_add(&a, dp_block_addr(keys));
+    dp_args_add(&a, n);
+    dp_rt_move(rt, "dp_bounds", bins->n + 1, &a);
+    dp_rt_read(rt, dp_block_addr(offsets) + 8 * bins->n, &inside, sizeof inside);
+    return inside;
+}
+
+static void hist_sorted(const Hist *h)
+{
+    DpRt *rt = h->rt;
+    DpBlock *vals = NULL, *offsets = dp_block_new(rt, h->bins->n + 1, 8);
+    Sorted sorted = {NULL, NULL};
+    if (h->c->n) {
+        DpBlock *bin = dp_block_new(rt, h->c->n, 4);
+        vals = dp_block_new(rt, h->c->n, h->info->val_bytes ? h->info->val_bytes : 16);
+        Args list = elements_args(h);
+        dp_args_add(&list, dp_block_addr(bin));
+        dp_args_add(&list, dp_block_addr(vals));
+        launch(h, "dp_hist_list", 1, dp_rt_map_groups(rt, h->c->n), &list, false);
+        sorted = dp_sort_by(rt, h->c->n, dp_block_addr(bin), DP_U32);
+        dp_block_release(rt, bin);
+    }
+    uint64_t inside = bounds_of_bins(rt, h->bins, sorted.keys, h->c->n, offsets);
+    DpBlock *instances = bin_instances(rt, &h->s, h->bins);
+    const uint64_t instances_addr = dp_block_addr(instances);
+    dp_rt_write(rt, DP_BIN_INSTANCES, &instances_addr, sizeof instances_addr);
+    const SegReduce r = {.kernel = h->kernel,
+                         .variant = h->variant,
+                         .mode = MODE_SEGMENTED | MODE_HIST_SORTED,
+                         .n = inside,
+                         .segments = {MODE_SEGMENTED, h->bins->n, dp_block_addr(offsets)},
+                         .vals = dp_block_addr(vals),
+                         .pos = dp_block_addr(sorted.along),
+                         .words = h->words,
+                         .outs = h->data};
+    dp_segreduce(rt, &r);
+    dp_block_release(rt, instances);
+    dp_block_release(rt, sorted.keys);
+    dp_block_release(rt, sorted.along);
+    dp_block_release(rt, vals);
+    dp_block_release(rt, offsets);
+}
+
+typedef enum Way { WAY_BEST, WAY_CHUNKS, WAY_ADD, WAY_HOT, WAY_SORT } Way; /* as in params.def */
+
+static void hist_by_best_way(const Hist *h)
+{
+    const bool groups = dp_rt_group_shape(h->rt, h->kernel);
+    const Way way = (Way)dp_param(h->rt, PARAM_HIST_WAY);
+    const Chunks k = way > WAY_CHUNKS ? (Chunks){.n = 0} : groups ? group_chunks(h) : serial_chunks(h);
+    const bool many = h->c->n >= dp_param(h->rt, PARAM_HIST_SAMPLED);
+    if (way == WAY_SORT || (k.n == 0 && !h->atomic)) {
+        hist_sorted(h);
+        return;
+    }
+    if (k.n == 0 || !k.parts)
+        hist_fill(h);
+    if (k.n)
+        hist_chunks(h, &k);
+    else
+        hist_add(h, groups && h->bins->n < UINT32_MAX && (way == WAY_HOT || (way != WAY_ADD && many)));
+}
+
+static void run_hist(DpRt *rt, uint32_t kernel, uint32_t variant, const DpCtx *c, const uint64_t *words,
+                     const Bins *bins, DpCol *data)
+{
+    dp_rt_check_countable(rt, dp_ctx_n(c));
+    dp_rt_new_columns(rt, kernel, bins->n, data);
+    if (dp_failed(rt) || bins->n == 0)
+        return;
+    const DpKernel *k = dp_rt_info(rt, kernel);
+    const Hist h = {.rt = rt,
+                    .kernel = kernel,
+                    .variant = variant,
+                    .info = k,
+                    .c = c,
+                    .words = words,
+                    .bins = bins,
+                    .data = data,
+                    .s = dp_ctx_segments(c),
+                    .atomic = dp_rt_atomic_bins(rt, k),
+                    .value_bytes = k->swap_bytes  ? k->swap_bytes
+                                   : k->val_bytes ? k->val_bytes
+                                                  : 16};
+    hist_by_best_way(&h);
+}
+
+void dp_hist(DpRt *rt, uint32_t kernel, uint32_t variant, DpCtx *c, const uint64_t *words, const DpCol *size,
+             DpCol *outs)
+{
+    const DpKernel *k = dp_rt_info(rt, kernel);
+    uint64_t nseg = dp_failed(rt) ? 0 : c->up->n, total = 0;
+    if (nseg == 0) {
+        for (uint32_t i = 0; i < k->nouts; i++)
+            outs[i] = dp_new_col(rt, 0, 16);
+        return;
+    }
+    DpBlock *offsets = dp_offsets_of_lengths(rt, size->addr, 8, nseg, DP_MAILBOX);
+    total = dp_offsets_said(rt, offsets, dp_rt_look(rt));
+    Bins bins = {total, 0, dp_block_addr(offsets),
+                 offsets && offsets->lengths.known ? offsets->lengths.longest : total};
+    DpCol data[DP_MAX_OUTS];
+    run_hist(rt, kernel, variant, c, words, &bins, data);
+    for (uint32_t i = 0; i < k->nouts; i++) {
+        outs[i] =
+            dp_views_of_offsets(rt, (Offsets){offsets, 0}, nseg, data[i].addr, total, data[i].bytes, data[i].block);
+        if (outs[i].block)
+            outs[i].block->refs_are_element_refs = true;
+        dp_col_release(rt, &data[i]);
+    }
+    dp_block_release(rt, offsets);
+}
+
+void dp_hist_root(DpRt *rt, uint32_t kernel, uint32_t variant, DpCtx *c, const uint64_t *words, int64_t size,
+                  DpArr *outs)
+{
+    const uint64_t n = size > 0 ? (uint64_t)size : 0;
+    Bins bins = {n, n, 0, n};
+    DpCol data[DP_MAX_OUTS];
+    run_hist(rt, kernel, variant, c, words, &bins, data);
+    for (uint32_t i = 0; i < dp_rt_info(rt, kernel)->nouts; i++)
+        outs[i] = dp_arr_of_block(rt, data[i].block, data[i].n);
+}
