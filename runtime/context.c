@@ -5,7 +5,7 @@
 #include <string.h>
 
 /* In a failed state all contexts are this one, without instances. */
-static DpCtx *nothing(DpRt *rt)
+DpCtx *dp_ctx_nothing(DpRt *rt)
 {
     DpCtx *c = &rt->nothing;
     if (!c->count)
@@ -20,7 +20,7 @@ DpCtx *dp_ctx_new(DpRt *rt, CtxKind kind, DpCtx *up, uint64_t n, Offsets offsets
         dp_rt_fail_host_memory(rt, sizeof *c);
         dp_offsets_release(rt, &offsets);
         dp_block_release(rt, indices);
-        return nothing(rt);
+        return dp_ctx_nothing(rt);
     }
     *c = (DpCtx){.count = 1, .kind = kind, .n = n, .up = dp_ctx_retain(up), .offsets = offsets, .indices = indices};
     return c;
@@ -166,7 +166,7 @@ static DpPending nested(DpRt *rt, DpCtx *up, uint64_t address, uint64_t stride)
 DpCtx *dp_nested_regular(DpRt *rt, DpCtx *up, uint64_t length)
 {
     if (dp_failed(rt))
-        return nothing(rt);
+        return dp_ctx_nothing(rt);
     const uint64_t n = countable(rt, dp_size_mul(up->n, length));
     return dp_ctx_new(rt, CTX_NESTED, up, n, offsets_regular(length), NULL);
 }
@@ -193,133 +193,24 @@ DpCtx *dp_nested_lens(DpRt *rt, DpCtx *up, const DpCol *lens)
 
 uint64_t dp_ctx_offsets(DpRt *rt, DpCtx *c) { return dp_failed(rt) ? 0 : dp_offsets_word(c->offsets); }
 
-/* The context with its size, which has arrived. Selected instances: all of them are the identity; for none nothing is
- * stored. */
-static DpCtx *sized(DpRt *rt, DpCtx *c, uint64_t n)
-{
-    if (countable(rt, n) && dp_failed(rt)) {
-        dp_ctx_release(rt, &c);
-        return nothing(rt);
-    }
-    c->n = n;
-    if (c->kind == CTX_SELECTED && (n == c->up->n || n == 0)) {
-        dp_block_release(rt, c->indices);
-        c->indices = NULL;
-    }
-    if (c->kind == CTX_SELECTED)
-        dp_block_shrink(rt, c->indices, 4 * n);
-    return c;
-}
-
+/* A nested context with its size, which has arrived. */
 DpCtx *dp_await_ctx(DpRt *rt, DpPending p)
 {
     const uint64_t *said = dp_pending_await(rt, p);
     DpCtx *c = rt->mail.at[p].ctx[0];
-    bool made = rt->mail.at[p].begun && c->kind == CTX_NESTED; /* its offsets */
-    return sized(rt, c, made ? dp_offsets_said(rt, c->offsets.block, said) : said[0]);
-}
-
-void dp_await_split(DpRt *rt, DpPending p, DpCtx **yes, DpCtx **no)
-{
-    uint64_t n = dp_pending_await(rt, p)[0], all = rt->mail.at[p].ctx[0]->up->n;
-    *yes = sized(rt, rt->mail.at[p].ctx[0], n);
-    *no = sized(rt, rt->mail.at[p].ctx[1], all - n);
-}
-
-/* The user's kernel or, for splits, our own. */
-typedef struct PackProgram {
-    bool own;
-    uint32_t kernel, variant, mode;
-} PackProgram;
-
-static Kernel *kernel_of(DpRt *rt, const PackProgram *p, const char *name)
-{
-    return p->own ? dp_rt_own_kernel(rt, OWN_TRUTH, name) : dp_rt_kernel(rt, p->kernel, p->variant, p->mode, name);
-}
-
-static void arg_pack_words(DpRt *rt, Args *a, const PackProgram *p, const uint64_t *words)
-{
-    if (p->own)
-        dp_args_add(a, words[0]); /* the column of the condition */
-    else
-        dp_args_kernel_words(rt, a, p->kernel, words);
-}
-
-/* Runs pack.cl over c. mail: where it says how many hold. */
-static void run_pack(DpRt *rt, const PackProgram *k, const DpCtx *c, const uint64_t *words, uint64_t mail, DpBlock *idx,
-                     DpBlock *rest)
-{
-    uint32_t chunks = dp_rt_chunks(rt, rt->gpu, c->n);
-    DpBlock *part = dp_block_new(rt, chunks, 8);
-    Segments s = dp_ctx_segments(c);
-    Args count = {.n = 0}, carries = {.n = 0};
-    dp_args_add(&count, c->n);
-    dp_args_add(&count, s.nseg);
-    dp_args_add(&count, s.offsets);
-    bool one = !rt->gpu && chunks == 1;
-    dp_args_add(&count, one ? 0 : dp_block_addr(part));
-    Args write = count;
-    arg_pack_words(rt, &count, k, words);
-    dp_args_add(&write, dp_block_addr(idx));
-    dp_args_add(&write, dp_block_addr(rest));
-    dp_args_add(&write, mail);
-    arg_pack_words(rt, &write, k, words);
-    if (!one)
-        dp_rt_launch(rt, kernel_of(rt, k, "dp_pack_count"), 1, chunks, &count);
-    if (rt->gpu) {
-        dp_args_add(&carries, chunks);
-        dp_args_add(&carries, dp_block_addr(part));
-        dp_args_add(&carries, mail);
-        dp_rt_launch(rt, kernel_of(rt, k, "dp_pack_carries"), 1, 1, &carries);
+    uint64_t n = rt->mail.at[p].begun ? dp_offsets_said(rt, c->offsets.block, said) : said[0];
+    if (countable(rt, n) && dp_failed(rt)) {
+        dp_ctx_release(rt, &c);
+        return dp_ctx_nothing(rt);
     }
-    dp_rt_launch(rt, kernel_of(rt, k, "dp_pack_write"), 2, chunks, &write);
-    dp_block_release(rt, part);
+    c->n = n;
+    return c;
 }
 
-static void check_numbered(DpRt *rt, const DpCtx *c)
+void dp_rt_check_numbered(DpRt *rt, const DpCtx *c)
 {
     if (c->n > DP_MAX_INSTANCES)
         dp_rt_fail_elements(rt, c->n, 4);
-}
-
-/* The selected instances' contexts (one, or those that hold and the others), whose sizes will arrive. Takes the
- * indices. */
-static void select_in(DpRt *rt, DpPending p, DpCtx *up, uint32_t n, DpBlock *const *indices)
-{
-    for (uint32_t i = 0; i < n; i++) {
-        DpCtx *c = dp_ctx_new(rt, CTX_SELECTED, up, 0, unknown, indices[i]);
-        rt->mail.at[p].ctx[i] = c;
-    }
-}
-
-DpPending dp_begin_pack(DpRt *rt, uint32_t kernel, uint32_t variant, DpCtx *c, const uint64_t *words)
-{
-    DpBlock *idx = NULL;
-    check_numbered(rt, c);
-    DpPending p = c->n ? dp_pending_begin(rt, 1) : dp_pending_known(rt, 0);
-    if (c->n && p) {
-        PackProgram k = {false, kernel, variant, dp_ctx_segments(c).mode};
-        idx = dp_block_new(rt, c->n, 4);
-        run_pack(rt, &k, c, words, dp_pending_mail(rt, p), idx, NULL);
-    }
-    select_in(rt, p, c, 1, &idx);
-    return p;
-}
-
-DpPending dp_begin_split(DpRt *rt, DpCtx *ctx, const DpCol *cond)
-{
-    DpBlock *both[2] = {NULL, NULL};
-    check_numbered(rt, ctx);
-    DpPending p = ctx->n ? dp_pending_begin(rt, 1) : dp_pending_known(rt, 0);
-    if (ctx->n && p) {
-        const DpCtx flat = {.kind = CTX_FN, .n = ctx->n}; /* the condition is a column: segments do not matter */
-        PackProgram k = {true, 0, 0, 0};
-        both[0] = dp_block_new(rt, ctx->n, 4);
-        both[1] = dp_block_new(rt, ctx->n, 4);
-        run_pack(rt, &k, &flat, &cond->addr, dp_pending_mail(rt, p), both[0], both[1]);
-    }
-    select_in(rt, p, ctx, 2, both);
-    return p;
 }
 
 /* ---- paths ---- */
@@ -342,6 +233,8 @@ static DpBlock *segment_numbers(DpRt *rt, uint64_t n, uint64_t nseg, uint64_t of
 /* From c to its up; the indices are owned. */
 static CtxPath step_up(DpRt *rt, DpCtx *c)
 {
+    if (c->kind == CTX_SELECTED && c->pathless)
+        dp_rt_fail(rt, EXIT_DEVICE, "the positions of a context's instances were not stored");
     if (c->kind == CTX_SELECTED)
         return (CtxPath){.indices = dp_block_retain(c->indices)};
     if (c->offsets.stride)
@@ -413,7 +306,7 @@ uint64_t dp_path(DpRt *rt, DpCtx *from, DpCtx *to)
 {
     if (dp_failed(rt) || from == to || from->n == 0)
         return 0;
-    check_numbered(rt, from);
+    dp_rt_check_numbered(rt, from);
     const CtxPath *p = dp_failed(rt) ? NULL : path(rt, from, to);
     return p ? path_word(p) : 0;
 }
@@ -436,37 +329,16 @@ uint64_t dp_path_indices(DpRt *rt, DpCtx *from, DpCtx *to)
 DpCtx *dp_ctx_below(DpRt *rt, DpCtx *c, DpCtx *ancestor)
 {
     DpBlock *indices = dp_path_indices(rt, c, ancestor) ? find_path(c, ancestor)->indices : NULL;
-    return dp_failed(rt) ? nothing(rt)
+    return dp_failed(rt) ? dp_ctx_nothing(rt)
                          : dp_ctx_new(rt, CTX_SELECTED, ancestor, c->n, unknown, dp_block_retain(indices));
 }
 
 /* ---- what views of a context's columns are made of ---- */
-static Offsets offsets_of_packed(DpRt *rt, const DpCtx *c)
-{
-    const DpCtx *from = c->up;
-    uint64_t n = from->up->n + 1;
-    DpBlock *offsets = dp_block_new(rt, n, 8);
-    Args a = {.n = 0};
-    dp_args_add(&a, n);
-    dp_args_add(&a, dp_block_addr(offsets));
-    dp_args_add(&a, dp_offsets_word(from->offsets));
-    dp_args_add(&a, c->indices ? c->indices->addr : 0);
-    dp_args_add(&a, c->n);
-    dp_rt_move(rt, "dp_offsets_of_packed", n, &a);
-    if (dp_failed(rt)) {
-        dp_block_release(rt, offsets);
-        return unknown;
-    }
-    return (Offsets){offsets, 0};
-}
-
-Offsets dp_ctx_data_offsets(DpRt *rt, DpCtx *c)
+Offsets dp_ctx_data_offsets(const DpCtx *c)
 {
     if (c->kind == CTX_NESTED)
         return c->offsets;
     if (!c->indices && c->n == c->up->n)
         return c->up->offsets; /* the identity */
-    if (!offsets_known(c->packed) && offsets_known(c->up->offsets))
-        c->packed = offsets_of_packed(rt, c);
     return c->packed;
 }

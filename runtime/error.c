@@ -45,6 +45,7 @@ bool dp_clear_failure(DpRt *rt)
         return false;
     rt->status = 0;
     rt->message[0] = 0;
+    dp_lookback_close(rt); /* how many tickets were taken is not known */
     rt->at = rt->level = rt->lifted_level = 0;
     rt->levels = NULL;
     rt->progress.function = NULL;

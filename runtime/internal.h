@@ -8,6 +8,7 @@
  *   cache*.c   binaries on disk        quick.c    kernels that are not worth an optimising compiler yet
  *   context.c  contexts and paths      ops.c      kernels with user code
  *   segreduce.c  ways of segmented reductions           histogram.c  of histograms
+ *   pack.c     packs and splits        lookback.c words between work-groups
  *   moves.c    kernels without         sort.c     argsort
  *   compact.c  a loop's state without dead data
  *   transfer.c values in and out       pending.c  numbers that the host waits for
@@ -140,7 +141,8 @@ struct DpCtx {
     DpCtx *up;        /* owned; NULL: depth 0, or none for FN */
     Offsets offsets;  /* NESTED over a context: of the n_up segments */
     DpBlock *indices; /* SELECTED: n u32; NULL if n == up->n, the identity, or n == 0 */
-    Offsets packed;   /* SELECTED from NESTED: offsets of what was kept per segment, made when wanted */
+    bool pathless;    /* SELECTED: its indices are not stored, nobody asks for them */
+    Offsets packed;   /* SELECTED from NESTED by a pack: offsets of what was kept per segment */
     CtxPath *paths;   /* to contexts further up, and for NESTED to its up */
 };
 
@@ -224,6 +226,14 @@ typedef struct Quick {
     uint64_t unstored;  /* work since they were stored */
 } Quick;
 
+/* See lookback.c. */
+typedef struct LookBack {
+    bool use;
+    DpBlock *block;          /* or NULL: not yet needed */
+    uint64_t words;          /* it has room for */
+    uint32_t epoch, tickets; /* of the last launch; taken so far */
+} LookBack;
+
 typedef struct Words {
     uint64_t most_bytes; /* of arguments that the device takes */
     DpBlock *block;      /* or NULL: not yet needed */
@@ -231,14 +241,17 @@ typedef struct Words {
     uint32_t nwritten;
 } Words;
 
+enum { DP_MOST_WAYS = 4 }; /* contexts of one pack */
+
 /* What has been begun and not awaited, see pending.c. */
 typedef struct Pending {
-    uint64_t begun;    /* in the order of beginning; 0: it is known */
-    uint64_t known[2]; /* then the number, or the view */
-    DpCtx *ctx[2];     /* being made: their sizes are missing */
-    DpArr array;       /* of an element */
-    bool is_element;   /* that is somewhere, and no result */
-    uint64_t addr;     /* there; 0: nowhere */
+    uint64_t begun;               /* in the order of beginning; 0: it is known */
+    uint64_t known[DP_MOST_WAYS]; /* then the number or numbers, or the view */
+    DpCtx *ctx[DP_MOST_WAYS];     /* being made: their sizes are missing */
+    DpCol *cols;                  /* of a pack, likewise; malloc'd, or NULL */
+    DpArr array;                  /* of an element */
+    bool is_element;              /* that is somewhere, and no result */
+    uint64_t addr;                /* there; 0: nowhere */
 } Pending;
 typedef struct Mail {
     uint64_t begun, arrived;      /* numbers of Pending.begun: the last given, the last that was read back */
@@ -260,7 +273,8 @@ struct DpRt {
     bool *announced; /* of each chain: has it been said that one of its programs is compiled? */
     bool compiling;  /* that is what was said last */
     Quick quick;
-    uint32_t list_turn;   /* which set of DP_LIST_COUNTS is next */
+    uint32_t list_turn; /* which set of DP_LIST_COUNTS is next */
+    LookBack lookback;
     Words words;          /* of kernels that have too many for arguments */
     char *cache_dir;      /* NULL: no cache */
     const char *dump_dir; /* DP_DUMP_KERNELS */
@@ -432,6 +446,8 @@ bool dp_rt_atomic_bins(const DpRt *rt, const DpKernel *k); /* HIST: does one com
 
 /* launch.c */
 uint32_t dp_rt_group_size(const DpRt *rt, uint32_t kernel); /* lanes of its work-groups */
+/* Elements of a lane in a scan of one pass (lookback.c). */
+uint32_t dp_rt_scan_items(const DpRt *rt, uint32_t kernel);
 /* Is the kernel built in the GPU's shape? Values too large for local memory take the other one everywhere. */
 bool dp_rt_group_shape(const DpRt *rt, uint32_t kernel);
 /* How much of the device a kernel over n elements should occupy: work-groups (GPU), chunks (CPU). */
@@ -458,6 +474,12 @@ void dp_rt_launch(DpRt *rt, Kernel *k, uint32_t heaps, uint32_t groups, const Ar
 void dp_rt_move(DpRt *rt, const char *name, uint64_t n, const Args *args); /* OWN_MOVE over n elements */
 void dp_launch_close(DpRt *rt);
 const char *dp_kernel_text(const char *name); /* generated: the files of runtime/kernels, and dp_scalar.h */
+
+/* lookback.c */
+void dp_lookback_open(DpRt *rt); /* the device is chosen */
+void dp_lookback_close(DpRt *rt);
+/* Adds the three arguments of a launch of that many groups, each of which publishes `words` words. */
+void dp_lookback_args(DpRt *rt, Args *a, uint64_t tiles, uint64_t words);
 
 /* profile.c. Without --profile they do nothing. */
 double dp_profile_now(void); /* microseconds */
@@ -486,8 +508,10 @@ DpCtx *dp_nested_lens(DpRt *rt, DpCtx *up, const DpCol *lens);
  * elements c->n. */
 DpLengths dp_ctx_lengths(const DpCtx *c);
 /* Offsets of the data of a NESTED context, or of one packed from a NESTED context, per instance of its up. Borrowed. */
-Offsets dp_ctx_data_offsets(DpRt *rt, DpCtx *c);
+Offsets dp_ctx_data_offsets(const DpCtx *c);
 uint64_t dp_path_indices(DpRt *rt, DpCtx *from, DpCtx *to); /* dp_path, always as u32 in memory (or 0) */
+DpCtx *dp_ctx_nothing(DpRt *rt);                            /* in a failed state all contexts are this one */
+void dp_rt_check_numbered(DpRt *rt, const DpCtx *c); /* a failure if it has more instances than can be numbered */
 /* Retains up, takes the offsets (of NESTED) and the indices (of SELECTED). */
 DpCtx *dp_ctx_new(DpRt *rt, CtxKind kind, DpCtx *up, uint64_t n, Offsets offsets, DpBlock *indices);
 uint64_t dp_offsets_word(Offsets o);

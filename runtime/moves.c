@@ -125,7 +125,7 @@ DpCol dp_views(DpRt *rt, DpCtx *c, const DpCol *data)
     if (dp_failed(rt))
         return (DpCol){0};
     const DpCtx *up = c->kind == CTX_NESTED ? c->up : c->up->up;
-    return dp_views_of_offsets(rt, dp_ctx_data_offsets(rt, c), up->n, data->addr, data->n, data->bytes, data->block);
+    return dp_views_of_offsets(rt, dp_ctx_data_offsets(c), up->n, data->addr, data->n, data->bytes, data->block);
 }
 
 static DpArr arr_of_col(DpRt *rt, const DpCol *data)

@@ -134,6 +134,19 @@ void dp_reduce(DpRt *rt, uint32_t kernel, uint32_t variant, DpCtx *c, const uint
 }
 
 /* ---- scan ---- */
+static void scan_in_one_pass(DpRt *rt, uint32_t kernel, uint32_t variant, const DpCtx *c, const uint64_t *words,
+                             const DpCol *outs)
+{
+    const uint64_t tile = (uint64_t)dp_rt_scan_items(rt, kernel) * dp_rt_group_size(rt, kernel);
+    const uint64_t tiles = (c->n + tile - 1) / tile;
+    const Segments s = dp_ctx_segments(c);
+    Args a = context_args(c, &s);
+    dp_lookback_args(rt, &a, tiles, 2 * (info(rt, kernel)->val_bytes / 4));
+    dp_args_kernel_words(rt, &a, kernel, words);
+    dp_args_columns(&a, outs, info(rt, kernel)->nouts);
+    dp_rt_launch(rt, dp_rt_kernel(rt, kernel, variant, s.mode, "dp_scan_onepass"), 2, (uint32_t)tiles, &a);
+}
+
 void dp_scan(DpRt *rt, uint32_t kernel, uint32_t variant, DpCtx *c, const uint64_t *words, DpCol *outs)
 {
     const DpKernel *k = dp_rt_info(rt, kernel);
@@ -144,6 +157,10 @@ void dp_scan(DpRt *rt, uint32_t kernel, uint32_t variant, DpCtx *c, const uint64
     const SegReduce r = {kernel, variant, s.mode, c->n, s, dp_ctx_lengths(c), 0, 0, words, outs};
     if (s.mode && dp_segscan_short(rt, &r))
         return;
+    if (rt->lookback.use && dp_rt_group_shape(rt, kernel)) {
+        scan_in_one_pass(rt, kernel, variant, c, words, outs);
+        return;
+    }
     uint32_t chunks = dp_rt_chunks(rt, dp_rt_group_shape(rt, kernel), c->n);
     DpBlock *part = dp_block_new(rt, chunks, dp_rt_carry_bytes(rt, kernel));
     Args a = dp_args_context(c, &s), carries = {.n = 0};

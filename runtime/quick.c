@@ -41,7 +41,7 @@ enum {
 };
 
 /* ---- the templates' kernels ---- */
-typedef enum When { ALWAYS, UNSEGMENTED, SEGMENTED, ATOMIC } When;
+typedef enum When { ALWAYS, UNSEGMENTED, SEGMENTED, ATOMIC, ONE_PASS, TWO_PASSES } When;
 typedef enum Shape { CPU = 1, GPU = 2, BOTH = CPU | GPU } Shape;
 enum { QUICK_MOVE = DP_K_HIST + 1, QUICK_LENGTHS, QUICK_SORT };
 typedef struct Entry {
@@ -67,21 +67,26 @@ typedef struct Parameters {
     uint32_t template, words, outs;
     bool atomic;
     Shape shape;
+    bool one_pass;
 } Parameters;
 
 static Parameters parameters_of(const DpRt *rt, uint32_t program)
 {
     const Shape shape = rt->gpu ? GPU : CPU;
     switch (program) {
-    case OWN_MOVE: return (Parameters){QUICK_MOVE, 0, 0, false, shape};
-    case OWN_SORT: return (Parameters){QUICK_SORT, 0, 0, false, shape};
-    case OWN_LENGTHS: return (Parameters){QUICK_LENGTHS, 0, 0, false, shape};
-    case OWN_TRUTH: return (Parameters){DP_K_PACK, 1, 0, false, shape};
+    case OWN_MOVE: return (Parameters){QUICK_MOVE, 0, 0, false, shape, false};
+    case OWN_SORT: return (Parameters){QUICK_SORT, 0, 0, false, shape, false};
+    case OWN_LENGTHS: return (Parameters){QUICK_LENGTHS, 0, 0, false, shape, false};
+    case OWN_TRUTH: return (Parameters){DP_K_PACK, 1, 4, false, shape, rt->lookback.use};
     default: break;
     }
     const DpKernel *k = &rt->program->kernels[program - OWN_COUNT];
-    return (Parameters){k->kind, dp_words_in_heap(rt, k) ? 1 : k->nwords, k->nouts, dp_rt_atomic_bins(rt, k),
-                        dp_rt_group_shape(rt, program - OWN_COUNT) ? GPU : CPU};
+    return (Parameters){k->kind,
+                        dp_words_in_heap(rt, k) ? 1 : k->nwords,
+                        k->nouts,
+                        dp_rt_atomic_bins(rt, k),
+                        dp_rt_group_shape(rt, program - OWN_COUNT) ? GPU : CPU,
+                        rt->lookback.use};
 }
 
 /* Of an element, in statements; 0: not known. */
@@ -97,8 +102,8 @@ static uint32_t number_count(const Entry *e, const Parameters *p)
 
 static bool stands_in(const Entry *e, const Parameters *p, uint32_t mode)
 {
-    bool there = e->when == ALWAYS || (e->when == ATOMIC && p->atomic) ||
-                 (e->when == UNSEGMENTED && !(mode & MODE_SEGMENTED)) ||
+    bool there = e->when == ALWAYS || (e->when == ONE_PASS && p->one_pass) || (e->when == TWO_PASSES && !p->one_pass) ||
+                 (e->when == ATOMIC && p->atomic) || (e->when == UNSEGMENTED && !(mode & MODE_SEGMENTED)) ||
                  (e->when == SEGMENTED && mode & MODE_SEGMENTED);
     return there && e->template == p->template && e->shape & p->shape && number_count(e, p) <= QUICK_ARGS;
 }

@@ -100,6 +100,7 @@ DpRt *dp_rt_open(const DpProgram *program, const DpOpenOptions *options, DpOpenE
     }
     if (rt->cache_dir)
         dp_cache_trim(rt->cache_dir);
+    dp_lookback_open(rt);
     dp_words_open(rt);
     dp_quick_open(rt, options);
     return rt;
@@ -112,6 +113,7 @@ void dp_rt_close(DpRt *rt)
     dp_profile_close(rt);
     dp_quick_close(rt);
     dp_launch_close(rt);
+    dp_lookback_close(rt);
     dp_words_close(rt);
     dp_heap_close(rt);
     if (rt->device)

@@ -91,9 +91,9 @@ static void add_settings(DpRt *rt, Text *t, const Instance *i, uint32_t wg, uint
     snprintf(settings, sizeof settings,
              "\n#define %s 1\n#define DP_VARIANT %u\n#define DP_ANY_VARIANT %d\n#define DP_SEGMENTED %d\n#define "
              "DP_WAY %u\n#define DP_WG %u\n"
-             "#define DP_VAL_BYTES %u\n#define DP_LANES %d\n#define DP_AT_ONCE %d\n#define DP_KERNEL %s\n",
+             "#define DP_VAL_BYTES %u\n#define DP_LANES %d\n#define DP_AT_ONCE %d\n#define DP_LOOKBACK %d\n#define DP_KERNEL %s\n",
              wg > 1 ? "DP_GPU" : "DP_CPU", i->variant, quick, i->mode & MODE_SEGMENTED ? 1 : 0, i->mode / MODE_WAY, wg,
-             val_bytes, lanes, cost && cost <= CHEAP ? AT_ONCE : 1,
+             val_bytes, lanes, cost && cost <= CHEAP ? AT_ONCE : 1, rt->lookback.use,
              quick && !rt->gpu ? "static" : "__kernel __attribute__((reqd_work_group_size(DP_WG, 1, 1)))");
     add(rt, t, settings);
 }
@@ -129,9 +129,17 @@ static const char *const defined_names[] = {
     "dp_reduce_finish",
     "dp_segreduce_chunks",
     "dp_segreduce_finish",
+    "dp_publish",
+    "dp_await",
+    "dp_scan_onepass",
     "dp_scan_chunks",
     "dp_scan_carries",
     "dp_scan_write",
+    "dp_ways",
+    "dp_keep",
+    "dp_put_offset",
+    "dp_rank",
+    "dp_pack_onepass",
     "dp_pack_count",
     "dp_pack_carries",
     "dp_pack_write",
@@ -195,6 +203,11 @@ void dp_source_instance(DpRt *rt, Text *t, const Instance *i, const char *suffix
     add_settings(rt, t, i, dp_rt_group_size(rt, i->kernel), k->val_bytes ? k->val_bytes : 16, !k->long_body, k->cost);
     if (*suffix)
         add_renames(rt, t, suffix);
+    if (k->kind == DP_K_SCAN && rt->lookback.use && dp_rt_group_shape(rt, i->kernel)) {
+        char items[40];
+        snprintf(items, sizeof items, "#define DP_ITEMS %u\n", dp_rt_scan_items(rt, i->kernel));
+        add(rt, t, items);
+    }
     add_file(rt, t, "segments.cl");
     if (dp_words_in_heap(rt, k))
         dp_words_define(rt, t, k);
@@ -255,10 +268,8 @@ static bool uses_segment(const DpKernel *k, uint32_t variant)
     return !free;
 }
 
-/* The mode in which a kernel is built: in a MAP or PACK that does not look at its segment, segments make no difference.
- */
+/* The mode in which a kernel is built: in a MAP that does not look at its segment, segments make no difference. */
 uint32_t dp_source_mode(const DpKernel *k, uint32_t variant, uint32_t mode)
 {
-    bool may_ignore = k->kind == DP_K_MAP || k->kind == DP_K_PACK;
-    return may_ignore && !uses_segment(k, variant) ? mode & ~(uint32_t)MODE_SEGMENTED : mode;
+    return k->kind == DP_K_MAP && !uses_segment(k, variant) ? mode & ~(uint32_t)MODE_SEGMENTED : mode;
 }

@@ -65,7 +65,8 @@ static void demand_fn(Arena *arena, FlatFn *fn)
     Demand d = {fn, arena_array(arena, bool, n), arena_array(arena, uint32_t, n), arena_array(arena, Sites, n), 0};
     for (uint32_t i = 0; i < fn->body->stmts.n; i++) {
         const FlatStmt *s = fn->body->stmts.at[i];
-        for (uint32_t k = 0; s->kind == FLAT_S_KERNEL && k < s->nouts; k++)
+        bool makes = s->kind == FLAT_S_KERNEL || s->kind == FLAT_S_PACK;
+        for (uint32_t k = 0; makes && k < s->nouts; k++)
             d.fresh[s->outs[k]] = true;
         if (s->kind == FLAT_S_CALL_LIFTED && s->call_lifted.fn == fn)
             demand_call(&d, s);

@@ -129,21 +129,52 @@ bool exec_nested(Eval *e, const FlatStmt *s)
     return true;
 }
 
+/* The body's results for the instances of context i, and the columns of it. */
+static bool pack_way(Eval *e, const FlatStmt *s, Ctx *c, char *const *results, uint32_t i)
+{
+    Index *idx = index_new(e, c->n);
+    if (!idx)
+        return false;
+    uint64_t n = ref_pack((const uint8_t *)results[i], c->n, idx->at);
+    Ctx *kept = ctx_select(e, c, idx, n);
+    bind_ctx(e, s->outs[i], kept);
+    for (uint32_t k = s->pack.nways; k < s->nouts; k++) {
+        char *data;
+        if (flat_ctx(e->frame->fn, s->outs[k]) != s->outs[i])
+            continue;
+        if (!new_cols(e, &s->outs[k], 1, kept, &data))
+            return false;
+        uint32_t bytes = elem_bytes(var_type(e, s->outs[k]));
+        for (uint64_t j = 0; j < n; j++)
+            memcpy(data + j * bytes, results[k] + idx->at[j] * bytes, bytes);
+        e->counts.work += n;
+    }
+    return true;
+}
+
 bool exec_pack(Eval *e, const FlatStmt *s)
 {
     Ctx *c = var_ctx(e, s->body.ctx);
-    char *flags = elements_alloc(e, c->n, 1);
-    const CoreType types[] = {{SC_BOOL, 0}};
-    Index *idx = flags && run_over(e, &s->body, c, types, &flags, 1) ? index_new(e, c->n) : NULL;
-    if (idx) {
-        uint64_t n = ref_pack((uint8_t *)flags, c->n, idx->at);
-        bind_ctx(e, s->outs[0], ctx_select(e, c, idx, n));
-        count_launch(e, c->n);
-        count_readback(e, c->n);
-        e->counts.work += c->n;
+    const CoreType flag = {SC_BOOL, 0};
+    CoreType *types = scratch_alloc(e, s->nouts, sizeof *types);
+    char **results = scratch_alloc(e, s->nouts, sizeof *results);
+    bool ok = true;
+    for (uint32_t k = 0; k < s->nouts; k++) {
+        types[k] = k < s->pack.nways ? flag : var_type(e, s->outs[k]);
+        results[k] = ok ? elements_alloc(e, c->n, elem_bytes(types[k])) : NULL;
+        ok = results[k] != NULL;
     }
-    free(flags);
-    return idx != NULL;
+    ok = ok && run_over(e, &s->body, c, types, results, s->nouts);
+    for (uint32_t i = 0; i < s->pack.nways && ok; i++)
+        ok = pack_way(e, s, c, results, i);
+    count_launch(e, c->n);
+    count_readback(e, c->n);
+    e->counts.work += c->n;
+    for (uint32_t k = 0; k < s->nouts; k++)
+        free(results[k]);
+    free(results);
+    free(types);
+    return ok;
 }
 
 bool exec_split(Eval *e, const FlatStmt *s)

@@ -51,6 +51,9 @@ typedef uint32_t FlatVar;
 /* Stands for depth 0 wherever a context is named. */
 #define FLAT_ROOT (UINT32_MAX - 1)
 
+/* Most contexts of a PACK, and columns. */
+enum { FLAT_MAX_WAYS = 4, FLAT_MAX_PACKED = 24 };
+
 typedef enum FlatVarKind { FLAT_HOST, FLAT_COL, FLAT_CTX } FlatVarKind;
 typedef enum FlatCtxKind { CTX_FN, CTX_NESTED, CTX_SELECTED } FlatCtxKind;
 
@@ -134,6 +137,9 @@ struct FlatStmt {
         struct {
             FlatVar source;
         } nested;
+        struct {
+            uint32_t nways;
+        } pack;
         struct {
             FlatVar cond;
         } split;

@@ -262,14 +262,35 @@ static void check_nested(FlatChecker *c, const FlatStmt *s)
     expect(c, t.rank > 0 || core_type_equal(t, type_i64), "the source is neither an array nor a length");
 }
 
+/* A column of one of the contexts. */
+static void check_packed(FlatChecker *c, const FlatStmt *s, FlatVar v)
+{
+    if (!expect(c, v < c->fn->vars.n && info_of(c, v)->kind == FLAT_COL, "what it packs is no column"))
+        return;
+    bool found = false;
+    for (uint32_t i = 0; i < s->pack.nways; i++)
+        found = found || info_of(c, v)->ctx == s->outs[i];
+    expect(c, found, "a packed column belongs to none of its contexts");
+}
+
 static void check_pack(FlatChecker *c, const FlatStmt *s)
 {
-    if (!expect(c, s->nouts == 1, "it binds one context") || !use_nested(c, s->body.ctx))
+    uint32_t ways = s->pack.nways;
+    if (!expect(c, ways >= 1 && ways <= FLAT_MAX_WAYS && ways <= s->nouts, "it binds no context, or too many") ||
+        !use_nested(c, s->body.ctx))
         return;
-    const FlatVarInfo *info = out_ctx(c, s->outs[0], CTX_SELECTED);
-    if (!info || !expect(c, info->ctx == s->body.ctx, "the new context is not selected from the body's"))
-        return;
-    check_body(c, &s->body, &type_bool, 1);
+    CoreType *types = arena_array(c->arena, CoreType, s->nouts);
+    for (uint32_t i = 0; i < s->nouts && c->ok; i++) {
+        const FlatVarInfo *info = i < ways ? out_ctx(c, s->outs[i], CTX_SELECTED) : NULL;
+        if (info)
+            expect(c, info->ctx == s->body.ctx, "the new context is not selected from the body's");
+        else
+            check_packed(c, s, s->outs[i]);
+        if (c->ok)
+            types[i] = i < ways ? type_bool : info_of(c, s->outs[i])->type;
+    }
+    if (c->ok)
+        check_body(c, &s->body, types, s->nouts);
 }
 
 static void check_split(FlatChecker *c, const FlatStmt *s)

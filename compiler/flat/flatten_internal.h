@@ -3,6 +3,7 @@
  *   flatten.c   the program: which functions are wanted in which version
  *   schedule.c     block tasks and their order: statements in order, pending calls joined
  *   region.c    runs of scalar code: what becomes one kernel, and its inputs
+ *   packing.c   what packs store, and which of them are one
  *   rules.c     one rule per construct (docs/flattening.md, 3)
  *
  * A *block task* is a core block being flattened in a context. Its scalar statements are collected in the
@@ -79,6 +80,10 @@ typedef struct Selected {
     CoreVar array;
     FlatVar col;
 } Selected;
+typedef struct Packing {
+    FlatStmt *stmt;
+    FlatBlock *block; /* where it stands */
+} Packing;
 typedef struct Undo {
     CoreVar var;
     Val val;
@@ -102,6 +107,7 @@ typedef struct FlattenFn { /* one function version */
     FlatBlock *block;       /* where statements go now */
     VEC(Memo) memos;        /* nested contexts made, valid in the current block */
     VEC(Selected) selected; /* arrays of outer contexts whose views were selected into one of their branches */
+    VEC(Packing) packings;  /* PACKs made */
     VEC(Undo) undo;         /* values forced inside a nested block, to be forgotten at its end */
     uint32_t block_depth;
     PendingList pending;
@@ -153,6 +159,23 @@ void uses_drop_deep(FlattenFn *f, CoreStmt *s);
 void uses_drop_lambda(FlattenFn *f, const CoreLambda *l);
 void uses_drop_results(FlattenFn *f, const CoreBlock *b);
 void count_uses(FlattenFn *f, CoreBlock *b);
+
+/* ---- packing.c ---- */
+/* A context of the instances of body.ctx for which the body holds: a new PACK, or a way of one that stands already in
+ * this block. Takes the body. */
+FlatVar packing_add(FlattenFn *f, FlatBody body, Span span);
+/* What a body in `ctx` reads of the instances that a PACK has kept is read from a column that the PACK stores. */
+void packing_input(FlattenFn *f, FlatVar ctx, FlatInput *in);
+/* The value as such a column of `ctx`, if it is one of the instances that ctx was packed from. */
+bool packing_value(FlattenFn *f, FlatVar ctx, CoreAtom a, FlatVar *out);
+/* If `ctx` was packed: the context that it was packed from, else FLAT_NO_VAR. */
+FlatVar packing_source(const FlattenFn *f, FlatVar ctx);
+/* May this be computed by a PACK, for what is not kept too? It cannot fail, reads no memory, and *cost, to which its
+ * own is added, stays small. */
+bool packing_may_compute(const FlattenFn *f, const CoreStmt *s, uint32_t *cost);
+/* The PACK of `ctx` stores the results of the body, in the context that ctx was packed from, as new columns outs[] of
+ * ctx. False: it cannot, nothing has changed. */
+bool packing_store(FlattenFn *f, FlatVar ctx, const FlatBody *body, FlatVar *outs);
 
 /* ---- schedule.c ---- */
 BlockTask *task_new(FlattenFn *f, FlatVar ctx, CoreBlock *b);

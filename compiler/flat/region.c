@@ -177,7 +177,11 @@ typedef struct InputWalk {
 
 static void add_input(InputWalk *w, CoreVar v);
 
-static void push_input(InputWalk *w, FlatInput in) { vec_push(w->f->arena, &w->body->inputs, in); }
+static void push_input(InputWalk *w, FlatInput in)
+{
+    packing_input(w->f, w->body->ctx, &in);
+    vec_push(w->f->arena, &w->body->inputs, in);
+}
 
 /* An element of an array that lives above the nested context's parent: array[pos]. */
 static void add_element_at(InputWalk *w, CoreVar v, Val val)
@@ -285,6 +289,23 @@ static bool any_fallible(FlattenFn *f, const Stmts *stmts)
 
 typedef VEC(CoreAtom) Atoms;
 
+/* Cheap scalars of the instances that were kept are computed where these are chosen. */
+static bool packed_values(FlattenFn *f, const BlockTask *task, const Stmts *taken, const Atoms *results, FlatVar *outs)
+{
+    FlatVar source = task->ctx == FLAT_ROOT ? FLAT_NO_VAR : packing_source(f, task->ctx);
+    if (source == FLAT_NO_VAR)
+        return false;
+    uint32_t cost = 0;
+    for (uint32_t i = 0; i < taken->n; i++)
+        if (!packing_may_compute(f, taken->at[i], &cost))
+            return false;
+    for (uint32_t i = 0; i < results->n; i++)
+        if (atom_type(f, results->at[i]).rank > 0) /* packing_value has not taken it */
+            return false;
+    FlatBody body = make_body(f, source, taken, results->at, results->n);
+    return packing_store(f, task->ctx, &body, outs);
+}
+
 /* Emits the taken statements; what they bind and others still use is stored, and so are the `extra` atoms, as
  * variables extra_out[]. */
 static void region_emit(FlattenFn *f, BlockTask *task, const Stmts *taken, const CoreAtom *extra, uint32_t nextra,
@@ -302,18 +323,23 @@ static void region_emit(FlattenFn *f, BlockTask *task, const Stmts *taken, const
         vec_push(f->arena, &results, extra[i]);
     if (!results.n && !any_fallible(f, taken))
         return;
-    FlatBody body = make_body(f, task->ctx, taken, results.at, results.n);
-    FlatKind kind = task->ctx == FLAT_ROOT ? FLAT_S_HOST : FLAT_S_KERNEL;
-    FlatStmt *s = flat_emit(f, kind, taken->n ? taken->at[0]->span : span, results.n);
-    s->ctx = task->ctx;
-    s->body = body;
+    FlatVar *outs = arena_array(f->arena, FlatVar, results.n + 1);
+    if (!packed_values(f, task, taken, &results, outs)) {
+        FlatBody body = make_body(f, task->ctx, taken, results.at, results.n);
+        FlatKind kind = task->ctx == FLAT_ROOT ? FLAT_S_HOST : FLAT_S_KERNEL;
+        FlatStmt *s = flat_emit(f, kind, taken->n ? taken->at[0]->span : span, results.n);
+        s->ctx = task->ctx;
+        s->body = body;
+        for (uint32_t i = 0; i < results.n; i++) {
+            const char *hint = i < live ? f->scope->vars.at[results.at[i].var].hint : NULL;
+            s->outs[i] = outs[i] = new_value(f, task->ctx, atom_type(f, results.at[i]), hint);
+        }
+    }
     for (uint32_t i = 0; i < results.n; i++) {
-        const char *hint = i < live ? f->scope->vars.at[results.at[i].var].hint : NULL;
-        s->outs[i] = new_value(f, task->ctx, atom_type(f, results.at[i]), hint);
         if (i < live)
-            bind_value(f, results.at[i].var, s->outs[i]);
+            bind_value(f, results.at[i].var, outs[i]);
         else
-            extra_out[i - live] = s->outs[i];
+            extra_out[i - live] = outs[i];
     }
 }
 
@@ -407,7 +433,8 @@ void region_store(FlattenFn *f, BlockTask *task, const CoreAtom *atoms, uint32_t
     for (uint32_t i = 0; i < n; i++) {
         bool open = !atoms[i].is_const && var_state(f, atoms[i].var)->val.kind == VAL_IN_REGION;
         slot[i] = UINT32_MAX;
-        if (!open && !stored_here(f, task, atoms[i], &out[i]) && select_array(f, task, atoms[i], &out[i], span)) {
+        if (!open && !stored_here(f, task, atoms[i], &out[i]) &&
+            (select_array(f, task, atoms[i], &out[i], span) || packing_value(f, task->ctx, atoms[i], &out[i]))) {
             slot[i] = SLOT_DONE;
         } else if (!open && !stored_here(f, task, atoms[i], &out[i])) {
             slot[i] = extra.n;

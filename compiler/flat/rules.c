@@ -114,11 +114,9 @@ static FlatVar enter_soac(FlattenFn *f, BlockTask *task, const CoreSoac *soac, S
 
 static void pack(FlattenFn *f, Progress *p, BlockTask *guard, Span span)
 {
-    FlatStmt *s = flat_emit(f, FLAT_S_PACK, span, 1);
-    s->ctx = p->ctx[0];
-    s->body = region_fuse_into(f, guard, guard->block->results, 1);
+    FlatBody body = region_fuse_into(f, guard, guard->block->results, 1);
     uses_drop_results(f, guard->block);
-    p->ctx[1] = s->outs[0] = new_ctx(f, CTX_SELECTED, p->ctx[0]);
+    p->ctx[1] = packing_add(f, body, span);
 }
 
 /* Rule: {e : p in xs | c} -- nested context, guard, selected context, body, and views of the results. */

@@ -342,6 +342,38 @@ static void emit_store(KernelEmitter *ke)
     strbuf_add(ke->out, "}\n");
 }
 
+/* Which of the contexts has the instance, a bit each. */
+static void emit_ways(KernelEmitter *ke)
+{
+    strbuf_printf(ke->out,
+                  "#define DP_WAYS %u\n#define DP_POSITIONS %u\nstatic inline uint dp_ways(dp_val v)\n{\n    return ",
+                  ke->k->stmt->pack.nways, ke->k->positions);
+    for (uint32_t i = 0; i < ke->k->stmt->pack.nways; i++)
+        strbuf_printf(ke->out, "%s(uint)v.v%u << %u", i ? " | " : "", i, i);
+    strbuf_add(ke->out, ";\n}\n");
+}
+
+/* What is stored of instance i, which becomes instance `at` of context `way`. */
+static void emit_keep(KernelEmitter *ke)
+{
+    const FlatStmt *s = ke->k->stmt;
+    uint32_t ways = s->pack.nways;
+    strbuf_add(ke->out, "static inline void dp_keep(" HEAP ", uint way, ulong at, ulong i, dp_val v DP_OUTS)\n{\n");
+    for (uint32_t w = 0; w < ways; w++) {
+        strbuf_printf(ke->out, "    if (way == %u) {\n", w);
+        if (ke->k->positions >> w & 1)
+            strbuf_printf(ke->out, "        *DP_AT(uint, o%u + at * 4) = (uint)i;\n", 2 * w);
+        for (uint32_t j = ways; j < s->nouts; j++) {
+            CoreType t = ke->k->values[j];
+            if (ke->k->fn->vars.at[s->outs[j]].ctx == s->outs[w])
+                strbuf_printf(ke->out, "        *DP_AT(%s, o%u + at * %u) = v.v%u;\n", memory_type(t), ways + j,
+                              emit_bytes(t), j);
+        }
+        strbuf_add(ke->out, "    }\n");
+    }
+    strbuf_add(ke->out, "}\n");
+}
+
 static void emit_load(KernelEmitter *ke)
 {
     strbuf_add(ke->out, "static inline dp_val dp_load(" HEAP ", ulong i DP_OUTS)\n{\n    dp_val v;\n");
@@ -454,8 +486,12 @@ void emit_kernel_source(StrBuf *out, const Plan *plan, const PlanKernel *k)
         emit_op(&ke);
     if (plan_has_op(k) && k->stmt->reduce.op.neutral)
         emit_neutral(&ke);
-    if (k->kind != PLAN_PACK)
+    if (k->kind == PLAN_PACK) {
+        emit_ways(&ke);
+        emit_keep(&ke);
+    } else {
         emit_store(&ke);
+    }
     if (plan_has_op(k) || k->kind == PLAN_SCATTER)
         emit_load(&ke);
     if (combines_where_it_is(k))

@@ -61,6 +61,12 @@ static void print_view(HostPrinter *h, const PlanOperand *o)
     strbuf_add(h->out, ".addr}");
 }
 
+static void print_place(HostPrinter *h, const PlanOperand *o)
+{
+    strbuf_add(h->out, "&");
+    host_operand(h, o);
+}
+
 static void print_tag(HostPrinter *h, const PlanOperand *o)
 {
     strbuf_add(h->out, emit_scalar_tag(core_type(h, o).scalar));
@@ -114,10 +120,11 @@ typedef struct ListPlaceholder {
     void (*item)(HostPrinter *h, const PlanOperand *o);
 } ListPlaceholder;
 static const ListPlaceholder lists[] = {
-    {"ARRS", "const DpArr", host_operand},  {"COLS", "const DpCol", host_operand},
-    {"CTXS", "DpCtx *const", host_operand}, {"NUMS", "const uint8_t", host_operand},
-    {"TAGS", "const uint8_t", print_tag},   {"GIVENS", "const bool", print_given},
-    {"VIEWS", "const dp_view", print_view}, {"ITEMS", NULL, host_operand},
+    {"ARRS", "const DpArr", host_operand},        {"COLS", "const DpCol", host_operand},
+    {"CTXS", "DpCtx *const", host_operand},       {"NUMS", "const uint8_t", host_operand},
+    {"TAGS", "const uint8_t", print_tag},         {"GIVENS", "const bool", print_given},
+    {"VIEWS", "const dp_view", print_view},       {"ITEMS", NULL, host_operand},
+    {"CTX_PLACES", "DpCtx **const", print_place},
 };
 
 static bool is_word(const char *at, size_t n, const char *word)

@@ -299,6 +299,15 @@ static PlanPlace place_of(Plan *plan, Span at)
                        function_around(plan, at)};
 }
 
+static uint32_t count_outs(const PlanKernel *k)
+{
+    switch (k->kind) {
+    case PLAN_ARRAY: return 1;
+    case PLAN_PACK: return k->nvalues + k->stmt->pack.nways; /* of a context: positions, offsets */
+    default: return k->nvalues;
+    }
+}
+
 static void add_kernel(Plan *plan, const FlatFn *fn, const FlatStmt *s, uint32_t number, uint32_t first, uint32_t n)
 {
     PlanKernel *k = arena_new(plan->arena, PlanKernel);
@@ -310,11 +319,11 @@ static void add_kernel(Plan *plan, const FlatFn *fn, const FlatStmt *s, uint32_t
     k->place = place_of(plan, s->span);
     if (s->span.origin)
         k->library = place_of(plan, source_of_origin(plan->program->core->session, s->span.origin));
-    k->nouts = k->kind == PLAN_PACK ? 0 : k->kind == PLAN_ARRAY ? 1 : n;
     set_values(plan, k, first, n);
     note_trust(&k->trusting, s->body.block);
     if (plan_has_op(k))
         note_trust(&k->trusting, s->reduce.op.op.body);
+    k->nouts = count_outs(k);
     vec_push(plan->arena, &plan->kernels, k);
     add_words(plan, k);
 }

@@ -80,8 +80,9 @@ typedef struct PlanKernel {
     uint32_t nouts; /* output columns or arrays */
     uint32_t val_bytes;
     VEC(PlanWord) words;
-    uint32_t nbits; /* of the variant */
     bool trusting;  /* its code has loops, which may not end, or indexes without a check: had earlier checks failed */
+    uint32_t nbits; /* of the variant */
+    uint32_t positions; /* PACK: bit i says that the positions of context i's instances are stored */
 } PlanKernel;
 
 typedef struct Plan Plan;

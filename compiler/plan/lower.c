@@ -453,6 +453,7 @@ static void lower_fn(Lower *w)
     uint32_t n = flat->body->nresults;
     PlanOperand *results = arena_array(w->plan->arena, PlanOperand, n + 1);
     w->vars = arena_array(w->plan->arena, PlanOperand, flat->vars.n + 1);
+    w->positions = lower_positions(w->plan->arena, flat);
     w->cores = arena_array(w->plan->arena, PlanOperand, flat->scope->vars.n + 1);
     lower_begin(w);
     w->fn->body = w->block;

@@ -16,6 +16,7 @@ typedef struct Lower {
     PlanOperand *cores; /* by core variable, within a host body */
     uint32_t here;      /* the place last named in these straight-line instructions, plus 1, or 0 */
     uint32_t nkernels;  /* in this function, so far */
+    bool *positions;    /* by FlatVar: a context whose instances' positions are asked for */
     PtrMap *places;     /* where a place begins in the text -> those that are in plan->places */
 } Lower;
 
@@ -66,6 +67,9 @@ void lower_launches(Lower *w, const FlatStmt *s);
 /* ---- lower_lengths.c ---- */
 /* Statement i of the block, if it is one of those of `nest` that go together; else false, and nothing is done. */
 bool lower_lengths(Lower *w, const FlatBlock *b, uint32_t i);
+
+/* ---- positions.c ---- */
+bool *lower_positions(Arena *arena, const FlatFn *fn);
 
 /* ---- lower_control.c ---- */
 /* ok = nothing has failed yet. Afterwards the runtime's operations do nothing, and return what is empty; so code goes

@@ -109,7 +109,7 @@ static PlanOperand kernel_outs(Lower *w, const PlanKernel *k)
 /* Of the columns that hold views. */
 static void set_column_refs(Lower *w, const PlanKernel *k, PlanOperand outs)
 {
-    for (uint32_t i = 0; i < k->nouts; i++) {
+    for (uint32_t i = 0; i < outs.list.n; i++) {
         CoreType t = w->fn->regs.at[outs.list.at[i].reg].core;
         if (t.rank > 0)
             EMIT(w, COL_SET_REFS, outs.list.at[i], add_body_refs(w, lower_refs_none(w), &k->stmt->body, t));
@@ -186,11 +186,23 @@ static void lower_hist(Lower *w, const PlanKernel *k, PlanOperand ctx)
         LAUNCH(w, HIST, k, ctx, outs, size);
 }
 
+/* Of each context the bit of the kernel says whether the positions are stored; of each column, which context it is of.
+ */
 static void lower_pack(Lower *w, const PlanKernel *k, PlanOperand ctx)
 {
-    PlanOperand p = lower_pending(w);
-    LAUNCH(w, PACK, k, ctx, p);
-    EMIT(w, AWAIT_CTX, lower_new_var(w, k->stmt->outs[0]), p);
+    const FlatStmt *s = k->stmt;
+    uint32_t ways = s->pack.nways, n = s->nouts - ways;
+    PlanOperand of = lower_list(w, n), contexts = lower_new_vars(w, s->outs, ways);
+    for (uint32_t j = 0; j < n; j++) {
+        uint32_t i = 0;
+        while (s->outs[i] != lower_info(w, s->outs[ways + j])->ctx)
+            i++;
+        of.list.at[j] = lower_number(i);
+    }
+    PlanOperand columns = lower_new_vars(w, s->outs + ways, n), p = lower_pending(w);
+    LAUNCH(w, PACK, k, ctx, p, lower_number(ways), lower_number(k->positions));
+    EMIT(w, AWAIT_PACK, columns, contexts, of, p);
+    set_column_refs(w, k, columns);
 }
 
 static void lower_launch(Lower *w, const PlanKernel *k)
@@ -210,6 +222,8 @@ static void lower_launch(Lower *w, const PlanKernel *k)
 void lower_launches(Lower *w, const FlatStmt *s)
 {
     uint32_t first = w->plan->kernels.n, n = plan_add_kernels(w->plan, w->flat, s, &w->nkernels);
+    for (uint32_t i = 0; s->kind == FLAT_S_PACK && i < s->pack.nways; i++)
+        w->plan->kernels.at[first]->positions |= (uint32_t)w->positions[s->outs[i]] << i;
     for (uint32_t i = 0; i < n; i++)
         lower_launch(w, w->plan->kernels.at[first + i]);
 }

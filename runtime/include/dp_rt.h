@@ -252,7 +252,12 @@ DpCol dp_array(DpRt *rt, uint32_t kernel, uint32_t variant, DpCtx *ctx, const ui
                DpRefs *element_refs);
 DpArr dp_array_root(DpRt *rt, const void *elements, uint32_t bytes, uint64_t count,
                     DpRefs *element_refs); /* copies host memory; views as {len, addr}; takes the refs */
-DpPending dp_begin_pack(DpRt *rt, uint32_t kernel, uint32_t variant, DpCtx *c, const uint64_t *words);
+/* `ways` contexts; positions: bit w says that the way from context w to c is asked for. Then cols[j] of context of[j].
+ */
+DpPending dp_begin_pack(DpRt *rt, uint32_t kernel, uint32_t variant, DpCtx *c, const uint64_t *words, uint32_t ways,
+                        uint32_t positions);
+void dp_await_pack(DpRt *rt, DpPending p, uint32_t ncols, const uint8_t *of, DpCol *cols, uint32_t ways,
+                   DpCtx **const *contexts);
 void dp_reduce(DpRt *rt, uint32_t kernel, uint32_t variant, DpCtx *c, const uint64_t *words,
                DpCol *outs); /* columns of up(c) */
 DpPending dp_begin_reduce_root(DpRt *rt, uint32_t kernel, uint32_t variant, DpCtx *c, const uint64_t *words);

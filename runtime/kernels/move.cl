@@ -65,22 +65,6 @@ DP_KERNEL void dp_views_of(DP_HEAPS, ulong n, ulong bytes, ulong dst, ulong offs
     }
 }
 
-/* dst[s] = how many of the `count` ascending u32 at idx are below offsets[s], for s < n. */
-DP_KERNEL void dp_offsets_of_packed(DP_HEAPS, ulong n, ulong dst, ulong offsets, ulong idx, ulong count)
-{
-    DP_EACH(s, n) {
-        ulong limit = DP_OFFSET(offsets, s), lo = 0, hi = count;
-        while (lo < hi) {
-            ulong mid = lo + (hi - lo) / 2;
-            if (*DP_AT(uint, idx + 4 * mid) < limit)
-                lo = mid + 1;
-            else
-                hi = mid;
-        }
-        DP_OUT(ulong, dst)[s] = lo;
-    }
-}
-
 /* dst[k] = fine[coarse[k]] : offsets of offsets, for k < n */
 DP_KERNEL void dp_offsets_of_offsets(DP_HEAPS, ulong n, ulong dst, ulong fine, ulong coarse)
 {

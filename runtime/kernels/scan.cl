@@ -1,6 +1,12 @@
 /* SCAN: prefixes of every segment, inclusive, or exclusive with DP_EXCLUSIVE 1; n > 0.
  *
- * Reduce, then scan: dp_scan_chunks leaves each chunk's carry (not launched for a single chunk), dp_scan_carries (GPU) turns
+ * GPU, one pass: dp_scan_onepass takes tiles in the order of tickets. Values are loaded side by side, once, each lane scans a run of them in
+ * registers, the lanes' carries are scanned; what reaches the tile it finds by looking back at what the tiles before it have published:
+ * the combination of the tile's own elements, or all that reaches its end. A tile in which a segment begins publishes the latter at once, and
+ * one that begins with a segment need not look. A value goes out in words of 4 bytes, each beside its launch's epoch: no fence is
+ * needed, nor anything cleared (lookback.c).
+ *
+ * Elsewhere, reduce, then scan: dp_scan_chunks leaves each chunk's carry (not launched for a single chunk), dp_scan_carries (GPU) turns
  * these into what reaches each chunk, dp_scan_write does the chunk again with that and stores. The body is evaluated twice.
  *
  * CPU: a work-item a chunk of consecutive elements; a chunk's carry needs only the elements behind its last segment start; the writer joins
@@ -49,6 +55,161 @@ DP_KERNEL void dp_scan_write(__global uchar *restrict heap, __global uchar *rest
             v = next;
         }
     }
+}
+
+#elif DP_LOOKBACK
+/* Words that tile t publishes: of its own elements (kind 0), of all that reaches its end (1). One word serves as both, and its status says which. */
+#define DP_PUBLISHED(kind, t, k) \
+    ((volatile __global ulong *)(heap + state + 16))[(2 * (t) + (DP_VAL_WORDS > 1 ? (kind) : 0)) * DP_VAL_WORDS + (k)]
+
+static inline void dp_publish(DP_HEAP, ulong state, ulong epoch, ulong t, uint kind, dp_val v)
+{
+    dp_staged w;
+    w.v = v;
+#pragma unroll
+    for (uint k = 0; k < DP_VAL_WORDS; k++)
+        DP_PUBLISHED(kind, t, k) = (epoch << 2 | kind) << 32 | w.word[k];
+}
+
+/* Waits for tile t; of which kind it is. */
+static inline uint dp_await(DP_HEAP, ulong state, ulong epoch, ulong t, __local dp_val *v)
+{
+    dp_staged w;
+    ulong word = 0;
+    uint kind = 0;
+    do {
+        if (DP_VAL_WORDS > 1)
+            kind = DP_PUBLISHED(1, t, 0) >> 34 == epoch;
+        word = DP_PUBLISHED(kind, t, 0);
+    } while (word >> 34 != epoch);
+    kind = (uint)(word >> 32) & 1;
+    w.word[0] = (uint)word;
+#pragma unroll
+    for (uint k = 1; k < DP_VAL_WORDS; k++) {
+        do
+            word = DP_PUBLISHED(kind, t, k);
+        while (word >> 34 != epoch);
+        w.word[k] = (uint)word;
+    }
+    *v = w.v;
+    return kind;
+}
+
+DP_KERNEL void dp_scan_onepass(__global uchar *restrict heap, __global uchar *restrict out, ulong n, ulong nseg, ulong offsets, ulong state,
+                               ulong epoch, ulong tickets DP_WORDS DP_OUTS)
+{
+    DP_STAGE(stage);
+    __local dp_carry sh[2][DP_WG];
+    __local dp_val seen[DP_WG], reach;
+    __local uint ticket, nearest;
+    uint l = get_local_id(0);
+    if (l == 0)
+        ticket = atomic_inc((volatile __global uint *)(heap + state)) - (uint)tickets;
+    barrier(CLK_LOCAL_MEM_FENCE);
+    const ulong t = ticket, base = t * DP_TILE;
+    const uint count = (uint)min((ulong)DP_TILE, n - base);
+    ulong s0 = DP_SEG_OF(base), s1 = DP_SEG_BETWEEN(s0, nseg, base + count - 1);
+#define DP_SCAN_ELEMENT(i) DP_BODY((i), DP_USES_SEG ? DP_SEG_BETWEEN(s0, s1 + 1, (i)) : 0)
+#if DP_LANES
+    if (count == DP_TILE) {
+#pragma unroll
+        for (uint k = 0; k < DP_ITEMS; k++)
+            dp_stage_put(stage, k * DP_WG + l, DP_SCAN_ELEMENT(base + l + k * DP_WG));
+    } else
+#endif
+        for (uint j = l; j < count; j += DP_WG)
+            dp_stage_put(stage, j, DP_SCAN_ELEMENT(base + j));
+    barrier(CLK_LOCAL_MEM_FENCE);
+
+    /* r[k]: the combination of the lane's elements up to k, or (exclusive) before k, as far as they are in k's segment. */
+    const uint first = min(l * (uint)DP_ITEMS, count), m = min((uint)DP_ITEMS, count - first);
+    const ulong begin = base + first;
+    const ulong s_begin = m ? DP_SEG_BETWEEN(s0, s1 + 1, begin) : s1;
+    ulong s_end = s_begin, stop = DP_SEG_END(s_begin);
+    bool start = begin == DP_SEG_START(s_begin);
+    uint starts = 0;
+    dp_val r[DP_ITEMS];
+    dp_carry c;
+    c.bits = 0;
+#pragma unroll
+    for (uint k = 0; k < DP_ITEMS; k++)
+        if (k < m) {
+            if (DP_SEGMENTED && begin + k == stop) {
+                s_end = DP_SKIP_EMPTY(s_end + 1, stop);
+                stop = DP_SEG_END(s_end);
+                start = true;
+            }
+            if (start) {
+                c.bits = DP_RESET | DP_HAS;
+                c.v = DP_NEUTRAL(s_end);
+                starts |= 1U << k;
+                start = false;
+            }
+            dp_val x = dp_stage_get(stage, first + k), next = c.bits & DP_HAS ? DP_OP(s_end, c.v, x) : x;
+            r[k] = DP_EXCLUSIVE ? c.v : next;
+            c.v = next;
+            c.bits |= DP_HAS;
+        }
+    DP_GROUP_SCAN()
+
+    const dp_carry total = sh[DP_SCANNED][DP_WG - 1];
+    const bool begins = base == DP_SEG_START(s0); /* with a segment: nothing reaches it */
+    dp_val sum = total.v;
+    bool some = false;
+    if (l == 0)
+        dp_publish(heap, state, epoch, t, total.bits & DP_RESET ? 1 : 0, total.v);
+    uint done = begins;
+    for (long back = (long)t - 1; !done; back -= DP_WG) {
+        if (l == 0)
+            nearest = DP_WG;
+        barrier(CLK_LOCAL_MEM_FENCE);
+        if (back >= (long)l && dp_await(heap, state, epoch, (ulong)back - l, &seen[l]))
+            atomic_min(&nearest, l);
+        barrier(CLK_LOCAL_MEM_FENCE);
+        const uint many = min(nearest + 1, (uint)DP_WG); /* tile 0 has published all: so many there are */
+        if (8 * l < many) {
+            uint q = min(8 * l + 7, many - 1);
+            dp_val v = seen[q];
+            while (q-- > 8 * l)
+                v = DP_OP(s0, v, seen[q]);
+            seen[8 * l] = v;
+        }
+        barrier(CLK_LOCAL_MEM_FENCE);
+        if (l == 0) {
+            uint g = (many - 1) / 8;
+            dp_val v = seen[8 * g];
+            while (g-- > 0)
+                v = DP_OP(s0, v, seen[8 * g]);
+            sum = some ? DP_OP(s0, v, sum) : v;
+            some = true;
+        }
+        done = nearest < DP_WG;
+        barrier(CLK_LOCAL_MEM_FENCE);
+    }
+    if (l == 0 && !begins) {
+        if (!(total.bits & DP_RESET))
+            dp_publish(heap, state, epoch, t, 1, DP_OP(s0, sum, total.v));
+        reach = sum;
+    }
+    barrier(CLK_LOCAL_MEM_FENCE);
+
+    dp_carry before;
+    before.bits = begins ? 0 : DP_HAS;
+    if (!begins)
+        before.v = reach;
+    c.bits = 0;
+    if (l)
+        c = sh[DP_SCANNED][l - 1];
+    c = DP_JOIN(s0, before, c);
+#pragma unroll
+    for (uint k = 0; k < DP_ITEMS; k++)
+        if (k < m) {
+            bool open = !(starts & ((2U << k) - 1)); /* its segment began before the lane */
+            dp_stage_put(stage, first + k, !open ? r[k] : DP_EXCLUSIVE && k == 0 ? c.v : DP_OP(s_begin, c.v, r[k]));
+        }
+    barrier(CLK_LOCAL_MEM_FENCE);
+    for (uint j = l; j < count; j += DP_WG)
+        dp_store(out, base + j, dp_stage_get(stage, j) DP_PASS_OUTS);
 }
 
 #else /* GPU */

@@ -1,12 +1,21 @@
-/* Holes for pack.cl: a column of bools at w0; those that do not hold are listed too. */
+/* Holes for pack.cl: a column of bools at w0; the instances for which it holds, and the others. Positions only. */
 #define DP_WORDS , ulong w0
 #define DP_PASS , w0
+#define DP_OUTS , ulong o0, ulong o1, ulong o2, ulong o3
+#define DP_PASS_OUTS , o0, o1, o2, o3
 #define DP_USES_SEG 0
-#define DP_PACK_REST 1
+#define DP_WAYS 2
 typedef struct { uchar v0; } dp_val;
 
 static inline dp_val dp_body(DP_HEAP, ulong i, ulong s DP_WORDS)
 {
     dp_val v = {*DP_AT(uchar, w0 + i)};
     return v;
+}
+
+static inline uint dp_ways(dp_val v) { return v.v0 ? 1 : 2; }
+
+static inline void dp_keep(DP_HEAP, uint way, ulong at, ulong i, dp_val v DP_OUTS)
+{
+    *DP_AT(uint, (way ? o2 : o0) + 4 * at) = (uint)i;
 }

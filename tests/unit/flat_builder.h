@@ -177,7 +177,9 @@ static inline FlatVar f_nested(F *f, FlatVar up, FlatVar source)
 static inline FlatVar f_pack(F *f, FlatBody body)
 {
     FlatVar out = f_ctx(f, CTX_SELECTED, body.ctx);
-    f_stmt(f, FLAT_S_PACK, VARS(out))->body = body;
+    FlatStmt *s = f_stmt(f, FLAT_S_PACK, VARS(out));
+    s->body = body;
+    s->pack.nways = 1;
     return out;
 }
 

@@ -49,6 +49,12 @@ enum {
 #define OP "static inline dp_val dp_op(" HEAP ", ulong s, dp_val a, dp_val b DP_WORDS)\n"
 #define PLAIN_BODY BODY "{ dp_val v = {*DP_AT(int, w0 + 4 * i)}; return v; }\n"
 
+/* One selection, of positions only. */
+#define PACK_ONE                                                                                                       \
+    "#define DP_WAYS 1\ntypedef struct { uchar v0; } dp_val;\nstatic inline uint dp_ways(dp_val v) { return v.v0; }\n" \
+    "static inline void dp_keep(" HEAP ", uint way, ulong at, ulong i, dp_val v DP_OUTS)\n"                            \
+    "{ *DP_AT(uint, o0 + 4 * at) = (uint)i; }\n"
+
 /* x -> a x + b, first a's function, then b's: associative, not commutative */
 #define COMPOSE_BODY BODY "{ uint x = *DP_AT(uint, w0 + 4 * i); dp_val v = {x | 1, x >> 3}; return v; }\n"
 #define COMPOSE_OP OP "{ dp_val v = {a.v0 * b.v0, a.v1 * b.v0 + b.v1}; return v; }\n"
@@ -167,12 +173,11 @@ static const DpKernel test_kernels[K_KERNELS] = {
                 "pack",
                 {"t.dp", 7, "f"},
                 4,
-                WORDS1 "#define DP_USES_SEG 0\n"
-                       "typedef struct { uchar v0; } dp_val;\n" BODY
-                       "{ dp_val v = {*DP_AT(int, w0 + 4 * i) & 1}; return v; }\n",
+                WORDS1 OUTS2 "#define DP_USES_SEG 0\n" PACK_ONE BODY
+                             "{ dp_val v = {*DP_AT(int, w0 + 4 * i) & 1}; return v; }\n",
                 1,
-                0,
-                {0},
+                2,
+                {4, 8},
                 16,
                 0,
                 {NULL, 0, NULL},
@@ -183,12 +188,11 @@ static const DpKernel test_kernels[K_KERNELS] = {
                     "pack_seg",
                     {"t.dp", 8, "f"},
                     4,
-                    WORDS1 "#define DP_USES_SEG 1\n"
-                           "typedef struct { uchar v0; } dp_val;\n" BODY
-                           "{ dp_val v = {(*DP_AT(int, w0 + 4 * i) + s) & 1}; return v; }\n",
+                    WORDS1 OUTS2 "#define DP_USES_SEG 1\n" PACK_ONE BODY
+                                 "{ dp_val v = {(*DP_AT(int, w0 + 4 * i) + s) & 1}; return v; }\n",
                     1,
-                    0,
-                    {0},
+                    2,
+                    {4, 8},
                     16,
                     0,
                     {NULL, 0, NULL},
@@ -374,5 +378,13 @@ static const DpSite test_sites[] = {
 };
 
 static const DpProgram test_program = {DP_RT_VERSION, "f.dp", test_kernels, K_KERNELS, test_sites, 3, NULL, 0};
+
+/* The selection of K_PACK or K_PACK_SEG, with its positions. */
+static inline DpCtx *pack_one(DpRt *rt, uint32_t kernel, DpCtx *c, const uint64_t *words)
+{
+    DpCtx *kept, **const contexts[1] = {&kept};
+    dp_await_pack(rt, dp_begin_pack(rt, kernel, 0, c, words, 1, 1), 0, NULL, NULL, 1, contexts);
+    return kept;
+}
 
 #endif

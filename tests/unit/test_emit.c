@@ -378,6 +378,7 @@ static void test_inputs(void **state)
     f_results(&f, s, ATOMS(b_prim(&f.b, PRIM_DIV, f_in(&f, &s->body.inputs, IN_HOST, n, FLAT_NO_VAR), pos)));
     FlatVar c3 = f_nested(&f, c2, sizes), c4 = f_ctx(&f, CTX_SELECTED, c3);
     s = f_stmt(&f, FLAT_S_PACK, VARS(c4));
+    s->pack.nways = 1;
     f_body(&f, s, c3);
     pos = f_in(&f, &s->body.inputs, IN_POS, FLAT_NO_VAR, c3);
     CoreAtom row = f_in(&f, &s->body.inputs, IN_ELEM, xss, c1), up = f_in(&f, &s->body.inputs, IN_POS, FLAT_NO_VAR, c1);

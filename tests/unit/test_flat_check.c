@@ -97,6 +97,11 @@ static const CoreAtom a_bool = {true, {SC_BOOL, 0}, {.bits = 1}}, a_number = {tr
 
 SPOIL(binds_nothing, at->s->nouts = 0)
 SPOIL(binds_stranger, at->s->outs[0] = UNKNOWN)
+SPOIL(packs_none, at->s->pack.nways = 0)
+SPOIL(packs_many, at->s->pack.nways = at->s->nouts + 1)
+SPOIL(packs_elsewhere, out(at, 1)->ctx = at->s->body.ctx)
+SPOIL(packs_host, out(at, 1)->kind = FLAT_HOST)
+SPOIL(packs_bool, out(at, 1)->type = T_BOOL)
 SPOIL(binds_bool, out(at, 0)->type = T_BOOL)
 SPOIL(binds_number, out(at, 0)->type = T_I64)
 SPOIL(binds_host, out(at, 0)->kind = FLAT_HOST)
@@ -358,7 +363,12 @@ static void test_contexts(void **state)
         {"keep", FLAT_S_NESTED, 0, source_stranger, out_of_range},
         {"keep", FLAT_S_NESTED, 1, source_of_outside, "the source of lengths, %0, does not belong"},
         {"table", FLAT_S_NESTED, 1, source_is_bool, "neither an array nor a length"},
-        {"keep", FLAT_S_PACK, 0, binds_nothing, "it binds one context"},
+        {"keep", FLAT_S_PACK, 0, binds_nothing, "it binds no context, or too many"},
+        {"keep", FLAT_S_PACK, 0, packs_none, "it binds no context, or too many"},
+        {"keep", FLAT_S_PACK, 0, packs_many, "it binds no context, or too many"},
+        {"keep", FLAT_S_PACK, 0, packs_elsewhere, "a packed column belongs to none of its contexts"},
+        {"keep", FLAT_S_PACK, 0, packs_host, "what it packs is no column"},
+        {"keep", FLAT_S_PACK, 0, packs_bool, "a body's result is"},
         {"keep", FLAT_S_PACK, 0, body_ctx_root, out_of_range},
         {"keep", FLAT_S_PACK, 0, binds_function_ctx, "a context of another kind"},
         {"keep", FLAT_S_PACK, 0, below_first, "not selected from the body's"},

@@ -239,8 +239,8 @@ static void test_scan_root(void **state)
 int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
-        BOTH(test_map),         BOTH(test_lengths), BOTH(test_reduce),    BOTH(test_reduce_wide),
-        BOTH(test_reduce_root), BOTH(test_scan),    BOTH(test_scan_root),
+        BOTH(test_map),  BOTH(test_lengths),   BOTH(test_reduce),   BOTH(test_reduce_wide),   BOTH(test_reduce_root),
+        BOTH(test_scan), BOTH(test_scan_root), ONE_PASS(test_scan), ONE_PASS(test_scan_root),
     };
     return RUN_TESTS(tests, argc, argv);
 }

@@ -1,0 +1,237 @@
+/* Packs: the instances of a context for which something holds, and what is stored of them (kernels/pack.cl). */
+#include "internal.h"
+
+#include <stdlib.h>
+
+/* The user's kernel or, for splits, our own. */
+typedef struct PackProgram {
+    bool own;
+    uint32_t kernel, variant, mode;
+} PackProgram;
+
+static Kernel *kernel_of(DpRt *rt, const PackProgram *p, const char *name)
+{
+    return p->own ? dp_rt_own_kernel(rt, OWN_TRUTH, name) : dp_rt_kernel(rt, p->kernel, p->variant, p->mode, name);
+}
+
+/* n, nseg, offsets, one or three more, the kernel's own words */
+typedef struct PackLaunch {
+    PackProgram program;
+    const DpCtx *c;
+    const uint64_t *words, *outs;
+    uint32_t nouts, ways, value_bytes;
+    uint64_t mail;
+} PackLaunch;
+
+static Args begin_args(const PackLaunch *p)
+{
+    const Segments s = dp_ctx_segments(p->c);
+    Args a = {.n = 0};
+    dp_args_add(&a, p->c->n);
+    dp_args_add(&a, s.nseg);
+    dp_args_add(&a, s.offsets);
+    return a;
+}
+
+static void add_words(DpRt *rt, const PackLaunch *p, Args *a)
+{
+    if (p->program.own)
+        dp_args_add(a, p->words[0]); /* the column of the condition */
+    else
+        dp_args_kernel_words(rt, a, p->program.kernel, p->words);
+}
+
+/* As pack.cl has it. */
+static uint64_t tile_elements(const PackLaunch *p)
+{
+    return 256 * (p->value_bytes <= 16 ? 16 : p->value_bytes <= 32 ? 8 : 4);
+}
+
+static void run_one_pass(DpRt *rt, const PackLaunch *p)
+{
+    const uint64_t tile = tile_elements(p), tiles = (p->c->n + tile - 1) / tile;
+    Args a = begin_args(p);
+    dp_lookback_args(rt, &a, tiles, p->ways);
+    dp_args_add(&a, p->mail);
+    add_words(rt, p, &a);
+    dp_args_words(&a, p->outs, p->nouts);
+    dp_rt_launch(rt, kernel_of(rt, &p->program, "dp_pack_onepass"), 2, (uint32_t)tiles, &a);
+}
+
+static void run_two_passes(DpRt *rt, const PackLaunch *p)
+{
+    const uint32_t chunks = dp_rt_chunks(rt, rt->gpu, p->c->n);
+    const bool one = !rt->gpu && chunks == 1;
+    DpBlock *part = one ? NULL : dp_block_new(rt, chunks * (uint64_t)p->ways, 8);
+    Args count = begin_args(p), write, carries = {.n = 0};
+    dp_args_add(&count, dp_block_addr(part));
+    write = count;
+    add_words(rt, p, &count);
+    if (!one)
+        dp_rt_launch(rt, kernel_of(rt, &p->program, "dp_pack_count"), 1, chunks, &count);
+    if (rt->gpu) {
+        dp_args_add(&carries, chunks);
+        dp_args_add(&carries, dp_block_addr(part));
+        dp_args_add(&carries, p->mail);
+        dp_rt_launch(rt, kernel_of(rt, &p->program, "dp_pack_carries"), 1, 1, &carries);
+    }
+    dp_args_add(&write, p->mail);
+    add_words(rt, p, &write);
+    dp_args_words(&write, p->outs, p->nouts);
+    dp_rt_launch(rt, kernel_of(rt, &p->program, "dp_pack_write"), 2, chunks, &write);
+    dp_block_release(rt, part);
+}
+
+static void run_pack(DpRt *rt, const PackLaunch *p)
+{
+    if (rt->lookback.use)
+        run_one_pass(rt, p);
+    else
+        run_two_passes(rt, p);
+}
+
+/* A context that is being made of instances of `up`. Takes the indices (NULL: nobody asks for them) and the offsets of
+ * what is kept of each segment (NULL: not known). */
+static DpCtx *unsized(DpRt *rt, DpCtx *up, DpBlock *indices, DpBlock *offsets)
+{
+    DpCtx *c = dp_ctx_new(rt, CTX_SELECTED, up, 0, (Offsets){NULL, 0}, indices);
+    if (dp_failed(rt))
+        dp_block_release(rt, offsets);
+    else
+        c->packed = (Offsets){offsets, 0};
+    return c;
+}
+
+/* The context with its size, which has arrived. All instances: the identity; none: nothing is stored. */
+static DpCtx *sized(DpRt *rt, DpCtx *c, uint64_t n)
+{
+    if (dp_failed(rt)) {
+        dp_ctx_release(rt, &c);
+        return dp_ctx_nothing(rt);
+    }
+    c->n = n;
+    c->pathless = !c->indices && n != c->up->n && n != 0;
+    if (n == c->up->n || n == 0) {
+        dp_block_release(rt, c->indices);
+        c->indices = NULL;
+    }
+    dp_block_shrink(rt, c->indices, 4 * n);
+    return c;
+}
+
+/* A place more than instances: where the CPU's kernels put what does not count. */
+static DpBlock *new_block(DpRt *rt, const DpCtx *c, uint64_t bytes) { return dp_block_new(rt, c->n + 1, bytes); }
+
+static DpCol *new_columns(DpRt *rt, const DpKernel *k, const DpCtx *c, uint32_t ways)
+{
+    uint32_t n = k->nouts - 2 * ways;
+    DpCol *cols = calloc(n + 1, sizeof *cols);
+    if (!cols)
+        dp_rt_fail_host_memory(rt, (n + 1) * sizeof *cols);
+    for (uint32_t j = 0; cols && j < n && c->n; j++) {
+        DpBlock *b = new_block(rt, c, k->out_bytes[2 * ways + j]);
+        cols[j] = (DpCol){b, dp_block_addr(b), c->n, k->out_bytes[2 * ways + j]};
+    }
+    return cols;
+}
+
+DpPending dp_begin_pack(DpRt *rt, uint32_t kernel, uint32_t variant, DpCtx *c, const uint64_t *words, uint32_t ways,
+                        uint32_t positions)
+{
+    const DpKernel *k = &rt->program->kernels[kernel];
+    dp_rt_check_numbered(rt, c);
+    const DpPending p = c->n ? dp_pending_begin(rt, ways) : dp_pending_known(rt, 0);
+    if (!p)
+        return p;
+    const Segments s = dp_ctx_segments(c);
+    DpBlock *idx[DP_MOST_WAYS] = {NULL}, *offsets[DP_MOST_WAYS] = {NULL};
+    DpCol *cols = new_columns(rt, k, c, ways);
+    uint64_t outs[DP_MAX_OUTS];
+    for (uint32_t w = 0; w < ways; w++) {
+        idx[w] = c->n && positions >> w & 1 ? new_block(rt, c, 4) : NULL;
+        offsets[w] = c->n ? dp_block_new(rt, s.nseg + 1, 8) : NULL;
+        outs[2 * w] = dp_block_addr(idx[w]);
+        outs[2 * w + 1] = dp_block_addr(offsets[w]);
+    }
+    for (uint32_t i = 2 * ways; i < k->nouts; i++)
+        outs[i] = cols ? cols[i - 2 * ways].addr : 0;
+    const PackLaunch launch = {.program = {false, kernel, variant, s.mode},
+                               .c = c,
+                               .words = words,
+                               .outs = outs,
+                               .nouts = k->nouts,
+                               .ways = ways,
+                               .value_bytes = k->val_bytes,
+                               .mail = dp_pending_mail(rt, p)};
+    if (c->n)
+        run_pack(rt, &launch);
+    for (uint32_t w = 0; w < ways; w++) {
+        if (!s.mode)
+            dp_block_release(rt, offsets[w]);
+        rt->mail.at[p].ctx[w] = unsized(rt, c, idx[w], s.mode ? offsets[w] : NULL);
+    }
+    rt->mail.at[p].cols = cols;
+    return p;
+}
+
+/* Of the column's rows, of a column for all, so many are there. */
+static DpCol sized_column(DpRt *rt, DpCol col, uint64_t n)
+{
+    if (n == 0 || dp_failed(rt)) {
+        dp_col_release(rt, &col);
+        return dp_new_col(rt, 0, 16);
+    }
+    col.n = n;
+    dp_block_shrink(rt, col.block, n * col.bytes);
+    if (col.bytes == 16)
+        dp_block_become(col.block, BLOCK_LAYOUT_UNKNOWN);
+    return col;
+}
+
+void dp_await_pack(DpRt *rt, DpPending p, uint32_t ncols, const uint8_t *of, DpCol *cols, uint32_t ways,
+                   DpCtx **const *contexts)
+{
+    const uint64_t *said = dp_pending_await(rt, p);
+    Pending *pack = &rt->mail.at[p];
+    for (uint32_t w = 0; w < ways; w++)
+        *contexts[w] = p ? sized(rt, pack->ctx[w], said[w]) : dp_ctx_nothing(rt);
+    for (uint32_t j = 0; j < ncols; j++)
+        cols[j] = p && pack->cols ? sized_column(rt, pack->cols[j], said[of[j]]) : (DpCol){0};
+    if (p)
+        free(pack->cols);
+    pack->cols = NULL;
+}
+
+DpPending dp_begin_split(DpRt *rt, DpCtx *ctx, const DpCol *cond)
+{
+    DpBlock *both[2] = {NULL, NULL};
+    dp_rt_check_numbered(rt, ctx);
+    const DpPending p = ctx->n ? dp_pending_begin(rt, 2) : dp_pending_known(rt, 0);
+    if (!p)
+        return p;
+    if (ctx->n) {
+        const DpCtx flat = {.kind = CTX_FN, .n = ctx->n}; /* the condition is a column: segments do not matter */
+        both[0] = new_block(rt, ctx, 4);
+        both[1] = new_block(rt, ctx, 4);
+        const uint64_t outs[4] = {dp_block_addr(both[0]), 0, dp_block_addr(both[1]), 0};
+        const PackLaunch launch = {.program = {.own = true},
+                                   .c = &flat,
+                                   .words = &cond->addr,
+                                   .outs = outs,
+                                   .nouts = 4,
+                                   .ways = 2,
+                                   .value_bytes = 16,
+                                   .mail = dp_pending_mail(rt, p)};
+        run_pack(rt, &launch);
+    }
+    for (uint32_t i = 0; i < 2; i++)
+        rt->mail.at[p].ctx[i] = unsized(rt, ctx, both[i], NULL);
+    return p;
+}
+
+void dp_await_split(DpRt *rt, DpPending p, DpCtx **yes, DpCtx **no)
+{
+    const uint64_t *said = dp_pending_await(rt, p);
+    *yes = p ? sized(rt, rt->mail.at[p].ctx[0], said[0]) : dp_ctx_nothing(rt);
+    *no = p ? sized(rt, rt->mail.at[p].ctx[1], said[1]) : dp_ctx_nothing(rt);
+}
