@@ -379,12 +379,4 @@ static const DpSite test_sites[] = {
 
 static const DpProgram test_program = {DP_RT_VERSION, "f.dp", test_kernels, K_KERNELS, test_sites, 3, NULL, 0};
 
-/* The selection of K_PACK or K_PACK_SEG, with its positions. */
-static inline DpCtx *pack_one(DpRt *rt, uint32_t kernel, DpCtx *c, const uint64_t *words)
-{
-    DpCtx *kept, **const contexts[1] = {&kept};
-    dp_await_pack(rt, dp_begin_pack(rt, kernel, 0, c, words, 1, 1), 0, NULL, NULL, 1, contexts);
-    return kept;
-}
-
 #endif

@@ -113,7 +113,7 @@ static uint64_t run_selections(DpRt *rt)
 {
     static const uint8_t condition[ROWS] = {1, 0, 1, 1, 0};
     Rows r = rows_begin(rt);
-    DpCtx *kept = pack_one(rt, K_PACK_SEG, r.c, r.words), *yes, *no;
+    DpCtx *kept = dp_pack(rt, K_PACK_SEG, 0, r.c, r.words), *yes, *no;
     DpCol some = dp_select(rt, &r.x, r.c, kept), views = dp_views(rt, kept, &some);
     uint64_t d = take(rt, take_views(rt, 0, r.up, &views, 4), &some);
     DpCol cond = column(rt, condition, ROWS, 1);
@@ -285,7 +285,7 @@ static uint64_t run_many(DpRt *rt)
     d = mix(d, bits, sizeof bits);
     dp_scan(rt, K_SCAN, 0, c, &x.addr, outs);
     d = take(rt, take(rt, d, &outs[0]), &outs[1]);
-    DpCtx *kept = pack_one(rt, K_PACK, c, &x.addr);
+    DpCtx *kept = dp_pack(rt, K_PACK, 0, c, &x.addr);
     d = mix(d, &(uint64_t){dp_ctx_n(kept)}, 8);
     dp_ctx_release(rt, &kept);
     dp_col_release(rt, &x);

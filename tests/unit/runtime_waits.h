@@ -6,7 +6,9 @@
 
 static inline DpCtx *dp_pack(DpRt *rt, uint32_t kernel, uint32_t variant, DpCtx *c, const uint64_t *words)
 {
-    return dp_await_ctx(rt, dp_begin_pack(rt, kernel, variant, c, words));
+    DpCtx *kept, **const contexts[1] = {&kept};
+    dp_await_pack(rt, dp_begin_pack(rt, kernel, variant, c, words, 1, 1), 0, NULL, NULL, 1, contexts);
+    return kept;
 }
 
 static inline void dp_split(DpRt *rt, DpCtx *ctx, const DpCol *cond, DpCtx **yes, DpCtx **no)

@@ -107,7 +107,7 @@ static void test_refused(void **state)
     expect_numbered();
     dp_scan(rt, K_SCAN, 0, c, &word, out);
     expect_numbered();
-    packed = pack_one(rt, K_PACK, c, &word);
+    packed = dp_pack(rt, K_PACK, 0, c, &word);
     dp_ctx_release(rt, &packed);
     expect_numbered();
     DpArr order;

@@ -16,7 +16,7 @@ static void test_pack(void **state)
                         kept[n++] = w.s.x[i];
                         lens[k]++;
                     }
-            DpCtx *p = pack_one(rt, seg ? K_PACK_SEG : K_PACK, w.c, w.w);
+            DpCtx *p = dp_pack(rt, seg ? K_PACK_SEG : K_PACK, 0, w.c, w.w);
             assert_int_equal(dp_ctx_n(p), n);
             DpCol data = dp_select(rt, &w.x, w.c, p), views = dp_views(rt, p, &data);
             assert_int_equal(views.n, w.s.nseg);
