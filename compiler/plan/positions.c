@@ -27,7 +27,7 @@ static void add_stmt(Ways *w, const FlatStmt *s)
 {
     if (flat_kind_has_body(s->kind))
         add_inputs(w, s->body.ctx, &s->body.inputs);
-    if (s->kind == FLAT_S_REDUCE || s->kind == FLAT_S_SCAN || s->kind == FLAT_S_HIST) {
+    if (flat_kind_has_op(s->kind)) {
         add_inputs(w, plan_up(w->fn, s->body.ctx), &s->reduce.op.inputs);
         add_inputs(w, plan_up(w->fn, s->body.ctx), &s->reduce.op.neutral_inputs);
     }
