@@ -91,7 +91,8 @@ static void add_settings(DpRt *rt, Text *t, const Instance *i, uint32_t wg, uint
     snprintf(settings, sizeof settings,
              "\n#define %s 1\n#define DP_VARIANT %u\n#define DP_ANY_VARIANT %d\n#define DP_SEGMENTED %d\n#define "
              "DP_WAY %u\n#define DP_WG %u\n"
-             "#define DP_VAL_BYTES %u\n#define DP_LANES %d\n#define DP_AT_ONCE %d\n#define DP_LOOKBACK %d\n#define DP_KERNEL %s\n",
+             "#define DP_VAL_BYTES %u\n#define DP_LANES %d\n#define DP_AT_ONCE %d\n#define DP_LOOKBACK %d\n#define "
+             "DP_KERNEL %s\n",
              wg > 1 ? "DP_GPU" : "DP_CPU", i->variant, quick, i->mode & MODE_SEGMENTED ? 1 : 0, i->mode / MODE_WAY, wg,
              val_bytes, lanes, cost && cost <= CHEAP ? AT_ONCE : 1, rt->lookback.use,
              quick && !rt->gpu ? "static" : "__kernel __attribute__((reqd_work_group_size(DP_WG, 1, 1)))");

@@ -248,7 +248,7 @@ static void check_col(DpCol *got, void *want, const char *what, int kind)
 
 #define ONE_PASS(test)                                                                                                 \
     {                                                                                                                  \
-#test " (gpu shape, one pass)", test, open_look_back, teardown, NULL                                            \
+#test " (gpu shape, one pass)", test, open_look_back, teardown, NULL                                           \
     }
 
 /* The arguments of main: perhaps a pattern with * for the tests' names. */
