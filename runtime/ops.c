@@ -140,10 +140,10 @@ static void scan_in_one_pass(DpRt *rt, uint32_t kernel, uint32_t variant, const 
     const uint64_t tile = (uint64_t)dp_rt_scan_items(rt, kernel) * dp_rt_group_size(rt, kernel);
     const uint64_t tiles = (c->n + tile - 1) / tile;
     const Segments s = dp_ctx_segments(c);
-    Args a = context_args(c, &s);
-    dp_lookback_args(rt, &a, tiles, 2 * (info(rt, kernel)->val_bytes / 4));
+    Args a = dp_args_context(c, &s);
+    dp_lookback_args(rt, &a, tiles, 2 * (dp_rt_info(rt, kernel)->val_bytes / 4));
     dp_args_kernel_words(rt, &a, kernel, words);
-    dp_args_columns(&a, outs, info(rt, kernel)->nouts);
+    dp_args_columns(&a, outs, dp_rt_info(rt, kernel)->nouts);
     dp_rt_launch(rt, dp_rt_kernel(rt, kernel, variant, s.mode, "dp_scan_onepass"), 2, (uint32_t)tiles, &a);
 }
 
