@@ -122,13 +122,16 @@ static void add_input(FlattenFn *f, FlatStmt *s, FlatInput in)
     build_emit(&b, same);
 }
 
-/* The body's code becomes part of the PACK's. */
+/* The body's code becomes part of the PACK's, but for what that computes already: an element that both index. */
 static void add_code(FlattenFn *f, FlatStmt *s, const FlatBody *body)
 {
     for (uint32_t i = 0; i < body->inputs.n; i++)
         add_input(f, s, body->inputs.at[i]);
-    for (uint32_t i = 0; i < body->block->stmts.n; i++)
-        core_push(f->core, s->body.block, body->block->stmts.at[i]);
+    for (uint32_t i = 0; i < body->block->stmts.n; i++) {
+        CoreStmt *stmt = body->block->stmts.at[i];
+        if (!is_bound_there(s, stmt->vars[0]))
+            core_push(f->core, s->body.block, stmt);
+    }
 }
 
 /* One more result, as output number `at`. */
