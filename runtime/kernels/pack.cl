@@ -63,7 +63,7 @@ DP_KERNEL void dp_pack_count(DP_HEAP, ulong n, ulong nseg, ulong offsets, ulong 
     ulong chunk = get_global_id(0), chunks = get_global_size(0);
     ulong i = dp_chunk_start(n, chunks, chunk), hi = dp_chunk_start(n, chunks, chunk + 1);
     uint count[DP_WAYS] = {0};
-    DP_PACK_WALK(, for (uint w = 0; w < DP_WAYS; w++) count[w] += yes >> w & 1;)
+    DP_PACK_WALK(, _Pragma("unroll") for (uint w = 0; w < DP_WAYS; w++) count[w] += yes >> w & 1;)
     for (uint w = 0; w < DP_WAYS; w++)
         *DP_AT(ulong, part + 8 * (DP_WAYS * chunk + w)) = count[w];
 }
@@ -86,7 +86,7 @@ DP_KERNEL void dp_pack_write(__global uchar *restrict heap, __global uchar *rest
     DP_PACK_WALK(, if (to[0] == stop[0]) break; DP_KEEP(0, to[0], i, v); to[0] += yes;)
 #else
     DP_PACK_WALK(for (uint w = 0; w < DP_WAYS; w++) DP_PUT_OFFSET(w, p, to[w]);,
-                 for (uint w = 0; w < DP_WAYS; w++) {
+                 _Pragma("unroll") for (uint w = 0; w < DP_WAYS; w++) {
                      DP_KEEP(w, to[w] == stop[w] ? n : to[w], i, v);
                      to[w] += yes >> w & 1;
                  })
