@@ -18,7 +18,7 @@ entry main (n: i64) (xs: [f64]) : [f64] =
 entry fails (n: i64) : i64 = { i / (i - 3) : i in n }[0]
 entry nothing : i64 = 1
 entry sorts (xss: [[i32]]) : [i32] =
-  let yss = { sort xs : xs in xss }
+  let yss = { unique xs : xs in xss }
   in { largest ys : ys in yss }
 END
 echo 'def twice (xs: [f64]) : [f64] = { if x > 1e6 then x else 2.0 * x : x in xs }' >module.dp
@@ -63,14 +63,14 @@ assert (status, out) == plain[:2] and "module.dp:1 twice\n" in text and "(compil
 status, out, text, _ = run("--entry", "sorts", "[[3, 1, 2], [2, 1]]", "--profile=json")
 assert (status, out) == (0, "[3, 2]\n"), (status, out, text)
 calls = {(r["file"], r["line"], r["function"]): r["library"] for r in json.loads(text)["rows"] if "library" in r}
-prelude = {"file": "stdlib/prelude.dp", "line": line_of("def sort xs"), "function": "sort"}
+prelude = {"file": "stdlib/prelude.dp", "line": line_of("def unique") + 2, "function": "unique"}
 assert calls[("steps.dp", 9, "sorts")] == prelude, calls
 # … and what the runtime does is at the line that needs it.
 sorting = [r for r in json.loads(text)["rows"] if "runtime" in r and r.get("line") == 9]
 assert sorting and all(r["file"] == "steps.dp" for r in sorting), text
 assert calls[("module.dp", 2, "largest")]["function"] == "maximum", calls
 status, out, text, _ = run("--entry", "sorts", "[[3, 1, 2], [2, 1]]", "--profile")
-assert "steps.dp:9 sorts, stdlib/prelude.dp:%d sort\n" % prelude["line"] in text, text
+assert "steps.dp:9 sorts, stdlib/prelude.dp:%d unique\n" % prelude["line"] in text, text
 
 assert run("--entry", "fails", "5", "--profile")[:2] == run("--entry", "fails", "5")[:2] == (1, ""), "a failing run"
 assert run("--entry", "nothing", "--profile=json")[:2] == (0, "1\n")
