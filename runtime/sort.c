@@ -16,6 +16,12 @@ static void launch_begin(DpRt *rt, uint64_t bytes, uint64_t at)
     dp_rt_launch(rt, sort_kernel(rt, "dp_sort_begin"), 2, dp_rt_map_groups(rt, bytes / 8), &a);
 }
 
+/* Codes as in radix_sort.cl, of scalars of 4 and 8 bytes. */
+static uint64_t code_of(DpScalar scalar)
+{
+    return scalar == DP_F32 || scalar == DP_F64 ? 2 : scalar == DP_I32 || scalar == DP_I64 ? 1 : 0;
+}
+
 /* What is known of a key column of n > 0 elements. */
 typedef struct KeyFacts {
     uint64_t differ; /* the bits in which keys differ */
@@ -24,14 +30,17 @@ typedef struct KeyFacts {
 
 static KeyFacts key_facts(DpRt *rt, uint64_t n, uint64_t column, DpScalar scalar)
 {
+    static const char *const kernels[] = {
+        [1] = "dp_sort_bits", [2] = "dp_sort_bits", [4] = "dp_sort_bits4", [8] = "dp_sort_bits8"};
+    const uint32_t bytes = dp_scalar_bytes(scalar);
     Args a = {.n = 0};
     launch_begin(rt, 0, 0);
     dp_args_add(&a, n);
     dp_args_add(&a, column);
-    dp_args_add(&a, scalar);
-    dp_rt_launch(rt, sort_kernel(rt, "dp_sort_bits"), 2, dp_rt_map_groups(rt, n), &a);
+    dp_args_add(&a, bytes < 4 ? scalar : code_of(scalar));
+    dp_rt_launch(rt, sort_kernel(rt, kernels[bytes]), 2, dp_rt_map_groups(rt, n), &a);
     const uint64_t *said = dp_rt_look(rt);
-    return (KeyFacts){said[0], said[1] != 0 || dp_scalar_bytes(scalar) < 4};
+    return (KeyFacts){said[0], said[1] != 0};
 }
 
 /* Elements that are taken from one buffer to the other, pass by pass: at first from a column, or from a block of ours.
@@ -162,12 +171,6 @@ static Sorted run_passes(DpRt *rt, Passes *p)
     dp_block_release(rt, p->digits);
     return (Sorted){moved_result(rt, &p->keys, p->count, p->want_keys),
                     moved_result(rt, &p->along, p->count, p->along.bytes > 0)};
-}
-
-/* Codes as in radix_sort.cl, of scalars of 4 and 8 bytes. */
-static uint64_t code_of(DpScalar scalar)
-{
-    return scalar == DP_F32 || scalar == DP_F64 ? 2 : scalar == DP_I32 || scalar == DP_I64 ? 1 : 0;
 }
 
 /* Of elements that lie as in `places` (owned; NULL: as they are): the keys of the column, as a block. */

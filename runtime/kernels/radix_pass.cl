@@ -8,6 +8,22 @@ static inline DP_K DP_SORTED(dp_sort_flip)(DP_K x, DP_K high, DP_K low)
     return x ^ (x >> (8 * sizeof(DP_K) - 1) ? high : low);
 }
 
+/* code: as below. A float that its key does not give back: -0, nan. */
+DP_KERNEL void DP_SORTED(dp_sort_bits)(DP_HEAPS, ulong n, ulong src, ulong code)
+{
+    const DP_K low = DP_SORT_MASK(code, false), high = DP_SORT_MASK(code, true), top = (DP_K)1 << (8 * sizeof(DP_K) - 1);
+    const DP_K infinite = sizeof(DP_K) == 4 ? (DP_K)0x7f800000u : (DP_K)0x7ff0000000000000UL;
+    const DP_K first = DP_SORTED(dp_sort_flip)(DP_AT(DP_K, src)[0], high, low);
+    DP_K differ = 0;
+    uint loses = 0;
+    DP_EACH(i, n) {
+        DP_K x = DP_AT(DP_K, src)[i];
+        differ |= DP_SORTED(dp_sort_flip)(x, high, low) ^ first;
+        loses |= x == top | (x & ~top) > infinite;
+    }
+    DP_SORT_POST_BITS(differ, code == 2 && loses)
+}
+
 #if DP_CPU
 DP_KERNEL void DP_SORTED(dp_sort_count)(DP_HEAPS, ulong n, ulong keys, ulong shift, ulong codes, ulong counts)
 {

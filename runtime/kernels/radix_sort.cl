@@ -49,17 +49,6 @@ static inline ulong dp_sort_key(__global uchar *heap, ulong src, ulong j, uint s
     }
 }
 
-/* Is element j, a float, one that its key does not give back: -0, nan? */
-static inline bool dp_sort_loses(__global uchar *heap, ulong src, ulong j, uint scalar)
-{
-    if (scalar == 9) {
-        uint bits = DP_AT(uint, src)[j];
-        return bits == 0x80000000u || (bits & 0x7fffffffu) > 0x7f800000u;
-    }
-    ulong bits = scalar == 10 ? DP_AT(ulong, src)[j] : 0;
-    return bits == 0x8000000000000000UL || (bits & 0x7fffffffffffffffUL) > 0x7ff0000000000000UL;
-}
-
 /* The mailbox's first words, and `zeros` words of 8 bytes at `at`, = 0 */
 DP_KERNEL void dp_sort_begin(DP_HEAPS, ulong zeros, ulong at)
 {
@@ -71,22 +60,43 @@ DP_KERNEL void dp_sort_begin(DP_HEAPS, ulong zeros, ulong at)
         DP_OUT(ulong, at)[i] = 0;
 }
 
-/* Mailbox: 0: the bits in which keys differ; 1: not 0 if one does not give back its value. */
+/* Mailbox: word 0: the bits in which keys differ; 1: not 0 if one does not give back its value. Of a work-item's share; on a GPU the
+ * work-group's is put together in `all`. */
+static inline void dp_sort_post_bits(__global uchar *out, ulong differ, bool loses, __local uint *all)
+{
+    const uint words[3] = {(uint)differ, (uint)(differ >> 32), loses};
+    volatile __global uint *bits = DP_OUT(uint, DP_MAILBOX);
+#if DP_CPU
+    for (uint k = 0; k < 3; k++)
+        atomic_or(bits + k, words[k]);
+#else
+    const uint l = get_local_id(0);
+    if (l < 3)
+        all[l] = 0;
+    barrier(CLK_LOCAL_MEM_FENCE);
+    for (uint k = 0; k < 3; k++)
+        if (words[k])
+            atomic_or(all + k, words[k]);
+    barrier(CLK_LOCAL_MEM_FENCE);
+    if (l < 3)
+        atomic_or(bits + l, all[l]);
+#endif
+}
+#if DP_CPU
+#define DP_SORT_POST_BITS(differ, loses) dp_sort_post_bits(out, differ, loses, 0);
+#else
+#define DP_SORT_POST_BITS(differ, loses) \
+    __local uint all[3]; \
+    dp_sort_post_bits(out, differ, loses, all);
+#endif
+
+/* Of keys of one or two bytes, which are not given back; of others: radix_pass.cl */
 DP_KERNEL void dp_sort_bits(DP_HEAPS, ulong n, ulong src, ulong scalar)
 {
     ulong first = dp_sort_key(heap, src, 0, (uint)scalar), differ = 0;
-    bool loses = false;
-    DP_EACH(i, n) {
+    DP_EACH(i, n)
         differ |= dp_sort_key(heap, src, i, (uint)scalar) ^ first;
-        loses |= dp_sort_loses(heap, src, i, (uint)scalar);
-    }
-    volatile __global uint *bits = DP_OUT(uint, DP_MAILBOX);
-    if ((uint)differ & ~bits[0])
-        atomic_or(bits, (uint)differ);
-    if ((uint)(differ >> 32) & ~bits[1])
-        atomic_or(bits + 1, (uint)(differ >> 32));
-    if (loses && !bits[2])
-        atomic_or(bits + 2, 1u);
+    DP_SORT_POST_BITS(differ, true)
 }
 
 /* Mailbox 0: the longest of n segments, as u32. */
