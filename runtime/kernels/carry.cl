@@ -84,7 +84,7 @@ static inline dp_val dp_run(DP_HEAP, ulong lo, ulong hi, ulong s, ulong vals, ul
 #define DP_LANE_ARRAY(T, field) T lane_##field[lanes];
 #define DP_LANE_GET(T, field) v.field = lane_##field[l];
 #define DP_LANE_PUT(T, field) lane_##field[l] = v.field;
-    enum { lanes = 0 DP_FIELDS(DP_LANE_ODD) ? 4 : DP_COMMUTATIVE != 0 && sizeof(dp_val) == 4 ? 32 : 8 };
+    enum { wide = sizeof(dp_val) == 4 ? 32 : 8, lanes = 0 DP_FIELDS(DP_LANE_ODD) ? 4 : DP_COMMUTATIVE ? wide : 8 };
     ulong m = (hi - lo) / lanes;
     if (m >= 4) {
         dp_val v = all;
