@@ -203,11 +203,11 @@ DP_KERNEL void dp_pack_onepass(__global uchar *restrict heap, __global uchar *re
                                ulong epoch, ulong tickets, ulong mail DP_WORDS DP_OUTS)
 {
     DP_PACK_LOCALS()
-    __local uint ticket, nearest[DP_WAYS], seen[DP_WG], seen_sums[DP_WG / 16];
+    __local uint ticket[1], nearest[DP_WAYS], seen[DP_WG], seen_sums[DP_WG / 16];
     if (l == 0)
-        ticket = atomic_inc((volatile __global uint *)(heap + state)) - (uint)tickets;
+        ticket[0] = atomic_inc((volatile __global uint *)(heap + state)) - (uint)tickets;
     barrier(CLK_LOCAL_MEM_FENCE);
-    const ulong t = ticket, base = t * DP_PACK_TILE;
+    const ulong t = ticket[0], base = t * DP_PACK_TILE;
     const uint count = (uint)min((ulong)DP_PACK_TILE, n - base);
     DP_PACK_SEGMENTS()
     DP_PACK_TILE_COUNT()

@@ -234,7 +234,7 @@ DP_KERNEL void dp_reduce_chunks(DP_HEAP, ulong n, ulong part, ulong vals, ulong 
 DP_KERNEL void dp_reduce_all(DP_HEAP, ulong n, ulong part, ulong vals, ulong pos, ulong counter DP_WORDS DP_OUTS)
 {
     __local dp_carry sh[2][DP_WG];
-    __local uint groups; /* whose carries to join: all, or none */
+    __local uint groups[1]; /* whose carries to join: all, or none */
     DP_REDUCE_STAGE()
     uint l = get_local_id(0);
     const ulong s_end = 0;
@@ -244,18 +244,18 @@ DP_KERNEL void dp_reduce_all(DP_HEAP, ulong n, ulong part, ulong vals, ulong pos
         dp_put_carry(heap, part, get_group_id(0), 0, c);
         DP_DEVICE_FENCE();
         uint all = (uint)get_num_groups(0), before = atomic_inc((volatile __global uint *)(heap + counter));
-        groups = before + 1 == all ? all : 0;
+        groups[0] = before + 1 == all ? all : 0;
         if (before + 1 == all)
             atomic_xchg((volatile __global uint *)(heap + counter), 0u);
     }
     barrier(CLK_LOCAL_MEM_FENCE);
 #if DP_NVIDIA /* PoCL bears no return before a barrier */
-    if (!groups)
+    if (!groups[0])
         return;
 #endif
-    if (groups)
+    if (groups[0])
         DP_DEVICE_FENCE();
-    DP_REDUCE_CARRIES(groups)
+    DP_REDUCE_CARRIES(groups[0])
 }
 #endif
 

@@ -101,12 +101,12 @@ DP_KERNEL void dp_scan_onepass(__global uchar *restrict heap, __global uchar *re
     DP_STAGE(stage);
     __local dp_carry sh[2][DP_WG];
     __local dp_val seen[DP_WG], reach;
-    __local uint ticket, nearest;
+    __local uint ticket[1], nearest;
     uint l = get_local_id(0);
     if (l == 0)
-        ticket = atomic_inc((volatile __global uint *)(heap + state)) - (uint)tickets;
+        ticket[0] = atomic_inc((volatile __global uint *)(heap + state)) - (uint)tickets;
     barrier(CLK_LOCAL_MEM_FENCE);
-    const ulong t = ticket, base = t * DP_TILE;
+    const ulong t = ticket[0], base = t * DP_TILE;
     const uint count = (uint)min((ulong)DP_TILE, n - base);
     ulong s0 = DP_SEG_OF(base), s1 = DP_SEG_BETWEEN(s0, nseg, base + count - 1);
 #define DP_SCAN_ELEMENT(i) DP_BODY((i), DP_USES_SEG ? DP_SEG_BETWEEN(s0, s1 + 1, (i)) : 0)
