@@ -254,6 +254,25 @@ static Array stencil_columns(const uint64_t *n)
     return a;
 }
 
+/* n[0] rows of at most n[1] elements to the left of the diagonal: their lengths, and columns in any order. */
+static Array triangle_lengths(const uint64_t *n)
+{
+    Array a = array_new("i8", n[0]);
+    for (size_t i = 0; i < n[0]; i++)
+        ((int64_t *)a.data)[i] = (int64_t)(i < n[1] ? i : n[1]);
+    return a;
+}
+
+static Array triangle_columns(const uint64_t *n)
+{
+    size_t short_rows = n[0] < n[1] ? n[0] : n[1], k = 0;
+    Array a = array_new("i4", short_rows * (short_rows - 1) / 2 + (n[0] - short_rows) * n[1]);
+    for (size_t i = 0; i < n[0]; i++)
+        for (size_t j = 0; j < i && j < n[1]; j++, k++)
+            ((int32_t *)a.data)[k] = below(9, k, i);
+    return a;
+}
+
 /* RMAT with 2^scale nodes, 16 edges a node, each in both directions, sorted by their first end. */
 typedef struct {
     size_t nodes, edges;
@@ -389,6 +408,8 @@ static const struct {
     {"lengths-power", lengths_power, NULL, 3, "TOTAL ROWS LONGEST: i64, a power law"},
     {"stencil-lengths", stencil_lengths, NULL, 1, "SIDE: i64, rows of the five-point matrix of a square"},
     {"stencil-columns", stencil_columns, NULL, 1, "SIDE: i32, its columns"},
+    {"triangle-lengths", triangle_lengths, NULL, 2, "ROWS MOST: i64, rows of a sparse triangular matrix"},
+    {"triangle-columns", triangle_columns, NULL, 2, "ROWS MOST: i32, their columns"},
     {"rmat-lengths", rmat_lengths, NULL, 1, "SCALE: i64, neighbours of 2^SCALE nodes of a power-law graph"},
     {"rmat-targets", rmat_targets, NULL, 1, "SCALE: i32, the neighbours"},
     {"words", NULL, words_line, 1, "BYTES: a text, for examples/wordcount"},

@@ -24,6 +24,7 @@ class Row:
     passes: int = 1
     moved: bool = True
     extra: bool = False  # only with --all: another type, operator or shape of segments
+    untuned: bool = False  # only with --untuned: a program of another table
 
     def sizes(self, n):
         """What the inputs' placeholders stand for."""
@@ -36,6 +37,9 @@ class Row:
             "longest": max(1, n // 40),
             "rows_longest": max(1, n // 50),
             "eighth": max(1, n // 8),
+            "columns": max(1, n // 512),
+            "batch": max(1, n // 64),
+            "triangle": max(0, 8 * n - 36) if n > 8 else n * (n - 1) // 2,
             "scale": max(1, round(math.log2(max(2, n)))),
             "stencil": max(1, 5 * round(math.sqrt(n / 5)) ** 2 - 4 * round(math.sqrt(n / 5))),
             "stencil_side": max(1, round(math.sqrt(n / 5))),
@@ -168,4 +172,27 @@ ROWS = [
         ("equal", "rows of 32", "lengths-equal {n} 32"),
         ("geometric", "geometric, mean 50", "lengths {n} 50"),
         ("powerlaw", "power law, mean 50", "lengths-power {n} {short_rows} {rows_longest}")]
+] + [
+    # programs nobody tuned for: written in plain style by one who knew only the language, measured before anything was done about them
+    Row(name, work, name, inputs, gpu, cpu, f"openmp:{name}", check=check, moved=False, untuned=True)
+    for name, work, inputs, gpu, cpu, check in [
+        ("lu", "LU decomposition f32, no pivots", ["matrix {side} {side} 0"], 1024 ** 2, 384 ** 2, "1e-3"),
+        ("kmeans", "k-means, 8 dimensions, 16 centres, 5 rounds", ["matrix {eighth} 8 0", "16", "5"], 16 * M, 8 * 50000, "1e-3"),
+        ("hotspot", "hot spot f32, 20 steps", ["matrix {side} {side} 0", "matrix {side} {side} 1", "20"], 4096 ** 2, 1024 ** 2, "1e-4"),
+        ("raycast", "rays through n pixels, 100 spheres", ["{side}", "floats 100 0", "floats 100 1", "floats 100 2", "floats 100 3"],
+         2048 ** 2, 256 ** 2, "0.1%"),
+        ("smithwaterman", "Smith–Waterman, pairs of 64 and 48 letters", ["below-matrix {batch} 64 4", "below-matrix {batch} 48 4"],
+         64 * 65536, 64 * 2048, "0"),
+        ("diffusion", "alternating directions, 16 grids of n / 16, 10 steps", ["floats 16 2", "matrix 32 {columns} 0", "10"],
+         64 * 16384, 16 * 32 * 64, "1e-3"),
+        ("trisolve", "sparse triangular system, 8 a row", ["triangle-lengths {n} 8", "triangle-columns {n} 8", "floats {triangle} 0",
+         "floats {n} 1"], M, 100000, "1e-3"),
+        ("barneshut", "Barnes–Hut f64, theta 0.5", ["doubles {n} 0 0 100", "doubles {n} 1 0 100", "doubles {n} 2 100 300"],
+         100000, 5000, "1e-6"),
+        ("smallsorts", "n / 8 small sorts by an f32 key", ["lengths {n} 8", "floats {n} 0", "below {n} 1000000"], 8 * M, 2 * M, "0"),
+        ("smallffts", "power spectra of signals of 64, f64", ["matrix {batch} 64 0"], 64 * 65536, 64 * 8192, "1e-6"),
+        ("inverses", "inverses of 8 × 8 matrices f32", ["8", "matrix {batch} 64 0"], 64 * 65536, 64 * 4096, "1e-3"),
+        ("triangles", "triangles of an RMAT graph", ["rmat-lengths {scale}", "rmat-targets {scale}"], 2 ** 16, 2 ** 11, "0"),
+        ("suffixarray", "suffix array of a text of 4 letters", ["below {n} 4"], M, 100000, "0"),
+    ]
 ]

@@ -50,7 +50,9 @@ int main(int argc, char **argv)
                  {rows_of_selections, rows_of_selections_count},
                  {rows_of_sorts, rows_of_sorts_count},
                  {rows_of_graphs, rows_of_graphs_count},
-                 {rows_of_dense, rows_of_dense_count}};
+                 {rows_of_dense, rows_of_dense_count},
+                 {rows_of_apps, rows_of_apps_count},
+                 {rows_of_irregular, rows_of_irregular_count}};
     Peer all[128];
     size_t count = 0;
     for (size_t p = 0; p < sizeof parts / sizeof *parts; p++) {

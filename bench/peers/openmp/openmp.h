@@ -43,6 +43,8 @@ ROWS(rows_of_selections)
 ROWS(rows_of_sorts)
 ROWS(rows_of_graphs)
 ROWS(rows_of_dense)
+ROWS(rows_of_apps)
+ROWS(rows_of_irregular)
 #undef ROWS
 
 #endif
