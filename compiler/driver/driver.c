@@ -58,6 +58,7 @@ static bool run_flatten(Compilation *c)
     return c->flat != NULL;
 }
 
+static bool run_dead_columns(Compilation *c) { return flat_drop_dead_columns(c->flat), true; }
 static bool run_liveness(Compilation *c) { return flat_liveness(c->flat), true; }
 static bool run_demand(Compilation *c) { return flat_demand(c->flat), true; }
 
@@ -115,6 +116,7 @@ static const Pass passes[] = {
     {"mask updates", STAGE_NONE, run_mask_updates, check_core, NULL},
     {"lower loops", STAGE_LOWERED, run_lower_loops, check_core, print_core},
     {"flatten", STAGE_NONE, run_flatten, check_flat, NULL},
+    {"dead columns", STAGE_NONE, run_dead_columns, check_flat, NULL},
     {"demand", STAGE_NONE, run_demand, NULL, NULL},
     {"liveness", STAGE_FLAT, run_liveness, check_flat, print_flat},
     {"plan", STAGE_NONE, run_plan, NULL, NULL},

@@ -70,40 +70,19 @@ static bool array_type(char text[64], const char *scalar, unsigned rank)
     return true;
 }
 
-static bool fill_level(DpLeaf *leaf, uint32_t level, uint64_t sequences, uint64_t length)
-{
-    uint64_t *lengths = sequences < SIZE_MAX / sizeof *lengths ? malloc((sequences + 1) * sizeof *lengths) : NULL;
-    for (uint64_t i = 0; lengths && i < sequences; i++)
-        lengths[i] = length;
-    leaf->lens[level] = lengths;
-    leaf->nlens[level] = sequences;
-    return lengths != NULL;
-}
-
-static bool take_shape(DpLeaf *leaf, const uint64_t *shape, uint64_t *count)
-{
-    *count = 1;
-    for (uint32_t level = 0; level < leaf->rank; level++) {
-        if (!fill_level(leaf, level, *count, shape[level]))
-            return false;
-        *count = dp_size_mul(*count, shape[level]);
-    }
-    return *count < DP_SIZE_MAX;
-}
-
 DpcValue *dpc_array(const char *scalar, const void *data, unsigned rank, const uint64_t *shape)
 {
     char text[64];
-    uint64_t count;
     DpcValue *v = array_type(text, scalar, rank) ? dpc_value_new(text) : NULL;
     if (!v)
         return NULL;
     v->borrowed = true;
-    if (v->n != 1 || v->leaves->rank != rank || !take_shape(v->leaves, shape, &count) || (count > 0 && !data)) {
+    if (v->n != 1 || v->leaves->rank != rank || !dp_leaf_make_lengths(v->leaves, shape) ||
+        (v->leaves->ndata > 0 && !data)) {
         dpc_value_free(v);
         return NULL;
     }
-    borrow(v->leaves, data, count);
+    borrow(v->leaves, data, v->leaves->ndata);
     return v;
 }
 
@@ -124,7 +103,7 @@ static bool copy_leaf(DpLeaf *to, const DpcLeaf *from)
     if (from->rank != to->rank || strcmp(from->scalar, dp_scalar_name(to->scalar)) != 0)
         return false;
     for (uint32_t level = 0; level < to->rank; level++) {
-        if (from->sequences[level] != n || (n > 0 && !from->lengths[level]) || !fill_level(to, level, n, 0))
+        if (from->sequences[level] != n || (n > 0 && !from->lengths[level]) || !dp_leaf_make_level(to, level, n, 0))
             return false;
         if (n)
             memcpy(to->lens[level], from->lengths[level], n * sizeof(uint64_t));

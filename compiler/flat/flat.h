@@ -235,6 +235,8 @@ void flat_print(StrBuf *out, const FlatProgram *p);
 /* Static invariants: every variable bound once and before use; kinds, types and contexts as said above;
  * inputs only from the body's context or its ancestors; only scalar code in bodies. */
 bool flat_check(const FlatProgram *p, StrBuf *why);
+/* Takes columns that nobody reads out of the kernels that make them. */
+void flat_drop_dead_columns(FlatProgram *p);
 /* Fills `dies` everywhere. Parameters of functions are owned by the callee: an unused one is in body->dies. */
 void flat_liveness(FlatProgram *p);
 /* Fills `least_bytes` of contexts in recursive lifted functions. */

@@ -79,6 +79,10 @@ typedef struct DpLeaf {
 /* Fills scalar and rank of each leaf, the rest zero. */
 void dp_leaves_init(DpLeaf *leaves, const DpType *t);
 void dp_leaves_free(DpLeaf *leaves, uint32_t n);
+/* The lengths of an array of this shape, and how many elements it has (ndata), for elements that are there already; of
+ * one level, so many sequences of this length. False where there is no memory, or no such size. */
+bool dp_leaf_make_lengths(DpLeaf *leaf, const uint64_t *shape);
+bool dp_leaf_make_level(DpLeaf *leaf, uint32_t level, uint64_t sequences, uint64_t length);
 
 /* ---- reading ---- */
 /* Text is read from memory: one value after another, white space and -- comments between. */

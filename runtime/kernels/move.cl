@@ -156,16 +156,6 @@ DP_KERNEL void dp_bounds(DP_HEAPS, ulong n, ulong dst, ulong keys, ulong count)
     }
 }
 
-/* The word at `address` to the mailbox's word k, for the host to read with the error record; a second one where k1 is not 0. */
-DP_KERNEL void dp_post(DP_HEAPS, ulong k, ulong address, ulong k1, ulong address1)
-{
-    if (get_global_id(0) == 0) {
-        *DP_OUT(ulong, DP_MAILBOX + 8 * k) = *DP_AT(ulong, address);
-        if (k1)
-            *DP_OUT(ulong, DP_MAILBOX + 8 * k1) = *DP_AT(ulong, address1);
-    }
-}
-
 /* Do the views lie one behind the other? Two launches. The first posts where the first element of all must be: the address of
  * the first view that is not empty (mailbox 2), and a 0 (mailbox 3); the second posts a 1 there if a view lies elsewhere. */
 DP_KERNEL void dp_contiguous_base(DP_HEAPS, ulong n, ulong offsets, ulong views)

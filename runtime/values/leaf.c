@@ -1,6 +1,8 @@
 /* Leaves: the flat storage of values, fixed and under construction. */
 #include "values.h"
 
+#include "dp_size.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -130,20 +132,32 @@ bool dp_build_nothing(DpBuilder *builders, const DpType *t, uint32_t *leaf, uint
 }
 
 /* lens[0] = {d0}, lens[1] = d0 times d1, … */
+bool dp_leaf_make_level(DpLeaf *leaf, uint32_t level, uint64_t sequences, uint64_t length)
+{
+    uint64_t *lengths = dp_alloc_array(sequences, sizeof *lengths);
+    for (uint64_t i = 0; lengths && i < sequences; i++)
+        lengths[i] = length;
+    leaf->lens[level] = lengths;
+    leaf->nlens[level] = sequences;
+    return lengths != NULL;
+}
+
+bool dp_leaf_make_lengths(DpLeaf *leaf, const uint64_t *shape)
+{
+    leaf->ndata = 1;
+    for (uint32_t level = 0; level < leaf->rank; level++) {
+        if (!dp_leaf_make_level(leaf, level, leaf->ndata, shape[level]))
+            return false;
+        leaf->ndata = dp_size_mul(leaf->ndata, shape[level]);
+    }
+    return leaf->ndata < DP_SIZE_MAX;
+}
+
 bool dp_leaf_make(DpLeaf *leaf, const uint64_t *shape)
 {
-    uint64_t n = 1;
-    for (uint32_t level = 0; level < leaf->rank; level++) {
-        leaf->lens[level] = dp_alloc_array(n, sizeof(uint64_t));
-        if (!leaf->lens[level])
-            return false;
-        leaf->nlens[level] = n;
-        for (uint64_t i = 0; i < n; i++)
-            leaf->lens[level][i] = shape[level];
-        n *= shape[level];
-    }
-    leaf->ndata = n;
-    leaf->data = dp_alloc_array(n, dp_scalar_bytes(leaf->scalar));
+    if (!dp_leaf_make_lengths(leaf, shape))
+        return false;
+    leaf->data = dp_alloc_array(leaf->ndata, dp_scalar_bytes(leaf->scalar));
     return leaf->data != NULL;
 }
 

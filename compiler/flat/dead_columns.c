@@ -1,0 +1,137 @@
+/* Columns that nobody reads are not stored: what a kernel made for all its readers, as they were when it was made, may
+ * have lost them since. A column of lengths, for instance, whose nested context found an array to take them from.
+ *
+ * From the end of each block to its beginning, so that what only dead columns were made of is dead in turn. Dropping
+ * takes the result, the statements of the body that only it needed, and the inputs that only these read. What can fail
+ * stays, with all it reads. */
+#include "flat/flat.h"
+
+typedef struct DeadColumns {
+    FlatProgram *p;
+    FlatFn *fn;
+    uint32_t *reads; /* by variable of flat */
+    bool *needed;    /* by variable of core, in the body at hand */
+} DeadColumns;
+
+/* ---- reads of columns ---- */
+static void count_read(void *ctx, FlatVar v) { ((DeadColumns *)ctx)->reads[v]++; }
+static void uncount_read(void *ctx, FlatVar v) { ((DeadColumns *)ctx)->reads[v]--; }
+
+static void count_block(void *ctx, FlatBlock *b)
+{
+    DeadColumns *d = ctx;
+    for (uint32_t i = 0; i < b->nresults; i++)
+        d->reads[b->results[i]]++;
+    for (uint32_t i = 0; i < b->stmts.n; i++) {
+        flat_stmt_reads(b->stmts.at[i], count_read, d);
+        flat_stmt_blocks(b->stmts.at[i], count_block, d);
+    }
+}
+
+/* ---- what a body needs ---- */
+static void need_atom(void *ctx, CoreAtom *a)
+{
+    if (!a->is_const)
+        ((DeadColumns *)ctx)->needed[a->var] = true;
+}
+
+static void need_block(void *ctx, CoreBlock *b)
+{
+    for (uint32_t i = 0; i < b->nresults; i++)
+        need_atom(ctx, &b->results[i]);
+    for (uint32_t i = 0; i < b->stmts.n; i++) {
+        core_stmt_atoms(b->stmts.at[i], need_atom, ctx);
+        core_stmt_blocks(b->stmts.at[i], need_block, ctx);
+    }
+}
+
+static bool is_needed(const DeadColumns *d, const CoreStmt *s)
+{
+    for (uint32_t i = 0; i < s->nvars; i++)
+        if (d->needed[s->vars[i]])
+            return true;
+    return core_stmt_fallible(d->p->core, d->fn->scope, s);
+}
+
+/* The body without the statements that neither its results nor what can fail need. They are shared, the list is its
+ * own. */
+static void drop_statements(DeadColumns *d, CoreBlock *b)
+{
+    for (CoreVar v = 0; v < d->fn->scope->vars.n; v++)
+        d->needed[v] = false;
+    for (uint32_t i = 0; i < b->nresults; i++)
+        need_atom(d, &b->results[i]);
+    uint32_t first = b->stmts.n;
+    for (uint32_t i = b->stmts.n; i-- > 0;) {
+        CoreStmt *s = b->stmts.at[i];
+        if (!is_needed(d, s))
+            continue;
+        core_stmt_atoms(s, need_atom, d);
+        core_stmt_blocks(s, need_block, d);
+        b->stmts.at[--first] = s;
+    }
+    b->stmts.n -= first;
+    for (uint32_t i = 0; i < b->stmts.n; i++)
+        b->stmts.at[i] = b->stmts.at[first + i];
+}
+
+static void drop_inputs(const DeadColumns *d, FlatInputs *inputs)
+{
+    uint32_t kept = 0;
+    for (uint32_t i = 0; i < inputs->n; i++)
+        if (d->needed[inputs->at[i].as])
+            inputs->at[kept++] = inputs->at[i];
+    inputs->n = kept;
+}
+
+/* ---- kernels ---- */
+static void drop_columns(DeadColumns *d, FlatStmt *s)
+{
+    CoreBlock *b = s->body.block;
+    uint32_t kept = 0;
+    for (uint32_t i = 0; i < s->nouts; i++) {
+        if (d->reads[s->outs[i]] == 0)
+            continue;
+        s->outs[kept] = s->outs[i];
+        b->results[kept++] = b->results[i];
+    }
+    if (kept == s->nouts)
+        return;
+    flat_stmt_reads(s, uncount_read, d);
+    s->nouts = b->nresults = kept;
+    drop_statements(d, b);
+    drop_inputs(d, &s->body.inputs);
+    flat_stmt_reads(s, count_read, d);
+}
+
+static void drop_in_block(void *ctx, FlatBlock *b)
+{
+    DeadColumns *d = ctx;
+    uint32_t first = b->stmts.n;
+    for (uint32_t i = b->stmts.n; i-- > 0;) {
+        FlatStmt *s = b->stmts.at[i];
+        flat_stmt_blocks(s, drop_in_block, d);
+        if (s->kind == FLAT_S_KERNEL)
+            drop_columns(d, s);
+        if (s->kind == FLAT_S_KERNEL && s->nouts == 0 && s->body.block->stmts.n == 0)
+            flat_stmt_reads(s, uncount_read, d);
+        else
+            b->stmts.at[--first] = s;
+    }
+    b->stmts.n -= first;
+    for (uint32_t i = 0; i < b->stmts.n; i++)
+        b->stmts.at[i] = b->stmts.at[first + i];
+}
+
+void flat_drop_dead_columns(FlatProgram *p)
+{
+    for (uint32_t i = 0; i < p->fns.n; i++) {
+        FlatFn *fn = p->fns.at[i];
+        Arena *scratch = arena_create();
+        DeadColumns d = {p, fn, arena_array(scratch, uint32_t, fn->vars.n + 1),
+                         arena_array(scratch, bool, fn->scope->vars.n + 1)};
+        count_block(&d, fn->body);
+        drop_in_block(&d, fn->body);
+        arena_destroy(scratch);
+    }
+}
