@@ -110,10 +110,9 @@ static void site_quote(char *to, size_t room, const DpSite *site)
         to[n] = 0;
 }
 
+/* Nothing has failed before: see the callers. */
 static void fail_at(DpRt *rt, int status, const DpSite *site, const char *text)
 {
-    if (dp_failed(rt))
-        return;
     const char *file = site->file ? site->file : rt->program->file;
     size_t room = sizeof rt->message;
     snprintf(rt->message, room, "%s:%u:%u: error: %s", file ? file : "", site->line, site->col, text);

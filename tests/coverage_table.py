@@ -11,7 +11,10 @@ import re
 import sys
 
 LINES, BRANCHES = 97.0, 92.0  # percent, over everything
-ALL_BRANCHES = re.compile(r"runtime/(values/.*|cache|compact|error)\.[ch]$")
+# Readers and writers of values, the cache, compaction, errors. What the process itself needs, and what only one of many machines
+# can show (a full name, a mounted file, a terminal, no threads), has the targets of everything.
+PROCESS = "activity|compare|guess|memory_text|options|output|stack"
+ALL_BRANCHES = re.compile(r"runtime/(values/(?!(%s)\.).*|cache|compact|error)\.[ch]$" % PROCESS)
 ASSERTION = re.compile(r"\b(FLAT_ASSERT|assert)\(")
 ALWAYS_FALSE = re.compile(r"(?:\|\||&& !) ?(?:fail\w*|dp_error\w*|dp_expected|bad_header|open_fails)\(")
 NEVER = re.compile(r"\bassert\((false|0) &&")
