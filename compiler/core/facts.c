@@ -264,8 +264,7 @@ void facts_undo(Simplifier *s, uint32_t mark)
     }
 }
 
-/* To be called before changing facts that end with the block. */
-static VarFacts *facts_touch(Simplifier *s, CoreVar v)
+VarFacts *facts_touch(Simplifier *s, CoreVar v)
 {
     VarFacts *f = facts_of(s, v);
     vec_push(s->scratch, &s->undo, ((Undo){v, *f}));
@@ -342,6 +341,8 @@ static void learn_equal(Simplifier *s, CoreAtom x, CoreAtom y)
 /* If it was computed before, the variable that holds it is known from here on, too. */
 static void learn_comparison(Simplifier *s, CorePrim op, CoreAtom x, CoreAtom y, bool holds)
 {
+    if (holds && (op == PRIM_LE || op == PRIM_LT))
+        order_learn(s, x, y, op == PRIM_LT);
     key_prim(s, op, 2, (CoreAtom[]){x, y}, SC_BOOL);
     const CoreAtom *before = available_find(s->available);
     if (before) {
@@ -358,6 +359,7 @@ static void learn_comparison(Simplifier *s, CorePrim op, CoreAtom x, CoreAtom y,
 static void learn_less(Simplifier *s, CoreAtom x, CoreAtom y, bool holds, bool is_float)
 {
     if (holds) {
+        order_learn(s, x, y, true);
         learn_comparison(s, PRIM_LE, x, y, true);
         learn_comparison(s, PRIM_LT, y, x, false);
         learn_comparison(s, PRIM_LE, y, x, false);
@@ -379,13 +381,14 @@ static void learn_from(Simplifier *s, const CoreStmt *def, bool holds)
         facts_learn(s, facts_resolve(s, y), holds);
     } else if (((op == PRIM_EQ && holds) || (op == PRIM_NE && !holds)) && !is_float) {
         learn_equal(s, x, y);
+    } else if (op == PRIM_EQ || op == PRIM_NE) {
+        order_learn_different(s, x, y);
     } else if (op == PRIM_LT) {
         learn_less(s, x, y, holds, is_float);
     } else if (op == PRIM_LE && !is_float) { /* not x <= y: y < x */
-        if (!holds)
-            learn_comparison(s, PRIM_LT, y, x, true);
-        else
-            learn_comparison(s, PRIM_LT, y, x, false);
+        if (holds)
+            order_learn(s, x, y, false);
+        learn_comparison(s, PRIM_LT, y, x, !holds);
     }
 }
 
@@ -430,118 +433,4 @@ void facts_learn_positive(Simplifier *s, CoreAtom n)
     learn_less(s, core_i64(0), n, true, false);
     learn_comparison(s, PRIM_EQ, n, core_i64(0), false);
     learn_comparison(s, PRIM_NE, n, core_i64(0), true);
-}
-
-/* ---- asking ---- */
-
-static bool known_comparison(Simplifier *s, CorePrim op, CoreAtom x, CoreAtom y)
-{
-    key_prim(s, op, 2, (CoreAtom[]){x, y}, SC_BOOL);
-    const CoreAtom *found = available_find(s->available);
-    if (!found)
-        return false;
-    CoreAtom truth = facts_resolve(s, *found);
-    return atom_is(truth, 1);
-}
-
-/* A sequence's length, or a small constant: sums of two do not overflow, as no memory is that large. */
-static bool is_size(Simplifier *s, CoreAtom x)
-{
-    const CoreStmt *def = facts_def(s, x);
-    return x.is_const ? x.bits < UINT64_C(1) << 40 : def && def->kind == CORE_LENGTH;
-}
-
-static bool not_negative(Simplifier *s, CoreAtom x, int depth);
-static bool at_most(Simplifier *s, CoreAtom x, CoreAtom n, int depth);
-
-static bool sum_not_negative(Simplifier *s, CoreAtom x, CoreAtom y)
-{
-    bool successor = !x.is_const && facts_of(s, x.var)->has_bound && atom_is(y, 1); /* at most its bound */
-    return successor || (is_size(s, x) && is_size(s, y));
-}
-
-static bool prim_not_negative(Simplifier *s, const CoreStmt *def, int depth)
-{
-    CoreAtom a[3] = {{0}};
-    for (uint32_t i = 0; i < def->prim.nargs; i++)
-        a[i] = facts_resolve(s, def->prim.args[i]);
-    switch (def->prim.op) {
-    case PRIM_ADD: return sum_not_negative(s, a[0], a[1]);
-    case PRIM_SUB: return not_negative(s, a[1], depth) && at_most(s, a[1], a[0], depth);
-    case PRIM_SIZE_ADD:
-    case PRIM_SIZE_MUL: return not_negative(s, a[0], depth) && not_negative(s, a[1], depth);
-    case PRIM_MAX:
-    case PRIM_AND: return not_negative(s, a[0], depth) || not_negative(s, a[1], depth);
-    case PRIM_MIN:
-    case PRIM_DIV: return not_negative(s, a[0], depth) && not_negative(s, a[1], depth);
-    case PRIM_MOD:
-    case PRIM_SHR: return not_negative(s, a[0], depth);
-    case PRIM_SELECT: return not_negative(s, a[1], depth) && not_negative(s, a[2], depth);
-    case PRIM_CONVERT: {
-        Scalar from = core_atom_type(s->fn, a[0]).scalar;
-        return from == SC_BOOL || (scalar_is_int(from) && !scalar_is_signed(from) && from != SC_U64);
-    }
-    default: return false;
-    }
-}
-
-static bool not_negative(Simplifier *s, CoreAtom x, int depth)
-{
-    if (x.is_const)
-        return (int64_t)x.bits >= 0;
-    if (facts_of(s, x.var)->not_negative || known_comparison(s, PRIM_LE, core_i64(0), x))
-        return true;
-    const CoreStmt *def = facts_def(s, x);
-    return depth > 0 && def && def->kind == CORE_PRIM && core_var_type(s->fn, x.var).scalar == SC_I64 &&
-           prim_not_negative(s, def, depth - 1);
-}
-
-bool facts_not_negative(Simplifier *s, CoreAtom x) { return not_negative(s, x, 4); }
-
-static bool prim_at_most(Simplifier *s, const CoreStmt *def, CoreAtom n, int depth)
-{
-    CoreAtom x = facts_resolve(s, def->prim.args[0]);
-    CoreAtom y = def->prim.nargs > 1 ? facts_resolve(s, def->prim.args[1]) : x;
-    switch (def->prim.op) {
-    case PRIM_MIN: return at_most(s, x, n, depth) || at_most(s, y, n, depth);
-    case PRIM_MAX: return at_most(s, x, n, depth) && at_most(s, y, n, depth);
-    case PRIM_DIV:
-    case PRIM_MOD:
-    case PRIM_SHR:
-    case PRIM_SUB: /* towards zero from something not negative */
-        return not_negative(s, x, depth) && not_negative(s, y, depth) && at_most(s, x, n, depth);
-    default: return false;
-    }
-}
-
-/* x <= n? */
-static bool at_most(Simplifier *s, CoreAtom x, CoreAtom n, int depth)
-{
-    if (x.is_const && n.is_const)
-        return (int64_t)x.bits <= (int64_t)n.bits;
-    if (core_atom_equal(x, n) || known_comparison(s, PRIM_LE, x, n) || (atom_is(x, 0) && not_negative(s, n, 4)))
-        return true;
-    const CoreStmt *def = facts_def(s, x);
-    return depth > 0 && def && def->kind == CORE_PRIM && core_var_type(s->fn, x.var).scalar == SC_I64 &&
-           prim_at_most(s, def, n, depth - 1);
-}
-
-bool facts_at_most(Simplifier *s, CoreAtom x, CoreAtom n) { return at_most(s, x, n, 4); }
-
-/* i mod n, where the operation itself has excluded n = 0. */
-static bool is_modulo(Simplifier *s, CoreAtom i, CoreAtom n)
-{
-    const CoreStmt *def = facts_def(s, i);
-    return def && def->kind == CORE_PRIM && def->prim.op == PRIM_MOD && not_negative(s, n, 4) &&
-           core_atom_equal(facts_resolve(s, def->prim.args[1]), n) &&
-           not_negative(s, facts_resolve(s, def->prim.args[0]), 4);
-}
-
-bool facts_in_bounds(Simplifier *s, CoreAtom i, CoreAtom n)
-{
-    if (i.is_const && n.is_const)
-        return i.bits < n.bits && (int64_t)n.bits >= 0;
-    if (!i.is_const && facts_of(s, i.var)->has_bound && core_atom_equal(facts_resolve(s, s->vars.at[i.var].bound), n))
-        return true;
-    return (facts_not_negative(s, i) && known_comparison(s, PRIM_LT, i, n)) || is_modulo(s, i, n);
 }

@@ -211,17 +211,15 @@ static Outcome fold_comparison(Fold *f, CoreAtom *out)
     switch (f->op) {
     case PRIM_LT:
     case PRIM_LESS_NAN_LAST:
-        if (atom_is(y, 0) && (!scalar_is_signed(f->type) || (wide_signed && facts_not_negative(f->s, x))))
+        if ((atom_is(y, 0) && !scalar_is_signed(f->type)) || (wide_signed && order_at_most(f->s, y, x)))
             return found(out, truth(false));
-        if (wide_signed && facts_in_bounds(f->s, x, y))
-            return found(out, truth(true));
-        return NOTHING;
+        return wide_signed && order_less(f->s, x, y) ? found(out, truth(true)) : NOTHING;
     case PRIM_LE:
-        if (atom_is(x, 0) && (!scalar_is_signed(f->type) || (wide_signed && facts_not_negative(f->s, y))))
+        if ((atom_is(x, 0) && !scalar_is_signed(f->type)) || (wide_signed && order_at_most(f->s, x, y)))
             return found(out, truth(true));
-        if (wide_signed && facts_at_most(f->s, x, y))
-            return found(out, truth(true));
-        return NOTHING;
+        return wide_signed && order_less(f->s, y, x) ? found(out, truth(false)) : NOTHING;
+    case PRIM_EQ:
+    case PRIM_NE: return wide_signed && order_different(f->s, x, y) ? found(out, truth(f->op == PRIM_NE)) : NOTHING;
     default: return NOTHING;
     }
 }
@@ -232,8 +230,10 @@ static Outcome fold_extreme(Fold *f, CoreAtom *out)
     CoreAtom x = f->args[0], y = f->args[1];
     if (core_atom_equal(x, y))
         return found(out, x);
-    if (f->type == SC_I64 && atom_is(y, 0) && facts_not_negative(f->s, x))
+    if (f->type == SC_I64 && order_at_most(f->s, y, x))
         return found(out, f->op == PRIM_MAX ? x : y);
+    if (f->type == SC_I64 && order_at_most(f->s, x, y))
+        return found(out, f->op == PRIM_MAX ? y : x);
     return NOTHING;
 }
 
@@ -261,7 +261,7 @@ static Outcome fold_int(Fold *f, CoreAtom *out)
     case PRIM_LESS_NAN_LAST: return fold_comparison(f, out);
     case PRIM_MIN:
     case PRIM_MAX: return fold_extreme(f, out);
-    case PRIM_ABS: return f->type == SC_I64 && facts_not_negative(f->s, f->args[0]) ? found(out, f->args[0]) : NOTHING;
+    case PRIM_ABS: return f->type == SC_I64 && order_not_negative(f->s, f->args[0]) ? found(out, f->args[0]) : NOTHING;
     case PRIM_NEG:
     case PRIM_COMPLEMENT: return came_from(f, f->args[0], f->op, &a, &b) ? found(out, a) : NOTHING;
     default: return NOTHING;

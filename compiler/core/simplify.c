@@ -32,7 +32,7 @@ static void learn_result_lengths(Simplifier *s, const CoreStmt *stmt)
     if (stmt->kind == CORE_SLICE)
         facts_learn_slice(s, stmt->slice.from, stmt->slice.to);
     if (stmt->kind == CORE_LENGTH) {
-        facts_of(s, stmt->vars[0])->not_negative = true;
+        facts_of(s, stmt->vars[0])->not_negative = facts_of(s, stmt->vars[0])->is_size = true;
         facts_learn_length(s, stmt->length.array, core_var_atom(stmt->vars[0], core_scalar(SC_I64)));
     }
 }
@@ -192,18 +192,18 @@ static void swap_if_negated(Simplifier *s, CoreStmt *stmt)
     stmt->if_.else_b = t;
 }
 
-static bool result_not_negative(Simplifier *s, CoreAtom a)
-{
-    return a.is_const ? (int64_t)a.bits >= 0 : facts_of(s, a.var)->not_negative;
-}
-
 /* What both branches give is a length, say. */
-static void learn_not_negative(Simplifier *s, const CoreStmt *stmt)
+static void learn_sizes(Simplifier *s, const CoreStmt *stmt)
 {
-    for (uint32_t i = 0; i < stmt->nvars; i++)
-        if (core_type_equal(core_var_type(s->fn, stmt->vars[i]), core_scalar(SC_I64)))
-            facts_of(s, stmt->vars[i])->not_negative = result_not_negative(s, stmt->if_.then_b->results[i]) &&
-                                                       result_not_negative(s, stmt->if_.else_b->results[i]);
+    for (uint32_t i = 0; i < stmt->nvars; i++) {
+        if (!core_type_equal(core_var_type(s->fn, stmt->vars[i]), core_scalar(SC_I64)))
+            continue;
+        CoreAtom x = stmt->if_.then_b->results[i], y = stmt->if_.else_b->results[i];
+        bool not_negative = order_not_negative(s, x) && order_not_negative(s, y);
+        bool is_size = order_is_size(s, x) && order_is_size(s, y);
+        facts_of(s, stmt->vars[i])->not_negative = not_negative;
+        facts_of(s, stmt->vars[i])->is_size = is_size;
+    }
 }
 
 /* The if right before, if it has the same condition and is small enough to be walked again. */
@@ -260,7 +260,7 @@ static void simplify_if(Simplifier *s, CoreStmt *stmt)
         emit_as_select(s, stmt);
     } else {
         simplify_emit(s, stmt);
-        learn_not_negative(s, stmt);
+        learn_sizes(s, stmt);
     }
 }
 

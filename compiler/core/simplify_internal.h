@@ -5,6 +5,7 @@
  *   fold.c            rules for scalar operations
  *   rows.c            what is known of the lengths of rows
  *   facts.c           what is known at a point: replacements, lengths, available operations
+ *   order.c           which of two numbers is the smaller one
  *   dead_code.c       afterwards, over the whole program: what nothing needs
  *   hoist.c           at the end: what does not change goes out of what repeats
  *
@@ -17,6 +18,7 @@
 #include "core/passes.h"
 
 typedef struct RowFacts RowFacts; /* rows.c */
+typedef struct Relation Relation; /* order.c */
 
 /* What is known of a variable. */
 typedef struct VarFacts {
@@ -29,8 +31,10 @@ typedef struct VarFacts {
     bool has_bound; /* a position: 0 <= it < bound */
     CoreAtom bound;
     bool not_negative;
-    const RowFacts *rows;    /* a sequence: what is known of its elements' lengths, or NULL */
-    const RowFacts *as_rows; /* the result of a map's body: what is known of the map's rows, outside */
+    bool is_size;              /* at most a sequence's length and a small constant */
+    const Relation *relations; /* of an i64: to others */
+    const RowFacts *rows;      /* a sequence: what is known of its elements' lengths, or NULL */
+    const RowFacts *as_rows;   /* the result of a map's body: what is known of the map's rows, outside */
 } VarFacts;
 
 typedef struct Available Available; /* an operation computed before */
@@ -59,6 +63,8 @@ void facts_undo(Simplifier *s, uint32_t mark);
 VarFacts *facts_of(Simplifier *s, CoreVar v);
 CoreAtom facts_resolve(Simplifier *s, CoreAtom a);
 static inline bool atom_is(CoreAtom a, uint64_t bits) { return a.is_const && a.bits == bits; }
+/* To be called before changing facts that end with the block. */
+VarFacts *facts_touch(Simplifier *s, CoreVar v);
 void facts_bind(Simplifier *s, CoreVar v, const CoreStmt *def);
 /* For good: v's uses become `by`. */
 void facts_replace(Simplifier *s, CoreVar v, CoreAtom by);
@@ -75,15 +81,24 @@ bool facts_length(Simplifier *s, CoreAtom xs, CoreAtom *n);
 void facts_learn_slice(Simplifier *s, CoreAtom from, CoreAtom to);
 /* Here on: this is known of xs's rows. */
 void facts_learn_rows(Simplifier *s, CoreVar xs, const RowFacts *rows);
-/* Of i64: is it known that x >= 0? that x <= n? that 0 <= i < n? */
-bool facts_not_negative(Simplifier *s, CoreAtom x);
-bool facts_at_most(Simplifier *s, CoreAtom x, CoreAtom n);
-bool facts_in_bounds(Simplifier *s, CoreAtom i, CoreAtom n);
 /* The statement that computed the atom, NULL if unknown. */
 const CoreStmt *facts_def(Simplifier *s, CoreAtom a);
 /* Was the same operation computed before? Then its results. */
 const CoreAtom *facts_find(Simplifier *s, const CoreStmt *stmt);
 void facts_add(Simplifier *s, const CoreStmt *stmt);
+
+/* ---- order.c ---- */
+/* Here on: x <= y, or x < y; x != y. Of numbers that are not i64 nothing is kept. */
+void order_learn(Simplifier *s, CoreAtom x, CoreAtom y, bool less);
+void order_learn_different(Simplifier *s, CoreAtom x, CoreAtom y);
+/* Of i64: is it known that x >= 0? that x <= n? x < n? that 0 <= i < n? that x is about as small as
+ * a sequence's length? that x != y? */
+bool order_not_negative(Simplifier *s, CoreAtom x);
+bool order_at_most(Simplifier *s, CoreAtom x, CoreAtom n);
+bool order_less(Simplifier *s, CoreAtom x, CoreAtom n);
+bool order_in_bounds(Simplifier *s, CoreAtom i, CoreAtom n);
+bool order_is_size(Simplifier *s, CoreAtom x);
+bool order_different(Simplifier *s, CoreAtom x, CoreAtom y);
 
 /* ---- rows.c ---- */
 /* An element of xs, or the results of a statement, have just been bound. */

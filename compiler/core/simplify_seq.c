@@ -118,7 +118,7 @@ static bool simplify_index(Simplifier *s, CoreStmt *stmt, CoreAtom *out)
     if (index_of_known(s, stmt, out))
         return true;
     if (stmt->site != CORE_NO_SITE && facts_length(s, stmt->index.array, &n) &&
-        facts_in_bounds(s, stmt->index.index, n)) {
+        order_in_bounds(s, stmt->index.index, n)) {
         stmt->site = CORE_NO_SITE;
         s->changed = true;
     }
@@ -135,8 +135,8 @@ static bool simplify_slice(Simplifier *s, CoreStmt *stmt, CoreAtom *out)
         return false;
     if (atom_is(from, 0) && core_atom_equal(to, n))
         return found(out, stmt->slice.array);
-    if (stmt->site != CORE_NO_SITE && facts_not_negative(s, from) && facts_at_most(s, from, to) &&
-        facts_at_most(s, to, n)) {
+    if (stmt->site != CORE_NO_SITE && order_not_negative(s, from) && order_at_most(s, from, to) &&
+        order_at_most(s, to, n)) {
         stmt->site = CORE_NO_SITE;
         s->changed = true;
     }

@@ -1,0 +1,92 @@
+/* Which indexes need no check: compiler/core/order.c. */
+#include "core_builder.h"
+
+#include "compile_text.h"
+
+static void count_checked(void *ctx, CoreBlock *b)
+{
+    for (uint32_t i = 0; i < b->stmts.n; i++) {
+        CoreStmt *s = b->stmts.at[i];
+        *(uint32_t *)ctx += (s->kind == CORE_INDEX || s->kind == CORE_SLICE) && s->site != CORE_NO_SITE;
+        core_stmt_blocks(s, count_checked, ctx);
+    }
+}
+
+/* How many indexes and slices of the program's only function keep their checks? */
+static uint32_t checked_of(const char *program)
+{
+    Session *s = session_create();
+    const CoreProgram *p = compile_text(s, program);
+    assert_int_equal(p->fns.n, 1);
+    uint32_t n = 0;
+    count_checked(&n, p->fns.at[0]->body);
+    session_destroy(s);
+    return n;
+}
+
+static void test_stencils(void **state)
+{
+    (void)state;
+    assert_int_equal(checked_of("entry main (u: [n]f64) = "
+                                "{ if i == 0 || i == n - 1 then u[i] else u[i-1] + u[i+1] : i in n }"),
+                     0);
+    assert_int_equal(
+        checked_of("entry main (u: [n]f64) = { if i > 0 && i < n - 1 then u[i-1] + u[i+1] else u[i] : i in n }"), 0);
+    assert_int_equal(
+        checked_of("entry main (u: [n][m]f64) = { { if i < 2 || i >= n - 2 || j < 2 || m - 2 <= j then 0.0 "
+                   "else u[i-2][j] + u[i+2][j] + u[i][j-1] + u[i][j+2] : j in m } : i in n }"),
+        0);
+    /* one too far */
+    assert_int_equal(checked_of("entry main (u: [n]f64) = "
+                                "{ if i == 0 || i == n - 1 then u[i] else u[i-2] + u[i+2] : i in n }"),
+                     2);
+    assert_int_equal(checked_of("entry main (u: [n]f64) = { if i != n - 1 then u[i-1] + u[i+1] else u[i] : i in n }"),
+                     1);
+}
+
+static void test_clamped(void **state)
+{
+    (void)state;
+    assert_int_equal(checked_of("entry main (u: [n]f64) = { u[max (i - 1) 0] + u[min (i + 1) (n - 1)] : i in n }"), 0);
+    assert_int_equal(checked_of("entry main (u: [n]f64) = { u[n - 1 - i] + u[i / 2] : i in n }"), 0);
+    assert_int_equal(checked_of("entry main (u: [n]f64) = { u[if i + 1 < n then i + 1 else 0] : i in n }"), 0);
+    assert_int_equal(checked_of("entry main (u: [n]f64) = { u[max (i - 1) 0] + u[min (i + 1) n] : i in n }"), 1);
+    assert_int_equal(checked_of("entry main (u: [n]f64) (k: i64) = { u[(i + k) % n] : i in n }"), 1);
+}
+
+/* Sums that may wrap around say nothing. */
+static void test_far_numbers(void **state)
+{
+    (void)state;
+    assert_int_equal(
+        checked_of(
+            "entry main (u: [f64]) (ks: [i64]) = { if k + 1 < length u && k >= 0 then u[k + 1] else 0.0 : k in ks }"),
+        1);
+    assert_int_equal(
+        checked_of(
+            "entry main (u: [f64]) (ks: [i64]) = { if k < length u && k >= 1 then u[k - 1] else 0.0 : k in ks }"),
+        0);
+    assert_int_equal(checked_of("entry main (u: [f64]) (ks: [i64]) = { if k - 1 >= 0 && k - 1 < length u then u[k - 1] "
+                                "else 0.0 : k in ks }"),
+                     0);
+}
+
+static void test_bytes(void **state)
+{
+    (void)state;
+    assert_int_equal(checked_of("entry main (xs: [u8]) = let t = { i * i : i in 256 } in { t[i64 x] : x in xs }"), 0);
+    assert_int_equal(checked_of("entry main (t: [256]f64) (xs: [u8]) = { t[i64 x] : x in xs }"), 0);
+    assert_int_equal(checked_of("entry main (t: [255]f64) (xs: [u8]) = { t[i64 x] : x in xs }"), 1);
+    assert_int_equal(checked_of("entry main (t: [16]f64) (xs: [i64]) = { t[x & 15] : x in xs }"), 0);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_stencils),
+        cmocka_unit_test(test_clamped),
+        cmocka_unit_test(test_far_numbers),
+        cmocka_unit_test(test_bytes),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
