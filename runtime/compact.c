@@ -1,9 +1,9 @@
 /* Compaction: what a loop carries from round to round, without the dead data behind its views.
  *
  * A block lives while one view points into it, or might: a matrix whose rows are replaced one by one holds the old
- * ones, too. So between a loop's rounds, when the heap has become twice as full as it was (dp_crowded), a state that
- * alone holds blocks of more than twice its elements' bytes is stored anew. It copies what is live and frees twice as
- * much; each block is freed once: all compactions together copy at most half of what was ever stored. Only what it
+ * ones, too. So between a loop's rounds, when the heap has become twice as full as it was (dp_heap_pressure), a state
+ * that alone holds blocks of more than twice its elements' bytes is stored anew. It copies what is live and frees twice
+ * as much; each block is freed once: all compactions together copy at most half of what was ever stored. Only what it
  * alone holds counts: suffixes of an array that is held elsewhere would be copied in each round and free nothing.
  *
  * Instances that stop take a small part of a round's blocks along (dp_select_apart), which they would keep alive in
@@ -27,7 +27,7 @@ DpLimit dp_limit(const DpRt *rt)
     return limit;
 }
 
-bool dp_crowded(const DpRt *rt, const DpLimit *limit)
+bool dp_heap_pressure(const DpRt *rt, const DpLimit *limit)
 {
     const Heap *h = &rt->heap;
     return h->used > limit->bytes || h->live > limit->blocks || h->always_compact;

@@ -110,7 +110,7 @@ struct DpBlock {
     bool refs_are_element_refs; /* made by scatter or hist: dp_col_set_refs speaks of the arrays' elements */
     DpRefs *refs;               /* where the views in it point to; owned */
     DpContig contig;            /* LAZY, CONTIGUOUS; owned */
-    DpBlock *retired;           /* DISJOINT: of a loop's stopped instances (dp_park); owned, or NULL */
+    DpBlock *retired;           /* DISJOINT: of a loop's stopped instances (dp_retire); owned, or NULL */
     DpRefs *shared;           /* DISJOINT: blocks in which these views may overlap (dp_update), or NULL; owned, which is
                                  what keeps them from being held by this column only */
     DpLengths lengths;        /* of a block of offsets */

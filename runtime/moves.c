@@ -187,8 +187,8 @@ void dp_put(DpRt *rt, DpCol *out, DpCtx *ctx, DpCtx *part, const DpCol *values)
     dp_block_add_refs(rt, out->block, dp_refs_of_col(rt, values, 0));
 }
 
-void dp_park(DpRt *rt, DpCol *state, DpCtx *active, DpCtx *no, DpCtx *yes, DpCol *result, DpCtx *ctx, bool crowded,
-             uint32_t rank, uint32_t bytes)
+void dp_retire(DpRt *rt, DpCol *state, DpCtx *active, DpCtx *no, DpCtx *yes, DpCol *result, DpCtx *ctx, bool crowded,
+               uint32_t rank, uint32_t bytes)
 {
     bool disjoint = dp_col_disjoint(state);
     DpRefs *shared = dp_refs_retain(state->block ? state->block->shared : NULL);

@@ -3,7 +3,7 @@
  *   simplify.c        the walk, control, parallel operations
  *   simplify_seq.c    rules for operations on sequences
  *   fold.c            rules for scalar operations
- *   rows.c            what is known of the lengths of rows
+ *   regular_dims.c    what is known of the lengths of rows
  *   facts.c           what is known at a point: replacements, lengths, available operations
  *   order.c           which of two numbers is the smaller one
  *   dead_code.c       afterwards, over the whole program: what nothing needs
@@ -17,7 +17,7 @@
 
 #include "core/passes.h"
 
-typedef struct RowFacts RowFacts; /* rows.c */
+typedef struct RowFacts RowFacts; /* regular_dims.c */
 typedef struct Relation Relation; /* order.c */
 
 /* What is known of a variable. */
@@ -100,7 +100,7 @@ bool order_in_bounds(Simplifier *s, CoreAtom i, CoreAtom n);
 bool order_is_size(Simplifier *s, CoreAtom x);
 bool order_different(Simplifier *s, CoreAtom x, CoreAtom y);
 
-/* ---- rows.c ---- */
+/* ---- regular_dims.c ---- */
 /* An element of xs, or the results of a statement, have just been bound. */
 void rows_bind_element(Simplifier *s, CoreVar element, CoreAtom xs);
 void rows_bind_results(Simplifier *s, const CoreStmt *stmt);

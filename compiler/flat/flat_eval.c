@@ -308,10 +308,10 @@ typedef struct Lifted {
     uint32_t n;
     Value *state; /* columns of active; behind them the outs, columns of whole, and active itself: roots */
     Value *outs;  /* filled where instances have stopped; allocated with the first of them */
-    bool parked;
+    bool retired;
 } Lifted;
 
-static bool park_alloc(Lifted *l)
+static bool retire_alloc(Lifted *l)
 {
     for (uint32_t i = 0; i < l->n; i++) {
         CoreType t = l->state[i].type;
@@ -320,22 +320,22 @@ static bool park_alloc(Lifted *l)
             return false;
         l->outs[i] = (Value){.kind = FLAT_COL, .type = t, .col = {l->whole, t, s->data}};
     }
-    l->parked = true;
+    l->retired = true;
     return true;
 }
 
 /* Writes the state of the instances idx of active to where they belong in the whole. */
-static bool park(Lifted *l, const Index *idx, uint64_t n)
+static bool retire(Lifted *l, const Index *idx, uint64_t n)
 {
     Eval *e = l->e;
-    if (!l->parked && n == l->whole->n) { /* all at once: the state is the result */
+    if (!l->retired && n == l->whole->n) { /* all at once: the state is the result */
         for (uint32_t i = 0; i < l->n; i++) {
             l->outs[i] = l->state[i];
             l->outs[i].col.ctx = l->whole;
         }
         return true;
     }
-    if (!l->parked && !park_alloc(l))
+    if (!l->retired && !retire_alloc(l))
         return false;
     for (uint32_t k = 0; k < l->n; k++) {
         uint32_t bytes = elem_bytes(l->state[k].type);
@@ -375,7 +375,7 @@ static void bind_state(Lifted *l)
     bind_values(l->e, l->s->loop_lifted.params, l->n, l->state);
 }
 
-/* Evaluates the condition, and parks those for which it fails. *running is how many go on. */
+/* Evaluates the condition, and retires those for which it fails. *running is how many go on. */
 static bool lifted_cond(Lifted *l, uint64_t *running)
 {
     Eval *e = l->e;
@@ -393,7 +393,7 @@ static bool lifted_cond(Lifted *l, uint64_t *running)
     e->counts.launches++;
     e->counts.readbacks++;
     e->counts.work += n;
-    if (*running < n && !park(l, no, n - *running))
+    if (*running < n && !retire(l, no, n - *running))
         return false;
     return *running == n || *running == 0 || go_on(l, yes, *running);
 }

@@ -172,15 +172,15 @@ static PlanOperand has_instances(Lower *w, PlanOperand ctx, PlanOperand some)
 }
 
 /* The state of the instances that stop goes where they belong; the others' becomes the state. */
-static void lower_parking(Lower *w, const LiftedLoop *l, PlanOperand yes, PlanOperand no)
+static void lower_retiring(Lower *w, const LiftedLoop *l, PlanOperand yes, PlanOperand no)
 {
     for (uint32_t i = 0; i < l->n; i++) {
         CoreType t = w->fn->regs.at[l->state[i].reg].core;
         PlanOperand crowded = lower_const(SC_BOOL, 0);
         if (t.rank > 0)
             EMIT(w, CROWDED, crowded = lower_scalar(w, SC_BOOL, "crowded"), l->room);
-        EMIT(w, PARK, l->state[i], l->active, no, yes, l->outs[i], w->vars[l->s->ctx], crowded, lower_number(t.rank),
-             lower_number(scalar_bytes(t.scalar)));
+        EMIT(w, RETIRE_INSTANCES, l->state[i], l->active, no, yes, l->outs[i], w->vars[l->s->ctx], crowded,
+             lower_number(t.rank), lower_number(scalar_bytes(t.scalar)));
     }
 }
 
@@ -194,7 +194,7 @@ static void lower_round_split(Lower *w, const LiftedLoop *l, PlanOperand go)
     PlanInstr *in = EMIT(w, IF, has_instances(w, no, stop));
     PlanBlock *outer = lower_begin(w);
     in->blocks[0] = w->block;
-    lower_parking(w, l, yes, no);
+    lower_retiring(w, l, yes, no);
     EMIT(w, CTX_BELOW, l->active, yes, w->vars[l->s->ctx]);
     lower_end(w, outer);
     lower_begin(w);

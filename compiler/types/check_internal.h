@@ -9,9 +9,9 @@
  *     warn_match.c  cases that are missing or never reached (usefulness.c)
  *     warn_unused.c names that nothing uses
  *     check.c       the driver, entries, and the final tables
- *     message.c     types as messages show them
- *     notes.c       errors about types, with where the types came from
- *     habits.c      names and types of other languages
+ *     type_text.c   types as messages show them
+ *     type_error_notes.c  errors about types, with where the types came from
+ *     foreign_names.c  names and types of other languages
  *     library_names.c  names of the library's modules
  *
  * Levels: a variable made inside k functions (local ones counted) has level k or less; generalising
@@ -198,7 +198,7 @@ const ModuleScope *scope_find_module(const Checker *c, Name name);
 Def *scope_exported(const ModuleScope *m, const PtrMap *names, Name name);
 void no_such_member(Checker *c, Span at, Name module, const PtrMap *names, Name name);
 
-/* ---- resolve.c, scc.c, suggest.c, habits.c ---- */
+/* ---- resolve.c, scc.c, suggest.c, foreign_names.c ---- */
 void resolve_definition(Checker *c, Def *def);
 /* The constants that a type definition's sizes name. */
 void resolve_type_sizes(Checker *c, ModuleScope *scope, const Def *type);
@@ -235,7 +235,7 @@ bool has_error(Type *t);
 /* Is there an error in any part of it? Then one message is enough. */
 bool mentions_error(Type *t);
 
-/* ---- message.c ---- */
+/* ---- type_text.c ---- */
 /* "[i64]", "a number", "point": for messages. */
 const char *describe_type(Checker *c, Type *t);
 const char *describe_class(TypeClass cls);
@@ -258,7 +258,7 @@ typedef struct Difference {
 } Difference;
 Difference types_difference(Type *a, Type *b);
 
-/* ---- notes.c ---- */
+/* ---- type_error_notes.c ---- */
 /* Unify or report at `span`. */
 bool expect(Checker *c, Span span, Type *expected, Type *found, const Why *why);
 bool expect_class(Checker *c, Span span, TypeClass cls, Type *found);

@@ -292,8 +292,8 @@ void dp_put(DpRt *rt, DpCol *out, DpCtx *ctx, DpCtx *part, const DpCol *values);
  * that of `yes` becomes the state. Arrays of the two do not overlap, so that the running ones can go on changing theirs
  * in place. crowded: those that stop are stored anew if that may free blocks (dp_select_apart). rank, bytes: as for
  * dp_compact; rank 0: scalars. */
-void dp_park(DpRt *rt, DpCol *state, DpCtx *active, DpCtx *no, DpCtx *yes, DpCol *result, DpCtx *ctx, bool crowded,
-             uint32_t rank, uint32_t bytes);
+void dp_retire(DpRt *rt, DpCol *state, DpCtx *active, DpCtx *no, DpCtx *yes, DpCol *result, DpCtx *ctx, bool crowded,
+               uint32_t rank, uint32_t bytes);
 DpCol dp_concat(DpRt *rt, uint32_t n, const DpCol *cols); /* one behind the other; refs united */
 DpCol dp_slice_col(DpRt *rt, const DpCol *col, uint64_t from, uint64_t n);
 DpCol dp_flatten(DpRt *rt, DpCtx *ctx, const DpCol *views,
@@ -320,14 +320,14 @@ DpArr dp_update_root(DpRt *rt, const DpArr *a, bool consume, int64_t index, cons
                      DpRefs *value_refs);
 
 /* ---- compaction ----
- * A loop takes its limit before it begins. Between two rounds in which dp_crowded says so, the arrays of its state are
- * stored anew if that frees more than it copies, and the limit is taken again. rank: of the arrays, at least 1; bytes:
- * of a scalar. */
+ * A loop takes its limit before it begins. Between two rounds in which dp_heap_pressure says so, the arrays of its
+ * state are stored anew if that frees more than it copies, and the limit is taken again. rank: of the arrays, at least
+ * 1; bytes: of a scalar. */
 typedef struct DpLimit {
     uint64_t bytes, blocks;
 } DpLimit;
 DpLimit dp_limit(const DpRt *rt);
-bool dp_crowded(const DpRt *rt, const DpLimit *limit);
+bool dp_heap_pressure(const DpRt *rt, const DpLimit *limit);
 void dp_compact(DpRt *rt, DpCol *views, uint32_t rank, uint32_t bytes);
 /* As dp_select, for arrays that stay when the other instances' go on: their elements may be stored anew. */
 DpCol dp_select_apart(DpRt *rt, const DpCol *views, DpCtx *from, DpCtx *to, uint32_t rank, uint32_t bytes);

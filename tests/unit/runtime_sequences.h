@@ -183,7 +183,7 @@ static uint64_t run_views(DpRt *rt)
     return d;
 }
 
-/* Arrays that are changed, in place and not, parked and stored anew. */
+/* Arrays that are changed, in place and not, retired and stored anew. */
 static uint64_t run_updates(DpRt *rt)
 {
     static const int64_t indices[ROWS] = {1, 0, 2, -1, 0};
@@ -201,7 +201,7 @@ static uint64_t run_updates(DpRt *rt)
     DpCol cond = column(rt, condition, ROWS, 1), result = dp_new_col(rt, ROWS, 16);
     DpCtx *yes, *no;
     dp_split(rt, r.up, &cond, &yes, &no);
-    dp_park(rt, &copy, r.up, no, yes, &result, r.up, true, 1, 4);
+    dp_retire(rt, &copy, r.up, no, yes, &result, r.up, true, 1, 4);
     dp_compact(rt, &copy, 1, 4);
     DpCol apart = dp_select_apart(rt, &rows, r.up, yes, 1, 4);
     d = take_views(rt, take_views(rt, d, yes, &apart, 4), yes, &copy, 4);

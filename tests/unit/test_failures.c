@@ -180,17 +180,17 @@ static void test_crowded(void **state)
     begin(NULL);
     Heap *h = &rt.heap;
     DpLimit least = dp_limit(&rt);
-    assert_false(dp_crowded(&rt, &least));
+    assert_false(dp_heap_pressure(&rt, &least));
     h->used = least.bytes + 1;
-    assert_true(dp_crowded(&rt, &least));
+    assert_true(dp_heap_pressure(&rt, &least));
     DpLimit more = dp_limit(&rt);
-    assert_true(more.bytes == 2 * h->used && more.blocks == least.blocks && !dp_crowded(&rt, &more));
+    assert_true(more.bytes == 2 * h->used && more.blocks == least.blocks && !dp_heap_pressure(&rt, &more));
     h->live = least.blocks + 1;
-    assert_true(dp_crowded(&rt, &more));
+    assert_true(dp_heap_pressure(&rt, &more));
     more = dp_limit(&rt);
-    assert_true(more.blocks == 2 * h->live && !dp_crowded(&rt, &more));
+    assert_true(more.blocks == 2 * h->live && !dp_heap_pressure(&rt, &more));
     h->always_compact = true;
-    assert_true(dp_crowded(&rt, &more));
+    assert_true(dp_heap_pressure(&rt, &more));
 }
 
 /* ---- files of the cache ---- */

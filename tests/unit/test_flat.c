@@ -492,7 +492,7 @@ static void test_loop_lifted(void **state)
     CoreValue arg = SEQ(&f.b, 6, 1, 7, 27, 1, 2), r;
     f_run(&f, &arg, &r);
     ASSERT_SEQ(r, 8, 0, 16, 111, 0, 1);
-    CoreValue same = SEQ(&f.b, 7, 7, 7); /* all stop together: nothing is selected or parked */
+    CoreValue same = SEQ(&f.b, 7, 7, 7); /* all stop together: nothing is selected or retired */
     assert_int_equal(f_run(&f, &same, &r).moved, 0);
     ASSERT_SEQ(r, 16, 16, 16);
     CoreValue none = v_seq(&f.b, 0, NULL);

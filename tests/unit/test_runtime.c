@@ -165,7 +165,7 @@ static void test_masked_updates(void **state)
         dp_split(rt, w.up, &cond, &yes, &no);
         DpCol result = dp_new_col(rt, nseg, 16), kept = dp_select(rt, &indices, w.up, yes),
               new_values = dp_select(rt, &values, w.up, yes);
-        dp_park(rt, &twice, w.up, no, yes, &result, w.up, false, 1, 4);
+        dp_retire(rt, &twice, w.up, no, yes, &result, w.up, false, 1, 4);
         if (dp_ctx_n(yes)) {
             dp_rt_read(rt, dp_col_addr(rt, &twice), before, 16 * dp_ctx_n(yes));
             DpCol thrice = dp_update(rt, yes, &twice, true, true, &kept, &new_values);
