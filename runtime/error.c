@@ -237,6 +237,7 @@ const uint64_t *dp_rt_look(DpRt *rt)
     rt->profile.looks++;
     dp_rt_check_device(rt, rt->device->backend->read(rt->device, &rt->heap.buffer, 0, sizeof rt->look, rt->look));
     rt->mail.arrived = rt->mail.begun;
+    rt->unlooked = false;
     dp_profile_switch(rt, before);
     if (rt->compiling)
         dp_activity("running");
@@ -245,4 +246,9 @@ const uint64_t *dp_rt_look(DpRt *rt)
     return rt->look + DP_MAILBOX / 8;
 }
 
-void dp_check(DpRt *rt) { dp_rt_look(rt); }
+/* Nothing launched since the host last looked: it has seen all. */
+void dp_check(DpRt *rt)
+{
+    if (rt->unlooked)
+        dp_rt_look(rt);
+}

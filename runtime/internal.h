@@ -280,6 +280,7 @@ struct DpRt {
     const char *dump_dir; /* DP_DUMP_KERNELS */
     Profile profile;
     uint64_t look[DP_LOOK_BYTES / 8];
+    bool unlooked; /* launched since: may have failed, and may run still */
     Mail mail;
     uint32_t at; /* the site of dp_at, plus 1; 0: outside of the program */
     uint32_t level, lifted_level;

@@ -258,6 +258,7 @@ void dp_rt_launch(DpRt *rt, Kernel *k, uint32_t heaps, uint32_t groups, const Ar
     if (dp_failed(rt))
         return;
     rt->profile.launches++;
+    rt->unlooked = true;
     dp_rt_check_device(rt,
                        rt->device->backend->launch(rt->device, kernel, &launch, rt->profile.on ? &nanoseconds : NULL));
     if (rt->profile.on && !dp_failed(rt))

@@ -230,7 +230,7 @@ static int run_all(Session *s)
     for (uint64_t i = 0; !status && !dp_failed(s->rt) && i < runs; i++) {
         double us = run_once(s, args, results);
         if (s->times.file && (i > 0 || runs == 1))
-            fprintf(s->times.file, "%.0f\n", us);
+            fprintf(s->times.file, "%.1f\n", us);
         if (i + 1 < runs)
             dp_release_results(s->rt, s->entry, s->results, results);
     }

@@ -340,7 +340,7 @@ DpPending dp_begin_read_view(DpRt *rt, const DpArr *a, uint64_t index);
 /* The n results of a reduction, or the element; bits as in core constants. */
 void dp_await_scalars(DpRt *rt, DpPending p, uint32_t n, const uint8_t *scalars /* DpScalar */, uint64_t *bits);
 DpArr dp_await_view(DpRt *rt, DpPending p);
-/* Waits, and reports a failure recorded by a kernel. */
+/* Waits for what was launched, and reports a failure recorded by a kernel. */
 void dp_check(DpRt *rt);
 
 /* ---- host scalar semantics, the same as core_prim_apply: static inline functions for generated code are in

@@ -143,7 +143,7 @@ static void test_device_errors(void **state)
     FAILS(4, dp_rt_check_device(&rt, recorded(rt.device, DEVICE_FAILED, "tests")));
     assert_string_equal(last_message, "error: device error a failure in tests");
     recording = (struct Recording){.counting = true, .at = 1, .sticky = true};
-    FAILS(4, dp_check(&rt));
+    FAILS(4, dp_rt_look(&rt));
     assert_string_equal(last_message, "error: device error a failure in read");
     FAILS(4, dp_rt_write(&rt, 0, "", 1));
     assert_string_equal(last_message, "error: device error a failure in write");
