@@ -33,6 +33,24 @@ static const PrimInfo prims[PRIM_COUNT] = {
 
 const char *core_prim_name(CorePrim p) { return prims[p].name; }
 uint32_t core_prim_arity(CorePrim p) { return prims[p].arity; }
+bool core_prim_commutes(CorePrim p, Scalar operand)
+{
+    switch (p) {
+    case PRIM_ADD:
+    case PRIM_MUL:
+    case PRIM_AND:
+    case PRIM_OR:
+    case PRIM_XOR:
+    case PRIM_EQ:
+    case PRIM_NE:
+    case PRIM_SIZE_ADD:
+    case PRIM_SIZE_MUL: return true;
+    case PRIM_MIN:
+    case PRIM_MAX: return !scalar_is_float(operand); /* min 0.0 -0.0 */
+    default: return false;
+    }
+}
+
 bool core_prim_gives_bool(CorePrim p) { return prims[p].gives == GIVES_BOOL; }
 
 uint32_t core_prim_cost(CorePrim p, Scalar operand)

@@ -86,6 +86,7 @@ bool core_prim_takes(CorePrim p, Scalar operand);
 enum { CORE_CHEAP = 2, CORE_MODERATE = 8 };
 uint32_t core_prim_cost(CorePrim p, Scalar operand);
 bool core_prim_gives_bool(CorePrim p); /* comparisons; the others give their operand's type, but for CONVERT */
+bool core_prim_commutes(CorePrim p, Scalar operand); /* may its operands change places? */
 /* May it fail? Only DIV and MOD on integers. */
 bool core_prim_fallible(CorePrim p, Scalar operand);
 /* The one definition of scalar semantics on the host (all evaluators and constant folding use it).

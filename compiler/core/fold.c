@@ -76,23 +76,7 @@ static Outcome fold_constants(Fold *f, CoreAtom *out)
     return found(out, core_const(result, core_prim_apply(f->op, operand, result, bits)));
 }
 
-static bool commutes(const Fold *f)
-{
-    switch (f->op) {
-    case PRIM_ADD:
-    case PRIM_MUL:
-    case PRIM_AND:
-    case PRIM_OR:
-    case PRIM_XOR:
-    case PRIM_EQ:
-    case PRIM_NE:
-    case PRIM_SIZE_ADD:
-    case PRIM_SIZE_MUL: return true;
-    case PRIM_MIN:
-    case PRIM_MAX: return !scalar_is_float(f->type); /* min 0.0 -0.0 */
-    default: return false;
-    }
-}
+static bool commutes(const Fold *f) { return core_prim_commutes(f->op, f->type); }
 
 static void swap_operands(Fold *f, CorePrim op)
 {
