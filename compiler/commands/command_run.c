@@ -81,6 +81,16 @@ static bool has_entry(Compilation *c)
     return c->core->entries.n > 0;
 }
 
+/* --remarks, of a program that has reached its plan. */
+static void print_remarks(Compilation *c, const char *form)
+{
+    StrBuf text = {0};
+    plan_remarks(&text, c->plan, *form != '\0');
+    if (text.n)
+        fwrite(text.text, 1, text.n, stdout);
+    strbuf_free(&text);
+}
+
 int command_build(const CommandLine *a)
 {
     const char *file = a->words[0], *output = a->values[OPTION_EXECUTABLE];
@@ -99,6 +109,8 @@ int command_build(const CommandLine *a)
         } else {
             status = temporary_failed(c);
         }
+        if (status == EXIT_OK && a->values[OPTION_REMARKS])
+            print_remarks(c, a->values[OPTION_REMARKS]);
     }
     compilation_destroy(c);
     return status;
@@ -325,6 +337,8 @@ int command_check(const CommandLine *a)
         set_messages(c->session, a->messages);
         if (!compile_to(c, STAGE_PLAN))
             status = EXIT_USAGE;
+        else if (a->values[OPTION_REMARKS])
+            print_remarks(c, a->values[OPTION_REMARKS]);
         compilation_destroy(c);
     }
     return status;

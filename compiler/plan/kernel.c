@@ -292,7 +292,7 @@ static const char *function_around(Plan *plan, Span at)
     return n ? arena_strndup(plan->arena, name, n) : "?";
 }
 
-static PlanPlace place_of(Plan *plan, Span at)
+PlanPlace plan_place_of(Plan *plan, Span at)
 {
     Session *session = plan->program->core->session;
     return (PlanPlace){session->files.at[at.file]->path, source_linecol(session, at.file, at.start).line,
@@ -316,9 +316,9 @@ static void add_kernel(Plan *plan, const FlatFn *fn, const FlatStmt *s, uint32_t
     k->fn = fn;
     k->stmt = s;
     k->name = kernel_name(plan, fn, number, k->kind);
-    k->place = place_of(plan, s->span);
+    k->place = plan_place_of(plan, s->span);
     if (s->span.origin)
-        k->library = place_of(plan, source_of_origin(plan->program->core->session, s->span.origin));
+        k->library = plan_place_of(plan, source_of_origin(plan->program->core->session, s->span.origin));
     set_values(plan, k, first, n);
     note_trust(&k->trusting, s->body.block);
     if (plan_has_op(k))

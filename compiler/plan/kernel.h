@@ -92,6 +92,8 @@ typedef struct PlanAround {
     const char *name;
 } PlanAround;
 
+PlanPlace plan_place_of(Plan *plan, Span at);
+
 /* Most outputs of one kernel: DP_MAX_OUTS of the runtime. A MAP with more becomes several. */
 #define PLAN_MAX_OUTS 64
 

@@ -151,6 +151,8 @@ void plan_lifetimes(Plan *plan);
 bool plan_check(const Plan *plan, StrBuf *why);
 /* `dump --stage=plan` */
 void plan_print(StrBuf *out, const Plan *plan);
+/* --remarks: what became of each line of the program (docs/tools.md), as text or as an object of JSON a line. */
+void plan_remarks(StrBuf *out, Plan *plan, bool json);
 
 /* ---- operands ---- */
 /* A register's name: "a3_xs". */

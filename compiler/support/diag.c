@@ -306,8 +306,7 @@ static void add_diag(StrBuf *out, Session *s, const Diag *diag, const Style *sty
 
 /* ---- JSON ---- */
 
-/* What is not UTF-8 is shown as in the other form, \xNN: JSON knows no other text. */
-static void add_json_string(StrBuf *out, const char *text)
+void diag_json_string(StrBuf *out, const char *text)
 {
     strbuf_add(out, "\"");
     for (size_t n = strlen(text), i = 0; i < n;) {
@@ -337,7 +336,7 @@ static void add_json_place(StrBuf *out, Session *s, Span at)
     LineCol from = source_linecol(s, at.file, at.start);
     LineCol to = source_linecol(s, at.file, at.end > at.start ? at.end : at.start);
     strbuf_add(out, ",\"file\":");
-    add_json_string(out, s->files.at[at.file]->path);
+    diag_json_string(out, s->files.at[at.file]->path);
     strbuf_printf(out, ",\"line\":%u,\"column\":%u,\"end_line\":%u,\"end_column\":%u", from.line, from.col, to.line,
                   to.col);
 }
@@ -349,9 +348,9 @@ static void add_json_message(StrBuf *out, Session *s, const Message *m)
     if (m->code == DIAG_NONE)
         strbuf_add(out, "null");
     else
-        add_json_string(out, diag_codes[m->code].code);
+        diag_json_string(out, diag_codes[m->code].code);
     strbuf_add(out, ",\"message\":");
-    add_json_string(out, m->text);
+    diag_json_string(out, m->text);
     add_json_place(out, s, m->at);
 }
 

@@ -18,6 +18,7 @@
 #define DPC_SESSION_H
 
 #include "support/arena.h"
+#include "support/strbuf.h"
 
 #include <stdbool.h>
 #include <stdio.h>
@@ -128,5 +129,7 @@ void diag_note_text(Session *s, const char *format, ...);
 /* Prints all diagnostics, sorted by place, notes behind their error, at most 20 errors (as JSON all of
  * them); then forgets them. `colour` adds ANSI colours. */
 void diag_print(Session *s, FILE *out, bool colour);
+/* A string of JSON. What is not UTF-8 is shown as in diagnostics, \xNN: JSON knows no other text. */
+void diag_json_string(StrBuf *out, const char *text);
 
 #endif

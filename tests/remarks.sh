@@ -1,0 +1,48 @@
+#!/bin/sh
+# dpc check --remarks: what it says of some lines, and that it is JSON for all examples. remarks.sh DPC
+set -u
+dpc=$(cd "$(dirname "$1")" && pwd)/$(basename "$1")
+examples=$(cd "$(dirname "$0")/../examples" && pwd)
+folder=$(mktemp -d)
+trap 'rm -rf "$folder"' EXIT
+cd "$folder" || exit 1
+failed=0
+
+cat >f.dp <<'END'
+def norm (v: [f64]) : f64 =
+  sqrt (sum { x * x : x in v })
+entry main (vs: [[f64]]) (rounds: i64) : [[f64]] =
+  loop vs = vs for _ < rounds do
+    let norms = map norm vs
+    in { { x / n : x in v } : v in vs; n in norms }
+entry grid (n: i64) (m: i64) (xs: [i32]) : ([[i64]], i32) =
+  ({ { i * m + j : j in m * 2 } : i in n },
+   xs[{ i : x in xs; i in length xs | x > 0 }[0]])
+END
+"$dpc" check --remarks f.dp >said || failed=1
+
+says() { # says TEXT: it is a line
+    grep -qxF -- "$1" said || { echo "FAILED: no remark: $1"; failed=1; }
+}
+says 'f.dp:4: loop of the host; in a round 3 kernels and 1 read-back'
+says 'f.dp:8: map over n * m * 2, kernel grid_0_map'
+says '  stores i64, 8 * n * m * 2 bytes: the result'
+says 'f.dp:9: pack over length(xs), kernel grid_1_pack'
+
+"$dpc" build --remarks -o f f.dp >built || failed=1
+cmp -s said built || { echo "FAILED: dpc build --remarks says something else"; failed=1; }
+if command -v python3 >/dev/null 2>&1; then
+    "$dpc" check --remarks=json f.dp "$examples"/*/*.dp >json || failed=1
+    python3 - <<'END' || failed=1
+import json
+remarks = [json.loads(line) for line in open("json")]
+mine = [r for r in remarks if r["place"]["file"] == "f.dp"]
+kernels = {r["kernel"]: r for r in mine if r["remark"] == "kernel"}
+total = next(r for r in kernels.values() if r["place"]["line"] == 2 and r["operation"] == "reduce")
+assert total["library"]["function"] == "sum" and not total["regular"], total
+assert (total["types"], total["bytes"]) == ("f64", "8 * length(vs)"), total
+assert kernels["grid_0_map"]["regular"], kernels["grid_0_map"]
+assert len({r["place"]["file"] for r in remarks}) > 50
+END
+fi
+exit $failed
