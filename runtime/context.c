@@ -53,6 +53,13 @@ void dp_ctx_release(DpRt *rt, DpCtx **ctx)
 
 uint64_t dp_ctx_n(const DpCtx *c) { return c ? c->n : 0; }
 
+uint64_t dp_many(const DpRt *rt, const DpCtx *c)
+{
+    enum { AUTO, FLAT, LANE };
+    const uint64_t choice = dp_param(rt, PARAM_NEST);
+    return choice == AUTO ? dp_ctx_n(c) >= dp_param(rt, PARAM_NEST_LANES) : choice == LANE;
+}
+
 /* ---- offsets ---- */
 uint64_t dp_offsets_word(Offsets o) { return o.block ? o.block->addr : o.stride; }
 

@@ -306,7 +306,7 @@ static void and_scalar(void *ctx, CoreBlock *b)
 bool core_stmt_is_scalar(const CoreStmt *s)
 {
     bool all = kinds[s->kind].code == CODE_SCALAR;
-    if (all)
+    if (all && s->kind != CORE_LANE)
         core_stmt_blocks((CoreStmt *)(uintptr_t)s, and_scalar, &all); /* reads only */
     return all;
 }

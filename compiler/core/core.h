@@ -172,6 +172,7 @@ typedef enum CoreKind { /* see kinds.def */
     case CORE_ARRAY:                                                                                                   \
     case CORE_CHECK_ROWS:                                                                                              \
     case CORE_CALL:                                                                                                    \
+    case CORE_MANY:                                                                                                    \
     case CORE_ARGSORT:                                                                                                 \
     case CORE_FLATTEN
 
@@ -231,7 +232,10 @@ struct CoreStmt {
             CoreFn *fn;
             CoreAtom *args;
             uint32_t nargs;
-        } call;        /* CORE_CALL */
+        } call; /* CORE_CALL */
+        struct {
+            CoreBlock *block;
+        } lane;        /* CORE_LANE */
         CoreSoac soac; /* CORE_SOAC */
         struct {
             CoreAtom *keys, *columns;
@@ -373,7 +377,8 @@ bool core_stmt_fallible(const CoreProgram *p, const CoreFn *fn, const CoreStmt *
 CoreSoac *core_stmt_soac(const CoreStmt *s);
 CoreLambda *core_stmt_operator(const CoreStmt *s);
 uint32_t core_stmt_places(const CoreStmt *s);
-/* Code that may stand in a kernel, and on the host: it makes no sequences, and calls nothing. */
+/* Code that may stand in a kernel and, but for CORE_LANE, on the host: it makes no sequences that others see, and calls
+ * nothing. */
 bool core_stmt_is_scalar(const CoreStmt *s);
 bool core_block_is_scalar(const CoreBlock *b);
 /* Replaces every function's body by a copy in which no two statements share an array and the variables are

@@ -278,6 +278,11 @@ static void check_if(Checker *c, const CoreStmt *s)
     check_body(c, s->if_.else_b, c->scope.n, types, s->nvars, "an else branch");
 }
 
+static void check_lane(Checker *c, const CoreStmt *s)
+{
+    check_body(c, s->lane.block, c->scope.n, types_of(c, s->vars, s->nvars), s->nvars, "a lane");
+}
+
 /* The condition of a while loop sees the parameters as the body does. */
 static void check_loop(Checker *c, const CoreStmt *s)
 {
@@ -411,6 +416,8 @@ static void check_operation(Checker *c, const CoreStmt *s)
     case CORE_CHECK: check_check(c, s); break;
     case CORE_CHECK_ROWS: check_rows(c, s, result); break;
     case CORE_IF: check_if(c, s); break;
+    case CORE_MANY: want_type(c, result, type_bool, "what many gives"); break;
+    case CORE_LANE: check_lane(c, s); break;
     case CORE_LOOP: check_loop(c, s); break;
     case CORE_CALL: check_call(c, s); break;
     case CORE_SOAC: check_parallel(c, s); break;

@@ -249,18 +249,23 @@ static bool eval_check_rows(Eval *e, Frame *f, const CoreStmt *s)
 
 /* ---- control ---- */
 
-static bool eval_if(Eval *e, Frame *f, const CoreStmt *s)
+/* The statement binds what the block gives. */
+static bool eval_inside(Eval *e, Frame *f, const CoreStmt *s, const CoreBlock *b)
 {
     CoreValue few[4], *results = s->nvars <= 4 ? few : malloc(sizeof *results * s->nvars);
     if (!results)
         return eval_fail_memory(e, s->span, sizeof *results * s->nvars);
-    bool holds = eval_peek(f, s->if_.cond).bits;
-    bool ok = eval_block(e, f, holds ? s->if_.then_b : s->if_.else_b, results);
+    bool ok = eval_block(e, f, b, results);
     for (uint32_t i = 0; ok && i < s->nvars; i++)
         f->vars[s->vars[i]] = results[i];
     if (results != few)
         free(results);
     return ok;
+}
+
+static bool eval_if(Eval *e, Frame *f, const CoreStmt *s)
+{
+    return eval_inside(e, f, s, eval_peek(f, s->if_.cond).bits ? s->if_.then_b : s->if_.else_b);
 }
 
 /* One round: the body's results become the parameters, all at once. */
@@ -378,6 +383,8 @@ static bool eval_stmt(Eval *e, Frame *f, const CoreStmt *s)
     case CORE_CHECK: return eval_check(e, f, s);
     case CORE_CHECK_ROWS: return eval_check_rows(e, f, s);
     case CORE_IF: return eval_if(e, f, s);
+    case CORE_MANY: define_scalar(f, s, 1); return true;
+    case CORE_LANE: return eval_inside(e, f, s, s->lane.block);
     case CORE_LOOP: return eval_loop(e, f, s);
     case CORE_CALL: return eval_call(e, f, s);
     case CORE_SOAC: return eval_soac(e, f, s);

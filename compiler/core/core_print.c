@@ -257,6 +257,11 @@ static void print_operation(Printer *p, const CoreStmt *s)
         print_word_block(p, "else", s->if_.else_b);
         break;
     case CORE_LOOP: print_loop(p, s); break;
+    case CORE_MANY: strbuf_add(p->out, "many"); break;
+    case CORE_LANE:
+        strbuf_add(p->out, "lane ");
+        print_block(p, s->lane.block);
+        break;
     case CORE_CALL:
         strbuf_printf(p->out, "call %s (", s->call.fn->name);
         print_atoms(p, s->call.args, s->call.nargs);

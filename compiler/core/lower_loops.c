@@ -93,7 +93,8 @@ static void lower_stmt(Lowering *l, CoreStmt *s)
     core_stmt_binders(s, note_binder, l);
     if (counted && s->loop.index != CORE_NO_VAR)
         l->varies[s->loop.index] = !is_uniform(l, s->loop.count);
-    core_stmt_blocks(s, lower_block, l);
+    if (s->kind != CORE_LANE)
+        core_stmt_blocks(s, lower_block, l);
     l->parallel = outer;
     for (uint32_t i = 0; i < s->nvars; i++)
         note_binder(l, &s->vars[i]);

@@ -177,17 +177,20 @@ static bool run_into(Eval *e, const CoreBlock *b, const CoreVar *vars, uint32_t 
 static bool run_for(Eval *e, const CoreStmt *s)
 {
     int64_t count = (int64_t)atom_value(e, s->loop.count).bits;
+    LaneMark m = lane_mark(e);
     for (int64_t i = 0; i < count; i++) {
         if (s->loop.index != CORE_NO_VAR)
             e->env[s->loop.index] = (Elem){.bits = (uint64_t)i};
         if (!run_into(e, s->loop.body, s->loop.params, s->loop.nparams))
             return false;
+        lane_tidy(e, m, s->loop.params, s->loop.nparams);
     }
     return true;
 }
 
 static bool run_while(Eval *e, const CoreStmt *s)
 {
+    LaneMark m = lane_mark(e);
     for (;;) {
         Elem holds;
         if (!body_run(e, s->loop.cond, &holds))
@@ -196,6 +199,7 @@ static bool run_while(Eval *e, const CoreStmt *s)
             return true;
         if (!run_into(e, s->loop.body, s->loop.params, s->loop.nparams))
             return false;
+        lane_tidy(e, m, s->loop.params, s->loop.nparams);
     }
 }
 
@@ -222,9 +226,10 @@ static bool run_stmt(Eval *e, const CoreStmt *s)
     case CORE_IF:
         return run_into(e, atom_value(e, s->if_.cond).bits ? s->if_.then_b : s->if_.else_b, s->vars, s->nvars);
     case CORE_LOOP: return run_loop(e, s);
-    case CORE_PARALLEL: break;
+    case CORE_LANE: return lane_run(e, s);
+    case CORE_PARALLEL: return lane_run_parallel(e, s);
     }
-    flat_eval_broken(e, "a body has a statement that is not scalar code");
+    return false;
 }
 
 bool body_run(Eval *e, const CoreBlock *b, Elem *results)

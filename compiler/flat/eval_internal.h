@@ -2,6 +2,7 @@
  *     flat_eval.c      entry, blocks, if, loops, calls
  *     eval_memory.c    stored blocks, views, contexts, paths, the collector, values in and out
  *     eval_body.c      scalar code and its inputs
+ *     eval_lane.c      code that a lane executes from beginning to end
  *     eval_columns.c   contexts and columns: kernel, array, nested, pack, split, elems, views, merge
  *     eval_segments.c  reduce, scan, hist, scatter, and whole arrays: argsort, flatten, update
  *
@@ -84,6 +85,13 @@ typedef struct Value {
     Ctx *ctx;
 } Value;
 
+/* Arrays that only one instance sees: a stack of chunks. */
+typedef struct LaneChunk LaneChunk;
+typedef struct LaneMark {
+    LaneChunk *top;
+    size_t used;
+} LaneMark;
+
 /* A call under way. */
 typedef struct Frame Frame;
 struct Frame {
@@ -120,6 +128,7 @@ typedef struct Eval {
     Ctx *ctxs;
     Index *indices;
     uint32_t random;
+    LaneChunk *lane;
 } Eval;
 
 /* ---- assertions and failures ---- */
@@ -195,6 +204,16 @@ void inputs_load(Eval *e, const Inputs *in, uint64_t instance);
 void inputs_close(Inputs *in);
 Elem atom_value(const Eval *e, CoreAtom a);
 bool body_run(Eval *e, const CoreBlock *b, Elem *results);
+
+/* ---- eval_lane.c ---- */
+bool lane_run(Eval *e, const CoreStmt *s);          /* CORE_LANE */
+bool lane_run_parallel(Eval *e, const CoreStmt *s); /* in it */
+/* Does the address lie in the lane's memory? */
+bool lane_holds(const Eval *e, uint64_t addr);
+LaneMark lane_mark(const Eval *e);
+/* Drops what was stored since then, but for these variables' values, if it is much. */
+void lane_tidy(Eval *e, LaneMark m, const CoreVar *state, uint32_t n);
+void lane_free_all(Eval *e);
 
 /* ---- statements ---- */
 bool exec_host(Eval *e, const FlatStmt *s);

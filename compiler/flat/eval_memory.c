@@ -277,7 +277,7 @@ char *no_elements(void)
 /* Asserts that the view's elements lie in one block of their type. */
 static void view_check(const Eval *e, CoreType array, View v)
 {
-    if (v.len == 0)
+    if (v.len == 0 || lane_holds(e, v.addr))
         return;
     CoreType t = core_element(array);
     const Stored *s = stored_at(e, v.addr);
@@ -437,6 +437,7 @@ void collect_if_due(Eval *e)
 void memory_free_all(Eval *e)
 {
     (void)sweep(e);
+    lane_free_all(e);
     free(e->reserve);
 }
 

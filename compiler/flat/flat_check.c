@@ -293,6 +293,12 @@ static void check_pack(FlatChecker *c, const FlatStmt *s)
         check_body(c, &s->body, types, s->nouts);
 }
 
+static void check_many(FlatChecker *c, const FlatStmt *s)
+{
+    if (expect(c, s->nouts == 1, "it binds one variable") && use_ctx(c, s->ctx))
+        want_out(c, s->outs[0], FLAT_ROOT, type_bool, "what it binds");
+}
+
 static void check_split(FlatChecker *c, const FlatStmt *s)
 {
     if (!expect(c, s->nouts == 2, "it binds two contexts") || !use_ctx(c, s->ctx))
@@ -612,6 +618,7 @@ static void check_stmt(FlatChecker *c, const FlatStmt *s)
     case FLAT_S_ARRAY: check_array(c, s); break;
     case FLAT_S_NESTED: check_nested(c, s); break;
     case FLAT_S_PACK: check_pack(c, s); break;
+    case FLAT_S_MANY: check_many(c, s); break;
     case FLAT_S_SPLIT: check_split(c, s); break;
     case FLAT_S_ELEMS: check_elems(c, s); break;
     case FLAT_S_SELECT: check_select(c, s); break;

@@ -1,5 +1,6 @@
 /* The code of bodies: scalar core statements whose free variables are inputs. Types of scalar operations have been
  * checked by core_check before flattening; here it is scopes, views, and that nothing parallel is left. */
+#include "core/lane.h"
 #include "flat/flat_check.h"
 
 static const CoreType type_i64 = {SC_I64, 0}, type_bool = {SC_BOOL, 0};
@@ -98,6 +99,46 @@ static void check_loop(FlatChecker *c, const CoreStmt *s)
     flat_check_core_block(c, s->loop.body, types, s->loop.nparams);
 }
 
+/* ---- code that a lane executes from beginning to end: types have been checked by core_check, too ---- */
+
+static void check_lane_block(void *ctx, CoreBlock *b);
+
+static void use_atom(void *ctx, CoreAtom *a) { flat_check_core_atom(ctx, *a); }
+static void bind_var(void *ctx, CoreVar *v)
+{
+    if (*v != CORE_NO_VAR)
+        bind(ctx, *v);
+}
+
+static void check_lane_block(void *ctx, CoreBlock *b)
+{
+    FlatChecker *c = ctx;
+    for (uint32_t i = 0; i < b->stmts.n && c->ok; i++) {
+        CoreStmt *s = b->stmts.at[i];
+        core_stmt_atoms(s, use_atom, c);
+        core_stmt_binders(s, bind_var, c);
+        core_stmt_blocks(s, check_lane_block, c);
+        for (uint32_t j = 0; j < s->nvars && c->ok; j++)
+            bind(c, s->vars[j]);
+    }
+    for (uint32_t i = 0; i < b->nresults && c->ok; i++)
+        use_atom(c, &b->results[i]);
+    if (c->ok)
+        unbind_block(c, b);
+}
+
+static void check_lane(FlatChecker *c, const CoreStmt *s)
+{
+    Lane lane = {.fn = c->fn->scope, .vars = arena_array(c->arena, LaneVar, c->fn->scope->vars.n + 1)};
+    check_lane_block(c, s->lane.block);
+    if (c->ok && s->nvars != s->lane.block->nresults)
+        flat_check_fail(c, "a lane has %u results instead of %u", s->lane.block->nresults, s->nvars);
+    for (uint32_t i = 0; i < s->nvars && c->ok; i++)
+        want(c, core_atom_type(c->fn->scope, s->lane.block->results[i]), out_type(c, s, i), "a lane's result");
+    if (c->ok && !lane_analyse(&lane, s->lane.block))
+        flat_check_fail(c, "a lane has code that it cannot do");
+}
+
 static void check_stmt(FlatChecker *c, const CoreStmt *s)
 {
     switch (s->kind) {
@@ -129,6 +170,7 @@ static void check_stmt(FlatChecker *c, const CoreStmt *s)
         break;
     }
     case CORE_LOOP: check_loop(c, s); break;
+    case CORE_LANE: check_lane(c, s); break;
     case CORE_PARALLEL: flat_check_fail(c, "a body has a statement that is not scalar code"); break;
     }
     for (uint32_t i = 0; i < s->nvars && c->ok; i++)

@@ -614,6 +614,9 @@ static bool exec_kind(Eval *e, const FlatStmt *s)
     case FLAT_S_NESTED: return exec_nested(e, s);
     case FLAT_S_PACK: return exec_pack(e, s);
     case FLAT_S_SPLIT: return exec_split(e, s);
+    case FLAT_S_MANY:
+        bind_host(e, s->outs[0], (Elem){.bits = var_ctx(e, s->ctx)->n >= FLAT_EVAL_MANY}, true);
+        return true;
     case FLAT_S_ELEMS: return exec_elems(e, s);
     case FLAT_S_SELECT: return exec_select(e, s);
     case FLAT_S_VIEWS: return exec_views(e, s);

@@ -19,6 +19,9 @@ typedef struct FlatCounts {
     uint64_t live_bytes_max;
 } FlatCounts;
 
+/* Instances from which on a context has many: few, so that tests come to both versions of code. */
+enum { FLAT_EVAL_MANY = 4 };
+
 /* As core_eval. */
 bool flat_eval(const FlatProgram *p, const FlatFn *fn, Arena *arena, const CoreValue *args, CoreValue *results,
                const EvalLimits *limits, EvalError *error, FlatCounts *counts);

@@ -308,6 +308,10 @@ static void print_operands(const Printer *pr, const FlatStmt *s, int depth)
         print_in_ctx(pr, parent, " ", &s->nested.source, 1);
         break;
     }
+    case FLAT_S_MANY:
+        strbuf_add(pr->out, " ");
+        print_var(pr, s->ctx);
+        break;
     case FLAT_S_SPLIT: print_in_ctx(pr, s->ctx, " ", &s->split.cond, 1); break;
     case FLAT_S_ELEMS:
     case FLAT_S_SELECT:

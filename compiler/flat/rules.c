@@ -444,6 +444,16 @@ static bool flatten_if(FlattenFn *f, BlockTask *task, CoreStmt *s)
     return flatten_if_lifted(f, task, s);
 }
 
+/* Asked before two versions of the same code (12). */
+static bool flatten_many(FlattenFn *f, BlockTask *task, CoreStmt *s)
+{
+    FlatStmt *r = flat_emit(f, FLAT_S_MANY, s->span, 1);
+    r->ctx = task->ctx;
+    r->outs[0] = new_host(f, core_scalar(SC_BOOL), "many");
+    bind_value(f, s->vars[0], r->outs[0]);
+    return true;
+}
+
 /* ---- loops (5) ---- */
 
 /* A context of one instance below depth 0: for what the device had better do than the host. */
@@ -642,11 +652,13 @@ bool flatten_stmt(FlattenFn *f, BlockTask *task, CoreStmt *s)
     case CORE_IF: return flatten_if(f, task, s);
     case CORE_LOOP: return flatten_loop(f, task, s);
     case CORE_CALL: return flatten_call(f, task, s);
+    case CORE_MANY: return flatten_many(f, task, s);
     case CORE_ATOM:
     case CORE_PRIM:
     case CORE_LENGTH:
     case CORE_INDEX:
     case CORE_SLICE:
+    case CORE_LANE:
     case CORE_CHECK: break;      /* scalar code never gets here */
     case CORE_CHECK_ROWS: break; /* lowered */
     }

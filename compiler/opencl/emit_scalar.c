@@ -1,4 +1,4 @@
-#include "opencl/emit_scalar.h"
+#include "opencl/emit_scalar_internal.h"
 
 #include "plan/emit_text.h"
 
@@ -18,7 +18,7 @@ static bool fallible_prim(const CoreFn *fn, const CoreStmt *s)
 }
 
 /* What follows f. */
-static void facts_add(ScalarFacts *f, ScalarFacts g)
+void scalar_facts_add(ScalarFacts *f, ScalarFacts g)
 {
     f->relies |= g.relies || (f->fallible && g.unchecked);
     f->fallible |= g.fallible;
@@ -33,9 +33,23 @@ static void facts_loop(ScalarFacts *f, const CoreFn *fn, const CoreStmt *s)
     f->loop = true;
     if (s->loop.cond) {
         f->while_loop = true;
-        facts_add(f, scalar_facts(fn, s->loop.cond));
+        scalar_facts_add(f, scalar_facts(fn, s->loop.cond));
     }
-    facts_add(f, scalar_facts(fn, s->loop.body));
+    scalar_facts_add(f, scalar_facts(fn, s->loop.body));
+}
+
+/* What a lane repeats reads its elements without a check. */
+static void facts_parallel(ScalarFacts *f, const CoreFn *fn, const CoreStmt *s)
+{
+    ScalarFacts inside = {.fallible = s->site != CORE_NO_SITE};
+    const CoreLambda *op = core_stmt_operator(s);
+    if (core_stmt_soac(s)) {
+        inside.loop = inside.unchecked = true;
+        scalar_facts_add(&inside, scalar_facts(fn, s->soac.body));
+    }
+    if (op)
+        scalar_facts_add(&inside, scalar_facts(fn, op->body));
+    scalar_facts_add(f, inside);
 }
 
 static void facts_stmt(ScalarFacts *f, const CoreFn *fn, const CoreStmt *s)
@@ -45,20 +59,21 @@ static void facts_stmt(ScalarFacts *f, const CoreFn *fn, const CoreStmt *s)
     case CORE_PRIM: f->fallible |= fallible_prim(fn, s); break;
     case CORE_INDEX:
         if (s->site == CORE_NO_SITE)
-            facts_add(f, (ScalarFacts){.unchecked = true});
+            scalar_facts_add(f, (ScalarFacts){.unchecked = true});
         else
             f->fallible = true;
         break;
     case CORE_SLICE: f->fallible |= s->site != CORE_NO_SITE; break;
     case CORE_CHECK: f->fallible = true; break;
     case CORE_IF:
-        facts_add(f, scalar_facts(fn, s->if_.then_b));
-        facts_add(f, scalar_facts(fn, s->if_.else_b));
+        scalar_facts_add(f, scalar_facts(fn, s->if_.then_b));
+        scalar_facts_add(f, scalar_facts(fn, s->if_.else_b));
         break;
     case CORE_LOOP: facts_loop(f, fn, s); break;
+    case CORE_LANE: scalar_facts_add(f, scalar_facts(fn, s->lane.block)); break;
     case CORE_ATOM:
-    case CORE_LENGTH:
-    case CORE_PARALLEL: break;
+    case CORE_LENGTH: break;
+    case CORE_PARALLEL: facts_parallel(f, fn, s); break;
     }
 }
 
@@ -72,7 +87,7 @@ ScalarFacts scalar_facts(const CoreFn *fn, const CoreBlock *b)
 
 /* ---- pieces ---- */
 
-static void indent(ScalarEmitter *e) { strbuf_indent(e->out, 2 * e->depth); }
+void emit_indent(ScalarEmitter *e) { strbuf_indent(e->out, 2 * e->depth); }
 
 const char *emit_value_type(CoreType t) { return t.rank > 0 ? "dp_view" : emit_type_name(t.scalar); }
 
@@ -102,35 +117,43 @@ static const char *atom_text(ScalarEmitter *e, StrBuf *scratch, CoreAtom a)
 /* "T x = ", or without the type. */
 static void bind_open(ScalarEmitter *e, CoreVar v, bool declare)
 {
-    indent(e);
+    emit_indent(e);
     if (declare)
         strbuf_printf(e->out, "%s ", emit_value_type(var_type(e, v)));
     emit_var(e, v);
     strbuf_add(e->out, " = ");
 }
 
-static void emit_assign(ScalarEmitter *e, CoreVar v, CoreAtom a, bool declare)
+void emit_assign(ScalarEmitter *e, CoreVar v, CoreAtom a, bool declare)
 {
+    if (emit_is_private(e, v)) {
+        emit_private_assign(e, v, a, declare);
+        return;
+    }
     bind_open(e, v, declare);
     emit_atom(e, a);
     strbuf_add(e->out, ";\n");
 }
 
 /* "T x;" for what branches assign. */
-static void emit_declaration(ScalarEmitter *e, CoreVar v, bool zero)
+void emit_declaration(ScalarEmitter *e, CoreVar v, bool zero)
 {
     CoreType t = var_type(e, v);
     if (e->declared)
         return;
-    indent(e);
+    if (emit_is_private(e, v)) {
+        emit_private_declaration(e, v);
+        return;
+    }
+    emit_indent(e);
     strbuf_printf(e->out, "%s ", emit_value_type(t));
     emit_var(e, v);
     strbuf_add(e->out, !zero ? ";\n" : t.rank > 0 ? " = dp_make_view(0, 0);\n" : " = 0;\n");
 }
 
-static void emit_line(ScalarEmitter *e, const char *text)
+void emit_line(ScalarEmitter *e, const char *text)
 {
-    indent(e);
+    emit_indent(e);
     strbuf_add(e->out, text);
     strbuf_add(e->out, "\n");
 }
@@ -144,6 +167,10 @@ static CoreType element_type(const ScalarEmitter *e, CoreAtom array)
 
 static void emit_array_length(ScalarEmitter *e, CoreAtom array)
 {
+    if (emit_atom_is_private(e, array)) {
+        strbuf_printf(e->out, "%uU", e->lane->vars[array.var].dims[0]);
+        return;
+    }
     strbuf_add(e->out, "DP_LEN(");
     emit_atom(e, array);
     strbuf_add(e->out, ")");
@@ -159,8 +186,25 @@ static void emit_element_address(ScalarEmitter *e, CoreAtom array, CoreAtom inde
     strbuf_printf(e->out, " * %u", emit_bytes(element_type(e, array)));
 }
 
-static void emit_element_read(ScalarEmitter *e, CoreAtom array, CoreAtom index)
+/* "x[i]", or where a row begins. */
+static void emit_private_read(ScalarEmitter *e, CoreAtom array, CoreAtom index)
 {
+    const LaneVar *v = &e->lane->vars[array.var];
+    emit_atom(e, array);
+    strbuf_add(e->out, v->rank == 1 ? "[" : " + ");
+    emit_atom(e, index);
+    if (v->rank == 1)
+        strbuf_add(e->out, "]");
+    else
+        strbuf_printf(e->out, " * %u", (unsigned)lane_stride(v));
+}
+
+void emit_element_read(ScalarEmitter *e, CoreAtom array, CoreAtom index)
+{
+    if (emit_atom_is_private(e, array)) {
+        emit_private_read(e, array, index);
+        return;
+    }
     strbuf_printf(e->out, "*DP_AT(%s, ", emit_value_type(element_type(e, array)));
     emit_element_address(e, array, index);
     strbuf_add(e->out, ")");
@@ -222,19 +266,19 @@ static void emit_prim_name(ScalarEmitter *e, const CoreStmt *s)
 static void emit_divisor_check(ScalarEmitter *e, const CoreStmt *s)
 {
     Scalar t = core_atom_type(e->fn, s->prim.args[1]).scalar;
-    indent(e);
+    emit_indent(e);
     strbuf_printf(e->out, "%s d", emit_type_name(t));
     emit_var(e, s->vars[0]);
     strbuf_add(e->out, " = ");
     emit_atom(e, s->prim.args[1]);
     strbuf_add(e->out, ";\n");
-    indent(e);
+    emit_indent(e);
     strbuf_add(e->out, "if (d");
     emit_var(e, s->vars[0]);
     strbuf_add(e->out, " == 0) {\n");
     e->depth++;
     emit_failure(e, s->site, (const char *const[3]){"0", "0", "0"});
-    indent(e);
+    emit_indent(e);
     strbuf_add(e->out, "d");
     emit_var(e, s->vars[0]);
     strbuf_add(e->out, " = 1;\n");
@@ -284,31 +328,36 @@ static const char *length_text(ScalarEmitter *e, StrBuf *scratch, CoreAtom array
     return scratch->text;
 }
 
-static void index_failure(ScalarEmitter *e, const CoreStmt *s)
+void emit_index_failure(ScalarEmitter *e, uint32_t site, CoreAtom array, CoreAtom at)
 {
     StrBuf index = {0}, length = {0};
-    const char *values[3] = {atom_text(e, &index, s->index.index), length_text(e, &length, s->index.array), "0"};
-    emit_failure(e, s->site, values);
+    const char *values[3] = {atom_text(e, &index, at), length_text(e, &length, array), "0"};
+    emit_failure(e, site, values);
     strbuf_free(&index);
     strbuf_free(&length);
 }
 
 static void emit_element(ScalarEmitter *e, const CoreStmt *s, bool declare)
 {
-    bind_open(e, s->vars[0], declare);
+    if (declare && emit_is_private(e, s->vars[0]))
+        emit_private_declaration(e, s->vars[0]);
+    bind_open(e, s->vars[0], declare && !emit_is_private(e, s->vars[0]));
     emit_element_read(e, s->index.array, s->index.index);
     strbuf_add(e->out, ";\n");
 }
 
 static void emit_index(ScalarEmitter *e, const CoreStmt *s)
 {
-    bool checked = s->site != CORE_NO_SITE;
-    if (!checked && !(e->has_flag && e->may_have_failed)) {
+    bool holds = e->lane && lane_index_holds(e->lane, s->index.array, s->index.index);
+    bool checked = s->site != CORE_NO_SITE && !holds;
+    if (holds || (!checked && !(e->has_flag && e->may_have_failed))) {
         emit_element(e, s, !e->declared);
         return;
     }
     emit_declaration(e, s->vars[0], true);
-    indent(e);
+    if (emit_is_private(e, s->vars[0])) /* a row that is there */
+        emit_assign(e, s->vars[0], s->index.array, false);
+    emit_indent(e);
     if (checked) {
         strbuf_add(e->out, "if ((dp_u64)");
         emit_atom(e, s->index.index);
@@ -323,7 +372,7 @@ static void emit_index(ScalarEmitter *e, const CoreStmt *s)
     if (checked) {
         strbuf_indent(e->out, 2 * (e->depth - 1));
         strbuf_add(e->out, "} else {\n");
-        index_failure(e, s);
+        emit_index_failure(e, s->site, s->index.array, s->index.index);
     }
     e->depth--;
     emit_line(e, "}");
@@ -354,7 +403,7 @@ static void emit_slice(ScalarEmitter *e, const CoreStmt *s)
         return;
     }
     emit_declaration(e, s->vars[0], true);
-    indent(e);
+    emit_indent(e);
     strbuf_add(e->out, "if (0 <= ");
     emit_atom(e, s->slice.from);
     strbuf_add(e->out, " && ");
@@ -385,7 +434,7 @@ static void emit_check(ScalarEmitter *e, const CoreStmt *s)
     const char *values[3] = {"0", "0", "0"};
     for (uint32_t i = 0; i < s->check.nvalues && i < 3; i++)
         values[i] = atom_text(e, &text[i], s->check.values[i]);
-    indent(e);
+    emit_indent(e);
     strbuf_add(e->out, "if (!");
     emit_atom(e, s->check.cond);
     strbuf_add(e->out, ") {\n");
@@ -423,7 +472,7 @@ enum { MOST_NESTED = 64 };
 static uint32_t emit_path_condition(ScalarEmitter *e, uint32_t outer, CoreAtom cond, bool holds)
 {
     uint32_t path = ++e->nconditions;
-    indent(e);
+    emit_indent(e);
     strbuf_printf(e->out, "dp_bool dp_path%u = ", path);
     if (outer)
         strbuf_printf(e->out, "dp_path%u & ", outer);
@@ -436,7 +485,7 @@ static uint32_t emit_path_condition(ScalarEmitter *e, uint32_t outer, CoreAtom c
 
 static void emit_path_open(ScalarEmitter *e, uint32_t path)
 {
-    indent(e);
+    emit_indent(e);
     strbuf_printf(e->out, "if (dp_path%u) {\n", path);
     e->depth++;
     e->declared = true;
@@ -502,7 +551,7 @@ static void emit_if(ScalarEmitter *e, const CoreStmt *s)
     }
     for (uint32_t i = 0; i < s->nvars; i++)
         emit_declaration(e, s->vars[i], false);
-    indent(e);
+    emit_indent(e);
     strbuf_add(e->out, "if (");
     emit_atom(e, s->if_.cond);
     strbuf_add(e->out, ") {\n");
@@ -514,49 +563,60 @@ static void emit_if(ScalarEmitter *e, const CoreStmt *s)
     emit_line(e, "}");
 }
 
-/* May the next state be assigned one after the other? Not if a result is the parameter that an earlier one overwrites.
- */
-static bool in_order(const CoreStmt *s)
+/* Where a value is: the variable itself, or the one whose memory a private array lies in. */
+static bool lies_in(const ScalarEmitter *e, CoreAtom a, CoreVar v)
 {
-    const CoreBlock *b = s->loop.body;
-    for (uint32_t i = 0; i < s->loop.nparams; i++)
+    return !a.is_const && (emit_is_private(e, a.var) ? lane_memory(e->lane, a.var) : a.var) == v;
+}
+
+/* May they be assigned one after the other? Not if a value is the variable that an earlier one overwrites. */
+static bool in_order(const ScalarEmitter *e, const CoreVar *vars, const CoreAtom *values, uint32_t n)
+{
+    for (uint32_t i = 0; i < n; i++)
         for (uint32_t j = 0; j < i; j++)
-            if (!b->results[i].is_const && b->results[i].var == s->loop.params[j])
+            if (lies_in(e, values[i], vars[j]))
                 return false;
     return true;
 }
 
-static void emit_next_temporaries(ScalarEmitter *e, const CoreStmt *s)
+static void emit_put_aside(ScalarEmitter *e, CoreVar v, CoreAtom a)
 {
-    for (uint32_t i = 0; i < s->loop.nparams; i++) {
-        CoreVar v = s->loop.params[i];
-        indent(e);
-        strbuf_printf(e->out, "%s next_", emit_value_type(var_type(e, v)));
-        emit_var(e, v);
-        strbuf_add(e->out, " = ");
-        emit_atom(e, s->loop.body->results[i]);
-        strbuf_add(e->out, ";\n");
-    }
-    for (uint32_t i = 0; i < s->loop.nparams; i++) {
-        CoreVar v = s->loop.params[i];
-        bind_open(e, v, false);
-        strbuf_add(e->out, "next_");
-        emit_var(e, v);
-        strbuf_add(e->out, ";\n");
-    }
-}
-
-static void emit_next_state(ScalarEmitter *e, const CoreStmt *s)
-{
-    if (!in_order(s)) {
-        emit_next_temporaries(e, s);
+    if (emit_is_private(e, v)) {
+        emit_private_next(e, v, a);
         return;
     }
-    for (uint32_t i = 0; i < s->loop.nparams; i++) {
-        CoreAtom a = s->loop.body->results[i];
-        if (a.is_const || a.var != s->loop.params[i])
-            emit_assign(e, s->loop.params[i], a, false);
+    emit_indent(e);
+    strbuf_printf(e->out, "%s next_", emit_value_type(var_type(e, v)));
+    emit_var(e, v);
+    strbuf_add(e->out, " = ");
+    emit_atom(e, a);
+    strbuf_add(e->out, ";\n");
+}
+
+static void emit_take_next(ScalarEmitter *e, CoreVar v)
+{
+    if (emit_is_private(e, v)) {
+        emit_private_take_next(e, v);
+        return;
     }
+    bind_open(e, v, false);
+    strbuf_add(e->out, "next_");
+    emit_var(e, v);
+    strbuf_add(e->out, ";\n");
+}
+
+void emit_parallel_assign(ScalarEmitter *e, const CoreVar *vars, const CoreAtom *values, uint32_t n)
+{
+    if (in_order(e, vars, values, n)) {
+        for (uint32_t i = 0; i < n; i++)
+            if (!lies_in(e, values[i], vars[i]))
+                emit_assign(e, vars[i], values[i], false);
+        return;
+    }
+    for (uint32_t i = 0; i < n; i++)
+        emit_put_aside(e, vars[i], values[i]);
+    for (uint32_t i = 0; i < n; i++)
+        emit_take_next(e, vars[i]);
 }
 
 /* A loop that does not look at its index counts all the same; nothing inside says `round` but loops of their own. */
@@ -570,7 +630,7 @@ static void emit_counter(ScalarEmitter *e, const CoreStmt *s)
 
 static void emit_for_head(ScalarEmitter *e, const CoreStmt *s, bool test)
 {
-    indent(e);
+    emit_indent(e);
     strbuf_add(e->out, "for (dp_i64 ");
     emit_counter(e, s);
     strbuf_add(e->out, " = 0; ");
@@ -587,35 +647,41 @@ static void emit_while_head(ScalarEmitter *e, const CoreStmt *s, bool test)
     emit_line(e, "for (;;) {");
     e->depth++;
     emit_scalar_block(e, s->loop.cond);
-    indent(e);
+    emit_indent(e);
     strbuf_add(e->out, test ? "if (failed || !" : "if (!");
     emit_atom(e, s->loop.cond->results[0]);
     strbuf_add(e->out, ") break;\n");
     e->depth--;
 }
 
+LoopCare emit_loop_care(const ScalarEmitter *e, ScalarFacts inside)
+{
+    LoopCare care = {.test = e->has_flag && inside.fallible};
+    /* What cannot fail itself need not look each time, but must not start from nonsense. */
+    care.guard = e->has_flag && !care.test && (inside.while_loop || e->may_have_failed);
+    return care;
+}
+
 static void emit_loop(ScalarEmitter *e, const CoreStmt *s)
 {
     ScalarFacts facts = {0};
     facts_loop(&facts, e->fn, s);
-    bool test = e->has_flag && facts.fallible;
-    /* What cannot fail itself need not look each time, but must not start from nonsense. */
-    bool guard = e->has_flag && !test && (facts.while_loop || e->may_have_failed);
+    LoopCare care = emit_loop_care(e, facts);
     for (uint32_t i = 0; i < s->loop.nparams; i++)
         emit_assign(e, s->loop.params[i], s->loop.inits[i], true);
-    if (guard)
+    if (care.guard)
         emit_line(e, "if (!failed)");
-    e->depth += guard;
+    e->depth += care.guard;
     if (s->loop.cond)
-        emit_while_head(e, s, test);
+        emit_while_head(e, s, care.test);
     else
-        emit_for_head(e, s, test);
+        emit_for_head(e, s, care.test);
     e->depth++;
     emit_scalar_block(e, s->loop.body);
-    emit_next_state(e, s);
+    emit_parallel_assign(e, s->loop.params, s->loop.body->results, s->loop.nparams);
     e->depth--;
     emit_line(e, "}");
-    e->depth -= guard;
+    e->depth -= care.guard;
     for (uint32_t i = 0; i < s->nvars; i++)
         emit_assign(e, s->vars[i], core_var_atom(s->loop.params[i], var_type(e, s->loop.params[i])), !e->declared);
 }
@@ -633,7 +699,8 @@ static void emit_stmt(ScalarEmitter *e, const CoreStmt *s)
     case CORE_CHECK: emit_check(e, s); break;
     case CORE_IF: emit_if(e, s); break;
     case CORE_LOOP: emit_loop(e, s); break;
-    case CORE_PARALLEL: break; /* not scalar code: flat_check has excluded them */
+    case CORE_LANE:
+    case CORE_PARALLEL: emit_lane_stmt(e, s); break;
     }
 }
 

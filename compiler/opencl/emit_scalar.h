@@ -1,4 +1,5 @@
-/* Scalar blocks of core (ATOM PRIM LENGTH INDEX SLICE CHECK IF LOOP) as OpenCL C. An array is a view, dp_view.
+/* Scalar blocks of core (ATOM PRIM LENGTH INDEX SLICE CHECK IF LOOP, and LANE: emit_lane.c) as OpenCL C. An array is a
+ * view, dp_view.
  *
  * FAILING LANES. In a kernel a lane that fails goes on with a harmless value (zero, an empty view, divisor 1), but
  * leaves its loops, and does not touch memory unchecked any more: where the code has such places, the function has a
@@ -7,7 +8,7 @@
 #ifndef DPC_OPENCL_EMIT_SCALAR_H
 #define DPC_OPENCL_EMIT_SCALAR_H
 
-#include "core/core.h"
+#include "core/lane.h"
 
 typedef struct ScalarEmitter {
     StrBuf *out;
@@ -17,6 +18,7 @@ typedef struct ScalarEmitter {
     bool may_have_failed; /* a fallible statement stands before this place */
     bool declared;        /* what statements bind has been declared before them */
     uint32_t nconditions; /* of paths, so far: they number their names */
+    const Lane *lane;     /* the code is in a lane's block, with private arrays; or NULL */
 } ScalarEmitter;
 
 /* What a block contains, its blocks included. */

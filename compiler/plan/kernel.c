@@ -240,7 +240,7 @@ static void note_trust(void *ctx, CoreBlock *b)
     for (uint32_t i = 0; i < b->stmts.n && !*trusting; i++) {
         CoreStmt *s = b->stmts.at[i];
         bool indexes = s->kind == CORE_INDEX || s->kind == CORE_SLICE;
-        *trusting = s->kind == CORE_LOOP || (indexes && s->site == CORE_NO_SITE);
+        *trusting = s->kind == CORE_LOOP || core_stmt_soac(s) || (indexes && s->site == CORE_NO_SITE);
         core_stmt_blocks(s, note_trust, trusting);
     }
 }

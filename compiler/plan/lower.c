@@ -334,6 +334,7 @@ void lower_stmt(Lower *w, const FlatBlock *b, uint32_t i)
         lower_split(w, ctx, cond, yes, lower_new_var(w, s->outs[1]));
         break;
     }
+    case FLAT_S_MANY: EMIT(w, MANY, lower_new_var(w, s->outs[0]), w->vars[s->ctx]); break;
     case FLAT_S_ELEMS: lower_elems(w, s); break;
     case FLAT_S_SELECT: lower_select(w, s); break;
     case FLAT_S_VIEWS: lower_views(w, s); break;

@@ -156,6 +156,7 @@ static void lower_core_stmt(Lower *w, const CoreStmt *s)
     case CORE_CHECK: lower_check(w, s); break;
     case CORE_IF: lower_core_if(w, s); break;
     case CORE_LOOP: lower_core_loop(w, s); break;
+    case CORE_LANE:
     case CORE_PARALLEL: break; /* not scalar code: flat_check has excluded them */
     }
 }

@@ -35,6 +35,8 @@ typedef ulong2 dp_view; /* x = length, y = address */
 #define DP_LEN(v) ((v).x)
 #define DP_ADDR(v) ((v).y)
 #define dp_make_view(len, addr) ((ulong2)((len), (addr)))
+/* A lane's own arrays: n elements of one become those of another. */
+#define DP_COPY(to, from, n) for (int dp_k = 0; dp_k < (n); dp_k++) (to)[dp_k] = (from)[dp_k]
 
 #define DP_FN static inline
 #define DP_F32_CALL(name) name

@@ -1,0 +1,237 @@
+/* Parallel code inside parallel code that one lane had better execute from beginning to end (docs/flattening.md, 12).
+ *
+ *     map n at i () { B -> x }     ==>     map n at i () { x' = lane { B -> x }; -> x' }
+ *
+ * where what is in B is small for certain; where that is not known there are two versions, and the number of instances
+ * decides when the program runs:
+ *
+ *     map n at i () { B -> x }     ==>     map n at i () { m = many; x' = if m then { lane { B' -> x } } else { B -> x
+ * } }
+ *
+ * B' is a copy. Copies have a budget; in B, further in, there may be versions again. */
+#include "core/build.h"
+#include "core/lane.h"
+#include "core/passes.h"
+#include "dp_size.h"
+
+/* SMALL_NEST: elements of parallel operations in a body that are not worth a version of their own; SMALL_FOLD: of one
+ * that has nothing but one. COPIED: statements, as many as the program has, and some more. */
+enum { SMALL_NEST = 64, SMALL_FOLD = 16, COPIED = 500 };
+
+typedef struct Chooser {
+    CoreProgram *p;
+    CoreFn *fn;
+    Arena *scratch;
+    uint32_t budget; /* of statements */
+} Chooser;
+
+/* ---- is it worth it? ---- */
+
+typedef struct Nest {
+    const Lane *lane;
+    uint64_t width, widest; /* elements of the parallel operations around, multiplied; the most of these */
+    uint32_t depth;
+    uint32_t statements, operations; /* in all; those that make or combine arrays */
+    bool loops, nests;               /* a loop that is not scalar code; two levels of parallel operations */
+    bool unknown;                    /* there is a length that only the program's run tells */
+} Nest;
+
+static void look_at_block(void *ctx, CoreBlock *b);
+
+static void look_at_stmt(Nest *n, CoreStmt *s)
+{
+    uint64_t width = n->width;
+    int64_t domain = 1;
+    bool soac = core_stmt_soac(s);
+    n->statements++;
+    n->operations += core_kind(s->kind)->code == CODE_PARALLEL;
+    n->loops |= s->kind == CORE_LOOP && !core_stmt_is_scalar(s);
+    if (soac) {
+        n->unknown |= !lane_constant(n->lane, s->soac.domain, &domain);
+        n->width = dp_size_mul(width, domain > 0 ? (uint64_t)domain : 0);
+        n->widest = n->width > n->widest ? n->width : n->widest;
+        n->nests |= n->depth > 0;
+    }
+    n->depth += soac;
+    core_stmt_blocks(s, look_at_block, n);
+    n->depth -= soac;
+    n->width = width;
+}
+
+static void look_at_block(void *ctx, CoreBlock *b)
+{
+    for (uint32_t i = 0; i < b->stmts.n; i++)
+        look_at_stmt(ctx, b->stmts.at[i]);
+}
+
+typedef enum Verdict { STAYS_FLAT, ONE_VERSION, TWO_VERSIONS } Verdict;
+
+static Verdict judge(Chooser *c, CoreBlock *b, uint32_t *statements)
+{
+    Lane lane = {.fn = c->fn, .vars = arena_array(c->scratch, LaneVar, c->fn->vars.n + 1)};
+    if (!lane_analyse(&lane, b))
+        return STAYS_FLAT;
+    Nest n = {.lane = &lane, .width = 1};
+    look_at_block(&n, b);
+    *statements = n.statements;
+    if (n.operations == 0)
+        return STAYS_FLAT;
+    if (!n.unknown && n.widest <= (n.operations > 1 ? SMALL_NEST : SMALL_FOLD))
+        return ONE_VERSION;
+    return n.loops || n.nests ? TWO_VERSIONS : STAYS_FLAT;
+}
+
+/* ---- rewriting ---- */
+
+static bool binds(const CoreBlock *b, CoreAtom a)
+{
+    for (uint32_t i = 0; i < b->stmts.n && !a.is_const; i++)
+        for (uint32_t j = 0; j < b->stmts.at[i]->nvars; j++)
+            if (b->stmts.at[i]->vars[j] == a.var)
+                return true;
+    return false;
+}
+
+/* Takes the block's statements, and those results that it binds itself: which[] are the places of these. */
+static CoreBlock *take_out(CoreBuilder *b, CoreBlock *from, uint32_t *which)
+{
+    CoreBlock *inner = core_new_block(b->p);
+    inner->results = arena_array(b->p->arena, CoreAtom, from->nresults + 1);
+    for (uint32_t i = 0; i < from->nresults; i++)
+        if (binds(from, from->results[i])) {
+            which[inner->nresults] = i;
+            inner->results[inner->nresults++] = from->results[i];
+        }
+    inner->stmts = core_take_stmts(from).stmts;
+    return inner;
+}
+
+/* Who prints loops needs something that counts. */
+static void give_positions(void *ctx, CoreBlock *block)
+{
+    CoreBuilder *b = ctx;
+    for (uint32_t i = 0; i < block->stmts.n; i++) {
+        CoreSoac *soac = core_stmt_soac(block->stmts.at[i]);
+        if (soac && soac->index == CORE_NO_VAR)
+            soac->index = build_var(b, core_scalar(SC_I64), NULL).var;
+        core_stmt_blocks(block->stmts.at[i], give_positions, b);
+    }
+}
+
+/* With lengths that are constants, many an index is one of the array's for certain. */
+static void drop_checks(void *ctx, CoreBlock *block)
+{
+    const Lane *lane = ctx;
+    for (uint32_t i = 0; i < block->stmts.n; i++) {
+        CoreStmt *s = block->stmts.at[i];
+        if ((s->kind == CORE_INDEX && lane_index_holds(lane, s->index.array, s->index.index)) ||
+            (s->kind == CORE_UPDATE && lane_index_holds(lane, s->update.array, s->update.index)))
+            s->site = CORE_NO_SITE;
+        core_stmt_blocks(s, drop_checks, ctx);
+    }
+}
+
+static void prepare(CoreBuilder *b, CoreBlock *code)
+{
+    Arena *scratch = arena_create();
+    give_positions(b, code);
+    Lane lane = {.fn = b->fn, .vars = arena_array(scratch, LaneVar, b->fn->vars.n + 1)};
+    if (lane_analyse(&lane, code))
+        drop_checks(&lane, code);
+    arena_destroy(scratch);
+}
+
+static const CoreVar *emit_lane(CoreBuilder *b, CoreBlock *code)
+{
+    prepare(b, code);
+    CoreType *types = arena_array(b->p->arena, CoreType, code->nresults + 1);
+    for (uint32_t i = 0; i < code->nresults; i++)
+        types[i] = core_atom_type(b->fn, code->results[i]);
+    CoreStmt *lane = build_stmt(b, CORE_LANE, code->nresults, types);
+    lane->lane.block = code;
+    build_emit(b, lane);
+    return lane->vars;
+}
+
+static void one_version(CoreBuilder *b, CoreBlock *block, uint32_t *which)
+{
+    CoreBlock *code = take_out(b, block, which);
+    const CoreVar *vars = emit_lane(b, code);
+    for (uint32_t i = 0; i < code->nresults; i++)
+        block->results[which[i]] = build_atom(b, vars[i]);
+}
+
+/* Returns the one that is to be flattened. */
+static CoreBlock *two_versions(CoreBuilder *b, CoreBlock *block, uint32_t *which)
+{
+    const CoreType type_bool = {SC_BOOL, 0};
+    CoreBlock *flat = take_out(b, block, which);
+    CoreBlock *copy = core_copy_block(b->p, b->fn, b->fn, flat, core_identity_map(b->p->arena, b->fn));
+    CoreStmt *many = build_stmt(b, CORE_MANY, 1, &type_bool);
+    build_emit(b, many);
+    CoreBlock *outer = build_begin(b);
+    const CoreAtom *results = build_atoms(b, emit_lane(b, copy), copy->nresults);
+    CoreBlock *lane = build_end(b, outer, results, copy->nresults);
+    const CoreAtom *chosen = build_if(b, build_atom(b, many->vars[0]), lane, flat);
+    for (uint32_t i = 0; i < flat->nresults; i++)
+        block->results[which[i]] = chosen[i];
+    return flat;
+}
+
+/* ---- finding them ---- */
+
+static void choose_in_block(void *ctx, CoreBlock *b);
+
+/* The body of a parallel operation, or its guard. */
+static void choose_for_body(Chooser *c, CoreBlock *block, Span span)
+{
+    CoreBuilder b = {.p = c->p, .fn = c->fn, .out = block, .span = span};
+    uint32_t *which = arena_array(c->scratch, uint32_t, block->nresults + 1), statements = 0;
+    Verdict v = judge(c, block, &statements);
+    if (v == ONE_VERSION) {
+        one_version(&b, block, which);
+        return;
+    }
+    if (v == TWO_VERSIONS && statements <= c->budget) {
+        c->budget -= statements;
+        block = two_versions(&b, block, which);
+    }
+    choose_in_block(c, block);
+}
+
+static void choose_in_block(void *ctx, CoreBlock *b)
+{
+    Chooser *c = ctx;
+    const uint32_t n = b->stmts.n;
+    for (uint32_t i = 0; i < n; i++) {
+        CoreStmt *s = b->stmts.at[i];
+        CoreSoac *soac = core_stmt_soac(s);
+        if (!soac) {
+            core_stmt_blocks(s, choose_in_block, c);
+            continue;
+        }
+        if (soac->guard)
+            choose_for_body(c, soac->guard, s->span);
+        choose_for_body(c, soac->body, s->span);
+    }
+}
+
+static void count_block(void *ctx, CoreBlock *b)
+{
+    *(uint32_t *)ctx += b->stmts.n;
+    for (uint32_t i = 0; i < b->stmts.n; i++)
+        core_stmt_blocks(b->stmts.at[i], count_block, ctx);
+}
+
+void core_choose_lanes(CoreProgram *p)
+{
+    Chooser c = {.p = p, .budget = COPIED};
+    for (uint32_t i = 0; i < p->fns.n; i++)
+        count_block(&c.budget, p->fns.at[i]->body);
+    for (uint32_t i = 0; i < p->fns.n; i++) {
+        c.fn = p->fns.at[i];
+        c.scratch = arena_create();
+        choose_in_block(&c, c.fn->body);
+        arena_destroy(c.scratch);
+    }
+}

@@ -1,0 +1,458 @@
+#include "core/lane.h"
+
+#include <string.h>
+
+/* ---- what is known ---- */
+
+bool lane_constant(const Lane *l, CoreAtom a, int64_t *value)
+{
+    if (a.is_const)
+        *value = (int64_t)a.bits;
+    else
+        *value = l->vars[a.var].value;
+    return a.is_const || l->vars[a.var].known;
+}
+
+uint64_t lane_elements(const LaneVar *v)
+{
+    uint64_t n = 1;
+    for (uint32_t i = 0; i < v->rank; i++)
+        n *= v->dims[i];
+    return n;
+}
+
+uint64_t lane_stride(const LaneVar *v)
+{
+    uint64_t n = 1;
+    for (uint32_t i = 1; i < v->rank; i++)
+        n *= v->dims[i];
+    return n;
+}
+
+static uint32_t atom_below(const Lane *l, CoreAtom a)
+{
+    int64_t value;
+    if (lane_constant(l, a, &value))
+        return value >= 0 && value < UINT32_MAX ? (uint32_t)value + 1 : 0;
+    return l->vars[a.var].below;
+}
+
+bool lane_index_holds(const Lane *l, CoreAtom array, CoreAtom index)
+{
+    uint32_t below = atom_below(l, index);
+    return below > 0 && lane_is_private(l, array) && below <= l->vars[array.var].dims[0];
+}
+
+CoreVar lane_memory(const Lane *l, CoreVar v)
+{
+    while (l->vars[v].of != v)
+        v = l->vars[v].of;
+    return v;
+}
+
+/* May it be made in the array's own memory? */
+static bool in_place(const Lane *l, const CoreStmt *s)
+{
+    const LaneVar *array = &l->vars[s->update.array.var], *out = &l->vars[s->vars[0]];
+    return array->rank == 1 && !array->shared && array->repetition == out->repetition &&
+           array->last_use == out->bound_at;
+}
+
+/* ---- binding and using ---- */
+
+static LaneVar *bind(Lane *l, CoreVar v)
+{
+    LaneVar *info = &l->vars[v];
+    *info = (LaneVar){.of = v, .repetition = l->repetition, .bound_at = l->position, .last_use = l->position};
+    return info;
+}
+
+/* A private array: n of what `element` is, NULL for scalars. False if it is too large. */
+static bool bind_private(Lane *l, CoreVar v, uint64_t n, const LaneVar *element)
+{
+    uint32_t rank = element ? element->rank : 0;
+    if (rank + 1 > LANE_MOST_RANK || n > LANE_BYTES || core_var_type(l->fn, v).rank != rank + 1)
+        return false;
+    LaneVar *info = bind(l, v);
+    info->rank = (uint8_t)(rank + 1);
+    info->dims[0] = (uint32_t)n;
+    for (uint32_t i = 0; i < rank; i++)
+        info->dims[i + 1] = element->dims[i];
+    l->bytes += lane_elements(info) * scalar_bytes(core_var_type(l->fn, v).scalar);
+    return l->bytes <= LANE_BYTES;
+}
+
+/* Another name for a private array, or for one of its elements. */
+static void bind_part(Lane *l, CoreVar v, CoreVar of, uint32_t skip)
+{
+    LaneVar *info = bind(l, v), *whole = &l->vars[of];
+    info->of = of;
+    info->rank = (uint8_t)(whole->rank - skip);
+    memcpy(info->dims, whole->dims + skip, info->rank * sizeof info->dims[0]);
+    info->shared = info->rank > 0;
+    whole->shared |= info->rank > 0;
+}
+
+static void use(void *ctx, CoreAtom *a)
+{
+    Lane *l = ctx;
+    if (!a->is_const)
+        l->vars[a->var].last_use = l->position;
+}
+
+/* What comes from outside of a repetition is used until that ends. */
+typedef struct Outside {
+    Lane *l;
+    uint32_t repetition;
+} Outside;
+
+static void use_outside(void *ctx, CoreAtom *a)
+{
+    const Outside *o = ctx;
+    if (!a->is_const && o->l->vars[a->var].repetition < o->repetition)
+        o->l->vars[a->var].last_use = o->l->position;
+}
+
+static bool lane_block(Lane *l, const CoreBlock *b);
+
+static uint32_t begin_repetition(Lane *l)
+{
+    uint32_t outer = l->repetition;
+    l->repetition = ++l->repetitions;
+    return outer;
+}
+
+static void end_repetition(Lane *l, uint32_t outer, CoreBlock *const *blocks, uint32_t n)
+{
+    Outside o = {l, l->repetition};
+    l->position++;
+    for (uint32_t i = 0; i < n; i++)
+        if (blocks[i])
+            core_block_atoms(blocks[i], use_outside, &o);
+    l->repetition = outer;
+}
+
+/* ---- scalar code ---- */
+
+static bool same_shape(const LaneVar *a, const LaneVar *b)
+{
+    return a->rank == b->rank && memcmp(a->dims, b->dims, a->rank * sizeof a->dims[0]) == 0;
+}
+
+static const LaneVar *shape_of(const Lane *l, CoreAtom a)
+{
+    static const LaneVar scalar;
+    return a.is_const ? &scalar : &l->vars[a.var];
+}
+
+static LaneVar element_of(const LaneVar *array)
+{
+    LaneVar element = {.rank = (uint8_t)(array->rank - 1)};
+    memcpy(element.dims, array->dims + 1, element.rank * sizeof element.dims[0]);
+    return element;
+}
+
+/* If the value is a private array, one of its shape, with elements of its own. */
+static bool bind_like(Lane *l, CoreVar v, CoreAtom like)
+{
+    if (!lane_is_private(l, like)) {
+        bind(l, v);
+        return true;
+    }
+    LaneVar element = element_of(shape_of(l, like));
+    return bind_private(l, v, shape_of(l, like)->dims[0], &element);
+}
+
+static void fold_prim(Lane *l, const CoreStmt *s, LaneVar *out)
+{
+    uint64_t args[3];
+    int64_t value;
+    Scalar operand = core_atom_type(l->fn, s->prim.args[0]).scalar;
+    if (operand != SC_I64 || core_var_type(l->fn, s->vars[0]).scalar != SC_I64)
+        return;
+    uint32_t a = atom_below(l, s->prim.args[0]), b = s->prim.nargs > 1 ? atom_below(l, s->prim.args[1]) : 0;
+    if (s->prim.op == PRIM_ADD && a > 0 && b > 0 && a < UINT32_MAX / 2 && b < UINT32_MAX / 2)
+        out->below = a + b - 1;
+    if (s->prim.op == PRIM_MOD && a > 0 && b > 1) /* of what is not negative; a known divisor is b - 1 */
+        out->below = lane_constant(l, s->prim.args[1], &value) ? b - 1 : 0;
+    for (uint32_t i = 0; i < s->prim.nargs; i++) {
+        if (!lane_constant(l, s->prim.args[i], &value))
+            return;
+        args[i] = (uint64_t)value;
+    }
+    if (core_prim_fallible(s->prim.op, operand) && args[1] == 0)
+        return;
+    out->known = true;
+    out->value = (int64_t)core_prim_apply(s->prim.op, operand, SC_I64, args);
+}
+
+static bool lane_prim(Lane *l, const CoreStmt *s)
+{
+    for (uint32_t i = 0; i < s->prim.nargs; i++)
+        if (lane_is_private(l, s->prim.args[i]))
+            return false;
+    fold_prim(l, s, bind(l, s->vars[0]));
+    return true;
+}
+
+static bool lane_atom(Lane *l, const CoreStmt *s)
+{
+    if (lane_is_private(l, s->atom)) {
+        bind_part(l, s->vars[0], s->atom.var, 0);
+        return true;
+    }
+    LaneVar *out = bind(l, s->vars[0]);
+    if (core_var_type(l->fn, s->vars[0]).rank == 0 && core_var_type(l->fn, s->vars[0]).scalar == SC_I64) {
+        out->known = lane_constant(l, s->atom, &out->value);
+        out->below = atom_below(l, s->atom);
+    }
+    return true;
+}
+
+static bool lane_length(Lane *l, const CoreStmt *s)
+{
+    LaneVar *out = bind(l, s->vars[0]);
+    out->known = lane_is_private(l, s->length.array);
+    out->value = out->known ? l->vars[s->length.array.var].dims[0] : 0;
+    return true;
+}
+
+static bool lane_index(Lane *l, const CoreStmt *s)
+{
+    if (lane_is_private(l, s->index.array))
+        bind_part(l, s->vars[0], s->index.array.var, 1);
+    else
+        bind(l, s->vars[0]);
+    return true;
+}
+
+static bool lane_if(Lane *l, const CoreStmt *s)
+{
+    if (!lane_block(l, s->if_.then_b) || !lane_block(l, s->if_.else_b))
+        return false;
+    for (uint32_t i = 0; i < s->nvars; i++) {
+        CoreAtom a = s->if_.then_b->results[i], b = s->if_.else_b->results[i];
+        if (!same_shape(shape_of(l, a), shape_of(l, b)) || !bind_like(l, s->vars[i], a))
+            return false;
+    }
+    return true;
+}
+
+/* ---- loops ---- */
+
+static bool lane_loop_blocks(Lane *l, const CoreStmt *s)
+{
+    int64_t count;
+    for (uint32_t i = 0; i < s->loop.nparams; i++)
+        if (!bind_like(l, s->loop.params[i], s->loop.inits[i]))
+            return false;
+    if (s->loop.cond && !lane_block(l, s->loop.cond))
+        return false;
+    if (s->loop.index != CORE_NO_VAR) {
+        LaneVar *index = bind(l, s->loop.index);
+        if (lane_constant(l, s->loop.count, &count) && count > 0 && count < UINT32_MAX)
+            index->below = (uint32_t)count;
+    }
+    if (!lane_block(l, s->loop.body))
+        return false;
+    for (uint32_t i = 0; i < s->loop.nparams; i++)
+        if (!same_shape(&l->vars[s->loop.params[i]], shape_of(l, s->loop.body->results[i])))
+            return false;
+    return true;
+}
+
+static bool lane_loop(Lane *l, const CoreStmt *s)
+{
+    CoreBlock *const blocks[] = {s->loop.cond, s->loop.body};
+    uint32_t outer = begin_repetition(l);
+    if (!lane_loop_blocks(l, s))
+        return false;
+    end_repetition(l, outer, blocks, 2);
+    for (uint32_t i = 0; i < s->nvars; i++) {
+        if (l->vars[s->loop.params[i]].rank == 0) {
+            bind(l, s->vars[i]);
+            continue;
+        }
+        bool shared = l->vars[s->loop.params[i]].shared;
+        bind_part(l, s->vars[i], s->loop.params[i], 0);
+        l->vars[s->loop.params[i]].shared = l->vars[s->vars[i]].shared = shared; /* the loop has ended */
+    }
+    return true;
+}
+
+/* ---- parallel operations ---- */
+
+static bool bind_elements(Lane *l, const CoreSoac *soac, int64_t domain)
+{
+    for (uint32_t i = 0; i < soac->ninputs; i++) {
+        if (!lane_is_private(l, soac->inputs[i])) {
+            bind(l, soac->elements[i]);
+            continue;
+        }
+        if (domain != l->vars[soac->inputs[i].var].dims[0])
+            return false;
+        bind_part(l, soac->elements[i], soac->inputs[i].var, 1);
+    }
+    if (soac->index != CORE_NO_VAR)
+        bind(l, soac->index)->below = domain > 0 && domain < UINT32_MAX ? (uint32_t)domain : 0;
+    return true;
+}
+
+/* Results of a MAP: what they are, by the body's results of one element. */
+static bool bind_map(Lane *l, const CoreStmt *s, int64_t domain)
+{
+    for (uint32_t i = 0; i < s->nvars; i++) {
+        CoreAtom result = s->soac.body->results[i];
+        bool row = lane_is_private(l, result);
+        LaneVar element = *shape_of(l, result);
+        if (domain < 0 || (core_atom_type(l->fn, result).rank > 0 && !row))
+            return false;
+        if (!bind_private(l, s->vars[i], (uint64_t)domain, row ? &element : NULL))
+            return false;
+    }
+    return true;
+}
+
+static bool lane_operator(Lane *l, const CoreStmt *s)
+{
+    const CoreLambda *op = &s->soac.op;
+    for (uint32_t i = 0; i < op->nparams; i++) {
+        if (core_var_type(l->fn, op->params[i]).rank > 0)
+            return false;
+        bind(l, op->params[i]);
+    }
+    return lane_block(l, op->body);
+}
+
+static bool bind_fold(Lane *l, const CoreStmt *s, int64_t domain)
+{
+    for (uint32_t i = 0; i < s->nvars; i++) {
+        if (s->kind == CORE_REDUCE)
+            bind(l, s->vars[i]);
+        else if (domain < 0 || !bind_private(l, s->vars[i], (uint64_t)domain, NULL))
+            return false;
+    }
+    return true;
+}
+
+static bool lane_soac(Lane *l, const CoreStmt *s)
+{
+    CoreBlock *const blocks[] = {s->soac.body, s->kind == CORE_MAP ? NULL : s->soac.op.body};
+    int64_t domain;
+    if (s->soac.guard)
+        return false;
+    if (!lane_constant(l, s->soac.domain, &domain))
+        domain = -1;
+    uint32_t outer = begin_repetition(l);
+    if (!bind_elements(l, &s->soac, domain) || !lane_block(l, s->soac.body))
+        return false;
+    if (s->kind != CORE_MAP && !lane_operator(l, s))
+        return false;
+    end_repetition(l, outer, blocks, 2);
+    return s->kind == CORE_MAP ? bind_map(l, s, domain) : bind_fold(l, s, domain);
+}
+
+/* ---- arrays ---- */
+
+static bool lane_array(Lane *l, const CoreStmt *s)
+{
+    const LaneVar *first = s->array.n ? shape_of(l, s->array.items[0]) : NULL;
+    if (core_var_type(l->fn, s->vars[0]).rank > 1 && (!first || first->rank == 0))
+        return false;
+    for (uint32_t i = 1; i < s->array.n; i++)
+        if (!same_shape(first, shape_of(l, s->array.items[i])))
+            return false;
+    LaneVar element = first ? *first : (LaneVar){0};
+    return bind_private(l, s->vars[0], s->array.n, &element);
+}
+
+static bool lane_update(Lane *l, const CoreStmt *s)
+{
+    if (!lane_is_private(l, s->update.array))
+        return false;
+    LaneVar row = element_of(shape_of(l, s->update.array));
+    if (!same_shape(&row, shape_of(l, s->update.value)))
+        return false;
+    return bind_like(l, s->vars[0], s->update.array);
+}
+
+static bool lane_flatten(Lane *l, const CoreStmt *s)
+{
+    if (!lane_is_private(l, s->length.array))
+        return false;
+    const LaneVar *whole = &l->vars[s->length.array.var];
+    uint32_t n = whole->dims[0] * whole->dims[1];
+    bind_part(l, s->vars[0], s->length.array.var, 1);
+    l->vars[s->vars[0]].dims[0] = n;
+    return true;
+}
+
+/* ---- statements ---- */
+
+static bool lane_stmt(Lane *l, const CoreStmt *s)
+{
+    switch (s->kind) {
+    case CORE_ATOM: return lane_atom(l, s);
+    case CORE_PRIM: return lane_prim(l, s);
+    case CORE_LENGTH: return lane_length(l, s);
+    case CORE_INDEX: return lane_index(l, s);
+    case CORE_SLICE: bind(l, s->vars[0]); return !lane_is_private(l, s->slice.array);
+    case CORE_CHECK: return true;
+    case CORE_IF: return lane_if(l, s);
+    case CORE_LOOP: return lane_loop(l, s);
+    case CORE_MAP:
+    case CORE_REDUCE:
+    case CORE_SCAN: return lane_soac(l, s);
+    case CORE_ARRAY: return lane_array(l, s);
+    case CORE_UPDATE: return lane_update(l, s);
+    case CORE_FLATTEN: return lane_flatten(l, s);
+    case CORE_SCATTER:
+    case CORE_ACCUMULATE:
+    case CORE_HIST:
+    case CORE_ARGSORT:
+    case CORE_CALL:
+    case CORE_CHECK_ROWS:
+    case CORE_MANY:
+    case CORE_LANE: return false;
+    }
+    return false;
+}
+
+static bool lane_block(Lane *l, const CoreBlock *b)
+{
+    for (uint32_t i = 0; i < b->stmts.n; i++) {
+        l->position++;
+        core_stmt_atoms(b->stmts.at[i], use, l);
+        if (!lane_stmt(l, b->stmts.at[i]))
+            return false;
+    }
+    l->position++;
+    for (uint32_t i = 0; i < b->nresults; i++)
+        use(l, &b->results[i]);
+    return true;
+}
+
+/* When all is known of who looks at what. */
+static void settle_updates(void *ctx, CoreBlock *b)
+{
+    Lane *l = ctx;
+    for (uint32_t i = 0; i < b->stmts.n; i++) {
+        CoreStmt *s = b->stmts.at[i];
+        if (s->kind == CORE_UPDATE && in_place(l, s))
+            l->vars[s->vars[0]].of = s->update.array.var;
+        core_stmt_blocks(s, settle_updates, l);
+    }
+}
+
+bool lane_analyse(Lane *l, CoreBlock *b)
+{
+    l->bytes = l->position = 0;
+    l->repetition = l->repetitions = 1; /* what stands in front is of repetition 0 */
+    if (!lane_block(l, b))
+        return false;
+    for (uint32_t i = 0; i < b->nresults; i++)
+        if (lane_is_private(l, b->results[i]))
+            return false;
+    settle_updates(l, b);
+    return true;
+}

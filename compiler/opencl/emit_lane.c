@@ -1,0 +1,288 @@
+#include "opencl/emit_scalar_internal.h"
+
+#include "plan/emit_text.h"
+#include "support/memory.h"
+
+#include <assert.h>
+#include <stdlib.h>
+
+/* What a lane executes from beginning to end (core/lane.h):
+ *
+ *     ys : [i64] = map 8 at k (x <- xs) { … -> v }      dp_i64 ys[8];
+ *                                                       for (dp_i64 k = 0; k < 8; k++) { dp_i64 x = xs[k]; … ys[k] = v;
+ * } s : i64 = reduce n (x <- xs) { … -> v } op add    dp_i64 a = 0; for (…) { … dp_i64 b = v; … a = …; }
+ *
+ * An array of arrays is one of all its scalars; a row is a pointer into it. */
+
+/* UNROLLED: statements that a loop becomes at most. Arrays whose indices are all constants then are registers. */
+enum { UNROLLED = 128 };
+
+/* ---- private arrays ---- */
+
+static const char *scalar_type(const ScalarEmitter *e, CoreVar v)
+{
+    return emit_type_name(core_var_type(e->fn, v).scalar);
+}
+
+/* Rows of arrays without rows are pointers to something all the same. */
+static unsigned memory_elements(const LaneVar *v)
+{
+    unsigned n = 1;
+    for (uint32_t i = 0; i < v->rank; i++)
+        n *= v->dims[i] ? v->dims[i] : 1;
+    return n;
+}
+
+static void emit_memory(ScalarEmitter *e, const char *prefix, CoreVar v)
+{
+    emit_indent(e);
+    strbuf_printf(e->out, "%s %s", scalar_type(e, v), prefix);
+    emit_var(e, v);
+    strbuf_printf(e->out, "[%u];\n", memory_elements(&e->lane->vars[v]));
+}
+
+/* "DP_COPY(to, from, 8);": all scalars of v. */
+static void emit_copy(ScalarEmitter *e, const char *to_prefix, CoreVar v, const char *from_prefix, CoreVar from)
+{
+    emit_indent(e);
+    strbuf_printf(e->out, "DP_COPY(%s", to_prefix);
+    emit_var(e, v);
+    strbuf_printf(e->out, ", %s", from_prefix);
+    emit_var(e, from);
+    strbuf_printf(e->out, ", %u);\n", (unsigned)lane_elements(&e->lane->vars[v]));
+}
+
+void emit_private_declaration(ScalarEmitter *e, CoreVar v)
+{
+    if (lane_owns(e->lane, v)) {
+        emit_memory(e, "", v);
+        return;
+    }
+    emit_indent(e);
+    strbuf_printf(e->out, "%s *", scalar_type(e, v));
+    emit_var(e, v);
+    strbuf_add(e->out, ";\n");
+}
+
+void emit_private_assign(ScalarEmitter *e, CoreVar v, CoreAtom a, bool declare)
+{
+    if (declare)
+        emit_private_declaration(e, v);
+    if (lane_owns(e->lane, v)) {
+        emit_copy(e, "", v, "", a.var);
+        return;
+    }
+    emit_indent(e);
+    emit_var(e, v);
+    strbuf_add(e->out, " = ");
+    emit_var(e, a.var);
+    strbuf_add(e->out, ";\n");
+}
+
+void emit_private_next(ScalarEmitter *e, CoreVar v, CoreAtom a)
+{
+    emit_memory(e, "next_", v);
+    emit_copy(e, "next_", v, "", a.var);
+}
+
+void emit_private_take_next(ScalarEmitter *e, CoreVar v) { emit_copy(e, "", v, "next_", v); }
+
+/* array[at] = a, of scalars, or of a row. */
+static void emit_store(ScalarEmitter *e, CoreVar array, CoreAtom at, CoreAtom a)
+{
+    const LaneVar *info = &e->lane->vars[array];
+    unsigned stride = (unsigned)lane_stride(info);
+    emit_indent(e);
+    strbuf_add(e->out, info->rank == 1 ? "" : "DP_COPY((");
+    emit_var(e, array);
+    strbuf_add(e->out, info->rank == 1 ? "[" : " + ");
+    emit_atom(e, at);
+    if (info->rank == 1)
+        strbuf_add(e->out, "] = ");
+    else
+        strbuf_printf(e->out, " * %u), ", stride);
+    emit_atom(e, a);
+    if (info->rank == 1)
+        strbuf_add(e->out, ";\n");
+    else
+        strbuf_printf(e->out, ", %u);\n", stride);
+}
+
+/* ---- parallel operations ---- */
+
+static CoreAtom position_of(const CoreSoac *soac) { return core_var_atom(soac->index, (CoreType){SC_I64, 0}); }
+
+static void emit_elements(ScalarEmitter *e, const CoreSoac *soac)
+{
+    for (uint32_t i = 0; i < soac->ninputs; i++) {
+        CoreVar v = soac->elements[i];
+        if (emit_is_private(e, v)) { /* a row */
+            emit_private_declaration(e, v);
+            emit_indent(e);
+        } else {
+            emit_indent(e);
+            strbuf_printf(e->out, "%s ", emit_value_type(core_var_type(e->fn, v)));
+        }
+        emit_var(e, v);
+        strbuf_add(e->out, " = ");
+        emit_element_read(e, soac->inputs[i], position_of(soac));
+        strbuf_add(e->out, ";\n");
+    }
+}
+
+/* The loop's head, the elements, and the body. */
+static void emit_soac_begin(ScalarEmitter *e, const CoreSoac *soac, ScalarFacts inside, LoopCare care)
+{
+    int64_t n;
+    if (care.guard)
+        emit_line(e, "if (!failed)");
+    e->depth += care.guard;
+    if (!care.test && lane_constant(e->lane, soac->domain, &n) && n * (inside.statements + 1) <= UNROLLED)
+        strbuf_add(e->out, "#pragma unroll\n");
+    emit_indent(e);
+    strbuf_add(e->out, "for (dp_i64 ");
+    emit_var(e, soac->index);
+    strbuf_add(e->out, " = 0; ");
+    emit_var(e, soac->index);
+    strbuf_add(e->out, " < ");
+    emit_atom(e, soac->domain);
+    strbuf_add(e->out, care.test ? " && !failed; " : "; ");
+    emit_var(e, soac->index);
+    strbuf_add(e->out, "++) {\n");
+    e->depth++;
+    emit_elements(e, soac);
+    emit_scalar_block(e, soac->body);
+}
+
+static void emit_soac_end(ScalarEmitter *e, LoopCare care)
+{
+    e->depth--;
+    emit_line(e, "}");
+    e->depth -= care.guard;
+}
+
+static void emit_stores(ScalarEmitter *e, const CoreStmt *s, const CoreAtom *values)
+{
+    for (uint32_t i = 0; i < s->nvars; i++)
+        emit_store(e, s->vars[i], position_of(&s->soac), values[i]);
+}
+
+static void emit_map(ScalarEmitter *e, const CoreStmt *s)
+{
+    ScalarFacts inside = scalar_facts(e->fn, s->soac.body);
+    LoopCare care = emit_loop_care(e, inside);
+    emit_soac_begin(e, &s->soac, inside, care);
+    emit_stores(e, s, s->soac.body->results);
+    emit_soac_end(e, care);
+}
+
+/* The operator's first parameters are what has been combined so far; then come the element's values. */
+static void emit_combine(ScalarEmitter *e, const CoreStmt *s)
+{
+    const CoreLambda *op = &s->soac.op;
+    const uint32_t k = s->nvars;
+    for (uint32_t i = 0; i < k; i++)
+        emit_assign(e, op->params[k + i], s->soac.body->results[i], true);
+    emit_scalar_block(e, op->body);
+    emit_parallel_assign(e, op->params, op->body->results, k);
+}
+
+static void emit_fold(ScalarEmitter *e, const CoreStmt *s)
+{
+    const CoreLambda *op = &s->soac.op;
+    const uint32_t k = s->nvars;
+    ScalarFacts inside = scalar_facts(e->fn, s->soac.body);
+    scalar_facts_add(&inside, scalar_facts(e->fn, op->body));
+    LoopCare care = emit_loop_care(e, inside);
+    CoreAtom *acc = malloc((k + 1) * sizeof *acc);
+    if (!acc)
+        memory_out();
+    for (uint32_t i = 0; i < k; i++) {
+        acc[i] = core_var_atom(op->params[i], core_var_type(e->fn, op->params[i]));
+        emit_assign(e, op->params[i], s->soac.neutral[i], true);
+    }
+    emit_soac_begin(e, &s->soac, inside, care);
+    if (s->kind == CORE_SCAN && s->soac.exclusive)
+        emit_stores(e, s, acc);
+    emit_combine(e, s);
+    if (s->kind == CORE_SCAN && !s->soac.exclusive)
+        emit_stores(e, s, acc);
+    emit_soac_end(e, care);
+    for (uint32_t i = 0; s->kind == CORE_REDUCE && i < k; i++)
+        emit_assign(e, s->vars[i], acc[i], !e->declared);
+    free(acc);
+}
+
+/* ---- arrays ---- */
+
+static void emit_update(ScalarEmitter *e, const CoreStmt *s)
+{
+    bool holds = lane_index_holds(e->lane, s->update.array, s->update.index);
+    emit_assign(e, s->vars[0], s->update.array, false);
+    if (!holds) {
+        emit_indent(e);
+        strbuf_add(e->out, "if ((dp_u64)");
+        emit_atom(e, s->update.index);
+        strbuf_printf(e->out, " < %uU) {\n", e->lane->vars[s->update.array.var].dims[0]);
+        e->depth++;
+    }
+    emit_store(e, s->vars[0], s->update.index, s->update.value);
+    if (holds)
+        return;
+    e->depth--;
+    if (s->site != CORE_NO_SITE) {
+        emit_line(e, "} else {");
+        e->depth++;
+        emit_index_failure(e, s->site, s->update.array, s->update.index);
+        e->depth--;
+    }
+    emit_line(e, "}");
+}
+
+static void emit_array(ScalarEmitter *e, const CoreStmt *s)
+{
+    for (uint32_t i = 0; i < s->array.n; i++)
+        emit_store(e, s->vars[0], core_i64(i), s->array.items[i]);
+}
+
+/* ---- statements ---- */
+
+static void emit_lane(ScalarEmitter *e, const CoreStmt *s)
+{
+    Arena *scratch = arena_create();
+    Lane lane = {.fn = e->fn, .vars = arena_array(scratch, LaneVar, e->fn->vars.n + 1)};
+    bool known = lane_analyse(&lane, s->lane.block);
+    assert(known && "flat_check has seen to that");
+    (void)known;
+    for (uint32_t i = 0; i < s->nvars; i++)
+        emit_declaration(e, s->vars[i], true);
+    emit_line(e, "{");
+    e->depth++;
+    e->lane = &lane;
+    emit_scalar_block(e, s->lane.block);
+    e->lane = NULL;
+    for (uint32_t i = 0; i < s->nvars; i++)
+        emit_assign(e, s->vars[i], s->lane.block->results[i], false);
+    e->depth--;
+    emit_line(e, "}");
+    arena_destroy(scratch);
+}
+
+void emit_lane_stmt(ScalarEmitter *e, const CoreStmt *s)
+{
+    if (s->kind == CORE_LANE) {
+        emit_lane(e, s);
+        return;
+    }
+    for (uint32_t i = 0; s->kind != CORE_REDUCE && i < s->nvars; i++)
+        emit_declaration(e, s->vars[i], true);
+    switch (s->kind) {
+    case CORE_MAP: emit_map(e, s); break;
+    case CORE_REDUCE:
+    case CORE_SCAN: emit_fold(e, s); break;
+    case CORE_UPDATE: emit_update(e, s); break;
+    case CORE_ARRAY: emit_array(e, s); break;
+    case CORE_FLATTEN: emit_assign(e, s->vars[0], s->length.array, false); break;
+    default: assert(false && "flat_check has excluded it");
+    }
+}

@@ -1,0 +1,44 @@
+/* Inside the printer of scalar code: emit_scalar.c has the code itself, emit_lane.c the parallel operations that a lane
+ * executes one element after the other, and its private arrays. */
+#ifndef DPC_OPENCL_EMIT_SCALAR_INTERNAL_H
+#define DPC_OPENCL_EMIT_SCALAR_INTERNAL_H
+
+#include "opencl/emit_scalar.h"
+
+/* ---- emit_scalar.c ---- */
+void emit_indent(ScalarEmitter *e);
+void emit_line(ScalarEmitter *e, const char *text);
+/* v = a; with its type in front if it is to be declared. */
+void emit_assign(ScalarEmitter *e, CoreVar v, CoreAtom a, bool declare);
+/* The values become the variables', all at once: a loop's next state. */
+void emit_parallel_assign(ScalarEmitter *e, const CoreVar *vars, const CoreAtom *values, uint32_t n);
+/* What the statement binds, unless it is declared. `zero`: with a value. */
+void emit_declaration(ScalarEmitter *e, CoreVar v, bool zero);
+/* Records that index i is not one of the array's. */
+void emit_index_failure(ScalarEmitter *e, uint32_t site, CoreAtom array, CoreAtom index);
+/* Element `index` of an array. */
+void emit_element_read(ScalarEmitter *e, CoreAtom array, CoreAtom index);
+/* How a loop heeds failures: `test` in each round, or `guard` before it. */
+typedef struct LoopCare {
+    bool test, guard;
+} LoopCare;
+LoopCare emit_loop_care(const ScalarEmitter *e, ScalarFacts inside);
+void scalar_facts_add(ScalarFacts *f, ScalarFacts behind);
+
+/* ---- emit_lane.c ---- */
+static inline bool emit_is_private(const ScalarEmitter *e, CoreVar v) { return e->lane && e->lane->vars[v].rank > 0; }
+static inline bool emit_atom_is_private(const ScalarEmitter *e, CoreAtom a)
+{
+    return !a.is_const && emit_is_private(e, a.var);
+}
+/* "T x[8];" or "T *x;" */
+void emit_private_declaration(ScalarEmitter *e, CoreVar v);
+/* The elements of `a` become those of v; or v is another name for them. */
+void emit_private_assign(ScalarEmitter *e, CoreVar v, CoreAtom a, bool declare);
+/* A loop's next state, put aside; and taken. */
+void emit_private_next(ScalarEmitter *e, CoreVar v, CoreAtom a);
+void emit_private_take_next(ScalarEmitter *e, CoreVar v);
+/* The statement of a lane that is no scalar code, or LANE itself. */
+void emit_lane_stmt(ScalarEmitter *e, const CoreStmt *s);
+
+#endif

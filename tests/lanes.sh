@@ -1,0 +1,20 @@
+#!/bin/sh
+# Both versions of parallel code inside parallel code, forced, compute what the interpreters do, in both shapes of the kernels:
+# lanes.sh DPC [FILE.dp…]. Without files: some programs that have such code.
+set -u
+dpc=$1
+shift
+cd "$(dirname "$0")/.."
+[ $# -gt 0 ] || set -- tests/run/lanes.dp tests/run/sim_kmeans.dp
+failed=0
+for shape in cpu gpu; do
+    for nest in flat lane; do
+        DP_SHAPE=$shape "$dpc" test --eval=plan --param "nest=$nest" "$@" >/tmp/lanes.$$ 2>&1 || {
+            failed=1
+            echo "FAILED: $shape, nest=$nest"
+            grep -v -E 'passed$|expected (kernels|launches)|  got [0-9]+$' /tmp/lanes.$$
+        }
+    done
+done
+rm -f /tmp/lanes.$$
+exit $failed
