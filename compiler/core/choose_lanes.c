@@ -66,19 +66,44 @@ static void look_at_block(void *ctx, CoreBlock *b)
 
 typedef enum Verdict { STAYS_FLAT, ONE_VERSION, TWO_VERSIONS } Verdict;
 
-static Verdict judge(Chooser *c, CoreBlock *b, uint32_t *statements)
+static Verdict judge(const Chooser *c, CoreBlock *code, uint32_t *statements)
 {
     Lane lane = {.fn = c->fn, .vars = arena_array(c->scratch, LaneVar, c->fn->vars.n + 1)};
-    if (!lane_analyse(&lane, b))
+    if (!lane_analyse(&lane, code))
         return STAYS_FLAT;
     Nest n = {.lane = &lane, .width = 1};
-    look_at_block(&n, b);
+    look_at_block(&n, code);
     *statements = n.statements;
-    if (n.operations == 0)
-        return STAYS_FLAT;
     if (!n.unknown && n.widest <= (n.operations > 1 ? SMALL_NEST : SMALL_FOLD))
         return ONE_VERSION;
     return n.loops || n.nests ? TWO_VERSIONS : STAYS_FLAT;
+}
+
+/* ---- is it possible? A look before a copy is made ---- */
+
+typedef struct Glance {
+    uint32_t operations;
+    bool impossible;
+} Glance;
+
+static void glance_at(void *ctx, CoreBlock *b)
+{
+    Glance *g = ctx;
+    for (uint32_t i = 0; i < b->stmts.n && !g->impossible; i++) {
+        CoreStmt *s = b->stmts.at[i];
+        const CoreSoac *soac = core_stmt_soac(s);
+        g->operations += core_kind(s->kind)->code == CODE_PARALLEL;
+        g->impossible = (soac && soac->guard) || s->kind == CORE_CALL || s->kind == CORE_ARGSORT ||
+                        s->kind == CORE_SCATTER || s->kind == CORE_ACCUMULATE || s->kind == CORE_HIST;
+        core_stmt_blocks(s, glance_at, g);
+    }
+}
+
+static bool is_possible(CoreBlock *b)
+{
+    Glance g = {0};
+    glance_at(&g, b);
+    return g.operations > 0 && !g.impossible;
 }
 
 /* ---- rewriting ---- */
@@ -92,17 +117,17 @@ static bool binds(const CoreBlock *b, CoreAtom a)
     return false;
 }
 
-/* Takes the block's statements, and those results that it binds itself: which[] are the places of these. */
-static CoreBlock *take_out(CoreBuilder *b, CoreBlock *from, uint32_t *which)
+/* The block's statements, and those results that it binds itself: which[] are the places of these. */
+static CoreBlock *inner_block(const Chooser *c, const CoreBlock *b, uint32_t *which)
 {
-    CoreBlock *inner = core_new_block(b->p);
-    inner->results = arena_array(b->p->arena, CoreAtom, from->nresults + 1);
-    for (uint32_t i = 0; i < from->nresults; i++)
-        if (binds(from, from->results[i])) {
+    CoreBlock *inner = core_new_block(c->p);
+    inner->results = arena_array(c->p->arena, CoreAtom, b->nresults + 1);
+    for (uint32_t i = 0; i < b->nresults; i++)
+        if (binds(b, b->results[i])) {
             which[inner->nresults] = i;
-            inner->results[inner->nresults++] = from->results[i];
+            inner->results[inner->nresults++] = b->results[i];
         }
-    inner->stmts = core_take_stmts(from).stmts;
+    inner->stmts = b->stmts;
     return inner;
 }
 
@@ -153,50 +178,53 @@ static const CoreVar *emit_lane(CoreBuilder *b, CoreBlock *code)
     return lane->vars;
 }
 
-static void one_version(CoreBuilder *b, CoreBlock *block, uint32_t *which)
-{
-    CoreBlock *code = take_out(b, block, which);
-    const CoreVar *vars = emit_lane(b, code);
-    for (uint32_t i = 0; i < code->nresults; i++)
-        block->results[which[i]] = build_atom(b, vars[i]);
-}
-
-/* Returns the one that is to be flattened. */
-static CoreBlock *two_versions(CoreBuilder *b, CoreBlock *block, uint32_t *which)
+/* Returns what the versions give. */
+static const CoreAtom *two_versions(CoreBuilder *b, CoreBlock *code, CoreBlock *flat)
 {
     const CoreType type_bool = {SC_BOOL, 0};
-    CoreBlock *flat = take_out(b, block, which);
-    CoreBlock *copy = core_copy_block(b->p, b->fn, b->fn, flat, core_identity_map(b->p->arena, b->fn));
     CoreStmt *many = build_stmt(b, CORE_MANY, 1, &type_bool);
     build_emit(b, many);
     CoreBlock *outer = build_begin(b);
-    const CoreAtom *results = build_atoms(b, emit_lane(b, copy), copy->nresults);
-    CoreBlock *lane = build_end(b, outer, results, copy->nresults);
-    const CoreAtom *chosen = build_if(b, build_atom(b, many->vars[0]), lane, flat);
-    for (uint32_t i = 0; i < flat->nresults; i++)
-        block->results[which[i]] = chosen[i];
-    return flat;
+    const CoreAtom *results = build_atoms(b, emit_lane(b, code), code->nresults);
+    CoreBlock *lane = build_end(b, outer, results, code->nresults);
+    return build_if(b, build_atom(b, many->vars[0]), lane, flat);
 }
 
 /* ---- finding them ---- */
 
 static void choose_in_block(void *ctx, CoreBlock *b);
 
-/* The body of a parallel operation, or its guard. */
-static void choose_for_body(Chooser *c, CoreBlock *block, Span span)
+/* The body of a parallel operation, or its guard. Returns what is left to be flattened, or NULL. */
+static CoreBlock *choose_for_body(Chooser *c, CoreBlock *block, Span span)
 {
     CoreBuilder b = {.p = c->p, .fn = c->fn, .out = block, .span = span};
     uint32_t *which = arena_array(c->scratch, uint32_t, block->nresults + 1), statements = 0;
-    Verdict v = judge(c, block, &statements);
-    if (v == ONE_VERSION) {
-        one_version(&b, block, which);
-        return;
-    }
-    if (v == TWO_VERSIONS && statements <= c->budget) {
+    if (!is_possible(block))
+        return block;
+    CoreBlock *flat = inner_block(c, block, which);
+    CoreBlock *code = core_copy_block(c->p, c->fn, c->fn, flat, core_identity_map(c->scratch, c->fn));
+    lane_fuse(c->p, c->fn, code);
+    Verdict v = judge(c, code, &statements);
+    if (v == STAYS_FLAT || (v == TWO_VERSIONS && statements > c->budget))
+        return block;
+    (void)core_take_stmts(block);
+    const CoreAtom *results;
+    if (v == TWO_VERSIONS) {
         c->budget -= statements;
-        block = two_versions(&b, block, which);
+        results = two_versions(&b, code, flat);
+    } else {
+        results = build_atoms(&b, emit_lane(&b, code), code->nresults);
     }
-    choose_in_block(c, block);
+    for (uint32_t i = 0; i < flat->nresults; i++)
+        block->results[which[i]] = results[i];
+    return v == TWO_VERSIONS ? flat : NULL;
+}
+
+static void choose_inside(Chooser *c, CoreBlock *block, Span span)
+{
+    CoreBlock *flat = choose_for_body(c, block, span);
+    if (flat)
+        choose_in_block(c, flat);
 }
 
 static void choose_in_block(void *ctx, CoreBlock *b)
@@ -211,8 +239,8 @@ static void choose_in_block(void *ctx, CoreBlock *b)
             continue;
         }
         if (soac->guard)
-            choose_for_body(c, soac->guard, s->span);
-        choose_for_body(c, soac->body, s->span);
+            choose_inside(c, soac->guard, s->span);
+        choose_inside(c, soac->body, s->span);
     }
 }
 

@@ -32,6 +32,9 @@ typedef struct Lane {
     uint32_t position, repetition, repetitions;
 } Lane;
 
+/* Arrays of unknown length that need not be there are computed where they are read. Of a block that is the lane's own.
+ */
+void lane_fuse(const CoreProgram *p, CoreFn *fn, CoreBlock *block);
 /* False: there is something in the block that a lane cannot do. What stands in front of the block is in the heap. */
 bool lane_analyse(Lane *l, CoreBlock *b);
 static inline bool lane_is_private(const Lane *l, CoreAtom a) { return !a.is_const && l->vars[a.var].rank > 0; }

@@ -1,0 +1,154 @@
+/* What a lane would have to store, computed where it is read:
+ *
+ *     xs = map n at i () { B -> v }                             x0 = B at 0
+ *     x0 = index xs 0                                    ==>    m = reduce n at i () { B -> v } neutral (x0) op …
+ *     m = reduce n (x <- xs) { … } neutral (x0) op …
+ *
+ * Such an array is read by one parallel operation over all of it, and at single places. (minimum and maximum are that:
+ * fusion does not compute an element twice, but here it spares an array whose length nobody knows.) */
+#include "core/build.h"
+#include "core/lane.h"
+
+enum { MOST_PLACES = 2 };
+
+typedef struct Delayed {
+    CoreBuilder b;
+    CoreBlock *block; /* where the map stands */
+    CoreStmt *map, *reader, *places[MOST_PLACES];
+    uint32_t nplaces, uses, known; /* occurrences in all; those by reader and places */
+} Delayed;
+
+static bool is_result(const Delayed *d, CoreAtom a, uint32_t *which)
+{
+    for (*which = 0; !a.is_const && *which < d->map->nvars; ++*which)
+        if (d->map->vars[*which] == a.var)
+            return true;
+    return false;
+}
+
+static void count_atom(void *ctx, CoreAtom *a)
+{
+    Delayed *d = ctx;
+    uint32_t which;
+    d->uses += is_result(d, *a, &which);
+}
+
+static void look_at_reader(Delayed *d, CoreStmt *s)
+{
+    uint32_t which, inputs = 0;
+    const CoreSoac *soac = core_stmt_soac(s);
+    if (s->kind == CORE_INDEX && is_result(d, s->index.array, &which) && d->nplaces < MOST_PLACES) {
+        d->places[d->nplaces++] = s;
+        d->known++;
+        return;
+    }
+    for (uint32_t i = 0; soac && i < soac->ninputs; i++)
+        inputs += is_result(d, soac->inputs[i], &which);
+    if (inputs == 0 || d->reader || !core_atom_equal(soac->domain, d->map->soac.domain) || soac->guard)
+        return;
+    d->reader = s;
+    d->known += inputs;
+}
+
+/* The map's body at a position; what it gives. */
+static const CoreAtom *body_at(Delayed *d, CoreAtom position)
+{
+    const CoreSoac *soac = &d->map->soac;
+    CoreAtom *map = core_identity_map(d->b.p->arena, d->b.fn);
+    if (soac->index != CORE_NO_VAR)
+        map[soac->index] = position;
+    for (uint32_t i = 0; i < soac->ninputs; i++)
+        map[soac->elements[i]] = build_index(&d->b, soac->inputs[i], position, CORE_NO_SITE);
+    return build_copy(&d->b, d->b.fn, soac->body, map);
+}
+
+static void bind_atom(Delayed *d, CoreVar v, CoreAtom a)
+{
+    CoreStmt *s = build_stmt_into(&d->b, CORE_ATOM, 1, &v);
+    s->atom = a;
+    build_emit(&d->b, s);
+}
+
+/* The body in front of the reader's, instead of the elements. */
+static void into_reader(Delayed *d)
+{
+    CoreSoac *soac = core_stmt_soac(d->reader);
+    CoreBlock old = core_take_stmts(soac->body);
+    uint32_t kept = 0, which;
+    d->b.out = soac->body;
+    if (soac->index == CORE_NO_VAR)
+        soac->index = build_var(&d->b, core_scalar(SC_I64), NULL).var;
+    const CoreAtom *values = body_at(d, build_atom(&d->b, soac->index));
+    for (uint32_t i = 0; i < soac->ninputs; i++) {
+        if (is_result(d, soac->inputs[i], &which)) {
+            bind_atom(d, soac->elements[i], values[which]);
+            continue;
+        }
+        soac->inputs[kept] = soac->inputs[i];
+        soac->elements[kept++] = soac->elements[i];
+    }
+    soac->ninputs = kept;
+    for (uint32_t i = 0; i < old.stmts.n; i++)
+        core_push(d->b.p, soac->body, old.stmts.at[i]);
+}
+
+static void rewrite(Delayed *d)
+{
+    CoreBlock old = core_take_stmts(d->block);
+    for (uint32_t i = 0; i < old.stmts.n; i++) {
+        CoreStmt *s = old.stmts.at[i];
+        bool place = false;
+        uint32_t which = 0;
+        for (uint32_t j = 0; j < d->nplaces; j++)
+            place |= s == d->places[j];
+        if (s == d->map)
+            continue;
+        if (s == d->reader)
+            into_reader(d);
+        d->b.out = d->block;
+        if (!place) {
+            core_push(d->b.p, d->block, s);
+        } else if (is_result(d, s->index.array, &which)) {
+            const CoreAtom *values = body_at(d, s->index.index);
+            bind_atom(d, s->vars[0], values[which]);
+        }
+    }
+}
+
+/* A checked place is left alone: what it reads might not be there. */
+static bool is_delayed(Delayed *d)
+{
+    const CoreSoac *soac = &d->map->soac;
+    if (d->map->kind != CORE_MAP || soac->guard || soac->domain.is_const || d->map->nvars == 0)
+        return false;
+    core_block_atoms(d->block, count_atom, d);
+    for (uint32_t i = 0; i < d->block->stmts.n; i++)
+        look_at_reader(d, d->block->stmts.at[i]);
+    for (uint32_t i = 0; i < d->nplaces; i++)
+        if (d->places[i]->site != CORE_NO_SITE)
+            return false;
+    return d->reader && d->uses == d->known;
+}
+
+static void fuse_inside(void *ctx, CoreBlock *block)
+{
+    const CoreBuilder *b = ctx;
+    for (uint32_t i = 0; i < block->stmts.n;) {
+        CoreStmt *s = block->stmts.at[i];
+        Delayed d = {.b = *b, .block = block, .map = s};
+        d.b.span = s->span;
+        if (is_delayed(&d)) {
+            rewrite(&d);
+            i = 0;
+        } else {
+            core_stmt_blocks(s, fuse_inside, ctx);
+            i++;
+        }
+    }
+}
+
+void lane_fuse(const CoreProgram *p, CoreFn *fn, CoreBlock *block)
+{
+    CoreBuilder b = {.p = p, .fn = fn};
+    fuse_inside(&b, block);
+}
