@@ -14,9 +14,12 @@
 #include "core/passes.h"
 #include "dp_size.h"
 
+#include <assert.h>
+
 /* SMALL_NEST: elements of parallel operations in a body that are not worth a version of their own; SMALL_FOLD: of one
- * that has nothing but one. COPIED: statements, as many as the program has, and some more. */
-enum { SMALL_NEST = 64, SMALL_FOLD = 16, COPIED = 500 };
+ * that has nothing but one. MOST_GIVEN: scalars of the sequences that a lane gives. COPIED: statements, as many as the
+ * program has, and some more. */
+enum { SMALL_NEST = 64, SMALL_FOLD = 16, COPIED = 500, MOST_GIVEN = 64 };
 
 typedef struct Chooser {
     CoreProgram *p;
@@ -66,6 +69,19 @@ static void look_at_block(void *ctx, CoreBlock *b)
 
 typedef enum Verdict { STAYS_FLAT, ONE_VERSION, TWO_VERSIONS } Verdict;
 
+/* Scalars of private arrays among the results; more than MOST_GIVEN: it cannot give them. */
+static uint64_t scalars_given(const Lane *l, const CoreBlock *code)
+{
+    uint64_t n = 0;
+    for (uint32_t i = 0; i < code->nresults; i++) {
+        if (!lane_is_private(l, code->results[i]))
+            continue;
+        const LaneVar *v = &l->vars[code->results[i].var];
+        n += v->rank > 2 || lane_elements(v) == 0 ? MOST_GIVEN + 1 : lane_elements(v);
+    }
+    return n;
+}
+
 static Verdict judge(const Chooser *c, CoreBlock *code, uint32_t *statements)
 {
     Lane lane = {.fn = c->fn, .vars = arena_array(c->scratch, LaneVar, c->fn->vars.n + 1)};
@@ -74,6 +90,9 @@ static Verdict judge(const Chooser *c, CoreBlock *code, uint32_t *statements)
     Nest n = {.lane = &lane, .width = 1};
     look_at_block(&n, code);
     *statements = n.statements;
+    uint64_t given = scalars_given(&lane, code);
+    if (given > MOST_GIVEN || (given > 0 && !n.loops)) /* to make arrays is what flattening does well */
+        return STAYS_FLAT;
     if (!n.unknown && n.widest <= (n.operations > 1 ? SMALL_NEST : SMALL_FOLD))
         return ONE_VERSION;
     return n.loops || n.nests ? TWO_VERSIONS : STAYS_FLAT;
@@ -156,26 +175,92 @@ static void drop_checks(void *ctx, CoreBlock *block)
     }
 }
 
-static void prepare(CoreBuilder *b, CoreBlock *code)
+/* A lane's sequences leave it as scalars, row by row. */
+typedef struct Given {
+    uint32_t rows, length; /* length 0: it is no private array; rows 0: not one of rows */
+    CoreType type;
+} Given;
+
+/* Replaces the results; what they were. */
+static Given *spread_results(CoreBuilder *b, CoreBlock *code, const Lane *lane)
+{
+    Given *given = arena_array(b->p->arena, Given, code->nresults + 1);
+    CoreAtom *results = arena_array(b->p->arena, CoreAtom, code->nresults + MOST_GIVEN + 1);
+    uint32_t n = 0;
+    CoreBlock *outer = b->out;
+    b->out = code;
+    for (uint32_t i = 0; i < code->nresults; i++) {
+        CoreAtom a = code->results[i];
+        if (!lane_is_private(lane, a)) {
+            results[n++] = a;
+            continue;
+        }
+        const LaneVar *v = &lane->vars[a.var];
+        bool nested = v->rank == 2;
+        given[i] = (Given){nested ? v->dims[0] : 0, v->dims[nested], core_var_type(b->fn, a.var)};
+        for (uint32_t r = 0; r < (nested ? v->dims[0] : 1); r++) {
+            CoreAtom row = nested ? build_index(b, a, core_i64(r), CORE_NO_SITE) : a;
+            for (uint32_t k = 0; k < given[i].length; k++)
+                results[n++] = build_index(b, row, core_i64(k), CORE_NO_SITE);
+        }
+    }
+    b->out = outer;
+    code->results = results;
+    code->nresults = n;
+    return given;
+}
+
+static Given *prepare(CoreBuilder *b, CoreBlock *code)
 {
     Arena *scratch = arena_create();
     give_positions(b, code);
     Lane lane = {.fn = b->fn, .vars = arena_array(scratch, LaneVar, b->fn->vars.n + 1)};
-    if (lane_analyse(&lane, code))
-        drop_checks(&lane, code);
+    bool possible = lane_analyse(&lane, code);
+    assert(possible && "judged before");
+    (void)possible;
+    drop_checks(&lane, code);
+    Given *given = spread_results(b, code, &lane);
     arena_destroy(scratch);
+    return given;
 }
 
-static const CoreVar *emit_lane(CoreBuilder *b, CoreBlock *code)
+/* The sequence of these scalars: one of them all, of which rows are slices. */
+static CoreAtom gather(CoreBuilder *b, Given g, const CoreAtom *scalars)
 {
-    prepare(b, code);
+    CoreType flat = {g.type.scalar, 1};
+    CoreAtom all = build_array(b, flat, scalars, g.length * (g.rows ? g.rows : 1));
+    if (!g.rows)
+        return all;
+    CoreAtom r = build_var(b, core_scalar(SC_I64), "r");
+    CoreBlock *outer = build_begin(b);
+    CoreStmt *row = build_stmt(b, CORE_SLICE, 1, &flat);
+    row->slice.array = all;
+    row->slice.from = build_prim2(b, PRIM_MUL, r, core_i64(g.length));
+    row->slice.to = build_prim2(b, PRIM_ADD, row->slice.from, core_i64(g.length));
+    build_emit(b, row);
+    CoreAtom slice = build_atom(b, row->vars[0]);
+    CoreSoac soac = {.domain = core_i64(g.rows), .index = r.var, .body = build_end(b, outer, &slice, 1)};
+    return build_map(b, soac)[0];
+}
+
+/* The lane's code as a statement; returns what it gives. */
+static const CoreAtom *emit_lane(CoreBuilder *b, CoreBlock *code)
+{
+    uint32_t n = code->nresults;
+    const Given *given = prepare(b, code);
     CoreType *types = arena_array(b->p->arena, CoreType, code->nresults + 1);
     for (uint32_t i = 0; i < code->nresults; i++)
         types[i] = core_atom_type(b->fn, code->results[i]);
     CoreStmt *lane = build_stmt(b, CORE_LANE, code->nresults, types);
     lane->lane.block = code;
     build_emit(b, lane);
-    return lane->vars;
+    const CoreAtom *scalars = build_atoms(b, lane->vars, lane->nvars);
+    CoreAtom *results = arena_array(b->p->arena, CoreAtom, n + 1);
+    for (uint32_t i = 0; i < n; i++) {
+        results[i] = given[i].length ? gather(b, given[i], scalars) : scalars[0];
+        scalars += given[i].length ? given[i].length * (given[i].rows ? given[i].rows : 1) : 1;
+    }
+    return results;
 }
 
 /* Returns what the versions give. */
@@ -185,8 +270,8 @@ static const CoreAtom *two_versions(CoreBuilder *b, CoreBlock *code, CoreBlock *
     CoreStmt *many = build_stmt(b, CORE_MANY, 1, &type_bool);
     build_emit(b, many);
     CoreBlock *outer = build_begin(b);
-    const CoreAtom *results = build_atoms(b, emit_lane(b, code), code->nresults);
-    CoreBlock *lane = build_end(b, outer, results, code->nresults);
+    const CoreAtom *results = emit_lane(b, code);
+    CoreBlock *lane = build_end(b, outer, results, flat->nresults);
     return build_if(b, build_atom(b, many->vars[0]), lane, flat);
 }
 
@@ -213,7 +298,7 @@ static CoreBlock *choose_for_body(Chooser *c, CoreBlock *block, Span span)
         c->budget -= statements;
         results = two_versions(&b, code, flat);
     } else {
-        results = build_atoms(&b, emit_lane(&b, code), code->nresults);
+        results = emit_lane(&b, code);
     }
     for (uint32_t i = 0; i < flat->nresults; i++)
         block->results[which[i]] = results[i];

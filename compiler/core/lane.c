@@ -450,9 +450,14 @@ bool lane_analyse(Lane *l, CoreBlock *b)
     l->repetition = l->repetitions = 1; /* what stands in front is of repetition 0 */
     if (!lane_block(l, b))
         return false;
+    settle_updates(l, b);
+    return true;
+}
+
+bool lane_keeps_arrays(const Lane *l, const CoreBlock *b)
+{
     for (uint32_t i = 0; i < b->nresults; i++)
         if (lane_is_private(l, b->results[i]))
             return false;
-    settle_updates(l, b);
     return true;
 }

@@ -37,6 +37,8 @@ typedef struct Lane {
 void lane_fuse(const CoreProgram *p, CoreFn *fn, CoreBlock *block);
 /* False: there is something in the block that a lane cannot do. What stands in front of the block is in the heap. */
 bool lane_analyse(Lane *l, CoreBlock *b);
+/* No result is a private array: so it must be of CORE_LANE. */
+bool lane_keeps_arrays(const Lane *l, const CoreBlock *b);
 static inline bool lane_is_private(const Lane *l, CoreAtom a) { return !a.is_const && l->vars[a.var].rank > 0; }
 /* An i64 that is known. */
 bool lane_constant(const Lane *l, CoreAtom a, int64_t *value);

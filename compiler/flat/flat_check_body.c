@@ -135,7 +135,7 @@ static void check_lane(FlatChecker *c, const CoreStmt *s)
         flat_check_fail(c, "a lane has %u results instead of %u", s->lane.block->nresults, s->nvars);
     for (uint32_t i = 0; i < s->nvars && c->ok; i++)
         want(c, core_atom_type(c->fn->scope, s->lane.block->results[i]), out_type(c, s, i), "a lane's result");
-    if (c->ok && !lane_analyse(&lane, s->lane.block))
+    if (c->ok && (!lane_analyse(&lane, s->lane.block) || !lane_keeps_arrays(&lane, s->lane.block)))
         flat_check_fail(c, "a lane has code that it cannot do");
 }
 

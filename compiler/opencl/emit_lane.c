@@ -187,6 +187,24 @@ static void emit_combine(ScalarEmitter *e, const CoreStmt *s)
     emit_parallel_assign(e, op->params, op->body->results, k);
 }
 
+/* any and all are decided before the end, where nothing that follows could fail. */
+static void emit_early_end(ScalarEmitter *e, const CoreStmt *s, ScalarFacts inside)
+{
+    const CoreBlock *op = s->soac.op.body;
+    int64_t n;
+    if (s->kind != CORE_REDUCE || s->nvars != 1 || inside.fallible || op->stmts.n != 1 ||
+        op->stmts.at[0]->kind != CORE_PRIM || core_var_type(e->fn, s->vars[0]).scalar != SC_BOOL ||
+        lane_constant(e->lane, s->soac.domain, &n))
+        return;
+    CorePrim prim = op->stmts.at[0]->prim.op;
+    if (prim != PRIM_AND && prim != PRIM_OR)
+        return;
+    emit_indent(e);
+    strbuf_add(e->out, prim == PRIM_AND ? "if (!" : "if (");
+    emit_var(e, s->soac.op.params[0]);
+    strbuf_add(e->out, ") break;\n");
+}
+
 static void emit_fold(ScalarEmitter *e, const CoreStmt *s)
 {
     const CoreLambda *op = &s->soac.op;
@@ -207,6 +225,7 @@ static void emit_fold(ScalarEmitter *e, const CoreStmt *s)
     emit_combine(e, s);
     if (s->kind == CORE_SCAN && !s->soac.exclusive)
         emit_stores(e, s, acc);
+    emit_early_end(e, s, inside);
     emit_soac_end(e, care);
     for (uint32_t i = 0; s->kind == CORE_REDUCE && i < k; i++)
         emit_assign(e, s->vars[i], acc[i], !e->declared);
