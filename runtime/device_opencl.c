@@ -126,7 +126,7 @@ static void find_facts(Opened *o, const DpDeviceEntry *e)
     f->shares_memory = unified && e->kind == DEVICE_CPU;
     f->atomics64 = strstr(extensions, "cl_khr_int64_base_atomics") != NULL;
     f->dialect = pocl ? "#define DP_POCL 1\n" : strncmp(e->platform, "NVIDIA", 6) == 0 ? "#define DP_NVIDIA 1\n" : NULL;
-    f->keeps_built = f->compiles_late = f->long_header = pocl;
+    f->keeps_built = f->compiles_late = f->long_header = f->vectors = pocl;
 }
 
 static void identify(Opened *o, const DpDeviceEntry *e)

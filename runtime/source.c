@@ -82,9 +82,15 @@ static void add_template(DpRt *rt, Text *t, DpKernelKind kind, uint32_t mode)
  * that pays. */
 enum { AT_ONCE = 4, CHEAP = 48 };
 
-/* In the CPU's shape quick.c makes functions of kernels. cost: of an element, in statements; 0: not known. */
-static void add_settings(DpRt *rt, Text *t, const Instance *i, uint32_t wg, uint32_t val_bytes, bool lanes,
-                         uint32_t cost)
+typedef struct Settings {
+    uint32_t wg, val_bytes;
+    uint32_t cost;  /* of an element, in statements; 0: not known */
+    bool lanes;     /* code for several elements may be repeated */
+    uint32_t width; /* of vectors; 0: there are none */
+} Settings;
+
+/* In the CPU's shape quick.c makes functions of kernels. */
+static void add_settings(DpRt *rt, Text *t, const Instance *i, Settings s)
 {
     char settings[450];
     bool quick = i->mode & MODE_QUICK;
@@ -92,9 +98,9 @@ static void add_settings(DpRt *rt, Text *t, const Instance *i, uint32_t wg, uint
              "\n#define %s 1\n#define DP_VARIANT %u\n#define DP_ANY_VARIANT %d\n#define DP_SEGMENTED %d\n#define "
              "DP_WAY %u\n#define DP_WG %u\n"
              "#define DP_VAL_BYTES %u\n#define DP_LANES %d\n#define DP_AT_ONCE %d\n#define DP_LOOKBACK %d\n#define "
-             "DP_KERNEL %s\n",
-             wg > 1 ? "DP_GPU" : "DP_CPU", i->variant, quick, i->mode & MODE_SEGMENTED ? 1 : 0, i->mode / MODE_WAY, wg,
-             val_bytes, lanes, cost && cost <= CHEAP ? AT_ONCE : 1, rt->lookback.use,
+             "DP_W %u\n#define DP_KERNEL %s\n",
+             s.wg > 1 ? "DP_GPU" : "DP_CPU", i->variant, quick, i->mode & MODE_SEGMENTED ? 1 : 0, i->mode / MODE_WAY,
+             s.wg, s.val_bytes, s.lanes, s.cost && s.cost <= CHEAP ? AT_ONCE : 1, rt->lookback.use, s.width,
              quick && !rt->gpu ? "static" : "__kernel __attribute__((reqd_work_group_size(DP_WG, 1, 1)))");
     add(rt, t, settings);
 }
@@ -197,11 +203,23 @@ void dp_source_begin(DpRt *rt, Text *t)
     add_file(rt, t, "common.cl");
 }
 
+/* How many instances side by side; 0: one. Not in what is compiled quickly. */
+static uint32_t vector_width(const DpRt *rt, const Instance *i)
+{
+    const DpKernel *k = &rt->program->kernels[i->kernel];
+    const uint64_t asked = dp_param(rt, PARAM_VECTORS);
+    const bool possible = k->vector && rt->device->facts.vectors && !dp_rt_group_shape(rt, i->kernel);
+    const bool wanted = asked == 1 || (asked == 0 && k->vector_pays && !k->long_body);
+    return possible && wanted && !(i->mode & MODE_QUICK) ? k->lanes : 0;
+}
+
 void dp_source_instance(DpRt *rt, Text *t, const Instance *i, const char *suffix)
 {
     const DpKernel *k = &rt->program->kernels[i->kernel];
     size_t start = t->n;
-    add_settings(rt, t, i, dp_rt_group_size(rt, i->kernel), k->val_bytes ? k->val_bytes : 16, !k->long_body, k->cost);
+    const Settings settings = {dp_rt_group_size(rt, i->kernel), k->val_bytes ? k->val_bytes : 16, k->cost,
+                               !k->long_body, vector_width(rt, i)};
+    add_settings(rt, t, i, settings);
     if (*suffix)
         add_renames(rt, t, suffix);
     if (k->kind == DP_K_SCAN && rt->lookback.use && dp_rt_group_shape(rt, i->kernel)) {
@@ -214,6 +232,11 @@ void dp_source_instance(DpRt *rt, Text *t, const Instance *i, const char *suffix
         dp_words_define(rt, t, k);
     add(rt, t, "\n#line 1 \"holes\"\n");
     add(rt, t, k->source);
+    if (settings.width) {
+        add_file(rt, t, "vector.cl");
+        add(rt, t, "\n#line 1 \"vector holes\"\n");
+        add(rt, t, k->vector);
+    }
     add_template(rt, t, k->kind, i->mode);
     if (*suffix)
         add_undefines(rt, t, start);
@@ -235,7 +258,7 @@ void dp_source_own(DpRt *rt, Text *t, OwnProgram own, uint32_t mode)
 {
     const Instance none = {0, 0, mode};
     size_t start = t->n;
-    add_settings(rt, t, &none, rt->gpu ? 256 : 1, 16, true, 0);
+    add_settings(rt, t, &none, (Settings){rt->gpu ? 256 : 1, 16, .lanes = true});
     if (*dp_own_suffix[own])
         add_renames(rt, t, dp_own_suffix[own]);
     add_file(rt, t, "segments.cl");

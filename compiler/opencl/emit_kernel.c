@@ -1,20 +1,12 @@
 #include "opencl/emit_kernel.h"
 
-#include "opencl/emit_scalar.h"
+#include "opencl/emit_internal.h"
+#include "opencl/emit_vector.h"
 #include "plan/emit_text.h"
 
 #include <string.h>
 
-#define HEAP "__global uchar *heap"
-
-typedef struct KernelEmitter {
-    StrBuf *out;
-    const Plan *plan;
-    const PlanKernel *k;
-} KernelEmitter;
-
-/* How values lie in memory: bool is a byte, as in variables. */
-static const char *memory_type(CoreType t) { return t.rank > 0 ? "dp_view" : emit_type_name(t.scalar); }
+const char *emit_memory_type(CoreType t) { return t.rank > 0 ? "dp_view" : emit_type_name(t.scalar); }
 
 static bool has_index(const PlanKernel *k) { return flat_kind_places(k->stmt->kind) > 0; }
 
@@ -64,7 +56,7 @@ static void emit_val(KernelEmitter *ke)
 {
     strbuf_add(ke->out, "typedef struct dp_val {");
     for (uint32_t i = 0; i < ke->k->nvalues; i++)
-        strbuf_printf(ke->out, " %s v%u;", memory_type(ke->k->values[i]), i);
+        strbuf_printf(ke->out, " %s v%u;", emit_memory_type(ke->k->values[i]), i);
     if (ke->k->nvalues == 0)
         strbuf_add(ke->out, " uchar none;"); /* C has no empty structs */
     strbuf_add(ke->out, " } dp_val;\n");
@@ -73,7 +65,7 @@ static void emit_val(KernelEmitter *ke)
     strbuf_add(ke->out,
                "#define DP_FIELDS(F)"); /* reductions on CPUs hold several values side by side, field by field */
     for (uint32_t i = 0; i < ke->k->nvalues; i++)
-        strbuf_printf(ke->out, " F(%s, v%u)", memory_type(ke->k->values[i]), i);
+        strbuf_printf(ke->out, " F(%s, v%u)", emit_memory_type(ke->k->values[i]), i);
     strbuf_add(ke->out, "\n");
 }
 
@@ -185,42 +177,61 @@ static void emit_host_input(KernelEmitter *ke, StrBuf *out, FlatVar v)
                       plan_word(ke->k, WORD_ADDRESS, v, FLAT_NO_VAR));
 }
 
-static void emit_elem_input(KernelEmitter *ke, StrBuf *out, const FlatInput *in)
+static void emit_elem_address(KernelEmitter *ke, StrBuf *out, const FlatInput *in)
 {
-    CoreType element = core_element(ke->k->fn->vars.at[in->var].type);
-    strbuf_printf(out, "*DP_AT(%s, ", memory_type(element));
     if (ke->k->fn->vars.at[in->var].kind == FLAT_HOST) {
         strbuf_printf(out, "w%u + ", plan_word(ke->k, WORD_ADDRESS, in->var, FLAT_NO_VAR));
         emit_place(ke, out, in->ctx);
-        strbuf_printf(out, " * %u)", emit_bytes(element));
+        strbuf_printf(out, " * %u", emit_element_bytes(ke->k->fn->vars.at[in->var].type));
     } else {
-        strbuf_printf(out, "DP_ELEM%u)", plan_word(ke->k, WORD_ELEMS, in->var, in->ctx));
+        strbuf_printf(out, "DP_ELEM%u", plan_word(ke->k, WORD_ELEMS, in->var, in->ctx));
     }
 }
 
-static void emit_col_input(KernelEmitter *ke, StrBuf *out, FlatVar v)
+static void emit_col_address(KernelEmitter *ke, StrBuf *out, FlatVar v)
 {
-    CoreType t = ke->k->fn->vars.at[v].type;
-    strbuf_printf(out, "*DP_AT(%s, w%u + ", memory_type(t), plan_word(ke->k, WORD_COLUMN, v, FLAT_NO_VAR));
+    strbuf_printf(out, "w%u + ", plan_word(ke->k, WORD_COLUMN, v, FLAT_NO_VAR));
     emit_place(ke, out, flat_ctx(ke->k->fn, v));
-    strbuf_printf(out, " * %u)", emit_bytes(t));
+    strbuf_printf(out, " * %u", emit_bytes(ke->k->fn->vars.at[v].type));
 }
 
-static void emit_input(KernelEmitter *ke, ScalarEmitter *e, const FlatInput *in)
+void emit_input_address(KernelEmitter *ke, StrBuf *out, const FlatInput *in)
+{
+    if (in->kind == IN_COL)
+        emit_col_address(ke, out, in->var);
+    else
+        emit_elem_address(ke, out, in);
+}
+
+FlatVar emit_input_context(const PlanKernel *k, const FlatInput *in)
+{
+    return in->kind == IN_COL ? flat_ctx(k->fn, in->var) : in->ctx;
+}
+
+void emit_input_value(KernelEmitter *ke, StrBuf *out, const FlatInput *in)
+{
+    switch (in->kind) {
+    case IN_HOST: emit_host_input(ke, out, in->var); break;
+    case IN_COL:
+    case IN_ELEM:
+        strbuf_printf(out, "*DP_AT(%s, ", emit_memory_type(core_var_type(ke->k->fn->scope, in->as)));
+        emit_input_address(ke, out, in);
+        strbuf_add(out, ")");
+        break;
+    case IN_POS:
+        strbuf_add(out, "(dp_i64)");
+        emit_position(ke, out, in->ctx);
+        break;
+    }
+}
+
+void emit_input(KernelEmitter *ke, ScalarEmitter *e, const FlatInput *in)
 {
     strbuf_indent(e->out, 2 * e->depth);
     strbuf_printf(e->out, "%s ", emit_value_type(core_var_type(e->fn, in->as)));
     emit_var(e, in->as);
     strbuf_add(e->out, " = ");
-    switch (in->kind) {
-    case IN_HOST: emit_host_input(ke, e->out, in->var); break;
-    case IN_COL: emit_col_input(ke, e->out, in->var); break;
-    case IN_ELEM: emit_elem_input(ke, e->out, in); break;
-    case IN_POS:
-        strbuf_add(e->out, "(dp_i64)");
-        emit_position(ke, e->out, in->ctx);
-        break;
-    }
+    emit_input_value(ke, e->out, in);
     strbuf_add(e->out, ";\n");
 }
 
@@ -232,13 +243,12 @@ static void emit_inputs(KernelEmitter *ke, ScalarEmitter *e, const FlatInputs *i
 
 /* ---- functions ---- */
 
-static ScalarEmitter scalar_emitter(const KernelEmitter *ke)
+ScalarEmitter emit_scalar_emitter(const KernelEmitter *ke)
 {
     return (ScalarEmitter){.out = ke->out, .fn = ke->k->fn->scope, .depth = 1};
 }
 
-/* Compilers and debuggers name the .dp line. */
-static void emit_line_directive(KernelEmitter *ke)
+void emit_line_directive(KernelEmitter *ke)
 {
     strbuf_printf(ke->out, "#line %u ", ke->k->place.line);
     emit_string(ke->out, ke->k->place.file, strlen(ke->k->place.file));
@@ -266,7 +276,7 @@ static void emit_return(ScalarEmitter *e, const CoreAtom *results, uint32_t n)
 static void emit_body(KernelEmitter *ke)
 {
     const FlatBody *body = &ke->k->stmt->body;
-    ScalarEmitter e = scalar_emitter(ke);
+    ScalarEmitter e = emit_scalar_emitter(ke);
     emit_line_directive(ke);
     if (has_index(ke->k))
         strbuf_add(ke->out, "static inline dp_val dp_body_at(" HEAP ", ulong i, ulong s, long *index DP_WORDS)\n{\n");
@@ -298,7 +308,7 @@ static void emit_op_parameters(KernelEmitter *ke, ScalarEmitter *e, const FlatOp
 static void emit_op(KernelEmitter *ke)
 {
     const FlatOp *op = &ke->k->stmt->reduce.op;
-    ScalarEmitter e = scalar_emitter(ke);
+    ScalarEmitter e = emit_scalar_emitter(ke);
     emit_line_directive(ke);
     strbuf_add(ke->out, "static inline dp_val dp_op(" HEAP ", ulong s, dp_val a, dp_val b DP_WORDS)\n{\n");
     emit_inputs(ke, &e, &op->inputs);
@@ -311,7 +321,7 @@ static void emit_op(KernelEmitter *ke)
 static void emit_neutral(KernelEmitter *ke)
 {
     const FlatOp *op = &ke->k->stmt->reduce.op;
-    ScalarEmitter e = scalar_emitter(ke);
+    ScalarEmitter e = emit_scalar_emitter(ke);
     emit_line_directive(ke);
     strbuf_add(ke->out, "static inline dp_val dp_neutral(" HEAP ", ulong s DP_WORDS)\n{\n");
     emit_inputs(ke, &e, &op->neutral_inputs);
@@ -320,15 +330,21 @@ static void emit_neutral(KernelEmitter *ke)
 
 /* ---- stores and loads ---- */
 
-/* "*DP_AT(T, o0 + i * 4)": where value j of instance i is stored. */
+void emit_out_address(KernelEmitter *ke, uint32_t j)
+{
+    uint32_t bytes = emit_bytes(ke->k->values[j]);
+    if (ke->k->kind == PLAN_ARRAY)
+        strbuf_printf(ke->out, "o0 + (i * %u + %u) * %u", ke->k->nvalues, j, bytes);
+    else
+        strbuf_printf(ke->out, "o%u + i * %u", j, bytes);
+}
+
+/* "*DP_AT(T, o0 + i * 4)" */
 static void emit_out_place(KernelEmitter *ke, uint32_t j)
 {
-    CoreType t = ke->k->values[j];
-    uint32_t bytes = emit_bytes(t);
-    if (ke->k->kind == PLAN_ARRAY)
-        strbuf_printf(ke->out, "*DP_AT(%s, o0 + (i * %u + %u) * %u)", memory_type(t), ke->k->nvalues, j, bytes);
-    else
-        strbuf_printf(ke->out, "*DP_AT(%s, o%u + i * %u)", memory_type(t), j, bytes);
+    strbuf_printf(ke->out, "*DP_AT(%s, ", emit_memory_type(ke->k->values[j]));
+    emit_out_address(ke, j);
+    strbuf_add(ke->out, ")");
 }
 
 static void emit_store(KernelEmitter *ke)
@@ -366,7 +382,7 @@ static void emit_keep(KernelEmitter *ke)
         for (uint32_t j = ways; j < s->nouts; j++) {
             CoreType t = ke->k->values[j];
             if (ke->k->fn->vars.at[s->outs[j]].ctx == s->outs[w])
-                strbuf_printf(ke->out, "        *DP_AT(%s, o%u + at * %u) = v.v%u;\n", memory_type(t), ways + j,
+                strbuf_printf(ke->out, "        *DP_AT(%s, o%u + at * %u) = v.v%u;\n", emit_memory_type(t), ways + j,
                               emit_bytes(t), j);
         }
         strbuf_add(ke->out, "    }\n");

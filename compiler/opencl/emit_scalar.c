@@ -9,8 +9,7 @@ static bool divides(const CoreFn *fn, const CoreStmt *s)
     return core_prim_fallible(s->prim.op, core_atom_type(fn, s->prim.args[0]).scalar);
 }
 
-/* A division whose divisor has to be looked at. */
-static bool fallible_prim(const CoreFn *fn, const CoreStmt *s)
+bool scalar_prim_fallible(const CoreFn *fn, const CoreStmt *s)
 {
     if (s->site == CORE_NO_SITE || !divides(fn, s))
         return false;
@@ -56,7 +55,7 @@ static void facts_stmt(ScalarFacts *f, const CoreFn *fn, const CoreStmt *s)
 {
     f->statements++;
     switch (s->kind) {
-    case CORE_PRIM: f->fallible |= fallible_prim(fn, s); break;
+    case CORE_PRIM: f->fallible |= scalar_prim_fallible(fn, s); break;
     case CORE_INDEX:
         if (s->site == CORE_NO_SITE)
             scalar_facts_add(f, (ScalarFacts){.unchecked = true});
@@ -220,7 +219,7 @@ static void emit_slice_length(ScalarEmitter *e, const CoreStmt *s)
     strbuf_add(e->out, ")");
 }
 
-static void emit_slice_read(ScalarEmitter *e, const CoreStmt *s)
+void emit_slice_read(ScalarEmitter *e, const CoreStmt *s)
 {
     strbuf_add(e->out, "dp_make_view(");
     emit_slice_length(e, s);
@@ -249,7 +248,7 @@ static void emit_failure(ScalarEmitter *e, uint32_t site, const char *const valu
 
 /* ---- primitive operations ---- */
 
-static void emit_prim_name(ScalarEmitter *e, const CoreStmt *s)
+void emit_prim_name(ScalarEmitter *e, const CoreStmt *s)
 {
     const CoreAtom *args = s->prim.args;
     CoreType operand = core_atom_type(e->fn, args[0]), result = var_type(e, s->vars[0]);
@@ -288,7 +287,7 @@ static void emit_divisor_check(ScalarEmitter *e, const CoreStmt *s)
 
 static void emit_prim(ScalarEmitter *e, const CoreStmt *s)
 {
-    bool checked = fallible_prim(e->fn, s);
+    bool checked = scalar_prim_fallible(e->fn, s);
     if (checked)
         emit_divisor_check(e, s);
     bind_open(e, s->vars[0], !e->declared);
@@ -569,8 +568,7 @@ static bool lies_in(const ScalarEmitter *e, CoreAtom a, CoreVar v)
     return !a.is_const && (emit_is_private(e, a.var) ? lane_memory(e->lane, a.var) : a.var) == v;
 }
 
-/* May they be assigned one after the other? Not if a value is the variable that an earlier one overwrites. */
-static bool in_order(const ScalarEmitter *e, const CoreVar *vars, const CoreAtom *values, uint32_t n)
+bool emit_in_order(const ScalarEmitter *e, const CoreVar *vars, const CoreAtom *values, uint32_t n)
 {
     for (uint32_t i = 0; i < n; i++)
         for (uint32_t j = 0; j < i; j++)
@@ -607,7 +605,7 @@ static void emit_take_next(ScalarEmitter *e, CoreVar v)
 
 void emit_parallel_assign(ScalarEmitter *e, const CoreVar *vars, const CoreAtom *values, uint32_t n)
 {
-    if (in_order(e, vars, values, n)) {
+    if (emit_in_order(e, vars, values, n)) {
         for (uint32_t i = 0; i < n; i++)
             if (!lies_in(e, values[i], vars[i]))
                 emit_assign(e, vars[i], values[i], false);
@@ -619,8 +617,7 @@ void emit_parallel_assign(ScalarEmitter *e, const CoreVar *vars, const CoreAtom 
         emit_take_next(e, vars[i]);
 }
 
-/* A loop that does not look at its index counts all the same; nothing inside says `round` but loops of their own. */
-static void emit_counter(ScalarEmitter *e, const CoreStmt *s)
+void emit_loop_counter(ScalarEmitter *e, const CoreStmt *s)
 {
     if (s->loop.index == CORE_NO_VAR)
         strbuf_add(e->out, "round");
@@ -632,13 +629,13 @@ static void emit_for_head(ScalarEmitter *e, const CoreStmt *s, bool test)
 {
     emit_indent(e);
     strbuf_add(e->out, "for (dp_i64 ");
-    emit_counter(e, s);
+    emit_loop_counter(e, s);
     strbuf_add(e->out, " = 0; ");
-    emit_counter(e, s);
+    emit_loop_counter(e, s);
     strbuf_add(e->out, " < ");
     emit_atom(e, s->loop.count);
     strbuf_add(e->out, test ? " && !failed; " : "; ");
-    emit_counter(e, s);
+    emit_loop_counter(e, s);
     strbuf_add(e->out, "++) {\n");
 }
 

@@ -1,5 +1,5 @@
 /* Inside the printer of scalar code: emit_scalar.c has the code itself, emit_lane.c the parallel operations that a lane
- * executes one element after the other, and its private arrays. */
+ * executes one element after the other, and its private arrays; emit_vector.c prints the code for several instances. */
 #ifndef DPC_OPENCL_EMIT_SCALAR_INTERNAL_H
 #define DPC_OPENCL_EMIT_SCALAR_INTERNAL_H
 
@@ -18,6 +18,16 @@ void emit_declaration(ScalarEmitter *e, CoreVar v, bool zero);
 void emit_index_failure(ScalarEmitter *e, uint32_t site, CoreAtom array, CoreAtom index);
 /* Element `index` of an array. */
 void emit_element_read(ScalarEmitter *e, CoreAtom array, CoreAtom index);
+/* The part of a sequence, unchecked. */
+void emit_slice_read(ScalarEmitter *e, const CoreStmt *s);
+/* "dp_add_i32" */
+void emit_prim_name(ScalarEmitter *e, const CoreStmt *s);
+/* A division whose divisor has to be looked at. */
+bool scalar_prim_fallible(const CoreFn *fn, const CoreStmt *s);
+/* A loop that does not look at its index counts all the same; nothing inside says `round` but loops of their own. */
+void emit_loop_counter(ScalarEmitter *e, const CoreStmt *s);
+/* May they be assigned one after the other? Not if a value is the variable that an earlier one overwrites. */
+bool emit_in_order(const ScalarEmitter *e, const CoreVar *vars, const CoreAtom *values, uint32_t n);
 /* How a loop heeds failures: `test` in each round, or `guard` before it. */
 typedef struct LoopCare {
     bool test, guard;

@@ -34,6 +34,8 @@ static void print_kernel(HostPrinter *h, const DpKernel *k, uint32_t i)
         add_place(h, &k->library);
         strbuf_add(h->out, ", ");
     }
+    if (k->vector)
+        strbuf_printf(h->out, ".vector = vector_%u, .lanes = %u, .vector_pays = %d, ", i, k->lanes, k->vector_pays);
     strbuf_printf(h->out, ".in_bytes = %u, .nwords = %u, .nouts = %u, .val_bytes = %u, .cost = %u, .out_bytes = {",
                   k->in_bytes, k->nwords, k->nouts, k->val_bytes, k->cost);
     for (uint32_t j = 0; j < k->nouts || j == 0; j++)
@@ -42,13 +44,20 @@ static void print_kernel(HostPrinter *h, const DpKernel *k, uint32_t i)
                   k->long_body, k->swap_bytes);
 }
 
+static void print_text(HostPrinter *h, const char *variable, uint32_t i, const DpKernel *k, const char *text)
+{
+    strbuf_printf(h->out, "\nstatic const char %s_%u[] = /* %s */", variable, i, k->name);
+    emit_string_lines(h->out, text, strlen(text), 2);
+    strbuf_add(h->out, ";\n");
+}
+
 static void print_kernels(HostPrinter *h, const DpProgram *p)
 {
     for (uint32_t i = 0; i < p->nkernels; i++) {
         const DpKernel *k = &p->kernels[i];
-        strbuf_printf(h->out, "\nstatic const char source_%u[] = /* %s */", i, k->name);
-        emit_string_lines(h->out, k->source, strlen(k->source), 2);
-        strbuf_add(h->out, ";\n");
+        print_text(h, "source", i, k, k->source);
+        if (k->vector)
+            print_text(h, "vector", i, k, k->vector);
     }
     if (p->nkernels == 0)
         return;

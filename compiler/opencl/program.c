@@ -1,6 +1,7 @@
 #include "opencl/program.h"
 
 #include "opencl/emit_kernel.h"
+#include "opencl/emit_vector.h"
 #include "plan/emit_text.h"
 #include "support/utf8.h"
 
@@ -72,14 +73,18 @@ static DpPlace program_place(const Plan *plan, const PlanPlace *place)
 
 static DpKernel program_kernel(const Plan *plan, const PlanKernel *k)
 {
-    StrBuf source = {0};
+    StrBuf source = {0}, vector = {0};
     emit_kernel_source(&source, plan, k);
+    const VectorFacts lanes = emit_kernel_vector(&vector, plan, k);
     DpKernel made = {.kind = runtime_kind(k->kind),
                      .name = k->name,
                      .place = program_place(plan, &k->place),
                      .library = program_place(plan, &k->library),
                      .in_bytes = in_bytes(k),
                      .source = keep(plan->arena, &source),
+                     .vector = lanes.lanes ? keep(plan->arena, &vector) : NULL,
+                     .lanes = (uint8_t)lanes.lanes,
+                     .vector_pays = lanes.pays,
                      .nwords = k->words.n,
                      .nouts = k->nouts,
                      .val_bytes = k->val_bytes};

@@ -86,6 +86,9 @@ typedef struct DpKernel {
                               does in every variant, DP_SEGMENT_NEVER: in none */
     bool long_body;        /* several elements side by side would take too long to compile */
     uint8_t swap_bytes;    /* HIST: of a value that one compare-and-swap holds; 0: it does not */
+    const char *vector;    /* the holes once more, for several instances side by side; NULL: there are none */
+    uint8_t lanes;         /* how many these are for */
+    bool vector_pays;      /* it is probably faster */
 } DpKernel;
 #define DP_SEGMENT_NEVER UINT32_MAX
 

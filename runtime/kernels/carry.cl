@@ -70,6 +70,11 @@ static inline ulong dp_path_segment(DP_HEAP, ulong offsets, ulong lo, ulong hi, 
     return lo;
 }
 
+#if DP_W
+#define DP_BODY_W(i, s) dp_body_w(heap, (i), (s) DP_PASS)
+#define DP_OP_W(s, a, b) dp_op_w(heap, DP_INSTANCE(s), (a), (b) DP_PASS)
+#endif
+
 #if DP_CPU
 /* Values lo ... hi - 1 of segment s combined in order, lo < hi. With DP_LANES (for small bodies: the code is repeated) some lanes each
  * take their part of them, side by side field by field: independent chains, which the compiler turns into vector instructions
@@ -79,7 +84,33 @@ static inline ulong dp_path_segment(DP_HEAP, ulong offsets, ulong lo, ulong hi, 
 static inline dp_val dp_run(DP_HEAP, ulong lo, ulong hi, ulong s, ulong vals, ulong pos DP_WORDS)
 {
     dp_val all = DP_NEUTRAL(s);
-#if DP_LANES && defined(DP_FIELDS)
+#if DP_W
+    /* Whole vectors, and what is left one by one. */
+    if (DP_COMMUTATIVE && hi - lo >= 2 * DP_W) {
+        dp_vec a = dp_wide(all), b = a; /* hides how long an operation takes */
+        for (; hi - lo >= 2 * DP_W; lo += 2 * DP_W) {
+            a = DP_OP_W(s, a, DP_BODY_W(lo, s));
+            b = DP_OP_W(s, b, DP_BODY_W(lo + DP_W, s));
+        }
+        a = DP_OP_W(s, a, b);
+        DP_IN_TURN(l) all = DP_OP(s, all, dp_lane(a, l));
+    }
+    while (!DP_COMMUTATIVE && hi - lo >= DP_W * DP_W) {
+        /* Each lane has a run; blocks of all runs are loaded by rows and transposed. An odd number of blocks: lanes that are a multiple of
+         * 4 KiB apart would share a line of the cache. */
+        dp_vec a = dp_wide(DP_NEUTRAL(s));
+        ulong blocks = (hi - lo) / (DP_W * DP_W), run = DP_W * (blocks - (blocks > 16 && blocks % 2 == 0));
+        for (ulong k = lo; k < lo + run; k += DP_W) {
+            dp_vec rows[DP_W];
+            DP_IN_TURN(l) rows[l] = DP_BODY_W(k + l * run, s);
+#define DP_TRANSPOSE_FIELD(T, field) DP_TRANSPOSE(T, rows, field)
+            DP_VEC_FIELDS(DP_TRANSPOSE_FIELD)
+            DP_IN_TURN(l) a = DP_OP_W(s, a, rows[l]);
+        }
+        DP_IN_TURN(l) all = DP_OP(s, all, dp_lane(a, l));
+        lo += DP_W * run;
+    }
+#elif DP_LANES && defined(DP_FIELDS)
 #define DP_LANE_ODD(T, field) || sizeof(T) != 4
 #define DP_LANE_ARRAY(T, field) T lane_##field[lanes];
 #define DP_LANE_GET(T, field) v.field = lane_##field[l];

@@ -10,10 +10,19 @@ DP_KERNEL void dp_map(__global uchar *restrict heap, __global uchar *restrict ou
 #if DP_SEGMENTED && DP_USES_SEG
     for (ulong s = i < hi ? DP_SEG_OF(i) : 0; i < hi; s++) {
         s = DP_SKIP_EMPTY(s, i);
-        for (ulong end = min(hi, DP_SEG_END(s)); i < end; i++)
+        ulong end = min(hi, DP_SEG_END(s));
+#if DP_W
+        for (; i + DP_W <= end; i += DP_W)
+            dp_store_w(out, i, dp_body_w(heap, i, s DP_PASS) DP_PASS_OUTS);
+#endif
+        for (; i < end; i++)
             dp_store(out, i, dp_body(heap, i, s DP_PASS) DP_PASS_OUTS);
     }
 #else
+#if DP_W
+    for (; i + DP_W <= hi; i += DP_W)
+        dp_store_w(out, i, dp_body_w(heap, i, 0 DP_PASS) DP_PASS_OUTS);
+#endif
     for (; i < hi; i++)
         dp_store(out, i, dp_body(heap, i, 0 DP_PASS) DP_PASS_OUTS);
 #endif

@@ -1,0 +1,31 @@
+/* What the emitters of a kernel's holes share: emit_kernel.c, and emit_vector.c for the same code on vectors. */
+#ifndef DPC_OPENCL_EMIT_INTERNAL_H
+#define DPC_OPENCL_EMIT_INTERNAL_H
+
+#include "opencl/emit_scalar.h"
+#include "plan/plan.h"
+
+#define HEAP "__global uchar *heap"
+
+typedef struct KernelEmitter {
+    StrBuf *out;
+    const Plan *plan;
+    const PlanKernel *k;
+} KernelEmitter;
+
+/* How values lie in memory: bool is a byte, as in variables. */
+const char *emit_memory_type(CoreType t);
+ScalarEmitter emit_scalar_emitter(const KernelEmitter *ke);
+/* "T x = …;": an input at instance i of segment s. */
+void emit_input(KernelEmitter *ke, ScalarEmitter *e, const FlatInput *in);
+/* Its value alone, and of COL and ELEM the address. */
+void emit_input_value(KernelEmitter *ke, StrBuf *out, const FlatInput *in);
+void emit_input_address(KernelEmitter *ke, StrBuf *out, const FlatInput *in);
+/* Of IN_COL, IN_ELEM and IN_POS: the context in which it has an element for each instance. */
+FlatVar emit_input_context(const PlanKernel *k, const FlatInput *in);
+/* Where value j of instance i is stored, as an address. */
+void emit_out_address(KernelEmitter *ke, uint32_t j);
+/* Compilers and debuggers name the .dp line. */
+void emit_line_directive(KernelEmitter *ke);
+
+#endif

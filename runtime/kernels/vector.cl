@@ -1,0 +1,320 @@
+/* In front of the vector holes, where a kernel has them (DP_W is how many lanes): operations of dp_scalar.h on DP_W neighbouring
+ * instances side by side, in clang's vector types. Of dp_add_i32(a, b) the other form is dp_add_i32_w(a, b), with the same result in
+ * each lane, to the bit: what has no vector instruction that gives just that goes lane by lane.
+ *
+ *   dp_i32_w ...   the values of all lanes. Of bool the lanes are ints, -1 or 0: dp_bool_w is a mask, too
+ *   near values    i64 numbers of which lane l has base + l: kept as `base`
+ *
+ * A hole never fails: where a lane would, it starts anew, scalar and lane by lane (emit_vector.h). */
+#define DP_W_TYPE(N) typedef dp_##N dp_##N##_w __attribute__((ext_vector_type(DP_W)));
+DP_W_TYPE(i8) DP_W_TYPE(i16) DP_W_TYPE(i32) DP_W_TYPE(i64) DP_W_TYPE(u8) DP_W_TYPE(u16) DP_W_TYPE(u32) DP_W_TYPE(u64) DP_W_TYPE(f32)
+#ifdef DP_HAS_F64
+DP_W_TYPE(f64)
+#endif
+typedef dp_i32_w dp_bool_w;
+
+#define DP_IN_TURN(l) for (uint l = 0; l < DP_W; l++)
+#define DP_EACH_LANE(l) _Pragma("unroll") DP_IN_TURN(l)
+#define DP_ALL ((dp_bool_w)(-1))
+#define DP_W_CONVERT(x, N) __builtin_convertvector((x), dp_##N##_w)
+#define DP_W_AS(x, N) __builtin_astype((x), dp_##N##_w)
+#define DP_W_MASK(x) __builtin_convertvector((x), dp_bool_w)
+#if DP_W == 16
+#define DP_LANE_NUMBERS ((dp_i32_w)(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15))
+DP_FN bool dp_any(dp_bool_w x)
+{
+    int8 a = x.lo | x.hi;
+    int4 b = a.lo | a.hi;
+    int2 c = b.lo | b.hi;
+    return (c.x | c.y) != 0;
+}
+#else
+#define DP_LANE_NUMBERS ((dp_i32_w)(0, 1, 2, 3, 4, 5, 6, 7))
+DP_FN bool dp_any(dp_bool_w x)
+{
+    int4 b = x.lo | x.hi;
+    int2 c = b.lo | b.hi;
+    return (c.x | c.y) != 0;
+}
+#endif
+
+/* ---- lane by lane ---- */
+#define DP_W_ONE(name, A, R) \
+    DP_FN dp_##R##_w name##_w(dp_##A##_w a) \
+    { \
+        dp_##R##_w r; \
+        DP_EACH_LANE(l) r[l] = name(a[l]); \
+        return r; \
+    }
+#define DP_W_TWO(name, A, R) \
+    DP_FN dp_##R##_w name##_w(dp_##A##_w a, dp_##A##_w b) \
+    { \
+        dp_##R##_w r; \
+        DP_EACH_LANE(l) r[l] = name(a[l], b[l]); \
+        return r; \
+    }
+#define DP_W_FN1(N, name) DP_W_ONE(dp_##name##_##N, N, N)
+#define DP_W_FN2(N, name) DP_W_TWO(dp_##name##_##N, N, N)
+
+/* ---- memory ---- */
+/* dp_load: all lanes may read. dp_gather: those that are on, element at[l] each. dp_near_load: those that are on, element
+ * base + l each, 0 where there is none; `out` has the lanes for which that is so. */
+#define DP_W_MEMORY(N, M) \
+    typedef dp_##M dp_##N##_m __attribute__((ext_vector_type(DP_W), aligned(sizeof(dp_##M)))); \
+    DP_FN dp_##N##_w dp_load_##N##_w(DP_HEAP, ulong address) \
+    { \
+        return dp_of_memory_##N(*DP_AT(const dp_##N##_m, address)); \
+    } \
+    DP_FN void dp_store_##N##_w(DP_HEAP, ulong address, dp_##N##_w v) \
+    { \
+        *DP_AT(dp_##N##_m, address) = dp_to_memory_##N(v); \
+    } \
+    DP_FN dp_##N##_w dp_gather_##N##_w(DP_HEAP, dp_view view, dp_i64_w at, dp_bool_w on) \
+    { \
+        dp_##M##_w r; \
+        DP_EACH_LANE(l) r[l] = on[l] ? *DP_AT(const dp_##M, DP_ADDR(view) + (ulong)at[l] * sizeof(dp_##M)) : (dp_##M)0; \
+        return dp_of_memory_##N(r); \
+    } \
+    DP_FN dp_##N##_w dp_near_load_##N##_w(DP_HEAP, dp_view view, long base, dp_bool_w on, dp_bool_w *out) \
+    { \
+        dp_##M##_w r; \
+        if (DP_LEN(view) >= DP_W && (ulong)base <= DP_LEN(view) - DP_W) { \
+            r = *DP_AT(const dp_##N##_m, DP_ADDR(view) + (ulong)base * sizeof(dp_##M)); \
+            return dp_of_memory_##N(r); \
+        } \
+        DP_EACH_LANE(l) \
+        { \
+            ulong at = (ulong)base + l; \
+            bool there = at < DP_LEN(view); \
+            r[l] = on[l] && there ? *DP_AT(const dp_##M, DP_ADDR(view) + at * sizeof(dp_##M)) : (dp_##M)0; \
+            (*out)[l] |= on[l] && !there ? -1 : 0; \
+        } \
+        return dp_of_memory_##N(r); \
+    } \
+    DP_FN dp_##N dp_lane_##N(dp_##N##_w v, uint l) { return (dp_##N)(dp_to_memory_##N(v)[l]); }
+
+#define DP_W_SAME(N) \
+    DP_FN dp_##N##_w dp_wide_##N(dp_##N x) { return (dp_##N##_w)(x); } \
+    DP_FN dp_##N##_w dp_of_memory_##N(dp_##N##_w x) { return x; } \
+    DP_FN dp_##N##_w dp_to_memory_##N(dp_##N##_w x) { return x; } \
+    DP_W_MEMORY(N, N)
+
+/* ---- transposing ---- */
+/* rows[k].field of lane l and rows[l].field of lane k change places: pairs of rows do so with neighbouring lanes, then by twos, by fours ...
+ * (Eklundh, "A fast computer method for matrix transposing", 1972). */
+#if DP_W == 16
+#define DP_LOW_1 0, 16, 2, 18, 4, 20, 6, 22, 8, 24, 10, 26, 12, 28, 14, 30
+#define DP_HIGH_1 1, 17, 3, 19, 5, 21, 7, 23, 9, 25, 11, 27, 13, 29, 15, 31
+#define DP_LOW_2 0, 1, 16, 17, 4, 5, 20, 21, 8, 9, 24, 25, 12, 13, 28, 29
+#define DP_HIGH_2 2, 3, 18, 19, 6, 7, 22, 23, 10, 11, 26, 27, 14, 15, 30, 31
+#define DP_LOW_4 0, 1, 2, 3, 16, 17, 18, 19, 8, 9, 10, 11, 24, 25, 26, 27
+#define DP_HIGH_4 4, 5, 6, 7, 20, 21, 22, 23, 12, 13, 14, 15, 28, 29, 30, 31
+#define DP_LOW_8 0, 1, 2, 3, 4, 5, 6, 7, 16, 17, 18, 19, 20, 21, 22, 23
+#define DP_HIGH_8 8, 9, 10, 11, 12, 13, 14, 15, 24, 25, 26, 27, 28, 29, 30, 31
+#else
+#define DP_LOW_1 0, 8, 2, 10, 4, 12, 6, 14
+#define DP_HIGH_1 1, 9, 3, 11, 5, 13, 7, 15
+#define DP_LOW_2 0, 1, 8, 9, 4, 5, 12, 13
+#define DP_HIGH_2 2, 3, 10, 11, 6, 7, 14, 15
+#define DP_LOW_4 0, 1, 2, 3, 8, 9, 10, 11
+#define DP_HIGH_4 4, 5, 6, 7, 12, 13, 14, 15
+#endif
+#define DP_TRANSPOSE_STEP(T, rows, field, d) \
+    _Pragma("unroll") for (uint k = 0; k < DP_W; k++) if (!(k & d)) \
+    { \
+        T low = rows[k].field, high = rows[k | d].field; \
+        rows[k].field = __builtin_shufflevector(low, high, DP_LOW_##d); \
+        rows[k | d].field = __builtin_shufflevector(low, high, DP_HIGH_##d); \
+    }
+#if DP_W == 16
+#define DP_TRANSPOSE(T, rows, field) \
+    DP_TRANSPOSE_STEP(T, rows, field, 1) DP_TRANSPOSE_STEP(T, rows, field, 2) DP_TRANSPOSE_STEP(T, rows, field, 4) \
+    DP_TRANSPOSE_STEP(T, rows, field, 8)
+#else
+#define DP_TRANSPOSE(T, rows, field) \
+    DP_TRANSPOSE_STEP(T, rows, field, 1) DP_TRANSPOSE_STEP(T, rows, field, 2) DP_TRANSPOSE_STEP(T, rows, field, 4)
+#endif
+
+/* ---- every type but bool; S: the signed integer of its width ---- */
+#define DP_W_COMPARISONS(N, S) \
+    DP_FN dp_bool_w dp_eq_##N##_w(dp_##N##_w a, dp_##N##_w b) { return DP_W_MASK(a == b); } \
+    DP_FN dp_bool_w dp_ne_##N##_w(dp_##N##_w a, dp_##N##_w b) { return DP_W_MASK(a != b); } \
+    DP_FN dp_bool_w dp_lt_##N##_w(dp_##N##_w a, dp_##N##_w b) { return DP_W_MASK(a < b); } \
+    DP_FN dp_bool_w dp_le_##N##_w(dp_##N##_w a, dp_##N##_w b) { return DP_W_MASK(a <= b); } \
+    DP_FN dp_bool_w dp_gt_##N##_w(dp_##N##_w a, dp_##N##_w b) { return DP_W_MASK(a > b); } \
+    DP_FN dp_bool_w dp_ge_##N##_w(dp_##N##_w a, dp_##N##_w b) { return DP_W_MASK(a >= b); } \
+    DP_FN dp_##N##_w dp_select_##N##_w(dp_bool_w c, dp_##N##_w a, dp_##N##_w b) { return DP_W_CONVERT(c, S) ? a : b; } \
+    DP_FN dp_##N##_w dp_sign_##N##_w(dp_##N##_w a) \
+    { \
+        return DP_W_CONVERT(DP_W_CONVERT(a < (dp_##N)0, S) - DP_W_CONVERT(a > (dp_##N)0, S), N); \
+    }
+
+/* ---- bool ---- */
+DP_FN dp_bool_w dp_wide_bool(dp_bool x) { return (dp_bool_w)(x ? -1 : 0); }
+DP_FN dp_bool_w dp_of_memory_bool(dp_u8_w x) { return -DP_W_MASK(x); }
+DP_FN dp_u8_w dp_to_memory_bool(dp_bool_w x) { return DP_W_CONVERT(-x, u8); }
+DP_W_MEMORY(bool, u8)
+DP_FN dp_bool_w dp_and_bool_w(dp_bool_w a, dp_bool_w b) { return a & b; }
+DP_FN dp_bool_w dp_or_bool_w(dp_bool_w a, dp_bool_w b) { return a | b; }
+DP_FN dp_bool_w dp_xor_bool_w(dp_bool_w a, dp_bool_w b) { return a ^ b; }
+DP_FN dp_bool_w dp_not_bool_w(dp_bool_w a) { return ~a; }
+DP_FN dp_bool_w dp_min_bool_w(dp_bool_w a, dp_bool_w b) { return a & b; }
+DP_FN dp_bool_w dp_max_bool_w(dp_bool_w a, dp_bool_w b) { return a | b; }
+DP_FN dp_bool_w dp_mul_bool_w(dp_bool_w a, dp_bool_w b) { return a & b; }
+DP_FN dp_bool_w dp_eq_bool_w(dp_bool_w a, dp_bool_w b) { return ~(a ^ b); }
+DP_FN dp_bool_w dp_ne_bool_w(dp_bool_w a, dp_bool_w b) { return a ^ b; }
+DP_FN dp_bool_w dp_lt_bool_w(dp_bool_w a, dp_bool_w b) { return ~a & b; }
+DP_FN dp_bool_w dp_le_bool_w(dp_bool_w a, dp_bool_w b) { return ~a | b; }
+DP_FN dp_bool_w dp_gt_bool_w(dp_bool_w a, dp_bool_w b) { return a & ~b; }
+DP_FN dp_bool_w dp_ge_bool_w(dp_bool_w a, dp_bool_w b) { return a | ~b; }
+DP_FN dp_bool_w dp_less_nan_last_bool_w(dp_bool_w a, dp_bool_w b) { return ~a & b; }
+DP_FN dp_bool_w dp_select_bool_w(dp_bool_w c, dp_bool_w a, dp_bool_w b) { return c ? a : b; }
+
+/* ---- integers: U, S the unsigned and the signed type of its width ---- */
+#define DP_W_INTEGERS(N, U, S, bits) \
+    DP_W_SAME(N) \
+    DP_W_COMPARISONS(N, S) \
+    DP_FN dp_bool_w dp_less_nan_last_##N##_w(dp_##N##_w a, dp_##N##_w b) { return DP_W_MASK(a < b); } \
+    DP_FN dp_##N##_w dp_min_##N##_w(dp_##N##_w a, dp_##N##_w b) { return b < a ? b : a; } \
+    DP_FN dp_##N##_w dp_max_##N##_w(dp_##N##_w a, dp_##N##_w b) { return a < b ? b : a; } \
+    DP_FN dp_##N##_w dp_add_##N##_w(dp_##N##_w a, dp_##N##_w b) { return DP_W_AS(DP_W_AS(a, U) + DP_W_AS(b, U), N); } \
+    DP_FN dp_##N##_w dp_sub_##N##_w(dp_##N##_w a, dp_##N##_w b) { return DP_W_AS(DP_W_AS(a, U) - DP_W_AS(b, U), N); } \
+    DP_FN dp_##N##_w dp_mul_##N##_w(dp_##N##_w a, dp_##N##_w b) { return DP_W_AS(DP_W_AS(a, U) * DP_W_AS(b, U), N); } \
+    DP_FN dp_##N##_w dp_neg_##N##_w(dp_##N##_w a) { return DP_W_AS(-DP_W_AS(a, U), N); } \
+    DP_FN dp_##N##_w dp_and_##N##_w(dp_##N##_w a, dp_##N##_w b) { return a & b; } \
+    DP_FN dp_##N##_w dp_or_##N##_w(dp_##N##_w a, dp_##N##_w b) { return a | b; } \
+    DP_FN dp_##N##_w dp_xor_##N##_w(dp_##N##_w a, dp_##N##_w b) { return a ^ b; } \
+    DP_FN dp_##N##_w dp_complement_##N##_w(dp_##N##_w a) { return ~a; } \
+    DP_FN dp_##N##_w dp_shl_##N##_w(dp_##N##_w a, dp_##N##_w b) \
+    { \
+        return DP_W_AS(DP_W_AS(a, U) << (DP_W_AS(b, U) & (dp_##U)(bits - 1)), N); \
+    } \
+    DP_FN dp_##N##_w dp_shr_##N##_w(dp_##N##_w a, dp_##N##_w b) { return a >> (b & (dp_##N)(bits - 1)); } \
+    DP_W_FN2(N, pow) DP_W_FN1(N, popcount) DP_W_FN1(N, clz) DP_W_FN1(N, ctz)
+
+/* Where the divisor is a constant, division is a multiplication. */
+#define DP_W_SIGNED(N, U, S, bits) \
+    DP_W_INTEGERS(N, U, S, bits) \
+    DP_FN dp_##N##_w dp_abs_##N##_w(dp_##N##_w a) { return a < (dp_##N)0 ? dp_neg_##N##_w(a) : a; } \
+    DP_FN dp_##N##_w dp_div_##N##_w(dp_##N##_w a, dp_##N##_w b) \
+    { \
+        dp_##N##_w q = a / (b == (dp_##N)0 || b == (dp_##N)-1 ? (dp_##N##_w)(1) : b); \
+        return b == (dp_##N)0 ? (dp_##N##_w)(0) : b == (dp_##N)-1 ? dp_neg_##N##_w(a) : q; \
+    } \
+    DP_FN dp_##N##_w dp_mod_##N##_w(dp_##N##_w a, dp_##N##_w b) \
+    { \
+        return a % (b == (dp_##N)0 || b == (dp_##N)-1 ? (dp_##N##_w)(1) : b); \
+    }
+#define DP_W_UNSIGNED(N, U, S, bits) \
+    DP_W_INTEGERS(N, U, S, bits) \
+    DP_FN dp_##N##_w dp_abs_##N##_w(dp_##N##_w a) { return a; } \
+    DP_FN dp_##N##_w dp_div_##N##_w(dp_##N##_w a, dp_##N##_w b) \
+    { \
+        dp_##N##_w q = a / (b == (dp_##N)0 ? (dp_##N##_w)(1) : b); \
+        return b == (dp_##N)0 ? (dp_##N##_w)(0) : q; \
+    } \
+    DP_FN dp_##N##_w dp_mod_##N##_w(dp_##N##_w a, dp_##N##_w b) { return a % (b == (dp_##N)0 ? (dp_##N##_w)(1) : b); }
+DP_W_SIGNED(i8, u8, i8, 8)
+DP_W_SIGNED(i16, u16, i16, 16)
+DP_W_SIGNED(i32, u32, i32, 32)
+DP_W_SIGNED(i64, u64, i64, 64)
+DP_W_UNSIGNED(u8, u8, i8, 8)
+DP_W_UNSIGNED(u16, u16, i16, 16)
+DP_W_UNSIGNED(u32, u32, i32, 32)
+DP_W_UNSIGNED(u64, u64, i64, 64)
+DP_W_TWO(dp_size_add_i64, i64, i64)
+DP_W_TWO(dp_size_mul_i64, i64, i64)
+
+/* ---- floats: U, S the integers of its width; rest: all bits but the sign's ---- */
+#define DP_W_FLOATS(N, U, S, rest) \
+    DP_W_SAME(N) \
+    DP_W_COMPARISONS(N, S) \
+    DP_FN dp_##N##_w dp_abs_##N##_w(dp_##N##_w a) { return DP_W_AS(DP_W_AS(a, U) & (dp_##U)rest, N); } \
+    DP_FN dp_bool_w dp_isnan_##N##_w(dp_##N##_w a) { return DP_W_MASK(a != a); } \
+    DP_FN dp_bool_w dp_isinf_##N##_w(dp_##N##_w a) { return DP_W_MASK(dp_abs_##N##_w(a) == (dp_##N)INFINITY); } \
+    DP_FN dp_bool_w dp_less_nan_last_##N##_w(dp_##N##_w a, dp_##N##_w b) \
+    { \
+        return DP_W_MASK(b != b ? a == a : a < b); \
+    } \
+    DP_FN dp_##N##_w dp_add_##N##_w(dp_##N##_w a, dp_##N##_w b) { return a + b; } \
+    DP_FN dp_##N##_w dp_sub_##N##_w(dp_##N##_w a, dp_##N##_w b) { return a - b; } \
+    DP_FN dp_##N##_w dp_mul_##N##_w(dp_##N##_w a, dp_##N##_w b) { return a * b; } \
+    DP_FN dp_##N##_w dp_div_##N##_w(dp_##N##_w a, dp_##N##_w b) { return a / b; } \
+    DP_FN dp_##N##_w dp_min_##N##_w(dp_##N##_w a, dp_##N##_w b) { return a != a || b < a ? b : a; } \
+    DP_FN dp_##N##_w dp_max_##N##_w(dp_##N##_w a, dp_##N##_w b) { return a != a || b > a ? b : a; } \
+    DP_FN dp_##N##_w dp_neg_##N##_w(dp_##N##_w a) { return -a; } \
+    DP_W_FN2(N, mod) DP_W_FN2(N, pow) DP_W_FN2(N, atan2) DP_W_FN2(N, hypot) DP_W_FN1(N, exp) DP_W_FN1(N, log) \
+    DP_W_FN1(N, log2) DP_W_FN1(N, log10) DP_W_FN1(N, sin) DP_W_FN1(N, cos) DP_W_FN1(N, tan) DP_W_FN1(N, asin) \
+    DP_W_FN1(N, acos) DP_W_FN1(N, atan) DP_W_FN1(N, sinh) DP_W_FN1(N, cosh) DP_W_FN1(N, tanh) DP_W_FN1(N, sqrt) \
+    DP_W_FN1(N, floor) DP_W_FN1(N, ceil) DP_W_FN1(N, trunc) DP_W_FN1(N, round) \
+    DP_FN dp_##N##_w dp_fma_##N##_w(dp_##N##_w a, dp_##N##_w b, dp_##N##_w c) \
+    { \
+        dp_##N##_w r; \
+        DP_EACH_LANE(l) r[l] = dp_fma_##N(a[l], b[l], c[l]); \
+        return r; \
+    }
+DP_W_FLOATS(f32, u32, i32, 0x7fffffff)
+#ifdef DP_HAS_F64
+DP_W_FLOATS(f64, u64, i64, 0x7fffffffffffffff)
+#endif
+
+/* ---- conversions ---- */
+#define DP_W_CONVERT_CAST(A, B) DP_FN dp_##B##_w dp_convert_##A##_##B##_w(dp_##A##_w a) { return DP_W_CONVERT(a, B); }
+#define DP_W_CONVERT_BOOL(A) DP_FN dp_bool_w dp_convert_##A##_bool_w(dp_##A##_w a) { return DP_W_MASK(a != (dp_##A)0); }
+#define DP_W_CONVERT_OF_BOOL(A, B) DP_FN dp_##B##_w dp_convert_bool_##B##_w(dp_bool_w a) { return DP_W_CONVERT(-a, B); }
+#define DP_W_CONVERT_INTS(CAST, A) CAST(A, i8) CAST(A, i16) CAST(A, i32) CAST(A, i64) CAST(A, u8) CAST(A, u16) CAST(A, u32) CAST(A, u64)
+#define DP_W_CONVERT_FROM_INT(A) DP_W_CONVERT_INTS(DP_W_CONVERT_CAST, A) DP_W_CONVERT_BOOL(A) DP_W_CONVERT_CAST(A, f32)
+#define DP_W_CONVERT_EACH_INT(M) M(i8) M(i16) M(i32) M(i64) M(u8) M(u16) M(u32) M(u64)
+DP_W_CONVERT_EACH_INT(DP_W_CONVERT_FROM_INT)
+DP_W_CONVERT_INTS(DP_W_CONVERT_OF_BOOL, bool)
+DP_W_CONVERT_OF_BOOL(bool, f32)
+DP_FN dp_bool_w dp_convert_bool_bool_w(dp_bool_w a) { return a; }
+
+#define DP_W_CONVERT_ONE(A, B) DP_W_ONE(dp_convert_##A##_##B, A, B)
+#define DP_W_CONVERT_FROM_FLOAT(A) \
+    DP_W_CONVERT_INTS(DP_W_CONVERT_ONE, A) DP_W_CONVERT_BOOL(A) DP_W_CONVERT_CAST(A, f32)
+DP_W_CONVERT_FROM_FLOAT(f32)
+#ifdef DP_HAS_F64
+#define DP_W_CONVERT_INT_F64(A) DP_W_CONVERT_CAST(A, f64)
+DP_W_CONVERT_EACH_INT(DP_W_CONVERT_INT_F64)
+DP_W_CONVERT_OF_BOOL(bool, f64)
+DP_W_CONVERT_FROM_FLOAT(f64)
+DP_W_CONVERT_CAST(f32, f64)
+DP_W_CONVERT_CAST(f64, f64)
+#endif
+
+/* ---- near values ---- */
+DP_FN dp_i64_w dp_spread(long base) { return base + DP_W_CONVERT(DP_LANE_NUMBERS, i64); }
+
+/* Conversions as those of ints, where that is the same: processors have no instructions for long ones. */
+DP_FN bool dp_near_int(long base) { return base >= 0 && base <= 0x7fffffff - DP_W; }
+#define DP_W_NEAR_CONVERT(N) \
+    DP_FN dp_##N##_w dp_near_convert_##N(long base) \
+    { \
+        dp_##N##_w r; \
+        if (dp_near_int(base)) \
+            r = DP_W_CONVERT((int)base + DP_LANE_NUMBERS, N); \
+        else \
+            DP_EACH_LANE(l) r[l] = dp_convert_i64_##N((long)((ulong)base + l)); \
+        return r; \
+    }
+DP_W_NEAR_CONVERT(i8) DP_W_NEAR_CONVERT(i16) DP_W_NEAR_CONVERT(i32) DP_W_NEAR_CONVERT(u8) DP_W_NEAR_CONVERT(u16)
+DP_W_NEAR_CONVERT(u32) DP_W_NEAR_CONVERT(f32)
+#ifdef DP_HAS_F64
+DP_W_NEAR_CONVERT(f64)
+#endif
+
+/* The lanes that have less than x: where numbers do not wrap, the first x - base. */
+DP_FN dp_bool_w dp_near_lt(long base, long x)
+{
+    if (base <= 0x7fffffffffffffffL - DP_W) {
+        ulong below = base < x ? min((ulong)x - (ulong)base, (ulong)DP_W) : 0;
+        return DP_LANE_NUMBERS < (dp_i32_w)((int)below);
+    }
+    return dp_lt_i64_w(dp_spread(base), dp_wide_i64(x));
+}
+DP_FN dp_bool_w dp_near_ge(long base, long x) { return ~dp_near_lt(base, x); }
+DP_FN dp_bool_w dp_near_le(long base, long x) { return x == 0x7fffffffffffffffL ? DP_ALL : dp_near_lt(base, x + 1); }
+DP_FN dp_bool_w dp_near_gt(long base, long x) { return ~dp_near_le(base, x); }
+DP_FN dp_bool_w dp_near_eq(long base, long x) { return dp_near_le(base, x) & ~dp_near_lt(base, x); }
+DP_FN dp_bool_w dp_near_ne(long base, long x) { return ~dp_near_eq(base, x); }
