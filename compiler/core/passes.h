@@ -30,6 +30,9 @@ void core_inline(CoreProgram *p);
 void core_merge_recursion(CoreProgram *p);
 void core_tail_loops(CoreProgram *p);
 
+/* Reductions, scans, sorts and histograms that do not change in the bodies they stand in go in front of these. */
+void core_hoist_operations(CoreProgram *p);
+
 /* Producer into consumer: a map whose results are used by one operation over the same domain, as inputs
  * only, moves into that consumer's body, at every depth, or is copied into several if it is cheap. A filter (a map
  * with a guard) goes into a consumer that does not ask for positions; one of which only the length is wanted

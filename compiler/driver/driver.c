@@ -42,6 +42,7 @@ static bool run_simplify(Compilation *c) { return core_simplify(c->core), true; 
 static bool run_inline(Compilation *c) { return core_inline(c->core), true; }
 static bool run_merge_recursion(Compilation *c) { return core_merge_recursion(c->core), true; }
 static bool run_tail_loops(Compilation *c) { return core_tail_loops(c->core), true; }
+static bool run_hoist_operations(Compilation *c) { return core_hoist_operations(c->core), true; }
 static bool run_fuse(Compilation *c) { return core_fuse(c->core), true; }
 
 static bool run_lower_rows(Compilation *c) { return c->lowered |= core_lower_rows(c->core), true; }
@@ -107,6 +108,7 @@ static const Pass passes[] = {
     {"tail loops", STAGE_NONE, run_tail_loops, check_core, NULL},
     {"inline, again", STAGE_NONE, run_inline, check_core, NULL},
     {"simplify, again", STAGE_CORE, run_simplify, check_core, print_core},
+    {"hoist operations", STAGE_NONE, run_hoist_operations, check_core, NULL},
     {"fuse", STAGE_NONE, run_fuse, check_core, NULL},
     {"simplify, after fusion", STAGE_FUSED, run_simplify, check_core, print_core},
     {"lower rows", STAGE_NONE, run_lower_rows, check_core, NULL},

@@ -1,0 +1,449 @@
+/* Invariant operations: a reduction, a scan, a sort or a histogram in the body of a parallel operation or of a counted
+ * loop that does not depend on what the body is evaluated for is computed once, in front of it, with all that it needs.
+ *
+ *     map n (x <- xs) { s = reduce n (y <- xs) { y } …; x / s }
+ *   ==>
+ *     s = reduce n (y <- xs) { y } …;  map n (x <- xs) { x / s }
+ *
+ * So `{ x / sum xs : x in xs }` takes linear work. It moves only from where each evaluation of the body comes by: from
+ * the body itself, and from those of operations and counted loops in it; not out of branches and guards.
+ *
+ * Work and failures stay what they were, also where the body is not evaluated at all. Either everything that moves
+ * cannot fail and goes over as many elements as the operation itself (then elements at known places are only looked at
+ * where there are any); or all domains on the way are known in front, and it stands behind a condition that they are
+ * not empty. What may fail, or is not checked because a check stands in front of it, takes these checks along. */
+#include "core/build.h"
+#include "core/passes.h"
+
+typedef enum VarState {
+    VAR_OUTSIDE,  /* bound in front of the operation */
+    VAR_VARIANT,  /* bound in it */
+    VAR_INVARIANT /* bound in it, but as well in front of it */
+} VarState;
+
+typedef struct Move {
+    CoreProgram *p;
+    CoreFn *fn;
+    Arena *scratch;
+    VEC(uint8_t) state; /* by variable: VarState */
+    CoreStmt *from;     /* the operation whose body is looked at */
+    /* Of the statement looked for: */
+    VEC(CoreAtom) domains;    /* on the way to it, the operation's first */
+    VEC(CoreStmt *) before;   /* the invariant statements on the way, and */
+    uint32_t checks, variant; /* checks on the way; those that are not invariant */
+    bool found, guarded;
+    VEC(CoreStmt *) chain; /* what moves, in order */
+} Move;
+
+static void set_state(Move *m, CoreVar v, VarState state)
+{
+    while (m->state.n <= v)
+        vec_push(m->scratch, &m->state, VAR_OUTSIDE);
+    m->state.at[v] = (uint8_t)state;
+}
+
+static VarState state_of(const Move *m, CoreVar v) { return v < m->state.n ? (VarState)m->state.at[v] : VAR_OUTSIDE; }
+
+/* ---- what is bound in a statement, and read by it ---- */
+
+typedef struct Marking {
+    Move *m;
+    VarState state;
+} Marking;
+
+static void mark_binder(void *ctx, CoreVar *v)
+{
+    Marking *marking = ctx;
+    if (*v != CORE_NO_VAR)
+        set_state(marking->m, *v, marking->state);
+}
+
+static void mark_inside(void *ctx, CoreBlock *b);
+static void mark_stmt_inside(Marking *marking, CoreStmt *s)
+{
+    core_stmt_binders(s, mark_binder, marking);
+    core_stmt_blocks(s, mark_inside, marking);
+}
+
+static void mark_inside(void *ctx, CoreBlock *b)
+{
+    Marking *marking = ctx;
+    for (uint32_t i = 0; i < b->stmts.n; i++) {
+        for (uint32_t k = 0; k < b->stmts.at[i]->nvars; k++)
+            set_state(marking->m, b->stmts.at[i]->vars[k], marking->state);
+        mark_stmt_inside(marking, b->stmts.at[i]);
+    }
+}
+
+typedef struct Reads {
+    const Move *m;
+    bool variant;
+} Reads;
+
+static void note_variant(void *ctx, CoreAtom *a)
+{
+    Reads *r = ctx;
+    r->variant |= !a->is_const && state_of(r->m, a->var) == VAR_VARIANT;
+}
+
+static void note_variant_block(void *ctx, CoreBlock *b) { core_block_atoms(b, note_variant, ctx); }
+
+/* If so, what it binds is marked, too. */
+static bool is_invariant(Move *m, CoreStmt *s)
+{
+    Marking marking = {m, VAR_OUTSIDE};
+    Reads reads = {m, false};
+    mark_stmt_inside(&marking, s);
+    core_stmt_atoms(s, note_variant, &reads);
+    core_stmt_blocks(s, note_variant_block, &reads);
+    if (reads.variant) {
+        marking.state = VAR_VARIANT;
+        mark_stmt_inside(&marking, s);
+        return false;
+    }
+    for (uint32_t k = 0; k < s->nvars; k++)
+        set_state(m, s->vars[k], VAR_INVARIANT);
+    return true;
+}
+
+/* ---- what kind of statement it is ---- */
+
+typedef struct Contents {
+    bool expensive, endless, unchecked;
+} Contents;
+
+static void look_block(void *ctx, CoreBlock *b);
+static void look_stmt(Contents *c, CoreStmt *s)
+{
+    bool checked = s->site != CORE_NO_SITE;
+    c->expensive |= s->kind == CORE_REDUCE || s->kind == CORE_SCAN || s->kind == CORE_HIST || s->kind == CORE_ARGSORT;
+    c->endless |= s->kind == CORE_CALL || (s->kind == CORE_LOOP && s->loop.cond);
+    c->unchecked |= !checked && (s->kind == CORE_INDEX || s->kind == CORE_SLICE || s->kind == CORE_UPDATE);
+    core_stmt_blocks(s, look_block, c);
+}
+
+static void look_block(void *ctx, CoreBlock *b)
+{
+    for (uint32_t i = 0; i < b->stmts.n; i++)
+        look_stmt(ctx, b->stmts.at[i]);
+}
+
+static Contents contents_of(CoreStmt *s)
+{
+    Contents c = {0};
+    look_stmt(&c, s);
+    return c;
+}
+
+/* The body that is evaluated as often as the domain says, or NULL. */
+static CoreBlock *repeated_body(CoreStmt *s, CoreAtom *domain)
+{
+    CoreSoac *soac = core_stmt_soac(s);
+    if (soac && !soac->guard) {
+        *domain = soac->domain;
+        return soac->body;
+    }
+    *domain = s->kind == CORE_LOOP ? s->loop.count : core_i64(0);
+    return s->kind == CORE_LOOP && !s->loop.cond ? s->loop.body : NULL;
+}
+
+/* ---- what moves ---- */
+
+static bool binds(const CoreStmt *s, CoreVar v)
+{
+    for (uint32_t k = 0; k < s->nvars; k++)
+        if (s->vars[k] == v)
+            return true;
+    return false;
+}
+
+typedef struct Needs {
+    Move *m;
+    bool *needed; /* by number in `before` */
+} Needs;
+
+static void note_needed(void *ctx, CoreAtom *a)
+{
+    Needs *needs = ctx;
+    for (uint32_t i = 0; !a->is_const && i < needs->m->before.n; i++)
+        needs->needed[i] |= binds(needs->m->before.at[i], a->var);
+}
+
+static void note_needed_block(void *ctx, CoreBlock *b) { core_block_atoms(b, note_needed, ctx); }
+
+/* The last of the statements in `before` and what it needs of them; with `checks`, also all checks. */
+static void choose_chain(Move *m, bool checks)
+{
+    uint32_t n = m->before.n;
+    Needs needs = {m, arena_array(m->scratch, bool, n + 1)};
+    m->chain.n = 0;
+    needs.needed[n - 1] = true;
+    for (uint32_t i = n; i-- > 0;) {
+        CoreStmt *s = m->before.at[i];
+        needs.needed[i] |= checks && s->kind == CORE_CHECK;
+        if (needs.needed[i]) {
+            core_stmt_atoms(s, note_needed, &needs);
+            core_stmt_blocks(s, note_needed_block, &needs);
+        }
+    }
+    for (uint32_t i = 0; i < n; i++)
+        if (needs.needed[i])
+            vec_push(m->scratch, &m->chain, m->before.at[i]);
+}
+
+/* May something of it depend on a check in front: what is not checked itself, or fails behind an assertion? */
+static bool chain_leans_on_checks(const Move *m)
+{
+    bool leans = false;
+    for (uint32_t i = 0; i < m->chain.n; i++)
+        leans |= contents_of(m->chain.at[i]).unchecked || core_stmt_fallible(m->p, m->fn, m->chain.at[i]);
+    return leans;
+}
+
+/* An element at the beginning of what the chain goes over, all of whose length is the domain. */
+static bool is_first_element(const Move *m, const CoreStmt *s)
+{
+    if (s->kind != CORE_INDEX || s->site != CORE_NO_SITE || !s->index.index.is_const || s->index.index.bits != 0 ||
+        core_var_type(m->fn, s->vars[0]).rank > 0)
+        return false;
+    for (uint32_t i = 0; i < m->chain.n; i++) {
+        const CoreSoac *soac = core_stmt_soac(m->chain.at[i]);
+        for (uint32_t k = 0; soac && k < soac->ninputs; k++)
+            if (core_atom_equal(soac->inputs[k], s->index.array))
+                return true;
+    }
+    return false;
+}
+
+/* No failure, and no more work than the operation's own, even if the body is never evaluated. */
+static bool is_free(const Move *m)
+{
+    for (uint32_t i = 0; i < m->chain.n; i++) {
+        CoreStmt *s = m->chain.at[i];
+        const CoreSoac *soac = core_stmt_soac(s);
+        bool first = is_first_element(m, s);
+        if (core_stmt_fallible(m->p, m->fn, s) || (contents_of(s).unchecked && (m->checks > 0 || !first)))
+            return false;
+        if (soac && (s->kind == CORE_HIST || !core_atom_equal(soac->domain, m->domains.at[0]) ||
+                     !core_block_is_scalar(soac->body)))
+            return false;
+        if (!soac && !core_stmt_is_scalar(s))
+            return false;
+    }
+    return true;
+}
+
+static bool domains_known(const Move *m)
+{
+    for (uint32_t i = 0; i < m->domains.n; i++)
+        if (!m->domains.at[i].is_const && state_of(m, m->domains.at[i].var) != VAR_OUTSIDE)
+            return false;
+    return true;
+}
+
+/* May the last of `before` move? Then the chain is chosen. */
+static bool may_move(Move *m)
+{
+    Contents c = contents_of(m->before.at[m->before.n - 1]);
+    if (!c.expensive || c.endless)
+        return false;
+    choose_chain(m, false);
+    for (uint32_t i = 0; i < m->chain.n; i++)
+        if (contents_of(m->chain.at[i]).endless)
+            return false;
+    m->guarded = false;
+    if (is_free(m))
+        return true;
+    bool leans = chain_leans_on_checks(m);
+    m->guarded = true;
+    if (leans)
+        choose_chain(m, true);
+    return domains_known(m) && !(leans && m->variant > 0);
+}
+
+/* ---- looking for it ---- */
+
+static void look_for(Move *m, CoreStmt *s)
+{
+    CoreAtom domain;
+    CoreBlock *body = repeated_body(s, &domain);
+    uint32_t before = m->before.n, checks = m->checks, variant = m->variant;
+    if (!body)
+        return;
+    vec_push(m->scratch, &m->domains, domain);
+    for (uint32_t i = 0; i < body->stmts.n && !m->found; i++) {
+        CoreStmt *t = body->stmts.at[i];
+        bool invariant = is_invariant(m, t);
+        m->checks += t->kind == CORE_CHECK;
+        m->variant += t->kind == CORE_CHECK && !invariant;
+        if (invariant)
+            vec_push(m->scratch, &m->before, t);
+        if (invariant && may_move(m))
+            m->found = true;
+        else if (!invariant)
+            look_for(m, t);
+    }
+    if (m->found)
+        return;
+    m->domains.n--;
+    m->before.n = before;
+    m->checks = checks;
+    m->variant = variant;
+}
+
+/* ---- moving it ---- */
+
+static bool is_moved(const Move *m, const CoreStmt *s)
+{
+    for (uint32_t i = 0; i < m->chain.n; i++)
+        if (m->chain.at[i] == s)
+            return true;
+    return false;
+}
+
+static void remove_moved(void *ctx, CoreBlock *b)
+{
+    Move *m = ctx;
+    uint32_t n = 0;
+    for (uint32_t i = 0; i < b->stmts.n; i++) {
+        if (is_moved(m, b->stmts.at[i]))
+            continue;
+        b->stmts.at[n++] = b->stmts.at[i];
+        core_stmt_blocks(b->stmts.at[i], remove_moved, m);
+    }
+    b->stmts.n = n;
+}
+
+static CoreAtom domain_positive(CoreBuilder *b, CoreAtom domain)
+{
+    return build_prim2(b, PRIM_LT, core_i64(0), domain);
+}
+
+/* x = if 0 < n then xs[0] else 0 */
+static void emit_first_element(Move *m, CoreBuilder *b, CoreStmt *s)
+{
+    CoreAtom cond = domain_positive(b, m->domains.at[0]);
+    CoreStmt *whole = build_stmt_into(b, CORE_IF, 1, s->vars);
+    CoreType type = core_var_type(m->fn, s->vars[0]);
+    CoreBlock *outer = build_begin(b);
+    CoreAtom element = build_index(b, s->index.array, s->index.index, CORE_NO_SITE);
+    whole->if_.cond = cond;
+    whole->if_.then_b = build_end(b, outer, &element, 1);
+    outer = build_begin(b);
+    CoreAtom nothing = build_nothing(b, type);
+    whole->if_.else_b = build_end(b, outer, &nothing, 1);
+    build_emit(b, whole);
+}
+
+static void emit_free(Move *m, CoreBuilder *b)
+{
+    for (uint32_t i = 0; i < m->chain.n; i++)
+        if (is_first_element(m, m->chain.at[i]))
+            emit_first_element(m, b, m->chain.at[i]);
+        else
+            build_emit(b, m->chain.at[i]);
+}
+
+typedef struct Wanted {
+    Move *m;
+    VEC(CoreAtom) atoms; /* variables of the chain that are read by what stays */
+} Wanted;
+
+static void note_wanted(void *ctx, CoreAtom *a)
+{
+    Wanted *w = ctx;
+    bool bound = false;
+    for (uint32_t i = 0; !a->is_const && i < w->m->chain.n; i++)
+        bound |= binds(w->m->chain.at[i], a->var);
+    for (uint32_t i = 0; bound && i < w->atoms.n; i++)
+        bound = w->atoms.at[i].var != a->var;
+    if (bound)
+        vec_push(w->m->scratch, &w->atoms, *a);
+}
+
+static void note_wanted_block(void *ctx, CoreBlock *b) { core_block_atoms(b, note_wanted, ctx); }
+
+typedef struct Renaming {
+    const CoreAtom *from, *to;
+    uint32_t n;
+} Renaming;
+
+static void rename_atom(void *ctx, CoreAtom *a)
+{
+    const Renaming *r = ctx;
+    for (uint32_t i = 0; !a->is_const && i < r->n; i++)
+        if (a->var == r->from[i].var) {
+            *a = r->to[i];
+            return;
+        }
+}
+
+static void rename_block(void *ctx, CoreBlock *b) { core_block_atoms(b, rename_atom, ctx); }
+
+static void emit_guarded(Move *m, CoreBuilder *b)
+{
+    Wanted w = {.m = m};
+    core_stmt_atoms(m->from, note_wanted, &w);
+    core_stmt_blocks(m->from, note_wanted_block, &w);
+    CoreAtom cond = domain_positive(b, m->domains.at[0]);
+    for (uint32_t i = 1; i < m->domains.n; i++)
+        cond = build_prim2(b, PRIM_AND, cond, domain_positive(b, m->domains.at[i]));
+    CoreBlock *outer = build_begin(b);
+    for (uint32_t i = 0; i < m->chain.n; i++)
+        build_emit(b, m->chain.at[i]);
+    CoreBlock *then_b = build_end(b, outer, w.atoms.at, w.atoms.n);
+    CoreAtom *nothing = arena_array(m->scratch, CoreAtom, w.atoms.n + 1);
+    outer = build_begin(b);
+    for (uint32_t i = 0; i < w.atoms.n; i++)
+        nothing[i] = build_nothing(b, core_atom_type(m->fn, w.atoms.at[i]));
+    CoreBlock *else_b = build_end(b, outer, nothing, w.atoms.n);
+    Renaming r = {w.atoms.at, build_if(b, cond, then_b, else_b), w.atoms.n};
+    core_stmt_atoms(m->from, rename_atom, &r);
+    core_stmt_blocks(m->from, rename_block, &r);
+}
+
+/* Once: moves one operation out of the statement's bodies, to the end of `out`. */
+static bool move_one(Move *m, CoreStmt *s, CoreBlock *out)
+{
+    CoreAtom domain;
+    CoreBuilder b = {.p = m->p, .fn = m->fn, .out = out, .span = s->span};
+    Marking marking = {m, VAR_VARIANT};
+    if (!repeated_body(s, &domain))
+        return false;
+    m->from = s;
+    m->domains.n = m->before.n = m->checks = m->variant = 0;
+    m->found = false;
+    mark_stmt_inside(&marking, s);
+    look_for(m, s);
+    if (m->found) {
+        core_stmt_blocks(s, remove_moved, m);
+        if (m->guarded)
+            emit_guarded(m, &b);
+        else
+            emit_free(m, &b);
+    }
+    for (uint32_t i = 0; i < m->state.n; i++)
+        m->state.at[i] = VAR_OUTSIDE;
+    return m->found;
+}
+
+static void move_in_block(void *ctx, CoreBlock *b)
+{
+    Move *m = ctx;
+    CoreBlock old = core_take_stmts(b);
+    for (uint32_t i = 0; i < old.stmts.n; i++) {
+        while (move_one(m, old.stmts.at[i], b))
+            ;
+        core_stmt_blocks(old.stmts.at[i], move_in_block, m);
+        core_push(m->p, b, old.stmts.at[i]);
+    }
+}
+
+void core_hoist_operations(CoreProgram *p)
+{
+    for (uint32_t i = 0; i < p->fns.n; i++) {
+        Move m = {.p = p, .fn = p->fns.at[i], .scratch = arena_create()};
+        move_in_block(&m, m.fn->body);
+        arena_destroy(m.scratch);
+    }
+}
