@@ -171,6 +171,8 @@ static void drop_checks(void *ctx, CoreBlock *block)
         if ((s->kind == CORE_INDEX && lane_index_holds(lane, s->index.array, s->index.index)) ||
             (s->kind == CORE_UPDATE && lane_index_holds(lane, s->update.array, s->update.index)))
             s->site = CORE_NO_SITE;
+        if (s->kind == CORE_SLICE && lane_is_private(lane, s->slice.array)) /* its place is known */
+            s->site = CORE_NO_SITE;
         core_stmt_blocks(s, drop_checks, ctx);
     }
 }

@@ -226,6 +226,22 @@ static bool lane_index(Lane *l, const CoreStmt *s)
     return true;
 }
 
+/* Of a private array, a part whose place is known. */
+static bool lane_slice(Lane *l, const CoreStmt *s)
+{
+    int64_t from, to;
+    if (!lane_is_private(l, s->slice.array)) {
+        bind(l, s->vars[0]);
+        return true;
+    }
+    if (!lane_constant(l, s->slice.from, &from) || !lane_constant(l, s->slice.to, &to) || from < 0 || to < from ||
+        to > l->vars[s->slice.array.var].dims[0])
+        return false;
+    bind_part(l, s->vars[0], s->slice.array.var, 0);
+    l->vars[s->vars[0]].dims[0] = (uint32_t)(to - from);
+    return true;
+}
+
 static bool lane_if(Lane *l, const CoreStmt *s)
 {
     if (!lane_block(l, s->if_.then_b) || !lane_block(l, s->if_.else_b))
@@ -396,7 +412,7 @@ static bool lane_stmt(Lane *l, const CoreStmt *s)
     case CORE_PRIM: return lane_prim(l, s);
     case CORE_LENGTH: return lane_length(l, s);
     case CORE_INDEX: return lane_index(l, s);
-    case CORE_SLICE: bind(l, s->vars[0]); return !lane_is_private(l, s->slice.array);
+    case CORE_SLICE: return lane_slice(l, s);
     case CORE_CHECK: return true;
     case CORE_IF: return lane_if(l, s);
     case CORE_LOOP: return lane_loop(l, s);

@@ -87,6 +87,18 @@ void emit_private_next(ScalarEmitter *e, CoreVar v, CoreAtom a)
 
 void emit_private_take_next(ScalarEmitter *e, CoreVar v) { emit_copy(e, "", v, "next_", v); }
 
+void emit_private_slice(ScalarEmitter *e, const CoreStmt *s)
+{
+    emit_declaration(e, s->vars[0], false);
+    emit_indent(e);
+    emit_var(e, s->vars[0]);
+    strbuf_add(e->out, " = ");
+    emit_var(e, s->slice.array.var);
+    strbuf_add(e->out, " + ");
+    emit_atom(e, s->slice.from);
+    strbuf_printf(e->out, " * %u;\n", (unsigned)lane_stride(&e->lane->vars[s->slice.array.var]));
+}
+
 /* array[at] = a, of scalars, or of a row. */
 static void emit_store(ScalarEmitter *e, CoreVar array, CoreAtom at, CoreAtom a)
 {

@@ -397,6 +397,10 @@ static void slice_failure(ScalarEmitter *e, const CoreStmt *s)
 
 static void emit_slice(ScalarEmitter *e, const CoreStmt *s)
 {
+    if (emit_is_private(e, s->vars[0])) {
+        emit_private_slice(e, s);
+        return;
+    }
     if (s->site == CORE_NO_SITE) {
         emit_slice_value(e, s, !e->declared);
         return;

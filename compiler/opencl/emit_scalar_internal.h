@@ -45,6 +45,8 @@ static inline bool emit_atom_is_private(const ScalarEmitter *e, CoreAtom a)
 void emit_private_declaration(ScalarEmitter *e, CoreVar v);
 /* The elements of `a` become those of v; or v is another name for them. */
 void emit_private_assign(ScalarEmitter *e, CoreVar v, CoreAtom a, bool declare);
+/* SLICE: another name for a part, which is there. */
+void emit_private_slice(ScalarEmitter *e, const CoreStmt *s);
 /* A loop's next state, put aside; and taken. */
 void emit_private_next(ScalarEmitter *e, CoreVar v, CoreAtom a);
 void emit_private_take_next(ScalarEmitter *e, CoreVar v);

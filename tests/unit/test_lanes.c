@@ -1,0 +1,104 @@
+/* Which bodies of parallel operations become a lane's code, which get a second version, and which stay (core/lane.h).
+ */
+#include "core_builder.h"
+
+#include "compile_text.h"
+
+#include "core/lane.h"
+
+/* Statements of the two kinds in the first entry. */
+static void expect_lanes(const char *program, uint32_t lanes, uint32_t manys)
+{
+    Session *s = session_create();
+    CoreProgram *p = compile_text(s, program);
+    core_fuse(p);
+    core_simplify(p);
+    core_choose_lanes(p);
+    StrBuf why = {0};
+    if (!core_check(p, &why))
+        fail_msg("%s: %s", program, why.text);
+    uint32_t found_lanes = count_kind(p->entries.at[0].fn, CORE_LANE);
+    uint32_t found_manys = count_kind(p->entries.at[0].fn, CORE_MANY);
+    if (found_lanes != lanes || found_manys != manys)
+        fail_msg("%s: %u lanes, %u choices", program, found_lanes, found_manys);
+    strbuf_free(&why);
+    session_destroy(s);
+}
+
+static void test_small(void **state)
+{
+    (void)state;
+    expect_lanes("entry main (n: i64) = { sum { k * i : k in 8 } : i in n }", 1, 0);
+    expect_lanes(
+        "entry main (n: i64) = { sum (loop a = { k * i : k in 8 } for _ < i do { a[7 - k] + k : k in 8 }) : i in n }",
+        1, 0);
+    /* a sum alone, of as many as fill a device's group */
+    expect_lanes("entry main (n: i64) = { sum { k * i : k in 100 } : i in n }", 0, 0);
+}
+
+static void test_versions(void **state)
+{
+    (void)state;
+    expect_lanes("entry main (xs: [[i64]]) (ys: [i64]) = { sum { sum { x * y : x in row } : y in ys } : row in xs }", 1,
+                 1);
+    expect_lanes(
+        "entry main (xs: [[i64]]) (ys: [i64]) = { minimum { sum { x * y : x in row } : y in ys } : row in xs }", 1, 1);
+    /* one reduction of a row each stays the runtime's */
+    expect_lanes("entry main (xs: [[i64]]) = { sum row : row in xs }", 0, 0);
+}
+
+static void test_impossible(void **state)
+{
+    (void)state;
+    /* sequences are what flattening makes well; sorts; lengths that only the run tells */
+    expect_lanes("entry main (n: i64) = { { k * i : k in 8 } : i in n }", 0, 0);
+    expect_lanes("entry main (xs: [[i64]]) = { sum (loop a = row for _ < 3 do { x + sum row : x in a }) : row in xs }",
+                 0, 0);
+    expect_lanes("entry main (n: i64) = { sum { x * y : x in sort { (k * i) % 5 : k in 8 }; y in 8 } : i in n }", 0, 0);
+    /* too much for private memory */
+    expect_lanes("entry main (n: i64) = { sum (loop a = { k * i : k in 1000 } for _ < i do { a[999 - k] + k : k in "
+                 "1000 }) : i in n }",
+                 0, 0);
+}
+
+/* An update is made in the array's memory if that is not looked at any more. */
+static uint32_t arrays_of(const char *program)
+{
+    Session *s = session_create();
+    CoreProgram *p = compile_text(s, program);
+    core_choose_lanes(p);
+    CoreFn *fn = p->entries.at[0].fn;
+    CoreStmt *lane = find_kind(fn->body, CORE_LANE, 0);
+    assert_non_null(lane);
+    Lane l = {.fn = fn, .vars = arena_array(p->arena, LaneVar, fn->vars.n + 1)};
+    assert_true(lane_analyse(&l, lane->lane.block));
+    uint32_t n = 0;
+    for (CoreVar v = 0; v < fn->vars.n; v++)
+        n += l.vars[v].rank > 0 && lane_owns(&l, v);
+    session_destroy(s);
+    return n;
+}
+
+static void test_in_place(void **state)
+{
+    (void)state;
+    /* the first value, the state */
+    assert_int_equal(
+        arrays_of("entry main (n: i64) = { (loop a = { k * i : k in 8 } for j < 8 do a with [j] = a[7 - j] + 1)[i % 8]"
+                  " : i in n }"),
+        2);
+    assert_int_equal(arrays_of("entry main (n: i64) = { (loop a = { k * i : k in 8 } for j < 8 do"
+                               " let b = a with [j] = 1 in b with [a[j] % 8] = 2)[i % 8] : i in n }"),
+                     3);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_small),
+        cmocka_unit_test(test_versions),
+        cmocka_unit_test(test_impossible),
+        cmocka_unit_test(test_in_place),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
