@@ -224,10 +224,21 @@ void dp_rt_check_numbered(DpRt *rt, const DpCtx *c)
 /* A path as kernels get it: indices, a stride, or 0, the identity. */
 static uint64_t path_word(const CtxPath *p) { return p->indices ? p->indices->addr : p->stride; }
 
+/* dst[i] = then(to(i)) */
+static void store_numbers(DpRt *rt, uint64_t n, const DpBlock *dst, uint64_t to, uint64_t then)
+{
+    const Move m = {MOVE_NUMBERS, .n = n, .dst = dp_block_addr(dst), .to = to, .then = then, .written = 4 * n};
+    dp_move_add(rt, &m);
+}
+
 /* dst[i] = the segment of element i */
 static DpBlock *segment_numbers(DpRt *rt, uint64_t n, uint64_t nseg, uint64_t offsets)
 {
     DpBlock *segments = dp_block_new(rt, n, 4);
+    if (offsets & DP_REGULAR) {
+        store_numbers(rt, n, segments, offsets, 0);
+        return segments;
+    }
     Args a = {.n = 0};
     dp_args_add(&a, n);
     dp_args_add(&a, nseg);
@@ -261,12 +272,7 @@ static CtxPath compose(DpRt *rt, uint64_t n, const CtxPath *first, const CtxPath
         return (CtxPath){.indices = dp_block_retain(first->indices), .stride = stride};
     }
     DpBlock *both = dp_block_new(rt, n, 4);
-    Args a = {.n = 0};
-    dp_args_add(&a, n);
-    dp_args_add(&a, dp_block_addr(both));
-    dp_args_add(&a, path_word(second));
-    dp_args_add(&a, path_word(first));
-    dp_rt_move(rt, "dp_compose", n, &a);
+    store_numbers(rt, n, both, path_word(first), path_word(second));
     return (CtxPath){.indices = both};
 }
 

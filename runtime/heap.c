@@ -142,6 +142,10 @@ static bool heap_grow(DpRt *rt, uint64_t bytes)
 static DpBlock *find_or_grow(DpRt *rt, uint64_t bytes)
 {
     DpBlock *b = find_free(&rt->heap, bytes);
+    if (!b && rt->moves.freed) {
+        dp_moves_flush(rt);
+        b = find_free(&rt->heap, bytes);
+    }
     return !b && heap_grow(rt, bytes) ? find_free(&rt->heap, bytes) : b;
 }
 
@@ -186,6 +190,8 @@ static void join_behind(Heap *h, DpBlock *b)
 void dp_heap_free(DpRt *rt, DpBlock *b)
 {
     Heap *h = &rt->heap;
+    if (dp_moves_keep(rt, b))
+        return;
     poison(rt, b);
     h->used -= b->bytes;
     h->live--;

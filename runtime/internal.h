@@ -9,7 +9,8 @@
  *   context.c  contexts and paths      ops.c      kernels with user code
  *   segreduce.c  ways of segmented reductions           histogram.c  of histograms
  *   pack.c     packs and splits        lookback.c words between work-groups
- *   moves.c    kernels without         sort.c     argsort
+ *   moves.c    operations without      move_queue.c  their moves, several in a launch
+ *   sort.c     argsort
  *   compact.c  a loop's state without dead data
  *   transfer.c values in and out       pending.c  numbers that the host waits for
  *   error.c    failures and their messages
@@ -241,6 +242,22 @@ typedef struct Words {
     uint32_t nwritten;
 } Words;
 
+/* A move along paths (kernels/moves.cl): what waits in move_queue.c. */
+typedef enum MoveKind { MOVE_ELEMENTS, MOVE_VIEWS, MOVE_NUMBERS, MOVE_OFFSETS } MoveKind;
+enum { MOVE_WORDS = 8, MOST_MOVES = 6 };
+typedef struct Move {
+    MoveKind kind;
+    uint32_t bytes; /* of an element */
+    uint64_t n, dst, to, then, src, from, offsets;
+    uint64_t written, read; /* the bytes that `dst` and, of ELEMENTS, `src` may range over */
+} Move;
+typedef struct MoveQueue {
+    uint32_t n;
+    Move at[MOST_MOVES];
+    uint32_t place; /* of dp_at, where the first one was */
+    DpBlock *freed; /* blocks that these use and nobody holds any more, by next_free */
+} MoveQueue;
+
 enum { DP_MOST_WAYS = 4 }; /* contexts of one pack */
 
 /* What has been begun and not awaited, see pending.c. */
@@ -282,6 +299,7 @@ struct DpRt {
     uint64_t look[DP_LOOK_BYTES / 8];
     bool unlooked; /* launched since: may have failed, and may run still */
     Mail mail;
+    MoveQueue moves;
     uint32_t at; /* the site of dp_at, plus 1; 0: outside of the program */
     uint32_t level, lifted_level;
     DpLevel *levels;       /* the innermost */
@@ -550,7 +568,20 @@ Args dp_args_context(const DpCtx *c, const Segments *s); /* n, nseg, offsets: ho
 DpCol dp_fresh_copy(DpRt *rt, DpCol col);
 DpCol dp_views_of_offsets(DpRt *rt, Offsets offsets, uint64_t n, uint64_t base, uint64_t total, uint32_t bytes,
                           DpBlock *data);
+
+/* move_queue.c: moves wait for others that may go with them, until something else happens on the device that could
+ * depend on them. */
+void dp_move_add(DpRt *rt, const Move *m);
 void dp_move_copy(DpRt *rt, uint64_t dst, uint64_t src, uint64_t n, uint32_t bytes);
+/* dst[then(to(i))] = row from(i) of the column, for i < n; `dst` has `rows` rows. Views that are not written are
+ * computed. The paths are words as dp_path gives them. */
+typedef struct Route {
+    uint64_t from, to, then;
+} Route;
+void dp_move_rows(DpRt *rt, const DpCol *col, uint64_t n, Route route, uint64_t dst, uint64_t rows);
+void dp_moves_flush(DpRt *rt);
+/* The block, which nobody holds any more, is freed later: one of them uses it. */
+bool dp_moves_keep(DpRt *rt, DpBlock *b);
 
 /* sort.c */
 /* Sorted keys, and what moved along: positions or another column; owned. */

@@ -248,6 +248,7 @@ static DpDeviceKernel *prepared_kernel(DpRt *rt, Kernel *k, const Args *args, Dp
 
 void dp_rt_launch(DpRt *rt, Kernel *k, uint32_t heaps, uint32_t groups, const Args *args)
 {
+    dp_moves_flush(rt);
     if (dp_failed(rt))
         return;
     uint64_t numbers[1 + QUICK_ARGS], nanoseconds = DP_TIME_UNKNOWN;

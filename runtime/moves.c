@@ -4,18 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-void dp_move_copy(DpRt *rt, uint64_t dst, uint64_t src, uint64_t n, uint32_t bytes)
-{
-    if (n == 0)
-        return;
-    Args a = {.n = 0};
-    dp_args_add(&a, n);
-    dp_args_add(&a, bytes);
-    dp_args_add(&a, dst);
-    dp_args_add(&a, src);
-    dp_rt_move(rt, "dp_copy", n, &a);
-}
-
 /* ---- elements ---- */
 /* A column of another block's elements; the block is kept by it. */
 static DpCol alias(DpBlock *block, uint64_t addr, uint64_t n, uint32_t bytes)
@@ -142,49 +130,38 @@ DpArr dp_views_root(DpRt *rt, DpCtx *c, const DpCol *data)
 }
 
 /* ---- columns ---- */
-static DpCol gather(DpRt *rt, const DpCol *col, uint64_t path, uint64_t n)
+static void put_rows(DpRt *rt, DpCol *out, const DpCol *values, uint64_t n, Route route)
 {
-    DpCol out = dp_new_col(rt, n, col->bytes);
-    if (!out.block)
-        return out;
-    Args a = {.n = 0};
-    dp_args_add(&a, n);
-    dp_args_add(&a, col->bytes);
-    dp_args_add(&a, out.addr);
-    dp_args_add(&a, dp_col_addr(rt, col));
-    dp_args_add(&a, path);
-    dp_rt_move(rt, "dp_gather", n, &a);
-    dp_block_add_refs(rt, out.block, dp_refs_of_col(rt, col, 0));
-    return out;
+    dp_move_rows(rt, values, n, route, out->addr, out->n);
+    dp_block_add_refs(rt, out->block, dp_refs_of_col(rt, values, 0));
 }
 
 DpCol dp_select(DpRt *rt, const DpCol *col, DpCtx *from, DpCtx *to)
 {
-    uint64_t path = dp_path_indices(rt, to, from);
+    uint64_t path = dp_path(rt, to, from);
     if (dp_failed(rt))
         return (DpCol){0};
     if (path == 0 && to->n == from->n)
         return dp_col_retain(*col);
-    return gather(rt, col, path, to->n);
+    DpCol out = dp_new_col(rt, to->n, col->bytes);
+    if (out.block)
+        put_rows(rt, &out, col, to->n, (Route){.from = path});
+    return out;
 }
 
 void dp_put(DpRt *rt, DpCol *out, DpCtx *ctx, DpCtx *part, const DpCol *values)
 {
-    if (dp_failed(rt) || part->n == 0)
-        return;
-    uint64_t path = dp_path_indices(rt, part, ctx);
-    if (path == 0) {
-        dp_move_copy(rt, out->addr, dp_col_addr(rt, values), part->n, out->bytes);
-    } else {
-        Args a = {.n = 0};
-        dp_args_add(&a, part->n);
-        dp_args_add(&a, out->bytes);
-        dp_args_add(&a, out->addr);
-        dp_args_add(&a, dp_col_addr(rt, values));
-        dp_args_add(&a, path);
-        dp_rt_move(rt, "dp_put", part->n, &a);
-    }
-    dp_block_add_refs(rt, out->block, dp_refs_of_col(rt, values, 0));
+    const uint64_t path = dp_path(rt, part, ctx);
+    if (!dp_failed(rt) && part->n)
+        put_rows(rt, out, values, part->n, (Route){.to = path});
+}
+
+/* The state of those that stop, from where it is to where it belongs. */
+static void park_stopped(DpRt *rt, const DpCol *state, DpCtx *active, DpCtx *no, DpCol *result, DpCtx *ctx)
+{
+    const uint64_t stopped = dp_path(rt, no, active), began = dp_path(rt, active, ctx);
+    if (!dp_failed(rt) && no->n)
+        put_rows(rt, result, state, no->n, (Route){stopped, stopped, began});
 }
 
 void dp_retire(DpRt *rt, DpCol *state, DpCtx *active, DpCtx *no, DpCtx *yes, DpCol *result, DpCtx *ctx, bool crowded,
@@ -192,9 +169,14 @@ void dp_retire(DpRt *rt, DpCol *state, DpCtx *active, DpCtx *no, DpCtx *yes, DpC
 {
     bool disjoint = dp_col_disjoint(state);
     DpRefs *shared = dp_refs_retain(state->block ? state->block->shared : NULL);
-    DpCol part = crowded ? dp_select_apart(rt, state, active, no, rank, bytes) : dp_select(rt, state, active, no);
-    dp_put(rt, result, ctx, no, &part);
-    dp_col_release(rt, &part);
+    DpCol part = {0};
+    if (crowded) {
+        part = dp_select_apart(rt, state, active, no, rank, bytes);
+        dp_put(rt, result, ctx, no, &part);
+        dp_col_release(rt, &part);
+    } else {
+        park_stopped(rt, state, active, no, result, ctx);
+    }
     part = dp_select(rt, state, active, yes);
     if (disjoint && part.block && part.block != state->block)
         dp_block_be_disjoint(part.block, dp_block_retain(result->block), dp_refs_retain(shared));
@@ -229,7 +211,7 @@ DpCol dp_concat(DpRt *rt, uint32_t n, const DpCol *cols)
     for (uint32_t i = 0; i < n; i++) {
         if (cols[i].n == 0)
             continue;
-        dp_move_copy(rt, at, dp_col_addr(rt, &cols[i]), cols[i].n, out.bytes);
+        dp_move_rows(rt, &cols[i], cols[i].n, (Route){0, 0, 0}, at, cols[i].n);
         at += cols[i].n * out.bytes;
         dp_block_add_refs(rt, out.block, dp_refs_of_col(rt, &cols[i], 0));
     }
@@ -257,12 +239,13 @@ static Offsets offsets_of_offsets(DpRt *rt, Offsets fine, Offsets coarse, uint64
     if (fine.stride && coarse.stride)
         return offsets_regular(offsets_length(fine) * offsets_length(coarse));
     DpBlock *out = dp_block_new(rt, n + 1, 8);
-    Args a = {.n = 0};
-    dp_args_add(&a, n + 1);
-    dp_args_add(&a, dp_block_addr(out));
-    dp_args_add(&a, dp_offsets_word(fine));
-    dp_args_add(&a, dp_offsets_word(coarse));
-    dp_rt_move(rt, "dp_offsets_of_offsets", n + 1, &a);
+    const Move m = {MOVE_OFFSETS,
+                    .n = n + 1,
+                    .dst = dp_block_addr(out),
+                    .src = dp_offsets_word(coarse),
+                    .offsets = dp_offsets_word(fine),
+                    .written = 8 * (n + 1)};
+    dp_move_add(rt, &m);
     return (Offsets){out, 0};
 }
 

@@ -260,13 +260,8 @@ void dp_write_views(DpRt *rt, DpBlock *b)
     if (!b || b->state != BLOCK_LAZY || dp_failed(rt))
         return;
     const DpContig *c = &b->contig;
-    Args a = {.n = 0};
-    dp_args_add(&a, c->n);
-    dp_args_add(&a, c->bytes);
-    dp_args_add(&a, b->addr);
-    dp_args_add(&a, dp_offsets_word(c->offsets));
-    dp_args_add(&a, c->base);
-    dp_rt_move(rt, "dp_views_of", c->n, &a);
+    const DpCol views = {b, b->addr, c->n, 16};
+    dp_move_rows(rt, &views, c->n, (Route){0, 0, 0}, b->addr, c->n);
     if (!dp_failed(rt))
         dp_block_become(b, BLOCK_CONTIGUOUS);
     dp_write_views_of(rt, b->refs);

@@ -351,15 +351,8 @@ static DpCol local_positions(DpRt *rt, const DpCtx *c, const DpBlock *places)
 static DpCol at_places(DpRt *rt, const DpCol *column, const DpBlock *places)
 {
     DpCol out = dp_new_col(rt, column->n, column->bytes);
-    if (!out.block)
-        return out;
-    Args a = {.n = 0};
-    dp_args_add(&a, column->n);
-    dp_args_add(&a, column->bytes);
-    dp_args_add(&a, out.addr);
-    dp_args_add(&a, column->addr);
-    dp_args_add(&a, dp_block_addr(places));
-    dp_rt_move(rt, "dp_gather", column->n, &a);
+    if (out.block)
+        dp_move_rows(rt, column, column->n, (Route){.from = dp_block_addr(places)}, out.addr, column->n);
     return out;
 }
 

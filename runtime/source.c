@@ -266,6 +266,7 @@ void dp_source_own(DpRt *rt, Text *t, OwnProgram own, uint32_t mode)
     case OWN_MOVE:
         add_file(rt, t, "each.cl");
         add_file(rt, t, "move.cl");
+        add_file(rt, t, "moves.cl");
         break;
     case OWN_SORT:
         add_file(rt, t, "each.cl");

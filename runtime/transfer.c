@@ -14,6 +14,7 @@ void dp_rt_read(DpRt *rt, uint64_t addr, void *to, uint64_t bytes)
 
 void dp_rt_fetch(DpRt *rt, uint64_t addr, void *to, uint64_t bytes)
 {
+    dp_moves_flush(rt);
     if (bytes == 0)
         return;
     if (dp_failed(rt)) {
@@ -31,6 +32,7 @@ void dp_rt_fetch(DpRt *rt, uint64_t addr, void *to, uint64_t bytes)
 
 void dp_rt_write(DpRt *rt, uint64_t addr, const void *from, uint64_t bytes)
 {
+    dp_moves_flush(rt);
     if (bytes && !dp_failed(rt))
         dp_rt_check_device(rt, rt->device->backend->write(rt->device, &rt->heap.buffer, addr, bytes, from));
 }

@@ -1,35 +1,5 @@
-/* The moves: gather, put, views from offsets, segments ... complete kernels without user code, all of them maps (each.cl). */
-
-/* dst[i] = src[path[i]] */
-DP_KERNEL void dp_gather(DP_HEAPS, ulong n, ulong bytes, ulong dst, ulong src, ulong path)
-{
-#define DP_LOOP(T) DP_EACH(i, n) DP_MOVE(T, dst, i, src, *DP_AT(uint, path + 4 * i));
-    DP_EACH_SIZE(DP_LOOP)
-#undef DP_LOOP
-}
-
-/* Two paths as one: dst[i] = second(first(i)), as u32 */
-DP_KERNEL void dp_compose(DP_HEAPS, ulong n, ulong dst, ulong second, ulong first)
-{
-    DP_EACH(i, n)
-        DP_OUT(uint, dst)[i] = (uint)dp_at(heap, second, dp_at(heap, first, i));
-}
-
-/* dst[path[i]] = src[i] */
-DP_KERNEL void dp_put(DP_HEAPS, ulong n, ulong bytes, ulong dst, ulong src, ulong path)
-{
-#define DP_LOOP(T) DP_EACH(i, n) DP_MOVE(T, dst, *DP_AT(uint, path + 4 * i), src, i);
-    DP_EACH_SIZE(DP_LOOP)
-#undef DP_LOOP
-}
-
-/* dst[i] = src[i] */
-DP_KERNEL void dp_copy(DP_HEAPS, ulong n, ulong bytes, ulong dst, ulong src)
-{
-#define DP_LOOP(T) DP_EACH(i, n) DP_MOVE(T, dst, i, src, i);
-    DP_EACH_SIZE(DP_LOOP)
-#undef DP_LOOP
-}
+/* Elements of rows, segments, updates ... complete kernels without user code, all of them maps (each.cl). What goes along paths is in
+ * moves.cl. */
 
 /* dst[i] = element i - offsets[s] of views[s] */
 DP_KERNEL void dp_elems(DP_HEAPS, ulong n, ulong nseg, ulong offsets, ulong bytes, ulong dst, ulong views)
@@ -54,22 +24,6 @@ DP_KERNEL void dp_local_positions(DP_HEAPS, ulong n, ulong nseg, ulong offsets, 
     else
         DP_EACH(i, n)
             DP_OUT(ulong, dst)[i] = *DP_AT(uint, pos + 4 * i);
-}
-
-/* Views of elements laid out one behind the other from `base`, by offsets. */
-DP_KERNEL void dp_views_of(DP_HEAPS, ulong n, ulong bytes, ulong dst, ulong offsets, ulong base)
-{
-    DP_EACH(i, n) {
-        ulong from = DP_OFFSET(offsets, i), to = DP_OFFSET(offsets, i + 1);
-        DP_OUT(dp_view, dst)[i] = dp_make_view(to - from, base + from * bytes);
-    }
-}
-
-/* dst[k] = fine[coarse[k]] : offsets of offsets, for k < n */
-DP_KERNEL void dp_offsets_of_offsets(DP_HEAPS, ulong n, ulong dst, ulong fine, ulong coarse)
-{
-    DP_EACH(k, n)
-        DP_OUT(ulong, dst)[k] = DP_OFFSET(fine, DP_OFFSET(coarse, k));
 }
 
 /* flatten, where the inner views are the cells from `inner` on, contiguous over `base` by their offsets. The address of an empty view

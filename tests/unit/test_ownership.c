@@ -119,7 +119,9 @@ static void test_views(void **state)
     assert_int_equal(recording.nlaunches, launches); /* known without being written */
     dp_col_addr(rt, &views);
     assert_int_equal(views.block->state, BLOCK_CONTIGUOUS);
-    assert_string_equal(recording.launched[launches % RECORDED_LAUNCHES], "dp_views_of");
+    assert_int_equal(recording.nlaunches, launches); /* waits for other moves */
+    dp_moves_flush(rt);
+    assert_string_equal(recording.launched[launches % RECORDED_LAUNCHES], "dp_moves");
     for (int contiguous = 0; contiguous < 2; contiguous++) {
         DpCol computed = computed_views(up, &views);
         dp_col_set_refs(rt, &computed, dp_refs_of_col(rt, &views, 0));

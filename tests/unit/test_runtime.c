@@ -385,6 +385,7 @@ static void test_compact_slice(void **state)
     a.len = 3;
     a.addr += 8 * 500;
     dp_compact_root(rt, &a, 1, 8);
+    dp_moves_flush(rt);
     assert_int_equal(rt->heap.used, DP_BLOCK_ALIGN);
     assert_int_equal(dp_read_scalar(rt, &a, 2, DP_I64), 7);
     dp_arr_release(rt, &a);

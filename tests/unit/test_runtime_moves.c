@@ -295,11 +295,55 @@ static void test_hist_root(void **state)
 
 /* Rows without their first elements: views that are not contiguous. Their elements, flattened, updated, sorted. */
 
+/* Moves that do not depend on each other are one launch, others are not; what they read stays until then. */
+static void test_queue(void **state)
+{
+    (void)state;
+    enum { N = 1000, PARTS = 3 };
+    int32_t numbers[N];
+    for (int i = 0; i < N; i++)
+        numbers[i] = i;
+    DpCol parts[PARTS];
+    for (int k = 0; k < PARTS; k++) {
+        numbers[0] = k;
+        parts[k] = upload_col(numbers, N, 4);
+    }
+    const uint64_t launches = rt->profile.launches;
+    DpCol joined = dp_concat(rt, PARTS, parts);
+    for (int k = 0; k < PARTS; k++)
+        dp_col_release(rt, &parts[k]);
+    assert_true(rt->profile.launches == launches && rt->moves.n == PARTS && rt->moves.freed);
+    DpCol other = upload_col(numbers, N, 4); /* not where they read */
+    assert_true(rt->profile.launches == launches + 1 && rt->moves.n == 0 && !rt->moves.freed);
+
+    DpCtx *up = dp_ctx_fn(rt, PARTS), *rows = dp_nested_regular(rt, up, N);
+    DpCol views = dp_views(rt, rows, &joined), both[2] = {views, views};
+    DpCol twice = dp_concat(rt, 2, both); /* computed, not read: the views themselves are not written */
+    assert_true(views.block->state == BLOCK_LAZY && rt->moves.n == 2);
+    DpCol again[2] = {twice, views};
+    DpCol thrice = dp_concat(rt, 2, again); /* reads what waits */
+    assert_true(rt->profile.launches == launches + 2 && rt->moves.n == 2);
+    DpCtx *all = dp_ctx_fn(rt, 3 * PARTS), *cells = dp_nested_views(rt, all, &thrice);
+    DpCol elements = dp_elems(rt, &thrice, cells, 4);
+    int32_t *want = alloc(3 * PARTS * N, 4);
+    for (int k = 0; k < 3 * PARTS * N; k++)
+        want[k] = k % N ? k % N : k / N % PARTS;
+    check_col(&elements, want, "moves", 0);
+    DpCol *const ended[] = {&other, &joined, &views, &twice, &thrice};
+    for (size_t k = 0; k < sizeof ended / sizeof *ended; k++)
+        dp_col_release(rt, ended[k]);
+    dp_ctx_release(rt, &cells);
+    dp_ctx_release(rt, &all);
+    dp_ctx_release(rt, &rows);
+    dp_ctx_release(rt, &up);
+    expect_all_free();
+}
+
 int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
-        BOTH(test_pack), BOTH(test_split_merge), BOTH(test_scatter),  BOTH(test_scatter_root),
-        BOTH(test_hist), BOTH(test_hist_root),   ONE_PASS(test_pack), ONE_PASS(test_split_merge),
+        BOTH(test_pack),      BOTH(test_split_merge), BOTH(test_scatter),  BOTH(test_scatter_root),    BOTH(test_hist),
+        BOTH(test_hist_root), BOTH(test_queue),       ONE_PASS(test_pack), ONE_PASS(test_split_merge),
     };
     return RUN_TESTS(tests, argc, argv);
 }
