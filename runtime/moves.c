@@ -32,7 +32,8 @@ uint32_t dp_elem_words(DpRt *rt, const DpCol *views, DpCtx *c, uint64_t word[2])
     return word[0] != 0;
 }
 
-/* Views that a kernel made (the rows of `nest`, say) may well lie one behind the other. */
+/* Views that a kernel made (the rows of `nest`, say) may well lie one behind the other. The host waits for the answer:
+ * that pays where many elements are then reached without their views. */
 static void look_for_layout(DpRt *rt, const DpCtx *c, const DpCol *views, uint32_t element_bytes)
 {
     uint64_t n = views->n;
@@ -55,7 +56,7 @@ uint32_t dp_elem_words_of(DpRt *rt, const DpCol *views, DpCtx *c, uint32_t eleme
 {
     DpBlock *b = dp_failed(rt) ? NULL : views->block;
     if (b && b->state == BLOCK_LAYOUT_UNKNOWN) {
-        if (c->n && offsets_known(c->offsets) && views->addr == b->addr)
+        if (c->n && c->n >= dp_param(rt, PARAM_LAYOUT_ELEMENTS) && offsets_known(c->offsets) && views->addr == b->addr)
             look_for_layout(rt, c, views, element_bytes);
         dp_block_become(b, offsets_known(b->contig.offsets) ? BLOCK_CONTIGUOUS : BLOCK_PLAIN);
     }

@@ -486,10 +486,37 @@ static void count_inputs(Fuser *f, const CoreBlock *b)
     }
 }
 
+/* Input i of the map, an array of a few scalars that only maps go through: its element is chosen in the body. */
+static bool fuse_few_scalars(Fuser *f, CoreStmt *map, uint32_t i)
+{
+    CoreSoac *c = &map->soac;
+    const CoreStmt *array = fuse_def(f, fuse_resolve(f, c->inputs[i]));
+    if (!fuse_is_few_scalars(f, array) || c->guard ||
+        fuse_times_input(f, c, array->vars[0]) != fuse_var(f, array->vars[0])->all)
+        return false;
+    CoreBlock front = {0};
+    if (c->index == CORE_NO_VAR)
+        c->index = core_new_var(f->p, f->fn, core_scalar(SC_I64), NULL);
+    CoreAtom item = fuse_choose_item(f, &front, array, core_var_atom(c->index, core_scalar(SC_I64)), map->span);
+    fuse_prepend(f, c->body, &front);
+    fuse_replace(f, c->elements[i], item);
+    VarUses *used = fuse_var(f, array->vars[0]);
+    used->all--;
+    used->inputs--;
+    c->ninputs--;
+    for (uint32_t j = i; j < c->ninputs; j++) {
+        c->inputs[j] = c->inputs[j + 1];
+        c->elements[j] = c->elements[j + 1];
+    }
+    return true;
+}
+
 static void fuse_stmt(Fuser *f, CoreBlock *b, CoreStmt **stmts, uint32_t at)
 {
     if (!core_stmt_soac(stmts[at]))
         return;
+    for (uint32_t i = stmts[at]->kind == CORE_MAP ? stmts[at]->soac.ninputs : 0; i-- > 0;)
+        fuse_few_scalars(f, stmts[at], i);
     while (fuse_one(f, b, stmts, at))
         continue;
 }
@@ -548,10 +575,13 @@ static void fuse_block(void *ctx, CoreBlock *b)
         if (stmts[i])
             stmts[left++] = stmts[i];
     b->stmts.n = left;
+    const CoreBlock *outer = f->map_beside;
     for (uint32_t i = 0; i < left; i++) {
         core_stmt_atoms(stmts[i], resolve_atom, f);
+        f->map_beside = stmts[i]->kind == CORE_MAP ? b : stmts[i]->kind == CORE_IF ? outer : NULL;
         core_stmt_blocks(stmts[i], fuse_block, f);
     }
+    f->map_beside = outer;
     for (uint32_t i = 0; i < b->nresults; i++)
         b->results[i] = fuse_resolve(f, b->results[i]);
 }

@@ -4,8 +4,13 @@
  * Done if f is a handful of cheap operations and ys then need not be stored, because nothing but `index` reads it; or
  * because it is an index function like iota or replicate, which reads nothing. Inside a loop or a parallel
  * operation that ys stands outside of, y may be wanted more often than there are elements: there, f must read no more
- * than the one element that would be loaded otherwise. So appends are never stored for other appends. */
+ * than the one element that would be loaded otherwise. In the body of a map beside ys it is wanted once an element, and
+ * may take more comparisons: so appends are never stored for other appends.
+ *
+ * An array of a few scalars is none where only its elements are wanted: they are chosen between. */
 #include "core/fuse_internal.h"
+
+enum { APPEND_OPERATIONS = 20, FEW_ITEMS = 4 };
 
 static bool is_only_indexed(Fuser *f, const CoreStmt *producer)
 {
@@ -28,7 +33,40 @@ static bool is_better_computed(Fuser *f, const CoreStmt *producer, const CoreBlo
         return false;
     if (fuse_var(f, producer->vars[0])->block == b && m->ninputs <= 2 && fuse_is_cheap(f, m->body, 4, 1))
         return true;
-    return m->ninputs <= 1 && fuse_is_cheap(f, m->body, 3, 1 - m->ninputs);
+    const bool once = fuse_var(f, producer->vars[0])->block == f->map_beside;
+    return m->ninputs <= 1 && fuse_is_cheap(f, m->body, once ? APPEND_OPERATIONS : 3, 1 - m->ninputs);
+}
+
+bool fuse_is_few_scalars(Fuser *f, const CoreStmt *producer)
+{
+    return producer && producer->kind == CORE_ARRAY && producer->array.n > 0 && producer->array.n <= FEW_ITEMS &&
+           core_var_type(f->fn, producer->vars[0]).rank == 1;
+}
+
+CoreAtom fuse_choose_item(Fuser *f, CoreBlock *b, const CoreStmt *array, CoreAtom i, Span span)
+{
+    CoreBuilder builder = fuse_builder(f, b, span);
+    const CoreAtom *items = array->array.items;
+    CoreAtom chosen = fuse_resolve(f, items[array->array.n - 1]);
+    for (uint32_t k = array->array.n - 1; k-- > 0;) {
+        CoreAtom here = build_prim2(&builder, PRIM_EQ, i, core_i64(k));
+        chosen = build_select(&builder, here, fuse_resolve(f, items[k]), chosen);
+    }
+    return chosen;
+}
+
+static bool index_few_scalars(Fuser *f, CoreBlock *b, const CoreStmt *stmt)
+{
+    const CoreStmt *array = fuse_def(f, stmt->index.array);
+    if (!fuse_is_few_scalars(f, array) || !is_only_indexed(f, array))
+        return false;
+    CoreBuilder builder = fuse_builder(f, b, stmt->span);
+    build_check_bounds(&builder, stmt->site, stmt->index.index, core_i64(array->array.n));
+    fuse_replace(f, stmt->vars[0], fuse_choose_item(f, b, array, stmt->index.index, stmt->span));
+    fuse_count_atom(f, stmt->index.array, -1);
+    fuse_var(f, stmt->index.array.var)->indexed--;
+    fuse_count_atom(f, stmt->index.index, -1);
+    return true;
 }
 
 static CoreAtom push_element(Fuser *f, CoreBlock *b, Span span, CoreAtom xs, CoreAtom i)
@@ -49,6 +87,8 @@ bool fuse_index(Fuser *f, CoreBlock *b, const CoreStmt *stmt)
 {
     CoreStmt *producer = fuse_def(f, stmt->index.array);
     uint32_t which;
+    if (index_few_scalars(f, b, stmt))
+        return true;
     if (!is_better_computed(f, producer, b) || !fuse_is_result_of(f, producer, stmt->index.array, &which))
         return false;
     CoreSoac *m = &producer->soac;

@@ -23,7 +23,8 @@ typedef struct Fuser {
     CoreFn *fn;
     Arena *scratch;
     VEC(VarUses) vars;
-    VEC(CoreAtom) map; /* for copies: every variable stands for itself, but for those being copied */
+    const CoreBlock *map_beside; /* the block of the map in whose body the walk is, but for branches; or NULL */
+    VEC(CoreAtom) map;           /* for copies: every variable stands for itself, but for those being copied */
 } Fuser;
 
 VarUses *fuse_var(Fuser *f, CoreVar v);
@@ -59,6 +60,10 @@ void fuse_join_inputs(Fuser *f, CoreSoac *c, const CoreStmt *producer, const Cor
 
 /* `stmt` is an `index` into a map: is it better computed here? True if it was replaced by statements appended to b. */
 bool fuse_index(Fuser *f, CoreBlock *b, const CoreStmt *stmt);
+/* Is it an array of so few scalars that one of them is better chosen than loaded? */
+bool fuse_is_few_scalars(Fuser *f, const CoreStmt *producer);
+/* Item i of it: statements at the end of b. */
+CoreAtom fuse_choose_item(Fuser *f, CoreBlock *b, const CoreStmt *array, CoreAtom i, Span span);
 /* stmts[at] consumes what a filter in the same block b produces: true if the filter went into it. `stmts` are b's
  * statements, NULL where one is gone. */
 bool fuse_filter(Fuser *f, const CoreBlock *b, CoreStmt **stmts, uint32_t at);

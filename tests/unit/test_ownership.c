@@ -101,6 +101,8 @@ static BlockState looked_at(const DpCol *views, DpCtx *c, bool contiguous)
 {
     const uint64_t answer[4] = {0, 0, views->addr, !contiguous};
     uint64_t words[2];
+    char error[64];
+    assert_true(dp_params_read(&rt->params, "layout-elements=0", error, sizeof error));
     dp_rt_write(rt, DP_MAILBOX, answer, sizeof answer);
     dp_elem_words_of(rt, views, c, 4, words);
     return views->block->state;
@@ -130,6 +132,13 @@ static void test_views(void **state)
         assert_true(dp_block_is_sound(computed.block));
         dp_col_release(rt, &computed);
     }
+    DpCol computed = computed_views(up, &views); /* few elements are not worth a read-back */
+    char error[64];
+    uint64_t words[2], looks = rt->profile.looks;
+    assert_true(dp_params_read(&rt->params, "layout-elements=100", error, sizeof error));
+    dp_elem_words_of(rt, &computed, c, 4, words);
+    assert_true(computed.block->state == BLOCK_PLAIN && rt->profile.looks == looks && words[0] == 0);
+    dp_col_release(rt, &computed);
     dp_col_release(rt, &data);
     assert_ptr_equal(dp_sole_elements(&views), views.block->refs->blocks[0]);
     dp_block_forget_layout(rt, views.block);
