@@ -244,7 +244,7 @@ typedef struct Words {
 
 /* A move along paths (kernels/moves.cl): what waits in move_queue.c. */
 typedef enum MoveKind { MOVE_ELEMENTS, MOVE_VIEWS, MOVE_NUMBERS, MOVE_OFFSETS } MoveKind;
-enum { MOVE_WORDS = 8, MOST_MOVES = 6 };
+enum { MOVE_WORDS = 8, MOST_MOVES = 8 };
 typedef struct Move {
     MoveKind kind;
     uint32_t bytes; /* of an element */

@@ -158,7 +158,7 @@ void dp_put(DpRt *rt, DpCol *out, DpCtx *ctx, DpCtx *part, const DpCol *values)
 }
 
 /* The state of those that stop, from where it is to where it belongs. */
-static void park_stopped(DpRt *rt, const DpCol *state, DpCtx *active, DpCtx *no, DpCol *result, DpCtx *ctx)
+static void retire_stopped(DpRt *rt, const DpCol *state, DpCtx *active, DpCtx *no, DpCol *result, DpCtx *ctx)
 {
     const uint64_t stopped = dp_path(rt, no, active), began = dp_path(rt, active, ctx);
     if (!dp_failed(rt) && no->n)
@@ -176,7 +176,7 @@ void dp_retire(DpRt *rt, DpCol *state, DpCtx *active, DpCtx *no, DpCtx *yes, DpC
         dp_put(rt, result, ctx, no, &part);
         dp_col_release(rt, &part);
     } else {
-        park_stopped(rt, state, active, no, result, ctx);
+        retire_stopped(rt, state, active, no, result, ctx);
     }
     part = dp_select(rt, state, active, yes);
     if (disjoint && part.block && part.block != state->block)

@@ -1,5 +1,6 @@
 /* Counted loops whose count differs between the instances of parallel code become while loops: the position becomes
- * state, and an instance leaves when it has come to its count.
+ * state, and an instance leaves when it has come to its count. While loops in parallel code ask at the end of a round
+ * whether there is another one.
  *
  *     xs = loop (a = x) for i < n do body        ==>     xs, _ = loop (a = x, i = 0) while i < n do { body; i + 1 }
  *
@@ -12,8 +13,9 @@
 typedef struct Lowering {
     CoreProgram *p;
     CoreFn *fn;
-    bool *varies;  /* by variable: may differ between instances */
-    bool parallel; /* in parallel code */
+    bool *varies;   /* by variable: may differ between instances */
+    bool parallel;  /* in parallel code */
+    CoreBlock *out; /* the block at hand, as it becomes */
 } Lowering;
 
 /* ---- which functions are called in parallel code ---- */
@@ -84,6 +86,37 @@ static void to_while(Lowering *l, CoreStmt *s)
     s->loop.count = core_i64(0);
 }
 
+/* xs = loop (a = x) while c a do body      ==>      xs, _ = loop (a = x, go = c x) while go do { body; c a' }
+ *
+ * What a round computes last and the next condition are then one kernel. Only for conditions of scalar code. */
+static void ask_ahead(Lowering *l, CoreStmt *s)
+{
+    CoreBuilder b = {.p = l->p, .fn = l->fn, .span = s->span, .out = l->out};
+    uint32_t n = s->loop.nparams;
+    CoreBlock *cond = s->loop.cond, *body = s->loop.body;
+    CoreAtom go = build_var(&b, core_scalar(SC_BOOL), "go"), unused = build_var(&b, core_scalar(SC_BOOL), NULL);
+    CoreAtom *map = core_identity_map(l->p->arena, l->fn);
+    for (uint32_t i = 0; i < n; i++)
+        map[s->loop.params[i]] = s->loop.inits[i];
+    CoreAtom first = build_copy(&b, l->fn, cond, map)[0];
+    map = core_identity_map(l->p->arena, l->fn);
+    for (uint32_t i = 0; i < n; i++)
+        map[s->loop.params[i]] = body->results[i];
+    b.out = body;
+    CoreAtom next = build_copy(&b, l->fn, cond, map)[0];
+    s->loop.params = build_vars_copy(&b, s->loop.params, n + 1, n);
+    s->loop.params[n] = go.var;
+    s->loop.inits = build_atoms_copy(&b, s->loop.inits, n + 1, n);
+    s->loop.inits[n] = first;
+    s->vars = build_vars_copy(&b, s->vars, n + 1, n);
+    s->vars[n] = unused.var;
+    body->results = build_atoms_copy(&b, body->results, n + 1, n);
+    body->results[n] = next;
+    body->nresults = s->loop.nparams = s->nvars = n + 1;
+    CoreBlock *none = build_begin(&b);
+    s->loop.cond = build_end(&b, none, &go, 1);
+}
+
 static void lower_block(void *ctx, CoreBlock *b);
 
 static void lower_stmt(Lowering *l, CoreStmt *s)
@@ -98,14 +131,24 @@ static void lower_stmt(Lowering *l, CoreStmt *s)
     l->parallel = outer;
     for (uint32_t i = 0; i < s->nvars; i++)
         note_binder(l, &s->vars[i]);
-    if (counted && !is_uniform(l, s->loop.count) && !core_stmt_is_scalar(s))
+    if (s->kind != CORE_LOOP || core_stmt_is_scalar(s))
+        return;
+    if (counted && !is_uniform(l, s->loop.count))
         to_while(l, s);
+    if (outer && s->loop.cond && s->loop.cond->stmts.n && core_block_is_scalar(s->loop.cond))
+        ask_ahead(l, s);
 }
 
 static void lower_block(void *ctx, CoreBlock *b)
 {
-    for (uint32_t i = 0; i < b->stmts.n; i++)
-        lower_stmt(ctx, b->stmts.at[i]);
+    Lowering *l = ctx;
+    CoreBlock *outer = l->out, old = core_take_stmts(b);
+    for (uint32_t i = 0; i < old.stmts.n; i++) {
+        l->out = b;
+        lower_stmt(l, old.stmts.at[i]);
+        core_push(l->p, b, old.stmts.at[i]);
+    }
+    l->out = outer;
 }
 
 void core_lower_loops(CoreProgram *p)
