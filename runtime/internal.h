@@ -169,7 +169,7 @@ typedef struct Kernel Kernel;
 typedef enum OwnProgram { OWN_MOVE, OWN_LENGTHS, OWN_TRUTH, OWN_SORT, OWN_COUNT } OwnProgram;
 /* Bits of how a program is built. MODE_QUICK: its kernels are functions, for any variant, that quick.c puts into one
  * kernel. */
-enum { MODE_SEGMENTED = 1, MODE_HIST_SORTED = 2, MODE_QUICK = 4, MODE_WAY = 8 /* and its double: DP_WAY */ };
+enum { MODE_SEGMENTED = 1, MODE_HIST_SORTED = 2, MODE_QUICK = 4, MODE_WAY = 8 /* and its multiples: DP_WAY */ };
 
 /* What the host does while no kernel runs; each moment belongs to one phase or to a kernel. */
 typedef enum ProfilePhase {
@@ -543,7 +543,10 @@ typedef struct Segments {
 } Segments;
 Segments dp_ctx_segments(const DpCtx *c);
 
-/* segreduce.c: a segmented reduction, in one of the ways that kernels/reduce.cl knows. */
+/* The values of DP_WAY; TILE: kernels/tile.cl, the others: kernels/reduce.cl. */
+typedef enum WayKind { WAY_PATH, WAY_LANE, WAY_TEAM, WAY_SPLIT, WAY_TILE, WAY_SMALL_TILE } WayKind;
+
+/* segreduce.c: a segmented reduction, in one of these. */
 typedef struct SegReduce {
     uint32_t kernel, variant, mode;
     uint64_t n;
@@ -552,8 +555,15 @@ typedef struct SegReduce {
     uint64_t vals, pos; /* for sorted histograms */
     const uint64_t *words;
     const DpCol *outs;
+    const DpCtx *nest; /* of the elements; NULL: nothing is known of instances above the segments */
 } SegReduce;
 void dp_segreduce(DpRt *rt, const SegReduce *r);
+/* What kernels/tile.cl takes: for a work-item, and for a work-group. */
+typedef struct TileSize {
+    uint32_t item_rows, item_columns, depth, unroll; /* GPU; depth: of BLOCKS */
+    uint32_t rows, columns;
+} TileSize;
+TileSize dp_tile_size(const DpRt *rt, uint32_t kernel, bool small);
 /* A scan, if segments are so short that an item should take a whole one; else false, and nothing is done. */
 bool dp_segscan_short(DpRt *rt, const SegReduce *r);
 

@@ -128,7 +128,7 @@ void dp_reduce(DpRt *rt, uint32_t kernel, uint32_t variant, DpCtx *c, const uint
     dp_rt_check_countable(rt, c->n);
     dp_rt_new_columns(rt, kernel, c->up->n, outs);
     const Segments s = dp_ctx_segments(c);
-    const SegReduce r = {kernel, variant, s.mode, c->n, s, dp_ctx_lengths(c), 0, 0, words, outs};
+    const SegReduce r = {kernel, variant, s.mode, c->n, s, dp_ctx_lengths(c), 0, 0, words, outs, c};
     if (c->up->n)
         dp_segreduce(rt, &r);
 }
@@ -154,7 +154,7 @@ void dp_scan(DpRt *rt, uint32_t kernel, uint32_t variant, DpCtx *c, const uint64
     if (dp_failed(rt) || c->n == 0)
         return;
     Segments s = dp_ctx_segments(c);
-    const SegReduce r = {kernel, variant, s.mode, c->n, s, dp_ctx_lengths(c), 0, 0, words, outs};
+    const SegReduce r = {kernel, variant, s.mode, c->n, s, dp_ctx_lengths(c), 0, 0, words, outs, c};
     if (s.mode && dp_segscan_short(rt, &r))
         return;
     if (rt->lookback.use && dp_rt_group_shape(rt, kernel)) {

@@ -4,16 +4,144 @@
  *
  * GPU, by the bytes of a mean segment and the longest: an item takes a short one; where all are alike a team takes a
  * longer one; where they are not, or nothing is known, they are split by length. Little work goes by the path, which is
- * the one kernel that serves all, and so need not be compiled once more. */
+ * the one kernel that serves all, and so need not be compiled once more.
+ *
+ * Both: a regular nest whose instances share what they read goes by tile (kernels/tile.cl), where it fills tiles and,
+ * on a GPU, the tiles its units: in small tiles if not in large ones. */
 #include "internal.h"
 
 enum { PIECE = 1024, PIECE_LANES = 32 }; /* as in kernels/reduce.cl */
 
-typedef enum WayKind { WAY_PATH, WAY_LANE, WAY_TEAM, WAY_SPLIT } WayKind; /* likewise; the words of PARAM_SEGREDUCE */
 typedef struct Way {
     WayKind kind;
     uint32_t lanes; /* of a team */
 } Way;
+
+/* ---- regular nests ---- */
+/* Instances in batches of rows x columns, each with a segment of `length` elements. */
+typedef struct Nest {
+    uint64_t length, rows, columns, batches;
+} Nest;
+
+static bool is_regular(const DpCtx *c)
+{
+    return c && c->kind == CTX_NESTED && c->up && dp_offsets_word(c->offsets) & DP_REGULAR;
+}
+
+/* Is there one of the shape that the kernel's body shares things in? */
+static bool find_nest(const DpRt *rt, const SegReduce *r, Nest *nest)
+{
+    const DpTile *tile = &rt->program->kernels[r->kernel].tile;
+    const DpCtx *segments = r->nest ? r->nest->up : NULL;
+    if (!tile->shape || !r->n || !is_regular(r->nest))
+        return false;
+    *nest = (Nest){r->n / segments->n, 1, segments->n, 1};
+    if (tile->shape == DP_TILE_FLAT)
+        return true;
+    if (!is_regular(segments) || (tile->batched && !is_regular(segments->up)))
+        return false;
+    nest->columns = offsets_length(segments->offsets);
+    nest->rows = tile->batched ? offsets_length(segments->up->offsets) : segments->up->n;
+    nest->batches = segments->n / (nest->columns * nest->rows);
+    return true;
+}
+
+static uint32_t value_bytes(const DpKernel *k)
+{
+    uint32_t bytes = 0, widest = 1;
+    for (uint32_t i = 0; i < k->nouts; i++) {
+        bytes = (bytes + 2 * k->out_bytes[i] - 1) / k->out_bytes[i] * k->out_bytes[i];
+        widest = k->out_bytes[i] > widest ? k->out_bytes[i] : widest;
+    }
+    return (bytes + widest - 1) / widest * widest;
+}
+
+enum { LANES_ACROSS = 16, SMALL_TILE = 16, MOST_STATEMENTS = 2048, MOST_UNROLLED = 8192 };
+
+/* Of blocks on a GPU: what an item keeps, as nearly square as may be. Its code repeats the body for each. */
+static void block_item(const DpRt *rt, const DpKernel *k, bool small, TileSize *size)
+{
+    const uint32_t words = (value_bytes(k) + 3) / 4, cost = k->cost ? k->cost : MOST_STATEMENTS;
+    uint32_t most = (uint32_t)dp_param(rt, PARAM_TILE_WORDS) / words;
+    most = most > MOST_STATEMENTS / cost ? MOST_STATEMENTS / cost : most;
+    most = small && most > SMALL_TILE ? SMALL_TILE : most;
+    size->item_rows = size->item_columns = 2;
+    while (size->item_rows * size->item_columns * 2 <= most && size->item_columns < 8) {
+        if (size->item_rows == size->item_columns)
+            size->item_rows *= 2;
+        else
+            size->item_columns *= 2;
+    }
+}
+
+TileSize dp_tile_size(const DpRt *rt, uint32_t kernel, bool small)
+{
+    const DpKernel *k = &rt->program->kernels[kernel];
+    const uint32_t lanes = dp_rt_group_size(rt, kernel);
+    const bool blocks = k->tile.shape == DP_TILE_BLOCKS;
+    TileSize size = {1, 1, 1, (uint32_t)dp_param(rt, PARAM_TILE_UNROLL), 1, lanes};
+    if (!dp_rt_group_shape(rt, kernel)) { /* as in the template */
+        bool wide = false;
+        for (uint32_t i = 0; i < k->nouts; i++)
+            wide |= k->out_bytes[i] > 4;
+        size.rows = blocks ? 64 : 1;
+        size.columns = blocks && !wide ? 32 : 16;
+    } else if (blocks) {
+        block_item(rt, k, small, &size);
+        size.depth = dp_param(rt, PARAM_TILE_DEPTH) < 16 ? 8 : 16;
+        size.rows = lanes / LANES_ACROSS * size.item_rows;
+        size.columns = LANES_ACROSS * size.item_columns;
+    }
+    while (size.unroll > 1 && size.unroll * size.item_rows * size.item_columns * k->cost > MOST_UNROLLED)
+        size.unroll /= 2;
+    size.unroll = k->cost ? size.unroll : 1;
+    return size;
+}
+
+static uint64_t tile_groups(const Nest *nest, const TileSize *size)
+{
+    return nest->batches * ((nest->rows + size->rows - 1) / size->rows) *
+           ((nest->columns + size->columns - 1) / size->columns);
+}
+
+/* Local memory, which all devices have 32 KiB of, has to hold what is staged. */
+static bool fits(const DpRt *rt, const SegReduce *r, const TileSize *size)
+{
+    const DpTile *tile = &rt->program->kernels[r->kernel].tile;
+    const bool blocks = tile->shape == DP_TILE_BLOCKS;
+    const uint64_t depth = blocks ? size->depth : size->columns;
+    const uint64_t each = tile->stream_bytes + (uint64_t)tile->row_bytes * (size->rows + 4) +
+                          (uint64_t)tile->column_bytes * (size->columns + 4);
+    return !dp_rt_group_shape(rt, r->kernel) || depth * each <= 32 << 10;
+}
+
+/* Is a tile of this size filled well enough? */
+static bool fills(const DpRt *rt, const SegReduce *r, const Nest *nest, bool small)
+{
+    const TileSize size = dp_tile_size(rt, r->kernel, small);
+    const uint64_t groups = tile_groups(nest, &size);
+    const uint64_t filled = 100 * r->segments.nseg / (groups * size.rows * size.columns);
+    return fits(rt, r, &size) && groups < UINT32_MAX && filled >= dp_param(rt, PARAM_TILE_FILL);
+}
+
+/* WAY_PATH: by no tile. forced: by any that is possible. */
+static WayKind choose_tile(const DpRt *rt, const SegReduce *r, bool forced)
+{
+    Nest nest;
+    if (!find_nest(rt, r, &nest))
+        return WAY_PATH;
+    const TileSize large = dp_tile_size(rt, r->kernel, false), small = dp_tile_size(rt, r->kernel, true);
+    const uint64_t units = rt->device->facts.units;
+    if (forced && fits(rt, r, &small))
+        return WAY_SMALL_TILE;
+    if (nest.length < dp_param(rt, PARAM_TILE_LENGTH))
+        return WAY_PATH;
+    if (!dp_rt_group_shape(rt, r->kernel))
+        return fills(rt, r, &nest, false) && tile_groups(&nest, &large) >= units ? WAY_TILE : WAY_PATH;
+    if (fills(rt, r, &nest, false) && tile_groups(&nest, &large) >= units)
+        return WAY_TILE;
+    return fills(rt, r, &nest, true) && tile_groups(&nest, &small) >= units / 4 ? WAY_SMALL_TILE : WAY_PATH;
+}
 
 /* ---- the choice ---- */
 static uint64_t mean_bytes(const DpRt *rt, const SegReduce *r)
@@ -53,7 +181,10 @@ static Way choose(const DpRt *rt, const SegReduce *r)
 {
     const bool groups = dp_rt_group_shape(rt, r->kernel);
     const uint64_t asked = dp_param(rt, PARAM_SEGREDUCE);
-    if (asked) {
+    const WayKind tile = choose_tile(rt, r, asked == 1 + WAY_TILE);
+    if (tile != WAY_PATH && (asked == 1 + WAY_TILE || (!asked && r->n >= dp_param(rt, PARAM_SEGREDUCE_PATH))))
+        return (Way){tile, 0};
+    if (asked && asked != 1 + WAY_TILE) {
         const WayKind kind = (WayKind)(asked - 1);
         return (Way){groups || kind == WAY_PATH ? kind : WAY_LANE, team_lanes(rt, r)};
     }
@@ -146,6 +277,19 @@ static void by_team(DpRt *rt, const SegReduce *r, uint32_t lanes)
     launch(rt, r, WAY_TEAM, "dp_segreduce_team", 2, groups_for(rt, r, r->segments.nseg, lanes), &a);
 }
 
+static void by_tile(DpRt *rt, const SegReduce *r, WayKind way)
+{
+    Nest nest;
+    if (!find_nest(rt, r, &nest))
+        return;
+    const TileSize size = dp_tile_size(rt, r->kernel, way == WAY_SMALL_TILE);
+    const uint64_t tiles = tile_groups(&nest, &size), chunks = dp_rt_chunks(rt, false, r->n + r->segments.nseg);
+    const uint64_t numbers[] = {r->n, r->segments.nseg, nest.length, nest.rows, nest.columns};
+    Args a = {.n = 0};
+    dp_args_words(&a, numbers, 5);
+    launch(rt, r, way, "dp_segreduce_tile", 2, dp_rt_group_shape(rt, r->kernel) || tiles < chunks ? tiles : chunks, &a);
+}
+
 /* How many segments are longer than this, at most. */
 static uint64_t count_longer(const SegReduce *r, uint64_t length)
 {
@@ -192,10 +336,15 @@ static void by_length(DpRt *rt, const SegReduce *r)
 static void report(DpRt *rt, const SegReduce *r, Way way)
 {
     size_t length;
-    const char *name = dp_params_word(PARAM_SEGREDUCE, (uint64_t)way.kind + 1, &length);
-    char team[16] = "", longest[32] = "unknown";
+    const WayKind kind = way.kind == WAY_SMALL_TILE ? WAY_TILE : way.kind;
+    const char *name = dp_params_word(PARAM_SEGREDUCE, (uint64_t)kind + 1, &length);
+    char team[32] = "", longest[32] = "unknown";
     if (way.kind == WAY_TEAM)
         snprintf(team, sizeof team, " of %u", way.lanes);
+    if (way.kind >= WAY_TILE) {
+        const TileSize size = dp_tile_size(rt, r->kernel, way.kind == WAY_SMALL_TILE);
+        snprintf(team, sizeof team, " of %u x %u", size.rows, size.columns);
+    }
     if (r->lengths.known)
         snprintf(longest, sizeof longest, "%llu", (unsigned long long)r->lengths.longest);
     dp_profile_way(rt, "%.*s%s: mean %.1f, longest %s", (int)length, name, team,
@@ -223,6 +372,8 @@ void dp_segreduce(DpRt *rt, const SegReduce *r)
     case WAY_LANE: by_lane(rt, r); break;
     case WAY_TEAM: by_team(rt, r, way.lanes); break;
     case WAY_SPLIT: by_length(rt, r); break;
+    case WAY_TILE:
+    case WAY_SMALL_TILE: by_tile(rt, r, way.kind); break;
     }
     dp_profile_way(rt, "%s", "");
 }

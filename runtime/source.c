@@ -55,7 +55,7 @@ static void add_template(DpRt *rt, Text *t, DpKernelKind kind, uint32_t mode)
     case DP_K_MAP: add_file(rt, t, "map.cl"); break;
     case DP_K_REDUCE:
         add_file(rt, t, "carry.cl");
-        add_file(rt, t, "reduce.cl");
+        add_file(rt, t, mode / MODE_WAY >= WAY_TILE ? "tile.cl" : "reduce.cl");
         break;
     case DP_K_SCAN:
         add_file(rt, t, "carry.cl");
@@ -102,6 +102,16 @@ static void add_settings(DpRt *rt, Text *t, const Instance *i, Settings s)
              s.wg > 1 ? "DP_GPU" : "DP_CPU", i->variant, quick, i->mode & MODE_SEGMENTED ? 1 : 0, i->mode / MODE_WAY,
              s.wg, s.val_bytes, s.lanes, s.cost && s.cost <= CHEAP ? AT_ONCE : 1, rt->lookback.use, s.width,
              quick && !rt->gpu ? "static" : "__kernel __attribute__((reqd_work_group_size(DP_WG, 1, 1)))");
+    add(rt, t, settings);
+}
+
+static void add_tile_settings(DpRt *rt, Text *t, const Instance *i)
+{
+    const TileSize size = dp_tile_size(rt, i->kernel, i->mode / MODE_WAY == WAY_SMALL_TILE);
+    char settings[160];
+    snprintf(settings, sizeof settings,
+             "#define DP_TM %u\n#define DP_TN %u\n#define DP_BK %u\n#define DP_UNROLL _Pragma(\"unroll %u\")\n",
+             size.item_rows, size.item_columns, size.depth, size.unroll);
     add(rt, t, settings);
 }
 
@@ -208,7 +218,8 @@ static uint32_t vector_width(const DpRt *rt, const Instance *i)
 {
     const DpKernel *k = &rt->program->kernels[i->kernel];
     const uint64_t asked = dp_param(rt, PARAM_VECTORS);
-    const bool possible = k->vector && rt->device->facts.vectors && !dp_rt_group_shape(rt, i->kernel);
+    const bool tile = k->kind == DP_K_REDUCE && i->mode / MODE_WAY >= WAY_TILE;
+    const bool possible = k->vector && rt->device->facts.vectors && !dp_rt_group_shape(rt, i->kernel) && !tile;
     const bool wanted = asked == 1 || (asked == 0 && k->vector_pays && !k->long_body);
     return possible && wanted && !(i->mode & MODE_QUICK) ? k->lanes : 0;
 }
@@ -227,6 +238,8 @@ void dp_source_instance(DpRt *rt, Text *t, const Instance *i, const char *suffix
         snprintf(items, sizeof items, "#define DP_ITEMS %u\n", dp_rt_scan_items(rt, i->kernel));
         add(rt, t, items);
     }
+    if (k->kind == DP_K_REDUCE && i->mode / MODE_WAY >= WAY_TILE)
+        add_tile_settings(rt, t, i);
     add_file(rt, t, "segments.cl");
     if (dp_words_in_heap(rt, k))
         dp_words_define(rt, t, k);

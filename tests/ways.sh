@@ -5,10 +5,11 @@ set -u
 dpc=$1
 shift
 cd "$(dirname "$0")/.."
-[ $# -gt 0 ] || set -- tests/run/segment_ways.dp
+[ $# -gt 0 ] || set -- tests/run/segment_ways.dp tests/run/tiles.dp
 failed=0
 for shape in cpu gpu; do
-    for ways in segreduce=path,segscan=path segreduce=lane,segscan=lane,reduce=two segreduce=team,team-bytes=8 segreduce=split,split-length=4; do
+    for ways in segreduce=path,segscan=path segreduce=lane,segscan=lane,reduce=two segreduce=team,team-bytes=8 segreduce=split,split-length=4 \
+        segreduce=tile,tile-unroll=2; do
         DP_SHAPE=$shape "$dpc" test --eval=plan --param "$ways" "$@" >/tmp/ways.$$ 2>&1 || {
             failed=1
             echo "FAILED: $shape, $ways"

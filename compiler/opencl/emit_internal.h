@@ -1,4 +1,5 @@
-/* What the emitters of a kernel's holes share: emit_kernel.c, and emit_vector.c for the same code on vectors. */
+/* What the emitters of a kernel's holes share: emit_kernel.c, emit_vector.c for the same code on vectors, and
+ * emit_tile.c for it in parts. */
 #ifndef DPC_OPENCL_EMIT_INTERNAL_H
 #define DPC_OPENCL_EMIT_INTERNAL_H
 
@@ -11,6 +12,7 @@ typedef struct KernelEmitter {
     StrBuf *out;
     const Plan *plan;
     const PlanKernel *k;
+    bool tiled; /* the position in the segment is a parameter, k */
 } KernelEmitter;
 
 /* How values lie in memory: bool is a byte, as in variables. */
@@ -27,5 +29,7 @@ FlatVar emit_input_context(const PlanKernel *k, const FlatInput *in);
 void emit_out_address(KernelEmitter *ke, uint32_t j);
 /* Compilers and debuggers name the .dp line. */
 void emit_line_directive(KernelEmitter *ke);
+/* The results as a dp_val, and the end of the function. */
+void emit_return(ScalarEmitter *e, const CoreAtom *results, uint32_t n);
 
 #endif

@@ -1,6 +1,7 @@
 #include "opencl/emit_kernel.h"
 
 #include "opencl/emit_internal.h"
+#include "opencl/emit_tile.h"
 #include "opencl/emit_vector.h"
 #include "plan/emit_text.h"
 
@@ -100,6 +101,10 @@ static void emit_position(KernelEmitter *ke, StrBuf *out, FlatVar nested)
     FlatVar up = plan_up(ke->k->fn, nested);
     if (up == FLAT_ROOT) {
         emit_place(ke, out, nested);
+        return;
+    }
+    if (ke->tiled && nested == ke->k->stmt->body.ctx) {
+        strbuf_add(out, "k");
         return;
     }
     strbuf_add(out, "(");
@@ -255,8 +260,7 @@ void emit_line_directive(KernelEmitter *ke)
     strbuf_add(ke->out, "\n");
 }
 
-/* "dp_val r; r.v0 = …; return r;" */
-static void emit_return(ScalarEmitter *e, const CoreAtom *results, uint32_t n)
+void emit_return(ScalarEmitter *e, const CoreAtom *results, uint32_t n)
 {
     strbuf_indent(e->out, 2 * e->depth);
     strbuf_add(e->out, "dp_val r;\n");
@@ -492,7 +496,7 @@ static void emit_switches(KernelEmitter *ke)
 
 void emit_kernel_source(StrBuf *out, const Plan *plan, const PlanKernel *k)
 {
-    KernelEmitter ke = {out, plan, k};
+    KernelEmitter ke = {out, plan, k, false};
     emit_parameters(&ke);
     emit_switches(&ke);
     emit_val(&ke);
@@ -512,6 +516,7 @@ void emit_kernel_source(StrBuf *out, const Plan *plan, const PlanKernel *k)
         emit_load(&ke);
     if (combines_where_it_is(k))
         emit_hist(&ke);
+    emit_tile(&ke);
 }
 
 /* Lanes repeat the body: statements from which on compiling that takes longer than it is worth. */
@@ -526,6 +531,7 @@ void emit_kernel_facts(DpKernel *to, const Plan *plan, const PlanKernel *k)
     to->cost = body.loop || op.loop ? 0 : statements;
     to->long_body = statements > MANY_STATEMENTS;
     to->segment_free = segment_free(plan, k);
+    to->tile = emit_tile_facts(plan, k);
     if (!combines_where_it_is(k))
         return;
     to->swap_bytes = (uint8_t)hist_bytes(k);

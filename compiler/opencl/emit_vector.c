@@ -731,7 +731,7 @@ VectorFacts emit_kernel_vector(StrBuf *out, const Plan *plan, const PlanKernel *
 {
     if (!has_vector_template(k) || k->nvalues == 0)
         return (VectorFacts){0};
-    VectorEmitter v = {.ke = {out, plan, k}};
+    VectorEmitter v = {.ke = {out, plan, k, false}};
     v.e = emit_scalar_emitter(&v.ke);
     v.spread = memory_alloc(v.e.fn->vars.n, sizeof *v.spread);
     SpreadFacts facts = find_facts(&v);

@@ -69,6 +69,14 @@ typedef struct DpPlace {
     uint32_t line;
     const char *function; /* the definition there */
 } DpPlace;
+/* What instances of a regular nest share in a segmented reduction (compiler/plan/access.h), and the bytes of an element
+ * of it. shape: how many dimensions matter, and one more for rows' streams; 0: nothing is shared. */
+enum { DP_TILE_FLAT = 1, DP_TILE_ROWS, DP_TILE_BLOCKS };
+typedef struct DpTile {
+    uint8_t shape;
+    bool batched; /* only instances of one instance above the rows share columns */
+    uint16_t stream_bytes, row_bytes, column_bytes;
+} DpTile;
 typedef struct DpKernel {
     DpKernelKind kind;
     const char *name; /* "main_3_reduce": names the function, number and kind */
@@ -89,6 +97,7 @@ typedef struct DpKernel {
     const char *vector;    /* the holes once more, for several instances side by side; NULL: there are none */
     uint8_t lanes;         /* how many these are for */
     bool vector_pays;      /* it is probably faster */
+    DpTile tile;           /* REDUCE */
 } DpKernel;
 #define DP_SEGMENT_NEVER UINT32_MAX
 

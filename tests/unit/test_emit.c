@@ -265,21 +265,18 @@ static void check_facts(const Plan *plan, const PlanKernel *k, const char *text)
     assert_true(facts.cost <= 120 || facts.long_body);
 }
 
-static void compile_kernel(const Plan *plan, const PlanKernel *k)
+static void add_holes(StrBuf *text, const Plan *plan, const PlanKernel *k)
 {
-    StrBuf text = {0};
-    strbuf_add(&text, "#include \"dp_size.h\"\n#include \"dp_scalar.h\"\n");
-    add_template(&text, "kernels/common.cl");
-    add_template(&text, "kernels/segments.cl");
-    emit_kernel_source(&text, plan, k);
-    check_facts(plan, k, strstr(text.text, "#ifndef DP_WORDS"));
-    add_kernel_templates(&text, k->kind);
-    write_file("k.cl", &text);
-    static const char *const options[] = {
-        "-DDP_CPU=1 -DDP_SEGMENTED=0 -DDP_VARIANT=0", "-DDP_CPU=1 -DDP_SEGMENTED=1 -DDP_VARIANT=5",
-        "-DDP_CPU=1 -DDP_SEGMENTED=1 -DDP_VARIANT=0 -DDP_ANY_VARIANT=1", "-DDP_GPU=1 -DDP_SEGMENTED=1 -DDP_VARIANT=0",
-        "-DDP_GPU=1 -DDP_SEGMENTED=0 -DDP_VARIANT=1073741823"};
-    for (size_t i = 0; i < sizeof options / sizeof *options; i++) {
+    strbuf_add(text, "#include \"dp_size.h\"\n#include \"dp_scalar.h\"\n");
+    add_template(text, "kernels/common.cl");
+    add_template(text, "kernels/segments.cl");
+    emit_kernel_source(text, plan, k);
+}
+
+static void compile_text(const PlanKernel *k, const StrBuf *text, const char *const *options, size_t n)
+{
+    write_file("k.cl", text);
+    for (size_t i = 0; i < n; i++) {
         char command[512];
         snprintf(command, sizeof command,
                  "clang -x cl -cl-std=CL1.2 -target spir64 -fsyntax-only -Xclang -finclude-default-header "
@@ -287,7 +284,38 @@ static void compile_kernel(const Plan *plan, const PlanKernel *k)
                  "-DDP_VAL_BYTES=%u %s %%s/k.cl",
                  k->val_bytes, options[i]);
         if (!run(command))
-            fail_msg("kernel %s does not compile with %s:\n%s", k->name, options[i], text.text);
+            fail_msg("kernel %s does not compile with %s:\n%s", k->name, options[i], text->text);
+    }
+}
+
+static void compile_kernel(const Plan *plan, const PlanKernel *k)
+{
+    static const char *const options[] = {
+        "-DDP_CPU=1 -DDP_SEGMENTED=0 -DDP_VARIANT=0", "-DDP_CPU=1 -DDP_SEGMENTED=1 -DDP_VARIANT=5",
+        "-DDP_CPU=1 -DDP_SEGMENTED=1 -DDP_VARIANT=0 -DDP_ANY_VARIANT=1", "-DDP_GPU=1 -DDP_SEGMENTED=1 -DDP_VARIANT=0",
+        "-DDP_GPU=1 -DDP_SEGMENTED=0 -DDP_VARIANT=1073741823"};
+    StrBuf text = {0};
+    add_holes(&text, plan, k);
+    check_facts(plan, k, strstr(text.text, "#ifndef DP_WORDS"));
+    add_kernel_templates(&text, k->kind);
+    compile_text(k, &text, options, sizeof options / sizeof *options);
+    strbuf_free(&text);
+}
+
+/* A segmented reduction in which instances share something has holes for kernels/tile.cl, too. */
+static void compile_tile(const Plan *plan, const PlanKernel *k)
+{
+#define TILE_OPTIONS " -DDP_WAY=4 -DDP_SEGMENTED=1 -DDP_VARIANT=0 -DDP_TM=4 -DDP_TN=2 -DDP_BK=8 -DDP_UNROLL="
+    static const char *const options[] = {"-DDP_CPU=1" TILE_OPTIONS, "-DDP_GPU=1" TILE_OPTIONS};
+    DpKernel facts = {0};
+    StrBuf text = {0};
+    emit_kernel_facts(&facts, plan, k);
+    add_holes(&text, plan, k);
+    assert_int_equal(strstr(text.text, "#define DP_SHAPE") != NULL, facts.tile.shape != 0);
+    if (facts.tile.shape) {
+        add_template(&text, "kernels/carry.cl");
+        add_template(&text, "kernels/tile.cl");
+        compile_text(k, &text, options, sizeof options / sizeof *options);
     }
     strbuf_free(&text);
 }
@@ -320,8 +348,10 @@ static StrBuf compile_all(F *f)
     plan_print(&plan_text, plan);
     assert_non_null(plan_text.text);
     emit_kernels_text(&kernels, plan);
-    for (uint32_t i = 0; i < plan->kernels.n && has_clang(); i++)
+    for (uint32_t i = 0; i < plan->kernels.n && has_clang(); i++) {
         compile_kernel(plan, plan->kernels.at[i]);
+        compile_tile(plan, plan->kernels.at[i]);
+    }
     strbuf_free(&host);
     strbuf_free(&plan_text);
     return kernels;
@@ -360,6 +390,39 @@ static void test_spmv(void **state)
     StrBuf text = compile_all(&f);
     assert_has(&text, "#define DP_ELEM0 (w0 + i * 8)");
     assert_has(&text, "#define DP_USES_SEG ((DP_VARIANT & 0x3U) != 0x3U)");
+    assert_null(strstr(text.text, "DP_SHAPE")); /* nothing is shared */
+    f_close(&f, &text);
+}
+
+/* A product of matrices, of which the second one is given in columns: what is shared by rows, by columns, and the rest.
+ * Then the same of one row: a stream. */
+static void test_tile(void **state)
+{
+    (void)state;
+    F f = f_open();
+    f_fn(&f, "main", false);
+    FlatVar rows = f_param(&f, f_host(&f, T_F32SS)), columns = f_param(&f, f_host(&f, T_F32SS)),
+            n = f_param(&f, f_host(&f, T_I64)), xs = f_param(&f, f_host(&f, T_F32S));
+    FlatVar c1 = f_nested(&f, FLAT_ROOT, rows), c2 = f_nested(&f, c1, n), c3 = f_nested(&f, c2, n);
+    FlatVar product = f_col(&f, c2, T_F32);
+    FlatStmt *s = f_fold(&f, FLAT_S_REDUCE, c3, product, PRIM_ADD, T_F32, core_const(SC_F32, 0));
+    CoreAtom k = f_in(&f, &s->body.inputs, IN_POS, FLAT_NO_VAR, c3),
+             j = f_in(&f, &s->body.inputs, IN_POS, FLAT_NO_VAR, c2);
+    CoreAtom x = b_index(&f.b, f_in(&f, &s->body.inputs, IN_ELEM, rows, c1), k);
+    CoreAtom column = b_index(&f.b, f_in(&f, &s->body.inputs, IN_HOST, columns, FLAT_NO_VAR), j);
+    f_results(&f, s, ATOMS(b_prim(&f.b, PRIM_MUL, x, b_index(&f.b, column, k))));
+    FlatVar c4 = f_nested(&f, c1, n), dot = f_col(&f, c1, T_F32);
+    s = f_fold(&f, FLAT_S_REDUCE, c4, dot, PRIM_ADD, T_F32, core_const(SC_F32, 0));
+    k = f_in(&f, &s->body.inputs, IN_POS, FLAT_NO_VAR, c4);
+    x = b_index(&f.b, f_in(&f, &s->body.inputs, IN_HOST, xs, FLAT_NO_VAR), k);
+    f_results(&f, s, ATOMS(b_prim(&f.b, PRIM_MUL, x, b_index(&f.b, f_in(&f, &s->body.inputs, IN_ELEM, rows, c1), k))));
+    FlatVar views = f_views(&f, c2, c1, product);
+    f_return(&f, VARS(f_views(&f, c1, FLAT_ROOT, views), f_views(&f, c1, FLAT_ROOT, dot)));
+    StrBuf text = compile_all(&f);
+    assert_has(&text, "#define DP_SHAPE 3\n#define DP_COLUMN_BY_K 1\n#define DP_HAS_STREAM 0\n#define DP_HAS_ROW_K 1\n"
+                      "#define DP_HAS_COLUMN_K 1\n");
+    assert_has(&text, "#define DP_SHAPE 1\n#define DP_COLUMN_BY_K 0\n#define DP_HAS_STREAM 1\n#define DP_HAS_ROW_K 0\n"
+                      "#define DP_HAS_COLUMN_K 0\n");
     f_close(&f, &text);
 }
 
@@ -782,10 +845,10 @@ static void test_strings(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_spmv),         cmocka_unit_test(test_inputs),    cmocka_unit_test(test_scalar_control),
-        cmocka_unit_test(test_counting),     cmocka_unit_test(test_host_code), cmocka_unit_test(test_segmented),
-        cmocka_unit_test(test_host_control), cmocka_unit_test(test_lifted),    cmocka_unit_test(test_many_outs),
-        cmocka_unit_test(test_constants),    cmocka_unit_test(test_strings),
+        cmocka_unit_test(test_spmv),           cmocka_unit_test(test_tile),         cmocka_unit_test(test_inputs),
+        cmocka_unit_test(test_scalar_control), cmocka_unit_test(test_counting),     cmocka_unit_test(test_host_code),
+        cmocka_unit_test(test_segmented),      cmocka_unit_test(test_host_control), cmocka_unit_test(test_lifted),
+        cmocka_unit_test(test_many_outs),      cmocka_unit_test(test_constants),    cmocka_unit_test(test_strings),
     };
     return cmocka_run_group_tests(tests, open_directory, close_directory);
 }
