@@ -72,14 +72,15 @@ uint32_t dp_rt_group_size(const DpRt *rt, uint32_t kernel)
     return k->val_bytes <= 32 ? 256 : k->val_bytes <= 64 ? 128 : 64;
 }
 
-/* A tile of values takes 16 KiB of local memory at most. The outputs are the parts of the values. */
+/* A tile of values of up to 16 bytes takes 32 KiB of local memory, of larger ones 16. The outputs are the parts of the
+ * values. */
 uint32_t dp_rt_scan_items(const DpRt *rt, uint32_t kernel)
 {
     const DpKernel *k = &rt->program->kernels[kernel];
     uint32_t bytes = 0;
     for (uint32_t i = 0; i < k->nouts; i++)
         bytes = (bytes + 2 * k->out_bytes[i] - 1) / k->out_bytes[i] * k->out_bytes[i];
-    return bytes <= 4 ? 32 : bytes <= 8 ? 16 : bytes <= 16 ? 8 : 4;
+    return bytes <= 8 ? 32 : bytes <= 16 ? 16 : 4;
 }
 
 /* ---- programs ---- */

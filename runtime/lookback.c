@@ -7,7 +7,7 @@
 #include <string.h>
 
 enum { HEAD_BYTES = 16 };
-#define MOST_EPOCHS ((UINT32_C(1) << 30) - 1)
+#define MOST_EPOCHS ((UINT32_C(1) << 14) - 1)
 
 void dp_lookback_open(DpRt *rt) { rt->lookback = (LookBack){.use = rt->gpu && dp_rt_looks_back(rt)}; }
 

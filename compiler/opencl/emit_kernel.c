@@ -277,16 +277,71 @@ void emit_return(ScalarEmitter *e, const CoreAtom *results, uint32_t n)
     strbuf_add(e->out, "}\n");
 }
 
+/* ---- bodies in two: what is loaded, and the values made of it ---- */
+static bool is_loaded(const FlatInput *in) { return in->kind == IN_ELEM || in->kind == IN_COL; }
+
+/* A reduction in order keeps elements until their turn: what is loaded, if that is less than the values. */
+static bool keeps_loads(const PlanKernel *k)
+{
+    const FlatInputs *inputs = &k->stmt->body.inputs;
+    uint32_t loaded = 0, values = 0;
+    for (uint32_t i = 0; i < inputs->n; i++)
+        loaded += is_loaded(&inputs->at[i]) ? emit_bytes(core_var_type(k->fn->scope, inputs->at[i].as)) : 0;
+    for (uint32_t i = 0; i < k->nvalues; i++)
+        values += emit_bytes(k->values[i]);
+    return k->kind == PLAN_REDUCE && !k->stmt->reduce.op.commutative && loaded && loaded < values;
+}
+
+/* dp_loads, dp_fetch. */
+static void emit_fetch(KernelEmitter *ke, const FlatInputs *inputs)
+{
+    strbuf_add(ke->out, "#define DP_KEEPS_LOADS 1\ntypedef struct dp_loads {");
+    for (uint32_t i = 0; i < inputs->n; i++)
+        if (is_loaded(&inputs->at[i]))
+            strbuf_printf(ke->out, " %s x%u;", emit_memory_type(core_var_type(ke->k->fn->scope, inputs->at[i].as)), i);
+    strbuf_add(ke->out, " } dp_loads;\nstatic inline dp_loads dp_fetch(" HEAP ", ulong i, ulong s DP_WORDS)\n{\n"
+                        "    dp_loads r;\n");
+    for (uint32_t i = 0; i < inputs->n; i++)
+        if (is_loaded(&inputs->at[i])) {
+            strbuf_printf(ke->out, "    r.x%u = ", i);
+            emit_input_value(ke, ke->out, &inputs->at[i]);
+            strbuf_add(ke->out, ";\n");
+        }
+    strbuf_add(ke->out, "    return r;\n}\n");
+}
+
+static void emit_made_inputs(KernelEmitter *ke, ScalarEmitter *e, const FlatInputs *inputs)
+{
+    for (uint32_t i = 0; i < inputs->n; i++) {
+        if (!is_loaded(&inputs->at[i])) {
+            emit_input(ke, e, &inputs->at[i]);
+            continue;
+        }
+        strbuf_indent(e->out, 2 * e->depth);
+        strbuf_printf(e->out, "%s ", emit_value_type(core_var_type(e->fn, inputs->at[i].as)));
+        emit_var(e, inputs->at[i].as);
+        strbuf_printf(e->out, " = loads.x%u;\n", i);
+    }
+}
+
 static void emit_body(KernelEmitter *ke)
 {
     const FlatBody *body = &ke->k->stmt->body;
+    const bool two = keeps_loads(ke->k);
     ScalarEmitter e = emit_scalar_emitter(ke);
+    if (two)
+        emit_fetch(ke, &body->inputs);
     emit_line_directive(ke);
     if (has_index(ke->k))
         strbuf_add(ke->out, "static inline dp_val dp_body_at(" HEAP ", ulong i, ulong s, long *index DP_WORDS)\n{\n");
+    else if (two)
+        strbuf_add(ke->out, "static inline dp_val dp_make(" HEAP ", dp_loads loads, ulong i, ulong s DP_WORDS)\n{\n");
     else
         strbuf_add(ke->out, "static inline dp_val dp_body(" HEAP ", ulong i, ulong s DP_WORDS)\n{\n");
-    emit_inputs(ke, &e, &body->inputs);
+    if (two)
+        emit_made_inputs(ke, &e, &body->inputs);
+    else
+        emit_inputs(ke, &e, &body->inputs);
     emit_scalar_flag(&e, body->block);
     emit_scalar_block(&e, body->block);
     if (has_index(ke->k)) {
@@ -296,6 +351,9 @@ static void emit_body(KernelEmitter *ke)
         strbuf_add(ke->out, ";\n");
     }
     emit_return(&e, body->block->results + ke->k->first, ke->k->nvalues);
+    if (two)
+        strbuf_add(ke->out, "static inline dp_val dp_body(" HEAP ", ulong i, ulong s DP_WORDS)\n{\n"
+                            "    return dp_make(heap, dp_fetch(heap, i, s DP_PASS), i, s DP_PASS);\n}\n");
 }
 
 /* The operator's parameters are a's fields, then b's. */

@@ -75,6 +75,21 @@ static inline ulong dp_path_segment(DP_HEAP, ulong offsets, ulong lo, ulong hi, 
 #define DP_OP_W(s, a, b) dp_op_w(heap, DP_INSTANCE(s), (a), (b) DP_PASS)
 #endif
 
+/* What a loop hands on from element to element, `v`, is held field by field: a struct of up to 16 bytes comes out of a function as one or two
+ * words, and a loop's variable would be these, packed and unpacked in each round (a segmented scan: 2 to 3 times slower). */
+#if DP_CPU && defined(DP_FIELDS)
+#define DP_FIELD_HELD(T, field) T held_##field;
+#define DP_FIELD_HOLD(T, field) held_##field = v.field;
+#define DP_FIELD_TAKE(T, field) v.field = held_##field;
+#define DP_HELD() DP_FIELDS(DP_FIELD_HELD)
+#define DP_HOLD() DP_FIELDS(DP_FIELD_HOLD)
+#define DP_TAKE() DP_FIELDS(DP_FIELD_TAKE)
+#else
+#define DP_HELD()
+#define DP_HOLD()
+#define DP_TAKE()
+#endif
+
 #if DP_CPU
 /* Values lo ... hi - 1 of segment s combined in order, lo < hi. With DP_LANES (for small bodies: the code is repeated) some lanes each
  * take their part of them, side by side field by field: independent chains, which the compiler turns into vector instructions

@@ -171,33 +171,73 @@ static inline dp_carry dp_reduce_part(DP_HEAP, ulong n, __local uint *stage, uin
     return c;
 }
 #else
-#define DP_REDUCE_STAGE() DP_STAGE(stage);
-/* In order: each lane has a run of neighbouring elements, all runs of a group one behind the other. They advance together, DP_ITEMS
- * elements at a time, through local memory: so that loads come side by side, and lanes are joined only once, at the end. */
+/* In order: each lane has a run of neighbouring elements, all runs of a group one behind the other. They advance together, DP_RUN_ITEMS
+ * elements at a time, through local memory: so that loads come side by side, and lanes are joined only once, at the end. Kept there is
+ * what was loaded, or the values if these are no larger. */
+#if DP_KEEPS_LOADS
+typedef dp_loads dp_kept;
+#define DP_KEPT(i) dp_fetch(heap, (i), 0 DP_PASS)
+#define DP_MADE(kept, i) dp_make(heap, (kept), (i), 0 DP_PASS)
+#else
+typedef dp_val dp_kept;
+#define DP_KEPT(i) DP_ELEMENT(i, 0)
+#define DP_MADE(kept, i) (kept)
+#endif
+#define DP_KEPT_WORDS ((int)(sizeof(dp_kept) + 3) / 4)
+#ifndef DP_RUN_ITEMS
+#define DP_RUN_ITEMS (!DP_LANES ? 2 : sizeof(dp_kept) <= 4 ? 16 : sizeof(dp_kept) <= 8 ? 8 : sizeof(dp_kept) <= 16 ? 4 : 2)
+#endif
+#define DP_RUN_SLOTS (DP_RUN_ITEMS * DP_WG / 32 * 33)
+typedef union { dp_kept v; uint word[DP_KEPT_WORDS]; } dp_kept_words;
+#define DP_REDUCE_STAGE() __local uint stage[DP_KEPT_WORDS * DP_RUN_SLOTS];
+/* The group's elements [lo, hi): lane l has [lo + l * run, lo + (l + 1) * run) of them. All groups but the last have as many as they have room. */
+#define DP_FETCH_RUNS(k) \
+    if (full) { \
+        _Pragma("unroll") for (uint q = 0; q < DP_RUN_ITEMS; q++) \
+            w[q].v = DP_KEPT(from + (k) + q * (DP_WG / DP_RUN_ITEMS) * run); \
+    } else { \
+        _Pragma("unroll") for (uint q = 0; q < DP_RUN_ITEMS; q++) \
+            w[q].v = DP_KEPT(min(from + (k) + q * (DP_WG / DP_RUN_ITEMS) * run, hi - 1)); \
+    }
+#define DP_COMBINE_RUN(there) \
+    _Pragma("unroll") for (uint j = 0; j < DP_RUN_ITEMS; j++) \
+        if (there) { \
+            dp_kept_words one; \
+            _Pragma("unroll") for (uint p = 0; p < DP_KEPT_WORDS; p++) \
+                one.word[p] = stage[p * DP_RUN_SLOTS + DP_SLOT(l * DP_RUN_ITEMS + j)]; \
+            c.v = DP_OP(0, c.v, DP_MADE(one.v, mine + k + j)); \
+        }
 static inline dp_carry dp_reduce_part(DP_HEAP, ulong n, __local uint *stage, uint l, ulong vals, ulong pos DP_WORDS)
 {
-    ulong lo = dp_chunk_start(n, get_num_groups(0), get_group_id(0));
-    ulong hi = dp_chunk_start(n, get_num_groups(0), get_group_id(0) + 1);
-    ulong run = (hi - lo + DP_TILE - 1) / DP_TILE * DP_ITEMS;
+    enum { TILE = DP_RUN_ITEMS * DP_WG };
+    const ulong tiles = (n + TILE - 1) / TILE, group = get_group_id(0), groups = get_num_groups(0);
+    const ulong lo = TILE * dp_chunk_start(tiles, groups, group), hi = min(n, TILE * dp_chunk_start(tiles, groups, group + 1));
+    const ulong run = lo < hi ? (hi - lo + TILE - 1) / TILE * DP_RUN_ITEMS : 0;
+    const ulong from = lo + l / DP_RUN_ITEMS * run + l % DP_RUN_ITEMS, mine = lo + l * run;
+    const bool full = hi - lo == run * DP_WG;
+    dp_kept_words w[DP_RUN_ITEMS];
     dp_carry c;
-    c.bits = 0;
-    for (ulong k = 0; k < run; k += DP_ITEMS) {
+    c.bits = run && mine < hi ? DP_HAS : 0;
+    c.v = DP_NEUTRAL(0);
+    if (run) {
+        DP_FETCH_RUNS(0)
+    }
+    for (ulong k = 0; k < run; k += DP_RUN_ITEMS) {
 #pragma unroll
-        for (uint q = 0; q < DP_ITEMS; q++) {
-            uint j = q * DP_WG + l;
-            ulong i = lo + j / DP_ITEMS * run + k + j % DP_ITEMS;
-            if (i < hi)
-                dp_stage_put(stage, j, DP_ELEMENT(i, 0));
+        for (uint q = 0; q < DP_RUN_ITEMS; q++) {
+#pragma unroll
+            for (uint p = 0; p < DP_KEPT_WORDS; p++)
+                stage[p * DP_RUN_SLOTS + DP_SLOT(q * DP_WG + l)] = w[q].word[p];
         }
         barrier(CLK_LOCAL_MEM_FENCE);
-        ulong first = lo + l * run + k;
-#pragma unroll
-        for (uint j = 0; j < DP_ITEMS; j++)
-            if (first + j < hi) {
-                dp_val v = dp_stage_get(stage, l * DP_ITEMS + j);
-                c.v = c.bits ? DP_OP(0, c.v, v) : v;
-                c.bits = DP_HAS;
-            }
+        if (k + DP_RUN_ITEMS < run) { /* under way while these are combined */
+            DP_FETCH_RUNS(k + DP_RUN_ITEMS)
+        }
+        if (full) {
+            DP_COMBINE_RUN(true)
+        } else {
+            DP_COMBINE_RUN(mine + k + j < hi)
+        }
         barrier(CLK_LOCAL_MEM_FENCE);
     }
     return c;

@@ -3,7 +3,7 @@
  * GPU, one pass: dp_scan_onepass takes tiles in the order of tickets. Values are loaded side by side, once, each lane scans a run of them in
  * registers, the lanes' carries are scanned; what reaches the tile it finds by looking back at what the tiles before it have published:
  * the combination of the tile's own elements, or all that reaches its end. A tile in which a segment begins publishes the latter at once, and
- * one that begins with a segment need not look. A value goes out in words of 4 bytes, each beside its launch's epoch: no fence is
+ * one that begins with a segment need not look. A value goes out in words, each beside its launch's epoch: no fence is
  * needed, nor anything cleared (lookback.c).
  *
  * Elsewhere, reduce, then scan: dp_scan_chunks leaves each chunk's carry (not launched for a single chunk), dp_scan_carries (GPU) turns
@@ -45,30 +45,54 @@ DP_KERNEL void dp_scan_write(__global uchar *restrict heap, __global uchar *rest
     for (ulong k = 0; k < chunk; k++)
         c = DP_JOIN(DP_CARRY_SEGMENT(part, k), c, dp_get_carry(heap, part, k));
     dp_val v = c.v;
+    DP_HELD()
     for (ulong s = i < hi ? DP_SEG_OF(i) : 0; i < hi; s++) {
         s = DP_SKIP_EMPTY(s, i);
         if (i == DP_SEG_START(s))
             v = DP_NEUTRAL(s);
+        DP_HOLD()
         for (ulong end = min(hi, DP_SEG_END(s)); i < end; i++) {
+            DP_TAKE()
             dp_val next = DP_OP(s, v, DP_BODY(i, s));
             dp_store(out, i, DP_EXCLUSIVE ? v : next DP_PASS_OUTS);
             v = next;
+            DP_HOLD()
         }
+        DP_TAKE()
     }
 }
 
 #elif DP_LOOKBACK
-/* Words that tile t publishes: of its own elements (kind 0), of all that reaches its end (1). One word serves as both, and its status says which. */
+/* A published word: 14 bits of the launch's epoch, 2 of the kind, 48 of the value: all of it where its fields have at most 6 bytes, else each 4 bytes
+ * are a word. Kind 0: of the tile's own elements, 1: of all that reaches its end. One word serves as both. */
+#ifdef DP_FIELDS
+#define DP_FIELD_BYTES(T, field) + sizeof(T)
+#define DP_FIELD_SHIFT(T, field) { union { T part; ulong bits; } f; f.bits = 0; f.part = v.field; word = word << 8 * sizeof(T) | f.bits; }
+#define DP_FIELD_UNSHIFT(T, field) \
+    { union { T part; ulong bits; } f; left -= 8 * sizeof(T); f.bits = word >> left; w.v.field = f.part; }
+#define DP_PUBLISHED_BYTES (0 DP_FIELDS(DP_FIELD_BYTES))
+#else
+#define DP_PUBLISHED_BYTES sizeof(dp_val)
+#define DP_FIELDS(F)
+#endif
+#define DP_PUBLISHED_WORDS (DP_PUBLISHED_BYTES <= 6 ? 1 : DP_VAL_WORDS)
 #define DP_PUBLISHED(kind, t, k) \
-    ((volatile __global ulong *)(heap + state + 16))[(2 * (t) + (DP_VAL_WORDS > 1 ? (kind) : 0)) * DP_VAL_WORDS + (k)]
+    ((volatile __global ulong *)(heap + state + 16))[(2 * (t) + (DP_PUBLISHED_WORDS > 1 ? (kind) : 0)) * DP_PUBLISHED_WORDS + (k)]
 
 static inline void dp_publish(DP_HEAP, ulong state, ulong epoch, ulong t, uint kind, dp_val v)
 {
-    dp_staged w;
-    w.v = v;
+    const ulong head = (epoch << 2 | kind) << 48;
+    if (DP_PUBLISHED_WORDS == 1) {
+        ulong word = 0;
+        DP_FIELDS(DP_FIELD_SHIFT)
+        DP_PUBLISHED(kind, t, 0) = head | word;
+    } else {
+        dp_staged w;
+        w.v = v;
 #pragma unroll
-    for (uint k = 0; k < DP_VAL_WORDS; k++)
-        DP_PUBLISHED(kind, t, k) = (epoch << 2 | kind) << 32 | w.word[k];
+        for (uint k = 0; k < DP_VAL_WORDS; k++)
+            DP_PUBLISHED(kind, t, k) = head | w.word[k];
+    }
 }
 
 /* Waits for tile t; of which kind it is. */
@@ -78,37 +102,71 @@ static inline uint dp_await(DP_HEAP, ulong state, ulong epoch, ulong t, __local 
     ulong word = 0;
     uint kind = 0;
     do {
-        if (DP_VAL_WORDS > 1)
-            kind = DP_PUBLISHED(1, t, 0) >> 34 == epoch;
+        if (DP_PUBLISHED_WORDS > 1)
+            kind = DP_PUBLISHED(1, t, 0) >> 50 == epoch;
         word = DP_PUBLISHED(kind, t, 0);
-    } while (word >> 34 != epoch);
-    kind = (uint)(word >> 32) & 1;
-    w.word[0] = (uint)word;
+    } while (word >> 50 != epoch);
+    kind = (uint)(word >> 48) & 1;
+    if (DP_PUBLISHED_WORDS == 1) {
+        uint left = 8 * DP_PUBLISHED_BYTES;
+        DP_FIELDS(DP_FIELD_UNSHIFT)
+    } else {
+        w.word[0] = (uint)word;
 #pragma unroll
-    for (uint k = 1; k < DP_VAL_WORDS; k++) {
-        do
-            word = DP_PUBLISHED(kind, t, k);
-        while (word >> 34 != epoch);
-        w.word[k] = (uint)word;
+        for (uint k = 1; k < DP_VAL_WORDS; k++) {
+            do
+                word = DP_PUBLISHED(kind, t, k);
+            while (word >> 50 != epoch);
+            w.word[k] = (uint)word;
+        }
     }
     *v = w.v;
     return kind;
 }
+
+/* s: of the segments s ... s + many - 1 the last one that begins no later than i, looked for by all lanes together: a round asks as many of
+ * them as there are lanes. Straight-line: loops with barriers that begin with another loop's end are too much for PoCL. */
+#define DP_SEGMENT_ROUND(s, many, i) \
+    if (l == 0) \
+        farthest[0] = 0; \
+    barrier(CLK_LOCAL_MEM_FENCE); \
+    { \
+        const ulong step = (many + DP_WG - 1) / DP_WG; \
+        if (l * step < many && DP_OFFSET(offsets, s + l * step) <= i) \
+            atomic_max(&farthest[0], l); \
+        barrier(CLK_LOCAL_MEM_FENCE); \
+        s += farthest[0] * step; \
+        many = min(step, many - farthest[0] * step); \
+    } \
+    barrier(CLK_LOCAL_MEM_FENCE);
+#define DP_WINDOW 32 /* tiles that are looked at together */
 
 DP_KERNEL void dp_scan_onepass(__global uchar *restrict heap, __global uchar *restrict out, ulong n, ulong nseg, ulong offsets, ulong state,
                                ulong epoch, ulong tickets DP_WORDS DP_OUTS)
 {
     DP_STAGE(stage);
     __local dp_carry sh[2][DP_WG];
-    __local dp_val seen[DP_WG], reach;
-    __local uint ticket[1], nearest;
+    __local dp_val seen[DP_WINDOW], reach[1];
+    __local uint ticket[1], farthest[1], kinds[DP_WINDOW];
     uint l = get_local_id(0);
     if (l == 0)
         ticket[0] = atomic_inc((volatile __global uint *)(heap + state)) - (uint)tickets;
     barrier(CLK_LOCAL_MEM_FENCE);
     const ulong t = ticket[0], base = t * DP_TILE;
     const uint count = (uint)min((ulong)DP_TILE, n - base);
-    ulong s0 = DP_SEG_OF(base), s1 = DP_SEG_BETWEEN(s0, nseg, base + count - 1);
+    ulong s0 = 0, s1 = 0;
+#if DP_SEGMENTED
+    const ulong last = base + count - 1;
+    ulong many = nseg;
+    DP_SEGMENT_ROUND(s0, many, base)
+    DP_SEGMENT_ROUND(s0, many, base)
+    DP_SEGMENT_ROUND(s0, many, base)
+    s0 = DP_SEG_BETWEEN(s0, s0 + many, base);
+    s1 = s0;
+    many = nseg - s0 > DP_WG && DP_OFFSET(offsets, s0 + DP_WG) > last ? DP_WG : nseg - s0;
+    DP_SEGMENT_ROUND(s1, many, last)
+    s1 = DP_SEG_BETWEEN(s1, s1 + many, last);
+#endif
 #define DP_SCAN_ELEMENT(i) DP_BODY((i), DP_USES_SEG ? DP_SEG_BETWEEN(s0, s1 + 1, (i)) : 0)
 #if DP_LANES
     if (count == DP_TILE) {
@@ -159,44 +217,33 @@ DP_KERNEL void dp_scan_onepass(__global uchar *restrict heap, __global uchar *re
     if (l == 0)
         dp_publish(heap, state, epoch, t, total.bits & DP_RESET ? 1 : 0, total.v);
     uint done = begins;
-    for (long back = (long)t - 1; !done; back -= DP_WG) {
-        if (l == 0)
-            nearest = DP_WG;
+    for (long back = (long)t - 1; !done; back -= DP_WINDOW) {
+        if (l < DP_WINDOW)
+            kinds[l] = back >= (long)l ? dp_await(heap, state, epoch, (ulong)back - l, &seen[l]) : 1;
         barrier(CLK_LOCAL_MEM_FENCE);
-        if (back >= (long)l && dp_await(heap, state, epoch, (ulong)back - l, &seen[l]))
-            atomic_min(&nearest, l);
-        barrier(CLK_LOCAL_MEM_FENCE);
-        const uint many = min(nearest + 1, (uint)DP_WG); /* tile 0 has published all: so many there are */
-        if (8 * l < many) {
-            uint q = min(8 * l + 7, many - 1);
-            dp_val v = seen[q];
-            while (q-- > 8 * l)
-                v = DP_OP(s0, v, seen[q]);
-            seen[8 * l] = v;
-        }
-        barrier(CLK_LOCAL_MEM_FENCE);
-        if (l == 0) {
-            uint g = (many - 1) / 8;
-            dp_val v = seen[8 * g];
-            while (g-- > 0)
-                v = DP_OP(s0, v, seen[8 * g]);
+        if (l == 0) { /* tile 0 has published all: no further */
+            uint q = 0;
+            dp_val v = seen[0];
+            while (!kinds[q] && q + 1 < DP_WINDOW)
+                v = DP_OP(s0, seen[++q], v);
             sum = some ? DP_OP(s0, v, sum) : v;
             some = true;
+            farthest[0] = kinds[q];
         }
-        done = nearest < DP_WG;
         barrier(CLK_LOCAL_MEM_FENCE);
+        done = farthest[0];
     }
     if (l == 0 && !begins) {
         if (!(total.bits & DP_RESET))
             dp_publish(heap, state, epoch, t, 1, DP_OP(s0, sum, total.v));
-        reach = sum;
+        reach[0] = sum;
     }
     barrier(CLK_LOCAL_MEM_FENCE);
 
     dp_carry before;
     before.bits = begins ? 0 : DP_HAS;
     if (!begins)
-        before.v = reach;
+        before.v = reach[0];
     c.bits = 0;
     if (l)
         c = sh[DP_SCANNED][l - 1];

@@ -10,16 +10,20 @@ DP_KERNEL void dp_segscan_lane(__global uchar *restrict heap, __global uchar *re
     ulong chunk = get_global_id(0), chunks = get_global_size(0);
     ulong s = dp_path_segment(heap, offsets, 0, nseg, dp_chunk_start(n + nseg, chunks, chunk));
     ulong stop = dp_path_segment(heap, offsets, 0, nseg, dp_chunk_start(n + nseg, chunks, chunk + 1));
+    DP_HELD()
     for (; s < stop; s++) {
 #else
     for (ulong s = get_global_id(0); s < nseg; s += get_global_size(0)) {
 #endif
         ulong end = DP_SEG_END(s);
         dp_val v = DP_NEUTRAL(s);
+        DP_HOLD()
         for (ulong i = DP_SEG_START(s); i < end; i++) {
+            DP_TAKE()
             dp_val next = DP_OP(s, v, DP_BODY(i, s));
             dp_store(out, i, DP_EXCLUSIVE ? v : next DP_PASS_OUTS);
             v = next;
+            DP_HOLD()
         }
     }
 }
