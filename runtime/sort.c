@@ -55,7 +55,8 @@ typedef struct Passes {
     uint64_t n;
     uint32_t key_bytes, count;
     uint8_t shifts[8];
-    uint64_t code; /* of the values that the keys are made of (radix_sort.cl); 0: they are keys */
+    uint64_t differ; /* the bits in which keys differ */
+    uint64_t code;   /* of the values that the keys are made of (radix_sort.cl); 0: they are keys */
     bool want_keys;
     DpBlock *digits; /* look-back: of all passes, then tickets, then what tiles leave; else NULL */
     Moved keys, along;
@@ -64,6 +65,7 @@ typedef struct Passes {
 /* Passes over the bits in which keys differ, eight from the lowest such bit on; one at least, which copies. */
 static void plan_passes(Passes *p, uint64_t differ)
 {
+    p->differ = differ;
     do {
         uint32_t shift = differ ? (uint32_t)__builtin_ctzll(differ) : 0;
         p->shifts[p->count++] = (uint8_t)shift;
@@ -96,14 +98,19 @@ static DpBlock *moved_result(DpRt *rt, Moved *m, uint32_t passes, bool wanted)
 
 static uint64_t load_code(const Passes *p, uint32_t pass) { return pass == 0 ? p->code : 0; }
 
-enum { SORT_TILE = 4096, LOOK_BACK_MOST = 1 << 30 /* what a digit's state counts */ }; /* as in radix_sort.cl */
+/* As in radix_sort.cl: elements of a tile by the bytes of keys; what a digit's state counts. */
+enum { SORT_TILE4 = 256 * 16, SORT_TILE8 = 256 * 16, LOOK_BACK_MOST = 1 << 30 };
 
-static uint64_t tiles_of(uint64_t n) { return (n + SORT_TILE - 1) / SORT_TILE; }
+static uint64_t tiles_of(const Passes *p)
+{
+    const uint64_t tile = p->key_bytes == 4 ? SORT_TILE4 : SORT_TILE8;
+    return (p->n + tile - 1) / tile;
+}
 
 /* How many keys have each digit of each pass, and where these begin; and room for what tiles leave, zeroed. */
 static void count_all_digits(DpRt *rt, Passes *p)
 {
-    const uint64_t digit_bytes = 1024 * (uint64_t)p->count, status_bytes = digit_bytes * tiles_of(p->n);
+    const uint64_t digit_bytes = 1024 * (uint64_t)p->count, status_bytes = digit_bytes * tiles_of(p);
     uint64_t shifts = 0;
     for (uint32_t i = 0; i < p->count; i++)
         shifts |= (uint64_t)p->shifts[i] << 8 * i;
@@ -143,7 +150,7 @@ static DpBlock *count_digits(DpRt *rt, const Passes *p, uint32_t pass, uint32_t 
 static void run_pass(DpRt *rt, Passes *p, uint32_t pass)
 {
     const bool last = pass + 1 == p->count, look_back = p->digits != NULL;
-    const uint32_t chunks = look_back ? (uint32_t)tiles_of(p->n) : dp_rt_chunks(rt, rt->gpu, p->n);
+    const uint32_t chunks = look_back ? (uint32_t)tiles_of(p) : dp_rt_chunks(rt, rt->gpu, p->n);
     const uint64_t digits = dp_block_addr(p->digits), tickets = digits + 1024 * (uint64_t)p->count;
     DpBlock *counts = look_back ? NULL : count_digits(rt, p, pass, chunks);
     Args a = {.n = 0};
@@ -156,19 +163,123 @@ static void run_pass(DpRt *rt, Passes *p, uint32_t pass)
     dp_args_add(&a, p->shifts[pass]);
     dp_args_add(&a, load_code(p, pass) | (last ? p->code << 8 : 0));
     dp_args_add(&a, look_back ? digits + 1024 * (uint64_t)pass : dp_block_addr(counts));
-    dp_args_add(&a, look_back ? tickets + 64 + 1024 * tiles_of(p->n) * pass : 0);
+    dp_args_add(&a, look_back ? tickets + 64 + 1024 * tiles_of(p) * pass : 0);
     dp_args_add(&a, tickets + 8 * (uint64_t)pass);
     dp_rt_launch(rt, sort_kernel(rt, p->key_bytes == 4 ? "dp_sort_pass4" : "dp_sort_pass8"), 2, chunks, &a);
     dp_block_release(rt, counts);
 }
 
-static Sorted run_passes(DpRt *rt, Passes *p)
+/* ---- CPU: into buckets, and these within a cache (kernels/bucket_sort.cl) ---- */
+enum { BUCKETS = 512, MOST_CELL_BITS = 12 }; /* as in radix_sort.cl */
+
+typedef struct Buckets {
+    uint32_t chunks, shift, bits; /* cells: 2^bits, of the key's bits from `shift` on */
+    uint32_t n;
+    DpBlock *table, *starts;
+} Buckets;
+
+static Kernel *sized_kernel(DpRt *rt, const Passes *p, const char *of4, const char *of8)
 {
+    return sort_kernel(rt, p->key_bytes == 4 ? of4 : of8);
+}
+
+/* False: there is a bucket that would keep a unit busy while the others have nothing to do. */
+static bool make_buckets(DpRt *rt, const Passes *p, Buckets *b)
+{
+    const uint64_t cells = UINT64_C(1) << b->bits;
+    DpBlock *counts = dp_block_new(rt, b->chunks * cells, 4);
+    Args count = {.n = 0}, join = {.n = 0};
+    dp_args_add(&count, p->n);
+    dp_args_add(&count, moved_from(&p->keys, 0));
+    dp_args_add(&count, b->shift);
+    dp_args_add(&count, b->bits);
+    dp_args_add(&count, p->code);
+    dp_args_add(&count, dp_block_addr(counts));
+    dp_rt_launch(rt, sized_kernel(rt, p, "dp_sort_cells4", "dp_sort_cells8"), 2, b->chunks, &count);
+    b->table = dp_block_new(rt, cells, 2);
+    b->starts = dp_block_new(rt, (1 + b->chunks) * (BUCKETS + UINT64_C(1)), 4);
+    dp_args_add(&join, b->chunks);
+    dp_args_add(&join, p->n);
+    dp_args_add(&join, cells);
+    dp_args_add(&join, dp_block_addr(counts));
+    dp_args_add(&join, dp_block_addr(b->table));
+    dp_args_add(&join, dp_block_addr(b->starts));
+    dp_rt_launch(rt, sort_kernel(rt, "dp_sort_buckets"), 2, 1, &join);
+    dp_block_release(rt, counts);
+    const uint64_t *said = dp_rt_look(rt);
+    b->n = (uint32_t)said[1];
+    return !dp_failed(rt) && said[0] <= p->n / rt->device->facts.units;
+}
+
+static void deal(DpRt *rt, Passes *p, const Buckets *b)
+{
+    Args a = {.n = 0};
+    dp_args_add(&a, p->n);
+    dp_args_add(&a, moved_from(&p->keys, 0));
+    dp_args_add(&a, moved_to(rt, &p->keys, p->n, 0));
+    dp_args_add(&a, moved_from(&p->along, 0));
+    dp_args_add(&a, moved_to(rt, &p->along, p->n, 0));
+    dp_args_add(&a, p->along.bytes);
+    dp_args_add(&a, b->shift);
+    dp_args_add(&a, b->bits);
+    dp_args_add(&a, p->code);
+    dp_args_add(&a, dp_block_addr(b->table));
+    dp_args_add(&a, dp_block_addr(b->starts));
+    dp_rt_launch(rt, sized_kernel(rt, p, "dp_sort_deal4", "dp_sort_deal8"), 2, b->chunks, &a);
+}
+
+/* Into the buffer that most buckets end in by themselves. */
+static void sort_buckets(DpRt *rt, Passes *p, const Buckets *b)
+{
+    const uint32_t low = (uint32_t)__builtin_ctzll(p->differ), left = b->shift > low ? b->shift + 4 - low : 0;
+    const uint32_t into = (left + MOST_CELL_BITS - 1) / MOST_CELL_BITS & 1;
+    Args a = {.n = 0};
+    dp_args_add(&a, p->n);
+    dp_args_add(&a, b->n);
+    dp_args_add(&a, dp_block_addr(b->starts));
+    dp_args_add(&a, moved_to(rt, &p->keys, p->n, 0));
+    dp_args_add(&a, moved_to(rt, &p->keys, p->n, 1));
+    dp_args_add(&a, moved_to(rt, &p->along, p->n, 0));
+    dp_args_add(&a, moved_to(rt, &p->along, p->n, 1));
+    dp_args_add(&a, p->along.bytes);
+    dp_args_add(&a, into);
+    dp_args_add(&a, p->want_keys);
+    dp_args_add(&a, p->code);
+    dp_rt_launch(rt, sized_kernel(rt, p, "dp_sort_within4", "dp_sort_within8"), 2, dp_rt_map_groups(rt, p->n), &a);
+    p->count = 1 + into;
+}
+
+static bool run_buckets(DpRt *rt, Passes *p)
+{
+    const uint32_t highest = 63 - (uint32_t)__builtin_clzll(p->differ | 1);
+    Buckets b = {.chunks = dp_rt_chunks(rt, false, p->n), .bits = 8};
+    while (b.bits < MOST_CELL_BITS && p->n >> (b.bits + 8))
+        b.bits++;
+    b.shift = highest + 1 > b.bits ? highest + 1 - b.bits : 0;
+    const bool even = make_buckets(rt, p, &b);
+    if (even) {
+        deal(rt, p, &b);
+        sort_buckets(rt, p, &b);
+    }
+    dp_block_release(rt, b.table);
+    dp_block_release(rt, b.starts);
+    return even;
+}
+
+static void run_all(DpRt *rt, Passes *p)
+{
+    if (!rt->gpu && p->count > 1 && p->n >= dp_param(rt, PARAM_SORT_BUCKETS) && run_buckets(rt, p))
+        return;
     if (dp_rt_looks_back(rt) && p->n < LOOK_BACK_MOST)
         count_all_digits(rt, p);
     for (uint32_t i = 0; i < p->count && !dp_failed(rt); i++)
         run_pass(rt, p, i);
     dp_block_release(rt, p->digits);
+}
+
+static Sorted run_passes(DpRt *rt, Passes *p)
+{
+    run_all(rt, p);
     return (Sorted){moved_result(rt, &p->keys, p->count, p->want_keys),
                     moved_result(rt, &p->along, p->count, p->along.bytes > 0)};
 }

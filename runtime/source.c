@@ -291,6 +291,8 @@ void dp_source_own(DpRt *rt, Text *t, OwnProgram own, uint32_t mode)
         add_file(rt, t, "radix_sort.cl");
         add_sized(rt, t, "radix_pass.cl", 4);
         add_sized(rt, t, "radix_pass.cl", 8);
+        add_sized(rt, t, "bucket_sort.cl", 4);
+        add_sized(rt, t, "bucket_sort.cl", 8);
         add_sized(rt, t, "segment_sort.cl", 4);
         add_sized(rt, t, "segment_sort.cl", 8);
         break;

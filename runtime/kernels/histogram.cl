@@ -54,6 +54,14 @@ DP_KERNEL void dp_hist_chunks(__global uchar *restrict heap, __global uchar *res
     }
 }
 #else
+/* Where a value goes: without segments what is held has a number below DP_SLOTS. */
+#if DP_SEGMENTED
+#define DP_HIST_PLACE ulong
+#define DP_HIST_NOWHERE ULONG_MAX
+#else
+#define DP_HIST_PLACE uint
+#define DP_HIST_NOWHERE UINT_MAX
+#endif
 #ifndef DP_HIST_LOCAL
 #define DP_HIST_LOCAL 16384 /* bytes */
 #endif
@@ -122,23 +130,29 @@ DP_KERNEL void dp_hist_chunks(__global uchar *restrict heap, __global uchar *res
 #endif
         }
         barrier(CLK_LOCAL_MEM_FENCE);
-        for (ulong i = at + start + l; i < end; i += step) {
+        for (ulong tile = at + start; tile < end; tile += step) {
+            const uint size = (uint)min(end - tile, (ulong)DP_TILE_ELEMENTS);
             dp_val v[DP_AT_ONCE];
-            ulong of[DP_AT_ONCE], to[DP_AT_ONCE];
+            ulong of[DP_AT_ONCE];
+            DP_HIST_PLACE to[DP_AT_ONCE];
 #pragma unroll
             for (uint q = 0; q < DP_AT_ONCE; q++) {
-                ulong j = min(i + q * DP_WG, end - 1), t = last == s ? s : DP_SEG_BETWEEN(s, last + 1, j);
+                ulong i = tile + min(l + q * DP_WG, size - 1), t = last == s ? s : DP_SEG_BETWEEN(s, last + 1, i);
                 long bin = -1;
-                v[q] = dp_body_at(heap, j, t, &bin DP_PASS);
+                v[q] = dp_body_at(heap, i, t, &bin DP_PASS);
                 of[q] = t;
-                bool inside = i + q * DP_WG < end && bin >= 0 && (ulong)bin < (last == s ? room : DP_BINS(t));
-                to[q] = inside ? (DP_SEGMENTED ? DP_FIRST_BIN(t) : 0) - base + (ulong)bin : ULONG_MAX;
-                if (!DP_SEGMENTED && to[q] >= count)
-                    to[q] = ULONG_MAX; /* of another pass */
+#if DP_SEGMENTED
+                const ulong place = DP_FIRST_BIN(t) - base + (ulong)bin;
+                const bool inside = (ulong)bin < (last == s ? room : DP_BINS(t));
+#else
+                const ulong place = (ulong)bin - base;
+                const bool inside = place < count; /* and of this pass */
+#endif
+                to[q] = inside && l + q * DP_WG < size ? (DP_HIST_PLACE)place : DP_HIST_NOWHERE;
             }
 #pragma unroll
             for (uint q = 0; q < DP_AT_ONCE; q++) {
-                if (to[q] == ULONG_MAX)
+                if (to[q] == DP_HIST_NOWHERE)
                     continue;
                 if (held) {
                     DP_COMBINE_LOCALLY(((uint)to[q] << shift) + copy, of[q], v[q])
@@ -150,11 +164,17 @@ DP_KERNEL void dp_hist_chunks(__global uchar *restrict heap, __global uchar *res
             }
         }
         barrier(CLK_LOCAL_MEM_FENCE);
+        for (uint h = shift; h-- > 0;) { /* the copies, half of them joined with the other half */
+            for (uint k = l; held && k < count << h; k += DP_WG) {
+                uint b = k >> h, p = (b << shift) + (k & ((1u << h) - 1));
+                ulong t = DP_BIN_SEGMENT(s, last + 1, base + b);
+                own[p] = DP_TO_SLOT(dp_op(heap, t, DP_OF_SLOT(own[p]), DP_OF_SLOT(own[p + (1u << h)]) DP_PASS));
+            }
+            barrier(CLK_LOCAL_MEM_FENCE);
+        }
         for (uint b = l; held && b < count; b += DP_WG) {
             ulong t = DP_BIN_SEGMENT(s, last + 1, base + b);
             dp_val v = DP_OF_SLOT(own[b << shift]);
-            for (uint k = 1; k < 1u << shift; k++)
-                v = dp_op(heap, t, v, DP_OF_SLOT(own[(b << shift) + k]) DP_PASS);
             if (part)
                 ((__global dp_val *)(out + part))[chunk * stride + base + b] = v;
 #ifdef DP_BITS

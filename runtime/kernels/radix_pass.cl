@@ -1,6 +1,5 @@
 /* The kernels of radix_sort.cl that depend on the size of keys: DP_K, the type; DP_SORTED(name), the name with the size.
  * keys_to == 0: the keys are not wanted any more. */
-#define DP_SORT_MASK(code, top) ((code) == 0 ? (DP_K)0 : (code) == 2 && (top) ? ~(DP_K)0 : (DP_K)1 << (8 * sizeof(DP_K) - 1))
 
 /* A value's key, and a key's value, by the masks for where the highest bit is 1 and where it is 0. */
 static inline DP_K DP_SORTED(dp_sort_flip)(DP_K x, DP_K high, DP_K low)
@@ -16,11 +15,22 @@ DP_KERNEL void DP_SORTED(dp_sort_bits)(DP_HEAPS, ulong n, ulong src, ulong code)
     const DP_K first = DP_SORTED(dp_sort_flip)(DP_AT(DP_K, src)[0], high, low);
     DP_K differ = 0;
     uint loses = 0;
+#if DP_CPU
     DP_EACH(i, n) {
         DP_K x = DP_AT(DP_K, src)[i];
         differ |= DP_SORTED(dp_sort_flip)(x, high, low) ^ first;
         loses |= x == top | (x & ~top) > infinite;
     }
+#else
+    const uint l = get_local_id(0);
+    DP_EACH_TILE(some, n, DP_AT(DP_K, src), {
+        DP_UNROLL for (uint q = 0; q < DP_SORT_AT_ONCE; q++) {
+            DP_K x = some[q]; /* of lanes behind the end: the last one */
+            differ |= DP_SORTED(dp_sort_flip)(x, high, low) ^ first;
+            loses |= x == top | (x & ~top) > infinite;
+        }
+    })
+#endif
     DP_SORT_POST_BITS(differ, code == 2 && loses)
 }
 
@@ -66,7 +76,7 @@ DP_KERNEL void DP_SORTED(dp_sort_count)(DP_HEAPS, ulong n, ulong keys, ulong shi
     const DP_K low = DP_SORT_MASK(codes & 255, false), high = DP_SORT_MASK(codes & 255, true);
     count[l] = 0;
     barrier(CLK_LOCAL_MEM_FENCE);
-    const ulong t = dp_sort_chunk(n, get_group_id(0)), t_end = dp_sort_chunk(n, get_group_id(0) + 1);
+    const ulong t = dp_sort_chunk(n, DP_SORT_TILE, get_group_id(0)), t_end = dp_sort_chunk(n, DP_SORT_TILE, get_group_id(0) + 1);
     for (ulong i = t * DP_SORT_TILE + l; i < min(n, t_end * DP_SORT_TILE); i += DP_WG) {
         DP_K x = DP_AT(DP_K, keys)[i];
         atomic_inc(&count[(uint)(DP_SORTED(dp_sort_flip)(x, high, low) >> shift) & 255]);
@@ -83,11 +93,16 @@ DP_KERNEL void DP_SORTED(dp_sort_digits)(DP_HEAPS, ulong n, ulong keys, ulong sh
     for (uint i = l; i < 8 * 256; i += DP_WG)
         count[i] = 0;
     barrier(CLK_LOCAL_MEM_FENCE);
-    for (ulong i = get_global_id(0); i < n; i += get_global_size(0)) {
-        DP_K x = DP_AT(DP_K, keys)[i], key = DP_SORTED(dp_sort_flip)(x, high, low);
-        for (uint p = 0; p < passes; p++)
-            atomic_inc(&count[256 * p + ((uint)(key >> (shifts >> 8 * p & 255)) & 255)]);
-    }
+    DP_EACH_TILE(some, n, DP_AT(DP_K, keys), {
+        for (uint p = 0; p < passes; p++) {
+            const uint shift = (uint)(shifts >> 8 * p) & 255;
+            DP_UNROLL for (uint q = 0; q < DP_SORT_AT_ONCE; q++) {
+                DP_K key = DP_SORTED(dp_sort_flip)(some[q], high, low);
+                if (full || q * DP_WG + l < left)
+                    atomic_add(&count[256 * p + ((uint)(key >> shift) & 255)], 1u);
+            }
+        }
+    })
     barrier(CLK_LOCAL_MEM_FENCE);
     for (uint i = l; i < 256 * passes; i += DP_WG)
         if (count[i])
@@ -98,18 +113,18 @@ DP_KERNEL void DP_SORTED(dp_sort_pass)(DP_HEAPS, ulong n, ulong keys, ulong keys
                     ulong codes, ulong counts, ulong status, ulong ticket)
 {
     __local DP_K staged[DP_SORT_TILE]; /* keys, then what moves along; before that which lanes of a row have a digit */
-    __local uint count[DP_SORT_ROWS * 256], work[2 * DP_WG], first[256], to[256], taken;
+    __local uint count[DP_SORT_ROWS * 256], work[2 * DP_WG], first[256], to[256], taken[1];
     __local uint *who = (__local uint *)staged;
     const uint l = get_local_id(0), row = l / DP_SORT_ROW, lane = l % DP_SORT_ROW;
     const DP_K low = DP_SORT_MASK(codes & 255, false), high = DP_SORT_MASK(codes & 255, true);
     const DP_K to_low = DP_SORT_MASK(codes >> 8, true), to_high = DP_SORT_MASK(codes >> 8, false);
     if (l == 0)
-        taken = status ? atomic_inc((volatile __global uint *)DP_OUT(uint, ticket)) : 0;
+        taken[0] = status ? atomic_inc((volatile __global uint *)DP_OUT(uint, ticket)) : 0;
     barrier(CLK_LOCAL_MEM_FENCE);
-    ulong t = taken, t_end = taken + 1;
+    ulong t = taken[0], t_end = taken[0] + 1;
     if (!status) {
-        t = dp_sort_chunk(n, get_group_id(0));
-        t_end = dp_sort_chunk(n, get_group_id(0) + 1);
+        t = dp_sort_chunk(n, DP_SORT_TILE, get_group_id(0));
+        t_end = dp_sort_chunk(n, DP_SORT_TILE, get_group_id(0) + 1);
     }
     const uint part = pay_bytes > sizeof(DP_K) ? DP_SORT_TILE / 2 : DP_SORT_TILE;
     uint start = DP_AT(uint, counts)[status ? l : l * get_num_groups(0) + get_group_id(0)];

@@ -11,7 +11,7 @@
  *              tiles are taken in order by a ticket; a tile leaves how many of each digit it has, then how many there are up to it, and
  *              adds up what its predecessors left. Only where work-groups that have begun go on by themselves.
  *   chunks     a pass is dp_sort_count (digits per chunk), dp_sort_starts, dp_sort_pass with a work-group a chunk of tiles.
- * CPU: chunks, a work-item each. Barriers stand in loops with uniform bounds only. n > 0. */
+ * CPU: chunks, a work-item each; many keys by bucket_sort.cl. Barriers stand in loops with uniform bounds only. n > 0. */
 
 /* Floats: negative ones upside down, then the sign bit flipped; nan last; -0 equals 0. */
 static inline ulong dp_key_f32(uint bits)
@@ -123,9 +123,51 @@ DP_KERNEL void dp_sort_keys(DP_HEAPS, ulong n, ulong key_bytes, ulong keys, ulon
 }
 
 /* Codes of keys: 0: values are their keys; 1: with the highest bit flipped; 2: floats. In `codes` of a pass the lowest byte is of
- * what is loaded, the next of what is stored. */
+ * what is loaded, the next of what is stored. The bits to be flipped where the highest bit is 1 (top), and where it is 0: */
+#define DP_SORT_MASK(code, top) ((code) == 0 ? (DP_K)0 : (code) == 2 && (top) ? ~(DP_K)0 : (DP_K)1 << (8 * sizeof(DP_K) - 1))
 
 #if DP_CPU
+enum { DP_SORT_BUCKETS = 512, DP_SORT_CELL_BITS = 12, DP_SORT_CELLS = 1 << DP_SORT_CELL_BITS }; /* bucket_sort.cl */
+/* Behind where the buckets begin: where each chunk's part of them does. */
+#define DP_SORT_CHUNK_STARTS(starts, chunk) (DP_OUT(uint, starts) + (1 + (chunk)) * (DP_SORT_BUCKETS + 1))
+
+/* counts: of chunks, of their cells. Two neighbouring buckets have more than n / 255 keys. Mailbox: the most keys of a bucket; how
+ * many buckets there are. */
+DP_KERNEL void dp_sort_buckets(DP_HEAPS, ulong chunks, ulong n, ulong cells, ulong counts, ulong table, ulong starts)
+{
+    __global uint *begin = DP_OUT(uint, starts);
+    const uint most = (uint)(n / 255) + 1;
+    uint bucket = 0, size = 0, largest = 0;
+    for (ulong k = 0; k < (1 + chunks) * (DP_SORT_BUCKETS + 1); k++)
+        begin[k] = 0;
+    for (ulong c = 0; c < cells; c++) {
+        uint many = 0;
+        for (ulong k = 0; k < chunks; k++)
+            many += DP_AT(uint, counts)[k * cells + c];
+        if (size && size + many > most) {
+            begin[bucket + 1] = begin[bucket] + size;
+            bucket++;
+            size = 0;
+        }
+        size += many;
+        largest = max(largest, size);
+        DP_OUT(ushort, table)[c] = (ushort)bucket;
+        for (ulong k = 0; k < chunks; k++)
+            DP_SORT_CHUNK_STARTS(starts, k)[bucket] += DP_AT(uint, counts)[k * cells + c];
+    }
+    begin[bucket + 1] = (uint)n;
+    for (uint b = 0; b <= bucket; b++) {
+        uint at = begin[b];
+        for (ulong k = 0; k < chunks; k++) {
+            uint one = DP_SORT_CHUNK_STARTS(starts, k)[b];
+            DP_SORT_CHUNK_STARTS(starts, k)[b] = at;
+            at += one;
+        }
+    }
+    DP_OUT(ulong, DP_MAILBOX)[0] = largest;
+    DP_OUT(ulong, DP_MAILBOX)[1] = bucket + 1;
+}
+
 DP_KERNEL void dp_sort_starts(DP_HEAPS, ulong chunks, ulong counts)
 {
     uint sum = 0;
@@ -138,13 +180,15 @@ DP_KERNEL void dp_sort_starts(DP_HEAPS, ulong chunks, ulong counts)
 
 #else /* GPU; DP_WG is 256 here: a lane for each digit */
 enum {
-    DP_SORT_ITEMS = 16, /* keys a lane */
-    DP_SORT_TILE = DP_WG * DP_SORT_ITEMS,
+    DP_SORT_ITEMS4 = 16, /* keys a lane, of 4 bytes */
+    DP_SORT_ITEMS8 = 16, /* of 8 bytes */
     DP_SORT_ROW = 32, /* lanes that rank their keys together */
     DP_SORT_ROWS = DP_WG / DP_SORT_ROW,
     DP_SORT_AHEAD = 8, /* tiles looked back at in one go */
     DP_SORT_LOCAL = 2048 /* elements of a segment that a work-group sorts (segment_sort.cl) */
 };
+#define DP_SORT_ITEMS (sizeof(DP_K) == 4 ? DP_SORT_ITEMS4 : DP_SORT_ITEMS8)
+#define DP_SORT_TILE (DP_WG * DP_SORT_ITEMS)
 /* Of a digit in a tile: nothing is known yet (0); how many; how many up to this tile. n < 2^30. */
 #define DP_SORT_OWN 0x40000000u
 #define DP_SORT_ALL 0x80000000u
@@ -159,10 +203,30 @@ enum {
 #define DP_UNROLL
 #endif
 
-/* The first tile of a chunk. */
-static inline ulong dp_sort_chunk(ulong n, ulong chunk)
+/* STATEMENT for some[DP_SORT_AT_ONCE] of n keys at `from`, loaded together: a lane l has every DP_WG-th of a tile. Where a tile is not full, it has
+ * `left` keys, and behind these the last one again. */
+#define DP_SORT_AT_ONCE 8
+#define DP_EACH_TILE(some, n, from, STATEMENT) \
+    for (ulong first_of = (ulong)get_group_id(0) * DP_SORT_AT_ONCE * DP_WG; first_of < (n); \
+         first_of += (ulong)get_num_groups(0) * DP_SORT_AT_ONCE * DP_WG) { \
+        __global const DP_K *tile = (from) + first_of; \
+        const uint left = (uint)min((ulong)DP_SORT_AT_ONCE * DP_WG, (n) - first_of); \
+        const bool full = left == DP_SORT_AT_ONCE * DP_WG; \
+        DP_K some[DP_SORT_AT_ONCE]; \
+        if (full) { \
+            DP_UNROLL for (uint q = 0; q < DP_SORT_AT_ONCE; q++) \
+                some[q] = tile[q * DP_WG + l]; \
+        } else { \
+            DP_UNROLL for (uint q = 0; q < DP_SORT_AT_ONCE; q++) \
+                some[q] = tile[min(q * DP_WG + l, left - 1)]; \
+        } \
+        STATEMENT \
+    }
+
+/* The first tile of a chunk, of tiles of so many keys. */
+static inline ulong dp_sort_chunk(ulong n, ulong tile, ulong chunk)
 {
-    return dp_chunk_start((n + DP_SORT_TILE - 1) / DP_SORT_TILE, get_num_groups(0), chunk);
+    return dp_chunk_start((n + tile - 1) / tile, get_num_groups(0), chunk);
 }
 
 /* The sum of x of the lanes before l. work: 2 * DP_WG, not in use before. Two barriers. */
