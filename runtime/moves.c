@@ -63,6 +63,32 @@ uint32_t dp_elem_words_of(DpRt *rt, const DpCol *views, DpCtx *c, uint32_t eleme
     return dp_elem_words(rt, views, c, word);
 }
 
+/* The block's views, if they are equally long and one behind the other. */
+static const DpContig *regular_views(const DpBlock *b)
+{
+    bool known = b->state == BLOCK_LAZY || b->state == BLOCK_CONTIGUOUS;
+    return known && b->contig.offsets.stride ? &b->contig : NULL;
+}
+
+uint32_t dp_row_words(DpRt *rt, const DpArr *a, uint32_t level, uint64_t word[2])
+{
+    const DpRefs *refs = dp_failed(rt) ? NULL : a->refs;
+    const DpContig *c = NULL;
+    uint64_t first = a->addr; /* of the views at level 0, else 0: they are found by their addresses */
+    for (uint32_t l = 0; refs && refs->n == 1; l++, first = 0) {
+        c = regular_views(refs->blocks[0]);
+        if (l == level)
+            break;
+        refs = refs->blocks[0]->refs;
+        c = NULL;
+    }
+    word[0] = 0;
+    word[1] = c ? offsets_length(c->offsets) : DP_NO_ROWS;
+    if (c) /* modulo 2^64, as in the kernel */
+        word[0] = c->base + (first / 16 - refs->blocks[0]->addr / 16) * word[1] * c->bytes;
+    return c != NULL;
+}
+
 /* The elements one behind the other; a segment of c without elements takes none of its view's. */
 static DpCol gather_elems(DpRt *rt, const DpCol *views, DpCtx *c, uint32_t bytes)
 {

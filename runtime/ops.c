@@ -25,6 +25,24 @@ Args dp_args_context(const DpCtx *c, const Segments *s)
 }
 
 /* ---- map, array ---- */
+/* As in kernels/map.cl. */
+enum { WAY_LINEAR, WAY_GRID, WAY_TURNED, GRID_COLUMNS = 64, TURNED_SIDE = 32, MOST_TURNED = 16 /* bytes of a value */ };
+
+static uint32_t map_way(const DpRt *rt, const DpKernel *k, const DpCtx *c, const Segments *s)
+{
+    const uint64_t asked = dp_param(rt, PARAM_MAP_WAY), length = s->offsets & ~DP_REGULAR;
+    const bool fits = k->val_bytes <= MOST_TURNED && k->kind == DP_K_MAP;
+    if (!rt->gpu || !(s->mode & MODE_SEGMENTED) || !(s->offsets & DP_REGULAR))
+        return WAY_LINEAR;
+    if (asked)
+        return asked - 1 == WAY_TURNED && !fits ? WAY_GRID : (uint32_t)asked - 1;
+    if (c->n < dp_param(rt, PARAM_MAP_GRID))
+        return WAY_LINEAR;
+    if (k->across && fits && length >= TURNED_SIDE && s->nseg >= TURNED_SIDE)
+        return WAY_TURNED;
+    return length >= GRID_COLUMNS ? WAY_GRID : WAY_LINEAR;
+}
+
 static void run_map(DpRt *rt, uint32_t kernel, uint32_t variant, const DpCtx *c, const uint64_t *words,
                     const DpCol *outs)
 {
@@ -32,7 +50,8 @@ static void run_map(DpRt *rt, uint32_t kernel, uint32_t variant, const DpCtx *c,
     Args a = dp_args_context(c, &s);
     dp_args_kernel_words(rt, &a, kernel, words);
     dp_args_columns(&a, outs, dp_rt_info(rt, kernel)->nouts);
-    dp_rt_launch(rt, dp_rt_kernel(rt, kernel, variant, s.mode, "dp_map"), 2, dp_rt_map_groups(rt, c->n), &a);
+    const uint32_t mode = s.mode | MODE_WAY * map_way(rt, dp_rt_info(rt, kernel), c, &s);
+    dp_rt_launch(rt, dp_rt_kernel(rt, kernel, variant, mode, "dp_map"), 2, dp_rt_map_groups(rt, c->n), &a);
 }
 
 void dp_map(DpRt *rt, uint32_t kernel, uint32_t variant, DpCtx *ctx, const uint64_t *words, DpCol *outs)

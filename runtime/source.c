@@ -316,5 +316,5 @@ static bool uses_segment(const DpKernel *k, uint32_t variant)
 /* The mode in which a kernel is built: in a MAP that does not look at its segment, segments make no difference. */
 uint32_t dp_source_mode(const DpKernel *k, uint32_t variant, uint32_t mode)
 {
-    return k->kind == DP_K_MAP && !uses_segment(k, variant) ? mode & ~(uint32_t)MODE_SEGMENTED : mode;
+    return k->kind == DP_K_MAP && !uses_segment(k, variant) ? mode % MODE_WAY & ~(uint32_t)MODE_SEGMENTED : mode;
 }

@@ -1,5 +1,5 @@
 #!/bin/sh
-# Each way of segmented reductions and scans, and of sorts, forced, computes what the interpreters do, in both shapes of the kernels:
+# Each way of segmented reductions, scans, maps and sorts, forced, computes what the interpreters do, in both shapes of the kernels:
 # ways.sh DPC [FILE.dp…]. Without files: the programs made for it; ways.sh DPC tests/run/*.dp takes an hour.
 set -u
 dpc=$1
@@ -15,13 +15,16 @@ force() { # SHAPE WAYS FILE…
         grep -v -E 'passed$|expected (kernels|launches)|  got [0-9]+$' /tmp/ways.$$
     }
 }
-reduces="tests/run/segment_ways.dp tests/run/scan_ways.dp tests/run/tiles.dp" sorts=tests/run/sort_ways.dp
+reduces="tests/run/segment_ways.dp tests/run/scan_ways.dp tests/run/tiles.dp" sorts=tests/run/sort_ways.dp maps=tests/run/map_ways.dp
 for shape in cpu gpu; do
     for ways in segreduce=path,segscan=path,look-back=always segreduce=path,segscan=path segreduce=lane,segscan=lane,reduce=two \
         segreduce=team,team-bytes=8 segreduce=split,split-length=4 segreduce=tile,tile-unroll=2; do
         force $shape $ways ${@:-$reduces}
     done
     force $shape sort-segment=0 ${@:-$sorts}
+    for ways in map=linear map=grid map=turned; do
+        force $shape $ways ${@:-$maps}
+    done
 done
 force cpu sort-buckets=2,sort-segment=16 ${@:-$sorts}
 force gpu sort-segment=300,sort-ranked=16 ${@:-$sorts}

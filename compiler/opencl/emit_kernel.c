@@ -159,6 +159,27 @@ static void emit_elem_macro(KernelEmitter *ke, uint32_t w)
     strbuf_add(ke->out, "\n#endif\n");
 }
 
+/* The macro DP_ROWw: view i of those from `address` on. */
+static void emit_row_macro(KernelEmitter *ke, uint32_t w)
+{
+    static const char loaded[] = "*DP_AT(dp_view, (address) + (i) * 16)";
+    const PlanWord *word = &ke->k->words.at[w];
+    CoreType t = ke->k->fn->vars.at[word->var].type;
+    t.rank = (uint8_t)(t.rank - 1 - word->level);
+    StrBuf made = {0};
+    strbuf_printf(&made, "dp_make_view(w%u, w%u + %s(i)%s * w%u * %u)", w + 1, w,
+                  word->level ? "((address) / 16 + " : "", word->level ? ")" : "", w + 1, emit_element_bytes(t));
+    strbuf_printf(ke->out, "#if DP_ANY_VARIANT%s\n", word->bit == PLAN_NO_BIT ? " || 1" : "");
+    strbuf_printf(ke->out, "#define DP_ROW%u(address, i) (w%u != ~0UL ? %s : %s)\n", w, w + 1, made.text, loaded);
+    if (word->bit != PLAN_NO_BIT) {
+        strbuf_printf(ke->out, "#elif (DP_VARIANT >> %u) & 1\n#define DP_ROW%u(address, i) %s\n", word->bit, w,
+                      made.text);
+        strbuf_printf(ke->out, "#else\n#define DP_ROW%u(address, i) %s\n", w, loaded);
+    }
+    strbuf_add(ke->out, "#endif\n");
+    strbuf_free(&made);
+}
+
 static void emit_word_macros(KernelEmitter *ke)
 {
     for (uint32_t w = 0; w < ke->k->words.n; w++) {
@@ -166,6 +187,8 @@ static void emit_word_macros(KernelEmitter *ke)
             emit_path_macro(ke, w);
         else if (ke->k->words.at[w].kind == WORD_ELEMS)
             emit_elem_macro(ke, w);
+        else if (ke->k->words.at[w].kind == WORD_ROWS)
+            emit_row_macro(ke, w);
     }
 }
 
@@ -213,8 +236,22 @@ FlatVar emit_input_context(const PlanKernel *k, const FlatInput *in)
     return in->kind == IN_COL ? flat_ctx(k->fn, in->var) : in->ctx;
 }
 
+/* Rows of a host array need not be loaded. */
+static bool emit_row_input(KernelEmitter *ke, StrBuf *out, const FlatInput *in)
+{
+    uint32_t rows = in->kind == IN_ELEM ? plan_row_word(ke->k, in->var, 0) : UINT32_MAX;
+    if (rows == UINT32_MAX)
+        return false;
+    strbuf_printf(out, "DP_ROW%u(w%u, ", rows, plan_word(ke->k, WORD_ADDRESS, in->var, FLAT_NO_VAR));
+    emit_place(ke, out, in->ctx);
+    strbuf_add(out, ")");
+    return true;
+}
+
 void emit_input_value(KernelEmitter *ke, StrBuf *out, const FlatInput *in)
 {
+    if (emit_row_input(ke, out, in))
+        return;
     switch (in->kind) {
     case IN_HOST: emit_host_input(ke, out, in->var); break;
     case IN_COL:
@@ -250,7 +287,8 @@ static void emit_inputs(KernelEmitter *ke, ScalarEmitter *e, const FlatInputs *i
 
 ScalarEmitter emit_scalar_emitter(const KernelEmitter *ke)
 {
-    return (ScalarEmitter){.out = ke->out, .fn = ke->k->fn->scope, .depth = 1};
+    return (ScalarEmitter){
+        .out = ke->out, .fn = ke->k->fn->scope, .depth = 1, .rows = ke->k->rows.at, .nrows = ke->k->rows.n};
 }
 
 void emit_line_directive(KernelEmitter *ke)
@@ -590,6 +628,7 @@ void emit_kernel_facts(DpKernel *to, const Plan *plan, const PlanKernel *k)
     to->long_body = statements > MANY_STATEMENTS;
     to->segment_free = segment_free(plan, k);
     to->tile = emit_tile_facts(plan, k);
+    to->across = plan_loads_go_across(plan, k);
     if (!combines_where_it_is(k))
         return;
     to->swap_bytes = (uint8_t)hist_bytes(k);

@@ -198,10 +198,27 @@ static void emit_private_read(ScalarEmitter *e, CoreAtom array, CoreAtom index)
         strbuf_printf(e->out, " * %u", (unsigned)lane_stride(v));
 }
 
+static const PlanRows *rows_of(const ScalarEmitter *e, CoreAtom array)
+{
+    for (uint32_t i = 0; i < e->nrows; i++)
+        if (e->rows[i].array == array.var)
+            return &e->rows[i];
+    return NULL;
+}
+
 void emit_element_read(ScalarEmitter *e, CoreAtom array, CoreAtom index)
 {
     if (emit_atom_is_private(e, array)) {
         emit_private_read(e, array, index);
+        return;
+    }
+    const PlanRows *rows = rows_of(e, array);
+    if (rows) {
+        strbuf_printf(e->out, "DP_ROW%u(DP_ADDR(", rows->word);
+        emit_atom(e, array);
+        strbuf_add(e->out, "), (dp_u64)");
+        emit_atom(e, index);
+        strbuf_add(e->out, ")");
         return;
     }
     strbuf_printf(e->out, "*DP_AT(%s, ", emit_value_type(element_type(e, array)));

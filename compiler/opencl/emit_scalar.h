@@ -9,6 +9,7 @@
 #define DPC_OPENCL_EMIT_SCALAR_H
 
 #include "core/lane.h"
+#include "plan/kernel.h"
 
 typedef struct ScalarEmitter {
     StrBuf *out;
@@ -17,6 +18,8 @@ typedef struct ScalarEmitter {
     bool has_flag;        /* the function has a variable `failed` */
     bool may_have_failed; /* a fallible statement stands before this place */
     bool declared;        /* what statements bind has been declared before them */
+    const PlanRows *rows; /* what macros DP_ROWw make when it is indexed */
+    uint32_t nrows;
     uint32_t nconditions; /* of paths, so far: they number their names */
     const Lane *lane;     /* the code is in a lane's block, with private arrays; or NULL */
 } ScalarEmitter;

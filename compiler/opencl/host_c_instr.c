@@ -214,8 +214,10 @@ static void print_word_value(HostPrinter *h, const PlanArgument *w)
         host_operand(h, &w->value);
         strbuf_add(h->out, ".len");
         break;
-    case WORD_ADDRESS: print_address(h, &w->value, "dp_arr_addr", 2); break;
+    case WORD_ADDRESS: print_address(h, &w->value, "dp_arr_addr", w->unless ? UINT8_MAX : 2); break;
     case WORD_COLUMN: print_address(h, &w->value, "dp_col_addr", 1); break;
+    case WORD_ROWS:
+    case WORD_ROW_LENGTH:
     case WORD_ELEMS:
     case WORD_VIEWS:
     case WORD_OFFSETS:
@@ -236,12 +238,28 @@ static void print_elems_word(HostPrinter *h, const PlanArgument *w, uint32_t i)
     strbuf_add(h->out, ";\n");
 }
 
-/* Offsets and paths that only serve what is not contiguous are not asked for where all of it is. */
-static void print_context_word(HostPrinter *h, const PlanArgument *w, uint32_t i)
+static void print_rows_word(HostPrinter *h, const PlanArgument *w, uint32_t i)
+{
+    strbuf_indent(h->out, 2 * h->depth);
+    strbuf_add(h->out, w->bit != PLAN_NO_BIT ? "if (dp_row_words(rt, &" : "dp_row_words(rt, &");
+    host_operand(h, &w->value);
+    strbuf_printf(h->out, ", %u, &w[%u])", w->level, i);
+    if (w->bit != PLAN_NO_BIT)
+        strbuf_printf(h->out, ") variant |= 1U << %u", w->bit);
+    strbuf_add(h->out, ";\n");
+}
+
+static void print_unless(HostPrinter *h, const PlanArgument *w)
 {
     strbuf_indent(h->out, 2 * h->depth);
     if (w->unless)
         strbuf_printf(h->out, "if ((variant & 0x%xU) != 0x%xU) ", w->unless, w->unless);
+}
+
+/* Offsets and paths that only serve what is not contiguous are not asked for where all of it is. */
+static void print_context_word(HostPrinter *h, const PlanArgument *w, uint32_t i)
+{
+    print_unless(h, w);
     strbuf_printf(h->out, "w[%u] = %s(rt, ", i, w->kind == WORD_PATH ? "dp_path" : "dp_ctx_offsets");
     if (w->kind == WORD_PATH) {
         plan_reg_name(h->out, h->fn, w->from);
@@ -255,7 +273,16 @@ static void print_context_word(HostPrinter *h, const PlanArgument *w, uint32_t i
     strbuf_printf(h->out, "if (!w[%u]) variant |= 1U << %u;\n", i, w->bit);
 }
 
-/* "uint64_t w[n] = …; uint32_t variant = …;" ELEMS come first: what they find says which others are needed. */
+/* The address stands there already. */
+static void print_written_views(HostPrinter *h, const PlanArgument *w, uint32_t i)
+{
+    print_unless(h, w);
+    strbuf_printf(h->out, "w[%u] = ", i);
+    print_address(h, &w->value, "dp_arr_addr", 2);
+    strbuf_add(h->out, ";\n");
+}
+
+/* "uint64_t w[n] = …; uint32_t variant = …;" ELEMS and ROWS come first: what they find says which others are needed. */
 static void print_words(HostPrinter *h, const PlanInstr *in, bool variants)
 {
     if (in->nwords > 0) {
@@ -274,9 +301,13 @@ static void print_words(HostPrinter *h, const PlanInstr *in, bool variants)
     for (uint32_t i = 0; i < in->nwords; i++)
         if (in->words[i].kind == WORD_ELEMS)
             print_elems_word(h, &in->words[i], i);
+        else if (in->words[i].kind == WORD_ROWS)
+            print_rows_word(h, &in->words[i], i);
     for (uint32_t i = 0; i < in->nwords; i++)
         if (in->words[i].kind == WORD_OFFSETS || in->words[i].kind == WORD_PATH)
             print_context_word(h, &in->words[i], i);
+        else if (in->words[i].kind == WORD_ADDRESS && in->words[i].unless)
+            print_written_views(h, &in->words[i], i);
 }
 
 /* "c7 = out[0];" */

@@ -37,6 +37,8 @@ static bool same_word(const PlanWord *w, PlanWordKind kind, FlatVar var, FlatVar
     case WORD_LENGTH:
     case WORD_ADDRESS:
     case WORD_COLUMN: return w->var == var;
+    case WORD_ROWS: /* by level: plan_row_word */
+    case WORD_ROW_LENGTH: return false;
     case WORD_ELEMS:
     case WORD_VIEWS: return w->var == var && w->to == to;
     case WORD_OFFSETS:
@@ -66,7 +68,7 @@ static uint32_t add_word(Plan *plan, PlanKernel *k, PlanWordKind kind, FlatVar v
     if (found != UINT32_MAX)
         return found;
     PlanWord w = {.kind = kind, .var = var, .from = FLAT_NO_VAR, .to = to, .bit = PLAN_NO_BIT};
-    if ((kind == WORD_ELEMS || kind == WORD_PATH) && k->nbits < PLAN_MAX_BITS)
+    if ((kind == WORD_ELEMS || kind == WORD_PATH || kind == WORD_ROWS) && k->nbits < PLAN_MAX_BITS)
         w.bit = k->nbits++;
     vec_push(plan->arena, &k->words, w);
     return k->words.n - 1;
@@ -80,6 +82,26 @@ static void need_word(Plan *plan, PlanKernel *k, uint32_t w, uint32_t elems)
         word->always = true;
     else
         vec_push(plan->arena, &word->elems, elems);
+}
+
+uint32_t plan_row_word(const PlanKernel *k, FlatVar host, uint32_t level)
+{
+    for (uint32_t i = 0; i < k->words.n; i++)
+        if (k->words.at[i].kind == WORD_ROWS && k->words.at[i].var == host && k->words.at[i].level == level)
+            return i;
+    return UINT32_MAX;
+}
+
+uint32_t plan_add_rows(Plan *plan, PlanKernel *k, FlatVar host, uint32_t level)
+{
+    uint32_t found = plan_row_word(k, host, level);
+    if (found != UINT32_MAX)
+        return found;
+    uint32_t rows = add_word(plan, k, WORD_ROWS, host, FLAT_NO_VAR);
+    k->words.at[rows].level = level;
+    add_word(plan, k, WORD_ROW_LENGTH, host, FLAT_NO_VAR); /* right behind */
+    need_word(plan, k, plan_word(k, WORD_ADDRESS, host, FLAT_NO_VAR), rows);
+    return rows;
 }
 
 /* What it takes to have the index into `ctx`. */
@@ -148,10 +170,11 @@ bool plan_has_op(const PlanKernel *k) { return flat_kind_has_op(k->stmt->kind) &
 static void add_words(Plan *plan, PlanKernel *k)
 {
     add_inputs(plan, k, &k->stmt->body.inputs);
-    if (!plan_has_op(k))
-        return;
-    add_inputs(plan, k, &k->stmt->reduce.op.inputs);
-    add_inputs(plan, k, &k->stmt->reduce.op.neutral_inputs);
+    if (plan_has_op(k)) {
+        add_inputs(plan, k, &k->stmt->reduce.op.inputs);
+        add_inputs(plan, k, &k->stmt->reduce.op.neutral_inputs);
+    }
+    plan_find_rows(plan, k);
 }
 
 /* ---- the segment ---- */

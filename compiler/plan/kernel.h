@@ -5,11 +5,13 @@
  *
  *   SCALAR           the bits of a HOST scalar
  *   LENGTH, ADDRESS  a HOST array's view. (An element of it in a nested context over depth 0 needs only the ADDRESS.)
- *   COLUMN           the address of a column
- *   ELEMS, VIEWS     two words side by side, filled by dp_elem_words: the elements in the nested context `to` of a
- * column of views in its up. ELEMS is their common start where the views are contiguous, else 0; VIEWS the views
- *   OFFSETS          the offsets of the nested context `to`; only needed for positions, and for elements not contiguous
- *   PATH             u32 indices from instances of `from` to those of its ancestor `to`; 0 stands for the identity
+ *   ROWS, ROW_LENGTH two words side by side, filled by dp_row_words: where the rows of a HOST array of arrays lie if
+ * they are equally long and one behind the other, and how long each is, else DP_NO_ROWS. At level 0 its own elements;
+ * at level l what is found by l + 1 indexings of it (rows.c) COLUMN           the address of a column ELEMS, VIEWS two
+ * words side by side, filled by dp_elem_words: the elements in the nested context `to` of a column of views in its up.
+ * ELEMS is their common start where the views are contiguous, else 0; VIEWS the views OFFSETS          the offsets of
+ * the nested context `to`; only needed for positions, and for elements not contiguous PATH             u32 indices from
+ * instances of `from` to those of its ancestor `to`; 0 stands for the identity
  *
  * An input is found at instance i of the body's context B. If B is NESTED and not over depth 0, the template also knows
  * the segment s, an instance of up(B). So the index into a context D is i  where D is B;     s  where D is up(B);
@@ -17,7 +19,8 @@
  * and only have s.
  *
  * VARIANTS. A kernel is compiled for the case at hand: bit k of DP_VARIANT says that a certain ELEMS is contiguous, or
- * that a certain PATH is the identity. Words beyond the last bit are looked at when the kernel runs.
+ * that a certain PATH is the identity, or that certain ROWS are regular: then no view of theirs is loaded. Words beyond
+ * the last bit are looked at when the kernel runs.
  *
  * Example: { sum { v * x[j] : (j, v) in row } : row in rows } reduces over c2, nested in c1:
  *     w0 ELEMS r_j in c2 (bit 0)   w1 VIEWS   w2 OFFSETS c2   w3 ELEMS r_v in c2 (bit 1)   w4 VIEWS   w5 LENGTH x   w6
@@ -31,6 +34,8 @@ typedef enum PlanWordKind {
     WORD_SCALAR,
     WORD_LENGTH,
     WORD_ADDRESS,
+    WORD_ROWS,
+    WORD_ROW_LENGTH,
     WORD_COLUMN,
     WORD_ELEMS,
     WORD_VIEWS,
@@ -45,9 +50,10 @@ typedef struct PlanWord {
     PlanWordKind kind;
     FlatVar var;         /* SCALAR … VIEWS: the variable */
     FlatVar from, to;    /* contexts; PATH: both; ELEMS, VIEWS, OFFSETS: `to` */
-    uint32_t bit;        /* ELEMS, PATH: its bit in the variant, or PLAN_NO_BIT */
-    bool always;         /* OFFSETS, PATH: needed in every variant */
-    VEC(uint32_t) elems; /* else: needed unless all these ELEMS words are contiguous */
+    uint32_t level;      /* ROWS */
+    uint32_t bit;        /* ELEMS, PATH, ROWS: its bit in the variant, or PLAN_NO_BIT */
+    bool always;         /* OFFSETS, PATH: needed in every variant; ADDRESS: so are the views there, if it has any */
+    VEC(uint32_t) elems; /* else: needed unless the bits of all these words are set */
 } PlanWord;
 
 typedef enum PlanKernelKind {
@@ -59,6 +65,12 @@ typedef enum PlanKernelKind {
     PLAN_SCATTER,
     PLAN_HIST
 } PlanKernelKind;
+
+/* The elements of this variable of the body are rows that a ROWS word tells of. */
+typedef struct PlanRows {
+    CoreVar array;
+    uint32_t word;
+} PlanRows;
 
 typedef struct PlanPlace {
     const char *file;
@@ -80,6 +92,7 @@ typedef struct PlanKernel {
     uint32_t nouts; /* output columns or arrays */
     uint32_t val_bytes;
     VEC(PlanWord) words;
+    VEC(PlanRows) rows;
     bool trusting;  /* its code has loops, which may not end, or indexes without a check: had earlier checks failed */
     uint32_t nbits; /* of the variant */
     uint32_t positions; /* PACK: bit i says that the positions of context i's instances are stored */
@@ -111,6 +124,12 @@ typedef struct Place {
     FlatVar from;      /* PATH: its start */
 } Place;
 Place plan_place(const PlanKernel *k, FlatVar ctx);
+/* The word ROWS of the array at this level, which is added if it is new. */
+uint32_t plan_add_rows(Plan *plan, PlanKernel *k, FlatVar host, uint32_t level);
+/* Adds them all, and k->rows. */
+void plan_find_rows(Plan *plan, PlanKernel *k);
+/* UINT32_MAX: there is none. */
+uint32_t plan_row_word(const PlanKernel *k, FlatVar host, uint32_t level);
 /* The word of this kind; it must be there. var for SCALAR … VIEWS, to for the others. */
 uint32_t plan_word(const PlanKernel *k, PlanWordKind kind, FlatVar var, FlatVar to);
 
@@ -120,6 +139,10 @@ typedef struct SegmentUse {
     VEC(uint32_t) elems;
 } SegmentUse;
 SegmentUse plan_segment_use(const Plan *plan, const PlanKernel *k);
+
+/* A map's: are there more that lie side by side for neighbouring segments than for neighbours in a segment? (loads.c)
+ */
+bool plan_loads_go_across(const Plan *plan, const PlanKernel *k);
 
 const char *plan_kind_name(PlanKernelKind kind);
 /* Does the kernel combine values by an operator? */

@@ -24,6 +24,7 @@ static PlanArgument lower_word(const Lower *w, const PlanKernel *k, const PlanWo
     PlanArgument a = {.kind = word->kind,
                       .from = ctx_reg(w, word->from),
                       .to = ctx_reg(w, word->to),
+                      .level = word->level,
                       .bit = word->bit,
                       .unless = unless_bits(k, word)};
     if (word->var != FLAT_NO_VAR)

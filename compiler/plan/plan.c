@@ -69,7 +69,9 @@ static void visit_words(const PlanInstr *in, void (*f)(void *ctx, PlanOperand *o
         switch (w->kind) {
         case WORD_SCALAR: f(ctx, &w->value, (PlanUse){'<', 's'}); break;
         case WORD_LENGTH:
-        case WORD_ADDRESS: f(ctx, &w->value, (PlanUse){'<', 'a'}); break;
+        case WORD_ADDRESS:
+        case WORD_ROWS:
+        case WORD_ROW_LENGTH: f(ctx, &w->value, (PlanUse){'<', 'a'}); break;
         case WORD_COLUMN: f(ctx, &w->value, (PlanUse){'<', 'c'}); break;
         case WORD_ELEMS:
         case WORD_VIEWS:

@@ -98,8 +98,10 @@ typedef struct PlanArgument {
     PlanOperand value; /* SCALAR … VIEWS */
     PlanReg from, to;  /* contexts; PATH: both; ELEMS, VIEWS, OFFSETS: `to`; else PLAN_NO_REG */
     uint32_t bytes;    /* ELEMS: of an element */
-    uint32_t bit;      /* ELEMS, PATH: of the variant, or PLAN_NO_BIT */
-    uint32_t unless;   /* OFFSETS, PATH: not needed where the variant has all of these bits; 0: always needed */
+    uint32_t level;    /* ROWS */
+    uint32_t bit;      /* ELEMS, PATH, ROWS: of the variant, or PLAN_NO_BIT */
+    uint32_t unless; /* OFFSETS, PATH, ADDRESS (of views: that these are written): not needed where the variant has all
+                        of these bits; 0: always needed */
 } PlanArgument;
 
 typedef struct PlanBlock PlanBlock;

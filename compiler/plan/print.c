@@ -92,12 +92,15 @@ static uint32_t print_operands(PlanPrinter *pr, const PlanInstr *in, bool writte
 
 static void print_word(PlanPrinter *pr, const PlanArgument *w)
 {
-    static const char *const names[] = {"scalar", "length", "address", "column", "elems", "views", "offsets", "path"};
+    static const char *const names[] = {"scalar", "length", "address", "rows",    "row length",
+                                        "column", "elems",  "views",   "offsets", "path"};
     strbuf_add(pr->out, names[w->kind]);
     if (w->kind <= WORD_VIEWS) {
         strbuf_add(pr->out, " ");
         print_operand(pr, &w->value);
     }
+    if (w->level > 0)
+        strbuf_printf(pr->out, " below %u", w->level);
     const PlanReg contexts[2] = {w->from, w->to};
     for (uint32_t i = 0; i < 2; i++) {
         if (contexts[i] == PLAN_NO_REG)

@@ -68,14 +68,18 @@ static void note_source(Batching *b, const PlanInstr *in)
     b->made_in[out->reg] = b->segment;
 }
 
+static bool is_of_array(PlanWordKind kind)
+{
+    return kind == WORD_ADDRESS || kind == WORD_ROWS || kind == WORD_ROW_LENGTH;
+}
+
 /* Does the launch read elements of the array that its context is made from, and nothing else? */
 static bool reads_one_array(const Batching *b, const PlanInstr *in)
 {
     PlanReg array = source_of(b, in->args[1].reg);
     bool one = array != PLAN_NO_REG && !b->plan->kernels.at[in->args[0].bits]->trusting;
     for (uint32_t i = 0; one && i < in->nwords; i++)
-        one =
-            in->words[i].kind == WORD_SCALAR || (in->words[i].kind == WORD_ADDRESS && in->words[i].value.reg == array);
+        one = in->words[i].kind == WORD_SCALAR || (is_of_array(in->words[i].kind) && in->words[i].value.reg == array);
     return one;
 }
 

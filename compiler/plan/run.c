@@ -137,8 +137,10 @@ static uint64_t word_value(Run *r, PlanArgument *w)
     switch (w->kind) {
     case WORD_SCALAR: return *scalar(r, &w->value);
     case WORD_LENGTH: return value->arr.len;
-    case WORD_ADDRESS: return core_type(r, &w->value).rank > 1 ? dp_arr_addr(r->rt, &value->arr) : value->arr.addr;
+    case WORD_ADDRESS: return value->arr.addr;
     case WORD_COLUMN: return core_type(r, &w->value).rank > 0 ? dp_col_addr(r->rt, &value->col) : value->col.addr;
+    case WORD_ROWS:
+    case WORD_ROW_LENGTH:
     case WORD_ELEMS:
     case WORD_VIEWS:
     case WORD_OFFSETS:
@@ -153,7 +155,7 @@ static void set_bit(Run *r, const PlanArgument *w, bool holds)
         r->variant |= UINT32_C(1) << w->bit;
 }
 
-/* ELEMS come first: what they find says which others are needed. */
+/* ELEMS and ROWS come first: what they find says which others are needed. */
 static void fill_words(Run *r)
 {
     uint32_t n = r->in->nwords;
@@ -165,10 +167,14 @@ static void fill_words(Run *r)
         const PlanArgument *w = &r->in->words[i];
         if (w->kind == WORD_ELEMS)
             set_bit(r, w, dp_elem_words_of(r->rt, &r->regs[w->value.reg].col, r->regs[w->to].ctx, w->bytes, &words[i]));
+        if (w->kind == WORD_ROWS)
+            set_bit(r, w, dp_row_words(r->rt, &r->regs[w->value.reg].arr, w->level, &words[i]));
     }
     for (uint32_t i = 0; i < n; i++) {
         const PlanArgument *w = &r->in->words[i];
         bool needed = !w->unless || (r->variant & w->unless) != w->unless;
+        if (w->kind == WORD_ADDRESS && core_type(r, &w->value).rank > 1 && needed)
+            words[i] = dp_arr_addr(r->rt, &r->regs[w->value.reg].arr);
         if (w->kind == WORD_OFFSETS && needed)
             words[i] = dp_ctx_offsets(r->rt, r->regs[w->to].ctx);
         if (w->kind == WORD_PATH && needed)

@@ -93,6 +93,7 @@ typedef struct DpKernel {
     uint32_t segment_free; /* an element does not look at its segment in variants that have all of these bits; 0: it
                               does in every variant, DP_SEGMENT_NEVER: in none */
     bool long_body;        /* several elements side by side would take too long to compile */
+    bool across;           /* MAP: most of its loads lie side by side for neighbouring segments */
     uint8_t swap_bytes;    /* HIST: of a value that one compare-and-swap holds; 0: it does not */
     const char *vector;    /* the holes once more, for several instances side by side; NULL: there are none */
     uint8_t lanes;         /* how many these are for */
@@ -254,6 +255,13 @@ uint32_t dp_elem_words(DpRt *rt, const DpCol *views, DpCtx *c, uint64_t word[2])
 /* The same, for elements of so many bytes: views that a kernel computed are looked at once, whether they are
  * contiguous. */
 uint32_t dp_elem_words_of(DpRt *rt, const DpCol *views, DpCtx *c, uint32_t element_bytes, uint64_t word[2]);
+
+/* The elements of `a` that are arrays (level 0), or what is found by `level` + 1 indexings: where a view is that lies
+ * at `address`, if all are equally long and lie one behind the other. Returns 1 if so: then view k of a's own is
+ * {word[1], word[0] + k * word[1] * bytes}, and at deeper levels the one at `address`, k being address / 16. Else
+ * word[1] = DP_NO_ROWS. */
+#define DP_NO_ROWS UINT64_MAX
+uint32_t dp_row_words(DpRt *rt, const DpArr *a, uint32_t level, uint64_t word[2]);
 
 /* ---- kernels over contexts ----
  * words: nwords argument words of the body, in the compiler's order (the scheme is documented in emit_kernel.h).

@@ -27,6 +27,62 @@ DP_KERNEL void dp_map(__global uchar *restrict heap, __global uchar *restrict ou
         dp_store(out, i, dp_body(heap, i, 0 DP_PASS) DP_PASS_OUTS);
 #endif
 }
+#elif DP_WAY
+/* Segments of one length m, in tiles of neighbouring segments: an element's segment is where it lies in the tile, and neither
+ * searched nor divided for. Way 1: lanes side by side are neighbours in a segment. Way 2, turned: where loads of neighbouring
+ * segments lie side by side (a transpose), lanes are neighbours across segments; values change places in local memory before
+ * they are stored. Guards: s < nseg, j < m. */
+#define DP_COLUMNS (DP_WAY == 2 ? 32 : 64)
+#define DP_LANE_ROWS (DP_WG / DP_COLUMNS) /* of a tile, side by side */
+#define DP_ROWS (DP_WAY == 2 ? 32 : DP_LANE_ROWS * DP_AT_ONCE)
+DP_KERNEL void dp_map(__global uchar *restrict heap, __global uchar *restrict out, ulong n, ulong nseg, ulong offsets DP_WORDS DP_OUTS)
+{
+    const ulong m = offsets & ~DP_REGULAR, across = (m + DP_COLUMNS - 1) / DP_COLUMNS, down = (nseg + DP_ROWS - 1) / DP_ROWS;
+    const uint x = get_local_id(0) % DP_COLUMNS, y = get_local_id(0) / DP_COLUMNS;
+    /* the tile's place is counted on, which takes one division for all tiles of a work-group */
+    const ulong step_down = dp_divide(get_num_groups(0), across), step_across = get_num_groups(0) - step_down * across;
+    ulong down_at = dp_divide(get_group_id(0), across), across_at = get_group_id(0) - down_at * across;
+#if DP_WAY == 2
+    __local dp_val turned[DP_ROWS][DP_COLUMNS + 1];
+#endif
+    while (down_at < down) {
+        const ulong s0 = down_at * DP_ROWS, j0 = across_at * DP_COLUMNS;
+#if DP_WAY == 2
+#pragma unroll
+        for (uint q = y; q < DP_COLUMNS; q += DP_LANE_ROWS)
+            if (s0 + x < nseg && j0 + q < m)
+                turned[x][q] = dp_body(heap, (s0 + x) * m + j0 + q, s0 + x DP_PASS);
+        barrier(CLK_LOCAL_MEM_FENCE);
+#pragma unroll
+        for (uint q = y; q < DP_ROWS; q += DP_LANE_ROWS)
+            if (s0 + q < nseg && j0 + x < m)
+                dp_store(out, (s0 + q) * m + j0 + x, turned[q][x] DP_PASS_OUTS);
+        barrier(CLK_LOCAL_MEM_FENCE);
+#else
+        const bool inside = j0 + x < m;
+        const ulong s = s0 + y, i = s * m + j0 + x;
+        if (inside && s0 + DP_ROWS <= nseg) {
+            dp_val v[DP_AT_ONCE];
+#pragma unroll
+            for (uint q = 0; q < DP_AT_ONCE; q++)
+                v[q] = dp_body(heap, i + q * DP_LANE_ROWS * m, s + q * DP_LANE_ROWS DP_PASS);
+#pragma unroll
+            for (uint q = 0; q < DP_AT_ONCE; q++)
+                dp_store(out, i + q * DP_LANE_ROWS * m, v[q] DP_PASS_OUTS);
+        } else {
+            for (uint q = 0; q < DP_AT_ONCE; q++)
+                if (inside && s + q * DP_LANE_ROWS < nseg)
+                    dp_store(out, i + q * DP_LANE_ROWS * m, dp_body(heap, i + q * DP_LANE_ROWS * m, s + q * DP_LANE_ROWS DP_PASS) DP_PASS_OUTS);
+        }
+#endif
+        across_at += step_across;
+        down_at += step_down;
+        if (across_at >= across) {
+            across_at -= across;
+            down_at++;
+        }
+    }
+}
 #else
 #define DP_VALUE(i) dp_body(heap, (i), chunked ? DP_SEG_BETWEEN(first, last + 1, (i)) : 0 DP_PASS)
 DP_KERNEL void dp_map(__global uchar *restrict heap, __global uchar *restrict out, ulong n, ulong nseg, ulong offsets DP_WORDS DP_OUTS)
@@ -37,7 +93,6 @@ DP_KERNEL void dp_map(__global uchar *restrict heap, __global uchar *restrict ou
     for (; at < hi; at += DP_TILES_STEP(chunked)) {
         ulong end = min(hi, at + DP_TILE_ELEMENTS), first = last;
         if (chunked)
-            if (chunked)
             last = DP_SEG_NEAR(first, end - 1);
 #if DP_AT_ONCE > 1
         if (end - at == DP_TILE_ELEMENTS) {

@@ -54,6 +54,18 @@ static void test_clamped(void **state)
     assert_int_equal(checked_of("entry main (u: [n]f64) (k: i64) = { u[(i + k) % n] : i in n }"), 1);
 }
 
+/* A number of one's own instead of a length. */
+static void test_numbers(void **state)
+{
+    (void)state;
+    assert_int_equal(checked_of("entry main (n: i64) = let u = scan (+) 0 (iota n) in "
+                                "{ if i == 0 || i == n - 1 then u[i] else u[i-1] + u[i+1] : i in n }"),
+                     0);
+    assert_int_equal(checked_of("entry main (n: i64) (m: i64) = let u = scan (+) 0 (iota n) in "
+                                "{ if i == 0 || i == n - 1 then 0 else u[i-1] + u[i+1] : i in m }"),
+                     2);
+}
+
 /* Sums that may wrap around say nothing. */
 static void test_far_numbers(void **state)
 {
@@ -83,10 +95,8 @@ static void test_bytes(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_stencils),
-        cmocka_unit_test(test_clamped),
-        cmocka_unit_test(test_far_numbers),
-        cmocka_unit_test(test_bytes),
+        cmocka_unit_test(test_stencils),    cmocka_unit_test(test_clamped), cmocka_unit_test(test_numbers),
+        cmocka_unit_test(test_far_numbers), cmocka_unit_test(test_bytes),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
