@@ -86,21 +86,22 @@ typedef struct Settings {
     uint32_t wg, val_bytes;
     uint32_t cost;  /* of an element, in statements; 0: not known */
     bool lanes;     /* code for several elements may be repeated */
-    uint32_t width; /* of vectors; 0: there are none */
+    uint32_t width; /* of vectors; 0: there are none. Quick code has none, but combines in the order of those to come */
 } Settings;
 
 /* In the CPU's shape quick.c makes functions of kernels. */
 static void add_settings(DpRt *rt, Text *t, const Instance *i, Settings s)
 {
-    char settings[450];
+    char settings[480];
     bool quick = i->mode & MODE_QUICK;
     snprintf(settings, sizeof settings,
              "\n#define %s 1\n#define DP_VARIANT %u\n#define DP_ANY_VARIANT %d\n#define DP_SEGMENTED %d\n#define "
              "DP_WAY %u\n#define DP_WG %u\n"
              "#define DP_VAL_BYTES %u\n#define DP_LANES %d\n#define DP_AT_ONCE %d\n#define DP_LOOKBACK %d\n#define "
-             "DP_W %u\n#define DP_KERNEL %s\n",
+             "DP_W %u\n#define DP_AS_W %u\n#define DP_KERNEL %s\n",
              s.wg > 1 ? "DP_GPU" : "DP_CPU", i->variant, quick, i->mode & MODE_SEGMENTED ? 1 : 0, i->mode / MODE_WAY,
-             s.wg, s.val_bytes, s.lanes, s.cost && s.cost <= CHEAP ? AT_ONCE : 1, rt->lookback.use, s.width,
+             s.wg, s.val_bytes, s.lanes, s.cost && s.cost <= CHEAP ? AT_ONCE : 1, rt->lookback.use, quick ? 0 : s.width,
+             quick ? s.width : 0,
              quick && !rt->gpu ? "static" : "__kernel __attribute__((reqd_work_group_size(DP_WG, 1, 1)))");
     add(rt, t, settings);
 }
@@ -218,7 +219,7 @@ void dp_source_begin(DpRt *rt, Text *t)
     add_file(rt, t, "common.cl");
 }
 
-/* How many instances side by side; 0: one. Not in what is compiled quickly. */
+/* How many instances side by side, once it is optimised; 0: one. */
 static uint32_t vector_width(const DpRt *rt, const Instance *i)
 {
     const DpKernel *k = &rt->program->kernels[i->kernel];
@@ -226,7 +227,7 @@ static uint32_t vector_width(const DpRt *rt, const Instance *i)
     const bool tile = k->kind == DP_K_REDUCE && i->mode / MODE_WAY >= WAY_TILE;
     const bool possible = k->vector && rt->device->facts.vectors && !dp_rt_group_shape(rt, i->kernel) && !tile;
     const bool wanted = asked == 1 || (asked == 0 && k->vector_pays && !k->long_body);
-    return possible && wanted && !(i->mode & MODE_QUICK) ? k->lanes : 0;
+    return possible && wanted ? k->lanes : 0;
 }
 
 void dp_source_instance(DpRt *rt, Text *t, const Instance *i, const char *suffix)
@@ -250,7 +251,7 @@ void dp_source_instance(DpRt *rt, Text *t, const Instance *i, const char *suffix
         dp_words_define(rt, t, k);
     add(rt, t, "\n#line 1 \"holes\"\n");
     add(rt, t, k->source);
-    if (settings.width) {
+    if (settings.width && !(i->mode & MODE_QUICK)) {
         add_file(rt, t, "vector.cl");
         add(rt, t, "\n#line 1 \"vector holes\"\n");
         add(rt, t, k->vector);

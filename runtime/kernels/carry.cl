@@ -125,6 +125,31 @@ static inline dp_val dp_run(DP_HEAP, ulong lo, ulong hi, ulong s, ulong vals, ul
         DP_IN_TURN(l) all = DP_OP(s, all, dp_lane(a, l));
         lo += DP_W * run;
     }
+#elif DP_AS_W
+    /* The same without vectors: code that is compiled quickly gives the bits of what takes its place. */
+    const dp_val first = all;
+    if (DP_COMMUTATIVE && hi - lo >= 2 * DP_AS_W) {
+        ulong stop = hi - (hi - lo) % (2 * DP_AS_W);
+        for (uint l = 0; l < DP_AS_W; l++) {
+            dp_val a = first, b = first;
+            for (ulong k = lo; k < stop; k += 2 * DP_AS_W) {
+                a = DP_OP(s, a, DP_ELEMENT(k + l, s));
+                b = DP_OP(s, b, DP_ELEMENT(k + DP_AS_W + l, s));
+            }
+            all = DP_OP(s, all, DP_OP(s, a, b));
+        }
+        lo = stop;
+    }
+    while (!DP_COMMUTATIVE && hi - lo >= DP_AS_W * DP_AS_W) {
+        ulong blocks = (hi - lo) / (DP_AS_W * DP_AS_W), run = DP_AS_W * (blocks - (blocks > 16 && blocks % 2 == 0));
+        for (uint l = 0; l < DP_AS_W; l++) {
+            dp_val a = first;
+            for (ulong k = lo + l * run; k < lo + (l + 1) * run; k++)
+                a = DP_OP(s, a, DP_ELEMENT(k, s));
+            all = DP_OP(s, all, a);
+        }
+        lo += DP_AS_W * run;
+    }
 #elif DP_LANES && defined(DP_FIELDS)
 #define DP_LANE_ODD(T, field) || sizeof(T) != 4
 #define DP_LANE_ARRAY(T, field) T lane_##field[lanes];

@@ -8,7 +8,7 @@
  *     NUMBERS   dst[i] = k, as u32
  *     OFFSETS   dst[i] = offsets[src[i]], of offsets both */
 enum { DP_MOVE_ELEMENTS, DP_MOVE_VIEWS, DP_MOVE_NUMBERS, DP_MOVE_OFFSETS };
-enum { DP_MOVE_WORDS = 8, DP_MOST_MOVES = 8 };
+enum { DP_MOVE_WORDS = 8 };
 
 #define DP_TARGET(i) dp_at(heap, then, dp_at(heap, to, i))
 static inline void dp_move_elements(DP_HEAPS, ulong bytes, ulong n, ulong dst, ulong to, ulong then, ulong src, ulong from)
@@ -44,16 +44,18 @@ static inline void dp_move_one(DP_HEAPS, const ulong *words)
     }
 }
 
-/* n: the elements of all. */
+/* n: the elements of all. Word j of move k: chosen, as an array of them would lie in each lane's private memory. */
 #define DP_MOVE_PARAMETERS(a) ulong a##0, ulong a##1, ulong a##2, ulong a##3, ulong a##4, ulong a##5, ulong a##6, ulong a##7
-#define DP_MOVE_PASSED(a) a##0, a##1, a##2, a##3, a##4, a##5, a##6, a##7
+#define DP_MOVE_WORD(k, j) \
+    ((k) < 4 ? ((k) < 2 ? ((k) == 0 ? a##j : b##j) : ((k) == 2 ? c##j : d##j)) \
+             : ((k) < 6 ? ((k) == 4 ? e##j : f##j) : ((k) == 6 ? g##j : h##j)))
 DP_KERNEL void dp_moves(DP_HEAPS, ulong n, ulong count, DP_MOVE_PARAMETERS(a), DP_MOVE_PARAMETERS(b), DP_MOVE_PARAMETERS(c),
                         DP_MOVE_PARAMETERS(d), DP_MOVE_PARAMETERS(e), DP_MOVE_PARAMETERS(f), DP_MOVE_PARAMETERS(g),
                         DP_MOVE_PARAMETERS(h))
 {
-    ulong words[DP_MOVE_WORDS * DP_MOST_MOVES] = {DP_MOVE_PASSED(a), DP_MOVE_PASSED(b), DP_MOVE_PASSED(c),
-                                                  DP_MOVE_PASSED(d), DP_MOVE_PASSED(e), DP_MOVE_PASSED(f),
-                                                  DP_MOVE_PASSED(g), DP_MOVE_PASSED(h)};
-    for (uint k = 0; k < count; k++)
-        dp_move_one(heap, out, words + DP_MOVE_WORDS * k);
+    for (uint k = 0; k < count; k++) {
+        const ulong words[DP_MOVE_WORDS] = {DP_MOVE_WORD(k, 0), DP_MOVE_WORD(k, 1), DP_MOVE_WORD(k, 2), DP_MOVE_WORD(k, 3),
+                                            DP_MOVE_WORD(k, 4), DP_MOVE_WORD(k, 5), DP_MOVE_WORD(k, 6), DP_MOVE_WORD(k, 7)};
+        dp_move_one(heap, out, words);
+    }
 }

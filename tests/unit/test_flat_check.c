@@ -483,7 +483,7 @@ static void test_control(void **state)
         {"steps", FLAT_S_LOOP_LIFTED, 0, act_host, "what it binds is no context"},
         {"steps", FLAT_S_LOOP_LIFTED, 0, act_below_itself, "not selected from the loop's"},
         {"steps", FLAT_S_LOOP_LIFTED, 0, init_host, "an initial value, %0, does not belong"},
-        {"steps", FLAT_S_LOOP_LIFTED, 0, lifted_param_outside, "a parameter, %4, does not belong"},
+        {"steps", FLAT_S_LOOP_LIFTED, 0, lifted_param_outside, "a parameter, %5, does not belong"},
         {"steps", FLAT_S_LOOP_LIFTED, 0, lifted_while_number, "the condition is i64 of rank 0 instead of bool"},
         {"steps", FLAT_S_LOOP_LIFTED, 0, binds_bool, "a result is bool"},
     };
