@@ -76,26 +76,31 @@ static uint64_t scalars_given(const Lane *l, const CoreBlock *code)
     for (uint32_t i = 0; i < code->nresults; i++) {
         if (!lane_is_private(l, code->results[i]))
             continue;
-        const LaneVar *v = &l->vars[code->results[i].var];
+        const LaneVar *v = lane_var(l, code->results[i].var);
         n += v->rank > 2 || lane_elements(v) == 0 ? MOST_GIVEN + 1 : lane_elements(v);
     }
     return n;
 }
 
-static Verdict judge(const Chooser *c, CoreBlock *code, uint32_t *statements)
+static Verdict verdict(const Lane *lane, CoreBlock *code, uint32_t *statements)
 {
-    Lane lane = {.fn = c->fn, .vars = arena_array(c->scratch, LaneVar, c->fn->vars.n + 1)};
-    if (!lane_analyse(&lane, code))
-        return STAYS_FLAT;
-    Nest n = {.lane = &lane, .width = 1};
+    Nest n = {.lane = lane, .width = 1};
     look_at_block(&n, code);
     *statements = n.statements;
-    uint64_t given = scalars_given(&lane, code);
+    uint64_t given = scalars_given(lane, code);
     if (given > MOST_GIVEN || (given > 0 && !n.loops)) /* to make arrays is what flattening does well */
         return STAYS_FLAT;
     if (!n.unknown && n.widest <= (n.operations > 1 ? SMALL_NEST : SMALL_FOLD))
         return ONE_VERSION;
     return n.loops || n.nests ? TWO_VERSIONS : STAYS_FLAT;
+}
+
+static Verdict judge(const Chooser *c, CoreBlock *code, uint32_t *statements)
+{
+    Lane lane = lane_open(c->fn);
+    Verdict v = lane_analyse(&lane, code) ? verdict(&lane, code, statements) : STAYS_FLAT;
+    lane_close(&lane);
+    return v;
 }
 
 /* ---- is it possible? A look before a copy is made ---- */
@@ -197,7 +202,7 @@ static Given *spread_results(CoreBuilder *b, CoreBlock *code, const Lane *lane)
             results[n++] = a;
             continue;
         }
-        const LaneVar *v = &lane->vars[a.var];
+        const LaneVar *v = lane_var(lane, a.var);
         bool nested = v->rank == 2;
         given[i] = (Given){nested ? v->dims[0] : 0, v->dims[nested], core_var_type(b->fn, a.var)};
         for (uint32_t r = 0; r < (nested ? v->dims[0] : 1); r++) {
@@ -214,15 +219,14 @@ static Given *spread_results(CoreBuilder *b, CoreBlock *code, const Lane *lane)
 
 static Given *prepare(CoreBuilder *b, CoreBlock *code)
 {
-    Arena *scratch = arena_create();
     give_positions(b, code);
-    Lane lane = {.fn = b->fn, .vars = arena_array(scratch, LaneVar, b->fn->vars.n + 1)};
+    Lane lane = lane_open(b->fn);
     bool possible = lane_analyse(&lane, code);
     assert(possible && "judged before");
     (void)possible;
     drop_checks(&lane, code);
     Given *given = spread_results(b, code, &lane);
-    arena_destroy(scratch);
+    lane_close(&lane);
     return given;
 }
 

@@ -2,6 +2,13 @@
 
 #include <string.h>
 
+Lane lane_open(const CoreFn *fn)
+{
+    return (Lane){.fn = fn, .vars = paged_create(arena_create(), fn->vars.n, sizeof(LaneVar))};
+}
+
+void lane_close(Lane *l) { arena_destroy(l->vars.arena); }
+
 /* ---- what is known ---- */
 
 bool lane_constant(const Lane *l, CoreAtom a, int64_t *value)
@@ -9,8 +16,8 @@ bool lane_constant(const Lane *l, CoreAtom a, int64_t *value)
     if (a.is_const)
         *value = (int64_t)a.bits;
     else
-        *value = l->vars[a.var].value;
-    return a.is_const || l->vars[a.var].known;
+        *value = lane_var(l, a.var)->value;
+    return a.is_const || lane_var(l, a.var)->known;
 }
 
 uint64_t lane_elements(const LaneVar *v)
@@ -34,26 +41,26 @@ static uint32_t atom_below(const Lane *l, CoreAtom a)
     int64_t value;
     if (lane_constant(l, a, &value))
         return value >= 0 && value < UINT32_MAX ? (uint32_t)value + 1 : 0;
-    return l->vars[a.var].below;
+    return lane_var(l, a.var)->below;
 }
 
 bool lane_index_holds(const Lane *l, CoreAtom array, CoreAtom index)
 {
     uint32_t below = atom_below(l, index);
-    return below > 0 && lane_is_private(l, array) && below <= l->vars[array.var].dims[0];
+    return below > 0 && lane_is_private(l, array) && below <= lane_var(l, array.var)->dims[0];
 }
 
 CoreVar lane_memory(const Lane *l, CoreVar v)
 {
-    while (l->vars[v].of != v)
-        v = l->vars[v].of;
+    while (lane_var(l, v)->of != v)
+        v = lane_var(l, v)->of;
     return v;
 }
 
 /* May it be made in the array's own memory? */
 static bool in_place(const Lane *l, const CoreStmt *s)
 {
-    const LaneVar *array = &l->vars[s->update.array.var], *out = &l->vars[s->vars[0]];
+    const LaneVar *array = lane_var(l, s->update.array.var), *out = lane_var(l, s->vars[0]);
     return array->rank == 1 && !array->shared && array->repetition == out->repetition &&
            array->last_use == out->bound_at;
 }
@@ -62,7 +69,7 @@ static bool in_place(const Lane *l, const CoreStmt *s)
 
 static LaneVar *bind(Lane *l, CoreVar v)
 {
-    LaneVar *info = &l->vars[v];
+    LaneVar *info = lane_var(l, v);
     *info = (LaneVar){.of = v, .repetition = l->repetition, .bound_at = l->position, .last_use = l->position};
     return info;
 }
@@ -85,7 +92,7 @@ static bool bind_private(Lane *l, CoreVar v, uint64_t n, const LaneVar *element)
 /* Another name for a private array, or for one of its elements. */
 static void bind_part(Lane *l, CoreVar v, CoreVar of, uint32_t skip)
 {
-    LaneVar *info = bind(l, v), *whole = &l->vars[of];
+    LaneVar *info = bind(l, v), *whole = lane_var(l, of);
     info->of = of;
     info->rank = (uint8_t)(whole->rank - skip);
     memcpy(info->dims, whole->dims + skip, info->rank * sizeof info->dims[0]);
@@ -97,7 +104,7 @@ static void use(void *ctx, CoreAtom *a)
 {
     Lane *l = ctx;
     if (!a->is_const)
-        l->vars[a->var].last_use = l->position;
+        lane_var(l, a->var)->last_use = l->position;
 }
 
 /* What comes from outside of a repetition is used until that ends. */
@@ -109,8 +116,8 @@ typedef struct Outside {
 static void use_outside(void *ctx, CoreAtom *a)
 {
     const Outside *o = ctx;
-    if (!a->is_const && o->l->vars[a->var].repetition < o->repetition)
-        o->l->vars[a->var].last_use = o->l->position;
+    if (!a->is_const && lane_var(o->l, a->var)->repetition < o->repetition)
+        lane_var(o->l, a->var)->last_use = o->l->position;
 }
 
 static bool lane_block(Lane *l, const CoreBlock *b);
@@ -142,7 +149,7 @@ static bool same_shape(const LaneVar *a, const LaneVar *b)
 static const LaneVar *shape_of(const Lane *l, CoreAtom a)
 {
     static const LaneVar scalar;
-    return a.is_const ? &scalar : &l->vars[a.var];
+    return a.is_const ? &scalar : lane_var(l, a.var);
 }
 
 static LaneVar element_of(const LaneVar *array)
@@ -213,7 +220,7 @@ static bool lane_length(Lane *l, const CoreStmt *s)
 {
     LaneVar *out = bind(l, s->vars[0]);
     out->known = lane_is_private(l, s->length.array);
-    out->value = out->known ? l->vars[s->length.array.var].dims[0] : 0;
+    out->value = out->known ? lane_var(l, s->length.array.var)->dims[0] : 0;
     return true;
 }
 
@@ -235,10 +242,10 @@ static bool lane_slice(Lane *l, const CoreStmt *s)
         return true;
     }
     if (!lane_constant(l, s->slice.from, &from) || !lane_constant(l, s->slice.to, &to) || from < 0 || to < from ||
-        to > l->vars[s->slice.array.var].dims[0])
+        to > lane_var(l, s->slice.array.var)->dims[0])
         return false;
     bind_part(l, s->vars[0], s->slice.array.var, 0);
-    l->vars[s->vars[0]].dims[0] = (uint32_t)(to - from);
+    lane_var(l, s->vars[0])->dims[0] = (uint32_t)(to - from);
     return true;
 }
 
@@ -272,7 +279,7 @@ static bool lane_loop_blocks(Lane *l, const CoreStmt *s)
     if (!lane_block(l, s->loop.body))
         return false;
     for (uint32_t i = 0; i < s->loop.nparams; i++)
-        if (!same_shape(&l->vars[s->loop.params[i]], shape_of(l, s->loop.body->results[i])))
+        if (!same_shape(lane_var(l, s->loop.params[i]), shape_of(l, s->loop.body->results[i])))
             return false;
     return true;
 }
@@ -285,13 +292,13 @@ static bool lane_loop(Lane *l, const CoreStmt *s)
         return false;
     end_repetition(l, outer, blocks, 2);
     for (uint32_t i = 0; i < s->nvars; i++) {
-        if (l->vars[s->loop.params[i]].rank == 0) {
+        if (lane_var(l, s->loop.params[i])->rank == 0) {
             bind(l, s->vars[i]);
             continue;
         }
-        bool shared = l->vars[s->loop.params[i]].shared;
+        bool shared = lane_var(l, s->loop.params[i])->shared;
         bind_part(l, s->vars[i], s->loop.params[i], 0);
-        l->vars[s->loop.params[i]].shared = l->vars[s->vars[i]].shared = shared; /* the loop has ended */
+        lane_var(l, s->loop.params[i])->shared = lane_var(l, s->vars[i])->shared = shared; /* the loop has ended */
     }
     return true;
 }
@@ -305,7 +312,7 @@ static bool bind_elements(Lane *l, const CoreSoac *soac, int64_t domain)
             bind(l, soac->elements[i]);
             continue;
         }
-        if (domain != l->vars[soac->inputs[i].var].dims[0])
+        if (domain != lane_var(l, soac->inputs[i].var)->dims[0])
             return false;
         bind_part(l, soac->elements[i], soac->inputs[i].var, 1);
     }
@@ -396,10 +403,10 @@ static bool lane_flatten(Lane *l, const CoreStmt *s)
 {
     if (!lane_is_private(l, s->length.array))
         return false;
-    const LaneVar *whole = &l->vars[s->length.array.var];
+    const LaneVar *whole = lane_var(l, s->length.array.var);
     uint32_t n = whole->dims[0] * whole->dims[1];
     bind_part(l, s->vars[0], s->length.array.var, 1);
-    l->vars[s->vars[0]].dims[0] = n;
+    lane_var(l, s->vars[0])->dims[0] = n;
     return true;
 }
 
@@ -455,7 +462,7 @@ static void settle_updates(void *ctx, CoreBlock *b)
     for (uint32_t i = 0; i < b->stmts.n; i++) {
         CoreStmt *s = b->stmts.at[i];
         if (s->kind == CORE_UPDATE && in_place(l, s))
-            l->vars[s->vars[0]].of = s->update.array.var;
+            lane_var(l, s->vars[0])->of = s->update.array.var;
         core_stmt_blocks(s, settle_updates, l);
     }
 }

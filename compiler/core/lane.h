@@ -8,6 +8,7 @@
 #define DPC_LANE_H
 
 #include "core/core.h"
+#include "support/paged.h"
 
 /* LANE_BYTES: of all private arrays together, at most. */
 enum { LANE_MOST_RANK = 4, LANE_BYTES = 4096 };
@@ -27,10 +28,14 @@ typedef struct LaneVar {
 
 typedef struct Lane {
     const CoreFn *fn;
-    LaneVar *vars;  /* by variable of fn, zeroed at first */
-    uint64_t bytes; /* of its private arrays */
+    PagedTable vars; /* LaneVar by variable of fn */
+    uint64_t bytes;  /* of its private arrays */
     uint32_t position, repetition, repetitions;
 } Lane;
+
+Lane lane_open(const CoreFn *fn);
+void lane_close(Lane *l);
+static inline LaneVar *lane_var(const Lane *l, CoreVar v) { return paged_at(&l->vars, v); }
 
 /* Arrays of unknown length that need not be there are computed where they are read. Of a block that is the lane's own.
  */
@@ -39,7 +44,7 @@ void lane_fuse(const CoreProgram *p, CoreFn *fn, CoreBlock *block);
 bool lane_analyse(Lane *l, CoreBlock *b);
 /* No result is a private array: so it must be of CORE_LANE. */
 bool lane_keeps_arrays(const Lane *l, const CoreBlock *b);
-static inline bool lane_is_private(const Lane *l, CoreAtom a) { return !a.is_const && l->vars[a.var].rank > 0; }
+static inline bool lane_is_private(const Lane *l, CoreAtom a) { return !a.is_const && lane_var(l, a.var)->rank > 0; }
 /* An i64 that is known. */
 bool lane_constant(const Lane *l, CoreAtom a, int64_t *value);
 /* 0 <= index < length of the private array, surely. */
@@ -49,6 +54,6 @@ uint64_t lane_elements(const LaneVar *v);
 uint64_t lane_stride(const LaneVar *v);
 /* In whose memory a private array lies: an update's is the old array's if nobody looks at that any more. */
 CoreVar lane_memory(const Lane *l, CoreVar v);
-static inline bool lane_owns(const Lane *l, CoreVar v) { return l->vars[v].of == v; }
+static inline bool lane_owns(const Lane *l, CoreVar v) { return lane_var(l, v)->of == v; }
 
 #endif

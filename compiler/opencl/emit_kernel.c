@@ -628,7 +628,7 @@ void emit_kernel_facts(DpKernel *to, const Plan *plan, const PlanKernel *k)
     to->long_body = statements > MANY_STATEMENTS;
     to->segment_free = segment_free(plan, k);
     to->tile = emit_tile_facts(plan, k);
-    to->across = plan_loads_go_across(plan, k);
+    to->across = plan_loads_go_across(k);
     if (!combines_where_it_is(k))
         return;
     to->swap_bytes = (uint8_t)hist_bytes(k);

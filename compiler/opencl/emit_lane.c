@@ -38,7 +38,7 @@ static void emit_memory(ScalarEmitter *e, const char *prefix, CoreVar v)
     emit_indent(e);
     strbuf_printf(e->out, "%s %s", scalar_type(e, v), prefix);
     emit_var(e, v);
-    strbuf_printf(e->out, "[%u];\n", memory_elements(&e->lane->vars[v]));
+    strbuf_printf(e->out, "[%u];\n", memory_elements(lane_var(e->lane, v)));
 }
 
 /* "DP_COPY(to, from, 8);": all scalars of v. */
@@ -49,7 +49,7 @@ static void emit_copy(ScalarEmitter *e, const char *to_prefix, CoreVar v, const 
     emit_var(e, v);
     strbuf_printf(e->out, ", %s", from_prefix);
     emit_var(e, from);
-    strbuf_printf(e->out, ", %u);\n", (unsigned)lane_elements(&e->lane->vars[v]));
+    strbuf_printf(e->out, ", %u);\n", (unsigned)lane_elements(lane_var(e->lane, v)));
 }
 
 void emit_private_declaration(ScalarEmitter *e, CoreVar v)
@@ -96,13 +96,13 @@ void emit_private_slice(ScalarEmitter *e, const CoreStmt *s)
     emit_var(e, s->slice.array.var);
     strbuf_add(e->out, " + ");
     emit_atom(e, s->slice.from);
-    strbuf_printf(e->out, " * %u;\n", (unsigned)lane_stride(&e->lane->vars[s->slice.array.var]));
+    strbuf_printf(e->out, " * %u;\n", (unsigned)lane_stride(lane_var(e->lane, s->slice.array.var)));
 }
 
 /* array[at] = a, of scalars, or of a row. */
 static void emit_store(ScalarEmitter *e, CoreVar array, CoreAtom at, CoreAtom a)
 {
-    const LaneVar *info = &e->lane->vars[array];
+    const LaneVar *info = lane_var(e->lane, array);
     unsigned stride = (unsigned)lane_stride(info);
     emit_indent(e);
     strbuf_add(e->out, info->rank == 1 ? "" : "DP_COPY((");
@@ -254,7 +254,7 @@ static void emit_update(ScalarEmitter *e, const CoreStmt *s)
         emit_indent(e);
         strbuf_add(e->out, "if ((dp_u64)");
         emit_atom(e, s->update.index);
-        strbuf_printf(e->out, " < %uU) {\n", e->lane->vars[s->update.array.var].dims[0]);
+        strbuf_printf(e->out, " < %uU) {\n", lane_var(e->lane, s->update.array.var)->dims[0]);
         e->depth++;
     }
     emit_store(e, s->vars[0], s->update.index, s->update.value);
@@ -280,8 +280,7 @@ static void emit_array(ScalarEmitter *e, const CoreStmt *s)
 
 static void emit_lane(ScalarEmitter *e, const CoreStmt *s)
 {
-    Arena *scratch = arena_create();
-    Lane lane = {.fn = e->fn, .vars = arena_array(scratch, LaneVar, e->fn->vars.n + 1)};
+    Lane lane = lane_open(e->fn);
     bool known = lane_analyse(&lane, s->lane.block);
     assert(known && "flat_check has seen to that");
     (void)known;
@@ -296,7 +295,7 @@ static void emit_lane(ScalarEmitter *e, const CoreStmt *s)
         emit_assign(e, s->vars[i], s->lane.block->results[i], false);
     e->depth--;
     emit_line(e, "}");
-    arena_destroy(scratch);
+    lane_close(&lane);
 }
 
 void emit_lane_stmt(ScalarEmitter *e, const CoreStmt *s)

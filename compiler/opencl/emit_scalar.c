@@ -167,7 +167,7 @@ static CoreType element_type(const ScalarEmitter *e, CoreAtom array)
 static void emit_array_length(ScalarEmitter *e, CoreAtom array)
 {
     if (emit_atom_is_private(e, array)) {
-        strbuf_printf(e->out, "%uU", e->lane->vars[array.var].dims[0]);
+        strbuf_printf(e->out, "%uU", lane_var(e->lane, array.var)->dims[0]);
         return;
     }
     strbuf_add(e->out, "DP_LEN(");
@@ -188,7 +188,7 @@ static void emit_element_address(ScalarEmitter *e, CoreAtom array, CoreAtom inde
 /* "x[i]", or where a row begins. */
 static void emit_private_read(ScalarEmitter *e, CoreAtom array, CoreAtom index)
 {
-    const LaneVar *v = &e->lane->vars[array.var];
+    const LaneVar *v = lane_var(e->lane, array.var);
     emit_atom(e, array);
     strbuf_add(e->out, v->rank == 1 ? "[" : " + ");
     emit_atom(e, index);

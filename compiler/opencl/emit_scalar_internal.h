@@ -36,7 +36,10 @@ LoopCare emit_loop_care(const ScalarEmitter *e, ScalarFacts inside);
 void scalar_facts_add(ScalarFacts *f, ScalarFacts behind);
 
 /* ---- emit_lane.c ---- */
-static inline bool emit_is_private(const ScalarEmitter *e, CoreVar v) { return e->lane && e->lane->vars[v].rank > 0; }
+static inline bool emit_is_private(const ScalarEmitter *e, CoreVar v)
+{
+    return e->lane && lane_var(e->lane, v)->rank > 0;
+}
 static inline bool emit_atom_is_private(const ScalarEmitter *e, CoreAtom a)
 {
     return !a.is_const && emit_is_private(e, a.var);

@@ -7,6 +7,7 @@
  *
  * Where most loads are of that kind the map is better gone through in square tiles, across segments first (map.cl). */
 #include "plan/plan.h"
+#include "support/paged.h"
 
 /* How often the two positions are in a number, if it is a sum of these and what does not change. */
 typedef struct Steps {
@@ -16,23 +17,17 @@ typedef struct Steps {
 
 typedef struct Loads {
     const PlanKernel *k;
-    Arena *arena;
-    VEC(Steps) of; /* by core variable; an array's: of where its elements lie */
+    PagedTable of; /* Steps by core variable; an array's: of where its elements lie */
     int64_t along, across;
 } Loads;
 
 static const Steps changes_somehow = {false, 0, 0}, stays = {true, 0, 0};
 
-static void set_steps(Loads *l, CoreVar v, Steps steps)
-{
-    while (l->of.n <= v)
-        vec_push(l->arena, &l->of, changes_somehow);
-    l->of.at[v] = steps;
-}
+static void set_steps(Loads *l, CoreVar v, Steps steps) { *(Steps *)paged_at(&l->of, v) = steps; }
 
 static Steps steps_of(const Loads *l, CoreAtom a)
 {
-    return a.is_const ? stays : a.var < l->of.n ? l->of.at[a.var] : changes_somehow;
+    return a.is_const ? stays : *(const Steps *)paged_at(&l->of, a.var);
 }
 
 static Steps input_steps(const Loads *l, const FlatInput *in)
@@ -85,19 +80,26 @@ static void note_block(void *ctx, CoreBlock *b)
         note_stmt(ctx, b->stmts.at[i]);
 }
 
-bool plan_loads_go_across(const Plan *plan, const PlanKernel *k)
+static void note_inputs(Loads *l)
 {
-    Loads l = {.k = k, .arena = plan->arena};
+    const FlatBody *body = &l->k->stmt->body;
+    for (uint32_t i = 0; i < body->inputs.n; i++) {
+        const FlatInput *in = &body->inputs.at[i];
+        set_steps(l, in->as, input_steps(l, in));
+        if (in->kind == IN_ELEM && in->ctx == body->ctx)
+            l->along += core_var_type(l->k->fn->scope, in->as).rank == 0;
+        if (in->kind == IN_COL && flat_ctx(l->k->fn, in->var) == body->ctx)
+            l->along++;
+    }
+}
+
+bool plan_loads_go_across(const PlanKernel *k)
+{
     if (k->kind != PLAN_MAP || plan_up(k->fn, k->stmt->body.ctx) == FLAT_ROOT)
         return false;
-    for (uint32_t i = 0; i < k->stmt->body.inputs.n; i++) {
-        const FlatInput *in = &k->stmt->body.inputs.at[i];
-        set_steps(&l, in->as, input_steps(&l, in));
-        if (in->kind == IN_ELEM && in->ctx == k->stmt->body.ctx)
-            l.along += core_var_type(k->fn->scope, in->as).rank == 0;
-        if (in->kind == IN_COL && flat_ctx(k->fn, in->var) == k->stmt->body.ctx)
-            l.along++;
-    }
+    Loads l = {.k = k, .of = paged_create(arena_create(), k->fn->scope->vars.n, sizeof(Steps))};
+    note_inputs(&l);
     note_block(&l, k->stmt->body.block);
+    arena_destroy(l.of.arena);
     return l.across > l.along;
 }

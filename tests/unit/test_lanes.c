@@ -70,11 +70,12 @@ static uint32_t arrays_of(const char *program)
     CoreFn *fn = p->entries.at[0].fn;
     CoreStmt *lane = find_kind(fn->body, CORE_LANE, 0);
     assert_non_null(lane);
-    Lane l = {.fn = fn, .vars = arena_array(p->arena, LaneVar, fn->vars.n + 1)};
+    Lane l = lane_open(fn);
     assert_true(lane_analyse(&l, lane->lane.block));
     uint32_t n = 0;
     for (CoreVar v = 0; v < fn->vars.n; v++)
-        n += l.vars[v].rank > 0 && lane_owns(&l, v);
+        n += lane_var(&l, v)->rank > 0 && lane_owns(&l, v);
+    lane_close(&l);
     session_destroy(s);
     return n;
 }
