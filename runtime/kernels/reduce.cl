@@ -154,6 +154,7 @@ DP_KERNEL void dp_segreduce_finish(DP_HEAP, ulong chunks, ulong part DP_WORDS DP
 #if !DP_SEGMENTED
 #if DP_COMMUTATIVE
 #define DP_REDUCE_STAGE() __local uint *stage = 0;
+#define DP_REDUCE_RESULT(v) DP_OP(0, DP_NEUTRAL(0), v)
 /* What the lane finds, in any order: lanes stride over the grid, so that neighbours read side by side, several loads at a time. */
 static inline dp_carry dp_reduce_part(DP_HEAP, ulong n, __local uint *stage, uint l, ulong vals, ulong pos DP_WORDS)
 {
@@ -189,6 +190,7 @@ typedef dp_val dp_kept;
 #endif
 #define DP_RUN_SLOTS (DP_RUN_ITEMS * DP_WG / 32 * 33)
 typedef union { dp_kept v; uint word[DP_KEPT_WORDS]; } dp_kept_words;
+#define DP_REDUCE_RESULT(v) (v) /* lanes begin with the neutral element */
 #define DP_REDUCE_STAGE() __local uint stage[DP_KEPT_WORDS * DP_RUN_SLOTS];
 /* The group's elements [lo, hi): lane l has [lo + l * run, lo + (l + 1) * run) of them. All groups but the last have as many as they have room. */
 #define DP_FETCH_RUNS(k) \
@@ -253,7 +255,7 @@ static inline dp_carry dp_reduce_part(DP_HEAP, ulong n, __local uint *stage, uin
     if (l == DP_WG - 1 && chunks) { \
         dp_val v = DP_NEUTRAL(0); \
         if (c.bits & DP_HAS) \
-            v = DP_OP(0, v, c.v); \
+            v = DP_REDUCE_RESULT(c.v); \
         dp_store(heap, 0, v DP_PASS_OUTS); \
     }
 
