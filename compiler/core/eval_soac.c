@@ -372,21 +372,25 @@ bool eval_argsort(Eval *e, Frame *f, const CoreStmt *s)
 {
     uint32_t nkeys = s->argsort.nkeys;
     uint64_t n = eval_peek(f, s->argsort.keys[0]).n;
-    CoreValue room, order, *keys = malloc(sizeof *keys * nkeys);
+    CoreValue made[2] = {0}, *keys = malloc(sizeof *keys * nkeys); /* the order, and as much room for merging */
     Sorter sorter = {keys, nkeys, 0};
     if (!keys)
         return eval_fail_memory(e, s->span, sizeof *keys * nkeys);
-    bool ok = eval_new_seq(e, s->span, (CoreType){SC_I64, 1}, n, &order) &&
-              eval_new_seq(e, s->span, (CoreType){SC_I64, 1}, n, &room);
+    const Roots roots = {made, 2, e->roots};
+    e->roots = &roots;
+    bool ok = true;
+    for (uint32_t i = 0; ok && i < 2; i++)
+        ok = eval_new_seq(e, s->span, (CoreType){SC_I64, 1}, n, &made[i]);
     for (uint32_t k = 0; ok && k < nkeys; k++) {
         keys[k] = eval_peek(f, s->argsort.keys[k]);
         if (keys[k].n != n)
             ok = eval_fail_text(e, EVAL_INTERNAL, s->span, "internal: sort keys of different lengths");
     }
     for (uint64_t i = 0; ok && i < n; i++)
-        order.scalars[i] = i;
-    ok = ok && merge_sort(e, &sorter, order.scalars, room.scalars, n) && sorted_columns(e, f, s, &order);
+        made[0].scalars[i] = i;
+    ok = ok && merge_sort(e, &sorter, made[0].scalars, made[1].scalars, n) && sorted_columns(e, f, s, &made[0]);
     e->work += ok ? n + sorter.comparisons : 0;
+    e->roots = roots.outer;
     free(keys);
     return ok;
 }
