@@ -89,11 +89,27 @@ DpCtx *dp_ctx_fn(DpRt *rt, uint64_t n) { return dp_ctx_new(rt, CTX_FN, NULL, n, 
 
 DpCtx *dp_nested_root(DpRt *rt, uint64_t n) { return dp_ctx_new(rt, CTX_NESTED, NULL, n, unknown, NULL); }
 
+bool dp_lengths_in_one_pass(const DpRt *rt) { return rt->lookback.use && dp_source_has_fence(rt); }
+
+static void launch_one_pass(DpRt *rt, uint64_t address, uint64_t stride, uint64_t n, uint64_t offsets, uint64_t mail)
+{
+    enum { TILE = 2048, TILE_WORDS = 5 }; /* as in kernels/lengths.cl */
+    const uint64_t numbers[] = {n, address, stride, offsets, mail}, tiles = (n + TILE - 1) / TILE;
+    Args a = {.n = 0};
+    dp_args_words(&a, numbers, 5);
+    dp_lookback_args(rt, &a, tiles, TILE_WORDS);
+    dp_rt_launch(rt, dp_rt_own_kernel(rt, OWN_LENGTHS, "dp_lengths_onepass"), 1, (uint32_t)tiles, &a);
+}
+
 /* n + 1 offsets from n lengths (n > 0), and what is known of these, which the host will want: 0 totals are common, and
  * then nothing is stored below. */
 DpBlock *dp_offsets_of_lengths(DpRt *rt, uint64_t address, uint64_t stride, uint64_t n, uint64_t mail)
 {
     DpBlock *offsets = dp_block_new(rt, n + 1, 8);
+    if (dp_lengths_in_one_pass(rt)) {
+        launch_one_pass(rt, address, stride, n, dp_block_addr(offsets), mail);
+        return offsets;
+    }
     uint32_t chunks = dp_rt_chunks(rt, rt->gpu, n);
     DpBlock *part = dp_block_new(rt, chunks, 8 * DP_LENGTHS_WORDS);
     const uint64_t numbers[6] = {n, address, stride, dp_block_addr(offsets), dp_block_addr(part), mail};
@@ -141,7 +157,8 @@ DpLengths dp_ctx_lengths(const DpCtx *c)
     if (c->kind == CTX_NESTED && c->offsets.block)
         return c->offsets.block->lengths;
     DpLengths l = {.known = true, .longest = s.mode ? offsets_length(c->offsets) : c->n};
-    l.counts[dp_length_class(l.longest)] = (uint32_t)s.nseg;
+    if (l.longest >= DP_COUNTED)
+        l.counts[dp_length_class(l.longest)] = (uint32_t)s.nseg;
     return l;
 }
 

@@ -42,7 +42,8 @@ enum {
     DP_LIST_COUNTS =
         DP_LOOK_BYTES + 32, /* of segmented reductions: two sets of three u32, each set 0 before its turn */
     DP_LIST_SET = 16,
-    DP_REDUCE_COUNT = DP_LOOK_BYTES + 64, /* u32, 0 between kernels */
+    DP_REDUCE_COUNT = DP_LOOK_BYTES + 64,   /* u32, 0 between kernels */
+    DP_LENGTHS_RECORD = DP_LOOK_BYTES + 80, /* of DP_LENGTHS_WORDS words: for kernels/lengths.cl */
     DP_HEAP_START = 2304,
     DP_BLOCK_ALIGN = 256
 };
@@ -62,13 +63,15 @@ static inline uint64_t offsets_length(Offsets o) { return o.stride & ~DP_REGULAR
 
 /* What is known of the lengths of a context's segments, where its offsets were made: then all of it. The same numbers
  * as in kernels/lengths.cl. */
-enum { DP_LENGTH_CLASSES = 32, DP_LENGTHS_WORDS = 3 + DP_LENGTH_CLASSES / 2 };
+enum { DP_LENGTH_CLASSES = 32, DP_LENGTHS_WORDS = 3 + DP_LENGTH_CLASSES / 2, DP_COUNTED = 64 };
 _Static_assert(DP_LENGTHS_WORDS == (int)DP_PENDING_LENGTHS, "what is pending of a nested context");
+_Static_assert((int)DP_LENGTHS_RECORD + 8 * DP_LENGTHS_WORDS <= (int)DP_HEAP_START,
+               "what stands in front of the blocks");
 typedef struct DpLengths {
     bool known;
     uint64_t longest;
-    uint32_t counts[DP_LENGTH_CLASSES]; /* [0]: of the empty; [k]: of those from 2^(k-1) on and below 2^k, and in the
-                                           last one of all longer */
+    uint32_t counts[DP_LENGTH_CLASSES]; /* [k]: of those from 2^(k-1) on and below 2^k, and in the last one of all
+                                           longer; only of lengths from DP_COUNTED on */
 } DpLengths;
 static inline uint32_t dp_length_class(uint64_t length)
 {
@@ -515,6 +518,7 @@ void dp_profile_print(DpRt *rt, bool json, FILE *out);
 void dp_profile_close(DpRt *rt);
 
 /* context.c */
+bool dp_lengths_in_one_pass(const DpRt *rt);
 /* mail: the address of the mailbox's DP_LENGTHS_WORDS words that get what is known of the lengths. */
 DpBlock *dp_offsets_of_lengths(DpRt *rt, uint64_t address, uint64_t stride, uint64_t n, uint64_t mail);
 /* When these have arrived: the total. */

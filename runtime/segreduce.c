@@ -297,7 +297,7 @@ static uint64_t count_longer(const SegReduce *r, uint64_t length)
     uint64_t count = 0;
     for (uint32_t k = dp_length_class(length + 1); k < DP_LENGTH_CLASSES; k++)
         count += r->lengths.counts[k];
-    count = r->lengths.known ? count : r->segments.nseg;
+    count = r->lengths.known && length + 1 >= DP_COUNTED ? count : r->segments.nseg;
     return count < fit ? count : fit;
 }
 

@@ -1,13 +1,15 @@
-/* Offsets from lengths, and what strategies are chosen by: the total, the longest, and how many there are by powers of two.
+/* Offsets from lengths, and what strategies are chosen by: the total, the longest, and how many long ones there are by powers of two.
  *
  * The n lengths are i64, `stride` bytes from one to the next (views begin with theirs). A negative one (its failure has been
- * recorded) counts as 0; sums are sizes (dp_size.h). dp_lengths_count leaves for each chunk what its lengths come to: so many
- * DP_LENGTHS words; dp_lengths_write goes over them again, stores n + 1 offsets, and brings all of it to the mailbox, to `mail`. Of a single
- * chunk it finds that out itself.
+ * recorded) counts as 0; sums are sizes (dp_size.h). n + 1 offsets are stored, and all of it brought to the mailbox, to `mail`.
  *
- * Word 0: the sum; 1: the longest; 2: the least, if it is negative, else 0; from 3 on u32 counts: [0] of the empty, [k] of those from 2^(k-1) on and below 2^k, the last of all
- * longer ones, too. */
-enum { DP_LENGTH_CLASSES = 32, DP_LENGTHS = 3 + DP_LENGTH_CLASSES / 2 };
+ * dp_lengths_count leaves for each chunk what its lengths come to: so many DP_LENGTHS words; dp_lengths_write goes over them again. Of a
+ * single chunk it finds that out itself. On a GPU whose work-groups may wait for others dp_lengths_onepass does it all, by tickets and
+ * looking back as in pack.cl; there what the tiles come to is collected at DP_LENGTHS_RECORD, and the tile that is done last takes it to the mailbox.
+ *
+ * Word 0: the sum; 1: the longest; 2: the least, if it is negative, else 0; from 3 on u32 counts: [k] of those from 2^(k-1) on and below 2^k,
+ * the last of all longer ones, too. Only lengths from DP_COUNTED on are counted: shorter ones are too many, and all much the same. */
+enum { DP_LENGTH_CLASSES = 32, DP_LENGTHS = 3 + DP_LENGTH_CLASSES / 2, DP_COUNTED = 64 };
 #define DP_SUM(part, k) (*DP_AT(ulong, (part) + 8 * DP_LENGTHS * (k)))
 #define DP_LONGEST(part, k) (*DP_AT(ulong, (part) + 8 * (DP_LENGTHS * (k) + 1)))
 #define DP_LEAST(part, k) (*DP_AT(long, (part) + 8 * (DP_LENGTHS * (k) + 2)))
@@ -19,26 +21,53 @@ static inline ulong dp_length(DP_HEAP, ulong address, ulong stride, ulong i) { r
 static inline uint dp_length_class(ulong length) { return min((uint)(64 - clz(length)), (uint)DP_LENGTH_CLASSES - 1); }
 
 #if DP_CPU
-/* Two sets of counters: neighbours are often of one class, and would wait for each other. */
+typedef ulong8 dp_eight __attribute__((aligned(8)));
+enum { DP_LENGTHS_BLOCK = 64 };
+
+/* Blocks without a long or negative length in vectors. */
 static inline void dp_lengths_of_chunk(DP_HEAP, ulong lo, ulong hi, ulong address, ulong stride, ulong part)
 {
-    uint counts[2][DP_LENGTH_CLASSES];
     ulong sum = 0, longest = 0;
     long least = 0;
     for (uint k = 0; k < DP_LENGTH_CLASSES; k++)
-        counts[0][k] = counts[1][k] = 0;
-    for (ulong i = lo; i < hi; i++) {
-        ulong length = dp_length(heap, address, stride, i);
-        sum = dp_size_add(sum, length);
-        longest = max(longest, length);
-        least = min(least, DP_LENGTH(i));
-        counts[i & 1][dp_length_class(length)]++;
+        DP_COUNTS(part, 0)[k] = 0;
+    for (ulong i = lo, end; i < hi; i = end) {
+        ulong all = 0, top = 0;
+        end = min(hi, i + DP_LENGTHS_BLOCK);
+        if (stride == 8 && end - i == DP_LENGTHS_BLOCK) {
+            dp_eight sums = 0, tops = 0;
+            for (uint k = 0; k < DP_LENGTHS_BLOCK; k += 8) {
+                dp_eight x = *DP_AT(dp_eight, address + 8 * (i + k));
+                sums += x;
+                tops = x > tops ? x : tops;
+            }
+            for (uint k = 0; k < 8; k++) {
+                all += sums[k];
+                top = max(top, tops[k]);
+            }
+        } else {
+            for (ulong k = i; k < end; k++) {
+                all += (ulong)DP_LENGTH(k);
+                top = max(top, (ulong)DP_LENGTH(k));
+            }
+        }
+        if (top < DP_COUNTED) {
+            sum = dp_size_add(sum, all);
+            longest = max(longest, top);
+            continue;
+        }
+        for (ulong k = i; k < end; k++) {
+            ulong length = dp_length(heap, address, stride, k);
+            sum = dp_size_add(sum, length);
+            longest = max(longest, length);
+            least = min(least, DP_LENGTH(k));
+            if (length >= DP_COUNTED)
+                DP_COUNTS(part, 0)[dp_length_class(length)]++;
+        }
     }
     DP_SUM(part, 0) = sum;
     DP_LONGEST(part, 0) = longest;
     DP_LEAST(part, 0) = least;
-    for (uint k = 0; k < DP_LENGTH_CLASSES; k++)
-        DP_COUNTS(part, 0)[k] = counts[0][k] + counts[1][k];
 }
 
 DP_KERNEL void dp_lengths_count(DP_HEAP, ulong n, ulong address, ulong stride, ulong offsets, ulong part, ulong mail)
@@ -51,12 +80,17 @@ DP_KERNEL void dp_lengths_count(DP_HEAP, ulong n, ulong address, ulong stride, u
 DP_KERNEL void dp_lengths_write(DP_HEAP, ulong n, ulong address, ulong stride, ulong offsets, ulong part, ulong mail)
 {
     ulong chunk = get_global_id(0), chunks = get_global_size(0), sum = 0;
-    ulong hi = dp_chunk_start(n, chunks, chunk + 1);
+    ulong i = dp_chunk_start(n, chunks, chunk), hi = dp_chunk_start(n, chunks, chunk + 1);
     if (chunks == 1)
         dp_lengths_of_chunk(heap, 0, n, address, stride, part);
     for (ulong k = 0; k < chunk; k++)
         sum = dp_size_add(sum, DP_SUM(part, k));
-    for (ulong i = dp_chunk_start(n, chunks, chunk); i < hi; i++) {
+    if (dp_size_add(sum, DP_SUM(part, chunk)) < DP_SIZE_MAX)
+        for (; i < hi; i++) {
+            *DP_AT(ulong, offsets + 8 * i) = sum;
+            sum += dp_length(heap, address, stride, i);
+        }
+    for (; i < hi; i++) {
         *DP_AT(ulong, offsets + 8 * i) = sum;
         sum = dp_size_add(sum, dp_length(heap, address, stride, i));
     }
@@ -81,6 +115,192 @@ DP_KERNEL void dp_lengths_write(DP_HEAP, ulong n, ulong address, ulong stride, u
 }
 
 #else /* GPU */
+enum { DP_LENGTHS_EACH = 8, DP_LENGTHS_TILE = DP_LENGTHS_EACH * DP_WG };
+#define DP_LENGTHS_SLOT(j) ((j) + (j) / 16)
+
+#if DP_LOOKBACK && DP_FENCE
+/* What tile t has published: 14 bits of the launch's epoch, 2 of the kind, 1: the sum of the tile alone, 2: of all up to it, 48 of the sum.
+ * Where these do not hold it they are all ones, and it stands behind the words of all tiles, in two. */
+#define DP_PUBLISHED(t) ((volatile __global ulong *)(heap + state + 16))[t]
+#define DP_PUBLISHED_HALF(t, kind, side) DP_PUBLISHED(tiles + 4 * (t) + 2 * ((kind) - 1) + (side))
+#define DP_TOO_LONG ((1UL << 48) - 1)
+
+static inline void dp_lengths_publish(DP_HEAP, ulong state, ulong epoch, ulong tiles, ulong t, uint kind, ulong sum)
+{
+    if (sum >= DP_TOO_LONG) {
+        DP_PUBLISHED_HALF(t, kind, 0) = epoch << 50 | (uint)sum;
+        DP_PUBLISHED_HALF(t, kind, 1) = epoch << 50 | sum >> 32;
+    }
+    DP_PUBLISHED(t) = (epoch << 2 | kind) << 48 | min(sum, DP_TOO_LONG);
+}
+
+static inline ulong dp_lengths_half(DP_HEAP, ulong state, ulong epoch, ulong tiles, ulong t, uint kind, uint side)
+{
+    ulong word;
+    do
+        word = DP_PUBLISHED_HALF(t, kind, side);
+    while (word >> 50 != epoch);
+    return (uint)word;
+}
+
+/* The kind of what it has published; the sum. */
+static inline uint dp_lengths_await(DP_HEAP, ulong state, ulong epoch, ulong tiles, ulong t, ulong *sum)
+{
+    ulong word;
+    do
+        word = DP_PUBLISHED(t);
+    while (word >> 50 != epoch);
+    const uint kind = (uint)(word >> 48) & 3;
+    *sum = word & DP_TOO_LONG;
+    if (*sum == DP_TOO_LONG)
+        *sum = dp_lengths_half(heap, state, epoch, tiles, t, kind, 0) |
+               dp_lengths_half(heap, state, epoch, tiles, t, kind, 1) << 32;
+    return kind;
+}
+
+/* Raises what is at p to at least v. */
+static inline void dp_raise(volatile __global ulong *p, ulong v)
+{
+    for (ulong now = *p, seen; now < v; now = seen) {
+        seen = atom_cmpxchg(p, now, v);
+        if (seen == now)
+            break;
+    }
+}
+
+/* Of 16 neighbours each. */
+#define DP_OF_SIXTEEN(all, STATEMENT) \
+    _Pragma("unroll") for (uint q = 0; q < 16; q++) { \
+        const ulong x = all[(l & ~15U) + q]; \
+        STATEMENT \
+    }
+
+DP_KERNEL void dp_lengths_onepass(DP_HEAP, ulong n, ulong address, ulong stride, ulong offsets, ulong mail, ulong state, ulong epoch,
+                                  ulong tickets)
+{
+    __local ulong sums[DP_WG], tops[DP_WG], depths[DP_WG], stage[DP_LENGTHS_SLOT(DP_LENGTHS_TILE)];
+    __local ulong group_sums[DP_WG / 16], group_tops[DP_WG / 16], group_depths[DP_WG / 16];
+    __local uint counts[DP_LENGTH_CLASSES], ticket[1], nearest[1], last[1];
+    const uint l = get_local_id(0);
+    const ulong tiles = get_num_groups(0);
+    if (l == 0)
+        ticket[0] = atomic_inc((volatile __global uint *)(heap + state)) - (uint)tickets;
+    if (l < DP_LENGTH_CLASSES)
+        counts[l] = 0;
+    barrier(CLK_LOCAL_MEM_FENCE);
+    const ulong t = ticket[0], at = t * DP_LENGTHS_TILE;
+    const uint count = (uint)min((ulong)DP_LENGTHS_TILE, n - at);
+    ulong top = 0, depth = 0, lengths[DP_LENGTHS_EACH]; /* depth: how far the least is below 0 */
+#pragma unroll
+    for (uint q = 0; q < DP_LENGTHS_EACH; q++) {
+        const uint j = q * DP_WG + l;
+        lengths[q] = j < count ? (ulong)DP_LENGTH(at + j) : 0;
+    }
+#pragma unroll
+    for (uint q = 0; q < DP_LENGTHS_EACH; q++) {
+        const ulong length = (long)lengths[q] < 0 ? 0 : lengths[q];
+        depth = max(depth, length - lengths[q]);
+        top = max(top, length);
+        if (length >= DP_COUNTED)
+            atomic_inc(&counts[dp_length_class(length)]);
+        stage[DP_LENGTHS_SLOT(q * DP_WG + l)] = length;
+    }
+    barrier(CLK_LOCAL_MEM_FENCE);
+    ulong sum = 0, ahead = 0, total = 0, before = 0;
+#pragma unroll
+    for (uint q = 0; q < DP_LENGTHS_EACH; q++) {
+        const uint j = l * DP_LENGTHS_EACH + q;
+        lengths[q] = sum;
+        sum = dp_size_add(sum, stage[DP_LENGTHS_SLOT(j)]);
+    }
+    sums[l] = sum;
+    tops[l] = top;
+    depths[l] = depth;
+    barrier(CLK_LOCAL_MEM_FENCE);
+    DP_OF_SIXTEEN(sums, ahead = dp_size_add(ahead, q < (l & 15) ? x : 0);)
+    if ((l & 15) == 15) {
+        group_sums[l / 16] = dp_size_add(ahead, sum);
+    } else if ((l & 15) == 0) {
+        DP_OF_SIXTEEN(tops, top = max(top, x);)
+        group_tops[l / 16] = top;
+        DP_OF_SIXTEEN(depths, depth = max(depth, x);)
+        group_depths[l / 16] = depth;
+    }
+    barrier(CLK_LOCAL_MEM_FENCE);
+#pragma unroll
+    for (uint q = 0; q < DP_WG / 16; q++) {
+        ahead = dp_size_add(ahead, q < l / 16 ? group_sums[q] : 0);
+        total = dp_size_add(total, group_sums[q]);
+    }
+    if (l == 0)
+        dp_lengths_publish(heap, state, epoch, tiles, t, t ? 1 : 2, total);
+    uint open = t > 0;
+    for (long back = (long)t - 1; open; back -= DP_WG) {
+        ulong seen = 0;
+        if (l == 0)
+            nearest[0] = DP_WG;
+        barrier(CLK_LOCAL_MEM_FENCE);
+        if (back >= (long)l && dp_lengths_await(heap, state, epoch, tiles, (ulong)back - l, &seen) == 2)
+            atomic_min(nearest, l);
+        barrier(CLK_LOCAL_MEM_FENCE);
+        sums[l] = l <= nearest[0] ? seen : 0;
+        barrier(CLK_LOCAL_MEM_FENCE);
+        if ((l & 15) == 0) {
+            seen = 0;
+            DP_OF_SIXTEEN(sums, seen = dp_size_add(seen, x);)
+            group_sums[l / 16] = seen;
+        }
+        barrier(CLK_LOCAL_MEM_FENCE);
+#pragma unroll
+        for (uint q = 0; q < DP_WG / 16; q++)
+            before = dp_size_add(before, group_sums[q]);
+        open = nearest[0] == DP_WG;
+        barrier(CLK_LOCAL_MEM_FENCE);
+    }
+    const ulong upto = dp_size_add(before, total);
+    if (l == 0 && t)
+        dp_lengths_publish(heap, state, epoch, tiles, t, 2, upto);
+    before = dp_size_add(before, ahead);
+#pragma unroll
+    for (uint q = 0; q < DP_LENGTHS_EACH; q++)
+        stage[DP_LENGTHS_SLOT(l * DP_LENGTHS_EACH + q)] = dp_size_add(before, lengths[q]);
+    barrier(CLK_LOCAL_MEM_FENCE);
+#pragma unroll
+    for (uint q = 0; q < DP_LENGTHS_EACH; q++) {
+        const uint j = q * DP_WG + l;
+        if (j < count)
+            *DP_AT(ulong, offsets + 8 * (at + j)) = stage[DP_LENGTHS_SLOT(j)];
+    }
+    if (l == 0 && t + 1 == tiles) {
+        *DP_AT(ulong, offsets + 8 * n) = upto;
+        DP_SUM(mail, 0) = upto;
+    }
+    if (l == 0) {
+        for (uint q = 0; q < DP_WG / 16; q++) {
+            top = max(top, group_tops[q]);
+            depth = max(depth, group_depths[q]);
+        }
+        dp_raise((volatile __global ulong *)(heap + DP_LENGTHS_RECORD) + 1, top);
+        dp_raise((volatile __global ulong *)(heap + DP_LENGTHS_RECORD) + 2, depth);
+    }
+    if (l < DP_LENGTH_CLASSES && counts[l])
+        atomic_add((volatile __global uint *)(heap + DP_LENGTHS_RECORD + 24) + l, counts[l]);
+    if (l < DP_LENGTH_CLASSES)
+        DP_DEVICE_FENCE();
+    barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
+    if (l == 0)
+        last[0] = atomic_inc((volatile __global uint *)(heap + DP_LENGTHS_RECORD)) + 1 == (uint)tiles;
+    barrier(CLK_LOCAL_MEM_FENCE);
+    if (last[0] && l < DP_LENGTHS) {
+        DP_DEVICE_FENCE();
+        volatile __global ulong *record = (volatile __global ulong *)(heap + DP_LENGTHS_RECORD);
+        if (l)
+            *DP_AT(ulong, mail + 8 * l) = l == 2 ? -record[l] : record[l];
+        record[l] = 0;
+    }
+}
+
+#else
 /* Lane 0 gets the sum, the maximum and the minimum of all. */
 #define DP_LENGTHS_JOIN() \
     sums[l] = sum; \
@@ -114,7 +334,8 @@ DP_KERNEL void dp_lengths_count(DP_HEAP, ulong n, ulong address, ulong stride, u
         sum = dp_size_add(sum, length);
         top = max(top, length);
         low = min(low, DP_LENGTH(i));
-        atomic_inc(&counts[dp_length_class(length)]);
+        if (length >= DP_COUNTED)
+            atomic_inc(&counts[dp_length_class(length)]);
     }
     DP_LENGTHS_JOIN()
     if (l == 0) {
@@ -133,7 +354,6 @@ DP_KERNEL void dp_lengths_count(DP_HEAP, ulong n, ulong address, ulong stride, u
         all = dp_size_add(all, sums[from][l - d]); \
     sums[to][l] = all; \
     barrier(CLK_LOCAL_MEM_FENCE);
-enum { DP_LENGTHS_EACH = 8, DP_LENGTHS_TILE = DP_LENGTHS_EACH * DP_WG };
 
 DP_KERNEL void dp_lengths_write(DP_HEAP, ulong n, ulong address, ulong stride, ulong offsets, ulong part, ulong mail)
 {
@@ -168,7 +388,8 @@ DP_KERNEL void dp_lengths_write(DP_HEAP, ulong n, ulong address, ulong stride, u
             if (chunks == 1 && j < count) {
                 top = max(top, length);
                 low = min(low, DP_LENGTH(at + j));
-                atomic_inc(&counts[dp_length_class(length)]);
+                if (length >= DP_COUNTED)
+                    atomic_inc(&counts[dp_length_class(length)]);
             }
         }
         barrier(CLK_LOCAL_MEM_FENCE);
@@ -226,4 +447,5 @@ DP_KERNEL void dp_lengths_write(DP_HEAP, ulong n, ulong address, ulong stride, u
         DP_LEAST(mail, 0) = low;
     }
 }
+#endif
 #endif

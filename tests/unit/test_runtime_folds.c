@@ -41,7 +41,7 @@ static void test_lengths(void **state)
             want.longest = length > want.longest ? length : want.longest;
             while (length >> class)
                 class ++;
-            want.counts[class]++;
+            want.counts[class] += length >= DP_COUNTED;
         }
         if (w.s.nseg) { /* else there are no offsets, and nothing that could be counted */
             assert_true(got.known);
@@ -52,11 +52,47 @@ static void test_lengths(void **state)
     }
     DpCtx *up = dp_nested_root(rt, 1000), *c = dp_nested_regular(rt, up, 5);
     DpLengths rows = dp_ctx_lengths(c), one = dp_ctx_lengths(up);
-    assert_true(rows.known && rows.longest == 5 && rows.counts[3] == 1000);
+    assert_true(rows.known && rows.longest == 5 && rows.counts[3] == 0);
     assert_true(one.known && one.longest == 1000 && one.counts[10] == 1);
     dp_ctx_release(rt, &c);
     dp_ctx_release(rt, &up);
     expect_all_free();
+}
+
+/* Negative and too long ones, sums that stop at the largest size. */
+static void test_lengths_of_all_sizes(void **state)
+{
+    enum { MOST = 9000 };
+    static int64_t lens[MOST];
+    static uint64_t want[MOST + 1], got[MOST + 1];
+    (void)state;
+    for (int kind = 0; kind < 8; kind++) {
+        const uint64_t n = kind % 2 ? MOST : 2048, longest_at = n - 7;
+        DpLengths counted = {.known = true};
+        int64_t least = 0;
+        for (uint64_t i = 0; i < n; i++) {
+            lens[i] = (int64_t)(rnd() % (kind < 4 ? 70 : 2000)) - (kind & 2 ? 3 : 0);
+            if (i == longest_at)
+                lens[i] = kind < 4 ? INT64_C(1) << 47 << 2 * kind : INT64_MAX;
+            const uint64_t length = lens[i] > 0 ? (uint64_t)lens[i] : 0;
+            least = lens[i] < least ? lens[i] : least;
+            want[i + 1] = dp_size_add(want[i], length);
+            counted.longest = length > counted.longest ? length : counted.longest;
+            counted.counts[dp_length_class(length)] += length >= DP_COUNTED;
+        }
+        DpCol col = upload_col(lens, n, 8);
+        DpBlock *offsets = dp_offsets_of_lengths(rt, col.addr, 8, n, DP_MAILBOX);
+        const uint64_t *said = dp_rt_look(rt);
+        assert_true((int64_t)said[2] == least);
+        assert_true(dp_offsets_said(rt, offsets, said) == want[n]);
+        assert_true(offsets->lengths.longest == counted.longest);
+        assert_memory_equal(offsets->lengths.counts, counted.counts, sizeof counted.counts);
+        dp_rt_read(rt, offsets->addr, got, 8 * (n + 1));
+        assert_memory_equal(got, want, 8 * (n + 1));
+        dp_block_release(rt, offsets);
+        dp_col_release(rt, &col);
+        expect_all_free();
+    }
 }
 
 static void compose(uint32_t a[2], uint32_t x, uint32_t extra)
@@ -239,8 +275,18 @@ static void test_scan_root(void **state)
 int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
-        BOTH(test_map),  BOTH(test_lengths),   BOTH(test_reduce),   BOTH(test_reduce_wide),   BOTH(test_reduce_root),
-        BOTH(test_scan), BOTH(test_scan_root), ONE_PASS(test_scan), ONE_PASS(test_scan_root),
+        BOTH(test_lengths_of_all_sizes),
+        ONE_PASS(test_lengths_of_all_sizes),
+        ONE_PASS(test_lengths),
+        BOTH(test_map),
+        BOTH(test_lengths),
+        BOTH(test_reduce),
+        BOTH(test_reduce_wide),
+        BOTH(test_reduce_root),
+        BOTH(test_scan),
+        BOTH(test_scan_root),
+        ONE_PASS(test_scan),
+        ONE_PASS(test_scan_root),
     };
     return RUN_TESTS(tests, argc, argv);
 }
