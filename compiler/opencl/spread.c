@@ -4,60 +4,107 @@ enum { MOST_NESTED = 24, GATHER_COST = 3, CHEAP_BRANCH = 8 };
 
 typedef struct Analysis {
     const CoreFn *fn;
-    Spread *spread;
+    SpreadTable *table;
     SpreadFacts *facts;
-    uint32_t depth;
+    uint32_t depth, loops;
     bool changed;
 } Analysis;
 
-Spread spread_of(const Spread *spread, CoreAtom a) { return a.is_const ? SPREAD_UNIFORM : spread[a.var]; }
-
-static Spread join(Spread a, Spread b) { return a == b ? a : SPREAD_VARYING; }
-
-void spread_as_vector(const Spread *spread, CoreAtom a, SpreadFacts *facts)
+Spread spread_of(const SpreadTable *table, CoreAtom a)
 {
-    if (spread_of(spread, a) == SPREAD_NEAR)
+    return a.is_const ? SPREAD_UNIFORM : (Spread)spread_var(table, a.var)->spread;
+}
+
+static bool is_agreed(const SpreadTable *table, CoreAtom a) { return !a.is_const && spread_var(table, a.var)->agreed; }
+
+void spread_as_vector(const SpreadTable *table, CoreAtom a, SpreadFacts *facts)
+{
+    if (spread_of(table, a) == SPREAD_NEAR)
         facts->wide = true;
 }
 
 /* ---- what variables are ---- */
 
-static void set(Analysis *a, CoreVar v, Spread to)
+static void set_agreed(Analysis *a, CoreVar v, Spread to, bool agreed)
 {
     CoreType t = core_var_type(a->fn, v);
-    a->spread[v] = to;
+    *spread_var(a->table, v) = (SpreadVar){(uint8_t)to, agreed && to == SPREAD_UNIFORM, a->loops > 0};
+    a->facts->assumes |= agreed;
     if (to == SPREAD_VARYING && t.rank > 0)
         a->facts->refused = true;
 }
 
-static bool is_i64(const CoreFn *fn, CoreAtom x) { return core_atom_type(fn, x).scalar == SC_I64; }
+static void set(Analysis *a, CoreVar v, Spread to) { set_agreed(a, v, to, false); }
 
 static bool compares(CorePrim op) { return op >= PRIM_EQ && op <= PRIM_GE; }
 
-bool spread_near_prim(const Spread *spread, const CoreStmt *s)
+bool spread_near_prim(const SpreadTable *table, const CoreStmt *s)
 {
-    Spread x = spread_of(spread, s->prim.args[0]), y = s->prim.nargs > 1 ? spread_of(spread, s->prim.args[1]) : x;
+    Spread x = spread_of(table, s->prim.args[0]), y = s->prim.nargs > 1 ? spread_of(table, s->prim.args[1]) : x;
     if (compares(s->prim.op))
         return (x == SPREAD_NEAR && y == SPREAD_UNIFORM) || (x == SPREAD_UNIFORM && y == SPREAD_NEAR);
     return s->prim.op == PRIM_CONVERT && x == SPREAD_NEAR;
 }
 
-static Spread prim_spread(const Analysis *a, const CoreStmt *s)
+Spread spread_choice(const SpreadTable *table, CoreAtom cond, CoreAtom a, CoreAtom b)
+{
+    Spread x = spread_of(table, a), y = spread_of(table, b);
+    if (spread_of(table, cond) != SPREAD_UNIFORM)
+        return SPREAD_VARYING;
+    if (x == y)
+        return x;
+    return is_agreed(table, cond) && x != SPREAD_VARYING && y != SPREAD_VARYING ? SPREAD_NEAR : SPREAD_VARYING;
+}
+
+/* Of a position and a bound that all lanes have in common: what it is where no such bound lies among the lanes. */
+static Spread inside_prim(const Analysis *a, const CoreStmt *s)
+{
+    if (!a->table->inside || s->prim.nargs != 2)
+        return SPREAD_VARYING;
+    bool first = spread_of(a->table, s->prim.args[0]) == SPREAD_NEAR;
+    CoreAtom bound = s->prim.args[first];
+    if (spread_of(a->table, bound) != SPREAD_UNIFORM || (!bound.is_const && spread_var(a->table, bound.var)->in_loop))
+        return SPREAD_VARYING;
+    switch (s->prim.op) {
+    case PRIM_MIN:
+    case PRIM_MAX: return SPREAD_NEAR;
+    case PRIM_MOD: return first ? SPREAD_NEAR : SPREAD_VARYING;
+    case PRIM_DIV: return first ? SPREAD_UNIFORM : SPREAD_VARYING;
+    default: return compares(s->prim.op) ? SPREAD_UNIFORM : SPREAD_VARYING;
+    }
+}
+
+/* Of an i64 operation on positions: stays it one in all lanes? */
+static bool keeps_near(const Analysis *a, const CoreStmt *s)
+{
+    Spread x = spread_of(a->table, s->prim.args[0]);
+    Spread y = s->prim.nargs > 1 ? spread_of(a->table, s->prim.args[1]) : x;
+    switch (s->prim.op) {
+    case PRIM_CONVERT: return core_var_type(a->fn, s->vars[0]).scalar == SC_I64;
+    case PRIM_ADD: return x == SPREAD_UNIFORM || y == SPREAD_UNIFORM;
+    case PRIM_SUB: return y == SPREAD_UNIFORM;
+    case PRIM_SELECT: return spread_choice(a->table, s->prim.args[0], s->prim.args[1], s->prim.args[2]) == SPREAD_NEAR;
+    default: return false;
+    }
+}
+
+static void prim_spread(Analysis *a, const CoreStmt *s)
 {
     Spread all = SPREAD_UNIFORM;
+    bool agreed = false;
     for (uint32_t i = 0; i < s->prim.nargs; i++) {
-        Spread x = spread_of(a->spread, s->prim.args[i]);
+        Spread x = spread_of(a->table, s->prim.args[i]);
         all = x > all ? x : all;
+        agreed |= is_agreed(a->table, s->prim.args[i]);
     }
-    if (all != SPREAD_NEAR)
-        return all;
-    Spread x = spread_of(a->spread, s->prim.args[0]);
-    Spread y = s->prim.nargs > 1 ? spread_of(a->spread, s->prim.args[1]) : x;
-    if (s->prim.op == PRIM_CONVERT && core_var_type(a->fn, s->vars[0]).scalar == SC_I64)
-        return SPREAD_NEAR;
-    bool moves = (s->prim.op == PRIM_ADD && (x == SPREAD_UNIFORM || y == SPREAD_UNIFORM)) ||
-                 (s->prim.op == PRIM_SUB && y == SPREAD_UNIFORM);
-    return moves && is_i64(a->fn, s->prim.args[0]) ? SPREAD_NEAR : SPREAD_VARYING;
+    if (all == SPREAD_NEAR && keeps_near(a, s)) {
+        set_agreed(a, s->vars[0], SPREAD_NEAR, s->prim.op == PRIM_SELECT && agreed);
+    } else if (all == SPREAD_NEAR) {
+        Spread inside = inside_prim(a, s);
+        set_agreed(a, s->vars[0], inside, inside != SPREAD_VARYING);
+    } else {
+        set_agreed(a, s->vars[0], all, agreed && all == SPREAD_UNIFORM);
+    }
 }
 
 static void block(Analysis *a, const CoreBlock *b);
@@ -66,16 +113,16 @@ static void if_spread(Analysis *a, const CoreStmt *s)
 {
     block(a, s->if_.then_b);
     block(a, s->if_.else_b);
-    bool varies = spread_of(a->spread, s->if_.cond) != SPREAD_UNIFORM;
     for (uint32_t i = 0; i < s->nvars; i++) {
-        Spread x = spread_of(a->spread, s->if_.then_b->results[i]), y = spread_of(a->spread, s->if_.else_b->results[i]);
-        set(a, s->vars[i], varies ? SPREAD_VARYING : join(x, y));
+        CoreAtom x = s->if_.then_b->results[i], y = s->if_.else_b->results[i];
+        bool agreed = is_agreed(a->table, s->if_.cond) || is_agreed(a->table, x) || is_agreed(a->table, y);
+        set_agreed(a, s->vars[i], spread_choice(a->table, s->if_.cond, x, y), agreed);
     }
 }
 
-bool spread_loop_diverges(const Spread *spread, const CoreStmt *loop)
+bool spread_loop_diverges(const SpreadTable *table, const CoreStmt *loop)
 {
-    return spread_of(spread, loop->loop.cond ? loop->loop.cond->results[0] : loop->loop.count) != SPREAD_UNIFORM;
+    return spread_of(table, loop->loop.cond ? loop->loop.cond->results[0] : loop->loop.count) != SPREAD_UNIFORM;
 }
 
 static bool keeps(const CoreStmt *s, uint32_t i)
@@ -83,6 +130,8 @@ static bool keeps(const CoreStmt *s, uint32_t i)
     CoreAtom next = s->loop.body->results[i];
     return !next.is_const && next.var == s->loop.params[i];
 }
+
+static Spread join(Spread a, Spread b) { return a == b ? a : SPREAD_VARYING; }
 
 static bool loop_round(Analysis *a, const CoreStmt *s)
 {
@@ -92,12 +141,12 @@ static bool loop_round(Analysis *a, const CoreStmt *s)
     if (s->loop.cond)
         block(a, s->loop.cond);
     block(a, s->loop.body);
-    bool diverges = spread_loop_diverges(a->spread, s);
+    bool diverges = spread_loop_diverges(a->table, s);
     for (uint32_t i = 0; i < s->loop.nparams; i++) {
-        Spread was = a->spread[s->loop.params[i]];
+        Spread was = (Spread)spread_var(a->table, s->loop.params[i])->spread;
         Spread now = keeps(s, i) ? was
                      : diverges  ? SPREAD_VARYING
-                                 : join(was, spread_of(a->spread, s->loop.body->results[i]));
+                                 : join(was, spread_of(a->table, s->loop.body->results[i]));
         set(a, s->loop.params[i], now);
         changed |= now != was;
     }
@@ -106,19 +155,21 @@ static bool loop_round(Analysis *a, const CoreStmt *s)
 
 static void loop_spread(Analysis *a, const CoreStmt *s)
 {
+    a->loops++;
     for (uint32_t i = 0; i < s->loop.nparams; i++)
-        set(a, s->loop.params[i], spread_of(a->spread, s->loop.inits[i]));
+        set(a, s->loop.params[i], spread_of(a->table, s->loop.inits[i]));
     while (loop_round(a, s) && !a->facts->refused)
         ;
+    a->loops--;
     for (uint32_t i = 0; i < s->nvars; i++)
-        set(a, s->vars[i], a->spread[s->loop.params[i]]);
+        set(a, s->vars[i], (Spread)spread_var(a->table, s->loop.params[i])->spread);
 }
 
 static void index_spread(Analysis *a, const CoreStmt *s)
 {
-    if (spread_of(a->spread, s->index.array) != SPREAD_UNIFORM)
+    if (spread_of(a->table, s->index.array) != SPREAD_UNIFORM)
         a->facts->refused = true;
-    Spread at = spread_of(a->spread, s->index.index);
+    Spread at = spread_of(a->table, s->index.index);
     set(a, s->vars[0], at == SPREAD_UNIFORM ? at : SPREAD_VARYING);
 }
 
@@ -126,7 +177,7 @@ static void slice_spread(Analysis *a, const CoreStmt *s)
 {
     const CoreAtom parts[] = {s->slice.array, s->slice.from, s->slice.to};
     for (uint32_t i = 0; i < 3; i++)
-        if (spread_of(a->spread, parts[i]) != SPREAD_UNIFORM)
+        if (spread_of(a->table, parts[i]) != SPREAD_UNIFORM)
             a->facts->refused = true;
     set(a, s->vars[0], SPREAD_UNIFORM);
 }
@@ -134,8 +185,8 @@ static void slice_spread(Analysis *a, const CoreStmt *s)
 static void stmt(Analysis *a, const CoreStmt *s)
 {
     switch (s->kind) {
-    case CORE_ATOM: set(a, s->vars[0], spread_of(a->spread, s->atom)); break;
-    case CORE_PRIM: set(a, s->vars[0], prim_spread(a, s)); break;
+    case CORE_ATOM: set(a, s->vars[0], spread_of(a->table, s->atom)); break;
+    case CORE_PRIM: prim_spread(a, s); break;
     case CORE_LENGTH: set(a, s->vars[0], SPREAD_UNIFORM); break;
     case CORE_INDEX: index_spread(a, s); break;
     case CORE_SLICE: slice_spread(a, s); break;
@@ -159,7 +210,7 @@ static void block(Analysis *a, const CoreBlock *b)
 
 static void measure_block(Analysis *a, const CoreBlock *b);
 
-static void measure_use(Analysis *a, CoreAtom x) { spread_as_vector(a->spread, x, a->facts); }
+static void measure_use(Analysis *a, CoreAtom x) { spread_as_vector(a->table, x, a->facts); }
 
 /* Operations for which there is no vector form that gives the same bits (kernels/vector.cl). */
 static bool goes_by_lane(CorePrim op, Scalar operand)
@@ -180,13 +231,13 @@ static bool goes_by_lane(CorePrim op, Scalar operand)
 static void measure_prim(Analysis *a, const CoreStmt *s)
 {
     Scalar operand = core_atom_type(a->fn, s->prim.args[0]).scalar;
-    if (a->spread[s->vars[0]] != SPREAD_VARYING)
+    if (spread_var(a->table, s->vars[0])->spread != SPREAD_VARYING)
         return;
     if (goes_by_lane(s->prim.op, operand))
         a->facts->lanes += core_prim_cost(s->prim.op, operand);
     else
         a->facts->vectors += core_prim_cost(s->prim.op, operand);
-    if (spread_near_prim(a->spread, s))
+    if (spread_near_prim(a->table, s))
         return;
     for (uint32_t i = 0; i < s->prim.nargs; i++)
         measure_use(a, s->prim.args[i]);
@@ -195,7 +246,7 @@ static void measure_prim(Analysis *a, const CoreStmt *s)
 static void measure_results(Analysis *a, const CoreVar *vars, uint32_t n, const CoreAtom *atoms)
 {
     for (uint32_t i = 0; i < n; i++)
-        if (a->spread[vars[i]] == SPREAD_VARYING)
+        if (spread_var(a->table, vars[i])->spread == SPREAD_VARYING)
             measure_use(a, atoms[i]);
 }
 
@@ -204,9 +255,9 @@ static void measure_stmt(Analysis *a, const CoreStmt *s)
     switch (s->kind) {
     case CORE_PRIM: measure_prim(a, s); break;
     case CORE_INDEX:
-        if (spread_of(a->spread, s->index.index) == SPREAD_VARYING)
+        if (spread_of(a->table, s->index.index) == SPREAD_VARYING)
             a->facts->lanes += GATHER_COST;
-        else if (a->spread[s->vars[0]] == SPREAD_VARYING)
+        else if (spread_var(a->table, s->vars[0])->spread == SPREAD_VARYING)
             a->facts->vectors += GATHER_COST;
         break;
     case CORE_IF:
@@ -234,15 +285,15 @@ static void measure_block(Analysis *a, const CoreBlock *b)
         const CoreStmt *s = b->stmts.at[i];
         for (uint32_t j = 0; j < s->nvars; j++) {
             CoreType t = core_var_type(a->fn, s->vars[j]);
-            a->facts->wide |= a->spread[s->vars[j]] == SPREAD_VARYING && scalar_bytes(t.scalar) == 8;
+            a->facts->wide |= spread_var(a->table, s->vars[j])->spread == SPREAD_VARYING && scalar_bytes(t.scalar) == 8;
         }
         measure_stmt(a, s);
     }
 }
 
-void spread_block(const CoreFn *fn, const CoreBlock *b, Spread *spread, SpreadFacts *facts)
+void spread_block(const CoreFn *fn, const CoreBlock *b, SpreadTable *table, SpreadFacts *facts)
 {
-    Analysis a = {.fn = fn, .spread = spread, .facts = facts};
+    Analysis a = {.fn = fn, .table = table, .facts = facts};
     block(&a, b);
     if (!facts->refused)
         measure_block(&a, b);

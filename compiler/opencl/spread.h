@@ -2,31 +2,50 @@
  *
  * Found from what the inputs are: forward over the statements, over loops again until nothing changes any more (a
  * variable only ever goes up). A branch on what varies makes its results vary, a loop of which lanes leave at different
- * times its state. */
+ * times its state.
+ *
+ * INSIDE. What i == 0 || i == n - 1 or max 0 (i - 1) are differs between lanes only where the bound lies among them.
+ * For the inside it is assumed that it does not: then positions compare alike in all lanes, and a bounded position is
+ * the position. Not so for bounds that go on in a loop, which would meet all lanes one after the other. */
 #ifndef DPC_OPENCL_SPREAD_H
 #define DPC_OPENCL_SPREAD_H
 
 #include "core/core.h"
+#include "support/paged.h"
 
 typedef enum Spread { SPREAD_UNIFORM, SPREAD_NEAR, SPREAD_VARYING } Spread;
 
+typedef struct SpreadVar {
+    uint8_t spread; /* a Spread */
+    bool agreed;    /* uniform because that is assumed */
+    bool in_loop;   /* may differ from round to round */
+} SpreadVar;
+
+typedef struct SpreadTable {
+    PagedTable vars; /* SpreadVar by variable of the function */
+    bool inside;
+} SpreadTable;
+
 typedef struct SpreadFacts {
+    bool assumes;     /* there is something that holds inside only */
     bool refused;     /* there is something that vectors cannot do */
     bool wide;        /* a vector has elements of 8 bytes */
     uint32_t vectors; /* costs, in additions: of what is done for all lanes at once, */
     uint32_t lanes;   /* and of what goes lane by lane, for one lane */
 } SpreadFacts;
 
-/* spread: of each variable of fn; those that the block gets from outside must be there, the others are written.
- * Adds to facts. */
-void spread_block(const CoreFn *fn, const CoreBlock *b, Spread *spread, SpreadFacts *facts);
-Spread spread_of(const Spread *spread, CoreAtom a);
+/* The table has what the block gets from outside; the others are written. Adds to facts. */
+void spread_block(const CoreFn *fn, const CoreBlock *b, SpreadTable *table, SpreadFacts *facts);
+Spread spread_of(const SpreadTable *table, CoreAtom a);
+static inline SpreadVar *spread_var(const SpreadTable *table, CoreVar v) { return paged_at(&table->vars, v); }
 /* The atom as a vector: a near value must be written out, as i64. */
-void spread_as_vector(const Spread *spread, CoreAtom a, SpreadFacts *facts);
+void spread_as_vector(const SpreadTable *table, CoreAtom a, SpreadFacts *facts);
 /* Do the lanes of this loop leave it at different times? */
-bool spread_loop_diverges(const Spread *spread, const CoreStmt *loop);
+bool spread_loop_diverges(const SpreadTable *table, const CoreStmt *loop);
 /* A comparison or conversion that near values need not be written out for. */
-bool spread_near_prim(const Spread *spread, const CoreStmt *s);
+bool spread_near_prim(const SpreadTable *table, const CoreStmt *s);
+/* What the two values of a branch or `select` become. */
+Spread spread_choice(const SpreadTable *table, CoreAtom cond, CoreAtom a, CoreAtom b);
 /* May a branch be computed where no lane wants it? */
 bool spread_is_cheap(const CoreFn *fn, const CoreBlock *b);
 

@@ -318,3 +318,20 @@ DP_FN dp_bool_w dp_near_le(long base, long x) { return x == 0x7fffffffffffffffL 
 DP_FN dp_bool_w dp_near_gt(long base, long x) { return ~dp_near_le(base, x); }
 DP_FN dp_bool_w dp_near_eq(long base, long x) { return dp_near_le(base, x) & ~dp_near_lt(base, x); }
 DP_FN dp_bool_w dp_near_ne(long base, long x) { return ~dp_near_eq(base, x); }
+
+/* Where an array has an element for each lane. */
+DP_FN bool dp_near_there(dp_view view, long base) { return DP_LEN(view) >= DP_W && (ulong)base <= DP_LEN(view) - DP_W; }
+
+/* Does x lie among the lanes, so that they compare with it differently? Or wrap they, then that is not asked. Of min and max:
+ * is x ever what is chosen? Of div and mod: does a multiple of x lie among them, or are they or is x negative? */
+DP_FN bool dp_wraps(long base) { return base > 0x7fffffffffffffffL - DP_W; }
+DP_FN bool dp_parts_eq(long base, long x) { return (ulong)x - (ulong)base < DP_W; }
+DP_FN bool dp_parts_ne(long base, long x) { return dp_parts_eq(base, x); }
+DP_FN bool dp_parts_lt(long base, long x) { return dp_wraps(base) || (ulong)x - (ulong)base - 1 < DP_W - 1; }
+DP_FN bool dp_parts_ge(long base, long x) { return dp_parts_lt(base, x); }
+DP_FN bool dp_parts_le(long base, long x) { return dp_wraps(base) || (ulong)x - (ulong)base < DP_W - 1; }
+DP_FN bool dp_parts_gt(long base, long x) { return dp_parts_le(base, x); }
+DP_FN bool dp_parts_max(long base, long x) { return dp_wraps(base) || base < x; }
+DP_FN bool dp_parts_min(long base, long x) { return dp_wraps(base) || base + (DP_W - 1) > x; }
+DP_FN bool dp_parts_mod(long base, long x) { return dp_wraps(base) || base < 0 || x < DP_W || (base < x ? base : base % x) > x - DP_W; }
+DP_FN bool dp_parts_div(long base, long x) { return dp_parts_mod(base, x); }
