@@ -7,6 +7,7 @@
  *   launch.c   kernels, launching      build.c    programs         source.c   their texts
  *   cache*.c   binaries on disk        quick.c    kernels that are not worth an optimising compiler yet
  *   context.c  contexts and paths      ops.c      kernels with user code
+ *   scatter.c    scatters
  *   segreduce.c  ways of segmented reductions           histogram.c  of histograms
  *   pack.c     packs and splits        lookback.c words between work-groups
  *   moves.c    operations without      move_queue.c  their moves, several in a launch

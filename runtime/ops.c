@@ -199,20 +199,7 @@ void dp_scan(DpRt *rt, uint32_t kernel, uint32_t variant, DpCtx *c, const uint64
     dp_block_release(rt, part);
 }
 
-/* ---- scatter ---- */
-/* The columns are the destinations' elements, fresh, in the order of their owners. */
-static void run_scatter(DpRt *rt, uint32_t kernel, uint32_t variant, const DpCtx *c, const uint64_t *words,
-                        uint64_t length, uint64_t dest_offsets, const DpCol *data)
-{
-    Segments s = dp_ctx_segments(c);
-    Args a = dp_args_context(c, &s);
-    dp_args_add(&a, length);
-    dp_args_add(&a, dest_offsets);
-    dp_args_kernel_words(rt, &a, kernel, words);
-    dp_args_columns(&a, data, dp_rt_info(rt, kernel)->nouts);
-    dp_rt_launch(rt, dp_rt_kernel(rt, kernel, variant, s.mode, "dp_scatter"), 2, dp_rt_map_groups(rt, c->n), &a);
-}
-
+/* ---- copies ---- */
 DpCol dp_fresh_copy(DpRt *rt, DpCol col)
 {
     if (!col.block || col.block->count == 1)
@@ -222,64 +209,4 @@ DpCol dp_fresh_copy(DpRt *rt, DpCol col)
     dp_block_add_refs(rt, copy.block, dp_refs_of_col(rt, &col, 0));
     dp_col_release(rt, &col);
     return copy;
-}
-
-void dp_scatter(DpRt *rt, uint32_t kernel, uint32_t variant, DpCtx *c, const uint64_t *words, const DpCol *dests,
-                const bool *consume, DpCol *outs)
-{
-    const DpKernel *k = dp_rt_info(rt, kernel);
-    dp_rt_check_countable(rt, dp_ctx_n(c));
-    DpCtx *room = dp_ctx_n(c) ? dp_nested_views(rt, c->up, &dests[0]) : NULL;
-    if (!room || room->n == 0) {
-        for (uint32_t i = 0; i < k->nouts; i++)
-            outs[i] = dp_failed(rt) ? (DpCol){0} : dp_col_retain(dests[i]);
-        dp_ctx_release(rt, &room);
-        return;
-    }
-    DpCol data[DP_MAX_OUTS];
-    for (uint32_t i = 0; i < k->nouts; i++) {
-        DpBlock *own = consume[i] ? dp_sole_elements(&dests[i]) : NULL;
-        if (own) {
-            dp_block_forget_layout(rt, own);
-            data[i] = (DpCol){dp_block_retain(own), dests[i].block->contig.base, room->n, k->out_bytes[i]};
-            outs[i] = dp_col_retain(dests[i]);
-        } else {
-            data[i] = dp_fresh_copy(rt, dp_elems(rt, &dests[i], room, k->out_bytes[i]));
-            outs[i] =
-                dp_views_of_offsets(rt, room->offsets, c->up->n, data[i].addr, room->n, data[i].bytes, data[i].block);
-        }
-        if (outs[i].block)
-            outs[i].block->refs_are_element_refs = true;
-    }
-    run_scatter(rt, kernel, variant, c, words, 0, dp_offsets_word(room->offsets), data);
-    for (uint32_t i = 0; i < k->nouts; i++)
-        dp_col_release(rt, &data[i]);
-    dp_ctx_release(rt, &room);
-}
-
-void dp_scatter_root(DpRt *rt, uint32_t kernel, uint32_t variant, DpCtx *c, const uint64_t *words, const DpArr *dests,
-                     const bool *consume, DpArr *outs)
-{
-    const DpKernel *k = dp_rt_info(rt, kernel);
-    DpCol data[DP_MAX_OUTS];
-    dp_rt_check_countable(rt, dp_ctx_n(c));
-    for (uint32_t i = 0; i < k->nouts; i++) {
-        if (dp_failed(rt)) {
-            outs[i] = (DpArr){0, 0, NULL};
-            continue;
-        }
-        if (c->n == 0 || dests[i].len == 0 || (consume[i] && dp_arr_solely_held(&dests[i]))) {
-            outs[i] = dp_arr_retain(dests[i]);
-            data[i] = (DpCol){NULL, dests[i].addr, dests[i].len, k->out_bytes[i]};
-            if (c->n && dests[i].len)
-                dp_block_forget_layout(rt, dests[i].refs->blocks[0]);
-            continue;
-        }
-        data[i] = dp_new_col(rt, dests[i].len, k->out_bytes[i]);
-        dp_move_copy(rt, data[i].addr, dp_arr_addr(rt, &dests[i]), dests[i].len, k->out_bytes[i]);
-        dp_block_add_refs(rt, data[i].block, dp_refs_of_arr(rt, &dests[i], 1));
-        outs[i] = dp_arr_of_block(rt, data[i].block, data[i].n);
-    }
-    if (!dp_failed(rt) && c->n && dests[0].len)
-        run_scatter(rt, kernel, variant, c, words, dests[0].len, 0, data);
 }

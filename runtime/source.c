@@ -65,6 +65,10 @@ static void add_template(DpRt *rt, Text *t, DpKernelKind kind, uint32_t mode)
     case DP_K_SCATTER:
         add_file(rt, t, "combine.cl");
         add_file(rt, t, "scatter.cl");
+        if (mode / MODE_WAY) {
+            add_file(rt, t, "groups.cl");
+            add_file(rt, t, "scatter_windows.cl");
+        }
         break;
     case DP_K_HIST:
         if (mode & MODE_HIST_SORTED) {
@@ -289,6 +293,8 @@ void dp_source_own(DpRt *rt, Text *t, OwnProgram own, uint32_t mode)
         break;
     case OWN_SORT:
         add_file(rt, t, "each.cl");
+        if (rt->gpu)
+            add_file(rt, t, "groups.cl");
         add_file(rt, t, "radix_sort.cl");
         add_sized(rt, t, "radix_pass.cl", 4);
         add_sized(rt, t, "radix_pass.cl", 8);

@@ -1,5 +1,5 @@
 #!/bin/sh
-# Each way of segmented reductions, scans, maps and sorts, forced, computes what the interpreters do, in both shapes of the kernels:
+# Each way of segmented reductions, scans, maps, sorts and scatters, forced, computes what the interpreters do, in both shapes of the kernels:
 # ways.sh DPC [FILE.dp…]. Without files: the programs made for it; ways.sh DPC tests/run/*.dp takes an hour.
 set -u
 dpc=$1
@@ -15,7 +15,8 @@ force() { # SHAPE WAYS FILE…
         grep -v -E 'passed$|expected (kernels|launches)|  got [0-9]+$' /tmp/ways.$$
     }
 }
-reduces="tests/run/segment_ways.dp tests/run/scan_ways.dp tests/run/tiles.dp" sorts=tests/run/sort_ways.dp maps=tests/run/map_ways.dp
+reduces="tests/run/segment_ways.dp tests/run/scan_ways.dp tests/run/tiles.dp" sorts=tests/run/sort_ways.dp maps=tests/run/map_ways.dp \
+    scatters=tests/run/scatter_ways.dp
 for shape in cpu gpu; do
     for ways in segreduce=path,segscan=path,look-back=always segreduce=path,segscan=path segreduce=lane,segscan=lane,reduce=two \
         segreduce=team,team-bytes=8 segreduce=split,split-length=4 segreduce=tile,tile-unroll=2; do
@@ -28,5 +29,8 @@ for shape in cpu gpu; do
 done
 force cpu sort-buckets=2,sort-segment=16 ${@:-$sorts}
 force gpu sort-segment=300,sort-ranked=16 ${@:-$sorts}
+for ways in scatter=windows scatter-large=0 scatter=direct; do
+    force gpu $ways ${@:-$scatters}
+done
 rm -f /tmp/ways.$$
 exit $failed

@@ -631,6 +631,7 @@ void emit_kernel_facts(DpKernel *to, const Plan *plan, const PlanKernel *k)
     to->across = plan_loads_go_across(k);
     if (!combines_where_it_is(k))
         return;
+    to->combines = k->kind == PLAN_SCATTER;
     to->swap_bytes = (uint8_t)hist_bytes(k);
 }
 

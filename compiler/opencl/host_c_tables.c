@@ -40,8 +40,9 @@ static void print_kernel(HostPrinter *h, const DpKernel *k, uint32_t i)
                   k->in_bytes, k->nwords, k->nouts, k->val_bytes, k->cost);
     for (uint32_t j = 0; j < k->nouts || j == 0; j++)
         strbuf_printf(h->out, "%s%u", j ? ", " : "", k->out_bytes[j]);
-    strbuf_printf(h->out, "},\n     .segment_free = 0x%xU, .long_body = %d, .across = %d, .swap_bytes = %u,\n",
-                  k->segment_free, k->long_body, k->across, k->swap_bytes);
+    strbuf_printf(h->out,
+                  "},\n     .segment_free = 0x%xU, .long_body = %d, .across = %d, .combines = %d, .swap_bytes = %u,\n",
+                  k->segment_free, k->long_body, k->across, k->combines, k->swap_bytes);
     strbuf_printf(h->out, "     .tile = {%u, %d, %u, %u, %u}},\n", k->tile.shape, k->tile.batched, k->tile.stream_bytes,
                   k->tile.row_bytes, k->tile.column_bytes);
 }

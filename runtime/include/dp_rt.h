@@ -24,7 +24,7 @@
 
 #include "dp_value.h"
 
-#define DP_RT_VERSION 4
+#define DP_RT_VERSION 5
 
 typedef struct DpRt DpRt;
 typedef struct DpBlock DpBlock;
@@ -94,11 +94,13 @@ typedef struct DpKernel {
                               does in every variant, DP_SEGMENT_NEVER: in none */
     bool long_body;        /* several elements side by side would take too long to compile */
     bool across;           /* MAP: most of its loads lie side by side for neighbouring segments */
-    uint8_t swap_bytes;    /* HIST: of a value that one compare-and-swap holds; 0: it does not */
-    const char *vector;    /* the holes once more, for several instances side by side; NULL: there are none */
-    uint8_t lanes;         /* how many these are for */
-    bool vector_pays;      /* it is probably faster */
-    DpTile tile;           /* REDUCE */
+    bool combines;         /* SCATTER: with what is there, by an operator */
+    uint8_t
+        swap_bytes; /* HIST, and SCATTER that combines: of a value that one compare-and-swap holds; 0: it does not */
+    const char *vector; /* the holes once more, for several instances side by side; NULL: there are none */
+    uint8_t lanes;      /* how many these are for */
+    bool vector_pays;   /* it is probably faster */
+    DpTile tile;        /* REDUCE */
 } DpKernel;
 #define DP_SEGMENT_NEVER UINT32_MAX
 

@@ -166,7 +166,7 @@ DP_KERNEL void DP_SORTED(dp_sort_pass)(DP_HEAPS, ulong n, ulong keys, ulong keys
         own = sum - (l == ((uint)(~(DP_K)0 >> shift) & 255) ? DP_SORT_TILE - size : 0);
         if (status)
             ((volatile __global uint *)DP_OUT(uint, status))[t * 256 + l] = own | (t ? DP_SORT_OWN : DP_SORT_ALL);
-        before = dp_sort_sum_before(sum, work, l);
+        before = dp_sum_before(sum, work, l);
         first[l] = before;
         barrier(CLK_LOCAL_MEM_FENCE);
         DP_UNROLL for (uint q = 0; q < DP_SORT_ITEMS; q++) {

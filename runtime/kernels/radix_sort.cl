@@ -194,13 +194,11 @@ enum {
 #define DP_SORT_ALL 0x80000000u
 #define DP_SORT_NUMBER 0x3fffffffu
 
-/* Among the lanes of a row. On NVIDIA's devices a row is a warp. Others are not asked to unroll loops with barriers. */
+/* Among the lanes of a row. On NVIDIA's devices a row is a warp. */
 #ifdef cl_nv_pragma_unroll
 #define DP_ROW_BARRIER() asm volatile("bar.warp.sync 0xffffffff;" ::: "memory")
-#define DP_UNROLL _Pragma("unroll")
 #else
 #define DP_ROW_BARRIER() barrier(CLK_LOCAL_MEM_FENCE)
-#define DP_UNROLL
 #endif
 
 /* STATEMENT for some[DP_SORT_AT_ONCE] of n keys at `from`, loaded together: a lane l has every DP_WG-th of a tile. Where a tile is not full, it has
@@ -227,27 +225,6 @@ enum {
 static inline ulong dp_sort_chunk(ulong n, ulong tile, ulong chunk)
 {
     return dp_chunk_start((n + tile - 1) / tile, get_num_groups(0), chunk);
-}
-
-/* The sum of x of the lanes before l. work: 2 * DP_WG, not in use before. Two barriers. */
-static inline uint dp_sort_sum_before(uint x, __local uint *work, uint l)
-{
-    work[l] = x;
-    barrier(CLK_LOCAL_MEM_FENCE);
-    if (l < 16) {
-        uint sum = 0;
-        for (uint j = 16 * l; j < 16 * l + 16; j++) {
-            uint one = work[j];
-            work[j] = sum;
-            sum += one;
-        }
-        work[DP_WG + l] = sum;
-    }
-    barrier(CLK_LOCAL_MEM_FENCE);
-    uint before = work[l];
-    for (uint j = 0; j < l / 16; j++)
-        before += work[DP_WG + j];
-    return before;
 }
 
 /* How many of digit l are in the tiles before t, by what they left. */
@@ -279,7 +256,7 @@ DP_KERNEL void dp_sort_bases(DP_HEAPS, ulong passes, ulong digits)
     __local uint work[2 * DP_WG];
     const uint l = get_local_id(0);
     const ulong at = get_group_id(0) * 256 + l;
-    const uint before = dp_sort_sum_before(DP_AT(uint, digits)[at], work, l);
+    const uint before = dp_sum_before(DP_AT(uint, digits)[at], work, l);
     DP_OUT(uint, digits)[at] = before;
 }
 
@@ -289,7 +266,7 @@ DP_KERNEL void dp_sort_starts(DP_HEAPS, ulong chunks, ulong counts)
     uint l = get_local_id(0), sum = 0;
     for (ulong k = l * chunks; k < (l + 1) * chunks; k++)
         sum += DP_OUT(uint, counts)[k];
-    uint before = dp_sort_sum_before(sum, work, l);
+    uint before = dp_sum_before(sum, work, l);
     for (ulong k = l * chunks; k < (l + 1) * chunks; k++) {
         uint count = DP_OUT(uint, counts)[k];
         DP_OUT(uint, counts)[k] = before;
