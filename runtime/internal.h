@@ -286,6 +286,8 @@ struct DpRt {
     DpDevice *device;
     bool gpu; /* which shape of the templates */
     DpTunings params;
+    bool *asked;         /* DpOpenOptions.asked */
+    char tune_note[640]; /* dp_tune_note; empty: there is none */
     Heap heap;
     uint64_t memory_limit; /* of the heap, in bytes; 0: none */
     Program **programs;
@@ -320,7 +322,12 @@ bool dp_open_fails(DpOpenError *error, ExitStatus status, const char *format, ..
     __attribute__((format(printf, 3, 4))); /* false */
 
 /* params.h: of this device. */
-static inline uint64_t dp_param(const DpRt *rt, DpTuning id) { return dp_params_value(&rt->params, id, rt->gpu); }
+static inline uint64_t dp_param(const DpRt *rt, DpTuning id)
+{
+    if (rt->asked)
+        rt->asked[id] = true;
+    return dp_params_value(&rt->params, id, rt->gpu);
+}
 
 /* May work-groups wait for what those before them leave? */
 static inline bool dp_rt_looks_back(const DpRt *rt)
@@ -330,6 +337,10 @@ static inline bool dp_rt_looks_back(const DpRt *rt)
     return rt->gpu && (choice == DEVICE ? rt->device->facts.kind == DEVICE_GPU : choice == ALWAYS);
 }
 
+/* tune.c */
+/* What the options' tune file says for this device, where nothing else is set. False: it cannot be used. */
+bool dp_tune_apply(DpRt *rt, const DpOpenOptions *options, DpOpenError *error);
+
 /* device.c */
 bool dp_device_open(DpRt *rt, const DpOpenOptions *options, DpOpenError *error);
 bool dp_device_list(FILE *out, const char **why); /* false, and why: there are none, or not all answer */
@@ -338,8 +349,6 @@ bool dp_device_list(FILE *out, const char **why); /* false, and why: there are n
 /* Before the first OpenCL call of the process, whose environment it sets; later calls do nothing. False if built
  * kernels will not be there for the next process. */
 bool dp_process_prepare(void);
-/* At the process's end, when all runtimes are closed. What is left behind without it is removed a little later. */
-void dp_process_end(void);
 
 /* error.c. They return: the failure is recorded, and what comes after does nothing (dp_rt.h, FAILURES). */
 void dp_rt_fail(DpRt *rt, int status, const char *format, ...) __attribute__((format(printf, 3, 4)));

@@ -30,10 +30,11 @@ enum { WAY_LINEAR, WAY_GRID, WAY_TURNED, GRID_COLUMNS = 64, TURNED_SIDE = 32, MO
 
 static uint32_t map_way(const DpRt *rt, const DpKernel *k, const DpCtx *c, const Segments *s)
 {
-    const uint64_t asked = dp_param(rt, PARAM_MAP_WAY), length = s->offsets & ~DP_REGULAR;
+    const uint64_t length = s->offsets & ~DP_REGULAR;
     const bool fits = k->val_bytes <= MOST_TURNED && k->kind == DP_K_MAP;
     if (!rt->gpu || !(s->mode & MODE_SEGMENTED) || !(s->offsets & DP_REGULAR))
         return WAY_LINEAR;
+    const uint64_t asked = dp_param(rt, PARAM_MAP_WAY);
     if (asked)
         return asked - 1 == WAY_TURNED && !fits ? WAY_GRID : (uint32_t)asked - 1;
     if (c->n < dp_param(rt, PARAM_MAP_GRID))

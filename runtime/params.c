@@ -12,12 +12,12 @@ typedef struct Row {
     const char *name;
     const char *words; /* NULL: a number */
     uint64_t cpu, gpu, least, most;
-    const char *unit, *text;
+    const char *tries, *unit, *text;
 } Row;
 
 static const Row rows[PARAM_COUNT] = {
 #define NUMBER(id, name, ...) [PARAM_##id] = {name, NULL, __VA_ARGS__},
-#define CHOICE(id, name, words, text) [PARAM_##id] = {name, words, 0, 0, 0, 0, "", text},
+#define CHOICE(id, name, words, tries, text) [PARAM_##id] = {name, words, 0, 0, 0, 0, tries, "", text},
 #include "params.def"
 };
 
@@ -28,6 +28,20 @@ const char *dp_params_word(DpTuning id, uint64_t value, size_t *length)
         word += strcspn(word, " ") + 1;
     *length = word ? strcspn(word, " ") : 0;
     return word;
+}
+
+const char *dp_params_name(DpTuning id) { return rows[id].name; }
+
+const char *dp_params_tries(DpTuning id) { return rows[id].tries; }
+
+void dp_params_print_setting(DpTuning id, uint64_t value, char *text, size_t bytes)
+{
+    size_t length;
+    const char *word = dp_params_word(id, value, &length);
+    if (word)
+        snprintf(text, bytes, "%s=%.*s", rows[id].name, (int)length, word);
+    else
+        snprintf(text, bytes, "%s=%" PRIu64, rows[id].name, value);
 }
 
 /* The number of the word; false if it is none of the row's. */

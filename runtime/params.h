@@ -25,6 +25,11 @@ typedef struct DpTunings {
 bool dp_params_read(DpTunings *p, const char *text, char *error, size_t error_bytes);
 /* The value: as set, else the default of the shape. */
 uint64_t dp_params_value(const DpTunings *p, DpTuning id, bool gpu);
+/* Its name, and the values to measure, with blanks between. */
+const char *dp_params_name(DpTuning id);
+const char *dp_params_tries(DpTuning id);
+/* "NAME=VALUE" */
+void dp_params_print_setting(DpTuning id, uint64_t value, char *text, size_t bytes);
 /* The word that a choice has; of a number NULL. */
 const char *dp_params_word(DpTuning id, uint64_t value, size_t *length);
 

@@ -26,6 +26,7 @@ typedef struct Options {
     uint64_t runs;  /* 0: -r was not given */
     double timeout; /* seconds; 0: no limit */
     bool list, help, version, params_help;
+    char *tune; /* the text of --tune; owned */
 } Options;
 
 /* What the last run took. */
@@ -88,6 +89,25 @@ static int parse_values(Options *o, const char *const *given)
     return ok ? 0 : usage("error: %s", error);
 }
 
+/* --tune, else what the program was made with. */
+static int choose_tune(Session *s, const char *const *given)
+{
+    Options *o = &s->options;
+    char error[MESSAGE_BYTES];
+    const char *name = given[DP_OPTION_TUNE];
+    if (given[DP_OPTION_NO_TUNE])
+        return name ? usage("error: --tune goes with no %s", "--no-tune") : 0;
+    o->open.tune = s->program->tune;
+    if (!name)
+        return 0;
+    o->tune = dp_tune_load(name, error, sizeof error);
+    o->open.tune = (DpTune){name, o->tune};
+    o->open.tune_required = true;
+    if (!o->tune)
+        fprintf(stderr, "error: %s\n", error);
+    return o->tune ? 0 : EXIT_USAGE;
+}
+
 /* The arguments are then argv[1..argc]. */
 static int parse_options(Session *s)
 {
@@ -113,6 +133,7 @@ static int parse_options(Session *s)
                    .version = given[DP_OPTION_VERSION] != NULL,
                    .params_help = given[DP_OPTION_PARAM] && strcmp(given[DP_OPTION_PARAM], "help") == 0};
     int status = parse_values(o, given);
+    status = status ? status : choose_tune(s, given);
     if (status)
         return status;
     if (o->batch && (o->entry || o->output || o->times || o->runs || s->argc > 0))
@@ -298,6 +319,8 @@ static int open_runtime(Session *s)
     s->rt = dp_rt_open(s->program, &s->options.open, &error);
     if (s->rt) {
         dp_set_stack(s->rt, s->stack_end);
+        if (dp_tune_note(s->rt))
+            fprintf(stderr, "note: %s\n", dp_tune_note(s->rt));
         return 0;
     }
     fprintf(stderr, "error: %s\n", error.text);
@@ -477,6 +500,7 @@ int dp_main(int argc, char **argv, const DpProgram *program)
         return EXIT_MEMORY;
     }
     free_values(&s);
+    free(s.options.tune);
     dp_process_end();
     if (s.lost)
         _exit(s.status);

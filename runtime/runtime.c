@@ -52,7 +52,7 @@ static bool read_params(DpRt *rt, const DpOpenOptions *options, DpOpenError *err
 static bool open_all(DpRt *rt, const DpOpenOptions *options, DpOpenError *error)
 {
     return read_params(rt, options, error) && address_space_suffices(error) && stack_suffices(error) &&
-           dp_device_open(rt, options, error) && dp_heap_open(rt, error);
+           dp_device_open(rt, options, error) && dp_tune_apply(rt, options, error) && dp_heap_open(rt, error);
 }
 
 /* PoCL catches SIGFPE for the whole process when it is first called; kernels never divide by zero, and the host's
@@ -88,6 +88,7 @@ DpRt *dp_rt_open(const DpProgram *program, const DpOpenOptions *options, DpOpenE
     rt->nprograms = n;
     rt->profile.on = options->profile;
     rt->memory_limit = options->memory;
+    rt->asked = options->asked;
     rt->dump_dir = getenv("DP_DUMP_KERNELS");
     rt->cache_dir = getenv("DP_NO_CACHE") ? NULL : dp_cache_directory();
     dp_process_prepare();

@@ -11,11 +11,11 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 /* ---- files ---- */
 
-/* "path/f.dp" gives "path/f"; NULL for other endings. */
-static char *name_without_ending(Arena *arena, const char *path)
+char *name_without_ending(Arena *arena, const char *path)
 {
     size_t n = strlen(path);
     bool is_dp = n > 3 && strcmp(path + n - 3, ".dp") == 0 && path[n - 4] != '/';
@@ -29,8 +29,7 @@ static int temporary_failed(Compilation *c)
     return status;
 }
 
-/* Is the output one of the program's own files, under whatever name? */
-static bool replaces_source(Compilation *c, const char *output)
+bool replaces_source(Compilation *c, const char *output)
 {
     for (uint32_t i = 0; i < c->session->files.n; i++) {
         const SourceFile *file = c->session->files.at[i];
@@ -73,8 +72,7 @@ static int build_in(Compilation *c, const TempFolder *folder, const char *output
     return status ? status : install(c, program, output);
 }
 
-/* Programs without entries are libraries: there is nothing to run. */
-static bool has_entry(Compilation *c)
+bool has_entry(Compilation *c)
 {
     if (c->core->entries.n == 0)
         report_error(c->session, "%s has no entry: nothing can be run", c->path);
@@ -91,6 +89,23 @@ static void print_remarks(Compilation *c, const char *form)
     strbuf_free(&text);
 }
 
+/* f.tune beside the source, or what --tune says, becomes the program's. False after a message. */
+static bool take_tune(Compilation *c, const CommandLine *a, const char *given)
+{
+    char *stem = name_without_ending(c->session->arena, a->words[0]), error[512];
+    const char *beside = stem ? arena_printf(c->session->arena, "%s.tune", stem) : NULL;
+    const char *name = given ? given : beside && access(beside, F_OK) == 0 ? beside : NULL;
+    if (!name)
+        return true;
+    char *text = dp_tune_load(name, error, sizeof error);
+    if (text)
+        c->tune = (DpTune){name, arena_strndup(c->session->arena, text, strlen(text))};
+    else
+        report_error(c->session, "%s", error);
+    free(text);
+    return c->tune.text != NULL;
+}
+
 int command_build(const CommandLine *a)
 {
     const char *file = a->words[0], *output = a->values[OPTION_EXECUTABLE];
@@ -102,7 +117,8 @@ int command_build(const CommandLine *a)
     TempFolder folder;
     if (!output) {
         usage_error("%s does not end in .dp: name the executable with -o", file);
-    } else if (compile_to(c, STAGE_FLAT) && has_entry(c) && !replaces_source(c, output)) {
+    } else if (compile_to(c, STAGE_FLAT) && has_entry(c) && !replaces_source(c, output) &&
+               (a->values[OPTION_BUILD_NO_TUNE] || take_tune(c, a, a->values[OPTION_BUILD_TUNE]))) {
         if (temp_folder_create(&folder)) {
             status = build_in(c, &folder, output);
             temp_folder_remove(&folder);
@@ -141,6 +157,12 @@ static bool outputs_are_free(Compilation *c, const CommandLine *a)
     return !(output && replaces_source(c, dp_file_path(output))) && !(times && replaces_source(c, times));
 }
 
+/* The program itself reads what --tune says. */
+static bool take_tune_beside(Compilation *c, const CommandLine *a)
+{
+    return a->values[DP_OPTION_TUNE] || a->values[DP_OPTION_NO_TUNE] || take_tune(c, a, NULL);
+}
+
 /* The status of a run; negative where there was none. */
 static int run_status(Compilation *c, const char *program, int status)
 {
@@ -155,7 +177,7 @@ static int run_plan(const CommandLine *a)
     Compilation *c = compilation_create(a->words[0]);
     set_messages(c->session, a->messages);
     int status = EXIT_USAGE;
-    if (compile_to(c, STAGE_PLAN) && has_entry(c) && outputs_are_free(c, a)) {
+    if (compile_to(c, STAGE_PLAN) && has_entry(c) && outputs_are_free(c, a) && take_tune_beside(c, a)) {
         char **words = program_words(c->session->arena, a->words[0], a);
         status = run_status(c, a->words[0], run_in_process(c, words, (ProcessOptions){0}));
     }
@@ -181,7 +203,7 @@ static int run_executable(const CommandLine *a)
     set_messages(c->session, a->messages);
     TempFolder folder;
     int status = EXIT_USAGE;
-    if (compile_to(c, STAGE_FLAT) && has_entry(c) && outputs_are_free(c, a)) {
+    if (compile_to(c, STAGE_FLAT) && has_entry(c) && outputs_are_free(c, a) && take_tune_beside(c, a)) {
         if (temp_folder_create(&folder)) {
             status = run_executable_in(c, &folder, a);
             temp_folder_remove(&folder);
@@ -202,7 +224,7 @@ static int print_entries(const Compilation *c)
     return EXIT_OK;
 }
 
-static int read_arguments(Compilation *c, const EntryTypes *t, const CommandLine *a, DpLeaf *leaves)
+int read_arguments(Compilation *c, const EntryTypes *t, const CommandLine *a, DpLeaf *leaves)
 {
     DpParam *params = memory_alloc((size_t)t->entry->nparams + 1, sizeof *params);
     char error[512];
@@ -248,8 +270,7 @@ static int eval_and_write(Compilation *c, const EntryTypes *t, const CommandLine
     return written;
 }
 
-/* --entry, else main, else the only one. */
-static const char *entry_name(const Compilation *c, const CommandLine *a)
+const char *entry_name(const Compilation *c, const CommandLine *a)
 {
     const char *entry = a->values[DP_OPTION_ENTRY];
     if (entry || compilation_entry(c, "main") || c->core->entries.n != 1)

@@ -17,6 +17,7 @@ typedef struct CommandLine {
 int command_build(const CommandLine *a);
 int command_run(const CommandLine *a);
 int command_check(const CommandLine *a);
+int command_tune(const CommandLine *a);
 int command_test(const CommandLine *a);
 int command_fmt(const CommandLine *a);
 int command_dump(const CommandLine *a);
@@ -35,6 +36,17 @@ int usage_error(const char *format, ...);
 int unknown_command(const char *name); /* likewise, with a guess */
 void print_overview(FILE *out);
 void print_command_help(CommandId c);
+
+/* "path/f.dp" gives "path/f"; NULL for other endings. */
+char *name_without_ending(Arena *arena, const char *path);
+/* Programs without entries are libraries: there is nothing to run. Else false after a message. */
+bool has_entry(Compilation *c);
+/* --entry, else main, else the only one. */
+const char *entry_name(const Compilation *c, const CommandLine *a);
+/* The words behind the file as the entry's arguments. EXIT_OK, or another status after a message. */
+int read_arguments(Compilation *c, const EntryTypes *t, const CommandLine *a, struct DpLeaf *leaves);
+/* Would the output replace one of the program's files? Then a message says so. */
+bool replaces_source(Compilation *c, const char *output);
 
 /* Reads both texts; EXIT_OK, or EXIT_USAGE after a message. */
 int read_limits(RunLimits *limits, const char *timeout, const char *memory);

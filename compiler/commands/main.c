@@ -52,6 +52,7 @@ static int (*const runs[COMMAND_COUNT])(const CommandLine *a) = {
     [COMMAND_BUILD] = command_build,
     [COMMAND_RUN] = command_run,
     [COMMAND_CHECK] = command_check,
+    [COMMAND_TUNE] = command_tune,
     [COMMAND_TEST] = command_test,
     [COMMAND_FMT] = command_fmt,
     [COMMAND_DUMP] = command_dump,

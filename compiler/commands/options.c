@@ -37,8 +37,9 @@ CommandId command_find(const char *name)
     return c;
 }
 
-/* `dpc run` takes those of the program, too. */
+/* `dpc run` takes those of the program, too, and `dpc tune` some of them. */
 unsigned command_scope(CommandId c)
 {
-    return (unsigned)DP_FIRST_COMMAND << c | (c == COMMAND_RUN ? (unsigned)DP_IN_PROGRAM : 0);
+    const unsigned own = (unsigned)DP_FIRST_COMMAND << c;
+    return own | (c == COMMAND_RUN ? (unsigned)DP_IN_PROGRAM : c == COMMAND_TUNE ? (unsigned)DP_IN_TUNING : 0);
 }

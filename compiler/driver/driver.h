@@ -18,6 +18,7 @@
 
 #include "core/core_eval.h"
 #include "dp_status.h"
+#include "dp_tune.h"
 #include "flat/flat.h"
 #include "plan/plan.h"
 #include "syntax/load.h"
@@ -54,6 +55,7 @@ typedef struct Compilation {
     bool lowered;       /* something was: it is fused and simplified again */
     FlatProgram *flat;  /* from STAGE_FLAT */
     Plan *plan;         /* from STAGE_PLAN */
+    DpTune tune;        /* what the program is made with; or none */
 } Compilation;
 
 Compilation *compilation_create(const char *path);

@@ -13,7 +13,9 @@ static int run_program(void *data)
     int argc = 0;
     while (p->argv[argc])
         argc++;
-    return dp_main(argc, p->argv, opencl_program(p->c->plan, p->c->path));
+    DpProgram program = *opencl_program(p->c->plan, p->c->path);
+    program.tune = p->c->tune;
+    return dp_main(argc, p->argv, &program);
 }
 
 int run_in_process(const Compilation *c, char **argv, ProcessOptions options)

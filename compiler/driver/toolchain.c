@@ -130,7 +130,7 @@ static int write_source(Compilation *c, const char *path, bool *large)
     DpOutput out;
     int status = compile_to(c, STAGE_PLAN) ? EXIT_OK : EXIT_USAGE;
     if (status == EXIT_OK)
-        emit_host_c(&text, c->plan, c->path);
+        emit_host_c(&text, c->plan, c->path, c->tune);
     *large = text.n > LARGE_TEXT;
     if (status == EXIT_OK) {
         bool opened = dp_output_open(&out, path, 0600);

@@ -137,14 +137,27 @@ DpcEntry dpc_entry(const DpcProgram *program, unsigned index)
 DpcContext *dpc_open(const DpcProgram *program, const DpcOptions *options, DpcError *error)
 {
     const DpcOptions none = {0}, *o = options ? options : &none;
-    const DpOpenOptions open = {.device = o->device, .platform = o->platform, .memory = o->memory, .params = o->params};
+    char text[512];
+    char *tune = o->tune ? dp_tune_load(o->tune, text, sizeof text) : NULL;
+    const DpOpenOptions open = {.device = o->device,
+                                .platform = o->platform,
+                                .memory = o->memory,
+                                .params = o->params,
+                                .tune = {o->tune, tune},
+                                .tune_required = true};
     DpOpenError why;
+    if (o->tune && !tune) {
+        dpc_fail(error, EXIT_USAGE, "%s", text);
+        return NULL;
+    }
     DpcContext *c = calloc(1, sizeof *c);
     if (!c) {
+        free(tune);
         fail_memory(error);
         return NULL;
     }
     *c = (DpcContext){program, dp_rt_open(program->made, &open, &why), false};
+    free(tune);
     if (c->rt)
         return c;
     dpc_fail(error, why.status, "%s", why.text);

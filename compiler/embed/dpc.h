@@ -60,6 +60,7 @@ typedef struct DpcOptions {
     const char *device, *platform; /* as --device, --platform; NULL: the first one */
     uint64_t memory;               /* bytes of the device that may be used at most; 0: all */
     const char *params;            /* tuning parameters, "NAME=VALUE,..."; or NULL */
+    const char *tune;              /* a file that dpc tune wrote for this device: for other parameters; or NULL */
 } DpcOptions;
 DpcContext *dpc_open(const DpcProgram *program, const DpcOptions *options, DpcError *error);
 void dpc_close(DpcContext *context);

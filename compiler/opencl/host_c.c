@@ -230,7 +230,7 @@ static void print_comment_text(StrBuf *out, const char *text)
     }
 }
 
-void emit_host_c(StrBuf *out, const Plan *plan, const char *dp_path)
+void emit_host_c(StrBuf *out, const Plan *plan, const char *dp_path, DpTune tune)
 {
     HostPrinter h = {.out = out, .plan = plan};
     strbuf_add(out, "/* Made by dpc from ");
@@ -244,5 +244,7 @@ void emit_host_c(StrBuf *out, const Plan *plan, const char *dp_path)
     }
     for (uint32_t i = 0; i < plan->fns.n; i++)
         print_function(&h, plan->fns.at[i]);
-    host_tables(&h, opencl_program(plan, dp_path));
+    DpProgram program = *opencl_program(plan, dp_path);
+    program.tune = tune;
+    host_tables(&h, &program);
 }

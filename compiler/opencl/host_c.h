@@ -6,9 +6,10 @@
 #ifndef DPC_OPENCL_HOST_C_H
 #define DPC_OPENCL_HOST_C_H
 
+#include "dp_tune.h"
 #include "plan/plan.h"
 
-/* The whole program as one C file. */
-void emit_host_c(StrBuf *out, const Plan *plan, const char *dp_path);
+/* The whole program as one C file, which has the tune file in it, if there is one. */
+void emit_host_c(StrBuf *out, const Plan *plan, const char *dp_path, DpTune tune);
 
 #endif

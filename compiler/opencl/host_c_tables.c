@@ -192,5 +192,11 @@ void host_tables(HostPrinter *h, const DpProgram *p)
     print_table_ref(h, "kernels", p->nkernels);
     print_table_ref(h, "sites", p->nsites);
     print_table_ref(h, "entries", p->nentries);
-    strbuf_add(h->out, "};\n\nint main(int argc, char **argv) { return dp_main(argc, argv, &program); }\n");
+    strbuf_add(h->out, p->tune.text ? ",\n    {" : ", {NULL, NULL");
+    if (p->tune.text) {
+        add_string(h, p->tune.name);
+        strbuf_add(h->out, ", ");
+        add_string(h, p->tune.text);
+    }
+    strbuf_add(h->out, "}};\n\nint main(int argc, char **argv) { return dp_main(argc, argv, &program); }\n");
 }

@@ -25,8 +25,15 @@ typedef struct DpOption {
     const char *help;
 } DpOption;
 
-/* Scopes: options of executables, and those of them that an interpreter cannot serve; dpc's commands have others. */
-enum { DP_IN_PROGRAM = 1, DP_FIRST_COMMAND = 2, DP_EVERYWHERE = 0xffffff, DP_ON_DEVICE = 0x1000000 };
+/* Scopes: options of executables, those of them that an interpreter cannot serve, and those that dpc tune takes, too;
+ * dpc's commands have others. */
+enum {
+    DP_IN_PROGRAM = 1,
+    DP_FIRST_COMMAND = 2,
+    DP_EVERYWHERE = 0xffffff,
+    DP_ON_DEVICE = 0x1000000,
+    DP_IN_TUNING = 0x2000000
+};
 
 enum {
 #define OPTION(id, ...) DP_OPTION_##id,
@@ -53,6 +60,7 @@ void dp_option_help(const DpOption *o, char *text, size_t bytes);
  * NULL leaves 0. False and a message if a text is another. */
 bool dp_parse_limits(const char *timeout, const char *memory, double *seconds, uint64_t *bytes, char *error,
                      size_t error_bytes);
+bool dp_parse_seconds(const char *text, double *seconds);
 /* A number in decimal digits, at most `most`. */
 bool dp_parse_count(const char *text, uint64_t most, uint64_t *value);
 

@@ -22,6 +22,7 @@
 #ifndef DP_RT_H
 #define DP_RT_H
 
+#include "dp_tune.h"
 #include "dp_value.h"
 
 #define DP_RT_VERSION 5
@@ -128,6 +129,7 @@ typedef struct DpProgram {
     uint32_t nsites;
     const DpEntry *entries;
     uint32_t nentries;
+    DpTune tune; /* what it has been made with; or none */
 } DpProgram;
 /* ---- opening and closing ----
  * A process may have several runtimes, one after the other and at once; each is used by one thread at a time. What they
@@ -139,10 +141,14 @@ typedef struct DpOpenOptions {
     bool optimised;                  /* all kernels from the start: times are taken */
     uint64_t memory;                 /* bytes that the heap may have at most; 0: as many as there are */
     const char *params;              /* tuning parameters, "NAME=VALUE,..."; or NULL */
+    DpTune tune;                     /* for those that `params` leaves; or none */
+    bool tune_required;              /* it has to be for this device, else opening fails */
+    bool *asked;                     /* of each parameter of params.h, to be set when it is asked for; or NULL */
     const struct DpBackend *backend; /* the one that devices are from (runtime/device.h); NULL: any */
 } DpOpenOptions;
 
-/* Are they? False and a message if not. All are printed, with what holds without them, by the other one. */
+/* Are the tuning parameters so? False and a message if not. All are printed, with what holds without them, by the other
+ * one. */
 bool dp_params_check(const char *text, char *error, size_t error_bytes);
 void dp_params_print(FILE *out);
 
@@ -153,7 +159,15 @@ typedef struct DpOpenError {
 } DpOpenError;
 /* The program has to live as long. NULL, and why, on failure. */
 DpRt *dp_rt_open(const DpProgram *program, const DpOpenOptions *options, DpOpenError *error);
+/* Why the tune file is not used: "f.tune:2: not used: ..."; NULL: there is none, or it is. */
+const char *dp_tune_note(const DpRt *rt);
+bool dp_has_gpu_shape(const DpRt *rt); /* are its kernels those for GPUs? */
+/* The device's name as tune files have it, and its driver's. */
+void dp_device_title(const DpRt *rt, char *text, size_t bytes);
+void dp_device_driver(const DpRt *rt, char *text, size_t bytes);
 void dp_rt_close(DpRt *rt); /* in any state; arrays, columns and contexts have been released */
+/* At the process's end, when all runtimes are closed. What is left behind without it is removed a little later. */
+void dp_process_end(void);
 /* Everything main does: options, arguments, runs, result, exit status. */
 int dp_main(int argc, char **argv, const DpProgram *program);
 

@@ -247,6 +247,8 @@ void dp_options_print(FILE *out, const DpOption *rows, uint32_t n, unsigned scop
         int at = o->letter ? fprintf(out, "  -%c, --%s", o->letter, o->name) : fprintf(out, "      --%s", o->name);
         if (o->value)
             at += fprintf(out, "%s%s", o->value[0] == '[' ? "" : " ", o->value);
+        if (at >= COLUMN)
+            at = fprintf(out, "\n") - 1;
         dp_print_wrapped(out, text, COLUMN, at);
     }
 }
@@ -261,7 +263,7 @@ bool dp_parse_count(const char *text, uint64_t most, uint64_t *value)
     return *text >= '0' && *text <= '9' && *end == '\0' && errno == 0 && *value <= most;
 }
 
-static bool parse_seconds(const char *text, double *seconds)
+bool dp_parse_seconds(const char *text, double *seconds)
 {
     static const double most = 1e9; /* thirty years */
     char *end;
@@ -290,7 +292,7 @@ bool dp_parse_limits(const char *timeout, const char *memory, double *seconds, u
 {
     *seconds = 0;
     *bytes = 0;
-    if (timeout && !parse_seconds(timeout, seconds))
+    if (timeout && !dp_parse_seconds(timeout, seconds))
         snprintf(error, error_bytes, "--timeout takes a number of seconds, not %s", timeout);
     else if (memory && !parse_bytes(memory, bytes))
         snprintf(error, error_bytes, "--memory takes a number of bytes such as 100M or 2G, not %s", memory);

@@ -318,6 +318,7 @@ static const DpSite test_sites[] = {
     {3, "n", "f.dp", 2, 1, "\tg xs", 1},
 };
 
-static const DpProgram test_program = {DP_RT_VERSION, "f.dp", test_kernels, K_KERNELS, test_sites, 3, NULL, 0};
+static const DpProgram test_program = {DP_RT_VERSION, "f.dp", test_kernels, K_KERNELS, test_sites, 3,
+                                       NULL,          0,      {NULL, NULL}};
 
 #endif
