@@ -152,6 +152,29 @@ uint32_t core_calls_in_sequence(const CoreBlock *b)
     return n;
 }
 
+typedef struct ParallelCalls {
+    bool parallel, found;
+} ParallelCalls;
+
+static void find_parallel_calls(void *ctx, CoreBlock *b)
+{
+    ParallelCalls *c = ctx, inside;
+    for (uint32_t i = 0; i < b->stmts.n && !c->found; i++) {
+        CoreStmt *s = b->stmts.at[i];
+        inside = (ParallelCalls){c->parallel || core_stmt_soac(s), false};
+        core_stmt_blocks(s, find_parallel_calls, &inside);
+        c->found = inside.found || (c->parallel && s->kind == CORE_CALL && s->call.fn->recursive);
+    }
+}
+
+bool core_recurs_together(const CoreFn *fn)
+{
+    ParallelCalls c = {false, false};
+    if (fn->recursive)
+        find_parallel_calls(&c, fn->body);
+    return c.found || core_joins_calls(fn);
+}
+
 /* ---- expanding calls ---- */
 
 typedef struct Replacement {

@@ -35,6 +35,9 @@ uint32_t core_calls_in_sequence(const CoreBlock *b);
 /* Does one activation make several recursive calls in a row? At depth 0 the lifted version is called then, for one
  * instance: there they are joined. */
 static inline bool core_joins_calls(const CoreFn *fn) { return fn->recursive && core_calls_in_sequence(fn->body) > 1; }
+/* Are recursive calls of one activation made together, whether in a row or in a parallel operation? Then calls at depth
+ * 0 that do not need each other are joined, too. */
+bool core_recurs_together(const CoreFn *fn);
 
 /* How a call is to be treated by core_expand_calls. */
 typedef bool ExpandCall(void *ctx, const CoreFn *callee);

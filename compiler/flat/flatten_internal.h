@@ -190,5 +190,11 @@ Progress *progress_of(FlattenFn *f, BlockTask *task, CoreStmt *s);
 /* ---- rules.c ---- */
 /* Runs a statement that is not scalar code. False: it waits for a call. */
 bool flatten_stmt(FlattenFn *f, BlockTask *task, CoreStmt *s);
+/* A call from host code of the version that is host code. */
+void flatten_call_host(FlattenFn *f, BlockTask *task, CoreStmt *s);
+/* A context of one instance below depth 0: for what the device had better do than the host. */
+FlatVar single_ctx(FlattenFn *f, Span span);
+/* Binds a statement's variables to the values of the single instance of `ctx`: its columns are arrays of length 1. */
+void bind_single(FlattenFn *f, CoreStmt *s, FlatVar ctx, FlatVar *cols);
 
 #endif

@@ -457,7 +457,7 @@ static bool flatten_many(FlattenFn *f, BlockTask *task, CoreStmt *s)
 /* ---- loops (5) ---- */
 
 /* A context of one instance below depth 0: for what the device had better do than the host. */
-static FlatVar single_ctx(FlattenFn *f, Span span)
+FlatVar single_ctx(FlattenFn *f, Span span)
 {
     FlatVar count = region_store1(f, &f->host, core_i64(1), span);
     FlatStmt *n = flat_emit(f, FLAT_S_NESTED, span, 1);
@@ -467,7 +467,7 @@ static FlatVar single_ctx(FlattenFn *f, Span span)
 }
 
 /* Binds a statement's variables to the values of the single instance of `ctx`: its columns are arrays of length 1. */
-static void bind_single(FlattenFn *f, CoreStmt *s, FlatVar ctx, FlatVar *cols)
+void bind_single(FlattenFn *f, CoreStmt *s, FlatVar ctx, FlatVar *cols)
 {
     FlatStmt *views = flat_emit(f, FLAT_S_VIEWS, s->span, s->nvars);
     views->ctx = ctx;
@@ -584,34 +584,8 @@ static bool flatten_loop(FlattenFn *f, BlockTask *task, CoreStmt *s)
 
 /* ---- calls (6) ---- */
 
-/* A call at depth 0 whose callee makes several calls in a row is better made by the lifted version, for one
- * instance: there they are joined. */
-static bool flatten_call_one(FlattenFn *f, BlockTask *task, CoreStmt *s)
+void flatten_call_host(FlattenFn *f, BlockTask *task, CoreStmt *s)
 {
-    region_flush_for(f, task, s);
-    BlockTask lane = {.ctx = single_ctx(f, s->span)};
-    FlatSite *site = arena_new(f->arena, FlatSite);
-    site->ctx = lane.ctx;
-    site->args = arena_array(f->arena, FlatVar, s->call.nargs ? s->call.nargs : 1);
-    region_store(f, &lane, s->call.args, s->call.nargs, site->args, s->span);
-    FlatStmt *call = flat_emit(f, FLAT_S_CALL_LIFTED, s->span, 0);
-    site->outs = arena_array(f->arena, FlatVar, s->nvars ? s->nvars : 1);
-    for (uint32_t i = 0; i < s->nvars; i++)
-        site->outs[i] = new_col(f, lane.ctx, core_var_type(f->scope, s->vars[i]), NULL);
-    call->call_lifted.fn = want_function(f->all, s->call.fn, true);
-    call->call_lifted.sites = site;
-    call->call_lifted.nsites = 1;
-    call->call_lifted.nargs = s->call.nargs;
-    call->call_lifted.nresults = s->nvars;
-    bind_single(f, s, lane.ctx, site->outs);
-    uses_drop_direct(f, s);
-    return true;
-}
-
-static bool flatten_call_host(FlattenFn *f, BlockTask *task, CoreStmt *s)
-{
-    if (core_joins_calls(s->call.fn))
-        return flatten_call_one(f, task, s);
     FlatVar *args = arena_array(f->arena, FlatVar, s->call.nargs ? s->call.nargs : 1);
     region_store(f, task, s->call.args, s->call.nargs, args, s->span);
     FlatStmt *r = flat_emit(f, FLAT_S_CALL, s->span, s->nvars);
@@ -620,13 +594,14 @@ static bool flatten_call_host(FlattenFn *f, BlockTask *task, CoreStmt *s)
     r->call.nargs = s->call.nargs;
     bind_outs(f, task, s, r);
     uses_drop_direct(f, s);
-    return true;
 }
 
 static bool flatten_call(FlattenFn *f, BlockTask *task, CoreStmt *s)
 {
-    if (task->ctx == FLAT_ROOT)
-        return flatten_call_host(f, task, s);
+    if (task->ctx == FLAT_ROOT && !core_recurs_together(s->call.fn)) {
+        flatten_call_host(f, task, s);
+        return true;
+    }
     Progress *p = progress_of(f, task, s);
     if (!p->pending) {
         region_flush_for(f, task, s); /* assertions before the call are made before it */

@@ -1,3 +1,4 @@
+#include "core/callgraph.h"
 #include "flat/flatten_internal.h"
 
 #include <assert.h>
@@ -109,14 +110,30 @@ static bool opens(const BlockTask *task, const CoreStmt *s)
 
 static void join_calls(FlattenFn *f);
 
+/* Host code goes in order, but for calls to be joined, and what neither fails nor needs them. */
+static bool passes_calls(FlattenFn *f, Todo *todo)
+{
+    const CoreStmt *s = todo->stmt;
+    if (waits(f, todo))
+        return false;
+    return s->kind == CORE_CALL ? core_recurs_together(s->call.fn)
+                                : !may_diverge(s) && !core_stmt_fallible(f->core, f->scope, s);
+}
+
 bool task_run(FlattenFn *f, BlockTask *task)
 {
     uint32_t kept = 0;
-    bool check_waits = false; /* a check has not been made yet: what may run for ever must not pass it */
+    bool check_waits = false;  /* a check has not been made yet: what may run for ever must not pass it */
+    bool behind_calls = false; /* at depth 0: it comes after those that are to be joined now */
     for (uint32_t i = 0; i < task->todo.n; i++) {
         Todo *todo = &task->todo.at[i];
         CoreStmt *s = todo->stmt;
         bool done;
+        behind_calls = behind_calls || (task->ctx == FLAT_ROOT && f->pending.n && !passes_calls(f, todo));
+        if (behind_calls) {
+            task->todo.at[kept++] = *todo;
+            continue;
+        }
         if (!started(task, s) && (waits(f, todo) || (check_waits && may_diverge(s)))) {
             done = false;
         } else if (opens(task, s)) {
@@ -124,7 +141,7 @@ bool task_run(FlattenFn *f, BlockTask *task)
             done = true;
         } else {
             done = flatten_stmt(f, task, s);
-            while (!done && task->ctx == FLAT_ROOT) { /* host code goes in order */
+            while (!done && task->ctx == FLAT_ROOT && s->kind != CORE_CALL) { /* host code goes in order */
                 join_calls(f);
                 done = flatten_stmt(f, task, s);
             }
@@ -158,14 +175,44 @@ static const CoreFn *choose_callee(const FlattenFn *f)
     return best;
 }
 
+/* A call at depth 0 is one instance. */
 static void join_site(FlattenFn *f, FlatSite *site, Pending p)
 {
     CoreStmt *s = p.stmt;
-    site->ctx = p.task->ctx;
+    BlockTask single = {.ctx = FLAT_ROOT}, *task = p.task;
+    if (task->ctx == FLAT_ROOT) {
+        single.ctx = single_ctx(f, s->span);
+        task = &single;
+    }
+    site->ctx = task->ctx;
     site->args = arena_array(f->arena, FlatVar, s->call.nargs ? s->call.nargs : 1);
-    region_store(f, p.task, s->call.args, s->call.nargs, site->args, s->span);
+    region_store(f, task, s->call.args, s->call.nargs, site->args, s->span);
     uses_drop_direct(f, s);
     site->outs = arena_array(f->arena, FlatVar, s->nvars ? s->nvars : 1);
+}
+
+static void bind_site(FlattenFn *f, FlatSite *site, Pending p)
+{
+    const CoreStmt *s = p.stmt;
+    progress_of(f, p.task, p.stmt)->stage = 1;
+    for (uint32_t j = 0; j < s->nvars; j++) {
+        CoreVar v = s->vars[j];
+        site->outs[j] = new_col(f, site->ctx, core_var_type(f->scope, v), f->scope->vars.at[v].hint);
+        if (p.task->ctx != FLAT_ROOT)
+            bind_value(f, v, site->outs[j]);
+    }
+    if (p.task->ctx == FLAT_ROOT)
+        bind_single(f, p.stmt, site->ctx, site->outs);
+}
+
+/* Alone at depth 0, without calls in a row in its callee: there the host can do more. */
+static bool call_alone(FlattenFn *f, Pending p)
+{
+    if (p.task->ctx != FLAT_ROOT || core_joins_calls(p.stmt->call.fn))
+        return false;
+    flatten_call_host(f, p.task, p.stmt);
+    progress_of(f, p.task, p.stmt)->stage = 1;
+    return true;
 }
 
 static void join_calls(FlattenFn *f)
@@ -181,6 +228,8 @@ static void join_calls(FlattenFn *f)
             vec_push(f->arena, &rest, f->pending.at[i]);
     }
     f->pending = rest;
+    if (joined.n == 1 && call_alone(f, joined.at[0]))
+        return;
     for (uint32_t i = 0; i < joined.n; i++) {
         FlatSite site = {0};
         join_site(f, &site, joined.at[i]);
@@ -192,16 +241,8 @@ static void join_calls(FlattenFn *f)
     call->call_lifted.nsites = sites.n;
     call->call_lifted.nargs = fn->nparams;
     call->call_lifted.nresults = fn->nresults;
-    for (uint32_t i = 0; i < joined.n; i++) {
-        CoreStmt *s = joined.at[i].stmt;
-        progress_of(f, joined.at[i].task, s)->stage = 1;
-        for (uint32_t j = 0; j < s->nvars; j++) {
-            FlatVar out = new_col(f, joined.at[i].task->ctx, core_var_type(f->scope, s->vars[j]),
-                                  f->scope->vars.at[s->vars[j]].hint);
-            sites.at[i].outs[j] = out;
-            bind_value(f, s->vars[j], out);
-        }
-    }
+    for (uint32_t i = 0; i < joined.n; i++)
+        bind_site(f, &sites.at[i], joined.at[i]);
 }
 
 void schedule_run(FlattenFn *f, BlockTask *task)
