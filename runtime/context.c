@@ -53,11 +53,13 @@ void dp_ctx_release(DpRt *rt, DpCtx **ctx)
 
 uint64_t dp_ctx_n(const DpCtx *c) { return c ? c->n : 0; }
 
-uint64_t dp_many(const DpRt *rt, const DpCtx *c)
+uint64_t dp_many(DpRt *rt, const DpCtx *c, uint32_t site)
 {
     enum { AUTO, FLAT, LANE };
-    const uint64_t choice = dp_param(rt, PARAM_NEST);
-    return choice == AUTO ? dp_ctx_n(c) >= dp_param(rt, PARAM_NEST_LANES) : choice == LANE;
+    const uint64_t choice = dp_param(rt, PARAM_NEST), n = dp_ctx_n(c);
+    const bool lane = choice == AUTO ? n >= dp_param(rt, PARAM_NEST_LANES) : choice == LANE;
+    dp_profile_nest(rt, site, "%s: %llu instances", lane ? "lane" : "flat", (unsigned long long)n);
+    return lane;
 }
 
 /* ---- offsets ---- */

@@ -191,7 +191,12 @@ typedef struct PhaseTime {
     double us;
     uint64_t count, bytes;
 } PhaseTime;
-enum { PROFILE_WAY = 64 };
+enum { PROFILE_WAY = 64, PROFILE_WAYS = 8 };
+/* Of operations, or versions of a nest, that were chosen. */
+typedef struct ProfileWay {
+    char text[PROFILE_WAY]; /* which, and behind ": " why, the last time */
+    uint64_t count;
+} ProfileWay;
 typedef struct ProfileRow {
     const DpKernel *kernel; /* one of those of the row's line; NULL: a phase, or one of the runtime's own kernels */
     const char *name;       /* of these */
@@ -200,7 +205,8 @@ typedef struct ProfileRow {
     uint64_t launches, bytes; /* bytes: estimated, see profile.c */
     double us;
     bool is_phase;
-    char way[PROFILE_WAY]; /* how the last of its operations that had a choice was done, and why; or empty */
+    uint32_t nways;
+    ProfileWay ways[PROFILE_WAYS];
 } ProfileRow;
 typedef struct Profile {
     bool on;
@@ -208,7 +214,8 @@ typedef struct Profile {
     uint32_t nrows, rows_room;
     PhaseTime phases[PHASE_COUNT];
     ProfilePhase phase;
-    char way[PROFILE_WAY];            /* of the launches at hand */
+    char way[PROFILE_WAY];            /* of the launches at hand; or empty */
+    bool way_is_new;                  /* it has not been counted */
     double since;                     /* the phase at hand, in microseconds of the host's clock */
     uint64_t launches, looks, blocks; /* counted always; blocks: taken from the heap */
 } Profile;
@@ -524,6 +531,8 @@ void dp_profile_count(DpRt *rt, ProfilePhase phase, uint64_t bytes);
 void dp_profile_launch(DpRt *rt, const DpKernel *k, const char *name, uint64_t nanoseconds, bool first, uint64_t n);
 /* How the launches that follow do what they do, and why: "lane: mean 10, longest 160"; "": there was no choice. */
 void dp_profile_way(DpRt *rt, const char *format, ...) __attribute__((format(printf, 2, 3)));
+/* Which version of a nest goes on from here, and why. */
+void dp_profile_nest(DpRt *rt, uint32_t site, const char *format, ...) __attribute__((format(printf, 3, 4)));
 void dp_profile_print(DpRt *rt, bool json, FILE *out);
 void dp_profile_close(DpRt *rt);
 

@@ -68,13 +68,13 @@ static bool is_same_row(const ProfileRow *a, const ProfileRow *b)
     return !a->kernel && !b->kernel && strcmp(a->name, b->name) == 0 && is_same_line(&at, &other);
 }
 
-/* NULL where the host has no memory for it. */
-static ProfileRow *find_row(DpRt *rt, const DpKernel *k, const char *name)
+/* at: of what is no kernel of the program's, a site, plus 1; 0: none. NULL where the host has no memory for it. */
+static ProfileRow *find_row(DpRt *rt, const DpKernel *k, const char *name, uint32_t at)
 {
     Profile *p = &rt->profile;
     ProfileRow row = {.kernel = k, .name = name};
-    if (!k && rt->at > 0 && rt->at <= rt->program->nsites) {
-        const DpSite *site = &rt->program->sites[rt->at - 1];
+    if (!k && at > 0 && at <= rt->program->nsites) {
+        const DpSite *site = &rt->program->sites[at - 1];
         row.file = site->file ? site->file : rt->program->file;
         row.line = site->line;
     }
@@ -110,6 +110,33 @@ void dp_profile_way(DpRt *rt, const char *format, ...)
     va_start(args, format);
     if (rt->profile.on)
         vsnprintf(rt->profile.way, sizeof rt->profile.way, format, args);
+    rt->profile.way_is_new = true;
+    va_end(args);
+}
+
+/* One more of those that are called so. The last of a row has those for which there is no room. */
+static void count_way(ProfileRow *r, const char *way)
+{
+    const size_t name = strcspn(way, ":");
+    uint32_t i = 0;
+    while (i < r->nways && (strcspn(r->ways[i].text, ":") != name || memcmp(r->ways[i].text, way, name) != 0))
+        i++;
+    if (i == PROFILE_WAYS)
+        i--;
+    r->nways = i == r->nways ? i + 1 : r->nways;
+    r->ways[i].count++;
+    snprintf(r->ways[i].text, sizeof r->ways[i].text, "%s", way);
+}
+
+void dp_profile_nest(DpRt *rt, uint32_t site, const char *format, ...)
+{
+    char way[PROFILE_WAY];
+    va_list args;
+    va_start(args, format);
+    ProfileRow *r = rt->profile.on && !dp_failed(rt) ? find_row(rt, NULL, "versions of a nest", site + 1) : NULL;
+    vsnprintf(way, sizeof way, format, args);
+    if (r)
+        count_way(r, way);
     va_end(args);
 }
 
@@ -117,14 +144,16 @@ void dp_profile_launch(DpRt *rt, const DpKernel *k, const char *name, uint64_t n
 {
     Profile *p = &rt->profile;
     double us = lap(p), device = (double)nanoseconds / 1e3 < us ? (double)nanoseconds / 1e3 : us;
-    ProfileRow *r = find_row(rt, k, name);
+    ProfileRow *r = find_row(rt, k, name, rt->at);
     p->phases[first ? PHASE_COMPILING : PHASE_HOST].us += us - device;
     if (!r)
         return;
     r->us += device;
     r->launches++;
-    if (p->way[0])
-        memcpy(r->way, p->way, sizeof r->way);
+    if (r->kernel && p->way[0] && p->way_is_new) {
+        count_way(r, p->way);
+        p->way_is_new = false;
+    }
     if (r->kernel)
         r->bytes += launch_bytes(r->kernel, n);
 }
@@ -152,7 +181,7 @@ static uint32_t all_rows(Profile *p, ProfileRow *to)
 {
     uint32_t n = 0;
     for (uint32_t i = 0; i < p->nrows; i++)
-        if (p->rows[i].launches)
+        if (p->rows[i].launches || p->rows[i].nways)
             to[n++] = p->rows[i];
     for (int i = 0; i < PHASE_COUNT; i++)
         if (p->phases[i].us > 0)
@@ -167,6 +196,19 @@ static uint32_t all_rows(Profile *p, ProfileRow *to)
 
 static double gb_per_s(const ProfileRow *r) { return r->us > 0 ? (double)r->bytes / 1e3 / r->us : 0; }
 
+/* " [team of 8: mean 100.3, longest 871]", or with how often each was taken. */
+static void print_ways(FILE *out, const ProfileRow *r)
+{
+    const bool once = r->nways == 1 && r->ways[0].count == 1;
+    for (uint32_t i = 0; i < r->nways; i++) {
+        fputs(i ? "; " : " [", out);
+        if (!once)
+            fprintf(out, "%llu x ", (unsigned long long)r->ways[i].count);
+        fputs(r->ways[i].text, out);
+    }
+    fputs(r->nways ? "]\n" : "\n", out);
+}
+
 /* The line of the program, and behind it that of the library which it calls, or what of the runtime it needs. */
 static void print_where(FILE *out, const ProfileRow *r)
 {
@@ -174,13 +216,14 @@ static void print_where(FILE *out, const ProfileRow *r)
     if (!k) {
         if (r->file)
             fprintf(out, "%s:%u ", r->file, r->line);
-        fprintf(out, r->is_phase ? "(%s)\n" : "(%s, of the runtime)\n", r->name);
+        fprintf(out, r->is_phase || r->nways ? "(%s)" : "(%s, of the runtime)", r->name);
+        print_ways(out, r);
         return;
     }
     fprintf(out, "%s:%u %s", k->place.file, k->place.line, k->place.function);
     if (k->library.file)
         fprintf(out, ", %s:%u %s", k->library.file, k->library.line, k->library.function);
-    fprintf(out, r->way[0] ? " [%s]\n" : "\n", r->way);
+    print_ways(out, r);
 }
 
 static void print_table(const ProfileRow *rows, uint32_t n, double all, FILE *out)
@@ -236,11 +279,12 @@ static void print_json_row(FILE *out, const ProfileRow *r)
             print_json_text(out, r->file);
             fprintf(out, ",\"line\":%u,", r->line);
         }
-        fprintf(out, r->is_phase ? "\"phase\":" : "\"runtime\":");
+        fprintf(out, r->is_phase ? "\"phase\":" : r->nways ? "\"nest\":" : "\"runtime\":");
         print_json_text(out, r->name);
     }
-    if (r->way[0])
-        fprintf(out, ",\"way\":\"%s\"", r->way);
+    for (uint32_t i = 0; i < r->nways; i++)
+        fprintf(out, "%s{\"way\":\"%s\",\"count\":%llu}%s", i ? "," : ",\"ways\":[", r->ways[i].text,
+                (unsigned long long)r->ways[i].count, i + 1 < r->nways ? "" : "]");
     fprintf(out, ",\"us\":%.1f,\"count\":%llu,\"bytes\":%llu}", r->us, (unsigned long long)r->launches,
             (unsigned long long)r->bytes);
 }

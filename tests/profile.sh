@@ -20,6 +20,10 @@ entry nothing : i64 = 1
 entry sorts (xss: [[i32]]) : [i32] =
   let yss = { unique xs : xs in xss }
   in { largest ys : ys in yss }
+entry nests (n: i64) (rows: [[i64]]) : [i64] =
+  loop sums = [0] for i < n do
+    { minimum { sum { (x - y) * (x - y) : x in p; y in q } : q in rows } : p in if i == 0 then rows[:1] else rows }
+entry sums (n: i64) (rows: [[i64]]) : i64 = loop s = 0 for i < n do s + sum { sum row : row in rows[i:] }
 END
 echo 'def twice (xs: [f64]) : [f64] = { if x > 1e6 then x else 2.0 * x : x in xs }' >module.dp
 echo 'def largest (xs: [i32]) : i32 = maximum xs' >>module.dp
@@ -71,6 +75,23 @@ assert sorting and all(r["file"] == "steps.dp" for r in sorting), text
 assert calls[("module.dp", 2, "largest")]["function"] == "maximum", calls
 status, out, text, _ = run("--entry", "sorts", "[[3, 1, 2], [2, 1]]", "--profile")
 assert "steps.dp:9 sorts, stdlib/prelude.dp:%d unique\n" % prelude["line"] in text, text
+
+# Which version of a nest ran how often, and which way a segmented reduction went.
+def ways(line, *words):
+    status, _, text, _ = run(*words, "--profile=json")
+    assert status == 0, text
+    return [(w["way"].split(":")[0], w["count"]) for r in json.loads(text)["rows"] if r.get("line") == line
+            for w in r.get("ways", []) if "nest" in r or words[1] == "sums"]
+
+rows = "[[1, 2], [3, 4], [5, 6]]"
+assert ways(13, "--entry", "nests", "4", rows) == [("flat", 4)], ways(13, "--entry", "nests", "4", rows)
+assert ways(13, "--entry", "nests", "4", rows, "--param", "nest=lane") == [("lane", 4)]
+assert sorted(ways(13, "--entry", "nests", "4", rows, "--param", "nest-lanes=2")) == [("flat", 1), ("lane", 3)]
+assert ways(14, "--entry", "sums", "3", rows, "--param", "segreduce=lane") == [("lane", 3)]
+status, out, text, _ = run("--entry", "nests", "4", rows, "--profile", "--param", "nest-lanes=2")
+assert "steps.dp:13 (versions of a nest) [1 x flat: 1 instances; 3 x lane: 3 instances]\n" in text, text
+status, out, text, _ = run("--entry", "nests", "1", rows, "--profile")
+assert "steps.dp:13 (versions of a nest) [flat: 1 instances]\n" in text, text
 
 assert run("--entry", "fails", "5", "--profile")[:2] == run("--entry", "fails", "5")[:2] == (1, ""), "a failing run"
 assert run("--entry", "nothing", "--profile=json")[:2] == (0, "1\n")

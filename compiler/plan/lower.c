@@ -283,10 +283,16 @@ static uint32_t place_number(Lower *w, Span span)
     return place->number;
 }
 
+/* As a site. */
+static PlanOperand place_operand(Lower *w, Span span)
+{
+    return lower_number(w->plan->program->core->sites.n + place_number(w, span));
+}
+
 /* What needs memory or calls functions says where it is. */
 static void lower_at(Lower *w, const FlatStmt *s)
 {
-    if (s->kind == FLAT_S_HOST || s->kind == FLAT_S_IF)
+    if (s->kind == FLAT_S_HOST || s->kind == FLAT_S_IF || s->kind == FLAT_S_MANY)
         return;
     uint32_t place = place_number(w, s->span);
     if (w->here == place + 1)
@@ -334,7 +340,7 @@ void lower_stmt(Lower *w, const FlatBlock *b, uint32_t i)
         lower_split(w, ctx, cond, yes, lower_new_var(w, s->outs[1]));
         break;
     }
-    case FLAT_S_MANY: EMIT(w, MANY, lower_new_var(w, s->outs[0]), w->vars[s->ctx]); break;
+    case FLAT_S_MANY: EMIT(w, MANY, lower_new_var(w, s->outs[0]), w->vars[s->ctx], place_operand(w, s->span)); break;
     case FLAT_S_ELEMS: lower_elems(w, s); break;
     case FLAT_S_SELECT: lower_select(w, s); break;
     case FLAT_S_VIEWS: lower_views(w, s); break;

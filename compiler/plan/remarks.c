@@ -1,19 +1,24 @@
 /* --remarks: for each line of the program, its kernels, with what is computed in them, over how many elements, and what
  * they store and why; the rounds of its loops; and where the host waits. Taken from flat and the plan as they are. */
+#include "params.h"
 #include "plan/emit_text.h"
 #include "plan/plan.h"
 #include "plan/sizes.h"
 
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
-typedef enum RemarkKind { REMARK_KERNEL, REMARK_LOOP, REMARK_WAIT } RemarkKind;
+typedef enum RemarkKind { REMARK_KERNEL, REMARK_NEST, REMARK_LOOP, REMARK_WAIT } RemarkKind;
 
 typedef struct Remark {
     RemarkKind kind;
     uint32_t number; /* in the order of the plan */
     PlanPlace place;
-    const PlanKernel *kernel; /* KERNEL: */
+    const PlanKernel *kernel;      /* KERNEL, NEST: the first by lanes, whose elements are the instances */
+    bool by_lanes;                 /* KERNEL: each instance is code of one lane, with what is parallel in it */
+    bool segmented;                /* KERNEL: a reduction or scan of segments, which has several ways */
+    VEC(const char *) versions[2]; /* NEST: kernels of the versions, by lanes and flat */
     const char *elements;
     bool regular;
     VEC(PlanPlace) fused;            /* other definitions whose code is in it */
@@ -65,6 +70,7 @@ static void add_fused_block(void *ctx, CoreBlock *b)
     Remarks *r = ctx;
     for (uint32_t i = 0; i < b->stmts.n; i++) {
         CoreStmt *s = b->stmts.at[i];
+        r->at->by_lanes |= s->kind == CORE_LANE;
         if (has_place(s->span))
             add_fused(r, plan_place_of(r->plan, s->span));
         if (has_place(s->span) && s->span.origin)
@@ -255,6 +261,7 @@ static void add_kernel(Remarks *r, const PlanKernel *k)
     r->at->kernel = k;
     r->at->elements = sizes_context(&r->sizes, s->body.ctx);
     r->at->regular = sizes_regular(&r->sizes, s->body.ctx);
+    r->at->segmented = (k->kind == PLAN_REDUCE || k->kind == PLAN_SCAN) && plan_up(k->fn, s->body.ctx) != FLAT_ROOT;
     add_fused_block(r, s->body.block);
     if (plan_has_op(k))
         add_fused_block(r, s->reduce.op.op.body);
@@ -280,10 +287,48 @@ static void count_block(const PlanBlock *b, Remark *m)
     }
 }
 
+/* The kernels of a version, in order. */
+static void add_version(Remarks *r, Remark *m, const PlanBlock *b, uint32_t version)
+{
+    for (uint32_t i = 0; i < b->instrs.n; i++) {
+        const PlanInstr *in = b->instrs.at[i];
+        if (plan_ops[in->op].effects & PLAN_LAUNCHES) {
+            const PlanKernel *k = r->plan->kernels.at[in->args[0].bits];
+            if (version == 0 && !m->kernel)
+                m->kernel = k;
+            vec_push(arena_of(r), &m->versions[version], k->name);
+        }
+        for (uint32_t k = 0; k < 2; k++)
+            if (in->blocks[k])
+                add_version(r, m, in->blocks[k], version);
+    }
+}
+
+/* The branch on what MANY gives has the versions. */
+static void add_nest(Remarks *r, const PlanBlock *b, uint32_t at)
+{
+    const PlanInstr *many = b->instrs.at[at];
+    for (uint32_t i = at + 1; i < b->instrs.n; i++) {
+        const PlanInstr *in = b->instrs.at[i];
+        if (in->op != PLAN_OP_IF || in->args[0].kind != OPERAND_REG || in->args[0].reg != many->args[0].reg)
+            continue;
+        Remark *m = add_remark(r, REMARK_NEST, plan_place_of(r->plan, many->span));
+        add_version(r, m, in->blocks[0], 0);
+        add_version(r, m, in->blocks[1], 1);
+        if (m->kernel) {
+            r->sizes = sizes_of(arena_of(r), m->kernel->fn);
+            m->elements = sizes_context(&r->sizes, m->kernel->stmt->body.ctx);
+        }
+        return;
+    }
+}
+
 static void add_plan_block(Remarks *r, const PlanBlock *b)
 {
     for (uint32_t i = 0; i < b->instrs.n; i++) {
         const PlanInstr *in = b->instrs.at[i];
+        if (in->op == PLAN_OP_MANY && has_place(in->span))
+            add_nest(r, b, i);
         bool loop = in->op == PLAN_OP_LOOP, waits = (plan_ops[in->op].effects & PLAN_READS_BACK) != 0;
         Remark *m = !has_place(in->span) || !(loop || waits)
                         ? NULL
@@ -337,20 +382,55 @@ static void print_plural(StrBuf *out, uint32_t n, const char *what)
     strbuf_printf(out, "%u %s%s", n, what, n == 1 ? "" : "s");
 }
 
+/* The words of the parameter that chooses among the ways, but for the one that leaves it to the runtime. */
+static void print_ways(StrBuf *out, const Remark *m, const char *quote)
+{
+    const DpTuning id = m->kernel->kind == PLAN_SCAN ? PARAM_SEGSCAN : PARAM_SEGREDUCE;
+    size_t length;
+    const char *word = dp_params_word(id, 1, &length);
+    for (; *word; word += length + (word[length] != '\0')) {
+        length = strcspn(word, " ");
+        strbuf_printf(out, "%s%.*s%s%s", quote, (int)length, word, quote, word[length] ? ", " : "");
+    }
+}
+
 static void print_kernel_text(StrBuf *out, const Remark *m)
 {
     const PlanKernel *k = m->kernel;
-    strbuf_printf(out, "%s over %s%s, kernel %s", plan_kind_name(k->kind), m->elements,
-                  m->regular ? "" : " (irregular)", k->name);
+    strbuf_printf(out, "%s over %s%s%s, kernel %s", plan_kind_name(k->kind), m->elements,
+                  m->regular ? "" : " (irregular)", m->by_lanes ? ", each in a lane" : "", k->name);
     if (k->library.file)
         strbuf_printf(out, ", of `%s` (%s:%u)", k->library.function, k->library.file, k->library.line);
     for (uint32_t i = 0; i < m->fused.n; i++)
         strbuf_printf(out, "%s %s:%u `%s`", i ? "," : "\n  with", m->fused.at[i].file, m->fused.at[i].line,
                       m->fused.at[i].function);
+    if (m->segmented) {
+        strbuf_add(out, "\n  one of these ways, as its segments are: ");
+        print_ways(out, m, "");
+    }
     if (m->types)
         strbuf_printf(out, "\n  stores %s, %s bytes", m->types, m->bytes);
     for (uint32_t i = 0; i < m->reasons.n; i++)
         strbuf_printf(out, "%s%s", i ? ", " : ": ", m->reasons.at[i]);
+}
+
+static void print_names(StrBuf *out, const Remark *m, uint32_t version)
+{
+    strbuf_add(out, m->versions[version].n ? "" : ": no kernel");
+    for (uint32_t i = 0; i < m->versions[version].n; i++)
+        strbuf_printf(out, "%s%s", i ? ", " : ": ", m->versions[version].at[i]);
+}
+
+static void print_nest_text(StrBuf *out, const Remark *m)
+{
+    const DpTunings none = {{false}, {0}};
+    strbuf_printf(
+        out, "nest of %s instances, two versions\n  each in a lane, from %s on (%" PRIu64 ", on a GPU %" PRIu64 ")",
+        m->elements ? m->elements : "?", dp_params_name(PARAM_NEST_LANES),
+        dp_params_value(&none, PARAM_NEST_LANES, false), dp_params_value(&none, PARAM_NEST_LANES, true));
+    print_names(out, m, 0);
+    strbuf_add(out, "\n  else flattened");
+    print_names(out, m, 1);
 }
 
 static void print_counts_text(StrBuf *out, const Remark *m)
@@ -370,6 +450,8 @@ static void print_text(StrBuf *out, const Remark *m)
     strbuf_printf(out, "%s:%u: ", m->place.file, m->place.line);
     if (m->kind == REMARK_KERNEL)
         print_kernel_text(out, m);
+    else if (m->kind == REMARK_NEST)
+        print_nest_text(out, m);
     else
         print_counts_text(out, m);
     strbuf_add(out, "\n");
@@ -401,7 +483,12 @@ static void print_kernel_json(StrBuf *out, const Remark *m)
     print_member(out, "kernel", k->name);
     print_member(out, "operation", plan_kind_name(k->kind));
     print_member(out, "elements", m->elements);
-    strbuf_printf(out, ",\"regular\":%s,\"library\":", m->regular ? "true" : "false");
+    strbuf_printf(out, ",\"regular\":%s,\"lane\":%s,\"ways\":", m->regular ? "true" : "false",
+                  m->by_lanes ? "true" : "false");
+    strbuf_add(out, m->segmented ? "[" : "null");
+    if (m->segmented)
+        print_ways(out, m, "\"");
+    strbuf_add(out, m->segmented ? "],\"library\":" : ",\"library\":");
     if (k->library.file)
         print_place(out, &k->library);
     else
@@ -422,13 +509,27 @@ static void print_kernel_json(StrBuf *out, const Remark *m)
     strbuf_add(out, "]");
 }
 
+static void print_nest_json(StrBuf *out, const Remark *m)
+{
+    print_member(out, "elements", m->elements);
+    strbuf_printf(out, ",\"lane_from\":\"%s\"", dp_params_name(PARAM_NEST_LANES));
+    for (uint32_t version = 0; version < 2; version++) {
+        strbuf_add(out, version ? "],\"flat\":[" : ",\"lane\":[");
+        for (uint32_t i = 0; i < m->versions[version].n; i++)
+            strbuf_printf(out, "%s\"%s\"", i ? "," : "", m->versions[version].at[i]);
+    }
+    strbuf_add(out, "]");
+}
+
 static void print_json(StrBuf *out, const Remark *m)
 {
-    static const char *const kinds[] = {"kernel", "loop", "read-back"};
+    static const char *const kinds[] = {"kernel", "nest", "loop", "read-back"};
     strbuf_printf(out, "{\"remark\":\"%s\",\"place\":", kinds[m->kind]);
     print_place(out, &m->place);
     if (m->kind == REMARK_KERNEL)
         print_kernel_json(out, m);
+    else if (m->kind == REMARK_NEST)
+        print_nest_json(out, m);
     else if (m->kind == REMARK_LOOP)
         strbuf_printf(out, ",\"kernels\":%u,\"read_backs\":%u,\"inner\":%u", m->launches, m->waits, m->loops);
     else

@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 
@@ -91,6 +92,45 @@ static void test_calls(void **state)
     expect(c, "deep", 1, dpc_scalar("i64", &endless), NULL, "recursion too deep");
     dpc_close(c);
     dpc_program_free(p);
+}
+
+static void write_text(const char *path, const char *text)
+{
+    FILE *out = fopen(path, "w");
+    assert_non_null(out);
+    assert_true(fputs(text, out) >= 0 && fclose(out) == 0);
+}
+
+/* Files of dpc tune: of this device (which a message names), of another, and none. */
+static void test_tune_files(void **state)
+{
+    (void)state;
+    char path[] = "/tmp/test_embed_tune_XXXXXX", text[600];
+    DpcError error = {0};
+    DpcProgram *p = compiled();
+    close(mkstemp(path));
+    write_text(path, "device=none\nsegreduce=lane\n");
+    const DpcOptions options = {.tune = path}, missing = {.tune = "/none/f.tune"};
+    assert_null(dpc_open(p, &options, &error));
+    assert_int_equal(error.status, 2);
+    const char *this = strstr(error.text, "and this is ");
+    assert_true(this && strstr(error.text, ":1: it is for the device none, "));
+    snprintf(text, sizeof text, "device=%s\nsegreduce=lane\n", this + strlen("and this is "));
+    write_text(path, text);
+    DpcContext *c = dpc_open(p, &options, &error);
+    if (!c)
+        fail_msg("%s", error.text);
+    const float numbers[] = {1, 2, 3, 4, 5, 6}, k = 2;
+    expect(c, "rows", 2, dpc_array("f32", numbers, 2, (const uint64_t[]){2, 3}), dpc_scalar("f32", &k), "[12.0, 30.0]");
+    dpc_close(c);
+    write_text(path, "device=none\nnests=lane\n");
+    assert_null(dpc_open(p, &options, &error));
+    assert_non_null(strstr(error.text, ":2: there is no parameter nests; did you mean nest?"));
+    assert_null(dpc_open(p, &missing, &error));
+    assert_string_equal(error.text, "/none/f.tune: cannot read: No such file or directory");
+    dpc_error_clear(&error);
+    dpc_program_free(p);
+    remove(path);
 }
 
 static void test_by_leaves(void **state)
@@ -233,8 +273,8 @@ static void test_threads(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_calls), cmocka_unit_test(test_by_leaves),
-                                       cmocka_unit_test(test_results), cmocka_unit_test(test_errors),
-                                       cmocka_unit_test(test_threads)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_calls),     cmocka_unit_test(test_tune_files),
+                                       cmocka_unit_test(test_by_leaves), cmocka_unit_test(test_results),
+                                       cmocka_unit_test(test_errors),    cmocka_unit_test(test_threads)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
