@@ -74,18 +74,40 @@ static void block_item(const DpRt *rt, const DpKernel *k, bool small, TileSize *
     }
 }
 
+uint32_t dp_tile_lanes(const DpRt *rt, uint32_t kernel)
+{
+    const DpTile *tile = &rt->program->kernels[kernel].tile;
+    const uint64_t asked = dp_param(rt, PARAM_VECTORS);
+    const bool possible = rt->device->facts.vectors && !dp_rt_group_shape(rt, kernel);
+    return possible && (asked == 1 || (asked == 0 && tile->vector_pays)) ? tile->lanes : 0;
+}
+
+enum { STRIP_VALUES = 16, STRIP_ROWS = 8, MOST_STRIP_STATEMENTS = 512 };
+
+/* Of a strip on a CPU: as many vectors as there are registers for. Two side by side share what rows load, and hide each
+ * other's latency. */
+static void strip_item(const DpKernel *k, bool small, TileSize *size)
+{
+    const uint32_t cost = k->cost ? k->cost : MOST_STRIP_STATEMENTS;
+    uint32_t most = STRIP_VALUES / k->nouts;
+    most = most > MOST_STRIP_STATEMENTS / cost ? MOST_STRIP_STATEMENTS / cost : most;
+    size->item_columns = small || most < 2 ? 1 : 2;
+    while (k->tile.shape == DP_TILE_BLOCKS && size->item_rows < STRIP_ROWS &&
+           2 * size->item_rows * size->item_columns <= most)
+        size->item_rows *= 2;
+}
+
 TileSize dp_tile_size(const DpRt *rt, uint32_t kernel, bool small)
 {
     const DpKernel *k = &rt->program->kernels[kernel];
     const uint32_t lanes = dp_rt_group_size(rt, kernel);
     const bool blocks = k->tile.shape == DP_TILE_BLOCKS;
     TileSize size = {1, 1, 1, (uint32_t)dp_param(rt, PARAM_TILE_UNROLL), 1, lanes};
-    if (!dp_rt_group_shape(rt, kernel)) { /* as in the template */
-        bool wide = false;
-        for (uint32_t i = 0; i < k->nouts; i++)
-            wide |= k->out_bytes[i] > 4;
-        size.rows = blocks ? 64 : 1;
-        size.columns = blocks && !wide ? 32 : 16;
+    if (!dp_rt_group_shape(rt, kernel)) {
+        const uint32_t wide = dp_tile_lanes(rt, kernel);
+        strip_item(k, small, &size);
+        size.rows = size.item_rows;
+        size.columns = size.item_columns * (wide ? wide : 1);
     } else if (blocks) {
         block_item(rt, k, small, &size);
         size.depth = dp_param(rt, PARAM_TILE_DEPTH) < 16 ? 8 : 16;

@@ -5,17 +5,20 @@ set -u
 dpc=$1
 shift
 cd "$(dirname "$0")/.."
-[ $# -gt 0 ] || set -- tests/run/vector_values.dp tests/run/vector_control.dp tests/run/vector_inside.dp
+[ $# -gt 0 ] || set -- tests/run/vector_values.dp tests/run/vector_control.dp tests/run/vector_inside.dp tests/run/tiles.dp
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
 failed=0
-for vectors in on off; do
-    DP_TIER=optimised DP_DUMP_KERNELS=$folder "$dpc" test --eval=plan --param vectors=$vectors "$@" >"$folder/out" 2>&1 || {
+for params in vectors=on vectors=off vectors=on,segreduce=tile; do
+    DP_TIER=optimised DP_DUMP_KERNELS=$folder "$dpc" test --eval=plan --param $params "$@" >"$folder/out" 2>&1 || {
         failed=1
-        echo "FAILED: vectors=$vectors"
+        echo "FAILED: $params"
         grep -v -E 'passed$|expected (kernels|launches)|  got [0-9]+$' "$folder/out"
     }
-    [ $vectors = off ] || grep -q 'dp_body_w' "$folder"/*.cl || { failed=1; echo "FAILED: no kernel has a vector form"; }
+    case $params in
+    vectors=on) grep -q 'dp_vec dp_body_w' "$folder"/*.cl || { failed=1; echo "FAILED: no kernel has a vector form"; } ;;
+    *tile) grep -q 'dp_vec dp_tile_body_w' "$folder"/*.cl || { failed=1; echo "FAILED: no tile has a vector form"; } ;;
+    esac
     command -v clang >/dev/null && for f in "$folder"/*.cl; do
         clang -x cl -cl-std=CL1.2 -target spir64 -fsyntax-only -Wall -Werror -Wno-unused-function -Wno-unused-variable "$f" || failed=1
     done

@@ -1,13 +1,8 @@
 #include "opencl/emit_tile.h"
 
-#include "plan/access.h"
 #include "plan/emit_text.h"
 
-/* A part's function: what its struct and itself are called, and its parameters behind the heap. */
-typedef struct PartText {
-    const char *type, *name, *value, *fields, *parameters;
-} PartText;
-static const PartText texts[ACCESS_PARTS] = {
+const TileText tile_texts[ACCESS_PARTS] = {
     [PART_ROW] = {"dp_row", "dp_tile_row", "row", "DP_ROW_FIELDS", "ulong s"},
     [PART_COLUMN] = {"dp_column", "dp_tile_column", "column", "DP_COLUMN_FIELDS", "ulong s"},
     [PART_CELL] = {"dp_cell", "dp_tile_cell", "cell", "DP_CELL_FIELDS", "ulong s"},
@@ -20,8 +15,8 @@ static const PartText texts[ACCESS_PARTS] = {
                    "dp_row_k row_k, dp_column_k column_k"},
 };
 
-/* The parts, if it is worth having them. An index that relies on a check must stay behind it. */
-static const Access *tile_access(const Plan *plan, const PlanKernel *k)
+/* An index that relies on a check must stay behind it. */
+const Access *emit_tile_access(const Plan *plan, const PlanKernel *k)
 {
     if (k->kind != PLAN_REDUCE || !k->stmt->reduce.op.neutral || scalar_facts(k->fn->scope, k->stmt->body.block).relies)
         return NULL;
@@ -31,7 +26,7 @@ static const Access *tile_access(const Plan *plan, const PlanKernel *k)
 static CoreType field_type(const KernelEmitter *ke, CoreVar v) { return core_var_type(ke->k->fn->scope, v); }
 
 /* Structs of 8 and 16 bytes are aligned to these, so that they are loaded at once. */
-static void emit_struct(KernelEmitter *ke, const AccessPart *part, const PartText *t)
+static void emit_struct(KernelEmitter *ke, const AccessPart *part, const TileText *t)
 {
     const uint32_t bytes = plan_access_bytes(ke->k, part);
     ScalarEmitter e = emit_scalar_emitter(ke);
@@ -62,7 +57,7 @@ static void emit_given(KernelEmitter *ke, ScalarEmitter *e, const AccessPart *pa
         const AccessGiven *g = &part->given.at[i];
         strbuf_printf(ke->out, "    %s ", emit_value_type(field_type(ke, g->var)));
         emit_var(e, g->var);
-        strbuf_printf(ke->out, " = %s.", texts[g->from].value);
+        strbuf_printf(ke->out, " = %s.", tile_texts[g->from].value);
         emit_var(e, g->var);
         strbuf_add(ke->out, ";\n");
     }
@@ -83,7 +78,7 @@ static void emit_items(KernelEmitter *ke, ScalarEmitter *e, const Access *a, con
     emit_scalar_block(e, &block);
 }
 
-static void emit_fields_return(KernelEmitter *ke, ScalarEmitter *e, const AccessPart *part, const PartText *t)
+static void emit_fields_return(KernelEmitter *ke, ScalarEmitter *e, const AccessPart *part, const TileText *t)
 {
     strbuf_printf(ke->out, "    %s r;\n", t->type);
     for (uint32_t i = 0; i < part->fields.n; i++) {
@@ -98,7 +93,7 @@ static void emit_fields_return(KernelEmitter *ke, ScalarEmitter *e, const Access
 
 static void emit_part(KernelEmitter *ke, const Access *a, AccessPartKind kind)
 {
-    const PartText *t = &texts[kind];
+    const TileText *t = &tile_texts[kind];
     const AccessPart *part = &a->parts[kind];
     ScalarEmitter e = emit_scalar_emitter(ke);
     emit_line_directive(ke);
@@ -113,7 +108,7 @@ static void emit_part(KernelEmitter *ke, const Access *a, AccessPartKind kind)
 
 void emit_tile(KernelEmitter *ke)
 {
-    const Access *a = tile_access(ke->plan, ke->k);
+    const Access *a = emit_tile_access(ke->plan, ke->k);
     if (!a)
         return;
     ke->tiled = true;
@@ -123,7 +118,7 @@ void emit_tile(KernelEmitter *ke)
                   a->parts[PART_STREAM].fields.n > 0, a->parts[PART_ROW_K].fields.n > 0,
                   a->parts[PART_COLUMN_K].fields.n > 0);
     for (AccessPartKind kind = 0; kind < PART_BODY; kind++)
-        emit_struct(ke, &a->parts[kind], &texts[kind]);
+        emit_struct(ke, &a->parts[kind], &tile_texts[kind]);
     for (AccessPartKind kind = 0; kind < ACCESS_PARTS; kind++)
         emit_part(ke, a, kind);
     strbuf_add(ke->out, "#endif\n");
@@ -132,7 +127,7 @@ void emit_tile(KernelEmitter *ke)
 
 DpTile emit_tile_facts(const Plan *plan, const PlanKernel *k)
 {
-    const Access *a = tile_access(plan, k);
+    const Access *a = emit_tile_access(plan, k);
     if (!a)
         return (DpTile){0};
     return (DpTile){.shape = (uint8_t)a->shape,

@@ -1,6 +1,7 @@
 #include "opencl/emit_vector.h"
 
 #include "opencl/emit_scalar_internal.h"
+#include "opencl/emit_tile_vector.h"
 #include "opencl/emit_vector_internal.h"
 #include "plan/emit_text.h"
 #include "support/arena.h"
@@ -60,7 +61,7 @@ static void emit_vector_inputs(VectorEmitter *v, const FlatInputs *inputs)
 /* ---- functions ---- */
 
 /* Loops might have been handed nonsense by an earlier kernel whose failure nobody has seen yet. */
-static void emit_guard(VectorEmitter *v, const CoreBlock *b)
+void emit_vector_guard(VectorEmitter *v, const CoreBlock *b)
 {
     if (!scalar_facts(v->e.fn, b).while_loop)
         return;
@@ -69,7 +70,7 @@ static void emit_guard(VectorEmitter *v, const CoreBlock *b)
     emit_vector_again(v);
 }
 
-static void emit_results(VectorEmitter *v, const CoreAtom *results)
+void emit_vector_results(VectorEmitter *v, const CoreAtom *results)
 {
     emit_line(&v->e, "dp_vec r;");
     for (uint32_t i = 0; i < v->ke.k->nvalues; i++) {
@@ -91,10 +92,10 @@ static void emit_body(VectorEmitter *v, const char *name, const char *again)
                   "    const ulong first = i;\n",
                   name);
     v->again = again;
-    emit_guard(v, body->block);
+    emit_vector_guard(v, body->block);
     emit_vector_inputs(v, &body->inputs);
     emit_vector_block(v, body->block);
-    emit_results(v, body->block->results + v->ke.k->first);
+    emit_vector_results(v, body->block->results + v->ke.k->first);
 }
 
 static void emit_op(VectorEmitter *v)
@@ -107,7 +108,7 @@ static void emit_op(VectorEmitter *v)
     emit_line_directive(&v->ke);
     strbuf_add(v->e.out, "static inline dp_vec dp_op_w(" HEAP ", ulong s, dp_vec a, dp_vec b DP_WORDS)\n{\n");
     v->again = "dp_op_lanes(heap, s, a, b DP_PASS)";
-    emit_guard(v, op->op.body);
+    emit_vector_guard(v, op->op.body);
     emit_vector_inputs(v, &op->inputs);
     for (uint32_t i = 0; i < 2 * op->k; i++) {
         emit_indent(&v->e);
@@ -116,7 +117,7 @@ static void emit_op(VectorEmitter *v)
         strbuf_printf(v->e.out, " = %c.v%u;\n", i < op->k ? 'a' : 'b', i % op->k);
     }
     emit_vector_block(v, op->op.body);
-    emit_results(v, op->op.body->results);
+    emit_vector_results(v, op->op.body->results);
 }
 
 /* ---- values ---- */
@@ -174,13 +175,25 @@ static void note_inputs(VectorEmitter *v, const FlatInputs *inputs, SpreadFacts 
     }
 }
 
-static void note_results(VectorEmitter *v, const CoreAtom *results, SpreadFacts *facts)
+void vector_note_results(VectorEmitter *v, const CoreAtom *results, SpreadFacts *facts)
 {
     for (uint32_t i = 0; i < v->ke.k->nvalues; i++) {
         spread_as_vector(&v->table, results[i], facts);
         facts->refused |= v->ke.k->values[i].rank > 0;
         facts->wide |= scalar_bytes(v->ke.k->values[i].scalar) == 8;
     }
+}
+
+void vector_note_op(VectorEmitter *v, SpreadFacts *facts)
+{
+    const FlatOp *op = &v->ke.k->stmt->reduce.op;
+    note_inputs(v, &op->inputs, facts);
+    for (uint32_t i = 0; i < 2 * op->k; i++)
+        *spread_var(&v->table, op->op.params[i]) = (SpreadVar){.spread = SPREAD_VARYING};
+    if (!facts->refused)
+        spread_block(v->e.fn, op->op.body, &v->table, facts);
+    if (!facts->refused)
+        vector_note_results(v, op->op.body->results, facts);
 }
 
 static SpreadFacts find_facts(VectorEmitter *v, bool inside)
@@ -193,17 +206,9 @@ static SpreadFacts find_facts(VectorEmitter *v, bool inside)
     if (!facts.refused)
         spread_block(v->e.fn, body->block, &v->table, &facts);
     if (!facts.refused)
-        note_results(v, body->block->results + k->first, &facts);
-    if (!plan_has_op(k) || facts.refused)
-        return facts;
-    const FlatOp *op = &k->stmt->reduce.op;
-    note_inputs(v, &op->inputs, &facts);
-    for (uint32_t i = 0; i < 2 * op->k; i++)
-        *spread_var(&v->table, op->op.params[i]) = (SpreadVar){.spread = SPREAD_VARYING};
-    if (!facts.refused)
-        spread_block(v->e.fn, op->op.body, &v->table, &facts);
-    if (!facts.refused)
-        note_results(v, op->op.body->results, &facts);
+        vector_note_results(v, body->block->results + k->first, &facts);
+    if (plan_has_op(k) && !facts.refused)
+        vector_note_op(v, &facts);
     return facts;
 }
 
@@ -231,6 +236,8 @@ static void emit_bodies(VectorEmitter *v)
     emit_body(v, "dp_body_w", again);
 }
 
+static uint32_t lanes_of(SpreadFacts facts) { return facts.refused ? 0 : facts.wide ? 8 : 16; }
+
 VectorFacts emit_kernel_vector(StrBuf *out, const Plan *plan, const PlanKernel *k)
 {
     if (!has_vector_template(k) || k->nvalues == 0)
@@ -239,15 +246,26 @@ VectorFacts emit_kernel_vector(StrBuf *out, const Plan *plan, const PlanKernel *
     Arena *arena = arena_create();
     v.e = emit_scalar_emitter(&v.ke);
     v.table.vars = paged_create(arena, v.e.fn->vars.n, sizeof(SpreadVar));
-    SpreadFacts facts = find_facts(&v, true);
-    if (!facts.refused) {
+    const SpreadFacts tile = emit_tile_vector_facts(&v), facts = find_facts(&v, true);
+    const VectorFacts r = {lanes_of(facts), pays(facts), lanes_of(tile), pays(tile)};
+    if (r.lanes || r.tile_lanes)
         emit_values(&v);
+    if (r.lanes) {
+        strbuf_add(out, "#if DP_WAY < 4\n");
         emit_bodies(&v);
-        if (plan_has_op(k))
-            emit_op(&v);
-        if (k->kind == PLAN_MAP)
-            emit_store(&v);
+        strbuf_add(out, "#endif\n");
     }
+    if (r.tile_lanes) {
+        emit_tile_vector_facts(&v);
+        strbuf_add(out, "#if DP_WAY >= 4\n");
+        emit_tile_vector(&v);
+        emit_store(&v);
+        strbuf_add(out, "#endif\n");
+    }
+    if ((r.lanes || r.tile_lanes) && plan_has_op(k))
+        emit_op(&v);
+    if (r.lanes && k->kind == PLAN_MAP)
+        emit_store(&v);
     arena_destroy(arena);
-    return facts.refused ? (VectorFacts){0} : (VectorFacts){facts.wide ? 8 : 16, pays(facts)};
+    return r;
 }

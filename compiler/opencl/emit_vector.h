@@ -29,8 +29,10 @@
 #include "plan/plan.h"
 
 typedef struct VectorFacts {
-    uint32_t lanes; /* 0: the kernel has no vector form */
-    bool pays;      /* it is probably faster */
+    uint32_t lanes;      /* 0: the kernel has no vector form */
+    bool pays;           /* it is probably faster */
+    uint32_t tile_lanes; /* the same, of the form for tiles (emit_tile_vector.h) */
+    bool tile_pays;
 } VectorFacts;
 
 /* The vector holes of a kernel (runtime/kernels/README.md), if it has any. */

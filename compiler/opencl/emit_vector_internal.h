@@ -23,6 +23,13 @@ void emit_vector_operand(VectorEmitter *v, CoreAtom a);
 void emit_vector_bind(VectorEmitter *v, CoreVar x);
 /* "return …;" */
 void emit_vector_again(VectorEmitter *v);
+/* Where a function is begun by which loops with nonsense could be entered. */
+void emit_vector_guard(VectorEmitter *v, const CoreBlock *b);
+/* The values as a dp_vec, and the end of the function. */
+void emit_vector_results(VectorEmitter *v, const CoreAtom *results);
+/* Facts of what is returned, and of the operator. */
+void vector_note_results(VectorEmitter *v, const CoreAtom *results, SpreadFacts *facts);
+void vector_note_op(VectorEmitter *v, SpreadFacts *facts);
 void emit_vector_block(VectorEmitter *v, const CoreBlock *b);
 
 #endif

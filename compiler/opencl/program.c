@@ -82,13 +82,15 @@ static DpKernel program_kernel(const Plan *plan, const PlanKernel *k)
                      .library = program_place(plan, &k->library),
                      .in_bytes = in_bytes(k),
                      .source = keep(plan->arena, &source),
-                     .vector = lanes.lanes ? keep(plan->arena, &vector) : NULL,
+                     .vector = vector.n ? keep(plan->arena, &vector) : NULL,
                      .lanes = (uint8_t)lanes.lanes,
                      .vector_pays = lanes.pays,
                      .nwords = k->words.n,
                      .nouts = k->nouts,
                      .val_bytes = k->val_bytes};
     emit_kernel_facts(&made, plan, k);
+    made.tile.lanes = (uint8_t)lanes.tile_lanes;
+    made.tile.vector_pays = lanes.tile_pays;
     for (uint32_t i = 0; i < k->nouts && i < DP_MAX_OUTS; i++)
         made.out_bytes[i] = (uint8_t)out_bytes(k, i);
     return made;

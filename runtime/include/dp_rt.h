@@ -77,6 +77,8 @@ typedef struct DpTile {
     uint8_t shape;
     bool batched; /* only instances of one instance above the rows share columns */
     uint16_t stream_bytes, row_bytes, column_bytes;
+    uint8_t lanes; /* of the vector form; 0: there is none */
+    bool vector_pays;
 } DpTile;
 typedef struct DpKernel {
     DpKernelKind kind;

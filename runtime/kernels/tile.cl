@@ -7,8 +7,8 @@
  * once, while the step before is computed on; a lane keeps TM x TN values in registers. Where rows and columns end, lanes
  * repeat the last instance and do not store; behind the last position the last one is loaded again, and not used.
  *
- * CPU: a work-item takes BM x BN instances; the loop over neighbouring columns is the innermost, of constant count, and all that it
- * uses lies in arrays, field by field: so that compilers make vectors of it. What columns share is packed first. */
+ * CPU: a work-item takes strips of TM rows by BN columns, DP_W of these side by side in vectors, one below the other. Their values stay in
+ * registers for BK positions; what columns share of these is packed first, for all the strips. */
 #define DP_FLAT 1
 #define DP_ROWS 2
 #define DP_BLOCKS 3
@@ -189,100 +189,149 @@ DP_KERNEL void dp_segreduce_tile(__global uchar *restrict heap, __global uchar *
 }
 
 #else /* CPU */
-#define DP_WIDE(T, field) || sizeof(T) > 4
+#if DP_W
+#define DP_FIELD_TYPE(N) dp_##N
+#define DP_FIELD_LANES(N, place) dp_of_memory_##N(*(const dp_##N##_m *)&(place))
+#define DP_TILE_BODY dp_tile_body_w
+#define DP_TILE_OP DP_OP_W
+enum { W = DP_W };
+#else /* vectors of one lane */
+typedef dp_val dp_vec;
+typedef dp_column dp_column_w;
+typedef dp_cell dp_cell_w;
+typedef dp_column_k dp_column_k_w;
+#define DP_COLUMN_W(F) DP_COLUMN_FIELDS(F)
+#define DP_CELL_W(F) DP_CELL_FIELDS(F)
+#define DP_COLUMN_K_W(F) DP_COLUMN_K_FIELDS(F)
+#define DP_FIELD_TYPE(T) T
+#define DP_FIELD_LANES(T, place) (place)
+#define DP_TILE_BODY dp_tile_body
+#define DP_TILE_OP DP_OP
+#define dp_wide(v) (v)
+#define dp_lane(v, l) (v)
+#define dp_store_w dp_store
+enum { W = 1 };
+#endif
 enum {
-    BN = 0 DP_FIELDS(DP_WIDE) ? 16 : DP_SHAPE == DP_BLOCKS ? 32 : 16,
-    TM = DP_SHAPE == DP_BLOCKS ? 4 : 1,
-    BM = DP_SHAPE == DP_BLOCKS ? 64 : 1,
-    BK = DP_HAS_COLUMN_K ? 256 : 1
+    TM = DP_TM,
+    NV = DP_TN,
+    BN = NV * W,
+    PACKED_BYTES = 32 << 10,
+    FIT = PACKED_BYTES / (BN * sizeof(dp_column_k)),
+    BK = !DP_HAS_COLUMN_K ? 1 : FIT < 16 ? 16 : FIT > 256 ? 256 : FIT,
+    FIT_STRIPS = PACKED_BYTES / (TM * NV * sizeof(dp_vec)),
+    STRIPS = !DP_HAS_COLUMN_K ? 1 : FIT_STRIPS < 1 ? 1 : FIT_STRIPS > 64 ? 64 : FIT_STRIPS
 };
-/* Arrays of a struct's fields, and element x of all of them. */
-#define DP_VAL_ARRAY(T, field) T val_##field[BM * BN];
-#define DP_VAL_GET(T, field) v.field = val_##field[x];
-#define DP_VAL_PUT(T, field) val_##field[x] = v.field;
-#define DP_COLUMN_ARRAY(T, field) T column_##field[BN];
-#define DP_COLUMN_GET(T, field) c.field = column_##field[x];
-#define DP_COLUMN_PUT(T, field) column_##field[x] = c.field;
-#define DP_CELL_ARRAY(T, field) T cell_##field[BM * BN];
-#define DP_CELL_GET(T, field) e.field = cell_##field[x];
-#define DP_CELL_PUT(T, field) cell_##field[x] = e.field;
-#define DP_COLUMN_K_ARRAY(T, field) T column_k_##field[BK * BN];
-#define DP_COLUMN_K_GET(T, field) b.field = column_k_##field[x];
-#define DP_COLUMN_K_PUT(T, field) column_k_##field[x] = b.field;
+/* A struct's fields as arrays; its element x, put there; and those from x on, as a struct of vectors r. */
+#define DP_FIELD_ONE(N, field) +1
+#define DP_COLUMN_ARRAY(N, field) DP_FIELD_TYPE(N) column_##field[BN] __attribute__((aligned(64)));
+#define DP_COLUMN_PUT(N, field) column_##field[x] = c.field;
+#define DP_COLUMN_TAKE(N, field) r.field = DP_FIELD_LANES(N, column_##field[x]);
+#define DP_CELL_ARRAY(N, field) DP_FIELD_TYPE(N) cell_##field[TM * BN] __attribute__((aligned(64)));
+#define DP_CELL_PUT(N, field) cell_##field[x] = e.field;
+#define DP_CELL_TAKE(N, field) r.field = DP_FIELD_LANES(N, cell_##field[x]);
+#define DP_COLUMN_K_ARRAY(N, field) DP_FIELD_TYPE(N) column_k_##field[BK * BN] __attribute__((aligned(64)));
+#define DP_COLUMN_K_PUT(N, field) column_k_##field[x] = b.field;
+#define DP_COLUMN_K_TAKE(N, field) r.field = DP_FIELD_LANES(N, column_k_##field[x]);
+#define DP_PACK(q, k) \
+    { \
+        const uint x = (k) * BN + (q); \
+        dp_column_k b = dp_tile_column_k(heap, k0 + (k), every[q] DP_PASS); \
+        DP_COLUMN_K_W(DP_COLUMN_K_PUT) \
+    }
 
 DP_KERNEL void dp_segreduce_tile(__global uchar *restrict heap, __global uchar *restrict out, ulong n, ulong nseg, ulong m, ulong rows,
                                  ulong columns DP_WORDS DP_OUTS)
 {
-    DP_FIELDS(DP_VAL_ARRAY)
-    DP_COLUMN_FIELDS(DP_COLUMN_ARRAY)
-    DP_CELL_FIELDS(DP_CELL_ARRAY)
-    DP_COLUMN_K_FIELDS(DP_COLUMN_K_ARRAY)
-    const ulong across = (columns + BN - 1) / BN, down = (rows + BM - 1) / BM, tiles = nseg / (rows * columns) * across * down;
-    const ulong last = dp_chunk_start(tiles, get_global_size(0), get_global_id(0) + 1);
-    for (ulong g = dp_chunk_start(tiles, get_global_size(0), get_global_id(0)); g < last; g++) {
-        const ulong j0 = g % across * BN, i0 = g / across % down * BM, base = g / across / down * rows;
-        const uint nr = (uint)min(rows - i0, (ulong)BM), nc = (uint)min(columns - j0, (ulong)BN);
-        dp_row row[BM];
-        for (uint p = 0; p < BM; p++)
-            row[p] = dp_tile_row(heap, DP_INSTANCE_AT(i0 + min(p, nr - 1), 0) DP_PASS);
+    DP_COLUMN_W(DP_COLUMN_ARRAY)
+    DP_CELL_W(DP_CELL_ARRAY)
+    DP_COLUMN_K_W(DP_COLUMN_K_ARRAY)
+    dp_column every[BN];
+    dp_vec kept[STRIPS * TM * NV];
+    const ulong across = (columns + BN - 1) / BN, strips = (rows + TM - 1) / TM, units = nseg / (rows * columns) * across * strips;
+    const ulong last = dp_chunk_start(units, get_global_size(0), get_global_id(0) + 1);
+    ulong count;
+    for (ulong u = dp_chunk_start(units, get_global_size(0), get_global_id(0)); u < last; u += count) {
+        const ulong first = u % strips, j0 = u / strips % across * BN, base = u / strips / across * rows;
+        count = min(min(last - u, strips - first), (ulong)STRIPS);
         for (uint x = 0; x < BN; x++) {
-            dp_column c = dp_tile_column(heap, DP_INSTANCE_AT(0, j0 + min(x, nc - 1)) DP_PASS);
-            DP_COLUMN_FIELDS(DP_COLUMN_PUT)
-        }
-        for (uint x = 0; x < BM * BN; x++) {
-            ulong s = DP_INSTANCE_AT(i0 + min(x / BN, nr - 1), j0 + min(x % BN, nc - 1));
-            dp_val v = DP_NEUTRAL(s);
-            dp_cell e = dp_tile_cell(heap, s DP_PASS);
-            DP_FIELDS(DP_VAL_PUT)
-            DP_CELL_FIELDS(DP_CELL_PUT)
+            dp_column c = every[x] = dp_tile_column(heap, DP_INSTANCE_AT(0, min(j0 + x, columns - 1)) DP_PASS);
+            DP_COLUMN_W(DP_COLUMN_PUT)
         }
         for (ulong k0 = 0, step; k0 < m; k0 += step) {
             step = DP_HAS_COLUMN_K ? min(m - k0, (ulong)BK) : m;
-#if DP_HAS_COLUMN_K
-            for (uint q = 0; q < BN; q++) {
-                uint x = q;
-                dp_column c;
-                DP_COLUMN_FIELDS(DP_COLUMN_GET)
-                for (uint k = 0; k < step; k++) {
-                    dp_column_k b = dp_tile_column_k(heap, k0 + k, c DP_PASS);
-                    x = k * BN + q;
-                    DP_COLUMN_K_FIELDS(DP_COLUMN_K_PUT)
-                }
-            }
+#if DP_HAS_COLUMN_K && DP_COLUMN_BY_K
+            for (uint q = 0; q < BN; q++)
+                for (uint k = 0; k < step; k++)
+                    DP_PACK(q, k)
+#elif DP_HAS_COLUMN_K
+            for (uint k = 0; k < step; k++)
+                for (uint q = 0; q < BN; q++)
+                    DP_PACK(q, k)
 #endif
-            for (uint r = 0; r < nr; r += TM)
+            for (ulong strip = 0; strip < count; strip++) {
+                const ulong i0 = (first + strip) * TM;
+                dp_row row[TM];
+                dp_column_w column[NV];
+                dp_cell_w cell[TM * NV];
+                dp_vec v[TM * NV];
+                for (uint x = 0; 0 DP_CELL_W(DP_FIELD_ONE) && x < TM * BN; x++) {
+                    ulong s = DP_INSTANCE_AT(min(i0 + x / BN, rows - 1), min(j0 + x % BN, columns - 1));
+                    dp_cell e = dp_tile_cell(heap, s DP_PASS);
+                    DP_CELL_W(DP_CELL_PUT)
+                }
+#pragma unroll
+                for (uint p = 0; p < TM; p++)
+                    row[p] = dp_tile_row(heap, DP_INSTANCE_AT(min(i0 + p, rows - 1), 0) DP_PASS);
+#pragma unroll
+                for (uint q = 0; q < NV; q++) {
+                    const uint x = q * W;
+                    dp_column_w r = {0};
+                    DP_COLUMN_W(DP_COLUMN_TAKE)
+                    column[q] = r;
+                }
+#pragma unroll
+                for (uint p = 0; p < TM * NV; p++) {
+                    const uint x = p * W;
+                    dp_cell_w r = {0};
+                    DP_CELL_W(DP_CELL_TAKE)
+                    cell[p] = r;
+                    v[p] = k0 ? kept[strip * TM * NV + p] : dp_wide(DP_NEUTRAL(DP_INSTANCE_AT(min(i0 + p / NV, rows - 1), min(j0 + p % NV * W, columns - 1))));
+                }
                 for (ulong k = 0; k < step; k++) {
                     dp_stream stream = dp_tile_stream(heap, k0 + k DP_PASS);
-                    dp_row_k a[TM];
-                    for (uint p = 0; p < TM; p++)
-                        a[p] = dp_tile_row_k(heap, k0 + k, row[r + p] DP_PASS);
+                    dp_column_k_w b[NV];
 #pragma unroll
-                    for (uint p = 0; p < TM; p++)
-                        for (uint q = 0; q < BN; q++) {
-                            ulong s = DP_INSTANCE_AT(i0 + min(r + p, nr - 1), j0 + min(q, nc - 1));
-                            uint x = q;
-                            dp_val v;
-                            dp_column c;
-                            dp_cell e;
-                            dp_column_k b;
-                            DP_COLUMN_FIELDS(DP_COLUMN_GET)
-                            x = (uint)k * BN + q;
-                            DP_COLUMN_K_FIELDS(DP_COLUMN_K_GET)
-                            x = (r + p) * BN + q;
-                            DP_CELL_FIELDS(DP_CELL_GET)
-                            DP_FIELDS(DP_VAL_GET)
-                            v = DP_OP(s, v, dp_tile_body(heap, s * m + k0 + k, s, k0 + k, row[r + p], c, e, stream, a[p], b DP_PASS));
-                            DP_FIELDS(DP_VAL_PUT)
+                    for (uint q = 0; q < NV; q++) {
+                        const uint x = (uint)k * BN + q * W;
+                        dp_column_k_w r = {0};
+                        DP_COLUMN_K_W(DP_COLUMN_K_TAKE)
+                        b[q] = r;
+                    }
+#pragma unroll
+                    for (uint p = 0; p < TM; p++) {
+                        dp_row_k a = dp_tile_row_k(heap, k0 + k, row[p] DP_PASS);
+#pragma unroll
+                        for (uint q = 0; q < NV; q++) {
+                            ulong s = DP_INSTANCE_AT(min(i0 + p, rows - 1), min(j0 + q * W, columns - 1));
+                            v[p * NV + q] = DP_TILE_OP(s, v[p * NV + q], DP_TILE_BODY(heap, s * m + k0 + k, s, k0 + k, row[p], column[q],
+                                                                                     cell[p * NV + q], stream, a, b[q] DP_PASS));
                         }
+                    }
                 }
-        }
-        for (uint p = 0; p < nr; p++)
-            for (uint q = 0; q < nc; q++) {
-                uint x = p * BN + q;
-                dp_val v;
-                DP_FIELDS(DP_VAL_GET)
-                dp_store(out, DP_INSTANCE_AT(i0 + p, j0 + q), v DP_PASS_OUTS);
+#pragma unroll
+                for (uint p = 0; p < TM * NV; p++) {
+                    const ulong i = i0 + p / NV, j = j0 + p % NV * W;
+                    if (k0 + step < m)
+                        kept[strip * TM * NV + p] = v[p];
+                    else if (i < rows && j + W <= columns)
+                        dp_store_w(out, DP_INSTANCE_AT(i, j), v[p] DP_PASS_OUTS);
+                    else if (i < rows)
+                        for (uint l = 0; j + l < columns; l++)
+                            dp_store(out, DP_INSTANCE_AT(i, j + l), dp_lane(v[p], l) DP_PASS_OUTS);
+                }
             }
+        }
     }
 }
 #endif

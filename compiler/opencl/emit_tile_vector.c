@@ -1,0 +1,159 @@
+#include "opencl/emit_tile_vector.h"
+
+#include "opencl/emit_tile.h"
+#include "plan/emit_text.h"
+
+/* What is not the same for neighbouring columns. */
+static bool is_across(AccessPartKind part) { return part == PART_COLUMN || part == PART_CELL || part == PART_COLUMN_K; }
+
+/* ---- whether ---- */
+
+static void note_given(VectorEmitter *v, const AccessPart *body, SpreadFacts *facts)
+{
+    for (uint32_t i = 0; i < body->given.n; i++) {
+        const AccessGiven *g = &body->given.at[i];
+        const CoreType t = core_var_type(v->e.fn, g->var);
+        const bool across = is_across(g->from);
+        *spread_var(&v->table, g->var) = (SpreadVar){.spread = across ? SPREAD_VARYING : SPREAD_UNIFORM};
+        facts->refused |= across && t.rank > 0;
+        facts->wide |= across && scalar_bytes(t.scalar) == 8;
+    }
+}
+
+static CoreBlock find_statements(VectorEmitter *v, const Access *a)
+{
+    CoreBlock block = {0};
+    for (uint32_t i = 0; i < a->nitems; i++)
+        if (a->parts[PART_BODY].items[i] && a->items[i].stmt)
+            vec_push(v->ke.plan->arena, &block.stmts, a->items[i].stmt);
+    return block;
+}
+
+/* Inputs that differ from column to column are not loaded here: they would lie far apart. */
+static void note_inputs(VectorEmitter *v, const Access *a, SpreadFacts *facts)
+{
+    for (uint32_t i = 0; i < a->nitems; i++) {
+        const FlatInput *in = a->parts[PART_BODY].items[i] ? a->items[i].input : NULL;
+        if (!in)
+            continue;
+        facts->refused |= (a->items[i].dims & ACCESS_J) != 0;
+        *spread_var(&v->table, in->as) = (SpreadVar){.spread = SPREAD_UNIFORM};
+    }
+}
+
+/* Its lanes are segments: what the operator looks at must be the same for all. */
+static bool is_same(const FlatInputs *inputs)
+{
+    for (uint32_t i = 0; i < inputs->n; i++)
+        if (inputs->at[i].kind != IN_HOST)
+            return false;
+    return true;
+}
+
+SpreadFacts emit_tile_vector_facts(VectorEmitter *v)
+{
+    const Access *a = emit_tile_access(v->ke.plan, v->ke.k);
+    SpreadFacts facts = {.refused = !a};
+    if (!a)
+        return facts;
+    const FlatOp *op = &v->ke.k->stmt->reduce.op;
+    const CoreBlock block = find_statements(v, a);
+    facts.refused = !is_same(&op->inputs) || !is_same(&op->neutral_inputs);
+    v->table.inside = false;
+    note_given(v, &a->parts[PART_BODY], &facts);
+    note_inputs(v, a, &facts);
+    if (!facts.refused)
+        spread_block(v->e.fn, &block, &v->table, &facts);
+    if (!facts.refused)
+        vector_note_results(v, v->ke.k->stmt->body.block->results, &facts);
+    if (!facts.refused)
+        vector_note_op(v, &facts);
+    return facts;
+}
+
+/* ---- its text ---- */
+
+static void emit_lane_of(VectorEmitter *v, const TileText *t, const AccessPart *body, AccessPartKind kind)
+{
+    StrBuf *out = v->e.out;
+    strbuf_printf(out, "static inline %s %s_lane(%s_w v, uint l)\n{\n    %s r = {0};\n", t->type, t->type, t->type,
+                  t->type);
+    for (uint32_t i = 0; i < body->given.n; i++) {
+        const CoreVar x = body->given.at[i].var;
+        if (body->given.at[i].from != kind)
+            continue;
+        strbuf_add(out, "    r.");
+        emit_var(&v->e, x);
+        strbuf_printf(out, " = dp_lane_%s(v.", vector_type_name(v, x));
+        emit_var(&v->e, x);
+        strbuf_add(out, ", l);\n");
+    }
+    strbuf_add(out, "    return r;\n}\n");
+}
+
+/* The struct's fields that the body wants of several columns. */
+static void emit_struct(VectorEmitter *v, const AccessPart *body, AccessPartKind kind, const char *fields)
+{
+    const TileText *t = &tile_texts[kind];
+    StrBuf *out = v->e.out;
+    StrBuf list = {0};
+    ScalarEmitter e = v->e;
+    e.out = &list;
+    strbuf_printf(out, "typedef struct %s_w {", t->type);
+    for (uint32_t i = 0; i < body->given.n; i++) {
+        const CoreVar x = body->given.at[i].var;
+        if (body->given.at[i].from != kind)
+            continue;
+        strbuf_printf(out, " dp_%s_w ", vector_type_name(v, x));
+        emit_var(&v->e, x);
+        strbuf_add(out, ";");
+        strbuf_printf(&list, " F(%s, ", vector_type_name(v, x));
+        emit_var(&e, x);
+        strbuf_add(&list, ")");
+    }
+    strbuf_printf(out, "%s } %s_w;\n#define %s(F)%s\n", list.n ? "" : " uchar none;", t->type, fields,
+                  list.n ? list.text : "");
+    strbuf_free(&list);
+    emit_lane_of(v, t, body, kind);
+}
+
+static void emit_given(VectorEmitter *v, const AccessPart *body)
+{
+    for (uint32_t i = 0; i < body->given.n; i++) {
+        const AccessGiven *g = &body->given.at[i];
+        emit_vector_bind(v, g->var);
+        strbuf_printf(v->e.out, "%s.", tile_texts[g->from].value);
+        emit_var(&v->e, g->var);
+        strbuf_add(v->e.out, ";\n");
+    }
+}
+
+#define PARAMETERS                                                                                                     \
+    HEAP ", ulong i, ulong s, ulong k, dp_row row, dp_column_w column, dp_cell_w cell, dp_stream stream, "             \
+         "dp_row_k row_k, dp_column_k_w column_k DP_WORDS)\n{\n"
+
+void emit_tile_vector(VectorEmitter *v)
+{
+    const Access *a = emit_tile_access(v->ke.plan, v->ke.k);
+    const AccessPart *body = &a->parts[PART_BODY];
+    const CoreBlock block = find_statements(v, a);
+    emit_struct(v, body, PART_COLUMN, "DP_COLUMN_W");
+    emit_struct(v, body, PART_CELL, "DP_CELL_W");
+    emit_struct(v, body, PART_COLUMN_K, "DP_COLUMN_K_W");
+    strbuf_add(v->e.out, "static inline dp_vec dp_tile_lanes(" PARAMETERS "    dp_vec r;\n"
+                         "    DP_IN_TURN(l) dp_set_lane(&r, l, dp_tile_body(heap, i, s, k, row, dp_column_lane(column, "
+                         "l), dp_cell_lane(cell, l), stream, row_k, dp_column_k_lane(column_k, l) DP_PASS));\n"
+                         "    return r;\n}\n");
+    emit_line_directive(&v->ke);
+    strbuf_add(v->e.out, "static inline dp_vec dp_tile_body_w(" PARAMETERS);
+    v->again = "dp_tile_lanes(heap, i, s, k, row, column, cell, stream, row_k, column_k DP_PASS)";
+    v->ke.tiled = true;
+    emit_vector_guard(v, &block);
+    emit_given(v, body);
+    for (uint32_t i = 0; i < a->nitems; i++)
+        if (body->items[i] && a->items[i].input)
+            emit_input(&v->ke, &v->e, a->items[i].input);
+    emit_vector_block(v, &block);
+    emit_vector_results(v, v->ke.k->stmt->body.block->results);
+    v->ke.tiled = false;
+}
