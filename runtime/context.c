@@ -53,13 +53,38 @@ void dp_ctx_release(DpRt *rt, DpCtx **ctx)
 
 uint64_t dp_ctx_n(const DpCtx *c) { return c ? c->n : 0; }
 
-uint64_t dp_many(DpRt *rt, const DpCtx *c, uint32_t site)
+uint64_t dp_many(DpRt *rt, const DpCtx *c, uint32_t site, bool loops)
 {
     enum { AUTO, FLAT, LANE };
     const uint64_t choice = dp_param(rt, PARAM_NEST), n = dp_ctx_n(c);
-    const bool lane = choice == AUTO ? n >= dp_param(rt, PARAM_NEST_LANES) : choice == LANE;
+    const uint64_t least = dp_param(rt, loops ? PARAM_NEST_LOOPS : PARAM_NEST_LANES);
+    const bool lane = choice == AUTO ? n >= least : choice == LANE;
     dp_profile_nest(rt, site, "%s: %llu instances", lane ? "lane" : "flat", (unsigned long long)n);
     return lane;
+}
+
+/* Each item of a map's launch has an equal share, for all instances that it executes. Half of what is free, at most:
+ * what the lanes give comes besides. */
+DpArr dp_lane_memory(DpRt *rt, const DpCtx *c)
+{
+    const uint64_t items = (uint64_t)dp_rt_loop_groups(rt, dp_ctx_n(c)) * (rt->gpu ? 256 : 1);
+    const uint64_t free = (rt->heap.limit - rt->heap.used) / 2, wanted = items * dp_param(rt, PARAM_LANE_MEMORY);
+    const uint64_t words = (wanted < free ? wanted : free) / 8;
+    DpBlock *b = dp_block_new(rt, words, 8);
+    return (DpArr){b ? words : 0, dp_block_addr(b), dp_refs_one(rt, b)};
+}
+
+/* The host looks; dp_rt_report has found out. */
+uint64_t dp_lanes_fitted(DpRt *rt, uint32_t n, const DpCol *results, uint32_t site)
+{
+    (void)n;
+    (void)results;
+    dp_rt_look(rt);
+    const bool fitted = !rt->lanes_lacked;
+    rt->lanes_lacked = false;
+    if (!fitted)
+        dp_profile_nest(rt, site, "flat, after too little lane-memory");
+    return fitted;
 }
 
 /* ---- offsets ---- */

@@ -225,7 +225,10 @@ void dp_rt_report(DpRt *rt)
     rt->look[0] = 0;
     rt->device->backend->write(rt->device, &rt->heap.buffer, 0, sizeof zeros, zeros);
     const int64_t values[3] = {(int64_t)look[1], (int64_t)look[2], (int64_t)look[3]};
-    fail_at_number(rt, (uint32_t)(look[0] >> 32), values);
+    if (look[0] >> 32 == DP_NO_ROOM)
+        rt->lanes_lacked = true;
+    else
+        fail_at_number(rt, (uint32_t)(look[0] >> 32), values);
 }
 
 const uint64_t *dp_rt_look(DpRt *rt)

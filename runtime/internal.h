@@ -54,6 +54,7 @@ enum {
 /* Where n consecutive segments begin and the last one ends: n + 1 numbers, stored or, where all segments have the same
  * length (regular dimensions), k * stride. Kernels get one word (kernels/common.cl). */
 #define DP_REGULAR (UINT64_C(1) << 63)
+#define DP_NO_ROOM UINT32_MAX /* as in common.cl: a lane's memory was too small */
 typedef struct Offsets {
     DpBlock *block;  /* n + 1 u64; owned */
     uint64_t stride; /* or DP_REGULAR and the length; both 0: not known, or not needed */
@@ -310,7 +311,8 @@ struct DpRt {
     const char *dump_dir; /* DP_DUMP_KERNELS */
     Profile profile;
     uint64_t look[DP_LOOK_BYTES / 8];
-    bool unlooked; /* launched since: may have failed, and may run still */
+    bool unlooked;     /* launched since: may have failed, and may run still */
+    bool lanes_lacked; /* the record said DP_NO_ROOM: for dp_lanes_fitted */
     Mail mail;
     MoveQueue moves;
     uint32_t at; /* the site of dp_at, plus 1; 0: outside of the program */
@@ -492,6 +494,7 @@ bool dp_rt_group_shape(const DpRt *rt, uint32_t kernel);
 /* How much of the device a kernel over n elements should occupy: work-groups (GPU), chunks (CPU). */
 uint32_t dp_rt_chunks(const DpRt *rt, bool groups, uint64_t n); /* each leaves a carry: few */
 uint32_t dp_rt_map_groups(const DpRt *rt, uint64_t n);
+uint32_t dp_rt_loop_groups(const DpRt *rt, uint64_t n); /* of a map whose elements have loops */
 Kernel *dp_rt_kernel(DpRt *rt, uint32_t kernel, uint32_t variant, uint32_t mode, const char *name);
 Kernel *dp_rt_own_kernel(DpRt *rt, OwnProgram program, const char *name);
 enum { MAX_ARGS = 512 };

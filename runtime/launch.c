@@ -45,6 +45,12 @@ uint32_t dp_rt_map_groups(const DpRt *rt, uint64_t n)
     return (uint32_t)(groups < 1 ? 1 : groups > most ? most : groups);
 }
 
+/* Elements with loops: each may be all the work that there is. */
+uint32_t dp_rt_loop_groups(const DpRt *rt, uint64_t n)
+{
+    return rt->gpu ? dp_rt_map_groups(rt, n) : n < 1 ? 1 : n > 64 ? 64 : (uint32_t)n;
+}
+
 /* ---- shapes ---- */
 static bool keeps_values_locally(const DpKernel *k)
 {

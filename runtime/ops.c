@@ -52,7 +52,8 @@ static void run_map(DpRt *rt, uint32_t kernel, uint32_t variant, const DpCtx *c,
     dp_args_kernel_words(rt, &a, kernel, words);
     dp_args_columns(&a, outs, dp_rt_info(rt, kernel)->nouts);
     const uint32_t mode = s.mode | MODE_WAY * map_way(rt, dp_rt_info(rt, kernel), c, &s);
-    dp_rt_launch(rt, dp_rt_kernel(rt, kernel, variant, mode, "dp_map"), 2, dp_rt_map_groups(rt, c->n), &a);
+    const uint32_t groups = dp_rt_info(rt, kernel)->cost ? dp_rt_map_groups(rt, c->n) : dp_rt_loop_groups(rt, c->n);
+    dp_rt_launch(rt, dp_rt_kernel(rt, kernel, variant, mode, "dp_map"), 2, groups, &a);
 }
 
 void dp_map(DpRt *rt, uint32_t kernel, uint32_t variant, DpCtx *ctx, const uint64_t *words, DpCol *outs)

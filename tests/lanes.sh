@@ -1,15 +1,17 @@
 #!/bin/sh
 # Both versions of parallel code inside parallel code, forced, compute what the interpreters do, in both shapes of the kernels:
-# lanes.sh DPC [FILE.dp…]. Without files: some programs that have such code.
+# lanes.sh DPC [FILE.dp…]. Without files: some programs that have such code. A lane that has too little memory leaves its
+# nest to the other version: 64 bytes are enough for some.
 set -u
 dpc=$1
 shift
 cd "$(dirname "$0")/.."
-[ $# -gt 0 ] || set -- tests/run/lanes.dp tests/run/sim_kmeans.dp
+[ $# -gt 0 ] || set -- tests/run/lanes.dp tests/run/strips.dp tests/run/sim_kmeans.dp
 failed=0
 for shape in cpu gpu; do
-    for nest in flat lane; do
-        DP_SHAPE=$shape "$dpc" test --eval=plan --param "nest=$nest" "$@" >/tmp/lanes.$$ 2>&1 || {
+    for nest in flat lane "lane --param lane-memory=64" "lane --param lane-memory=0"; do
+        # shellcheck disable=SC2086
+        DP_SHAPE=$shape "$dpc" test --eval=plan --param nest=$nest "$@" >/tmp/lanes.$$ 2>&1 || {
             failed=1
             echo "FAILED: $shape, nest=$nest"
             grep -v -E 'passed$|expected (kernels|launches)|  got [0-9]+$' /tmp/lanes.$$

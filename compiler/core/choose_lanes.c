@@ -8,7 +8,11 @@
  *     map n at i () { B -> x }     ==>     map n at i () { m = many; x' = if m then { lane { B' -> x } } else { B -> x
  * } }
  *
- * B' is a copy. Copies have a budget; in B, further in, there may be versions again. */
+ * B' is a copy. Copies have a budget; in B, further in, there may be versions again. Where B' makes arrays whose size
+ * only the run tells, or large ones, it gets memory for them; if a lane needs more, the other version does the work:
+ *
+ *     m = many; x1, f = if m then { t = memory; y = lane in t { B' -> x }; f = fitted y; -> y, f } else { -> nothing,
+ * false } x' = if f then { -> x1 } else { B -> x } */
 #include "core/build.h"
 #include "core/lane.h"
 #include "core/passes.h"
@@ -67,7 +71,14 @@ static void look_at_block(void *ctx, CoreBlock *b)
         look_at_stmt(ctx, b->stmts.at[i]);
 }
 
-typedef enum Verdict { STAYS_FLAT, ONE_VERSION, TWO_VERSIONS } Verdict;
+/* What a second version costs; are there loops that are not scalar code? */
+typedef struct Cost {
+    uint32_t statements;
+    bool loops;
+} Cost;
+
+/* IN_MEMORY: two versions, and the lane's arrays lie in memory. */
+typedef enum Verdict { STAYS_FLAT, ONE_VERSION, TWO_VERSIONS, IN_MEMORY } Verdict;
 
 /* Scalars of private arrays among the results; more than MOST_GIVEN: it cannot give them. */
 static uint64_t scalars_given(const Lane *l, const CoreBlock *code)
@@ -82,11 +93,13 @@ static uint64_t scalars_given(const Lane *l, const CoreBlock *code)
     return n;
 }
 
-static Verdict verdict(const Lane *lane, CoreBlock *code, uint32_t *statements)
+static Verdict verdict(const Lane *lane, CoreBlock *code, Cost *cost)
 {
     Nest n = {.lane = lane, .width = 1};
     look_at_block(&n, code);
-    *statements = n.statements;
+    *cost = (Cost){n.statements, n.loops};
+    if (lane->strip)
+        return lane_keeps_arrays(lane, code) && (n.loops || n.nests) ? IN_MEMORY : STAYS_FLAT;
     uint64_t given = scalars_given(lane, code);
     if (given > MOST_GIVEN || (given > 0 && !n.loops)) /* to make arrays is what flattening does well */
         return STAYS_FLAT;
@@ -95,11 +108,14 @@ static Verdict verdict(const Lane *lane, CoreBlock *code, uint32_t *statements)
     return n.loops || n.nests ? TWO_VERSIONS : STAYS_FLAT;
 }
 
-static Verdict judge(const Chooser *c, CoreBlock *code, uint32_t *statements)
+static Verdict judge(const Chooser *c, CoreBlock *code, Cost *cost)
 {
-    Lane lane = lane_open(c->fn);
-    Verdict v = lane_analyse(&lane, code) ? verdict(&lane, code, statements) : STAYS_FLAT;
-    lane_close(&lane);
+    Verdict v = STAYS_FLAT;
+    for (int strip = 0; strip < 2 && v == STAYS_FLAT; strip++) {
+        Lane lane = lane_open(c->fn, strip);
+        v = lane_analyse(&lane, code) ? verdict(&lane, code, cost) : STAYS_FLAT;
+        lane_close(&lane);
+    }
     return v;
 }
 
@@ -217,10 +233,10 @@ static Given *spread_results(CoreBuilder *b, CoreBlock *code, const Lane *lane)
     return given;
 }
 
-static Given *prepare(CoreBuilder *b, CoreBlock *code)
+static Given *prepare(CoreBuilder *b, CoreBlock *code, bool strip)
 {
     give_positions(b, code);
-    Lane lane = lane_open(b->fn);
+    Lane lane = lane_open(b->fn, strip);
     bool possible = lane_analyse(&lane, code);
     assert(possible && "judged before");
     (void)possible;
@@ -249,15 +265,16 @@ static CoreAtom gather(CoreBuilder *b, Given g, const CoreAtom *scalars)
     return build_map(b, soac)[0];
 }
 
-/* The lane's code as a statement; returns what it gives. */
-static const CoreAtom *emit_lane(CoreBuilder *b, CoreBlock *code)
+/* The lane's code as a statement; returns what it gives. memory: or a constant. */
+static const CoreAtom *emit_lane(CoreBuilder *b, CoreBlock *code, CoreAtom memory)
 {
     uint32_t n = code->nresults;
-    const Given *given = prepare(b, code);
+    const Given *given = prepare(b, code, !memory.is_const);
     CoreType *types = arena_array(b->p->arena, CoreType, code->nresults + 1);
     for (uint32_t i = 0; i < code->nresults; i++)
         types[i] = core_atom_type(b->fn, code->results[i]);
     CoreStmt *lane = build_stmt(b, CORE_LANE, code->nresults, types);
+    lane->lane.memory = memory;
     lane->lane.block = code;
     build_emit(b, lane);
     const CoreAtom *scalars = build_atoms(b, lane->vars, lane->nvars);
@@ -269,16 +286,71 @@ static const CoreAtom *emit_lane(CoreBuilder *b, CoreBlock *code)
     return results;
 }
 
-/* Returns what the versions give. */
-static const CoreAtom *two_versions(CoreBuilder *b, CoreBlock *code, CoreBlock *flat)
+static CoreAtom emit_one(CoreBuilder *b, CoreKind kind, CoreType type)
 {
-    const CoreType type_bool = {SC_BOOL, 0};
-    CoreStmt *many = build_stmt(b, CORE_MANY, 1, &type_bool);
-    build_emit(b, many);
+    CoreStmt *s = build_stmt(b, kind, 1, &type);
+    build_emit(b, s);
+    return build_atom(b, s->vars[0]);
+}
+
+static CoreAtom emit_many(CoreBuilder *b, bool loops)
+{
+    CoreAtom many = emit_one(b, CORE_MANY, core_scalar(SC_BOOL));
+    b->out->stmts.at[b->out->stmts.n - 1]->many.loops = loops;
+    return many;
+}
+
+/* Returns what the versions give. */
+static const CoreAtom *two_versions(CoreBuilder *b, CoreBlock *code, CoreBlock *flat, bool loops)
+{
+    CoreAtom many = emit_many(b, loops);
     CoreBlock *outer = build_begin(b);
-    const CoreAtom *results = emit_lane(b, code);
+    const CoreAtom *results = emit_lane(b, code, core_i64(0));
     CoreBlock *lane = build_end(b, outer, results, flat->nresults);
-    return build_if(b, build_atom(b, many->vars[0]), lane, flat);
+    return build_if(b, many, lane, flat);
+}
+
+/* The lanes, if the instances are many: what they give, and whether that means something. */
+static CoreBlock *in_memory(CoreBuilder *b, CoreBlock *code)
+{
+    CoreBlock *outer = build_begin(b);
+    CoreAtom memory = emit_one(b, CORE_MEMORY, (CoreType){SC_U64, 1});
+    const uint32_t n = code->nresults;
+    CoreAtom *given = arena_array(b->p->arena, CoreAtom, n + 1);
+    const CoreAtom *results = emit_lane(b, code, memory);
+    for (uint32_t i = 0; i < n; i++)
+        given[i] = results[i];
+    CoreType type_bool = core_scalar(SC_BOOL);
+    CoreStmt *fitted = build_stmt(b, CORE_FITTED, 1, &type_bool);
+    fitted->fitted.results = given;
+    fitted->fitted.n = n;
+    build_emit(b, fitted);
+    CoreAtom *all = arena_array(b->p->arena, CoreAtom, n + 1);
+    for (uint32_t i = 0; i < n; i++)
+        all[i] = given[i];
+    all[n] = build_atom(b, fitted->vars[0]);
+    return build_end(b, outer, all, n + 1);
+}
+
+static CoreBlock *nothing_like(CoreBuilder *b, const CoreBlock *flat)
+{
+    CoreBlock *outer = build_begin(b);
+    CoreAtom *all = arena_array(b->p->arena, CoreAtom, flat->nresults + 1);
+    for (uint32_t i = 0; i < flat->nresults; i++)
+        all[i] = emit_one(b, CORE_NOTHING, core_atom_type(b->fn, flat->results[i]));
+    all[flat->nresults] = core_const(SC_BOOL, 0);
+    return build_end(b, outer, all, flat->nresults + 1);
+}
+
+static const CoreAtom *version_in_memory(CoreBuilder *b, CoreBlock *code, CoreBlock *flat, bool loops)
+{
+    const uint32_t n = flat->nresults;
+    CoreAtom many = emit_many(b, loops);
+    CoreBlock *lanes = in_memory(b, code);
+    const CoreAtom *tried = build_if(b, many, lanes, nothing_like(b, flat));
+    CoreBlock *outer = build_begin(b);
+    CoreBlock *taken = build_end(b, outer, tried, n);
+    return build_if(b, tried[n], taken, flat);
 }
 
 /* ---- finding them ---- */
@@ -289,26 +361,24 @@ static void choose_in_block(void *ctx, CoreBlock *b);
 static CoreBlock *choose_for_body(Chooser *c, CoreBlock *block, Span span)
 {
     CoreBuilder b = {.p = c->p, .fn = c->fn, .out = block, .span = span};
-    uint32_t *which = arena_array(c->scratch, uint32_t, block->nresults + 1), statements = 0;
+    uint32_t *which = arena_array(c->scratch, uint32_t, block->nresults + 1);
+    Cost cost = {0};
     if (!is_possible(block))
         return block;
     CoreBlock *flat = inner_block(c, block, which);
     CoreBlock *code = core_copy_block(c->p, c->fn, c->fn, flat, core_identity_map(c->scratch, c->fn));
     lane_fuse(c->p, c->fn, code);
-    Verdict v = judge(c, code, &statements);
-    if (v == STAYS_FLAT || (v == TWO_VERSIONS && statements > c->budget))
+    Verdict v = judge(c, code, &cost);
+    if (v == STAYS_FLAT || (v != ONE_VERSION && cost.statements > c->budget))
         return block;
     (void)core_take_stmts(block);
-    const CoreAtom *results;
-    if (v == TWO_VERSIONS) {
-        c->budget -= statements;
-        results = two_versions(&b, code, flat);
-    } else {
-        results = emit_lane(&b, code);
-    }
+    c->budget -= v == ONE_VERSION ? 0 : cost.statements;
+    const CoreAtom *results = v == ONE_VERSION    ? emit_lane(&b, code, core_i64(0))
+                              : v == TWO_VERSIONS ? two_versions(&b, code, flat, cost.loops)
+                                                  : version_in_memory(&b, code, flat, cost.loops);
     for (uint32_t i = 0; i < flat->nresults; i++)
         block->results[which[i]] = results[i];
-    return v == TWO_VERSIONS ? flat : NULL;
+    return v == ONE_VERSION ? NULL : flat;
 }
 
 static void choose_inside(Chooser *c, CoreBlock *block, Span span)

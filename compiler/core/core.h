@@ -173,6 +173,9 @@ typedef enum CoreKind { /* see kinds.def */
     case CORE_CHECK_ROWS:                                                                                              \
     case CORE_CALL:                                                                                                    \
     case CORE_MANY:                                                                                                    \
+    case CORE_MEMORY:                                                                                                  \
+    case CORE_FITTED:                                                                                                  \
+    case CORE_NOTHING:                                                                                                 \
     case CORE_ARGSORT:                                                                                                 \
     case CORE_FLATTEN
 
@@ -234,9 +237,17 @@ struct CoreStmt {
             uint32_t nargs;
         } call; /* CORE_CALL */
         struct {
+            CoreAtom memory;
             CoreBlock *block;
-        } lane;        /* CORE_LANE */
-        CoreSoac soac; /* CORE_SOAC */
+        } lane; /* CORE_LANE */
+        struct {
+            CoreAtom *results;
+            uint32_t n;
+        } fitted; /* CORE_FITTED */
+        struct {
+            bool loops; /* would flattened code be rounds that the host counts? */
+        } many;         /* CORE_MANY */
+        CoreSoac soac;  /* CORE_SOAC */
         struct {
             CoreAtom *keys, *columns;
             uint32_t nkeys, ncolumns;

@@ -278,8 +278,17 @@ static void check_if(Checker *c, const CoreStmt *s)
     check_body(c, s->if_.else_b, c->scope.n, types, s->nvars, "an else branch");
 }
 
+static void check_fitted(Checker *c, const CoreStmt *s, CoreType result)
+{
+    for (uint32_t i = 0; i < s->fitted.n; i++)
+        use(c, s->fitted.results[i]);
+    want_type(c, result, type_bool, "what fitted gives");
+}
+
 static void check_lane(Checker *c, const CoreStmt *s)
 {
+    if (!s->lane.memory.is_const)
+        want(c, s->lane.memory, (CoreType){SC_U64, 1}, "a lane's memory");
     check_body(c, s->lane.block, c->scope.n, types_of(c, s->vars, s->nvars), s->nvars, "a lane");
 }
 
@@ -417,6 +426,9 @@ static void check_operation(Checker *c, const CoreStmt *s)
     case CORE_CHECK_ROWS: check_rows(c, s, result); break;
     case CORE_IF: check_if(c, s); break;
     case CORE_MANY: want_type(c, result, type_bool, "what many gives"); break;
+    case CORE_MEMORY: want_type(c, result, (CoreType){SC_U64, 1}, "memory"); break;
+    case CORE_FITTED: check_fitted(c, s, result); break;
+    case CORE_NOTHING: want_type(c, result, core_scalar(result.scalar), "nothing"); break;
     case CORE_LANE: check_lane(c, s); break;
     case CORE_LOOP: check_loop(c, s); break;
     case CORE_CALL: check_call(c, s); break;

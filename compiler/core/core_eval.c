@@ -197,6 +197,16 @@ static bool eval_array(Eval *e, Frame *f, const CoreStmt *s)
     return true;
 }
 
+/* MEMORY, NOTHING: zero; what has no elements. */
+static bool eval_nothing(Eval *e, Frame *f, const CoreStmt *s)
+{
+    CoreValue none = {.type = core_var_type(f->fn, s->vars[0])};
+    if (none.type.rank > 0 && !eval_new_seq(e, s->span, none.type, 0, &none))
+        return false;
+    define(f, s, none);
+    return true;
+}
+
 static bool eval_flatten(Eval *e, Frame *f, const CoreStmt *s)
 {
     CoreValue outer = eval_peek(f, s->length.array), out;
@@ -383,7 +393,10 @@ static bool eval_stmt(Eval *e, Frame *f, const CoreStmt *s)
     case CORE_CHECK: return eval_check(e, f, s);
     case CORE_CHECK_ROWS: return eval_check_rows(e, f, s);
     case CORE_IF: return eval_if(e, f, s);
-    case CORE_MANY: define_scalar(f, s, 1); return true;
+    case CORE_MANY:
+    case CORE_FITTED: define_scalar(f, s, 1); return true;
+    case CORE_MEMORY:
+    case CORE_NOTHING: return eval_nothing(e, f, s);
     case CORE_LANE: return eval_inside(e, f, s, s->lane.block);
     case CORE_LOOP: return eval_loop(e, f, s);
     case CORE_CALL: return eval_call(e, f, s);

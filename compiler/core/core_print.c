@@ -257,9 +257,15 @@ static void print_operation(Printer *p, const CoreStmt *s)
         print_word_block(p, "else", s->if_.else_b);
         break;
     case CORE_LOOP: print_loop(p, s); break;
-    case CORE_MANY: strbuf_add(p->out, "many"); break;
+    case CORE_MANY: strbuf_add(p->out, s->many.loops ? "many loops" : "many"); break;
+    case CORE_MEMORY: strbuf_add(p->out, "memory"); break;
+    case CORE_NOTHING: strbuf_add(p->out, "nothing"); break;
+    case CORE_FITTED: print_list(p, "fitted", s->fitted.results, s->fitted.n); break;
     case CORE_LANE:
         strbuf_add(p->out, "lane ");
+        if (!s->lane.memory.is_const)
+            print_list(p, "in", &s->lane.memory, 1);
+        strbuf_add(p->out, s->lane.memory.is_const ? "" : " ");
         print_block(p, s->lane.block);
         break;
     case CORE_CALL:

@@ -2,9 +2,9 @@
 
 #include <string.h>
 
-Lane lane_open(const CoreFn *fn)
+Lane lane_open(const CoreFn *fn, bool strip)
 {
-    return (Lane){.fn = fn, .vars = paged_create(arena_create(), fn->vars.n, sizeof(LaneVar))};
+    return (Lane){.fn = fn, .strip = strip, .vars = paged_create(arena_create(), fn->vars.n, sizeof(LaneVar))};
 }
 
 void lane_close(Lane *l) { arena_destroy(l->vars.arena); }
@@ -61,7 +61,7 @@ CoreVar lane_memory(const Lane *l, CoreVar v)
 static bool in_place(const Lane *l, const CoreStmt *s)
 {
     const LaneVar *array = lane_var(l, s->update.array.var), *out = lane_var(l, s->vars[0]);
-    return array->rank == 1 && !array->shared && array->repetition == out->repetition &&
+    return (l->strip ? array->owned : array->rank == 1) && !array->shared && array->repetition == out->repetition &&
            array->last_use == out->bound_at;
 }
 
@@ -78,9 +78,12 @@ static LaneVar *bind(Lane *l, CoreVar v)
 static bool bind_private(Lane *l, CoreVar v, uint64_t n, const LaneVar *element)
 {
     uint32_t rank = element ? element->rank : 0;
-    if (rank + 1 > LANE_MOST_RANK || n > LANE_BYTES || core_var_type(l->fn, v).rank != rank + 1)
+    if (!l->strip && (rank + 1 > LANE_MOST_RANK || n > LANE_BYTES || core_var_type(l->fn, v).rank != rank + 1))
         return false;
     LaneVar *info = bind(l, v);
+    info->owned = l->strip;
+    if (l->strip)
+        return true;
     info->rank = (uint8_t)(rank + 1);
     info->dims[0] = (uint32_t)n;
     for (uint32_t i = 0; i < rank; i++)
@@ -98,6 +101,19 @@ static void bind_part(Lane *l, CoreVar v, CoreVar of, uint32_t skip)
     memcpy(info->dims, whole->dims + skip, info->rank * sizeof info->dims[0]);
     info->shared = info->rank > 0;
     whole->shared |= info->rank > 0;
+}
+
+/* From now on there is another name for it, or it is an element of another. */
+static void share(Lane *l, CoreAtom a)
+{
+    if (!a.is_const)
+        lane_var(l, a.var)->shared = true;
+}
+
+static void share_all(Lane *l, const CoreAtom *atoms, uint32_t n)
+{
+    for (uint32_t i = 0; i < n && l->strip; i++)
+        share(l, atoms[i]);
 }
 
 static void use(void *ctx, CoreAtom *a)
@@ -198,6 +214,7 @@ static bool lane_prim(Lane *l, const CoreStmt *s)
     for (uint32_t i = 0; i < s->prim.nargs; i++)
         if (lane_is_private(l, s->prim.args[i]))
             return false;
+    share_all(l, s->prim.args, s->prim.nargs);
     fold_prim(l, s, bind(l, s->vars[0]));
     return true;
 }
@@ -208,6 +225,7 @@ static bool lane_atom(Lane *l, const CoreStmt *s)
         bind_part(l, s->vars[0], s->atom.var, 0);
         return true;
     }
+    share_all(l, &s->atom, 1);
     LaneVar *out = bind(l, s->vars[0]);
     if (core_var_type(l->fn, s->vars[0]).rank == 0 && core_var_type(l->fn, s->vars[0]).scalar == SC_I64) {
         out->known = lane_constant(l, s->atom, &out->value);
@@ -238,6 +256,7 @@ static bool lane_slice(Lane *l, const CoreStmt *s)
 {
     int64_t from, to;
     if (!lane_is_private(l, s->slice.array)) {
+        share_all(l, &s->slice.array, 1);
         bind(l, s->vars[0]);
         return true;
     }
@@ -255,6 +274,7 @@ static bool lane_if(Lane *l, const CoreStmt *s)
         return false;
     for (uint32_t i = 0; i < s->nvars; i++) {
         CoreAtom a = s->if_.then_b->results[i], b = s->if_.else_b->results[i];
+        share_all(l, (CoreAtom[]){a, b}, 2);
         if (!same_shape(shape_of(l, a), shape_of(l, b)) || !bind_like(l, s->vars[i], a))
             return false;
     }
@@ -263,12 +283,70 @@ static bool lane_if(Lane *l, const CoreStmt *s)
 
 /* ---- loops ---- */
 
+static bool is_alien(const Lane *l, CoreVar v)
+{
+    for (uint32_t i = 0; i < l->alien.n; i++)
+        if (l->alien.at[i] == v)
+            return true;
+    return false;
+}
+
+static bool occurs_once(const CoreAtom *atoms, uint32_t n, CoreAtom a)
+{
+    uint32_t times = 0;
+    for (uint32_t i = 0; i < n; i++)
+        times += core_atom_equal(atoms[i], a);
+    return times == 1;
+}
+
+/* Is the next state an array that a round makes or hands on, and nobody else's? Then it is the lane's own in every
+ * round. That was supposed of it; if not, all is looked at again. */
+static void look_at_state(Lane *l, const CoreStmt *s)
+{
+    for (uint32_t i = 0; i < s->loop.nparams; i++) {
+        const CoreAtom next = s->loop.body->results[i];
+        if (!lane_var(l, s->loop.params[i])->owned)
+            continue;
+        const LaneVar *v = next.is_const ? NULL : lane_var(l, next.var);
+        if (v && v->owned && !v->shared && v->repetition == l->repetition && v->last_use == l->position &&
+            occurs_once(s->loop.body->results, s->loop.nparams, next))
+            continue;
+        vec_push(l->vars.arena, &l->alien, s->loop.params[i]);
+        l->surprised = true;
+    }
+}
+
+static void own_state(Lane *l, CoreVar v)
+{
+    lane_var(l, v)->owned = l->strip && core_var_type(l->fn, v).rank > 0 && !is_alien(l, v);
+}
+
+/* Does the state begin as an array of the lane's own that nobody looks at afterwards? */
+static bool takes_over(const Lane *l, const CoreStmt *s, uint32_t i)
+{
+    const CoreAtom from = s->loop.inits[i];
+    const LaneVar *state = lane_var(l, s->loop.params[i]), *v = from.is_const ? NULL : lane_var(l, from.var);
+    return state->owned && v && v->owned && !v->shared && v->last_use == state->bound_at &&
+           v->repetition == lane_var(l, s->vars[i])->repetition && occurs_once(s->loop.inits, s->loop.nparams, from);
+}
+
+bool lane_copies_state(const Lane *l, const CoreStmt *s, uint32_t i)
+{
+    const LaneVar *state = lane_var(l, s->loop.params[i]);
+    bool written = false; /* arrays of the state may change places */
+    for (uint32_t k = 0; k < s->loop.nparams; k++)
+        written |= lane_var(l, lane_memory(l, s->loop.params[k]))->written;
+    return state->owned && written && state->of == s->loop.params[i];
+}
+
 static bool lane_loop_blocks(Lane *l, const CoreStmt *s)
 {
     int64_t count;
     for (uint32_t i = 0; i < s->loop.nparams; i++)
         if (!bind_like(l, s->loop.params[i], s->loop.inits[i]))
             return false;
+    for (uint32_t i = 0; i < s->loop.nparams; i++)
+        own_state(l, s->loop.params[i]);
     if (s->loop.cond && !lane_block(l, s->loop.cond))
         return false;
     if (s->loop.index != CORE_NO_VAR) {
@@ -278,6 +356,7 @@ static bool lane_loop_blocks(Lane *l, const CoreStmt *s)
     }
     if (!lane_block(l, s->loop.body))
         return false;
+    look_at_state(l, s);
     for (uint32_t i = 0; i < s->loop.nparams; i++)
         if (!same_shape(lane_var(l, s->loop.params[i]), shape_of(l, s->loop.body->results[i])))
             return false;
@@ -292,8 +371,11 @@ static bool lane_loop(Lane *l, const CoreStmt *s)
         return false;
     end_repetition(l, outer, blocks, 2);
     for (uint32_t i = 0; i < s->nvars; i++) {
+        const bool owned = lane_var(l, s->loop.params[i])->owned;
         if (lane_var(l, s->loop.params[i])->rank == 0) {
-            bind(l, s->vars[i]);
+            LaneVar *out = bind(l, s->vars[i]);
+            out->owned = owned;
+            out->of = owned ? s->loop.params[i] : s->vars[i];
             continue;
         }
         bool shared = lane_var(l, s->loop.params[i])->shared;
@@ -328,7 +410,8 @@ static bool bind_map(Lane *l, const CoreStmt *s, int64_t domain)
         CoreAtom result = s->soac.body->results[i];
         bool row = lane_is_private(l, result);
         LaneVar element = *shape_of(l, result);
-        if (domain < 0 || (core_atom_type(l->fn, result).rank > 0 && !row))
+        share_all(l, &result, 1);
+        if (!l->strip && (domain < 0 || (core_atom_type(l->fn, result).rank > 0 && !row)))
             return false;
         if (!bind_private(l, s->vars[i], (uint64_t)domain, row ? &element : NULL))
             return false;
@@ -352,7 +435,7 @@ static bool bind_fold(Lane *l, const CoreStmt *s, int64_t domain)
     for (uint32_t i = 0; i < s->nvars; i++) {
         if (s->kind == CORE_REDUCE)
             bind(l, s->vars[i]);
-        else if (domain < 0 || !bind_private(l, s->vars[i], (uint64_t)domain, NULL))
+        else if ((domain < 0 && !l->strip) || !bind_private(l, s->vars[i], (uint64_t)domain, NULL))
             return false;
     }
     return true;
@@ -380,7 +463,8 @@ static bool lane_soac(Lane *l, const CoreStmt *s)
 static bool lane_array(Lane *l, const CoreStmt *s)
 {
     const LaneVar *first = s->array.n ? shape_of(l, s->array.items[0]) : NULL;
-    if (core_var_type(l->fn, s->vars[0]).rank > 1 && (!first || first->rank == 0))
+    share_all(l, s->array.items, s->array.n);
+    if (!l->strip && core_var_type(l->fn, s->vars[0]).rank > 1 && (!first || first->rank == 0))
         return false;
     for (uint32_t i = 1; i < s->array.n; i++)
         if (!same_shape(first, shape_of(l, s->array.items[i])))
@@ -391,6 +475,9 @@ static bool lane_array(Lane *l, const CoreStmt *s)
 
 static bool lane_update(Lane *l, const CoreStmt *s)
 {
+    share_all(l, &s->update.value, 1);
+    if (l->strip)
+        return bind_private(l, s->vars[0], 0, NULL);
     if (!lane_is_private(l, s->update.array))
         return false;
     LaneVar row = element_of(shape_of(l, s->update.array));
@@ -401,6 +488,8 @@ static bool lane_update(Lane *l, const CoreStmt *s)
 
 static bool lane_flatten(Lane *l, const CoreStmt *s)
 {
+    if (l->strip)
+        return bind_private(l, s->vars[0], 0, NULL);
     if (!lane_is_private(l, s->length.array))
         return false;
     const LaneVar *whole = lane_var(l, s->length.array.var);
@@ -436,6 +525,9 @@ static bool lane_stmt(Lane *l, const CoreStmt *s)
     case CORE_CALL:
     case CORE_CHECK_ROWS:
     case CORE_MANY:
+    case CORE_MEMORY:
+    case CORE_FITTED:
+    case CORE_NOTHING:
     case CORE_LANE: return false;
     }
     return false;
@@ -461,18 +553,26 @@ static void settle_updates(void *ctx, CoreBlock *b)
     Lane *l = ctx;
     for (uint32_t i = 0; i < b->stmts.n; i++) {
         CoreStmt *s = b->stmts.at[i];
-        if (s->kind == CORE_UPDATE && in_place(l, s))
+        if (s->kind == CORE_UPDATE && in_place(l, s)) {
             lane_var(l, s->vars[0])->of = s->update.array.var;
+            lane_var(l, lane_memory(l, s->vars[0]))->written = true;
+        }
+        for (uint32_t k = 0; s->kind == CORE_LOOP && l->strip && k < s->loop.nparams; k++)
+            if (takes_over(l, s, k))
+                lane_var(l, s->loop.params[k])->of = s->loop.inits[k].var;
         core_stmt_blocks(s, settle_updates, l);
     }
 }
 
 bool lane_analyse(Lane *l, CoreBlock *b)
 {
-    l->bytes = l->position = 0;
-    l->repetition = l->repetitions = 1; /* what stands in front is of repetition 0 */
-    if (!lane_block(l, b))
-        return false;
+    do {
+        l->surprised = false;
+        l->bytes = l->position = 0;
+        l->repetition = l->repetitions = 1; /* what stands in front is of repetition 0 */
+        if (!lane_block(l, b))
+            return false;
+    } while (l->surprised);
     settle_updates(l, b);
     return true;
 }
@@ -480,7 +580,7 @@ bool lane_analyse(Lane *l, CoreBlock *b)
 bool lane_keeps_arrays(const Lane *l, const CoreBlock *b)
 {
     for (uint32_t i = 0; i < b->nresults; i++)
-        if (lane_is_private(l, b->results[i]))
+        if (core_atom_type(l->fn, b->results[i]).rank > 0 && (l->strip || lane_is_private(l, b->results[i])))
             return false;
     return true;
 }

@@ -1,9 +1,14 @@
-/* Code that one lane executes: a block of core in which parallel operations run one element after the other, and small
- * arrays are private to the lane (CORE_LANE, docs/flattening.md 12).
+/* Code that one lane executes: a block of core in which parallel operations run one element after the other, and
+ * arrays are the lane's own (CORE_LANE, docs/flattening.md 12).
  *
- * An array is *private* if the block makes it (map, scan, array, update, …); its lengths are constants. All others lie
- * in the heap and are only read. lane_analyse() finds out which is which; who checks, runs or prints such a block asks
- * it. */
+ * Without memory, an array is *private* if the block makes it (map, scan, array, update, …); its lengths are constants.
+ * All others lie in the heap and are only read.
+ *
+ * With memory, all arrays are views, as in the heap; those that the block makes lie in a strip of that memory, one
+ * behind the other: what an element of a parallel operation or a round of a loop leaves behind is dropped. An array is
+ * *owned* if it lies there and is nobody else's part: it may be updated where it is.
+ *
+ * lane_analyse() finds out which is which; who checks, runs or prints such a block asks it. */
 #ifndef DPC_LANE_H
 #define DPC_LANE_H
 
@@ -22,18 +27,24 @@ typedef struct LaneVar {
     uint32_t below; /* an i64, at least 0 and below this; 0: that is not known */
     /* An array may be updated where it is if it is not looked at afterwards. Statements are numbered in order, and so
      * are repetitions: what runs again and again with new variables. */
-    bool shared; /* others are parts of it */
+    bool shared;  /* others are parts of it */
+    bool owned;   /* with memory, likewise */
+    bool written; /* a loop's state: a round updates it where it is, so that it must not begin as an array of others */
     uint32_t repetition, bound_at, last_use;
 } LaneVar;
 
 typedef struct Lane {
     const CoreFn *fn;
-    PagedTable vars; /* LaneVar by variable of fn */
-    uint64_t bytes;  /* of its private arrays */
+    PagedTable vars;    /* LaneVar by variable of fn */
+    uint64_t bytes;     /* of its private arrays */
+    bool strip;         /* arrays lie in memory */
+    VEC(CoreVar) alien; /* state of loops that is not the lane's own in every round */
+    bool surprised;     /* there is one more, so that all is to be looked at again */
     uint32_t position, repetition, repetitions;
 } Lane;
 
-Lane lane_open(const CoreFn *fn);
+/* strip: with memory. */
+Lane lane_open(const CoreFn *fn, bool strip);
 void lane_close(Lane *l);
 static inline LaneVar *lane_var(const Lane *l, CoreVar v) { return paged_at(&l->vars, v); }
 
@@ -42,7 +53,7 @@ static inline LaneVar *lane_var(const Lane *l, CoreVar v) { return paged_at(&l->
 void lane_fuse(const CoreProgram *p, CoreFn *fn, CoreBlock *block);
 /* False: there is something in the block that a lane cannot do. What stands in front of the block is in the heap. */
 bool lane_analyse(Lane *l, CoreBlock *b);
-/* No result is a private array: so it must be of CORE_LANE. */
+/* No result is an array of the lane's own: so it must be of CORE_LANE. */
 bool lane_keeps_arrays(const Lane *l, const CoreBlock *b);
 static inline bool lane_is_private(const Lane *l, CoreAtom a) { return !a.is_const && lane_var(l, a.var)->rank > 0; }
 /* An i64 that is known. */
@@ -54,6 +65,8 @@ uint64_t lane_elements(const LaneVar *v);
 uint64_t lane_stride(const LaneVar *v);
 /* In whose memory a private array lies: an update's is the old array's if nobody looks at that any more. */
 CoreVar lane_memory(const Lane *l, CoreVar v);
+/* With memory: has the loop to begin with a copy of what its state i starts as? */
+bool lane_copies_state(const Lane *l, const CoreStmt *loop, uint32_t i);
 static inline bool lane_owns(const Lane *l, CoreVar v) { return lane_var(l, v)->of == v; }
 
 #endif

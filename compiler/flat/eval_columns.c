@@ -64,6 +64,15 @@ bool exec_kernel(Eval *e, const FlatStmt *s)
     return ok;
 }
 
+bool exec_nothing(Eval *e, const FlatStmt *s)
+{
+    char *data;
+    if (s->ctx != FLAT_ROOT)
+        return new_cols(e, s->outs, 1, var_ctx(e, s->ctx), &data);
+    bind_host(e, s->outs[0], (Elem){.bits = 0}, true);
+    return true;
+}
+
 /* One block of n * k elements, item j of instance i at i * k + j. */
 static bool run_items(Eval *e, const FlatStmt *s, Ctx *ctx, Stored *block)
 {

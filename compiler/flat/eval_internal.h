@@ -217,6 +217,7 @@ void lane_free_all(Eval *e);
 
 /* ---- statements ---- */
 bool exec_host(Eval *e, const FlatStmt *s);
+bool exec_nothing(Eval *e, const FlatStmt *s);
 bool exec_kernel(Eval *e, const FlatStmt *s);
 bool exec_array(Eval *e, const FlatStmt *s);
 bool exec_nested(Eval *e, const FlatStmt *s);

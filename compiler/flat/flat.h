@@ -141,6 +141,9 @@ struct FlatStmt {
             uint32_t nways;
         } pack;
         struct {
+            bool loops; /* would the flattened code be rounds that the host counts? */
+        } many;
+        struct {
             FlatVar cond;
         } split;
         struct {

@@ -293,10 +293,17 @@ static void check_pack(FlatChecker *c, const FlatStmt *s)
         check_body(c, &s->body, types, s->nouts);
 }
 
-static void check_many(FlatChecker *c, const FlatStmt *s)
+/* What the host asks of a context. */
+static void check_asked(FlatChecker *c, const FlatStmt *s, CoreType type)
 {
     if (expect(c, s->nouts == 1, "it binds one variable") && use_ctx(c, s->ctx))
-        want_out(c, s->outs[0], FLAT_ROOT, type_bool, "what it binds");
+        want_out(c, s->outs[0], FLAT_ROOT, type, "what it binds");
+}
+
+static void check_nothing(FlatChecker *c, const FlatStmt *s)
+{
+    if (expect(c, s->nouts == 1, "it binds one variable") && (s->ctx == FLAT_ROOT || use_ctx(c, s->ctx)))
+        want_out(c, s->outs[0], s->ctx, core_scalar(c->fn->vars.at[s->outs[0]].type.scalar), "what it binds");
 }
 
 static void check_split(FlatChecker *c, const FlatStmt *s)
@@ -618,7 +625,14 @@ static void check_stmt(FlatChecker *c, const FlatStmt *s)
     case FLAT_S_ARRAY: check_array(c, s); break;
     case FLAT_S_NESTED: check_nested(c, s); break;
     case FLAT_S_PACK: check_pack(c, s); break;
-    case FLAT_S_MANY: check_many(c, s); break;
+    case FLAT_S_MANY: check_asked(c, s, type_bool); break;
+    case FLAT_S_MEMORY: check_asked(c, s, (CoreType){SC_U64, 1}); break;
+    case FLAT_S_FITTED:
+        check_asked(c, s, type_bool);
+        for (uint32_t i = 0; i < s->arrays.n && c->ok; i++)
+            want(c, s->arrays.arrays[i], s->ctx, c->fn->vars.at[s->arrays.arrays[i]].type, "what a lane gave");
+        break;
+    case FLAT_S_NOTHING: check_nothing(c, s); break;
     case FLAT_S_SPLIT: check_split(c, s); break;
     case FLAT_S_ELEMS: check_elems(c, s); break;
     case FLAT_S_SELECT: check_select(c, s); break;

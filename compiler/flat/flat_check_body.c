@@ -129,12 +129,14 @@ static void check_lane_block(void *ctx, CoreBlock *b)
 
 static void check_lane(FlatChecker *c, const CoreStmt *s)
 {
+    if (!s->lane.memory.is_const)
+        want_atom(c, s->lane.memory, (CoreType){SC_U64, 1}, "a lane's memory");
     check_lane_block(c, s->lane.block);
     if (c->ok && s->nvars != s->lane.block->nresults)
         flat_check_fail(c, "a lane has %u results instead of %u", s->lane.block->nresults, s->nvars);
     for (uint32_t i = 0; i < s->nvars && c->ok; i++)
         want(c, core_atom_type(c->fn->scope, s->lane.block->results[i]), out_type(c, s, i), "a lane's result");
-    Lane lane = lane_open(c->fn->scope);
+    Lane lane = lane_open(c->fn->scope, !s->lane.memory.is_const);
     if (c->ok && (!lane_analyse(&lane, s->lane.block) || !lane_keeps_arrays(&lane, s->lane.block)))
         flat_check_fail(c, "a lane has code that it cannot do");
     lane_close(&lane);

@@ -309,9 +309,12 @@ static void print_operands(const Printer *pr, const FlatStmt *s, int depth)
         break;
     }
     case FLAT_S_MANY:
-        strbuf_add(pr->out, " ");
+    case FLAT_S_MEMORY:
+    case FLAT_S_NOTHING:
+        strbuf_add(pr->out, s->kind == FLAT_S_MANY && s->many.loops ? " loops " : " ");
         print_var(pr, s->ctx);
         break;
+    case FLAT_S_FITTED:
     case FLAT_S_SPLIT: print_in_ctx(pr, s->ctx, " ", &s->split.cond, 1); break;
     case FLAT_S_ELEMS:
     case FLAT_S_SELECT:

@@ -449,8 +449,41 @@ static bool flatten_many(FlattenFn *f, BlockTask *task, CoreStmt *s)
 {
     FlatStmt *r = flat_emit(f, FLAT_S_MANY, s->span, 1);
     r->ctx = task->ctx;
+    r->many.loops = s->many.loops;
     r->outs[0] = new_host(f, core_scalar(SC_BOOL), "many");
     bind_value(f, s->vars[0], r->outs[0]);
+    return true;
+}
+
+static bool flatten_memory(FlattenFn *f, BlockTask *task, CoreStmt *s)
+{
+    FlatStmt *r = flat_emit(f, FLAT_S_MEMORY, s->span, 1);
+    r->ctx = task->ctx;
+    r->outs[0] = new_host(f, (CoreType){SC_U64, 1}, "memory");
+    bind_value(f, s->vars[0], r->outs[0]);
+    return true;
+}
+
+/* What the lanes give is stored by a kernel, behind which nothing comes before the question. */
+static bool flatten_fitted(FlattenFn *f, BlockTask *task, CoreStmt *s)
+{
+    region_flush_for(f, task, s);
+    FlatVar *stored = arena_array(f->arena, FlatVar, s->fitted.n + 1);
+    region_store(f, task, s->fitted.results, s->fitted.n, stored, s->span);
+    FlatStmt *r = flat_emit(f, FLAT_S_FITTED, s->span, 1);
+    r->ctx = task->ctx;
+    r->arrays.arrays = stored;
+    r->arrays.n = s->fitted.n;
+    r->outs[0] = new_host(f, core_scalar(SC_BOOL), "fitted");
+    bind_value(f, s->vars[0], r->outs[0]);
+    return true;
+}
+
+static bool flatten_nothing(FlattenFn *f, BlockTask *task, CoreStmt *s)
+{
+    FlatStmt *r = flat_emit(f, FLAT_S_NOTHING, s->span, 1);
+    r->ctx = task->ctx;
+    bind_outs(f, task, s, r);
     return true;
 }
 
@@ -628,6 +661,9 @@ bool flatten_stmt(FlattenFn *f, BlockTask *task, CoreStmt *s)
     case CORE_LOOP: return flatten_loop(f, task, s);
     case CORE_CALL: return flatten_call(f, task, s);
     case CORE_MANY: return flatten_many(f, task, s);
+    case CORE_MEMORY: return flatten_memory(f, task, s);
+    case CORE_FITTED: return flatten_fitted(f, task, s);
+    case CORE_NOTHING: return flatten_nothing(f, task, s);
     case CORE_ATOM:
     case CORE_PRIM:
     case CORE_LENGTH:

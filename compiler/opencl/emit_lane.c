@@ -99,9 +99,27 @@ void emit_private_slice(ScalarEmitter *e, const CoreStmt *s)
     strbuf_printf(e->out, " * %u;\n", (unsigned)lane_stride(lane_var(e->lane, s->slice.array.var)));
 }
 
+/* In the lane's memory. */
+static void emit_strip_store(ScalarEmitter *e, CoreVar array, CoreAtom at, CoreAtom a)
+{
+    const CoreType element = core_element(core_var_type(e->fn, array));
+    emit_indent(e);
+    strbuf_printf(e->out, "DP_AT(%s_any, DP_ADDR(", emit_value_type(element));
+    emit_var(e, array);
+    strbuf_add(e->out, "))[(dp_u64)");
+    emit_atom(e, at);
+    strbuf_add(e->out, "] = ");
+    emit_atom(e, a);
+    strbuf_add(e->out, ";\n");
+}
+
 /* array[at] = a, of scalars, or of a row. */
 static void emit_store(ScalarEmitter *e, CoreVar array, CoreAtom at, CoreAtom a)
 {
+    if (e->lane->strip) {
+        emit_strip_store(e, array, at, a);
+        return;
+    }
     const LaneVar *info = lane_var(e->lane, array);
     unsigned stride = (unsigned)lane_stride(info);
     emit_indent(e);
@@ -118,6 +136,108 @@ static void emit_store(ScalarEmitter *e, CoreVar array, CoreAtom at, CoreAtom a)
         strbuf_add(e->out, ";\n");
     else
         strbuf_printf(e->out, ", %u);\n", stride);
+}
+
+/* ---- arrays in memory ---- */
+
+static unsigned element_bytes(const ScalarEmitter *e, CoreVar array)
+{
+    return emit_bytes(core_element(core_var_type(e->fn, array)));
+}
+
+/* "x = dp_lane_make(heap, &dp_top, dp_end, n, 4, &failed);", of what is declared. `what`: the function; a: n, or an
+ * array */
+static void emit_made(ScalarEmitter *e, CoreVar v, const char *what, CoreAtom a)
+{
+    emit_indent(e);
+    emit_var(e, v);
+    strbuf_printf(e->out, " = dp_lane_%s(heap, &dp_top, dp_end, ", what);
+    emit_atom(e, a);
+    strbuf_printf(e->out, ", %u, &failed);\n", element_bytes(e, v));
+    e->may_have_failed = true;
+}
+
+static void emit_made_all(ScalarEmitter *e, const CoreStmt *s, CoreAtom n)
+{
+    for (uint32_t i = 0; e->lane->strip && i < s->nvars; i++)
+        emit_made(e, s->vars[i], "make", n);
+}
+
+/* What an element's code makes is gone behind it, unless it is a row of the result. */
+static bool drops(const ScalarEmitter *e, const CoreStmt *s, ScalarFacts inside)
+{
+    if (!e->lane->strip || !inside.makes)
+        return false;
+    for (uint32_t i = 0; i < s->nvars; i++)
+        if (core_var_type(e->fn, s->vars[i]).rank > (s->kind != CORE_REDUCE))
+            return false;
+    return true;
+}
+
+static uint32_t emit_mark(ScalarEmitter *e)
+{
+    emit_indent(e);
+    strbuf_printf(e->out, "const dp_u64 dp_mark%u = dp_top;\n", ++e->nmarks);
+    return e->nmarks;
+}
+
+static void emit_drop(ScalarEmitter *e, uint32_t mark)
+{
+    emit_indent(e);
+    strbuf_printf(e->out, "dp_top = dp_mark%u;\n", mark);
+}
+
+static bool keeps_arrays(const ScalarEmitter *e, const CoreStmt *s)
+{
+    for (uint32_t i = 0; i < s->loop.nparams; i++)
+        if (core_var_type(e->fn, s->loop.params[i]).rank > 0)
+            return true;
+    return false;
+}
+
+uint32_t emit_strip_state(ScalarEmitter *e, const CoreStmt *s, ScalarFacts inside)
+{
+    for (uint32_t i = 0; i < s->loop.nparams; i++)
+        if (lane_copies_state(e->lane, s, i))
+            emit_made(e, s->loop.params[i], "copy", s->loop.inits[i]);
+    return inside.makes ? emit_mark(e) : 0;
+}
+
+/* "x = dp_lane_move1(heap, &dp_top, dp_end, x, 4, from, dp_kept, &failed);" for all arrays of the state. */
+static void emit_moves(ScalarEmitter *e, const CoreStmt *s, uint32_t mark)
+{
+    for (uint32_t i = 0; i < s->loop.nparams; i++) {
+        const CoreVar v = s->loop.params[i];
+        const CoreType t = core_var_type(e->fn, v);
+        if (t.rank == 0)
+            continue;
+        emit_indent(e);
+        emit_var(e, v);
+        strbuf_printf(e->out, " = dp_lane_move%u(heap, &dp_top, dp_end, ", t.rank);
+        emit_var(e, v);
+        strbuf_printf(e->out, ", %u, dp_mark%u, dp_kept, &failed);\n", emit_bytes(core_scalar(t.scalar)), mark);
+    }
+}
+
+/* All that the round made goes but for the state, which is put aside and back. */
+void emit_strip_round(ScalarEmitter *e, const CoreStmt *s, uint32_t mark)
+{
+    if (mark == 0)
+        return;
+    emit_indent(e);
+    strbuf_printf(e->out, "if (dp_top != dp_mark%u) {\n", mark);
+    e->depth++;
+    if (keeps_arrays(e, s)) {
+        emit_line(e, "dp_u64 dp_kept = dp_top;");
+        emit_moves(e, s, mark);
+        emit_line(e, "dp_kept = dp_top;");
+        emit_drop(e, mark);
+        emit_moves(e, s, mark);
+    } else {
+        emit_drop(e, mark);
+    }
+    e->depth--;
+    emit_line(e, "}");
 }
 
 /* ---- parallel operations ---- */
@@ -182,9 +302,13 @@ static void emit_stores(ScalarEmitter *e, const CoreStmt *s, const CoreAtom *val
 static void emit_map(ScalarEmitter *e, const CoreStmt *s)
 {
     ScalarFacts inside = scalar_facts(e->fn, s->soac.body);
+    emit_made_all(e, s, s->soac.domain);
     LoopCare care = emit_loop_care(e, inside);
+    const uint32_t mark = drops(e, s, inside) ? emit_mark(e) : 0;
     emit_soac_begin(e, &s->soac, inside, care);
     emit_stores(e, s, s->soac.body->results);
+    if (mark)
+        emit_drop(e, mark);
     emit_soac_end(e, care);
 }
 
@@ -223,7 +347,10 @@ static void emit_fold(ScalarEmitter *e, const CoreStmt *s)
     const uint32_t k = s->nvars;
     ScalarFacts inside = scalar_facts(e->fn, s->soac.body);
     scalar_facts_add(&inside, scalar_facts(e->fn, op->body));
+    if (s->kind == CORE_SCAN)
+        emit_made_all(e, s, s->soac.domain);
     LoopCare care = emit_loop_care(e, inside);
+    const uint32_t mark = drops(e, s, inside) ? emit_mark(e) : 0;
     CoreAtom *acc = malloc((k + 1) * sizeof *acc);
     if (!acc)
         memory_out();
@@ -237,6 +364,8 @@ static void emit_fold(ScalarEmitter *e, const CoreStmt *s)
     emit_combine(e, s);
     if (s->kind == CORE_SCAN && !s->soac.exclusive)
         emit_stores(e, s, acc);
+    if (mark)
+        emit_drop(e, mark);
     emit_early_end(e, s, inside);
     emit_soac_end(e, care);
     for (uint32_t i = 0; s->kind == CORE_REDUCE && i < k; i++)
@@ -249,12 +378,17 @@ static void emit_fold(ScalarEmitter *e, const CoreStmt *s)
 static void emit_update(ScalarEmitter *e, const CoreStmt *s)
 {
     bool holds = lane_index_holds(e->lane, s->update.array, s->update.index);
-    emit_assign(e, s->vars[0], s->update.array, false);
+    if (e->lane->strip && lane_owns(e->lane, s->vars[0]))
+        emit_made(e, s->vars[0], "copy", s->update.array);
+    else
+        emit_assign(e, s->vars[0], s->update.array, false);
     if (!holds) {
         emit_indent(e);
         strbuf_add(e->out, "if ((dp_u64)");
         emit_atom(e, s->update.index);
-        strbuf_printf(e->out, " < %uU) {\n", lane_var(e->lane, s->update.array.var)->dims[0]);
+        strbuf_add(e->out, " < ");
+        emit_array_length(e, core_var_atom(s->vars[0], core_var_type(e->fn, s->vars[0])));
+        strbuf_add(e->out, ") {\n");
         e->depth++;
     }
     emit_store(e, s->vars[0], s->update.index, s->update.value);
@@ -272,15 +406,24 @@ static void emit_update(ScalarEmitter *e, const CoreStmt *s)
 
 static void emit_array(ScalarEmitter *e, const CoreStmt *s)
 {
+    const bool strip = e->lane->strip && s->array.n > 0;
+    emit_made_all(e, s, core_i64(s->array.n));
+    if (strip)
+        emit_line(e, "if (!failed) {");
+    e->depth += strip;
     for (uint32_t i = 0; i < s->array.n; i++)
         emit_store(e, s->vars[0], core_i64(i), s->array.items[i]);
+    e->depth -= strip;
+    if (strip)
+        emit_line(e, "}");
 }
 
 /* ---- statements ---- */
 
 static void emit_lane(ScalarEmitter *e, const CoreStmt *s)
 {
-    Lane lane = lane_open(e->fn);
+    const bool strip = !s->lane.memory.is_const;
+    Lane lane = lane_open(e->fn, strip);
     bool known = lane_analyse(&lane, s->lane.block);
     assert(known && "flat_check has seen to that");
     (void)known;
@@ -288,6 +431,12 @@ static void emit_lane(ScalarEmitter *e, const CoreStmt *s)
         emit_declaration(e, s->vars[i], true);
     emit_line(e, "{");
     e->depth++;
+    if (strip) {
+        emit_indent(e);
+        strbuf_add(e->out, "DP_LANE_OPEN(");
+        emit_atom(e, s->lane.memory);
+        strbuf_add(e->out, ")\n");
+    }
     e->lane = &lane;
     emit_scalar_block(e, s->lane.block);
     e->lane = NULL;
@@ -312,7 +461,12 @@ void emit_lane_stmt(ScalarEmitter *e, const CoreStmt *s)
     case CORE_SCAN: emit_fold(e, s); break;
     case CORE_UPDATE: emit_update(e, s); break;
     case CORE_ARRAY: emit_array(e, s); break;
-    case CORE_FLATTEN: emit_assign(e, s->vars[0], s->length.array, false); break;
+    case CORE_FLATTEN:
+        if (e->lane->strip)
+            emit_made(e, s->vars[0], "flatten", s->length.array);
+        else
+            emit_assign(e, s->vars[0], s->length.array, false);
+        break;
     default: assert(false && "flat_check has excluded it");
     }
 }

@@ -24,6 +24,7 @@ void scalar_facts_add(ScalarFacts *f, ScalarFacts g)
     f->loop |= g.loop;
     f->while_loop |= g.while_loop;
     f->unchecked |= g.unchecked;
+    f->makes |= g.makes;
     f->statements += g.statements;
 }
 
@@ -40,7 +41,7 @@ static void facts_loop(ScalarFacts *f, const CoreFn *fn, const CoreStmt *s)
 /* What a lane repeats reads its elements without a check. */
 static void facts_parallel(ScalarFacts *f, const CoreFn *fn, const CoreStmt *s)
 {
-    ScalarFacts inside = {.fallible = s->site != CORE_NO_SITE};
+    ScalarFacts inside = {.fallible = s->site != CORE_NO_SITE, .makes = s->kind != CORE_REDUCE};
     const CoreLambda *op = core_stmt_operator(s);
     if (core_stmt_soac(s)) {
         inside.loop = inside.unchecked = true;
@@ -69,7 +70,11 @@ static void facts_stmt(ScalarFacts *f, const CoreFn *fn, const CoreStmt *s)
         scalar_facts_add(f, scalar_facts(fn, s->if_.else_b));
         break;
     case CORE_LOOP: facts_loop(f, fn, s); break;
-    case CORE_LANE: scalar_facts_add(f, scalar_facts(fn, s->lane.block)); break;
+    case CORE_LANE:
+        scalar_facts_add(f, scalar_facts(fn, s->lane.block));
+        f->fallible |= !s->lane.memory.is_const; /* there may be too little */
+        f->relies |= !s->lane.memory.is_const;
+        break;
     case CORE_ATOM:
     case CORE_LENGTH: break;
     case CORE_PARALLEL: facts_parallel(f, fn, s); break;
@@ -164,7 +169,7 @@ static CoreType element_type(const ScalarEmitter *e, CoreAtom array)
     return core_element(core_atom_type(e->fn, array));
 }
 
-static void emit_array_length(ScalarEmitter *e, CoreAtom array)
+void emit_array_length(ScalarEmitter *e, CoreAtom array)
 {
     if (emit_atom_is_private(e, array)) {
         strbuf_printf(e->out, "%uU", lane_var(e->lane, array.var)->dims[0]);
@@ -221,7 +226,8 @@ void emit_element_read(ScalarEmitter *e, CoreAtom array, CoreAtom index)
         strbuf_add(e->out, ")");
         return;
     }
-    strbuf_printf(e->out, "*DP_AT(%s, ", emit_value_type(element_type(e, array)));
+    strbuf_printf(e->out, "*DP_AT(%s%s, ", emit_value_type(element_type(e, array)),
+                  e->lane && e->lane->strip ? "_any" : "");
     emit_element_address(e, array, index);
     strbuf_add(e->out, ")");
 }
@@ -674,7 +680,8 @@ static void emit_while_head(ScalarEmitter *e, const CoreStmt *s, bool test)
 
 LoopCare emit_loop_care(const ScalarEmitter *e, ScalarFacts inside)
 {
-    LoopCare care = {.test = e->has_flag && inside.fallible};
+    bool lacks = e->lane && e->lane->strip && inside.makes; /* memory, perhaps */
+    LoopCare care = {.test = e->has_flag && (inside.fallible || lacks)};
     /* What cannot fail itself need not look each time, but must not start from nonsense. */
     care.guard = e->has_flag && !care.test && (inside.while_loop || e->may_have_failed);
     return care;
@@ -687,6 +694,7 @@ static void emit_loop(ScalarEmitter *e, const CoreStmt *s)
     LoopCare care = emit_loop_care(e, facts);
     for (uint32_t i = 0; i < s->loop.nparams; i++)
         emit_assign(e, s->loop.params[i], s->loop.inits[i], true);
+    const uint32_t mark = e->lane && e->lane->strip ? emit_strip_state(e, s, facts) : 0;
     if (care.guard)
         emit_line(e, "if (!failed)");
     e->depth += care.guard;
@@ -697,6 +705,7 @@ static void emit_loop(ScalarEmitter *e, const CoreStmt *s)
     e->depth++;
     emit_scalar_block(e, s->loop.body);
     emit_parallel_assign(e, s->loop.params, s->loop.body->results, s->loop.nparams);
+    emit_strip_round(e, s, mark);
     e->depth--;
     emit_line(e, "}");
     e->depth -= care.guard;

@@ -21,7 +21,8 @@ typedef struct ScalarEmitter {
     const PlanRows *rows; /* what macros DP_ROWw make when it is indexed */
     uint32_t nrows;
     uint32_t nconditions; /* of paths, so far: they number their names */
-    const Lane *lane;     /* the code is in a lane's block, with private arrays; or NULL */
+    const Lane *lane;     /* the code is in a lane's block, with arrays of its own; or NULL */
+    uint32_t nmarks;      /* of the lane's memory, so far: they number their names */
 } ScalarEmitter;
 
 /* What a block contains, its blocks included. */
@@ -29,6 +30,7 @@ typedef struct ScalarFacts {
     bool fallible; /* something that may fail */
     bool loop, while_loop;
     bool unchecked; /* an index without a check of its own */
+    bool makes;     /* arrays, in a lane */
     bool relies;    /* such an index behind something that may have failed */
     uint32_t statements;
 } ScalarFacts;

@@ -16,6 +16,8 @@ void emit_parallel_assign(ScalarEmitter *e, const CoreVar *vars, const CoreAtom 
 void emit_declaration(ScalarEmitter *e, CoreVar v, bool zero);
 /* Records that index i is not one of the array's. */
 void emit_index_failure(ScalarEmitter *e, uint32_t site, CoreAtom array, CoreAtom index);
+/* "DP_LEN(x)", or a number. */
+void emit_array_length(ScalarEmitter *e, CoreAtom array);
 /* Element `index` of an array. */
 void emit_element_read(ScalarEmitter *e, CoreAtom array, CoreAtom index);
 /* The part of a sequence, unchecked. */
@@ -53,6 +55,10 @@ void emit_private_slice(ScalarEmitter *e, const CoreStmt *s);
 /* A loop's next state, put aside; and taken. */
 void emit_private_next(ScalarEmitter *e, CoreVar v, CoreAtom a);
 void emit_private_take_next(ScalarEmitter *e, CoreVar v);
+/* A loop's state that rounds update where it is becomes the lane's own; where the memory ends of which nothing that a
+ * round makes stays but the state: 0 if it makes nothing. The end of a round. */
+uint32_t emit_strip_state(ScalarEmitter *e, const CoreStmt *s, ScalarFacts inside);
+void emit_strip_round(ScalarEmitter *e, const CoreStmt *s, uint32_t mark);
 /* The statement of a lane that is no scalar code, or LANE itself. */
 void emit_lane_stmt(ScalarEmitter *e, const CoreStmt *s);
 

@@ -174,6 +174,17 @@ static void lower_nested(Lower *w, const FlatStmt *s)
     }
 }
 
+static void lower_nothing(Lower *w, const FlatStmt *s)
+{
+    PlanOperand out = lower_new_var(w, s->outs[0]), n;
+    if (s->ctx == FLAT_ROOT) {
+        EMIT(w, SET, out, lower_const(lower_info(w, s->outs[0])->type.scalar, 0));
+        return;
+    }
+    EMIT(w, CTX_N, n = lower_scalar(w, SC_I64, "n"), w->vars[s->ctx]);
+    EMIT(w, NEW_COL, out, n, lower_number(emit_bytes(lower_info(w, s->outs[0])->type)));
+}
+
 static void lower_elems(Lower *w, const FlatStmt *s)
 {
     for (uint32_t i = 0; i < s->nouts; i++) {
@@ -340,7 +351,16 @@ void lower_stmt(Lower *w, const FlatBlock *b, uint32_t i)
         lower_split(w, ctx, cond, yes, lower_new_var(w, s->outs[1]));
         break;
     }
-    case FLAT_S_MANY: EMIT(w, MANY, lower_new_var(w, s->outs[0]), w->vars[s->ctx], place_operand(w, s->span)); break;
+    case FLAT_S_MANY:
+        EMIT(w, MANY, lower_new_var(w, s->outs[0]), w->vars[s->ctx], place_operand(w, s->span),
+             lower_number(s->many.loops));
+        break;
+    case FLAT_S_MEMORY: EMIT(w, LANE_MEMORY, lower_new_var(w, s->outs[0]), w->vars[s->ctx]); break;
+    case FLAT_S_FITTED:
+        EMIT(w, LANES_FITTED, lower_new_var(w, s->outs[0]), lower_vars(w, s->arrays.arrays, s->arrays.n),
+             place_operand(w, s->span));
+        break;
+    case FLAT_S_NOTHING: lower_nothing(w, s); break;
     case FLAT_S_ELEMS: lower_elems(w, s); break;
     case FLAT_S_SELECT: lower_select(w, s); break;
     case FLAT_S_VIEWS: lower_views(w, s); break;

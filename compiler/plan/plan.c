@@ -1,5 +1,6 @@
 #include "plan/plan.h"
 
+#include "params.h"
 #include "plan/emit_text.h"
 
 #include <assert.h>
@@ -54,6 +55,8 @@ uint32_t plan_pending_words(const Plan *plan, const PlanInstr *in)
     default: return strstr(plan_ops[in->op].operands, "=p") ? 1 : 0;
     }
 }
+
+unsigned plan_many_param(const PlanInstr *in) { return in->args[3].bits ? PARAM_NEST_LOOPS : PARAM_NEST_LANES; }
 
 PlanReg plan_awaited(const PlanInstr *in)
 {

@@ -177,6 +177,8 @@ enum { PLAN_MOST_PENDING = 224, PLAN_PENDING_LENGTHS = 19 };
 uint32_t plan_pending_words(const Plan *plan, const PlanInstr *in);
 /* What it awaits; PLAN_NO_REG: nothing. */
 PlanReg plan_awaited(const PlanInstr *in);
+/* Of MANY: the number of the parameter (params.h) that says from how many instances on. */
+unsigned plan_many_param(const PlanInstr *in);
 
 /* The list of what it writes, if it writes a list; else NULL. */
 const PlanOperand *plan_outs(const PlanInstr *in);

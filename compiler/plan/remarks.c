@@ -19,6 +19,7 @@ typedef struct Remark {
     bool by_lanes;                 /* KERNEL: each instance is code of one lane, with what is parallel in it */
     bool segmented;                /* KERNEL: a reduction or scan of segments, which has several ways */
     VEC(const char *) versions[2]; /* NEST: kernels of the versions, by lanes and flat */
+    unsigned from;                 /* NEST: as many instances make it lanes */
     const char *elements;
     bool regular;
     VEC(PlanPlace) fused;            /* other definitions whose code is in it */
@@ -304,7 +305,15 @@ static void add_version(Remarks *r, Remark *m, const PlanBlock *b, uint32_t vers
     }
 }
 
-/* The branch on what MANY gives has the versions. */
+static bool asks_fitted(const PlanBlock *b)
+{
+    for (uint32_t i = 0; i < b->instrs.n; i++)
+        if (b->instrs.at[i]->op == PLAN_OP_LANES_FITTED)
+            return true;
+    return false;
+}
+
+/* The branch on what MANY gives has the versions; but where lanes may lack memory, the next one has the flattened. */
 static void add_nest(Remarks *r, const PlanBlock *b, uint32_t at)
 {
     const PlanInstr *many = b->instrs.at[at];
@@ -313,8 +322,13 @@ static void add_nest(Remarks *r, const PlanBlock *b, uint32_t at)
         if (in->op != PLAN_OP_IF || in->args[0].kind != OPERAND_REG || in->args[0].reg != many->args[0].reg)
             continue;
         Remark *m = add_remark(r, REMARK_NEST, plan_place_of(r->plan, many->span));
+        m->from = plan_many_param(many);
         add_version(r, m, in->blocks[0], 0);
-        add_version(r, m, in->blocks[1], 1);
+        if (asks_fitted(in->blocks[0]))
+            while (++i < b->instrs.n && b->instrs.at[i]->op != PLAN_OP_IF)
+                ;
+        if (i < b->instrs.n)
+            add_version(r, m, b->instrs.at[i]->blocks[1], 1);
         if (m->kernel) {
             r->sizes = sizes_of(arena_of(r), m->kernel->fn);
             m->elements = sizes_context(&r->sizes, m->kernel->stmt->body.ctx);
@@ -426,8 +440,8 @@ static void print_nest_text(StrBuf *out, const Remark *m)
     const DpTunings none = {{false}, {0}};
     strbuf_printf(
         out, "nest of %s instances, two versions\n  each in a lane, from %s on (%" PRIu64 ", on a GPU %" PRIu64 ")",
-        m->elements ? m->elements : "?", dp_params_name(PARAM_NEST_LANES),
-        dp_params_value(&none, PARAM_NEST_LANES, false), dp_params_value(&none, PARAM_NEST_LANES, true));
+        m->elements ? m->elements : "?", dp_params_name(m->from), dp_params_value(&none, m->from, false),
+        dp_params_value(&none, m->from, true));
     print_names(out, m, 0);
     strbuf_add(out, "\n  else flattened");
     print_names(out, m, 1);
@@ -512,7 +526,7 @@ static void print_kernel_json(StrBuf *out, const Remark *m)
 static void print_nest_json(StrBuf *out, const Remark *m)
 {
     print_member(out, "elements", m->elements);
-    strbuf_printf(out, ",\"lane_from\":\"%s\"", dp_params_name(PARAM_NEST_LANES));
+    strbuf_printf(out, ",\"lane_from\":\"%s\"", dp_params_name(m->from));
     for (uint32_t version = 0; version < 2; version++) {
         strbuf_add(out, version ? "],\"flat\":[" : ",\"lane\":[");
         for (uint32_t i = 0; i < m->versions[version].n; i++)

@@ -21,6 +21,99 @@ static inline void dp_error(DP_HEAP, uint site, long v0, long v1, long v2)
     }
 }
 
+/* ---- arrays that a lane makes in memory of its own (CORE_LANE) ----
+ *
+ * Each item of the launch has an equal share of `memory`; [top, end) of it is free. What has no room leaves DP_NO_ROOM as
+ * the error: then the host has the work done in another way. Elements are of any type in turn, so that accesses must not
+ * be told apart by it: DP_ANY. */
+#define DP_NO_ROOM 0xffffffffU
+#define DP_LANE_OPEN(memory) \
+    const ulong dp_room = DP_LEN(memory) * 8 / get_global_size(0) & ~15UL; \
+    ulong dp_top = DP_ADDR(memory) + dp_room * get_global_id(0); \
+    const ulong dp_end = dp_top + dp_room;
+
+typedef dp_bool __attribute__((may_alias)) dp_bool_any;
+typedef dp_i8 __attribute__((may_alias)) dp_i8_any;
+typedef dp_i16 __attribute__((may_alias)) dp_i16_any;
+typedef dp_i32 __attribute__((may_alias)) dp_i32_any;
+typedef dp_i64 __attribute__((may_alias)) dp_i64_any;
+typedef dp_u8 __attribute__((may_alias)) dp_u8_any;
+typedef dp_u16 __attribute__((may_alias)) dp_u16_any;
+typedef dp_u32 __attribute__((may_alias)) dp_u32_any;
+typedef dp_u64 __attribute__((may_alias)) dp_u64_any;
+typedef dp_f32 __attribute__((may_alias)) dp_f32_any;
+#ifdef DP_HAS_F64
+typedef dp_f64 __attribute__((may_alias)) dp_f64_any;
+#endif
+typedef dp_view __attribute__((may_alias)) dp_view_any;
+
+/* n elements with nothing in them; after a failure n may be anything. */
+static inline dp_view dp_lane_make(DP_HEAP, ulong *top, ulong end, ulong n, uint bytes, dp_bool *failed)
+{
+    const ulong at = *top;
+    if (*failed)
+        return dp_make_view(0, 0);
+    if (n > (end - at) / bytes) {
+        dp_error(heap, DP_NO_ROOM, (long)n, 0, 0);
+        *failed = 1;
+        return dp_make_view(0, 0);
+    }
+    *top = at + (n * bytes + 15 & ~15UL);
+    return dp_make_view(n, at);
+}
+
+/* Places may overlap if the new one comes first. */
+static inline void dp_lane_put(DP_HEAP, ulong to, ulong from, ulong bytes)
+{
+    if (to != from)
+        for (ulong k = 0; k < bytes; k++)
+            heap[to + k] = heap[from + k];
+}
+
+static inline dp_view dp_lane_copy(DP_HEAP, ulong *top, ulong end, dp_view v, uint bytes, dp_bool *failed)
+{
+    const dp_view made = dp_lane_make(heap, top, end, DP_LEN(v), bytes, failed);
+    dp_lane_put(heap, DP_ADDR(made), DP_ADDR(v), DP_LEN(made) * bytes);
+    return made;
+}
+
+/* All rows' elements, one behind the other. */
+static inline dp_view dp_lane_flatten(DP_HEAP, ulong *top, ulong end, dp_view rows, uint bytes, dp_bool *failed)
+{
+    ulong n = 0;
+    if (*failed)
+        return dp_make_view(0, 0);
+    for (ulong i = 0; i < DP_LEN(rows); i++)
+        n += DP_LEN(DP_AT(dp_view_any, DP_ADDR(rows))[i]);
+    const dp_view made = dp_lane_make(heap, top, end, n, bytes, failed);
+    ulong at = DP_ADDR(made);
+    for (ulong i = 0; i < DP_LEN(rows) && !*failed; i++) {
+        const dp_view row = DP_AT(dp_view_any, DP_ADDR(rows))[i];
+        dp_lane_put(heap, at, DP_ADDR(row), DP_LEN(row) * bytes);
+        at += DP_LEN(row) * bytes;
+    }
+    return made;
+}
+
+/* What lies in [from, to), with all rows that do, anew; the rest stays. By how deep rows are nested. */
+#define DP_LANE_LIES(v, from, to) (DP_LEN(v) > 0 && DP_ADDR(v) >= (from) && DP_ADDR(v) < (to))
+static inline dp_view dp_lane_move1(DP_HEAP, ulong *top, ulong end, dp_view v, uint bytes, ulong from, ulong to, dp_bool *failed)
+{
+    return DP_LANE_LIES(v, from, to) ? dp_lane_copy(heap, top, end, v, bytes, failed) : v;
+}
+#define DP_LANE_MOVE(rank, below) \
+    static inline dp_view dp_lane_move##rank(DP_HEAP, ulong *top, ulong end, dp_view v, uint bytes, ulong from, ulong to, dp_bool *failed) \
+    { \
+        const dp_view rows = dp_lane_move1(heap, top, end, v, 16, from, to, failed); \
+        for (ulong i = 0; i < DP_LEN(rows) && DP_ADDR(rows) != DP_ADDR(v) && !*failed; i++) { \
+            __global dp_view_any *row = DP_AT(dp_view_any, DP_ADDR(rows)) + i; \
+            *row = dp_lane_move##below(heap, top, end, *row, bytes, from, to, failed); \
+        } \
+        return rows; \
+    }
+DP_LANE_MOVE(2, 1)
+DP_LANE_MOVE(3, 2)
+
 /* Offsets: where the segments of a context begin, and after the last one where it ends. A word of two kinds: the address of
  * stored u64 numbers or, with the highest bit, the length that all segments have: a *regular* context needs nothing stored. */
 #define DP_REGULAR 0x8000000000000000UL
