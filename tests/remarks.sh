@@ -33,7 +33,7 @@ says 'f.dp:9: pack over length(xs), kernel grid_1_pack'
 says '  one of these ways, as its segments are: path, lane, team, split, tile'
 says 'f.dp:11: nest of length(points) instances, two versions'
 says '  each in a lane, from nest-lanes on (64, on a GPU 16384): nearest_0_map'
-"$dpc" dump --stage=plan f.dp | grep -q 's7_many : bool = many x6 [0-9]* -- from nest-lanes on: the version by lanes' ||
+"$dpc" dump --stage=plan f.dp | grep -q 's7_many : bool = many x6 [0-9]* 0 -- from nest-lanes on: the version by lanes' ||
     { echo "FAILED: the plan does not show the condition of a version"; failed=1; }
 
 "$dpc" build --remarks -o f f.dp >built || failed=1
