@@ -587,7 +587,7 @@ void dp_segreduce(DpRt *rt, const SegReduce *r);
 /* What kernels/tile.cl takes: for a work-item, and for a work-group. */
 typedef struct TileSize {
     uint32_t item_rows, item_columns; /* CPU: vectors, and a work-group is one strip of its */
-    uint32_t depth, unroll;           /* GPU; depth: of BLOCKS */
+    uint32_t depth, pieces, unroll;   /* GPU; depth: of BLOCKS; pieces: of a segment, of the others */
     uint32_t rows, columns;
 } TileSize;
 uint32_t dp_tile_lanes(const DpRt *rt, uint32_t kernel); /* of its vectors on a CPU; 0: there are none */

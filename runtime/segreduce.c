@@ -56,6 +56,19 @@ static uint32_t value_bytes(const DpKernel *k)
     return (bytes + widest - 1) / widest * widest;
 }
 
+enum { LOCAL_BYTES = 32 << 10 }; /* all devices have them */
+
+/* Of what a GPU's tile stages. */
+static uint64_t local_bytes(const DpKernel *k, const TileSize *size)
+{
+    const DpTile *tile = &k->tile;
+    if (tile->shape != DP_TILE_BLOCKS)
+        return (uint64_t)size->columns * size->pieces * (tile->stream_bytes + 5 * (uint64_t)tile->row_bytes) +
+               (size->pieces > 1 ? (uint64_t)size->columns * size->pieces * value_bytes(k) : 0);
+    return size->depth * (tile->stream_bytes + (uint64_t)tile->row_bytes * (size->rows + 4) +
+                          (uint64_t)tile->column_bytes * (size->columns + 4));
+}
+
 enum { LANES_ACROSS = 16, SMALL_TILE = 16, MOST_STATEMENTS = 2048, MOST_UNROLLED = 8192 };
 
 /* Of blocks on a GPU: what an item keeps, as nearly square as may be. Its code repeats the body for each. */
@@ -102,7 +115,7 @@ TileSize dp_tile_size(const DpRt *rt, uint32_t kernel, bool small)
     const DpKernel *k = &rt->program->kernels[kernel];
     const uint32_t lanes = dp_rt_group_size(rt, kernel);
     const bool blocks = k->tile.shape == DP_TILE_BLOCKS;
-    TileSize size = {1, 1, 1, (uint32_t)dp_param(rt, PARAM_TILE_UNROLL), 1, lanes};
+    TileSize size = {1, 1, 1, 1, (uint32_t)dp_param(rt, PARAM_TILE_UNROLL), 1, lanes};
     if (!dp_rt_group_shape(rt, kernel)) {
         const uint32_t wide = dp_tile_lanes(rt, kernel);
         strip_item(k, small, &size);
@@ -110,9 +123,14 @@ TileSize dp_tile_size(const DpRt *rt, uint32_t kernel, bool small)
         size.columns = size.item_columns * (wide ? wide : 1);
     } else if (blocks) {
         block_item(rt, k, small, &size);
-        size.depth = dp_param(rt, PARAM_TILE_DEPTH) < 16 ? 8 : 16;
         size.rows = lanes / LANES_ACROSS * size.item_rows;
         size.columns = LANES_ACROSS * size.item_columns;
+        size.depth = dp_param(rt, PARAM_TILE_DEPTH) < 16 ? 8 : 16;
+        size.depth = local_bytes(k, &size) > LOCAL_BYTES ? 8 : size.depth;
+    } else if (small) {
+        while (size.pieces * 2 <= dp_param(rt, PARAM_TILE_PIECES))
+            size.pieces *= 2;
+        size.columns = lanes / size.pieces;
     }
     while (size.unroll > 1 && size.unroll * size.item_rows * size.item_columns * k->cost > MOST_UNROLLED)
         size.unroll /= 2;
@@ -126,15 +144,9 @@ static uint64_t tile_groups(const Nest *nest, const TileSize *size)
            ((nest->columns + size->columns - 1) / size->columns);
 }
 
-/* Local memory, which all devices have 32 KiB of, has to hold what is staged. */
 static bool fits(const DpRt *rt, const SegReduce *r, const TileSize *size)
 {
-    const DpTile *tile = &rt->program->kernels[r->kernel].tile;
-    const bool blocks = tile->shape == DP_TILE_BLOCKS;
-    const uint64_t depth = blocks ? size->depth : size->columns;
-    const uint64_t each = tile->stream_bytes + (uint64_t)tile->row_bytes * (size->rows + 4) +
-                          (uint64_t)tile->column_bytes * (size->columns + 4);
-    return !dp_rt_group_shape(rt, r->kernel) || depth * each <= 32 << 10;
+    return !dp_rt_group_shape(rt, r->kernel) || local_bytes(&rt->program->kernels[r->kernel], size) <= LOCAL_BYTES;
 }
 
 /* Is a tile of this size filled well enough? */
@@ -144,6 +156,14 @@ static bool fills(const DpRt *rt, const SegReduce *r, const Nest *nest, bool sma
     const uint64_t groups = tile_groups(nest, &size);
     const uint64_t filled = 100 * r->segments.nseg / (groups * size.rows * size.columns);
     return fits(rt, r, &size) && groups < UINT32_MAX && filled >= dp_param(rt, PARAM_TILE_FILL);
+}
+
+enum { FULL_GROUPS = 8, PIECE_LEAST = 16 }; /* of a unit that has work to hide latency with; of positions */
+
+/* Are segments worth cutting into pieces, if there are few? */
+static bool is_cut(const TileSize *small, const Nest *nest)
+{
+    return small->pieces > 1 && nest->length >= PIECE_LEAST * (uint64_t)small->pieces;
 }
 
 /* WAY_PATH: by no tile. forced: by any that is possible. */
@@ -158,11 +178,12 @@ static WayKind choose_tile(const DpRt *rt, const SegReduce *r, bool forced)
         return WAY_SMALL_TILE;
     if (nest.length < dp_param(rt, PARAM_TILE_LENGTH))
         return WAY_PATH;
-    if (!dp_rt_group_shape(rt, r->kernel))
-        return fills(rt, r, &nest, false) && tile_groups(&nest, &large) >= units ? WAY_TILE : WAY_PATH;
-    if (fills(rt, r, &nest, false) && tile_groups(&nest, &large) >= units)
+    const bool groups = dp_rt_group_shape(rt, r->kernel);
+    const uint64_t wanted = units * (groups && is_cut(&small, &nest) ? FULL_GROUPS : 1);
+    if (fills(rt, r, &nest, false) && tile_groups(&nest, &large) >= wanted)
         return WAY_TILE;
-    return fills(rt, r, &nest, true) && tile_groups(&nest, &small) >= units / 4 ? WAY_SMALL_TILE : WAY_PATH;
+    return fills(rt, r, &nest, true) && tile_groups(&nest, &small) >= (groups ? units / 4 : units) ? WAY_SMALL_TILE
+                                                                                                   : WAY_PATH;
 }
 
 /* ---- the choice ---- */

@@ -113,10 +113,11 @@ static void add_settings(DpRt *rt, Text *t, const Instance *i, Settings s)
 static void add_tile_settings(DpRt *rt, Text *t, const Instance *i)
 {
     const TileSize size = dp_tile_size(rt, i->kernel, i->mode / MODE_WAY == WAY_SMALL_TILE);
-    char settings[160];
+    char settings[200];
     snprintf(settings, sizeof settings,
-             "#define DP_TM %u\n#define DP_TN %u\n#define DP_BK %u\n#define DP_UNROLL _Pragma(\"unroll %u\")\n",
-             size.item_rows, size.item_columns, size.depth, size.unroll);
+             "#define DP_TM %u\n#define DP_TN %u\n#define DP_BK %u\n#define DP_PIECES %u\n"
+             "#define DP_UNROLL _Pragma(\"unroll %u\")\n",
+             size.item_rows, size.item_columns, size.depth, size.pieces, size.unroll);
     add(rt, t, settings);
 }
 

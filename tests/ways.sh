@@ -19,7 +19,7 @@ reduces="tests/run/segment_ways.dp tests/run/scan_ways.dp tests/run/tiles.dp" so
     scatters=tests/run/scatter_ways.dp
 for shape in cpu gpu; do
     for ways in segreduce=path,segscan=path,look-back=always segreduce=path,segscan=path segreduce=lane,segscan=lane,reduce=two \
-        segreduce=team,team-bytes=8 segreduce=split,split-length=4 segreduce=tile,tile-unroll=2; do
+        segreduce=team,team-bytes=8 segreduce=split,split-length=4 segreduce=tile,tile-unroll=2 segreduce=tile,tile-pieces=1,vectors=off,tile-depth=8; do
         force $shape $ways ${@:-$reduces}
     done
     force $shape sort-segment=0 ${@:-$sorts}

@@ -3,9 +3,11 @@
  *
  * The instances are batches of rows x columns: instance j of row i of batch b is (b * rows + i) * columns + j. FLAT: one row.
  *
- * GPU: a work-group takes BM x BN instances of a batch. What they share of the next DP_BK positions is loaded into local memory
+ * GPU, BLOCKS: a work-group takes BM x BN instances of a batch. What they share of the next DP_BK positions is loaded into local memory
  * once, while the step before is computed on; a lane keeps TM x TN values in registers. Where rows and columns end, lanes
  * repeat the last instance and do not store; behind the last position the last one is loaded again, and not used.
+ * FLAT, ROWS: a lane has one instance, or, where there are too few for the device, one of DP_PIECES pieces of its segment, which are joined in
+ * order at the end: the others are in the same group.
  *
  * CPU: a work-item takes strips of TM rows by BN columns, DP_W of these side by side in vectors, one below the other. Their values stay in
  * registers for BK positions; what columns share of these is packed first, for all the strips. */
@@ -18,18 +20,19 @@
 
 #if DP_GPU
 enum {
-    LX = DP_SHAPE == DP_BLOCKS ? 16 : DP_WG, /* lanes side by side */
-    LY = DP_WG / LX,
+    LX = DP_SHAPE == DP_BLOCKS ? 16 : DP_WG / DP_PIECES, /* lanes side by side */
+    LY = DP_SHAPE == DP_BLOCKS ? DP_WG / LX : 1,
     TM = DP_SHAPE == DP_BLOCKS ? DP_TM : 1,
     TN = DP_TN,
     BM = LY * TM,
     BN = LX * TN,
-    BK = DP_SHAPE == DP_BLOCKS ? DP_BK : DP_WG,
+    BK = DP_SHAPE == DP_BLOCKS ? DP_BK : LX,
+    STAGED = BK * DP_PIECES, /* positions in local memory */
     PAD = 4, /* elements, so that lanes that store down a tile meet different banks */
     RUN_BYTES = 16 / sizeof(dp_column_k),
     RUN = DP_SHAPE != DP_BLOCKS ? 1 : RUN_BYTES >= 4 ? (TN < 4 ? TN : 4) : RUN_BYTES >= 2 ? 2 : 1,
     /* Elements that a lane stages. */
-    ROW_STAGES = (BM * BK + DP_WG - 1) / DP_WG,
+    ROW_STAGES = DP_SHAPE == DP_BLOCKS ? (BM * BK + DP_WG - 1) / DP_WG : 1,
     COLUMN_STAGES = BN * BK / DP_WG,
     STAGED_COLUMNS = DP_COLUMN_BY_K ? COLUMN_STAGES : BN > DP_WG ? BN / DP_WG : 1
 };
@@ -38,8 +41,8 @@ enum {
 #define DP_TILE_COLUMN(q) ((q) / RUN * (LX * RUN) + tx * RUN + (q) % RUN)
 /* Element number e of the stage: its position and its row or column. */
 #define DP_STAGE_E(q) ((q) * DP_WG + l)
-#define DP_STAGE_BY_K_K(q) (DP_STAGE_E(q) % BK)
-#define DP_STAGE_BY_K_AT(q) (DP_STAGE_E(q) / BK)
+#define DP_STAGE_BY_K_K(q) (DP_STAGE_E(q) % STAGED)
+#define DP_STAGE_BY_K_AT(q) (DP_STAGE_E(q) / STAGED)
 #if DP_COLUMN_BY_K
 #define DP_STAGE_COLUMN_K(q) DP_STAGE_BY_K_K(q)
 #define DP_STAGE_COLUMN_AT(q) DP_STAGE_BY_K_AT(q)
@@ -48,13 +51,16 @@ enum {
 #define DP_STAGE_COLUMN_AT(q) (DP_STAGE_E(q) % BN)
 #endif
 
+/* The position that is number e of those staged: of the lane's own piece, where there are several. */
+#define DP_STAGED_K(k0, e) min(begin + (k0) + (DP_PIECES > 1 ? (e) % BK : (e)), last_k)
+
 /* The next step's shared values, into registers. */
 #if DP_HAS_STREAM
 #define DP_FETCH_STREAM(k0) \
-    if (l < BK) \
-        next_stream = dp_tile_stream(heap, min((k0) + l, last_k) DP_PASS);
+    if (l < STAGED) \
+        next_stream = dp_tile_stream(heap, DP_STAGED_K(k0, l) DP_PASS);
 #define DP_PUT_STREAM() \
-    if (l < BK) \
+    if (l < STAGED) \
         streams[l] = next_stream;
 #else
 #define DP_FETCH_STREAM(k0)
@@ -63,7 +69,7 @@ enum {
 #if DP_HAS_ROW_K
 #define DP_FETCH_ROW_K(k0) \
     _Pragma("unroll") for (uint q = 0; q < ROW_STAGES; q++) \
-        next_row_k[q] = dp_tile_row_k(heap, min((k0) + DP_STAGE_BY_K_K(q), last_k), stage_row[q] DP_PASS);
+        next_row_k[q] = dp_tile_row_k(heap, DP_STAGED_K(k0, DP_STAGE_BY_K_K(q)), stage_row[q] DP_PASS);
 #define DP_PUT_ROW_K() \
     _Pragma("unroll") for (uint q = 0; q < ROW_STAGES; q++) \
         row_ks[DP_STAGE_BY_K_K(q)][DP_STAGE_BY_K_AT(q)] = next_row_k[q];
@@ -74,7 +80,7 @@ enum {
 #if DP_HAS_COLUMN_K
 #define DP_FETCH_COLUMN_K(k0) \
     _Pragma("unroll") for (uint q = 0; q < COLUMN_STAGES; q++) \
-        next_column_k[q] = dp_tile_column_k(heap, min((k0) + DP_STAGE_COLUMN_K(q), last_k), stage_column[q % STAGED_COLUMNS] DP_PASS);
+        next_column_k[q] = dp_tile_column_k(heap, DP_STAGED_K(k0, DP_STAGE_COLUMN_K(q)), stage_column[q % STAGED_COLUMNS] DP_PASS);
 #define DP_PUT_COLUMN_K() \
     _Pragma("unroll") for (uint q = 0; q < COLUMN_STAGES; q++) \
         column_ks[DP_STAGE_COLUMN_K(q)][DP_STAGE_COLUMN_AT(q)] = next_column_k[q];
@@ -84,7 +90,7 @@ enum {
 #endif
 #define DP_FETCH(k0) DP_FETCH_STREAM(k0) DP_FETCH_ROW_K(k0) DP_FETCH_COLUMN_K(k0)
 
-/* Position k0 + k for all instances of the lane. */
+/* Position k0 + k of its piece for all instances of the lane. */
 #define DP_TILE_STEP(k) \
     { \
         dp_stream stream; \
@@ -93,17 +99,17 @@ enum {
         DP_GET_STREAM(k) DP_GET_ROW_K(k) DP_GET_COLUMN_K(k) \
         _Pragma("unroll") for (uint p = 0; p < TM; p++) _Pragma("unroll") for (uint q = 0; q < TN; q++) { \
             ulong s = DP_INSTANCE_AT(row_at[p], column_at[q]); \
-            dp_val x = dp_tile_body(heap, s * m + k0 + (k), s, k0 + (k), row[p], column[q], cell[p * TN + q], stream, a[p], b[q] DP_PASS); \
+            dp_val x = dp_tile_body(heap, s * m + begin + k0 + (k), s, begin + k0 + (k), row[p], column[q], cell[p * TN + q], stream, a[p], b[q] DP_PASS); \
             v[p * TN + q] = DP_OP(s, v[p * TN + q], x); \
         } \
     }
 #if DP_HAS_STREAM
-#define DP_GET_STREAM(k) stream = streams[k];
+#define DP_GET_STREAM(k) stream = streams[piece * BK + (k)];
 #else
 #define DP_GET_STREAM(k) stream.none = 0;
 #endif
 #if DP_HAS_ROW_K
-#define DP_GET_ROW_K(k) _Pragma("unroll") for (uint p = 0; p < TM; p++) a[p] = row_ks[k][DP_TILE_ROW(p)];
+#define DP_GET_ROW_K(k) _Pragma("unroll") for (uint p = 0; p < TM; p++) a[p] = row_ks[piece * BK + (k)][DP_TILE_ROW(p)];
 #else
 #define DP_GET_ROW_K(k) for (uint p = 0; p < TM; p++) a[p].none = 0;
 #endif
@@ -117,11 +123,11 @@ DP_KERNEL void dp_segreduce_tile(__global uchar *restrict heap, __global uchar *
                                  ulong columns DP_WORDS DP_OUTS)
 {
 #if DP_HAS_STREAM
-    __local dp_stream streams[BK];
+    __local dp_stream streams[STAGED];
     dp_stream next_stream;
 #endif
 #if DP_HAS_ROW_K
-    __local __attribute__((aligned(16))) dp_row_k row_ks[BK][BM == 1 ? 1 : BM + PAD];
+    __local __attribute__((aligned(16))) dp_row_k row_ks[STAGED][BM == 1 ? 1 : BM + PAD];
     dp_row stage_row[ROW_STAGES];
     dp_row_k next_row_k[ROW_STAGES];
 #endif
@@ -130,7 +136,11 @@ DP_KERNEL void dp_segreduce_tile(__global uchar *restrict heap, __global uchar *
     dp_column stage_column[STAGED_COLUMNS];
     dp_column_k next_column_k[COLUMN_STAGES];
 #endif
-    const uint l = (uint)get_local_id(0), tx = l % LX, ty = l / LX;
+#if DP_PIECES > 1
+    __local dp_val joined[DP_WG];
+#endif
+    const uint l = (uint)get_local_id(0), tx = l % LX, ty = DP_SHAPE == DP_BLOCKS ? l / LX : 0, piece = DP_PIECES > 1 ? l / LX : 0;
+    const ulong each = (m + DP_PIECES - 1) / DP_PIECES, begin = piece * each, end = min(begin + each, m);
     const ulong across = (columns + BN - 1) / BN, down = (rows + BM - 1) / BM, g = get_group_id(0), last_k = m - 1;
     const ulong j0 = g % across * BN, i0 = g / across % down * BM, base = g / across / down * rows;
     ulong row_at[TM], column_at[TN];
@@ -165,26 +175,35 @@ DP_KERNEL void dp_segreduce_tile(__global uchar *restrict heap, __global uchar *
         stage_column[q] = dp_tile_column(heap, DP_INSTANCE_AT(0, min(j0 + DP_STAGE_COLUMN_AT(q), columns - 1)) DP_PASS);
 #endif
     DP_FETCH((ulong)0)
-    for (ulong k0 = 0; k0 < m; k0 += BK) {
+    for (ulong k0 = 0; k0 < each; k0 += BK) {
         DP_PUT_STREAM()
         DP_PUT_ROW_K()
         DP_PUT_COLUMN_K()
         barrier(CLK_LOCAL_MEM_FENCE);
         DP_FETCH(k0 + BK)
-        if (m - k0 >= BK) {
+        if (begin + k0 + BK <= end) {
             DP_UNROLL for (uint k = 0; k < BK; k++)
                 DP_TILE_STEP(k)
         } else {
-            for (uint k = 0; k < m - k0; k++)
+            for (uint k = 0; begin + k0 + k < end; k++)
                 DP_TILE_STEP(k)
         }
         barrier(CLK_LOCAL_MEM_FENCE);
     }
+#if DP_PIECES > 1
+    for (uint d = 1; d < DP_PIECES; d *= 2) {
+        joined[l] = v[0];
+        barrier(CLK_LOCAL_MEM_FENCE);
+        if (piece % (2 * d) == 0)
+            v[0] = DP_OP(DP_INSTANCE_AT(row_at[0], column_at[0]), v[0], joined[l + d * LX]);
+        barrier(CLK_LOCAL_MEM_FENCE);
+    }
+#endif
 #pragma unroll
     for (uint p = 0; p < TM; p++)
 #pragma unroll
         for (uint q = 0; q < TN; q++)
-            if (i0 + DP_TILE_ROW(p) < rows && j0 + DP_TILE_COLUMN(q) < columns)
+            if (piece == 0 && i0 + DP_TILE_ROW(p) < rows && j0 + DP_TILE_COLUMN(q) < columns)
                 dp_store(out, DP_INSTANCE_AT(row_at[p], column_at[q]), v[p * TN + q] DP_PASS_OUTS);
 }
 

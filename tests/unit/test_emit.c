@@ -305,8 +305,10 @@ static void compile_kernel(const Plan *plan, const PlanKernel *k)
 /* A segmented reduction in which instances share something has holes for kernels/tile.cl, too. */
 static void compile_tile(const Plan *plan, const PlanKernel *k)
 {
-#define TILE_OPTIONS " -DDP_WAY=4 -DDP_SEGMENTED=1 -DDP_VARIANT=0 -DDP_TM=4 -DDP_TN=2 -DDP_BK=8 -DDP_UNROLL="
-    static const char *const options[] = {"-DDP_CPU=1" TILE_OPTIONS, "-DDP_GPU=1" TILE_OPTIONS};
+#define TILE_OPTIONS " -DDP_WAY=4 -DDP_SEGMENTED=1 -DDP_VARIANT=0 -DDP_TM=4 -DDP_TN=2 -DDP_BK=8 -DDP_UNROLL= "
+    static const char *const options[] = {"-DDP_CPU=1 -DDP_PIECES=1" TILE_OPTIONS,
+                                          "-DDP_GPU=1 -DDP_PIECES=1" TILE_OPTIONS,
+                                          "-DDP_GPU=1 -DDP_PIECES=4" TILE_OPTIONS};
     DpKernel facts = {0};
     StrBuf text = {0};
     emit_kernel_facts(&facts, plan, k);
