@@ -490,7 +490,7 @@ int dp_main(int argc, char **argv, const DpProgram *program)
     dp_streams_guard();
     signal(SIGXFSZ, SIG_IGN); /* a file that grows too large is an error of writing */
     if (program->version != DP_RT_VERSION) {
-        fprintf(stderr, "error: the program was made for version %u of the runtime, this is version %d\n",
+        fprintf(stderr, "error: the program was made for version %u of the runtime, this is version %u\n",
                 program->version, DP_RT_VERSION);
         return EXIT_USAGE;
     }

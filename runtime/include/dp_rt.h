@@ -25,7 +25,10 @@
 #include "dp_tune.h"
 #include "dp_value.h"
 
-#define DP_RT_VERSION 5
+/* A program's tables are read as the library's own: the number is raised when what they mean changes, and follows their
+ * sizes by itself. */
+#define DP_RT_VERSION                                                                                                  \
+    ((uint32_t)((5 << 16) + sizeof(DpSite) + sizeof(DpKernel) + 2 * sizeof(DpEntry) + 4 * sizeof(DpProgram)))
 
 typedef struct DpRt DpRt;
 typedef struct DpBlock DpBlock;
