@@ -347,5 +347,16 @@ else
     echo "no OpenCL device: executables are not tested"
 fi
 
+# For measurements: checks of bounds and sizes are taken for granted, others stay.
+echo 'entry main (xs: [i64]) (is: [i64]) (ys: [i64]) : [i64] = { xs[i] / y : i in is; y in ys }' >checks.dp
+expect 0 '!index' "$dpc" dump --stage=core checks.dp
+expect 0 '!lengths' "$dpc" dump --stage=core checks.dp
+got=$(DPC_UNCHECKED=1 "$dpc" dump --stage=core checks.dp)
+case $got in
+    *'!index'* | *'!lengths'*) failed=$((failed + 1)) && echo "FAILED: checks with DPC_UNCHECKED=1: $got" ;;
+    *'!division'*) ;;
+    *) failed=$((failed + 1)) && echo "FAILED: no division is checked: $got" ;;
+esac
+
 [ "$failed" -eq 0 ] && echo "cli: all passed"
 exit $((failed > 0))

@@ -10,6 +10,9 @@
  * NULL after diagnostics. */
 CoreProgram *elaborate(Session *s, const Checked *checked);
 
+/* Bounds and sizes are not checked, but known to hold: to measure what checks cost. */
+void core_drop_checks(CoreProgram *p);
+
 /* Copy propagation, constant folding, dead code (what cannot fail), common subexpressions, known
  * branches, removal of checks that hold, invariant code. In place, to a fixed point. Results, parameters, loop
  * state and inputs that nothing needs go; a parallel operation that may fail but whose results nobody needs

@@ -37,6 +37,13 @@ static bool run_elaborate(Compilation *c)
     return c->core != NULL;
 }
 
+static bool run_drop_checks(Compilation *c)
+{
+    if (c->unchecked)
+        core_drop_checks(c->core);
+    return true;
+}
+
 static bool run_balance_dispatch(Compilation *c) { return core_balance_dispatch(c->core), true; }
 static bool run_simplify(Compilation *c) { return core_simplify(c->core), true; }
 static bool run_inline(Compilation *c) { return core_inline(c->core), true; }
@@ -101,6 +108,7 @@ static const Pass passes[] = {
     {"parse", STAGE_AST, run_parse, NULL, print_ast},
     {"types", STAGE_TYPES, run_types, NULL, print_types},
     {"elaborate", STAGE_NONE, run_elaborate, check_core, NULL},
+    {"drop checks, for measurements", STAGE_NONE, run_drop_checks, check_core, NULL},
     {"balance dispatch", STAGE_NONE, run_balance_dispatch, check_core, NULL},
     {"simplify", STAGE_NONE, run_simplify, check_core, NULL},
     {"inline", STAGE_NONE, run_inline, check_core, NULL},
@@ -154,12 +162,17 @@ void set_messages(Session *s, MessageOptions messages)
     s->warnings = messages.warnings;
 }
 
+static bool is_set(const char *variable)
+{
+    const char *value = getenv(variable);
+    return value && *value && strcmp(value, "0") != 0;
+}
+
 /* Debug builds always check; others with DPC_CHECK=1. */
 static bool wants_checks(void)
 {
 #ifdef NDEBUG
-    const char *check = getenv("DPC_CHECK");
-    return check && *check && strcmp(check, "0") != 0;
+    return is_set("DPC_CHECK");
 #else
     return true;
 #endif
@@ -195,6 +208,7 @@ Compilation *compilation_create(const char *path)
     c->session = s;
     c->path = path;
     c->check = wants_checks();
+    c->unchecked = is_set("DPC_UNCHECKED");
     return c;
 }
 

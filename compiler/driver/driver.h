@@ -46,6 +46,7 @@ typedef struct Compilation {
     const char *text; /* its text_bytes bytes; NULL: they are read from the file */
     size_t text_bytes;
     bool check;         /* run the checkers */
+    bool unchecked;     /* programs do not check bounds and sizes (DPC_UNCHECKED, for measurements) */
     EvalLimits limits;  /* of the interpreters; zero: the defaults */
     uint32_t next_pass; /* in the table */
     AstIds ids;
