@@ -55,10 +55,9 @@ uint64_t dp_ctx_n(const DpCtx *c) { return c ? c->n : 0; }
 
 uint64_t dp_many(DpRt *rt, const DpCtx *c, uint32_t site, bool loops)
 {
-    enum { AUTO, FLAT, LANE };
     const uint64_t choice = dp_param(rt, PARAM_NEST), n = dp_ctx_n(c);
     const uint64_t least = dp_param(rt, loops ? PARAM_NEST_LOOPS : PARAM_NEST_LANES);
-    const bool lane = choice == AUTO ? n >= least : choice == LANE;
+    const bool lane = choice == NEST_AUTO ? n >= least : choice == NEST_LANE;
     dp_profile_nest(rt, site, "%s: %llu instances", lane ? "lane" : "flat", (unsigned long long)n);
     return lane;
 }

@@ -15,6 +15,8 @@ typedef enum DpTuning {
     PARAM_COUNT
 } DpTuning;
 
+typedef enum NestChoice { NEST_AUTO, NEST_FLAT, NEST_LANE } NestChoice; /* the words of PARAM_NEST */
+
 /* What was asked for, of any device. */
 typedef struct DpTunings {
     bool set[PARAM_COUNT];

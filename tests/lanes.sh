@@ -18,5 +18,11 @@ for shape in cpu gpu; do
         }
     done
 done
+# With nest=flat nothing is left to a lane, also where there is one version only.
+launches() { "$dpc" run tests/run/lanes.dp --entry squares 6 --profile "$@" 2>&1 | sed -n 's/.* us, \([0-9]*\) launches.*/\1/p'; }
+[ "$(launches)" = 1 ] && [ "$(launches --param nest=flat)" -gt 1 ] && [ "$(DP_PARAMS=nest=flat launches --eval=device)" -gt 1 ] || {
+    failed=1
+    echo "FAILED: nest=flat: $(launches), $(launches --param nest=flat) launches"
+}
 rm -f /tmp/lanes.$$
 exit $failed

@@ -4,6 +4,7 @@
 #include "dp_args.h"
 #include "dp_output.h"
 #include "dp_rt.h"
+#include "params.h"
 #include "driver/in_process.h"
 #include "driver/toolchain.h"
 #include "support/memory.h"
@@ -171,10 +172,19 @@ static int run_status(Compilation *c, const char *program, int status)
     return status < 0 ? EXIT_USAGE : status;
 }
 
+bool wants_flat_nests(const char *params)
+{
+    DpTunings p = {{false}, {0}};
+    char unused[256]; /* whoever opens a device says what is wrong */
+    return dp_params_read(&p, getenv("DP_PARAMS"), unused, sizeof unused) &&
+           dp_params_read(&p, params, unused, sizeof unused) && p.value[PARAM_NEST] == NEST_FLAT;
+}
+
 /* On a device, by the plan. */
 static int run_plan(const CommandLine *a)
 {
     Compilation *c = compilation_create(a->words[0]);
+    c->flat_nests = wants_flat_nests(a->values[DP_OPTION_PARAM]);
     set_messages(c->session, a->messages);
     int status = EXIT_USAGE;
     if (compile_to(c, STAGE_PLAN) && has_entry(c) && outputs_are_free(c, a) && take_tune_beside(c, a)) {
@@ -200,6 +210,7 @@ static int run_executable_in(Compilation *c, const TempFolder *folder, const Com
 static int run_executable(const CommandLine *a)
 {
     Compilation *c = compilation_create(a->words[0]);
+    c->flat_nests = wants_flat_nests(a->values[DP_OPTION_PARAM]);
     set_messages(c->session, a->messages);
     TempFolder folder;
     int status = EXIT_USAGE;

@@ -77,6 +77,7 @@ int command_test(const CommandLine *a)
                      .cases = DEFAULT_CASES,
                      .only = given[OPTION_ONLY],
                      .params = given[OPTION_EACH_PARAM],
+                     .flat_nests = wants_flat_nests(given[OPTION_EACH_PARAM]),
                      .messages = a->messages};
     if (given[OPTION_EVALS])
         read_evaluators(given[OPTION_EVALS], o.wanted);

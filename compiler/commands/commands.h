@@ -48,6 +48,9 @@ int read_arguments(Compilation *c, const EntryTypes *t, const CommandLine *a, st
 /* Would the output replace one of the program's files? Then a message says so. */
 bool replaces_source(Compilation *c, const char *output);
 
+/* Do DP_PARAMS, or the settings (or NULL), say nest=flat? Then programs that run here have no other version. */
+bool wants_flat_nests(const char *params);
+
 /* Reads both texts; EXIT_OK, or EXIT_USAGE after a message. */
 int read_limits(RunLimits *limits, const char *timeout, const char *memory);
 

@@ -58,7 +58,13 @@ static bool run_merge_lowered(Compilation *c) { return !c->lowered || run_merge_
 static bool run_fuse_lowered(Compilation *c) { return !c->lowered || run_fuse(c); }
 static bool run_simplify_lowered(Compilation *c) { return !c->lowered || run_simplify(c); }
 static bool run_mask_updates(Compilation *c) { return core_mask_updates(c->core), true; }
-static bool run_choose_lanes(Compilation *c) { return core_choose_lanes(c->core), true; }
+static bool run_choose_lanes(Compilation *c)
+{
+    if (!c->flat_nests)
+        core_choose_lanes(c->core);
+    return true;
+}
+
 static bool run_lower_loops(Compilation *c) { return core_lower_loops(c->core), true; }
 
 static bool run_flatten(Compilation *c)

@@ -47,6 +47,7 @@ typedef struct Compilation {
     size_t text_bytes;
     bool check;         /* run the checkers */
     bool unchecked;     /* programs do not check bounds and sizes (DPC_UNCHECKED, for measurements) */
+    bool flat_nests;    /* all that is nested is flattened, nothing is left to a lane (--param nest=flat) */
     EvalLimits limits;  /* of the interpreters; zero: the defaults */
     uint32_t next_pass; /* in the table */
     AstIds ids;

@@ -302,6 +302,7 @@ static bool something_ran(const TestRun *t)
 int test_file(const char *path, const TestOptions *options, TestCounts *counts)
 {
     TestRun t = {.options = options, .c = compilation_create(path), .arena = arena_create()};
+    t.c->flat_nests = options->flat_nests;
     t.c->check = true;
     t.c->limits = options->limits.eval;
     set_messages(t.c->session, options->messages);

@@ -30,6 +30,7 @@ typedef struct TestOptions {
     const char *only;        /* the entry or property to test; NULL: all */
     RunLimits limits;        /* of each input */
     const char *params;      /* of what runs on the device, as given by --param; or NULL */
+    bool flat_nests;         /* of the compilation */
     MessageOptions messages;
 } TestOptions;
 
