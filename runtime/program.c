@@ -222,6 +222,7 @@ static int read_arguments(Session *s)
 static double run_once(Session *s, DpArg *args, DpArg *results)
 {
     dp_upload_args(s->rt, s->entry, s->args, args);
+    dp_settle(s->rt);
     Profile *p = &s->rt->profile;
     p->launches = p->looks = p->blocks = 0;
     double start = dp_profile_now();

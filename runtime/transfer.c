@@ -162,6 +162,15 @@ void dp_upload_args(DpRt *rt, const DpEntry *entry, const DpLeaf *leaves, DpArg 
     dp_check(rt);
 }
 
+void dp_settle(DpRt *rt)
+{
+    const DpBackend *backend = rt->device->backend;
+    if (!rt->device->facts.shares_memory && !dp_failed(rt))
+        dp_rt_check_device(rt, backend->fill(rt->device, &rt->heap.buffer, DP_MAILBOX, 8, 0));
+    if (!dp_failed(rt))
+        dp_rt_check_device(rt, backend->finish(rt->device));
+}
+
 void dp_set_stack(DpRt *rt, uintptr_t stack_end) { rt->stack_limit = stack_end ? stack_end + STACK_SPARE : 0; }
 
 void dp_run(DpRt *rt, const DpEntry *entry, DpArg *args, DpArg *results)

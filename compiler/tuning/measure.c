@@ -104,6 +104,7 @@ static double run_once(const Runs *r, DpLeaf *kept)
     DpLeaf *shapes = memory_alloc((size_t)e->nresults + 1, sizeof *shapes);
     dp_leaves_init(kept ? kept : shapes, r->tuner->result_type);
     dp_upload_args(r->rt, e, r->tuner->args, r->args);
+    dp_settle(r->rt);
     const double start = clock_seconds();
     dp_run(r->rt, e, r->args, r->results);
     const double us = 1e6 * (clock_seconds() - start);
