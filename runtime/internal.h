@@ -571,6 +571,7 @@ Segments dp_ctx_segments(const DpCtx *c);
 
 /* The values of DP_WAY; TILE: kernels/tile.cl, the others: kernels/reduce.cl. */
 typedef enum WayKind { WAY_PATH, WAY_LANE, WAY_TEAM, WAY_SPLIT, WAY_TILE, WAY_SMALL_TILE } WayKind;
+enum { WAY_COLUMNS = WAY_TEAM }; /* of scans: kernels/scan_columns.cl */
 
 /* segreduce.c: a segmented reduction, in one of these. */
 typedef struct SegReduce {

@@ -58,6 +58,10 @@ static void add_template(DpRt *rt, Text *t, DpKernelKind kind, uint32_t mode)
         add_file(rt, t, mode / MODE_WAY >= WAY_TILE ? "tile.cl" : "reduce.cl");
         break;
     case DP_K_SCAN:
+        if (mode / MODE_WAY == WAY_COLUMNS) {
+            add_file(rt, t, "scan_columns.cl");
+            break;
+        }
         add_file(rt, t, "carry.cl");
         add_file(rt, t, mode / MODE_WAY ? "segscan.cl" : "scan.cl");
         break;

@@ -15,7 +15,7 @@ force() { # SHAPE WAYS FILE…
         grep -v -E 'passed$|expected (kernels|launches)|  got [0-9]+$' /tmp/ways.$$
     }
 }
-reduces="tests/run/segment_ways.dp tests/run/scan_ways.dp tests/run/tiles.dp" sorts=tests/run/sort_ways.dp maps=tests/run/map_ways.dp \
+reduces="tests/run/segment_ways.dp tests/run/scan_ways.dp tests/run/tiles.dp" sorts=tests/run/sort_ways.dp maps="tests/run/map_ways.dp tests/run/scan_columns.dp" \
     scatters=tests/run/scatter_ways.dp
 for shape in cpu gpu; do
     for ways in segreduce=path,segscan=path,look-back=always segreduce=path,segscan=path segreduce=lane,segscan=lane,reduce=two \
@@ -23,7 +23,7 @@ for shape in cpu gpu; do
         force $shape $ways ${@:-$reduces}
     done
     force $shape sort-segment=0 ${@:-$sorts}
-    for ways in map=linear map=grid map=turned; do
+    for ways in map=linear map=grid map=turned column-rows=1; do
         force $shape $ways ${@:-$maps}
     done
 done

@@ -144,17 +144,21 @@ static void scan_element(void *data, uint64_t segment, uint64_t i)
     Reduction *r = data;
     if (!run_element(r, i))
         return;
+    const bool turns = flat_scan_turns(r->e->frame->fn, r->s);
+    const uint64_t at = turns ? (i - r->c->offsets->at[segment]) * ctx_segments(r->c) + segment : i;
     if (r->s->reduce.exclusive)
-        store_acc(r, i);
+        store_acc(r, at);
     combine(r, segment, r->values);
     if (!r->s->reduce.exclusive)
-        store_acc(r, i);
+        store_acc(r, at);
 }
 
 bool exec_scan(Eval *e, const FlatStmt *s)
 {
     Reduction r = reduction_open(e, s);
-    r.ok = new_cols(e, s->outs, s->nouts, r.c, r.data);
+    Ctx *of = var_ctx(e, flat_ctx(e->frame->fn, s->outs[0]));
+    FLAT_ASSERT(e, of->n == r.c->n, "a scan that turns what is no rectangle");
+    r.ok = new_cols(e, s->outs, s->nouts, of, r.data);
     RefFold fold = {begin_segment, scan_element, NULL, &r};
     if (r.ok)
         reduction_run(&r, &fold);

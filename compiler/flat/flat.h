@@ -238,6 +238,11 @@ void flat_print(StrBuf *out, const FlatProgram *p);
 /* Static invariants: every variable bound once and before use; kinds, types and contexts as said above;
  * inputs only from the body's context or its ancestors; only scalar code in bodies. */
 bool flat_check(const FlatProgram *p, StrBuf *why);
+/* Of a body over a nested context: are there more loads that lie side by side for neighbouring segments than for
+ * neighbours in a segment? (loads.c) */
+bool flat_loads_go_across(const FlatFn *fn, const FlatStmt *s);
+/* Scans of columns that are only wanted as columns store them so (turn_scans.c). */
+void flat_turn_scans(FlatProgram *p);
 /* Takes columns that nobody reads out of the kernels that make them. */
 void flat_drop_dead_columns(FlatProgram *p);
 /* Fills `dies` everywhere. Parameters of functions are owned by the callee: an unused one is in body->dies. */
@@ -284,6 +289,11 @@ bool flat_kind_has_op(FlatKind kind);
 uint32_t flat_kind_places(FlatKind kind);
 /* Is d the context c itself or one of its ancestors (FLAT_ROOT is above everything)? */
 bool flat_ctx_is_below(const FlatFn *fn, FlatVar c, FlatVar d);
+/* SCAN: does it store prefixes where they are in its rectangle of segments turned? */
+static inline bool flat_scan_turns(const FlatFn *fn, const FlatStmt *s)
+{
+    return fn->vars.at[s->outs[0]].ctx != s->body.ctx;
+}
 /* The context of a COL of function fn; the parent of a CTX. */
 static inline FlatVar flat_ctx(const FlatFn *fn, FlatVar v) { return fn->vars.at[v].ctx; }
 

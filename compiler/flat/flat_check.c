@@ -402,12 +402,27 @@ static void check_destinations(FlatChecker *c, const FlatStmt *s, FlatVar parent
         want(c, s->reduce.dests[i], parent, core_seq(elements[i]), "a destination");
 }
 
+/* The context that a scan's prefixes are columns of. */
+static FlatVar check_scanned(FlatChecker *c, const FlatStmt *s)
+{
+    if (!expect(c, s->nouts > 0 && s->outs[0] < c->fn->vars.n, "a scan binds columns"))
+        return s->body.ctx;
+    FlatVar of = info_of(c, s->outs[0])->ctx, parent = info_of(c, s->body.ctx)->ctx;
+    if (of == s->body.ctx || !use_nested(c, of) || !use_nested(c, info_of(c, of)->ctx))
+        return of;
+    expect(c,
+           parent != FLAT_ROOT && info_of(c, parent)->ctx == FLAT_ROOT &&
+               info_of(c, info_of(c, of)->ctx)->ctx == FLAT_ROOT,
+           "a scan turns what is no rectangle");
+    return of;
+}
+
 static void check_segmented(FlatChecker *c, const FlatStmt *s)
 {
     if (!use_nested(c, s->body.ctx))
         return;
     FlatVar parent = info_of(c, s->body.ctx)->ctx;
-    outs_belong(c, s, s->kind == FLAT_S_SCAN ? s->body.ctx : parent);
+    outs_belong(c, s, s->kind == FLAT_S_SCAN ? check_scanned(c, s) : parent);
     const FlatOp *op = &s->reduce.op;
     if (!expect(c, op->k == s->nouts || (op->k == 0 && s->kind == FLAT_S_SCATTER),
                 "as many results as the operator has are expected"))

@@ -286,6 +286,10 @@ static void print_segmented(const Printer *pr, const FlatStmt *s, int depth)
 {
     if (s->reduce.exclusive)
         strbuf_add(pr->out, " exclusive");
+    if (s->kind == FLAT_S_SCAN && flat_scan_turns(pr->fn, s)) {
+        strbuf_add(pr->out, " turned to ");
+        print_var(pr, flat_ctx(pr->fn, s->outs[0]));
+    }
     if (s->kind == FLAT_S_HIST)
         print_group(pr, " size ", &s->reduce.size, 1);
     if (s->reduce.ndests)

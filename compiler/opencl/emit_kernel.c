@@ -628,7 +628,7 @@ void emit_kernel_facts(DpKernel *to, const Plan *plan, const PlanKernel *k)
     to->long_body = statements > MANY_STATEMENTS;
     to->segment_free = segment_free(plan, k);
     to->tile = emit_tile_facts(plan, k);
-    to->across = plan_loads_go_across(k);
+    to->across = k->kind == PLAN_MAP && flat_loads_go_across(k->fn, k->stmt);
     if (!combines_where_it_is(k))
         return;
     to->combines = k->kind == PLAN_SCATTER;

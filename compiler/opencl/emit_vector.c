@@ -8,14 +8,24 @@
 
 /* ---- inputs ---- */
 
-static Spread input_spread(const PlanKernel *k, const FlatInput *in)
+static Spread input_spread(const VectorEmitter *v, const FlatInput *in)
 {
     if (in->kind == IN_HOST)
         return SPREAD_UNIFORM;
-    Place place = plan_place(k, emit_input_context(k, in));
+    Place place = plan_place(v->ke.k, emit_input_context(v->ke.k, in));
+    if (v->across && in->kind == IN_POS)
+        return place.kind == PLACE_S ? SPREAD_NEAR : SPREAD_UNIFORM;
+    if (v->across)
+        return SPREAD_VARYING;
     if (place.kind == PLACE_S || (place.kind == PLACE_PATH && place.from_segment))
         return SPREAD_UNIFORM;
     return place.kind == PLACE_I && in->kind == IN_POS ? SPREAD_NEAR : SPREAD_VARYING;
+}
+
+/* Do the elements for neighbouring lanes lie side by side? */
+static bool is_side_by_side(const VectorEmitter *v, const FlatInput *in)
+{
+    return plan_place(v->ke.k, emit_input_context(v->ke.k, in)).kind == (v->across ? PLACE_S : PLACE_I);
 }
 
 /* Through a path each lane has its own place. */
@@ -42,7 +52,7 @@ static void emit_vector_input(VectorEmitter *v, const FlatInput *in)
         emit_input(&v->ke, &v->e, in);
         return;
     }
-    if (plan_place(v->ke.k, emit_input_context(v->ke.k, in)).kind != PLACE_I) {
+    if (!is_side_by_side(v, in)) {
         input_by_lane(v, in);
         return;
     }
@@ -88,9 +98,9 @@ static void emit_body(VectorEmitter *v, const char *name, const char *again)
     const FlatBody *body = &v->ke.k->stmt->body;
     emit_line_directive(&v->ke);
     strbuf_printf(v->e.out,
-                  "static inline dp_vec %s(" HEAP ", ulong i, ulong s DP_WORDS)\n{\n"
+                  "static inline dp_vec %s(" HEAP ", ulong i, ulong s%s DP_WORDS)\n{\n"
                   "    const ulong first = i;\n",
-                  name);
+                  name, v->across ? ", ulong m" : "");
     v->again = again;
     emit_vector_guard(v, body->block);
     emit_vector_inputs(v, &body->inputs);
@@ -101,10 +111,12 @@ static void emit_body(VectorEmitter *v, const char *name, const char *again)
 static void emit_op(VectorEmitter *v)
 {
     const FlatOp *op = &v->ke.k->stmt->reduce.op;
-    strbuf_add(v->e.out, "static inline dp_vec dp_op_lanes(" HEAP ", ulong s, dp_vec a, dp_vec b DP_WORDS)\n{\n"
-                         "    dp_vec r;\n"
-                         "    DP_IN_TURN(l) dp_set_lane(&r, l, dp_op(heap, s, dp_lane(a, l), dp_lane(b, l) DP_PASS));\n"
-                         "    return r;\n}\n");
+    strbuf_printf(v->e.out,
+                  "static inline dp_vec dp_op_lanes(" HEAP ", ulong s, dp_vec a, dp_vec b DP_WORDS)\n{\n"
+                  "    dp_vec r;\n"
+                  "    DP_IN_TURN(l) dp_set_lane(&r, l, dp_op(heap, s%s, dp_lane(a, l), dp_lane(b, l) DP_PASS));\n"
+                  "    return r;\n}\n",
+                  v->across ? " + l" : "");
     emit_line_directive(&v->ke);
     strbuf_add(v->e.out, "static inline dp_vec dp_op_w(" HEAP ", ulong s, dp_vec a, dp_vec b DP_WORDS)\n{\n");
     v->again = "dp_op_lanes(heap, s, a, b DP_PASS)";
@@ -163,12 +175,12 @@ static void note_inputs(VectorEmitter *v, const FlatInputs *inputs, SpreadFacts 
     for (uint32_t i = 0; i < inputs->n; i++) {
         const FlatInput *in = &inputs->at[i];
         CoreType t = core_var_type(v->e.fn, in->as);
-        Spread spread = input_spread(v->ke.k, in);
+        Spread spread = input_spread(v, in);
         *spread_var(&v->table, in->as) = (SpreadVar){.spread = (uint8_t)spread};
         if (spread != SPREAD_VARYING)
             continue;
-        bool by_lane = plan_place(v->ke.k, emit_input_context(v->ke.k, in)).kind != PLACE_I;
-        facts->refused |= t.rank > 0;
+        bool by_lane = !is_side_by_side(v, in);
+        facts->refused |= t.rank > 0 || (v->across && by_lane);
         facts->wide |= scalar_bytes(t.scalar) == 8;
         facts->lanes += by_lane ? 4 : 0;
         facts->vectors += by_lane ? 0 : 1;
@@ -212,7 +224,12 @@ static SpreadFacts find_facts(VectorEmitter *v, bool inside)
     return facts;
 }
 
-static bool has_vector_template(const PlanKernel *k) { return k->kind == PLAN_MAP || k->kind == PLAN_REDUCE; }
+static bool goes_across(const PlanKernel *k) { return k->kind == PLAN_SCAN && flat_scan_turns(k->fn, k->stmt); }
+
+static bool has_vector_template(const PlanKernel *k)
+{
+    return k->kind == PLAN_MAP || k->kind == PLAN_REDUCE || goes_across(k);
+}
 
 static bool pays(SpreadFacts facts) { return facts.vectors >= facts.lanes; }
 
@@ -220,20 +237,22 @@ static bool pays(SpreadFacts facts) { return facts.vectors >= facts.lanes; }
  */
 static void emit_bodies(VectorEmitter *v)
 {
-    strbuf_add(v->e.out, "static inline dp_vec dp_body_lanes(" HEAP ", ulong i, ulong s DP_WORDS)\n{\n"
-                         "    dp_vec r;\n"
-                         "    DP_IN_TURN(l) dp_set_lane(&r, l, dp_body(heap, i + l, s DP_PASS));\n"
-                         "    return r;\n}\n");
-    const char *again = "dp_body_lanes(heap, i, s DP_PASS)";
+    strbuf_printf(v->e.out,
+                  "static inline dp_vec dp_body_lanes(" HEAP ", ulong i, ulong s%s DP_WORDS)\n{\n"
+                  "    dp_vec r;\n"
+                  "    DP_IN_TURN(l) dp_set_lane(&r, l, dp_body(heap, %s DP_PASS));\n"
+                  "    return r;\n}\n",
+                  v->across ? ", ulong m" : "", v->across ? "i + l * m, s + l" : "i + l, s");
+    const char *again = v->across ? "dp_body_lanes(heap, i, s, m DP_PASS)" : "dp_body_lanes(heap, i, s DP_PASS)";
     if (find_facts(v, true).assumes) {
         SpreadFacts edges = find_facts(v, false);
         if (!edges.refused && pays(edges)) {
             emit_body(v, "dp_body_edges", again);
-            again = "dp_body_edges(heap, i, s DP_PASS)";
+            again = v->across ? "dp_body_edges(heap, i, s, m DP_PASS)" : "dp_body_edges(heap, i, s DP_PASS)";
         }
         find_facts(v, true);
     }
-    emit_body(v, "dp_body_w", again);
+    emit_body(v, v->across ? "dp_body_across" : "dp_body_w", again);
 }
 
 static uint32_t lanes_of(SpreadFacts facts) { return facts.refused ? 0 : facts.wide ? 8 : 16; }
@@ -242,7 +261,7 @@ VectorFacts emit_kernel_vector(StrBuf *out, const Plan *plan, const PlanKernel *
 {
     if (!has_vector_template(k) || k->nvalues == 0)
         return (VectorFacts){0};
-    VectorEmitter v = {.ke = {out, plan, k, false}};
+    VectorEmitter v = {.ke = {out, plan, k, false}, .across = goes_across(k)};
     Arena *arena = arena_create();
     v.e = emit_scalar_emitter(&v.ke);
     v.table.vars = paged_create(arena, v.e.fn->vars.n, sizeof(SpreadVar));
@@ -264,7 +283,7 @@ VectorFacts emit_kernel_vector(StrBuf *out, const Plan *plan, const PlanKernel *
     }
     if ((r.lanes || r.tile_lanes) && plan_has_op(k))
         emit_op(&v);
-    if (r.lanes && k->kind == PLAN_MAP)
+    if (r.lanes && k->kind != PLAN_REDUCE)
         emit_store(&v);
     arena_destroy(arena);
     return r;

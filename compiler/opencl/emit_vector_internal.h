@@ -9,6 +9,7 @@ typedef struct VectorEmitter {
     KernelEmitter ke;
     ScalarEmitter e;
     SpreadTable table; /* of the function's variables */
+    bool across;       /* lanes are neighbouring segments, at the same place in each: scans of columns */
     const char *again; /* what the function returns where a lane fails, or what is assumed inside does not hold */
     uint32_t mask;     /* the lanes that are on: variable on1 …; 0: all */
     uint32_t nmasks;   /* so far */

@@ -140,10 +140,6 @@ typedef struct SegmentUse {
 } SegmentUse;
 SegmentUse plan_segment_use(const Plan *plan, const PlanKernel *k);
 
-/* A map's: are there more that lie side by side for neighbouring segments than for neighbours in a segment? (loads.c)
- */
-bool plan_loads_go_across(const PlanKernel *k);
-
 const char *plan_kind_name(PlanKernelKind kind);
 /* Does the kernel combine values by an operator? */
 bool plan_has_op(const PlanKernel *k);

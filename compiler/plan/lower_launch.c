@@ -173,6 +173,8 @@ static void lower_columns(Lower *w, const PlanKernel *k, PlanOperand ctx)
     PlanOperand outs = kernel_outs(w, k);
     if (k->kind == PLAN_MAP)
         LAUNCH(w, MAP, k, ctx, outs);
+    else if (flat_scan_turns(k->fn, k->stmt))
+        LAUNCH(w, SCAN_TURNED, k, ctx, outs);
     else
         LAUNCH(w, SCAN, k, ctx, outs);
     set_column_refs(w, k, outs);

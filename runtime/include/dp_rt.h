@@ -311,6 +311,9 @@ void dp_reduce(DpRt *rt, uint32_t kernel, uint32_t variant, DpCtx *c, const uint
 DpPending dp_begin_reduce_root(DpRt *rt, uint32_t kernel, uint32_t variant, DpCtx *c, const uint64_t *words);
 void dp_scan(DpRt *rt, uint32_t kernel, uint32_t variant, DpCtx *c, const uint64_t *words,
              DpCol *outs); /* columns of c */
+/* c is nested by one length in a context over depth 0: columns of the same turned, element k of segment s being element
+ * s of segment k. */
+void dp_scan_turned(DpRt *rt, uint32_t kernel, uint32_t variant, DpCtx *c, const uint64_t *words, DpCol *outs);
 /* dests (borrowed): columns of views of up(c), or with up at depth 0 the arrays. consume[i]: the caller drops dests[i]
  * right after, and the body does not read it: if nobody else holds it (it has one reference) it is updated in place and
  * outs[i] is a retained dests[i]. */

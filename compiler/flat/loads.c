@@ -1,12 +1,12 @@
-/* Which way the loads of a map over a nested context go: what their addresses differ by from one element of a segment
- * to the next, and from one segment to the next.
+/* Which way the loads of a map or scan over a nested context go: what their addresses differ by from one element of a
+ * segment to the next, and from one segment to the next.
  *
  *     { { row[j] : row in rows } : j in m }      positions s = j of the segment, p of the element in it
  *     a = rows[p]                                another row for each element
  *     a[s]                                       side by side across segments: a transpose
  *
  * Where most loads are of that kind the map is better gone through in square tiles, across segments first (map.cl). */
-#include "plan/plan.h"
+#include "flat/flat.h"
 #include "support/paged.h"
 
 /* How often the two positions are in a number, if it is a sum of these and what does not change. */
@@ -16,7 +16,8 @@ typedef struct Steps {
 } Steps;
 
 typedef struct Loads {
-    const PlanKernel *k;
+    const FlatFn *fn;
+    const FlatStmt *s;
     PagedTable of; /* Steps by core variable; an array's: of where its elements lie */
     int64_t along, across;
 } Loads;
@@ -32,11 +33,10 @@ static Steps steps_of(const Loads *l, CoreAtom a)
 
 static Steps input_steps(const Loads *l, const FlatInput *in)
 {
-    FlatVar body = l->k->stmt->body.ctx;
+    FlatVar body = l->s->body.ctx;
     switch (in->kind) {
     case IN_HOST: return stays;
-    case IN_POS:
-        return (Steps){in->ctx == body || in->ctx == plan_up(l->k->fn, body), in->ctx == body, in->ctx != body};
+    case IN_POS: return (Steps){in->ctx == body || in->ctx == flat_ctx(l->fn, body), in->ctx == body, in->ctx != body};
     case IN_COL:
     case IN_ELEM: return changes_somehow;
     }
@@ -65,7 +65,7 @@ static void note_stmt(Loads *l, CoreStmt *s)
         steps = steps_of(l, s->atom);
     if (s->kind == CORE_PRIM && (s->prim.op == PRIM_ADD || s->prim.op == PRIM_SUB))
         steps = sum(steps_of(l, s->prim.args[0]), steps_of(l, s->prim.args[1]), s->prim.op == PRIM_ADD ? 1 : -1);
-    if (s->kind == CORE_INDEX && core_var_type(l->k->fn->scope, s->vars[0]).rank == 0)
+    if (s->kind == CORE_INDEX && core_var_type(l->fn->scope, s->vars[0]).rank == 0)
         note_load(l, s->index.array, s->index.index);
     else if (s->kind == CORE_INDEX && steps_of(l, s->index.array).known)
         steps = steps_of(l, s->index.index); /* another row as often as its number changes */
@@ -82,24 +82,24 @@ static void note_block(void *ctx, CoreBlock *b)
 
 static void note_inputs(Loads *l)
 {
-    const FlatBody *body = &l->k->stmt->body;
+    const FlatBody *body = &l->s->body;
     for (uint32_t i = 0; i < body->inputs.n; i++) {
         const FlatInput *in = &body->inputs.at[i];
         set_steps(l, in->as, input_steps(l, in));
         if (in->kind == IN_ELEM && in->ctx == body->ctx)
-            l->along += core_var_type(l->k->fn->scope, in->as).rank == 0;
-        if (in->kind == IN_COL && flat_ctx(l->k->fn, in->var) == body->ctx)
+            l->along += core_var_type(l->fn->scope, in->as).rank == 0;
+        if (in->kind == IN_COL && flat_ctx(l->fn, in->var) == body->ctx)
             l->along++;
     }
 }
 
-bool plan_loads_go_across(const PlanKernel *k)
+bool flat_loads_go_across(const FlatFn *fn, const FlatStmt *s)
 {
-    if (k->kind != PLAN_MAP || plan_up(k->fn, k->stmt->body.ctx) == FLAT_ROOT)
+    if (flat_ctx(fn, s->body.ctx) == FLAT_ROOT)
         return false;
-    Loads l = {.k = k, .of = paged_create(arena_create(), k->fn->scope->vars.n, sizeof(Steps))};
+    Loads l = {.fn = fn, .s = s, .of = paged_create(arena_create(), fn->scope->vars.n, sizeof(Steps))};
     note_inputs(&l);
-    note_block(&l, k->stmt->body.block);
+    note_block(&l, s->body.block);
     arena_destroy(l.of.arena);
     return l.across > l.along;
 }

@@ -1,0 +1,216 @@
+/* Scans of columns that are only wanted as columns: transpose { scan op z c : c in transpose u }.
+ *
+ *     c1 = nested root (m)      c2 = nested c1 (n)        m columns of n elements
+ *     d = scan c2 { … }         a = views c1 (views c2 (d))
+ *     c3 = nested root (n)      c4 = nested c3 (m)        n rows of m elements
+ *     e = kernel c4 { row = a[pos in c4]; -> row[pos in c3] }
+ * ==>
+ *     e = scan c2 turned to c4 { … }
+ *
+ * Where the loads of the scan's body lie side by side for neighbouring columns, so do then its stores, and neither the
+ * prefixes nor their views are stored once more. n is 0 in c3 where m is 0, which comes to the same. The scan moves to
+ * the kernel's place: nothing between may fail. */
+#include "flat/flat.h"
+
+typedef struct Turner {
+    FlatProgram *p;
+    FlatFn *fn;
+    uint32_t *reads;      /* by variable */
+    const FlatStmt **def; /* likewise: of the block at hand, and of those around it */
+} Turner;
+
+static void count_read(void *ctx, FlatVar v) { ((Turner *)ctx)->reads[v]++; }
+
+static void count_block(void *ctx, FlatBlock *b)
+{
+    Turner *t = ctx;
+    for (uint32_t i = 0; i < b->nresults; i++)
+        t->reads[b->results[i]]++;
+    for (uint32_t i = 0; i < b->stmts.n; i++) {
+        flat_stmt_reads(b->stmts.at[i], count_read, t);
+        flat_stmt_blocks(b->stmts.at[i], count_block, t);
+    }
+}
+
+/* ---- lengths ---- */
+
+static const FlatStmt *def_of(const Turner *t, FlatVar v, FlatKind kind)
+{
+    const FlatStmt *s = v < t->fn->vars.n ? t->def[v] : NULL;
+    return s && s->kind == kind ? s : NULL;
+}
+
+/* The length, a HOST number, by which the context is nested; or FLAT_NO_VAR. */
+static FlatVar length_of(const Turner *t, FlatVar ctx)
+{
+    const FlatStmt *s = def_of(t, ctx, FLAT_S_NESTED);
+    if (!s || t->fn->vars.at[s->nested.source].kind != FLAT_HOST || t->fn->vars.at[s->nested.source].type.rank > 0)
+        return FLAT_NO_VAR;
+    return s->nested.source;
+}
+
+/* Is the atom of the host body the variable? */
+static bool is_host_var(const FlatStmt *host, CoreAtom a, FlatVar v)
+{
+    for (uint32_t i = 0; !a.is_const && i < host->body.inputs.n; i++)
+        if (host->body.inputs.at[i].as == a.var)
+            return host->body.inputs.at[i].var == v;
+    for (uint32_t i = 0; !a.is_const && i < host->nouts; i++)
+        if (host->outs[i] == v && !host->body.block->results[i].is_const && host->body.block->results[i].var == a.var)
+            return true;
+    return false;
+}
+
+static const CoreStmt *prim_of(const FlatStmt *host, CoreAtom a, CorePrim op)
+{
+    const CoreBlock *b = host->body.block;
+    for (uint32_t i = 0; !a.is_const && i < b->stmts.n; i++)
+        if (b->stmts.at[i]->kind == CORE_PRIM && b->stmts.at[i]->vars[0] == a.var && b->stmts.at[i]->prim.op == op)
+            return b->stmts.at[i];
+    return NULL;
+}
+
+static bool is_zero(CoreAtom a) { return a.is_const && a.bits == 0; }
+
+/* Is `length` n, or 0 where m is 0? */
+static bool is_length_unless(const Turner *t, FlatVar length, FlatVar n, FlatVar m)
+{
+    const FlatStmt *host = def_of(t, length, FLAT_S_HOST);
+    if (length == n || !host)
+        return length == n;
+    uint32_t which = 0;
+    while (host->outs[which] != length)
+        which++;
+    const CoreStmt *s = prim_of(host, host->body.block->results[which], PRIM_SELECT);
+    const CoreStmt *is = s ? prim_of(host, s->prim.args[0], PRIM_EQ) : NULL;
+    if (!is || !is_zero(s->prim.args[1]) || !is_host_var(host, s->prim.args[2], n))
+        return false;
+    return is_host_var(host, is->prim.args[!is_zero(is->prim.args[1])], m) &&
+           (is_zero(is->prim.args[0]) || is_zero(is->prim.args[1]));
+}
+
+/* ---- the kernel that turns ---- */
+
+static const FlatInput *input_of(const FlatStmt *s, CoreAtom a, FlatInputKind kind)
+{
+    for (uint32_t i = 0; !a.is_const && i < s->body.inputs.n; i++)
+        if (s->body.inputs.at[i].as == a.var && s->body.inputs.at[i].kind == kind)
+            return &s->body.inputs.at[i];
+    return NULL;
+}
+
+static bool is_position(const FlatStmt *s, CoreAtom a, FlatVar ctx)
+{
+    const FlatInput *in = input_of(s, a, IN_POS);
+    return in && in->ctx == ctx;
+}
+
+/* The array that the kernel turns: its only result is a[pos in c4][pos in c3]. */
+static FlatVar turned_array(const Turner *t, const FlatStmt *s)
+{
+    const CoreBlock *b = s->body.block;
+    if (s->kind != FLAT_S_KERNEL || s->nouts != 1 || b->stmts.n != 2 || b->results[0].is_const)
+        return FLAT_NO_VAR;
+    const CoreStmt *row = b->stmts.at[0], *element = b->stmts.at[1];
+    if (row->kind != CORE_INDEX || element->kind != CORE_INDEX || row->site != CORE_NO_SITE ||
+        element->site != CORE_NO_SITE || element->vars[0] != b->results[0].var)
+        return FLAT_NO_VAR;
+    if (element->index.array.is_const || element->index.array.var != row->vars[0])
+        return FLAT_NO_VAR;
+    const FlatInput *array = input_of(s, row->index.array, IN_HOST);
+    const bool turns = is_position(s, row->index.index, s->body.ctx) &&
+                       is_position(s, element->index.index, flat_ctx(t->fn, s->body.ctx));
+    return array && turns ? array->var : FLAT_NO_VAR;
+}
+
+/* Of an array that only one statement reads, made of views of the column: that column, which nobody else reads. */
+static FlatVar column_of(const Turner *t, FlatVar array)
+{
+    const FlatStmt *s = array == FLAT_NO_VAR ? NULL : def_of(t, array, FLAT_S_VIEWS);
+    if (!s || s->nouts != 1 || t->reads[array] != 1 || t->reads[s->arrays.arrays[0]] != 1)
+        return FLAT_NO_VAR;
+    return s->arrays.arrays[0];
+}
+
+static bool is_rectangle(const Turner *t, FlatVar ctx)
+{
+    FlatVar up = ctx == FLAT_ROOT ? FLAT_ROOT : flat_ctx(t->fn, ctx);
+    return up != FLAT_ROOT && up != FLAT_NO_VAR && flat_ctx(t->fn, up) == FLAT_ROOT &&
+           length_of(t, ctx) != FLAT_NO_VAR && length_of(t, up) != FLAT_NO_VAR;
+}
+
+/* The scan whose prefixes the kernel turns, and nothing else reads; or NULL. */
+static const FlatStmt *turned_scan(const Turner *t, const FlatStmt *kernel)
+{
+    const FlatVar prefixes = column_of(t, column_of(t, turned_array(t, kernel)));
+    const FlatStmt *scan = prefixes == FLAT_NO_VAR ? NULL : def_of(t, prefixes, FLAT_S_SCAN);
+    if (!scan || scan->nouts != 1 || !is_rectangle(t, scan->body.ctx) || !is_rectangle(t, kernel->body.ctx))
+        return NULL;
+    FlatVar c1 = flat_ctx(t->fn, scan->body.ctx), c3 = flat_ctx(t->fn, kernel->body.ctx);
+    const FlatVar m = length_of(t, c1), n = length_of(t, scan->body.ctx);
+    const bool same = length_of(t, kernel->body.ctx) == m && is_length_unless(t, length_of(t, c3), n, m);
+    return same && flat_loads_go_across(t->fn, scan) ? scan : NULL;
+}
+
+/* ---- blocks ---- */
+
+static bool may_fail(const Turner *t, const FlatStmt *s)
+{
+    if (s->kind == FLAT_S_VIEWS || s->kind == FLAT_S_NESTED)
+        return false;
+    if (s->kind != FLAT_S_HOST)
+        return true;
+    for (uint32_t i = 0; i < s->body.block->stmts.n; i++)
+        if (core_stmt_fallible(t->p->core, t->fn->scope, s->body.block->stmts.at[i]))
+            return true;
+    return false;
+}
+
+/* The scan, statement j, takes the place of kernel i. */
+static void turn(Turner *t, FlatBlock *b, uint32_t j, uint32_t i)
+{
+    FlatStmt *scan = b->stmts.at[j], *kernel = b->stmts.at[i];
+    const FlatVar array = turned_array(t, kernel), column = column_of(t, array);
+    scan->outs[0] = kernel->outs[0];
+    uint32_t kept = j;
+    for (uint32_t k = j + 1; k < i; k++)
+        if (b->stmts.at[k]->outs[0] != array && b->stmts.at[k]->outs[0] != column)
+            b->stmts.at[kept++] = b->stmts.at[k];
+    b->stmts.at[kept++] = scan;
+    for (uint32_t k = i + 1; k < b->stmts.n; k++)
+        b->stmts.at[kept++] = b->stmts.at[k];
+    b->stmts.n = kept;
+}
+
+static void turn_block(void *ctx, FlatBlock *b)
+{
+    Turner *t = ctx;
+    for (uint32_t i = 0; i < b->stmts.n; i++) {
+        FlatStmt *s = b->stmts.at[i];
+        flat_stmt_blocks(s, turn_block, t);
+        for (uint32_t k = 0; k < s->nouts; k++)
+            t->def[s->outs[k]] = s;
+        const FlatStmt *scan = turned_scan(t, s);
+        uint32_t j = i;
+        while (scan && j > 0 && b->stmts.at[j] != scan && (j == i || !may_fail(t, b->stmts.at[j])))
+            j--;
+        if (!scan || b->stmts.at[j] != scan)
+            continue;
+        turn(t, b, j, i);
+        t->def[scan->outs[0]] = scan;
+        i -= 3; /* the scan's old place and both views have gone in front of the new one */
+    }
+}
+
+void flat_turn_scans(FlatProgram *p)
+{
+    for (uint32_t i = 0; i < p->fns.n; i++) {
+        FlatFn *fn = p->fns.at[i];
+        Arena *scratch = arena_create();
+        Turner t = {p, fn, arena_array(scratch, uint32_t, fn->vars.n + 1),
+                    arena_array(scratch, const FlatStmt *, fn->vars.n + 1)};
+        count_block(&t, fn->body);
+        turn_block(&t, fn->body);
+        arena_destroy(scratch);
+    }
+}
