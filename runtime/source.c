@@ -223,6 +223,8 @@ void dp_source_begin(DpRt *rt, Text *t)
         add(rt, t, rt->device->facts.dialect);
     if (dp_source_declares_builtins(rt))
         add_file(rt, t, "builtins.cl");
+    if (rt->device->facts.vectors)
+        add_file(rt, t, "elementary.cl");
     add_file(rt, t, "dp_size.h");
     add_file(rt, t, "dp_scalar.h");
     add_file(rt, t, "common.cl");

@@ -224,7 +224,7 @@ static bool goes_by_lane(CorePrim op, Scalar operand)
     case PRIM_CTZ:
     case PRIM_SIZE_ADD:
     case PRIM_SIZE_MUL: return true;
-    default: return core_prim_cost(op, operand) > CORE_MODERATE && op != PRIM_SQRT;
+    default: return core_prim_cost(op, operand) > CORE_MODERATE && op != PRIM_SQRT && op != PRIM_EXP && op != PRIM_LOG;
     }
 }
 

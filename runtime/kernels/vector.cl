@@ -243,7 +243,7 @@ DP_W_TWO(dp_size_mul_i64, i64, i64)
     DP_FN dp_##N##_w dp_min_##N##_w(dp_##N##_w a, dp_##N##_w b) { return a != a || b < a ? b : a; } \
     DP_FN dp_##N##_w dp_max_##N##_w(dp_##N##_w a, dp_##N##_w b) { return a != a || b > a ? b : a; } \
     DP_FN dp_##N##_w dp_neg_##N##_w(dp_##N##_w a) { return -a; } \
-    DP_W_FN2(N, mod) DP_W_FN2(N, pow) DP_W_FN2(N, atan2) DP_W_FN2(N, hypot) DP_W_FN1(N, exp) DP_W_FN1(N, log) \
+    DP_W_FN2(N, mod) DP_W_FN2(N, pow) DP_W_FN2(N, atan2) DP_W_FN2(N, hypot) \
     DP_W_FN1(N, log2) DP_W_FN1(N, log10) DP_W_FN1(N, sin) DP_W_FN1(N, cos) DP_W_FN1(N, tan) DP_W_FN1(N, asin) \
     DP_W_FN1(N, acos) DP_W_FN1(N, atan) DP_W_FN1(N, sinh) DP_W_FN1(N, cosh) DP_W_FN1(N, tanh) DP_W_FN1(N, sqrt) \
     DP_W_FN1(N, floor) DP_W_FN1(N, ceil) DP_W_FN1(N, trunc) DP_W_FN1(N, round) \
@@ -256,6 +256,17 @@ DP_W_TWO(dp_size_mul_i64, i64, i64)
 DP_W_FLOATS(f32, u32, i32, 0x7fffffff)
 #ifdef DP_HAS_F64
 DP_W_FLOATS(f64, u64, i64, 0x7fffffffffffffff)
+#endif
+
+#ifdef DP_ELEMENTARY
+DP_ELEMENTARY(dp_f64_w, dp_i64_w, dp_exp_f64_w, dp_log_f64_w)
+DP_FN dp_f32_w dp_exp_f32_w(dp_f32_w a) { return DP_W_CONVERT(dp_exp_f64_w(DP_W_CONVERT(a, f64)), f32); }
+DP_FN dp_f32_w dp_log_f32_w(dp_f32_w a) { return DP_W_CONVERT(dp_log_f64_w(DP_W_CONVERT(a, f64)), f32); }
+#else
+DP_W_FN1(f32, exp) DP_W_FN1(f32, log)
+#ifdef DP_HAS_F64
+DP_W_FN1(f64, exp) DP_W_FN1(f64, log)
+#endif
 #endif
 
 /* ---- conversions ---- */
