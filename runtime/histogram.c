@@ -24,10 +24,12 @@ typedef struct Hist {
 /* LOCAL_BYTES as in histogram.cl. */
 enum {
     LOCAL_BYTES = 16384,
-    LOCAL_REACH = 16384,    /* elements that bins in local memory serve, at least, where copies are made of them */
-    LEAST_A_BIN = 2,        /* elements: then bins of a chunk's own pay */
-    HOT_CHUNK = 8192,       /* elements, at least, for one sample */
-    MOST_COPIED_BINS = 4096 /* CPU */
+    LOCAL_REACH = 16384,     /* elements that bins in local memory serve, at least, where copies are made of them */
+    LEAST_A_BIN = 2,         /* elements: then bins of a chunk's own pay */
+    HOT_CHUNK = 8192,        /* elements, at least, for one sample */
+    MOST_COPIED_BINS = 4096, /* CPU */
+    SIDES = 4,               /* CPU, as in histogram.cl: bins for each of so many neighbours */
+    MOST_SIDE_BINS = 1024
 };
 
 bool dp_rt_atomic_bins(const DpRt *rt, const DpKernel *k)
@@ -58,6 +60,7 @@ typedef struct Chunks {
     uint64_t each;   /* elements */
     uint32_t shift;  /* GPU: log2 of copies in local memory */
     uint64_t passes; /* GPU: work-groups of a chunk, each for a part of the bins; else 1 */
+    uint32_t sides;  /* CPU: copies of a chunk's bins, or 0 */
     bool parts;      /* joined by dp_hist_merge, else combined into the common bins */
 } Chunks;            /* n is 0: this way does not serve */
 
@@ -78,6 +81,7 @@ static Chunks serial_chunks(const Hist *h)
     bool pays = most >= wanted || (most >= 1 && !h->atomic);
     Chunks k = chunks_of(h->c->n, pays ? (most < wanted ? most : wanted) : 0);
     k.parts = true;
+    k.sides = !b->offsets && b->n <= MOST_SIDE_BINS && k.n && k.each >= 4 * SIDES * b->n ? SIDES : 0;
     return k;
 }
 
@@ -109,13 +113,14 @@ static Chunks group_chunks(const Hist *h)
 
 static void hist_chunks(const Hist *h, const Chunks *k)
 {
-    DpBlock *part = k->parts ? dp_block_new(h->rt, h->bins->n + k->n * h->bins->longest, h->value_bytes) : NULL;
+    const uint64_t stride = h->bins->longest * (k->sides ? k->sides : 1);
+    DpBlock *part = k->parts ? dp_block_new(h->rt, h->bins->n + k->n * stride, h->value_bytes) : NULL;
     Args own = elements_args(h), merge = {.n = 0};
     dp_args_add(&own, k->each);
     dp_args_add(&own, k->shift);
     dp_args_add(&own, k->passes);
     dp_args_add(&own, dp_block_addr(part));
-    dp_args_add(&own, h->bins->longest);
+    dp_args_add(&own, stride);
     launch(h, "dp_hist_chunks", 2, (uint32_t)(k->n * k->passes), &own, true);
     if (!part)
         return;
@@ -127,7 +132,7 @@ static void hist_chunks(const Hist *h, const Chunks *k)
     dp_args_add(&merge, h->c->n);
     dp_args_add(&merge, k->each);
     dp_args_add(&merge, dp_block_addr(part));
-    dp_args_add(&merge, h->bins->longest);
+    dp_args_add(&merge, stride);
     launch(h, "dp_hist_merge", 2, dp_rt_map_groups(h->rt, 32 * h->bins->n), &merge, true);
     dp_block_release(h->rt, part);
 }

@@ -3,7 +3,7 @@
  *
  * Four ways.
  * 1. Chunks of `each` consecutive instances have bins of their own (dp_hist_chunks), dp_hist_merge joins these. CPU: a work-item a chunk, its
- *    bins in the part. GPU: a work-group a chunk, its bins in local memory, several copies side by side, so that neighbouring lanes seldom
+ *    bins in the part, DP_HIST_SIDES times if they are few (stride). GPU: a work-group a chunk, its bins in local memory, several copies side by side, so that neighbouring lanes seldom
  *    meet, then in the part or, where the parts would be too many, combined into the common bins.
  *    Only bins of segments that lie in the chunk: those of chunk c are at part + c * stride from their number on, in values. These do not
  *    overlap, if no segment has more than `stride` bins. dp_hist_merge asks those chunks that the bin's segment lies in.
@@ -34,16 +34,41 @@
 
 /* ---- 1: bins of their own ---- */
 #if DP_CPU
+#define DP_HIST_SIDES 4
 DP_KERNEL void dp_hist_chunks(__global uchar *restrict heap, __global uchar *restrict out, ulong n, ulong nseg, ulong offsets, ulong size,
                               ulong bin_offsets, ulong each, ulong shift, ulong passes, ulong part, ulong stride DP_WORDS DP_OUTS)
 {
     ulong chunk = get_global_id(0), i = min(n, chunk * each), hi = min(n, i + each);
     __global dp_val *own = (__global dp_val *)(out + part) + chunk * stride;
+#if !DP_SEGMENTED
+    /* Neighbouring elements have bins of their own, so that none waits for the one before. */
+    if (stride >= DP_HIST_SIDES * size) {
+        for (ulong b = 0; b < DP_HIST_SIDES * size; b++)
+            own[b] = dp_neutral(heap, 0 DP_PASS);
+        for (; i + DP_HIST_SIDES <= hi; i += DP_HIST_SIDES) {
+            dp_val v[DP_HIST_SIDES];
+            long bin[DP_HIST_SIDES];
+#pragma unroll
+            for (uint q = 0; q < DP_HIST_SIDES; q++) {
+                bin[q] = -1;
+                v[q] = dp_body_at(heap, i + q, 0, &bin[q] DP_PASS);
+            }
+#pragma unroll
+            for (uint q = 0; q < DP_HIST_SIDES; q++)
+                if ((ulong)bin[q] < size)
+                    own[q * size + bin[q]] = dp_op(heap, 0, own[q * size + bin[q]], v[q] DP_PASS);
+        }
+        for (ulong b = 0; b < size; b++)
+            for (uint q = 1; q < DP_HIST_SIDES; q++)
+                own[b] = dp_op(heap, 0, own[b], own[q * size + b] DP_PASS);
+    }
+#endif
+    const bool begun = i > chunk * each;
     for (ulong s = i < hi ? DP_SEG_OF(i) : 0; i < hi; s++) {
         s = DP_SKIP_EMPTY(s, i);
         ulong room = DP_BINS(s);
         __global dp_val *first = own + DP_FIRST_BIN(s);
-        for (ulong b = 0; b < room; b++)
+        for (ulong b = 0; b < room && !begun; b++)
             first[b] = dp_neutral(heap, s DP_PASS);
         for (ulong end = min(hi, DP_SEG_END(s)); i < end; i++) {
             long bin = -1;
