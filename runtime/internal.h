@@ -11,7 +11,7 @@
  *   segreduce.c  ways of segmented reductions           histogram.c  of histograms
  *   pack.c     packs and splits        lookback.c words between work-groups
  *   moves.c    operations without      move_queue.c  their moves, several in a launch
- *   sort.c     argsort
+ *   sort.c     argsort                segment_sort.c  of short segments
  *   compact.c  a loop's state without dead data
  *   transfer.c values in and out       pending.c  numbers that the host waits for
  *   error.c    failures and their messages
@@ -629,6 +629,21 @@ typedef struct Sorted {
 } Sorted;
 /* The values of a column of u32, i32, u64 or i64 in order, and as u32 the positions that they come from. n > 0. */
 Sorted dp_sort_by(DpRt *rt, uint64_t n, uint64_t column, DpScalar scalar);
+
+/* segment_sort.c */
+/* What is sorted in segments: where these are, and the most that one has. */
+typedef struct Segmented {
+    uint64_t n, nseg, offsets, longest;
+} Segmented;
+/* What one key column makes in segments: places, values, or both (kernels/segment_sort.cl). */
+typedef struct SegmentSort {
+    const DpCol *key;
+    DpScalar scalar;
+    const DpBlock *from;
+    DpBlock *places, *values;
+} SegmentSort;
+bool dp_segments_are_short(const DpRt *rt, const Segmented *s); /* may each be sorted by itself? */
+void dp_sort_segments(DpRt *rt, const Segmented *s, const SegmentSort *k);
 
 /* pending.c */
 /* Of so many words. In a failed state nothing is begun: 0. */

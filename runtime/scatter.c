@@ -58,7 +58,7 @@ static Windows windows_of(const Scatter *w)
 {
     const uint64_t length = w->data[0].n;
     Windows by = {.n = 1, .value_bytes = value_bytes(w->info)};
-    while (length >> by.shift >= MOST_WINDOWS)
+    while (length >> by.shift >= dp_param(w->rt, PARAM_SCATTER_WINDOWS))
         by.shift++;
     by.n = (length >> by.shift) + 1;
     by.room = w->c->n / by.n;

@@ -326,93 +326,6 @@ Sorted dp_sort_by(DpRt *rt, uint64_t n, uint64_t column, DpScalar scalar)
     return sort_values(rt, n, column, scalar, &facts, true, NULL, true);
 }
 
-/* ---- segments by themselves ---- */
-
-/* What is sorted in segments: where these are, and the most that one has. */
-typedef struct Segmented {
-    uint64_t n, nseg, offsets, longest;
-} Segmented;
-
-enum { SORT_LOCAL = 2048 /* as in radix_sort.cl */, SORT_GROUP_ELEMENTS = 1024 };
-
-/* The longest of segments of which nothing is known. */
-static uint64_t longest_of(DpRt *rt, const Segmented *s)
-{
-    Args a = {.n = 0};
-    launch_begin(rt, 0, 0);
-    dp_args_add(&a, s->nseg);
-    dp_args_add(&a, s->offsets);
-    dp_rt_launch(rt, sort_kernel(rt, "dp_sort_longest"), 2, dp_rt_map_groups(rt, s->nseg), &a);
-    return (uint32_t)dp_rt_look(rt)[0];
-}
-
-/* May segments be sorted by themselves? A work-item of a CPU must not have most of the work. */
-static bool are_short(const DpRt *rt, const Segmented *s)
-{
-    const uint64_t most = dp_param(rt, PARAM_SORT_SEGMENT);
-    if (rt->gpu)
-        return s->longest <= (most < SORT_LOCAL ? most : SORT_LOCAL);
-    return s->longest <= most &&
-           (s->longest <= SORT_LOCAL || s->longest <= s->n / (4 * (uint64_t)rt->device->facts.units));
-}
-
-/* What one key column makes in segments: places, values, or both (segment_sort.cl). */
-typedef struct SegmentSort {
-    const DpCol *key;
-    DpScalar scalar;
-    const DpBlock *from;
-    DpBlock *places, *values;
-} SegmentSort;
-
-static void segment_sort_args(Args *a, const SegmentSort *k)
-{
-    dp_args_add(a, k->key->addr);
-    dp_args_add(a, k->scalar);
-    dp_args_add(a, dp_block_addr(k->from));
-    dp_args_add(a, dp_block_addr(k->places));
-    dp_args_add(a, dp_block_addr(k->values));
-    dp_args_add(a, k->key->bytes);
-}
-
-static void sort_segments_cpu(DpRt *rt, const Segmented *s, const SegmentSort *k, bool wide)
-{
-    DpBlock *keys = dp_block_new(rt, 2 * s->n, wide ? 8 : 4), *at = dp_block_new(rt, 2 * s->n, 4);
-    Args a = {.n = 0};
-    dp_args_add(&a, s->n);
-    dp_args_add(&a, s->nseg);
-    dp_args_add(&a, s->offsets);
-    segment_sort_args(&a, k);
-    dp_args_add(&a, dp_block_addr(keys));
-    dp_args_add(&a, dp_block_addr(at));
-    dp_rt_launch(rt, sort_kernel(rt, wide ? "dp_sort_segments8" : "dp_sort_segments4"), 2, dp_rt_map_groups(rt, s->n),
-                 &a);
-    dp_block_release(rt, keys);
-    dp_block_release(rt, at);
-}
-
-static void sort_segments_gpu(DpRt *rt, const Segmented *s, const SegmentSort *k, bool wide)
-{
-    const uint64_t ranked = dp_param(rt, PARAM_SORT_RANKED), mean = s->n / s->nseg + 1;
-    const uint64_t fit = SORT_GROUP_ELEMENTS / mean + 1, per_group = fit < 256 ? fit : 256;
-    Args ranks = {.n = 0}, groups = {.n = 0};
-    dp_args_add(&ranks, s->nseg);
-    dp_args_add(&ranks, s->offsets);
-    segment_sort_args(&ranks, k);
-    groups = ranks;
-    dp_args_add(&ranks, per_group);
-    dp_args_add(&ranks, ranked);
-    dp_args_add(&groups, ranked);
-    if (ranked)
-        dp_rt_launch(rt, sort_kernel(rt, wide ? "dp_sort_ranks8" : "dp_sort_ranks4"), 2,
-                     (uint32_t)((s->nseg + per_group - 1) / per_group), &ranks);
-    if (s->longest > ranked)
-        dp_rt_launch(rt, sort_kernel(rt, wide ? "dp_sort_groups8" : "dp_sort_groups4"), 2,
-                     (uint32_t)(s->nseg < 16 * (uint64_t)rt->device->facts.units
-                                    ? s->nseg
-                                    : 16 * (uint64_t)rt->device->facts.units),
-                     &groups);
-}
-
 /* ---- several key columns ---- */
 
 /* Places (owned; NULL: 0, 1, 2 …) sorted further, stably, by a column. */
@@ -518,10 +431,7 @@ static void sort_short(DpRt *rt, const DpCtx *c, const Segmented *s, uint32_t po
         k = (SegmentSort){.key = &elements[i], .scalar = (DpScalar)t->keys[i], .from = from};
         k.places = i > 0 || positions || others ? dp_block_new(rt, s->n, 4) : NULL;
         k.values = i == 0 && others < t->ncolumns ? dp_block_new(rt, s->n, elements[0].bytes) : NULL;
-        if (rt->gpu)
-            sort_segments_gpu(rt, s, &k, elements[i].bytes == 8);
-        else
-            sort_segments_cpu(rt, s, &k, elements[i].bytes == 8);
+        dp_sort_segments(rt, s, &k);
         dp_block_release(rt, from);
         from = k.places;
     }
@@ -533,6 +443,17 @@ static void sort_short(DpRt *rt, const DpCtx *c, const Segmented *s, uint32_t po
                                   : at_places(rt, &columns[i], k.places);
     dp_block_release(rt, k.places);
     dp_block_release(rt, k.values);
+}
+
+/* The longest of segments of which nothing is known. */
+static uint64_t longest_of(DpRt *rt, const Segmented *s)
+{
+    Args a = {.n = 0};
+    launch_begin(rt, 0, 0);
+    dp_args_add(&a, s->nseg);
+    dp_args_add(&a, s->offsets);
+    dp_rt_launch(rt, sort_kernel(rt, "dp_sort_longest"), 2, dp_rt_map_groups(rt, s->nseg), &a);
+    return (uint32_t)dp_rt_look(rt)[0];
 }
 
 /* The segments of c, or all of it as one. */
@@ -554,7 +475,7 @@ static void sort_columns(DpRt *rt, DpCtx *c, DpCtx *up, uint32_t positions, cons
         dp_rt_fail_elements(rt, c->n, 4);
     if (c->n && !dp_failed(rt)) {
         const Segmented s = segmented(rt, c);
-        if (are_short(rt, &s)) {
+        if (dp_segments_are_short(rt, &s)) {
             sort_short(rt, c, &s, positions, t, elements, outs);
             return;
         }

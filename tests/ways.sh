@@ -29,6 +29,7 @@ for shape in cpu gpu; do
 done
 force cpu sort-buckets=2,sort-segment=16 ${@:-$sorts}
 force gpu sort-segment=300,sort-ranked=16 ${@:-$sorts}
+force gpu sort-parts=1,sort-ranked=16 ${@:-$sorts}
 for ways in scatter=windows scatter-large=0 scatter=direct; do
     force gpu $ways ${@:-$scatters}
 done

@@ -185,7 +185,8 @@ enum {
     DP_SORT_ROW = 32, /* lanes that rank their keys together */
     DP_SORT_ROWS = DP_WG / DP_SORT_ROW,
     DP_SORT_AHEAD = 8, /* tiles looked back at in one go */
-    DP_SORT_LOCAL = 2048 /* elements of a segment that a work-group sorts (segment_sort.cl) */
+    DP_SORT_LOCAL = 2048, /* segment_sort.cl: elements in local memory, where segments are ranked */
+    DP_SORT_RUN = 15 /* of a lane, where a work-group sorts a segment; odd, so that lanes meet different banks */
 };
 #define DP_SORT_ITEMS (sizeof(DP_K) == 4 ? DP_SORT_ITEMS4 : DP_SORT_ITEMS8)
 #define DP_SORT_TILE (DP_WG * DP_SORT_ITEMS)

@@ -6,8 +6,8 @@
  * after the other, the last one first.
  *
  * GPU: dp_sort_ranks takes the segments of up to `most` <= DP_SORT_LOCAL / 2 elements, some per work-group; each element counts those of its segment that go
- * before it. dp_sort_groups takes those longer than `least`, none longer than DP_SORT_LOCAL, a work-group each: a bitonic network over
- * keys and places in local memory. CPU: dp_sort_segments, a stretch of segments a work-item: by insertion, longer ones by digits.
+ * before it. dp_sort_groups takes those longer than `least`, a work-group each: lanes sort runs, which are merged in local memory, each lane its
+ * share of the result; those longer than local memory in blocks, which dp_sort_merge merges, round by round. CPU: dp_sort_segments, a stretch of segments a work-item: by insertion, longer ones by digits.
  * Empty segments have nothing to do. Barriers stand in loops with uniform bounds. */
 
 /* What is loaded from places `pos`, and stored. */
@@ -101,88 +101,209 @@ DP_KERNEL void DP_SORTED(dp_sort_segments)(DP_HEAPS, ulong n, ulong nseg, ulong 
 }
 
 #else
-/* A work-group takes per_group segments, and of these as many at a time as have DP_SORT_LOCAL elements. */
+/* A key's value, where all have one. */
+static inline DP_K DP_SORTED(dp_sort_value)(DP_K key, uint scalar)
+{
+    return scalar == 3 || scalar == 4 ? key ^ (DP_K)1 << (8 * sizeof(DP_K) - 1) : key;
+}
+#define DP_SORT_GIVES_BACK(scalar) ((scalar) == 3 || (scalar) == 4 || (scalar) == 7 || (scalar) == 8)
+
+/* Element i of what is here belongs at i of the segment that begins at `start`. */
+#define DP_SORT_DONE(i, key, at) \
+    { \
+        if (!places && DP_SORT_GIVES_BACK(scalar)) { \
+            DP_OUT(DP_K, value)[start + (i)] = DP_SORTED(dp_sort_value)(key, (uint)scalar); \
+        } else { \
+            const uint place = DP_SORT_PLACE(start + (at)); \
+            DP_SORT_STORE(start + (i), place) \
+        } \
+    }
+
+/* A work-group takes per_group < DP_WG segments, and of these as many at a time as have DP_SORT_LOCAL elements. */
 DP_KERNEL void DP_SORTED(dp_sort_ranks)(DP_HEAPS, ulong nseg, ulong offsets, ulong src, ulong scalar, ulong pos, ulong places,
                                         ulong value, ulong bytes, ulong per_group, ulong most)
 {
     __local DP_K keys[DP_SORT_LOCAL];
+    __local uchar owner[DP_SORT_LOCAL]; /* which of the segments, or segments that are longer */
     __local uint ends[DP_WG];
     const uint l = get_local_id(0);
-    const ulong s0 = get_group_id(0) * per_group, last = min(s0 + per_group, nseg);
-    const ulong start = DP_OFFSET(offsets, s0);
-    const uint segments = (uint)(last - s0);
+    const ulong s0 = get_group_id(0) * per_group, start = DP_OFFSET(offsets, s0);
+    const uint segments = (uint)(min(s0 + per_group, nseg) - s0);
     ends[l] = l < segments ? (uint)(DP_OFFSET(offsets, s0 + l + 1) - start) : 0xffffffffu;
     barrier(CLK_LOCAL_MEM_FENCE);
     const uint all = ends[segments - 1], step = all <= DP_SORT_LOCAL ? DP_SORT_LOCAL : DP_SORT_LOCAL / 2;
+    const uint from = l && l < segments ? ends[l - 1] : 0, to = l < segments && ends[l] - from <= most ? ends[l] : 0;
     for (uint base = 0; base < all; base += step) {
         /* Elements [base, base + DP_SORT_LOCAL) are here; results are made of segments that begin in the first `step`. */
-        for (uint i = l; i < DP_SORT_LOCAL && base + i < all; i += DP_WG)
+        for (uint i = l; i < DP_SORT_LOCAL && base + i < all; i += DP_WG) {
             keys[i] = (DP_K)dp_sort_key(heap, src, DP_SORT_PLACE(start + base + i), (uint)scalar);
+            owner[i] = DP_WG - 1;
+        }
+        barrier(CLK_LOCAL_MEM_FENCE);
+        for (uint i = max(base, from); i < min(to, base + DP_SORT_LOCAL); i++)
+            owner[i - base] = (uchar)l;
         barrier(CLK_LOCAL_MEM_FENCE);
         for (uint i = base + l; i < min(all, base + DP_SORT_LOCAL); i += DP_WG) {
-            uint lo = 0, hi = segments - 1; /* the first segment that ends behind i */
-            while (lo < hi) {
-                uint mid = (lo + hi) / 2;
-                if (ends[mid] > i)
-                    hi = mid;
-                else
-                    lo = mid + 1;
-            }
-            uint begin = lo ? ends[lo - 1] : 0, end = ends[lo];
-            if (begin < base || begin - base >= step || end - begin > most)
+            const uint s = owner[i - base], begin = s ? ends[s - 1] : 0, size = ends[s] - begin, own = i - begin;
+            if (s == DP_WG - 1 || begin < base || begin - base >= step)
                 continue;
-            DP_K key = keys[i - base];
+            const DP_K key = keys[i - base];
             uint rank = 0;
-            for (uint j = begin; j < i; j++)
-                rank += keys[j - base] <= key;
-            for (uint j = i + 1; j < end; j++)
-                rank += keys[j - base] < key;
-            uint place = DP_SORT_PLACE(start + i);
-            DP_SORT_STORE(start + begin + rank, place)
+            for (uint j = 0, at = begin - base; j < size; j++, at++)
+                rank += keys[at] < key || (keys[at] == key && j < own);
+            DP_SORT_DONE(begin + rank, key, i)
         }
         barrier(CLK_LOCAL_MEM_FENCE);
     }
 }
 
-/* Segments longer than `least`, which are few or all. */
-DP_KERNEL void DP_SORTED(dp_sort_groups)(DP_HEAPS, ulong nseg, ulong offsets, ulong src, ulong scalar, ulong pos, ulong places,
-                                         ulong value, ulong bytes, ulong least)
+/* ---- longer ones: merge sort ---- */
+#define DP_SORT_BLOCK (DP_WG * DP_SORT_RUN)
+
+/* A lane's run in order: neighbours change places as long as one is greater. */
+static inline void DP_SORTED(dp_sort_run)(DP_K *key, ushort *place)
 {
-    __local DP_K keys[DP_SORT_LOCAL];
-    __local ushort at[DP_SORT_LOCAL];
+    DP_UNROLL for (uint round = 0; round < DP_SORT_RUN; round++)
+        DP_UNROLL for (uint q = round & 1; q + 1 < DP_SORT_RUN; q += 2) {
+            const DP_K x = key[q], y = key[q + 1];
+            const ushort a = place[q], b = place[q + 1];
+            const bool behind = x > y;
+            key[q] = behind ? y : x;
+            key[q + 1] = behind ? x : y;
+            place[q] = behind ? b : a;
+            place[q + 1] = behind ? a : b;
+        }
+}
+
+/* How many of the first `rank` elements of two runs merged are of the first: of a ones from keys on, and b from keys + behind on. */
+#define DP_SORT_SPLIT(result, keys, a, behind, b, rank) \
+    { \
+        uint lo = (rank) > (b) ? (rank) - (b) : 0, hi = min((uint)(rank), (uint)(a)); \
+        while (lo < hi) { \
+            const uint mid = (lo + hi) / 2; \
+            if ((keys)[mid] <= (keys)[(behind) + (rank) - 1 - mid]) \
+                lo = mid + 1; \
+            else \
+                hi = mid; \
+        } \
+        result = lo; \
+    }
+
+/* Of the two runs keys[first ... middle) and keys[middle ... end), merged, the lane's elements from `rank` on. */
+static inline void DP_SORTED(dp_sort_merge_lane)(__local const DP_K *keys, __local const ushort *at, uint first, uint middle, uint end, uint rank,
+                                                 DP_K *key, ushort *place)
+{
+    uint i;
+    DP_SORT_SPLIT(i, keys + first, middle - first, middle - first, end - middle, rank)
+    uint j = middle + rank - i;
+    i += first;
+    DP_UNROLL for (uint q = 0; q < DP_SORT_RUN; q++) {
+        const bool one = j >= end || (i < middle && keys[min(i, end - 1)] <= keys[j]);
+        const uint from = min(one ? i : j, end - 1);
+        key[q] = keys[from];
+        place[q] = at[from];
+        i += one;
+        j += !one;
+    }
+}
+
+/* Segments longer than `least`. Those longer than a block are left in sorted blocks, for dp_sort_merge: keys, and at: where in the segment. */
+DP_KERNEL void DP_SORTED(dp_sort_groups)(DP_HEAPS, ulong nseg, ulong offsets, ulong src, ulong scalar, ulong pos, ulong places,
+                                         ulong value, ulong bytes, ulong least, ulong keys_to, ulong at_to)
+{
+    __local DP_K keys[DP_SORT_BLOCK];
+    __local ushort at[DP_SORT_BLOCK];
     const uint l = get_local_id(0);
     for (ulong s = get_group_id(0); s < nseg; s += get_num_groups(0)) {
         const ulong start = DP_OFFSET(offsets, s), length = DP_OFFSET(offsets, s + 1) - start;
-        const uint size = length > least ? (uint)length : 0;
-        uint room = 1;
-        while (room < size)
-            room <<= 1;
-        for (uint i = l; i < room; i += DP_WG) {
-            keys[i] = i < size ? (DP_K)dp_sort_key(heap, src, DP_SORT_PLACE(start + i), (uint)scalar) : ~(DP_K)0;
-            at[i] = (ushort)i;
-        }
-        barrier(CLK_LOCAL_MEM_FENCE);
-        for (uint k = 2; k <= room; k <<= 1)
-            for (uint j = k >> 1; j; j >>= 1) {
-                for (uint t = l; t < room / 2; t += DP_WG) {
-                    uint i = 2 * t - (t & (j - 1)), q = i + j;
-                    DP_K x = keys[i], y = keys[q];
-                    ushort a = at[i], b = at[q];
-                    bool behind = x > y || (x == y && a > b), up = (i & k) == 0;
-                    if (behind == up) {
-                        keys[i] = y;
-                        keys[q] = x;
-                        at[i] = b;
-                        at[q] = a;
-                    }
+        const uint all = length > least ? (uint)length : 0;
+        for (uint base = 0; base < all; base += DP_SORT_BLOCK) {
+            const uint size = min(all - base, (uint)DP_SORT_BLOCK), own = l * DP_SORT_RUN;
+            DP_K key[DP_SORT_RUN];
+            ushort place[DP_SORT_RUN];
+            for (uint i = l; i < size; i += DP_WG)
+                keys[i] = (DP_K)dp_sort_key(heap, src, DP_SORT_PLACE(start + base + i), (uint)scalar);
+            barrier(CLK_LOCAL_MEM_FENCE);
+            if (own < size) {
+                DP_UNROLL for (uint q = 0; q < DP_SORT_RUN; q++) {
+                    key[q] = own + q < size ? keys[own + q] : ~(DP_K)0;
+                    place[q] = (ushort)(own + q);
                 }
+                DP_SORTED(dp_sort_run)(key, place);
+                DP_UNROLL for (uint q = 0; q < DP_SORT_RUN; q++)
+                    if (own + q < size) {
+                        keys[own + q] = key[q];
+                        at[own + q] = place[q];
+                    }
+            }
+            barrier(CLK_LOCAL_MEM_FENCE);
+            for (uint width = DP_SORT_RUN; width < size; width *= 2) {
+                const uint first = own - own % (2 * width), middle = min(first + width, size), end = min(first + 2 * width, size);
+                if (own < size)
+                    DP_SORTED(dp_sort_merge_lane)(keys, at, first, middle, end, own - first, key, place);
+                barrier(CLK_LOCAL_MEM_FENCE);
+                DP_UNROLL for (uint q = 0; q < DP_SORT_RUN; q++)
+                    if (own + q < size) {
+                        keys[own + q] = key[q];
+                        at[own + q] = place[q];
+                    }
                 barrier(CLK_LOCAL_MEM_FENCE);
             }
-        for (uint i = l; i < size; i += DP_WG) {
-            uint place = DP_SORT_PLACE(start + at[i]);
-            DP_SORT_STORE(start + i, place)
+            for (uint i = l; i < size; i += DP_WG)
+                if (all > DP_SORT_BLOCK) {
+                    DP_OUT(DP_K, keys_to)[start + base + i] = keys[i];
+                    DP_OUT(ushort, at_to)[start + base + i] = (ushort)(base + at[i]);
+                } else
+                    DP_SORT_DONE(i, keys[i], at[i])
+            barrier(CLK_LOCAL_MEM_FENCE);
         }
-        barrier(CLK_LOCAL_MEM_FENCE);
+    }
+}
+
+/* Of segments longer than `width`, a multiple of the block, sorted runs of that length become runs of twice the length, or the whole segment. */
+DP_KERNEL void DP_SORTED(dp_sort_merge)(DP_HEAPS, ulong nseg, ulong offsets, ulong src, ulong scalar, ulong pos, ulong places,
+                                        ulong value, ulong bytes, ulong width, ulong keys_from, ulong at_from, ulong keys_to, ulong at_to)
+{
+    __local DP_K keys[DP_SORT_BLOCK];
+    __local ushort at[DP_SORT_BLOCK];
+    __local uint split[2];
+    const uint l = get_local_id(0), own = l * DP_SORT_RUN;
+    for (ulong s = get_group_id(0); s < nseg; s += get_num_groups(0)) {
+        const ulong start = DP_OFFSET(offsets, s), length = DP_OFFSET(offsets, s + 1) - start;
+        const uint all = length > width ? (uint)length : 0;
+        for (uint base = 0; base < all; base += DP_SORT_BLOCK) {
+            const uint first = base - base % (2 * (uint)width), middle = min(first + (uint)width, all);
+            const uint end = min(first + 2 * (uint)width, all), size = min(all - base, (uint)DP_SORT_BLOCK);
+            __global const DP_K *from = DP_AT(DP_K, keys_from) + start + first;
+            if (l < 2)
+                DP_SORT_SPLIT(split[l], from, middle - first, middle - first, end - middle, base - first + l * size)
+            barrier(CLK_LOCAL_MEM_FENCE);
+            const uint a = split[1] - split[0], a_from = first + split[0], b_from = middle + (base - first) - split[0];
+            DP_K key[DP_SORT_RUN];
+            ushort place[DP_SORT_RUN];
+            for (uint i = l; i < size; i += DP_WG) {
+                const ulong there = start + (i < a ? a_from + i : b_from + (i - a));
+                keys[i] = DP_AT(DP_K, keys_from)[there];
+                at[i] = DP_AT(ushort, at_from)[there];
+            }
+            barrier(CLK_LOCAL_MEM_FENCE);
+            if (own < size)
+                DP_SORTED(dp_sort_merge_lane)(keys, at, 0, a, size, own, key, place);
+            barrier(CLK_LOCAL_MEM_FENCE);
+            DP_UNROLL for (uint q = 0; q < DP_SORT_RUN; q++)
+                if (own + q < size) {
+                    keys[own + q] = key[q];
+                    at[own + q] = place[q];
+                }
+            barrier(CLK_LOCAL_MEM_FENCE);
+            for (uint i = l; i < size; i += DP_WG)
+                if (2 * width < all) {
+                    DP_OUT(DP_K, keys_to)[start + base + i] = keys[i];
+                    DP_OUT(ushort, at_to)[start + base + i] = at[i];
+                } else
+                    DP_SORT_DONE(base + i, keys[i], at[i])
+            barrier(CLK_LOCAL_MEM_FENCE);
+        }
     }
 }
 #endif

@@ -1,0 +1,113 @@
+/* Sorts within segments that are short enough for one work-group or one work-item each (kernels/segment_sort.cl). */
+#include "internal.h"
+
+/* As in radix_sort.cl and segment_sort.cl: elements that a work-group has in local memory, to count and to merge. */
+enum { SORT_LOCAL = 2048, SORT_BLOCK = 256 * 15, SORT_GROUP_ELEMENTS = 1024 };
+
+/* A work-item of a CPU, or a work-group of a GPU, must not have most of the work. */
+bool dp_segments_are_short(const DpRt *rt, const Segmented *s)
+{
+    const uint64_t local = rt->gpu ? SORT_BLOCK : SORT_LOCAL;
+    const uint64_t parts = dp_param(rt, PARAM_SORT_PARTS) * (rt->gpu ? 1 : rt->device->facts.units);
+    return s->longest <= dp_param(rt, PARAM_SORT_SEGMENT) && (s->longest <= local || s->longest <= s->n / parts);
+}
+
+static void launch(DpRt *rt, const char *name, uint64_t groups, const Args *a)
+{
+    dp_rt_launch(rt, dp_rt_own_kernel(rt, OWN_SORT, name), 2, (uint32_t)groups, a);
+}
+
+static void segment_sort_args(Args *a, const SegmentSort *k)
+{
+    dp_args_add(a, k->key->addr);
+    dp_args_add(a, k->scalar);
+    dp_args_add(a, dp_block_addr(k->from));
+    dp_args_add(a, dp_block_addr(k->places));
+    dp_args_add(a, dp_block_addr(k->values));
+    dp_args_add(a, k->key->bytes);
+}
+
+static void sort_segments_cpu(DpRt *rt, const Segmented *s, const SegmentSort *k, bool wide)
+{
+    DpBlock *keys = dp_block_new(rt, 2 * s->n, wide ? 8 : 4), *at = dp_block_new(rt, 2 * s->n, 4);
+    Args a = {.n = 0};
+    dp_args_add(&a, s->n);
+    dp_args_add(&a, s->nseg);
+    dp_args_add(&a, s->offsets);
+    segment_sort_args(&a, k);
+    dp_args_add(&a, dp_block_addr(keys));
+    dp_args_add(&a, dp_block_addr(at));
+    launch(rt, wide ? "dp_sort_segments8" : "dp_sort_segments4", dp_rt_map_groups(rt, s->n), &a);
+    dp_block_release(rt, keys);
+    dp_block_release(rt, at);
+}
+
+/* Segments longer than a block: sorted blocks in two buffers by turns. */
+typedef struct Runs {
+    DpBlock *keys[2], *at[2];
+} Runs;
+
+static Runs new_runs(DpRt *rt, const Segmented *s, bool wide)
+{
+    Runs r = {{NULL, NULL}, {NULL, NULL}};
+    for (uint32_t i = 0; i < 2 && s->longest > (UINT64_C(1) * SORT_BLOCK << i); i++) {
+        r.keys[i] = dp_block_new(rt, s->n, wide ? 8 : 4);
+        r.at[i] = dp_block_new(rt, s->n, 2);
+    }
+    return r;
+}
+
+static void runs_args(Args *a, const Runs *r, uint32_t which)
+{
+    dp_args_add(a, dp_block_addr(r->keys[which]));
+    dp_args_add(a, dp_block_addr(r->at[which]));
+}
+
+/* Those longer than `ranked`. */
+static void merge_sort(DpRt *rt, const Segmented *s, const Args *segments, uint64_t ranked, bool wide)
+{
+    const uint64_t most = 16 * (uint64_t)rt->device->facts.units, groups = s->nseg < most ? s->nseg : most;
+    Runs runs = new_runs(rt, s, wide);
+    Args blocks = *segments;
+    dp_args_add(&blocks, ranked);
+    runs_args(&blocks, &runs, 0);
+    launch(rt, wide ? "dp_sort_groups8" : "dp_sort_groups4", groups, &blocks);
+    uint32_t from = 0;
+    for (uint64_t width = SORT_BLOCK; width < s->longest && !dp_failed(rt); width *= 2, from ^= 1) {
+        Args merge = *segments;
+        dp_args_add(&merge, width);
+        runs_args(&merge, &runs, from);
+        runs_args(&merge, &runs, from ^ 1);
+        launch(rt, wide ? "dp_sort_merge8" : "dp_sort_merge4", groups, &merge);
+    }
+    for (uint32_t i = 0; i < 2; i++) {
+        dp_block_release(rt, runs.keys[i]);
+        dp_block_release(rt, runs.at[i]);
+    }
+}
+
+static void sort_segments_gpu(DpRt *rt, const Segmented *s, const SegmentSort *k, bool wide)
+{
+    const uint64_t ranked = dp_param(rt, PARAM_SORT_RANKED), mean = s->n / s->nseg + 1;
+    const uint64_t fit = SORT_GROUP_ELEMENTS / mean + 1, per_group = fit < 255 ? fit : 255;
+    Args segments = {.n = 0}, ranks;
+    dp_args_add(&segments, s->nseg);
+    dp_args_add(&segments, s->offsets);
+    segment_sort_args(&segments, k);
+    ranks = segments;
+    dp_args_add(&ranks, per_group);
+    dp_args_add(&ranks, ranked);
+    if (ranked)
+        launch(rt, wide ? "dp_sort_ranks8" : "dp_sort_ranks4", (s->nseg + per_group - 1) / per_group, &ranks);
+    if (s->longest > ranked)
+        merge_sort(rt, s, &segments, ranked, wide);
+}
+
+void dp_sort_segments(DpRt *rt, const Segmented *s, const SegmentSort *k)
+{
+    const bool wide = k->key->bytes == 8;
+    if (rt->gpu)
+        sort_segments_gpu(rt, s, k, wide);
+    else
+        sort_segments_cpu(rt, s, k, wide);
+}
