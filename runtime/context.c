@@ -115,15 +115,21 @@ DpCtx *dp_ctx_fn(DpRt *rt, uint64_t n) { return dp_ctx_new(rt, CTX_FN, NULL, n, 
 
 DpCtx *dp_nested_root(DpRt *rt, uint64_t n) { return dp_ctx_new(rt, CTX_NESTED, NULL, n, unknown, NULL); }
 
-bool dp_lengths_in_one_pass(const DpRt *rt) { return rt->lookback.use && dp_source_has_fence(rt); }
+static bool in_one_pass(const DpRt *rt, uint64_t n)
+{
+    return rt->lookback.use && n <= dp_param(rt, PARAM_LENGTHS_ONE_PASS);
+}
 
 static void launch_one_pass(DpRt *rt, uint64_t address, uint64_t stride, uint64_t n, uint64_t offsets, uint64_t mail)
 {
-    enum { TILE = 2048, TILE_WORDS = 5 }; /* as in kernels/lengths.cl */
+    enum { TILE = 2048, TILE_WORDS = 6 }; /* as in kernels/lengths.cl */
     const uint64_t numbers[] = {n, address, stride, offsets, mail}, tiles = (n + TILE - 1) / TILE;
     Args a = {.n = 0};
     dp_args_words(&a, numbers, 5);
-    dp_lookback_args(rt, &a, tiles, TILE_WORDS);
+    if (tiles > 1)
+        dp_lookback_args(rt, &a, tiles, TILE_WORDS);
+    else
+        dp_args_words(&a, (const uint64_t[3]){0}, 3);
     dp_rt_launch(rt, dp_rt_own_kernel(rt, OWN_LENGTHS, "dp_lengths_onepass"), 1, (uint32_t)tiles, &a);
 }
 
@@ -132,7 +138,7 @@ static void launch_one_pass(DpRt *rt, uint64_t address, uint64_t stride, uint64_
 DpBlock *dp_offsets_of_lengths(DpRt *rt, uint64_t address, uint64_t stride, uint64_t n, uint64_t mail)
 {
     DpBlock *offsets = dp_block_new(rt, n + 1, 8);
-    if (dp_lengths_in_one_pass(rt)) {
+    if (in_one_pass(rt, n)) {
         launch_one_pass(rt, address, stride, n, dp_block_addr(offsets), mail);
         return offsets;
     }
@@ -153,8 +159,17 @@ uint64_t dp_offsets_said(DpRt *rt, DpBlock *offsets, const uint64_t *said)
     if (dp_failed(rt))
         return 0;
     offsets->lengths = (DpLengths){.known = true, .longest = said[1]};
-    memcpy(offsets->lengths.counts, &said[3], sizeof offsets->lengths.counts);
     return said[0];
+}
+
+/* One pass says no more than that it is negative. */
+static const uint64_t *look_for_least(DpRt *rt, uint64_t address, uint64_t n)
+{
+    const uint64_t numbers[4] = {n, address, 8, DP_MAILBOX};
+    Args a = {.n = 0};
+    dp_args_words(&a, numbers, 4);
+    dp_rt_launch(rt, dp_rt_own_kernel(rt, OWN_LENGTHS, "dp_lengths_least"), 1, 1, &a);
+    return dp_rt_look(rt);
 }
 
 DpCol dp_lengths(DpRt *rt, DpCtx *c, const DpArr *lengths, int64_t *least, int64_t *total)
@@ -164,9 +179,42 @@ DpCol dp_lengths(DpRt *rt, DpCtx *c, const DpArr *lengths, int64_t *least, int64
         return dp_new_col(rt, 0, 8);
     DpBlock *offsets = dp_offsets_of_lengths(rt, dp_arr_addr(rt, lengths), 8, c->n, DP_MAILBOX);
     const uint64_t *said = dp_rt_look(rt);
-    *least = (int64_t)said[2];
     *total = (int64_t)dp_offsets_said(rt, offsets, said);
+    if (said[2] && in_one_pass(rt, c->n))
+        said = look_for_least(rt, dp_arr_addr(rt, lengths), c->n);
+    *least = (int64_t)said[2];
     return (DpCol){offsets, dp_block_addr(offsets), offsets ? c->n : 0, 8};
+}
+
+/* The host's next choice needs no statistics where there is little work. */
+static bool checks_on_device(const DpRt *rt, uint64_t n, int64_t total)
+{
+    enum { AUTO, HOST };
+    const uint64_t asked = dp_param(rt, PARAM_CHECK_LENGTHS), work = n + (uint64_t)total;
+    return in_one_pass(rt, n) && (asked == AUTO ? work < dp_param(rt, PARAM_SEGREDUCE_PATH) : asked != HOST);
+}
+
+DpCol dp_starts(DpRt *rt, DpCtx *c, const DpArr *lengths, int64_t total, uint32_t negative, uint32_t nest)
+{
+    if (dp_failed(rt) || c->n == 0 || !checks_on_device(rt, c->n, total)) {
+        int64_t least, sum;
+        DpCol starts = dp_lengths(rt, c, lengths, &least, &sum);
+        if (least < 0)
+            dp_fail(rt, negative, least, 0, 0);
+        else if (sum != total)
+            dp_fail(rt, nest, sum, total, 0);
+        return starts;
+    }
+    DpBlock *offsets = dp_block_new(rt, c->n + 1 + DP_LENGTHS_WORDS, 8);
+    const uint64_t addr = dp_block_addr(offsets), said = addr + 8 * (c->n + 1), from = dp_arr_addr(rt, lengths);
+    const uint64_t numbers[] = {c->n, from, 8, addr, said, (uint64_t)total, negative, nest};
+    Args a = {.n = 0};
+    launch_one_pass(rt, from, 8, c->n, addr, said);
+    dp_args_words(&a, numbers, 8);
+    dp_rt_launch(rt, dp_rt_own_kernel(rt, OWN_LENGTHS, "dp_lengths_check"), 1, 1, &a);
+    if (offsets)
+        offsets->lengths = (DpLengths){.stored = true};
+    return (DpCol){offsets, addr, offsets ? c->n : 0, 8};
 }
 
 DpCol dp_pieces(DpRt *rt, DpCtx *c, const DpCol *starts, const DpArr *of, uint32_t bytes)
@@ -183,9 +231,18 @@ DpLengths dp_ctx_lengths(const DpCtx *c)
     if (c->kind == CTX_NESTED && c->offsets.block)
         return c->offsets.block->lengths;
     DpLengths l = {.known = true, .longest = s.mode ? offsets_length(c->offsets) : c->n};
-    if (l.longest >= DP_COUNTED)
-        l.counts[dp_length_class(l.longest)] = (uint32_t)s.nseg;
     return l;
+}
+
+DpLengths dp_ctx_look_at_lengths(DpRt *rt, const DpCtx *c)
+{
+    DpBlock *offsets = c->kind == CTX_NESTED ? c->offsets.block : NULL;
+    if (offsets && offsets->lengths.stored && !offsets->lengths.known) {
+        uint64_t said[DP_LENGTHS_WORDS] = {0};
+        dp_rt_read(rt, offsets->addr + 8 * (c->up->n + 1), said, sizeof said);
+        dp_offsets_said(rt, offsets, said);
+    }
+    return dp_ctx_lengths(c);
 }
 
 /* More instances than can be counted are more than can be worked on. */

@@ -200,7 +200,7 @@ void dp_heap_free(DpRt *rt, DpBlock *b)
     b->refs = b->shared = NULL;
     b->retired = NULL;
     b->contig = (DpContig){{NULL, 0}, 0, 0, 0, 0};
-    b->lengths.known = false;
+    b->lengths = (DpLengths){.known = false};
     dp_block_become(b, BLOCK_FREE);
     join_behind(h, b);
     if (b->before && !b->before->count) {

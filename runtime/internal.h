@@ -40,11 +40,9 @@ enum {
     DP_MAILBOX_WORDS = DP_OWN_WORDS + DP_MOST_PENDING,
     DP_LOOK_BYTES = DP_MAILBOX + 8 * DP_MAILBOX_WORDS,
     DP_BIN_INSTANCES = DP_LOOK_BYTES,
-    DP_LIST_COUNTS =
-        DP_LOOK_BYTES + 32, /* of segmented reductions: two sets of three u32, each set 0 before its turn */
+    DP_LIST_COUNTS = DP_LOOK_BYTES + 32, /* of segmented reductions: two sets of two u32, each set 0 before its turn */
     DP_LIST_SET = 16,
-    DP_REDUCE_COUNT = DP_LOOK_BYTES + 64,   /* u32, 0 between kernels */
-    DP_LENGTHS_RECORD = DP_LOOK_BYTES + 80, /* of DP_LENGTHS_WORDS words: for kernels/lengths.cl */
+    DP_REDUCE_COUNT = DP_LOOK_BYTES + 64, /* u32, 0 between kernels */
     DP_HEAP_START = 2304,
     DP_BLOCK_ALIGN = 256
 };
@@ -65,23 +63,12 @@ static inline uint64_t offsets_length(Offsets o) { return o.stride & ~DP_REGULAR
 
 /* What is known of the lengths of a context's segments, where its offsets were made: then all of it. The same numbers
  * as in kernels/lengths.cl. */
-enum { DP_LENGTH_CLASSES = 32, DP_LENGTHS_WORDS = 3 + DP_LENGTH_CLASSES / 2, DP_COUNTED = 64 };
+enum { DP_LENGTHS_WORDS = 3 };
 _Static_assert(DP_LENGTHS_WORDS == (int)DP_PENDING_LENGTHS, "what is pending of a nested context");
-_Static_assert((int)DP_LENGTHS_RECORD + 8 * DP_LENGTHS_WORDS <= (int)DP_HEAP_START,
-               "what stands in front of the blocks");
 typedef struct DpLengths {
-    bool known;
+    bool known, stored; /* stored: behind the offsets, as DP_LENGTHS_WORDS words */
     uint64_t longest;
-    uint32_t counts[DP_LENGTH_CLASSES]; /* [k]: of those from 2^(k-1) on and below 2^k, and in the last one of all
-                                           longer; only of lengths from DP_COUNTED on */
 } DpLengths;
-static inline uint32_t dp_length_class(uint64_t length)
-{
-    uint32_t class = 0;
-    for (; length && class < DP_LENGTH_CLASSES - 1; length >>= 1)
-        class ++;
-    return class;
-}
 
 /* What is known of a block of views that lie one behind the other: view k is {offsets[k+1] - offsets[k], base +
  * offsets[k] * bytes of an element}. */
@@ -486,7 +473,8 @@ void dp_quick_close(DpRt *rt);
 bool dp_rt_atomic_bins(const DpRt *rt, const DpKernel *k); /* HIST: does one compare-and-swap hold a value? */
 
 /* launch.c */
-uint32_t dp_rt_group_size(const DpRt *rt, uint32_t kernel); /* lanes of its work-groups */
+uint32_t dp_rt_group_size(const DpRt *rt, uint32_t kernel);               /* lanes of its work-groups */
+uint32_t dp_rt_way_group(const DpRt *rt, uint32_t kernel, uint32_t mode); /* in this mode */
 /* Elements of a lane in a scan of one pass (lookback.c). */
 uint32_t dp_rt_scan_items(const DpRt *rt, uint32_t kernel);
 /* Is the kernel built in the GPU's shape? Values too large for local memory take the other one everywhere. */
@@ -540,7 +528,6 @@ void dp_profile_print(DpRt *rt, bool json, FILE *out);
 void dp_profile_close(DpRt *rt);
 
 /* context.c */
-bool dp_lengths_in_one_pass(const DpRt *rt);
 /* mail: the address of the mailbox's DP_LENGTHS_WORDS words that get what is known of the lengths. */
 DpBlock *dp_offsets_of_lengths(DpRt *rt, uint64_t address, uint64_t stride, uint64_t n, uint64_t mail);
 /* When these have arrived: the total. */
@@ -552,6 +539,7 @@ DpCtx *dp_nested_lens(DpRt *rt, DpCtx *up, const DpCol *lens);
  * lengths, and for regular ones; not known where they come from elsewhere. Its number of segments is s.nseg, of
  * elements c->n. */
 DpLengths dp_ctx_lengths(const DpCtx *c);
+DpLengths dp_ctx_look_at_lengths(DpRt *rt, const DpCtx *c); /* known, if they are stored: reads them back */
 /* Offsets of the data of a NESTED context, or of one packed from a NESTED context, per instance of its up. Borrowed. */
 Offsets dp_ctx_data_offsets(const DpCtx *c);
 uint64_t dp_path_indices(DpRt *rt, DpCtx *from, DpCtx *to); /* dp_path, always as u32 in memory (or 0) */

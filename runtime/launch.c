@@ -78,6 +78,19 @@ uint32_t dp_rt_group_size(const DpRt *rt, uint32_t kernel)
     return k->val_bytes <= 32 ? 256 : k->val_bytes <= 64 ? 128 : 64;
 }
 
+/* Segments of different lengths take turns with the device's units in smaller work-groups: these end when the longest
+ * one does. */
+uint32_t dp_rt_way_group(const DpRt *rt, uint32_t kernel, uint32_t mode)
+{
+    const DpKernelKind kind = rt->program->kernels[kernel].kind;
+    const uint32_t way = mode / MODE_WAY;
+    const bool segments = (kind == DP_K_REDUCE || kind == DP_K_HIST) && way >= WAY_LANE && way <= WAY_SPLIT;
+    uint32_t group = dp_rt_group_size(rt, kernel);
+    while (segments && group > 32 && group > dp_param(rt, PARAM_SEGREDUCE_GROUP))
+        group /= 2;
+    return group;
+}
+
 /* A tile of values of up to 16 bytes takes 32 KiB of local memory, of larger ones 16. The outputs are the parts of the
  * values. */
 uint32_t dp_rt_scan_items(const DpRt *rt, uint32_t kernel)
@@ -123,7 +136,7 @@ static Program *user_program(DpRt *rt, const Instance *i)
     p->name = k->name;
     p->suffix = "";
     p->user = k;
-    p->wg = dp_rt_group_size(rt, i->kernel);
+    p->wg = dp_rt_way_group(rt, i->kernel, i->mode);
     return p;
 }
 

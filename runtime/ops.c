@@ -175,7 +175,7 @@ void dp_scan(DpRt *rt, uint32_t kernel, uint32_t variant, DpCtx *c, const uint64
     if (dp_failed(rt) || c->n == 0)
         return;
     Segments s = dp_ctx_segments(c);
-    const SegReduce r = {kernel, variant, s.mode, c->n, s, dp_ctx_lengths(c), 0, 0, words, outs, c};
+    const SegReduce r = {kernel, variant, s.mode, c->n, s, dp_ctx_look_at_lengths(rt, c), 0, 0, words, outs, c};
     if (s.mode && dp_segscan_short(rt, &r))
         return;
     if (rt->lookback.use && dp_rt_group_shape(rt, kernel)) {

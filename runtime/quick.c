@@ -76,7 +76,7 @@ static Parameters parameters_of(const DpRt *rt, uint32_t program)
     switch (program) {
     case OWN_MOVE: return (Parameters){QUICK_MOVE, 0, 0, false, shape, false};
     case OWN_SORT: return (Parameters){QUICK_SORT, 0, 0, false, shape, false};
-    case OWN_LENGTHS: return (Parameters){QUICK_LENGTHS, 0, 0, false, shape, dp_lengths_in_one_pass(rt)};
+    case OWN_LENGTHS: return (Parameters){QUICK_LENGTHS, 0, 0, false, shape, rt->lookback.use};
     case OWN_TRUTH: return (Parameters){DP_K_PACK, 1, 4, false, shape, rt->lookback.use};
     default: break;
     }

@@ -10,7 +10,7 @@
  * on a GPU, the tiles its units: in small tiles if not in large ones. */
 #include "internal.h"
 
-enum { PIECE = 1024, PIECE_LANES = 32 }; /* as in kernels/reduce.cl */
+enum { PIECE = 1024, SHARED = 2 * PIECE, PIECE_LANES = 32 }; /* as in kernels/reduce.cl */
 
 typedef struct Way {
     WayKind kind;
@@ -197,7 +197,7 @@ static uint32_t team_lanes(const DpRt *rt, const SegReduce *r)
 {
     const uint64_t wanted = mean_bytes(rt, r) / dp_param(rt, PARAM_TEAM_BYTES), most = dp_param(rt, PARAM_TEAM_MOST);
     uint32_t lanes = 2;
-    while (lanes < wanted && 2 * lanes <= most && 2 * lanes <= dp_rt_group_size(rt, r->kernel))
+    while (lanes < wanted && 2 * lanes <= most)
         lanes *= 2;
     return lanes;
 }
@@ -208,16 +208,24 @@ static Way choose_cpu(const DpRt *rt, const SegReduce *r)
     return (Way){r->lengths.known && r->lengths.longest <= chunk / 4 ? WAY_LANE : WAY_PATH, 0};
 }
 
+/* Where short and long ones are mixed the mean says little: most are shorter. */
+static Way by_any_length(const DpRt *rt, const SegReduce *r)
+{
+    const bool is_short = mean_bytes(rt, r) <= dp_param(rt, PARAM_LANE_BYTES) * 4;
+    const uint32_t lanes = is_short ? 1 : team_lanes(rt, r) / 4;
+    return (Way){WAY_SPLIT, lanes ? lanes : 1};
+}
+
 static Way choose_gpu(const DpRt *rt, const SegReduce *r)
 {
     const uint64_t longest = r->lengths.longest, most = dp_param(rt, PARAM_LANE_LONGEST);
     const uint32_t lanes = team_lanes(rt, r);
     if (!r->lengths.known)
-        return (Way){WAY_SPLIT, 0};
+        return by_any_length(rt, r);
     if (longest <= most && mean_bytes(rt, r) <= dp_param(rt, PARAM_LANE_BYTES))
         return (Way){WAY_LANE, 0};
     const bool fills = r->segments.nseg * lanes >= UINT64_C(256) * rt->device->facts.units;
-    return (Way){longest / lanes <= most && fills ? WAY_TEAM : WAY_SPLIT, lanes};
+    return longest / lanes <= most && fills ? (Way){WAY_TEAM, lanes} : by_any_length(rt, r);
 }
 
 static Way choose(const DpRt *rt, const SegReduce *r)
@@ -229,6 +237,8 @@ static Way choose(const DpRt *rt, const SegReduce *r)
         return (Way){tile, 0};
     if (asked && asked != 1 + WAY_TILE) {
         const WayKind kind = (WayKind)(asked - 1);
+        if (groups && kind == WAY_SPLIT)
+            return by_any_length(rt, r);
         return (Way){groups || kind == WAY_PATH ? kind : WAY_LANE, team_lanes(rt, r)};
     }
     if (r->n + r->segments.nseg < dp_param(rt, PARAM_SEGREDUCE_PATH))
@@ -288,10 +298,15 @@ static void by_path(DpRt *rt, const SegReduce *r)
 
 enum { MOST_GROUPS = 1 << 22 };
 
-/* Work-groups so that each of n things has `lanes` items. */
-static uint64_t groups_for(const DpRt *rt, const SegReduce *r, uint64_t n, uint32_t lanes)
+static uint32_t way_group(const DpRt *rt, const SegReduce *r, WayKind way)
 {
-    const uint32_t each = dp_rt_group_size(rt, r->kernel) / lanes;
+    return dp_rt_way_group(rt, r->kernel, MODE_WAY * (uint32_t)way);
+}
+
+/* Work-groups so that each of n things has `lanes` items. */
+static uint64_t groups_for(const DpRt *rt, const SegReduce *r, WayKind way, uint64_t n, uint32_t lanes)
+{
+    const uint32_t each = way_group(rt, r, way) / lanes;
     return (n + each - 1) / each;
 }
 
@@ -299,7 +314,7 @@ static uint64_t lane_groups(const DpRt *rt, const SegReduce *r)
 {
     if (!dp_rt_group_shape(rt, r->kernel))
         return dp_rt_chunks(rt, false, r->n + r->segments.nseg);
-    const uint64_t groups = groups_for(rt, r, r->segments.nseg, 1);
+    const uint64_t groups = groups_for(rt, r, WAY_LANE, r->segments.nseg, 1);
     return groups < MOST_GROUPS ? groups : MOST_GROUPS;
 }
 
@@ -317,7 +332,7 @@ static void by_team(DpRt *rt, const SegReduce *r, uint32_t lanes)
     dp_args_add(&a, r->vals);
     dp_args_add(&a, r->pos);
     dp_args_add(&a, lanes);
-    launch(rt, r, WAY_TEAM, "dp_segreduce_team", 2, groups_for(rt, r, r->segments.nseg, lanes), &a);
+    launch(rt, r, WAY_TEAM, "dp_segreduce_team", 2, groups_for(rt, r, WAY_TEAM, r->segments.nseg, lanes), &a);
 }
 
 static void by_tile(DpRt *rt, const SegReduce *r, WayKind way)
@@ -337,42 +352,46 @@ static void by_tile(DpRt *rt, const SegReduce *r, WayKind way)
 static uint64_t count_longer(const SegReduce *r, uint64_t length)
 {
     const uint64_t fit = r->n / (length + 1);
-    uint64_t count = 0;
-    for (uint32_t k = dp_length_class(length + 1); k < DP_LENGTH_CLASSES; k++)
-        count += r->lengths.counts[k];
-    count = r->lengths.known && length + 1 >= DP_COUNTED ? count : r->segments.nseg;
-    return count < fit ? count : fit;
+    if (r->lengths.known && r->lengths.longest <= length)
+        return 0;
+    return fit < r->segments.nseg ? fit : r->segments.nseg;
 }
 
-static void by_length(DpRt *rt, const SegReduce *r)
+/* Work-groups for up to so many things, a team each, which they take in rounds if they are more. */
+static uint64_t round_groups(const DpRt *rt, const SegReduce *r, uint64_t n)
 {
-    const uint64_t most = dp_param(rt, PARAM_SPLIT_LENGTH), longs = count_longer(r, most),
-                   several = count_longer(r, PIECE);
-    const uint64_t npieces = longs + r->n / PIECE;
+    const uint64_t wanted = groups_for(rt, r, WAY_SPLIT, n, PIECE_LANES), lanes = way_group(rt, r, WAY_SPLIT);
+    const uint64_t most = UINT64_C(2048) / lanes * rt->device->facts.units;
+    return wanted < most ? wanted : most;
+}
+
+static void by_length(DpRt *rt, const SegReduce *r, uint32_t lanes)
+{
+    const uint64_t wanted = dp_param(rt, PARAM_SPLIT_LENGTH) * lanes, most = wanted < SHARED ? wanted : SHARED;
+    const uint64_t longs = count_longer(r, SHARED);
+    const uint64_t npieces = longs ? longs + r->n / PIECE : 0;
     DpBlock *list = dp_block_new(rt, longs, 8), *pieces = dp_block_new(rt, npieces, 4);
-    DpBlock *joins = dp_block_new(rt, several, 4),
-            *part = dp_block_new(rt, several ? npieces : 0, dp_rt_carry_bytes(rt, r->kernel));
+    DpBlock *part = dp_block_new(rt, npieces, dp_rt_carry_bytes(rt, r->kernel));
     const uint64_t counts = DP_LIST_COUNTS + DP_LIST_SET * rt->list_turn,
                    next = DP_LIST_COUNTS + DP_LIST_SET * !rt->list_turn;
-    const uint64_t first[] = {r->vals, r->pos, counts, dp_block_addr(list), dp_block_addr(pieces), dp_block_addr(joins),
-                              most};
+    const uint64_t first[] = {r->vals, r->pos, counts, dp_block_addr(list), dp_block_addr(pieces), most, lanes};
     const uint64_t second[] = {r->vals, r->pos, counts, dp_block_addr(list), dp_block_addr(pieces), dp_block_addr(part),
                                next};
-    const uint64_t third[] = {counts, dp_block_addr(list), dp_block_addr(joins), dp_block_addr(part)};
+    const uint64_t third[] = {counts, dp_block_addr(list), dp_block_addr(part)};
     Args a = lead(r), b = lead(r), c = lead(r);
     dp_args_words(&a, first, 7);
     dp_args_words(&b, second, 7);
-    dp_args_words(&c, third, 4);
-    launch(rt, r, WAY_SPLIT, "dp_segreduce_short", 2, lane_groups(rt, r), &a);
+    dp_args_words(&c, third, 3);
+    launch(rt, r, WAY_SPLIT, "dp_segreduce_short", 2, groups_for(rt, r, WAY_SPLIT, r->segments.nseg, lanes), &a);
     if (longs) {
-        launch(rt, r, WAY_SPLIT, "dp_segreduce_pieces", 2, groups_for(rt, r, npieces, PIECE_LANES), &b);
+        dp_args_kernel_words(rt, &b, r->kernel, r->words);
+        dp_rt_launch(rt, kernel_of(rt, r, WAY_SPLIT, "dp_segreduce_pieces"), 2, (uint32_t)round_groups(rt, r, npieces),
+                     &b);
+        launch(rt, r, WAY_SPLIT, "dp_segreduce_join", 2, round_groups(rt, r, longs), &c);
         rt->list_turn = !rt->list_turn;
     }
-    if (several)
-        launch(rt, r, WAY_SPLIT, "dp_segreduce_join", 2, groups_for(rt, r, several, PIECE_LANES), &c);
     dp_block_release(rt, list);
     dp_block_release(rt, pieces);
-    dp_block_release(rt, joins);
     dp_block_release(rt, part);
 }
 
@@ -414,7 +433,7 @@ void dp_segreduce(DpRt *rt, const SegReduce *r)
     case WAY_PATH: by_path(rt, r); break;
     case WAY_LANE: by_lane(rt, r); break;
     case WAY_TEAM: by_team(rt, r, way.lanes); break;
-    case WAY_SPLIT: by_length(rt, r); break;
+    case WAY_SPLIT: by_length(rt, r, way.lanes); break;
     case WAY_TILE:
     case WAY_SMALL_TILE: by_tile(rt, r, way.kind); break;
     }

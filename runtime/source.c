@@ -246,7 +246,7 @@ void dp_source_instance(DpRt *rt, Text *t, const Instance *i, const char *suffix
 {
     const DpKernel *k = &rt->program->kernels[i->kernel];
     size_t start = t->n;
-    const Settings settings = {dp_rt_group_size(rt, i->kernel), k->val_bytes ? k->val_bytes : 16, k->cost,
+    const Settings settings = {dp_rt_way_group(rt, i->kernel, i->mode), k->val_bytes ? k->val_bytes : 16, k->cost,
                                !k->long_body, vector_width(rt, i)};
     add_settings(rt, t, i, settings);
     if (*suffix)

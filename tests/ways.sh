@@ -12,13 +12,14 @@ force() { # SHAPE WAYS FILE…
     DP_SHAPE=$shape "$dpc" test --eval=plan --param "$ways" "$@" >/tmp/ways.$$ 2>&1 || {
         failed=1
         echo "FAILED: $shape, $ways"
-        grep -v -E 'passed$|expected (kernels|launches)|  got [0-9]+$' /tmp/ways.$$
+        grep -v -E 'passed$|expected (kernels|launches|readbacks)|  got [0-9]+$' /tmp/ways.$$
     }
 }
 reduces="tests/run/segment_ways.dp tests/run/scan_ways.dp tests/run/tiles.dp" sorts=tests/run/sort_ways.dp maps="tests/run/map_ways.dp tests/run/scan_columns.dp" \
     scatters=tests/run/scatter_ways.dp
 for shape in cpu gpu; do
-    for ways in segreduce=path,segscan=path,look-back=always segreduce=path,segscan=path segreduce=lane,segscan=lane,reduce=two \
+    for ways in segreduce=path,segscan=path,look-back=always check-lengths=device,look-back=always \
+        check-lengths=device,look-back=always,segreduce=split,split-length=4 segreduce=path,segscan=path segreduce=lane,segscan=lane,reduce=two \
         segreduce=team,team-bytes=8 segreduce=split,split-length=4 segreduce=tile,tile-unroll=2 segreduce=tile,tile-pieces=1,vectors=off,tile-depth=8; do
         force $shape $ways ${@:-$reduces}
     done

@@ -84,6 +84,7 @@ static bool run_plan(Compilation *c)
     return c->plan != NULL;
 }
 
+static bool run_device_checks(Compilation *c) { return plan_check_on_device(c->plan), true; }
 static bool run_batch_reads(Compilation *c) { return plan_batch_reads(c->plan), true; }
 static bool run_lifetimes(Compilation *c) { return plan_lifetimes(c->plan), true; }
 
@@ -140,6 +141,7 @@ static const Pass passes[] = {
     {"demand", STAGE_NONE, run_demand, NULL, NULL},
     {"liveness", STAGE_FLAT, run_liveness, check_flat, print_flat},
     {"plan", STAGE_NONE, run_plan, NULL, NULL},
+    {"checks on the device", STAGE_NONE, run_device_checks, NULL, NULL},
     {"batch read-backs", STAGE_NONE, run_batch_reads, NULL, NULL},
     {"lifetimes", STAGE_PLAN, run_lifetimes, check_plan, print_plan},
     {"kernels", STAGE_OPENCL, NULL, NULL, print_opencl},

@@ -46,7 +46,8 @@ typedef struct Batching {
 
 static bool checks(PlanOp op)
 {
-    return op == PLAN_OP_CHECK || op == PLAN_OP_CHECK_INDEX || op == PLAN_OP_CHECK_SLICE || op == PLAN_OP_CHECK_DIVISOR;
+    return op == PLAN_OP_CHECK || op == PLAN_OP_CHECK_INDEX || op == PLAN_OP_CHECK_SLICE ||
+           op == PLAN_OP_CHECK_DIVISOR || op == PLAN_OP_STARTS;
 }
 
 /* Of `reg`, in the straight-line code at hand: what it was made from. */

@@ -50,7 +50,7 @@ typedef struct DpCol {
  * was begun before: one read-back brings them together. Each is awaited once, in a failed state too. What has been
  * begun and not awaited takes at most DP_MOST_PENDING words: a nested context DP_PENDING_LENGTHS, results one each,
  * others one. */
-enum { DP_MOST_PENDING = 224, DP_PENDING_LENGTHS = 19 };
+enum { DP_MOST_PENDING = 224, DP_PENDING_LENGTHS = 3 };
 typedef uint32_t DpPending;
 
 /* A place that can fail; the table is part of the generated program (kinds as in the compiler's ErrorKind;
@@ -248,7 +248,11 @@ DpCtx *dp_ctx_fn(DpRt *rt, uint64_t n);
 DpCtx *dp_nested_root(DpRt *rt, uint64_t n); /* one segment of n elements at depth 0 */
 /* The least of the lengths, or 0, their sum as a size, and for each where it begins: running sums, for dp_pieces. */
 DpCol dp_lengths(DpRt *rt, DpCtx *c, const DpArr *lengths, int64_t *least, int64_t *total);
-/* Views of the array's pieces, which together are all of it. starts: of dp_lengths. */
+/* The same, for pieces of an array of `total` elements: where one is negative, or the sum another, this is failure
+ * `negative` or `nest` of the program's. On a GPU, where there is little work, the host does not wait to know; until it
+ * does the pieces fit. */
+DpCol dp_starts(DpRt *rt, DpCtx *c, const DpArr *lengths, int64_t total, uint32_t negative, uint32_t nest);
+/* Views of the array's pieces, which together are all of it. starts: of these two. */
 DpCol dp_pieces(DpRt *rt, DpCtx *c, const DpCol *starts, const DpArr *of, uint32_t bytes);
 DpPending dp_begin_nested_views(DpRt *rt, DpCtx *up, const DpCol *views); /* lengths of the views */
 DpCtx *dp_nested_regular(DpRt *rt, DpCtx *up,

@@ -200,5 +200,3 @@ enum { DP_RESET = 1, DP_HAS = 2, DP_EMITTED = 4 };
 /* Where a kernel leaves the few words that the host wants to know (DP_MAILBOX in internal.h). */
 #define DP_MAILBOX 64
 #define DP_BIN_INSTANCES 2048 /* for hist_reduce.cl */
-/* For lengths.cl, all 0 between kernels: u32 tiles that are done, 4 bytes unused; u64 the longest, u64 how far the least is below 0; the counts. */
-#define DP_LENGTHS_RECORD 2128

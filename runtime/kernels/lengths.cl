@@ -1,36 +1,30 @@
-/* Offsets from lengths, and what strategies are chosen by: the total, the longest, and how many long ones there are by powers of two.
+/* Offsets from lengths, and what strategies are chosen by: the total and the longest.
  *
- * The n lengths are i64, `stride` bytes from one to the next (views begin with theirs). A negative one (its failure has been
- * recorded) counts as 0; sums are sizes (dp_size.h). n + 1 offsets are stored, and all of it brought to the mailbox, to `mail`.
+ * The n lengths are i64, `stride` bytes from one to the next (views begin with theirs). A negative one (its failure will be
+ * recorded) counts as 0; sums are sizes (dp_size.h). n + 1 offsets are stored, and three words brought to the mailbox, to `mail`: the
+ * sum; the longest, at most DP_LONG; the least, if it is negative, else 0.
  *
- * dp_lengths_count leaves for each chunk what its lengths come to: so many DP_LENGTHS words; dp_lengths_write goes over them again. Of a
+ * dp_lengths_count leaves for each chunk what its lengths come to, DP_LENGTHS words; dp_lengths_write goes over them again. Of a
  * single chunk it finds that out itself. On a GPU whose work-groups may wait for others dp_lengths_onepass does it all, by tickets and
- * looking back as in pack.cl; there what the tiles come to is collected at DP_LENGTHS_RECORD, and the tile that is done last takes it to the mailbox.
- *
- * Word 0: the sum; 1: the longest; 2: the least, if it is negative, else 0; from 3 on u32 counts: [k] of those from 2^(k-1) on and below 2^k,
- * the last of all longer ones, too. Only lengths from DP_COUNTED on are counted: shorter ones are too many, and all much the same. */
-enum { DP_LENGTH_CLASSES = 32, DP_LENGTHS = 3 + DP_LENGTH_CLASSES / 2, DP_COUNTED = 64 };
+ * looking back as in pack.cl. For the least it says no more than whether it is negative, -1; then dp_lengths_least finds it. */
+enum { DP_LENGTHS = 3 };
+#define DP_LONG ((1UL << 47) - 1) /* longer than any array */
 #define DP_SUM(part, k) (*DP_AT(ulong, (part) + 8 * DP_LENGTHS * (k)))
 #define DP_LONGEST(part, k) (*DP_AT(ulong, (part) + 8 * (DP_LENGTHS * (k) + 1)))
 #define DP_LEAST(part, k) (*DP_AT(long, (part) + 8 * (DP_LENGTHS * (k) + 2)))
-#define DP_COUNTS(part, k) DP_AT(uint, (part) + 8 * (DP_LENGTHS * (k) + 3))
 
 #define DP_LENGTH(i) (*DP_AT(long, address + (i) * stride))
 static inline ulong dp_length(DP_HEAP, ulong address, ulong stride, ulong i) { return (ulong)max(DP_LENGTH(i), 0L); }
-
-static inline uint dp_length_class(ulong length) { return min((uint)(64 - clz(length)), (uint)DP_LENGTH_CLASSES - 1); }
 
 #if DP_CPU
 typedef ulong8 dp_eight __attribute__((aligned(8)));
 enum { DP_LENGTHS_BLOCK = 64 };
 
-/* Blocks without a long or negative length in vectors. */
+/* Blocks of ordinary lengths in vectors. */
 static inline void dp_lengths_of_chunk(DP_HEAP, ulong lo, ulong hi, ulong address, ulong stride, ulong part)
 {
     ulong sum = 0, longest = 0;
     long least = 0;
-    for (uint k = 0; k < DP_LENGTH_CLASSES; k++)
-        DP_COUNTS(part, 0)[k] = 0;
     for (ulong i = lo, end; i < hi; i = end) {
         ulong all = 0, top = 0;
         end = min(hi, i + DP_LENGTHS_BLOCK);
@@ -51,7 +45,7 @@ static inline void dp_lengths_of_chunk(DP_HEAP, ulong lo, ulong hi, ulong addres
                 top = max(top, (ulong)DP_LENGTH(k));
             }
         }
-        if (top < DP_COUNTED) {
+        if (top <= DP_LONG) {
             sum = dp_size_add(sum, all);
             longest = max(longest, top);
             continue;
@@ -61,12 +55,10 @@ static inline void dp_lengths_of_chunk(DP_HEAP, ulong lo, ulong hi, ulong addres
             sum = dp_size_add(sum, length);
             longest = max(longest, length);
             least = min(least, DP_LENGTH(k));
-            if (length >= DP_COUNTED)
-                DP_COUNTS(part, 0)[dp_length_class(length)]++;
         }
     }
     DP_SUM(part, 0) = sum;
-    DP_LONGEST(part, 0) = longest;
+    DP_LONGEST(part, 0) = min(longest, DP_LONG);
     DP_LEAST(part, 0) = least;
 }
 
@@ -106,32 +98,38 @@ DP_KERNEL void dp_lengths_write(DP_HEAP, ulong n, ulong address, ulong stride, u
     }
     DP_LONGEST(mail, 0) = longest;
     DP_LEAST(mail, 0) = least;
-    for (uint c = 0; c < DP_LENGTH_CLASSES; c++) {
-        uint count = 0;
-        for (ulong k = 0; k < chunks; k++)
-            count += DP_COUNTS(part, k)[c];
-        DP_COUNTS(mail, 0)[c] = count;
-    }
 }
 
 #else /* GPU */
 enum { DP_LENGTHS_EACH = 8, DP_LENGTHS_TILE = DP_LENGTHS_EACH * DP_WG };
 #define DP_LENGTHS_SLOT(j) ((j) + (j) / 16)
 
-#if DP_LOOKBACK && DP_FENCE
-/* What tile t has published: 14 bits of the launch's epoch, 2 of the kind, 1: the sum of the tile alone, 2: of all up to it, 48 of the sum.
- * Where these do not hold it they are all ones, and it stands behind the words of all tiles, in two. */
-#define DP_PUBLISHED(t) ((volatile __global ulong *)(heap + state + 16))[t]
-#define DP_PUBLISHED_HALF(t, kind, side) DP_PUBLISHED(tiles + 4 * (t) + 2 * ((kind) - 1) + (side))
-#define DP_TOO_LONG ((1UL << 48) - 1)
 
-static inline void dp_lengths_publish(DP_HEAP, ulong state, ulong epoch, ulong tiles, ulong t, uint kind, ulong sum)
+/* In any order. */
+#define DP_LENGTHS_LOAD(LENGTHS, at, count) \
+    _Pragma("unroll") for (uint q = 0; q < DP_LENGTHS_EACH; q++) { \
+        const uint j = q * DP_WG + l; \
+        LENGTHS[q] = j < (count) ? DP_LENGTH((at) + j) : 0; \
+    }
+
+#if DP_LOOKBACK
+/* What tile t has published: two words, each with 14 bits of the launch's epoch and 2 of the kind, 1: of the tile alone, 2: of all up to it.
+ * 48 bits of the sum; 47 of the longest and one that is set if there is a negative one. Where 48 bits do not hold the sum they are all ones,
+ * and it stands behind the words of all tiles, in two. */
+#define DP_PUBLISHED(t) ((volatile __global ulong2 *)(heap + state + 16))[t]
+#define DP_PUBLISHED_HALF(t, kind, side) \
+    ((volatile __global ulong *)(heap + state + 16))[2 * tiles + 4 * (t) + 2 * ((kind) - 1) + (side)]
+#define DP_TOO_LONG ((1UL << 48) - 1)
+#define DP_NEGATIVE (1UL << 47)
+
+static inline void dp_lengths_publish(DP_HEAP, ulong state, ulong epoch, ulong tiles, ulong t, ulong kind, ulong sum, ulong top)
 {
+    const ulong head = (epoch << 2 | kind) << 48;
     if (sum >= DP_TOO_LONG) {
         DP_PUBLISHED_HALF(t, kind, 0) = epoch << 50 | (uint)sum;
         DP_PUBLISHED_HALF(t, kind, 1) = epoch << 50 | sum >> 32;
     }
-    DP_PUBLISHED(t) = (epoch << 2 | kind) << 48 | min(sum, DP_TOO_LONG);
+    DP_PUBLISHED(t) = (ulong2)(head | min(sum, DP_TOO_LONG), head | top);
 }
 
 static inline ulong dp_lengths_half(DP_HEAP, ulong state, ulong epoch, ulong tiles, ulong t, uint kind, uint side)
@@ -143,30 +141,24 @@ static inline ulong dp_lengths_half(DP_HEAP, ulong state, ulong epoch, ulong til
     return (uint)word;
 }
 
-/* The kind of what it has published; the sum. */
-static inline uint dp_lengths_await(DP_HEAP, ulong state, ulong epoch, ulong tiles, ulong t, ulong *sum)
+/* The kind of what it has published; the sum and the longest. */
+static inline uint dp_lengths_await(DP_HEAP, ulong state, ulong epoch, ulong tiles, ulong t, ulong *sum, ulong *top)
 {
-    ulong word;
+    ulong2 words;
     do
-        word = DP_PUBLISHED(t);
-    while (word >> 50 != epoch);
-    const uint kind = (uint)(word >> 48) & 3;
-    *sum = word & DP_TOO_LONG;
+        words = DP_PUBLISHED(t);
+    while (words.x >> 50 != epoch || words.x >> 48 != words.y >> 48);
+    const uint kind = (uint)(words.x >> 48) & 3;
+    *top = words.y & DP_TOO_LONG;
+    *sum = words.x & DP_TOO_LONG;
     if (*sum == DP_TOO_LONG)
         *sum = dp_lengths_half(heap, state, epoch, tiles, t, kind, 0) |
                dp_lengths_half(heap, state, epoch, tiles, t, kind, 1) << 32;
     return kind;
 }
 
-/* Raises what is at p to at least v. */
-static inline void dp_raise(volatile __global ulong *p, ulong v)
-{
-    for (ulong now = *p, seen; now < v; now = seen) {
-        seen = atom_cmpxchg(p, now, v);
-        if (seen == now)
-            break;
-    }
-}
+/* A longest one with its sign, as it is published: with DP_NEGATIVE it is larger than any without. */
+static inline ulong dp_lengths_top(ulong a, ulong b) { return max(a & ~DP_NEGATIVE, b & ~DP_NEGATIVE) | ((a | b) & DP_NEGATIVE); }
 
 /* Of 16 neighbours each. */
 #define DP_OF_SIXTEEN(all, STATEMENT) \
@@ -175,95 +167,93 @@ static inline void dp_raise(volatile __global ulong *p, ulong v)
         STATEMENT \
     }
 
+/* state: 0 of a single tile. */
 DP_KERNEL void dp_lengths_onepass(DP_HEAP, ulong n, ulong address, ulong stride, ulong offsets, ulong mail, ulong state, ulong epoch,
                                   ulong tickets)
 {
-    __local ulong sums[DP_WG], tops[DP_WG], depths[DP_WG], stage[DP_LENGTHS_SLOT(DP_LENGTHS_TILE)];
-    __local ulong group_sums[DP_WG / 16], group_tops[DP_WG / 16], group_depths[DP_WG / 16];
-    __local uint counts[DP_LENGTH_CLASSES], ticket[1], nearest[1], last[1];
+    __local ulong sums[DP_WG], tops[DP_WG], stage[DP_LENGTHS_SLOT(DP_LENGTHS_TILE)];
+    __local ulong group_sums[DP_WG / 16], group_tops[DP_WG / 16];
+    __local uint ticket[1], nearest[1];
     const uint l = get_local_id(0);
     const ulong tiles = get_num_groups(0);
     if (l == 0)
-        ticket[0] = atomic_inc((volatile __global uint *)(heap + state)) - (uint)tickets;
-    if (l < DP_LENGTH_CLASSES)
-        counts[l] = 0;
+        ticket[0] = state ? atomic_inc((volatile __global uint *)(heap + state)) - (uint)tickets : 0;
     barrier(CLK_LOCAL_MEM_FENCE);
     const ulong t = ticket[0], at = t * DP_LENGTHS_TILE;
     const uint count = (uint)min((ulong)DP_LENGTHS_TILE, n - at);
-    ulong top = 0, depth = 0, lengths[DP_LENGTHS_EACH]; /* depth: how far the least is below 0 */
+    long length[DP_LENGTHS_EACH];
+    ulong top = 0, sum = 0, ahead = 0, total = 0, before = 0, up_to[DP_LENGTHS_EACH];
+    DP_LENGTHS_LOAD(length, at, count)
 #pragma unroll
     for (uint q = 0; q < DP_LENGTHS_EACH; q++) {
-        const uint j = q * DP_WG + l;
-        lengths[q] = j < count ? (ulong)DP_LENGTH(at + j) : 0;
+        top = dp_lengths_top(top, length[q] < 0 ? DP_NEGATIVE : min((ulong)length[q], DP_LONG));
+        stage[DP_LENGTHS_SLOT(q * DP_WG + l)] = (ulong)max(length[q], 0L);
     }
-#pragma unroll
-    for (uint q = 0; q < DP_LENGTHS_EACH; q++) {
-        const ulong length = (long)lengths[q] < 0 ? 0 : lengths[q];
-        depth = max(depth, length - lengths[q]);
-        top = max(top, length);
-        if (length >= DP_COUNTED)
-            atomic_inc(&counts[dp_length_class(length)]);
-        stage[DP_LENGTHS_SLOT(q * DP_WG + l)] = length;
-    }
+    tops[l] = top;
     barrier(CLK_LOCAL_MEM_FENCE);
-    ulong sum = 0, ahead = 0, total = 0, before = 0;
 #pragma unroll
     for (uint q = 0; q < DP_LENGTHS_EACH; q++) {
-        const uint j = l * DP_LENGTHS_EACH + q;
-        lengths[q] = sum;
-        sum = dp_size_add(sum, stage[DP_LENGTHS_SLOT(j)]);
+        up_to[q] = sum;
+        sum = dp_size_add(sum, stage[DP_LENGTHS_SLOT(l * DP_LENGTHS_EACH + q)]);
     }
     sums[l] = sum;
-    tops[l] = top;
-    depths[l] = depth;
     barrier(CLK_LOCAL_MEM_FENCE);
     DP_OF_SIXTEEN(sums, ahead = dp_size_add(ahead, q < (l & 15) ? x : 0);)
     if ((l & 15) == 15) {
         group_sums[l / 16] = dp_size_add(ahead, sum);
-    } else if ((l & 15) == 0) {
-        DP_OF_SIXTEEN(tops, top = max(top, x);)
+        DP_OF_SIXTEEN(tops, top = dp_lengths_top(top, x);)
         group_tops[l / 16] = top;
-        DP_OF_SIXTEEN(depths, depth = max(depth, x);)
-        group_depths[l / 16] = depth;
     }
     barrier(CLK_LOCAL_MEM_FENCE);
 #pragma unroll
     for (uint q = 0; q < DP_WG / 16; q++) {
         ahead = dp_size_add(ahead, q < l / 16 ? group_sums[q] : 0);
         total = dp_size_add(total, group_sums[q]);
+        top = dp_lengths_top(top, group_tops[q]);
     }
-    if (l == 0)
-        dp_lengths_publish(heap, state, epoch, tiles, t, t ? 1 : 2, total);
+    if (l == 0 && state)
+        dp_lengths_publish(heap, state, epoch, tiles, t, t ? 1 : 2, total, top);
     uint open = t > 0;
     for (long back = (long)t - 1; open; back -= DP_WG) {
-        ulong seen = 0;
+        ulong seen = 0, seen_top = 0;
         if (l == 0)
             nearest[0] = DP_WG;
         barrier(CLK_LOCAL_MEM_FENCE);
-        if (back >= (long)l && dp_lengths_await(heap, state, epoch, tiles, (ulong)back - l, &seen) == 2)
+        if (back >= (long)l && dp_lengths_await(heap, state, epoch, tiles, (ulong)back - l, &seen, &seen_top) == 2)
             atomic_min(nearest, l);
         barrier(CLK_LOCAL_MEM_FENCE);
         sums[l] = l <= nearest[0] ? seen : 0;
+        tops[l] = l <= nearest[0] ? seen_top : 0;
         barrier(CLK_LOCAL_MEM_FENCE);
         if ((l & 15) == 0) {
-            seen = 0;
+            seen = seen_top = 0;
             DP_OF_SIXTEEN(sums, seen = dp_size_add(seen, x);)
+            DP_OF_SIXTEEN(tops, seen_top = dp_lengths_top(seen_top, x);)
             group_sums[l / 16] = seen;
+            group_tops[l / 16] = seen_top;
         }
         barrier(CLK_LOCAL_MEM_FENCE);
 #pragma unroll
-        for (uint q = 0; q < DP_WG / 16; q++)
+        for (uint q = 0; q < DP_WG / 16; q++) {
             before = dp_size_add(before, group_sums[q]);
+            top = dp_lengths_top(top, group_tops[q]);
+        }
         open = nearest[0] == DP_WG;
         barrier(CLK_LOCAL_MEM_FENCE);
     }
-    const ulong upto = dp_size_add(before, total);
+    total = dp_size_add(before, total);
     if (l == 0 && t)
-        dp_lengths_publish(heap, state, epoch, tiles, t, 2, upto);
+        dp_lengths_publish(heap, state, epoch, tiles, t, 2, total, top);
+    if (l == 0 && t + 1 == tiles) {
+        *DP_AT(ulong, offsets + 8 * n) = total;
+        DP_SUM(mail, 0) = total;
+        DP_LONGEST(mail, 0) = top & DP_LONG;
+        DP_LEAST(mail, 0) = top & DP_NEGATIVE ? -1 : 0;
+    }
     before = dp_size_add(before, ahead);
 #pragma unroll
     for (uint q = 0; q < DP_LENGTHS_EACH; q++)
-        stage[DP_LENGTHS_SLOT(l * DP_LENGTHS_EACH + q)] = dp_size_add(before, lengths[q]);
+        stage[DP_LENGTHS_SLOT(l * DP_LENGTHS_EACH + q)] = dp_size_add(before, up_to[q]);
     barrier(CLK_LOCAL_MEM_FENCE);
 #pragma unroll
     for (uint q = 0; q < DP_LENGTHS_EACH; q++) {
@@ -271,36 +261,52 @@ DP_KERNEL void dp_lengths_onepass(DP_HEAP, ulong n, ulong address, ulong stride,
         if (j < count)
             *DP_AT(ulong, offsets + 8 * (at + j)) = stage[DP_LENGTHS_SLOT(j)];
     }
-    if (l == 0 && t + 1 == tiles) {
-        *DP_AT(ulong, offsets + 8 * n) = upto;
-        DP_SUM(mail, 0) = upto;
-    }
-    if (l == 0) {
-        for (uint q = 0; q < DP_WG / 16; q++) {
-            top = max(top, group_tops[q]);
-            depth = max(depth, group_depths[q]);
-        }
-        dp_raise((volatile __global ulong *)(heap + DP_LENGTHS_RECORD) + 1, top);
-        dp_raise((volatile __global ulong *)(heap + DP_LENGTHS_RECORD) + 2, depth);
-    }
-    if (l < DP_LENGTH_CLASSES && counts[l])
-        atomic_add((volatile __global uint *)(heap + DP_LENGTHS_RECORD + 24) + l, counts[l]);
-    if (l < DP_LENGTH_CLASSES)
-        DP_DEVICE_FENCE();
-    barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
-    if (l == 0)
-        last[0] = atomic_inc((volatile __global uint *)(heap + DP_LENGTHS_RECORD)) + 1 == (uint)tiles;
+}
+
+/* The least of n lengths, or 0, in lane 0. */
+static inline long dp_lengths_low(DP_HEAP, ulong n, ulong address, ulong stride, __local long *lows, uint l)
+{
+    long low = 0;
+    for (ulong i = l; i < n; i += DP_WG)
+        low = min(low, DP_LENGTH(i));
+    lows[l] = low;
     barrier(CLK_LOCAL_MEM_FENCE);
-    if (last[0] && l < DP_LENGTHS) {
-        DP_DEVICE_FENCE();
-        volatile __global ulong *record = (volatile __global ulong *)(heap + DP_LENGTHS_RECORD);
-        if (l)
-            *DP_AT(ulong, mail + 8 * l) = l == 2 ? -record[l] : record[l];
-        record[l] = 0;
+    for (uint k = 0; k < DP_WG && l == 0; k++)
+        low = min(low, lows[k]);
+    return low;
+}
+
+/* The least length, which is negative. One work-group. */
+DP_KERNEL void dp_lengths_least(DP_HEAP, ulong n, ulong address, ulong stride, ulong mail)
+{
+    __local long lows[DP_WG];
+    const uint l = get_local_id(0);
+    const long low = dp_lengths_low(heap, n, address, stride, lows, l);
+    if (l == 0)
+        DP_LEAST(mail, 0) = low;
+}
+
+/* Are these, of which dp_lengths_onepass has left `said`, lengths of pieces of `total` elements? Else it reports the failure,
+ * and lets the offsets end there. One work-group. */
+DP_KERNEL void dp_lengths_check(DP_HEAP, ulong n, ulong address, ulong stride, ulong offsets, ulong said, ulong total, ulong negative,
+                                ulong nest)
+{
+    __local long lows[DP_WG];
+    const uint l = get_local_id(0);
+    const ulong sum = DP_SUM(said, 0), wrong = sum != total || DP_LEAST(said, 0) < 0 ? n : 0;
+    const long low = dp_lengths_low(heap, wrong, address, stride, lows, l);
+    for (ulong i = l; i < wrong; i += DP_WG)
+        *DP_AT(ulong, offsets + 8 * i) = min(*DP_AT(ulong, offsets + 8 * i), total);
+    if (l == 0 && wrong) {
+        *DP_AT(ulong, offsets + 8 * n) = total;
+        if (low < 0)
+            dp_error(heap, (uint)negative, low, 0, 0);
+        else
+            dp_error(heap, (uint)nest, (long)sum, (long)total, 0);
     }
 }
 
-#else
+#endif
 /* Lane 0 gets the sum, the maximum and the minimum of all. */
 #define DP_LENGTHS_JOIN() \
     sums[l] = sum; \
@@ -320,31 +326,23 @@ DP_KERNEL void dp_lengths_count(DP_HEAP, ulong n, ulong address, ulong stride, u
 {
     __local ulong sums[DP_WG], tops[DP_WG];
     __local long lows[DP_WG];
-    __local uint counts[DP_LENGTH_CLASSES];
     uint l = get_local_id(0);
     long low = 0;
     ulong chunk = get_group_id(0), chunks = get_num_groups(0), sum = 0, top = 0;
     ulong hi = dp_chunk_start(n, chunks, chunk + 1);
-    if (l < DP_LENGTH_CLASSES)
-        counts[l] = 0;
-    barrier(CLK_LOCAL_MEM_FENCE);
 #pragma unroll 4
     for (ulong i = dp_chunk_start(n, chunks, chunk) + l; i < hi; i += DP_WG) {
         ulong length = dp_length(heap, address, stride, i);
         sum = dp_size_add(sum, length);
         top = max(top, length);
         low = min(low, DP_LENGTH(i));
-        if (length >= DP_COUNTED)
-            atomic_inc(&counts[dp_length_class(length)]);
     }
     DP_LENGTHS_JOIN()
     if (l == 0) {
         DP_SUM(part, chunk) = sums[0];
-        DP_LONGEST(part, chunk) = tops[0];
+        DP_LONGEST(part, chunk) = min(tops[0], DP_LONG);
         DP_LEAST(part, chunk) = lows[0];
     }
-    if (l < DP_LENGTH_CLASSES)
-        DP_COUNTS(part, chunk)[l] = counts[l];
 }
 
 /* Straight-line, for a barrier may not stand in a nested loop. */
@@ -360,12 +358,9 @@ DP_KERNEL void dp_lengths_write(DP_HEAP, ulong n, ulong address, ulong stride, u
     __local ulong sums[2][DP_WG], tops[DP_WG], stage[DP_LENGTHS_TILE + DP_LENGTHS_TILE / 16];
     __local long lows[DP_WG];
     long low = 0;
-    __local uint counts[DP_LENGTH_CLASSES];
     uint l = get_local_id(0);
     ulong chunk = get_group_id(0), chunks = get_num_groups(0), base = 0, top = 0, all = 0;
     ulong at = dp_chunk_start(n, chunks, chunk), hi = dp_chunk_start(n, chunks, chunk + 1);
-    if (l < DP_LENGTH_CLASSES)
-        counts[l] = 0;
     for (ulong k = l; k < chunk; k += DP_WG)
         all = dp_size_add(all, DP_SUM(part, k));
     sums[0][l] = all;
@@ -388,8 +383,6 @@ DP_KERNEL void dp_lengths_write(DP_HEAP, ulong n, ulong address, ulong stride, u
             if (chunks == 1 && j < count) {
                 top = max(top, length);
                 low = min(low, DP_LENGTH(at + j));
-                if (length >= DP_COUNTED)
-                    atomic_inc(&counts[dp_length_class(length)]);
             }
         }
         barrier(CLK_LOCAL_MEM_FENCE);
@@ -429,13 +422,8 @@ DP_KERNEL void dp_lengths_write(DP_HEAP, ulong n, ulong address, ulong stride, u
     barrier(CLK_LOCAL_MEM_FENCE);
     if (chunk)
         return;
-    if (l < DP_LENGTH_CLASSES) {
-        uint count = counts[l];
-        for (ulong k = 0; k < chunks && chunks > 1; k++)
-            count += DP_COUNTS(part, k)[l];
-        DP_COUNTS(mail, 0)[l] = count;
-    } else if (l == DP_LENGTH_CLASSES) {
-        for (uint k = 0; k < DP_WG; k++) {
+    if (l == 0) {
+        for (uint k = 0; k < DP_WG && chunks == 1; k++) {
             top = max(top, tops[k]);
             low = min(low, lows[k]);
         }
@@ -443,9 +431,8 @@ DP_KERNEL void dp_lengths_write(DP_HEAP, ulong n, ulong address, ulong stride, u
             top = max(top, DP_LONGEST(part, k));
             low = min(low, DP_LEAST(part, k));
         }
-        DP_LONGEST(mail, 0) = top;
+        DP_LONGEST(mail, 0) = min(top, DP_LONG);
         DP_LEAST(mail, 0) = low;
     }
 }
-#endif
 #endif

@@ -9,8 +9,9 @@
  * DP_TEAM (GPU): `lanes` neighbouring work-items take a segment, a power of two up to the work-group. Where any order will do they
  * stride over it, so that loads come side by side, else each has a run of neighbours; then they are joined in order.
  *
- * DP_SPLIT (GPU): a work-item a segment, of at most `most` elements; longer ones it cuts into pieces of DP_PIECE and puts them
- * on a list. A team reduces a piece, and of a segment with several, another one joins what came of these.
+ * DP_SPLIT (GPU): a work-item, or a team of `lanes`, takes a segment of at most `most` elements. Then teams of the work-group take its
+ * longer ones, and segments of more than DP_SHARED elements are put on a list, in pieces of DP_PIECE. A team reduces a piece, and another
+ * one joins those of a segment. So it serves all lengths, also those that the host does not know.
  *
  * DP_PATH: balanced by the merge path of elements and segment ends (Merrill and Garland, "Merge-based parallel
  * sparse matrix-vector multiplication", 2016). The path has n + nseg steps: at step d, s segments have been finished and i = d - s
@@ -348,15 +349,29 @@ static inline dp_carry dp_team_part(DP_HEAP, ulong i, ulong end, ulong s, uint k
     return c;
 }
 
-/* Joins the teams' parts c in order; lane 0 of each has the whole in sh[l]. Every lane must come here. */
-#define DP_TEAM_JOIN() \
+/* Joins the teams' parts c in order; lane 0 of each has the whole in sh[l]. Every lane must come here. A team is within a warp, the lanes
+ * that go together on NVIDIA's GPUs. */
+#if DP_NVIDIA
+#define DP_TEAM_BARRIER() asm volatile("bar.warp.sync 0xffffffff;" ::: "memory")
+#else
+#define DP_TEAM_BARRIER() barrier(CLK_LOCAL_MEM_FENCE)
+#endif
+#define DP_TEAM_STEP(d) \
+    if ((k & (2 * (d) - 1)) == 0) \
+        sh[l] = DP_JOIN(s, sh[l], sh[l + (d)]); \
+    DP_TEAM_BARRIER();
+#define DP_TEAM_BEGIN() \
     sh[l] = c; \
-    barrier(CLK_LOCAL_MEM_FENCE); \
+    DP_TEAM_BARRIER();
+#define DP_TEAM_JOIN() \
+    DP_TEAM_BEGIN() \
     for (uint d = 1; d < lanes; d *= 2) { \
-        if ((k & (2 * d - 1)) == 0) \
-            sh[l] = DP_JOIN(s, sh[l], sh[l + d]); \
-        barrier(CLK_LOCAL_MEM_FENCE); \
+        DP_TEAM_STEP(d) \
     }
+/* Of DP_PIECE_LANES. Straight-line, for a barrier may not stand in a nested loop. */
+#define DP_PIECE_JOIN() \
+    DP_TEAM_BEGIN() \
+    DP_TEAM_STEP(1) DP_TEAM_STEP(2) DP_TEAM_STEP(4) DP_TEAM_STEP(8) DP_TEAM_STEP(16)
 
 /* The end of a segment: c has the values of all of it, if there are any. */
 static inline void dp_team_store(DP_HEAP, ulong s, dp_carry c DP_WORDS DP_OUTS)
@@ -382,90 +397,121 @@ DP_KERNEL void dp_segreduce_team(__global uchar *restrict heap, __global uchar *
         dp_team_store(out, s, sh[l] DP_PASS DP_PASS_OUTS);
 }
 #else
-/* At `list` for each long segment itself and its first piece; at `pieces` for each piece where its segment stands in the list, and
- * at `joins` for each segment with several pieces likewise. At `counts` the u32 numbers of pieces, of segments with several, of
- * all long ones; they are 0 before. */
-enum { DP_PIECE = 1024, DP_PIECE_LANES = 32 };
+/* At `list` for each long segment itself and its first piece; at `pieces` for each piece where its segment stands in the list. At
+ * `counts` the u32 numbers of pieces and of long segments; they are 0 before. */
+enum { DP_PIECE = 1024, DP_SHARED = 2 * DP_PIECE, DP_PIECE_LANES = 32, DP_TEAMS = DP_WG / DP_PIECE_LANES };
 #define DP_LIST_SEGMENT(j) (*DP_AT(uint, list + 8 * (ulong)(j)))
 #define DP_LIST_FIRST(j) (*DP_AT(uint, list + 8 * (ulong)(j) + 4))
+/* Rounds in which the work-group's teams take numbers below `count`; p: the team's, if it is there. */
+#define DP_TEAM_ROUNDS(count, first, step, p, there) \
+    for (uint round = (first), p = round + l / DP_PIECE_LANES, there = p < (count); round < (count); \
+         round += (step), p += (step), there = p < (count))
 
 DP_KERNEL void dp_segreduce_short(__global uchar *restrict heap, __global uchar *restrict out, ulong n, ulong nseg, ulong offsets,
-                                  ulong vals, ulong pos, ulong counts, ulong list, ulong pieces, ulong joins, ulong most DP_WORDS DP_OUTS)
+                                  ulong vals, ulong pos, ulong counts, ulong list, ulong pieces, ulong most, ulong many
+                                   DP_WORDS DP_OUTS)
 {
-    for (ulong s = get_global_id(0); s < nseg; s += get_global_size(0)) {
+    __local dp_carry sh[DP_WG];
+    __local uint shared[DP_WG], shareds[1], longs[1];
+    __local uint4 found[DP_WG]; /* of long ones: place in the list, first piece, number of pieces */
+    const uint l = get_local_id(0), lanes = (uint)many;
+    const ulong base = get_group_id(0) * (ulong)(DP_WG / lanes);
+    uint k = l & (lanes - 1);
+    ulong s = base + l / lanes;
+    bool mine = s < nseg;
+    dp_carry c;
+    c.bits = 0;
+    if (l == 0)
+        shareds[0] = longs[0] = 0;
+    barrier(CLK_LOCAL_MEM_FENCE);
+    if (mine) {
         ulong i = DP_SEG_START(s), end = DP_SEG_END(s);
-        if (end - i <= most) {
+        mine = end - i <= most;
+        if (mine && lanes == 1) {
             dp_val v = DP_NEUTRAL(s);
             DP_FOUR(v, i, end, 1, s)
             for (; i < end; i++)
                 v = DP_OP(s, v, DP_ELEMENT(i, s));
             dp_store(out, s, v DP_PASS_OUTS);
-        } else {
+        } else if (mine) {
+            c = dp_team_part(heap, i, end, s, k, lanes, vals, pos DP_PASS);
+        } else if (k == 0 && end - i <= DP_SHARED) {
+            shared[atomic_inc(shareds)] = l / lanes;
+        } else if (k == 0) {
             volatile __global uint *number = (volatile __global uint *)(out + counts);
             uint count = (uint)((end - i + DP_PIECE - 1) / DP_PIECE);
-            uint first = atomic_add(number, count), j = atomic_inc(number + 2);
+            uint first = atomic_add(number, count), j = atomic_inc(number + 1);
             *(__global uint2 *)(out + list + 8 * (ulong)j) = (uint2)((uint)s, first);
-            for (uint p = 0; p < count; p++)
-                *(__global uint *)(out + pieces + 4 * (ulong)(first + p)) = j;
-            if (count > 1)
-                *(__global uint *)(out + joins + 4 * (ulong)atomic_inc(number + 1)) = j;
+            found[atomic_inc(longs)] = (uint4)(j, first, count, 0);
         }
+    }
+    DP_TEAM_JOIN()
+    if (mine && k == 0 && lanes > 1)
+        dp_team_store(out, s, sh[l] DP_PASS DP_PASS_OUTS);
+    barrier(CLK_LOCAL_MEM_FENCE);
+    k = l & (DP_PIECE_LANES - 1);
+    for (uint q = 0; q < longs[0]; q++)
+        for (uint p = l; p < found[q].z; p += DP_WG)
+            *(__global uint *)(out + pieces + 4 * (ulong)(found[q].y + p)) = found[q].x;
+    const uint count = shareds[0];
+    DP_TEAM_ROUNDS(count, 0, DP_TEAMS, q, there)
+    {
+        c.bits = 0;
+        if (there) {
+            s = base + shared[q];
+            c = dp_team_part(heap, DP_SEG_START(s), DP_SEG_END(s), s, k, DP_PIECE_LANES, vals, pos DP_PASS);
+        }
+        DP_PIECE_JOIN()
+        if (there && k == 0)
+            dp_team_store(out, s, sh[l] DP_PASS DP_PASS_OUTS);
     }
 }
 
 DP_KERNEL void dp_segreduce_pieces(__global uchar *restrict heap, __global uchar *restrict out, ulong n, ulong nseg, ulong offsets,
-                                   ulong vals, ulong pos, ulong counts, ulong list, ulong pieces, ulong part, ulong next
-                                   DP_WORDS DP_OUTS)
+                                   ulong vals, ulong pos, ulong counts, ulong list, ulong pieces, ulong part, ulong next DP_WORDS)
 {
     __local dp_carry sh[DP_WG];
-    const uint lanes = DP_PIECE_LANES;
-    uint l = get_local_id(0), k = l & (lanes - 1);
-    uint p = (uint)get_group_id(0) * (DP_WG / lanes) + l / lanes;
-    ulong s = 0, start = 0, end = 0;
-    bool there = p < *DP_AT(uint, counts);
-    dp_carry c;
-    c.bits = 0;
-    if (get_group_id(0) == 0 && l < 3) /* for the next time */
+    const uint l = get_local_id(0), k = l & (DP_PIECE_LANES - 1), count = *DP_AT(uint, counts);
+    if (get_group_id(0) == 0 && l < 2) /* for the next time */
         *(__global uint *)(out + next + 4 * l) = 0;
-    if (there) {
-        uint j = *DP_AT(uint, pieces + 4 * (ulong)p);
-        s = DP_LIST_SEGMENT(j);
-        start = DP_SEG_START(s);
-        end = DP_SEG_END(s);
-        ulong i = start + (ulong)(p - DP_LIST_FIRST(j)) * DP_PIECE;
-        c = dp_team_part(heap, i, min(i + DP_PIECE, end), s, k, lanes, vals, pos DP_PASS);
-    }
-    DP_TEAM_JOIN()
-    if (there && k == 0) {
-        if (end - start <= DP_PIECE)
-            dp_team_store(out, s, sh[l] DP_PASS DP_PASS_OUTS);
-        else
+    DP_TEAM_ROUNDS(count, (uint)get_group_id(0) * DP_TEAMS, (uint)get_num_groups(0) * DP_TEAMS, p, there)
+    {
+        ulong s = 0;
+        dp_carry c;
+        c.bits = 0;
+        if (there) {
+            uint j = *DP_AT(uint, pieces + 4 * (ulong)p);
+            s = DP_LIST_SEGMENT(j);
+            ulong i = DP_SEG_START(s) + (ulong)(p - DP_LIST_FIRST(j)) * DP_PIECE;
+            c = dp_team_part(heap, i, min(i + DP_PIECE, DP_SEG_END(s)), s, k, DP_PIECE_LANES, vals, pos DP_PASS);
+        }
+        DP_PIECE_JOIN()
+        if (there && k == 0)
             dp_put_carry(out, part, p, s, sh[l]);
     }
 }
 
 DP_KERNEL void dp_segreduce_join(__global uchar *restrict heap, __global uchar *restrict out, ulong n, ulong nseg, ulong offsets,
-                                 ulong counts, ulong list, ulong joins, ulong part DP_WORDS DP_OUTS)
+                                 ulong counts, ulong list, ulong part DP_WORDS DP_OUTS)
 {
     __local dp_carry sh[DP_WG];
-    const uint lanes = DP_PIECE_LANES;
-    uint l = get_local_id(0), k = l & (lanes - 1);
-    uint q = (uint)get_group_id(0) * (DP_WG / lanes) + l / lanes;
-    ulong s = 0;
-    bool there = q < *DP_AT(uint, counts + 4);
-    dp_carry c;
-    c.bits = 0;
-    if (there) {
-        uint j = *DP_AT(uint, joins + 4 * (ulong)q);
-        s = DP_LIST_SEGMENT(j);
-        ulong first = DP_LIST_FIRST(j), count = (DP_SEG_END(s) - DP_SEG_START(s) + DP_PIECE - 1) / DP_PIECE;
-        ulong run = (count + lanes - 1) / lanes, p = min(k * run, count), last = min(p + run, count);
-        for (; p < last; p++)
-            c = DP_JOIN(s, c, dp_get_carry(heap, part, first + p));
+    const uint l = get_local_id(0), k = l & (DP_PIECE_LANES - 1), count = *DP_AT(uint, counts + 4);
+    DP_TEAM_ROUNDS(count, (uint)get_group_id(0) * DP_TEAMS, (uint)get_num_groups(0) * DP_TEAMS, j, there)
+    {
+        ulong s = 0;
+        dp_carry c;
+        c.bits = 0;
+        if (there) {
+            s = DP_LIST_SEGMENT(j);
+            ulong first = DP_LIST_FIRST(j), several = (DP_SEG_END(s) - DP_SEG_START(s) + DP_PIECE - 1) / DP_PIECE;
+            ulong run = (several + DP_PIECE_LANES - 1) / DP_PIECE_LANES, p = min(k * run, several), last = min(p + run, several);
+            for (; p < last; p++)
+                c = DP_JOIN(s, c, dp_get_carry(heap, part, first + p));
+        }
+        DP_PIECE_JOIN()
+        if (there && k == 0)
+            dp_team_store(out, s, sh[l] DP_PASS DP_PASS_OUTS);
     }
-    DP_TEAM_JOIN()
-    if (there && k == 0)
-        dp_team_store(out, s, sh[l] DP_PASS DP_PASS_OUTS);
 }
 #endif
 #else

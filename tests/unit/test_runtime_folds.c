@@ -37,23 +37,19 @@ static void test_lengths(void **state)
         World w = world_of(kind);
         DpLengths want = {.known = true}, got = dp_ctx_lengths(w.c);
         for (uint64_t s = 0; s < w.s.nseg; s++) {
-            uint64_t length = w.s.lens[s], class = 0;
+            uint64_t length = w.s.lens[s];
             want.longest = length > want.longest ? length : want.longest;
-            while (length >> class)
-                class ++;
-            want.counts[class] += length >= DP_COUNTED;
         }
         if (w.s.nseg) { /* else there are no offsets, and nothing that could be counted */
             assert_true(got.known);
             assert_int_equal(got.longest, want.longest);
-            assert_memory_equal(got.counts, want.counts, sizeof want.counts);
         }
         world_free(&w);
     }
     DpCtx *up = dp_nested_root(rt, 1000), *c = dp_nested_regular(rt, up, 5);
     DpLengths rows = dp_ctx_lengths(c), one = dp_ctx_lengths(up);
-    assert_true(rows.known && rows.longest == 5 && rows.counts[3] == 0);
-    assert_true(one.known && one.longest == 1000 && one.counts[10] == 1);
+    assert_true(rows.known && rows.longest == 5);
+    assert_true(one.known && one.longest == 1000);
     dp_ctx_release(rt, &c);
     dp_ctx_release(rt, &up);
     expect_all_free();
@@ -63,12 +59,13 @@ static void test_lengths(void **state)
 static void test_lengths_of_all_sizes(void **state)
 {
     enum { MOST = 9000 };
+    const uint64_t most_known = (UINT64_C(1) << 47) - 1; /* as in kernels/lengths.cl */
     static int64_t lens[MOST];
     static uint64_t want[MOST + 1], got[MOST + 1];
     (void)state;
     for (int kind = 0; kind < 8; kind++) {
         const uint64_t n = kind % 2 ? MOST : 2048, longest_at = n - 7;
-        DpLengths counted = {.known = true};
+        uint64_t longest = 0;
         int64_t least = 0;
         for (uint64_t i = 0; i < n; i++) {
             lens[i] = (int64_t)(rnd() % (kind < 4 ? 70 : 2000)) - (kind & 2 ? 3 : 0);
@@ -77,19 +74,20 @@ static void test_lengths_of_all_sizes(void **state)
             const uint64_t length = lens[i] > 0 ? (uint64_t)lens[i] : 0;
             least = lens[i] < least ? lens[i] : least;
             want[i + 1] = dp_size_add(want[i], length);
-            counted.longest = length > counted.longest ? length : counted.longest;
-            counted.counts[dp_length_class(length)] += length >= DP_COUNTED;
+            longest = length > longest ? length : longest;
         }
         DpCol col = upload_col(lens, n, 8);
-        DpBlock *offsets = dp_offsets_of_lengths(rt, col.addr, 8, n, DP_MAILBOX);
-        const uint64_t *said = dp_rt_look(rt);
-        assert_true((int64_t)said[2] == least);
-        assert_true(dp_offsets_said(rt, offsets, said) == want[n]);
-        assert_true(offsets->lengths.longest == counted.longest);
-        assert_memory_equal(offsets->lengths.counts, counted.counts, sizeof counted.counts);
-        dp_rt_read(rt, offsets->addr, got, 8 * (n + 1));
+        DpCtx *c = dp_nested_root(rt, n);
+        DpArr a = dp_arr_of_block(rt, dp_block_retain(col.block), n);
+        int64_t said_least, total;
+        DpCol starts = dp_lengths(rt, c, &a, &said_least, &total);
+        assert_true(said_least == least && (uint64_t)total == want[n]);
+        assert_true(starts.block->lengths.longest == (longest < most_known ? longest : most_known));
+        dp_rt_read(rt, starts.addr, got, 8 * (n + 1));
         assert_memory_equal(got, want, 8 * (n + 1));
-        dp_block_release(rt, offsets);
+        dp_col_release(rt, &starts);
+        dp_arr_release(rt, &a);
+        dp_ctx_release(rt, &c);
         dp_col_release(rt, &col);
         expect_all_free();
     }
