@@ -282,7 +282,7 @@ DpPending dp_begin_nested_views(DpRt *rt, DpCtx *up, const DpCol *views)
 {
     const DpContig *whole = dp_failed(rt) ? NULL : dp_col_contig(views);
     if (whole)
-        return nested_in(rt, dp_pending_known(rt, whole->total), up, dp_offsets_retain(whole->offsets));
+        return nested_in(rt, dp_pending_known(rt, dp_contig_total(rt, whole)), up, dp_offsets_retain(whole->offsets));
     return nested(rt, up, dp_failed(rt) ? 0 : dp_col_addr(rt, views), 16);
 }
 

@@ -146,6 +146,10 @@ static DpBlock *find_or_grow(DpRt *rt, uint64_t bytes)
         dp_moves_flush(rt);
         b = find_free(&rt->heap, bytes);
     }
+    if (!b && rt->unsettled.n) { /* what was packed takes less than it may */
+        dp_rt_look(rt);
+        b = find_free(&rt->heap, bytes);
+    }
     return !b && heap_grow(rt, bytes) ? find_free(&rt->heap, bytes) : b;
 }
 
@@ -190,6 +194,9 @@ static void join_behind(Heap *h, DpBlock *b)
 void dp_heap_free(DpRt *rt, DpBlock *b)
 {
     Heap *h = &rt->heap;
+    if (b->unsettled)
+        dp_unsettled_forget(rt, b);
+    b->unsettled = false;
     if (dp_moves_keep(rt, b))
         return;
     poison(rt, b);

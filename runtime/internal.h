@@ -36,8 +36,9 @@
 /* The same numbers as in kernels/common.cl. */
 enum {
     DP_MAILBOX = 64,
-    DP_OWN_WORDS = 24, /* the first: of operations that look at once */
-    DP_MAILBOX_WORDS = DP_OWN_WORDS + DP_MOST_PENDING,
+    DP_OWN_WORDS = 24,       /* the first: of operations that look at once */
+    DP_UNSETTLED_WORDS = 16, /* of packs whose sizes nobody waits for */
+    DP_MAILBOX_WORDS = DP_OWN_WORDS + DP_UNSETTLED_WORDS + DP_MOST_PENDING,
     DP_LOOK_BYTES = DP_MAILBOX + 8 * DP_MAILBOX_WORDS,
     DP_BIN_INSTANCES = DP_LOOK_BYTES,
     DP_LIST_COUNTS = DP_LOOK_BYTES + 32, /* of segmented reductions: two sets of two u32, each set 0 before its turn */
@@ -100,6 +101,7 @@ struct DpBlock {
     uint64_t addr, bytes;
     uint32_t count; /* references; 0: free */
     BlockState state;
+    bool unsettled;             /* in DpRt.unsettled */
     bool refs_are_element_refs; /* made by scatter or hist: dp_col_set_refs speaks of the arrays' elements */
     DpRefs *refs;               /* where the views in it point to; owned */
     DpContig contig;            /* LAZY, CONTIGUOUS; owned */
@@ -276,6 +278,18 @@ typedef struct Mail {
     Pending at[DP_MAILBOX_WORDS]; /* by a DpPending: its first word there; 0: in a failed state */
 } Mail;
 
+/* Columns of packs (dp_packed_views) whose sizes arrive when the host looks next: dp_settle. */
+enum { DP_MOST_UNSETTLED = 16 };
+#define DP_TOTAL_UNSETTLED UINT64_MAX /* DpContig.total of their views until then */
+typedef struct Unsettled {
+    uint32_t n, packs;
+    struct {
+        uint32_t word;         /* of the mailbox */
+        uint32_t bytes;        /* of an element */
+        DpBlock *views, *data; /* not owned; NULL when they have been freed */
+    } at[DP_MOST_UNSETTLED];
+} Unsettled;
+
 struct DpRt {
     const DpProgram *program;
     DpDevice *device;
@@ -301,6 +315,7 @@ struct DpRt {
     bool unlooked;     /* launched since: may have failed, and may run still */
     bool lanes_lacked; /* the record said DP_NO_ROOM: for dp_lanes_fitted */
     Mail mail;
+    Unsettled unsettled;
     MoveQueue moves;
     uint32_t at; /* the site of dp_at, plus 1; 0: outside of the program */
     uint32_t level, lifted_level;
@@ -635,6 +650,12 @@ void dp_sort_segments(DpRt *rt, const Segmented *s, const SegmentSort *k);
 
 /* pending.c */
 /* Of so many words. In a failed state nothing is begun: 0. */
+/* What has arrived of packs is said to their blocks; in a failed state: nothing has. Whenever the host has looked. */
+void dp_settle(DpRt *rt);
+/* The block is freed. */
+void dp_unsettled_forget(DpRt *rt, const DpBlock *b);
+/* The host looks, if it does not know. */
+uint64_t dp_contig_total(DpRt *rt, const DpContig *c);
 DpPending dp_pending_begin(DpRt *rt, uint32_t words);
 DpPending dp_pending_known(DpRt *rt, uint64_t number);
 /* Where the device leaves it; 0 if it is known, or nothing was begun. */

@@ -12,10 +12,10 @@ static DpCol alias(DpBlock *block, uint64_t addr, uint64_t n, uint32_t bytes)
 }
 
 /* Are the elements of the views, in order, the `n` elements from one address on? Then that address. */
-static uint64_t contiguous_base(const DpCol *views, const DpCtx *c)
+static uint64_t contiguous_base(DpRt *rt, const DpCol *views, const DpCtx *c)
 {
     const DpContig *whole = dp_col_contig(views);
-    return whole && whole->total == c->n && whole->total ? whole->base : 0;
+    return whole && c->n && dp_contig_total(rt, whole) == c->n ? whole->base : 0;
 }
 
 uint32_t dp_elem_words(DpRt *rt, const DpCol *views, DpCtx *c, uint64_t word[2])
@@ -23,7 +23,7 @@ uint32_t dp_elem_words(DpRt *rt, const DpCol *views, DpCtx *c, uint64_t word[2])
     word[0] = word[1] = 0;
     if (dp_failed(rt))
         return 0;
-    word[0] = contiguous_base(views, c);
+    word[0] = contiguous_base(rt, views, c);
     word[1] = views->addr;
     if (!word[0])
         dp_write_views(rt, views->block);
@@ -111,7 +111,7 @@ DpCol dp_elems(DpRt *rt, const DpCol *views, DpCtx *c, uint32_t bytes)
 {
     if (dp_failed(rt))
         return (DpCol){0};
-    uint64_t base = contiguous_base(views, c);
+    uint64_t base = contiguous_base(rt, views, c);
     DpBlock *data = base ? dp_refs_owner(rt, views->block->refs, base) : NULL;
     return data ? alias(data, base, c->n, bytes) : gather_elems(rt, views, c, bytes);
 }
@@ -281,8 +281,8 @@ static Offsets offsets_of_offsets(DpRt *rt, Offsets fine, Offsets coarse, uint64
 static DpCol flatten_views(DpRt *rt, const DpCol *views, DpBlock *inner, uint32_t bytes)
 {
     const DpContig *outer = dp_col_contig(views), *in = &inner->contig;
-    DpBlock *data = in->total ? dp_refs_owner(rt, inner->refs, in->base) : NULL;
-    if (outer && outer->total == in->n && (outer->base == inner->addr || in->n == 0)) {
+    DpBlock *data = dp_contig_total(rt, in) ? dp_refs_owner(rt, inner->refs, in->base) : NULL;
+    if (outer && dp_contig_total(rt, outer) == in->n && (outer->base == inner->addr || in->n == 0)) {
         Offsets offsets = offsets_of_offsets(rt, in->offsets, outer->offsets, views->n);
         DpCol out = dp_views_of_offsets(rt, offsets, views->n, in->base, in->total, bytes, data);
         dp_offsets_release(rt, &offsets);
@@ -336,7 +336,7 @@ DpArr dp_flatten_root(DpRt *rt, const DpArr *a, uint32_t bytes)
     DpBlock *inner = contiguous_inner(a->refs);
     if (inner) {
         const DpContig *in = &inner->contig;
-        uint64_t first = (a->addr - inner->addr) / 16, ends[2] = {0, in->total};
+        uint64_t first = (a->addr - inner->addr) / 16, ends[2] = {0, dp_contig_total(rt, in)};
         if (in->offsets.stride) {
             ends[0] = first * offsets_length(in->offsets);
             ends[1] = (first + a->len) * offsets_length(in->offsets);

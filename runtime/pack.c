@@ -202,6 +202,97 @@ void dp_await_pack(DpRt *rt, DpPending p, uint32_t ncols, const uint8_t *of, DpC
     pack->cols = NULL;
 }
 
+/* ---- packs whose sizes nobody waits for ---- */
+void dp_settle(DpRt *rt)
+{
+    Unsettled *u = &rt->unsettled;
+    const bool arrived = !dp_failed(rt);
+    for (uint32_t i = 0; i < u->n; i++) {
+        DpBlock *views = u->at[i].views, *data = u->at[i].data;
+        const uint64_t n = arrived ? rt->look[DP_MAILBOX / 8 + u->at[i].word] : 0;
+        if (views) {
+            views->unsettled = false;
+            if (views->contig.total == DP_TOTAL_UNSETTLED)
+                views->contig.total = n;
+        }
+        if (data) {
+            data->unsettled = false;
+            if (arrived)
+                dp_block_shrink(rt, data, (n ? n : 1) * u->at[i].bytes);
+        }
+    }
+    rt->mail.open -= u->packs;
+    u->n = u->packs = 0;
+}
+
+void dp_unsettled_forget(DpRt *rt, const DpBlock *b)
+{
+    Unsettled *u = &rt->unsettled;
+    for (uint32_t i = 0; i < u->n; i++) {
+        u->at[i].views = u->at[i].views == b ? NULL : u->at[i].views;
+        u->at[i].data = u->at[i].data == b ? NULL : u->at[i].data;
+    }
+}
+
+uint64_t dp_contig_total(DpRt *rt, const DpContig *c)
+{
+    if (c->total == DP_TOTAL_UNSETTLED)
+        dp_rt_look(rt);
+    return c->total;
+}
+
+/* With their sizes, which have arrived or must be waited for. */
+static void settled_views(DpRt *rt, DpPending p, uint32_t ncols, const uint8_t *of, DpCol *views, uint32_t ways)
+{
+    DpCtx *contexts[DP_MOST_WAYS] = {NULL}, **places[DP_MOST_WAYS] = {NULL};
+    for (uint32_t w = 0; w < ways; w++)
+        places[w] = &contexts[w];
+    dp_await_pack(rt, p, ncols, of, views, ways, places);
+    for (uint32_t j = 0; j < ncols; j++) {
+        DpCol col = views[j];
+        views[j] = dp_views(rt, contexts[of[j]], &col);
+        dp_col_release(rt, &col);
+    }
+    for (uint32_t w = 0; w < ways; w++)
+        dp_ctx_release(rt, &contexts[w]);
+}
+
+/* The column as views by the pack's offsets. */
+static DpCol unsettled_views(DpRt *rt, DpPending p, uint32_t way, DpCol col)
+{
+    const DpCtx *c = rt->mail.at[p].ctx[way];
+    Unsettled *u = &rt->unsettled;
+    DpCol out = dp_views_of_offsets(rt, c->packed, c->up->up->n, col.addr, DP_TOTAL_UNSETTLED, col.bytes, col.block);
+    if (out.block) {
+        out.block->unsettled = col.block->unsettled = true;
+        u->at[u->n].word = p + way;
+        u->at[u->n].bytes = col.bytes;
+        u->at[u->n].views = out.block;
+        u->at[u->n++].data = col.block;
+    }
+    dp_col_release(rt, &col);
+    return out;
+}
+
+void dp_packed_views(DpRt *rt, DpPending p, uint32_t ncols, const uint8_t *of, DpCol *views, uint32_t ways)
+{
+    Pending *pack = &rt->mail.at[p];
+    bool later = p && pack->begun > rt->mail.arrived && pack->cols && rt->unsettled.n + ncols <= DP_MOST_UNSETTLED;
+    for (uint32_t w = 0; later && w < ways; w++)
+        later = offsets_known(pack->ctx[w]->packed);
+    if (!later) {
+        settled_views(rt, p, ncols, of, views, ways);
+        return;
+    }
+    rt->unsettled.packs++; /* its words stay open until then */
+    for (uint32_t j = 0; j < ncols; j++)
+        views[j] = unsettled_views(rt, p, of[j], pack->cols[j]);
+    for (uint32_t w = 0; w < ways; w++)
+        dp_ctx_release(rt, &pack->ctx[w]);
+    free(pack->cols);
+    pack->cols = NULL;
+}
+
 DpPending dp_begin_split(DpRt *rt, DpCtx *ctx, const DpCol *cond)
 {
     DpBlock *both[2] = {NULL, NULL};

@@ -25,12 +25,25 @@ static DpPending pending_new(DpRt *rt, uint32_t words, Pending p)
     return number;
 }
 
+/* Packs that nobody waits for leave the words to what is. */
+static void make_room(DpRt *rt)
+{
+    const Mail *m = &rt->mail;
+    if (rt->unsettled.n && m->open == rt->unsettled.packs && m->used > DP_OWN_WORDS + DP_UNSETTLED_WORDS)
+        dp_rt_look(rt);
+}
+
 DpPending dp_pending_begin(DpRt *rt, uint32_t words)
 {
+    make_room(rt);
     return pending_new(rt, words, (Pending){.begun = ++rt->mail.begun});
 }
 
-DpPending dp_pending_known(DpRt *rt, uint64_t number) { return pending_new(rt, 1, (Pending){.known = {number, 0}}); }
+DpPending dp_pending_known(DpRt *rt, uint64_t number)
+{
+    make_room(rt);
+    return pending_new(rt, 1, (Pending){.known = {number, 0}});
+}
 
 uint64_t dp_pending_mail(const DpRt *rt, DpPending p)
 {

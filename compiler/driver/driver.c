@@ -85,6 +85,7 @@ static bool run_plan(Compilation *c)
 }
 
 static bool run_device_checks(Compilation *c) { return plan_check_on_device(c->plan), true; }
+static bool run_pack_views(Compilation *c) { return plan_pack_views(c->plan), true; }
 static bool run_batch_reads(Compilation *c) { return plan_batch_reads(c->plan), true; }
 static bool run_lifetimes(Compilation *c) { return plan_lifetimes(c->plan), true; }
 
@@ -142,6 +143,7 @@ static const Pass passes[] = {
     {"liveness", STAGE_FLAT, run_liveness, check_flat, print_flat},
     {"plan", STAGE_NONE, run_plan, NULL, NULL},
     {"checks on the device", STAGE_NONE, run_device_checks, NULL, NULL},
+    {"views of packs", STAGE_NONE, run_pack_views, NULL, NULL},
     {"batch read-backs", STAGE_NONE, run_batch_reads, NULL, NULL},
     {"lifetimes", STAGE_PLAN, run_lifetimes, check_plan, print_plan},
     {"kernels", STAGE_OPENCL, NULL, NULL, print_opencl},

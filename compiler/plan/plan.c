@@ -61,7 +61,8 @@ unsigned plan_many_param(const PlanInstr *in) { return in->args[3].bits ? PARAM_
 PlanReg plan_awaited(const PlanInstr *in)
 {
     const char *pending = strstr(plan_ops[in->op].operands, "!p"); /* the last operand */
-    return pending ? in->args[in->nargs - 1].reg : PLAN_NO_REG;
+    bool waits = plan_ops[in->op].effects & PLAN_READS_BACK;
+    return pending && waits ? in->args[in->nargs - 1].reg : PLAN_NO_REG;
 }
 
 static void visit_words(const PlanInstr *in, void (*f)(void *ctx, PlanOperand *o, PlanUse use), void *ctx)

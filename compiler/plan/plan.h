@@ -146,7 +146,9 @@ struct Plan {
 Plan *plan_lower(const FlatProgram *p);
 /* What the device may check is not read back for that (device_checks.c). On what plan_lower made. */
 void plan_check_on_device(Plan *plan);
-/* Reads several numbers at once where that can be. */
+/* Sizes of packs that nobody needs are not waited for. On what plan_lower made. */
+void plan_pack_views(Plan *plan);
+/* Reads several numbers at once where that can be. Behind it. */
 void plan_batch_reads(Plan *plan);
 /* Once, behind it. */
 void plan_lifetimes(Plan *plan);
@@ -175,7 +177,7 @@ void plan_operands(const PlanInstr *in, void (*f)(void *ctx, PlanOperand *o, Pla
 
 /* Words of the mailbox that the instruction's pending number takes; 0: it begins none. What is pending at a time takes
  * at most PLAN_MOST_PENDING. The same numbers as in dp_rt.h. */
-enum { PLAN_MOST_PENDING = 224, PLAN_PENDING_LENGTHS = 3 };
+enum { PLAN_MOST_PENDING = 208, PLAN_PENDING_LENGTHS = 3 };
 uint32_t plan_pending_words(const Plan *plan, const PlanInstr *in);
 /* What it awaits; PLAN_NO_REG: nothing. */
 PlanReg plan_awaited(const PlanInstr *in);

@@ -50,7 +50,7 @@ typedef struct DpCol {
  * was begun before: one read-back brings them together. Each is awaited once, in a failed state too. What has been
  * begun and not awaited takes at most DP_MOST_PENDING words: a nested context DP_PENDING_LENGTHS, results one each,
  * others one. */
-enum { DP_MOST_PENDING = 224, DP_PENDING_LENGTHS = 3 };
+enum { DP_MOST_PENDING = 208, DP_PENDING_LENGTHS = 3 };
 typedef uint32_t DpPending;
 
 /* A place that can fail; the table is part of the generated program (kinds as in the compiler's ErrorKind;
@@ -310,6 +310,9 @@ DpPending dp_begin_pack(DpRt *rt, uint32_t kernel, uint32_t variant, DpCtx *c, c
                         uint32_t positions);
 void dp_await_pack(DpRt *rt, DpPending p, uint32_t ncols, const uint8_t *of, DpCol *cols, uint32_t ways,
                    DpCtx **const *contexts);
+/* Instead of dp_await_pack: the columns, of scalars, as arrays of the segments that were packed. The host does not
+ * wait. */
+void dp_packed_views(DpRt *rt, DpPending p, uint32_t ncols, const uint8_t *of, DpCol *views, uint32_t ways);
 void dp_reduce(DpRt *rt, uint32_t kernel, uint32_t variant, DpCtx *c, const uint64_t *words,
                DpCol *outs); /* columns of up(c) */
 DpPending dp_begin_reduce_root(DpRt *rt, uint32_t kernel, uint32_t variant, DpCtx *c, const uint64_t *words);
