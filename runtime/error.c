@@ -234,7 +234,7 @@ void dp_rt_report(DpRt *rt)
 const uint64_t *dp_rt_look(DpRt *rt)
 {
     if (dp_failed(rt)) {
-        dp_settle(rt);
+        dp_settle_packs(rt);
         return rt->look + DP_MAILBOX / 8;
     }
     ProfilePhase before = dp_profile_switch(rt, PHASE_LOOK);
@@ -248,7 +248,7 @@ const uint64_t *dp_rt_look(DpRt *rt)
         dp_activity("running");
     rt->compiling = false;
     dp_rt_report(rt);
-    dp_settle(rt);
+    dp_settle_packs(rt);
     return rt->look + DP_MAILBOX / 8;
 }
 

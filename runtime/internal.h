@@ -278,7 +278,7 @@ typedef struct Mail {
     Pending at[DP_MAILBOX_WORDS]; /* by a DpPending: its first word there; 0: in a failed state */
 } Mail;
 
-/* Columns of packs (dp_packed_views) whose sizes arrive when the host looks next: dp_settle. */
+/* Columns of packs (dp_packed_views) whose sizes arrive when the host looks next: dp_settle_packs. */
 enum { DP_MOST_UNSETTLED = 16 };
 #define DP_TOTAL_UNSETTLED UINT64_MAX /* DpContig.total of their views until then */
 typedef struct Unsettled {
@@ -651,7 +651,7 @@ void dp_sort_segments(DpRt *rt, const Segmented *s, const SegmentSort *k);
 /* pending.c */
 /* Of so many words. In a failed state nothing is begun: 0. */
 /* What has arrived of packs is said to their blocks; in a failed state: nothing has. Whenever the host has looked. */
-void dp_settle(DpRt *rt);
+void dp_settle_packs(DpRt *rt);
 /* The block is freed. */
 void dp_unsettled_forget(DpRt *rt, const DpBlock *b);
 /* The host looks, if it does not know. */

@@ -203,7 +203,7 @@ void dp_await_pack(DpRt *rt, DpPending p, uint32_t ncols, const uint8_t *of, DpC
 }
 
 /* ---- packs whose sizes nobody waits for ---- */
-void dp_settle(DpRt *rt)
+void dp_settle_packs(DpRt *rt)
 {
     Unsettled *u = &rt->unsettled;
     const bool arrived = !dp_failed(rt);

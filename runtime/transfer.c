@@ -178,7 +178,7 @@ void dp_run(DpRt *rt, const DpEntry *entry, DpArg *args, DpArg *results)
     entry->run(rt, entry, args, results);
     rt->at = 0;
     dp_check(rt);
-    dp_settle(rt);
+    dp_settle_packs(rt);
 }
 
 static void scalar_result(DpRt *rt, uint64_t bits, DpLeaf *leaf)
