@@ -19,7 +19,7 @@ typedef struct PackLaunch {
     PackProgram program;
     const DpCtx *c;
     const uint64_t *words, *outs;
-    uint32_t nouts, ways, value_bytes;
+    uint32_t nouts, ways, value_bytes, widest; /* widest: column of up to 8 bytes, at least 4 */
     uint64_t mail;
 } PackLaunch;
 
@@ -44,7 +44,8 @@ static void add_words(DpRt *rt, const PackLaunch *p, Args *a)
 /* As pack.cl has it. */
 static uint64_t tile_elements(const PackLaunch *p)
 {
-    return 256 * (p->value_bytes <= 16 ? 16 : p->value_bytes <= 32 ? 8 : 4);
+    const uint32_t local = p->widest + 2 * p->ways + 1;
+    return 256 * (p->value_bytes <= 16 && local <= 11 ? 16 : p->value_bytes <= 32 ? 8 : 4);
 }
 
 static void run_one_pass(DpRt *rt, const PackLaunch *p)
@@ -60,8 +61,9 @@ static void run_one_pass(DpRt *rt, const PackLaunch *p)
 
 static void run_two_passes(DpRt *rt, const PackLaunch *p)
 {
-    const uint32_t chunks = dp_rt_chunks(rt, rt->gpu, p->c->n);
-    const bool one = !rt->gpu && chunks == 1;
+    const bool small = rt->gpu && p->c->n < tile_elements(p);
+    const uint32_t chunks = small ? 1 : dp_rt_chunks(rt, rt->gpu, p->c->n);
+    const bool one = small || (!rt->gpu && chunks == 1);
     DpBlock *part = one ? NULL : dp_block_new(rt, chunks * (uint64_t)p->ways, 8);
     Args count = begin_args(p), write, carries = {.n = 0};
     dp_args_add(&count, dp_block_addr(part));
@@ -69,7 +71,7 @@ static void run_two_passes(DpRt *rt, const PackLaunch *p)
     add_words(rt, p, &count);
     if (!one)
         dp_rt_launch(rt, kernel_of(rt, &p->program, "dp_pack_count"), 1, chunks, &count);
-    if (rt->gpu) {
+    if (rt->gpu && !one) {
         dp_args_add(&carries, chunks);
         dp_args_add(&carries, dp_block_addr(part));
         dp_args_add(&carries, p->mail);
@@ -84,7 +86,7 @@ static void run_two_passes(DpRt *rt, const PackLaunch *p)
 
 static void run_pack(DpRt *rt, const PackLaunch *p)
 {
-    if (rt->lookback.use)
+    if (rt->lookback.use && p->c->n >= tile_elements(p))
         run_one_pass(rt, p);
     else
         run_two_passes(rt, p);
@@ -135,6 +137,14 @@ static DpCol *new_columns(DpRt *rt, const DpKernel *k, const DpCtx *c, uint32_t 
     return cols;
 }
 
+static uint32_t widest_column(const DpKernel *k, uint32_t ways)
+{
+    for (uint32_t i = 2 * ways; i < k->nouts; i++)
+        if (k->out_bytes[i] == 8)
+            return 8;
+    return 4;
+}
+
 DpPending dp_begin_pack(DpRt *rt, uint32_t kernel, uint32_t variant, DpCtx *c, const uint64_t *words, uint32_t ways,
                         uint32_t positions)
 {
@@ -161,7 +171,8 @@ DpPending dp_begin_pack(DpRt *rt, uint32_t kernel, uint32_t variant, DpCtx *c, c
                                .outs = outs,
                                .nouts = k->nouts,
                                .ways = ways,
-                               .value_bytes = k->val_bytes,
+                               .value_bytes = k->val_bytes ? k->val_bytes : 16,
+                               .widest = widest_column(k, ways),
                                .mail = dp_pending_mail(rt, p)};
     if (c->n)
         run_pack(rt, &launch);
@@ -312,6 +323,7 @@ DpPending dp_begin_split(DpRt *rt, DpCtx *ctx, const DpCol *cond)
                                    .nouts = 4,
                                    .ways = 2,
                                    .value_bytes = 16,
+                                   .widest = 4,
                                    .mail = dp_pending_mail(rt, p)};
         run_pack(rt, &launch);
     }

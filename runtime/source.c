@@ -170,7 +170,6 @@ static const char *const defined_names[] = {
     "dp_ways",
     "dp_keep",
     "dp_put_offset",
-    "dp_rank",
     "dp_pack_onepass",
     "dp_pack_count",
     "dp_pack_carries",

@@ -469,25 +469,37 @@ static void emit_ways(KernelEmitter *ke)
     strbuf_add(ke->out, ";\n}\n");
 }
 
-/* What is stored of instance i, which becomes instance `at` of context `way`. */
-static void emit_keep(KernelEmitter *ke)
+/* One thing that is stored of what is kept; the first one stands by itself. */
+static void emit_kept_column(KernelEmitter *ke, uint32_t *count, uint32_t way, CoreType t, uint32_t out)
+{
+    if ((*count)++ == 1)
+        strbuf_add(ke->out, "\n#define DP_KEPT_REST(F)");
+    strbuf_printf(ke->out, " F(%u, %u, %s, o%u, ", way, emit_bytes(t), emit_memory_type(t), out);
+}
+
+/* What is stored of instance i where context `way` has it: its position, values. */
+static void emit_kept(KernelEmitter *ke)
 {
     const FlatStmt *s = ke->k->stmt;
-    uint32_t ways = s->pack.nways;
-    strbuf_add(ke->out, "static inline void dp_keep(" HEAP ", uint way, ulong at, ulong i, dp_val v DP_OUTS)\n{\n");
+    const uint32_t ways = s->pack.nways;
+    uint32_t count = 0, widest = 4;
+    strbuf_add(ke->out, "#define DP_KEPT_FIRST(F)");
     for (uint32_t w = 0; w < ways; w++) {
-        strbuf_printf(ke->out, "    if (way == %u) {\n", w);
-        if (ke->k->positions >> w & 1)
-            strbuf_printf(ke->out, "        *DP_AT(uint, o%u + at * 4) = (uint)i;\n", 2 * w);
+        if (ke->k->positions >> w & 1) {
+            emit_kept_column(ke, &count, w, core_scalar(SC_U32), 2 * w);
+            strbuf_add(ke->out, "(uint)i)");
+        }
         for (uint32_t j = ways; j < s->nouts; j++) {
             CoreType t = ke->k->values[j];
-            if (ke->k->fn->vars.at[s->outs[j]].ctx == s->outs[w])
-                strbuf_printf(ke->out, "        *DP_AT(%s, o%u + at * %u) = v.v%u;\n", emit_memory_type(t), ways + j,
-                              emit_bytes(t), j);
+            if (ke->k->fn->vars.at[s->outs[j]].ctx != s->outs[w])
+                continue;
+            emit_kept_column(ke, &count, w, t, ways + j);
+            strbuf_printf(ke->out, "v.v%u)", j);
+            widest = emit_bytes(t) == 8 ? 8 : widest;
         }
-        strbuf_add(ke->out, "    }\n");
     }
-    strbuf_add(ke->out, "}\n");
+    strbuf_add(ke->out, count < 2 ? "\n#define DP_KEPT_REST(F)\n" : "\n");
+    strbuf_printf(ke->out, "#define DP_KEPT_BYTES %u\n", widest);
 }
 
 static void emit_load(KernelEmitter *ke)
@@ -604,7 +616,7 @@ void emit_kernel_source(StrBuf *out, const Plan *plan, const PlanKernel *k)
         emit_neutral(&ke);
     if (k->kind == PLAN_PACK) {
         emit_ways(&ke);
-        emit_keep(&ke);
+        emit_kept(&ke);
     } else {
         emit_store(&ke);
     }

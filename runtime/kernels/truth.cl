@@ -15,7 +15,6 @@ static inline dp_val dp_body(DP_HEAP, ulong i, ulong s DP_WORDS)
 
 static inline uint dp_ways(dp_val v) { return v.v0 ? 1 : 2; }
 
-static inline void dp_keep(DP_HEAP, uint way, ulong at, ulong i, dp_val v DP_OUTS)
-{
-    *DP_AT(uint, (way ? o2 : o0) + 4 * at) = (uint)i;
-}
+#define DP_KEPT_FIRST(F) F(0, 4, uint, o0, (uint)i)
+#define DP_KEPT_REST(F) F(1, 4, uint, o2, (uint)i)
+#define DP_KEPT_BYTES 4

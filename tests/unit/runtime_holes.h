@@ -52,8 +52,7 @@ enum {
 /* One selection, of positions only. */
 #define PACK_ONE                                                                                                       \
     "#define DP_WAYS 1\ntypedef struct { uchar v0; } dp_val;\nstatic inline uint dp_ways(dp_val v) { return v.v0; }\n" \
-    "static inline void dp_keep(" HEAP ", uint way, ulong at, ulong i, dp_val v DP_OUTS)\n"                            \
-    "{ *DP_AT(uint, o0 + 4 * at) = (uint)i; }\n"
+    "#define DP_KEPT_FIRST(F) F(0, 4, uint, o0, (uint)i)\n#define DP_KEPT_REST(F)\n#define DP_KEPT_BYTES 4\n"
 
 /* x -> a x + b, first a's function, then b's: associative, not commutative */
 #define COMPOSE_BODY BODY "{ uint x = *DP_AT(uint, w0 + 4 * i); dp_val v = {x | 1, x >> 3}; return v; }\n"
