@@ -194,6 +194,24 @@ static inline ulong dp_chunk_start(ulong n, ulong chunks, ulong c)
 #define DP_DEVICE_FENCE() mem_fence(CLK_GLOBAL_MEM_FENCE)
 #endif
 
+/* DP_WARPS: the 32 work-items of a row of a work-group can see each other's words without local memory. All of them must come here. */
+#if DP_NVIDIA
+#define DP_WARPS 1
+static inline uint dp_warp_ballot(uint yes)
+{
+    uint r;
+    asm volatile("{.reg .pred p; setp.ne.u32 p, %1, 0; vote.sync.ballot.b32 %0, p, 0xffffffff;}" : "=r"(r) : "r"(yes));
+    return r;
+}
+/* The word of the work-item `by` behind, or its own beyond the end. */
+static inline uint dp_warp_down(uint word, uint by)
+{
+    uint r;
+    asm volatile("shfl.sync.down.b32 %0, %1, %2, 31, 0xffffffff;" : "=r"(r) : "r"(word), "r"(by));
+    return r;
+}
+#endif
+
 /* Bits of carries (carry.cl). */
 enum { DP_RESET = 1, DP_HAS = 2, DP_EMITTED = 4 };
 

@@ -5,8 +5,8 @@
  * GPU: tiles of DP_PACK_ITEMS elements a lane. Elements are evaluated side by side, once, and their values stay in registers; their bits go
  * through local memory to the lanes that count runs of them; these counts are scanned, and the lanes put the rank of each element of their
  * run, among those of the tile that a selection keeps, beside it. What is kept is put together in local memory by these ranks, a column at a time,
- * and stored from there side by side. dp_pack_onepass takes its tiles in the order of tickets, and finds what stands before a tile by looking
- * back at the words that the tiles before it have published: a count of the tile alone, or of all up to it (Merrill and Garland 2016).
+ * and stored from there side by side. dp_pack_onepass takes its tiles in the order of tickets, and finds what stands before a tile by looking back at
+ * the words that the tiles before it have published: a count of the tile alone, or of all up to it (Merrill and Garland 2016).
  * This needs work-groups that go on while others wait; where that is not certain, dp_pack_count counts chunks of tiles,
  * dp_pack_carries makes these exclusive sums, and dp_pack_write evaluates again and stores. Less than a tile is dp_pack_write alone; part is 0 then.
  * CPU: a work-item a chunk; dp_pack_count (not for a single chunk, part is 0 then), dp_pack_write, which adds up the counts before its own.
@@ -192,7 +192,8 @@ DP_KERNEL void dp_pack_write(__global uchar *restrict heap, __global uchar *rest
         } \
         ahead += (DP_COUNTS)((rows & 0xffff) + (rows >> 16)) << 16 * w; \
         total |= (DP_COUNTS)((sum & 0xffff) + (sum >> 16)) << 16 * w; \
-    } \
+    }
+#define DP_PACK_TILE_RANKS() \
     _Pragma("unroll") for (uint w = 0; w < DP_WAYS; w++) { /* two ranks a word */ \
         uint rank = DP_COUNT_OF(ahead, w) * 0x10001U; \
         _Pragma("unroll") for (uint q = 0; q < DP_RUN_WORDS; q++) { \
@@ -289,11 +290,43 @@ DP_KERNEL void dp_pack_onepass(__global uchar *restrict heap, __global uchar *re
     DP_PACK_TILE_COUNT()
     if (l < DP_WAYS)
         DP_PUBLISHED(l, t) = (epoch << 2 | (t ? 1 : 2)) << 32 | DP_COUNT_OF(total, l);
+    DP_PACK_TILE_RANKS()
     DP_KEPT_FIRST(DP_PACK_STAGE)
+    ulong before[DP_WAYS] = {0};
+#if DP_WARPS
+    /* A warp for each selection looks at 32 tiles before, and so on, up to the nearest that has counted all before it. */
+    if (l < 32 * DP_WAYS) {
+        const uint way = l / 32, q = l % 32;
+        uint sum = 0, last = t == 0;
+        for (long at = (long)t - 1 - q; !last; at -= 32) {
+            ulong word = 2UL << 32;
+            if (at >= 0)
+                do
+                    word = DP_PUBLISHED(way, (ulong)at);
+                while (word >> 34 != epoch);
+            last = dp_warp_ballot(word >> 32 & 2);
+            sum += q <= (last ? popcount((last & -last) - 1) : 31) ? (uint)word : 0;
+        }
+        _Pragma("unroll") for (uint by = 16; by; by /= 2) {
+            const uint behind = dp_warp_down(sum, by);
+            sum += q + by < 32 ? behind : 0;
+        }
+        if (q == 0) {
+            const uint upto = sum + DP_COUNT_OF(total, way);
+            if (t)
+                DP_PUBLISHED(way, t) = (epoch << 2 | 2) << 32 | upto;
+            if (base + count == n)
+                *DP_AT(ulong, mail + 8 * way) = upto;
+            seen[way] = sum;
+        }
+    }
+    barrier(CLK_LOCAL_MEM_FENCE);
+    _Pragma("unroll") for (uint w = 0; w < DP_WAYS; w++)
+        before[w] = seen[w];
+#else
     /* Lanes side by side look at the DP_WINDOW tiles before, for each selection up to the nearest that has counted all before it. */
     const uint way = l / DP_WINDOW, q = l % DP_WINDOW;
     uint open = t ? (1U << DP_WAYS) - 1 : 0;
-    ulong before[DP_WAYS] = {0};
     for (long back = (long)t - 1; open; back -= DP_WINDOW) {
         const bool looks = way < DP_WAYS && open >> way & 1 && back >= (long)q;
         uint count_there = 0;
@@ -336,6 +369,7 @@ DP_KERNEL void dp_pack_onepass(__global uchar *restrict heap, __global uchar *re
             if (base + count == n)
                 *DP_AT(ulong, mail + 8 * w) = before[w] + DP_COUNT_OF(total, w);
         }
+#endif
     DP_PACK_STORE()
 }
 
@@ -411,6 +445,7 @@ DP_KERNEL void dp_pack_write(__global uchar *restrict heap, __global uchar *rest
         DP_PACK_SEGMENTS()
         DP_PACK_PART()
         DP_PACK_TILE_COUNT()
+        DP_PACK_TILE_RANKS()
         DP_KEPT_FIRST(DP_PACK_STAGE)
         DP_PACK_STORE()
         for (uint w = 0; w < DP_WAYS; w++)

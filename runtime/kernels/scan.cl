@@ -96,7 +96,7 @@ static inline void dp_publish(DP_HEAP, ulong state, ulong epoch, ulong t, uint k
 }
 
 /* Waits for tile t; of which kind it is. */
-static inline uint dp_await(DP_HEAP, ulong state, ulong epoch, ulong t, __local dp_val *v)
+static inline uint dp_await(DP_HEAP, ulong state, ulong epoch, ulong t, dp_val *v)
 {
     dp_staged w;
     ulong word = 0;
@@ -189,25 +189,31 @@ DP_KERNEL void dp_scan_onepass(__global uchar *restrict heap, __global uchar *re
     dp_val r[DP_ITEMS];
     dp_carry c;
     c.bits = 0;
-#pragma unroll
-    for (uint k = 0; k < DP_ITEMS; k++)
-        if (k < m) {
-            if (DP_SEGMENTED && begin + k == stop) {
-                s_end = DP_SKIP_EMPTY(s_end + 1, stop);
-                stop = DP_SEG_END(s_end);
-                start = true;
-            }
-            if (start) {
-                c.bits = DP_RESET | DP_HAS;
-                c.v = DP_NEUTRAL(s_end);
-                starts |= 1U << k;
-                start = false;
-            }
-            dp_val x = dp_stage_get(stage, first + k), next = c.bits & DP_HAS ? DP_OP(s_end, c.v, x) : x;
-            r[k] = DP_EXCLUSIVE ? c.v : next;
-            c.v = next;
-            c.bits |= DP_HAS;
+#define DP_SCAN_RUN(FIRST, THERE) \
+    _Pragma("unroll") for (uint k = 0; k < DP_ITEMS; k++) \
+        if (THERE) { \
+            if (DP_SEGMENTED && begin + k == stop) { \
+                s_end = DP_SKIP_EMPTY(s_end + 1, stop); \
+                stop = DP_SEG_END(s_end); \
+                start = true; \
+            } \
+            if (start) { \
+                c.bits = DP_RESET | DP_HAS; \
+                c.v = DP_NEUTRAL(s_end); \
+                starts |= 1U << k; \
+                start = false; \
+            } \
+            dp_val x = dp_stage_get(stage, (FIRST) + k), next = c.bits & DP_HAS ? DP_OP(s_end, c.v, x) : x; \
+            r[k] = DP_EXCLUSIVE ? c.v : next; \
+            c.v = next; \
+            c.bits |= DP_HAS; \
         }
+    const bool full = DP_LANES && count == DP_TILE; /* then nothing is asked of each element */
+    if (full) {
+        DP_SCAN_RUN(l * DP_ITEMS, true)
+    } else {
+        DP_SCAN_RUN(first, k < m)
+    }
     DP_GROUP_SCAN()
 
     const dp_carry total = sh[DP_SCANNED][DP_WG - 1];
@@ -216,10 +222,31 @@ DP_KERNEL void dp_scan_onepass(__global uchar *restrict heap, __global uchar *re
     bool some = false;
     if (l == 0)
         dp_publish(heap, state, epoch, t, total.bits & DP_RESET ? 1 : 0, total.v);
+#if DP_WARPS
+    if (l < 32) /* work-item q: of tiles back - q ... to the nearest one that has published all */
+        for (long back = (long)t - 1, done = begins; !done; back -= 32) {
+            dp_staged w, behind;
+            w.v = total.v;
+            const uint all = dp_warp_ballot(back >= (long)l ? dp_await(heap, state, epoch, (ulong)back - l, &w.v) : 1);
+            const uint last = all ? popcount((all & -all) - 1) : 31;
+            _Pragma("unroll") for (uint by = 1; by < 32; by *= 2) {
+                _Pragma("unroll") for (uint k = 0; k < DP_VAL_WORDS; k++)
+                    behind.word[k] = dp_warp_down(w.word[k], by);
+                if (l + by <= last)
+                    w.v = DP_OP(s0, behind.v, w.v);
+            }
+            sum = some ? DP_OP(s0, w.v, sum) : w.v;
+            some = true;
+            done = all != 0;
+        }
+#else
     uint done = begins;
     for (long back = (long)t - 1; !done; back -= DP_WINDOW) {
-        if (l < DP_WINDOW)
-            kinds[l] = back >= (long)l ? dp_await(heap, state, epoch, (ulong)back - l, &seen[l]) : 1;
+        if (l < DP_WINDOW) {
+            dp_val v = total.v;
+            kinds[l] = back >= (long)l ? dp_await(heap, state, epoch, (ulong)back - l, &v) : 1;
+            seen[l] = v;
+        }
         barrier(CLK_LOCAL_MEM_FENCE);
         if (l == 0) { /* tile 0 has published all: no further */
             uint q = 0;
@@ -233,6 +260,7 @@ DP_KERNEL void dp_scan_onepass(__global uchar *restrict heap, __global uchar *re
         barrier(CLK_LOCAL_MEM_FENCE);
         done = farthest[0];
     }
+#endif
     if (l == 0 && !begins) {
         if (!(total.bits & DP_RESET))
             dp_publish(heap, state, epoch, t, 1, DP_OP(s0, sum, total.v));
@@ -248,12 +276,17 @@ DP_KERNEL void dp_scan_onepass(__global uchar *restrict heap, __global uchar *re
     if (l)
         c = sh[DP_SCANNED][l - 1];
     c = DP_JOIN(s0, before, c);
-#pragma unroll
-    for (uint k = 0; k < DP_ITEMS; k++)
-        if (k < m) {
-            bool open = !(starts & ((2U << k) - 1)); /* its segment began before the lane */
-            dp_stage_put(stage, first + k, !open ? r[k] : DP_EXCLUSIVE && k == 0 ? c.v : DP_OP(s_begin, c.v, r[k]));
+#define DP_SCAN_PUT(FIRST, THERE) \
+    _Pragma("unroll") for (uint k = 0; k < DP_ITEMS; k++) \
+        if (THERE) { \
+            bool open = !(starts & ((2U << k) - 1)); /* its segment began before the lane */ \
+            dp_stage_put(stage, (FIRST) + k, !open ? r[k] : DP_EXCLUSIVE && k == 0 ? c.v : DP_OP(s_begin, c.v, r[k])); \
         }
+    if (full) {
+        DP_SCAN_PUT(l * DP_ITEMS, true)
+    } else {
+        DP_SCAN_PUT(first, k < m)
+    }
     barrier(CLK_LOCAL_MEM_FENCE);
     for (uint j = l; j < count; j += DP_WG)
         dp_store(out, base + j, dp_stage_get(stage, j) DP_PASS_OUTS);
