@@ -10,7 +10,7 @@
  * on a GPU, the tiles its units: in small tiles if not in large ones. */
 #include "internal.h"
 
-enum { PIECE = 1024, SHARED = 2 * PIECE, PIECE_LANES = 32 }; /* as in kernels/reduce.cl */
+enum { ALONE = 256, PIECE = 1024, SHARED = 2 * PIECE, PIECE_LANES = 32 }; /* as in kernels/reduce.cl */
 
 typedef struct Way {
     WayKind kind;
@@ -368,7 +368,7 @@ static uint64_t round_groups(const DpRt *rt, const SegReduce *r, uint64_t n)
 static void by_length(DpRt *rt, const SegReduce *r, uint32_t lanes)
 {
     const uint64_t wanted = dp_param(rt, PARAM_SPLIT_LENGTH) * lanes, most = wanted < SHARED ? wanted : SHARED;
-    const uint64_t longs = count_longer(r, SHARED);
+    const uint64_t longs = count_longer(r, SHARED) ? count_longer(r, ALONE) : 0; /* 0: there is no list */
     const uint64_t npieces = longs ? longs + r->n / PIECE : 0;
     DpBlock *list = dp_block_new(rt, longs, 8), *pieces = dp_block_new(rt, npieces, 4);
     DpBlock *part = dp_block_new(rt, npieces, dp_rt_carry_bytes(rt, r->kernel));

@@ -10,8 +10,8 @@
  * stride over it, so that loads come side by side, else each has a run of neighbours; then they are joined in order.
  *
  * DP_SPLIT (GPU): a work-item, or a team of `lanes`, takes a segment of at most `most` elements. Then teams of the work-group take its
- * longer ones, and segments of more than DP_SHARED elements are put on a list, in pieces of DP_PIECE. A team reduces a piece, and another
- * one joins those of a segment. So it serves all lengths, also those that the host does not know.
+ * longer ones, and segments of more than DP_SHARED elements are put on a list, in pieces of DP_PIECE, those of more than DP_ALONE too
+ * where the group has many (neighbours of a power law are often alike). A team reduces a piece, and another one joins those of a segment. So it serves all lengths, also those that the host does not know.
  *
  * DP_PATH: balanced by the merge path of elements and segment ends (Merrill and Garland, "Merge-based parallel
  * sparse matrix-vector multiplication", 2016). The path has n + nseg steps: at step d, s segments have been finished and i = d - s
@@ -399,7 +399,7 @@ DP_KERNEL void dp_segreduce_team(__global uchar *restrict heap, __global uchar *
 #else
 /* At `list` for each long segment itself and its first piece; at `pieces` for each piece where its segment stands in the list. At
  * `counts` the u32 numbers of pieces and of long segments; they are 0 before. */
-enum { DP_PIECE = 1024, DP_SHARED = 2 * DP_PIECE, DP_PIECE_LANES = 32, DP_TEAMS = DP_WG / DP_PIECE_LANES };
+enum { DP_ALONE = 256, DP_PIECE = 1024, DP_SHARED = 2 * DP_PIECE, DP_PIECE_LANES = 32, DP_TEAMS = DP_WG / DP_PIECE_LANES };
 #define DP_LIST_SEGMENT(j) (*DP_AT(uint, list + 8 * (ulong)(j)))
 #define DP_LIST_FIRST(j) (*DP_AT(uint, list + 8 * (ulong)(j) + 4))
 /* Rounds in which the work-group's teams take numbers below `count`; p: the team's, if it is there. */
@@ -412,7 +412,7 @@ DP_KERNEL void dp_segreduce_short(__global uchar *restrict heap, __global uchar 
                                    DP_WORDS DP_OUTS)
 {
     __local dp_carry sh[DP_WG];
-    __local uint shared[DP_WG], shareds[1], longs[1];
+    __local uint shared[DP_WG], shareds[1], middling[1], longs[1];
     __local uint4 found[DP_WG]; /* of long ones: place in the list, first piece, number of pieces */
     const uint l = get_local_id(0), lanes = (uint)many;
     const ulong base = get_group_id(0) * (ulong)(DP_WG / lanes);
@@ -421,8 +421,9 @@ DP_KERNEL void dp_segreduce_short(__global uchar *restrict heap, __global uchar 
     bool mine = s < nseg;
     dp_carry c;
     c.bits = 0;
+    ulong elements = 0; /* if nobody has taken them */
     if (l == 0)
-        shareds[0] = longs[0] = 0;
+        shareds[0] = middling[0] = longs[0] = 0;
     barrier(CLK_LOCAL_MEM_FENCE);
     if (mine) {
         ulong i = DP_SEG_START(s), end = DP_SEG_END(s);
@@ -435,19 +436,25 @@ DP_KERNEL void dp_segreduce_short(__global uchar *restrict heap, __global uchar 
             dp_store(out, s, v DP_PASS_OUTS);
         } else if (mine) {
             c = dp_team_part(heap, i, end, s, k, lanes, vals, pos DP_PASS);
-        } else if (k == 0 && end - i <= DP_SHARED) {
-            shared[atomic_inc(shareds)] = l / lanes;
         } else if (k == 0) {
-            volatile __global uint *number = (volatile __global uint *)(out + counts);
-            uint count = (uint)((end - i + DP_PIECE - 1) / DP_PIECE);
-            uint first = atomic_add(number, count), j = atomic_inc(number + 1);
-            *(__global uint2 *)(out + list + 8 * (ulong)j) = (uint2)((uint)s, first);
-            found[atomic_inc(longs)] = (uint4)(j, first, count, 0);
+            elements = end - i;
+            if (elements > DP_ALONE && elements <= DP_SHARED)
+                atomic_inc(middling);
         }
     }
     DP_TEAM_JOIN()
     if (mine && k == 0 && lanes > 1)
         dp_team_store(out, s, sh[l] DP_PASS DP_PASS_OUTS);
+    barrier(CLK_LOCAL_MEM_FENCE);
+    if (elements > 0 && elements <= (list && middling[0] > 2 * DP_TEAMS ? DP_ALONE : DP_SHARED)) {
+        shared[atomic_inc(shareds)] = l / lanes;
+    } else if (elements > 0) {
+        volatile __global uint *number = (volatile __global uint *)(out + counts);
+        uint count = (uint)((elements + DP_PIECE - 1) / DP_PIECE);
+        uint first = atomic_add(number, count), j = atomic_inc(number + 1);
+        *(__global uint2 *)(out + list + 8 * (ulong)j) = (uint2)((uint)s, first);
+        found[atomic_inc(longs)] = (uint4)(j, first, count, 0);
+    }
     barrier(CLK_LOCAL_MEM_FENCE);
     k = l & (DP_PIECE_LANES - 1);
     for (uint q = 0; q < longs[0]; q++)
