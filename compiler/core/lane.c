@@ -342,9 +342,11 @@ bool lane_copies_state(const Lane *l, const CoreStmt *s, uint32_t i)
 static bool lane_loop_blocks(Lane *l, const CoreStmt *s)
 {
     int64_t count;
-    for (uint32_t i = 0; i < s->loop.nparams; i++)
-        if (!bind_like(l, s->loop.params[i], s->loop.inits[i]))
+    for (uint32_t i = 0; i < s->loop.nparams; i++) {
+        const bool deep = l->strip && core_var_type(l->fn, s->loop.params[i]).rank > LANE_STATE_RANK;
+        if (deep || !bind_like(l, s->loop.params[i], s->loop.inits[i]))
             return false;
+    }
     for (uint32_t i = 0; i < s->loop.nparams; i++)
         own_state(l, s->loop.params[i]);
     if (s->loop.cond && !lane_block(l, s->loop.cond))

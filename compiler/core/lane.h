@@ -15,8 +15,9 @@
 #include "core/core.h"
 #include "support/paged.h"
 
-/* LANE_BYTES: of all private arrays together, at most. */
-enum { LANE_MOST_RANK = 4, LANE_BYTES = 4096 };
+/* LANE_BYTES: of all private arrays together, at most. LANE_STATE_RANK: of a loop's state in memory, which is moved by
+ * functions for each rank (kernels/common.cl). */
+enum { LANE_MOST_RANK = 4, LANE_BYTES = 4096, LANE_STATE_RANK = 3 };
 
 typedef struct LaneVar {
     uint8_t rank;                  /* of a private array; 0: it is none */
