@@ -8,6 +8,7 @@
 #include "driver/in_process.h"
 #include "driver/toolchain.h"
 #include "support/memory.h"
+#include "trace/trace.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -155,7 +156,9 @@ static char **program_words(Arena *arena, const char *program, const CommandLine
 static bool outputs_are_free(Compilation *c, const CommandLine *a)
 {
     const char *output = a->values[DP_OPTION_OUTPUT], *times = a->values[DP_OPTION_TIMES];
-    return !(output && replaces_source(c, dp_file_path(output))) && !(times && replaces_source(c, times));
+    const char *trace = a->values[OPTION_TRACE];
+    return !(output && replaces_source(c, dp_file_path(output))) && !(times && replaces_source(c, times)) &&
+           !(trace && replaces_source(c, trace));
 }
 
 /* The program itself reads what --tune says. */
@@ -320,6 +323,39 @@ static int refuse_options(const char *const *given, Stage stage)
     return EXIT_OK;
 }
 
+static int trace_failed(Compilation *c, const char *path)
+{
+    int status = (int)dp_write_status();
+    report_error(c->session, "%s: cannot write: %s", path, strerror(errno));
+    return status;
+}
+
+/* Runs the entry, with a trace where one is wanted. What fails leaves one, too, if it has begun. */
+static int run_traced(Compilation *c, const CommandLine *a)
+{
+    const char *path = a->values[OPTION_TRACE], *output = a->values[DP_OPTION_OUTPUT];
+    DpOutput out;
+    Trace trace;
+    if (!path)
+        return run_entry(c, a);
+    if (output && dp_output_same(dp_file_path(output), path)) {
+        report_error(c->session, "the result and the trace would both be %s", path);
+        return EXIT_USAGE;
+    }
+    if (!dp_output_open(&out, path, 0666))
+        return trace_failed(c, path);
+    trace_start(&trace, c->session, out.file);
+    c->limits.trace = &trace;
+    int status = run_entry(c, a);
+    const bool begun = trace.events > 0;
+    trace_free(&trace);
+    if (!begun)
+        dp_output_discard(&out);
+    else if (!dp_output_close(&out))
+        return trace_failed(c, path);
+    return status;
+}
+
 static int run_interpreted(Stage stage, const CommandLine *a)
 {
     RunLimits limits;
@@ -336,7 +372,7 @@ static int run_interpreted(Stage stage, const CommandLine *a)
     else if (a->values[DP_OPTION_HELP] || a->values[DP_OPTION_VERSION])
         status = print_entries(c);
     else
-        status = run_entry(c, a);
+        status = run_traced(c, a);
     compilation_destroy(c);
     return status;
 }
@@ -353,6 +389,8 @@ int command_run(const CommandLine *a)
 {
     const char *eval = a->values[OPTION_EVAL];
     Stage stage = eval ? evaluator_stage(eval, strlen(eval)) : STAGE_PLAN;
+    if (a->values[OPTION_TRACE] && (stage == STAGE_NONE || stage == STAGE_PLAN))
+        return usage_error("--trace is of the interpreters: it takes --eval=core, fused or flat");
     if (stage == STAGE_PLAN)
         return run_plan(a); /* its process says what is going on */
     dp_activity_start();

@@ -402,6 +402,8 @@ void core_print(StrBuf *out, const CoreProgram *p);
 void core_print_fn(StrBuf *out, const CoreProgram *p, const CoreFn *fn);
 /* A block's statements and results of function fn, a line each, indented by `depth`. */
 void core_print_block(StrBuf *out, const CoreProgram *p, const CoreFn *fn, const CoreBlock *b, int depth);
+void core_print_stmt(StrBuf *out, const CoreProgram *p, const CoreFn *fn, const CoreStmt *s);
+void core_print_var(StrBuf *out, const CoreFn *fn, CoreVar v); /* "%12.xs" */
 /* Scoping, single binding, types of every operation, arity of blocks. Prints the first problem into
  * `why` and returns false. */
 bool core_check(const CoreProgram *p, StrBuf *why);

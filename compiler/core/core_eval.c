@@ -275,7 +275,9 @@ static bool eval_inside(Eval *e, Frame *f, const CoreStmt *s, const CoreBlock *b
 
 static bool eval_if(Eval *e, Frame *f, const CoreStmt *s)
 {
-    return eval_inside(e, f, s, eval_peek(f, s->if_.cond).bits ? s->if_.then_b : s->if_.else_b);
+    const bool holds = eval_peek(f, s->if_.cond).bits;
+    eval_trace_branch(e, s, holds);
+    return eval_inside(e, f, s, holds ? s->if_.then_b : s->if_.else_b);
 }
 
 /* One round: the body's results become the parameters, all at once. */
@@ -294,6 +296,7 @@ static bool eval_for(Eval *e, Frame *f, const CoreStmt *s, CoreValue *state)
     for (int64_t i = 0; i < count; i++) {
         if (s->loop.index != CORE_NO_VAR)
             f->vars[s->loop.index] = (CoreValue){.type = {SC_I64, 0}, .bits = (uint64_t)i};
+        eval_trace_round(e, f, s, (uint64_t)i);
         if (!eval_round(e, f, s, state))
             return false;
     }
@@ -302,8 +305,9 @@ static bool eval_for(Eval *e, Frame *f, const CoreStmt *s, CoreValue *state)
 
 static bool eval_while(Eval *e, Frame *f, const CoreStmt *s, CoreValue *state)
 {
-    for (;;) {
+    for (uint64_t round = 0;; round++) {
         CoreValue holds;
+        eval_trace_round(e, f, s, round);
         if (!eval_block(e, f, s->loop.cond, &holds))
             return false;
         if (!holds.bits)
@@ -354,7 +358,10 @@ static bool eval_fn(Eval *e, const CoreFn *fn, Span span, const CoreValue *args,
         frame.vars[fn->params[i]] = args[i];
     e->depth++;
     e->frame = &frame;
+    eval_trace_call(e, &frame);
     bool ok = eval_block(e, &frame, fn->body, results);
+    if (ok)
+        eval_trace_return(e, &frame);
     e->frame = frame.caller;
     e->depth--;
     e->budget.live -= bytes;
@@ -427,9 +434,12 @@ bool eval_block(Eval *e, Frame *f, const CoreBlock *b, CoreValue *results)
 {
     if (!eval_tick(e))
         return false;
-    for (uint32_t i = 0; i < b->stmts.n; i++)
+    for (uint32_t i = 0; i < b->stmts.n; i++) {
         if (!eval_stmt(e, f, b->stmts.at[i]))
             return place_failure(e, b->stmts.at[i]);
+        if (e->trace)
+            eval_trace_step(e, f, b->stmts.at[i]);
+    }
     for (uint32_t i = 0; i < b->nresults; i++)
         results[i] = eval_take(e, f, &b->results[i]);
     return true;
@@ -468,12 +478,14 @@ bool core_eval(const CoreProgram *p, const CoreFn *fn, Arena *arena, const CoreV
 {
     Arena *scratch = arena_create();
     Job job = {.fn = fn, .results = results};
-    job.eval = (Eval){.program = p, .error = error};
+    job.eval = (Eval){.program = p, .error = error, .trace = limits ? limits->trace : NULL};
     storage_begin(&job.eval, limits);
     job.eval.uses = last_use_of_program(p, scratch);
     job.args = disowned(scratch, args, fn->nparams);
+    eval_trace_program(&job.eval);
     if (!dp_stack_run(run_job, &job))
         eval_fail_text(&job.eval, EVAL_INTERNAL, fn->span, "internal: no thread for the interpreter");
+    eval_trace_end(&job.eval, job.ok, results, fn->nresults);
     for (uint32_t i = 0; job.ok && i < fn->nresults; i++)
         results[i] = eval_copy_out(arena, &results[i]);
     storage_free_all(&job.eval);

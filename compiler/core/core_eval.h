@@ -41,10 +41,11 @@ typedef struct EvalError {
     bool machine; /* EVAL_NO_MEMORY: it is the machine that has no more, not EvalLimits.bytes */
 } EvalError;
 
-/* What an evaluation may take. */
+/* What an evaluation may take, and whether it leaves a trace. */
 typedef struct EvalLimits {
-    uint64_t bytes; /* of arrays and call frames alive at a time; 0: EVAL_DEFAULT_BYTES */
-    double seconds; /* 0: as long as it takes */
+    uint64_t bytes;      /* of arrays and call frames alive at a time; 0: EVAL_DEFAULT_BYTES */
+    double seconds;      /* 0: as long as it takes */
+    struct Trace *trace; /* where the evaluation is written down (trace/trace.h), or NULL */
 } EvalLimits;
 #define EVAL_DEFAULT_BYTES ((uint64_t)1 << 31)
 

@@ -322,6 +322,13 @@ void core_print_block(StrBuf *out, const CoreProgram *program, const CoreFn *fn,
     strbuf_add(out, "\n");
 }
 
+void core_print_var(StrBuf *out, const CoreFn *fn, CoreVar v) { print_var(&(Printer){out, NULL, fn, 0}, v); }
+
+void core_print_stmt(StrBuf *out, const CoreProgram *program, const CoreFn *fn, const CoreStmt *s)
+{
+    print_stmt(&(Printer){out, program, fn, 0}, s);
+}
+
 void core_print_fn(StrBuf *out, const CoreProgram *program, const CoreFn *fn)
 {
     Printer p = {out, program, fn, 0};

@@ -28,6 +28,7 @@ typedef struct Eval {
     EvalError *error;
     EvalBudget budget;
     uint64_t work;
+    struct Trace *trace;         /* or NULL */
     struct CoreStorage *storage; /* all arrays */
     Frame *frame;
     const Roots *roots;
@@ -57,6 +58,16 @@ bool eval_block(Eval *e, Frame *f, const CoreBlock *b, CoreValue *results);
 /* MAP, REDUCE, SCAN, SCATTER, HIST. */
 bool eval_soac(Eval *e, Frame *f, const CoreStmt *s);
 bool eval_argsort(Eval *e, Frame *f, const CoreStmt *s);
+
+/* ---- eval_trace.c: each of these does nothing where there is no trace ---- */
+void eval_trace_program(Eval *e); /* what its statements are */
+void eval_trace_call(Eval *e, const Frame *f);
+void eval_trace_return(Eval *e, const Frame *f);
+void eval_trace_branch(Eval *e, const CoreStmt *s, bool holds);
+void eval_trace_round(Eval *e, const Frame *f, const CoreStmt *s, uint64_t round);
+void eval_trace_instance(Eval *e, const Frame *f, const CoreStmt *s, uint64_t i); /* of a parallel operation */
+void eval_trace_step(Eval *e, const Frame *f, const CoreStmt *s);                 /* the statement is done */
+void eval_trace_end(Eval *e, bool ok, const CoreValue *results, uint32_t n);
 
 /* ---- eval_storage.c ---- */
 void storage_begin(Eval *e, const EvalLimits *limits);

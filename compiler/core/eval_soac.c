@@ -47,6 +47,8 @@ static void walk_bind(Walk *w, uint64_t i)
     for (uint32_t j = 0; j < soac->ninputs; j++)
         w->f->vars[soac->elements[j]] = eval_load(&w->inputs[j], i);
     w->e->work += soac->ninputs;
+    if (w->e->trace)
+        eval_trace_instance(w->e, w->f, w->s, i);
 }
 
 /* The body's results for element i, into w->row. */

@@ -4,6 +4,7 @@
 #include "flat/flat_eval.h"
 #include "opencl/emit_kernel.h"
 #include "opencl/host_c.h"
+#include "trace/trace.h"
 
 #include <stdarg.h>
 #include <stdlib.h>
@@ -295,9 +296,19 @@ static const FlatFn *flat_entry(const FlatProgram *p, const CoreEntry *entry)
     return NULL;
 }
 
+static Stage stage_reached(const Compilation *c)
+{
+    uint32_t i = c->next_pass;
+    while (i > 0 && passes[i - 1].stage == STAGE_NONE)
+        i--;
+    return i ? passes[i - 1].stage : STAGE_NONE;
+}
+
 bool compilation_eval(const Compilation *c, const CoreEntry *entry, Arena *arena, const CoreValue *args,
                       CoreValue *results, EvalError *error)
 {
+    if (c->limits.trace)
+        trace_head(c->limits.trace, c->path, entry->name, stage_name(stage_reached(c)));
     if (!c->flat)
         return core_eval(c->core, entry->fn, arena, args, results, &c->limits, error, NULL);
     return flat_eval(c->flat, flat_entry(c->flat, entry), arena, args, results, &c->limits, error, NULL);

@@ -41,6 +41,7 @@ static bool run_over(Eval *e, const FlatBody *body, Ctx *ctx, const CoreType *ty
     for (uint64_t i = 0; i < ctx->n && ok; i++) {
         inputs_load(e, &in, i);
         ok = body_run(e, body->block, results);
+        flat_trace_body(e, i, results);
         for (uint32_t r = 0; ok && r < k; r++)
             elem_store(types[r], data[r] + i * elem_bytes(types[r]), results[r]);
         e->counts.work += k;

@@ -5,6 +5,7 @@
  *     eval_lane.c      code that a lane executes from beginning to end
  *     eval_columns.c   contexts and columns: kernel, array, nested, pack, split, elems, views, merge
  *     eval_segments.c  reduce, scan, hist, scatter, and whole arrays: argsort, flatten, update
+ *     eval_trace.c     what is done, written down (docs/traces.md)
  *
  * MEMORY. A view's address is a real pointer. Everything that a statement stores is a Stored block of its own malloc,
  * so that the address sanitizer sees overruns, and a search tree of the blocks tells for every view that is followed
@@ -20,6 +21,7 @@
 #include "core/eval_budget.h"
 #include "dp_progress.h"
 #include "flat/flat_eval.h"
+#include "trace/trace.h"
 
 typedef struct View {
     uint64_t len, addr;
@@ -43,6 +45,7 @@ typedef struct Stored Stored;
 struct Stored {
     CoreType type; /* of an element */
     uint64_t n;
+    uint32_t number; /* in the order in which they are made, for traces */
     char *data;
     /* The fact `contig`, for elements that are views: element k is {offsets[k+1] - offsets[k], base + offsets[k]
      * elements}. */
@@ -128,7 +131,9 @@ typedef struct Eval {
     Ctx *ctxs;
     Index *indices;
     uint32_t random;
+    uint32_t nstored; /* blocks made so far */
     LaneChunk *lane;
+    Trace *trace; /* or NULL */
 } Eval;
 
 /* ---- assertions and failures ---- */
@@ -214,6 +219,20 @@ LaneMark lane_mark(const Eval *e);
 /* Drops what was stored since then, but for these variables' values, if it is much. */
 void lane_tidy(Eval *e, LaneMark m, const CoreVar *state, uint32_t n);
 void lane_free_all(Eval *e);
+
+/* ---- eval_trace.c: each of these does nothing where there is no trace ---- */
+void flat_trace_program(Eval *e);                    /* what its statements are */
+void flat_trace_call(Eval *e, const FlatStmt *call); /* of the innermost frame's function; NULL: of the entry */
+void flat_trace_return(Eval *e, const Value *results);
+/* A block of a statement begins: the branch taken, the round of a loop. */
+void flat_trace_branch(Eval *e, const FlatStmt *s, bool holds);
+void flat_trace_round(Eval *e, const FlatStmt *s, uint64_t round);
+/* What the body under way has given for an instance; goes with the statement. */
+void flat_trace_body(Eval *e, uint64_t instance, const Elem *results);
+/* The statement is done, and nothing of it has died. */
+void flat_trace_step(Eval *e, const FlatStmt *s);
+void flat_trace_result(Eval *e, const Value *results); /* of the entry */
+void flat_trace_failure(Eval *e);
 
 /* ---- statements ---- */
 bool exec_host(Eval *e, const FlatStmt *s);

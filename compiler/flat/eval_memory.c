@@ -99,6 +99,7 @@ Stored *stored_new(Eval *e, CoreType element, uint64_t n)
     Stored *s = scratch_alloc(e, 1, sizeof *s);
     s->type = element;
     s->n = n;
+    s->number = e->nstored++;
     s->data = data;
     if (n * size <= LARGEST_FILL)
         memset(s->data, 0xDB, n * size); /* so that what was never written shows */

@@ -96,6 +96,7 @@ static bool run_element(Reduction *r, uint64_t i)
         return false;
     inputs_load(r->e, &r->body, i);
     r->ok = body_run(r->e, r->s->body.block, r->values);
+    flat_trace_body(r->e, i, r->values);
     return r->ok;
 }
 
@@ -313,6 +314,7 @@ static bool scatter_run(Eval *e, const FlatStmt *s, Ctx *c, const Dest *dests)
     for (uint64_t i = 0; i < c->n && ok; i++) {
         inputs_load(e, &in, i);
         ok = body_run(e, s->body.block, values);
+        flat_trace_body(e, i, values);
         uint64_t segment = c->parent ? path_at(seg, i) : 0, at = values[0].bits;
         for (uint32_t k = 0; k < s->nouts && ok; k++) {
             const uint64_t *off = dests[k].offsets->at;

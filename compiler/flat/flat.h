@@ -235,6 +235,9 @@ typedef struct FlatProgram {
 FlatProgram *flatten(const CoreProgram *core);
 
 void flat_print(StrBuf *out, const FlatProgram *p);
+void flat_print_var(StrBuf *out, const FlatFn *fn, FlatVar v); /* "%c3" */
+/* A statement as in flat_print; one with blocks (if, loops) goes on over several lines. */
+void flat_print_stmt(StrBuf *out, const FlatProgram *p, const FlatFn *fn, const FlatStmt *s);
 /* Static invariants: every variable bound once and before use; kinds, types and contexts as said above;
  * inputs only from the body's context or its ancestors; only scalar code in bodies. */
 bool flat_check(const FlatProgram *p, StrBuf *why);

@@ -253,6 +253,7 @@ static bool exec_into(Eval *e, const FlatStmt *s, const FlatBlock *b, const Flat
 static bool exec_if(Eval *e, const FlatStmt *s)
 {
     bool holds = var_elem(e, s->if_.cond, NULL, 0).bits;
+    flat_trace_branch(e, s, holds);
     return exec_into(e, s, holds ? s->if_.then_b : s->if_.else_b, s->outs, s->nouts);
 }
 
@@ -263,6 +264,7 @@ static bool loop_for(Eval *e, const FlatStmt *s)
     int64_t count = (int64_t)var_elem(e, s->loop.count, NULL, 0).bits;
     for (int64_t i = 0; i < count; i++) {
         bind_host(e, s->loop.index, (Elem){.bits = (uint64_t)i}, false);
+        flat_trace_round(e, s, (uint64_t)i);
         if (!exec_into(e, s, s->loop.body, s->loop.params, s->loop.nparams))
             return false;
     }
@@ -271,8 +273,9 @@ static bool loop_for(Eval *e, const FlatStmt *s)
 
 static bool loop_while(Eval *e, const FlatStmt *s)
 {
-    for (;;) {
+    for (uint64_t round = 0;; round++) {
         Value holds;
+        flat_trace_round(e, s, round);
         if (!exec_block(e, s->loop.cond, &holds))
             return false;
         e->stmt = s;
@@ -376,11 +379,12 @@ static void bind_state(Lifted *l)
 }
 
 /* Evaluates the condition, and retires those for which it fails. *running is how many go on. */
-static bool lifted_cond(Lifted *l, uint64_t *running)
+static bool lifted_cond(Lifted *l, uint64_t round, uint64_t *running)
 {
     Eval *e = l->e;
     Value cond;
     bind_state(l);
+    flat_trace_round(e, l->s, round);
     if (!exec_block(e, l->s->loop_lifted.cond, &cond))
         return false;
     e->stmt = l->s;
@@ -401,9 +405,9 @@ static bool lifted_cond(Lifted *l, uint64_t *running)
 static bool lifted_rounds(Lifted *l)
 {
     Eval *e = l->e;
-    for (;;) {
+    for (uint64_t round = 0;; round++) {
         uint64_t running;
-        if (!lifted_cond(l, &running))
+        if (!lifted_cond(l, round, &running))
             return false;
         if (running == 0)
             return true;
@@ -510,7 +514,10 @@ static bool exec_fn(Eval *e, const FlatFn *fn, Ctx *ctx, const Value *args, Valu
     if (fn->lifted)
         bind_ctx(e, fn->ctx, ctx);
     bind_values(e, fn->params, fn->nparams, args);
+    flat_trace_call(e, call);
     bool ok = exec_block(e, fn->body, results);
+    if (ok)
+        flat_trace_return(e, results);
     e->depth--;
     e->frame = frame.caller;
     if (ok)
@@ -670,6 +677,7 @@ static bool exec_stmt(Eval *e, const FlatStmt *s)
     if (!exec_kind(e, s) || !has_room_for_level(e, s))
         return false;
     e->stmt = s;
+    flat_trace_step(e, s);
     unbind(e, s->dies, s->ndies);
     return true;
 }
@@ -692,11 +700,16 @@ static bool run_entry(Job *job)
     uint32_t nargs = fn->nparams, nresults = fn->body->nresults;
     Value *values = scratch_alloc(e, (uint64_t)nargs + nresults, sizeof *values);
     bool ok = true;
+    flat_trace_program(e);
     for (uint32_t i = 0; i < nargs && ok; i++)
         ok = value_from_core(e, &job->args[i], &values[i]);
     ok = ok && exec_fn(e, fn, NULL, values, values + nargs);
     for (uint32_t i = 0; i < nresults && ok; i++)
         job->results[i] = value_to_core(e, job->arena, values[nargs + i].type, values[nargs + i].host);
+    if (ok)
+        flat_trace_result(e, values + nargs);
+    else
+        flat_trace_failure(e);
     free(values);
     return ok;
 }
@@ -722,7 +735,7 @@ bool flat_eval(const FlatProgram *p, const FlatFn *fn, Arena *arena, const CoreV
                const EvalLimits *limits, EvalError *error, FlatCounts *counts)
 {
     Job job = {.fn = fn, .arena = arena, .args = args, .results = results};
-    job.eval = (Eval){.program = p, .entry = fn, .error = error, .random = 1};
+    job.eval = (Eval){.program = p, .entry = fn, .error = error, .random = 1, .trace = limits ? limits->trace : NULL};
     memory_begin(&job.eval, limits);
     job.eval.env = env_new(&job.eval);
     if (!dp_stack_run(run_job, &job))

@@ -401,6 +401,13 @@ static void print_fn(const Printer *pr)
     print_block(pr, fn->body, 1);
 }
 
+void flat_print_var(StrBuf *out, const FlatFn *fn, FlatVar v) { print_var(&(Printer){out, NULL, fn}, v); }
+
+void flat_print_stmt(StrBuf *out, const FlatProgram *p, const FlatFn *fn, const FlatStmt *s)
+{
+    print_stmt(&(Printer){out, p, fn}, s, 0);
+}
+
 void flat_print(StrBuf *out, const FlatProgram *p)
 {
     for (uint32_t i = 0; i < p->fns.n; i++) {
