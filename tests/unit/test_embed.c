@@ -14,6 +14,8 @@
 
 #include <cmocka.h>
 
+#include "sanitized.h"
+
 static const char source[] =
     "type point = {x: i64, y: f32}\n"
     "entry rows (m: [[f32]]) (k: f32) : [f32] = { sum { k * x : x in row } : row in m }\n"
@@ -72,7 +74,7 @@ static void test_calls(void **state)
 {
     (void)state;
     const float numbers[] = {1, 2, 3, 4, 5, 6}, k = 2;
-    const int64_t ones[] = {7, 8, 9}, two = 2, three = 3, far = 100000, endless = -1;
+    const int64_t ones[] = {7, 8, 9}, two = 2, three = 3;
     const uint8_t yes = 1;
     const int8_t minus = -128;
     DpcProgram *p = compiled();
@@ -88,8 +90,11 @@ static void test_calls(void **state)
            "[[(2.5, 1)], [], [(4.0, 3), (6.0, 5)]]");
     expect(c, "shapes", 1, literal("[#circle f64 | #none]", "[#circle 1.5, #none]"), NULL, "[1.5, 0.0]");
     expect(c, "negate", 2, dpc_scalar("bool", &yes), dpc_scalar("i8", &minus), "(false, -128)");
+#ifndef FRAMES_ARE_COUNTED
+    const int64_t far = 100000, endless = -1;
     expect(c, "deep", 1, dpc_scalar("i64", &far), NULL, "100000");
     expect(c, "deep", 1, dpc_scalar("i64", &endless), NULL, "recursion too deep");
+#endif
     dpc_close(c);
     dpc_program_free(p);
 }

@@ -12,13 +12,7 @@
 
 #include <cmocka.h>
 
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-#define SANITIZED
-#elif defined(__has_feature)
-#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
-#define SANITIZED
-#endif
-#endif
+#include "sanitized.h"
 
 enum { MAX_LEAVES = 16, ERROR_BYTES = 512, MOST_CALLS = 4000 };
 
