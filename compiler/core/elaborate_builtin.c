@@ -290,6 +290,32 @@ static CoreAtom place(Elab *e, CoreAtom n, const Value *k)
     return anf_binary(e, PRIM_MOD, anf_binary(e, PRIM_ADD, r, m), m);
 }
 
+/* ---- what reductions begin with ---- */
+
+/* The greatest or the least value of the type: nan for floats, as a number wins over nan in both. */
+static CoreAtom losing_scalar(Scalar s, bool greatest)
+{
+    if (s == SC_F32)
+        return core_const(s, UINT64_C(0x7fc00000));
+    if (s == SC_F64)
+        return core_const(s, UINT64_C(0x7ff8000000000000));
+    if (s == SC_BOOL)
+        return core_const(s, greatest);
+    const uint32_t bits = 8 * scalar_bytes(s);
+    if (!scalar_is_signed(s))
+        return core_const(s, greatest ? UINT64_MAX >> (64 - bits) : 0);
+    const int64_t most = INT64_MAX >> (64 - bits);
+    return core_const(s, (uint64_t)(greatest ? most : -most - 1));
+}
+
+static Value *losing_element(Elab *e, Value *xs, bool greatest)
+{
+    Type *t = element_type(xs);
+    if (ty_is_scalar(t))
+        return val_scalar(e, losing_scalar(ty_scalar(t), greatest));
+    return elab_index_value(e, xs, core_i64(0), false);
+}
+
 /* ---- dispatch ---- */
 
 static Value *scalar_builtin(Elab *e, Builtin b, Value **args, Type *result)
@@ -349,6 +375,8 @@ Value *elab_builtin(Elab *e, Builtin b, Type *type, Value **args)
     case BI_argsort: return elab_argsort(e, args[0]);
     case BI_sort_with__: return elab_sort_with(e, args[0], args[1], result);
     case BI_zero_element__: return val_default(e, element_type(args[0]));
+    case BI_before_minimum__: return losing_element(e, args[0], true);
+    case BI_before_maximum__: return losing_element(e, args[0], false);
     case BI_index: return elab_index_value(e, args[0], elab_index_i64(e, args[1]), true);
     case BI_update: return elab_update_value(e, args[0], elab_index_i64(e, args[1]), args[2]);
     case BI_nest: return elab_nest(e, args[0], args[1]);
