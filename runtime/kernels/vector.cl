@@ -310,7 +310,7 @@ DP_FN bool dp_near_int(long base) { return base >= 0 && base <= 0x7fffffff - DP_
         return r; \
     }
 DP_W_NEAR_CONVERT(i8) DP_W_NEAR_CONVERT(i16) DP_W_NEAR_CONVERT(i32) DP_W_NEAR_CONVERT(u8) DP_W_NEAR_CONVERT(u16)
-DP_W_NEAR_CONVERT(u32) DP_W_NEAR_CONVERT(f32)
+DP_W_NEAR_CONVERT(u32) DP_W_NEAR_CONVERT(u64) DP_W_NEAR_CONVERT(f32)
 #ifdef DP_HAS_F64
 DP_W_NEAR_CONVERT(f64)
 #endif
