@@ -581,6 +581,15 @@ static void emit_hist_atomic(KernelEmitter *ke, uint32_t bytes)
                       is_signed ? "long" : "ulong");
 }
 
+/* A scatter of one value of 4 bytes may store it by an atomic exchange. */
+static void emit_exchange(KernelEmitter *ke)
+{
+    if (hist_bytes(ke->k) != 4)
+        return;
+    strbuf_add(ke->out, "#define DP_EXCHANGES 1\n");
+    emit_hist_bits(ke, 4);
+}
+
 static void emit_hist(KernelEmitter *ke)
 {
     uint32_t bytes = hist_bytes(ke->k);
@@ -624,6 +633,8 @@ void emit_kernel_source(StrBuf *out, const Plan *plan, const PlanKernel *k)
         emit_load(&ke);
     if (combines_where_it_is(k))
         emit_hist(&ke);
+    else if (k->kind == PLAN_SCATTER)
+        emit_exchange(&ke);
     emit_tile(&ke);
 }
 
