@@ -154,7 +154,7 @@ rm -f f
 mkdir folder
 if command -v bash >/dev/null; then
     completes 'run ' dpc ru
-    completes 'cache check completion ' dpc c
+    completes 'cache check completion cost ' dpc c
     completes '--entry --eval ' dpc run --e
     completes 'flat fused ' dpc run --eval f
     completes 'flat fused ' dpc run --eval = f

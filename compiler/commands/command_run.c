@@ -265,7 +265,7 @@ static int write_result(Compilation *c, const EntryTypes *t, const CommandLine *
     return status;
 }
 
-static int eval_and_write(Compilation *c, const EntryTypes *t, const CommandLine *a, DpLeaf *args, DpLeaf *result)
+static int eval_with(Compilation *c, const EntryTypes *t, const CommandLine *a, DpLeaf *args, DpLeaf *result)
 {
     EvalError error;
     int read = read_arguments(c, t, a, args);
@@ -275,13 +275,18 @@ static int eval_and_write(Compilation *c, const EntryTypes *t, const CommandLine
     bool ok = entry_eval(c, t, args, result, &error);
     dp_activity_end();
     dp_leaves_free(args, entry_arg_leaves(t));
-    if (!ok) {
-        compilation_report(c, &error);
-        return error.kind == EVAL_NO_MEMORY ? EXIT_MEMORY : error.kind == EVAL_NO_TIME ? EXIT_TIME : EXIT_PROGRAM;
-    }
-    int written = write_result(c, t, a, result);
-    dp_leaves_free(result, dp_type_leaves(t->result));
-    return written;
+    if (ok)
+        return EXIT_OK;
+    compilation_report(c, &error);
+    return error.kind == EVAL_NO_MEMORY ? EXIT_MEMORY : error.kind == EVAL_NO_TIME ? EXIT_TIME : EXIT_PROGRAM;
+}
+
+int eval_entry(Compilation *c, const EntryTypes *t, const CommandLine *a, DpLeaf *result)
+{
+    DpLeaf *args = memory_alloc((size_t)entry_arg_leaves(t) + 1, sizeof *args);
+    int status = eval_with(c, t, a, args, result);
+    free(args);
+    return status;
 }
 
 const char *entry_name(const Compilation *c, const CommandLine *a)
@@ -304,10 +309,12 @@ static int run_entry(Compilation *c, const CommandLine *a)
         entry_types_free(&t);
         return EXIT_USAGE;
     }
-    DpLeaf *args = memory_alloc((size_t)entry_arg_leaves(&t) + 1, sizeof *args);
     DpLeaf *result = memory_alloc(dp_type_leaves(t.result), sizeof *result);
-    int status = eval_and_write(c, &t, a, args, result);
-    free(args);
+    int status = eval_entry(c, &t, a, result);
+    if (status == EXIT_OK) {
+        status = write_result(c, &t, a, result);
+        dp_leaves_free(result, dp_type_leaves(t.result));
+    }
     free(result);
     entry_types_free(&t);
     return status;

@@ -18,6 +18,7 @@ int command_build(const CommandLine *a);
 int command_run(const CommandLine *a);
 int command_check(const CommandLine *a);
 int command_tune(const CommandLine *a);
+int command_cost(const CommandLine *a);
 int command_test(const CommandLine *a);
 int command_fmt(const CommandLine *a);
 int command_dump(const CommandLine *a);
@@ -45,6 +46,9 @@ bool has_entry(Compilation *c);
 const char *entry_name(const Compilation *c, const CommandLine *a);
 /* The words behind the file as the entry's arguments. EXIT_OK, or another status after a message. */
 int read_arguments(Compilation *c, const EntryTypes *t, const CommandLine *a, struct DpLeaf *leaves);
+/* Runs the entry on the interpreter of the stage reached, with the words as its arguments. Its result, to be freed, if
+ * it is EXIT_OK, else a message has been given. */
+int eval_entry(Compilation *c, const EntryTypes *t, const CommandLine *a, struct DpLeaf *result);
 /* Would the output replace one of the program's files? Then a message says so. */
 bool replaces_source(Compilation *c, const char *output);
 

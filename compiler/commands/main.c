@@ -53,6 +53,7 @@ static int (*const runs[COMMAND_COUNT])(const CommandLine *a) = {
     [COMMAND_RUN] = command_run,
     [COMMAND_CHECK] = command_check,
     [COMMAND_TUNE] = command_tune,
+    [COMMAND_COST] = command_cost,
     [COMMAND_TEST] = command_test,
     [COMMAND_FMT] = command_fmt,
     [COMMAND_DUMP] = command_dump,

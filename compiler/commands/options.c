@@ -37,9 +37,14 @@ CommandId command_find(const char *name)
     return c;
 }
 
-/* `dpc run` takes those of the program, too, and `dpc tune` some of them. */
+/* `dpc run` takes those of the program, too, and others some of them. */
 unsigned command_scope(CommandId c)
 {
     const unsigned own = (unsigned)DP_FIRST_COMMAND << c;
-    return own | (c == COMMAND_RUN ? (unsigned)DP_IN_PROGRAM : c == COMMAND_TUNE ? (unsigned)DP_IN_TUNING : 0);
+    switch (c) {
+    case COMMAND_RUN: return own | (unsigned)DP_IN_PROGRAM;
+    case COMMAND_TUNE: return own | (unsigned)DP_IN_TUNING;
+    case COMMAND_COST: return own | (unsigned)DP_IN_INTERPRETING;
+    default: return own;
+    }
 }

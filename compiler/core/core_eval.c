@@ -73,6 +73,7 @@ bool eval_make_owned(Eval *e, Span span, CoreValue *seq)
         memcpy(copy.scalars, seq->scalars, seq->n * sizeof *seq->scalars);
     else if (seq->n)
         memcpy(copy.items, seq->items, seq->n * sizeof *seq->items);
+    e->copied += seq->n;
     *seq = copy;
     return true;
 }
@@ -260,12 +261,12 @@ static bool eval_check_rows(Eval *e, Frame *f, const CoreStmt *s)
 /* ---- control ---- */
 
 /* The statement binds what the block gives. */
-static bool eval_inside(Eval *e, Frame *f, const CoreStmt *s, const CoreBlock *b)
+static bool eval_inside(Eval *e, Frame *f, const CoreStmt *s, uint64_t index, const CoreBlock *b)
 {
     CoreValue few[4], *results = s->nvars <= 4 ? few : malloc(sizeof *results * s->nvars);
     if (!results)
         return eval_fail_memory(e, s->span, sizeof *results * s->nvars);
-    bool ok = eval_block(e, f, b, results);
+    bool ok = eval_part(e, f, s, PART_BRANCH, index, b, results);
     for (uint32_t i = 0; ok && i < s->nvars; i++)
         f->vars[s->vars[i]] = results[i];
     if (results != few)
@@ -275,15 +276,14 @@ static bool eval_inside(Eval *e, Frame *f, const CoreStmt *s, const CoreBlock *b
 
 static bool eval_if(Eval *e, Frame *f, const CoreStmt *s)
 {
-    const bool holds = eval_peek(f, s->if_.cond).bits;
-    eval_trace_branch(e, s, holds);
-    return eval_inside(e, f, s, holds ? s->if_.then_b : s->if_.else_b);
+    const bool holds = eval_peek(f, s->if_.cond).bits != 0;
+    return eval_inside(e, f, s, !holds, holds ? s->if_.then_b : s->if_.else_b);
 }
 
 /* One round: the body's results become the parameters, all at once. */
-static bool eval_round(Eval *e, Frame *f, const CoreStmt *s, CoreValue *state)
+static bool eval_round(Eval *e, Frame *f, const CoreStmt *s, uint64_t round, CoreValue *state)
 {
-    if (!eval_block(e, f, s->loop.body, state))
+    if (!eval_part(e, f, s, PART_ROUND, round, s->loop.body, state))
         return false;
     for (uint32_t i = 0; i < s->loop.nparams; i++)
         f->vars[s->loop.params[i]] = state[i];
@@ -296,8 +296,7 @@ static bool eval_for(Eval *e, Frame *f, const CoreStmt *s, CoreValue *state)
     for (int64_t i = 0; i < count; i++) {
         if (s->loop.index != CORE_NO_VAR)
             f->vars[s->loop.index] = (CoreValue){.type = {SC_I64, 0}, .bits = (uint64_t)i};
-        eval_trace_round(e, f, s, (uint64_t)i);
-        if (!eval_round(e, f, s, state))
+        if (!eval_round(e, f, s, (uint64_t)i, state))
             return false;
     }
     return true;
@@ -307,12 +306,11 @@ static bool eval_while(Eval *e, Frame *f, const CoreStmt *s, CoreValue *state)
 {
     for (uint64_t round = 0;; round++) {
         CoreValue holds;
-        eval_trace_round(e, f, s, round);
-        if (!eval_block(e, f, s->loop.cond, &holds))
+        if (!eval_part(e, f, s, PART_CONDITION, round, s->loop.cond, &holds))
             return false;
         if (!holds.bits)
             return true;
-        if (!eval_round(e, f, s, state))
+        if (!eval_round(e, f, s, round, state))
             return false;
     }
 }
@@ -346,7 +344,9 @@ static CoreValue *new_vars(Eval *e, Span span, uint64_t bytes)
     return vars;
 }
 
-static bool eval_fn(Eval *e, const CoreFn *fn, Span span, const CoreValue *args, CoreValue *results)
+/* call: the statement that calls it, or NULL. */
+static bool eval_fn(Eval *e, const CoreFn *fn, const CoreStmt *call, Span span, const CoreValue *args,
+                    CoreValue *results)
 {
     if (e->depth >= DP_MAX_LEVELS || dp_stack_is_full(e->stack_end))
         return eval_fail_text(e, EVAL_TOO_DEEP, span, DP_TOO_DEEP);
@@ -358,10 +358,7 @@ static bool eval_fn(Eval *e, const CoreFn *fn, Span span, const CoreValue *args,
         frame.vars[fn->params[i]] = args[i];
     e->depth++;
     e->frame = &frame;
-    eval_trace_call(e, &frame);
-    bool ok = eval_block(e, &frame, fn->body, results);
-    if (ok)
-        eval_trace_return(e, &frame);
+    bool ok = eval_part(e, &frame, call, PART_CALL, 0, fn->body, results);
     e->frame = frame.caller;
     e->depth--;
     e->budget.live -= bytes;
@@ -378,7 +375,7 @@ static bool eval_call(Eval *e, Frame *f, const CoreStmt *s)
         return eval_fail_memory(e, s->span, sizeof *values * (nargs + s->nvars + 1u));
     for (uint32_t i = 0; i < nargs; i++)
         values[i] = eval_take(e, f, &s->call.args[i]);
-    bool ok = eval_fn(e, s->call.fn, s->span, values, results);
+    bool ok = eval_fn(e, s->call.fn, s, s->span, values, results);
     for (uint32_t i = 0; ok && i < s->nvars; i++)
         f->vars[s->vars[i]] = results[i];
     free(values);
@@ -387,7 +384,7 @@ static bool eval_call(Eval *e, Frame *f, const CoreStmt *s)
 
 /* ---- statements and blocks ---- */
 
-static bool eval_stmt(Eval *e, Frame *f, const CoreStmt *s)
+static bool eval_kind(Eval *e, Frame *f, const CoreStmt *s)
 {
     switch (s->kind) {
     case CORE_ATOM: define(f, s, eval_take(e, f, &s->atom)); return true;
@@ -404,7 +401,7 @@ static bool eval_stmt(Eval *e, Frame *f, const CoreStmt *s)
     case CORE_FITTED: define_scalar(f, s, 1); return true;
     case CORE_MEMORY:
     case CORE_NOTHING: return eval_nothing(e, f, s);
-    case CORE_LANE: return eval_inside(e, f, s, s->lane.block);
+    case CORE_LANE: return eval_inside(e, f, s, 0, s->lane.block);
     case CORE_LOOP: return eval_loop(e, f, s);
     case CORE_CALL: return eval_call(e, f, s);
     case CORE_SOAC: return eval_soac(e, f, s);
@@ -412,6 +409,19 @@ static bool eval_stmt(Eval *e, Frame *f, const CoreStmt *s)
     case CORE_FLATTEN: return eval_flatten(e, f, s);
     }
     return false;
+}
+
+static bool eval_stmt(Eval *e, Frame *f, const CoreStmt *s)
+{
+    const EvalObserver *o = e->observer;
+    if (!o)
+        return eval_kind(e, f, s);
+    o->start(o->ctx, f->fn, s, f->vars);
+    e->copied = 0;
+    if (!eval_kind(e, f, s))
+        return false;
+    o->done(o->ctx, f->fn, s, f->vars, e->copied);
+    return true;
 }
 
 bool eval_tick(Eval *e)
@@ -434,14 +444,26 @@ bool eval_block(Eval *e, Frame *f, const CoreBlock *b, CoreValue *results)
 {
     if (!eval_tick(e))
         return false;
-    for (uint32_t i = 0; i < b->stmts.n; i++) {
+    for (uint32_t i = 0; i < b->stmts.n; i++)
         if (!eval_stmt(e, f, b->stmts.at[i]))
             return place_failure(e, b->stmts.at[i]);
-        if (e->trace)
-            eval_trace_step(e, f, b->stmts.at[i]);
-    }
     for (uint32_t i = 0; i < b->nresults; i++)
         results[i] = eval_take(e, f, &b->results[i]);
+    return true;
+}
+
+bool eval_part(Eval *e, Frame *f, const CoreStmt *s, EvalPart part, uint64_t index, const CoreBlock *b,
+               CoreValue *results)
+{
+    const EvalObserver *o = e->observer;
+    if (!o)
+        return eval_block(e, f, b, results);
+    const uint64_t copied = e->copied;
+    o->enter(o->ctx, f->fn, s, part, index, f->vars);
+    if (!eval_block(e, f, b, results))
+        return false;
+    o->leave(o->ctx, f->fn, s, part);
+    e->copied = copied;
     return true;
 }
 
@@ -459,7 +481,7 @@ static void run_job(void *arg, uintptr_t stack_end)
 {
     Job *job = arg;
     job->eval.stack_end = stack_end;
-    job->ok = eval_fn(&job->eval, job->fn, job->fn->span, job->args, job->results);
+    job->ok = eval_fn(&job->eval, job->fn, NULL, job->fn->span, job->args, job->results);
 }
 
 /* Values from outside are shared with it. */
@@ -474,11 +496,14 @@ static CoreValue *disowned(Arena *scratch, const CoreValue *values, uint32_t n)
 }
 
 bool core_eval(const CoreProgram *p, const CoreFn *fn, Arena *arena, const CoreValue *args, CoreValue *results,
-               const EvalLimits *limits, EvalError *error, uint64_t *work)
+               const EvalLimits *limits, const EvalObserver *observer, EvalError *error, uint64_t *work)
 {
     Arena *scratch = arena_create();
     Job job = {.fn = fn, .results = results};
-    job.eval = (Eval){.program = p, .error = error, .trace = limits ? limits->trace : NULL};
+    job.eval = (Eval){.program = p, .error = error, .observer = observer, .trace = limits ? limits->trace : NULL};
+    const EvalObserver tracer = eval_trace_observer(&job.eval);
+    if (job.eval.trace)
+        job.eval.observer = &tracer;
     storage_begin(&job.eval, limits);
     job.eval.uses = last_use_of_program(p, scratch);
     job.args = disowned(scratch, args, fn->nparams);

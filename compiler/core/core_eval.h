@@ -49,9 +49,32 @@ typedef struct EvalLimits {
 } EvalLimits;
 #define EVAL_DEFAULT_BYTES ((uint64_t)1 << 31)
 
-/* Returns false and fills *error on a run-time failure. limits: NULL for the defaults. *work, if not NULL, receives the
- * number of scalar operations, elements read and elements written: the sequential work. */
+/* The parts of a statement that are evaluated as blocks, or as a function's body. */
+typedef enum EvalPart {
+    PART_GUARD,    /* of an element */
+    PART_BODY,     /* of an element */
+    PART_OPERATOR, /* for an element */
+    PART_CONDITION,
+    PART_ROUND,
+    PART_BRANCH, /* of an `if`: index 0 is `then`, 1 `else`; of a lane: 0 */
+    PART_CALL    /* fn is the function called; the entry's statement is NULL */
+} EvalPart;
+
+/* Who looks on while a program runs: for counts of work and span, for traces. `vars` are the values of fn's variables,
+ * as far as they are bound. Every statement is started; what fails, and what it stands in, is neither left nor done.
+ * Parts of parallel operations come in the order of their elements; `index` is the element, or the round. */
+typedef struct EvalObserver {
+    void *ctx;
+    void (*start)(void *ctx, const CoreFn *fn, const CoreStmt *s, const CoreValue *vars);
+    void (*enter)(void *ctx, const CoreFn *fn, const CoreStmt *s, EvalPart part, uint64_t index, const CoreValue *vars);
+    void (*leave)(void *ctx, const CoreFn *fn, const CoreStmt *s, EvalPart part);
+    /* copied: elements of sequences that an update, scatter or accumulate had to copy, as others look at them */
+    void (*done)(void *ctx, const CoreFn *fn, const CoreStmt *s, const CoreValue *vars, uint64_t copied);
+} EvalObserver;
+
+/* Returns false and fills *error on a run-time failure. limits: NULL for the defaults. observer: or NULL. *work, if not
+ * NULL, receives the number of scalar operations, elements read and elements written: the sequential work. */
 bool core_eval(const CoreProgram *p, const CoreFn *fn, Arena *arena, const CoreValue *args, CoreValue *results,
-               const EvalLimits *limits, EvalError *error, uint64_t *work);
+               const EvalLimits *limits, const EvalObserver *observer, EvalError *error, uint64_t *work);
 
 #endif

@@ -27,8 +27,10 @@ typedef struct Eval {
     const LastUse *uses;
     EvalError *error;
     EvalBudget budget;
+    const EvalObserver *observer; /* or NULL */
+    struct Trace *trace;          /* or NULL: what the observer writes */
     uint64_t work;
-    struct Trace *trace;         /* or NULL */
+    uint64_t copied;             /* elements, by the statement under way */
     struct CoreStorage *storage; /* all arrays */
     Frame *frame;
     const Roots *roots;
@@ -55,18 +57,16 @@ void eval_store(CoreValue *seq, uint64_t i, CoreValue value);
 /* Counts a step of work; false when the time is up, at the statement under way. */
 bool eval_tick(Eval *e);
 bool eval_block(Eval *e, Frame *f, const CoreBlock *b, CoreValue *results);
+/* A block of the statement, as an observer sees it. */
+bool eval_part(Eval *e, Frame *f, const CoreStmt *s, EvalPart part, uint64_t index, const CoreBlock *b,
+               CoreValue *results);
 /* MAP, REDUCE, SCAN, SCATTER, HIST. */
 bool eval_soac(Eval *e, Frame *f, const CoreStmt *s);
 bool eval_argsort(Eval *e, Frame *f, const CoreStmt *s);
 
-/* ---- eval_trace.c: each of these does nothing where there is no trace ---- */
-void eval_trace_program(Eval *e); /* what its statements are */
-void eval_trace_call(Eval *e, const Frame *f);
-void eval_trace_return(Eval *e, const Frame *f);
-void eval_trace_branch(Eval *e, const CoreStmt *s, bool holds);
-void eval_trace_round(Eval *e, const Frame *f, const CoreStmt *s, uint64_t round);
-void eval_trace_instance(Eval *e, const Frame *f, const CoreStmt *s, uint64_t i); /* of a parallel operation */
-void eval_trace_step(Eval *e, const Frame *f, const CoreStmt *s);                 /* the statement is done */
+/* ---- eval_trace.c: what a trace has before the run, of it, and behind it ---- */
+void eval_trace_program(Eval *e);
+EvalObserver eval_trace_observer(Eval *e);
 void eval_trace_end(Eval *e, bool ok, const CoreValue *results, uint32_t n);
 
 /* ---- eval_storage.c ---- */

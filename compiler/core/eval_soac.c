@@ -47,25 +47,23 @@ static void walk_bind(Walk *w, uint64_t i)
     for (uint32_t j = 0; j < soac->ninputs; j++)
         w->f->vars[soac->elements[j]] = eval_load(&w->inputs[j], i);
     w->e->work += soac->ninputs;
-    if (w->e->trace)
-        eval_trace_instance(w->e, w->f, w->s, i);
 }
 
 /* The body's results for element i, into w->row. */
 static bool walk_step(Walk *w, uint64_t i)
 {
     walk_bind(w, i);
-    return eval_block(w->e, w->f, w->soac->body, w->row);
+    return eval_part(w->e, w->f, w->s, PART_BODY, i, w->soac->body, w->row);
 }
 
 /* acc = op acc row */
-static bool apply_operator(Walk *w, const CoreLambda *op, CoreValue *acc, const CoreValue *row, uint32_t k)
+static bool apply_operator(Walk *w, uint64_t i, const CoreLambda *op, CoreValue *acc, const CoreValue *row, uint32_t k)
 {
     for (uint32_t j = 0; j < k; j++) {
         w->f->vars[op->params[j]] = acc[j];
         w->f->vars[op->params[k + j]] = row[j];
     }
-    return eval_block(w->e, w->f, op->body, acc);
+    return eval_part(w->e, w->f, w->s, PART_OPERATOR, i, op->body, acc);
 }
 
 static bool new_results(Walk *w, uint64_t n)
@@ -96,12 +94,12 @@ static bool eval_map(Walk *w)
         walk_bind(w, i);
         if (w->soac->guard) {
             CoreValue holds;
-            if (!eval_block(w->e, w->f, w->soac->guard, &holds))
+            if (!eval_part(w->e, w->f, w->s, PART_GUARD, i, w->soac->guard, &holds))
                 return false;
             if (!holds.bits)
                 continue;
         }
-        if (!eval_block(w->e, w->f, w->soac->body, w->row))
+        if (!eval_part(w->e, w->f, w->s, PART_BODY, i, w->soac->body, w->row))
             return false;
         store_results(w, kept++, w->row);
     }
@@ -138,11 +136,11 @@ static bool starts_with_first(const Walk *w)
 }
 
 /* acc = op acc row; the first row if there is nothing to combine it with. */
-static bool combine(Walk *w, CoreValue *acc, const CoreValue *row, bool first)
+static bool combine(Walk *w, uint64_t i, CoreValue *acc, const CoreValue *row, bool first)
 {
     const CoreLambda *op = core_stmt_operator(w->s);
     if (!first)
-        return apply_operator(w, op, acc, row, w->s->nvars);
+        return apply_operator(w, i, op, acc, row, w->s->nvars);
     for (uint32_t j = 0; j < w->s->nvars; j++)
         acc[j] = row[j];
     return true;
@@ -157,7 +155,7 @@ static bool eval_reduce(Walk *w)
         return false;
     take_neutral(w, acc);
     for (uint64_t i = 0; i < w->n; i++)
-        if (!walk_step(w, i) || !combine(w, acc, w->row, skips && i == 0))
+        if (!walk_step(w, i) || !combine(w, i, acc, w->row, skips && i == 0))
             return false;
     for (uint32_t j = 0; j < k; j++)
         w->f->vars[w->s->vars[j]] = acc[j];
@@ -185,7 +183,7 @@ static bool eval_scan(Walk *w)
             return false;
         if (w->s->soac.exclusive)
             store_results(w, i, acc);
-        if (!combine(w, acc, w->row, skips && i == 0))
+        if (!combine(w, i, acc, w->row, skips && i == 0))
             return false;
         if (!w->s->soac.exclusive)
             store_results(w, i, acc);
@@ -250,7 +248,7 @@ static bool hist_step(Walk *w, uint64_t i, uint64_t size, bool *filled)
         return true;
     for (uint32_t j = 0; j < w->s->nvars; j++)
         acc[j] = eval_load(&w->f->vars[w->s->vars[j]], bin);
-    if (!combine(w, acc, w->row + 1, filled && !filled[bin]))
+    if (!combine(w, i, acc, w->row + 1, filled && !filled[bin]))
         return false;
     store_results(w, bin, acc);
     if (filled)

@@ -71,18 +71,19 @@ static void put_host(Trace *t, const CoreValue *x)
     put_value(t, x);
 }
 
-static void put_vars(Eval *e, const char *key, const Frame *f, const CoreVar *vars, uint32_t n)
+static void put_vars(Eval *e, const char *key, const CoreFn *fn, const CoreValue *values, const CoreVar *vars,
+                     uint32_t n)
 {
     Trace *t = e->trace;
     trace_key(t, key);
     strbuf_add(&t->text, "[");
     for (uint32_t i = 0; i < n; i++) {
         StrBuf name = {0};
-        core_print_var(&name, f->fn, vars[i]);
+        core_print_var(&name, fn, vars[i]);
         strbuf_add(&t->text, i ? ",{\"name\":" : "{\"name\":");
         diag_json_string(&t->text, name.text);
         strbuf_free(&name);
-        put_host(t, &f->vars[vars[i]]);
+        put_host(t, &values[vars[i]]);
         strbuf_add(&t->text, "}");
     }
     strbuf_add(&t->text, "]");
@@ -108,57 +109,91 @@ static bool begin_event(Eval *e, const char *event, const CoreStmt *s)
     return true;
 }
 
-void eval_trace_call(Eval *e, const Frame *f)
+static void put_call(Eval *e, const CoreFn *fn, const CoreValue *vars)
 {
     if (!begin_event(e, "call", NULL))
         return;
-    trace_text(e->trace, "function", f->fn->name);
-    put_vars(e, "params", f, f->fn->params, f->fn->nparams);
+    trace_text(e->trace, "function", fn->name);
+    put_vars(e, "params", fn, vars, fn->params, fn->nparams);
     trace_end(e->trace);
 }
 
-void eval_trace_return(Eval *e, const Frame *f)
+static void put_branch(Eval *e, const CoreStmt *s, uint64_t index)
 {
-    if (!begin_event(e, "return", NULL))
+    if (s->kind != CORE_IF || !begin_event(e, "branch", s))
         return;
-    trace_text(e->trace, "function", f->fn->name);
+    trace_text(e->trace, "taken", index == 0 ? "then" : "else");
     trace_end(e->trace);
 }
 
-void eval_trace_branch(Eval *e, const CoreStmt *s, bool holds)
-{
-    if (!begin_event(e, "branch", s))
-        return;
-    trace_text(e->trace, "taken", holds ? "then" : "else");
-    trace_end(e->trace);
-}
-
-void eval_trace_round(Eval *e, const Frame *f, const CoreStmt *s, uint64_t round)
+static void put_round(Eval *e, const CoreFn *fn, const CoreStmt *s, uint64_t round, const CoreValue *vars)
 {
     if (!begin_event(e, "round", s))
         return;
     trace_count(e->trace, "round", round);
-    put_vars(e, "params", f, s->loop.params, s->loop.nparams);
+    put_vars(e, "params", fn, vars, s->loop.params, s->loop.nparams);
     trace_end(e->trace);
 }
 
-void eval_trace_instance(Eval *e, const Frame *f, const CoreStmt *s, uint64_t i)
+static void put_instance(Eval *e, const CoreFn *fn, const CoreStmt *s, uint64_t i, const CoreValue *vars)
 {
+    const CoreSoac *soac = core_stmt_soac(s);
     if (!begin_event(e, "instance", s))
         return;
-    const CoreSoac *soac = core_stmt_soac(s);
     trace_count(e->trace, "instance", i);
-    put_vars(e, "params", f, soac->elements, soac->ninputs);
+    put_vars(e, "params", fn, vars, soac->elements, soac->ninputs);
     trace_end(e->trace);
 }
 
-void eval_trace_step(Eval *e, const Frame *f, const CoreStmt *s)
+static void note_start(void *ctx, const CoreFn *fn, const CoreStmt *s, const CoreValue *vars)
 {
-    if (!begin_event(e, "step", s))
+    (void)ctx, (void)fn, (void)s, (void)vars;
+}
+
+/* An instance begins with its guard, if it has one, and a round with its condition. */
+static void note_part(void *ctx, const CoreFn *fn, const CoreStmt *s, EvalPart part, uint64_t index,
+                      const CoreValue *vars)
+{
+    switch (part) {
+    case PART_CALL: put_call(ctx, fn, vars); return;
+    case PART_BRANCH: put_branch(ctx, s, index); return;
+    case PART_ROUND:
+        if (s->loop.cond)
+            return;
+        put_round(ctx, fn, s, index, vars);
         return;
-    put_vars(e, "outs", f, s->vars, s->nvars);
+    case PART_CONDITION: put_round(ctx, fn, s, index, vars); return;
+    case PART_BODY:
+        if (s->soac.guard)
+            return;
+        put_instance(ctx, fn, s, index, vars);
+        return;
+    case PART_GUARD: put_instance(ctx, fn, s, index, vars); return;
+    case PART_OPERATOR: return;
+    }
+}
+
+static void note_part_end(void *ctx, const CoreFn *fn, const CoreStmt *s, EvalPart part)
+{
+    Eval *e = ctx;
+    (void)s;
+    if (part != PART_CALL || !begin_event(e, "return", NULL))
+        return;
+    trace_text(e->trace, "function", fn->name);
     trace_end(e->trace);
 }
+
+static void note_stmt(void *ctx, const CoreFn *fn, const CoreStmt *s, const CoreValue *vars, uint64_t copied)
+{
+    Eval *e = ctx;
+    (void)copied;
+    if (!begin_event(e, "step", s))
+        return;
+    put_vars(e, "outs", fn, vars, s->vars, s->nvars);
+    trace_end(e->trace);
+}
+
+EvalObserver eval_trace_observer(Eval *e) { return (EvalObserver){e, note_start, note_part, note_part_end, note_stmt}; }
 
 void eval_trace_end(Eval *e, bool ok, const CoreValue *results, uint32_t n)
 {

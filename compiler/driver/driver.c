@@ -117,7 +117,7 @@ typedef struct Pass {
 static const Pass passes[] = {
     {"parse", STAGE_AST, run_parse, NULL, print_ast},
     {"types", STAGE_TYPES, run_types, NULL, print_types},
-    {"elaborate", STAGE_NONE, run_elaborate, check_core, NULL},
+    {"elaborate", STAGE_ELABORATED, run_elaborate, check_core, print_core},
     {"drop checks, for measurements", STAGE_NONE, run_drop_checks, check_core, NULL},
     {"balance dispatch", STAGE_NONE, run_balance_dispatch, check_core, NULL},
     {"simplify", STAGE_NONE, run_simplify, check_core, NULL},
@@ -154,8 +154,8 @@ enum { PASS_COUNT = sizeof passes / sizeof *passes };
 
 const char *stage_name(Stage s)
 {
-    static const char *const names[STAGE_COUNT] = {"",        "ast",  "types", "core",   "fused",
-                                                   "lowered", "flat", "plan",  "opencl", "host"};
+    static const char *const names[STAGE_COUNT] = {"",        "ast",  "types", "elaborated", "core", "fused",
+                                                   "lowered", "flat", "plan",  "opencl",     "host"};
     return names[s];
 }
 
@@ -310,7 +310,7 @@ bool compilation_eval(const Compilation *c, const CoreEntry *entry, Arena *arena
     if (c->limits.trace)
         trace_head(c->limits.trace, c->path, entry->name, stage_name(stage_reached(c)));
     if (!c->flat)
-        return core_eval(c->core, entry->fn, arena, args, results, &c->limits, error, NULL);
+        return core_eval(c->core, entry->fn, arena, args, results, &c->limits, c->observer, error, NULL);
     return flat_eval(c->flat, flat_entry(c->flat, entry), arena, args, results, &c->limits, error, NULL);
 }
 

@@ -28,6 +28,7 @@ typedef enum Stage {
     STAGE_NONE,
     STAGE_AST,
     STAGE_TYPES,
+    STAGE_ELABORATED, /* core as the program is written: nothing is simplified, its definitions are functions */
     STAGE_CORE,
     STAGE_FUSED,
     STAGE_LOWERED, /* what is flattened; no evaluator of its own */
@@ -45,11 +46,12 @@ typedef struct Compilation {
     const char *path; /* the user's file */
     const char *text; /* its text_bytes bytes; NULL: they are read from the file */
     size_t text_bytes;
-    bool check;         /* run the checkers */
-    bool unchecked;     /* programs do not check bounds and sizes (DPC_UNCHECKED, for measurements) */
-    bool flat_nests;    /* all that is nested is flattened, nothing is left to a lane (--param nest=flat) */
-    EvalLimits limits;  /* of the interpreters; zero: the defaults */
-    uint32_t next_pass; /* in the table */
+    bool check;                   /* run the checkers */
+    bool unchecked;               /* programs do not check bounds and sizes (DPC_UNCHECKED, for measurements) */
+    bool flat_nests;              /* all that is nested is flattened, nothing is left to a lane (--param nest=flat) */
+    EvalLimits limits;            /* of the interpreters; zero: the defaults */
+    const EvalObserver *observer; /* of the core interpreter, where it writes no trace; or NULL */
+    uint32_t next_pass;           /* in the table */
     AstIds ids;
     ModuleList modules; /* the prelude, the user's file, and what it imports */
     Checked *checked;   /* from STAGE_TYPES */

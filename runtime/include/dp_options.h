@@ -25,14 +25,15 @@ typedef struct DpOption {
     const char *help;
 } DpOption;
 
-/* Scopes: options of executables, those of them that an interpreter cannot serve, and those that dpc tune takes, too;
- * dpc's commands have others. */
+/* Scopes: options of executables, those of them that an interpreter cannot serve, those that dpc tune takes, too, and
+ * those that commands take which only interpret; dpc's commands have others. */
 enum {
     DP_IN_PROGRAM = 1,
     DP_FIRST_COMMAND = 2,
     DP_EVERYWHERE = 0xffffff,
     DP_ON_DEVICE = 0x1000000,
-    DP_IN_TUNING = 0x2000000
+    DP_IN_TUNING = 0x2000000,
+    DP_IN_INTERPRETING = 0x4000000
 };
 
 enum {

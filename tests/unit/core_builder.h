@@ -271,7 +271,7 @@ static inline CoreValue v_seq(B *b, uint32_t n, const int64_t *at)
 
 static inline bool run_fn(B *b, const CoreFn *fn, const CoreValue *args, CoreValue *results, EvalError *error)
 {
-    return core_eval(b->p, fn, b->p->arena, args, results, NULL, error, NULL);
+    return core_eval(b->p, fn, b->p->arena, args, results, NULL, NULL, error, NULL);
 }
 
 static inline void assert_seq(CoreValue v, uint32_t n, const int64_t *expected)

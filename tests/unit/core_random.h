@@ -624,7 +624,7 @@ typedef struct Run {
 static inline Run run_main(Gen *g, const CoreFn *fn, const CoreValue *args)
 {
     Run r = {0};
-    r.ok = core_eval(g->b.p, fn, g->b.p->arena, args, r.results, NULL, &r.error, NULL);
+    r.ok = core_eval(g->b.p, fn, g->b.p->arena, args, r.results, NULL, NULL, &r.error, NULL);
     r.internal = !r.ok && r.error.kind != EVAL_AT_SITE;
     return r;
 }

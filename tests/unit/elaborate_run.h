@@ -198,7 +198,7 @@ static void run_program(const char *text, StrBuf *out)
         const CoreEntry *entry = &p->entries.at[0];
         CoreValue *results = arena_array(p->arena, CoreValue, entry->fn->nresults);
         EvalError error = {0};
-        if (core_eval(p, entry->fn, p->arena, NULL, results, NULL, &error, NULL))
+        if (core_eval(p, entry->fn, p->arena, NULL, results, NULL, NULL, &error, NULL))
             print_value(out, p->arena, entry->result_type, results);
         else
             print_failure(out, s, p, &error);

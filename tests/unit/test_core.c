@@ -343,7 +343,7 @@ static void test_eval_update_in_loops_is_linear(void **state)
     EvalError error;
     /* Quadratic copying would move 320 GB. */
     const EvalLimits limits = {.seconds = 10};
-    assert_true(core_eval(b.p, fn, b.p->arena, (CoreValue[]){v_i64(200000)}, results, &limits, &error, NULL));
+    assert_true(core_eval(b.p, fn, b.p->arena, (CoreValue[]){v_i64(200000)}, results, &limits, NULL, &error, NULL));
     assert_int_equal(results[0].scalars[0], 200000);
     assert_int_equal(results[0].scalars[199999], 1);
     b_close(&b);

@@ -60,7 +60,7 @@ static Outcome run_ready(const Ready *r, int64_t n, const EvalLimits *limits)
     Outcome o = {.seconds = 0};
     double begun = now();
     o.ok = r->flat ? flat_eval(r->flat, r->flat->entries.at[0].fn, arena, &arg, &result, limits, &o.error, NULL)
-                   : core_eval(r->core, r->core->entries.at[0].fn, arena, &arg, &result, limits, &o.error, NULL);
+                   : core_eval(r->core, r->core->entries.at[0].fn, arena, &arg, &result, limits, NULL, &o.error, NULL);
     o.seconds = now() - begun;
     o.bits = o.ok ? result.bits : 0;
     arena_destroy(arena);

@@ -27,7 +27,7 @@ static Counted count(const char *program, int64_t n)
     EvalError error = {0};
     Counted c = {0};
     uint64_t work = 0;
-    assert_true(core_eval(p, p->entries.at[0].fn, arena, &arg, &expected, NULL, &error, &work));
+    assert_true(core_eval(p, p->entries.at[0].fn, arena, &arg, &expected, NULL, NULL, &error, &work));
     core_fuse(p);
     core_simplify(p);
     lower_core(p);
