@@ -314,6 +314,34 @@ printf -- '-- test main\n-- expect launches 1\n-- output 3\nentry main = 3\n' >t
 expect 2 'taken.dp:2:4: error: `-- expect` stands behind an `-- output`' "$dpc" test --eval=core taken.dp
 printf -- '-- expect nothing\nentry main = 3\n-- test main\n-- output 3\n' >taken.dp
 expect 0 '1 passed, on core;' "$dpc" test --eval=core taken.dp
+printf -- '-- test main\n-- hint no\n-- output 3\nentry main = 3\n' >taken.dp
+expect 2 'taken.dp:2:4: error: `-- hint` stands behind an `-- output` or an `-- error`' "$dpc" test --eval=core taken.dp
+cat >task.dp <<'EOF'
+entry first (xs: [i64]) : i64 = xs[0]
+-- test first
+-- input  [4, 5]
+-- output 4
+-- input  []
+-- output -1
+-- hint   What is the first of nothing?
+--        The task says it.
+-- input  [0]
+-- error  "zero"
+-- property small
+def small (n: i64) = n < 10
+entry rows : [[i64]] = [[1], [2, 4]]
+-- test rows
+-- output [[1], [2]]
+EOF
+expect 1 'task.dp: first: 1 of 3 cases are right
+  with [] your program ends with task.dp:1:33: error: index 0 out of bounds for length 0
+  hint: What is the first of nothing? The task says it.' "$dpc" test --exercise task.dp
+expect 1 'task.dp: rows: 0 of 1 case is right
+  your program gives [[1], [2, 4]], which is wrong in the length of [1]
+1 passed, 4 failed, on core;' "$dpc" test --exercise task.dp
+sed 's/xs\[0\]/7/' task.dp >task2.dp
+expect 1 'with [4, 5] your program gives 7, which is wrong
+0 passed, 3 failed, on core;' "$dpc" test --exercise --only=first task2.dp
 expect 2 'there is no test or property of thrice' "$dpc" test --eval=core --only=thrice property.dp f.dp
 expect 1 'of 1000 with --seed=7' "$dpc" test --eval=core --seed=7 --cases=1000 property.dp
 printf -- '-- property p\ndef p xs = length xs >= 0\n' >polymorphic.dp

@@ -79,8 +79,9 @@ int command_test(const CommandLine *a)
                      .params = given[OPTION_EACH_PARAM],
                      .flat_nests = wants_flat_nests(given[OPTION_EACH_PARAM]),
                      .messages = a->messages};
-    if (given[OPTION_EVALS])
-        read_evaluators(given[OPTION_EVALS], o.wanted);
+    o.exercise = given[OPTION_EXERCISE];
+    if (given[OPTION_EVALS] || o.exercise)
+        read_evaluators(given[OPTION_EVALS] ? given[OPTION_EVALS] : "core", o.wanted);
     int status = read_numbers(&o, given[OPTION_CASES], given[OPTION_SEED]);
     if (status == EXIT_OK)
         status = read_limits(&o.limits, given[OPTION_EACH_TIMEOUT], given[OPTION_EACH_MEMORY]);

@@ -17,9 +17,10 @@ typedef enum Keyword {
     KEY_OUTPUT,
     KEY_ERROR,
     KEY_EXPECT,
+    KEY_HINT,
     KEY_COUNT
 } Keyword;
-static const char *const keywords[KEY_COUNT] = {"", "test", "property", "input", "output", "error", "expect"};
+static const char *const keywords[KEY_COUNT] = {"", "test", "property", "input", "output", "error", "expect", "hint"};
 const char *const test_fact_names[FACT_COUNT] = {"kernels", "launches", "readbacks", "stored"};
 
 typedef struct Region {
@@ -35,7 +36,7 @@ typedef struct Finder {
     bool in_block;
     /* the case at hand: */
     Span first;
-    Region input, result, *open; /* open: what a line without keyword continues */
+    Region input, result, hint, *open; /* open: what a line without keyword continues */
     bool has_input;
     TestFact facts[SHAPES][FACT_COUNT];
     Keyword result_kind; /* KEY_OUTPUT, KEY_ERROR, or KEY_NONE while there is none */
@@ -194,6 +195,21 @@ static TestText text_of(const Finder *f, Region r)
     return (TestText){text, n, f->module->file, r.start};
 }
 
+/* In one line, with one blank where there were several, and without the dashes. */
+static const char *hint_of(const Finder *f)
+{
+    TestText text = text_of(f, f->hint);
+    StrBuf line = {0};
+    for (uint32_t i = 0; i < text.n; i++) {
+        bool blank = text.text[i] == '\n' || is_blank(text.text[i]);
+        if (!blank || (line.n && line.text[line.n - 1] != ' '))
+            strbuf_addn(&line, blank ? " " : text.text + i, 1);
+    }
+    const char *hint = arena_strndup(f->s->arena, line.n ? line.text : "", line.n);
+    strbuf_free(&line);
+    return hint;
+}
+
 /* The bytes of the string literal, with nothing but comments around it; NULL after a message. The empty text, which any
  * failure contains, is refused. */
 static const char *read_message(const Finder *f, const TestText *text)
@@ -304,6 +320,7 @@ static void add_case(Finder *f)
     else
         c.output = result;
     memcpy(c.facts, f->facts, sizeof c.facts);
+    c.hint = f->hint.start < f->hint.end ? hint_of(f) : NULL;
     TestBlock *b = block_of_case(f);
     if (b->is_property && f->result_kind)
         diag_error(f->s, f->first, DIAG_TEST_COMMENT, "a property has inputs only: its result is to be `true`");
@@ -322,6 +339,7 @@ static void finish_case(Finder *f)
     f->open = NULL;
     f->has_input = false;
     memset(f->facts, 0, sizeof f->facts);
+    f->hint = (Region){0};
     f->result_kind = KEY_NONE;
 }
 
@@ -370,11 +388,23 @@ static void begin_facts(Finder *f, Region keyword, Region rest)
         diag_error(f->s, span_of(f, keyword), DIAG_TEST_COMMENT, "`-- expect` stands behind an `-- output`");
 }
 
+static void begin_hint(Finder *f, Region keyword, Region rest)
+{
+    f->open = NULL;
+    if (f->result_kind) {
+        f->hint = rest;
+        f->open = &f->hint;
+    } else {
+        diag_error(f->s, span_of(f, keyword), DIAG_TEST_COMMENT,
+                   "`-- hint` stands behind an `-- output` or an `-- error`");
+    }
+}
+
 static void use_comment(Finder *f, Region text)
 {
     Region keyword = first_word(f, text);
     Keyword k = take_keyword(f, &text);
-    if (k == KEY_EXPECT && !f->result_kind && !f->in_block)
+    if ((k == KEY_EXPECT || k == KEY_HINT) && !f->result_kind && !f->in_block)
         k = KEY_NONE; /* prose */
     if (k == KEY_NONE) {
         if (check_spelling(f, text))
@@ -385,6 +415,10 @@ static void use_comment(Finder *f, Region text)
     }
     if (k == KEY_EXPECT) {
         begin_facts(f, keyword, text);
+        return;
+    }
+    if (k == KEY_HINT) {
+        begin_hint(f, keyword, text);
         return;
     }
     bool continues_case = (k == KEY_OUTPUT || k == KEY_ERROR) && !f->result_kind;

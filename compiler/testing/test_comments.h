@@ -7,6 +7,7 @@
  *     -- input  @large.npy [3, 4] -- from a file beside the program
  *     -- error  "unequal lengths"
  *     -- expect launches 3        -- behind an output: what the run on the device takes (TestFact)
+ *     -- hint   Which lengths?    -- what `dpc test --exercise` says of this case if it is not right; may be continued
  *
  *     -- property reverse_twice   -- a function with a bool as its result, to be true for all arguments
  *     -- input  []                -- these always; then random ones
@@ -51,6 +52,7 @@ typedef struct TestCase {
     TestText input;  /* empty if there is no such line */
     TestText output; /* of a test: this, if error is NULL */
     const char *error;
+    const char *hint; /* one line; or NULL */
     TestFact facts[SHAPES][FACT_COUNT];
 } TestCase;
 

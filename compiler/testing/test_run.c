@@ -87,14 +87,14 @@ static void judge_facts(TestRun *t, Subject *s, Input *input, int e, const Outco
     }
 }
 
-static void add_result(StrBuf *out, const Subject *s, const DpLeaf *leaves)
+void print_result(StrBuf *out, const Subject *s, const DpLeaf *leaves, size_t most)
 {
     Arena *scratch = arena_create();
     StrBuf text = {0};
     Tree v = tree_of_leaves(scratch, s->types.result, leaves);
     tree_print(&text, s->types.result, &v);
-    strbuf_addn(out, text.text, text.n > INPUT_SHOWN ? INPUT_SHOWN : text.n);
-    strbuf_add(out, text.n > INPUT_SHOWN ? "..." : "");
+    strbuf_addn(out, text.text, text.n > most ? most : text.n);
+    strbuf_add(out, text.n > most ? "..." : "");
     strbuf_free(&text);
     arena_destroy(scratch);
 }
@@ -116,10 +116,10 @@ static void judge(TestRun *t, Subject *s, Input *input, int e, const Outcome *o)
     if (wanted)
         strbuf_printf(&text, "an error with \"%s\"", wanted);
     else
-        add_result(&text, s, input->expected);
+        print_result(&text, s, input->expected, INPUT_SHOWN);
     strbuf_add(&text, "\n  got ");
     if (o->ok)
-        add_result(&text, s, o->leaves);
+        print_result(&text, s, o->leaves, INPUT_SHOWN);
     else
         strbuf_add(&text, o->error.text ? o->error.text : "no result");
     strbuf_add(&text, "\n");
@@ -174,7 +174,7 @@ static void run_test(TestRun *t, Subject *s, int e)
         Outcome o = e >= PLAN ? device_result(&t->device, input->job, t->jobs, s->types.result)
                               : run_interpreter(t, s, input->args);
         if (!t->device.unusable)
-            judge(t, s, input, e, &o);
+            (t->options->exercise ? judge_exercise : judge)(t, s, input, e, &o);
         outcome_free(&o, s->types.result);
     }
 }
@@ -309,7 +309,8 @@ int test_file(const char *path, const TestOptions *options, TestCounts *counts)
     t.watch = watch_start();
     bool ok = prepare(&t) && run_all(&t);
     for (uint32_t i = 0; ok && something_ran(&t) && i < t.n; i++)
-        report_subject(&t, &t.subjects[i], counts);
+        (options->exercise && !t.subjects[i].block->is_property ? report_exercise : report_subject)(&t, &t.subjects[i],
+                                                                                                    counts);
     int unusable = t.device.unusable;
     watch_stop(t.watch);
     for (uint32_t i = 0; i < t.n; i++)

@@ -31,6 +31,7 @@ typedef struct TestOptions {
     RunLimits limits;        /* of each input */
     const char *params;      /* of what runs on the device, as given by --param; or NULL */
     bool flat_nests;         /* of the compilation */
+    bool exercise;           /* a student's: failures do not tell the answer */
     MessageOptions messages;
 } TestOptions;
 
@@ -81,6 +82,7 @@ const char *outcome_message(const Outcome *o);
 void add_failure(TestRun *t, Failures *to, int evaluator, const char *text);
 /* "[1, 2] 3", cut to `most` bytes; 0: whole. */
 void print_arguments(StrBuf *out, const Subject *s, const DpLeaf *args, size_t most);
+void print_result(StrBuf *out, const Subject *s, const DpLeaf *leaves, size_t most);
 
 /* test_property.c */
 uint32_t property_cases(const TestRun *t, const Subject *s);
@@ -92,6 +94,12 @@ typedef struct TestCounts {
 } TestCounts;
 /* All of it. *counts: of this file. Returns an ExitStatus. */
 int test_file(const char *path, const TestOptions *options, TestCounts *counts);
+
+/* test_exercise.c */
+/* For --exercise: what is wrong, and where, but not what would be right. */
+void judge_exercise(TestRun *t, Subject *s, Input *input, int evaluator, const Outcome *o);
+/* How many cases are right; of the first that is not, what is wrong with it, and its hint. */
+void report_exercise(const TestRun *t, const Subject *s, TestCounts *counts);
 
 /* test_report.c */
 /* Prints what failed, and counts. */

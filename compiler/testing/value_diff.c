@@ -8,6 +8,7 @@ enum { TEXT_SHOWN = 60, TEXT_BEFORE = 20, VALUE_SHOWN = 200 };
 typedef struct Diff {
     StrBuf *out;
     StrBuf path;
+    StrBuf *first; /* gets the place of the first difference; or NULL */
     uint64_t count;
     uint32_t lines;
     int indent;
@@ -15,10 +16,20 @@ typedef struct Diff {
 
 /* ---- lines ---- */
 
-/* Begins the line of a difference; false if enough have been shown. */
-static bool begin(Diff *d)
+static void add_place(Diff *d, bool of_length)
 {
-    if (++d->count > d->lines)
+    if (of_length)
+        strbuf_printf(d->first, d->path.n ? "in the length of %s" : "in its length", d->path.text);
+    else if (d->path.n)
+        strbuf_printf(d->first, "at %s", d->path.text);
+}
+
+/* Begins the line of a difference; false if enough have been shown. */
+static bool begin_of(Diff *d, bool of_length)
+{
+    if (++d->count == 1 && d->first)
+        add_place(d, of_length);
+    if (d->count > d->lines)
         return false;
     for (int i = 0; i < d->indent; i++)
         strbuf_add(d->out, " ");
@@ -26,6 +37,8 @@ static bool begin(Diff *d)
         strbuf_printf(d->out, "at %s: ", d->path.text);
     return true;
 }
+
+static bool begin(Diff *d) { return begin_of(d, false); }
 
 static void add_value(StrBuf *out, const DpType *t, const Tree *v)
 {
@@ -149,7 +162,7 @@ static void compare_sums(Diff *d, const DpType *t, const Tree *expected, const T
 static void compare_arrays(Diff *d, const DpType *t, const Tree *expected, const Tree *got)
 {
     uint64_t n = expected->n < got->n ? expected->n : got->n;
-    if (expected->n != got->n && begin(d))
+    if (expected->n != got->n && begin_of(d, true))
         strbuf_printf(d->out, "expected %llu element%s, got %llu\n", (unsigned long long)expected->n,
                       expected->n == 1 ? "" : "s", (unsigned long long)got->n);
     for (uint64_t i = 0; i < n; i++) {
@@ -182,4 +195,12 @@ uint64_t value_diff(StrBuf *out, const DpType *t, const Tree *expected, const Tr
     }
     strbuf_free(&d.path);
     return d.count;
+}
+
+bool value_diff_place(StrBuf *out, const DpType *t, const Tree *expected, const Tree *got)
+{
+    Diff d = {.first = out};
+    compare(&d, t, expected, got);
+    strbuf_free(&d.path);
+    return d.count > 0;
 }

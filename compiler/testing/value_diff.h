@@ -20,4 +20,8 @@
  * returns how many there are. */
 uint64_t value_diff(StrBuf *out, const DpType *t, const Tree *expected, const Tree *got, uint32_t lines, int indent);
 
+/* Appends only where the first difference is: "at [3].x", "in its length", "in the length of [2]"; nothing if the
+ * values are scalars. Returns whether there is one. */
+bool value_diff_place(StrBuf *out, const DpType *t, const Tree *expected, const Tree *got);
+
 #endif
