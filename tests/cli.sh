@@ -334,7 +334,7 @@ entry rows : [[i64]] = [[1], [2, 4]]
 -- output [[1], [2]]
 EOF
 expect 1 'task.dp: first: 1 of 3 cases are right
-  with [] your program ends with task.dp:1:33: error: index 0 out of bounds for length 0
+  with [] your program ends with task.dp:1:35: error: index 0 out of bounds for length 0
   hint: What is the first of nothing? The task says it.' "$dpc" test --exercise task.dp
 expect 1 'task.dp: rows: 0 of 1 case is right
   your program gives [[1], [2, 4]], which is wrong in the length of [1]
