@@ -133,11 +133,14 @@ static void launch_one_pass(DpRt *rt, uint64_t address, uint64_t stride, uint64_
     dp_rt_launch(rt, dp_rt_own_kernel(rt, OWN_LENGTHS, "dp_lengths_onepass"), 1, (uint32_t)tiles, &a);
 }
 
-/* n + 1 offsets from n lengths (n > 0), and what is known of these, which the host will want: 0 totals are common, and
- * then nothing is stored below. */
+/* n + 1 offsets from n lengths (n > 0), and what is known of these. */
 DpBlock *dp_offsets_of_lengths(DpRt *rt, uint64_t address, uint64_t stride, uint64_t n, uint64_t mail)
 {
-    DpBlock *offsets = dp_block_new(rt, n + 1, 8);
+    DpBlock *offsets = dp_block_new(rt, n + 1 + (mail ? 0 : DP_LENGTHS_WORDS), 8);
+    if (!mail && offsets) {
+        mail = offsets->addr + 8 * (n + 1);
+        offsets->lengths = (DpLengths){.stored = true};
+    }
     if (in_one_pass(rt, n)) {
         launch_one_pass(rt, address, stride, n, dp_block_addr(offsets), mail);
         return offsets;
@@ -205,15 +208,13 @@ DpCol dp_starts(DpRt *rt, DpCtx *c, const DpArr *lengths, int64_t total, uint32_
             dp_fail(rt, nest, sum, total, 0);
         return starts;
     }
-    DpBlock *offsets = dp_block_new(rt, c->n + 1 + DP_LENGTHS_WORDS, 8);
-    const uint64_t addr = dp_block_addr(offsets), said = addr + 8 * (c->n + 1), from = dp_arr_addr(rt, lengths);
+    const uint64_t from = dp_arr_addr(rt, lengths);
+    DpBlock *offsets = dp_offsets_of_lengths(rt, from, 8, c->n, 0);
+    const uint64_t addr = dp_block_addr(offsets), said = addr + 8 * (c->n + 1);
     const uint64_t numbers[] = {c->n, from, 8, addr, said, (uint64_t)total, negative, nest};
     Args a = {.n = 0};
-    launch_one_pass(rt, from, 8, c->n, addr, said);
     dp_args_words(&a, numbers, 8);
     dp_rt_launch(rt, dp_rt_own_kernel(rt, OWN_LENGTHS, "dp_lengths_check"), 1, 1, &a);
-    if (offsets)
-        offsets->lengths = (DpLengths){.stored = true};
     return (DpCol){offsets, addr, offsets ? c->n : 0, 8};
 }
 
@@ -261,10 +262,18 @@ static DpPending nested_in(DpRt *rt, DpPending p, DpCtx *up, Offsets offsets)
     return p;
 }
 
-static DpPending nested(DpRt *rt, DpCtx *up, uint64_t address, uint64_t stride)
+/* lengths: a column of them, or of views. */
+static DpPending nested(DpRt *rt, DpCtx *up, const DpCol *lengths)
 {
+    uint64_t total;
     if (!up->n)
         return nested_in(rt, dp_pending_known(rt, 0), up, (Offsets){NULL, 0});
+    const uint64_t stride = lengths->bytes;
+    const uint64_t address = dp_failed(rt) ? 0 : stride == 16 ? dp_col_addr(rt, lengths) : lengths->addr;
+    if (dp_col_total(lengths, &total)) {
+        DpBlock *offsets = dp_offsets_of_lengths(rt, address, stride, up->n, 0);
+        return nested_in(rt, dp_pending_known(rt, total), up, (Offsets){offsets, 0});
+    }
     DpPending p = dp_pending_begin(rt, DP_LENGTHS_WORDS);
     DpBlock *offsets = dp_offsets_of_lengths(rt, address, stride, up->n, dp_pending_mail(rt, p));
     return nested_in(rt, p, up, (Offsets){offsets, 0});
@@ -283,10 +292,10 @@ DpPending dp_begin_nested_views(DpRt *rt, DpCtx *up, const DpCol *views)
     const DpContig *whole = dp_failed(rt) ? NULL : dp_col_contig(views);
     if (whole)
         return nested_in(rt, dp_pending_known(rt, dp_contig_total(rt, whole)), up, dp_offsets_retain(whole->offsets));
-    return nested(rt, up, dp_failed(rt) ? 0 : dp_col_addr(rt, views), 16);
+    return nested(rt, up, views);
 }
 
-DpPending dp_begin_nested_lens(DpRt *rt, DpCtx *up, const DpCol *lens) { return nested(rt, up, lens->addr, 8); }
+DpPending dp_begin_nested_lens(DpRt *rt, DpCtx *up, const DpCol *lens) { return nested(rt, up, lens); }
 
 DpCtx *dp_nested_views(DpRt *rt, DpCtx *up, const DpCol *views)
 {

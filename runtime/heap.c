@@ -170,6 +170,7 @@ DpBlock *dp_block_new(DpRt *rt, uint64_t n, uint64_t element_bytes)
         return NULL;
     }
     b->count = 1;
+    dp_block_forget_total(rt, b);
     dp_block_become(b, BLOCK_PLAIN);
     h->live++;
     rt->profile.blocks++;

@@ -10,6 +10,7 @@
  *   scatter.c    scatters
  *   segreduce.c  ways of segmented reductions           histogram.c  of histograms
  *   pack.c     packs and splits        lookback.c words between work-groups
+ *   totals.c   sums of lengths that are known without looking
  *   moves.c    operations without      move_queue.c  their moves, several in a launch
  *   sort.c     argsort                segment_sort.c  of short segments
  *   compact.c  a loop's state without dead data
@@ -71,6 +72,12 @@ typedef struct DpLengths {
     uint64_t longest;
 } DpLengths;
 
+/* Of the first n views or lengths in a block: their sum. */
+typedef struct DpTotal {
+    bool known;
+    uint64_t n, sum;
+} DpTotal;
+
 /* What is known of a block of views that lie one behind the other: view k is {offsets[k+1] - offsets[k], base +
  * offsets[k] * bytes of an element}. */
 typedef struct DpContig {
@@ -109,6 +116,8 @@ struct DpBlock {
     DpRefs *shared;           /* DISJOINT: blocks in which these views may overlap (dp_update), or NULL; owned, which is
                                  what keeps them from being held by this column only */
     DpLengths lengths;        /* of a block of offsets */
+    DpTotal total;            /* see totals.c */
+    uint64_t contents;        /* a number of what is in it: another one when that is changed */
     DpBlock *before, *behind; /* neighbours */
     DpBlock *next_free, **link_free; /* also links blocks waiting to be freed */
 };
@@ -129,6 +138,13 @@ typedef struct CtxPath {
     uint64_t stride;  /* or DP_REGULAR and the stride; neither: the identity */
 } CtxPath;
 
+/* The sum of a column's views or lengths over one side of a split. */
+enum { DP_MOST_SUMS = 4 };
+typedef struct SideSum {
+    uint64_t contents, addr; /* of the column's block; where it begins */
+    uint64_t sum;
+} SideSum;
+
 struct DpCtx {
     uint32_t count;
     CtxKind kind;
@@ -138,7 +154,9 @@ struct DpCtx {
     DpBlock *indices; /* SELECTED: n u32; NULL if n == up->n, the identity, or n == 0 */
     bool pathless;    /* SELECTED: its indices are not stored, nobody asks for them */
     Offsets packed;   /* SELECTED from NESTED by a pack: offsets of what was kept per segment */
-    CtxPath *paths;   /* to contexts further up, and for NESTED to its up */
+    uint32_t nsums;   /* SELECTED by a split: of columns of up */
+    SideSum sums[DP_MOST_SUMS];
+    CtxPath *paths; /* to contexts further up, and for NESTED to its up */
 };
 
 enum { HEAP_CLASSES = 256 };
@@ -316,6 +334,7 @@ struct DpRt {
     bool lanes_lacked; /* the record said DP_NO_ROOM: for dp_lanes_fitted */
     Mail mail;
     Unsettled unsettled;
+    uint64_t contents; /* the last number of DpBlock.contents */
     MoveQueue moves;
     uint32_t at; /* the site of dp_at, plus 1; 0: outside of the program */
     uint32_t level, lifted_level;
@@ -436,6 +455,15 @@ DpBlock *dp_sole_elements(const DpCol *views);
 bool dp_holds_alone(const DpCol *views, const DpBlock *elements);
 bool dp_arr_solely_held(const DpArr *a); /* nobody else holds the array or its block */
 
+/* totals.c */
+/* The sum of the lengths that a column of views or of lengths holds, if the host knows it. */
+bool dp_col_total(const DpCol *c, uint64_t *sum);
+void dp_col_know_total(DpCol *c, uint64_t sum);
+/* The contents change: nothing is known of their total. */
+void dp_block_forget_total(DpRt *rt, DpBlock *b);
+/* Of the column, of context `from`, over the instances of `to`, which is `from` or below. */
+bool dp_total_below(const DpCol *col, const DpCtx *from, const DpCtx *to, uint64_t *sum);
+
 /* source.c */
 typedef struct Text {
     char *at;
@@ -543,7 +571,8 @@ void dp_profile_print(DpRt *rt, bool json, FILE *out);
 void dp_profile_close(DpRt *rt);
 
 /* context.c */
-/* mail: the address of the mailbox's DP_LENGTHS_WORDS words that get what is known of the lengths. */
+/* mail: the address of the mailbox's DP_LENGTHS_WORDS words that get what is known of the lengths; 0: it is stored
+ * behind the offsets, for dp_ctx_look_at_lengths. */
 DpBlock *dp_offsets_of_lengths(DpRt *rt, uint64_t address, uint64_t stride, uint64_t n, uint64_t mail);
 /* When these have arrived: the total. */
 uint64_t dp_offsets_said(DpRt *rt, DpBlock *offsets, const uint64_t *said);

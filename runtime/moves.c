@@ -165,14 +165,14 @@ static void put_rows(DpRt *rt, DpCol *out, const DpCol *values, uint64_t n, Rout
 
 DpCol dp_select(DpRt *rt, const DpCol *col, DpCtx *from, DpCtx *to)
 {
-    uint64_t path = dp_path(rt, to, from);
+    uint64_t path = dp_path(rt, to, from), total;
     if (dp_failed(rt))
         return (DpCol){0};
-    if (path == 0 && to->n == from->n)
-        return dp_col_retain(*col);
-    DpCol out = dp_new_col(rt, to->n, col->bytes);
-    if (out.block)
+    DpCol out = path == 0 && to->n == from->n ? dp_col_retain(*col) : dp_new_col(rt, to->n, col->bytes);
+    if (out.block && out.block != col->block)
         put_rows(rt, &out, col, to->n, (Route){.from = path});
+    if (dp_total_below(col, from, to, &total))
+        dp_col_know_total(&out, total);
     return out;
 }
 
@@ -212,6 +212,18 @@ void dp_retire(DpRt *rt, DpCol *state, DpCtx *active, DpCtx *no, DpCtx *yes, DpC
     *state = part;
 }
 
+/* The columns' views are all of the new one's. */
+static void sum_totals(DpCol *out, uint32_t n, const DpCol *cols)
+{
+    uint64_t all = 0, one;
+    for (uint32_t i = 0; i < n; i++) {
+        if (!dp_col_total(&cols[i], &one))
+            return;
+        all = dp_size_add(all, one);
+    }
+    dp_col_know_total(out, all);
+}
+
 DpCol dp_merge(DpRt *rt, DpCtx *ctx, uint32_t nparts, DpCtx *const *parts, const DpCol *cols)
 {
     for (uint32_t i = 0; i < nparts && !dp_failed(rt); i++)
@@ -220,6 +232,7 @@ DpCol dp_merge(DpRt *rt, DpCtx *ctx, uint32_t nparts, DpCtx *const *parts, const
     DpCol out = dp_new_col(rt, dp_ctx_n(ctx), cols[0].bytes);
     for (uint32_t i = 0; i < nparts; i++)
         dp_put(rt, &out, ctx, parts[i], &cols[i]);
+    sum_totals(&out, nparts, cols);
     return out;
 }
 
@@ -242,6 +255,7 @@ DpCol dp_concat(DpRt *rt, uint32_t n, const DpCol *cols)
         at += cols[i].n * out.bytes;
         dp_block_add_refs(rt, out.block, dp_refs_of_col(rt, &cols[i], 0));
     }
+    sum_totals(&out, n, cols);
     return out;
 }
 

@@ -87,6 +87,7 @@ void dp_block_forget_contig(DpRt *rt, DpBlock *b)
 void dp_block_forget_layout(DpRt *rt, DpBlock *b)
 {
     dp_block_forget_contig(rt, b);
+    dp_block_forget_total(rt, b);
     if (b->state != BLOCK_DISJOINT)
         return;
     DpBlock *retired = b->retired;

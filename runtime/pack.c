@@ -304,37 +304,82 @@ void dp_packed_views(DpRt *rt, DpPending p, uint32_t ncols, const uint8_t *of, D
     pack->cols = NULL;
 }
 
-DpPending dp_begin_split(DpRt *rt, DpCtx *ctx, const DpCol *cond)
+static void split_only(DpRt *rt, const DpCtx *ctx, const DpCol *cond, const uint64_t sides[2], uint64_t mail)
+{
+    const DpCtx flat = {.kind = CTX_FN, .n = ctx->n}; /* the condition is a column: segments do not matter */
+    const uint64_t outs[4] = {sides[0], 0, sides[1], 0};
+    const PackLaunch launch = {.program = {.own = true},
+                               .c = &flat,
+                               .words = &cond->addr,
+                               .outs = outs,
+                               .nouts = 4,
+                               .ways = 2,
+                               .value_bytes = 16,
+                               .widest = 4,
+                               .mail = mail};
+    run_pack(rt, &launch);
+}
+
+/* A column of lengths or views for kernels: its address and stride; of views that are not written their offsets and 0.
+ */
+static void add_lengths(Args *a, const DpCol *c)
+{
+    const DpBlock *b = c->block;
+    const bool lazy = b && b->state == BLOCK_LAZY;
+    const uint64_t first = lazy ? (c->addr - b->addr) / 16 : 0;
+    const Offsets o = lazy ? b->contig.offsets : (Offsets){NULL, 0};
+    dp_args_add(a, !lazy ? c->addr : o.stride ? o.stride : o.block->addr + 8 * first);
+    dp_args_add(a, lazy ? 0 : c->bytes);
+}
+
+/* And the sums of lengths on each side, behind the sides' sizes: few instances. */
+static void split_and_sum(DpRt *rt, const DpCtx *ctx, const DpCol *cond, const uint64_t sides[2], uint64_t mail,
+                          uint32_t nsums, const DpCol *cols)
+{
+    const uint64_t numbers[6] = {ctx->n, cond->addr, sides[0], sides[1], mail, nsums};
+    Args a = {.n = 0};
+    dp_args_words(&a, numbers, 6);
+    for (uint32_t k = 0; k < DP_MOST_SUMS; k++)
+        add_lengths(&a, &cols[k < nsums ? k : 0]);
+    dp_rt_launch(rt, dp_rt_own_kernel(rt, OWN_LENGTHS, "dp_split_sums"), 1, 1, &a);
+}
+
+DpPending dp_begin_split(DpRt *rt, DpCtx *ctx, const DpCol *cond, uint32_t nsums, const DpCol *cols)
 {
     DpBlock *both[2] = {NULL, NULL};
     dp_rt_check_numbered(rt, ctx);
-    const DpPending p = ctx->n ? dp_pending_begin(rt, 2) : dp_pending_known(rt, 0);
+    const DpPending p = ctx->n ? dp_pending_begin(rt, 2 + 2 * nsums) : dp_pending_known(rt, 0);
     if (!p)
         return p;
+    nsums = ctx->n && ctx->n <= dp_param(rt, PARAM_SPLIT_SUMS) ? nsums : 0;
     if (ctx->n) {
-        const DpCtx flat = {.kind = CTX_FN, .n = ctx->n}; /* the condition is a column: segments do not matter */
         both[0] = new_block(rt, ctx, 4);
         both[1] = new_block(rt, ctx, 4);
-        const uint64_t outs[4] = {dp_block_addr(both[0]), 0, dp_block_addr(both[1]), 0};
-        const PackLaunch launch = {.program = {.own = true},
-                                   .c = &flat,
-                                   .words = &cond->addr,
-                                   .outs = outs,
-                                   .nouts = 4,
-                                   .ways = 2,
-                                   .value_bytes = 16,
-                                   .widest = 4,
-                                   .mail = dp_pending_mail(rt, p)};
-        run_pack(rt, &launch);
+        const uint64_t sides[2] = {dp_block_addr(both[0]), dp_block_addr(both[1])};
+        if (nsums)
+            split_and_sum(rt, ctx, cond, sides, dp_pending_mail(rt, p), nsums, cols);
+        else
+            split_only(rt, ctx, cond, sides, dp_pending_mail(rt, p));
     }
-    for (uint32_t i = 0; i < 2; i++)
-        rt->mail.at[p].ctx[i] = unsized(rt, ctx, both[i], NULL);
+    for (uint32_t i = 0; i < 2; i++) {
+        DpCtx *side = rt->mail.at[p].ctx[i] = unsized(rt, ctx, both[i], NULL);
+        for (uint32_t k = 0; k < nsums && !dp_failed(rt); k++)
+            side->sums[side->nsums++] = (SideSum){cols[k].block ? cols[k].block->contents : 0, cols[k].addr, 0};
+    }
     return p;
+}
+
+static DpCtx *split_side(DpRt *rt, DpPending p, uint32_t i, const uint64_t *said)
+{
+    DpCtx *side = p ? sized(rt, rt->mail.at[p].ctx[i], said[i]) : dp_ctx_nothing(rt);
+    for (uint32_t k = 0; k < side->nsums; k++)
+        side->sums[k].sum = said[2 + 2 * k + i];
+    return side;
 }
 
 void dp_await_split(DpRt *rt, DpPending p, DpCtx **yes, DpCtx **no)
 {
     const uint64_t *said = dp_pending_await(rt, p);
-    *yes = p ? sized(rt, rt->mail.at[p].ctx[0], said[0]) : dp_ctx_nothing(rt);
-    *no = p ? sized(rt, rt->mail.at[p].ctx[1], said[1]) : dp_ctx_nothing(rt);
+    *yes = split_side(rt, p, 0, said);
+    *no = split_side(rt, p, 1, said);
 }

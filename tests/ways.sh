@@ -24,6 +24,7 @@ for shape in cpu gpu; do
         force $shape $ways ${@:-$reduces}
     done
     force $shape sort-segment=0 ${@:-$sorts}
+    force $shape split-sums=0 ${@:-tests/run/split_totals.dp}
     for ways in map=linear map=grid map=turned column-rows=1; do
         force $shape $ways ${@:-$maps}
     done

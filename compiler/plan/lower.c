@@ -146,10 +146,10 @@ PlanOperand lower_pending(Lower *w) { return lower_reg(w, PLAN_PENDING, core_sca
 
 /* ---- contexts and columns ---- */
 
-void lower_split(Lower *w, PlanOperand ctx, PlanOperand cond, PlanOperand yes, PlanOperand no)
+void lower_split(Lower *w, PlanOperand ctx, PlanOperand cond, PlanOperand sums, PlanOperand yes, PlanOperand no)
 {
     PlanOperand p = lower_pending(w);
-    EMIT(w, SPLIT, p, ctx, cond);
+    EMIT(w, SPLIT, p, ctx, cond, sums);
     EMIT(w, AWAIT_SPLIT, yes, no, p);
 }
 
@@ -347,8 +347,9 @@ void lower_stmt(Lower *w, const FlatBlock *b, uint32_t i)
     case FLAT_S_HIST: lower_launches(w, s); break;
     case FLAT_S_NESTED: lower_nested(w, s); break;
     case FLAT_S_SPLIT: {
-        PlanOperand ctx = w->vars[s->ctx], cond = w->vars[s->split.cond], yes = lower_new_var(w, s->outs[0]);
-        lower_split(w, ctx, cond, yes, lower_new_var(w, s->outs[1]));
+        PlanOperand ctx = w->vars[s->ctx], cond = w->vars[s->split.cond], sums = lower_sums_of_split(w, b, i);
+        PlanOperand yes = lower_new_var(w, s->outs[0]);
+        lower_split(w, ctx, cond, sums, yes, lower_new_var(w, s->outs[1]));
         break;
     }
     case FLAT_S_MANY:
@@ -374,6 +375,7 @@ void lower_stmt(Lower *w, const FlatBlock *b, uint32_t i)
     case FLAT_S_CALL: lower_call(w, s); break;
     case FLAT_S_CALL_LIFTED: lower_call_lifted(w, s); break;
     }
+    lower_totals(w, s);
     lower_demand(w, s);
 }
 
@@ -481,6 +483,7 @@ static void lower_fn(Lower *w)
     PlanOperand *results = arena_array(w->plan->arena, PlanOperand, n + 1);
     w->vars = arena_array(w->plan->arena, PlanOperand, flat->vars.n + 1);
     w->positions = lower_positions(w->plan->arena, flat);
+    lower_find_totals(w);
     w->cores = arena_array(w->plan->arena, PlanOperand, flat->scope->vars.n + 1);
     lower_begin(w);
     w->fn->body = w->block;

@@ -190,7 +190,7 @@ static void lower_round_split(Lower *w, const LiftedLoop *l, PlanOperand go)
 {
     PlanOperand yes = lower_reg(w, PLAN_CTX, core_scalar(SC_BOOL), "yes"),
                 no = lower_reg(w, PLAN_CTX, core_scalar(SC_BOOL), "no"), stop = lower_scalar(w, SC_BOOL, "stop");
-    lower_split(w, l->active, go, yes, no);
+    lower_split(w, l->active, go, lower_sums_of_state(w, l->s), yes, no);
     PlanInstr *in = EMIT(w, IF, has_instances(w, no, stop));
     PlanBlock *outer = lower_begin(w);
     in->blocks[0] = w->block;

@@ -6,6 +6,7 @@
 
 #include "support/ptrmap.h"
 
+typedef struct LengthForm LengthForm;
 typedef struct Lower {
     Plan *plan;
     PlanFn *fn;
@@ -17,6 +18,9 @@ typedef struct Lower {
     uint32_t here;      /* the place last named in these straight-line instructions, plus 1, or 0 */
     uint32_t nkernels;  /* in this function, so far */
     bool *positions;    /* by FlatVar: a context whose instances' positions are asked for */
+    LengthForm **forms; /* by FlatVar: what its lengths are made of, or NULL (lower_totals.c) */
+    bool *wanted;       /* by FlatVar: a column whose total shall be known */
+    bool *ended;        /* by FlatVar: a column behind its last use */
     PtrMap *places;     /* where a place begins in the text -> those that are in plan->places */
 } Lower;
 
@@ -47,7 +51,8 @@ void lower_copy(Lower *w, PlanOperand to, PlanOperand from);
 void lower_prim(Lower *w, PlanOperand to, CorePrim op, PlanOperand a, PlanOperand b);
 /* What an instruction begins: the one behind it awaits that. */
 PlanOperand lower_pending(Lower *w);
-void lower_split(Lower *w, PlanOperand ctx, PlanOperand cond, PlanOperand yes, PlanOperand no);
+/* sums: columns whose totals on both sides are wanted. */
+void lower_split(Lower *w, PlanOperand ctx, PlanOperand cond, PlanOperand sums, PlanOperand yes, PlanOperand no);
 /* Instructions go to a new block until lower_end. */
 PlanBlock *lower_begin(Lower *w);
 void lower_end(Lower *w, PlanBlock *outer);
@@ -67,6 +72,13 @@ void lower_launches(Lower *w, const FlatStmt *s);
 /* ---- lower_lengths.c ---- */
 /* Statement i of the block, if it is one of those of `nest` that go together; else false, and nothing is done. */
 bool lower_lengths(Lower *w, const FlatBlock *b, uint32_t i);
+
+/* ---- lower_totals.c ---- */
+void lower_find_totals(Lower *w);               /* of the function */
+void lower_totals(Lower *w, const FlatStmt *s); /* behind each statement's instructions */
+/* The columns to be summed by the split that is statement i, and by those of the loop's rounds. */
+PlanOperand lower_sums_of_split(Lower *w, const FlatBlock *b, uint32_t i);
+PlanOperand lower_sums_of_state(Lower *w, const FlatStmt *loop);
 
 /* ---- positions.c ---- */
 bool *lower_positions(Arena *arena, const FlatFn *fn);

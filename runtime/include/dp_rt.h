@@ -258,7 +258,13 @@ DpPending dp_begin_nested_views(DpRt *rt, DpCtx *up, const DpCol *views); /* len
 DpCtx *dp_nested_regular(DpRt *rt, DpCtx *up,
                          uint64_t length); /* all of one length, which the host knows: nothing is stored or read back */
 DpPending dp_begin_nested_lens(DpRt *rt, DpCtx *up, const DpCol *lens); /* i64 lengths */
-DpPending dp_begin_split(DpRt *rt, DpCtx *ctx, const DpCol *cond);
+/* cols: of views or lengths, whose totals on each side the host shall know if the instances are few (at most 4 of
+ * them). */
+DpPending dp_begin_split(DpRt *rt, DpCtx *ctx, const DpCol *cond, uint32_t nsums, const DpCol *cols);
+/* The lengths in column `out` of ctx (views', or numbers) come to what those of the columns do over ctx's instances,
+ * and `each` for each instance. from: of each column, ctx or above. */
+void dp_col_set_total(DpRt *rt, DpCol *out, DpCtx *ctx, uint32_t n, const DpCol *cols, DpCtx *const *from,
+                      uint64_t each);
 DpCtx *dp_await_ctx(DpRt *rt, DpPending p);
 void dp_await_split(DpRt *rt, DpPending p, DpCtx **yes, DpCtx **no);
 uint64_t dp_ctx_n(const DpCtx *c);

@@ -436,3 +436,89 @@ DP_KERNEL void dp_lengths_write(DP_HEAP, ulong n, ulong address, ulong stride, u
     }
 }
 #endif
+
+/* Where views are not written their stride is 0, and `address` is the word of their offsets. */
+static inline ulong dp_split_length(DP_HEAP, ulong address, ulong stride, ulong i)
+{
+    return stride ? dp_length(heap, address, stride, i) : DP_OFFSET(address, i + 1) - DP_OFFSET(address, i);
+}
+
+/* A split of n <= DP_SPLIT_MOST instances by a column of bools: those for which it holds go to `yes`, the others to `no`, as u32, in order. To
+ * the mailbox, to `mail`: how many there are of each, and of each of `columns` columns of lengths their sum on either side. One work-item, or one
+ * work-group. */
+#define DP_SPLIT_COLUMNS ulong a0, ulong s0, ulong a1, ulong s1, ulong a2, ulong s2, ulong a3, ulong s3
+#define DP_SPLIT_ADDRESS(k) ((k) < 2 ? ((k) == 0 ? a0 : a1) : ((k) == 2 ? a2 : a3))
+#define DP_SPLIT_STRIDE(k) ((k) < 2 ? ((k) == 0 ? s0 : s1) : ((k) == 2 ? s2 : s3))
+#define DP_SPLIT_SAID(word) (*DP_AT(ulong, mail + 8 * (word)))
+
+#if DP_CPU
+DP_KERNEL void dp_split_sums(DP_HEAP, ulong n, ulong cond, ulong yes, ulong no, ulong mail, ulong columns, DP_SPLIT_COLUMNS)
+{
+    ulong count = 0;
+    for (ulong i = 0; i < n; i++) {
+        const bool holds = *DP_AT(uchar, cond + i) != 0;
+        *DP_AT(uint, holds ? yes + 4 * count : no + 4 * (i - count)) = (uint)i;
+        count += holds;
+    }
+    DP_SPLIT_SAID(0) = count;
+    DP_SPLIT_SAID(1) = n - count;
+    for (uint k = 0; k < columns; k++) {
+        const ulong address = DP_SPLIT_ADDRESS(k), stride = DP_SPLIT_STRIDE(k);
+        ulong sums[2] = {0, 0};
+        for (ulong i = 0; i < n; i++) {
+            const uint side = *DP_AT(uchar, cond + i) == 0;
+            sums[side] = dp_size_add(sums[side], dp_split_length(heap, address, stride, i));
+        }
+        DP_SPLIT_SAID(2 + 2 * k) = sums[0];
+        DP_SPLIT_SAID(3 + 2 * k) = sums[1];
+    }
+}
+
+#else
+enum { DP_SPLIT_MOST = 4096, DP_SPLIT_RUN = DP_SPLIT_MOST / DP_WG };
+
+DP_KERNEL void dp_split_sums(DP_HEAP, ulong n, ulong cond, ulong yes, ulong no, ulong mail, ulong columns, DP_SPLIT_COLUMNS)
+{
+    __local uchar flags[DP_SPLIT_MOST];
+    __local ulong sums[8][DP_WG];
+    __local uint counts[2][DP_WG];
+    const uint l = get_local_id(0), first = l * DP_SPLIT_RUN;
+    uint count = 0;
+    for (uint j = l; j < DP_SPLIT_MOST; j += DP_WG)
+        flags[j] = j < n ? *DP_AT(uchar, cond + j) != 0 : 0;
+    barrier(CLK_LOCAL_MEM_FENCE);
+    for (uint q = 0; q < DP_SPLIT_RUN; q++)
+        count += flags[first + q];
+    counts[0][l] = count;
+    for (uint k = 0; k < columns; k++) {
+        const ulong address = DP_SPLIT_ADDRESS(k), stride = DP_SPLIT_STRIDE(k);
+        ulong holds = 0, others = 0;
+        for (uint i = l; i < n; i += DP_WG) {
+            const ulong length = dp_split_length(heap, address, stride, i);
+            holds = dp_size_add(holds, flags[i] ? length : 0);
+            others = dp_size_add(others, flags[i] ? 0 : length);
+        }
+        sums[2 * k][l] = holds;
+        sums[2 * k + 1][l] = others;
+    }
+    barrier(CLK_LOCAL_MEM_FENCE);
+    for (uint d = 1, from = 0; d < DP_WG; d *= 2, from ^= 1) { /* eight steps: the last one leaves them in counts[0] */
+        counts[from ^ 1][l] = counts[from][l] + (l >= d ? counts[from][l - d] : 0);
+        if (l < DP_WG / (2 * d))
+            for (uint k = 0; k < 2 * columns; k++)
+                sums[k][l] = dp_size_add(sums[k][l], sums[k][l + DP_WG / (2 * d)]);
+        barrier(CLK_LOCAL_MEM_FENCE);
+    }
+    count = counts[0][l] - count;
+    for (uint i = first; i < first + DP_SPLIT_RUN && i < n; i++) {
+        *DP_AT(uint, flags[i] ? yes + 4 * count : no + 4 * (i - count)) = i;
+        count += flags[i];
+    }
+    if (l == 0) {
+        DP_SPLIT_SAID(0) = counts[0][DP_WG - 1];
+        DP_SPLIT_SAID(1) = n - counts[0][DP_WG - 1];
+    }
+    if (l < 2 * columns)
+        DP_SPLIT_SAID(2 + l) = sums[l][0];
+}
+#endif

@@ -13,7 +13,7 @@ static inline DpCtx *dp_pack(DpRt *rt, uint32_t kernel, uint32_t variant, DpCtx 
 
 static inline void dp_split(DpRt *rt, DpCtx *ctx, const DpCol *cond, DpCtx **yes, DpCtx **no)
 {
-    dp_await_split(rt, dp_begin_split(rt, ctx, cond), yes, no);
+    dp_await_split(rt, dp_begin_split(rt, ctx, cond, 0, NULL), yes, no);
 }
 
 /* The results are u32s. */
