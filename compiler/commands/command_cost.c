@@ -1,6 +1,7 @@
-/* dpc cost: work and span of a run, counted. */
+/* dpc cost: work and span, as formulas of sizes, or counted in a run. */
 #include "commands/commands.h"
 #include "cost/meter_report.h"
+#include "cost/symbolic_report.h"
 #include "dp_activity.h"
 #include "dp_args.h"
 #include "support/memory.h"
@@ -26,6 +27,16 @@ static int count_entry(Compilation *c, const EntryTypes *t, const CommandLine *a
     return status;
 }
 
+static int print_formulas(const Compilation *c, const CommandLine *a)
+{
+    StrBuf text = {0};
+    FnCost *costs = symbolic_costs(c->core, c->session->arena);
+    (a->values[OPTION_COST_JSON] ? symbolic_print_json : symbolic_print)(&text, c->core, costs, c->session->arena);
+    fwrite(text.text, 1, text.n, stdout);
+    strbuf_free(&text);
+    return EXIT_OK;
+}
+
 int command_cost(const CommandLine *a)
 {
     RunLimits limits;
@@ -38,7 +49,11 @@ int command_cost(const CommandLine *a)
     Compilation *c = compilation_create(a->words[0]);
     set_messages(c->session, a->messages);
     c->limits = limits.eval;
-    if (compile_to(c, STAGE_ELABORATED) && has_entry(c) && entry_types_make(&t, c, entry_name(c, a))) {
+    if (!compile_to(c, STAGE_ELABORATED) || !has_entry(c)) {
+        status = EXIT_USAGE;
+    } else if (a->n == 1 && !a->values[OPTION_COST_COUNT]) {
+        status = print_formulas(c, a);
+    } else if (entry_types_make(&t, c, entry_name(c, a))) {
         status = count_entry(c, &t, a);
         entry_types_free(&t);
     }
