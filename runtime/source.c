@@ -167,6 +167,8 @@ static const char *const defined_names[] = {
     "dp_scan_chunks",
     "dp_scan_carries",
     "dp_scan_write",
+    "dp_scan_block",
+    "dp_scan_lanes",
     "dp_ways",
     "dp_keep",
     "dp_put_offset",
@@ -236,7 +238,9 @@ static uint32_t vector_width(const DpRt *rt, const Instance *i)
     const uint64_t asked = dp_param(rt, PARAM_VECTORS);
     if (k->kind == DP_K_REDUCE && i->mode / MODE_WAY >= WAY_TILE)
         return dp_tile_lanes(rt, i->kernel);
-    const bool possible = k->lanes && rt->device->facts.vectors && !dp_rt_group_shape(rt, i->kernel);
+    const uint32_t way = i->mode / MODE_WAY;
+    const bool short_rows = k->kind == DP_K_SCAN && way && way != WAY_COLUMNS;
+    const bool possible = k->lanes && !short_rows && rt->device->facts.vectors && !dp_rt_group_shape(rt, i->kernel);
     const bool wanted = asked == 1 || (asked == 0 && k->vector_pays && !k->long_body);
     return possible && wanted ? k->lanes : 0;
 }

@@ -228,7 +228,7 @@ static bool goes_across(const PlanKernel *k) { return k->kind == PLAN_SCAN && fl
 
 static bool has_vector_template(const PlanKernel *k)
 {
-    return k->kind == PLAN_MAP || k->kind == PLAN_REDUCE || goes_across(k);
+    return k->kind == PLAN_MAP || k->kind == PLAN_REDUCE || k->kind == PLAN_SCAN;
 }
 
 static bool pays(SpreadFacts facts) { return facts.vectors >= facts.lanes; }

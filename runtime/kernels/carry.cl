@@ -73,6 +73,7 @@ static inline ulong dp_path_segment(DP_HEAP, ulong offsets, ulong lo, ulong hi, 
 #if DP_W
 #define DP_BODY_W(i, s) dp_body_w(heap, (i), (s) DP_PASS)
 #define DP_OP_W(s, a, b) dp_op_w(heap, DP_INSTANCE(s), (a), (b) DP_PASS)
+#define DP_TRANSPOSE_FIELD(T, field) DP_TRANSPOSE(T, rows, field)
 #endif
 
 /* What a loop hands on from element to element, `v`, is held field by field: a struct of up to 16 bytes comes out of a function as one or two
@@ -88,6 +89,32 @@ static inline ulong dp_path_segment(DP_HEAP, ulong offsets, ulong lo, ulong hi, 
 #define DP_HELD()
 #define DP_HOLD()
 #define DP_TAKE()
+#endif
+
+#if DP_CPU && DP_W && DP_WAY < 4
+/* Of neighbouring lanes, each the combination of all up to it (Kogge and Stone). */
+#define DP_LANE_STEP(d) DP_VEC_FIELDS(DP_LANES_BEHIND_##d) a = DP_OP_W(s, before, a);
+#define DP_LANES_BEHIND_1(T, field) before.field = DP_BEHIND(a.field, none.field, 1);
+#define DP_LANES_BEHIND_2(T, field) before.field = DP_BEHIND(a.field, none.field, 2);
+#define DP_LANES_BEHIND_4(T, field) before.field = DP_BEHIND(a.field, none.field, 4);
+#define DP_LANES_BEHIND_8(T, field) before.field = DP_BEHIND(a.field, none.field, 8);
+static inline dp_vec dp_scan_lanes(DP_HEAP, ulong s, dp_vec a DP_WORDS)
+{
+    const dp_vec none = dp_wide(DP_NEUTRAL(s));
+    dp_vec before;
+    DP_LANE_STEP(1) DP_LANE_STEP(2) DP_LANE_STEP(4)
+#if DP_W == 16
+    DP_LANE_STEP(8)
+#endif
+    return a;
+}
+#elif DP_CPU && DP_AS_W
+static inline void dp_scan_lanes(DP_HEAP, ulong s, dp_val *a DP_WORDS)
+{
+    for (uint d = 1; d < DP_AS_W; d *= 2)
+        for (uint l = DP_AS_W; l-- > 0;)
+            a[l] = DP_OP(s, l < d ? DP_NEUTRAL(s) : a[l - d], a[l]);
+}
 #endif
 
 #if DP_CPU
@@ -110,20 +137,14 @@ static inline dp_val dp_run(DP_HEAP, ulong lo, ulong hi, ulong s, ulong vals, ul
         a = DP_OP_W(s, a, b);
         DP_IN_TURN(l) all = DP_OP(s, all, dp_lane(a, l));
     }
-    while (!DP_COMMUTATIVE && hi - lo >= DP_W * DP_W) {
-        /* Each lane has a run; blocks of all runs are loaded by rows and transposed. An odd number of blocks: lanes that are a multiple of
-         * 4 KiB apart would share a line of the cache. */
-        dp_vec a = dp_wide(DP_NEUTRAL(s));
-        ulong blocks = (hi - lo) / (DP_W * DP_W), run = DP_W * (blocks - (blocks > 16 && blocks % 2 == 0));
-        for (ulong k = lo; k < lo + run; k += DP_W) {
-            dp_vec rows[DP_W];
-            DP_IN_TURN(l) rows[l] = DP_BODY_W(k + l * run, s);
-#define DP_TRANSPOSE_FIELD(T, field) DP_TRANSPOSE(T, rows, field)
-            DP_VEC_FIELDS(DP_TRANSPOSE_FIELD)
-            DP_IN_TURN(l) a = DP_OP_W(s, a, rows[l]);
-        }
-        DP_IN_TURN(l) all = DP_OP(s, all, dp_lane(a, l));
-        lo += DP_W * run;
+    for (; !DP_COMMUTATIVE && hi - lo >= DP_W * DP_W; lo += DP_W * DP_W) {
+        dp_vec rows[DP_W];
+        DP_IN_TURN(l) rows[l] = DP_BODY_W(lo + l * DP_W, s);
+        DP_VEC_FIELDS(DP_TRANSPOSE_FIELD)
+        dp_vec a = rows[0];
+        for (uint k = 1; k < DP_W; k++)
+            a = DP_OP_W(s, a, rows[k]);
+        all = DP_OP(s, all, dp_lane(dp_scan_lanes(heap, s, a DP_PASS), DP_W - 1));
     }
 #elif DP_AS_W
     /* The same without vectors: code that is compiled quickly gives the bits of what takes its place. */
@@ -140,15 +161,15 @@ static inline dp_val dp_run(DP_HEAP, ulong lo, ulong hi, ulong s, ulong vals, ul
         }
         lo = stop;
     }
-    while (!DP_COMMUTATIVE && hi - lo >= DP_AS_W * DP_AS_W) {
-        ulong blocks = (hi - lo) / (DP_AS_W * DP_AS_W), run = DP_AS_W * (blocks - (blocks > 16 && blocks % 2 == 0));
+    for (; !DP_COMMUTATIVE && hi - lo >= DP_AS_W * DP_AS_W; lo += DP_AS_W * DP_AS_W) {
+        dp_val a[DP_AS_W];
         for (uint l = 0; l < DP_AS_W; l++) {
-            dp_val a = first;
-            for (ulong k = lo + l * run; k < lo + (l + 1) * run; k++)
-                a = DP_OP(s, a, DP_ELEMENT(k, s));
-            all = DP_OP(s, all, a);
+            a[l] = DP_ELEMENT(lo + l * DP_AS_W, s);
+            for (ulong k = lo + l * DP_AS_W + 1; k < lo + (l + 1) * DP_AS_W; k++)
+                a[l] = DP_OP(s, a[l], DP_ELEMENT(k, s));
         }
-        lo += DP_AS_W * run;
+        dp_scan_lanes(heap, s, a DP_PASS);
+        all = DP_OP(s, all, a[DP_AS_W - 1]);
     }
 #elif DP_LANES && defined(DP_FIELDS)
 #define DP_LANE_ODD(T, field) || sizeof(T) != 4

@@ -135,6 +135,20 @@ DP_FN bool dp_any(dp_bool_w x)
     DP_TRANSPOSE_STEP(T, rows, field, 1) DP_TRANSPOSE_STEP(T, rows, field, 2) DP_TRANSPOSE_STEP(T, rows, field, 4)
 #endif
 
+/* ---- lanes in turn ---- */
+/* Lane l of the result has what lane l - d of `a` has, and the first d of them what these lanes of `none` have. */
+#if DP_W == 16
+#define DP_BEHIND_1 16, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14
+#define DP_BEHIND_2 16, 17, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13
+#define DP_BEHIND_4 16, 17, 18, 19, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11
+#define DP_BEHIND_8 16, 17, 18, 19, 20, 21, 22, 23, 0, 1, 2, 3, 4, 5, 6, 7
+#else
+#define DP_BEHIND_1 8, 0, 1, 2, 3, 4, 5, 6
+#define DP_BEHIND_2 8, 9, 0, 1, 2, 3, 4, 5
+#define DP_BEHIND_4 8, 9, 10, 11, 0, 1, 2, 3
+#endif
+#define DP_BEHIND(a, none, d) __builtin_shufflevector((a), (none), DP_BEHIND_##d)
+
 /* ---- every type but bool; S: the signed integer of its width ---- */
 #define DP_W_COMPARISONS(N, S) \
     DP_FN dp_bool_w dp_eq_##N##_w(dp_##N##_w a, dp_##N##_w b) { return DP_W_MASK(a == b); } \
