@@ -166,7 +166,7 @@ if command -v bash >/dev/null; then
     completes 'out.txt ' dpc run f.dp o
     completes '--stage ' dpc dump --s
     completes 'W0101 W0102 ' dpc explain-error W01
-    completes 'explain-error ' dpc help ex
+    completes 'explain explain-error ' dpc help ex
 fi
 [ $failed -eq 0 ] && echo "options: all passed"
 exit $((failed > 0))

@@ -18,6 +18,8 @@ static void print_quoted(const char *text, const char *special)
 }
 
 static bool takes_programs(const Command *c) { return strstr(c->words, ".dp") != NULL; }
+/* Behind the program's name, files of all kinds. */
+static bool takes_arguments(CommandId c) { return strstr(command_table[c].words, "[ARG]") != NULL; }
 
 /* The words that one of the command's may be: of help and explain-error the tables' own. */
 static void print_words(CommandId c)
@@ -85,7 +87,7 @@ static void print_bash(void)
         print_bash_options(c);
     for (CommandId c = 0; c < COMMAND_COUNT; c++) {
         printf("        %s:*) files=%s words='", command_table[c].name,
-               c == COMMAND_RUN                    ? "any"
+               takes_arguments(c)                  ? "any"
                : takes_programs(&command_table[c]) ? "programs"
                                                    : "none");
         print_words(c);
@@ -136,7 +138,7 @@ static void print_zsh_command(CommandId c)
     }
     if (takes_programs(&command_table[c])) {
         printf(" \\\n                '1:program:_files -g \"*.dp\"' '*:file:_files%s'",
-               c == COMMAND_RUN ? "" : " -g \"*.dp\"");
+               takes_arguments(c) ? "" : " -g \"*.dp\"");
     } else if (command_table[c].most > 0) {
         printf(" \\\n                '1:word:(");
         print_words(c);

@@ -24,6 +24,7 @@ int command_fmt(const CommandLine *a);
 int command_dump(const CommandLine *a);
 int command_devices(const CommandLine *a);
 int command_cache(const CommandLine *a);
+int command_explain(const CommandLine *a);
 int command_explain_error(const CommandLine *a);
 int command_completion(const CommandLine *a);
 int command_manual(const CommandLine *a);

@@ -59,6 +59,7 @@ static int (*const runs[COMMAND_COUNT])(const CommandLine *a) = {
     [COMMAND_DUMP] = command_dump,
     [COMMAND_DEVICES] = command_devices,
     [COMMAND_CACHE] = command_cache,
+    [COMMAND_EXPLAIN] = command_explain,
     [COMMAND_EXPLAIN_ERROR] = command_explain_error,
     [COMMAND_COMPLETION] = command_completion,
     [COMMAND_MANUAL] = command_manual,

@@ -44,6 +44,7 @@ unsigned command_scope(CommandId c)
     switch (c) {
     case COMMAND_RUN: return own | (unsigned)DP_IN_PROGRAM;
     case COMMAND_TUNE: return own | (unsigned)DP_IN_TUNING;
+    case COMMAND_EXPLAIN:
     case COMMAND_COST: return own | (unsigned)DP_IN_INTERPRETING;
     default: return own;
     }

@@ -1,6 +1,7 @@
 /* The printer for core, in the notation of core.h's example. Nothing reads it back but people and
  * golden tests; so it is complete: every field of every statement shows, sites as the error they raise. */
 #include "core/core.h"
+#include "support/marks.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -280,6 +281,7 @@ static void print_operation(Printer *p, const CoreStmt *s)
 static void print_stmt(Printer *p, const CoreStmt *s)
 {
     strbuf_indent(p->out, p->depth);
+    marks_begin(p->out, s->span, s);
     print_bounds(p, s->vars, s->nvars);
     strbuf_add(p->out, s->nvars ? " = " : "");
     print_operation(p, s);
@@ -287,6 +289,7 @@ static void print_stmt(Printer *p, const CoreStmt *s)
         const CoreSite *site = &p->program->sites.at[s->site];
         strbuf_printf(p->out, site->text ? " !%s \"%s\"" : " !%s", error_word(site->kind), site->text);
     }
+    marks_end(p->out);
     strbuf_add(p->out, "\n");
 }
 
@@ -332,6 +335,7 @@ void core_print_stmt(StrBuf *out, const CoreProgram *program, const CoreFn *fn, 
 void core_print_fn(StrBuf *out, const CoreProgram *program, const CoreFn *fn)
 {
     Printer p = {out, program, fn, 0};
+    marks_begin(out, fn->span, fn);
     strbuf_printf(out, "%sfn %s (", fn->recursive ? "rec " : "", fn->name);
     print_bounds(&p, fn->params, fn->nparams);
     strbuf_add(out, ") : (");
@@ -341,6 +345,7 @@ void core_print_fn(StrBuf *out, const CoreProgram *program, const CoreFn *fn)
     }
     strbuf_add(out, ") = ");
     print_block(&p, fn->body);
+    marks_end(out);
     strbuf_add(out, "\n");
 }
 

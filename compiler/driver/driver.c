@@ -271,6 +271,29 @@ bool compile_to(Compilation *c, Stage stage)
     return ok;
 }
 
+bool compile_pass(Compilation *c, const char **name)
+{
+    const bool is_last = c->next_pass == PASS_COUNT;
+    *name = is_last ? NULL : passes[c->next_pass].name;
+    bool ok = is_last || run_pass(c, &passes[c->next_pass++]);
+    report_diagnostics(c->session);
+    return ok;
+}
+
+Stage compilation_stage(const Compilation *c) { return c->next_pass ? passes[c->next_pass - 1].stage : STAGE_NONE; }
+
+void compilation_print_now(StrBuf *out, const Compilation *c)
+{
+    if (c->plan)
+        print_plan(out, c);
+    else if (c->flat)
+        print_flat(out, c);
+    else if (c->core)
+        print_core(out, c);
+    else if (c->checked)
+        print_types(out, c);
+}
+
 void compilation_print(StrBuf *out, const Compilation *c, Stage stage)
 {
     for (uint32_t i = 0; i < PASS_COUNT; i++)

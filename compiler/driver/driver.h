@@ -68,6 +68,12 @@ void compilation_destroy(Compilation *c);
 /* Runs the passes up to the stage. False after errors (session->warnings: warnings may be some), which have been
  * printed to standard error, with the warnings so far. */
 bool compile_to(Compilation *c, Stage stage);
+/* Runs the next pass of the table, for those who look at the program between two: its name, or NULL at the end. False
+ * after errors, which have been printed. */
+bool compile_pass(Compilation *c, const char **name);
+Stage compilation_stage(const Compilation *c); /* that the last pass has reached, or STAGE_NONE */
+/* The program as it is now: types, core, flat or the plan. */
+void compilation_print_now(StrBuf *out, const Compilation *c);
 /* The text of the stage, which has been reached and not been left. */
 void compilation_print(StrBuf *out, const Compilation *c, Stage stage);
 

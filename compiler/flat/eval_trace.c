@@ -27,6 +27,33 @@ static void put_statement_text(const Listing *l, const FlatStmt *s)
     strbuf_free(&text);
 }
 
+static void put_read(void *ctx, FlatVar v)
+{
+    const Listing *l = ctx;
+    Trace *t = l->e->trace;
+    if (v == FLAT_ROOT || v == FLAT_NO_VAR)
+        return;
+    strbuf_add(&t->text, t->text.text[t->text.n - 1] == '[' ? "\"" : ",\"");
+    flat_print_var(&t->text, l->fn, v);
+    strbuf_add(&t->text, "\"");
+}
+
+/* What it reads, and the context that its body is evaluated in. */
+static void put_reads(const Listing *l, const FlatStmt *s)
+{
+    Trace *t = l->e->trace;
+    if (flat_kind_has_body(s->kind) && s->body.ctx != FLAT_ROOT) {
+        trace_key(t, "context");
+        strbuf_add(&t->text, "\"");
+        flat_print_var(&t->text, l->fn, s->body.ctx);
+        strbuf_add(&t->text, "\"");
+    }
+    trace_key(t, "reads");
+    strbuf_add(&t->text, "[");
+    flat_stmt_reads(s, put_read, (void *)(uintptr_t)l);
+    strbuf_add(&t->text, "]");
+}
+
 static void list_block(void *ctx, FlatBlock *b)
 {
     const Listing *l = ctx;
@@ -35,6 +62,7 @@ static void list_block(void *ctx, FlatBlock *b)
         trace_statement(l->e->trace, s, l->within, flat_kind(s->kind)->word, s->span);
         trace_text(l->e->trace, "function", l->fn->name);
         put_statement_text(l, s);
+        put_reads(l, s);
         trace_end(l->e->trace);
         flat_stmt_blocks(s, list_block, &(Listing){l->e, l->fn, s});
     }

@@ -10,6 +10,7 @@
  *         op (a, b) { … } neutral (0)
  */
 #include "flat/flat.h"
+#include "support/marks.h"
 
 typedef struct Printer {
     StrBuf *out;
@@ -361,6 +362,7 @@ static void print_dead(const Printer *pr, const char *before, const FlatVar *var
 static void print_stmt(const Printer *pr, const FlatStmt *s, int depth)
 {
     strbuf_indent(pr->out, depth);
+    marks_begin(pr->out, s->span, s);
     if (s->kind != FLAT_S_CALL_LIFTED && s->nouts) {
         print_binders(pr, s->outs, s->nouts);
         strbuf_add(pr->out, " = ");
@@ -368,6 +370,7 @@ static void print_stmt(const Printer *pr, const FlatStmt *s, int depth)
     strbuf_add(pr->out, flat_kind(s->kind)->word);
     print_operands(pr, s, depth);
     print_dead(pr, " dies ", s->dies, s->ndies);
+    marks_end(pr->out);
     strbuf_add(pr->out, "\n");
 }
 
@@ -390,6 +393,7 @@ static void print_block(const Printer *pr, const FlatBlock *b, int depth)
 static void print_fn(const Printer *pr)
 {
     const FlatFn *fn = pr->fn;
+    marks_begin(pr->out, fn->scope->span, fn);
     strbuf_printf(pr->out, "fn %s (", fn->name);
     if (fn->lifted) {
         print_binder(pr, fn->ctx);
@@ -399,6 +403,7 @@ static void print_fn(const Printer *pr)
     print_binders(pr, fn->params, fn->nparams);
     strbuf_printf(pr->out, ")%s\n", fn->recursive ? " recursive" : "");
     print_block(pr, fn->body, 1);
+    marks_end(pr->out);
 }
 
 void flat_print_var(StrBuf *out, const FlatFn *fn, FlatVar v) { print_var(&(Printer){out, NULL, fn}, v); }

@@ -4,6 +4,7 @@
 #include "opencl/emit_tile.h"
 #include "opencl/emit_vector.h"
 #include "plan/emit_text.h"
+#include "support/marks.h"
 
 #include <string.h>
 
@@ -662,7 +663,10 @@ void emit_kernels_text(StrBuf *out, const Plan *plan)
 {
     for (uint32_t i = 0; i < plan->kernels.n; i++) {
         const PlanKernel *k = plan->kernels.at[i];
-        strbuf_printf(out, "%s/* %u: %s, %s:%u */\n", i ? "\n" : "", i, k->name, k->place.file, k->place.line);
+        strbuf_add(out, i ? "\n" : "");
+        marks_begin(out, k->stmt->span, k->stmt);
+        strbuf_printf(out, "/* %u: %s, %s:%u */\n", i, k->name, k->place.file, k->place.line);
         emit_kernel_source(out, plan, k);
+        marks_end(out);
     }
 }

@@ -1,6 +1,7 @@
 #include "opencl/emit_scalar_internal.h"
 
 #include "plan/emit_text.h"
+#include "support/marks.h"
 
 /* ---- facts ---- */
 
@@ -735,8 +736,11 @@ void emit_scalar_block(ScalarEmitter *e, const CoreBlock *b)
 {
     bool declared = e->declared;
     e->declared = false;
-    for (uint32_t i = 0; i < b->stmts.n; i++)
+    for (uint32_t i = 0; i < b->stmts.n; i++) {
+        marks_begin(e->out, b->stmts.at[i]->span, b->stmts.at[i]);
         emit_stmt(e, b->stmts.at[i]);
+        marks_end(e->out);
+    }
     e->declared = declared;
 }
 

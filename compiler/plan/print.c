@@ -3,6 +3,7 @@
 
 #include "params.h"
 #include "plan/emit_text.h"
+#include "support/marks.h"
 
 #include <inttypes.h>
 
@@ -166,6 +167,7 @@ static void print_instr(PlanPrinter *pr, const PlanInstr *in)
 {
     print_line(pr, in);
     strbuf_indent(pr->out, pr->depth);
+    marks_begin(pr->out, in->span, in);
     if (print_operands(pr, in, true) > 0)
         strbuf_add(pr->out, " = ");
     print_name(pr, in);
@@ -180,6 +182,7 @@ static void print_instr(PlanPrinter *pr, const PlanInstr *in)
     print_words(pr, in);
     if (in->blocks[0])
         print_control(pr, in);
+    marks_end(pr->out);
 }
 
 static void print_block(PlanPrinter *pr, const PlanBlock *b)

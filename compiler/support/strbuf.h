@@ -7,6 +7,7 @@
 typedef struct StrBuf {
     char *text; /* always NUL-terminated once something was added; NULL when empty */
     size_t n, cap;
+    struct TextMarks *marks; /* of which places the text is (support/marks.h), or NULL */
 } StrBuf;
 
 #if defined(__GNUC__)

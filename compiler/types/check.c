@@ -1,4 +1,5 @@
 #include "types/check_internal.h"
+#include "support/marks.h"
 
 #include <assert.h>
 #include <string.h>
@@ -358,9 +359,11 @@ void checked_print(StrBuf *out, const Checked *c)
         const DefInfo *d = &c->defs[i];
         if (d->is_library && c->nmodules > 1)
             continue;
+        marks_begin(out, d->def->span, d->def);
         strbuf_printf(out, "%s %s : ", d->def->is_entry ? "entry" : "def", d->def->name);
         type_print(out, d->scheme.type);
         print_classes(out, &d->scheme);
+        marks_end(out);
         strbuf_add(out, "\n");
     }
 }

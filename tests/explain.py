@@ -1,0 +1,327 @@
+#!/usr/bin/env python3
+"""dpc explain: its pages, and with a browser (chromium) what they do. explain.py path/to/dpc [FOLDER for pictures]"""
+import base64
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+
+DPC = sys.argv[1]
+PICTURES = sys.argv[2] if len(sys.argv) > 2 else None
+SCRATCH = tempfile.mkdtemp()
+PROGRAMS = ["spmv", "quickhull", "quicksort", "radixsort", "segscan", "collatz", "wordcount", "barneshut", "bfs", "mandelbrot", "life"]
+SKIPPED = 77
+failures = 0
+
+
+def check(what, holds, seen=""):
+    global failures
+    if not holds:
+        failures += 1
+        print("FAILED:", what, seen)
+
+
+# ---- the pages ----
+
+made = 0
+
+
+def page_of(path, words=(), status=0):
+    global made
+    made += 1
+    page = os.path.join(SCRATCH, f"{made}-{os.path.basename(path)}.html")
+    run = subprocess.run([DPC, "explain", path, *words, "-o", page], capture_output=True, text=True, timeout=60)
+    check(f"{path} {words}: status {run.returncode}", run.returncode == status, run.stderr)
+    return page if os.path.exists(page) else None, run.stderr
+
+
+def data_of(page):
+    with open(page, encoding="utf-8") as f:
+        text = f.read()
+    found = re.search(r'<script type="application/json" id="data">\n(.*?)\n</script>', text, re.S)
+    return json.loads(found.group(1)), text
+
+
+def check_page(name):
+    path = f"examples/{name}/{name}.dp"
+    page, _ = page_of(path)
+    data, text = data_of(page)
+    check(f"{name}: less than 3 MB", len(text) < 3_000_000, len(text))
+    check(f"{name}: nothing from elsewhere", not re.search(r'(?:src|href)="', text))
+    check(f"{name}: seven stages", [s["name"] for s in data["stages"]] == ["types", "core", "fused", "flat", "plan", "kernels"])
+    for s in data["stages"]:
+        marks = s["marks"]
+        check(f"{name}: {s['name']} has marks, in order", marks and marks == sorted(marks, key=lambda m: m[0]))
+        check(f"{name}: places are in files", all(0 <= m[3] <= m[4] for m in marks))
+    steps = [e for e in data["trace"] if e["event"] == "step"]
+    flat = {m[6] for s in data["stages"] if s["name"] == "flat" for m in s["marks"]}
+    check(f"{name}: each step's statement is marked in flat", {e["statement"] for e in steps} <= flat)
+    check(f"{name}: it was run", data["result"] is not None and data["trace"][-1]["event"] == "result")
+    return page
+
+
+def program(name, text):
+    path = os.path.join(SCRATCH, name)
+    with open(path, "w", encoding="utf-8") as f:
+        f.write(text)
+    return path
+
+
+def check_special_programs():
+    path = program("bad.dp", "entry main (n: i64) : i64 = n + true\n")
+    page, message = page_of(path, status=2)
+    check("a bad program has no page, and the message of dpc build", page is None and "bad.dp:1:" in message, message)
+    path = program("text.dp", '-- </script><!-- \u2028 é 𝄞 & "x"\nentry main (s: text) : text = s ++ "</script>"\n')
+    page, _ = page_of(path, ['"<!--</script>&"'])
+    data, text = data_of(page)
+    check("what looks like the end of the script does not end it", text.count("</script>") == 2, text.count("</script>"))
+    check("the texts come through", "</script>" in data["result"])
+    path = program("library.dp", "def twice (x: i64) : i64 = 2 * x\n")
+    page, _ = page_of(path)
+    check("a library is not run", data_of(page)[0]["trace"] == [])
+    path = program("untested.dp", "entry main (n: i64) : i64 = n\n")
+    page, _ = page_of(path)
+    check("without arguments and tests nothing is run", data_of(page)[0]["trace"] == [])
+    page_of(path, ["x"], status=2)
+    page, _ = page_of("examples/spmv/spmv.dp", ["[[(7, 2)]]", "[1]"])
+    data, _ = data_of(page)
+    check("a failing run is shown", data["result"] is None and data["trace"][-1]["message"] == "index 7 out of bounds for length 1")
+    path = program("long.dp", "entry main (n: i64) : i64 = loop a = 0 for i < n do a + sum { x : x in i % 9 }\n")
+    page, _ = page_of(path, ["50000"])
+    data, text = data_of(page)
+    check("a long run is cut", data["trace"][-2]["event"] == "cut" and len(text) < 3_000_000, len(text))
+    run = subprocess.run([DPC, "explain", path, "1", "-o", path], capture_output=True, text=True, timeout=60)
+    check("the source is not replaced", run.returncode == 2 and open(path, encoding="utf-8").read().startswith("entry"))
+
+
+# ---- a headless browser, spoken to through a pipe ----
+
+class Browser:
+    def __init__(self, program_path):
+        read, self.to = os.pipe()
+        self.source, write = os.pipe()
+        self.folder = tempfile.mkdtemp()
+
+        def connect():  # it reads from 3 and writes to 4
+            high = os.dup(read), os.dup(write)
+            os.dup2(high[0], 3)
+            os.dup2(high[1], 4)
+        command = [program_path, "--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--remote-debugging-pipe",
+                   "--hide-scrollbars", "--no-first-run", "--user-data-dir=" + self.folder, "about:blank"]
+        self.process = subprocess.Popen(command, preexec_fn=connect, close_fds=False, stdout=subprocess.DEVNULL,
+                                        stderr=subprocess.DEVNULL)
+        os.close(read)
+        os.close(write)
+        self.count, self.pending, self.events, self.session = 0, b"", [], None
+        pages = [t for t in self.send("Target.getTargets")["targetInfos"] if t["type"] == "page"]
+        self.session = self.send("Target.attachToTarget", targetId=pages[0]["targetId"], flatten=True)["sessionId"]
+        for domain in ("Page", "Runtime", "Log", "Network"):
+            self.send(domain + ".enable")
+
+    def receive(self):
+        while b"\0" not in self.pending:
+            part = os.read(self.source, 1 << 16)
+            if not part:
+                raise EOFError("the browser has gone away")
+            self.pending += part
+        message, self.pending = self.pending.split(b"\0", 1)
+        return json.loads(message)
+
+    def send(self, method, **params):
+        self.count += 1
+        message = {"id": self.count, "method": method, "params": params}
+        if self.session:
+            message["sessionId"] = self.session
+        os.write(self.to, json.dumps(message).encode() + b"\0")
+        while True:
+            answer = self.receive()
+            if answer.get("id") == self.count:
+                return answer["result"]
+            self.events.append(answer)
+
+    def run(self, script):
+        answer = self.send("Runtime.evaluate", expression=script, returnByValue=True, awaitPromise=True)
+        if "exceptionDetails" in answer:
+            check("script", False, answer["exceptionDetails"].get("exception", {}).get("description", "")[:300])
+        return answer["result"].get("value")
+
+    def look(self, width, height, scheme="light", media="screen"):
+        self.send("Emulation.setDeviceMetricsOverride", width=width, height=height, deviceScaleFactor=1, mobile=False)
+        self.send("Emulation.setEmulatedMedia", media=media, features=[{"name": "prefers-color-scheme", "value": scheme}])
+
+    def open(self, path):
+        self.events = []
+        self.send("Page.navigate", url="file://" + os.path.abspath(path))
+        while self.run("document.readyState") != "complete":
+            pass
+
+    def key(self, key, text=""):
+        code = {"Tab": 9, "Enter": 13, "ArrowRight": 39, "ArrowLeft": 37, "ArrowDown": 40, "End": 35, "Escape": 27}.get(key, 0)
+        for kind in ("keyDown", "keyUp"):
+            self.send("Input.dispatchKeyEvent", type=kind, key=key, code=key, windowsVirtualKeyCode=code, text=text if kind == "keyDown" else "")
+
+    def errors(self):
+        wrong = [e for e in self.events if e.get("method") in ("Runtime.exceptionThrown", "Log.entryAdded")]
+        asked = [e["params"]["request"]["url"] for e in self.events if e.get("method") == "Network.requestWillBeSent"]
+        return wrong + [u for u in asked if not u.startswith("file:")]
+
+    def picture(self, name):
+        if PICTURES:
+            data = self.send("Page.captureScreenshot", format="png")["data"]
+            with open(os.path.join(PICTURES, name + ".png"), "wb") as f:
+                f.write(base64.b64decode(data))
+
+    def close(self):
+        try:
+            self.send("Browser.close")
+        except (EOFError, OSError):
+            pass
+        self.process.wait(20)
+        shutil.rmtree(self.folder, ignore_errors=True)
+
+
+# Contrast of each text with what is behind it, and names of all controls: what a checker of accessibility looks for.
+ACCESSIBLE = r"""(() => {
+  const wrong = [];
+  const canvas = document.createElement("canvas").getContext("2d", { willReadFrequently: true });
+  const rgb = (c) => { canvas.clearRect(0, 0, 1, 1); canvas.fillStyle = c; canvas.fillRect(0, 0, 1, 1); return [...canvas.getImageData(0, 0, 1, 1).data]; };
+  const light = ([r, g, b]) => [r, g, b].map((v) => v / 255).map((v) => v <= 0.03928 ? v / 12.92 : ((v + 0.055) / 1.055) ** 2.4).reduce((s, v, i) => s + v * [0.2126, 0.7152, 0.0722][i], 0);
+  const behind = (n) => { for (; n; n = n.parentElement) { const c = rgb(getComputedStyle(n).backgroundColor); if (c[3] > 0) return c; } return [255, 255, 255]; };
+  const cell = (n) => { const rect = n.parentElement.querySelector("rect"); const c = rect ? rgb(getComputedStyle(rect).fill) : null; return c && c[3] ? c : behind(n.closest("div")); };
+  const seen = new Set();
+  for (const n of document.querySelectorAll("body *")) {
+    if (n.closest("script") || !n.getClientRects().length || ![...n.childNodes].some((c) => c.nodeType === 3 && c.data.trim())) continue;
+    const svg = n.namespaceURI.endsWith("svg");
+    if (svg && n.tagName !== "text") continue;
+    const style = getComputedStyle(n), ink = light(rgb(svg ? style.fill : style.color)), paper = light(svg ? cell(n) : behind(n));
+    const ratio = (Math.max(ink, paper) + 0.05) / (Math.min(ink, paper) + 0.05);
+    const name = `${n.tagName} ${n.getAttribute("class") || ""}`;
+    if (ratio < 4.5 && !seen.has(name)) seen.add(name), wrong.push(`contrast ${ratio.toFixed(2)}: ${name}: ${n.textContent.slice(0, 30)}`);
+  }
+  for (const n of document.querySelectorAll("button, input, [role=tab], [role=tabpanel], [role=img], [role=group], pre[tabindex]")) {
+    if (!n.getClientRects().length) continue;
+    const label = n.getAttribute("aria-label") || n.getAttribute("aria-labelledby") || n.textContent.trim() || (n.labels && n.labels.length && n.labels[0].textContent);
+    if (!label) wrong.push(`no name: ${n.outerHTML.slice(0, 80)}`);
+  }
+  const ids = [...document.querySelectorAll("[id]")].map((n) => n.id);
+  for (const id of new Set(ids.filter((x, i) => ids.indexOf(x) !== i))) wrong.push(`two of id ${id}`);
+  return wrong;
+})()"""
+
+# Every control that can be seen is reached by the tabulator or by the arrows inside a group.
+REACHABLE = r"""[...document.querySelectorAll("button, input, pre, .drawing")].filter((n) => n.getClientRects().length && n.tabIndex < 0 &&
+  !n.closest("[role=tablist]") && !n.closest(".passlist")).map((n) => n.outerHTML.slice(0, 80))"""
+
+TABS = ("stages", "passes", "run", "cost")
+
+
+def choose(browser, tab):
+    browser.run(f"document.getElementById('tab-{tab}').click()")
+
+
+def check_in_browser(browser, name, page):
+    browser.look(1280, 900)
+    browser.open(page)
+    check(f"{name}: no error", not browser.errors(), browser.errors()[:2])
+    for tab in TABS:
+        choose(browser, tab)
+        for width in (1280, 800):
+            browser.look(width, 900)
+            wide = browser.run("document.documentElement.scrollWidth")
+            check(f"{name}: {tab} fits into {width}", wide <= width, wide)
+        browser.look(1280, 900)
+    choose(browser, "run")
+    steps = browser.run("Number(document.getElementById('step').max)")
+    for n in range(0, steps + 1, max(1, steps // 150)):  # and each frame of what it draws
+        browser.run(f"""(() => {{ const s = document.getElementById("step"); s.value = {n}; s.dispatchEvent(new Event("input"));
+          const next = document.querySelector(".frames button:last-child"); for (let i = 0; next && i < 4; i++) next.click(); }})()""")
+    browser.run("document.querySelector('[aria-label=\"last step\"]').click()")
+    shown = browser.run("document.getElementById('result').textContent")
+    check(f"{name}: the slider reaches the result", shown == data_of(page)[0]["result"], shown)
+    check(f"{name}: no error in the run", not browser.errors(), json.dumps(browser.errors()[:1])[:400])
+
+
+def check_links(browser, page):
+    browser.open(page)
+    hits = """(from) => { const at = (s) => document.querySelector(`#view-stages .pane[data-stage=${s}]`);
+      const part = [...at(from).querySelectorAll("span")].find((s) => from === "source" ? s.textContent.includes("*") : / = mul /.test(s.textContent) && !s.textContent.includes("\\n"));
+      part.dispatchEvent(new MouseEvent("mouseover", { bubbles: true }));
+      return ["source", "core", "fused", "flat", "kernels"].map((s) => [...at(s).querySelectorAll(".hit")].map((n) => n.textContent).join("|")); }"""
+    for start in ("source", "flat"):
+        source, *others = browser.run(f"({hits})('{start}')")
+        check(f"from {start}: the source is marked", "*" in source, source)
+        check(f"from {start}: every stage is marked", all("mul" in x for x in others), others)
+    browser.run(f"({hits})('source')")
+    browser.run("document.querySelector('#view-stages .pane[data-stage=source] .hit').click()")
+    check("a click keeps it marked", browser.run("document.querySelectorAll('.pinned').length") > 1)
+
+
+def check_keyboard(browser, page):
+    browser.open(page)
+    for _ in range(4):
+        browser.key("Tab")
+        if browser.run("document.activeElement.id") == "tab-stages":
+            break
+    browser.key("ArrowRight")
+    browser.key("ArrowRight")
+    check("arrows go from tab to tab", browser.run("document.activeElement.id") == "tab-run")
+    for _ in range(30):
+        browser.key("Tab")
+        if browser.run("document.activeElement.id") == "step":
+            break
+    browser.key("End")
+    check("the slider's End is the result", browser.run("Boolean(document.getElementById('result'))"))
+    choose(browser, "stages")
+    browser.run("document.querySelector('#view-stages .pane[data-stage=core] pre').focus()")
+    for _ in range(4):
+        browser.key("ArrowDown")
+    browser.key("Enter", "\r")
+    check("arrows and Enter mark a part in all stages", browser.run("document.querySelectorAll('#view-stages .pane[data-stage=flat] .pinned').length") > 0)
+    browser.key("Escape")
+    check("Escape lets go", browser.run("document.querySelectorAll('.pinned').length") == 0)
+    for tab in TABS:
+        choose(browser, tab)
+        check(f"{tab}: all is reached", not browser.run(REACHABLE), browser.run(REACHABLE))
+
+
+def check_looks(browser, name, page):
+    for scheme in ("light", "dark"):
+        browser.look(1280, 900, scheme)
+        browser.open(page)
+        for tab in TABS:
+            choose(browser, tab)
+            if tab == "run":
+                browser.run("(() => { const s = document.getElementById('step'); s.value = Math.min(5, s.max); s.dispatchEvent(new Event('input')); })()")
+            wrong = browser.run(ACCESSIBLE)
+            check(f"{name}: {tab}, {scheme}", not wrong, wrong)
+            browser.picture(f"{name}-{tab}-{scheme}")
+    browser.look(1280, 900, media="print")
+    check("printed, the stages are there as text", browser.run("document.querySelector('#text').getClientRects().length") == 1)
+
+
+def main():
+    pages = {name: check_page(name) for name in PROGRAMS}
+    check_special_programs()
+    chromium = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
+    if not chromium:
+        print("explain:", "FAILED" if failures else "ok; no chromium is here: what the pages do was not tested")
+        return 1 if failures else SKIPPED
+    browser = Browser(chromium)
+    try:
+        for name, page in pages.items():
+            check_in_browser(browser, name, page)
+        check_links(browser, pages["spmv"])
+        check_keyboard(browser, pages["spmv"])
+        check_looks(browser, "quickhull", pages["quickhull"])
+    finally:
+        browser.close()
+    print("explain:", "FAILED" if failures else "ok")
+    return 1 if failures else 0
+
+
+status = main()
+shutil.rmtree(SCRATCH)
+sys.exit(status)
