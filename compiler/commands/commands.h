@@ -19,6 +19,7 @@ int command_run(const CommandLine *a);
 int command_check(const CommandLine *a);
 int command_tune(const CommandLine *a);
 int command_cost(const CommandLine *a);
+int command_step(const CommandLine *a);
 int command_test(const CommandLine *a);
 int command_fmt(const CommandLine *a);
 int command_dump(const CommandLine *a);

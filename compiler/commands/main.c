@@ -54,6 +54,7 @@ static int (*const runs[COMMAND_COUNT])(const CommandLine *a) = {
     [COMMAND_CHECK] = command_check,
     [COMMAND_TUNE] = command_tune,
     [COMMAND_COST] = command_cost,
+    [COMMAND_STEP] = command_step,
     [COMMAND_TEST] = command_test,
     [COMMAND_FMT] = command_fmt,
     [COMMAND_DUMP] = command_dump,

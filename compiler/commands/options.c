@@ -45,7 +45,8 @@ unsigned command_scope(CommandId c)
     case COMMAND_RUN: return own | (unsigned)DP_IN_PROGRAM;
     case COMMAND_TUNE: return own | (unsigned)DP_IN_TUNING;
     case COMMAND_EXPLAIN:
-    case COMMAND_COST: return own | (unsigned)DP_IN_INTERPRETING;
+    case COMMAND_COST:
+    case COMMAND_STEP: return own | (unsigned)DP_IN_INTERPRETING;
     default: return own;
     }
 }

@@ -109,9 +109,9 @@ static bool begin_event(Eval *e, const char *event, const CoreStmt *s)
     return true;
 }
 
-static void put_call(Eval *e, const CoreFn *fn, const CoreValue *vars)
+static void put_call(Eval *e, const CoreFn *fn, const CoreStmt *s, const CoreValue *vars)
 {
-    if (!begin_event(e, "call", NULL))
+    if (!begin_event(e, "call", s))
         return;
     trace_text(e->trace, "function", fn->name);
     put_vars(e, "params", fn, vars, fn->params, fn->nparams);
@@ -155,7 +155,7 @@ static void note_part(void *ctx, const CoreFn *fn, const CoreStmt *s, EvalPart p
                       const CoreValue *vars)
 {
     switch (part) {
-    case PART_CALL: put_call(ctx, fn, vars); return;
+    case PART_CALL: put_call(ctx, fn, s, vars); return;
     case PART_BRANCH: put_branch(ctx, s, index); return;
     case PART_ROUND:
         if (s->loop.cond)
