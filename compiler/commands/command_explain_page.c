@@ -43,14 +43,14 @@ static const TestCase *first_case(Compilation *c, const char *entry)
     return NULL;
 }
 
-/* Runs the entry on the arguments, or else on what the program's comments test it with; what has neither is not run. */
-static int run_on(Explanation *x, Compilation *c, const EntryTypes *t, const CommandLine *a, DpLeaf *args)
+/* The arguments: those behind the file, or else what the program's comments test the entry with; *shown stays NULL
+ * where there are neither. */
+static int find_arguments(Compilation *c, const EntryTypes *t, const CommandLine *a, DpLeaf *args, const char **shown)
 {
     Arena *arena = c->session->arena;
     if (a->n > 1) {
         int status = read_arguments(c, t, a, args);
-        if (status == EXIT_OK)
-            explanation_run(x, t, args, shown_words(arena, a));
+        *shown = status == EXIT_OK ? shown_words(arena, a) : NULL;
         return status;
     }
     const TestCase *test = first_case(c, t->entry->name);
@@ -60,18 +60,26 @@ static int run_on(Explanation *x, Compilation *c, const EntryTypes *t, const Com
     if (test && t->entry->nparams > 0 &&
         !read_test_values(c->session, &test->input, t->params, names, t->entry->nparams, args))
         return EXIT_OK;
-    explanation_run(x, t, args, test && test->input.text ? shown_input(arena, test->input.text, test->input.n) : "");
+    *shown = test && test->input.text ? shown_input(arena, test->input.text, test->input.n) : "";
     return EXIT_OK;
 }
 
+/* Runs the entry, first as it is written, then flat. */
 static int run_entry(Explanation *x, Compilation *c, const CommandLine *a)
 {
     EntryTypes t;
+    const char *shown = NULL;
     if (!entry_types_make(&t, c, entry_name(c, a)))
         return EXIT_USAGE;
     const uint32_t n = entry_arg_leaves(&t);
     DpLeaf *args = memory_alloc((size_t)n + 1, sizeof *args);
-    int status = run_on(x, c, &t, a, args);
+    int status = find_arguments(c, &t, a, args, &shown);
+    if (status == EXIT_OK && shown)
+        explanation_count(x, &t, args);
+    if (status == EXIT_OK && !explanation_reach(x, STAGE_FLAT))
+        status = EXIT_USAGE;
+    if (status == EXIT_OK && shown)
+        explanation_run(x, &t, args, shown);
     dp_leaves_free(args, n);
     free(args);
     entry_types_free(&t);
@@ -95,7 +103,7 @@ static int write_page(const Explanation *x, Compilation *c, const char *path)
 
 static int explain(Explanation *x, Compilation *c, const CommandLine *a, const char *path)
 {
-    if (!explanation_reach(x, STAGE_FLAT) || replaces_source(c, path))
+    if (!explanation_reach(x, STAGE_ELABORATED) || replaces_source(c, path))
         return EXIT_USAGE;
     int status = c->core->entries.n > 0 ? run_entry(x, c, a) : EXIT_OK;
     if (status == EXIT_OK && !explanation_reach(x, STAGE_OPENCL))

@@ -2,8 +2,11 @@
 
 #include "explain/explain_internal.h"
 
+#include "cost/meter_report.h"
+#include "cost/symbolic_report.h"
 #include "dp_value.h"
 #include "support/memory.h"
+#include "syntax/ast_walk.h"
 #include "testing/value_tree.h"
 
 #include <stdlib.h>
@@ -30,6 +33,8 @@ void explanation_destroy(Explanation *x)
 {
     trace_free(&x->trace);
     strbuf_free(&x->remarks);
+    strbuf_free(&x->formulas);
+    strbuf_free(&x->meter);
     arena_destroy(x->arena);
 }
 
@@ -72,12 +77,50 @@ static bool is_shown(Stage s)
            s == STAGE_OPENCL;
 }
 
+/* The variables of a definition, below its type, and where they are bound. */
+typedef struct Variables {
+    StrBuf *out;
+    const Checked *checked;
+} Variables;
+
+static void print_variable(void *context, const Pat *p)
+{
+    const Variables *v = context;
+    if (p->kind != PAT_NAME || p->span.end == 0)
+        return;
+    strbuf_add(v->out, "  ");
+    marks_begin(v->out, p->span, p);
+    strbuf_printf(v->out, "%s : ", p->name);
+    type_print(v->out, v->checked->pat_types[p->id]);
+    marks_end(v->out);
+    strbuf_add(v->out, "\n");
+}
+
+static void print_types(StrBuf *out, const Compilation *c)
+{
+    Variables variables = {out, c->checked};
+    const AstVisitor visitor = {.context = &variables, .pat = print_variable};
+    checked_print(out, c->checked);
+    for (uint32_t i = 1; i < c->checked->nmodules; i++) {
+        const Module *m = c->checked->modules[i];
+        for (uint32_t k = 0; k < m->ndefs && !c->session->files.at[m->file]->is_stdlib; k++) {
+            if (m->defs[k]->kind != DEF_VALUE)
+                continue;
+            strbuf_printf(out, "\nvariables of %s\n", m->defs[k]->name);
+            ast_walk(m->defs[k], &visitor);
+        }
+    }
+}
+
 /* Cut behind a line. */
 static void keep_stage(Explanation *x, Stage s)
 {
     ExplainedStage stage = {.stage = s, .marks = {.arena = x->arena}};
     StrBuf text = {.marks = &stage.marks};
-    compilation_print(&text, x->c, s);
+    if (s == STAGE_TYPES)
+        print_types(&text, x->c);
+    else
+        compilation_print(&text, x->c, s);
     size_t n = text.n;
     while (n > MOST_STAGE_BYTES || (n < text.n && n > 0 && text.text[n - 1] != '\n'))
         n--;
@@ -99,6 +142,8 @@ bool explanation_reach(Explanation *x, Stage stage)
             keep_pass(x, name);
         if (is_shown(compilation_stage(x->c)))
             keep_stage(x, compilation_stage(x->c));
+        if (compilation_stage(x->c) == STAGE_ELABORATED)
+            symbolic_print_json(&x->formulas, x->c->core, symbolic_costs(x->c->core, x->arena), x->arena);
         if (compilation_stage(x->c) == STAGE_PLAN)
             plan_remarks(&x->remarks, x->c->plan, true);
     }
@@ -116,6 +161,23 @@ static void keep_result(Explanation *x, const DpType *type, const DpLeaf *leaves
     x->result = arena_printf(x->arena, "%.*s%s", is_long ? MOST_RESULT_BYTES : (int)text.n, text.text ? text.text : "",
                              is_long ? " …" : "");
     strbuf_free(&text);
+}
+
+void explanation_count(Explanation *x, const EntryTypes *t, const DpLeaf *args)
+{
+    EvalError error;
+    Meter *meter = meter_create(x->c->core);
+    const EvalObserver observer = meter_observer(meter);
+    const uint32_t n = dp_type_leaves(t->result);
+    DpLeaf *result = memory_alloc(n, sizeof *result);
+    x->c->observer = &observer;
+    if (entry_eval(x->c, t, args, result, &error)) {
+        meter_print_json(&x->meter, x->c->session, meter, t->entry->name);
+        dp_leaves_free(result, n);
+    }
+    x->c->observer = NULL;
+    free(result);
+    meter_destroy(meter);
 }
 
 void explanation_run(Explanation *x, const EntryTypes *t, const DpLeaf *args, const char *input)

@@ -28,7 +28,8 @@ struct Explanation {
     VEC(Name) lines;
     PtrMap line_numbers; /* + 1 */
     size_t line_bytes;
-    StrBuf remarks; /* JSON, an object a line */
+    StrBuf remarks;         /* JSON, an object a line */
+    StrBuf formulas, meter; /* JSON: work and span as formulas; as counted */
     Trace trace;
     const CoreEntry *entry; /* what was run, or NULL */
     const char *input;      /* as it is shown */

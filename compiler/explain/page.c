@@ -227,6 +227,10 @@ static void put_data(StrBuf *out, const Explanation *x)
     put_stage_marks(&json, x);
     put_passes(&json, x);
     put_json_lines(&json, "remarks", &x->remarks);
+    put_key(&json, "formulas");
+    strbuf_add(&json, x->formulas.n ? x->formulas.text : "[]");
+    put_key(&json, "meter");
+    strbuf_add(&json, x->meter.n ? x->meter.text : "null");
     put_json_lines(&json, "trace", &x->trace.text);
     strbuf_add(&json, "}");
     for (size_t i = 0, n; i < json.n; i += n) {

@@ -2,14 +2,18 @@
 
 /** What each line has taken in the traced run: {line, launches, …}. */
 function countsByLine(trace) {
-  const rows = new Map(), keys = ["launches", "read_backs", "moved", "work"];
+  const rows = new Map(), keys = ["launches", "read_backs", "moved"];
+  const row = (place) => {
+    const name = `${place.file}:${place.line}`;
+    if (!rows.has(name)) rows.set(name, { place, launches: 0, read_backs: 0, moved: 0, times: 0, work: 0, span: 0 });
+    return rows.get(name);
+  };
+  for (const l of data.meter ? data.meter.lines : []) Object.assign(row({ file: l.file, line: l.line }), { times: l.times, work: l.work, span: l.span });
   let before = null;
   for (const e of trace.events) {
     const s = trace.statements[e.statement];
     if (before && e.counts && s && s.place && e.event === "step") {
-      const name = `${s.place.file}:${s.place.line}`;
-      if (!rows.has(name)) rows.set(name, { place: s.place, launches: 0, read_backs: 0, moved: 0, work: 0 });
-      for (const k of keys) rows.get(name)[k] += Math.max(0, e.counts[k] - before[k]);
+      for (const k of keys) row(s.place)[k] += Math.max(0, e.counts[k] - before[k]);
     }
     if (e.counts) before = e.counts;
   }
@@ -35,12 +39,13 @@ function costView(model, trace) {
   if (end && end.counts) {
     const c = end.counts, most = trace.events.reduce((m, e) => Math.max(m, e.counts ? e.counts.bytes : 0), 0);
     const fact = (n, word) => el("div", { class: "fact" }, el("b", {}, n.toLocaleString("en")), el("span", {}, word));
-    root.append(el("section", { class: "card" }, el("h3", {}, "In this run"), el("p", { class: "note" }, "As the flat interpreter counts: one launch for each statement that needs the device. A device takes a few more or less; dpc run --profile counts there."),
-      el("div", { class: "facts" }, fact(c.launches, "launches"), fact(c.read_backs, "read-backs"), fact(most, "bytes at most"), fact(c.moved, "elements moved"), fact(c.work, "work"))));
+    root.append(el("section", { class: "card" }, el("h3", {}, "In this run"), el("p", { class: "note" }, "Work and span by the rules of the language, of the program as it is written. The rest as the flat interpreter counts: one launch for each statement that needs the device. A device takes a few more or less; dpc run --profile counts there."),
+      el("div", { class: "facts" }, data.meter ? fact(data.meter.work, "work") : "", data.meter ? fact(data.meter.span, "span") : "", fact(c.launches, "launches"), fact(c.read_backs, "read-backs"), fact(most, "bytes at most"), fact(c.moved, "elements moved"))));
     const rows = countsByLine(trace), top = Math.max(1, ...rows.map((r) => r.work));
-    root.append(el("section", { class: "card" }, table("By line", ["line", "", "#launches", "#read-backs", "#moved", "#work"], rows.map((r) => el("tr", {}, ...lineCell(model, r.place), el("td", { class: "n" }, String(r.launches)), el("td", { class: "n" }, String(r.read_backs)), el("td", { class: "n" }, String(r.moved)),
-      el("td", { class: "n" }, el("span", { class: "meter", style: `--part:${(100 * r.work) / top}%` }, String(r.work))))))));
+    root.append(el("section", { class: "card" }, table("By line", ["line", "", "#times", "work", "#of the span", "#launches", "#read-backs", "#moved"], rows.map((r) => el("tr", {}, ...lineCell(model, r.place), el("td", { class: "n" }, String(r.times)), el("td", {}, el("span", { class: "meter", style: `--part:${(100 * r.work) / top}%` }, r.work.toLocaleString("en"))), el("td", { class: "n" }, String(r.span)),
+      el("td", { class: "n" }, String(r.launches)), el("td", { class: "n" }, String(r.read_backs)), el("td", { class: "n" }, String(r.moved)))))));
   }
+  if (data.formulas.length) root.append(formulasCard());
   const kernels = data.remarks.filter((r) => r.remark === "kernel");
   root.append(el("section", { class: "card" }, table("Kernels, and what fusion did", ["line", "", "kernel", "over", "stores", "why it is stored", "also has the code of"], kernels.map((r) => el("tr", {}, ...lineCell(model, r.place), el("td", {}, el("code", {}, r.kernel), el("br", {}), el("small", {}, r.lane ? "by lanes" : r.operation, r.ways && r.ways.length ? `: ${r.ways.join(", ")}` : "")),
     el("td", {}, el("code", {}, r.elements || ""), r.regular ? el("small", {}, " regular") : ""), el("td", {}, r.bytes ? el("code", {}, `${r.bytes} bytes`) : el("small", {}, "nothing: a number for the host")), el("td", {}, (r.because || []).join("; ")), el("td", {}, (r.fused || []).map((f) => `${f.function || f.file} ${f.line}`).join(", ") || "—"))))));
@@ -48,6 +53,18 @@ function costView(model, trace) {
   const waits = data.remarks.filter((r) => r.remark === "read-back" || r.remark === "loop");
   if (waits.length) root.append(el("section", { class: "card" }, table("Where the host waits, and its loops", ["line", "", "what"], waits.map((r) => el("tr", {}, ...lineCell(model, r.place), el("td", {}, r.remark === "loop" ? `a round: ${plural(r.kernels, "kernel")}, ${plural(r.read_backs, "read-back")}` : plural(r.read_backs, "read-back")))))));
   return root;
+}
+
+/** Work and span of each definition, with what their symbols mean. */
+function formulasCard() {
+  const rows = data.formulas.map((f) => el("tr", {}, el("th", { scope: "row" }, el("code", {}, f.name)), el("td", {}, el("code", {}, formula(f.work)), f.work_exact ? "" : el("small", {}, " at most")),
+    el("td", {}, el("code", {}, formula(f.span)), f.span_exact ? "" : el("small", {}, " at most")), el("td", {}, ...f.sizes.flatMap((s) => [el("code", {}, s.name), ` ${s.meaning}`, el("br", {})]))));
+  return el("section", { class: "card" }, table("Work and span, as formulas of sizes", ["definition", "work", "span", "where"], rows));
+}
+
+/** 3*n + 2 as 3 n + 2. */
+function formula(text) {
+  return (text || "?").replace(/\*/g, " ");
 }
 
 /** Nests that exist twice, and which version this run took. */
