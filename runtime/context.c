@@ -265,14 +265,16 @@ static DpPending nested_in(DpRt *rt, DpPending p, DpCtx *up, Offsets offsets)
 /* lengths: a column of them, or of views. */
 static DpPending nested(DpRt *rt, DpCtx *up, const DpCol *lengths)
 {
-    uint64_t total;
+    DpSum total;
     if (!up->n)
         return nested_in(rt, dp_pending_known(rt, 0), up, (Offsets){NULL, 0});
     const uint64_t stride = lengths->bytes;
     const uint64_t address = dp_failed(rt) ? 0 : stride == 16 ? dp_col_addr(rt, lengths) : lengths->addr;
     if (dp_col_total(lengths, &total)) {
         DpBlock *offsets = dp_offsets_of_lengths(rt, address, stride, up->n, 0);
-        return nested_in(rt, dp_pending_known(rt, total), up, (Offsets){offsets, 0});
+        if (offsets && total.longest != DP_ANY_LENGTH)
+            offsets->lengths = (DpLengths){.known = true, .longest = total.longest};
+        return nested_in(rt, dp_pending_known(rt, total.sum), up, (Offsets){offsets, 0});
     }
     DpPending p = dp_pending_begin(rt, DP_LENGTHS_WORDS);
     DpBlock *offsets = dp_offsets_of_lengths(rt, address, stride, up->n, dp_pending_mail(rt, p));

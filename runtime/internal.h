@@ -72,10 +72,16 @@ typedef struct DpLengths {
     uint64_t longest;
 } DpLengths;
 
-/* Of the first n views or lengths in a block: their sum. */
+/* What lengths come to: their sum, and what none exceeds. */
+#define DP_ANY_LENGTH UINT64_MAX /* that is not known */
+typedef struct DpSum {
+    uint64_t sum, longest;
+} DpSum;
+/* Of the first n views or lengths in a block. */
 typedef struct DpTotal {
     bool known;
-    uint64_t n, sum;
+    uint64_t n;
+    DpSum of;
 } DpTotal;
 
 /* What is known of a block of views that lie one behind the other: view k is {offsets[k+1] - offsets[k], base +
@@ -142,7 +148,7 @@ typedef struct CtxPath {
 enum { DP_MOST_SUMS = 4 };
 typedef struct SideSum {
     uint64_t contents, addr; /* of the column's block; where it begins */
-    uint64_t sum;
+    DpSum of;
 } SideSum;
 
 struct DpCtx {
@@ -457,12 +463,14 @@ bool dp_arr_solely_held(const DpArr *a); /* nobody else holds the array or its b
 
 /* totals.c */
 /* The sum of the lengths that a column of views or of lengths holds, if the host knows it. */
-bool dp_col_total(const DpCol *c, uint64_t *sum);
-void dp_col_know_total(DpCol *c, uint64_t sum);
+bool dp_col_total(const DpCol *c, DpSum *total);
+void dp_col_know_total(DpCol *c, DpSum total);
+/* Both lengths' sums. */
+DpSum dp_sum_of_both(DpSum a, DpSum b);
 /* The contents change: nothing is known of their total. */
 void dp_block_forget_total(DpRt *rt, DpBlock *b);
 /* Of the column, of context `from`, over the instances of `to`, which is `from` or below. */
-bool dp_total_below(const DpCol *col, const DpCtx *from, const DpCtx *to, uint64_t *sum);
+bool dp_total_below(const DpCol *col, const DpCtx *from, const DpCtx *to, DpSum *total);
 
 /* source.c */
 typedef struct Text {
@@ -579,9 +587,10 @@ uint64_t dp_offsets_said(DpRt *rt, DpBlock *offsets, const uint64_t *said);
 /* Begun and awaited at once: one read-back. */
 DpCtx *dp_nested_views(DpRt *rt, DpCtx *up, const DpCol *views);
 DpCtx *dp_nested_lens(DpRt *rt, DpCtx *up, const DpCol *lens);
-/* Of the context's segments (dp_ctx_segments), of which there are not more than 2^32: exact where offsets were made of
- * lengths, and for regular ones; not known where they come from elsewhere. Its number of segments is s.nseg, of
- * elements c->n. */
+/* Of the context's segments (dp_ctx_segments), of which there are not more than 2^32: the longest is exact where
+ * offsets were made of lengths that the host has read back, and for regular ones, an upper bound where their total was
+ * known before (totals.c), not known where they come from elsewhere. Its number of segments is s.nseg, of elements
+ * c->n. */
 DpLengths dp_ctx_lengths(const DpCtx *c);
 DpLengths dp_ctx_look_at_lengths(DpRt *rt, const DpCtx *c); /* known, if they are stored: reads them back */
 /* Offsets of the data of a NESTED context, or of one packed from a NESTED context, per instance of its up. Borrowed. */

@@ -165,7 +165,8 @@ static void put_rows(DpRt *rt, DpCol *out, const DpCol *values, uint64_t n, Rout
 
 DpCol dp_select(DpRt *rt, const DpCol *col, DpCtx *from, DpCtx *to)
 {
-    uint64_t path = dp_path(rt, to, from), total;
+    uint64_t path = dp_path(rt, to, from);
+    DpSum total;
     if (dp_failed(rt))
         return (DpCol){0};
     DpCol out = path == 0 && to->n == from->n ? dp_col_retain(*col) : dp_new_col(rt, to->n, col->bytes);
@@ -215,11 +216,11 @@ void dp_retire(DpRt *rt, DpCol *state, DpCtx *active, DpCtx *no, DpCtx *yes, DpC
 /* The columns' views are all of the new one's. */
 static void sum_totals(DpCol *out, uint32_t n, const DpCol *cols)
 {
-    uint64_t all = 0, one;
+    DpSum all = {0, 0}, one;
     for (uint32_t i = 0; i < n; i++) {
         if (!dp_col_total(&cols[i], &one))
             return;
-        all = dp_size_add(all, one);
+        all = dp_sum_of_both(all, one);
     }
     dp_col_know_total(out, all);
 }

@@ -149,9 +149,7 @@ void dp_reduce(DpRt *rt, uint32_t kernel, uint32_t variant, DpCtx *c, const uint
     dp_rt_check_countable(rt, c->n);
     dp_rt_new_columns(rt, kernel, c->up->n, outs);
     const Segments s = dp_ctx_segments(c);
-    const bool many = c->n + s.nseg >= dp_param(rt, PARAM_SEGREDUCE_PATH); /* few go one way, whatever their lengths */
-    const DpLengths lengths = many ? dp_ctx_look_at_lengths(rt, c) : dp_ctx_lengths(c);
-    const SegReduce r = {kernel, variant, s.mode, c->n, s, lengths, 0, 0, words, outs, c};
+    const SegReduce r = {kernel, variant, s.mode, c->n, s, dp_ctx_lengths(c), 0, 0, words, outs, c};
     if (c->up->n)
         dp_segreduce(rt, &r);
 }

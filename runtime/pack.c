@@ -332,23 +332,59 @@ static void add_lengths(Args *a, const DpCol *c)
     dp_args_add(a, lazy ? 0 : c->bytes);
 }
 
-/* And the sums of lengths on each side, behind the sides' sizes: few instances. */
+enum { SPLIT_SMALL = 4096, SUM_WORDS = 4 }; /* as in kernels/lengths.cl */
+
+/* What the lengths of columns come to on each side goes behind the sides' sizes. */
+static void add_columns(Args *a, uint32_t nsums, const DpCol *cols)
+{
+    dp_args_add(a, nsums);
+    for (uint32_t k = 0; k < DP_MOST_SUMS; k++)
+        add_lengths(a, &cols[k < nsums ? k : 0]);
+}
+
 static void split_and_sum(DpRt *rt, const DpCtx *ctx, const DpCol *cond, const uint64_t sides[2], uint64_t mail,
                           uint32_t nsums, const DpCol *cols)
 {
-    const uint64_t numbers[6] = {ctx->n, cond->addr, sides[0], sides[1], mail, nsums};
+    const uint64_t numbers[5] = {ctx->n, cond->addr, sides[0], sides[1], mail};
     Args a = {.n = 0};
-    dp_args_words(&a, numbers, 6);
-    for (uint32_t k = 0; k < DP_MOST_SUMS; k++)
-        add_lengths(&a, &cols[k < nsums ? k : 0]);
+    dp_args_words(&a, numbers, 5);
+    add_columns(&a, nsums, cols);
     dp_rt_launch(rt, dp_rt_own_kernel(rt, OWN_LENGTHS, "dp_split_sums"), 1, 1, &a);
+}
+
+/* By many work-groups, beside the split. */
+static void sum_sides(DpRt *rt, const DpCtx *ctx, const DpCol *cond, uint64_t mail, uint32_t nsums, const DpCol *cols)
+{
+    const uint32_t chunks = dp_rt_chunks(rt, true, ctx->n);
+    DpBlock *part = dp_block_new(rt, (uint64_t)chunks * nsums, 8 * SUM_WORDS);
+    const uint64_t first[3] = {ctx->n, cond->addr, dp_block_addr(part)};
+    const uint64_t second[4] = {chunks, dp_block_addr(part), mail + 16, nsums};
+    Args a = {.n = 0}, b = {.n = 0};
+    dp_args_words(&a, first, 3);
+    add_columns(&a, nsums, cols);
+    dp_args_words(&b, second, 4);
+    dp_rt_launch(rt, dp_rt_own_kernel(rt, OWN_LENGTHS, "dp_sides_sum"), 1, chunks, &a);
+    dp_rt_launch(rt, dp_rt_own_kernel(rt, OWN_LENGTHS, "dp_sides_finish"), 1, 1, &b);
+    dp_block_release(rt, part);
+}
+
+static void run_split(DpRt *rt, const DpCtx *ctx, const DpCol *cond, const uint64_t sides[2], uint64_t mail,
+                      uint32_t nsums, const DpCol *cols)
+{
+    if (nsums && (!rt->gpu || ctx->n <= SPLIT_SMALL)) {
+        split_and_sum(rt, ctx, cond, sides, mail, nsums, cols);
+        return;
+    }
+    split_only(rt, ctx, cond, sides, mail);
+    if (nsums)
+        sum_sides(rt, ctx, cond, mail, nsums, cols);
 }
 
 DpPending dp_begin_split(DpRt *rt, DpCtx *ctx, const DpCol *cond, uint32_t nsums, const DpCol *cols)
 {
     DpBlock *both[2] = {NULL, NULL};
     dp_rt_check_numbered(rt, ctx);
-    const DpPending p = ctx->n ? dp_pending_begin(rt, 2 + 2 * nsums) : dp_pending_known(rt, 0);
+    const DpPending p = ctx->n ? dp_pending_begin(rt, 2 + SUM_WORDS * nsums) : dp_pending_known(rt, 0);
     if (!p)
         return p;
     nsums = ctx->n && ctx->n <= dp_param(rt, PARAM_SPLIT_SUMS) ? nsums : 0;
@@ -356,15 +392,12 @@ DpPending dp_begin_split(DpRt *rt, DpCtx *ctx, const DpCol *cond, uint32_t nsums
         both[0] = new_block(rt, ctx, 4);
         both[1] = new_block(rt, ctx, 4);
         const uint64_t sides[2] = {dp_block_addr(both[0]), dp_block_addr(both[1])};
-        if (nsums)
-            split_and_sum(rt, ctx, cond, sides, dp_pending_mail(rt, p), nsums, cols);
-        else
-            split_only(rt, ctx, cond, sides, dp_pending_mail(rt, p));
+        run_split(rt, ctx, cond, sides, dp_pending_mail(rt, p), nsums, cols);
     }
     for (uint32_t i = 0; i < 2; i++) {
         DpCtx *side = rt->mail.at[p].ctx[i] = unsized(rt, ctx, both[i], NULL);
         for (uint32_t k = 0; k < nsums && !dp_failed(rt); k++)
-            side->sums[side->nsums++] = (SideSum){cols[k].block ? cols[k].block->contents : 0, cols[k].addr, 0};
+            side->sums[side->nsums++] = (SideSum){cols[k].block ? cols[k].block->contents : 0, cols[k].addr, {0, 0}};
     }
     return p;
 }
@@ -373,7 +406,7 @@ static DpCtx *split_side(DpRt *rt, DpPending p, uint32_t i, const uint64_t *said
 {
     DpCtx *side = p ? sized(rt, rt->mail.at[p].ctx[i], said[i]) : dp_ctx_nothing(rt);
     for (uint32_t k = 0; k < side->nsums; k++)
-        side->sums[k].sum = said[2 + 2 * k + i];
+        side->sums[k].of = (DpSum){said[2 + SUM_WORDS * k + i], said[4 + SUM_WORDS * k + i]};
     return side;
 }
 

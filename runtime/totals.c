@@ -6,66 +6,78 @@
  * these sums with the sides' sizes. */
 #include "internal.h"
 
+DpSum dp_sum_of_both(DpSum a, DpSum b)
+{
+    return (DpSum){dp_size_add(a.sum, b.sum), a.longest > b.longest ? a.longest : b.longest};
+}
+
+static uint64_t longest_of_offsets(Offsets o)
+{
+    if (o.stride)
+        return offsets_length(o);
+    return o.block && o.block->lengths.known ? o.block->lengths.longest : DP_ANY_LENGTH;
+}
+
 /* Of a whole block's views or lengths. */
-static bool block_total(const DpBlock *b, uint64_t *n, uint64_t *sum)
+static bool block_total(const DpBlock *b, uint64_t *n, DpSum *total)
 {
     if (b->total.known) {
         *n = b->total.n;
-        *sum = b->total.sum;
+        *total = b->total.of;
         return true;
     }
     const bool layout = b->state == BLOCK_LAZY || b->state == BLOCK_CONTIGUOUS;
     *n = b->contig.n;
-    *sum = b->contig.total;
+    *total = (DpSum){b->contig.total, longest_of_offsets(b->contig.offsets)};
     return layout && b->contig.total != DP_TOTAL_UNSETTLED;
 }
 
-bool dp_col_total(const DpCol *c, uint64_t *sum)
+bool dp_col_total(const DpCol *c, DpSum *total)
 {
     uint64_t n;
-    *sum = 0;
-    return c->n == 0 || (c->block && block_total(c->block, &n, sum) && c->addr == c->block->addr && c->n == n);
+    *total = (DpSum){0, 0};
+    return c->n == 0 || (c->block && block_total(c->block, &n, total) && c->addr == c->block->addr && c->n == n);
 }
 
-void dp_col_know_total(DpCol *c, uint64_t sum)
+void dp_col_know_total(DpCol *c, DpSum total)
 {
     if (c->block && c->addr == c->block->addr)
-        c->block->total = (DpTotal){true, c->n, sum};
+        c->block->total = (DpTotal){true, c->n, total};
 }
 
 void dp_block_forget_total(DpRt *rt, DpBlock *b)
 {
-    b->total = (DpTotal){false, 0, 0};
+    b->total = (DpTotal){.known = false};
     b->contents = ++rt->contents;
 }
 
 /* What the split into `side` and another one has said of the column. */
-static bool side_total(const DpCtx *side, const DpCol *col, uint64_t *sum)
+static bool side_total(const DpCtx *side, const DpCol *col, DpSum *total)
 {
     for (uint32_t k = 0; k < side->nsums; k++)
         if (col->block && side->sums[k].contents == col->block->contents && side->sums[k].addr == col->addr) {
-            *sum = side->sums[k].sum;
+            *total = side->sums[k].of;
             return true;
         }
     return false;
 }
 
-bool dp_total_below(const DpCol *col, const DpCtx *from, const DpCtx *to, uint64_t *sum)
+bool dp_total_below(const DpCol *col, const DpCtx *from, const DpCtx *to, DpSum *total)
 {
-    *sum = 0;
+    *total = (DpSum){0, 0};
     if (to->n == 0)
         return true;
     if (to == from)
-        return dp_col_total(col, sum);
+        return dp_col_total(col, total);
     if (!to->up)
         return false;
-    if (to->kind == CTX_SELECTED && to->up == from && side_total(to, col, sum))
+    if (to->kind == CTX_SELECTED && to->up == from && side_total(to, col, total))
         return true;
     if (to->kind == CTX_SELECTED && to->n == to->up->n)
-        return dp_total_below(col, from, to->up, sum);
-    if (to->kind != CTX_NESTED || !to->offsets.stride || !dp_total_below(col, from, to->up, sum))
+        return dp_total_below(col, from, to->up, total);
+    if (to->kind != CTX_NESTED || !to->offsets.stride || !dp_total_below(col, from, to->up, total))
         return false;
-    *sum = dp_size_mul(*sum, offsets_length(to->offsets));
+    total->sum = dp_size_mul(total->sum, offsets_length(to->offsets));
     return true;
 }
 
@@ -94,28 +106,32 @@ static bool first_of_block(const DpCol *cols, uint32_t i)
 
 /* The total of column i over the context; of parts of one block with the first of them. */
 static bool total_with_parts(const DpCtx *to, uint32_t n, const DpCol *cols, DpCtx *const *from, uint32_t i,
-                             uint64_t *sum)
+                             DpSum *total)
 {
     const DpCol *c = &cols[i];
     uint64_t rows;
-    if (dp_total_below(c, from[i], to, sum))
+    if (dp_total_below(c, from[i], to, total))
         return true;
-    if (from[i] != to || !c->block || !block_total(c->block, &rows, sum) || !parts_make_whole(c->block, n, cols, rows))
+    if (from[i] != to || !c->block || !block_total(c->block, &rows, total) ||
+        !parts_make_whole(c->block, n, cols, rows))
         return false;
-    *sum = first_of_block(cols, i) ? *sum : 0;
+    total->sum = first_of_block(cols, i) ? total->sum : 0;
     return true;
 }
 
+/* The longest is at most the sum of the columns' longest. */
 void dp_col_set_total(DpRt *rt, DpCol *out, DpCtx *ctx, uint32_t n, const DpCol *cols, DpCtx *const *from,
                       uint64_t each)
 {
-    uint64_t all = dp_failed(rt) ? 0 : dp_size_mul(ctx->n, each);
-    for (uint32_t i = 0; i < n && !dp_failed(rt); i++) {
-        uint64_t sum;
-        if (!total_with_parts(ctx, n, cols, from, i, &sum))
+    if (dp_failed(rt))
+        return;
+    DpSum all = {dp_size_mul(ctx->n, each), each};
+    for (uint32_t i = 0; i < n; i++) {
+        DpSum one;
+        if (!total_with_parts(ctx, n, cols, from, i, &one))
             return;
-        all = dp_size_add(all, sum);
+        all.sum = dp_size_add(all.sum, one.sum);
+        all.longest = all.longest > DP_ANY_LENGTH - one.longest ? DP_ANY_LENGTH : all.longest + one.longest;
     }
-    if (!dp_failed(rt))
-        dp_col_know_total(out, all);
+    dp_col_know_total(out, all);
 }

@@ -49,7 +49,7 @@ uint32_t plan_pending_words(const Plan *plan, const PlanInstr *in)
     switch (in->op) {
     case PLAN_OP_REDUCE_ROOT: return plan->kernels.at[in->args[0].bits]->nouts;
     case PLAN_OP_PACK: return (uint32_t)in->args[3].bits;
-    case PLAN_OP_SPLIT: return 2 + 2 * in->args[3].list.n;
+    case PLAN_OP_SPLIT: return 2 + 4 * in->args[3].list.n;
     case PLAN_OP_NESTED_VIEWS:
     case PLAN_OP_NESTED_LENS: return PLAN_PENDING_LENGTHS;
     default: return strstr(plan_ops[in->op].operands, "=p") ? 1 : 0;

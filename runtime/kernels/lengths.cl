@@ -443,13 +443,15 @@ static inline ulong dp_split_length(DP_HEAP, ulong address, ulong stride, ulong 
     return stride ? dp_length(heap, address, stride, i) : DP_OFFSET(address, i + 1) - DP_OFFSET(address, i);
 }
 
-/* A split of n <= DP_SPLIT_MOST instances by a column of bools: those for which it holds go to `yes`, the others to `no`, as u32, in order. To
- * the mailbox, to `mail`: how many there are of each, and of each of `columns` columns of lengths their sum on either side. One work-item, or one
- * work-group. */
+/* A split of n instances by a column of bools: those for which it holds go to `yes`, the others to `no`, as u32, in order. To the mailbox, to
+ * `mail`: how many there are of each, and what the lengths in each of so many columns come to on either side (DP_SUM_WORDS): their sums, the
+ * longest. On a GPU dp_split_sums takes up to DP_SPLIT_SMALL instances; of more dp_sides_sum leaves this for each chunk, and dp_sides_finish puts it
+ * together. */
+enum { DP_SUM_WORDS = 4 };
 #define DP_SPLIT_COLUMNS ulong a0, ulong s0, ulong a1, ulong s1, ulong a2, ulong s2, ulong a3, ulong s3
 #define DP_SPLIT_ADDRESS(k) ((k) < 2 ? ((k) == 0 ? a0 : a1) : ((k) == 2 ? a2 : a3))
 #define DP_SPLIT_STRIDE(k) ((k) < 2 ? ((k) == 0 ? s0 : s1) : ((k) == 2 ? s2 : s3))
-#define DP_SPLIT_SAID(word) (*DP_AT(ulong, mail + 8 * (word)))
+#define DP_WORD(address, k) (*DP_AT(ulong, (address) + 8 * (k)))
 
 #if DP_CPU
 DP_KERNEL void dp_split_sums(DP_HEAP, ulong n, ulong cond, ulong yes, ulong no, ulong mail, ulong columns, DP_SPLIT_COLUMNS)
@@ -460,53 +462,77 @@ DP_KERNEL void dp_split_sums(DP_HEAP, ulong n, ulong cond, ulong yes, ulong no, 
         *DP_AT(uint, holds ? yes + 4 * count : no + 4 * (i - count)) = (uint)i;
         count += holds;
     }
-    DP_SPLIT_SAID(0) = count;
-    DP_SPLIT_SAID(1) = n - count;
+    DP_WORD(mail, 0) = count;
+    DP_WORD(mail, 1) = n - count;
     for (uint k = 0; k < columns; k++) {
         const ulong address = DP_SPLIT_ADDRESS(k), stride = DP_SPLIT_STRIDE(k);
-        ulong sums[2] = {0, 0};
+        ulong sums[2] = {0, 0}, tops[2] = {0, 0};
         for (ulong i = 0; i < n; i++) {
             const uint side = *DP_AT(uchar, cond + i) == 0;
-            sums[side] = dp_size_add(sums[side], dp_split_length(heap, address, stride, i));
+            const ulong length = dp_split_length(heap, address, stride, i);
+            sums[side] = dp_size_add(sums[side], length);
+            tops[side] = max(tops[side], length);
         }
-        DP_SPLIT_SAID(2 + 2 * k) = sums[0];
-        DP_SPLIT_SAID(3 + 2 * k) = sums[1];
+        for (uint side = 0; side < 2; side++) {
+            DP_WORD(mail, 2 + DP_SUM_WORDS * k + side) = sums[side];
+            DP_WORD(mail, 4 + DP_SUM_WORDS * k + side) = tops[side];
+        }
     }
 }
 
 #else
-enum { DP_SPLIT_MOST = 4096, DP_SPLIT_RUN = DP_SPLIT_MOST / DP_WG };
+enum { DP_SPLIT_SMALL = 4096, DP_SPLIT_RUN = DP_SPLIT_SMALL / DP_WG };
 
+/* Words 0 and 1 of each column are sums, 2 and 3 the longest. */
+#define DP_SIDES_JOIN(w, a, b) ((w) & 2 ? max((a), (b)) : dp_size_add((a), (b)))
+
+/* Lane l's part of column k over the instances [lo, hi). */
+static inline void dp_sides_of_column(DP_HEAP, ulong cond, ulong lo, ulong hi, ulong address, ulong stride, uint l,
+                                      __local ulong (*words)[DP_WG])
+{
+    ulong sums[2] = {0, 0}, tops[2] = {0, 0};
+    for (ulong i = lo + l; i < hi; i += DP_WG) {
+        const ulong length = dp_split_length(heap, address, stride, i);
+        const bool holds = *DP_AT(uchar, cond + i) != 0;
+        sums[0] = dp_size_add(sums[0], holds ? length : 0);
+        sums[1] = dp_size_add(sums[1], holds ? 0 : length);
+        tops[0] = max(tops[0], holds ? length : 0);
+        tops[1] = max(tops[1], holds ? 0 : length);
+    }
+    for (uint side = 0; side < 2; side++) {
+        words[side][l] = sums[side];
+        words[2 + side][l] = tops[side];
+    }
+}
+
+/* The lanes' words, halved: lanes below d take those of lanes d further. */
+static inline void dp_sides_halve(uint d, uint l, uint nwords, __local ulong (*words)[DP_WG])
+{
+    if (l < d)
+        for (uint w = 0; w < nwords; w++)
+            words[w][l] = DP_SIDES_JOIN(w, words[w][l], words[w][l + d]);
+}
+
+/* One work-group. */
 DP_KERNEL void dp_split_sums(DP_HEAP, ulong n, ulong cond, ulong yes, ulong no, ulong mail, ulong columns, DP_SPLIT_COLUMNS)
 {
-    __local uchar flags[DP_SPLIT_MOST];
-    __local ulong sums[8][DP_WG];
+    __local uchar flags[DP_SPLIT_SMALL];
+    __local ulong words[4 * DP_SUM_WORDS][DP_WG];
     __local uint counts[2][DP_WG];
     const uint l = get_local_id(0), first = l * DP_SPLIT_RUN;
     uint count = 0;
-    for (uint j = l; j < DP_SPLIT_MOST; j += DP_WG)
+    for (uint j = l; j < DP_SPLIT_SMALL; j += DP_WG)
         flags[j] = j < n ? *DP_AT(uchar, cond + j) != 0 : 0;
     barrier(CLK_LOCAL_MEM_FENCE);
     for (uint q = 0; q < DP_SPLIT_RUN; q++)
         count += flags[first + q];
     counts[0][l] = count;
-    for (uint k = 0; k < columns; k++) {
-        const ulong address = DP_SPLIT_ADDRESS(k), stride = DP_SPLIT_STRIDE(k);
-        ulong holds = 0, others = 0;
-        for (uint i = l; i < n; i += DP_WG) {
-            const ulong length = dp_split_length(heap, address, stride, i);
-            holds = dp_size_add(holds, flags[i] ? length : 0);
-            others = dp_size_add(others, flags[i] ? 0 : length);
-        }
-        sums[2 * k][l] = holds;
-        sums[2 * k + 1][l] = others;
-    }
+    for (uint k = 0; k < columns; k++)
+        dp_sides_of_column(heap, cond, 0, n, DP_SPLIT_ADDRESS(k), DP_SPLIT_STRIDE(k), l, words + DP_SUM_WORDS * k);
     barrier(CLK_LOCAL_MEM_FENCE);
     for (uint d = 1, from = 0; d < DP_WG; d *= 2, from ^= 1) { /* eight steps: the last one leaves them in counts[0] */
         counts[from ^ 1][l] = counts[from][l] + (l >= d ? counts[from][l - d] : 0);
-        if (l < DP_WG / (2 * d))
-            for (uint k = 0; k < 2 * columns; k++)
-                sums[k][l] = dp_size_add(sums[k][l], sums[k][l + DP_WG / (2 * d)]);
+        dp_sides_halve(DP_WG / (2 * d), l, DP_SUM_WORDS * (uint)columns, words);
         barrier(CLK_LOCAL_MEM_FENCE);
     }
     count = counts[0][l] - count;
@@ -514,11 +540,46 @@ DP_KERNEL void dp_split_sums(DP_HEAP, ulong n, ulong cond, ulong yes, ulong no, 
         *DP_AT(uint, flags[i] ? yes + 4 * count : no + 4 * (i - count)) = i;
         count += flags[i];
     }
-    if (l == 0) {
-        DP_SPLIT_SAID(0) = counts[0][DP_WG - 1];
-        DP_SPLIT_SAID(1) = n - counts[0][DP_WG - 1];
+    if (l < 2)
+        DP_WORD(mail, l) = l ? n - counts[0][DP_WG - 1] : counts[0][DP_WG - 1];
+    if (l < DP_SUM_WORDS * columns)
+        DP_WORD(mail, 2 + l) = words[l][0];
+}
+
+DP_KERNEL void dp_sides_sum(DP_HEAP, ulong n, ulong cond, ulong part, ulong columns, DP_SPLIT_COLUMNS)
+{
+    __local ulong words[4 * DP_SUM_WORDS][DP_WG];
+    const uint l = get_local_id(0);
+    const ulong chunk = get_group_id(0), chunks = get_num_groups(0);
+    const ulong lo = dp_chunk_start(n, chunks, chunk), hi = dp_chunk_start(n, chunks, chunk + 1);
+    for (uint k = 0; k < columns; k++)
+        dp_sides_of_column(heap, cond, lo, hi, DP_SPLIT_ADDRESS(k), DP_SPLIT_STRIDE(k), l, words + DP_SUM_WORDS * k);
+    barrier(CLK_LOCAL_MEM_FENCE);
+    for (uint d = DP_WG / 2; d; d /= 2) {
+        dp_sides_halve(d, l, DP_SUM_WORDS * (uint)columns, words);
+        barrier(CLK_LOCAL_MEM_FENCE);
     }
-    if (l < 2 * columns)
-        DP_SPLIT_SAID(2 + l) = sums[l][0];
+    if (l < DP_SUM_WORDS * columns)
+        DP_WORD(part, DP_SUM_WORDS * columns * chunk + l) = words[l][0];
+}
+
+/* One work-group. */
+DP_KERNEL void dp_sides_finish(DP_HEAP, ulong chunks, ulong part, ulong said, ulong columns)
+{
+    __local ulong words[4 * DP_SUM_WORDS][DP_WG];
+    const uint l = get_local_id(0), nwords = DP_SUM_WORDS * (uint)columns;
+    for (uint w = 0; w < nwords; w++) {
+        ulong all = 0;
+        for (ulong k = l; k < chunks; k += DP_WG)
+            all = DP_SIDES_JOIN(w, all, DP_WORD(part, nwords * k + w));
+        words[w][l] = all;
+    }
+    barrier(CLK_LOCAL_MEM_FENCE);
+    for (uint d = DP_WG / 2; d; d /= 2) {
+        dp_sides_halve(d, l, nwords, words);
+        barrier(CLK_LOCAL_MEM_FENCE);
+    }
+    if (l < nwords)
+        DP_WORD(said, l) = words[l][0];
 }
 #endif
