@@ -375,6 +375,15 @@ else
     echo "no OpenCL device: executables are not tested"
 fi
 
+# Of a scan of pairs the column that nobody reads is not stored.
+cat >unread.dp <<'DP'
+def since ((f, a): (bool, i32)) ((g, b): (bool, i32)) : (bool, i32) = (f || g, if g then b else a + b)
+entry main (fs: [bool]) (xs: [i32]) : [i32] = { v : (_, v) in scan since (false, 0) (zip fs xs) }
+entry both (fs: [bool]) (xs: [i32]) : ([bool], [i32]) = unzip (scan since (false, 0) (zip fs xs))
+DP
+stores=$("$dpc" dump --stage=opencl unread.dp | grep -c '^ *[*]DP_AT(.*= v[.]v')
+[ "$stores" = 3 ] || { failed=$((failed + 1)) && echo "FAILED: $stores columns are stored, not 3"; }
+
 # For measurements: checks of bounds and sizes are taken for granted, others stay.
 echo 'entry main (xs: [i64]) (is: [i64]) (ys: [i64]) : [i64] = { xs[i] / y : i in is; y in ys }' >checks.dp
 expect 0 '!index' "$dpc" dump --stage=core checks.dp

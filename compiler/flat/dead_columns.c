@@ -3,7 +3,8 @@
  *
  * From the end of each block to its beginning, so that what only dead columns were made of is dead in turn. Dropping
  * takes the result, the statements of the body that only it needed, and the inputs that only these read. What can fail
- * stays, with all it reads. */
+ * stays, with all it reads. Nobody makes arrays of columns for nobody either: a scan's prefixes, of which only some are
+ * wanted, are then read by none, and the kernel does not store them (plan_stores). */
 #include "flat/flat.h"
 
 typedef struct DeadColumns {
@@ -104,6 +105,23 @@ static void drop_columns(DeadColumns *d, FlatStmt *s)
     flat_stmt_reads(s, count_read, d);
 }
 
+/* The columns may be a list that is also the scan's. */
+static void drop_views(DeadColumns *d, FlatStmt *s)
+{
+    FlatVar *columns = arena_array(d->p->arena, FlatVar, s->nouts + 1);
+    uint32_t kept = 0;
+    for (uint32_t i = 0; i < s->nouts; i++) {
+        if (d->reads[s->outs[i]] == 0) {
+            d->reads[s->arrays.arrays[i]]--;
+            continue;
+        }
+        s->outs[kept] = s->outs[i];
+        columns[kept++] = s->arrays.arrays[i];
+    }
+    s->arrays.arrays = columns;
+    s->nouts = s->arrays.n = kept;
+}
+
 static void drop_in_block(void *ctx, FlatBlock *b)
 {
     DeadColumns *d = ctx;
@@ -113,7 +131,10 @@ static void drop_in_block(void *ctx, FlatBlock *b)
         flat_stmt_blocks(s, drop_in_block, d);
         if (s->kind == FLAT_S_KERNEL)
             drop_columns(d, s);
-        if (s->kind == FLAT_S_KERNEL && s->nouts == 0 && s->body.block->stmts.n == 0)
+        if (s->kind == FLAT_S_VIEWS)
+            drop_views(d, s);
+        const bool empty = s->kind == FLAT_S_KERNEL && s->body.block->stmts.n == 0;
+        if (s->nouts == 0 && (empty || s->kind == FLAT_S_VIEWS))
             flat_stmt_reads(s, uncount_read, d);
         else
             b->stmts.at[--first] = s;

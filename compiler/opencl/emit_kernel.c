@@ -452,6 +452,8 @@ static void emit_store(KernelEmitter *ke)
 {
     strbuf_add(ke->out, "static inline void dp_store(" HEAP ", ulong i, dp_val v DP_OUTS)\n{\n");
     for (uint32_t j = 0; j < ke->k->nvalues; j++) {
+        if (!plan_stores(ke->k, j))
+            continue;
         strbuf_add(ke->out, "    ");
         emit_out_place(ke, j);
         strbuf_printf(ke->out, " = v.v%u;\n", j);

@@ -161,6 +161,8 @@ static void emit_store(VectorEmitter *v)
     const PlanKernel *k = v->ke.k;
     strbuf_add(v->e.out, "static inline void dp_store_w(" HEAP ", ulong i, dp_vec v DP_OUTS)\n{\n");
     for (uint32_t i = 0; i < k->nvalues; i++) {
+        if (!plan_stores(k, i))
+            continue;
         strbuf_printf(v->e.out, "    dp_store_%s_w(heap, ", scalar_name(k->values[i].scalar));
         emit_out_address(&v->ke, i);
         strbuf_printf(v->e.out, ", v.v%u);\n", i);

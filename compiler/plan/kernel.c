@@ -167,6 +167,15 @@ static void add_inputs(Plan *plan, PlanKernel *k, const FlatInputs *inputs)
 
 bool plan_has_op(const PlanKernel *k) { return flat_kind_has_op(k->stmt->kind) && k->stmt->reduce.op.k > 0; }
 
+bool plan_stores(const PlanKernel *k, uint32_t j)
+{
+    bool read = k->kind != PLAN_SCAN || k->values[j].rank > 0;
+    for (uint32_t i = 0; !read && i < k->stmt->ndies; i++)
+        if (k->stmt->dies[i] == k->stmt->outs[j])
+            return false;
+    return true;
+}
+
 static void add_words(Plan *plan, PlanKernel *k)
 {
     add_inputs(plan, k, &k->stmt->body.inputs);

@@ -143,5 +143,7 @@ SegmentUse plan_segment_use(const Plan *plan, const PlanKernel *k);
 const char *plan_kind_name(PlanKernelKind kind);
 /* Does the kernel combine values by an operator? */
 bool plan_has_op(const PlanKernel *k);
+/* Is its output j stored? Not where it is of a scan, and a number or bool that nobody reads. */
+bool plan_stores(const PlanKernel *k, uint32_t j);
 
 #endif
