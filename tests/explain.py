@@ -256,6 +256,8 @@ def check_links(browser, page):
         check(f"from {start}: every stage is marked", all("mul" in x for x in others), others)
     browser.run(f"({hits})('source')")
     browser.run("document.querySelector('#view-stages .pane[data-stage=source] .hit').click()")
+    browser.run("for (const s of document.querySelectorAll('.pane span')) s.dispatchEvent(new MouseEvent('mouseover', { bubbles: true }))")
+    check("pointing anywhere is no error", not browser.errors(), json.dumps(browser.errors()[:1])[:400])
     check("a click keeps it marked", browser.run("document.querySelectorAll('.pinned').length") > 1)
 
 
@@ -302,7 +304,16 @@ def check_looks(browser, name, page):
     check("printed, the stages are there as text", browser.run("document.querySelector('#text').getClientRects().length") == 1)
 
 
+def check_scripts():
+    folder = "compiler/explain/page"
+    for name in sorted(os.listdir(folder)) if shutil.which("node") else []:
+        if name.endswith(".js"):
+            run = subprocess.run(["node", "--check", os.path.join(folder, name)], capture_output=True, text=True, timeout=60)
+            check(f"{name} is JavaScript", run.returncode == 0, run.stderr)
+
+
 def main():
+    check_scripts()
     pages = {name: check_page(name) for name in PROGRAMS}
     check_special_programs()
     chromium = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")

@@ -23,7 +23,7 @@ class Drawing {
     this.nodes.push(svgEl("text", { x: LABEL - 10, y: y + 17, class: "label", "text-anchor": "end" }, label));
     const places = cells.map((c) => {
       const text = c.text.length > LONGEST ? `${c.text.slice(0, LONGEST - 1)}…` : c.text;
-      const w = Math.max(CELL, text.length * CHAR + 12);
+      const w = Math.max(CELL, c.w || 0, text.length * CHAR + 12);
       if (c.gap) x += 10;
       const g = svgEl("g", { class: `cell${c.colour === null || c.colour === undefined ? "" : ` s${c.colour}`}${c.faded ? " faded" : ""}${c.mark ? " mark" : ""}` },
         svgEl("rect", { x, y, width: w, height: CELL, rx: 3 }), svgEl("text", { x: x + w / 2, y: y + 17, "text-anchor": "middle" }, text));

@@ -101,7 +101,7 @@ class Pane {
       const leaf = { file: this.stage.file, start: order[i], end: order[i + 1] };
       const range = this.links.ranges.find((r) => inside(leaf, r));
       const span = el("span", {}, text);
-      if (range) parts.push({ range, leaf, span }), (span.part = parts.length - 1);
+      if (range) parts.push({ range, leaf, span }), (span.partIndex = parts.length - 1);
       this.pre.append(span);
     }
     return parts;
@@ -124,7 +124,7 @@ class Pane {
         const span = el("span", { class: m.file < 0 ? null : "m" });
         if (m.file >= 0) {
           parts.push({ range: { file: m.file, start: m.start, end: m.end }, span, mark: m });
-          span.part = parts.length - 1;
+          span.partIndex = parts.length - 1;
         }
         fill(span, m.to);
         put(span, m.to);
@@ -137,7 +137,7 @@ class Pane {
   }
 
   partOf(target) {
-    for (let n = target; n && n !== this.pre; n = n.parentNode) if (n.part !== undefined) return n.part;
+    for (let n = target; n && n !== this.pre; n = n.parentNode) if (n.partIndex !== undefined) return n.partIndex;
     return -1;
   }
 

@@ -127,7 +127,7 @@ function scanFrames(values, segmentAt, op, results, exclusive, cells, label) {
       const next = level.map((x, i) => (i % BLOCK >= step ? join(level[i - step], x, i - step, i) : x));
       const row = d.row(`distance ${step}`, cells(next));
       next.forEach((_, i) => {
-        if (i % BLOCK >= step) d.arrow(above[i - step], row[i], "thin");
+        if (i % BLOCK >= step && segmentAt(i - step) === segmentAt(i)) d.arrow(above[i - step], row[i], "thin");
       });
       level = next;
       above = row;
@@ -226,7 +226,7 @@ function radixFrames(e, statement, before) {
   const m = / argsort \S+ \((%[^,)]+)/.exec(statement.text), keys = m && before.get(m[1]);
   if (!keys) return [];
   const list = keys.kind === "host" ? keys.value : (cutList(keys.value).items.find((r) => Array.isArray(r) && r.length > 1) || cutList(keys.value).items[0]);
-  const values = cutList(list || []).items;
+  const values = cutList(list || []).items, which = keys.kind === "host" ? "" : ` Shown for one array of ${keys.length}.`;
   if (values.length === 0 || values.some((x) => typeof x !== "number" || !Number.isInteger(x))) return [];
   const least = Math.min(...values), top = Math.max(...values) - least;
   if (top > 0xffff) return [];
@@ -242,14 +242,15 @@ function radixFrames(e, statement, before) {
     from.forEach((i, k) => (to[k] = next[digits[k]]++));
     from.forEach((i, k) => (order[to[k]] = i));
     const result = order.slice();
-    frames.push(frame(`Pass ${pass + 1}: the digit is bits ${shift} to ${shift + 3}${least ? ` of key − ${least}` : ""}. Digits are counted, the counts are scanned to where each digit's keys begin; keys of one digit keep their order.`, (d) => {
+    frames.push(frame(`Pass ${pass + 1}: the digit is bits ${shift} to ${shift + 3}${least ? ` of key − ${least}` : ""}. Digits are counted, the counts are scanned to where each digit's keys begin; keys of one digit keep their order.${which}`, (d) => {
       const at = d.row("keys", cells(from));
-      d.row("digit", digits.map((g, k) => ({ text: String(g), colour: from[k] % COLOURS })));
       const used = count.map((_, g) => g).filter((g) => count[g]);
-      d.row("count of digit", used.map((g) => ({ text: `${g}: ${count[g]}`, colour: null })));
-      d.row("begins at", used.map((g) => ({ text: `${g}: ${start[g]}`, colour: null })));
-      const row = d.row("sorted by it", cells(result));
-      from.forEach((i, k) => d.arrow(at[k], row[to[k]], "thin"));
+      d.row("digit", digits.map((g, k) => ({ text: String(g), colour: from[k] % COLOURS, w: at[k].w })));
+      d.row("digit: count", used.map((g) => ({ text: `${g}: ${count[g]}`, colour: null })));
+      d.row("digit: begins", used.map((g) => ({ text: `${g}: ${start[g]}`, colour: null })));
+      d.space(6);
+      const before = d.row("keys", cells(from)), row = d.row("sorted by it", cells(result));
+      from.forEach((i, k) => d.arrow(before[k], row[to[k]], `a${i % COLOURS}`));
     }));
   }
   return frames;
