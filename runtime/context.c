@@ -1,6 +1,7 @@
 /* Contexts: instance sets, their offsets and index vectors, and the paths between them. */
 #include "internal.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -62,15 +63,41 @@ uint64_t dp_many(DpRt *rt, const DpCtx *c, uint32_t site, bool loops)
     return lane;
 }
 
-/* Each item of a map's launch has an equal share, for all instances that it executes. Half of what is free, at most:
- * what the lanes give comes besides. */
-DpArr dp_lane_memory(DpRt *rt, const DpCtx *c)
+enum { GIVEN_HEADER = 16 };
+
+/* Each item of a map's launch has an equal share, for all instances that it executes; in front of the shares are the
+ * bytes that may be given (kernels/common.cl). Half of what is free, at most: what else the lanes give comes besides.
+ */
+DpArr dp_lane_memory(DpRt *rt, const DpCtx *c, bool gives)
 {
     const uint64_t items = (uint64_t)dp_rt_loop_groups(rt, dp_ctx_n(c)) * (rt->gpu ? 256 : 1);
-    const uint64_t free = (rt->heap.limit - rt->heap.used) / 2, wanted = items * dp_param(rt, PARAM_LANE_MEMORY);
-    const uint64_t words = (wanted < free ? wanted : free) / 8;
-    DpBlock *b = dp_block_new(rt, words, 8);
-    return (DpArr){b ? words : 0, dp_block_addr(b), dp_refs_one(rt, b)};
+    const uint64_t free = (rt->heap.limit - rt->heap.used) / 2, shares = items * dp_param(rt, PARAM_LANE_MEMORY);
+    const uint64_t given = gives ? dp_size_mul(dp_ctx_n(c), dp_param(rt, PARAM_LANE_GIVEN)) : 0;
+    const uint64_t wanted = dp_size_add(dp_size_add(GIVEN_HEADER, given), shares);
+    const uint64_t bytes = wanted < free ? wanted : free > GIVEN_HEADER ? free : GIVEN_HEADER;
+    const uint64_t left = (bytes - GIVEN_HEADER) / (shares ? 2 : 1);
+    const uint64_t header[2] = {0, (given < left ? given : left) / 16 * 16};
+    DpBlock *b = dp_block_new(rt, bytes / 8, 8);
+    if (!b)
+        return (DpArr){0};
+    dp_rt_write(rt, dp_block_addr(b), header, sizeof header);
+    if (gives) {
+        assert(!rt->lanes_gave);
+        rt->lanes_gave = dp_block_retain(b);
+    }
+    return (DpArr){bytes / 8, dp_block_addr(b), dp_refs_one(rt, b)};
+}
+
+/* Of the memory of lanes that gave arrays, only these stay. */
+static void keep_given(DpRt *rt, bool fitted)
+{
+    uint32_t given = 0;
+    if (fitted && rt->lanes_gave)
+        dp_rt_read(rt, dp_block_addr(rt->lanes_gave), &given, sizeof given);
+    if (fitted)
+        dp_block_shrink(rt, rt->lanes_gave, GIVEN_HEADER + (uint64_t)given * 16);
+    dp_block_release(rt, rt->lanes_gave);
+    rt->lanes_gave = NULL;
 }
 
 /* The host looks; dp_rt_report has found out. */
@@ -81,6 +108,7 @@ uint64_t dp_lanes_fitted(DpRt *rt, uint32_t n, const DpCol *results, uint32_t si
     dp_rt_look(rt);
     const bool fitted = !rt->lanes_lacked;
     rt->lanes_lacked = false;
+    keep_given(rt, fitted && !dp_failed(rt));
     if (!fitted)
         dp_profile_nest(rt, site, "flat, after too little lane-memory");
     return fitted;

@@ -336,8 +336,9 @@ struct DpRt {
     const char *dump_dir; /* DP_DUMP_KERNELS */
     Profile profile;
     uint64_t look[DP_LOOK_BYTES / 8];
-    bool unlooked;     /* launched since: may have failed, and may run still */
-    bool lanes_lacked; /* the record said DP_NO_ROOM: for dp_lanes_fitted */
+    bool unlooked;       /* launched since: may have failed, and may run still */
+    bool lanes_lacked;   /* the record said DP_NO_ROOM: for dp_lanes_fitted */
+    DpBlock *lanes_gave; /* the memory of lanes that give arrays; likewise */
     Mail mail;
     Unsettled unsettled;
     uint64_t contents; /* the last number of DpBlock.contents */

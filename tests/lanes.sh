@@ -9,7 +9,8 @@ cd "$(dirname "$0")/.."
 [ $# -gt 0 ] || set -- tests/run/lanes.dp tests/run/strips.dp tests/run/sim_kmeans.dp
 failed=0
 for shape in cpu gpu; do
-    for nest in flat lane "lane --param lane-memory=64" "lane --param lane-memory=0"; do
+    for nest in flat lane "lane --param lane-memory=64" "lane --param lane-memory=0" \
+        "lane --param lane-given=16" "lane --param lane-given=0"; do
         # shellcheck disable=SC2086
         DP_SHAPE=$shape "$dpc" test --eval=plan --param nest=$nest "$@" >/tmp/lanes.$$ 2>&1 || {
             failed=1

@@ -36,14 +36,20 @@ typedef struct Chooser {
 
 typedef struct Nest {
     const Lane *lane;
-    uint64_t width, widest; /* elements of the parallel operations around, multiplied; the most of these */
-    uint32_t depth;
+    uint64_t width, widest;          /* elements of the parallel operations around, multiplied; the most of these */
+    uint32_t depth, rounds;          /* of parallel operations, and of loops over arrays, around */
     uint32_t statements, operations; /* in all; those that make or combine arrays */
     bool loops, nests;               /* a loop that is not scalar code; two levels of parallel operations */
-    bool unknown;                    /* there is a length that only the program's run tells */
+    bool steps;   /* such loops go on for as long as the instance's data say, or update single elements */
+    bool unknown; /* there is a length that only the program's run tells */
 } Nest;
 
 static void look_at_block(void *ctx, CoreBlock *b);
+
+static bool differs_by_instance(const Nest *n, const CoreStmt *loop)
+{
+    return loop->loop.cond || (!loop->loop.count.is_const && lane_var(n->lane, loop->loop.count.var)->repetition > 0);
+}
 
 static void look_at_stmt(Nest *n, CoreStmt *s)
 {
@@ -52,7 +58,9 @@ static void look_at_stmt(Nest *n, CoreStmt *s)
     bool soac = core_stmt_soac(s);
     n->statements++;
     n->operations += core_kind(s->kind)->code == CODE_PARALLEL;
-    n->loops |= s->kind == CORE_LOOP && !core_stmt_is_scalar(s);
+    bool loop = s->kind == CORE_LOOP && !core_stmt_is_scalar(s);
+    n->loops |= loop;
+    n->steps |= (loop && differs_by_instance(n, s)) || (s->kind == CORE_UPDATE && n->rounds > 0);
     if (soac) {
         n->unknown |= !lane_constant(n->lane, s->soac.domain, &domain);
         n->width = dp_size_mul(width, domain > 0 ? (uint64_t)domain : 0);
@@ -60,7 +68,9 @@ static void look_at_stmt(Nest *n, CoreStmt *s)
         n->nests |= n->depth > 0;
     }
     n->depth += soac;
+    n->rounds += loop;
     core_stmt_blocks(s, look_at_block, n);
+    n->rounds -= loop;
     n->depth -= soac;
     n->width = width;
 }
@@ -93,13 +103,23 @@ static uint64_t scalars_given(const Lane *l, const CoreBlock *code)
     return n;
 }
 
+static bool gives_arrays(const CoreFn *fn, const CoreBlock *code)
+{
+    for (uint32_t i = 0; i < code->nresults; i++)
+        if (core_atom_type(fn, code->results[i]).rank > 0)
+            return true;
+    return false;
+}
+
 static Verdict verdict(const Lane *lane, CoreBlock *code, Cost *cost)
 {
     Nest n = {.lane = lane, .width = 1};
     look_at_block(&n, code);
     *cost = (Cost){n.statements, n.loops};
     if (lane->strip)
-        return lane_keeps_arrays(lane, code) && (n.loops || n.nests) ? IN_MEMORY : STAYS_FLAT;
+        return lane_keeps_arrays(lane, code) && (gives_arrays(lane->fn, code) ? n.steps : n.loops || n.nests)
+                   ? IN_MEMORY
+                   : STAYS_FLAT;
     uint64_t given = scalars_given(lane, code);
     if (given > MOST_GIVEN || (given > 0 && !n.loops)) /* to make arrays is what flattening does well */
         return STAYS_FLAT;
@@ -315,6 +335,7 @@ static CoreBlock *in_memory(CoreBuilder *b, CoreBlock *code)
 {
     CoreBlock *outer = build_begin(b);
     CoreAtom memory = emit_one(b, CORE_MEMORY, (CoreType){SC_U64, 1});
+    b->out->stmts.at[b->out->stmts.n - 1]->memory.gives = gives_arrays(b->fn, code);
     const uint32_t n = code->nresults;
     CoreAtom *given = arena_array(b->p->arena, CoreAtom, n + 1);
     const CoreAtom *results = emit_lane(b, code, memory);

@@ -245,6 +245,9 @@ struct CoreStmt {
             uint32_t n;
         } fitted; /* CORE_FITTED */
         struct {
+            bool gives; /* do the lanes give arrays that they make? */
+        } memory;       /* CORE_MEMORY */
+        struct {
             bool loops; /* would flattened code be rounds that the host counts? */
         } many;         /* CORE_MANY */
         CoreSoac soac;  /* CORE_SOAC */

@@ -582,7 +582,7 @@ bool lane_analyse(Lane *l, CoreBlock *b)
 bool lane_keeps_arrays(const Lane *l, const CoreBlock *b)
 {
     for (uint32_t i = 0; i < b->nresults; i++)
-        if (core_atom_type(l->fn, b->results[i]).rank > 0 && (l->strip || lane_is_private(l, b->results[i])))
+        if (l->strip ? core_atom_type(l->fn, b->results[i]).rank > 1 : lane_is_private(l, b->results[i]))
             return false;
     return true;
 }

@@ -54,7 +54,7 @@ static inline LaneVar *lane_var(const Lane *l, CoreVar v) { return paged_at(&l->
 void lane_fuse(const CoreProgram *p, CoreFn *fn, CoreBlock *block);
 /* False: there is something in the block that a lane cannot do. What stands in front of the block is in the heap. */
 bool lane_analyse(Lane *l, CoreBlock *b);
-/* No result is an array of the lane's own: so it must be of CORE_LANE. */
+/* No result is a private array or, with memory, an array of arrays: so it must be of CORE_LANE. */
 bool lane_keeps_arrays(const Lane *l, const CoreBlock *b);
 static inline bool lane_is_private(const Lane *l, CoreAtom a) { return !a.is_const && lane_var(l, a.var)->rank > 0; }
 /* An i64 that is known. */

@@ -251,13 +251,29 @@ bool lane_run_parallel(Eval *e, const CoreStmt *s)
     flat_eval_broken(e, "a body has a statement that no lane can do");
 }
 
+/* An array that the lane made, in the heap. */
+static bool give(Eval *e, CoreType t, Elem *x)
+{
+    const uint64_t n = x->view.len;
+    if (t.rank == 0 || n == 0 || !lane_holds(e, x->view.addr))
+        return true;
+    Stored *s = stored_new(e, core_element(t), n);
+    if (!s)
+        return false;
+    view_copy(e, t, x->view, s->data);
+    x->view = view_of(s->data, n);
+    return true;
+}
+
 bool lane_run(Eval *e, const CoreStmt *s)
 {
     LaneMark m = lane_mark(e);
     Elem *results = scratch_alloc(e, s->nvars, sizeof *results);
     bool ok = body_run(e, s->lane.block, results);
-    for (uint32_t i = 0; ok && i < s->nvars; i++)
+    for (uint32_t i = 0; ok && i < s->nvars; i++) {
+        ok = give(e, var_type(e, s->vars[i]), &results[i]);
         e->env[s->vars[i]] = results[i];
+    }
     free(results);
     lane_reset(e, m);
     return ok;

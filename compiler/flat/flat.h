@@ -144,6 +144,9 @@ struct FlatStmt {
             bool loops; /* would the flattened code be rounds that the host counts? */
         } many;
         struct {
+            bool gives; /* arrays that the lanes make */
+        } memory;
+        struct {
             FlatVar cond;
         } split;
         struct {

@@ -303,7 +303,7 @@ static void check_asked(FlatChecker *c, const FlatStmt *s, CoreType type)
 static void check_nothing(FlatChecker *c, const FlatStmt *s)
 {
     if (expect(c, s->nouts == 1, "it binds one variable") && (s->ctx == FLAT_ROOT || use_ctx(c, s->ctx)))
-        want_out(c, s->outs[0], s->ctx, core_scalar(c->fn->vars.at[s->outs[0]].type.scalar), "what it binds");
+        want_out(c, s->outs[0], s->ctx, c->fn->vars.at[s->outs[0]].type, "what it binds");
 }
 
 static void check_split(FlatChecker *c, const FlatStmt *s)

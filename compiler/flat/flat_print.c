@@ -316,7 +316,9 @@ static void print_operands(const Printer *pr, const FlatStmt *s, int depth)
     case FLAT_S_MANY:
     case FLAT_S_MEMORY:
     case FLAT_S_NOTHING:
-        strbuf_add(pr->out, s->kind == FLAT_S_MANY && s->many.loops ? " loops " : " ");
+        strbuf_add(pr->out, s->kind == FLAT_S_MANY && s->many.loops       ? " loops "
+                            : s->kind == FLAT_S_MEMORY && s->memory.gives ? " gives "
+                                                                          : " ");
         print_var(pr, s->ctx);
         break;
     case FLAT_S_FITTED:

@@ -350,14 +350,37 @@ static void nest_end(FlattenFn *f, Nest *n)
     f->pending = n->pending;
 }
 
-/* Flattens `b` in `ctx` as a block of its own. */
-static FlatBlock *nested_block(FlattenFn *f, FlatVar ctx, CoreBlock *b, Span span)
+/* The block's results as columns; those that are `uniform` stay on the host. */
+static FlatVar *mixed_results(FlattenFn *f, BlockTask *task, const bool *uniform, Span span)
+{
+    const CoreBlock *b = task->block;
+    CoreAtom *columns = arena_array(f->arena, CoreAtom, b->nresults + 1);
+    FlatVar *stored = arena_array(f->arena, FlatVar, b->nresults + 1);
+    FlatVar *results = arena_array(f->arena, FlatVar, b->nresults + 1);
+    uint32_t n = 0;
+    for (uint32_t i = 0; i < b->nresults; i++)
+        if (!uniform[i])
+            columns[n++] = b->results[i];
+    region_store(f, task, columns, n, stored, span);
+    n = 0;
+    for (uint32_t i = 0; i < b->nresults; i++) {
+        if (uniform[i])
+            region_store(f, &f->host, &b->results[i], 1, &results[i], span);
+        else
+            results[i] = stored[n++];
+    }
+    uses_drop_results(f, b);
+    return results;
+}
+
+/* Flattens `b` in `ctx` as a block of its own. uniform: results that stay on the host, or NULL. */
+static FlatBlock *nested_block(FlattenFn *f, FlatVar ctx, CoreBlock *b, const bool *uniform, Span span)
 {
     Nest n;
     FlatBlock *block = nest_begin(f, &n);
     BlockTask *task = task_new(f, ctx, b);
     schedule_run(f, task);
-    block->results = task_results(f, task, span);
+    block->results = uniform ? mixed_results(f, task, uniform, span) : task_results(f, task, span);
     block->nresults = b->nresults;
     nest_end(f, &n);
     return block;
@@ -382,18 +405,37 @@ static bool calls_recursive(CoreBlock *b)
     return found;
 }
 
+/* Is the branch's result one scalar for all instances for certain? */
+static bool uniform_result(FlattenFn *f, const CoreBlock *b, CoreAtom a)
+{
+    for (uint32_t i = 0; i < b->stmts.n && !a.is_const; i++)
+        for (uint32_t k = 0; k < b->stmts.at[i]->nvars; k++)
+            if (b->stmts.at[i]->vars[k] == a.var)
+                return b->stmts.at[i]->kind == CORE_MANY || b->stmts.at[i]->kind == CORE_FITTED;
+    return a.is_const || (host_atom(f, a) && core_atom_type(f->scope, a).rank == 0);
+}
+
 static bool flatten_if_host(FlattenFn *f, BlockTask *task, CoreStmt *s)
 {
     region_flush_for(f, task, s);
     FlatVar cond;
     region_store(f, &f->host, &s->if_.cond, 1, &cond, s->span);
-    FlatBlock *then_b = nested_block(f, task->ctx, s->if_.then_b, s->span);
-    FlatBlock *else_b = nested_block(f, task->ctx, s->if_.else_b, s->span);
+    bool *uniform = arena_array(f->arena, bool, s->nvars + 1);
+    for (uint32_t i = 0; i < s->nvars; i++)
+        uniform[i] = uniform_result(f, s->if_.then_b, s->if_.then_b->results[i]) &&
+                     uniform_result(f, s->if_.else_b, s->if_.else_b->results[i]);
+    FlatBlock *then_b = nested_block(f, task->ctx, s->if_.then_b, uniform, s->span);
+    FlatBlock *else_b = nested_block(f, task->ctx, s->if_.else_b, uniform, s->span);
     FlatStmt *r = flat_emit(f, FLAT_S_IF, s->span, s->nvars);
     r->if_.cond = cond;
     r->if_.then_b = then_b;
     r->if_.else_b = else_b;
-    bind_outs(f, task, s, r);
+    for (uint32_t i = 0; i < s->nvars; i++) {
+        CoreType t = core_var_type(f->scope, s->vars[i]);
+        r->outs[i] = uniform[i] ? new_host(f, t, f->scope->vars.at[s->vars[i]].hint)
+                                : new_value(f, task->ctx, t, f->scope->vars.at[s->vars[i]].hint);
+        bind_value(f, s->vars[i], r->outs[i]);
+    }
     uses_drop_direct(f, s);
     return true;
 }
@@ -459,6 +501,7 @@ static bool flatten_memory(FlattenFn *f, BlockTask *task, CoreStmt *s)
 {
     FlatStmt *r = flat_emit(f, FLAT_S_MEMORY, s->span, 1);
     r->ctx = task->ctx;
+    r->memory.gives = s->memory.gives;
     r->outs[0] = new_host(f, (CoreType){SC_U64, 1}, "memory");
     bind_value(f, s->vars[0], r->outs[0]);
     return true;
@@ -569,8 +612,8 @@ static bool flatten_loop_host(FlattenFn *f, BlockTask *task, CoreStmt *s)
             bind_value(f, s->loop.index, r->loop.index);
     }
     if (s->loop.cond)
-        r->loop.cond = nested_block(f, task->ctx, s->loop.cond, s->span);
-    r->loop.body = nested_block(f, task->ctx, s->loop.body, s->span);
+        r->loop.cond = nested_block(f, task->ctx, s->loop.cond, NULL, s->span);
+    r->loop.body = nested_block(f, task->ctx, s->loop.body, NULL, s->span);
     FlatStmt *out = flat_emit(f, FLAT_S_LOOP, s->span, s->nvars);
     out->loop = r->loop;
     bind_outs(f, task, s, out);
@@ -591,8 +634,8 @@ static bool flatten_loop_lifted(FlattenFn *f, BlockTask *task, CoreStmt *s)
         params[i] = new_col(f, active, core_var_type(f->scope, v), f->scope->vars.at[v].hint);
         bind_value(f, v, params[i]);
     }
-    FlatBlock *cond = nested_block(f, active, s->loop.cond, s->span);
-    FlatBlock *body = nested_block(f, active, s->loop.body, s->span);
+    FlatBlock *cond = nested_block(f, active, s->loop.cond, NULL, s->span);
+    FlatBlock *body = nested_block(f, active, s->loop.body, NULL, s->span);
     FlatStmt *r = flat_emit(f, FLAT_S_LOOP_LIFTED, s->span, s->nvars);
     r->ctx = task->ctx;
     r->loop_lifted.active = active;

@@ -420,6 +420,22 @@ static void emit_array(ScalarEmitter *e, const CoreStmt *s)
 
 /* ---- statements ---- */
 
+/* Result i; an array that lies in memory is put where it stays. */
+static void emit_given(ScalarEmitter *e, const CoreStmt *s, uint32_t i)
+{
+    if (s->lane.memory.is_const || core_var_type(e->fn, s->vars[i]).rank == 0) {
+        emit_assign(e, s->vars[i], s->lane.block->results[i], false);
+        return;
+    }
+    emit_indent(e);
+    emit_var(e, s->vars[i]);
+    strbuf_add(e->out, " = dp_lane_give(heap, ");
+    emit_atom(e, s->lane.memory);
+    strbuf_add(e->out, ", ");
+    emit_atom(e, s->lane.block->results[i]);
+    strbuf_printf(e->out, ", %u, dp_base, dp_end, &failed);\n", element_bytes(e, s->vars[i]));
+}
+
 static void emit_lane(ScalarEmitter *e, const CoreStmt *s)
 {
     const bool strip = !s->lane.memory.is_const;
@@ -441,7 +457,7 @@ static void emit_lane(ScalarEmitter *e, const CoreStmt *s)
     emit_scalar_block(e, s->lane.block);
     e->lane = NULL;
     for (uint32_t i = 0; i < s->nvars; i++)
-        emit_assign(e, s->vars[i], s->lane.block->results[i], false);
+        emit_given(e, s, i);
     e->depth--;
     emit_line(e, "}");
     lane_close(&lane);

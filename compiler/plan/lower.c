@@ -356,7 +356,9 @@ void lower_stmt(Lower *w, const FlatBlock *b, uint32_t i)
         EMIT(w, MANY, lower_new_var(w, s->outs[0]), w->vars[s->ctx], place_operand(w, s->span),
              lower_number(s->many.loops));
         break;
-    case FLAT_S_MEMORY: EMIT(w, LANE_MEMORY, lower_new_var(w, s->outs[0]), w->vars[s->ctx]); break;
+    case FLAT_S_MEMORY:
+        EMIT(w, LANE_MEMORY, lower_new_var(w, s->outs[0]), w->vars[s->ctx], lower_number(s->memory.gives));
+        break;
     case FLAT_S_FITTED:
         EMIT(w, LANES_FITTED, lower_new_var(w, s->outs[0]), lower_vars(w, s->arrays.arrays, s->arrays.n),
              place_operand(w, s->span));

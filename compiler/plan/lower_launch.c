@@ -87,12 +87,24 @@ static bool counted_before(const Lower *w, const FlatInputs *inputs, uint32_t i,
     return false;
 }
 
+/* Are arrays of the body's made there? */
+static bool is_lane_memory(const CoreBlock *b, CoreVar v)
+{
+    for (uint32_t i = 0; i < b->stmts.n; i++)
+        if (b->stmts.at[i]->kind == CORE_LANE && !b->stmts.at[i]->lane.memory.is_const &&
+            b->stmts.at[i]->lane.memory.var == v)
+            return true;
+    return false;
+}
+
 /* The set and what views of this type that the body makes may point into. */
 static PlanOperand add_body_refs(Lower *w, PlanOperand set, const FlatBody *body, CoreType view)
 {
     for (uint32_t i = 0; i < body->inputs.n; i++) {
         uint32_t depth;
-        if (may_stem_from(w, &body->inputs.at[i], view, &depth) && !counted_before(w, &body->inputs, i, view))
+        if (is_lane_memory(body->block, body->inputs.at[i].as))
+            set = lower_refs_add(w, set, w->vars[body->inputs.at[i].var], 0);
+        else if (may_stem_from(w, &body->inputs.at[i], view, &depth) && !counted_before(w, &body->inputs, i, view))
             set = lower_refs_add(w, set, w->vars[body->inputs.at[i].var], depth);
     }
     return set;

@@ -271,9 +271,10 @@ uint64_t dp_ctx_n(const DpCtx *c);
 /* Are its instances so many that each had better be executed by one lane? site: where the two versions are; loops: in
  * these. */
 uint64_t dp_many(DpRt *rt, const DpCtx *c, uint32_t site, bool loops);
-/* Memory for the lanes that execute them; nothing is in it. If a lane found it too small, what its kernel gave means
- * nothing: dp_lanes_fitted, asked directly behind the kernel, says so, and forgets that. */
-DpArr dp_lane_memory(DpRt *rt, const DpCtx *c);
+/* Memory for the lanes that execute them; nothing is in it. gives: they give arrays, which stay there. If a lane found
+ * it too small, what its kernel gave means nothing: dp_lanes_fitted, asked directly behind the kernel, says so, and
+ * forgets that. */
+DpArr dp_lane_memory(DpRt *rt, const DpCtx *c, bool gives);
 uint64_t dp_lanes_fitted(DpRt *rt, uint32_t n, const DpCol *results, uint32_t site);
 /* The instances of c as a context SELECTED directly from `ancestor`, which is c or above it (paths are composed, so
  * that the contexts between need not live on). A loop's active set hangs on the loop's context, however many rounds

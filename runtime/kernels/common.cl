@@ -27,10 +27,13 @@ static inline void dp_error(DP_HEAP, uint site, long v0, long v1, long v2)
  * the error: then the host has the work done in another way. Elements are of any type in turn, so that accesses must not
  * be told apart by it: DP_ANY. */
 #define DP_NO_ROOM 0xffffffffU
+/* In front of the shares: a number, how many 16 bytes have been given, how many bytes there are to be given, and these. */
+#define DP_LANE_GIVEN(memory) (*DP_AT(ulong, DP_ADDR(memory) + 8))
 #define DP_LANE_OPEN(memory) \
-    const ulong dp_room = DP_LEN(memory) * 8 / get_global_size(0) & ~15UL; \
-    ulong dp_top = DP_ADDR(memory) + dp_room * get_global_id(0); \
-    const ulong dp_end = dp_top + dp_room;
+    const ulong dp_given = 16 + DP_LANE_GIVEN(memory); \
+    const ulong dp_room = (DP_LEN(memory) * 8 - dp_given) / get_global_size(0) & ~15UL; \
+    const ulong dp_base = DP_ADDR(memory) + dp_given + dp_room * get_global_id(0), dp_end = dp_base + dp_room; \
+    ulong dp_top = dp_base;
 
 typedef dp_bool __attribute__((may_alias)) dp_bool_any;
 typedef dp_i8 __attribute__((may_alias)) dp_i8_any;
@@ -113,6 +116,23 @@ static inline dp_view dp_lane_move1(DP_HEAP, ulong *top, ulong end, dp_view v, u
     }
 DP_LANE_MOVE(2, 1)
 DP_LANE_MOVE(3, 2)
+
+/* An array that a lane gives: as it is if it lies in the heap, else where it stays. */
+static inline dp_view dp_lane_give(DP_HEAP, dp_view memory, dp_view v, uint bytes, ulong base, ulong end, dp_bool *failed)
+{
+    const ulong size = (DP_LEN(v) * bytes + 15) / 16, room = DP_LANE_GIVEN(memory) / 16;
+    if (*failed || !DP_LANE_LIES(v, base, end))
+        return *failed ? dp_make_view(0, 0) : v;
+    const ulong at = size > room ? room : atomic_add((volatile __global uint *)DP_AT(uint, DP_ADDR(memory)), (uint)size);
+    if (at + size > room) {
+        dp_error(heap, DP_NO_ROOM, (long)size, 0, 0);
+        *failed = 1;
+        return dp_make_view(0, 0);
+    }
+    const dp_view given = dp_make_view(DP_LEN(v), DP_ADDR(memory) + 16 + 16 * at);
+    dp_lane_put(heap, DP_ADDR(given), DP_ADDR(v), DP_LEN(v) * bytes);
+    return given;
+}
 
 /* Offsets: where the segments of a context begin, and after the last one where it ends. A word of two kinds: the address of
  * stored u64 numbers or, with the highest bit, the length that all segments have: a *regular* context needs nothing stored. */
