@@ -23,9 +23,9 @@ for exercise in "$course"/*/exercises/*.dp; do
     grep -q 'YOUR WORK' "$exercise" || { : >"$work/said"; fail "$exercise does not say where the work is"; }
     timeout 60 "$dpc" test --exercise "$exercise" >"$work/said" 2>&1
     [ $? -eq 1 ] && grep -q '^  hint: ' "$work/said" || fail "$exercise, as it is given, should fail with a hint"
-    # the solution's definitions with the exercise's tests
+    # the solution's definitions with the exercise's tests, which are at its end
     [ -e "$solution" ] || { : >"$work/said"; fail "there is no $solution"; continue; }
-    awk '/^-- test |^-- property /{on = 1} on && !/^--/{on = 0} on' "$exercise" >"$work/tests"
+    sed -n '/^-- test /,$p' "$exercise" >"$work/tests"
     cat "$solution" "$work/tests" >"$work/$name"
     (cd "$work" && timeout 120 "$dpc" test --eval="$on" "$name") >"$work/said" 2>&1 || fail "$solution with the tests of its exercise"
 done
