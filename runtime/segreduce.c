@@ -176,7 +176,9 @@ static WayKind choose_tile(const DpRt *rt, const SegReduce *r, bool forced)
     const uint64_t units = rt->device->facts.units;
     if (forced && fits(rt, r, &small))
         return WAY_SMALL_TILE;
-    if (nest.length < dp_param(rt, PARAM_TILE_LENGTH))
+    /* Where each instance has a row of its own, neighbours would load from different ones: a team, or a lane along the
+     * row. */
+    if (nest.length < dp_param(rt, PARAM_TILE_LENGTH) || rt->program->kernels[r->kernel].tile.own_rows)
         return WAY_PATH;
     const bool groups = dp_rt_group_shape(rt, r->kernel);
     const uint64_t wanted = units * (groups && is_cut(&small, &nest) ? FULL_GROUPS : 1);

@@ -131,6 +131,7 @@ DpTile emit_tile_facts(const Plan *plan, const PlanKernel *k)
     if (!a)
         return (DpTile){0};
     return (DpTile){.shape = (uint8_t)a->shape,
+                    .own_rows = a->own_rows,
                     .batched = a->batched,
                     .stream_bytes = (uint16_t)plan_access_bytes(k, &a->parts[PART_STREAM]),
                     .row_bytes = (uint16_t)plan_access_bytes(k, &a->parts[PART_ROW_K]),

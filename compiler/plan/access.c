@@ -268,6 +268,26 @@ static void find_column_order(Finder *f)
     }
 }
 
+/* Elements of the segments themselves, or of rows that are found by the instance. */
+static bool is_own_row(const Finder *f, const AccessItem *item)
+{
+    if ((item->dims & (ACCESS_K | ACCESS_J)) != (ACCESS_K | ACCESS_J))
+        return false;
+    if (item->input)
+        return item->input->kind != IN_POS;
+    const CoreStmt *s = item->stmt;
+    const AccessItem *array = s->kind == CORE_INDEX ? find_item(f, s->index.array.var) : NULL;
+    const AccessItem *index = array && !s->index.index.is_const ? find_item(f, s->index.index.var) : NULL;
+    return index && array->dims & ACCESS_J && !(array->dims & ACCESS_K) && index->dims & ACCESS_K;
+}
+
+static void find_own_rows(Finder *f)
+{
+    const AccessPart *body = &f->access->parts[PART_BODY];
+    for (uint32_t i = 0; i < f->access->nitems; i++)
+        f->access->own_rows |= body->items[i] && is_own_row(f, &f->items[i]);
+}
+
 static void find_parts(Finder *f)
 {
     const CoreBlock *b = f->k->stmt->body.block;
@@ -278,6 +298,7 @@ static void find_parts(Finder *f)
         need_atom(&n, &b->results[i]);
     need_effects(f);
     find_column_order(f);
+    find_own_rows(f);
 }
 
 static void collect_items(Finder *f)

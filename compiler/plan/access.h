@@ -54,7 +54,9 @@ typedef struct AccessPart {
 
 typedef struct Access {
     AccessShape shape;
-    bool batched;     /* something varies with b and is shared by rows: these must be of one batch */
+    bool batched;  /* something varies with b and is shared by rows: these must be of one batch */
+    bool own_rows; /* the body loads elements of rows that each instance has for itself: neighbours in memory differ in
+                      k */
     bool column_by_k; /* neighbours in memory of what COLUMN_K loads differ in k, not in j */
     const AccessItem *items;
     uint32_t nitems;

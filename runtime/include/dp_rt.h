@@ -78,7 +78,8 @@ typedef struct DpPlace {
 enum { DP_TILE_FLAT = 1, DP_TILE_ROWS, DP_TILE_BLOCKS };
 typedef struct DpTile {
     uint8_t shape;
-    bool batched; /* only instances of one instance above the rows share columns */
+    bool own_rows; /* instances load from rows of their own */
+    bool batched;  /* only instances of one instance above the rows share columns */
     uint16_t stream_bytes, row_bytes, column_bytes;
     uint8_t lanes; /* of the vector form; 0: there is none */
     bool vector_pays;
