@@ -29,10 +29,10 @@ DP_KERNEL void dp_map(__global uchar *restrict heap, __global uchar *restrict ou
 }
 #elif DP_WAY
 /* Segments of one length m, in tiles of neighbouring segments: an element's segment is where it lies in the tile, and neither
- * searched nor divided for. Way 1: lanes side by side are neighbours in a segment. Way 2, turned: where loads of neighbouring
+ * searched nor divided for. Way 1: lanes side by side are neighbours in a segment, and a lane's elements neighbours across segments. Way 2, turned: where loads of neighbouring
  * segments lie side by side (a transpose), lanes are neighbours across segments; values change places in local memory before
  * they are stored. Guards: s < nseg, j < m. */
-#define DP_COLUMNS (DP_WAY == 2 ? 32 : 64)
+#define DP_COLUMNS (DP_WAY == 2 ? 32 : 128)
 #define DP_LANE_ROWS (DP_WG / DP_COLUMNS) /* of a tile, side by side */
 #define DP_ROWS (DP_WAY == 2 ? 32 : DP_LANE_ROWS * DP_AT_ONCE)
 DP_KERNEL void dp_map(__global uchar *restrict heap, __global uchar *restrict out, ulong n, ulong nseg, ulong offsets DP_WORDS DP_OUTS)
@@ -60,19 +60,19 @@ DP_KERNEL void dp_map(__global uchar *restrict heap, __global uchar *restrict ou
         barrier(CLK_LOCAL_MEM_FENCE);
 #else
         const bool inside = j0 + x < m;
-        const ulong s = s0 + y, i = s * m + j0 + x;
+        const ulong s = s0 + y * DP_AT_ONCE, i = s * m + j0 + x;
         if (inside && s0 + DP_ROWS <= nseg) {
             dp_val v[DP_AT_ONCE];
 #pragma unroll
             for (uint q = 0; q < DP_AT_ONCE; q++)
-                v[q] = dp_body(heap, i + q * DP_LANE_ROWS * m, s + q * DP_LANE_ROWS DP_PASS);
+                v[q] = dp_body(heap, i + q * m, s + q DP_PASS);
 #pragma unroll
             for (uint q = 0; q < DP_AT_ONCE; q++)
-                dp_store(out, i + q * DP_LANE_ROWS * m, v[q] DP_PASS_OUTS);
+                dp_store(out, i + q * m, v[q] DP_PASS_OUTS);
         } else {
             for (uint q = 0; q < DP_AT_ONCE; q++)
-                if (inside && s + q * DP_LANE_ROWS < nseg)
-                    dp_store(out, i + q * DP_LANE_ROWS * m, dp_body(heap, i + q * DP_LANE_ROWS * m, s + q * DP_LANE_ROWS DP_PASS) DP_PASS_OUTS);
+                if (inside && s + q < nseg)
+                    dp_store(out, i + q * m, dp_body(heap, i + q * m, s + q DP_PASS) DP_PASS_OUTS);
         }
 #endif
         across_at += step_across;
