@@ -51,6 +51,8 @@ typedef struct DpDeviceFacts {
     bool compiles_late; /* each kernel when it first runs; else all of a program when it is built */
     /* "#define DP_POCL 1\n": how kernels may say what OpenCL C has no word for, fences (common.cl); NULL: not at all */
     const char *dialect;
+    /* Square roots and quotients of f32 come from the steps of roots.cl, with branches for what these do not do. */
+    bool straight_roots;
     bool vectors;     /* its compiler knows clang's vector types (vector.cl) */
     bool long_header; /* reads long declarations of built-in functions unless a text brings its own (builtins.cl) */
 } DpDeviceFacts;

@@ -114,15 +114,24 @@ static void add_settings(DpRt *rt, Text *t, const Instance *i, Settings s)
     add(rt, t, settings);
 }
 
+/* Are roots and quotients in a tile straight code? */
+static bool has_straight_roots(const DpRt *rt, const Instance *i)
+{
+    const uint64_t asked = dp_param(rt, PARAM_TILE_STRAIGHT);
+    return dp_rt_group_shape(rt, i->kernel) && (asked == 1 || (asked == 0 && rt->device->facts.straight_roots));
+}
+
 static void add_tile_settings(DpRt *rt, Text *t, const Instance *i)
 {
     const TileSize size = dp_tile_size(rt, i->kernel, i->mode / MODE_WAY == WAY_SMALL_TILE);
     char settings[200];
     snprintf(settings, sizeof settings,
              "#define DP_TM %u\n#define DP_TN %u\n#define DP_BK %u\n#define DP_PIECES %u\n"
-             "#define DP_UNROLL _Pragma(\"unroll %u\")\n",
-             size.item_rows, size.item_columns, size.depth, size.pieces, size.unroll);
+             "#define DP_UNROLL _Pragma(\"unroll %u\")\n#define DP_STRAIGHT %d\n",
+             size.item_rows, size.item_columns, size.depth, size.pieces, size.unroll, has_straight_roots(rt, i));
     add(rt, t, settings);
+    if (has_straight_roots(rt, i))
+        add_file(rt, t, "roots.cl");
 }
 
 /* ---- instances side by side ---- */

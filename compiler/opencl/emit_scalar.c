@@ -311,6 +311,11 @@ static void emit_divisor_check(ScalarEmitter *e, const CoreStmt *s)
 
 static void emit_prim(ScalarEmitter *e, const CoreStmt *s)
 {
+    if (e->straight && emit_is_root(e->fn, s)) {
+        bind_open(e, s->vars[0], !e->declared);
+        emit_straight(e, s);
+        return;
+    }
     bool checked = scalar_prim_fallible(e->fn, s);
     if (checked)
         emit_divisor_check(e, s);

@@ -22,7 +22,9 @@ typedef struct ScalarEmitter {
     uint32_t nrows;
     uint32_t nconditions; /* of paths, so far: they number their names */
     const Lane *lane;     /* the code is in a lane's block, with arrays of its own; or NULL */
-    uint32_t nmarks;      /* of the lane's memory, so far: they number their names */
+    const CoreBlock
+        *straight;   /* the code of this block is to have roots and quotients of f32 without branches; or NULL */
+    uint32_t nmarks; /* of the lane's memory, so far: they number their names */
 } ScalarEmitter;
 
 /* What a block contains, its blocks included. */
@@ -38,6 +40,9 @@ ScalarFacts scalar_facts(const CoreFn *fn, const CoreBlock *b);
 
 /* Declares `failed` where the block needs it. */
 void emit_scalar_flag(ScalarEmitter *e, const CoreBlock *b);
+/* Is it nothing but arithmetic, which may be evaluated with wrong values? *roots becomes true if it has square roots or
+ * quotients of f32 (emit_straight.c). */
+bool emit_is_arithmetic(const CoreFn *fn, const CoreBlock *b, bool *roots);
 /* The statements of the block; its results are used with emit_atom. */
 void emit_scalar_block(ScalarEmitter *e, const CoreBlock *b);
 void emit_atom(ScalarEmitter *e, CoreAtom a);

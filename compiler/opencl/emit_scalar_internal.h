@@ -37,6 +37,12 @@ typedef struct LoopCare {
 LoopCare emit_loop_care(const ScalarEmitter *e, ScalarFacts inside);
 void scalar_facts_add(ScalarFacts *f, ScalarFacts behind);
 
+/* ---- emit_straight.c ---- */
+/* A square root or a quotient of f32. */
+bool emit_is_root(const CoreFn *fn, const CoreStmt *s);
+/* Its value by the functions of kernels/roots.cl, to the end of the line. */
+void emit_straight(ScalarEmitter *e, const CoreStmt *s);
+
 /* ---- emit_lane.c ---- */
 static inline bool emit_is_private(const ScalarEmitter *e, CoreVar v)
 {

@@ -63,17 +63,22 @@ static void emit_given(KernelEmitter *ke, ScalarEmitter *e, const AccessPart *pa
     }
 }
 
-static void emit_items(KernelEmitter *ke, ScalarEmitter *e, const Access *a, const AccessPart *part)
+CoreBlock emit_tile_statements(const Plan *plan, const Access *a, const AccessPart *part)
 {
     CoreBlock block = {0};
-    for (uint32_t i = 0; i < a->nitems; i++) {
-        if (!part->items[i])
-            continue;
-        if (a->items[i].input)
+    for (uint32_t i = 0; i < a->nitems; i++)
+        if (part->items[i] && a->items[i].stmt)
+            vec_push(plan->arena, &block.stmts, a->items[i].stmt);
+    return block;
+}
+
+static void emit_items(KernelEmitter *ke, ScalarEmitter *e, const Access *a, const AccessPart *part, bool straight)
+{
+    const CoreBlock block = emit_tile_statements(ke->plan, a, part);
+    for (uint32_t i = 0; i < a->nitems; i++)
+        if (part->items[i] && a->items[i].input)
             emit_input(ke, e, a->items[i].input);
-        else
-            vec_push(ke->plan->arena, &block.stmts, a->items[i].stmt);
-    }
+    e->straight = straight ? &block : NULL;
     emit_scalar_flag(e, &block);
     emit_scalar_block(e, &block);
 }
@@ -91,19 +96,29 @@ static void emit_fields_return(KernelEmitter *ke, ScalarEmitter *e, const Access
     strbuf_printf(ke->out, "    %sreturn r;\n}\n", part->fields.n ? "" : "r.none = 0; ");
 }
 
-static void emit_part(KernelEmitter *ke, const Access *a, AccessPartKind kind)
+static void emit_part(KernelEmitter *ke, const Access *a, AccessPartKind kind, bool straight)
 {
     const TileText *t = &tile_texts[kind];
     const AccessPart *part = &a->parts[kind];
     ScalarEmitter e = emit_scalar_emitter(ke);
     emit_line_directive(ke);
-    strbuf_printf(ke->out, "static inline %s %s(" HEAP ", %s DP_WORDS)\n{\n", t->type, t->name, t->parameters);
+    strbuf_printf(ke->out, "static inline %s %s%s(" HEAP ", %s%s DP_WORDS)\n{\n", t->type, t->name,
+                  straight ? "_straight" : "", t->parameters, straight ? ", uint *odd" : "");
     emit_given(ke, &e, part);
-    emit_items(ke, &e, a, part);
+    emit_items(ke, &e, a, part, straight);
     if (kind == PART_BODY)
         emit_return(&e, ke->k->stmt->body.block->results, ke->k->nvalues);
     else
         emit_fields_return(ke, &e, part, t);
+}
+
+/* Are there roots or quotients in the body, and nothing that wrong ones of theirs could lead astray? */
+static bool has_straight_body(const KernelEmitter *ke, const Access *a)
+{
+    const CoreBlock body = emit_tile_statements(ke->plan, a, &a->parts[PART_BODY]);
+    bool roots = false, in_op = false;
+    return a->shape != ACCESS_BLOCKS && emit_is_arithmetic(ke->k->fn->scope, &body, &roots) && roots &&
+           emit_is_arithmetic(ke->k->fn->scope, ke->k->stmt->reduce.op.op.body, &in_op);
 }
 
 void emit_tile(KernelEmitter *ke)
@@ -120,7 +135,12 @@ void emit_tile(KernelEmitter *ke)
     for (AccessPartKind kind = 0; kind < PART_BODY; kind++)
         emit_struct(ke, &a->parts[kind], &tile_texts[kind]);
     for (AccessPartKind kind = 0; kind < ACCESS_PARTS; kind++)
-        emit_part(ke, a, kind);
+        emit_part(ke, a, kind, false);
+    if (has_straight_body(ke, a)) {
+        strbuf_add(ke->out, "#if DP_STRAIGHT\n#define DP_STRAIGHT_BODY 1\n");
+        emit_part(ke, a, PART_BODY, true);
+        strbuf_add(ke->out, "#endif\n");
+    }
     strbuf_add(ke->out, "#endif\n");
     ke->tiled = false;
 }

@@ -15,6 +15,8 @@ extern const TileText tile_texts[ACCESS_PARTS];
 
 /* The parts of the kernel's body, or NULL if instances share nothing. */
 const Access *emit_tile_access(const Plan *plan, const PlanKernel *k);
+/* The statements that a part evaluates. */
+CoreBlock emit_tile_statements(const Plan *plan, const Access *a, const AccessPart *part);
 /* Nothing, if instances share nothing. */
 void emit_tile(KernelEmitter *ke);
 DpTile emit_tile_facts(const Plan *plan, const PlanKernel *k);

@@ -20,15 +20,6 @@ static void note_given(VectorEmitter *v, const AccessPart *body, SpreadFacts *fa
     }
 }
 
-static CoreBlock find_statements(VectorEmitter *v, const Access *a)
-{
-    CoreBlock block = {0};
-    for (uint32_t i = 0; i < a->nitems; i++)
-        if (a->parts[PART_BODY].items[i] && a->items[i].stmt)
-            vec_push(v->ke.plan->arena, &block.stmts, a->items[i].stmt);
-    return block;
-}
-
 /* Inputs that differ from column to column are not loaded here: they would lie far apart. */
 static void note_inputs(VectorEmitter *v, const Access *a, SpreadFacts *facts)
 {
@@ -57,7 +48,7 @@ SpreadFacts emit_tile_vector_facts(VectorEmitter *v)
     if (!a)
         return facts;
     const FlatOp *op = &v->ke.k->stmt->reduce.op;
-    const CoreBlock block = find_statements(v, a);
+    const CoreBlock block = emit_tile_statements(v->ke.plan, a, &a->parts[PART_BODY]);
     facts.refused = !is_same(&op->inputs) || !is_same(&op->neutral_inputs);
     v->table.inside = false;
     note_given(v, &a->parts[PART_BODY], &facts);
@@ -136,7 +127,7 @@ void emit_tile_vector(VectorEmitter *v)
 {
     const Access *a = emit_tile_access(v->ke.plan, v->ke.k);
     const AccessPart *body = &a->parts[PART_BODY];
-    const CoreBlock block = find_statements(v, a);
+    const CoreBlock block = emit_tile_statements(v->ke.plan, a, &a->parts[PART_BODY]);
     emit_struct(v, body, PART_COLUMN, "DP_COLUMN_W");
     emit_struct(v, body, PART_CELL, "DP_CELL_W");
     emit_struct(v, body, PART_COLUMN_K, "DP_COLUMN_K_W");

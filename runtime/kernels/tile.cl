@@ -36,6 +36,11 @@ enum {
     COLUMN_STAGES = BN * BK / DP_WG,
     STAGED_COLUMNS = DP_COLUMN_BY_K ? COLUMN_STAGES : BN > DP_WG ? BN / DP_WG : 1
 };
+#if DP_STRAIGHT_BODY
+/* Positions side by side in straight code (roots.cl). From those on of which one is odd a step's rest is done by the usual body. */
+enum { RUN_STRAIGHT = BK % 8 ? 1 : 8 };
+#define DP_ODD , &odd
+#endif
 /* Row p and column q of a lane's, in the tile; RUN columns side by side, so that they are loaded at once. */
 #define DP_TILE_ROW(p) (ty * TM + (p))
 #define DP_TILE_COLUMN(q) ((q) / RUN * (LX * RUN) + tx * RUN + (q) % RUN)
@@ -90,8 +95,8 @@ enum {
 #endif
 #define DP_FETCH(k0) DP_FETCH_STREAM(k0) DP_FETCH_ROW_K(k0) DP_FETCH_COLUMN_K(k0)
 
-/* Position k0 + k of its piece for all instances of the lane. */
-#define DP_TILE_STEP(k) \
+/* Position k0 + k of its piece for all instances of the lane; `more`: arguments of the body beyond the usual. */
+#define DP_TILE_STEP(k, body, more) \
     { \
         dp_stream stream; \
         dp_row_k a[TM]; \
@@ -99,7 +104,7 @@ enum {
         DP_GET_STREAM(k) DP_GET_ROW_K(k) DP_GET_COLUMN_K(k) \
         _Pragma("unroll") for (uint p = 0; p < TM; p++) _Pragma("unroll") for (uint q = 0; q < TN; q++) { \
             ulong s = DP_INSTANCE_AT(row_at[p], column_at[q]); \
-            dp_val x = dp_tile_body(heap, s * m + begin + k0 + (k), s, begin + k0 + (k), row[p], column[q], cell[p * TN + q], stream, a[p], b[q] DP_PASS); \
+            dp_val x = body(heap, s * m + begin + k0 + (k), s, begin + k0 + (k), row[p], column[q], cell[p * TN + q], stream, a[p], b[q] more DP_PASS); \
             v[p * TN + q] = DP_OP(s, v[p * TN + q], x); \
         } \
     }
@@ -182,11 +187,27 @@ DP_KERNEL void dp_segreduce_tile(__global uchar *restrict heap, __global uchar *
         barrier(CLK_LOCAL_MEM_FENCE);
         DP_FETCH(k0 + BK)
         if (begin + k0 + BK <= end) {
+#if DP_STRAIGHT_BODY
+            uint k = 0, odd = 0;
+            while (k < BK) {
+                const dp_val before = v[0];
+                _Pragma("unroll") for (uint e = 0; e < RUN_STRAIGHT; e++)
+                    DP_TILE_STEP(k + e, dp_tile_body_straight, DP_ODD)
+                if (odd) {
+                    v[0] = before;
+                    break;
+                }
+                k += RUN_STRAIGHT;
+            }
+            _Pragma("unroll 1") for (; k < BK; k++)
+                DP_TILE_STEP(k, dp_tile_body, )
+#else
             DP_UNROLL for (uint k = 0; k < BK; k++)
-                DP_TILE_STEP(k)
+                DP_TILE_STEP(k, dp_tile_body, )
+#endif
         } else {
             for (uint k = 0; begin + k0 + k < end; k++)
-                DP_TILE_STEP(k)
+                DP_TILE_STEP(k, dp_tile_body, )
         }
         barrier(CLK_LOCAL_MEM_FENCE);
     }
