@@ -119,6 +119,9 @@ expect 1 'imports.dp:3:36: error: assertion failed' "$dpc" run --eval=core impor
 expect 1 'modules/inner/b.dp:2:35: error: index 4 out of bounds for length 2' "$dpc" run --eval=flat imports.dp --entry other '[1, 2]'
 expect 0 'other' "$dpc" dump --stage=types imports.dp
 expect 0 '[0.5]' "$dpc" run --eval=fused modules/../imports.dp '[[2]]'
+expect 0 'map' "$dpc" dump --before=fuse f.dp
+expect 0 'main' "$dpc" dump --after=liveness f.dp
+expect 2 'there is no pass `fusion`; in order they are' "$dpc" dump --after=fusion f.dp
 for stage in ast types elaborated core fused lowered flat plan opencl host; do expect 0 'main' "$dpc" dump --stage=$stage f.dp; done
 
 for type in '[u8]' text; do

@@ -60,14 +60,17 @@ documented docs/prelude.md Index >"$work/documented"
 compare prelude
 [ "$(wc -l <"$work/defined")" -gt 130 ] || { echo "FAILED: the prelude has lost its functions"; failed=1; }
 
-# docs/reading.md: its files are there, and the steps are about as long as it says.
+# docs/reading.md: its files are there, and the steps, and all of them, are about as long as it says.
 for file in $(grep -oE '`(compiler|runtime|tests|docs)/[^` ]*\.[a-z]+`' docs/reading.md docs/design.md docs/flattening.md | sed 's/.*`\(.*\)`/\1/'); do
     [ -e "$file" ] || { echo "FAILED: the documents speak of $file, which is not there"; failed=1; }
 done
-grep -E '^\| [0-9]\. ' docs/reading.md | while IFS='|' read -r _ step files lines _; do
+grep -E '^\| [0-9]+\. ' docs/reading.md | while IFS='|' read -r _ step files lines _; do
     # shellcheck disable=SC2046 # one word a file
     is=$(cat $(echo "$files" | grep -oE '`[a-z]+/[^`]*`' | tr -d '`') | wc -l)
     [ $((is * 4)) -le $((lines * 5)) ] && [ $((is * 5)) -ge $((lines * 4)) ] || echo "FAILED: docs/reading.md:$step: $is lines"
 done >"$work/steps"
+told=$(sed -n 's/^The idea of dpc is in about \([0-9]*\),\([0-9]*\) lines.*/\1\2/p' docs/reading.md)
+all=$(grep -E '^\| [0-9]+\. ' docs/reading.md | awk -F'|' '{ n += $4 } END { print n }')
+[ $((all * 20)) -le $((told * 21)) ] && [ $((all * 21)) -ge $((told * 20)) ] || echo "FAILED: docs/reading.md: $told lines, but $all in its steps" >>"$work/steps"
 [ -s "$work/steps" ] && { cat "$work/steps"; failed=1; }
 exit "$failed"

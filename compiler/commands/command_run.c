@@ -438,11 +438,44 @@ static int dump_stage(Stage stage, const char *file, MessageOptions messages)
     return ok ? EXIT_OK : EXIT_USAGE;
 }
 
+/* The program before the pass, or after it. */
+static int dump_pass(const char *wanted, bool after, const CommandLine *a)
+{
+    StrBuf text = {0};
+    if (!pass_exists(wanted)) {
+        pass_names(&text);
+        fprintf(stderr, "dpc: error: there is no pass `%s`; in order they are\n%s", wanted, text.text);
+        strbuf_free(&text);
+        return EXIT_USAGE;
+    }
+    Compilation *c = compilation_create(a->words[0]);
+    const char *pass = NULL;
+    bool ok = true, found = false;
+    set_messages(c->session, a->messages);
+    while (ok && !found) {
+        if (!after)
+            text.n = 0, compilation_print_now(&text, c);
+        ok = compile_pass(c, &pass);
+        found = ok && strcmp(pass, wanted) == 0;
+    }
+    if (ok && after)
+        compilation_print_now(&text, c);
+    if (ok && text.n)
+        fwrite(text.text, 1, text.n, stdout);
+    strbuf_free(&text);
+    compilation_destroy(c);
+    return ok ? EXIT_OK : EXIT_USAGE;
+}
+
 int command_dump(const CommandLine *a)
 {
+    const char *before = a->values[OPTION_BEFORE], *after = a->values[OPTION_AFTER];
+    if (before || after)
+        return dump_pass(before ? before : after, after != NULL, a);
     const char *stage = a->values[OPTION_STAGE];
     return stage ? dump_stage(stage_find(stage), a->words[0], a->messages)
-                 : usage_error("dpc dump takes --stage=S: %s", option_table[OPTION_STAGE].choices);
+                 : usage_error("dpc dump takes --stage=S: %s; or --before=PASS or --after=PASS",
+                               option_table[OPTION_STAGE].choices);
 }
 
 /* The runtime library knows the devices; a program without entries asks it. */

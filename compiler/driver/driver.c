@@ -280,6 +280,20 @@ bool compile_pass(Compilation *c, const char **name)
     return ok;
 }
 
+bool pass_exists(const char *name)
+{
+    bool exists = false;
+    for (uint32_t i = 0; i < PASS_COUNT; i++)
+        exists |= strcmp(passes[i].name, name) == 0;
+    return exists;
+}
+
+void pass_names(StrBuf *out)
+{
+    for (uint32_t i = 0; i < PASS_COUNT; i++)
+        strbuf_printf(out, "%s\n", passes[i].name);
+}
+
 Stage compilation_stage(const Compilation *c) { return c->next_pass ? passes[c->next_pass - 1].stage : STAGE_NONE; }
 
 void compilation_print_now(StrBuf *out, const Compilation *c)

@@ -71,6 +71,8 @@ bool compile_to(Compilation *c, Stage stage);
 /* Runs the next pass of the table, for those who look at the program between two: its name, or NULL at the end. False
  * after errors, which have been printed. */
 bool compile_pass(Compilation *c, const char **name);
+bool pass_exists(const char *name);
+void pass_names(StrBuf *out);                  /* a line each, in order */
 Stage compilation_stage(const Compilation *c); /* that the last pass has reached, or STAGE_NONE */
 /* The program as it is now: types, core, flat or the plan. */
 void compilation_print_now(StrBuf *out, const Compilation *c);
