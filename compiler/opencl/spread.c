@@ -224,7 +224,12 @@ static bool goes_by_lane(CorePrim op, Scalar operand)
     case PRIM_CTZ:
     case PRIM_SIZE_ADD:
     case PRIM_SIZE_MUL: return true;
-    default: return core_prim_cost(op, operand) > CORE_MODERATE && op != PRIM_SQRT && op != PRIM_EXP && op != PRIM_LOG;
+    case PRIM_SQRT:
+    case PRIM_EXP:
+    case PRIM_LOG:
+    case PRIM_SIN:
+    case PRIM_COS: return false; /* kernels/elementary.cl */
+    default: return core_prim_cost(op, operand) > CORE_MODERATE;
     }
 }
 
