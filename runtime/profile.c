@@ -11,6 +11,8 @@
 #include <string.h>
 #include <time.h>
 
+DpCounts dp_counts(const DpRt *rt) { return (DpCounts){rt->profile.launches, rt->profile.looks, rt->profile.blocks}; }
+
 double dp_profile_now(void)
 {
     struct timespec t;

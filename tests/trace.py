@@ -44,14 +44,14 @@ def check_value(v, contexts):
             check("a map has its context's length", len(v["map"]) == v["length"])
         return
     value = v.get("value")
-    if v["kind"] == "column":
+    if v["kind"] == "column" and "context" in v:  # not of a plan
         context = contexts.get(v["context"])
         check("a column is as long as its context", context is None or context["length"] == v["length"])
     if "views" in v and whole(v["views"]) and whole(value):
         for view, part in zip(v["views"], value):
             if part is not None and whole(part):
                 check("a view is as long as its array", view[0] == len(part))
-    if isinstance(value, list) and whole(value):
+    if isinstance(value, list) and whole(value):  # a plan's arrays have none
         check("a value is as long as it says", v["length"] == len(value))
 
 
@@ -125,9 +125,19 @@ def check_details():
           events[-2]["limit"] == 100000 and str(events[-1]["results"][0]["value"]) == out.strip())
 
 
+def check_plan():
+    lines, _ = trace("examples/quickhull/quickhull.dp", ["[(0,0), (4,0), (4,3), (0,3), (2,1), (1,2)]"], "plan")
+    _, events = check_trace(lines, "plan")
+    check("the plan's run has launches and read-backs", events[-1]["counts"]["launches"] > 5 and
+          events[-1]["counts"]["read_backs"] > 1 and events[-1]["event"] == "result")
+    check("its recursion is called", sum(e["event"] == "call" for e in events) > 2)
+    lines, _ = trace("examples/spmv/spmv.dp", ["[[(7, 2)]]", "[1, 2, 3]"], "plan", status=1)
+    check("a failure on the device ends it", lines[-1]["event"] == "failure" and "index 7" in lines[-1]["message"])
+
+
 def check_usage():
     path = "examples/spmv/spmv.dp"
-    for words, status in ((["--trace", FILE, path], 2), (["--eval=flat", "--trace", path, path, "[]", "[]"], 2),
+    for words, status in ((["--eval=device", "--trace", FILE, path], 2), (["--trace", FILE, path, "[", "[]"], 2), (["--eval=flat", "--trace", path, path, "[]", "[]"], 2),
                           (["--eval=flat", "--trace", FILE, "-o", FILE, path, "[]", "[]"], 2),
                           (["--eval=flat", "--trace", "/no/such/folder/t", path, "[]", "[]"], 5),
                           (["--eval=flat", "--trace", FILE, path, "[", "[]"], 2)):
@@ -139,6 +149,7 @@ def check_usage():
 
 check_examples()
 check_details()
+check_plan()
 check_usage()
 subprocess.run(["rm", "-r", SCRATCH], check=True)
 print("traces:", "FAILED" if failures else "ok")

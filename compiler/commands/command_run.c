@@ -183,6 +183,47 @@ bool wants_flat_nests(const char *params)
            dp_params_read(&p, params, unused, sizeof unused) && p.value[PARAM_NEST] == NEST_FLAT;
 }
 
+static int trace_failed(Compilation *c, const char *path)
+{
+    int status = (int)dp_write_status();
+    report_error(c->session, "%s: cannot write: %s", path, strerror(errno));
+    return status;
+}
+
+/* Another file than the result's? Else a message says so. */
+static bool trace_file_is_free(Compilation *c, const CommandLine *a)
+{
+    const char *path = a->values[OPTION_TRACE], *output = a->values[DP_OPTION_OUTPUT];
+    if (!output || !dp_output_same(dp_file_path(output), path))
+        return true;
+    report_error(c->session, "the result and the trace would both be %s", path);
+    return false;
+}
+
+/* By the plan, in a process of its own, which writes the trace, if there is to be one. */
+static int run_plan_traced(Compilation *c, const CommandLine *a)
+{
+    const char *path = a->values[OPTION_TRACE];
+    char **words = program_words(c->session->arena, a->words[0], a);
+    DpOutput out;
+    Trace trace;
+    if (!path)
+        return run_status(c, a->words[0], run_in_process(c, words, (ProcessOptions){0}));
+    if (!trace_file_is_free(c, a))
+        return EXIT_USAGE;
+    if (!dp_output_open(&out, path, 0666))
+        return trace_failed(c, path);
+    trace_start(&trace, c->session, out.file);
+    c->plan->trace = &trace;
+    int status = run_status(c, a->words[0], run_in_process(c, words, (ProcessOptions){0}));
+    trace_free(&trace);
+    if (status == EXIT_USAGE || status == EXIT_DEVICE) /* nothing has been run */
+        dp_output_discard(&out);
+    else if (!dp_output_close(&out))
+        return trace_failed(c, path);
+    return status;
+}
+
 /* On a device, by the plan. */
 static int run_plan(const CommandLine *a)
 {
@@ -190,10 +231,8 @@ static int run_plan(const CommandLine *a)
     c->flat_nests = wants_flat_nests(a->values[DP_OPTION_PARAM]);
     set_messages(c->session, a->messages);
     int status = EXIT_USAGE;
-    if (compile_to(c, STAGE_PLAN) && has_entry(c) && outputs_are_free(c, a) && take_tune_beside(c, a)) {
-        char **words = program_words(c->session->arena, a->words[0], a);
-        status = run_status(c, a->words[0], run_in_process(c, words, (ProcessOptions){0}));
-    }
+    if (compile_to(c, STAGE_PLAN) && has_entry(c) && outputs_are_free(c, a) && take_tune_beside(c, a))
+        status = run_plan_traced(c, a);
     compilation_destroy(c);
     return status;
 }
@@ -330,25 +369,16 @@ static int refuse_options(const char *const *given, Stage stage)
     return EXIT_OK;
 }
 
-static int trace_failed(Compilation *c, const char *path)
-{
-    int status = (int)dp_write_status();
-    report_error(c->session, "%s: cannot write: %s", path, strerror(errno));
-    return status;
-}
-
 /* Runs the entry, with a trace where one is wanted. What fails leaves one, too, if it has begun. */
 static int run_traced(Compilation *c, const CommandLine *a)
 {
-    const char *path = a->values[OPTION_TRACE], *output = a->values[DP_OPTION_OUTPUT];
+    const char *path = a->values[OPTION_TRACE];
     DpOutput out;
     Trace trace;
     if (!path)
         return run_entry(c, a);
-    if (output && dp_output_same(dp_file_path(output), path)) {
-        report_error(c->session, "the result and the trace would both be %s", path);
+    if (!trace_file_is_free(c, a))
         return EXIT_USAGE;
-    }
     if (!dp_output_open(&out, path, 0666))
         return trace_failed(c, path);
     trace_start(&trace, c->session, out.file);
@@ -396,8 +426,8 @@ int command_run(const CommandLine *a)
 {
     const char *eval = a->values[OPTION_EVAL];
     Stage stage = eval ? evaluator_stage(eval, strlen(eval)) : STAGE_PLAN;
-    if (a->values[OPTION_TRACE] && (stage == STAGE_NONE || stage == STAGE_PLAN))
-        return usage_error("--trace is of the interpreters: it takes --eval=core, fused or flat");
+    if (a->values[OPTION_TRACE] && stage == STAGE_NONE)
+        return usage_error("an executable writes no trace: --trace goes with --eval=core, fused, flat or plan");
     if (stage == STAGE_PLAN)
         return run_plan(a); /* its process says what is going on */
     dp_activity_start();

@@ -524,6 +524,7 @@ Plan *plan_lower(const FlatProgram *p)
     plan->around = arena_array(p->arena, PlanAround, p->core->session->files.n);
     for (uint32_t i = 0; i < p->fns.n; i++) {
         PlanFn *fn = arena_new(p->arena, PlanFn);
+        fn->plan = plan;
         fn->name = p->fns.at[i]->name;
         fn->index = i;
         vec_push(p->arena, &plan->fns, fn);

@@ -125,6 +125,7 @@ struct PlanBlock {
 };
 
 struct PlanFn {
+    struct Plan *plan;
     const char *name;
     uint32_t index;
     PlanReg *params, *results;
@@ -137,9 +138,10 @@ struct Plan {
     Arena *arena;
     const FlatProgram *program; /* entries, and what kernels are made of */
     VEC(PlanKernel *) kernels;
-    VEC(PlanFn *) fns;  /* by the index of the flat function */
-    VEC(Span) places;   /* of AT: numbers behind those of core's sites */
-    PlanAround *around; /* by file: the definition that was looked up last */
+    VEC(PlanFn *) fns;   /* by the index of the flat function */
+    VEC(Span) places;    /* of AT: numbers behind those of core's sites */
+    PlanAround *around;  /* by file: the definition that was looked up last */
+    struct Trace *trace; /* where plan_run writes what its next run does (docs/traces.md), or NULL */
 };
 
 /* In the program's arena. NULL after a diagnostic: it needs more than kernels offer. */
@@ -162,6 +164,8 @@ void plan_remarks(StrBuf *out, Plan *plan, bool json);
 
 /* ---- operands ---- */
 /* A register's name: "a3_xs". */
+/* An instruction's line as in plan_print, and those of its words and blocks. */
+void plan_print_instr(StrBuf *out, const Plan *plan, const PlanFn *fn, const PlanInstr *in);
 void plan_reg_name(StrBuf *out, const PlanFn *fn, PlanReg r);
 static inline bool plan_owns(PlanType t) { return t != PLAN_SCALAR && t != PLAN_LIMIT; }
 

@@ -194,6 +194,12 @@ static void print_block(PlanPrinter *pr, const PlanBlock *b)
     pr->depth--;
 }
 
+void plan_print_instr(StrBuf *out, const Plan *plan, const PlanFn *fn, const PlanInstr *in)
+{
+    PlanPrinter pr = {.out = out, .plan = plan, .fn = fn, .line = plan_line(plan, in)};
+    print_instr(&pr, in);
+}
+
 void plan_print(StrBuf *out, const Plan *plan)
 {
     PlanPrinter pr = {.out = out, .plan = plan};

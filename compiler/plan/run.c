@@ -4,6 +4,7 @@
 
 #include "dp_rt.h"
 #include "support/memory.h"
+#include "trace/trace.h"
 
 #include <assert.h>
 #include <stdlib.h>
@@ -31,6 +32,7 @@ typedef struct Lists {
     size_t used; /* of the room */
     void *allocated[MOST_LISTS];
     uint32_t nallocated;
+    uint32_t depth; /* calls under way */
     _Alignas(16) unsigned char room[LIST_ROOM];
 } Lists;
 
@@ -200,6 +202,152 @@ static void keep_outs(Run *r)
     }
 }
 
+/* ---- traces (docs/traces.md): what is on the device is not read for them ---- */
+
+static void list_block(Trace *t, const PlanFn *fn, const PlanBlock *b, const PlanInstr *within)
+{
+    for (uint32_t i = 0; b && i < b->instrs.n; i++) {
+        const PlanInstr *in = b->instrs.at[i];
+        if (in->op == PLAN_OP_AT)
+            continue;
+        StrBuf text = {0};
+        plan_print_instr(&text, fn->plan, fn, in);
+        text.text[strcspn(text.text, "\n")] = '\0';
+        trace_statement(t, in, within, plan_ops[in->op].name, in->span);
+        trace_text(t, "function", fn->name);
+        trace_text(t, "text", text.text);
+        trace_end(t);
+        strbuf_free(&text);
+        for (uint32_t k = 0; k < 2; k++)
+            list_block(t, fn, in->blocks[k], in);
+    }
+}
+
+static void trace_start_run(Trace *t, const PlanFn *entry)
+{
+    const Plan *plan = entry->plan;
+    const FlatProgram *p = plan->program;
+    const char *name = entry->name;
+    for (uint32_t i = 0; i < p->entries.n; i++)
+        if (p->entries.at[i].fn->index == entry->index)
+            name = p->entries.at[i].entry->name;
+    trace_head(t, p->core->session->files.at[p->core->entries.at[0].fn->span.file]->path, name, "plan");
+    for (uint32_t i = 0; i < plan->fns.n; i++)
+        list_block(t, plan->fns.at[i], plan->fns.at[i]->body, NULL);
+}
+
+static void put_counts(Trace *t, const DpRt *rt, uint32_t depth)
+{
+    const DpCounts c = dp_counts(rt);
+    trace_count(t, "depth", depth);
+    trace_key(t, "counts");
+    strbuf_printf(&t->text, "{\"launches\":%llu,\"read_backs\":%llu,\"blocks\":%llu}", (unsigned long long)c.launches,
+                  (unsigned long long)c.read_backs, (unsigned long long)c.blocks);
+}
+
+static bool begin_event(const Run *r, const char *event, const PlanInstr *in)
+{
+    Trace *t = r->fn->plan->trace;
+    if (!trace_event(t, event))
+        return false;
+    if (in)
+        trace_count(t, "statement", trace_number(t, in));
+    put_counts(t, r->rt, r->lists->depth);
+    return true;
+}
+
+/* What the host knows of it: scalars, lengths. */
+static void put_register(const Run *r, PlanReg reg, bool *any)
+{
+    static const char *const kinds[] = {
+        [PLAN_SCALAR] = "host", [PLAN_ARR] = "host", [PLAN_COL] = "column", [PLAN_CTX] = "context"};
+    Trace *t = r->fn->plan->trace;
+    const PlanRegInfo *info = &r->fn->regs.at[reg];
+    if (info->type > PLAN_CTX)
+        return;
+    StrBuf name = {0};
+    plan_reg_name(&name, r->fn, reg);
+    strbuf_printf(&t->text, "%s{\"name\":\"%s\"", *any ? "," : "", name.text);
+    strbuf_free(&name);
+    *any = true;
+    trace_text(t, "kind", kinds[info->type]);
+    if (info->type != PLAN_CTX)
+        trace_type(t, info->core);
+    if (info->type == PLAN_ARR)
+        trace_count(t, "length", r->regs[reg].arr.len);
+    if (info->type == PLAN_CTX)
+        trace_count(t, "length", r->regs[reg].ctx ? dp_ctx_n(r->regs[reg].ctx) : 0);
+    if (info->type == PLAN_SCALAR) {
+        trace_key(t, "value");
+        trace_scalar(t, info->core.scalar, r->regs[reg].bits);
+    }
+    strbuf_add(&t->text, "}");
+}
+
+static void trace_step(const Run *r, const PlanInstr *in)
+{
+    bool any = false;
+    if (in->op == PLAN_OP_AT || !begin_event(r, "step", in))
+        return;
+    Trace *t = r->fn->plan->trace;
+    trace_key(t, "outs");
+    strbuf_add(&t->text, "[");
+    const char *at = plan_ops[in->op].operands;
+    for (uint32_t i = 0; i < in->nargs; at += at[2] == '*' ? 4 : 3, i++) {
+        const PlanOperand *o = &in->args[i];
+        if (*at != '=')
+            continue;
+        for (uint32_t k = 0; o->kind == OPERAND_LIST && k < o->list.n; k++)
+            put_register(r, o->list.at[k].reg, &any);
+        if (o->kind == OPERAND_REG)
+            put_register(r, o->reg, &any);
+    }
+    strbuf_add(&t->text, "]");
+    trace_end(t);
+}
+
+static void trace_block(const Run *r, const PlanInstr *in, const char *event, const char *key, uint64_t number)
+{
+    if (!begin_event(r, event, in))
+        return;
+    if (in->op == PLAN_OP_IF)
+        trace_text(r->fn->plan->trace, key, number ? "then" : "else");
+    else
+        trace_count(r->fn->plan->trace, key, number);
+    trace_end(r->fn->plan->trace);
+}
+
+/* "call" with the parameters, or "return". */
+static void trace_call(const Run *r, const char *event, const PlanReg *regs, uint32_t n)
+{
+    bool any = false;
+    if (!begin_event(r, event, NULL))
+        return;
+    Trace *t = r->fn->plan->trace;
+    trace_text(t, "function", r->fn->name);
+    trace_key(t, regs == r->fn->params ? "params" : "results");
+    strbuf_add(&t->text, "[");
+    for (uint32_t i = 0; i < n; i++)
+        put_register(r, regs[i], &any);
+    strbuf_add(&t->text, "]");
+    trace_end(t);
+}
+
+/* One run is traced. The host looks once more, as it does behind every run: kernels may have failed. */
+static void trace_end_run(Plan *plan, DpRt *rt)
+{
+    Trace *t = plan->trace;
+    if (t)
+        dp_check(rt);
+    if (!trace_last_event(t, dp_failed(rt) ? "failure" : "result"))
+        return;
+    put_counts(t, rt, 0);
+    if (dp_failed(rt))
+        trace_text(t, "message", dp_failure(rt).message);
+    trace_end(t);
+    plan->trace = NULL;
+}
+
 /* ---- instructions ---- */
 
 #define OPERAND(i) (&r->in->args[i])
@@ -267,6 +415,8 @@ static void run_function_call(Run *r, const PlanInstr *in)
     free(values);
 }
 
+static void run_block(Run *r, const PlanBlock *b);
+
 static void run_instr(Run *r, const PlanInstr *in)
 {
     bool launches = plan_ops[in->op].effects & PLAN_LAUNCHES;
@@ -278,6 +428,18 @@ static void run_instr(Run *r, const PlanInstr *in)
     if (r->outs)
         keep_outs(r);
     free_lists(r);
+    if (r->fn->plan->trace)
+        trace_step(r, in);
+}
+
+static void run_loop(Run *r, const PlanInstr *in)
+{
+    run_block(r, in->blocks[0]);
+    for (uint64_t round = 0; *scalar(r, &in->args[0]); round++) {
+        trace_block(r, in, "round", "round", round);
+        run_block(r, in->blocks[1]);
+        run_block(r, in->blocks[0]);
+    }
 }
 
 static void run_block(Run *r, const PlanBlock *b)
@@ -287,10 +449,10 @@ static void run_block(Run *r, const PlanBlock *b)
         if (in->op == PLAN_OP_CALL) {
             run_function_call(r, in);
         } else if (in->op == PLAN_OP_IF) {
+            trace_block(r, in, "branch", "taken", *scalar(r, &in->args[0]));
             run_block(r, in->blocks[*scalar(r, &in->args[0]) ? 0 : 1]);
         } else if (in->op == PLAN_OP_LOOP) {
-            for (run_block(r, in->blocks[0]); *scalar(r, &in->args[0]); run_block(r, in->blocks[0]))
-                run_block(r, in->blocks[1]);
+            run_loop(r, in);
         } else {
             run_instr(r, in);
         }
@@ -304,7 +466,11 @@ static void run_fn(const PlanFn *fn, DpRt *rt, Lists *lists, const PlanValue *ar
     Run r = {.rt = rt, .fn = fn, .regs = regs, .lists = lists};
     for (uint32_t i = 0; i < fn->nparams; i++)
         regs[fn->params[i]] = args[i];
+    lists->depth++;
+    trace_call(&r, "call", fn->params, fn->nparams);
     run_block(&r, fn->body);
+    trace_call(&r, "return", fn->results, fn->nresults);
+    lists->depth--;
     for (uint32_t i = 0; i < fn->nresults; i++)
         results[i] = regs[fn->results[i]];
 }
@@ -320,8 +486,11 @@ void plan_run(const PlanFn *fn, DpRt *rt, DpArg *args, DpArg *results)
             values[i].bits = args[i].bits;
     }
     Lists lists;
-    lists.used = lists.nallocated = 0;
+    lists.used = lists.nallocated = lists.depth = 0;
+    if (fn->plan->trace)
+        trace_start_run(fn->plan->trace, fn);
     run_fn(fn, rt, &lists, values, made);
+    trace_end_run(fn->plan, rt);
     for (uint32_t i = 0; i < fn->nresults; i++) {
         if (fn->regs.at[fn->results[i]].type == PLAN_ARR)
             results[i].arr = made[i].arr;

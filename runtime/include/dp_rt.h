@@ -183,6 +183,11 @@ typedef struct DpFailure {
     const char *log; /* NULL, or what the device's compiler said about a kernel */
 } DpFailure;
 bool dp_failed(const DpRt *rt);
+/* What the run under way has taken so far: launches, waits for the device, blocks of the heap. */
+typedef struct DpCounts {
+    uint64_t launches, read_backs, blocks;
+} DpCounts;
+DpCounts dp_counts(const DpRt *rt);
 DpFailure dp_failure(const DpRt *rt); /* the texts are the runtime's, until dp_clear_failure */
 /* Between runs of entries: goes on after a failure of the program or of memory. False after one of the device, which
  * cannot be trusted any more: dp_rt_close is all that is left. */
