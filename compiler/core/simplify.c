@@ -33,7 +33,11 @@ static void learn_result_lengths(Simplifier *s, const CoreStmt *stmt)
         facts_learn_slice(s, stmt->slice.from, stmt->slice.to);
     if (stmt->kind == CORE_LENGTH) {
         facts_of(s, stmt->vars[0])->not_negative = facts_of(s, stmt->vars[0])->is_size = true;
-        facts_learn_length(s, stmt->length.array, core_var_atom(stmt->vars[0], core_scalar(SC_I64)));
+        const CoreAtom length = core_var_atom(stmt->vars[0], core_scalar(SC_I64));
+        const CoreStmt *def = facts_def(s, stmt->length.array);
+        facts_learn_length(s, stmt->length.array, length);
+        if (def && def->kind == CORE_MAP && def->soac.guard) /* not more are kept than there are */
+            order_learn(s, length, facts_resolve(s, def->soac.domain), false);
     }
 }
 

@@ -92,11 +92,26 @@ static void test_bytes(void **state)
     assert_int_equal(checked_of("entry main (t: [16]f64) (xs: [i64]) = { t[x & 15] : x in xs }"), 0);
 }
 
+/* Of a filter's elements there are no more than it looks through. */
+static void test_filters(void **state)
+{
+    (void)state;
+    assert_int_equal(checked_of("entry main (xs: [i64]) = let ys = { x : x in xs | x > 3 } in "
+                                "if length ys > 2 then xs[2] else sum ys"),
+                     0);
+    assert_int_equal(checked_of("entry main (xs: [i64]) = let ys = { x : x in xs | x > 3 } in "
+                                "if length xs > 2 then ys[2] else sum ys"),
+                     1);
+    assert_int_equal(checked_of("entry main (xs: [i64]) = let ys = { x : x in xs | x > 3 } in "
+                                "if length ys > 2 then xs[3] else sum ys"),
+                     1);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_stencils),    cmocka_unit_test(test_clamped), cmocka_unit_test(test_numbers),
-        cmocka_unit_test(test_far_numbers), cmocka_unit_test(test_bytes),
+        cmocka_unit_test(test_far_numbers), cmocka_unit_test(test_bytes),   cmocka_unit_test(test_filters),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
