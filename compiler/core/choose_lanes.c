@@ -154,7 +154,7 @@ static void glance_at(void *ctx, CoreBlock *b)
         const CoreSoac *soac = core_stmt_soac(s);
         g->operations += core_kind(s->kind)->code == CODE_PARALLEL;
         g->impossible = (soac && soac->guard) || s->kind == CORE_CALL || s->kind == CORE_ARGSORT ||
-                        s->kind == CORE_SCATTER || s->kind == CORE_ACCUMULATE || s->kind == CORE_HIST;
+                        s->kind == CORE_ACCUMULATE || s->kind == CORE_HIST;
         core_stmt_blocks(s, glance_at, g);
     }
 }

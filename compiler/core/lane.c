@@ -443,9 +443,19 @@ static bool bind_fold(Lane *l, const CoreStmt *s, int64_t domain)
     return true;
 }
 
+/* With memory, of scalars: the result begins as a copy. */
+static bool bind_scattered(Lane *l, const CoreStmt *s)
+{
+    for (uint32_t i = 0; i < s->nvars; i++)
+        if (!l->strip || core_var_type(l->fn, s->vars[i]).rank > 1 || !bind_private(l, s->vars[i], 0, NULL))
+            return false;
+    return true;
+}
+
 static bool lane_soac(Lane *l, const CoreStmt *s)
 {
-    CoreBlock *const blocks[] = {s->soac.body, s->kind == CORE_MAP ? NULL : s->soac.op.body};
+    const CoreLambda *op = core_stmt_operator(s);
+    CoreBlock *const blocks[] = {s->soac.body, op ? op->body : NULL};
     int64_t domain;
     if (s->soac.guard)
         return false;
@@ -454,9 +464,11 @@ static bool lane_soac(Lane *l, const CoreStmt *s)
     uint32_t outer = begin_repetition(l);
     if (!bind_elements(l, &s->soac, domain) || !lane_block(l, s->soac.body))
         return false;
-    if (s->kind != CORE_MAP && !lane_operator(l, s))
+    if (op && !lane_operator(l, s))
         return false;
     end_repetition(l, outer, blocks, 2);
+    if (s->kind == CORE_SCATTER)
+        return bind_scattered(l, s);
     return s->kind == CORE_MAP ? bind_map(l, s, domain) : bind_fold(l, s, domain);
 }
 
@@ -516,11 +528,11 @@ static bool lane_stmt(Lane *l, const CoreStmt *s)
     case CORE_LOOP: return lane_loop(l, s);
     case CORE_MAP:
     case CORE_REDUCE:
+    case CORE_SCATTER:
     case CORE_SCAN: return lane_soac(l, s);
     case CORE_ARRAY: return lane_array(l, s);
     case CORE_UPDATE: return lane_update(l, s);
     case CORE_FLATTEN: return lane_flatten(l, s);
-    case CORE_SCATTER:
     case CORE_ACCUMULATE:
     case CORE_HIST:
     case CORE_ARGSORT:

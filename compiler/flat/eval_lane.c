@@ -191,10 +191,37 @@ static bool run_fold(Eval *e, const CoreStmt *s, Elem *row)
     return true;
 }
 
+static void copy_array(Eval *e, CoreVar v, View from)
+{
+    new_array(e, v, from.len);
+    if (from.len)
+        view_copy(e, var_type(e, v), from, (char *)(uintptr_t)e->env[v].view.addr);
+}
+
+static bool run_scatter(Eval *e, const CoreStmt *s, Elem *row)
+{
+    uint64_t n = atom_value(e, s->soac.domain).bits;
+    for (uint32_t j = 0; j < s->nvars; j++)
+        copy_array(e, s->vars[j], atom_value(e, s->soac.dests[j]).view);
+    LaneMark m = lane_mark(e);
+    for (uint64_t i = 0; i < n; i++) {
+        bind_elements(e, &s->soac, i);
+        if (!body_run(e, s->soac.body, row))
+            return false;
+        for (uint32_t j = 0; j < s->nvars; j++)
+            if (row[0].bits < e->env[s->vars[j]].view.len) /* a negative index is huge */
+                store(e, s->vars[j], row[0].bits, row[j + 1]);
+        lane_reset(e, m);
+    }
+    return true;
+}
+
 static bool run_soac(Eval *e, const CoreStmt *s)
 {
     Elem *row = scratch_alloc(e, 2 * (uint64_t)s->nvars + 1, sizeof *row);
-    bool ok = s->kind == CORE_MAP ? run_map(e, s, row) : run_fold(e, s, row);
+    bool ok = s->kind == CORE_MAP       ? run_map(e, s, row)
+              : s->kind == CORE_SCATTER ? run_scatter(e, s, row)
+                                        : run_fold(e, s, row);
     free(row);
     return ok;
 }
@@ -205,9 +232,7 @@ static bool run_update(Eval *e, const CoreStmt *s)
     uint64_t i = atom_value(e, s->update.index).bits;
     if (i >= from.len && s->site != CORE_NO_SITE)
         return flat_eval_fail(e, s->site, s->span, (int64_t)i, (int64_t)from.len, 0);
-    new_array(e, s->vars[0], from.len);
-    if (from.len)
-        view_copy(e, var_type(e, s->vars[0]), from, (char *)(uintptr_t)e->env[s->vars[0]].view.addr);
+    copy_array(e, s->vars[0], from);
     if (i < from.len)
         store(e, s->vars[0], i, atom_value(e, s->update.value));
     return true;
@@ -242,6 +267,7 @@ bool lane_run_parallel(Eval *e, const CoreStmt *s)
     switch (s->kind) {
     case CORE_MAP:
     case CORE_REDUCE:
+    case CORE_SCATTER:
     case CORE_SCAN: return run_soac(e, s);
     case CORE_UPDATE: return run_update(e, s);
     case CORE_ARRAY: return run_array(e, s);

@@ -312,6 +312,31 @@ static void emit_map(ScalarEmitter *e, const CoreStmt *s)
     emit_soac_end(e, care);
 }
 
+/* The body's first result is where; out of range is ignored. */
+static void emit_scatter(ScalarEmitter *e, const CoreStmt *s)
+{
+    ScalarFacts inside = scalar_facts(e->fn, s->soac.body);
+    for (uint32_t i = 0; i < s->nvars; i++)
+        emit_made(e, s->vars[i], "copy", s->soac.dests[i]);
+    LoopCare care = emit_loop_care(e, inside);
+    const uint32_t mark = drops(e, s, inside) ? emit_mark(e) : 0;
+    emit_soac_begin(e, &s->soac, inside, care);
+    for (uint32_t i = 0; i < s->nvars; i++) {
+        emit_indent(e);
+        strbuf_add(e->out, "if ((dp_u64)");
+        emit_atom(e, s->soac.body->results[0]);
+        strbuf_add(e->out, " < ");
+        emit_array_length(e, core_var_atom(s->vars[i], core_var_type(e->fn, s->vars[i])));
+        strbuf_add(e->out, ")\n");
+        e->depth++;
+        emit_store(e, s->vars[i], s->soac.body->results[0], s->soac.body->results[i + 1]);
+        e->depth--;
+    }
+    if (mark)
+        emit_drop(e, mark);
+    emit_soac_end(e, care);
+}
+
 /* The operator's first parameters are what has been combined so far; then come the element's values. */
 static void emit_combine(ScalarEmitter *e, const CoreStmt *s)
 {
@@ -473,6 +498,7 @@ void emit_lane_stmt(ScalarEmitter *e, const CoreStmt *s)
         emit_declaration(e, s->vars[i], true);
     switch (s->kind) {
     case CORE_MAP: emit_map(e, s); break;
+    case CORE_SCATTER: emit_scatter(e, s); break;
     case CORE_REDUCE:
     case CORE_SCAN: emit_fold(e, s); break;
     case CORE_UPDATE: emit_update(e, s); break;
