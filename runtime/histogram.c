@@ -37,6 +37,14 @@ bool dp_rt_atomic_bins(const DpRt *rt, const DpKernel *k)
     return k->swap_bytes == 4 || (k->swap_bytes == 8 && rt->device->facts.atomics64);
 }
 
+/* Of chunks' own bins: in twice the local memory, if wide. */
+static void launch_chunks(const Hist *h, bool wide, const char *name, uint32_t groups, Args *a)
+{
+    dp_args_kernel_words(h->rt, a, h->kernel, h->words);
+    dp_args_columns(a, h->data, h->info->nouts);
+    dp_rt_launch(h->rt, dp_rt_kernel(h->rt, h->kernel, h->variant, h->s.mode | MODE_WAY * wide, name), 2, groups, a);
+}
+
 static void launch(const Hist *h, const char *name, uint32_t heaps, uint32_t groups, Args *a, bool outs)
 {
     dp_args_kernel_words(h->rt, a, h->kernel, h->words);
@@ -61,6 +69,7 @@ typedef struct Chunks {
     uint32_t shift;  /* GPU: log2 of copies in local memory */
     uint64_t passes; /* GPU: work-groups of a chunk, each for a part of the bins; else 1 */
     uint32_t sides;  /* CPU: copies of a chunk's bins, or 0 */
+    bool wide;       /* GPU: each has room for twice as many bins */
     bool parts;      /* joined by dp_hist_merge, else combined into the common bins */
 } Chunks;            /* n is 0: this way does not serve */
 
@@ -90,12 +99,14 @@ static Chunks serial_chunks(const Hist *h)
 static Chunks group_chunks(const Hist *h)
 {
     const uint64_t n = h->c->n, bins = h->bins->n, longest = h->bins->longest;
-    const uint64_t slots = LOCAL_BYTES / (h->atomic            ? h->info->swap_bytes
-                                          : h->info->val_bytes ? h->info->val_bytes
-                                                               : 16);
+    const uint64_t least_slots = LOCAL_BYTES / (h->atomic            ? h->info->swap_bytes
+                                                : h->info->val_bytes ? h->info->val_bytes
+                                                                     : 16);
+    const bool wide = h->atomic && !h->bins->offsets && longest > least_slots;
+    const uint64_t slots = least_slots << wide;
     const uint64_t typical = h->bins->offsets ? (bins + h->s.nseg - 1) / h->s.nseg : bins;
     const uint64_t least = 8 * typical > 1024 ? 8 * typical : 1024, copies = dp_param(h->rt, PARAM_HIST_COPIES);
-    uint64_t groups = n / least, most = dp_param(h->rt, PARAM_HIST_GROUPS) * h->rt->device->facts.units;
+    uint64_t groups = n / least, most = (dp_param(h->rt, PARAM_HIST_GROUPS) << wide) * h->rt->device->facts.units;
     const uint64_t passes = h->bins->offsets ? 1 : (longest + slots - 1) / slots;
     if (passes > dp_param(h->rt, PARAM_HIST_PASSES) ||
         (h->atomic ? n < LEAST_A_BIN * bins || typical > passes * slots : longest > passes * slots))
@@ -107,6 +118,7 @@ static Chunks group_chunks(const Hist *h)
     while (k.shift && !h->atomic && longest << k.shift > slots)
         k.shift--;
     k.passes = passes;
+    k.wide = wide;
     k.parts = longest << k.shift <= passes * slots && (k.n * longest <= n || !h->atomic);
     return k.parts || passes == 1 ? k : (Chunks){.n = 0};
 }
@@ -121,7 +133,7 @@ static void hist_chunks(const Hist *h, const Chunks *k)
     dp_args_add(&own, k->passes);
     dp_args_add(&own, dp_block_addr(part));
     dp_args_add(&own, stride);
-    launch(h, "dp_hist_chunks", 2, (uint32_t)(k->n * k->passes), &own, true);
+    launch_chunks(h, k->wide, "dp_hist_chunks", (uint32_t)(k->n * k->passes), &own);
     if (!part)
         return;
     dp_args_add(&merge, h->bins->n);
@@ -133,7 +145,7 @@ static void hist_chunks(const Hist *h, const Chunks *k)
     dp_args_add(&merge, k->each);
     dp_args_add(&merge, dp_block_addr(part));
     dp_args_add(&merge, stride);
-    launch(h, "dp_hist_merge", 2, dp_rt_map_groups(h->rt, 32 * h->bins->n), &merge, true);
+    launch_chunks(h, k->wide, "dp_hist_merge", dp_rt_map_groups(h->rt, 32 * h->bins->n), &merge);
     dp_block_release(h->rt, part);
 }
 

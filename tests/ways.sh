@@ -1,5 +1,5 @@
 #!/bin/sh
-# Each way of segmented reductions, scans, maps, sorts and scatters, forced, computes what the interpreters do, in both shapes of the kernels:
+# Each way of segmented reductions, scans, maps, sorts, histograms and scatters, forced, computes what the interpreters do, in both shapes of the kernels:
 # ways.sh DPC [FILE.dp…]. Without files: the programs made for it; ways.sh DPC tests/run/*.dp takes an hour.
 set -u
 dpc=$1
@@ -16,7 +16,7 @@ force() { # SHAPE WAYS FILE…
     }
 }
 reduces="tests/run/segment_ways.dp tests/run/scan_ways.dp tests/run/tiles.dp" sorts=tests/run/sort_ways.dp maps="tests/run/map_ways.dp tests/run/scan_columns.dp" \
-    scatters=tests/run/scatter_ways.dp
+    scatters=tests/run/scatter_ways.dp histograms=tests/run/hist_ways.dp
 for shape in cpu gpu; do
     for ways in segreduce=path,segscan=path,look-back=always check-lengths=device,look-back=always \
         check-lengths=device,look-back=always,segreduce=split,split-length=4 segreduce=path,segscan=path segreduce=lane,segscan=lane,reduce=two \
@@ -34,6 +34,9 @@ force gpu sort-segment=300,sort-ranked=16 ${@:-$sorts}
 force gpu sort-parts=1,sort-ranked=16 ${@:-$sorts}
 for ways in scatter=windows scatter-large=0 scatter=direct; do
     force gpu $ways ${@:-$scatters}
+done
+for ways in histogram=chunks histogram=chunks,histogram-copies=1 histogram=add histogram=hot histogram=sort; do
+    force gpu $ways ${@:-$histograms}
 done
 rm -f /tmp/ways.$$
 exit $failed

@@ -573,6 +573,8 @@ static void emit_hist_atomic(KernelEmitter *ke, uint32_t bytes)
 {
     const char *name = atomic_function(ke->k);
     bool is_signed = scalar_is_signed(ke->k->values[0].scalar);
+    if (name && strcmp(name, "add") != 0 && strcmp(name, "xor") != 0) /* a value once more changes nothing */
+        strbuf_add(ke->out, "#define DP_HIST_SETTLES 1\n");
     if (name && bytes == 4)
         strbuf_printf(ke->out, "#define DP_HIST_ATOMIC(space, p, v) atomic_%s((volatile space %s *)(p), (v).v0)\n",
                       name, is_signed ? "int" : "uint");

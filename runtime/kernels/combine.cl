@@ -10,10 +10,17 @@
 #endif
 
 #ifdef DP_BITS
-#ifdef DP_HIST_ATOMIC
+/* Values that change nothing need no turn: the greatest of many, say, is soon found. */
+#if defined(DP_HIST_ATOMIC) && DP_HIST_SETTLES
+#define DP_COMBINE(space, p, s, v) \
+    { \
+        const DP_BITS seen = *(volatile space DP_BITS *)(p); \
+        if (dp_bits(dp_op(heap, (s), dp_from_bits(seen), (v) DP_PASS)) != seen) \
+            DP_HIST_ATOMIC(space, p, v); \
+    }
+#elif defined(DP_HIST_ATOMIC)
 #define DP_COMBINE(space, p, s, v) DP_HIST_ATOMIC(space, p, v);
 #else
-/* Values that change nothing need no turn: the greatest of many, say, is soon found. */
 #define DP_COMBINE(space, p, s, v) \
     { \
         volatile space DP_BITS *at = (volatile space DP_BITS *)(p); \

@@ -79,6 +79,13 @@ DP_KERNEL void dp_hist_chunks(__global uchar *restrict heap, __global uchar *res
     }
 }
 #else
+/* Elements of a lane under way together: more where combining is one instruction. */
+#if defined(DP_HIST_ATOMIC) && DP_AT_ONCE > 1
+#define DP_HIST_ONCE (2 * DP_AT_ONCE)
+#else
+#define DP_HIST_ONCE DP_AT_ONCE
+#endif
+#define DP_HIST_TILE (DP_WG * DP_HIST_ONCE)
 /* Where a value goes: without segments what is held has a number below DP_SLOTS. */
 #if DP_SEGMENTED
 #define DP_HIST_PLACE ulong
@@ -88,10 +95,10 @@ DP_KERNEL void dp_hist_chunks(__global uchar *restrict heap, __global uchar *res
 #define DP_HIST_NOWHERE UINT_MAX
 #endif
 #ifndef DP_HIST_LOCAL
-#define DP_HIST_LOCAL 16384 /* bytes */
+#define DP_HIST_LOCAL 16384 /* bytes; in way 1 twice as many: for bins that are gone through in passes, fewer passes */
 #endif
 #ifdef DP_BITS
-#define DP_SLOTS (DP_HIST_LOCAL / DP_HIST_BYTES)
+#define DP_SLOTS ((DP_WAY + 1) * DP_HIST_LOCAL / DP_HIST_BYTES)
 #define DP_SLOT DP_BITS
 #define DP_TO_SLOT(v) dp_bits(v)
 #define DP_OF_SLOT(x) dp_from_bits(x)
@@ -113,6 +120,22 @@ DP_KERNEL void dp_hist_chunks(__global uchar *restrict heap, __global uchar *res
             waits = false; \
         }
 #endif
+/* Element `at`, whose value goes nowhere unless `wanted`, is number q of those under way. */
+#if DP_SEGMENTED
+#define DP_HIST_INSIDE(t) ((ulong)bin < (last == s ? room : DP_BINS(t)))
+#define DP_HIST_PLACE_OF(t) (DP_FIRST_BIN(t) - base + (ulong)bin)
+#else
+#define DP_HIST_INSIDE(t) ((ulong)bin - base < count) /* and of this pass */
+#define DP_HIST_PLACE_OF(t) ((ulong)bin - base)
+#endif
+#define DP_HIST_FETCH(at, wanted) \
+    { \
+        const ulong i = (at), t = last == s ? s : DP_SEG_BETWEEN(s, last + 1, i); \
+        long bin = -1; \
+        v[q] = dp_body_at(heap, i, t, &bin DP_PASS); \
+        of[q] = t; \
+        to[q] = DP_HIST_INSIDE(t) && (wanted) ? (DP_HIST_PLACE)DP_HIST_PLACE_OF(t) : DP_HIST_NOWHERE; \
+    }
 /* The chunk in stretches of segments whose bins fit, 2^shift copies of them. A single segment whose bins do not is combined
  * into the common bins; there is none where there is a part. The one segment of all values is gone through in tiles that stride over the
  * grid, and `passes` times, side by side, each for as many of the bins as fit. */
@@ -126,8 +149,8 @@ DP_KERNEL void dp_hist_chunks(__global uchar *restrict heap, __global uchar *res
     uint l = get_local_id(0), copy = l & ((1u << shift) - 1);
     ulong fit = DP_SLOTS >> shift, chunk = get_group_id(0) / passes;
     ulong at = DP_SEGMENTED ? min(n, chunk * each) : 0, hi = DP_SEGMENTED ? min(n, at + each) : n, s = 0, behind = 0;
-    ulong start = DP_SEGMENTED ? 0 : chunk * DP_TILE_ELEMENTS;
-    ulong step = DP_SEGMENTED ? DP_TILE_ELEMENTS : get_num_groups(0) / passes * DP_TILE_ELEMENTS;
+    ulong start = DP_SEGMENTED ? 0 : chunk * DP_HIST_TILE;
+    ulong step = DP_SEGMENTED ? DP_HIST_TILE : get_num_groups(0) / passes * DP_HIST_TILE;
     if (at < hi) {
         s = DP_SEG_OF(at);
         behind = DP_SEG_BETWEEN(s, nseg, hi - 1) + 1;
@@ -156,27 +179,21 @@ DP_KERNEL void dp_hist_chunks(__global uchar *restrict heap, __global uchar *res
         }
         barrier(CLK_LOCAL_MEM_FENCE);
         for (ulong tile = at + start; tile < end; tile += step) {
-            const uint size = (uint)min(end - tile, (ulong)DP_TILE_ELEMENTS);
-            dp_val v[DP_AT_ONCE];
-            ulong of[DP_AT_ONCE];
-            DP_HIST_PLACE to[DP_AT_ONCE];
+            dp_val v[DP_HIST_ONCE];
+            ulong of[DP_HIST_ONCE];
+            DP_HIST_PLACE to[DP_HIST_ONCE];
+            if (end - tile >= DP_HIST_TILE) {
 #pragma unroll
-            for (uint q = 0; q < DP_AT_ONCE; q++) {
-                ulong i = tile + min(l + q * DP_WG, size - 1), t = last == s ? s : DP_SEG_BETWEEN(s, last + 1, i);
-                long bin = -1;
-                v[q] = dp_body_at(heap, i, t, &bin DP_PASS);
-                of[q] = t;
-#if DP_SEGMENTED
-                const ulong place = DP_FIRST_BIN(t) - base + (ulong)bin;
-                const bool inside = (ulong)bin < (last == s ? room : DP_BINS(t));
-#else
-                const ulong place = (ulong)bin - base;
-                const bool inside = place < count; /* and of this pass */
-#endif
-                to[q] = inside && l + q * DP_WG < size ? (DP_HIST_PLACE)place : DP_HIST_NOWHERE;
+                for (uint q = 0; q < DP_HIST_ONCE; q++)
+                    DP_HIST_FETCH(tile + l + q * DP_WG, true)
+            } else {
+                const uint left = (uint)(end - tile);
+#pragma unroll
+                for (uint q = 0; q < DP_HIST_ONCE; q++)
+                    DP_HIST_FETCH(tile + min(l + q * DP_WG, left - 1), l + q * DP_WG < left)
             }
 #pragma unroll
-            for (uint q = 0; q < DP_AT_ONCE; q++) {
+            for (uint q = 0; q < DP_HIST_ONCE; q++) {
                 if (to[q] == DP_HIST_NOWHERE)
                     continue;
                 if (held) {
@@ -219,6 +236,7 @@ DP_KERNEL void dp_hist_chunks(__global uchar *restrict heap, __global uchar *res
 #else
 #define DP_SIDES (DP_WG / 8)
 #endif
+#define DP_MERGED 8
 DP_KERNEL void dp_hist_merge(__global uchar *restrict heap, __global uchar *restrict out, ulong n, ulong nseg, ulong offsets, ulong size,
                              ulong bin_offsets, ulong elements, ulong each, ulong part, ulong stride DP_WORDS DP_OUTS)
 {
@@ -244,10 +262,14 @@ DP_KERNEL void dp_hist_merge(__global uchar *restrict heap, __global uchar *rest
         if (any)
             v = DP_AT(dp_val, part)[k * stride + b];
         k += DP_SIDES;
-        for (; k + 3 * DP_SIDES < behind; k += 4 * DP_SIDES) { /* four loads under way together */
-            __global dp_val *own = DP_AT(dp_val, part) + k * stride + b;
-            dp_val v0 = own[0], v1 = own[DP_SIDES * stride], v2 = own[2 * DP_SIDES * stride], v3 = own[3 * DP_SIDES * stride];
-            v = dp_op(heap, s, dp_op(heap, s, dp_op(heap, s, dp_op(heap, s, v, v0 DP_PASS), v1 DP_PASS), v2 DP_PASS), v3 DP_PASS);
+        for (; k + (DP_MERGED - 1) * DP_SIDES < behind; k += DP_MERGED * DP_SIDES) { /* loads under way together */
+            dp_val some_of[DP_MERGED];
+#pragma unroll
+            for (uint q = 0; q < DP_MERGED; q++)
+                some_of[q] = DP_AT(dp_val, part)[(k + q * DP_SIDES) * stride + b];
+#pragma unroll
+            for (uint q = 0; q < DP_MERGED; q++)
+                v = dp_op(heap, s, v, some_of[q] DP_PASS);
         }
         for (; k < behind; k += DP_SIDES)
             v = dp_op(heap, s, v, DP_AT(dp_val, part)[k * stride + b] DP_PASS);
