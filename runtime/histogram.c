@@ -1,6 +1,8 @@
 /* Histograms: bins of values, by the ways of kernels/histogram.cl. */
 #include "internal.h"
 
+uint64_t dp_group_bins(const DpRt *rt) { return dp_param(rt, PARAM_GROUP_BINS); }
+
 typedef struct Bins {
     uint64_t n;
     uint64_t size, offsets;

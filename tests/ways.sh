@@ -1,5 +1,5 @@
 #!/bin/sh
-# Each way of segmented reductions, scans, maps, sorts, histograms and scatters, forced, computes what the interpreters do, in both shapes of the kernels:
+# Each way of segmented reductions, scans, maps, sorts, groups, histograms and scatters, forced, computes what the interpreters do, in both shapes of the kernels:
 # ways.sh DPC [FILE.dp…]. Without files: the programs made for it; ways.sh DPC tests/run/*.dp takes an hour.
 set -u
 dpc=$1
@@ -16,7 +16,7 @@ force() { # SHAPE WAYS FILE…
     }
 }
 reduces="tests/run/segment_ways.dp tests/run/scan_ways.dp tests/run/tiles.dp" sorts=tests/run/sort_ways.dp maps="tests/run/map_ways.dp tests/run/scan_columns.dp" \
-    scatters=tests/run/scatter_ways.dp histograms=tests/run/hist_ways.dp
+    scatters=tests/run/scatter_ways.dp groups=tests/run/group_ways.dp histograms=tests/run/hist_ways.dp
 for shape in cpu gpu; do
     for ways in segreduce=path,segscan=path,look-back=always check-lengths=device,look-back=always \
         check-lengths=device,look-back=always,segreduce=split,split-length=4 segreduce=path,segscan=path segreduce=lane,segscan=lane,reduce=two \
@@ -25,6 +25,9 @@ for shape in cpu gpu; do
     done
     force $shape sort-segment=0 ${@:-$sorts}
     force $shape split-sums=0 ${@:-tests/run/split_totals.dp}
+    for ways in group-bins=0 group-bins=1000000; do
+        force $shape $ways ${@:-$groups}
+    done
     for ways in map=linear map=grid map=turned column-rows=1; do
         force $shape $ways ${@:-$maps}
     done

@@ -173,6 +173,7 @@ typedef enum CoreKind { /* see kinds.def */
     case CORE_CHECK_ROWS:                                                                                              \
     case CORE_CALL:                                                                                                    \
     case CORE_MANY:                                                                                                    \
+    case CORE_BINS:                                                                                                    \
     case CORE_MEMORY:                                                                                                  \
     case CORE_FITTED:                                                                                                  \
     case CORE_NOTHING:                                                                                                 \

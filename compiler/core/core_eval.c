@@ -399,6 +399,7 @@ static bool eval_kind(Eval *e, Frame *f, const CoreStmt *s)
     case CORE_IF: return eval_if(e, f, s);
     case CORE_MANY:
     case CORE_FITTED: define_scalar(f, s, 1); return true;
+    case CORE_BINS: define_scalar(f, s, EVAL_BINS); return true;
     case CORE_MEMORY:
     case CORE_NOTHING: return eval_nothing(e, f, s);
     case CORE_LANE: return eval_inside(e, f, s, 0, s->lane.block);

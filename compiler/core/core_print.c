@@ -259,6 +259,7 @@ static void print_operation(Printer *p, const CoreStmt *s)
         break;
     case CORE_LOOP: print_loop(p, s); break;
     case CORE_MANY: strbuf_add(p->out, s->many.loops ? "many loops" : "many"); break;
+    case CORE_BINS: strbuf_add(p->out, "bins"); break;
     case CORE_MEMORY: strbuf_add(p->out, s->memory.gives ? "memory gives" : "memory"); break;
     case CORE_NOTHING: strbuf_add(p->out, "nothing"); break;
     case CORE_FITTED: print_list(p, "fitted", s->fitted.results, s->fitted.n); break;

@@ -43,6 +43,10 @@ void core_hoist_operations(CoreProgram *p);
  * same input become one. See fuse_internal.h. */
 void core_fuse(CoreProgram *p);
 
+/* Groups by integer keys that are only reduced become histograms, where the program's run finds the keys' range small.
+ * True if there were any: their code is to be fused and simplified. */
+bool core_group_bins(CoreProgram *p);
+
 /* What flattening has no rule for, as code that it has rules for.
  * Reductions and scans whose operator is parallel code, or whose elements are sequences, become rounds (true if there
  * were any: functions for scans are recursive, so that core_merge_recursion is due, and the rest may be simplified). */

@@ -53,6 +53,7 @@ static bool run_tail_loops(Compilation *c) { return core_tail_loops(c->core), tr
 static bool run_hoist_operations(Compilation *c) { return core_hoist_operations(c->core), true; }
 static bool run_fuse(Compilation *c) { return core_fuse(c->core), true; }
 
+static bool run_group_bins(Compilation *c) { return c->lowered |= core_group_bins(c->core), true; }
 static bool run_lower_rows(Compilation *c) { return c->lowered |= core_lower_rows(c->core), true; }
 static bool run_lower_operators(Compilation *c) { return c->lowered |= core_lower_operators(c->core), true; }
 static bool run_merge_lowered(Compilation *c) { return !c->lowered || run_merge_recursion(c); }
@@ -129,6 +130,7 @@ static const Pass passes[] = {
     {"hoist operations", STAGE_NONE, run_hoist_operations, check_core, NULL},
     {"fuse", STAGE_NONE, run_fuse, check_core, NULL},
     {"simplify, after fusion", STAGE_FUSED, run_simplify, check_core, print_core},
+    {"groups as bins", STAGE_NONE, run_group_bins, check_core, NULL},
     {"lower rows", STAGE_NONE, run_lower_rows, check_core, NULL},
     {"lower operators", STAGE_NONE, run_lower_operators, check_core, NULL},
     {"merge recursion, of what was lowered", STAGE_NONE, run_merge_lowered, check_core, NULL},

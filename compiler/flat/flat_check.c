@@ -300,6 +300,12 @@ static void check_asked(FlatChecker *c, const FlatStmt *s, CoreType type)
         want_out(c, s->outs[0], FLAT_ROOT, type, "what it binds");
 }
 
+static void check_bins(FlatChecker *c, const FlatStmt *s)
+{
+    if (expect(c, s->nouts == 1, "it binds one variable"))
+        want_out(c, s->outs[0], FLAT_ROOT, core_scalar(SC_I64), "what it binds");
+}
+
 static void check_nothing(FlatChecker *c, const FlatStmt *s)
 {
     if (expect(c, s->nouts == 1, "it binds one variable") && (s->ctx == FLAT_ROOT || use_ctx(c, s->ctx)))
@@ -641,6 +647,7 @@ static void check_stmt(FlatChecker *c, const FlatStmt *s)
     case FLAT_S_NESTED: check_nested(c, s); break;
     case FLAT_S_PACK: check_pack(c, s); break;
     case FLAT_S_MANY: check_asked(c, s, type_bool); break;
+    case FLAT_S_BINS: check_bins(c, s); break;
     case FLAT_S_MEMORY: check_asked(c, s, (CoreType){SC_U64, 1}); break;
     case FLAT_S_FITTED:
         check_asked(c, s, type_bool);

@@ -627,6 +627,7 @@ static bool exec_kind(Eval *e, const FlatStmt *s)
     case FLAT_S_MEMORY: /* the interpreter's lanes have their own */
         bind_host(e, s->outs[0], (Elem){.view = view_of(NULL, 0)}, true);
         return true;
+    case FLAT_S_BINS: bind_host(e, s->outs[0], (Elem){.bits = EVAL_BINS}, true); return true;
     case FLAT_S_FITTED: bind_host(e, s->outs[0], (Elem){.bits = 1}, true); return true;
     case FLAT_S_NOTHING: return exec_nothing(e, s);
     case FLAT_S_ELEMS: return exec_elems(e, s);

@@ -313,6 +313,7 @@ static void print_operands(const Printer *pr, const FlatStmt *s, int depth)
         print_in_ctx(pr, parent, " ", &s->nested.source, 1);
         break;
     }
+    case FLAT_S_BINS: break;
     case FLAT_S_MANY:
     case FLAT_S_MEMORY:
     case FLAT_S_NOTHING:

@@ -497,6 +497,14 @@ static bool flatten_many(FlattenFn *f, BlockTask *task, CoreStmt *s)
     return true;
 }
 
+static bool flatten_bins(FlattenFn *f, CoreStmt *s)
+{
+    FlatStmt *r = flat_emit(f, FLAT_S_BINS, s->span, 1);
+    r->outs[0] = new_host(f, core_scalar(SC_I64), "bins");
+    bind_value(f, s->vars[0], r->outs[0]);
+    return true;
+}
+
 static bool flatten_memory(FlattenFn *f, BlockTask *task, CoreStmt *s)
 {
     FlatStmt *r = flat_emit(f, FLAT_S_MEMORY, s->span, 1);
@@ -704,6 +712,7 @@ bool flatten_stmt(FlattenFn *f, BlockTask *task, CoreStmt *s)
     case CORE_LOOP: return flatten_loop(f, task, s);
     case CORE_CALL: return flatten_call(f, task, s);
     case CORE_MANY: return flatten_many(f, task, s);
+    case CORE_BINS: return flatten_bins(f, s);
     case CORE_MEMORY: return flatten_memory(f, task, s);
     case CORE_FITTED: return flatten_fitted(f, task, s);
     case CORE_NOTHING: return flatten_nothing(f, task, s);

@@ -303,7 +303,7 @@ static PlanOperand place_operand(Lower *w, Span span)
 /* What needs memory or calls functions says where it is. */
 static void lower_at(Lower *w, const FlatStmt *s)
 {
-    if (s->kind == FLAT_S_HOST || s->kind == FLAT_S_IF || s->kind == FLAT_S_MANY)
+    if (s->kind == FLAT_S_HOST || s->kind == FLAT_S_IF || s->kind == FLAT_S_MANY || s->kind == FLAT_S_BINS)
         return;
     uint32_t place = place_number(w, s->span);
     if (w->here == place + 1)
@@ -356,6 +356,7 @@ void lower_stmt(Lower *w, const FlatBlock *b, uint32_t i)
         EMIT(w, MANY, lower_new_var(w, s->outs[0]), w->vars[s->ctx], place_operand(w, s->span),
              lower_number(s->many.loops));
         break;
+    case FLAT_S_BINS: EMIT(w, BINS, lower_new_var(w, s->outs[0])); break;
     case FLAT_S_MEMORY:
         EMIT(w, LANE_MEMORY, lower_new_var(w, s->outs[0]), w->vars[s->ctx], lower_number(s->memory.gives));
         break;

@@ -277,6 +277,8 @@ uint64_t dp_ctx_n(const DpCtx *c);
 /* Are its instances so many that each had better be executed by one lane? site: where the two versions are; loops: in
  * these. */
 uint64_t dp_many(DpRt *rt, const DpCtx *c, uint32_t site, bool loops);
+/* How many bins a hundred elements may have, for groups of them to be bins of histograms. */
+uint64_t dp_group_bins(const DpRt *rt);
 /* Memory for the lanes that execute them; nothing is in it. gives: they give arrays, which stay there. If a lane found
  * it too small, what its kernel gave means nothing: dp_lanes_fitted, asked directly behind the kernel, says so, and
  * forgets that. */
