@@ -1,7 +1,6 @@
 /* Contexts: instance sets, their offsets and index vectors, and the paths between them. */
 #include "internal.h"
 
-#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -82,7 +81,7 @@ DpArr dp_lane_memory(DpRt *rt, const DpCtx *c, bool gives)
         return (DpArr){0};
     dp_rt_write(rt, dp_block_addr(b), header, sizeof header);
     if (gives) {
-        assert(!rt->lanes_gave);
+        dp_block_release(rt, rt->lanes_gave); /* of a nest that failed */
         rt->lanes_gave = dp_block_retain(b);
     }
     return (DpArr){bytes / 8, dp_block_addr(b), dp_refs_one(rt, b)};
@@ -143,117 +142,6 @@ DpCtx *dp_ctx_fn(DpRt *rt, uint64_t n) { return dp_ctx_new(rt, CTX_FN, NULL, n, 
 
 DpCtx *dp_nested_root(DpRt *rt, uint64_t n) { return dp_ctx_new(rt, CTX_NESTED, NULL, n, unknown, NULL); }
 
-static bool in_one_pass(const DpRt *rt, uint64_t n)
-{
-    return rt->lookback.use && n <= dp_param(rt, PARAM_LENGTHS_ONE_PASS);
-}
-
-static void launch_one_pass(DpRt *rt, uint64_t address, uint64_t stride, uint64_t n, uint64_t offsets, uint64_t mail)
-{
-    enum { TILE = 2048, TILE_WORDS = 6 }; /* as in kernels/lengths.cl */
-    const uint64_t numbers[] = {n, address, stride, offsets, mail}, tiles = (n + TILE - 1) / TILE;
-    Args a = {.n = 0};
-    dp_args_words(&a, numbers, 5);
-    if (tiles > 1)
-        dp_lookback_args(rt, &a, tiles, TILE_WORDS);
-    else
-        dp_args_words(&a, (const uint64_t[3]){0}, 3);
-    dp_rt_launch(rt, dp_rt_own_kernel(rt, OWN_LENGTHS, "dp_lengths_onepass"), 1, (uint32_t)tiles, &a);
-}
-
-/* n + 1 offsets from n lengths (n > 0), and what is known of these. */
-DpBlock *dp_offsets_of_lengths(DpRt *rt, uint64_t address, uint64_t stride, uint64_t n, uint64_t mail)
-{
-    DpBlock *offsets = dp_block_new(rt, n + 1 + (mail ? 0 : DP_LENGTHS_WORDS), 8);
-    if (!mail && offsets) {
-        mail = offsets->addr + 8 * (n + 1);
-        offsets->lengths = (DpLengths){.stored = true};
-    }
-    if (in_one_pass(rt, n)) {
-        launch_one_pass(rt, address, stride, n, dp_block_addr(offsets), mail);
-        return offsets;
-    }
-    uint32_t chunks = dp_rt_chunks(rt, rt->gpu, n);
-    DpBlock *part = dp_block_new(rt, chunks, 8 * DP_LENGTHS_WORDS);
-    const uint64_t numbers[6] = {n, address, stride, dp_block_addr(offsets), dp_block_addr(part), mail};
-    Args a = {.n = 0};
-    dp_args_words(&a, numbers, 6);
-    if (chunks > 1)
-        dp_rt_launch(rt, dp_rt_own_kernel(rt, OWN_LENGTHS, "dp_lengths_count"), 1, chunks, &a);
-    dp_rt_launch(rt, dp_rt_own_kernel(rt, OWN_LENGTHS, "dp_lengths_write"), 1, chunks, &a);
-    dp_block_release(rt, part);
-    return offsets;
-}
-
-uint64_t dp_offsets_said(DpRt *rt, DpBlock *offsets, const uint64_t *said)
-{
-    if (dp_failed(rt))
-        return 0;
-    offsets->lengths = (DpLengths){.known = true, .longest = said[1]};
-    return said[0];
-}
-
-/* One pass says no more than that it is negative. */
-static const uint64_t *look_for_least(DpRt *rt, uint64_t address, uint64_t n)
-{
-    const uint64_t numbers[4] = {n, address, 8, DP_MAILBOX};
-    Args a = {.n = 0};
-    dp_args_words(&a, numbers, 4);
-    dp_rt_launch(rt, dp_rt_own_kernel(rt, OWN_LENGTHS, "dp_lengths_least"), 1, 1, &a);
-    return dp_rt_look(rt);
-}
-
-DpCol dp_lengths(DpRt *rt, DpCtx *c, const DpArr *lengths, int64_t *least, int64_t *total)
-{
-    *least = *total = 0;
-    if (dp_failed(rt) || c->n == 0)
-        return dp_new_col(rt, 0, 8);
-    DpBlock *offsets = dp_offsets_of_lengths(rt, dp_arr_addr(rt, lengths), 8, c->n, DP_MAILBOX);
-    const uint64_t *said = dp_rt_look(rt);
-    *total = (int64_t)dp_offsets_said(rt, offsets, said);
-    if (said[2] && in_one_pass(rt, c->n))
-        said = look_for_least(rt, dp_arr_addr(rt, lengths), c->n);
-    *least = (int64_t)said[2];
-    return (DpCol){offsets, dp_block_addr(offsets), offsets ? c->n : 0, 8};
-}
-
-/* The host's next choice needs no statistics where there is little work. */
-static bool checks_on_device(const DpRt *rt, uint64_t n, int64_t total)
-{
-    enum { AUTO, HOST };
-    const uint64_t asked = dp_param(rt, PARAM_CHECK_LENGTHS), work = n + (uint64_t)total;
-    return in_one_pass(rt, n) && (asked == AUTO ? work < dp_param(rt, PARAM_SEGREDUCE_PATH) : asked != HOST);
-}
-
-DpCol dp_starts(DpRt *rt, DpCtx *c, const DpArr *lengths, int64_t total, uint32_t negative, uint32_t nest)
-{
-    if (dp_failed(rt) || c->n == 0 || !checks_on_device(rt, c->n, total)) {
-        int64_t least, sum;
-        DpCol starts = dp_lengths(rt, c, lengths, &least, &sum);
-        if (least < 0)
-            dp_fail(rt, negative, least, 0, 0);
-        else if (sum != total)
-            dp_fail(rt, nest, sum, total, 0);
-        return starts;
-    }
-    const uint64_t from = dp_arr_addr(rt, lengths);
-    DpBlock *offsets = dp_offsets_of_lengths(rt, from, 8, c->n, 0);
-    const uint64_t addr = dp_block_addr(offsets), said = addr + 8 * (c->n + 1);
-    const uint64_t numbers[] = {c->n, from, 8, addr, said, (uint64_t)total, negative, nest};
-    Args a = {.n = 0};
-    dp_args_words(&a, numbers, 8);
-    dp_rt_launch(rt, dp_rt_own_kernel(rt, OWN_LENGTHS, "dp_lengths_check"), 1, 1, &a);
-    return (DpCol){offsets, addr, offsets ? c->n : 0, 8};
-}
-
-DpCol dp_pieces(DpRt *rt, DpCtx *c, const DpCol *starts, const DpArr *of, uint32_t bytes)
-{
-    if (dp_failed(rt) || c->n == 0)
-        return dp_new_col(rt, 0, 16);
-    DpBlock *data = of->len ? dp_refs_owner(rt, of->refs, of->addr) : NULL;
-    return dp_views_of_offsets(rt, (Offsets){starts->block, 0}, c->n, data ? of->addr : 0, of->len, bytes, data);
-}
-
 DpLengths dp_ctx_lengths(const DpCtx *c)
 {
     const Segments s = dp_ctx_segments(c);
@@ -266,6 +154,7 @@ DpLengths dp_ctx_lengths(const DpCtx *c)
 DpLengths dp_ctx_look_at_lengths(DpRt *rt, const DpCtx *c)
 {
     DpBlock *offsets = c->kind == CTX_NESTED ? c->offsets.block : NULL;
+    dp_starts_settle(rt);
     if (offsets && offsets->lengths.stored && !offsets->lengths.known) {
         uint64_t said[DP_LENGTHS_WORDS] = {0};
         dp_rt_read(rt, offsets->addr + 8 * (c->up->n + 1), said, sizeof said);
@@ -337,7 +226,12 @@ DpCtx *dp_nested_lens(DpRt *rt, DpCtx *up, const DpCol *lens)
     return dp_await_ctx(rt, dp_begin_nested_lens(rt, up, lens));
 }
 
-uint64_t dp_ctx_offsets(DpRt *rt, DpCtx *c) { return dp_failed(rt) ? 0 : dp_offsets_word(c->offsets); }
+uint64_t dp_ctx_offsets(DpRt *rt, DpCtx *c)
+{
+    if (c->offsets.block && c->offsets.block == rt->starts.offsets)
+        dp_starts_settle(rt);
+    return dp_failed(rt) ? 0 : dp_offsets_word(c->offsets);
+}
 
 /* A nested context with its size, which has arrived. */
 DpCtx *dp_await_ctx(DpRt *rt, DpPending p)

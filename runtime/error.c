@@ -45,6 +45,7 @@ bool dp_clear_failure(DpRt *rt)
         return false;
     rt->status = 0;
     rt->message[0] = 0;
+    dp_starts_forget(rt);
     dp_lookback_close(rt); /* how many tickets were taken is not known */
     rt->at = rt->level = rt->lifted_level = 0;
     rt->levels = NULL;
@@ -233,6 +234,8 @@ void dp_rt_report(DpRt *rt)
 
 const uint64_t *dp_rt_look(DpRt *rt)
 {
+    if (!rt->starts.checked)
+        dp_starts_settle(rt);
     if (dp_failed(rt)) {
         dp_settle_packs(rt);
         return rt->look + DP_MAILBOX / 8;

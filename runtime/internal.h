@@ -7,6 +7,7 @@
  *   launch.c   kernels, launching      build.c    programs         source.c   their texts
  *   cache*.c   binaries on disk        quick.c    kernels that are not worth an optimising compiler yet
  *   context.c  contexts and paths      ops.c      kernels with user code
+ *   starts.c     offsets of lengths
  *   scatter.c    scatters
  *   segreduce.c  ways of segmented reductions           histogram.c  of histograms
  *   pack.c     packs and splits        lookback.c words between work-groups
@@ -69,6 +70,7 @@ enum { DP_LENGTHS_WORDS = 3 };
 _Static_assert(DP_LENGTHS_WORDS == (int)DP_PENDING_LENGTHS, "what is pending of a nested context");
 typedef struct DpLengths {
     bool known, stored; /* stored: behind the offsets, as DP_LENGTHS_WORDS words */
+    bool worth_a_look;  /* by reductions, if they are not known */
     uint64_t longest;
 } DpLengths;
 
@@ -314,6 +316,18 @@ typedef struct Unsettled {
     } at[DP_MOST_UNSETTLED];
 } Unsettled;
 
+/* Pieces of an array whose lengths nobody has looked at, see starts.c. */
+typedef struct Starts {
+    DpBlock *offsets; /* of n + 1 u64 and DP_LENGTHS_WORDS words, not written; owned. NULL: there are none */
+    DpArr lengths;    /* owned */
+    uint64_t n;
+    int64_t total;           /* what the lengths have to add up to */
+    uint32_t negative, nest; /* sites of the failures, if they are not so */
+    uint32_t place;          /* of dp_at */
+    DpBlock *sums;           /* for DP_ROWS of kernels/reduce.cl; owned, or NULL */
+    bool checked;            /* then these are there */
+} Starts;
+
 struct DpRt {
     const DpProgram *program;
     DpDevice *device;
@@ -343,6 +357,7 @@ struct DpRt {
     Unsettled unsettled;
     uint64_t contents; /* the last number of DpBlock.contents */
     MoveQueue moves;
+    Starts starts;
     uint32_t at; /* the site of dp_at, plus 1; 0: outside of the program */
     uint32_t level, lifted_level;
     DpLevel *levels;       /* the innermost */
@@ -579,12 +594,23 @@ void dp_profile_nest(DpRt *rt, uint32_t site, const char *format, ...) __attribu
 void dp_profile_print(DpRt *rt, bool json, FILE *out);
 void dp_profile_close(DpRt *rt);
 
-/* context.c */
+/* starts.c */
 /* mail: the address of the mailbox's DP_LENGTHS_WORDS words that get what is known of the lengths; 0: it is stored
  * behind the offsets, for dp_ctx_look_at_lengths. */
 DpBlock *dp_offsets_of_lengths(DpRt *rt, uint64_t address, uint64_t stride, uint64_t n, uint64_t mail);
 /* When these have arrived: the total. */
 uint64_t dp_offsets_said(DpRt *rt, DpBlock *offsets, const uint64_t *said);
+/* What waits in rt->starts is made, and its failures are found: before anything else happens on the device. */
+void dp_starts_settle(DpRt *rt);
+void dp_starts_forget(DpRt *rt);
+/* They wait no more, and are the caller's. */
+Starts dp_starts_take(DpRt *rt);
+/* Memory for sums. False: nothing waits any more. */
+bool dp_starts_add_sums(DpRt *rt);
+/* Has them made, and the lengths checked, if that has not been done. */
+void dp_starts_sum(DpRt *rt, Starts *s);
+
+/* context.c */
 /* Begun and awaited at once: one read-back. */
 DpCtx *dp_nested_views(DpRt *rt, DpCtx *up, const DpCol *views);
 DpCtx *dp_nested_lens(DpRt *rt, DpCtx *up, const DpCol *lens);
@@ -612,7 +638,7 @@ typedef struct Segments {
 Segments dp_ctx_segments(const DpCtx *c);
 
 /* The values of DP_WAY; TILE: kernels/tile.cl, the others: kernels/reduce.cl. */
-typedef enum WayKind { WAY_PATH, WAY_LANE, WAY_TEAM, WAY_SPLIT, WAY_TILE, WAY_SMALL_TILE } WayKind;
+typedef enum WayKind { WAY_PATH, WAY_LANE, WAY_TEAM, WAY_SPLIT, WAY_ROWS, WAY_TILE, WAY_SMALL_TILE } WayKind;
 enum { WAY_COLUMNS = WAY_TEAM }; /* of scans: kernels/scan_columns.cl */
 
 /* segreduce.c: a segmented reduction, in one of these. */
@@ -627,6 +653,8 @@ typedef struct SegReduce {
     const DpCtx *nest; /* of the elements; NULL: nothing is known of instances above the segments */
 } SegReduce;
 void dp_segreduce(DpRt *rt, const SegReduce *r);
+/* If its segments are those of rt->starts, and that pays: else false, and nothing is done. */
+bool dp_segreduce_by_rows(DpRt *rt, const SegReduce *r);
 /* What kernels/tile.cl takes: for a work-item, and for a work-group. */
 typedef struct TileSize {
     uint32_t item_rows, item_columns; /* CPU: vectors, and a work-group is one strip of its */

@@ -84,7 +84,7 @@ uint32_t dp_rt_way_group(const DpRt *rt, uint32_t kernel, uint32_t mode)
 {
     const DpKernelKind kind = rt->program->kernels[kernel].kind;
     const uint32_t way = mode / MODE_WAY;
-    const bool segments = (kind == DP_K_REDUCE || kind == DP_K_HIST) && way >= WAY_LANE && way <= WAY_SPLIT;
+    const bool segments = (kind == DP_K_REDUCE || kind == DP_K_HIST) && way >= WAY_LANE && way <= WAY_ROWS;
     uint32_t group = dp_rt_group_size(rt, kernel);
     while (segments && group > 32 && group > dp_param(rt, PARAM_SEGREDUCE_GROUP))
         group /= 2;
@@ -268,6 +268,7 @@ static DpDeviceKernel *prepared_kernel(DpRt *rt, Kernel *k, const Args *args, Dp
 
 void dp_rt_launch(DpRt *rt, Kernel *k, uint32_t heaps, uint32_t groups, const Args *args)
 {
+    dp_starts_settle(rt);
     dp_moves_flush(rt);
     if (dp_failed(rt))
         return;

@@ -44,6 +44,7 @@ void dp_rt_level_text(const DpRt *rt, char *to)
 static void fetch_bytes(void *data, uint64_t address, uint64_t bytes, void *to)
 {
     DpRt *rt = data;
+    dp_starts_settle(rt);
     dp_moves_flush(rt);
     if (!dp_failed(rt))
         dp_rt_check_device(rt, rt->device->backend->read(rt->device, &rt->heap.buffer, address, bytes, to));

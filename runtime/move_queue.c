@@ -89,6 +89,8 @@ void dp_move_add(DpRt *rt, const Move *m)
     MoveQueue *q = &rt->moves;
     if (m->n == 0 || dp_failed(rt))
         return;
+    if (rt->starts.offsets && reads(m, rt->starts.offsets->addr, rt->starts.offsets->bytes))
+        dp_starts_settle(rt); /* they are not written yet */
     bool alone = q->n == MOST_MOVES || dp_param(rt, PARAM_MOVES) <= q->n;
     for (uint32_t k = 0; k < q->n && !alone; k++)
         alone = depends(m, &q->at[k]);

@@ -149,9 +149,14 @@ void dp_reduce(DpRt *rt, uint32_t kernel, uint32_t variant, DpCtx *c, const uint
     dp_rt_check_countable(rt, c->n);
     dp_rt_new_columns(rt, kernel, c->up->n, outs);
     const Segments s = dp_ctx_segments(c);
-    const SegReduce r = {kernel, variant, s.mode, c->n, s, dp_ctx_lengths(c), 0, 0, words, outs, c};
-    if (c->up->n)
-        dp_segreduce(rt, &r);
+    SegReduce r = {kernel, variant, s.mode, c->n, s, {.known = false}, 0, 0, words, outs, c};
+    if (!c->up->n || dp_segreduce_by_rows(rt, &r))
+        return;
+    dp_starts_settle(rt);
+    r.lengths = dp_ctx_lengths(c);
+    if (!r.lengths.known && r.lengths.worth_a_look)
+        r.lengths = dp_ctx_look_at_lengths(rt, c);
+    dp_segreduce(rt, &r);
 }
 
 /* ---- scan ---- */

@@ -109,6 +109,7 @@ DpRt *dp_rt_open(const DpProgram *program, const DpOpenOptions *options, DpOpenE
 
 void dp_rt_close(DpRt *rt)
 {
+    dp_starts_forget(rt);
     dp_moves_flush(rt);
     if (rt->device)
         rt->device->backend->finish(rt->device);

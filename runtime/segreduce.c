@@ -6,6 +6,9 @@
  * longer one; where they are not, or nothing is known, they are split by length. Little work goes by the path, which is
  * the one kernel that serves all, and so need not be compiled once more.
  *
+ * Rows of `nest` whose lengths nobody has looked at (starts.c) are reduced by a kernel that begins with their lengths:
+ * no offsets, no statistics, and the host waits for nothing.
+ *
  * Both: a regular nest whose instances share what they read goes by tile (kernels/tile.cl), where it fills tiles and,
  * on a GPU, the tiles its units: in small tiles if not in large ones. */
 #include "internal.h"
@@ -239,7 +242,7 @@ static Way choose(const DpRt *rt, const SegReduce *r)
         return (Way){tile, 0};
     if (asked && asked != 1 + WAY_TILE) {
         const WayKind kind = (WayKind)(asked - 1);
-        if (groups && kind == WAY_SPLIT)
+        if (groups && (kind == WAY_SPLIT || kind == WAY_ROWS)) /* ROWS: nothing waits for it */
             return by_any_length(rt, r);
         return (Way){groups || kind == WAY_PATH ? kind : WAY_LANE, team_lanes(rt, r)};
     }
@@ -367,34 +370,65 @@ static uint64_t round_groups(const DpRt *rt, const SegReduce *r, uint64_t n)
     return wanted < most ? wanted : most;
 }
 
-static void by_length(DpRt *rt, const SegReduce *r, uint32_t lanes)
+/* What segments on a list take, in pieces. */
+typedef struct List {
+    uint64_t longs, npieces; /* at most; 0: there is no list */
+    uint64_t counts, next;   /* addresses of the set of numbers, and of that of the next time */
+    DpBlock *segments, *pieces, *part;
+} List;
+
+static List new_list(DpRt *rt, const SegReduce *r)
+{
+    List l = {.longs = count_longer(r, SHARED) ? count_longer(r, ALONE) : 0};
+    l.npieces = l.longs ? l.longs + r->n / PIECE : 0;
+    l.segments = dp_block_new(rt, l.longs, 8);
+    l.pieces = dp_block_new(rt, l.npieces, 4);
+    l.part = dp_block_new(rt, l.npieces, dp_rt_carry_bytes(rt, r->kernel));
+    l.counts = DP_LIST_COUNTS + DP_LIST_SET * rt->list_turn;
+    l.next = DP_LIST_COUNTS + DP_LIST_SET * !rt->list_turn;
+    return l;
+}
+
+static void release_list(DpRt *rt, const List *l)
+{
+    dp_block_release(rt, l->segments);
+    dp_block_release(rt, l->pieces);
+    dp_block_release(rt, l->part);
+}
+
+static void reduce_list(DpRt *rt, const SegReduce *r, WayKind way, const List *l)
+{
+    const uint64_t list = dp_block_addr(l->segments), part = dp_block_addr(l->part);
+    const uint64_t pieces[] = {r->vals, r->pos, l->counts, list, dp_block_addr(l->pieces), part, l->next};
+    const uint64_t join[] = {l->counts, list, part};
+    Args a = lead(r), b = lead(r);
+    if (!l->longs)
+        return;
+    dp_args_words(&a, pieces, 7);
+    dp_args_words(&b, join, 3);
+    dp_args_kernel_words(rt, &a, r->kernel, r->words);
+    dp_rt_launch(rt, kernel_of(rt, r, way, "dp_segreduce_pieces"), 2, (uint32_t)round_groups(rt, r, l->npieces), &a);
+    launch(rt, r, way, "dp_segreduce_join", 2, round_groups(rt, r, l->longs), &b);
+    rt->list_turn = !rt->list_turn;
+}
+
+/* How segments are split by length: up to `most` elements by teams of `lanes`. */
+static void add_split(const DpRt *rt, Args *a, const SegReduce *r, const List *l, uint32_t lanes)
 {
     const uint64_t wanted = dp_param(rt, PARAM_SPLIT_LENGTH) * lanes, most = wanted < SHARED ? wanted : SHARED;
-    const uint64_t longs = count_longer(r, SHARED) ? count_longer(r, ALONE) : 0; /* 0: there is no list */
-    const uint64_t npieces = longs ? longs + r->n / PIECE : 0;
-    DpBlock *list = dp_block_new(rt, longs, 8), *pieces = dp_block_new(rt, npieces, 4);
-    DpBlock *part = dp_block_new(rt, npieces, dp_rt_carry_bytes(rt, r->kernel));
-    const uint64_t counts = DP_LIST_COUNTS + DP_LIST_SET * rt->list_turn,
-                   next = DP_LIST_COUNTS + DP_LIST_SET * !rt->list_turn;
-    const uint64_t first[] = {r->vals, r->pos, counts, dp_block_addr(list), dp_block_addr(pieces), most, lanes};
-    const uint64_t second[] = {r->vals, r->pos, counts, dp_block_addr(list), dp_block_addr(pieces), dp_block_addr(part),
-                               next};
-    const uint64_t third[] = {counts, dp_block_addr(list), dp_block_addr(part)};
-    Args a = lead(r), b = lead(r), c = lead(r);
-    dp_args_words(&a, first, 7);
-    dp_args_words(&b, second, 7);
-    dp_args_words(&c, third, 3);
+    const uint64_t numbers[] = {r->vals, r->pos, l->counts, dp_block_addr(l->segments), dp_block_addr(l->pieces),
+                                most,    lanes};
+    dp_args_words(a, numbers, 7);
+}
+
+static void by_length(DpRt *rt, const SegReduce *r, uint32_t lanes)
+{
+    const List l = new_list(rt, r);
+    Args a = lead(r);
+    add_split(rt, &a, r, &l, lanes);
     launch(rt, r, WAY_SPLIT, "dp_segreduce_short", 2, groups_for(rt, r, WAY_SPLIT, r->segments.nseg, lanes), &a);
-    if (longs) {
-        dp_args_kernel_words(rt, &b, r->kernel, r->words);
-        dp_rt_launch(rt, kernel_of(rt, r, WAY_SPLIT, "dp_segreduce_pieces"), 2, (uint32_t)round_groups(rt, r, npieces),
-                     &b);
-        launch(rt, r, WAY_SPLIT, "dp_segreduce_join", 2, round_groups(rt, r, longs), &c);
-        rt->list_turn = !rt->list_turn;
-    }
-    dp_block_release(rt, list);
-    dp_block_release(rt, pieces);
-    dp_block_release(rt, part);
+    reduce_list(rt, r, WAY_SPLIT, &l);
+    release_list(rt, &l);
 }
 
 static void report(DpRt *rt, const SegReduce *r, Way way)
@@ -413,6 +447,56 @@ static void report(DpRt *rt, const SegReduce *r, Way way)
         snprintf(longest, sizeof longest, "%llu", (unsigned long long)r->lengths.longest);
     dp_profile_way(rt, "%.*s%s: mean %.1f, longest %s", (int)length, name, team,
                    (double)r->n / (double)r->segments.nseg, longest);
+}
+
+/* ---- beginning with the lengths ---- */
+static bool goes_by_rows(const DpRt *rt, const SegReduce *r)
+{
+    enum { AUTO, HOST };
+    const Starts *s = &rt->starts;
+    const uint64_t asked = dp_param(rt, PARAM_SEGREDUCE), work = r->n + r->segments.nseg;
+    if (!s->offsets || r->nest->kind != CTX_NESTED || r->nest->offsets.block != s->offsets ||
+        r->n != (uint64_t)s->total || r->n > UINT32_MAX || !dp_rt_group_shape(rt, r->kernel))
+        return false;
+    return asked ? asked == 1 + WAY_ROWS
+                 : work >= dp_param(rt, PARAM_SEGREDUCE_PATH) && dp_param(rt, PARAM_CHECK_LENGTHS) != HOST;
+}
+
+/* By length as ever or, if all are alike, as choose_gpu would have them done: the device knows. */
+static void reduce_rows(DpRt *rt, const SegReduce *r, const List *l)
+{
+    SegReduce rows = *r;
+    const uint32_t split = by_any_length(rt, r).lanes, team = team_lanes(rt, r);
+    const bool lane = mean_bytes(rt, r) <= dp_param(rt, PARAM_LANE_BYTES);
+    const bool fills = r->segments.nseg * team >= UINT64_C(256) * rt->device->facts.units;
+    const uint32_t whole = lane ? 1 : team, lanes = whole > split ? whole : split;
+    rows.segments.offsets = dp_block_addr(rt->starts.sums);
+    Args a = lead(&rows);
+    add_split(rt, &a, &rows, l, split);
+    dp_args_add(&a, lane || fills ? dp_param(rt, PARAM_LANE_LONGEST) * whole : 0);
+    dp_args_add(&a, whole);
+    const Starts waiting = dp_starts_take(rt);
+    launch(rt, &rows, WAY_ROWS, "dp_segreduce_short", 2, groups_for(rt, r, WAY_ROWS, r->segments.nseg, lanes), &a);
+    reduce_list(rt, &rows, WAY_ROWS, l);
+    rt->starts = waiting;
+}
+
+bool dp_segreduce_by_rows(DpRt *rt, const SegReduce *r)
+{
+    if (!goes_by_rows(rt, r))
+        return false;
+    const List l = new_list(rt, r);
+    const bool waits = dp_starts_add_sums(rt); /* finding memory may have been a reason to look */
+    if (waits) {
+        Starts s = dp_starts_take(rt);
+        dp_starts_sum(rt, &s);
+        rt->starts = s;
+        report(rt, r, (Way){WAY_ROWS, 0});
+        reduce_rows(rt, r, &l);
+        dp_profile_way(rt, "%s", "");
+    }
+    release_list(rt, &l);
+    return waits;
 }
 
 bool dp_segscan_short(DpRt *rt, const SegReduce *r)
@@ -435,6 +519,7 @@ void dp_segreduce(DpRt *rt, const SegReduce *r)
     case WAY_PATH: by_path(rt, r); break;
     case WAY_LANE: by_lane(rt, r); break;
     case WAY_TEAM: by_team(rt, r, way.lanes); break;
+    case WAY_ROWS:
     case WAY_SPLIT: by_length(rt, r, way.lanes); break;
     case WAY_TILE:
     case WAY_SMALL_TILE: by_tile(rt, r, way.kind); break;

@@ -460,7 +460,7 @@ static uint64_t longest_of(DpRt *rt, const Segmented *s)
 static Segmented segmented(DpRt *rt, const DpCtx *c)
 {
     const Segments segments = dp_ctx_segments(c);
-    const DpLengths lengths = dp_ctx_lengths(c);
+    const DpLengths lengths = dp_ctx_look_at_lengths(rt, c);
     Segmented s = {c->n, segments.nseg, segments.offsets, lengths.longest};
     if (!lengths.known)
         s.longest = longest_of(rt, &s);

@@ -14,6 +14,7 @@ void dp_rt_read(DpRt *rt, uint64_t addr, void *to, uint64_t bytes)
 
 void dp_rt_fetch(DpRt *rt, uint64_t addr, void *to, uint64_t bytes)
 {
+    dp_starts_settle(rt);
     dp_moves_flush(rt);
     if (bytes == 0)
         return;

@@ -30,7 +30,7 @@ says 'f.dp:4: loop of the host; in a round 3 kernels and 1 read-back'
 says 'f.dp:8: map over n * m * 2, kernel grid_0_map'
 says '  stores i64, 8 * n * m * 2 bytes: the result'
 says 'f.dp:9: pack over length(xs), kernel grid_1_pack'
-says '  one of these ways, as its segments are: path, lane, team, split, tile'
+says '  one of these ways, as its segments are: path, lane, team, split, rows, tile'
 says 'f.dp:11: nest of length(points) instances, two versions'
 says '  each in a lane, from nest-lanes on (64, on a GPU 16384): nearest_0_map'
 "$dpc" dump --stage=plan f.dp | grep -q 's7_many : bool = many x6 [0-9]* 0 -- from nest-lanes on: the version by lanes' ||
@@ -50,7 +50,7 @@ assert total["library"]["function"] == "sum" and not total["regular"], total
 assert (total["types"], total["bytes"]) == ("f64", "8 * length(vs)"), total
 assert kernels["grid_0_map"]["regular"], kernels["grid_0_map"]
 assert kernels["nearest_0_map"]["lane"] and not kernels["nearest_1_map"]["lane"], kernels
-assert kernels["nearest_0_map"]["ways"] is None and kernels["nearest_4_reduce"]["ways"] == ["path", "lane", "team", "split", "tile"]
+assert kernels["nearest_0_map"]["ways"] is None and kernels["nearest_4_reduce"]["ways"] == ["path", "lane", "team", "split", "rows", "tile"]
 nest = next(r for r in mine if r["remark"] == "nest")
 assert (nest["place"]["line"], nest["elements"], nest["lane_from"]) == (11, "length(points)", "nest-lanes"), nest
 assert nest["lane"] == ["nearest_0_map"] and "nearest_4_reduce" in nest["flat"], nest

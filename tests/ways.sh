@@ -16,7 +16,8 @@ force() { # SHAPE WAYS FILE…
     }
 }
 reduces="tests/run/segment_ways.dp tests/run/scan_ways.dp tests/run/tiles.dp" sorts=tests/run/sort_ways.dp maps="tests/run/map_ways.dp tests/run/scan_columns.dp" \
-    scatters=tests/run/scatter_ways.dp groups=tests/run/group_ways.dp histograms=tests/run/hist_ways.dp
+    scatters=tests/run/scatter_ways.dp groups=tests/run/group_ways.dp histograms=tests/run/hist_ways.dp \
+    rows="tests/run/segment_ways.dp tests/run/row_ways.dp"
 for shape in cpu gpu; do
     for ways in segreduce=path,segscan=path,look-back=always check-lengths=device,look-back=always \
         check-lengths=device,look-back=always,segreduce=split,split-length=4 segreduce=path,segscan=path segreduce=lane,segscan=lane,reduce=two \
@@ -35,6 +36,9 @@ done
 force cpu sort-buckets=2,sort-segment=16 ${@:-$sorts}
 force gpu sort-segment=300,sort-ranked=16 ${@:-$sorts}
 force gpu sort-parts=1,sort-ranked=16 ${@:-$sorts}
+for ways in segreduce=rows segreduce=rows,split-length=4,lane-longest=16 segreduce=rows,team-bytes=8,lane-bytes=0; do
+    force gpu $ways ${@:-$rows}
+done
 for ways in scatter=windows scatter-large=0 scatter=direct; do
     force gpu $ways ${@:-$scatters}
 done

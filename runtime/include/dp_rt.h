@@ -255,8 +255,8 @@ DpCtx *dp_nested_root(DpRt *rt, uint64_t n); /* one segment of n elements at dep
 /* The least of the lengths, or 0, their sum as a size, and for each where it begins: running sums, for dp_pieces. */
 DpCol dp_lengths(DpRt *rt, DpCtx *c, const DpArr *lengths, int64_t *least, int64_t *total);
 /* The same, for pieces of an array of `total` elements: where one is negative, or the sum another, this is failure
- * `negative` or `nest` of the program's. On a GPU, where there is little work, the host does not wait to know; until it
- * does the pieces fit. */
+ * `negative` or `nest` of the program's. On a GPU they are made when something is first done with them, and the host
+ * may not wait to know; until it does the pieces fit. */
 DpCol dp_starts(DpRt *rt, DpCtx *c, const DpArr *lengths, int64_t total, uint32_t negative, uint32_t nest);
 /* Views of the array's pieces, which together are all of it. starts: of these two. */
 DpCol dp_pieces(DpRt *rt, DpCtx *c, const DpCol *starts, const DpArr *of, uint32_t bytes);

@@ -126,7 +126,7 @@ static inline void dp_scan_lanes(DP_HEAP, ulong s, dp_val *a DP_WORDS)
 static inline dp_val dp_run(DP_HEAP, ulong lo, ulong hi, ulong s, ulong vals, ulong pos DP_WORDS)
 {
     dp_val all = DP_NEUTRAL(s);
-#if DP_W && DP_WAY < 4
+#if DP_W && DP_WAY < 5
     /* Whole vectors, and what is left one by one. */
     if (DP_COMMUTATIVE && hi - lo >= 2 * DP_W) {
         dp_vec a = dp_wide(all), b = a; /* hides how long an operation takes */

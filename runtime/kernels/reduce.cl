@@ -13,6 +13,10 @@
  * longer ones, and segments of more than DP_SHARED elements are put on a list, in pieces of DP_PIECE, those of more than DP_ALONE too
  * where the group has many (neighbours of a power law are often alike). A team reduces a piece, and another one joins those of a segment. So it serves all lengths, also those that the host does not know.
  *
+ * DP_ROWS (GPU): the same, where offsets have not been made: they come from the sums that dp_lengths_rows (lengths.cl) has left at `offsets`. If
+ * no segment is longer than `longest`, teams of `whole` work-items take all of them instead. Whatever the lengths are, nothing is read beyond the n
+ * elements.
+ *
  * DP_PATH: balanced by the merge path of elements and segment ends (Merrill and Garland, "Merge-based parallel
  * sparse matrix-vector multiplication", 2016). The path has n + nseg steps: at step d, s segments have been finished and i = d - s
  * elements taken, where s is the largest with offsets[s] + s <= d. A chunk of steps stores the segments that begin and end
@@ -25,6 +29,7 @@
 #define DP_LANE 1
 #define DP_TEAM 2
 #define DP_SPLIT 3
+#define DP_ROWS 4
 
 #if DP_CPU
 #if !DP_SEGMENTED
@@ -323,7 +328,19 @@ DP_KERNEL void dp_segreduce_lane(__global uchar *restrict heap, __global uchar *
         dp_store(out, s, v DP_PASS_OUTS);
     }
 }
-#elif DP_WAY == DP_TEAM || DP_WAY == DP_SPLIT
+#elif DP_WAY == DP_TEAM || DP_WAY == DP_SPLIT || DP_WAY == DP_ROWS
+#if DP_WAY == DP_ROWS
+#undef DP_SEG_START
+#undef DP_SEG_END
+enum { DP_ROWS_TILE = 2048 };
+static inline ulong dp_row_start(DP_HEAP, ulong rows, ulong n, ulong nseg, ulong s)
+{
+    const ulong part = rows + 24, numbers = part + 24 * ((nseg + DP_ROWS_TILE - 1) / DP_ROWS_TILE);
+    return s < nseg ? min(dp_size_add(*DP_AT(ulong, part + 24 * (s / DP_ROWS_TILE)), *DP_AT(uint, numbers + 4 * s)), n) : n;
+}
+#define DP_SEG_START(s) dp_row_start(heap, offsets, n, nseg, (s))
+#define DP_SEG_END(s) dp_row_start(heap, offsets, n, nseg, (s) + 1)
+#endif
 /* What lane k of the team's finds in elements [i, end). */
 static inline dp_carry dp_team_part(DP_HEAP, ulong i, ulong end, ulong s, uint k, uint lanes, ulong vals, ulong pos DP_WORDS)
 {
@@ -409,11 +426,19 @@ enum { DP_ALONE = 256, DP_PIECE = 1024, DP_SHARED = 2 * DP_PIECE, DP_PIECE_LANES
 
 DP_KERNEL void dp_segreduce_short(__global uchar *restrict heap, __global uchar *restrict out, ulong n, ulong nseg, ulong offsets,
                                   ulong vals, ulong pos, ulong counts, ulong list, ulong pieces, ulong most, ulong many
+#if DP_WAY == DP_ROWS
+                                  , ulong longest, ulong whole
+#endif
                                    DP_WORDS DP_OUTS)
 {
     __local dp_carry sh[DP_WG];
     __local uint shared[DP_WG], shareds[1], middling[1], longs[1];
     __local uint4 found[DP_WG]; /* of long ones: place in the list, first piece, number of pieces */
+#if DP_WAY == DP_ROWS
+    const bool alike = *DP_AT(ulong, offsets + 8) <= longest;
+    most = alike ? ULONG_MAX : most;
+    many = alike ? whole : many;
+#endif
     const uint l = get_local_id(0), lanes = (uint)many;
     const ulong base = get_group_id(0) * (ulong)(DP_WG / lanes);
     uint k = l & (lanes - 1);

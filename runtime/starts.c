@@ -1,0 +1,235 @@
+/* Offsets from lengths, and whether these are lengths of an array's pieces.
+ *
+ * On a GPU the pieces of `nest` wait at first (rt->starts): neither are their offsets made nor their lengths looked at.
+ * If the next thing that the device does is a segmented reduction of them, that begins with the lengths and checks them
+ * (WAY_ROWS); before anything else offsets are made, and failures found (dp_starts_settle). So failures come in the
+ * order of the program. */
+#include "internal.h"
+
+/* ---- making offsets ---- */
+static bool in_one_pass(const DpRt *rt, uint64_t n)
+{
+    return rt->lookback.use && n <= dp_param(rt, PARAM_LENGTHS_ONE_PASS);
+}
+
+static void launch_one_pass(DpRt *rt, uint64_t address, uint64_t stride, uint64_t n, uint64_t offsets, uint64_t mail)
+{
+    enum { TILE = 2048, TILE_WORDS = 6 }; /* as in kernels/lengths.cl */
+    const uint64_t numbers[] = {n, address, stride, offsets, mail}, tiles = (n + TILE - 1) / TILE;
+    Args a = {.n = 0};
+    dp_args_words(&a, numbers, 5);
+    if (tiles > 1)
+        dp_lookback_args(rt, &a, tiles, TILE_WORDS);
+    else
+        dp_args_words(&a, (const uint64_t[3]){0}, 3);
+    dp_rt_launch(rt, dp_rt_own_kernel(rt, OWN_LENGTHS, "dp_lengths_onepass"), 1, (uint32_t)tiles, &a);
+}
+
+static void write_offsets(DpRt *rt, uint64_t address, uint64_t stride, uint64_t n, uint64_t offsets, uint64_t mail)
+{
+    if (in_one_pass(rt, n)) {
+        launch_one_pass(rt, address, stride, n, offsets, mail);
+        return;
+    }
+    uint32_t chunks = dp_rt_chunks(rt, rt->gpu, n);
+    DpBlock *part = dp_block_new(rt, chunks, 8 * DP_LENGTHS_WORDS);
+    const uint64_t numbers[6] = {n, address, stride, offsets, dp_block_addr(part), mail};
+    Args a = {.n = 0};
+    dp_args_words(&a, numbers, 6);
+    if (chunks > 1)
+        dp_rt_launch(rt, dp_rt_own_kernel(rt, OWN_LENGTHS, "dp_lengths_count"), 1, chunks, &a);
+    dp_rt_launch(rt, dp_rt_own_kernel(rt, OWN_LENGTHS, "dp_lengths_write"), 1, chunks, &a);
+    dp_block_release(rt, part);
+}
+
+/* n + 1 offsets from n lengths (n > 0), and what is known of these. */
+DpBlock *dp_offsets_of_lengths(DpRt *rt, uint64_t address, uint64_t stride, uint64_t n, uint64_t mail)
+{
+    DpBlock *offsets = dp_block_new(rt, n + 1 + (mail ? 0 : DP_LENGTHS_WORDS), 8);
+    if (!mail && offsets) {
+        mail = offsets->addr + 8 * (n + 1);
+        offsets->lengths = (DpLengths){.stored = true};
+    }
+    write_offsets(rt, address, stride, n, dp_block_addr(offsets), mail);
+    return offsets;
+}
+
+uint64_t dp_offsets_said(DpRt *rt, DpBlock *offsets, const uint64_t *said)
+{
+    if (dp_failed(rt))
+        return 0;
+    offsets->lengths = (DpLengths){.known = true, .longest = said[1]};
+    return said[0];
+}
+
+/* ---- the host looks ---- */
+/* One pass says no more than that it is negative. */
+static const uint64_t *look_for_least(DpRt *rt, uint64_t address, uint64_t n)
+{
+    const uint64_t numbers[4] = {n, address, 8, DP_MAILBOX};
+    Args a = {.n = 0};
+    dp_args_words(&a, numbers, 4);
+    dp_rt_launch(rt, dp_rt_own_kernel(rt, OWN_LENGTHS, "dp_lengths_least"), 1, 1, &a);
+    return dp_rt_look(rt);
+}
+
+/* Into a block of offsets. */
+static void look_at_lengths(DpRt *rt, DpBlock *offsets, uint64_t address, uint64_t n, int64_t *least, int64_t *total)
+{
+    write_offsets(rt, address, 8, n, dp_block_addr(offsets), DP_MAILBOX);
+    const uint64_t *said = dp_rt_look(rt);
+    *total = (int64_t)dp_offsets_said(rt, offsets, said);
+    if (said[2] && in_one_pass(rt, n))
+        said = look_for_least(rt, address, n);
+    *least = (int64_t)said[2];
+}
+
+DpCol dp_lengths(DpRt *rt, DpCtx *c, const DpArr *lengths, int64_t *least, int64_t *total)
+{
+    *least = *total = 0;
+    if (dp_failed(rt) || c->n == 0)
+        return dp_new_col(rt, 0, 8);
+    DpBlock *offsets = dp_block_new(rt, c->n + 1, 8);
+    look_at_lengths(rt, offsets, dp_arr_addr(rt, lengths), c->n, least, total);
+    return (DpCol){offsets, dp_block_addr(offsets), offsets ? c->n : 0, 8};
+}
+
+/* ---- pieces that wait ---- */
+/* The host's next choice needs no statistics where there is little work. */
+static bool checks_on_device(const DpRt *rt, const Starts *s)
+{
+    enum { AUTO, HOST };
+    const uint64_t asked = dp_param(rt, PARAM_CHECK_LENGTHS), work = s->n + (uint64_t)s->total;
+    return in_one_pass(rt, s->n) && (asked == AUTO ? work < dp_param(rt, PARAM_SEGREDUCE_PATH) : asked != HOST);
+}
+
+static uint64_t said_addr(const Starts *s) { return dp_block_addr(s->offsets) + 8 * (s->n + 1); }
+
+static void check_on_device(DpRt *rt, const Starts *s)
+{
+    const uint64_t addr = dp_block_addr(s->offsets), from = s->lengths.addr;
+    const uint64_t numbers[] = {s->n, from, 8, addr, said_addr(s), (uint64_t)s->total, s->negative, s->nest};
+    Args a = {.n = 0};
+    launch_one_pass(rt, from, 8, s->n, addr, said_addr(s));
+    dp_args_words(&a, numbers, 8);
+    dp_rt_launch(rt, dp_rt_own_kernel(rt, OWN_LENGTHS, "dp_lengths_check"), 1, 1, &a);
+    s->offsets->lengths = (DpLengths){.stored = true};
+}
+
+static void check_on_host(DpRt *rt, const Starts *s)
+{
+    int64_t least, sum;
+    look_at_lengths(rt, s->offsets, s->lengths.addr, s->n, &least, &sum);
+    if (least < 0)
+        dp_fail(rt, s->negative, least, 0, 0);
+    else if (sum != s->total)
+        dp_fail(rt, s->nest, sum, s->total, 0);
+}
+
+/* Offsets of lengths that have been checked. */
+static void write_again(DpRt *rt, const Starts *s)
+{
+    write_offsets(rt, s->lengths.addr, 8, s->n, dp_block_addr(s->offsets), said_addr(s));
+    const bool many = s->n + (uint64_t)s->total >= dp_param(rt, PARAM_SEGREDUCE_PATH);
+    s->offsets->lengths = (DpLengths){.stored = true, .worth_a_look = many};
+}
+
+static void release(DpRt *rt, Starts *s)
+{
+    dp_arr_release(rt, &s->lengths);
+    dp_block_release(rt, s->sums);
+    dp_block_release(rt, s->offsets);
+    *s = (Starts){.offsets = NULL};
+}
+
+Starts dp_starts_take(DpRt *rt)
+{
+    const Starts s = rt->starts;
+    rt->starts = (Starts){.offsets = NULL};
+    return s;
+}
+
+void dp_starts_forget(DpRt *rt) { release(rt, &rt->starts); }
+
+void dp_starts_settle(DpRt *rt)
+{
+    Starts s = dp_starts_take(rt);
+    const uint32_t at = rt->at;
+    if (!s.offsets)
+        return;
+    rt->at = s.place;
+    if (dp_failed(rt) || (s.checked && s.offsets->count == 1))
+        ; /* nobody else holds them */
+    else if (s.checked)
+        write_again(rt, &s);
+    else if (checks_on_device(rt, &s))
+        check_on_device(rt, &s);
+    else
+        check_on_host(rt, &s);
+    rt->at = at;
+    release(rt, &s);
+}
+
+/* What is to wait is there, and addresses are final. */
+static void wait_for_use(DpRt *rt, const DpArr *lengths, DpBlock *offsets, Starts s)
+{
+    const uint64_t from = dp_arr_addr(rt, lengths);
+    s.offsets = dp_block_retain(offsets);
+    s.lengths = dp_arr_retain(*lengths);
+    s.lengths.addr = from;
+    s.place = rt->at;
+    rt->starts = s;
+    rt->unlooked = true;
+    if (!rt->gpu || !dp_source_has_fence(rt))
+        dp_starts_settle(rt);
+}
+
+DpCol dp_starts(DpRt *rt, DpCtx *c, const DpArr *lengths, int64_t total, uint32_t negative, uint32_t nest)
+{
+    dp_starts_settle(rt);
+    if (!dp_failed(rt) && c->n == 0 && total != 0)
+        dp_fail(rt, nest, 0, total, 0);
+    if (dp_failed(rt) || c->n == 0)
+        return dp_new_col(rt, 0, 8);
+    DpBlock *offsets = dp_block_new(rt, c->n + 1 + DP_LENGTHS_WORDS, 8);
+    if (offsets)
+        wait_for_use(rt, lengths, offsets, (Starts){.n = c->n, .total = total, .negative = negative, .nest = nest});
+    return (DpCol){offsets, dp_block_addr(offsets), offsets ? c->n : 0, 8};
+}
+
+/* ---- for reductions that begin with the lengths ---- */
+enum { ROWS_TILE = 2048 }; /* as in kernels/lengths.cl and reduce.cl */
+
+static uint64_t tiles_of(uint64_t n) { return (n + ROWS_TILE - 1) / ROWS_TILE; }
+
+bool dp_starts_add_sums(DpRt *rt)
+{
+    if (rt->starts.sums)
+        return true;
+    DpBlock *sums = dp_block_new(rt, 24 * (1 + tiles_of(rt->starts.n)) + 4 * rt->starts.n, 1);
+    if (rt->starts.offsets)
+        rt->starts.sums = sums;
+    else
+        dp_block_release(rt, sums);
+    return rt->starts.offsets;
+}
+
+void dp_starts_sum(DpRt *rt, Starts *s)
+{
+    const uint64_t numbers[] = {
+        s->n, s->lengths.addr, dp_block_addr(s->sums), DP_REDUCE_COUNT, (uint64_t)s->total, s->negative, s->nest};
+    Args a = {.n = 0};
+    if (s->checked)
+        return;
+    dp_args_words(&a, numbers, 7);
+    dp_rt_launch(rt, dp_rt_own_kernel(rt, OWN_LENGTHS, "dp_lengths_rows"), 1, (uint32_t)tiles_of(s->n), &a);
+    s->checked = true;
+}
+
+DpCol dp_pieces(DpRt *rt, DpCtx *c, const DpCol *starts, const DpArr *of, uint32_t bytes)
+{
+    if (dp_failed(rt) || c->n == 0)
+        return dp_new_col(rt, 0, 16);
+    DpBlock *data = of->len ? dp_refs_owner(rt, of->refs, of->addr) : NULL;
+    return dp_views_of_offsets(rt, (Offsets){starts->block, 0}, c->n, data ? of->addr : 0, of->len, bytes, data);
+}
