@@ -458,8 +458,11 @@ static bool goes_by_rows(const DpRt *rt, const SegReduce *r)
     if (!s->offsets || r->nest->kind != CTX_NESTED || r->nest->offsets.block != s->offsets ||
         r->n != (uint64_t)s->total || r->n > UINT32_MAX || !dp_rt_group_shape(rt, r->kernel))
         return false;
-    return asked ? asked == 1 + WAY_ROWS
-                 : work >= dp_param(rt, PARAM_SEGREDUCE_PATH) && dp_param(rt, PARAM_CHECK_LENGTHS) != HOST;
+    if (asked)
+        return asked == 1 + WAY_ROWS;
+    return work >= dp_param(rt, PARAM_SEGREDUCE_PATH) && dp_param(rt, PARAM_CHECK_LENGTHS) != HOST &&
+           r->segments.nseg <= dp_param(rt, PARAM_ROWS_MOST) &&
+           r->n <= dp_size_mul(r->segments.nseg, dp_param(rt, PARAM_ROWS_MEAN));
 }
 
 /* By length as ever or, if all are alike, as choose_gpu would have them done: the device knows. */

@@ -134,7 +134,7 @@ def check_tests(checker, path):
     """The inputs in a program's comments that are JSON, too."""
     formulas = checker.formulas(path)
     text = pathlib.Path(path).read_text()
-    for entry, block in re.findall(r"^-- test (\w+)[^\n]*\n((?:--[^\n]*\n?)*)", text, re.M):
+    for entry, block in re.findall(r"^-- test (\w+)[^\n]*\n((?:--(?! test | property )[^\n]*\n?)*)", text, re.M):
         head = re.search(r"^entry " + entry + r"\b(.*?)=", text, re.M | re.S)
         names = re.findall(r"\((\w+): ", head.group(1)) if head else []
         for line in re.findall(r"^-- input +(.*?)(?: --.*)?$", block, re.M)[:3]:

@@ -127,7 +127,7 @@ void emit_tile(KernelEmitter *ke)
     if (!a)
         return;
     ke->tiled = true;
-    strbuf_printf(ke->out, "#if DP_WAY >= 4\n#define DP_SHAPE %d\n#define DP_COLUMN_BY_K %d\n", a->shape,
+    strbuf_printf(ke->out, "#if DP_WAY >= 5\n#define DP_SHAPE %d\n#define DP_COLUMN_BY_K %d\n", a->shape,
                   a->column_by_k);
     strbuf_printf(ke->out, "#define DP_HAS_STREAM %d\n#define DP_HAS_ROW_K %d\n#define DP_HAS_COLUMN_K %d\n",
                   a->parts[PART_STREAM].fields.n > 0, a->parts[PART_ROW_K].fields.n > 0,

@@ -272,13 +272,13 @@ VectorFacts emit_kernel_vector(StrBuf *out, const Plan *plan, const PlanKernel *
     if (r.lanes || r.tile_lanes)
         emit_values(&v);
     if (r.lanes) {
-        strbuf_add(out, "#if DP_WAY < 4\n");
+        strbuf_add(out, "#if DP_WAY < 5\n");
         emit_bodies(&v);
         strbuf_add(out, "#endif\n");
     }
     if (r.tile_lanes) {
         emit_tile_vector_facts(&v);
-        strbuf_add(out, "#if DP_WAY >= 4\n");
+        strbuf_add(out, "#if DP_WAY >= 5\n");
         emit_tile_vector(&v);
         emit_store(&v);
         strbuf_add(out, "#endif\n");

@@ -273,11 +273,22 @@ static void sum_for_block(void *ctx, FlatBlock *b)
         sum_for(ctx, b->stmts.at[i]);
 }
 
+static uint32_t sides_that_die(const FlatStmt *split, const FlatStmt *at)
+{
+    uint32_t n = 0;
+    for (uint32_t i = 0; i < at->ndies; i++)
+        n += at->dies[i] == split->outs[0] || at->dies[i] == split->outs[1];
+    return n;
+}
+
+/* Nothing is asked for over a side that has ended. */
 PlanOperand lower_sums_of_split(Lower *w, const FlatBlock *b, uint32_t i)
 {
     Sums s = {w, b->stmts.at[i], {0}, 0};
-    for (uint32_t k = i + 1; k < b->stmts.n; k++)
+    for (uint32_t k = i + 1, dead = 0; k < b->stmts.n && dead < 2; k++) {
         sum_for(&s, b->stmts.at[k]);
+        dead += sides_that_die(s.split, b->stmts.at[k]);
+    }
     return lower_vars(w, s.cols, s.n);
 }
 

@@ -91,7 +91,7 @@ static inline ulong dp_path_segment(DP_HEAP, ulong offsets, ulong lo, ulong hi, 
 #define DP_TAKE()
 #endif
 
-#if DP_CPU && DP_W && DP_WAY < 4
+#if DP_CPU && DP_W && DP_WAY < 5
 /* Of neighbouring lanes, each the combination of all up to it (Kogge and Stone). */
 #define DP_LANE_STEP(d) DP_VEC_FIELDS(DP_LANES_BEHIND_##d) a = DP_OP_W(s, before, a);
 #define DP_LANES_BEHIND_1(T, field) before.field = DP_BEHIND(a.field, none.field, 1);

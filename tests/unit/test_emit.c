@@ -290,10 +290,11 @@ static void compile_text(const PlanKernel *k, const StrBuf *text, const char *co
 
 static void compile_kernel(const Plan *plan, const PlanKernel *k)
 {
-    static const char *const options[] = {
-        "-DDP_CPU=1 -DDP_SEGMENTED=0 -DDP_VARIANT=0", "-DDP_CPU=1 -DDP_SEGMENTED=1 -DDP_VARIANT=5",
-        "-DDP_CPU=1 -DDP_SEGMENTED=1 -DDP_VARIANT=0 -DDP_ANY_VARIANT=1", "-DDP_GPU=1 -DDP_SEGMENTED=1 -DDP_VARIANT=0",
-        "-DDP_GPU=1 -DDP_SEGMENTED=0 -DDP_VARIANT=1073741823"};
+    static const char *const options[] = {"-DDP_WAY=0 -DDP_CPU=1 -DDP_SEGMENTED=0 -DDP_VARIANT=0",
+                                          "-DDP_WAY=0 -DDP_CPU=1 -DDP_SEGMENTED=1 -DDP_VARIANT=5",
+                                          "-DDP_WAY=0 -DDP_CPU=1 -DDP_SEGMENTED=1 -DDP_VARIANT=0 -DDP_ANY_VARIANT=1",
+                                          "-DDP_WAY=0 -DDP_GPU=1 -DDP_SEGMENTED=1 -DDP_VARIANT=0",
+                                          "-DDP_WAY=0 -DDP_GPU=1 -DDP_SEGMENTED=0 -DDP_VARIANT=1073741823"};
     StrBuf text = {0};
     add_holes(&text, plan, k);
     check_facts(plan, k, strstr(text.text, "#ifndef DP_WORDS"));
@@ -305,7 +306,7 @@ static void compile_kernel(const Plan *plan, const PlanKernel *k)
 /* A segmented reduction in which instances share something has holes for kernels/tile.cl, too. */
 static void compile_tile(const Plan *plan, const PlanKernel *k)
 {
-#define TILE_OPTIONS " -DDP_WAY=4 -DDP_SEGMENTED=1 -DDP_VARIANT=0 -DDP_TM=4 -DDP_TN=2 -DDP_BK=8 -DDP_UNROLL= "
+#define TILE_OPTIONS " -DDP_WAY=5 -DDP_SEGMENTED=1 -DDP_VARIANT=0 -DDP_TM=4 -DDP_TN=2 -DDP_BK=8 -DDP_UNROLL= "
     static const char *const options[] = {"-DDP_CPU=1 -DDP_PIECES=1" TILE_OPTIONS,
                                           "-DDP_GPU=1 -DDP_PIECES=1" TILE_OPTIONS,
                                           "-DDP_GPU=1 -DDP_PIECES=4" TILE_OPTIONS};
