@@ -6,13 +6,17 @@ dpc=$1
 shift
 cd "$(dirname "$0")/.."
 failed=0
-force() { # SHAPE WAYS FILE…
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+force() { # SHAPE WAYS FILE…: another way may take other numbers of launches than the file expects
     shape=$1 ways=$2
     shift 2
-    DP_SHAPE=$shape "$dpc" test --eval=plan --param "$ways" "$@" >/tmp/ways.$$ 2>&1 || {
+    rm -f "$work"/*.dp
+    for file; do sed '/^-- expect /d' "$file" >"$work/${file##*/}"; done
+    DP_SHAPE=$shape "$dpc" test --eval=plan --param "$ways" "$work"/*.dp >"$work/said" 2>&1 || {
         failed=1
         echo "FAILED: $shape, $ways"
-        grep -v -E 'passed$|expected (kernels|launches|readbacks)|  got [0-9]+$' /tmp/ways.$$
+        grep -v 'passed$' "$work/said"
     }
 }
 reduces="tests/run/segment_ways.dp tests/run/scan_ways.dp tests/run/tiles.dp" sorts=tests/run/sort_ways.dp maps="tests/run/map_ways.dp tests/run/scan_columns.dp" \
@@ -45,5 +49,4 @@ done
 for ways in histogram=chunks histogram=chunks,histogram-copies=1 histogram=add histogram=hot histogram=sort; do
     force gpu $ways ${@:-$histograms}
 done
-rm -f /tmp/ways.$$
 exit $failed
