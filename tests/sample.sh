@@ -2,6 +2,7 @@
 # Whether the programs of tests/sample.txt use every operation of the runtime and every kind of kernel that the programs of
 # tests/run use: sample.sh DPC
 set -u
+export LC_ALL=C
 dpc=$(realpath "$1")
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
