@@ -10,7 +10,7 @@ trap 'rm -rf "$folder"' EXIT
 grep -oE '\bdp_[a-z_]+\(' runtime/include/dp_rt.h | sort -u >"$folder/runtime"
 operations() { # of the host programs of FILE…
     for f in "$@"; do "$dpc" dump --stage=host "$f" 2>/dev/null; done >"$folder/host"
-    { grep -oE '\bdp_[a-z_]+\(' "$folder/host" | sort -u | comm -12 - "$folder/runtime"; grep -oE '\bDP_K_[A-Z]+' "$folder/host" | sort -u; }
+    { grep -oE '\bdp_[a-z_]+\(' "$folder/host" | sort -u | comm -12 - "$folder/runtime"; grep -oE '\bDP_K_[A-Z]+' "$folder/host"; } | sort -u
 }
 operations tests/run/*.dp >"$folder/all"
 operations $(sed 's|.*|tests/run/&.dp|' tests/sample.txt) >"$folder/sample"
