@@ -7,34 +7,34 @@ enum { LINES_AROUND = 4 };
 
 /* ---- values ---- */
 
-static void show_json(FILE *out, const Json *v);
-
-static void show_items(FILE *out, const Json *list)
+/* {"more": N} stands for those that the trace left out. */
+static void show_items(FILE *out, const Json *list, void show(FILE *, const Json *), const char *between)
 {
-    fputc('[', out);
     for (const Json *item = list->first; item; item = item->next) {
         if (item->kind == JSON_OBJECT)
             fprintf(out, "… %" PRIu64 " more", json_number(item, "more", 0));
         else
-            show_json(out, item);
-        fputs(item->next ? ", " : "", out);
+            show(out, item);
+        fputs(item->next ? between : "", out);
     }
-    fputc(']', out);
 }
 
 static void show_json(FILE *out, const Json *v)
 {
-    if (v->kind == JSON_LIST)
-        show_items(out, v);
-    else
+    if (v->kind != JSON_LIST) {
         fputs(v->text ? v->text : "?", out);
+        return;
+    }
+    fputc('[', out);
+    show_items(out, v, show_json, ", ");
+    fputc(']', out);
 }
 
 /* "[2, 5, 0]" is two elements from element 0 of block 5 on. */
 static void show_view(FILE *out, const Json *view)
 {
     const Json *length = view->first, *block = length ? length->next : NULL;
-    if (!length) /* {"more": N} comes as an object */
+    if (!length)
         return;
     fputs(length->text ? length->text : "?", out);
     if (block && block->next)
@@ -44,13 +44,7 @@ static void show_view(FILE *out, const Json *view)
 static void show_views(FILE *out, const Json *views)
 {
     fputs("\n      views: ", out);
-    for (const Json *view = views->first; view; view = view->next) {
-        if (view->kind == JSON_OBJECT)
-            fprintf(out, "… %" PRIu64 " more", json_number(view, "more", 0));
-        else
-            show_view(out, view);
-        fputs(view->next ? "; " : "", out);
-    }
+    show_items(out, views, show_view, "; ");
 }
 
 static void show_context(FILE *out, const Json *v)
