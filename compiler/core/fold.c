@@ -352,6 +352,19 @@ static Outcome fold_convert(Fold *f, CoreAtom *out)
     return fits(from, via) || wraps ? rewrite(f, PRIM_CONVERT, x, x) : NOTHING;
 }
 
+/* select (a < b) b a = max a b of integers, and the like. */
+static Outcome fold_choice_of_extreme(Fold *f, CoreAtom c, CoreAtom x, CoreAtom y)
+{
+    CoreAtom a, b;
+    if (!came_from(f, c, PRIM_LT, &a, &b) && !came_from(f, c, PRIM_LE, &a, &b))
+        return NOTHING;
+    if (scalar_is_float(core_atom_type(f->s->fn, a).scalar))
+        return NOTHING; /* nan, and zeros of both signs */
+    if (core_atom_equal(a, x) && core_atom_equal(b, y))
+        return rewrite(f, PRIM_MIN, x, y);
+    return core_atom_equal(a, y) && core_atom_equal(b, x) ? rewrite(f, PRIM_MAX, x, y) : NOTHING;
+}
+
 static Outcome fold_select(Fold *f, CoreAtom *out)
 {
     CoreAtom c = f->args[0], x = f->args[1], y = f->args[2], a, b;
@@ -366,7 +379,7 @@ static Outcome fold_select(Fold *f, CoreAtom *out)
         return REWRITTEN;
     }
     if (!is_bool)
-        return NOTHING;
+        return fold_choice_of_extreme(f, c, x, y);
     if (atom_is(x, 1))
         return rewrite(f, PRIM_OR, c, y);
     if (atom_is(y, 0))

@@ -229,25 +229,14 @@ static bool is_closed(const Grouping *g)
 
 /* ---- what becomes of a group ---- */
 
-/* As an operator on integers that may go in any order. `select (b < a) b a` and the like are min and max. */
+/* As an operator on integers that may go in any order. */
 static CorePrim commuting_op(const GroupPass *p, CoreAtom result, CoreAtom x, CoreAtom y)
 {
     static const CorePrim ops[] = {PRIM_ADD, PRIM_MUL, PRIM_MIN, PRIM_MAX, PRIM_AND, PRIM_OR, PRIM_XOR};
     for (uint32_t i = 0; i < sizeof ops / sizeof *ops; i++)
         if (is_prim2(p, result, ops[i], x, y) || is_prim2(p, result, ops[i], y, x))
             return ops[i];
-    const CoreStmt *s = prim_of(p, result, PRIM_SELECT);
-    if (!s || !((core_atom_equal(s->prim.args[1], x) && core_atom_equal(s->prim.args[2], y)) ||
-                (core_atom_equal(s->prim.args[1], y) && core_atom_equal(s->prim.args[2], x))))
-        return PRIM_COUNT;
-    CoreAtom taken = s->prim.args[1], left = s->prim.args[2], cond = s->prim.args[0];
-    if (is_prim2(p, cond, PRIM_LT, taken, left) || is_prim2(p, cond, PRIM_LE, taken, left) ||
-        is_prim2(p, cond, PRIM_GT, left, taken) || is_prim2(p, cond, PRIM_GE, left, taken))
-        return PRIM_MIN;
-    return is_prim2(p, cond, PRIM_LT, left, taken) || is_prim2(p, cond, PRIM_LE, left, taken) ||
-                   is_prim2(p, cond, PRIM_GT, taken, left) || is_prim2(p, cond, PRIM_GE, taken, left)
-               ? PRIM_MAX
-               : PRIM_COUNT;
+    return PRIM_COUNT;
 }
 
 /* Of integers of 4 and 8 bytes, whose histograms need no sort. */

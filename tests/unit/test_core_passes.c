@@ -234,6 +234,38 @@ static void test_branches(void **state)
     b_close(&b);
 }
 
+/* if (x op y) then x else y, or the other way round: of integers one primitive, of floats not (nan, zeros of both
+ * signs). */
+static void test_choice_of_extreme(void **state)
+{
+    (void)state;
+    const struct {
+        CorePrim compare;
+        bool swapped, is_float;
+        CorePrim expected;
+    } cases[] = {{PRIM_LT, false, false, PRIM_MIN},
+                 {PRIM_LE, true, false, PRIM_MAX},
+                 {PRIM_GT, false, false, PRIM_MAX},
+                 {PRIM_GE, true, false, PRIM_MIN},
+                 {PRIM_LT, false, true, PRIM_COUNT}};
+    for (uint32_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        B b = b_open();
+        CoreFn *fn = b_fn(&b, "f");
+        b_entry(&b, fn);
+        CoreType t = cases[i].is_float ? T_F64 : T_I64;
+        CoreAtom x = b_param(&b, t), y = b_param(&b, t);
+        CoreStmt *s = b_if(&b, b_prim(&b, cases[i].compare, x, y), t);
+        b_results(&b, s->if_.then_b, ATOMS(cases[i].swapped ? y : x));
+        b_results(&b, s->if_.else_b, ATOMS(cases[i].swapped ? x : y));
+        b_return(&b, ATOMS(b_push(&b, s)));
+        simplify_checked(&b);
+        assert_int_equal(count_kind(fn, CORE_PRIM), cases[i].expected == PRIM_COUNT ? 2 : 1);
+        if (cases[i].expected != PRIM_COUNT)
+            assert_int_equal(fn->body->stmts.at[0]->prim.op, cases[i].expected);
+        b_close(&b);
+    }
+}
+
 /* What may fail stays behind its condition. */
 static void test_guarded_failure_stays(void **state)
 {
@@ -761,6 +793,7 @@ int main(void)
         cmocka_unit_test(test_bounds_that_hold),
         cmocka_unit_test(test_lengths_that_follow),
         cmocka_unit_test(test_branches),
+        cmocka_unit_test(test_choice_of_extreme),
         cmocka_unit_test(test_guarded_failure_stays),
         cmocka_unit_test(test_loop_state),
         cmocka_unit_test(test_unused_map_still_fails),
