@@ -2,7 +2,8 @@
 # All tests: run_all.sh BUILD_DIR [--quick | --long]
 #
 #   unit     cmocka tests of the parts, the command line, every block of the documentation, hostile input (robust.py), extreme
-#            sizes and numbers on the interpreters (edges.py), calls that fail (attack), a few seconds of fuzzing (ctest)
+#            sizes and numbers on the interpreters (edges.py), the Python package (python.sh), calls that fail (attack), a few
+#            seconds of fuzzing (ctest)
 #   diag     wrong programs against their expected diagnostics
 #   golden   dumps of the stages
 #   warnings the examples, the library and the programs of tests/run have none
@@ -58,6 +59,8 @@ progress() {
 }
 
 command -v python3 >/dev/null 2>&1 || echo "python3 is not installed: no tests of hostile input (robust.py), no fuzzing"
+for python in python3 /usr/bin/python3; do "$python" -c 'import numpy, pytest' 2>/dev/null && break; done ||
+    echo "numpy or pytest is not installed: no tests of the Python package (python.sh)"
 command -v clang >/dev/null 2>&1 || echo "clang is not installed: the kernels do not go through its OpenCL front end"
 begin unit
 only='.'

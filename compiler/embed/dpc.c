@@ -5,6 +5,7 @@
 #include "dp_rt.h"
 #include "dp_stack.h"
 #include "dp_status.h"
+#include "embed/entries.h"
 #include "embed/values.h"
 #include "opencl/program.h"
 #include "support/memory.h"
@@ -16,6 +17,7 @@
 struct DpcProgram {
     Compilation *compilation;
     const DpProgram *made;
+    const DpcEntry *entries;
     bool recurses; /* may: it has functions that are called */
 };
 
@@ -68,8 +70,9 @@ static void compile(void *data)
         c->text_bytes = strlen(job->text);
         c->text = arena_strndup(c->session->arena, job->text, c->text_bytes);
     }
-    job->compiled = compile_to(c, STAGE_PLAN);
+    p->entries = compile_to(c, STAGE_PLAN) ? dpc_entries(c) : NULL;
     c->session->messages = NULL;
+    job->compiled = p->entries != NULL;
     if (!job->compiled)
         return;
     p->made = opencl_program(c->plan, c->path);
@@ -126,10 +129,7 @@ unsigned dpc_entry_count(const DpcProgram *program) { return program->made->nent
 
 DpcEntry dpc_entry(const DpcProgram *program, unsigned index)
 {
-    if (index >= program->made->nentries)
-        return (DpcEntry){0};
-    const DpEntry *e = &program->made->entries[index];
-    return (DpcEntry){e->name, e->nparams, e->param_names, e->param_types, e->result_type};
+    return index < program->made->nentries ? program->entries[index] : (DpcEntry){0};
 }
 
 /* ---- contexts ---- */

@@ -51,6 +51,9 @@ typedef struct DpcEntry {
     const char *const *param_names;
     const char *const *param_types; /* as in DP, "[(i32, f64)]" */
     const char *result_type;
+    const char *const *sized_params; /* the types with the sizes that are written, "[n][m]f32" for "[[f32]]" */
+    const char *sized_result;
+    const char *doc; /* the --| comment in front of it, or NULL */
 } DpcEntry;
 unsigned dpc_entry_count(const DpcProgram *program);
 DpcEntry dpc_entry(const DpcProgram *program, unsigned index);

@@ -194,7 +194,9 @@ void load_program_text(Session *s, const char *path, const char *text, size_t n,
 {
     Loader l = {.s = s, .ids = ids, .out = out};
     load_from_library(&l, "prelude.dp", NULL);
-    load_imports(&l, add_file(&l, intern_cstr(s, path), source_add_text(s, path, text, n, false), NULL));
+    LoadedFile *f = add_file(&l, intern_cstr(s, path), source_add_text(s, path, text, n, false), NULL);
+    f->on_disk = true; /* or could be: its imports are files beside it */
+    load_imports(&l, f);
 }
 
 bool load_program(Session *s, const char *path, AstIds *ids, ModuleList *out, const char **why)

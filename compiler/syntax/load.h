@@ -17,7 +17,7 @@ typedef struct ModuleList {
 
 /* False, with *why, if the program's own file cannot be read. All else is in the session's diagnostics. */
 bool load_program(Session *s, const char *path, AstIds *ids, ModuleList *out, const char **why);
-/* A program whose text is given. It imports modules of the library only. */
+/* A program whose text is given; what it imports lies beside `path`, or in the library. */
 void load_program_text(Session *s, const char *path, const char *text, size_t n, AstIds *ids, ModuleList *out);
 
 #endif

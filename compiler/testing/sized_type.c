@@ -1,5 +1,6 @@
 #include "testing/sized_type.h"
 
+#include <inttypes.h>
 #include <string.h>
 
 enum { MAX_ABBREVIATIONS = 64 };
@@ -146,7 +147,8 @@ static SizedType convert_param(Builder *b, const DpType *t, const Pat *p)
     return s;
 }
 
-Signature signature_of(Arena *arena, const Checked *checked, const Def *def, DpType *const *types, uint32_t n)
+Signature signature_of(Arena *arena, const Checked *checked, const Def *def, DpType *const *types, uint32_t n,
+                       const DpType *result)
 {
     Builder b = {.arena = arena, .checked = checked};
     Signature s = {.params = arena_array(arena, SizedType, n), .nparams = n};
@@ -155,9 +157,13 @@ Signature signature_of(Arena *arena, const Checked *checked, const Def *def, DpT
         s.params[i] = convert_param(&b, types[i], p);
         name_integers(&b, p, &s.params[i]);
     }
+    if (result)
+        s.result = convert(&b, result, def ? def->result : NULL, NULL, 0);
     s.nsizes = b.names.n;
     s.size_depths = arena_array(arena, uint32_t, b.names.n);
+    s.size_names = arena_array(arena, Name, b.names.n);
     for (uint32_t i = 0; i < b.names.n; i++) {
+        s.size_names[i] = b.names.at[i].name;
         s.size_depths[i] = b.names.at[i].depth;
         if (b.names.at[i].used && b.names.at[i].integer) {
             b.names.at[i].integer->rule = SIZED_NAME;
@@ -169,7 +175,64 @@ Signature signature_of(Arena *arena, const Checked *checked, const Def *def, DpT
 
 Signature signature_plain(Arena *arena, DpType *const *types, uint32_t n)
 {
-    return signature_of(arena, NULL, NULL, types, n);
+    return signature_of(arena, NULL, NULL, types, n, NULL);
+}
+
+/* ---- as text ---- */
+
+static void print_items(StrBuf *out, const Signature *s, const SizedType *t)
+{
+    const DpType *type = t->type;
+    for (uint32_t i = 0; i < type->n; i++) {
+        const uint32_t item = type->order ? type->order[i] : i;
+        strbuf_add(out, i ? ", " : "");
+        if (type->kind == DP_T_RECORD)
+            strbuf_printf(out, "%s: ", type->names[item]);
+        signature_print_type(out, s, &t->items[item]);
+    }
+}
+
+static void print_constructors(StrBuf *out, const Signature *s, const SizedType *t)
+{
+    for (uint32_t i = 0; i < t->type->n; i++) {
+        const bool payload = t->type->items[i] != NULL;
+        const bool is_sum = payload && t->type->items[i]->kind == DP_T_SUM;
+        strbuf_printf(out, "%s#%s%s", i ? " | " : "", t->type->names[i], is_sum ? " (" : payload ? " " : "");
+        if (payload)
+            signature_print_type(out, s, &t->items[i]);
+        strbuf_add(out, is_sum ? ")" : "");
+    }
+}
+
+static void print_array(StrBuf *out, const Signature *s, const SizedType *t)
+{
+    const bool is_free = t->rule == SIZED_FREE, in_parens = !is_free && t->type->element->kind == DP_T_SUM;
+    if (is_free && t->type->is_text) {
+        strbuf_add(out, "text");
+        return;
+    }
+    if (t->rule == SIZED_LITERAL)
+        strbuf_printf(out, "[%" PRIi64 "]", t->literal);
+    else
+        strbuf_printf(out, "[%s%s", is_free ? "" : s->size_names[t->name], is_free ? "" : "]");
+    strbuf_add(out, in_parens ? "(" : "");
+    signature_print_type(out, s, t->items);
+    strbuf_add(out, is_free ? "]" : in_parens ? ")" : "");
+}
+
+void signature_print_type(StrBuf *out, const Signature *s, const SizedType *t)
+{
+    switch (t->type->kind) {
+    case DP_T_SCALAR: strbuf_add(out, dp_scalar_name(t->type->scalar)); break;
+    case DP_T_TUPLE:
+    case DP_T_RECORD:
+        strbuf_add(out, t->type->kind == DP_T_TUPLE ? "(" : "{");
+        print_items(out, s, t);
+        strbuf_add(out, t->type->kind == DP_T_TUPLE ? ")" : "}");
+        break;
+    case DP_T_SUM: print_constructors(out, s, t); break;
+    case DP_T_ARRAY: print_array(out, s, t); break;
+    }
 }
 
 /* ---- values ---- */

@@ -8,6 +8,7 @@
 #ifndef DPC_SIZED_TYPE_H
 #define DPC_SIZED_TYPE_H
 
+#include "support/strbuf.h"
 #include "testing/value_tree.h"
 #include "types/check.h"
 
@@ -25,14 +26,21 @@ struct SizedType {
 typedef struct Signature {
     SizedType *params;
     uint32_t nparams;
+    SizedType result; /* as it is declared */
     uint32_t nsizes;
+    Name *size_names;
     uint32_t *size_depths; /* by size: how many sequences at most are around one of that length */
 } Signature;
 
-/* Of a checked definition; types: its parameters' outside types, which are kept. */
-Signature signature_of(Arena *arena, const Checked *checked, const Def *def, DpType *const *types, uint32_t n);
+/* Of a checked definition; types: its parameters' outside types, and the result's (NULL: it is not wanted), which are
+ * kept. */
+Signature signature_of(Arena *arena, const Checked *checked, const Def *def, DpType *const *types, uint32_t n,
+                       const DpType *result);
 /* Without any sizes. */
 Signature signature_plain(Arena *arena, DpType *const *types, uint32_t n);
+
+/* A type of the signature as declared, "[n](i64, text)". */
+void signature_print_type(StrBuf *out, const Signature *s, const SizedType *t);
 
 /* May the function be called with these, as far as sizes go? The first place that mentions a name binds it; in a
  * sequence without elements its rows' names are 0. */

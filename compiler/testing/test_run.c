@@ -243,7 +243,7 @@ static bool make_subject(TestRun *t, Subject *s, const TestBlock *block)
         return false;
     s->nargs = entry_arg_leaves(&s->types);
     s->nresults = result_leaves(s);
-    s->signature = signature_of(t->arena, t->c->checked, block->def, s->types.params, s->types.entry->nparams);
+    s->signature = signature_of(t->arena, t->c->checked, block->def, s->types.params, s->types.entry->nparams, NULL);
     s->inputs = arena_array(t->arena, Input, block->cases.n);
     bool ok = true;
     for (; s->ninputs < block->cases.n; s->ninputs++) {

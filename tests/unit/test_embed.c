@@ -24,6 +24,8 @@ static const char source[] =
     "entry shapes (xs: [#circle f64 | #none]) : [f64] = { match x case #circle r -> r case #none -> 0.0 : x in xs }\n"
     "def down (n: i64) : i64 = if n == 0 then 0 else 1 + down (n - 1)\n"
     "entry deep (n: i64) : i64 = down n\n"
+    "--| The other way round.\n"
+    "entry turn (n: i64) (m: [n][k](i64, [3]f32)) (xs: [n](#b | #a point)) : [k][n](i64, [3]f32) = transpose m\n"
     "entry negate (b: bool) (s: i8) : (bool, i8) = (not b, -s)\n";
 
 static DpcProgram *compiled(void)
@@ -205,12 +207,20 @@ static void test_errors(void **state)
     assert_null(dpc_compile_file("/nowhere/f.dp", &error));
     assert_non_null(strstr(error.text, "cannot read /nowhere/f.dp"));
     DpcProgram *p = compiled();
-    assert_int_equal(dpc_entry_count(p), 6);
+    assert_int_equal(dpc_entry_count(p), 7);
     const DpcEntry e = dpc_entry(p, 2);
     assert_string_equal(e.name, "swap");
     assert_string_equal(e.param_names[0], "ps");
     assert_string_equal(e.result_type, "[[(f32, i64)]]");
-    assert_null(dpc_entry(p, 6).name);
+    assert_null(e.doc);
+    const DpcEntry sized = dpc_entry(p, 5);
+    assert_string_equal(sized.param_types[1], "[[(i64, [f32])]]");
+    assert_string_equal(sized.sized_params[0], "i64");
+    assert_string_equal(sized.sized_params[1], "[n][k](i64, [3]f32)");
+    assert_string_equal(sized.sized_params[2], "[n](#a {x: i64, y: f32} | #b)");
+    assert_string_equal(sized.sized_result, "[k][n](i64, [3]f32)");
+    assert_string_equal(sized.doc, "The other way round.");
+    assert_null(dpc_entry(p, 7).name);
     assert_null(dpc_open(p, &(DpcOptions){.device = "no such device"}, &error));
     assert_int_equal(error.status, 4);
     assert_null(dpc_open(p, &(DpcOptions){.params = "no_such_parameter=1"}, &error));
@@ -228,6 +238,21 @@ static void test_errors(void **state)
     dpc_program_free(p);
     dpc_error_clear(&error);
     dpc_error_clear(&error); /* twice is harmless */
+}
+
+/* Imports of a text are files beside its name. */
+static void test_imports(void **state)
+{
+    (void)state;
+    DpcError error = {0};
+    const char *text = "import \"numbers\" as N\nentry main (x: i64) : i64 = N.square x\n";
+    DpcProgram *p = dpc_compile("tests/run/modules/main.dp", text, &error);
+    if (!p)
+        fail_msg("%s", error.text);
+    dpc_program_free(p);
+    assert_null(dpc_compile("tests/main.dp", text, &error));
+    assert_non_null(strstr(error.text, "no file tests/numbers.dp"));
+    dpc_error_clear(&error);
 }
 
 enum { THREADS = 3, ROUNDS = 20 };
@@ -280,6 +305,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_calls),     cmocka_unit_test(test_tune_files),
                                        cmocka_unit_test(test_by_leaves), cmocka_unit_test(test_results),
-                                       cmocka_unit_test(test_errors),    cmocka_unit_test(test_threads)};
+                                       cmocka_unit_test(test_errors),    cmocka_unit_test(test_imports),
+                                       cmocka_unit_test(test_threads)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -81,7 +81,7 @@ static Params params_of(const char *definition)
         assert_non_null(r.types[n++]);
         strbuf_free(&type);
     }
-    r.signature = signature_of(r.arena, checked, def, r.types, n);
+    r.signature = signature_of(r.arena, checked, def, r.types, n, NULL);
     return r;
 }
 

@@ -1,0 +1,27 @@
+"""DP in Python: nested data parallelism on OpenCL devices.
+
+>>> import dpc
+>>> m = dpc.compile("entry main (rows: [[f64]]) : [f64] = map sum rows")
+>>> m.main([[1, 2, 3], [], [4]]).tolist()
+[6.0, 0.0, 4.0]
+"""
+from ._errors import CompileError, DeviceError, Diagnostic, Error, OutOfMemory, RunError
+from ._module import Entry, Module, compile, load
+from ._values import Case, Cases, Columns, Ragged
+
+__all__ = [
+    "compile",
+    "load",
+    "Module",
+    "Entry",
+    "Ragged",
+    "Columns",
+    "Case",
+    "Cases",
+    "Error",
+    "CompileError",
+    "RunError",
+    "OutOfMemory",
+    "DeviceError",
+    "Diagnostic",
+]

@@ -1,0 +1,284 @@
+"""Programs and their entries."""
+import ctypes
+import inspect
+import keyword
+import threading
+import weakref
+from ctypes import byref, c_void_p
+
+import numpy as np
+
+from . import _arguments, _awkward, _results, _types
+from ._errors import make_error
+from ._library import DpcError, DpcOptions, lib
+from ._types import Array, Scalar
+
+
+def encoded(text):
+    if text is None:
+        return None
+    if "\0" in str(text):
+        raise ValueError("a zero byte in a text for dpc")
+    return str(text).encode("utf-8", "surrogateescape")
+
+
+def decoded(data):
+    return None if data is None else data.decode("utf-8", "replace")
+
+
+def raise_error(error, compiling=False):
+    text = decoded(error.text)
+    status = error.status
+    lib.dpc_error_clear(byref(error))
+    raise make_error(status, text, compiling)
+
+
+class Program:
+    """A compiled program, which contexts share."""
+
+    def __init__(self, compile, *arguments):
+        error = DpcError()
+        self.address = compile(*arguments, byref(error))
+        if not self.address:
+            raise_error(error, compiling=True)
+        self.free = weakref.finalize(self, lib.dpc_program_free, self.address)
+
+
+class Context:
+    """A program on a device, opened by the first call; used by one thread at a time."""
+
+    def __init__(self, program, options):
+        self.program, self.options = program, options
+        self.address, self.lock, self.error = None, threading.Lock(), DpcError()
+
+    def open(self):
+        """With the lock held."""
+        if not self.address:
+            o = self.options
+            texts = [encoded(o.get(name)) for name in ("device", "platform", "params", "tune")]
+            options = DpcOptions(texts[0], texts[1], o.get("memory") or 0, texts[2], texts[3])
+            self.address = lib.dpc_open(self.program.address, byref(options), byref(self.error))
+            if not self.address:
+                raise_error(self.error)
+            # The program, among the arguments, is freed behind its contexts.
+            self.close_it = weakref.finalize(self, close_context, self.address, self.program)
+        return self.address
+
+    def close(self):
+        with self.lock:
+            if self.address:
+                self.address = None
+                self.close_it()
+
+
+def close_context(address, program):
+    lib.dpc_close(address)
+
+
+# ---- arguments ----
+
+
+def scalar_packer(t):
+    """Python's own numbers, checked and put where the library reads them."""
+    make, kind, name = lib.dpc_scalar, _results.READERS[t.name], t.bytes
+    own = {"b": bool, "f": float}.get(t.dtype.kind, int)
+    low, high = (np.iinfo(t.dtype).min, np.iinfo(t.dtype).max) if t.dtype.kind in "iu" else (None, None)
+
+    def pack(value, keep):
+        if type(value) is not own or (low is not None and not low <= value <= high):
+            leaves = []
+            _arguments.one(t, value, leaves)
+            value = leaves[0].data[0].item()
+        number = kind(value)
+        keep.append(number)
+        return make(name, byref(number))
+
+    return pack
+
+
+def value_packer(t, text):
+    make = lib.dpc_value
+
+    def pack(value, keep):
+        found, made = _arguments.leaves_of(t, value)
+        keep.append((found, made))
+        address = make(text, made)
+        if not address:
+            raise ValueError(f"lengths do not fit {text.decode()}")
+        return address
+
+    return pack
+
+
+def array_packer(t, text):
+    """Arrays of numpy that are as the device wants them are handed over as they lie; others are made so."""
+    rank, element, other = 0, t, value_packer(t, text)
+    while isinstance(element, Array):
+        rank, element = rank + 1, element.element
+    make, name, dtype, shape_type = lib.dpc_array, element.bytes, element.dtype, ctypes.c_uint64 * rank
+
+    def pack(value, keep):
+        if type(value) is not np.ndarray or value.dtype != dtype or value.ndim != rank:
+            return other(value, keep)
+        if not value.flags.c_contiguous:
+            value = np.ascontiguousarray(value)
+        keep.append(value)
+        return make(name, value.__array_interface__["data"][0], rank, shape_type(*value.shape))
+
+    return pack
+
+
+def packer_of(t, text):
+    """A function of a value, and of a list that keeps alive what the DpcValue which it gives refers to."""
+    if isinstance(t, Scalar):
+        return scalar_packer(t)
+    element = t
+    while isinstance(element, Array):
+        element = element.element
+    if isinstance(t, Array) and isinstance(element, Scalar):
+        return array_packer(t, text)
+    return value_packer(t, text)
+
+
+# ---- entries ----
+
+
+def parameter_names(names):
+    """As Python may have them: x' is x_, and what is a pattern in DP is named by its place."""
+    found = []
+    for i, name in enumerate(names):
+        name = f"arg{i + 1}" if name == "_" else name.replace("'", "_")
+        while keyword.iskeyword(name) or name in found:
+            name += "_"
+        found.append(name)
+    return found
+
+
+class Entry:
+    """An entry of a program, called with numbers, arrays and sequences.
+
+    `params` are pairs of names and types, and `result` is a type, as DP writes them."""
+
+    def __init__(self, context, entry, awkward):
+        n = entry.params
+        self.__name__ = self.__qualname__ = entry.name.decode()
+        types = [entry.param_types[i] for i in range(n)]
+        sized = [entry.sized_params[i].decode() for i in range(n)]
+        self.names = parameter_names([entry.param_names[i].decode() for i in range(n)])
+        self.params, self.result = list(zip(self.names, sized)), entry.sized_result.decode()
+        self._context, self._bytes = context, entry.name
+        self._types = [_types.parse(text) for text in sized]
+        self._packers = [packer_of(t, text) for t, text in zip(self._types, types)]
+        self._read = _results.reader_of(_types.parse(self.result), awkward)
+        self._values = c_void_p * n
+        self.__doc__ = self.signature_text() + ("\n\n" + decoded(entry.doc) if entry.doc else "")
+        self.__signature__ = self.python_signature()
+
+    def signature_text(self):
+        return f"{self.__name__} {''.join(f'({n}: {t}) ' for n, t in self.params)}: {self.result}"
+
+    def python_signature(self):
+        kind = inspect.Parameter.POSITIONAL_OR_KEYWORD
+        return inspect.Signature(
+            [inspect.Parameter(name, kind, annotation=t) for name, t in self.params], return_annotation=self.result
+        )
+
+    def __repr__(self):
+        return f"<entry {self.signature_text()}>"
+
+    def __call__(self, *args, **named):
+        if named or len(args) != len(self._packers):
+            args = self.bind(args, named)
+        keep, at, context = [], 0, self._context
+        values = self._values()
+        try:
+            for pack in self._packers:
+                values[at] = pack(args[at], keep)
+                at += 1
+            with context.lock:
+                address = context.address or context.open()
+                error = context.error
+                result = lib.dpc_call(address, self._bytes, values, at, byref(error))
+                if not result:
+                    raise_error(error)
+        except (TypeError, ValueError) as why:
+            if at == len(args):
+                raise
+            raise type(why)(f"argument {self.names[at]} of {self.__name__}: {why}") from None
+        finally:
+            for value in values[:at]:
+                lib.dpc_value_free(value)
+        return self._read(result)
+
+    def bind(self, args, named):
+        try:
+            return self.__signature__.bind(*args, **named).args
+        except TypeError as why:
+            raise TypeError(f"{self.__name__}: {why}: {self.signature_text()}") from None
+
+
+# ---- modules ----
+
+
+class Module:
+    """A compiled program: its entries are methods, `m.main(x)`, and `m["name"]` is one of any name.
+
+    The device is opened by the first call. A module may be used by several threads, whose calls then wait for each other;
+    `open()` gives one that runs beside it."""
+
+    def __init__(self, program, options, awkward=None):
+        self._program, self._options, self._awkward = program, options, awkward
+        self._context = Context(program, options)
+        self._entries = {}
+        ragged = _awkward.installed if awkward is None else awkward
+        for i in range(lib.dpc_entry_count(program.address)):
+            entry = Entry(self._context, lib.dpc_entry(program.address, i), ragged)
+            self._entries[entry.__name__] = entry
+            setattr(self, entry.__name__, entry)
+        self.__doc__ = "\n".join(entry.signature_text() for entry in self)
+
+    def __getattr__(self, name):
+        raise AttributeError(f"there is no entry {name}: the program has {', '.join(self.__dict__.get('_entries', ()))}")
+
+    def __getitem__(self, name):
+        return self._entries[name]
+
+    def __iter__(self):
+        return iter(self._entries.values())
+
+    def __len__(self):
+        return len(self._entries)
+
+    def __repr__(self):
+        return f"<dpc module: {'; '.join(entry.signature_text() for entry in self)}>"
+
+    def open(self, **options):
+        """The same program in a context of its own, on the same device or another: options as of `compile`."""
+        return Module(self._program, {**self._options, **options}, self._awkward)
+
+    def close(self):
+        """Gives the device's memory back; the next call opens it again. Leaving a `with` does so, too."""
+        self._context.close()
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *raised):
+        self.close()
+
+
+def compile(source, name="main.dp", *, awkward=None, device=None, platform=None, memory=None, params=None, tune=None):
+    """Compiles a program of DP, given as text. Wrong programs are a CompileError.
+
+    name: what messages call it; imports of files are relative to it, as a path.
+    awkward: whether ragged results are arrays of Awkward Array; by default where that is installed.
+    device, platform: parts of their names, or a device's number, as `dpc devices` lists them; by default the first GPU,
+    else the CPU. memory: how many bytes of the device may be used. params, tune: tuning, as of `dpc run`."""
+    program = Program(lib.dpc_compile, encoded(name), encoded(source))
+    return Module(program, dict(device=device, platform=platform, memory=memory, params=params, tune=tune), awkward)
+
+
+def load(path, *, awkward=None, device=None, platform=None, memory=None, params=None, tune=None):
+    """Compiles the file of a program; else as `compile`."""
+    program = Program(lib.dpc_compile_file, encoded(path))
+    return Module(program, dict(device=device, platform=platform, memory=memory, params=params, tune=tune), awkward)

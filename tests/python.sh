@@ -1,0 +1,16 @@
+#!/bin/sh
+# The Python package: python.sh BUILD_DIR. Status 77: skipped, there is no Python with numpy and pytest.
+set -u
+build=$(cd "$1" && pwd) || exit 2
+cd "$(dirname "$0")/../python" || exit 2
+
+for python in python3 /usr/bin/python3 ''; do
+    [ -n "$python" ] || { echo "skipped: no python3 with numpy and pytest (Debian: python3-numpy python3-pytest)"; exit 77; }
+    "$python" -c 'import numpy, pytest' 2>/dev/null && break
+done
+if ldd "$build/libdpc.so" | grep -qE 'lib(a|t|ub)san'; then
+    echo "skipped: Python cannot load a library that is built with sanitizers"
+    exit 77
+fi
+export DPC_LIBRARY="$build/libdpc.so" PYTHONPATH="$PWD" PYTHONDONTWRITEBYTECODE=1
+exec "$python" -m pytest -q -p no:cacheprovider -rs tests
