@@ -120,10 +120,8 @@ DpCol dp_select_apart(DpRt *rt, const DpCol *views, DpCtx *from, DpCtx *to, uint
     return out;
 }
 
-void dp_compact_root(DpRt *rt, DpArr *a, uint32_t rank, uint32_t bytes)
+static void rebuild_root(DpRt *rt, DpArr *a, uint32_t rank, uint32_t bytes, Held held)
 {
-    Held held = {0, 0};
-    hold_set(&held, a->refs);
     if (!a->len || !held.bytes)
         return;
     uint32_t width = rank > 1 ? 16 : bytes;
@@ -138,4 +136,16 @@ void dp_compact_root(DpRt *rt, DpArr *a, uint32_t rank, uint32_t bytes)
     dp_arr_release(rt, a);
     *a = dp_views_root(rt, NULL, &out);
     dp_col_release(rt, &out);
+}
+
+void dp_compact_root(DpRt *rt, DpArr *a, uint32_t rank, uint32_t bytes)
+{
+    Held held = {0, 0};
+    hold_set(&held, a->refs);
+    rebuild_root(rt, a, rank, bytes, held);
+}
+
+void dp_store_anew(DpRt *rt, DpArr *a, uint32_t rank, uint32_t bytes)
+{
+    rebuild_root(rt, a, rank, bytes, (Held){UINT64_MAX, 0});
 }

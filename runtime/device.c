@@ -84,17 +84,35 @@ static bool takes_gpu_shape(const DpDevice *d)
     return d->facts.kind != DEVICE_CPU && !(shape && strcmp(shape, "cpu") == 0);
 }
 
-bool dp_device_open(DpRt *rt, const DpOpenOptions *options, DpOpenError *error)
+static bool choose(const DpOpenOptions *options, DpDeviceEntry *chosen, DpOpenError *error)
 {
     DpDeviceEntry found[MAX_DEVICES];
     uint32_t n = find_devices(options->backend, found);
     const DpDeviceEntry *e = NULL;
-    char why[96];
     for (int kind = DEVICE_GPU; kind <= DEVICE_OTHER && !e; kind++)
         e = pick(found, n, options, (DpDeviceKind)kind);
     if (!e)
         return dp_open_fails(error, EXIT_DEVICE, "%s",
                              n == 0 ? dp_device_none : "no such device; --list-devices shows them");
+    *chosen = *e;
+    return true;
+}
+
+/* The one that a caller's queue is of. */
+static bool choose_of_queue(const DpOpenOptions *options, DpDeviceEntry *chosen, DpOpenError *error)
+{
+    const DpBackend *backend = options->backend ? options->backend : &dp_opencl;
+    char why[96];
+    return backend->of_queue(options->queue, chosen, why) ||
+           dp_open_fails(error, EXIT_USAGE, "the queue cannot be used: %s", why);
+}
+
+bool dp_device_open(DpRt *rt, const DpOpenOptions *options, DpOpenError *error)
+{
+    DpDeviceEntry entry, *e = &entry;
+    char why[96];
+    if (!(options->queue ? choose_of_queue(options, e, error) : choose(options, e, error)))
+        return false;
     rt->device = e->backend->open(e, options->profile, why);
     if (!rt->device && !*why)
         return dp_open_fails(error, EXIT_MEMORY, "out of memory");

@@ -3,12 +3,11 @@
  * A back end is a table of functions. device_opencl.c is one; tests bring another (tests/unit/recording_device.h),
  * which records the calls and lets one of them fail. device.c picks a device among those that the back ends list.
  *
- * ORDER. A device does what it is asked in the order of the calls. `fill` and `launch` return before it is done; read,
- * write, copy and finish wait for everything before them.
- * FAILURES. A function returns a status, or NULL for what it should have made; then device->error says why, in the
- * back end's words ("CL_OUT_OF_RESOURCES in clFinish"), until the next failure. A device is used by one thread.
- * OWNERSHIP. Buffers, programs and kernels are given back to their device before it is closed; kernels before their
- * program. */
+ * ORDER. A device does what it is asked in the order of the calls. `fill`, `copy` and `launch` return before it is
+ * done; read, write and finish wait for everything before them. FAILURES. A function returns a status, or NULL for what
+ * it should have made; then device->error says why, in the back end's words ("CL_OUT_OF_RESOURCES in clFinish"), until
+ * the next failure. A device is used by one thread. OWNERSHIP. Buffers, programs and kernels are given back to their
+ * device before it is closed; kernels before their program. */
 #ifndef DP_DEVICE_H
 #define DP_DEVICE_H
 
@@ -35,6 +34,7 @@ typedef struct DpDeviceEntry {
     char platform[256], name[256];
     bool silent;      /* it does not say what it is: nothing else is known, and it cannot be opened */
     void *handles[2]; /* the back end's */
+    void *queue;      /* a caller's, on which the device is to work; or NULL */
 } DpDeviceEntry;
 
 /* What the runtime goes by. */
@@ -46,6 +46,7 @@ typedef struct DpDeviceFacts {
     uint64_t largest_buffer; /* that it promises; it may grant larger ones */
     uint64_t argument_bytes; /* of a kernel, at most */
     bool shares_memory;      /* buffers are the host's pages: zeros, taken when they are touched */
+    bool one_space;          /* a kernel that has the heap reaches other buffers, too (`reach`) */
     bool atomics64;
     bool keeps_built;   /* has a cache of built programs itself: nothing is gained by asking for binaries */
     bool compiles_late; /* each kernel when it first runs; else all of a program when it is built */
@@ -87,6 +88,8 @@ typedef struct DpLaunch {
 struct DpBackend {
     /* How many devices there are; `room` of them are described. */
     uint32_t (*list)(DpDeviceEntry *to, uint32_t room);
+    /* The one of a caller's queue (a cl_command_queue), whose commands run in order. False, and why. */
+    bool (*of_queue)(void *queue, DpDeviceEntry *to, char error[96]);
     /* NULL, and the device's words, on failure; no words: the host has no memory. timed: launches may be asked for
      * their time. */
     DpDevice *(*open)(const DpDeviceEntry *entry, bool timed, char error[96]);
@@ -96,7 +99,11 @@ struct DpBackend {
     DpDeviceStatus (*buffer_create)(DpDevice *d, uint64_t bytes, DpBuffer *made);
     void (*buffer_release)(DpDevice *d, DpBuffer *b); /* harmless where there is none */
     DpDeviceStatus (*fill)(DpDevice *d, const DpBuffer *b, uint64_t at, uint64_t bytes, unsigned char with);
-    DpDeviceStatus (*copy)(DpDevice *d, const DpBuffer *from, const DpBuffer *to, uint64_t bytes); /* from 0 on */
+    DpDeviceStatus (*copy)(DpDevice *d, const DpBuffer *from, uint64_t at, const DpBuffer *to, uint64_t to_at,
+                           uint64_t bytes);
+    /* Where a caller's buffer (a cl_mem, of the same context) begins, in bytes from the heap, modulo 2^64: a kernel
+     * writes that into the heap's word at `at`, as for anything else that gets both. */
+    DpDeviceStatus (*reach)(DpDevice *d, const DpBuffer *heap, uint64_t at, void *object);
     DpDeviceStatus (*read)(DpDevice *d, const DpBuffer *b, uint64_t at, uint64_t bytes, void *to);
     DpDeviceStatus (*write)(DpDevice *d, const DpBuffer *b, uint64_t at, uint64_t bytes, const void *from);
 

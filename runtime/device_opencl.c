@@ -18,7 +18,8 @@ typedef struct Opened {
     cl_device_id id;
     cl_context context;
     cl_command_queue queue;
-    char options[64]; /* of all builds */
+    cl_kernel distance; /* of `reach`; NULL: not yet needed */
+    char options[64];   /* of all builds */
 } Opened;
 
 /* ---- failures ---- */
@@ -98,6 +99,25 @@ static uint32_t opencl_list(DpDeviceEntry *to, uint32_t room)
     return n;
 }
 
+static bool opencl_of_queue(void *object, DpDeviceEntry *to, char error[96])
+{
+    cl_command_queue queue = object;
+    cl_device_id device = NULL;
+    cl_platform_id platform = NULL;
+    cl_command_queue_properties properties = 0;
+    snprintf(error, 96, "not a queue of OpenCL");
+    if (clGetCommandQueueInfo(queue, CL_QUEUE_DEVICE, sizeof device, &device, NULL) != CL_SUCCESS ||
+        clGetDeviceInfo(device, CL_DEVICE_PLATFORM, sizeof platform, &platform, NULL) != CL_SUCCESS ||
+        clGetCommandQueueInfo(queue, CL_QUEUE_PROPERTIES, sizeof properties, &properties, NULL) != CL_SUCCESS)
+        return false;
+    snprintf(error, 96, "the queue's commands have to run in order");
+    if (properties & CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE)
+        return false;
+    describe(to, platform, device);
+    to->queue = queue;
+    return true;
+}
+
 /* ---- opening ---- */
 static uint64_t size_fact(const Opened *o, cl_device_info what)
 {
@@ -125,6 +145,7 @@ static void find_facts(Opened *o, const DpDeviceEntry *e)
     f->argument_bytes = argument_bytes < 1024 ? 1024 : argument_bytes; /* what OpenCL guarantees */
     f->shares_memory = unified && e->kind == DEVICE_CPU;
     f->atomics64 = strstr(extensions, "cl_khr_int64_base_atomics") != NULL;
+    f->one_space = pocl || strncmp(e->platform, "NVIDIA", 6) == 0;
     f->straight_roots = strncmp(e->platform, "NVIDIA", 6) == 0;
     f->dialect = pocl ? "#define DP_POCL 1\n" : f->straight_roots ? "#define DP_NVIDIA 1\n" : NULL;
     f->keeps_built = f->compiles_late = f->long_header = f->vectors = pocl;
@@ -146,6 +167,8 @@ static void identify(Opened *o, const DpDeviceEntry *e)
 static void opencl_close(DpDevice *d)
 {
     Opened *o = (Opened *)d;
+    if (o->distance)
+        clReleaseKernel(o->distance);
     if (o->queue)
         clReleaseCommandQueue(o->queue);
     if (o->context)
@@ -153,22 +176,38 @@ static void opencl_close(DpDevice *d)
     free(o);
 }
 
+static DpDeviceStatus make_queue(Opened *o, bool timed)
+{
+    cl_int code;
+    o->context = clCreateContext(NULL, 1, &o->id, NULL, NULL, &code);
+    DpDeviceStatus made = status(&o->device, code, "clCreateContext");
+    if (made)
+        return made;
+    o->queue = clCreateCommandQueue(o->context, o->id, timed ? CL_QUEUE_PROFILING_ENABLE : 0, &code);
+    return status(&o->device, code, "clCreateCommandQueue");
+}
+
+static DpDeviceStatus take_queue(Opened *o, cl_command_queue queue)
+{
+    DpDevice *d = &o->device;
+    cl_context context;
+    DpDeviceStatus done = CALL(d, clGetCommandQueueInfo, queue, CL_QUEUE_CONTEXT, sizeof context, &context, NULL);
+    done = done ? done : CALL(d, clRetainContext, context);
+    o->context = done ? NULL : context;
+    done = done ? done : CALL(d, clRetainCommandQueue, queue);
+    o->queue = done ? NULL : queue;
+    return done;
+}
+
 static DpDevice *opencl_open(const DpDeviceEntry *e, bool timed, char error[96])
 {
     Opened *o = calloc(1, sizeof *o);
-    cl_int code;
     error[0] = 0;
     if (!o)
         return NULL;
     o->device.backend = &dp_opencl;
     o->id = e->handles[1];
-    o->context = clCreateContext(NULL, 1, &o->id, NULL, NULL, &code);
-    DpDeviceStatus opened = status(&o->device, code, "clCreateContext");
-    if (!opened) {
-        o->queue = clCreateCommandQueue(o->context, o->id, timed ? CL_QUEUE_PROFILING_ENABLE : 0, &code);
-        opened = status(&o->device, code, "clCreateCommandQueue");
-    }
-    if (opened) {
+    if (e->queue ? take_queue(o, e->queue) : make_queue(o, timed)) {
         snprintf(error, 96, "%s", o->device.error);
         opencl_close(&o->device);
         return NULL;
@@ -225,15 +264,15 @@ static DpDeviceStatus opencl_fill(DpDevice *d, const DpBuffer *b, uint64_t at, u
 }
 
 /* Where the host has the memory, waiting and copying is all, likewise below. */
-static DpDeviceStatus opencl_copy(DpDevice *d, const DpBuffer *from, const DpBuffer *to, uint64_t bytes)
+static DpDeviceStatus opencl_copy(DpDevice *d, const DpBuffer *from, uint64_t at, const DpBuffer *to, uint64_t to_at,
+                                  uint64_t bytes)
 {
-    const bool here = from->memory && to->memory;
-    DpDeviceStatus done =
-        here ? DEVICE_OK
-             : CALL(d, clEnqueueCopyBuffer, ((Opened *)d)->queue, from->object, to->object, 0, 0, bytes, 0, NULL, NULL);
-    done = done ? done : opencl_finish(d);
-    if (!done && here)
-        memcpy(to->memory, from->memory, bytes);
+    if (!from->memory || !to->memory)
+        return CALL(d, clEnqueueCopyBuffer, ((Opened *)d)->queue, from->object, to->object, at, to_at, bytes, 0, NULL,
+                    NULL);
+    DpDeviceStatus done = opencl_finish(d);
+    if (!done)
+        memcpy((char *)to->memory + to_at, (const char *)from->memory + at, bytes);
     return done;
 }
 
@@ -382,8 +421,42 @@ static DpDeviceStatus opencl_launch(DpDevice *d, DpDeviceKernel *kernel, const D
     return event ? time_event(d, event, nanoseconds) : done;
 }
 
+/* ---- buffers of callers ---- */
+static cl_kernel distance_kernel(Opened *o)
+{
+    static const char text[] = "__kernel void dp_distance(__global uchar *heap, ulong at, __global uchar *other)\n"
+                               "{\n"
+                               "    *(__global ulong *)(heap + at) = (ulong)other - (ulong)heap;\n"
+                               "}\n";
+    const DpBuild build = {.text = text, .brings_builtins = true};
+    char *log;
+    DpDeviceProgram *p = opencl_build(&o->device, &build, &log);
+    cl_int code = CL_SUCCESS;
+    free(log);
+    if (!p)
+        return NULL;
+    cl_kernel k = clCreateKernel((cl_program)p, "dp_distance", &code);
+    clReleaseProgram((cl_program)p); /* the kernel holds it */
+    return status(&o->device, code, "clCreateKernel") ? NULL : k;
+}
+
+static DpDeviceStatus opencl_reach(DpDevice *d, const DpBuffer *heap, uint64_t at, void *object)
+{
+    Opened *o = (Opened *)d;
+    const size_t one = 1;
+    const cl_ulong word = at;
+    cl_mem other = object;
+    o->distance = o->distance ? o->distance : distance_kernel(o);
+    DpDeviceStatus done = o->distance ? DEVICE_OK : DEVICE_FAILED;
+    done = done ? done : CALL(d, clSetKernelArg, o->distance, 0, sizeof(cl_mem), &heap->object);
+    done = done ? done : CALL(d, clSetKernelArg, o->distance, 1, sizeof word, &word);
+    done = done ? done : CALL(d, clSetKernelArg, o->distance, 2, sizeof other, &other);
+    return done ? done : CALL(d, clEnqueueNDRangeKernel, o->queue, o->distance, 1, NULL, &one, &one, 0, NULL, NULL);
+}
+
 const DpBackend dp_opencl = {
     .list = opencl_list,
+    .of_queue = opencl_of_queue,
     .open = opencl_open,
     .close = opencl_close,
     .finish = opencl_finish,
@@ -391,6 +464,7 @@ const DpBackend dp_opencl = {
     .buffer_release = opencl_buffer_release,
     .fill = opencl_fill,
     .copy = opencl_copy,
+    .reach = opencl_reach,
     .read = opencl_read,
     .write = opencl_write,
     .build = opencl_build,

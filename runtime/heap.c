@@ -109,10 +109,13 @@ static void absorb(DpBlock *b)
     free(next);
 }
 
-/* Makes the heap so large that a block of so many bytes fits behind the last one. */
-static bool heap_grow(DpRt *rt, uint64_t bytes)
+bool dp_heap_grow(DpRt *rt, uint64_t bytes)
 {
     Heap *h = &rt->heap;
+    if (rt->lent) { /* whose addresses go from the buffer at hand */
+        h->wanted = bytes;
+        return false;
+    }
     DpBlock *last = h->blocks, *more = calloc(1, sizeof *more);
     if (!more) {
         dp_rt_fail_host_memory(rt, sizeof *more);
@@ -150,7 +153,7 @@ static DpBlock *find_or_grow(DpRt *rt, uint64_t bytes)
         dp_rt_look(rt);
         b = find_free(&rt->heap, bytes);
     }
-    return !b && heap_grow(rt, bytes) ? find_free(&rt->heap, bytes) : b;
+    return !b && dp_heap_grow(rt, bytes) ? find_free(&rt->heap, bytes) : b;
 }
 
 DpBlock *dp_block_new(DpRt *rt, uint64_t n, uint64_t element_bytes)

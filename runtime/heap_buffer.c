@@ -65,7 +65,8 @@ static DpDeviceStatus make_buffer(const DpRt *rt, uint64_t bytes, uint64_t conte
     DpDeviceStatus done = d->backend->buffer_create(d, bytes, b);
     if (done)
         return done;
-    done = old->object ? d->backend->copy(d, old, b, contents) : d->backend->write(d, b, 0, sizeof zeros, zeros);
+    done = old->object ? d->backend->copy(d, old, 0, b, 0, contents) : d->backend->write(d, b, 0, sizeof zeros, zeros);
+    done = done || !old->object ? done : d->backend->finish(d);
     if (done)
         d->backend->buffer_release(d, b);
     return done;
@@ -76,6 +77,7 @@ static void take_buffer(DpRt *rt, DpBuffer b)
     if (rt->heap.buffer.object)
         rt->device->backend->buffer_release(rt->device, &rt->heap.buffer);
     rt->heap.buffer = b;
+    rt->heap.number = 0;
 }
 static const DpBuffer no_buffer = {NULL, NULL, 0};
 

@@ -15,7 +15,8 @@
  *   moves.c    operations without      move_queue.c  their moves, several in a launch
  *   sort.c     argsort                segment_sort.c  of short segments
  *   compact.c  a loop's state without dead data
- *   transfer.c values in and out       pending.c  numbers that the host waits for
+ *   transfer.c values in and out       outside.c  arguments that stay where their owner has them
+ *   pending.c  numbers that the host waits for
  *   error.c    failures and their messages
  *   profile.c  where the time goes     process.c  what is the process's
  *   program.c  dp_main            params.c   tuning parameters
@@ -175,6 +176,8 @@ typedef struct Heap {
     bool refused;        /* the device did not grant the last growth */
     uint64_t live;       /* blocks in use */
     bool always_compact; /* for tests: DP_COMPACT */
+    uint64_t number;     /* of its buffer, unlike any other's in the process */
+    uint64_t wanted;     /* bytes of a block that did not fit, while something was lent; or 0 */
     bool poisoned;       /* DP_POISON: blocks are filled with a pattern when they begin and when they end */
     DpBlock *blocks;     /* all, by address */
     DpBlock *classes[HEAP_CLASSES];
@@ -355,6 +358,7 @@ struct DpRt {
     DpBlock *lanes_gave; /* the memory of lanes that give arrays; likewise */
     Mail mail;
     Unsettled unsettled;
+    DpBlock *lent;     /* what is in use of others' memory, by `behind`: outside.c holds each once */
     uint64_t contents; /* the last number of DpBlock.contents */
     MoveQueue moves;
     Starts starts;
@@ -436,6 +440,7 @@ void dp_buffer_close(DpRt *rt);
 
 /* heap.c */
 bool dp_heap_open(DpRt *rt, DpOpenError *error);
+bool dp_heap_grow(DpRt *rt, uint64_t bytes); /* so that a block of so many fits behind the last one */
 void dp_heap_close(DpRt *rt);
 /* For n elements, one reference; NULL for 0 bytes, and in a failed state. */
 DpBlock *dp_block_new(DpRt *rt, uint64_t n, uint64_t element_bytes);
@@ -730,7 +735,16 @@ uint64_t dp_pending_mail(const DpRt *rt, DpPending p);
 /* The words, or the known number; waits where they have not arrived. Zeros in a failed state. */
 const uint64_t *dp_pending_await(DpRt *rt, DpPending p);
 
+/* compact.c: as dp_compact_root, whatever that frees; what has no elements, or more than are numbered, stays. */
+void dp_store_anew(DpRt *rt, DpArr *a, uint32_t rank, uint32_t bytes);
+
+/* outside.c */
+/* Does it lie in what is lent? Then it is read from there. */
+bool dp_lent_read(DpRt *rt, uint64_t addr, void *to, uint64_t bytes);
+
 /* transfer.c */
+/* Numbers that are there, as an array with the lengths of the leaf. Takes the reference. */
+DpArr dp_arr_over(DpRt *rt, const DpLeaf *leaf, DpBlock *numbers);
 void dp_rt_read(DpRt *rt, uint64_t addr, void *to, uint64_t bytes);  /* waits; reports failures */
 void dp_rt_fetch(DpRt *rt, uint64_t addr, void *to, uint64_t bytes); /* what is there since the host last looked */
 void dp_rt_write(DpRt *rt, uint64_t addr, const void *from, uint64_t bytes); /* waits until `from` may be reused */

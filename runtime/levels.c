@@ -46,7 +46,7 @@ static void fetch_bytes(void *data, uint64_t address, uint64_t bytes, void *to)
     DpRt *rt = data;
     dp_starts_settle(rt);
     dp_moves_flush(rt);
-    if (!dp_failed(rt))
+    if (!dp_failed(rt) && !dp_lent_read(rt, address, to, bytes))
         dp_rt_check_device(rt, rt->device->backend->read(rt->device, &rt->heap.buffer, address, bytes, to));
     if (dp_failed(rt))
         memset(to, 0, bytes);

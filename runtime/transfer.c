@@ -25,7 +25,8 @@ void dp_rt_fetch(DpRt *rt, uint64_t addr, void *to, uint64_t bytes)
     ProfilePhase before = rt->profile.phase, phase = before == PHASE_HOST ? PHASE_LOOK : before;
     dp_profile_switch(rt, phase);
     dp_profile_count(rt, phase, bytes);
-    dp_rt_check_device(rt, rt->device->backend->read(rt->device, &rt->heap.buffer, addr, bytes, to));
+    if (!dp_lent_read(rt, addr, to, bytes))
+        dp_rt_check_device(rt, rt->device->backend->read(rt->device, &rt->heap.buffer, addr, bytes, to));
     if (dp_failed(rt))
         memset(to, 0, bytes);
     dp_profile_switch(rt, before);
@@ -90,21 +91,29 @@ static DpBlock *upload_level(DpRt *rt, const uint64_t *lens, uint64_t n, DpBlock
     return b;
 }
 
-DpArr dp_upload(DpRt *rt, const DpLeaf *leaf)
+DpArr dp_arr_over(DpRt *rt, const DpLeaf *leaf, DpBlock *numbers)
 {
     uint32_t bytes = dp_scalar_bytes(leaf->scalar);
     uint64_t n = leaf->ndata;
+    for (uint32_t level = leaf->rank; level-- > 1; bytes = 16) {
+        numbers = upload_level(rt, leaf->lens[level], leaf->nlens[level], numbers, n, bytes);
+        n = leaf->nlens[level];
+    }
+    return dp_arr_of_block(rt, numbers, n);
+}
+
+DpArr dp_upload(DpRt *rt, const DpLeaf *leaf)
+{
+    const uint32_t bytes = dp_scalar_bytes(leaf->scalar);
+    const uint64_t n = leaf->ndata;
     ProfilePhase before = dp_profile_switch(rt, PHASE_UPLOAD);
     dp_profile_count(rt, PHASE_UPLOAD, n * bytes);
     DpBlock *data = dp_block_new(rt, n, bytes);
     if (data)
         dp_rt_write(rt, data->addr, leaf->data, n * bytes);
-    for (uint32_t level = leaf->rank; level-- > 1; bytes = 16) {
-        data = upload_level(rt, leaf->lens[level], leaf->nlens[level], data, n, bytes);
-        n = leaf->nlens[level];
-    }
+    DpArr a = dp_arr_over(rt, leaf, data);
     dp_profile_switch(rt, before);
-    return dp_arr_of_block(rt, data, n);
+    return a;
 }
 
 /* ---- whole values out ---- */
@@ -120,7 +129,7 @@ static uint64_t *download_lengths(DpRt *rt, const DpCol *views)
 }
 
 /* Level by level: lengths, then the elements made contiguous. */
-void dp_download(DpRt *rt, const DpArr *a, DpLeaf *leaf)
+DpCol dp_lay_out(DpRt *rt, const DpArr *a, DpLeaf *leaf)
 {
     uint32_t bytes = dp_scalar_bytes(leaf->scalar);
     ProfilePhase before = dp_profile_switch(rt, PHASE_DOWNLOAD);
@@ -141,14 +150,31 @@ void dp_download(DpRt *rt, const DpArr *a, DpLeaf *leaf)
         c = below;
     }
     leaf->ndata = col.n;
-    leaf->data = host_memory(rt, col.n, bytes);
-    if (leaf->data)
-        dp_rt_read(rt, col.addr, leaf->data, col.n * bytes);
-    dp_col_release(rt, &col);
     dp_ctx_release(rt, &c);
+    if (dp_failed(rt)) {
+        dp_leaves_free(leaf, 1);
+        dp_col_release(rt, &col);
+    }
+    dp_profile_switch(rt, before);
+    return col;
+}
+
+void dp_fetch(DpRt *rt, const DpCol *numbers, DpLeaf *leaf)
+{
+    ProfilePhase before = dp_profile_switch(rt, PHASE_DOWNLOAD);
+    leaf->data = host_memory(rt, numbers->n, numbers->bytes);
+    if (leaf->data)
+        dp_rt_read(rt, numbers->addr, leaf->data, numbers->n * numbers->bytes);
+    dp_profile_switch(rt, before);
+}
+
+void dp_download(DpRt *rt, const DpArr *a, DpLeaf *leaf)
+{
+    DpCol numbers = dp_lay_out(rt, a, leaf);
+    dp_fetch(rt, &numbers, leaf);
+    dp_col_release(rt, &numbers);
     if (dp_failed(rt))
         dp_leaves_free(leaf, 1);
-    dp_profile_switch(rt, before);
 }
 
 /* ---- calls of entries ---- */

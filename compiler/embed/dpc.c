@@ -5,27 +5,14 @@
 #include "dp_rt.h"
 #include "dp_stack.h"
 #include "dp_status.h"
+#include "embed/context.h"
 #include "embed/entries.h"
-#include "embed/values.h"
 #include "opencl/program.h"
 #include "support/memory.h"
 
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
-
-struct DpcProgram {
-    Compilation *compilation;
-    const DpProgram *made;
-    const DpcEntry *entries;
-    bool recurses; /* may: it has functions that are called */
-};
-
-struct DpcContext {
-    const DpcProgram *program;
-    DpRt *rt;
-    bool lost; /* host memory ended in the middle of a call: what that held is never released */
-};
 
 /* ---- errors ---- */
 
@@ -48,7 +35,7 @@ void dpc_fail(DpcError *error, int status, const char *format, ...)
     va_end(args);
 }
 
-static void fail_memory(DpcError *error) { dpc_fail(error, EXIT_MEMORY, "out of memory"); }
+void dpc_fail_memory(DpcError *error) { dpc_fail(error, EXIT_MEMORY, "out of memory"); }
 
 /* ---- programs ---- */
 
@@ -96,7 +83,7 @@ static DpcProgram *compile_job(Job *job, DpcError *error)
         dp_stack_run(compile_on_stack, job);
     bool told = job->messages && fclose(job->messages) == 0;
     if (!job->sufficed || !told)
-        fail_memory(error);
+        dpc_fail_memory(error);
     else if (!job->compiled)
         dpc_fail(error, EXIT_USAGE, "%s", text);
     free(text);
@@ -134,7 +121,22 @@ DpcEntry dpc_entry(const DpcProgram *program, unsigned index)
 
 /* ---- contexts ---- */
 
-DpcContext *dpc_open(const DpcProgram *program, const DpcOptions *options, DpcError *error)
+static DpcContext *open_context(const DpcProgram *program, const DpOpenOptions *open, DpcError *error)
+{
+    DpOpenError why = {EXIT_MEMORY, "out of memory"};
+    DpcContext *c = calloc(1, sizeof *c);
+    DpRt *rt = c ? dp_rt_open(program->made, open, &why) : NULL;
+    if (!rt) {
+        dpc_fail(error, why.status, "%s", why.text);
+        free(c);
+        return NULL;
+    }
+    *c = (DpcContext){.program = program, .rt = rt, .users = 1};
+    pthread_mutex_init(&c->lock, NULL);
+    return c;
+}
+
+static DpcContext *open_with(const DpcProgram *program, void *queue, const DpcOptions *options, DpcError *error)
 {
     const DpcOptions none = {0}, *o = options ? options : &none;
     char text[512];
@@ -144,139 +146,33 @@ DpcContext *dpc_open(const DpcProgram *program, const DpcOptions *options, DpcEr
                                 .memory = o->memory,
                                 .params = o->params,
                                 .tune = {o->tune, tune},
-                                .tune_required = true};
-    DpOpenError why;
+                                .tune_required = true,
+                                .queue = queue};
     if (o->tune && !tune) {
         dpc_fail(error, EXIT_USAGE, "%s", text);
         return NULL;
     }
-    DpcContext *c = calloc(1, sizeof *c);
-    if (!c) {
-        free(tune);
-        fail_memory(error);
-        return NULL;
-    }
-    *c = (DpcContext){program, dp_rt_open(program->made, &open, &why), false};
+    DpcContext *c = open_context(program, &open, error);
     free(tune);
-    if (c->rt)
-        return c;
-    dpc_fail(error, why.status, "%s", why.text);
-    free(c);
+    return c;
+}
+
+DpcContext *dpc_open(const DpcProgram *program, const DpcOptions *options, DpcError *error)
+{
+    return open_with(program, NULL, options, error);
+}
+
+DpcContext *dpc_open_queue(const DpcProgram *program, struct _cl_command_queue *queue, const DpcOptions *options,
+                           DpcError *error)
+{
+    if (queue)
+        return open_with(program, queue, options, error);
+    dpc_fail(error, EXIT_USAGE, "the queue is NULL");
     return NULL;
 }
 
 void dpc_close(DpcContext *context)
 {
     if (context)
-        dp_rt_close(context->rt);
-    free(context);
-}
-
-/* ---- calls ---- */
-
-typedef struct Call {
-    DpcContext *context;
-    const DpEntry *entry;
-    DpLeaf *leaves; /* of the arguments, one behind the other */
-    DpArg *args, *results;
-    DpcValue *value;
-} Call;
-
-static const DpEntry *find_entry(const DpcProgram *p, const char *name, DpcError *error)
-{
-    for (uint32_t i = 0; i < p->made->nentries; i++)
-        if (strcmp(p->made->entries[i].name, name) == 0)
-            return &p->made->entries[i];
-    dpc_fail(error, EXIT_USAGE, "there is no entry %s", name);
-    return NULL;
-}
-
-static bool take_args(Call *call, const DpcValue *const *args, unsigned count, DpcError *error)
-{
-    const DpEntry *e = call->entry;
-    if (count != e->nparams) {
-        dpc_fail(error, EXIT_USAGE, "%s takes %u arguments, not %u: %s", e->name, e->nparams, count, e->signature);
-        return false;
-    }
-    uint32_t leaves = 0;
-    for (uint32_t i = 0; i < count; i++) {
-        if (!args[i] || !dpc_value_is(args[i], e->param_types[i])) {
-            dpc_fail(error, EXIT_USAGE, "argument %s of %s: %s is wanted, not %s", e->param_names[i], e->name,
-                     e->param_types[i], args[i] ? args[i]->text : "NULL");
-            return false;
-        }
-        memcpy(call->leaves + leaves, args[i]->leaves, args[i]->n * sizeof *call->leaves);
-        leaves += args[i]->n;
-    }
-    return true;
-}
-
-static void run_call(void *data)
-{
-    Call *call = data;
-    DpRt *rt = call->context->rt;
-    dp_upload_args(rt, call->entry, call->leaves, call->args);
-    dp_run(rt, call->entry, call->args, call->results);
-    dp_download_results(rt, call->entry, call->results, call->value->leaves);
-    dp_release_results(rt, call->entry, call->value->leaves, call->results);
-}
-
-static void guard_call(void *data, uintptr_t stack_end)
-{
-    Call *call = data;
-    dp_set_stack(call->context->rt, stack_end);
-    call->context->lost = !memory_guard(run_call, call);
-}
-
-/* How a call has ended; the runtime can be used again after failures of the program and of memory. */
-static bool succeeded(DpcContext *context, DpcError *error)
-{
-    if (context->lost) {
-        fail_memory(error);
-        return false;
-    }
-    const DpFailure failure = dp_failure(context->rt);
-    if (!failure.status)
-        return true;
-    dpc_fail(error, failure.status, "%s%s%s", failure.log ? failure.log : "", failure.log ? "\n" : "", failure.message);
-    dp_clear_failure(context->rt);
-    return false;
-}
-
-static bool make_call(Call *call, const DpcValue *const *args, unsigned count, DpcError *error)
-{
-    DpcContext *c = call->context;
-    if (c->lost)
-        return succeeded(c, error);
-    call->value = dpc_value_new(call->entry->result_type);
-    call->leaves = calloc((size_t)call->entry->nargs + 1, sizeof *call->leaves);
-    call->args = calloc((size_t)call->entry->nargs + 1, sizeof *call->args);
-    call->results = calloc((size_t)call->entry->nresults + 1, sizeof *call->results);
-    if (!call->value || !call->leaves || !call->args || !call->results) {
-        fail_memory(error);
-        return false;
-    }
-    if (!take_args(call, args, count, error))
-        return false;
-    if (!c->program->recurses)
-        guard_call(call, 0);
-    else if (!dp_stack_run(guard_call, call)) {
-        fail_memory(error);
-        return false;
-    }
-    return succeeded(c, error);
-}
-
-DpcValue *dpc_call(DpcContext *context, const char *entry, const DpcValue *const *args, unsigned count, DpcError *error)
-{
-    Call call = {.context = context, .entry = find_entry(context->program, entry, error)};
-    bool done = call.entry && make_call(&call, args, count, error);
-    if (!done) {
-        dpc_value_free(call.value);
-        call.value = NULL;
-    }
-    free(call.leaves);
-    free(call.args);
-    free(call.results);
-    return call.value;
+        dpc_context_leave(context);
 }

@@ -14,7 +14,14 @@
  * VALUES are sequences of arrays: a type of DP has a scalar or an array of scalars for each of its parts, its *leaves*,
  * from left to right: `[(i32, f64)]` has two, an array of i32 and an array of f64 of the same length; a sum type has
  * the tag, a u8, first. What an array of rank r holds is its numbers, one behind the other, and for each level the
- * lengths of its sequences: on level 0 the one length of the array, on level 1 those of its elements, and so on. */
+ * lengths of its sequences: on level 0 the one length of the array, on level 1 those of its elements, and so on.
+ *
+ * BUFFERS. A context can work on a queue of the caller's, in the caller's cl_context: then arguments can lie in buffers
+ * of that context, and results stay on the device (dpc_call_device). Arguments are read where they are, without a copy,
+ * on PoCL and NVIDIA's OpenCL; others copy them on the device. So are arrays of the host where the device is the CPU.
+ * dpc never writes what an argument refers to, and never releases it. Its commands go to the queue in order with the
+ * caller's: no events are needed between them. Handles are those of CL/cl.h, which this header does not need:
+ * cl_command_queue is struct _cl_command_queue *, cl_mem is struct _cl_mem *. */
 #ifndef DPC_H
 #define DPC_H
 
@@ -23,6 +30,9 @@
 #ifdef __cplusplus
 extern "C" {
 #endif
+
+struct _cl_command_queue;
+struct _cl_mem;
 
 typedef struct DpcProgram DpcProgram;
 typedef struct DpcContext DpcContext;
@@ -66,13 +76,24 @@ typedef struct DpcOptions {
     const char *tune;              /* a file that dpc tune wrote for this device: for other parameters; or NULL */
 } DpcOptions;
 DpcContext *dpc_open(const DpcProgram *program, const DpcOptions *options, DpcError *error);
-void dpc_close(DpcContext *context);
+/* On the caller's queue, of an OpenCL context with any devices, whose commands run in order; the options' device and
+ * platform are not asked. The queue is retained until the context is closed. Others may use the queue between calls.
+ * Calls that need more than the context has taken of the device's memory (256 MB at first) take more. */
+DpcContext *dpc_open_queue(const DpcProgram *program, struct _cl_command_queue *queue, const DpcOptions *options,
+                           DpcError *error);
+void dpc_close(DpcContext *context); /* values that stay on the device live on */
 
 /* Calls an entry. Arguments are only read; the result is the caller's. NULL on failure: of the program (an index out of
  * bounds, with its place) or of memory, after which the context can be used again; of the device, after which all its
  * calls fail. */
 DpcValue *dpc_call(DpcContext *context, const char *entry, const DpcValue *const *args, unsigned count,
                    DpcError *error);
+
+/* The same, but the result stays on the device until it is freed: as an argument of other calls of this context it is
+ * not copied, dpc_leaf says in which buffer its numbers lie, dpc_copy brings them into another one, dpc_fetch to the
+ * host. Returns when the call is done: failures are found as ever. */
+DpcValue *dpc_call_device(DpcContext *context, const char *entry, const DpcValue *const *args, unsigned count,
+                          DpcError *error);
 
 /* ---- values ---- */
 enum { DPC_MAX_RANK = 16 };
@@ -81,8 +102,11 @@ typedef struct DpcLeaf {
     unsigned rank;                         /* 0: a scalar */
     const uint64_t *lengths[DPC_MAX_RANK]; /* of the sequences of each level */
     uint64_t sequences[DPC_MAX_RANK];      /* how many they are: 1, then the sum of the level before */
-    const void *data;
-    uint64_t count; /* of numbers in data: the sum of the last level's lengths; 1 of a scalar */
+    const void *data;                      /* NULL: the numbers are in a buffer, below, and not on the host */
+    uint64_t count;                        /* of numbers in data: the sum of the last level's lengths; 1 of a scalar */
+    struct _cl_mem *buffer; /* NULL: none. Of a value that stays on the device: to be read only, and asked for anew
+                               after each call of the context, which may have moved it */
+    uint64_t offset;        /* bytes of the buffer in front of the numbers; a multiple of a number's */
 } DpcLeaf;
 
 /* All return NULL where memory ends or the type is wrong; a call with NULL among its arguments fails, so that is the
@@ -90,7 +114,11 @@ typedef struct DpcLeaf {
 DpcValue *dpc_scalar(const char *scalar, const void *number);
 /* A regular array: shape[rank], the last index changes fastest. */
 DpcValue *dpc_array(const char *scalar, const void *data, unsigned rank, const uint64_t *shape);
-/* Of any type, by its leaves, as many as it has. NULL also where lengths and counts do not add up. */
+/* Likewise in a buffer of the caller's, which stays as it is until the value is freed, but for what is in it. The value
+ * is used by one thread at a time. */
+DpcValue *dpc_buffer(const char *scalar, struct _cl_mem *buffer, uint64_t offset, unsigned rank, const uint64_t *shape);
+/* Of any type, by its leaves, as many as it has; each in data or in a buffer, which scalars and the tags of sums cannot
+ * be in. NULL also where lengths and counts do not add up. */
 DpcValue *dpc_value(const char *type, const DpcLeaf *leaves);
 /* A literal of DP, "[(1, 2.5)]". */
 DpcValue *dpc_literal(const char *type, const char *text, DpcError *error);
@@ -98,8 +126,15 @@ void dpc_value_free(DpcValue *value);
 
 unsigned dpc_leaf_count(const DpcValue *value);
 DpcLeaf dpc_leaf(const DpcValue *value, unsigned index); /* lives as long as the value */
-/* As a literal; free() it. NULL where memory ends. */
+/* As a literal; free() it. NULL where memory ends, or numbers are in buffers. */
 char *dpc_text(const DpcValue *value);
+
+/* Of a value that dpc_call_device has given; by the thread that uses its context. Brings all its numbers to the host,
+ * as data of its leaves. 0 on failure, else 1; likewise below. */
+int dpc_fetch(DpcValue *value, DpcError *error);
+/* The numbers of a leaf into a buffer of the caller's, at an offset in bytes: a command of the queue, which may not be
+ * done yet. */
+int dpc_copy(const DpcValue *value, unsigned index, struct _cl_mem *buffer, uint64_t offset, DpcError *error);
 
 #ifdef __cplusplus
 }

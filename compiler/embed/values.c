@@ -37,6 +37,9 @@ void dpc_value_free(DpcValue *value)
         value->leaves[i].data = NULL;
     if (value->leaves)
         dp_leaves_free(value->leaves, value->n);
+    if (value->kept)
+        dpc_kept_drop(value->kept);
+    free(value->outside);
     free(value->leaves);
     free(value->text);
     dp_type_free(value->type);
@@ -70,20 +73,51 @@ static bool array_type(char text[64], const char *scalar, unsigned rank)
     return true;
 }
 
-DpcValue *dpc_array(const char *scalar, const void *data, unsigned rank, const uint64_t *shape)
+/* Without its numbers. */
+static DpcValue *regular_array(const char *scalar, unsigned rank, const uint64_t *shape)
 {
     char text[64];
     DpcValue *v = array_type(text, scalar, rank) ? dpc_value_new(text) : NULL;
     if (!v)
         return NULL;
     v->borrowed = true;
-    if (v->n != 1 || v->leaves->rank != rank || !dp_leaf_make_lengths(v->leaves, shape) ||
-        (v->leaves->ndata > 0 && !data)) {
-        dpc_value_free(v);
-        return NULL;
+    if (v->n == 1 && v->leaves->rank == rank && dp_leaf_make_lengths(v->leaves, shape))
+        return v;
+    dpc_value_free(v);
+    return NULL;
+}
+
+DpcValue *dpc_array(const char *scalar, const void *data, unsigned rank, const uint64_t *shape)
+{
+    DpcValue *v = regular_array(scalar, rank, shape);
+    if (v && (data || v->leaves->ndata == 0)) {
+        borrow(v->leaves, data, v->leaves->ndata);
+        return v;
     }
-    borrow(v->leaves, data, v->leaves->ndata);
-    return v;
+    dpc_value_free(v);
+    return NULL;
+}
+
+/* The numbers of a leaf of an array are in a buffer. */
+static bool borrow_buffer(DpcValue *v, uint32_t index, struct _cl_mem *buffer, uint64_t offset)
+{
+    const DpLeaf *leaf = &v->leaves[index];
+    if (!leaf->rank || !buffer || offset % dp_scalar_bytes(leaf->scalar))
+        return false;
+    if (!v->outside)
+        v->outside = calloc(v->n, sizeof *v->outside);
+    if (v->outside)
+        v->outside[index] = (DpOutside){.buffer = buffer, .at = offset};
+    return v->outside != NULL;
+}
+
+DpcValue *dpc_buffer(const char *scalar, struct _cl_mem *buffer, uint64_t offset, unsigned rank, const uint64_t *shape)
+{
+    DpcValue *v = regular_array(scalar, rank, shape);
+    if (v && borrow_buffer(v, 0, buffer, offset))
+        return v;
+    dpc_value_free(v);
+    return NULL;
 }
 
 /* ---- by leaves ---- */
@@ -110,10 +144,8 @@ static bool copy_leaf(DpLeaf *to, const DpcLeaf *from)
         if (!total(to->lens[level], n, &n))
             return false;
     }
-    if (from->count != n || (n > 0 && !from->data))
-        return false;
     borrow(to, from->data, n);
-    return true;
+    return from->count == n && (n == 0 || from->data || from->buffer);
 }
 
 static bool same_lengths(const DpLeaf *a, const DpLeaf *b, uint32_t level)
@@ -125,7 +157,7 @@ static bool same_lengths(const DpLeaf *a, const DpLeaf *b, uint32_t level)
 static bool tags_are_known(const DpLeaf *tags, uint32_t constructors)
 {
     for (uint64_t i = 0; i < tags->ndata; i++)
-        if (dp_scalar_load(tags->scalar, tags->data, i) >= constructors)
+        if (!tags->data || dp_scalar_load(tags->scalar, tags->data, i) >= constructors)
             return false;
     return true;
 }
@@ -162,7 +194,8 @@ DpcValue *dpc_value(const char *type, const DpcLeaf *leaves)
         return NULL;
     bool ok = v->borrowed = true;
     for (uint32_t i = 0; ok && i < v->n; i++)
-        ok = copy_leaf(&v->leaves[i], &leaves[i]);
+        ok = copy_leaf(&v->leaves[i], &leaves[i]) &&
+             (leaves[i].data || !leaves[i].count || borrow_buffer(v, i, leaves[i].buffer, leaves[i].offset));
     if (ok && fits(v->type, v->leaves, 0))
         return v;
     dpc_value_free(v);
@@ -228,14 +261,29 @@ DpcLeaf dpc_leaf(const DpcValue *value, unsigned index)
     }
     out.data = leaf->data;
     out.count = leaf->ndata;
+    if (value->outside) {
+        out.buffer = value->outside[index].buffer;
+        out.offset = value->outside[index].at;
+    } else if (value->kept && leaf->rank) {
+        out.buffer = dpc_kept_buffer(value->kept);
+        out.offset = value->kept->numbers[index].addr;
+    }
     return out;
+}
+
+static bool is_on_host(const DpcValue *value)
+{
+    for (uint32_t i = 0; i < value->n; i++)
+        if (!value->leaves[i].data && value->leaves[i].ndata)
+            return false;
+    return true;
 }
 
 char *dpc_text(const DpcValue *value)
 {
     char *text = NULL;
     size_t bytes = 0;
-    FILE *out = open_memstream(&text, &bytes);
+    FILE *out = is_on_host(value) ? open_memstream(&text, &bytes) : NULL;
     bool ok = out && dp_write_text(out, value->type, value->leaves);
     if (out && fclose(out) == 0 && ok)
         return text;

@@ -151,6 +151,8 @@ typedef struct DpOpenOptions {
     bool tune_required;              /* it has to be for this device, else opening fails */
     bool *asked;                     /* of each parameter of params.h, to be set when it is asked for; or NULL */
     const struct DpBackend *backend; /* the one that devices are from (runtime/device.h); NULL: any */
+    void *
+        queue; /* a cl_command_queue of the caller's, whose device it is, instead of `device` and `platform`; or NULL */
 } DpOpenOptions;
 
 /* Are the tuning parameters so? False and a message if not. All are printed, with what holds without them, by the other
@@ -432,7 +434,34 @@ void dp_release_results(DpRt *rt, const DpEntry *entry, const DpLeaf *leaves, Dp
 /* Where the stack of the thread that runs entries ends (dp_stack.h): as deep a program may recurse. 0: not known, then
  * levels are counted. */
 void dp_set_stack(DpRt *rt, uintptr_t stack_end);
-DpArr dp_upload(DpRt *rt, const DpLeaf *leaf);            /* rank >= 1; nested ones are contiguous, offsets kept */
+DpArr dp_upload(DpRt *rt, const DpLeaf *leaf); /* rank >= 1; nested ones are contiguous, offsets kept */
+
+/* ---- memory of others (outside.c) ----
+ * A call's arguments can be read where their owner has them: in a buffer of the same context, or, where the device
+ * shares the host's memory, there. What is lent is never written, and given back before the call returns. */
+typedef struct DpOutside {
+    void *buffer;            /* a cl_mem; NULL: the numbers are the host's, DpLeaf.data */
+    uint64_t at;             /* bytes in front of the numbers there */
+    uint64_t heap, distance; /* the runtime's, zeros at first: where it was found, and for which heap */
+} DpOutside;
+/* rank >= 1; as dp_upload, but its numbers are where they are, if they can be; else they are copied. outside: NULL for
+ * the host's. */
+DpArr dp_lend(DpRt *rt, const DpLeaf *leaf, DpOutside *outside);
+/* Whatever of the arrays, results of an entry, lies in what is lent is stored anew. */
+void dp_own_results(DpRt *rt, const DpEntry *entry, const DpLeaf *leaves, DpArg *results);
+/* Nothing that has been computed holds what was lent any more. */
+void dp_give_back(DpRt *rt);
+/* In a failed state: has the call failed because the heap has to grow, which it cannot while something is lent? Then
+ * the failure is cleared, the heap grown, and the call is to be made once more. False: the failure stays. */
+bool dp_grow_for_lent(DpRt *rt);
+/* An array whose numbers lie one behind the other, in the heap: what dp_download would bring to the host, but for
+ * these. The column is owned. */
+DpCol dp_lay_out(DpRt *rt, const DpArr *a, DpLeaf *leaf);
+void dp_fetch(DpRt *rt, const DpCol *numbers, DpLeaf *leaf); /* to the leaf */
+/* The buffer that is the heap: it may be another one after a call. */
+void *dp_heap_object(const DpRt *rt);
+/* To a caller's buffer, which has `bytes` behind `at`: enqueued. */
+void dp_copy_out(DpRt *rt, const DpCol *numbers, void *buffer, uint64_t at);
 void dp_download(DpRt *rt, const DpArr *a, DpLeaf *leaf); /* scalar and rank are set; fills the rest */
 
 #endif

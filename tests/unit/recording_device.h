@@ -142,11 +142,12 @@ static DpDeviceStatus recording_fill(DpDevice *d, const DpBuffer *b, uint64_t at
     return PASS(d, fill, b, at, bytes, with);
 }
 
-static DpDeviceStatus recording_copy(DpDevice *d, const DpBuffer *from, const DpBuffer *to, uint64_t bytes)
+static DpDeviceStatus recording_copy(DpDevice *d, const DpBuffer *from, uint64_t at, const DpBuffer *to, uint64_t to_at,
+                                     uint64_t bytes)
 {
-    DpDeviceStatus done = PASS(d, copy, from, to, bytes);
+    DpDeviceStatus done = PASS(d, copy, from, at, to, to_at, bytes);
     if (!done && !REAL(d))
-        memcpy(to->memory, from->memory, bytes);
+        memcpy((char *)to->memory + to_at, (const char *)from->memory + at, bytes);
     return done;
 }
 

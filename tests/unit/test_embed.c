@@ -148,7 +148,8 @@ static void test_by_leaves(void **state)
     const float ys[] = {2.5f, 4, 6};
     const uint8_t tags[] = {0, 2};
     const double radius[] = {1, 2};
-    DpcLeaf leaves[] = {{"i64", 2, {outer, inner}, {1, 3}, xs, 3}, {"f32", 2, {outer, inner}, {1, 3}, ys, 3}};
+    DpcLeaf leaves[] = {{"i64", 2, {outer, inner}, {1, 3}, xs, 3, NULL, 0},
+                        {"f32", 2, {outer, inner}, {1, 3}, ys, 3, NULL, 0}};
     DpcProgram *p = compiled();
     DpcContext *c = opened(p);
     expect(c, "swap", 1, dpc_value("[[{x: i64, y: f32}]]", leaves), NULL, "[[(2.5, 1)], [], [(4.0, 3), (6.0, 5)]]");
@@ -161,7 +162,7 @@ static void test_by_leaves(void **state)
     leaves[0].sequences[1] = 2;
     assert_null(dpc_value("[[(i64, f32)]]", leaves));
     const uint64_t pair[] = {2};
-    DpcLeaf shapes[] = {{"u8", 1, {pair}, {1}, tags, 2}, {"f64", 1, {pair}, {1}, radius, 2}};
+    DpcLeaf shapes[] = {{"u8", 1, {pair}, {1}, tags, 2, NULL, 0}, {"f64", 1, {pair}, {1}, radius, 2, NULL, 0}};
     assert_null(dpc_value("[#circle f64 | #none]", shapes)); /* there is no third constructor */
     assert_null(dpc_value("[f64", leaves));
     assert_null(dpc_array("f63", xs, 1, outer));
