@@ -127,6 +127,7 @@ void dp_enter_lifted(DpRt *rt, DpLevel *level, const char *function, uint64_t n,
         dp_rt_fail_here(rt, EXIT_PROGRAM, DP_TOO_DEEP);
     level->run = again ? outer->run + 1 : 1;
     level->held = held_above(rt, count, cols, element_bytes);
-    if (!dp_failed(rt) && dp_progress_due(level->run) && stuck(rt, level, n, count, cols, element_bytes))
+    if (!dp_failed(rt) && dp_progress_due(&rt->progress, function, level->run, n) &&
+        stuck(rt, level, n, count, cols, element_bytes))
         dp_rt_fail_here(rt, EXIT_PROGRAM, DP_TOO_DEEP);
 }

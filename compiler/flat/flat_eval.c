@@ -486,7 +486,7 @@ static uint32_t element_bytes(CoreType t) { return t.rank ? elem_bytes(core_elem
 /* Is a lifted function called for just what it was called for at the level above? */
 static bool is_stuck(Eval *e, const FlatFn *fn, uint32_t level, const Ctx *ctx, const Value *args)
 {
-    if (!fn->lifted || !fn->recursive || !dp_progress_due(level))
+    if (!fn->lifted || !fn->recursive || !dp_progress_due(&e->progress, fn, level, ctx->n))
         return false;
     DpArguments *arguments = scratch_alloc(e, fn->nparams, sizeof *arguments);
     for (uint32_t i = 0; i < fn->nparams; i++)

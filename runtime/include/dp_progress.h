@@ -1,7 +1,8 @@
 /* A recursion in parallel code that gets nowhere: `f` on [] calls itself on [] twice, and so each level has twice as
  * many instances and nothing is new in any of them. Depth would end it after 2^20000 calls, memory after a minute. But
  * if a call of a function for a set of arguments needs a call of it for just the same set, it never ends: programs are
- * deterministic. So at some levels (4, 8, 16 …) the distinct arguments are noted, and at the next they are compared.
+ * deterministic. So at some levels (4, 8, 16 …) the distinct arguments are noted, and at the next they are compared:
+ * looking at them makes a device wait, so the first levels are looked at only where they have many instances already.
  *
  * Scalars are compared bit by bit, small arrays of scalars by their contents; another array that is not empty counts as
  * something new. */
@@ -33,10 +34,14 @@ typedef struct DpProgress {
     unsigned char rows[DP_DISTINCT][DP_ARGUMENT_BYTES];
 } DpProgress;
 
-/* Are the arguments of this level looked at? The first is level 1. */
-static inline bool dp_progress_due(uint32_t level)
+enum { DP_PROGRESS_LEVEL = 16, DP_PROGRESS_MANY = 4096 /* instances */ };
+
+/* Are the arguments of this level of the function, with n instances, looked at? The first is level 1. */
+static inline bool dp_progress_due(const DpProgress *p, const void *function, uint32_t level, uint64_t n)
 {
-    return level >= 4 && ((level & (level - 1)) == 0 || ((level - 1) & (level - 2)) == 0);
+    if (p->function == function && p->level + 1 == level)
+        return true;
+    return (level & (level - 1)) == 0 && (level >= DP_PROGRESS_LEVEL || (level >= 4 && n >= DP_PROGRESS_MANY));
 }
 
 /* The distinct arguments of n instances, to *to, whose `fetch` is set. False if there are too many, or too large

@@ -16,8 +16,8 @@ static bool add_bytes(Row *row, const void *bytes, size_t n)
     return true;
 }
 
-/* Its length and its elements, wherever they lie. */
-static bool add_array(const DpProgress *p, Row *row, const void *value, uint32_t element_bytes)
+/* Its length and, if they are wanted, its elements, wherever they lie. */
+static bool add_array(const DpProgress *p, Row *row, const void *value, uint32_t element_bytes, bool elements)
 {
     uint64_t view[2];
     memcpy(view, value, sizeof view);
@@ -27,6 +27,8 @@ static bool add_array(const DpProgress *p, Row *row, const void *value, uint32_t
         return true;
     if (element_bytes == DP_VIEW_BYTES || view[0] > (sizeof row->bytes - row->n) / element_bytes)
         return false;
+    if (!elements)
+        return true;
     p->fetch(p->fetch_data, view[1], view[0] * element_bytes, row->bytes + row->n);
     row->n += view[0] * element_bytes;
     return true;
@@ -40,24 +42,26 @@ static bool is_among(const DpProgress *p, const void *row, size_t bytes)
     return false;
 }
 
-static bool add_row(const DpProgress *p, Row *row, const DpArguments *arguments, uint32_t count, uint64_t instance)
+static bool add_row(const DpProgress *p, Row *row, const DpArguments *arguments, uint32_t count, uint64_t instance,
+                    bool elements)
 {
     bool fits = true;
     row->n = 0;
     for (uint32_t k = 0; fits && k < count; k++) {
         const DpArguments *a = &arguments[k];
         const unsigned char *value = (const unsigned char *)a->values + instance * a->bytes;
-        fits = a->element_bytes ? add_array(p, row, value, a->element_bytes) : add_bytes(row, value, a->bytes);
+        fits =
+            a->element_bytes ? add_array(p, row, value, a->element_bytes, elements) : add_bytes(row, value, a->bytes);
     }
     return fits;
 }
 
-bool dp_arguments_distinct(DpProgress *to, const DpArguments *arguments, uint32_t count, uint64_t n)
+static bool note_rows(DpProgress *to, const DpArguments *arguments, uint32_t count, uint64_t n, bool elements)
 {
     Row row;
     to->n = 0;
     for (uint64_t i = 0; i < n; i++) {
-        if (!add_row(to, &row, arguments, count, i))
+        if (!add_row(to, &row, arguments, count, i, elements))
             return false;
         if (is_among(to, row.bytes, row.n))
             continue;
@@ -67,6 +71,12 @@ bool dp_arguments_distinct(DpProgress *to, const DpArguments *arguments, uint32_
         to->bytes[to->n++] = row.n;
     }
     return true;
+}
+
+/* Elements are fetched, one array after the other, only where scalars and lengths leave few. */
+bool dp_arguments_distinct(DpProgress *to, const DpArguments *arguments, uint32_t count, uint64_t n)
+{
+    return note_rows(to, arguments, count, n, false) && note_rows(to, arguments, count, n, true);
 }
 
 static bool same_rows(const DpProgress *a, const DpProgress *b)
