@@ -42,6 +42,8 @@ class DpcLeaf(Structure):
         ("sequences", c_uint64 * MAX_RANK),
         ("data", c_void_p),
         ("count", c_uint64),
+        ("buffer", c_void_p),
+        ("offset", c_uint64),
     ]
 
 
