@@ -68,6 +68,11 @@ typedef struct DpcEntry {
 unsigned dpc_entry_count(const DpcProgram *program);
 DpcEntry dpc_entry(const DpcProgram *program, unsigned index);
 
+/* The page of `dpc explain`, HTML that needs nothing else: free() it. source NULL: the file `name`. entry NULL: main,
+ * or the first one. args NULL: no run is shown; else one on the flat interpreter with these. NULL on failure. */
+char *dpc_explain(const char *name, const char *source, const char *entry, const DpcValue *const *args, unsigned count,
+                  DpcError *error);
+
 /* ---- contexts: a program on a device ---- */
 typedef struct DpcOptions {
     const char *device, *platform; /* as --device, --platform; NULL: the first one */

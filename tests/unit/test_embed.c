@@ -241,6 +241,32 @@ static void test_errors(void **state)
     dpc_error_clear(&error); /* twice is harmless */
 }
 
+static void test_explain(void **state)
+{
+    (void)state;
+    DpcError error = {0};
+    DpcValue *in = literal("[i64]", "[7, 8, 9]"), *at = literal("i64", "2"), *far = literal("i64", "3");
+    char *plain = dpc_explain("test.dp", source, "pick", NULL, 0, &error);
+    char *run = dpc_explain("test.dp", source, "pick", (const DpcValue *const[]){in, at}, 2, &error);
+    char *failed = dpc_explain("test.dp", source, "pick", (const DpcValue *const[]){in, far}, 2, &error);
+    assert_true(plain && run && failed);
+    assert_true(strstr(plain, "<html") && !strstr(plain, "[7, 8, 9] 2") && strstr(run, "[7, 8, 9] 2"));
+    assert_non_null(strstr(failed, "index 3 out of bounds for length 3"));
+    assert_null(dpc_explain("test.dp", source, "pick", (const DpcValue *const[]){at, in}, 2, &error));
+    assert_non_null(strstr(error.text, "no arguments of pick (xs: [i64]) (i: i64) : i64"));
+    assert_null(dpc_explain("test.dp", source, "none", NULL, 0, &error));
+    assert_non_null(strstr(error.text, "there is no entry none"));
+    assert_null(dpc_explain("test.dp", "entry main = nothing", NULL, NULL, 0, &error));
+    assert_non_null(strstr(error.text, "test.dp:1:14: error: "));
+    free(plain);
+    free(run);
+    free(failed);
+    dpc_value_free(in);
+    dpc_value_free(at);
+    dpc_value_free(far);
+    dpc_error_clear(&error);
+}
+
 /* Imports of a text are files beside its name. */
 static void test_imports(void **state)
 {
@@ -307,6 +333,6 @@ int main(void)
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_calls),     cmocka_unit_test(test_tune_files),
                                        cmocka_unit_test(test_by_leaves), cmocka_unit_test(test_results),
                                        cmocka_unit_test(test_errors),    cmocka_unit_test(test_imports),
-                                       cmocka_unit_test(test_threads)};
+                                       cmocka_unit_test(test_explain),   cmocka_unit_test(test_threads)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
