@@ -32,13 +32,16 @@ static DpLeaf *take_arguments(const Explain *x, Compilation *c, const EntryTypes
     bool fit = x->count == e->nparams;
     for (unsigned i = 0; fit && i < x->count; i++) {
         fit = x->args[i] && dpc_value_is(x->args[i], e->param_texts[i]);
-        for (uint32_t k = 0; fit && k < x->args[i]->n; k++)
-            *at++ = x->args[i]->leaves[k];
+        for (uint32_t k = 0; fit && k < x->args[i]->n; k++) {
+            *at = x->args[i]->leaves[k];
+            fit = at->data || at->ndata == 0; /* else it is in a buffer */
+            at++;
+        }
     }
     if (fit)
         return leaves;
     free(leaves);
-    report_error(c->session, "these are no arguments of %s", e->signature);
+    report_error(c->session, "these are no arguments of %s, on the host", e->signature);
     return NULL;
 }
 
