@@ -7,6 +7,7 @@
 """
 from ._errors import CompileError, DeviceError, Diagnostic, Error, OutOfMemory, RunError
 from ._module import Entry, Module, compile, load
+from ._page import Page
 from ._values import Case, Cases, Columns, Ragged
 
 __all__ = [
@@ -14,6 +15,7 @@ __all__ = [
     "load",
     "Module",
     "Entry",
+    "Page",
     "Ragged",
     "Columns",
     "Case",
@@ -25,3 +27,10 @@ __all__ = [
     "DeviceError",
     "Diagnostic",
 ]
+
+
+def load_ipython_extension(shell):
+    """`%load_ext dpc` gives notebooks the cell magic `%%dp`."""
+    from . import _magic
+
+    _magic.load_ipython_extension(shell)

@@ -55,6 +55,7 @@ FUNCTIONS = {
     "dpc_program_free": (None, [c_void_p]),
     "dpc_entry_count": (c_uint, [c_void_p]),
     "dpc_entry": (DpcEntry, [c_void_p, c_uint]),
+    "dpc_explain": (c_void_p, [c_char_p, c_char_p, c_char_p, c_void_p, c_uint, POINTER(DpcError)]),
     "dpc_open": (c_void_p, [c_void_p, POINTER(DpcOptions), POINTER(DpcError)]),
     "dpc_close": (None, [c_void_p]),
     "dpc_call": (c_void_p, [c_void_p, c_char_p, c_void_p, c_uint, c_void_p]),

@@ -11,6 +11,7 @@ import numpy as np
 from . import _arguments, _awkward, _results, _types
 from ._errors import make_error
 from ._library import DpcError, DpcOptions, lib
+from ._page import Page, page
 from ._types import Array, Scalar
 
 
@@ -34,11 +35,15 @@ def raise_error(error, compiling=False):
 
 
 class Program:
-    """A compiled program, which contexts share."""
+    """A compiled program, which contexts share: of the text, or without one of the file of that name."""
 
-    def __init__(self, compile, *arguments):
+    def __init__(self, name, text=None):
         error = DpcError()
-        self.address = compile(*arguments, byref(error))
+        self.source = encoded(name), encoded(text)
+        if text is None:
+            self.address = lib.dpc_compile_file(self.source[0], byref(error))
+        else:
+            self.address = lib.dpc_compile(*self.source, byref(error))
         if not self.address:
             raise_error(error, compiling=True)
         self.free = weakref.finalize(self, lib.dpc_program_free, self.address)
@@ -187,28 +192,44 @@ class Entry:
         return f"<entry {self.signature_text()}>"
 
     def __call__(self, *args, **named):
+        values = self._values()
+        keep, context = [], self._context
+        try:
+            self.pack(args, named, values, keep)
+            with context.lock:
+                address = context.address or context.open()
+                error = context.error
+                result = lib.dpc_call(address, self._bytes, values, len(self._packers), byref(error))
+                if not result:
+                    raise_error(error)
+        finally:
+            for value in values:
+                lib.dpc_value_free(value)
+        return self._read(result)
+
+    def explain(self, *args, **named):
+        """The page of `dpc explain`: with arguments, of a run on an interpreter, which takes its time; else of the program."""
+        if not args and not named and self._packers:
+            return Page(page(self._context.program.source, self._bytes))
+        values, keep = self._values(), []
+        try:
+            self.pack(args, named, values, keep)
+            return Page(page(self._context.program.source, self._bytes, list(values)))
+        finally:
+            for value in values:
+                lib.dpc_value_free(value)
+
+    def pack(self, args, named, values, keep):
+        """Puts a DpcValue for each argument into values; keep: see packer_of."""
         if named or len(args) != len(self._packers):
             args = self.bind(args, named)
-        keep, at, context = [], 0, self._context
-        values = self._values()
+        at = 0
         try:
             for pack in self._packers:
                 values[at] = pack(args[at], keep)
                 at += 1
-            with context.lock:
-                address = context.address or context.open()
-                error = context.error
-                result = lib.dpc_call(address, self._bytes, values, at, byref(error))
-                if not result:
-                    raise_error(error)
         except (TypeError, ValueError) as why:
-            if at == len(args):
-                raise
             raise type(why)(f"argument {self.names[at]} of {self.__name__}: {why}") from None
-        finally:
-            for value in values[:at]:
-                lib.dpc_value_free(value)
-        return self._read(result)
 
     def bind(self, args, named):
         try:
@@ -256,6 +277,13 @@ class Module:
         """The same program in a context of its own, on the same device or another: options as of `compile`."""
         return Module(self._program, {**self._options, **options}, self._awkward)
 
+    def explain(self):
+        """The page of `dpc explain` about the program; an entry's own shows a run, too."""
+        return Page(page(self._program.source))
+
+    def _repr_html_(self):
+        return self.explain()._repr_html_()
+
     def close(self):
         """Gives the device's memory back; the next call opens it again. Leaving a `with` does so, too."""
         self._context.close()
@@ -274,11 +302,11 @@ def compile(source, name="main.dp", *, awkward=None, device=None, platform=None,
     awkward: whether ragged results are arrays of Awkward Array; by default where that is installed.
     device, platform: parts of their names, or a device's number, as `dpc devices` lists them; by default the first GPU,
     else the CPU. memory: how many bytes of the device may be used. params, tune: tuning, as of `dpc run`."""
-    program = Program(lib.dpc_compile, encoded(name), encoded(source))
+    program = Program(name, source)
     return Module(program, dict(device=device, platform=platform, memory=memory, params=params, tune=tune), awkward)
 
 
 def load(path, *, awkward=None, device=None, platform=None, memory=None, params=None, tune=None):
     """Compiles the file of a program; else as `compile`."""
-    program = Program(lib.dpc_compile_file, encoded(path))
+    program = Program(path)
     return Module(program, dict(device=device, platform=platform, memory=memory, params=params, tune=tune), awkward)
