@@ -1,4 +1,4 @@
-/* libdpc, as other programs use it (compiler/embed/dpc.h). Under -fsanitize=thread: compilations and calls in threads.
+/* libdpc, as other programs use it (runtime/embed/dpc.h). Under -fsanitize=thread: compilations and calls in threads.
  */
 #include "dpc.h"
 

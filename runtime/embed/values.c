@@ -1,5 +1,5 @@
 #define _POSIX_C_SOURCE 200809L
-#include "embed/values.h"
+#include "values.h"
 
 #include "dp_size.h"
 #include "dp_status.h"

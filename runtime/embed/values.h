@@ -3,7 +3,7 @@
 #define DPC_EMBED_VALUES_H
 
 #include "dp_rt.h"
-#include "embed/dpc.h"
+#include "dpc.h"
 
 /* What of a value stays on the device. */
 typedef struct DpcKept {

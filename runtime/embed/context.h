@@ -2,17 +2,10 @@
 #ifndef DPC_EMBED_CONTEXT_H
 #define DPC_EMBED_CONTEXT_H
 
-#include "driver/driver.h"
-#include "embed/values.h"
+#include "dp_embed.h"
+#include "values.h"
 
 #include <pthread.h>
-
-struct DpcProgram {
-    Compilation *compilation;
-    const DpProgram *made;
-    const DpcEntry *entries;
-    bool recurses; /* may: it has functions that are called */
-};
 
 struct DpcContext {
     const DpcProgram *program;

@@ -1,8 +1,7 @@
 /* Calls of entries, and results that stay on the device. */
 #include "dp_stack.h"
 #include "dp_status.h"
-#include "embed/context.h"
-#include "support/memory.h"
+#include "context.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -184,7 +183,11 @@ static void guard_call(void *data, uintptr_t stack_end)
 {
     Call *call = data;
     dp_set_stack(call->context->rt, stack_end);
-    call->context->lost = !memory_guard(run_call, call);
+    const struct DpcProgram *p = call->context->program;
+    if (p->guard)
+        call->context->lost = !p->guard(run_call, call);
+    else
+        run_call(call);
 }
 
 /* How a call has ended; the runtime can be used again after failures of the program and of memory. */
