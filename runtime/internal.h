@@ -643,7 +643,16 @@ typedef struct Segments {
 Segments dp_ctx_segments(const DpCtx *c);
 
 /* The values of DP_WAY; TILE: kernels/tile.cl, the others: kernels/reduce.cl. */
-typedef enum WayKind { WAY_PATH, WAY_LANE, WAY_TEAM, WAY_SPLIT, WAY_ROWS, WAY_TILE, WAY_SMALL_TILE } WayKind;
+typedef enum WayKind {
+    WAY_PATH,
+    WAY_LANE,
+    WAY_TEAM,
+    WAY_SPLIT,
+    WAY_ROWS,
+    WAY_TILE,
+    WAY_SMALL_TILE,
+    WAY_LEAST_TILE
+} WayKind;
 enum { WAY_COLUMNS = WAY_TEAM }; /* of scans: kernels/scan_columns.cl */
 
 /* segreduce.c: a segmented reduction, in one of these. */
@@ -667,7 +676,7 @@ typedef struct TileSize {
     uint32_t rows, columns;
 } TileSize;
 uint32_t dp_tile_lanes(const DpRt *rt, uint32_t kernel); /* of its vectors on a CPU; 0: there are none */
-TileSize dp_tile_size(const DpRt *rt, uint32_t kernel, bool small);
+TileSize dp_tile_size(const DpRt *rt, uint32_t kernel, WayKind tile);
 /* A scan, if segments are so short that an item should take a whole one; else false, and nothing is done. */
 bool dp_segscan_short(DpRt *rt, const SegReduce *r);
 

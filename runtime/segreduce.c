@@ -10,7 +10,7 @@
  * no offsets, no statistics, and the host waits for nothing.
  *
  * Both: a regular nest whose instances share what they read goes by tile (kernels/tile.cl), where it fills tiles and,
- * on a GPU, the tiles its units: in small tiles if not in large ones. */
+ * on a GPU, the tiles its units: in smaller tiles if not in large ones. */
 #include "internal.h"
 
 enum { ALONE = 256, PIECE = 1024, SHARED = 2 * PIECE, PIECE_LANES = 32 }; /* as in kernels/reduce.cl */
@@ -72,15 +72,16 @@ static uint64_t local_bytes(const DpKernel *k, const TileSize *size)
                           (uint64_t)tile->column_bytes * (size->columns + 4));
 }
 
-enum { LANES_ACROSS = 16, SMALL_TILE = 16, MOST_STATEMENTS = 2048, MOST_UNROLLED = 8192 };
+enum { LANES_ACROSS = 16, SMALL_TILE = 16, LEAST_TILE = 4, MOST_STATEMENTS = 2048, MOST_UNROLLED = 8192 };
 
 /* Of blocks on a GPU: what an item keeps, as nearly square as may be. Its code repeats the body for each. */
-static void block_item(const DpRt *rt, const DpKernel *k, bool small, TileSize *size)
+static void block_item(const DpRt *rt, const DpKernel *k, WayKind tile, TileSize *size)
 {
     const uint32_t words = (value_bytes(k) + 3) / 4, cost = k->cost ? k->cost : MOST_STATEMENTS;
     uint32_t most = (uint32_t)dp_param(rt, PARAM_TILE_WORDS) / words;
     most = most > MOST_STATEMENTS / cost ? MOST_STATEMENTS / cost : most;
-    most = small && most > SMALL_TILE ? SMALL_TILE : most;
+    const uint32_t bound = tile == WAY_LEAST_TILE ? LEAST_TILE : tile == WAY_SMALL_TILE ? SMALL_TILE : most;
+    most = most > bound ? bound : most;
     size->item_rows = size->item_columns = 2;
     while (size->item_rows * size->item_columns * 2 <= most && size->item_columns < 8) {
         if (size->item_rows == size->item_columns)
@@ -113,7 +114,7 @@ static void strip_item(const DpKernel *k, bool small, TileSize *size)
         size->item_rows *= 2;
 }
 
-TileSize dp_tile_size(const DpRt *rt, uint32_t kernel, bool small)
+TileSize dp_tile_size(const DpRt *rt, uint32_t kernel, WayKind tile)
 {
     const DpKernel *k = &rt->program->kernels[kernel];
     const uint32_t lanes = dp_rt_group_size(rt, kernel);
@@ -121,16 +122,16 @@ TileSize dp_tile_size(const DpRt *rt, uint32_t kernel, bool small)
     TileSize size = {1, 1, 1, 1, (uint32_t)dp_param(rt, PARAM_TILE_UNROLL), 1, lanes};
     if (!dp_rt_group_shape(rt, kernel)) {
         const uint32_t wide = dp_tile_lanes(rt, kernel);
-        strip_item(k, small, &size);
+        strip_item(k, tile != WAY_TILE, &size);
         size.rows = size.item_rows;
         size.columns = size.item_columns * (wide ? wide : 1);
     } else if (blocks) {
-        block_item(rt, k, small, &size);
+        block_item(rt, k, tile, &size);
         size.rows = lanes / LANES_ACROSS * size.item_rows;
         size.columns = LANES_ACROSS * size.item_columns;
         size.depth = dp_param(rt, PARAM_TILE_DEPTH) < 16 ? 8 : 16;
         size.depth = local_bytes(k, &size) > LOCAL_BYTES ? 8 : size.depth;
-    } else if (small) {
+    } else if (tile != WAY_TILE) {
         while (size.pieces * 2 <= dp_param(rt, PARAM_TILE_PIECES))
             size.pieces *= 2;
         size.columns = lanes / size.pieces;
@@ -153,9 +154,9 @@ static bool fits(const DpRt *rt, const SegReduce *r, const TileSize *size)
 }
 
 /* Is a tile of this size filled well enough? */
-static bool fills(const DpRt *rt, const SegReduce *r, const Nest *nest, bool small)
+static bool fills(const DpRt *rt, const SegReduce *r, const Nest *nest, WayKind tile)
 {
-    const TileSize size = dp_tile_size(rt, r->kernel, small);
+    const TileSize size = dp_tile_size(rt, r->kernel, tile);
     const uint64_t groups = tile_groups(nest, &size);
     const uint64_t filled = 100 * r->segments.nseg / (groups * size.rows * size.columns);
     return fits(rt, r, &size) && groups < UINT32_MAX && filled >= dp_param(rt, PARAM_TILE_FILL);
@@ -169,26 +170,46 @@ static bool is_cut(const TileSize *small, const Nest *nest)
     return small->pieces > 1 && nest->length >= PIECE_LEAST * (uint64_t)small->pieces;
 }
 
+enum { BRIEF = 128, FEW_UNITS = 16 }; /* positions that take no longer than a launch; one unit of so many */
+
+/* Of blocks that do not fill the device's units in large tiles. */
+static WayKind choose_small_block(const DpRt *rt, const SegReduce *r, const Nest *nest)
+{
+    const TileSize small = dp_tile_size(rt, r->kernel, WAY_SMALL_TILE);
+    const TileSize least = dp_tile_size(rt, r->kernel, WAY_LEAST_TILE);
+    const uint64_t units = rt->device->facts.units;
+    if (fills(rt, r, nest, WAY_SMALL_TILE) && tile_groups(nest, &small) >= 3 * units / 4)
+        return WAY_SMALL_TILE;
+    return fills(rt, r, nest, WAY_LEAST_TILE) &&
+                   (nest->length <= BRIEF || tile_groups(nest, &least) >= units / FEW_UNITS)
+               ? WAY_LEAST_TILE
+               : WAY_PATH;
+}
+
 /* WAY_PATH: by no tile. forced: by any that is possible. */
 static WayKind choose_tile(const DpRt *rt, const SegReduce *r, bool forced)
 {
     Nest nest;
     if (!find_nest(rt, r, &nest))
         return WAY_PATH;
-    const TileSize large = dp_tile_size(rt, r->kernel, false), small = dp_tile_size(rt, r->kernel, true);
+    const DpTile *tile = &rt->program->kernels[r->kernel].tile;
+    const TileSize large = dp_tile_size(rt, r->kernel, WAY_TILE), small = dp_tile_size(rt, r->kernel, WAY_SMALL_TILE);
     const uint64_t units = rt->device->facts.units;
     if (forced && fits(rt, r, &small))
         return WAY_SMALL_TILE;
     /* Where each instance has a row of its own, neighbours would load from different ones: a team, or a lane along the
      * row. */
-    if (nest.length < dp_param(rt, PARAM_TILE_LENGTH) || rt->program->kernels[r->kernel].tile.own_rows)
+    if (nest.length < dp_param(rt, PARAM_TILE_LENGTH) || tile->own_rows)
         return WAY_PATH;
     const bool groups = dp_rt_group_shape(rt, r->kernel);
     const uint64_t wanted = units * (groups && is_cut(&small, &nest) ? FULL_GROUPS : 1);
-    if (fills(rt, r, &nest, false) && tile_groups(&nest, &large) >= wanted)
+    if (fills(rt, r, &nest, WAY_TILE) && tile_groups(&nest, &large) >= wanted)
         return WAY_TILE;
-    return fills(rt, r, &nest, true) && tile_groups(&nest, &small) >= (groups ? units / 4 : units) ? WAY_SMALL_TILE
-                                                                                                   : WAY_PATH;
+    if (groups && tile->shape == DP_TILE_BLOCKS)
+        return choose_small_block(rt, r, &nest);
+    return fills(rt, r, &nest, WAY_SMALL_TILE) && tile_groups(&nest, &small) >= (groups ? units / 4 : units)
+               ? WAY_SMALL_TILE
+               : WAY_PATH;
 }
 
 /* ---- the choice ---- */
@@ -345,7 +366,7 @@ static void by_tile(DpRt *rt, const SegReduce *r, WayKind way)
     Nest nest;
     if (!find_nest(rt, r, &nest))
         return;
-    const TileSize size = dp_tile_size(rt, r->kernel, way == WAY_SMALL_TILE);
+    const TileSize size = dp_tile_size(rt, r->kernel, way);
     const uint64_t tiles = tile_groups(&nest, &size), chunks = dp_rt_chunks(rt, false, r->n + r->segments.nseg);
     const uint64_t numbers[] = {r->n, r->segments.nseg, nest.length, nest.rows, nest.columns};
     Args a = {.n = 0};
@@ -434,13 +455,13 @@ static void by_length(DpRt *rt, const SegReduce *r, uint32_t lanes)
 static void report(DpRt *rt, const SegReduce *r, Way way)
 {
     size_t length;
-    const WayKind kind = way.kind == WAY_SMALL_TILE ? WAY_TILE : way.kind;
+    const WayKind kind = way.kind > WAY_TILE ? WAY_TILE : way.kind;
     const char *name = dp_params_word(PARAM_SEGREDUCE, (uint64_t)kind + 1, &length);
     char team[32] = "", longest[32] = "unknown";
     if (way.kind == WAY_TEAM)
         snprintf(team, sizeof team, " of %u", way.lanes);
     if (way.kind >= WAY_TILE) {
-        const TileSize size = dp_tile_size(rt, r->kernel, way.kind == WAY_SMALL_TILE);
+        const TileSize size = dp_tile_size(rt, r->kernel, way.kind);
         snprintf(team, sizeof team, " of %u x %u", size.rows, size.columns);
     }
     if (r->lengths.known)
@@ -525,7 +546,8 @@ void dp_segreduce(DpRt *rt, const SegReduce *r)
     case WAY_ROWS:
     case WAY_SPLIT: by_length(rt, r, way.lanes); break;
     case WAY_TILE:
-    case WAY_SMALL_TILE: by_tile(rt, r, way.kind); break;
+    case WAY_SMALL_TILE:
+    case WAY_LEAST_TILE: by_tile(rt, r, way.kind); break;
     }
     dp_profile_way(rt, "%s", "");
 }

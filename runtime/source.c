@@ -123,7 +123,7 @@ static bool has_straight_roots(const DpRt *rt, const Instance *i)
 
 static void add_tile_settings(DpRt *rt, Text *t, const Instance *i)
 {
-    const TileSize size = dp_tile_size(rt, i->kernel, i->mode / MODE_WAY == WAY_SMALL_TILE);
+    const TileSize size = dp_tile_size(rt, i->kernel, (WayKind)(i->mode / MODE_WAY));
     char settings[200];
     snprintf(settings, sizeof settings,
              "#define DP_TM %u\n#define DP_TN %u\n#define DP_BK %u\n#define DP_PIECES %u\n"

@@ -24,16 +24,20 @@ entry nests (n: i64) (rows: [[i64]]) : [i64] =
   loop sums = [0] for i < n do
     { minimum { sum { (x - y) * (x - y) : x in p; y in q } : q in rows } : p in if i == 0 then rows[:1] else rows }
 entry sums (n: i64) (rows: [[i64]]) : i64 = loop s = 0 for i < n do s + sum { sum row : row in rows[i:] }
+entry product (n: i64) : f32 =
+  let a = { { f32 (i + j) : j in n } : i in n }
+  in (matmul a a)[n - 1][0]
 END
 echo 'def twice (xs: [f64]) : [f64] = { if x > 1e6 then x else 2.0 * x : x in xs }' >module.dp
 echo 'def largest (xs: [i32]) : i32 = maximum xs' >>module.dp
 "$dpc" build steps.dp || exit 1
 cat >check.py <<'END'
-import json, subprocess, sys, time
+import json, os, subprocess, sys, time
 
-def run(*words):
+def run(*words, **shape):
     begin = time.monotonic()
-    p = subprocess.run(["./steps", *words], capture_output=True, text=True)
+    env = {**os.environ, **{"DP_" + k.upper(): v for k, v in shape.items()}}
+    p = subprocess.run(["./steps", *words], capture_output=True, text=True, env=env)
     return p.returncode, p.stdout, p.stderr, (time.monotonic() - begin) * 1e6
 
 def line_of(text):
@@ -92,6 +96,14 @@ status, out, text, _ = run("--entry", "nests", "4", rows, "--profile", "--param"
 assert "steps.dp:13 (versions of a nest) [1 x flat: 1 instances; 3 x lane: 3 instances]\n" in text, text
 status, out, text, _ = run("--entry", "nests", "1", rows, "--profile")
 assert "steps.dp:13 (versions of a nest) [flat: 1 instances]\n" in text, text
+
+# Products of matrices go by the tiles that they fill, and that fill the device.
+def tiles(n):
+    status, _, text, _ = run("--entry", "product", n, "--profile=json", shape="gpu")
+    assert status == 0, text
+    return [w["way"].split(":")[0] for r in json.loads(text)["rows"] for w in r.get("ways", []) if "tile" in w["way"]]
+
+assert tiles("80") == ["tile of 32 x 32"], tiles("80")  # 64 x 64 would stay empty by more than half
 
 assert run("--entry", "fails", "5", "--profile")[:2] == run("--entry", "fails", "5")[:2] == (1, ""), "a failing run"
 assert run("--entry", "nothing", "--profile=json")[:2] == (0, "1\n")

@@ -25,7 +25,7 @@ reduces="tests/run/segment_ways.dp tests/run/scan_ways.dp tests/run/tiles.dp" so
 for shape in cpu gpu; do
     for ways in segreduce=path,segscan=path,look-back=always check-lengths=device,look-back=always \
         check-lengths=device,look-back=always,segreduce=split,split-length=4 segreduce=path,segscan=path segreduce=lane,segscan=lane,reduce=two \
-        segreduce=team,team-bytes=8 segreduce=split,split-length=4 segreduce=tile,tile-unroll=2 segreduce=tile,tile-pieces=1,vectors=off,tile-depth=8 segreduce=tile,tile-straight=on; do
+        segreduce=team,team-bytes=8 segreduce=split,split-length=4 segreduce=tile,tile-unroll=2 segreduce=tile,tile-pieces=1,vectors=off,tile-depth=8 segreduce=tile,tile-straight=on segreduce=tile,tile-words=4; do
         force $shape $ways ${@:-$reduces}
     done
     force $shape sort-segment=0 ${@:-$sorts}
