@@ -140,6 +140,18 @@ DpPending dp_begin_reduce_root(DpRt *rt, uint32_t kernel, uint32_t variant, DpCt
     return p;
 }
 
+DpPending dp_begin_check_rows(DpRt *rt, uint32_t kernel, uint32_t variant, DpCtx *c, const uint64_t *words,
+                              const DpArr *rows, int64_t size)
+{
+    const uint64_t none = UINT64_MAX;
+    uint64_t word[2]; /* where they are, and their length */
+    if (dp_ctx_n(c) == 0)
+        return dp_pending_known(rt, none);
+    if (!dp_row_words(rt, rows, 0, word))
+        return dp_begin_reduce_root(rt, kernel, variant, c, words);
+    return dp_pending_known(rt, word[1] == (uint64_t)size ? none : word[1]);
+}
+
 void dp_reduce(DpRt *rt, uint32_t kernel, uint32_t variant, DpCtx *c, const uint64_t *words, DpCol *outs)
 {
     if (dp_failed(rt)) {

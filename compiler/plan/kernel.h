@@ -128,6 +128,13 @@ Place plan_place(const PlanKernel *k, FlatVar ctx);
 uint32_t plan_add_rows(Plan *plan, PlanKernel *k, FlatVar host, uint32_t level);
 /* Adds them all, and k->rows. */
 void plan_find_rows(Plan *plan, PlanKernel *k);
+/* A reduction that asks whether all rows of a HOST array have this length: -1 if so, else the greatest one. */
+typedef struct PlanRowCheck {
+    FlatVar rows;
+    CoreAtom size;     /* as the body has it: a constant, */
+    FlatVar host_size; /* or this; else FLAT_NO_VAR */
+} PlanRowCheck;
+bool plan_is_row_check(const PlanKernel *k, PlanRowCheck *check);
 /* UINT32_MAX: there is none. */
 uint32_t plan_row_word(const PlanKernel *k, FlatVar host, uint32_t level);
 /* The word of this kind; it must be there. var for SCALAR … VIEWS, to for the others. */

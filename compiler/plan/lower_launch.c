@@ -170,9 +170,14 @@ static void lower_scatter(Lower *w, const PlanKernel *k, PlanOperand ctx)
 static void lower_reduce(Lower *w, const PlanKernel *k, PlanOperand ctx)
 {
     PlanOperand outs = kernel_outs(w, k);
+    PlanRowCheck check;
     if (over_root(k)) {
         PlanOperand p = lower_pending(w);
-        LAUNCH(w, REDUCE_ROOT, k, ctx, p);
+        if (plan_is_row_check(k, &check))
+            LAUNCH(w, CHECK_ROWS, k, ctx, p, w->vars[check.rows],
+                   check.host_size == FLAT_NO_VAR ? lower_const(SC_I64, check.size.bits) : w->vars[check.host_size]);
+        else
+            LAUNCH(w, REDUCE_ROOT, k, ctx, p);
         EMIT(w, AWAIT, outs, p);
         return;
     }
