@@ -2,7 +2,7 @@
 # Is all C laid out as .clang-format says? `layout.sh --write` lays it out.
 set -u
 cd "$(dirname "$0")/.." || exit 2
-files=$(find bench compiler runtime tests -name '*.[ch]')
+files=$(find bench compiler playground runtime tests -name '*.[ch]')
 if [ "${1:-}" = --write ]; then
     exec clang-format -i $files
 fi

@@ -1,6 +1,7 @@
 #!/bin/sh
 # All tests: run_all.sh BUILD_DIR [--quick | --long]
 #
+#   playground  the compiler made into a page, where emscripten is installed
 #   unit     cmocka tests of the parts, the command line, every block of the documentation, hostile input (robust.py), extreme
 #            sizes and numbers on the interpreters (edges.py), the Python package (python.sh), calls that fail (attack), a few
 #            seconds of fuzzing (ctest)
@@ -61,7 +62,17 @@ progress() {
 command -v python3 >/dev/null 2>&1 || echo "python3 is not installed: no tests of hostile input (robust.py), no fuzzing"
 for python in python3 /usr/bin/python3; do "$python" -c 'import numpy, pytest' 2>/dev/null && break; done ||
     echo "numpy or pytest is not installed: no tests of the Python package (python.sh)"
+command -v chromium >/dev/null 2>&1 || echo "chromium is not installed: the pages of dpc explain and the playground are not tried in a browser"
 command -v clang >/dev/null 2>&1 || echo "clang is not installed: the kernels do not go through its OpenCL front end"
+if [ "$how" != --quick ]; then
+    begin playground # which ctest tries then; a minute on two cores
+    if command -v emcmake >/dev/null 2>&1; then
+        cmake --build "$build" --target playground >"$build/playground.log" 2>&1
+        count $? "cmake --build $build --target playground (see $build/playground.log)"
+    else
+        echo "emscripten is not installed: the playground is not built and not tried"
+    fi
+fi
 begin unit
 only='.'
 [ "$how" = --quick ] && only='^(unit/.*|cli|errors|outputs|docs)$'

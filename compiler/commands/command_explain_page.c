@@ -31,18 +31,6 @@ static const char *shown_words(Arena *arena, const CommandLine *a)
     return shown;
 }
 
-/* The first case of the program's tests of the entry, or NULL. */
-static const TestCase *first_case(Compilation *c, const char *entry)
-{
-    const TestFile *tests = find_tests(c->session, c->modules.list.at[1]);
-    for (uint32_t i = 0; i < tests->blocks.n; i++) {
-        const TestBlock *b = tests->blocks.at[i];
-        if (!b->is_property && b->cases.n > 0 && strcmp(b->name, entry) == 0)
-            return &b->cases.at[0];
-    }
-    return NULL;
-}
-
 /* The arguments: those behind the file, or else what the program's comments test the entry with; *shown stays NULL
  * where there are neither. */
 static int find_arguments(Compilation *c, const EntryTypes *t, const CommandLine *a, DpLeaf *args, const char **shown)
@@ -53,7 +41,7 @@ static int find_arguments(Compilation *c, const EntryTypes *t, const CommandLine
         *shown = status == EXIT_OK ? shown_words(arena, a) : NULL;
         return status;
     }
-    const TestCase *test = first_case(c, t->entry->name);
+    const TestCase *test = find_first_case(c->session, c->modules.list.at[1], t->entry->name);
     if (c->session->error_count > 0 || !(test || t->entry->nparams == 0))
         return EXIT_OK;
     const char *const *names = (const char *const *)t->entry->param_names;

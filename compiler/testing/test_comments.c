@@ -472,6 +472,17 @@ TestFile *find_tests(Session *s, Module *m)
     return f.out;
 }
 
+const TestCase *find_first_case(Session *s, Module *m, const char *entry)
+{
+    const TestFile *tests = find_tests(s, m);
+    for (uint32_t i = 0; i < tests->blocks.n; i++) {
+        const TestBlock *b = tests->blocks.at[i];
+        if (!b->is_property && b->cases.n > 0 && strcmp(b->name, entry) == 0)
+            return &b->cases.at[0];
+    }
+    return NULL;
+}
+
 /* ---- values ---- */
 
 /* Of the word or character at `at`. */

@@ -70,6 +70,8 @@ typedef struct TestFile {
 
 /* Mistakes are reported; what can be understood is in the result. Definitions that are properties are marked so. */
 TestFile *find_tests(Session *s, Module *m);
+/* The first case that they test the entry with, or NULL. */
+const TestCase *find_first_case(Session *s, Module *m, const char *entry);
 
 /* The n values of the text. Mistakes are reported at their place, and nothing is left in the leaves. names: of the
  * parameters, for messages, or NULL. */

@@ -58,7 +58,9 @@ page() { # page DOCUMENT
         printf '<title>%s</title>\n<link rel="stylesheet" href="%s/site.css"></head>\n<body>\n' "$title" "$up"
         printf '<header><nav aria-label="site"><a href="%s/README.html">dpc</a> <a href="%s/docs/course/README.html">Course</a> ' "$up" "$up"
         printf '<a href="%s/docs/tutorial/README.html">Tutorial</a> <a href="%s/docs/language.html">Language</a> ' "$up" "$up"
-        printf '<a href="%s/docs/library.html">Library</a></nav></header>\n<main>\n' "$up"
+        printf '<a href="%s/docs/library.html">Library</a>' "$up"
+        [ ! -e "$site/playground.html" ] || printf ' <a href="%s/playground.html">Playground</a>' "$up"
+        printf '</nav></header>\n<main>\n'
         (cd "$folder" && body "$root/$1" "$seen")
         printf '</main>\n</body>\n</html>\n'
     } >"$to"
@@ -67,6 +69,8 @@ page() { # page DOCUMENT
 }
 
 cp docs/site/site.css "$site/"
+playground=$(dirname "$dpc")/playground.html # where it was built
+if [ -e "$playground" ]; then cp "$playground" "$site/"; else rm -f "$site/playground.html"; fi
 for document in README.md SECURITY.md bench/README.md tests/README.md examples/README.md $(find docs -name '*.md'); do page "$document"; done
 # what documents link to besides each other: programs, pictures
 for file in LICENSE $(find examples docs stdlib \( -name '*.dp' -o -name '*.c' -o -name '*.png' -o -name '*.svg' \)); do

@@ -52,17 +52,3 @@ function runKeys(e, run, panel) {
   if (to !== undefined) run.show(to);
   else if (e.key === "o") run.over();
 }
-
-function themeButton() {
-  const names = ["auto", "light", "dark"];
-  let at = 0;
-  const button = el("button", { type: "button", class: "theme", onclick: () => set(at + 1) });
-  const set = (i) => {
-    at = i % names.length;
-    document.documentElement.dataset.theme = names[at];
-    button.textContent = `${{ auto: "◐", light: "☀", dark: "☾" }[names[at]]} ${names[at]}`;
-    button.setAttribute("aria-label", `colours: ${names[at]}`);
-  };
-  set(0);
-  return button;
-}
