@@ -92,9 +92,9 @@ static void print_remarks(Compilation *c, const char *form)
 }
 
 /* f.tune beside the source, or what --tune says, becomes the program's. False after a message. */
-static bool take_tune(Compilation *c, const CommandLine *a, const char *given)
+static bool take_tune(Compilation *c, const char *given)
 {
-    char *stem = name_without_ending(c->session->arena, a->words[0]), error[512];
+    char *stem = name_without_ending(c->session->arena, c->path), error[512];
     const char *beside = stem ? arena_printf(c->session->arena, "%s.tune", stem) : NULL;
     const char *name = given ? given : beside && access(beside, F_OK) == 0 ? beside : NULL;
     if (!name)
@@ -120,7 +120,7 @@ int command_build(const CommandLine *a)
     if (!output) {
         usage_error("%s does not end in .dp: name the executable with -o", file);
     } else if (compile_to(c, STAGE_FLAT) && has_entry(c) && !replaces_source(c, output) &&
-               (a->values[OPTION_BUILD_NO_TUNE] || take_tune(c, a, a->values[OPTION_BUILD_TUNE]))) {
+               (a->values[OPTION_BUILD_NO_TUNE] || take_tune(c, a->values[OPTION_BUILD_TUNE]))) {
         if (temp_folder_create(&folder)) {
             status = build_in(c, &folder, output);
             temp_folder_remove(&folder);
@@ -135,6 +135,15 @@ int command_build(const CommandLine *a)
 }
 
 /* ---- dpc run, on a device ---- */
+
+Compilation *create_program(const CommandLine *a)
+{
+    Compilation *c = compilation_create(a->parts ? a->parts[a->nparts - 1].path : a->words[0]);
+    c->parts = a->parts;
+    c->nparts = a->nparts;
+    set_messages(c->session, a->messages);
+    return c;
+}
 
 /* The options of the program and its arguments, as it reads them. */
 static char **program_words(Arena *arena, const char *program, const CommandLine *a)
@@ -164,7 +173,7 @@ static bool outputs_are_free(Compilation *c, const CommandLine *a)
 /* The program itself reads what --tune says. */
 static bool take_tune_beside(Compilation *c, const CommandLine *a)
 {
-    return a->values[DP_OPTION_TUNE] || a->values[DP_OPTION_NO_TUNE] || take_tune(c, a, NULL);
+    return a->values[DP_OPTION_TUNE] || a->values[DP_OPTION_NO_TUNE] || take_tune(c, NULL);
 }
 
 /* The status of a run; negative where there was none. */
@@ -204,18 +213,18 @@ static bool trace_file_is_free(Compilation *c, const CommandLine *a)
 static int run_plan_traced(Compilation *c, const CommandLine *a)
 {
     const char *path = a->values[OPTION_TRACE];
-    char **words = program_words(c->session->arena, a->words[0], a);
+    char **words = program_words(c->session->arena, c->path, a);
     DpOutput out;
     Trace trace;
     if (!path)
-        return run_status(c, a->words[0], run_in_process(c, words, (ProcessOptions){0}));
+        return run_status(c, c->path, run_in_process(c, words, (ProcessOptions){0}));
     if (!trace_file_is_free(c, a))
         return EXIT_USAGE;
     if (!dp_output_open(&out, path, 0666))
         return trace_failed(c, path);
     trace_start(&trace, c->session, out.file);
     c->plan->trace = &trace;
-    int status = run_status(c, a->words[0], run_in_process(c, words, (ProcessOptions){0}));
+    int status = run_status(c, c->path, run_in_process(c, words, (ProcessOptions){0}));
     trace_free(&trace);
     if (status == EXIT_USAGE || status == EXIT_DEVICE) /* nothing has been run */
         dp_output_discard(&out);
@@ -227,9 +236,8 @@ static int run_plan_traced(Compilation *c, const CommandLine *a)
 /* On a device, by the plan. */
 static int run_plan(const CommandLine *a)
 {
-    Compilation *c = compilation_create(a->words[0]);
+    Compilation *c = create_program(a);
     c->flat_nests = wants_flat_nests(a->values[DP_OPTION_PARAM]);
-    set_messages(c->session, a->messages);
     int status = EXIT_USAGE;
     if (compile_to(c, STAGE_PLAN) && has_entry(c) && outputs_are_free(c, a) && take_tune_beside(c, a))
         status = run_plan_traced(c, a);
@@ -251,9 +259,8 @@ static int run_executable_in(Compilation *c, const TempFolder *folder, const Com
 /* By the executable that dpc build makes. */
 static int run_executable(const CommandLine *a)
 {
-    Compilation *c = compilation_create(a->words[0]);
+    Compilation *c = create_program(a);
     c->flat_nests = wants_flat_nests(a->values[DP_OPTION_PARAM]);
-    set_messages(c->session, a->messages);
     TempFolder folder;
     int status = EXIT_USAGE;
     if (compile_to(c, STAGE_FLAT) && has_entry(c) && outputs_are_free(c, a) && take_tune_beside(c, a)) {
@@ -401,8 +408,7 @@ static int run_interpreted(Stage stage, const CommandLine *a)
         status = read_limits(&limits, a->values[DP_OPTION_TIMEOUT], a->values[DP_OPTION_MEMORY]);
     if (status)
         return status;
-    Compilation *c = compilation_create(a->words[0]);
-    set_messages(c->session, a->messages);
+    Compilation *c = create_program(a);
     c->limits = limits.eval;
     if (!compile_to(c, stage) || !has_entry(c) || !outputs_are_free(c, a))
         status = EXIT_USAGE;

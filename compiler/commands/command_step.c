@@ -1,5 +1,6 @@
 /* dpc step: a run, recorded and walked through forwards and backwards. */
 #include "commands/commands.h"
+#include "commands/line_input.h"
 #include "dp_activity.h"
 #include "dp_args.h"
 #include "step/step.h"
@@ -7,38 +8,8 @@
 #include "trace/trace.h"
 
 #include <stdlib.h>
-#include <unistd.h>
 
-#ifdef DPC_HAVE_EDIT
-#include <editline/readline.h>
-#endif
-
-/* ---- commands from standard input ---- */
-
-typedef struct Input {
-    char *line;
-    size_t bytes;
-    bool prompt;
-} Input;
-
-static char *read_command(void *ctx)
-{
-    Input *in = ctx;
-#ifdef DPC_HAVE_EDIT
-    if (in->prompt) { /* with a history */
-        free(in->line);
-        in->line = readline("(step) ");
-        if (in->line && *in->line)
-            add_history(in->line);
-        return in->line;
-    }
-#endif
-    if (in->prompt) {
-        fputs("(step) ", stdout);
-        fflush(stdout);
-    }
-    return getline(&in->line, &in->bytes, stdin) < 0 ? NULL : in->line;
-}
+static char *read_command(void *ctx) { return line_input_read(ctx, "(step) "); }
 
 /* ---- the run ---- */
 
@@ -60,14 +31,15 @@ static int step_entry(Compilation *c, const EntryTypes *t, const CommandLine *a)
 {
     Trace trace;
     Record record;
-    Input in = {.prompt = isatty(STDIN_FILENO) && isatty(STDOUT_FILENO)};
+    LineInput in = {0};
     const int status = record_run(c, t, a, &trace);
     if (trace.events > 0 && record_read(&record, c->session->arena, trace.text.text)) {
         printf("%s on %s, %u events; help lists the commands\n", t->entry->signature,
                a->values[OPTION_STEP_FLAT] ? "flat" : "core", record.events.n);
+        line_input_open(&in);
         step_through(c->session, &record, stdout, read_command, &in);
+        line_input_close(&in);
     }
-    free(in.line);
     trace_free(&trace);
     return status;
 }

@@ -12,10 +12,14 @@ typedef struct CommandLine {
     char **words;                     /* n of them: what is no option */
     int n;
     MessageOptions messages;
+    const SourcePart *parts; /* nparts of them: the program, where words[0] is not its file's name; or NULL */
+    uint32_t nparts;
 } CommandLine;
 
 int command_build(const CommandLine *a);
 int command_run(const CommandLine *a);
+int command_eval(const CommandLine *a);
+int command_repl(const CommandLine *a);
 int command_check(const CommandLine *a);
 int command_tune(const CommandLine *a);
 int command_cost(const CommandLine *a);
@@ -42,6 +46,8 @@ void print_command_help(CommandId c);
 
 /* "path/f.dp" gives "path/f"; NULL for other endings. */
 char *name_without_ending(Arena *arena, const char *path);
+/* The program that the command line names, or that it has, and how it reports. */
+Compilation *create_program(const CommandLine *a);
 /* Programs without entries are libraries: there is nothing to run. Else false after a message. */
 bool has_entry(Compilation *c);
 /* --entry, else main, else the only one. */

@@ -51,6 +51,8 @@ static int command_version(const CommandLine *a)
 static int (*const runs[COMMAND_COUNT])(const CommandLine *a) = {
     [COMMAND_BUILD] = command_build,
     [COMMAND_RUN] = command_run,
+    [COMMAND_EVAL] = command_eval,
+    [COMMAND_REPL] = command_repl,
     [COMMAND_CHECK] = command_check,
     [COMMAND_TUNE] = command_tune,
     [COMMAND_COST] = command_cost,

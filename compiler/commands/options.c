@@ -42,8 +42,10 @@ unsigned command_scope(CommandId c)
 {
     const unsigned own = (unsigned)DP_FIRST_COMMAND << c;
     switch (c) {
-    case COMMAND_RUN: return own | (unsigned)DP_IN_PROGRAM;
+    case COMMAND_RUN:
+    case COMMAND_EVAL: return own | (unsigned)DP_IN_PROGRAM;
     case COMMAND_TUNE: return own | (unsigned)DP_IN_TUNING;
+    case COMMAND_REPL: return own | (unsigned)DP_IN_SESSIONS;
     case COMMAND_EXPLAIN:
     case COMMAND_COST:
     case COMMAND_STEP: return own | (unsigned)DP_IN_INTERPRETING;

@@ -16,6 +16,10 @@
 static bool run_parse(Compilation *c)
 {
     const char *why = "unknown error";
+    if (c->parts) {
+        load_program_parts(c->session, c->parts, c->nparts, &c->ids, &c->modules);
+        return true;
+    }
     if (c->text) {
         load_program_text(c->session, c->path, c->text, c->text_bytes, &c->ids, &c->modules);
         return true;

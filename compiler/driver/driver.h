@@ -46,6 +46,8 @@ typedef struct Compilation {
     const char *path; /* the user's file */
     const char *text; /* its text_bytes bytes; NULL: they are read from the file */
     size_t text_bytes;
+    const SourcePart *parts; /* what the program is put together from, instead of a file; or NULL */
+    uint32_t nparts;
     bool check;                   /* run the checkers */
     bool unchecked;               /* programs do not check bounds and sizes (DPC_UNCHECKED, for measurements) */
     bool flat_nests;              /* all that is nested is flattened, nothing is left to a lane (--param nest=flat) */

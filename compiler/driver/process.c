@@ -29,6 +29,7 @@ static struct {
     pthread_mutex_t mutex;
     pid_t child; /* the program that runs, or 0 */
     bool own_group, ending;
+    bool spares_interrupt;
     TempFolder folder; /* path: "" if there is none */
     sigset_t before;   /* the mask that dpc was started with */
 } state = {.mutex = PTHREAD_MUTEX_INITIALIZER};
@@ -82,12 +83,30 @@ void signals_end_by_pipe(void)
     pthread_sigmask(SIG_UNBLOCK, &set, NULL); /* it may be waiting for this thread */
 }
 
+void signals_spare_interrupt(void)
+{
+    pthread_mutex_lock(&state.mutex);
+    state.spares_interrupt = true;
+    pthread_mutex_unlock(&state.mutex);
+}
+
+/* If so, the program that runs gets it. */
+static bool is_spared(int number)
+{
+    pthread_mutex_lock(&state.mutex);
+    const bool spared = number == SIGINT && state.spares_interrupt;
+    if (spared && state.child)
+        kill_program(state.child, state.own_group, SIGINT);
+    pthread_mutex_unlock(&state.mutex);
+    return spared;
+}
+
 static void *wait_for_signals(void *data)
 {
     (void)data;
     sigset_t set = signal_set(FIRST_WAITED), one;
     int number = 0;
-    while (sigwait(&set, &number) != 0 || number == 0) {
+    while (sigwait(&set, &number) != 0 || number == 0 || is_spared(number)) {
     }
     pthread_mutex_lock(&state.mutex);
     state.ending = true;

@@ -13,6 +13,8 @@
 /* In main, before other threads are started. Signals that are ignored stay so; SIGPIPE and SIGXFSZ become errors of
  * writing. */
 void signals_start(void);
+/* From here on SIGINT ends what runs for dpc, and not dpc itself. */
+void signals_spare_interrupt(void);
 /* At the end: a reader that has gone away ends dpc now, by SIGPIPE. Returns if that is not what has happened. */
 void signals_end_by_pipe(void);
 

@@ -13,17 +13,10 @@
 #define MAX_COLUMNS 100         /* of a source line */
 #define COLUMNS_BEFORE_CARET 40 /* where a line has to be cut */
 
-typedef struct Message {
-    DiagLevel level;
-    DiagCode code;
-    Span at;
-    const char *text;
-} Message;
-
 /* An error or a warning, with its notes. */
 typedef struct Diag {
-    Message head;
-    VEC(Message) notes;
+    DiagMessage head;
+    VEC(DiagMessage) notes;
     uint32_t order; /* makes sorting stable */
 } Diag;
 
@@ -84,7 +77,7 @@ void diag_error(Session *s, Span at, DiagCode code, const char *format, ...)
 
 void diag_warning(Session *s, Span at, DiagCode code, const char *format, ...)
 {
-    if (s->warnings == WARNINGS_HIDDEN) {
+    if (s->warnings == WARNINGS_HIDDEN || (at.file < s->files.n && s->files.at[at.file]->is_quiet)) {
         diag_list(s)->last_dropped = true;
         return;
     }
@@ -100,7 +93,7 @@ static void add_note(Session *s, Span at, const char *format, va_list args)
     struct DiagList *list = diag_list(s);
     if (list->diags.n == 0 || list->last_dropped)
         return;
-    Message note = {DIAG_NOTE, DIAG_NONE, at, format_text(s, format, args)};
+    DiagMessage note = {DIAG_NOTE, DIAG_NONE, at, format_text(s, format, args)};
     Diag *owner = &list->diags.at[list->diags.n - 1];
     vec_push(s->arena, &owner->notes, note);
 }
@@ -119,6 +112,14 @@ void diag_note_text(Session *s, const char *format, ...)
     va_start(args, format);
     add_note(s, SPAN_NONE, format, args);
     va_end(args);
+}
+
+uint32_t diag_count(const Session *s) { return s->diags ? s->diags->diags.n : 0; }
+
+DiagView diag_at(const Session *s, uint32_t index)
+{
+    const Diag *d = &s->diags->diags.at[index];
+    return (DiagView){d->head, d->notes.at, d->notes.n};
 }
 
 /* ---- ordering ---- */
@@ -259,7 +260,7 @@ static void add_excerpt(StrBuf *out, Session *s, Span at, const Style *style)
 static const char *const level_text[] = {"error", "warning", "note"};
 
 /* A note without a place, below the excerpt of what it belongs to. */
-static void add_note_lines(StrBuf *out, const Message *m, const Style *style)
+static void add_note_lines(StrBuf *out, const DiagMessage *m, const Style *style)
 {
     strbuf_printf(out, "  %s%s:%s ", style->level[m->level], level_text[m->level], style->off);
     for (const char *line = m->text;;) {
@@ -273,7 +274,7 @@ static void add_note_lines(StrBuf *out, const Message *m, const Style *style)
     }
 }
 
-static void add_message(StrBuf *out, Session *s, const Message *m, const Style *style)
+static void add_message(StrBuf *out, Session *s, const DiagMessage *m, const Style *style)
 {
     bool has_place = m->at.file < s->files.n;
     if (!has_place && m->level == DIAG_NOTE) {
@@ -342,7 +343,7 @@ static void add_json_place(StrBuf *out, Session *s, Span at)
 }
 
 /* The object is left open. */
-static void add_json_message(StrBuf *out, Session *s, const Message *m)
+static void add_json_message(StrBuf *out, Session *s, const DiagMessage *m)
 {
     strbuf_printf(out, "{\"level\":\"%s\",\"code\":", level_text[m->level]);
     if (m->code == DIAG_NONE)

@@ -41,6 +41,8 @@ typedef struct SourceFile {
     uint32_t length;
     bool is_stdlib;         /* part of the embedded library: messages point at its caller instead */
     bool is_library_source; /* a module of the library on disk, whose tests are run: may use its internal names */
+    bool is_quiet;          /* no warnings about it: they have been given */
+    uint32_t lines_before;  /* of a part of a session: its first line has the number behind */
     uint32_t first_origin;  /* of a file of the library: the origin of its first byte */
     uint32_t *lines;        /* offsets of line starts, computed on first use */
     uint32_t nlines;
@@ -129,6 +131,20 @@ void diag_note_text(Session *s, const char *format, ...);
 /* Prints all diagnostics, sorted by place, notes behind their error, at most 20 errors (as JSON all of
  * them); then forgets them. `colour` adds ANSI colours. */
 void diag_print(Session *s, FILE *out, bool colour);
+/* The diagnostics that have not been printed, in the order in which they came. */
+typedef struct DiagMessage {
+    DiagLevel level;
+    DiagCode code;
+    Span at;
+    const char *text;
+} DiagMessage;
+typedef struct DiagView {
+    DiagMessage head;
+    const DiagMessage *notes;
+    uint32_t nnotes;
+} DiagView;
+uint32_t diag_count(const Session *s);
+DiagView diag_at(const Session *s, uint32_t index);
 /* A string of JSON. What is not UTF-8 is shown as in diagnostics, \xNN: JSON knows no other text. */
 void diag_json_string(StrBuf *out, const char *text);
 

@@ -115,15 +115,16 @@ LineCol source_linecol(Session *s, uint32_t index, uint32_t offset)
         else
             high = middle;
     }
-    return (LineCol){low + 1, offset - file->lines[low] + 1};
+    return (LineCol){file->lines_before + low + 1, offset - file->lines[low] + 1};
 }
 
 const char *source_line(Session *s, uint32_t index, uint32_t line, uint32_t *n)
 {
     const SourceFile *file = file_with_lines(s, index);
     *n = 0;
-    if (line == 0 || line > file->nlines)
+    if (line <= file->lines_before || line - file->lines_before > file->nlines)
         return "";
+    line -= file->lines_before;
     uint32_t start = file->lines[line - 1];
     uint32_t end = line < file->nlines ? file->lines[line] - 1 : file->length;
     if (end > start && file->text[end - 1] == '\r')

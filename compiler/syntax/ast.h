@@ -359,6 +359,7 @@ typedef struct Module {
     uint32_t file;
     Def **defs;
     uint32_t ndefs;
+    bool is_open; /* more definitions may follow, which use what nothing uses yet */
 } Module;
 
 /* Ids are handed out from these counters, shared by all modules of one compilation. */
@@ -369,6 +370,10 @@ typedef struct AstIds {
 /* Parses a source file. Always returns a module (with the definitions that could be read); errors
  * are in the session's diagnostics. Deep nesting ends in a diagnostic, not in a crash. */
 Module *parse_module(Session *s, uint32_t file, AstIds *ids);
+/* A file that is one expression: the body of the module's entry EXPRESSION_ENTRY, whose parameters are those of a
+ * lambda. */
+#define EXPRESSION_ENTRY "expression__"
+Module *parse_expression(Session *s, uint32_t file, AstIds *ids);
 /* Parses a type alone ("'a -> ['a]"), for the table of primitives. */
 TypeExpr *parse_type_text(Session *s, const char *text, AstIds *ids);
 

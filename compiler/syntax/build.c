@@ -564,6 +564,23 @@ Def *build_value(ParseState *p, Span at, Name name, Span name_at, NameList *type
     return def;
 }
 
+Def *build_expression_entry(ParseState *p, Expr *e)
+{
+    const bool is_function = e->kind == E_LAMBDA && !e->lambda.is_accessor;
+    Def *def = arena_new(p->session->arena, Def);
+    *def = (Def){.kind = DEF_VALUE,
+                 .span = e->span,
+                 .name = intern_cstr(p->session, EXPRESSION_ENTRY),
+                 .name_span = e->span,
+                 .is_entry = true,
+                 .body = is_function ? e->lambda.body : e};
+    if (is_function) {
+        def->params = e->lambda.params;
+        def->nparams = e->lambda.nparams;
+    }
+    return def;
+}
+
 /* Empty where it was reported. */
 static const char *import_path(ParseState *p, const Expr *path)
 {

@@ -76,6 +76,8 @@ TypeExpr *build_sized_by_name(ParseState *p, Span at, TypeExpr *size, TypeExpr *
 /* The part behind `def`, `entry` or a local function's `let`. */
 Def *build_value(ParseState *p, Span at, Name name, Span name_at, NameList *type_params, PatList *params,
                  TypeExpr *result, Expr *body);
+/* See parse_expression. */
+Def *build_expression_entry(ParseState *p, Expr *e);
 Def *build_import(ParseState *p, Span at, Expr *path, Name as, Span as_at, Name alias, Span alias_at);
 
 /* What can only be judged when all has been read: ranges of integers, stray `_`. */

@@ -190,6 +190,67 @@ static void load_imports(Loader *l, LoadedFile *file)
     file->loading = false;
 }
 
+/* ---- programs of several parts ---- */
+
+static LoadedFile *load_part(Loader *l, const SourcePart *part)
+{
+    uint32_t source = source_add_text(l->s, part->path, part->text, part->bytes, false);
+    l->s->files.at[source]->lines_before = part->lines_before;
+    l->s->files.at[source]->is_quiet = part->is_quiet;
+    LoadedFile *f = arena_new(l->s->arena, LoadedFile);
+    f->path = intern_cstr(l->s, part->path);
+    f->on_disk = true; /* it imports files, but is not one: nobody finds it */
+    f->module = part->is_expression ? parse_expression(l->s, source, l->ids) : parse_module(l->s, source, l->ids);
+    for (uint32_t i = 0; i < f->module->ndefs && !part->is_expression; i++)
+        f->module->defs[i]->is_entry = false;
+    return f;
+}
+
+static bool replaces(const Def *new, const Def *old)
+{
+    if (new->kind != old->kind || new->name != old->name)
+        return false;
+    return new->kind != DEF_IMPORT || new->name || strcmp(new->path, old->path) == 0;
+}
+
+static void add_part(Module *whole, const Module *part)
+{
+    uint32_t kept = 0;
+    for (uint32_t i = 0; i < whole->ndefs; i++) {
+        bool replaced = false;
+        for (uint32_t j = 0; j < part->ndefs; j++)
+            replaced |= replaces(part->defs[j], whole->defs[i]);
+        if (!replaced)
+            whole->defs[kept++] = whole->defs[i];
+    }
+    if (part->ndefs)
+        memcpy(whole->defs + kept, part->defs, part->ndefs * sizeof *part->defs);
+    whole->ndefs = kept + part->ndefs;
+}
+
+void load_program_parts(Session *s, const SourcePart *parts, uint32_t n, AstIds *ids, ModuleList *out)
+{
+    Loader l = {.s = s, .ids = ids, .out = out};
+    Module *whole = arena_new(s->arena, Module);
+    LoadedFile **files = arena_array(s->arena, LoadedFile *, n);
+    uint32_t ndefs = 0;
+    load_from_library(&l, "prelude.dp", NULL);
+    vec_push(s->arena, &out->list, whole);
+    for (uint32_t i = 0; i < n; i++) {
+        files[i] = load_part(&l, &parts[i]);
+        ndefs += files[i]->module->ndefs;
+    }
+    whole->is_open = true;
+    whole->file = n ? files[n - 1]->module->file : 0;
+    whole->defs = arena_array(s->arena, Def *, ndefs);
+    for (uint32_t i = 0; i < n; i++) {
+        load_imports(&l, files[i]);
+        add_part(whole, files[i]->module);
+    }
+}
+
+/* ---- programs ---- */
+
 void load_program_text(Session *s, const char *path, const char *text, size_t n, AstIds *ids, ModuleList *out)
 {
     Loader l = {.s = s, .ids = ids, .out = out};

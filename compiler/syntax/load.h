@@ -20,4 +20,15 @@ bool load_program(Session *s, const char *path, AstIds *ids, ModuleList *out, co
 /* A program whose text is given; what it imports lies beside `path`, or in the library. */
 void load_program_text(Session *s, const char *path, const char *text, size_t n, AstIds *ids, ModuleList *out);
 
+/* A program put together from several texts: dpc eval, dpc repl. Each may define anew what those before it define.
+ * Files are imported from beside a part's path. */
+typedef struct SourcePart {
+    const char *path, *text; /* of `bytes` bytes */
+    size_t bytes;
+    uint32_t lines_before; /* SourceFile */
+    bool is_expression;    /* the others have definitions, which are no entries */
+    bool is_quiet;         /* SourceFile */
+} SourcePart;
+void load_program_parts(Session *s, const SourcePart *parts, uint32_t n, AstIds *ids, ModuleList *out);
+
 #endif

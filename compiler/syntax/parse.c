@@ -79,13 +79,20 @@ static void run_parser(ParseState *p)
     strbuf_free(&p->doc);
 }
 
-Module *parse_module(Session *s, uint32_t file, AstIds *ids)
+static Module *parse_from(Session *s, uint32_t file, AstIds *ids, int start_token)
 {
     Module *module = arena_new(s->arena, Module);
     module->file = file;
-    ParseState p = {.session = s, .ids = ids, .file = file, .module = module, .start_token = T_START_MODULE};
+    ParseState p = {.session = s, .ids = ids, .file = file, .module = module, .start_token = start_token};
     run_parser(&p);
     return module;
+}
+
+Module *parse_module(Session *s, uint32_t file, AstIds *ids) { return parse_from(s, file, ids, T_START_MODULE); }
+
+Module *parse_expression(Session *s, uint32_t file, AstIds *ids)
+{
+    return parse_from(s, file, ids, T_START_EXPRESSION);
 }
 
 TypeExpr *parse_type_text(Session *s, const char *text, AstIds *ids)

@@ -74,7 +74,7 @@ static void dp_yyerror(const Span *at, ParseState *p, yyscan_t scanner, const ch
 }
 
 %token END 0 "the end of the file"
-%token START_MODULE START_TYPE
+%token START_MODULE START_TYPE START_EXPRESSION
 %token <doc> DEF "`def`" ENTRY "`entry`" TYPE "`type`" IMPORT "`import`"
 %token LET "`let`" IN "`in`" IF "`if`" THEN "`then`" ELSE "`else`" MATCH "`match`" CASE "`case`"
 %token LOOP "`loop`" FOR "`for`" WHILE "`while`" DO "`do`" WITH "`with`" WILD "`_`"
@@ -140,6 +140,7 @@ static void dp_yyerror(const Span *at, ParseState *p, yyscan_t scanner, const ch
 start:
     START_MODULE module
   | START_TYPE type END { p->type = $type; }
+  | START_EXPRESSION expr END { add_definition(p, build_expression_entry(p, $expr)); }
   ;
 
 /* Behind an error, reading goes on at the next definition. */

@@ -147,9 +147,11 @@ static void check_entry(Checker *c, const DefInfo *info)
     Type *t = info->scheme.type;
     if (mentions_error(t))
         return;
+    const bool is_expression = strcmp(info->def->name, EXPRESSION_ENTRY) == 0;
     if (info->scheme.nvars) {
         diag_error(c->s, info->def->name_span, DIAG_ENTRY_TYPE,
-                   "the types of an entry have to be known, but this is %s; annotate it", describe_type(c, t));
+                   "the types of %s have to be known, but this is %s; annotate it",
+                   is_expression ? "what is evaluated" : "an entry", describe_type(c, t));
         note_open_param(c, info);
         return;
     }
@@ -160,7 +162,8 @@ static void check_entry(Checker *c, const DefInfo *info)
     }
     if (contains_function(t))
         diag_error(c->s, info->def->result ? info->def->result->span : info->def->name_span, DIAG_ENTRY_TYPE,
-                   "an entry's result cannot be a function, but this is %s", describe_type(c, t));
+                   "%s cannot be a function, but this is %s", is_expression ? "what is evaluated" : "an entry's result",
+                   describe_type(c, t));
 }
 
 /* `dpc test` makes its arguments up. */
@@ -323,7 +326,7 @@ Checked *check_program(Session *s, Module **modules, uint32_t nmodules, const As
 static DefInfo *find_in_module(const Checked *c, const Module *m, Name name)
 {
     for (uint32_t i = c->ndefs; i-- > 0;) {
-        if (c->defs[i].def->name == name && (!m || c->defs[i].def->span.file == m->file))
+        if (c->defs[i].def->name == name && (!m || c->defs[i].module == m))
             return &c->defs[i];
     }
     return NULL;
@@ -353,6 +356,12 @@ static void print_classes(StrBuf *out, const Scheme *s)
     }
 }
 
+void scheme_print(StrBuf *out, const Scheme *s)
+{
+    type_print(out, s->type);
+    print_classes(out, s);
+}
+
 void checked_print(StrBuf *out, const Checked *c)
 {
     for (uint32_t i = 0; i < c->ndefs; i++) {
@@ -361,8 +370,7 @@ void checked_print(StrBuf *out, const Checked *c)
             continue;
         marks_begin(out, d->def->span, d->def);
         strbuf_printf(out, "%s %s : ", d->def->is_entry ? "entry" : "def", d->def->name);
-        type_print(out, d->scheme.type);
-        print_classes(out, &d->scheme);
+        scheme_print(out, &d->scheme);
         marks_end(out);
         strbuf_add(out, "\n");
     }

@@ -51,6 +51,7 @@ typedef struct Ref {
 
 typedef struct DefInfo {
     Def *def;
+    const Module *module;
     Scheme scheme;   /* of a value: its type; of a function: curried over its parameters */
     uint32_t scc;    /* number of its strongly connected component of calls */
     bool recursive;  /* calls itself, directly or through its component */
@@ -78,6 +79,8 @@ typedef struct Checked {
  * used further. */
 Checked *check_program(Session *s, Module **modules, uint32_t nmodules, const AstIds *ids);
 
+/* "'a -> 'a where a num" */
+void scheme_print(StrBuf *out, const Scheme *s);
 /* For the `types` dump: every definition with its inferred type. */
 void checked_print(StrBuf *out, const Checked *c);
 /* The abbreviation that a TE_NAME means, or NULL: a scalar or a type parameter. */

@@ -45,7 +45,7 @@ static void declare_value(Checker *c, ModuleScope *m, Def *def)
 {
     declare_name(c, &m->values, def);
     def->index = c->out->ndefs++;
-    c->out->defs[def->index] = (DefInfo){.def = def, .is_library = m->is_library};
+    c->out->defs[def->index] = (DefInfo){.def = def, .module = m->module, .is_library = m->is_library};
 }
 
 static void check_type_params(Checker *c, const Def *def)
@@ -146,21 +146,20 @@ static void import_module(Checker *c, ModuleScope *m, const Def *import)
 
 static void make_scopes(Checker *c)
 {
-    uint32_t ndefs = 0, nfiles = 0;
-    for (uint32_t i = 0; i < c->out->nmodules; i++) {
-        const Module *module = c->out->modules[i];
-        ndefs += module->ndefs;
-        nfiles = module->file >= nfiles ? module->file + 1 : nfiles;
-    }
+    uint32_t ndefs = 0;
+    for (uint32_t i = 0; i < c->out->nmodules; i++)
+        ndefs += c->out->modules[i]->ndefs;
     c->out->defs = arena_array(c->arena, DefInfo, ndefs);
     c->scopes = arena_array(c->arena, ModuleScope, c->out->nmodules);
-    c->scope_of_file = arena_array(c->arena, ModuleScope *, nfiles);
+    c->scope_of_file = arena_array(c->arena, ModuleScope *, c->s->files.n);
     for (uint32_t i = 0; i < c->out->nmodules; i++) {
         ModuleScope *m = &c->scopes[i];
         m->module = c->out->modules[i];
         m->is_library = i == 0 || c->s->files.at[m->module->file]->is_stdlib;
         m->may_use_internals = m->is_library || c->s->files.at[m->module->file]->is_library_source;
         c->scope_of_file[m->module->file] = m;
+        for (uint32_t d = 0; d < m->module->ndefs; d++) /* a program of several parts has several files */
+            c->scope_of_file[m->module->defs[d]->span.file] = m;
     }
 }
 

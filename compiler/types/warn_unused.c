@@ -335,15 +335,16 @@ static void reach_properties(Checker *c, bool *reached)
     }
 }
 
-static void warn_defs(Checker *c, uint32_t file)
+static void warn_defs(Checker *c, const Module *own)
 {
     bool has_entries = false;
     bool *reached = arena_array(c->arena, bool, c->out->ndefs);
     for (uint32_t i = 0; i < c->out->ndefs; i++) {
         const Def *def = c->out->defs[i].def;
-        if (def->span.file == file && (def->is_entry || is_exempt(def->name)))
+        const bool is_own = c->out->defs[i].module == own;
+        if (is_own && (def->is_entry || is_exempt(def->name)))
             reach(c, reached, i);
-        has_entries = has_entries || (def->span.file == file && def->is_entry);
+        has_entries = has_entries || (is_own && def->is_entry);
     }
     reach_properties(c, reached);
     for (uint32_t i = 0; i < c->out->size_defs->cap; i++)
@@ -351,7 +352,7 @@ static void warn_defs(Checker *c, uint32_t file)
             reach(c, reached, ((const Def *)c->out->size_defs->values[i])->index);
     for (uint32_t i = 0; has_entries && i < c->out->ndefs; i++) {
         const Def *def = c->out->defs[i].def;
-        if (def->span.file != file || reached[i])
+        if (c->out->defs[i].module != own || reached[i])
             continue;
         diag_warning(c->s, def->name_span, DIAG_UNUSED_NAME, "no entry uses `%s`", def->name);
         diag_note_text(c->s, "write `_%s` if that is meant", def->name);
@@ -360,7 +361,7 @@ static void warn_defs(Checker *c, uint32_t file)
 
 void warn_unused(Checker *c)
 {
-    if (c->out->nmodules < 2)
+    if (c->out->nmodules < 2 || c->out->modules[1]->is_open)
         return;
     Unused u = {.c = c, .scope = &c->scopes[1], .pats = arena_array(c->arena, bool, c->npats)};
     const Module *own = u.scope->module;
@@ -373,5 +374,5 @@ void warn_unused(Checker *c)
     }
     warn_locals(&u);
     warn_imports(&u);
-    warn_defs(c, own->file);
+    warn_defs(c, own);
 }

@@ -25,15 +25,16 @@ typedef struct DpOption {
     const char *help;
 } DpOption;
 
-/* Scopes: options of executables, those of them that an interpreter cannot serve, those that dpc tune takes, too, and
- * those that commands take which only interpret; dpc's commands have others. */
+/* Scopes: options of executables, those of them that an interpreter cannot serve, those that dpc tune takes, too,
+ * those that commands take which only interpret, and those of dpc repl; dpc's commands have others. */
 enum {
     DP_IN_PROGRAM = 1,
     DP_FIRST_COMMAND = 2,
-    DP_EVERYWHERE = 0xffffff,
-    DP_ON_DEVICE = 0x1000000,
-    DP_IN_TUNING = 0x2000000,
-    DP_IN_INTERPRETING = 0x4000000
+    DP_EVERYWHERE = 0x7ffffff,
+    DP_ON_DEVICE = 0x10000000,
+    DP_IN_TUNING = 0x20000000,
+    DP_IN_INTERPRETING = 0x40000000,
+    DP_IN_SESSIONS = 0x8000000
 };
 
 enum {
