@@ -156,6 +156,15 @@ void build_check_bounds(CoreBuilder *b, uint32_t site, CoreAtom i, CoreAtom n)
     build_check(b, site, build_prim2(b, PRIM_AND, low, high), (const CoreAtom[]){i, n}, 2);
 }
 
+void build_check_slice(CoreBuilder *b, uint32_t site, CoreAtom from, CoreAtom to, CoreAtom n)
+{
+    if (site == CORE_NO_SITE)
+        return;
+    CoreAtom first = build_prim2(b, PRIM_LE, core_i64(0), from), last = build_prim2(b, PRIM_LE, to, n);
+    CoreAtom inside = build_prim2(b, PRIM_AND, first, last), order = build_prim2(b, PRIM_LE, from, to);
+    build_check(b, site, build_prim2(b, PRIM_AND, inside, order), (const CoreAtom[]){from, to, n}, 3);
+}
+
 /* ---- blocks ---- */
 
 CoreBlock *build_begin(CoreBuilder *b)

@@ -56,6 +56,8 @@ CoreAtom build_nothing(CoreBuilder *b, CoreType type);
 void build_check(CoreBuilder *b, uint32_t site, CoreAtom cond, const CoreAtom *values, uint32_t n);
 /* 0 <= i < n; nothing without a site. */
 void build_check_bounds(CoreBuilder *b, uint32_t site, CoreAtom i, CoreAtom n);
+/* 0 <= from <= to <= n; nothing without a site. */
+void build_check_slice(CoreBuilder *b, uint32_t site, CoreAtom from, CoreAtom to, CoreAtom n);
 
 /* ---- blocks ---- */
 /* Statements go into a new block from here on; returns the one they went into. */

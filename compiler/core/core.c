@@ -508,3 +508,26 @@ bool core_stmt_fallible(const CoreProgram *p, const CoreFn *fn, const CoreStmt *
     core_stmt_blocks((CoreStmt *)(uintptr_t)s, block_fallible, &f); /* reads only */
     return f.found;
 }
+
+static bool part_commutes(const CoreFn *fn, const CoreLambda *op, uint32_t i)
+{
+    const CoreAtom result = op->body->results[i];
+    const CoreVar a = op->params[i], b = op->params[op->nparams / 2 + i];
+    for (uint32_t j = 0; j < op->body->stmts.n; j++) {
+        const CoreStmt *s = op->body->stmts.at[j];
+        if (s->kind != CORE_PRIM || result.is_const || s->vars[0] != result.var)
+            continue;
+        const CoreAtom *x = s->prim.args;
+        return core_prim_commutes(s->prim.op, core_var_type(fn, a).scalar) && !x[0].is_const && !x[1].is_const &&
+               ((x[0].var == a && x[1].var == b) || (x[0].var == b && x[1].var == a));
+    }
+    return false;
+}
+
+bool core_op_commutes(const CoreFn *fn, const CoreLambda *op)
+{
+    for (uint32_t i = 0; i < op->nparams / 2; i++)
+        if (!part_commutes(fn, op, i))
+            return false;
+    return op->nparams > 0;
+}

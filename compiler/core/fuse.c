@@ -467,12 +467,13 @@ static bool fuse_one(Fuser *f, const CoreBlock *b, CoreStmt **stmts, uint32_t at
 
 static void fuse_block(void *ctx, CoreBlock *b);
 
-static void note_block(Fuser *f, CoreBlock *b, CoreStmt *s)
+void fuse_note_def(Fuser *f, const CoreBlock *b, CoreStmt *s)
 {
     for (uint32_t i = 0; i < s->nvars; i++) {
         VarUses *v = fuse_var(f, s->vars[i]);
         v->def = s;
         v->block = b;
+        v->level = f->level;
     }
 }
 
@@ -542,22 +543,56 @@ void fuse_emit(Fuser *f, CoreBlock *b, CoreStmt *s)
         return;
     if (s->kind == CORE_INDEX && fuse_index(f, b, s))
         return;
-    note_block(f, b, s);
+    if (s->kind == CORE_SLICE && fuse_slice(f, b, s))
+        return;
+    fuse_note_def(f, b, s);
     core_push(f->p, b, s);
 }
 
-/* `index` into maps that need not be stored: before the rest, as it makes new statements. */
-static void fuse_indices(Fuser *f, CoreBlock *b)
+/* Elements and pieces of maps that need not be stored: before the rest, as it makes new statements. */
+static void fuse_parts(Fuser *f, CoreBlock *b)
 {
     CoreBlock old = core_take_stmts(b);
-    for (uint32_t i = 0; i < old.stmts.n; i++)
-        fuse_emit(f, b, old.stmts.at[i]);
+    for (uint32_t i = 0; i < old.stmts.n; i++) {
+        f->rest = old.stmts.at + i + 1;
+        f->nrest = old.stmts.n - i - 1;
+        if (old.stmts.at[i])
+            fuse_emit(f, b, old.stmts.at[i]);
+    }
+}
+
+/* The blocks of s, a statement of b, by fuse_block or parts_of_block. */
+static void fuse_inside(Fuser *f, const CoreBlock *b, CoreStmt *s, void (*fuse)(void *ctx, CoreBlock *b))
+{
+    if (s->kind == CORE_IF) { /* as often as the block around */
+        core_stmt_blocks(s, fuse, f);
+        return;
+    }
+    const CoreSoac *soac = core_stmt_soac(s);
+    const CoreBlock *outer = f->soac_beside;
+    const CoreVar position = f->position;
+    f->soac_beside = soac ? b : NULL;
+    f->position = soac ? soac->index : CORE_NO_VAR;
+    f->level++;
+    core_stmt_blocks(s, fuse, f);
+    f->level--;
+    f->soac_beside = outer;
+    f->position = position;
+}
+
+/* Only what is computed where it is read: maps that it leaves without readers are not joined with others. */
+static void parts_of_block(void *ctx, CoreBlock *b)
+{
+    fuse_parts(ctx, b);
+    for (uint32_t i = 0; i < b->stmts.n; i++)
+        if (b->stmts.at[i]->kind == CORE_IF)
+            core_stmt_blocks(b->stmts.at[i], parts_of_block, ctx);
 }
 
 static void fuse_block(void *ctx, CoreBlock *b)
 {
     Fuser *f = ctx;
-    fuse_indices(f, b);
+    fuse_parts(f, b);
     count_inputs(f, b);
     CoreStmt **stmts = b->stmts.at;
     uint32_t n = b->stmts.n, left = 0;
@@ -570,18 +605,18 @@ static void fuse_block(void *ctx, CoreBlock *b)
     for (uint32_t i = 0; i < n; i++)
         if (stmts[i])
             fuse_count(f, b, stmts, i, n);
+    for (uint32_t i = 0; i < n; i++)
+        if (stmts[i] && core_stmt_soac(stmts[i]))
+            fuse_inside(f, b, stmts[i], parts_of_block);
     fuse_horizontal(f, b, stmts, n);
     for (uint32_t i = 0; i < n; i++)
         if (stmts[i])
             stmts[left++] = stmts[i];
     b->stmts.n = left;
-    const CoreBlock *outer = f->map_beside;
     for (uint32_t i = 0; i < left; i++) {
         core_stmt_atoms(stmts[i], resolve_atom, f);
-        f->map_beside = stmts[i]->kind == CORE_MAP ? b : stmts[i]->kind == CORE_IF ? outer : NULL;
-        core_stmt_blocks(stmts[i], fuse_block, f);
+        fuse_inside(f, b, stmts[i], fuse_block);
     }
-    f->map_beside = outer;
     for (uint32_t i = 0; i < b->nresults; i++)
         b->results[i] = fuse_resolve(f, b->results[i]);
 }
@@ -602,7 +637,7 @@ static bool counts_hold(Fuser *f)
 
 static void fuse_fn(CoreProgram *p, CoreFn *fn)
 {
-    Fuser f = {.p = p, .fn = fn, .scratch = arena_create()};
+    Fuser f = {.p = p, .fn = fn, .scratch = arena_create(), .position = CORE_NO_VAR};
     fuse_count_block(&f, fn->body, 1);
     fuse_block(&f, fn->body);
     assert(counts_hold(&f) && "fuse: the uses of a variable are not those counted");

@@ -253,9 +253,7 @@ void fuse_count(Fuser *f, CoreBlock *b, CoreStmt **stmts, uint32_t at, uint32_t 
         return;
     CoreStmt *count = count_stmt(f, filter);
     stmts[at] = count;
-    VarUses *v = fuse_var(f, count->vars[0]);
-    v->def = count;
-    v->block = b;
+    fuse_note_def(f, b, count);
     for (uint32_t i = at + 1; i < n; i++)
         if (stmts[i] && stmts[i]->kind == CORE_LENGTH && fuse_is_result_of(f, filter, stmts[i]->length.array, &which)) {
             fuse_replace(f, stmts[i]->vars[0], core_var_atom(count->vars[0], core_scalar(SC_I64)));

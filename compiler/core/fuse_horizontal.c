@@ -61,16 +61,23 @@ static bool shares_input(Fuser *f, const CoreSoac *a, const CoreSoac *b)
     return false;
 }
 
+static bool is_wanted(Fuser *f, const CoreStmt *s)
+{
+    for (uint32_t i = 0; i < s->nvars; i++)
+        if (fuse_var(f, s->vars[i])->all > 0)
+            return true;
+    return false;
+}
+
 static bool is_alike(Fuser *f, const CoreStmt *a, const CoreStmt *b)
 {
-    if (!a || a->kind != b->kind || a->nvars == 0 || b->nvars == 0 || a->nvars + b->nvars > MOST_RESULTS)
+    if (!a || a->kind != b->kind || !is_wanted(f, a) || !is_wanted(f, b) || a->nvars + b->nvars > MOST_RESULTS)
         return false;
     const CoreSoac *x = core_stmt_soac(a), *y = core_stmt_soac(b);
     if (x->guard || y->guard || !core_atom_equal(fuse_resolve(f, x->domain), fuse_resolve(f, y->domain)))
         return false;
     if (a->kind == CORE_REDUCE &&
-        (a->soac.commutative != b->soac.commutative ||
-         core_combines_in_rounds(f->fn, &a->soac.op) != core_combines_in_rounds(f->fn, &b->soac.op)))
+        core_combines_in_rounds(f->fn, &a->soac.op) != core_combines_in_rounds(f->fn, &b->soac.op))
         return false;
     return shares_input(f, x, y);
 }
@@ -103,11 +110,18 @@ static void join_soac(Fuser *f, CoreSoac *to, const CoreSoac *c)
     core_append_block(f->p, to->body, c->body);
 }
 
+/* In an order that one needs, both are combined. */
+static bool commutes(const Fuser *f, const CoreStmt *reduce)
+{
+    return reduce->soac.commutative || core_op_commutes(f->fn, &reduce->soac.op);
+}
+
 static void join_stmts(Fuser *f, CoreStmt *to, CoreStmt *s)
 {
     uint32_t n = to->nvars, m = s->nvars;
     join_soac(f, core_stmt_soac(to), core_stmt_soac(s));
     if (to->kind == CORE_REDUCE) {
+        to->soac.commutative = commutes(f, to) && commutes(f, s);
         CORE_JOIN(f->p, to->soac.neutral, n, s->soac.neutral, m);
         join_operator(f, &to->soac.op, &s->soac.op, n, m);
     }

@@ -4,8 +4,10 @@
  * Done if f is a handful of cheap operations and ys then need not be stored, because nothing but `index` reads it; or
  * because it is an index function like iota or replicate, which reads nothing. Inside a loop or a parallel
  * operation that ys stands outside of, y may be wanted more often than there are elements: there, f must read no more
- * than the one element that would be loaded otherwise. In the body of a map beside ys it is wanted once an element, and
- * may take more comparisons: so appends are never stored for other appends.
+ * than the one element that would be loaded otherwise. In the body of a parallel operation beside ys it is wanted once
+ * an element, and may take more comparisons: so appends are never stored for other appends. Where the places that it is
+ * wanted from are all different, as in an append, a reversal or a shift, f is any scalar code that cannot fail: no
+ * element is computed twice.
  *
  * An array of a few scalars is none where only its elements are wanted: they are chosen between. */
 #include "core/fuse_internal.h"
@@ -22,7 +24,59 @@ static bool is_only_indexed(Fuser *f, const CoreStmt *producer)
     return true;
 }
 
-static bool is_better_computed(Fuser *f, const CoreStmt *producer, const CoreBlock *b)
+/* Is its value the same for all elements of the parallel operation at hand? */
+static bool is_fixed(Fuser *f, CoreAtom a)
+{
+    a = fuse_resolve(f, a);
+    if (a.is_const)
+        return true;
+    if (fuse_def(f, a))
+        return fuse_var(f, a.var)->level < f->level;
+    for (uint32_t i = 0; i < f->fn->nparams; i++)
+        if (f->fn->params[i] == a.var)
+            return true;
+    return false;
+}
+
+/* The position of the element, to or from which something fixed is added or subtracted: different elements have
+ * different ones. */
+static bool is_place_of_its_own(Fuser *f, CoreAtom i)
+{
+    i = fuse_resolve(f, i);
+    if (i.is_const || f->position == CORE_NO_VAR)
+        return false;
+    if (i.var == f->position)
+        return true;
+    const CoreStmt *s = fuse_def(f, i);
+    if (!s || s->kind != CORE_PRIM || (s->prim.op != PRIM_ADD && s->prim.op != PRIM_SUB))
+        return false;
+    const CoreAtom x = s->prim.args[0], y = s->prim.args[1];
+    return (is_fixed(f, y) && is_place_of_its_own(f, x)) || (is_fixed(f, x) && is_place_of_its_own(f, y));
+}
+
+/* Does nothing read the producer but the `index` at hand, and such as go to the same place right behind it? */
+static bool is_only_read_here(Fuser *f, const CoreStmt *producer, CoreAtom at)
+{
+    uint32_t reads = 1, uses = 0, which;
+    for (uint32_t i = 0; i < f->nrest; i++) {
+        const CoreStmt *s = f->rest[i];
+        reads += s && s->kind == CORE_INDEX && fuse_is_result_of(f, producer, s->index.array, &which) &&
+                 core_atom_equal(fuse_resolve(f, s->index.index), fuse_resolve(f, at));
+    }
+    for (uint32_t i = 0; i < producer->nvars; i++)
+        uses += fuse_var(f, producer->vars[i])->all;
+    return uses == reads;
+}
+
+/* Is it computed once, and for one element, wherever f is put here? */
+static bool is_moved_here(Fuser *f, const CoreStmt *producer, CoreAtom at)
+{
+    const CoreBlock *body = producer->soac.body;
+    return core_block_is_scalar(body) && !fuse_block_fallible(f, body) && is_place_of_its_own(f, at) &&
+           is_only_read_here(f, producer, at);
+}
+
+static bool is_better_computed(Fuser *f, const CoreStmt *producer, const CoreBlock *b, CoreAtom at)
 {
     if (!producer || producer->kind != CORE_MAP || producer->soac.guard)
         return false;
@@ -31,9 +85,12 @@ static bool is_better_computed(Fuser *f, const CoreStmt *producer, const CoreBlo
         return true;
     if (!is_only_indexed(f, producer))
         return false;
-    if (fuse_var(f, producer->vars[0])->block == b && m->ninputs <= 2 && fuse_is_cheap(f, m->body, 4, 1))
+    const CoreBlock *made = fuse_var(f, producer->vars[0])->block;
+    if (made == b && m->ninputs <= 2 && fuse_is_cheap(f, m->body, 4, 1))
         return true;
-    const bool once = fuse_var(f, producer->vars[0])->block == f->map_beside;
+    const bool once = made == f->soac_beside;
+    if (once && is_moved_here(f, producer, at))
+        return true;
     return m->ninputs <= 1 && fuse_is_cheap(f, m->body, once ? APPEND_OPERATIONS : 3, 1 - m->ninputs);
 }
 
@@ -83,22 +140,22 @@ static CoreAtom push_element(Fuser *f, CoreBlock *b, Span span, CoreAtom xs, Cor
     return core_var_atom(s->vars[0], t);
 }
 
-bool fuse_index(Fuser *f, CoreBlock *b, const CoreStmt *stmt)
+/* The variable of `index` is x, which is computed. */
+static void replace_index(Fuser *f, const CoreStmt *stmt, CoreAtom x)
 {
-    CoreStmt *producer = fuse_def(f, stmt->index.array);
-    uint32_t which;
-    if (index_few_scalars(f, b, stmt))
-        return true;
-    if (!is_better_computed(f, producer, b) || !fuse_is_result_of(f, producer, stmt->index.array, &which))
-        return false;
-    CoreSoac *m = &producer->soac;
-    CoreAtom i = stmt->index.index;
-    CoreBuilder builder = fuse_builder(f, b, stmt->span);
-    build_check_bounds(&builder, stmt->site, i, fuse_resolve(f, m->domain));
+    fuse_replace(f, stmt->vars[0], x);
+    fuse_count_atom(f, stmt->index.array, -1);
+    fuse_var(f, stmt->index.array.var)->indexed--;
+    fuse_count_atom(f, stmt->index.index, -1);
+}
+
+/* The map's body for element i: its statements at the end of b. Returns its results. */
+static const CoreAtom *compute_element(Fuser *f, CoreBlock *b, const CoreSoac *m, CoreAtom i, Span span)
+{
     if (m->index != CORE_NO_VAR)
         fuse_set_copy(f, m->index, i);
     for (uint32_t j = 0; j < m->ninputs; j++)
-        fuse_set_copy(f, m->elements[j], push_element(f, b, stmt->span, fuse_resolve(f, m->inputs[j]), i));
+        fuse_set_copy(f, m->elements[j], push_element(f, b, span, fuse_resolve(f, m->inputs[j]), i));
     CoreBlock *body = fuse_copy_block(f, m->body);
     if (m->index != CORE_NO_VAR)
         fuse_set_copy(f, m->index, core_var_atom(m->index, core_scalar(SC_I64)));
@@ -106,11 +163,34 @@ bool fuse_index(Fuser *f, CoreBlock *b, const CoreStmt *stmt)
         fuse_set_copy(f, m->elements[j], core_var_atom(m->elements[j], core_var_type(f->fn, m->elements[j])));
     for (uint32_t j = 0; j < body->stmts.n; j++)
         fuse_emit(f, b, body->stmts.at[j]);
-    fuse_replace(f, stmt->vars[0], body->results[which]);
-    for (uint32_t j = 0; j < body->nresults; j++)
-        fuse_count_atom(f, body->results[j], -1);
-    fuse_count_atom(f, stmt->index.array, -1);
-    fuse_var(f, stmt->index.array.var)->indexed--;
-    fuse_count_atom(f, i, -1);
+    return body->results;
+}
+
+bool fuse_index(Fuser *f, CoreBlock *b, const CoreStmt *stmt)
+{
+    CoreStmt *producer = fuse_def(f, stmt->index.array);
+    uint32_t which;
+    if (index_few_scalars(f, b, stmt))
+        return true;
+    CoreAtom i = stmt->index.index;
+    if (!producer || !fuse_is_result_of(f, producer, stmt->index.array, &which))
+        return false;
+    if (f->element.producer == producer && f->element.block == b && core_atom_equal(f->element.index, i)) {
+        replace_index(f, stmt, f->element.results[which]);
+        return true;
+    }
+    if (!is_better_computed(f, producer, b, i))
+        return false;
+    const CoreSoac *m = &producer->soac;
+    CoreBuilder builder = fuse_builder(f, b, stmt->span);
+    build_check_bounds(&builder, stmt->site, i, fuse_resolve(f, m->domain));
+    const CoreAtom *results = compute_element(f, b, m, i, stmt->span);
+    f->element.producer = producer;
+    f->element.block = b;
+    f->element.index = i;
+    f->element.results = results;
+    replace_index(f, stmt, results[which]);
+    for (uint32_t j = 0; j < producer->nvars; j++)
+        fuse_count_atom(f, results[j], -1);
     return true;
 }

@@ -1,6 +1,6 @@
 /* Shared by fusion's files: fuse.c (the walk, a map into its consumer), fuse_filter.c (a filter into its
- * consumer), fuse_index.c (an element of a map that need not be stored), fuse_horizontal.c (neighbours over the
- * same input). */
+ * consumer), fuse_index.c (an element of a map that need not be stored), fuse_slice.c (a piece of a map),
+ * fuse_horizontal.c (neighbours over the same input). */
 #ifndef DPC_FUSE_INTERNAL_H
 #define DPC_FUSE_INTERNAL_H
 
@@ -14,6 +14,7 @@ typedef struct VarUses {
     uint32_t lengths;       /* … of a `length` */
     CoreStmt *def;          /* the statement that binds it, once its block was reached */
     const CoreBlock *block; /* … and the block */
+    uint32_t level;         /* … in so many bodies of loops and parallel operations */
     bool replaced;          /* stands for `by`; follow with fuse_resolve */
     CoreAtom by;
 } VarUses;
@@ -23,8 +24,19 @@ typedef struct Fuser {
     CoreFn *fn;
     Arena *scratch;
     VEC(VarUses) vars;
-    const CoreBlock *map_beside; /* the block of the map in whose body the walk is, but for branches; or NULL */
-    VEC(CoreAtom) map;           /* for copies: every variable stands for itself, but for those being copied */
+    uint32_t level; /* in so many bodies of loops and parallel operations is the walk */
+    const CoreBlock
+        *soac_beside; /* the block of the parallel operation in whose body it is, but for branches; or NULL */
+    CoreVar position; /* … that operation's index */
+    CoreStmt **rest;  /* what the block at hand has behind the statement at hand; NULL where one is gone */
+    uint32_t nrest;
+    struct {
+        const CoreStmt *producer;
+        const CoreBlock *block;
+        CoreAtom index;
+        const CoreAtom *results;
+    } element;         /* the last one that was computed instead of loaded */
+    VEC(CoreAtom) map; /* for copies: every variable stands for itself, but for those being copied */
 } Fuser;
 
 VarUses *fuse_var(Fuser *f, CoreVar v);
@@ -38,6 +50,8 @@ void fuse_count_atom(Fuser *f, CoreAtom a, int sign);
 CoreBlock *fuse_copy_block(Fuser *f, CoreBlock *b);
 /* What `v` is replaced by in the copies to come. */
 void fuse_set_copy(Fuser *f, CoreVar v, CoreAtom by);
+/* Says that s, in b, binds its variables. */
+void fuse_note_def(Fuser *f, const CoreBlock *b, CoreStmt *s);
 /* Appends the statement, or what replaces it, to b. */
 void fuse_emit(Fuser *f, CoreBlock *b, CoreStmt *s);
 /* Makes statements at the end of the block, and counts what they read. */
@@ -60,6 +74,9 @@ void fuse_join_inputs(Fuser *f, CoreSoac *c, const CoreStmt *producer, const Cor
 
 /* `stmt` is an `index` into a map: is it better computed here? True if it was replaced by statements appended to b. */
 bool fuse_index(Fuser *f, CoreBlock *b, const CoreStmt *stmt);
+/* `stmt` takes a piece of a map of block b: if only that piece is wanted, it becomes a map over pieces, at the end of
+ * b. */
+bool fuse_slice(Fuser *f, CoreBlock *b, const CoreStmt *stmt);
 /* Is it an array of so few scalars that one of them is better chosen than loaded? */
 bool fuse_is_few_scalars(Fuser *f, const CoreStmt *producer);
 /* Item i of it: statements at the end of b. */

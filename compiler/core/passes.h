@@ -39,8 +39,9 @@ void core_hoist_operations(CoreProgram *p);
 /* Producer into consumer: a map whose results are used by one operation over the same domain, as inputs
  * only, moves into that consumer's body, at every depth, or is copied into several if it is cheap. A filter (a map
  * with a guard) goes into a consumer that does not ask for positions; one of which only the length is wanted
- * becomes a count. An `index` into a map that is cheap is replaced by its body. Maps, and reductions, over the
- * same input become one. See fuse_internal.h. */
+ * becomes a count. An `index` into a map that is cheap, or of which each element is read at most once, is replaced by
+ * its body; a map of which only a piece is wanted becomes one over pieces. Maps, and reductions, over the same input
+ * become one. See fuse_internal.h. */
 void core_fuse(CoreProgram *p);
 
 /* Groups by integer keys that are only reduced become histograms, where the program's run finds the keys' range small.

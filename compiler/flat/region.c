@@ -552,30 +552,6 @@ static void materialise_block(void *ctx, CoreBlock *b)
         materialise_atom(w, &b->results[i]);
 }
 
-/* Is result i the combination of the same part of both sides, by an operation in which these may change places? */
-static bool part_commutes(const FlattenFn *f, const CoreLambda *op, uint32_t k, uint32_t i)
-{
-    const CoreAtom result = op->body->results[i];
-    const CoreVar a = op->params[i], b = op->params[k + i];
-    for (uint32_t j = 0; j < op->body->stmts.n; j++) {
-        const CoreStmt *s = op->body->stmts.at[j];
-        if (s->kind != CORE_PRIM || result.is_const || s->vars[0] != result.var)
-            continue;
-        const CoreAtom *x = s->prim.args;
-        return core_prim_commutes(s->prim.op, core_var_type(f->scope, a).scalar) && !x[0].is_const && !x[1].is_const &&
-               ((x[0].var == a && x[1].var == b) || (x[0].var == b && x[1].var == a));
-    }
-    return false;
-}
-
-static bool op_commutes(const FlattenFn *f, const CoreLambda *op, uint32_t k)
-{
-    for (uint32_t i = 0; i < k; i++)
-        if (!part_commutes(f, op, k, i))
-            return false;
-    return k > 0;
-}
-
 FlatOp make_op(FlattenFn *f, const CoreLambda *op, const CoreAtom *neutral, uint32_t k, bool commutative, Span span)
 {
     /* Rule: an operator sees the instance its segment belongs to; what it uses is stored there. */
@@ -585,7 +561,7 @@ FlatOp make_op(FlattenFn *f, const CoreLambda *op, const CoreAtom *neutral, uint
         stamp_binder(&bound, &op->params[i]);
     stamp_bound_block(&bound, op->body);
     materialise_block(&fw, op->body);
-    FlatOp result = {.op = *op, .k = k, .commutative = commutative || op_commutes(f, op, k)};
+    FlatOp result = {.op = *op, .k = k, .commutative = commutative || core_op_commutes(f->scope, op)};
     FlatBody b = {FLAT_ROOT, {0}, core_new_block(f->core)};
     InputWalk w = {f, &b, fw.bound, new_stamp(f)};
     /* forcing has not touched the marks of what the operator binds */
