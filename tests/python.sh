@@ -4,10 +4,8 @@ set -u
 build=$(cd "$1" && pwd) || exit 2
 cd "$(dirname "$0")/../python" || exit 2
 
-for python in python3 /usr/bin/python3 ''; do
-    [ -n "$python" ] || { echo "skipped: no python3 with numpy and pytest (Debian: python3-numpy python3-pytest)"; exit 77; }
-    "$python" -c 'import numpy, pytest' 2>/dev/null && break
-done
+python=$(sh ../tests/python3.sh numpy pytest) ||
+    { echo "skipped: no python3 with numpy and pytest (Debian: python3-numpy python3-pytest)"; exit 77; }
 if ldd "$build/libdpc.so" | grep -qE 'lib(a|t|ub)san'; then
     echo "skipped: Python cannot load a library that is built with sanitizers"
     exit 77

@@ -60,7 +60,7 @@ progress() {
 }
 
 command -v python3 >/dev/null 2>&1 || echo "python3 is not installed: no tests of hostile input (robust.py), no fuzzing"
-for python in python3 /usr/bin/python3; do "$python" -c 'import numpy, pytest' 2>/dev/null && break; done ||
+sh tests/python3.sh numpy pytest >/dev/null ||
     echo "numpy or pytest is not installed: no tests of the Python package (python.sh)"
 command -v chromium >/dev/null 2>&1 || echo "chromium is not installed: the pages of dpc explain and the playground are not tried in a browser"
 command -v clang >/dev/null 2>&1 || echo "clang is not installed: the kernels do not go through its OpenCL front end"

@@ -8,6 +8,7 @@
 #             `-- error: MESSAGE` (of the compiler, with its code, or of the program)
 #   dp-error  a program about which `dpc check` says exactly what the next block, a text block, shows
 #   sh        lines `$ COMMAND` (which go on behind lines `> `), each followed by exactly what it prints
+#   python    an interactive session with the package dpc, as Python's doctest runs it; those of a document are one session
 #   text      is not run
 # There are no other tags, and no block without. A program is called f.dp, or as its first line says: `-- NAME.dp`.
 # docs/errors.md has tags and a test of its own, errors.sh.
@@ -108,6 +109,23 @@ run_commands() { # run_commands BLOCK LINE
     done <"$work/list"
 }
 
+# The session so far, its lines where they stand in the document.
+add_session() { # add_session BLOCK LINE
+    if [ ! "$device" ] || [ ! "$python" ]; then
+        echo "skipped: $document:$2: there is no $([ "$device" ] && echo "python3 with numpy, or it cannot load libdpc" || echo "OpenCL device")"
+        return
+    fi
+    have=$(cat "$work/session.txt" 2>/dev/null | wc -l)
+    { yes '' | head -n $(($2 - 1 - have)); cat "$1"; } >>"$work/session.txt"
+    grep -q '^>>> ' "$1" || fail "$2" "a python block begins with a >>> line"
+}
+
+run_session() {
+    DPC_LIBRARY=$(dirname "$dpc")/libdpc.so PYTHONPATH=$root/python PYTHONDONTWRITEBYTECODE=1 \
+        timeout 120 "$python" -m doctest -o ELLIPSIS "$work/session.txt" >"$work/got" 2>&1 && return
+    fail "$(sed -n 's/^File .*, line \([0-9]*\), .*/\1/p' "$work/got" | head -n 1)" "the session in Python" "$work/got"
+}
+
 run_block() { # run_block NUMBER LINE TAG LAST
     block=$work/blocks/$1
     blocks=$((blocks + 1))
@@ -116,6 +134,7 @@ run_block() { # run_block NUMBER LINE TAG LAST
         dp-expr) blocks=$((blocks - 1)); run_expressions "$block" "$2" ;;
         dp-error) error_block=$block error_line=$2 ;;
         sh) run_commands "$block" "$2" ;;
+        python) add_session "$block" "$2" ;;
         text) [ "$4" != dp-error ] || run_error "$error_block" "$error_line" "$block" ;;
         -) fail "$2" "a block without a tag" ;;
         unclosed) fail "$2" "the last block is not closed" ;;
@@ -154,6 +173,7 @@ run_document() { # run_document FILE
         run_block "$number" "$line" "$tag" "$before"
         last=$tag
     done <"$work/manifest"
+    [ ! -e "$work/session.txt" ] || run_session
     [ "$last" != dp-error ] || fail 0 "a dp-error block is followed by the message, in a text block"
     echo "$document: $blocks blocks and expressions, $failures failed"
     [ $failures -eq 0 ]
@@ -163,6 +183,8 @@ dpc=$(cd "$(dirname "$1")" && pwd)/$(basename "$1")
 shift
 PATH=$(dirname "$dpc"):$PATH
 device=$("$dpc" devices 2>/dev/null | sed -n '/^#0/p')
+python=$(sh "$here/python3.sh" numpy)
+ldd "$(dirname "$dpc")/libdpc.so" | grep -qE 'lib(a|t|ub)san' && python=
 [ $# -eq 1 ] && { run_document "$(cd "$(dirname "$1")" && pwd)/$(basename "$1")"; exit; }
 
 # The test can fail: a document of mistakes, and what has to be said about them.
@@ -171,6 +193,10 @@ if [ $# -eq 0 ]; then
     sh "$0" "$dpc" "$awks/wrong.md" 2>&1 | grep -E '^(FAILED|tests)' >"$out"
     cmp -s "$out" "$awks/wrong.out" || { echo "FAILED: tests/snippets/wrong.md gives"; cat "$out"; rm -f "$out"; exit 1; }
     rm -f "$out"
+    if [ "$device" ] && [ "$python" ]; then
+        sh "$0" "$dpc" "$awks/wrong_session.md" | grep -q 'md:9: the session in Python' ||
+            { echo "FAILED: nothing is said about tests/snippets/wrong_session.md"; exit 1; }
+    fi
     cd "$root" || exit 1
     set -- $(find README.md docs -name "*.md" ! -path docs/errors.md)
 fi

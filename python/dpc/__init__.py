@@ -28,6 +28,10 @@ __all__ = [
     "Diagnostic",
 ]
 
+for name in __all__:  # as which messages name them
+    globals()[name].__module__ = "dpc"
+del name
+
 
 def load_ipython_extension(shell):
     """`%load_ext dpc` gives notebooks the cell magic `%%dp`."""
