@@ -20,6 +20,7 @@ int command_build(const CommandLine *a);
 int command_run(const CommandLine *a);
 int command_eval(const CommandLine *a);
 int command_repl(const CommandLine *a);
+int command_lsp(const CommandLine *a);
 int command_check(const CommandLine *a);
 int command_tune(const CommandLine *a);
 int command_cost(const CommandLine *a);

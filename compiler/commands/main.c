@@ -53,6 +53,7 @@ static int (*const runs[COMMAND_COUNT])(const CommandLine *a) = {
     [COMMAND_RUN] = command_run,
     [COMMAND_EVAL] = command_eval,
     [COMMAND_REPL] = command_repl,
+    [COMMAND_LSP] = command_lsp,
     [COMMAND_CHECK] = command_check,
     [COMMAND_TUNE] = command_tune,
     [COMMAND_COST] = command_cost,

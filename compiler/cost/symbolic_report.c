@@ -202,6 +202,12 @@ void symbolic_print(StrBuf *out, const CoreProgram *p, FnCost *costs, Arena *are
         print_definition(&r, &costs[i]);
 }
 
+void symbolic_print_one(StrBuf *out, const CoreProgram *p, FnCost *costs, uint32_t fn, Arena *arena)
+{
+    Report r = {.out = out, .p = p, .arena = arena, .costs = costs};
+    print_definition(&r, &costs[fn]);
+}
+
 /* ---- JSON ---- */
 
 static void add_json_text(StrBuf *out, const char *key, StrBuf *text)

@@ -54,36 +54,46 @@ static void print_times_of(const char *path)
         print_times(us, n);
 }
 
-static void run_plan(const Repl *r, Compilation *c, unsigned runs)
+/* The words of its command line; times: the file for them, or NULL. */
+static char **device_words(const Repl *r, Arena *arena, unsigned runs, const char *times)
 {
-    Arena *arena = c->session->arena;
-    TempFolder folder;
-    char times[sizeof folder.path + 16];
     const char *device = r->device ? r->device : r->options.device;
-    char *words[8];
+    char **words = arena_array(arena, char *, 8);
     int n = 0;
-    if (runs && !temp_folder_create(&folder)) {
-        fprintf(stderr, "error: cannot make a temporary folder in %s\n", temp_folder_base());
-        return;
-    }
     words[n++] = arena_printf(arena, "input");
     if (device)
         words[n++] = arena_printf(arena, "--device=%s", device);
     if (r->options.params)
         words[n++] = arena_printf(arena, "--param=%s", r->options.params);
-    if (runs) {
-        temp_folder_file(&folder, "times", times, sizeof times);
+    if (times) {
         words[n++] = arena_printf(arena, "--runs=%u", runs);
         words[n++] = arena_printf(arena, "--times=%s", times);
     }
-    words[n] = NULL;
+    return words;
+}
+
+static int run_child(Compilation *c, char **words)
+{
     const int status = run_in_process(c, words, (ProcessOptions){0});
     if (status > 128)
         fprintf(stderr, "ended by signal %d\n", status - 128);
-    if (runs) {
-        if (status == EXIT_OK)
+    return status;
+}
+
+static void run_plan(const Repl *r, Compilation *c, unsigned runs)
+{
+    Arena *arena = c->session->arena;
+    TempFolder folder;
+    char times[sizeof folder.path + 16];
+    if (!runs) {
+        run_child(c, device_words(r, arena, 0, NULL));
+    } else if (temp_folder_create(&folder)) {
+        temp_folder_file(&folder, "times", times, sizeof times);
+        if (run_child(c, device_words(r, arena, runs, times)) == EXIT_OK)
             print_times_of(times);
         temp_folder_remove(&folder);
+    } else {
+        fprintf(stderr, "error: cannot make a temporary folder in %s\n", temp_folder_base());
     }
 }
 

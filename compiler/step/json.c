@@ -24,21 +24,60 @@ static bool take(Reader *r, char c)
     return true;
 }
 
-/* The character behind a backslash. \u is only written for control characters. */
-static char escaped(Reader *r)
+/* Four hexadecimal digits; UINT32_MAX: there are none. */
+static uint32_t read_unit(Reader *r)
 {
-    static const char from[] = "nrtbf", to[] = "\n\r\t\b\f";
+    uint32_t unit = 0;
+    if (strspn(r->at, "0123456789abcdefABCDEF") < 4)
+        return UINT32_MAX;
+    for (int i = 0; i < 4; i++, r->at++)
+        unit = unit * 16 + (uint32_t)(*r->at <= '9' ? *r->at - '0' : (*r->at | 32) - 'a' + 10);
+    return unit;
+}
+
+enum { REPLACEMENT = 0xfffd }; /* for what is no character, and NUL, which texts cannot have */
+
+/* Behind \u; two such may be one character. */
+static uint32_t read_code(Reader *r)
+{
+    uint32_t code = read_unit(r);
+    if (code >= 0xd800 && code < 0xdc00 && r->at[0] == '\\' && r->at[1] == 'u') {
+        const char *second = r->at;
+        r->at += 2;
+        const uint32_t low = read_unit(r);
+        if (low >= 0xdc00 && low < 0xe000)
+            return 0x10000 + ((code - 0xd800) << 10) + (low - 0xdc00);
+        r->at = second;
+    }
+    if (code == UINT32_MAX)
+        return '?';
+    return code == 0 || (code >= 0xd800 && code < 0xe000) ? REPLACEMENT : code;
+}
+
+static char *put_code(char *to, uint32_t code)
+{
+    if (code < 0x80) {
+        *to++ = (char)code;
+        return to;
+    }
+    static const uint32_t leads[] = {0, 0xc0, 0xe0, 0xf0};
+    const int more = code < 0x800 ? 1 : code < 0x10000 ? 2 : 3;
+    *to++ = (char)(leads[more] | code >> (6 * more));
+    for (int i = more - 1; i >= 0; i--)
+        *to++ = (char)(0x80 | (code >> (6 * i) & 0x3f));
+    return to;
+}
+
+/* The character behind a backslash; it takes no more room than what stands for it. */
+static char *put_escaped(Reader *r, char *to)
+{
+    static const char from[] = "nrtbf", codes[] = "\n\r\t\b\f";
     const char c = *r->at++;
     const char *known = c ? strchr(from, c) : NULL;
-    if (known)
-        return to[known - from];
-    if (c == 'u' && strlen(r->at) >= 4) {
-        char digits[5] = {0};
-        memcpy(digits, r->at, 4);
-        r->at += 4;
-        return (char)strtol(digits, NULL, 16);
-    }
-    return c;
+    if (c == 'u')
+        return put_code(to, read_code(r));
+    *to = known ? codes[known - from] : c;
+    return to + 1;
 }
 
 /* NULL if it does not end. */
@@ -49,8 +88,10 @@ static const char *read_text(Reader *r)
         end += *end == '\\' && end[1] ? 2 : 1;
     char *text = arena_alloc(r->arena, (size_t)(end - r->at) + 1), *to = text;
     while (r->at < end) {
-        const char c = *r->at++;
-        *to++ = c == '\\' ? escaped(r) : c;
+        if (*r->at == '\\')
+            r->at++, to = put_escaped(r, to);
+        else
+            *to++ = *r->at++;
     }
     r->at = end + (*end == '"');
     return *end ? text : NULL;

@@ -67,6 +67,12 @@ extern const DiagCodeInfo diag_codes[DIAG_CODE_COUNT]; /* by DiagCode; NULL text
 /* What becomes of warnings. As errors they are printed as such, but nothing stops at them: `warning_count` tells. */
 typedef enum WarningMode { WARNINGS_SHOWN, WARNINGS_HIDDEN, WARNINGS_AS_ERRORS } WarningMode;
 
+/* Texts that stand for those of files, such as what an editor has not saved: NULL, or the text of *n bytes. */
+typedef struct SourceOverlay SourceOverlay;
+struct SourceOverlay {
+    const char *(*text)(const SourceOverlay *overlay, const char *path, size_t *n);
+};
+
 typedef struct Session Session;
 struct Session {
     Arena *arena;
@@ -77,7 +83,8 @@ struct Session {
     struct DiagList *diags;
     WarningMode warnings;
     uint32_t warning_count;
-    FILE *messages; /* where the driver reports to; NULL: standard error */
+    const SourceOverlay *overlay; /* or NULL */
+    FILE *messages;               /* where the driver reports to; NULL: standard error */
 };
 
 Session *session_create(void);

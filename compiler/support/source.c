@@ -59,6 +59,10 @@ uint32_t source_add_stream(Session *s, const char *path, FILE *in, const char **
 
 uint32_t source_add_file(Session *s, const char *path, const char **why)
 {
+    size_t n = 0;
+    const char *text = s->overlay && s->overlay->text ? s->overlay->text(s->overlay, path, &n) : NULL;
+    if (text)
+        return source_add_text(s, path, text, n, false);
     FILE *in = fopen(path, "rb");
     if (!in && errno == ENOMEM)
         memory_out();

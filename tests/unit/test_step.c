@@ -27,6 +27,11 @@ static void test_json(void **state)
     assert_int_equal(json_number(json_get(v, "b"), "c", 1), 7);
     assert_int_equal(json_number(json_get(v, "b"), "d", 1), 1);
     assert_string_equal(json_text(v, "a"), "");
+    const Json *codes =
+        json_read(a, "[\"\\u00e9\\u20ac\\ud834\\udd1e\", \"\\ud834x\\udd1e\\u0000\", \"\\u12\\u\"]")->first;
+    assert_string_equal(codes->text, "\xc3\xa9\xe2\x82\xac\xf0\x9d\x84\x9e");
+    assert_string_equal(codes->next->text, "\xef\xbf\xbdx\xef\xbf\xbd\xef\xbf\xbd");
+    assert_string_equal(codes->next->next->text, "?12?");
     assert_null(json_get(NULL, "a"));
     arena_destroy(a);
 }
