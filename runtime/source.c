@@ -160,6 +160,7 @@ static const char *const defined_names[] = {
     "dp_stage_put",
     "dp_stage_get",
     "dp_run",
+    "dp_run_settled",
     "dp_path_segment",
     "dp_bin_instance",
     "dp_map",

@@ -6,7 +6,7 @@ set -u
 dpc=$1
 shift
 cd "$(dirname "$0")/.."
-[ $# -gt 0 ] || set -- tests/run/lanes.dp tests/run/strips.dp tests/run/sim_kmeans.dp
+[ $# -gt 0 ] || set -- tests/run/lanes.dp tests/run/strips.dp tests/run/early_end.dp tests/run/sim_kmeans.dp
 failed=0
 for shape in cpu gpu; do
     for nest in flat lane "lane --param lane-memory=64" "lane --param lane-memory=0" \

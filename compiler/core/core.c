@@ -509,7 +509,7 @@ bool core_stmt_fallible(const CoreProgram *p, const CoreFn *fn, const CoreStmt *
     return f.found;
 }
 
-static bool part_commutes(const CoreFn *fn, const CoreLambda *op, uint32_t i)
+CorePrim core_op_part(const CoreLambda *op, uint32_t i)
 {
     const CoreAtom result = op->body->results[i];
     const CoreVar a = op->params[i], b = op->params[op->nparams / 2 + i];
@@ -518,16 +518,30 @@ static bool part_commutes(const CoreFn *fn, const CoreLambda *op, uint32_t i)
         if (s->kind != CORE_PRIM || result.is_const || s->vars[0] != result.var)
             continue;
         const CoreAtom *x = s->prim.args;
-        return core_prim_commutes(s->prim.op, core_var_type(fn, a).scalar) && !x[0].is_const && !x[1].is_const &&
-               ((x[0].var == a && x[1].var == b) || (x[0].var == b && x[1].var == a));
+        const bool both = s->prim.nargs == 2 && !x[0].is_const && !x[1].is_const &&
+                          ((x[0].var == a && x[1].var == b) || (x[0].var == b && x[1].var == a));
+        return both ? s->prim.op : PRIM_COUNT;
     }
-    return false;
+    return PRIM_COUNT;
 }
 
 bool core_op_commutes(const CoreFn *fn, const CoreLambda *op)
 {
-    for (uint32_t i = 0; i < op->nparams / 2; i++)
-        if (!part_commutes(fn, op, i))
+    for (uint32_t i = 0; i < op->nparams / 2; i++) {
+        const CorePrim prim = core_op_part(op, i);
+        if (prim == PRIM_COUNT || !core_prim_commutes(prim, core_var_type(fn, op->params[i]).scalar))
             return false;
+    }
+    return op->nparams > 0;
+}
+
+bool core_op_settles(const CoreFn *fn, const CoreLambda *op)
+{
+    for (uint32_t i = 0; i < op->nparams / 2; i++) {
+        const CorePrim prim = core_op_part(op, i);
+        const CoreType t = core_var_type(fn, op->params[i]);
+        if (t.rank > 0 || t.scalar != SC_BOOL || (prim != PRIM_AND && prim != PRIM_OR))
+            return false;
+    }
     return op->nparams > 0;
 }

@@ -396,8 +396,12 @@ uint32_t core_stmt_places(const CoreStmt *s);
  * nothing. */
 bool core_stmt_is_scalar(const CoreStmt *s);
 bool core_block_is_scalar(const CoreBlock *b);
+/* Result i, where it is one operation on the same part of both sides; else PRIM_COUNT. */
+CorePrim core_op_part(const CoreLambda *op, uint32_t i);
 /* Does the operator combine each part of both sides by itself, by an operation in which they may change places? */
 bool core_op_commutes(const CoreFn *fn, const CoreLambda *op);
+/* Is there a combination that nothing can change any more: of and a false, of or a true? */
+bool core_op_settles(const CoreFn *fn, const CoreLambda *op);
 /* Replaces every function's body by a copy in which no two statements share an array and the variables are
  * numbered without gaps, in the order of their binders. */
 void core_refresh(CoreProgram *p);

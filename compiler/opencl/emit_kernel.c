@@ -544,16 +544,7 @@ static void emit_hist_bits(KernelEmitter *ke, uint32_t bytes)
 /* The operator's one primitive operation on its two parameters, or PRIM_COUNT. */
 static CorePrim single_prim(const FlatOp *op)
 {
-    const CoreBlock *b = op->op.body;
-    if (op->k != 1 || b->stmts.n != 1 || b->stmts.at[0]->kind != CORE_PRIM || b->stmts.at[0]->prim.nargs != 2)
-        return PRIM_COUNT;
-    const CoreStmt *s = b->stmts.at[0];
-    CoreAtom x = s->prim.args[0], y = s->prim.args[1], r = b->results[0];
-    if (x.is_const || y.is_const || r.is_const || r.var != s->vars[0])
-        return PRIM_COUNT;
-    CoreVar a = op->op.params[0], c = op->op.params[1];
-    bool both = (x.var == a && y.var == c) || (x.var == c && y.var == a);
-    return both ? s->prim.op : PRIM_COUNT;
+    return op->k == 1 && op->op.body->stmts.n == 1 ? core_op_part(&op->op, 0) : PRIM_COUNT;
 }
 
 static const char *atomic_name(CorePrim op)
@@ -607,9 +598,23 @@ static void emit_hist(KernelEmitter *ke)
 
 /* ---- kernels ---- */
 
+/* "#define DP_SETTLED(v) (!(v).v0 && (v).v1)": nothing that follows changes it, and it need not be computed. */
+static void emit_settled(KernelEmitter *ke)
+{
+    const FlatOp *op = &ke->k->stmt->reduce.op;
+    if (ke->k->kind != PLAN_REDUCE || !core_op_settles(ke->k->fn->scope, &op->op) ||
+        scalar_facts(ke->k->fn->scope, ke->k->stmt->body.block).fallible)
+        return;
+    strbuf_add(ke->out, "#define DP_SETTLED(v) (");
+    for (uint32_t i = 0; i < op->k; i++)
+        strbuf_printf(ke->out, "%s%s(v).v%u", i ? " && " : "", core_op_part(&op->op, i) == PRIM_AND ? "!" : "", i);
+    strbuf_add(ke->out, ")\n");
+}
+
 static void emit_switches(KernelEmitter *ke)
 {
     emit_uses_seg(ke);
+    emit_settled(ke);
     if (plan_has_op(ke->k))
         strbuf_printf(ke->out, "#define DP_COMMUTATIVE %d\n", ke->k->stmt->reduce.op.commutative);
     if (ke->k->kind == PLAN_SCAN)

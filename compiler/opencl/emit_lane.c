@@ -262,14 +262,19 @@ static void emit_elements(ScalarEmitter *e, const CoreSoac *soac)
     }
 }
 
+static bool is_unrolled(const ScalarEmitter *e, const CoreSoac *soac, ScalarFacts inside, LoopCare care)
+{
+    int64_t n;
+    return !care.test && lane_constant(e->lane, soac->domain, &n) && n * (inside.statements + 1) <= UNROLLED;
+}
+
 /* The loop's head, the elements, and the body. */
 static void emit_soac_begin(ScalarEmitter *e, const CoreSoac *soac, ScalarFacts inside, LoopCare care)
 {
-    int64_t n;
     if (care.guard)
         emit_line(e, "if (!failed)");
     e->depth += care.guard;
-    if (!care.test && lane_constant(e->lane, soac->domain, &n) && n * (inside.statements + 1) <= UNROLLED)
+    if (is_unrolled(e, soac, inside, care))
         strbuf_add(e->out, "#pragma unroll\n");
     emit_indent(e);
     strbuf_add(e->out, "for (dp_i64 ");
@@ -348,21 +353,19 @@ static void emit_combine(ScalarEmitter *e, const CoreStmt *s)
     emit_parallel_assign(e, op->params, op->body->results, k);
 }
 
-/* any and all are decided before the end, where nothing that follows could fail. */
-static void emit_early_end(ScalarEmitter *e, const CoreStmt *s, ScalarFacts inside)
+/* any and all end early, where nothing that follows could fail: "if (!a && b) break;" */
+static void emit_early_end(ScalarEmitter *e, const CoreStmt *s, ScalarFacts inside, LoopCare care)
 {
-    const CoreBlock *op = s->soac.op.body;
-    int64_t n;
-    if (s->kind != CORE_REDUCE || s->nvars != 1 || inside.fallible || op->stmts.n != 1 ||
-        op->stmts.at[0]->kind != CORE_PRIM || core_var_type(e->fn, s->vars[0]).scalar != SC_BOOL ||
-        lane_constant(e->lane, s->soac.domain, &n))
-        return;
-    CorePrim prim = op->stmts.at[0]->prim.op;
-    if (prim != PRIM_AND && prim != PRIM_OR)
+    if (s->kind != CORE_REDUCE || inside.fallible || !core_op_settles(e->fn, &s->soac.op) ||
+        is_unrolled(e, &s->soac, inside, care))
         return;
     emit_indent(e);
-    strbuf_add(e->out, prim == PRIM_AND ? "if (!" : "if (");
-    emit_var(e, s->soac.op.params[0]);
+    strbuf_add(e->out, "if (");
+    for (uint32_t i = 0; i < s->nvars; i++) {
+        strbuf_add(e->out, i ? " && " : "");
+        strbuf_add(e->out, core_op_part(&s->soac.op, i) == PRIM_AND ? "!" : "");
+        emit_var(e, s->soac.op.params[i]);
+    }
     strbuf_add(e->out, ") break;\n");
 }
 
@@ -391,7 +394,7 @@ static void emit_fold(ScalarEmitter *e, const CoreStmt *s)
         emit_stores(e, s, acc);
     if (mark)
         emit_drop(e, mark);
-    emit_early_end(e, s, inside);
+    emit_early_end(e, s, inside, care);
     emit_soac_end(e, care);
     for (uint32_t i = 0; s->kind == CORE_REDUCE && i < k; i++)
         emit_assign(e, s->vars[i], acc[i], !e->declared);

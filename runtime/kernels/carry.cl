@@ -55,6 +55,13 @@ static inline dp_carry dp_get_carry(DP_HEAP, ulong part, ulong at)
 #define DP_ELEMENT(i, s) DP_BODY(i, s)
 #endif
 
+/* Has v got to where nothing that follows changes it any more? */
+#ifndef DP_SETTLED
+#define DP_OPEN(v) true
+#else
+#define DP_OPEN(v) (!DP_SETTLED(v))
+#endif
+
 /* The segments finished at step d of the merge path (reduce.cl), known to be in [lo, hi]. */
 static inline ulong dp_path_segment(DP_HEAP, ulong offsets, ulong lo, ulong hi, ulong d)
 {
@@ -201,7 +208,22 @@ static inline dp_val dp_run(DP_HEAP, ulong lo, ulong hi, ulong s, ulong vals, ul
         all = DP_OP(s, all, DP_ELEMENT(lo, s));
     return all;
 }
+#ifdef DP_SETTLED
+/* Piece by piece, until nothing changes any more. */
+#define DP_PIECE_OF_RUN 256
+static inline dp_val dp_run_settled(DP_HEAP, ulong lo, ulong hi, ulong s, ulong vals, ulong pos DP_WORDS)
+{
+    dp_val all = DP_NEUTRAL(s);
+    for (ulong to; lo < hi && !DP_SETTLED(all); lo = to) {
+        to = hi - lo < DP_PIECE_OF_RUN ? hi : lo + DP_PIECE_OF_RUN;
+        all = DP_OP(s, all, dp_run(heap, lo, to, s, vals, pos DP_PASS));
+    }
+    return all;
+}
+#define DP_RUN(lo, hi, s, vals, pos) dp_run_settled(heap, (lo), (hi), (s), (vals), (pos) DP_PASS)
+#else
 #define DP_RUN(lo, hi, s, vals, pos) dp_run(heap, (lo), (hi), (s), (vals), (pos) DP_PASS)
+#endif
 #endif
 
 #if DP_GPU

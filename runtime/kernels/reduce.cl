@@ -149,7 +149,7 @@ DP_KERNEL void dp_segreduce_finish(DP_HEAP, ulong chunks, ulong part DP_WORDS DP
 /* Elements i, i + step and so on before end, joined to v in order, as long as there are four of them: so that four loads are under way. */
 #if DP_LANES
 #define DP_FOUR(v, i, end, step, s) \
-    for (; i < end && 3 * (step) < end - i; i += 4 * (step)) { \
+    for (; i < end && 3 * (step) < end - i && DP_OPEN(v); i += 4 * (step)) { \
         dp_val x0 = DP_ELEMENT(i, s), x1 = DP_ELEMENT(i + (step), s); \
         dp_val x2 = DP_ELEMENT(i + 2 * (step), s), x3 = DP_ELEMENT(i + 3 * (step), s); \
         v = DP_OP(s, DP_OP(s, DP_OP(s, DP_OP(s, v, x0), x1), x2), x3); \
@@ -173,7 +173,7 @@ static inline dp_carry dp_reduce_part(DP_HEAP, ulong n, __local uint *stage, uin
     c.v = DP_ELEMENT(i, 0);
     i += step;
     DP_FOUR(c.v, i, n, step, 0)
-    for (; i < n; i += step)
+    for (; i < n && DP_OPEN(c.v); i += step)
         c.v = DP_OP(0, c.v, DP_ELEMENT(i, 0));
     return c;
 }
@@ -323,7 +323,7 @@ DP_KERNEL void dp_segreduce_lane(__global uchar *restrict heap, __global uchar *
         ulong i = DP_SEG_START(s), end = DP_SEG_END(s);
         dp_val v = DP_NEUTRAL(s);
         DP_FOUR(v, i, end, 1, s)
-        for (; i < end; i++)
+        for (; i < end && DP_OPEN(v); i++)
             v = DP_OP(s, v, DP_ELEMENT(i, s));
         dp_store(out, s, v DP_PASS_OUTS);
     }
@@ -360,7 +360,7 @@ static inline dp_carry dp_team_part(DP_HEAP, ulong i, ulong end, ulong s, uint k
         c.v = DP_ELEMENT(i, s);
         i += step;
         DP_FOUR(c.v, i, end, step, s)
-        for (; i < end; i += step)
+        for (; i < end && DP_OPEN(c.v); i += step)
             c.v = DP_OP(s, c.v, DP_ELEMENT(i, s));
     }
     return c;
@@ -456,7 +456,7 @@ DP_KERNEL void dp_segreduce_short(__global uchar *restrict heap, __global uchar 
         if (mine && lanes == 1) {
             dp_val v = DP_NEUTRAL(s);
             DP_FOUR(v, i, end, 1, s)
-            for (; i < end; i++)
+            for (; i < end && DP_OPEN(v); i++)
                 v = DP_OP(s, v, DP_ELEMENT(i, s));
             dp_store(out, s, v DP_PASS_OUTS);
         } else if (mine) {
