@@ -24,7 +24,7 @@ char *name_without_ending(Arena *arena, const char *path)
     return is_dp ? arena_strndup(arena, path, n - 3) : NULL;
 }
 
-static int temporary_failed(Compilation *c)
+int temporary_failed(Compilation *c)
 {
     int status = (int)dp_write_status();
     report_error(c->session, "cannot make a temporary folder in %s: %s", temp_folder_base(), strerror(errno));
@@ -45,13 +45,12 @@ bool replaces_source(Compilation *c, const char *output)
 
 /* ---- dpc build ---- */
 
-/* The finished executable takes its place. */
-static int install(Compilation *c, const char *program, const char *output)
+int install_file(Compilation *c, const char *program, const char *output, unsigned mode)
 {
     char part[1 << 14];
     DpOutput out;
     FILE *in = fopen(program, "rb");
-    bool opened = in && dp_output_open(&out, output, 0777), ok = opened;
+    bool opened = in && dp_output_open(&out, output, mode), ok = opened;
     for (size_t n; ok && (n = fread(part, 1, sizeof part, in)) > 0;)
         ok = fwrite(part, 1, n, out.file) == n;
     ok = ok && !ferror(in);
@@ -71,7 +70,7 @@ static int build_in(Compilation *c, const TempFolder *folder, const char *output
     char program[sizeof folder->path + 16];
     temp_folder_file(folder, "program", program, sizeof program);
     int status = toolchain_build(c, folder, program);
-    return status ? status : install(c, program, output);
+    return status ? status : install_file(c, program, output, 0777);
 }
 
 bool has_entry(Compilation *c)
@@ -91,8 +90,7 @@ static void print_remarks(Compilation *c, const char *form)
     strbuf_free(&text);
 }
 
-/* f.tune beside the source, or what --tune says, becomes the program's. False after a message. */
-static bool take_tune(Compilation *c, const char *given)
+bool take_tune(Compilation *c, const char *given)
 {
     char *stem = name_without_ending(c->session->arena, c->path), error[512];
     const char *beside = stem ? arena_printf(c->session->arena, "%s.tune", stem) : NULL;

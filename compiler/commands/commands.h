@@ -17,6 +17,7 @@ typedef struct CommandLine {
 } CommandLine;
 
 int command_build(const CommandLine *a);
+int command_library(const CommandLine *a);
 int command_run(const CommandLine *a);
 int command_eval(const CommandLine *a);
 int command_repl(const CommandLine *a);
@@ -60,6 +61,12 @@ int read_arguments(Compilation *c, const EntryTypes *t, const CommandLine *a, st
 int eval_entry(Compilation *c, const EntryTypes *t, const CommandLine *a, struct DpLeaf *result);
 /* Would the output replace one of the program's files? Then a message says so. */
 bool replaces_source(Compilation *c, const char *output);
+
+/* f.tune beside the source, or what --tune says (NULL: nothing), becomes the program's. False after a message. */
+bool take_tune(Compilation *c, const char *given);
+/* What has been made in a temporary folder takes its place. EXIT_OK, or another status after a message, as below. */
+int install_file(Compilation *c, const char *made, const char *output, unsigned mode);
+int temporary_failed(Compilation *c);
 
 /* Do DP_PARAMS, or the settings (or NULL), say nest=flat? Then programs that run here have no other version. */
 bool wants_flat_nests(const char *params);

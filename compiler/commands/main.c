@@ -50,6 +50,7 @@ static int command_version(const CommandLine *a)
 
 static int (*const runs[COMMAND_COUNT])(const CommandLine *a) = {
     [COMMAND_BUILD] = command_build,
+    [COMMAND_LIBRARY] = command_library,
     [COMMAND_RUN] = command_run,
     [COMMAND_EVAL] = command_eval,
     [COMMAND_REPL] = command_repl,

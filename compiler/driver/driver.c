@@ -107,7 +107,7 @@ static void print_core(StrBuf *out, const Compilation *c) { core_print(out, c->c
 static void print_flat(StrBuf *out, const Compilation *c) { flat_print(out, c->flat); }
 static void print_plan(StrBuf *out, const Compilation *c) { plan_print(out, c->plan); }
 static void print_opencl(StrBuf *out, const Compilation *c) { emit_kernels_text(out, c->plan); }
-static void print_host(StrBuf *out, const Compilation *c) { emit_host_c(out, c->plan, c->path, c->tune); }
+static void print_host(StrBuf *out, const Compilation *c) { emit_host_c(out, c->plan, c->path, c->tune, true); }
 
 /* ---- the table ---- */
 

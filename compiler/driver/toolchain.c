@@ -97,66 +97,136 @@ static const char *from_environment(const char *name, const char *otherwise)
 /* Host code calls the runtime and waits for the device; functions of a megabyte take optimisers minutes. */
 enum { LARGE_TEXT = 1000000 };
 
-static bool run_compiler(Compilation *c, const Runtime *r, const TempFolder *folder, const char *source, bool large,
-                         const char *output)
+/* The C compiler, with the headers of the runtime. */
+static void begin_compiler(Arguments *a, const Runtime *r, size_t text_bytes)
 {
-    Arguments a = {.arena = c->session->arena};
-    add_words(&a, from_environment("CC", "cc"));
-    add_words(&a, large ? "-std=c11 -O0 -w" : "-std=c11 -O2 -w");
-    add_words(&a, from_environment("CFLAGS", ""));
-    add(&a, "-I");
-    add(&a, r->include);
-    add(&a, "-o");
-    add(&a, output);
-    add(&a, source);
-    add(&a, r->library);
-    add_words(&a, DPC_LINK_FLAGS " -lm -ldl -lpthread");
-    vec_push(a.arena, &a.list, NULL);
+    add_words(a, from_environment("CC", "cc"));
+    add_words(a, text_bytes > LARGE_TEXT ? "-std=c11 -O0 -w" : "-std=c11 -O2 -w");
+    add_words(a, from_environment("CFLAGS", ""));
+    add(a, "-I");
+    add(a, r->include);
+    add(a, "-I");
+    add(a, arena_strndup(a->arena, r->include, strlen(r->include) - strlen("/dpc"))); /* dpc.h */
+}
+
+static void add_runtime(Arguments *a, const Runtime *r)
+{
+    add(a, r->library);
+    add_words(a, DPC_LINK_FLAGS " -lm -ldl -lpthread");
+}
+
+/* what: of the messages. EXIT_OK, or another status after one. */
+static int run_tool(Compilation *c, Arguments *a, const TempFolder *folder, const char *what)
+{
+    vec_push(a->arena, &a->list, NULL);
     dp_activity("compiling the host program");
-    int status = process_run(a.list.at, (ProcessOptions){.tmp = folder->path, .own_group = true});
+    int status = process_run(a->list.at, (ProcessOptions){.tmp = folder->path, .own_group = true});
     int why = errno;
     dp_activity_end();
     errno = why;
     if (status < 0)
-        report_error(c->session, "cannot run the C compiler %s: %s", a.list.at[0], strerror(errno));
+        report_error(c->session, "cannot run the %s %s: %s", what, a->list.at[0], strerror(errno));
     else if (status > 0)
-        report_error(c->session, "the C compiler %s failed with status %d", a.list.at[0], status);
-    return status == 0;
+        report_error(c->session, "the %s %s failed with status %d", what, a->list.at[0], status);
+    return status == 0 ? EXIT_OK : EXIT_USAGE;
 }
 
-static int write_source(Compilation *c, const char *path, bool *large)
+int toolchain_write(Compilation *c, const StrBuf *text, const char *path, unsigned mode)
 {
-    StrBuf text = {0};
     DpOutput out;
-    int status = compile_to(c, STAGE_PLAN) ? EXIT_OK : EXIT_USAGE;
-    if (status == EXIT_OK)
-        emit_host_c(&text, c->plan, c->path, c->tune);
-    *large = text.n > LARGE_TEXT;
-    if (status == EXIT_OK) {
-        bool opened = dp_output_open(&out, path, 0600);
-        if (opened)
-            fwrite(text.text, 1, text.n, out.file);
-        if (!opened || !dp_output_close(&out)) {
-            status = (int)dp_write_status();
-            if (status == EXIT_MEMORY)
-                memory_out();
-            report_error(c->session, "%s: cannot write: %s", path, strerror(errno));
-        }
-    }
-    strbuf_free(&text);
+    bool opened = dp_output_open(&out, path, mode);
+    if (opened)
+        fwrite(text->text, 1, text->n, out.file);
+    if (opened && dp_output_close(&out))
+        return EXIT_OK;
+    int status = (int)dp_write_status();
+    if (status == EXIT_MEMORY)
+        memory_out();
+    report_error(c->session, "%s: cannot write: %s", path, strerror(errno));
     return status;
+}
+
+static bool has_runtime(Compilation *c, Runtime *r)
+{
+    if (find_runtime(r))
+        return true;
+    report_error(c->session, "the runtime library was not found; DPC_HOME names the folder where dpc is installed");
+    return false;
 }
 
 int toolchain_build(Compilation *c, const TempFolder *folder, const char *output)
 {
     Runtime runtime;
     char source[sizeof folder->path + 16];
-    if (!find_runtime(&runtime)) {
-        report_error(c->session, "the runtime library was not found; DPC_HOME names the folder where dpc is installed");
+    StrBuf text = {0};
+    if (!has_runtime(c, &runtime) || !compile_to(c, STAGE_PLAN))
         return EXIT_USAGE;
-    }
+    emit_host_c(&text, c->plan, c->path, c->tune, true);
     temp_folder_file(folder, "program.c", source, sizeof source);
-    bool large;
-    int status = write_source(c, source, &large);
-    return status ? status : run_compiler(c, &runtime, folder, source, large, output) ? EXIT_OK : EXIT_USAGE;
+    const size_t bytes = text.n;
+    int status = toolchain_write(c, &text, source, 0600);
+    strbuf_free(&text);
+    if (status)
+        return status;
+    Arguments a = {.arena = c->session->arena};
+    begin_compiler(&a, &runtime, bytes);
+    add(&a, "-o");
+    add(&a, output);
+    add(&a, source);
+    add_runtime(&a, &runtime);
+    return run_tool(c, &a, folder, "C compiler");
+}
+
+/* ---- libraries ---- */
+
+static int make_archive(Compilation *c, const TempFolder *folder, const char *object, const char *output)
+{
+    Arguments a = {.arena = c->session->arena};
+    add_words(&a, from_environment("AR", "ar"));
+    add(&a, "rcs");
+    add(&a, output);
+    add(&a, object);
+    return run_tool(c, &a, folder, "archiver");
+}
+
+/* Of all names only its own, and those of dpc.h, are seen. */
+static int make_shared(Compilation *c, const TempFolder *folder, const Runtime *r, const ToolchainLibrary *library,
+                       const char *object)
+{
+    Arguments a = {.arena = c->session->arena};
+    char map[sizeof folder->path + 16];
+    StrBuf names = {0};
+    strbuf_printf(&names, "{ global: %s_*; dpc_*; local: *; };\n", library->name);
+    temp_folder_file(folder, "names.map", map, sizeof map);
+    int status = toolchain_write(c, &names, map, 0600);
+    strbuf_free(&names);
+    add_words(&a, from_environment("CC", "cc"));
+    add_words(&a, from_environment("CFLAGS", ""));
+    add_words(&a, "-shared -fPIC -o");
+    add(&a, library->file);
+    add(&a, arena_printf(a.arena, "-Wl,-soname,lib%s.so", library->name));
+    add(&a, arena_printf(a.arena, "-Wl,--version-script=%s", map));
+    add(&a, object);
+    add_runtime(&a, r);
+    return status ? status : run_tool(c, &a, folder, "C compiler");
+}
+
+int toolchain_library(Compilation *c, const TempFolder *folder, ToolchainLibrary *library)
+{
+    Runtime runtime;
+    char object[sizeof folder->path + 16];
+    if (!has_runtime(c, &runtime))
+        return EXIT_USAGE;
+    Arguments a = {.arena = c->session->arena};
+    temp_folder_file(folder, "object.o", object, sizeof object);
+    temp_folder_file(folder, library->shared ? "library.so" : "library.a", library->file, sizeof library->file);
+    begin_compiler(&a, &runtime, 0);
+    add_words(&a, "-fPIC -c -o");
+    add(&a, object);
+    add(&a, library->source);
+    int status = run_tool(c, &a, folder, "C compiler");
+    if (status)
+        return status;
+    return library->shared ? make_shared(c, folder, &runtime, library, object)
+                           : make_archive(c, folder, object, library->file);
 }

@@ -230,7 +230,7 @@ static void print_comment_text(StrBuf *out, const char *text)
     }
 }
 
-void emit_host_c(StrBuf *out, const Plan *plan, const char *dp_path, DpTune tune)
+void emit_host_c(StrBuf *out, const Plan *plan, const char *dp_path, DpTune tune, bool main)
 {
     HostPrinter h = {.out = out, .plan = plan};
     strbuf_add(out, "/* Made by dpc from ");
@@ -247,4 +247,6 @@ void emit_host_c(StrBuf *out, const Plan *plan, const char *dp_path, DpTune tune
     DpProgram program = *opencl_program(plan, dp_path);
     program.tune = tune;
     host_tables(&h, &program);
+    if (main)
+        strbuf_add(out, "\nint main(int argc, char **argv) { return dp_main(argc, argv, &program); }\n");
 }

@@ -9,7 +9,8 @@
 #include "dp_tune.h"
 #include "plan/plan.h"
 
-/* The whole program as one C file, which has the tune file in it, if there is one. */
-void emit_host_c(StrBuf *out, const Plan *plan, const char *dp_path, DpTune tune);
+/* The whole program as one C file, which has the tune file in it, if there is one. main: its main, too; else its last
+ * name is the table `program`. */
+void emit_host_c(StrBuf *out, const Plan *plan, const char *dp_path, DpTune tune, bool main);
 
 #endif

@@ -23,7 +23,7 @@ void host_instr(HostPrinter *h, const PlanInstr *in);
 void host_operand(HostPrinter *h, const PlanOperand *o);
 /* "{a1, a2}" */
 void host_list(HostPrinter *h, const PlanOperand *o);
-/* host_c_tables.c: kernels, sites, entries, and main. */
+/* host_c_tables.c: kernels, sites, entries. */
 void host_tables(HostPrinter *h, const DpProgram *p);
 
 #endif

@@ -1,4 +1,4 @@
-/* The tables at the end of the host program, as program.h makes them, and main. */
+/* The tables at the end of the host program, as program.h makes them. */
 #include "opencl/host_c_internal.h"
 
 #include "plan/emit_text.h"
@@ -199,5 +199,5 @@ void host_tables(HostPrinter *h, const DpProgram *p)
         strbuf_add(h->out, ", ");
         add_string(h, p->tune.text);
     }
-    strbuf_add(h->out, "}};\n\nint main(int argc, char **argv) { return dp_main(argc, argv, &program); }\n");
+    strbuf_add(h->out, "}};\n");
 }

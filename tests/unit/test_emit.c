@@ -346,7 +346,7 @@ static StrBuf compile_all(F *f)
 {
     StrBuf host = {0}, plan_text = {0}, kernels = {0};
     const Plan *plan = plan_of(f);
-    emit_host_c(&host, plan, "odd */ name.dp", (DpTune){0});
+    emit_host_c(&host, plan, "odd */ name.dp", (DpTune){0}, true);
     compile_host(&host);
     plan_print(&plan_text, plan);
     assert_non_null(plan_text.text);
@@ -695,7 +695,7 @@ static void test_host_control(void **state)
     f_entry(&f);
     StrBuf text = {0};
     StrBuf host = {0};
-    emit_host_c(&host, plan_of(&f), "x.dp", (DpTune){0});
+    emit_host_c(&host, plan_of(&f), "x.dp", (DpTune){0}, true);
     compile_host(&host);
     strbuf_free(&host);
     f_close(&f, &text);
