@@ -43,6 +43,29 @@ entry append (a: [i64]) (b: [i64]) : [i64] = a ++ b
 entry tails (a: [i64]) : i64 = sum { length xs : xs in [a, a, { x + 1 : x in a }] }
 '''
 
+# Of a definition and an entry of the same name behind "run_": what its recurrence gives, its argument as a function of the
+# size, and sizes for runs.
+RECURRENCES = r'''
+def fact (n: i64) : i64 = if n == 0 then 1 else n * fact (n - 1)
+def fib (n: i64) : i64 = if n < 2 then n else fib (n - 1) + fib (n - 2)
+def hanoi (n: i64) : i64 = if n == 0 then 0 else 1 + hanoi (n - 1) + hanoi (n - 1)
+def every (n: i64) : i64 = if n <= 0 then 0 else sum (iota n) + every (n - 2)
+def total (xs: [i64]) : i64 = let n = length xs in if n == 0 then 0 else if n == 1 then xs[0] else total xs[:n/2] + total xs[n/2:]
+def both (xs: [i64]) : i64 = let n = length xs in if n <= 1 then 0 else sum xs + both xs[:n/2] + both xs[n/2:]
+def pair (xs: [i64]) : i64 = let n = length xs in if n <= 1 then 0 else sum { sum p : p in [xs[:n/2], xs[n/2:]] } + sum { pair p : p in [xs[:n/2], xs[n/2:]] }
+def thirds (xs: [i64]) : i64 = let n = length xs in if n <= 2 then 1 else sum xs + thirds xs[:n/3] + thirds xs[n/3:]
+def karatsuba (xs: [i64]) : i64 = let n = length xs in if n <= 1 then 1 else sum xs + karatsuba xs[:n/2] + karatsuba xs[n/2:] + karatsuba xs[:n/2]
+def search (xs: [i64]) (x: i64) : i64 =
+  let n = length xs in if n == 0 then 0 else if xs[n/2] < x then search xs[n/2+1:] x else search xs[:n/2] x
+def counted (n: i64) (k: i64) : i64 = if k == 0 then n else counted (n - 1) (k - 1)
+def some (xs: [i64]) : i64 = if length xs <= 1 then 0 else some { x in xs | x > xs[0] }
+'''
+ORDERS = {  # work and span, sizes
+    "fact": ("n", "n", (32, 64, 128, 256)), "fib": ("1.62^n", "1.62^n", (10, 13, 16, 19)), "hanoi": ("2^n", "2^n", (6, 8, 10, 12)),
+    "every": ("n^2", "n log n", (64, 128, 256, 512)), "total": ("n", "n", (64, 128, 256, 512)), "both": ("n log n", "n", (128, 256, 512, 1024)),
+    "pair": ("n log n", "log^2 n", (64, 256, 1024, 4096)), "thirds": ("n log n", "n", (128, 256, 512, 1024)), "karatsuba": ("n^1.59", "n^1.59", (64, 128, 256, 512)),
+    "search": ("log n", "log n", (64, 256, 1024, 4096)), "counted": (None, None, ()), "some": (None, None, ())}
+
 
 def run(command):
     return subprocess.run(command, capture_output=True, text=True, timeout=60)
@@ -151,6 +174,40 @@ def check_tests(checker, path):
                 checker.check(path, formulas[entry], args, names)
 
 
+def order_value(order, n):
+    """n^1.59 log^2 n at n."""
+    text = re.sub(r"log\^(\d+) n", r"L**\1", order).replace("log n", "L").replace("^", "**")
+    return eval(re.sub(r"(?<=[\w)]) (?=[(nL])", "*", text), {"n": float(n), "L": math.log2(n), "__builtins__": {}})
+
+
+def check_orders(checker, folder):
+    """Counts of growing runs over what was solved: neither grows nor goes away."""
+    path = str(folder / "recurrences.dp")
+    heads = dict(re.findall(r"def (\w+) (.*?) =", RECURRENCES))
+    words = {name: " ".join(re.findall(r"[(](\w+):", head)) for name, head in heads.items()}
+    entries = [f"entry run_{name} {head} = {name} {words[name]}\n" for name, head in heads.items()]
+    pathlib.Path(path).write_text(RECURRENCES + "".join(entries))
+    formulas = checker.formulas(path)
+    for name, (work, span, sizes) in ORDERS.items():
+        f = formulas[name]
+        if (f["work_order"], f["span_order"], f["recursive"]) != (work, span, True):
+            checker.fail(f"{name} is in O({f['work_order']}), O({f['span_order']}), not O({work}), O({span})")
+        shares = {"work": [], "span": []}
+        for n in sizes:
+            args = [json.dumps(list(range(n)) if "[" in t else n) for t in re.findall(r": (\[?i64)", heads[name])[:-1]]
+            counted = run([checker.dpc, "cost", "--json", "--no-warnings", "--count", path, "--entry", "run_" + name, *args])
+            if counted.returncode != 0:
+                checker.fail(f"run_{name} {n}: {counted.stderr[:300]}")
+                continue
+            counts = json.loads(counted.stdout)
+            for what, order in ("work", work), ("span", span):
+                if order:
+                    shares[what].append(counts[what] / order_value(order, n))
+        for what, shown in shares.items():
+            if shown and not 0.5 * shown[0] < shown[-1] < 1.35 * shown[0]:
+                checker.fail(f"{name}: {what} over what was solved: {shown}")
+
+
 def main():
     checker = Checker(sys.argv[1])
     root = pathlib.Path(__file__).resolve().parent.parent
@@ -158,6 +215,7 @@ def main():
     with tempfile.TemporaryDirectory() as folder:
         if not files:
             check_made(checker, pathlib.Path(folder))
+            check_orders(checker, pathlib.Path(folder))
             files = sorted(str(p) for p in root.glob("tests/run/*.dp"))[::9] + sorted(str(p) for p in root.glob("examples/*/*.dp"))
         for path in files:
             check_tests(checker, path)

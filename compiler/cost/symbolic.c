@@ -557,6 +557,20 @@ static void cost_function(Symbolic *x, CoreFn *fn, bool called)
     cost->work = size_resolve(x, c.work);
 }
 
+static const Solved *find_solved(void *ctx, const CoreFn *fn)
+{
+    const Symbolic *x = ctx;
+    const Solved *solved = &x->fns[fn->index].solved;
+    return solved->fn ? solved : NULL;
+}
+
+static void solve_function(Symbolic *x, FnCost *cost)
+{
+    cost->solved = (Solved){.sizes = cost->sizes, .nsizes = cost->nsizes, .fn = cost->fn};
+    cost->solved.work = recurrence_solve(x->arena, cost->work, &cost->solved, find_solved, x);
+    cost->solved.span = recurrence_solve(x->arena, cost->span, &cost->solved, find_solved, x);
+}
+
 FnCost *symbolic_costs(const CoreProgram *p, Arena *arena)
 {
     Symbolic *x = arena_new(arena, Symbolic);
@@ -569,7 +583,9 @@ FnCost *symbolic_costs(const CoreProgram *p, Arena *arena)
     const CallGraph *g = callgraph_of(p, arena);
     for (uint32_t i = 0; i < p->fns.n; i++)
         x->fns[i] = (FnCost){.fn = p->fns.at[i], .recursive = callgraph_recursive(&g->nodes[i])};
-    for (uint32_t i = 0; i < g->n; i++)
+    for (uint32_t i = 0; i < g->n; i++) {
         cost_function(x, g->nodes[g->order[i]].fn, is_called(g, g->nodes[g->order[i]].fn));
+        solve_function(x, &x->fns[g->nodes[g->order[i]].fn->index]);
+    }
     return x->fns;
 }

@@ -2,13 +2,14 @@
  * applied to sizes instead of values, in core as the program is written. Lengths come from what the kinds of statements
  * say of them (kinds.def) and from the checks that have been passed. What the sizes of the parameters do not tell has a
  * name: how many elements a filter keeps, how many rounds a loop has, a number that the program computes. Nothing is
- * guessed, and a recurrence stays one: the cost of a recursive call is a factor. Of branches the larger one counts, so
- * that the formula is a bound; where it is none but what is counted, `exact` says so (for the span: where no sequence
- * is empty). */
+ * guessed, and a recurrence stays one: the cost of a recursive call is a factor. How it grows is said where the
+ * recurrence is simple (recurrence.h). Of branches the larger one counts, so that the formula is a bound; where it is
+ * none but what is counted, `exact` says so (for the span: where no sequence is empty). */
 #ifndef DPC_SYMBOLIC_H
 #define DPC_SYMBOLIC_H
 
 #include "cost/formula.h"
+#include "cost/recurrence.h"
 
 /* A sequence's sizes, by depth: how many elements there are at it in all, and in one of the sequences one less deep. */
 typedef struct Shape Shape;
@@ -40,6 +41,7 @@ typedef struct FnCost {
     const Formula *work, *span; /* NULL: not yet known */
     bool work_exact, span_exact;
     bool recursive; /* calls of it stay factors */
+    Solved solved;  /* how they grow */
 } FnCost;
 
 /* By CoreFn.index; in the arena, as long as the program. */

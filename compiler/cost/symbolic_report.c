@@ -178,14 +178,31 @@ static void print_head(Report *r, const FnCost *c)
                   source_linecol(r->p->session, at.file, at.start).line);
 }
 
+/* How a recurrence, or what calls one, grows. */
+static void print_order(Report *r, const FnCost *c, const Formula *f, const Order *o)
+{
+    const bool known = o->constant || o->size;
+    if (!formula_has_call(f) || !(known || c->recursive))
+        return;
+    strbuf_add(r->out, known ? "\n       in O(" : "\n       a recurrence that is not solved");
+    if (known) {
+        order_print(r->out, o);
+        strbuf_add(r->out, o->recurrence ? "), as " : ")");
+        if (o->recurrence)
+            recurrence_print(r->out, o);
+    }
+}
+
 static void print_definition(Report *r, const FnCost *c)
 {
     name_all(r, c);
     print_head(r, c);
     strbuf_printf(r->out, "  work %s ", c->work_exact ? "=" : "<=");
     formula_print(r->out, c->work, false, size_matters, r);
+    print_order(r, c, c->work, &c->solved.work);
     strbuf_printf(r->out, "\n  span %s ", c->span_exact ? "=" : "<=");
     formula_print(r->out, c->span, false, size_matters, r);
+    print_order(r, c, c->span, &c->solved.span);
     for (uint32_t i = 0; i < r->named.n; i++) {
         if (r->named.at[i]->kind == SYMBOL_NUMBER)
             continue;
@@ -222,6 +239,25 @@ static void add_json_formula(Report *r, const char *key, const Formula *f)
     StrBuf text = {0};
     formula_print(&text, f, true, size_matters, r);
     add_json_text(r->out, key, &text);
+}
+
+/* "n log n" and "T(n) = 2 T(n/2) + O(n)", or null. */
+static void add_json_order(Report *r, const char *what, const Formula *f, const Order *o)
+{
+    StrBuf order = {0}, recurrence = {0};
+    if (formula_has_call(f) && (o->constant || o->size))
+        order_print(&order, o);
+    if (order.n && o->recurrence)
+        recurrence_print(&recurrence, o);
+    strbuf_printf(r->out, ",\"%s_order\":", what);
+    if (order.n)
+        diag_json_string(r->out, order.text);
+    strbuf_printf(r->out, "%s,\"%s_recurrence\":", order.n ? "" : "null", what);
+    if (recurrence.n)
+        diag_json_string(r->out, recurrence.text);
+    strbuf_add(r->out, recurrence.n ? "" : "null");
+    strbuf_free(&order);
+    strbuf_free(&recurrence);
 }
 
 /* What of which parameter, for those that are sizes of parameters. */
@@ -270,6 +306,9 @@ void symbolic_print_json(StrBuf *out, const CoreProgram *p, FnCost *costs, Arena
         add_json_formula(&r, "span", c->span);
         strbuf_printf(out, ",\"work_exact\":%s,\"span_exact\":%s", c->work_exact ? "true" : "false",
                       c->span_exact ? "true" : "false");
+        add_json_order(&r, "work", c->work, &c->solved.work);
+        add_json_order(&r, "span", c->span, &c->solved.span);
+        strbuf_printf(out, ",\"recursive\":%s", c->recursive ? "true" : "false");
         add_json_sizes(&r);
         strbuf_add(out, "}");
     }

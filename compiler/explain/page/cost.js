@@ -57,8 +57,9 @@ function costView(model, trace) {
 
 /** Work and span of each definition, with what their symbols mean. */
 function formulasCard() {
-  const rows = data.formulas.map((f) => el("tr", {}, el("th", { scope: "row" }, el("code", {}, f.name)), el("td", {}, el("code", {}, formula(f.work)), f.work_exact ? "" : el("small", {}, " at most")),
-    el("td", {}, el("code", {}, formula(f.span)), f.span_exact ? "" : el("small", {}, " at most")), el("td", {}, ...f.sizes.flatMap((s) => [el("code", {}, s.name), ` ${s.meaning}`, el("br", {})]))));
+  const order = (f, what) => (f[`${what}_order`] ? el("small", {}, ` in O(${f[`${what}_order`]})`, f[`${what}_recurrence`] ? `: ${f[`${what}_recurrence`]}` : "") : f.recursive ? el("small", {}, " a recurrence that is not solved") : "");
+  const rows = data.formulas.map((f) => el("tr", {}, el("th", { scope: "row" }, el("code", {}, f.name)), el("td", {}, el("code", {}, formula(f.work)), f.work_exact ? "" : el("small", {}, " at most"), order(f, "work")),
+    el("td", {}, el("code", {}, formula(f.span)), f.span_exact ? "" : el("small", {}, " at most"), order(f, "span")), el("td", {}, ...f.sizes.flatMap((s) => [el("code", {}, s.name), ` ${s.meaning}`, el("br", {})]))));
   return el("section", { class: "card" }, table("Work and span, as formulas of sizes", ["definition", "work", "span", "where"], rows));
 }
 
