@@ -1,7 +1,8 @@
 #!/bin/sh
-# The Python package: python.sh BUILD_DIR. Status 77: skipped, there is no Python with numpy and pytest.
+# The Python package: python.sh BUILD_DIR [TEST...], without names all of python/tests. Status 77: skipped, there is no Python with numpy and pytest.
 set -u
 build=$(cd "$1" && pwd) || exit 2
+shift
 cd "$(dirname "$0")/../python" || exit 2
 
 python=$(sh ../tests/python3.sh numpy pytest) ||
@@ -11,4 +12,4 @@ if ldd "$build/libdpc.so" | grep -qE 'lib(a|t|ub)san'; then
     exit 77
 fi
 export DPC_LIBRARY="$build/libdpc.so" PYTHONPATH="$PWD" PYTHONDONTWRITEBYTECODE=1
-exec "$python" -m pytest -q -p no:cacheprovider -rs tests
+exec "$python" -m pytest -q -p no:cacheprovider -rs ${*:-tests}

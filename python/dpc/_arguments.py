@@ -273,6 +273,10 @@ def many(t, values, n, lengths, out):
 MANY = {Array: array_many, Product: product_many, Sum: sum_many}
 
 
+def address_of(array):
+    return array.__array_interface__["data"][0]
+
+
 def leaves_of(t, value):
     """The leaves of a value, and the array of dpc.h for them; both have to live until the call is over."""
     found = []
@@ -281,6 +285,6 @@ def leaves_of(t, value):
     for leaf, to in zip(found, made):
         to.scalar, to.rank = leaf.scalar.encode(), len(leaf.lengths)
         for level, lengths in enumerate(leaf.lengths):
-            to.lengths[level], to.sequences[level] = lengths.ctypes.data, len(lengths)
-        to.data, to.count = leaf.data.ctypes.data, len(leaf.data)
+            to.lengths[level], to.sequences[level] = address_of(lengths), len(lengths)
+        to.data, to.count = address_of(leaf.data), len(leaf.data)
     return found, made

@@ -128,7 +128,7 @@ def array_packer(t, text):
         if not value.flags.c_contiguous:
             value = np.ascontiguousarray(value)
         keep.append(value)
-        return make(name, value.__array_interface__["data"][0], rank, shape_type(*value.shape))
+        return make(name, _arguments.address_of(value), rank, shape_type(*value.shape))
 
     return pack
 

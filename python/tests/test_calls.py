@@ -93,6 +93,13 @@ def test_conversions(m):
     same(m.raw(b"abc"), np.array([97, 98, 99], np.uint8))
 
 
+def test_arrays_are_read_where_they_lie():
+    """On the CPU an array needs none of the device's memory: here it is larger than that."""
+    m = dpc.compile("entry main (xs: [f64]) (ys: [f64]) : f64 = sum { x * y : x in xs; y in ys }", memory=64 << 20)
+    xs = np.arange(12.0e6)  # 96 MB
+    assert m.main(xs, xs[::-1].copy()) == pytest.approx(float(xs @ xs[::-1]))
+
+
 # ---- ragged ----
 
 
