@@ -1,0 +1,36 @@
+// The client of `dpc lsp`, and the command behind "run test".
+const vscode = require("vscode");
+const { LanguageClient } = require("vscode-languageclient/node");
+
+let client;
+
+function dpc() {
+  return vscode.workspace.getConfiguration("dp").get("path") || "dpc";
+}
+
+function quoted(word) {
+  return "'" + word.replace(/'/g, "'\\''") + "'";
+}
+
+function start() {
+  const run = { command: dpc(), args: ["lsp"] };
+  client = new LanguageClient("dpc", "DP", { run, debug: run }, { documentSelector: [{ language: "dp" }] });
+  return client.start();
+}
+
+function runTest(file, name) {
+  const title = "dpc test";
+  const terminal = vscode.window.terminals.find((t) => t.name === title) || vscode.window.createTerminal(title);
+  terminal.show(true);
+  terminal.sendText(`${quoted(dpc())} test --only=${name} ${quoted(file)}`);
+}
+
+exports.activate = async function (context) {
+  context.subscriptions.push(
+    vscode.commands.registerCommand("dpc.runTest", runTest),
+    vscode.commands.registerCommand("dpc.restart", () => client.restart())
+  );
+  await start();
+};
+
+exports.deactivate = () => client && client.stop();
