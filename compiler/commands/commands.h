@@ -16,6 +16,7 @@ typedef struct CommandLine {
     uint32_t nparts;
 } CommandLine;
 
+int command_new(const CommandLine *a);
 int command_build(const CommandLine *a);
 int command_library(const CommandLine *a);
 int command_run(const CommandLine *a);

@@ -49,6 +49,7 @@ static int command_version(const CommandLine *a)
 }
 
 static int (*const runs[COMMAND_COUNT])(const CommandLine *a) = {
+    [COMMAND_NEW] = command_new,
     [COMMAND_BUILD] = command_build,
     [COMMAND_LIBRARY] = command_library,
     [COMMAND_RUN] = command_run,
