@@ -18,6 +18,7 @@ def compile(
     memory: Optional[int] = None,
     params: Optional[str] = None,
     tune: Optional[str] = None,
+    queue: Any = None,
 ) -> Module: ...
 def load(
     path: Union[str, "PathLike[str]"],
@@ -28,6 +29,7 @@ def load(
     memory: Optional[int] = None,
     params: Optional[str] = None,
     tune: Optional[str] = None,
+    queue: Any = None,
 ) -> Module: ...
 
 class Entry:
@@ -36,6 +38,7 @@ class Entry:
     params: List[Tuple[str, str]]
     result: str
     def __call__(self, *args: Any, **named: Any) -> Any: ...
+    def on_device(self, *args: Any, **named: Any) -> Any: ...
     def explain(self, *args: Any, **named: Any) -> Page: ...
 
 class Module:

@@ -1,14 +1,14 @@
 """Values of Python as leaves: one array of numbers for each scalar in a type, and the lengths of its sequences.
 
-A value is taken apart type by type. `one` is for a single value, `many` for all the values that stand in a sequence, as a
-column: an array, a Ragged, Columns, a dict of columns, or any sequence of such values. What does not fit is a TypeError or
-a ValueError, which the caller says the argument of."""
+A value is taken apart type by type. `one` is for a single value, `many` for all the values that stand in a sequence, as
+a column: an array, a Ragged, Columns, a dict of columns, or any sequence of such values. What does not fit is a
+TypeError or a ValueError, which the caller says the argument of."""
 from collections.abc import Mapping
 from itertools import chain
 
 import numpy as np
 
-from . import _awkward
+from . import _awkward, _opencl
 from ._library import DpcLeaf
 from ._types import Array, Product, Scalar, Sum
 from ._values import Case, Cases, Columns, Ragged
@@ -31,14 +31,16 @@ def describe(value):
 
 
 def whole_numbers(values):
-    """Integers beyond i64 next to others are floats to numpy: are they all whole in Python? Then as objects, else None."""
+    """Integers beyond i64 next to others are floats to numpy: as objects if they are all whole in Python, else None."""
     if isinstance(values, np.ndarray) or not all(isinstance(v, (int, np.integer)) for v in values):
         return None
     return np.array(values, dtype=object)
 
 
 def numbers(values, dtype):
-    """An array of one dimension and this type, contiguous; the same one if it is so already."""
+    """An array of one dimension and this type, contiguous; the same one if it is so already, or PyOpenCL's."""
+    if _opencl.is_array(values):
+        return _opencl.checked(values, dtype)
     try:
         given = np.asarray(values)
     except ValueError:
@@ -125,7 +127,7 @@ def array_one(t, value, out):
 
 
 def array_many(t, values, n, lengths, out):
-    if isinstance(values, np.ndarray) and values.ndim > 1:
+    if (isinstance(values, np.ndarray) or _opencl.is_array(values)) and values.ndim > 1:
         m = values.shape[1]
         flat = values.reshape((n * m,) + values.shape[2:])
         many(t.element, flat, n * m, lengths + [np.full(n, m, np.uint64)], out)
@@ -277,8 +279,9 @@ def address_of(array):
     return array.__array_interface__["data"][0]
 
 
-def leaves_of(t, value):
-    """The leaves of a value, and the array of dpc.h for them; both have to live until the call is over."""
+def leaves_of(t, value, queue=None):
+    """The leaves of a value, and the array of dpc.h for them; both have to live until the call is over. queue: that of
+    PyOpenCL on which it is called, or None."""
     found = []
     one(t, value, found)
     made = (DpcLeaf * len(found))()
@@ -286,5 +289,8 @@ def leaves_of(t, value):
         to.scalar, to.rank = leaf.scalar.encode(), len(leaf.lengths)
         for level, lengths in enumerate(leaf.lengths):
             to.lengths[level], to.sequences[level] = address_of(lengths), len(lengths)
-        to.data, to.count = address_of(leaf.data), len(leaf.data)
+        if _opencl.is_array(leaf.data):
+            _opencl.lend(leaf.data, queue, to)
+        else:
+            to.data, to.count = address_of(leaf.data), len(leaf.data)
     return found, made

@@ -42,7 +42,10 @@ def given(value):
     if isinstance(value, (Ragged, Columns, Cases)):
         import awkward
 
-        return awkward.Array(layout_of(awkward.contents, awkward.index, value))
+        try:
+            return awkward.Array(layout_of(awkward.contents, awkward.index, value))
+        except TooManyCases:
+            return value
     if isinstance(value, Case):
         return Case(value.name, given(value.value))
     if isinstance(value, tuple):
@@ -59,8 +62,10 @@ def layout_of(contents, index, value):
     if isinstance(value, Cases):
         return union_of(contents, index, value)
     if isinstance(value, np.ndarray) and value.dtype.names:
-        columns = [layout_of(contents, index, np.ascontiguousarray(value[name])) for name in value.dtype.names]
-        return contents.RecordArray(columns, list(value.dtype.names), length=len(value))
+        names = list(value.dtype.names)
+        columns = [layout_of(contents, index, np.ascontiguousarray(value[name])) for name in names]
+        is_tuple = names == [f"f{i}" for i in range(len(names))]
+        return contents.RecordArray(columns, None if is_tuple else names, length=len(value))
     if isinstance(value, np.ndarray):
         return contents.NumpyArray(value) if value.ndim == 1 else contents.NumpyArray(value).to_RegularArray()
     return texts_of(contents, index, value)
@@ -73,8 +78,14 @@ def texts_of(contents, index, texts):
     return awkward.from_iter(texts, highlevel=False) if texts else contents.EmptyArray()
 
 
+class TooManyCases(Exception):
+    """More than a union of Awkward Array can tell apart."""
+
+
 def union_of(contents, index, cases):
     """Records of one field, named as the constructor; a constructor without payload has an empty tuple there."""
+    if len(cases.names) > 127:
+        raise TooManyCases
     n, parts = len(cases), []
     for name, payload in zip(cases.names, cases.payloads):
         inner = contents.RecordArray([], None, length=n) if payload is None else layout_of(contents, index, payload)

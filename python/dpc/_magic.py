@@ -21,8 +21,8 @@ def options_of(line):
 
 
 def dp(line, cell):
-    """%%dp [NAME] [--device D] [--params P] [--explain]: compiles the cell, a program of DP. Its entries become functions of
-    the notebook, or with a name the module."""
+    """%%dp [NAME] [--device D] [--params P] [--explain]: compiles the cell, a program of DP. Its entries become
+    functions of the notebook, or with a name the module."""
     from IPython import get_ipython
 
     options = options_of(line)

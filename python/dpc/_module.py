@@ -8,7 +8,7 @@ from ctypes import byref, c_void_p
 
 import numpy as np
 
-from . import _arguments, _awkward, _results, _types
+from . import _arguments, _awkward, _opencl, _results, _types
 from ._errors import make_error
 from ._library import DpcError, DpcOptions, lib
 from ._page import Page, page
@@ -62,7 +62,11 @@ class Context:
             o = self.options
             texts = [encoded(o.get(name)) for name in ("device", "platform", "params", "tune")]
             options = DpcOptions(texts[0], texts[1], o.get("memory") or 0, texts[2], texts[3])
-            self.address = lib.dpc_open(self.program.address, byref(options), byref(self.error))
+            program, error, queue = self.program.address, byref(self.error), o.get("queue")
+            if queue is None:
+                self.address = lib.dpc_open(program, byref(options), error)
+            else:
+                self.address = lib.dpc_open_queue(program, queue.int_ptr, byref(options), error)
             if not self.address:
                 raise_error(self.error)
             # The program, among the arguments, is freed behind its contexts.
@@ -101,11 +105,11 @@ def scalar_packer(t):
     return pack
 
 
-def value_packer(t, text):
+def value_packer(t, text, queue):
     make = lib.dpc_value
 
     def pack(value, keep):
-        found, made = _arguments.leaves_of(t, value)
+        found, made = _arguments.leaves_of(t, value, queue)
         keep.append((found, made))
         address = make(text, made)
         if not address:
@@ -115,9 +119,9 @@ def value_packer(t, text):
     return pack
 
 
-def array_packer(t, text):
+def array_packer(t, text, queue):
     """Arrays of numpy that are as the device wants them are handed over as they lie; others are made so."""
-    rank, element, other = 0, t, value_packer(t, text)
+    rank, element, other = 0, t, value_packer(t, text, queue)
     while isinstance(element, Array):
         rank, element = rank + 1, element.element
     make, name, dtype, shape_type = lib.dpc_array, element.bytes, element.dtype, ctypes.c_uint64 * rank
@@ -133,7 +137,7 @@ def array_packer(t, text):
     return pack
 
 
-def packer_of(t, text):
+def packer_of(t, text, queue):
     """A function of a value, and of a list that keeps alive what the DpcValue which it gives refers to."""
     if isinstance(t, Scalar):
         return scalar_packer(t)
@@ -141,8 +145,8 @@ def packer_of(t, text):
     while isinstance(element, Array):
         element = element.element
     if isinstance(t, Array) and isinstance(element, Scalar):
-        return array_packer(t, text)
-    return value_packer(t, text)
+        return array_packer(t, text, queue)
+    return value_packer(t, text, queue)
 
 
 # ---- entries ----
@@ -171,10 +175,11 @@ class Entry:
         sized = [entry.sized_params[i].decode() for i in range(n)]
         self.names = parameter_names([entry.param_names[i].decode() for i in range(n)])
         self.params, self.result = list(zip(self.names, sized)), entry.sized_result.decode()
-        self._context, self._bytes = context, entry.name
+        self._context, self._bytes, self._queue = context, entry.name, context.options.get("queue")
         self._types = [_types.parse(text) for text in sized]
-        self._packers = [packer_of(t, text) for t, text in zip(self._types, types)]
-        self._read = _results.reader_of(_types.parse(self.result), awkward)
+        self._packers = [packer_of(t, text, self._queue) for t, text in zip(self._types, types)]
+        result = _types.parse(self.result)
+        self._read, self._read_device = _results.reader_of(result, awkward), _results.device_reader(result)
         self._values = c_void_p * n
         self.__doc__ = self.signature_text() + ("\n\n" + decoded(entry.doc) if entry.doc else "")
         self.__signature__ = self.python_signature()
@@ -192,6 +197,21 @@ class Entry:
         return f"<entry {self.signature_text()}>"
 
     def __call__(self, *args, **named):
+        return self.call(lib.dpc_call, self._read, args, named)
+
+    def on_device(self, *args, **named):
+        """Calls the entry of a module with a queue of PyOpenCL: the arrays of the result are PyOpenCL's, on that queue,
+        which may be computing them yet. Records are dpc.Columns."""
+        if self._queue is None:
+            raise TypeError("results stay on the device of modules with a queue: dpc.compile(…, queue=queue)")
+        return self.call(lib.dpc_call_device, lambda address: self._read_device(address, self.keep), args, named)
+
+    def keep(self, value, index, leaf, dtype):
+        """A leaf of a result on the device as an array of PyOpenCL, with the lock held."""
+        made = _opencl.copy_of(value.address, index, leaf, dtype, self._queue, self._context.error)
+        return raise_error(self._context.error) if made is None else made
+
+    def call(self, function, read, args, named):
         values = self._values()
         keep, context = [], self._context
         try:
@@ -199,16 +219,16 @@ class Entry:
             with context.lock:
                 address = context.address or context.open()
                 error = context.error
-                result = lib.dpc_call(address, self._bytes, values, len(self._packers), byref(error))
+                result = function(address, self._bytes, values, len(self._packers), byref(error))
                 if not result:
                     raise_error(error)
+                return read(result)
         finally:
             for value in values:
                 lib.dpc_value_free(value)
-        return self._read(result)
 
     def explain(self, *args, **named):
-        """The page of `dpc explain`: with arguments, of a run on an interpreter, which takes its time; else of the program."""
+        """The page of `dpc explain`: with arguments, of a run on an interpreter, which takes its time."""
         if not args and not named and self._packers:
             return Page(page(self._context.program.source, self._bytes))
         values, keep = self._values(), []
@@ -244,8 +264,8 @@ class Entry:
 class Module:
     """A compiled program: its entries are methods, `m.main(x)`, and `m["name"]` is one of any name.
 
-    The device is opened by the first call. A module may be used by several threads, whose calls then wait for each other;
-    `open()` gives one that runs beside it."""
+    The device is opened by the first call. A module may be used by several threads, whose calls then wait for each
+    other; `open()` gives one that runs beside it."""
 
     def __init__(self, program, options, awkward=None):
         self._program, self._options, self._awkward = program, options, awkward
@@ -259,7 +279,8 @@ class Module:
         self.__doc__ = "\n".join(entry.signature_text() for entry in self)
 
     def __getattr__(self, name):
-        raise AttributeError(f"there is no entry {name}: the program has {', '.join(self.__dict__.get('_entries', ()))}")
+        known = ", ".join(self.__dict__.get("_entries", ()))
+        raise AttributeError(f"there is no entry {name}: the program has {known}")
 
     def __getitem__(self, name):
         return self._entries[name]
@@ -295,18 +316,21 @@ class Module:
         self.close()
 
 
-def compile(source, name="main.dp", *, awkward=None, device=None, platform=None, memory=None, params=None, tune=None):
+def compile(
+    source, name="main.dp", *, awkward=None, device=None, platform=None, memory=None, params=None, tune=None, queue=None
+):
     """Compiles a program of DP, given as text. Wrong programs are a CompileError.
 
     name: what messages call it; imports of files are relative to it, as a path.
     awkward: whether ragged results are arrays of Awkward Array; by default where that is installed.
     device, platform: parts of their names, or a device's number, as `dpc devices` lists them; by default the first GPU,
-    else the CPU. memory: how many bytes of the device may be used. params, tune: tuning, as of `dpc run`."""
-    program = Program(name, source)
-    return Module(program, dict(device=device, platform=platform, memory=memory, params=params, tune=tune), awkward)
+    else the CPU. memory: how many bytes of the device may be used. params, tune: tuning, as of `dpc run`.
+    queue: a pyopencl.CommandQueue, in order, on which calls work: arrays of PyOpenCL can be arguments then."""
+    options = dict(device=device, platform=platform, memory=memory, params=params, tune=tune, queue=queue)
+    return Module(Program(name, source), options, awkward)
 
 
-def load(path, *, awkward=None, device=None, platform=None, memory=None, params=None, tune=None):
+def load(path, *, awkward=None, device=None, platform=None, memory=None, params=None, tune=None, queue=None):
     """Compiles the file of a program; else as `compile`."""
-    program = Program(path)
-    return Module(program, dict(device=device, platform=platform, memory=memory, params=params, tune=tune), awkward)
+    options = dict(device=device, platform=platform, memory=memory, params=params, tune=tune, queue=queue)
+    return Module(Program(path), options, awkward)

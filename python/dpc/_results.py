@@ -4,7 +4,7 @@ import ctypes
 
 import numpy as np
 
-from . import _awkward
+from . import _awkward, _opencl
 from ._library import lib
 from ._types import Array, Product, Scalar
 from ._values import Case, Cases, Columns, Ragged
@@ -54,10 +54,11 @@ def array_at(value, address, n, dtype):
 
 
 class Leaves:
-    """The leaves of a result, taken one after the other, from left to right."""
+    """The leaves of a result, taken one after the other, from left to right. keep: of a result that stays on the
+    device, makes an array of PyOpenCL of a leaf of that index."""
 
-    def __init__(self, value):
-        self.value, self.at = value, 0
+    def __init__(self, value, keep=None):
+        self.value, self.at, self.keep = value, 0, keep
 
     def next(self):
         leaf = lib.dpc_leaf(self.value.address, self.at)
@@ -66,6 +67,13 @@ class Leaves:
 
     def peek(self):
         return lib.dpc_leaf(self.value.address, self.at)
+
+    def numbers(self, dtype):
+        """The next one's."""
+        leaf = self.next()
+        if self.keep:
+            return self.keep(self.value, self.at - 1, leaf, dtype)
+        return array_at(self.value, leaf.data, leaf.count, dtype)
 
 
 def scalar_at(t, address):
@@ -97,6 +105,7 @@ def product_one(t, leaves):
 
 
 def text_of(numbers):
+    numbers = numbers.get() if _opencl.is_array(numbers) else numbers
     return numbers.tobytes().decode("utf-8", "surrogateescape")
 
 
@@ -105,8 +114,7 @@ def text_of(numbers):
 
 def many(t, leaves, level):
     if isinstance(t, Scalar):
-        leaf = leaves.next()
-        return array_at(leaves.value, leaf.data, leaf.count, t.dtype)
+        return leaves.numbers(t.dtype)
     if isinstance(t, Array):
         return array_many(t, leaves, level)
     if isinstance(t, Product):
@@ -119,13 +127,13 @@ def array_many(t, leaves, level):
     leaf = leaves.peek()
     lengths = array_at(leaves.value, leaf.lengths[level], leaf.sequences[level], np.dtype(np.uint64))
     elements = many(t.element, leaves, level + 1)
-    if t.size is not None and isinstance(elements, np.ndarray):
+    if t.size is not None and (isinstance(elements, np.ndarray) or _opencl.is_array(elements)):
         m = int(lengths[0]) if lengths.size else 0
         return elements.reshape((lengths.size, m) + elements.shape[1:])
     offsets = np.zeros(lengths.size + 1, np.int64)
     np.cumsum(lengths, out=offsets[1:], dtype=np.int64)
     if t.text:
-        data = elements.tobytes()
+        data = (elements.get() if leaves.keep else elements).tobytes()
         return [data[a:b].decode("utf-8", "surrogateescape") for a, b in zip(offsets[:-1], offsets[1:])]
     return Ragged(elements, offsets)
 
@@ -154,8 +162,8 @@ def structured(t, columns):
 
 
 def reader_of(t, awkward):
-    """A function that makes of the address of a result what a call gives; it owns the result. awkward: whether sequences
-    that are no arrays of numpy become arrays of Awkward Array."""
+    """A function that makes of the address of a result what a call gives; it owns the result. awkward: whether
+    sequences that are no arrays of numpy become arrays of Awkward Array."""
     if isinstance(t, Scalar):
         return scalar_reader(t)
     if isinstance(t, Array) and isinstance(t.element, Scalar) and not t.text:
@@ -166,6 +174,11 @@ def reader_of(t, awkward):
         return _awkward.given(found) if awkward else found
 
     return read
+
+
+def device_reader(t):
+    """Likewise of a result that is on the device; called with `keep`, see Leaves."""
+    return lambda address, keep: one(t, Leaves(Value(address), keep))
 
 
 def scalar_reader(t):

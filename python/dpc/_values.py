@@ -3,6 +3,8 @@ from collections import namedtuple
 
 import numpy as np
 
+from . import _opencl
+
 Case = namedtuple("Case", ["name", "value"], defaults=[None])
 Case.__doc__ = "A value of a sum type: its constructor's name, and the payload, None where it has none."
 
@@ -28,11 +30,13 @@ class Sequence:
     __hash__ = None
 
     def __repr__(self):
-        return f"{type(self).__name__}({self.tolist()!r})" if len(self) <= 20 else f"<{type(self).__name__} of {len(self)}>"
+        name = type(self).__name__
+        return f"{name}({self.tolist()!r})" if len(self) <= 20 else f"<{name} of {len(self)}>"
 
 
 def as_list(values):
     """Python's own numbers and lists, all the way down."""
+    values = values.get() if _opencl.is_array(values) else values
     return values.tolist() if hasattr(values, "tolist") else [as_item(v) for v in values]
 
 
@@ -53,7 +57,7 @@ def take_rows(values, rows):
 
 
 class Ragged(Sequence):
-    """Rows of different lengths: `data` has all of them, one behind the other, and row i is data[offsets[i]:offsets[i + 1]].
+    """Rows of different lengths: `data` has all of them, one behind the other; row i is data[offsets[i]:offsets[i + 1]].
 
     >>> rows = Ragged([1, 2, 3], [0, 2, 2, 3])
     >>> rows.tolist()
@@ -61,7 +65,8 @@ class Ragged(Sequence):
     """
 
     def __init__(self, data, offsets):
-        self.data = data if isinstance(data, (np.ndarray, Sequence)) else np.asarray(data)
+        as_it_is = isinstance(data, (np.ndarray, Sequence)) or _opencl.is_array(data)
+        self.data = data if as_it_is else np.asarray(data)
         self.offsets = np.ascontiguousarray(offsets, dtype=np.int64)
         o = self.offsets
         if o.ndim != 1 or o.size == 0 or o[0] < 0 or o[-1] > len(self.data) or (o[1:] < o[:-1]).any():
@@ -131,8 +136,8 @@ class Columns(Sequence):
 
 
 class Cases(Sequence):
-    """Values of a sum type: `tags` index `names`, and `payloads` has a column for each constructor, None where it has no
-    payload; of a column those items count that have its tag."""
+    """Values of a sum type: `tags` index `names`, and `payloads` has a column for each constructor, None where it has
+    no payload; of a column those items count that have its tag."""
 
     def __init__(self, names, tags, payloads):
         self.names, self.tags, self.payloads = list(names), tags, list(payloads)

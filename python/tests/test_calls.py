@@ -17,7 +17,8 @@ entry swap (ps: [point]) : [(f32, i64)] = { (p.y, p.x) : p in ps }
 entry nested (ps: [[point]]) : [[(f32, i64)]] = { { (p.y, p.x) : p in row } : row in ps }
 entry points (ps: [(f64, f64)]) : f64 = sum { x * y : (x, y) in ps }
 entry named (b: {t: text, a: [i64]}) : {t: text, a: [i64]} = b
-entry people (ps: [{name: text, scores: [i64]}]) : [{name: text, best: i64}] = { {name = p.name, best = reduce max 0 p.scores} : p in ps }
+entry people (ps: [{name: text, scores: [i64]}]) : [{name: text, best: i64}] =
+  { {name = p.name, best = reduce max 0 p.scores} : p in ps }
 entry shapes (xs: [#circle f64 | #none | #box (f64, f64)]) : [#circle f64 | #none | #box (f64, f64)] = xs
 entry shape (x: #circle f64 | #none) : #circle f64 | #none = x
 entry words (ts: [text]) : [text] = reverse ts
@@ -57,7 +58,9 @@ def test_scalars(m):
     assert m.rows([[1]], 2)[0] == 2.0  # integers are numbers of any type
 
 
-@pytest.mark.parametrize("make", [np.ascontiguousarray, np.asfortranarray, lambda a: a[::1, ::-1], lambda a: a.astype(">f4")])
+@pytest.mark.parametrize(
+    "make", [np.ascontiguousarray, np.asfortranarray, lambda a: a[::1, ::-1], lambda a: a.astype(">f4")]
+)
 def test_matrices(m, make):
     a = make(np.arange(6, dtype=np.float32).reshape(2, 3))
     same(m.rows(a, 2.0), (2 * a.sum(axis=1)).astype(np.float32))
@@ -136,7 +139,8 @@ def test_wrong_offsets(offsets):
 
 def test_sparse_matrix():
     sparse = pytest.importorskip("scipy.sparse")
-    spmv = dpc.compile("entry main (a: [[(i32, f64)]]) (x: [f64]) : [f64] = { sum { v * x[j] : (j, v) in row } : row in a }")
+    source = "entry main (a: [[(i32, f64)]]) (x: [f64]) : [f64] = { sum { v * x[j] : (j, v) in row } : row in a }"
+    spmv = dpc.compile(source)
     a = sparse.random(50, 40, 0.1, "csr", random_state=1)
     x = np.arange(40.0)
     assert np.allclose(spmv.main(a, x), a @ x)

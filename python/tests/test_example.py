@@ -32,7 +32,7 @@ def test_made_web(tmp_path):
 
 
 def test_given_matrix(tmp_path):
-    """0 and 1 link to 2, which links to nothing; entries of the diagonal and repeated ones are no links of their own."""
+    """0 and 1 link to 2, which links to nothing; entries of the diagonal and repeated ones are no links more."""
     (tmp_path / "m.mtx").write_text(
         "%%MatrixMarket matrix coordinate real general\n3 3 5\n1 3 1\n2 3 4\n2 3 0.5\n3 3 1\n1 1 2\n"
     )
