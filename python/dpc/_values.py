@@ -57,7 +57,7 @@ def take_rows(values, rows):
 
 
 class Ragged(Sequence):
-    """Rows of different lengths: `data` has all of them, one behind the other; row i is data[offsets[i]:offsets[i + 1]].
+    """Rows of different lengths: `data` has them all, one behind the other; row i is data[offsets[i]:offsets[i + 1]].
 
     >>> rows = Ragged([1, 2, 3], [0, 2, 2, 3])
     >>> rows.tolist()
