@@ -1,6 +1,6 @@
 #include "opencl/spread.h"
 
-enum { MOST_NESTED = 24, GATHER_COST = 3, CHEAP_BRANCH = 8 };
+enum { MOST_NESTED = 24, GATHER_COST = 3, CHECK_COST = 2, CHEAP_BRANCH = 8 };
 
 typedef struct Analysis {
     const CoreFn *fn;
@@ -260,10 +260,12 @@ static void measure_stmt(Analysis *a, const CoreStmt *s)
     switch (s->kind) {
     case CORE_PRIM: measure_prim(a, s); break;
     case CORE_INDEX:
-        if (spread_of(a->table, s->index.index) == SPREAD_VARYING)
+        if (spread_of(a->table, s->index.index) == SPREAD_VARYING) {
             a->facts->lanes += GATHER_COST;
-        else if (spread_var(a->table, s->vars[0])->spread == SPREAD_VARYING)
+            a->facts->vectors += s->site == CORE_NO_SITE ? 0 : CHECK_COST; /* one comparison for all lanes */
+        } else if (spread_var(a->table, s->vars[0])->spread == SPREAD_VARYING) {
             a->facts->vectors += GATHER_COST;
+        }
         break;
     case CORE_IF:
         measure_block(a, s->if_.then_b);
