@@ -20,7 +20,7 @@ mkdir "$tmp/a folder" && cd "$tmp/a folder" || exit 2
 CFLAGS=$flags "$build/dpc" library "$OLDPWD/forms.dp" -o forms || wrong "no static library"
 CFLAGS=$flags "$build/dpc" library "$OLDPWD/forms.dp" -o ./forms --shared || wrong "no shared library"
 [ -f forms.h ] && [ -f forms.c ] && [ -f libforms.a ] && [ -f libforms.so ] || wrong "files are missing: $(ls)"
-libs=$(sed -n 's/^Libs.private: *//p' "$build/dpc-runtime.pc")
+libs=$(sed -n "s/^Libs.private: *//p" "$build/dpc-runtime.pc")
 # shellcheck disable=SC2086 # words
 {
     cc $flags $warn -I. -I"$build/include" "$OLDPWD/forms_test.c" libforms.a "$build/libdpruntime.a" $libs -o static ||
