@@ -2,8 +2,8 @@
  *
  *     cc simulation.c $(pkg-config --cflags --libs dpc) -lOpenCL -o simulation && ./simulation
  *
- * The flame that moves over the plate is a kernel of the simulation's; how the plate conducts heat is heat.dp. Both work
- * on the same queue and the same memory: nothing is copied to the host but what is printed. */
+ * The flame that moves over the plate is a kernel of the simulation's; how the plate conducts heat is heat.dp. Both
+ * work on the same queue and the same memory: nothing is copied to the host but what is printed. */
 #define CL_TARGET_OPENCL_VERSION 120
 #include <CL/cl.h>
 #include <dpc.h>
