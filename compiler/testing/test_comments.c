@@ -13,6 +13,7 @@ typedef enum Keyword {
     KEY_NONE,
     KEY_TEST,
     KEY_PROPERTY,
+    KEY_BENCH,
     KEY_INPUT,
     KEY_OUTPUT,
     KEY_ERROR,
@@ -20,7 +21,8 @@ typedef enum Keyword {
     KEY_HINT,
     KEY_COUNT
 } Keyword;
-static const char *const keywords[KEY_COUNT] = {"", "test", "property", "input", "output", "error", "expect", "hint"};
+static const char *const keywords[KEY_COUNT] = {"",       "test",  "property", "bench", "input",
+                                                "output", "error", "expect",   "hint"};
 const char *const test_fact_names[FACT_COUNT] = {"kernels", "launches", "readbacks", "stored"};
 
 typedef struct Region {
@@ -289,14 +291,20 @@ static void read_facts(Finder *f, Region text)
                    "`-- expect` takes numbers of kernels, launches, readbacks or stored: `launches 3, readbacks <= 1`");
 }
 
-static TestBlock *add_block(Finder *f, bool is_property, Name name, Span span)
+static bool has_inputs_only(const TestBlock *b) { return b->is_property || b->is_bench; }
+
+static TestBlock *add_block(Finder *f, Keyword kind, Name name, Span span)
 {
     TestBlock *b = arena_new(f->s->arena, TestBlock);
-    b->is_property = is_property;
+    b->is_property = kind == KEY_PROPERTY;
+    b->is_bench = kind == KEY_BENCH;
     b->name = name;
     b->span = span;
     b->def = find_def(f, name);
-    vec_push(f->s->arena, &f->out->blocks, b);
+    if (b->is_bench)
+        vec_push(f->s->arena, &f->out->benches, b);
+    else
+        vec_push(f->s->arena, &f->out->blocks, b);
     f->block = b;
     return b;
 }
@@ -304,9 +312,9 @@ static TestBlock *add_block(Finder *f, bool is_property, Name name, Span span)
 /* Cases outside of blocks, before there is one. */
 static TestBlock *block_of_case(Finder *f)
 {
-    if (f->block && (f->in_block || !f->block->is_property))
+    if (f->block && (f->in_block || !has_inputs_only(f->block)))
         return f->block;
-    return add_block(f, false, intern_cstr(f->s, "main"), f->first);
+    return add_block(f, KEY_TEST, intern_cstr(f->s, "main"), f->first);
 }
 
 static void add_case(Finder *f)
@@ -322,8 +330,10 @@ static void add_case(Finder *f)
     memcpy(c.facts, f->facts, sizeof c.facts);
     c.hint = f->hint.start < f->hint.end ? hint_of(f) : NULL;
     TestBlock *b = block_of_case(f);
-    if (b->is_property && f->result_kind)
-        diag_error(f->s, f->first, DIAG_TEST_COMMENT, "a property has inputs only: its result is to be `true`");
+    if (has_inputs_only(b) && f->result_kind)
+        diag_error(f->s, f->first, DIAG_TEST_COMMENT,
+                   b->is_bench ? "a bench has inputs only: its results are those of the tests"
+                               : "a property has inputs only: its result is to be `true`");
     else
         vec_push(f->s->arena, &b->cases, c);
 }
@@ -331,8 +341,8 @@ static void add_case(Finder *f)
 /* Ends the case at hand, if there is one. */
 static void finish_case(Finder *f)
 {
-    bool of_property = f->in_block && f->block->is_property;
-    if (f->result_kind || (f->has_input && of_property))
+    bool inputs_only = f->in_block && has_inputs_only(f->block);
+    if (f->result_kind || (f->has_input && inputs_only))
         add_case(f);
     else if (f->has_input && f->in_block)
         diag_error(f->s, f->first, DIAG_TEST_COMMENT, "this `-- input` has neither `-- output` nor `-- error`");
@@ -350,11 +360,11 @@ static void begin_block(Finder *f, Keyword k, Region keyword, Region rest)
     if (behind.start < behind.end && (behind.end - behind.start < 2 || memcmp(f->text + behind.start, "--", 2) != 0))
         return;
     bool is_named = name.start < name.end;
-    if (k == KEY_PROPERTY && !is_named)
+    if (k != KEY_TEST && !is_named)
         return;
     f->in_block = true;
     Name wanted = is_named ? word_name(f, name) : intern_cstr(f->s, "main");
-    TestBlock *b = add_block(f, k == KEY_PROPERTY, wanted, span_of(f, is_named ? name : keyword));
+    TestBlock *b = add_block(f, k, wanted, span_of(f, is_named ? name : keyword));
     if (b->is_property && b->def)
         b->def->is_property = true;
 }
@@ -424,7 +434,7 @@ static void use_comment(Finder *f, Region text)
     bool continues_case = (k == KEY_OUTPUT || k == KEY_ERROR) && !f->result_kind;
     if (!continues_case)
         finish_case(f);
-    if (k == KEY_TEST || k == KEY_PROPERTY)
+    if (k == KEY_TEST || k == KEY_PROPERTY || k == KEY_BENCH)
         begin_block(f, k, keyword, text);
     else if (k == KEY_INPUT)
         begin_input(f, keyword, text);
@@ -461,6 +471,8 @@ static void check_blocks(Finder *f)
         f->out->blocks.at[kept++] = b;
     }
     f->out->blocks.n = kept;
+    for (uint32_t i = 0; i < f->out->benches.n; i++)
+        check_name(f, f->out->benches.at[i]);
 }
 
 TestFile *find_tests(Session *s, Module *m)

@@ -12,6 +12,10 @@
  *     -- property reverse_twice   -- a function with a bool as its result, to be true for all arguments
  *     -- input  []                -- these always; then random ones
  *
+ *     -- bench main               -- for dpc bench: what is timed
+ *     -- input  @large.npy [3, 4]
+ *     -- input  = { f64 i : i in 1000000 }, [3, 4]     -- expressions, one for each parameter
+ *
  * A test block goes up to the first line that is no comment, or an empty one. In it everything must make sense;
  * elsewhere `-- input` counts only where an `-- output` or `-- error` follows it, as prose may begin with that word.
  * Such a case belongs to the entry of the last `-- test`, or to main. A block's header with further words behind the
@@ -58,14 +62,15 @@ typedef struct TestCase {
 
 typedef struct TestBlock {
     Name name;
-    Def *def;  /* what is tested */
-    Span span; /* of its name; of the case, where no block names main */
-    bool is_property;
+    Def *def;                   /* what is tested */
+    Span span;                  /* of its name; of the case, where no block names main */
+    bool is_property, is_bench; /* these have inputs only */
     VEC(TestCase) cases;
 } TestBlock;
 
 typedef struct TestFile {
     VEC(TestBlock *) blocks; /* those of tests have cases */
+    VEC(TestBlock *) benches;
 } TestFile;
 
 /* Mistakes are reported; what can be understood is in the result. Definitions that are properties are marked so. */
