@@ -173,6 +173,35 @@ libraries() { # formats that need a library are refused where dpc was built with
     run record three.npz -o back.npz && gives '(3, 7, [[true, false]])\n' params back.npz
     refuses 2 "three.npz: expected one array, found 3" arrays three.npz
     refuses 2 "three.npz: there is no array q" other three.npz
+    seed h5/deflated d.h5
+    if run arrays d.h5 2>&1 | grep -qE "without libhdf5|which is not there"; then
+        echo "no libhdf5: .h5 is not tested"
+    else
+        gives "[$(seq -s ', ' 0 99)]\n" arrays d.h5
+        seed h5/latest l.h5
+        gives '[1, -2]\n' arrays l.h5
+        seed h5/three three.h5 # by names, as record or as parameters; there is a group, too
+        gives '{a = 3, b = 7, c = [[true, false]]}\n' record three.h5
+        gives '(3, 7, [[true, false]])\n' params three.h5
+        run record three.h5 -o back.h5 && gives '(3, 7, [[true, false]])\n' params back.h5
+        run params back.h5 -o tuple.hdf5 && gives '(3, 7, [[true, false]])\n' params tuple.hdf5
+        run record three.h5 -o again.h5 && cmp back.h5 again.h5 || fail "equal values give equal .h5 files"
+        refuses 2 "three.h5: expected one array, found 3" arrays three.h5
+        refuses 2 "three.h5: there is no array q" other three.h5
+        head -c 100 d.h5 >cut.h5
+        refuses 2 "cut.h5: not a valid .h5 file: the signature or the superblock is wrong" arrays cut.h5
+        : >empty.h5
+        refuses 2 "empty.h5: not a valid .h5 file: it is empty" arrays empty.h5
+        seed h5/texts t.h5
+        refuses 2 "t.h5: dataset x: expected elements of type i64, found texts" arrays t.h5
+        seed h5/huge h.h5
+        refuses 2 "h.h5: not a valid .h5 file: a shape is larger than the file" arrays h.h5
+        seed h5/elsewhere e.h5 # nothing of other files
+        refuses 2 "e.h5: dataset x: elements in other files are not read" arrays e.h5
+        seed h5/links k.h5
+        refuses 2 "k.h5: expected one array, found 0" arrays k.h5
+        refuses 2 "a .h5 file holds arrays of scalars, in a record or a tuple, which the result is not" pairs '[(1, 2)]' -o x.h5
+    fi
     seed jpg/colour c.jpg
     if run colour c.jpg 2>&1 | grep -q "without libjpeg"; then
         echo "no libjpeg: .jpg is not tested"

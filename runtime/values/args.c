@@ -140,7 +140,7 @@ static bool check_rest(Input *in, DpError e)
     return dp_expected(&in->reader, "the end of the input", e);
 }
 
-/* One .npz file holds the arrays of all parameters: as the fields of a record of their names. */
+/* One file of several arrays holds the arrays of all parameters: as the fields of a record of their names. */
 static bool read_archive(const char *arg, const DpParam *params, uint32_t n, DpError e)
 {
     DpType record = {
@@ -176,7 +176,8 @@ bool dp_read_args(int argc, char *const *argv, const DpParam *params, uint32_t n
     DpError e = {error, error_bytes, stderr};
     Input in = {0};
     uint32_t nargs = argc > 0 ? (uint32_t)argc : 0, done = 0;
-    if (nargs == 1 && nparams > 1 && dp_place_of(argv[0], NULL).format->read == dp_read_npz)
+    DpReadFormat *format = nargs == 1 && nparams > 1 ? dp_place_of(argv[0], NULL).format->read : NULL;
+    if (format == dp_read_npz || format == dp_read_hdf5)
         return read_archive(argv[0], params, nparams, e);
     bool ok = nargs <= nparams || fail_too_many(nargs, params, nparams, e);
     for (; ok && done < nparams; done++) {

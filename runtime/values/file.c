@@ -26,6 +26,8 @@ static const DpFormat formats[] = {
     {"csv|", NULL, dp_read_csv_bar, dp_write_csv_bar},
     {"npy", ".npy", dp_read_npy, dp_write_npy},
     {"npz", ".npz", dp_read_npz, dp_write_npz},
+    {"h5", ".h5", dp_read_hdf5, dp_write_hdf5},
+    {"hdf5", ".hdf5", dp_read_hdf5, dp_write_hdf5},
     {"jpg", ".jpg", dp_read_jpeg, NULL},
     {"jpeg", ".jpeg", dp_read_jpeg, NULL},
     {"mtx", ".mtx", dp_read_mtx, dp_write_mtx},

@@ -1,8 +1,7 @@
 /* NumPy's .npz files: zip archives of .npy files, stored or deflated.
  *
- * The members go to the fields of a record by their names, or, where no member has one of them, by order, as to the
- * items of a tuple; a single array is a single member. The directory at the archive's end says where they are; those
- * that are not wanted are not looked at. Written are stored members. */
+ * The directory at the archive's end says where the members are; those that are not wanted are not looked at. Written
+ * are stored members. */
 #include "dp_output.h"
 #include "values.h"
 
@@ -19,26 +18,26 @@ enum {
     MESSAGE_BYTES = 512
 };
 
-typedef struct Zip {
-    const char *path;
-    DpError error;
-    const uint8_t *bytes;
-    size_t n, directory;
-    uint32_t members;
-} Zip;
-
 typedef struct Member {
     const char *name; /* not terminated, without .npy */
     size_t name_bytes;
     uint32_t method, crc, packed, unpacked, local;
 } Member;
 
+typedef struct Zip {
+    DpArchive archive; /* first */
+    const uint8_t *bytes;
+    size_t n, directory;
+    Member member; /* found last */
+} Zip;
+
 static uint32_t load16(const uint8_t *b) { return (uint32_t)(b[0] | b[1] << 8); }
 static uint32_t load32(const uint8_t *b) { return load16(b) | load16(b + 2) << 16; }
 
 static bool fail(const Zip *z, size_t at, const char *what)
 {
-    return dp_error(z->error, "%s: at byte %llu: not a valid .npz file: %s", z->path, (unsigned long long)at, what);
+    return dp_error(z->archive.error, "%s: at byte %llu: not a valid .npz file: %s", z->archive.path,
+                    (unsigned long long)at, what);
 }
 
 /* ---- the directory ---- */
@@ -51,9 +50,9 @@ static bool find_directory(Zip *z)
         const uint8_t *b = z->bytes + at;
         if (memcmp(b, "PK\5\6", 4) != 0 || load16(b + 20) != z->n - at - END_BYTES)
             continue;
-        z->members = load16(b + 10);
+        z->archive.members = load16(b + 10);
         z->directory = load32(b + 16);
-        if (z->members == 0xffff || z->directory == 0xffffffff)
+        if (z->archive.members == 0xffff || z->directory == 0xffffffff)
             return fail(z, at, "archives of zip64 are not read");
         return z->directory <= at || fail(z, at, "the directory stands behind its end");
     }
@@ -86,12 +85,13 @@ static bool next_member(const Zip *z, size_t *at, Member *m)
     return true;
 }
 
-/* The member of this name, or with NULL the one at `index`. *found: is there one? */
-static bool find_member(const Zip *z, const char *name, uint32_t index, Member *m, bool *found)
+static bool find_member(DpArchive *a, const char *name, uint32_t index, bool *found)
 {
+    Zip *z = (Zip *)a;
+    Member *m = &z->member;
     size_t at = z->directory;
     *found = false;
-    for (uint32_t i = 0; !*found && i < z->members; i++) {
+    for (uint32_t i = 0; !*found && i < a->members; i++) {
         if (!next_member(z, &at, m))
             return false;
         *found = name ? strlen(name) == m->name_bytes && memcmp(name, m->name, m->name_bytes) == 0 : i == index;
@@ -123,98 +123,44 @@ static bool check_sum(const char *bytes, size_t n, uint32_t wanted)
     return dp_crc_end(&crc) == wanted;
 }
 
-static bool read_member(const Zip *z, const Member *m, const DpType *t, DpLeaf *leaf)
+static bool read_member(DpArchive *a, const DpType *t, DpLeaf *leaf)
 {
+    const Zip *z = (const Zip *)a;
+    const Member *m = &z->member;
     const char *data = NULL;
     char path[MESSAGE_BYTES];
     if (!find_data(z, m, &data))
         return false;
     if (m->method != STORED && m->method != DEFLATED)
         return fail(z, m->local, "a member is packed in an unknown way");
-    snprintf(path, sizeof path, "%.400s: member %.*s", z->path,
+    snprintf(path, sizeof path, "%.400s: member %.*s", z->archive.path,
              m->name_bytes > NAME_BYTES ? NAME_BYTES : (int)m->name_bytes, m->name);
     char *unpacked = m->method == DEFLATED ? dp_alloc_array(m->unpacked, 1) : NULL;
     if (m->method == DEFLATED && !unpacked)
-        return dp_error_memory(z->error, z->path);
-    bool ok = !unpacked || dp_inflate(data, m->packed, unpacked, m->unpacked, path, z->error);
+        return dp_error_memory(z->archive.error, z->archive.path);
+    bool ok = !unpacked || dp_inflate(data, m->packed, unpacked, m->unpacked, path, z->archive.error);
     const char *bytes = unpacked ? unpacked : data;
     ok = ok &&
          (check_sum(bytes, m->unpacked, m->crc) || fail(z, m->local, "a member is damaged: its checksum is wrong"));
-    ok = ok && dp_read_npy(path, bytes, m->unpacked, t, leaf, z->error);
+    ok = ok && dp_read_npy(path, bytes, m->unpacked, t, leaf, z->archive.error);
     free(unpacked);
     return ok;
 }
 
-/* ---- reading ---- */
-
-static bool any_named(const Zip *z, const DpType *t, bool *any)
-{
-    Member m;
-    *any = false;
-    for (uint32_t i = 0; t->kind == DP_T_RECORD && !*any && i < t->n; i++)
-        if (!find_member(z, t->names[i], 0, &m, any))
-            return false;
-    return true;
-}
-
-static bool read_items(const Zip *z, const DpType *t, DpLeaf *leaves)
-{
-    bool named, found;
-    if (!any_named(z, t, &named))
-        return false;
-    if (!named && z->members != t->n)
-        return dp_error(z->error, "%s: expected %u arrays, found %u", z->path, (unsigned)t->n, (unsigned)z->members);
-    for (uint32_t i = 0; i < t->n; i++) {
-        Member m;
-        uint32_t item = t->order ? t->order[i] : i;
-        if (!find_member(z, named ? t->names[item] : NULL, i, &m, &found))
-            return false;
-        if (!found) /* by its name */
-            return dp_error(z->error, "%s: there is no array %s", z->path, t->names[item]);
-        if (!read_member(z, &m, t->items[item], &leaves[item]))
-            return false;
-    }
-    return true;
-}
-
-/* Arrays have one leaf each. */
-static bool holds_arrays(const DpType *t)
-{
-    DpScalar scalar;
-    uint32_t rank;
-    bool many = (t->kind == DP_T_TUPLE || t->kind == DP_T_RECORD) && t->n > 0;
-    for (uint32_t i = 0; many && i < t->n; i++)
-        if (!dp_type_is_regular(t->items[i], &scalar, &rank))
-            return false;
-    return many || dp_type_is_regular(t, &scalar, &rank);
-}
-
 bool dp_read_npz(const char *path, const char *bytes, size_t n, const DpType *t, DpLeaf *leaves, DpError e)
 {
-    Zip z = {.path = path, .error = e, .bytes = (const uint8_t *)bytes, .n = n};
-    Member m;
-    bool found, single = t->kind != DP_T_TUPLE && t->kind != DP_T_RECORD;
-    if (!holds_arrays(t))
-        return dp_error(
-            e, "%s: a .npz file holds arrays of scalars, for the fields of a record or the items of a tuple", path);
-    if (!find_directory(&z))
-        return false;
-    if (single && z.members != 1)
-        return dp_error(e, "%s: expected one array, found %u", path, (unsigned)z.members);
-    dp_leaves_init(leaves, t);
-    bool ok =
-        single ? find_member(&z, NULL, 0, &m, &found) && read_member(&z, &m, t, leaves) : read_items(&z, t, leaves);
-    if (!ok)
-        dp_leaves_free(leaves, dp_type_leaves(t));
-    return ok;
+    Zip z = {.archive = {.path = path, .kind = ".npz", .error = e, .find = find_member, .read = read_member},
+             .bytes = (const uint8_t *)bytes,
+             .n = n};
+    return dp_archive_takes(&z.archive, t, false) && find_directory(&z) && dp_archive_read(&z.archive, t, leaves);
 }
 
 /* ---- writing ---- */
 
 typedef struct ZipOut {
+    DpArchive archive;      /* first */
     FILE *file, *directory; /* the directory is collected */
     uint64_t at;
-    uint32_t members;
 } ZipOut;
 
 static void put(FILE *out, uint64_t x, int bytes)
@@ -238,11 +184,12 @@ static void put_header(FILE *out, const char *name, uint32_t crc, size_t n)
     put(out, 0, 2);
 }
 
-static bool put_member(ZipOut *out, const char *name, const char *bytes, size_t n, DpError e)
+static bool put_member(ZipOut *out, const char *name, const char *bytes, size_t n)
 {
     DpCrc crc;
-    if (n > 0xffffffff - LOCAL_BYTES - strlen(name) - 4 - out->at)        /* GCOVR_EXCL_BR_LINE: too much for a test */
-        return dp_error(e, "a .npz file of 4 GB or more is not written"); /* GCOVR_EXCL_LINE: as above */
+    if (n > 0xffffffff - LOCAL_BYTES - strlen(name) - 4 - out->at) /* GCOVR_EXCL_BR_LINE: too much for a test */
+        return dp_error(out->archive.error,
+                        "a .npz file of 4 GB or more is not written"); /* GCOVR_EXCL_LINE: as above */
     dp_crc_begin(&crc);
     dp_crc_add(&crc, bytes, n);
     uint32_t sum = dp_crc_end(&crc);
@@ -258,42 +205,29 @@ static bool put_member(ZipOut *out, const char *name, const char *bytes, size_t 
     put(out->directory, out->at, 4);
     fprintf(out->directory, "%s.npy", name);
     out->at += LOCAL_BYTES + strlen(name) + 4 + n;
-    out->members++;
+    out->archive.members++;
     return true;
 }
 
-static bool write_array(ZipOut *out, const char *name, const DpType *t, const DpLeaf *leaf, DpError e)
+static bool write_member(DpArchive *a, const char *name, const DpType *t, const DpLeaf *leaf)
 {
     size_t n;
-    char *bytes = dp_write_memory(dp_write_npy, t, leaf, &n, e);
-    bool ok = bytes && put_member(out, name, bytes, n, e); /* GCOVR_EXCL_BR_LINE: fails with 4 GB alone */
+    char *bytes = dp_write_memory(dp_write_npy, t, leaf, &n, a->error);
+    bool ok = bytes && put_member((ZipOut *)a, name, bytes, n); /* GCOVR_EXCL_BR_LINE: fails with 4 GB alone */
     free(bytes);
     return ok;
-}
-
-static bool write_arrays(ZipOut *out, const DpType *t, const DpLeaf *leaves, DpError e)
-{
-    if (t->kind != DP_T_TUPLE && t->kind != DP_T_RECORD)
-        return write_array(out, "arr_0", t, leaves, e);
-    for (uint32_t i = 0; i < t->n; i++) {
-        uint32_t item = t->order ? t->order[i] : i;
-        char number[32];
-        snprintf(number, sizeof number, "arr_%u", (unsigned)i);
-        if (!write_array(out, t->kind == DP_T_RECORD ? t->names[item] : number, t->items[item], &leaves[item], e))
-            return false;
-    }
-    return true;
 }
 
 bool dp_write_npz(FILE *file, const DpType *t, const DpLeaf *leaves, DpError e)
 {
     DpMemoryFile entries;
-    if (!holds_arrays(t))
-        return dp_error(e, "a .npz file holds arrays of scalars, in a record or a tuple, which the result is not");
+    ZipOut out = {.archive = {.kind = ".npz", .error = e, .write = write_member}, .file = file};
+    if (!dp_archive_takes(&out.archive, t, true))
+        return false;
     if (!dp_memory_open(&entries))
         return dp_error_memory(e, "");
-    ZipOut out = {.file = file, .directory = entries.file};
-    bool ok = write_arrays(&out, t, leaves, e);
+    out.directory = entries.file;
+    bool ok = dp_archive_write(&out.archive, t, leaves);
     char *directory = dp_memory_close(&entries);
     if (!directory)
         ok = dp_error_memory(e, "");
@@ -301,8 +235,8 @@ bool dp_write_npz(FILE *file, const DpType *t, const DpLeaf *leaves, DpError e)
         fwrite(directory, 1, entries.n, file);
         fputs("PK\5\6", file);
         put(file, 0, 4);
-        put(file, out.members, 2);
-        put(file, out.members, 2);
+        put(file, out.archive.members, 2);
+        put(file, out.archive.members, 2);
         put(file, entries.n, 4);
         put(file, out.at, 4);
         put(file, 0, 2);

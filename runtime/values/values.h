@@ -9,9 +9,9 @@
  *   - a header may promise DP_FREE_LENGTHS rows without such bytes (0 columns), in all leaves and levels together;
  *   - images are compressed: DP_FREE_IMAGE_BYTES and DP_DEFLATE_MOST times the file's bytes at most, and memory is only
  *     touched as far as the image has been decoded;
- *   - .gz files and members of .npz are read as they are unpacked, which are DP_DEFLATE_MOST times as many bytes at
- * most. Recursion is as deep as the type, never as the file. What a header promises is checked before anything is
- * allocated (dp_shape_plausible), so that the arithmetic behind that cannot overflow. */
+ *   - .gz files and members of .npz and .h5 are read as they are unpacked, which are DP_DEFLATE_MOST times as many
+ * bytes at most. Recursion is as deep as the type, never as the file. What a header promises is checked before anything
+ * is allocated (dp_shape_plausible), so that the arithmetic behind that cannot overflow. */
 #ifndef DP_VALUES_H
 #define DP_VALUES_H
 
@@ -156,15 +156,33 @@ bool dp_gzip(FILE *out, const char *bytes, size_t n, DpError e);
 /* Raw deflate into exactly `unpacked` bytes. */
 bool dp_inflate(const char *bytes, size_t n, char *out, size_t unpacked, const char *path, DpError e);
 
+/* ---- files of several arrays ---- */
+/* The arrays go to the fields of a record by their names, or, where no array has one of them, by order, as to the items
+ * of a tuple; a single array is a single member. */
+typedef struct DpArchive {
+    const char *path, *kind; /* kind: ".npz" */
+    DpError error;
+    uint32_t members; /* that there are */
+    /* Finds the member of this name, or with NULL the one at `index`: *found. The next `read` reads it. */
+    bool (*find)(struct DpArchive *a, const char *name, uint32_t index, bool *found);
+    bool (*read)(struct DpArchive *a, const DpType *t, DpLeaf *leaf);
+    bool (*write)(struct DpArchive *a, const char *name, const DpType *t, const DpLeaf *leaf);
+} DpArchive;
+/* Can values of this type be in one? Else what a message says of it is written. */
+bool dp_archive_takes(const DpArchive *a, const DpType *t, bool writing);
+bool dp_archive_read(DpArchive *a, const DpType *t, DpLeaf *leaves);
+bool dp_archive_write(DpArchive *a, const DpType *t, const DpLeaf *leaves);
+
 /* ---- formats ---- */
 /* Readers are given the whole file, and leave nothing in the leaves when they fail. Writers' messages lack the path. */
 typedef bool DpReadFormat(const char *path, const char *bytes, size_t n, const DpType *t, DpLeaf *leaves, DpError e);
 typedef bool DpWriteFormat(FILE *out, const DpType *t, const DpLeaf *leaves, DpError e);
 DpReadFormat dp_read_csv, dp_read_csv_comma, dp_read_csv_semicolon, dp_read_csv_bar, dp_read_tsv, dp_read_dpv,
-    dp_read_jpeg, dp_read_json, dp_read_lines, dp_read_mtx, dp_read_npy, dp_read_npz, dp_read_png, dp_read_pnm,
-    dp_read_raw;
-DpWriteFormat dp_write_csv, dp_write_csv_semicolon, dp_write_csv_bar, dp_write_tsv, dp_write_dpv, dp_write_json,
-    dp_write_lines, dp_write_mtx, dp_write_npy, dp_write_npz, dp_write_pgm, dp_write_png, dp_write_ppm, dp_write_raw;
+    dp_read_hdf5, dp_read_jpeg, dp_read_json, dp_read_lines, dp_read_mtx, dp_read_npy, dp_read_npz, dp_read_png,
+    dp_read_pnm, dp_read_raw;
+DpWriteFormat dp_write_csv, dp_write_csv_semicolon, dp_write_csv_bar, dp_write_tsv, dp_write_dpv, dp_write_hdf5,
+    dp_write_json, dp_write_lines, dp_write_mtx, dp_write_npy, dp_write_npz, dp_write_pgm, dp_write_png, dp_write_ppm,
+    dp_write_raw;
 
 typedef struct DpFormat {
     const char *name;   /* what stands before the colon of a prefix */
