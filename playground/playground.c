@@ -173,15 +173,14 @@ char *play_run(const char *program, const char *entry, const char *arguments, co
 typedef struct Explaining {
     Explanation *x;
     const char *arguments;
-    bool reached_flat;
 } Explaining;
 
 static void explain_run(void *data, const EntryTypes *t, const DpLeaf *args)
 {
     Explaining *e = data;
     explanation_count(e->x, t, args);
-    e->reached_flat = explanation_reach(e->x, STAGE_FLAT);
-    if (e->reached_flat)
+    const Stage stages[] = {STAGE_CORE, STAGE_FLAT};
+    for (uint32_t i = 0; i < sizeof stages / sizeof *stages && explanation_reach(e->x, stages[i]); i++)
         explanation_run(e->x, t, args, e->arguments);
 }
 
@@ -192,7 +191,7 @@ char *play_explain(const char *program, const char *entry, const char *arguments
     size_t bytes = 0;
     play_begin(&p, program);
     p.c->session->warnings = WARNINGS_HIDDEN;
-    Explaining e = {explanation_create(p.c), arguments, false};
+    Explaining e = {explanation_create(p.c), arguments};
     if (explanation_reach(e.x, STAGE_ELABORATED) && p.c->core->entries.n > 0)
         with_arguments(p.c, entry, arguments, explain_run, &e);
     FILE *out = open_memstream(&page, &bytes);

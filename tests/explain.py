@@ -124,13 +124,62 @@ def check_in_browser(browser, name, page):
     browser.run("document.querySelector('[aria-label=\"last step\"]').click()")
     shown = browser.run("document.getElementById('result').textContent")
     check(f"{name}: the slider reaches the result", shown == data_of(page)[0]["result"], shown)
+    check_core_run(browser, name, page)
     check(f"{name}: no error in the run", not browser.errors(), json.dumps(browser.errors()[:1])[:400])
+
+
+def check_core_run(browser, name, page):
+    """Beside flat's run stands core's; from each one gets to the other."""
+    browser.run("""(() => { const s = document.getElementById("step"); for (let n = 0; n <= Number(s.max); n++) {
+      s.value = n; s.dispatchEvent(new Event("input"));
+      const there = document.querySelector("#view-run .run:not([hidden]) .beside-list button"); if (there) return there.click(); } })()""")
+    check(f"{name}: a step of flat leads to core's", browser.run("document.getElementById('run-core').checked"))
+    check(f"{name}: which is marked in core", browser.run("document.querySelectorAll('#view-run .pane[data-stage=core] .now').length") > 0)
+    check(f"{name}: and leads back", browser.run("document.querySelectorAll('#view-run .run:not([hidden]) .beside-list button').length") > 0)
+    browser.run("""(() => { const s = document.getElementById("step-core"), max = Number(s.max), by = Math.max(1, Math.floor(max / 100));
+      for (let n = 0; n <= max; n += by) { s.value = n; s.dispatchEvent(new Event("input")); } s.value = max; s.dispatchEvent(new Event("input")); })()""")
+    shown = browser.run("(document.getElementById('result-core') || {}).textContent")
+    check(f"{name}: core's run ends with the same result", shown == data_of(page)[0]["result"], shown)
+    browser.run("document.getElementById('run-flat').click()")
+
+
+def check_long_lines(browser, page):
+    """Lines of stages wrap: no pane scrolls sideways, and no text is lost."""
+    browser.look(1280, 900)
+    browser.open(page)
+    texts = browser.run("""(() => { for (const b of document.querySelectorAll(".chips input[type=checkbox]")) if (!b.checked) b.click();
+      return [...document.querySelectorAll("#view-stages .pane")].map((p) => { const pre = p.querySelector("pre");
+        return [p.dataset.stage, pre.scrollWidth - pre.clientWidth, pre.textContent === document.querySelector(`#stage-${p.dataset.stage} pre`).textContent]; }); })()""")
+    for stage, beyond, whole in texts:
+        check(f"{stage} does not scroll sideways", beyond <= 0, beyond)
+        check(f"{stage} has all its text", whole)
+
+
+def check_sorts(browser):
+    """Radix sorts of large, negative and real keys are drawn to the end: what the last pass gives is sorted."""
+    for keys in ("[70000, 3, 4294967296, 12, 9007199254740991, 3]", "[-5, 100000, -70000, 0]", "[1.5, -2.0, 1000000.0, 0.25, -0.5]"):
+        real = "." in keys
+        path = program("sorted.dp", f"entry main (a: [{'f64' if real else 'i64'}]) : [i64] = argsort a\n")
+        page, _ = page_of(path, [keys])
+        browser.open(page)
+        choose(browser, "run")
+        row = browser.run("""(() => { const s = document.getElementById("step"); let last = null;
+          for (let n = 0; n <= Number(s.max); n++) { s.value = n; s.dispatchEvent(new Event("input"));
+            if (document.querySelector("#view-run .kind").textContent !== "argsort") continue;
+            const back = document.querySelector(".frames button"); if (back) back.click();
+            const svg = document.querySelector("#view-run .primitive svg"); if (!svg) continue;
+            const labels = [...svg.querySelectorAll("text.label")], sorted = labels.find((l) => l.textContent === "sorted by it"), y = sorted && sorted.getAttribute("y");
+            last = [...svg.querySelectorAll(".cell text")].filter((t) => t.getAttribute("y") === y).map((t) => t.parentNode.querySelector("title") ? t.textContent : t.textContent); }
+          return last; })()""")
+        wanted = sorted(json.loads(keys))
+        got = [float(x) for x in row or [] if "…" not in x]
+        check(f"a sort of {keys} is drawn", got == [x for x in wanted if len(str(x)) <= 13] and len(row) == len(wanted), row)
 
 
 def check_links(browser, page):
     browser.open(page)
     hits = """(from) => { const at = (s) => document.querySelector(`#view-stages .pane[data-stage=${s}]`);
-      const part = [...at(from).querySelectorAll("span")].find((s) => from === "source" ? s.textContent.includes("*") : / = mul /.test(s.textContent) && !s.textContent.includes("\\n"));
+      const part = [...at(from).querySelectorAll("span:not(.line)")].find((s) => from === "source" ? s.textContent.includes("*") : / = mul /.test(s.textContent) && !s.textContent.includes("\\n"));
       part.dispatchEvent(new MouseEvent("mouseover", { bubbles: true }));
       return ["source", "core", "fused", "flat", "kernels"].map((s) => [...at(s).querySelectorAll(".hit")].map((n) => n.textContent).join("|")); }"""
     for start in ("source", "flat"):
@@ -139,7 +188,7 @@ def check_links(browser, page):
         check(f"from {start}: every stage is marked", all("mul" in x for x in others), others)
     browser.run(f"({hits})('source')")
     browser.run("document.querySelector('#view-stages .pane[data-stage=source] .hit').click()")
-    browser.run("for (const s of document.querySelectorAll('.pane span')) s.dispatchEvent(new MouseEvent('mouseover', { bubbles: true }))")
+    browser.run("for (const s of document.querySelectorAll('.pane span:not(.line)')) s.dispatchEvent(new MouseEvent('mouseover', { bubbles: true }))")
     check("pointing anywhere is no error", not browser.errors(), json.dumps(browser.errors()[:1])[:400])
     check("a click keeps it marked", browser.run("document.querySelectorAll('.pinned').length") > 1)
 
@@ -208,6 +257,8 @@ def main():
         for name, page in pages.items():
             check_in_browser(browser, name, page)
         check_links(browser, pages["spmv"])
+        check_long_lines(browser, pages["quickhull"])
+        check_sorts(browser)
         check_keyboard(browser, pages["spmv"])
         check_looks(browser, "quickhull", pages["quickhull"])
     finally:

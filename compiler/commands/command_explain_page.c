@@ -52,7 +52,7 @@ static int find_arguments(Compilation *c, const EntryTypes *t, const CommandLine
     return EXIT_OK;
 }
 
-/* Runs the entry, first as it is written, then flat. */
+/* Runs the entry, as it is written, as core, and flat. */
 static int run_entry(Explanation *x, Compilation *c, const CommandLine *a)
 {
     EntryTypes t;
@@ -64,10 +64,13 @@ static int run_entry(Explanation *x, Compilation *c, const CommandLine *a)
     int status = find_arguments(c, &t, a, args, &shown);
     if (status == EXIT_OK && shown)
         explanation_count(x, &t, args);
-    if (status == EXIT_OK && !explanation_reach(x, STAGE_FLAT))
-        status = EXIT_USAGE;
-    if (status == EXIT_OK && shown)
-        explanation_run(x, &t, args, shown);
+    const Stage stages[] = {STAGE_CORE, STAGE_FLAT};
+    for (uint32_t i = 0; i < sizeof stages / sizeof *stages && status == EXIT_OK; i++) {
+        if (!explanation_reach(x, stages[i]))
+            status = EXIT_USAGE;
+        else if (shown)
+            explanation_run(x, &t, args, shown);
+    }
     dp_leaves_free(args, n);
     free(args);
     entry_types_free(&t);

@@ -473,30 +473,40 @@ static int dump_stage(Stage stage, const char *file, MessageOptions messages)
 }
 
 /* The program before the pass, or after it. */
+typedef struct PassDump {
+    const Compilation *c;
+    const char *wanted;
+    bool after, found;
+    StrBuf text; /* of the program, before the pass or after it */
+} PassDump;
+
+static bool keep_text(void *ctx, const char *pass)
+{
+    PassDump *d = ctx;
+    d->found = strcmp(pass, d->wanted) == 0;
+    if (d->found == d->after) {
+        d->text.n = 0;
+        compilation_print_now(&d->text, d->c);
+    }
+    return !d->found;
+}
+
 static int dump_pass(const char *wanted, bool after, const CommandLine *a)
 {
-    StrBuf text = {0};
+    StrBuf names = {0};
     if (!pass_exists(wanted)) {
-        pass_names(&text);
-        fprintf(stderr, "dpc: error: there is no pass `%s`; in order they are\n%s", wanted, text.text);
-        strbuf_free(&text);
+        pass_names(&names);
+        fprintf(stderr, "dpc: error: there is no pass `%s`; in order they are\n%s", wanted, names.text);
+        strbuf_free(&names);
         return EXIT_USAGE;
     }
     Compilation *c = compilation_create(a->words[0]);
-    const char *pass = NULL;
-    bool ok = true, found = false;
+    PassDump d = {.c = c, .wanted = wanted, .after = after};
     set_messages(c->session, a->messages);
-    while (ok && !found) {
-        if (!after)
-            text.n = 0, compilation_print_now(&text, c);
-        ok = compile_pass(c, &pass);
-        found = ok && strcmp(pass, wanted) == 0;
-    }
-    if (ok && after)
-        compilation_print_now(&text, c);
-    if (ok && text.n)
-        fwrite(text.text, 1, text.n, stdout);
-    strbuf_free(&text);
+    const bool ok = compile_seen(c, STAGE_HOST, keep_text, &d);
+    if (ok && d.text.n)
+        fwrite(d.text.text, 1, d.text.n, stdout);
+    strbuf_free(&d.text);
     compilation_destroy(c);
     return ok ? EXIT_OK : EXIT_USAGE;
 }

@@ -265,26 +265,19 @@ static bool run_pass(Compilation *c, const Pass *pass)
     return pass->run(c) && !has_errors(c->session) && check_after(c, pass);
 }
 
-bool compile_to(Compilation *c, Stage stage)
+bool compile_seen(Compilation *c, Stage stage, PassSeen *seen, void *ctx)
 {
-    bool ok = true, reached = c->next_pass > 0 && passes[c->next_pass - 1].stage >= stage;
-    while (ok && !reached && c->next_pass < PASS_COUNT) {
+    bool ok = true, done = c->next_pass > 0 && passes[c->next_pass - 1].stage >= stage;
+    while (ok && !done && c->next_pass < PASS_COUNT) {
         const Pass *pass = &passes[c->next_pass++];
         ok = run_pass(c, pass);
-        reached = pass->stage == stage;
+        done = (ok && seen && !seen(ctx, pass->name)) || pass->stage == stage;
     }
     report_diagnostics(c->session);
     return ok;
 }
 
-bool compile_pass(Compilation *c, const char **name)
-{
-    const bool is_last = c->next_pass == PASS_COUNT;
-    *name = is_last ? NULL : passes[c->next_pass].name;
-    bool ok = is_last || run_pass(c, &passes[c->next_pass++]);
-    report_diagnostics(c->session);
-    return ok;
-}
+bool compile_to(Compilation *c, Stage stage) { return compile_seen(c, stage, NULL, NULL); }
 
 bool pass_exists(const char *name)
 {

@@ -70,9 +70,9 @@ void compilation_destroy(Compilation *c);
 /* Runs the passes up to the stage. False after errors (session->warnings: warnings may be some), which have been
  * printed to standard error, with the warnings so far. */
 bool compile_to(Compilation *c, Stage stage);
-/* Runs the next pass of the table, for those who look at the program between two: its name, or NULL at the end. False
- * after errors, which have been printed. */
-bool compile_pass(Compilation *c, const char **name);
+/* The same, for those who look at the program behind each pass: `seen` is told its name, and says whether to go on. */
+typedef bool PassSeen(void *ctx, const char *pass);
+bool compile_seen(Compilation *c, Stage stage, PassSeen *seen, void *ctx);
 bool pass_exists(const char *name);
 void pass_names(StrBuf *out);                  /* a line each, in order */
 Stage compilation_stage(const Compilation *c); /* that the last pass has reached, or STAGE_NONE */

@@ -13,7 +13,14 @@
 #include <string.h>
 
 /* The page stays small: what is longer is cut, and says so. */
-enum { MOST_STAGE_BYTES = 400000, MOST_PASS_BYTES = 700000, PAGE_EVENTS = 4000, PAGE_BYTES = 1200000, PAGE_ITEMS = 48 };
+enum {
+    MOST_STAGE_BYTES = 400000,
+    MOST_PASS_BYTES = 700000,
+    PAGE_EVENTS = 4000,
+    PAGE_BYTES = 1200000,
+    CORE_BYTES = 500000,
+    PAGE_ITEMS = 48
+};
 enum { MOST_RESULT_BYTES = 4000 };
 
 Explanation *explanation_create(Compilation *c)
@@ -22,16 +29,19 @@ Explanation *explanation_create(Compilation *c)
     Explanation *x = arena_new(arena, Explanation);
     x->arena = arena;
     x->c = c;
-    trace_start(&x->trace, c->session, NULL);
-    x->trace.most_events = PAGE_EVENTS;
-    x->trace.most_bytes = PAGE_BYTES;
-    x->trace.most_items = PAGE_ITEMS;
+    for (uint32_t i = 0; i < EXPLAINED_RUNS; i++) {
+        trace_start(&x->traces[i], c->session, NULL);
+        x->traces[i].most_events = PAGE_EVENTS;
+        x->traces[i].most_bytes = i == RUN_CORE ? CORE_BYTES : PAGE_BYTES;
+        x->traces[i].most_items = PAGE_ITEMS;
+    }
     return x;
 }
 
 void explanation_destroy(Explanation *x)
 {
-    trace_free(&x->trace);
+    for (uint32_t i = 0; i < EXPLAINED_RUNS; i++)
+        trace_free(&x->traces[i]);
     strbuf_free(&x->remarks);
     strbuf_free(&x->formulas);
     strbuf_free(&x->meter);
@@ -132,23 +142,22 @@ static void keep_stage(Explanation *x, Stage s)
     strbuf_free(&text);
 }
 
-bool explanation_reach(Explanation *x, Stage stage)
+static bool keep_what_is_seen(void *ctx, const char *pass)
 {
-    const char *name = "";
-    while (name && compilation_stage(x->c) != stage) {
-        if (!compile_pass(x->c, &name))
-            return false;
-        if (name && compilation_stage(x->c) < STAGE_OPENCL)
-            keep_pass(x, name);
-        if (is_shown(compilation_stage(x->c)))
-            keep_stage(x, compilation_stage(x->c));
-        if (compilation_stage(x->c) == STAGE_ELABORATED)
-            symbolic_print_json(&x->formulas, x->c->core, symbolic_costs(x->c->core, x->arena), x->arena);
-        if (compilation_stage(x->c) == STAGE_PLAN)
-            plan_remarks(&x->remarks, x->c->plan, true);
-    }
+    Explanation *x = ctx;
+    const Stage stage = compilation_stage(x->c);
+    if (stage < STAGE_OPENCL)
+        keep_pass(x, pass);
+    if (is_shown(stage))
+        keep_stage(x, stage);
+    if (stage == STAGE_ELABORATED)
+        symbolic_print_json(&x->formulas, x->c->core, symbolic_costs(x->c->core, x->arena), x->arena);
+    if (stage == STAGE_PLAN)
+        plan_remarks(&x->remarks, x->c->plan, true);
     return true;
 }
+
+bool explanation_reach(Explanation *x, Stage stage) { return compile_seen(x->c, stage, keep_what_is_seen, x); }
 
 /* ---- the run ---- */
 
@@ -187,7 +196,7 @@ void explanation_run(Explanation *x, const EntryTypes *t, const DpLeaf *args, co
     DpLeaf *result = memory_alloc(n, sizeof *result);
     x->entry = t->entry;
     x->input = input;
-    x->c->limits.trace = &x->trace;
+    x->c->limits.trace = &x->traces[x->c->flat ? RUN_FLAT : RUN_CORE];
     bool ok = entry_eval(x->c, t, args, result, &error);
     x->c->limits.trace = NULL;
     if (ok) {

@@ -20,6 +20,8 @@ typedef struct ExplainedPass {
     VEC(uint32_t) lines;      /* in Explanation.lines */
 } ExplainedPass;
 
+typedef enum ExplainedRun { RUN_CORE, RUN_FLAT, EXPLAINED_RUNS } ExplainedRun;
+
 struct Explanation {
     Arena *arena;
     Compilation *c;
@@ -30,7 +32,7 @@ struct Explanation {
     size_t line_bytes;
     StrBuf remarks;         /* JSON, an object a line */
     StrBuf formulas, meter; /* JSON: work and span as formulas; as counted */
-    Trace trace;
+    Trace traces[EXPLAINED_RUNS];
     const CoreEntry *entry; /* what was run, or NULL */
     const char *input;      /* as it is shown */
     const char *result;     /* NULL: none, or the run has failed */

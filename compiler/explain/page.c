@@ -142,7 +142,10 @@ static void put_types(StrBuf *out, const Explanation *x)
  * beyond the text is cut. */
 static void put_mark(StrBuf *out, const Explanation *x, const ExplainedStage *stage, const TextMark *m)
 {
-    const uint32_t statement = stage->stage == STAGE_FLAT ? trace_number(&x->trace, m->node) : UINT32_MAX;
+    const Trace *trace = stage->stage == STAGE_FLAT   ? &x->traces[RUN_FLAT]
+                         : stage->stage == STAGE_CORE ? &x->traces[RUN_CORE]
+                                                      : NULL;
+    const uint32_t statement = trace ? trace_number(trace, m->node) : UINT32_MAX;
     Session *s = x->c->session;
     strbuf_printf(out, "[%zu,%zu,%u,%u,%u,", m->from, m->to < stage->bytes ? m->to : stage->bytes, m->span.file,
                   m->span.start, m->span.end);
@@ -231,7 +234,8 @@ static void put_data(StrBuf *out, const Explanation *x)
     strbuf_add(&json, x->formulas.n ? x->formulas.text : "[]");
     put_key(&json, "meter");
     strbuf_add(&json, x->meter.n ? x->meter.text : "null");
-    put_json_lines(&json, "trace", &x->trace.text);
+    put_json_lines(&json, "core_trace", &x->traces[RUN_CORE].text);
+    put_json_lines(&json, "trace", &x->traces[RUN_FLAT].text);
     strbuf_add(&json, "}");
     for (size_t i = 0, n; i < json.n; i += n) {
         n = strcspn(json.text + i, "<");

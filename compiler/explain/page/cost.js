@@ -49,10 +49,38 @@ function costView(model, trace) {
   const kernels = data.remarks.filter((r) => r.remark === "kernel");
   root.append(el("section", { class: "card" }, table("Kernels, and what fusion did", ["line", "", "kernel", "over", "stores", "why it is stored", "also has the code of"], kernels.map((r) => el("tr", {}, ...lineCell(model, r.place), el("td", {}, el("code", {}, r.kernel), el("br", {}), el("small", {}, r.lane ? "by lanes" : r.operation, r.ways && r.ways.length ? `: ${r.ways.join(", ")}` : "")),
     el("td", {}, el("code", {}, r.elements || ""), r.regular ? el("small", {}, " regular") : ""), el("td", {}, r.bytes ? el("code", {}, `${r.bytes} bytes`) : el("small", {}, "nothing: a number for the host")), el("td", {}, (r.because || []).join("; ")), el("td", {}, (r.fused || []).map((f) => `${f.function || f.file} ${f.line}`).join(", ") || "—"))))));
+  root.append(refusedCard(model, kernels));
   root.append(versionsCard(model, trace));
   const waits = data.remarks.filter((r) => r.remark === "read-back" || r.remark === "loop");
   if (waits.length) root.append(el("section", { class: "card" }, table("Where the host waits, and its loops", ["line", "", "what"], waits.map((r) => el("tr", {}, ...lineCell(model, r.place), el("td", {}, r.remark === "loop" ? `a round: ${plural(r.kernels, "kernel")}, ${plural(r.read_backs, "read-back")}` : plural(r.read_backs, "read-back")))))));
   return root;
+}
+
+/** Why what is read so cannot be computed where it is read. */
+const REFUSALS = [
+  [/^read at other places/, "its elements are read at positions that only the data say, or by several: computed there, each would be computed anew for every reader"],
+  [/^read for each of several/, "one element is read by many instances, which would all compute it"],
+  [/^read by the host/, "the host goes on with the number"],
+  [/^lengths of rows/, "rows are made of these lengths, and their offsets are a scan of all of them"],
+  [/^a condition/, "a branch is taken by it, so it has to be there before"],
+  [/^joined with other branches/, "each branch makes a part of the instances; they are put together"],
+  [/^sorted/, "a sort needs all keys"],
+  [/^the state of a loop/, "the next round begins with it"],
+  [/^an argument/, "a function that is called gets it"],
+  [/^updated|^flattened/, "it is changed or joined as a whole"],
+  [/^the result/, "it is what the program gives"],
+  [/^read/, "its reader combines, moves or keeps it in another order or over other elements, or several read it"],
+];
+
+/** The arrays between kernels: what was not fused, and why not. */
+function refusedCard(model, kernels) {
+  const rows = kernels.filter((k) => k.bytes && (k.because || []).length).flatMap((k) => k.because.map((because, i) => {
+    const known = REFUSALS.find(([pattern]) => pattern.test(because)), reader = /in line (\d+)$/.exec(because);
+    const to = reader ? kernels.filter((r) => r.place.line === Number(reader[1]) && r.kernel !== k.kernel).map((r) => r.kernel) : [];
+    return el("tr", {}, ...(i ? [el("th", { scope: "row" }), el("td", {})] : lineCell(model, k.place)), el("td", {}, i ? "" : el("code", {}, k.kernel), i ? "" : el("small", {}, ` ${k.types || ""}`)), el("td", {}, because, to.length ? el("small", {}, `: ${clipped(to.join(", "), 60)}`) : ""), el("td", {}, known ? known[1] : ""));
+  }));
+  if (!rows.length) return el("section", { class: "card" }, el("h3", {}, "Fusions refused"), el("p", { class: "note" }, "None: nothing is stored between kernels."));
+  return el("section", { class: "card" }, table("Fusions refused: what is stored between kernels", ["line", "", "made by", "its reader", "why it is not computed there"], rows));
 }
 
 /** Work and span of each definition, with what their symbols mean. */

@@ -32,11 +32,11 @@ function lineOf(text, index) {
   return [before.length, before[before.length - 1].length + 1];
 }
 
-/** The trace: statements by number, and the events. */
-function readTrace() {
+/** A trace: statements by number, and the events. */
+function readTrace(lines) {
   const statements = [], events = [];
   let head = null;
-  for (const line of data.trace) {
+  for (const line of lines) {
     if (line.event === "trace") head = line;
     else if (line.event === "statement") statements[line.id] = line;
     else events.push(line);

@@ -114,9 +114,10 @@ function drawValue(vars, v) {
     return d.done();
   }
   const views = v.views || null;
+  if (v.kind === "host" && !v.view && v.type.startsWith("[[")) return el("div", { class: "nested" }, valueNode(v.value, colour)); // of core: it is not said where
   if (v.kind === "host" && !views) {
     const { cells, more } = cellsOf(v.value || [], colour);
-    d.indices(d.row(`block ${v.view[1] === undefined ? "none" : v.view[1]}`, cells, more));
+    d.indices(d.row(!v.view ? "elements" : `block ${v.view[1] === undefined ? "none" : v.view[1]}`, cells, more));
     return d.done();
   }
   return el("div", { class: "beside" }, el("div", { class: "nested" }, valueNode(v.value, colour)), drawViews(d, v, cutList(views), colour));

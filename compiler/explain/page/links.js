@@ -89,50 +89,67 @@ class Pane {
       stage.cut ? el("p", { class: "cut" }, `${plural(stage.cut, "more line")} not shown; dpc dump has them`) : null);
   }
 
-  /** The source, cut wherever a known place begins or ends. */
+  /** A line of its own, which wraps behind its indent. */
+  newLine(text) {
+    const indent = /^ */.exec(text)[0].length;
+    const line = el("span", { class: "line", style: indent ? `--indent: ${Math.min(indent, 24)}ch` : null });
+    this.pre.append(line);
+    return line;
+  }
+
+  /** The source, cut wherever a known place or a line begins or ends. */
   renderSource() {
     const cuts = new Set([0, this.stage.text.length]);
     for (const r of this.links.ranges)
       if (r.file === this.stage.file) cuts.add(r.start), cuts.add(r.end);
+    const whole = this.stage.text;
+    for (let at = whole.indexOf("\n"); at >= 0; at = whole.indexOf("\n", at + 1)) cuts.add(at + 1);
     const order = [...cuts].sort((a, b) => a - b);
     const parts = [];
+    let line = null;
     for (let i = 0; i + 1 < order.length; i++) {
-      const text = this.stage.text.slice(order[i], order[i + 1]);
+      if (order[i] === 0 || whole[order[i] - 1] === "\n") line = this.newLine(whole.slice(order[i], order[i] + 80));
       const leaf = { file: this.stage.file, start: order[i], end: order[i + 1] };
       const range = this.links.ranges.find((r) => inside(leaf, r));
-      const span = el("span", {}, text);
-      if (range) parts.push({ range, leaf, span }), (span.partIndex = parts.length - 1);
-      this.pre.append(span);
+      const span = el("span", {}, whole.slice(order[i], order[i + 1]));
+      if (range) parts.push({ range, leaf, spans: [span] }), (span.partIndex = parts.length - 1);
+      line.append(span);
     }
     return parts;
   }
 
-  /** Spans in spans, as the marks lie. */
+  /** Spans in spans, as the marks lie; of a mark one span in each of its lines. */
   renderMarks() {
-    const { text, marks } = this.stage;
-    const parts = [];
-    let at = 0;
-    const put = (node, upTo) => {
-      if (upTo > at) node.append(text.slice(at, upTo));
-      at = Math.max(at, upTo);
-    };
-    let i = 0;
-    const fill = (node, end) => {
-      while (i < marks.length && marks[i].from < end) {
-        const m = marks[i++];
-        put(node, m.from);
-        const span = el("span", { class: m.file < 0 ? null : "m" });
-        if (m.file >= 0) {
-          parts.push({ range: { file: m.file, start: m.start, end: m.end }, span, mark: m });
-          span.partIndex = parts.length - 1;
+    const { text, marks } = this.stage, parts = [], open = [];
+    let at = 0, i = 0, line = null, stack = [];
+    const put = (upTo) => {
+      while (at < upTo) {
+        if (at === 0 || text[at - 1] === "\n") (line = this.newLine(text.slice(at, at + 80))), (stack = []);
+        const end = text.indexOf("\n", at), to = end < 0 ? upTo : Math.min(upTo, end + 1);
+        while (stack.length && !open.includes(stack[stack.length - 1].part)) stack.pop();
+        for (const part of open.slice(stack.length)) {
+          const span = el("span", { class: part.range ? "m" : null });
+          if (part.range) part.spans.push(span), (span.partIndex = part.index);
+          (stack.length ? stack[stack.length - 1].span : line).append(span);
+          stack.push({ part, span });
         }
-        fill(span, m.to);
-        put(span, m.to);
-        node.append(span);
+        (stack.length ? stack[stack.length - 1].span : line).append(text.slice(at, to));
+        at = to;
       }
     };
-    fill(this.pre, text.length);
-    put(this.pre, text.length);
+    const close = (from) => {
+      while (open.length && open[open.length - 1].mark.to <= from) put(Math.min(open[open.length - 1].mark.to, text.length)), open.pop();
+    };
+    for (; i < marks.length; i++) {
+      const mark = marks[i];
+      close(mark.from);
+      put(mark.from);
+      const part = { mark, spans: [], range: mark.file < 0 ? null : { file: mark.file, start: mark.start, end: mark.end } };
+      if (part.range) part.index = parts.push(part) - 1;
+      open.push(part);
+    }
+    close(Infinity);
+    put(text.length);
     return parts;
   }
 
@@ -155,13 +172,12 @@ class Pane {
   key(e) {
     const step = { ArrowDown: 1, ArrowRight: 1, ArrowUp: -1, ArrowLeft: -1 }[e.key];
     if (step && this.parts.length) {
-      const same = (a, b) => a && b && a.range.start === b.range.start && a.range.end === b.range.end;
       let next = this.current + step;
-      while (this.isSource && next >= 0 && next < this.parts.length && same(this.parts[next], this.parts[this.current])) next += step;
+      while (this.isSource && next >= 0 && next < this.parts.length && this.current >= 0 && same(this.parts[next].range, this.parts[this.current].range)) next += step;
       this.current = Math.min(Math.max(next, 0), this.parts.length - 1);
       this.links.pinned = null;
       this.links.show(this.parts[this.current].range);
-      scrollInto(this.pre, this.parts[this.current].span);
+      if (this.parts[this.current].spans.length) scrollInto(this.pre, this.parts[this.current].spans[0]);
     } else if (e.key === "Enter" || e.key === " ") {
       if (this.current >= 0) this.links.pin(this.parts[this.current].range);
     } else if (e.key === "Escape") {
@@ -174,7 +190,7 @@ class Pane {
 
   /** Marks what came from the range; where nothing did, what is just around it. */
   mark(range, pinned) {
-    for (const p of this.parts) p.span.classList.remove("hit", "near", "pinned");
+    for (const p of this.parts) for (const s of p.spans) s.classList.remove("hit", "near", "pinned");
     this.hits = 0;
     if (!range) return;
     let found = this.parts.filter((p) => inside(this.isSource ? p.leaf : p.range, range));
@@ -185,21 +201,28 @@ class Pane {
       found = around.filter((p) => p.range.end - p.range.start === least);
       name = "near";
     }
-    for (const p of found) p.span.classList.add(name), pinned && p.span.classList.add("pinned");
+    for (const p of found) for (const s of p.spans) s.classList.add(name), pinned && s.classList.add("pinned");
     this.hits = found.length;
     const active = document.activeElement === this.pre || this.pre.matches(":hover");
-    if (found.length && !active) scrollInto(this.pre, found[0].span);
+    const first = found.find((p) => p.spans.length);
+    if (first && !active) scrollInto(this.pre, first.spans[0]);
   }
 
-  /** Marks what is executed now. */
+  /** Marks what is executed now: the statement; in stages that were not run, what its place became. */
   follow(statement, range) {
+    let first = null;
+    const was = this.stage.marks.some((m) => m.statement !== null);
     for (const p of this.parts) {
-      const here = this.isSource ? range && inside(p.leaf, range) : p.mark.statement === statement && statement !== null;
-      p.span.classList.toggle("now", Boolean(here));
+      const here = this.isSource ? range && inside(p.leaf, range) : was ? p.mark.statement === statement && statement !== null : range && same(p.range, range);
+      for (const s of p.spans) s.classList.toggle("now", Boolean(here));
+      if (here && !first) first = p.spans[0];
     }
-    const first = this.parts.find((p) => p.span.classList.contains("now"));
-    if (first) scrollInto(this.pre, first.span);
+    if (first) scrollInto(this.pre, first);
   }
+}
+
+function same(a, b) {
+  return a.file === b.file && a.start === b.start && a.end === b.end;
 }
 
 /** Scrolls the box, and only it, so that the node can be seen. */
@@ -252,7 +275,7 @@ function became(links) {
   for (const p of links.panes) {
     if (p.isSource || !p.hits || seen.has(p.stage.name)) continue;
     seen.add(p.stage.name);
-    const near = p.parts.some((x) => x.span.classList.contains("near"));
+    const near = p.parts.some((x) => x.spans.length && x.spans[0].classList.contains("near"));
     counts.push(near ? `${p.stage.name}: within` : `${p.stage.name}: ${p.hits}`);
   }
   return counts.length ? `→ ${counts.join(", ")}` : "→ nothing is left of it";

@@ -147,7 +147,8 @@ function diffLines(rows, onlyChanges) {
     }
     if (skipped) out.push(el("i", {}, `  … ${plural(skipped, "line")}`));
     skipped = 0;
-    out.push(el(r.sign === "+" ? "ins" : r.sign === "-" ? "del" : "span", {}, `${r.sign} ${data.lines[r.line]}`));
+    const line = data.lines[r.line], indent = Math.min(/^ */.exec(line)[0].length, 24) + 2;
+    out.push(el(r.sign === "+" ? "ins" : r.sign === "-" ? "del" : "span", { class: "line", style: `--indent: ${indent}ch` }, `${r.sign} ${line}`));
   });
   if (skipped) out.push(el("i", {}, `  … ${plural(skipped, "line")}`));
   return out;

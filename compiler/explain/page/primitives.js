@@ -221,20 +221,38 @@ function scatterFrames(e, statement, before, after) {
   })];
 }
 
+/** A number as a whole number that sorts alike: floats by their bits; null: it is none. */
+function keyBits(x, type) {
+  if (typeof x === "boolean") return BigInt(x);
+  if (!/^f/.test(type)) return typeof x === "number" || /^-?\d+$/.test(x) ? BigInt(x) : null;
+  const view = new DataView(new ArrayBuffer(8)), wide = type === "f64";
+  const value = typeof x === "number" ? x : { inf: Infinity, "-inf": -Infinity, nan: NaN }[x];
+  if (value === undefined) return null;
+  if (wide) view.setFloat64(0, value);
+  else view.setFloat32(0, value);
+  const size = wide ? 64n : 32n, word = wide ? view.getBigUint64(0) : BigInt(view.getUint32(0)), sign = 1n << (size - 1n);
+  return word & sign ? ((1n << size) - 1n) ^ word : word | sign;
+}
+
 /** A stable sort by digits of four bits, least first: as the device does it. */
 function radixFrames(e, statement, before) {
   const m = / argsort \S+ \((%[^,)]+)/.exec(statement.text), keys = m && before.get(m[1]);
   if (!keys) return [];
   const list = keys.kind === "host" ? keys.value : (cutList(keys.value).items.find((r) => Array.isArray(r) && r.length > 1) || cutList(keys.value).items[0]);
   const values = cutList(list || []).items, which = keys.kind === "host" ? "" : ` Shown for one array of ${keys.length}.`;
-  if (values.length === 0 || values.some((x) => typeof x !== "number" || !Number.isInteger(x))) return [];
-  const least = Math.min(...values), top = Math.max(...values) - least;
-  if (top > 0xffff) return [];
+  const bits = values.map((x) => keyBits(x, keys.type.replace(/[[\]]/g, "")));
+  if (values.length === 0 || bits.includes(null)) return [];
+  const least = bits.reduce((a, b) => (b < a ? b : a)), top = bits.reduce((a, b) => (b > a ? b : a)) - least, words = bits.some((x, i) => String(x) !== String(values[i])) ? "Keys are the numbers' bits, negative ones turned round, so that they sort as whole numbers. " : "";
   const frames = [];
   let order = values.map((_, i) => i);
   const cells = (o) => o.map((i) => ({ text: valueText(values[i]), colour: i % COLOURS, title: `was element ${i}` }));
-  for (let shift = 0, pass = 0; pass === 0 || top >> shift; shift += 4, pass++) {
-    const from = order.slice(), digits = from.map((i) => ((values[i] - least) >> shift) & 15);
+  let still = 0; // passes before this one in which all digits were the same
+  for (let shift = 0, pass = 0; pass === 0 || top >> BigInt(shift); shift += 4, pass++) {
+    const from = order.slice(), digits = from.map((i) => Number(((bits[i] - least) >> BigInt(shift)) & 15n));
+    if (top >> BigInt(shift + 4) && digits.every((g) => g === digits[0])) {
+      still++;
+      continue;
+    }
     const count = new Array(16).fill(0);
     digits.forEach((g) => count[g]++);
     const start = count.map((_, g) => count.slice(0, g).reduce((a, b) => a + b, 0));
@@ -242,7 +260,9 @@ function radixFrames(e, statement, before) {
     from.forEach((i, k) => (to[k] = next[digits[k]]++));
     from.forEach((i, k) => (order[to[k]] = i));
     const result = order.slice();
-    frames.push(frame(`Pass ${pass + 1}: the digit is bits ${shift} to ${shift + 3}${least ? ` of key − ${least}` : ""}. Digits are counted, the counts are scanned to where each digit's keys begin; keys of one digit keep their order.${which}`, (d) => {
+    const skipped = still ? ` Of ${plural(still, "pass")} before it nothing is shown: all keys had the same digit.` : "";
+    still = 0;
+    frames.push(frame(`${pass === 0 ? words : ""}Pass ${pass + 1}: the digit is bits ${shift} to ${shift + 3}${least ? ` of key − ${least}` : ""}.${skipped} Digits are counted, the counts are scanned to where each digit's keys begin; keys of one digit keep their order.${which}`, (d) => {
       const at = d.row("keys", cells(from));
       const used = count.map((_, g) => g).filter((g) => count[g]);
       d.row("digit", digits.map((g, k) => ({ text: String(g), colour: from[k] % COLOURS, w: at[k].w })));

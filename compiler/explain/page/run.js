@@ -36,6 +36,7 @@ function eventTitle(trace, e) {
     case "call": return s ? `call of ${e.function}${e.sites ? `, level ${e.level}` : ""}` : `the entry ${e.function} begins`;
     case "return": return `${e.function} returns`;
     case "branch": return `if: ${e.taken}`;
+    case "instance": return `${s.kind}: element ${e.instance}`;
     case "round": return `${s.kind}: round ${e.round}`;
     case "cut": return "the trace is cut";
     case "result": return "the result";
@@ -49,25 +50,43 @@ function eventWords(trace, e) {
   switch (e.event) {
     case "call": return s ? KIND_WORDS[s.kind] : "These are its arguments, as they are stored: arrays of arrays are views of data that lies elsewhere.";
     case "return": return "These are its results.";
+    case "instance": return "An element, to which the body is applied now.";
     case "branch": return "The host has looked at the condition.";
     case "round": return s.kind === "loop" ? "The state as the round begins." : "The state of the instances that are still running.";
     case "cut": return `A trace has at most ${e.limit.toLocaleString("en")} ${e.at}; how the run ends comes next.`;
     case "result": return "What the program gives.";
     case "failure": return e.message;
-    default: return KIND_WORDS[s.kind] || "";
+    default: return (trace.head.evaluator === "flat" ? KIND_WORDS[s.kind] : CORE_WORDS[s.kind]) || "";
   }
 }
 
+/** What core's statements do that flat has none of. */
+const CORE_WORDS = {
+  atom: "Another name of a value.",
+  prim: "A scalar operation.",
+  length: "The length of an array, which is known.",
+  index: "An element of an array.",
+  slice: "A part of an array: nothing is copied.",
+  array: "An array of these values.",
+  check: "The program ends here if this does not hold.",
+  map: "The body is evaluated for one element after another.",
+  filter: "The elements for which the condition holds.",
+  reduce: "The elements are combined, one after another.",
+  scan: "Each element gets the combination of all up to it, one after another.",
+};
+
 class Run {
-  constructor(links) {
+  /** stage: "flat" or "core", whose trace it is. */
+  constructor(links, stage, lines) {
     this.links = links;
-    this.trace = readTrace();
+    this.stage = stage;
+    this.other = null; // the run of the other stage
+    this.trace = readTrace(lines);
     this.n = 0;
     this.timer = null;
     this.frameTimer = null;
-    const stages = links.model.stages;
-    this.source = links.pane(stages[0]);
-    this.flat = links.pane(stages.find((s) => s.name === "flat"));
+    const stages = links.model.stages, pane = (name) => links.pane(stages.find((s) => s.name === name));
+    this.panes = [links.pane(stages[0]), pane(stage), pane(stage === "flat" ? "plan" : "flat")];
     this.root = this.trace.events.length ? this.build() : el("p", { class: "lead" }, "The program was not run: dpc explain takes arguments behind the file, or the first case of a test in its comments.");
     if (this.trace.events.length) this.show(0);
   }
@@ -75,9 +94,10 @@ class Run {
   build() {
     const last = this.trace.events.length - 1;
     const button = (label, title, f) => el("button", { type: "button", title, "aria-label": title, onclick: f }, label);
-    this.slider = el("input", { type: "range", min: 0, max: last, value: 0, id: "step", "aria-label": "step of the run", oninput: () => this.show(Number(this.slider.value)) });
+    this.slider = el("input", { type: "range", min: 0, max: last, value: 0, id: this.id("step"), "aria-label": `step of the run of ${this.stage}`, oninput: () => this.show(Number(this.slider.value)) });
+    this.beside = el("div", { class: "beside-list" });
     this.playing = button("play", "play the run", () => this.play());
-    this.where = el("output", { for: "step", class: "where" });
+    this.where = el("output", { for: this.id("step"), class: "where" });
     this.title = el("h3", {});
     this.words = el("p", { class: "words" });
     this.statement = el("pre", { class: "statement", tabindex: "0", "aria-label": "the statement" });
@@ -90,9 +110,10 @@ class Run {
       button("▶", "step", () => this.show(this.n + 1)), button("↷ over", "step over what lies inside", () => this.over()), button("▶|", "last step", () => this.show(last)), this.slider, this.where);
     const input = el("p", { class: "io" }, el("b", {}, `${data.entry}`), " on ", el("code", {}, data.input || "no arguments"));
     return el("div", { class: "run" }, input, bar, el("div", { class: "columns" },
-      el("div", { class: "code" }, this.source.root, this.flat.root),
+      el("div", { class: "code" }, ...this.panes.map((x) => x.root)),
       el("div", { class: "show" }, el("section", { class: "card now", "aria-live": "polite" }, this.title, this.words, this.statement, this.counts), el("section", { class: "card" }, el("h3", {}, "What it does"), this.drawing), el("section", { class: "card" }, el("h3", {}, "What it has made"), this.values),
-        el("section", { class: "card" }, el("h3", {}, "Contexts"), this.contexts), el("section", { class: "card" }, el("h3", {}, "Alive"), this.alive))));
+        el("section", { class: "card" }, el("h3", {}, this.stage === "flat" ? "The same in core, one after another" : "The same in flat, all at once"), this.beside),
+        this.stage === "flat" ? el("section", { class: "card" }, el("h3", {}, "Contexts"), this.contexts) : el("section", { class: "card" }, el("h3", {}, "Calls under way"), this.contexts), el("section", { class: "card" }, el("h3", {}, "Alive"), this.alive))));
   }
 
   show(n) {
@@ -120,8 +141,32 @@ class Run {
       const at = (line, column) => file.at(byteStart(file.text, line) + column - 1);
       range = { file: file.index, start: at(place.line, place.column), end: at(place.end_line, place.end_column) };
     }
-    this.source.follow(null, range);
-    this.flat.follow(e.statement === undefined ? null : e.statement, range);
+    for (const x of this.panes) x.follow(e.statement === undefined || x.stage.name !== this.stage ? null : e.statement, range);
+    this.showOther(e, place);
+  }
+
+  id(name) {
+    return this.stage === "flat" ? name : `${name}-${this.stage}`;
+  }
+
+  /** What the other run does at this place of the program: of what lies within it, and else what it lies within. */
+  othersAt(place) {
+    const { trace } = this.other, at = (k) => (trace.statements[trace.events[k].statement] || {}).place;
+    const steps = trace.events.map((_, k) => k).filter((k) => trace.events[k].event === "step" && trace.events[k].outs.length && at(k) && at(k).file === place.file);
+    const found = steps.filter((k) => within(at(k), place)), same = found.filter((k) => within(place, at(k)));
+    if (found.length) return same.length ? same : found;
+    const around = steps.filter((k) => within(place, at(k))), least = Math.min(...around.map((k) => extent(at(k))));
+    return around.filter((k) => extent(at(k)) === least);
+  }
+
+  showOther(e, place) {
+    const most = 12, steps = place && this.other && e.event !== "result" ? this.othersAt(place) : [];
+    const rows = steps.slice(0, most).map((k) => {
+      const { trace } = this.other, o = trace.events[k];
+      return el("li", {}, el("button", { type: "button", title: `to step ${k} of ${this.other.stage}`, onclick: () => this.goToOther(k) }, el("code", {}, clipped(trace.statements[o.statement].text.split("\n")[0], 60)), " ", el("span", { class: "gives" }, `→ ${clipped(o.outs.map((v) => valueText(v.kind === "context" ? v.length : v.value === undefined ? null : v.value)).join("; "), 60)}`)));
+    });
+    const word = steps.length === 0 ? `No step of ${this.other ? this.other.stage : "it"} is at this place: what stood here has become part of others, or is not needed.` : `${plural(steps.length, "step")} at this place${steps.length > most ? `, of which the first ${most} are here` : ""}.`;
+    this.beside.replaceChildren(el("p", { class: "note" }, word), el("ol", {}, ...rows));
   }
 
   showCounts(e) {
@@ -145,7 +190,7 @@ class Run {
     const scope = e.event === "return" ? before : after;
     this.showFrames(primitiveFrames(this.trace, this.n, e.event === "call" ? after : before, after, frames));
     this.values.replaceChildren(...made.map((v) => valueCard(scope, v)));
-    if (e.event === "result" && data.result !== null) this.values.replaceChildren(el("div", { class: "result" }, el("code", { id: "result" }, data.result)));
+    if (e.event === "result" && data.result !== null) this.values.replaceChildren(el("div", { class: "result" }, el("code", { id: this.id("result") }, data.result)));
     if (e.event === "failure") this.values.replaceChildren(el("p", { class: "failed" }, e.place ? `${e.place.file}:${e.place.line}:${e.place.column}: ` : "", e.message));
     if (this.values.childNodes.length === 0) this.values.append(el("p", { class: "none" }, "Nothing new."));
     this.showContexts(frames, e);
@@ -251,4 +296,50 @@ function contextLine(vars, c, isTouched) {
   }
   const form = { nested: c.stride === undefined ? "nested" : `nested, stride ${c.stride}`, selected: c.map ? "selected" : "selected: all", instances: "instances of the call" }[c.form];
   return el("span", { class: isTouched ? "ctx touched" : "ctx" }, el("code", {}, c.name), ` ${form}, `, el("b", {}, String(c.length)), strip, c.length > most ? el("small", {}, ` … ${c.length - most} more`) : "");
+}
+
+/** Does a lie within b? */
+function within(a, b) {
+  const before = (l, c, m, d) => l < m || (l === m && c <= d);
+  return before(b.line, b.column, a.line, a.column) && before(a.end_line, a.end_column, b.end_line, b.end_column);
+}
+
+function extent(p) {
+  return (p.end_line - p.line) * 1000 + p.end_column - p.column;
+}
+
+function clipped(text, most) {
+  return text.length > most ? `${text.slice(0, most - 1)}…` : text;
+}
+
+/** Both runs, one of which is shown. */
+class Runs {
+  constructor(links) {
+    this.all = [new Run(links, "flat", data.trace), new Run(links, "core", data.core_trace)];
+    const [flat, core] = this.all;
+    this.shown = flat;
+    if (!flat.trace.events.length || !core.trace.events.length) {
+      this.root = flat.root;
+      return;
+    }
+    this.choices = this.all.map((run) => el("input", { type: "radio", name: "run", id: `run-${run.stage}`, onchange: () => this.choose(run) }));
+    const words = { flat: "flat: all instances at once", core: "core: one after another" };
+    flat.other = core;
+    core.other = flat;
+    flat.goToOther = (k) => this.choose(core, k);
+    core.goToOther = (k) => this.choose(flat, k);
+    this.root = el("div", {}, el("fieldset", { class: "chips" }, el("legend", {}, "Run of"), ...this.all.map((run, i) => el("label", { for: `run-${run.stage}` }, this.choices[i], words[run.stage]))), flat.root, core.root);
+    this.choose(flat);
+  }
+
+  choose(run, step) {
+    if (this.shown.timer) this.shown.play();
+    this.shown = run;
+    this.all.forEach((r, i) => {
+      r.root.hidden = r !== run;
+      this.choices[i].checked = r === run;
+    });
+    run.show(step === undefined ? run.n : step);
+    if (step !== undefined) run.slider.focus();
+  }
 }

@@ -2,12 +2,12 @@
 
 function startPage() {
   const model = readStages(), links = new Links(model);
-  const stages = stagesView(links), run = new Run(links);
+  const stages = stagesView(links), runs = new Runs(links), flat = runs.all[0];
   const views = [
     ["stages", "Stages", stages],
     ["passes", "Passes", passesView()],
-    ["run", "Run", run.root],
-    ["cost", "Cost", costView(model, run.trace)],
+    ["run", "Run", runs.root],
+    ["cost", "Cost", costView(model, flat.trace)],
   ];
   const main = document.getElementById("main"), top = document.getElementById("top");
   const printed = el("div", { id: "text", class: "printed" });
@@ -22,7 +22,7 @@ function startPage() {
       panels[k].hidden = k !== i;
     });
     if (focus) buttons[i].focus();
-    if (views[i][0] === "run" && run.trace.events.length) run.show(run.n);
+    if (views[i][0] === "run" && flat.trace.events.length) runs.shown.show(runs.shown.n);
   };
   views.forEach(([name, word, root], i) => {
     const b = el("button", { type: "button", role: "tab", id: `tab-${name}`, "aria-controls": `view-${name}`, onclick: () => choose(i) }, word);
@@ -41,7 +41,7 @@ function startPage() {
   top.append(tabs, themeButton());
   main.append(printed, arrowHeads());
   document.body.classList.add("scripted");
-  document.addEventListener("keydown", (e) => runKeys(e, run, panels[2]));
+  document.addEventListener("keydown", (e) => runKeys(e, runs.shown, panels[2]));
   choose(0);
 }
 
