@@ -29,6 +29,7 @@ int command_cost(const CommandLine *a);
 int command_step(const CommandLine *a);
 int command_test(const CommandLine *a);
 int command_bench(const CommandLine *a);
+int command_doc(const CommandLine *a);
 int command_fmt(const CommandLine *a);
 int command_dump(const CommandLine *a);
 int command_devices(const CommandLine *a);

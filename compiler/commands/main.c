@@ -62,6 +62,7 @@ static int (*const runs[COMMAND_COUNT])(const CommandLine *a) = {
     [COMMAND_STEP] = command_step,
     [COMMAND_TEST] = command_test,
     [COMMAND_BENCH] = command_bench,
+    [COMMAND_DOC] = command_doc,
     [COMMAND_FMT] = command_fmt,
     [COMMAND_DUMP] = command_dump,
     [COMMAND_DEVICES] = command_devices,

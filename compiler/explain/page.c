@@ -9,29 +9,15 @@
 
 /* ---- HTML ---- */
 
-static void put_html(StrBuf *out, const char *text, size_t n)
-{
-    for (size_t i = 0; i < n; i++) {
-        if (text[i] == '<')
-            strbuf_add(out, "&lt;");
-        else if (text[i] == '&')
-            strbuf_add(out, "&amp;");
-        else if (text[i] == '"')
-            strbuf_add(out, "&quot;");
-        else
-            strbuf_addn(out, text + i, 1);
-    }
-}
-
 static bool is_users(const SourceFile *f) { return !f->is_stdlib; }
 
 /* A newline behind <pre> would not count. */
 static void put_section(StrBuf *out, const char *name, const char *title, const char *text, size_t n)
 {
     strbuf_printf(out, "<section class=\"stage\" id=\"stage-%s\" data-stage=\"%s\"><h2>", name, name);
-    put_html(out, title, strlen(title));
+    strbuf_add_html(out, title, strlen(title));
     strbuf_add(out, "</h2>\n<pre tabindex=\"0\">\n");
-    put_html(out, text, n);
+    strbuf_add_html(out, text, n);
     strbuf_add(out, "</pre></section>\n");
 }
 
@@ -262,7 +248,7 @@ static void put_embedded(StrBuf *out, const char *ending)
 static void put_hole(StrBuf *out, const Explanation *x, const char *hole, size_t n)
 {
     if (strncmp(hole, "TITLE", n) == 0)
-        put_html(out, x->c->path, strlen(x->c->path));
+        strbuf_add_html(out, x->c->path, strlen(x->c->path));
     else if (strncmp(hole, "STYLE", n) == 0)
         put_embedded(out, ".css");
     else if (strncmp(hole, "SCRIPT", n) == 0)

@@ -64,6 +64,20 @@ void strbuf_indent(StrBuf *b, int depth)
     }
 }
 
+void strbuf_add_html(StrBuf *b, const char *text, size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        if (text[i] == '<')
+            strbuf_add(b, "&lt;");
+        else if (text[i] == '&')
+            strbuf_add(b, "&amp;");
+        else if (text[i] == '"')
+            strbuf_add(b, "&quot;");
+        else
+            strbuf_addn(b, text + i, 1);
+    }
+}
+
 void strbuf_free(StrBuf *b)
 {
     free(b->text);

@@ -16,7 +16,8 @@ __attribute__((format(printf, 2, 3)))
 void strbuf_printf(StrBuf *b, const char *format, ...);
 void strbuf_add(StrBuf *b, const char *text);
 void strbuf_addn(StrBuf *b, const char *text, size_t n);
-void strbuf_indent(StrBuf *b, int depth); /* 2*depth spaces */
+void strbuf_indent(StrBuf *b, int depth);                    /* 2*depth spaces */
+void strbuf_add_html(StrBuf *b, const char *text, size_t n); /* text of a page, or of an attribute in double quotes */
 void strbuf_free(StrBuf *b);
 
 #endif
