@@ -87,6 +87,7 @@ def check_typing(browser):
     problem = browser.run("document.querySelector('#problems button').textContent")
     check("the message has its place", problem.startswith("2:7 error") and "tru" in problem, problem)
     check("it is marked in the text", browser.run("[...document.querySelectorAll('.copy .error')].map((n) => n.textContent).join()") == "tru")
+    check("what is shown of the last run is said to be old", "before it was changed" in browser.run("document.getElementById('state').textContent"))
     browser.run("document.querySelector('#problems button').click()")
     check("a click goes there", browser.run("(() => { const p = document.getElementById('program'); return p.value.slice(p.selectionStart, p.selectionEnd); })()") == "tru")
     browser.run("document.getElementById('run').click()")

@@ -89,6 +89,7 @@ class Playground {
 
   typed() {
     this.examples.value = "";
+    if (this.state.textContent === "done") this.state.textContent = "what is shown is of the program before it was changed";
     clearTimeout(this.timer);
     this.timer = setTimeout(() => this.check(), AFTER_TYPING);
   }
