@@ -57,9 +57,11 @@ static DpcProgram *compile_job(Job *job, DpcError *error)
         dpc_fail_memory(error);
     else if (!job->compiled)
         dpc_fail(error, EXIT_USAGE, "%s", text);
-    free(text);
-    if (job->sufficed && told && job->compiled)
+    if (job->sufficed && told && job->compiled) {
+        job->program->warnings = text;
         return job->program;
+    }
+    free(text);
     dpc_program_free(job->program);
     return NULL;
 }
@@ -76,9 +78,13 @@ DpcProgram *dpc_compile_file(const char *path, DpcError *error)
     return compile_job(&job, error);
 }
 
+const char *dpc_warnings(const DpcProgram *program) { return program->warnings; }
+
 void dpc_program_free(DpcProgram *program)
 {
-    if (program)
+    if (program) {
         compilation_destroy(program->compilation);
+        free(program->warnings);
+    }
     free(program);
 }

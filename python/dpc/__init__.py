@@ -5,7 +5,7 @@
 >>> m.main([[1, 2, 3], [], [4]]).tolist()
 [6.0, 0.0, 4.0]
 """
-from ._errors import CompileError, DeviceError, Diagnostic, Error, OutOfMemory, RunError
+from ._errors import CompileError, CompileWarning, DeviceError, Diagnostic, Error, OutOfMemory, RunError
 from ._module import Entry, Module, compile, load
 from ._page import Page
 from ._values import Case, Cases, Columns, Ragged
@@ -22,6 +22,7 @@ __all__ = [
     "Cases",
     "Error",
     "CompileError",
+    "CompileWarning",
     "RunError",
     "OutOfMemory",
     "DeviceError",

@@ -95,6 +95,10 @@ def characters(source, column):
     return len(before.decode("utf-8", "replace")) + 1 if source else column
 
 
+class CompileWarning(UserWarning):
+    """What the compiler warns of in a program that it compiles; Python's module `warnings` says what becomes of it."""
+
+
 class RunError(Error, RuntimeError):
     """The program has failed, as at an index out of bounds: `message`, and where: `file`, `line`, `column`."""
 

@@ -52,6 +52,7 @@ FUNCTIONS = {
     "dpc_error_clear": (None, [POINTER(DpcError)]),
     "dpc_compile": (c_void_p, [c_char_p, c_char_p, POINTER(DpcError)]),
     "dpc_compile_file": (c_void_p, [c_char_p, POINTER(DpcError)]),
+    "dpc_warnings": (c_char_p, [c_void_p]),
     "dpc_program_free": (None, [c_void_p]),
     "dpc_entry_count": (c_uint, [c_void_p]),
     "dpc_entry": (DpcEntry, [c_void_p, c_uint]),

@@ -3,13 +3,14 @@ import ctypes
 import inspect
 import keyword
 import threading
+import warnings
 import weakref
 from ctypes import byref, c_void_p
 
 import numpy as np
 
 from . import _arguments, _awkward, _opencl, _results, _types
-from ._errors import make_error
+from ._errors import CompileWarning, make_error, read_diagnostics
 from ._library import DpcError, DpcOptions, lib
 from ._page import Page, page
 from ._types import Array, Scalar
@@ -47,6 +48,10 @@ class Program:
         if not self.address:
             raise_error(error, compiling=True)
         self.free = weakref.finalize(self, lib.dpc_program_free, self.address)
+        self.diagnostics = read_diagnostics(decoded(lib.dpc_warnings(self.address)))
+        for d in self.diagnostics:
+            text = d.message + (f" [{d.code}]" if d.code else "")
+            warnings.warn_explicit(text, CompileWarning, d.file or decoded(self.source[0]), d.line or 1)
 
 
 class Context:
@@ -262,13 +267,15 @@ class Entry:
 
 
 class Module:
-    """A compiled program: its entries are methods, `m.main(x)`, and `m["name"]` is one of any name.
+    """A compiled program: its entries are methods, `m.main(x)`, and `m["name"]` is one of any name. `diagnostics` are the
+    compiler's warnings.
 
     The device is opened by the first call. A module may be used by several threads, whose calls then wait for each
     other; `open()` gives one that runs beside it."""
 
     def __init__(self, program, options, awkward=None):
         self._program, self._options, self._awkward = program, options, awkward
+        self.diagnostics = program.diagnostics
         self._context = Context(program, options)
         self._entries = {}
         ragged = _awkward.installed if awkward is None else awkward

@@ -44,6 +44,17 @@ def test_notes():
     assert error.notes and error.notes[0].level == "note" and error.notes[0].line == 1
 
 
+def test_warnings():
+    source = "entry main (x: i64) : i64 = let y = x in x\n"
+    with pytest.warns(dpc.CompileWarning, match="`y`") as caught:
+        m = dpc.compile(source, "warned.dp")
+    (warned,) = caught
+    assert (warned.filename, warned.lineno) == ("warned.dp", 1)
+    (d,) = m.diagnostics
+    assert d.level == "warning" and d.code.startswith("W") and d.column == 33 and m.main(1) == 1
+    assert dpc.compile("entry main = 1").diagnostics == []
+
+
 def test_no_file():
     with pytest.raises(dpc.CompileError, match="cannot read /nowhere/f.dp"):
         dpc.load("/nowhere/f.dp")

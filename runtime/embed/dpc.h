@@ -54,6 +54,10 @@ DpcProgram *dpc_compile(const char *name, const char *source, DpcError *error);
 DpcProgram *dpc_compile_file(const char *path, DpcError *error);
 void dpc_program_free(DpcProgram *program); /* its contexts are closed */
 
+/* What the compiler has to say about a program that it has compiled, as dpc would print it; "" if nothing. Lives as
+ * long as the program. */
+const char *dpc_warnings(const DpcProgram *program);
+
 /* An entry of the program; its texts live as long as that. */
 typedef struct DpcEntry {
     const char *name;

@@ -15,6 +15,7 @@ struct DpcProgram {
     /* Calls `run`; false where it could not be finished for lack of memory. NULL: it never runs into that. */
     bool (*guard)(void (*run)(void *), void *data);
     void *compilation; /* what made it; NULL: C code */
+    char *warnings;    /* of the compilation */
 };
 
 /* ---- typed functions ---- */

@@ -276,6 +276,11 @@ static void test_imports(void **state)
     DpcProgram *p = dpc_compile("tests/run/modules/main.dp", text, &error);
     if (!p)
         fail_msg("%s", error.text);
+    assert_string_equal(dpc_warnings(p), "");
+    dpc_program_free(p);
+    p = dpc_compile("warned.dp", "entry main (x: i64) : i64 = let y = x in x\n", &error);
+    assert_non_null(p);
+    assert_ptr_equal(strstr(dpc_warnings(p), "warned.dp:1:33: warning: "), dpc_warnings(p));
     dpc_program_free(p);
     assert_null(dpc_compile("tests/main.dp", text, &error));
     assert_non_null(strstr(error.text, "no file tests/numbers.dp"));
