@@ -58,7 +58,7 @@ page() { # page DOCUMENT
         printf '<title>%s</title>\n<link rel="stylesheet" href="%s/site.css"></head>\n<body>\n' "$title" "$up"
         printf '<header><nav aria-label="site"><a href="%s/README.html">dpc</a> <a href="%s/docs/course/README.html">Course</a> ' "$up" "$up"
         printf '<a href="%s/docs/tutorial/README.html">Tutorial</a> <a href="%s/docs/language.html">Language</a> ' "$up" "$up"
-        printf '<a href="%s/docs/library.html">Library</a>' "$up"
+        printf '<a href="%s/docs/library.html">Library</a> <a href="%s/docs/modules.html">Modules</a>' "$up" "$up"
         [ ! -e "$site/playground.html" ] || printf ' <a href="%s/playground.html">Playground</a>' "$up"
         printf '</nav></header>\n<main>\n'
         (cd "$folder" && body "$root/$1" "$seen")
@@ -71,11 +71,13 @@ page() { # page DOCUMENT
 cp docs/site/site.css "$site/"
 playground=$(dirname "$dpc")/playground.html # where it was built
 if [ -e "$playground" ]; then cp "$playground" "$site/"; else rm -f "$site/playground.html"; fi
-for document in README.md SECURITY.md bench/README.md tests/README.md examples/README.md $(find docs -name '*.md'); do page "$document"; done
+for document in README.md SECURITY.md editors/README.md bench/README.md tests/README.md examples/README.md $(find docs -name '*.md'); do page "$document"; done
 # what documents link to besides each other: programs, pictures
-for file in LICENSE $(find examples docs stdlib \( -name '*.dp' -o -name '*.c' -o -name '*.png' -o -name '*.svg' \)); do
+for file in LICENSE $(find examples docs stdlib \( -name '*.dp' -o -name '*.c' -o -name '*.py' -o -name '*.png' -o -name '*.svg' \)); do
     mkdir -p "$site/$(dirname "$file")"
     cp "$file" "$site/$file"
 done
+# the library's modules, with a search
+"$dpc" doc $(ls stdlib/*.dp | grep -vx stdlib/prelude.dp) --title "The modules of DP's library" -o "$site/docs/modules.html"
 pages=$(find "$site" -name '*.html' | wc -l)
 echo "$pages pages: $site/docs/course/README.html"
