@@ -104,6 +104,11 @@ struct DpBackend {
     /* Where a caller's buffer (a cl_mem, of the same context) begins, in bytes from the heap, modulo 2^64: a kernel
      * writes that into the heap's word at `at`, as for anything else that gets both. */
     DpDeviceStatus (*reach)(DpDevice *d, const DpBuffer *heap, uint64_t at, void *object);
+    /* Events of callers (cl_event). Any thread may ask for one, NULL: it cannot be made; it is ended once. */
+    DpDeviceStatus (*wait)(DpDevice *d, uint32_t n, void *const *events);
+    void *(*event_create)(const DpDevice *d);
+    void (*event_end)(void *event, bool well);
+    void (*event_release)(void *event);
     DpDeviceStatus (*read)(DpDevice *d, const DpBuffer *b, uint64_t at, uint64_t bytes, void *to);
     DpDeviceStatus (*write)(DpDevice *d, const DpBuffer *b, uint64_t at, uint64_t bytes, const void *from);
 

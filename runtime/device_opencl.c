@@ -454,6 +454,25 @@ static DpDeviceStatus opencl_reach(DpDevice *d, const DpBuffer *heap, uint64_t a
     return done ? done : CALL(d, clEnqueueNDRangeKernel, o->queue, o->distance, 1, NULL, &one, &one, 0, NULL, NULL);
 }
 
+static DpDeviceStatus opencl_wait(DpDevice *d, uint32_t n, void *const *events)
+{
+    DpDeviceStatus done = DEVICE_OK;
+    for (uint32_t i = 0; !done && i < n; i++) {
+        const cl_event event = events[i];
+        done = CALL(d, clWaitForEvents, 1, &event);
+    }
+    return done;
+}
+
+static void *opencl_event_create(const DpDevice *d) { return clCreateUserEvent(((const Opened *)d)->context, NULL); }
+
+static void opencl_event_end(void *event, bool well)
+{
+    clSetUserEventStatus(event, well ? CL_COMPLETE : CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST);
+}
+
+static void opencl_event_release(void *event) { clReleaseEvent(event); }
+
 const DpBackend dp_opencl = {
     .list = opencl_list,
     .of_queue = opencl_of_queue,
@@ -465,6 +484,10 @@ const DpBackend dp_opencl = {
     .fill = opencl_fill,
     .copy = opencl_copy,
     .reach = opencl_reach,
+    .wait = opencl_wait,
+    .event_create = opencl_event_create,
+    .event_end = opencl_event_end,
+    .event_release = opencl_event_release,
     .read = opencl_read,
     .write = opencl_write,
     .build = opencl_build,

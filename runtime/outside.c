@@ -196,3 +196,18 @@ void dp_copy_out(DpRt *rt, const DpCol *numbers, void *buffer, uint64_t at)
         dp_rt_check_device(rt, rt->device->backend->copy(rt->device, &rt->heap.buffer, numbers->addr, &to, at,
                                                          numbers->n * numbers->bytes));
 }
+
+/* ---- events ---- */
+bool dp_wait_for(DpRt *rt, uint32_t n, void *const *events, char error[96])
+{
+    const bool well = rt->device->backend->wait(rt->device, n, events) == DEVICE_OK;
+    if (!well)
+        memcpy(error, rt->device->error, 96);
+    return well;
+}
+
+void *dp_event_new(const DpRt *rt) { return rt->device->backend->event_create(rt->device); }
+
+void dp_event_end(const DpRt *rt, void *event, bool well) { rt->device->backend->event_end(event, well); }
+
+void dp_event_release(const DpRt *rt, void *event) { rt->device->backend->event_release(event); }

@@ -151,6 +151,7 @@ DpCol dp_lay_out(DpRt *rt, const DpArr *a, DpLeaf *leaf)
     }
     leaf->ndata = col.n;
     dp_ctx_release(rt, &c);
+    dp_moves_flush(rt); /* others look there */
     if (dp_failed(rt)) {
         dp_leaves_free(leaf, 1);
         dp_col_release(rt, &col);

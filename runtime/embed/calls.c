@@ -47,6 +47,7 @@ void dpc_context_leave(DpcContext *c)
     release_dropped(c);
     dp_rt_close(c->rt);
     pthread_mutex_destroy(&c->lock);
+    pthread_cond_destroy(&c->changed);
     free(c);
 }
 
@@ -60,7 +61,11 @@ void dpc_kept_drop(DpcKept *k)
     dpc_context_leave(home);
 }
 
-struct _cl_mem *dpc_kept_buffer(const DpcKept *k) { return dp_heap_object(k->home->rt); }
+struct _cl_mem *dpc_kept_buffer(const DpcKept *k)
+{
+    dpc_tasks_settle(k->home);
+    return dp_heap_object(k->home->rt);
+}
 
 static DpcKept *new_kept(DpcContext *home, uint32_t n)
 {
@@ -155,6 +160,7 @@ static void keep_results(Call *call)
         dp_scalar_store(leaf->scalar, leaf->data, 0, call->results[i].bits);
         leaf->ndata = 1;
     }
+    dp_check(call->context->rt);
 }
 
 static void run_call(void *data)
@@ -233,35 +239,39 @@ static bool make_call(Call *call, unsigned count, bool keep, DpcError *error)
     return ran && succeeded(c, error);
 }
 
-static DpcValue *call_entry(Call *call, const char *entry, unsigned count, bool keep, DpcError *error)
+DpcValue *dpc_call_entry(DpcContext *context, const char *entry, const DpcValue *const *args, unsigned count, bool keep,
+                         DpcError *error)
 {
-    call->entry = find_entry(call->context->program, entry, error);
-    if (!call->entry || !make_call(call, count, keep, error)) {
-        dpc_value_free(call->value);
-        call->value = NULL;
+    Call call = {.context = context, .given = args};
+    call.entry = find_entry(context->program, entry, error);
+    if (!call.entry || !make_call(&call, count, keep, error)) {
+        dpc_value_free(call.value);
+        call.value = NULL;
     }
-    free(call->args);
-    free(call->results);
-    return call->value;
+    free(call.args);
+    free(call.results);
+    return call.value;
 }
 
 DpcValue *dpc_call(DpcContext *context, const char *entry, const DpcValue *const *args, unsigned count, DpcError *error)
 {
-    Call call = {.context = context, .given = args};
-    return call_entry(&call, entry, count, false, error);
+    dpc_tasks_settle(context);
+    return dpc_call_entry(context, entry, args, count, false, error);
 }
 
 DpcValue *dpc_call_device(DpcContext *context, const char *entry, const DpcValue *const *args, unsigned count,
                           DpcError *error)
 {
-    Call call = {.context = context, .given = args};
-    return call_entry(&call, entry, count, true, error);
+    dpc_tasks_settle(context);
+    return dpc_call_entry(context, entry, args, count, true, error);
 }
 
 /* ---- what stays, elsewhere ---- */
 static bool stays(const DpcValue *v, DpcError *error)
 {
-    if (!v->kept)
+    if (v->kept)
+        dpc_tasks_settle(v->kept->home);
+    else
         dpc_fail(error, EXIT_USAGE, "the value does not stay on a device");
     return v->kept;
 }

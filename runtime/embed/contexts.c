@@ -51,6 +51,7 @@ static DpcContext *open_context(const DpcProgram *program, const DpOpenOptions *
     }
     *c = (DpcContext){.program = program, .rt = rt, .users = 1};
     pthread_mutex_init(&c->lock, NULL);
+    pthread_cond_init(&c->changed, NULL);
     return c;
 }
 
@@ -91,6 +92,8 @@ DpcContext *dpc_open_queue(const DpcProgram *program, struct _cl_command_queue *
 
 void dpc_close(DpcContext *context)
 {
-    if (context)
-        dpc_context_leave(context);
+    if (!context)
+        return;
+    dpc_tasks_end(context);
+    dpc_context_leave(context);
 }

@@ -33,6 +33,7 @@ extern "C" {
 
 struct _cl_command_queue;
 struct _cl_mem;
+struct _cl_event;
 
 typedef struct DpcProgram DpcProgram;
 typedef struct DpcContext DpcContext;
@@ -103,6 +104,26 @@ DpcValue *dpc_call(DpcContext *context, const char *entry, const DpcValue *const
  * host. Returns when the call is done: failures are found as ever. */
 DpcValue *dpc_call_device(DpcContext *context, const char *entry, const DpcValue *const *args, unsigned count,
                           DpcError *error);
+
+/* ---- calls that go on meanwhile ---- */
+/* Begins a call and returns; the arguments stay until it is finished. A context's calls run one after the other, in a
+ * thread of its own, which handles no signals; other functions of the context wait until all are done. The call begins
+ * when the events (of the context's cl_context) are complete; an event that has failed fails it (status 4). */
+typedef struct DpcTask DpcTask;
+typedef struct DpcStart {
+    int on_device;  /* as dpc_call_device; else as dpc_call */
+    unsigned waits; /* events to wait for */
+    struct _cl_event *const *events;
+} DpcStart;
+DpcTask *dpc_start(DpcContext *context, const char *entry, const DpcValue *const *args, unsigned count,
+                   const DpcStart *how /* or NULL: all zeros */, DpcError *error);
+/* Waits; the result, or NULL and why; the task is no more. Every task is finished once, before or after its context is
+ * closed. */
+DpcValue *dpc_finish(DpcTask *task, DpcError *error);
+int dpc_is_done(const DpcTask *task); /* dpc_finish would not wait */
+/* A user event that is complete when the call is, all its commands with it, or has a negative status when it has
+ * failed: for commands of other queues. It lives as long as the task, unless it is retained. */
+struct _cl_event *dpc_event(const DpcTask *task);
 
 /* ---- values ---- */
 enum { DPC_MAX_RANK = 16 };

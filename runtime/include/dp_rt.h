@@ -464,6 +464,11 @@ DpCol dp_lay_out(DpRt *rt, const DpArr *a, DpLeaf *leaf);
 void dp_fetch(DpRt *rt, const DpCol *numbers, DpLeaf *leaf); /* to the leaf */
 /* The buffer that is the heap: it may be another one after a call. */
 void *dp_heap_object(const DpRt *rt);
+/* Events of callers: waits for them, false and why if that fails; new ones, NULL if there is none. */
+bool dp_wait_for(DpRt *rt, uint32_t n, void *const *events, char error[96]);
+void *dp_event_new(const DpRt *rt);
+void dp_event_end(const DpRt *rt, void *event, bool well);
+void dp_event_release(const DpRt *rt, void *event);
 /* To a caller's buffer, which has `bytes` behind `at`: enqueued. */
 void dp_copy_out(DpRt *rt, const DpCol *numbers, void *buffer, uint64_t at);
 void dp_download(DpRt *rt, const DpArr *a, DpLeaf *leaf); /* scalar and rank are set; fills the rest */

@@ -274,6 +274,75 @@ static void test_growth(void **state)
     close_all(&c);
 }
 
+/* The numbers of results that stay are there for the caller's own commands. */
+static void test_moves_are_done(void **state)
+{
+    (void)state;
+    int32_t got[3] = {0};
+    Cl c = open_all(NULL);
+    DpcValue *in = dpc_literal("[[i32]]", "[[1], [2, 3], [4], [5, 6, 7]]", NULL);
+    DpcValue *out = call(c.on, "rows", in, NULL, true);
+    const DpcLeaf leaf = dpc_leaf(out, 0);
+    assert_int_equal(leaf.count, 5);
+    assert_int_equal(
+        clEnqueueReadBuffer(c.queue, leaf.buffer, CL_TRUE, leaf.offset + 8, sizeof got, got, 0, NULL, NULL),
+        CL_SUCCESS);
+    assert_memory_equal(got, ((const int32_t[]){5, 6, 7}), sizeof got);
+    dpc_value_free(out);
+    dpc_value_free(in);
+    close_all(&c);
+}
+
+/* Calls that go on meanwhile: one after the other, behind the events that they wait for. */
+static void test_tasks(void **state)
+{
+    (void)state;
+    enum { TASKS = 8 };
+    const float xs[] = {1, 2, 3, 4}, k = 2;
+    DpcError error = {0};
+    Cl c = open_all(NULL);
+    cl_event gate = clCreateUserEvent(c.context, NULL);
+    DpcValue *in = floats(xs, 4), *factor = dpc_scalar("f32", &k);
+    const DpcValue *const args[] = {in, factor};
+    const DpcStart behind = {.on_device = 1, .waits = 1, .events = &gate};
+    DpcTask *first = dpc_start(c.on, "scaled", args, 2, &behind, &error), *others[TASKS];
+    for (int i = 0; i < TASKS; i++)
+        others[i] = dpc_start(c.on, i % 4 == 3 ? "nothing" : "total", args, 1, NULL, &error);
+    assert_false(dpc_is_done(first));
+    clSetUserEventStatus(gate, CL_COMPLETE);
+    const cl_event done = dpc_event(first);
+    assert_int_equal(clWaitForEvents(1, &done), CL_SUCCESS);
+    DpcValue *scaled = dpc_finish(first, &error);
+    assert_non_null(scaled);
+    for (int i = 0; i < TASKS; i++) {
+        DpcValue *total = dpc_finish(others[i], &error);
+        assert_int_equal(total == NULL, i % 4 == 3);
+        if (total)
+            expect_text(total, "10.0");
+        else
+            assert_string_equal(error.text, "there is no entry nothing");
+    }
+    assert_true(dpc_fetch(scaled, &error));
+    expect_text(scaled, "[2.0, 4.0, 6.0, 8.0]");
+    clReleaseEvent(gate);
+    /* an event that has failed; and a task that outlives its context */
+    gate = clCreateUserEvent(c.context, NULL);
+    clSetUserEventStatus(gate, -5);
+    first = dpc_start(c.on, "scaled", args, 2, &behind, &error);
+    DpcTask *last = dpc_start(c.on, "total", args, 1, NULL, &error);
+    assert_null(dpc_finish(first, &error));
+    assert_int_equal(error.status, 4);
+    dpc_close(c.on);
+    c.on = NULL;
+    assert_true(dpc_is_done(last));
+    expect_text(dpc_finish(last, &error), "10.0");
+    clReleaseEvent(gate);
+    dpc_value_free(in);
+    dpc_value_free(factor);
+    dpc_error_clear(&error);
+    close_all(&c);
+}
+
 static void test_refusals(void **state)
 {
     (void)state;
@@ -295,8 +364,9 @@ static void test_refusals(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_host_memory), cmocka_unit_test(test_buffers),
-                                       cmocka_unit_test(test_results_stay), cmocka_unit_test(test_growth),
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_host_memory),    cmocka_unit_test(test_buffers),
+                                       cmocka_unit_test(test_results_stay),   cmocka_unit_test(test_growth),
+                                       cmocka_unit_test(test_moves_are_done), cmocka_unit_test(test_tasks),
                                        cmocka_unit_test(test_refusals)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
