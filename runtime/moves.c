@@ -33,7 +33,12 @@ uint32_t dp_elem_words(DpRt *rt, const DpCol *views, DpCtx *c, uint64_t word[2])
 }
 
 /* Views that a kernel made (the rows of `nest`, say) may well lie one behind the other. The host waits for the answer:
- * that pays where many elements are then reached without their views. */
+ * that pays where many elements are then reached without their views, and few of them by each. */
+static bool layout_pays(const DpRt *rt, const DpCtx *c, const DpCol *views)
+{
+    return c->n && c->n >= dp_param(rt, PARAM_LAYOUT_ELEMENTS) && c->n / views->n < dp_param(rt, PARAM_LAYOUT_MEAN);
+}
+
 static void look_for_layout(DpRt *rt, const DpCtx *c, const DpCol *views, uint32_t element_bytes)
 {
     uint64_t n = views->n;
@@ -56,7 +61,7 @@ uint32_t dp_elem_words_of(DpRt *rt, const DpCol *views, DpCtx *c, uint32_t eleme
 {
     DpBlock *b = dp_failed(rt) ? NULL : views->block;
     if (b && b->state == BLOCK_LAYOUT_UNKNOWN) {
-        if (c->n && c->n >= dp_param(rt, PARAM_LAYOUT_ELEMENTS) && offsets_known(c->offsets) && views->addr == b->addr)
+        if (layout_pays(rt, c, views) && offsets_known(c->offsets) && views->addr == b->addr)
             look_for_layout(rt, c, views, element_bytes);
         dp_block_become(b, offsets_known(b->contig.offsets) ? BLOCK_CONTIGUOUS : BLOCK_PLAIN);
     }
