@@ -255,16 +255,34 @@ void dp_write_views_of(DpRt *rt, const DpRefs *r)
         dp_write_views(rt, r->blocks[i]);
 }
 
-void dp_write_views(DpRt *rt, DpBlock *b)
+static void write_views(DpRt *rt, DpBlock *b)
 {
-    if (!b || b->state != BLOCK_LAZY || dp_failed(rt))
-        return;
     const DpContig *c = &b->contig;
     const DpCol views = {b, b->addr, c->n, 16};
     dp_move_rows(rt, &views, c->n, (Route){0, 0, 0}, b->addr, c->n);
     if (!dp_failed(rt))
         dp_block_become(b, BLOCK_CONTIGUOUS);
     dp_write_views_of(rt, b->refs);
+}
+
+enum { FEW_VIEWS = 4096 }; /* cost nothing in a launch that there is anyway */
+
+/* The other columns of a pack that has just been made: points' coordinates are wanted together. */
+static void write_beside(DpRt *rt, const DpBlock *b)
+{
+    for (uint32_t i = 0; b->unsettled && b->contig.n <= FEW_VIEWS && i < rt->unsettled.n; i++) {
+        DpBlock *other = rt->unsettled.at[i].views;
+        if (other && other->state == BLOCK_LAZY && other->contig.offsets.block == b->contig.offsets.block)
+            write_views(rt, other);
+    }
+}
+
+void dp_write_views(DpRt *rt, DpBlock *b)
+{
+    if (!b || b->state != BLOCK_LAZY || dp_failed(rt))
+        return;
+    write_views(rt, b);
+    write_beside(rt, b);
 }
 
 uint64_t dp_col_addr(DpRt *rt, const DpCol *c)

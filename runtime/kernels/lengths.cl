@@ -592,7 +592,7 @@ DP_KERNEL void dp_split_sums(DP_HEAP, ulong n, ulong cond, ulong yes, ulong no, 
 }
 
 #else
-enum { DP_SPLIT_SMALL = 4096, DP_SPLIT_RUN = DP_SPLIT_SMALL / DP_WG };
+enum { DP_SPLIT_SMALL = 4096 };
 
 /* Words 0 and 1 of each column are sums, 2 and 3 the longest. */
 #define DP_SIDES_JOIN(w, a, b) ((w) & 2 ? max((a), (b)) : dp_size_add((a), (b)))
@@ -630,12 +630,12 @@ DP_KERNEL void dp_split_sums(DP_HEAP, ulong n, ulong cond, ulong yes, ulong no, 
     __local uchar flags[DP_SPLIT_SMALL];
     __local ulong words[4 * DP_SUM_WORDS][DP_WG];
     __local uint counts[2][DP_WG];
-    const uint l = get_local_id(0), first = l * DP_SPLIT_RUN;
+    const uint l = get_local_id(0), run = (uint)(n + DP_WG - 1) / DP_WG, first = l * run;
     uint count = 0;
-    for (uint j = l; j < DP_SPLIT_SMALL; j += DP_WG)
+    for (uint j = l; j < run * DP_WG; j += DP_WG)
         flags[j] = j < n ? *DP_AT(uchar, cond + j) != 0 : 0;
     barrier(CLK_LOCAL_MEM_FENCE);
-    for (uint q = 0; q < DP_SPLIT_RUN; q++)
+    for (uint q = 0; q < run; q++)
         count += flags[first + q];
     counts[0][l] = count;
     for (uint k = 0; k < columns; k++)
@@ -647,7 +647,7 @@ DP_KERNEL void dp_split_sums(DP_HEAP, ulong n, ulong cond, ulong yes, ulong no, 
         barrier(CLK_LOCAL_MEM_FENCE);
     }
     count = counts[0][l] - count;
-    for (uint i = first; i < first + DP_SPLIT_RUN && i < n; i++) {
+    for (uint i = first; i < first + run && i < n; i++) {
         *DP_AT(uint, flags[i] ? yes + 4 * count : no + 4 * (i - count)) = i;
         count += flags[i];
     }
