@@ -251,6 +251,9 @@ bool flat_loads_go_across(const FlatFn *fn, const FlatStmt *s);
 void flat_turn_scans(FlatProgram *p);
 /* Takes columns that nobody reads out of the kernels that make them. */
 void flat_drop_dead_columns(FlatProgram *p);
+/* Kernels over one context become one, and small ones part of those over few instances of theirs that alone read what
+ * they make (join_kernels.c). */
+void flat_join_kernels(FlatProgram *p);
 /* Fills `dies` everywhere. Parameters of functions are owned by the callee: an unused one is in body->dies. */
 void flat_liveness(FlatProgram *p);
 /* Fills `least_bytes` of contexts in recursive lifted functions. */
@@ -264,6 +267,15 @@ void flat_stmt_reads(const FlatStmt *s, void (*f)(void *ctx, FlatVar v), void *c
 void flat_stmt_blocks(const FlatStmt *s, void (*f)(void *ctx, FlatBlock *b), void *ctx);
 void flat_stmt_binds(const FlatStmt *s, void (*f)(void *ctx, FlatVar v), void *ctx);
 void flat_stmt_params(const FlatStmt *s, void (*f)(void *ctx, FlatVar v), void *ctx);
+
+/* ---- bodies ---- */
+/* The core variable that the body has for the input, or CORE_NO_VAR. */
+CoreVar flat_body_input(const FlatBody *body, const FlatInput *in);
+/* The code of `more`, its results apart, becomes part of *to, but for what that computes already: an element that both
+ * index. Both may be of different contexts, if the inputs of `more` may be inputs of *to. */
+void flat_body_add(const CoreProgram *core, CoreFn *scope, FlatBody *to, const FlatBody *more);
+/* Does the body bind the variable, as an input or by a statement? */
+bool flat_body_binds(const FlatBody *body, CoreVar v);
 
 /* ---- what the kinds have, from kinds.def ---- */
 typedef enum FlatFieldKind {

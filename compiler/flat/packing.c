@@ -81,59 +81,6 @@ static bool inputs_known(const FlattenFn *f, const FlatStmt *s, const FlatInputs
 
 /* ---- adding to a PACK ---- */
 
-static bool same_input(const FlatInput *a, const FlatInput *b)
-{
-    return a->kind == b->kind && a->var == b->var && a->ctx == b->ctx;
-}
-
-/* The core variable that the PACK's body has for the input, or CORE_NO_VAR. */
-static CoreVar input_there(const FlatStmt *s, const FlatInput *in)
-{
-    for (uint32_t i = 0; i < s->body.inputs.n; i++)
-        if (same_input(&s->body.inputs.at[i], in))
-            return s->body.inputs.at[i].as;
-    return CORE_NO_VAR;
-}
-
-static bool is_bound_there(const FlatStmt *s, CoreVar v)
-{
-    for (uint32_t i = 0; i < s->body.inputs.n; i++)
-        if (s->body.inputs.at[i].as == v)
-            return true;
-    for (uint32_t i = 0; i < s->body.block->stmts.n; i++)
-        for (uint32_t j = 0; j < s->body.block->stmts.at[i]->nvars; j++)
-            if (s->body.block->stmts.at[i]->vars[j] == v)
-                return true;
-    return false;
-}
-
-static void add_input(FlattenFn *f, FlatStmt *s, FlatInput in)
-{
-    if (is_bound_there(s, in.as))
-        return;
-    CoreVar there = input_there(s, &in);
-    if (there == CORE_NO_VAR) {
-        vec_push(f->arena, &s->body.inputs, in);
-        return;
-    }
-    CoreBuilder b = {.p = f->core, .fn = f->scope, .out = s->body.block};
-    CoreStmt *same = build_stmt_into(&b, CORE_ATOM, 1, &in.as);
-    same->atom = build_atom(&b, there);
-    build_emit(&b, same);
-}
-
-/* The body's code becomes part of the PACK's, but for what that computes already: an element that both index. */
-static void add_code(FlattenFn *f, FlatStmt *s, const FlatBody *body)
-{
-    for (uint32_t i = 0; i < body->inputs.n; i++)
-        add_input(f, s, body->inputs.at[i]);
-    for (uint32_t i = 0; i < body->block->stmts.n; i++) {
-        CoreStmt *stmt = body->block->stmts.at[i];
-        if (!is_bound_there(s, stmt->vars[0]))
-            core_push(f->core, s->body.block, stmt);
-    }
-}
-
 /* One more result, as output number `at`. */
 static void add_out(FlattenFn *f, FlatStmt *s, uint32_t at, FlatVar out, CoreAtom result)
 {
@@ -177,7 +124,7 @@ bool packing_store(FlattenFn *f, FlatVar ctx, const FlatBody *body, FlatVar *out
     FlatStmt *s = pack_of(f, ctx);
     if (!s || !has_room(s, body->block->nresults) || !inputs_known(f, s, &body->inputs))
         return false;
-    add_code(f, s, body);
+    flat_body_add(f->core, f->scope, &s->body, body);
     for (uint32_t i = 0; i < body->block->nresults; i++)
         outs[i] = add_column(f, s, ctx, body->block->results[i]);
     return true;
@@ -218,7 +165,7 @@ static FlatVar packed_input(FlattenFn *f, FlatVar ctx, const FlatInput *in)
     if (!s || views || !has_room(s, 1) || (in->kind != IN_POS && !known_before(s, in->var)))
         return FLAT_NO_VAR;
     FlatInput there = *in;
-    there.as = input_there(s, in);
+    there.as = flat_body_input(&s->body, in);
     if (there.as == CORE_NO_VAR) {
         there.as = fresh_core_var(f, t, f->scope->vars.at[in->as].hint);
         vec_push(f->arena, &s->body.inputs, there);
@@ -274,7 +221,7 @@ FlatVar packing_add(FlattenFn *f, FlatBody body, Span span)
     FlatStmt *s = pack_beside(f, &body);
     FlatVar out;
     if (s) {
-        add_code(f, s, &body);
+        flat_body_add(f->core, f->scope, &s->body, &body);
         out = new_ctx(f, CTX_SELECTED, body.ctx);
         add_out(f, s, s->pack.nways++, out, body.block->results[0]);
         return out;

@@ -8,8 +8,8 @@
  *
  * Wanted are the totals of what nested contexts are made of, here or in the lifted function that a column is handed to,
  * of the arrays that a lifted function gives, and of what these are selected, merged or copied from. A kernel's column
- * has a form, if its lengths are those of other columns and constants, added up, and no lane can fail: a lane that
- * fails goes on with any value. */
+ * has a form, if it copies views, or if its lengths are those of other columns and constants, added up, and no lane can
+ * fail: a lane that fails goes on with any number. */
 #include "plan/lower_internal.h"
 
 enum { MOST_COLUMNS = 4, MOST_EACH = 1000000 };
@@ -91,15 +91,16 @@ static bool body_fails(const Lower *w, const FlatBody *body)
 
 static void find_forms(Lower *w, const FlatStmt *s)
 {
-    if (s->kind != FLAT_S_KERNEL || s->body.ctx == FLAT_ROOT || body_fails(w, &s->body))
+    if (s->kind != FLAT_S_KERNEL || s->body.ctx == FLAT_ROOT)
         return;
+    const bool fails = body_fails(w, &s->body);
     for (uint32_t i = 0; i < s->nouts; i++) {
         CoreType t = lower_info(w, s->outs[i])->type;
         CoreAtom result = s->body.block->results[i];
         LengthForm form = {.n = 0};
-        bool found = t.rank > 0           ? add_view(w, &s->body, result, &form)
-                     : t.scalar == SC_I64 ? add_number(w, &s->body, result, &form)
-                                          : false;
+        bool found = t.rank > 0                     ? add_view(w, &s->body, result, &form)
+                     : t.scalar == SC_I64 && !fails ? add_number(w, &s->body, result, &form)
+                                                    : false;
         if (!found)
             continue;
         w->forms[s->outs[i]] = arena_new(w->plan->arena, LengthForm);

@@ -1,0 +1,293 @@
+/* Fewer kernels: a launch over few instances costs what it starts with.
+ *
+ *     x, y = kernel c { … }                        x, y, z = kernel c { … }
+ *     z = kernel c { … }                     ==>
+ *
+ *     x = kernel c { … }
+ *     d = nested c (2)                             d = nested c (2)
+ *     y = kernel d { x <- col x … }          ==>   y = kernel d { … }       -- where nobody else reads x
+ *
+ * The second is computed where the first one is, or the first one where the second one is, in each of its few
+ * instances: so nothing between them may fail, and both are short and without loops. */
+#include "core/build.h"
+#include "flat/flat.h"
+
+enum {
+    MOST_STATEMENTS = 24, /* of what is joined: longer code goes less well by vectors */
+    MOST_COLUMNS = 48,    /* that are read and written: arguments of a kernel are few on some devices */
+    MOST_AGAIN = 8,       /* statements that are computed several times */
+    FEW = 4,              /* times */
+    NEAR = 6              /* statements between both */
+};
+
+typedef struct Joiner {
+    FlatProgram *p;
+    FlatFn *fn;
+    uint32_t *reads;      /* by variable */
+    const FlatStmt **def; /* likewise: of the block at hand, and of those around it */
+} Joiner;
+
+static void count_read(void *ctx, FlatVar v) { ((Joiner *)ctx)->reads[v]++; }
+static void uncount_read(void *ctx, FlatVar v) { ((Joiner *)ctx)->reads[v]--; }
+
+static void count_block(void *ctx, FlatBlock *b)
+{
+    Joiner *j = ctx;
+    for (uint32_t i = 0; i < b->nresults; i++)
+        j->reads[b->results[i]]++;
+    for (uint32_t i = 0; i < b->stmts.n; i++) {
+        flat_stmt_reads(b->stmts.at[i], count_read, j);
+        flat_stmt_blocks(b->stmts.at[i], count_block, j);
+    }
+}
+
+/* ---- what may be joined ---- */
+static bool is_short(const CoreBlock *b, uint32_t *n)
+{
+    for (uint32_t i = 0; i < b->stmts.n; i++) {
+        const CoreStmt *s = b->stmts.at[i];
+        const bool branches = s->kind == CORE_IF;
+        ++*n;
+        if (branches && (!is_short(s->if_.then_b, n) || !is_short(s->if_.else_b, n)))
+            return false;
+        if (!branches && s->kind != CORE_ATOM && s->kind != CORE_PRIM && s->kind != CORE_LENGTH &&
+            s->kind != CORE_INDEX && s->kind != CORE_CHECK)
+            return false;
+    }
+    return *n <= MOST_STATEMENTS;
+}
+
+static uint32_t columns_of(const FlatStmt *s) { return s->body.inputs.n + s->nouts; }
+
+/* Together. */
+static bool are_short(const FlatStmt *first, const FlatStmt *second)
+{
+    uint32_t n = 0;
+    return is_short(first->body.block, &n) && is_short(second->body.block, &n) &&
+           columns_of(first) + columns_of(second) <= MOST_COLUMNS;
+}
+
+static bool is_joinable(const FlatStmt *s)
+{
+    uint32_t n = 0;
+    return s->kind == FLAT_S_KERNEL && s->nouts > 0 && is_short(s->body.block, &n);
+}
+
+static bool body_fails(const Joiner *j, const FlatBody *body)
+{
+    for (uint32_t i = 0; i < body->block->stmts.n; i++)
+        if (core_stmt_fallible(j->p->core, j->fn->scope, body->block->stmts.at[i]))
+            return true;
+    return false;
+}
+
+static bool may_fail(const Joiner *j, const FlatStmt *s)
+{
+    switch (s->kind) {
+    case FLAT_S_VIEWS:
+    case FLAT_S_NESTED:
+    case FLAT_S_SELECT:
+    case FLAT_S_SPLIT:
+    case FLAT_S_MERGE:
+    case FLAT_S_ELEMS:
+    case FLAT_S_FLATTEN: return false;
+    case FLAT_S_PACK:
+    case FLAT_S_HOST:
+    case FLAT_S_KERNEL: return body_fails(j, &s->body);
+    default: return true;
+    }
+}
+
+/* ---- over one context ---- */
+/* Variables are numbered as they are bound. */
+static bool input_is_there(const FlatStmt *first, const FlatInput *in)
+{
+    const bool made = in->kind == IN_COL && in->var >= first->outs[0] && in->var < first->outs[0] + first->nouts;
+    const bool var = in->kind == IN_POS || in->var < first->outs[0] || made;
+    const bool ctx = in->kind == IN_HOST || in->kind == IN_COL || in->ctx < first->outs[0];
+    return var && ctx;
+}
+
+static bool go_together(const Joiner *j, const FlatStmt *first, const FlatStmt *second)
+{
+    if (first->body.ctx != second->body.ctx || !are_short(first, second))
+        return false;
+    for (uint32_t i = 0; i < first->nouts; i++) /* some have gone, or come from elsewhere */
+        if (first->outs[i] != first->outs[0] + i)
+            return false;
+    for (uint32_t i = 0; i < second->body.inputs.n; i++)
+        if (!input_is_there(first, &second->body.inputs.at[i]))
+            return false;
+    return flat_loads_go_across(j->fn, first) == flat_loads_go_across(j->fn, second);
+}
+
+/* What `from` makes is known in the body by its own names: those that the other one reads it by become the same. */
+static void add_names(Joiner *j, FlatBody *to, const FlatStmt *from, const FlatBody *reader)
+{
+    CoreBuilder b = {.p = j->p->core, .fn = j->fn->scope, .out = to->block};
+    for (uint32_t i = 0; i < reader->inputs.n; i++) {
+        const FlatInput *in = &reader->inputs.at[i];
+        for (uint32_t k = 0; k < from->nouts && in->kind == IN_COL; k++) {
+            if (from->outs[k] != in->var || flat_body_binds(to, in->as))
+                continue;
+            CoreStmt *same = build_stmt_into(&b, CORE_ATOM, 1, &in->as);
+            same->atom = from->body.block->results[k];
+            build_emit(&b, same);
+        }
+    }
+}
+
+static void append_results(const Joiner *j, FlatStmt *to, const FlatStmt *more)
+{
+    const uint32_t n = to->nouts + more->nouts;
+    FlatVar *outs = arena_array(j->p->arena, FlatVar, n);
+    CoreAtom *results = arena_array(j->p->arena, CoreAtom, n);
+    for (uint32_t i = 0; i < n; i++) {
+        const FlatStmt *of = i < to->nouts ? to : more;
+        const uint32_t k = i < to->nouts ? i : i - to->nouts;
+        outs[i] = of->outs[k];
+        results[i] = of->body.block->results[k];
+    }
+    to->outs = outs;
+    to->body.block->results = results;
+    to->nouts = to->body.block->nresults = n;
+}
+
+static void join(Joiner *j, FlatStmt *first, const FlatStmt *second)
+{
+    flat_stmt_reads(first, uncount_read, j);
+    flat_stmt_reads(second, uncount_read, j);
+    add_names(j, &first->body, first, &second->body);
+    flat_body_add(j->p->core, j->fn->scope, &first->body, &second->body);
+    append_results(j, first, second);
+    flat_stmt_reads(first, count_read, j);
+}
+
+/* ---- over few instances each ---- */
+static const FlatStmt *def_of(const Joiner *j, FlatVar v, FlatKind kind)
+{
+    const FlatStmt *s = v < j->fn->vars.n ? j->def[v] : NULL;
+    return s && s->kind == kind ? s : NULL;
+}
+
+/* Has each instance of the context's parent the same few of it, at least one? */
+static bool is_few(const Joiner *j, FlatVar ctx)
+{
+    const FlatStmt *nested = def_of(j, ctx, FLAT_S_NESTED);
+    const FlatStmt *host = nested ? def_of(j, nested->nested.source, FLAT_S_HOST) : NULL;
+    for (uint32_t i = 0; host && i < host->nouts; i++)
+        if (host->outs[i] == nested->nested.source) {
+            const CoreAtom n = host->body.block->results[i];
+            return n.is_const && n.bits >= 1 && n.bits <= FEW;
+        }
+    return false;
+}
+
+static uint32_t reads_of(const FlatBody *body, FlatVar v)
+{
+    uint32_t n = 0;
+    for (uint32_t i = 0; i < body->inputs.n; i++)
+        n += body->inputs.at[i].kind == IN_COL && body->inputs.at[i].var == v;
+    return n;
+}
+
+static bool goes_into(const Joiner *j, const FlatStmt *first, const FlatStmt *second)
+{
+    uint32_t again = 0;
+    if (flat_ctx(j->fn, second->body.ctx) != first->body.ctx || !is_few(j, second->body.ctx) ||
+        !is_short(first->body.block, &again) || again > MOST_AGAIN || !are_short(first, second))
+        return false;
+    for (uint32_t i = 0; i < first->body.inputs.n; i++)
+        if (first->body.inputs.at[i].kind != IN_COL && first->body.inputs.at[i].kind != IN_HOST)
+            return false;
+    for (uint32_t i = 0; i < first->nouts; i++)
+        if (j->reads[first->outs[i]] != reads_of(&second->body, first->outs[i]))
+            return false;
+    return true;
+}
+
+static bool is_made_by(const FlatStmt *s, const FlatInput *in)
+{
+    for (uint32_t k = 0; k < s->nouts && in->kind == IN_COL; k++)
+        if (s->outs[k] == in->var)
+            return true;
+    return false;
+}
+
+static void compute_again(Joiner *j, const FlatStmt *first, FlatStmt *second)
+{
+    FlatBody body = {second->body.ctx, {0}, core_new_block(j->p->core)}, rest = second->body;
+    flat_stmt_reads(first, uncount_read, j);
+    flat_stmt_reads(second, uncount_read, j);
+    flat_body_add(j->p->core, j->fn->scope, &body, &first->body);
+    add_names(j, &body, first, &second->body);
+    rest.inputs.n = 0;
+    for (uint32_t i = 0; i < second->body.inputs.n; i++)
+        if (!is_made_by(first, &second->body.inputs.at[i]))
+            rest.inputs.at[rest.inputs.n++] = second->body.inputs.at[i];
+    flat_body_add(j->p->core, j->fn->scope, &body, &rest);
+    body.block->results = second->body.block->results;
+    body.block->nresults = second->body.block->nresults;
+    second->body = body;
+    flat_stmt_reads(second, count_read, j);
+}
+
+/* ---- blocks ---- */
+static void remove_statement(FlatBlock *b, uint32_t i)
+{
+    for (b->stmts.n--; i < b->stmts.n; i++)
+        b->stmts.at[i] = b->stmts.at[i + 1];
+}
+
+/* Joins statement i with one before it; says which of both goes, or b->stmts.n. */
+static uint32_t join_with_earlier(Joiner *j, FlatBlock *b, uint32_t i)
+{
+    FlatStmt *second = b->stmts.at[i];
+    for (uint32_t k = i; k-- > 0 && i - k <= NEAR && is_joinable(second);) {
+        FlatStmt *first = b->stmts.at[k];
+        const bool kernel = is_joinable(first);
+        if (kernel && go_together(j, first, second)) {
+            join(j, first, second);
+            for (uint32_t o = 0; o < first->nouts; o++)
+                j->def[first->outs[o]] = first;
+            return i;
+        }
+        if (kernel && goes_into(j, first, second)) {
+            compute_again(j, first, second);
+            return k;
+        }
+        if (may_fail(j, first))
+            break;
+    }
+    return b->stmts.n;
+}
+
+static void join_block(void *ctx, FlatBlock *b)
+{
+    Joiner *j = ctx;
+    for (uint32_t i = 0; i < b->stmts.n; i++) {
+        FlatStmt *s = b->stmts.at[i];
+        flat_stmt_blocks(s, join_block, j);
+        for (uint32_t k = 0; k < s->nouts; k++)
+            j->def[s->outs[k]] = s;
+        for (uint32_t gone; (gone = join_with_earlier(j, b, i)) < b->stmts.n;) {
+            remove_statement(b, gone);
+            i--;
+            if (gone > i) /* it has become part of an earlier one */
+                break;
+        }
+    }
+}
+
+void flat_join_kernels(FlatProgram *p)
+{
+    for (uint32_t i = 0; i < p->fns.n; i++) {
+        FlatFn *fn = p->fns.at[i];
+        Arena *scratch = arena_create();
+        Joiner j = {p, fn, arena_array(scratch, uint32_t, fn->vars.n + 1),
+                    arena_array(scratch, const FlatStmt *, fn->vars.n + 1)};
+        count_block(&j, fn->body);
+        join_block(&j, fn->body);
+        arena_destroy(scratch);
+    }
+}
