@@ -16,7 +16,7 @@ except ImportError:
 HERE = os.path.dirname(os.path.abspath(__file__))
 TREE = os.path.dirname(HERE)
 # dpc's formats of files are numpy's business here: without them the library needs nothing but OpenCL.
-OPTIONS = ["-DDPC_PNG=OFF", "-DDPC_JPEG=OFF", "-DDPC_ZLIB=OFF"]
+OPTIONS = ["-DDPC_PNG=OFF", "-DDPC_JPEG=OFF", "-DDPC_ZLIB=OFF", "-DDPC_HDF5=OFF"]
 
 
 def version():
