@@ -387,7 +387,7 @@ static uint64_t count_longer(const SegReduce *r, uint64_t length)
 static uint64_t round_groups(const DpRt *rt, const SegReduce *r, uint64_t n)
 {
     const uint64_t wanted = groups_for(rt, r, WAY_SPLIT, n, PIECE_LANES), lanes = way_group(rt, r, WAY_SPLIT);
-    const uint64_t most = UINT64_C(2048) / lanes * rt->device->facts.units;
+    const uint64_t most = UINT64_C(4096) / lanes * rt->device->facts.units; /* who takes the next is up to the device */
     return wanted < most ? wanted : most;
 }
 
@@ -402,7 +402,7 @@ static List new_list(DpRt *rt, const SegReduce *r)
 {
     List l = {.longs = count_longer(r, SHARED) ? count_longer(r, ALONE) : 0};
     l.npieces = l.longs ? l.longs + r->n / PIECE : 0;
-    l.segments = dp_block_new(rt, l.longs, 8);
+    l.segments = dp_block_new(rt, l.longs, 16);
     l.pieces = dp_block_new(rt, l.npieces, 4);
     l.part = dp_block_new(rt, l.npieces, dp_rt_carry_bytes(rt, r->kernel));
     l.counts = DP_LIST_COUNTS + DP_LIST_SET * rt->list_turn;
@@ -427,9 +427,9 @@ static void reduce_list(DpRt *rt, const SegReduce *r, WayKind way, const List *l
         return;
     dp_args_words(&a, pieces, 7);
     dp_args_words(&b, join, 3);
-    dp_args_kernel_words(rt, &a, r->kernel, r->words);
-    dp_rt_launch(rt, kernel_of(rt, r, way, "dp_segreduce_pieces"), 2, (uint32_t)round_groups(rt, r, l->npieces), &a);
-    launch(rt, r, way, "dp_segreduce_join", 2, round_groups(rt, r, l->longs), &b);
+    launch(rt, r, way, "dp_segreduce_pieces", 2, round_groups(rt, r, l->npieces), &a);
+    if (!dp_source_has_fence(rt)) /* else the last piece of each joins them */
+        launch(rt, r, way, "dp_segreduce_join", 2, round_groups(rt, r, l->longs), &b);
     rt->list_turn = !rt->list_turn;
 }
 

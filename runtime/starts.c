@@ -206,7 +206,7 @@ bool dp_starts_add_sums(DpRt *rt)
 {
     if (rt->starts.sums)
         return true;
-    DpBlock *sums = dp_block_new(rt, 24 * (1 + tiles_of(rt->starts.n)) + 4 * rt->starts.n, 1);
+    DpBlock *sums = dp_block_new(rt, 32 + 16 * tiles_of(rt->starts.n) + 4 * rt->starts.n, 1);
     if (rt->starts.offsets)
         rt->starts.sums = sums;
     else

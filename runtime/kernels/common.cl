@@ -214,6 +214,14 @@ static inline ulong dp_chunk_start(ulong n, ulong chunks, ulong c)
 #define DP_DEVICE_FENCE() mem_fence(CLK_GLOBAL_MEM_FENCE)
 #endif
 
+/* For the work-item that has written what its work-group leaves to the others: `last` (a uint) says whether this is the group that comes last. Then
+ * a fence behind the next barrier lets the group see what all have left. `counter`: a u32, 0 before and after. */
+#define DP_IS_LAST_GROUP(last, counter) \
+    DP_DEVICE_FENCE(); \
+    last = atomic_inc((volatile __global uint *)(heap + (counter))) + 1 == (uint)get_num_groups(0); \
+    if (last) \
+        atomic_xchg((volatile __global uint *)(heap + (counter)), 0U);
+
 /* DP_WARPS: the 32 work-items of a row of a work-group can see each other's words without local memory. All of them must come here. */
 #if DP_NVIDIA
 #define DP_WARPS 1

@@ -437,112 +437,123 @@ DP_KERNEL void dp_lengths_write(DP_HEAP, ulong n, ulong address, ulong stride, u
 }
 
 #if DP_FENCE
-/* For reductions that begin with the lengths (DP_ROWS in reduce.cl): each work-group scans a tile of lengths. At `rows` three words of what is
- * known of all lengths, then for each tile three, of which the first becomes the sum of the tiles before it, then for each length a u32, the
- * sum of those before it in its tile. The group that comes last scans the tiles; if these are not lengths of pieces of `total` elements, it
- * reports failure `negative` or `nest`. `counter`: a u32, 0 before and after. */
-#define DP_LENGTHS_SCAN(sum, ahead, total) \
+/* For reductions that begin with the lengths (DP_ROWS in reduce.cl): each work-group scans a tile of lengths. At `rows` the sum of all lengths
+ * and the longest, then from DP_ROWS_TILES on two words for each tile, of which the first becomes the sum of the tiles before it, then for each
+ * length a u32, the sum of those before it in its tile. The group that comes last scans the tiles; if these are not lengths of pieces of `total`
+ * elements, it reports failure `negative` or `nest`. `counter`: a u32, 0 before and after. Sums are plain, as no length counts as more than
+ * DP_LONG: then they are wrong, but not `total`, and are found once more. */
+enum { DP_ROWS_TILES = 32 };
+#define DP_ROWS_NEGATIVE (DP_LONG + 1) /* the longest, where there is a negative one */
+#define DP_TILE_SUM(k) (*DP_AT(ulong, part + 16 * (k)))
+#define DP_TILE_LONGEST(k) (*DP_AT(ulong, part + 16 * (k) + 8))
+#define DP_ROWS_SCAN(sum, top, ahead, all) \
     sums[l] = (sum); \
+    tops[l] = (top); \
     barrier(CLK_LOCAL_MEM_FENCE); \
-    _Pragma("unroll") for (uint q = 0; q < 16; q++) ahead = dp_size_add(ahead, q < (l & 15) ? sums[(l & ~15U) + q] : 0); \
-    if ((l & 15) == 15) \
-        sixteens[l / 16] = dp_size_add(ahead, (sum)); \
+    _Pragma("unroll") for (uint q = 0; q < 16; q++) ahead += q < (l & 15) ? sums[(l & ~15U) + q] : 0; \
+    if ((l & 15) == 15) { \
+        sixteen_sums[l / 16] = ahead + (sum); \
+        _Pragma("unroll") for (uint q = 0; q < 15; q++) top = max(top, tops[(l & ~15U) + q]); \
+        sixteen_tops[l / 16] = top; \
+    } \
     barrier(CLK_LOCAL_MEM_FENCE); \
     _Pragma("unroll") for (uint q = 0; q < DP_WG / 16; q++) { \
-        ahead = dp_size_add(ahead, q < l / 16 ? sixteens[q] : 0); \
-        total = dp_size_add(total, sixteens[q]); \
-    }
-
-/* Lane 0 gets the maximum and the minimum of all. A barrier at the end. */
-#define DP_LENGTHS_EXTREMES() \
-    barrier(CLK_LOCAL_MEM_FENCE); \
-    for (uint d = DP_WG / 2; d; d /= 2) { \
-        if (l < d) { \
-            tops[l] = max(tops[l], tops[l + d]); \
-            lows[l] = min(lows[l], lows[l + d]); \
-        } \
-        barrier(CLK_LOCAL_MEM_FENCE); \
+        const ulong x = sixteen_sums[q]; \
+        ahead += q < l / 16 ? x : 0; \
+        all += x; \
+        top = max(top, sixteen_tops[q]); \
     }
 
 DP_KERNEL void dp_lengths_rows(DP_HEAP, ulong n, ulong address, ulong rows, ulong counter, ulong total, ulong negative, ulong nest)
 {
-    __local ulong sums[DP_WG], sixteens[DP_WG / 16], tops[DP_WG], stage[DP_LENGTHS_SLOT(DP_LENGTHS_TILE)];
+    __local ulong sums[DP_WG], tops[DP_WG], sixteen_sums[DP_WG / 16], sixteen_tops[DP_WG / 16];
     __local long lows[DP_WG];
-    __local uint groups[1]; /* whose tiles to scan: all, or none */
+    __local uint last[1];
     const uint l = get_local_id(0);
-    const ulong stride = 8, tiles = get_num_groups(0), part = rows + 8 * DP_LENGTHS, numbers = part + 8 * DP_LENGTHS * tiles;
-    const ulong t = get_group_id(0), at = t * DP_LENGTHS_TILE;
-    const uint count = (uint)min((ulong)DP_LENGTHS_TILE, n - at);
+    const ulong stride = 8, tiles = get_num_groups(0), part = rows + DP_ROWS_TILES, numbers = part + 16 * tiles;
+    const ulong t = get_group_id(0), at = t * DP_LENGTHS_TILE + l * DP_LENGTHS_EACH;
+    const bool full = (t + 1) * DP_LENGTHS_TILE <= n;
     long length[DP_LENGTHS_EACH], low = 0;
-    ulong top = 0, sum = 0, ahead = 0, all = 0, up_to[DP_LENGTHS_EACH];
-    DP_LENGTHS_LOAD(length, at, count)
+    ulong top = 0, sum = 0, ahead = 0, all = 0;
+    uint up_to[DP_LENGTHS_EACH];
+    if (full && (address & 15) == 0) {
 #pragma unroll
-    for (uint q = 0; q < DP_LENGTHS_EACH; q++) {
-        top = max(top, (ulong)max(length[q], 0L));
-        low = min(low, length[q]);
-        stage[DP_LENGTHS_SLOT(q * DP_WG + l)] = (ulong)max(length[q], 0L);
+        for (uint q = 0; q < DP_LENGTHS_EACH; q += 2) {
+            const long2 two = *DP_AT(long2, address + 8 * (at + q));
+            length[q] = two.x;
+            length[q + 1] = two.y;
+        }
+    } else {
+#pragma unroll
+        for (uint q = 0; q < DP_LENGTHS_EACH; q++)
+            length[q] = at + q < n ? DP_LENGTH(at + q) : 0;
     }
-    tops[l] = top;
-    lows[l] = low;
-    barrier(CLK_LOCAL_MEM_FENCE);
 #pragma unroll
     for (uint q = 0; q < DP_LENGTHS_EACH; q++) {
-        up_to[q] = sum;
-        sum = dp_size_add(sum, stage[DP_LENGTHS_SLOT(l * DP_LENGTHS_EACH + q)]);
+        top = max(top, length[q] < 0 ? DP_ROWS_NEGATIVE : min((ulong)length[q], DP_LONG));
+        length[q] = clamp(length[q], 0L, (long)DP_LONG);
+        sum += (ulong)length[q];
     }
-    DP_LENGTHS_SCAN(sum, ahead, all)
-#pragma unroll
-    for (uint q = 0; q < DP_LENGTHS_EACH; q++)
-        stage[DP_LENGTHS_SLOT(l * DP_LENGTHS_EACH + q)] = dp_size_add(ahead, up_to[q]);
-    DP_LENGTHS_EXTREMES()
+    DP_ROWS_SCAN(sum, top, ahead, all)
 #pragma unroll
     for (uint q = 0; q < DP_LENGTHS_EACH; q++) {
-        const uint j = q * DP_WG + l;
-        if (j < count)
-            *DP_AT(uint, numbers + 4 * (at + j)) = (uint)min(stage[DP_LENGTHS_SLOT(j)], (ulong)UINT_MAX);
+        up_to[q] = (uint)min(ahead, (ulong)UINT_MAX);
+        ahead += (ulong)length[q];
+    }
+    if (full) {
+#pragma unroll
+        for (uint q = 0; q < DP_LENGTHS_EACH; q += 4)
+            *DP_AT(uint4, numbers + 4 * (at + q)) = (uint4)(up_to[q], up_to[q + 1], up_to[q + 2], up_to[q + 3]);
+    } else {
+#pragma unroll
+        for (uint q = 0; q < DP_LENGTHS_EACH; q++)
+            if (at + q < n)
+                *DP_AT(uint, numbers + 4 * (at + q)) = up_to[q];
     }
     if (l == 0) {
-        DP_SUM(part, t) = all;
-        DP_LONGEST(part, t) = min(tops[0], DP_LONG);
-        DP_LEAST(part, t) = lows[0];
-        DP_DEVICE_FENCE();
-        const uint others = atomic_inc((volatile __global uint *)(heap + counter));
-        groups[0] = others + 1 == (uint)tiles ? (uint)tiles : 0;
-        if (others + 1 == (uint)tiles)
-            atomic_xchg((volatile __global uint *)(heap + counter), 0u);
+        DP_TILE_SUM(t) = min(all, DP_LONG);
+        DP_TILE_LONGEST(t) = top;
+        DP_IS_LAST_GROUP(last[0], counter)
     }
     barrier(CLK_LOCAL_MEM_FENCE);
 #if DP_NVIDIA /* PoCL bears no return before a barrier */
-    if (!groups[0])
+    if (!last[0])
         return;
 #endif
-    if (groups[0])
+    if (last[0])
         DP_DEVICE_FENCE();
-    const ulong lo = dp_chunk_start(groups[0], DP_WG, l), hi = dp_chunk_start(groups[0], DP_WG, l + 1);
+    const ulong ours = last[0] ? tiles : 0, lo = dp_chunk_start(ours, DP_WG, l), hi = dp_chunk_start(ours, DP_WG, l + 1);
     sum = top = ahead = all = 0;
-    low = 0;
     for (ulong k = lo; k < hi; k++) {
-        sum = dp_size_add(sum, DP_SUM(part, k));
-        top = max(top, DP_LONGEST(part, k));
-        low = min(low, DP_LEAST(part, k));
+        sum = min(sum + DP_TILE_SUM(k), DP_LONG);
+        top = max(top, DP_TILE_LONGEST(k));
     }
-    tops[l] = top;
+    DP_ROWS_SCAN(sum, top, ahead, all)
+    for (ulong k = lo; k < hi; k++) {
+        const ulong own = DP_TILE_SUM(k);
+        DP_TILE_SUM(k) = ahead;
+        ahead += own;
+    }
+    const ulong wrong = ours && (all != total || top == DP_ROWS_NEGATIVE) ? n : 0;
+    sum = 0;
+    for (ulong i = l; i < wrong; i += DP_WG) {
+        sum = dp_size_add(sum, dp_length(heap, address, stride, i));
+        low = min(low, DP_LENGTH(i));
+    }
+    sums[l] = sum;
     lows[l] = low;
-    DP_LENGTHS_SCAN(sum, ahead, all)
-    for (ulong k = lo; k < hi; k++) {
-        const ulong own = DP_SUM(part, k);
-        DP_SUM(part, k) = ahead;
-        ahead = dp_size_add(ahead, own);
-    }
-    DP_LENGTHS_EXTREMES()
-    if (l == 0 && groups[0]) {
+    barrier(CLK_LOCAL_MEM_FENCE);
+    if (l == 0 && ours) {
         DP_SUM(rows, 0) = all;
-        DP_LONGEST(rows, 0) = tops[0];
-        DP_LEAST(rows, 0) = lows[0];
-        if (lows[0] < 0)
-            dp_error(heap, (uint)negative, lows[0], 0, 0);
-        else if (all != total)
-            dp_error(heap, (uint)nest, (long)all, (long)total, 0);
+        DP_LONGEST(rows, 0) = top;
+        for (uint k = 1; k < DP_WG && wrong; k++) {
+            sum = dp_size_add(sum, sums[k]);
+            low = min(low, lows[k]);
+        }
+        if (wrong && low < 0)
+            dp_error(heap, (uint)negative, low, 0, 0);
+        else if (wrong)
+            dp_error(heap, (uint)nest, (long)sum, (long)total, 0);
     }
 }
 #endif

@@ -282,7 +282,7 @@ DP_KERNEL void dp_reduce_chunks(DP_HEAP, ulong n, ulong part, ulong vals, ulong 
 DP_KERNEL void dp_reduce_all(DP_HEAP, ulong n, ulong part, ulong vals, ulong pos, ulong counter DP_WORDS DP_OUTS)
 {
     __local dp_carry sh[2][DP_WG];
-    __local uint groups[1]; /* whose carries to join: all, or none */
+    __local uint last[1];
     DP_REDUCE_STAGE()
     uint l = get_local_id(0);
     const ulong s_end = 0;
@@ -290,20 +290,17 @@ DP_KERNEL void dp_reduce_all(DP_HEAP, ulong n, ulong part, ulong vals, ulong pos
     DP_GROUP_SCAN()
     if (l == DP_WG - 1) {
         dp_put_carry(heap, part, get_group_id(0), 0, c);
-        DP_DEVICE_FENCE();
-        uint all = (uint)get_num_groups(0), before = atomic_inc((volatile __global uint *)(heap + counter));
-        groups[0] = before + 1 == all ? all : 0;
-        if (before + 1 == all)
-            atomic_xchg((volatile __global uint *)(heap + counter), 0u);
+        DP_IS_LAST_GROUP(last[0], counter)
     }
     barrier(CLK_LOCAL_MEM_FENCE);
 #if DP_NVIDIA /* PoCL bears no return before a barrier */
-    if (!groups[0])
+    if (!last[0])
         return;
 #endif
-    if (groups[0])
+    if (last[0])
         DP_DEVICE_FENCE();
-    DP_REDUCE_CARRIES(groups[0])
+    const ulong chunks = last[0] ? get_num_groups(0) : 0; /* whose carries to join: all, or none */
+    DP_REDUCE_CARRIES(chunks)
 }
 #endif
 
@@ -335,11 +332,22 @@ DP_KERNEL void dp_segreduce_lane(__global uchar *restrict heap, __global uchar *
 enum { DP_ROWS_TILE = 2048 };
 static inline ulong dp_row_start(DP_HEAP, ulong rows, ulong n, ulong nseg, ulong s)
 {
-    const ulong part = rows + 24, numbers = part + 24 * ((nseg + DP_ROWS_TILE - 1) / DP_ROWS_TILE);
-    return s < nseg ? min(dp_size_add(*DP_AT(ulong, part + 24 * (s / DP_ROWS_TILE)), *DP_AT(uint, numbers + 4 * s)), n) : n;
+    const ulong part = rows + 32, numbers = part + 16 * ((nseg + DP_ROWS_TILE - 1) / DP_ROWS_TILE);
+    return s < nseg ? min(*DP_AT(ulong, part + 16 * (s / DP_ROWS_TILE)) + *DP_AT(uint, numbers + 4 * s), n) : n;
 }
 #define DP_SEG_START(s) dp_row_start(heap, offsets, n, nseg, (s))
 #define DP_SEG_END(s) dp_row_start(heap, offsets, n, nseg, (s) + 1)
+#endif
+/* Whole segments are long enough for eight loads to be under way. */
+#if DP_WAY == DP_TEAM && DP_LANES
+#define DP_EIGHT(v, i, end, step, s) \
+    for (; i < end && 7 * (step) < end - i; i += 8 * (step)) { \
+        dp_val x[8]; \
+        _Pragma("unroll") for (uint q = 0; q < 8; q++) x[q] = DP_ELEMENT(i + q * (step), s); \
+        _Pragma("unroll") for (uint q = 0; q < 8; q++) v = DP_OP(s, v, x[q]); \
+    }
+#else
+#define DP_EIGHT(v, i, end, step, s)
 #endif
 /* What lane k of the team's finds in elements [i, end). */
 static inline dp_carry dp_team_part(DP_HEAP, ulong i, ulong end, ulong s, uint k, uint lanes, ulong vals, ulong pos DP_WORDS)
@@ -359,6 +367,7 @@ static inline dp_carry dp_team_part(DP_HEAP, ulong i, ulong end, ulong s, uint k
         c.bits = DP_HAS;
         c.v = DP_ELEMENT(i, s);
         i += step;
+        DP_EIGHT(c.v, i, end, step, s)
         DP_FOUR(c.v, i, end, step, s)
         for (; i < end && DP_OPEN(c.v); i += step)
             c.v = DP_OP(s, c.v, DP_ELEMENT(i, s));
@@ -414,11 +423,12 @@ DP_KERNEL void dp_segreduce_team(__global uchar *restrict heap, __global uchar *
         dp_team_store(out, s, sh[l] DP_PASS DP_PASS_OUTS);
 }
 #else
-/* At `list` for each long segment itself and its first piece; at `pieces` for each piece where its segment stands in the list. At
- * `counts` the u32 numbers of pieces and of long segments; they are 0 before. */
+/* At `list` for each long segment itself, its first piece, and how many of its pieces are done; at `pieces` for each piece where its
+ * segment stands in the list. At `counts` the u32 numbers of pieces and of long segments; they are 0 before. */
 enum { DP_ALONE = 256, DP_PIECE = 1024, DP_SHARED = 2 * DP_PIECE, DP_PIECE_LANES = 32, DP_TEAMS = DP_WG / DP_PIECE_LANES };
-#define DP_LIST_SEGMENT(j) (*DP_AT(uint, list + 8 * (ulong)(j)))
-#define DP_LIST_FIRST(j) (*DP_AT(uint, list + 8 * (ulong)(j) + 4))
+#define DP_LIST_SEGMENT(j) (*DP_AT(uint, list + 16 * (ulong)(j)))
+#define DP_LIST_FIRST(j) (*DP_AT(uint, list + 16 * (ulong)(j) + 4))
+#define DP_LIST_DONE(j) ((volatile __global uint *)(out + list + 16 * (ulong)(j) + 8))
 /* Rounds in which the work-group's teams take numbers below `count`; p: the team's, if it is there. */
 #define DP_TEAM_ROUNDS(count, first, step, p, there) \
     for (uint round = (first), p = round + l / DP_PIECE_LANES, there = p < (count); round < (count); \
@@ -470,6 +480,10 @@ DP_KERNEL void dp_segreduce_short(__global uchar *restrict heap, __global uchar 
     DP_TEAM_JOIN()
     if (mine && k == 0 && lanes > 1)
         dp_team_store(out, s, sh[l] DP_PASS DP_PASS_OUTS);
+#if DP_WAY == DP_ROWS && DP_NVIDIA /* PoCL bears no return before a barrier */
+    if (alike)
+        return;
+#endif
     barrier(CLK_LOCAL_MEM_FENCE);
     if (elements > 0 && elements <= (list && middling[0] > 2 * DP_TEAMS ? DP_ALONE : DP_SHARED)) {
         shared[atomic_inc(shareds)] = l / lanes;
@@ -477,7 +491,7 @@ DP_KERNEL void dp_segreduce_short(__global uchar *restrict heap, __global uchar 
         volatile __global uint *number = (volatile __global uint *)(out + counts);
         uint count = (uint)((elements + DP_PIECE - 1) / DP_PIECE);
         uint first = atomic_add(number, count), j = atomic_inc(number + 1);
-        *(__global uint2 *)(out + list + 8 * (ulong)j) = (uint2)((uint)s, first);
+        *(__global uint4 *)(out + list + 16 * (ulong)j) = (uint4)((uint)s, first, 0, 0);
         found[atomic_inc(longs)] = (uint4)(j, first, count, 0);
     }
     barrier(CLK_LOCAL_MEM_FENCE);
@@ -499,27 +513,65 @@ DP_KERNEL void dp_segreduce_short(__global uchar *restrict heap, __global uchar 
     }
 }
 
+/* How many pieces segment s has; what lane k of a team finds in those of the segment whose first one is `first`. Read through `out`, as they have
+ * been written in this kernel perhaps. */
+#define DP_PIECES_OF(s) ((DP_SEG_END(s) - DP_SEG_START(s) + DP_PIECE - 1) / DP_PIECE)
+static inline dp_carry dp_pieces_part(__global uchar *out, __global uchar *heap, ulong s, ulong part, ulong first, ulong several, uint k DP_WORDS)
+{
+    dp_carry c;
+    c.bits = 0;
+    const ulong run = (several + DP_PIECE_LANES - 1) / DP_PIECE_LANES, last = min(k * run + run, several);
+    for (ulong p = k * run; p < last; p++)
+        c = DP_JOIN(s, c, dp_get_carry(out, part, first + p));
+    return c;
+}
+
+/* Where there is a fence, the team that does the last piece of a segment joins them: then dp_segreduce_join has nothing to do. */
 DP_KERNEL void dp_segreduce_pieces(__global uchar *restrict heap, __global uchar *restrict out, ulong n, ulong nseg, ulong offsets,
-                                   ulong vals, ulong pos, ulong counts, ulong list, ulong pieces, ulong part, ulong next DP_WORDS)
+                                   ulong vals, ulong pos, ulong counts, ulong list, ulong pieces, ulong part, ulong next DP_WORDS DP_OUTS)
 {
     __local dp_carry sh[DP_WG];
+    __local uint last[DP_TEAMS];
     const uint l = get_local_id(0), k = l & (DP_PIECE_LANES - 1), count = *DP_AT(uint, counts);
     if (get_group_id(0) == 0 && l < 2) /* for the next time */
         *(__global uint *)(out + next + 4 * l) = 0;
     DP_TEAM_ROUNDS(count, (uint)get_group_id(0) * DP_TEAMS, (uint)get_num_groups(0) * DP_TEAMS, p, there)
     {
-        ulong s = 0;
+        ulong s = 0, first = 0, several = 0;
+        uint j = 0;
         dp_carry c;
         c.bits = 0;
         if (there) {
-            uint j = *DP_AT(uint, pieces + 4 * (ulong)p);
+            j = *DP_AT(uint, pieces + 4 * (ulong)p);
             s = DP_LIST_SEGMENT(j);
-            ulong i = DP_SEG_START(s) + (ulong)(p - DP_LIST_FIRST(j)) * DP_PIECE;
-            c = dp_team_part(heap, i, min(i + DP_PIECE, DP_SEG_END(s)), s, k, DP_PIECE_LANES, vals, pos DP_PASS);
+            first = DP_LIST_FIRST(j);
+            ulong i = DP_SEG_START(s) + (p - first) * DP_PIECE, end = DP_SEG_END(s);
+            several = DP_PIECES_OF(s);
+            c = dp_team_part(heap, i, min(i + DP_PIECE, end), s, k, DP_PIECE_LANES, vals, pos DP_PASS);
         }
         DP_PIECE_JOIN()
-        if (there && k == 0)
+        uint is_last = 0;
+        if (there && k == 0) {
             dp_put_carry(out, part, p, s, sh[l]);
+#if DP_FENCE
+            DP_DEVICE_FENCE();
+            is_last = atomic_inc(DP_LIST_DONE(j)) + 1 == several;
+#endif
+        }
+        if (k == 0)
+            last[l / DP_PIECE_LANES] = is_last;
+#if DP_FENCE
+        DP_TEAM_BARRIER();
+        const bool joins = last[l / DP_PIECE_LANES];
+        c.bits = 0;
+        if (joins) {
+            DP_DEVICE_FENCE();
+            c = dp_pieces_part(out, heap, s, part, first, several, k DP_PASS);
+        }
+        DP_PIECE_JOIN()
+        if (joins && k == 0)
+            dp_team_store(out, s, sh[l] DP_PASS DP_PASS_OUTS);
+#endif
     }
 }
 
@@ -535,10 +587,7 @@ DP_KERNEL void dp_segreduce_join(__global uchar *restrict heap, __global uchar *
         c.bits = 0;
         if (there) {
             s = DP_LIST_SEGMENT(j);
-            ulong first = DP_LIST_FIRST(j), several = (DP_SEG_END(s) - DP_SEG_START(s) + DP_PIECE - 1) / DP_PIECE;
-            ulong run = (several + DP_PIECE_LANES - 1) / DP_PIECE_LANES, p = min(k * run, several), last = min(p + run, several);
-            for (; p < last; p++)
-                c = DP_JOIN(s, c, dp_get_carry(heap, part, first + p));
+            c = dp_pieces_part(out, heap, s, part, DP_LIST_FIRST(j), DP_PIECES_OF(s), k DP_PASS);
         }
         DP_PIECE_JOIN()
         if (there && k == 0)
