@@ -6,7 +6,7 @@ set -u
 dpc=$1
 shift
 cd "$(dirname "$0")/.."
-[ $# -gt 0 ] || set -- tests/run/lanes.dp tests/run/strips.dp tests/run/early_end.dp tests/run/sim_kmeans.dp
+[ $# -gt 0 ] || set -- tests/run/lanes.dp tests/run/strips.dp tests/run/early_end.dp tests/run/lane_vectors.dp tests/run/sim_kmeans.dp
 failed=0
 for shape in cpu gpu; do
     for nest in flat lane "lane --param lane-memory=64" "lane --param lane-memory=0" \
@@ -19,6 +19,12 @@ for shape in cpu gpu; do
         }
     done
 done
+# In vectors, which only optimised kernels have.
+DP_TIER=optimised "$dpc" test --eval=plan --param nest=lane --param vectors=on "$@" >/tmp/lanes.$$ 2>&1 || {
+    failed=1
+    echo "FAILED: nest=lane, vectors=on"
+    grep -v -E 'passed$|expected (kernels|launches)|  got [0-9]+$' /tmp/lanes.$$
+}
 # With nest=flat nothing is left to a lane, also where there is one version only.
 launches() { "$dpc" run tests/run/lanes.dp --entry squares 6 --profile "$@" 2>&1 | sed -n 's/.* us, \([0-9]*\) launches.*/\1/p'; }
 [ "$(launches)" = 1 ] && [ "$(launches --param nest=flat)" -gt 1 ] && [ "$(DP_PARAMS=nest=flat launches --eval=device)" -gt 1 ] || {

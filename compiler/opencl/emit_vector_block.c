@@ -42,8 +42,7 @@ void emit_vector_bind(VectorEmitter *v, CoreVar x)
     strbuf_add(v->e.out, " = ");
 }
 
-/* The atom as what x is. */
-static void value_for(VectorEmitter *v, CoreVar x, CoreAtom a)
+void emit_vector_value_for(VectorEmitter *v, CoreVar x, CoreAtom a)
 {
     if (vector_varies(v, x))
         emit_vector_operand(v, a);
@@ -53,13 +52,16 @@ static void value_for(VectorEmitter *v, CoreVar x, CoreAtom a)
 
 static void bind(VectorEmitter *v, CoreVar x, CoreAtom a)
 {
+    if (emit_is_private(&v->e, x)) {
+        emit_vector_private(v, x, a);
+        return;
+    }
     emit_vector_bind(v, x);
-    value_for(v, x, a);
+    emit_vector_value_for(v, x, a);
     strbuf_add(v->e.out, ";\n");
 }
 
-/* "T x = 0;" for what branches assign. */
-static void declare(VectorEmitter *v, CoreVar x)
+void emit_vector_declaration(VectorEmitter *v, CoreVar x)
 {
     emit_indent(&v->e);
     value_type(v, x);
@@ -70,7 +72,7 @@ static void declare(VectorEmitter *v, CoreVar x)
     strbuf_add(v->e.out, ";\n");
 }
 
-static void mask_name(VectorEmitter *v)
+void emit_vector_mask(VectorEmitter *v)
 {
     if (v->mask)
         strbuf_printf(v->e.out, "on%u", v->mask);
@@ -173,6 +175,26 @@ static void choice_guard(VectorEmitter *v, const CoreStmt *s)
     emit_vector_again(v);
 }
 
+/* "dp_mod_by_i64_w(x, 10L, 0xcccccccccccccccd, 3);": the least power of two 2^l that is no less than d, and
+ * 2^(63 + l) / d, rounded up. */
+static void constant_divisor(VectorEmitter *v, const CoreStmt *s)
+{
+    const uint64_t d = s->prim.args[1].bits;
+    uint32_t l = 1;
+    while (l < 63 && (UINT64_C(1) << l) < d)
+        l++;
+    uint64_t quotient = 0, rest = 0;
+    for (uint32_t bit = 64 + l; bit-- > 0;) { /* of 2^(63 + l) */
+        rest = 2 * rest + (bit == 63 + l);
+        quotient = 2 * quotient + (rest >= d);
+        rest -= rest >= d ? d : 0;
+    }
+    strbuf_printf(v->e.out, "dp_%s_by_i64_w(", core_prim_name(s->prim.op));
+    emit_vector_operand(v, s->prim.args[0]);
+    strbuf_printf(v->e.out, ", %lluL, %lluUL, %u);\n", (unsigned long long)d,
+                  (unsigned long long)(quotient + (rest > 0)), l - 1);
+}
+
 static void emit_prim(VectorEmitter *v, const CoreStmt *s)
 {
     bool vector = vector_varies(v, s->vars[0]);
@@ -185,6 +207,10 @@ static void emit_prim(VectorEmitter *v, const CoreStmt *s)
     emit_vector_bind(v, s->vars[0]);
     if (vector && spread_near_prim(&v->table, s)) {
         near_prim(v, s);
+        return;
+    }
+    if (vector && spread_divides(v->e.fn, s)) {
+        constant_divisor(v, s);
         return;
     }
     emit_prim_name(&v->e, s);
@@ -204,9 +230,9 @@ static void emit_prim(VectorEmitter *v, const CoreStmt *s)
 static void emit_length(VectorEmitter *v, const CoreStmt *s)
 {
     emit_vector_bind(v, s->vars[0]);
-    strbuf_add(v->e.out, "(dp_i64)DP_LEN(");
-    emit_atom(&v->e, s->length.array);
-    strbuf_add(v->e.out, ");\n");
+    strbuf_add(v->e.out, "(dp_i64)");
+    emit_array_length(&v->e, s->length.array);
+    strbuf_add(v->e.out, ";\n");
 }
 
 static void uniform_index(VectorEmitter *v, const CoreStmt *s)
@@ -260,7 +286,7 @@ static void near_index(VectorEmitter *v, const CoreStmt *s)
     strbuf_add(v->e.out, ", ");
     emit_atom(&v->e, s->index.index);
     strbuf_add(v->e.out, ", ");
-    mask_name(v);
+    emit_vector_mask(v);
     strbuf_printf(v->e.out, ", &out%u);\n", s->vars[0]);
     if (s->site == CORE_NO_SITE)
         return;
@@ -286,12 +312,16 @@ static void varying_index(VectorEmitter *v, const CoreStmt *s)
     strbuf_add(v->e.out, ", ");
     emit_vector_operand(v, s->index.index);
     strbuf_add(v->e.out, ", ");
-    mask_name(v);
+    emit_vector_mask(v);
     strbuf_add(v->e.out, ");\n");
 }
 
 static void emit_index(VectorEmitter *v, const CoreStmt *s)
 {
+    if (emit_atom_is_private(&v->e, s->index.array)) {
+        emit_vector_private_index(v, s);
+        return;
+    }
     switch (spread_of(&v->table, s->index.index)) {
     case SPREAD_UNIFORM: uniform_index(v, s); break;
     case SPREAD_NEAR: near_index(v, s); break;
@@ -361,7 +391,7 @@ static void emit_branch(VectorEmitter *v, const CoreStmt *s, const CoreBlock *b,
             emit_var(&v->e, x);
             strbuf_add(v->e.out, ", ");
         }
-        value_for(v, x, b->results[i]);
+        emit_vector_value_for(v, x, b->results[i]);
         strbuf_add(v->e.out, chosen ? ");\n" : ";\n");
     }
     v->e.depth--;
@@ -401,7 +431,7 @@ static void masked_branch(VectorEmitter *v, const CoreStmt *s, const CoreBlock *
 static void emit_if(VectorEmitter *v, const CoreStmt *s)
 {
     for (uint32_t i = 0; i < s->nvars; i++)
-        declare(v, s->vars[i]);
+        emit_vector_declaration(v, s->vars[i]);
     if (spread_of(&v->table, s->if_.cond) != SPREAD_UNIFORM) {
         masked_branch(v, s, s->if_.then_b, true);
         masked_branch(v, s, s->if_.else_b, false);
@@ -435,7 +465,7 @@ static void assign_state(VectorEmitter *v, CoreVar x, CoreAtom value, bool diver
         emit_var(&v->e, x);
         strbuf_add(v->e.out, ")");
     } else {
-        value_for(v, x, value);
+        emit_vector_value_for(v, x, value);
     }
     strbuf_add(v->e.out, ";\n");
 }
@@ -448,6 +478,10 @@ static void next_state(VectorEmitter *v, const CoreStmt *s, bool diverges)
         CoreAtom a = s->loop.body->results[i];
         if (direct && !a.is_const && a.var == x)
             continue;
+        if (emit_is_private(&v->e, x)) {
+            emit_vector_private_next(v, x, a, !direct, diverges);
+            continue;
+        }
         emit_indent(&v->e);
         if (!direct) {
             value_type(v, x);
@@ -458,6 +492,10 @@ static void next_state(VectorEmitter *v, const CoreStmt *s, bool diverges)
         assign_state(v, x, a, diverges);
     }
     for (uint32_t i = 0; !direct && i < s->loop.nparams; i++) {
+        if (emit_is_private(&v->e, s->loop.params[i])) {
+            emit_vector_private_take(v, s->loop.params[i], diverges);
+            continue;
+        }
         emit_indent(&v->e);
         state_prefix(v, false, s->loop.params[i]);
         strbuf_add(v->e.out, " = ");
@@ -525,7 +563,7 @@ static void emit_loop(VectorEmitter *v, const CoreStmt *s)
         uint32_t inner = ++v->nmasks;
         emit_indent(&v->e);
         strbuf_printf(v->e.out, "dp_bool_w on%u = ", inner);
-        mask_name(v);
+        emit_vector_mask(v);
         strbuf_add(v->e.out, ";\n");
         v->mask = inner;
     }
@@ -558,7 +596,7 @@ static void emit_stmt(VectorEmitter *v, const CoreStmt *s)
     case CORE_IF: emit_if(v, s); break;
     case CORE_LOOP: emit_loop(v, s); break;
     case CORE_LANE:
-    case CORE_PARALLEL: break; /* refused */
+    case CORE_PARALLEL: emit_vector_lane_stmt(v, s); break;
     }
 }
 

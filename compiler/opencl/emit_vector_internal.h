@@ -31,6 +31,22 @@ void emit_vector_results(VectorEmitter *v, const CoreAtom *results);
 /* Facts of what is returned, and of the operator. */
 void vector_note_results(VectorEmitter *v, const CoreAtom *results, SpreadFacts *facts);
 void vector_note_op(VectorEmitter *v, SpreadFacts *facts);
+/* "T x = 0;" for what branches assign. */
+void emit_vector_declaration(VectorEmitter *v, CoreVar x);
+/* The atom as what x is. */
+void emit_vector_value_for(VectorEmitter *v, CoreVar x, CoreAtom a);
+/* "on1", or "DP_ALL". */
+void emit_vector_mask(VectorEmitter *v);
+/* ---- emit_vector_lane.c ---- */
+/* A private array is one of vectors. x becomes a's elements, or another name for them. */
+void emit_vector_private(VectorEmitter *v, CoreVar x, CoreAtom a);
+void emit_vector_private_index(VectorEmitter *v, const CoreStmt *s);
+/* Array x of a loop's next state, put aside or not; and taken. diverges: by the lanes that are on. */
+void emit_vector_private_next(VectorEmitter *v, CoreVar x, CoreAtom a, bool aside, bool diverges);
+void emit_vector_private_take(VectorEmitter *v, CoreVar x, bool diverges);
+/* The statement of a lane that is no scalar code, or LANE itself. */
+void emit_vector_lane_stmt(VectorEmitter *v, const CoreStmt *s);
+
 void emit_vector_block(VectorEmitter *v, const CoreBlock *b);
 
 #endif

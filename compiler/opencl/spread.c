@@ -1,11 +1,14 @@
 #include "opencl/spread.h"
 
+#include "core/lane.h"
+
 enum { MOST_NESTED = 24, GATHER_COST = 3, CHECK_COST = 2, CHEAP_BRANCH = 8 };
 
 typedef struct Analysis {
     const CoreFn *fn;
     SpreadTable *table;
     SpreadFacts *facts;
+    const Lane *lane; /* the code is a lane's, without memory; or NULL */
     uint32_t depth, loops;
     bool changed;
 } Analysis;
@@ -25,12 +28,14 @@ void spread_as_vector(const SpreadTable *table, CoreAtom a, SpreadFacts *facts)
 
 /* ---- what variables are ---- */
 
+static bool is_private(const Analysis *a, CoreVar v) { return a->lane && lane_var(a->lane, v)->rank > 0; }
+
 static void set_agreed(Analysis *a, CoreVar v, Spread to, bool agreed)
 {
     CoreType t = core_var_type(a->fn, v);
     *spread_var(a->table, v) = (SpreadVar){(uint8_t)to, agreed && to == SPREAD_UNIFORM, a->loops > 0};
     a->facts->assumes |= agreed;
-    if (to == SPREAD_VARYING && t.rank > 0)
+    if (to == SPREAD_VARYING && t.rank > 0 && !is_private(a, v))
         a->facts->refused = true;
 }
 
@@ -117,6 +122,7 @@ static void if_spread(Analysis *a, const CoreStmt *s)
         CoreAtom x = s->if_.then_b->results[i], y = s->if_.else_b->results[i];
         bool agreed = is_agreed(a->table, s->if_.cond) || is_agreed(a->table, x) || is_agreed(a->table, y);
         set_agreed(a, s->vars[i], spread_choice(a->table, s->if_.cond, x, y), agreed);
+        a->facts->refused |= is_private(a, s->vars[i]);
     }
 }
 
@@ -165,8 +171,19 @@ static void loop_spread(Analysis *a, const CoreStmt *s)
         set(a, s->vars[i], (Spread)spread_var(a->table, s->loop.params[i])->spread);
 }
 
+/* Of a private array all lanes look at the same place: elements are vectors. */
+static void private_place(Analysis *a, const CoreStmt *s, CoreAtom index)
+{
+    a->facts->refused |= spread_of(a->table, index) != SPREAD_UNIFORM;
+    set(a, s->vars[0], SPREAD_VARYING);
+}
+
 static void index_spread(Analysis *a, const CoreStmt *s)
 {
+    if (!s->index.array.is_const && is_private(a, s->index.array.var)) {
+        private_place(a, s, s->index.index);
+        return;
+    }
     if (spread_of(a->table, s->index.array) != SPREAD_UNIFORM)
         a->facts->refused = true;
     Spread at = spread_of(a->table, s->index.index);
@@ -175,11 +192,63 @@ static void index_spread(Analysis *a, const CoreStmt *s)
 
 static void slice_spread(Analysis *a, const CoreStmt *s)
 {
+    a->facts->refused |= is_private(a, s->vars[0]);
     const CoreAtom parts[] = {s->slice.array, s->slice.from, s->slice.to};
     for (uint32_t i = 0; i < 3; i++)
         if (spread_of(a->table, parts[i]) != SPREAD_UNIFORM)
             a->facts->refused = true;
     set(a, s->vars[0], SPREAD_UNIFORM);
+}
+
+/* All lanes go through the elements together. */
+static void soac_spread(Analysis *a, const CoreStmt *s)
+{
+    const CoreLambda *op = core_stmt_operator(s);
+    a->facts->refused |= spread_of(a->table, s->soac.domain) != SPREAD_UNIFORM;
+    set(a, s->soac.index, SPREAD_UNIFORM);
+    a->loops++;
+    for (uint32_t i = 0; i < s->soac.ninputs; i++)
+        set(a, s->soac.elements[i], spread_of(a->table, s->soac.inputs[i]));
+    block(a, s->soac.body);
+    for (uint32_t i = 0; op && i < op->nparams; i++)
+        set(a, op->params[i], SPREAD_VARYING);
+    if (op)
+        block(a, op->body);
+    a->loops--;
+    for (uint32_t i = 0; i < s->nvars; i++)
+        set(a, s->vars[i], SPREAD_VARYING);
+}
+
+static void in_lane(Analysis *a, const CoreStmt *s, void (*look)(Analysis *, const CoreBlock *))
+{
+    Lane lane = lane_open(a->fn, false);
+    if (!s->lane.memory.is_const || !lane_analyse(&lane, s->lane.block)) {
+        a->facts->refused = true;
+    } else {
+        a->lane = &lane;
+        look(a, s->lane.block);
+        a->lane = NULL;
+    }
+    lane_close(&lane);
+}
+
+static void lane_spread(Analysis *a, const CoreStmt *s)
+{
+    in_lane(a, s, block);
+    for (uint32_t i = 0; i < s->nvars && !a->facts->refused; i++)
+        set(a, s->vars[i], spread_of(a->table, s->lane.block->results[i]));
+}
+
+static void parallel_spread(Analysis *a, const CoreStmt *s)
+{
+    switch (s->kind) {
+    case CORE_MAP:
+    case CORE_REDUCE:
+    case CORE_SCAN: soac_spread(a, s); break;
+    case CORE_ARRAY: set(a, s->vars[0], SPREAD_VARYING); break;
+    case CORE_UPDATE: private_place(a, s, s->update.index); break;
+    default: a->facts->refused = true;
+    }
 }
 
 static void stmt(Analysis *a, const CoreStmt *s)
@@ -193,8 +262,8 @@ static void stmt(Analysis *a, const CoreStmt *s)
     case CORE_CHECK: break;
     case CORE_IF: if_spread(a, s); break;
     case CORE_LOOP: loop_spread(a, s); break;
-    case CORE_LANE:
-    case CORE_PARALLEL: a->facts->refused = true; break;
+    case CORE_LANE: lane_spread(a, s); break;
+    case CORE_PARALLEL: parallel_spread(a, s); break;
     }
 }
 
@@ -233,12 +302,18 @@ static bool goes_by_lane(CorePrim op, Scalar operand)
     }
 }
 
+bool spread_divides(const CoreFn *fn, const CoreStmt *s)
+{
+    return (s->prim.op == PRIM_DIV || s->prim.op == PRIM_MOD) && s->prim.args[1].is_const &&
+           core_atom_type(fn, s->prim.args[0]).scalar == SC_I64 && (int64_t)s->prim.args[1].bits > 1;
+}
+
 static void measure_prim(Analysis *a, const CoreStmt *s)
 {
     Scalar operand = core_atom_type(a->fn, s->prim.args[0]).scalar;
     if (spread_var(a->table, s->vars[0])->spread != SPREAD_VARYING)
         return;
-    if (goes_by_lane(s->prim.op, operand))
+    if (goes_by_lane(s->prim.op, operand) && !spread_divides(a->fn, s))
         a->facts->lanes += core_prim_cost(s->prim.op, operand);
     else
         a->facts->vectors += core_prim_cost(s->prim.op, operand);
@@ -255,10 +330,33 @@ static void measure_results(Analysis *a, const CoreVar *vars, uint32_t n, const 
             measure_use(a, atoms[i]);
 }
 
+static void measure_soac(Analysis *a, const CoreStmt *s)
+{
+    const CoreLambda *op = core_stmt_operator(s);
+    measure_block(a, s->soac.body);
+    measure_results(a, s->vars, s->nvars, s->soac.body->results);
+    if (op) {
+        measure_block(a, op->body);
+        measure_results(a, s->vars, s->nvars, op->body->results);
+    }
+}
+
 static void measure_stmt(Analysis *a, const CoreStmt *s)
 {
     switch (s->kind) {
     case CORE_PRIM: measure_prim(a, s); break;
+    case CORE_MAP:
+    case CORE_REDUCE:
+    case CORE_SCAN: measure_soac(a, s); break;
+    case CORE_LANE:
+        in_lane(a, s, measure_block);
+        measure_results(a, s->vars, s->nvars, s->lane.block->results);
+        break;
+    case CORE_ARRAY:
+        for (uint32_t i = 0; i < s->array.n; i++)
+            measure_use(a, s->array.items[i]);
+        break;
+    case CORE_UPDATE: measure_use(a, s->update.value); break;
     case CORE_INDEX:
         if (spread_of(a->table, s->index.index) == SPREAD_VARYING) {
             a->facts->lanes += GATHER_COST;

@@ -46,6 +46,8 @@ bool spread_loop_diverges(const SpreadTable *table, const CoreStmt *loop);
 bool spread_near_prim(const SpreadTable *table, const CoreStmt *s);
 /* What the two values of a branch or `select` become. */
 Spread spread_choice(const SpreadTable *table, CoreAtom cond, CoreAtom a, CoreAtom b);
+/* A quotient or remainder of i64 by a constant above 1, which is products (kernels/vector.cl). */
+bool spread_divides(const CoreFn *fn, const CoreStmt *s);
 /* May a branch be computed where no lane wants it? */
 bool spread_is_cheap(const CoreFn *fn, const CoreBlock *b);
 

@@ -56,6 +56,30 @@ DP_FN bool dp_any(dp_bool_w x)
 #define DP_W_FN1(N, name) DP_W_ONE(dp_##name##_##N, N, N)
 #define DP_W_FN2(N, name) DP_W_TWO(dp_##name##_##N, N, N)
 
+/* ---- private arrays ---- */
+#define DP_SET(to, x) (to) = (x)
+#define DP_SET_ON(to, x, on, N) (to) = dp_select_##N##_w((on), (x), (to))
+#define DP_COPY_ON(to, from, n, on, N) for (int dp_k = 0; dp_k < (n); dp_k++) DP_SET_ON((to)[dp_k], (from)[dp_k], on, N)
+
+/* ---- quotients by constants ---- */
+/* The upper halves of the products. */
+DP_FN dp_u64_w dp_w_mul_hi(dp_u64_w a, dp_u64_w b)
+{
+    const dp_u64_w low = (dp_u64_w)(0xffffffffUL), al = a & low, ah = a >> 32, bl = b & low, bh = b >> 32;
+    const dp_u64_w lh = al * bh, hl = ah * bl, mid = ((al * bl) >> 32) + (lh & low) + (hl & low);
+    return ah * bh + (lh >> 32) + (hl >> 32) + (mid >> 32);
+}
+/* a / d of |a| <= 2^63 by multiplying with m = 2^(64 + shift) / d, rounded up, where 2^shift < d <= 2^(shift + 1) (Granlund and Montgomery,
+ * "Division by invariant integers using multiplication", 1994). */
+DP_FN dp_i64_w dp_div_by_i64_w(dp_i64_w a, dp_i64 d, dp_u64 m, uint shift)
+{
+    const dp_i64_w sign = a >> 63;
+    const dp_u64_w size = DP_W_AS((a ^ sign) - sign, u64);
+    const dp_i64_w q = DP_W_AS(dp_w_mul_hi(size, (dp_u64_w)(m)) >> (ulong)shift, i64);
+    return (q ^ sign) - sign;
+}
+DP_FN dp_i64_w dp_mod_by_i64_w(dp_i64_w a, dp_i64 d, dp_u64 m, uint shift) { return a - dp_div_by_i64_w(a, d, m, shift) * (dp_i64_w)(d); }
+
 /* ---- memory ---- */
 /* dp_load: all lanes may read. dp_gather: those that are on, element at[l] each. dp_near_load: those that are on, element
  * base + l each, 0 where there is none; `out` has the lanes for which that is so. */
