@@ -12,7 +12,7 @@
  * An array of a few scalars is none where only its elements are wanted: they are chosen between. */
 #include "core/fuse_internal.h"
 
-enum { APPEND_OPERATIONS = 20, FEW_ITEMS = 4 };
+enum { APPEND_OPERATIONS = 20, MOVED_STATEMENTS = 256, FEW_ITEMS = 4 };
 
 static bool is_only_indexed(Fuser *f, const CoreStmt *producer)
 {
@@ -68,12 +68,27 @@ static bool is_only_read_here(Fuser *f, const CoreStmt *producer, CoreAtom at)
     return uses == reads;
 }
 
-/* Is it computed once, and for one element, wherever f is put here? */
+static void add_statements(void *n, CoreBlock *b)
+{
+    *(uint32_t *)n += b->stmts.n;
+    for (uint32_t i = 0; i < b->stmts.n; i++)
+        core_stmt_blocks(b->stmts.at[i], add_statements, n);
+}
+
+static uint32_t statements_of(CoreBlock *b)
+{
+    uint32_t n = 0;
+    add_statements(&n, b);
+    return n;
+}
+
+/* Is it computed once, and for one element, wherever f is put here? Not if it is much: a chain of appends would be the
+ * sum of all. */
 static bool is_moved_here(Fuser *f, const CoreStmt *producer, CoreAtom at)
 {
-    const CoreBlock *body = producer->soac.body;
-    return core_block_is_scalar(body) && !fuse_block_fallible(f, body) && is_place_of_its_own(f, at) &&
-           is_only_read_here(f, producer, at);
+    CoreBlock *body = producer->soac.body;
+    return core_block_is_scalar(body) && !fuse_block_fallible(f, body) && statements_of(body) <= MOVED_STATEMENTS &&
+           is_place_of_its_own(f, at) && is_only_read_here(f, producer, at);
 }
 
 static bool is_better_computed(Fuser *f, const CoreStmt *producer, const CoreBlock *b, CoreAtom at)
