@@ -1,6 +1,7 @@
 #!/bin/sh
 # Each way of segmented reductions, scans, maps, sorts, groups, histograms and scatters, forced, computes what the interpreters do, in both shapes of the kernels:
-# ways.sh DPC [FILE.dp…]. Without files: the programs made for it; ways.sh DPC tests/run/*.dp takes an hour.
+# ways.sh DPC [FILE.dp…]. Without files: the programs made for it; ways.sh DPC tests/run/*.dp takes an hour. WAYS=reduce: only those of
+# segmented reductions and scans; WAYS=other: only the others.
 set -u
 dpc=$1
 shift
@@ -11,6 +12,8 @@ trap 'rm -rf "$work"' EXIT
 force() { # SHAPE WAYS FILE…: another way may take other numbers of launches than the file expects
     shape=$1 ways=$2
     shift 2
+    case $ways in segreduce=*|check-lengths=*) topic=reduce ;; *) topic=other ;; esac
+    [ "${WAYS:-$topic}" = $topic ] || return
     rm -f "$work"/*.dp
     for file; do sed '/^-- expect /d' "$file" >"$work/${file##*/}"; done
     DP_SHAPE=$shape "$dpc" test --eval=plan --param "$ways" "$work"/*.dp >"$work/said" 2>&1 || {
