@@ -6,20 +6,11 @@ import subprocess
 import sys
 import time
 
-from browser import ACCESSIBLE, REACHABLE, Browser, find
+from browser import ACCESSIBLE, REACHABLE, SKIPPED, Browser, check, failures, find
 
 PAGE, DPC = sys.argv[1], sys.argv[2]
 PICTURES = sys.argv[3] if len(sys.argv) > 3 else None
 EXAMPLES = ["mssp", "spmv", "quicksort", "knapsack", "nqueens", "dictionary", "quickhull", "barneshut", "wordcount", "fft"]
-SKIPPED = 77
-failures = 0
-
-
-def check(what, holds, seen=""):
-    global failures
-    if not holds:
-        failures += 1
-        print("FAILED:", what, seen)
 
 
 def wait(browser, script, seconds=30):
@@ -185,7 +176,7 @@ def main():
     if not chromium:
         print("playground: skipped: no chromium is here")
         return SKIPPED
-    browser = Browser(chromium, check, PICTURES)
+    browser = Browser(chromium, PICTURES)
     try:
         browser.look(1400, 900)
         open_page(browser)
