@@ -63,6 +63,7 @@ command -v python3 >/dev/null 2>&1 || echo "python3 is not installed: no tests o
 sh tests/python3.sh numpy pytest >/dev/null ||
     echo "numpy or pytest is not installed: no tests of the Python package (python.sh)"
 command -v chromium >/dev/null 2>&1 || echo "chromium is not installed: the pages of dpc explain and the playground are not tried in a browser"
+pkg-config --exists tree-sitter 2>/dev/null || echo "libtree-sitter-dev is not installed: the tree-sitter grammar is not tried"
 command -v clang >/dev/null 2>&1 || echo "clang is not installed: the kernels do not go through its OpenCL front end"
 if [ "$how" != --quick ]; then
     begin playground # which ctest tries then; a minute on two cores

@@ -1,0 +1,1 @@
+[(value_definition) (type_definition) (match_expression) (each) (array) (record)] @fold
