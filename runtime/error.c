@@ -44,6 +44,7 @@ bool dp_clear_failure(DpRt *rt)
     if (d->backend->finish(d) || d->backend->write(d, &rt->heap.buffer, 0, sizeof zeros, zeros))
         return false;
     rt->status = 0;
+    rt->runs = false;
     rt->message[0] = 0;
     dp_starts_forget(rt);
     dp_lookback_close(rt); /* how many tickets were taken is not known */
@@ -245,7 +246,7 @@ const uint64_t *dp_rt_look(DpRt *rt)
     rt->profile.looks++;
     dp_rt_check_device(rt, rt->device->backend->read(rt->device, &rt->heap.buffer, 0, sizeof rt->look, rt->look));
     rt->mail.arrived = rt->mail.begun;
-    rt->unlooked = false;
+    rt->unlooked = rt->runs = false;
     dp_profile_switch(rt, before);
     if (rt->compiling)
         dp_activity("running");
@@ -255,9 +256,24 @@ const uint64_t *dp_rt_look(DpRt *rt)
     return rt->look + DP_MAILBOX / 8;
 }
 
-/* Nothing launched since the host last looked: it has seen all. */
+bool dp_rt_see(DpRt *rt)
+{
+    const bool looks = rt->unlooked || rt->unsettled.n;
+    if (looks)
+        dp_rt_look(rt);
+    return looks;
+}
+
+/* Waiting takes less time than reading. */
 void dp_check(DpRt *rt)
 {
-    if (rt->unlooked)
-        dp_rt_look(rt);
+    dp_rt_see(rt);
+    if (!rt->runs || dp_failed(rt))
+        return;
+    ProfilePhase before = dp_profile_switch(rt, PHASE_LOOK);
+    dp_profile_count(rt, PHASE_LOOK, 0);
+    rt->profile.looks++;
+    dp_rt_check_device(rt, rt->device->backend->finish(rt->device));
+    rt->runs = false;
+    dp_profile_switch(rt, before);
 }

@@ -353,7 +353,8 @@ struct DpRt {
     const char *dump_dir; /* DP_DUMP_KERNELS */
     Profile profile;
     uint64_t look[DP_LOOK_BYTES / 8];
-    bool unlooked;       /* launched since: may have failed, and may run still */
+    bool runs;           /* launched, and not waited for */
+    bool unlooked;       /* launched since the host looked, and may have recorded a failure */
     bool lanes_lacked;   /* the record said DP_NO_ROOM: for dp_lanes_fitted */
     DpBlock *lanes_gave; /* the memory of lanes that give arrays; likewise */
     Mail mail;
@@ -420,6 +421,8 @@ void dp_rt_check_countable(DpRt *rt, uint64_t n);
 void dp_rt_check_device(DpRt *rt, DpDeviceStatus done); /* fails where the device has not done what it was asked */
 /* Waits, reads the error record and the mailbox, reports a failure; the mailbox's words. */
 const uint64_t *dp_rt_look(DpRt *rt);
+/* Looks where a kernel may have recorded a failure since, or a pack's size has not arrived. Has it looked? */
+bool dp_rt_see(DpRt *rt);
 /* Reports the failure that is in rt->look. */
 void dp_rt_report(DpRt *rt);
 

@@ -266,6 +266,9 @@ static DpDeviceKernel *prepared_kernel(DpRt *rt, Kernel *k, const Args *args, Dp
     return kernel;
 }
 
+/* Of the runtime's own only those that check lengths. */
+static bool records_failures(const Program *p) { return p->user ? p->user->fallible : p->index == OWN_LENGTHS; }
+
 void dp_rt_launch(DpRt *rt, Kernel *k, uint32_t heaps, uint32_t groups, const Args *args)
 {
     dp_starts_settle(rt);
@@ -280,7 +283,8 @@ void dp_rt_launch(DpRt *rt, Kernel *k, uint32_t heaps, uint32_t groups, const Ar
     if (dp_failed(rt))
         return;
     rt->profile.launches++;
-    rt->unlooked = true;
+    rt->runs = true;
+    rt->unlooked |= records_failures(k->program);
     dp_rt_check_device(rt,
                        rt->device->backend->launch(rt->device, kernel, &launch, rt->profile.on ? &nanoseconds : NULL));
     if (rt->profile.on && !dp_failed(rt))

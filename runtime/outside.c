@@ -91,6 +91,7 @@ static DpBlock *copied_block(DpRt *rt, const DpOutside *o, uint64_t n, uint64_t 
     if (b && !dp_failed(rt))
         dp_rt_check_device(rt,
                            rt->device->backend->copy(rt->device, &from, o->at, &rt->heap.buffer, b->addr, n * bytes));
+    rt->runs = true;
     return b;
 }
 

@@ -227,6 +227,7 @@ static double run_once(Session *s, DpArg *args, DpArg *results)
     p->launches = p->looks = p->blocks = 0;
     double start = dp_profile_now();
     dp_run(s->rt, s->entry, args, results);
+    dp_check(s->rt);
     double us = dp_profile_now() - start;
     s->facts = (RunFacts){p->launches, p->looks, p->blocks};
     return us;

@@ -8,7 +8,8 @@
 
 void dp_rt_read(DpRt *rt, uint64_t addr, void *to, uint64_t bytes)
 {
-    dp_rt_look(rt);
+    if (!dp_rt_see(rt))
+        rt->profile.looks++; /* this is the one */
     dp_rt_fetch(rt, addr, to, bytes);
 }
 
@@ -211,8 +212,7 @@ void dp_run(DpRt *rt, const DpEntry *entry, DpArg *args, DpArg *results)
 {
     entry->run(rt, entry, args, results);
     rt->at = 0;
-    dp_check(rt);
-    dp_settle_packs(rt);
+    dp_rt_see(rt);
 }
 
 static void scalar_result(DpRt *rt, uint64_t bits, DpLeaf *leaf)

@@ -658,6 +658,7 @@ void emit_kernel_facts(DpKernel *to, const Plan *plan, const PlanKernel *k)
         op = scalar_facts(k->fn->scope, k->stmt->reduce.op.op.body);
     uint32_t statements = body.statements + op.statements + k->nvalues + k->words.n + 1;
     to->cost = body.loop || op.loop ? 0 : statements;
+    to->fallible = body.fallible || op.fallible;
     to->long_body = statements > MANY_STATEMENTS;
     to->segment_free = segment_free(plan, k);
     to->tile = emit_tile_facts(plan, k);

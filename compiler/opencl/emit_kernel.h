@@ -24,7 +24,7 @@
 #include "plan/plan.h"
 
 void emit_kernel_source(StrBuf *out, const Plan *plan, const PlanKernel *k);
-/* What the runtime is told of it beside the text: cost, segment_free, long_body, across, swap_bytes. */
+/* What the runtime is told of it beside the text: cost, fallible, segment_free, long_body, across, swap_bytes. */
 void emit_kernel_facts(DpKernel *to, const Plan *plan, const PlanKernel *k);
 /* `dump --stage=opencl`: all kernels. */
 void emit_kernels_text(StrBuf *out, const Plan *plan);

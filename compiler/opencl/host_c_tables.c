@@ -41,8 +41,9 @@ static void print_kernel(HostPrinter *h, const DpKernel *k, uint32_t i)
     for (uint32_t j = 0; j < k->nouts || j == 0; j++)
         strbuf_printf(h->out, "%s%u", j ? ", " : "", k->out_bytes[j]);
     strbuf_printf(h->out,
-                  "},\n     .segment_free = 0x%xU, .long_body = %d, .across = %d, .combines = %d, .swap_bytes = %u,\n",
-                  k->segment_free, k->long_body, k->across, k->combines, k->swap_bytes);
+                  "},\n     .segment_free = 0x%xU, .fallible = %d, .long_body = %d, .across = %d, .combines = %d, "
+                  ".swap_bytes = %u,\n",
+                  k->segment_free, k->fallible, k->long_body, k->across, k->combines, k->swap_bytes);
     strbuf_printf(h->out, "     .tile = {%u, %d, %d, %u, %u, %u, %u, %d}},\n", k->tile.shape, k->tile.own_rows,
                   k->tile.batched, k->tile.stream_bytes, k->tile.row_bytes, k->tile.column_bytes, k->tile.lanes,
                   k->tile.vector_pays);

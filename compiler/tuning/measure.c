@@ -107,6 +107,7 @@ static double run_once(const Runs *r, DpLeaf *kept)
     dp_settle(r->rt);
     const double start = clock_seconds();
     dp_run(r->rt, e, r->args, r->results);
+    dp_check(r->rt);
     const double us = 1e6 * (clock_seconds() - start);
     if (kept)
         dp_download_results(r->rt, e, r->results, kept);

@@ -28,7 +28,7 @@
 /* A program's tables are read as the library's own: the number is raised when what they mean changes, and follows their
  * sizes by itself. */
 #define DP_RT_VERSION                                                                                                  \
-    ((uint32_t)((5 << 16) + sizeof(DpSite) + sizeof(DpKernel) + 2 * sizeof(DpEntry) + 4 * sizeof(DpProgram)))
+    ((uint32_t)((6 << 16) + sizeof(DpSite) + sizeof(DpKernel) + 2 * sizeof(DpEntry) + 4 * sizeof(DpProgram)))
 
 typedef struct DpRt DpRt;
 typedef struct DpBlock DpBlock;
@@ -99,6 +99,7 @@ typedef struct DpKernel {
     DpPlace library;                /* if the place calls the library: where that has it; else file is NULL */
     uint32_t segment_free; /* an element does not look at its segment in variants that have all of these bits; 0: it
                               does in every variant, DP_SEGMENT_NEVER: in none */
+    bool fallible;         /* an element may record a failure */
     bool long_body;        /* several elements side by side would take too long to compile */
     bool across;           /* MAP: most of its loads lie side by side for neighbouring segments */
     bool combines;         /* SCATTER: with what is there, by an operator */
@@ -432,6 +433,7 @@ void dp_upload_args(DpRt *rt, const DpEntry *entry, const DpLeaf *leaves, DpArg 
 /* Between the upload and a run that is timed: the device waits for work, and its driver has had some. (The first launch
  * behind 400 MB takes 27 us on an NVIDIA GPU, behind this 9.) */
 void dp_settle(DpRt *rt);
+/* A failure of the program is known when it returns; what cannot fail may still run (dp_check). */
 void dp_run(DpRt *rt, const DpEntry *entry, DpArg *args, DpArg *results);
 void dp_download_results(DpRt *rt, const DpEntry *entry, const DpArg *results, DpLeaf *leaves);
 void dp_release_results(DpRt *rt, const DpEntry *entry, const DpLeaf *leaves, DpArg *results);

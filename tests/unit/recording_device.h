@@ -16,8 +16,9 @@
 enum { RECORDED_LAUNCHES = 64 };
 static struct Recording {
     bool counting, sticky;
-    long calls, at;        /* 0: none fails; sticky: all from that one on */
-    long objects;          /* made and not given back */
+    long calls, at; /* 0: none fails; sticky: all from that one on */
+    long objects;   /* made and not given back */
+    long reads;
     uint64_t hollow_bytes; /* of memory; 0: OpenCL stands behind it */
     uint32_t nlaunches;
     const char *launched[RECORDED_LAUNCHES]; /* the last ones, by their number modulo RECORDED_LAUNCHES; hollow only */
@@ -153,6 +154,7 @@ static DpDeviceStatus recording_copy(DpDevice *d, const DpBuffer *from, uint64_t
 
 static DpDeviceStatus recording_read(DpDevice *d, const DpBuffer *b, uint64_t at, uint64_t bytes, void *to)
 {
+    recording.reads++;
     DpDeviceStatus done = PASS(d, read, b, at, bytes, to);
     if (!done && !REAL(d))
         memcpy(to, (const char *)b->memory + at, bytes);

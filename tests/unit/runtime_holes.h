@@ -221,6 +221,7 @@ static const DpKernel test_kernels[K_KERNELS] = {
     [K_FAIL] = {.kind = DP_K_MAP,
                 .name = "fail",
                 .place = {"t.dp", 13, "f"},
+                .fallible = true,
                 .in_bytes = 4, /* fails where the element is w1 */
                 .source =
                     WORDS2 OUTS1 "#define DP_USES_SEG 0\n" INT_VAL BODY

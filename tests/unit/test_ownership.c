@@ -186,6 +186,30 @@ static void test_released(void **state)
     assert_true(first->state == BLOCK_FREE || rt->heap.blocks->behind == NULL);
 }
 
+/* ---- waiting ---- */
+/* The host reads the record of failures only where a kernel may have written it; it waits in any case. */
+static void test_waits(void **state)
+{
+    (void)state;
+    const uint32_t kernels[] = {K_MAP, K_FAIL, K_MAP};
+    const long read[] = {0, 1, 0};
+    DpCtx *c = dp_ctx_fn(rt, 10);
+    const uint64_t words[2] = {0};
+    for (int i = 0; i < 3; i++) {
+        DpCol out;
+        dp_map(rt, kernels[i], 0, c, words, &out);
+        const uint64_t waits = rt->profile.looks;
+        const long reads = recording.reads;
+        dp_check(rt);
+        assert_int_equal(recording.reads - reads, read[i]);
+        assert_int_equal(rt->profile.looks - waits, 1);
+        dp_check(rt); /* knows it now */
+        assert_int_equal(rt->profile.looks - waits, 1);
+        dp_col_release(rt, &out);
+    }
+    dp_ctx_release(rt, &c);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -196,6 +220,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_views, open_hollow, close_hollow),
         cmocka_unit_test_setup_teardown(test_disjoint, open_hollow, close_hollow),
         cmocka_unit_test_setup_teardown(test_released, open_hollow, close_hollow),
+        cmocka_unit_test_setup_teardown(test_waits, open_hollow, close_hollow),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
