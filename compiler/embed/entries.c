@@ -1,7 +1,7 @@
 #include "embed/entries.h"
 
 #include "driver/entry.h"
-#include "testing/sized_type.h"
+#include "types/sized_type.h"
 
 static const char *sized_text(Compilation *c, const Signature *s, const SizedType *t)
 {

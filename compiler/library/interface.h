@@ -12,7 +12,7 @@
 #define DPC_LIBRARY_INTERFACE_H
 
 #include "support/strbuf.h"
-#include "testing/sized_type.h"
+#include "types/sized_type.h"
 
 typedef enum SlotKind { SLOT_SCALAR, SLOT_DATA, SLOT_LENGTH, SLOT_OFFSETS, SLOT_VALUE } SlotKind;
 

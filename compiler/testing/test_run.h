@@ -8,7 +8,7 @@
 #include "driver/entry.h"
 #include "testing/test_device.h"
 #include "testing/test_watch.h"
-#include "testing/sized_type.h"
+#include "types/sized_type.h"
 #include "testing/test_comments.h"
 
 /* Those from PLAN on need a device: the plan, executed in process, and the executable made of it. */

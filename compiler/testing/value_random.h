@@ -8,7 +8,7 @@
 #ifndef DPC_VALUE_RANDOM_H
 #define DPC_VALUE_RANDOM_H
 
-#include "testing/sized_type.h"
+#include "testing/sizes.h"
 
 typedef struct RandomCase {
     uint64_t seed;

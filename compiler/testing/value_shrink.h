@@ -11,7 +11,7 @@
 #ifndef DPC_VALUE_SHRINK_H
 #define DPC_VALUE_SHRINK_H
 
-#include "testing/sized_type.h"
+#include "testing/sizes.h"
 
 typedef enum ShrinkVerdict { SHRINK_NEXT, SHRINK_TAKE, SHRINK_STOP } ShrinkVerdict;
 /* Judges a candidate, which lives only until it returns. */

@@ -9,7 +9,7 @@
 #define DPC_SIZED_TYPE_H
 
 #include "support/strbuf.h"
-#include "testing/value_tree.h"
+#include "dp_value.h"
 #include "types/check.h"
 
 typedef enum SizeRule { SIZED_FREE, SIZED_LITERAL, SIZED_NAME } SizeRule;
@@ -41,13 +41,5 @@ Signature signature_plain(Arena *arena, DpType *const *types, uint32_t n);
 
 /* A type of the signature as declared, "[n](i64, text)". */
 void signature_print_type(StrBuf *out, const Signature *s, const SizedType *t);
-
-/* May the function be called with these, as far as sizes go? The first place that mentions a name binds it; in a
- * sequence without elements its rows' names are 0. */
-bool sizes_hold(const Signature *s, const Tree *args);
-
-enum { SIZE_UNBOUND = -1 };
-/* Sets the names that occur below t and are not yet bound to 0. */
-void sizes_bind_empty(const SizedType *t, int64_t *sizes);
 
 #endif
