@@ -107,6 +107,13 @@ static bool choose_of_queue(const DpOpenOptions *options, DpDeviceEntry *chosen,
            dp_open_fails(error, EXIT_USAGE, "the queue cannot be used: %s", why);
 }
 
+/* DP_SPACES=apart: for tests of devices that reach no other buffer from the heap. */
+static bool are_spaces_apart(void)
+{
+    const char *spaces = getenv("DP_SPACES");
+    return spaces && strcmp(spaces, "apart") == 0;
+}
+
 bool dp_device_open(DpRt *rt, const DpOpenOptions *options, DpOpenError *error)
 {
     DpDeviceEntry entry, *e = &entry;
@@ -119,5 +126,6 @@ bool dp_device_open(DpRt *rt, const DpOpenOptions *options, DpOpenError *error)
     if (!rt->device)
         return dp_open_fails(error, EXIT_DEVICE, "the device cannot be opened: %s", why);
     rt->gpu = takes_gpu_shape(rt->device);
+    rt->device->facts.one_space = rt->device->facts.one_space && !are_spaces_apart();
     return true;
 }

@@ -362,11 +362,35 @@ static void test_refusals(void **state)
     close_all(&c);
 }
 
+/* On devices whose buffers do not lie in one address space, what is lent is copied. */
+static int spaces_apart(void **state)
+{
+    (void)state;
+    return setenv("DP_SPACES", "apart", 1);
+}
+
+static int spaces_as_ever(void **state)
+{
+    (void)state;
+    return unsetenv("DP_SPACES");
+}
+#define APART(test)                                                                                                    \
+    {                                                                                                                  \
+#test ", copied", test, spaces_apart, spaces_as_ever, NULL                                                     \
+    }
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_host_memory),    cmocka_unit_test(test_buffers),
-                                       cmocka_unit_test(test_results_stay),   cmocka_unit_test(test_growth),
-                                       cmocka_unit_test(test_moves_are_done), cmocka_unit_test(test_tasks),
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_host_memory),
+                                       cmocka_unit_test(test_buffers),
+                                       cmocka_unit_test(test_results_stay),
+                                       cmocka_unit_test(test_growth),
+                                       cmocka_unit_test(test_moves_are_done),
+                                       cmocka_unit_test(test_tasks),
+                                       APART(test_host_memory),
+                                       APART(test_buffers),
+                                       APART(test_results_stay),
+                                       APART(test_growth),
                                        cmocka_unit_test(test_refusals)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
