@@ -27,7 +27,30 @@ for root in "$prefix" "$tmp/dest/usr"; do
     rm -rf "$tmp/project"
 done
 
+# The archive alone: one program with it and a library of dpc library, by CMake and by pkg-config.
+rm "$prefix"/lib/libdpc.so*
+mkdir "$tmp/alone" || exit 2
+cp "$examples/c/rows.c" "$examples/cmake/portfolio.c" "$examples/cmake/finance.dp" "$tmp/alone"
+cat >"$tmp/alone/CMakeLists.txt" <<'END'
+cmake_minimum_required(VERSION 3.16)
+project(alone LANGUAGES C)
+find_package(dpc REQUIRED COMPONENTS static)
+dpc_add_library(finance finance.dp)
+add_executable(rows rows.c)
+target_link_libraries(rows PRIVATE dpc::static)
+add_executable(portfolio portfolio.c)
+target_link_libraries(portfolio PRIVATE finance dpc::static)
+END
+cmake -S "$tmp/alone" -B "$tmp/alone/build" -DCMAKE_PREFIX_PATH="$prefix" >"$tmp/log" 2>&1 && cmake --build "$tmp/alone/build" >>"$tmp/log" 2>&1 &&
+    [ "$("$tmp/alone/build/rows" | tr '\n' ' ')" = "12 30 " ] && "$tmp/alone/build/portfolio" >/dev/null ||
+    wrong "dpc::static: $(tail -20 "$tmp/log")"
+sed -i 's/COMPONENTS static/COMPONENTS statics/' "$tmp/alone/CMakeLists.txt"
+cmake -S "$tmp/alone" -B "$tmp/alone/build" >"$tmp/log" 2>&1 && wrong "there is a component statics"
+
 if command -v pkg-config >/dev/null 2>&1; then
+    flags=$(PKG_CONFIG_PATH="$prefix/lib/pkgconfig" pkg-config --cflags --libs --static dpc) # with blanks behind backslashes
+    eval "cc '$examples/c/rows.c' $flags -o '$tmp/rows'" && [ "$("$tmp/rows" | tr '\n' ' ')" = "12 30 " ] ||
+        wrong "the C example with libdpc.a and pkg-config --static"
     cd "$tmp" || exit 2
     export PKG_CONFIG_PATH="$tmp/dest/usr/lib/pkgconfig" LD_LIBRARY_PATH="$tmp/dest/usr/lib"
     # shellcheck disable=SC2046 # words

@@ -1,7 +1,8 @@
 #!/bin/sh
 # The names that the runtime brings into users' programs begin with dp_, or dpc_ (dpc.h); what ends a process or prints messages belongs to
 # the program and to the reading of its arguments (notes), not to the library. The shared library's names begin with dpc_.
-# OpenCL is behind runtime/device.h: one file includes its headers and calls it. symbols.sh LIBRARY SHARED
+# The archive's are those of dpc.h and dp_embed.h.
+# OpenCL is behind runtime/device.h: one file includes its headers and calls it. symbols.sh LIBRARY SHARED [STATIC]
 set -u
 command -v nm >/dev/null 2>&1 || { echo "no nm: nothing tested"; exit 0; }
 failed=0
@@ -36,6 +37,12 @@ exported=$(echo "$shared" | grep '^dpc_')
 [ "$exported" = "$declared" ] || wrong "dpc.h declares $(echo $declared), the library exports $(echo $exported)"
 others=$(echo "$shared" | grep -v '^dpc_' | grep -v -E '^(__(asan|ubsan|odr|gcov|llvm)|_+sancov)')
 [ -z "$others" ] || wrong "names without dpc_: $(echo $others)"
+
+if [ -n "${3:-}" ]; then
+    shown=$(nm -g --defined-only "$3" | awk 'NF == 3 { print $3 }' | sort | grep -v -E '^(__(asan|ubsan|odr|gcov|llvm)|_+sancov)')
+    both=$( (echo "$declared"; grep -o '\bdpc_[a-z_]*(' runtime/include/dp_embed.h | tr -d '(') | sort -u)
+    [ "$shown" = "$both" ] || wrong "the headers declare $(echo $both), $3 shows $(echo $shown)"
+fi
 
 including=$(grep -rlE '#[[:space:]]*include[[:space:]]*[<"](CL|OpenCL)/' runtime compiler --include='*.[ch]')
 [ "$including" = runtime/device_opencl.c ] || wrong "OpenCL's headers are included by: $(echo "$including" | tr '\n' ' ')"
