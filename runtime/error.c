@@ -145,7 +145,11 @@ void dp_fail(DpRt *rt, uint32_t number, int64_t v0, int64_t v1, int64_t v2)
 }
 
 /* ---- anywhere ---- */
-void dp_at(DpRt *rt, uint32_t site) { rt->at = site + 1; }
+void dp_at(DpRt *rt, uint32_t site)
+{
+    dp_profile_place(rt, site + 1);
+    rt->at = site + 1;
+}
 
 void dp_rt_fail_here(DpRt *rt, int status, const char *what)
 {

@@ -271,6 +271,8 @@ static void run_hist(DpRt *rt, uint32_t kernel, uint32_t variant, const DpCtx *c
     if (dp_failed(rt) || bins->n == 0)
         return;
     const DpKernel *k = dp_rt_info(rt, kernel);
+    const Segments s = dp_ctx_segments(c);
+    dp_profile_moved(rt, kernel, c->n, s.nseg, dp_rt_columns_bytes(data, k->nouts));
     const Hist h = {.rt = rt,
                     .kernel = kernel,
                     .variant = variant,
@@ -279,7 +281,7 @@ static void run_hist(DpRt *rt, uint32_t kernel, uint32_t variant, const DpCtx *c
                     .words = words,
                     .bins = bins,
                     .data = data,
-                    .s = dp_ctx_segments(c),
+                    .s = s,
                     .atomic = dp_rt_atomic_bins(rt, k),
                     .value_bytes = k->swap_bytes  ? k->swap_bytes
                                    : k->val_bytes ? k->val_bytes

@@ -18,7 +18,7 @@
  *   transfer.c values in and out       outside.c  arguments that stay where their owner has them
  *   pending.c  numbers that the host waits for
  *   error.c    failures and their messages
- *   profile.c  where the time goes     process.c  what is the process's
+ *   profile*.c where the time goes     process.c  what is the process's
  *   program.c  dp_main            params.c   tuning parameters
  *
  * The heap's first bytes are not a block: the error record at 0, and from DP_MAILBOX on words that kernels leave for
@@ -28,6 +28,7 @@
 
 #include "cache.h"
 #include "device.h"
+#include "profile.h"
 #include "dp_activity.h"
 #include "dp_progress.h"
 #include "dp_rt.h"
@@ -194,51 +195,6 @@ typedef enum OwnProgram { OWN_MOVE, OWN_LENGTHS, OWN_TRUTH, OWN_SORT, OWN_COUNT 
  * kernel. */
 enum { MODE_SEGMENTED = 1, MODE_HIST_SORTED = 2, MODE_QUICK = 4, MODE_WAY = 8 /* and its multiples: DP_WAY */ };
 
-/* What the host does while no kernel runs; each moment belongs to one phase or to a kernel. */
-typedef enum ProfilePhase {
-    PHASE_HOST,
-    PHASE_READING,
-    PHASE_OPENING,
-    PHASE_COMPILING,
-    PHASE_UPLOAD,
-    PHASE_LOOK,
-    PHASE_DOWNLOAD,
-    PHASE_WRITING,
-    PHASE_COUNT
-} ProfilePhase;
-typedef struct PhaseTime {
-    double us;
-    uint64_t count, bytes;
-} PhaseTime;
-enum { PROFILE_WAY = 64, PROFILE_WAYS = 8 };
-/* Of operations, or versions of a nest, that were chosen. */
-typedef struct ProfileWay {
-    char text[PROFILE_WAY]; /* which, and behind ": " why, the last time */
-    uint64_t count;
-} ProfileWay;
-typedef struct ProfileRow {
-    const DpKernel *kernel; /* one of those of the row's line; NULL: a phase, or one of the runtime's own kernels */
-    const char *name;       /* of these */
-    const char *file;       /* of the runtime's own: where the program was then, and the line there; or NULL */
-    uint32_t line;
-    uint64_t launches, bytes; /* bytes: estimated, see profile.c */
-    double us;
-    bool is_phase;
-    uint32_t nways;
-    ProfileWay ways[PROFILE_WAYS];
-} ProfileRow;
-typedef struct Profile {
-    bool on;
-    ProfileRow *rows;
-    uint32_t nrows, rows_room;
-    PhaseTime phases[PHASE_COUNT];
-    ProfilePhase phase;
-    char way[PROFILE_WAY];            /* of the launches at hand; or empty */
-    bool way_is_new;                  /* it has not been counted */
-    double since;                     /* the phase at hand, in microseconds of the host's clock */
-    uint64_t launches, looks, blocks; /* counted always; blocks: taken from the heap */
-} Profile;
-
 /* When kernels are compiled quickly, see quick.c. */
 typedef enum QuickUse { QUICK_NEVER, QUICK_BY_WORK, QUICK_ALWAYS } QuickUse;
 typedef struct QuickPart QuickPart;
@@ -296,6 +252,7 @@ typedef struct Pending {
     uint64_t known[DP_MOST_WAYS]; /* then the number or numbers, or the view */
     DpCtx *ctx[DP_MOST_WAYS];     /* being made: their sizes are missing */
     DpCol *cols;                  /* of a pack, likewise; malloc'd, or NULL */
+    uint32_t kernel;              /* of a pack: the program's that writes these */
     DpArr array;                  /* of an element */
     bool is_element;              /* that is somewhere, and no result */
     uint64_t addr;                /* there; 0: nowhere */
@@ -315,6 +272,7 @@ typedef struct Unsettled {
     struct {
         uint32_t word;         /* of the mailbox */
         uint32_t bytes;        /* of an element */
+        uint32_t kernel;       /* that writes it */
         DpBlock *views, *data; /* not owned; NULL when they have been freed */
     } at[DP_MOST_UNSETTLED];
 } Unsettled;
@@ -576,6 +534,9 @@ void dp_words_open(DpRt *rt);                               /* the device is cho
 void dp_words_close(DpRt *rt);
 /* heaps: how many leading parameters are the heap (2 where the template has `out`). */
 void dp_rt_launch(DpRt *rt, Kernel *k, uint32_t heaps, uint32_t groups, const Args *args);
+/* Optimised, with another buffer for the heap, and neither counted nor timed. */
+DpDeviceStatus dp_rt_launch_on(DpRt *rt, const DpBuffer *heap, Kernel *k, uint32_t heaps, uint32_t groups,
+                               const Args *args);
 void dp_rt_move(DpRt *rt, const char *name, uint64_t n, const Args *args); /* OWN_MOVE over n elements */
 void dp_launch_close(DpRt *rt);
 const char *dp_kernel_text(const char *name); /* generated: the files of runtime/kernels, and dp_scalar.h */
@@ -585,22 +546,6 @@ void dp_lookback_open(DpRt *rt); /* the device is chosen */
 void dp_lookback_close(DpRt *rt);
 /* Adds the three arguments of a launch of that many groups, each of which publishes `words` words. */
 void dp_lookback_args(DpRt *rt, Args *a, uint64_t tiles, uint64_t words);
-
-/* profile.c. Without --profile they do nothing. */
-double dp_profile_now(void); /* microseconds */
-void dp_profile_start(Profile *p, double begin,
-                      double read); /* the device is open; when the process began, when it had read its arguments */
-ProfilePhase dp_profile_switch(DpRt *rt, ProfilePhase to); /* the phase that it was */
-void dp_profile_count(DpRt *rt, ProfilePhase phase, uint64_t bytes);
-/* A launch of a kernel over n instances has ended, and took so long by the device's clock, if that is known. k: NULL
- * for the runtime's own, which have a row of their name at the place of dp_at. first: of this kernel. */
-void dp_profile_launch(DpRt *rt, const DpKernel *k, const char *name, uint64_t nanoseconds, bool first, uint64_t n);
-/* How the launches that follow do what they do, and why: "lane: mean 10, longest 160"; "": there was no choice. */
-void dp_profile_way(DpRt *rt, const char *format, ...) __attribute__((format(printf, 2, 3)));
-/* Which version of a nest goes on from here, and why. */
-void dp_profile_nest(DpRt *rt, uint32_t site, const char *format, ...) __attribute__((format(printf, 3, 4)));
-void dp_profile_print(DpRt *rt, bool json, FILE *out);
-void dp_profile_close(DpRt *rt);
 
 /* starts.c */
 /* mail: the address of the mailbox's DP_LENGTHS_WORDS words that get what is known of the lengths; 0: it is stored
@@ -686,6 +631,7 @@ bool dp_segscan_short(DpRt *rt, const SegReduce *r);
 /* ops.c */
 uint64_t dp_rt_carry_bytes(const DpRt *rt, uint32_t kernel); /* of what a chunk leaves (kernels/carry.cl) */
 static inline const DpKernel *dp_rt_info(const DpRt *rt, uint32_t kernel) { return &rt->program->kernels[kernel]; }
+uint64_t dp_rt_columns_bytes(const DpCol *cols, uint32_t n);                /* all of them hold */
 void dp_rt_new_columns(DpRt *rt, uint32_t kernel, uint64_t n, DpCol *outs); /* the kernel's outputs */
 Args dp_args_context(const DpCtx *c, const Segments *s); /* n, nseg, offsets: how every template's arguments begin */
 

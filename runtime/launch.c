@@ -288,8 +288,16 @@ void dp_rt_launch(DpRt *rt, Kernel *k, uint32_t heaps, uint32_t groups, const Ar
     dp_rt_check_device(rt,
                        rt->device->backend->launch(rt->device, kernel, &launch, rt->profile.on ? &nanoseconds : NULL));
     if (rt->profile.on && !dp_failed(rt))
-        dp_profile_launch(rt, k->program->user, k->program->name, nanoseconds, !k->launched, args->n ? args->at[0] : 0);
+        dp_profile_launch(rt, k->program->user, k->program->name, nanoseconds, !k->launched);
     k->launched = true;
+}
+
+DpDeviceStatus dp_rt_launch_on(DpRt *rt, const DpBuffer *heap, Kernel *k, uint32_t heaps, uint32_t groups,
+                               const Args *args)
+{
+    DpDeviceKernel *kernel = k ? optimised_kernel(rt, k) : NULL;
+    const DpLaunch launch = {heap, heaps, args->n, groups, k ? k->program->wg : 1, args->at};
+    return kernel ? rt->device->backend->launch(rt->device, kernel, &launch, NULL) : DEVICE_FAILED;
 }
 
 void dp_rt_move(DpRt *rt, const char *name, uint64_t n, const Args *args)

@@ -56,7 +56,7 @@ static void free_kept(DpRt *rt)
 
 static void launch_moves(DpRt *rt, const MoveQueue *q)
 {
-    uint64_t all = 0, most = 0;
+    uint64_t all = 0, most = 0, bytes = 0;
     Args a = {.n = 2};
     for (uint32_t k = 0; k < MOST_MOVES; k++) {
         const Move m = k < q->n ? q->at[k] : (Move){.n = 0};
@@ -64,10 +64,12 @@ static void launch_moves(DpRt *rt, const MoveQueue *q)
             (uint64_t)m.kind << 32 | m.bytes, m.n, m.dst, m.to, m.then, m.src, m.from, m.offsets};
         dp_args_words(&a, words, MOVE_WORDS);
         all += m.n;
+        bytes += m.n * m.bytes;
         most = m.n > most ? m.n : most;
     }
     a.at[0] = all;
     a.at[1] = q->n;
+    dp_profile_moved_own(rt, "dp_move", bytes, bytes);
     dp_rt_move(rt, "dp_moves", most, &a);
 }
 

@@ -44,10 +44,19 @@ static uint32_t map_way(const DpRt *rt, const DpKernel *k, const DpCtx *c, const
     return length >= GRID_COLUMNS && k->cost ? WAY_GRID : WAY_LINEAR; /* measured: with loops the latter is faster */
 }
 
+uint64_t dp_rt_columns_bytes(const DpCol *cols, uint32_t n)
+{
+    uint64_t bytes = 0;
+    for (uint32_t i = 0; i < n; i++)
+        bytes += cols[i].n * cols[i].bytes;
+    return bytes;
+}
+
 static void run_map(DpRt *rt, uint32_t kernel, uint32_t variant, const DpCtx *c, const uint64_t *words,
                     const DpCol *outs)
 {
     Segments s = dp_ctx_segments(c);
+    dp_profile_moved(rt, kernel, c->n, s.nseg, dp_rt_columns_bytes(outs, dp_rt_info(rt, kernel)->nouts));
     Args a = dp_args_context(c, &s);
     dp_args_kernel_words(rt, &a, kernel, words);
     dp_args_columns(&a, outs, dp_rt_info(rt, kernel)->nouts);
@@ -134,6 +143,7 @@ DpPending dp_begin_reduce_root(DpRt *rt, uint32_t kernel, uint32_t variant, DpCt
 {
     const DpKernel *k = dp_rt_info(rt, kernel);
     dp_rt_check_countable(rt, c->n);
+    dp_profile_moved(rt, kernel, c->n, 1, 0);
     DpPending p = dp_pending_begin(rt, k->nouts);
     if (p)
         reduce_to_mailbox(rt, kernel, variant, c->n, words, dp_pending_mail(rt, p));
@@ -161,6 +171,7 @@ void dp_reduce(DpRt *rt, uint32_t kernel, uint32_t variant, DpCtx *c, const uint
     dp_rt_check_countable(rt, c->n);
     dp_rt_new_columns(rt, kernel, c->up->n, outs);
     const Segments s = dp_ctx_segments(c);
+    dp_profile_moved(rt, kernel, c->n, s.nseg, dp_rt_columns_bytes(outs, dp_rt_info(rt, kernel)->nouts));
     SegReduce r = {kernel, variant, s.mode, c->n, s, {.known = false}, 0, 0, words, outs, c};
     if (!c->up->n || dp_segreduce_by_rows(rt, &r))
         return;
@@ -192,6 +203,7 @@ void dp_scan(DpRt *rt, uint32_t kernel, uint32_t variant, DpCtx *c, const uint64
     if (dp_failed(rt) || c->n == 0)
         return;
     Segments s = dp_ctx_segments(c);
+    dp_profile_moved(rt, kernel, c->n, s.nseg, dp_rt_columns_bytes(outs, k->nouts));
     const SegReduce r = {kernel, variant, s.mode, c->n, s, dp_ctx_look_at_lengths(rt, c), 0, 0, words, outs, c};
     if (s.mode && dp_segscan_short(rt, &r))
         return;

@@ -174,6 +174,7 @@ DpPending dp_begin_pack(DpRt *rt, uint32_t kernel, uint32_t variant, DpCtx *c, c
                                .value_bytes = k->val_bytes ? k->val_bytes : 16,
                                .widest = widest_column(k, ways),
                                .mail = dp_pending_mail(rt, p)};
+    dp_profile_moved(rt, kernel, c->n, s.nseg, 0); /* what is kept is written: counted when that is known */
     if (c->n)
         run_pack(rt, &launch);
     for (uint32_t w = 0; w < ways; w++) {
@@ -182,6 +183,7 @@ DpPending dp_begin_pack(DpRt *rt, uint32_t kernel, uint32_t variant, DpCtx *c, c
         rt->mail.at[p].ctx[w] = unsized(rt, c, idx[w], s.mode ? offsets[w] : NULL);
     }
     rt->mail.at[p].cols = cols;
+    rt->mail.at[p].kernel = kernel;
     return p;
 }
 
@@ -208,6 +210,8 @@ void dp_await_pack(DpRt *rt, DpPending p, uint32_t ncols, const uint8_t *of, DpC
         *contexts[w] = p ? sized(rt, pack->ctx[w], said[w]) : dp_ctx_nothing(rt);
     for (uint32_t j = 0; j < ncols; j++)
         cols[j] = p && pack->cols ? sized_column(rt, pack->cols[j], said[of[j]]) : (DpCol){0};
+    if (p && pack->cols)
+        dp_profile_moved(rt, pack->kernel, 0, 0, dp_rt_columns_bytes(cols, ncols));
     if (p)
         free(pack->cols);
     pack->cols = NULL;
@@ -228,6 +232,8 @@ void dp_settle_packs(DpRt *rt)
         }
         if (data) {
             data->unsettled = false;
+            if (arrived)
+                dp_profile_moved(rt, u->at[i].kernel, 0, 0, n * u->at[i].bytes);
             if (arrived)
                 dp_block_shrink(rt, data, (n ? n : 1) * u->at[i].bytes);
         }
@@ -278,6 +284,7 @@ static DpCol unsettled_views(DpRt *rt, DpPending p, uint32_t way, DpCol col)
         out.block->unsettled = col.block->unsettled = true;
         u->at[u->n].word = p + way;
         u->at[u->n].bytes = col.bytes;
+        u->at[u->n].kernel = rt->mail.at[p].kernel;
         u->at[u->n].views = out.block;
         u->at[u->n++].data = col.block;
     }

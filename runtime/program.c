@@ -26,6 +26,7 @@ typedef struct Options {
     uint64_t runs;  /* 0: -r was not given */
     double timeout; /* seconds; 0: no limit */
     bool list, help, version, params_help;
+    bool json;  /* of the profile */
     char *tune; /* the text of --tune; owned */
 } Options;
 
@@ -42,6 +43,8 @@ typedef struct Session {
     char **argv;
     const char *name; /* of the executable */
     DpRt *rt;
+    FILE *report;   /* of the profile */
+    bool no_result; /* without --output it is not written */
     DpOutput times; /* file: NULL without -t */
     DpType **types; /* of the parameters */
     DpType *result_type;
@@ -126,8 +129,8 @@ static int parse_options(Session *s)
                    .open = {.device = given[DP_OPTION_DEVICE],
                             .platform = given[DP_OPTION_PLATFORM],
                             .profile = profile != NULL,
-                            .profile_json = profile && *profile,
                             .params = given[DP_OPTION_PARAM]},
+                   .json = profile && *profile,
                    .list = given[DP_OPTION_LIST_DEVICES] != NULL,
                    .help = given[DP_OPTION_HELP] != NULL,
                    .version = given[DP_OPTION_VERSION] != NULL,
@@ -252,11 +255,15 @@ static int run_all(Session *s)
     dp_activity("running");
     for (uint64_t i = 0; !status && !dp_failed(s->rt) && i < runs; i++) {
         double us = run_once(s, args, results);
+        if (i == 0 && runs > 1)
+            dp_profile_restart(s->rt);
         if (s->times.file && (i > 0 || runs == 1))
             fprintf(s->times.file, "%.1f\n", us);
         if (i + 1 < runs)
             dp_release_results(s->rt, s->entry, s->results, results);
     }
+    if (runs > 1)
+        dp_profile_stop(s->rt);
     if (!status) {
         dp_download_results(s->rt, s->entry, results, s->results);
         dp_release_results(s->rt, s->entry, s->results, results);
@@ -281,6 +288,8 @@ static int write_result(Session *s)
 {
     char error[MESSAGE_BYTES];
     const char *name = s->options.output ? s->options.output : "-";
+    if (!s->options.output && s->no_result)
+        return 0;
     if (!dp_write_file(name, s->result_type, s->results, error, sizeof error)) {
         int status = (int)dp_write_status();
         fprintf(stderr, "error: %s\n", error);
@@ -303,6 +312,15 @@ static int close_times(Session *s, int status)
     else if (s->times.file && !dp_output_close(&s->times))
         status = cannot_write(s->options.times);
     return status;
+}
+
+static int write_profile(Session *s, int status)
+{
+    const bool whole = dp_profile_print(s->rt, s->options.json, s->options.runs ? s->options.runs : 1, s->report);
+    const bool there = dp_stream_done(s->report);
+    if (status)
+        return status;
+    return !whole ? out_of_memory() : there ? 0 : EXIT_OUTPUT;
 }
 
 static void prepare_process(void)
@@ -352,9 +370,9 @@ static int run_session(Session *s)
     dp_profile_switch(s->rt, PHASE_WRITING);
     status = status ? status : write_result(s);
     if (s->options.open.profile && !dp_failed(s->rt))
-        dp_profile_print(s->rt, s->options.open.profile_json, stderr);
+        status = write_profile(s, status);
     close_runtime(s);
-    return !status && s->options.open.profile && !dp_stream_done(stderr) ? EXIT_OUTPUT : status;
+    return status;
 }
 
 static void free_values(Session *s)
@@ -486,9 +504,9 @@ static void run_options(void *data, uintptr_t stack_end)
         s->status = cannot_write("standard output");
 }
 
-int dp_main(int argc, char **argv, const DpProgram *program)
+static int run_main(Session s)
 {
-    Session s = {.program = program, .argc = argc, .argv = argv, .name = argv[0]};
+    const DpProgram *program = s.program;
     dp_streams_guard();
     signal(SIGXFSZ, SIG_IGN); /* a file that grows too large is an error of writing */
     if (program->version != DP_RT_VERSION) {
@@ -507,4 +525,15 @@ int dp_main(int argc, char **argv, const DpProgram *program)
     if (s.lost)
         _exit(s.status);
     return s.status;
+}
+
+int dp_main(int argc, char **argv, const DpProgram *program)
+{
+    return run_main((Session){.program = program, .argc = argc, .argv = argv, .name = argv[0], .report = stderr});
+}
+
+int dp_profile_main(int argc, char **argv, const DpProgram *program)
+{
+    return run_main((Session){
+        .program = program, .argc = argc, .argv = argv, .name = argv[0], .report = stdout, .no_result = true});
 }

@@ -46,6 +46,7 @@ void dp_scan_turned(DpRt *rt, uint32_t kernel, uint32_t variant, DpCtx *c, const
     if (dp_failed(rt) || c->n == 0)
         return;
     const Segments s = dp_ctx_segments(c);
+    dp_profile_moved(rt, kernel, c->n, s.nseg, dp_rt_columns_bytes(outs, dp_rt_info(rt, kernel)->nouts));
     const SegReduce r = {kernel, variant, s.mode, c->n, s, dp_ctx_lengths(c), 0, 0, words, outs, c};
     scan_columns(rt, &r);
 }

@@ -134,6 +134,10 @@ static void run_scatter(const Scatter *w)
     enum { BEST, DIRECT, WINDOWS }; /* as in params.def */
     const uint64_t way = dp_param(w->rt, PARAM_SCATTER_WAY);
     Windows by = windows_of(w);
+    uint64_t bytes = 0;
+    for (uint32_t i = 0; i < w->info->nouts; i++)
+        bytes += w->info->out_bytes[i];
+    dp_profile_moved(w->rt, w->kernel, w->c->n, w->s.nseg, w->c->n * bytes);
     if (way != DIRECT && may_go_by_windows(w, &by) && (way == WINDOWS || (may_pay(w) && goes_all_over(w, &by)))) {
         scatter_in_windows(w, &by);
         return;

@@ -211,6 +211,7 @@ void dp_set_stack(DpRt *rt, uintptr_t stack_end) { rt->stack_limit = stack_end ?
 void dp_run(DpRt *rt, const DpEntry *entry, DpArg *args, DpArg *results)
 {
     entry->run(rt, entry, args, results);
+    dp_profile_place(rt, 0);
     rt->at = 0;
     dp_rt_see(rt);
 }

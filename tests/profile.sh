@@ -50,14 +50,22 @@ p = json.loads(text)
 rows = p["rows"]
 total = sum(r["us"] for r in rows)
 assert abs(total - p["us"]) <= 0.05 * p["us"], (total, p["us"])
-assert 0.5 * wall <= total <= wall, (total, wall)
+spent = total + p["copy"]["us"]  # measuring a copy is no part of the run
+assert 0.5 * wall <= spent <= wall, (total, p["copy"], wall)
+assert abs(sum(l["us"] for l in p["lines"]) - total) <= 0.1 + 0.1 * len(p["lines"]), (p["lines"], total)
+for l in p["lines"]:
+    assert abs(l["us"] - l["kernels_us"] - l["waits_us"] - l["host_us"]) <= 0.3, l
+    assert l["us"] >= 0, l
 assert all(r["us"] >= 0 for r in rows), rows
 lines = [(r["file"], r["line"], str(r.get("library")), r.get("runtime")) for r in rows if "file" in r]
 assert len(set(lines)) == len(lines), lines
 by_line = {(r["file"], r["line"]): r for r in rows if "function" in r}
 twice = by_line[("module.dp", 1)]
 assert (twice["function"], twice["count"]) == ("twice", 20), twice
-assert twice["bytes"] == 20 * 3 * 16, twice  # reads and writes an f64 each
+assert (twice["read"], twice["written"], twice["bytes"]) == (20 * 3 * 8, 20 * 3 * 8, 20 * 3 * 16), twice
+line = next(l for l in p["lines"] if (l.get("file"), l.get("line")) == ("module.dp", 1))
+assert (line["launches"], line["read"], line["function"]) == (20, 20 * 3 * 8, "twice"), line
+assert line["text"].startswith("def twice (xs"), line
 assert ("steps.dp", 5) in by_line and by_line[("steps.dp", 5)]["function"] == "main", by_line
 phases = {r["phase"]: r for r in rows if "phase" in r}
 for phase in "host", "reading arguments", "opening the device", "compiling kernels", "read-backs", "writing the result":
@@ -66,7 +74,7 @@ assert phases["arguments to the device"]["bytes"] == 24 and phases["result from 
 assert sum(r["count"] for r in rows if "phase" not in r) == p["launches"], p
 
 status, out, text, _ = run("20", "[1, 2, 3]", "--profile")
-assert (status, out) == plain[:2] and "module.dp:1 twice\n" in text and "(compiling kernels)" in text, text
+assert (status, out) == plain[:2] and "module.dp:1 twice  def twice" in text and "(compiling kernels)" in text, text
 # What the library does for a line names the library's line, too: of the innermost definition.
 status, out, text, _ = run("--entry", "sorts", "[[3, 1, 2], [2, 1]]", "--profile=json")
 assert (status, out) == (0, "[3, 2]\n"), (status, out, text)
@@ -78,7 +86,7 @@ sorting = [r for r in json.loads(text)["rows"] if "runtime" in r and r.get("line
 assert sorting and all(r["file"] == "steps.dp" for r in sorting), text
 assert calls[("module.dp", 2, "largest")]["function"] == "maximum", calls
 status, out, text, _ = run("--entry", "sorts", "[[3, 1, 2], [2, 1]]", "--profile")
-assert "steps.dp:9 sorts, stdlib/prelude.dp:%d unique\n" % prelude["line"] in text, text
+assert "steps.dp:9 sorts  let yss" in text and ", stdlib/prelude.dp:%d unique" % prelude["line"] in text, text
 
 # Which version of a nest ran how often, and which way a segmented reduction went.
 def ways(line, *words):
@@ -93,9 +101,9 @@ assert ways(13, "--entry", "nests", "4", rows, "--param", "nest=lane") == [("lan
 assert sorted(ways(13, "--entry", "nests", "4", rows, "--param", "nest-lanes=2")) == [("flat", 1), ("lane", 3)]
 assert ways(14, "--entry", "sums", "3", rows, "--param", "segreduce=lane") == [("lane", 3)]
 status, out, text, _ = run("--entry", "nests", "4", rows, "--profile", "--param", "nest-lanes=2")
-assert "steps.dp:13 (versions of a nest) [1 x flat: 1 instances; 3 x lane: 3 instances]\n" in text, text
+assert "- versions of a nest [1 x flat: 1 instances; 3 x lane: 3 instances]\n" in text, text
 status, out, text, _ = run("--entry", "nests", "1", rows, "--profile")
-assert "steps.dp:13 (versions of a nest) [flat: 1 instances]\n" in text, text
+assert "- versions of a nest [flat: 1 instances]\n" in text, text
 
 # Products of matrices go by the tiles that they fill, and that fill the device.
 def tiles(n):
@@ -105,8 +113,45 @@ def tiles(n):
 
 assert tiles("80") == ["tile of 32 x 32"], tiles("80")  # 64 x 64 would stay empty by more than half
 
+# dpc profile: the same table on standard output, the result only where -o says; failures and statuses as of dpc run.
+def dpc(*words):
+    p = subprocess.run([sys.argv[2], *words], capture_output=True, text=True)
+    return p.returncode, p.stdout, p.stderr
+
+status, out, err = dpc("profile", "steps.dp", "20", "[1, 2, 3]", "-o", "result")
+assert (status, err, open("result").read()) == (0, "", plain[1]), (status, err)
+assert "module.dp:1 twice  def twice" in out and "(opening the device)" in out and "GB/s, read and written" in out, out
+status, out, err = dpc("profile", "steps.dp", "20", "[1, 2, 3]", "-r", "4", "--json")
+p = json.loads(out)
+phases = {l["phase"] for l in p["lines"] if "phase" in l}
+assert "opening the device" not in phases and "writing the result" not in phases, phases
+twice = next(l for l in p["lines"] if l.get("function") == "twice")
+assert (twice["launches"], twice["read"], twice["written"]) == (20, 20 * 3 * 8, 20 * 3 * 8), twice
+assert {"file": "module.dp", "line": 1, "function": "twice"} not in [f for r in p["rows"] for f in r.get("fused", [])]
+n = 1 << 16
+open("saxpy.dp", "w").write("entry main (xs: [f32]) (ys: [f32]) : [f32] = { 2.0 * x + y : x in xs; y in ys }\n")
+open("sums.dp", "w").write("entry main (n: i64) (ks: [f32]) : [[f32]] =\n  { { f32 j * k : j in n } : k in ks }\n"
+                           "entry kept (xs: [i64]) : [i64] = { x in xs | x > 1 }\n")
+assert dpc("eval", "\\(n: i64) -> { f32 i : i in n }", str(n), "-o", "xs.npy")[0] == 0
+def line(number, *words):
+    status, out, err = dpc("profile", *words, "--json")
+    assert (status, err) == (0, ""), (words, err)
+    return next(l for l in json.loads(out)["lines"] if l.get("line") == number)
+one = line(1, "saxpy.dp", "xs.npy", "xs.npy")
+assert (one["read"], one["written"], one["launches"]) == (8 * n, 4 * n, 1), one
+assert 0 < one["of_copy"], one
+rows = line(2, "sums.dp", "8", "[1, 2, 3]")  # k is read once a segment
+assert (rows["read"], rows["written"]) == (3 * 4, 3 * 8 * 4), rows
+kept = line(3, "sums.dp", "--entry", "kept", "[1, 2, 3, 4]")  # what is kept is written, and no more
+assert (kept["read"], kept["written"]) == (4 * 8, 3 * 8), kept
+assert dpc("profile", "steps.dp", "--entry", "fails", "5") == (1, "", dpc("run", "steps.dp", "--entry", "fails", "5")[2])
+assert dpc("profile", "steps.dp", "--entry", "nothing")[0] == 0
+assert dpc("profile", "steps.dp", "--entry", "nil")[::2] == (2, "error: there is no entry nil; --help shows the options\n")
+assert dpc("profile", "steps.dp", "--eval=core")[0] == 2 and dpc("profile", "steps.dp", "-r", "0")[0] == 2
+assert dpc("profile", "steps.dp", "20", "[1]", "-o", "steps.dp")[0] == 2 and "import" in open("steps.dp").read()
+
 assert run("--entry", "fails", "5", "--profile")[:2] == run("--entry", "fails", "5")[:2] == (1, ""), "a failing run"
 assert run("--entry", "nothing", "--profile=json")[:2] == (0, "1\n")
 assert run("--entry", "nothing", "--profile=xml")[0] == 2
 END
-python3 check.py "$library" && echo "profile: all passed"
+python3 check.py "$library" "$dpc" && echo "profile: all passed"

@@ -143,8 +143,7 @@ Compilation *create_program(const CommandLine *a)
     return c;
 }
 
-/* The options of the program and its arguments, as it reads them. */
-static char **program_words(Arena *arena, const char *program, const CommandLine *a)
+char **program_words(Arena *arena, const char *program, const CommandLine *a)
 {
     char **words = arena_array(arena, char *, DP_OPTIONS + a->n + 2);
     int n = 0;
@@ -159,8 +158,7 @@ static char **program_words(Arena *arena, const char *program, const CommandLine
     return words;
 }
 
-/* Would a result replace one of the program's files? */
-static bool outputs_are_free(Compilation *c, const CommandLine *a)
+bool outputs_are_free(Compilation *c, const CommandLine *a)
 {
     const char *output = a->values[DP_OPTION_OUTPUT], *times = a->values[DP_OPTION_TIMES];
     const char *trace = a->values[OPTION_TRACE];
@@ -174,8 +172,7 @@ static bool take_tune_beside(Compilation *c, const CommandLine *a)
     return a->values[DP_OPTION_TUNE] || a->values[DP_OPTION_NO_TUNE] || take_tune(c, NULL);
 }
 
-/* The status of a run; negative where there was none. */
-static int run_status(Compilation *c, const char *program, int status)
+int run_status(Compilation *c, const char *program, int status)
 {
     if (status < 0)
         report_error(c->session, "cannot run %s: %s", program, strerror(errno));

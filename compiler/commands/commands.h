@@ -25,6 +25,7 @@ int command_repl(const CommandLine *a);
 int command_lsp(const CommandLine *a);
 int command_check(const CommandLine *a);
 int command_tune(const CommandLine *a);
+int command_profile(const CommandLine *a);
 int command_cost(const CommandLine *a);
 int command_step(const CommandLine *a);
 int command_test(const CommandLine *a);
@@ -53,6 +54,12 @@ void print_command_help(CommandId c);
 char *name_without_ending(Arena *arena, const char *path);
 /* The program that the command line names, or that it has, and how it reports. */
 Compilation *create_program(const CommandLine *a);
+/* The options of the program and its arguments, as it reads them: argv, with `program` for its name. */
+char **program_words(Arena *arena, const char *program, const CommandLine *a);
+/* Would no result replace one of the program's files? Else a message says so. */
+bool outputs_are_free(Compilation *c, const CommandLine *a);
+/* The status of a run of the program; negative where there was none, which a message says. */
+int run_status(Compilation *c, const char *program, int status);
 /* Programs without entries are libraries: there is nothing to run. Else false after a message. */
 bool has_entry(Compilation *c);
 /* --entry, else main, else the only one. */

@@ -58,6 +58,7 @@ static int (*const runs[COMMAND_COUNT])(const CommandLine *a) = {
     [COMMAND_LSP] = command_lsp,
     [COMMAND_CHECK] = command_check,
     [COMMAND_TUNE] = command_tune,
+    [COMMAND_PROFILE] = command_profile,
     [COMMAND_COST] = command_cost,
     [COMMAND_STEP] = command_step,
     [COMMAND_TEST] = command_test,

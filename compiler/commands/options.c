@@ -45,6 +45,7 @@ unsigned command_scope(CommandId c)
     case COMMAND_RUN:
     case COMMAND_EVAL: return own | (unsigned)DP_IN_PROGRAM;
     case COMMAND_TUNE: return own | (unsigned)DP_IN_TUNING;
+    case COMMAND_PROFILE: return own | (unsigned)DP_IN_TUNING | (unsigned)DP_IN_INTERPRETING;
     case COMMAND_BENCH:
     case COMMAND_REPL: return own | (unsigned)DP_IN_SESSIONS;
     case COMMAND_EXPLAIN:

@@ -8,5 +8,7 @@
 
 /* Runs the compilation, at STAGE_PLAN, with the words of its command line; argv ends with NULL. As process_run. */
 int run_in_process(const Compilation *c, char **argv, ProcessOptions options);
+/* Its profile is on standard output, its result only where the words say (dp_profile_main). */
+int profile_in_process(const Compilation *c, char **argv);
 
 #endif

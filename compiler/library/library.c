@@ -341,7 +341,7 @@ static void print_entries(StrBuf *out, const Emitter *em)
 
 static void emit_source(StrBuf *out, const Emitter *em)
 {
-    const Plan *plan = em->c->plan;
+    Plan *plan = em->c->plan;
     const bool recurses = plan->fns.n > em->n;
     emit_host_c(out, plan, em->c->path, em->c->tune, false);
     strbuf_printf(out,

@@ -230,7 +230,7 @@ static void print_comment_text(StrBuf *out, const char *text)
     }
 }
 
-void emit_host_c(StrBuf *out, const Plan *plan, const char *dp_path, DpTune tune, bool main)
+void emit_host_c(StrBuf *out, Plan *plan, const char *dp_path, DpTune tune, bool main)
 {
     HostPrinter h = {.out = out, .plan = plan};
     strbuf_add(out, "/* Made by dpc from ");

@@ -11,6 +11,6 @@
 
 /* The whole program as one C file, which has the tune file in it, if there is one. main: its main, too; else its last
  * name is the table `program`. */
-void emit_host_c(StrBuf *out, const Plan *plan, const char *dp_path, DpTune tune, bool main);
+void emit_host_c(StrBuf *out, Plan *plan, const char *dp_path, DpTune tune, bool main);
 
 #endif

@@ -34,6 +34,10 @@ static void print_kernel(HostPrinter *h, const DpKernel *k, uint32_t i)
         add_place(h, &k->library);
         strbuf_add(h->out, ", ");
     }
+    if (k->segment_bytes)
+        strbuf_printf(h->out, ".segment_bytes = %u, ", k->segment_bytes);
+    if (k->nfused)
+        strbuf_printf(h->out, ".fused = fused_%u, .nfused = %u, ", i, k->nfused);
     if (k->vector)
         strbuf_printf(h->out, ".vector = vector_%u, .lanes = %u, .vector_pays = %d, ", i, k->lanes, k->vector_pays);
     strbuf_printf(h->out, ".in_bytes = %u, .nwords = %u, .nouts = %u, .val_bytes = %u, .cost = %u, .out_bytes = {",
@@ -56,6 +60,16 @@ static void print_text(HostPrinter *h, const char *variable, uint32_t i, const D
     strbuf_add(h->out, ";\n");
 }
 
+static void print_fused(HostPrinter *h, uint32_t i, const DpKernel *k)
+{
+    strbuf_printf(h->out, "\nstatic const DpPlace fused_%u[] = {", i);
+    for (uint32_t j = 0; j < k->nfused; j++) {
+        strbuf_add(h->out, j ? ", " : "");
+        add_place(h, &k->fused[j]);
+    }
+    strbuf_add(h->out, "};\n");
+}
+
 static void print_kernels(HostPrinter *h, const DpProgram *p)
 {
     for (uint32_t i = 0; i < p->nkernels; i++) {
@@ -63,6 +77,8 @@ static void print_kernels(HostPrinter *h, const DpProgram *p)
         print_text(h, "source", i, k, k->source);
         if (k->vector)
             print_text(h, "vector", i, k, k->vector);
+        if (k->nfused)
+            print_fused(h, i, k);
     }
     if (p->nkernels == 0)
         return;

@@ -1,5 +1,6 @@
 #include "opencl/program.h"
 
+#include "opencl/emit_internal.h"
 #include "opencl/emit_kernel.h"
 #include "opencl/emit_vector.h"
 #include "plan/emit_text.h"
@@ -64,6 +65,24 @@ static uint32_t in_bytes(const PlanKernel *k)
     return bytes;
 }
 
+/* Those of them that are found by the segment, not by the instance. */
+static uint32_t segment_bytes(const PlanKernel *k)
+{
+    const FlatInputs *inputs = &k->stmt->body.inputs;
+    uint32_t bytes = 0;
+    for (uint32_t i = 0; i < inputs->n; i++) {
+        const FlatInput *in = &inputs->at[i];
+        if (in->kind != IN_COL && in->kind != IN_ELEM)
+            continue;
+        const CoreType type = k->fn->vars.at[in->var].type;
+        const Place at = plan_place(k, emit_input_context(k, in));
+        if (at.kind == PLACE_S || (at.kind == PLACE_PATH && at.from_segment))
+            bytes += in->kind == IN_COL ? emit_bytes(type) : emit_element_bytes(type);
+    }
+    const uint32_t all = in_bytes(k);
+    return bytes < all ? bytes : all;
+}
+
 static DpPlace program_place(const Plan *plan, const PlanPlace *place)
 {
     if (!place->file)
@@ -71,7 +90,20 @@ static DpPlace program_place(const Plan *plan, const PlanPlace *place)
     return (DpPlace){shown(plan->arena, place->file, strlen(place->file)), place->line, place->function};
 }
 
-static DpKernel program_kernel(const Plan *plan, const PlanKernel *k)
+/* The places that it shares its kernel with; up to MOST_FUSED of them. */
+static void set_fused(DpKernel *made, Plan *plan, const PlanKernel *k)
+{
+    enum { MOST_FUSED = 32 };
+    const PlanContents contents = plan_contents(plan, k);
+    const uint32_t n = contents.fused.n < MOST_FUSED ? contents.fused.n : MOST_FUSED;
+    DpPlace *places = arena_array(plan->arena, DpPlace, n + 1);
+    for (uint32_t i = 0; i < n; i++)
+        places[i] = program_place(plan, &contents.fused.at[i]);
+    made->fused = places;
+    made->nfused = n;
+}
+
+static DpKernel program_kernel(Plan *plan, const PlanKernel *k)
 {
     StrBuf source = {0}, vector = {0};
     emit_kernel_source(&source, plan, k);
@@ -81,6 +113,7 @@ static DpKernel program_kernel(const Plan *plan, const PlanKernel *k)
                      .place = program_place(plan, &k->place),
                      .library = program_place(plan, &k->library),
                      .in_bytes = in_bytes(k),
+                     .segment_bytes = segment_bytes(k),
                      .source = keep(plan->arena, &source),
                      .vector = vector.n ? keep(plan->arena, &vector) : NULL,
                      .lanes = (uint8_t)lanes.lanes,
@@ -89,6 +122,7 @@ static DpKernel program_kernel(const Plan *plan, const PlanKernel *k)
                      .nouts = k->nouts,
                      .val_bytes = k->val_bytes};
     emit_kernel_facts(&made, plan, k);
+    set_fused(&made, plan, k);
     made.tile.lanes = (uint8_t)lanes.tile_lanes;
     made.tile.vector_pays = lanes.tile_pays;
     for (uint32_t i = 0; i < k->nouts && i < DP_MAX_OUTS; i++)
@@ -96,7 +130,7 @@ static DpKernel program_kernel(const Plan *plan, const PlanKernel *k)
     return made;
 }
 
-static const DpKernel *program_kernels(const Plan *plan)
+static const DpKernel *program_kernels(Plan *plan)
 {
     DpKernel *kernels = arena_array(plan->arena, DpKernel, plan->kernels.n + 1);
     for (uint32_t i = 0; i < plan->kernels.n; i++)
@@ -165,7 +199,7 @@ static const DpEntry *program_entries(const Plan *plan)
     return entries;
 }
 
-const DpProgram *opencl_program(const Plan *plan, const char *dp_path)
+const DpProgram *opencl_program(Plan *plan, const char *dp_path)
 {
     DpProgram *made = arena_new(plan->arena, DpProgram);
     *made = (DpProgram){.version = DP_RT_VERSION,

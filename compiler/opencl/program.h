@@ -7,6 +7,6 @@
 #include "plan/plan.h"
 
 /* In the plan's arena. Its entries execute the plan (plan_run). */
-const DpProgram *opencl_program(const Plan *plan, const char *dp_path);
+const DpProgram *opencl_program(Plan *plan, const char *dp_path);
 
 #endif

@@ -106,6 +106,15 @@ typedef struct PlanAround {
 } PlanAround;
 
 PlanPlace plan_place_of(Plan *plan, Span at);
+bool plan_same_place(const PlanPlace *a, const PlanPlace *b);
+static inline bool plan_has_place(Span at) { return at.end > 0 && at.file != SPAN_NONE.file; }
+
+/* What a kernel is made of. */
+typedef struct PlanContents {
+    VEC(PlanPlace) fused; /* other places of the program whose code is in it, beside its own */
+    bool by_lanes;        /* each instance is code of one lane, with what is parallel in it */
+} PlanContents;
+PlanContents plan_contents(Plan *plan, const PlanKernel *k);
 
 /* Most outputs of one kernel: DP_MAX_OUTS of the runtime. A MAP with more becomes several. */
 #define PLAN_MAX_OUTS 64

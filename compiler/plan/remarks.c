@@ -16,13 +16,12 @@ typedef struct Remark {
     uint32_t number; /* in the order of the plan */
     PlanPlace place;
     const PlanKernel *kernel;      /* KERNEL, NEST: the first by lanes, whose elements are the instances */
-    bool by_lanes;                 /* KERNEL: each instance is code of one lane, with what is parallel in it */
     bool segmented;                /* KERNEL: a reduction or scan of segments, which has several ways */
     VEC(const char *) versions[2]; /* NEST: kernels of the versions, by lanes and flat */
     unsigned from;                 /* NEST: as many instances make it lanes */
     const char *elements;
     bool regular;
-    VEC(PlanPlace) fused;            /* other definitions whose code is in it */
+    PlanContents contents;           /* KERNEL */
     const char *types, *bytes;       /* stored; NULL: nothing */
     VEC(const char *) reasons;       /* why it is stored */
     uint32_t launches, waits, loops; /* LOOP: in a round; WAIT: waits, how many */
@@ -45,39 +44,6 @@ static Remark *add_remark(Remarks *r, RemarkKind kind, PlanPlace place)
     remark->place = place;
     vec_push(arena_of(r), &r->all, remark);
     return remark;
-}
-
-static bool has_place(Span at) { return at.end > 0 && at.file != SPAN_NONE.file; }
-
-/* ---- what is in a kernel ---- */
-
-static bool same_place(const PlanPlace *a, const PlanPlace *b)
-{
-    return a->file && b->file && a->line == b->line && strcmp(a->file, b->file) == 0;
-}
-
-static void add_fused(Remarks *r, PlanPlace place)
-{
-    Remark *m = r->at;
-    bool known = same_place(&place, &m->place) || same_place(&place, &m->kernel->library);
-    for (uint32_t i = 0; i < m->fused.n && !known; i++)
-        known = same_place(&place, &m->fused.at[i]);
-    if (!known)
-        vec_push(arena_of(r), &m->fused, place);
-}
-
-static void add_fused_block(void *ctx, CoreBlock *b)
-{
-    Remarks *r = ctx;
-    for (uint32_t i = 0; i < b->stmts.n; i++) {
-        CoreStmt *s = b->stmts.at[i];
-        r->at->by_lanes |= s->kind == CORE_LANE;
-        if (has_place(s->span))
-            add_fused(r, plan_place_of(r->plan, s->span));
-        if (has_place(s->span) && s->span.origin)
-            add_fused(r, plan_place_of(r->plan, source_of_origin(r->plan->program->core->session, s->span.origin)));
-        core_stmt_blocks(s, add_fused_block, r);
-    }
 }
 
 /* ---- what it stores ---- */
@@ -150,7 +116,7 @@ static void add_reason(Reading *reading, const char *what)
     const char *text = what;
     if (!what)
         return;
-    if (reading->stmt && has_place(reading->stmt->span)) {
+    if (reading->stmt && plan_has_place(reading->stmt->span)) {
         PlanPlace at = plan_place_of(r->plan, reading->stmt->span);
         bool here = strcmp(at.file, r->at->place.file) == 0;
         text = arena_printf(arena_of(r), "%s in line %u%s%s", what, at.line, here ? "" : " of ", here ? "" : at.file);
@@ -263,9 +229,7 @@ static void add_kernel(Remarks *r, const PlanKernel *k)
     r->at->elements = sizes_context(&r->sizes, s->body.ctx);
     r->at->regular = sizes_regular(&r->sizes, s->body.ctx);
     r->at->segmented = (k->kind == PLAN_REDUCE || k->kind == PLAN_SCAN) && plan_up(k->fn, s->body.ctx) != FLAT_ROOT;
-    add_fused_block(r, s->body.block);
-    if (plan_has_op(k))
-        add_fused_block(r, s->reduce.op.op.body);
+    r->at->contents = plan_contents(r->plan, k);
     set_stored(r, k);
     uint32_t first = k->kind == PLAN_MAP ? k->first : k->kind == PLAN_PACK ? s->pack.nways : 0;
     for (uint32_t i = first; r->at->types && i < first + k->nvalues && i < s->nouts; i++)
@@ -341,10 +305,10 @@ static void add_plan_block(Remarks *r, const PlanBlock *b)
 {
     for (uint32_t i = 0; i < b->instrs.n; i++) {
         const PlanInstr *in = b->instrs.at[i];
-        if (in->op == PLAN_OP_MANY && has_place(in->span))
+        if (in->op == PLAN_OP_MANY && plan_has_place(in->span))
             add_nest(r, b, i);
         bool loop = in->op == PLAN_OP_LOOP, waits = (plan_ops[in->op].effects & PLAN_READS_BACK) != 0;
-        Remark *m = !has_place(in->span) || !(loop || waits)
+        Remark *m = !plan_has_place(in->span) || !(loop || waits)
                         ? NULL
                         : add_remark(r, loop ? REMARK_LOOP : REMARK_WAIT, plan_place_of(r->plan, in->span));
         if (m && waits)
@@ -381,7 +345,7 @@ static void order_remarks(Remarks *r)
         qsort(r->all.at, r->all.n, sizeof *r->all.at, compare_remarks);
     for (uint32_t i = 0; i < r->all.n; i++) {
         Remark *m = r->all.at[i], *last = n > 0 ? r->all.at[n - 1] : NULL;
-        if (last && m->kind == REMARK_WAIT && last->kind == REMARK_WAIT && same_place(&m->place, &last->place))
+        if (last && m->kind == REMARK_WAIT && last->kind == REMARK_WAIT && plan_same_place(&m->place, &last->place))
             last->waits += m->waits;
         else
             r->all.at[n++] = m;
@@ -412,12 +376,12 @@ static void print_kernel_text(StrBuf *out, const Remark *m)
 {
     const PlanKernel *k = m->kernel;
     strbuf_printf(out, "%s over %s%s%s, kernel %s", plan_kind_name(k->kind), m->elements,
-                  m->regular ? "" : " (irregular)", m->by_lanes ? ", each in a lane" : "", k->name);
+                  m->regular ? "" : " (irregular)", m->contents.by_lanes ? ", each in a lane" : "", k->name);
     if (k->library.file)
         strbuf_printf(out, ", of `%s` (%s:%u)", k->library.function, k->library.file, k->library.line);
-    for (uint32_t i = 0; i < m->fused.n; i++)
-        strbuf_printf(out, "%s %s:%u `%s`", i ? "," : "\n  with", m->fused.at[i].file, m->fused.at[i].line,
-                      m->fused.at[i].function);
+    for (uint32_t i = 0; i < m->contents.fused.n; i++)
+        strbuf_printf(out, "%s %s:%u `%s`", i ? "," : "\n  with", m->contents.fused.at[i].file,
+                      m->contents.fused.at[i].line, m->contents.fused.at[i].function);
     if (m->segmented) {
         strbuf_add(out, "\n  one of these ways, as its segments are: ");
         print_ways(out, m, "");
@@ -498,7 +462,7 @@ static void print_kernel_json(StrBuf *out, const Remark *m)
     print_member(out, "operation", plan_kind_name(k->kind));
     print_member(out, "elements", m->elements);
     strbuf_printf(out, ",\"regular\":%s,\"lane\":%s,\"ways\":", m->regular ? "true" : "false",
-                  m->by_lanes ? "true" : "false");
+                  m->contents.by_lanes ? "true" : "false");
     strbuf_add(out, m->segmented ? "[" : "null");
     if (m->segmented)
         print_ways(out, m, "\"");
@@ -508,9 +472,9 @@ static void print_kernel_json(StrBuf *out, const Remark *m)
     else
         strbuf_add(out, "null");
     strbuf_add(out, ",\"fused\":[");
-    for (uint32_t i = 0; i < m->fused.n; i++) {
+    for (uint32_t i = 0; i < m->contents.fused.n; i++) {
         strbuf_add(out, i ? "," : "");
-        print_place(out, &m->fused.at[i]);
+        print_place(out, &m->contents.fused.at[i]);
     }
     strbuf_add(out, "]");
     print_member(out, "types", m->types);

@@ -88,7 +88,8 @@ typedef struct DpKernel {
     DpKernelKind kind;
     const char *name; /* "main_3_reduce": names the function, number and kind */
     DpPlace place;
-    uint32_t in_bytes;  /* of the elements that an instance reads from columns: an estimate, for profiles */
+    uint32_t in_bytes;      /* of the elements that an instance reads from columns and arrays: an estimate */
+    uint32_t segment_bytes; /* those of them that it shares with all of its segment */
     const char *source; /* the holes, see runtime/kernels/README.md; the runtime puts kernels/common.cl before and the
                            template behind */
     uint32_t nwords;    /* argument words */
@@ -97,6 +98,8 @@ typedef struct DpKernel {
     uint32_t val_bytes;             /* upper bound of sizeof(dp_val), a multiple of 16 */
     uint32_t cost;                  /* of an element, in statements; 0: not known, there are loops */
     DpPlace library;                /* if the place calls the library: where that has it; else file is NULL */
+    const DpPlace *fused;           /* nfused other places whose code is in it */
+    uint32_t nfused;
     uint32_t segment_free; /* an element does not look at its segment in variants that have all of these bits; 0: it
                               does in every variant, DP_SEGMENT_NEVER: in none */
     bool fallible;         /* an element may record a failure */
@@ -144,7 +147,7 @@ typedef struct DpProgram {
  * first is opened. */
 typedef struct DpOpenOptions {
     const char *device, *platform; /* as given by --device, --platform; or NULL */
-    bool profile, profile_json;
+    bool profile;
     bool optimised;                  /* all kernels from the start: times are taken */
     uint64_t memory;                 /* bytes that the heap may have at most; 0: as many as there are */
     const char *params;              /* tuning parameters, "NAME=VALUE,..."; or NULL */
@@ -179,6 +182,8 @@ void dp_rt_close(DpRt *rt); /* in any state; arrays, columns and contexts have b
 void dp_process_end(void);
 /* Everything main does: options, arguments, runs, result, exit status. */
 int dp_main(int argc, char **argv, const DpProgram *program);
+/* The same where the profile is what is wanted: that goes to standard output, the result only to --output. */
+int dp_profile_main(int argc, char **argv, const DpProgram *program);
 
 typedef struct DpFailure {
     int status; /* 0: none */

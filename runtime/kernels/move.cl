@@ -131,3 +131,10 @@ DP_KERNEL void dp_contiguous(DP_HEAPS, ulong n, ulong bytes, ulong offsets, ulon
             *DP_OUT(ulong, DP_MAILBOX + 24) = 1;
     }
 }
+
+/* dst[i] = src[i], of 16 bytes: what a copy reaches, for profiles */
+DP_KERNEL void dp_copy(DP_HEAPS, ulong n, ulong dst, ulong src)
+{
+    DP_EACH(i, n)
+        DP_OUT(ulong2, dst)[i] = DP_AT(ulong2, src)[i];
+}

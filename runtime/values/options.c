@@ -18,7 +18,7 @@ const DpOption dp_program_options[DP_OPTIONS] = {
 
 /* ---- parsing ---- */
 
-enum { MOST = 64, LONG = 256 }; /* rows of a table; what getopt_long returns for row i is LONG + i */
+enum { MOST = 96, LONG = 256 }; /* rows of a table; what getopt_long returns for row i is LONG + i */
 
 typedef struct Parser {
     const DpOption *rows;

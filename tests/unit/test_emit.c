@@ -345,7 +345,7 @@ static Plan *plan_of(F *f)
 static StrBuf compile_all(F *f)
 {
     StrBuf host = {0}, plan_text = {0}, kernels = {0};
-    const Plan *plan = plan_of(f);
+    Plan *plan = plan_of(f);
     emit_host_c(&host, plan, "odd */ name.dp", (DpTune){0}, true);
     compile_host(&host);
     plan_print(&plan_text, plan);
