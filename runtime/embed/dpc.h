@@ -166,6 +166,60 @@ int dpc_fetch(DpcValue *value, DpcError *error);
  * done yet. */
 int dpc_copy(const DpcValue *value, unsigned index, struct _cl_mem *buffer, uint64_t offset, DpcError *error);
 
+/* Calls release(owner) when the value is freed, which is when nobody looks at what it refers to any more; in the thread
+ * that frees it. Once for a value. */
+void dpc_value_own(DpcValue *value, void (*release)(void *owner), void *owner);
+
+/* ---- Arrow ---- */
+/* Columns of other programs, by Arrow's C data interface; docs/values.md says which of Arrow's types stand for which of
+ * DP's, and what is copied. `type` is that of the value: "[t]" of an array, a column of t; a tuple or record of such
+ * types of a struct, a table. Missing values are #none where the type is #none | #c t, and an error elsewhere.
+ *
+ * The structs are those of the interface's specification; the guards are its own. */
+#ifndef ARROW_C_DATA_INTERFACE
+#define ARROW_C_DATA_INTERFACE
+#define ARROW_FLAG_DICTIONARY_ORDERED 1
+#define ARROW_FLAG_NULLABLE 2
+#define ARROW_FLAG_MAP_KEYS_SORTED 4
+struct ArrowSchema {
+    const char *format, *name, *metadata;
+    int64_t flags, n_children;
+    struct ArrowSchema **children, *dictionary;
+    void (*release)(struct ArrowSchema *);
+    void *private_data;
+};
+struct ArrowArray {
+    int64_t length, null_count, offset, n_buffers, n_children;
+    const void **buffers;
+    struct ArrowArray **children, *dictionary;
+    void (*release)(struct ArrowArray *);
+    void *private_data;
+};
+#endif
+#ifndef ARROW_C_STREAM_INTERFACE
+#define ARROW_C_STREAM_INTERFACE
+struct ArrowArrayStream {
+    int (*get_schema)(struct ArrowArrayStream *, struct ArrowSchema *out);
+    int (*get_next)(struct ArrowArrayStream *, struct ArrowArray *out);
+    const char *(*get_last_error)(struct ArrowArrayStream *);
+    void (*release)(struct ArrowArrayStream *);
+    void *private_data;
+};
+#endif
+
+/* The value takes the array over (array->release is NULL then) and releases it when it is freed. The schema is only
+ * read. NULL on failure, and the array is the caller's as before: status 2 and the column's name, or 3. What the
+ * array's buffers hold is checked, but not how long they are: nobody says that. */
+DpcValue *dpc_from_arrow(const char *type, const struct ArrowSchema *schema, struct ArrowArray *array, DpcError *error);
+/* All arrays of the stream, one behind the other: copied where they are several. Releasing the stream is left to the
+ * caller. */
+DpcValue *dpc_from_arrow_stream(const char *type, struct ArrowArrayStream *stream, DpcError *error);
+/* The other way: fills both structs, which their owner releases, as the specification says, in any thread. The array
+ * takes the value over, which must not be used any more: it is freed when all of the array has been released. 0 on
+ * failure, and the value is the caller's as before: its type is not of the kind above, or its numbers are on a device.
+ */
+int dpc_to_arrow(DpcValue *value, struct ArrowSchema *schema, struct ArrowArray *array, DpcError *error);
+
 #ifdef __cplusplus
 }
 #endif

@@ -39,11 +39,19 @@ void dpc_value_free(DpcValue *value)
         dp_leaves_free(value->leaves, value->n);
     if (value->kept)
         dpc_kept_drop(value->kept);
+    if (value->release)
+        value->release(value->owner);
     free(value->outside);
     free(value->leaves);
     free(value->text);
     dp_type_free(value->type);
     free(value);
+}
+
+void dpc_value_own(DpcValue *value, void (*release)(void *owner), void *owner)
+{
+    value->release = release;
+    value->owner = owner;
 }
 
 /* What the leaf of a caller refers to is read only. */

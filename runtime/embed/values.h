@@ -19,9 +19,11 @@ struct DpcValue {
     char *text; /* the type */
     DpLeaf *leaves;
     uint32_t n;
-    bool borrowed;      /* the numbers are the caller's */
-    DpOutside *outside; /* of each leaf: the buffer that they are in, if they are; NULL: none is */
-    DpcKept *kept;      /* or NULL */
+    bool borrowed;                /* the numbers are the caller's */
+    DpOutside *outside;           /* of each leaf: the buffer that they are in, if they are; NULL: none is */
+    DpcKept *kept;                /* or NULL */
+    void (*release)(void *owner); /* of what it refers to; or NULL */
+    void *owner;
 };
 
 /* An empty value of the type; NULL: malformed, or out of memory. */

@@ -61,6 +61,10 @@ uint32_t dp_type_leaves(const DpType *t); /* how many leaves */
 /* The type of the tag of a sum of n constructors: u8, or u16 or u32 where they are more. */
 DpScalar dp_tag_scalar(uint32_t n);
 enum { DP_MAX_CONSTRUCTORS = 4096 };
+/* The leaves of the items before this one; a sum's tag is not counted. */
+uint32_t dp_type_leaves_before(const DpType *t, uint32_t item);
+/* #none | #c t, of any c? Then what is missing in a file is #none. */
+bool dp_type_is_option(const DpType *t, uint32_t *none, uint32_t *some);
 /* [u8], a text? */
 static inline bool dp_type_is_string(const DpType *t)
 {

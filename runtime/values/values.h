@@ -122,11 +122,6 @@ static inline bool dp_type_is_strings(const DpType *t)
     return t->kind == DP_T_ARRAY && dp_type_is_string(t->element);
 }
 
-/* The leaves of the items before this one; a sum's tag is not counted. */
-uint32_t dp_type_leaves_before(const DpType *t, uint32_t item);
-/* #none | #c t, of any c? Then what is missing in a file is #none. */
-bool dp_type_is_option(const DpType *t, uint32_t *none, uint32_t *some);
-
 /* ---- matrices ---- */
 bool dp_mtx_type(const DpType *t, bool *coordinate); /* [[(i, t)]] or [[t]], t a number? */
 
