@@ -145,6 +145,8 @@ static const char *const defined_names[] = {
     "dp_make",
     "dp_kept",
     "dp_kept_words",
+    "dp_made",
+    "dp_then",
     "dp_store",
     "dp_load",
     "dp_neutral",

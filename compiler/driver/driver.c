@@ -82,6 +82,7 @@ static bool run_flatten(Compilation *c)
 static bool run_turn_scans(Compilation *c) { return flat_turn_scans(c->flat), true; }
 static bool run_dead_columns(Compilation *c) { return flat_drop_dead_columns(c->flat), true; }
 static bool run_join_kernels(Compilation *c) { return flat_join_kernels(c->flat), true; }
+static bool run_join_scans(Compilation *c) { return flat_join_scans(c->flat), true; }
 static bool run_liveness(Compilation *c) { return flat_liveness(c->flat), true; }
 static bool run_demand(Compilation *c) { return flat_demand(c->flat), true; }
 
@@ -148,6 +149,7 @@ static const Pass passes[] = {
     {"turn scans", STAGE_NONE, run_turn_scans, check_flat, NULL},
     {"dead columns", STAGE_NONE, run_dead_columns, check_flat, NULL},
     {"joined kernels", STAGE_NONE, run_join_kernels, check_flat, NULL},
+    {"maps of scans", STAGE_NONE, run_join_scans, check_flat, NULL},
     {"demand", STAGE_NONE, run_demand, NULL, NULL},
     {"liveness", STAGE_FLAT, run_liveness, check_flat, print_flat},
     {"plan", STAGE_NONE, run_plan, NULL, NULL},

@@ -17,9 +17,10 @@ typedef struct Reduction {
     const FlatStmt *s;
     Ctx *c; /* the elements' context */
     uint32_t k;
-    Inputs body, op, neutral;
-    CoreType *types;      /* of the k values */
-    char **data;          /* of the k outputs */
+    Inputs body, op, neutral, then;
+    CoreType *types;      /* of the outputs: the k values, but of a scan with code behind it */
+    char **data;          /* of the outputs */
+    Elem *stored;         /* SCAN with code behind it: what that gives */
     Elem *acc, *values;   /* values has room for a bin in front */
     const uint64_t *bins; /* HIST: offsets of the outputs */
     bool ok;
@@ -29,17 +30,19 @@ static Reduction reduction_open(Eval *e, const FlatStmt *s)
 {
     Ctx *c = var_ctx(e, s->body.ctx);
     FLAT_ASSERT(e, c && c->kind == CTX_NESTED, "a segmented operation over a context that is not nested");
-    Reduction r = {.e = e, .s = s, .c = c, .k = s->nouts, .ok = true};
-    r.types = scratch_alloc(e, r.k, sizeof *r.types);
-    r.data = scratch_alloc(e, r.k, sizeof *r.data);
+    Reduction r = {.e = e, .s = s, .c = c, .k = s->reduce.op.k, .ok = true};
+    r.types = scratch_alloc(e, s->nouts, sizeof *r.types);
+    r.data = scratch_alloc(e, s->nouts, sizeof *r.data);
     r.acc = scratch_alloc(e, r.k, sizeof *r.acc);
     r.values = scratch_alloc(e, r.k + 1u, sizeof *r.values);
-    for (uint32_t i = 0; i < r.k; i++) {
+    for (uint32_t i = 0; i < s->nouts; i++) {
         CoreType t = var_type(e, s->outs[i]);
         r.types[i] = flat_kind_places(s->kind) ? core_element(t) : t;
     }
     return r;
 }
+
+static bool has_then(const FlatStmt *s) { return s->kind == FLAT_S_SCAN && flat_scan_maps(s); }
 
 static void reduction_run(Reduction *r, const RefFold *fold)
 {
@@ -47,12 +50,15 @@ static void reduction_run(Reduction *r, const RefFold *fold)
     bool body = inputs_open(e, &r->body, &r->s->body.inputs, r->c);
     bool op = inputs_open(e, &r->op, &r->s->reduce.op.inputs, r->c->parent);
     bool neutral = inputs_open(e, &r->neutral, &r->s->reduce.op.neutral_inputs, r->c->parent);
-    r->ok = body && op && neutral;
+    bool then = !has_then(r->s) || inputs_open(e, &r->then, &r->s->reduce.then.inputs, r->c);
+    r->ok = body && op && neutral && then;
     if (r->ok)
         ref_fold_segments(r->c->offsets->at, ctx_segments(r->c), fold);
     inputs_close(&r->body);
     inputs_close(&r->op);
     inputs_close(&r->neutral);
+    if (has_then(r->s))
+        inputs_close(&r->then);
     count_launch(e, r->c->n + (r->c->parent ? r->c->parent->n : 0));
 }
 
@@ -62,6 +68,7 @@ static void reduction_close(Reduction *r)
     free(r->data);
     free(r->acc);
     free(r->values);
+    free(r->stored);
 }
 
 static void load_neutral(Reduction *r, uint64_t segment)
@@ -140,6 +147,22 @@ bool exec_reduce(Eval *e, const FlatStmt *s)
 
 /* ---- scan ---- */
 
+/* The prefixes, or what is made of them. */
+static void store_prefix(Reduction *r, uint64_t i, uint64_t at)
+{
+    if (!has_then(r->s)) {
+        store_acc(r, at);
+        return;
+    }
+    inputs_load(r->e, &r->then, i);
+    for (uint32_t k = 0; k < r->k; k++)
+        r->e->env[r->s->reduce.prefixes[k]] = r->acc[k];
+    r->ok = body_run(r->e, r->s->reduce.then.block, r->stored);
+    for (uint32_t k = 0; r->ok && k < r->s->nouts; k++)
+        elem_store(r->types[k], r->data[k] + at * elem_bytes(r->types[k]), r->stored[k]);
+    r->e->counts.work += r->s->nouts;
+}
+
 static void scan_element(void *data, uint64_t segment, uint64_t i)
 {
     Reduction *r = data;
@@ -148,10 +171,11 @@ static void scan_element(void *data, uint64_t segment, uint64_t i)
     const bool turns = flat_scan_turns(r->e->frame->fn, r->s);
     const uint64_t at = turns ? (i - r->c->offsets->at[segment]) * ctx_segments(r->c) + segment : i;
     if (r->s->reduce.exclusive)
-        store_acc(r, at);
-    combine(r, segment, r->values);
-    if (!r->s->reduce.exclusive)
-        store_acc(r, at);
+        store_prefix(r, i, at);
+    if (r->ok)
+        combine(r, segment, r->values);
+    if (r->ok && !r->s->reduce.exclusive)
+        store_prefix(r, i, at);
 }
 
 bool exec_scan(Eval *e, const FlatStmt *s)
@@ -159,6 +183,7 @@ bool exec_scan(Eval *e, const FlatStmt *s)
     Reduction r = reduction_open(e, s);
     Ctx *of = var_ctx(e, flat_ctx(e->frame->fn, s->outs[0]));
     FLAT_ASSERT(e, of->n == r.c->n, "a scan that turns what is no rectangle");
+    r.stored = scratch_alloc(e, s->nouts, sizeof *r.stored);
     r.ok = new_cols(e, s->outs, s->nouts, of, r.data);
     RefFold fold = {begin_segment, scan_element, NULL, &r};
     if (r.ok)

@@ -13,6 +13,7 @@ static const FlatKindInfo kinds[] = {
 #define BLOCK(member) {FLAT_FIELD_BLOCK, AT(member), 0},
 #define BODY(places) {FLAT_FIELD_BODY, AT(body), places},
 #define OP {FLAT_FIELD_OP, AT(reduce.op), 0},
+#define THEN {FLAT_FIELD_THEN, AT(reduce.then), 0},
 #define PARTS {FLAT_FIELD_PARTS, AT(merge), 0},
 #define SITES {FLAT_FIELD_SITES, AT(call_lifted), 0},
 #define NEVER FLAT_CAPTURES_NEVER
@@ -26,6 +27,7 @@ static const FlatKindInfo kinds[] = {
 #undef BLOCK
 #undef BODY
 #undef OP
+#undef THEN
 #undef PARTS
 #undef SITES
 #undef NEVER
@@ -115,6 +117,7 @@ static void read_field(const Reader *r, const FlatStmt *s, const FlatField *f)
         break;
     case FLAT_FIELD_BODY: read_body(r, &s->body); break;
     case FLAT_FIELD_OP: read_op(r, &s->reduce.op); break;
+    case FLAT_FIELD_THEN: read_inputs(r, &s->reduce.then.inputs); break;
     case FLAT_FIELD_PARTS: read_parts(r, s); break;
     case FLAT_FIELD_SITES: read_sites(r, s); break;
     case FLAT_FIELD_PARAM:

@@ -163,7 +163,10 @@ struct FlatStmt {
             FlatVar size;
             FlatVar *dests;
             uint32_t ndests;
-        } reduce; /* REDUCE SCAN SCATTER HIST */
+            FlatBody
+                then; /* SCAN: what is stored of each instance, code over its prefixes. No block: these themselves */
+            CoreVar *prefixes; /* op.k of them */
+        } reduce;              /* REDUCE SCAN SCATTER HIST */
         struct {
             FlatVar array, index, value;
             bool masked;
@@ -254,6 +257,8 @@ void flat_drop_dead_columns(FlatProgram *p);
 /* Kernels over one context become one, and small ones part of those over few instances of theirs that alone read what
  * they make (join_kernels.c). */
 void flat_join_kernels(FlatProgram *p);
+/* Kernels over a scan's context that read its prefixes become what the scan stores (scan_maps.c). */
+void flat_join_scans(FlatProgram *p);
 /* Fills `dies` everywhere. Parameters of functions are owned by the callee: an unused one is in body->dies. */
 void flat_liveness(FlatProgram *p);
 /* Fills `least_bytes` of contexts in recursive lifted functions. */
@@ -284,6 +289,7 @@ typedef enum FlatFieldKind {
     FLAT_FIELD_VARS,
     FLAT_FIELD_BODY,
     FLAT_FIELD_OP,
+    FLAT_FIELD_THEN,
     FLAT_FIELD_PARAM,
     FLAT_FIELD_PARAMS,
     FLAT_FIELD_BLOCK,
@@ -294,7 +300,7 @@ typedef struct FlatField {
     FlatFieldKind kind;
     uint16_t at, count; /* offsets in FlatStmt; BODY: `count` is flat_kind_places */
 } FlatField;
-enum { FLAT_MOST_FIELDS = 7, FLAT_CAPTURES_NEVER = 255 };
+enum { FLAT_MOST_FIELDS = 8, FLAT_CAPTURES_NEVER = 255 };
 typedef struct FlatKindInfo {
     const char *word;
     uint8_t captures;
@@ -312,6 +318,8 @@ static inline bool flat_scan_turns(const FlatFn *fn, const FlatStmt *s)
 {
     return fn->vars.at[s->outs[0]].ctx != s->body.ctx;
 }
+/* SCAN: does it store what code makes of its prefixes? */
+static inline bool flat_scan_maps(const FlatStmt *s) { return s->reduce.then.block != NULL; }
 /* The context of a COL of function fn; the parent of a CTX. */
 static inline FlatVar flat_ctx(const FlatFn *fn, FlatVar v) { return fn->vars.at[v].ctx; }
 

@@ -423,6 +423,27 @@ static FlatVar check_scanned(FlatChecker *c, const FlatStmt *s)
     return of;
 }
 
+/* A scan that stores what code makes of its prefixes. */
+static void check_scan_maps(FlatChecker *c, const FlatStmt *s)
+{
+    const FlatOp *op = &s->reduce.op;
+    const FlatBody *then = &s->reduce.then;
+    CoreType *types = arena_array(c->arena, CoreType, op->k + 1);
+    if (!expect(c, then->ctx == s->body.ctx && !flat_scan_turns(c->fn, s), "code behind a scan is of another context"))
+        return;
+    for (uint32_t i = 0; i < op->k; i++)
+        if (expect(c, s->reduce.prefixes[i] < c->fn->scope->vars.n, "a prefix's number is out of range"))
+            types[i] = core_var_type(c->fn->scope, s->reduce.prefixes[i]);
+    check_body(c, &s->body, types, op->k);
+    if (c->ok)
+        check_op(c, info_of(c, s->body.ctx)->ctx, op, types);
+    flat_check_core_begin(c);
+    for (uint32_t i = 0; i < op->k && c->ok; i++)
+        flat_check_core_bind(c, s->reduce.prefixes[i], types[i]);
+    check_inputs(c, then->ctx, &then->inputs);
+    flat_check_core_block(c, then->block, types_of(c, s->outs, s->nouts), s->nouts);
+}
+
 static void check_segmented(FlatChecker *c, const FlatStmt *s)
 {
     if (!use_nested(c, s->body.ctx))
@@ -430,6 +451,10 @@ static void check_segmented(FlatChecker *c, const FlatStmt *s)
     FlatVar parent = info_of(c, s->body.ctx)->ctx;
     outs_belong(c, s, s->kind == FLAT_S_SCAN ? check_scanned(c, s) : parent);
     const FlatOp *op = &s->reduce.op;
+    if (s->kind == FLAT_S_SCAN && flat_scan_maps(s)) {
+        check_scan_maps(c, s);
+        return;
+    }
     if (!expect(c, op->k == s->nouts || (op->k == 0 && s->kind == FLAT_S_SCATTER),
                 "as many results as the operator has are expected"))
         return;

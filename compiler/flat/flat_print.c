@@ -193,6 +193,22 @@ static void print_op(const Printer *pr, const FlatOp *op, int depth)
     }
 }
 
+/* What is made of a scan's prefixes. */
+static void print_then(const Printer *pr, const FlatStmt *s, int depth)
+{
+    strbuf_add(pr->out, " then (");
+    for (uint32_t i = 0; i < s->reduce.op.k; i++) {
+        if (i)
+            strbuf_add(pr->out, ", ");
+        print_core_var(pr, s->reduce.prefixes[i]);
+    }
+    strbuf_add(pr->out, ") {\n");
+    print_inputs(pr, &s->reduce.then.inputs, depth + 1);
+    core_print_block(pr->out, pr->p->core, pr->fn->scope, s->reduce.then.block, depth + 1);
+    strbuf_indent(pr->out, depth);
+    strbuf_add(pr->out, "}");
+}
+
 /* ---- statements ---- */
 
 static void print_block(const Printer *pr, const FlatBlock *b, int depth);
@@ -298,6 +314,8 @@ static void print_segmented(const Printer *pr, const FlatStmt *s, int depth)
     print_body(pr, &s->body, depth);
     if (s->reduce.op.k)
         print_op(pr, &s->reduce.op, depth);
+    if (s->kind == FLAT_S_SCAN && flat_scan_maps(s))
+        print_then(pr, s, depth);
 }
 
 /* Everything behind the statement's name. */

@@ -54,14 +54,19 @@ static void emit_uses_seg(KernelEmitter *ke)
 
 /* ---- dp_val ---- */
 
+static void emit_struct(KernelEmitter *ke, const char *name, const CoreType *types, uint32_t n)
+{
+    strbuf_printf(ke->out, "typedef struct %s {", name);
+    for (uint32_t i = 0; i < n; i++)
+        strbuf_printf(ke->out, " %s v%u;", emit_memory_type(types[i]), i);
+    if (n == 0)
+        strbuf_add(ke->out, " uchar none;"); /* C has no empty structs */
+    strbuf_printf(ke->out, " } %s;\n", name);
+}
+
 static void emit_val(KernelEmitter *ke)
 {
-    strbuf_add(ke->out, "typedef struct dp_val {");
-    for (uint32_t i = 0; i < ke->k->nvalues; i++)
-        strbuf_printf(ke->out, " %s v%u;", emit_memory_type(ke->k->values[i]), i);
-    if (ke->k->nvalues == 0)
-        strbuf_add(ke->out, " uchar none;"); /* C has no empty structs */
-    strbuf_add(ke->out, " } dp_val;\n");
+    emit_struct(ke, "dp_val", ke->k->values, ke->k->nvalues);
     if (ke->k->nvalues == 0)
         return;
     strbuf_add(ke->out,
@@ -299,10 +304,10 @@ void emit_line_directive(KernelEmitter *ke)
     strbuf_add(ke->out, "\n");
 }
 
-void emit_return(ScalarEmitter *e, const CoreAtom *results, uint32_t n)
+static void emit_return_as(ScalarEmitter *e, const char *type, const CoreAtom *results, uint32_t n)
 {
     strbuf_indent(e->out, 2 * e->depth);
-    strbuf_add(e->out, "dp_val r;\n");
+    strbuf_printf(e->out, "%s r;\n", type);
     for (uint32_t i = 0; i < n; i++) {
         strbuf_indent(e->out, 2 * e->depth);
         strbuf_printf(e->out, "r.v%u = ", i);
@@ -315,6 +320,8 @@ void emit_return(ScalarEmitter *e, const CoreAtom *results, uint32_t n)
     strbuf_add(e->out, "return r;\n");
     strbuf_add(e->out, "}\n");
 }
+
+void emit_return(ScalarEmitter *e, const CoreAtom *results, uint32_t n) { emit_return_as(e, "dp_val", results, n); }
 
 /* ---- bodies in two: what is loaded, and the values made of it ---- */
 static bool is_loaded(const FlatInput *in) { return in->kind == IN_ELEM || in->kind == IN_COL; }
@@ -429,11 +436,32 @@ static void emit_neutral(KernelEmitter *ke)
     emit_return(&e, op->neutral, op->k);
 }
 
+/* What a scan stores, dp_made, of the prefixes. */
+static void emit_then(KernelEmitter *ke)
+{
+    const FlatBody *then = &ke->k->stmt->reduce.then;
+    ScalarEmitter e = emit_scalar_emitter(ke);
+    emit_struct(ke, "dp_made", ke->k->stored, ke->k->nstored);
+    emit_line_directive(ke);
+    strbuf_add(ke->out, "#define DP_MAPS 1\n"
+                        "static inline dp_made dp_then(" HEAP ", ulong i, ulong s, dp_val v DP_WORDS)\n{\n");
+    emit_inputs(ke, &e, &then->inputs);
+    for (uint32_t i = 0; i < ke->k->nvalues; i++) {
+        strbuf_indent(ke->out, 2 * e.depth);
+        strbuf_printf(ke->out, "%s ", emit_value_type(ke->k->values[i]));
+        emit_var(&e, ke->k->stmt->reduce.prefixes[i]);
+        strbuf_printf(ke->out, " = v.v%u;\n", i);
+    }
+    emit_scalar_flag(&e, then->block);
+    emit_scalar_block(&e, then->block);
+    emit_return_as(&e, "dp_made", then->block->results, ke->k->nstored);
+}
+
 /* ---- stores and loads ---- */
 
 void emit_out_address(KernelEmitter *ke, uint32_t j)
 {
-    uint32_t bytes = emit_bytes(ke->k->values[j]);
+    uint32_t bytes = emit_bytes(ke->k->stored[j]);
     if (ke->k->kind == PLAN_ARRAY)
         strbuf_printf(ke->out, "o0 + (i * %u + %u) * %u", ke->k->nvalues, j, bytes);
     else
@@ -443,15 +471,16 @@ void emit_out_address(KernelEmitter *ke, uint32_t j)
 /* "*DP_AT(T, o0 + i * 4)" */
 static void emit_out_place(KernelEmitter *ke, uint32_t j)
 {
-    strbuf_printf(ke->out, "*DP_AT(%s, ", emit_memory_type(ke->k->values[j]));
+    strbuf_printf(ke->out, "*DP_AT(%s, ", emit_memory_type(ke->k->stored[j]));
     emit_out_address(ke, j);
     strbuf_add(ke->out, ")");
 }
 
 static void emit_store(KernelEmitter *ke)
 {
-    strbuf_add(ke->out, "static inline void dp_store(" HEAP ", ulong i, dp_val v DP_OUTS)\n{\n");
-    for (uint32_t j = 0; j < ke->k->nvalues; j++) {
+    strbuf_printf(ke->out, "static inline void dp_store(" HEAP ", ulong i, %s v DP_OUTS)\n{\n",
+                  plan_maps(ke->k) ? "dp_made" : "dp_val");
+    for (uint32_t j = 0; j < ke->k->nstored; j++) {
         if (!plan_stores(ke->k, j))
             continue;
         strbuf_add(ke->out, "    ");
@@ -633,13 +662,15 @@ void emit_kernel_source(StrBuf *out, const Plan *plan, const PlanKernel *k)
         emit_op(&ke);
     if (plan_has_op(k) && k->stmt->reduce.op.neutral)
         emit_neutral(&ke);
+    if (plan_maps(k))
+        emit_then(&ke);
     if (k->kind == PLAN_PACK) {
         emit_ways(&ke);
         emit_kept(&ke);
     } else {
         emit_store(&ke);
     }
-    if (plan_has_op(k) || k->kind == PLAN_SCATTER)
+    if ((plan_has_op(k) && k->kind != PLAN_SCAN) || k->kind == PLAN_SCATTER)
         emit_load(&ke);
     if (combines_where_it_is(k))
         emit_hist(&ke);
@@ -653,12 +684,14 @@ enum { MANY_STATEMENTS = 120 };
 
 void emit_kernel_facts(DpKernel *to, const Plan *plan, const PlanKernel *k)
 {
-    ScalarFacts body = scalar_facts(k->fn->scope, k->stmt->body.block), op = {0};
+    ScalarFacts body = scalar_facts(k->fn->scope, k->stmt->body.block), op = {0}, then = {0};
     if (plan_has_op(k))
         op = scalar_facts(k->fn->scope, k->stmt->reduce.op.op.body);
-    uint32_t statements = body.statements + op.statements + k->nvalues + k->words.n + 1;
-    to->cost = body.loop || op.loop ? 0 : statements;
-    to->fallible = body.fallible || op.fallible;
+    if (plan_maps(k))
+        then = scalar_facts(k->fn->scope, k->stmt->reduce.then.block);
+    uint32_t statements = body.statements + op.statements + then.statements + k->nvalues + k->words.n + 1;
+    to->cost = body.loop || op.loop || then.loop ? 0 : statements;
+    to->fallible = body.fallible || op.fallible || then.fallible;
     to->long_body = statements > MANY_STATEMENTS;
     to->segment_free = segment_free(plan, k);
     to->tile = emit_tile_facts(plan, k);

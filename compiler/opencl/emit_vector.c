@@ -80,16 +80,22 @@ void emit_vector_guard(VectorEmitter *v, const CoreBlock *b)
     emit_vector_again(v);
 }
 
-void emit_vector_results(VectorEmitter *v, const CoreAtom *results)
+static void emit_results_as(VectorEmitter *v, const char *type, const CoreAtom *results, uint32_t n)
 {
-    emit_line(&v->e, "dp_vec r;");
-    for (uint32_t i = 0; i < v->ke.k->nvalues; i++) {
+    emit_indent(&v->e);
+    strbuf_printf(v->e.out, "%s r;\n", type);
+    for (uint32_t i = 0; i < n; i++) {
         emit_indent(&v->e);
         strbuf_printf(v->e.out, "r.v%u = ", i);
         emit_vector_operand(v, results[i]);
         strbuf_add(v->e.out, ";\n");
     }
     strbuf_add(v->e.out, "    return r;\n}\n");
+}
+
+void emit_vector_results(VectorEmitter *v, const CoreAtom *results)
+{
+    emit_results_as(v, "dp_vec", results, v->ke.k->nvalues);
 }
 
 /* name: the function's; again: what does the lanes if it cannot. */
@@ -159,11 +165,12 @@ static void emit_values(VectorEmitter *v)
 static void emit_store(VectorEmitter *v)
 {
     const PlanKernel *k = v->ke.k;
-    strbuf_add(v->e.out, "static inline void dp_store_w(" HEAP ", ulong i, dp_vec v DP_OUTS)\n{\n");
-    for (uint32_t i = 0; i < k->nvalues; i++) {
+    strbuf_printf(v->e.out, "static inline void dp_store_w(" HEAP ", ulong i, %s v DP_OUTS)\n{\n",
+                  plan_maps(k) ? "dp_made_vec" : "dp_vec");
+    for (uint32_t i = 0; i < k->nstored; i++) {
         if (!plan_stores(k, i))
             continue;
-        strbuf_printf(v->e.out, "    dp_store_%s_w(heap, ", scalar_name(k->values[i].scalar));
+        strbuf_printf(v->e.out, "    dp_store_%s_w(heap, ", scalar_name(k->stored[i].scalar));
         emit_out_address(&v->ke, i);
         strbuf_printf(v->e.out, ", v.v%u);\n", i);
     }
@@ -189,13 +196,36 @@ static void note_inputs(VectorEmitter *v, const FlatInputs *inputs, SpreadFacts 
     }
 }
 
+static void note_results_as(VectorEmitter *v, const CoreAtom *results, const CoreType *types, uint32_t n,
+                            SpreadFacts *facts)
+{
+    for (uint32_t i = 0; i < n; i++) {
+        spread_as_vector(&v->table, results[i], facts);
+        facts->refused |= types[i].rank > 0;
+        facts->wide |= scalar_bytes(types[i].scalar) == 8;
+    }
+}
+
 void vector_note_results(VectorEmitter *v, const CoreAtom *results, SpreadFacts *facts)
 {
-    for (uint32_t i = 0; i < v->ke.k->nvalues; i++) {
-        spread_as_vector(&v->table, results[i], facts);
-        facts->refused |= v->ke.k->values[i].rank > 0;
-        facts->wide |= scalar_bytes(v->ke.k->values[i].scalar) == 8;
-    }
+    note_results_as(v, results, v->ke.k->values, v->ke.k->nvalues, facts);
+}
+
+/* Of what a scan makes of its prefixes, which is done lane by lane where it is refused or does not pay. */
+static SpreadFacts note_then(VectorEmitter *v)
+{
+    const PlanKernel *k = v->ke.k;
+    const CoreBlock *block = k->stmt->reduce.then.block;
+    SpreadFacts facts = {0};
+    v->table.inside = true;
+    note_inputs(v, &k->stmt->reduce.then.inputs, &facts);
+    for (uint32_t i = 0; i < k->nvalues; i++)
+        *spread_var(&v->table, k->stmt->reduce.prefixes[i]) = (SpreadVar){.spread = SPREAD_VARYING};
+    if (!facts.refused)
+        spread_block(v->e.fn, block, &v->table, &facts);
+    if (!facts.refused)
+        note_results_as(v, block->results, k->stored, k->nstored, &facts);
+    return facts;
 }
 
 void vector_note_op(VectorEmitter *v, SpreadFacts *facts)
@@ -257,6 +287,60 @@ static void emit_bodies(VectorEmitter *v)
     emit_body(v, v->across ? "dp_body_across" : "dp_body_w", again);
 }
 
+/* ---- what a scan makes of its prefixes ---- */
+
+static void emit_then_lanes(VectorEmitter *v)
+{
+    const PlanKernel *k = v->ke.k;
+    strbuf_add(v->e.out, "typedef struct dp_made_vec {");
+    for (uint32_t i = 0; i < k->nstored; i++)
+        strbuf_printf(v->e.out, " dp_%s_w v%u;", scalar_name(k->stored[i].scalar), i);
+    strbuf_add(v->e.out, " } dp_made_vec;\n"
+                         "static inline dp_made_vec dp_then_lanes(" HEAP ", ulong i, ulong s, dp_vec v DP_WORDS)\n{\n"
+                         "    dp_made_vec r;\n"
+                         "    DP_IN_TURN(l) {\n"
+                         "        const dp_made made = dp_then(heap, i + l, s, dp_lane(v, l) DP_PASS);\n");
+    for (uint32_t i = 0; i < k->nstored; i++)
+        strbuf_printf(v->e.out, "        r.v%u[l] = %smade.v%u;\n", i, k->stored[i].scalar == SC_BOOL ? "-(int)" : "",
+                      i);
+    strbuf_add(v->e.out, "    }\n    return r;\n}\n");
+}
+
+static void emit_then_vector(VectorEmitter *v)
+{
+    const FlatStmt *s = v->ke.k->stmt;
+    emit_line_directive(&v->ke);
+    strbuf_add(v->e.out, "static inline dp_made_vec dp_then_w(" HEAP ", ulong i, ulong s, dp_vec v DP_WORDS)\n{\n"
+                         "    const ulong first = i;\n");
+    v->again = "dp_then_lanes(heap, i, s, v DP_PASS)";
+    emit_vector_guard(v, s->reduce.then.block);
+    emit_vector_inputs(v, &s->reduce.then.inputs);
+    for (uint32_t i = 0; i < v->ke.k->nvalues; i++) {
+        emit_indent(&v->e);
+        strbuf_printf(v->e.out, "dp_%s_w ", vector_type_name(v, s->reduce.prefixes[i]));
+        emit_var(&v->e, s->reduce.prefixes[i]);
+        strbuf_printf(v->e.out, " = v.v%u;\n", i);
+    }
+    emit_vector_block(v, s->reduce.then.block);
+    emit_results_as(v, "dp_made_vec", s->reduce.then.block->results, v->ke.k->nstored);
+}
+
+static bool then_pays(SpreadFacts facts) { return !facts.refused && pays(facts); }
+
+static void emit_then(VectorEmitter *v)
+{
+    const bool vector = then_pays(note_then(v));
+    emit_then_lanes(v);
+    if (vector)
+        emit_then_vector(v);
+    emit_store(v);
+    strbuf_printf(v->e.out,
+                  "static inline void dp_then_store_w(" HEAP ", __global uchar *out, ulong i, ulong s, dp_vec v "
+                  "DP_WORDS DP_OUTS)\n{\n"
+                  "    dp_store_w(out, i, dp_then_%s(heap, i, s, v DP_PASS) DP_PASS_OUTS);\n}\n",
+                  vector ? "w" : "lanes");
+}
+
 static uint32_t lanes_of(SpreadFacts facts) { return facts.refused ? 0 : facts.wide ? 8 : 16; }
 
 VectorFacts emit_kernel_vector(StrBuf *out, const Plan *plan, const PlanKernel *k)
@@ -267,7 +351,12 @@ VectorFacts emit_kernel_vector(StrBuf *out, const Plan *plan, const PlanKernel *
     Arena *arena = arena_create();
     v.e = emit_scalar_emitter(&v.ke);
     v.table.vars = paged_create(arena, v.e.fn->vars.n, sizeof(SpreadVar));
-    const SpreadFacts tile = emit_tile_vector_facts(&v), facts = find_facts(&v, true);
+    const SpreadFacts tile = emit_tile_vector_facts(&v);
+    SpreadFacts facts = find_facts(&v, true);
+    if (plan_maps(k)) {
+        const SpreadFacts then = note_then(&v);
+        facts.wide |= then_pays(then) && then.wide;
+    }
     const VectorFacts r = {lanes_of(facts), pays(facts), lanes_of(tile), pays(tile)};
     if (r.lanes || r.tile_lanes)
         emit_values(&v);
@@ -285,7 +374,9 @@ VectorFacts emit_kernel_vector(StrBuf *out, const Plan *plan, const PlanKernel *
     }
     if ((r.lanes || r.tile_lanes) && plan_has_op(k))
         emit_op(&v);
-    if (r.lanes && k->kind != PLAN_REDUCE)
+    if (r.lanes && plan_maps(k))
+        emit_then(&v);
+    else if (r.lanes && k->kind != PLAN_REDUCE)
         emit_store(&v);
     arena_destroy(arena);
     return r;

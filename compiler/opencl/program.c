@@ -48,7 +48,7 @@ static uint32_t out_bytes(const PlanKernel *k, uint32_t i)
         return emit_element_bytes(k->fn->vars.at[k->stmt->outs[0]].type);
     if (k->kind == PLAN_PACK) /* positions and offsets of each context, then the columns */
         return i < 2 * k->stmt->pack.nways ? (i % 2 ? 8 : 4) : emit_bytes(k->values[i - k->stmt->pack.nways]);
-    return emit_bytes(k->values[i]);
+    return emit_bytes(k->stored[i]);
 }
 
 /* Of an element of each column that the body reads. */

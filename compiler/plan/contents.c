@@ -44,5 +44,7 @@ PlanContents plan_contents(Plan *plan, const PlanKernel *k)
     add_block(&s, k->stmt->body.block);
     if (plan_has_op(k))
         add_block(&s, k->stmt->reduce.op.op.body);
+    if (plan_maps(k))
+        add_block(&s, k->stmt->reduce.then.block);
     return s.found;
 }

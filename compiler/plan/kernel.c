@@ -167,9 +167,11 @@ static void add_inputs(Plan *plan, PlanKernel *k, const FlatInputs *inputs)
 
 bool plan_has_op(const PlanKernel *k) { return flat_kind_has_op(k->stmt->kind) && k->stmt->reduce.op.k > 0; }
 
+bool plan_maps(const PlanKernel *k) { return k->kind == PLAN_SCAN && flat_scan_maps(k->stmt); }
+
 bool plan_stores(const PlanKernel *k, uint32_t j)
 {
-    bool read = k->kind != PLAN_SCAN || k->values[j].rank > 0;
+    bool read = k->kind != PLAN_SCAN || k->stored[j].rank > 0;
     for (uint32_t i = 0; !read && i < k->stmt->ndies; i++)
         if (k->stmt->dies[i] == k->stmt->outs[j])
             return false;
@@ -183,6 +185,8 @@ static void add_words(Plan *plan, PlanKernel *k)
         add_inputs(plan, k, &k->stmt->reduce.op.inputs);
         add_inputs(plan, k, &k->stmt->reduce.op.neutral_inputs);
     }
+    if (plan_maps(k))
+        add_inputs(plan, k, &k->stmt->reduce.then.inputs);
     plan_find_rows(plan, k);
 }
 
@@ -221,6 +225,8 @@ SegmentUse plan_segment_use(const Plan *plan, const PlanKernel *k)
     const FlatInputs *op = &k->stmt->reduce.op.inputs;
     for (uint32_t i = 0; i < op->n; i++)
         input_segment_use(plan, k, &op->at[i], &use);
+    for (uint32_t i = 0; plan_maps(k) && i < k->stmt->reduce.then.inputs.n; i++)
+        input_segment_use(plan, k, &k->stmt->reduce.then.inputs.at[i], &use);
     return use;
 }
 
@@ -264,6 +270,15 @@ static void set_values(Plan *plan, PlanKernel *k, uint32_t first, uint32_t n)
     for (uint32_t i = 0; i < n; i++)
         k->values[i] = core_atom_type(k->fn->scope, k->stmt->body.block->results[first + i]);
     k->val_bytes = value_bytes(k->values, n);
+    k->stored = k->values;
+    k->nstored = n;
+    if (!plan_maps(k))
+        return;
+    const CoreBlock *then = k->stmt->reduce.then.block;
+    k->nstored = then->nresults;
+    k->stored = arena_array(plan->arena, CoreType, then->nresults + 1);
+    for (uint32_t i = 0; i < then->nresults; i++)
+        k->stored[i] = core_atom_type(k->fn->scope, then->results[i]);
 }
 
 static void note_trust(void *ctx, CoreBlock *b)
@@ -336,7 +351,7 @@ static uint32_t count_outs(const PlanKernel *k)
     switch (k->kind) {
     case PLAN_ARRAY: return 1;
     case PLAN_PACK: return k->nvalues + k->stmt->pack.nways; /* of a context: positions, offsets */
-    default: return k->nvalues;
+    default: return k->nstored;
     }
 }
 
@@ -355,6 +370,8 @@ static void add_kernel(Plan *plan, const FlatFn *fn, const FlatStmt *s, uint32_t
     note_trust(&k->trusting, s->body.block);
     if (plan_has_op(k))
         note_trust(&k->trusting, s->reduce.op.op.body);
+    if (plan_maps(k))
+        note_trust(&k->trusting, s->reduce.then.block);
     k->nouts = count_outs(k);
     vec_push(plan->arena, &plan->kernels, k);
     add_words(plan, k);

@@ -89,6 +89,8 @@ typedef struct PlanKernel {
     uint32_t first;   /* MAP: computes the body's results first .. first + nvalues */
     CoreType *values; /* the fields of dp_val */
     uint32_t nvalues;
+    CoreType *stored; /* what dp_store stores: the values, but of a SCAN with code behind it */
+    uint32_t nstored;
     uint32_t nouts; /* output columns or arrays */
     uint32_t val_bytes;
     VEC(PlanWord) words;
@@ -159,6 +161,8 @@ SegmentUse plan_segment_use(const Plan *plan, const PlanKernel *k);
 const char *plan_kind_name(PlanKernelKind kind);
 /* Does the kernel combine values by an operator? */
 bool plan_has_op(const PlanKernel *k);
+/* Is it a scan that stores what code makes of its prefixes? */
+bool plan_maps(const PlanKernel *k);
 /* Is its output j stored? Not where it is of a scan, and a number or bool that nobody reads. */
 bool plan_stores(const PlanKernel *k, uint32_t j);
 

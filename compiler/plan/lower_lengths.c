@@ -77,7 +77,7 @@ static FlatVar lengths_reduced(const Lower *w, const FlatStmt *s)
 static FlatVar lengths_scanned(const Lower *w, const FlatStmt *s)
 {
     const FlatOp *op = &s->reduce.op;
-    bool ok = s->kind == FLAT_S_SCAN && s->reduce.exclusive && op->k == 1 && s->nouts == 1 &&
+    bool ok = s->kind == FLAT_S_SCAN && s->reduce.exclusive && op->k == 1 && !flat_scan_maps(s) &&
               op->op.body->stmts.n == 1 && op->inputs.n == 0 && all_zero(op->neutral, 1) &&
               component_is(op, 0, PRIM_ADD);
     return ok ? elements_of(w, s, 1) : FLAT_NO_VAR;

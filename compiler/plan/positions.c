@@ -31,6 +31,8 @@ static void add_stmt(Ways *w, const FlatStmt *s)
         add_inputs(w, plan_up(w->fn, s->body.ctx), &s->reduce.op.inputs);
         add_inputs(w, plan_up(w->fn, s->body.ctx), &s->reduce.op.neutral_inputs);
     }
+    if (s->kind == FLAT_S_SCAN && flat_scan_maps(s))
+        add_inputs(w, s->body.ctx, &s->reduce.then.inputs);
     for (uint32_t i = 0; s->kind == FLAT_S_SELECT && i < s->arrays.n; i++)
         add_way(w, s->ctx, flat_ctx(w->fn, s->arrays.arrays[i]));
     for (uint32_t i = 0; s->kind == FLAT_S_MERGE && i < s->merge.nparts; i++)

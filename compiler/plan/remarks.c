@@ -81,11 +81,11 @@ static void set_stored(Remarks *r, const PlanKernel *k)
 {
     const char *count = stored_count(r, k);
     bool number = k->kind == PLAN_REDUCE && plan_up(k->fn, k->stmt->body.ctx) == FLAT_ROOT; /* for the host */
-    uint32_t bytes = 0, n = k->kind == PLAN_ARRAY && k->nvalues > 0 ? 1 : k->nvalues;
+    uint32_t bytes = 0, n = k->kind == PLAN_ARRAY && k->nvalues > 0 ? 1 : k->nstored;
     StrBuf types = {0};
     for (uint32_t i = k->kind == PLAN_PACK ? k->stmt->pack.nways : 0; i < n; i++) { /* not the conditions */
-        bytes += emit_bytes(k->values[i]);
-        add_type(&types, k->values[i]);
+        bytes += emit_bytes(k->stored[i]);
+        add_type(&types, k->stored[i]);
     }
     if (types.n > 0 && count && !number) {
         r->at->types = arena_printf(arena_of(r), "%s", types.text);
@@ -149,6 +149,8 @@ static const char *kernel_reason(const Reading *reading)
     const char *reason = flat_kind_has_body(s->kind) ? inputs_reason(reading, &s->body.inputs) : NULL;
     if (!reason && flat_kind_has_op(s->kind))
         reason = inputs_reason(reading, &s->reduce.op.inputs);
+    if (!reason && s->kind == FLAT_S_SCAN && flat_scan_maps(s))
+        reason = inputs_reason(reading, &s->reduce.then.inputs);
     return reason ? reason : "read";
 }
 
@@ -232,7 +234,7 @@ static void add_kernel(Remarks *r, const PlanKernel *k)
     r->at->contents = plan_contents(r->plan, k);
     set_stored(r, k);
     uint32_t first = k->kind == PLAN_MAP ? k->first : k->kind == PLAN_PACK ? s->pack.nways : 0;
-    for (uint32_t i = first; r->at->types && i < first + k->nvalues && i < s->nouts; i++)
+    for (uint32_t i = first; r->at->types && i < first + k->nstored && i < s->nouts; i++)
         add_reasons(r, s->outs[i], 0);
 }
 

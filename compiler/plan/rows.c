@@ -94,7 +94,11 @@ void plan_find_rows(Plan *plan, PlanKernel *k)
         add_inputs(&r, &k->stmt->reduce.op.inputs);
         add_inputs(&r, &k->stmt->reduce.op.neutral_inputs);
     }
+    if (plan_maps(k))
+        add_inputs(&r, &k->stmt->reduce.then.inputs);
     search_block(&r, k->stmt->body.block);
     if (plan_has_op(k))
         search_block(&r, k->stmt->reduce.op.op.body);
+    if (plan_maps(k))
+        search_block(&r, k->stmt->reduce.then.block);
 }

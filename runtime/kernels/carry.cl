@@ -14,6 +14,13 @@ typedef struct { uint bits; dp_val v; } dp_carry;
 #endif
 #define DP_NEUTRAL(s) dp_neutral(heap, DP_INSTANCE(s) DP_PASS)
 #define DP_OP(s, a, b) dp_op(heap, DP_INSTANCE(s), (a), (b) DP_PASS)
+#ifdef DP_MAPS
+#define DP_STORE(i, s, v) dp_store(out, (i), dp_then(heap, (i), (s), (v) DP_PASS) DP_PASS_OUTS)
+#define DP_STORE_W(i, s, v) dp_then_store_w(heap, out, (i), (s), (v) DP_PASS DP_PASS_OUTS)
+#else
+#define DP_STORE(i, s, v) dp_store(out, (i), (v) DP_PASS_OUTS)
+#define DP_STORE_W(i, s, v) dp_store_w(out, (i), (v) DP_PASS_OUTS)
+#endif
 #define DP_JOIN(s, a, b) dp_join(heap, (s), (a), (b) DP_PASS)
 
 /* s: the segment that b ends in. */

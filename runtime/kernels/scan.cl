@@ -6,6 +6,8 @@
  * one that begins with a segment need not look. A value goes out in words, each beside its launch's epoch: no fence is
  * needed, nor anything cleared (lookback.c).
  *
+ * What is stored is the prefix, or what dp_then makes of it and of other things at the same place (DP_STORE).
+ *
  * Elsewhere, reduce, then scan: dp_scan_chunks leaves each chunk's carry (not launched for a single chunk), dp_scan_carries (GPU) turns
  * these into what reaches each chunk, dp_scan_write does the chunk again with that and stores. The body is evaluated twice.
  *
@@ -36,7 +38,7 @@ static inline dp_val dp_scan_block(__global uchar *restrict heap, __global uchar
         rows[k] = DP_OP_W(s, reach, rows[DP_EXCLUSIVE ? k - 1 : k]);
     rows[0] = DP_EXCLUSIVE ? reach : DP_OP_W(s, reach, rows[0]);
     DP_VEC_FIELDS(DP_TRANSPOSE_FIELD)
-    DP_IN_TURN(l) dp_store_w(out, i + l * DP_W, rows[l] DP_PASS_OUTS);
+    DP_IN_TURN(l) DP_STORE_W(i + l * DP_W, s, rows[l]);
     return DP_OP(s, v, dp_lane(a, DP_W - 1));
 }
 #define DP_BLOCK (DP_W * DP_W)
@@ -56,7 +58,7 @@ static inline dp_val dp_scan_block(__global uchar *restrict heap, __global uchar
         dp_val own;
         for (uint k = 0; k < DP_AS_W; k++, i++) {
             const dp_val x = DP_BODY(i, s), next = k ? DP_OP(s, own, x) : x;
-            dp_store(out, i, DP_EXCLUSIVE && !k ? reach : DP_OP(s, reach, DP_EXCLUSIVE ? own : next) DP_PASS_OUTS);
+            DP_STORE(i, s, DP_EXCLUSIVE && !k ? reach : DP_OP(s, reach, DP_EXCLUSIVE ? own : next));
             own = next;
         }
     }
@@ -106,7 +108,7 @@ DP_KERNEL void dp_scan_write(__global uchar *restrict heap, __global uchar *rest
         for (; i < end; i++) {
             DP_TAKE()
             dp_val next = DP_OP(s, v, DP_BODY(i, s));
-            dp_store(out, i, DP_EXCLUSIVE ? v : next DP_PASS_OUTS);
+            DP_STORE(i, s, DP_EXCLUSIVE ? v : next);
             v = next;
             DP_HOLD()
         }
@@ -341,7 +343,7 @@ DP_KERNEL void dp_scan_onepass(__global uchar *restrict heap, __global uchar *re
     }
     barrier(CLK_LOCAL_MEM_FENCE);
     for (uint j = l; j < count; j += DP_WG)
-        dp_store(out, base + j, dp_stage_get(stage, j) DP_PASS_OUTS);
+        DP_STORE(base + j, DP_USES_SEG ? DP_SEG_BETWEEN(s0, s1 + 1, base + j) : 0, dp_stage_get(stage, j));
 }
 
 #else /* GPU */
@@ -450,7 +452,7 @@ DP_KERNEL void dp_scan_write(__global uchar *restrict heap, __global uchar *rest
         carry = DP_JOIN(s1, carry, last);
         barrier(CLK_LOCAL_MEM_FENCE);
         for (uint j = l; j < count; j += DP_WG)
-            dp_store(out, base + j, dp_stage_get(stage, j) DP_PASS_OUTS);
+            DP_STORE(base + j, DP_USES_SEG ? DP_SEG_BETWEEN(s0, s1 + 1, base + j) : 0, dp_stage_get(stage, j));
         barrier(CLK_LOCAL_MEM_FENCE);
     }
 }

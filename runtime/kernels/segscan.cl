@@ -21,7 +21,7 @@ DP_KERNEL void dp_segscan_lane(__global uchar *restrict heap, __global uchar *re
         for (ulong i = DP_SEG_START(s); i < end; i++) {
             DP_TAKE()
             dp_val next = DP_OP(s, v, DP_BODY(i, s));
-            dp_store(out, i, DP_EXCLUSIVE ? v : next DP_PASS_OUTS);
+            DP_STORE(i, s, DP_EXCLUSIVE ? v : next);
             v = next;
             DP_HOLD()
         }
