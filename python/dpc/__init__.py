@@ -6,6 +6,7 @@
 [6.0, 0.0, 4.0]
 """
 from ._errors import CompileError, CompileWarning, DeviceError, Diagnostic, Error, OutOfMemory, RunError
+from ._export import arrow
 from ._module import Entry, Module, compile, load
 from ._page import Page
 from ._values import Case, Cases, Columns, Ragged
@@ -13,6 +14,7 @@ from ._values import Case, Cases, Columns, Ragged
 __all__ = [
     "compile",
     "load",
+    "arrow",
     "Module",
     "Entry",
     "Page",

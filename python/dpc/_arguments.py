@@ -8,7 +8,7 @@ from itertools import chain
 
 import numpy as np
 
-from . import _awkward, _opencl
+from . import _arrow, _awkward, _opencl
 from ._library import DpcLeaf
 from ._types import Array, Product, Scalar, Sum
 from ._values import Case, Cases, Columns, Ragged
@@ -81,6 +81,10 @@ def as_bytes(value):
 def column(value, element):
     """A value that stands for a sequence, in a form that has a length and elements."""
     value = _awkward.taken(value)
+    if isinstance(element, Product) and element.names:
+        value = _arrow.columns_of_frame(value, element.names) or value
+    if element is not None and _arrow.is_taken(value, element):
+        return _arrow.column_of(value, element)
     if element is not None and isinstance(element, Scalar) and element.name == "u8":
         value = as_bytes(value)
     if isinstance(value, Mapping) and isinstance(element, Product) and element.names:
@@ -104,7 +108,7 @@ def is_rows_of_matrix(value):
 def dict_columns(value, record):
     if set(value) != set(record.names):
         raise ValueError(f"columns {', '.join(record.names)} are wanted, not {', '.join(map(str, value))}")
-    return Columns(**{name: column(value[name], None) for name in record.names})
+    return Columns(**{name: column(value[name], item) for name, item in zip(record.names, record.items)})
 
 
 def joined(rows, element):
@@ -144,7 +148,19 @@ def array_many(t, values, n, lengths, out):
 # ---- tuples and records ----
 
 
+def add_imported(t, values, n, lengths, out):
+    """Appends the leaves of a column that has come by Arrow."""
+    if len(values) != n:
+        raise ValueError(f"{n} values are wanted, not {len(values)}")
+    out.extend(Leaf(name, lengths + levels[1:], data) for name, levels, data in values.each())
+
+
 def product_one(t, value, out):
+    if t.names:
+        value = _arrow.columns_of_frame(value, t.names) or value
+    if t.items and _arrow.is_taken(value, t):
+        out.extend(Leaf(name, levels, data) for name, levels, data in _arrow.Imported(value, t).each())
+        return
     parts = components(t, value)
     if not t.items:
         out.append(Leaf("bool", [], np.zeros(1, np.bool_)))
@@ -263,7 +279,11 @@ def one(t, value, out):
 
 def many(t, values, n, lengths, out):
     """Appends the leaves of n values, in sequences of these lengths."""
-    if isinstance(t, Scalar):
+    if _arrow.is_taken(values, t):
+        values = _arrow.column_of(values, t)
+    if isinstance(values, _arrow.Imported):
+        add_imported(t, values, n, lengths, out)
+    elif isinstance(t, Scalar):
         data = numbers(values, t.dtype)
         out.append(Leaf(t.name, lengths, data))
         if data.size != n:
@@ -279,13 +299,10 @@ def address_of(array):
     return array.__array_interface__["data"][0]
 
 
-def leaves_of(t, value, queue=None):
-    """The leaves of a value, and the array of dpc.h for them; both have to live until the call is over. queue: that of
-    PyOpenCL on which it is called, or None."""
-    found = []
-    one(t, value, found)
-    made = (DpcLeaf * len(found))()
-    for leaf, to in zip(found, made):
+def as_structs(leaves, queue=None):
+    """The array of dpc.h for leaves, which have to live as long. queue: as of leaves_of."""
+    made = (DpcLeaf * len(leaves))()
+    for leaf, to in zip(leaves, made):
         to.scalar, to.rank = leaf.scalar.encode(), len(leaf.lengths)
         for level, lengths in enumerate(leaf.lengths):
             to.lengths[level], to.sequences[level] = address_of(lengths), len(lengths)
@@ -293,4 +310,12 @@ def leaves_of(t, value, queue=None):
             _opencl.lend(leaf.data, queue, to)
         else:
             to.data, to.count = address_of(leaf.data), len(leaf.data)
-    return found, made
+    return made
+
+
+def leaves_of(t, value, queue=None):
+    """The leaves of a value, and the array of dpc.h for them; both have to live until the call is over. queue: that of
+    PyOpenCL on which it is called, or None."""
+    found = []
+    one(t, value, found)
+    return found, as_structs(found, queue)

@@ -1,7 +1,7 @@
 """libdpc by ctypes: where it is, and what dpc.h declares (docs/embedding.md)."""
 import ctypes
 import os
-from ctypes import POINTER, Structure, c_char_p, c_int, c_uint, c_uint64, c_void_p
+from ctypes import POINTER, Structure, c_char_p, c_int, c_int64, c_uint, c_uint64, c_void_p
 
 MAX_RANK = 16
 NAME = "libdpc.so"
@@ -47,6 +47,35 @@ class DpcLeaf(Structure):
     ]
 
 
+class ArrowSchema(Structure):
+    _fields_ = [
+        ("format", c_char_p),
+        ("name", c_char_p),
+        ("metadata", c_void_p),
+        ("flags", c_int64),
+        ("n_children", c_int64),
+        ("children", c_void_p),
+        ("dictionary", c_void_p),
+        ("release", c_void_p),
+        ("private_data", c_void_p),
+    ]
+
+
+class ArrowArray(Structure):
+    _fields_ = [
+        ("length", c_int64),
+        ("null_count", c_int64),
+        ("offset", c_int64),
+        ("n_buffers", c_int64),
+        ("n_children", c_int64),
+        ("buffers", c_void_p),
+        ("children", c_void_p),
+        ("dictionary", c_void_p),
+        ("release", c_void_p),
+        ("private_data", c_void_p),
+    ]
+
+
 # Programs, contexts and values are addresses here.
 FUNCTIONS = {
     "dpc_error_clear": (None, [POINTER(DpcError)]),
@@ -66,6 +95,10 @@ FUNCTIONS = {
     "dpc_scalar": (c_void_p, [c_char_p, c_void_p]),
     "dpc_array": (c_void_p, [c_char_p, c_void_p, c_uint, c_void_p]),
     "dpc_value": (c_void_p, [c_char_p, POINTER(DpcLeaf)]),
+    "dpc_value_own": (None, [c_void_p, c_void_p, c_void_p]),
+    "dpc_from_arrow": (c_void_p, [c_char_p, c_void_p, c_void_p, POINTER(DpcError)]),
+    "dpc_from_arrow_stream": (c_void_p, [c_char_p, c_void_p, POINTER(DpcError)]),
+    "dpc_to_arrow": (c_int, [c_void_p, c_void_p, c_void_p, POINTER(DpcError)]),
     "dpc_value_free": (None, [c_void_p]),
     "dpc_leaf_count": (c_uint, [c_void_p]),
     "dpc_leaf": (DpcLeaf, [c_void_p, c_uint]),

@@ -30,6 +30,9 @@ class Scalar(Type):
         self.name, self.bytes = name, name.encode()
         self.dtype = np.dtype(SCALARS[name])
 
+    def __str__(self):
+        return self.name
+
 
 class Array(Type):
     """`size`: as it is written, or None where the length is free. `text`: written as the type text."""
@@ -38,6 +41,9 @@ class Array(Type):
         self.element, self.size, self.text = element, size, text
         self.leaves = element.leaves
         self.is_bytes = isinstance(element, Scalar) and element.name == "u8"
+
+    def __str__(self):
+        return "text" if self.text else f"[{self.element}]"
 
 
 class Product(Type):
@@ -50,6 +56,11 @@ class Product(Type):
         self.leaves = sum(item.leaves for item in items) if items else 1
         self.columns = names or [f"f{i}" for i in range(len(items))]
 
+    def __str__(self):
+        if self.names:
+            return "{" + ", ".join(f"{name}: {item}" for name, item in zip(self.names, self.items)) + "}"
+        return "(" + ", ".join(map(str, self.items)) + ")"
+
 
 class Sum(Type):
     """Constructors with their payloads' types, None where there is none; by name, as tags count them."""
@@ -60,6 +71,10 @@ class Sum(Type):
         self.payloads = [payload for _, payload in constructors]
         self.leaves = 1 + sum(p.leaves for p in self.payloads if p)
         self.tag = Scalar("u8" if len(self.names) <= 256 else "u16" if len(self.names) <= 65536 else "u32")
+
+    def __str__(self):
+        cases = zip(self.names, self.payloads)
+        return "(" + " | ".join(f"#{name}" + (f" ({payload})" if payload else "") for name, payload in cases) + ")"
 
 
 class Parser:

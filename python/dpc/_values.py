@@ -29,6 +29,12 @@ class Sequence:
 
     __hash__ = None
 
+    def __arrow_c_array__(self, requested_schema=None):
+        """For packages that take columns by Arrow: see dpc.arrow."""
+        from . import _export
+
+        return _export.exported(self)
+
     def __repr__(self):
         name = type(self).__name__
         return f"{name}({self.tolist()!r})" if len(self) <= 20 else f"<{name} of {len(self)}>"

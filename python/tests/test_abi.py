@@ -30,7 +30,8 @@ def measured(text, folder):
 
 def test_structs(tmp_path):
     lines, expected = [], []
-    for name, struct in STRUCTS.items():
+    for own_name, struct in STRUCTS.items():
+        name = own_name if own_name.startswith("Dpc") else f"struct {own_name}"
         lines.append(f'printf("{name} %zu\\n", sizeof({name}));')
         expected.append(f"{name} {ctypes.sizeof(struct)}")
         for field, kind in struct._fields_:
@@ -48,6 +49,7 @@ def test_structs(tmp_path):
 def declarations():
     """Of each function of dpc.h: its result's type, and those of its parameters."""
     text = re.sub(r"/\*.*?\*/", "", HEADER.read_text(), flags=re.S)
+    text = re.sub(r"\(\*(\w+)\)\([^()]*\)", r"*\1", text)  # pointers to functions
     return {
         name: (result.strip(), [p for p in parameters.split(",") if p.strip() != "void"])
         for result, name, parameters in re.findall(r"^([\w ]+?[ *]+)(dpc_\w+)\((.*?)\);", text, re.M | re.S)
