@@ -104,6 +104,8 @@ struct DpBackend {
     /* Where a caller's buffer (a cl_mem, of the same context) begins, in bytes from the heap, modulo 2^64: a kernel
      * writes that into the heap's word at `at`, as for anything else that gets both. */
     DpDeviceStatus (*reach)(DpDevice *d, const DpBuffer *heap, uint64_t at, void *object);
+    /* How many bytes it has; 0: it is no buffer of this context. */
+    uint64_t (*object_bytes)(const DpDevice *d, void *object);
     /* Events of callers (cl_event). Any thread may ask for one, NULL: it cannot be made; it is ended once. */
     DpDeviceStatus (*wait)(DpDevice *d, uint32_t n, void *const *events);
     void *(*event_create)(const DpDevice *d);

@@ -454,6 +454,15 @@ static DpDeviceStatus opencl_reach(DpDevice *d, const DpBuffer *heap, uint64_t a
     return done ? done : CALL(d, clEnqueueNDRangeKernel, o->queue, o->distance, 1, NULL, &one, &one, 0, NULL, NULL);
 }
 
+static uint64_t opencl_object_bytes(const DpDevice *d, void *object)
+{
+    cl_context context = NULL;
+    size_t bytes = 0;
+    const bool ours = clGetMemObjectInfo(object, CL_MEM_CONTEXT, sizeof context, &context, NULL) == CL_SUCCESS &&
+                      context == ((const Opened *)d)->context;
+    return ours && clGetMemObjectInfo(object, CL_MEM_SIZE, sizeof bytes, &bytes, NULL) == CL_SUCCESS ? bytes : 0;
+}
+
 static DpDeviceStatus opencl_wait(DpDevice *d, uint32_t n, void *const *events)
 {
     DpDeviceStatus done = DEVICE_OK;
@@ -484,6 +493,7 @@ const DpBackend dp_opencl = {
     .fill = opencl_fill,
     .copy = opencl_copy,
     .reach = opencl_reach,
+    .object_bytes = opencl_object_bytes,
     .wait = opencl_wait,
     .event_create = opencl_event_create,
     .event_end = opencl_event_end,

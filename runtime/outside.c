@@ -67,6 +67,24 @@ static bool locate(DpRt *rt, const DpLeaf *leaf, DpOutside *o, uint64_t bytes, u
     return !dp_failed(rt) && usable(*distance, bytes);
 }
 
+/* Else kernels would read what is not the buffer's, or the device would fail for good. */
+static bool holds(DpRt *rt, void *buffer, uint64_t at, uint64_t bytes)
+{
+    const uint64_t all = rt->device->backend->object_bytes(rt->device, buffer);
+    if (!all)
+        dp_rt_fail(rt, EXIT_USAGE, "a buffer is none of the context's");
+    else if (at > all || bytes > all - at)
+        dp_rt_fail(rt, EXIT_USAGE, "a buffer has %llu bytes, and %llu from byte %llu on are wanted",
+                   (unsigned long long)all, (unsigned long long)bytes, (unsigned long long)at);
+    return !dp_failed(rt);
+}
+
+/* Looked at when it is first used with a heap. */
+static bool suits(DpRt *rt, const DpOutside *o, uint64_t bytes)
+{
+    return !o || !o->buffer || (o->heap && o->heap == rt->heap.number) || holds(rt, o->buffer, o->at, bytes);
+}
+
 /* ---- lending ---- */
 static DpBlock *lent_block(DpRt *rt, const DpLeaf *leaf, const DpOutside *o, uint64_t distance, uint64_t bytes)
 {
@@ -99,7 +117,7 @@ DpArr dp_lend(DpRt *rt, const DpLeaf *leaf, DpOutside *o)
 {
     const uint64_t width = dp_scalar_bytes(leaf->scalar), bytes = leaf->ndata * width;
     uint64_t distance;
-    if (!bytes || dp_failed(rt))
+    if (!bytes || dp_failed(rt) || !suits(rt, o, bytes))
         return dp_upload(rt, leaf);
     if (locate(rt, leaf, o, bytes, &distance))
         return dp_arr_over(rt, leaf, lent_block(rt, leaf, o, distance, bytes));
@@ -193,7 +211,7 @@ void dp_copy_out(DpRt *rt, const DpCol *numbers, void *buffer, uint64_t at)
 {
     const DpBuffer to = {.object = buffer};
     dp_moves_flush(rt);
-    if (numbers->n && !dp_failed(rt))
+    if (numbers->n && !dp_failed(rt) && holds(rt, buffer, at, numbers->n * numbers->bytes))
         dp_rt_check_device(rt, rt->device->backend->copy(rt->device, &rt->heap.buffer, numbers->addr, &to, at,
                                                          numbers->n * numbers->bytes));
 }

@@ -48,6 +48,10 @@ static DpcProgram *compile_job(Job *job, DpcError *error)
 {
     char *text = NULL;
     size_t bytes = 0;
+    if (!job->path) {
+        dpc_fail(error, EXIT_USAGE, "the name or the source of a program is NULL");
+        return NULL;
+    }
     job->program = calloc(1, sizeof *job->program);
     job->messages = open_memstream(&text, &bytes);
     if (job->program && job->messages)
@@ -68,7 +72,7 @@ static DpcProgram *compile_job(Job *job, DpcError *error)
 
 DpcProgram *dpc_compile(const char *name, const char *source, DpcError *error)
 {
-    Job job = {.path = name, .text = source};
+    Job job = {.path = source ? name : NULL, .text = source};
     return compile_job(&job, error);
 }
 
@@ -78,7 +82,7 @@ DpcProgram *dpc_compile_file(const char *path, DpcError *error)
     return compile_job(&job, error);
 }
 
-const char *dpc_warnings(const DpcProgram *program) { return program->warnings; }
+const char *dpc_warnings(const DpcProgram *program) { return program ? program->warnings : ""; }
 
 void dpc_program_free(DpcProgram *program)
 {

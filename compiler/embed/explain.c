@@ -118,6 +118,10 @@ char *dpc_explain(const char *name, const char *source, const char *entry, const
 {
     char *text = NULL, *html = NULL;
     size_t bytes = 0, html_bytes = 0;
+    if (!name) {
+        dpc_fail(error, EXIT_USAGE, "the name of the program is NULL");
+        return NULL;
+    }
     Explain x = {.name = name, .source = source, .entry = entry, .args = args, .count = count};
     x.messages = open_memstream(&text, &bytes);
     x.page = open_memstream(&html, &html_bytes);

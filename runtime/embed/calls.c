@@ -54,6 +54,8 @@ void dpc_context_leave(DpcContext *c)
 void dpc_kept_drop(DpcKept *k)
 {
     DpcContext *home = k->home;
+    if (!dpc_context_is_ours(home))
+        return;
     pthread_mutex_lock(&home->lock);
     k->next = home->dropped;
     home->dropped = k;
@@ -63,6 +65,8 @@ void dpc_kept_drop(DpcKept *k)
 
 struct _cl_mem *dpc_kept_buffer(const DpcKept *k)
 {
+    if (!dpc_context_is_ours(k->home))
+        return NULL;
     dpc_tasks_settle(k->home);
     return dp_heap_object(k->home->rt);
 }
@@ -96,10 +100,10 @@ typedef struct Call {
 
 static const DpEntry *find_entry(const DpcProgram *p, const char *name, DpcError *error)
 {
-    for (uint32_t i = 0; i < p->made->nentries; i++)
+    for (uint32_t i = 0; name && i < p->made->nentries; i++)
         if (strcmp(p->made->entries[i].name, name) == 0)
             return &p->made->entries[i];
-    dpc_fail(error, EXIT_USAGE, "there is no entry %s", name);
+    dpc_fail(error, EXIT_USAGE, "there is no entry %s", name ? name : "NULL");
     return NULL;
 }
 
@@ -111,7 +115,7 @@ static bool args_are_right(const Call *call, unsigned count, DpcError *error)
         return false;
     }
     for (uint32_t i = 0; i < count; i++) {
-        const DpcValue *v = call->given[i];
+        const DpcValue *v = call->given ? call->given[i] : NULL;
         if (!v || !dpc_value_is(v, e->param_types[i])) {
             dpc_fail(error, EXIT_USAGE, "argument %s of %s: %s is wanted, not %s", e->param_names[i], e->name,
                      e->param_types[i], v ? v->text : "NULL");
@@ -253,27 +257,36 @@ DpcValue *dpc_call_entry(DpcContext *context, const char *entry, const DpcValue 
     return call.value;
 }
 
+static DpcValue *call_now(DpcContext *context, const char *entry, const DpcValue *const *args, unsigned count,
+                          bool keep, DpcError *error)
+{
+    if (!dpc_context_serves(context, error))
+        return NULL;
+    dpc_tasks_settle(context);
+    return dpc_call_entry(context, entry, args, count, keep, error);
+}
+
 DpcValue *dpc_call(DpcContext *context, const char *entry, const DpcValue *const *args, unsigned count, DpcError *error)
 {
-    dpc_tasks_settle(context);
-    return dpc_call_entry(context, entry, args, count, false, error);
+    return call_now(context, entry, args, count, false, error);
 }
 
 DpcValue *dpc_call_device(DpcContext *context, const char *entry, const DpcValue *const *args, unsigned count,
                           DpcError *error)
 {
-    dpc_tasks_settle(context);
-    return dpc_call_entry(context, entry, args, count, true, error);
+    return call_now(context, entry, args, count, true, error);
 }
 
 /* ---- what stays, elsewhere ---- */
 static bool stays(const DpcValue *v, DpcError *error)
 {
-    if (v->kept)
+    if (!v || !v->kept)
+        dpc_fail(error, EXIT_USAGE, "the value does not stay on a device");
+    else if (dpc_context_serves(v->kept->home, error))
         dpc_tasks_settle(v->kept->home);
     else
-        dpc_fail(error, EXIT_USAGE, "the value does not stay on a device");
-    return v->kept;
+        return false;
+    return v && v->kept;
 }
 
 int dpc_fetch(DpcValue *value, DpcError *error)

@@ -6,10 +6,12 @@
 #include "values.h"
 
 #include <pthread.h>
+#include <sys/types.h>
 
 struct DpcContext {
     const DpcProgram *program;
     DpRt *rt;
+    pid_t process;          /* that has opened it */
     bool lost;              /* host memory ended in the middle of a call: what that held is never released */
     pthread_mutex_t lock;   /* of what is below: values are freed in any thread */
     uint32_t users;         /* the caller, until it is closed, and values that stay on the device */
@@ -21,6 +23,10 @@ struct DpcContext {
 };
 
 void dpc_fail_memory(DpcError *error);
+/* Has this process opened it, or has it been forked since? Threads and locks are not there in a forked one. */
+bool dpc_context_is_ours(const DpcContext *context);
+/* Is there one, and ours? Else the error says so. */
+bool dpc_context_serves(const DpcContext *context, DpcError *error);
 /* calls.c: a call, by the thread that uses the context. keep: as dpc_call_device. */
 DpcValue *dpc_call_entry(DpcContext *context, const char *entry, const DpcValue *const *args, unsigned count, bool keep,
                          DpcError *error);

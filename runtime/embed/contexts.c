@@ -5,11 +5,14 @@
 
 #include <stdarg.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 /* ---- errors ---- */
 
 void dpc_error_clear(DpcError *error)
 {
+    if (!error)
+        return;
     free(error->text);
     *error = (DpcError){0};
 }
@@ -30,11 +33,11 @@ void dpc_fail(DpcError *error, int status, const char *format, ...)
 void dpc_fail_memory(DpcError *error) { dpc_fail(error, EXIT_MEMORY, "out of memory"); }
 
 /* ---- programs ---- */
-unsigned dpc_entry_count(const DpcProgram *program) { return program->made->nentries; }
+unsigned dpc_entry_count(const DpcProgram *program) { return program ? program->made->nentries : 0; }
 
 DpcEntry dpc_entry(const DpcProgram *program, unsigned index)
 {
-    return index < program->made->nentries ? program->entries[index] : (DpcEntry){0};
+    return index < dpc_entry_count(program) ? program->entries[index] : (DpcEntry){0};
 }
 
 /* ---- contexts ---- */
@@ -49,7 +52,7 @@ static DpcContext *open_context(const DpcProgram *program, const DpOpenOptions *
         free(c);
         return NULL;
     }
-    *c = (DpcContext){.program = program, .rt = rt, .users = 1};
+    *c = (DpcContext){.program = program, .rt = rt, .process = getpid(), .users = 1};
     pthread_mutex_init(&c->lock, NULL);
     pthread_cond_init(&c->changed, NULL);
     return c;
@@ -58,6 +61,10 @@ static DpcContext *open_context(const DpcProgram *program, const DpOpenOptions *
 static DpcContext *open_with(const DpcProgram *program, void *queue, const DpcOptions *options, DpcError *error)
 {
     const DpcOptions none = {0}, *o = options ? options : &none;
+    if (!program) {
+        dpc_fail(error, EXIT_USAGE, "the program is NULL");
+        return NULL;
+    }
     char text[512];
     char *tune = o->tune ? dp_tune_load(o->tune, text, sizeof text) : NULL;
     const DpOpenOptions open = {.device = o->device,
@@ -90,9 +97,23 @@ DpcContext *dpc_open_queue(const DpcProgram *program, struct _cl_command_queue *
     return NULL;
 }
 
-void dpc_close(DpcContext *context)
+bool dpc_context_is_ours(const DpcContext *context) { return context->process == getpid(); }
+
+bool dpc_context_serves(const DpcContext *context, DpcError *error)
 {
     if (!context)
+        dpc_fail(error, EXIT_USAGE, "the context is NULL");
+    else if (!dpc_context_is_ours(context))
+        dpc_fail(error, EXIT_DEVICE, "the context is of the process that this one was forked from");
+    else
+        return true;
+    return false;
+}
+
+/* What OpenCL has in threads is not there in a forked process: it is left as it is. */
+void dpc_close(DpcContext *context)
+{
+    if (!context || !dpc_context_is_ours(context))
         return;
     dpc_tasks_end(context);
     dpc_context_leave(context);

@@ -9,7 +9,13 @@
  *         fprintf(stderr, "%s\n", error.text);
  *
  * The library ends no process, prints nothing, and leaves signals and the locale alone. A program may be used by any
- * number of contexts and threads at once; a context by one thread at a time, and several contexts by several threads.
+ * number of contexts and threads at once; a context by one thread at a time, and several contexts by several threads,
+ * on one queue, too.
+ *
+ * MISTAKES of callers are errors (status 2) where they can be told: NULL, types, shapes, buffers that are too short or
+ * of another cl_context. They cannot where something is used that has been freed or closed, or memory is shorter than
+ * was said. A process that was forked cannot use contexts of its parent: calls fail with status 4, dpc_close and values
+ * that stay on the device do nothing there.
  *
  * VALUES are sequences of arrays: a type of DP has a scalar or an array of scalars for each of its parts, its *leaves*,
  * from left to right: `[(i32, f64)]` has two, an array of i32 and an array of f64 of the same length; a sum type has

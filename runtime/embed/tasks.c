@@ -134,6 +134,12 @@ DpcTask *dpc_start(DpcContext *context, const char *entry, const DpcValue *const
                    const DpcStart *how, DpcError *error)
 {
     const DpcStart plain = {0};
+    if (!dpc_context_serves(context, error))
+        return NULL;
+    if (!entry || (count && !args) || (how && how->waits && !how->events)) {
+        dpc_fail(error, EXIT_USAGE, "the entry, the arguments or the events of a task are NULL");
+        return NULL;
+    }
     DpcTask *t = new_task(context, entry, args, count, how ? how : &plain);
     if (t && start_thread(context)) {
         enqueue(t);
@@ -145,18 +151,26 @@ DpcTask *dpc_start(DpcContext *context, const char *entry, const DpcValue *const
     return NULL;
 }
 
+/* What is NULL will not be any more done. */
 int dpc_is_done(const DpcTask *task)
 {
+    if (!task)
+        return true;
     pthread_mutex_lock(&task->context->lock);
     const bool done = task->done;
     pthread_mutex_unlock(&task->context->lock);
     return done;
 }
 
-struct _cl_event *dpc_event(const DpcTask *task) { return task->event; }
+struct _cl_event *dpc_event(const DpcTask *task) { return task ? task->event : NULL; }
 
 DpcValue *dpc_finish(DpcTask *task, DpcError *error)
 {
+    if (!task || !dpc_context_serves(task->context, error)) {
+        if (!task)
+            dpc_fail(error, EXIT_USAGE, "the task is NULL");
+        return NULL;
+    }
     DpcContext *c = task->context;
     pthread_mutex_lock(&c->lock);
     while (!task->done)

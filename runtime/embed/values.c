@@ -12,7 +12,7 @@
 
 DpcValue *dpc_value_new(const char *type)
 {
-    DpcValue *v = calloc(1, sizeof *v);
+    DpcValue *v = type ? calloc(1, sizeof *v) : NULL;
     if (!v)
         return NULL;
     v->type = dp_type_parse(type);
@@ -75,7 +75,7 @@ DpcValue *dpc_scalar(const char *scalar, const void *number)
 
 static bool array_type(char text[64], const char *scalar, unsigned rank)
 {
-    if (rank == 0 || rank > DPC_MAX_RANK || strlen(scalar) > 4)
+    if (!scalar || rank == 0 || rank > DPC_MAX_RANK || strlen(scalar) > 4)
         return false;
     snprintf(text, 64, "%.*s%s%.*s", (int)rank, "[[[[[[[[[[[[[[[[", scalar, (int)rank, "]]]]]]]]]]]]]]]]");
     return true;
@@ -85,7 +85,7 @@ static bool array_type(char text[64], const char *scalar, unsigned rank)
 static DpcValue *regular_array(const char *scalar, unsigned rank, const uint64_t *shape)
 {
     char text[64];
-    DpcValue *v = array_type(text, scalar, rank) ? dpc_value_new(text) : NULL;
+    DpcValue *v = shape && array_type(text, scalar, rank) ? dpc_value_new(text) : NULL;
     if (!v)
         return NULL;
     v->borrowed = true;
@@ -142,7 +142,7 @@ static bool total(const uint64_t *lengths, uint64_t n, uint64_t *sum)
 static bool copy_leaf(DpLeaf *to, const DpcLeaf *from)
 {
     uint64_t n = 1;
-    if (from->rank != to->rank || strcmp(from->scalar, dp_scalar_name(to->scalar)) != 0)
+    if (from->rank != to->rank || !from->scalar || strcmp(from->scalar, dp_scalar_name(to->scalar)) != 0)
         return false;
     for (uint32_t level = 0; level < to->rank; level++) {
         if (from->sequences[level] != n || (n > 0 && !from->lengths[level]) || !dp_leaf_make_level(to, level, n, 0))
@@ -197,7 +197,7 @@ static bool fits(const DpType *t, const DpLeaf *leaves, uint32_t level)
 
 DpcValue *dpc_value(const char *type, const DpcLeaf *leaves)
 {
-    DpcValue *v = dpc_value_new(type);
+    DpcValue *v = leaves ? dpc_value_new(type) : NULL;
     if (!v)
         return NULL;
     bool ok = v->borrowed = true;
@@ -213,10 +213,10 @@ DpcValue *dpc_value(const char *type, const DpcLeaf *leaves)
 DpcValue *dpc_literal(const char *type, const char *text, DpcError *error)
 {
     char why[512];
-    DpReader reader = {"literal", text, strlen(text), 0};
-    DpcValue *v = dpc_value_new(type);
+    DpReader reader = {"literal", text, text ? strlen(text) : 0, 0};
+    DpcValue *v = text ? dpc_value_new(type) : NULL;
     if (!v) {
-        dpc_fail(error, EXIT_USAGE, "not a type, or out of memory: %s", type);
+        dpc_fail(error, EXIT_USAGE, "not a type, or out of memory: %s", !text ? "no text" : type ? type : "NULL");
         return NULL;
     }
     bool read = dp_read_text(&reader, v->type, v->leaves, why, sizeof why);
@@ -253,12 +253,12 @@ bool dpc_value_is(const DpcValue *value, const char *type)
     return is;
 }
 
-unsigned dpc_leaf_count(const DpcValue *value) { return value->n; }
+unsigned dpc_leaf_count(const DpcValue *value) { return value ? value->n : 0; }
 
 DpcLeaf dpc_leaf(const DpcValue *value, unsigned index)
 {
     DpcLeaf out = {0};
-    if (index >= value->n)
+    if (index >= dpc_leaf_count(value))
         return out;
     const DpLeaf *leaf = &value->leaves[index];
     out.scalar = dp_scalar_name(leaf->scalar);
@@ -291,7 +291,7 @@ char *dpc_text(const DpcValue *value)
 {
     char *text = NULL;
     size_t bytes = 0;
-    FILE *out = is_on_host(value) ? open_memstream(&text, &bytes) : NULL;
+    FILE *out = value && is_on_host(value) ? open_memstream(&text, &bytes) : NULL;
     bool ok = out && dp_write_text(out, value->type, value->leaves);
     if (out && fclose(out) == 0 && ok)
         return text;

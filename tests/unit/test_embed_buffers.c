@@ -177,7 +177,9 @@ static void test_buffers(void **state)
     expect_text(call(c.on, "same", in, NULL, false), "([3.0, 4.0, 6.0], [4.0, 6.0])");
     expect_text(call(c.on, "none", in, NULL, false), "[[], []]");
     expect_text(call(c.on, "ends", in, NULL, false), "([3.0, 4.0, 6.0], 6.0)");
-    expect_text(call(c.on, "steps", in, dpc_scalar("i64", &(int64_t){2}), false), "[4.0, 5.0, 6.0]");
+    DpcValue *rounds = dpc_scalar("i64", &(int64_t){2});
+    expect_text(call(c.on, "steps", in, rounds, false), "[4.0, 5.0, 6.0]");
+    dpc_value_free(rounds);
     expect_buffer(&c, b, xs, 6);
     const float other[] = {8, 8, 8, 9, 9, 9}; /* what is in it is looked at by each call */
     clEnqueueWriteBuffer(c.queue, b, CL_TRUE, 0, sizeof other, other, 0, NULL, NULL);
