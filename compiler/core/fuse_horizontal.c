@@ -1,9 +1,13 @@
-/* Sideways: two maps, or two reductions, over the same domain that share an input become one, and read it once.
+/* Sideways: two maps, two reductions or two scans over the same domain that share an input become one, and read it
+ * once.
  *
  *     a = reduce n (x <- xs) { -> f x } neutral e op p
  *     b = reduce n (x <- xs) { -> g x } neutral d op q
  *   ==>
  *     a, b = reduce n (x <- xs) { -> f x, g x } neutral (e, d) op (p and q side by side)
+ *
+ * Scans only outside of parallel code: within it, those of columns are stored as columns (flat/turn_scans.c) one by
+ * one.
  *
  * The second moves up to the first. So whatever it reads must be bound above the first, and it must not fail, or
  * not overtake anything that fails in between. */
@@ -61,12 +65,29 @@ static bool shares_input(Fuser *f, const CoreSoac *a, const CoreSoac *b)
     return false;
 }
 
+/* Scalar code without loops or branches. */
+static bool is_straight(const CoreBlock *b)
+{
+    for (uint32_t i = 0; i < b->stmts.n; i++)
+        if (b->stmts.at[i]->kind != CORE_ATOM && b->stmts.at[i]->kind != CORE_PRIM)
+            return false;
+    return true;
+}
+
 static bool is_wanted(Fuser *f, const CoreStmt *s)
 {
     for (uint32_t i = 0; i < s->nvars; i++)
         if (fuse_var(f, s->vars[i])->all > 0)
             return true;
     return false;
+}
+
+/* Of scans: not running sums of lengths, which may be offsets (plan/lower_lengths.c), and nothing that keeps both from
+ * going by vectors. */
+static bool may_be_joined(const Fuser *f, const CoreSoac *scan)
+{
+    const bool offsets = scan->exclusive && scan->body->stmts.n == 0 && core_op_part(&scan->op, 0) == PRIM_ADD;
+    return f->level == 0 && !offsets && is_straight(scan->body) && is_straight(scan->op.body);
 }
 
 static bool is_alike(Fuser *f, const CoreStmt *a, const CoreStmt *b)
@@ -76,8 +97,10 @@ static bool is_alike(Fuser *f, const CoreStmt *a, const CoreStmt *b)
     const CoreSoac *x = core_stmt_soac(a), *y = core_stmt_soac(b);
     if (x->guard || y->guard || !core_atom_equal(fuse_resolve(f, x->domain), fuse_resolve(f, y->domain)))
         return false;
-    if (a->kind == CORE_REDUCE &&
+    if (a->kind != CORE_MAP &&
         core_combines_in_rounds(f->fn, &a->soac.op) != core_combines_in_rounds(f->fn, &b->soac.op))
+        return false;
+    if (a->kind == CORE_SCAN && (x->exclusive != y->exclusive || !may_be_joined(f, x) || !may_be_joined(f, y)))
         return false;
     return shares_input(f, x, y);
 }
@@ -120,7 +143,7 @@ static void join_stmts(Fuser *f, CoreStmt *to, CoreStmt *s)
 {
     uint32_t n = to->nvars, m = s->nvars;
     join_soac(f, core_stmt_soac(to), core_stmt_soac(s));
-    if (to->kind == CORE_REDUCE) {
+    if (to->kind != CORE_MAP) {
         to->soac.commutative = commutes(f, to) && commutes(f, s);
         CORE_JOIN(f->p, to->soac.neutral, n, s->soac.neutral, m);
         join_operator(f, &to->soac.op, &s->soac.op, n, m);
@@ -158,6 +181,6 @@ void fuse_horizontal(Fuser *f, const CoreBlock *b, CoreStmt **stmts, uint32_t n)
         if (stmts[i])
             stmts[i]->mark = i;
     for (uint32_t i = 1; i < n; i++)
-        if (stmts[i] && (stmts[i]->kind == CORE_MAP || stmts[i]->kind == CORE_REDUCE))
+        if (stmts[i] && (stmts[i]->kind == CORE_MAP || stmts[i]->kind == CORE_REDUCE || stmts[i]->kind == CORE_SCAN))
             join_upwards(f, b, stmts, i);
 }
