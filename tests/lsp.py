@@ -369,5 +369,6 @@ def main():
     equal("the status without shutdown", editor.process.wait(30), 1)
 
 
-main()
-sys.exit(failed > 0)
+if __name__ == "__main__":
+    main()
+    sys.exit(failed > 0)

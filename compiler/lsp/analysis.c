@@ -167,6 +167,11 @@ static void check(Analysis *a)
 
 Analysis *analysis_make(const char *path, const SourceOverlay *overlay)
 {
+    return analysis_make_with_entry(path, overlay, NULL);
+}
+
+Analysis *analysis_make_with_entry(const char *path, const SourceOverlay *overlay, const char *name)
+{
     const char *why = "";
     Session *s = session_create();
     Analysis *a = arena_new(s->arena, Analysis);
@@ -176,6 +181,9 @@ Analysis *analysis_make(const char *path, const SourceOverlay *overlay)
         return a;
     a->own = a->modules.list.at[1];
     a->file = a->own->file;
+    for (uint32_t i = 0; name && i < a->own->ndefs; i++)
+        if (a->own->defs[i]->kind == DEF_VALUE && strcmp(a->own->defs[i]->name, name) == 0)
+            a->own->defs[i]->is_entry = true;
     check(a);
     collect_names(a);
     return a;
@@ -285,10 +293,8 @@ void print_known_type(StrBuf *out, Type *t)
 
 static void add_scheme(StrBuf *out, const Analysis *a, const Def *def)
 {
-    const Scheme *scheme = NULL;
-    for (uint32_t i = 0; i < a->checked->ndefs; i++)
-        if (a->checked->defs[i].def == def)
-            scheme = &a->checked->defs[i].scheme;
+    const DefInfo *info = def->index < a->checked->ndefs ? &a->checked->defs[def->index] : NULL;
+    const Scheme *scheme = info && info->def == def ? &info->scheme : NULL; /* a local function has no index */
     if (scheme && scheme->type && !has_error(scheme->type)) {
         strbuf_add(out, " : ");
         scheme_print(out, scheme);

@@ -30,6 +30,8 @@ typedef struct Analysis {
 } Analysis;
 
 Analysis *analysis_make(const char *path, const SourceOverlay *overlay);
+/* The same, and the definition of that name is compiled as if it were an entry. */
+Analysis *analysis_make_with_entry(const char *path, const SourceOverlay *overlay, const char *name);
 void analysis_free(Analysis *a);
 /* The name at the place, also directly behind it; NULL: none. */
 const Occurrence *analysis_name_at(const Analysis *a, uint32_t offset);

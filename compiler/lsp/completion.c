@@ -6,6 +6,7 @@
 #include "syntax/tokens.h"
 
 #include <ctype.h>
+#include <dirent.h>
 #include <string.h>
 
 #include "parser.h"
@@ -214,6 +215,28 @@ static void add_constructors(Items *x)
             ast_walk(x->a->modules.list.at[m]->defs[i], &(AstVisitor){.context = x, .type = add_constructors_of});
 }
 
+/* A file `name` of a folder, as an import says it. */
+static void add_file(Items *x, const char *name, const char *own)
+{
+    const size_t n = strlen(name);
+    if (n > 3 && strcmp(name + n - 3, ".dp") == 0 && strcmp(name, own) != 0)
+        add_item(x, arena_strndup(x->a->s->arena, name, n - 3), ITEM_MODULE, NULL, NULL);
+}
+
+/* The files beside the document, or in the folder that is typed already: `typed` begins behind the quote. */
+static void add_files(Items *x, const char *typed, size_t n)
+{
+    const char *path = x->r->document->path, *slash = strrchr(path, '/'), *own = slash ? slash + 1 : path;
+    while (n > 0 && typed[n - 1] != '/')
+        n--;
+    const char *folder = arena_printf(x->a->s->arena, "%.*s%.*s", (int)(own - path), path, (int)n, typed);
+    DIR *dir = *path == '/' ? opendir(folder) : NULL;
+    for (struct dirent *e; dir && (e = readdir(dir));)
+        add_file(x, e->d_name, n ? "" : own);
+    if (dir)
+        closedir(dir);
+}
+
 static void add_modules(Items *x)
 {
     for (const EmbeddedFile *f = embedded_files; f->name; f++) {
@@ -223,15 +246,16 @@ static void add_modules(Items *x)
     }
 }
 
-/* Is the rest of the line an import's path? */
-static bool is_in_import(const char *text, uint32_t offset)
+/* The import's path that is being typed, from behind its quote on; NULL: this is none. */
+static const char *path_typed(const char *text, uint32_t offset)
 {
     uint32_t start = offset;
     while (start > 0 && text[start - 1] != '\n')
         start--;
     const char *line = text + start + strspn(text + start, " \t");
     const size_t n = (size_t)(text + offset - line);
-    return line <= text + offset && n > 6 && strncmp(line, "import", 6) == 0 && memchr(line, '"', n);
+    const char *quote = line <= text + offset && n > 6 && strncmp(line, "import", 6) == 0 ? memchr(line, '"', n) : NULL;
+    return quote && !memchr(quote + 1, '"', (size_t)(text + offset - quote - 1)) ? quote + 1 : NULL;
 }
 
 void lsp_completion(Request *r)
@@ -247,14 +271,17 @@ void lsp_completion(Request *r)
         uint32_t chain = start;
         while (chain > 0 && (is_name_char(text[chain - 1]) || text[chain - 1] == '.'))
             chain--;
-        if (is_in_import(text, r->offset))
+        const char *typed = path_typed(text, r->offset);
+        if (typed) {
+            add_files(&x, typed, (size_t)(text + r->offset - typed));
             add_modules(&x);
-        else if (start > 0 && text[start - 1] == '#')
+        } else if (start > 0 && text[start - 1] == '#') {
             add_constructors(&x);
-        else if (start > chain)
+        } else if (start > chain) {
             add_members(&x, text + chain, start - 1 - chain);
-        else
+        } else {
             add_everything(&x);
+        }
     }
     strbuf_add(r->out, "]}");
 }

@@ -1,11 +1,13 @@
 #include "lsp/document.h"
 
+#include "lsp/library_files.h"
 #include "support/memory.h"
 #include "support/utf8.h"
 
 #include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 static char *copy(const char *text, size_t n)
 {
@@ -14,7 +16,13 @@ static char *copy(const char *text, size_t n)
     return made;
 }
 
-/* ---- URIs ---- */
+/* ---- paths and URIs ---- */
+
+static const char *base_name(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    return slash ? slash + 1 : path;
+}
 
 static int hex(char c)
 {
@@ -39,18 +47,54 @@ char *path_of_uri(const char *uri)
     return path;
 }
 
+bool is_same_file(const char *a, const char *b)
+{
+    struct stat of_a, of_b;
+    return strcmp(a, b) == 0 || (strcmp(base_name(a), base_name(b)) == 0 && stat(a, &of_a) == 0 &&
+                                 stat(b, &of_b) == 0 && of_a.st_dev == of_b.st_dev && of_a.st_ino == of_b.st_ino);
+}
+
+/* Without `x/..`, as editors name their files. */
+static char *plain_path(const char *path)
+{
+    char *made = copy(path, strlen(path));
+    for (char *up; (up = strstr(made, "/../"));) {
+        char *start = up;
+        while (start > made && start[-1] != '/')
+            start--;
+        start -= start > made;
+        memmove(start, up + 3, strlen(up + 3) + 1);
+    }
+    return made;
+}
+
 /* A path that is not absolute was a URI of another kind, or is beside one. */
 void add_uri_of_path(StrBuf *out, const char *path)
 {
-    if (*path == '/')
+    char *plain = plain_path(path);
+    if (*plain == '/')
         strbuf_add(out, "file://");
-    for (; *path; path++) {
+    for (path = plain; *path; path++) {
         const unsigned char c = (unsigned char)*path;
         if (isalnum(c) || strchr("/-._~:", c))
             strbuf_addn(out, path, 1);
         else
             strbuf_printf(out, "%%%02X", c);
     }
+    free(plain);
+}
+
+/* Behind so many UTF-16 units of the line line[0..n), a byte that is no UTF-8 counted as one. */
+static uint32_t offset_in_line(const char *line, size_t n, uint64_t units)
+{
+    size_t i = 0;
+    for (uint64_t count = 0; i < n && count < units;) {
+        uint32_t code = 0;
+        const size_t length = utf8_decode(line + i, n - i, &code);
+        count += length && code >= 0x10000 ? 2 : 1;
+        i += length ? length : 1;
+    }
+    return (uint32_t)i;
 }
 
 /* ---- documents ---- */
@@ -74,7 +118,7 @@ Document *document_find(const Documents *ds, const char *uri)
 Document *document_of_path(const Documents *ds, const char *path)
 {
     for (uint32_t i = 0; i < ds->n; i++)
-        if (strcmp(ds->at[i]->path, path) == 0)
+        if (is_same_file(ds->at[i]->path, path))
             return ds->at[i];
     return NULL;
 }
@@ -96,6 +140,16 @@ static void document_free(Document *d)
     free(d);
 }
 
+/* Takes the heap's text. */
+static void take_text(Documents *ds, Document *d, char *text, size_t n)
+{
+    free(d->text);
+    d->n = n;
+    d->text = text;
+    for (uint32_t i = 0; i < ds->n; i++) /* others may import it */
+        ds->at[i]->changed = true;
+}
+
 void document_put(Documents *ds, const char *uri, const char *text)
 {
     Document *d = document_find(ds, uri);
@@ -107,11 +161,50 @@ void document_put(Documents *ds, const char *uri, const char *text)
         ds->at[ds->n++] = d;
         ds->overlay.text = overlay_text;
     }
-    free(d->text);
-    d->n = strlen(text);
-    d->text = copy(text, d->n);
-    for (uint32_t i = 0; i < ds->n; i++) /* others may import it */
-        ds->at[i]->changed = true;
+    take_text(ds, d, copy(text, strlen(text)), strlen(text));
+}
+
+static size_t offset_in_text(const Document *d, const Json *position)
+{
+    const char *line = d->text;
+    for (uint64_t skip = json_number(position, "line", 0); skip > 0; skip--) {
+        const char *end = strchr(line, '\n');
+        if (!end)
+            return d->n;
+        line = end + 1;
+    }
+    return (size_t)(line - d->text) + offset_in_line(line, strcspn(line, "\n"), json_number(position, "character", 0));
+}
+
+void document_change(Documents *ds, const char *uri, const Json *change)
+{
+    Document *d = document_find(ds, uri);
+    const Json *text = json_get(change, "text"), *range = json_get(change, "range");
+    if (!text || text->kind != JSON_TEXT)
+        return;
+    if (!d || !range || range->kind != JSON_OBJECT) {
+        document_put(ds, uri, text->text);
+        return;
+    }
+    const size_t from = offset_in_text(d, json_get(range, "start")), end = offset_in_text(d, json_get(range, "end"));
+    const size_t to = end > from ? end : from, more = strlen(text->text);
+    char *made = memory_alloc(d->n - (to - from) + more + 1, 1);
+    memcpy(made, d->text, from);
+    memcpy(made + from, text->text, more);
+    memcpy(made + from + more, d->text + to, d->n - to);
+    take_text(ds, d, made, d->n - (to - from) + more);
+}
+
+bool document_is_saved(const Document *d)
+{
+    FILE *in = fopen(d->path, "rb");
+    char *text = memory_alloc(d->n + 2, 1);
+    const size_t n = in ? fread(text, 1, d->n + 1, in) : 0;
+    const bool same = in && n == d->n && memcmp(text, d->text, n) == 0;
+    free(text);
+    if (in)
+        fclose(in);
+    return same;
 }
 
 void document_drop(Documents *ds, const char *uri)
@@ -129,6 +222,9 @@ void documents_free(Documents *ds)
 {
     for (uint32_t i = 0; i < ds->n; i++)
         document_free(ds->at[i]);
+    for (uint32_t i = 0; i < ds->nroots; i++)
+        free(ds->roots[i]);
+    free(ds->roots);
     free(ds->at);
 }
 
@@ -180,6 +276,32 @@ void add_range(StrBuf *out, Session *s, Span at)
     strbuf_add(out, "}");
 }
 
+void add_text_member(StrBuf *out, const char *key, const char *text)
+{
+    strbuf_printf(out, "\"%s\":", key);
+    diag_json_string(out, text ? text : "");
+}
+
+static void add_uri_member(StrBuf *out, const char *path)
+{
+    StrBuf uri = {0};
+    add_uri_of_path(&uri, path);
+    add_text_member(out, "uri", uri.text);
+    strbuf_free(&uri);
+}
+
+void add_location(StrBuf *out, const Analysis *a, Span at)
+{
+    strbuf_add(out, "{");
+    const SourceFile *file = a->s->files.at[at.file];
+    char *library = file->is_stdlib ? library_file_path(file->path) : NULL;
+    add_uri_member(out, library ? library : file->path);
+    free(library);
+    strbuf_add(out, ",\"range\":");
+    add_range(out, a->s, at);
+    strbuf_add(out, "}");
+}
+
 uint32_t offset_of_position(Session *s, uint32_t file, const Json *position)
 {
     const SourceFile *f = s->files.at[file];
@@ -189,12 +311,5 @@ uint32_t offset_of_position(Session *s, uint32_t file, const Json *position)
     if (line >= last)
         return f->length;
     const char *text = source_line(s, file, (uint32_t)line + 1, &n);
-    uint32_t i = 0;
-    for (uint64_t count = 0; i < n && count < character;) {
-        uint32_t code = 0;
-        const size_t length = utf8_decode(text + i, n - i, &code);
-        count += length && code >= 0x10000 ? 2 : 1;
-        i += length ? (uint32_t)length : 1;
-    }
-    return (uint32_t)(text - f->text) + i;
+    return (uint32_t)(text - f->text) + offset_in_line(text, n, character);
 }

@@ -2,37 +2,11 @@
 
 #include "cost/symbolic_report.h"
 #include "fmt/fmt.h"
+#include "lsp/library_files.h"
 #include "syntax/ast_walk.h"
-#include "syntax/build.h"
-#include "syntax/tokens.h"
 
 #include <stdlib.h>
 #include <string.h>
-
-#include "parser.h"
-
-static void add_text_member(StrBuf *out, const char *key, const char *text)
-{
-    strbuf_printf(out, "\"%s\":", key);
-    diag_json_string(out, text ? text : "");
-}
-
-static void add_uri_member(StrBuf *out, const char *path)
-{
-    StrBuf uri = {0};
-    add_uri_of_path(&uri, path);
-    add_text_member(out, "uri", uri.text);
-    strbuf_free(&uri);
-}
-
-static void add_location(StrBuf *out, const Analysis *a, Span at)
-{
-    strbuf_add(out, "{");
-    add_uri_member(out, a->s->files.at[at.file]->path);
-    strbuf_add(out, ",\"range\":");
-    add_range(out, a->s, at);
-    strbuf_add(out, "}");
-}
 
 /* ---- diagnostics ---- */
 
@@ -108,11 +82,9 @@ void add_diagnostics(StrBuf *out, const Document *d, const Analysis *a)
 
 /* ---- hover ---- */
 
-/* Of a definition that an entry uses. */
-static void add_cost(StrBuf *out, const Analysis *a, const Def *def)
+/* False: the definition is no function of the program, because no entry uses it or it is small. */
+static bool add_cost_of(StrBuf *out, const Analysis *a, const Def *def)
 {
-    if (!a->core || def->kind != DEF_VALUE)
-        return;
     for (uint32_t i = 0; i < a->core->fns.n; i++) {
         const Span at = a->core->fns.at[i]->span;
         if (at.file != def->span.file || at.start < def->span.start || at.end > def->span.end ||
@@ -121,19 +93,35 @@ static void add_cost(StrBuf *out, const Analysis *a, const Def *def)
         strbuf_add(out, "\n\n```text\n");
         symbolic_print_one(out, a->core, symbolic_costs(a->core, a->s->arena), i, a->s->arena);
         strbuf_add(out, "```");
-        return;
+        return true;
     }
+    return false;
 }
 
-static void add_hover_text(StrBuf *out, const Analysis *a, const Occurrence *o)
+/* It is compiled alone if the document has not got it: if its types say enough, and nothing is wrong with it. */
+static void add_cost(StrBuf *out, const Request *r, const Def *def)
+{
+    const SourceFile *file = r->a->s->files.at[def->span.file];
+    if (def->kind != DEF_VALUE || !r->a->core || add_cost_of(out, r->a, def))
+        return;
+    char *library = file->is_stdlib ? library_file_path(file->path) : NULL;
+    Analysis *alone = analysis_make_with_entry(library ? library : file->path, &r->documents->overlay, def->name);
+    for (uint32_t i = 0; alone->core && i < alone->own->ndefs; i++)
+        if (alone->own->defs[i]->span.start == def->span.start && add_cost_of(out, alone, alone->own->defs[i]))
+            break;
+    analysis_free(alone);
+    free(library);
+}
+
+static void add_hover_text(StrBuf *out, const Request *r, const Occurrence *o)
 {
     strbuf_add(out, "```dp\n");
-    add_signature(out, a, o);
+    add_signature(out, r->a, o);
     strbuf_add(out, "\n```");
     if (o->def && o->def->doc)
         strbuf_printf(out, "\n\n%s", o->def->doc);
     if (o->def)
-        add_cost(out, a, o->def);
+        add_cost(out, r, o->def);
 }
 
 static void add_hover(Request *r, const StrBuf *text, Span at)
@@ -152,7 +140,7 @@ void lsp_hover(Request *r)
     const Expr *e = o ? NULL : analysis_expr_at(r->a, r->offset);
     Type *t = e ? r->a->checked->expr_types[e->id] : NULL;
     if (o) {
-        add_hover_text(&text, r->a, o);
+        add_hover_text(&text, r, o);
         add_hover(r, &text, o->span);
     } else {
         StrBuf type = {0};
@@ -168,284 +156,41 @@ void lsp_hover(Request *r)
     strbuf_free(&text);
 }
 
-/* ---- where a name is ---- */
-
-void lsp_definition(Request *r)
-{
-    Span at;
-    const Occurrence *o = analysis_name_at(r->a, r->offset);
-    const Def *import = analysis_def_at(r->a, r->offset);
-    if (o && definition_of(o, &at) && is_users(r->a, at))
-        add_location(r->out, r->a, at);
-    else if (!o && import && import->kind == DEF_IMPORT && r->offset <= import->span.end && import->module &&
-             is_users(r->a, span_make(import->module->file, 0, 0)))
-        add_location(r->out, r->a, span_make(import->module->file, 0, 0));
-    else
-        strbuf_add(r->out, "null");
-}
-
-/* The same definition in whatever analysis: a place in a file. */
-typedef struct Target {
-    const char *path, *name;
-    uint32_t start;
-} Target;
-
-static bool target_of(const Analysis *a, const Occurrence *o, Target *t)
-{
-    Span at;
-    if (!o || !definition_of(o, &at) || !is_users(a, at))
-        return false;
-    *t = (Target){a->s->files.at[at.file]->path, o->def ? o->def->name : o->pat->name, at.start};
-    return true;
-}
-
-static bool is_target(const Analysis *a, const Occurrence *o, const Target *t)
-{
-    Span at;
-    return definition_of(o, &at) && at.start == t->start && is_users(a, at) &&
-           strcmp(a->s->files.at[at.file]->path, t->path) == 0;
-}
-
-/* Calls `visit` for each place of the target in a file, once: by the documents' analyses. */
-typedef struct Places {
-    const Target *target;
-    void (*visit)(void *context, const Analysis *a, const Occurrence *o);
-    void *context;
-} Places;
-
-static bool is_seen(const Documents *ds, uint32_t before, const char *path)
-{
-    for (uint32_t i = 0; i < before; i++)
-        for (uint32_t f = 0; ds->at[i]->now && f < ds->at[i]->now->s->files.n; f++)
-            if (strcmp(ds->at[i]->now->s->files.at[f]->path, path) == 0)
-                return true;
-    return false;
-}
-
-static void visit_places(Request *r, const Places *p)
-{
-    for (uint32_t d = 0; d < r->documents->n; d++) {
-        const Analysis *a = document_analysis(r->documents, r->documents->at[d]);
-        for (uint32_t i = 0; i < a->names.n; i++) {
-            const Occurrence *o = &a->names.at[i];
-            if (is_target(a, o, p->target) && !is_seen(r->documents, d, a->s->files.at[o->span.file]->path))
-                p->visit(p->context, a, o);
-        }
-    }
-}
-
-typedef struct List {
-    StrBuf *out;
-    const char *separator;
-    bool with_definition;
-} List;
-
-static void add_reference(void *context, const Analysis *a, const Occurrence *o)
-{
-    List *l = context;
-    if (o->defines && !l->with_definition)
-        return;
-    strbuf_add(l->out, l->separator);
-    add_location(l->out, a, o->span);
-    l->separator = ",";
-}
-
-void lsp_references(Request *r)
-{
-    Target t;
-    const Json *with = json_get(json_get(r->params, "context"), "includeDeclaration");
-    List list = {r->out, "", !with || strcmp(with->text, "false") != 0};
-    strbuf_add(r->out, "[");
-    if (target_of(r->a, analysis_name_at(r->a, r->offset), &t))
-        visit_places(r, &(Places){&t, add_reference, &list});
-    strbuf_add(r->out, "]");
-}
-
-void lsp_highlights(Request *r)
-{
-    Target t;
-    const char *separator = "";
-    strbuf_add(r->out, "[");
-    const bool found = target_of(r->a, analysis_name_at(r->a, r->offset), &t);
-    for (uint32_t i = 0; found && i < r->a->names.n; i++) {
-        const Occurrence *o = &r->a->names.at[i];
-        if (o->span.file != r->a->file || !is_target(r->a, o, &t))
-            continue;
-        strbuf_printf(r->out, "%s{\"kind\":%d,\"range\":", separator, o->defines ? 3 : 2);
-        add_range(r->out, r->a->s, o->span);
-        strbuf_add(r->out, "}");
-        separator = ",";
-    }
-    strbuf_add(r->out, "]");
-}
-
-/* ---- renaming ---- */
-
-static bool is_new_name(const char *name)
-{
-    TokenList tokens = {0};
-    Session *s = session_create();
-    scan_tokens(s, source_add_text(s, "name", name, strlen(name), false), &tokens);
-    const bool good = tokens.n == 2 && tokens.at[0].kind == T_NAME && tokens.at[0].span.start == 0 &&
-                      tokens.at[0].span.end == strlen(name);
-    session_destroy(s);
-    return good;
-}
-
-typedef struct Edit {
-    const char *path; /* the session's */
-    Session *s;
-    Span span;
-    const char *text;
-} Edit;
-typedef struct Edits {
-    Arena *arena;
-    const char *name;
-    VEC(Edit) list;
-} Edits;
-
-/* A punned field keeps its name. */
-static void add_edit(void *context, const Analysis *a, const Occurrence *o)
-{
-    Edits *e = context;
-    const SourceFile *file = a->s->files.at[o->span.file];
-    const char *text = e->name;
-    if (o->is_pun)
-        text =
-            arena_printf(e->arena, "%.*s = %s", (int)(o->span.end - o->span.start), file->text + o->span.start, text);
-    Edit edit = {file->path, a->s, o->span, text};
-    vec_push(e->arena, &e->list, edit);
-}
-
-static int compare_edits(const void *left, const void *right)
-{
-    const Edit *a = left, *b = right;
-    const int c = strcmp(a->path, b->path);
-    return c ? c : a->span.start < b->span.start ? -1 : a->span.start > b->span.start;
-}
-
-/* A text with the edits of its file in it. */
-static char *edited(Arena *arena, const Edits *e, const char *path, const char *text, size_t n, size_t *made)
-{
-    StrBuf out = {0};
-    size_t at = 0;
-    for (uint32_t i = 0; i < e->list.n; i++) {
-        const Edit *edit = &e->list.at[i];
-        if (strcmp(edit->path, path) != 0 || edit->span.start < at || edit->span.end > n)
-            continue;
-        strbuf_addn(&out, text + at, edit->span.start - at);
-        strbuf_add(&out, edit->text);
-        at = edit->span.end;
-    }
-    strbuf_addn(&out, text + at, n - at);
-    char *copy = arena_strndup(arena, out.n ? out.text : "", out.n);
-    *made = out.n;
-    strbuf_free(&out);
-    return copy;
-}
-
-/* Files as they would be. */
-typedef struct Renamed {
-    SourceOverlay overlay;
-    Request *r;
-    const Edits *edits;
-} Renamed;
-
-static const char *renamed_text(const SourceOverlay *overlay, const char *path, size_t *n)
-{
-    const Renamed *x = (const Renamed *)overlay;
-    const Documents *ds = x->r->documents;
-    const Document *d = document_of_path(ds, path);
-    if (d)
-        return edited(x->edits->arena, x->edits, path, d->text, d->n, n);
-    for (uint32_t i = 0; i < ds->n; i++)
-        for (uint32_t f = 0; ds->at[i]->now && f < ds->at[i]->now->s->files.n; f++) {
-            const SourceFile *file = ds->at[i]->now->s->files.at[f];
-            if (!file->is_stdlib && strcmp(file->path, path) == 0)
-                return edited(x->edits->arena, x->edits, path, file->text, file->length, n);
-        }
-    return NULL;
-}
-
-/* Does each document have the mistakes that it had, and the name the places that it had? */
-static bool means_the_same(Request *r, const Edits *e)
-{
-    Renamed x = {{renamed_text}, r, e};
-    bool same = true;
-    for (uint32_t d = 0; same && d < r->documents->n; d++) {
-        const Analysis *old = r->documents->at[d]->now;
-        Analysis *new = analysis_make(r->documents->at[d]->path, &x.overlay);
-        same = new->own &&new->s->error_count == old->s->error_count &&new->names.n == old->names.n;
-        for (uint32_t i = 0; same && i < old->names.n; i++) {
-            const Occurrence *a = &old->names.at[i], *b = &new->names.at[i];
-            same = !a->pat == !b->pat && !a->def == !b->def && (!a->pat || a->pat->id == b->pat->id) &&
-                   (!a->def || (a->def->index == b->def->index && a->def->kind == b->def->kind));
-        }
-        analysis_free(new);
-    }
-    return same;
-}
-
-static void add_edits(StrBuf *out, const Edits *e)
-{
-    strbuf_add(out, "{\"changes\":{");
-    for (uint32_t i = 0; i < e->list.n; i++) {
-        const Edit *edit = &e->list.at[i];
-        const bool begins = i == 0 || strcmp(edit[-1].path, edit->path) != 0;
-        if (begins) {
-            StrBuf uri = {0};
-            add_uri_of_path(&uri, edit->path);
-            strbuf_add(out, i ? "]," : "");
-            diag_json_string(out, uri.text);
-            strbuf_add(out, ":[");
-            strbuf_free(&uri);
-        }
-        strbuf_printf(out, "%s{\"range\":", begins ? "" : ",");
-        add_range(out, edit->s, edit->span);
-        strbuf_add(out, ",");
-        add_text_member(out, "newText", edit->text);
-        strbuf_add(out, "}");
-    }
-    strbuf_add(out, e->list.n ? "]}}" : "}}");
-}
-
-void lsp_prepare_rename(Request *r)
-{
-    Target t;
-    const Occurrence *o = analysis_name_at(r->a, r->offset);
-    if (!target_of(r->a, o, &t)) {
-        strbuf_add(r->out, "null");
-        return;
-    }
-    strbuf_add(r->out, "{\"range\":");
-    add_range(r->out, r->a->s, o->span);
-    strbuf_add(r->out, ",");
-    add_text_member(r->out, "placeholder", t.name);
-    strbuf_add(r->out, "}");
-}
-
-void lsp_rename(Request *r)
-{
-    Target t;
-    Edits edits = {.arena = r->a->s->arena, .name = json_text(r->params, "newName")};
-    if (!target_of(r->a, analysis_name_at(r->a, r->offset), &t)) {
-        r->error = "nothing here can be renamed";
-        return;
-    }
-    if (!is_new_name(edits.name)) {
-        r->error = "this is not a name";
-        return;
-    }
-    visit_places(r, &(Places){&t, add_edit, &edits});
-    if (edits.list.n)
-        qsort(edits.list.at, edits.list.n, sizeof(Edit), compare_edits);
-    if (means_the_same(r, &edits))
-        add_edits(r->out, &edits);
-    else
-        r->error = "with this name the program would mean something else";
-}
-
 /* ---- formatting ---- */
+
+static bool is_blank(char c) { return c == ' ' || (c >= '\t' && c <= '\r'); }
+static size_t blanks(const char *text, size_t at)
+{
+    size_t n = 0;
+    while (is_blank(text[at + n]))
+        n++;
+    return n;
+}
+
+/* An edit for each run of blanks that is another one in the new text: nothing else differs. Those of a range only,
+ * where the request has one. */
+static void add_blank_edits(Request *r, Session *s, uint32_t file, const char *new)
+{
+    const char *old = s->files.at[file]->text, *separator = "";
+    const Json *range = json_get(r->params, "range");
+    const size_t from = range ? offset_of_position(s, file, json_get(range, "start")) : 0;
+    const size_t to = range ? offset_of_position(s, file, json_get(range, "end")) : s->files.at[file]->length;
+    for (size_t i = 0, k = 0; old[i] || new[k];) {
+        const size_t n = blanks(old, i), m = blanks(new, k);
+        if ((n != m || memcmp(old + i, new + k, n) != 0) && i >= from && i + n <= to) {
+            strbuf_printf(r->out, "%s{\"range\":", separator);
+            add_range(r->out, s, span_make(file, (uint32_t)i, (uint32_t)(i + n)));
+            strbuf_add(r->out, ",\"newText\":");
+            diag_json_string(r->out, arena_strndup(s->arena, new + k, m));
+            strbuf_add(r->out, "}");
+            separator = ",";
+        }
+        i += n, k += m;
+        if (!old[i] || old[i] != new[k])
+            return;
+        i++, k++;
+    }
+}
 
 void lsp_format(Request *r)
 {
@@ -453,11 +198,9 @@ void lsp_format(Request *r)
     Session *s = session_create();
     const uint32_t file = source_add_text(s, r->document->path, r->document->text, r->document->n, false);
     if (fmt_file(s, file, &text) == FMT_OK) {
-        strbuf_add(r->out, "[{\"range\":");
-        add_range(r->out, s, span_make(file, 0, s->files.at[file]->length));
-        strbuf_add(r->out, ",");
-        add_text_member(r->out, "newText", text.text);
-        strbuf_add(r->out, "}]");
+        strbuf_add(r->out, "[");
+        add_blank_edits(r, s, file, text.n ? text.text : "");
+        strbuf_add(r->out, "]");
     } else {
         strbuf_add(r->out, "null"); /* what is wrong has been said */
     }

@@ -3,7 +3,10 @@
  *     server.c      messages, and which function answers which
  *     document.c    open documents, and places in them: lines and UTF-16 units
  *     analysis.c    a document, parsed and checked; every name in it, with what it stands for
- *     features.c    hover, definitions, references, renaming, hints, lenses, symbols, formatting
+ *     features.c    diagnostics, hover, hints, lenses, symbols, formatting
+ *     references.c  a definition and all places that mean it, over files; rename.c changes them
+ *     workspace.c   files that are not open; library_files.c: those of the library, for editors
+ *     run_test.c    the command behind a lens
  *     completion.c  what may be typed, and which parameter is
  *
  * A document is analysed when something is asked of it, or when no message waits. Texts are broken most of the time:

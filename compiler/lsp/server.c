@@ -1,6 +1,8 @@
 #include "lsp/lsp.h"
 
 #include "lsp/features.h"
+#include "lsp/run_test.h"
+#include "lsp/workspace.h"
 #include "support/memory.h"
 
 #include <errno.h>
@@ -14,7 +16,9 @@ enum {
     PARSE_ERROR = -32700,
     INVALID_REQUEST = -32600,
     METHOD_NOT_FOUND = -32601,
+    INVALID_PARAMS = -32602,
     INTERNAL_ERROR = -32603,
+    REQUEST_CANCELLED = -32800,
     REQUEST_FAILED = -32803
 };
 enum { MOST_HEADER = 4096 };
@@ -25,15 +29,33 @@ typedef struct Server {
     StrBuf input; /* read, and not yet taken */
     size_t taken; /* of it */
     Documents documents;
+    TestRun test;
     bool shut_down, ended;
 } Server;
 
+static void end_test(Server *s);
+
 /* ---- streams ---- */
+
+/* Waits for input, and ends the test that has ended in the meantime. */
+static void wait_for_input(Server *s)
+{
+    for (;;) {
+        struct pollfd p[] = {{.fd = s->in, .events = POLLIN}, {.fd = s->test.done, .events = POLLIN}};
+        if (poll(p, s->test.is_running ? 2 : 1, -1) < 0 && errno == EINTR)
+            continue;
+        if (s->test.is_running && p[1].revents)
+            end_test(s);
+        if (p[0].revents)
+            return;
+    }
+}
 
 static bool read_more(Server *s)
 {
-    char part[1 << 14];
+    char part[1 << 16];
     ssize_t n;
+    wait_for_input(s);
     do
         n = read(s->in, part, sizeof part);
     while (n < 0 && errno == EINTR);
@@ -57,18 +79,25 @@ static bool has_input(const Server *s)
 static const char *unread(const Server *s) { return s->input.text ? s->input.text + s->taken : ""; }
 static size_t unread_bytes(const Server *s) { return s->input.n - s->taken; }
 
+/* Of the content, by the header's lines; SIZE_MAX: they do not say. */
+static size_t content_bytes(const char *header, const char *end)
+{
+    static const char key[] = "content-length:";
+    size_t length = SIZE_MAX;
+    for (const char *line = header; line < end; line = strstr(line, "\r\n") + 2)
+        if (strncasecmp(line, key, sizeof key - 1) == 0)
+            length = strtoull(line + sizeof key - 1, NULL, 10);
+    return length;
+}
+
 /* The bytes of the content, behind the header; SIZE_MAX at the end, and where the header is none. */
 static size_t read_header(Server *s)
 {
-    static const char key[] = "content-length:";
     const char *end;
     while (!(end = unread_bytes(s) ? strstr(unread(s), "\r\n\r\n") : NULL))
         if (unread_bytes(s) > MOST_HEADER || !read_more(s))
             return SIZE_MAX;
-    size_t length = SIZE_MAX;
-    for (const char *line = unread(s); line < end; line = strstr(line, "\r\n") + 2)
-        if (strncasecmp(line, key, sizeof key - 1) == 0)
-            length = strtoull(line + sizeof key - 1, NULL, 10);
+    const size_t length = content_bytes(unread(s), end);
     s->taken = (size_t)(end + 4 - s->input.text);
     return length;
 }
@@ -174,13 +203,15 @@ static void analyse_all(void *data)
 
 static void initialize(StrBuf *out)
 {
-    strbuf_add(out, "{\"capabilities\":{\"textDocumentSync\":{\"openClose\":true,\"change\":1,\"save\":true},"
+    strbuf_add(out, "{\"capabilities\":{\"textDocumentSync\":{\"openClose\":true,\"change\":2,\"save\":true},"
                     "\"hoverProvider\":true,\"definitionProvider\":true,\"referencesProvider\":true,"
                     "\"documentHighlightProvider\":true,\"documentSymbolProvider\":true,"
                     "\"renameProvider\":{\"prepareProvider\":true},"
                     "\"completionProvider\":{\"triggerCharacters\":[\".\",\"#\",\"\\\"\"]},"
                     "\"signatureHelpProvider\":{\"triggerCharacters\":[\" \"]},"
-                    "\"documentFormattingProvider\":true,\"inlayHintProvider\":true,"
+                    "\"documentFormattingProvider\":true,\"documentRangeFormattingProvider\":true,"
+                    "\"executeCommandProvider\":{\"commands\":[\"dpc.runTest\"]},"
+                    "\"inlayHintProvider\":true,"
                     "\"codeLensProvider\":{\"resolveProvider\":false}},"
                     "\"serverInfo\":{\"name\":\"dpc\",\"version\":\"" DPC_VERSION "\"}}");
 }
@@ -199,6 +230,7 @@ static const struct {
     {"textDocument/completion", lsp_completion},
     {"textDocument/signatureHelp", lsp_signature_help},
     {"textDocument/formatting", lsp_format},
+    {"textDocument/rangeFormatting", lsp_format},
     {"textDocument/inlayHint", lsp_inlay_hints},
     {"textDocument/codeLens", lsp_code_lenses},
 };
@@ -226,6 +258,55 @@ static void answer_about_document(Server *s, const Json *id, const Json *params,
     strbuf_free(&result);
 }
 
+/* ---- tests ---- */
+
+static void execute(Server *s, const Json *id, const Json *params)
+{
+    const Json *words = json_get(params, "arguments"), *path = words ? words->first : NULL;
+    const Json *name = path ? path->next : NULL;
+    if (strcmp(json_text(params, "command"), "dpc.runTest") != 0 || !name || path->kind != JSON_TEXT ||
+        name->kind != JSON_TEXT) {
+        send_error(s, id, INVALID_PARAMS, "dpc.runTest has a file and a name");
+        return;
+    }
+    const Document *d = document_of_path(&s->documents, path->text);
+    StrBuf as_json = {0};
+    add_id(&as_json, id);
+    if (s->test.is_running)
+        send_error(s, id, REQUEST_FAILED, "a test is running");
+    else if (d && !document_is_saved(d))
+        send_error(s, id, REQUEST_FAILED, "the file has changes that are not saved");
+    else if (!test_run_start(&s->test, as_json.text, path->text, name->text))
+        send_error(s, id, REQUEST_FAILED, "the test cannot be started");
+    strbuf_free(&as_json);
+}
+
+/* The editor shows what was printed; the result has it, too. */
+static void end_test(Server *s)
+{
+    enum { MESSAGE_ERROR = 1, MESSAGE_INFO = 3 };
+    StrBuf output = {0}, out = {0}, text = {0};
+    char *head = s->test.id, *name = s->test.name;
+    strbuf_printf(&out, "%s,\"result\":{\"output\":", head);
+    strbuf_printf(&text, "%s: ", name);
+    const int status = test_run_finish(&s->test, &output);
+    diag_json_string(&out, output.n ? output.text : "");
+    strbuf_printf(&out, ",\"status\":%d}}", status);
+    send_message(s, &out);
+    strbuf_free(&out);
+    strbuf_add(&text, output.n ? output.text : "it cannot be started");
+    strbuf_printf(&out, "{\"jsonrpc\":\"2.0\",\"method\":\"window/showMessage\",\"params\":{\"type\":%d,\"message\":",
+                  status ? MESSAGE_ERROR : MESSAGE_INFO);
+    diag_json_string(&out, text.text);
+    strbuf_add(&out, "}}");
+    send_message(s, &out);
+    strbuf_free(&out);
+    strbuf_free(&text);
+    strbuf_free(&output);
+}
+
+/* ---- requests and notifications ---- */
+
 static void answer_request(Server *s, const Json *id, const char *method, const Json *params)
 {
     StrBuf result = {0};
@@ -235,25 +316,24 @@ static void answer_request(Server *s, const Json *id, const char *method, const 
             return;
         }
     if (strcmp(method, "initialize") == 0) {
+        workspace_set_roots(&s->documents, params);
         initialize(&result);
         send_result(s, id, &result);
     } else if (strcmp(method, "shutdown") == 0) {
         s->shut_down = true;
         send_result(s, id, &result);
+    } else if (strcmp(method, "workspace/executeCommand") == 0) {
+        execute(s, id, params);
     } else {
         send_error(s, id, *method ? METHOD_NOT_FOUND : INVALID_REQUEST, "there is no such method");
     }
     strbuf_free(&result);
 }
 
-/* The whole text comes with each change. */
-static const char *changed_text(const Json *params)
+static void change_document(Server *s, const char *uri, const Json *changes)
 {
-    const Json *changes = json_get(params, "contentChanges"), *last = changes ? changes->first : NULL;
-    while (last && last->next)
-        last = last->next;
-    const Json *text = json_get(last, "text");
-    return text && text->kind == JSON_TEXT ? text->text : NULL;
+    for (const Json *c = changes && changes->kind == JSON_LIST ? changes->first : NULL; c; c = c->next)
+        document_change(&s->documents, uri, c);
 }
 
 static void close_document(Server *s, const char *uri)
@@ -272,15 +352,45 @@ static void close_document(Server *s, const char *uri)
 static void take_notification(Server *s, const char *method, const Json *params)
 {
     const Json *document = json_get(params, "textDocument");
-    const char *uri = json_text(document, "uri"), *text = changed_text(params);
+    const char *uri = json_text(document, "uri");
     if (strcmp(method, "exit") == 0)
         s->ended = true;
     else if (strcmp(method, "textDocument/didOpen") == 0 && *uri)
         document_put(&s->documents, uri, json_text(document, "text"));
-    else if (strcmp(method, "textDocument/didChange") == 0 && *uri && text)
-        document_put(&s->documents, uri, text);
+    else if (strcmp(method, "textDocument/didChange") == 0 && document_find(&s->documents, uri))
+        change_document(s, uri, json_get(params, "contentChanges"));
     else if (strcmp(method, "textDocument/didClose") == 0)
         close_document(s, uri);
+}
+
+/* ---- cancelled requests ---- */
+
+static bool same_id(const Json *a, const Json *b)
+{
+    return a && b && a->kind == b->kind && (a->kind == JSON_TEXT || a->kind == JSON_NUMBER) &&
+           strcmp(a->text, b->text) == 0;
+}
+
+/* Has a message that waits taken the request back? */
+static bool is_cancelled(Server *s, Arena *arena, const Json *id)
+{
+    static const char method[] = "$/cancelRequest";
+    struct pollfd p = {.fd = s->in, .events = POLLIN};
+    while (poll(&p, 1, 0) > 0 && (p.revents & POLLIN) && read_more(s))
+        ;
+    const char *at = unread(s), *all = at + unread_bytes(s);
+    for (const char *end; at < all && (end = strstr(at, "\r\n\r\n"));) {
+        const char *content = end + 4, *found = strstr(content, method);
+        const size_t n = content_bytes(at, end);
+        if (!found || n > (size_t)(all - content))
+            return false;
+        const Json *json = found < content + n ? json_read(arena, content) : NULL;
+        if (json && strcmp(json_text(json, "method"), method) == 0 &&
+            same_id(json_get(json_get(json, "params"), "id"), id))
+            return true;
+        at = content + n;
+    }
+    return false;
 }
 
 typedef struct Message {
@@ -299,7 +409,9 @@ static void take_message(void *data)
         return;
     }
     m->id = json_get(json, "id");
-    if (m->id)
+    if (m->id && is_cancelled(m->s, m->arena, m->id))
+        send_error(m->s, m->id, REQUEST_CANCELLED, "cancelled");
+    else if (m->id)
         answer_request(m->s, m->id, json_text(json, "method"), json_get(json, "params"));
     else
         take_notification(m->s, json_text(json, "method"), json_get(json, "params"));

@@ -4,6 +4,7 @@ typedef struct Walk {
     const AstVisitor *v;
     Arena *scratch;
     VEC(Expr *) todo;
+    Expr *first[32]; /* the room of `todo` until it needs more: a program has thousands of small definitions */
 } Walk;
 
 static void walk_type(Walk *w, const TypeExpr *t)
@@ -183,6 +184,15 @@ static void walk_parts(Walk *w, const Expr *e)
     }
 }
 
+static void walk_begin(Walk *w, const AstVisitor *v)
+{
+    w->v = v;
+    w->scratch = arena_create();
+    w->todo.at = w->first;
+    w->todo.n = 0;
+    w->todo.cap = sizeof w->first / sizeof *w->first;
+}
+
 static void walk_waiting(Walk *w)
 {
     while (w->todo.n > 0) {
@@ -196,14 +206,16 @@ static void walk_waiting(Walk *w)
 
 void ast_walk(const Def *def, const AstVisitor *v)
 {
-    Walk w = {.v = v, .scratch = arena_create()};
+    Walk w;
+    walk_begin(&w, v);
     walk_def(&w, def);
     walk_waiting(&w);
 }
 
 void ast_walk_expr(Expr *e, const AstVisitor *v)
 {
-    Walk w = {.v = v, .scratch = arena_create()};
+    Walk w;
+    walk_begin(&w, v);
     add(&w, e);
     walk_waiting(&w);
 }

@@ -12,24 +12,28 @@ function quoted(word) {
   return "'" + word.replace(/'/g, "'\\''") + "'";
 }
 
+// The server would run a test itself; here a terminal does.
+const middleware = {
+  executeCommand: (command, words, next) => (command === "dpc.runTest" ? runTest(...words) : next(command, words)),
+};
+
 function start() {
   const run = { command: dpc(), args: ["lsp"] };
-  client = new LanguageClient("dpc", "DP", { run, debug: run }, { documentSelector: [{ language: "dp" }] });
+  client = new LanguageClient("dpc", "DP", { run, debug: run }, { documentSelector: [{ language: "dp" }], middleware });
   return client.start();
 }
 
-function runTest(file, name) {
+async function runTest(file, name) {
   const title = "dpc test";
+  const document = vscode.workspace.textDocuments.find((d) => d.uri.fsPath === file);
+  if (document && document.isDirty && !(await document.save())) return;
   const terminal = vscode.window.terminals.find((t) => t.name === title) || vscode.window.createTerminal(title);
   terminal.show(true);
   terminal.sendText(`${quoted(dpc())} test --only=${name} ${quoted(file)}`);
 }
 
 exports.activate = async function (context) {
-  context.subscriptions.push(
-    vscode.commands.registerCommand("dpc.runTest", runTest),
-    vscode.commands.registerCommand("dpc.restart", () => client.restart())
-  );
+  context.subscriptions.push(vscode.commands.registerCommand("dpc.restart", () => client.restart()));
   await start();
 };
 
