@@ -32,12 +32,12 @@ END
 "$dpc" doc f.dp -o page.html --title 'Rows & <sums>' >said 2>&1 || fail "dpc doc f.dp: $(cat said)"
 has '<title>Rows &amp; &lt;sums></title>'
 has '<p> Rows, &amp; what <code>sum</code>s they have.'
-has '<pre class=head>type row = [f64]</pre>'
-has '<pre class=head>def squares (row: row)</pre>'
+has '<pre class=head>type <a class=name href="#f.row">row</a> = [f64]</pre>'
+has '<pre class=head>def <a class=name href="#f.squares">squares</a> (row: <a href="#f.row">row</a>)</pre>' # types lead to theirs
 has '<p class=type>[f64] -> f64</p>'
 has '<p>The sum of squares; <code>a &lt; b</code> &amp; &quot;c&quot;.</p>'
 has 'work = 3 n + 2'
-has '<pre class=head>entry main (rows: [row]) : [f64]</pre>'
+has '<pre class=head>entry <a class=name href="#f.main">main</a> (rows: [<a href="#f.row">row</a>]) : [f64]</pre>'
 has '<pre class=example>main [[1, 2]]'
 not '_helper'
 not 'apart__'
@@ -59,10 +59,74 @@ END
 else
     echo "python3 is not installed: the page is not parsed"
 fi
-"$dpc" doc $(ls "$root"/stdlib/*.dp | grep -v prelude.dp) -o library.html >said 2>&1 || fail "the library: $(cat said)"
-[ "$(grep -c '<section class=module>' library.html)" -ge 15 ] && grep -q 'data-name="solve"' library.html || fail "the library's page"
+
+# A folder of modules: costs of what no entry uses, properties, links into other modules, two of one name.
+mkdir -p app/geo app/.git
+cat >app/geo/shapes.dp <<'END'
+type box = {w: f64, h: f64}
+--| As of `grown`, but `nothing`.
+def area (b: box) : f64 = b.w * b.h
+def grown (b: box) (k: f64) : box = {w = b.w * k, h = b.h}
+def each f (b: box) : f64 = f b.w
+-- property grows
+def grows (b: box) = area (grown b 1.0) == area b
+END
+cat >app/main.dp <<'END'
+import "geo/shapes" as S
+--| See `S.area`.
+def total (bs: [S.box]) : f64 = sum { S.area b : b in bs }
+END
+echo 'def main = 1' >app/geo/main.dp
+echo 'def a = 1 + true' >app/.git/wrong.dp
+"$dpc" doc app -o page.html --title app >said 2>&1 || fail "dpc doc app: $(cat said)"
+has '<section class=def data-name="total" id="app/main.dp.total">'
+has '<section class=def data-name="main" id="app/geo/main.dp.main">'
+has '(bs: [<a href="#shapes.box">S.box</a>])'
+has 'See <code><a href="#shapes.area">S.area</a></code>.'
+has '<code><a href="#shapes.grown">grown</a></code>, but <code>nothing</code>'
+has '<pre class=example>def grows (b: <a href="#shapes.box">box</a>) = area (grown b 1.0) == area b</pre>'
+[ "$(grep -c '<pre class=cost>' page.html)" -eq 4 ] || fail "costs of $(grep -c '<pre class=cost>' page.html) definitions"
+mkdir empty
+for words in empty nowhere.dp ''; do
+    "$dpc" doc $words >said 2>&1
+    [ $? -eq 2 ] && grep -q '^dpc: error: ' said || fail "dpc doc $words: $(cat said)"
+done
+
+# The library, all of whose links lead somewhere.
+XDG_CACHE_HOME=$folder/cache
+export XDG_CACHE_HOME
+mkdir -m 700 cache
+"$dpc" doc --library -o library.html >said 2>&1 || fail "the library: $(cat said)"
+[ "$(grep -c '<section class=module>' library.html)" -ge 19 ] && grep -q 'id="linalg.solve"' library.html || fail "the library's page"
+[ "$(grep -c '<pre class=cost>' library.html)" -ge 200 ] || fail "the library has only $(grep -c '<pre class=cost>' library.html) costs"
+for page in page.html library.html; do
+    grep -oE ' id="?[^" >]+' "$page" | sed 's/ id="*//' | sort >ids
+    uniq -d ids | grep . && fail "$page has these places twice"
+    grep -oE 'href="[^"]*"' "$page" | sed 's/href="//; s/"$//; s/&quot;/"/g' | sort -u >links
+    [ -s links ] && grep -v '^#' links && fail "$page leads elsewhere"
+    sed 's/^#//' links | comm -23 - ids | grep . && fail "$page has no such places"
+done
+
+# With a browser: the search, by keys alone.
+if command -v chromium >/dev/null 2>&1; then
+    cat >keys.js <<'END'
+const key=(k,at)=>at.dispatchEvent(new KeyboardEvent('keydown',{key:k,bubbles:true,cancelable:true}));
+key('/',document.body);const said=[document.activeElement.id];
+box.value='median [f64]';box.dispatchEvent(new Event('input'));
+const shown=()=>[...document.querySelectorAll('.def')].filter(d=>d.checkVisibility()).length;
+said.push(shown()>0&&shown()<5,count.textContent===shown()+(shown()===1?' definition':' definitions'));
+key('Enter',box);said.push(document.activeElement.textContent);
+key('Escape',box);said.push(shown()>300);
+document.title=said.join(' ');
+END
+    { sed 's|</html>||' library.html; echo '<script>'; cat keys.js; echo '</script></html>'; } >tried.html
+    timeout 60 chromium --headless=new --no-sandbox --disable-gpu --dump-dom "file://$folder/tried.html" 2>/dev/null >dom.html
+    grep -q '<title>search true true median true</title>' dom.html || fail "keys: $(grep -o '<title>[^<]*' dom.html)"
+else
+    echo "chromium is not installed: the search is not tried"
+fi
 echo 'def a = 1 + true' >wrong.dp
 "$dpc" doc f.dp wrong.dp -o page.html >said 2>&1
 [ $? -eq 2 ] && grep -q 'wrong.dp:1:13: error' said || fail "a mistake: $(cat said)"
-has 'squares' # it is the old page
+has 'data-name="total"' # it is the old page
 exit $failed

@@ -6,6 +6,7 @@ are run, and a text of 20,000 lines."""
 import json
 import os
 import random
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -227,9 +228,10 @@ def run_tests(p, t):
         return answer["result"], message
 
     result, message = run("main")
-    equal("a test that passes", (result["status"], "1 passed" in result["output"], message["type"]), (0, True, 3))
+    equal("a test that passes", (result["status"], result["output"][:9], message["type"]), (0, "1 passed,", 3))
     result, message = run("wrong")
-    equal("one that fails", (result["status"], "false for" in message["message"], message["type"]), (1, True, 1))
+    equal("one that fails", (result["status"], "wrong: /" in message["message"], "false for" in message["message"], "0 passed, 1 failed" in message["message"],
+                              message["type"]), (1, True, True, True, 1))
     t.put(MAIN + "\n")
     answer = p.editor.request("workspace/executeCommand", command="dpc.runTest", arguments=lenses["main"]["arguments"])
     equal("a test of what is not saved", answer["error"]["message"], "the file has changes that are not saved")
@@ -265,6 +267,20 @@ def long_text(editor):
         fail(f"a key takes {least} s in a text of 20,000 lines")
 
 
+def neovim(folder):
+    """A client that others have written."""
+    if not shutil.which("nvim"):
+        print("neovim is not installed: dpc lsp is not tried with its client")
+        return
+    Project(None, folder)
+    script = os.path.join(lsp.ROOT, "tests/lsp_nvim.lua")
+    environment = dict(os.environ, DPC=lsp.DPC, FOLDER=folder, ROOT=lsp.ROOT, XDG_STATE_HOME=folder, XDG_DATA_HOME=folder)
+    done = subprocess.run(["nvim", "--headless", "-u", "NONE", "-i", "NONE", "-n", "-S", script], env=environment, capture_output=True, text=True,
+                          stdin=subprocess.DEVNULL, timeout=120)
+    if "FAILED" in done.stderr or "done" not in done.stderr:
+        fail(f"with Neovim: {done.stdout}{done.stderr}")
+
+
 def main():
     with tempfile.TemporaryDirectory() as folder:
         folder = os.path.realpath(folder)
@@ -283,6 +299,7 @@ def main():
         run_tests(p, t)
         long_text(editor)
         editor.end()
+        neovim(folder + "/nvim")
 
 
 main()

@@ -16,21 +16,25 @@ static char *copy(const char *text)
     return made;
 }
 
-static void output_path(const TestRun *t, char path[sizeof t->folder.path + 16])
+enum { PATH_ROOM = sizeof((TestRun *)NULL)->folder.path + 16 };
+static const char *const streams[] = {"messages", "output"}; /* in the order in which they are shown */
+
+static void stream_path(const TestRun *t, int stream, char path[PATH_ROOM])
 {
-    temp_folder_file(&t->folder, "output", path, sizeof t->folder.path + 16);
+    temp_folder_file(&t->folder, streams[stream], path, PATH_ROOM);
 }
 
 static void *run(void *data)
 {
     TestRun *t = data;
-    char output[sizeof t->folder.path + 16], only[300];
-    output_path(t, output);
+    char messages[PATH_ROOM], output[PATH_ROOM], only[300];
+    stream_path(t, 0, messages);
+    stream_path(t, 1, output);
     snprintf(only, sizeof only, "--only=%s", t->name);
     char *words[] = {"/proc/self/exe", "test", only, "--", t->path, NULL};
     t->status = process_run(words, (ProcessOptions){.in = "/dev/null",
                                                     .out = output,
-                                                    .err = output,
+                                                    .err = messages,
                                                     .tmp = t->folder.path,
                                                     .seconds = SLOWEST,
                                                     .own_group = true});
@@ -72,14 +76,16 @@ bool test_run_start(TestRun *t, const char *id, const char *path, const char *na
 
 int test_run_finish(TestRun *t, StrBuf *output)
 {
-    char path[sizeof t->folder.path + 16], *text = memory_alloc(MOST_OUTPUT, 1);
     pthread_join(t->thread, NULL);
-    output_path(t, path);
-    FILE *in = fopen(path, "rb");
-    strbuf_addn(output, text, in ? fread(text, 1, MOST_OUTPUT - 1, in) : 0);
-    if (in)
-        fclose(in);
-    free(text);
+    for (int stream = 0; stream < 2; stream++) {
+        char path[PATH_ROOM], *text = memory_alloc(MOST_OUTPUT, 1);
+        stream_path(t, stream, path);
+        FILE *in = fopen(path, "rb");
+        strbuf_addn(output, text, in ? fread(text, 1, MOST_OUTPUT - 1, in) : 0);
+        if (in)
+            fclose(in);
+        free(text);
+    }
     forget(t);
     return t->status;
 }
