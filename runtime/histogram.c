@@ -289,30 +289,53 @@ static void run_hist(DpRt *rt, uint32_t kernel, uint32_t variant, const DpCtx *c
     hist_by_best_way(&h);
 }
 
-void dp_hist(DpRt *rt, uint32_t kernel, uint32_t variant, DpCtx *c, const uint64_t *words, const DpCol *size,
-             DpCol *outs)
+/* Of each segment, into bins that lie behind `offsets`. */
+static void hist_segments(DpRt *rt, uint32_t kernel, uint32_t variant, const DpCtx *c, const uint64_t *words,
+                          Offsets offsets, const Bins *bins, DpCol *outs)
 {
-    const DpKernel *k = dp_rt_info(rt, kernel);
-    uint64_t nseg = dp_failed(rt) ? 0 : c->up->n, total = 0;
-    if (nseg == 0) {
-        for (uint32_t i = 0; i < k->nouts; i++)
-            outs[i] = dp_new_col(rt, 0, 16);
-        return;
-    }
-    DpBlock *offsets = dp_offsets_of_lengths(rt, size->addr, 8, nseg, DP_MAILBOX);
-    total = dp_offsets_said(rt, offsets, dp_rt_look(rt));
-    Bins bins = {total, 0, dp_block_addr(offsets),
-                 offsets && offsets->lengths.known ? offsets->lengths.longest : total};
     DpCol data[DP_MAX_OUTS];
-    run_hist(rt, kernel, variant, c, words, &bins, data);
-    for (uint32_t i = 0; i < k->nouts; i++) {
-        outs[i] =
-            dp_views_of_offsets(rt, (Offsets){offsets, 0}, nseg, data[i].addr, total, data[i].bytes, data[i].block);
+    run_hist(rt, kernel, variant, c, words, bins, data);
+    for (uint32_t i = 0; i < dp_rt_info(rt, kernel)->nouts; i++) {
+        outs[i] = dp_views_of_offsets(rt, offsets, c->up->n, data[i].addr, bins->n, data[i].bytes, data[i].block);
         if (outs[i].block)
             outs[i].block->refs_are_element_refs = true;
         dp_col_release(rt, &data[i]);
     }
+}
+
+static void no_histograms(DpRt *rt, uint32_t kernel, DpCol *outs)
+{
+    for (uint32_t i = 0; i < dp_rt_info(rt, kernel)->nouts; i++)
+        outs[i] = dp_new_col(rt, 0, 16);
+}
+
+void dp_hist(DpRt *rt, uint32_t kernel, uint32_t variant, DpCtx *c, const uint64_t *words, const DpCol *size,
+             DpCol *outs)
+{
+    const uint64_t nseg = dp_failed(rt) ? 0 : c->up->n;
+    if (nseg == 0) {
+        no_histograms(rt, kernel, outs);
+        return;
+    }
+    DpBlock *offsets = dp_offsets_of_lengths(rt, size->addr, 8, nseg, DP_MAILBOX);
+    const uint64_t total = dp_offsets_said(rt, offsets, dp_rt_look(rt));
+    const Bins bins = {total, 0, dp_block_addr(offsets),
+                       offsets && offsets->lengths.known ? offsets->lengths.longest : total};
+    hist_segments(rt, kernel, variant, c, words, (Offsets){offsets, 0}, &bins, outs);
     dp_block_release(rt, offsets);
+}
+
+void dp_hist_regular(DpRt *rt, uint32_t kernel, uint32_t variant, DpCtx *c, const uint64_t *words, int64_t size,
+                     DpCol *outs)
+{
+    const uint64_t nseg = dp_failed(rt) ? 0 : c->up->n, each = size > 0 ? (uint64_t)size : 0;
+    if (nseg == 0) {
+        no_histograms(rt, kernel, outs);
+        return;
+    }
+    const Offsets offsets = offsets_regular(each);
+    const Bins bins = {dp_size_mul(nseg, each), 0, offsets.stride, each};
+    hist_segments(rt, kernel, variant, c, words, offsets, &bins, outs);
 }
 
 void dp_hist_root(DpRt *rt, uint32_t kernel, uint32_t variant, DpCtx *c, const uint64_t *words, int64_t size,

@@ -221,6 +221,9 @@ static void hist_element(void *data, uint64_t segment, uint64_t i)
         store_acc(r, at);
 }
 
+/* One number for all segments. */
+static bool is_of_host(const Eval *e, FlatVar v) { return e->frame->fn->vars.at[v].kind == FLAT_HOST; }
+
 /* Offsets of arrays whose lengths are given by a function of the segment. */
 static Index *offsets_of(Eval *e, FlatVar v, Ctx *parent)
 {
@@ -228,7 +231,7 @@ static Index *offsets_of(Eval *e, FlatVar v, Ctx *parent)
     bool is_array = var_type(e, v).rank > 0;
     Index *offsets = index_new(e, n + 1);
     for (uint64_t i = 0; offsets && i < n; i++) {
-        Elem x = var_elem(e, v, parent, i);
+        Elem x = var_elem(e, v, is_of_host(e, v) ? NULL : parent, i);
         offsets->at[i] = is_array ? x.view.len : x.bits;
         FLAT_ASSERT(e, is_array || (int64_t)x.bits >= 0, "a negative length");
         if (offsets->at[i] > UINT32_MAX || (total += offsets->at[i]) > UINT32_MAX) {
@@ -258,7 +261,7 @@ bool exec_hist(Eval *e, const FlatStmt *s)
     }
     for (uint32_t i = 0; i < r.k && r.ok; i++)
         r.ok = bind_arrays(e, s->outs[i], r.c->parent, bins, r.data[i], true);
-    if (r.c->parent)
+    if (r.c->parent && !is_of_host(e, s->reduce.size))
         count_readback(e, r.c->parent->n);
     reduction_close(&r);
     return r.ok;

@@ -248,6 +248,12 @@ static const FlatVarInfo *out_ctx(FlatChecker *c, FlatVar v, FlatCtxKind kind)
     return info_of(c, v);
 }
 
+/* A number that the host knows may be that of all instances. */
+static bool is_of_host(const FlatChecker *c, FlatVar v)
+{
+    return v < c->fn->vars.n && info_of(c, v)->kind == FLAT_HOST && info_of(c, v)->type.rank == 0;
+}
+
 static void check_nested(FlatChecker *c, const FlatStmt *s)
 {
     if (!expect(c, s->nouts == 1, "it binds one context"))
@@ -256,8 +262,7 @@ static void check_nested(FlatChecker *c, const FlatStmt *s)
     if (!info || !use(c, s->nested.source))
         return;
     CoreType t = info_of(c, s->nested.source)->type;
-    bool regular = info_of(c, s->nested.source)->kind == FLAT_HOST && t.rank == 0;
-    if (!regular && !belongs(c, s->nested.source, info->ctx, "the source of lengths"))
+    if (!is_of_host(c, s->nested.source) && !belongs(c, s->nested.source, info->ctx, "the source of lengths"))
         return;
     expect(c, t.rank > 0 || core_type_equal(t, type_i64), "the source is neither an array nor a length");
 }
@@ -465,7 +470,7 @@ static void check_segmented(FlatChecker *c, const FlatStmt *s)
     for (uint32_t i = 0; i < s->nouts; i++)
         body[i + places] = types[i];
     if (s->kind == FLAT_S_HIST)
-        want(c, s->reduce.size, parent, type_i64, "the size");
+        want(c, s->reduce.size, is_of_host(c, s->reduce.size) ? FLAT_ROOT : parent, type_i64, "the size");
     if (s->kind == FLAT_S_SCATTER)
         check_destinations(c, s, parent, types);
     if (c->ok)

@@ -61,19 +61,24 @@ static FlatVar find_memo(const FlattenFn *f, FlatVar parent, FlatVar source, Cor
     return FLAT_NO_VAR;
 }
 
+/* A number for each instance, or of the host where it knows it: the same for all. */
+static FlatVar number_here(FlattenFn *f, BlockTask *task, CoreAtom number, Span span)
+{
+    const bool same = task->ctx != FLAT_ROOT && host_atom(f, number);
+    return region_store1(f, same ? &f->host : task, number, span);
+}
+
 /* What the lengths are taken from. A length that the host knows is that of all segments: a regular dimension, with a
  * stride instead of offsets. */
 static FlatVar nested_source(FlattenFn *f, BlockTask *task, const CoreSoac *soac, Span span)
 {
-    if (task->ctx != FLAT_ROOT && host_atom(f, soac->domain)) {
-        return region_store1(f, &f->host, soac->domain, span);
-    }
-    for (uint32_t i = 0; i < soac->ninputs; i++) {
+    const bool same = task->ctx != FLAT_ROOT && host_atom(f, soac->domain);
+    for (uint32_t i = 0; i < soac->ninputs && !same; i++) {
         FlatVar a = array_here(f, task, soac->inputs[i].var, span);
         if (a != FLAT_NO_VAR)
             return a;
     }
-    return region_store1(f, task, soac->domain, span);
+    return number_here(f, task, soac->domain, span);
 }
 
 static FlatVar nested_ctx(FlattenFn *f, BlockTask *task, const CoreSoac *soac, Span span)
@@ -230,7 +235,7 @@ static bool flatten_hist(FlattenFn *f, BlockTask *task, CoreStmt *s)
     BlockTask *body = run_body(f, task, s, &s->soac);
     if (!body)
         return false;
-    FlatVar size = region_store1(f, task, s->soac.size, s->span);
+    FlatVar size = number_here(f, task, s->soac.size, s->span);
     FlatOp op = make_op(f, &s->soac.op, s->soac.neutral, s->nvars, true, s->span);
     FlatBody b = fuse_results(f, body);
     FlatStmt *r = flat_emit(f, FLAT_S_HIST, s->span, s->nvars);

@@ -202,6 +202,8 @@ static void lower_hist(Lower *w, const PlanKernel *k, PlanOperand ctx)
     PlanOperand size = w->vars[k->stmt->reduce.size], outs = kernel_outs(w, k);
     if (over_root(k))
         LAUNCH(w, HIST_ROOT, k, ctx, outs, size);
+    else if (k->fn->vars.at[k->stmt->reduce.size].kind == FLAT_HOST)
+        LAUNCH(w, HIST_REGULAR, k, ctx, outs, size);
     else
         LAUNCH(w, HIST, k, ctx, outs, size);
 }

@@ -357,6 +357,9 @@ void dp_scatter_root(DpRt *rt, uint32_t kernel, uint32_t variant, DpCtx *c, cons
                      const bool *consume, DpArr *outs);
 void dp_hist(DpRt *rt, uint32_t kernel, uint32_t variant, DpCtx *c, const uint64_t *words, const DpCol *size,
              DpCol *outs);
+/* The same number of bins for all segments. */
+void dp_hist_regular(DpRt *rt, uint32_t kernel, uint32_t variant, DpCtx *c, const uint64_t *words, int64_t size,
+                     DpCol *outs);
 void dp_hist_root(DpRt *rt, uint32_t kernel, uint32_t variant, DpCtx *c, const uint64_t *words, int64_t size,
                   DpArr *outs);
 
