@@ -62,20 +62,40 @@ uint64_t dp_many(DpRt *rt, const DpCtx *c, uint32_t site, bool loops)
     return lane;
 }
 
-enum { GIVEN_HEADER = 16 };
+uint64_t dp_few(DpRt *rt, uint64_t work, uint32_t launches, uint32_t site)
+{
+    const uint64_t choice = dp_param(rt, PARAM_LOOPS);
+    const uint64_t most = dp_size_mul(dp_param(rt, PARAM_LOOP_LANE), launches);
+    const bool lane = choice == NEST_AUTO ? work <= most : choice == NEST_LANE;
+    dp_profile_nest(rt, site, "%s: rounds of %llu", lane ? "loop by a lane" : "loop of launches", (unsigned long long)work);
+    return lane;
+}
+
+enum { GIVEN_HEADER = 32 };
+
+/* The bytes of the lanes' shares, and of what they may give. */
+static void lane_bytes(const DpRt *rt, const DpCtx *c, bool whole, uint64_t *shares, uint64_t *given)
+{
+    const uint64_t items = (uint64_t)dp_rt_loop_groups(rt, dp_ctx_n(c)) * (rt->gpu ? 256 : 1);
+    *shares = whole ? dp_param(rt, PARAM_LOOP_MEMORY) / 2 : items * dp_param(rt, PARAM_LANE_MEMORY);
+    *given = whole ? dp_param(rt, PARAM_LOOP_MEMORY) / 2 : dp_size_mul(dp_ctx_n(c), dp_param(rt, PARAM_LANE_GIVEN));
+}
 
 /* Each item of a map's launch has an equal share, for all instances that it executes; in front of the shares are the
  * bytes that may be given (kernels/common.cl). Half of what is free, at most: what else the lanes give comes besides.
  */
-DpArr dp_lane_memory(DpRt *rt, const DpCtx *c, bool gives)
+DpArr dp_lane_memory(DpRt *rt, const DpCtx *c, bool gives, bool whole)
 {
-    const uint64_t items = (uint64_t)dp_rt_loop_groups(rt, dp_ctx_n(c)) * (rt->gpu ? 256 : 1);
-    const uint64_t free = (rt->heap.limit - rt->heap.used) / 2, shares = items * dp_param(rt, PARAM_LANE_MEMORY);
-    const uint64_t given = gives ? dp_size_mul(dp_ctx_n(c), dp_param(rt, PARAM_LANE_GIVEN)) : 0;
+    const uint64_t free = (rt->heap.limit - rt->heap.used) / 2;
+    const uint64_t spends = dp_param(rt, PARAM_LOOPS) == NEST_LANE ? UINT64_C(1) << 40 : dp_param(rt, PARAM_LOOP_LANE);
+    uint64_t shares, given;
+    lane_bytes(rt, c, whole, &shares, &given);
+    if (!gives)
+        given = 0;
     const uint64_t wanted = dp_size_add(dp_size_add(GIVEN_HEADER, given), shares);
     const uint64_t bytes = wanted < free ? wanted : free > GIVEN_HEADER ? free : GIVEN_HEADER;
     const uint64_t left = (bytes - GIVEN_HEADER) / (shares ? 2 : 1);
-    const uint64_t header[2] = {0, (given < left ? given : left) / 16 * 16};
+    const uint64_t header[4] = {0, (given < left ? given : left) / 16 * 16, spends};
     DpBlock *b = dp_block_new(rt, bytes / 8, 8);
     if (!b)
         return (DpArr){0};
@@ -109,7 +129,7 @@ uint64_t dp_lanes_fitted(DpRt *rt, uint32_t n, const DpCol *results, uint32_t si
     rt->lanes_lacked = false;
     keep_given(rt, fitted && !dp_failed(rt));
     if (!fitted)
-        dp_profile_nest(rt, site, "flat, after too little lane-memory");
+        dp_profile_nest(rt, site, "flat, after too little lane-memory, or too much to do");
     return fitted;
 }
 

@@ -15,7 +15,7 @@ typedef enum DpTuning {
     PARAM_COUNT
 } DpTuning;
 
-typedef enum NestChoice { NEST_AUTO, NEST_FLAT, NEST_LANE } NestChoice; /* the words of PARAM_NEST */
+typedef enum NestChoice { NEST_AUTO, NEST_FLAT, NEST_LANE } NestChoice; /* the words of PARAM_NEST and PARAM_LOOPS */
 
 /* What was asked for, of any device. */
 typedef struct DpTunings {

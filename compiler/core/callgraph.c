@@ -247,3 +247,37 @@ void core_expand_calls(CoreProgram *p, CoreFn *fn, ExpandDepth depth, ExpandCall
     expand_block(&e, fn->body);
     arena_destroy(e.scratch);
 }
+
+/* ---- which functions are called in parallel code ---- */
+
+typedef struct Calls {
+    bool *lifted;
+    bool parallel, changed;
+} Calls;
+
+static void calls_in_block(void *ctx, CoreBlock *b)
+{
+    Calls *c = ctx;
+    bool outer = c->parallel;
+    for (uint32_t i = 0; i < b->stmts.n; i++) {
+        CoreStmt *s = b->stmts.at[i];
+        if (s->kind == CORE_CALL && !c->lifted[s->call.fn->index] && (c->parallel || core_joins_calls(s->call.fn)))
+            c->lifted[s->call.fn->index] = c->changed = true;
+        c->parallel = outer || core_stmt_soac(s);
+        core_stmt_blocks(s, calls_in_block, c);
+        c->parallel = outer;
+    }
+}
+
+const bool *core_lifted_functions(const CoreProgram *p, Arena *scratch)
+{
+    Calls c = {.lifted = arena_array(scratch, bool, p->fns.n + 1), .changed = true};
+    while (c.changed) {
+        c.changed = false;
+        for (uint32_t i = 0; i < p->fns.n; i++) {
+            c.parallel = c.lifted[i];
+            calls_in_block(&c, p->fns.at[i]->body);
+        }
+    }
+    return c.lifted;
+}

@@ -39,6 +39,9 @@ static inline bool core_joins_calls(const CoreFn *fn) { return fn->recursive && 
  * 0 that do not need each other are joined, too. */
 bool core_recurs_together(const CoreFn *fn);
 
+/* By CoreFn.index: is it called in parallel code? */
+const bool *core_lifted_functions(const CoreProgram *p, Arena *scratch);
+
 /* How a call is to be treated by core_expand_calls. */
 typedef bool ExpandCall(void *ctx, const CoreFn *callee);
 /* Replaces each call in fn that `expand` accepts by a copy of the callee's body as it is now. Calls inside the

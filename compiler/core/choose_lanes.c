@@ -13,17 +13,16 @@
  *
  *     m = many; x1, f = if m then { t = memory; y = lane in t { B' -> x }; f = fitted y; -> y, f } else { -> nothing,
  * false } x' = if f then { -> x1 } else { B -> x } */
-#include "core/build.h"
+#include "core/choose_lanes_internal.h"
+
 #include "core/lane.h"
-#include "core/passes.h"
 #include "dp_size.h"
 
 #include <assert.h>
 
 /* SMALL_NEST: elements of parallel operations in a body that are not worth a version of their own; SMALL_FOLD: of one
- * that has nothing but one. MOST_GIVEN: scalars of the sequences that a lane gives. COPIED: statements, as many as the
- * program has, and some more. */
-enum { SMALL_NEST = 64, SMALL_FOLD = 16, COPIED = 500, MOST_GIVEN = 64 };
+ * that has nothing but one. MOST_GIVEN: scalars of the sequences that a lane gives. */
+enum { SMALL_NEST = 64, SMALL_FOLD = 16, MOST_GIVEN = 64 };
 
 typedef struct Chooser {
     CoreProgram *p;
@@ -159,7 +158,7 @@ static void glance_at(void *ctx, CoreBlock *b)
     }
 }
 
-static bool is_possible(CoreBlock *b)
+bool choose_is_possible(CoreBlock *b)
 {
     Glance g = {0};
     glance_at(&g, b);
@@ -285,8 +284,7 @@ static CoreAtom gather(CoreBuilder *b, Given g, const CoreAtom *scalars)
     return build_map(b, soac)[0];
 }
 
-/* The lane's code as a statement; returns what it gives. memory: or a constant. */
-static const CoreAtom *emit_lane(CoreBuilder *b, CoreBlock *code, CoreAtom memory)
+const CoreAtom *choose_emit_lane(CoreBuilder *b, CoreBlock *code, CoreAtom memory, bool whole)
 {
     uint32_t n = code->nresults;
     const Given *given = prepare(b, code, !memory.is_const);
@@ -295,6 +293,7 @@ static const CoreAtom *emit_lane(CoreBuilder *b, CoreBlock *code, CoreAtom memor
         types[i] = core_atom_type(b->fn, code->results[i]);
     CoreStmt *lane = build_stmt(b, CORE_LANE, code->nresults, types);
     lane->lane.memory = memory;
+    lane->lane.whole = whole;
     lane->lane.block = code;
     build_emit(b, lane);
     const CoreAtom *scalars = build_atoms(b, lane->vars, lane->nvars);
@@ -306,18 +305,23 @@ static const CoreAtom *emit_lane(CoreBuilder *b, CoreBlock *code, CoreAtom memor
     return results;
 }
 
-static CoreAtom emit_one(CoreBuilder *b, CoreKind kind, CoreType type)
+static CoreStmt *emit_one_stmt(CoreBuilder *b, CoreKind kind, CoreType type)
 {
     CoreStmt *s = build_stmt(b, kind, 1, &type);
     build_emit(b, s);
-    return build_atom(b, s->vars[0]);
+    return s;
+}
+
+static CoreAtom emit_one(CoreBuilder *b, CoreKind kind, CoreType type)
+{
+    return build_atom(b, emit_one_stmt(b, kind, type)->vars[0]);
 }
 
 static CoreAtom emit_many(CoreBuilder *b, bool loops)
 {
-    CoreAtom many = emit_one(b, CORE_MANY, core_scalar(SC_BOOL));
-    b->out->stmts.at[b->out->stmts.n - 1]->many.loops = loops;
-    return many;
+    CoreStmt *many = emit_one_stmt(b, CORE_MANY, core_scalar(SC_BOOL));
+    many->many.loops = loops;
+    return build_atom(b, many->vars[0]);
 }
 
 /* Returns what the versions give. */
@@ -325,20 +329,21 @@ static const CoreAtom *two_versions(CoreBuilder *b, CoreBlock *code, CoreBlock *
 {
     CoreAtom many = emit_many(b, loops);
     CoreBlock *outer = build_begin(b);
-    const CoreAtom *results = emit_lane(b, code, core_i64(0));
+    const CoreAtom *results = choose_emit_lane(b, code, core_i64(0), false);
     CoreBlock *lane = build_end(b, outer, results, flat->nresults);
     return build_if(b, many, lane, flat);
 }
 
-/* The lanes, if the instances are many: what they give, and whether that means something. */
-static CoreBlock *in_memory(CoreBuilder *b, CoreBlock *code)
+CoreBlock *choose_in_memory(CoreBuilder *b, CoreBlock *code, bool whole)
 {
     CoreBlock *outer = build_begin(b);
-    CoreAtom memory = emit_one(b, CORE_MEMORY, (CoreType){SC_U64, 1});
-    b->out->stmts.at[b->out->stmts.n - 1]->memory.gives = gives_arrays(b->fn, code);
+    CoreStmt *asked = emit_one_stmt(b, CORE_MEMORY, (CoreType){SC_U64, 1});
+    asked->memory.gives = gives_arrays(b->fn, code);
+    asked->memory.whole = whole;
+    const CoreAtom memory = build_atom(b, asked->vars[0]);
     const uint32_t n = code->nresults;
     CoreAtom *given = arena_array(b->p->arena, CoreAtom, n + 1);
-    const CoreAtom *results = emit_lane(b, code, memory);
+    const CoreAtom *results = choose_emit_lane(b, code, memory, whole);
     for (uint32_t i = 0; i < n; i++)
         given[i] = results[i];
     CoreType type_bool = core_scalar(SC_BOOL);
@@ -367,7 +372,7 @@ static const CoreAtom *version_in_memory(CoreBuilder *b, CoreBlock *code, CoreBl
 {
     const uint32_t n = flat->nresults;
     CoreAtom many = emit_many(b, loops);
-    CoreBlock *lanes = in_memory(b, code);
+    CoreBlock *lanes = choose_in_memory(b, code, false);
     const CoreAtom *tried = build_if(b, many, lanes, nothing_like(b, flat));
     CoreBlock *outer = build_begin(b);
     CoreBlock *taken = build_end(b, outer, tried, n);
@@ -384,7 +389,7 @@ static CoreBlock *choose_for_body(Chooser *c, CoreBlock *block, Span span)
     CoreBuilder b = {.p = c->p, .fn = c->fn, .out = block, .span = span};
     uint32_t *which = arena_array(c->scratch, uint32_t, block->nresults + 1);
     Cost cost = {0};
-    if (!is_possible(block))
+    if (!choose_is_possible(block))
         return block;
     CoreBlock *flat = inner_block(c, block, which);
     CoreBlock *code = core_copy_block(c->p, c->fn, c->fn, flat, core_identity_map(c->scratch, c->fn));
@@ -394,7 +399,7 @@ static CoreBlock *choose_for_body(Chooser *c, CoreBlock *block, Span span)
         return block;
     (void)core_take_stmts(block);
     c->budget -= v == ONE_VERSION ? 0 : cost.statements;
-    const CoreAtom *results = v == ONE_VERSION    ? emit_lane(&b, code, core_i64(0))
+    const CoreAtom *results = v == ONE_VERSION    ? choose_emit_lane(&b, code, core_i64(0), false)
                               : v == TWO_VERSIONS ? two_versions(&b, code, flat, cost.loops)
                                                   : version_in_memory(&b, code, flat, cost.loops);
     for (uint32_t i = 0; i < flat->nresults; i++)
@@ -416,6 +421,8 @@ static void choose_in_block(void *ctx, CoreBlock *b)
     for (uint32_t i = 0; i < n; i++) {
         CoreStmt *s = b->stmts.at[i];
         CoreSoac *soac = core_stmt_soac(s);
+        if (s->kind == CORE_LANE) /* a loop's (choose_loops.c) */
+            continue;
         if (!soac) {
             core_stmt_blocks(s, choose_in_block, c);
             continue;
@@ -426,18 +433,18 @@ static void choose_in_block(void *ctx, CoreBlock *b)
     }
 }
 
-static void count_block(void *ctx, CoreBlock *b)
+void choose_count(void *ctx, CoreBlock *b)
 {
     *(uint32_t *)ctx += b->stmts.n;
     for (uint32_t i = 0; i < b->stmts.n; i++)
-        core_stmt_blocks(b->stmts.at[i], count_block, ctx);
+        core_stmt_blocks(b->stmts.at[i], choose_count, ctx);
 }
 
 void core_choose_lanes(CoreProgram *p)
 {
-    Chooser c = {.p = p, .budget = COPIED};
+    Chooser c = {.p = p, .budget = CHOOSE_COPIED};
     for (uint32_t i = 0; i < p->fns.n; i++)
-        count_block(&c.budget, p->fns.at[i]->body);
+        choose_count(&c.budget, p->fns.at[i]->body);
     for (uint32_t i = 0; i < p->fns.n; i++) {
         c.fn = p->fns.at[i];
         c.scratch = arena_create();

@@ -174,6 +174,7 @@ typedef enum CoreKind { /* see kinds.def */
     case CORE_CALL:                                                                                                    \
     case CORE_MANY:                                                                                                    \
     case CORE_BINS:                                                                                                    \
+    case CORE_FEW:                                                                                                     \
     case CORE_MEMORY:                                                                                                  \
     case CORE_FITTED:                                                                                                  \
     case CORE_NOTHING:                                                                                                 \
@@ -240,14 +241,20 @@ struct CoreStmt {
         struct {
             CoreAtom memory;
             CoreBlock *block;
-        } lane; /* CORE_LANE */
+            bool whole; /* the one lane of a loop at depth 0, which gives up where a round has too much to do */
+        } lane;         /* CORE_LANE */
         struct {
             CoreAtom *results;
             uint32_t n;
         } fitted; /* CORE_FITTED */
         struct {
             bool gives; /* do the lanes give arrays that they make? */
+            bool whole; /* for the one lane of a loop at depth 0 */
         } memory;       /* CORE_MEMORY */
+        struct {
+            CoreAtom work;
+            uint32_t launches;
+        } few; /* CORE_FEW */
         struct {
             bool loops; /* would flattened code be rounds that the host counts? */
         } many;         /* CORE_MANY */

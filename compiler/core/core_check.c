@@ -427,6 +427,10 @@ static void check_operation(Checker *c, const CoreStmt *s)
     case CORE_IF: check_if(c, s); break;
     case CORE_MANY: want_type(c, result, type_bool, "what many gives"); break;
     case CORE_BINS: want_type(c, result, core_scalar(SC_I64), "bins"); break;
+    case CORE_FEW:
+        want(c, s->few.work, core_scalar(SC_I64), "a round's work");
+        want_type(c, result, type_bool, "what few gives");
+        break;
     case CORE_MEMORY: want_type(c, result, (CoreType){SC_U64, 1}, "memory"); break;
     case CORE_FITTED: check_fitted(c, s, result); break;
     case CORE_NOTHING: break; /* of any type */

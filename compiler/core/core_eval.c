@@ -398,6 +398,7 @@ static bool eval_kind(Eval *e, Frame *f, const CoreStmt *s)
     case CORE_CHECK_ROWS: return eval_check_rows(e, f, s);
     case CORE_IF: return eval_if(e, f, s);
     case CORE_MANY:
+    case CORE_FEW:
     case CORE_FITTED: define_scalar(f, s, 1); return true;
     case CORE_BINS: define_scalar(f, s, EVAL_BINS); return true;
     case CORE_MEMORY:

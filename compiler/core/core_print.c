@@ -260,7 +260,13 @@ static void print_operation(Printer *p, const CoreStmt *s)
     case CORE_LOOP: print_loop(p, s); break;
     case CORE_MANY: strbuf_add(p->out, s->many.loops ? "many loops" : "many"); break;
     case CORE_BINS: strbuf_add(p->out, "bins"); break;
-    case CORE_MEMORY: strbuf_add(p->out, s->memory.gives ? "memory gives" : "memory"); break;
+    case CORE_FEW:
+        print_list(p, "few", &s->few.work, 1);
+        strbuf_printf(p->out, " instead of %u launches", s->few.launches);
+        break;
+    case CORE_MEMORY:
+        strbuf_printf(p->out, "memory%s%s", s->memory.whole ? " whole" : "", s->memory.gives ? " gives" : "");
+        break;
     case CORE_NOTHING: strbuf_add(p->out, "nothing"); break;
     case CORE_FITTED: print_list(p, "fitted", s->fitted.results, s->fitted.n); break;
     case CORE_LANE:

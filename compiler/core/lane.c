@@ -540,6 +540,7 @@ static bool lane_stmt(Lane *l, const CoreStmt *s)
     case CORE_CHECK_ROWS:
     case CORE_MANY:
     case CORE_BINS:
+    case CORE_FEW:
     case CORE_MEMORY:
     case CORE_FITTED:
     case CORE_NOTHING:

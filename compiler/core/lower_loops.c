@@ -18,40 +18,6 @@ typedef struct Lowering {
     CoreBlock *out; /* the block at hand, as it becomes */
 } Lowering;
 
-/* ---- which functions are called in parallel code ---- */
-
-typedef struct Calls {
-    bool *lifted;
-    bool parallel, changed;
-} Calls;
-
-static void calls_in_block(void *ctx, CoreBlock *b)
-{
-    Calls *c = ctx;
-    bool outer = c->parallel;
-    for (uint32_t i = 0; i < b->stmts.n; i++) {
-        CoreStmt *s = b->stmts.at[i];
-        if (s->kind == CORE_CALL && !c->lifted[s->call.fn->index] && (c->parallel || core_joins_calls(s->call.fn)))
-            c->lifted[s->call.fn->index] = c->changed = true;
-        c->parallel = outer || core_stmt_soac(s);
-        core_stmt_blocks(s, calls_in_block, c);
-        c->parallel = outer;
-    }
-}
-
-static const bool *lifted_functions(const CoreProgram *p, Arena *scratch)
-{
-    Calls c = {.lifted = arena_array(scratch, bool, p->fns.n + 1), .changed = true};
-    while (c.changed) {
-        c.changed = false;
-        for (uint32_t i = 0; i < p->fns.n; i++) {
-            c.parallel = c.lifted[i];
-            calls_in_block(&c, p->fns.at[i]->body);
-        }
-    }
-    return c.lifted;
-}
-
 /* ---- the loops ---- */
 
 static void note_binder(void *ctx, CoreVar *v)
@@ -154,7 +120,7 @@ static void lower_block(void *ctx, CoreBlock *b)
 void core_lower_loops(CoreProgram *p)
 {
     Arena *scratch = arena_create();
-    const bool *lifted = lifted_functions(p, scratch);
+    const bool *lifted = core_lifted_functions(p, scratch);
     for (uint32_t i = 0; i < p->fns.n; i++) {
         CoreFn *fn = p->fns.at[i];
         Lowering l = {.p = p, .fn = fn, .parallel = lifted[i]};

@@ -58,6 +58,8 @@ bool core_lower_rows(CoreProgram *p);
 bool core_combines_in_rounds(const CoreFn *fn, const CoreLambda *op);
 /* Updates behind conditions, in parallel code, become updates behind the `if`, masked by their index. */
 void core_mask_updates(CoreProgram *p);
+/* Loops outside parallel code whose rounds may be small get a version that one lane executes from beginning to end. */
+void core_choose_loops(CoreProgram *p);
 /* Parallel code that one lane had better execute by itself becomes such code, or gets such a version. */
 void core_choose_lanes(CoreProgram *p);
 /* Counted loops in parallel code become while loops, unless all instances have the same count. */

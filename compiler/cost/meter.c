@@ -226,6 +226,7 @@ static Cost own_cost(const CoreStmt *s, const CoreValue *vars, uint64_t copied)
     case CORE_LANE:
     case CORE_MANY:
     case CORE_BINS:
+    case CORE_FEW:
     case CORE_MEMORY:
     case CORE_FITTED:
     case CORE_NOTHING: return (Cost){0, 0};

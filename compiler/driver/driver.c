@@ -64,6 +64,13 @@ static bool run_merge_lowered(Compilation *c) { return !c->lowered || run_merge_
 static bool run_fuse_lowered(Compilation *c) { return !c->lowered || run_fuse(c); }
 static bool run_simplify_lowered(Compilation *c) { return !c->lowered || run_simplify(c); }
 static bool run_mask_updates(Compilation *c) { return core_mask_updates(c->core), true; }
+static bool run_choose_loops(Compilation *c)
+{
+    if (!c->flat_nests)
+        core_choose_loops(c->core);
+    return true;
+}
+
 static bool run_choose_lanes(Compilation *c)
 {
     if (!c->flat_nests)
@@ -143,6 +150,7 @@ static const Pass passes[] = {
     {"fuse, what was lowered", STAGE_NONE, run_fuse_lowered, check_core, NULL},
     {"simplify, what was lowered", STAGE_NONE, run_simplify_lowered, check_core, NULL},
     {"mask updates", STAGE_NONE, run_mask_updates, check_core, NULL},
+    {"choose loops", STAGE_NONE, run_choose_loops, check_core, NULL},
     {"choose lanes", STAGE_NONE, run_choose_lanes, check_core, NULL},
     {"lower loops", STAGE_LOWERED, run_lower_loops, check_core, print_core},
     {"flatten", STAGE_NONE, run_flatten, check_flat, NULL},

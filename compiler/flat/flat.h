@@ -145,7 +145,12 @@ struct FlatStmt {
         } many;
         struct {
             bool gives; /* arrays that the lanes make */
+            bool whole; /* for one lane, which executes a loop at depth 0 */
         } memory;
+        struct {
+            FlatVar work;
+            uint32_t launches;
+        } few;
         struct {
             FlatVar cond;
         } split;

@@ -311,6 +311,14 @@ static void check_bins(FlatChecker *c, const FlatStmt *s)
         want_out(c, s->outs[0], FLAT_ROOT, core_scalar(SC_I64), "what it binds");
 }
 
+static void check_few(FlatChecker *c, const FlatStmt *s)
+{
+    if (!expect(c, s->nouts == 1, "it binds one variable"))
+        return;
+    want(c, s->few.work, FLAT_ROOT, core_scalar(SC_I64), "a round's work");
+    want_out(c, s->outs[0], FLAT_ROOT, type_bool, "what it binds");
+}
+
 static void check_nothing(FlatChecker *c, const FlatStmt *s)
 {
     if (expect(c, s->nouts == 1, "it binds one variable") && (s->ctx == FLAT_ROOT || use_ctx(c, s->ctx)))
@@ -678,6 +686,7 @@ static void check_stmt(FlatChecker *c, const FlatStmt *s)
     case FLAT_S_PACK: check_pack(c, s); break;
     case FLAT_S_MANY: check_asked(c, s, type_bool); break;
     case FLAT_S_BINS: check_bins(c, s); break;
+    case FLAT_S_FEW: check_few(c, s); break;
     case FLAT_S_MEMORY: check_asked(c, s, (CoreType){SC_U64, 1}); break;
     case FLAT_S_FITTED:
         check_asked(c, s, type_bool);

@@ -628,6 +628,9 @@ static bool exec_kind(Eval *e, const FlatStmt *s)
         bind_host(e, s->outs[0], (Elem){.view = view_of(NULL, 0)}, true);
         return true;
     case FLAT_S_BINS: bind_host(e, s->outs[0], (Elem){.bits = EVAL_BINS}, true); return true;
+    case FLAT_S_FEW:
+        bind_host(e, s->outs[0], (Elem){.bits = var_elem(e, s->few.work, NULL, 0).bits <= FLAT_EVAL_FEW}, true);
+        return true;
     case FLAT_S_FITTED: bind_host(e, s->outs[0], (Elem){.bits = 1}, true); return true;
     case FLAT_S_NOTHING: return exec_nothing(e, s);
     case FLAT_S_ELEMS: return exec_elems(e, s);

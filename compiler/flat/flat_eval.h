@@ -21,6 +21,8 @@ typedef struct FlatCounts {
 
 /* Instances from which on a context has many: few, so that tests come to both versions of code. */
 enum { FLAT_EVAL_MANY = 4 };
+/* Statements up to which a loop's round has few, likewise. */
+enum { FLAT_EVAL_FEW = 32 };
 
 /* As core_eval. */
 bool flat_eval(const FlatProgram *p, const FlatFn *fn, Arena *arena, const CoreValue *args, CoreValue *results,

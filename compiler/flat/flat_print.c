@@ -332,10 +332,15 @@ static void print_operands(const Printer *pr, const FlatStmt *s, int depth)
         break;
     }
     case FLAT_S_BINS: break;
+    case FLAT_S_FEW:
+        strbuf_add(pr->out, " ");
+        print_var(pr, s->few.work);
+        break;
     case FLAT_S_MANY:
     case FLAT_S_MEMORY:
     case FLAT_S_NOTHING:
         strbuf_add(pr->out, s->kind == FLAT_S_MANY && s->many.loops       ? " loops "
+                            : s->kind == FLAT_S_MEMORY && s->memory.whole ? " whole "
                             : s->kind == FLAT_S_MEMORY && s->memory.gives ? " gives "
                                                                           : " ");
         print_var(pr, s->ctx);

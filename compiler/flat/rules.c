@@ -510,11 +510,25 @@ static bool flatten_bins(FlattenFn *f, CoreStmt *s)
     return true;
 }
 
+static bool flatten_few(FlattenFn *f, BlockTask *task, CoreStmt *s)
+{
+    FlatVar work;
+    region_flush_for(f, task, s);
+    region_store(f, &f->host, &s->few.work, 1, &work, s->span);
+    FlatStmt *r = flat_emit(f, FLAT_S_FEW, s->span, 1);
+    r->few.work = work;
+    r->few.launches = s->few.launches;
+    r->outs[0] = new_host(f, core_scalar(SC_BOOL), "few");
+    bind_value(f, s->vars[0], r->outs[0]);
+    return true;
+}
+
 static bool flatten_memory(FlattenFn *f, BlockTask *task, CoreStmt *s)
 {
     FlatStmt *r = flat_emit(f, FLAT_S_MEMORY, s->span, 1);
     r->ctx = task->ctx;
     r->memory.gives = s->memory.gives;
+    r->memory.whole = s->memory.whole;
     r->outs[0] = new_host(f, (CoreType){SC_U64, 1}, "memory");
     bind_value(f, s->vars[0], r->outs[0]);
     return true;
@@ -718,6 +732,7 @@ bool flatten_stmt(FlattenFn *f, BlockTask *task, CoreStmt *s)
     case CORE_CALL: return flatten_call(f, task, s);
     case CORE_MANY: return flatten_many(f, task, s);
     case CORE_BINS: return flatten_bins(f, s);
+    case CORE_FEW: return flatten_few(f, task, s);
     case CORE_MEMORY: return flatten_memory(f, task, s);
     case CORE_FITTED: return flatten_fitted(f, task, s);
     case CORE_NOTHING: return flatten_nothing(f, task, s);

@@ -268,12 +268,46 @@ static bool is_unrolled(const ScalarEmitter *e, const CoreSoac *soac, ScalarFact
     return !care.test && lane_constant(e->lane, soac->domain, &n) && n * (inside.statements + 1) <= UNROLLED;
 }
 
+/* "dp_left -= n * 3;": statements of a loop's lane. */
+static void emit_spent(ScalarEmitter *e, const CoreSoac *soac)
+{
+    if (!e->spends)
+        return;
+    emit_indent(e);
+    strbuf_add(e->out, "dp_left -= ");
+    emit_atom(e, soac->domain);
+    strbuf_printf(e->out, " * %u;\n", soac->body->stmts.n + 1);
+}
+
+/* Parallel operations of a block that are not in others, and not in loops: these have rounds of their own. */
+static void count_launches(void *ctx, CoreBlock *b)
+{
+    for (uint32_t i = 0; i < b->stmts.n; i++) {
+        CoreStmt *s = b->stmts.at[i];
+        *(uint32_t *)ctx += core_kind(s->kind)->code == CODE_PARALLEL;
+        if (s->kind == CORE_IF)
+            core_stmt_blocks(s, count_launches, ctx);
+    }
+}
+
+void emit_lane_round(ScalarEmitter *e, const CoreStmt *loop)
+{
+    uint32_t launches = 0;
+    if (!e->spends || e->inside)
+        return;
+    count_launches(&launches, loop->loop.body);
+    emit_indent(e);
+    strbuf_printf(e->out, "DP_LANE_ROUND(%u)\n", launches ? launches : 1);
+}
+
 /* The loop's head, the elements, and the body. */
 static void emit_soac_begin(ScalarEmitter *e, const CoreSoac *soac, ScalarFacts inside, LoopCare care)
 {
     if (care.guard)
         emit_line(e, "if (!failed)");
     e->depth += care.guard;
+    e->inside++;
+    emit_spent(e, soac);
     if (is_unrolled(e, soac, inside, care))
         strbuf_add(e->out, "#pragma unroll\n");
     emit_indent(e);
@@ -293,6 +327,7 @@ static void emit_soac_begin(ScalarEmitter *e, const CoreSoac *soac, ScalarFacts 
 
 static void emit_soac_end(ScalarEmitter *e, LoopCare care)
 {
+    e->inside--;
     e->depth--;
     emit_line(e, "}");
     e->depth -= care.guard;
@@ -477,12 +512,14 @@ static void emit_lane(ScalarEmitter *e, const CoreStmt *s)
     e->depth++;
     if (strip) {
         emit_indent(e);
-        strbuf_add(e->out, "DP_LANE_OPEN(");
+        strbuf_add(e->out, s->lane.whole ? "DP_LANE_OPEN_WHOLE(" : "DP_LANE_OPEN(");
         emit_atom(e, s->lane.memory);
         strbuf_add(e->out, ")\n");
     }
     e->lane = &lane;
+    e->spends = s->lane.whole;
     emit_scalar_block(e, s->lane.block);
+    e->spends = false;
     e->lane = NULL;
     for (uint32_t i = 0; i < s->nvars; i++)
         emit_given(e, s, i);

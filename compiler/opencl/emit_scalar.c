@@ -686,7 +686,7 @@ static void emit_while_head(ScalarEmitter *e, const CoreStmt *s, bool test)
 
 LoopCare emit_loop_care(const ScalarEmitter *e, ScalarFacts inside)
 {
-    bool lacks = e->lane && e->lane->strip && inside.makes; /* memory, perhaps */
+    bool lacks = e->lane && e->lane->strip && (inside.makes || (e->spends && !e->inside)); /* memory, or time, perhaps */
     LoopCare care = {.test = e->has_flag && (inside.fallible || lacks)};
     /* What cannot fail itself need not look each time, but must not start from nonsense. */
     care.guard = e->has_flag && !care.test && (inside.while_loop || e->may_have_failed);
@@ -709,6 +709,7 @@ static void emit_loop(ScalarEmitter *e, const CoreStmt *s)
     else
         emit_for_head(e, s, care.test);
     e->depth++;
+    emit_lane_round(e, s);
     emit_scalar_block(e, s->loop.body);
     emit_parallel_assign(e, s->loop.params, s->loop.body->results, s->loop.nparams);
     emit_strip_round(e, s, mark);

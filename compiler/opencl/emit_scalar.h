@@ -25,6 +25,8 @@ typedef struct ScalarEmitter {
     const CoreBlock
         *straight;   /* the code of this block is to have roots and quotients of f32 without branches; or NULL */
     uint32_t nmarks; /* of the lane's memory, so far: they number their names */
+    bool spends;     /* the lane is a loop's, which counts what it does */
+    uint32_t inside; /* so many parallel operations of a lane */
 } ScalarEmitter;
 
 /* What a block contains, its blocks included. */

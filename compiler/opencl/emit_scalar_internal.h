@@ -62,8 +62,9 @@ void emit_private_slice(ScalarEmitter *e, const CoreStmt *s);
 void emit_private_next(ScalarEmitter *e, CoreVar v, CoreAtom a);
 void emit_private_take_next(ScalarEmitter *e, CoreVar v);
 /* A loop's state that rounds update where it is becomes the lane's own; where the memory ends of which nothing that a
- * round makes stays but the state: 0 if it makes nothing. The end of a round. */
+ * round makes stays but the state: 0 if it makes nothing. The beginning of a round, and its end. */
 uint32_t emit_strip_state(ScalarEmitter *e, const CoreStmt *s, ScalarFacts inside);
+void emit_lane_round(ScalarEmitter *e, const CoreStmt *loop);
 void emit_strip_round(ScalarEmitter *e, const CoreStmt *s, uint32_t mark);
 /* The statement of a lane that is no scalar code, or LANE itself. */
 void emit_lane_stmt(ScalarEmitter *e, const CoreStmt *s);

@@ -303,7 +303,8 @@ static PlanOperand place_operand(Lower *w, Span span)
 /* What needs memory or calls functions says where it is. */
 static void lower_at(Lower *w, const FlatStmt *s)
 {
-    if (s->kind == FLAT_S_HOST || s->kind == FLAT_S_IF || s->kind == FLAT_S_MANY || s->kind == FLAT_S_BINS)
+    if (s->kind == FLAT_S_HOST || s->kind == FLAT_S_IF || s->kind == FLAT_S_MANY || s->kind == FLAT_S_BINS ||
+        s->kind == FLAT_S_FEW)
         return;
     uint32_t place = place_number(w, s->span);
     if (w->here == place + 1)
@@ -357,8 +358,13 @@ void lower_stmt(Lower *w, const FlatBlock *b, uint32_t i)
              lower_number(s->many.loops));
         break;
     case FLAT_S_BINS: EMIT(w, BINS, lower_new_var(w, s->outs[0])); break;
+    case FLAT_S_FEW:
+        EMIT(w, FEW, lower_new_var(w, s->outs[0]), w->vars[s->few.work], lower_number(s->few.launches),
+             place_operand(w, s->span));
+        break;
     case FLAT_S_MEMORY:
-        EMIT(w, LANE_MEMORY, lower_new_var(w, s->outs[0]), w->vars[s->ctx], lower_number(s->memory.gives));
+        EMIT(w, LANE_MEMORY, lower_new_var(w, s->outs[0]), w->vars[s->ctx], lower_number(s->memory.gives),
+             lower_number(s->memory.whole));
         break;
     case FLAT_S_FITTED:
         EMIT(w, LANES_FITTED, lower_new_var(w, s->outs[0]), lower_vars(w, s->arrays.arrays, s->arrays.n),

@@ -27,13 +27,31 @@ static inline void dp_error(DP_HEAP, uint site, long v0, long v1, long v2)
  * the error: then the host has the work done in another way. Elements are of any type in turn, so that accesses must not
  * be told apart by it: DP_ANY. */
 #define DP_NO_ROOM 0xffffffffU
-/* In front of the shares: a number, how many 16 bytes have been given, how many bytes there are to be given, and these. */
+/* In front of the shares: how many 16 bytes have been given, how many bytes there are to be given, what a launch's worth is in
+ * statements, and what is given. */
+#define DP_LANE_HEADER 32
 #define DP_LANE_GIVEN(memory) (*DP_AT(ulong, DP_ADDR(memory) + 8))
 #define DP_LANE_OPEN(memory) \
-    const ulong dp_given = 16 + DP_LANE_GIVEN(memory); \
+    const ulong dp_given = DP_LANE_HEADER + DP_LANE_GIVEN(memory); \
     const ulong dp_room = (DP_LEN(memory) * 8 - dp_given) / get_global_size(0) & ~15UL; \
     const ulong dp_base = DP_ADDR(memory) + dp_given + dp_room * get_global_id(0), dp_end = dp_base + dp_room; \
     ulong dp_top = dp_base;
+/* One lane that executes a whole loop has all of the memory, and may execute so many statements for each launch of a round:
+ * where it finds more to do, it leaves the loop to launches. What rounds do not need is kept for later ones, up to DP_LANE_KEPT. */
+#define DP_LANE_KEPT 64
+#define DP_LANE_OPEN_WHOLE(memory) \
+    const ulong dp_base = DP_ADDR(memory) + DP_LANE_HEADER + DP_LANE_GIVEN(memory), dp_end = DP_ADDR(memory) + DP_LEN(memory) * 8; \
+    ulong dp_top = dp_base; \
+    const long dp_spends = *DP_AT(long, DP_ADDR(memory) + 16); \
+    long dp_left = dp_spends * DP_LANE_KEPT;
+#define DP_LANE_ROUND(launches) \
+    dp_left += dp_spends * (launches); \
+    if (dp_left > dp_spends * DP_LANE_KEPT) \
+        dp_left = dp_spends * DP_LANE_KEPT; \
+    if (dp_left < 0 && !failed) { \
+        dp_error(heap, DP_NO_ROOM, 0, 0, 0); \
+        failed = 1; \
+    }
 
 typedef dp_bool __attribute__((may_alias)) dp_bool_any;
 typedef dp_i8 __attribute__((may_alias)) dp_i8_any;
@@ -129,7 +147,7 @@ static inline dp_view dp_lane_give(DP_HEAP, dp_view memory, dp_view v, uint byte
         *failed = 1;
         return dp_make_view(0, 0);
     }
-    const dp_view given = dp_make_view(DP_LEN(v), DP_ADDR(memory) + 16 + 16 * at);
+    const dp_view given = dp_make_view(DP_LEN(v), DP_ADDR(memory) + DP_LANE_HEADER + 16 * at);
     dp_lane_put(heap, DP_ADDR(given), DP_ADDR(v), DP_LEN(v) * bytes);
     return given;
 }

@@ -1,0 +1,21 @@
+/* Shared by choose_lanes.c, where parallel code in parallel code becomes code of one lane, and choose_loops.c, where
+ * loops outside parallel code do. */
+#ifndef DPC_CHOOSE_LANES_INTERNAL_H
+#define DPC_CHOOSE_LANES_INTERNAL_H
+
+#include "core/build.h"
+#include "core/passes.h"
+
+/* COPIED: statements of second versions, as many as the program has, and some more. */
+enum { CHOOSE_COPIED = 500 };
+
+/* The lane's code as a statement; returns what it gives. memory: or a constant. */
+const CoreAtom *choose_emit_lane(CoreBuilder *b, CoreBlock *code, CoreAtom memory, bool whole);
+/* A block with such lanes, which have memory: what they give, and whether that means something. */
+CoreBlock *choose_in_memory(CoreBuilder *b, CoreBlock *code, bool whole);
+/* Is there anything that no lane can do, or nothing parallel? A look before a copy is made. */
+bool choose_is_possible(CoreBlock *b);
+/* Adds the block's statements to *(uint32_t *)ctx. */
+void choose_count(void *ctx, CoreBlock *b);
+
+#endif

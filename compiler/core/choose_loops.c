@@ -1,0 +1,280 @@
+/* Loops outside parallel code that one lane had better execute from beginning to end (docs/flattening.md, 12), as each
+ * launch of a round costs as much as some thousand statements:
+ *
+ *     xs = loop … do B   ==>   t = few work
+ *                              x1, f = if t then { ys, fs = map 1 { m = memory; y = lane in m { loop … do B' };
+ *                                                                   f = fitted y; -> y, f }; -> ys[0], fs[0] }
+ *                                           else { -> nothing, false }
+ *                              xs = if f then { -> x1 } else { loop … do B -> xs }
+ *
+ * `work` is what a round has to do, in statements, as far as that is known before the loop: elements of the parallel
+ * operations by what one of them costs. Where only the rounds know, the lane counts, and gives up. */
+#include "core/callgraph.h"
+#include "core/choose_lanes_internal.h"
+#include "core/lane.h"
+
+/* WIDEST: elements as which longer operations count; a nest's are multiplied. FEWEST: launches of all rounds, where their
+ * number is known, below which the lane's memory, its launch and the look at it cost more. */
+enum { WIDEST = 1 << 20, FEWEST = 32 };
+
+typedef struct LoopChooser {
+    CoreProgram *p;
+    CoreFn *fn;
+    Arena *scratch;
+    uint32_t budget; /* of statements */
+    CoreAtom *map;   /* all variables that there were in the beginning, to themselves */
+    uint32_t nvars;
+    bool *inside;      /* by variable: a loop that was looked at binds it */
+    CoreStmt **makers; /* and by this statement; as state: the loop */
+    CoreBuilder b;
+} LoopChooser;
+
+/* ---- what a round has to do ---- */
+
+static void note_binder(void *ctx, CoreVar *v) { ((LoopChooser *)ctx)->inside[*v] = true; }
+
+static void note_block(void *ctx, CoreBlock *block)
+{
+    LoopChooser *c = ctx;
+    for (uint32_t i = 0; i < block->stmts.n; i++) {
+        CoreStmt *s = block->stmts.at[i];
+        core_stmt_binders(s, note_binder, c);
+        for (uint32_t k = 0; k < s->nvars; k++) {
+            c->inside[s->vars[k]] = true;
+            c->makers[s->vars[k]] = s;
+        }
+        for (uint32_t k = 0; s->kind == CORE_LOOP && k < s->loop.nparams; k++)
+            c->makers[s->loop.params[k]] = s;
+        core_stmt_blocks(s, note_block, c);
+    }
+}
+
+static bool is_outside(const LoopChooser *c, CoreAtom a) { return a.is_const || a.var >= c->nvars || !c->inside[a.var]; }
+
+/* The number, or the array's length, as it is before the loop; false if that is not known. Arrays of a loop's state are
+ * taken to stay as long as they begin. */
+static bool number_before(LoopChooser *c, CoreAtom a, CoreAtom *n);
+
+static bool length_before(LoopChooser *c, CoreAtom array, CoreAtom *n)
+{
+    if (is_outside(c, array)) {
+        *n = build_length(&c->b, array);
+        return true;
+    }
+    const CoreStmt *s = c->makers[array.var];
+    for (uint32_t i = 0; s && s->kind == CORE_LOOP && i < s->nvars; i++)
+        if (s->vars[i] == array.var || s->loop.params[i] == array.var)
+            return length_before(c, s->loop.inits[i], n);
+    for (uint32_t i = 0; s && s->kind == CORE_SCATTER && i < s->nvars; i++)
+        if (s->vars[i] == array.var)
+            return length_before(c, s->soac.dests[i], n);
+    switch (s ? s->kind : CORE_PRIM) {
+    case CORE_MAP:
+    case CORE_SCAN: return number_before(c, s->soac.domain, n);
+    case CORE_UPDATE: return length_before(c, s->update.array, n);
+    case CORE_ATOM: return length_before(c, s->atom, n);
+    default: return false;
+    }
+}
+
+static bool number_before(LoopChooser *c, CoreAtom a, CoreAtom *n)
+{
+    *n = a;
+    if (is_outside(c, a))
+        return true;
+    const CoreStmt *s = c->makers[a.var];
+    return s && s->kind == CORE_LENGTH && length_before(c, s->length.array, n);
+}
+
+static CoreAtom times(LoopChooser *c, CoreAtom x, CoreAtom y)
+{
+    if (x.is_const && y.is_const)
+        return core_i64((int64_t)(x.bits * y.bits));
+    return build_prim2(&c->b, PRIM_MUL, x, y);
+}
+
+static CoreAtom plus(LoopChooser *c, CoreAtom x, CoreAtom y)
+{
+    if (x.is_const && y.is_const)
+        return core_i64((int64_t)(x.bits + y.bits));
+    return build_prim2(&c->b, PRIM_ADD, x, y);
+}
+
+/* How many elements the operation has, WIDEST at most; 1 where that is not known. */
+static CoreAtom elements_of(LoopChooser *c, const CoreSoac *soac)
+{
+    CoreAtom n;
+    if (!number_before(c, soac->domain, &n))
+        return core_i64(1);
+    if (n.is_const)
+        return core_i64((int64_t)n.bits < WIDEST ? (int64_t)n.bits : WIDEST);
+    return build_prim2(&c->b, PRIM_MIN, n, core_i64(WIDEST));
+}
+
+typedef struct Round {
+    LoopChooser *c;
+    CoreAtom work, width; /* so many statements; elements of the operations around */
+    uint32_t launches, depth;
+} Round;
+
+static void add_block(void *ctx, CoreBlock *block)
+{
+    Round *r = ctx;
+    for (uint32_t i = 0; i < block->stmts.n; i++) {
+        CoreStmt *s = block->stmts.at[i];
+        const CoreSoac *soac = core_stmt_soac(s);
+        const CoreAtom width = r->width;
+        r->launches += core_kind(s->kind)->code == CODE_PARALLEL && r->depth == 0;
+        if (soac) {
+            if (r->depth < 2)
+                r->width = times(r->c, width, elements_of(r->c, soac));
+            r->work = plus(r->c, r->work, times(r->c, r->width, core_i64(soac->body->stmts.n + 1)));
+        }
+        r->depth += soac != NULL;
+        core_stmt_blocks(s, add_block, r);
+        r->depth -= soac != NULL;
+        r->width = width;
+    }
+}
+
+/* ---- the two versions ---- */
+
+static bool lane_can(const LoopChooser *c, CoreBlock *code)
+{
+    Lane lane = lane_open(c->fn, true);
+    const bool can = lane_analyse(&lane, code) && lane_keeps_arrays(&lane, code);
+    lane_close(&lane);
+    return can;
+}
+
+/* The one lane's: what it gives, and whether that means something. */
+static CoreBlock *by_lane(CoreBuilder *b, CoreBlock *code)
+{
+    CoreBlock *outer = build_begin(b);
+    CoreSoac soac = {.domain = core_i64(1), .index = build_var(b, core_scalar(SC_I64), NULL).var};
+    soac.body = choose_in_memory(b, code, true);
+    const uint32_t n = soac.body->nresults;
+    const CoreAtom *arrays = build_map(b, soac);
+    CoreAtom *results = arena_array(b->p->arena, CoreAtom, n + 1);
+    for (uint32_t i = 0; i < n; i++)
+        results[i] = build_index(b, arrays[i], core_i64(0), CORE_NO_SITE);
+    return build_end(b, outer, results, n);
+}
+
+static CoreBlock *by_nobody(CoreBuilder *b, const CoreBlock *code)
+{
+    CoreBlock *outer = build_begin(b);
+    CoreAtom *results = arena_array(b->p->arena, CoreAtom, code->nresults + 1);
+    for (uint32_t i = 0; i < code->nresults; i++)
+        results[i] = build_nothing(b, core_atom_type(b->fn, code->results[i]));
+    results[code->nresults] = core_const(SC_BOOL, 0);
+    return build_end(b, outer, results, code->nresults + 1);
+}
+
+/* The loop's variables are what the version gives that was taken. */
+static void emit_versions(LoopChooser *c, CoreStmt *s, CoreBlock *code, CoreAtom few)
+{
+    CoreBuilder *b = &c->b;
+    const uint32_t n = s->nvars;
+    CoreBlock *nothing = by_nobody(b, code);
+    const CoreAtom *tried = build_if(b, few, by_lane(b, code), nothing);
+    CoreVar *vars = build_vars_copy(b, s->vars, n, n);
+    CoreType *types = arena_array(c->scratch, CoreType, n + 1);
+    for (uint32_t i = 0; i < n; i++)
+        types[i] = core_var_type(c->fn, vars[i]);
+    build_fresh(b, s, n, types);
+    CoreStmt *chosen = build_stmt_into(b, CORE_IF, n, vars);
+    chosen->if_.cond = tried[n];
+    CoreBlock *outer = build_begin(b);
+    chosen->if_.then_b = build_end(b, outer, tried, n);
+    outer = build_begin(b);
+    build_emit(b, s);
+    chosen->if_.else_b = build_end(b, outer, build_atoms(b, s->vars, n), n);
+    build_emit(b, chosen);
+}
+
+/* Too much work for any lane where rounds are few. */
+static CoreAtom unless_short(LoopChooser *c, const CoreStmt *s, CoreAtom work, uint32_t launches)
+{
+    const CoreAtom least = core_i64((FEWEST + launches - 1) / launches), huge = core_i64(INT64_MAX);
+    if (s->loop.cond)
+        return work;
+    if (s->loop.count.is_const)
+        return (int64_t)s->loop.count.bits < (int64_t)least.bits ? huge : work;
+    return build_select(&c->b, build_prim2(&c->b, PRIM_LT, s->loop.count, least), huge, work);
+}
+
+static CoreAtom ask(LoopChooser *c, CoreStmt *s)
+{
+    CoreBlock alone = {0};
+    Round r = {.c = c, .work = core_i64(1), .width = core_i64(1)};
+    const CoreType type_bool = core_scalar(SC_BOOL);
+    vec_push(c->scratch, &alone.stmts, s);
+    note_block(c, &alone);
+    add_block(&r, s->loop.body);
+    CoreStmt *few = build_stmt(&c->b, CORE_FEW, 1, &type_bool);
+    few->few.launches = r.launches ? r.launches : 1;
+    few->few.work = unless_short(c, s, r.work, few->few.launches);
+    build_emit(&c->b, few);
+    return build_atom(&c->b, few->vars[0]);
+}
+
+/* Emits both, or nothing. */
+static bool choose_for_loop(LoopChooser *c, CoreStmt *s)
+{
+    CoreBlock *alone = core_new_block(c->p);
+    uint32_t statements = 0;
+    core_push(c->p, alone, s);
+    build_results(&c->b, alone, build_atoms(&c->b, s->vars, s->nvars), s->nvars);
+    if (core_stmt_is_scalar(s) || !choose_is_possible(alone))
+        return false;
+    choose_count(&statements, alone);
+    if (statements > c->budget || !lane_can(c, alone))
+        return false;
+    c->budget -= statements;
+    CoreBlock *code = core_copy_block(c->p, c->fn, c->fn, alone, c->map);
+    lane_fuse(c->p, c->fn, code);
+    if (!lane_can(c, code))
+        return false;
+    c->b.span = s->span;
+    emit_versions(c, s, code, ask(c, s));
+    return true;
+}
+
+/* ---- finding them ---- */
+
+static void choose_in_block(void *ctx, CoreBlock *block)
+{
+    LoopChooser *c = ctx;
+    CoreBlock *outer = c->b.out, old = core_take_stmts(block);
+    for (uint32_t i = 0; i < old.stmts.n; i++) {
+        CoreStmt *s = old.stmts.at[i];
+        c->b.out = block;
+        if (s->kind == CORE_LOOP && choose_for_loop(c, s))
+            continue;
+        if (!core_stmt_soac(s))
+            core_stmt_blocks(s, choose_in_block, c);
+        core_push(c->p, block, s);
+    }
+    c->b.out = outer;
+}
+
+void core_choose_loops(CoreProgram *p)
+{
+    LoopChooser c = {.p = p, .budget = CHOOSE_COPIED, .scratch = arena_create()};
+    for (uint32_t i = 0; i < p->fns.n; i++)
+        choose_count(&c.budget, p->fns.at[i]->body);
+    const bool *lifted = core_lifted_functions(p, c.scratch);
+    for (uint32_t i = 0; i < p->fns.n; i++) {
+        c.fn = p->fns.at[i];
+        if (lifted[i])
+            continue;
+        c.nvars = c.fn->vars.n;
+        c.map = core_identity_map(c.scratch, c.fn);
+        c.inside = arena_array(c.scratch, bool, c.nvars + 1);
+        c.makers = arena_array(c.scratch, CoreStmt *, c.nvars + 1);
+        c.b = (CoreBuilder){.p = p, .fn = c.fn};
+        choose_in_block(&c, c.fn->body);
+    }
+    arena_destroy(c.scratch);
+}
