@@ -67,7 +67,8 @@ uint64_t dp_few(DpRt *rt, uint64_t work, uint32_t launches, uint32_t site)
     const uint64_t choice = dp_param(rt, PARAM_LOOPS);
     const uint64_t most = dp_size_mul(dp_param(rt, PARAM_LOOP_LANE), launches);
     const bool lane = choice == NEST_AUTO ? work <= most : choice == NEST_LANE;
-    dp_profile_nest(rt, site, "%s: rounds of %llu", lane ? "loop by a lane" : "loop of launches", (unsigned long long)work);
+    dp_profile_nest(rt, site, "%s: rounds of %llu", lane ? "loop by a lane" : "loop of launches",
+                    (unsigned long long)work);
     return lane;
 }
 

@@ -6,7 +6,7 @@ set -u
 dpc=$1
 shift
 cd "$(dirname "$0")/.."
-[ $# -gt 0 ] || set -- tests/run/lanes.dp tests/run/strips.dp tests/run/early_end.dp tests/run/lane_vectors.dp tests/run/sim_kmeans.dp
+[ $# -gt 0 ] || set -- tests/run/lanes.dp tests/run/strips.dp tests/run/early_end.dp tests/run/lane_vectors.dp tests/run/sim_kmeans.dp tests/run/loop_lanes.dp
 failed=0
 for shape in cpu gpu; do
     for nest in flat lane "lane --param lane-memory=64" "lane --param lane-memory=0" \
@@ -15,6 +15,18 @@ for shape in cpu gpu; do
         DP_SHAPE=$shape "$dpc" test --eval=plan --param nest=$nest "$@" >/tmp/lanes.$$ 2>&1 || {
             failed=1
             echo "FAILED: $shape, nest=$nest"
+            grep -v -E 'passed$|expected (kernels|launches)|  got [0-9]+$' /tmp/lanes.$$
+        }
+    done
+done
+# Loops outside parallel code: launches, or one lane, which may find that it has too little memory, or too much to do.
+for shape in cpu gpu; do
+    for loops in flat lane "lane --param loop-memory=64" "lane --param loop-memory=4096" auto "auto --param loop-lane=1" \
+        "auto --param loop-lane=40"; do
+        # shellcheck disable=SC2086
+        DP_SHAPE=$shape "$dpc" test --eval=plan --param loops=$loops "$@" >/tmp/lanes.$$ 2>&1 || {
+            failed=1
+            echo "FAILED: $shape, loops=$loops"
             grep -v -E 'passed$|expected (kernels|launches)|  got [0-9]+$' /tmp/lanes.$$
         }
     done

@@ -13,8 +13,8 @@
 #include "core/choose_lanes_internal.h"
 #include "core/lane.h"
 
-/* WIDEST: elements as which longer operations count; a nest's are multiplied. FEWEST: launches of all rounds, where their
- * number is known, below which the lane's memory, its launch and the look at it cost more. */
+/* WIDEST: elements as which longer operations count; a nest's are multiplied. FEWEST: launches of all rounds, where
+ * their number is known, below which the lane's memory, its launch and the look at it cost more. */
 enum { WIDEST = 1 << 20, FEWEST = 32 };
 
 typedef struct LoopChooser {
@@ -49,7 +49,10 @@ static void note_block(void *ctx, CoreBlock *block)
     }
 }
 
-static bool is_outside(const LoopChooser *c, CoreAtom a) { return a.is_const || a.var >= c->nvars || !c->inside[a.var]; }
+static bool is_outside(const LoopChooser *c, CoreAtom a)
+{
+    return a.is_const || a.var >= c->nvars || !c->inside[a.var];
+}
 
 /* The number, or the array's length, as it is before the loop; false if that is not known. Arrays of a loop's state are
  * taken to stay as long as they begin. */

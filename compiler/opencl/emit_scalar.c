@@ -686,7 +686,8 @@ static void emit_while_head(ScalarEmitter *e, const CoreStmt *s, bool test)
 
 LoopCare emit_loop_care(const ScalarEmitter *e, ScalarFacts inside)
 {
-    bool lacks = e->lane && e->lane->strip && (inside.makes || (e->spends && !e->inside)); /* memory, or time, perhaps */
+    bool lacks =
+        e->lane && e->lane->strip && (inside.makes || (e->spends && !e->inside)); /* memory, or time, perhaps */
     LoopCare care = {.test = e->has_flag && (inside.fallible || lacks)};
     /* What cannot fail itself need not look each time, but must not start from nonsense. */
     care.guard = e->has_flag && !care.test && (inside.while_loop || e->may_have_failed);
