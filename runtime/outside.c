@@ -44,11 +44,16 @@ static void find_buffer(DpRt *rt, DpOutside *o)
     }
 }
 
+static bool is_hosts_memory(const DpRt *rt)
+{
+    const DpDeviceFacts *f = &rt->device->facts;
+    return f->shares_memory && f->one_space && rt->heap.buffer.memory;
+}
+
 /* The host's memory pays from a size on: what is copied lies well. */
 static bool host_is_reached(DpRt *rt, const DpLeaf *leaf, uint64_t bytes)
 {
-    const DpDeviceFacts *f = &rt->device->facts;
-    return f->shares_memory && f->one_space && rt->heap.buffer.memory && bytes >= dp_param(rt, PARAM_LENT_BYTES) &&
+    return is_hosts_memory(rt) && bytes >= dp_param(rt, PARAM_LENT_BYTES) &&
            (uintptr_t)leaf->data % dp_scalar_bytes(leaf->scalar) == 0;
 }
 
@@ -230,3 +235,17 @@ void *dp_event_new(const DpRt *rt) { return rt->device->backend->event_create(rt
 void dp_event_end(const DpRt *rt, void *event, bool well) { rt->device->backend->event_end(event, well); }
 
 void dp_event_release(const DpRt *rt, void *event) { rt->device->backend->event_release(event); }
+
+/* ---- the other way: results that the host reads where they are ---- */
+/* A heap that may grow moves. */
+bool dp_shows_heap(const DpRt *rt) { return is_hosts_memory(rt) && rt->heap.buffer.bytes >= rt->heap.limit; }
+
+void *dp_show(DpRt *rt, const DpCol *numbers)
+{
+    const uint64_t bytes = numbers->n * numbers->bytes;
+    if (!bytes || bytes < dp_param(rt, PARAM_SHOWN_BYTES) || !numbers->block || numbers->block->count != 1)
+        return NULL;
+    dp_moves_flush(rt);
+    dp_check(rt);
+    return dp_failed(rt) ? NULL : (char *)rt->heap.buffer.memory + numbers->addr;
+}

@@ -107,6 +107,15 @@ DpRt *dp_rt_open(const DpProgram *program, const DpOpenOptions *options, DpOpenE
     return rt;
 }
 
+void dp_rt_end_calls(DpRt *rt)
+{
+    dp_starts_forget(rt);
+    dp_moves_flush(rt);
+    rt->device->backend->finish(rt->device);
+    dp_quick_close(rt); /* its records are of the program's kernels */
+    rt->program = NULL;
+}
+
 void dp_rt_close(DpRt *rt)
 {
     dp_starts_forget(rt);

@@ -216,7 +216,7 @@ void dp_run(DpRt *rt, const DpEntry *entry, DpArg *args, DpArg *results)
     dp_rt_see(rt);
 }
 
-static void scalar_result(DpRt *rt, uint64_t bits, DpLeaf *leaf)
+void dp_scalar_result(DpRt *rt, uint64_t bits, DpLeaf *leaf)
 {
     leaf->data = host_memory(rt, 1, sizeof bits);
     leaf->ndata = 1;
@@ -230,7 +230,7 @@ void dp_download_results(DpRt *rt, const DpEntry *entry, const DpArg *results, D
         if (leaves[i].rank)
             dp_download(rt, &results[i].arr, &leaves[i]);
         else
-            scalar_result(rt, results[i].bits, &leaves[i]);
+            dp_scalar_result(rt, results[i].bits, &leaves[i]);
     }
 }
 

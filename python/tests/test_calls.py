@@ -251,3 +251,30 @@ def test_signatures(m):
     assert "rows" in repr(m) and [e.__name__ for e in m][:2] == ["rows", "flip"]
     with pytest.raises(AttributeError, match="there is no entry nothing: the program has rows, "):
         m.nothing
+
+
+# ---- where results lie ----
+
+
+def test_results_are_not_copied():
+    """Those of some size are the device's memory, where that is the host's: it is aligned as malloc's never is."""
+    n = 50_000
+    m = dpc.compile("entry inc (xs: [f64]) : [f64] = { x + 1.0 : x in xs }")
+    small, first = m.inc(np.zeros(8)), m.inc(np.zeros(n))
+    second = m.inc(first)
+    if first.ctypes.data % 64:
+        pytest.skip("the device's memory is not the host's, or the host's is limited: results are copied")
+    assert second.ctypes.data % 64 == 0 and second.ctypes.data != first.ctypes.data
+    first[:] = 7  # it is its own
+    assert (second == 2).all() and (m.inc(second) == 3).all() and (first == 7).all()
+    m.close()
+    assert (m.inc(first) == 8).all()  # opens the device again
+    del m
+    assert (first == 7).all() and (second == 2).all() and (small == 1).all()
+
+
+def test_results_do_not_share():
+    m = dpc.compile("entry main (n: i64) : ([i64], [i64]) = (let xs = { 2 * i : i in iota n } in (xs, xs))")
+    a, b = m.main(50_000)
+    a[:] = 0
+    assert b[1] == 2 and m.main(50_000)[0][1] == 2

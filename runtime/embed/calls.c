@@ -17,7 +17,7 @@ static void free_kept(DpcKept *k)
 static void release_kept(DpRt *rt, DpcKept *k)
 {
     for (uint32_t i = 0; i < k->n; i++) {
-        if (k->numbers[i].bytes) /* not of scalars */
+        if (k->numbers[i].bytes && !k->shown) /* not of scalars */
             dp_arr_release(rt, &k->results[i].arr);
         dp_col_release(rt, &k->numbers[i]);
     }
@@ -96,6 +96,7 @@ typedef struct Call {
     const DpcValue *const *given;
     DpArg *args, *results;
     DpcValue *value;
+    DpcKept *shown; /* for what the host can read where it is; or NULL: everything is copied */
 } Call;
 
 static const DpEntry *find_entry(const DpcProgram *p, const char *name, DpcError *error)
@@ -121,7 +122,7 @@ static bool args_are_right(const Call *call, unsigned count, DpcError *error)
                      e->param_types[i], v ? v->text : "NULL");
             return false;
         }
-        if (v->kept && v->kept->home != call->context) {
+        if (v->kept && !v->kept->shown && v->kept->home != call->context) {
             dpc_fail(error, EXIT_USAGE, "argument %s of %s: it stays on the device of another context",
                      e->param_names[i], e->name);
             return false;
@@ -135,7 +136,7 @@ static DpArg lend(DpRt *rt, const DpcValue *v, uint32_t index)
     const DpLeaf *leaf = &v->leaves[index];
     if (!leaf->rank)
         return (DpArg){.bits = dp_scalar_load(leaf->scalar, leaf->data, 0)};
-    if (v->kept)
+    if (v->kept && !v->kept->shown)
         return (DpArg){.arr = dp_arr_retain(v->kept->results[index].arr)};
     return (DpArg){.arr = dp_lend(rt, leaf, v->outside ? &v->outside[index] : NULL)};
 }
@@ -167,6 +168,37 @@ static void keep_results(Call *call)
     dp_check(call->context->rt);
 }
 
+/* To the host, but for what it can read where it is: that is held. */
+static void show_results(Call *call)
+{
+    DpRt *rt = call->context->rt;
+    DpLeaf *leaves = call->value->leaves;
+    DpcKept *shown = call->value->kept = call->shown;
+    bool some = false;
+    call->shown = NULL;
+    for (uint32_t i = 0; i < shown->n; i++)
+        if (leaves[i].rank)
+            shown->numbers[i] = dp_lay_out(rt, &call->results[i].arr, &leaves[i]);
+        else
+            dp_scalar_result(rt, call->results[i].bits, &leaves[i]);
+    dp_release_results(rt, call->entry, leaves, call->results);
+    for (uint32_t i = 0; i < shown->n; i++) {
+        DpCol *numbers = &shown->numbers[i];
+        if (!leaves[i].rank)
+            continue;
+        leaves[i].data = dp_show(rt, numbers);
+        some = some || leaves[i].data;
+        if (leaves[i].data)
+            continue;
+        dp_fetch(rt, numbers, &leaves[i]);
+        dp_col_release(rt, numbers);
+    }
+    if (some)
+        return;
+    call->value->kept = NULL;
+    call->shown = shown;
+}
+
 static void run_call(void *data)
 {
     Call *call = data;
@@ -183,6 +215,8 @@ static void run_call(void *data)
     } while (dp_failed(rt) && dp_grow_for_lent(rt));
     if (call->value->kept) {
         keep_results(call);
+    } else if (call->shown) {
+        show_results(call);
     } else {
         dp_download_results(rt, call->entry, call->results, leaves);
         dp_release_results(rt, call->entry, leaves, call->results);
@@ -215,6 +249,14 @@ static bool succeeded(DpcContext *context, DpcError *error)
     return false;
 }
 
+static bool has_arrays(const DpcValue *v)
+{
+    for (uint32_t i = 0; v && i < v->n; i++)
+        if (v->leaves[i].rank)
+            return true;
+    return false;
+}
+
 /* Where its results go. */
 static bool make_room(Call *call, bool keep)
 {
@@ -223,7 +265,10 @@ static bool make_room(Call *call, bool keep)
     call->results = calloc((size_t)call->entry->nresults + 1, sizeof *call->results);
     if (call->value && keep)
         call->value->kept = new_kept(call->context, call->entry->nresults);
-    return call->value && call->args && call->results && (!keep || call->value->kept);
+    const bool shows = !keep && dp_shows_heap(call->context->rt) && has_arrays(call->value);
+    if (shows && (call->shown = new_kept(call->context, call->entry->nresults)))
+        call->shown->shown = true;
+    return call->value && call->args && call->results && (!keep || call->value->kept) && (!shows || call->shown);
 }
 
 static bool make_call(Call *call, unsigned count, bool keep, DpcError *error)
@@ -252,6 +297,8 @@ DpcValue *dpc_call_entry(DpcContext *context, const char *entry, const DpcValue 
         dpc_value_free(call.value);
         call.value = NULL;
     }
+    if (call.shown) /* it has not come to that */
+        dpc_kept_drop(call.shown);
     free(call.args);
     free(call.results);
     return call.value;
@@ -280,13 +327,14 @@ DpcValue *dpc_call_device(DpcContext *context, const char *entry, const DpcValue
 /* ---- what stays, elsewhere ---- */
 static bool stays(const DpcValue *v, DpcError *error)
 {
-    if (!v || !v->kept)
+    const bool is = v && v->kept && !v->kept->shown;
+    if (!is)
         dpc_fail(error, EXIT_USAGE, "the value does not stay on a device");
     else if (dpc_context_serves(v->kept->home, error))
         dpc_tasks_settle(v->kept->home);
     else
         return false;
-    return v && v->kept;
+    return is;
 }
 
 int dpc_fetch(DpcValue *value, DpcError *error)

@@ -116,5 +116,6 @@ void dpc_close(DpcContext *context)
     if (!context || !dpc_context_is_ours(context))
         return;
     dpc_tasks_end(context);
+    dp_rt_end_calls(context->rt);
     dpc_context_leave(context);
 }

@@ -33,8 +33,9 @@ void dpc_value_free(DpcValue *value)
 {
     if (!value)
         return;
-    for (uint32_t i = 0; value->borrowed && i < value->n; i++)
-        value->leaves[i].data = NULL;
+    for (uint32_t i = 0; i < value->n && value->leaves; i++)
+        if (value->borrowed || (value->kept && value->kept->shown && value->kept->numbers[i].bytes))
+            value->leaves[i].data = NULL;
     if (value->leaves)
         dp_leaves_free(value->leaves, value->n);
     if (value->kept)
@@ -272,7 +273,7 @@ DpcLeaf dpc_leaf(const DpcValue *value, unsigned index)
     if (value->outside) {
         out.buffer = value->outside[index].buffer;
         out.offset = value->outside[index].at;
-    } else if (value->kept && leaf->rank) {
+    } else if (value->kept && !value->kept->shown && leaf->rank) {
         out.buffer = dpc_kept_buffer(value->kept);
         out.offset = value->kept->numbers[index].addr;
     }

@@ -12,6 +12,7 @@ typedef struct DpcKept {
     uint32_t n;
     DpArg *results;
     DpCol *numbers; /* of each, one behind the other */
+    bool shown;     /* no results are there: the numbers are the device's and the host's, which has them as data */
 } DpcKept;
 
 struct DpcValue {

@@ -447,6 +447,7 @@ void dp_settle(DpRt *rt);
 /* A failure of the program is known when it returns; what cannot fail may still run (dp_check). */
 void dp_run(DpRt *rt, const DpEntry *entry, DpArg *args, DpArg *results);
 void dp_download_results(DpRt *rt, const DpEntry *entry, const DpArg *results, DpLeaf *leaves);
+void dp_scalar_result(DpRt *rt, uint64_t bits, DpLeaf *leaf);
 void dp_release_results(DpRt *rt, const DpEntry *entry, const DpLeaf *leaves, DpArg *results);
 /* Where the stack of the thread that runs entries ends (dp_stack.h): as deep a program may recurse. 0: not known, then
  * levels are counted. */
@@ -475,6 +476,12 @@ bool dp_grow_for_lent(DpRt *rt);
  * these. The column is owned. */
 DpCol dp_lay_out(DpRt *rt, const DpArr *a, DpLeaf *leaf);
 void dp_fetch(DpRt *rt, const DpCol *numbers, DpLeaf *leaf); /* to the leaf */
+/* Is the heap in the host's memory, where it stays? Then dp_show is where the numbers of a column lie there, if nobody
+ * else holds them and they are worth it, else NULL; they stay as they are as long as the column is held. */
+bool dp_shows_heap(const DpRt *rt);
+void *dp_show(DpRt *rt, const DpCol *numbers);
+/* No entry is called any more: the program may go; columns that are held stay. */
+void dp_rt_end_calls(DpRt *rt);
 /* The buffer that is the heap: it may be another one after a call. */
 void *dp_heap_object(const DpRt *rt);
 /* Events of callers: waits for them, false and why if that fails; new ones, NULL if there is none. */

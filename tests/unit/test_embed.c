@@ -197,6 +197,66 @@ static void test_results(void **state)
     dpc_program_free(p);
 }
 
+static const DpcOptions shown = {.params = "shown-bytes=0"}; /* results stay where a CPU has them, small ones, too */
+
+static DpcValue *called(DpcContext *c, const char *entry, DpcValue *a, DpcValue *b)
+{
+    DpcError error = {0};
+    DpcValue *result = dpc_call(c, entry, (const DpcValue *const[]){a, b}, b ? 2 : 1, &error);
+    if (!result)
+        fail_msg("%s", error.text);
+    dpc_value_free(a);
+    dpc_value_free(b);
+    return result;
+}
+
+static void expect_text(const DpcValue *v, const char *wanted)
+{
+    char *text = dpc_text(v);
+    assert_string_equal(text, wanted);
+    free(text);
+}
+
+/* What is read where it was computed is its owner's: no later call writes it, and it outlives its context and program.
+ */
+static void test_results_where_they_are(void **state)
+{
+    (void)state;
+    DpcError error = {0};
+    DpcProgram *p = compiled();
+    DpcContext *c = dpc_open(p, &shown, &error), *other = dpc_open(p, &shown, &error);
+    const float k = 2;
+    assert_true(c && other);
+    DpcValue *first = called(c, "rows", literal("[[f32]]", "[[1.0, 2.0], [], [3.0]]"), dpc_scalar("f32", &k));
+    DpcValue *pairs = called(c, "swap", literal("[[(i64, f32)]]", "[[(1, 2.5)], [], [(3, 4.0)]]"), NULL);
+    DpcValue *again = called(c, "rows", literal("[[f32]]", "[[5.0], [7.0], [9.0]]"), dpc_scalar("f32", &k));
+    expect_text(first, "[6.0, 0.0, 6.0]");
+    expect_text(pairs, "[[(2.5, 1)], [], [(4.0, 3)]]");
+    expect_text(again, "[10.0, 14.0, 18.0]");
+    const DpcLeaf leaf = dpc_leaf(first, 0);
+    assert_null(leaf.buffer);
+#ifndef SANITIZED /* whose malloc gives such addresses, too */
+    assert_int_equal((uintptr_t)leaf.data % 64, 0);
+#endif
+    assert_int_equal(dpc_fetch(first, &error), 0);
+    assert_string_equal(error.text, "the value does not stay on a device");
+    DpcValue *row = dpc_value(
+        "[[f32]]", &(DpcLeaf){"f32", 2, {(const uint64_t[]){1}, (const uint64_t[]){3}}, {1, 1}, leaf.data, 3, NULL, 0});
+    DpcValue *sums = called(other, "rows", row, dpc_scalar("f32", &k)); /* an argument like others, elsewhere, too */
+    expect_text(sums, "[24.0]");
+    dpc_close(c);
+    dpc_close(other);
+    dpc_program_free(p);
+    expect_text(first, "[6.0, 0.0, 6.0]");
+    expect_text(pairs, "[[(2.5, 1)], [], [(4.0, 3)]]");
+    dpc_value_free(first);
+    expect_text(again, "[10.0, 14.0, 18.0]");
+    dpc_value_free(again);
+    dpc_value_free(pairs);
+    dpc_value_free(sums);
+    dpc_error_clear(&error);
+}
+
 static void test_errors(void **state)
 {
     (void)state;
@@ -335,9 +395,14 @@ static void test_threads(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_calls),     cmocka_unit_test(test_tune_files),
-                                       cmocka_unit_test(test_by_leaves), cmocka_unit_test(test_results),
-                                       cmocka_unit_test(test_errors),    cmocka_unit_test(test_imports),
-                                       cmocka_unit_test(test_explain),   cmocka_unit_test(test_threads)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_calls),
+                                       cmocka_unit_test(test_tune_files),
+                                       cmocka_unit_test(test_by_leaves),
+                                       cmocka_unit_test(test_results),
+                                       cmocka_unit_test(test_results_where_they_are),
+                                       cmocka_unit_test(test_errors),
+                                       cmocka_unit_test(test_imports),
+                                       cmocka_unit_test(test_explain),
+                                       cmocka_unit_test(test_threads)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
