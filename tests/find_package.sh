@@ -27,6 +27,16 @@ for root in "$prefix" "$tmp/dest/usr"; do
     rm -rf "$tmp/project"
 done
 
+# A project of dpc new, in a folder with a blank; what it installs runs.
+mkdir "$tmp/a project" || exit 2
+for root in "$prefix" "$tmp/dest/usr"; do
+    rm -rf "$tmp/a project/rows" "$tmp/installed"
+    (cd "$tmp/a project" && "$root/bin/dpc" new rows && cmake -S rows -B rows/build -DCMAKE_PREFIX_PATH="$root" &&
+        cmake --build rows/build && cmake --install rows/build --prefix "$tmp/installed" && cd rows/build && ctest --output-on-failure) >"$tmp/log" 2>&1 &&
+        grep -q '100% tests passed, 0 tests failed out of 2' "$tmp/log" && [ "$("$tmp/installed/bin/rows" '[[2]]')" = '[4.0]' ] ||
+        wrong "a project of dpc new, from $root: $(tail -20 "$tmp/log")"
+done
+
 # The archive alone: one program with it and a library of dpc library, by CMake and by pkg-config.
 rm "$prefix"/lib/libdpc.so*
 mkdir "$tmp/alone" || exit 2

@@ -1,5 +1,5 @@
 #!/bin/sh
-# dpc new: what it makes is right, and can be built and tested. new.sh DPC
+# dpc new: what it makes is right; find_package.sh builds it by CMake. new.sh DPC
 set -u
 dpc=$(cd "$(dirname "$1")" && pwd)/$(basename "$1")
 folder=$(mktemp -d)
@@ -31,11 +31,4 @@ refused 2 'is no name of a project' '../x;y'
 refused 5 'nowhere/rows: cannot write: No such file' nowhere/rows
 [ "$(ls rows -A | wc -l)" -eq 4 ] || fail "rows has changed"
 
-if command -v cmake >/dev/null 2>&1; then
-    (PATH=$(dirname "$dpc"):$PATH && cmake -S rows -B rows/build && cmake --build rows/build && ctest --test-dir rows/build) >said 2>&1 ||
-        { fail "cmake and ctest"; cat said; }
-    [ "$(rows/build/rows '[[2]]')" = '[4.0]' ] || fail "the executable"
-else
-    echo "cmake is not installed: the project is not built by it"
-fi
 exit $failed
