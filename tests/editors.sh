@@ -28,6 +28,37 @@ else
     echo "node is not installed: extension.js is not read"
 fi
 
+if command -v python3 >/dev/null 2>&1; then # as cmake packs it: all that the manifest names is there
+    cmake -DSOURCE="$PWD/editors/vscode" -DLICENSE="$PWD/LICENSE" -DOUTPUT="$folder/dp.vsix" -P cmake/vsix.cmake || fail "vsix.cmake"
+    python3 - "$folder/dp.vsix" <<'END' || fail "the .vsix"
+import json, re, sys, xml.etree.ElementTree as tree, zipfile
+packed = zipfile.ZipFile(sys.argv[1])
+assert packed.testzip() is None
+names = set(packed.namelist())
+manifest = tree.fromstring(packed.read('extension.vsixmanifest'))
+space = {'v': 'http://schemas.microsoft.com/developer/vsx-schema/2011'}
+package = json.loads(packed.read('extension/package.json'))
+identity = manifest.find('v:Metadata/v:Identity', space).attrib
+assert (identity['Id'], identity['Version'], identity['Publisher']) == (package['name'], package['version'], package['publisher']), identity
+assert manifest.find('v:Metadata/v:Properties/v:Property', space).attrib['Value'] == package['engines']['vscode']
+for asset in manifest.iterfind('v:Assets/v:Asset', space):
+    assert asset.attrib['Path'] in names, asset.attrib
+types = {t.attrib['Extension'] for t in tree.fromstring(packed.read('[Content_Types].xml'))}
+for name in names:
+    assert name.endswith('/') or name == '[Content_Types].xml' or re.search(r'\.\w+$', name).group() in types, name
+def there(path):
+    path = 'extension/' + path.removeprefix('./')
+    assert path in names, path
+    return packed.read(path)
+there(package['main'])
+contributed = package['contributes']
+for language in contributed['languages']:
+    assert language['extensions'] == ['.dp'] and json.loads(there(language['configuration']))['comments']['lineComment'] == '--'
+for grammar in contributed['grammars']:
+    assert json.loads(there(grammar['path']))['scopeName'] == grammar['scopeName'], grammar
+END
+fi
+
 if ! command -v vim >/dev/null 2>&1; then
     echo "vim is not installed: its files are not tried"
     exit $failed

@@ -11,7 +11,8 @@ DESTDIR="$folder/a root" "$cmake" --install "$build" --prefix /usr >"$folder/log
 root="$folder/a root/usr"
 for file in bin/dpc lib/dpc/libdpruntime.a include/dpc/dp_rt.h share/doc/dpc/README.md share/doc/dpc/docs/language.md \
     share/doc/dpc/examples/spmv/spmv.dp share/man/man1/dpc.1.gz share/man/man1/dpc-program.1.gz \
-    include/dpc.h lib/libdpc.so lib/pkgconfig/dpc.pc \
+    include/dpc.h lib/libdpc.so lib/libdpc.a lib/pkgconfig/dpc.pc share/dpc/dp-0.1.0.vsix share/vim/vimfiles/syntax/dp.vim \
+    share/nvim/site/ftdetect/dp.vim share/nvim/site/queries/dp/highlights.scm share/dpc/tree-sitter-dp/grammar.js \
     share/bash-completion/completions/dpc share/zsh/vendor-completions/_dpc share/fish/vendor_completions.d/dpc.fish; do
     [ -s "$root/$file" ] || fail "$file is not installed"
 done

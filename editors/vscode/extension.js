@@ -1,8 +1,17 @@
 // The client of `dpc lsp`, and the command behind "run test".
 const vscode = require("vscode");
-const { LanguageClient } = require("vscode-languageclient/node");
 
 let client;
+
+// Without what npm brings (vscode-languageclient) DP is highlighted, and the language server not started.
+function clientOfServer() {
+  try {
+    return require("vscode-languageclient/node").LanguageClient;
+  } catch (missing) {
+    vscode.window.showInformationMessage("DP: the language server needs `npm install` in the extension's folder.");
+    return null;
+  }
+}
 
 function dpc() {
   return vscode.workspace.getConfiguration("dp").get("path") || "dpc";
@@ -18,6 +27,8 @@ const middleware = {
 };
 
 function start() {
+  const LanguageClient = clientOfServer();
+  if (!LanguageClient) return;
   const run = { command: dpc(), args: ["lsp"] };
   client = new LanguageClient("dpc", "DP", { run, debug: run }, { documentSelector: [{ language: "dp" }], middleware });
   return client.start();
@@ -33,7 +44,7 @@ async function runTest(file, name) {
 }
 
 exports.activate = async function (context) {
-  context.subscriptions.push(vscode.commands.registerCommand("dpc.restart", () => client.restart()));
+  context.subscriptions.push(vscode.commands.registerCommand("dpc.restart", () => client && client.restart()));
   await start();
 };
 
