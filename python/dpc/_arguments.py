@@ -41,6 +41,8 @@ def numbers(values, dtype):
     """An array of one dimension and this type, contiguous; the same one if it is so already, or PyOpenCL's."""
     if _opencl.is_array(values):
         return _opencl.checked(values, dtype)
+    if isinstance(values, np.ma.MaskedArray) and np.ma.is_masked(values):
+        raise ValueError("values of the array are masked: filled() gives others")
     try:
         given = np.asarray(values)
     except ValueError:

@@ -184,6 +184,7 @@ class Entry:
         self._types = [_types.parse(text) for text in sized]
         self._packers = [packer_of(t, text, self._queue) for t, text in zip(self._types, types)]
         result = _types.parse(self.result)
+        self._awkward = awkward
         self._read, self._read_device = _results.reader_of(result, awkward), _results.device_reader(result)
         self._values = c_void_p * n
         self.__doc__ = self.signature_text() + ("\n\n" + decoded(entry.doc) if entry.doc else "")
@@ -231,6 +232,10 @@ class Entry:
         finally:
             for value in values:
                 lib.dpc_value_free(value)
+
+    def __reduce__(self):
+        """Pickled is the program's text; see Module."""
+        return restored_entry, (restored_from(self._context.program, self._context.options, self._awkward), self.__name__)
 
     def explain(self, *args, **named):
         """The page of `dpc explain`: with arguments, of a run on an interpreter, which takes its time."""
@@ -292,6 +297,10 @@ class Module:
     def __getitem__(self, name):
         return self._entries[name]
 
+    def __reduce__(self):
+        """Pickled, and copied, is the program's text, or of `load` the path, with the options: it is compiled anew."""
+        return restored, restored_from(self._program, self._options, self._awkward)
+
     def __iter__(self):
         return iter(self._entries.values())
 
@@ -321,6 +330,21 @@ class Module:
 
     def __exit__(self, *raised):
         self.close()
+
+
+def restored_from(program, options, awkward):
+    if options.get("queue") is not None:
+        raise TypeError("a module on a queue of PyOpenCL is of this process only")
+    return program.source, options, awkward
+
+
+def restored(source, options, awkward):
+    name, text = (None if data is None else data.decode("utf-8", "surrogateescape") for data in source)
+    return Module(Program(name, text), options, awkward)
+
+
+def restored_entry(module, name):
+    return restored(*module)[name]
 
 
 def compile(

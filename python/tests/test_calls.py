@@ -1,5 +1,9 @@
 """Values in and out: every type, from what Python and numpy have, and what is refused."""
+import copy
 import inspect
+import pickle
+import subprocess
+import sys
 
 import numpy as np
 import pytest
@@ -278,3 +282,49 @@ def test_results_do_not_share():
     a, b = m.main(50_000)
     a[:] = 0
     assert b[1] == 2 and m.main(50_000)[0][1] == 2
+
+
+# ---- what a module survives ----
+
+
+def test_pickles():
+    m = dpc.compile(SOURCE, awkward=False)
+    for made in (pickle.loads(pickle.dumps(m)), copy.copy(m), copy.deepcopy(m)):
+        assert made.points([(1, 2.5)]) == 2.5 and made.rows([[1]], 2).tolist() == [2.0]
+    assert pickle.loads(pickle.dumps(m.points))([(1, 2.5)]) == 2.5
+    rows = pickle.loads(pickle.dumps(m.id2([[1], [2, 3]])))
+    assert rows == dpc.Ragged([1, 2, 3], [0, 1, 3])
+
+
+def test_masked(m):
+    assert m.three(np.ma.array([1.0, 2, 3])).tolist() == [1, 2, 3]
+    with pytest.raises(ValueError, match="masked"):
+        m.three(np.ma.array([1.0, 2, 3], mask=[0, 1, 0]))
+    with pytest.raises(ValueError, match="masked"):
+        m.rows(np.ma.array([[1.0, 2]], mask=[[0, 1]]), 1)
+
+
+def test_fork():
+    """Contexts of a process that has been forked are refused, and so are new ones: they would wait for ever."""
+    program = """
+import os, dpc, numpy as np
+m = dpc.compile("entry main (xs: [f64]) : [f64] = { x + 1.0 : x in xs }")
+xs = m.main(np.zeros(50000))
+if os.fork() == 0:
+    for module in (m, m.open()):
+        try:
+            module.main([1.0])
+        except dpc.DeviceError as error:
+            print(error, flush=True)
+    print(xs.sum(), flush=True)
+    os._exit(0)
+os.wait()
+print(m.main([1.0])[0])
+"""
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=60)
+    assert done.stdout.splitlines() == [
+        "the context is of the process that this one was forked from",
+        "OpenCL is in use by the process that this one was forked from",
+        "50000.0",
+        "2.0",
+    ], done.stderr

@@ -4,6 +4,7 @@
 #include "dp_status.h"
 
 #include <stdarg.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <unistd.h>
 
@@ -58,9 +59,22 @@ static DpcContext *open_context(const DpcProgram *program, const DpOpenOptions *
     return c;
 }
 
+/* OpenCL's threads are not there in a process that is forked from one with a context: waiting for them never ends. */
+static bool is_first_process(DpcError *error)
+{
+    static atomic_long first; /* that has opened a context; 0: none */
+    long none = 0;
+    if (atomic_compare_exchange_strong(&first, &none, (long)getpid()) || none == (long)getpid())
+        return true;
+    dpc_fail(error, EXIT_DEVICE, "OpenCL is in use by the process that this one was forked from");
+    return false;
+}
+
 static DpcContext *open_with(const DpcProgram *program, void *queue, const DpcOptions *options, DpcError *error)
 {
     const DpcOptions none = {0}, *o = options ? options : &none;
+    if (program && !is_first_process(error))
+        return NULL;
     if (!program) {
         dpc_fail(error, EXIT_USAGE, "the program is NULL");
         return NULL;
