@@ -243,6 +243,8 @@ static uint64_t run_scatters(DpRt *rt)
     d = take_views(rt, d, r.up, &outs[0], 4);
     dp_hist(rt, K_HIST_SEG, 0, r.c, r.words, &sizes, outs);
     d = take_views(rt, take_views(rt, d, r.up, &outs[0], 4), r.up, &outs[1], 4);
+    dp_hist_regular(rt, K_COUNT, 0, r.c, r.words, 3, outs);
+    d = take_views(rt, d, r.up, &outs[0], 4);
     dp_hist_root(rt, K_HIST_PAIR, 0, all, r.words, 15, arrs);
     d = take_arr(rt, take_arr(rt, d, &arrs[0], 4), &arrs[1], 4);
     dp_hist_root(rt, K_HIST_MIN, 0, all, r.words, 3, arrs);
