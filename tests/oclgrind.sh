@@ -1,7 +1,7 @@
 #!/bin/sh
 # Every kernel template in every way (ways.sh, lanes.sh), in both shapes, simulated by oclgrind, which finds data races and accesses
-# out of bounds: oclgrind.sh DPC [PARAMS FILE.dp…]. With PARAMS ("segreduce=team,team-bytes=8") only these, for the files. No part of
-# ctest: all of it takes an hour.
+# out of bounds: oclgrind.sh DPC [--long | PARAMS FILE.dp…]. By itself of few elements (tests/run/tiny_ways.dp): minutes; --long: the programs made for
+# each way, an hour. With PARAMS ("segreduce=team,team-bytes=8") only these, for the files. No part of ctest.
 #
 # Look-back (kernels/scan.cl, lengths.cl) hands words from work-group to work-group by volatile loads and stores of 64 bits, each
 # whole by itself, and combining (combine.cl) looks at a word before it compares and swaps: OpenCL 1.2 has no other words for that, and oclgrind
@@ -32,8 +32,10 @@ if [ $# -gt 1 ]; then
         DP_SHAPE=$shape "$folder/dpc" test --eval=plan --param "$params" "$@" || failed=1
     done
 else
-    sh tests/ways.sh "$folder/dpc" || failed=1
-    sh tests/lanes.sh "$folder/dpc" || failed=1
+    set -- "${1:-tests/run/tiny_ways.dp}"
+    [ "$1" = --long ] && shift
+    sh tests/ways.sh "$folder/dpc" "$@" || failed=1 # vectors.sh forces what only PoCL has
+    sh tests/lanes.sh "$folder/dpc" "$@" || failed=1
 fi
 exec 9>&-
 wait

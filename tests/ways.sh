@@ -27,8 +27,8 @@ reduces="tests/run/segment_ways.dp tests/run/scan_ways.dp tests/run/scan_maps.dp
     rows="tests/run/segment_ways.dp tests/run/row_ways.dp"
 for shape in cpu gpu; do
     for ways in segreduce=path,segscan=path,look-back=always check-lengths=device,look-back=always \
-        check-lengths=device,look-back=always,segreduce=split,split-length=4 segreduce=path,segscan=path segreduce=lane,segscan=lane,reduce=two \
-        segreduce=team,team-bytes=8 segreduce=split,split-length=4 segreduce=tile,tile-unroll=2 segreduce=tile,tile-pieces=1,vectors=off,tile-depth=8 segreduce=tile,tile-straight=on segreduce=tile,tile-words=4; do
+        check-lengths=device,look-back=always,segreduce=split,split-length=4 segreduce=path,segscan=path,look-back=never segreduce=lane,segscan=lane,reduce=two check-lengths=host,reduce=one \
+        segreduce=team,team-bytes=8 segreduce=split,split-length=4 segreduce=tile,tile-unroll=2 segreduce=tile,tile-pieces=1,vectors=off,tile-depth=8 segreduce=tile,tile-straight=on segreduce=tile,tile-straight=off segreduce=tile,tile-words=4; do
         force $shape $ways ${@:-$reduces}
     done
     force $shape sort-segment=0 ${@:-$sorts}
@@ -51,5 +51,13 @@ for ways in scatter=windows scatter-large=0 scatter=direct; do
 done
 for ways in histogram=chunks histogram=chunks,histogram-copies=1 histogram=add histogram=hot histogram=sort; do
     force gpu $ways ${@:-$histograms}
+done
+# Whoever adds a way forces it.
+forced=$(cat tests/ways.sh tests/lanes.sh tests/vectors.sh)
+for choice in $(sed -n 's/^CHOICE([A-Z_]*, "\([a-z-]*\)", "[a-z]* \([a-z ]*\)".*/\1 \2/p' runtime/params.def | tr ' ' '=' ); do
+    name=${choice%%=*}
+    for word in $(echo "${choice#*=}" | tr '=' ' '); do
+        case $forced in *"$name=$word"*|*"for $name in "*"$word"*"$name=\$$name"*) ;; *) failed=1; echo "FAILED: no test forces $name=$word" ;; esac
+    done
 done
 exit $failed
