@@ -23,7 +23,7 @@ else
     echo "python3 is not installed: the JSON files are not read"
 fi
 if command -v node >/dev/null 2>&1; then
-    node --check editors/vscode/extension.js || fail "extension.js"
+    node tests/vscode.js "$dpc" "$folder" || fail "the extension for Visual Studio Code"
 else
     echo "node is not installed: extension.js is not read"
 fi
@@ -59,10 +59,6 @@ for grammar in contributed['grammars']:
 END
 fi
 
-if ! command -v vim >/dev/null 2>&1; then
-    echo "vim is not installed: its files are not tried"
-    exit $failed
-fi
 cat >"$folder/f.dp" <<'END'
 -- test main
 entry main (xs: [f64]) : i64 =
@@ -91,9 +87,7 @@ call writefile(map(getqflist(), 'v:val.lnum . ":" . v:val.col . ":" . v:val.type
 quitall!
 END
 printf 'def a = 1\nentry main = a +\n  true\n' >"$folder/wrong.dp"
-HOME=$folder vim -u NONE -i NONE -n -e -s -S "$folder/script.vim" </dev/null >"$folder/said" 2>&1
 wanted='dpTest dpDefinition dpName dpType dpComment dpKeyword dpNumber dpBoolean dpCharacter dpConstructor dpTypeVariable dpString dpEscape'
-[ "$(tr '\n' ' ' <"$folder/groups" 2>/dev/null)" = "$wanted " ] || fail "groups of Vim: $(tr '\n' ' ' <"$folder/groups" 2>&1)"
 cat >"$folder/wanted" <<'END'
 -- test main
 entry main (xs: [f64]) : i64 =
@@ -101,6 +95,15 @@ entry main (xs: [f64]) : i64 =
   in n + 0x1f + (if true then 'a' else #leaf)
 def f (x: 'a) = "text \n" + x
 END
-cmp -s "$folder/wanted" "$folder/indented" || { fail "indentation of Vim"; cat "$folder/indented" "$folder/said"; }
-grep -q '^3:3:[eE]:1' "$folder/errors" 2>/dev/null || fail "errors in Vim: $(cat "$folder/errors" 2>&1)"
+for editor in vim nvim; do
+    if ! command -v $editor >/dev/null 2>&1; then
+        echo "$editor is not installed: the files for it are not tried"
+        continue
+    fi
+    rm -f "$folder/groups" "$folder/indented" "$folder/errors"
+    HOME=$folder timeout 60 $editor -u NONE -i NONE -n -e -s -S "$folder/script.vim" </dev/null >"$folder/said" 2>&1
+    [ "$(tr '\n' ' ' <"$folder/groups" 2>/dev/null)" = "$wanted " ] || fail "groups of $editor: $(tr '\n' ' ' <"$folder/groups" 2>&1)"
+    cmp -s "$folder/wanted" "$folder/indented" || { fail "indentation of $editor"; cat "$folder/indented" "$folder/said"; }
+    grep -q '^3:3:[eE]:1' "$folder/errors" 2>/dev/null || fail "errors in $editor: $(cat "$folder/errors" 2>&1)"
+done
 exit $failed

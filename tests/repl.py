@@ -178,12 +178,28 @@ def terminal():
         t.type("strange_n\t\r")
         t.wait("\r\n17\r\n")
         t.wait("dp> ")
+        # Behind a dot the fields of a record, and the names of a module.
+        t.type("def p = {width = 1.5, inner = {height = 2.5}}\r")
+        t.wait("p : {")
+        t.wait("dp> ")
+        for typed, value in ("p.wi\t", "1.5"), ("p.inner.he\t", "2.5"), ("(1 + nothing.wi\t) 2", None):
+            t.type(typed + "\r")
+            t.wait(f"\r\n{value}\r\n" if value else "is not defined")
+            t.wait("dp> ")
+        t.type('import "stats" as S\r')
+        t.wait("dp> ")
+        t.type("S.medi\t [1, 2, 6]\r")
+        t.wait("\r\n2.0\r\n")
+        t.wait("dp> ")
     else:
         print("dpc is built without libedit (DPC_EDIT): no test of completion")
     t.type(":quit\r")
     _, status = os.waitpid(t.pid, 0)
     if status != 0:
         fail(f"terminal: status {status}")
+    history = t.home + "/.dpc_history"
+    if os.path.exists(history) and os.stat(history).st_mode & 0o777 != 0o600:
+        fail(f"the history's mode is {os.stat(history).st_mode:o}")
 
 
 pipes()

@@ -15,7 +15,10 @@ typedef struct Terminal {
 
 static char *read_terminal(void *ctx, const char *prompt) { return line_input_read(&((Terminal *)ctx)->in, prompt); }
 
-static const char *const *words_of(void *ctx) { return repl_words(((Terminal *)ctx)->repl); }
+static const char *const *words_of(void *ctx, const char *before)
+{
+    return repl_words(((Terminal *)ctx)->repl, before);
+}
 
 static char *history_path(void)
 {

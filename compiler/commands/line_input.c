@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #ifdef DPC_HAVE_EDIT
@@ -12,12 +13,13 @@ enum { MOST_LINES = 1000 };
 
 /* libedit passes nothing along. */
 static const LineInput *completed;
+static char *line_before; /* the word that is completed */
 
 static char *next_word(const char *text, int state)
 {
     static const char *const *at;
     if (state == 0)
-        at = completed->words(completed->ctx);
+        at = completed->words(completed->ctx, line_before ? line_before : "");
     for (; at && *at; at++)
         if (strncmp(*at, text, strlen(text)) == 0)
             return strdup(*at++);
@@ -26,7 +28,9 @@ static char *next_word(const char *text, int state)
 
 static char **complete(const char *text, int start, int end)
 {
-    (void)start, (void)end;
+    (void)end;
+    free(line_before);
+    line_before = rl_line_buffer ? strndup(rl_line_buffer, (size_t)start) : NULL;
     rl_attempted_completion_over = 1; /* files are not meant */
     return rl_completion_matches(text, next_word);
 }
@@ -56,8 +60,12 @@ static char *edit_line(LineInput *in, const char *prompt)
 
 static void close_editor(const LineInput *in)
 {
-    if (in->history)
-        write_history(in->history);
+    const mode_t mask = umask(077);
+    if (in->history && write_history(in->history) == 0)
+        chmod(in->history, 0600); /* one that was there before */
+    umask(mask);
+    free(line_before);
+    line_before = NULL;
 }
 #else
 static void open_editor(LineInput *in) { (void)in; }

@@ -10,9 +10,10 @@ typedef struct LineInput {
     char *line;
     size_t bytes;
     bool is_terminal;
-    const char *history; /* the file that keeps it; or NULL */
-    /* The words that may be completed, up to NULL; or NULL. They stay as they are until it is asked again. */
-    const char *const *(*words)(void *ctx);
+    const char *history; /* the file that keeps it, which is the user's alone; or NULL */
+    /* The words that may stand behind the part `before` of a line, up to NULL; or NULL. They stay as they are until it
+     * is asked again. */
+    const char *const *(*words)(void *ctx, const char *before);
     void *ctx;
 } LineInput;
 

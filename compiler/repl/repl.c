@@ -5,6 +5,7 @@
 #include "support/memory.h"
 #include "syntax/load.h"
 
+#include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -353,7 +354,61 @@ static void add_names(Repl *r, Words *words, const Compilation *c)
     }
 }
 
-const char *const *repl_words(Repl *r)
+/* Of x in `x.`: the type of the expression x, without messages; NULL where there is none. */
+static Compilation *compile_quietly(Repl *r, const char *text)
+{
+    FILE *nowhere = fopen("/dev/null", "w");
+    Compilation *c = repl_compilation(r, REPL_EXPRESSION, "input", text, 0);
+    c->session->messages = nowhere;
+    const bool ok = nowhere && compile_to(c, STAGE_TYPES);
+    if (nowhere)
+        fclose(nowhere);
+    if (ok)
+        return c;
+    compilation_destroy(c);
+    return NULL;
+}
+
+static void add_fields(Repl *r, Words *words, const char *text)
+{
+    Compilation *c = compile_quietly(r, text);
+    const Module *own = c ? c->modules.list.at[1] : NULL;
+    const Type *t = own ? type_prune(c->checked->defs[own->defs[own->ndefs - 1]->index].scheme.type) : NULL;
+    for (uint32_t i = 0; t && t->kind == TY_RECORD && i < t->record.n; i++)
+        add_word(r, words, t->record.names[i]);
+    compilation_destroy(c);
+}
+
+static bool add_module(Repl *r, Words *words, const char *alias)
+{
+    Compilation *c = repl_compilation(r, REPL_NOTHING, NULL, NULL, 0);
+    const Module *own = compile_to(c, STAGE_TYPES) ? c->modules.list.at[1] : NULL, *found = NULL;
+    for (uint32_t i = 0; own && i < own->ndefs; i++)
+        if (own->defs[i]->kind == DEF_IMPORT && own->defs[i]->name && strcmp(own->defs[i]->name, alias) == 0)
+            found = own->defs[i]->module;
+    for (uint32_t i = 0; found && i < found->ndefs; i++) {
+        const Def *def = found->defs[i];
+        const size_t n = def->kind == DEF_VALUE ? strlen(def->name) : 0;
+        if (n > 2 ? strcmp(def->name + n - 2, "__") != 0 : n > 0)
+            add_word(r, words, def->name);
+    }
+    compilation_destroy(c);
+    return found != NULL;
+}
+
+/* What stands before the dot that the line ends in: x, x.y, M. */
+static const char *chain_before(Arena *arena, const char *line)
+{
+    size_t n = strlen(line), start;
+    if (n == 0 || line[n - 1] != '.')
+        return NULL;
+    for (start = --n; start > 0 && (isalnum((unsigned char)line[start - 1]) || strchr("_'.", line[start - 1]));
+         start--) {
+    }
+    return start < n ? arena_strndup(arena, line + start, n - start) : NULL;
+}
+
+const char *const *repl_words(Repl *r, const char *before)
 {
     static const char *const keywords[] = {"def",   "entry", "type", "import", "let",   "in", "if",   "then", "else",
                                            "match", "case",  "loop", "for",    "while", "do", "with", "true", "false"};
@@ -361,6 +416,13 @@ const char *const *repl_words(Repl *r)
     if (r->words)
         arena_destroy(r->words);
     r->words = arena_create();
+    const char *end = NULL, *chain = chain_before(r->words, before);
+    if (chain) {
+        if (!add_module(r, &words, chain))
+            add_fields(r, &words, chain);
+        vec_push(r->words, &words, end);
+        return words.at;
+    }
     for (ReplCommand i = 0; i < REPL_COMMANDS; i++)
         add_word(r, &words, arena_printf(r->words, ":%s", commands[i].name));
     for (size_t i = 0; i < sizeof keywords / sizeof *keywords; i++)
@@ -369,7 +431,6 @@ const char *const *repl_words(Repl *r)
     if (compile_to(c, STAGE_TYPES))
         add_names(r, &words, c);
     compilation_destroy(c);
-    const char *end = NULL;
     vec_push(r->words, &words, end);
     return words.at;
 }

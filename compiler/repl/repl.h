@@ -28,7 +28,8 @@ void repl_destroy(Repl *r);
 bool repl_load(Repl *r, const char *path);
 /* Up to :quit, or the end of the input. */
 void repl_run(Repl *r);
-/* What may be typed, up to NULL: names, words and commands; until the next call. */
-const char *const *repl_words(Repl *r);
+/* What may be typed behind that part of a line, up to NULL: names, words and commands, or behind `x.` the fields of x
+ * or the names of the module x; until the next call. */
+const char *const *repl_words(Repl *r, const char *before);
 
 #endif
