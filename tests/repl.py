@@ -161,6 +161,15 @@ def terminal():
     t.type("2)\r")
     t.wait("\r\n3\r\n")
     t.wait("dp> ")
+    # Ctrl-C gives up the lines before it.
+    for begun in "(1 +\r", ":{\r", "def f x =\r":
+        t.type(begun)
+        t.wait("   | ")
+        t.type("\x03")
+        time.sleep(0.3)
+        t.type("40 + 1\r")
+        t.wait("\r\n41\r\n")
+        t.wait("dp> ")
     # What takes too long is interrupted, and the session goes on.
     t.type("loop (x: i64) = 0 while x >= 0 do (x + 1) % 7\r")
     t.wait("7")

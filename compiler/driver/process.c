@@ -30,8 +30,9 @@ static struct {
     pid_t child; /* the program that runs, or 0 */
     bool own_group, ending;
     bool spares_interrupt;
-    TempFolder folder; /* path: "" if there is none */
-    sigset_t before;   /* the mask that dpc was started with */
+    unsigned interrupts; /* that were spared while nothing ran */
+    TempFolder folder;   /* path: "" if there is none */
+    sigset_t before;     /* the mask that dpc was started with */
 } state = {.mutex = PTHREAD_MUTEX_INITIALIZER};
 
 static time_t now(void)
@@ -90,6 +91,14 @@ void signals_spare_interrupt(void)
     pthread_mutex_unlock(&state.mutex);
 }
 
+unsigned signals_interrupts(void)
+{
+    pthread_mutex_lock(&state.mutex);
+    const unsigned n = state.interrupts;
+    pthread_mutex_unlock(&state.mutex);
+    return n;
+}
+
 /* If so, the program that runs gets it. */
 static bool is_spared(int number)
 {
@@ -97,6 +106,8 @@ static bool is_spared(int number)
     const bool spared = number == SIGINT && state.spares_interrupt;
     if (spared && state.child)
         kill_program(state.child, state.own_group, SIGINT);
+    else if (spared)
+        state.interrupts++;
     pthread_mutex_unlock(&state.mutex);
     return spared;
 }

@@ -15,6 +15,8 @@
 void signals_start(void);
 /* From here on SIGINT ends what runs for dpc, and not dpc itself. */
 void signals_spare_interrupt(void);
+/* How many have come since then while nothing ran. */
+unsigned signals_interrupts(void);
 /* At the end: a reader that has gone away ends dpc now, by SIGPIPE. Returns if that is not what has happened. */
 void signals_end_by_pipe(void);
 

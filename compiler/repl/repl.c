@@ -1,5 +1,6 @@
 #include "repl/repl.h"
 
+#include "driver/process.h"
 #include "repl/repl_internal.h"
 #include "support/embedded.h"
 #include "support/memory.h"
@@ -249,6 +250,10 @@ static const char *read_line(Repl *r, const char *prompt, StrBuf *text)
     const char *line = r->options.read(r->options.ctx, prompt);
     if (!line)
         return NULL;
+    const unsigned interrupts = signals_interrupts();
+    r->gave_up = interrupts != r->interrupts;
+    r->interrupts = interrupts;
+    text->n = r->gave_up ? 0 : text->n;
     r->lines++;
     const size_t at = text->n;
     strbuf_printf(text, "%s\n", line);
@@ -265,7 +270,7 @@ static bool is_line(const char *line, const char *mark)
 /* The lines up to :}, with the one that begins them. */
 static void read_block(Repl *r, StrBuf *text)
 {
-    for (const char *line; (line = read_line(r, "   | ", text));) {
+    for (const char *line; (line = read_line(r, "   | ", text)) && !r->gave_up;) {
         if (!is_line(line, ":}"))
             continue;
         text->n = (size_t)(line - text->text);
@@ -274,22 +279,32 @@ static void read_block(Repl *r, StrBuf *text)
     }
 }
 
-/* One thing to do, of one or more lines. False at the end. */
-static bool read_input(Repl *r, StrBuf *text, uint32_t *lines_before)
+/* What goes on behind the first line. */
+static void read_rest(Repl *r, StrBuf *text)
 {
-    *lines_before = r->lines;
-    const char *line = read_line(r, "dp> ", text);
-    if (!line)
-        return false;
+    const char *line = text->text;
     const size_t blanks = strspn(line, " \t");
     if (is_line(line, ":{")) {
         text->n = 0;
         strbuf_add(text, "\n");
         read_block(r, text);
     } else if (line[blanks] != ':' && repl_kind(line) != REPL_NOTHING) {
-        while (repl_is_incomplete(text->text) && (line = read_line(r, "   | ", text)) && !is_line(line, "")) {
+        while (repl_is_incomplete(text->text) && (line = read_line(r, "   | ", text)) && !is_line(line, "") &&
+               !r->gave_up) {
         }
     }
+}
+
+/* One thing to do, of one or more lines. False at the end. */
+static bool read_input(Repl *r, StrBuf *text, uint32_t *lines_before)
+{
+    if (!read_line(r, "dp> ", text))
+        return false;
+    do {
+        r->gave_up = false;
+        *lines_before = r->lines - 1;
+        read_rest(r, text);
+    } while (r->gave_up);
     return true;
 }
 

@@ -17,7 +17,9 @@ struct Repl {
     char *device;    /* chosen by :device; or NULL */
     ReplPart *parts; /* of definitions */
     uint32_t nparts;
-    uint32_t lines; /* read so far */
+    uint32_t lines;      /* read so far */
+    unsigned interrupts; /* so far */
+    bool gave_up;        /* Ctrl-C came before the last line: it begins anew */
     bool quit;
     Arena *words; /* of repl_words; or NULL */
 };
