@@ -83,7 +83,10 @@ typedef struct DpLaunch {
     uint32_t heaps, n, groups, lanes; /* lanes: of a group */
     const uint64_t *numbers;
 } DpLaunch;
-#define DP_TIME_UNKNOWN UINT64_MAX
+/* When it was asked for, given to the device, begun and ended: nanoseconds of the device's clock. */
+typedef struct DpLaunchTimes {
+    uint64_t queued, submitted, begun, ended; /* ended: 0, it does not say */
+} DpLaunchTimes;
 
 struct DpBackend {
     /* How many devices there are; `room` of them are described. */
@@ -121,8 +124,8 @@ struct DpBackend {
     void (*program_release)(DpDevice *d, DpDeviceProgram *p);
     DpDeviceKernel *(*kernel)(DpDevice *d, DpDeviceProgram *p, const char *name);
     void (*kernel_release)(DpDevice *d, DpDeviceKernel *k); /* NULL is harmless */
-    /* nanoseconds: NULL, or waits for the launch and tells what it took by the device's clock, or DP_TIME_UNKNOWN. */
-    DpDeviceStatus (*launch)(DpDevice *d, DpDeviceKernel *k, const DpLaunch *launch, uint64_t *nanoseconds);
+    /* times: NULL, or waits for the launch and tells them. */
+    DpDeviceStatus (*launch)(DpDevice *d, DpDeviceKernel *k, const DpLaunch *launch, DpLaunchTimes *times);
 };
 
 extern const DpBackend dp_opencl;

@@ -396,20 +396,26 @@ static DpDeviceStatus set_arguments(DpDevice *d, cl_kernel k, const DpLaunch *l)
     return done;
 }
 
-/* Waits. */
-static DpDeviceStatus time_event(DpDevice *d, cl_event event, uint64_t *nanoseconds)
+static uint64_t event_time(cl_event event, cl_profiling_info which)
 {
-    cl_ulong begin = 0, end = 0;
+    cl_ulong at = 0;
+    return clGetEventProfilingInfo(event, which, sizeof at, &at, NULL) == CL_SUCCESS ? at : 0;
+}
+
+/* Waits. */
+static DpDeviceStatus time_event(DpDevice *d, cl_event event, DpLaunchTimes *times)
+{
     DpDeviceStatus done = CALL(d, clWaitForEvents, 1, &event);
-    bool timed = clGetEventProfilingInfo(event, CL_PROFILING_COMMAND_START, sizeof begin, &begin, NULL) == CL_SUCCESS &&
-                 clGetEventProfilingInfo(event, CL_PROFILING_COMMAND_END, sizeof end, &end, NULL) == CL_SUCCESS &&
-                 end >= begin;
-    *nanoseconds = timed ? end - begin : DP_TIME_UNKNOWN;
+    *times =
+        (DpLaunchTimes){event_time(event, CL_PROFILING_COMMAND_QUEUED), event_time(event, CL_PROFILING_COMMAND_SUBMIT),
+                        event_time(event, CL_PROFILING_COMMAND_START), event_time(event, CL_PROFILING_COMMAND_END)};
+    if (times->ended < times->begun)
+        times->ended = 0;
     clReleaseEvent(event);
     return done;
 }
 
-static DpDeviceStatus opencl_launch(DpDevice *d, DpDeviceKernel *kernel, const DpLaunch *l, uint64_t *nanoseconds)
+static DpDeviceStatus opencl_launch(DpDevice *d, DpDeviceKernel *kernel, const DpLaunch *l, DpLaunchTimes *times)
 {
     const size_t local = l->lanes, global = local * l->groups;
     cl_kernel k = (cl_kernel)kernel;
@@ -417,8 +423,8 @@ static DpDeviceStatus opencl_launch(DpDevice *d, DpDeviceKernel *kernel, const D
     DpDeviceStatus done = set_arguments(d, k, l);
     done = done ? done
                 : CALL(d, clEnqueueNDRangeKernel, ((Opened *)d)->queue, k, 1, NULL, &global, &local, 0, NULL,
-                       nanoseconds ? &event : NULL);
-    return event ? time_event(d, event, nanoseconds) : done;
+                       times ? &event : NULL);
+    return event ? time_event(d, event, times) : done;
 }
 
 /* ---- buffers of callers ---- */

@@ -275,7 +275,8 @@ void dp_rt_launch(DpRt *rt, Kernel *k, uint32_t heaps, uint32_t groups, const Ar
     dp_moves_flush(rt);
     if (dp_failed(rt))
         return;
-    uint64_t numbers[1 + QUICK_ARGS], nanoseconds = DP_TIME_UNKNOWN;
+    uint64_t numbers[1 + QUICK_ARGS];
+    DpLaunchTimes times = {0};
     DpLaunch launch = {&rt->heap.buffer, heaps, args->n, groups, k->program->wg, args->at};
     ProfilePhase before = dp_profile_switch(rt, PHASE_COMPILING);
     DpDeviceKernel *kernel = prepared_kernel(rt, k, args, &launch, numbers);
@@ -285,10 +286,9 @@ void dp_rt_launch(DpRt *rt, Kernel *k, uint32_t heaps, uint32_t groups, const Ar
     rt->profile.launches++;
     rt->runs = true;
     rt->unlooked |= records_failures(k->program);
-    dp_rt_check_device(rt,
-                       rt->device->backend->launch(rt->device, kernel, &launch, rt->profile.on ? &nanoseconds : NULL));
+    dp_rt_check_device(rt, rt->device->backend->launch(rt->device, kernel, &launch, rt->profile.on ? &times : NULL));
     if (rt->profile.on && !dp_failed(rt))
-        dp_profile_launch(rt, k->program->user, k->program->name, nanoseconds, !k->launched);
+        dp_profile_launch(rt, k->program->user, k->program->name, &launch, &times, !k->launched);
     k->launched = true;
 }
 

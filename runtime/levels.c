@@ -22,10 +22,12 @@ void dp_enter(DpRt *rt, DpLevel *level, const char *function)
     rt->levels = level;
     if (deep)
         dp_rt_fail_here(rt, EXIT_PROGRAM, DP_TOO_DEEP);
+    dp_span_begin(rt, &(DpSpan){.name = function, .number = rt->level, .numbered = true});
 }
 
 void dp_leave(DpRt *rt)
 {
+    dp_span_end(rt);
     rt->level--;
     rt->lifted_level -= rt->levels->run > 0;
     rt->levels = rt->levels->outer;

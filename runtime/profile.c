@@ -20,20 +20,25 @@ double dp_profile_now(void)
     return (double)t.tv_sec * 1e6 + (double)t.tv_nsec / 1e3;
 }
 
-void dp_profile_start(Profile *p, double begin, double read)
-{
-    double now = dp_profile_now();
-    p->phases[PHASE_READING].us = read - begin;
-    p->phases[PHASE_OPENING].us = now - read;
-    p->since = now;
-}
-
 /* What has passed since the last call. */
 static double lap(Profile *p)
 {
     double now = dp_profile_now(), us = now - p->since;
     p->since = now;
     return us;
+}
+
+bool dp_profile_form(const char *text, bool *json, const char **trace)
+{
+    static const char word[] = "json", prefix[] = "trace:";
+    const size_t n = strcspn(text, ",");
+    *json = n == strlen(word) && memcmp(text, word, n) == 0;
+    *trace = NULL;
+    const char *rest = *json ? text + n + (text[n] == ',') : text;
+    if (!*rest)
+        return text[0] == '\0' || text[n] == '\0'; /* no comma at the end */
+    *trace = rest + strlen(prefix);
+    return strncmp(rest, prefix, strlen(prefix)) == 0 && **trace;
 }
 
 /* ---- lines ---- */
@@ -75,20 +80,33 @@ static uint32_t line_at(DpRt *rt, uint32_t at)
 
 /* ---- phases ---- */
 /* What the host did: bookkeeping and waiting belong to the line where the program is, too. */
-static void add_phase(DpRt *rt, ProfilePhase phase, double us)
+static void add_phase(DpRt *rt, ProfilePhase phase, double begin, double us)
 {
     Profile *p = &rt->profile;
     p->phases[phase].us += us;
-    const uint32_t here = phase == PHASE_HOST || phase == PHASE_LOOK ? line_at(rt, rt->at) : PROFILE_NO_LINE;
+    const uint32_t at = line_at(rt, rt->at);
+    const uint32_t here = phase == PHASE_HOST || phase == PHASE_LOOK ? at : PROFILE_NO_LINE;
+    dp_timeline_phase(&p->timeline, phase, begin, us, at == PROFILE_NO_LINE ? NULL : &p->lines[at]);
     if (here == PROFILE_NO_LINE)
         return;
     *(phase == PHASE_HOST ? &p->lines[here].host_us : &p->lines[here].waits_us) += us;
 }
 
+void dp_profile_start(DpRt *rt, double begin, double read, bool timeline)
+{
+    Profile *p = &rt->profile;
+    double now = dp_profile_now();
+    p->timeline.on = timeline;
+    dp_timeline_restart(&p->timeline, begin);
+    add_phase(rt, PHASE_READING, begin, read - begin);
+    add_phase(rt, PHASE_OPENING, read, now - read);
+    p->since = now;
+}
+
 void dp_profile_stop(DpRt *rt)
 {
     dp_profile_switch(rt, PHASE_HOST);
-    rt->profile.on = false;
+    rt->profile.on = rt->profile.timeline.on = false;
 }
 
 void dp_profile_restart(DpRt *rt)
@@ -99,6 +117,7 @@ void dp_profile_restart(DpRt *rt)
     p->nrows = p->nlines = p->here_at = 0;
     memset(p->phases, 0, sizeof p->phases);
     lap(p);
+    dp_timeline_restart(&p->timeline, p->since);
 }
 
 ProfilePhase dp_profile_switch(DpRt *rt, ProfilePhase to)
@@ -107,21 +126,25 @@ ProfilePhase dp_profile_switch(DpRt *rt, ProfilePhase to)
     ProfilePhase from = p->phase;
     if (!p->on)
         return from;
-    add_phase(rt, from, lap(p));
+    const double begin = p->since;
+    add_phase(rt, from, begin, lap(p));
     p->phase = to;
     return from;
 }
 
 void dp_profile_place(DpRt *rt, uint32_t at)
 {
-    if (rt->profile.on && at != rt->at)
-        add_phase(rt, rt->profile.phase, lap(&rt->profile));
+    if (!rt->profile.on || at == rt->at)
+        return;
+    const double begin = rt->profile.since;
+    add_phase(rt, rt->profile.phase, begin, lap(&rt->profile));
 }
 
 void dp_profile_count(DpRt *rt, ProfilePhase phase, uint64_t bytes)
 {
     rt->profile.phases[phase].count++;
     rt->profile.phases[phase].bytes += bytes;
+    rt->profile.timeline.transferred += bytes;
     const uint32_t here = rt->profile.on && phase == PHASE_LOOK ? line_at(rt, rt->at) : PROFILE_NO_LINE;
     if (here != PROFILE_NO_LINE)
         rt->profile.lines[here].waits++;
@@ -203,14 +226,40 @@ void dp_profile_nest(DpRt *rt, uint32_t site, const char *format, ...)
 }
 
 /* ---- launches ---- */
-void dp_profile_launch(DpRt *rt, const DpKernel *k, const char *name, uint64_t nanoseconds, bool first)
+static void add_launch(DpRt *rt, const ProfileRow *r, const DpKernel *k, const DpLaunch *launch,
+                       const DpLaunchTimes *times, double begin, double us)
 {
     Profile *p = &rt->profile;
-    double us = lap(p), device = (double)nanoseconds / 1e3 < us ? (double)nanoseconds / 1e3 : us;
+    const ProfileLine *line = r->line == PROFILE_NO_LINE ? NULL : &p->lines[r->line];
+    ProfileEvent e = {.name = k ? k->name : r->name,
+                      .file = line ? line->file : NULL,
+                      .line = line ? line->number : 0,
+                      .begin = begin,
+                      .us = us,
+                      .host_us = p->since - begin,
+                      .number = launch->n ? launch->numbers[0] : 0,
+                      .times = *times,
+                      .kernel = k,
+                      .groups = launch->groups,
+                      .lanes = launch->lanes};
+    if (k)
+        snprintf(e.way, sizeof e.way, "%s", p->way);
+    dp_timeline_launch(&p->timeline, &e);
+}
+
+void dp_profile_launch(DpRt *rt, const DpKernel *k, const char *name, const DpLaunch *launch,
+                       const DpLaunchTimes *times, bool first)
+{
+    Profile *p = &rt->profile;
+    const double begin = p->since, us = lap(p);
+    const double said = times->ended ? (double)(times->ended - times->begun) / 1e3 : us;
+    const double device = said < us ? said : us;
     ProfileRow *r = find_row(rt, k, name, rt->at);
-    add_phase(rt, first ? PHASE_COMPILING : PHASE_HOST, us - device);
+    add_phase(rt, first ? PHASE_COMPILING : PHASE_HOST, begin, us - device);
     if (!r)
         return;
+    if (p->timeline.on)
+        add_launch(rt, r, k, launch, times, begin, device);
     r->us += device;
     r->launches++;
     if (r->line != PROFILE_NO_LINE) {
@@ -244,6 +293,7 @@ void dp_profile_moved(DpRt *rt, uint32_t kernel, uint64_t n, uint64_t segments, 
     const uint64_t read = dp_size_add(dp_size_mul(n, k->in_bytes - k->segment_bytes),
                                       dp_size_mul(segments < n ? segments : n, k->segment_bytes));
     add_bytes(rt, r, read, written);
+    dp_timeline_moved(&rt->profile.timeline, k, (ProfileBytes){read, written}, n == 0);
     if (r && r->line != PROFILE_NO_LINE)
         rt->profile.lines[r->line].partly |= k->cost == 0;
 }
@@ -258,5 +308,6 @@ void dp_profile_close(DpRt *rt)
 {
     free(rt->profile.rows);
     free(rt->profile.lines);
+    dp_timeline_close(&rt->profile.timeline);
     rt->profile = (Profile){0};
 }

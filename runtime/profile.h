@@ -4,6 +4,7 @@
 #ifndef DP_PROFILE_H
 #define DP_PROFILE_H
 
+#include "device.h"
 #include "dp_rt.h"
 
 /* What the host does while no kernel runs; each moment belongs to one phase or to a kernel. */
@@ -54,8 +55,42 @@ typedef struct ProfileLine {
     ProfileBytes bytes;
     bool partly; /* a kernel of it has loops: what these read is not counted */
 } ProfileLine;
+/* What the timeline has: times of the host's clock, in microseconds. */
+typedef struct ProfileEvent {
+    uint8_t track;
+    bool numbered; /* its number is of its name: "round 3" */
+    uint32_t line; /* with a file */
+    const char *name;
+    const char *file; /* NULL: it is at no line */
+    double begin, us;
+    uint64_t number; /* of a launch: how many elements it goes over */
+    uint32_t outer;  /* of a span: the one around it, plus 1 */
+    /* Of launches: */
+    double host_us; /* until the host goes on, from `begin` */
+    DpLaunchTimes times;
+    const DpKernel *kernel; /* or NULL */
+    uint32_t groups, lanes;
+    ProfileBytes bytes;
+    char way[PROFILE_WAY];
+} ProfileEvent;
+typedef struct Timeline {
+    bool on;
+    ProfileEvent *at;
+    uint32_t n, room;
+    uint32_t span;            /* the innermost that is open, plus 1 */
+    uint32_t unseen;          /* spans within it for which there was no room */
+    uint64_t missing;         /* events */
+    uint64_t transferred;     /* bytes of the phase at hand */
+    const DpKernel *moved_by; /* what dp_profile_moved said of its next launch */
+    ProfileBytes moved;
+    bool has_offset;
+    uint64_t device_origin;           /* of the device\'s clock: its first launch */
+    double least_offset, most_offset; /* from the device's clock to the host's */
+    double origin;                    /* where the timeline begins */
+} Timeline;
 typedef struct Profile {
     bool on;
+    Timeline timeline;
     ProfileRow *rows;
     uint32_t nrows, rows_room;
     ProfileLine *lines;
@@ -71,15 +106,16 @@ typedef struct Profile {
 
 /* profile.c. Without --profile they do nothing. */
 double dp_profile_now(void); /* microseconds */
-void dp_profile_start(Profile *p, double begin,
-                      double read); /* the device is open; when the process began, when it had read its arguments */
+/* The device is open; when the process began, when it had read its arguments. */
+void dp_profile_start(DpRt *rt, double begin, double read, bool timeline);
 ProfilePhase dp_profile_switch(DpRt *rt, ProfilePhase to); /* the phase that it was */
 void dp_profile_count(DpRt *rt, ProfilePhase phase, uint64_t bytes);
 /* The program comes to another place: what the host did until now belongs to the one before. */
 void dp_profile_place(DpRt *rt, uint32_t at);
 /* A launch of a kernel has ended, and took so long by the device's clock, if that is known. k: NULL for the runtime's
  * own, which have a row of their name at the place of dp_at. first: of this kernel. */
-void dp_profile_launch(DpRt *rt, const DpKernel *k, const char *name, uint64_t nanoseconds, bool first);
+void dp_profile_launch(DpRt *rt, const DpKernel *k, const char *name, const DpLaunch *launch,
+                       const DpLaunchTimes *times, bool first);
 /* An operation by the kernel goes over n elements, in so many segments, and writes so many bytes: whatever launches it
  * takes, each element is read and written once. Arrays that are read at computed places count as one element for each
  * instance, what loops inside of an instance read does not count. */
@@ -99,6 +135,17 @@ void dp_profile_restart(DpRt *rt);
 /* profile_report.c: at the end; stops the profile. runs: of how many runs it is, all is divided by that. False: the
  * host has no memory for it. */
 bool dp_profile_print(DpRt *rt, bool json, uint64_t runs, FILE *out);
+
+extern const char *const dp_phase_names[PHASE_COUNT];
+void dp_json_text(FILE *out, const char *s); /* in quotes */
+
+/* profile_trace.c: nothing happens to a timeline that is not on. */
+void dp_timeline_phase(Timeline *t, ProfilePhase phase, double begin, double us, const ProfileLine *line);
+void dp_timeline_launch(Timeline *t, const ProfileEvent *launch);
+void dp_timeline_moved(Timeline *t, const DpKernel *kernel, ProfileBytes bytes, bool behind);
+void dp_timeline_restart(Timeline *t, double now);
+void dp_timeline_close(Timeline *t);
+void dp_timeline_print(DpRt *rt, const char *entry, FILE *out); /* at the end; it records no more */
 
 /* profile_copy.c */
 /* GB/s, read and written, of a copy from one place of the device to another; 0: it cannot be measured. *bytes: how long

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const char *const phase_names[PHASE_COUNT] = {
+const char *const dp_phase_names[PHASE_COUNT] = {
     [PHASE_HOST] = "host",
     [PHASE_READING] = "reading arguments",
     [PHASE_OPENING] = "opening the device",
@@ -92,9 +92,9 @@ static void divide(Profile *p, uint64_t by)
 static ProfileLine rest_of_phase(const Profile *p, ProfilePhase phase)
 {
     const PhaseTime *t = &p->phases[phase];
-    ProfileLine rest = {.function = phase_names[phase], .host_us = t->us};
+    ProfileLine rest = {.function = dp_phase_names[phase], .host_us = t->us};
     if (phase == PHASE_LOOK)
-        rest = (ProfileLine){.function = phase_names[phase], .waits_us = t->us, .waits = t->count};
+        rest = (ProfileLine){.function = dp_phase_names[phase], .waits_us = t->us, .waits = t->count};
     else
         rest.bytes.read = t->bytes;
     for (uint32_t i = 0; i < p->nlines; i++) {
@@ -132,7 +132,7 @@ static void add_rows(Report *r, const Profile *p)
             r->rows[r->nrows++] = p->rows[i];
     for (int i = 0; i < PHASE_COUNT; i++)
         if (p->phases[i].us > 0)
-            r->rows[r->nrows++] = (ProfileRow){.name = phase_names[i],
+            r->rows[r->nrows++] = (ProfileRow){.name = dp_phase_names[i],
                                                .line = PROFILE_NO_LINE,
                                                .launches = p->phases[i].count,
                                                .bytes.read = p->phases[i].bytes,
@@ -294,7 +294,7 @@ static void print_table(const Report *r)
 }
 
 /* ---- JSON ---- */
-static void print_json_text(FILE *out, const char *s)
+void dp_json_text(FILE *out, const char *s)
 {
     fputc('"', out);
     for (; *s; s++) {
@@ -309,9 +309,9 @@ static void print_json_text(FILE *out, const char *s)
 static void print_json_place(FILE *out, const DpPlace *place)
 {
     fprintf(out, "\"file\":");
-    print_json_text(out, place->file);
+    dp_json_text(out, place->file);
     fprintf(out, ",\"line\":%u,\"function\":", place->line);
-    print_json_text(out, place->function);
+    dp_json_text(out, place->function);
 }
 
 static void print_json_kernel(FILE *out, const DpKernel *k)
@@ -340,11 +340,11 @@ static void print_json_row(const Report *r, const ProfileRow *row)
     } else {
         if (line) {
             fprintf(out, "\"file\":");
-            print_json_text(out, line->file);
+            dp_json_text(out, line->file);
             fprintf(out, ",\"line\":%u,", line->number);
         }
         fprintf(out, row->is_phase ? "\"phase\":" : row->launches ? "\"runtime\":" : "\"nest\":");
-        print_json_text(out, row->name);
+        dp_json_text(out, row->name);
     }
     for (uint32_t i = 0; i < row->nways; i++)
         fprintf(out, "%s{\"way\":\"%s\",\"count\":%llu}%s", i ? "," : ",\"ways\":[", row->ways[i].text,
@@ -364,13 +364,13 @@ static void print_json_line(const Report *r, const ProfileLine *l)
     fputc('{', out);
     if (l->file) {
         fprintf(out, "\"file\":");
-        print_json_text(out, l->file);
+        dp_json_text(out, l->file);
         fprintf(out, ",\"line\":%u,\"text\":", l->number);
-        print_json_text(out, text ? text : "");
+        dp_json_text(out, text ? text : "");
         fputc(',', out);
     }
     fputs(l->file ? "\"function\":" : "\"phase\":", out);
-    print_json_text(out, l->function ? l->function : "");
+    dp_json_text(out, l->function ? l->function : "");
     fprintf(out,
             ",\"us\":%.1f,\"kernels_us\":%.1f,\"launches\":%llu,\"read\":%llu,\"written\":%llu,\"loops\":%s,"
             "\"waits\":%llu,\"waits_us\":%.1f,\"host_us\":%.1f",

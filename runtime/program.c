@@ -26,8 +26,9 @@ typedef struct Options {
     uint64_t runs;  /* 0: -r was not given */
     double timeout; /* seconds; 0: no limit */
     bool list, help, version, params_help;
-    bool json;  /* of the profile */
-    char *tune; /* the text of --tune; owned */
+    bool json;         /* of the profile */
+    const char *trace; /* its timeline's file; or NULL */
+    char *tune;        /* the text of --tune; owned */
 } Options;
 
 /* What the last run took. */
@@ -46,6 +47,7 @@ typedef struct Session {
     FILE *report;   /* of the profile */
     bool no_result; /* without --output it is not written */
     DpOutput times; /* file: NULL without -t */
+    DpOutput trace; /* likewise, of the timeline */
     DpType **types; /* of the parameters */
     DpType *result_type;
     DpLeaf *args, *results;
@@ -130,11 +132,12 @@ static int parse_options(Session *s)
                             .platform = given[DP_OPTION_PLATFORM],
                             .profile = profile != NULL,
                             .params = given[DP_OPTION_PARAM]},
-                   .json = profile && *profile,
                    .list = given[DP_OPTION_LIST_DEVICES] != NULL,
                    .help = given[DP_OPTION_HELP] != NULL,
                    .version = given[DP_OPTION_VERSION] != NULL,
                    .params_help = given[DP_OPTION_PARAM] && strcmp(given[DP_OPTION_PARAM], "help") == 0};
+    if (profile && !dp_profile_form(profile, &o->json, &o->trace))
+        return usage("error: --profile takes json, trace:FILE or json,trace:FILE, not %s", profile);
     int status = parse_values(o, given);
     status = status ? status : choose_tune(s, given);
     if (status)
@@ -143,6 +146,10 @@ static int parse_options(Session *s)
         return usage("error: --batch goes with no %s", "entry, argument, output or number of runs");
     if (o->times && o->output && dp_output_same(o->times, dp_file_path(o->output)))
         return usage("error: -o and -t would write the same file: %s", o->times);
+    const char *others[] = {o->times, o->output ? dp_file_path(o->output) : NULL};
+    for (int i = 0; o->trace && i < 2; i++)
+        if (others[i] && dp_output_same(o->trace, others[i]))
+            return usage("error: the timeline would be in the same file as something else: %s", o->trace);
     return 0;
 }
 
@@ -229,8 +236,10 @@ static double run_once(Session *s, DpArg *args, DpArg *results)
     Profile *p = &s->rt->profile;
     p->launches = p->looks = p->blocks = 0;
     double start = dp_profile_now();
+    dp_span_begin(s->rt, &(DpSpan){.name = s->entry->name});
     dp_run(s->rt, s->entry, args, results);
     dp_check(s->rt);
+    dp_span_end(s->rt);
     double us = dp_profile_now() - start;
     s->facts = (RunFacts){p->launches, p->looks, p->blocks};
     return us;
@@ -299,18 +308,17 @@ static int write_result(Session *s)
 }
 
 /* Before the run, which may take long. */
-static int open_times(Session *s)
+static int open_output(DpOutput *out, const char *name)
 {
-    bool ok = !s->options.times || dp_output_open(&s->times, s->options.times, 0666);
-    return ok ? 0 : cannot_write(s->options.times);
+    return !name || dp_output_open(out, name, 0666) ? 0 : cannot_write(name);
 }
 
-static int close_times(Session *s, int status)
+static int close_output(DpOutput *out, const char *name, int status)
 {
-    if (s->times.file && status)
-        dp_output_discard(&s->times);
-    else if (s->times.file && !dp_output_close(&s->times))
-        status = cannot_write(s->options.times);
+    if (out->file && status)
+        dp_output_discard(out);
+    else if (out->file && !dp_output_close(out))
+        status = cannot_write(name);
     return status;
 }
 
@@ -318,6 +326,8 @@ static int write_profile(Session *s, int status)
 {
     const bool whole = dp_profile_print(s->rt, s->options.json, s->options.runs ? s->options.runs : 1, s->report);
     const bool there = dp_stream_done(s->report);
+    if (s->trace.file)
+        dp_timeline_print(s->rt, s->entry->name, s->trace.file);
     if (status)
         return status;
     return !whole ? out_of_memory() : there ? 0 : EXIT_OUTPUT;
@@ -361,11 +371,12 @@ static int run_session(Session *s)
     int status = choose_entry(s);
     status = status ? status : read_arguments(s);
     double read = dp_profile_now();
-    status = status ? status : open_times(s);
+    status = status ? status : open_output(&s->times, s->options.times);
+    status = status ? status : open_output(&s->trace, s->options.trace);
     status = status ? status : open_runtime(s);
     if (status)
         return status;
-    dp_profile_start(&s->rt->profile, begin, read);
+    dp_profile_start(s->rt, begin, read, s->trace.file != NULL);
     status = run_all(s);
     dp_profile_switch(s->rt, PHASE_WRITING);
     status = status ? status : write_result(s);
@@ -491,7 +502,8 @@ static int run_program(Session *s)
     if (o->batch)
         return run_batch(s);
     dp_limit_time(o->timeout);
-    return close_times(s, run_session(s));
+    const int status = close_output(&s->trace, o->trace, run_session(s));
+    return close_output(&s->times, o->times, status);
 }
 
 static void run_options(void *data, uintptr_t stack_end)

@@ -65,6 +65,7 @@ expect 2 'there is no parameter x' "$dpc" test f.dp --param x=1
 expect 0 'map-elements' "$dpc" run f.dp --param help
 expect 0 'map-elements' "$dpc" help params
 expect 2 'is about a device, and --eval=core uses none' "$dpc" run --eval=core f.dp '[1]' 2 --param map-elements=2
+expect 2 '--remarks takes one of these: json, not xml' "$dpc" check --remarks=xml f.dp
 
 # ---- guesses and what is wanted ----
 expect 2 'rum is no command; did you mean run?' "$dpc" rum
@@ -111,7 +112,7 @@ if "$dpc" devices >/dev/null 2>&1; then
     expect 4 'no such device' env DP_DEVICE=nothing ./f '[1]' 3
     expect 2 'there is no option --enrty; did you mean --entry?' ./f --enrty other
     expect 2 '--runs takes a number of runs, not 0' ./f -r 0 '[1]' 3
-    expect 2 '--profile takes one of these: json, not xml' ./f --profile=xml '[1]' 3
+    expect 2 '--profile takes json, trace:FILE or json,trace:FILE, not xml' ./f --profile=xml '[1]' 3
     expect 2 'too many arguments: 3 given, 2 wanted: (xs: [i32]) (k: i32)' ./f '[1]' 2 3
     expect 0 'entry other' "$dpc" run f.dp --help
     expect 0 '[4]' "$dpc" run f.dp '[1]' --entry main -- 3

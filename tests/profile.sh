@@ -8,6 +8,7 @@ library=$(cd "$(dirname "$0")/../stdlib" && pwd)
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
 cd "$folder" || exit 1
+export DP_PARAMS=loops=flat # rounds of loops are launches, which is what is counted here
 
 cat >steps.dp <<'END'
 import "module"
@@ -93,7 +94,7 @@ def ways(line, *words):
     status, _, text, _ = run(*words, "--profile=json")
     assert status == 0, text
     return [(w["way"].split(":")[0], w["count"]) for r in json.loads(text)["rows"] if r.get("line") == line
-            for w in r.get("ways", []) if "nest" in r or words[1] == "sums"]
+            for w in r.get("ways", []) if ("nest" in r or words[1] == "sums") and not w["way"].startswith("loop of ")]
 
 rows = "[[1, 2], [3, 4], [5, 6]]"
 assert ways(13, "--entry", "nests", "4", rows) == [("flat", 4)], ways(13, "--entry", "nests", "4", rows)
@@ -149,6 +150,71 @@ assert dpc("profile", "steps.dp", "--entry", "nothing")[0] == 0
 assert dpc("profile", "steps.dp", "--entry", "nil")[::2] == (2, "error: there is no entry nil; --help shows the options\n")
 assert dpc("profile", "steps.dp", "--eval=core")[0] == 2 and dpc("profile", "steps.dp", "-r", "0")[0] == 2
 assert dpc("profile", "steps.dp", "20", "[1]", "-o", "steps.dp")[0] == 2 and "import" in open("steps.dp").read()
+
+# Timelines: the format of trace events; what lies within something ends within it; durations are those of the table.
+def events(path):
+    t = json.load(open(path))
+    all, ends = t["traceEvents"], {}
+    assert t["otherData"]["missing_events"] == 0 and t["otherData"].get("clock_known_to_us", 0) >= 0, t["otherData"]
+    assert [e["ts"] for e in all] == sorted(e["ts"] for e in all)
+    assert {e["ph"] for e in all} == {"M", "X"}
+    for e in all:
+        if e["ph"] == "X":
+            stack = ends.setdefault(e["tid"], [])
+            end = e["ts"] + e["dur"]
+            while stack and stack[-1] <= e["ts"] + 1e-6:
+                stack.pop()
+            assert not stack or end <= stack[-1] + 1e-6, (e, stack)
+            assert e["tid"] == 1 or not stack, ("overlap on a track without nesting", e)
+            stack.append(end)
+    names = {e["tid"]: e["args"]["name"] for e in all if e["name"] == "thread_name"}
+    return [(names[e["tid"]], e) for e in all if e["ph"] == "X"]
+
+def traced(*words, runs=1):
+    status, out, err = dpc("profile", *words, "--json", "--trace", "t.json")
+    assert (status, err) == (0, ""), (words, status, err)
+    table, found = json.loads(out), events("t.json")
+    for line in {(e["args"]["at"]) for track, e in found if track == "kernels"}:
+        l = next((l for l in table["lines"] if f"{l.get('file')}:{l.get('line')}" == line), None)
+        us = sum(e["dur"] for track, e in found if track == "kernels" and e["args"]["at"] == line) / runs
+        assert l is None or abs(us - l["kernels_us"]) <= 0.06 + 0.002 * l["launches"], (line, us, l)
+        assert l or not line, line
+    kernels = [e for track, e in found if track == "kernels"]
+    assert len(kernels) == runs * sum(l["launches"] for l in table["lines"]), (len(kernels), table)
+    for track in "compiling kernels", "arguments to the device", "result from the device":
+        us = sum(e["dur"] for _, e in found if e["name"] == track) / runs
+        said = next((r["us"] for r in table["rows"] if r.get("phase") == track), 0)
+        assert abs(us - said) <= 1 + 2 * len(kernels), (track, us, said)
+    return found
+
+found = traced("steps.dp", "20", "[1, 2, 3]")
+kernels = [e for track, e in found if track == "kernels"]
+assert all(e["args"]["line"] > 0 and e["args"]["elements"] > 0 for e in kernels), kernels
+assert [e["name"] for track, e in found if track == "host" and e["name"].startswith("round")] == [f"round {i}" for i in range(20)]
+loop = next(e for _, e in found if e["name"] == "loop")
+assert loop["args"]["at"] == "steps.dp:4" and loop["dur"] >= sum(e["dur"] for _, e in found if e["name"].startswith("round ")), loop
+first = next(e for e in kernels if e["args"]["at"] == "module.dp:1")
+assert (first["args"]["read"], first["args"]["written"], first["args"]["function"]) == (24, 24, "twice"), first
+open("hull.dp", "w").write("""def quick (xs: [i64]) : [i64] =
+  if length xs < 2 then xs
+  else
+    let p = xs[length xs / 2]
+    in flatten { quick part : part in [{ x in xs | x < p }, { x in xs | x > p }] }
+entry main (n: i64) : [i64] = quick { (i * 37) % 101 : i in n }
+entry spmv (rows: [[(i64, f64)]]) (x: [f64]) : [f64] = { sum { v * x[j] : (j, v) in row } : row in rows }
+""")
+levels = {e["name"] for track, e in traced("hull.dp", "100") if track == "host"}
+assert {"main", "reading arguments", "opening the device"} <= levels, levels
+assert any(name.startswith("quick") and name.endswith(" 3") for name in levels), levels
+ways = [e["args"].get("way") for t, e in traced("hull.dp", "--entry", "spmv", "[[(0, 1), (1, 2)], [(1, 3)]]", "[1, 2]") if t == "kernels"]
+assert any(w and ": mean" in w for w in ways), ways
+assert not [e for track, e in traced("steps.dp", "--entry", "nothing") if track == "kernels"]
+assert [e["name"] for t, e in traced("steps.dp", "2", "[1]", "-r", "3", runs=3) if t == "host"].count("main") == 3
+assert dpc("profile", "steps.dp", "--entry", "fails", "5", "--trace", "none.json")[0] == 1 and not os.path.exists("none.json")
+assert dpc("profile", "steps.dp", "20", "[1]", "--trace", "steps.dp")[0] == 2 and "import" in open("steps.dp").read()
+assert dpc("profile", "steps.dp", "20", "[1]", "--trace", "r.txt", "-o", "r.txt")[0] == 2
+assert run("20", "[1, 2, 3]", "--profile=json,trace:own.json")[:2] == plain[:2]
+assert "kernels" in {track for track, _ in events("own.json")}
 
 assert run("--entry", "fails", "5", "--profile")[:2] == run("--entry", "fails", "5")[:2] == (1, ""), "a failing run"
 assert run("--entry", "nothing", "--profile=json")[:2] == (0, "1\n")

@@ -161,7 +161,10 @@ char **program_words(Arena *arena, const char *program, const CommandLine *a)
 bool outputs_are_free(Compilation *c, const CommandLine *a)
 {
     const char *output = a->values[DP_OPTION_OUTPUT], *times = a->values[DP_OPTION_TIMES];
-    const char *trace = a->values[OPTION_TRACE];
+    const char *trace = a->values[OPTION_TRACE], *form = a->values[DP_OPTION_PROFILE], *timeline = NULL;
+    bool json;
+    if (form && dp_profile_form(form, &json, &timeline) && timeline && replaces_source(c, timeline))
+        return false;
     return !(output && replaces_source(c, dp_file_path(output))) && !(times && replaces_source(c, times)) &&
            !(trace && replaces_source(c, trace));
 }

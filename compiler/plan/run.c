@@ -348,6 +348,36 @@ static void trace_end_run(Plan *plan, DpRt *rt)
     plan->trace = NULL;
 }
 
+/* ---- timelines ---- */
+
+/* Does it do more than the host's arithmetic? */
+static bool is_work(const PlanInstr *in)
+{
+    return (plan_ops[in->op].effects & (PLAN_ALLOCATES | PLAN_READS_BACK | PLAN_LAUNCHES)) != 0;
+}
+
+static bool has_work(const PlanBlock *b)
+{
+    for (uint32_t i = 0; b && i < b->instrs.n; i++) {
+        const PlanInstr *in = b->instrs.at[i];
+        if (in->op == PLAN_OP_CALL || is_work(in) || has_work(in->blocks[0]) || has_work(in->blocks[1]))
+            return true;
+    }
+    return false;
+}
+
+/* The instruction, or the loop; or a round of it. */
+static void begin_span(const Run *r, const PlanInstr *in, const char *name, const uint64_t *round)
+{
+    DpSpan span = {.name = name, .numbered = round, .number = round ? *round : 0};
+    if (plan_has_place(in->span)) {
+        const PlanPlace at = plan_place_of(r->fn->plan, in->span);
+        span.file = at.file;
+        span.line = at.line;
+    }
+    dp_span_begin(r->rt, &span);
+}
+
 /* ---- instructions ---- */
 
 #define OPERAND(i) (&r->in->args[i])
@@ -419,7 +449,9 @@ static void run_block(Run *r, const PlanBlock *b);
 
 static void run_instr(Run *r, const PlanInstr *in)
 {
-    bool launches = plan_ops[in->op].effects & PLAN_LAUNCHES;
+    const bool launches = plan_ops[in->op].effects & PLAN_LAUNCHES, traced = is_work(in) && dp_traces(r->rt);
+    if (traced)
+        begin_span(r, in, plan_ops[in->op].name, NULL);
     r->in = in;
     r->outs = NULL;
     if (launches)
@@ -428,18 +460,29 @@ static void run_instr(Run *r, const PlanInstr *in)
     if (r->outs)
         keep_outs(r);
     free_lists(r);
+    if (traced)
+        dp_span_end(r->rt);
     if (r->fn->plan->trace)
         trace_step(r, in);
 }
 
 static void run_loop(Run *r, const PlanInstr *in)
 {
+    const bool traced = dp_traces(r->rt) && (has_work(in->blocks[0]) || has_work(in->blocks[1]));
+    if (traced)
+        begin_span(r, in, "loop", NULL);
     run_block(r, in->blocks[0]);
     for (uint64_t round = 0; *scalar(r, &in->args[0]); round++) {
         trace_block(r, in, "round", "round", round);
+        if (traced)
+            begin_span(r, in, "round", &round);
         run_block(r, in->blocks[1]);
         run_block(r, in->blocks[0]);
+        if (traced)
+            dp_span_end(r->rt);
     }
+    if (traced)
+        dp_span_end(r->rt);
 }
 
 static void run_block(Run *r, const PlanBlock *b)

@@ -184,6 +184,9 @@ void dp_process_end(void);
 int dp_main(int argc, char **argv, const DpProgram *program);
 /* The same where the profile is what is wanted: that goes to standard output, the result only to --output. */
 int dp_profile_main(int argc, char **argv, const DpProgram *program);
+/* What --profile=TEXT asks for, "json", "trace:FILE", both with a comma between, or nothing: the table. *trace: the
+ * file's name, in the text, or NULL. False: it is none of these. */
+bool dp_profile_form(const char *text, bool *json, const char **trace);
 
 typedef struct DpFailure {
     int status; /* 0: none */
@@ -223,6 +226,18 @@ void dp_enter_lifted(DpRt *rt, DpLevel *level, const char *function, uint64_t n,
 
 /* Of the lifted function at hand: before its next level is complete, it takes so many bytes for each instance of c. */
 void dp_need(DpRt *rt, const DpCtx *c, uint32_t bytes);
+
+/* Timelines: what the host does until dp_span_end belongs to this; they nest. Texts stay. */
+typedef struct DpSpan {
+    const char *name;
+    const char *file; /* NULL: no line */
+    uint32_t line;
+    bool numbered; /* by `number`, which stands behind the name */
+    uint64_t number;
+} DpSpan;
+bool dp_traces(const DpRt *rt); /* else spans are nothing */
+void dp_span_begin(DpRt *rt, const DpSpan *span);
+void dp_span_end(DpRt *rt);
 
 /* ---- references ---- */
 DpArr dp_arr_retain(DpArr a);

@@ -210,12 +210,12 @@ static void recording_kernel_release(DpDevice *d, DpDeviceKernel *k)
         free(k);
 }
 
-static DpDeviceStatus recording_launch(DpDevice *d, DpDeviceKernel *k, const DpLaunch *launch, uint64_t *nanoseconds)
+static DpDeviceStatus recording_launch(DpDevice *d, DpDeviceKernel *k, const DpLaunch *launch, DpLaunchTimes *times)
 {
     if (!REAL(d))
         recording.launched[recording.nlaunches % RECORDED_LAUNCHES] = (const char *)k;
     recording.nlaunches++;
-    return PASS(d, launch, k, launch, nanoseconds);
+    return PASS(d, launch, k, launch, times);
 }
 
 const DpBackend recording_backend = {
