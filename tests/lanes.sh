@@ -38,7 +38,7 @@ DP_TIER=optimised "$dpc" test --eval=plan --param nest=lane --param vectors=on "
     grep -v -E 'passed$|expected (kernels|launches)|  got [0-9]+$' /tmp/lanes.$$
 }
 # With nest=flat nothing is left to a lane, also where there is one version only.
-launches() { "$dpc" run tests/run/lanes.dp --entry squares 6 --profile "$@" 2>&1 | sed -n 's/.* us, \([0-9]*\) launches.*/\1/p'; }
+launches() { "$dpc" run tests/run/lanes.dp --entry squares 6 --profile "$@" 2>&1 | sed -n 's/.* all: \([0-9]*\) launches.*/\1/p'; }
 [ "$(launches)" = 1 ] && [ "$(launches --param nest=flat)" -gt 1 ] && [ "$(DP_PARAMS=nest=flat launches --eval=device)" -gt 1 ] || {
     failed=1
     echo "FAILED: nest=flat: $(launches), $(launches --param nest=flat) launches"
