@@ -54,8 +54,10 @@ void dpc_context_leave(DpcContext *c)
 void dpc_kept_drop(DpcKept *k)
 {
     DpcContext *home = k->home;
-    if (!dpc_context_is_ours(home))
+    if (!dpc_context_is_ours(home)) {
+        free_kept(k); /* what it has on the host */
         return;
+    }
     pthread_mutex_lock(&home->lock);
     k->next = home->dropped;
     home->dropped = k;
