@@ -555,6 +555,8 @@ DpBlock *dp_offsets_of_lengths(DpRt *rt, uint64_t address, uint64_t stride, uint
 uint64_t dp_offsets_said(DpRt *rt, DpBlock *offsets, const uint64_t *said);
 /* What waits in rt->starts is made, and its failures are found: before anything else happens on the device. */
 void dp_starts_settle(DpRt *rt);
+/* Likewise, but the next thing are c's segments, and the host does not ask how long they are. */
+void dp_starts_settle_unasked(DpRt *rt, const DpCtx *c);
 void dp_starts_forget(DpRt *rt);
 /* They wait no more, and are the caller's. */
 Starts dp_starts_take(DpRt *rt);
@@ -625,6 +627,8 @@ typedef struct TileSize {
 } TileSize;
 uint32_t dp_tile_lanes(const DpRt *rt, uint32_t kernel); /* of its vectors on a CPU; 0: there are none */
 TileSize dp_tile_size(const DpRt *rt, uint32_t kernel, WayKind tile);
+/* Does a scan of them go in a way that depends on how long they are? */
+bool dp_segscan_asks_lengths(const DpRt *rt, const SegReduce *r);
 /* A scan, if segments are so short that an item should take a whole one; else false, and nothing is done. */
 bool dp_segscan_short(DpRt *rt, const SegReduce *r);
 

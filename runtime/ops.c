@@ -204,7 +204,11 @@ void dp_scan(DpRt *rt, uint32_t kernel, uint32_t variant, DpCtx *c, const uint64
         return;
     Segments s = dp_ctx_segments(c);
     dp_profile_moved(rt, kernel, c->n, s.nseg, dp_rt_columns_bytes(outs, k->nouts));
-    const SegReduce r = {kernel, variant, s.mode, c->n, s, dp_ctx_look_at_lengths(rt, c), 0, 0, words, outs, c};
+    SegReduce r = {kernel, variant, s.mode, c->n, s, dp_ctx_lengths(c), 0, 0, words, outs, c};
+    if (dp_segscan_asks_lengths(rt, &r))
+        r.lengths = dp_ctx_look_at_lengths(rt, c);
+    else
+        dp_starts_settle_unasked(rt, c);
     if (s.mode && dp_segscan_short(rt, &r))
         return;
     if (rt->lookback.use && dp_rt_group_shape(rt, kernel)) {

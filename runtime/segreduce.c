@@ -272,10 +272,17 @@ static Way choose(const DpRt *rt, const SegReduce *r)
     return groups ? choose_gpu(rt, r) : choose_cpu(rt, r);
 }
 
+/* Not of few elements, nor where even the mean segment is too long for a lane. */
+bool dp_segscan_asks_lengths(const DpRt *rt, const SegReduce *r)
+{
+    return r->mode && !dp_param(rt, PARAM_SEGSCAN) && r->n + r->segments.nseg >= dp_param(rt, PARAM_SEGREDUCE_PATH) &&
+           (!dp_rt_group_shape(rt, r->kernel) || mean_bytes(rt, r) <= dp_param(rt, PARAM_LANE_BYTES));
+}
+
 static bool is_scanned_by_lane(const DpRt *rt, const SegReduce *r)
 {
-    const uint64_t asked = dp_param(rt, PARAM_SEGSCAN), work = r->n + r->segments.nseg;
-    if (asked || work < dp_param(rt, PARAM_SEGREDUCE_PATH))
+    const uint64_t asked = dp_param(rt, PARAM_SEGSCAN);
+    if (!dp_segscan_asks_lengths(rt, r))
         return asked == 1 + WAY_LANE;
     const Way way = dp_rt_group_shape(rt, r->kernel) ? choose_gpu(rt, r) : choose_cpu(rt, r);
     return way.kind == WAY_LANE;

@@ -95,15 +95,22 @@ DpCol dp_lengths(DpRt *rt, DpCtx *c, const DpArr *lengths, int64_t *least, int64
 }
 
 /* ---- pieces that wait ---- */
-/* The host's next choice needs no statistics where there is little work. */
-static bool checks_on_device(const DpRt *rt, const Starts *s)
+/* The host's next choice needs no statistics where there is little work, or none at all (unasked). */
+static bool checks_on_device(const DpRt *rt, const Starts *s, bool unasked)
 {
     enum { AUTO, HOST };
     const uint64_t asked = dp_param(rt, PARAM_CHECK_LENGTHS), work = s->n + (uint64_t)s->total;
-    return in_one_pass(rt, s->n) && (asked == AUTO ? work < dp_param(rt, PARAM_SEGREDUCE_PATH) : asked != HOST);
+    return in_one_pass(rt, s->n) &&
+           (asked == AUTO ? unasked || work < dp_param(rt, PARAM_SEGREDUCE_PATH) : asked != HOST);
 }
 
 static uint64_t said_addr(const Starts *s) { return dp_block_addr(s->offsets) + 8 * (s->n + 1); }
+
+static DpLengths stored_lengths(const DpRt *rt, const Starts *s)
+{
+    const bool many = s->n + (uint64_t)s->total >= dp_param(rt, PARAM_SEGREDUCE_PATH);
+    return (DpLengths){.stored = true, .worth_a_look = many};
+}
 
 static void check_on_device(DpRt *rt, const Starts *s)
 {
@@ -113,7 +120,7 @@ static void check_on_device(DpRt *rt, const Starts *s)
     launch_one_pass(rt, from, 8, s->n, addr, said_addr(s));
     dp_args_words(&a, numbers, 8);
     dp_rt_launch(rt, dp_rt_own_kernel(rt, OWN_LENGTHS, "dp_lengths_check"), 1, 1, &a);
-    s->offsets->lengths = (DpLengths){.stored = true};
+    s->offsets->lengths = stored_lengths(rt, s);
 }
 
 static void check_on_host(DpRt *rt, const Starts *s)
@@ -130,8 +137,7 @@ static void check_on_host(DpRt *rt, const Starts *s)
 static void write_again(DpRt *rt, const Starts *s)
 {
     write_offsets(rt, s->lengths.addr, 8, s->n, dp_block_addr(s->offsets), said_addr(s));
-    const bool many = s->n + (uint64_t)s->total >= dp_param(rt, PARAM_SEGREDUCE_PATH);
-    s->offsets->lengths = (DpLengths){.stored = true, .worth_a_look = many};
+    s->offsets->lengths = stored_lengths(rt, s);
 }
 
 static void release(DpRt *rt, Starts *s)
@@ -151,7 +157,7 @@ Starts dp_starts_take(DpRt *rt)
 
 void dp_starts_forget(DpRt *rt) { release(rt, &rt->starts); }
 
-void dp_starts_settle(DpRt *rt)
+static void settle(DpRt *rt, bool unasked)
 {
     Starts s = dp_starts_take(rt);
     const uint32_t at = rt->at;
@@ -162,12 +168,19 @@ void dp_starts_settle(DpRt *rt)
         ; /* nobody else holds them */
     else if (s.checked)
         write_again(rt, &s);
-    else if (checks_on_device(rt, &s))
+    else if (checks_on_device(rt, &s, unasked))
         check_on_device(rt, &s);
     else
         check_on_host(rt, &s);
     rt->at = at;
     release(rt, &s);
+}
+
+void dp_starts_settle(DpRt *rt) { settle(rt, false); }
+
+void dp_starts_settle_unasked(DpRt *rt, const DpCtx *c)
+{
+    settle(rt, c->kind == CTX_NESTED && c->offsets.block == rt->starts.offsets);
 }
 
 /* What is to wait is there, and addresses are final. */

@@ -25,6 +25,10 @@ entry nests (n: i64) (rows: [[i64]]) : [i64] =
   loop sums = [0] for i < n do
     { minimum { sum { (x - y) * (x - y) : x in p; y in q } : q in rows } : p in if i == 0 then rows[:1] else rows }
 entry sums (n: i64) (rows: [[i64]]) : i64 = loop s = 0 for i < n do s + sum { sum row : row in rows[i:] }
+entry scans (n: i64) (each: i64) : i64 =
+  let xs = iota (n * each)
+  let lens = scan (\_a b -> b) 0 { each : _ in n }
+  in last (flatten { scan (+) 0 row : row in nest xs lens })
 entry product (n: i64) : f32 =
   let a = { { f32 (i + j) : j in n } : i in n }
   in (matmul a a)[n - 1][0]
@@ -216,6 +220,15 @@ assert dpc("profile", "steps.dp", "20", "[1]", "--trace", "r.txt", "-o", "r.txt"
 assert run("20", "[1, 2, 3]", "--profile=json,trace:own.json")[:2] == plain[:2]
 assert "kernels" in {track for track, _ in events("own.json")}
 
+
+
+# A scan over rows that are too long for an item each does not ask how long they are: the host waits once less.
+def waits(n, each):
+    status, out, text, _ = run("--entry", "scans", n, each, "--profile=json", "--param", "look-back=always", shape="gpu")
+    assert (status, int(out)) == (0, sum(range(int(n) * int(each))[-int(each):])), (n, each, out, text)
+    return json.loads(text)["read_backs"]
+
+assert waits("600", "100") < waits("6000", "10"), (waits("600", "100"), waits("6000", "10"))
 assert run("--entry", "fails", "5", "--profile")[:2] == run("--entry", "fails", "5")[:2] == (1, ""), "a failing run"
 assert run("--entry", "nothing", "--profile=json")[:2] == (0, "1\n")
 assert run("--entry", "nothing", "--profile=xml")[0] == 2
