@@ -490,7 +490,8 @@ static bool goes_by_rows(const DpRt *rt, const SegReduce *r)
         return asked == 1 + WAY_ROWS;
     return work >= dp_param(rt, PARAM_SEGREDUCE_PATH) && dp_param(rt, PARAM_CHECK_LENGTHS) != HOST &&
            r->segments.nseg <= dp_param(rt, PARAM_ROWS_MOST) &&
-           r->n <= dp_size_mul(r->segments.nseg, dp_param(rt, PARAM_ROWS_MEAN));
+           (work <= dp_param(rt, PARAM_ROWS_SMALL) ||
+            r->n <= dp_size_mul(r->segments.nseg, dp_param(rt, PARAM_ROWS_MEAN)));
 }
 
 /* By length as ever or, if all are alike, as choose_gpu would have them done: the device knows. */
