@@ -4,12 +4,22 @@
 /* As in radix_sort.cl and segment_sort.cl: elements that a work-group has in local memory, to count and to merge. */
 enum { SORT_LOCAL = 2048, SORT_BLOCK = 256 * 15, SORT_GROUP_ELEMENTS = 1024 };
 
+/* Of a GPU: work-groups at a time, and, where segments are few, for the blocks of each segment. */
+static uint64_t most_groups(const DpRt *rt) { return dp_param(rt, PARAM_SORT_GROUPS) * rt->device->facts.units; }
+
+static uint64_t groups_per_segment(const DpRt *rt, const Segmented *s)
+{
+    const uint64_t blocks = (s->longest + SORT_BLOCK - 1) / SORT_BLOCK;
+    return blocks * s->nseg <= most_groups(rt) ? blocks : 1;
+}
+
 /* A work-item of a CPU, or a work-group of a GPU, must not have most of the work. */
 bool dp_segments_are_short(const DpRt *rt, const Segmented *s)
 {
     const uint64_t local = rt->gpu ? SORT_BLOCK : SORT_LOCAL;
     const uint64_t parts = dp_param(rt, PARAM_SORT_PARTS) * (rt->gpu ? 1 : rt->device->facts.units);
-    return s->longest <= dp_param(rt, PARAM_SORT_SEGMENT) && (s->longest <= local || s->longest <= s->n / parts);
+    return s->longest <= dp_param(rt, PARAM_SORT_SEGMENT) &&
+           (s->longest <= local || s->longest <= s->n / parts || (rt->gpu && groups_per_segment(rt, s) > 1));
 }
 
 static void launch(DpRt *rt, const char *name, uint64_t groups, const Args *a)
@@ -66,15 +76,18 @@ static void runs_args(Args *a, const Runs *r, uint32_t which)
 /* Those longer than `ranked`. */
 static void merge_sort(DpRt *rt, const Segmented *s, const Args *segments, uint64_t ranked, bool wide)
 {
-    const uint64_t most = 16 * (uint64_t)rt->device->facts.units, groups = s->nseg < most ? s->nseg : most;
+    const uint64_t most = most_groups(rt), per = groups_per_segment(rt, s);
+    const uint64_t groups = s->nseg * per < most ? s->nseg * per : most;
     Runs runs = new_runs(rt, s, wide);
     Args blocks = *segments;
+    dp_args_add(&blocks, per);
     dp_args_add(&blocks, ranked);
     runs_args(&blocks, &runs, 0);
     launch(rt, wide ? "dp_sort_groups8" : "dp_sort_groups4", groups, &blocks);
     uint32_t from = 0;
     for (uint64_t width = SORT_BLOCK; width < s->longest && !dp_failed(rt); width *= 2, from ^= 1) {
         Args merge = *segments;
+        dp_args_add(&merge, per);
         dp_args_add(&merge, width);
         runs_args(&merge, &runs, from);
         runs_args(&merge, &runs, from ^ 1);

@@ -43,6 +43,7 @@ done
 force cpu sort-buckets=2,sort-segment=16 ${@:-$sorts}
 force gpu sort-segment=300,sort-ranked=16 ${@:-$sorts}
 force gpu sort-parts=1,sort-ranked=16 ${@:-$sorts}
+force gpu sort-groups=1024,sort-parts=1000000 ${@:-$sorts}
 for ways in segreduce=rows segreduce=rows,split-length=4,lane-longest=16 segreduce=rows,team-bytes=8,lane-bytes=0; do
     force gpu $ways ${@:-$rows}
 done

@@ -6,7 +6,7 @@
  * after the other, the last one first.
  *
  * GPU: dp_sort_ranks takes the segments of up to `most` <= DP_SORT_LOCAL / 2 elements, some per work-group; each element counts those of its segment that go
- * before it. dp_sort_groups takes those longer than `least`, a work-group each: lanes sort runs, which are merged in local memory, each lane its
+ * before it. dp_sort_groups takes those longer than `least`, a work-group each, or several where segments are few: lanes sort runs, which are merged in local memory, each lane its
  * share of the result; those longer than local memory in blocks, which dp_sort_merge merges, round by round. CPU: dp_sort_segments, a stretch of segments a work-item: by insertion, longer ones by digits.
  * Empty segments have nothing to do. Barriers stand in loops with uniform bounds. */
 
@@ -207,17 +207,18 @@ static inline void DP_SORTED(dp_sort_merge_lane)(__local const DP_K *keys, __loc
     }
 }
 
-/* Segments longer than `least`. Those longer than a block are left in sorted blocks, for dp_sort_merge: keys, and at: where in the segment. */
+/* Segments longer than `least`, `per` work-groups each. Those longer than a block are left in sorted blocks, for dp_sort_merge: keys, and at: where in the segment. */
 DP_KERNEL void DP_SORTED(dp_sort_groups)(DP_HEAPS, ulong nseg, ulong offsets, ulong src, ulong scalar, ulong pos, ulong places,
-                                         ulong value, ulong bytes, ulong least, ulong keys_to, ulong at_to)
+                                         ulong value, ulong bytes, ulong per, ulong least, ulong keys_to, ulong at_to)
 {
     __local DP_K keys[DP_SORT_BLOCK];
     __local ushort at[DP_SORT_BLOCK];
     const uint l = get_local_id(0);
-    for (ulong s = get_group_id(0); s < nseg; s += get_num_groups(0)) {
-        const ulong start = DP_OFFSET(offsets, s), length = DP_OFFSET(offsets, s + 1) - start;
+    for (ulong part = get_group_id(0); part < nseg * per; part += get_num_groups(0)) {
+        const ulong s = part / per, start = DP_OFFSET(offsets, s), length = DP_OFFSET(offsets, s + 1) - start;
+        const uint first_block = (uint)(part % per) * DP_SORT_BLOCK;
         const uint all = length > least ? (uint)length : 0;
-        for (uint base = 0; base < all; base += DP_SORT_BLOCK) {
+        for (uint base = first_block; base < all; base += (uint)per * DP_SORT_BLOCK) {
             const uint size = min(all - base, (uint)DP_SORT_BLOCK), own = l * DP_SORT_RUN;
             DP_K key[DP_SORT_RUN];
             ushort place[DP_SORT_RUN];
@@ -262,16 +263,17 @@ DP_KERNEL void DP_SORTED(dp_sort_groups)(DP_HEAPS, ulong nseg, ulong offsets, ul
 
 /* Of segments longer than `width`, a multiple of the block, sorted runs of that length become runs of twice the length, or the whole segment. */
 DP_KERNEL void DP_SORTED(dp_sort_merge)(DP_HEAPS, ulong nseg, ulong offsets, ulong src, ulong scalar, ulong pos, ulong places,
-                                        ulong value, ulong bytes, ulong width, ulong keys_from, ulong at_from, ulong keys_to, ulong at_to)
+                                        ulong value, ulong bytes, ulong per, ulong width, ulong keys_from, ulong at_from, ulong keys_to, ulong at_to)
 {
     __local DP_K keys[DP_SORT_BLOCK];
     __local ushort at[DP_SORT_BLOCK];
     __local uint split[2];
     const uint l = get_local_id(0), own = l * DP_SORT_RUN;
-    for (ulong s = get_group_id(0); s < nseg; s += get_num_groups(0)) {
-        const ulong start = DP_OFFSET(offsets, s), length = DP_OFFSET(offsets, s + 1) - start;
+    for (ulong part = get_group_id(0); part < nseg * per; part += get_num_groups(0)) {
+        const ulong s = part / per, start = DP_OFFSET(offsets, s), length = DP_OFFSET(offsets, s + 1) - start;
+        const uint first_block = (uint)(part % per) * DP_SORT_BLOCK;
         const uint all = length > width ? (uint)length : 0;
-        for (uint base = 0; base < all; base += DP_SORT_BLOCK) {
+        for (uint base = first_block; base < all; base += (uint)per * DP_SORT_BLOCK) {
             const uint first = base - base % (2 * (uint)width), middle = min(first + (uint)width, all);
             const uint end = min(first + 2 * (uint)width, all), size = min(all - base, (uint)DP_SORT_BLOCK);
             __global const DP_K *from = DP_AT(DP_K, keys_from) + start + first;
