@@ -144,13 +144,19 @@ DP_KERNEL void DP_SORTED(dp_sort_ranks)(DP_HEAPS, ulong nseg, ulong offsets, ulo
             owner[i - base] = (uchar)l;
         barrier(CLK_LOCAL_MEM_FENCE);
         for (uint i = base + l; i < min(all, base + DP_SORT_LOCAL); i += DP_WG) {
-            const uint s = owner[i - base], begin = s ? ends[s - 1] : 0, size = ends[s] - begin, own = i - begin;
+            const uint s = owner[i - base], begin = s ? ends[s - 1] : 0, size = ends[s] - begin;
             if (s == DP_WG - 1 || begin < base || begin - base >= step)
                 continue;
             const DP_K key = keys[i - base];
             uint rank = 0;
-            for (uint j = 0, at = begin - base; j < size; j++, at++)
-                rank += keys[at] < key || (keys[at] == key && j < own);
+            const uint mine = i - base, end = begin - base + size;
+            uint at = begin - base;
+            for (; at + 4 <= end; at += 4) { /* loads and comparisons of several under way */
+                DP_UNROLL for (uint q = 0; q < 4; q++)
+                    rank += keys[at + q] < key || (keys[at + q] == key && at + q < mine);
+            }
+            for (; at < end; at++)
+                rank += keys[at] < key || (keys[at] == key && at < mine);
             DP_SORT_DONE(begin + rank, key, i)
         }
         barrier(CLK_LOCAL_MEM_FENCE);
