@@ -236,6 +236,8 @@ static bool choose_for_loop(LoopChooser *c, CoreStmt *s)
         return false;
     c->budget -= statements;
     CoreBlock *code = core_copy_block(c->p, c->fn, c->fn, alone, c->map);
+    for (uint32_t i = 0; i < s->nvars; i++) /* later loops read the original's */
+        c->map[s->vars[i]] = build_atom(&c->b, s->vars[i]);
     lane_fuse(c->p, c->fn, code);
     if (!lane_can(c, code))
         return false;
