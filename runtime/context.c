@@ -53,11 +53,19 @@ void dp_ctx_release(DpRt *rt, DpCtx **ctx)
 
 uint64_t dp_ctx_n(const DpCtx *c) { return c ? c->n : 0; }
 
-uint64_t dp_many(DpRt *rt, const DpCtx *c, uint32_t site, bool loops)
+/* Of n instances with `cells` reductions each of `length` elements that share what they read: are they to be flattened,
+ * to go by tiles? What the reductions give is stored then. */
+static bool tiles_pay(const DpRt *rt, uint64_t n, uint64_t cells, uint64_t length)
+{
+    return length >= dp_param(rt, PARAM_NEST_SHARED) &&
+           dp_size_mul(dp_size_mul(n, cells), 8) <= (rt->heap.limit - rt->heap.used) / 8;
+}
+
+uint64_t dp_many(DpRt *rt, const DpCtx *c, uint32_t site, bool loops, uint64_t cells, uint64_t length)
 {
     const uint64_t choice = dp_param(rt, PARAM_NEST), n = dp_ctx_n(c);
     const uint64_t least = dp_param(rt, loops ? PARAM_NEST_LOOPS : PARAM_NEST_LANES);
-    const bool lane = choice == NEST_AUTO ? n >= least : choice == NEST_LANE;
+    const bool lane = choice == NEST_AUTO ? n >= least && !tiles_pay(rt, n, cells, length) : choice == NEST_LANE;
     dp_profile_nest(rt, site, "%s: %llu instances", lane ? "lane" : "flat", (unsigned long long)n);
     return lane;
 }

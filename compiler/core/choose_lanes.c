@@ -317,17 +317,25 @@ static CoreAtom emit_one(CoreBuilder *b, CoreKind kind, CoreType type)
     return build_atom(b, emit_one_stmt(b, kind, type)->vars[0]);
 }
 
-static CoreAtom emit_many(CoreBuilder *b, bool loops)
+/* What decides between two versions, beside the number of instances. */
+typedef struct Question {
+    bool loops;
+    CoreAtom cells, length; /* of reductions that share what they read; or constants */
+} Question;
+
+static CoreAtom emit_many(CoreBuilder *b, Question q)
 {
     CoreStmt *many = emit_one_stmt(b, CORE_MANY, core_scalar(SC_BOOL));
-    many->many.loops = loops;
+    many->many.loops = q.loops;
+    many->many.cells = q.cells;
+    many->many.length = q.length;
     return build_atom(b, many->vars[0]);
 }
 
 /* Returns what the versions give. */
-static const CoreAtom *two_versions(CoreBuilder *b, CoreBlock *code, CoreBlock *flat, bool loops)
+static const CoreAtom *two_versions(CoreBuilder *b, CoreBlock *code, CoreBlock *flat, Question q)
 {
-    CoreAtom many = emit_many(b, loops);
+    CoreAtom many = emit_many(b, q);
     CoreBlock *outer = build_begin(b);
     const CoreAtom *results = choose_emit_lane(b, code, core_i64(0), false);
     CoreBlock *lane = build_end(b, outer, results, flat->nresults);
@@ -368,10 +376,10 @@ static CoreBlock *nothing_like(CoreBuilder *b, const CoreBlock *flat)
     return build_end(b, outer, all, flat->nresults + 1);
 }
 
-static const CoreAtom *version_in_memory(CoreBuilder *b, CoreBlock *code, CoreBlock *flat, bool loops)
+static const CoreAtom *version_in_memory(CoreBuilder *b, CoreBlock *code, CoreBlock *flat, Question q)
 {
     const uint32_t n = flat->nresults;
-    CoreAtom many = emit_many(b, loops);
+    CoreAtom many = emit_many(b, q);
     CoreBlock *lanes = choose_in_memory(b, code, false);
     const CoreAtom *tried = build_if(b, many, lanes, nothing_like(b, flat));
     CoreBlock *outer = build_begin(b);
@@ -383,10 +391,21 @@ static const CoreAtom *version_in_memory(CoreBuilder *b, CoreBlock *code, CoreBl
 
 static void choose_in_block(void *ctx, CoreBlock *b);
 
-/* The body of a parallel operation, or its guard. Returns what is left to be flattened, or NULL. */
-static CoreBlock *choose_for_body(Chooser *c, CoreBlock *block, Span span)
+static Question question(const Chooser *c, const CoreStmt *around, CoreBlock *body, const Cost *cost)
 {
-    CoreBuilder b = {.p = c->p, .fn = c->fn, .out = block, .span = span};
+    Question q = {.loops = cost->loops, .cells = core_i64(0), .length = core_i64(0)};
+    const LaneShared shared = lane_shares(c->fn, core_stmt_soac(around), body, false);
+    if (!cost->loops && shared.any) {
+        q.cells = shared.cells;
+        q.length = shared.length;
+    }
+    return q;
+}
+
+/* The body of a parallel operation, or its guard. Returns what is left to be flattened, or NULL. */
+static CoreBlock *choose_for_body(Chooser *c, CoreBlock *block, const CoreStmt *around)
+{
+    CoreBuilder b = {.p = c->p, .fn = c->fn, .out = block, .span = around->span};
     uint32_t *which = arena_array(c->scratch, uint32_t, block->nresults + 1);
     Cost cost = {0};
     if (!choose_is_possible(block))
@@ -397,19 +416,20 @@ static CoreBlock *choose_for_body(Chooser *c, CoreBlock *block, Span span)
     Verdict v = judge(c, code, &cost);
     if (v == STAYS_FLAT || (v != ONE_VERSION && cost.statements > c->budget))
         return block;
+    const Question q = question(c, around, block, &cost);
     (void)core_take_stmts(block);
     c->budget -= v == ONE_VERSION ? 0 : cost.statements;
     const CoreAtom *results = v == ONE_VERSION    ? choose_emit_lane(&b, code, core_i64(0), false)
-                              : v == TWO_VERSIONS ? two_versions(&b, code, flat, cost.loops)
-                                                  : version_in_memory(&b, code, flat, cost.loops);
+                              : v == TWO_VERSIONS ? two_versions(&b, code, flat, q)
+                                                  : version_in_memory(&b, code, flat, q);
     for (uint32_t i = 0; i < flat->nresults; i++)
         block->results[which[i]] = results[i];
     return v == ONE_VERSION ? NULL : flat;
 }
 
-static void choose_inside(Chooser *c, CoreBlock *block, Span span)
+static void choose_inside(Chooser *c, CoreBlock *block, const CoreStmt *around)
 {
-    CoreBlock *flat = choose_for_body(c, block, span);
+    CoreBlock *flat = choose_for_body(c, block, around);
     if (flat)
         choose_in_block(c, flat);
 }
@@ -428,8 +448,8 @@ static void choose_in_block(void *ctx, CoreBlock *b)
             continue;
         }
         if (soac->guard)
-            choose_inside(c, soac->guard, s->span);
-        choose_inside(c, soac->body, s->span);
+            choose_inside(c, soac->guard, s);
+        choose_inside(c, soac->body, s);
     }
 }
 

@@ -257,8 +257,11 @@ struct CoreStmt {
         } few; /* CORE_FEW */
         struct {
             bool loops; /* would flattened code be rounds that the host counts? */
-        } many;         /* CORE_MANY */
-        CoreSoac soac;  /* CORE_SOAC */
+            /* Where instances share what their reductions read: how many of these an instance has, how long they are;
+             * or constants, 0. */
+            CoreAtom cells, length;
+        } many;        /* CORE_MANY */
+        CoreSoac soac; /* CORE_SOAC */
         struct {
             CoreAtom *keys, *columns;
             uint32_t nkeys, ncolumns;

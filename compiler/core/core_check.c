@@ -258,6 +258,13 @@ static void check_rows(Checker *c, const CoreStmt *s, CoreType result)
     want_type(c, result, type_i64, "check_rows' result");
 }
 
+static void check_many(Checker *c, const CoreStmt *s, CoreType result)
+{
+    want_type(c, result, type_bool, "what many gives");
+    want(c, s->many.cells, type_i64, "the number of cells");
+    want(c, s->many.length, type_i64, "the length of a cell");
+}
+
 static void check_check(Checker *c, const CoreStmt *s)
 {
     expect(c, s->nvars == 0, "a check binds nothing");
@@ -425,7 +432,7 @@ static void check_operation(Checker *c, const CoreStmt *s)
     case CORE_CHECK: check_check(c, s); break;
     case CORE_CHECK_ROWS: check_rows(c, s, result); break;
     case CORE_IF: check_if(c, s); break;
-    case CORE_MANY: want_type(c, result, type_bool, "what many gives"); break;
+    case CORE_MANY: check_many(c, s, result); break;
     case CORE_BINS: want_type(c, result, core_scalar(SC_I64), "bins"); break;
     case CORE_FEW:
         want(c, s->few.work, core_scalar(SC_I64), "a round's work");

@@ -215,6 +215,14 @@ static void print_list(Printer *p, const char *word, const CoreAtom *atoms, uint
     print_atoms(p, atoms, n);
 }
 
+static void print_many(Printer *p, const CoreStmt *s)
+{
+    const CoreAtom shared[] = {s->many.cells, s->many.length};
+    strbuf_add(p->out, s->many.loops ? "many loops" : "many");
+    if (!s->many.length.is_const || s->many.length.bits)
+        print_list(p, " sharing", shared, 2);
+}
+
 /* The word and the operands. */
 static void print_plain(Printer *p, const CoreStmt *s)
 {
@@ -258,7 +266,7 @@ static void print_operation(Printer *p, const CoreStmt *s)
         print_word_block(p, "else", s->if_.else_b);
         break;
     case CORE_LOOP: print_loop(p, s); break;
-    case CORE_MANY: strbuf_add(p->out, s->many.loops ? "many loops" : "many"); break;
+    case CORE_MANY: print_many(p, s); break;
     case CORE_BINS: strbuf_add(p->out, "bins"); break;
     case CORE_FEW:
         print_list(p, "few", &s->few.work, 1);

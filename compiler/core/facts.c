@@ -398,6 +398,8 @@ void facts_learn(Simplifier *s, CoreAtom cond, bool holds)
         return;
     const CoreStmt *def = facts_def(s, cond);
     learn_value(s, cond, core_const(SC_BOOL, holds));
+    if (holds)
+        rows_learn_check(s, cond);
     if (def && def->kind == CORE_PRIM)
         learn_from(s, def, holds);
 }

@@ -1,5 +1,6 @@
-/* Invariant operations: a reduction, a scan, a sort or a histogram in the body of a parallel operation or of a counted
- * loop that does not depend on what the body is evaluated for is computed once, in front of it, with all that it needs.
+/* Invariant operations: a reduction, a scan, a sort, a histogram or a map that only checks in the body of a parallel
+ * operation or of a counted loop that does not depend on what the body is evaluated for is computed once, in front of
+ * it, with all that it needs.
  *
  *     map n (x <- xs) { s = reduce n (y <- xs) { y } …; x / s }
  *   ==>
@@ -116,7 +117,8 @@ static void look_block(void *ctx, CoreBlock *b);
 static void look_stmt(Contents *c, CoreStmt *s)
 {
     bool checked = s->site != CORE_NO_SITE;
-    c->expensive |= s->kind == CORE_REDUCE || s->kind == CORE_SCAN || s->kind == CORE_HIST || s->kind == CORE_ARGSORT;
+    c->expensive |= s->kind == CORE_REDUCE || s->kind == CORE_SCAN || s->kind == CORE_HIST || s->kind == CORE_ARGSORT ||
+                    (s->kind == CORE_MAP && s->nvars == 0);
     c->endless |= s->kind == CORE_CALL || (s->kind == CORE_LOOP && s->loop.cond);
     c->unchecked |= !checked && (s->kind == CORE_INDEX || s->kind == CORE_SLICE || s->kind == CORE_UPDATE);
     core_stmt_blocks(s, look_block, c);

@@ -64,6 +64,14 @@ bool lane_index_holds(const Lane *l, CoreAtom array, CoreAtom index);
 /* Of a private array: all its scalars; those of one element. */
 uint64_t lane_elements(const LaneVar *v);
 uint64_t lane_stride(const LaneVar *v);
+/* Do the instances of the operation `around`, whose body is b, share what the reductions in it read? How many of these
+ * there are for an instance, and how long they are: atoms from outside or, with `rows`, lengths of sequences
+ * (lane_shares.c). */
+typedef struct LaneShared {
+    bool any;
+    CoreAtom cells, length;
+} LaneShared;
+LaneShared lane_shares(const CoreFn *fn, const CoreSoac *around, CoreBlock *b, bool rows);
 /* In whose memory a private array lies: an update's is the old array's if nobody looks at that any more. */
 CoreVar lane_memory(const Lane *l, CoreVar v);
 /* With memory: has the loop to begin with a copy of what its state i starts as? */

@@ -33,6 +33,10 @@ void core_inline(CoreProgram *p);
 void core_merge_recursion(CoreProgram *p);
 void core_tail_loops(CoreProgram *p);
 
+/* Entries that had better know that the rows of their parameters are equally long have a version for that. True if
+ * there were any: what is known there is to be simplified. */
+bool core_regular_versions(CoreProgram *p);
+
 /* Reductions, scans, sorts and histograms that do not change in the bodies they stand in go in front of these. */
 void core_hoist_operations(CoreProgram *p);
 

@@ -542,7 +542,6 @@ static void simplify_check(Simplifier *s, CoreStmt *stmt)
     }
     simplify_emit(s, stmt);
     facts_learn(s, stmt->check.cond, true);
-    rows_learn_check(s, stmt->check.cond);
 }
 
 static void simplify_stmt(Simplifier *s, CoreStmt *stmt)

@@ -54,6 +54,7 @@ static bool run_simplify(Compilation *c) { return core_simplify(c->core), true; 
 static bool run_inline(Compilation *c) { return core_inline(c->core), true; }
 static bool run_merge_recursion(Compilation *c) { return core_merge_recursion(c->core), true; }
 static bool run_tail_loops(Compilation *c) { return core_tail_loops(c->core), true; }
+static bool run_regular_versions(Compilation *c) { return c->lowered |= core_regular_versions(c->core), true; }
 static bool run_hoist_operations(Compilation *c) { return core_hoist_operations(c->core), true; }
 static bool run_fuse(Compilation *c) { return core_fuse(c->core), true; }
 
@@ -142,6 +143,7 @@ static const Pass passes[] = {
     {"simplify, again", STAGE_CORE, run_simplify, check_core, print_core},
     {"hoist operations", STAGE_NONE, run_hoist_operations, check_core, NULL},
     {"fuse", STAGE_NONE, run_fuse, check_core, NULL},
+    {"regular versions", STAGE_NONE, run_regular_versions, check_core, NULL},
     {"simplify, after fusion", STAGE_FUSED, run_simplify, check_core, print_core},
     {"groups as bins", STAGE_NONE, run_group_bins, check_core, NULL},
     {"lower rows", STAGE_NONE, run_lower_rows, check_core, NULL},

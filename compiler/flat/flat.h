@@ -141,7 +141,8 @@ struct FlatStmt {
             uint32_t nways;
         } pack;
         struct {
-            bool loops; /* would the flattened code be rounds that the host counts? */
+            bool loops;            /* would the flattened code be rounds that the host counts? */
+            FlatVar cells, length; /* of reductions that share what they read (HOST i64), or FLAT_NO_VAR */
         } many;
         struct {
             bool gives; /* arrays that the lanes make */

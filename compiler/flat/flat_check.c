@@ -684,7 +684,13 @@ static void check_stmt(FlatChecker *c, const FlatStmt *s)
     case FLAT_S_ARRAY: check_array(c, s); break;
     case FLAT_S_NESTED: check_nested(c, s); break;
     case FLAT_S_PACK: check_pack(c, s); break;
-    case FLAT_S_MANY: check_asked(c, s, type_bool); break;
+    case FLAT_S_MANY:
+        check_asked(c, s, type_bool);
+        if (s->many.length != FLAT_NO_VAR) {
+            want(c, s->many.cells, FLAT_ROOT, core_scalar(SC_I64), "the number of cells");
+            want(c, s->many.length, FLAT_ROOT, core_scalar(SC_I64), "the length of a cell");
+        }
+        break;
     case FLAT_S_BINS: check_bins(c, s); break;
     case FLAT_S_FEW: check_few(c, s); break;
     case FLAT_S_MEMORY: check_asked(c, s, (CoreType){SC_U64, 1}); break;

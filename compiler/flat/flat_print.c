@@ -344,6 +344,8 @@ static void print_operands(const Printer *pr, const FlatStmt *s, int depth)
                             : s->kind == FLAT_S_MEMORY && s->memory.gives ? " gives "
                                                                           : " ");
         print_var(pr, s->ctx);
+        if (s->kind == FLAT_S_MANY && s->many.length != FLAT_NO_VAR)
+            print_group(pr, " sharing ", (FlatVar[]){s->many.cells, s->many.length}, 2);
         break;
     case FLAT_S_FITTED:
     case FLAT_S_SPLIT: print_in_ctx(pr, s->ctx, " ", &s->split.cond, 1); break;

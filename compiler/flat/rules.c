@@ -497,6 +497,12 @@ static bool flatten_many(FlattenFn *f, BlockTask *task, CoreStmt *s)
     FlatStmt *r = flat_emit(f, FLAT_S_MANY, s->span, 1);
     r->ctx = task->ctx;
     r->many.loops = s->many.loops;
+    r->many.cells = r->many.length = FLAT_NO_VAR;
+    if (host_atom(f, s->many.cells) && host_atom(f, s->many.length) &&
+        !(s->many.length.is_const && s->many.length.bits == 0)) {
+        r->many.cells = region_store1(f, &f->host, s->many.cells, s->span);
+        r->many.length = region_store1(f, &f->host, s->many.length, s->span);
+    }
     r->outs[0] = new_host(f, core_scalar(SC_BOOL), "many");
     bind_value(f, s->vars[0], r->outs[0]);
     return true;

@@ -325,6 +325,12 @@ static void lower_demand(Lower *w, const FlatStmt *s)
     }
 }
 
+/* Of reductions that share what they read, for MANY. */
+static PlanOperand shared_size(const Lower *w, FlatVar v)
+{
+    return v == FLAT_NO_VAR ? lower_const(SC_I64, 0) : w->vars[v];
+}
+
 void lower_stmt(Lower *w, const FlatBlock *b, uint32_t i)
 {
     const FlatStmt *s = b->stmts.at[i];
@@ -355,7 +361,7 @@ void lower_stmt(Lower *w, const FlatBlock *b, uint32_t i)
     }
     case FLAT_S_MANY:
         EMIT(w, MANY, lower_new_var(w, s->outs[0]), w->vars[s->ctx], place_operand(w, s->span),
-             lower_number(s->many.loops));
+             lower_number(s->many.loops), shared_size(w, s->many.cells), shared_size(w, s->many.length));
         break;
     case FLAT_S_BINS: EMIT(w, BINS, lower_new_var(w, s->outs[0])); break;
     case FLAT_S_FEW:

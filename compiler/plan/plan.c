@@ -56,6 +56,8 @@ uint32_t plan_pending_words(const Plan *plan, const PlanInstr *in)
     }
 }
 
+bool plan_many_shares(const PlanInstr *in) { return in->args[5].kind != OPERAND_CONST || in->args[5].bits != 0; }
+
 unsigned plan_many_param(const PlanInstr *in) { return in->args[3].bits ? PARAM_NEST_LOOPS : PARAM_NEST_LANES; }
 
 PlanReg plan_awaited(const PlanInstr *in)

@@ -187,6 +187,8 @@ uint32_t plan_pending_words(const Plan *plan, const PlanInstr *in);
 PlanReg plan_awaited(const PlanInstr *in);
 /* Of MANY: the number of the parameter (params.h) that says from how many instances on. */
 unsigned plan_many_param(const PlanInstr *in);
+/* Are there reductions that share what they read, so that their length counts, too (PARAM_NEST_SHARED)? */
+bool plan_many_shares(const PlanInstr *in);
 
 /* The list of what it writes, if it writes a list; else NULL. */
 const PlanOperand *plan_outs(const PlanInstr *in);

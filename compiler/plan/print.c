@@ -174,7 +174,9 @@ static void print_instr(PlanPrinter *pr, const PlanInstr *in)
     print_operands(pr, in, false);
     bool reads = plan_ops[in->op].effects & PLAN_READS_BACK;
     if (in->op == PLAN_OP_MANY)
-        strbuf_printf(pr->out, " -- from %s on: the version by lanes", dp_params_name(plan_many_param(in)));
+        strbuf_printf(pr->out, " -- from %s on%s%s: the version by lanes", dp_params_name(plan_many_param(in)),
+                      plan_many_shares(in) ? ", below " : "",
+                      plan_many_shares(in) ? dp_params_name(PARAM_NEST_SHARED) : "");
     if (reads && (pr->waits || plan_awaited(in) == PLAN_NO_REG))
         strbuf_add(pr->out, " -- reads back");
     pr->waits = !reads && (pr->waits || plan_pending_words(pr->plan, in) > 0);

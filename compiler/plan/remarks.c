@@ -19,6 +19,7 @@ typedef struct Remark {
     bool segmented;                /* KERNEL: a reduction or scan of segments, which has several ways */
     VEC(const char *) versions[2]; /* NEST: kernels of the versions, by lanes and flat */
     unsigned from;                 /* NEST: as many instances make it lanes */
+    bool shares;                   /* … where reductions that share what they read are short */
     const char *elements;
     bool regular;
     PlanContents contents;           /* KERNEL */
@@ -289,6 +290,7 @@ static void add_nest(Remarks *r, const PlanBlock *b, uint32_t at)
             continue;
         Remark *m = add_remark(r, REMARK_NEST, plan_place_of(r->plan, many->span));
         m->from = plan_many_param(many);
+        m->shares = plan_many_shares(many);
         add_version(r, m, in->blocks[0], 0);
         if (asks_fitted(in->blocks[0]))
             while (++i < b->instrs.n && b->instrs.at[i]->op != PLAN_OP_IF)
@@ -408,6 +410,9 @@ static void print_nest_text(StrBuf *out, const Remark *m)
         out, "nest of %s instances, two versions\n  each in a lane, from %s on (%" PRIu64 ", on a GPU %" PRIu64 ")",
         m->elements ? m->elements : "?", dp_params_name(m->from), dp_params_value(&none, m->from, false),
         dp_params_value(&none, m->from, true));
+    if (m->shares)
+        strbuf_printf(out, ", where its reductions, which share what they read, are shorter than %s (%" PRIu64 ")",
+                      dp_params_name(PARAM_NEST_SHARED), dp_params_value(&none, PARAM_NEST_SHARED, false));
     print_names(out, m, 0);
     strbuf_add(out, "\n  else flattened");
     print_names(out, m, 1);
@@ -493,6 +498,8 @@ static void print_nest_json(StrBuf *out, const Remark *m)
 {
     print_member(out, "elements", m->elements);
     strbuf_printf(out, ",\"lane_from\":\"%s\"", dp_params_name(m->from));
+    if (m->shares)
+        strbuf_printf(out, ",\"lane_below\":\"%s\"", dp_params_name(PARAM_NEST_SHARED));
     for (uint32_t version = 0; version < 2; version++) {
         strbuf_add(out, version ? "],\"flat\":[" : ",\"lane\":[");
         for (uint32_t i = 0; i < m->versions[version].n; i++)
