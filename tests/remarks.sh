@@ -18,7 +18,7 @@ entry main (vs: [[f64]]) (rounds: i64) : [[f64]] =
 entry grid (n: i64) (m: i64) (xs: [i32]) : ([[i64]], i32) =
   ({ { i * m + j : j in m * 2 } : i in n },
    xs[{ i : x in xs; i in length xs | x > 0 }[0]])
-entry nearest (points: [[i64]]) (centres: [[i64]]) : [i64] =
+entry nearest (points: [n][m]i64) (centres: [k][m]i64) : [n]i64 =
   { minimum { sum { (x - c) * (x - c) : x in p; c in q } : q in centres } : p in points }
 END
 "$dpc" check --remarks f.dp >said || failed=1
@@ -32,8 +32,8 @@ says '  stores i64, 8 * n * m * 2 bytes: the result'
 says 'f.dp:9: pack over length(xs), kernel grid_1_pack'
 says '  one of these ways, as its segments are: path, lane, team, split, rows, tile'
 says 'f.dp:11: nest of length(points) instances, two versions'
-says '  each in a lane, from nest-lanes on (64, on a GPU 16384): nearest_0_map'
-"$dpc" dump --stage=plan f.dp | grep -q 's7_many : bool = many x6 [0-9]* 0 -- from nest-lanes on: the version by lanes' ||
+says '  each in a lane, from nest-lanes on (64, on a GPU 16384), where its reductions, which share what they read, are shorter than nest-shared (8): nearest_2_map'
+"$dpc" dump --stage=plan f.dp | grep -q 's21_many : bool = many x10 [0-9]* 0 s18_k s5_m -- from nest-lanes on, below nest-shared: the version by lanes' ||
     { echo "FAILED: the plan does not show the condition of a version"; failed=1; }
 
 "$dpc" build --remarks -o f f.dp >built || failed=1
@@ -49,11 +49,11 @@ total = next(r for r in kernels.values() if r["place"]["line"] == 2 and r["opera
 assert total["library"]["function"] == "sum" and not total["regular"], total
 assert (total["types"], total["bytes"]) == ("f64", "8 * length(vs)"), total
 assert kernels["grid_0_map"]["regular"], kernels["grid_0_map"]
-assert kernels["nearest_0_map"]["lane"] and not kernels["nearest_1_map"]["lane"], kernels
-assert kernels["nearest_0_map"]["ways"] is None and kernels["nearest_4_reduce"]["ways"] == ["path", "lane", "team", "split", "rows", "tile"]
+assert kernels["nearest_2_map"]["lane"] and not kernels["nearest_3_map"]["lane"], kernels
+assert kernels["nearest_2_map"]["ways"] is None and kernels["nearest_4_reduce"]["ways"] == ["path", "lane", "team", "split", "rows", "tile"]
 nest = next(r for r in mine if r["remark"] == "nest")
-assert (nest["place"]["line"], nest["elements"], nest["lane_from"]) == (11, "length(points)", "nest-lanes"), nest
-assert nest["lane"] == ["nearest_0_map"] and "nearest_4_reduce" in nest["flat"], nest
+assert (nest["place"]["line"], nest["elements"], nest["lane_from"], nest["lane_below"]) == (11, "length(points)", "nest-lanes", "nest-shared"), nest
+assert nest["lane"] == ["nearest_2_map"] and "nearest_4_reduce" in nest["flat"], nest
 assert len({r["place"]["file"] for r in remarks}) > 50
 END
 fi
