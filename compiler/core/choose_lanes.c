@@ -29,6 +29,7 @@ typedef struct Chooser {
     CoreFn *fn;
     Arena *scratch;
     uint32_t budget; /* of statements */
+    CoreCopyMap map;
 } Chooser;
 
 /* ---- is it worth it? ---- */
@@ -411,7 +412,7 @@ static CoreBlock *choose_for_body(Chooser *c, CoreBlock *block, const CoreStmt *
     if (!choose_is_possible(block))
         return block;
     CoreBlock *flat = inner_block(c, block, which);
-    CoreBlock *code = core_copy_block(c->p, c->fn, c->fn, flat, core_identity_map(c->scratch, c->fn));
+    CoreBlock *code = core_copy_within(c->p, c->fn, flat, c->scratch, &c->map);
     lane_fuse(c->p, c->fn, code);
     Verdict v = judge(c, code, &cost);
     if (v == STAYS_FLAT || (v != ONE_VERSION && cost.statements > c->budget))
@@ -468,6 +469,7 @@ void core_choose_lanes(CoreProgram *p)
     for (uint32_t i = 0; i < p->fns.n; i++) {
         c.fn = p->fns.at[i];
         c.scratch = arena_create();
+        c.map = (CoreCopyMap){0};
         choose_in_block(&c, c.fn->body);
         arena_destroy(c.scratch);
     }

@@ -22,7 +22,7 @@ typedef struct LoopChooser {
     CoreFn *fn;
     Arena *scratch;
     uint32_t budget; /* of statements */
-    CoreAtom *map;   /* all variables that there were in the beginning, to themselves */
+    CoreCopyMap map;
     uint32_t nvars;
     bool *inside;      /* by variable: a loop that was looked at binds it */
     CoreStmt **makers; /* and by this statement; as state: the loop */
@@ -117,7 +117,7 @@ static CoreAtom elements_of(LoopChooser *c, const CoreSoac *soac)
 typedef struct Round {
     LoopChooser *c;
     CoreAtom work, width; /* so many statements; elements of the operations around */
-    uint32_t launches, depth;
+    uint32_t depth;
 } Round;
 
 static void add_block(void *ctx, CoreBlock *block)
@@ -127,7 +127,6 @@ static void add_block(void *ctx, CoreBlock *block)
         CoreStmt *s = block->stmts.at[i];
         const CoreSoac *soac = core_stmt_soac(s);
         const CoreAtom width = r->width;
-        r->launches += core_kind(s->kind)->code == CODE_PARALLEL && r->depth == 0;
         if (soac) {
             if (r->depth < 2)
                 r->width = times(r->c, width, elements_of(r->c, soac));
@@ -139,6 +138,27 @@ static void add_block(void *ctx, CoreBlock *block)
         r->width = width;
     }
 }
+
+static void count_launches(void *ctx, CoreBlock *block)
+{
+    for (uint32_t i = 0; i < block->stmts.n; i++) {
+        CoreStmt *s = block->stmts.at[i];
+        *(uint32_t *)ctx += core_kind(s->kind)->code == CODE_PARALLEL;
+        if (!core_stmt_soac(s))
+            core_stmt_blocks(s, count_launches, ctx);
+    }
+}
+
+/* Of a round, one at least. */
+static uint32_t launches_of(const CoreStmt *loop)
+{
+    uint32_t n = 0;
+    count_launches(&n, loop->loop.body);
+    return n ? n : 1;
+}
+
+/* Rounds up to which a loop is short. */
+static uint32_t few_rounds(const CoreStmt *loop) { return (FEWEST - 1) / launches_of(loop); }
 
 /* ---- the two versions ---- */
 
@@ -197,14 +217,17 @@ static void emit_versions(LoopChooser *c, CoreStmt *s, CoreBlock *code, CoreAtom
 }
 
 /* Too much work for any lane where rounds are few. */
-static CoreAtom unless_short(LoopChooser *c, const CoreStmt *s, CoreAtom work, uint32_t launches)
+static CoreAtom unless_short(LoopChooser *c, const CoreStmt *s, CoreAtom work)
 {
-    const CoreAtom least = core_i64((FEWEST + launches - 1) / launches), huge = core_i64(INT64_MAX);
-    if (s->loop.cond)
+    if (s->loop.cond || s->loop.count.is_const)
         return work;
-    if (s->loop.count.is_const)
-        return (int64_t)s->loop.count.bits < (int64_t)least.bits ? huge : work;
-    return build_select(&c->b, build_prim2(&c->b, PRIM_LT, s->loop.count, least), huge, work);
+    const CoreAtom some = build_prim2(&c->b, PRIM_LT, core_i64(few_rounds(s)), s->loop.count);
+    return build_select(&c->b, some, work, core_i64(INT64_MAX));
+}
+
+static bool is_short(const CoreStmt *s)
+{
+    return !s->loop.cond && s->loop.count.is_const && (int64_t)s->loop.count.bits <= few_rounds(s);
 }
 
 static CoreAtom ask(LoopChooser *c, CoreStmt *s)
@@ -216,8 +239,8 @@ static CoreAtom ask(LoopChooser *c, CoreStmt *s)
     note_block(c, &alone);
     add_block(&r, s->loop.body);
     CoreStmt *few = build_stmt(&c->b, CORE_FEW, 1, &type_bool);
-    few->few.launches = r.launches ? r.launches : 1;
-    few->few.work = unless_short(c, s, r.work, few->few.launches);
+    few->few.launches = launches_of(s);
+    few->few.work = unless_short(c, s, r.work);
     build_emit(&c->b, few);
     return build_atom(&c->b, few->vars[0]);
 }
@@ -229,15 +252,13 @@ static bool choose_for_loop(LoopChooser *c, CoreStmt *s)
     uint32_t statements = 0;
     core_push(c->p, alone, s);
     build_results(&c->b, alone, build_atoms(&c->b, s->vars, s->nvars), s->nvars);
-    if (core_stmt_is_scalar(s) || !choose_is_possible(alone))
+    if (core_stmt_is_scalar(s) || is_short(s) || !choose_is_possible(alone))
         return false;
     choose_count(&statements, alone);
     if (statements > c->budget || !lane_can(c, alone))
         return false;
     c->budget -= statements;
-    CoreBlock *code = core_copy_block(c->p, c->fn, c->fn, alone, c->map);
-    for (uint32_t i = 0; i < s->nvars; i++) /* later loops read the original's */
-        c->map[s->vars[i]] = build_atom(&c->b, s->vars[i]);
+    CoreBlock *code = core_copy_within(c->p, c->fn, alone, c->scratch, &c->map);
     lane_fuse(c->p, c->fn, code);
     if (!lane_can(c, code))
         return false;
@@ -275,7 +296,7 @@ void core_choose_loops(CoreProgram *p)
         if (lifted[i])
             continue;
         c.nvars = c.fn->vars.n;
-        c.map = core_identity_map(c.scratch, c.fn);
+        c.map = (CoreCopyMap){0};
         c.inside = arena_array(c.scratch, bool, c.nvars + 1);
         c.makers = arena_array(c.scratch, CoreStmt *, c.nvars + 1);
         c.b = (CoreBuilder){.p = p, .fn = c.fn};

@@ -203,6 +203,41 @@ CoreAtom *core_identity_map(Arena *a, const CoreFn *fn)
     return map;
 }
 
+static CoreAtom itself(const CoreFn *fn, CoreVar v) { return core_var_atom(v, core_var_type(fn, v)); }
+
+typedef struct Forgetting {
+    const CoreFn *fn;
+    CoreCopyMap *map;
+} Forgetting;
+
+static void forget_binder(void *ctx, CoreVar *v)
+{
+    const Forgetting *f = ctx;
+    if (*v != CORE_NO_VAR)
+        f->map->at[*v] = itself(f->fn, *v);
+}
+
+static void forget_block(void *ctx, CoreBlock *b)
+{
+    for (uint32_t i = 0; i < b->stmts.n; i++) {
+        CoreStmt *s = b->stmts.at[i];
+        for (uint32_t k = 0; k < s->nvars; k++)
+            forget_binder(ctx, &s->vars[k]);
+        core_stmt_binders(s, forget_binder, ctx);
+        core_stmt_blocks(s, forget_block, ctx);
+    }
+}
+
+CoreBlock *core_copy_within(const CoreProgram *p, CoreFn *fn, CoreBlock *b, Arena *scratch, CoreCopyMap *map)
+{
+    Forgetting f = {fn, map};
+    for (uint32_t v = map->n; v < fn->vars.n; v++)
+        vec_push(scratch, map, itself(fn, v));
+    CoreBlock *copy = core_copy_block(p, fn, fn, b, map->at);
+    forget_block(&f, b);
+    return copy;
+}
+
 /* ---- traversal ---- */
 
 static const CoreKindInfo kinds[] = {

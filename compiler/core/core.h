@@ -417,6 +417,9 @@ bool core_op_settles(const CoreFn *fn, const CoreLambda *op);
 void core_refresh(CoreProgram *p);
 /* A map for core_copy_block in which every variable of fn stands for itself. */
 CoreAtom *core_identity_map(Arena *a, const CoreFn *fn);
+/* A copy of a block of fn in it. Such a map, begun as {0}, serves many copies: one each would be quadratic. */
+typedef VEC(CoreAtom) CoreCopyMap;
+CoreBlock *core_copy_within(const CoreProgram *p, CoreFn *fn, CoreBlock *b, Arena *scratch, CoreCopyMap *map);
 
 void core_print(StrBuf *out, const CoreProgram *p);
 void core_print_fn(StrBuf *out, const CoreProgram *p, const CoreFn *fn);
