@@ -81,7 +81,7 @@ def check_special_programs():
     page, _ = page_of("examples/spmv/spmv.dp", ["[[(7, 2)]]", "[1]"])
     data, _ = data_of(page)
     check("a failing run is shown", data["result"] is None and data["trace"][-1]["message"] == "index 7 out of bounds for length 1")
-    path = program("long.dp", "entry main (n: i64) : i64 = loop a = 0 for i < n do a + sum { x : x in i % 9 }\n")
+    path = program("long.dp", "entry main (n: i64) : i64 = loop a = 0 for i < n do a + sum (sort { x : x in i % 9 })\n")
     page, _ = page_of(path, ["50000"])
     data, text = data_of(page)
     check("a long run is cut", data["trace"][-2]["event"] == "cut" and len(text) < 3_000_000, len(text))

@@ -9,7 +9,7 @@ failed=0
 sh docs/site/build.sh "$dpc" "$work/site" >"$work/said" 2>&1 || { echo "FAILED: docs/site/build.sh"; cat "$work/said"; exit 1; }
 find "$work/site" -name '*.html' ! -path '*-programs/*' >"$work/pages"
 while read -r page; do
-    grep -oE '(href|src)="[^"#:]+' "$page" | sed 's/^[a-z]*="//' | sort -u | while read -r link; do
+    grep -oE '(href|src)="[^"#:]+[#"]' "$page" | sed 's/[#"]$//'  | sed 's/^[a-z]*="//' | sort -u | while read -r link; do
         [ -e "$(dirname "$page")/$link" ] || echo "FAILED: ${page#"$work/site/"} leads to $link, which is not there"
     done
 done <"$work/pages" >"$work/broken"

@@ -118,7 +118,7 @@ def check_details():
     value = lines[-1]["results"][0]["value"]
     check("large values are cut with the count said", value[-1] == {"more": 936} and len(value) == 65)
     check("large numbers are texts", value[1] == "9007199254740993")
-    path = program("long.dp", "entry main (n: i64) : i64 = loop a = 0 for i < n do a + sum { x : x in i % 3 }\n")
+    path = program("long.dp", "entry main (n: i64) : i64 = loop a = 0 for i < n do a + sum (sort { x : x in i % 3 })\n")
     lines, out = trace(path, ["100000"], "flat")
     _, events = check_trace(lines, "flat")
     check("a long run is cut, and ends with its result", events[-2]["event"] == "cut" and

@@ -22,13 +22,15 @@ force() { # SHAPE WAYS FILE…: another way may take other numbers of launches t
         grep -v 'passed$' "$work/said"
     }
 }
-reduces="tests/run/segment_ways.dp tests/run/scan_ways.dp tests/run/scan_maps.dp tests/run/tiles.dp" sorts=tests/run/sort_ways.dp maps="tests/run/map_ways.dp tests/run/scan_columns.dp" \
+reduces="tests/run/segment_ways.dp tests/run/tiles.dp" scans="tests/run/scan_ways.dp tests/run/scan_maps.dp" sorts=tests/run/sort_ways.dp maps="tests/run/map_ways.dp tests/run/scan_columns.dp" \
     scatters=tests/run/scatter_ways.dp groups=tests/run/group_ways.dp histograms=tests/run/hist_ways.dp \
     rows="tests/run/segment_ways.dp tests/run/row_ways.dp"
 for shape in cpu gpu; do
     for ways in segreduce=path,segscan=path,look-back=always check-lengths=device,look-back=always \
-        check-lengths=device,look-back=always,segreduce=split,split-length=4 segreduce=path,segscan=path,look-back=never segreduce=lane,segscan=lane,reduce=two check-lengths=host,reduce=one \
-        segreduce=team,team-bytes=8 segreduce=split,split-length=4 segreduce=tile,tile-unroll=2 segreduce=tile,tile-pieces=1,vectors=off,tile-depth=8 segreduce=tile,tile-straight=on segreduce=tile,tile-straight=off segreduce=tile,tile-words=4; do
+        segreduce=path,segscan=path,look-back=never segreduce=lane,segscan=lane,reduce=two check-lengths=host,reduce=one; do
+        force $shape $ways ${@:-$reduces $scans}
+    done
+    for ways in check-lengths=device,look-back=always,segreduce=split,split-length=4 segreduce=team,team-bytes=8 segreduce=split,split-length=4 segreduce=tile,tile-unroll=2 segreduce=tile,tile-pieces=1,vectors=off,tile-depth=8 segreduce=tile,tile-straight=on segreduce=tile,tile-straight=off segreduce=tile,tile-words=4; do
         force $shape $ways ${@:-$reduces}
     done
     force $shape sort-segment=0 ${@:-$sorts}

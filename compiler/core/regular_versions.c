@@ -10,8 +10,7 @@
  *
  * So what is written without sizes is as fast as `[n][m]f32` where the data have them: nests become regular (tiles,
  * strides instead of offsets). The runtime mostly knows how long rows are. That pays where reductions share what they
- * read (lane_shares.c), and where a loop goes on with rows and there is no recursion. Bodies have to be small, for the
- * program's size. */
+ * read (lane_shares.c). Bodies have to be small, for the program's size. */
 #include "core/build.h"
 #include "core/lane.h"
 #include "core/passes.h"
@@ -24,16 +23,8 @@ enum { MOST_STATEMENTS = 400, MOST_RANK = 4 };
 typedef struct Look {
     const CoreFn *fn;
     uint32_t statements;
-    bool shares, loops, calls;
+    bool shares;
 } Look;
-
-static bool keeps_rows(const CoreFn *fn, const CoreStmt *loop)
-{
-    for (uint32_t i = 0; i < loop->loop.nparams; i++)
-        if (core_var_type(fn, loop->loop.params[i]).rank > 1)
-            return true;
-    return false;
-}
 
 static void look_at_block(void *ctx, CoreBlock *b)
 {
@@ -42,8 +33,6 @@ static void look_at_block(void *ctx, CoreBlock *b)
         CoreStmt *s = b->stmts.at[i];
         const CoreSoac *soac = core_stmt_soac(s);
         l->statements++;
-        l->loops |= s->kind == CORE_LOOP && keeps_rows(l->fn, s);
-        l->calls |= s->kind == CORE_CALL;
         l->shares |= !l->shares && soac && lane_shares(l->fn, soac, soac->body, true).any;
         core_stmt_blocks(s, look_at_block, l);
     }
@@ -53,7 +42,7 @@ static bool pays(const CoreFn *fn)
 {
     Look l = {.fn = fn};
     look_at_block(&l, fn->body);
-    return (l.shares || (l.loops && !l.calls)) && l.statements <= MOST_STATEMENTS;
+    return l.shares && l.statements <= MOST_STATEMENTS;
 }
 
 /* ---- asking ---- */

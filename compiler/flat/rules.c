@@ -494,15 +494,15 @@ static bool flatten_if(FlattenFn *f, BlockTask *task, CoreStmt *s)
 /* Asked before two versions of the same code (12). */
 static bool flatten_many(FlattenFn *f, BlockTask *task, CoreStmt *s)
 {
+    const CoreAtom cells = s->many.cells, length = s->many.length;
+    const bool shares = host_atom(f, cells) && host_atom(f, length) && !(length.is_const && length.bits == 0);
+    const FlatVar n = shares ? region_store1(f, &f->host, cells, s->span) : FLAT_NO_VAR;
+    const FlatVar m = shares ? region_store1(f, &f->host, length, s->span) : FLAT_NO_VAR;
     FlatStmt *r = flat_emit(f, FLAT_S_MANY, s->span, 1);
     r->ctx = task->ctx;
     r->many.loops = s->many.loops;
-    r->many.cells = r->many.length = FLAT_NO_VAR;
-    if (host_atom(f, s->many.cells) && host_atom(f, s->many.length) &&
-        !(s->many.length.is_const && s->many.length.bits == 0)) {
-        r->many.cells = region_store1(f, &f->host, s->many.cells, s->span);
-        r->many.length = region_store1(f, &f->host, s->many.length, s->span);
-    }
+    r->many.cells = n;
+    r->many.length = m;
     r->outs[0] = new_host(f, core_scalar(SC_BOOL), "many");
     bind_value(f, s->vars[0], r->outs[0]);
     return true;

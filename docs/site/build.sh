@@ -71,7 +71,7 @@ page() { # page DOCUMENT
 cp docs/site/site.css "$site/"
 playground=$(dirname "$dpc")/playground.html # where it was built
 if [ -e "$playground" ]; then cp "$playground" "$site/"; else rm -f "$site/playground.html"; fi
-for document in README.md SECURITY.md editors/README.md bench/README.md tests/README.md examples/README.md $(find docs -name '*.md'); do page "$document"; done
+for document in README.md SECURITY.md editors/README.md editors/tree-sitter-dp/README.md bench/README.md tests/README.md examples/README.md $(find docs -name '*.md'); do page "$document"; done
 # what documents link to besides each other: programs, pictures
 for file in LICENSE $(find examples docs stdlib \( -name '*.dp' -o -name '*.c' -o -name '*.py' -o -name '*.png' -o -name '*.svg' \)); do
     mkdir -p "$site/$(dirname "$file")"
