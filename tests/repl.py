@@ -36,6 +36,8 @@ def pipes():
     for evaluator in "plan", "core", "fused", "flat":
         expect("1 + 2\nsum { x * x : x in 10 }\n", "3\n285\n", words=("--eval", evaluator))
     # Definitions stay; a new one stands for the old one, also in what uses it.
+    expect("let x = [1, 2, 3]\nlet f y =\n2 * y\n\nsum { f y : y in x }\nlet z = 3 in z + 1\nlet (a, b) = (1, 2)\nin a + b\n",
+           "x : [i64]\nf : a -> a where a num\n12\n4\n3\n")
     expect("def f (x: i64) = x * x\ndef g xs = sum { f x : x in xs }\ng [1, 2, 3]\ndef f (x: i64) = 2 * x\ng [1, 2, 3]\n",
            "f : i64 -> i64\ng : [i64] -> i64\n14\nf : i64 -> i64\n12\n")
     expect("type point = {x: f64, y: f64}\ndef norm (p: point) = sqrt (p.x * p.x + p.y * p.y)\nnorm {x = 3, y = 4}\n",
@@ -48,7 +50,7 @@ def pipes():
     expect("def at (xs: [i64]) =\n  xs[7]\nat [1]\n2\n", "at : [i64] -> i64\n2\n",
            "input:2:5: error: index 7 out of bounds for length 1\n    xs[7]\n      ^^^\n")
     # Lines go on while something is missing, up to an empty one; or stand between :{ and :}.
-    expect("let a = 5\nin a +\n  1\n", "6\n")
+    expect("let a = 5 in\na +\n  1\n", "6\n")
     expect("[1,\n 2,\n\n3\n", "3\n",
            "input:2:4: error: expected an expression or `]`, found the end of the file [E0101]\n   2,\n     ^\n"
            "input:1:1: note: this `[` is not closed\n  [1,\n  ^\n")

@@ -32,8 +32,8 @@ typedef enum ReplKind { REPL_NOTHING, REPL_EXPRESSION, REPL_DEFINITIONS, REPL_FI
 Compilation *repl_compilation(const Repl *r, ReplKind kind, const char *path, const char *text, uint32_t lines_before);
 /* Does it begin with a definition's word? */
 ReplKind repl_kind(const char *text);
-/* Does the grammar want more behind it? */
-bool repl_is_incomplete(const char *text);
+/* Does the grammar want more behind it? `let f x = e` without an `in` is made the definition that it is meant as. */
+bool repl_is_incomplete(char *text);
 /* The definitions of the session's last part, or of all, with their types. */
 void repl_print_definitions(const Compilation *c, bool all);
 bool repl_keep(Repl *r, ReplKind kind, const char *path, const char *text, uint32_t lines_before);

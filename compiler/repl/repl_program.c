@@ -48,9 +48,31 @@ ReplKind repl_kind(const char *text)
     return *text ? REPL_EXPRESSION : REPL_NOTHING;
 }
 
-/* The end of the file, which an error may be at, is an empty place. */
-bool repl_is_incomplete(const char *text)
+static bool is_definition(const char *text)
 {
+    Session *s = session_create();
+    AstIds ids = {0, 0};
+    parse_module(s, source_add_text(s, "input", text, strlen(text), false), &ids);
+    const bool is = diag_count(s) == 0;
+    session_destroy(s);
+    return is;
+}
+
+/* `let f x = e` without an `in` becomes `def f x = e`: both words have three letters, so that places stay. */
+static void let_to_def(char *text)
+{
+    char *word = text + strspn(text, " \t");
+    if (strncmp(word, "let", 3) != 0 || !strchr(" \t", word[3]))
+        return;
+    memcpy(word, "def", 3);
+    if (!is_definition(text))
+        memcpy(word, "let", 3);
+}
+
+/* The end of the file, which an error may be at, is an empty place. */
+bool repl_is_incomplete(char *text)
+{
+    let_to_def(text);
     Session *s = session_create();
     AstIds ids = {0, 0};
     const uint32_t file = source_add_text(s, "input", text, strlen(text), false);
