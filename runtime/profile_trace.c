@@ -52,7 +52,7 @@ void dp_timeline_phase(Timeline *t, ProfilePhase phase, double begin, double us,
 {
     if (!t->on || phase == PHASE_HOST || (phase == PHASE_COMPILING && us < 1))
         return;
-    add_event(t, (ProfileEvent){.track = track_of(phase),
+    add_event(t, (ProfileEvent){.track = (uint8_t)track_of(phase),
                                 .name = dp_phase_names[phase],
                                 .begin = begin,
                                 .us = us,

@@ -6,6 +6,7 @@ set -u
 dpc=$1
 shift
 cd "$(dirname "$0")/.."
+given=$#
 [ $# -gt 0 ] || set -- tests/run/lanes.dp tests/run/strips.dp tests/run/early_end.dp tests/run/lane_vectors.dp tests/run/sim_kmeans.dp tests/run/loop_lanes.dp
 failed=0
 for shape in cpu gpu; do
@@ -37,11 +38,13 @@ DP_TIER=optimised "$dpc" test --eval=plan --param nest=lane --param vectors=on "
     echo "FAILED: nest=lane, vectors=on"
     grep -v -E 'passed$|expected (kernels|launches)|  got [0-9]+$' /tmp/lanes.$$
 }
-# With nest=flat nothing is left to a lane, also where there is one version only.
+# With nest=flat nothing is left to a lane, also where there is one version only. (oclgrind, which gives files, has no times.)
 launches() { "$dpc" run tests/run/lanes.dp --entry squares 6 --profile "$@" 2>&1 | sed -n 's/.* all: \([0-9]*\) launches.*/\1/p'; }
-[ "$(launches)" = 1 ] && [ "$(launches --param nest=flat)" -gt 1 ] && [ "$(DP_PARAMS=nest=flat launches --eval=device)" -gt 1 ] || {
-    failed=1
-    echo "FAILED: nest=flat: $(launches), $(launches --param nest=flat) launches"
-}
+if [ $given -eq 0 ]; then
+    [ "$(launches)" = 1 ] && [ "$(launches --param nest=flat)" -gt 1 ] && [ "$(DP_PARAMS=nest=flat launches --eval=device)" -gt 1 ] || {
+        failed=1
+        echo "FAILED: nest=flat: $(launches), $(launches --param nest=flat) launches"
+    }
+fi
 rm -f /tmp/lanes.$$
 exit $failed
