@@ -1,5 +1,5 @@
-/* Shared by choose_lanes.c, where parallel code in parallel code becomes code of one lane, and choose_loops.c, where
- * loops outside parallel code do. */
+/* Shared by choose_lanes.c, where parallel code in parallel code becomes code of one lane, choose_loops.c, where loops
+ * outside parallel code do, and regular_versions.c. */
 #ifndef DPC_CHOOSE_LANES_INTERNAL_H
 #define DPC_CHOOSE_LANES_INTERNAL_H
 

@@ -11,9 +11,8 @@
  * So what is written without sizes is as fast as `[n][m]f32` where the data have them: nests become regular (tiles,
  * strides instead of offsets). The runtime mostly knows how long rows are. That pays where reductions share what they
  * read (lane_shares.c). Bodies have to be small, for the program's size. */
-#include "core/build.h"
+#include "core/choose_lanes_internal.h"
 #include "core/lane.h"
-#include "core/passes.h"
 
 /* MOST_STATEMENTS: of a body, to be there twice. MOST_RANK: of what is asked about. */
 enum { MOST_STATEMENTS = 400, MOST_RANK = 4 };
@@ -22,7 +21,6 @@ enum { MOST_STATEMENTS = 400, MOST_RANK = 4 };
 
 typedef struct Look {
     const CoreFn *fn;
-    uint32_t statements;
     bool shares;
 } Look;
 
@@ -32,7 +30,6 @@ static void look_at_block(void *ctx, CoreBlock *b)
     for (uint32_t i = 0; i < b->stmts.n; i++) {
         CoreStmt *s = b->stmts.at[i];
         const CoreSoac *soac = core_stmt_soac(s);
-        l->statements++;
         l->shares |= !l->shares && soac && lane_shares(l->fn, soac, soac->body, true).any;
         core_stmt_blocks(s, look_at_block, l);
     }
@@ -41,8 +38,11 @@ static void look_at_block(void *ctx, CoreBlock *b)
 static bool pays(const CoreFn *fn)
 {
     Look l = {.fn = fn};
-    look_at_block(&l, fn->body);
-    return l.shares && l.statements <= MOST_STATEMENTS;
+    uint32_t statements = 0;
+    choose_count(&statements, fn->body);
+    if (statements <= MOST_STATEMENTS)
+        look_at_block(&l, fn->body);
+    return l.shares;
 }
 
 /* ---- asking ---- */
