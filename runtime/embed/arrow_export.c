@@ -29,11 +29,9 @@ typedef struct OwnedArray {
 static void release_array(struct ArrowArray *a)
 {
     OwnedArray *own = a->private_data;
-    for (int64_t i = 0; i < a->n_children; i++) {
-        if (a->children[i] && a->children[i]->release)
+    for (int64_t i = 0; i < a->n_children; i++)
+        if (a->children[i]->release)
             a->children[i]->release(a->children[i]);
-        free(a->children[i]);
-    }
     free(a->children);
     for (uint32_t i = 0; i < BUFFERS; i++)
         free(own->made[i]);
@@ -49,17 +47,14 @@ static bool new_array(struct ArrowArray *a, Shared *shared, uint64_t length, uin
 {
     static const uint64_t zero; /* buffers without bytes are not NULL */
     OwnedArray *own = calloc(1, sizeof *own);
-    struct ArrowArray **inside = calloc((size_t)children + 1, sizeof *inside);
-    bool ok = own && inside;
-    for (uint32_t i = 0; ok && i < children; i++)
-        ok = (inside[i] = calloc(1, sizeof **inside)) != NULL;
-    if (!ok) {
-        for (uint32_t i = 0; inside && i < children; i++)
-            free(inside[i]);
+    struct ArrowArray **inside = calloc((size_t)children + 1, sizeof *inside + sizeof **inside);
+    if (!own || !inside) {
         free(inside);
         free(own);
         return false;
     }
+    for (uint32_t i = 0; i < children; i++) /* they lie behind the pointers to them */
+        inside[i] = (struct ArrowArray *)(void *)(inside + children) + i;
     atomic_fetch_add(&shared->users, 1);
     own->shared = shared;
     for (uint32_t i = 1; i < BUFFERS; i++)
@@ -93,11 +88,9 @@ static void lend_buffer(struct ArrowArray *a, uint32_t index, const void *data)
 /* ---- schemas ---- */
 static void release_schema(struct ArrowSchema *s)
 {
-    for (int64_t i = 0; i < s->n_children; i++) {
-        if (s->children[i] && s->children[i]->release)
+    for (int64_t i = 0; i < s->n_children; i++)
+        if (s->children[i]->release)
             s->children[i]->release(s->children[i]);
-        free(s->children[i]);
-    }
     free(s->children);
     free(s->private_data); /* the format, and the name behind it */
     s->release = NULL;
@@ -107,17 +100,14 @@ static bool new_schema(struct ArrowSchema *s, const char *format, const char *na
 {
     const size_t n = strlen(format) + 1;
     char *texts = malloc(n + strlen(name) + 1);
-    struct ArrowSchema **inside = calloc((size_t)children + 1, sizeof *inside);
-    bool ok = texts && inside;
-    for (uint32_t i = 0; ok && i < children; i++)
-        ok = (inside[i] = calloc(1, sizeof **inside)) != NULL;
-    if (!ok) {
-        for (uint32_t i = 0; inside && i < children; i++)
-            free(inside[i]);
+    struct ArrowSchema **inside = calloc((size_t)children + 1, sizeof *inside + sizeof **inside);
+    if (!texts || !inside) {
         free(inside);
         free(texts);
         return false;
     }
+    for (uint32_t i = 0; i < children; i++)
+        inside[i] = (struct ArrowSchema *)(void *)(inside + children) + i;
     strcpy(texts, format);
     strcpy(texts + n, name);
     *s = (struct ArrowSchema){.format = texts,
