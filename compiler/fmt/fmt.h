@@ -7,6 +7,7 @@
  *
  *     fmt_read.c    tokens, comments and the author's line breaks, from the text
  *     fmt_layout.c  the decisions, by a walk over the syntax tree
+ *     fmt_place.c   its words: tokens, places, breaks
  *     fmt_write.c   columns, alignment, long lines, text
  *     fmt.c         the whole, and the proof that nothing but white space has changed */
 #ifndef DPC_FMT_H

@@ -65,4 +65,35 @@ void fmt_write(Formatter *f, StrBuf *out);
 
 uint32_t fmt_width(const char *text, uint32_t n); /* in characters */
 
+/* ---- fmt_place.c: tokens ---- */
+Place fmt_at(uint32_t token, int delta);
+/* The token that begins at or behind an offset. */
+uint32_t fmt_token_at(const Formatter *f, uint32_t start);
+/* The last token that begins before an offset. */
+uint32_t fmt_token_before(const Formatter *f, uint32_t end);
+/* The next token of that kind, from `from` on. */
+uint32_t fmt_find_token(const Formatter *f, uint32_t from, int kind);
+/* Of an expression whose first token, parentheses with it, is `first` */
+uint32_t fmt_last_token(const Formatter *f, const Expr *e, uint32_t first);
+bool fmt_has_parentheses(const Formatter *f, const Expr *e, uint32_t first);
+bool fmt_is_opening(int kind);
+bool fmt_is_closing(int kind);
+
+/* ---- fmt_place.c: decisions ---- */
+void fmt_place(Formatter *f, uint32_t token, Place first);
+void fmt_or_place(Formatter *f, uint32_t token, Place other);
+/* A long line may be broken in front of the token. `rank` orders the places of one node. */
+enum { RANKS = 4, LAST_RESORT = 1 << 20 };
+void fmt_may_break(Formatter *f, uint32_t token, uint32_t node, uint32_t rank, bool all);
+uint32_t fmt_new_node(Formatter *f);
+Place fmt_base(const Formatter *f, uint32_t first, Place base);
+Place fmt_indented(Place p, int by);
+/* Between two tokens of an operator's or range's operand there are no blanks. */
+bool fmt_is_dense(const Formatter *f, uint32_t first, uint32_t last);
+/* An operator that begins a line, perhaps by the formatter's own break, has a blank behind it. */
+bool fmt_was_dense(const Formatter *f, uint32_t op);
+void fmt_make_dense(Formatter *f, uint32_t op);
+/* Tokens that the author put below each other stay so, at the least possible column. */
+void fmt_align_pair(Formatter *f, uint32_t above, uint32_t above_head, uint32_t below, uint32_t below_head);
+
 #endif
