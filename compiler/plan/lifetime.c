@@ -22,6 +22,7 @@ typedef struct Lifetimes {
     PlanReg *owned;   /* the other way round */
     uint32_t nowned, room, words;
     Set done;                /* empty but within release_ended */
+    VEC(Set) spare;          /* sets that nobody has: as many as control is nested, not as there is control */
     PlanBlock *block;        /* at hand */
     VEC(PlanInstr *) behind; /* the block's instructions so far, the last first */
 } Lifetimes;
@@ -31,9 +32,17 @@ typedef struct Lifetimes {
 static bool set_has(const uint64_t *s, uint32_t i) { return (s[i / 64] >> (i % 64)) & 1; }
 static void set_add(Set s, uint32_t i) { s[i / 64] |= (uint64_t)1 << (i % 64); }
 static void set_remove(Set s, uint32_t i) { s[i / 64] &= ~((uint64_t)1 << (i % 64)); }
-static Set set_new(const Lifetimes *l) { return arena_array(l->arena, uint64_t, l->words + 1); }
 
-static Set set_copy(const Lifetimes *l, const uint64_t *from)
+static Set set_new(Lifetimes *l)
+{
+    if (l->spare.n == 0)
+        return arena_array(l->arena, uint64_t, l->words + 1);
+    return memset(l->spare.at[--l->spare.n], 0, l->words * sizeof(uint64_t));
+}
+
+static void set_drop(Lifetimes *l, Set s) { vec_push(l->arena, &l->spare, s); }
+
+static Set set_copy(Lifetimes *l, const uint64_t *from)
 {
     Set s = set_new(l);
     memcpy(s, from, l->words * sizeof *s);
@@ -254,6 +263,14 @@ typedef struct Summary {
     Set reads, writes;
 } Summary;
 
+static Summary summary_new(Lifetimes *l) { return (Summary){l, set_new(l), set_new(l)}; }
+
+static void summary_drop(Summary *s)
+{
+    set_drop(s->l, s->reads);
+    set_drop(s->l, s->writes);
+}
+
 static void summarise(Summary *s, const PlanBlock *b);
 
 static void note_summary(void *ctx, PlanOperand *o, PlanUse use)
@@ -283,11 +300,14 @@ static void summarise(Summary *s, const PlanBlock *b)
             Summary yes = summary_behind(s, in->blocks[0]), no = summary_behind(s, in->blocks[1]);
             for (uint32_t k = 0; k < s->l->words; k++)
                 s->writes[k] |= yes.writes[k] & no.writes[k];
+            summary_drop(&yes);
+            summary_drop(&no);
         } else if (in->op == PLAN_OP_LOOP) {
-            Summary head = summary_behind(s, in->blocks[0]);
-            summary_behind(&head, in->blocks[1]);
+            Summary head = summary_behind(s, in->blocks[0]), body = summary_behind(&head, in->blocks[1]);
             set_unite(s->l, s->reads, head.reads, NULL);
-            s->writes = head.writes;
+            memcpy(s->writes, head.writes, s->l->words * sizeof *s->writes);
+            summary_drop(&head);
+            summary_drop(&body);
         }
     }
 }
@@ -305,13 +325,15 @@ static void live_if(Lifetimes *l, PlanInstr *in, Set live)
     release_at_entry(l, in->blocks[1], in_then, in_else);
     memcpy(live, in_then, l->words * sizeof *live);
     set_unite(l, live, in_else, NULL);
+    set_drop(l, in_then);
+    set_drop(l, in_else);
     vec_push(l->arena, &l->behind, in);
 }
 
 static void live_loop(Lifetimes *l, PlanInstr *in, Set live)
 {
     PlanBlock *head = in->blocks[0], *body = in->blocks[1];
-    Summary h = {l, set_new(l), set_new(l)}, b = {l, set_new(l), set_new(l)};
+    Summary h = summary_new(l), b = summary_new(l);
     summarise(&h, head);
     summarise(&b, body);
     Set start = h.reads; /* live where a round begins */
@@ -328,6 +350,10 @@ static void live_loop(Lifetimes *l, PlanInstr *in, Set live)
     live_block(l, head, between);
     release_at_entry(l, head, start, between); /* what only instructions read that turned out useless */
     memcpy(live, start, l->words * sizeof *live);
+    set_drop(l, in_body);
+    set_drop(l, between);
+    summary_drop(&h);
+    summary_drop(&b);
     vec_push(l->arena, &l->behind, in);
 }
 
