@@ -1,43 +1,39 @@
 #!/bin/sh
 # Both versions of parallel code inside parallel code, forced, compute what the interpreters do, in both shapes of the kernels:
-# lanes.sh DPC [FILE.dp…]. Without files: some programs that have such code. A lane that has too little memory leaves its
-# nest to the other version: 64 bytes are enough for some.
+# lanes.sh DPC [FILE.dp…]. Without files: some programs that have such code; with DPC_LONG=1 all of these with all parameters. A lane
+# that has too little memory leaves its nest to the other version: 64 bytes are enough for some.
 set -u
 dpc=$1
 shift
 cd "$(dirname "$0")/.."
 given=$#
-[ $# -gt 0 ] || set -- tests/run/lanes.dp tests/run/strips.dp tests/run/early_end.dp tests/run/lane_vectors.dp tests/run/sim_kmeans.dp tests/run/loop_lanes.dp
+all="tests/run/lanes.dp tests/run/strips.dp tests/run/early_end.dp tests/run/lane_vectors.dp tests/run/sim_kmeans.dp tests/run/loop_lanes.dp"
+strips="tests/run/lanes.dp tests/run/strips.dp" # of what a lane has memory for
+with_loops=tests/run/loop_lanes.dp
+[ -z "${DPC_LONG:-}" ] || strips=$all with_loops=$all
+[ $# -eq 0 ] || all=$* strips=$* with_loops=$*
 failed=0
+force() { # SHAPE PARAMETERS FILES
+    # shellcheck disable=SC2086
+    DP_SHAPE=$1 "$dpc" test --eval=plan --param $2 $3 >/tmp/lanes.$$ 2>&1 || {
+        failed=1
+        echo "FAILED: $1, $2"
+        grep -v -E 'passed$|expected (kernels|launches)|  got [0-9]+$' /tmp/lanes.$$
+    }
+}
 for shape in cpu gpu; do
-    for nest in flat lane "lane --param lane-memory=64" "lane --param lane-memory=0" \
-        "lane --param lane-given=16" "lane --param lane-given=0"; do
-        # shellcheck disable=SC2086
-        DP_SHAPE=$shape "$dpc" test --eval=plan --param nest=$nest "$@" >/tmp/lanes.$$ 2>&1 || {
-            failed=1
-            echo "FAILED: $shape, nest=$nest"
-            grep -v -E 'passed$|expected (kernels|launches)|  got [0-9]+$' /tmp/lanes.$$
-        }
-    done
-done
-# Loops outside parallel code: launches, or one lane, which may find that it has too little memory, or too much to do.
-for shape in cpu gpu; do
+    for nest in flat lane; do force $shape nest=$nest "$all"; done
+    for memory in lane-memory=64 lane-memory=0 lane-given=16 lane-given=0; do force $shape "nest=lane --param $memory" "$strips"; done
+    # Loops outside parallel code: launches, or one lane, which may find that it has too little memory, or too much to do.
     for loops in flat lane "lane --param loop-memory=64" "lane --param loop-memory=4096" auto "auto --param loop-lane=1" \
         "auto --param loop-lane=40"; do
-        # shellcheck disable=SC2086
-        DP_SHAPE=$shape "$dpc" test --eval=plan --param loops=$loops "$@" >/tmp/lanes.$$ 2>&1 || {
-            failed=1
-            echo "FAILED: $shape, loops=$loops"
-            grep -v -E 'passed$|expected (kernels|launches)|  got [0-9]+$' /tmp/lanes.$$
-        }
+        force $shape "loops=$loops" "$with_loops"
     done
 done
 # In vectors, which only optimised kernels have.
-DP_TIER=optimised "$dpc" test --eval=plan --param nest=lane --param vectors=on "$@" >/tmp/lanes.$$ 2>&1 || {
-    failed=1
-    echo "FAILED: nest=lane, vectors=on"
-    grep -v -E 'passed$|expected (kernels|launches)|  got [0-9]+$' /tmp/lanes.$$
-}
+export DP_TIER=optimised
+force cpu "nest=lane --param vectors=on" "$all"
+unset DP_TIER
 # With nest=flat nothing is left to a lane, also where there is one version only. (oclgrind, which gives files, has no times.)
 launches() { "$dpc" run tests/run/lanes.dp --entry squares 6 --profile "$@" 2>&1 | sed -n 's/.* all: \([0-9]*\) launches.*/\1/p'; }
 if [ $given -eq 0 ]; then

@@ -17,7 +17,7 @@
 #   go through their stored inputs.
 #
 #   --quick  of unit the cmocka tests and the command line; of run the programs of sample.txt
-#   --long   all but tests/prelude on the device, too, and tests/run in the GPU's shape and optimised; twenty minutes of
+#   --long   all but tests/prelude on the device, too, and tests/run in the GPU's shape and optimised; forced ways with more programs; twenty minutes of
 #            fuzzing (best with a build of -DDPC_SANITIZE=ON)
 set -u
 cd "$(dirname "$0")/.."
@@ -26,6 +26,7 @@ how=${2:-}
 case $how in ''|--quick|--long) ;; *) echo "run_all.sh has no flag $how: --quick or --long" >&2; exit 2 ;; esac
 dpc=$build/dpc
 export DPC_CHECK=1
+[ "$how" != --long ] || export DPC_LONG=1 # ways.sh, lanes.sh
 failed=0 passed=0 part='' spent=''
 began=$(date +%s)
 

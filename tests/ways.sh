@@ -1,7 +1,8 @@
 #!/bin/sh
 # Each way of segmented reductions, scans, maps, sorts, groups, histograms and scatters, forced, computes what the interpreters do, in both shapes of the kernels:
 # ways.sh DPC [FILE.dp…]. Without files: the programs made for it; ways.sh DPC tests/run/*.dp takes an hour. WAYS=reduce: only those of
-# segmented reductions and scans; WAYS=other: only the others.
+# segmented reductions and scans; WAYS=other: only the others. DPC_LONG=1: each way of segmented reductions with tiles' programs, too, and of
+# scans with maps behind them (nearly all of the time goes into kernels that OpenCL compiles anew).
 set -u
 dpc=$1
 shift
@@ -12,7 +13,7 @@ trap 'rm -rf "$work"' EXIT
 force() { # SHAPE WAYS FILE…: another way may take other numbers of launches than the file expects
     shape=$1 ways=$2
     shift 2
-    case $ways in segreduce=*|check-lengths=*) topic=reduce ;; *) topic=other ;; esac
+    case $ways in segreduce=*|segscan=*|check-lengths=*) topic=reduce ;; *) topic=other ;; esac
     [ "${WAYS:-$topic}" = $topic ] || return
     rm -f "$work"/*.dp
     for file; do sed '/^-- expect /d' "$file" >"$work/${file##*/}"; done
@@ -22,16 +23,22 @@ force() { # SHAPE WAYS FILE…: another way may take other numbers of launches t
         grep -v 'passed$' "$work/said"
     }
 }
-reduces="tests/run/segment_ways.dp tests/run/tiles.dp" scans="tests/run/scan_ways.dp tests/run/scan_maps.dp" sorts=tests/run/sort_ways.dp maps="tests/run/map_ways.dp tests/run/scan_columns.dp" \
+reduces=tests/run/segment_ways.dp tiles=tests/run/tiles.dp scans=tests/run/scan_ways.dp scan_maps=tests/run/scan_maps.dp sorts=tests/run/sort_ways.dp maps="tests/run/map_ways.dp tests/run/scan_columns.dp" \
     scatters=tests/run/scatter_ways.dp groups=tests/run/group_ways.dp histograms=tests/run/hist_ways.dp \
     rows="tests/run/segment_ways.dp tests/run/row_ways.dp"
+[ -z "${DPC_LONG:-}" ] || reduces="$reduces $tiles" scans="$scans $scan_maps"
 for shape in cpu gpu; do
     for ways in segreduce=path,segscan=path,look-back=always check-lengths=device,look-back=always \
         segreduce=path,segscan=path,look-back=never segreduce=lane,segscan=lane,reduce=two check-lengths=host,reduce=one; do
         force $shape $ways ${@:-$reduces $scans}
     done
-    for ways in check-lengths=device,look-back=always,segreduce=split,split-length=4 segreduce=team,team-bytes=8 segreduce=split,split-length=4 segreduce=tile,tile-unroll=2 segreduce=tile,tile-pieces=1,vectors=off,tile-depth=8 segreduce=tile,tile-straight=on segreduce=tile,tile-straight=off segreduce=tile,tile-words=4; do
+    force $shape segscan=path,look-back=never ${@:-$scan_maps}
+    for ways in check-lengths=device,look-back=always,segreduce=split,split-length=4 segreduce=team,team-bytes=8; do
         force $shape $ways ${@:-$reduces}
+    done
+    for ways in segreduce=split,split-length=4 segreduce=tile,tile-unroll=2 segreduce=tile,tile-pieces=1,vectors=off,tile-depth=8 \
+        segreduce=tile,tile-straight=on segreduce=tile,tile-straight=off segreduce=tile,tile-words=4; do
+        force $shape $ways ${@:-$tiles}
     done
     force $shape sort-segment=0 ${@:-$sorts}
     force $shape split-sums=0 ${@:-tests/run/split_totals.dp}
