@@ -54,7 +54,7 @@ def at (xs: [i64]) i = pick xs i' >modules/a.dp
 echo 'import "a" as A -- the file beside this one
 def pick (xs: [i64]) (i: i64) = xs[i + A.zero]' >modules/inner/b.dp
 echo 'def zero = 0' >modules/inner/a.dp
-echo 'def down (n: i64) : i64 = if n < 0 then 0 else 1 + down (n + 1)
+echo 'def down (n: i64) : i64 = if n < 0 then 0 else 1 / down (n + 1)
 entry main (n: i64) : i64 = down n
 entry memory (n: i64) : [i64] = reverse (replicate n 1)
 entry each (ns: [i64]) : [[i64]] = { reverse (replicate n 1) : n in ns }

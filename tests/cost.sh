@@ -47,7 +47,7 @@ counts 7 7 'loop s = 0 while s < k do s + 1'
 # The longest of the instances is what counts, and its lines: of row 3 here, through line 3.
 cat >rows.dp <<'END'
 def down (n: i64) : i64 = if n == 0 then 0
-                          else 1 + down (n - 1)
+                          else 1 << down (n - 1)
 entry main (ns: [i64]) : [i64] =
   { down n
   : n in ns }
@@ -60,7 +60,7 @@ says 'main: work 33, span 17, parallelism 1.9'
 says ' 1 33 5 17 main (rows.dp:3)'
 says ' 12 28 28 16 down (rows.dp:1)'
 says ' 12 12 6 rows.dp:1: def down (n: i64) : i64 = if n == 0 then 0'
-says ' 8 16 10 rows.dp:2: else 1 + down (n - 1)'
+says ' 8 16 10 rows.dp:2: else 1 << down (n - 1)'
 
 # As JSON the same.
 "$dpc" cost --json rows.dp '[1, 5, 0, 2]' >said || failed=1

@@ -28,9 +28,11 @@ void core_balance_dispatch(CoreProgram *p);
 void core_inline(CoreProgram *p);
 
 /* Mutually recursive groups become one function with a tag parameter (core_tag_type, which member; members
- * share parameters and results of equal types, the rest is zero or empty). Then functions all of whose self
- * calls are tail calls become while loops and cease to be recursive. */
+ * share parameters and results of equal types, the rest is zero or empty). Then functions that add something to what
+ * their self calls give, or the like, get accumulators, and functions all of whose self calls are tail calls become while
+ * loops and cease to be recursive. */
 void core_merge_recursion(CoreProgram *p);
+void core_accumulators(CoreProgram *p);
 void core_tail_loops(CoreProgram *p);
 
 /* Entries that had better know that the rows of their parameters are equally long have a version for that. True if

@@ -53,6 +53,7 @@ static bool run_balance_dispatch(Compilation *c) { return core_balance_dispatch(
 static bool run_simplify(Compilation *c) { return core_simplify(c->core), true; }
 static bool run_inline(Compilation *c) { return core_inline(c->core), true; }
 static bool run_merge_recursion(Compilation *c) { return core_merge_recursion(c->core), true; }
+static bool run_accumulators(Compilation *c) { return core_accumulators(c->core), true; }
 static bool run_tail_loops(Compilation *c) { return core_tail_loops(c->core), true; }
 static bool run_regular_versions(Compilation *c) { return c->lowered |= core_regular_versions(c->core), true; }
 static bool run_hoist_operations(Compilation *c) { return core_hoist_operations(c->core), true; }
@@ -138,6 +139,7 @@ static const Pass passes[] = {
     {"simplify", STAGE_NONE, run_simplify, check_core, NULL},
     {"inline", STAGE_NONE, run_inline, check_core, NULL},
     {"merge recursion", STAGE_NONE, run_merge_recursion, check_core, NULL},
+    {"accumulators", STAGE_NONE, run_accumulators, check_core, NULL},
     {"tail loops", STAGE_NONE, run_tail_loops, check_core, NULL},
     {"inline, again", STAGE_NONE, run_inline, check_core, NULL},
     {"simplify, again", STAGE_CORE, run_simplify, check_core, print_core},

@@ -22,7 +22,7 @@ static const char source[] =
     "entry pick (xs: [i64]) (i: i64) : i64 = xs[i]\n"
     "entry swap (ps: [[point]]) : [[(f32, i64)]] = { { (p.y, p.x) : p in row } : row in ps }\n"
     "entry shapes (xs: [#circle f64 | #none]) : [f64] = { match x case #circle r -> r case #none -> 0.0 : x in xs }\n"
-    "def down (n: i64) : i64 = if n == 0 then 0 else 1 + down (n - 1)\n"
+    "def down (n: i64) : i64 = if n == 0 then 0 else (1 + down (n - 1)) % 1000003\n"
     "entry deep (n: i64) : i64 = down n\n"
     "--| The other way round.\n"
     "entry turn (n: i64) (m: [n][k](i64, [3]f32)) (xs: [n](#b | #a point)) : [k][n](i64, [3]f32) = transpose m\n"

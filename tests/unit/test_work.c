@@ -148,7 +148,7 @@ static void test_calls_are_joined(void **state)
                       "  if hi - lo < 2 then sum xs[lo:hi]\n"
                       "  else let mid = (lo + hi) / 2\n"
                       "       in if xs[mid] <= q then 0 + find xs q mid hi + length xs[mid:mid]\n"
-                      "                          else find xs q lo mid + length xs[lo:lo]\n"
+                      "                          else max (find xs q lo mid) (length xs[lo:lo])\n"
                       "entry main (n: i64) : i64 = let xs = iota n in sum { find xs i 0 n : i in n }\n",
                       4096);
     assert_in_range(c.counts.lifted_calls, 12, 14);
