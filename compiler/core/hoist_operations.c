@@ -28,6 +28,7 @@ typedef struct Move {
     Arena *scratch;
     VEC(uint8_t) state; /* by variable: VarState */
     CoreStmt *from;     /* the operation whose body is looked at */
+    bool equal_rows;    /* supposing that the sequences it goes over have elements of one length */
     /* Of the statement looked for: */
     VEC(CoreAtom) domains;    /* on the way to it, the operation's first */
     VEC(CoreStmt *) before;   /* the invariant statements on the way, and */
@@ -89,11 +90,27 @@ static void note_variant(void *ctx, CoreAtom *a)
 
 static void note_variant_block(void *ctx, CoreBlock *b) { core_block_atoms(b, note_variant, ctx); }
 
+/* The length of one of the elements that the body is evaluated for. */
+static bool is_row_length(const Move *m, const CoreStmt *s)
+{
+    const CoreSoac *soac = core_stmt_soac(m->from);
+    if (s->kind != CORE_LENGTH)
+        return false;
+    for (uint32_t i = 0; soac && i < soac->ninputs; i++)
+        if (s->length.array.var == soac->elements[i])
+            return true;
+    return false;
+}
+
 /* If so, what it binds is marked, too. */
 static bool is_invariant(Move *m, CoreStmt *s)
 {
     Marking marking = {m, VAR_OUTSIDE};
     Reads reads = {m, false};
+    if (m->equal_rows && is_row_length(m, s)) {
+        set_state(m, s->vars[0], VAR_OUTSIDE);
+        return false;
+    }
     mark_stmt_inside(&marking, s);
     core_stmt_atoms(s, note_variant, &reads);
     core_stmt_blocks(s, note_variant_block, &reads);
@@ -110,15 +127,45 @@ static bool is_invariant(Move *m, CoreStmt *s)
 /* ---- what kind of statement it is ---- */
 
 typedef struct Contents {
+    const CoreFn *fn;
     bool expensive, endless, unchecked;
 } Contents;
+
+/* Is there a root, a sine or the like in it? A table of these is worth storing. */
+typedef struct Dear {
+    const CoreFn *fn;
+    bool found;
+} Dear;
+
+static void find_dear(void *ctx, CoreBlock *b)
+{
+    Dear *d = ctx;
+    for (uint32_t i = 0; i < b->stmts.n && !d->found; i++) {
+        CoreStmt *s = b->stmts.at[i];
+        d->found = s->kind == CORE_PRIM &&
+                   core_prim_cost(s->prim.op, core_atom_type(d->fn, s->prim.args[0]).scalar) > CORE_MODERATE;
+        core_stmt_blocks(s, find_dear, d);
+    }
+}
+
+static bool is_expensive(const CoreFn *fn, CoreStmt *s)
+{
+    Dear dear = {fn, false};
+    switch (s->kind) {
+    case CORE_REDUCE:
+    case CORE_SCAN:
+    case CORE_HIST:
+    case CORE_ARGSORT: return true;
+    case CORE_MAP: find_dear(&dear, s->soac.body); return s->nvars == 0 || dear.found;
+    default: return false;
+    }
+}
 
 static void look_block(void *ctx, CoreBlock *b);
 static void look_stmt(Contents *c, CoreStmt *s)
 {
     bool checked = s->site != CORE_NO_SITE;
-    c->expensive |= s->kind == CORE_REDUCE || s->kind == CORE_SCAN || s->kind == CORE_HIST || s->kind == CORE_ARGSORT ||
-                    (s->kind == CORE_MAP && s->nvars == 0);
+    c->expensive |= is_expensive(c->fn, s);
     c->endless |= s->kind == CORE_CALL || (s->kind == CORE_LOOP && s->loop.cond);
     c->unchecked |= !checked && (s->kind == CORE_INDEX || s->kind == CORE_SLICE || s->kind == CORE_UPDATE);
     core_stmt_blocks(s, look_block, c);
@@ -130,9 +177,9 @@ static void look_block(void *ctx, CoreBlock *b)
         look_stmt(ctx, b->stmts.at[i]);
 }
 
-static Contents contents_of(CoreStmt *s)
+static Contents contents_of(const CoreFn *fn, CoreStmt *s)
 {
-    Contents c = {0};
+    Contents c = {.fn = fn};
     look_stmt(&c, s);
     return c;
 }
@@ -198,7 +245,7 @@ static bool chain_leans_on_checks(const Move *m)
 {
     bool leans = false;
     for (uint32_t i = 0; i < m->chain.n; i++)
-        leans |= contents_of(m->chain.at[i]).unchecked || core_stmt_fallible(m->p, m->fn, m->chain.at[i]);
+        leans |= contents_of(m->fn, m->chain.at[i]).unchecked || core_stmt_fallible(m->p, m->fn, m->chain.at[i]);
     return leans;
 }
 
@@ -224,7 +271,7 @@ static bool is_free(const Move *m)
         CoreStmt *s = m->chain.at[i];
         const CoreSoac *soac = core_stmt_soac(s);
         bool first = is_first_element(m, s);
-        if (core_stmt_fallible(m->p, m->fn, s) || (contents_of(s).unchecked && (m->checks > 0 || !first)))
+        if (core_stmt_fallible(m->p, m->fn, s) || (contents_of(m->fn, s).unchecked && (m->checks > 0 || !first)))
             return false;
         if (soac && (s->kind == CORE_HIST || !core_atom_equal(soac->domain, m->domains.at[0]) ||
                      !core_block_is_scalar(soac->body)))
@@ -246,12 +293,12 @@ static bool domains_known(const Move *m)
 /* May the last of `before` move? Then the chain is chosen. */
 static bool may_move(Move *m)
 {
-    Contents c = contents_of(m->before.at[m->before.n - 1]);
+    Contents c = contents_of(m->fn, m->before.at[m->before.n - 1]);
     if (!c.expensive || c.endless)
         return false;
     choose_chain(m, false);
     for (uint32_t i = 0; i < m->chain.n; i++)
-        if (contents_of(m->chain.at[i]).endless)
+        if (contents_of(m->fn, m->chain.at[i]).endless)
             return false;
     m->guarded = false;
     if (is_free(m))
@@ -404,11 +451,10 @@ static void emit_guarded(Move *m, CoreBuilder *b)
     core_stmt_blocks(m->from, rename_block, &r);
 }
 
-/* Once: moves one operation out of the statement's bodies, to the end of `out`. */
-static bool move_one(Move *m, CoreStmt *s, CoreBlock *out)
+/* Finds an operation in the statement's bodies that may move out of it. */
+static bool find_one(Move *m, CoreStmt *s)
 {
     CoreAtom domain;
-    CoreBuilder b = {.p = m->p, .fn = m->fn, .out = out, .span = s->span};
     Marking marking = {m, VAR_VARIANT};
     if (!repeated_body(s, &domain))
         return false;
@@ -417,16 +463,29 @@ static bool move_one(Move *m, CoreStmt *s, CoreBlock *out)
     m->found = false;
     mark_stmt_inside(&marking, s);
     look_for(m, s);
-    if (m->found) {
+    return m->found;
+}
+
+static void forget_states(Move *m)
+{
+    for (uint32_t i = 0; i < m->state.n; i++)
+        m->state.at[i] = VAR_OUTSIDE;
+}
+
+/* Once: moves one operation out of the statement's bodies, to the end of `out`. */
+static bool move_one(Move *m, CoreStmt *s, CoreBlock *out)
+{
+    CoreBuilder b = {.p = m->p, .fn = m->fn, .out = out, .span = s->span};
+    const bool found = find_one(m, s);
+    if (found) {
         core_stmt_blocks(s, remove_moved, m);
         if (m->guarded)
             emit_guarded(m, &b);
         else
             emit_free(m, &b);
     }
-    for (uint32_t i = 0; i < m->state.n; i++)
-        m->state.at[i] = VAR_OUTSIDE;
-    return m->found;
+    forget_states(m);
+    return found;
 }
 
 static void move_in_block(void *ctx, CoreBlock *b)
@@ -448,4 +507,25 @@ void core_hoist_operations(CoreProgram *p)
         move_in_block(&m, m.fn->body);
         arena_destroy(m.scratch);
     }
+}
+
+/* ---- would more of it move? ---- */
+
+static void look_in_block(void *ctx, CoreBlock *b)
+{
+    Move *m = ctx;
+    for (uint32_t i = 0; i < b->stmts.n && !m->found; i++) {
+        const bool found = find_one(m, b->stmts.at[i]);
+        forget_states(m);
+        if (!found)
+            core_stmt_blocks(b->stmts.at[i], look_in_block, m);
+    }
+}
+
+bool core_hoists_of_equal_rows(CoreProgram *p, CoreFn *fn)
+{
+    Move m = {.p = p, .fn = fn, .scratch = arena_create(), .equal_rows = true};
+    look_in_block(&m, fn->body);
+    arena_destroy(m.scratch);
+    return m.found;
 }

@@ -39,8 +39,13 @@ void core_tail_loops(CoreProgram *p);
  * there were any: what is known there is to be simplified. */
 bool core_regular_versions(CoreProgram *p);
 
-/* Reductions, scans, sorts and histograms that do not change in the bodies they stand in go in front of these. */
+/* Reductions, scans, sorts, histograms and tables of dear elements that do not change in the bodies they stand in go in
+ * front of these. Would more do if all rows that such bodies are evaluated for were equally long? */
 void core_hoist_operations(CoreProgram *p);
+bool core_hoists_of_equal_rows(CoreProgram *p, CoreFn *fn);
+
+/* Parallel operations go in front of branches that only keep them from going over nothing. */
+void core_open_branches(CoreProgram *p);
 
 /* Producer into consumer: a map whose results are used by one operation over the same domain, as inputs
  * only, moves into that consumer's body, at every depth, or is copied into several if it is cheap. A filter (a map

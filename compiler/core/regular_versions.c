@@ -10,7 +10,8 @@
  *
  * So what is written without sizes is as fast as `[n][m]f32` where the data have them: nests become regular (tiles,
  * strides instead of offsets). The runtime mostly knows how long rows are. That pays where reductions share what they
- * read (lane_shares.c). Bodies have to be small, for the program's size. */
+ * read (lane_shares.c), or each row makes for itself what depends on its length only (hoist_operations.c). Bodies have
+ * to be small, for the program's size. */
 #include "core/choose_lanes_internal.h"
 #include "core/lane.h"
 
@@ -35,14 +36,15 @@ static void look_at_block(void *ctx, CoreBlock *b)
     }
 }
 
-static bool pays(const CoreFn *fn)
+static bool pays(CoreProgram *p, CoreFn *fn)
 {
     Look l = {.fn = fn};
     uint32_t statements = 0;
     choose_count(&statements, fn->body);
-    if (statements <= MOST_STATEMENTS)
-        look_at_block(&l, fn->body);
-    return l.shares;
+    if (statements > MOST_STATEMENTS)
+        return false;
+    look_at_block(&l, fn->body);
+    return l.shares || core_hoists_of_equal_rows(p, fn);
 }
 
 /* ---- asking ---- */
@@ -123,7 +125,7 @@ bool core_regular_versions(CoreProgram *p)
     bool any = false;
     for (uint32_t i = 0; i < p->entries.n; i++) {
         CoreFn *fn = p->entries.at[i].fn;
-        if (!fn->recursive && pays(fn))
+        if (!fn->recursive && pays(p, fn))
             any |= make_versions(p, fn);
     }
     return any;

@@ -57,6 +57,8 @@ static bool run_accumulators(Compilation *c) { return core_accumulators(c->core)
 static bool run_tail_loops(Compilation *c) { return core_tail_loops(c->core), true; }
 static bool run_regular_versions(Compilation *c) { return c->lowered |= core_regular_versions(c->core), true; }
 static bool run_hoist_operations(Compilation *c) { return core_hoist_operations(c->core), true; }
+static bool run_hoist_versions(Compilation *c) { return !c->lowered || run_hoist_operations(c); }
+static bool run_open_branches(Compilation *c) { return core_open_branches(c->core), true; }
 static bool run_fuse(Compilation *c) { return core_fuse(c->core), true; }
 
 static bool run_group_bins(Compilation *c) { return c->lowered |= core_group_bins(c->core), true; }
@@ -144,9 +146,11 @@ static const Pass passes[] = {
     {"inline, again", STAGE_NONE, run_inline, check_core, NULL},
     {"simplify, again", STAGE_CORE, run_simplify, check_core, print_core},
     {"hoist operations", STAGE_NONE, run_hoist_operations, check_core, NULL},
+    {"open branches", STAGE_NONE, run_open_branches, check_core, NULL},
     {"fuse", STAGE_NONE, run_fuse, check_core, NULL},
     {"regular versions", STAGE_NONE, run_regular_versions, check_core, NULL},
-    {"simplify, after fusion", STAGE_FUSED, run_simplify, check_core, print_core},
+    {"simplify, after fusion", STAGE_NONE, run_simplify, check_core, NULL},
+    {"hoist operations, after regular versions", STAGE_FUSED, run_hoist_versions, check_core, print_core},
     {"groups as bins", STAGE_NONE, run_group_bins, check_core, NULL},
     {"lower rows", STAGE_NONE, run_lower_rows, check_core, NULL},
     {"lower operators", STAGE_NONE, run_lower_operators, check_core, NULL},

@@ -30,17 +30,22 @@ static inline void dp_error(DP_HEAP, uint site, long v0, long v1, long v2)
 /* In front of the shares: how many 16 bytes have been given, how many bytes there are to be given, what a launch's worth is in
  * statements, and what is given. */
 #define DP_LANE_HEADER 32
+/* Rounds of a loop leave behind what they made until it comes to so many bytes, which stay in a cache, or an eighth of the share: then
+ * the state moves down. */
+#define DP_LANE_SLACK(room) min((room) / 8, 16384UL)
 #define DP_LANE_GIVEN(memory) (*DP_AT(ulong, DP_ADDR(memory) + 8))
 #define DP_LANE_OPEN(memory) \
     const ulong dp_given = DP_LANE_HEADER + DP_LANE_GIVEN(memory); \
     const ulong dp_room = (DP_LEN(memory) * 8 - dp_given) / get_global_size(0) & ~15UL; \
     const ulong dp_base = DP_ADDR(memory) + dp_given + dp_room * get_global_id(0), dp_end = dp_base + dp_room; \
+    const ulong dp_slack = DP_LANE_SLACK(dp_room); \
     ulong dp_top = dp_base;
 /* One lane that executes a whole loop has all of the memory, and may execute so many statements for each launch of a round:
  * where it finds more to do, it leaves the loop to launches. What rounds do not need is kept for later ones, up to DP_LANE_KEPT. */
 #define DP_LANE_KEPT 64
 #define DP_LANE_OPEN_WHOLE(memory) \
     const ulong dp_base = DP_ADDR(memory) + DP_LANE_HEADER + DP_LANE_GIVEN(memory), dp_end = DP_ADDR(memory) + DP_LEN(memory) * 8; \
+    const ulong dp_slack = DP_LANE_SLACK(dp_end - dp_base); \
     ulong dp_top = dp_base; \
     const long dp_spends = *DP_AT(long, DP_ADDR(memory) + 16); \
     long dp_left = dp_spends * DP_LANE_KEPT;
