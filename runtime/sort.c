@@ -345,14 +345,103 @@ static DpBlock *sort_places(DpRt *rt, uint64_t n, uint64_t column, DpScalar scal
     return run_passes(rt, &p).along;
 }
 
-/* The elements of nkeys columns in context c, sorted within the segments: whose places they are, as u32; owned. */
-static DpBlock *sorted_places(DpRt *rt, const DpCtx *c, uint32_t nkeys, const DpCol *columns, const uint8_t *scalars,
-                              uint64_t segments)
+/* Keys by which elements are sorted, the most significant first: what segment they are in, if there are several, and
+ * columns. */
+enum { MOST_RANGES = 8 }; /* of which the mailbox has room for the ranges */
+typedef struct SortKeys {
+    uint64_t n; /* elements */
+    uint32_t nkeys, ncolumns;
+    const DpCol *columns;
+    const uint8_t *scalars;
+    uint64_t segments, nseg; /* a column, u32, or 0; all are less than nseg */
+    bool known;
+    struct {
+        uint64_t least;
+        uint32_t bits; /* of what keys are above the least */
+    } ranges[MOST_RANGES];
+} SortKeys;
+
+static uint64_t key_column(const SortKeys *k, uint32_t i)
+{
+    return k->segments && i == 0 ? k->segments : k->columns[i - (k->segments != 0)].addr;
+}
+
+static DpScalar key_scalar(const SortKeys *k, uint32_t i)
+{
+    return k->segments && i == 0 ? DP_U32 : (DpScalar)k->scalars[i - (k->segments != 0)];
+}
+
+static uint32_t bits_of(uint64_t x) { return x ? 64 - (uint32_t)__builtin_clzll(x) : 0; }
+
+static void find_ranges(DpRt *rt, SortKeys *k)
+{
+    const uint32_t groups = dp_rt_map_groups(rt, k->n), first = k->segments != 0;
+    DpBlock *parts = dp_block_new(rt, 2 * (uint64_t)groups * k->ncolumns, 8);
+    for (uint32_t i = 0; i < k->ncolumns; i++) {
+        Args a = {.n = 0};
+        dp_args_add(&a, k->n);
+        dp_args_add(&a, k->columns[i].addr);
+        dp_args_add(&a, k->scalars[i]);
+        dp_args_add(&a, dp_block_addr(parts) + 16 * (uint64_t)groups * i);
+        dp_rt_launch(rt, sort_kernel(rt, "dp_sort_range"), 2, groups, &a);
+    }
+    Args all = {.n = 0};
+    dp_args_add(&all, k->ncolumns);
+    dp_args_add(&all, groups);
+    dp_args_add(&all, dp_block_addr(parts));
+    dp_rt_launch(rt, sort_kernel(rt, "dp_sort_ranges"), 2, 1, &all);
+    dp_block_release(rt, parts);
+    const uint64_t *said = dp_rt_look(rt);
+    for (uint32_t i = 0; i < k->ncolumns; i++) {
+        k->ranges[first + i].least = said[2 * i];
+        k->ranges[first + i].bits = bits_of(said[2 * i + 1] - said[2 * i]);
+    }
+    k->ranges[0].bits = first ? bits_of(k->nseg - 1) : k->ranges[0].bits;
+    k->known = !dp_failed(rt);
+}
+
+/* Places sorted further, stably, by the keys from `from` on before `to`, side by side in one of `bits`. */
+static DpBlock *sort_joined(DpRt *rt, const SortKeys *k, uint32_t from, uint32_t to, uint32_t bits, DpBlock *places)
+{
+    Passes p = {.n = k->n, .key_bytes = bits <= 32 ? 4 : 8};
+    uint32_t shift = 0;
+    p.keys.bytes = p.key_bytes;
+    p.keys.block[1] = dp_block_new(rt, k->n, p.key_bytes);
+    for (uint32_t i = to; i-- > from; shift += k->ranges[i].bits) {
+        Args a = {.n = 0};
+        dp_args_add(&a, k->n);
+        dp_args_add(&a, p.key_bytes);
+        dp_args_add(&a, dp_block_addr(p.keys.block[1]));
+        dp_args_add(&a, key_column(k, i));
+        dp_args_add(&a, dp_block_addr(places));
+        dp_args_add(&a, key_scalar(k, i));
+        dp_args_add(&a, k->ranges[i].least);
+        dp_args_add(&a, shift);
+        dp_args_add(&a, i + 1 < to);
+        dp_rt_launch(rt, sort_kernel(rt, "dp_sort_join"), 2, dp_rt_map_groups(rt, k->n), &a);
+    }
+    plan_passes(&p, bits < 64 ? (UINT64_C(1) << bits) - 1 : UINT64_MAX);
+    p.along.bytes = 4;
+    p.along.block[1] = places;
+    return run_passes(rt, &p).along;
+}
+
+/* Whose places the elements are, as u32, once they are sorted; owned. Keys whose ranges are small enough are one
+ * together. */
+static DpBlock *sorted_places(DpRt *rt, SortKeys *k)
 {
     DpBlock *places = NULL;
-    for (uint32_t i = nkeys; i-- > 0;)
-        places = sort_places(rt, c->n, columns[i].addr, (DpScalar)scalars[i], places);
-    return segments ? sort_places(rt, c->n, segments, DP_U32, places) : places;
+    if (k->nkeys > 1 && k->nkeys <= MOST_RANGES)
+        find_ranges(rt, k);
+    for (uint32_t from, to = k->nkeys; to > 0; to = from) {
+        from = to - 1;
+        uint32_t bits = k->known ? k->ranges[from].bits : 0;
+        while (k->known && from > 0 && bits + k->ranges[from - 1].bits <= 64)
+            bits += k->ranges[--from].bits;
+        places = to - from > 1 ? sort_joined(rt, k, from, to, bits, places)
+                               : sort_places(rt, k->n, key_column(k, from), key_scalar(k, from), places);
+    }
+    return places;
 }
 
 /* Positions within the segments, as i64. */
@@ -485,8 +574,11 @@ static void sort_columns(DpRt *rt, DpCtx *c, DpCtx *up, uint32_t positions, cons
         sort_by_one(rt, c, positions, t, elements, outs);
         return;
     }
-    const uint64_t segments = c->n && !one ? dp_path_indices(rt, c, up) : 0;
-    DpBlock *places = c->n ? sorted_places(rt, c, t->nkeys, elements, t->keys, segments) : NULL;
+    SortKeys keys = {.n = c->n, .ncolumns = t->nkeys, .columns = elements, .scalars = t->keys};
+    keys.segments = c->n && !one ? dp_path_indices(rt, c, up) : 0;
+    keys.nseg = up ? up->n : 1;
+    keys.nkeys = t->nkeys + (keys.segments != 0);
+    DpBlock *places = c->n ? sorted_places(rt, &keys) : NULL;
     if (positions)
         outs[0] = local_positions(rt, c, places);
     for (uint32_t i = 0; i < t->ncolumns; i++)

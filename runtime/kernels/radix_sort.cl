@@ -110,6 +110,64 @@ DP_KERNEL void dp_sort_longest(DP_HEAPS, ulong n, ulong offsets)
         atomic_max(most, longest);
 }
 
+/* parts: of each work-group the least and the greatest key of a column. */
+DP_KERNEL void dp_sort_range(DP_HEAPS, ulong n, ulong src, ulong scalar, ulong parts)
+{
+    ulong least = ULONG_MAX, most = 0;
+    DP_EACH(i, n) {
+        const ulong key = dp_sort_key(heap, src, i, (uint)scalar);
+        least = min(least, key);
+        most = max(most, key);
+    }
+#if !DP_CPU
+    __local ulong all[2][DP_WG];
+    const uint l = get_local_id(0);
+    all[0][l] = least;
+    all[1][l] = most;
+    for (uint step = DP_WG / 2; step > 0; step /= 2) {
+        barrier(CLK_LOCAL_MEM_FENCE);
+        if (l < step) {
+            all[0][l] = min(all[0][l], all[0][l + step]);
+            all[1][l] = max(all[1][l], all[1][l + step]);
+        }
+    }
+    if (l > 0)
+        return;
+    least = all[0][0];
+    most = all[1][0];
+#endif
+    DP_OUT(ulong, parts)[2 * get_group_id(0)] = least;
+    DP_OUT(ulong, parts)[2 * get_group_id(0) + 1] = most;
+}
+
+/* Mailbox: the least and the greatest key of each of a few columns, of whose parts there are `groups`. */
+DP_KERNEL void dp_sort_ranges(DP_HEAPS, ulong columns, ulong groups, ulong parts)
+{
+    for (ulong c = get_global_id(0); c < columns; c += get_global_size(0)) {
+        ulong least = ULONG_MAX, most = 0;
+        for (ulong g = c * groups; g < (c + 1) * groups; g++) {
+            least = min(least, DP_AT(ulong, parts)[2 * g]);
+            most = max(most, DP_AT(ulong, parts)[2 * g + 1]);
+        }
+        DP_OUT(ulong, DP_MAILBOX)[2 * c] = least;
+        DP_OUT(ulong, DP_MAILBOX)[2 * c + 1] = most;
+    }
+}
+
+/* keys[i]: what the key of src[pos[i]] is above `least`; not the first of them: in front of what is there, of `shift` bits */
+DP_KERNEL void dp_sort_join(DP_HEAPS, ulong n, ulong key_bytes, ulong keys, ulong src, ulong pos, ulong scalar, ulong least, ulong shift,
+                            ulong joins)
+{
+    DP_EACH(i, n) {
+        ulong key = dp_sort_key(heap, src, dp_at(heap, pos, i), (uint)scalar) - least;
+        key = shift < 64 ? key << shift : 0;
+        if (key_bytes == 4)
+            DP_OUT(uint, keys)[i] = (uint)key | (joins ? DP_OUT(uint, keys)[i] : 0);
+        else
+            DP_OUT(ulong, keys)[i] = key | (joins ? DP_OUT(ulong, keys)[i] : 0);
+    }
+}
+
 /* keys[i] = key of src[pos[i]] */
 DP_KERNEL void dp_sort_keys(DP_HEAPS, ulong n, ulong key_bytes, ulong keys, ulong src, ulong pos, ulong scalar)
 {
