@@ -68,12 +68,31 @@ DP_KERNEL void dp_reduce_finish(DP_HEAP, ulong chunks, ulong part DP_WORDS DP_OU
 }
 #elif DP_WAY == DP_LANE
 /* The segments that end in a chunk of the path. */
+#define DP_SIDE_BY_SIDE 4
 DP_KERNEL void dp_segreduce_lane(__global uchar *restrict heap, __global uchar *restrict out, ulong n, ulong nseg, ulong offsets,
                                  ulong vals, ulong pos DP_WORDS DP_OUTS)
 {
     ulong chunk = get_global_id(0), chunks = get_global_size(0);
     ulong s = dp_path_segment(heap, offsets, 0, nseg, dp_chunk_start(n + nseg, chunks, chunk));
     ulong stop = dp_path_segment(heap, offsets, 0, nseg, dp_chunk_start(n + nseg, chunks, chunk + 1));
+#if DP_LANES
+    /* Short neighbours of one length go side by side, for each waits for what it has combined so far. */
+    const ulong m = offsets & ~DP_REGULAR;
+    for (; offsets & DP_REGULAR && m < 32 && s + DP_SIDE_BY_SIDE <= stop; s += DP_SIDE_BY_SIDE) {
+        dp_val v[DP_SIDE_BY_SIDE];
+#pragma unroll
+        for (uint q = 0; q < DP_SIDE_BY_SIDE; q++)
+            v[q] = DP_NEUTRAL(s + q);
+        for (ulong k = 0; k < m; k++) {
+#pragma unroll
+            for (uint q = 0; q < DP_SIDE_BY_SIDE; q++)
+                v[q] = DP_OP(s + q, v[q], DP_ELEMENT((s + q) * m + k, s + q));
+        }
+#pragma unroll
+        for (uint q = 0; q < DP_SIDE_BY_SIDE; q++)
+            dp_store(out, s + q, v[q] DP_PASS_OUTS);
+    }
+#endif
     for (ulong i = s < stop ? DP_SEG_START(s) : 0; s < stop; s++) {
         ulong end = DP_SEG_END(s);
         dp_val v;
