@@ -225,7 +225,7 @@ void emit_strip_round(ScalarEmitter *e, const CoreStmt *s, uint32_t mark)
     if (mark == 0)
         return;
     emit_indent(e);
-    strbuf_printf(e->out, "if (dp_top - dp_mark%u > dp_slack) {\n", mark);
+    strbuf_printf(e->out, "if (dp_top > dp_mark%u + dp_slack) {\n", mark);
     e->depth++;
     if (keeps_arrays(e, s)) {
         emit_line(e, "dp_u64 dp_kept = dp_top;");
