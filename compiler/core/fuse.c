@@ -611,6 +611,9 @@ static void fuse_block(void *ctx, CoreBlock *b)
     fuse_horizontal(f, b, stmts, n);
     for (uint32_t i = 0; i < n; i++)
         if (stmts[i])
+            fuse_flatten(f, b, stmts, i);
+    for (uint32_t i = 0; i < n; i++)
+        if (stmts[i])
             stmts[left++] = stmts[i];
     b->stmts.n = left;
     for (uint32_t i = 0; i < left; i++) {

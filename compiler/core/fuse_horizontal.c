@@ -47,8 +47,7 @@ static void read_block(void *ctx, CoreBlock *b)
         read_atom(r, &b->results[i]);
 }
 
-/* `above`: the position of the first, as noted in the statements' marks. */
-static bool reads_only_above(Fuser *f, const CoreBlock *b, CoreStmt *s, uint32_t above)
+bool fuse_reads_only_above(Fuser *f, const CoreBlock *b, CoreStmt *s, uint32_t above)
 {
     Reading r = {f, b, above, false};
     core_stmt_atoms(s, read_atom, &r);
@@ -108,7 +107,7 @@ static bool is_alike(Fuser *f, const CoreStmt *a, const CoreStmt *b)
 /* ---- joining ---- */
 
 /* (a, a') (b, b') -> …: the accumulators of both, then the elements of both. */
-static void join_operator(Fuser *f, CoreLambda *to, const CoreLambda *op, uint32_t n, uint32_t m)
+void fuse_join_operator(Fuser *f, CoreLambda *to, const CoreLambda *op, uint32_t n, uint32_t m)
 {
     CoreVar *params = arena_array(f->p->arena, CoreVar, 2 * (n + m) + 1);
     memcpy(params, to->params, n * sizeof *params);
@@ -146,7 +145,7 @@ static void join_stmts(Fuser *f, CoreStmt *to, CoreStmt *s)
     if (to->kind != CORE_MAP) {
         to->soac.commutative = commutes(f, to) && commutes(f, s);
         CORE_JOIN(f->p, to->soac.neutral, n, s->soac.neutral, m);
-        join_operator(f, &to->soac.op, &s->soac.op, n, m);
+        fuse_join_operator(f, &to->soac.op, &s->soac.op, n, m);
     }
     CORE_JOIN(f->p, to->vars, n, s->vars, m);
     to->nvars = n + m;
@@ -165,7 +164,7 @@ static bool join_upwards(Fuser *f, const CoreBlock *b, CoreStmt **stmts, uint32_
     for (uint32_t i = at; i-- > 0 && at - i <= MOST_DISTANCE;) {
         if (!stmts[i])
             continue;
-        if (is_alike(f, stmts[i], s) && !(fallible && overtakes) && reads_only_above(f, b, s, i)) {
+        if (is_alike(f, stmts[i], s) && !(fallible && overtakes) && fuse_reads_only_above(f, b, s, i)) {
             join_stmts(f, stmts[i], s);
             stmts[at] = NULL;
             return true;

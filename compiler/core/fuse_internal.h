@@ -1,6 +1,6 @@
 /* Shared by fusion's files: fuse.c (the walk, a map into its consumer), fuse_filter.c (a filter into its
  * consumer), fuse_index.c (an element of a map that need not be stored), fuse_slice.c (a piece of a map),
- * fuse_horizontal.c (neighbours over the same input). */
+ * fuse_horizontal.c (neighbours over the same input), fuse_flatten.c (a flattened nest into its reduction). */
 #ifndef DPC_FUSE_INTERNAL_H
 #define DPC_FUSE_INTERNAL_H
 
@@ -86,7 +86,14 @@ CoreAtom fuse_choose_item(Fuser *f, CoreBlock *b, const CoreStmt *array, CoreAto
 bool fuse_filter(Fuser *f, const CoreBlock *b, CoreStmt **stmts, uint32_t at);
 /* A filter of which only the length is wanted becomes a count. */
 void fuse_count(Fuser *f, CoreBlock *b, CoreStmt **stmts, uint32_t at, uint32_t n);
-/* Maps, and reductions, that share an input become one. */
+/* Maps, and reductions, that share an input become one. The statements' marks are their numbers afterwards. */
 void fuse_horizontal(Fuser *f, const CoreBlock *b, CoreStmt **stmts, uint32_t n);
+/* Is everything that s reads bound in front of the statement that has the mark `above`? */
+bool fuse_reads_only_above(Fuser *f, const CoreBlock *b, CoreStmt *s, uint32_t above);
+/* The operator `op` of m values beside *to of n. */
+void fuse_join_operator(Fuser *f, CoreLambda *to, const CoreLambda *op, uint32_t n, uint32_t m);
+/* stmts[at] reduces a flattened nest, or asks for its length: true if it goes row by row now. Behind fuse_horizontal.
+ */
+bool fuse_flatten(Fuser *f, const CoreBlock *b, CoreStmt **stmts, uint32_t at);
 
 #endif
