@@ -27,6 +27,14 @@ static void launch(DpRt *rt, const char *name, uint64_t groups, const Args *a)
     dp_rt_launch(rt, dp_rt_own_kernel(rt, OWN_SORT, name), 2, (uint32_t)groups, a);
 }
 
+/* All elements: keys, where they come from, and what is stored of each, places or values. */
+static void say_moved(DpRt *rt, const char *name, const Segmented *s, const SegmentSort *k)
+{
+    const uint64_t key = k->key->bytes;
+    dp_profile_moved_own(rt, name, s->n * (key + (k->from ? 4 : 0)),
+                         s->n * ((k->places ? 4 : 0) + (k->values ? key : 0)));
+}
+
 static void segment_sort_args(Args *a, const SegmentSort *k)
 {
     dp_args_add(a, k->key->addr);
@@ -47,7 +55,9 @@ static void sort_segments_cpu(DpRt *rt, const Segmented *s, const SegmentSort *k
     segment_sort_args(&a, k);
     dp_args_add(&a, dp_block_addr(keys));
     dp_args_add(&a, dp_block_addr(at));
-    launch(rt, wide ? "dp_sort_segments8" : "dp_sort_segments4", dp_rt_map_groups(rt, s->n), &a);
+    const char *name = wide ? "dp_sort_segments8" : "dp_sort_segments4";
+    launch(rt, name, dp_rt_map_groups(rt, s->n), &a);
+    say_moved(rt, name, s, k);
     dp_block_release(rt, keys);
     dp_block_release(rt, at);
 }
@@ -74,16 +84,19 @@ static void runs_args(Args *a, const Runs *r, uint32_t which)
 }
 
 /* Those longer than `ranked`. */
-static void merge_sort(DpRt *rt, const Segmented *s, const Args *segments, uint64_t ranked, bool wide)
+static void merge_sort(DpRt *rt, const Segmented *s, const SegmentSort *k, const Args *segments, uint64_t ranked,
+                       bool wide)
 {
-    const uint64_t most = most_groups(rt), per = groups_per_segment(rt, s);
+    const uint64_t most = most_groups(rt), per = groups_per_segment(rt, s), bytes = wide ? 8 + 2 : 4 + 2;
     const uint64_t groups = s->nseg * per < most ? s->nseg * per : most;
     Runs runs = new_runs(rt, s, wide);
     Args blocks = *segments;
     dp_args_add(&blocks, per);
     dp_args_add(&blocks, ranked);
     runs_args(&blocks, &runs, 0);
-    launch(rt, wide ? "dp_sort_groups8" : "dp_sort_groups4", groups, &blocks);
+    const char *name = wide ? "dp_sort_groups8" : "dp_sort_groups4";
+    launch(rt, name, groups, &blocks);
+    say_moved(rt, name, s, k);
     uint32_t from = 0;
     for (uint64_t width = SORT_BLOCK; width < s->longest && !dp_failed(rt); width *= 2, from ^= 1) {
         Args merge = *segments;
@@ -91,7 +104,9 @@ static void merge_sort(DpRt *rt, const Segmented *s, const Args *segments, uint6
         dp_args_add(&merge, width);
         runs_args(&merge, &runs, from);
         runs_args(&merge, &runs, from ^ 1);
-        launch(rt, wide ? "dp_sort_merge8" : "dp_sort_merge4", groups, &merge);
+        const char *step = wide ? "dp_sort_merge8" : "dp_sort_merge4";
+        launch(rt, step, groups, &merge);
+        dp_profile_moved_own(rt, step, s->n * bytes, s->n * bytes);
     }
     for (uint32_t i = 0; i < 2; i++) {
         dp_block_release(rt, runs.keys[i]);
@@ -113,7 +128,9 @@ static void sort_segments_gpu(DpRt *rt, const Segmented *s, const SegmentSort *k
     if (ranked)
         launch(rt, wide ? "dp_sort_ranks8" : "dp_sort_ranks4", (s->nseg + per_group - 1) / per_group, &ranks);
     if (s->longest > ranked)
-        merge_sort(rt, s, &segments, ranked, wide);
+        merge_sort(rt, s, k, &segments, ranked, wide);
+    else
+        say_moved(rt, wide ? "dp_sort_ranks8" : "dp_sort_ranks4", s, k);
 }
 
 void dp_sort_segments(DpRt *rt, const Segmented *s, const SegmentSort *k)

@@ -7,6 +7,12 @@
 
 static Kernel *sort_kernel(DpRt *rt, const char *name) { return dp_rt_own_kernel(rt, OWN_SORT, name); }
 
+/* What a kernel over n elements reads and writes of each, for profiles. */
+static void say_moved(DpRt *rt, const char *kernel, uint64_t n, uint64_t read, uint64_t written)
+{
+    dp_profile_moved_own(rt, kernel, n * read, n * written);
+}
+
 /* Zeroes `bytes` (a multiple of 8) at `at`, and the mailbox's first words. */
 static void launch_begin(DpRt *rt, uint64_t bytes, uint64_t at)
 {
@@ -39,6 +45,7 @@ static KeyFacts key_facts(DpRt *rt, uint64_t n, uint64_t column, DpScalar scalar
     dp_args_add(&a, column);
     dp_args_add(&a, bytes < 4 ? scalar : code_of(scalar));
     dp_rt_launch(rt, sort_kernel(rt, kernels[bytes]), 2, dp_rt_map_groups(rt, n), &a);
+    say_moved(rt, kernels[bytes], n, bytes, 0);
     const uint64_t *said = dp_rt_look(rt);
     return (KeyFacts){said[0], said[1] != 0};
 }
@@ -101,6 +108,16 @@ static uint64_t load_code(const Passes *p, uint32_t pass) { return pass == 0 ? p
 /* As in radix_sort.cl: elements of a tile by the bytes of keys; what a digit's state counts. */
 enum { SORT_TILE4 = 256 * 16, SORT_TILE8 = 256 * 16, LOOK_BACK_MOST = 1 << 30 };
 
+/* The kernel of this name for keys of 4 or of 8 bytes, over all elements, of which it reads and writes so many bytes.
+ */
+static void launch_sized(DpRt *rt, const Passes *p, const char *const names[2], uint32_t groups, Args *a, uint64_t read,
+                         uint64_t written)
+{
+    const char *name = names[p->key_bytes == 8];
+    dp_rt_launch(rt, sort_kernel(rt, name), 2, groups, a);
+    say_moved(rt, name, p->n, read, written);
+}
+
 static uint64_t tiles_of(const Passes *p)
 {
     const uint64_t tile = p->key_bytes == 4 ? SORT_TILE4 : SORT_TILE8;
@@ -110,6 +127,7 @@ static uint64_t tiles_of(const Passes *p)
 /* How many keys have each digit of each pass, and where these begin; and room for what tiles leave, zeroed. */
 static void count_all_digits(DpRt *rt, Passes *p)
 {
+    static const char *const names[] = {"dp_sort_digits4", "dp_sort_digits8"};
     const uint64_t digit_bytes = 1024 * (uint64_t)p->count, status_bytes = digit_bytes * tiles_of(p);
     uint64_t shifts = 0;
     for (uint32_t i = 0; i < p->count; i++)
@@ -123,8 +141,7 @@ static void count_all_digits(DpRt *rt, Passes *p)
     dp_args_add(&count, p->count);
     dp_args_add(&count, p->code);
     dp_args_add(&count, dp_block_addr(p->digits));
-    dp_rt_launch(rt, sort_kernel(rt, p->key_bytes == 4 ? "dp_sort_digits4" : "dp_sort_digits8"), 2,
-                 dp_rt_chunks(rt, true, p->n), &count);
+    launch_sized(rt, p, names, dp_rt_chunks(rt, true, p->n), &count, p->key_bytes, 0);
     dp_args_add(&bases, p->count);
     dp_args_add(&bases, dp_block_addr(p->digits));
     dp_rt_launch(rt, sort_kernel(rt, "dp_sort_bases"), 2, p->count, &bases);
@@ -133,6 +150,7 @@ static void count_all_digits(DpRt *rt, Passes *p)
 /* Where each chunk's digits go. */
 static DpBlock *count_digits(DpRt *rt, const Passes *p, uint32_t pass, uint32_t chunks)
 {
+    static const char *const names[] = {"dp_sort_count4", "dp_sort_count8"};
     DpBlock *counts = dp_block_new(rt, 256 * (uint64_t)chunks, 4);
     Args count = {.n = 0}, starts = {.n = 0};
     dp_args_add(&count, p->n);
@@ -140,7 +158,7 @@ static DpBlock *count_digits(DpRt *rt, const Passes *p, uint32_t pass, uint32_t 
     dp_args_add(&count, p->shifts[pass]);
     dp_args_add(&count, load_code(p, pass));
     dp_args_add(&count, dp_block_addr(counts));
-    dp_rt_launch(rt, sort_kernel(rt, p->key_bytes == 4 ? "dp_sort_count4" : "dp_sort_count8"), 2, chunks, &count);
+    launch_sized(rt, p, names, chunks, &count, p->key_bytes, 0);
     dp_args_add(&starts, chunks);
     dp_args_add(&starts, dp_block_addr(counts));
     dp_rt_launch(rt, sort_kernel(rt, "dp_sort_starts"), 2, 1, &starts);
@@ -149,6 +167,7 @@ static DpBlock *count_digits(DpRt *rt, const Passes *p, uint32_t pass, uint32_t 
 
 static void run_pass(DpRt *rt, Passes *p, uint32_t pass)
 {
+    static const char *const names[] = {"dp_sort_pass4", "dp_sort_pass8"};
     const bool last = pass + 1 == p->count, look_back = p->digits != NULL;
     const uint32_t chunks = look_back ? (uint32_t)tiles_of(p) : dp_rt_chunks(rt, rt->gpu, p->n);
     const uint64_t digits = dp_block_addr(p->digits), tickets = digits + 1024 * (uint64_t)p->count;
@@ -165,7 +184,9 @@ static void run_pass(DpRt *rt, Passes *p, uint32_t pass)
     dp_args_add(&a, look_back ? digits + 1024 * (uint64_t)pass : dp_block_addr(counts));
     dp_args_add(&a, look_back ? tickets + 64 + 1024 * tiles_of(p) * pass : 0);
     dp_args_add(&a, tickets + 8 * (uint64_t)pass);
-    dp_rt_launch(rt, sort_kernel(rt, p->key_bytes == 4 ? "dp_sort_pass4" : "dp_sort_pass8"), 2, chunks, &a);
+    const uint64_t keys = p->key_bytes, along = p->along.bytes,
+                   given = pass > 0 || p->along.column || p->along.block[1];
+    launch_sized(rt, p, names, chunks, &a, keys + along * (given != 0), keys * (!last || p->want_keys) + along);
     dp_block_release(rt, counts);
 }
 
@@ -178,14 +199,10 @@ typedef struct Buckets {
     DpBlock *table, *starts;
 } Buckets;
 
-static Kernel *sized_kernel(DpRt *rt, const Passes *p, const char *of4, const char *of8)
-{
-    return sort_kernel(rt, p->key_bytes == 4 ? of4 : of8);
-}
-
 /* False: there is a bucket that would keep a unit busy while the others have nothing to do. */
 static bool make_buckets(DpRt *rt, const Passes *p, Buckets *b)
 {
+    static const char *const names[] = {"dp_sort_cells4", "dp_sort_cells8"};
     const uint64_t cells = UINT64_C(1) << b->bits;
     DpBlock *counts = dp_block_new(rt, b->chunks * cells, 4);
     Args count = {.n = 0}, join = {.n = 0};
@@ -195,7 +212,7 @@ static bool make_buckets(DpRt *rt, const Passes *p, Buckets *b)
     dp_args_add(&count, b->bits);
     dp_args_add(&count, p->code);
     dp_args_add(&count, dp_block_addr(counts));
-    dp_rt_launch(rt, sized_kernel(rt, p, "dp_sort_cells4", "dp_sort_cells8"), 2, b->chunks, &count);
+    launch_sized(rt, p, names, b->chunks, &count, p->key_bytes, 0);
     b->table = dp_block_new(rt, cells, 2);
     b->starts = dp_block_new(rt, (1 + b->chunks) * (BUCKETS + UINT64_C(1)), 4);
     dp_args_add(&join, b->chunks);
@@ -213,6 +230,7 @@ static bool make_buckets(DpRt *rt, const Passes *p, Buckets *b)
 
 static void deal(DpRt *rt, Passes *p, const Buckets *b)
 {
+    static const char *const names[] = {"dp_sort_deal4", "dp_sort_deal8"};
     Args a = {.n = 0};
     dp_args_add(&a, p->n);
     dp_args_add(&a, moved_from(&p->keys, 0));
@@ -225,12 +243,15 @@ static void deal(DpRt *rt, Passes *p, const Buckets *b)
     dp_args_add(&a, p->code);
     dp_args_add(&a, dp_block_addr(b->table));
     dp_args_add(&a, dp_block_addr(b->starts));
-    dp_rt_launch(rt, sized_kernel(rt, p, "dp_sort_deal4", "dp_sort_deal8"), 2, b->chunks, &a);
+    const uint64_t bytes = p->key_bytes + (uint64_t)p->along.bytes;
+    launch_sized(rt, p, names, b->chunks, &a, bytes - (p->along.column || p->along.block[1] ? 0 : p->along.bytes),
+                 bytes);
 }
 
 /* Into the buffer that most buckets end in by themselves. */
 static void sort_buckets(DpRt *rt, Passes *p, const Buckets *b)
 {
+    static const char *const names[] = {"dp_sort_within4", "dp_sort_within8"};
     const uint32_t low = (uint32_t)__builtin_ctzll(p->differ), left = b->shift > low ? b->shift + 4 - low : 0;
     const uint32_t into = (left + MOST_CELL_BITS - 1) / MOST_CELL_BITS & 1;
     Args a = {.n = 0};
@@ -245,7 +266,8 @@ static void sort_buckets(DpRt *rt, Passes *p, const Buckets *b)
     dp_args_add(&a, into);
     dp_args_add(&a, p->want_keys);
     dp_args_add(&a, p->code);
-    dp_rt_launch(rt, sized_kernel(rt, p, "dp_sort_within4", "dp_sort_within8"), 2, dp_rt_map_groups(rt, p->n), &a);
+    const uint64_t bytes = p->key_bytes + (uint64_t)p->along.bytes;
+    launch_sized(rt, p, names, dp_rt_map_groups(rt, p->n), &a, bytes, bytes - (p->want_keys ? 0 : p->key_bytes));
     p->count = 1 + into;
 }
 
@@ -297,6 +319,7 @@ static DpBlock *make_keys(DpRt *rt, uint64_t n, uint64_t column, DpScalar scalar
     dp_args_add(&a, dp_block_addr(places));
     dp_args_add(&a, scalar);
     dp_rt_launch(rt, sort_kernel(rt, "dp_sort_keys"), 2, dp_rt_map_groups(rt, n), &a);
+    say_moved(rt, "dp_sort_keys", n, dp_scalar_bytes(scalar) + (places ? UINT64_C(4) : 0), bytes);
     return keys;
 }
 

@@ -20,6 +20,15 @@ entry grid (n: i64) (m: i64) (xs: [i32]) : ([[i64]], i32) =
    xs[{ i : x in xs; i in length xs | x > 0 }[0]])
 entry nearest (points: [n][m]i64) (centres: [k][m]i64) : [n]i64 =
   { minimum { sum { (x - c) * (x - c) : x in p; c in q } : q in centres } : p in points }
+entry kept (xs: [f64]) : ([f64], f64) =
+  let ys = { x + 1.0 : x in xs }
+  let zs = { exp y : y in ys }
+  let halves = { z * 0.5 : z in zs }
+  in (halves, sum halves)
+entry costly (xs: [f64]) : [f64] =
+  let ys = { x + 1.0 : x in xs }
+  let zs = { exp y : y in ys }
+  in { z * 0.5 : z in zs }
 END
 "$dpc" check --remarks f.dp >said || failed=1
 
@@ -31,6 +40,9 @@ says 'f.dp:8: map over n * m * 2, kernel grid_0_map'
 says '  stores i64, 8 * n * m * 2 bytes: the result'
 says 'f.dp:9: pack over length(xs), kernel grid_1_pack'
 says '  one of these ways, as its segments are: path, lane, team, split, rows, tile'
+says '  stores f64, 8 * length(xs) bytes: the result'
+says 'f.dp:16: reduce over length(xs), kernel kept_0_reduce, of `sum` (stdlib/prelude.dp:82)'
+says 'f.dp:19: map over length(xs), kernel costly_0_map' # the line that costs most
 says 'f.dp:11: nest of length(points) instances, two versions'
 says '  each in a lane, from nest-lanes on (64, on a GPU 16384), where its reductions, which share what they read, are shorter than nest-shared (8): nearest_2_map'
 "$dpc" dump --stage=plan f.dp | grep -q 's21_many : bool = many x10 [0-9]* 0 s18_k s5_m -- from nest-lanes on, below nest-shared: the version by lanes' ||

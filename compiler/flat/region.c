@@ -287,6 +287,46 @@ static bool any_fallible(FlattenFn *f, const Stmts *stmts)
     return false;
 }
 
+/* ---- places ---- */
+
+static uint32_t block_weight(const FlattenFn *f, const CoreBlock *b);
+
+/* What a statement costs, in additions; loops and what is read count most. */
+static uint32_t stmt_weight(const FlattenFn *f, const CoreStmt *s)
+{
+    enum { READ = 4, LOOP = 64 };
+    switch (s->kind) {
+    case CORE_PRIM: return core_prim_cost(s->prim.op, atom_type(f, s->prim.args[0]).scalar);
+    case CORE_INDEX: return READ;
+    case CORE_IF: return block_weight(f, s->if_.then_b) + block_weight(f, s->if_.else_b);
+    case CORE_LOOP: return LOOP + block_weight(f, s->loop.body);
+    case CORE_LANE: return LOOP + block_weight(f, s->lane.block);
+    default: return 0;
+    }
+}
+
+static uint32_t block_weight(const FlattenFn *f, const CoreBlock *b)
+{
+    uint32_t weight = 0;
+    for (uint32_t i = 0; i < b->stmts.n; i++)
+        weight += stmt_weight(f, b->stmts.at[i]);
+    return weight;
+}
+
+/* A kernel is named after the statement that costs most, the last of several. */
+static Span place_of(const FlattenFn *f, const Stmts *stmts, Span span)
+{
+    uint32_t most = 0;
+    for (uint32_t i = 0; i < stmts->n; i++) {
+        const uint32_t weight = stmt_weight(f, stmts->at[i]);
+        if (i == 0 || weight >= most) {
+            most = weight;
+            span = stmts->at[i]->span;
+        }
+    }
+    return span;
+}
+
 typedef VEC(CoreAtom) Atoms;
 
 /* Cheap scalars of the instances that were kept are computed where these are chosen. */
@@ -327,7 +367,7 @@ static void region_emit(FlattenFn *f, BlockTask *task, const Stmts *taken, const
     if (!packed_values(f, task, taken, &results, outs)) {
         FlatBody body = make_body(f, task->ctx, taken, results.at, results.n);
         FlatKind kind = task->ctx == FLAT_ROOT ? FLAT_S_HOST : FLAT_S_KERNEL;
-        FlatStmt *s = flat_emit(f, kind, taken->n ? taken->at[0]->span : span, results.n);
+        FlatStmt *s = flat_emit(f, kind, place_of(f, taken, span), results.n);
         s->ctx = task->ctx;
         s->body = body;
         for (uint32_t i = 0; i < results.n; i++) {
