@@ -143,7 +143,7 @@ DpPending dp_begin_reduce_root(DpRt *rt, uint32_t kernel, uint32_t variant, DpCt
 {
     const DpKernel *k = dp_rt_info(rt, kernel);
     dp_rt_check_countable(rt, c->n);
-    dp_profile_moved(rt, kernel, c->n, 1, 0);
+    dp_profile_moved(rt, kernel, c->n, 1, dp_size_mul(c->n, k->kept_bytes));
     DpPending p = dp_pending_begin(rt, k->nouts);
     if (p)
         reduce_to_mailbox(rt, kernel, variant, c->n, words, dp_pending_mail(rt, p));
@@ -171,7 +171,8 @@ void dp_reduce(DpRt *rt, uint32_t kernel, uint32_t variant, DpCtx *c, const uint
     dp_rt_check_countable(rt, c->n);
     dp_rt_new_columns(rt, kernel, c->up->n, outs);
     const Segments s = dp_ctx_segments(c);
-    dp_profile_moved(rt, kernel, c->n, s.nseg, dp_rt_columns_bytes(outs, dp_rt_info(rt, kernel)->nouts));
+    const DpKernel *k = dp_rt_info(rt, kernel);
+    dp_profile_moved(rt, kernel, c->n, s.nseg, dp_rt_columns_bytes(outs, k->nouts) + dp_size_mul(c->n, k->kept_bytes));
     SegReduce r = {kernel, variant, s.mode, c->n, s, {.known = false}, 0, 0, words, outs, c};
     if (!c->up->n || dp_segreduce_by_rows(rt, &r))
         return;

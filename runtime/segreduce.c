@@ -242,10 +242,19 @@ static Way by_any_length(const DpRt *rt, const SegReduce *r)
     return (Way){WAY_SPLIT, lanes ? lanes : 1};
 }
 
+/* Would items that take a short segment each store columns far from their neighbours'? The path loads and stores side
+ * by side. */
+static bool keeps_short(const DpRt *rt, const SegReduce *r)
+{
+    return rt->program->kernels[r->kernel].kept_bytes > 0 && mean_bytes(rt, r) <= dp_param(rt, PARAM_LANE_BYTES) * 4;
+}
+
 static Way choose_gpu(const DpRt *rt, const SegReduce *r)
 {
     const uint64_t longest = r->lengths.longest, most = dp_param(rt, PARAM_LANE_LONGEST);
     const uint32_t lanes = team_lanes(rt, r);
+    if (keeps_short(rt, r))
+        return (Way){WAY_PATH, 0};
     if (!r->lengths.known)
         return by_any_length(rt, r);
     if (longest <= most && mean_bytes(rt, r) <= dp_param(rt, PARAM_LANE_BYTES))
@@ -489,7 +498,7 @@ static bool goes_by_rows(const DpRt *rt, const SegReduce *r)
     if (asked)
         return asked == 1 + WAY_ROWS;
     return work >= dp_param(rt, PARAM_SEGREDUCE_PATH) && dp_param(rt, PARAM_CHECK_LENGTHS) != HOST &&
-           r->segments.nseg <= dp_param(rt, PARAM_ROWS_MOST) &&
+           !keeps_short(rt, r) && r->segments.nseg <= dp_param(rt, PARAM_ROWS_MOST) &&
            (work <= dp_param(rt, PARAM_ROWS_SMALL) ||
             r->n <= dp_size_mul(r->segments.nseg, dp_param(rt, PARAM_ROWS_MEAN)));
 }

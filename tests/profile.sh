@@ -136,7 +136,10 @@ assert {"file": "module.dp", "line": 1, "function": "twice"} not in [f for r in 
 n = 1 << 16
 open("saxpy.dp", "w").write("entry main (xs: [f32]) (ys: [f32]) : [f32] = { 2.0 * x + y : x in xs; y in ys }\n")
 open("sums.dp", "w").write("entry main (n: i64) (ks: [f32]) : [[f32]] =\n  { { f32 j * k : j in n } : k in ks }\n"
-                           "entry kept (xs: [i64]) : [i64] = { x in xs | x > 1 }\n")
+                           "entry kept (xs: [i64]) : [i64] = { x in xs | x > 1 }\n"
+                           "entry sorted (xs: [i32]) : [i32] = sort xs\n"
+                           "entry corner (m: [r][c]f32) : [f32] = { m[i][1] : i in r }\n"
+                           "entry both (xs: [f64]) : ([f64], f64) = let ys = { 2.0 * x : x in xs } in (ys, sum ys)\n")
 assert dpc("eval", "\\(n: i64) -> { f32 i : i in n }", str(n), "-o", "xs.npy")[0] == 0
 def line(number, *words):
     status, out, err = dpc("profile", *words, "--json")
@@ -149,6 +152,12 @@ rows = line(2, "sums.dp", "8", "[1, 2, 3]")  # k is read once a segment
 assert (rows["read"], rows["written"]) == (3 * 4, 3 * 8 * 4), rows
 kept = line(3, "sums.dp", "--entry", "kept", "[1, 2, 3, 4]")  # what is kept is written, and no more
 assert (kept["read"], kept["written"]) == (4 * 8, 3 * 8), kept
+sort = line(4, "sums.dp", "--entry", "sorted", "[3, 1, 2]")  # of the runtime, too
+assert sort["read"] >= 3 * 4 and sort["written"] >= 3 * 4, sort
+corner = line(5, "sums.dp", "--entry", "corner", "[[1, 2, 3], [4, 5, 6]]")  # rows of one length: no views
+assert (corner["read"], corner["written"]) == (2 * 4, 2 * 4), corner
+both = line(6, "sums.dp", "--entry", "both", "[1, 2, 3]")  # what a reduction keeps is written
+assert (both["read"], both["written"]) == (3 * 8, 3 * 8), both
 assert dpc("profile", "steps.dp", "--entry", "fails", "5") == (1, "", dpc("run", "steps.dp", "--entry", "fails", "5")[2])
 assert dpc("profile", "steps.dp", "--entry", "nothing")[0] == 0
 assert dpc("profile", "steps.dp", "--entry", "nil")[::2] == (2, "error: there is no entry nil; --help shows the options\n")

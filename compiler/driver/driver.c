@@ -94,6 +94,7 @@ static bool run_turn_scans(Compilation *c) { return flat_turn_scans(c->flat), tr
 static bool run_dead_columns(Compilation *c) { return flat_drop_dead_columns(c->flat), true; }
 static bool run_join_kernels(Compilation *c) { return flat_join_kernels(c->flat), true; }
 static bool run_join_scans(Compilation *c) { return flat_join_scans(c->flat), true; }
+static bool run_keep_columns(Compilation *c) { return flat_keep_columns(c->flat), true; }
 static bool run_liveness(Compilation *c) { return flat_liveness(c->flat), true; }
 static bool run_demand(Compilation *c) { return flat_demand(c->flat), true; }
 
@@ -166,6 +167,7 @@ static const Pass passes[] = {
     {"dead columns", STAGE_NONE, run_dead_columns, check_flat, NULL},
     {"joined kernels", STAGE_NONE, run_join_kernels, check_flat, NULL},
     {"maps of scans", STAGE_NONE, run_join_scans, check_flat, NULL},
+    {"kept columns", STAGE_NONE, run_keep_columns, check_flat, NULL},
     {"demand", STAGE_NONE, run_demand, NULL, NULL},
     {"liveness", STAGE_FLAT, run_liveness, check_flat, print_flat},
     {"plan", STAGE_NONE, run_plan, NULL, NULL},

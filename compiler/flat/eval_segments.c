@@ -34,7 +34,7 @@ static Reduction reduction_open(Eval *e, const FlatStmt *s)
     r.types = scratch_alloc(e, s->nouts, sizeof *r.types);
     r.data = scratch_alloc(e, s->nouts, sizeof *r.data);
     r.acc = scratch_alloc(e, r.k, sizeof *r.acc);
-    r.values = scratch_alloc(e, r.k + 1u, sizeof *r.values);
+    r.values = scratch_alloc(e, (r.k > s->nouts ? r.k : s->nouts) + 1u, sizeof *r.values);
     for (uint32_t i = 0; i < s->nouts; i++) {
         CoreType t = var_type(e, s->outs[i]);
         r.types[i] = flat_kind_places(s->kind) ? core_element(t) : t;
@@ -116,11 +116,21 @@ static void begin_segment(void *data, uint64_t segment)
 
 /* ---- reduce ---- */
 
+/* The columns of the elements' context. */
+static void keep_values(Reduction *r, uint64_t i)
+{
+    for (uint32_t k = r->k; k < r->s->nouts; k++)
+        elem_store(r->types[k], r->data[k] + i * elem_bytes(r->types[k]), r->values[k]);
+    r->e->counts.work += flat_kept(r->s);
+}
+
 static void reduce_element(void *data, uint64_t segment, uint64_t i)
 {
     Reduction *r = data;
-    if (run_element(r, i))
-        combine(r, segment, r->values);
+    if (!run_element(r, i))
+        return;
+    keep_values(r, i);
+    combine(r, segment, r->values);
 }
 
 static void reduce_end(void *data, uint64_t segment)
@@ -133,7 +143,8 @@ static void reduce_end(void *data, uint64_t segment)
 bool exec_reduce(Eval *e, const FlatStmt *s)
 {
     Reduction r = reduction_open(e, s);
-    r.ok = !r.c->parent || new_cols(e, s->outs, s->nouts, r.c->parent, r.data);
+    r.ok = (!r.c->parent || new_cols(e, s->outs, r.k, r.c->parent, r.data)) &&
+           new_cols(e, s->outs + r.k, flat_kept(s), r.c, r.data + r.k);
     RefFold fold = {begin_segment, reduce_element, reduce_end, &r};
     if (r.ok)
         reduction_run(&r, &fold);

@@ -265,6 +265,9 @@ void flat_drop_dead_columns(FlatProgram *p);
 void flat_join_kernels(FlatProgram *p);
 /* Kernels over a scan's context that read its prefixes become what the scan stores (scan_maps.c). */
 void flat_join_scans(FlatProgram *p);
+/* What a reduction goes over is stored by it, if others read it as well, and so is what is made of the same elements
+ * (keep_columns.c). */
+void flat_keep_columns(FlatProgram *p);
 /* Fills `dies` everywhere. Parameters of functions are owned by the callee: an unused one is in body->dies. */
 void flat_liveness(FlatProgram *p);
 /* Fills `least_bytes` of contexts in recursive lifted functions. */
@@ -326,6 +329,9 @@ static inline bool flat_scan_turns(const FlatFn *fn, const FlatStmt *s)
 }
 /* SCAN: does it store what code makes of its prefixes? */
 static inline bool flat_scan_maps(const FlatStmt *s) { return s->reduce.then.block != NULL; }
+/* REDUCE: how many columns of the elements' context it stores, the last of its outs; the body gives them behind the
+ * values. */
+static inline uint32_t flat_kept(const FlatStmt *s) { return s->kind == FLAT_S_REDUCE ? s->nouts - s->reduce.op.k : 0; }
 /* The context of a COL of function fn; the parent of a CTX. */
 static inline FlatVar flat_ctx(const FlatFn *fn, FlatVar v) { return fn->vars.at[v].ctx; }
 

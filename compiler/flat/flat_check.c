@@ -457,18 +457,29 @@ static void check_scan_maps(FlatChecker *c, const FlatStmt *s)
     flat_check_core_block(c, then->block, types_of(c, s->outs, s->nouts), s->nouts);
 }
 
+/* Values of segments, then columns of their elements. */
+static void check_reduced(FlatChecker *c, const FlatStmt *s, FlatVar parent)
+{
+    expect(c, s->reduce.op.k <= s->nouts, "as many results as the operator has are expected");
+    for (uint32_t i = 0; i < s->nouts && c->ok; i++)
+        belongs(c, s->outs[i], i < s->reduce.op.k ? parent : s->body.ctx, "what it binds");
+}
+
 static void check_segmented(FlatChecker *c, const FlatStmt *s)
 {
     if (!use_nested(c, s->body.ctx))
         return;
     FlatVar parent = info_of(c, s->body.ctx)->ctx;
-    outs_belong(c, s, s->kind == FLAT_S_SCAN ? check_scanned(c, s) : parent);
     const FlatOp *op = &s->reduce.op;
+    if (s->kind == FLAT_S_REDUCE)
+        check_reduced(c, s, parent);
+    else
+        outs_belong(c, s, s->kind == FLAT_S_SCAN ? check_scanned(c, s) : parent);
     if (s->kind == FLAT_S_SCAN && flat_scan_maps(s)) {
         check_scan_maps(c, s);
         return;
     }
-    if (!expect(c, op->k == s->nouts || (op->k == 0 && s->kind == FLAT_S_SCATTER),
+    if (!expect(c, op->k + flat_kept(s) == s->nouts || (op->k == 0 && s->kind == FLAT_S_SCATTER),
                 "as many results as the operator has are expected"))
         return;
     uint32_t places = flat_kind_places(s->kind);

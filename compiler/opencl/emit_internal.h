@@ -27,6 +27,8 @@ void emit_input_address(KernelEmitter *ke, StrBuf *out, const FlatInput *in);
 FlatVar emit_input_context(const PlanKernel *k, const FlatInput *in);
 /* Where value j of instance i is stored, as an address. */
 void emit_out_address(KernelEmitter *ke, uint32_t j);
+/* Where column i that a reduction keeps has instance i. */
+void emit_kept_place(KernelEmitter *ke, uint32_t i);
 /* Compilers and debuggers name the .dp line. */
 void emit_line_directive(KernelEmitter *ke);
 /* The results as a dp_val, and the end of the function. */

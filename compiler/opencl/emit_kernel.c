@@ -335,7 +335,8 @@ static bool keeps_loads(const PlanKernel *k)
         loaded += is_loaded(&inputs->at[i]) ? emit_bytes(core_var_type(k->fn->scope, inputs->at[i].as)) : 0;
     for (uint32_t i = 0; i < k->nvalues; i++)
         values += emit_bytes(k->values[i]);
-    return k->kind == PLAN_REDUCE && !k->stmt->reduce.op.commutative && loaded && loaded < values;
+    return k->kind == PLAN_REDUCE && !k->stmt->reduce.op.commutative && loaded && loaded < values &&
+           !flat_kept(k->stmt);
 }
 
 /* dp_loads, dp_fetch. */
@@ -370,6 +371,26 @@ static void emit_made_inputs(KernelEmitter *ke, ScalarEmitter *e, const FlatInpu
     }
 }
 
+void emit_kept_place(KernelEmitter *ke, uint32_t i)
+{
+    const FlatVar v = plan_kept(ke->k, i);
+    strbuf_printf(ke->out, "w%u + i * %u", plan_word(ke->k, WORD_KEPT, v, FLAT_NO_VAR),
+                  emit_bytes(ke->k->fn->vars.at[v].type));
+}
+
+/* What a reduction stores of each element. */
+static void emit_kept_columns(KernelEmitter *ke, ScalarEmitter *e)
+{
+    for (uint32_t i = 0; i < flat_kept(ke->k->stmt); i++) {
+        strbuf_indent(ke->out, 2 * e->depth);
+        strbuf_printf(ke->out, "*DP_AT(%s, ", emit_memory_type(ke->k->fn->vars.at[plan_kept(ke->k, i)].type));
+        emit_kept_place(ke, i);
+        strbuf_add(ke->out, ") = ");
+        emit_atom(e, ke->k->stmt->body.block->results[ke->k->nvalues + i]);
+        strbuf_add(ke->out, ";\n");
+    }
+}
+
 static void emit_body(KernelEmitter *ke)
 {
     const FlatBody *body = &ke->k->stmt->body;
@@ -396,6 +417,7 @@ static void emit_body(KernelEmitter *ke)
         emit_atom(&e, body->block->results[0]);
         strbuf_add(ke->out, ";\n");
     }
+    emit_kept_columns(ke, &e);
     emit_return(&e, body->block->results + ke->k->first, ke->k->nvalues);
     if (two)
         strbuf_add(ke->out, "static inline dp_val dp_body(" HEAP ", ulong i, ulong s DP_WORDS)\n{\n"

@@ -18,7 +18,8 @@ const TileText tile_texts[ACCESS_PARTS] = {
 /* An index that relies on a check must stay behind it. */
 const Access *emit_tile_access(const Plan *plan, const PlanKernel *k)
 {
-    if (k->kind != PLAN_REDUCE || !k->stmt->reduce.op.neutral || scalar_facts(k->fn->scope, k->stmt->body.block).relies)
+    if (k->kind != PLAN_REDUCE || !k->stmt->reduce.op.neutral || flat_kept(k->stmt) > 0 ||
+        scalar_facts(k->fn->scope, k->stmt->body.block).relies)
         return NULL;
     return plan_access(plan, k);
 }

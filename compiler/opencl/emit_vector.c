@@ -98,6 +98,8 @@ void emit_vector_results(VectorEmitter *v, const CoreAtom *results)
     emit_results_as(v, "dp_vec", results, v->ke.k->nvalues);
 }
 
+static CoreType kept_type(const PlanKernel *k, uint32_t i) { return k->fn->vars.at[plan_kept(k, i)].type; }
+
 /* name: the function's; again: what does the lanes if it cannot. */
 static void emit_body(VectorEmitter *v, const char *name, const char *again)
 {
@@ -111,6 +113,14 @@ static void emit_body(VectorEmitter *v, const char *name, const char *again)
     emit_vector_guard(v, body->block);
     emit_vector_inputs(v, &body->inputs);
     emit_vector_block(v, body->block);
+    for (uint32_t i = 0; i < flat_kept(v->ke.k->stmt); i++) {
+        emit_indent(&v->e);
+        strbuf_printf(v->e.out, "dp_store_%s_w(heap, ", scalar_name(kept_type(v->ke.k, i).scalar));
+        emit_kept_place(&v->ke, i);
+        strbuf_add(v->e.out, ", ");
+        emit_vector_operand(v, body->block->results[v->ke.k->nvalues + i]);
+        strbuf_add(v->e.out, ");\n");
+    }
     emit_vector_results(v, body->block->results + v->ke.k->first);
 }
 
@@ -251,6 +261,10 @@ static SpreadFacts find_facts(VectorEmitter *v, bool inside)
         spread_block(v->e.fn, body->block, &v->table, &facts);
     if (!facts.refused)
         vector_note_results(v, body->block->results + k->first, &facts);
+    for (uint32_t i = 0; i < flat_kept(k->stmt) && !facts.refused; i++) {
+        const CoreType t = kept_type(k, i);
+        note_results_as(v, &body->block->results[k->nvalues + i], &t, 1, &facts);
+    }
     if (plan_has_op(k) && !facts.refused)
         vector_note_op(v, &facts);
     return facts;

@@ -216,6 +216,10 @@ static void print_word_value(HostPrinter *h, const PlanArgument *w)
         break;
     case WORD_ADDRESS: print_address(h, &w->value, "dp_arr_addr", w->unless ? UINT8_MAX : 2); break;
     case WORD_COLUMN: print_address(h, &w->value, "dp_col_addr", 1); break;
+    case WORD_KEPT:
+        host_operand(h, &w->value);
+        strbuf_add(h->out, ".addr");
+        break;
     case WORD_ROWS:
     case WORD_ROW_LENGTH:
     case WORD_ELEMS:

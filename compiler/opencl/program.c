@@ -51,6 +51,14 @@ static uint32_t out_bytes(const PlanKernel *k, uint32_t i)
     return emit_bytes(k->stored[i]);
 }
 
+/* Of what is read of the array: rows are found without their views where all have one length. */
+static uint32_t element_bytes(const PlanKernel *k, const PlanWord *w)
+{
+    const CoreType t = k->fn->vars.at[w->var].type;
+    const bool rows = w->kind == WORD_ADDRESS && t.rank > 1 && plan_row_word(k, w->var, 0) != UINT32_MAX;
+    return rows ? scalar_bytes(t.scalar) : emit_element_bytes(t);
+}
+
 /* Of an element of each column that the body reads. */
 static uint32_t in_bytes(const PlanKernel *k)
 {
@@ -60,8 +68,17 @@ static uint32_t in_bytes(const PlanKernel *k)
         if (w->kind == WORD_COLUMN)
             bytes += emit_bytes(k->fn->vars.at[w->var].type);
         if (w->kind == WORD_ELEMS || w->kind == WORD_ADDRESS)
-            bytes += emit_element_bytes(k->fn->vars.at[w->var].type);
+            bytes += element_bytes(k, w);
     }
+    return bytes;
+}
+
+/* Of the columns that a reduction stores beside. */
+static uint32_t kept_bytes(const PlanKernel *k)
+{
+    uint32_t bytes = 0;
+    for (uint32_t i = 0; i < flat_kept(k->stmt); i++)
+        bytes += emit_bytes(k->fn->vars.at[plan_kept(k, i)].type);
     return bytes;
 }
 
@@ -114,6 +131,7 @@ static DpKernel program_kernel(Plan *plan, const PlanKernel *k)
                      .library = program_place(plan, &k->library),
                      .in_bytes = in_bytes(k),
                      .segment_bytes = segment_bytes(k),
+                     .kept_bytes = kept_bytes(k),
                      .source = keep(plan->arena, &source),
                      .vector = vector.n ? keep(plan->arena, &vector) : NULL,
                      .lanes = (uint8_t)lanes.lanes,

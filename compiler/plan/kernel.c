@@ -36,7 +36,8 @@ static bool same_word(const PlanWord *w, PlanWordKind kind, FlatVar var, FlatVar
     case WORD_SCALAR:
     case WORD_LENGTH:
     case WORD_ADDRESS:
-    case WORD_COLUMN: return w->var == var;
+    case WORD_COLUMN:
+    case WORD_KEPT: return w->var == var;
     case WORD_ROWS: /* by level: plan_row_word */
     case WORD_ROW_LENGTH: return false;
     case WORD_ELEMS:
@@ -169,6 +170,8 @@ bool plan_has_op(const PlanKernel *k) { return flat_kind_has_op(k->stmt->kind) &
 
 bool plan_maps(const PlanKernel *k) { return k->kind == PLAN_SCAN && flat_scan_maps(k->stmt); }
 
+FlatVar plan_kept(const PlanKernel *k, uint32_t i) { return k->stmt->outs[k->stmt->reduce.op.k + i]; }
+
 bool plan_stores(const PlanKernel *k, uint32_t j)
 {
     bool read = k->kind != PLAN_SCAN || k->stored[j].rank > 0;
@@ -187,6 +190,8 @@ static void add_words(Plan *plan, PlanKernel *k)
     }
     if (plan_maps(k))
         add_inputs(plan, k, &k->stmt->reduce.then.inputs);
+    for (uint32_t i = 0; i < flat_kept(k->stmt); i++)
+        add_word(plan, k, WORD_KEPT, plan_kept(k, i), FLAT_NO_VAR);
     plan_find_rows(plan, k);
 }
 
@@ -387,7 +392,7 @@ uint32_t plan_add_kernels(Plan *plan, const FlatFn *fn, const FlatStmt *s, uint3
             add_kernel(plan, fn, s, (*number)++, 0, 0); /* checks only */
     } else {
         uint32_t places = flat_kind_places(s->kind);
-        add_kernel(plan, fn, s, (*number)++, places, n - places);
+        add_kernel(plan, fn, s, (*number)++, places, n - places - flat_kept(s));
     }
     return plan->kernels.n - before;
 }

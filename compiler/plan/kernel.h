@@ -37,6 +37,7 @@ typedef enum PlanWordKind {
     WORD_ROWS,
     WORD_ROW_LENGTH,
     WORD_COLUMN,
+    WORD_KEPT,
     WORD_ELEMS,
     WORD_VIEWS,
     WORD_OFFSETS,
@@ -86,7 +87,7 @@ typedef struct PlanKernel {
     PlanPlace library; /* where the library has it, if the place only calls that; else file is NULL */
     const FlatFn *fn;
     const FlatStmt *stmt;
-    uint32_t first;   /* MAP: computes the body's results first .. first + nvalues */
+    uint32_t first;   /* computes the body's results first .. first + nvalues; a reduction's kept columns follow */
     CoreType *values; /* the fields of dp_val */
     uint32_t nvalues;
     CoreType *stored; /* what dp_store stores: the values, but of a SCAN with code behind it */
@@ -163,6 +164,8 @@ const char *plan_kind_name(PlanKernelKind kind);
 bool plan_has_op(const PlanKernel *k);
 /* Is it a scan that stores what code makes of its prefixes? */
 bool plan_maps(const PlanKernel *k);
+/* Column i of those that a reduction keeps (flat_kept). */
+FlatVar plan_kept(const PlanKernel *k, uint32_t i);
 /* Is its output j stored? Not where it is of a scan, and a number or bool that nobody reads. */
 bool plan_stores(const PlanKernel *k, uint32_t j);
 

@@ -167,8 +167,21 @@ static void lower_scatter(Lower *w, const PlanKernel *k, PlanOperand ctx)
     }
 }
 
+/* Room for the columns that the reduction stores beside. */
+static void lower_kept(Lower *w, const PlanKernel *k, PlanOperand ctx)
+{
+    PlanOperand n = {0};
+    if (flat_kept(k->stmt) > 0)
+        EMIT(w, CTX_N, n = lower_scalar(w, SC_I64, "n"), ctx);
+    for (uint32_t i = 0; i < flat_kept(k->stmt); i++) {
+        const FlatVar kept = plan_kept(k, i);
+        EMIT(w, NEW_COL, lower_new_var(w, kept), n, lower_number(emit_bytes(lower_info(w, kept)->type)));
+    }
+}
+
 static void lower_reduce(Lower *w, const PlanKernel *k, PlanOperand ctx)
 {
+    lower_kept(w, k, ctx);
     PlanOperand outs = kernel_outs(w, k);
     PlanRowCheck check;
     if (over_root(k)) {

@@ -79,6 +79,7 @@ static void visit_words(const PlanInstr *in, void (*f)(void *ctx, PlanOperand *o
         case WORD_ROWS:
         case WORD_ROW_LENGTH: f(ctx, &w->value, (PlanUse){'<', 'a'}); break;
         case WORD_COLUMN: f(ctx, &w->value, (PlanUse){'<', 'c'}); break;
+        case WORD_KEPT: f(ctx, &w->value, (PlanUse){'~', 'c'}); break;
         case WORD_ELEMS:
         case WORD_VIEWS:
             f(ctx, &w->value, (PlanUse){'<', 'c'});

@@ -94,8 +94,8 @@ static uint32_t print_operands(PlanPrinter *pr, const PlanInstr *in, bool writte
 
 static void print_word(PlanPrinter *pr, const PlanArgument *w)
 {
-    static const char *const names[] = {"scalar", "length", "address", "rows",    "row length",
-                                        "column", "elems",  "views",   "offsets", "path"};
+    static const char *const names[] = {"scalar", "length", "address", "rows",    "row length", "column",
+                                        "kept",   "elems",  "views",   "offsets", "path"};
     strbuf_add(pr->out, names[w->kind]);
     if (w->kind <= WORD_VIEWS) {
         strbuf_add(pr->out, " ");

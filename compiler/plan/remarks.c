@@ -78,6 +78,24 @@ static const char *stored_count(const Remarks *r, const PlanKernel *k)
     return NULL;
 }
 
+/* Columns that a reduction stores of its elements. */
+static void add_kept(Remarks *r, const PlanKernel *k)
+{
+    StrBuf types = {0};
+    uint32_t each = 0;
+    for (uint32_t i = 0; i < flat_kept(k->stmt); i++) {
+        const CoreType t = k->fn->vars.at[plan_kept(k, i)].type;
+        each += emit_bytes(t);
+        add_type(&types, t);
+    }
+    const char *bytes =
+        sizes_product(&r->sizes, arena_printf(arena_of(r), "%u", each), sizes_context(&r->sizes, k->stmt->body.ctx));
+    const char *before = r->at->types, *before_bytes = r->at->bytes;
+    r->at->types = arena_printf(arena_of(r), "%s%s%s", before ? before : "", before ? ", " : "", types.text);
+    r->at->bytes = before ? arena_printf(arena_of(r), "%s + %s", before_bytes, bytes) : bytes;
+    strbuf_free(&types);
+}
+
 static void set_stored(Remarks *r, const PlanKernel *k)
 {
     const char *count = stored_count(r, k);
@@ -93,6 +111,8 @@ static void set_stored(Remarks *r, const PlanKernel *k)
         r->at->bytes = sizes_product(&r->sizes, arena_printf(arena_of(r), "%u", bytes), count);
     }
     strbuf_free(&types);
+    if (flat_kept(k->stmt) > 0)
+        add_kept(r, k);
 }
 
 /* ---- why ---- */
@@ -234,8 +254,10 @@ static void add_kernel(Remarks *r, const PlanKernel *k)
     r->at->segmented = (k->kind == PLAN_REDUCE || k->kind == PLAN_SCAN) && plan_up(k->fn, s->body.ctx) != FLAT_ROOT;
     r->at->contents = plan_contents(r->plan, k);
     set_stored(r, k);
-    uint32_t first = k->kind == PLAN_MAP ? k->first : k->kind == PLAN_PACK ? s->pack.nways : 0;
-    for (uint32_t i = first; r->at->types && i < first + k->nstored && i < s->nouts; i++)
+    const bool number = k->kind == PLAN_REDUCE && plan_up(k->fn, s->body.ctx) == FLAT_ROOT;
+    const uint32_t first = k->kind == PLAN_MAP ? k->first : k->kind == PLAN_PACK ? s->pack.nways : 0;
+    const uint32_t end = first + k->nstored + flat_kept(s);
+    for (uint32_t i = number ? k->nstored : first; r->at->types && i < end && i < s->nouts; i++)
         add_reasons(r, s->outs[i], 0);
 }
 

@@ -141,6 +141,7 @@ static uint64_t word_value(Run *r, PlanArgument *w)
     case WORD_LENGTH: return value->arr.len;
     case WORD_ADDRESS: return value->arr.addr;
     case WORD_COLUMN: return core_type(r, &w->value).rank > 0 ? dp_col_addr(r->rt, &value->col) : value->col.addr;
+    case WORD_KEPT: return value->col.addr;
     case WORD_ROWS:
     case WORD_ROW_LENGTH:
     case WORD_ELEMS:

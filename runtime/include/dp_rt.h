@@ -90,6 +90,7 @@ typedef struct DpKernel {
     DpPlace place;
     uint32_t in_bytes;      /* of the elements that an instance reads from columns and arrays: an estimate */
     uint32_t segment_bytes; /* those of them that it shares with all of its segment */
+    uint32_t kept_bytes;    /* REDUCE: of the columns that it stores beside, of each element */
     const char *source; /* the holes, see runtime/kernels/README.md; the runtime puts kernels/common.cl before and the
                            template behind */
     uint32_t nwords;    /* argument words */

@@ -1,0 +1,355 @@
+/* What a reduction goes over is made, and stored for others, by the reduction.
+ *
+ *     y = kernel c { x <- elem a in c; … f x }        s, y = reduce c { x <- elem a in c; … -> g (f x), f x } op
+ *     b = views c (y)                            ==>   b = views c (y)
+ *     s = reduce c { q <- elem b in c; … g q } op
+ *
+ * Likewise where both read the same elements, whichever comes first: `(sum xs, map f xs)` reads xs once. The second
+ * one moves up to the first: nothing between may fail, and what it reads must be there already. Both are short and
+ * without loops, so that they still go by vectors. Not with operators that end early, which do not see all elements,
+ * and not where lengths are summed (plan/lower_lengths.c) or asked for (plan/row_checks.c). */
+#include "core/build.h"
+#include "flat/flat.h"
+
+enum {
+    MOST_STATEMENTS = 24, /* of both */
+    MOST_COLUMNS = 40,    /* that are read and written: arguments of a kernel are few on some devices */
+    NEAR = 12             /* statements between both */
+};
+
+typedef struct Keeper {
+    FlatProgram *p;
+    FlatFn *fn;
+    uint32_t *reads;      /* by variable */
+    const FlatStmt **def; /* likewise: of the block at hand, and of those around it */
+} Keeper;
+
+static void count_read(void *ctx, FlatVar v) { ((Keeper *)ctx)->reads[v]++; }
+static void uncount_read(void *ctx, FlatVar v) { ((Keeper *)ctx)->reads[v]--; }
+
+static void count_block(void *ctx, FlatBlock *b)
+{
+    Keeper *k = ctx;
+    for (uint32_t i = 0; i < b->nresults; i++)
+        k->reads[b->results[i]]++;
+    for (uint32_t i = 0; i < b->stmts.n; i++) {
+        flat_stmt_reads(b->stmts.at[i], count_read, k);
+        flat_stmt_blocks(b->stmts.at[i], count_block, k);
+    }
+}
+
+/* ---- what goes together ---- */
+
+static bool is_short(const CoreBlock *b, uint32_t *n)
+{
+    for (uint32_t i = 0; i < b->stmts.n; i++) {
+        const CoreStmt *s = b->stmts.at[i];
+        const bool branches = s->kind == CORE_IF;
+        ++*n;
+        if (branches && (!is_short(s->if_.then_b, n) || !is_short(s->if_.else_b, n)))
+            return false;
+        if (!branches && s->kind != CORE_ATOM && s->kind != CORE_PRIM && s->kind != CORE_INDEX && s->kind != CORE_CHECK)
+            return false;
+    }
+    return *n <= MOST_STATEMENTS;
+}
+
+static bool are_numbers(const Keeper *k, const FlatStmt *s)
+{
+    for (uint32_t i = 0; i < s->nouts; i++)
+        if (k->fn->vars.at[s->outs[i]].type.rank > 0)
+            return false;
+    for (uint32_t i = 0; i < s->body.inputs.n; i++) {
+        const FlatInput *in = &s->body.inputs.at[i];
+        if (in->kind != IN_HOST && core_var_type(k->fn->scope, in->as).rank > 0)
+            return false;
+    }
+    return s->nouts > 0;
+}
+
+static bool sums_lengths(const FlatOp *op)
+{
+    for (uint32_t i = 0; i < op->k; i++)
+        if (core_op_part(&op->op, i) == PRIM_SIZE_ADD)
+            return true;
+    return false;
+}
+
+static bool may_keep(const Keeper *k, const FlatStmt *reduce)
+{
+    const FlatOp *op = &reduce->reduce.op;
+    return are_numbers(k, reduce) && !core_op_settles(k->fn->scope, &op->op) && !sums_lengths(op);
+}
+
+static bool may_be_kept(const Keeper *k, const FlatStmt *kernel)
+{
+    return are_numbers(k, kernel) && !flat_loads_go_across(k->fn, kernel);
+}
+
+static uint32_t columns_of(const FlatStmt *s) { return s->body.inputs.n + s->nouts; }
+
+/* Is one a reduction, the other a kernel over the same instances, and both fit for one kernel? */
+static bool are_alike(const Keeper *k, const FlatStmt *first, const FlatStmt *second)
+{
+    const bool reduces = first->kind == FLAT_S_REDUCE;
+    const FlatStmt *reduce = reduces ? first : second, *kernel = reduces ? second : first;
+    uint32_t n = 0;
+    return reduce->kind == FLAT_S_REDUCE && kernel->kind == FLAT_S_KERNEL && reduce->body.ctx == kernel->body.ctx &&
+           is_short(first->body.block, &n) && is_short(second->body.block, &n) &&
+           columns_of(first) + columns_of(second) <= MOST_COLUMNS && may_keep(k, reduce) && may_be_kept(k, kernel);
+}
+
+/* ---- what the second one reads ---- */
+
+static const FlatStmt *def_of(const Keeper *k, FlatVar v) { return v < k->fn->vars.n ? k->def[v] : NULL; }
+
+/* The column of the body's own context that the input reads at each instance's own place; or FLAT_NO_VAR. */
+static FlatVar column_read(const Keeper *k, const FlatStmt *s, const FlatInput *in)
+{
+    if (in->kind == IN_COL)
+        return flat_ctx(k->fn, in->var) == s->body.ctx ? in->var : FLAT_NO_VAR;
+    const FlatStmt *views = in->kind == IN_ELEM && in->ctx == s->body.ctx ? def_of(k, in->var) : NULL;
+    if (!views || views->kind != FLAT_S_VIEWS || views->ctx != in->ctx)
+        return FLAT_NO_VAR;
+    for (uint32_t i = 0; i < views->nouts; i++)
+        if (views->outs[i] == in->var)
+            return views->arrays.arrays[i];
+    return FLAT_NO_VAR;
+}
+
+/* Which result of the first one the input is; first->nouts if none. */
+static uint32_t result_read(const Keeper *k, const FlatStmt *first, const FlatStmt *second, const FlatInput *in)
+{
+    const FlatVar column = column_read(k, second, in);
+    uint32_t i = 0;
+    while (i < first->nouts && first->outs[i] != column)
+        i++;
+    return i;
+}
+
+static bool binds(const FlatStmt *s, FlatVar v)
+{
+    for (uint32_t i = 0; i < s->nouts; i++)
+        if (s->outs[i] == v)
+            return true;
+    return false;
+}
+
+/* Is the variable bound by statement `from` of the block, or by one between it and statement `to`? */
+static bool bound_between(const FlatBlock *b, uint32_t from, uint32_t to, FlatVar v)
+{
+    for (uint32_t i = from; i < to; i++)
+        if (binds(b->stmts.at[i], v))
+            return true;
+    return false;
+}
+
+static bool inputs_are_there(const Keeper *k, const FlatBlock *b, uint32_t j, uint32_t i, const FlatInputs *inputs)
+{
+    const FlatStmt *first = b->stmts.at[j], *second = b->stmts.at[i];
+    for (uint32_t n = 0; n < inputs->n; n++) {
+        const FlatInput *in = &inputs->at[n];
+        if (inputs == &second->body.inputs && result_read(k, first, second, in) < first->nouts)
+            continue;
+        if (in->kind != IN_POS && bound_between(b, j, i, in->var))
+            return false;
+        if ((in->kind == IN_ELEM || in->kind == IN_POS) && bound_between(b, j, i, in->ctx))
+            return false;
+    }
+    return true;
+}
+
+static bool is_ready(const Keeper *k, const FlatBlock *b, uint32_t j, uint32_t i)
+{
+    const FlatStmt *second = b->stmts.at[i];
+    return inputs_are_there(k, b, j, i, &second->body.inputs) &&
+           (second->kind != FLAT_S_REDUCE || (inputs_are_there(k, b, j, i, &second->reduce.op.inputs) &&
+                                              inputs_are_there(k, b, j, i, &second->reduce.op.neutral_inputs)));
+}
+
+/* Does it save reading something? */
+static bool is_shared(const Keeper *k, const FlatStmt *first, const FlatStmt *second)
+{
+    for (uint32_t i = 0; i < second->body.inputs.n; i++) {
+        const FlatInput *in = &second->body.inputs.at[i];
+        const bool own = in->kind == IN_ELEM ? in->ctx == second->body.ctx
+                                             : in->kind == IN_COL && flat_ctx(k->fn, in->var) == second->body.ctx;
+        if (result_read(k, first, second, in) < first->nouts ||
+            (own && flat_body_input(&first->body, in) != CORE_NO_VAR))
+            return true;
+    }
+    return false;
+}
+
+static bool body_fails(const Keeper *k, const CoreBlock *b)
+{
+    for (uint32_t i = 0; i < b->stmts.n; i++)
+        if (core_stmt_fallible(k->p->core, k->fn->scope, b->stmts.at[i]))
+            return true;
+    return false;
+}
+
+static bool may_fail(const Keeper *k, const FlatStmt *s)
+{
+    switch (s->kind) {
+    case FLAT_S_VIEWS:
+    case FLAT_S_NESTED:
+    case FLAT_S_SELECT:
+    case FLAT_S_ELEMS: return false;
+    case FLAT_S_REDUCE:
+    case FLAT_S_HOST:
+    case FLAT_S_KERNEL: return body_fails(k, s->body.block);
+    default: return true;
+    }
+}
+
+/* The statement before number i that it goes together with; i if there is none. */
+static uint32_t find_first(const Keeper *k, const FlatBlock *b, uint32_t i)
+{
+    const FlatStmt *second = b->stmts.at[i];
+    if (second->kind != FLAT_S_REDUCE && second->kind != FLAT_S_KERNEL)
+        return i;
+    for (uint32_t j = i; j-- > 0 && i - j <= NEAR;) {
+        const FlatStmt *first = b->stmts.at[j];
+        if (are_alike(k, first, second) && is_ready(k, b, j, i) && is_shared(k, first, second))
+            return j;
+        if (may_fail(k, first))
+            break;
+    }
+    return i;
+}
+
+/* ---- joining ---- */
+
+/* The second one's code behind the first one's, whose results it knows by its own names. */
+static void add_code(Keeper *k, FlatStmt *first, const FlatStmt *second)
+{
+    CoreBuilder b = {.p = k->p->core, .fn = k->fn->scope, .out = first->body.block};
+    FlatBody rest = {second->body.ctx, {0}, second->body.block};
+    for (uint32_t i = 0; i < second->body.inputs.n; i++) {
+        const FlatInput in = second->body.inputs.at[i];
+        const uint32_t at = result_read(k, first, second, &in);
+        if (at == first->nouts) {
+            vec_push(k->p->arena, &rest.inputs, in);
+        } else if (!flat_body_binds(&first->body, in.as)) {
+            CoreStmt *same = build_stmt_into(&b, CORE_ATOM, 1, &in.as);
+            same->atom = first->body.block->results[at];
+            build_emit(&b, same);
+        }
+    }
+    flat_body_add(k->p->core, k->fn->scope, &first->body, &rest);
+}
+
+/* Its values, and of the kernel's columns those that somebody still reads. */
+static void set_results(const Keeper *k, FlatStmt *to, const FlatStmt *reduce, const FlatStmt *kernel)
+{
+    const CoreAtom *values = reduce->body.block->results, *made = kernel->body.block->results;
+    FlatVar *outs = arena_array(k->p->arena, FlatVar, reduce->nouts + kernel->nouts);
+    CoreAtom *results = arena_array(k->p->arena, CoreAtom, reduce->nouts + kernel->nouts);
+    uint32_t n = 0;
+    for (; n < reduce->nouts; n++) {
+        outs[n] = reduce->outs[n];
+        results[n] = values[n];
+    }
+    for (uint32_t i = 0; i < kernel->nouts; i++)
+        if (k->reads[kernel->outs[i]] > 0) {
+            outs[n] = kernel->outs[i];
+            results[n++] = made[i];
+        }
+    to->outs = outs;
+    to->nouts = to->body.block->nresults = n;
+    to->body.block->results = results;
+}
+
+/* Views that nobody reads any more, of statements j + 1 … i - 1. */
+static void drop_views(Keeper *k, FlatBlock *b, uint32_t j, uint32_t i)
+{
+    for (uint32_t n = j + 1; n < i; n++) {
+        FlatStmt *s = b->stmts.at[n];
+        if (s->kind != FLAT_S_VIEWS)
+            continue;
+        FlatVar *columns = arena_array(k->p->arena, FlatVar, s->nouts + 1);
+        uint32_t kept = 0;
+        for (uint32_t o = 0; o < s->nouts; o++) {
+            if (k->reads[s->outs[o]] == 0) {
+                k->reads[s->arrays.arrays[o]]--;
+                continue;
+            }
+            s->outs[kept] = s->outs[o];
+            columns[kept++] = s->arrays.arrays[o];
+        }
+        s->arrays.arrays = columns;
+        s->nouts = s->arrays.n = kept;
+    }
+}
+
+/* Takes out of the block what drop_views has left empty, and statement i. */
+static void remove_statements(Keeper *k, FlatBlock *b, uint32_t j, uint32_t i)
+{
+    uint32_t n = j + 1;
+    for (uint32_t m = j + 1; m < b->stmts.n; m++) {
+        FlatStmt *s = b->stmts.at[m];
+        const bool empty = m < i && s->kind == FLAT_S_VIEWS && s->nouts == 0;
+        if (empty)
+            flat_stmt_reads(s, uncount_read, k);
+        else if (m != i)
+            b->stmts.at[n++] = s;
+    }
+    b->stmts.n = n;
+}
+
+static void join(Keeper *k, FlatBlock *b, uint32_t j, uint32_t i)
+{
+    FlatStmt *first = b->stmts.at[j], *second = b->stmts.at[i];
+    const FlatStmt old = *first;
+    const CoreBlock old_block = *first->body.block;
+    flat_stmt_reads(first, uncount_read, k);
+    flat_stmt_reads(second, uncount_read, k);
+    add_code(k, first, second);
+    if (second->kind == FLAT_S_REDUCE) {
+        first->kind = FLAT_S_REDUCE;
+        first->span = second->span;
+        first->ctx = second->ctx;
+        first->reduce = second->reduce;
+    }
+    drop_views(k, b, j, i);
+    FlatStmt was = old;
+    CoreBlock results = old_block;
+    was.body.block = &results;
+    set_results(k, first, second->kind == FLAT_S_REDUCE ? second : &was, second->kind == FLAT_S_REDUCE ? &was : second);
+    flat_stmt_reads(first, count_read, k);
+    for (uint32_t o = 0; o < first->nouts; o++)
+        k->def[first->outs[o]] = first;
+    remove_statements(k, b, j, i);
+}
+
+/* ---- blocks ---- */
+
+static void join_block(void *ctx, FlatBlock *b)
+{
+    Keeper *k = ctx;
+    for (uint32_t i = 0; i < b->stmts.n; i++) {
+        FlatStmt *s = b->stmts.at[i];
+        flat_stmt_blocks(s, join_block, k);
+        for (uint32_t o = 0; o < s->nouts; o++)
+            k->def[s->outs[o]] = s;
+        const uint32_t j = find_first(k, b, i);
+        if (j < i) {
+            join(k, b, j, i);
+            i = j;
+        }
+    }
+}
+
+void flat_keep_columns(FlatProgram *p)
+{
+    for (uint32_t i = 0; i < p->fns.n; i++) {
+        FlatFn *fn = p->fns.at[i];
+        Arena *scratch = arena_create();
+        Keeper k = {p, fn, arena_array(scratch, uint32_t, fn->vars.n + 1),
+                    arena_array(scratch, const FlatStmt *, fn->vars.n + 1)};
+        count_block(&k, fn->body);
+        join_block(&k, fn->body);
+        arena_destroy(scratch);
+    }
+}
