@@ -287,7 +287,6 @@ static bool goes_by_lane(CorePrim op, Scalar operand)
     switch (op) {
     case PRIM_DIV: return !scalar_is_float(operand);
     case PRIM_MOD:
-    case PRIM_POW:
     case PRIM_POPCOUNT:
     case PRIM_CLZ:
     case PRIM_CTZ:
@@ -298,6 +297,10 @@ static bool goes_by_lane(CorePrim op, Scalar operand)
     case PRIM_LOG:
     case PRIM_SIN:
     case PRIM_COS: return false; /* kernels/elementary.cl */
+    case PRIM_POW:
+    case PRIM_TANH:
+    case PRIM_LOG2:
+    case PRIM_LOG10: return operand != SC_F32; /* likewise */
     default: return core_prim_cost(op, operand) > CORE_MODERATE;
     }
 }

@@ -12,8 +12,11 @@ DP_KERNEL void dp_map(__global uchar *restrict heap, __global uchar *restrict ou
         s = DP_SKIP_EMPTY(s, i);
         ulong end = min(hi, DP_SEG_END(s));
 #if DP_W
-        for (; i + DP_W <= end; i += DP_W)
+        /* Where a segment's rest is narrower than a vector, the last vector begins before it: some elements are computed twice. */
+        for (const ulong last = end - DP_W; i + DP_W <= end;) {
             dp_store_w(out, i, dp_body_w(heap, i, s DP_PASS) DP_PASS_OUTS);
+            i = i < last ? min(i + DP_W, last) : end;
+        }
 #endif
         for (; i < end; i++)
             dp_store(out, i, dp_body(heap, i, s DP_PASS) DP_PASS_OUTS);
