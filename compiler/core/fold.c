@@ -352,14 +352,46 @@ static Outcome fold_convert(Fold *f, CoreAtom *out)
     return fits(from, via) || wraps ? rewrite(f, PRIM_CONVERT, x, x) : NOTHING;
 }
 
+static bool is_of_both(Fold *f, CoreAtom c, CorePrim op, CoreAtom x, CoreAtom y)
+{
+    CoreAtom a, b;
+    return came_from(f, c, op, &a, &b) && core_atom_equal(a, x) && core_atom_equal(b, y);
+}
+
+/* y < x by the order of sorting, and x is a number */
+static bool is_less_than_number(Fold *f, CoreAtom c, CoreAtom y, CoreAtom x)
+{
+    CoreAtom p, q;
+    if (!came_from(f, c, PRIM_AND, &p, &q))
+        return false;
+    return (is_of_both(f, p, PRIM_LESS_NAN_LAST, y, x) && is_of_both(f, q, PRIM_EQ, x, x)) ||
+           (is_of_both(f, q, PRIM_LESS_NAN_LAST, y, x) && is_of_both(f, p, PRIM_EQ, x, x));
+}
+
+/* As the prelude's minimum and maximum choose, of floats: the other one where one is no number, the second of equals.
+ */
+static Outcome fold_choice_of_number(Fold *f, CoreAtom c, CoreAtom x, CoreAtom y)
+{
+    CoreAtom p, q;
+    if (is_of_both(f, c, PRIM_LESS_NAN_LAST, x, y))
+        return rewrite(f, PRIM_MIN, y, x);
+    if (!came_from(f, c, PRIM_OR, &p, &q))
+        return NOTHING;
+    if ((is_less_than_number(f, p, y, x) && is_of_both(f, q, PRIM_NE, y, y)) ||
+        (is_less_than_number(f, q, y, x) && is_of_both(f, p, PRIM_NE, y, y)))
+        return rewrite(f, PRIM_MAX, y, x);
+    return NOTHING;
+}
+
 /* select (a < b) b a = max a b of integers, and the like. */
 static Outcome fold_choice_of_extreme(Fold *f, CoreAtom c, CoreAtom x, CoreAtom y)
 {
     CoreAtom a, b;
+    if (core_type_equal(core_atom_type(f->s->fn, x), core_scalar(SC_F32)) ||
+        core_type_equal(core_atom_type(f->s->fn, x), core_scalar(SC_F64)))
+        return fold_choice_of_number(f, c, x, y); /* others fail with nan, or with zeros of both signs */
     if (!came_from(f, c, PRIM_LT, &a, &b) && !came_from(f, c, PRIM_LE, &a, &b))
         return NOTHING;
-    if (scalar_is_float(core_atom_type(f->s->fn, a).scalar))
-        return NOTHING; /* nan, and zeros of both signs */
     if (core_atom_equal(a, x) && core_atom_equal(b, y))
         return rewrite(f, PRIM_MIN, x, y);
     return core_atom_equal(a, y) && core_atom_equal(b, x) ? rewrite(f, PRIM_MAX, x, y) : NOTHING;

@@ -189,8 +189,8 @@ DP_FN dp_u64 dp_to_bits_bool(dp_bool a) { return (dp_u64)a; }
     DP_FN dp_##N dp_div_##N(dp_##N a, dp_##N b) { return a / b; } \
     DP_FN dp_##N dp_mod_##N(dp_##N a, dp_##N b) { return CALL(fmod)(a, b); } \
     DP_FN dp_##N dp_pow_##N(dp_##N a, dp_##N b) { return CALL(pow)(a, b); } \
-    DP_FN dp_##N dp_min_##N(dp_##N a, dp_##N b) { return a != a || b < a ? b : a; } \
-    DP_FN dp_##N dp_max_##N(dp_##N a, dp_##N b) { return a != a || b > a ? b : a; } \
+    DP_FN dp_##N dp_min_##N(dp_##N a, dp_##N b) { return a != a ? b : (b < a ? b : a); } \
+    DP_FN dp_##N dp_max_##N(dp_##N a, dp_##N b) { return a != a ? b : (b > a ? b : a); } \
     DP_FN dp_##N dp_neg_##N(dp_##N a) { return -a; } \
     DP_FN dp_##N dp_abs_##N(dp_##N a) { return CALL(fabs)(a); } \
     DP_FN dp_##N dp_sign_##N(dp_##N a) { return (dp_##N)((a > 0) - (a < 0)); } \

@@ -270,20 +270,20 @@ DP_W_TWO(dp_size_mul_i64, i64, i64)
     DP_FN dp_##N##_w dp_abs_##N##_w(dp_##N##_w a) { return DP_W_AS(DP_W_AS(a, U) & (dp_##U)rest, N); } \
     DP_FN dp_bool_w dp_isnan_##N##_w(dp_##N##_w a) { return DP_W_MASK(a != a); } \
     DP_FN dp_bool_w dp_isinf_##N##_w(dp_##N##_w a) { return DP_W_MASK(dp_abs_##N##_w(a) == (dp_##N)INFINITY); } \
-    DP_FN dp_bool_w dp_less_nan_last_##N##_w(dp_##N##_w a, dp_##N##_w b) \
-    { \
-        return DP_W_MASK(b != b ? a == a : a < b); \
-    } \
+    DP_FN dp_bool_w dp_less_nan_last_##N##_w(dp_##N##_w a, dp_##N##_w b) { return DP_W_MASK((a == a) & ~(a >= b)); } \
     DP_FN dp_##N##_w dp_add_##N##_w(dp_##N##_w a, dp_##N##_w b) { return a + b; } \
     DP_FN dp_##N##_w dp_sub_##N##_w(dp_##N##_w a, dp_##N##_w b) { return a - b; } \
     DP_FN dp_##N##_w dp_mul_##N##_w(dp_##N##_w a, dp_##N##_w b) { return a * b; } \
     DP_FN dp_##N##_w dp_div_##N##_w(dp_##N##_w a, dp_##N##_w b) { return a / b; } \
-    DP_FN dp_##N##_w dp_min_##N##_w(dp_##N##_w a, dp_##N##_w b) { return a != a || b < a ? b : a; } \
-    DP_FN dp_##N##_w dp_max_##N##_w(dp_##N##_w a, dp_##N##_w b) { return a != a || b > a ? b : a; } \
+    DP_FN dp_##N##_w dp_min_##N##_w(dp_##N##_w a, dp_##N##_w b) { return a != a ? b : (b < a ? b : a); } \
+    DP_FN dp_##N##_w dp_max_##N##_w(dp_##N##_w a, dp_##N##_w b) { return a != a ? b : (b > a ? b : a); } \
     DP_FN dp_##N##_w dp_neg_##N##_w(dp_##N##_w a) { return -a; } \
     DP_W_FN2(N, mod) DP_W_FN2(N, atan2) DP_W_FN2(N, hypot) DP_W_FN1(N, tan) DP_W_FN1(N, asin) \
     DP_W_FN1(N, acos) DP_W_FN1(N, atan) DP_W_FN1(N, sinh) DP_W_FN1(N, cosh) DP_W_FN1(N, sqrt) \
-    DP_W_FN1(N, floor) DP_W_FN1(N, ceil) DP_W_FN1(N, trunc) DP_W_FN1(N, round) \
+    DP_FN dp_##N##_w dp_floor_##N##_w(dp_##N##_w a) { return __builtin_elementwise_floor(a); } \
+    DP_FN dp_##N##_w dp_ceil_##N##_w(dp_##N##_w a) { return __builtin_elementwise_ceil(a); } \
+    DP_FN dp_##N##_w dp_trunc_##N##_w(dp_##N##_w a) { return __builtin_elementwise_trunc(a); } \
+    DP_FN dp_##N##_w dp_round_##N##_w(dp_##N##_w a) { return __builtin_elementwise_roundeven(a); } \
     DP_FN dp_##N##_w dp_fma_##N##_w(dp_##N##_w a, dp_##N##_w b, dp_##N##_w c) \
     { \
         dp_##N##_w r; \
