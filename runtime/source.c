@@ -63,6 +63,7 @@ static void add_template(DpRt *rt, Text *t, DpKernelKind kind, uint32_t mode)
             break;
         }
         add_file(rt, t, "carry.cl");
+        add_file(rt, t, "scan_run.cl");
         add_file(rt, t, mode / MODE_WAY ? "segscan.cl" : "scan.cl");
         break;
     case DP_K_PACK: add_file(rt, t, "pack.cl"); break;
@@ -179,7 +180,7 @@ static const char *const defined_names[] = {
     "dp_scan_chunks",
     "dp_scan_carries",
     "dp_scan_write",
-    "dp_scan_block",
+    "dp_scan_run",
     "dp_scan_lanes",
     "dp_ways",
     "dp_keep",
@@ -250,9 +251,7 @@ static uint32_t vector_width(const DpRt *rt, const Instance *i)
     const uint64_t asked = dp_param(rt, PARAM_VECTORS);
     if (k->kind == DP_K_REDUCE && i->mode / MODE_WAY >= WAY_TILE)
         return dp_tile_lanes(rt, i->kernel);
-    const uint32_t way = i->mode / MODE_WAY;
-    const bool short_rows = k->kind == DP_K_SCAN && way && way != WAY_COLUMNS;
-    const bool possible = k->lanes && !short_rows && rt->device->facts.vectors && !dp_rt_group_shape(rt, i->kernel);
+    const bool possible = k->lanes && rt->device->facts.vectors && !dp_rt_group_shape(rt, i->kernel);
     const bool wanted = asked == 1 || (asked == 0 && k->vector_pays && !k->long_body);
     return possible && wanted ? k->lanes : 0;
 }

@@ -6,7 +6,8 @@ dpc=$1
 shift
 cd "$(dirname "$0")/.."
 [ $# -gt 0 ] || set -- tests/run/vector_values.dp tests/run/vector_control.dp tests/run/vector_inside.dp tests/run/tiles.dp \
-    tests/run/scan_columns.dp tests/run/vector_elementary.dp tests/run/vector_scans.dp tests/run/scan_maps.dp tests/run/keep_columns.dp tests/run/vector_gather.dp
+    tests/run/scan_columns.dp tests/run/vector_elementary.dp tests/run/vector_scans.dp tests/run/scan_maps.dp tests/run/keep_columns.dp tests/run/vector_gather.dp \
+    tests/run/vector_edges.dp
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
 failed=0

@@ -87,7 +87,6 @@ static inline ulong dp_path_segment(DP_HEAP, ulong offsets, ulong lo, ulong hi, 
 #if DP_W
 #define DP_BODY_W(i, s) dp_body_w(heap, (i), (s) DP_PASS)
 #define DP_OP_W(s, a, b) dp_op_w(heap, DP_INSTANCE(s), (a), (b) DP_PASS)
-#define DP_TRANSPOSE_FIELD(T, field) DP_TRANSPOSE(T, rows, field)
 #endif
 
 /* What a loop hands on from element to element, `v`, is held field by field: a struct of up to 16 bytes comes out of a function as one or two
@@ -112,15 +111,49 @@ static inline ulong dp_path_segment(DP_HEAP, ulong offsets, ulong lo, ulong hi, 
 #define DP_LANES_BEHIND_2(T, field) before.field = DP_BEHIND(a.field, none.field, 2);
 #define DP_LANES_BEHIND_4(T, field) before.field = DP_BEHIND(a.field, none.field, 4);
 #define DP_LANES_BEHIND_8(T, field) before.field = DP_BEHIND(a.field, none.field, 8);
-static inline dp_vec dp_scan_lanes(DP_HEAP, ulong s, dp_vec a DP_WORDS)
+static inline dp_vec dp_scan_lanes(DP_HEAP, ulong s, dp_vec a, dp_vec none DP_WORDS)
 {
-    const dp_vec none = dp_wide(DP_NEUTRAL(s));
     dp_vec before;
     DP_LANE_STEP(1) DP_LANE_STEP(2) DP_LANE_STEP(4)
 #if DP_W == 16
     DP_LANE_STEP(8)
 #endif
     return a;
+}
+
+/* `none` for it: the neutral element, which LLVM 15 must not know, as it makes slow instructions of shuffles with zeros (vpexpandd). */
+static inline dp_vec dp_none(DP_HEAP, ulong s DP_WORDS)
+{
+    volatile dp_val hidden;
+    *(dp_val *)&hidden = DP_NEUTRAL(s);
+    dp_val none = *(volatile dp_val *)&hidden;
+    return dp_wide(none);
+}
+
+/* Of two vectors, one behind the other, neighbours combined by twos. */
+#define DP_TAKE_FIRST(T, field) first.field = __builtin_shufflevector(a.field, b.field, DP_FIRST_LANES);
+#define DP_TAKE_SECOND(T, field) second.field = __builtin_shufflevector(a.field, b.field, DP_SECOND_LANES);
+static inline dp_vec dp_pairs(DP_HEAP, ulong s, dp_vec a, dp_vec b DP_WORDS)
+{
+    dp_vec first, second;
+    DP_VEC_FIELDS(DP_TAKE_FIRST)
+    DP_VEC_FIELDS(DP_TAKE_SECOND)
+    return DP_OP_W(s, first, second);
+}
+
+/* The combination of DP_W * DP_W elements from lo on, by a tree of pairs: fewer shuffles, and fewer values at a time, than blocks that are transposed. */
+static inline dp_val dp_tree(DP_HEAP, ulong lo, ulong s, dp_vec none DP_WORDS)
+{
+    dp_vec fours[DP_W / 4];
+    for (uint k = 0; k < DP_W / 4; k++, lo += 4 * DP_W) {
+        const dp_vec a = dp_pairs(heap, s, DP_BODY_W(lo, s), DP_BODY_W(lo + DP_W, s) DP_PASS);
+        const dp_vec b = dp_pairs(heap, s, DP_BODY_W(lo + 2 * DP_W, s), DP_BODY_W(lo + 3 * DP_W, s) DP_PASS);
+        fours[k] = dp_pairs(heap, s, a, b DP_PASS);
+    }
+    for (uint n = DP_W / 8; n > 0; n /= 2)
+        for (uint k = 0; k < n; k++)
+            fours[k] = dp_pairs(heap, s, fours[2 * k], fours[2 * k + 1] DP_PASS);
+    return dp_lane(dp_scan_lanes(heap, s, fours[0], none DP_PASS), DP_W - 1);
 }
 #elif DP_CPU && DP_AS_W
 static inline void dp_scan_lanes(DP_HEAP, ulong s, dp_val *a DP_WORDS)
@@ -151,15 +184,11 @@ static inline dp_val dp_run(DP_HEAP, ulong lo, ulong hi, ulong s, ulong vals, ul
         a = DP_OP_W(s, a, b);
         DP_IN_TURN(l) all = DP_OP(s, all, dp_lane(a, l));
     }
-    for (; !DP_COMMUTATIVE && hi - lo >= DP_W * DP_W; lo += DP_W * DP_W) {
-        dp_vec rows[DP_W];
-        DP_IN_TURN(l) rows[l] = DP_BODY_W(lo + l * DP_W, s);
-        DP_VEC_FIELDS(DP_TRANSPOSE_FIELD)
-        dp_vec a = rows[0];
-        for (uint k = 1; k < DP_W; k++)
-            a = DP_OP_W(s, a, rows[k]);
-        all = DP_OP(s, all, dp_lane(dp_scan_lanes(heap, s, a DP_PASS), DP_W - 1));
-    }
+    const dp_vec none = DP_COMMUTATIVE ? dp_wide(all) : dp_none(heap, s DP_PASS);
+    for (; !DP_COMMUTATIVE && hi - lo >= DP_W * DP_W; lo += DP_W * DP_W)
+        all = DP_OP(s, all, dp_tree(heap, lo, s, none DP_PASS));
+    for (; !DP_COMMUTATIVE && hi - lo >= DP_W; lo += DP_W)
+        all = DP_OP(s, all, dp_lane(dp_scan_lanes(heap, s, DP_BODY_W(lo, s), none DP_PASS), DP_W - 1));
 #elif DP_AS_W
     /* The same without vectors: code that is compiled quickly gives the bits of what takes its place. */
     const dp_val first = all;
@@ -178,10 +207,21 @@ static inline dp_val dp_run(DP_HEAP, ulong lo, ulong hi, ulong s, ulong vals, ul
     for (; !DP_COMMUTATIVE && hi - lo >= DP_AS_W * DP_AS_W; lo += DP_AS_W * DP_AS_W) {
         dp_val a[DP_AS_W];
         for (uint l = 0; l < DP_AS_W; l++) {
-            a[l] = DP_ELEMENT(lo + l * DP_AS_W, s);
-            for (ulong k = lo + l * DP_AS_W + 1; k < lo + (l + 1) * DP_AS_W; k++)
-                a[l] = DP_OP(s, a[l], DP_ELEMENT(k, s));
+            dp_val pair[DP_AS_W];
+            for (uint k = 0; k < DP_AS_W; k++)
+                pair[k] = DP_ELEMENT(lo + l * DP_AS_W + k, s);
+            for (uint d = 1; d < DP_AS_W; d *= 2)
+                for (uint k = 0; k < DP_AS_W; k += 2 * d)
+                    pair[k] = DP_OP(s, pair[k], pair[k + d]);
+            a[l] = pair[0];
         }
+        dp_scan_lanes(heap, s, a DP_PASS);
+        all = DP_OP(s, all, a[DP_AS_W - 1]);
+    }
+    for (; !DP_COMMUTATIVE && hi - lo >= DP_AS_W; lo += DP_AS_W) {
+        dp_val a[DP_AS_W];
+        for (uint l = 0; l < DP_AS_W; l++)
+            a[l] = DP_ELEMENT(lo + l, s);
         dp_scan_lanes(heap, s, a DP_PASS);
         all = DP_OP(s, all, a[DP_AS_W - 1]);
     }

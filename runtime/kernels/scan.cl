@@ -12,61 +12,10 @@
  * these into what reaches each chunk, dp_scan_write does the chunk again with that and stores. The body is evaluated twice.
  *
  * CPU: a work-item a chunk of consecutive elements; a chunk's carry needs only the elements behind its last segment start; the writer joins
- * the few carries before its own itself. Of long segments it goes by blocks in vectors (dp_scan_block), so that no element waits for the one
- * before. GPU: a work-group a chunk, in tiles: values are loaded side by side into local memory, each
+ * the few carries before its own itself. Of longer segments it goes by vectors (scan_run.cl). GPU: a work-group a chunk, in tiles: values are loaded side by side into local memory, each
  * lane scans DP_ITEMS of them, the lanes' carries are scanned, the prefixes go back the same way. Barriers stand in the tile
  * loop only, whose bounds are uniform. Empty segments have no elements and are walked over. */
-#ifndef DP_EXCLUSIVE
-#define DP_EXCLUSIVE 0
-#endif
-
 #if DP_CPU
-#if DP_W
-#define DP_LANES_REACH(T, field) reach.field = DP_BEHIND(all.field, none.field, 1);
-/* The prefixes of DP_W * DP_W elements from i on, of one segment, which v reaches; what reaches the next one. Each lane has DP_W neighbours:
- * rows of them are loaded and transposed, so that rows[k] has element k of all lanes. */
-static inline dp_val dp_scan_block(__global uchar *restrict heap, __global uchar *restrict out, ulong i, ulong s, dp_val v DP_WORDS DP_OUTS)
-{
-    dp_vec rows[DP_W], reach = dp_wide(v);
-    DP_IN_TURN(l) rows[l] = DP_BODY_W(i + l * DP_W, s);
-    DP_VEC_FIELDS(DP_TRANSPOSE_FIELD)
-    for (uint k = 1; k < DP_W; k++)
-        rows[k] = DP_OP_W(s, rows[k - 1], rows[k]);
-    const dp_vec none = reach, a = dp_scan_lanes(heap, s, rows[DP_W - 1] DP_PASS), all = DP_OP_W(s, reach, a);
-    DP_VEC_FIELDS(DP_LANES_REACH)
-    for (uint k = DP_W - 1; k > 0; k--)
-        rows[k] = DP_OP_W(s, reach, rows[DP_EXCLUSIVE ? k - 1 : k]);
-    rows[0] = DP_EXCLUSIVE ? reach : DP_OP_W(s, reach, rows[0]);
-    DP_VEC_FIELDS(DP_TRANSPOSE_FIELD)
-    DP_IN_TURN(l) DP_STORE_W(i + l * DP_W, s, rows[l]);
-    return DP_OP(s, v, dp_lane(a, DP_W - 1));
-}
-#define DP_BLOCK (DP_W * DP_W)
-#elif DP_AS_W
-/* The same without vectors. */
-static inline dp_val dp_scan_block(__global uchar *restrict heap, __global uchar *restrict out, ulong i, ulong s, dp_val v DP_WORDS DP_OUTS)
-{
-    dp_val all[DP_AS_W];
-    for (uint l = 0; l < DP_AS_W; l++) {
-        all[l] = DP_BODY(i + l * DP_AS_W, s);
-        for (uint k = 1; k < DP_AS_W; k++)
-            all[l] = DP_OP(s, all[l], DP_BODY(i + l * DP_AS_W + k, s));
-    }
-    dp_scan_lanes(heap, s, all DP_PASS);
-    for (uint l = 0; l < DP_AS_W; l++) {
-        const dp_val reach = l ? DP_OP(s, v, all[l - 1]) : v;
-        dp_val own;
-        for (uint k = 0; k < DP_AS_W; k++, i++) {
-            const dp_val x = DP_BODY(i, s), next = k ? DP_OP(s, own, x) : x;
-            DP_STORE(i, s, DP_EXCLUSIVE && !k ? reach : DP_OP(s, reach, DP_EXCLUSIVE ? own : next));
-            own = next;
-        }
-    }
-    return DP_OP(s, v, all[DP_AS_W - 1]);
-}
-#define DP_BLOCK (DP_AS_W * DP_AS_W)
-#endif
-
 DP_KERNEL void dp_scan_chunks(DP_HEAP, ulong n, ulong nseg, ulong offsets, ulong part DP_WORDS)
 {
     ulong chunk = get_global_id(0), chunks = get_global_size(0);
@@ -100,10 +49,7 @@ DP_KERNEL void dp_scan_write(__global uchar *restrict heap, __global uchar *rest
         if (i == DP_SEG_START(s))
             v = DP_NEUTRAL(s);
         const ulong end = min(hi, DP_SEG_END(s));
-#ifdef DP_BLOCK
-        for (; i + DP_BLOCK <= end; i += DP_BLOCK)
-            v = dp_scan_block(heap, out, i, s, v DP_PASS DP_PASS_OUTS);
-#endif
+        DP_SCAN_VECTORS(i, end, s, v)
         DP_HOLD()
         for (; i < end; i++) {
             DP_TAKE()

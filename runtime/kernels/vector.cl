@@ -81,7 +81,7 @@ DP_FN dp_i64_w dp_div_by_i64_w(dp_i64_w a, dp_i64 d, dp_u64 m, uint shift)
 DP_FN dp_i64_w dp_mod_by_i64_w(dp_i64_w a, dp_i64 d, dp_u64 m, uint shift) { return a - dp_div_by_i64_w(a, d, m, shift) * (dp_i64_w)(d); }
 
 /* ---- memory ---- */
-/* dp_load: all lanes may read. dp_gather: those that are on, element at[l] each. dp_near_load: those that are on, element
+/* dp_load: all lanes may read. dp_gather: those that are on, element at[l] each. dp_near_load: at least those that are on, element
  * base + l each, 0 where there is none; `out` has the lanes for which that is so. */
 #define DP_W_MEMORY(N, M) \
     typedef dp_##M dp_##N##_m __attribute__((ext_vector_type(DP_W), aligned(sizeof(dp_##M)))); \
@@ -106,6 +106,15 @@ DP_FN dp_i64_w dp_mod_by_i64_w(dp_i64_w a, dp_i64 d, dp_u64 m, uint shift) { ret
             r = *DP_AT(const dp_##N##_m, DP_ADDR(view) + (ulong)base * sizeof(dp_##M)); \
             return dp_of_memory_##N(r); \
         } \
+        const long at_most = (long)(DP_LEN(view) - DP_W), from = base < 0 ? 0 : at_most, by = (long)((ulong)base - (ulong)from); \
+        if (DP_LEN(view) >= DP_W && by > -DP_W && by < DP_W) { /* the nearest whole vector, moved by so many lanes */ \
+            const dp_i32_w number = DP_LANE_NUMBERS + (int)by; \
+            dp_##M padded[3 * DP_W] = {0}; \
+            *(dp_##N##_m *)(padded + DP_W) = *DP_AT(const dp_##N##_m, DP_ADDR(view) + (ulong)from * sizeof(dp_##M)); \
+            *out |= on & ((number < 0) | (number >= DP_W)); \
+            r = *(dp_##N##_m *)(padded + DP_W + by); \
+            return dp_of_memory_##N(r); \
+        } \
         DP_EACH_LANE(l) \
         { \
             ulong at = (ulong)base + l; \
@@ -123,40 +132,14 @@ DP_FN dp_i64_w dp_mod_by_i64_w(dp_i64_w a, dp_i64 d, dp_u64 m, uint shift) { ret
     DP_FN dp_##N##_w dp_to_memory_##N(dp_##N##_w x) { return x; } \
     DP_W_MEMORY(N, N)
 
-/* ---- transposing ---- */
-/* rows[k].field of lane l and rows[l].field of lane k change places: pairs of rows do so with neighbouring lanes, then by twos, by fours ...
- * (Eklundh, "A fast computer method for matrix transposing", 1972). */
+/* ---- pairs ---- */
+/* Of two vectors, one behind the other, each first one of two neighbours, and each second one. */
 #if DP_W == 16
-#define DP_LOW_1 0, 16, 2, 18, 4, 20, 6, 22, 8, 24, 10, 26, 12, 28, 14, 30
-#define DP_HIGH_1 1, 17, 3, 19, 5, 21, 7, 23, 9, 25, 11, 27, 13, 29, 15, 31
-#define DP_LOW_2 0, 1, 16, 17, 4, 5, 20, 21, 8, 9, 24, 25, 12, 13, 28, 29
-#define DP_HIGH_2 2, 3, 18, 19, 6, 7, 22, 23, 10, 11, 26, 27, 14, 15, 30, 31
-#define DP_LOW_4 0, 1, 2, 3, 16, 17, 18, 19, 8, 9, 10, 11, 24, 25, 26, 27
-#define DP_HIGH_4 4, 5, 6, 7, 20, 21, 22, 23, 12, 13, 14, 15, 28, 29, 30, 31
-#define DP_LOW_8 0, 1, 2, 3, 4, 5, 6, 7, 16, 17, 18, 19, 20, 21, 22, 23
-#define DP_HIGH_8 8, 9, 10, 11, 12, 13, 14, 15, 24, 25, 26, 27, 28, 29, 30, 31
+#define DP_FIRST_LANES 0, 2, 4, 6, 8, 10, 12, 14, 16, 18, 20, 22, 24, 26, 28, 30
+#define DP_SECOND_LANES 1, 3, 5, 7, 9, 11, 13, 15, 17, 19, 21, 23, 25, 27, 29, 31
 #else
-#define DP_LOW_1 0, 8, 2, 10, 4, 12, 6, 14
-#define DP_HIGH_1 1, 9, 3, 11, 5, 13, 7, 15
-#define DP_LOW_2 0, 1, 8, 9, 4, 5, 12, 13
-#define DP_HIGH_2 2, 3, 10, 11, 6, 7, 14, 15
-#define DP_LOW_4 0, 1, 2, 3, 8, 9, 10, 11
-#define DP_HIGH_4 4, 5, 6, 7, 12, 13, 14, 15
-#endif
-#define DP_TRANSPOSE_STEP(T, rows, field, d) \
-    _Pragma("unroll") for (uint k = 0; k < DP_W; k++) if (!(k & d)) \
-    { \
-        T low = rows[k].field, high = rows[k | d].field; \
-        rows[k].field = __builtin_shufflevector(low, high, DP_LOW_##d); \
-        rows[k | d].field = __builtin_shufflevector(low, high, DP_HIGH_##d); \
-    }
-#if DP_W == 16
-#define DP_TRANSPOSE(T, rows, field) \
-    DP_TRANSPOSE_STEP(T, rows, field, 1) DP_TRANSPOSE_STEP(T, rows, field, 2) DP_TRANSPOSE_STEP(T, rows, field, 4) \
-    DP_TRANSPOSE_STEP(T, rows, field, 8)
-#else
-#define DP_TRANSPOSE(T, rows, field) \
-    DP_TRANSPOSE_STEP(T, rows, field, 1) DP_TRANSPOSE_STEP(T, rows, field, 2) DP_TRANSPOSE_STEP(T, rows, field, 4)
+#define DP_FIRST_LANES 0, 2, 4, 6, 8, 10, 12, 14
+#define DP_SECOND_LANES 1, 3, 5, 7, 9, 11, 13, 15
 #endif
 
 /* ---- lanes in turn ---- */
@@ -172,6 +155,12 @@ DP_FN dp_i64_w dp_mod_by_i64_w(dp_i64_w a, dp_i64 d, dp_u64 m, uint shift) { ret
 #define DP_BEHIND_4 8, 9, 10, 11, 0, 1, 2, 3
 #endif
 #define DP_BEHIND(a, none, d) __builtin_shufflevector((a), (none), DP_BEHIND_##d)
+/* The last lane, in all. */
+#if DP_W == 16
+#define DP_LAST_LANE(a) __builtin_shufflevector((a), (a), 15, 15, 15, 15, 15, 15, 15, 15, 15, 15, 15, 15, 15, 15, 15, 15)
+#else
+#define DP_LAST_LANE(a) __builtin_shufflevector((a), (a), 7, 7, 7, 7, 7, 7, 7, 7)
+#endif
 
 /* ---- every type but bool; S: the signed integer of its width ---- */
 #define DP_W_COMPARISONS(N, S) \

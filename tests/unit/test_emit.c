@@ -243,6 +243,8 @@ static void add_kernel_templates(StrBuf *out, PlanKernelKind kind)
                                            PLAN_SCAN, PLAN_SCATTER, PLAN_HIST};
     if (kind == PLAN_REDUCE || kind == PLAN_SCAN)
         add_template(out, "kernels/carry.cl");
+    if (kind == PLAN_SCAN)
+        add_template(out, "kernels/scan_run.cl");
     if (kind == PLAN_SCATTER || kind == PLAN_HIST)
         add_template(out, "kernels/combine.cl");
     char name[64];
