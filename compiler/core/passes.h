@@ -29,8 +29,8 @@ void core_inline(CoreProgram *p);
 
 /* Mutually recursive groups become one function with a tag parameter (core_tag_type, which member; members
  * share parameters and results of equal types, the rest is zero or empty). Then functions that add something to what
- * their self calls give, or the like, get accumulators, and functions all of whose self calls are tail calls become while
- * loops and cease to be recursive. */
+ * their self calls give, or the like, get accumulators, and functions all of whose self calls are tail calls become
+ * while loops and cease to be recursive. */
 void core_merge_recursion(CoreProgram *p);
 void core_accumulators(CoreProgram *p);
 void core_tail_loops(CoreProgram *p);
@@ -38,6 +38,10 @@ void core_tail_loops(CoreProgram *p);
 /* Entries that had better know that the rows of their parameters are equally long have a version for that. True if
  * there were any: what is known there is to be simplified. */
 bool core_regular_versions(CoreProgram *p);
+
+/* Checks of positions go in front of the parallel operations that count these, where they get out of all parallel code.
+ */
+void core_hoist_checks(CoreProgram *p);
 
 /* Reductions, scans, sorts, histograms and tables of dear elements that do not change in the bodies they stand in go in
  * front of these. Would more do if all rows that such bodies are evaluated for were equally long? */

@@ -56,6 +56,7 @@ static bool run_merge_recursion(Compilation *c) { return core_merge_recursion(c-
 static bool run_accumulators(Compilation *c) { return core_accumulators(c->core), true; }
 static bool run_tail_loops(Compilation *c) { return core_tail_loops(c->core), true; }
 static bool run_regular_versions(Compilation *c) { return c->lowered |= core_regular_versions(c->core), true; }
+static bool run_hoist_checks(Compilation *c) { return core_hoist_checks(c->core), true; }
 static bool run_hoist_operations(Compilation *c) { return core_hoist_operations(c->core), true; }
 static bool run_hoist_versions(Compilation *c) { return !c->lowered || run_hoist_operations(c); }
 static bool run_open_branches(Compilation *c) { return core_open_branches(c->core), true; }
@@ -151,7 +152,8 @@ static const Pass passes[] = {
     {"fuse", STAGE_NONE, run_fuse, check_core, NULL},
     {"regular versions", STAGE_NONE, run_regular_versions, check_core, NULL},
     {"simplify, after fusion", STAGE_NONE, run_simplify, check_core, NULL},
-    {"hoist operations, after regular versions", STAGE_FUSED, run_hoist_versions, check_core, print_core},
+    {"hoist operations, after regular versions", STAGE_NONE, run_hoist_versions, check_core, NULL},
+    {"hoist checks", STAGE_FUSED, run_hoist_checks, check_core, print_core},
     {"groups as bins", STAGE_NONE, run_group_bins, check_core, NULL},
     {"lower rows", STAGE_NONE, run_lower_rows, check_core, NULL},
     {"lower operators", STAGE_NONE, run_lower_operators, check_core, NULL},
