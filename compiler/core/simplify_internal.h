@@ -2,6 +2,7 @@
  *
  *   simplify.c        the walk, control, parallel operations
  *   simplify_seq.c    rules for operations on sequences
+ *   simplify_flatten.c   small nests that are flattened
  *   fold.c            rules for scalar operations
  *   regular_dims.c    what is known of the lengths of rows
  *   facts.c           what is known at a point: replacements, lengths, available operations
@@ -123,6 +124,10 @@ bool fold_prim(Simplifier *s, CoreStmt *stmt, CoreAtom *out);
 bool simplify_seq(Simplifier *s, CoreStmt *stmt, CoreAtom *out);
 /* The length of what the statement binds to v, if it follows from its operands. */
 bool result_length(Simplifier *s, const CoreStmt *stmt, CoreVar v, CoreAtom *n);
+
+/* ---- simplify_flatten.c ---- */
+/* A flattened nest of maps over few elements is one map: emitted, and *out. */
+bool simplify_small_nest(Simplifier *s, const CoreStmt *flatten, CoreAtom *out);
 
 /* ---- simplify.c ---- */
 void simplify_emit(Simplifier *s, CoreStmt *stmt);

@@ -147,7 +147,9 @@ static bool simplify_slice(Simplifier *s, CoreStmt *stmt, CoreAtom *out)
 static bool simplify_flatten(Simplifier *s, CoreStmt *stmt, CoreAtom *out)
 {
     const CoreStmt *def = facts_def(s, stmt->length.array);
-    return def && def->kind == CORE_ARRAY && def->array.n == 1 && found(out, facts_resolve(s, def->array.items[0]));
+    if (def && def->kind == CORE_ARRAY && def->array.n == 1)
+        return found(out, facts_resolve(s, def->array.items[0]));
+    return simplify_small_nest(s, stmt, out);
 }
 
 bool simplify_seq(Simplifier *s, CoreStmt *stmt, CoreAtom *out)
