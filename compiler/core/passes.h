@@ -59,6 +59,10 @@ void core_open_branches(CoreProgram *p);
  * become one. See fuse_internal.h. */
 void core_fuse(CoreProgram *p);
 
+/* Branches of parallel code that are maps over equally many elements become maps of branches; where one is a row that
+ * stays, in a version for few of these. True if anything changed: it is to be simplified. */
+bool core_merge_branches(CoreProgram *p);
+
 /* Groups by integer keys that are only reduced become histograms, where the program's run finds the keys' range small.
  * True if there were any: their code is to be fused and simplified. */
 bool core_group_bins(CoreProgram *p);
@@ -77,6 +81,8 @@ void core_mask_updates(CoreProgram *p);
 void core_choose_loops(CoreProgram *p);
 /* Parallel code that one lane had better execute by itself becomes such code, or gets such a version. */
 void core_choose_lanes(CoreProgram *p);
+/* Cheap scalars of positions are computed in the parallel operations that read them, instead of stored for these. */
+void core_sink(CoreProgram *p);
 /* Counted loops in parallel code become while loops, unless all instances have the same count. */
 void core_lower_loops(CoreProgram *p);
 

@@ -5,7 +5,10 @@
  *     check that all rows of xss have length m                 -- from there on they have
  *
  * So the sizes of `[n][m]t` are proved where they can be, and a loop over a row has a length from outside: a regular
- * dimension. Nothing is known of the rows of branches', loops' and calls' results. */
+ * dimension. Of an `if` is known what both branches give, of a loop what its rounds keep (loop_shapes.c), nothing of
+ * calls' results.
+ *
+ * The shape of a value is what would be known of it as an element: its length, and its rows'. */
 #include "core/simplify_internal.h"
 
 /* Of a sequence's elements, and of theirs. */
@@ -38,29 +41,82 @@ void rows_bind_element(Simplifier *s, CoreVar element, CoreAtom xs)
     facts_of(s, element)->rows = rows->below;
 }
 
-/* The element of an array literal whose items are equally long. */
+/* ---- shapes ---- */
+
+const RowFacts *rows_shape(Simplifier *s, CoreAtom xs)
+{
+    CoreAtom n = core_i64(0);
+    const bool known = core_atom_type(s->fn, xs).rank > 0 && facts_length(s, xs, &n);
+    return new_rows(s, known, n, rows_of(s, xs));
+}
+
+static bool same_length(Simplifier *s, const RowFacts *x, const RowFacts *y)
+{
+    return x->known && y->known && core_atom_equal(facts_resolve(s, x->length), facts_resolve(s, y->length));
+}
+
+const RowFacts *rows_common(Simplifier *s, const RowFacts *x, const RowFacts *y)
+{
+    if (!x || !y)
+        return NULL;
+    return new_rows(s, same_length(s, x, y), x->length, rows_common(s, x->below, y->below));
+}
+
+bool rows_know_as_much(const RowFacts *x, const RowFacts *y)
+{
+    for (; y; x = x ? x->below : NULL, y = y->below)
+        if (y->known && (!x || !x->known))
+            return false;
+    return true;
+}
+
+void rows_learn_shape(Simplifier *s, CoreVar v, const RowFacts *shape)
+{
+    if (shape && shape->known)
+        facts_learn_length(s, core_var_atom(v, core_var_type(s->fn, v)), shape->length);
+    if (shape && shape->below)
+        facts_learn_rows(s, v, shape->below);
+}
+
+bool rows_shape_length(Simplifier *s, const RowFacts *shape, CoreAtom *n)
+{
+    if (shape && shape->known)
+        *n = facts_resolve(s, shape->length);
+    return shape && shape->known;
+}
+
+/* ---- results ---- */
+
 static const RowFacts *rows_of_items(Simplifier *s, const CoreStmt *stmt)
 {
-    CoreAtom first, n;
-    if (stmt->array.n == 0 || !facts_length(s, stmt->array.items[0], &first))
-        return NULL;
+    const RowFacts *all = stmt->array.n ? rows_shape(s, stmt->array.items[0]) : NULL;
     for (uint32_t i = 1; i < stmt->array.n; i++)
-        if (!facts_length(s, stmt->array.items[i], &n) || !core_atom_equal(n, first))
-            return NULL;
-    return new_rows(s, true, first, NULL);
+        all = rows_common(s, all, rows_shape(s, stmt->array.items[i]));
+    return all;
+}
+
+/* Of what a map's body, or a scatter's, gives. */
+static const RowFacts *rows_of_body(Simplifier *s, CoreAtom r)
+{
+    return r.is_const ? NULL : facts_of(s, r.var)->as_rows;
 }
 
 static const RowFacts *rows_of_result(Simplifier *s, const CoreStmt *stmt, uint32_t i)
 {
     const RowFacts *rows;
     switch (stmt->kind) {
+    case CORE_PRIM:
+        if (stmt->prim.op != PRIM_SELECT)
+            return NULL;
+        return rows_common(s, rows_of(s, stmt->prim.args[1]), rows_of(s, stmt->prim.args[2]));
+    case CORE_UPDATE: return rows_common(s, rows_of(s, stmt->update.array), rows_shape(s, stmt->update.value));
+    case CORE_SCATTER:
+        rows = rows_of_body(s, stmt->soac.body->results[i + 1]);
+        return rows_common(s, rows_of(s, stmt->soac.dests[i]), rows);
     case CORE_SLICE: return rows_of(s, stmt->slice.array);
     case CORE_ARRAY: return rows_of_items(s, stmt);
     case CORE_FLATTEN: rows = rows_of(s, stmt->length.array); return rows ? rows->below : NULL;
-    case CORE_MAP: {
-        CoreAtom r = stmt->soac.body->results[i];
-        return r.is_const ? NULL : facts_of(s, r.var)->as_rows;
-    }
+    case CORE_MAP: return rows_of_body(s, stmt->soac.body->results[i]);
     default: return NULL;
     }
 }
@@ -75,7 +131,7 @@ void rows_bind_results(Simplifier *s, const CoreStmt *stmt)
     }
 }
 
-/* ---- leaving the body of a map ---- */
+/* ---- leaving a block ---- */
 
 /* Known outside, where the variables bound so far have smaller numbers than `first`? */
 static bool is_from_outside(Simplifier *s, CoreAtom a, uint32_t first)

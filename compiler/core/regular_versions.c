@@ -10,8 +10,8 @@
  *
  * So what is written without sizes is as fast as `[n][m]f32` where the data have them: nests become regular (tiles,
  * strides instead of offsets). The runtime mostly knows how long rows are. That pays where reductions share what they
- * read (lane_shares.c), or each row makes for itself what depends on its length only (hoist_operations.c). Bodies have
- * to be small, for the program's size. */
+ * read (lane_shares.c), each row makes for itself what depends on its length only (hoist_operations.c), or a loop outside
+ * parallel code goes over rows in each round. Bodies have to be small, for the program's size. */
 #include "core/choose_lanes_internal.h"
 #include "core/lane.h"
 
@@ -22,17 +22,32 @@ enum { MOST_STATEMENTS = 400, MOST_RANK = 4 };
 
 typedef struct Look {
     const CoreFn *fn;
-    bool shares;
+    uint32_t nest; /* parallel operations around */
+    bool in_loop;  /* of rows */
+    bool pays;
 } Look;
+
+static bool keeps_rows(const CoreFn *fn, const CoreStmt *s)
+{
+    for (uint32_t i = 0; s->kind == CORE_LOOP && i < s->loop.nparams; i++)
+        if (core_var_type(fn, s->loop.params[i]).rank > 1)
+            return true;
+    return false;
+}
 
 static void look_at_block(void *ctx, CoreBlock *b)
 {
     Look *l = ctx;
-    for (uint32_t i = 0; i < b->stmts.n; i++) {
+    for (uint32_t i = 0; i < b->stmts.n && !l->pays; i++) {
         CoreStmt *s = b->stmts.at[i];
         const CoreSoac *soac = core_stmt_soac(s);
-        l->shares |= !l->shares && soac && lane_shares(l->fn, soac, soac->body, true).any;
+        const Look before = *l;
+        l->pays = soac && ((l->in_loop && l->nest > 0) || lane_shares(l->fn, soac, soac->body, true).any);
+        l->nest += soac != NULL;
+        l->in_loop |= l->nest == 0 && keeps_rows(l->fn, s);
         core_stmt_blocks(s, look_at_block, l);
+        l->nest = before.nest;
+        l->in_loop = before.in_loop;
     }
 }
 
@@ -44,7 +59,7 @@ static bool pays(CoreProgram *p, CoreFn *fn)
     if (statements > MOST_STATEMENTS)
         return false;
     look_at_block(&l, fn->body);
-    return l.shares || core_hoists_of_equal_rows(p, fn);
+    return l.pays || core_hoists_of_equal_rows(p, fn);
 }
 
 /* ---- asking ---- */

@@ -9,7 +9,6 @@
 #define SPECULATED 4 /* statements of two branches that are worth computing both */
 
 static void simplify_block(Simplifier *s, CoreBlock *b);
-static RowsLeaving simplify_rows_block(Simplifier *s, CoreBlock *b, uint32_t first);
 static void simplify_stmt(Simplifier *s, CoreStmt *stmt);
 
 static void resolve_atom(void *ctx, CoreAtom *a) { *a = facts_resolve(ctx, *a); }
@@ -114,16 +113,35 @@ static void replace_all(Simplifier *s, const CoreStmt *stmt, const CoreAtom *by)
     s->changed = true;
 }
 
-static void simplify_branch(Simplifier *s, CoreBlock *b, CoreAtom cond, bool holds)
+static RowsLeaving simplify_branch(Simplifier *s, CoreBlock *b, CoreAtom cond, bool holds, uint32_t first)
 {
     uint32_t mark = facts_mark(s);
     facts_learn(s, cond, holds);
-    simplify_block(s, b);
+    RowsLeaving shapes = simplify_rows_block(s, b, first);
     facts_undo(s, mark);
+    return shapes;
+}
+
+/* Both branches; the shapes of what they give. The first `nwas` results are known in the branches. */
+static RowsLeaving simplify_branches(Simplifier *s, CoreStmt *stmt, uint32_t nwas)
+{
+    CoreBlock *branches[2] = {stmt->if_.else_b, stmt->if_.then_b};
+    RowsLeaving shapes[2];
+    uint32_t first = s->next_order;
+    for (uint32_t holds = 2; holds-- > 0;) {
+        uint32_t mark = facts_mark(s);
+        for (uint32_t i = 0; i < nwas; i++)
+            facts_learn_value(s, stmt->vars[i], branches[holds]->results[i]);
+        shapes[holds] = simplify_branch(s, branches[holds], stmt->if_.cond, holds, first);
+        facts_undo(s, mark);
+    }
+    for (uint32_t i = 0; i < stmt->nvars; i++)
+        shapes[1][i] = rows_common(s, shapes[0][i], shapes[1][i]);
+    return shapes[1];
 }
 
 /* Where both branches give the same, or exactly the condition or its opposite, there is nothing to choose. */
-static void drop_equal_results(Simplifier *s, CoreStmt *stmt)
+static void drop_equal_results(Simplifier *s, CoreStmt *stmt, RowsLeaving *shapes)
 {
     CoreBlock *t = stmt->if_.then_b, *e = stmt->if_.else_b;
     for (uint32_t i = 0; i < stmt->nvars;) {
@@ -137,6 +155,7 @@ static void drop_equal_results(Simplifier *s, CoreStmt *stmt)
         facts_replace(s, stmt->vars[i], is_cond ? stmt->if_.cond : x);
         drop_result(s, t, i);
         drop_result(s, e, i);
+        DROP(s, *shapes, stmt->nvars, i);
         drop_var(s, stmt, i);
     }
 }
@@ -232,14 +251,14 @@ static void merge_ifs(Simplifier *s, CoreStmt *first, CoreStmt *stmt)
     stmt->if_.then_b = first->if_.then_b;
     stmt->if_.else_b = first->if_.else_b;
     s->changed = true;
-    CoreBlock *branches[2] = {stmt->if_.else_b, stmt->if_.then_b};
-    for (uint32_t holds = 0; holds < 2; holds++) {
-        uint32_t mark = facts_mark(s);
-        for (uint32_t i = 0; i < n; i++)
-            facts_learn_value(s, stmt->vars[i], branches[holds]->results[i]);
-        simplify_branch(s, branches[holds], stmt->if_.cond, holds);
-        facts_undo(s, mark);
-    }
+}
+
+/* For the variables that are left. */
+static void learn_shapes(Simplifier *s, const CoreVar *vars, uint32_t n, RowsLeaving shapes)
+{
+    for (uint32_t i = 0; i < n; i++)
+        if (!facts_of(s, vars[i])->replaced)
+            rows_learn_shape(s, vars[i], shapes[i]);
 }
 
 static void simplify_if(Simplifier *s, CoreStmt *stmt)
@@ -253,19 +272,18 @@ static void simplify_if(Simplifier *s, CoreStmt *stmt)
         return;
     }
     CoreStmt *first = mergeable_if(s, stmt);
-    if (first) {
+    const uint32_t was = first ? first->nvars : 0;
+    if (first)
         merge_ifs(s, first, stmt);
-    } else {
-        simplify_branch(s, stmt->if_.then_b, cond, true);
-        simplify_branch(s, stmt->if_.else_b, cond, false);
-    }
-    drop_equal_results(s, stmt);
+    RowsLeaving shapes = simplify_branches(s, stmt, was);
+    drop_equal_results(s, stmt, &shapes);
     if (is_select(s, stmt)) {
         emit_as_select(s, stmt);
-    } else {
+    } else if (!branch_maps(s, stmt, shapes)) {
         simplify_emit(s, stmt);
         learn_sizes(s, stmt);
     }
+    learn_shapes(s, stmt->vars, stmt->nvars, shapes);
 }
 
 /* ---- loop ---- */
@@ -316,6 +334,21 @@ static void bind_position(Simplifier *s, CoreVar v, CoreAtom bound)
     f->bound = bound;
 }
 
+RowsLeaving simplify_round(Simplifier *s, const CoreStmt *loop, RowsLeaving shapes, CoreBlock *block)
+{
+    const uint32_t mark = facts_mark(s), first = s->next_order;
+    for (uint32_t i = 0; i < loop->loop.nparams; i++)
+        facts_bind(s, loop->loop.params[i], NULL);
+    learn_shapes(s, loop->loop.params, loop->loop.nparams, shapes);
+    if (!loop->loop.cond) {
+        bind_position(s, loop->loop.index, loop->loop.count);
+        facts_learn_positive(s, loop->loop.count);
+    }
+    RowsLeaving after = simplify_rows_block(s, block, first);
+    facts_undo(s, mark);
+    return after;
+}
+
 static void simplify_loop(Simplifier *s, CoreStmt *stmt)
 {
     for (uint32_t i = 0; i < stmt->loop.nparams; i++)
@@ -329,16 +362,12 @@ static void simplify_loop(Simplifier *s, CoreStmt *stmt)
         return;
     }
     drop_constant_params(s, stmt);
-    uint32_t mark = facts_mark(s);
-    if (stmt->loop.cond) {
-        simplify_block(s, stmt->loop.cond);
-    } else {
-        bind_position(s, stmt->loop.index, stmt->loop.count);
-        facts_learn_positive(s, stmt->loop.count);
-    }
-    simplify_block(s, stmt->loop.body);
-    facts_undo(s, mark);
+    RowsLeaving shapes = loop_shapes(s, stmt);
+    if (stmt->loop.cond)
+        simplify_round(s, stmt, shapes, stmt->loop.cond);
+    simplify_round(s, stmt, shapes, stmt->loop.body);
     simplify_emit(s, stmt);
+    learn_shapes(s, stmt->vars, stmt->nvars, shapes);
 }
 
 /* ---- parallel operations ---- */
@@ -390,9 +419,11 @@ static void simplify_soac(Simplifier *s, CoreSoac *soac)
     facts_learn_positive(s, soac->domain);
     bind_position(s, soac->index, soac->domain);
     bind_elements(s, soac);
+    s->nest++;
     if (soac->guard)
         simplify_block(s, soac->guard);
     RowsLeaving rows = simplify_rows_block(s, soac->body, first);
+    s->nest--;
     facts_undo(s, mark);
     rows_left(s, soac->body, rows);
 }
@@ -401,7 +432,9 @@ static void simplify_operator(Simplifier *s, CoreLambda *op)
 {
     for (uint32_t i = 0; i < op->nparams; i++)
         facts_bind(s, op->params[i], NULL);
+    s->nest++;
     simplify_block(s, op->body);
+    s->nest--;
 }
 
 /* What an unguarded map's result i is, if it need not be computed: an input, or an earlier result. */
@@ -501,6 +534,8 @@ static bool reuse(Simplifier *s, const CoreStmt *stmt)
 
 static void simplify_parallel(Simplifier *s, CoreStmt *stmt)
 {
+    if (branch_versions(s, stmt))
+        return;
     if (stmt->kind == CORE_MAP)
         simplify_map(s, stmt);
     else
@@ -560,9 +595,7 @@ static void simplify_stmt(Simplifier *s, CoreStmt *stmt)
     }
 }
 
-/* In place: the block gets a new list of statements. What is learnt inside ends with it, except what its results are as
- * rows of a map, to be known where variables from `first` on are not. */
-static RowsLeaving simplify_rows_block(Simplifier *s, CoreBlock *b, uint32_t first)
+RowsLeaving simplify_rows_block(Simplifier *s, CoreBlock *b, uint32_t first)
 {
     CoreBlock *outer = s->out;
     uint32_t mark = facts_mark(s);
@@ -582,21 +615,23 @@ static RowsLeaving simplify_rows_block(Simplifier *s, CoreBlock *b, uint32_t fir
 
 static void simplify_block(Simplifier *s, CoreBlock *b) { simplify_rows_block(s, b, UINT32_MAX); }
 
-static bool simplify_fn(CoreProgram *p, CoreFn *fn)
+static void simplify_fn(Simplifier *s, CoreFn *fn)
 {
-    Simplifier s = {.p = p, .scratch = arena_create()};
-    facts_begin(&s, fn);
-    simplify_block(&s, fn->body);
-    arena_destroy(s.scratch);
-    return s.changed;
+    s->scratch = arena_create();
+    facts_begin(s, fn);
+    simplify_block(s, fn->body);
+    arena_destroy(s->scratch);
 }
 
 static void simplify_rounds(CoreProgram *p)
 {
     for (uint32_t round = 0; round < MOST_ROUNDS; round++) {
         bool changed = false;
-        for (uint32_t i = 0; i < p->fns.n; i++)
-            changed |= simplify_fn(p, p->fns.at[i]);
+        for (uint32_t i = 0; i < p->fns.n; i++) {
+            Simplifier s = {.p = p};
+            simplify_fn(&s, p->fns.at[i]);
+            changed |= s.changed;
+        }
         if (!dead_code(p) && !changed)
             return;
     }
@@ -609,4 +644,17 @@ void core_simplify(CoreProgram *p)
     if (hoist_invariants(p))
         simplify_rounds(p);
     core_refresh(p);
+}
+
+bool core_merge_branches(CoreProgram *p)
+{
+    bool merged = false;
+    core_refresh(p);
+    for (uint32_t i = 0; i < p->fns.n; i++) {
+        Simplifier s = {.p = p, .merges = true};
+        simplify_fn(&s, p->fns.at[i]);
+        merged |= s.merged;
+    }
+    core_refresh(p);
+    return merged;
 }

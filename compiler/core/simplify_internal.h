@@ -5,6 +5,8 @@
  *   simplify_flatten.c   small nests that are flattened
  *   fold.c            rules for scalar operations
  *   regular_dims.c    what is known of the lengths of rows
+ *   loop_shapes.c     what of that a loop keeps
+ *   branch_maps.c     maps of branches instead of branches that are maps
  *   facts.c           what is known at a point: replacements, lengths, available operations
  *   order.c           which of two numbers is the smaller one
  *   dead_code.c       afterwards, over the whole program: what nothing needs
@@ -20,6 +22,7 @@
 
 typedef struct RowFacts RowFacts; /* regular_dims.c */
 typedef struct Relation Relation; /* order.c */
+typedef struct Stays Stays;       /* branch_maps.c */
 
 /* What is known of a variable. */
 typedef struct VarFacts {
@@ -50,6 +53,13 @@ typedef struct Simplifier {
     VEC(VarFacts) vars;
     VEC(struct Undo) undo;
     Available *available;
+    uint32_t tried;     /* statements of copies that were simplified to see what they give */
+    CoreCopyMap copied; /* for copies */
+    bool merges;        /* branches that are maps become maps of branches */
+    bool merged;        /* … and some have */
+    uint32_t nest;      /* so many parallel operations are around */
+    Stays *stays;       /* in an operation of which there may be two versions, or NULL */
+    uint32_t doubled;   /* statements of such operations */
 } Simplifier;
 
 typedef struct Undo {
@@ -105,7 +115,14 @@ bool order_different(Simplifier *s, CoreAtom x, CoreAtom y);
 /* An element of xs, or the results of a statement, have just been bound. */
 void rows_bind_element(Simplifier *s, CoreVar element, CoreAtom xs);
 void rows_bind_results(Simplifier *s, const CoreStmt *stmt);
-/* Before what was learnt in a body is forgotten, and after: what its results are as rows. `first`: the number of the
+/* What a value is known to be as an element; what is known of both; is of x known whatever is known of y? From here on:
+ * v is such. NULL: nothing is known. */
+const RowFacts *rows_shape(Simplifier *s, CoreAtom xs);
+const RowFacts *rows_common(Simplifier *s, const RowFacts *x, const RowFacts *y);
+bool rows_know_as_much(const RowFacts *x, const RowFacts *y);
+void rows_learn_shape(Simplifier *s, CoreVar v, const RowFacts *shape);
+bool rows_shape_length(Simplifier *s, const RowFacts *shape, CoreAtom *n);
+/* Before what was learnt in a block is forgotten, and after: the shapes of its results. `first`: the number of the
  * first variable bound in it. */
 typedef const RowFacts **RowsLeaving;
 RowsLeaving rows_leave(Simplifier *s, const CoreBlock *body, uint32_t first);
@@ -114,6 +131,16 @@ void rows_left(Simplifier *s, const CoreBlock *body, RowsLeaving rows);
 void rows_learn_check(Simplifier *s, CoreAtom cond);
 /* A CORE_CHECK_ROWS of rows whose lengths are known needs no look at them: it is *out. */
 bool rows_simplify_check(Simplifier *s, const CoreStmt *stmt, CoreAtom *out);
+
+/* ---- loop_shapes.c ---- */
+/* The shapes that a loop's state begins with and has in each round, by parameter. */
+RowsLeaving loop_shapes(Simplifier *s, const CoreStmt *stmt);
+
+/* ---- branch_maps.c ---- */
+/* An if whose branches give sequences of known lengths: true if it became a map. */
+bool branch_maps(Simplifier *s, CoreStmt *stmt, RowsLeaving shapes);
+/* An operation in which rows may stay, while others are made: true if it has got a version in which all are made. */
+bool branch_versions(Simplifier *s, CoreStmt *stmt);
 
 /* ---- fold.c ---- */
 /* Rewrites a CORE_PRIM in place; true if it is just *out. */
@@ -130,10 +157,15 @@ bool result_length(Simplifier *s, const CoreStmt *stmt, CoreVar v, CoreAtom *n);
 bool simplify_small_nest(Simplifier *s, const CoreStmt *flatten, CoreAtom *out);
 
 /* ---- simplify.c ---- */
+/* In place: the block gets a new list of statements. What is learnt inside ends with it; the shapes of its results, as
+ * far as variables with numbers less than `first` tell them, are returned. */
+RowsLeaving simplify_rows_block(Simplifier *s, CoreBlock *b, uint32_t first);
 void simplify_emit(Simplifier *s, CoreStmt *stmt);
 /* Emits x = op a b, simplified. */
 CoreAtom simplify_emit_prim(Simplifier *s, Span span, CorePrim op, CoreAtom x, CoreAtom y);
 CoreAtom simplify_emit_select(Simplifier *s, Span span, CoreAtom cond, CoreAtom x, CoreAtom y);
+/* A loop's body or condition, where the state has these shapes; those of what it gives. */
+RowsLeaving simplify_round(Simplifier *s, const CoreStmt *loop, RowsLeaving shapes, CoreBlock *block);
 
 /* A scalar operation that cannot fail and costs about as much as an addition. */
 bool simplify_is_cheap(const CoreProgram *p, const CoreFn *fn, const CoreStmt *stmt);

@@ -40,6 +40,14 @@ static bool slice_length(Simplifier *s, const CoreStmt *slice, CoreAtom *n)
     return (core_atom_equal(a, from) && found(n, b)) || (core_atom_equal(b, from) && found(n, a));
 }
 
+static bool choice_length(Simplifier *s, const CoreStmt *stmt, CoreAtom *n)
+{
+    if (stmt->kind != CORE_PRIM || stmt->prim.op != PRIM_SELECT)
+        return false;
+    const RowFacts *x = rows_shape(s, stmt->prim.args[1]), *y = rows_shape(s, stmt->prim.args[2]);
+    return rows_shape_length(s, rows_common(s, x, y), n);
+}
+
 bool result_length(Simplifier *s, const CoreStmt *stmt, CoreVar v, CoreAtom *n)
 {
     CoreAtom other;
@@ -51,7 +59,7 @@ bool result_length(Simplifier *s, const CoreStmt *stmt, CoreVar v, CoreAtom *n)
     case LENGTH_SLICE: return slice_length(s, stmt, n);
     case LENGTH_OPERAND:
     case LENGTH_DESTS: return same_length_as(stmt, v, &other) && facts_length(s, facts_resolve(s, other), n);
-    case LENGTH_UNKNOWN: return false;
+    case LENGTH_UNKNOWN: return choice_length(s, stmt, n);
     }
     return false;
 }

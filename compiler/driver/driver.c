@@ -62,6 +62,7 @@ static bool run_hoist_versions(Compilation *c) { return !c->lowered || run_hoist
 static bool run_open_branches(Compilation *c) { return core_open_branches(c->core), true; }
 static bool run_fuse(Compilation *c) { return core_fuse(c->core), true; }
 
+static bool run_merge_branches(Compilation *c) { return c->lowered |= core_merge_branches(c->core), true; }
 static bool run_group_bins(Compilation *c) { return c->lowered |= core_group_bins(c->core), true; }
 static bool run_lower_rows(Compilation *c) { return c->lowered |= core_lower_rows(c->core), true; }
 static bool run_lower_operators(Compilation *c) { return c->lowered |= core_lower_operators(c->core), true; }
@@ -69,6 +70,7 @@ static bool run_merge_lowered(Compilation *c) { return !c->lowered || run_merge_
 static bool run_fuse_lowered(Compilation *c) { return !c->lowered || run_fuse(c); }
 static bool run_simplify_lowered(Compilation *c) { return !c->lowered || run_simplify(c); }
 static bool run_mask_updates(Compilation *c) { return core_mask_updates(c->core), true; }
+static bool run_sink(Compilation *c) { return core_sink(c->core), true; }
 static bool run_choose_loops(Compilation *c)
 {
     if (!c->flat_nests)
@@ -154,6 +156,7 @@ static const Pass passes[] = {
     {"simplify, after fusion", STAGE_NONE, run_simplify, check_core, NULL},
     {"hoist operations, after regular versions", STAGE_NONE, run_hoist_versions, check_core, NULL},
     {"hoist checks", STAGE_FUSED, run_hoist_checks, check_core, print_core},
+    {"merge branches", STAGE_NONE, run_merge_branches, check_core, NULL},
     {"groups as bins", STAGE_NONE, run_group_bins, check_core, NULL},
     {"lower rows", STAGE_NONE, run_lower_rows, check_core, NULL},
     {"lower operators", STAGE_NONE, run_lower_operators, check_core, NULL},
@@ -163,6 +166,7 @@ static const Pass passes[] = {
     {"mask updates", STAGE_NONE, run_mask_updates, check_core, NULL},
     {"choose loops", STAGE_NONE, run_choose_loops, check_core, NULL},
     {"choose lanes", STAGE_NONE, run_choose_lanes, check_core, NULL},
+    {"sink scalars", STAGE_NONE, run_sink, check_core, NULL},
     {"lower loops", STAGE_LOWERED, run_lower_loops, check_core, print_core},
     {"flatten", STAGE_NONE, run_flatten, check_flat, NULL},
     {"turn scans", STAGE_NONE, run_turn_scans, check_flat, NULL},

@@ -34,6 +34,8 @@ typedef struct Val {
     FlatVar ctx;
     CoreVar array;
     BlockTask *task;
+    bool viewed; /* VAL_ELEM: its views are also a column, for what goes over them, */
+    FlatVar column;
 } Val;
 
 typedef struct VarState {
@@ -152,6 +154,9 @@ FlatBody region_fuse_into(FlattenFn *f, BlockTask *task, const CoreAtom *atoms, 
 bool region_fusible(FlattenFn *f, BlockTask *task, const CoreAtom *atoms, uint32_t n);
 /* Stores a delayed value in its own context, so that it is a HOST or COL variable. */
 void materialise(FlattenFn *f, CoreVar v, Span span);
+/* The views of a VAL_ELEM as a column. Of rows of an array that the host knows the value stays an element: kernels that
+ * read places of a row do so by its number. */
+FlatVar element_column(FlattenFn *f, CoreVar v, Span span);
 FlatOp make_op(FlattenFn *f, const CoreLambda *op, const CoreAtom *neutral, uint32_t k, bool commutative, Span span);
 void uses_add_direct(FlattenFn *f, CoreStmt *s);
 void uses_drop_direct(FlattenFn *f, CoreStmt *s);

@@ -442,12 +442,13 @@ static bool select_array(FlattenFn *f, BlockTask *task, CoreAtom a, FlatVar *out
     if (a.is_const || task->ctx == FLAT_ROOT || atom_type(f, a).rank == 0)
         return false;
     Val v = var_state(f, a.var)->val;
-    if (v.kind != VAL_COL || v.ctx == task->ctx || !selected_from(f, task->ctx, v.ctx))
+    const bool is_column = v.kind == VAL_COL || (v.kind == VAL_ELEM && v.viewed);
+    if (!is_column || v.ctx == task->ctx || !selected_from(f, task->ctx, v.ctx))
         return false;
     FlatStmt *s = flat_emit(f, FLAT_S_SELECT, span, 1);
     s->ctx = task->ctx;
     s->arrays.arrays = arena_new(f->arena, FlatVar);
-    s->arrays.arrays[0] = v.var;
+    s->arrays.arrays[0] = v.kind == VAL_COL ? v.var : v.column;
     s->arrays.n = 1;
     *out = s->outs[0] = new_col(f, task->ctx, atom_type(f, a), f->scope->vars.at[a.var].hint);
     return true;
@@ -542,6 +543,25 @@ bool region_fusible(FlattenFn *f, BlockTask *task, const CoreAtom *atoms, uint32
     return true;
 }
 
+FlatVar element_column(FlattenFn *f, CoreVar v, Span span)
+{
+    Val val = var_state(f, v)->val;
+    if (val.viewed)
+        return val.column;
+    FlatStmt *s = flat_emit(f, FLAT_S_ELEMS, span, 1);
+    s->ctx = val.ctx;
+    s->arrays.arrays = arena_new(f->arena, FlatVar);
+    s->arrays.arrays[0] = val.var;
+    s->arrays.n = 1;
+    val.column = s->outs[0] = new_col(f, val.ctx, core_var_type(f->scope, v), f->scope->vars.at[v].hint);
+    val.viewed = true;
+    if (f->fn->vars.at[val.var].kind == FLAT_HOST)
+        set_val(f, v, val);
+    else
+        bind_value(f, v, val.column);
+    return val.column;
+}
+
 void materialise(FlattenFn *f, CoreVar v, Span span)
 {
     Val val = var_state(f, v)->val;
@@ -549,13 +569,7 @@ void materialise(FlattenFn *f, CoreVar v, Span span)
     if (val.kind == VAL_HOST || val.kind == VAL_COL)
         return;
     if (val.kind == VAL_ELEM) {
-        FlatStmt *s = flat_emit(f, FLAT_S_ELEMS, span, 1);
-        s->ctx = val.ctx;
-        s->arrays.arrays = arena_new(f->arena, FlatVar);
-        s->arrays.arrays[0] = val.var;
-        s->arrays.n = 1;
-        s->outs[0] = new_col(f, val.ctx, type, f->scope->vars.at[v].hint);
-        bind_value(f, v, s->outs[0]);
+        bind_value(f, v, element_column(f, v, span));
         return;
     }
     assert(val.kind == VAL_DELAYED_INDEX || val.kind == VAL_POSITION);

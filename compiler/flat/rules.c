@@ -37,10 +37,8 @@ static FlatVar selected_array(FlattenFn *f, BlockTask *task, CoreVar v, Span spa
 static FlatVar array_here(FlattenFn *f, BlockTask *task, CoreVar v, Span span)
 {
     Val val = var_state(f, v)->val;
-    if (val.kind == VAL_ELEM && val.ctx == task->ctx) {
-        materialise(f, v, span);
-        val = var_state(f, v)->val;
-    }
+    if (val.kind == VAL_ELEM && val.ctx == task->ctx)
+        return element_column(f, v, span);
     if (val.kind == VAL_HOST)
         return task->ctx == FLAT_ROOT ? val.var : FLAT_NO_VAR;
     if (val.kind == VAL_COL && val.ctx == task->ctx)
