@@ -415,7 +415,8 @@ static CoreAtom few_stay(Versions *v)
     stay = build_prim2(b, PRIM_MIN, stay, v->n);
     const CoreAtom change = build_prim2(b, PRIM_SUB, v->n, stay);
     const CoreAtom over = build_prim2(b, PRIM_SUB, stay, build_prim2(b, PRIM_MUL, change, core_i64(COPIES)));
-    const CoreAtom length = build_prim2(b, PRIM_MIN, v->stays.length, core_i64(WASTED + 1)); /* no product is too large */
+    const CoreAtom length =
+        build_prim2(b, PRIM_MIN, v->stays.length, core_i64(WASTED + 1)); /* no product is too large */
     return build_prim2(b, PRIM_LE, build_prim2(b, PRIM_MUL, over, length), core_i64(WASTED));
 }
 

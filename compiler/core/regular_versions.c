@@ -10,8 +10,8 @@
  *
  * So what is written without sizes is as fast as `[n][m]f32` where the data have them: nests become regular (tiles,
  * strides instead of offsets). The runtime mostly knows how long rows are. That pays where reductions share what they
- * read (lane_shares.c), each row makes for itself what depends on its length only (hoist_operations.c), or a loop outside
- * parallel code goes over rows in each round. Bodies have to be small, for the program's size. */
+ * read (lane_shares.c), each row makes for itself what depends on its length only (hoist_operations.c), or a loop
+ * outside parallel code goes over rows in each round. Bodies have to be small, for the program's size. */
 #include "core/choose_lanes_internal.h"
 #include "core/lane.h"
 
