@@ -27,6 +27,7 @@ typedef struct Move {
     CoreFn *fn;
     Arena *scratch;
     VEC(uint8_t) state; /* by variable: VarState */
+    VEC(CoreVar) known; /* those that have been given one, so that all are forgotten in no more time than that took */
     CoreStmt *from;     /* the operation whose body is looked at */
     bool equal_rows;    /* supposing that the sequences it goes over have elements of one length */
     /* Of the statement looked for: */
@@ -42,6 +43,7 @@ static void set_state(Move *m, CoreVar v, VarState state)
     while (m->state.n <= v)
         vec_push(m->scratch, &m->state, VAR_OUTSIDE);
     m->state.at[v] = (uint8_t)state;
+    vec_push(m->scratch, &m->known, v);
 }
 
 static VarState state_of(const Move *m, CoreVar v) { return v < m->state.n ? (VarState)m->state.at[v] : VAR_OUTSIDE; }
@@ -468,8 +470,8 @@ static bool find_one(Move *m, CoreStmt *s)
 
 static void forget_states(Move *m)
 {
-    for (uint32_t i = 0; i < m->state.n; i++)
-        m->state.at[i] = VAR_OUTSIDE;
+    while (m->known.n > 0)
+        m->state.at[m->known.at[--m->known.n]] = VAR_OUTSIDE;
 }
 
 /* Once: moves one operation out of the statement's bodies, to the end of `out`. */
