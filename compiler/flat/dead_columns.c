@@ -15,19 +15,6 @@ typedef struct DeadColumns {
 } DeadColumns;
 
 /* ---- reads of columns ---- */
-static void count_read(void *ctx, FlatVar v) { ((DeadColumns *)ctx)->reads[v]++; }
-static void uncount_read(void *ctx, FlatVar v) { ((DeadColumns *)ctx)->reads[v]--; }
-
-static void count_block(void *ctx, FlatBlock *b)
-{
-    DeadColumns *d = ctx;
-    for (uint32_t i = 0; i < b->nresults; i++)
-        d->reads[b->results[i]]++;
-    for (uint32_t i = 0; i < b->stmts.n; i++) {
-        flat_stmt_reads(b->stmts.at[i], count_read, d);
-        flat_stmt_blocks(b->stmts.at[i], count_block, d);
-    }
-}
 
 /* ---- what a body needs ---- */
 static void need_atom(void *ctx, CoreAtom *a)
@@ -98,11 +85,11 @@ static void drop_columns(DeadColumns *d, FlatStmt *s)
     }
     if (kept == s->nouts)
         return;
-    flat_stmt_reads(s, uncount_read, d);
+    flat_stmt_reads(s, flat_uncount_read, d->reads);
     s->nouts = b->nresults = kept;
     drop_statements(d, b);
     drop_inputs(d, &s->body.inputs);
-    flat_stmt_reads(s, count_read, d);
+    flat_stmt_reads(s, flat_count_read, d->reads);
 }
 
 /* The columns may be a list that is also the scan's. */
@@ -135,7 +122,7 @@ static void drop_in_block(void *ctx, FlatBlock *b)
             drop_views(d, s);
         const bool empty = s->kind == FLAT_S_KERNEL && s->body.block->stmts.n == 0;
         if (s->nouts == 0 && (empty || s->kind == FLAT_S_VIEWS))
-            flat_stmt_reads(s, uncount_read, d);
+            flat_stmt_reads(s, flat_uncount_read, d->reads);
         else
             b->stmts.at[--first] = s;
     }
@@ -151,7 +138,7 @@ void flat_drop_dead_columns(FlatProgram *p)
         Arena *scratch = arena_create();
         DeadColumns d = {p, fn, arena_array(scratch, uint32_t, fn->vars.n + 1),
                          arena_array(scratch, bool, fn->scope->vars.n + 1)};
-        count_block(&d, fn->body);
+        flat_count_block(d.reads, fn->body);
         drop_in_block(&d, fn->body);
         arena_destroy(scratch);
     }

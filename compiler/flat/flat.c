@@ -176,3 +176,16 @@ bool flat_ctx_is_below(const FlatFn *fn, FlatVar c, FlatVar d)
     }
     return false;
 }
+
+void flat_count_read(void *reads, FlatVar v) { ((uint32_t *)reads)[v]++; }
+void flat_uncount_read(void *reads, FlatVar v) { ((uint32_t *)reads)[v]--; }
+
+void flat_count_block(void *reads, FlatBlock *b)
+{
+    for (uint32_t i = 0; i < b->nresults; i++)
+        flat_count_read(reads, b->results[i]);
+    for (uint32_t i = 0; i < b->stmts.n; i++) {
+        flat_stmt_reads(b->stmts.at[i], flat_count_read, reads);
+        flat_stmt_blocks(b->stmts.at[i], flat_count_block, reads);
+    }
+}

@@ -279,6 +279,12 @@ void flat_stmt_reads(const FlatStmt *s, void (*f)(void *ctx, FlatVar v), void *c
 /* Calls f on the statement's blocks (branches, cond, body), on the variables that it binds for what follows (outs,
  * the outs of call sites), and on those that it binds for its own blocks (loop params, index, active). */
 void flat_stmt_blocks(const FlatStmt *s, void (*f)(void *ctx, FlatBlock *b), void *ctx);
+
+/* How often each variable is read: `reads` is a uint32_t *, by variable; of a statement by flat_stmt_reads, of a block
+ * with all in it. */
+void flat_count_read(void *reads, FlatVar v);
+void flat_uncount_read(void *reads, FlatVar v);
+void flat_count_block(void *reads, FlatBlock *b);
 void flat_stmt_binds(const FlatStmt *s, void (*f)(void *ctx, FlatVar v), void *ctx);
 void flat_stmt_params(const FlatStmt *s, void (*f)(void *ctx, FlatVar v), void *ctx);
 

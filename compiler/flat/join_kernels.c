@@ -27,20 +27,6 @@ typedef struct Joiner {
     const FlatStmt **def; /* likewise: of the block at hand, and of those around it */
 } Joiner;
 
-static void count_read(void *ctx, FlatVar v) { ((Joiner *)ctx)->reads[v]++; }
-static void uncount_read(void *ctx, FlatVar v) { ((Joiner *)ctx)->reads[v]--; }
-
-static void count_block(void *ctx, FlatBlock *b)
-{
-    Joiner *j = ctx;
-    for (uint32_t i = 0; i < b->nresults; i++)
-        j->reads[b->results[i]]++;
-    for (uint32_t i = 0; i < b->stmts.n; i++) {
-        flat_stmt_reads(b->stmts.at[i], count_read, j);
-        flat_stmt_blocks(b->stmts.at[i], count_block, j);
-    }
-}
-
 /* ---- what may be joined ---- */
 static bool is_short(const CoreBlock *b, uint32_t *n)
 {
@@ -155,12 +141,12 @@ static void append_results(const Joiner *j, FlatStmt *to, const FlatStmt *more)
 
 static void join(Joiner *j, FlatStmt *first, const FlatStmt *second)
 {
-    flat_stmt_reads(first, uncount_read, j);
-    flat_stmt_reads(second, uncount_read, j);
+    flat_stmt_reads(first, flat_uncount_read, j->reads);
+    flat_stmt_reads(second, flat_uncount_read, j->reads);
     add_names(j, &first->body, first, &second->body);
     flat_body_add(j->p->core, j->fn->scope, &first->body, &second->body);
     append_results(j, first, second);
-    flat_stmt_reads(first, count_read, j);
+    flat_stmt_reads(first, flat_count_read, j->reads);
 }
 
 /* ---- over few instances each ---- */
@@ -217,8 +203,8 @@ static bool is_made_by(const FlatStmt *s, const FlatInput *in)
 static void compute_again(Joiner *j, const FlatStmt *first, FlatStmt *second)
 {
     FlatBody body = {second->body.ctx, {0}, core_new_block(j->p->core)}, rest = second->body;
-    flat_stmt_reads(first, uncount_read, j);
-    flat_stmt_reads(second, uncount_read, j);
+    flat_stmt_reads(first, flat_uncount_read, j->reads);
+    flat_stmt_reads(second, flat_uncount_read, j->reads);
     flat_body_add(j->p->core, j->fn->scope, &body, &first->body);
     add_names(j, &body, first, &second->body);
     rest.inputs.n = 0;
@@ -229,7 +215,7 @@ static void compute_again(Joiner *j, const FlatStmt *first, FlatStmt *second)
     body.block->results = second->body.block->results;
     body.block->nresults = second->body.block->nresults;
     second->body = body;
-    flat_stmt_reads(second, count_read, j);
+    flat_stmt_reads(second, flat_count_read, j->reads);
 }
 
 /* ---- blocks ---- */
@@ -286,7 +272,7 @@ void flat_join_kernels(FlatProgram *p)
         Arena *scratch = arena_create();
         Joiner j = {p, fn, arena_array(scratch, uint32_t, fn->vars.n + 1),
                     arena_array(scratch, const FlatStmt *, fn->vars.n + 1)};
-        count_block(&j, fn->body);
+        flat_count_block(j.reads, fn->body);
         join_block(&j, fn->body);
         arena_destroy(scratch);
     }

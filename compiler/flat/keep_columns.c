@@ -24,20 +24,6 @@ typedef struct Keeper {
     const FlatStmt **def; /* likewise: of the block at hand, and of those around it */
 } Keeper;
 
-static void count_read(void *ctx, FlatVar v) { ((Keeper *)ctx)->reads[v]++; }
-static void uncount_read(void *ctx, FlatVar v) { ((Keeper *)ctx)->reads[v]--; }
-
-static void count_block(void *ctx, FlatBlock *b)
-{
-    Keeper *k = ctx;
-    for (uint32_t i = 0; i < b->nresults; i++)
-        k->reads[b->results[i]]++;
-    for (uint32_t i = 0; i < b->stmts.n; i++) {
-        flat_stmt_reads(b->stmts.at[i], count_read, k);
-        flat_stmt_blocks(b->stmts.at[i], count_block, k);
-    }
-}
-
 /* ---- what goes together ---- */
 
 static bool is_short(const CoreBlock *b, uint32_t *n)
@@ -291,7 +277,7 @@ static void remove_statements(Keeper *k, FlatBlock *b, uint32_t j, uint32_t i)
         FlatStmt *s = b->stmts.at[m];
         const bool empty = m < i && s->kind == FLAT_S_VIEWS && s->nouts == 0;
         if (empty)
-            flat_stmt_reads(s, uncount_read, k);
+            flat_stmt_reads(s, flat_uncount_read, k->reads);
         else if (m != i)
             b->stmts.at[n++] = s;
     }
@@ -303,8 +289,8 @@ static void join(Keeper *k, FlatBlock *b, uint32_t j, uint32_t i)
     FlatStmt *first = b->stmts.at[j], *second = b->stmts.at[i];
     const FlatStmt old = *first;
     const CoreBlock old_block = *first->body.block;
-    flat_stmt_reads(first, uncount_read, k);
-    flat_stmt_reads(second, uncount_read, k);
+    flat_stmt_reads(first, flat_uncount_read, k->reads);
+    flat_stmt_reads(second, flat_uncount_read, k->reads);
     add_code(k, first, second);
     if (second->kind == FLAT_S_REDUCE) {
         first->kind = FLAT_S_REDUCE;
@@ -317,7 +303,7 @@ static void join(Keeper *k, FlatBlock *b, uint32_t j, uint32_t i)
     CoreBlock results = old_block;
     was.body.block = &results;
     set_results(k, first, second->kind == FLAT_S_REDUCE ? second : &was, second->kind == FLAT_S_REDUCE ? &was : second);
-    flat_stmt_reads(first, count_read, k);
+    flat_stmt_reads(first, flat_count_read, k->reads);
     for (uint32_t o = 0; o < first->nouts; o++)
         k->def[first->outs[o]] = first;
     remove_statements(k, b, j, i);
@@ -348,7 +334,7 @@ void flat_keep_columns(FlatProgram *p)
         Arena *scratch = arena_create();
         Keeper k = {p, fn, arena_array(scratch, uint32_t, fn->vars.n + 1),
                     arena_array(scratch, const FlatStmt *, fn->vars.n + 1)};
-        count_block(&k, fn->body);
+        flat_count_block(k.reads, fn->body);
         join_block(&k, fn->body);
         arena_destroy(scratch);
     }

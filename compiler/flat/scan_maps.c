@@ -23,20 +23,6 @@ typedef struct ScanMaps {
     const FlatStmt **def; /* likewise: of the block at hand, and of those around it */
 } ScanMaps;
 
-static void count_read(void *ctx, FlatVar v) { ((ScanMaps *)ctx)->reads[v]++; }
-static void uncount_read(void *ctx, FlatVar v) { ((ScanMaps *)ctx)->reads[v]--; }
-
-static void count_block(void *ctx, FlatBlock *b)
-{
-    ScanMaps *m = ctx;
-    for (uint32_t i = 0; i < b->nresults; i++)
-        m->reads[b->results[i]]++;
-    for (uint32_t i = 0; i < b->stmts.n; i++) {
-        flat_stmt_reads(b->stmts.at[i], count_read, m);
-        flat_stmt_blocks(b->stmts.at[i], count_block, m);
-    }
-}
-
 static const FlatStmt *def_of(const ScanMaps *m, FlatVar v, FlatKind kind)
 {
     const FlatStmt *s = v < m->fn->vars.n ? m->def[v] : NULL;
@@ -302,15 +288,15 @@ static uint32_t move_scan(const ScanMaps *m, FlatBlock *b, uint32_t j, uint32_t 
 static uint32_t join(ScanMaps *m, FlatBlock *b, uint32_t j, uint32_t i)
 {
     FlatStmt *scan = b->stmts.at[j], *kernel = b->stmts.at[i];
-    flat_stmt_reads(kernel, uncount_read, m);
-    flat_stmt_reads(scan, uncount_read, m);
+    flat_stmt_reads(kernel, flat_uncount_read, m->reads);
+    flat_stmt_reads(scan, flat_uncount_read, m->reads);
     if (!flat_scan_maps(scan))
         begin_code(m, scan);
     add_code(m, scan, kernel);
-    flat_stmt_reads(scan, count_read, m);
+    flat_stmt_reads(scan, flat_count_read, m->reads);
     for (uint32_t k = j + 1; k < i; k++)
         if (is_view_of(m, b->stmts.at[k], scan) && !is_read(m, b->stmts.at[k]))
-            flat_stmt_reads(b->stmts.at[k], uncount_read, m);
+            flat_stmt_reads(b->stmts.at[k], flat_uncount_read, m->reads);
     const uint32_t behind = move_scan(m, b, j, i);
     set_results(m, scan, kernel);
     return behind;
@@ -339,7 +325,7 @@ void flat_join_scans(FlatProgram *p)
         Arena *scratch = arena_create();
         ScanMaps m = {p, fn, arena_array(scratch, uint32_t, fn->vars.n + 1),
                       arena_array(scratch, const FlatStmt *, fn->vars.n + 1)};
-        count_block(&m, fn->body);
+        flat_count_block(m.reads, fn->body);
         join_block(&m, fn->body);
         arena_destroy(scratch);
     }

@@ -19,19 +19,6 @@ typedef struct Turner {
     const FlatStmt **def; /* likewise: of the block at hand, and of those around it */
 } Turner;
 
-static void count_read(void *ctx, FlatVar v) { ((Turner *)ctx)->reads[v]++; }
-
-static void count_block(void *ctx, FlatBlock *b)
-{
-    Turner *t = ctx;
-    for (uint32_t i = 0; i < b->nresults; i++)
-        t->reads[b->results[i]]++;
-    for (uint32_t i = 0; i < b->stmts.n; i++) {
-        flat_stmt_reads(b->stmts.at[i], count_read, t);
-        flat_stmt_blocks(b->stmts.at[i], count_block, t);
-    }
-}
-
 /* ---- lengths ---- */
 
 static const FlatStmt *def_of(const Turner *t, FlatVar v, FlatKind kind)
@@ -209,7 +196,7 @@ void flat_turn_scans(FlatProgram *p)
         Arena *scratch = arena_create();
         Turner t = {p, fn, arena_array(scratch, uint32_t, fn->vars.n + 1),
                     arena_array(scratch, const FlatStmt *, fn->vars.n + 1)};
-        count_block(&t, fn->body);
+        flat_count_block(t.reads, fn->body);
         turn_block(&t, fn->body);
         arena_destroy(scratch);
     }
