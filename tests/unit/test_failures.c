@@ -293,7 +293,7 @@ static void test_cache_full(void **state)
 
 static void expect_directory(const char *xdg, const char *home, const char *tmp, const char *expected)
 {
-    char wanted[200];
+    char wanted[400];
     snprintf(wanted, sizeof wanted, "%s%s", expected[0] == '/' ? "" : folder, expected);
     xdg ? setenv("XDG_CACHE_HOME", xdg, 1) : unsetenv("XDG_CACHE_HOME");
     home ? setenv("HOME", home, 1) : unsetenv("HOME");
