@@ -514,8 +514,7 @@ typedef struct Fallibility {
 static void block_fallible(void *ctx, CoreBlock *b)
 {
     Fallibility *f = ctx;
-    for (uint32_t i = 0; i < b->stmts.n && !f->found; i++)
-        f->found = core_stmt_fallible(f->program, f->fn, b->stmts.at[i]);
+    f->found = f->found || core_block_fallible(f->program, f->fn, b);
 }
 
 static bool prim_stmt_fallible(const CoreFn *fn, const CoreStmt *s)
@@ -542,6 +541,14 @@ bool core_stmt_fallible(const CoreProgram *p, const CoreFn *fn, const CoreStmt *
     Fallibility f = {p, fn, false};
     core_stmt_blocks((CoreStmt *)(uintptr_t)s, block_fallible, &f); /* reads only */
     return f.found;
+}
+
+bool core_block_fallible(const CoreProgram *p, const CoreFn *fn, const CoreBlock *b)
+{
+    for (uint32_t i = 0; b && i < b->stmts.n; i++)
+        if (core_stmt_fallible(p, fn, b->stmts.at[i]))
+            return true;
+    return false;
 }
 
 CorePrim core_op_part(const CoreLambda *op, uint32_t i)

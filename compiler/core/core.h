@@ -393,10 +393,12 @@ void core_stmt_binders(CoreStmt *s, void (*f)(void *ctx, CoreVar *v), void *ctx)
  * `map[v]`, an array of from->vars.n atoms, holds the replacement of free variables (and receives those of
  * the bound ones). */
 CoreBlock *core_copy_block(const CoreProgram *p, CoreFn *to, const CoreFn *from, const CoreBlock *b, CoreAtom *map);
-/* Can evaluating the statement fail (its blocks included)? Calls count as fallible; loops (while) too. */
 /* ARGSORT: how many of its variables are positions, 0 or 1. */
 static inline uint32_t core_argsort_positions(const CoreStmt *s) { return s->nvars - s->argsort.ncolumns; }
+/* Can evaluating the statement fail (its blocks included)? Calls count as fallible; loops (while) too. Any of the
+ * block's (NULL: none)? */
 bool core_stmt_fallible(const CoreProgram *p, const CoreFn *fn, const CoreStmt *s);
+bool core_block_fallible(const CoreProgram *p, const CoreFn *fn, const CoreBlock *b);
 /* The soac of a statement of a kind that has one, else NULL. Its operator, if it has one. How many positions (i64) its
  * body gives in front of the values: 1 if these go somewhere. */
 CoreSoac *core_stmt_soac(const CoreStmt *s);

@@ -497,9 +497,8 @@ static bool simplify_neutral(Simplifier *s, const CoreStmt *stmt)
     for (uint32_t i = 0; i < stmt->nvars; i++)
         if (!body->results[i].is_const || !core_atom_equal(body->results[i], stmt->soac.neutral[i]))
             return false;
-    for (uint32_t i = 0; i < body->stmts.n; i++)
-        if (core_stmt_fallible(s->p, s->fn, body->stmts.at[i]))
-            return false;
+    if (core_block_fallible(s->p, s->fn, body))
+        return false;
     replace_all(s, stmt, stmt->soac.neutral);
     s->changed = true;
     return true;

@@ -10,38 +10,17 @@
  * The second is computed where the first one is, or the first one where the second one is, in each of its few
  * instances: so nothing between them may fail, and both are short and without loops. */
 #include "core/build.h"
-#include "flat/flat.h"
+#include "flat/neighbours.h"
 
 enum {
-    MOST_STATEMENTS = 24, /* of what is joined: longer code goes less well by vectors */
-    MOST_COLUMNS = 48,    /* that are read and written: arguments of a kernel are few on some devices */
-    MOST_AGAIN = 8,       /* statements that are computed several times */
-    FEW = 4,              /* times */
-    NEAR = 6              /* statements between both */
+    MOST_COLUMNS = 48, /* that are read and written: arguments of a kernel are few on some devices */
+    MOST_AGAIN = 8,    /* statements that are computed several times */
+    FEW = 4,           /* times */
+    NEAR = 6           /* statements between both */
 };
 
-typedef struct Joiner {
-    FlatProgram *p;
-    FlatFn *fn;
-    uint32_t *reads;      /* by variable */
-    const FlatStmt **def; /* likewise: of the block at hand, and of those around it */
-} Joiner;
-
 /* ---- what may be joined ---- */
-static bool is_short(const CoreBlock *b, uint32_t *n)
-{
-    for (uint32_t i = 0; i < b->stmts.n; i++) {
-        const CoreStmt *s = b->stmts.at[i];
-        const bool branches = s->kind == CORE_IF;
-        ++*n;
-        if (branches && (!is_short(s->if_.then_b, n) || !is_short(s->if_.else_b, n)))
-            return false;
-        if (!branches && s->kind != CORE_ATOM && s->kind != CORE_PRIM && s->kind != CORE_LENGTH &&
-            s->kind != CORE_INDEX && s->kind != CORE_CHECK)
-            return false;
-    }
-    return *n <= MOST_STATEMENTS;
-}
+enum { KINDS = FLAT_SHORT_BRANCHES | FLAT_SHORT_LENGTHS };
 
 static uint32_t columns_of(const FlatStmt *s) { return s->body.inputs.n + s->nouts; }
 
@@ -49,39 +28,14 @@ static uint32_t columns_of(const FlatStmt *s) { return s->body.inputs.n + s->nou
 static bool are_short(const FlatStmt *first, const FlatStmt *second)
 {
     uint32_t n = 0;
-    return is_short(first->body.block, &n) && is_short(second->body.block, &n) &&
+    return flat_is_short(first->body.block, KINDS, &n) && flat_is_short(second->body.block, KINDS, &n) &&
            columns_of(first) + columns_of(second) <= MOST_COLUMNS;
 }
 
 static bool is_joinable(const FlatStmt *s)
 {
     uint32_t n = 0;
-    return s->kind == FLAT_S_KERNEL && s->nouts > 0 && is_short(s->body.block, &n);
-}
-
-static bool body_fails(const Joiner *j, const FlatBody *body)
-{
-    for (uint32_t i = 0; i < body->block->stmts.n; i++)
-        if (core_stmt_fallible(j->p->core, j->fn->scope, body->block->stmts.at[i]))
-            return true;
-    return false;
-}
-
-static bool may_fail(const Joiner *j, const FlatStmt *s)
-{
-    switch (s->kind) {
-    case FLAT_S_VIEWS:
-    case FLAT_S_NESTED:
-    case FLAT_S_SELECT:
-    case FLAT_S_SPLIT:
-    case FLAT_S_MERGE:
-    case FLAT_S_ELEMS:
-    case FLAT_S_FLATTEN: return false;
-    case FLAT_S_PACK:
-    case FLAT_S_HOST:
-    case FLAT_S_KERNEL: return body_fails(j, &s->body);
-    default: return true;
-    }
+    return s->kind == FLAT_S_KERNEL && s->nouts > 0 && flat_is_short(s->body.block, KINDS, &n);
 }
 
 /* ---- over one context ---- */
@@ -94,7 +48,7 @@ static bool input_is_there(const FlatStmt *first, const FlatInput *in)
     return var && ctx;
 }
 
-static bool go_together(const Joiner *j, const FlatStmt *first, const FlatStmt *second)
+static bool go_together(const FlatNeighbours *j, const FlatStmt *first, const FlatStmt *second)
 {
     if (first->body.ctx != second->body.ctx || !are_short(first, second))
         return false;
@@ -108,7 +62,7 @@ static bool go_together(const Joiner *j, const FlatStmt *first, const FlatStmt *
 }
 
 /* What `from` makes is known in the body by its own names: those that the other one reads it by become the same. */
-static void add_names(Joiner *j, FlatBody *to, const FlatStmt *from, const FlatBody *reader)
+static void add_names(FlatNeighbours *j, FlatBody *to, const FlatStmt *from, const FlatBody *reader)
 {
     CoreBuilder b = {.p = j->p->core, .fn = j->fn->scope, .out = to->block};
     for (uint32_t i = 0; i < reader->inputs.n; i++) {
@@ -123,7 +77,7 @@ static void add_names(Joiner *j, FlatBody *to, const FlatStmt *from, const FlatB
     }
 }
 
-static void append_results(const Joiner *j, FlatStmt *to, const FlatStmt *more)
+static void append_results(const FlatNeighbours *j, FlatStmt *to, const FlatStmt *more)
 {
     const uint32_t n = to->nouts + more->nouts;
     FlatVar *outs = arena_array(j->p->arena, FlatVar, n);
@@ -139,7 +93,7 @@ static void append_results(const Joiner *j, FlatStmt *to, const FlatStmt *more)
     to->nouts = to->body.block->nresults = n;
 }
 
-static void join(Joiner *j, FlatStmt *first, const FlatStmt *second)
+static void join(FlatNeighbours *j, FlatStmt *first, const FlatStmt *second)
 {
     flat_stmt_reads(first, flat_uncount_read, j->reads);
     flat_stmt_reads(second, flat_uncount_read, j->reads);
@@ -150,17 +104,11 @@ static void join(Joiner *j, FlatStmt *first, const FlatStmt *second)
 }
 
 /* ---- over few instances each ---- */
-static const FlatStmt *def_of(const Joiner *j, FlatVar v, FlatKind kind)
-{
-    const FlatStmt *s = v < j->fn->vars.n ? j->def[v] : NULL;
-    return s && s->kind == kind ? s : NULL;
-}
-
 /* Has each instance of the context's parent the same few of it, at least one? */
-static bool is_few(const Joiner *j, FlatVar ctx)
+static bool is_few(const FlatNeighbours *j, FlatVar ctx)
 {
-    const FlatStmt *nested = def_of(j, ctx, FLAT_S_NESTED);
-    const FlatStmt *host = nested ? def_of(j, nested->nested.source, FLAT_S_HOST) : NULL;
+    const FlatStmt *nested = flat_def(j, ctx, FLAT_S_NESTED);
+    const FlatStmt *host = nested ? flat_def(j, nested->nested.source, FLAT_S_HOST) : NULL;
     for (uint32_t i = 0; host && i < host->nouts; i++)
         if (host->outs[i] == nested->nested.source) {
             const CoreAtom n = host->body.block->results[i];
@@ -177,11 +125,11 @@ static uint32_t reads_of(const FlatBody *body, FlatVar v)
     return n;
 }
 
-static bool goes_into(const Joiner *j, const FlatStmt *first, const FlatStmt *second)
+static bool goes_into(const FlatNeighbours *j, const FlatStmt *first, const FlatStmt *second)
 {
     uint32_t again = 0;
     if (flat_ctx(j->fn, second->body.ctx) != first->body.ctx || !is_few(j, second->body.ctx) ||
-        !is_short(first->body.block, &again) || again > MOST_AGAIN || !are_short(first, second))
+        !flat_is_short(first->body.block, KINDS, &again) || again > MOST_AGAIN || !are_short(first, second))
         return false;
     for (uint32_t i = 0; i < first->body.inputs.n; i++)
         if (first->body.inputs.at[i].kind != IN_COL && first->body.inputs.at[i].kind != IN_HOST)
@@ -200,7 +148,7 @@ static bool is_made_by(const FlatStmt *s, const FlatInput *in)
     return false;
 }
 
-static void compute_again(Joiner *j, const FlatStmt *first, FlatStmt *second)
+static void compute_again(FlatNeighbours *j, const FlatStmt *first, FlatStmt *second)
 {
     FlatBody body = {second->body.ctx, {0}, core_new_block(j->p->core)}, rest = second->body;
     flat_stmt_reads(first, flat_uncount_read, j->reads);
@@ -226,7 +174,7 @@ static void remove_statement(FlatBlock *b, uint32_t i)
 }
 
 /* Joins statement i with one before it; says which of both goes, or b->stmts.n. */
-static uint32_t join_with_earlier(Joiner *j, FlatBlock *b, uint32_t i)
+static uint32_t join_with_earlier(FlatNeighbours *j, FlatBlock *b, uint32_t i)
 {
     FlatStmt *second = b->stmts.at[i];
     for (uint32_t k = i; k-- > 0 && i - k <= NEAR && is_joinable(second);) {
@@ -234,15 +182,14 @@ static uint32_t join_with_earlier(Joiner *j, FlatBlock *b, uint32_t i)
         const bool kernel = is_joinable(first);
         if (kernel && go_together(j, first, second)) {
             join(j, first, second);
-            for (uint32_t o = 0; o < first->nouts; o++)
-                j->def[first->outs[o]] = first;
+            flat_note_defs(j, first);
             return i;
         }
         if (kernel && goes_into(j, first, second)) {
             compute_again(j, first, second);
             return k;
         }
-        if (may_fail(j, first))
+        if (flat_stmt_fallible(j, first))
             break;
     }
     return b->stmts.n;
@@ -250,12 +197,11 @@ static uint32_t join_with_earlier(Joiner *j, FlatBlock *b, uint32_t i)
 
 static void join_block(void *ctx, FlatBlock *b)
 {
-    Joiner *j = ctx;
+    FlatNeighbours *j = ctx;
     for (uint32_t i = 0; i < b->stmts.n; i++) {
         FlatStmt *s = b->stmts.at[i];
         flat_stmt_blocks(s, join_block, j);
-        for (uint32_t k = 0; k < s->nouts; k++)
-            j->def[s->outs[k]] = s;
+        flat_note_defs(j, s);
         for (uint32_t gone; (gone = join_with_earlier(j, b, i)) < b->stmts.n;) {
             remove_statement(b, gone);
             i--;
@@ -265,15 +211,4 @@ static void join_block(void *ctx, FlatBlock *b)
     }
 }
 
-void flat_join_kernels(FlatProgram *p)
-{
-    for (uint32_t i = 0; i < p->fns.n; i++) {
-        FlatFn *fn = p->fns.at[i];
-        Arena *scratch = arena_create();
-        Joiner j = {p, fn, arena_array(scratch, uint32_t, fn->vars.n + 1),
-                    arena_array(scratch, const FlatStmt *, fn->vars.n + 1)};
-        flat_count_block(j.reads, fn->body);
-        join_block(&j, fn->body);
-        arena_destroy(scratch);
-    }
-}
+void flat_join_kernels(FlatProgram *p) { flat_each_body(p, join_block); }

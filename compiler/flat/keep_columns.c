@@ -9,38 +9,16 @@
  * without loops, so that they still go by vectors. Not with operators that end early, which do not see all elements,
  * and not where lengths are summed (plan/lower_lengths.c) or asked for (plan/row_checks.c). */
 #include "core/build.h"
-#include "flat/flat.h"
+#include "flat/neighbours.h"
 
 enum {
-    MOST_STATEMENTS = 24, /* of both */
-    MOST_COLUMNS = 40,    /* that are read and written: arguments of a kernel are few on some devices */
-    NEAR = 12             /* statements between both */
+    MOST_COLUMNS = 40, /* that are read and written: arguments of a kernel are few on some devices */
+    NEAR = 12          /* statements between both */
 };
-
-typedef struct Keeper {
-    FlatProgram *p;
-    FlatFn *fn;
-    uint32_t *reads;      /* by variable */
-    const FlatStmt **def; /* likewise: of the block at hand, and of those around it */
-} Keeper;
 
 /* ---- what goes together ---- */
 
-static bool is_short(const CoreBlock *b, uint32_t *n)
-{
-    for (uint32_t i = 0; i < b->stmts.n; i++) {
-        const CoreStmt *s = b->stmts.at[i];
-        const bool branches = s->kind == CORE_IF;
-        ++*n;
-        if (branches && (!is_short(s->if_.then_b, n) || !is_short(s->if_.else_b, n)))
-            return false;
-        if (!branches && s->kind != CORE_ATOM && s->kind != CORE_PRIM && s->kind != CORE_INDEX && s->kind != CORE_CHECK)
-            return false;
-    }
-    return *n <= MOST_STATEMENTS;
-}
-
-static bool are_numbers(const Keeper *k, const FlatStmt *s)
+static bool are_numbers(const FlatNeighbours *k, const FlatStmt *s)
 {
     for (uint32_t i = 0; i < s->nouts; i++)
         if (k->fn->vars.at[s->outs[i]].type.rank > 0)
@@ -61,13 +39,13 @@ static bool sums_lengths(const FlatOp *op)
     return false;
 }
 
-static bool may_keep(const Keeper *k, const FlatStmt *reduce)
+static bool may_keep(const FlatNeighbours *k, const FlatStmt *reduce)
 {
     const FlatOp *op = &reduce->reduce.op;
     return are_numbers(k, reduce) && !core_op_settles(k->fn->scope, &op->op) && !sums_lengths(op);
 }
 
-static bool may_be_kept(const Keeper *k, const FlatStmt *kernel)
+static bool may_be_kept(const FlatNeighbours *k, const FlatStmt *kernel)
 {
     return are_numbers(k, kernel) && !flat_loads_go_across(k->fn, kernel);
 }
@@ -75,38 +53,23 @@ static bool may_be_kept(const Keeper *k, const FlatStmt *kernel)
 static uint32_t columns_of(const FlatStmt *s) { return s->body.inputs.n + s->nouts; }
 
 /* Is one a reduction, the other a kernel over the same instances, and both fit for one kernel? */
-static bool are_alike(const Keeper *k, const FlatStmt *first, const FlatStmt *second)
+static bool are_alike(const FlatNeighbours *k, const FlatStmt *first, const FlatStmt *second)
 {
     const bool reduces = first->kind == FLAT_S_REDUCE;
     const FlatStmt *reduce = reduces ? first : second, *kernel = reduces ? second : first;
     uint32_t n = 0;
     return reduce->kind == FLAT_S_REDUCE && kernel->kind == FLAT_S_KERNEL && reduce->body.ctx == kernel->body.ctx &&
-           is_short(first->body.block, &n) && is_short(second->body.block, &n) &&
+           flat_is_short(first->body.block, FLAT_SHORT_BRANCHES, &n) &&
+           flat_is_short(second->body.block, FLAT_SHORT_BRANCHES, &n) &&
            columns_of(first) + columns_of(second) <= MOST_COLUMNS && may_keep(k, reduce) && may_be_kept(k, kernel);
 }
 
 /* ---- what the second one reads ---- */
 
-static const FlatStmt *def_of(const Keeper *k, FlatVar v) { return v < k->fn->vars.n ? k->def[v] : NULL; }
-
-/* The column of the body's own context that the input reads at each instance's own place; or FLAT_NO_VAR. */
-static FlatVar column_read(const Keeper *k, const FlatStmt *s, const FlatInput *in)
-{
-    if (in->kind == IN_COL)
-        return flat_ctx(k->fn, in->var) == s->body.ctx ? in->var : FLAT_NO_VAR;
-    const FlatStmt *views = in->kind == IN_ELEM && in->ctx == s->body.ctx ? def_of(k, in->var) : NULL;
-    if (!views || views->kind != FLAT_S_VIEWS || views->ctx != in->ctx)
-        return FLAT_NO_VAR;
-    for (uint32_t i = 0; i < views->nouts; i++)
-        if (views->outs[i] == in->var)
-            return views->arrays.arrays[i];
-    return FLAT_NO_VAR;
-}
-
 /* Which result of the first one the input is; first->nouts if none. */
-static uint32_t result_read(const Keeper *k, const FlatStmt *first, const FlatStmt *second, const FlatInput *in)
+static uint32_t result_read(const FlatNeighbours *k, const FlatStmt *first, const FlatStmt *second, const FlatInput *in)
 {
-    const FlatVar column = column_read(k, second, in);
+    const FlatVar column = flat_column_read(k, &second->body, in);
     uint32_t i = 0;
     while (i < first->nouts && first->outs[i] != column)
         i++;
@@ -130,7 +93,8 @@ static bool bound_between(const FlatBlock *b, uint32_t from, uint32_t to, FlatVa
     return false;
 }
 
-static bool inputs_are_there(const Keeper *k, const FlatBlock *b, uint32_t j, uint32_t i, const FlatInputs *inputs)
+static bool inputs_are_there(const FlatNeighbours *k, const FlatBlock *b, uint32_t j, uint32_t i,
+                             const FlatInputs *inputs)
 {
     const FlatStmt *first = b->stmts.at[j], *second = b->stmts.at[i];
     for (uint32_t n = 0; n < inputs->n; n++) {
@@ -145,7 +109,7 @@ static bool inputs_are_there(const Keeper *k, const FlatBlock *b, uint32_t j, ui
     return true;
 }
 
-static bool is_ready(const Keeper *k, const FlatBlock *b, uint32_t j, uint32_t i)
+static bool is_ready(const FlatNeighbours *k, const FlatBlock *b, uint32_t j, uint32_t i)
 {
     const FlatStmt *second = b->stmts.at[i];
     return inputs_are_there(k, b, j, i, &second->body.inputs) &&
@@ -154,7 +118,7 @@ static bool is_ready(const Keeper *k, const FlatBlock *b, uint32_t j, uint32_t i
 }
 
 /* Does it save reading something? */
-static bool is_shared(const Keeper *k, const FlatStmt *first, const FlatStmt *second)
+static bool is_shared(const FlatNeighbours *k, const FlatStmt *first, const FlatStmt *second)
 {
     for (uint32_t i = 0; i < second->body.inputs.n; i++) {
         const FlatInput *in = &second->body.inputs.at[i];
@@ -167,30 +131,8 @@ static bool is_shared(const Keeper *k, const FlatStmt *first, const FlatStmt *se
     return false;
 }
 
-static bool body_fails(const Keeper *k, const CoreBlock *b)
-{
-    for (uint32_t i = 0; i < b->stmts.n; i++)
-        if (core_stmt_fallible(k->p->core, k->fn->scope, b->stmts.at[i]))
-            return true;
-    return false;
-}
-
-static bool may_fail(const Keeper *k, const FlatStmt *s)
-{
-    switch (s->kind) {
-    case FLAT_S_VIEWS:
-    case FLAT_S_NESTED:
-    case FLAT_S_SELECT:
-    case FLAT_S_ELEMS: return false;
-    case FLAT_S_REDUCE:
-    case FLAT_S_HOST:
-    case FLAT_S_KERNEL: return body_fails(k, s->body.block);
-    default: return true;
-    }
-}
-
 /* The statement before number i that it goes together with; i if there is none. */
-static uint32_t find_first(const Keeper *k, const FlatBlock *b, uint32_t i)
+static uint32_t find_first(const FlatNeighbours *k, const FlatBlock *b, uint32_t i)
 {
     const FlatStmt *second = b->stmts.at[i];
     if (second->kind != FLAT_S_REDUCE && second->kind != FLAT_S_KERNEL)
@@ -199,7 +141,7 @@ static uint32_t find_first(const Keeper *k, const FlatBlock *b, uint32_t i)
         const FlatStmt *first = b->stmts.at[j];
         if (are_alike(k, first, second) && is_ready(k, b, j, i) && is_shared(k, first, second))
             return j;
-        if (may_fail(k, first))
+        if (flat_stmt_fallible(k, first))
             break;
     }
     return i;
@@ -208,7 +150,7 @@ static uint32_t find_first(const Keeper *k, const FlatBlock *b, uint32_t i)
 /* ---- joining ---- */
 
 /* The second one's code behind the first one's, whose results it knows by its own names. */
-static void add_code(Keeper *k, FlatStmt *first, const FlatStmt *second)
+static void add_code(FlatNeighbours *k, FlatStmt *first, const FlatStmt *second)
 {
     CoreBuilder b = {.p = k->p->core, .fn = k->fn->scope, .out = first->body.block};
     FlatBody rest = {second->body.ctx, {0}, second->body.block};
@@ -227,7 +169,7 @@ static void add_code(Keeper *k, FlatStmt *first, const FlatStmt *second)
 }
 
 /* Its values, and of the kernel's columns those that somebody still reads. */
-static void set_results(const Keeper *k, FlatStmt *to, const FlatStmt *reduce, const FlatStmt *kernel)
+static void set_results(const FlatNeighbours *k, FlatStmt *to, const FlatStmt *reduce, const FlatStmt *kernel)
 {
     const CoreAtom *values = reduce->body.block->results, *made = kernel->body.block->results;
     FlatVar *outs = arena_array(k->p->arena, FlatVar, reduce->nouts + kernel->nouts);
@@ -248,7 +190,7 @@ static void set_results(const Keeper *k, FlatStmt *to, const FlatStmt *reduce, c
 }
 
 /* Views that nobody reads any more, of statements j + 1 … i - 1. */
-static void drop_views(Keeper *k, FlatBlock *b, uint32_t j, uint32_t i)
+static void drop_views(FlatNeighbours *k, FlatBlock *b, uint32_t j, uint32_t i)
 {
     for (uint32_t n = j + 1; n < i; n++) {
         FlatStmt *s = b->stmts.at[n];
@@ -270,7 +212,7 @@ static void drop_views(Keeper *k, FlatBlock *b, uint32_t j, uint32_t i)
 }
 
 /* Takes out of the block what drop_views has left empty, and statement i. */
-static void remove_statements(Keeper *k, FlatBlock *b, uint32_t j, uint32_t i)
+static void remove_statements(FlatNeighbours *k, FlatBlock *b, uint32_t j, uint32_t i)
 {
     uint32_t n = j + 1;
     for (uint32_t m = j + 1; m < b->stmts.n; m++) {
@@ -284,7 +226,7 @@ static void remove_statements(Keeper *k, FlatBlock *b, uint32_t j, uint32_t i)
     b->stmts.n = n;
 }
 
-static void join(Keeper *k, FlatBlock *b, uint32_t j, uint32_t i)
+static void join(FlatNeighbours *k, FlatBlock *b, uint32_t j, uint32_t i)
 {
     FlatStmt *first = b->stmts.at[j], *second = b->stmts.at[i];
     const FlatStmt old = *first;
@@ -304,8 +246,7 @@ static void join(Keeper *k, FlatBlock *b, uint32_t j, uint32_t i)
     was.body.block = &results;
     set_results(k, first, second->kind == FLAT_S_REDUCE ? second : &was, second->kind == FLAT_S_REDUCE ? &was : second);
     flat_stmt_reads(first, flat_count_read, k->reads);
-    for (uint32_t o = 0; o < first->nouts; o++)
-        k->def[first->outs[o]] = first;
+    flat_note_defs(k, first);
     remove_statements(k, b, j, i);
 }
 
@@ -313,12 +254,11 @@ static void join(Keeper *k, FlatBlock *b, uint32_t j, uint32_t i)
 
 static void join_block(void *ctx, FlatBlock *b)
 {
-    Keeper *k = ctx;
+    FlatNeighbours *k = ctx;
     for (uint32_t i = 0; i < b->stmts.n; i++) {
         FlatStmt *s = b->stmts.at[i];
         flat_stmt_blocks(s, join_block, k);
-        for (uint32_t o = 0; o < s->nouts; o++)
-            k->def[s->outs[o]] = s;
+        flat_note_defs(k, s);
         const uint32_t j = find_first(k, b, i);
         if (j < i) {
             join(k, b, j, i);
@@ -327,15 +267,4 @@ static void join_block(void *ctx, FlatBlock *b)
     }
 }
 
-void flat_keep_columns(FlatProgram *p)
-{
-    for (uint32_t i = 0; i < p->fns.n; i++) {
-        FlatFn *fn = p->fns.at[i];
-        Arena *scratch = arena_create();
-        Keeper k = {p, fn, arena_array(scratch, uint32_t, fn->vars.n + 1),
-                    arena_array(scratch, const FlatStmt *, fn->vars.n + 1)};
-        flat_count_block(k.reads, fn->body);
-        join_block(&k, fn->body);
-        arena_destroy(scratch);
-    }
-}
+void flat_keep_columns(FlatProgram *p) { flat_each_body(p, join_block); }

@@ -8,30 +8,16 @@
  * place, and so do the views of what is still read: nothing between may read them, or fail where the scan may. Not both
  * of the scan and the kernel may fail, as the scan of all elements is done before the kernel of any. */
 #include "core/build.h"
-#include "flat/flat.h"
+#include "flat/neighbours.h"
 
 enum {
-    MOST_STATEMENTS = 24, /* of what is made of the prefixes: it should not keep a scan from going by vectors */
-    MOST_COLUMNS = 48,    /* that are read and written: arguments of a kernel are few on some devices */
-    NEAR = 16             /* statements between both */
+    MOST_COLUMNS = 48, /* that are read and written: arguments of a kernel are few on some devices */
+    NEAR = 16          /* statements between both */
 };
-
-typedef struct ScanMaps {
-    FlatProgram *p;
-    FlatFn *fn;
-    uint32_t *reads;      /* by variable */
-    const FlatStmt **def; /* likewise: of the block at hand, and of those around it */
-} ScanMaps;
-
-static const FlatStmt *def_of(const ScanMaps *m, FlatVar v, FlatKind kind)
-{
-    const FlatStmt *s = v < m->fn->vars.n ? m->def[v] : NULL;
-    return s && s->kind == kind ? s : NULL;
-}
 
 /* ---- which scan, which kernel ---- */
 
-static bool are_numbers(const ScanMaps *m, const FlatStmt *s)
+static bool are_numbers(const FlatNeighbours *m, const FlatStmt *s)
 {
     for (uint32_t i = 0; i < s->nouts; i++)
         if (m->fn->vars.at[s->outs[i]].type.rank > 0)
@@ -39,50 +25,15 @@ static bool are_numbers(const ScanMaps *m, const FlatStmt *s)
     return s->nouts > 0;
 }
 
-/* The column of the body's own context that the input reads at each instance's own place. */
-static FlatVar column_read(const ScanMaps *m, const FlatStmt *kernel, const FlatInput *in)
+static const FlatStmt *scan_read(const FlatNeighbours *m, const FlatStmt *kernel, const FlatInput *in)
 {
-    if (in->kind == IN_COL)
-        return in->var;
-    const FlatStmt *views = in->kind == IN_ELEM ? def_of(m, in->var, FLAT_S_VIEWS) : NULL;
-    if (!views || in->ctx != kernel->body.ctx || views->ctx != in->ctx)
-        return FLAT_NO_VAR;
-    for (uint32_t i = 0; i < views->nouts; i++)
-        if (views->outs[i] == in->var)
-            return views->arrays.arrays[i];
-    return FLAT_NO_VAR;
-}
-
-static const FlatStmt *scan_read(const ScanMaps *m, const FlatStmt *kernel, const FlatInput *in)
-{
-    const FlatVar column = column_read(m, kernel, in);
-    const FlatStmt *scan = column == FLAT_NO_VAR ? NULL : def_of(m, column, FLAT_S_SCAN);
+    const FlatVar column = flat_column_read(m, &kernel->body, in);
+    const FlatStmt *scan = column == FLAT_NO_VAR ? NULL : flat_def(m, column, FLAT_S_SCAN);
     return scan && scan->body.ctx == kernel->body.ctx && flat_ctx(m->fn, column) == kernel->body.ctx ? scan : NULL;
 }
 
-static bool block_fails(const ScanMaps *m, const CoreBlock *b)
-{
-    for (uint32_t i = 0; b && i < b->stmts.n; i++)
-        if (core_stmt_fallible(m->p->core, m->fn->scope, b->stmts.at[i]))
-            return true;
-    return false;
-}
-
-static bool scan_fails(const ScanMaps *m, const FlatStmt *scan)
-{
-    return block_fails(m, scan->body.block) || block_fails(m, scan->reduce.op.op.body) ||
-           block_fails(m, scan->reduce.then.block);
-}
-
-static bool may_fail(const ScanMaps *m, const FlatStmt *s)
-{
-    if (s->kind == FLAT_S_HOST || s->kind == FLAT_S_KERNEL || s->kind == FLAT_S_PACK)
-        return block_fails(m, s->body.block);
-    return s->kind != FLAT_S_VIEWS && s->kind != FLAT_S_ELEMS && s->kind != FLAT_S_SELECT;
-}
-
 /* Running sums of lengths whose sum and least are taken beside them (plan/lower_lengths.c) stay what they are. */
-static bool is_of_lengths(const ScanMaps *m, const FlatBlock *b, uint32_t j)
+static bool is_of_lengths(const FlatNeighbours *m, const FlatBlock *b, uint32_t j)
 {
     const FlatStmt *scan = b->stmts.at[j];
     for (uint32_t k = 0; scan->reduce.exclusive && scan->body.block->stmts.n == 0 && k < j; k++) {
@@ -94,18 +45,8 @@ static bool is_of_lengths(const ScanMaps *m, const FlatBlock *b, uint32_t j)
     return false;
 }
 
-static bool is_short(const CoreBlock *b)
-{
-    for (uint32_t i = 0; i < b->stmts.n; i++) {
-        const CoreKind kind = b->stmts.at[i]->kind;
-        if (kind != CORE_ATOM && kind != CORE_PRIM && kind != CORE_LENGTH && kind != CORE_INDEX && kind != CORE_CHECK)
-            return false;
-    }
-    return b->stmts.n <= MOST_STATEMENTS;
-}
-
 typedef struct Reading {
-    const ScanMaps *m;
+    const FlatNeighbours *n;
     const FlatStmt *scan;
     bool found;
 } Reading;
@@ -114,14 +55,14 @@ typedef struct Reading {
 static void note_read(void *ctx, FlatVar v)
 {
     Reading *r = ctx;
-    const FlatStmt *views = def_of(r->m, v, FLAT_S_VIEWS);
-    r->found |= def_of(r->m, v, FLAT_S_SCAN) == r->scan;
+    const FlatStmt *views = flat_def(r->n, v, FLAT_S_VIEWS);
+    r->found |= flat_def(r->n, v, FLAT_S_SCAN) == r->scan;
     for (uint32_t i = 0; views && i < views->arrays.n; i++)
-        r->found |= def_of(r->m, views->arrays.arrays[i], FLAT_S_SCAN) == r->scan;
+        r->found |= flat_def(r->n, views->arrays.arrays[i], FLAT_S_SCAN) == r->scan;
 }
 
 /* Does the kernel read what the scan stores elsewhere than at its own places? */
-static bool reads_elsewhere(const ScanMaps *m, const FlatStmt *scan, const FlatStmt *kernel)
+static bool reads_elsewhere(const FlatNeighbours *m, const FlatStmt *scan, const FlatStmt *kernel)
 {
     Reading r = {m, scan, false};
     for (uint32_t i = 0; i < kernel->body.inputs.n; i++) {
@@ -132,44 +73,44 @@ static bool reads_elsewhere(const ScanMaps *m, const FlatStmt *scan, const FlatS
     return r.found;
 }
 
-static bool goes_into(const ScanMaps *m, const FlatStmt *scan, const FlatStmt *kernel)
+static bool goes_into(const FlatNeighbours *m, const FlatStmt *scan, const FlatStmt *kernel)
 {
     const FlatBody *then = &scan->reduce.then;
     const uint32_t columns = scan->body.inputs.n + scan->reduce.op.inputs.n + scan->reduce.op.neutral_inputs.n +
                              then->inputs.n + scan->nouts + kernel->body.inputs.n + kernel->nouts;
-    const uint32_t before = then->block ? then->block->stmts.n : 0;
+    uint32_t statements = then->block ? then->block->stmts.n : 0;
     return !flat_scan_turns(m->fn, scan) && are_numbers(m, scan) && are_numbers(m, kernel) &&
-           is_short(kernel->body.block) && before + kernel->body.block->stmts.n <= MOST_STATEMENTS &&
-           columns <= MOST_COLUMNS && !reads_elsewhere(m, scan, kernel) &&
-           !(scan_fails(m, scan) && block_fails(m, kernel->body.block));
+           flat_is_short(kernel->body.block, FLAT_SHORT_LENGTHS, &statements) && columns <= MOST_COLUMNS &&
+           !reads_elsewhere(m, scan, kernel) &&
+           !(flat_stmt_fallible(m, scan) && flat_body_fallible(m, kernel->body.block));
 }
 
 /* ---- what stands between ---- */
 
 static void note_block(void *ctx, FlatBlock *b) { ((Reading *)ctx)->found |= b->stmts.n > 0; }
 
-static bool is_view_of(const ScanMaps *m, const FlatStmt *s, const FlatStmt *scan)
+static bool is_view_of(const FlatNeighbours *m, const FlatStmt *s, const FlatStmt *scan)
 {
     if (s->kind != FLAT_S_VIEWS || s->ctx != scan->body.ctx)
         return false;
     for (uint32_t i = 0; i < s->arrays.n; i++)
-        if (def_of(m, s->arrays.arrays[i], FLAT_S_SCAN) != scan)
+        if (flat_def(m, s->arrays.arrays[i], FLAT_S_SCAN) != scan)
             return false;
     return true;
 }
 
-static bool may_pass(const ScanMaps *m, const FlatStmt *scan, const FlatStmt *s)
+static bool may_pass(const FlatNeighbours *m, const FlatStmt *scan, const FlatStmt *s)
 {
     if (is_view_of(m, s, scan))
         return true;
     Reading r = {m, scan, false};
     flat_stmt_reads(s, note_read, &r);
     flat_stmt_blocks(s, note_block, &r);
-    return !r.found && !(may_fail(m, s) && scan_fails(m, scan));
+    return !r.found && !(flat_stmt_fallible(m, s) && flat_stmt_fallible(m, scan));
 }
 
 /* Where in front of kernel i stands a scan that the kernel may become part of; i if there is none. */
-static uint32_t find_scan(const ScanMaps *m, const FlatBlock *b, uint32_t i)
+static uint32_t find_scan(const FlatNeighbours *m, const FlatBlock *b, uint32_t i)
 {
     const FlatStmt *kernel = b->stmts.at[i];
     for (uint32_t k = 0; kernel->kind == FLAT_S_KERNEL && k < kernel->body.inputs.n; k++) {
@@ -187,10 +128,13 @@ static uint32_t find_scan(const ScanMaps *m, const FlatBlock *b, uint32_t i)
 
 /* ---- joining ---- */
 
-static CoreAtom var_atom(const ScanMaps *m, CoreVar v) { return core_var_atom(v, core_var_type(m->fn->scope, v)); }
+static CoreAtom var_atom(const FlatNeighbours *m, CoreVar v)
+{
+    return core_var_atom(v, core_var_type(m->fn->scope, v));
+}
 
 /* A scan that stores its prefixes, said in other words. */
-static void begin_code(ScanMaps *m, FlatStmt *scan)
+static void begin_code(FlatNeighbours *m, FlatStmt *scan)
 {
     const uint32_t k = scan->reduce.op.k;
     FlatBody *then = &scan->reduce.then;
@@ -214,13 +158,14 @@ static uint32_t position_of(const FlatStmt *s, FlatVar v)
 }
 
 /* The kernel's statements behind the scan's own code: its inputs that are what the scan stores get these values. */
-static void add_code(ScanMaps *m, FlatStmt *scan, const FlatStmt *kernel)
+static void add_code(FlatNeighbours *m, FlatStmt *scan, const FlatStmt *kernel)
 {
     CoreBuilder b = {.p = m->p->core, .fn = m->fn->scope, .out = scan->reduce.then.block};
     FlatBody rest = {kernel->body.ctx, {0}, kernel->body.block};
     for (uint32_t i = 0; i < kernel->body.inputs.n; i++) {
         FlatInput in = kernel->body.inputs.at[i];
-        const FlatVar column = scan_read(m, kernel, &in) == scan ? column_read(m, kernel, &in) : FLAT_NO_VAR;
+        const FlatVar column =
+            scan_read(m, kernel, &in) == scan ? flat_column_read(m, &kernel->body, &in) : FLAT_NO_VAR;
         const uint32_t at = position_of(scan, column);
         if (at == scan->nouts) {
             vec_push(m->p->arena, &rest.inputs, in);
@@ -234,7 +179,7 @@ static void add_code(ScanMaps *m, FlatStmt *scan, const FlatStmt *kernel)
 }
 
 /* What others read of what the scan has stored, then the kernel's results. */
-static void set_results(ScanMaps *m, FlatStmt *scan, const FlatStmt *kernel)
+static void set_results(FlatNeighbours *m, FlatStmt *scan, const FlatStmt *kernel)
 {
     CoreBlock *b = scan->reduce.then.block;
     FlatVar *outs = arena_array(m->p->arena, FlatVar, scan->nouts + kernel->nouts);
@@ -255,7 +200,7 @@ static void set_results(ScanMaps *m, FlatStmt *scan, const FlatStmt *kernel)
     scan->nouts = b->nresults = n;
 }
 
-static bool is_read(const ScanMaps *m, const FlatStmt *s)
+static bool is_read(const FlatNeighbours *m, const FlatStmt *s)
 {
     for (uint32_t i = 0; i < s->nouts; i++)
         if (m->reads[s->outs[i]] > 0)
@@ -264,7 +209,7 @@ static bool is_read(const ScanMaps *m, const FlatStmt *s)
 }
 
 /* Scan j and the views of it take the place of kernel i; the number of the first statement behind them. */
-static uint32_t move_scan(const ScanMaps *m, FlatBlock *b, uint32_t j, uint32_t i)
+static uint32_t move_scan(const FlatNeighbours *m, FlatBlock *b, uint32_t j, uint32_t i)
 {
     FlatStmt *scan = b->stmts.at[j], *views[NEAR];
     uint32_t kept = j, nviews = 0;
@@ -285,7 +230,7 @@ static uint32_t move_scan(const ScanMaps *m, FlatBlock *b, uint32_t j, uint32_t 
     return behind;
 }
 
-static uint32_t join(ScanMaps *m, FlatBlock *b, uint32_t j, uint32_t i)
+static uint32_t join(FlatNeighbours *m, FlatBlock *b, uint32_t j, uint32_t i)
 {
     FlatStmt *scan = b->stmts.at[j], *kernel = b->stmts.at[i];
     flat_stmt_reads(kernel, flat_uncount_read, m->reads);
@@ -306,27 +251,15 @@ static uint32_t join(ScanMaps *m, FlatBlock *b, uint32_t j, uint32_t i)
 
 static void join_block(void *ctx, FlatBlock *b)
 {
-    ScanMaps *m = ctx;
+    FlatNeighbours *m = ctx;
     for (uint32_t i = 0; i < b->stmts.n; i++) {
         FlatStmt *s = b->stmts.at[i];
         flat_stmt_blocks(s, join_block, m);
-        for (uint32_t k = 0; k < s->nouts; k++)
-            m->def[s->outs[k]] = s;
+        flat_note_defs(m, s);
         const uint32_t j = find_scan(m, b, i);
         if (j < i)
             i = join(m, b, j, i) - 1;
     }
 }
 
-void flat_join_scans(FlatProgram *p)
-{
-    for (uint32_t i = 0; i < p->fns.n; i++) {
-        FlatFn *fn = p->fns.at[i];
-        Arena *scratch = arena_create();
-        ScanMaps m = {p, fn, arena_array(scratch, uint32_t, fn->vars.n + 1),
-                      arena_array(scratch, const FlatStmt *, fn->vars.n + 1)};
-        flat_count_block(m.reads, fn->body);
-        join_block(&m, fn->body);
-        arena_destroy(scratch);
-    }
-}
+void flat_join_scans(FlatProgram *p) { flat_each_body(p, join_block); }

@@ -10,27 +10,14 @@
  * Where the loads of the scan's body lie side by side for neighbouring columns, so do then its stores, and neither the
  * prefixes nor their views are stored once more. n is 0 in c3 where m is 0, which comes to the same. The scan moves to
  * the kernel's place: nothing between may fail. */
-#include "flat/flat.h"
-
-typedef struct Turner {
-    FlatProgram *p;
-    FlatFn *fn;
-    uint32_t *reads;      /* by variable */
-    const FlatStmt **def; /* likewise: of the block at hand, and of those around it */
-} Turner;
+#include "flat/neighbours.h"
 
 /* ---- lengths ---- */
 
-static const FlatStmt *def_of(const Turner *t, FlatVar v, FlatKind kind)
-{
-    const FlatStmt *s = v < t->fn->vars.n ? t->def[v] : NULL;
-    return s && s->kind == kind ? s : NULL;
-}
-
 /* The length, a HOST number, by which the context is nested; or FLAT_NO_VAR. */
-static FlatVar length_of(const Turner *t, FlatVar ctx)
+static FlatVar length_of(const FlatNeighbours *t, FlatVar ctx)
 {
-    const FlatStmt *s = def_of(t, ctx, FLAT_S_NESTED);
+    const FlatStmt *s = flat_def(t, ctx, FLAT_S_NESTED);
     if (!s || t->fn->vars.at[s->nested.source].kind != FLAT_HOST || t->fn->vars.at[s->nested.source].type.rank > 0)
         return FLAT_NO_VAR;
     return s->nested.source;
@@ -60,9 +47,9 @@ static const CoreStmt *prim_of(const FlatStmt *host, CoreAtom a, CorePrim op)
 static bool is_zero(CoreAtom a) { return a.is_const && a.bits == 0; }
 
 /* Is `length` n, or 0 where m is 0? */
-static bool is_length_unless(const Turner *t, FlatVar length, FlatVar n, FlatVar m)
+static bool is_length_unless(const FlatNeighbours *t, FlatVar length, FlatVar n, FlatVar m)
 {
-    const FlatStmt *host = def_of(t, length, FLAT_S_HOST);
+    const FlatStmt *host = flat_def(t, length, FLAT_S_HOST);
     if (length == n || !host)
         return length == n;
     uint32_t which = 0;
@@ -93,7 +80,7 @@ static bool is_position(const FlatStmt *s, CoreAtom a, FlatVar ctx)
 }
 
 /* The array that the kernel turns: its only result is a[pos in c4][pos in c3]. */
-static FlatVar turned_array(const Turner *t, const FlatStmt *s)
+static FlatVar turned_array(const FlatNeighbours *t, const FlatStmt *s)
 {
     const CoreBlock *b = s->body.block;
     if (s->kind != FLAT_S_KERNEL || s->nouts != 1 || b->stmts.n != 2 || b->results[0].is_const)
@@ -111,15 +98,15 @@ static FlatVar turned_array(const Turner *t, const FlatStmt *s)
 }
 
 /* Of an array that only one statement reads, made of views of the column: that column, which nobody else reads. */
-static FlatVar column_of(const Turner *t, FlatVar array)
+static FlatVar column_of(const FlatNeighbours *t, FlatVar array)
 {
-    const FlatStmt *s = array == FLAT_NO_VAR ? NULL : def_of(t, array, FLAT_S_VIEWS);
+    const FlatStmt *s = array == FLAT_NO_VAR ? NULL : flat_def(t, array, FLAT_S_VIEWS);
     if (!s || s->nouts != 1 || t->reads[array] != 1 || t->reads[s->arrays.arrays[0]] != 1)
         return FLAT_NO_VAR;
     return s->arrays.arrays[0];
 }
 
-static bool is_rectangle(const Turner *t, FlatVar ctx)
+static bool is_rectangle(const FlatNeighbours *t, FlatVar ctx)
 {
     FlatVar up = ctx == FLAT_ROOT ? FLAT_ROOT : flat_ctx(t->fn, ctx);
     return up != FLAT_ROOT && up != FLAT_NO_VAR && flat_ctx(t->fn, up) == FLAT_ROOT &&
@@ -127,10 +114,10 @@ static bool is_rectangle(const Turner *t, FlatVar ctx)
 }
 
 /* The scan whose prefixes the kernel turns, and nothing else reads; or NULL. */
-static const FlatStmt *turned_scan(const Turner *t, const FlatStmt *kernel)
+static const FlatStmt *turned_scan(const FlatNeighbours *t, const FlatStmt *kernel)
 {
     const FlatVar prefixes = column_of(t, column_of(t, turned_array(t, kernel)));
-    const FlatStmt *scan = prefixes == FLAT_NO_VAR ? NULL : def_of(t, prefixes, FLAT_S_SCAN);
+    const FlatStmt *scan = prefixes == FLAT_NO_VAR ? NULL : flat_def(t, prefixes, FLAT_S_SCAN);
     if (!scan || scan->nouts != 1 || !is_rectangle(t, scan->body.ctx) || !is_rectangle(t, kernel->body.ctx))
         return NULL;
     FlatVar c1 = flat_ctx(t->fn, scan->body.ctx), c3 = flat_ctx(t->fn, kernel->body.ctx);
@@ -141,20 +128,8 @@ static const FlatStmt *turned_scan(const Turner *t, const FlatStmt *kernel)
 
 /* ---- blocks ---- */
 
-static bool may_fail(const Turner *t, const FlatStmt *s)
-{
-    if (s->kind == FLAT_S_VIEWS || s->kind == FLAT_S_NESTED)
-        return false;
-    if (s->kind != FLAT_S_HOST)
-        return true;
-    for (uint32_t i = 0; i < s->body.block->stmts.n; i++)
-        if (core_stmt_fallible(t->p->core, t->fn->scope, s->body.block->stmts.at[i]))
-            return true;
-    return false;
-}
-
 /* The scan, statement j, takes the place of kernel i. */
-static void turn(Turner *t, FlatBlock *b, uint32_t j, uint32_t i)
+static void turn(FlatNeighbours *t, FlatBlock *b, uint32_t j, uint32_t i)
 {
     FlatStmt *scan = b->stmts.at[j], *kernel = b->stmts.at[i];
     const FlatVar array = turned_array(t, kernel), column = column_of(t, array);
@@ -171,33 +146,21 @@ static void turn(Turner *t, FlatBlock *b, uint32_t j, uint32_t i)
 
 static void turn_block(void *ctx, FlatBlock *b)
 {
-    Turner *t = ctx;
+    FlatNeighbours *t = ctx;
     for (uint32_t i = 0; i < b->stmts.n; i++) {
         FlatStmt *s = b->stmts.at[i];
         flat_stmt_blocks(s, turn_block, t);
-        for (uint32_t k = 0; k < s->nouts; k++)
-            t->def[s->outs[k]] = s;
+        flat_note_defs(t, s);
         const FlatStmt *scan = turned_scan(t, s);
         uint32_t j = i;
-        while (scan && j > 0 && b->stmts.at[j] != scan && (j == i || !may_fail(t, b->stmts.at[j])))
+        while (scan && j > 0 && b->stmts.at[j] != scan && (j == i || !flat_stmt_fallible(t, b->stmts.at[j])))
             j--;
         if (!scan || b->stmts.at[j] != scan)
             continue;
         turn(t, b, j, i);
-        t->def[scan->outs[0]] = scan;
+        flat_note_defs(t, scan);
         i -= 3; /* the scan's old place and both views have gone in front of the new one */
     }
 }
 
-void flat_turn_scans(FlatProgram *p)
-{
-    for (uint32_t i = 0; i < p->fns.n; i++) {
-        FlatFn *fn = p->fns.at[i];
-        Arena *scratch = arena_create();
-        Turner t = {p, fn, arena_array(scratch, uint32_t, fn->vars.n + 1),
-                    arena_array(scratch, const FlatStmt *, fn->vars.n + 1)};
-        flat_count_block(t.reads, fn->body);
-        turn_block(&t, fn->body);
-        arena_destroy(scratch);
-    }
-}
+void flat_turn_scans(FlatProgram *p) { flat_each_body(p, turn_block); }

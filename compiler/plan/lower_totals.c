@@ -81,19 +81,11 @@ static bool add_number(const Lower *w, const FlatBody *body, CoreAtom a, LengthF
            add_number(w, body, s->prim.args[1], to);
 }
 
-static bool body_fails(const Lower *w, const FlatBody *body)
-{
-    for (uint32_t i = 0; i < body->block->stmts.n; i++)
-        if (core_stmt_fallible(w->plan->program->core, w->flat->scope, body->block->stmts.at[i]))
-            return true;
-    return false;
-}
-
 static void find_forms(Lower *w, const FlatStmt *s)
 {
     if (s->kind != FLAT_S_KERNEL || s->body.ctx == FLAT_ROOT)
         return;
-    const bool fails = body_fails(w, &s->body);
+    const bool fails = core_block_fallible(w->plan->program->core, w->flat->scope, s->body.block);
     for (uint32_t i = 0; i < s->nouts; i++) {
         CoreType t = lower_info(w, s->outs[i])->type;
         CoreAtom result = s->body.block->results[i];

@@ -1,0 +1,78 @@
+#include "flat/neighbours.h"
+
+void flat_each_body(FlatProgram *p, void (*block)(void *neighbours, FlatBlock *b))
+{
+    for (uint32_t i = 0; i < p->fns.n; i++) {
+        FlatFn *fn = p->fns.at[i];
+        Arena *scratch = arena_create();
+        FlatNeighbours n = {p, fn, arena_array(scratch, uint32_t, fn->vars.n + 1),
+                            arena_array(scratch, const FlatStmt *, fn->vars.n + 1)};
+        flat_count_block(n.reads, fn->body);
+        block(&n, fn->body);
+        arena_destroy(scratch);
+    }
+}
+
+void flat_note_defs(FlatNeighbours *n, const FlatStmt *s)
+{
+    for (uint32_t i = 0; i < s->nouts; i++)
+        n->def[s->outs[i]] = s;
+}
+
+const FlatStmt *flat_def(const FlatNeighbours *n, FlatVar v, FlatKind kind)
+{
+    const FlatStmt *s = v < n->fn->vars.n ? n->def[v] : NULL;
+    return s && s->kind == kind ? s : NULL;
+}
+
+FlatVar flat_column_read(const FlatNeighbours *n, const FlatBody *body, const FlatInput *in)
+{
+    if (in->kind == IN_COL)
+        return flat_ctx(n->fn, in->var) == body->ctx ? in->var : FLAT_NO_VAR;
+    const FlatStmt *views = in->kind == IN_ELEM && in->ctx == body->ctx ? flat_def(n, in->var, FLAT_S_VIEWS) : NULL;
+    for (uint32_t i = 0; views && views->ctx == in->ctx && i < views->nouts; i++)
+        if (views->outs[i] == in->var)
+            return views->arrays.arrays[i];
+    return FLAT_NO_VAR;
+}
+
+bool flat_body_fallible(const FlatNeighbours *n, const CoreBlock *b)
+{
+    return core_block_fallible(n->p->core, n->fn->scope, b);
+}
+
+bool flat_stmt_fallible(const FlatNeighbours *n, const FlatStmt *s)
+{
+    switch (s->kind) {
+    case FLAT_S_VIEWS:
+    case FLAT_S_NESTED:
+    case FLAT_S_SELECT:
+    case FLAT_S_SPLIT:
+    case FLAT_S_MERGE:
+    case FLAT_S_ELEMS:
+    case FLAT_S_FLATTEN: return false;
+    case FLAT_S_PACK:
+    case FLAT_S_HOST:
+    case FLAT_S_KERNEL: return flat_body_fallible(n, s->body.block);
+    case FLAT_S_REDUCE:
+    case FLAT_S_SCAN:
+        return flat_body_fallible(n, s->body.block) || flat_body_fallible(n, s->reduce.op.op.body) ||
+               flat_body_fallible(n, s->reduce.then.block);
+    default: return true;
+    }
+}
+
+bool flat_is_short(const CoreBlock *b, uint32_t kinds, uint32_t *count)
+{
+    kinds |= 1u << CORE_ATOM | 1u << CORE_PRIM | 1u << CORE_INDEX | 1u << CORE_CHECK;
+    for (uint32_t i = 0; i < b->stmts.n; i++) {
+        const CoreStmt *s = b->stmts.at[i];
+        if (!(kinds >> s->kind & 1))
+            return false;
+        if (s->kind == CORE_IF &&
+            (!flat_is_short(s->if_.then_b, kinds, count) || !flat_is_short(s->if_.else_b, kinds, count)))
+            return false;
+    }
+    *count += b->stmts.n;
+    return *count <= FLAT_SHORT;
+}
