@@ -157,8 +157,23 @@ static uint32_t launches_of(const CoreStmt *loop)
     return n ? n : 1;
 }
 
-/* Rounds up to which a loop is short. */
-static uint32_t few_rounds(const CoreStmt *loop) { return (FEWEST - 1) / launches_of(loop); }
+static void look_for_loop(void *ctx, CoreBlock *block)
+{
+    for (uint32_t i = 0; i < block->stmts.n; i++) {
+        CoreStmt *s = block->stmts.at[i];
+        *(bool *)ctx |= s->kind == CORE_LOOP && !core_stmt_is_scalar(s);
+        if (!core_stmt_soac(s))
+            core_stmt_blocks(s, look_for_loop, ctx);
+    }
+}
+
+/* Rounds up to which a loop is short: none where they are loops themselves. */
+static uint32_t few_rounds(const CoreStmt *loop)
+{
+    bool loops = false;
+    look_for_loop(&loops, loop->loop.body);
+    return loops ? 0 : (FEWEST - 1) / launches_of(loop);
+}
 
 /* ---- the two versions ---- */
 

@@ -61,8 +61,8 @@ CoreVar lane_memory(const Lane *l, CoreVar v)
 static bool in_place(const Lane *l, const CoreStmt *s)
 {
     const LaneVar *array = lane_var(l, s->update.array.var), *out = lane_var(l, s->vars[0]);
-    return (l->strip ? array->owned : array->rank == 1) && !array->shared && array->repetition == out->repetition &&
-           array->last_use == out->bound_at;
+    const bool last = l->strip ? array->owned && out->reads_last : array->rank == 1 && array->last_use == out->bound_at;
+    return last && !array->shared && array->repetition == out->repetition;
 }
 
 /* ---- binding and using ---- */
@@ -70,7 +70,11 @@ static bool in_place(const Lane *l, const CoreStmt *s)
 static LaneVar *bind(Lane *l, CoreVar v)
 {
     LaneVar *info = lane_var(l, v);
-    *info = (LaneVar){.of = v, .repetition = l->repetition, .bound_at = l->position, .last_use = l->position};
+    *info = (LaneVar){.of = v,
+                      .repetition = l->repetition,
+                      .bound_at = l->position,
+                      .last_use = l->position,
+                      .reads_last = info->reads_last};
     return info;
 }
 
@@ -268,15 +272,36 @@ static bool lane_slice(Lane *l, const CoreStmt *s)
     return true;
 }
 
+static bool occurs_once(const CoreAtom *atoms, uint32_t n, CoreAtom a)
+{
+    uint32_t times = 0;
+    for (uint32_t i = 0; i < n; i++)
+        times += core_atom_equal(atoms[i], a);
+    return times == 1;
+}
+
+/* Is the branch's result i an array of the lane's own that nobody else has? */
+static bool hands_on(const Lane *l, const CoreBlock *branch, uint32_t i)
+{
+    const CoreAtom a = branch->results[i];
+    const LaneVar *v = a.is_const ? NULL : lane_var(l, a.var);
+    return v && v->owned && !v->shared && v->repetition == l->repetition &&
+           occurs_once(branch->results, branch->nresults, a);
+}
+
 static bool lane_if(Lane *l, const CoreStmt *s)
 {
     if (!lane_block(l, s->if_.then_b) || !lane_block(l, s->if_.else_b))
         return false;
     for (uint32_t i = 0; i < s->nvars; i++) {
         CoreAtom a = s->if_.then_b->results[i], b = s->if_.else_b->results[i];
-        share_all(l, (CoreAtom[]){a, b}, 2);
+        const bool owned =
+            lane_var(l, s->vars[i])->reads_last && hands_on(l, s->if_.then_b, i) && hands_on(l, s->if_.else_b, i);
+        if (!owned)
+            share_all(l, (CoreAtom[]){a, b}, 2);
         if (!same_shape(shape_of(l, a), shape_of(l, b)) || !bind_like(l, s->vars[i], a))
             return false;
+        lane_var(l, s->vars[i])->owned = owned;
     }
     return true;
 }
@@ -289,14 +314,6 @@ static bool is_alien(const Lane *l, CoreVar v)
         if (l->alien.at[i] == v)
             return true;
     return false;
-}
-
-static bool occurs_once(const CoreAtom *atoms, uint32_t n, CoreAtom a)
-{
-    uint32_t times = 0;
-    for (uint32_t i = 0; i < n; i++)
-        times += core_atom_equal(atoms[i], a);
-    return times == 1;
 }
 
 /* Is the next state an array that a round makes or hands on, and nobody else's? Then it is the lane's own in every
@@ -326,7 +343,7 @@ static bool takes_over(const Lane *l, const CoreStmt *s, uint32_t i)
 {
     const CoreAtom from = s->loop.inits[i];
     const LaneVar *state = lane_var(l, s->loop.params[i]), *v = from.is_const ? NULL : lane_var(l, from.var);
-    return state->owned && v && v->owned && !v->shared && v->last_use == state->bound_at &&
+    return state->owned && v && v->owned && !v->shared && state->reads_last &&
            v->repetition == lane_var(l, s->vars[i])->repetition && occurs_once(s->loop.inits, s->loop.nparams, from);
 }
 
@@ -580,8 +597,41 @@ static void settle_updates(void *ctx, CoreBlock *b)
     }
 }
 
+static bool mark_written(Lane *l, CoreAtom a)
+{
+    LaneVar *v = lane_var(l, lane_memory(l, a.var));
+    const bool changed = !v->written;
+    v->written = true;
+    return changed;
+}
+
+typedef struct Spreading {
+    Lane *l;
+    bool changed;
+} Spreading;
+
+/* What is written to the result of an `if` is written to what its branches hand on. */
+static void spread_written(void *ctx, CoreBlock *b)
+{
+    Spreading *w = ctx;
+    for (uint32_t i = b->stmts.n; i-- > 0;) {
+        CoreStmt *s = b->stmts.at[i];
+        for (uint32_t k = 0; s->kind == CORE_IF && k < s->nvars; k++) {
+            const LaneVar *v = lane_var(w->l, s->vars[k]);
+            if (!v->owned || !v->written)
+                continue;
+            w->changed |= mark_written(w->l, s->if_.then_b->results[k]);
+            w->changed |= mark_written(w->l, s->if_.else_b->results[k]);
+        }
+        core_stmt_blocks(s, spread_written, w);
+    }
+}
+
 bool lane_analyse(Lane *l, CoreBlock *b)
 {
+    Spreading written = {.l = l};
+    if (l->strip)
+        lane_find_last_reads(l, b);
     do {
         l->surprised = false;
         l->bytes = l->position = 0;
@@ -590,6 +640,10 @@ bool lane_analyse(Lane *l, CoreBlock *b)
             return false;
     } while (l->surprised);
     settle_updates(l, b);
+    do {
+        written.changed = false;
+        spread_written(&written, b);
+    } while (written.changed);
     return true;
 }
 

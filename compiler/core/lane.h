@@ -31,6 +31,7 @@ typedef struct LaneVar {
     bool shared;  /* others are parts of it */
     bool owned;   /* with memory, likewise */
     bool written; /* a loop's state: a round updates it where it is, so that it must not begin as an array of others */
+    bool read_later, reads_last; /* lane_last.c: while it is at work; nobody looks at what this is made of afterwards */
     uint32_t repetition, bound_at, last_use;
 } LaneVar;
 
@@ -52,6 +53,8 @@ static inline LaneVar *lane_var(const Lane *l, CoreVar v) { return paged_at(&l->
 /* Arrays of unknown length that need not be there are computed where they are read. Of a block that is the lane's own.
  */
 void lane_fuse(const CoreProgram *p, CoreFn *fn, CoreBlock *block);
+/* Of what updates, loops and branches take over: sets reads_last of what they bind (lane_last.c). */
+void lane_find_last_reads(Lane *l, const CoreBlock *block);
 /* False: there is something in the block that a lane cannot do. What stands in front of the block is in the heap. */
 bool lane_analyse(Lane *l, CoreBlock *b);
 /* No result is a private array or, with memory, an array of arrays: so it must be of CORE_LANE. */

@@ -126,6 +126,19 @@ static void test_ownership(void **state)
     expect_copies("entry main (xs: [[i64]]) = { sum (loop (a, b) = (r, r) for j < 3 do (b with [j] = j, a)).0 : r in "
                   "xs }",
                   2, 0);
+    /* in branches, also by loops there; where the old array is looked at behind them */
+    expect_copies(
+        "entry main (xs: [[i64]]) = { sum (loop a = r for j < length r do if r[j] > 1 then loop a = a for k < j "
+        "do a with [k] = j else if r[j] > 0 then a with [0] = j else a) : r in xs }",
+        1, 0);
+    expect_copies(
+        "entry main (xs: [[i64]]) = { sum (loop a = r for j < length r do let b = if r[j] > 1 then a with [j] "
+        "= 2 else a in b with [0] = a[j]) : r in xs }",
+        0, 2);
+    /* two in exchange */
+    expect_copies("entry main (xs: [[i64]]) = { sum (loop (a, b) = (r, r) for j < length r do let (a, b) = if r[j] > 1 "
+                  "then (b with [0] = 1, a) else (a, b) in (a with [j] = j, b)).0 : r in xs }",
+                  2, 0);
 }
 
 /* An update is made in the array's memory if that is not looked at any more. */
