@@ -30,6 +30,7 @@ typedef struct Chooser {
     Arena *scratch;
     uint32_t budget; /* of statements */
     CoreCopyMap map;
+    const CoreStmt *around; /* the parallel operation whose body this is, if no lane executes all of that; or NULL */
 } Chooser;
 
 /* ---- is it worth it? ---- */
@@ -321,6 +322,7 @@ static CoreAtom emit_one(CoreBuilder *b, CoreKind kind, CoreType type)
 /* What decides between two versions, beside the number of instances. */
 typedef struct Question {
     bool loops;
+    bool apart;             /* flattened, all but the loops: these go by lanes there, too */
     CoreAtom cells, length; /* of reductions that share what they read; or constants */
 } Question;
 
@@ -392,37 +394,68 @@ static const CoreAtom *version_in_memory(CoreBuilder *b, CoreBlock *code, CoreBl
 
 static void choose_in_block(void *ctx, CoreBlock *b);
 
+/* Is each of the block's loops over arrays worth a lane by itself? */
+static bool loops_stand_alone(const Chooser *c, const CoreBlock *code)
+{
+    for (uint32_t i = 0; i < code->stmts.n; i++) {
+        CoreStmt *s = code->stmts.at[i];
+        Cost cost = {0};
+        CoreBlock alone = {0};
+        CoreBuilder b = {.p = c->p, .fn = c->fn};
+        if (core_stmt_is_scalar(s) || (s->kind != CORE_LOOP && s->kind != CORE_IF))
+            continue;
+        core_push(c->p, &alone, s);
+        build_return(&b, &alone, s);
+        if (s->kind != CORE_LOOP || judge(c, &alone, &cost) == STAYS_FLAT)
+            return false;
+    }
+    return true;
+}
+
 static Question question(const Chooser *c, const CoreStmt *around, CoreBlock *body, const Cost *cost)
 {
     Question q = {.loops = cost->loops, .cells = core_i64(0), .length = core_i64(0)};
     const LaneShared shared = lane_shares(c->fn, core_stmt_soac(around), body, false);
-    if (!cost->loops && shared.any) {
+    if (shared.any && (!cost->loops || (!shared.in_loop && loops_stand_alone(c, body)))) {
         q.cells = shared.cells;
         q.length = shared.length;
+        q.apart = cost->loops;
     }
     return q;
 }
 
-/* The body of a parallel operation, or its guard. Returns what is left to be flattened, or NULL. */
-static CoreBlock *choose_for_body(Chooser *c, CoreBlock *block, const CoreStmt *around)
+/* What a lane that executes the block gives, or two versions of it, of which one is the block itself; NULL: it had
+ * better be flattened. Left in c->around: what is around its loops that may be worth lanes by themselves. */
+static const CoreAtom *lane_or_flat(Chooser *c, CoreBuilder *b, CoreBlock *block, Verdict *v)
 {
-    CoreBuilder b = {.p = c->p, .fn = c->fn, .out = block, .span = around->span};
-    uint32_t *which = arena_array(c->scratch, uint32_t, block->nresults + 1);
     Cost cost = {0};
+    CoreBlock *code = core_copy_within(c->p, c->fn, block, c->scratch, &c->map);
+    lane_fuse(c->p, c->fn, code);
+    *v = judge(c, code, &cost);
+    if (*v == STAYS_FLAT || (*v != ONE_VERSION && cost.statements > c->budget))
+        return NULL;
+    const Question q = question(c, c->around, block, &cost);
+    c->around = q.apart ? c->around : NULL;
+    c->budget -= *v == ONE_VERSION ? 0 : cost.statements;
+    return *v == ONE_VERSION    ? choose_emit_lane(b, code, core_i64(0), false)
+           : *v == TWO_VERSIONS ? two_versions(b, code, block, q)
+                                : version_in_memory(b, code, block, q);
+}
+
+/* The body of a parallel operation, or its guard. Returns what is left to be flattened, or NULL. */
+static CoreBlock *choose_for_body(Chooser *c, CoreBlock *block)
+{
+    CoreBlock *chosen = core_new_block(c->p);
+    CoreBuilder b = {.p = c->p, .fn = c->fn, .out = chosen, .span = c->around->span};
+    uint32_t *which = arena_array(c->scratch, uint32_t, block->nresults + 1);
+    Verdict v;
     if (!choose_is_possible(block))
         return block;
     CoreBlock *flat = inner_block(c, block, which);
-    CoreBlock *code = core_copy_within(c->p, c->fn, flat, c->scratch, &c->map);
-    lane_fuse(c->p, c->fn, code);
-    Verdict v = judge(c, code, &cost);
-    if (v == STAYS_FLAT || (v != ONE_VERSION && cost.statements > c->budget))
+    const CoreAtom *results = lane_or_flat(c, &b, flat, &v);
+    if (!results)
         return block;
-    const Question q = question(c, around, block, &cost);
-    (void)core_take_stmts(block);
-    c->budget -= v == ONE_VERSION ? 0 : cost.statements;
-    const CoreAtom *results = v == ONE_VERSION    ? choose_emit_lane(&b, code, core_i64(0), false)
-                              : v == TWO_VERSIONS ? two_versions(&b, code, flat, q)
-                                                  : version_in_memory(&b, code, flat, q);
+    block->stmts = chosen->stmts;
     for (uint32_t i = 0; i < flat->nresults; i++)
         block->results[which[i]] = results[i];
     return v == ONE_VERSION ? NULL : flat;
@@ -430,18 +463,68 @@ static CoreBlock *choose_for_body(Chooser *c, CoreBlock *block, const CoreStmt *
 
 static void choose_inside(Chooser *c, CoreBlock *block, const CoreStmt *around)
 {
-    CoreBlock *flat = choose_for_body(c, block, around);
+    const Chooser outer = *c;
+    c->around = around;
+    CoreBlock *flat = choose_for_body(c, block);
     if (flat)
         choose_in_block(c, flat);
+    c->around = outer.around;
+}
+
+/* What the block's statements bind as `from`, which nothing reads yet, is bound as `to`. */
+static void bind_as(CoreBlock *b, CoreVar from, CoreVar to)
+{
+    for (uint32_t i = 0; i < b->stmts.n; i++)
+        for (uint32_t j = 0; j < b->stmts.at[i]->nvars; j++)
+            if (b->stmts.at[i]->vars[j] == from)
+                b->stmts.at[i]->vars[j] = to;
+}
+
+/* A lane for a loop in a body that no lane executes as a whole, as it also sorts, say:
+ *
+ *     map n at i () { A; ys = loop … { B }; C }   ==>   map n at i () { A; ys = lane { loop … { B } }; C }
+ *
+ * or two versions. Appends them, or the loop as it is. */
+static void choose_for_loop(Chooser *c, CoreBlock *block, CoreStmt *loop)
+{
+    const CoreStmt *around = c->around;
+    const uint32_t n = loop->nvars;
+    CoreVar *vars = loop->vars;
+    CoreBlock *flat = core_new_block(c->p), *chosen = core_new_block(c->p);
+    CoreBuilder b = {.p = c->p, .fn = c->fn, .out = chosen, .span = loop->span};
+    CoreType *types = arena_array(c->scratch, CoreType, n + 1);
+    Verdict v = STAYS_FLAT;
+    for (uint32_t i = 0; i < n; i++)
+        types[i] = core_var_type(c->fn, vars[i]);
+    core_push(c->p, flat, loop);
+    build_fresh(&b, loop, n, types);
+    build_return(&b, flat, loop);
+    const CoreAtom *results = choose_is_possible(flat) ? lane_or_flat(c, &b, flat, &v) : NULL;
+    for (uint32_t i = 0; results && i < n; i++)
+        bind_as(chosen, results[i].var, vars[i]);
+    if (!results) {
+        loop->vars = vars;
+        core_push(c->p, chosen, loop);
+    }
+    for (uint32_t i = 0; i < chosen->stmts.n; i++)
+        core_push(c->p, block, chosen->stmts.at[i]);
+    if (v != ONE_VERSION)
+        core_stmt_blocks(loop, choose_in_block, c);
+    c->around = around;
 }
 
 static void choose_in_block(void *ctx, CoreBlock *b)
 {
     Chooser *c = ctx;
-    const uint32_t n = b->stmts.n;
-    for (uint32_t i = 0; i < n; i++) {
-        CoreStmt *s = b->stmts.at[i];
+    const CoreBlock old = core_take_stmts(b);
+    for (uint32_t i = 0; i < old.stmts.n; i++) {
+        CoreStmt *s = old.stmts.at[i];
         CoreSoac *soac = core_stmt_soac(s);
+        if (s->kind == CORE_LOOP && c->around && !core_stmt_is_scalar(s)) {
+            choose_for_loop(c, b, s);
+            continue;
+        }
+        core_push(c->p, b, s);
         if (s->kind == CORE_LANE) /* a loop's (choose_loops.c) */
             continue;
         if (!soac) {

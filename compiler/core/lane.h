@@ -71,7 +71,7 @@ uint64_t lane_stride(const LaneVar *v);
  * there are for an instance, and how long they are: atoms from outside or, with `rows`, lengths of sequences
  * (lane_shares.c). */
 typedef struct LaneShared {
-    bool any;
+    bool any, in_loop; /* in a loop over arrays */
     CoreAtom cells, length;
 } LaneShared;
 LaneShared lane_shares(const CoreFn *fn, const CoreSoac *around, CoreBlock *b, bool rows);

@@ -14,6 +14,7 @@ typedef struct Sharing {
     bool rows;     /* lengths of sequences count as if they came from outside */
     const CoreSoac *cells;
     bool position;  /* within the reduction of a cell */
+    bool in_loop;   /* within a loop over arrays */
     uint8_t inside; /* what all operands so far vary with */
     uint8_t found;  /* BY_INSTANCE, BY_CELL: something is read by it and by the position, but not by the other */
     LaneShared shared;
@@ -62,7 +63,7 @@ static void look_at_soac(Sharing *s, CoreStmt *stmt, CoreSoac *soac)
         note_read(s, by_of(s, soac->inputs[i]) | level);
     core_stmt_blocks(stmt, look_at_block, s);
     if (s->position && s->found == (BY_INSTANCE | BY_CELL))
-        s->shared = (LaneShared){true, s->cells->domain, soac->domain};
+        s->shared = (LaneShared){true, s->in_loop, s->cells->domain, soac->domain};
     s->inside &= (uint8_t)~level;
     s->cells = outer.cells;
     s->position = outer.position;
@@ -88,8 +89,11 @@ static void look_at_stmt(Sharing *s, CoreStmt *stmt)
     if (soac) {
         look_at_soac(s, stmt, soac);
     } else {
+        const bool outer = s->in_loop;
+        s->in_loop |= stmt->kind == CORE_LOOP && !core_stmt_is_scalar(stmt);
         core_stmt_binders(stmt, bind_all, s);
         core_stmt_blocks(stmt, look_at_block, s);
+        s->in_loop = outer;
     }
     for (uint32_t i = 0; i < stmt->nvars; i++)
         bind(s, stmt->vars[i], stmt->kind == CORE_LENGTH ? s->inside | IS_LENGTH : s->inside);
