@@ -7,11 +7,12 @@ shift
 cd "$(dirname "$0")/.."
 [ $# -gt 0 ] || set -- tests/run/vector_values.dp tests/run/vector_control.dp tests/run/vector_inside.dp tests/run/tiles.dp \
     tests/run/scan_columns.dp tests/run/vector_elementary.dp tests/run/vector_scans.dp tests/run/scan_maps.dp tests/run/keep_columns.dp tests/run/vector_gather.dp \
-    tests/run/vector_edges.dp
+    tests/run/vector_edges.dp tests/run/vector_rows.dp
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
 failed=0
-for params in vectors=on vectors=off vectors=on,segreduce=tile; do
+for params in vectors=on vectors=off vectors=on,segreduce=tile vectors=on,segreduce=lane; do
+    case $params in *lane) set -- tests/run/vector_rows.dp tests/run/vector_values.dp ;; esac
     DP_TIER=optimised DP_DUMP_KERNELS=$folder "$dpc" test --eval=plan --param $params "$@" >"$folder/out" 2>&1 || {
         failed=1
         echo "FAILED: $params"

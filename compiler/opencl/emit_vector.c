@@ -160,12 +160,19 @@ static void emit_values(VectorEmitter *v)
     strbuf_add(out, " } dp_vec;\n#define DP_VEC_FIELDS(F)");
     for (uint32_t i = 0; i < k->nvalues; i++)
         strbuf_printf(out, " F(dp_%s_w, v%u)", scalar_name(k->values[i].scalar), i);
+    strbuf_add(out, "\n#define DP_VEC_NAMES(F)");
+    for (uint32_t i = 0; i < k->nvalues; i++)
+        strbuf_printf(out, " F(%s, v%u)", scalar_name(k->values[i].scalar), i);
     strbuf_add(out, "\nstatic inline dp_vec dp_wide(dp_val v)\n{\n    dp_vec r;\n");
     for (uint32_t i = 0; i < k->nvalues; i++)
         strbuf_printf(out, "    r.v%u = dp_wide_%s(v.v%u);\n", i, scalar_name(k->values[i].scalar), i);
     strbuf_add(out, "    return r;\n}\nstatic inline dp_val dp_lane(dp_vec v, uint l)\n{\n    dp_val r;\n");
     for (uint32_t i = 0; i < k->nvalues; i++)
         strbuf_printf(out, "    r.v%u = dp_lane_%s(v.v%u, l);\n", i, scalar_name(k->values[i].scalar), i);
+    strbuf_add(out,
+               "    return r;\n}\nstatic inline dp_vec dp_choose(dp_bool_w c, dp_vec a, dp_vec b)\n{\n    dp_vec r;\n");
+    for (uint32_t i = 0; i < k->nvalues; i++)
+        strbuf_printf(out, "    r.v%u = dp_select_%s_w(c, a.v%u, b.v%u);\n", i, scalar_name(k->values[i].scalar), i, i);
     strbuf_add(out, "    return r;\n}\nstatic inline void dp_set_lane(dp_vec *r, uint l, dp_val v)\n{\n");
     for (uint32_t i = 0; i < k->nvalues; i++)
         strbuf_printf(out, "    r->v%u[l] = %sv.v%u;\n", i, k->values[i].scalar == SC_BOOL ? "-(int)" : "", i);
@@ -375,7 +382,8 @@ VectorFacts emit_kernel_vector(StrBuf *out, const Plan *plan, const PlanKernel *
     if (r.lanes || r.tile_lanes)
         emit_values(&v);
     if (r.lanes) {
-        strbuf_add(out, "#if DP_WAY < 5\n");
+        const bool computes = k->stmt->body.block->stmts.n > 0 && facts.lanes == 0;
+        strbuf_printf(out, "#define DP_COMPUTES %d\n#if DP_WAY < 5\n", computes);
         emit_bodies(&v);
         strbuf_add(out, "#endif\n");
     }

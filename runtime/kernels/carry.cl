@@ -87,6 +87,8 @@ static inline ulong dp_path_segment(DP_HEAP, ulong offsets, ulong lo, ulong hi, 
 #if DP_W
 #define DP_BODY_W(i, s) dp_body_w(heap, (i), (s) DP_PASS)
 #define DP_OP_W(s, a, b) dp_op_w(heap, DP_INSTANCE(s), (a), (b) DP_PASS)
+/* The vector that ends at hi, with `none` for what is in front of lo. */
+#define DP_LAST_W(lo, hi, s, none) dp_choose(DP_LANE_NUMBERS < (int)(DP_W - ((hi) - (lo))), (none), DP_BODY_W((hi) - DP_W, s))
 #endif
 
 /* What a loop hands on from element to element, `v`, is held field by field: a struct of up to 16 bytes comes out of a function as one or two
@@ -174,56 +176,80 @@ static inline dp_val dp_run(DP_HEAP, ulong lo, ulong hi, ulong s, ulong vals, ul
 {
     dp_val all = DP_NEUTRAL(s);
 #if DP_W && DP_WAY < 5
-    /* Whole vectors, and what is left one by one. */
-    if (DP_COMMUTATIVE && hi - lo >= 2 * DP_W) {
+    /* Whole vectors. Where what is left is less than one, the last vector begins before it, and has the neutral element in the lanes in front: so
+     * only what is shorter than a vector goes one by one. */
+    const bool whole = hi - lo >= DP_W;
+    if (DP_COMMUTATIVE && whole) {
         dp_vec a = dp_wide(all), b = a; /* hides how long an operation takes */
         for (; hi - lo >= 2 * DP_W; lo += 2 * DP_W) {
             a = DP_OP_W(s, a, DP_BODY_W(lo, s));
             b = DP_OP_W(s, b, DP_BODY_W(lo + DP_W, s));
         }
+        if (hi - lo >= DP_W) {
+            a = DP_OP_W(s, a, DP_BODY_W(lo, s));
+            lo += DP_W;
+        }
+        if (lo < hi)
+            b = DP_OP_W(s, b, DP_LAST_W(lo, hi, s, dp_wide(all)));
         a = DP_OP_W(s, a, b);
-        DP_IN_TURN(l) all = DP_OP(s, all, dp_lane(a, l));
+        for (uint n = 1; n < DP_W; n *= 2)
+            a = dp_pairs(heap, s, a, a DP_PASS);
+        return DP_OP(s, all, dp_lane(a, 0));
     }
     const dp_vec none = DP_COMMUTATIVE ? dp_wide(all) : dp_none(heap, s DP_PASS);
     for (; !DP_COMMUTATIVE && hi - lo >= DP_W * DP_W; lo += DP_W * DP_W)
         all = DP_OP(s, all, dp_tree(heap, lo, s, none DP_PASS));
     for (; !DP_COMMUTATIVE && hi - lo >= DP_W; lo += DP_W)
         all = DP_OP(s, all, dp_lane(dp_scan_lanes(heap, s, DP_BODY_W(lo, s), none DP_PASS), DP_W - 1));
+    if (!DP_COMMUTATIVE && whole && lo < hi) {
+        all = DP_OP(s, all, dp_lane(dp_scan_lanes(heap, s, DP_LAST_W(lo, hi, s, none), none DP_PASS), DP_W - 1));
+        lo = hi;
+    }
 #elif DP_AS_W
     /* The same without vectors: code that is compiled quickly gives the bits of what takes its place. */
     const dp_val first = all;
-    if (DP_COMMUTATIVE && hi - lo >= 2 * DP_AS_W) {
-        ulong stop = hi - (hi - lo) % (2 * DP_AS_W);
+    dp_val run[DP_AS_W];
+    const bool whole = hi - lo >= DP_AS_W;
+    const ulong last = hi - DP_AS_W;
+    if (DP_COMMUTATIVE && whole) {
+        const ulong stop = hi - (hi - lo) % DP_AS_W;
         for (uint l = 0; l < DP_AS_W; l++) {
             dp_val a = first, b = first;
-            for (ulong k = lo; k < stop; k += 2 * DP_AS_W) {
+            ulong k = lo;
+            for (; stop - k >= 2 * DP_AS_W; k += 2 * DP_AS_W) {
                 a = DP_OP(s, a, DP_ELEMENT(k + l, s));
                 b = DP_OP(s, b, DP_ELEMENT(k + DP_AS_W + l, s));
             }
-            all = DP_OP(s, all, DP_OP(s, a, b));
+            if (k < stop)
+                a = DP_OP(s, a, DP_ELEMENT(k + l, s));
+            if (stop < hi)
+                b = DP_OP(s, b, last + l >= stop ? DP_ELEMENT(last + l, s) : first);
+            run[l] = DP_OP(s, a, b);
         }
-        lo = stop;
+        for (uint d = 1; d < DP_AS_W; d *= 2)
+            for (uint l = 2 * d - 1; l < DP_AS_W; l += 2 * d)
+                run[l] = DP_OP(s, run[l - d], run[l]);
+        return DP_OP(s, first, run[DP_AS_W - 1]);
     }
     for (; !DP_COMMUTATIVE && hi - lo >= DP_AS_W * DP_AS_W; lo += DP_AS_W * DP_AS_W) {
         dp_val a[DP_AS_W];
         for (uint l = 0; l < DP_AS_W; l++) {
-            dp_val pair[DP_AS_W];
             for (uint k = 0; k < DP_AS_W; k++)
-                pair[k] = DP_ELEMENT(lo + l * DP_AS_W + k, s);
+                run[k] = DP_ELEMENT(lo + l * DP_AS_W + k, s);
             for (uint d = 1; d < DP_AS_W; d *= 2)
                 for (uint k = 0; k < DP_AS_W; k += 2 * d)
-                    pair[k] = DP_OP(s, pair[k], pair[k + d]);
-            a[l] = pair[0];
+                    run[k] = DP_OP(s, run[k], run[k + d]);
+            a[l] = run[0];
         }
         dp_scan_lanes(heap, s, a DP_PASS);
         all = DP_OP(s, all, a[DP_AS_W - 1]);
     }
-    for (; !DP_COMMUTATIVE && hi - lo >= DP_AS_W; lo += DP_AS_W) {
-        dp_val a[DP_AS_W];
+    for (ulong from = lo; !DP_COMMUTATIVE && whole && lo < hi; lo = from += DP_AS_W) {
+        from = from < last ? from : last;
         for (uint l = 0; l < DP_AS_W; l++)
-            a[l] = DP_ELEMENT(lo + l, s);
-        dp_scan_lanes(heap, s, a DP_PASS);
-        all = DP_OP(s, all, a[DP_AS_W - 1]);
+            run[l] = from + l < lo ? first : DP_ELEMENT(from + l, s);
+        dp_scan_lanes(heap, s, run DP_PASS);
+        all = DP_OP(s, all, run[DP_AS_W - 1]);
     }
 #elif DP_LANES && defined(DP_FIELDS)
 #define DP_LANE_ODD(T, field) || sizeof(T) != 4

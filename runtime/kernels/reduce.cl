@@ -32,6 +32,8 @@
 #define DP_ROWS 4
 
 #if DP_CPU
+/* Elements from which on they go side by side. */
+#define DP_LEAST_RUN (DP_W ? DP_W : DP_AS_W ? DP_AS_W : 32)
 #if !DP_SEGMENTED
 DP_KERNEL void dp_reduce_chunks(DP_HEAP, ulong n, ulong part, ulong vals, ulong pos DP_WORDS)
 {
@@ -66,7 +68,35 @@ DP_KERNEL void dp_reduce_finish(DP_HEAP, ulong chunks, ulong part DP_WORDS DP_OU
     }
     dp_store(heap, 0, v DP_PASS_OUTS);
 }
-#elif DP_WAY == DP_LANE
+#else
+/* What is computed of neighbours is so by vectors, whatever segments they are in, and waits field by field: for segments that are shorter than a
+ * vector. Elements first ... limit - 1 are the work-item's; v is joined by those from i on before end. */
+#if DP_W && !DP_USES_SEG && DP_COMPUTES
+#define DP_WAITS 1
+#define DP_WAITING(N, field) dp_##N waiting_##field[DP_W];
+#define DP_PUT_WAITING(N, field) *(dp_##N##_m *)waiting_##field = dp_to_memory_##N(x.field);
+#define DP_TAKE_WAITING(N, field) x.field = waiting_##field[i - wait_from];
+#define DP_OPEN_WAITING(first, limit) \
+    const ulong wait_limit = (limit), wait_most = wait_limit - (first); \
+    ulong wait_from = 0, wait_to = 0; \
+    DP_VEC_NAMES(DP_WAITING)
+#define DP_JOIN_WAITING(v, i, end, s) \
+    for (; i < end && wait_most >= DP_W; i++) { \
+        if (i >= wait_to) { \
+            wait_to = min(i + DP_W, wait_limit); \
+            wait_from = wait_to - DP_W; \
+            const dp_vec x = DP_BODY_W(wait_from, 0); \
+            DP_VEC_NAMES(DP_PUT_WAITING) \
+        } \
+        dp_val x; \
+        DP_VEC_NAMES(DP_TAKE_WAITING) \
+        v = DP_OP(s, v, x); \
+    }
+#else
+#define DP_OPEN_WAITING(first, limit)
+#define DP_JOIN_WAITING(v, i, end, s)
+#endif
+#if DP_WAY == DP_LANE
 /* The segments that end in a chunk of the path. */
 #define DP_SIDE_BY_SIDE 4
 DP_KERNEL void dp_segreduce_lane(__global uchar *restrict heap, __global uchar *restrict out, ulong n, ulong nseg, ulong offsets,
@@ -75,10 +105,11 @@ DP_KERNEL void dp_segreduce_lane(__global uchar *restrict heap, __global uchar *
     ulong chunk = get_global_id(0), chunks = get_global_size(0);
     ulong s = dp_path_segment(heap, offsets, 0, nseg, dp_chunk_start(n + nseg, chunks, chunk));
     ulong stop = dp_path_segment(heap, offsets, 0, nseg, dp_chunk_start(n + nseg, chunks, chunk + 1));
-#if DP_LANES
+    DP_OPEN_WAITING(s < stop ? DP_SEG_START(s) : 0, s < stop ? DP_SEG_START(stop) : 0)
+#if DP_LANES && !DP_WAITS
     /* Short neighbours of one length go side by side, for each waits for what it has combined so far. */
     const ulong m = offsets & ~DP_REGULAR;
-    for (; offsets & DP_REGULAR && m < 32 && s + DP_SIDE_BY_SIDE <= stop; s += DP_SIDE_BY_SIDE) {
+    for (; offsets & DP_REGULAR && m < DP_LEAST_RUN && s + DP_SIDE_BY_SIDE <= stop; s += DP_SIDE_BY_SIDE) {
         dp_val v[DP_SIDE_BY_SIDE];
 #pragma unroll
         for (uint q = 0; q < DP_SIDE_BY_SIDE; q++)
@@ -96,11 +127,12 @@ DP_KERNEL void dp_segreduce_lane(__global uchar *restrict heap, __global uchar *
     for (ulong i = s < stop ? DP_SEG_START(s) : 0; s < stop; s++) {
         ulong end = DP_SEG_END(s);
         dp_val v;
-        if (end - i >= 32) {
+        if (end - i >= DP_LEAST_RUN) {
             v = DP_RUN(i, end, s, vals, pos);
             i = end;
         } else {
             v = DP_NEUTRAL(s);
+            DP_JOIN_WAITING(v, i, end, s)
             for (; i < end; i++)
                 v = DP_OP(s, v, DP_ELEMENT(i, s));
         }
@@ -117,6 +149,7 @@ DP_KERNEL void dp_segreduce_chunks(__global uchar *restrict heap, __global uchar
     dp_carry head, c;
     head.bits = c.bits = 0;
     bool open = d < stop && i > DP_SEG_START(s); /* the segment began before this chunk */
+    DP_OPEN_WAITING(i, stop - dp_path_segment(heap, offsets, s, nseg, stop))
     while (s + i < stop) {
         ulong end = DP_SEG_END(s), to = min(end, stop - s);
         c.bits = open ? 0 : DP_RESET | DP_HAS;
@@ -127,10 +160,11 @@ DP_KERNEL void dp_segreduce_chunks(__global uchar *restrict heap, __global uchar
             c.v = DP_ELEMENT(i, s);
             i++;
         }
-        if (to - i >= 128) {
+        if (to - i >= DP_LEAST_RUN) {
             c.v = DP_OP(s, c.v, DP_RUN(i, to, s, vals, pos));
             i = to;
         }
+        DP_JOIN_WAITING(c.v, i, to, s)
         for (; i < to; i++)
             c.v = DP_OP(s, c.v, DP_ELEMENT(i, s));
         if (s + end >= stop)
@@ -162,6 +196,7 @@ DP_KERNEL void dp_segreduce_finish(DP_HEAP, ulong chunks, ulong part DP_WORDS DP
         carry = DP_JOIN(DP_CARRY_SEGMENT(part, chunks + k), carry, tail);
     }
 }
+#endif
 #endif
 
 #else /* GPU */
