@@ -112,7 +112,7 @@ static bool gives_arrays(const CoreFn *fn, const CoreBlock *code)
     return false;
 }
 
-static Verdict verdict(const Lane *lane, CoreBlock *code, Cost *cost)
+static Verdict verdict(const Lane *lane, CoreBlock *code, const CoreStmt *around, Cost *cost)
 {
     Nest n = {.lane = lane, .width = 1};
     look_at_block(&n, code);
@@ -126,7 +126,8 @@ static Verdict verdict(const Lane *lane, CoreBlock *code, Cost *cost)
         return STAYS_FLAT;
     if (!n.unknown && n.widest <= (n.operations > 1 ? SMALL_NEST : SMALL_FOLD))
         return ONE_VERSION;
-    return n.loops || n.nests ? TWO_VERSIONS : STAYS_FLAT;
+    return n.loops || n.nests || (around && lane_reads_beside(lane->fn, core_stmt_soac(around), code)) ? TWO_VERSIONS
+                                                                                                       : STAYS_FLAT;
 }
 
 static Verdict judge(const Chooser *c, CoreBlock *code, Cost *cost)
@@ -134,7 +135,7 @@ static Verdict judge(const Chooser *c, CoreBlock *code, Cost *cost)
     Verdict v = STAYS_FLAT;
     for (int strip = 0; strip < 2 && v == STAYS_FLAT; strip++) {
         Lane lane = lane_open(c->fn, strip);
-        v = lane_analyse(&lane, code) ? verdict(&lane, code, cost) : STAYS_FLAT;
+        v = lane_analyse(&lane, code) ? verdict(&lane, code, c->around, cost) : STAYS_FLAT;
         lane_close(&lane);
     }
     return v;

@@ -39,9 +39,9 @@ void core_tail_loops(CoreProgram *p);
  * there were any: what is known there is to be simplified. */
 bool core_regular_versions(CoreProgram *p);
 
-/* Checks of positions go in front of the parallel operations that count these, where they get out of all parallel code.
- */
-void core_hoist_checks(CoreProgram *p);
+/* Checks of positions go in front of the parallel operations that count these, where they get out of all parallel code;
+ * windows are read where they lie. True if there were any: what that leaves is to be simplified. */
+bool core_hoist_checks(CoreProgram *p);
 
 /* Reductions, scans, sorts, histograms and tables of dear elements that do not change in the bodies they stand in go in
  * front of these. Would more do if all rows that such bodies are evaluated for were equally long? */

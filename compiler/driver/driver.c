@@ -56,7 +56,8 @@ static bool run_merge_recursion(Compilation *c) { return core_merge_recursion(c-
 static bool run_accumulators(Compilation *c) { return core_accumulators(c->core), true; }
 static bool run_tail_loops(Compilation *c) { return core_tail_loops(c->core), true; }
 static bool run_regular_versions(Compilation *c) { return c->lowered |= core_regular_versions(c->core), true; }
-static bool run_hoist_checks(Compilation *c) { return core_hoist_checks(c->core), true; }
+static bool run_hoist_checks(Compilation *c) { return c->hoisted = core_hoist_checks(c->core), true; }
+static bool run_simplify_hoisted(Compilation *c) { return !c->hoisted || run_simplify(c); }
 static bool run_hoist_operations(Compilation *c) { return core_hoist_operations(c->core), true; }
 static bool run_hoist_versions(Compilation *c) { return !c->lowered || run_hoist_operations(c); }
 static bool run_open_branches(Compilation *c) { return core_open_branches(c->core), true; }
@@ -155,7 +156,8 @@ static const Pass passes[] = {
     {"regular versions", STAGE_NONE, run_regular_versions, check_core, NULL},
     {"simplify, after fusion", STAGE_NONE, run_simplify, check_core, NULL},
     {"hoist operations, after regular versions", STAGE_NONE, run_hoist_versions, check_core, NULL},
-    {"hoist checks", STAGE_FUSED, run_hoist_checks, check_core, print_core},
+    {"hoist checks", STAGE_NONE, run_hoist_checks, check_core, NULL},
+    {"simplify, after checks", STAGE_FUSED, run_simplify_hoisted, check_core, print_core},
     {"merge branches", STAGE_NONE, run_merge_branches, check_core, NULL},
     {"groups as bins", STAGE_NONE, run_group_bins, check_core, NULL},
     {"lower rows", STAGE_NONE, run_lower_rows, check_core, NULL},

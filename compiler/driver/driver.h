@@ -58,6 +58,7 @@ typedef struct Compilation {
     ModuleList modules; /* the prelude, the user's file, and what it imports */
     Checked *checked;   /* from STAGE_TYPES */
     CoreProgram *core;  /* from STAGE_CORE */
+    bool hoisted;       /* checks were, or windows are read where they lie: it is simplified again */
     bool lowered;       /* something was: it is fused and simplified again */
     FlatProgram *flat;  /* from STAGE_FLAT */
     Plan *plan;         /* from STAGE_PLAN */
