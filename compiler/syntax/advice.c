@@ -233,8 +233,10 @@ static const char *of_bar(const ParseState *p, const Wanted *w)
         return "every case of a `match` begins with `case`: `match x case 0 -> … case _ -> …`";
     if (kind_at(p, 0) != T_FILTER_BAR)
         return NULL;
+    if (w->in && open_word(p) && open_word(p)->kind == T_LET)
+        return "directly inside `{ }` a `|` starts the condition: write `(a | b)` for the operator";
     if (w->in)
-        return each_form;
+        return "an apply-to-each is written `{ e : x in xs | condition }`, the operator in it `(a | b)`";
     return "directly inside `{ }` a `|` starts the condition: write `&&` for a second condition, `(a | b)` for the "
            "operator";
 }
