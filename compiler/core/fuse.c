@@ -487,17 +487,32 @@ static void count_inputs(Fuser *f, const CoreBlock *b)
     }
 }
 
-/* Input i of the map, an array of a few scalars that only maps go through: its element is chosen in the body. */
+/* The guard, in which the item is chosen by itself for the element. */
+static CoreBlock *guard_of_item(Fuser *f, CoreSoac *c, const CoreStmt *array, CoreVar element, Span span)
+{
+    CoreBlock front = {0};
+    CoreAtom item = fuse_choose_item(f, &front, array, core_var_atom(c->index, core_scalar(SC_I64)), span);
+    fuse_set_copy(f, element, item);
+    CoreBlock *guard = fuse_copy_block(f, c->guard);
+    reset_binder(f, &element);
+    fuse_count_block(f, c->guard, -1);
+    fuse_prepend(f, guard, &front);
+    return guard;
+}
+
+/* Input i of the map, an array of a few scalars that only maps go through: its element is chosen in the body, and in
+ * the guard. */
 static bool fuse_few_scalars(Fuser *f, CoreStmt *map, uint32_t i)
 {
     CoreSoac *c = &map->soac;
     const CoreStmt *array = fuse_def(f, fuse_resolve(f, c->inputs[i]));
-    if (!fuse_is_few_scalars(f, array) || c->guard ||
-        fuse_times_input(f, c, array->vars[0]) != fuse_var(f, array->vars[0])->all)
+    if (!fuse_is_few_scalars(f, array) || fuse_times_input(f, c, array->vars[0]) != fuse_var(f, array->vars[0])->all)
         return false;
     CoreBlock front = {0};
     if (c->index == CORE_NO_VAR)
         c->index = core_new_var(f->p, f->fn, core_scalar(SC_I64), NULL);
+    if (c->guard)
+        c->guard = guard_of_item(f, c, array, c->elements[i], map->span);
     CoreAtom item = fuse_choose_item(f, &front, array, core_var_atom(c->index, core_scalar(SC_I64)), map->span);
     fuse_prepend(f, c->body, &front);
     fuse_replace(f, c->elements[i], item);
