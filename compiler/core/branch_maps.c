@@ -7,14 +7,16 @@
  * where B reads s and C reads t. Flattened, instances need not part ways and their rows be joined again, and the rows
  * of the result lie at a stride. A branch may be a sequence of n elements that is there already, a row that stays as it
  * is. Then these are copied, which the program does not ask for: only in a parallel operation outside all others, in a
- * version that is taken where few rows stay, by what the conditions say of the position (branch_versions). */
+ * version that is taken where few rows stay, by what the conditions say of the position (branch_versions). There a
+ * cheap reduction of so many elements in one branch, `let d = dot row u in …`, is made for all instances, too. */
 #include "core/build.h"
 #include "core/choose_lanes_internal.h"
 #include "core/simplify_internal.h"
 
 /* MOST_BRANCH: statements of a branch. MOST_DOUBLED: statements of a function's operations that have two versions.
+ * MOST_ELEMENT: what an element of a reduction may cost, in additions, that is made for all instances.
  * Rows that stay may be copied if they are at most COPIES times as many as the others and have WASTED elements more. */
-enum { MOST_BRANCH = 64, MOST_DOUBLED = 1000, COPIES = 7, WASTED = 1 << 16 };
+enum { MOST_BRANCH = 64, MOST_DOUBLED = 1000, MOST_ELEMENT = 16, COPIES = 7, WASTED = 1 << 16 };
 
 /* What a branch's elements read of its statements: scalars, given by the first if. */
 typedef struct Export {
@@ -26,8 +28,9 @@ typedef struct Side {
     CoreBlock *block; /* of the if */
     bool holds;
     VEC(Export) exports;
-    VEC(CoreStmt *) maps; /* statements of the block that give results */
-    bool stays;           /* a result is there already */
+    VEC(CoreStmt *) maps;  /* statements of the block that give results */
+    VEC(CoreStmt *) ahead; /* and reductions that may go in front of the if */
+    bool stays;            /* a result is there already */
 } Side;
 
 typedef struct Merge {
@@ -111,6 +114,62 @@ static bool is_element_map(const Merge *m, const CoreBlock *b, const CoreStmt *s
     return reads.views;
 }
 
+/* What a block of scalar operations costs that cannot fail, in additions; MOST_ELEMENT + 1 for any other. */
+static uint32_t element_cost(const Merge *m, const CoreBlock *b)
+{
+    uint32_t cost = 0;
+    for (uint32_t i = 0; i < b->stmts.n && cost <= MOST_ELEMENT; i++) {
+        const CoreStmt *s = b->stmts.at[i];
+        if (s->kind == CORE_PRIM && !core_stmt_fallible(m->s->p, m->s->fn, s))
+            cost += core_prim_cost(s->prim.op, core_atom_type(m->s->fn, s->prim.args[0]).scalar);
+        else
+            cost += MOST_ELEMENT + 1;
+    }
+    return cost <= MOST_ELEMENT ? cost : MOST_ELEMENT + 1;
+}
+
+typedef struct Inside {
+    const CoreBlock *block;
+    bool any;
+} Inside;
+
+static void note_inside(void *ctx, CoreAtom *a)
+{
+    Inside *in = ctx;
+    in->any |= bound_in(in->block, *a) != NULL;
+}
+
+/* Known in front of the branch, not by a check in it? */
+static bool has_elements(const Merge *m, CoreAtom xs)
+{
+    CoreAtom n;
+    return facts_length(m->s, xs, &n) && core_atom_equal(n, m->length);
+}
+
+/* A reduction of as many elements as the map has, that reads nothing which the branch makes. */
+static bool may_go_ahead(const Merge *m, const CoreBlock *b, CoreStmt *s)
+{
+    Inside in = {.block = b};
+    if (s->kind != CORE_REDUCE || !core_atom_equal(facts_resolve(m->s, s->soac.domain), m->length) ||
+        element_cost(m, s->soac.body) + element_cost(m, s->soac.op.body) > MOST_ELEMENT)
+        return false;
+    for (uint32_t i = 0; i < s->soac.ninputs; i++)
+        in.any |= !has_elements(m, s->soac.inputs[i]);
+    core_stmt_atoms(s, note_inside, &in);
+    core_block_atoms(s->soac.body, note_inside, &in);
+    core_block_atoms(s->soac.op.body, note_inside, &in);
+    return !in.any;
+}
+
+static void find_ahead(Merge *m, Side *side, Side *other)
+{
+    for (uint32_t i = 0; i < side->block->stmts.n; i++)
+        if (may_go_ahead(m, side->block, side->block->stmts.at[i])) {
+            vec_push(m->s->scratch, &side->ahead, side->block->stmts.at[i]);
+            other->stays = true; /* where nothing need be reduced */
+        }
+}
+
 /* Is each sequence that the branch gives a map's result, or there already? */
 static bool side_fits(Merge *m, Side *side)
 {
@@ -189,11 +248,25 @@ static CoreAtom imported(Merge *m, Side *side, CoreAtom a)
     return a.is_const ? a : m->map[a.var];
 }
 
+static CoreAtom element_of(Merge *m, Side *side, CoreAtom xs);
+
+/* (xs with [i] = v)[j], where the index is known to be in bounds. */
+static CoreAtom element_of_update(Merge *m, Side *side, const CoreStmt *update)
+{
+    const CoreAtom at = facts_resolve(m->s, update->update.index), value = facts_resolve(m->s, update->update.value);
+    const CoreAtom x = element_of(m, side, facts_resolve(m->s, update->update.array));
+    const CoreAtom here = build_prim2(&m->b, PRIM_EQ, build_atom(&m->b, m->soac.index), at);
+    return build_select(&m->b, here, value, x);
+}
+
 /* xs[j]: an element of the map where xs is known to have so many. */
 static CoreAtom element_of(Merge *m, Side *side, CoreAtom xs)
 {
     CoreAtom n;
     Simplifier *s = m->s;
+    const CoreStmt *def = facts_def(s, xs);
+    if (def && def->kind == CORE_UPDATE && def->site == CORE_NO_SITE && !bound_in(side->block, xs))
+        return element_of_update(m, side, def);
     if (bound_in(side->block, xs) || !facts_length(s, xs, &n) || !core_atom_equal(n, m->length))
         return build_index(&m->b, imported(m, side, xs), build_atom(&m->b, m->soac.index), CORE_NO_SITE);
     for (uint32_t i = 0; i < m->inputs.n; i++)
@@ -240,19 +313,25 @@ static CoreBlock *elements_of_side(Merge *m, Side *side)
 
 /* ---- the two statements ---- */
 
+/* The branch without these statements. */
+static void leave_out(Merge *m, Side *side, CoreStmt *const *stmts, uint32_t n)
+{
+    CoreBlock old = core_take_stmts(side->block);
+    for (uint32_t i = 0; i < old.stmts.n; i++) {
+        bool out = false;
+        for (uint32_t k = 0; k < n; k++)
+            out |= stmts[k] == old.stmts.at[i];
+        if (!out)
+            core_push(m->s->p, side->block, old.stmts.at[i]);
+    }
+}
+
 /* The branch without the maps: its scalars, then what elements read of both sides. */
 static void leave_scalars(Merge *m, Side *side)
 {
     Simplifier *s = m->s;
-    CoreBlock old = core_take_stmts(side->block);
     VEC(CoreAtom) results = {0};
-    for (uint32_t i = 0; i < old.stmts.n; i++) {
-        bool is_map = false;
-        for (uint32_t k = 0; k < side->maps.n; k++)
-            is_map |= side->maps.at[k] == old.stmts.at[i];
-        if (!is_map)
-            core_push(s->p, side->block, old.stmts.at[i]);
-    }
+    leave_out(m, side, side->maps.at, side->maps.n);
     for (uint32_t i = 0; i < side->block->nresults; i++)
         if (core_atom_type(s->fn, side->block->results[i]).rank == 0)
             vec_push(s->scratch, &results, side->block->results[i]);
@@ -300,9 +379,18 @@ static void emit_map(Merge *m, const CoreVar *vars, uint32_t nvars, CoreBlock *b
     simplify_emit(m->s, map);
 }
 
+static void emit_ahead(Merge *m, Side *side)
+{
+    leave_out(m, side, side->ahead.at, side->ahead.n);
+    for (uint32_t i = 0; i < side->ahead.n; i++)
+        simplify_emit(m->s, side->ahead.at[i]);
+}
+
 static void emit_merged(Merge *m)
 {
     CoreStmt *stmt = m->stmt;
+    emit_ahead(m, &m->sides[1]);
+    emit_ahead(m, &m->sides[0]);
     m->map = core_identity_map(m->s->scratch, m->s->fn);
     m->soac.index = build_var(&m->b, core_scalar(SC_I64), "j").var;
     CoreBlock *outer = build_begin(&m->b);
@@ -333,14 +421,26 @@ static bool is_outside(Simplifier *s, const Stays *stays, CoreAtom a)
     return a.is_const || facts_of(s, a.var)->order < stays->first;
 }
 
+/* Is there a version for few instances in which something is made that the program does not ask for? */
+static bool has_version(const Merge *m)
+{
+    Simplifier *s = m->s;
+    const Stays *stays = s->stays;
+    return s->nest == 1 && stays && is_outside(s, stays, m->length) &&
+           (!stays->where.n || core_atom_equal(stays->length, m->length));
+}
+
 static bool may_stay(Merge *m)
 {
     Simplifier *s = m->s;
     Stays *stays = s->stays;
+    if (has_version(m)) {
+        find_ahead(m, &m->sides[0], &m->sides[1]);
+        find_ahead(m, &m->sides[1], &m->sides[0]);
+    }
     if (!m->sides[0].stays && !m->sides[1].stays)
         return true;
-    if (s->nest != 1 || !stays || !is_outside(s, stays, m->length) ||
-        (stays->where.n && !core_atom_equal(stays->length, m->length)))
+    if (!has_version(m))
         return false;
     stays->length = m->length;
     for (uint32_t holds = 0; holds < 2; holds++)

@@ -81,6 +81,8 @@ void core_mask_updates(CoreProgram *p);
 void core_choose_loops(CoreProgram *p);
 /* Parallel code that one lane had better execute by itself becomes such code, or gets such a version. */
 void core_choose_lanes(CoreProgram *p);
+/* Elements that the host would wait for only to hand them to parallel operations are loaded there. */
+void core_sink_loads(CoreProgram *p);
 /* Cheap scalars of positions are computed in the parallel operations that read them, instead of stored for these. */
 void core_sink(CoreProgram *p);
 /* Counted loops in parallel code become while loops, unless all instances have the same count. */

@@ -151,6 +151,16 @@ static bool simplify_slice(Simplifier *s, CoreStmt *stmt, CoreAtom *out)
     return false;
 }
 
+static void simplify_update(Simplifier *s, CoreStmt *stmt)
+{
+    CoreAtom n;
+    if (stmt->site == CORE_NO_SITE || !facts_length(s, stmt->update.array, &n) ||
+        !order_in_bounds(s, stmt->update.index, n))
+        return;
+    stmt->site = CORE_NO_SITE;
+    s->changed = true;
+}
+
 /* flatten [xs] = xs */
 static bool simplify_flatten(Simplifier *s, CoreStmt *stmt, CoreAtom *out)
 {
@@ -166,6 +176,7 @@ bool simplify_seq(Simplifier *s, CoreStmt *stmt, CoreAtom *out)
     case CORE_LENGTH: return simplify_length(s, stmt, out);
     case CORE_INDEX: return simplify_index(s, stmt, out);
     case CORE_SLICE: return simplify_slice(s, stmt, out);
+    case CORE_UPDATE: simplify_update(s, stmt); return false;
     case CORE_FLATTEN: return simplify_flatten(s, stmt, out);
     case CORE_CHECK_ROWS: return rows_simplify_check(s, stmt, out);
     default: return false;

@@ -71,6 +71,7 @@ static bool run_merge_lowered(Compilation *c) { return !c->lowered || run_merge_
 static bool run_fuse_lowered(Compilation *c) { return !c->lowered || run_fuse(c); }
 static bool run_simplify_lowered(Compilation *c) { return !c->lowered || run_simplify(c); }
 static bool run_mask_updates(Compilation *c) { return core_mask_updates(c->core), true; }
+static bool run_sink_loads(Compilation *c) { return core_sink_loads(c->core), true; }
 static bool run_sink(Compilation *c) { return core_sink(c->core), true; }
 static bool run_choose_loops(Compilation *c)
 {
@@ -168,6 +169,7 @@ static const Pass passes[] = {
     {"mask updates", STAGE_NONE, run_mask_updates, check_core, NULL},
     {"choose loops", STAGE_NONE, run_choose_loops, check_core, NULL},
     {"choose lanes", STAGE_NONE, run_choose_lanes, check_core, NULL},
+    {"sink loads", STAGE_NONE, run_sink_loads, check_core, NULL},
     {"sink scalars", STAGE_NONE, run_sink, check_core, NULL},
     {"lower loops", STAGE_LOWERED, run_lower_loops, check_core, print_core},
     {"flatten", STAGE_NONE, run_flatten, check_flat, NULL},

@@ -1,0 +1,314 @@
+/* What the host would wait for only to hand it on:
+ *
+ *     x = a[k][k];  ys = map n at i { … x … a … }   ==>   ys = map n at i { x' = a[k][k]; … x' … a … }
+ *
+ * and with it what is computed from x, where that costs little. Where it costs more, the device computes it once:
+ *
+ *     d = sqrt x;   ys = map n at i { … d … a … }   ==>   ds = map 1 { -> sqrt a[k][k] };  ys = map n at i { … ds[0] …
+ * }
+ *
+ * Nothing that may fail moves, nothing into an operation that does not read the array anyway: the array may have been
+ * changed in place by then. */
+#include "core/build.h"
+#include "core/callgraph.h"
+#include "core/passes.h"
+
+/* MOST_USERS: operations that read it. MOST_LOADS: tried of one operation. */
+enum { MOST_USERS = 3, MOST_LOADS = 8 };
+
+/* A statement of the host's, by what it binds. */
+typedef struct Load {
+    CoreStmt *stmt;        /* or NULL: any other variable */
+    uint32_t loop;         /* it stands in */
+    uint32_t uses, inside; /* of all, so many in bodies of operations, and in what goes into these */
+    CoreStmt *users[MOST_USERS];
+    uint32_t nusers; /* MOST_USERS + 1: too many */
+    uint32_t cost;   /* in additions, with what it needs */
+    bool sunk;
+    CoreVar once;  /* what the device computes once, an array of one; or CORE_NO_VAR */
+    CoreAtom copy; /* in the body at hand, or a constant */
+} Load;
+
+typedef struct Sinker {
+    CoreProgram *p;
+    CoreFn *fn;
+    Arena *scratch;
+    Load *loads; /* by variable */
+    uint32_t nvars;
+    VEC(CoreVar) found; /* in order */
+    VEC(CoreVar) copied;
+    uint32_t loop, nloops;
+    CoreStmt *user; /* whose body is walked */
+    CoreBuilder b;
+} Sinker;
+
+static Load *load_of(const Sinker *k, CoreAtom a)
+{
+    return a.is_const || a.var >= k->nvars || !k->loads[a.var].stmt ? NULL : &k->loads[a.var];
+}
+
+/* ---- what the host loads ---- */
+
+static void count_use(void *ctx, CoreAtom *a)
+{
+    const Sinker *k = ctx;
+    if (!a->is_const)
+        k->loads[a->var].uses++;
+}
+
+typedef struct Operands {
+    const Sinker *k;
+    bool loaded;
+    uint32_t cost;
+} Operands;
+
+static void note_operand(void *ctx, CoreAtom *a)
+{
+    Operands *o = ctx;
+    const Load *l = load_of(o->k, *a);
+    o->loaded |= l != NULL;
+    o->cost += l ? l->cost : 0;
+    o->cost = o->cost > CORE_MODERATE + 1 ? CORE_MODERATE + 1 : o->cost;
+}
+
+/* A load that cannot fail, or what is computed from one. */
+static void note_load(Sinker *k, CoreStmt *s)
+{
+    Operands o = {.k = k};
+    core_stmt_atoms(s, note_operand, &o);
+    if (s->kind == CORE_PRIM && o.loaded && !core_stmt_fallible(k->p, k->fn, s) &&
+        core_var_type(k->fn, s->vars[0]).rank == 0)
+        o.cost += core_prim_cost(s->prim.op, core_atom_type(k->fn, s->prim.args[0]).scalar);
+    else if (s->kind != CORE_INDEX || s->site != CORE_NO_SITE)
+        return;
+    k->loads[s->vars[0]] = (Load){.stmt = s,
+                                  .loop = k->loop,
+                                  .uses = k->loads[s->vars[0]].uses,
+                                  .cost = o.cost,
+                                  .once = CORE_NO_VAR,
+                                  .copy = core_const(SC_BOOL, 0)};
+    vec_push(k->scratch, &k->found, s->vars[0]);
+}
+
+static void add_user(Load *l, CoreStmt *user)
+{
+    for (uint32_t i = 0; i < l->nusers && i < MOST_USERS; i++)
+        if (l->users[i] == user)
+            return;
+    if (l->nusers < MOST_USERS)
+        l->users[l->nusers] = user;
+    if (l->nusers <= MOST_USERS)
+        l->nusers++;
+}
+
+static void note_inside(void *ctx, CoreAtom *a)
+{
+    const Sinker *k = ctx;
+    Load *l = load_of(k, *a);
+    if (!l || l->loop != k->loop || core_var_type(k->fn, a->var).rank > 0)
+        return;
+    l->inside++;
+    add_user(l, k->user);
+}
+
+static void find_loads(void *ctx, CoreBlock *b)
+{
+    Sinker *k = ctx;
+    const uint32_t outer = k->loop;
+    for (uint32_t i = 0; i < b->stmts.n; i++) {
+        CoreStmt *s = b->stmts.at[i];
+        s->mark = 0;
+        if (core_stmt_soac(s)) {
+            k->user = s;
+            core_block_atoms(core_stmt_soac(s)->body, note_inside, k);
+            continue;
+        }
+        note_load(k, s);
+        if (s->kind == CORE_LOOP)
+            k->loop = ++k->nloops;
+        core_stmt_blocks(s, find_loads, k);
+        k->loop = outer;
+    }
+}
+
+/* ---- what goes into bodies ---- */
+
+typedef struct Reader {
+    CoreVar array;
+    bool reads;
+} Reader;
+
+static void note_reader(void *ctx, CoreAtom *a)
+{
+    Reader *r = ctx;
+    r->reads |= !a->is_const && a->var == r->array;
+}
+
+/* Does the operation read the array anyway? */
+static bool reads(CoreStmt *user, CoreVar array)
+{
+    CoreSoac *soac = core_stmt_soac(user);
+    Reader r = {.array = array};
+    if (user->mark++ >= MOST_LOADS)
+        return false;
+    for (uint32_t i = 0; i < soac->ninputs; i++)
+        note_reader(&r, &soac->inputs[i]);
+    core_block_atoms(soac->body, note_reader, &r);
+    return r.reads;
+}
+
+static bool is_dear(const Load *l) { return l->stmt->kind == CORE_PRIM && l->cost > CORE_MODERATE; }
+
+static bool may_sink(const Sinker *k, const Load *l)
+{
+    if (l->uses == 0 || l->inside != l->uses || l->nusers > MOST_USERS)
+        return false;
+    if (l->stmt->kind != CORE_INDEX || load_of(k, l->stmt->index.array))
+        return true;
+    for (uint32_t i = 0; i < l->nusers; i++)
+        if (l->users[i] && !reads(l->users[i], l->stmt->index.array.var))
+            return false;
+    return true;
+}
+
+typedef struct Passing {
+    const Sinker *k;
+    const Load *to;
+} Passing;
+
+/* What goes into bodies needs its operands there; what is computed once reads them in front. */
+static void pass_on(void *ctx, CoreAtom *a)
+{
+    const Passing *p = ctx;
+    Load *l = load_of(p->k, *a);
+    if (!l || l->loop != p->to->loop)
+        return;
+    l->inside++;
+    for (uint32_t i = 0; i < p->to->nusers && !is_dear(p->to); i++)
+        add_user(l, p->to->users[i]);
+    if (is_dear(p->to))
+        add_user(l, NULL);
+}
+
+static void note_sunk(void *ctx, CoreAtom *a)
+{
+    Operands *o = ctx;
+    const Load *l = load_of(o->k, *a);
+    o->loaded |= l && l->sunk;
+}
+
+/* From the last to the first, then what is computed from loads that stay stays, too. */
+static void decide(Sinker *k)
+{
+    for (uint32_t i = k->found.n; i-- > 0;) {
+        Load *l = &k->loads[k->found.at[i]];
+        l->sunk = may_sink(k, l);
+        if (l->sunk)
+            core_stmt_atoms(l->stmt, pass_on, &(Passing){k, l});
+    }
+    for (uint32_t i = 0; i < k->found.n; i++) {
+        Load *l = &k->loads[k->found.at[i]];
+        Operands o = {.k = k};
+        core_stmt_atoms(l->stmt, note_sunk, &o);
+        l->sunk &= o.loaded || (l->stmt->kind == CORE_INDEX && !load_of(k, l->stmt->index.array));
+    }
+}
+
+/* ---- moving them ---- */
+
+/* In the body at hand. whole: also of what is computed once. */
+static CoreAtom copied(Sinker *k, CoreAtom a, bool whole)
+{
+    Load *l = load_of(k, a);
+    if (!l || !l->sunk)
+        return a;
+    if (!l->copy.is_const)
+        return l->copy;
+    const CoreStmt *s = l->stmt;
+    CoreAtom args[3];
+    for (uint32_t i = 0; s->kind == CORE_PRIM && i < s->prim.nargs && (whole || !is_dear(l)); i++)
+        args[i] = copied(k, s->prim.args[i], false);
+    k->b.span = s->span;
+    vec_push(k->scratch, &k->copied, a.var);
+    if (is_dear(l) && !whole)
+        return l->copy = build_index(&k->b, build_atom(&k->b, l->once), core_i64(0), CORE_NO_SITE);
+    if (s->kind == CORE_PRIM)
+        return l->copy = build_prim(&k->b, s->prim.op, core_var_type(k->fn, a.var).scalar, args);
+    const CoreAtom array = copied(k, s->index.array, false);
+    return l->copy = build_index(&k->b, array, copied(k, s->index.index, false), CORE_NO_SITE);
+}
+
+static void forget_copies(Sinker *k)
+{
+    for (; k->copied.n; k->copied.n--)
+        k->loads[k->copied.at[k->copied.n - 1]].copy = core_const(SC_BOOL, 0);
+}
+
+static void sink_atom(void *ctx, CoreAtom *a) { *a = copied(ctx, *a, false); }
+
+/* Copies of what the body reads go to its front. */
+static void sink_into(Sinker *k, CoreBlock *body)
+{
+    CoreBlock *outer = k->b.out, old = core_take_stmts(body);
+    CoreBlock rest = {.stmts = {.at = old.stmts.at, .n = old.stmts.n, .cap = old.stmts.cap},
+                      .results = body->results,
+                      .nresults = body->nresults};
+    k->b.out = body;
+    core_block_atoms(&rest, sink_atom, k);
+    for (uint32_t i = 0; i < rest.stmts.n; i++)
+        core_push(k->p, body, rest.stmts.at[i]);
+    k->b.out = outer;
+    forget_copies(k);
+}
+
+/* ds = map 1 { -> d } */
+static void compute_once(Sinker *k, CoreVar v)
+{
+    CoreBuilder *b = &k->b;
+    CoreBlock *outer = build_begin(b);
+    const CoreAtom d = copied(k, build_atom(b, v), true);
+    CoreSoac soac = {.domain = core_i64(1), .index = build_var(b, core_scalar(SC_I64), NULL).var};
+    soac.body = build_end(b, outer, &d, 1);
+    forget_copies(k);
+    k->loads[v].once = build_map(b, soac)[0].var;
+}
+
+static void sink_block(void *ctx, CoreBlock *b)
+{
+    Sinker *k = ctx;
+    CoreBlock *outer = k->b.out, old = core_take_stmts(b);
+    k->b.out = b;
+    for (uint32_t i = 0; i < old.stmts.n; i++) {
+        CoreStmt *s = old.stmts.at[i];
+        Load *l = s->nvars == 1 ? load_of(k, build_atom(&k->b, s->vars[0])) : NULL;
+        if (l && l->sunk) {
+            if (is_dear(l))
+                compute_once(k, s->vars[0]);
+            continue;
+        }
+        if (core_stmt_soac(s))
+            sink_into(k, core_stmt_soac(s)->body);
+        else if (s->kind != CORE_LANE)
+            core_stmt_blocks(s, sink_block, k);
+        core_push(k->p, b, s);
+    }
+    k->b.out = outer;
+}
+
+void core_sink_loads(CoreProgram *p)
+{
+    Arena *scratch = arena_create();
+    const bool *lifted = core_lifted_functions(p, scratch);
+    for (uint32_t i = 0; i < p->fns.n; i++) {
+        CoreFn *fn = p->fns.at[i];
+        Sinker k = {.p = p, .fn = fn, .scratch = scratch, .nvars = fn->vars.n, .b = {.p = p, .fn = fn}};
+        if (lifted[i])
+            continue;
+        k.loads = arena_array(scratch, Load, k.nvars + 1);
+        core_block_atoms(fn->body, count_use, &k);
+        find_loads(&k, fn->body);
+        decide(&k);
+        sink_block(&k, fn->body);
+    }
+    arena_destroy(scratch);
+}
