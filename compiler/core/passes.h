@@ -75,6 +75,9 @@ bool core_lower_operators(CoreProgram *p);
 bool core_lower_rows(CoreProgram *p);
 /* Are they combined in rounds? */
 bool core_combines_in_rounds(const CoreFn *fn, const CoreLambda *op);
+/* Rows of rows that a loop's rounds update element by element become one array. True if there were any: they are to be
+ * simplified. */
+bool core_flat_tables(CoreProgram *p);
 /* Updates behind conditions, in parallel code, become updates behind the `if`, masked by their index. */
 void core_mask_updates(CoreProgram *p);
 /* Loops outside parallel code whose rounds may be small get a version that one lane executes from beginning to end. */

@@ -67,6 +67,7 @@ static bool run_merge_branches(Compilation *c) { return c->lowered |= core_merge
 static bool run_group_bins(Compilation *c) { return c->lowered |= core_group_bins(c->core), true; }
 static bool run_lower_rows(Compilation *c) { return c->lowered |= core_lower_rows(c->core), true; }
 static bool run_lower_operators(Compilation *c) { return c->lowered |= core_lower_operators(c->core), true; }
+static bool run_flat_tables(Compilation *c) { return c->lowered |= core_flat_tables(c->core), true; }
 static bool run_merge_lowered(Compilation *c) { return !c->lowered || run_merge_recursion(c); }
 static bool run_fuse_lowered(Compilation *c) { return !c->lowered || run_fuse(c); }
 static bool run_simplify_lowered(Compilation *c) { return !c->lowered || run_simplify(c); }
@@ -163,6 +164,7 @@ static const Pass passes[] = {
     {"groups as bins", STAGE_NONE, run_group_bins, check_core, NULL},
     {"lower rows", STAGE_NONE, run_lower_rows, check_core, NULL},
     {"lower operators", STAGE_NONE, run_lower_operators, check_core, NULL},
+    {"flat tables", STAGE_NONE, run_flat_tables, check_core, NULL},
     {"merge recursion, of what was lowered", STAGE_NONE, run_merge_lowered, check_core, NULL},
     {"fuse, what was lowered", STAGE_NONE, run_fuse_lowered, check_core, NULL},
     {"simplify, what was lowered", STAGE_NONE, run_simplify_lowered, check_core, NULL},
