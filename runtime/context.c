@@ -61,10 +61,10 @@ static bool tiles_pay(const DpRt *rt, uint64_t n, uint64_t cells, uint64_t lengt
            dp_size_mul(dp_size_mul(n, cells), 8) <= (rt->heap.limit - rt->heap.used) / 8;
 }
 
-uint64_t dp_many(DpRt *rt, const DpCtx *c, uint32_t site, bool loops, uint64_t cells, uint64_t length)
+uint64_t dp_many(DpRt *rt, const DpCtx *c, uint32_t site, uint32_t of, uint64_t cells, uint64_t length)
 {
     const uint64_t choice = dp_param(rt, PARAM_NEST), n = dp_ctx_n(c);
-    const uint64_t least = dp_param(rt, loops ? PARAM_NEST_LOOPS : PARAM_NEST_LANES);
+    const uint64_t least = dp_param(rt, dp_nest_param(of));
     const bool lane = choice == NEST_AUTO ? n >= least && !tiles_pay(rt, n, cells, length) : choice == NEST_LANE;
     dp_profile_nest(rt, site, "%s: %llu instances", lane ? "lane" : "flat", (unsigned long long)n);
     return lane;

@@ -17,6 +17,14 @@ typedef enum DpTuning {
 
 typedef enum NestChoice { NEST_AUTO, NEST_FLAT, NEST_LANE } NestChoice; /* the words of PARAM_NEST and PARAM_LOOPS */
 
+/* What the flattened version would be, of two versions of code that each instance may execute in a lane: parallel
+ * operations, rounds of a loop, levels of a recursion. The parameter that decides between them. */
+typedef enum NestOf { NEST_OF_OPERATIONS, NEST_OF_LOOPS, NEST_OF_CALLS } NestOf;
+static inline DpTuning dp_nest_param(NestOf of)
+{
+    return of == NEST_OF_CALLS ? PARAM_NEST_CALLS : of == NEST_OF_LOOPS ? PARAM_NEST_LOOPS : PARAM_NEST_LANES;
+}
+
 /* What was asked for, of any device. */
 typedef struct DpTunings {
     bool set[PARAM_COUNT];

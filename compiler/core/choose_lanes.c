@@ -15,8 +15,10 @@
  * false } x' = if f then { -> x1 } else { B -> x } */
 #include "core/choose_lanes_internal.h"
 
+#include "core/callgraph.h"
 #include "core/lane.h"
 #include "dp_size.h"
+#include "params.h"
 
 #include <assert.h>
 
@@ -31,6 +33,7 @@ typedef struct Chooser {
     uint32_t budget; /* of statements */
     CoreCopyMap map;
     const CoreStmt *around; /* the parallel operation whose body this is, if no lane executes all of that; or NULL */
+    StackLoops *stacks;
 } Chooser;
 
 /* ---- is it worth it? ---- */
@@ -144,9 +147,15 @@ static Verdict judge(const Chooser *c, CoreBlock *code, Cost *cost)
 /* ---- is it possible? A look before a copy is made ---- */
 
 typedef struct Glance {
+    StackLoops *stacks; /* or NULL: no calls */
     uint32_t operations;
     bool impossible;
 } Glance;
+
+static bool lane_calls(StackLoops *stacks, const CoreFn *fn)
+{
+    return stacks && fn->recursive && stack_loops_of(stacks, fn);
+}
 
 static void glance_at(void *ctx, CoreBlock *b)
 {
@@ -155,15 +164,15 @@ static void glance_at(void *ctx, CoreBlock *b)
         CoreStmt *s = b->stmts.at[i];
         const CoreSoac *soac = core_stmt_soac(s);
         g->operations += core_kind(s->kind)->code == CODE_PARALLEL;
-        g->impossible = (soac && soac->guard) || s->kind == CORE_CALL || s->kind == CORE_ARGSORT ||
-                        s->kind == CORE_ACCUMULATE || s->kind == CORE_HIST;
+        g->impossible = (soac && soac->guard) || s->kind == CORE_ARGSORT || s->kind == CORE_ACCUMULATE ||
+                        s->kind == CORE_HIST || (s->kind == CORE_CALL && !lane_calls(g->stacks, s->call.fn));
         core_stmt_blocks(s, glance_at, g);
     }
 }
 
-bool choose_is_possible(CoreBlock *b)
+bool choose_is_possible(StackLoops *stacks, CoreBlock *b)
 {
-    Glance g = {0};
+    Glance g = {.stacks = stacks};
     glance_at(&g, b);
     return g.operations > 0 && !g.impossible;
 }
@@ -322,7 +331,7 @@ static CoreAtom emit_one(CoreBuilder *b, CoreKind kind, CoreType type)
 
 /* What decides between two versions, beside the number of instances. */
 typedef struct Question {
-    bool loops;
+    NestOf of;
     bool apart;             /* flattened, all but the loops: these go by lanes there, too */
     CoreAtom cells, length; /* of reductions that share what they read; or constants */
 } Question;
@@ -330,7 +339,7 @@ typedef struct Question {
 static CoreAtom emit_many(CoreBuilder *b, Question q)
 {
     CoreStmt *many = emit_one_stmt(b, CORE_MANY, core_scalar(SC_BOOL));
-    many->many.loops = q.loops;
+    many->many.of = q.of;
     many->many.cells = q.cells;
     many->many.length = q.length;
     return build_atom(b, many->vars[0]);
@@ -413,9 +422,43 @@ static bool loops_stand_alone(const Chooser *c, const CoreBlock *code)
     return true;
 }
 
+/* What would flattened code be? */
+typedef struct CallSearch {
+    StackLoops *stacks;
+    bool scalar, wide, inside; /* calls of scalar functions, of others; in parallel operations */
+    uint32_t depth;
+} CallSearch;
+
+static void find_calls(void *ctx, CoreBlock *b)
+{
+    CallSearch *search = ctx;
+    for (uint32_t i = 0; i < b->stmts.n; i++) {
+        CoreStmt *s = b->stmts.at[i];
+        const bool soac = core_stmt_soac(s), call = s->kind == CORE_CALL;
+        const bool scalar = call && stack_loops_scalar(search->stacks, s->call.fn);
+        search->scalar |= scalar;
+        search->wide |= call && !scalar;
+        search->inside |= call && search->depth > 0;
+        search->depth += soac;
+        core_stmt_blocks(s, find_calls, search);
+        search->depth -= soac;
+    }
+}
+
+static NestOf nest_of(const Chooser *c, CoreBlock *body, const Cost *cost)
+{
+    CallSearch search = {.stacks = c->stacks};
+    find_calls(&search, body);
+    if (search.inside)
+        return NEST_OF_OPERATIONS;
+    if (search.scalar && !search.wide)
+        return NEST_OF_CALLS;
+    return cost->loops ? NEST_OF_LOOPS : NEST_OF_OPERATIONS;
+}
+
 static Question question(const Chooser *c, const CoreStmt *around, CoreBlock *body, const Cost *cost)
 {
-    Question q = {.loops = cost->loops, .cells = core_i64(0), .length = core_i64(0)};
+    Question q = {.of = nest_of(c, body, cost), .cells = core_i64(0), .length = core_i64(0)};
     const LaneShared shared = lane_shares(c->fn, core_stmt_soac(around), body, false);
     if (shared.any && (!cost->loops || (!shared.in_loop && loops_stand_alone(c, body)))) {
         q.cells = shared.cells;
@@ -431,6 +474,8 @@ static const CoreAtom *lane_or_flat(Chooser *c, CoreBuilder *b, CoreBlock *block
 {
     Cost cost = {0};
     CoreBlock *code = core_copy_within(c->p, c->fn, block, c->scratch, &c->map);
+    if (core_calls_in_sequence(code) > 0)
+        stack_loops_expand(c->stacks, c->fn, code);
     lane_fuse(c->p, c->fn, code);
     *v = judge(c, code, &cost);
     if (*v == STAYS_FLAT || (*v != ONE_VERSION && cost.statements > c->budget))
@@ -443,6 +488,12 @@ static const CoreAtom *lane_or_flat(Chooser *c, CoreBuilder *b, CoreBlock *block
                                 : version_in_memory(b, code, block, q);
 }
 
+/* Calls of the recursion that this is a part of are joined. */
+static bool is_possible(const Chooser *c, CoreBlock *block)
+{
+    return choose_is_possible(c->fn->recursive ? NULL : c->stacks, block);
+}
+
 /* The body of a parallel operation, or its guard. Returns what is left to be flattened, or NULL. */
 static CoreBlock *choose_for_body(Chooser *c, CoreBlock *block)
 {
@@ -450,7 +501,7 @@ static CoreBlock *choose_for_body(Chooser *c, CoreBlock *block)
     CoreBuilder b = {.p = c->p, .fn = c->fn, .out = chosen, .span = c->around->span};
     uint32_t *which = arena_array(c->scratch, uint32_t, block->nresults + 1);
     Verdict v;
-    if (!choose_is_possible(block))
+    if (!is_possible(c, block))
         return block;
     CoreBlock *flat = inner_block(c, block, which);
     const CoreAtom *results = lane_or_flat(c, &b, flat, &v);
@@ -500,7 +551,7 @@ static void choose_for_loop(Chooser *c, CoreBlock *block, CoreStmt *loop)
     core_push(c->p, flat, loop);
     build_fresh(&b, loop, n, types);
     build_return(&b, flat, loop);
-    const CoreAtom *results = choose_is_possible(flat) ? lane_or_flat(c, &b, flat, &v) : NULL;
+    const CoreAtom *results = is_possible(c, flat) ? lane_or_flat(c, &b, flat, &v) : NULL;
     for (uint32_t i = 0; results && i < n; i++)
         bind_as(chosen, results[i].var, vars[i]);
     if (!results) {
@@ -538,6 +589,48 @@ static void choose_in_block(void *ctx, CoreBlock *b)
     }
 }
 
+/* ---- calls outside parallel code ---- */
+
+/* x = call f (e)     ==>     xs = map 1 { x' = call f (e); -> x' };  x = index xs 0 */
+static void wrap_call(Chooser *c, CoreBlock *block, CoreStmt *s)
+{
+    CoreBuilder b = {.p = c->p, .fn = c->fn, .out = block, .span = s->span};
+    const uint32_t n = s->nvars;
+    const CoreVar *vars = s->vars;
+    CoreType *types = arena_array(c->p->arena, CoreType, n + 1);
+    CoreSoac soac = {.domain = core_i64(1), .index = build_var(&b, core_scalar(SC_I64), NULL).var};
+    for (uint32_t i = 0; i < n; i++)
+        types[i] = core_var_type(c->fn, vars[i]);
+    CoreBlock *outer = build_begin(&b);
+    build_fresh(&b, s, n, types);
+    build_emit(&b, s);
+    soac.body = build_end(&b, outer, build_atoms(&b, s->vars, n), n);
+    const CoreAtom *arrays = build_map(&b, soac);
+    for (uint32_t i = 0; i < n; i++) {
+        CoreStmt *x = build_stmt_into(&b, CORE_INDEX, 1, &vars[i]);
+        x->index.array = arrays[i];
+        x->index.index = core_i64(0);
+        build_emit(&b, x);
+    }
+}
+
+/* A call that would be levels for one instance anyway is parallel code over one. */
+static void wrap_calls(void *ctx, CoreBlock *block)
+{
+    Chooser *c = ctx;
+    CoreBlock old = core_take_stmts(block);
+    for (uint32_t i = 0; i < old.stmts.n; i++) {
+        CoreStmt *s = old.stmts.at[i];
+        if (s->kind == CORE_CALL && core_recurs_together(s->call.fn) && stack_loops_scalar(c->stacks, s->call.fn)) {
+            wrap_call(c, block, s);
+            continue;
+        }
+        if (!core_stmt_soac(s))
+            core_stmt_blocks(s, wrap_calls, c);
+        core_push(c->p, block, s);
+    }
+}
+
 void choose_count(void *ctx, CoreBlock *b)
 {
     *(uint32_t *)ctx += b->stmts.n;
@@ -547,14 +640,24 @@ void choose_count(void *ctx, CoreBlock *b)
 
 void core_choose_lanes(CoreProgram *p)
 {
-    Chooser c = {.p = p, .budget = CHOOSE_COPIED};
-    for (uint32_t i = 0; i < p->fns.n; i++)
-        choose_count(&c.budget, p->fns.at[i]->body);
+    Arena *arena = arena_create();
+    StackLoops stacks = stack_loops_open(p, arena);
+    const bool *lifted = core_lifted_functions(p, arena);
+    Chooser c = {.p = p, .budget = CHOOSE_COPIED, .stacks = &stacks};
+    for (uint32_t i = 0; i < p->fns.n; i++) {
+        const CoreFn *fn = p->fns.at[i], *loop = fn->recursive ? stack_loops_of(&stacks, fn) : NULL;
+        choose_count(&c.budget, fn->body);
+        if (loop) /* counts as the program's */
+            choose_count(&c.budget, loop->body);
+    }
     for (uint32_t i = 0; i < p->fns.n; i++) {
         c.fn = p->fns.at[i];
         c.scratch = arena_create();
         c.map = (CoreCopyMap){0};
+        if (!lifted[i] && !c.fn->recursive)
+            wrap_calls(&c, c.fn->body);
         choose_in_block(&c, c.fn->body);
         arena_destroy(c.scratch);
     }
+    arena_destroy(arena);
 }

@@ -256,7 +256,7 @@ struct CoreStmt {
             uint32_t launches;
         } few; /* CORE_FEW */
         struct {
-            bool loops; /* would flattened code be rounds that the host counts? */
+            uint32_t of; /* what flattened code would be: NestOf (runtime/params.h) */
             /* Where instances share what their reductions read: how many of these an instance has, how long they are;
              * or constants, 0. */
             CoreAtom cells, length;
@@ -423,6 +423,7 @@ CoreAtom *core_identity_map(Arena *a, const CoreFn *fn);
 typedef VEC(CoreAtom) CoreCopyMap;
 CoreBlock *core_copy_within(const CoreProgram *p, CoreFn *fn, CoreBlock *b, Arena *scratch, CoreCopyMap *map);
 
+const char *core_many_words(uint32_t of); /* " loops" */
 void core_print(StrBuf *out, const CoreProgram *p);
 void core_print_fn(StrBuf *out, const CoreProgram *p, const CoreFn *fn);
 /* A block's statements and results of function fn, a line each, indented by `depth`. */

@@ -1,6 +1,7 @@
 /* The printer for core, in the notation of core.h's example. Nothing reads it back but people and
  * golden tests; so it is complete: every field of every statement shows, sites as the error they raise. */
 #include "core/core.h"
+#include "params.h"
 #include "support/marks.h"
 
 #include <inttypes.h>
@@ -215,10 +216,15 @@ static void print_list(Printer *p, const char *word, const CoreAtom *atoms, uint
     print_atoms(p, atoms, n);
 }
 
+const char *core_many_words(uint32_t of)
+{
+    return of == NEST_OF_CALLS ? " calls" : of == NEST_OF_LOOPS ? " loops" : "";
+}
+
 static void print_many(Printer *p, const CoreStmt *s)
 {
     const CoreAtom shared[] = {s->many.cells, s->many.length};
-    strbuf_add(p->out, s->many.loops ? "many loops" : "many");
+    strbuf_printf(p->out, "many%s", core_many_words(s->many.of));
     if (!s->many.length.is_const || s->many.length.bits)
         print_list(p, " sharing", shared, 2);
 }

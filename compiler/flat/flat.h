@@ -141,7 +141,7 @@ struct FlatStmt {
             uint32_t nways;
         } pack;
         struct {
-            bool loops;            /* would the flattened code be rounds that the host counts? */
+            uint32_t of;           /* what the flattened code would be: NestOf */
             FlatVar cells, length; /* of reductions that share what they read (HOST i64), or FLAT_NO_VAR */
         } many;
         struct {

@@ -483,8 +483,8 @@ static bool flatten_if_lifted(FlattenFn *f, BlockTask *task, CoreStmt *s)
 static bool flatten_if(FlattenFn *f, BlockTask *task, CoreStmt *s)
 {
     bool uniform = host_atom(f, s->if_.cond);
-    bool recursive = calls_recursive(s->if_.then_b) || calls_recursive(s->if_.else_b); /* to be joined with others */
-    if (task->ctx == FLAT_ROOT || (uniform && !recursive))
+    bool joins = f->scope->recursive && (calls_recursive(s->if_.then_b) || calls_recursive(s->if_.else_b));
+    if (task->ctx == FLAT_ROOT || (uniform && !joins)) /* calls of a recursive function are to be joined with others */
         return flatten_if_host(f, task, s);
     return flatten_if_lifted(f, task, s);
 }
@@ -498,7 +498,7 @@ static bool flatten_many(FlattenFn *f, BlockTask *task, CoreStmt *s)
     const FlatVar m = shares ? region_store1(f, &f->host, length, s->span) : FLAT_NO_VAR;
     FlatStmt *r = flat_emit(f, FLAT_S_MANY, s->span, 1);
     r->ctx = task->ctx;
-    r->many.loops = s->many.loops;
+    r->many.of = s->many.of;
     r->many.cells = n;
     r->many.length = m;
     r->outs[0] = new_host(f, core_scalar(SC_BOOL), "many");

@@ -361,7 +361,7 @@ void lower_stmt(Lower *w, const FlatBlock *b, uint32_t i)
     }
     case FLAT_S_MANY:
         EMIT(w, MANY, lower_new_var(w, s->outs[0]), w->vars[s->ctx], place_operand(w, s->span),
-             lower_number(s->many.loops), shared_size(w, s->many.cells), shared_size(w, s->many.length));
+             lower_number(s->many.of), shared_size(w, s->many.cells), shared_size(w, s->many.length));
         break;
     case FLAT_S_BINS: EMIT(w, BINS, lower_new_var(w, s->outs[0])); break;
     case FLAT_S_FEW:

@@ -58,7 +58,7 @@ uint32_t plan_pending_words(const Plan *plan, const PlanInstr *in)
 
 bool plan_many_shares(const PlanInstr *in) { return in->args[5].kind != OPERAND_CONST || in->args[5].bits != 0; }
 
-unsigned plan_many_param(const PlanInstr *in) { return in->args[3].bits ? PARAM_NEST_LOOPS : PARAM_NEST_LANES; }
+unsigned plan_many_param(const PlanInstr *in) { return dp_nest_param((NestOf)in->args[3].bits); }
 
 PlanReg plan_awaited(const PlanInstr *in)
 {

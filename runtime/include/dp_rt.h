@@ -298,10 +298,10 @@ void dp_col_set_total(DpRt *rt, DpCol *out, DpCtx *ctx, uint32_t n, const DpCol 
 DpCtx *dp_await_ctx(DpRt *rt, DpPending p);
 void dp_await_split(DpRt *rt, DpPending p, DpCtx **yes, DpCtx **no);
 uint64_t dp_ctx_n(const DpCtx *c);
-/* Are its instances so many that each had better be executed by one lane? site: where the two versions are; loops: in
- * these. cells: of reductions in an instance, each of `length` elements, that share what they read; length 0: there are
- * none. */
-uint64_t dp_many(DpRt *rt, const DpCtx *c, uint32_t site, bool loops, uint64_t cells, uint64_t length);
+/* Are its instances so many that each had better be executed by one lane? site: where the two versions are; of: what
+ * the flattened one is (params.h). cells: of reductions in an instance, each of `length` elements, that share what they
+ * read; length 0: there are none. */
+uint64_t dp_many(DpRt *rt, const DpCtx *c, uint32_t site, uint32_t of, uint64_t cells, uint64_t length);
 /* How many bins a hundred elements may have, for groups of them to be bins of histograms. */
 uint64_t dp_group_bins(const DpRt *rt);
 /* Has a round of a loop, so many statements of work, so little to do that one lane had better do all of them instead of

@@ -1,0 +1,283 @@
+/* Recursion that is no tail call as a `while` loop with a stack of its own, for a lane that executes it from beginning
+ * to end (docs/flattening.md, 12). A function is cut into *points*: its beginning, what comes behind each self call,
+ * loops around self calls, and what several branches with self calls go on with. A round of the loop executes one:
+ *
+ *     rec fn fib (n) = { c = lt n 2;  r = if c then { -> n } else { a = call fib (n - 1); b = call fib (n - 2); s = add
+ * a b; -> s };  -> r }
+ *
+ *     pc, depth, r0, stack = loop (pc = 0, depth = 1, r0 = n, stack) while pc != END && depth < capacity do {
+ *       point 0:  if lt r0 2 then return r0 else push (1; r0), r0 = r0 - 1, pc = 0
+ *       point 1:  pop (n);  a = r0;                             push (2; a), r0 = n - 2, pc = 0
+ *       point 2:  pop (a);  b = r0;                             return a + b }
+ *
+ * A frame of the stack is the number of the point behind the call, and what that reads of before; to return is to go on
+ * at the point of the topmost frame, results in registers. The lowest frame's point is END. Where the stack is full, a
+ * loop around this one doubles it, so that what bounds the depth is the memory of the lane: where that is too small,
+ * the lane gives up, as always (choose_lanes.c).
+ *
+ * Values are scalars. Arrays are parameters that all calls hand on as they are, or are made and used between two calls.
+ */
+#include "core/choose_lanes_internal.h"
+#include "core/stack_loops_internal.h"
+
+#include <assert.h>
+#include <string.h>
+
+struct StackLoop {
+    bool tried, wide; /* there are operations of more elements, or of nobody knows how many */
+    CoreFn *fn;       /* or NULL */
+};
+
+/* ---- functions ---- */
+
+/* Rows and slices are found anew where they are read. */
+static void note_parts(void *ctx, CoreBlock *b)
+{
+    Machine *m = ctx;
+    for (uint32_t i = 0; i < b->stmts.n; i++) {
+        CoreStmt *s = b->stmts.at[i];
+        if ((s->kind == CORE_INDEX || s->kind == CORE_SLICE || s->kind == CORE_ATOM) &&
+            core_var_type(m->from, s->vars[0]).rank > 0)
+            m->parts[s->vars[0]] = s;
+        core_stmt_blocks(s, note_parts, m);
+    }
+}
+
+static void note_fixed(void *ctx, CoreBlock *b)
+{
+    Machine *m = ctx;
+    for (uint32_t i = 0; i < b->stmts.n; i++) {
+        CoreStmt *s = b->stmts.at[i];
+        for (uint32_t k = 0; s->kind == CORE_CALL && k < s->call.nargs; k++)
+            if (s->call.args[k].is_const || s->call.args[k].var != m->from->params[k])
+                m->fixed[m->from->params[k]] = false;
+        core_stmt_blocks(s, note_fixed, m);
+    }
+}
+
+/* The function's parameters; those that calls change are what the first point is given. */
+static void begin_machine(Machine *m)
+{
+    CoreFn *fn = m->fn, *from = m->from;
+    CoreVar *given = arena_array(m->scratch, CoreVar, from->nparams + 1);
+    uint32_t n = 0;
+    fn->params = arena_array(m->p->arena, CoreVar, from->nparams + 1);
+    for (uint32_t i = 0; i < from->nparams; i++) {
+        const CoreVarInfo info = from->vars.at[from->params[i]];
+        fn->params[i] = core_new_var(m->p, fn, info.type, info.hint);
+        m->map[from->params[i]] = var_atom(m, fn->params[i]);
+        m->fixed[from->params[i]] = true;
+    }
+    note_fixed(m, from->body);
+    note_parts(m, from->body);
+    for (uint32_t i = 0; i < from->nparams; i++)
+        if (!m->fixed[from->params[i]])
+            given[n++] = from->params[i];
+    for (uint32_t i = 0; i < from->nresults; i++)
+        m->impossible |= from->results[i].rank > 0;
+    stack_first_point(m, given, n);
+    m->pc = core_new_var(m->p, fn, core_scalar(SC_I64), "point");
+    m->depth = core_new_var(m->p, fn, core_scalar(SC_I64), "depth");
+    m->stacks[PART_INTEGERS] = core_new_var(m->p, fn, (CoreType){SC_I64, 1}, "stack");
+    m->stacks[PART_FLOATS] = core_new_var(m->p, fn, (CoreType){SC_F64, 1}, "stack");
+}
+
+static CoreFn *make_loops(StackLoops *l, const CoreFn *self, CoreFn *from)
+{
+    const uint32_t nvars = from->vars.n + 1;
+    Machine m = {.p = l->p, .scratch = l->scratch, .self = self, .from = from, .fn = arena_new(l->p->arena, CoreFn)};
+    *m.fn = (CoreFn){.name = self->name,
+                     .results = from->results,
+                     .nresults = from->nresults,
+                     .nparams = from->nparams,
+                     .span = from->span};
+    m.b = (CoreBuilder){.p = l->p, .fn = m.fn, .span = from->span};
+    m.map = arena_array(l->scratch, CoreAtom, nvars);
+    m.parts = arena_array(l->scratch, CoreStmt *, nvars);
+    m.fixed = arena_array(l->scratch, bool, nvars);
+    m.bound = arena_array(l->scratch, uint32_t, nvars);
+    m.seen = arena_array(l->scratch, uint32_t, nvars);
+    begin_machine(&m);
+    stack_emit_points(&m);
+    if (m.impossible)
+        return NULL;
+    stack_build_loops(&m);
+    return m.fn;
+}
+
+/* ---- other calls, and reductions around calls ---- */
+
+typedef struct Expander {
+    StackLoops *l;
+    const CoreFn *self; /* whose calls stay; or NULL */
+    CoreFn *fn;
+    CoreAtom *map; /* by variable: what a call's result became */
+    uint32_t nmap;
+    bool impossible;
+} Expander;
+
+static void replace_result(void *ctx, CoreAtom *a)
+{
+    const Expander *e = ctx;
+    while (!a->is_const && a->var < e->nmap && (e->map[a->var].is_const || e->map[a->var].var != a->var))
+        *a = e->map[a->var];
+}
+
+static void expand_block(void *ctx, CoreBlock *b);
+
+static void expand_call(Expander *e, CoreBlock *out, CoreStmt *s)
+{
+    const CoreFn *code = stack_loops_of(e->l, s->call.fn);
+    if (!code) {
+        e->impossible = true;
+        return;
+    }
+    CoreAtom *map = arena_array(e->l->scratch, CoreAtom, code->vars.n + 1);
+    for (uint32_t i = 0; i < code->nparams; i++)
+        map[code->params[i]] = s->call.args[i];
+    CoreBlock *body = core_copy_block(e->l->p, e->fn, code, code->body, map);
+    for (uint32_t i = 0; i < body->stmts.n; i++)
+        core_push(e->l->p, out, body->stmts.at[i]);
+    for (uint32_t i = 0; i < s->nvars; i++)
+        e->map[s->vars[i]] = body->results[i];
+}
+
+/* reduce n at i (x <- xs) { B -> v } neutral (z) op (a, b) { C -> c }
+ *     ==>  loop (a = z) for i < n do { x = index xs i; B; b = v; C -> c } */
+static void make_loop_of_reduce(const Expander *e, CoreStmt *s)
+{
+    const CoreSoac soac = s->soac;
+    const uint32_t n = s->nvars;
+    CoreBuilder b = {.p = e->l->p, .fn = e->fn, .span = s->span};
+    const CoreVar index = soac.index == CORE_NO_VAR ? build_var(&b, core_scalar(SC_I64), NULL).var : soac.index;
+    CoreBlock *outer = build_begin(&b);
+    for (uint32_t i = 0; i < soac.ninputs; i++) {
+        CoreStmt *element = build_stmt_into(&b, CORE_INDEX, 1, &soac.elements[i]);
+        element->index.array = soac.inputs[i];
+        element->index.index = core_var_atom(index, core_scalar(SC_I64));
+        build_emit(&b, element);
+    }
+    core_append_block(b.p, b.out, soac.body);
+    for (uint32_t i = 0; i < n; i++) {
+        CoreStmt *value = build_stmt_into(&b, CORE_ATOM, 1, &soac.op.params[n + i]);
+        value->atom = soac.body->results[i];
+        build_emit(&b, value);
+    }
+    core_append_block(b.p, b.out, soac.op.body);
+    CoreBlock *body = build_end(&b, outer, soac.op.body->results, n);
+    s->kind = CORE_LOOP;
+    s->site = CORE_NO_SITE;
+    memset(&s->loop, 0, sizeof s->loop);
+    s->loop.params = build_vars_copy(&b, soac.op.params, n, n);
+    s->loop.inits = build_atoms_copy(&b, soac.neutral, n, n);
+    s->loop.nparams = n;
+    s->loop.index = index;
+    s->loop.count = soac.domain;
+    s->loop.body = body;
+}
+
+static void expand_block(void *ctx, CoreBlock *b)
+{
+    Expander *e = ctx;
+    CoreBlock old = core_take_stmts(b);
+    for (uint32_t i = 0; i < old.stmts.n && !e->impossible; i++) {
+        CoreStmt *s = old.stmts.at[i];
+        core_stmt_atoms(s, replace_result, e);
+        if (s->kind == CORE_CALL && s->call.fn != e->self) {
+            expand_call(e, b, s);
+            continue;
+        }
+        core_stmt_blocks(s, expand_block, e);
+        const bool calls = e->self && stack_calls(e->self, s);
+        if (calls && s->kind == CORE_REDUCE)
+            make_loop_of_reduce(e, s);
+        if (calls && s->kind == CORE_LOOP && !s->loop.cond &&
+            s->loop.index == CORE_NO_VAR) /* points count its rounds */
+            s->loop.index = core_new_var(e->l->p, e->fn, core_scalar(SC_I64), NULL);
+        core_push(e->l->p, b, s);
+    }
+    for (uint32_t i = 0; i < b->nresults; i++)
+        replace_result(e, &b->results[i]);
+}
+
+static bool expand_all(StackLoops *l, const CoreFn *self, CoreFn *fn, CoreBlock *b)
+{
+    Expander e = {.l = l, .self = self, .fn = fn, .nmap = fn->vars.n};
+    e.map = core_identity_map(l->scratch, fn);
+    expand_block(&e, b);
+    return !e.impossible;
+}
+
+/* A copy of the function, in which only calls of itself are left. */
+static CoreFn *copy_alone(StackLoops *l, const CoreFn *fn)
+{
+    CoreFn *copy = arena_new(l->p->arena, CoreFn);
+    CoreAtom *map = arena_array(l->scratch, CoreAtom, fn->vars.n + 1);
+    *copy = *fn;
+    copy->vars.at = NULL;
+    copy->vars.n = copy->vars.cap = 0;
+    copy->params = arena_array(l->p->arena, CoreVar, fn->nparams + 1);
+    for (uint32_t i = 0; i < fn->nparams; i++) {
+        const CoreVarInfo info = fn->vars.at[fn->params[i]];
+        copy->params[i] = core_new_var(l->p, copy, info.type, info.hint);
+        map[fn->params[i]] = core_var_atom(copy->params[i], info.type);
+    }
+    copy->body = core_copy_block(l->p, copy, fn, fn->body, map);
+    return expand_all(l, fn, copy, copy->body) ? copy : NULL;
+}
+
+typedef struct WideSearch {
+    StackLoops *l;
+    const CoreFn *self;
+    bool found;
+} WideSearch;
+
+/* Operations around self calls are loops of the recursion. */
+static void find_wide(void *ctx, CoreBlock *b)
+{
+    WideSearch *w = ctx;
+    for (uint32_t i = 0; i < b->stmts.n && !w->found; i++) {
+        CoreStmt *s = b->stmts.at[i];
+        const CoreSoac *soac = core_stmt_soac(s);
+        const bool few = soac && soac->domain.is_const && soac->domain.bits <= FEW_ELEMENTS;
+        w->found =
+            (soac && !few && !stack_calls(w->self, s)) || (s->kind == CORE_CALL && w->l->loops[s->call.fn->index].wide);
+        core_stmt_blocks(s, find_wide, w);
+    }
+}
+
+const CoreFn *stack_loops_of(StackLoops *l, const CoreFn *fn)
+{
+    struct StackLoop *loop = &l->loops[fn->index];
+    uint32_t statements = 0;
+    if (loop->tried)
+        return loop->fn;
+    loop->tried = true;
+    choose_count(&statements, fn->body);
+    CoreFn *alone = statements > MOST_STATEMENTS ? NULL : copy_alone(l, fn);
+    WideSearch w = {.l = l, .self = fn};
+    find_wide(&w, fn->body);
+    loop->wide = w.found;
+    if (alone)
+        loop->fn = fn->recursive ? make_loops(l, fn, alone) : alone;
+    return loop->fn;
+}
+
+bool stack_loops_scalar(StackLoops *l, const CoreFn *fn) { return stack_loops_of(l, fn) && !l->loops[fn->index].wide; }
+
+StackLoops stack_loops_open(CoreProgram *p, Arena *scratch)
+{
+    StackLoops l = {.p = p, .scratch = scratch, .n = p->fns.n};
+    l.loops = arena_array(scratch, struct StackLoop, l.n + 1);
+    for (uint32_t i = 0; i < l.n; i++)
+        if (p->fns.at[i]->recursive)
+            stack_loops_of(&l, p->fns.at[i]);
+    return l;
+}
+
+void stack_loops_expand(StackLoops *l, CoreFn *fn, CoreBlock *b)
+{
+    const bool all = expand_all(l, NULL, fn, b);
+    assert(all && "asked before");
+    (void)all;
+}

@@ -1,0 +1,94 @@
+/* Shared by the files that make a loop with a stack of a recursive function: stack_loops.c (functions, and other calls
+ * in them), stack_points.c (a function is cut into points), stack_rounds.c (points become rounds of a loop). */
+#ifndef DPC_STACK_LOOPS_INTERNAL_H
+#define DPC_STACK_LOOPS_INTERNAL_H
+
+#include "core/build.h"
+#include "core/stack_loops.h"
+
+/* STATEMENTS: of what a function becomes; POINTS: of one function; FRAMES: for which there is room at first; REPEATED:
+ * statements without calls behind a branch that its ways repeat, rather than meet there. ELEMENTS: of operations that
+ * scalar code may have. */
+enum { FEW_ELEMENTS = 64, MOST_STATEMENTS = 2000, MOST_POINTS = 100, FIRST_FRAMES = 32, MOST_REPEATED = 6 };
+
+/* Values lie in registers by their types; in the stack, as i64 or f64. */
+typedef enum StackPart { PART_INTEGERS, PART_FLOATS, PART_COUNT } StackPart;
+
+typedef VEC(CoreVar) CoreVars;
+
+typedef struct Point Point;
+typedef struct Rest Rest;
+
+/* What is executed behind a statement: the others of its block, then what is behind that block. */
+struct Rest {
+    const CoreBlock *block;
+    uint32_t from;
+    const CoreVar *vars; /* what the block's results are behind it, and there, */
+    const Rest *behind;  /* unless these are the function's (NULL), or */
+    Point *meets;        /* the point is where the block's ways meet, or the loop whose body it is */
+};
+
+struct Point {
+    uint32_t number;
+    const CoreStmt *loop; /* whose rounds begin here, or NULL */
+    const CoreVar *given; /* in registers, first: what a call, a branch or a round gives */
+    uint32_t ngiven;
+    bool framed;    /* `read` lies in the frame; else in registers, behind what is given */
+    CoreVars read;  /* what is read of before */
+    CoreVars slots; /* framed: what these are here */
+    CoreVars parts; /* arrays that are parts of others, found anew */
+    Rest rest;
+    CoreBlock *code;
+};
+
+/* How a point ends: by a branch, or by going on elsewhere. */
+typedef struct Exit {
+    CoreBlock *block;
+    CoreStmt *branch;   /* or NULL */
+    const Point *to;    /* NULL: it returns */
+    const Point *frame; /* the point of the frame that is pushed, or NULL */
+    bool popped;
+    CoreAtom *values, *saved;
+    uint32_t nvalues;
+} Exit;
+
+typedef struct Machine {
+    CoreProgram *p;
+    Arena *scratch;
+    const CoreFn *self;
+    CoreFn *from, *fn; /* a copy of the function, without other calls; what it becomes */
+    CoreBuilder b;     /* of fn */
+    CoreAtom *map;     /* by variable of `from`: what it is in fn, at this place */
+    CoreStmt **parts;  /* by variable: an array that is a part of another, which this makes; or NULL */
+    bool *fixed;       /* a parameter that all calls hand on as it is */
+    uint32_t *bound, *seen, stamp;
+    uint32_t statements;
+    bool impossible, popped;
+    VEC(Point *) points;
+    VEC(Exit) exits;
+    CoreVars registers[SCALAR_COUNT];
+    CoreVar stacks[PART_COUNT], pc, depth;
+    uint32_t sizes[PART_COUNT]; /* of a frame */
+} Machine;
+
+static inline StackPart part_of(Scalar s) { return scalar_is_float(s) ? PART_FLOATS : PART_INTEGERS; }
+static inline Scalar part_scalar(StackPart part) { return part == PART_FLOATS ? SC_F64 : SC_I64; }
+static inline CoreAtom var_atom(const Machine *m, CoreVar v) { return core_var_atom(v, core_var_type(m->fn, v)); }
+
+/* Registers for values of these types, one behind the other. */
+typedef struct Registers {
+    uint32_t used[SCALAR_COUNT];
+} Registers;
+
+/* To another type of the same part. */
+CoreAtom stack_convert(Machine *m, CoreAtom a, Scalar to);
+/* Is there a call of fn in it? */
+bool stack_calls(const CoreFn *fn, const CoreStmt *s);
+/* The first point, which the function's parameters are given. */
+void stack_first_point(Machine *m, const CoreVar *given, uint32_t ngiven);
+/* The code of all points, and how they end. */
+void stack_emit_points(Machine *m);
+/* The function's body, from them. */
+void stack_build_loops(Machine *m);
+
+#endif

@@ -1,0 +1,306 @@
+#include "core/stack_loops_internal.h"
+
+#include <assert.h>
+
+/* Points become rounds of a loop, in a loop that makes the stack larger. */
+
+/* ---- frames ---- */
+
+static void size_frames(Machine *m)
+{
+    m->sizes[PART_INTEGERS] = 1;
+    for (uint32_t i = 0; i < m->points.n; i++) {
+        uint32_t sizes[PART_COUNT] = {1, 0};
+        const Point *point = m->points.at[i];
+        for (uint32_t k = 0; point->framed && k < point->read.n; k++)
+            sizes[part_of(core_var_type(m->from, point->read.at[k]).scalar)]++;
+        for (int part = 0; part < PART_COUNT; part++)
+            if (sizes[part] > m->sizes[part])
+                m->sizes[part] = sizes[part];
+    }
+}
+
+static CoreAtom slot_at(Machine *m, CoreAtom frame, StackPart part, uint32_t k)
+{
+    const CoreAtom first = build_prim2(&m->b, PRIM_MUL, frame, core_i64(m->sizes[part]));
+    return k ? build_prim2(&m->b, PRIM_ADD, first, core_i64(k)) : first;
+}
+
+/* In front of a point's code: what lies in the topmost frame. */
+static void emit_loads(Machine *m, Point *point)
+{
+    CoreBlock *code = point->code;
+    uint32_t used[PART_COUNT] = {1, 0};
+    if (!point->framed)
+        return;
+    m->b.out = core_new_block(m->p);
+    const CoreAtom frame = build_prim2(&m->b, PRIM_SUB, var_atom(m, m->depth), core_i64(1));
+    for (uint32_t i = 0; i < point->read.n; i++) {
+        const StackPart part = part_of(core_var_type(m->from, point->read.at[i]).scalar);
+        CoreStmt *load = build_stmt_into(&m->b, CORE_INDEX, 1, &point->slots.at[i]);
+        load->index.array = var_atom(m, m->stacks[part]);
+        load->index.index = slot_at(m, frame, part, used[part]++);
+        build_emit(&m->b, load);
+    }
+    core_append_block(m->p, m->b.out, code);
+    point->code = m->b.out;
+}
+
+/* ---- the rounds' results: point, depth, where a frame is written, registers, the frame ---- */
+
+typedef VEC(CoreType) Types;
+
+static Types types_of_round(const Machine *m)
+{
+    Types types = {0};
+    for (int i = 0; i < 3; i++)
+        vec_push(m->scratch, &types, core_scalar(SC_I64));
+    for (int s = 0; s < SCALAR_COUNT; s++)
+        for (uint32_t i = 0; i < m->registers[s].n; i++)
+            vec_push(m->scratch, &types, core_scalar((Scalar)s));
+    for (int part = 0; part < PART_COUNT; part++)
+        for (uint32_t i = 0; i < m->sizes[part]; i++)
+            vec_push(m->scratch, &types, core_scalar(part_scalar((StackPart)part)));
+    return types;
+}
+
+/* Where the registers of a type begin among what a round gives. */
+static uint32_t first_register(const Machine *m, Scalar type)
+{
+    uint32_t n = 3;
+    for (int s = 0; s < (int)type; s++)
+        n += m->registers[s].n;
+    return n;
+}
+
+static void fill_frame(Machine *m, CoreAtom *out, const Exit *e)
+{
+    CoreAtom *parts[PART_COUNT] = {out, out + m->sizes[PART_INTEGERS]};
+    for (uint32_t i = 0; i < m->sizes[PART_INTEGERS]; i++)
+        out[i] = core_i64(0);
+    for (uint32_t i = 0; i < m->sizes[PART_FLOATS]; i++)
+        parts[PART_FLOATS][i] = core_const(SC_F64, 0);
+    if (!e->frame)
+        return;
+    *parts[PART_INTEGERS]++ = core_i64(e->frame->number);
+    for (uint32_t i = 0; i < e->frame->read.n; i++) {
+        const StackPart part = part_of(core_atom_type(m->fn, e->saved[i]).scalar);
+        *parts[part]++ = stack_convert(m, e->saved[i], part_scalar(part));
+    }
+}
+
+static void finish_exit(Machine *m, const Exit *e, const Types *types)
+{
+    CoreAtom *out = arena_array(m->p->arena, CoreAtom, types->n + 1);
+    Registers r = {0};
+    m->b.out = e->block;
+    CoreAtom depth = var_atom(m, m->depth);
+    if (e->popped)
+        depth = build_prim2(&m->b, PRIM_SUB, depth, core_i64(1));
+    if (e->to) {
+        out[0] = core_i64(e->to->number);
+    } else {
+        const CoreAtom top = build_prim2(&m->b, PRIM_SUB, depth, core_i64(1));
+        out[0] =
+            build_index(&m->b, var_atom(m, m->stacks[PART_INTEGERS]), slot_at(m, top, PART_INTEGERS, 0), CORE_NO_SITE);
+    }
+    out[1] = e->frame ? build_prim2(&m->b, PRIM_ADD, depth, core_i64(1)) : depth;
+    out[2] = depth;
+    uint32_t n = 3;
+    for (int s = 0; s < SCALAR_COUNT; s++)
+        for (uint32_t i = 0; i < m->registers[s].n; i++)
+            out[n++] = var_atom(m, m->registers[s].at[i]);
+    for (uint32_t i = 0; i < e->nvalues; i++) {
+        const Scalar type = core_atom_type(m->fn, e->values[i]).scalar;
+        out[first_register(m, type) + r.used[type]++] = e->values[i];
+    }
+    fill_frame(m, out + n, e);
+    e->block->results = out;
+    e->block->nresults = types->n;
+}
+
+static void finish_branch(Machine *m, const Exit *e, const Types *types)
+{
+    build_fresh(&m->b, e->branch, types->n, types->at);
+    build_return(&m->b, e->block, e->branch);
+}
+
+/* One of these points, by their numbers. */
+static CoreBlock *dispatch(Machine *m, uint32_t from, uint32_t to)
+{
+    const uint32_t middle = from + (to - from + 1) / 2;
+    if (to - from == 1)
+        return m->points.at[from]->code;
+    CoreBlock *outer = build_begin(&m->b);
+    const CoreAtom below = build_prim2(&m->b, PRIM_LT, var_atom(m, m->pc), core_i64(middle));
+    CoreBlock *low = dispatch(m, from, middle), *high = dispatch(m, middle, to);
+    return build_end(&m->b, outer, build_if(&m->b, below, low, high), low->nresults);
+}
+
+/* ---- the loops ---- */
+
+/* The rounds' state: point, depth, registers, stacks; and for the loop around it the number of frames there is room
+ * for. */
+typedef struct State {
+    CoreVars vars;
+    CoreAtom *inits;
+} State;
+
+static uint32_t stacks_of(const Machine *m) { return m->sizes[PART_FLOATS] ? 2 : 1; }
+
+static CoreVars state_of(const Machine *m)
+{
+    CoreVars vars = {0};
+    vec_push(m->scratch, &vars, m->pc);
+    vec_push(m->scratch, &vars, m->depth);
+    for (int s = 0; s < SCALAR_COUNT; s++)
+        for (uint32_t i = 0; i < m->registers[s].n; i++)
+            vec_push(m->scratch, &vars, m->registers[s].at[i]);
+    for (uint32_t part = 0; part < stacks_of(m); part++)
+        vec_push(m->scratch, &vars, m->stacks[part]);
+    return vars;
+}
+
+static CoreBlock *round_of(Machine *m)
+{
+    CoreBlock *block = dispatch(m, 0, m->points.n);
+    const uint32_t nregisters = state_of(m).n - 2 - stacks_of(m);
+    const CoreAtom *given = block->results;
+    CoreAtom *next = arena_array(m->p->arena, CoreAtom, nregisters + 5);
+    uint32_t n = 0;
+    next[n++] = given[0];
+    next[n++] = given[1];
+    for (uint32_t i = 0; i < nregisters; i++)
+        next[n++] = given[3 + i];
+    m->b.out = block;
+    const CoreAtom *frame = given + 3 + nregisters;
+    for (uint32_t part = 0; part < stacks_of(m); part++) {
+        CoreAtom stack = var_atom(m, m->stacks[part]);
+        for (uint32_t k = 0; k < m->sizes[part]; k++) {
+            CoreStmt *s = build_stmt(&m->b, CORE_UPDATE, 1, &(CoreType){part_scalar((StackPart)part), 1});
+            s->update.array = stack;
+            s->update.index = slot_at(m, given[2], (StackPart)part, k);
+            s->update.value = *frame++;
+            build_emit(&m->b, s);
+            stack = build_atom(&m->b, s->vars[0]);
+        }
+        next[n++] = stack;
+    }
+    build_results(&m->b, block, next, n);
+    return block;
+}
+
+/* Builds a loop over these variables, which begin as inits; the body is `round`. Returns what they are behind it. */
+static CoreAtom *build_while(Machine *m, CoreVars vars, const CoreAtom *inits, CoreBlock *cond, CoreBlock *round)
+{
+    CoreType *types = arena_array(m->scratch, CoreType, vars.n + 1);
+    for (uint32_t i = 0; i < vars.n; i++)
+        types[i] = core_var_type(m->fn, vars.at[i]);
+    CoreStmt *s = build_stmt(&m->b, CORE_LOOP, vars.n, types);
+    s->loop.params = build_vars_copy(&m->b, vars.at, vars.n, vars.n);
+    s->loop.inits = build_atoms_copy(&m->b, inits, vars.n, vars.n);
+    s->loop.nparams = vars.n;
+    s->loop.index = CORE_NO_VAR;
+    s->loop.count = core_i64(0);
+    s->loop.cond = cond;
+    s->loop.body = round;
+    build_emit(&m->b, s);
+    return build_atoms(&m->b, s->vars, s->nvars);
+}
+
+static CoreAtom running(Machine *m, CoreAtom pc) { return build_prim2(&m->b, PRIM_NE, pc, core_i64(m->points.n)); }
+
+/* A stack of so many frames; `old` or, where there is none, frames of END. */
+static CoreAtom build_stack(Machine *m, StackPart part, CoreAtom frames, const CoreAtom *old, CoreAtom old_frames)
+{
+    CoreSoac soac = {.index = build_var(&m->b, core_scalar(SC_I64), NULL).var};
+    soac.domain = build_prim2(&m->b, PRIM_MUL, frames, core_i64(m->sizes[part]));
+    CoreAtom value = part == PART_FLOATS ? core_const(SC_F64, 0) : core_i64(m->points.n);
+    CoreAtom last = {0};
+    if (old) {
+        last = build_prim2(&m->b, PRIM_MUL, old_frames, core_i64(m->sizes[part]));
+        last = build_prim2(&m->b, PRIM_SUB, last, core_i64(1));
+    }
+    CoreBlock *outer = build_begin(&m->b);
+    if (old) /* what lies behind the old one does not matter */
+        value = build_index(&m->b, *old, build_prim2(&m->b, PRIM_MIN, var_atom(m, soac.index), last), CORE_NO_SITE);
+    soac.body = build_end(&m->b, outer, &value, 1);
+    return build_map(&m->b, soac)[0];
+}
+
+/* A round of the loop around: rounds until all is done, or the stack is full; a stack of twice its size, or none. */
+static CoreBlock *grow(Machine *m, const CoreVars *around, CoreVars inside, CoreBlock *round)
+{
+    const uint32_t nstacks = stacks_of(m), scalars = inside.n - nstacks;
+    const CoreAtom room = var_atom(m, around->at[inside.n]);
+    CoreBlock *outer = build_begin(&m->b), *body = build_begin(&m->b);
+    const CoreAtom more = running(m, var_atom(m, m->pc)),
+                   fits = build_prim2(&m->b, PRIM_LT, var_atom(m, m->depth), room);
+    const CoreAtom go_on = build_prim2(&m->b, PRIM_AND, more, fits);
+    CoreBlock *cond = build_end(&m->b, body, &go_on, 1);
+    CoreAtom *next = build_while(m, inside, build_atoms(&m->b, around->at, inside.n), cond, round);
+    CoreAtom *state = build_atoms_copy(&m->b, next, inside.n + 1, inside.n);
+    state[inside.n] = build_prim2(&m->b, PRIM_MUL, room, core_i64(2));
+    const CoreAtom frames = build_select(&m->b, running(m, next[0]), state[inside.n], core_i64(0));
+    for (uint32_t part = 0; part < nstacks; part++)
+        state[scalars + part] = build_stack(m, (StackPart)part, frames, &next[scalars + part], room);
+    return build_end(&m->b, outer, state, inside.n + 1);
+}
+
+/* The values begin in registers, as those of the first point. */
+static CoreAtom *begin_state(Machine *m, const CoreVars *inside, CoreAtom room)
+{
+    CoreAtom *inits = arena_array(m->p->arena, CoreAtom, inside->n + 2);
+    const Point *begin = m->points.at[0];
+    Registers r = {0};
+    inits[0] = core_i64(0);
+    inits[1] = core_i64(1);
+    for (uint32_t i = 2; i < inside->n - stacks_of(m); i++)
+        inits[i] = build_nothing(&m->b, core_var_type(m->fn, inside->at[i]));
+    for (uint32_t i = 0, k = 0; i < m->from->nparams; i++) {
+        const CoreVar v = m->from->params[i];
+        if (m->fixed[v])
+            continue;
+        assert(begin->given[k] == v);
+        k++;
+        const Scalar type = core_var_type(m->from, v).scalar;
+        inits[first_register(m, type) - 1 + r.used[type]++] = var_atom(m, m->fn->params[i]);
+    }
+    for (uint32_t part = 0; part < stacks_of(m); part++)
+        inits[inside->n - stacks_of(m) + part] = build_stack(m, (StackPart)part, room, NULL, room);
+    inits[inside->n] = room;
+    return inits;
+}
+
+void stack_build_loops(Machine *m)
+{
+    size_frames(m);
+    const Types types = types_of_round(m);
+    CoreVars inside = state_of(m), around = {0};
+    Registers r = {0};
+    for (uint32_t i = 0; i < m->exits.n; i++) {
+        const Exit *e = &m->exits.at[i];
+        if (e->branch)
+            finish_branch(m, e, &types);
+        else
+            finish_exit(m, e, &types);
+    }
+    for (uint32_t i = 0; i < m->points.n; i++)
+        emit_loads(m, m->points.at[i]);
+    CoreBlock *round = round_of(m);
+    CoreBlock *outer = m->fn->body = m->b.out = core_new_block(m->p);
+    const CoreAtom *inits = begin_state(m, &inside, core_i64(FIRST_FRAMES));
+    for (uint32_t i = 0; i < inside.n; i++)
+        vec_push(m->scratch, &around, core_new_var(m->p, m->fn, core_var_type(m->fn, inside.at[i]), NULL));
+    vec_push(m->scratch, &around, core_new_var(m->p, m->fn, core_scalar(SC_I64), "frames"));
+    CoreBlock *body = grow(m, &around, inside, round), *before = build_begin(&m->b);
+    const CoreAtom more = running(m, var_atom(m, around.at[0]));
+    CoreBlock *cond = build_end(&m->b, before, &more, 1);
+    const CoreAtom *end = build_while(m, around, inits, cond, body);
+    CoreAtom *results = arena_array(m->p->arena, CoreAtom, m->fn->nresults + 1);
+    for (uint32_t i = 0; i < m->fn->nresults; i++) {
+        const Scalar type = m->fn->results[i].scalar;
+        results[i] = end[first_register(m, type) - 1 + r.used[type]++];
+    }
+    build_results(&m->b, outer, results, m->fn->nresults);
+}
