@@ -39,6 +39,10 @@ void core_tail_loops(CoreProgram *p);
  * there were any: what is known there is to be simplified. */
 bool core_regular_versions(CoreProgram *p);
 
+/* Reductions, scans and histograms of rows by operators that go element by element are of columns, where all rows are
+ * equally long, outside parallel code. True if there were any. */
+bool core_column_operators(CoreProgram *p);
+
 /* Checks of positions go in front of the parallel operations that count these, where they get out of all parallel code;
  * windows are read where they lie. True if there were any: what that leaves is to be simplified. */
 bool core_hoist_checks(CoreProgram *p);

@@ -56,6 +56,7 @@ static bool run_merge_recursion(Compilation *c) { return core_merge_recursion(c-
 static bool run_accumulators(Compilation *c) { return core_accumulators(c->core), true; }
 static bool run_tail_loops(Compilation *c) { return core_tail_loops(c->core), true; }
 static bool run_regular_versions(Compilation *c) { return c->lowered |= core_regular_versions(c->core), true; }
+static bool run_column_operators(Compilation *c) { return !core_column_operators(c->core) || run_simplify(c); }
 static bool run_hoist_checks(Compilation *c) { return c->hoisted = core_hoist_checks(c->core), true; }
 static bool run_simplify_hoisted(Compilation *c) { return !c->hoisted || run_simplify(c); }
 static bool run_hoist_operations(Compilation *c) { return core_hoist_operations(c->core), true; }
@@ -152,6 +153,7 @@ static const Pass passes[] = {
     {"tail loops", STAGE_NONE, run_tail_loops, check_core, NULL},
     {"inline, again", STAGE_NONE, run_inline, check_core, NULL},
     {"simplify, again", STAGE_CORE, run_simplify, check_core, print_core},
+    {"column operators", STAGE_NONE, run_column_operators, check_core, NULL},
     {"hoist operations", STAGE_NONE, run_hoist_operations, check_core, NULL},
     {"open branches", STAGE_NONE, run_open_branches, check_core, NULL},
     {"fuse", STAGE_NONE, run_fuse, check_core, NULL},
