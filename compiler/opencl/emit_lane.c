@@ -293,7 +293,7 @@ static void count_launches(void *ctx, CoreBlock *b)
 void emit_lane_round(ScalarEmitter *e, const CoreStmt *loop)
 {
     uint32_t launches = 0;
-    if (!e->spends || e->inside)
+    if (!e->spends || e->inside || core_stmt_is_scalar(loop))
         return;
     count_launches(&launches, loop->loop.body);
     emit_indent(e);
