@@ -147,14 +147,17 @@ static Verdict judge(const Chooser *c, CoreBlock *code, Cost *cost)
 /* ---- is it possible? A look before a copy is made ---- */
 
 typedef struct Glance {
-    StackLoops *stacks; /* or NULL: no calls */
-    uint32_t operations;
+    StackLoops *stacks;          /* or NULL: no calls */
+    uint32_t operations, budget; /* of statements that loops for calls have */
     bool impossible;
 } Glance;
 
-static bool lane_calls(StackLoops *stacks, const CoreFn *fn)
+static bool lane_calls(Glance *g, const CoreFn *fn)
 {
-    return stacks && fn->recursive && stack_loops_of(stacks, fn);
+    if (!g->stacks || !fn->recursive || !stack_loops_of(g->stacks, fn) || stack_loops_size(g->stacks, fn) > g->budget)
+        return false;
+    g->budget -= stack_loops_size(g->stacks, fn);
+    return true;
 }
 
 static void glance_at(void *ctx, CoreBlock *b)
@@ -165,14 +168,14 @@ static void glance_at(void *ctx, CoreBlock *b)
         const CoreSoac *soac = core_stmt_soac(s);
         g->operations += core_kind(s->kind)->code == CODE_PARALLEL;
         g->impossible = (soac && soac->guard) || s->kind == CORE_ARGSORT || s->kind == CORE_ACCUMULATE ||
-                        s->kind == CORE_HIST || (s->kind == CORE_CALL && !lane_calls(g->stacks, s->call.fn));
+                        s->kind == CORE_HIST || (s->kind == CORE_CALL && !lane_calls(g, s->call.fn));
         core_stmt_blocks(s, glance_at, g);
     }
 }
 
-bool choose_is_possible(StackLoops *stacks, CoreBlock *b)
+bool choose_is_possible(StackLoops *stacks, uint32_t budget, CoreBlock *b)
 {
-    Glance g = {.stacks = stacks};
+    Glance g = {.stacks = stacks, .budget = budget};
     glance_at(&g, b);
     return g.operations > 0 && !g.impossible;
 }
@@ -491,7 +494,7 @@ static const CoreAtom *lane_or_flat(Chooser *c, CoreBuilder *b, CoreBlock *block
 /* Calls of the recursion that this is a part of are joined. */
 static bool is_possible(const Chooser *c, CoreBlock *block)
 {
-    return choose_is_possible(c->fn->recursive ? NULL : c->stacks, block);
+    return choose_is_possible(c->fn->recursive ? NULL : c->stacks, c->budget, block);
 }
 
 /* The body of a parallel operation, or its guard. Returns what is left to be flattened, or NULL. */

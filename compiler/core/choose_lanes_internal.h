@@ -14,9 +14,9 @@ enum { CHOOSE_COPIED = 500 };
 const CoreAtom *choose_emit_lane(CoreBuilder *b, CoreBlock *code, CoreAtom memory, bool whole);
 /* A block with such lanes, which have memory: what they give, and whether that means something. */
 CoreBlock *choose_in_memory(CoreBuilder *b, CoreBlock *code, bool whole);
-/* Is there nothing that no lane can do, and something parallel, or a call of what `stacks` (or NULL) has a loop for? A
- * look before a copy is made. */
-bool choose_is_possible(StackLoops *stacks, CoreBlock *b);
+/* Is there nothing that no lane can do, and something parallel, or calls of what `stacks` (or NULL) has loops for, of
+ * so many statements at most? A look before a copy is made. */
+bool choose_is_possible(StackLoops *stacks, uint32_t budget, CoreBlock *b);
 /* Adds the block's statements to *(uint32_t *)ctx. */
 void choose_count(void *ctx, CoreBlock *b);
 

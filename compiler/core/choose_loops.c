@@ -267,7 +267,7 @@ static bool choose_for_loop(LoopChooser *c, CoreStmt *s)
     uint32_t statements = 0;
     core_push(c->p, alone, s);
     build_results(&c->b, alone, build_atoms(&c->b, s->vars, s->nvars), s->nvars);
-    if (core_stmt_is_scalar(s) || is_short(s) || !choose_is_possible(NULL, alone))
+    if (core_stmt_is_scalar(s) || is_short(s) || !choose_is_possible(NULL, 0, alone))
         return false;
     choose_count(&statements, alone);
     if (statements > c->budget || !lane_can(c, alone))

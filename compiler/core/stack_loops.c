@@ -26,6 +26,7 @@
 struct StackLoop {
     bool tried, wide; /* there are operations of more elements, or of nobody knows how many */
     CoreFn *fn;       /* or NULL */
+    uint32_t statements;
 };
 
 /* ---- functions ---- */
@@ -260,7 +261,14 @@ const CoreFn *stack_loops_of(StackLoops *l, const CoreFn *fn)
     loop->wide = w.found;
     if (alone)
         loop->fn = fn->recursive ? make_loops(l, fn, alone) : alone;
+    if (loop->fn)
+        choose_count(&loop->statements, loop->fn->body);
     return loop->fn;
+}
+
+uint32_t stack_loops_size(StackLoops *l, const CoreFn *fn)
+{
+    return stack_loops_of(l, fn) ? l->loops[fn->index].statements : 0;
 }
 
 bool stack_loops_scalar(StackLoops *l, const CoreFn *fn) { return stack_loops_of(l, fn) && !l->loops[fn->index].wide; }

@@ -17,6 +17,8 @@ StackLoops stack_loops_open(CoreProgram *p, Arena *scratch);
 /* Code without calls that does what the function does: of a recursive function, a loop with a stack. It is no function
  * of the program: its body is there to be copied. NULL: there is none, or it would be too large. */
 const CoreFn *stack_loops_of(StackLoops *l, const CoreFn *fn);
+/* How many statements it has. */
+uint32_t stack_loops_size(StackLoops *l, const CoreFn *fn);
 /* Is all that a call does scalar code, but for calls, and operations of few elements? */
 bool stack_loops_scalar(StackLoops *l, const CoreFn *fn);
 /* Replaces all calls in a block of fn, of functions that stack_loops_of has something for. */

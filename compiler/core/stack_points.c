@@ -430,6 +430,9 @@ void stack_first_point(Machine *m, const CoreVar *given, uint32_t ngiven)
 
 void stack_emit_points(Machine *m)
 {
+    Registers r = {0};
+    for (uint32_t i = 0; i < m->from->nresults; i++) /* what it returns, even if no call is given that */
+        next_register(m, &r, m->from->results[i].scalar);
     for (uint32_t i = 0; i < m->points.n && !m->impossible; i++)
         emit_point(m, m->points.at[i]);
 }
