@@ -60,9 +60,9 @@ echo 'entry main (rows: [[f32]]) : [f32] = { sum row : row in rows }' >order.dp
 awk 'BEGIN { printf "["; for (i = 0; i < 3; i++) { printf "%s[", i ? ", " : ""
     for (j = 0; j < 100; j++) printf "%s%s", j ? ", " : "", j == 1 ? "1e10" : j == 9 ? "-1e10" : j
     printf "]" } print "]" }' >order.txt
-DP_TUNE_TIMES=segreduce=lane:0.5 "$dpc" tune order.dp order.txt >said || fail "$(cat said)"
-has said '  segreduce=lane +has another result: not taken'
-has_not order.tune segreduce
+DP_TUNE_TIMES=vectors=off:0.5 "$dpc" tune order.dp order.txt >said || fail "$(cat said)"
+has said '  vectors=off +has another result: not taken'
+has_not order.tune vectors
 expect 1 'out of bounds' "$dpc" tune f.dp --entry fails '[1]'
 expect 0 'f.tune: ' "$dpc" tune f.dp --entry plain 3 -o ./plain-f.tune
 expect 2 'there is no entry none' "$dpc" tune f.dp --entry none

@@ -33,7 +33,13 @@
 
 #if DP_CPU
 /* Elements from which on they go side by side. */
-#define DP_LEAST_RUN (DP_W ? DP_W : DP_AS_W ? DP_AS_W : 32)
+#if DP_W
+#define DP_LEAST_RUN DP_W
+#elif DP_AS_W
+#define DP_LEAST_RUN DP_AS_W
+#else
+#define DP_LEAST_RUN 32
+#endif
 #if !DP_SEGMENTED
 DP_KERNEL void dp_reduce_chunks(DP_HEAP, ulong n, ulong part, ulong vals, ulong pos DP_WORDS)
 {
