@@ -9,9 +9,9 @@ cd "$(dirname "$0")/.."
 given=$#
 all="tests/run/lanes.dp tests/run/stack_lanes.dp tests/run/strips.dp tests/run/early_end.dp tests/run/lane_vectors.dp tests/run/sim_kmeans.dp tests/run/loop_lanes.dp"
 strips="tests/run/lanes.dp tests/run/stack_lanes.dp tests/run/strips.dp" # of what a lane has memory for
-with_loops="tests/run/flat_tables.dp tests/run/loop_lanes.dp tests/run/loop_branches.dp"
-[ -z "${DPC_LONG:-}" ] || strips=$all with_loops=$all
-[ $# -eq 0 ] || all=$* strips=$* with_loops=$*
+with_loops="tests/run/flat_tables.dp tests/run/loop_lanes.dp tests/run/loop_branches.dp" limits=tests/run/loop_lanes.dp
+[ -z "${DPC_LONG:-}" ] || strips=$all with_loops=$all limits=$all
+[ $# -eq 0 ] || all=$* strips=$* with_loops=$* limits=$*
 failed=0
 force() { # SHAPE PARAMETERS FILES
     # shellcheck disable=SC2086
@@ -25,9 +25,9 @@ for shape in cpu gpu; do
     for nest in flat lane; do force $shape nest=$nest "$all"; done
     for memory in lane-memory=64 lane-memory=0 lane-given=16 lane-given=0; do force $shape "nest=lane --param $memory" "$strips"; done
     # Loops outside parallel code: launches, or one lane, which may find that it has too little memory, or too much to do.
-    for loops in flat lane "lane --param loop-memory=64" "lane --param loop-memory=4096" auto "auto --param loop-lane=1" \
-        "auto --param loop-lane=40"; do
-        force $shape "loops=$loops" "$with_loops"
+    for loops in flat lane; do force $shape loops=$loops "$with_loops"; done
+    for loops in "lane --param loop-memory=64" "lane --param loop-memory=4096" auto "auto --param loop-lane=1" "auto --param loop-lane=40"; do
+        force $shape "loops=$loops" "$limits"
     done
 done
 # In vectors, which only optimised kernels have.
