@@ -77,9 +77,9 @@ for eval in core fused; do
     expect 1 'recursion too deep' "$dpc" run --eval=$eval grows.dp --memory 100000000 '[1, 2]'
 done
 fits=$("$dpc" run --eval=core grows.dp --entry fits 10)
-expect 0 "$fits" env DP_HEAP=6000000 DP_POISON=1 ./grows --entry fits 10
+expect 0 "$fits" env DP_PARAMS=nest=flat DP_HEAP=6000000 DP_POISON=1 ./grows --entry fits 10
 expect 3 'grows.dp:3:58: error: out of memory: 3.1 MB requested, 2.1 MB free of 2.7 MB, in level 10 of the recursion of tree' \
-    env DP_HEAP=2700000 ./grows --entry fits 10
+    env DP_PARAMS=nest=flat DP_HEAP=2700000 ./grows --entry fits 10
 
 # Nothing is stored of what is summed up: as much as can be counted in a reasonable time, and no more.
 cat >count.dp <<'END'
