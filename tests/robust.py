@@ -82,9 +82,9 @@ LINES = 10 ** 4
 STRAIGHT_SECONDS = 6 # what is quadratic takes more
 
 
-def straight(name, first, line, last, before=""):
+def straight(name, first, line, last, before="", lines=LINES):
     """`line` has {0}, its number, and {1}, the variable of the line before."""
-    text = lambda: before + first + "".join("  let y%d = " % i + line.format(i, "y%d" % (i - 1) if i else "x") + "\n" for i in range(LINES)) + last % (LINES - 1)
+    text = lambda: before + first + "".join("  let y%d = " % i + line.format(i, "y%d" % (i - 1) if i else "x") + "\n" for i in range(lines)) + last % (lines - 1)
     case("straight_" + name, text, FINE, "", ("dump", "--no-warnings", "--stage=host", "f.dp"))
 
 
@@ -96,6 +96,7 @@ straight("arrays", HOST, "sum {{ v * {0} + {1} : v in xs }}", "  in y%d\n")
 straight("scans", "entry main (x: [i64]) : [i64] =\n", "scan (+) {0} {1}", "  in y%d\n")
 straight("ifs", HOST, "if {1} > {0} then sum {{ v + {0} : v in xs }} else {0}", "  in y%d\n")
 straight("ifs_mapped", EACH, "if {1} > {0} then sum (iota x) + {0} else {0}", EACH_END)
+straight("loops_mapped", "entry main (xs: [[i64]]) : [i64] = { (let x = sort r\n", "loop s = {1} while s[0] < {0} do s with [0] = s[0] + 1", "  in sum (sort y%d)) : r in xs }\n", lines=2000)
 straight("calls", HOST, "f 2 {1}", "  in y%d\n", TWICE)
 straight("calls_mapped", EACH, "f 2 {1}", EACH_END, TWICE)
 straight("matches", "type s = #a i64 | #b\n" + HOST, "(match (if {1} > {0} then #a {1} else #b) case #a v -> v + 1 case #b -> {0})", "  in y%d\n")

@@ -8,6 +8,7 @@
  * fusion does not compute an element twice, but here it spares an array whose length nobody knows.) */
 #include "core/build.h"
 #include "core/lane.h"
+#include "support/paged.h"
 
 enum { MOST_PLACES = 2 };
 
@@ -115,11 +116,47 @@ static void rewrite(Delayed *d)
     }
 }
 
+/* Uses by variable, but for inputs of operations and indexed arrays. Copies make no others than there are. */
+typedef struct Others {
+    PagedTable uses;
+    uint32_t nvars;
+} Others;
+
+static void add_use(const Others *o, CoreAtom a, int32_t n)
+{
+    if (!a.is_const)
+        *(int32_t *)paged_at(&o->uses, a.var) += n;
+}
+
+static void count_other(void *ctx, CoreAtom *a) { add_use(ctx, *a, 1); }
+
+static void except_reads(void *ctx, CoreBlock *block)
+{
+    for (uint32_t i = 0; i < block->stmts.n; i++) {
+        CoreStmt *s = block->stmts.at[i];
+        const CoreSoac *soac = core_stmt_soac(s);
+        if (s->kind == CORE_INDEX)
+            add_use(ctx, s->index.array, -1);
+        for (uint32_t k = 0; soac && k < soac->ninputs; k++)
+            add_use(ctx, soac->inputs[k], -1);
+        core_stmt_blocks(s, except_reads, ctx);
+    }
+}
+
+static bool is_only_read(const Others *o, const CoreStmt *map)
+{
+    for (uint32_t i = 0; i < map->nvars; i++)
+        if (map->vars[i]<o->nvars &&*(int32_t *)paged_at(&o->uses, map->vars[i])> 0)
+            return false;
+    return true;
+}
+
 /* A checked place is left alone: what it reads might not be there. */
-static bool is_delayed(Delayed *d)
+static bool is_delayed(Delayed *d, const Others *others)
 {
     const CoreSoac *soac = &d->map->soac;
-    if (d->map->kind != CORE_MAP || soac->guard || soac->domain.is_const || d->map->nvars == 0)
+    if (d->map->kind != CORE_MAP || soac->guard || soac->domain.is_const || d->map->nvars == 0 ||
+        !is_only_read(others, d->map))
         return false;
     core_block_atoms(d->block, count_atom, d);
     for (uint32_t i = 0; i < d->block->stmts.n; i++)
@@ -130,14 +167,19 @@ static bool is_delayed(Delayed *d)
     return d->reader && d->uses == d->known;
 }
 
+typedef struct LaneFuser {
+    CoreBuilder b;
+    Others others;
+} LaneFuser;
+
 static void fuse_inside(void *ctx, CoreBlock *block)
 {
-    const CoreBuilder *b = ctx;
+    const LaneFuser *f = ctx;
     for (uint32_t i = 0; i < block->stmts.n;) {
         CoreStmt *s = block->stmts.at[i];
-        Delayed d = {.b = *b, .block = block, .map = s};
+        Delayed d = {.b = f->b, .block = block, .map = s};
         d.b.span = s->span;
-        if (is_delayed(&d)) {
+        if (is_delayed(&d, &f->others)) {
             rewrite(&d);
             i = 0;
         } else {
@@ -149,6 +191,10 @@ static void fuse_inside(void *ctx, CoreBlock *block)
 
 void lane_fuse(const CoreProgram *p, CoreFn *fn, CoreBlock *block)
 {
-    CoreBuilder b = {.p = p, .fn = fn};
-    fuse_inside(&b, block);
+    Arena *scratch = arena_create();
+    LaneFuser f = {.b = {.p = p, .fn = fn}, .others = {paged_create(scratch, fn->vars.n, sizeof(int32_t)), fn->vars.n}};
+    core_block_atoms(block, count_other, &f.others);
+    except_reads(&f.others, block);
+    fuse_inside(&f, block);
+    arena_destroy(scratch);
 }

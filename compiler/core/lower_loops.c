@@ -13,6 +13,8 @@
 typedef struct Lowering {
     CoreProgram *p;
     CoreFn *fn;
+    Arena *scratch;
+    CoreCopyMap map;
     bool *varies;   /* by variable: may differ between instances */
     bool parallel;  /* in parallel code */
     CoreBlock *out; /* the block at hand, as it becomes */
@@ -52,24 +54,41 @@ static void to_while(Lowering *l, CoreStmt *s)
     s->loop.count = core_i64(0);
 }
 
+typedef struct States {
+    const CoreStmt *loop;
+    const CoreAtom *values;
+} States;
+
+static void put_state(void *ctx, CoreAtom *a)
+{
+    const States *state = ctx;
+    for (uint32_t i = 0; i < state->loop->loop.nparams && !a->is_const; i++)
+        if (a->var == state->loop->loop.params[i]) {
+            *a = state->values[i];
+            return;
+        }
+}
+
+/* The loop's condition of a state. */
+static CoreAtom condition_of(Lowering *l, CoreBlock *out, const CoreStmt *s, const CoreAtom *state)
+{
+    CoreBlock *copy = core_copy_within(l->p, l->fn, s->loop.cond, l->scratch, &l->map);
+    core_block_atoms(copy, put_state, &(States){s, state});
+    for (uint32_t i = 0; i < copy->stmts.n; i++)
+        core_push(l->p, out, copy->stmts.at[i]);
+    return copy->results[0];
+}
+
 /* xs = loop (a = x) while c a do body      ==>      xs, _ = loop (a = x, go = c x) while go do { body; c a' }
  *
  * What a round computes last and the next condition are then one kernel. Only for conditions of scalar code. */
 static void ask_ahead(Lowering *l, CoreStmt *s)
 {
-    CoreBuilder b = {.p = l->p, .fn = l->fn, .span = s->span, .out = l->out};
+    CoreBuilder b = {.p = l->p, .fn = l->fn, .span = s->span};
     uint32_t n = s->loop.nparams;
-    CoreBlock *cond = s->loop.cond, *body = s->loop.body;
+    CoreBlock *body = s->loop.body;
     CoreAtom go = build_var(&b, core_scalar(SC_BOOL), "go"), unused = build_var(&b, core_scalar(SC_BOOL), NULL);
-    CoreAtom *map = core_identity_map(l->p->arena, l->fn);
-    for (uint32_t i = 0; i < n; i++)
-        map[s->loop.params[i]] = s->loop.inits[i];
-    CoreAtom first = build_copy(&b, l->fn, cond, map)[0];
-    map = core_identity_map(l->p->arena, l->fn);
-    for (uint32_t i = 0; i < n; i++)
-        map[s->loop.params[i]] = body->results[i];
-    b.out = body;
-    CoreAtom next = build_copy(&b, l->fn, cond, map)[0];
+    const CoreAtom first = condition_of(l, l->out, s, s->loop.inits), next = condition_of(l, body, s, body->results);
     s->loop.params = build_vars_copy(&b, s->loop.params, n + 1, n);
     s->loop.params[n] = go.var;
     s->loop.inits = build_atoms_copy(&b, s->loop.inits, n + 1, n);
@@ -123,7 +142,7 @@ void core_lower_loops(CoreProgram *p)
     const bool *lifted = core_lifted_functions(p, scratch);
     for (uint32_t i = 0; i < p->fns.n; i++) {
         CoreFn *fn = p->fns.at[i];
-        Lowering l = {.p = p, .fn = fn, .parallel = lifted[i]};
+        Lowering l = {.p = p, .fn = fn, .scratch = scratch, .parallel = lifted[i]};
         l.varies = arena_array(scratch, bool, fn->vars.n + 1);
         for (uint32_t j = 0; j < fn->nparams; j++)
             note_binder(&l, &fn->params[j]);

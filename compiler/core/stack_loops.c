@@ -76,11 +76,14 @@ static void begin_machine(Machine *m)
             given[n++] = from->params[i];
     for (uint32_t i = 0; i < from->nresults; i++)
         m->impossible |= from->results[i].rank > 0;
+    m->floats = SC_F32;
+    for (uint32_t i = 0; i < from->vars.n; i++)
+        m->floats = from->vars.at[i].type.scalar == SC_F64 ? SC_F64 : m->floats;
     stack_first_point(m, given, n);
     m->pc = core_new_var(m->p, fn, core_scalar(SC_I64), "point");
     m->depth = core_new_var(m->p, fn, core_scalar(SC_I64), "depth");
     m->stacks[PART_INTEGERS] = core_new_var(m->p, fn, (CoreType){SC_I64, 1}, "stack");
-    m->stacks[PART_FLOATS] = core_new_var(m->p, fn, (CoreType){SC_F64, 1}, "stack");
+    m->stacks[PART_FLOATS] = core_new_var(m->p, fn, (CoreType){m->floats, 1}, "stack");
 }
 
 static CoreFn *make_loops(StackLoops *l, const CoreFn *self, CoreFn *from)

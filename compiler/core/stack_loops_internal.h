@@ -11,7 +11,8 @@
  * scalar code may have. */
 enum { FEW_ELEMENTS = 64, MOST_STATEMENTS = 2000, MOST_POINTS = 100, FIRST_FRAMES = 32, MOST_REPEATED = 6 };
 
-/* Values lie in registers by their types; in the stack, as i64 or f64. */
+/* Values lie in registers by their types; in the stack, as i64, and as f32 where that is all floats there are, else
+ * f64. */
 typedef enum StackPart { PART_INTEGERS, PART_FLOATS, PART_COUNT } StackPart;
 
 typedef VEC(CoreVar) CoreVars;
@@ -69,10 +70,11 @@ typedef struct Machine {
     CoreVars registers[SCALAR_COUNT];
     CoreVar stacks[PART_COUNT], pc, depth;
     uint32_t sizes[PART_COUNT]; /* of a frame */
+    Scalar floats;              /* of the stack */
 } Machine;
 
 static inline StackPart part_of(Scalar s) { return scalar_is_float(s) ? PART_FLOATS : PART_INTEGERS; }
-static inline Scalar part_scalar(StackPart part) { return part == PART_FLOATS ? SC_F64 : SC_I64; }
+static inline Scalar part_scalar(const Machine *m, StackPart part) { return part == PART_FLOATS ? m->floats : SC_I64; }
 static inline CoreAtom var_atom(const Machine *m, CoreVar v) { return core_var_atom(v, core_var_type(m->fn, v)); }
 
 /* Registers for values of these types, one behind the other. */

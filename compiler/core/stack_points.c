@@ -396,7 +396,7 @@ static void enter_point(Machine *m, Point *point)
         if (type.rank > 0) {
             m->impossible = true;
         } else if (point->framed) {
-            const CoreAtom slot = build_var(&m->b, core_scalar(part_scalar(part_of(type.scalar))), NULL);
+            const CoreAtom slot = build_var(&m->b, core_scalar(part_scalar(m, part_of(type.scalar))), NULL);
             vec_push(m->scratch, &point->slots, slot.var);
             m->map[point->read.at[i]] = stack_convert(m, slot, type.scalar);
         } else {

@@ -60,7 +60,7 @@ static Types types_of_round(const Machine *m)
             vec_push(m->scratch, &types, core_scalar((Scalar)s));
     for (int part = 0; part < PART_COUNT; part++)
         for (uint32_t i = 0; i < m->sizes[part]; i++)
-            vec_push(m->scratch, &types, core_scalar(part_scalar((StackPart)part)));
+            vec_push(m->scratch, &types, core_scalar(part_scalar(m, (StackPart)part)));
     return types;
 }
 
@@ -79,13 +79,13 @@ static void fill_frame(Machine *m, CoreAtom *out, const Exit *e)
     for (uint32_t i = 0; i < m->sizes[PART_INTEGERS]; i++)
         out[i] = core_i64(0);
     for (uint32_t i = 0; i < m->sizes[PART_FLOATS]; i++)
-        parts[PART_FLOATS][i] = core_const(SC_F64, 0);
+        parts[PART_FLOATS][i] = core_const(m->floats, 0);
     if (!e->frame)
         return;
     *parts[PART_INTEGERS]++ = core_i64(e->frame->number);
     for (uint32_t i = 0; i < e->frame->read.n; i++) {
         const StackPart part = part_of(core_atom_type(m->fn, e->saved[i]).scalar);
-        *parts[part]++ = stack_convert(m, e->saved[i], part_scalar(part));
+        *parts[part]++ = stack_convert(m, e->saved[i], part_scalar(m, part));
     }
 }
 
@@ -177,7 +177,7 @@ static CoreBlock *round_of(Machine *m)
     for (uint32_t part = 0; part < stacks_of(m); part++) {
         CoreAtom stack = var_atom(m, m->stacks[part]);
         for (uint32_t k = 0; k < m->sizes[part]; k++) {
-            CoreStmt *s = build_stmt(&m->b, CORE_UPDATE, 1, &(CoreType){part_scalar((StackPart)part), 1});
+            CoreStmt *s = build_stmt(&m->b, CORE_UPDATE, 1, &(CoreType){part_scalar(m, (StackPart)part), 1});
             s->update.array = stack;
             s->update.index = slot_at(m, given[2], (StackPart)part, k);
             s->update.value = *frame++;
@@ -215,7 +215,7 @@ static CoreAtom build_stack(Machine *m, StackPart part, CoreAtom frames, const C
 {
     CoreSoac soac = {.index = build_var(&m->b, core_scalar(SC_I64), NULL).var};
     soac.domain = build_prim2(&m->b, PRIM_MUL, frames, core_i64(m->sizes[part]));
-    CoreAtom value = part == PART_FLOATS ? core_const(SC_F64, 0) : core_i64(m->points.n);
+    CoreAtom value = part == PART_FLOATS ? core_const(m->floats, 0) : core_i64(m->points.n);
     CoreAtom last = {0};
     if (old) {
         last = build_prim2(&m->b, PRIM_MUL, old_frames, core_i64(m->sizes[part]));

@@ -47,6 +47,33 @@ static void test_versions(void **state)
     expect_lanes("entry main (xs: [[i64]]) = { sum row : row in xs }", 0, 0);
 }
 
+/* A device may have no f64: recursion on f32 has none, but where the program has. */
+static uint32_t doubles_of(const char *program)
+{
+    Session *s = session_create();
+    CoreProgram *p = compile_text(s, program);
+    core_choose_lanes(p);
+    const CoreFn *fn = p->entries.at[0].fn;
+    uint32_t n = 0;
+    assert_int_equal(count_kind(fn, CORE_LANE), 1);
+    for (CoreVar v = 0; v < fn->vars.n; v++)
+        n += core_var_type(fn, v).scalar == SC_F64;
+    session_destroy(s);
+    return n;
+}
+
+static void test_floats_of_recursion(void **state)
+{
+    (void)state;
+    assert_int_equal(
+        doubles_of("def f (n: i64) (x: f32) : f32 = if n < 2 then x else f (n - 1) (x * 0.5) + f (n - 2) x + x\n"
+                   "entry main (n: i64) = { f i 1.5 : i in n }"),
+        0);
+    assert_true(
+        doubles_of("def f (n: i64) (x: f32) : f64 = if n < 2 then 0.5 else f (n - 1) (x * 0.5) + f (n - 2) x + f64 x\n"
+                   "entry main (n: i64) = { f i 1.5 : i in n }") > 0);
+}
+
 static void test_impossible(void **state)
 {
     (void)state;
@@ -176,8 +203,13 @@ static void test_in_place(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_small),    cmocka_unit_test(test_versions), cmocka_unit_test(test_impossible),
-        cmocka_unit_test(test_in_place), cmocka_unit_test(test_memory),   cmocka_unit_test(test_ownership),
+        cmocka_unit_test(test_small),
+        cmocka_unit_test(test_versions),
+        cmocka_unit_test(test_impossible),
+        cmocka_unit_test(test_in_place),
+        cmocka_unit_test(test_memory),
+        cmocka_unit_test(test_ownership),
+        cmocka_unit_test(test_floats_of_recursion),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
