@@ -10,7 +10,8 @@
  * one.
  *
  * The second moves up to the first. So whatever it reads must be bound above the first, and it must not fail, or
- * not overtake anything that fails in between. */
+ * not overtake anything that fails in between: that may be the check that a sequence is as long as the domain, too.
+ * Then the first moves down to the second, if nothing in between reads what it gives. */
 #include "core/fuse_internal.h"
 
 #include <string.h>
@@ -157,6 +158,51 @@ static void join_stmts(Fuser *f, CoreStmt *to, CoreStmt *s)
 
 #define MOST_DISTANCE 64u /* statements looked back over */
 
+/* Are all its inputs as long as the domain, whatever is checked between the first and it? The first's are, and what is
+ * made over the domain. */
+static bool has_lengths(Fuser *f, CoreStmt *first, CoreStmt *s)
+{
+    const CoreSoac *x = core_stmt_soac(first), *y = core_stmt_soac(s);
+    const CoreAtom domain = fuse_resolve(f, y->domain);
+    for (uint32_t i = 0; i < y->ninputs; i++) {
+        const CoreAtom input = fuse_resolve(f, y->inputs[i]);
+        const CoreStmt *def = fuse_def(f, input);
+        const bool made = def && (def->kind == CORE_MAP || def->kind == CORE_SCAN) && !def->soac.guard &&
+                          core_atom_equal(fuse_resolve(f, def->soac.domain), domain);
+        if (!made && fuse_times_input(f, x, input.var) == 0)
+            return false;
+    }
+    return true;
+}
+
+typedef struct Wanting {
+    Fuser *f;
+    const CoreStmt *of;
+    bool found;
+} Wanting;
+
+static void look_at_atom(void *ctx, CoreAtom *a)
+{
+    Wanting *w = ctx;
+    const CoreAtom x = fuse_resolve(w->f, *a);
+    w->found |= !x.is_const && fuse_var(w->f, x.var)->def == w->of;
+}
+
+static void look_at_block(void *ctx, CoreBlock *b) { core_block_atoms(b, look_at_atom, ctx); }
+
+/* Does a statement between read what the first gives? */
+static bool is_read_between(Fuser *f, CoreStmt **stmts, uint32_t first, uint32_t at)
+{
+    Wanting w = {f, stmts[first], false};
+    for (uint32_t i = first + 1; i < at && !w.found; i++) {
+        if (!stmts[i])
+            continue;
+        core_stmt_atoms(stmts[i], look_at_atom, &w);
+        core_stmt_blocks(stmts[i], look_at_block, &w);
+    }
+    return w.found;
+}
+
 static bool join_upwards(Fuser *f, const CoreBlock *b, CoreStmt **stmts, uint32_t at)
 {
     CoreStmt *s = stmts[at];
@@ -164,9 +210,14 @@ static bool join_upwards(Fuser *f, const CoreBlock *b, CoreStmt **stmts, uint32_
     for (uint32_t i = at; i-- > 0 && at - i <= MOST_DISTANCE;) {
         if (!stmts[i])
             continue;
-        if (is_alike(f, stmts[i], s) && !(fallible && overtakes) && fuse_reads_only_above(f, b, s, i)) {
-            join_stmts(f, stmts[i], s);
-            stmts[at] = NULL;
+        const bool alike = is_alike(f, stmts[i], s) && !(fallible && overtakes) && fuse_reads_only_above(f, b, s, i);
+        const bool down = alike && overtakes && !has_lengths(f, stmts[i], s);
+        if (alike && !(down && (core_stmt_fallible(f->p, f->fn, stmts[i]) || is_read_between(f, stmts, i, at)))) {
+            CoreStmt *first = stmts[i];
+            join_stmts(f, first, s);
+            stmts[i] = stmts[at] = NULL;
+            stmts[down ? at : i] = first;
+            first->mark = down ? at : i;
             return true;
         }
         overtakes |= core_stmt_fallible(f->p, f->fn, stmts[i]);
