@@ -114,7 +114,7 @@ static bool same_number(Tables *t, CoreAtom a, CoreAtom b, uint32_t depth)
         return true;
     const CoreStmt *x = part(t, a).maker, *y = part(t, b).maker;
     if (depth == 0 || a.is_const || b.is_const || !x || !y || x->prim.op != y->prim.op ||
-        x->prim.nargs != y->prim.nargs)
+        x->prim.nargs != y->prim.nargs || !core_type_equal(core_atom_type(t->b.fn, a), core_atom_type(t->b.fn, b)))
         return false;
     for (uint32_t i = 0; i < x->prim.nargs; i++)
         if (!same_number(t, x->prim.args[i], y->prim.args[i], depth - 1))
@@ -298,7 +298,6 @@ static void rewrite_branches(Tables *t, CoreStmt *s)
         ages[i] = part_of(t, t->aged.at[i])->age;
         part_of(t, t->aged.at[i])->age = CURRENT;
     }
-    t->aged.n = n;
     rewrite_block(t, s->if_.else_b);
     for (uint32_t i = before; i < n; i++)
         grow_older(t, build_atom(&t->b, t->aged.at[i]), ages[i]);
@@ -462,6 +461,11 @@ static void rewrite_block(Tables *t, CoreBlock *block)
 
 /* ---- what the state begins as ---- */
 
+typedef struct Maker {
+    const CoreStmt *stmt;
+    const CoreBlock *in;
+} Maker;
+
 typedef struct Finder {
     CoreProgram *p;
     CoreFn *fn;
@@ -469,6 +473,8 @@ typedef struct Finder {
     CoreCopyMap map;
     uint32_t tried, repeated; /* loops and parallel operations around */
     CoreBlock *out;
+    uint32_t noted;    /* of its statements, in `makers` */
+    VEC(Maker) makers; /* by variable */
 } Finder;
 
 static bool binds_in(const CoreBlock *b, CoreAtom a)
@@ -480,13 +486,23 @@ static bool binds_in(const CoreBlock *b, CoreAtom a)
     return false;
 }
 
-/* The statement of the block at hand that makes it, or NULL. */
-static const CoreStmt *maker_of(const Finder *f, CoreAtom a)
+static void note_makers(Finder *f)
 {
-    for (uint32_t i = f->out->stmts.n; i-- > 0 && !a.is_const;)
-        if (f->out->stmts.at[i]->nvars == 1 && f->out->stmts.at[i]->vars[0] == a.var)
-            return f->out->stmts.at[i];
-    return NULL;
+    for (; f->noted < f->out->stmts.n; f->noted++) {
+        const CoreStmt *s = f->out->stmts.at[f->noted];
+        if (s->nvars != 1)
+            continue;
+        while (f->makers.n <= s->vars[0])
+            vec_push(f->scratch, &f->makers, ((Maker){0}));
+        f->makers.at[s->vars[0]] = (Maker){s, f->out};
+    }
+}
+
+/* The statement of the block at hand that makes it, or NULL. */
+static const CoreStmt *maker_of(Finder *f, CoreAtom a)
+{
+    note_makers(f);
+    return !a.is_const && a.var < f->makers.n && f->makers.at[a.var].in == f->out ? f->makers.at[a.var].stmt : NULL;
 }
 
 static bool is_inside(const CoreStmt *map, CoreAtom a)
@@ -498,7 +514,7 @@ static bool is_inside(const CoreStmt *map, CoreAtom a)
 }
 
 /* init's rows are what this map makes, of one length that is known outside; or NULL. */
-static const CoreStmt *row_maker(const Finder *f, CoreAtom init)
+static const CoreStmt *row_maker(Finder *f, CoreAtom init)
 {
     const CoreStmt *s = maker_of(f, init);
     if (!s || s->kind != CORE_MAP || s->soac.guard)
@@ -544,7 +560,7 @@ static CoreAtom emit_offsets(Tables *t)
 }
 
 /* What the state begins as, as one array; and where its rows are. */
-static CoreAtom emit_begin(const Finder *f, Tables *t, CoreAtom init)
+static CoreAtom emit_begin(Finder *f, Tables *t, CoreAtom init)
 {
     const CoreStmt *row = row_maker(f, init);
     t->regular = row != NULL;
@@ -556,7 +572,7 @@ static CoreAtom emit_begin(const Finder *f, Tables *t, CoreAtom init)
         t->offsets = emit_offsets(t);
     }
     if (row && is_filled(row, maker_of(f, init)))
-        return filled(t, row->soac.body->results[0], build_prim2(&t->b, PRIM_MUL, t->rows, t->stride));
+        return filled(t, row->soac.body->results[0], build_prim2(&t->b, PRIM_SIZE_MUL, t->rows, t->stride));
     const CoreType type = core_element(core_atom_type(t->b.fn, init));
     CoreStmt *s = build_stmt(&t->b, CORE_FLATTEN, 1, &type);
     s->length.array = init;
@@ -602,13 +618,13 @@ static void look_for_update(void *ctx, CoreBlock *block)
 }
 
 /* What begins the state is made for it, or begins it once. */
-static bool is_fresh(const Finder *f, CoreAtom init)
+static bool is_fresh(Finder *f, CoreAtom init)
 {
     const CoreStmt *s = maker_of(f, init);
     return (f->repeated == 0 && !f->fn->recursive) || (s && (s->kind == CORE_MAP || s->kind == CORE_FLATTEN));
 }
 
-static bool is_candidate(const Finder *f, CoreStmt *s, uint32_t i)
+static bool is_candidate(Finder *f, CoreStmt *s, uint32_t i)
 {
     Glance g = {f->fn, core_var_type(f->fn, s->loop.params[i]), false};
     if (g.type.rank < 2 || !is_fresh(f, s->loop.inits[i]))
@@ -700,11 +716,14 @@ static bool place_loop(Finder *f, CoreStmt *s)
 static bool find_in_block(Finder *f, CoreBlock *block)
 {
     CoreBlock *outer = f->out, old = core_take_stmts(block);
+    const uint32_t noted = f->noted;
     bool found = false;
     f->out = block;
+    f->noted = 0;
     for (uint32_t i = 0; i < old.stmts.n; i++)
         found |= old.stmts.at[i]->kind == CORE_LOOP ? place_loop(f, old.stmts.at[i]) : find_in_stmt(f, old.stmts.at[i]);
     f->out = outer;
+    f->noted = noted;
     return found;
 }
 
