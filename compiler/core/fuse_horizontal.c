@@ -10,7 +10,7 @@
  * one.
  *
  * The second moves up to the first. So whatever it reads must be bound above the first, and it must not fail, or
- * not overtake anything that fails in between: that may be the check that a sequence is as long as the domain, too.
+ * not overtake anything that fails in between: that may be a check that it trusts in, too.
  * Then the first moves down to the second, if nothing in between reads what it gives. */
 #include "core/fuse_internal.h"
 
@@ -175,6 +175,26 @@ static bool has_lengths(Fuser *f, CoreStmt *first, CoreStmt *s)
     return true;
 }
 
+/* May code in it rely on a check: that an index is in bounds, or that several sequences are equally long? */
+static void find_trust(void *ctx, CoreBlock *b)
+{
+    bool *trusts = ctx;
+    for (uint32_t i = 0; i < b->stmts.n && !*trusts; i++) {
+        CoreStmt *s = b->stmts.at[i];
+        const CoreSoac *soac = core_stmt_soac(s);
+        *trusts = s->kind == CORE_INDEX || s->kind == CORE_SLICE || (soac && soac->ninputs > 1);
+        core_stmt_blocks(s, find_trust, ctx);
+    }
+}
+
+/* May it stand in front of the checks between the first and it? */
+static bool trusts_no_check(Fuser *f, CoreStmt *first, CoreStmt *s)
+{
+    bool trusts = !has_lengths(f, first, s);
+    core_stmt_blocks(s, find_trust, &trusts);
+    return !trusts;
+}
+
 typedef struct Wanting {
     Fuser *f;
     const CoreStmt *of;
@@ -211,7 +231,7 @@ static bool join_upwards(Fuser *f, const CoreBlock *b, CoreStmt **stmts, uint32_
         if (!stmts[i])
             continue;
         const bool alike = is_alike(f, stmts[i], s) && !(fallible && overtakes) && fuse_reads_only_above(f, b, s, i);
-        const bool down = alike && overtakes && !has_lengths(f, stmts[i], s);
+        const bool down = alike && overtakes && !trusts_no_check(f, stmts[i], s);
         if (alike && !(down && (core_stmt_fallible(f->p, f->fn, stmts[i]) || is_read_between(f, stmts, i, at)))) {
             CoreStmt *first = stmts[i];
             join_stmts(f, first, s);
