@@ -34,26 +34,14 @@ typedef struct Accumulators {
 
 /* ---- what needs the call ---- */
 
+static bool is_part(void *part, CoreAtom a) { return ((const uint32_t *)part)[a.var] != 0; }
+
+static bool needs_call(const Accumulators *a, CoreStmt *s) { return core_stmt_reads(s, is_part, a->part); }
+
 typedef struct Search {
     const Accumulators *a;
     uint32_t found;
 } Search;
-
-static void find_part(void *ctx, CoreAtom *atom)
-{
-    Search *s = ctx;
-    s->found += !atom->is_const && s->a->part[atom->var] != 0;
-}
-
-static void find_part_inside(void *ctx, CoreBlock *b) { core_block_atoms(b, find_part, ctx); }
-
-static bool needs_call(const Accumulators *a, CoreStmt *s)
-{
-    Search search = {a, 0};
-    core_stmt_atoms(s, find_part, &search);
-    core_stmt_blocks(s, find_part_inside, &search);
-    return search.found > 0;
-}
 
 static void count_calls(void *ctx, CoreBlock *b)
 {

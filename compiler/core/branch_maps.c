@@ -47,71 +47,46 @@ typedef struct Merge {
 
 /* ---- may it be done? ---- */
 
-static CoreStmt *bound_in(const CoreBlock *b, CoreAtom a)
-{
-    for (uint32_t i = 0; i < b->stmts.n && !a.is_const; i++)
-        for (uint32_t k = 0; k < b->stmts.at[i]->nvars; k++)
-            if (b->stmts.at[i]->vars[k] == a.var)
-                return b->stmts.at[i];
-    return NULL;
-}
-
-typedef struct Uses {
-    const CoreStmt *of;
-    bool any;
-} Uses;
-
-static void note_use(void *ctx, CoreAtom *a)
-{
-    Uses *u = ctx;
-    for (uint32_t k = 0; k < u->of->nvars && !a->is_const; k++)
-        u->any |= a->var == u->of->vars[k];
-}
-
-static void uses_in_block(void *ctx, CoreBlock *b) { core_block_atoms(b, note_use, ctx); }
+static bool is_result(void *stmt, CoreAtom a) { return core_stmt_binds(stmt, a.var); }
 
 /* Of a statement's results, by the other statements. */
-static bool is_used_in(const CoreBlock *b, const CoreStmt *s)
+static bool is_used_in(const CoreBlock *b, CoreStmt *s)
 {
-    Uses u = {.of = s};
-    for (uint32_t i = 0; i < b->stmts.n && !u.any; i++) {
-        core_stmt_atoms(b->stmts.at[i], note_use, &u);
-        core_stmt_blocks(b->stmts.at[i], uses_in_block, &u);
-    }
-    return u.any;
+    for (uint32_t i = 0; i < b->stmts.n; i++)
+        if (core_stmt_reads(b->stmts.at[i], is_result, s))
+            return true;
+    return false;
 }
 
 /* A view that is made again for each element: part of what is there already. */
 static bool is_view(const CoreBlock *b, CoreAtom xs)
 {
-    const CoreStmt *s = bound_in(b, xs);
-    for (; s && (s->kind == CORE_INDEX || s->kind == CORE_SLICE); s = bound_in(b, xs))
+    const CoreStmt *s = core_block_def(b, xs);
+    for (; s && (s->kind == CORE_INDEX || s->kind == CORE_SLICE); s = core_block_def(b, xs))
         xs = s->kind == CORE_INDEX ? s->index.array : s->slice.array;
     return !s;
 }
 
-typedef struct Reads {
+typedef struct Branch {
     const Merge *m;
     const CoreBlock *block;
-    bool views;
-} Reads;
+} Branch;
 
-static void note_read(void *ctx, CoreAtom *a)
+static bool is_made_array(void *ctx, CoreAtom a)
 {
-    Reads *r = ctx;
-    r->views &= a->is_const || core_atom_type(r->m->s->fn, *a).rank == 0 || is_view(r->block, *a);
+    const Branch *branch = ctx;
+    return core_atom_type(branch->m->s->fn, a).rank > 0 && !is_view(branch->block, a);
 }
 
-static bool is_element_map(const Merge *m, const CoreBlock *b, const CoreStmt *s)
+static bool is_element_map(const Merge *m, const CoreBlock *b, CoreStmt *s)
 {
-    Reads reads = {m, b, true};
     if (s->kind != CORE_MAP || s->soac.guard || !core_block_is_scalar(s->soac.body) ||
         !core_atom_equal(facts_resolve(m->s, s->soac.domain), m->length) || is_used_in(b, s))
         return false;
     for (uint32_t i = 0; i < s->soac.ninputs; i++)
-        reads.views &= is_view(b, s->soac.inputs[i]);
-    core_block_atoms(s->soac.body, note_read, &reads);
-    return reads.views;
+        if (!is_view(b, s->soac.inputs[i]))
+            return false;
+    return !core_block_reads(s->soac.body, is_made_array, &(Branch){m, b});
 }
 
 /* What a block of scalar operations costs that cannot fail, in additions; MOST_ELEMENT + 1 for any other. */
@@ -128,16 +103,7 @@ static uint32_t element_cost(const Merge *m, const CoreBlock *b)
     return cost <= MOST_ELEMENT ? cost : MOST_ELEMENT + 1;
 }
 
-typedef struct Inside {
-    const CoreBlock *block;
-    bool any;
-} Inside;
-
-static void note_inside(void *ctx, CoreAtom *a)
-{
-    Inside *in = ctx;
-    in->any |= bound_in(in->block, *a) != NULL;
-}
+static bool is_bound_in(void *block, CoreAtom a) { return core_block_def(block, a) != NULL; }
 
 /* Known in front of the branch, not by a check in it? */
 static bool has_elements(const Merge *m, CoreAtom xs)
@@ -147,18 +113,15 @@ static bool has_elements(const Merge *m, CoreAtom xs)
 }
 
 /* A reduction of as many elements as the map has, that reads nothing which the branch makes. */
-static bool may_go_ahead(const Merge *m, const CoreBlock *b, CoreStmt *s)
+static bool may_go_ahead(const Merge *m, CoreBlock *b, CoreStmt *s)
 {
-    Inside in = {.block = b};
     if (s->kind != CORE_REDUCE || !core_atom_equal(facts_resolve(m->s, s->soac.domain), m->length) ||
         element_cost(m, s->soac.body) + element_cost(m, s->soac.op.body) > MOST_ELEMENT)
         return false;
     for (uint32_t i = 0; i < s->soac.ninputs; i++)
-        in.any |= !has_elements(m, s->soac.inputs[i]);
-    core_stmt_atoms(s, note_inside, &in);
-    core_block_atoms(s->soac.body, note_inside, &in);
-    core_block_atoms(s->soac.op.body, note_inside, &in);
-    return !in.any;
+        if (!has_elements(m, s->soac.inputs[i]))
+            return false;
+    return !core_stmt_reads(s, is_bound_in, b);
 }
 
 static void find_ahead(Merge *m, Side *side, Side *other)
@@ -178,7 +141,7 @@ static bool side_fits(Merge *m, Side *side)
         return false;
     for (uint32_t i = 0; i < b->nresults; i++) {
         const uint32_t rank = core_atom_type(m->s->fn, b->results[i]).rank;
-        CoreStmt *s = bound_in(b, b->results[i]);
+        CoreStmt *s = core_block_def(b, b->results[i]);
         if (rank > 1 || (rank && !(s && s->kind == CORE_MAP) && !is_view(b, b->results[i])))
             return false;
         if (rank && s && s->kind == CORE_MAP && !is_element_map(m, b, s))
@@ -230,7 +193,7 @@ static void import_atom(void *ctx, CoreAtom *a)
 {
     const Importer *in = ctx;
     Merge *m = in->m;
-    CoreStmt *s = bound_in(in->side->block, *a);
+    CoreStmt *s = core_block_def(in->side->block, *a);
     if (!s || is_copied(m, a->var))
         return;
     if (core_atom_type(m->s->fn, *a).rank == 0) {
@@ -265,9 +228,9 @@ static CoreAtom element_of(Merge *m, Side *side, CoreAtom xs)
     CoreAtom n;
     Simplifier *s = m->s;
     const CoreStmt *def = facts_def(s, xs);
-    if (def && def->kind == CORE_UPDATE && def->site == CORE_NO_SITE && !bound_in(side->block, xs))
+    if (def && def->kind == CORE_UPDATE && def->site == CORE_NO_SITE && !core_block_def(side->block, xs))
         return element_of_update(m, side, def);
-    if (bound_in(side->block, xs) || !facts_length(s, xs, &n) || !core_atom_equal(n, m->length))
+    if (core_block_def(side->block, xs) || !facts_length(s, xs, &n) || !core_atom_equal(n, m->length))
         return build_index(&m->b, imported(m, side, xs), build_atom(&m->b, m->soac.index), CORE_NO_SITE);
     for (uint32_t i = 0; i < m->inputs.n; i++)
         if (m->inputs.at[i].var == xs.var)
@@ -302,7 +265,7 @@ static CoreBlock *elements_of_side(Merge *m, Side *side)
     for (uint32_t i = 0; i < b->nresults; i++) {
         if (core_atom_type(m->s->fn, b->results[i]).rank == 0)
             continue;
-        CoreStmt *s = bound_in(b, b->results[i]);
+        CoreStmt *s = core_block_def(b, b->results[i]);
         const bool by_map = s && s->kind == CORE_MAP;
         if (by_map && !is_copied(m, s->vars[0]))
             copy_elements(m, side, s);

@@ -194,6 +194,19 @@ CoreBlock *build_end(CoreBuilder *b, CoreBlock *outer, const CoreAtom *results, 
     return block;
 }
 
+void build_in_front(CoreBuilder *b, CoreBlock *block, void (*f)(void *ctx, CoreAtom *a), void *ctx)
+{
+    CoreBlock *outer = b->out, rest = core_take_stmts(block);
+    b->out = block;
+    for (uint32_t i = 0; i < rest.stmts.n; i++)
+        core_stmt_all_atoms(rest.stmts.at[i], f, ctx);
+    for (uint32_t i = 0; i < block->nresults; i++)
+        f(ctx, &block->results[i]);
+    for (uint32_t i = 0; i < rest.stmts.n; i++)
+        core_push(b->p, block, rest.stmts.at[i]);
+    b->out = outer;
+}
+
 const CoreAtom *build_copy(CoreBuilder *b, const CoreFn *from, const CoreBlock *block, CoreAtom *map)
 {
     const CoreBlock *fresh = core_copy_block(b->p, b->fn, from, block, map);

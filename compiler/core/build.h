@@ -67,6 +67,8 @@ CoreBlock *build_end(CoreBuilder *b, CoreBlock *outer, const CoreAtom *results, 
 void build_results(const CoreBuilder *b, CoreBlock *block, const CoreAtom *results, uint32_t n);
 /* The block's results are what s binds. */
 void build_return(const CoreBuilder *b, CoreBlock *block, const CoreStmt *s);
+/* Calls f on every atom that the block reads; what f builds goes to the block's front. */
+void build_in_front(CoreBuilder *b, CoreBlock *block, void (*f)(void *ctx, CoreAtom *a), void *ctx);
 /* Appends a copy of a block of `from`, with fresh variables; `map` as for core_copy_block. Returns its results. */
 const CoreAtom *build_copy(CoreBuilder *b, const CoreFn *from, const CoreBlock *block, CoreAtom *map);
 

@@ -281,3 +281,13 @@ const bool *core_lifted_functions(const CoreProgram *p, Arena *scratch)
     }
     return c.lifted;
 }
+
+void core_each_host_function(CoreProgram *p, void (*f)(CoreProgram *p, CoreFn *fn, Arena *scratch))
+{
+    Arena *scratch = arena_create();
+    const bool *lifted = core_lifted_functions(p, scratch);
+    for (uint32_t i = 0; i < p->fns.n; i++)
+        if (!lifted[i])
+            f(p, p->fns.at[i], scratch);
+    arena_destroy(scratch);
+}

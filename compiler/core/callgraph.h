@@ -41,6 +41,8 @@ bool core_recurs_together(const CoreFn *fn);
 
 /* By CoreFn.index: is it called in parallel code? */
 const bool *core_lifted_functions(const CoreProgram *p, Arena *scratch);
+/* Calls f for each that is not. */
+void core_each_host_function(CoreProgram *p, void (*f)(CoreProgram *p, CoreFn *fn, Arena *scratch));
 
 /* How a call is to be treated by core_expand_calls. */
 typedef bool ExpandCall(void *ctx, const CoreFn *callee);

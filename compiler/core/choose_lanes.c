@@ -182,22 +182,13 @@ bool choose_is_possible(StackLoops *stacks, uint32_t budget, CoreBlock *b)
 
 /* ---- rewriting ---- */
 
-static bool binds(const CoreBlock *b, CoreAtom a)
-{
-    for (uint32_t i = 0; i < b->stmts.n && !a.is_const; i++)
-        for (uint32_t j = 0; j < b->stmts.at[i]->nvars; j++)
-            if (b->stmts.at[i]->vars[j] == a.var)
-                return true;
-    return false;
-}
-
 /* The block's statements, and those results that it binds itself: which[] are the places of these. */
 static CoreBlock *inner_block(const Chooser *c, const CoreBlock *b, uint32_t *which)
 {
     CoreBlock *inner = core_new_block(c->p);
     inner->results = arena_array(c->p->arena, CoreAtom, b->nresults + 1);
     for (uint32_t i = 0; i < b->nresults; i++)
-        if (binds(b, b->results[i])) {
+        if (core_block_def(b, b->results[i])) {
             which[inner->nresults] = i;
             inner->results[inner->nresults++] = b->results[i];
         }

@@ -27,16 +27,6 @@ static const CoreType i64 = {SC_I64, 0};
 
 /* ---- the operator ---- */
 
-/* The statement of the block that binds the atom, or NULL. */
-static const CoreStmt *binder(const CoreBlock *b, CoreAtom a)
-{
-    for (uint32_t i = 0; i < b->stmts.n && !a.is_const; i++)
-        for (uint32_t j = 0; j < b->stmts.at[i]->nvars; j++)
-            if (b->stmts.at[i]->vars[j] == a.var)
-                return b->stmts.at[i];
-    return NULL;
-}
-
 /* Which operand of the operator it is, or nparams. */
 static uint32_t operand(const CoreLambda *op, CoreAtom a)
 {
@@ -48,7 +38,7 @@ static uint32_t operand(const CoreLambda *op, CoreAtom a)
 
 static bool is_length(const CoreLambda *op, CoreAtom a)
 {
-    const CoreStmt *s = binder(op->body, a);
+    const CoreStmt *s = core_block_def(op->body, a);
     return s && s->kind == CORE_LENGTH && operand(op, s->length.array) < op->nparams;
 }
 
@@ -59,28 +49,24 @@ static bool compares_lengths(const CoreLambda *op, const CoreStmt *s)
            is_length(op, s->prim.args[1]);
 }
 
-typedef struct Reads {
-    const CoreLambda *op;
-    bool ok;
-} Reads;
-
-/* A body reads elements, lengths, and what stands outside of the operator. */
-static void look_at_atom(void *ctx, CoreAtom *a)
+/* A body reads elements, lengths, and what stands outside of the operator; not operands, or what is made of them. */
+static bool is_of_rows(void *operator_, CoreAtom a)
 {
-    Reads *r = ctx;
-    r->ok &= operand(r->op, *a) == r->op->nparams && (!binder(r->op->body, *a) || is_length(r->op, *a));
+    const CoreLambda *op = operator_;
+    return operand(op, a) < op->nparams || (core_block_def(op->body, a) && !is_length(op, a));
 }
 
-static bool goes_by_elements(const CoreLambda *op, const CoreStmt *s)
+static bool goes_by_elements(CoreLambda *op, const CoreStmt *s)
 {
-    Reads r = {op, !s->soac.guard && (is_length(op, s->soac.domain) || !binder(op->body, s->soac.domain))};
+    if (s->soac.guard || (core_block_def(op->body, s->soac.domain) && !is_length(op, s->soac.domain)))
+        return false;
     for (uint32_t i = 0; i < s->soac.ninputs; i++)
-        r.ok &= operand(op, s->soac.inputs[i]) < op->nparams;
-    core_block_atoms(s->soac.body, look_at_atom, &r);
-    return r.ok;
+        if (operand(op, s->soac.inputs[i]) == op->nparams)
+            return false;
+    return !core_block_reads(s->soac.body, is_of_rows, op);
 }
 
-static bool is_columnwise(const CoreFn *fn, const CoreLambda *op)
+static bool is_columnwise(const CoreFn *fn, CoreLambda *op)
 {
     const CoreBlock *b = op->body;
     bool ok = b->stmts.n <= MOST_STATEMENTS && b->nresults <= MOST_PARTS;
@@ -90,11 +76,11 @@ static bool is_columnwise(const CoreFn *fn, const CoreLambda *op)
         const CoreStmt *s = b->stmts.at[i];
         ok = s->kind == CORE_MAP ? goes_by_elements(op, s)
              : s->kind == CORE_CHECK
-                 ? compares_lengths(op, binder(b, s->check.cond))
+                 ? compares_lengths(op, core_block_def(b, s->check.cond))
                  : (s->nvars == 1 && is_length(op, core_var_atom(s->vars[0], i64))) || compares_lengths(op, s);
     }
     for (uint32_t i = 0; i < b->nresults && ok; i++) {
-        const CoreStmt *s = binder(b, b->results[i]);
+        const CoreStmt *s = core_block_def(b, b->results[i]);
         ok = s && s->kind == CORE_MAP;
     }
     return ok;

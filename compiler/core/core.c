@@ -386,15 +386,79 @@ static void deep_atoms(void *ctx, CoreBlock *b)
     core_block_atoms(b, d->f, d->ctx);
 }
 
-void core_block_atoms(CoreBlock *b, void (*f)(void *ctx, CoreAtom *a), void *ctx)
+void core_stmt_all_atoms(CoreStmt *s, void (*f)(void *ctx, CoreAtom *a), void *ctx)
 {
     DeepAtoms d = {f, ctx};
-    for (uint32_t i = 0; i < b->stmts.n; i++) {
-        core_stmt_atoms(b->stmts.at[i], f, ctx);
-        core_stmt_blocks(b->stmts.at[i], deep_atoms, &d);
-    }
+    core_stmt_atoms(s, f, ctx);
+    core_stmt_blocks(s, deep_atoms, &d);
+}
+
+void core_block_atoms(CoreBlock *b, void (*f)(void *ctx, CoreAtom *a), void *ctx)
+{
+    for (uint32_t i = 0; i < b->stmts.n; i++)
+        core_stmt_all_atoms(b->stmts.at[i], f, ctx);
     for (uint32_t i = 0; i < b->nresults; i++)
         f(ctx, &b->results[i]);
+}
+
+typedef struct Search {
+    bool (*is)(void *ctx, CoreAtom a);
+    void *ctx;
+    bool found;
+} Search;
+
+static void search_atom(void *ctx, CoreAtom *a)
+{
+    Search *search = ctx;
+    search->found = search->found || (!a->is_const && search->is(search->ctx, *a));
+}
+
+static void search_block(void *ctx, CoreBlock *b)
+{
+    const Search *search = ctx;
+    for (uint32_t i = 0; i < b->stmts.n && !search->found; i++) {
+        core_stmt_atoms(b->stmts.at[i], search_atom, ctx);
+        core_stmt_blocks(b->stmts.at[i], search_block, ctx);
+    }
+    for (uint32_t i = 0; i < b->nresults; i++)
+        search_atom(ctx, &b->results[i]);
+}
+
+bool core_stmt_reads(CoreStmt *s, bool (*is)(void *ctx, CoreAtom a), void *ctx)
+{
+    Search search = {is, ctx, false};
+    core_stmt_atoms(s, search_atom, &search);
+    core_stmt_blocks(s, search_block, &search);
+    return search.found;
+}
+
+bool core_block_reads(CoreBlock *b, bool (*is)(void *ctx, CoreAtom a), void *ctx)
+{
+    Search search = {is, ctx, false};
+    search_block(&search, b);
+    return search.found;
+}
+
+void core_count_use(void *uses, CoreAtom *a)
+{
+    CoreUses *u = uses;
+    u->n += !a->is_const && a->var == u->var;
+}
+
+bool core_stmt_binds(const CoreStmt *s, CoreVar v)
+{
+    for (uint32_t i = 0; i < s->nvars; i++)
+        if (s->vars[i] == v)
+            return true;
+    return false;
+}
+
+CoreStmt *core_block_def(const CoreBlock *b, CoreAtom a)
+{
+    for (uint32_t i = 0; i < b->stmts.n && !a.is_const; i++)
+        if (core_stmt_binds(b->stmts.at[i], a.var))
+            return b->stmts.at[i];
+    return NULL;
 }
 
 /* ---- copying ---- */

@@ -387,6 +387,20 @@ void core_stmt_atoms(CoreStmt *s, void (*f)(void *ctx, CoreAtom *a), void *ctx);
 void core_stmt_blocks(CoreStmt *s, void (*f)(void *ctx, CoreBlock *b), void *ctx);
 /* Calls f on every atom that the block reads, its results and the blocks inside included. */
 void core_block_atoms(CoreBlock *b, void (*f)(void *ctx, CoreAtom *a), void *ctx);
+/* The same of a statement: what it reads, and what its blocks read. */
+void core_stmt_all_atoms(CoreStmt *s, void (*f)(void *ctx, CoreAtom *a), void *ctx);
+/* Is there such a variable among these atoms? */
+bool core_block_reads(CoreBlock *b, bool (*is)(void *ctx, CoreAtom a), void *ctx);
+bool core_stmt_reads(CoreStmt *s, bool (*is)(void *ctx, CoreAtom a), void *ctx);
+/* For the functions above: counts how often the variable is read, with a CoreUses *. */
+typedef struct CoreUses {
+    CoreVar var;
+    uint32_t n;
+} CoreUses;
+void core_count_use(void *uses, CoreAtom *a);
+/* Is it the statement that binds v? The statement of the block that binds the atom, not inside of others; or NULL. */
+bool core_stmt_binds(const CoreStmt *s, CoreVar v);
+CoreStmt *core_block_def(const CoreBlock *b, CoreAtom a);
 /* Calls f on every variable the statement binds inside for its blocks (elements, index, params). */
 void core_stmt_binders(CoreStmt *s, void (*f)(void *ctx, CoreVar *v), void *ctx);
 /* A deep copy of a block of `from` into function `to`, with fresh variables for all it binds;

@@ -477,15 +477,6 @@ typedef struct Finder {
     VEC(Maker) makers; /* by variable */
 } Finder;
 
-static bool binds_in(const CoreBlock *b, CoreAtom a)
-{
-    for (uint32_t i = 0; !a.is_const && i < b->stmts.n; i++)
-        for (uint32_t k = 0; k < b->stmts.at[i]->nvars; k++)
-            if (b->stmts.at[i]->vars[k] == a.var)
-                return true;
-    return false;
-}
-
 static void note_makers(Finder *f)
 {
     for (; f->noted < f->out->stmts.n; f->noted++) {
@@ -510,7 +501,7 @@ static bool is_inside(const CoreStmt *map, CoreAtom a)
     bool inside = !a.is_const && map->soac.index == a.var;
     for (uint32_t i = 0; i < map->soac.ninputs && !a.is_const; i++)
         inside |= map->soac.elements[i] == a.var;
-    return inside || binds_in(map->soac.body, a);
+    return inside || core_block_def(map->soac.body, a);
 }
 
 /* init's rows are what this map makes, of one length that is known outside; or NULL. */

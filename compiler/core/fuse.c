@@ -164,14 +164,6 @@ void fuse_prepend(Fuser *f, CoreBlock *b, CoreBlock *front)
 
 /* ---- what a body costs ---- */
 
-bool fuse_block_fallible(const Fuser *f, const CoreBlock *b)
-{
-    for (uint32_t i = 0; i < b->stmts.n; i++)
-        if (core_stmt_fallible(f->p, f->fn, b->stmts.at[i]))
-            return true;
-    return false;
-}
-
 /* What a block costs along its longest path; UINT32_MAX operations: too much, or it may fail. */
 typedef struct Cost {
     uint32_t operations, reads;
@@ -273,7 +265,6 @@ typedef struct Reading {
     Fuser *f;
     const CoreSoac *c;
     const CoreStmt *producer;
-    bool found;
 } Reading;
 
 bool fuse_is_result_of(Fuser *f, const CoreStmt *producer, CoreAtom a, uint32_t *which)
@@ -287,31 +278,20 @@ bool fuse_is_result_of(Fuser *f, const CoreStmt *producer, CoreAtom a, uint32_t 
     return false;
 }
 
-static void read_atom(void *ctx, CoreAtom *a)
+static bool is_element_of_producer(void *ctx, CoreAtom a)
 {
-    Reading *r = ctx;
-    CoreAtom x = fuse_resolve(r->f, *a);
+    const Reading *r = ctx;
+    const CoreAtom x = fuse_resolve(r->f, a);
     uint32_t which;
-    for (uint32_t i = 0; i < r->c->ninputs && !x.is_const && !r->found; i++)
-        r->found = x.var == r->c->elements[i] && fuse_is_result_of(r->f, r->producer, r->c->inputs[i], &which);
-}
-
-static void read_block(void *ctx, CoreBlock *b)
-{
-    Reading *r = ctx;
-    for (uint32_t i = 0; i < b->stmts.n && !r->found; i++) {
-        core_stmt_atoms(b->stmts.at[i], read_atom, r);
-        core_stmt_blocks(b->stmts.at[i], read_block, r);
-    }
-    for (uint32_t i = 0; i < b->nresults; i++)
-        read_atom(r, &b->results[i]);
+    for (uint32_t i = 0; i < r->c->ninputs && !x.is_const; i++)
+        if (x.var == r->c->elements[i] && fuse_is_result_of(r->f, r->producer, r->c->inputs[i], &which))
+            return true;
+    return false;
 }
 
 static bool reads_producer(Fuser *f, const CoreSoac *c, const CoreStmt *producer, CoreBlock *b)
 {
-    Reading r = {f, c, producer, false};
-    read_block(&r, b);
-    return r.found;
+    return core_block_reads(b, is_element_of_producer, &(Reading){f, c, producer});
 }
 
 /* Where the producer's body goes in a consumer with a guard. */
@@ -321,7 +301,7 @@ static Place choose_place(Fuser *f, const CoreSoac *c, const CoreStmt *producer)
 {
     if (!c->guard)
         return PLACE_BODY;
-    bool fallible = fuse_block_fallible(f, producer->soac.body);
+    bool fallible = core_block_fallible(f->p, f->fn, producer->soac.body);
     bool in_guard = reads_producer(f, c, producer, c->guard), in_body = reads_producer(f, c, producer, c->body);
     if (!in_guard && !fallible)
         return PLACE_BODY;
@@ -452,7 +432,7 @@ static bool fuse_one(Fuser *f, const CoreBlock *b, CoreStmt **stmts, uint32_t at
             continue;
         bool is_here = f->vars.at[producer->vars[0]].block == b;
         bool move = is_here && is_only_consumer(f, producer, c);
-        if (!move && (fuse_block_fallible(f, producer->soac.body) || !is_worth_copying(f, producer)))
+        if (!move && (core_block_fallible(f->p, f->fn, producer->soac.body) || !is_worth_copying(f, producer)))
             continue;
         Place place = choose_place(f, c, producer);
         if (place == PLACE_NONE)

@@ -117,43 +117,28 @@ static void take_filter(Fuser *f, CoreStmt *s, const CoreStmt *filter)
 typedef struct Search {
     Fuser *f;
     CoreVar v;
-    bool found;
 } Search;
 
-static void search_atom(void *ctx, CoreAtom *a)
+static bool is_sought(void *ctx, CoreAtom a)
 {
-    Search *s = ctx;
-    CoreAtom x = fuse_resolve(s->f, *a);
-    s->found |= !x.is_const && x.var == s->v;
-}
-
-static void search_block(void *ctx, CoreBlock *b)
-{
-    Search *s = ctx;
-    for (uint32_t i = 0; i < b->stmts.n && !s->found; i++) {
-        core_stmt_atoms(b->stmts.at[i], search_atom, s);
-        core_stmt_blocks(b->stmts.at[i], search_block, s);
-    }
-    for (uint32_t i = 0; i < b->nresults; i++)
-        search_atom(s, &b->results[i]);
+    const Search *s = ctx;
+    const CoreAtom x = fuse_resolve(s->f, a);
+    return !x.is_const && x.var == s->v;
 }
 
 /* Only a map has the filter's length; the `length` moves behind it, if nothing needs it before. */
 static bool length_can_wait(Fuser *f, CoreStmt **stmts, uint32_t at, const CoreStmt *length)
 {
-    Search search = {f, length->vars[0], false};
+    Search search = {f, length->vars[0]};
     uint32_t from = at;
     if (stmts[at]->kind != CORE_MAP || stmts[at]->soac.guard)
         return false;
     while (stmts[from] != length)
         from--;
-    for (uint32_t i = from + 1; i < at && !search.found; i++)
-        if (stmts[i]) {
-            core_stmt_atoms(stmts[i], search_atom, &search);
-            core_stmt_blocks(stmts[i], search_block, &search);
-        }
-    core_stmt_blocks(stmts[at], search_block, &search);
-    return !search.found;
+    for (uint32_t i = from + 1; i < at; i++)
+        if (stmts[i] && core_stmt_reads(stmts[i], is_sought, &search))
+            return false;
+    return !core_block_reads(stmts[at]->soac.body, is_sought, &search);
 }
 
 /* The `length` goes, or asks something else. */
@@ -241,7 +226,7 @@ void fuse_count(Fuser *f, CoreBlock *b, CoreStmt **stmts, uint32_t at, uint32_t 
 {
     CoreStmt *filter = stmts[at];
     uint32_t lengths = 0, which;
-    if (!is_filter(filter) || fuse_block_fallible(f, filter->soac.body))
+    if (!is_filter(filter) || core_block_fallible(f->p, f->fn, filter->soac.body))
         return;
     for (uint32_t i = 0; i < filter->nvars; i++) {
         const VarUses *v = fuse_var(f, filter->vars[i]);

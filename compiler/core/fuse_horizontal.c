@@ -24,37 +24,19 @@ typedef struct Reading {
     Fuser *f;
     const CoreBlock *b;
     uint32_t above;
-    bool blocked;
 } Reading;
 
-static void read_atom(void *ctx, CoreAtom *a)
+static bool is_not_above(void *ctx, CoreAtom a)
 {
-    Reading *r = ctx;
-    CoreAtom x = fuse_resolve(r->f, *a);
-    if (x.is_const)
-        return;
-    const VarUses *v = fuse_var(r->f, x.var);
-    r->blocked |= v->block == r->b && v->def->mark >= r->above;
-}
-
-static void read_block(void *ctx, CoreBlock *b)
-{
-    Reading *r = ctx;
-    for (uint32_t i = 0; i < b->stmts.n && !r->blocked; i++) {
-        core_stmt_atoms(b->stmts.at[i], read_atom, r);
-        core_stmt_blocks(b->stmts.at[i], read_block, r);
-    }
-    for (uint32_t i = 0; i < b->nresults; i++)
-        read_atom(r, &b->results[i]);
+    const Reading *r = ctx;
+    const CoreAtom x = fuse_resolve(r->f, a);
+    const VarUses *v = x.is_const ? NULL : fuse_var(r->f, x.var);
+    return v && v->block == r->b && v->def->mark >= r->above;
 }
 
 bool fuse_reads_only_above(Fuser *f, const CoreBlock *b, CoreStmt *s, uint32_t above)
 {
-    Reading r = {f, b, above, false};
-    core_stmt_atoms(s, read_atom, &r);
-    if (!r.blocked)
-        core_stmt_blocks(s, read_block, &r);
-    return !r.blocked;
+    return !core_stmt_reads(s, is_not_above, &(Reading){f, b, above});
 }
 
 static bool shares_input(Fuser *f, const CoreSoac *a, const CoreSoac *b)
@@ -198,29 +180,23 @@ static bool trusts_no_check(Fuser *f, CoreStmt *first, CoreStmt *s)
 typedef struct Wanting {
     Fuser *f;
     const CoreStmt *of;
-    bool found;
 } Wanting;
 
-static void look_at_atom(void *ctx, CoreAtom *a)
+static bool is_of_first(void *ctx, CoreAtom a)
 {
-    Wanting *w = ctx;
-    const CoreAtom x = fuse_resolve(w->f, *a);
-    w->found |= !x.is_const && fuse_var(w->f, x.var)->def == w->of;
+    const Wanting *w = ctx;
+    const CoreAtom x = fuse_resolve(w->f, a);
+    return !x.is_const && fuse_var(w->f, x.var)->def == w->of;
 }
-
-static void look_at_block(void *ctx, CoreBlock *b) { core_block_atoms(b, look_at_atom, ctx); }
 
 /* Does a statement between read what the first gives? */
 static bool is_read_between(Fuser *f, CoreStmt **stmts, uint32_t first, uint32_t at)
 {
-    Wanting w = {f, stmts[first], false};
-    for (uint32_t i = first + 1; i < at && !w.found; i++) {
-        if (!stmts[i])
-            continue;
-        core_stmt_atoms(stmts[i], look_at_atom, &w);
-        core_stmt_blocks(stmts[i], look_at_block, &w);
-    }
-    return w.found;
+    Wanting w = {f, stmts[first]};
+    for (uint32_t i = first + 1; i < at; i++)
+        if (stmts[i] && core_stmt_reads(stmts[i], is_of_first, &w))
+            return true;
+    return false;
 }
 
 static bool join_upwards(Fuser *f, const CoreBlock *b, CoreStmt **stmts, uint32_t at)

@@ -87,8 +87,8 @@ static uint32_t statements_of(CoreBlock *b)
 static bool is_moved_here(Fuser *f, const CoreStmt *producer, CoreAtom at)
 {
     CoreBlock *body = producer->soac.body;
-    return core_block_is_scalar(body) && !fuse_block_fallible(f, body) && statements_of(body) <= MOVED_STATEMENTS &&
-           is_place_of_its_own(f, at) && is_only_read_here(f, producer, at);
+    return core_block_is_scalar(body) && !core_block_fallible(f->p, f->fn, body) &&
+           statements_of(body) <= MOVED_STATEMENTS && is_place_of_its_own(f, at) && is_only_read_here(f, producer, at);
 }
 
 static bool is_better_computed(Fuser *f, const CoreStmt *producer, const CoreBlock *b, CoreAtom at)

@@ -60,7 +60,6 @@ CoreBuilder fuse_builder(Fuser *f, CoreBlock *out, Span span);
 void fuse_prepend(Fuser *f, CoreBlock *b, CoreBlock *front);
 /* Takes s out of the list of n. */
 void fuse_forget(CoreStmt **stmts, uint32_t n, const CoreStmt *s);
-bool fuse_block_fallible(const Fuser *f, const CoreBlock *b);
 /* On every path at most `most` cheap scalar operations, none of which can fail, `reads` of them an unchecked index. */
 bool fuse_is_cheap(const Fuser *f, const CoreBlock *b, uint32_t most, uint32_t reads);
 bool fuse_is_index_function(const Fuser *f, const CoreStmt *producer);

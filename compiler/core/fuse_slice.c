@@ -115,7 +115,7 @@ bool fuse_slice(Fuser *f, CoreBlock *b, const CoreStmt *stmt)
 {
     CoreStmt *map = fuse_def(f, stmt->slice.array);
     if (!map || map->kind != CORE_MAP || map->soac.guard || fuse_var(f, map->vars[0])->block != b ||
-        fuse_block_fallible(f, map->soac.body) || !is_only_sliced(f, map, stmt))
+        core_block_fallible(f->p, f->fn, map->soac.body) || !is_only_sliced(f, map, stmt))
         return false;
     take_out(b, map);
     slice_inputs(f, b, &map->soac, stmt);

@@ -68,26 +68,12 @@ static bool is_index(const GroupPass *p, CoreAtom a, CoreAtom array, CoreAtom at
 
 CoreAtom group_var(const GroupPass *p, CoreVar v) { return core_var_atom(v, core_var_type(p->fn, v)); }
 
-typedef struct Count {
-    CoreVar v;
-    uint32_t n;
-} Count;
-
-static void count_atom(void *ctx, CoreAtom *a)
-{
-    Count *c = ctx;
-    c->n += !a->is_const && a->var == c->v;
-}
-
-static void count_block(void *ctx, CoreBlock *b) { core_block_atoms(b, count_atom, ctx); }
-
 /* How often the statement, or what is in it, reads v. */
 static uint32_t reads(CoreStmt *s, CoreVar v)
 {
-    Count c = {v, 0};
-    core_stmt_atoms(s, count_atom, &c);
-    core_stmt_blocks(s, count_block, &c);
-    return c.n;
+    CoreUses uses = {v, 0};
+    core_stmt_all_atoms(s, core_count_use, &uses);
+    return uses.n;
 }
 
 /* ---- the sort, and where groups start ---- */
@@ -256,7 +242,7 @@ CoreAtom group_identity(CorePrim op, Scalar t)
 /* Of a block: is it bound inside, or by what is to be in one branch only? */
 typedef struct Scope {
     bool *bound; /* by variable */
-    bool value, reads;
+    bool value;
 } Scope;
 
 static void bind_var(void *ctx, CoreVar *v)
@@ -281,16 +267,12 @@ static void bind_block(void *ctx, CoreBlock *b)
         bind_stmt(ctx, b->stmts.at[i]);
 }
 
-static void note_bound_read(void *ctx, CoreAtom *a)
-{
-    Scope *scope = ctx;
-    scope->reads |= !a->is_const && scope->bound[a->var];
-}
+static bool is_bound(void *bound, CoreAtom a) { return ((const bool *)bound)[a.var]; }
 
 /* Does the reduction's body read what is bound in the consumer, but for its own elements? */
 static bool reads_consumer(const Grouping *g, CoreStmt *s)
 {
-    Scope scope = {arena_array(g->pass->scratch, bool, g->pass->nvars + 1), true, false};
+    Scope scope = {arena_array(g->pass->scratch, bool, g->pass->nvars + 1), true};
     bind_stmt(&scope, g->consumer);
     bind_stmt(&scope, g->groups);
     bind_stmt(&scope, g->starts);
@@ -298,8 +280,7 @@ static bool reads_consumer(const Grouping *g, CoreStmt *s)
     bind_stmt(&scope, g->sort);
     scope.value = false;
     bind_stmt(&scope, s);
-    core_block_atoms(s->soac.body, note_bound_read, &scope);
-    return scope.reads;
+    return core_block_reads(s->soac.body, is_bound, scope.bound);
 }
 
 /* May it be computed for groups that the consumer's guard leaves out? */

@@ -56,14 +56,6 @@ static void note_need(void *ctx, CoreAtom *a)
         h->needs = h->bound_at[a->var];
 }
 
-static void needs_of_block(void *ctx, CoreBlock *b) { core_block_atoms(b, note_need, ctx); }
-
-static void needs_of_stmt(Hoist *h, CoreStmt *s)
-{
-    core_stmt_atoms(s, note_need, h);
-    core_stmt_blocks(s, needs_of_block, h);
-}
-
 static bool costs(const Hoist *h, const CoreBlock *b)
 {
     for (uint32_t i = 0; i < b->stmts.n; i++)
@@ -81,7 +73,7 @@ static bool is_table(Hoist *h, CoreStmt *s)
         return false;
     h->needs = 0;
     h->reads = false;
-    needs_of_stmt(h, s);
+    core_stmt_all_atoms(s, note_need, h);
     return !h->reads;
 }
 
@@ -130,7 +122,7 @@ static bool looks_at_rows(Hoist *h, CoreStmt *s)
     if (!found || core_stmt_fallible(h->p, h->fn, s))
         return false;
     h->needs = 0;
-    needs_of_stmt(h, s);
+    core_stmt_all_atoms(s, note_need, h);
     return true;
 }
 
@@ -164,7 +156,7 @@ static void hoist_stmt(Hoist *h, CoreStmt *s)
                                               core_var_type(h->fn, s->vars[0]).rank == 0);
     if (movable || is_table(h, s) || looks_at_rows(h, s)) {
         h->needs = 0;
-        needs_of_stmt(h, s);
+        core_stmt_all_atoms(s, note_need, h);
         target = outermost_level(h, s);
         h->changed |= target != here(h);
     }

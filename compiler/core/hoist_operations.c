@@ -79,18 +79,7 @@ static void mark_inside(void *ctx, CoreBlock *b)
     }
 }
 
-typedef struct Reads {
-    const Move *m;
-    bool variant;
-} Reads;
-
-static void note_variant(void *ctx, CoreAtom *a)
-{
-    Reads *r = ctx;
-    r->variant |= !a->is_const && state_of(r->m, a->var) == VAR_VARIANT;
-}
-
-static void note_variant_block(void *ctx, CoreBlock *b) { core_block_atoms(b, note_variant, ctx); }
+static bool is_variant(void *move, CoreAtom a) { return state_of(move, a.var) == VAR_VARIANT; }
 
 /* The length of one of the elements that the body is evaluated for. */
 static bool is_row_length(const Move *m, const CoreStmt *s)
@@ -108,15 +97,12 @@ static bool is_row_length(const Move *m, const CoreStmt *s)
 static bool is_invariant(Move *m, CoreStmt *s)
 {
     Marking marking = {m, VAR_OUTSIDE};
-    Reads reads = {m, false};
     if (m->equal_rows && is_row_length(m, s)) {
         set_state(m, s->vars[0], VAR_OUTSIDE);
         return false;
     }
     mark_stmt_inside(&marking, s);
-    core_stmt_atoms(s, note_variant, &reads);
-    core_stmt_blocks(s, note_variant_block, &reads);
-    if (reads.variant) {
+    if (core_stmt_reads(s, is_variant, m)) {
         marking.state = VAR_VARIANT;
         mark_stmt_inside(&marking, s);
         return false;
@@ -200,14 +186,6 @@ static CoreBlock *repeated_body(CoreStmt *s, CoreAtom *domain)
 
 /* ---- what moves ---- */
 
-static bool binds(const CoreStmt *s, CoreVar v)
-{
-    for (uint32_t k = 0; k < s->nvars; k++)
-        if (s->vars[k] == v)
-            return true;
-    return false;
-}
-
 typedef struct Needs {
     Move *m;
     bool *needed; /* by number in `before` */
@@ -217,10 +195,8 @@ static void note_needed(void *ctx, CoreAtom *a)
 {
     Needs *needs = ctx;
     for (uint32_t i = 0; !a->is_const && i < needs->m->before.n; i++)
-        needs->needed[i] |= binds(needs->m->before.at[i], a->var);
+        needs->needed[i] |= core_stmt_binds(needs->m->before.at[i], a->var);
 }
-
-static void note_needed_block(void *ctx, CoreBlock *b) { core_block_atoms(b, note_needed, ctx); }
 
 /* The last of the statements in `before` and what it needs of them; with `checks`, also all checks. */
 static void choose_chain(Move *m, bool checks)
@@ -232,10 +208,8 @@ static void choose_chain(Move *m, bool checks)
     for (uint32_t i = n; i-- > 0;) {
         CoreStmt *s = m->before.at[i];
         needs.needed[i] |= checks && s->kind == CORE_CHECK;
-        if (needs.needed[i]) {
-            core_stmt_atoms(s, note_needed, &needs);
-            core_stmt_blocks(s, note_needed_block, &needs);
-        }
+        if (needs.needed[i])
+            core_stmt_all_atoms(s, note_needed, &needs);
     }
     for (uint32_t i = 0; i < n; i++)
         if (needs.needed[i])
@@ -405,14 +379,12 @@ static void note_wanted(void *ctx, CoreAtom *a)
     Wanted *w = ctx;
     bool bound = false;
     for (uint32_t i = 0; !a->is_const && i < w->m->chain.n; i++)
-        bound |= binds(w->m->chain.at[i], a->var);
+        bound |= core_stmt_binds(w->m->chain.at[i], a->var);
     for (uint32_t i = 0; bound && i < w->atoms.n; i++)
         bound = w->atoms.at[i].var != a->var;
     if (bound)
         vec_push(w->m->scratch, &w->atoms, *a);
 }
-
-static void note_wanted_block(void *ctx, CoreBlock *b) { core_block_atoms(b, note_wanted, ctx); }
 
 typedef struct Renaming {
     const CoreAtom *from, *to;
@@ -429,13 +401,10 @@ static void rename_atom(void *ctx, CoreAtom *a)
         }
 }
 
-static void rename_block(void *ctx, CoreBlock *b) { core_block_atoms(b, rename_atom, ctx); }
-
 static void emit_guarded(Move *m, CoreBuilder *b)
 {
     Wanted w = {.m = m};
-    core_stmt_atoms(m->from, note_wanted, &w);
-    core_stmt_blocks(m->from, note_wanted_block, &w);
+    core_stmt_all_atoms(m->from, note_wanted, &w);
     CoreAtom cond = domain_positive(b, m->domains.at[0]);
     for (uint32_t i = 1; i < m->domains.n; i++)
         cond = build_prim2(b, PRIM_AND, cond, domain_positive(b, m->domains.at[i]));
@@ -449,8 +418,7 @@ static void emit_guarded(Move *m, CoreBuilder *b)
         nothing[i] = build_nothing(b, core_atom_type(m->fn, w.atoms.at[i]));
     CoreBlock *else_b = build_end(b, outer, nothing, w.atoms.n);
     Renaming r = {w.atoms.at, build_if(b, cond, then_b, else_b), w.atoms.n};
-    core_stmt_atoms(m->from, rename_atom, &r);
-    core_stmt_blocks(m->from, rename_block, &r);
+    core_stmt_all_atoms(m->from, rename_atom, &r);
 }
 
 /* Finds an operation in the statement's bodies that may move out of it. */

@@ -145,9 +145,11 @@ static void except_reads(void *ctx, CoreBlock *block)
 
 static bool is_only_read(const Others *o, const CoreStmt *map)
 {
-    for (uint32_t i = 0; i < map->nvars; i++)
-        if (map->vars[i]<o->nvars &&*(int32_t *)paged_at(&o->uses, map->vars[i])> 0)
+    for (uint32_t i = 0; i < map->nvars; i++) {
+        const CoreVar v = map->vars[i];
+        if (v<o->nvars &&*(const int32_t *)paged_at(&o->uses, v)> 0)
             return false;
+    }
     return true;
 }
 

@@ -38,22 +38,11 @@ static CoreStmt *update_of(const CoreBlock *b, CoreAtom a)
     return NULL;
 }
 
-typedef struct UseCount {
-    CoreVar var;
-    uint32_t n;
-} UseCount;
-
-static void count_atom(void *ctx, CoreAtom *a)
-{
-    UseCount *u = ctx;
-    u->n += !a->is_const && a->var == u->var;
-}
-
 static bool used_once(CoreBlock *b, CoreVar v)
 {
-    UseCount u = {v, 0};
-    core_block_atoms(b, count_atom, &u);
-    return u.n == 1;
+    CoreUses uses = {v, 0};
+    core_block_atoms(b, core_count_use, &uses);
+    return uses.n == 1;
 }
 
 static bool find_chain(CoreBlock *b, CoreAtom result, Chain *c)

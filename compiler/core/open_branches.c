@@ -79,26 +79,7 @@ static Question question(const Opener *o, CoreAtom cond)
 
 /* ---- what may move ---- */
 
-typedef struct Reads {
-    const Opener *o;
-    bool stays; /* something that stays */
-} Reads;
-
-static void note_read(void *ctx, CoreAtom *a)
-{
-    Reads *r = ctx;
-    r->stays |= !a->is_const && r->o->states[a->var] == VAR_STAYS;
-}
-
-static void note_block(void *ctx, CoreBlock *b) { core_block_atoms(b, note_read, ctx); }
-
-static bool reads_what_stays(const Opener *o, CoreStmt *s)
-{
-    Reads r = {o, false};
-    core_stmt_atoms(s, note_read, &r);
-    core_stmt_blocks(s, note_block, &r);
-    return r.stays;
-}
+static bool stays(void *opener, CoreAtom a) { return ((const Opener *)opener)->states[a.var] == VAR_STAYS; }
 
 static bool spans(const Opener *o, const Question *q, CoreAtom a)
 {
@@ -122,10 +103,10 @@ static bool is_idle(const Opener *o, const Question *q, const CoreStmt *s)
 
 static bool is_scalar_operation(const CoreStmt *s) { return s->kind == CORE_PRIM || s->kind == CORE_LENGTH; }
 
-static VarState state_of_results(const Opener *o, const Question *q, CoreStmt *s)
+static VarState state_of_results(Opener *o, const Question *q, CoreStmt *s)
 {
-    const bool moves =
-        (is_scalar_operation(s) || is_idle(o, q, s)) && !core_stmt_fallible(o->p, o->fn, s) && !reads_what_stays(o, s);
+    const bool moves = (is_scalar_operation(s) || is_idle(o, q, s)) && !core_stmt_fallible(o->p, o->fn, s) &&
+                       !core_stmt_reads(s, stays, o);
     if (!moves)
         return VAR_STAYS;
     if (s->kind == CORE_LENGTH)
@@ -165,18 +146,14 @@ static void note_needed(void *ctx, CoreAtom *a)
         o->defs[a->var]->mark = 1;
 }
 
-static void note_needed_block(void *ctx, CoreBlock *b) { core_block_atoms(b, note_needed, ctx); }
-
 /* Parallel operations, and what they need of the branch, to the end of `out`. */
 static void move_out(Opener *o, CoreBlock *b, CoreBlock *out)
 {
     for (uint32_t i = 0; i < b->stmts.n; i++)
         b->stmts.at[i]->mark = !core_stmt_is_scalar(b->stmts.at[i]);
     for (uint32_t i = b->stmts.n; i-- > 0;)
-        if (b->stmts.at[i]->mark) {
-            core_stmt_atoms(b->stmts.at[i], note_needed, o);
-            core_stmt_blocks(b->stmts.at[i], note_needed_block, o);
-        }
+        if (b->stmts.at[i]->mark)
+            core_stmt_all_atoms(b->stmts.at[i], note_needed, o);
     CoreBlock old = core_take_stmts(b);
     for (uint32_t i = 0; i < old.stmts.n; i++)
         core_push(o->p, old.stmts.at[i]->mark ? out : b, old.stmts.at[i]);

@@ -79,14 +79,7 @@ static void sink_atom(void *ctx, CoreAtom *a) { *a = copied(ctx, *a); }
 /* Copies of what the block reads from the operations around it go to its front. */
 static void sink_into(Sinker *k, CoreBlock *b)
 {
-    CoreBlock old = core_take_stmts(b);
-    k->b.out = b;
-    CoreBlock rest = {.stmts = {.at = old.stmts.at, .n = old.stmts.n, .cap = old.stmts.cap},
-                      .results = b->results,
-                      .nresults = b->nresults};
-    core_block_atoms(&rest, sink_atom, k);
-    for (uint32_t i = 0; i < rest.stmts.n; i++)
-        core_push(k->p, b, rest.stmts.at[i]);
+    build_in_front(&k->b, b, sink_atom, k);
     for (; k->copied.n; k->copied.n--)
         k->copies[k->copied.at[k->copied.n - 1]] = core_const(SC_BOOL, 0);
 }
@@ -123,24 +116,18 @@ static void sink_block(void *ctx, CoreBlock *b)
     }
 }
 
-void core_sink(CoreProgram *p)
+static void sink_in_fn(CoreProgram *p, CoreFn *fn, Arena *scratch)
 {
-    Arena *scratch = arena_create();
-    const bool *lifted = core_lifted_functions(p, scratch);
-    for (uint32_t i = 0; i < p->fns.n; i++) {
-        CoreFn *fn = p->fns.at[i];
-        Sinker k = {.p = p, .fn = fn, .scratch = scratch, .nvars = fn->vars.n, .b = {.p = p, .fn = fn}};
-        if (lifted[i])
-            continue;
-        k.known = arena_array(scratch, Known, k.nvars + 1);
-        k.defs = arena_array(scratch, CoreStmt *, k.nvars + 1);
-        k.cost = arena_array(scratch, uint32_t, k.nvars + 1);
-        k.copies = arena_array(scratch, CoreAtom, k.nvars + 1);
-        for (uint32_t v = 0; v < k.nvars; v++)
-            k.copies[v] = core_const(SC_BOOL, 0);
-        for (uint32_t v = 0; v < fn->nparams; v++)
-            note_binder(&k, &fn->params[v]);
-        sink_block(&k, fn->body);
-    }
-    arena_destroy(scratch);
+    Sinker k = {.p = p, .fn = fn, .scratch = scratch, .nvars = fn->vars.n, .b = {.p = p, .fn = fn}};
+    k.known = arena_array(scratch, Known, k.nvars + 1);
+    k.defs = arena_array(scratch, CoreStmt *, k.nvars + 1);
+    k.cost = arena_array(scratch, uint32_t, k.nvars + 1);
+    k.copies = arena_array(scratch, CoreAtom, k.nvars + 1);
+    for (uint32_t v = 0; v < k.nvars; v++)
+        k.copies[v] = core_const(SC_BOOL, 0);
+    for (uint32_t v = 0; v < fn->nparams; v++)
+        note_binder(&k, &fn->params[v]);
+    sink_block(&k, fn->body);
 }
+
+void core_sink(CoreProgram *p) { core_each_host_function(p, sink_in_fn); }

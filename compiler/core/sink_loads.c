@@ -133,28 +133,17 @@ static void find_loads(void *ctx, CoreBlock *b)
 
 /* ---- what goes into bodies ---- */
 
-typedef struct Reader {
-    CoreVar array;
-    bool reads;
-} Reader;
-
-static void note_reader(void *ctx, CoreAtom *a)
-{
-    Reader *r = ctx;
-    r->reads |= !a->is_const && a->var == r->array;
-}
-
 /* Does the operation read the array anyway? */
 static bool reads(CoreStmt *user, CoreVar array)
 {
     CoreSoac *soac = core_stmt_soac(user);
-    Reader r = {.array = array};
+    CoreUses uses = {array, 0};
     if (user->mark++ >= MOST_LOADS)
         return false;
     for (uint32_t i = 0; i < soac->ninputs; i++)
-        note_reader(&r, &soac->inputs[i]);
-    core_block_atoms(soac->body, note_reader, &r);
-    return r.reads;
+        core_count_use(&uses, &soac->inputs[i]);
+    core_block_atoms(soac->body, core_count_use, &uses);
+    return uses.n > 0;
 }
 
 static bool is_dear(const Load *l) { return l->stmt->kind == CORE_PRIM && l->cost > CORE_MODERATE; }
@@ -249,15 +238,7 @@ static void sink_atom(void *ctx, CoreAtom *a) { *a = copied(ctx, *a, false); }
 /* Copies of what the body reads go to its front. */
 static void sink_into(Sinker *k, CoreBlock *body)
 {
-    CoreBlock *outer = k->b.out, old = core_take_stmts(body);
-    CoreBlock rest = {.stmts = {.at = old.stmts.at, .n = old.stmts.n, .cap = old.stmts.cap},
-                      .results = body->results,
-                      .nresults = body->nresults};
-    k->b.out = body;
-    core_block_atoms(&rest, sink_atom, k);
-    for (uint32_t i = 0; i < rest.stmts.n; i++)
-        core_push(k->p, body, rest.stmts.at[i]);
-    k->b.out = outer;
+    build_in_front(&k->b, body, sink_atom, k);
     forget_copies(k);
 }
 
@@ -295,20 +276,14 @@ static void sink_block(void *ctx, CoreBlock *b)
     k->b.out = outer;
 }
 
-void core_sink_loads(CoreProgram *p)
+static void sink_in_fn(CoreProgram *p, CoreFn *fn, Arena *scratch)
 {
-    Arena *scratch = arena_create();
-    const bool *lifted = core_lifted_functions(p, scratch);
-    for (uint32_t i = 0; i < p->fns.n; i++) {
-        CoreFn *fn = p->fns.at[i];
-        Sinker k = {.p = p, .fn = fn, .scratch = scratch, .nvars = fn->vars.n, .b = {.p = p, .fn = fn}};
-        if (lifted[i])
-            continue;
-        k.loads = arena_array(scratch, Load, k.nvars + 1);
-        core_block_atoms(fn->body, count_use, &k);
-        find_loads(&k, fn->body);
-        decide(&k);
-        sink_block(&k, fn->body);
-    }
-    arena_destroy(scratch);
+    Sinker k = {.p = p, .fn = fn, .scratch = scratch, .nvars = fn->vars.n, .b = {.p = p, .fn = fn}};
+    k.loads = arena_array(scratch, Load, k.nvars + 1);
+    core_block_atoms(fn->body, count_use, &k);
+    find_loads(&k, fn->body);
+    decide(&k);
+    sink_block(&k, fn->body);
 }
+
+void core_sink_loads(CoreProgram *p) { core_each_host_function(p, sink_in_fn); }

@@ -101,15 +101,12 @@ static void note_read(void *ctx, CoreAtom *a)
     vec_push(m->scratch, part ? &r->point->parts : &r->point->read, a->var);
 }
 
-static void note_read_in(void *ctx, CoreBlock *b) { core_block_atoms(b, note_read, ctx); }
-
 static void note_rest(Reads *r, const Rest *rest)
 {
     for (; rest; rest = rest->behind) {
         for (uint32_t i = rest->from; i < rest->block->stmts.n; i++) {
             CoreStmt *s = rest->block->stmts.at[i];
-            core_stmt_atoms(s, note_read, r);
-            core_stmt_blocks(s, note_read_in, r);
+            core_stmt_all_atoms(s, note_read, r);
             note_bound_by(r->m, s);
         }
         for (uint32_t i = 0; i < rest->block->nresults; i++)
@@ -186,7 +183,9 @@ static Point *point_of_loop(Machine *m, CoreStmt *s, const Rest *rest)
     Reads r = begin_reads(m, point);
     point->loop = s;
     note_read(&r, &s->loop.count);
-    core_stmt_blocks(s, note_read_in, &r);
+    if (s->loop.cond)
+        core_block_atoms(s->loop.cond, note_read, &r);
+    core_block_atoms(s->loop.body, note_read, &r);
     note_bound_by(m, s);
     note_rest(&r, rest);
     end_reads(&r);

@@ -23,16 +23,6 @@ static void need_atom(void *ctx, CoreAtom *a)
         ((DeadColumns *)ctx)->needed[a->var] = true;
 }
 
-static void need_block(void *ctx, CoreBlock *b)
-{
-    for (uint32_t i = 0; i < b->nresults; i++)
-        need_atom(ctx, &b->results[i]);
-    for (uint32_t i = 0; i < b->stmts.n; i++) {
-        core_stmt_atoms(b->stmts.at[i], need_atom, ctx);
-        core_stmt_blocks(b->stmts.at[i], need_block, ctx);
-    }
-}
-
 static bool is_needed(const DeadColumns *d, const CoreStmt *s)
 {
     for (uint32_t i = 0; i < s->nvars; i++)
@@ -54,8 +44,7 @@ static void drop_statements(DeadColumns *d, CoreBlock *b)
         CoreStmt *s = b->stmts.at[i];
         if (!is_needed(d, s))
             continue;
-        core_stmt_atoms(s, need_atom, d);
-        core_stmt_blocks(s, need_block, d);
+        core_stmt_all_atoms(s, need_atom, d);
         b->stmts.at[--first] = s;
     }
     b->stmts.n -= first;

@@ -48,7 +48,7 @@ static bool input_is_there(const FlatStmt *first, const FlatInput *in)
     return var && ctx;
 }
 
-static bool go_together(const FlatNeighbours *j, const FlatStmt *first, const FlatStmt *second)
+static bool go_together(const FlatNeighbours *near, const FlatStmt *first, const FlatStmt *second)
 {
     if (first->body.ctx != second->body.ctx || !are_short(first, second))
         return false;
@@ -58,13 +58,13 @@ static bool go_together(const FlatNeighbours *j, const FlatStmt *first, const Fl
     for (uint32_t i = 0; i < second->body.inputs.n; i++)
         if (!input_is_there(first, &second->body.inputs.at[i]))
             return false;
-    return flat_loads_go_across(j->fn, first) == flat_loads_go_across(j->fn, second);
+    return flat_loads_go_across(near->fn, first) == flat_loads_go_across(near->fn, second);
 }
 
 /* What `from` makes is known in the body by its own names: those that the other one reads it by become the same. */
-static void add_names(FlatNeighbours *j, FlatBody *to, const FlatStmt *from, const FlatBody *reader)
+static void add_names(FlatNeighbours *near, FlatBody *to, const FlatStmt *from, const FlatBody *reader)
 {
-    CoreBuilder b = {.p = j->p->core, .fn = j->fn->scope, .out = to->block};
+    CoreBuilder b = {.p = near->p->core, .fn = near->fn->scope, .out = to->block};
     for (uint32_t i = 0; i < reader->inputs.n; i++) {
         const FlatInput *in = &reader->inputs.at[i];
         for (uint32_t k = 0; k < from->nouts && in->kind == IN_COL; k++) {
@@ -77,11 +77,11 @@ static void add_names(FlatNeighbours *j, FlatBody *to, const FlatStmt *from, con
     }
 }
 
-static void append_results(const FlatNeighbours *j, FlatStmt *to, const FlatStmt *more)
+static void append_results(const FlatNeighbours *near, FlatStmt *to, const FlatStmt *more)
 {
     const uint32_t n = to->nouts + more->nouts;
-    FlatVar *outs = arena_array(j->p->arena, FlatVar, n);
-    CoreAtom *results = arena_array(j->p->arena, CoreAtom, n);
+    FlatVar *outs = arena_array(near->p->arena, FlatVar, n);
+    CoreAtom *results = arena_array(near->p->arena, CoreAtom, n);
     for (uint32_t i = 0; i < n; i++) {
         const FlatStmt *of = i < to->nouts ? to : more;
         const uint32_t k = i < to->nouts ? i : i - to->nouts;
@@ -93,22 +93,22 @@ static void append_results(const FlatNeighbours *j, FlatStmt *to, const FlatStmt
     to->nouts = to->body.block->nresults = n;
 }
 
-static void join(FlatNeighbours *j, FlatStmt *first, const FlatStmt *second)
+static void join(FlatNeighbours *near, FlatStmt *first, const FlatStmt *second)
 {
-    flat_stmt_reads(first, flat_uncount_read, j->reads);
-    flat_stmt_reads(second, flat_uncount_read, j->reads);
-    add_names(j, &first->body, first, &second->body);
-    flat_body_add(j->p->core, j->fn->scope, &first->body, &second->body);
-    append_results(j, first, second);
-    flat_stmt_reads(first, flat_count_read, j->reads);
+    flat_stmt_reads(first, flat_uncount_read, near->reads);
+    flat_stmt_reads(second, flat_uncount_read, near->reads);
+    add_names(near, &first->body, first, &second->body);
+    flat_body_add(near->p->core, near->fn->scope, &first->body, &second->body);
+    append_results(near, first, second);
+    flat_stmt_reads(first, flat_count_read, near->reads);
 }
 
 /* ---- over few instances each ---- */
 /* Has each instance of the context's parent the same few of it, at least one? */
-static bool is_few(const FlatNeighbours *j, FlatVar ctx)
+static bool is_few(const FlatNeighbours *near, FlatVar ctx)
 {
-    const FlatStmt *nested = flat_def(j, ctx, FLAT_S_NESTED);
-    const FlatStmt *host = nested ? flat_def(j, nested->nested.source, FLAT_S_HOST) : NULL;
+    const FlatStmt *nested = flat_def(near, ctx, FLAT_S_NESTED);
+    const FlatStmt *host = nested ? flat_def(near, nested->nested.source, FLAT_S_HOST) : NULL;
     for (uint32_t i = 0; host && i < host->nouts; i++)
         if (host->outs[i] == nested->nested.source) {
             const CoreAtom n = host->body.block->results[i];
@@ -125,17 +125,17 @@ static uint32_t reads_of(const FlatBody *body, FlatVar v)
     return n;
 }
 
-static bool goes_into(const FlatNeighbours *j, const FlatStmt *first, const FlatStmt *second)
+static bool goes_into(const FlatNeighbours *near, const FlatStmt *first, const FlatStmt *second)
 {
     uint32_t again = 0;
-    if (flat_ctx(j->fn, second->body.ctx) != first->body.ctx || !is_few(j, second->body.ctx) ||
+    if (flat_ctx(near->fn, second->body.ctx) != first->body.ctx || !is_few(near, second->body.ctx) ||
         !flat_is_short(first->body.block, KINDS, &again) || again > MOST_AGAIN || !are_short(first, second))
         return false;
     for (uint32_t i = 0; i < first->body.inputs.n; i++)
         if (first->body.inputs.at[i].kind != IN_COL && first->body.inputs.at[i].kind != IN_HOST)
             return false;
     for (uint32_t i = 0; i < first->nouts; i++)
-        if (j->reads[first->outs[i]] != reads_of(&second->body, first->outs[i]))
+        if (near->reads[first->outs[i]] != reads_of(&second->body, first->outs[i]))
             return false;
     return true;
 }
@@ -148,22 +148,22 @@ static bool is_made_by(const FlatStmt *s, const FlatInput *in)
     return false;
 }
 
-static void compute_again(FlatNeighbours *j, const FlatStmt *first, FlatStmt *second)
+static void compute_again(FlatNeighbours *near, const FlatStmt *first, FlatStmt *second)
 {
-    FlatBody body = {second->body.ctx, {0}, core_new_block(j->p->core)}, rest = second->body;
-    flat_stmt_reads(first, flat_uncount_read, j->reads);
-    flat_stmt_reads(second, flat_uncount_read, j->reads);
-    flat_body_add(j->p->core, j->fn->scope, &body, &first->body);
-    add_names(j, &body, first, &second->body);
+    FlatBody body = {second->body.ctx, {0}, core_new_block(near->p->core)}, rest = second->body;
+    flat_stmt_reads(first, flat_uncount_read, near->reads);
+    flat_stmt_reads(second, flat_uncount_read, near->reads);
+    flat_body_add(near->p->core, near->fn->scope, &body, &first->body);
+    add_names(near, &body, first, &second->body);
     rest.inputs.n = 0;
     for (uint32_t i = 0; i < second->body.inputs.n; i++)
         if (!is_made_by(first, &second->body.inputs.at[i]))
             rest.inputs.at[rest.inputs.n++] = second->body.inputs.at[i];
-    flat_body_add(j->p->core, j->fn->scope, &body, &rest);
+    flat_body_add(near->p->core, near->fn->scope, &body, &rest);
     body.block->results = second->body.block->results;
     body.block->nresults = second->body.block->nresults;
     second->body = body;
-    flat_stmt_reads(second, flat_count_read, j->reads);
+    flat_stmt_reads(second, flat_count_read, near->reads);
 }
 
 /* ---- blocks ---- */
@@ -174,22 +174,22 @@ static void remove_statement(FlatBlock *b, uint32_t i)
 }
 
 /* Joins statement i with one before it; says which of both goes, or b->stmts.n. */
-static uint32_t join_with_earlier(FlatNeighbours *j, FlatBlock *b, uint32_t i)
+static uint32_t join_with_earlier(FlatNeighbours *near, FlatBlock *b, uint32_t i)
 {
     FlatStmt *second = b->stmts.at[i];
     for (uint32_t k = i; k-- > 0 && i - k <= NEAR && is_joinable(second);) {
         FlatStmt *first = b->stmts.at[k];
         const bool kernel = is_joinable(first);
-        if (kernel && go_together(j, first, second)) {
-            join(j, first, second);
-            flat_note_defs(j, first);
+        if (kernel && go_together(near, first, second)) {
+            join(near, first, second);
+            flat_note_defs(near, first);
             return i;
         }
-        if (kernel && goes_into(j, first, second)) {
-            compute_again(j, first, second);
+        if (kernel && goes_into(near, first, second)) {
+            compute_again(near, first, second);
             return k;
         }
-        if (flat_stmt_fallible(j, first))
+        if (flat_stmt_fallible(near, first))
             break;
     }
     return b->stmts.n;
@@ -197,12 +197,12 @@ static uint32_t join_with_earlier(FlatNeighbours *j, FlatBlock *b, uint32_t i)
 
 static void join_block(void *ctx, FlatBlock *b)
 {
-    FlatNeighbours *j = ctx;
+    FlatNeighbours *near = ctx;
     for (uint32_t i = 0; i < b->stmts.n; i++) {
         FlatStmt *s = b->stmts.at[i];
-        flat_stmt_blocks(s, join_block, j);
-        flat_note_defs(j, s);
-        for (uint32_t gone; (gone = join_with_earlier(j, b, i)) < b->stmts.n;) {
+        flat_stmt_blocks(s, join_block, near);
+        flat_note_defs(near, s);
+        for (uint32_t gone; (gone = join_with_earlier(near, b, i)) < b->stmts.n;) {
             remove_statement(b, gone);
             i--;
             if (gone > i) /* it has become part of an earlier one */

@@ -13,35 +13,35 @@ void flat_each_body(FlatProgram *p, void (*block)(void *neighbours, FlatBlock *b
     }
 }
 
-void flat_note_defs(FlatNeighbours *n, const FlatStmt *s)
+void flat_note_defs(FlatNeighbours *near, const FlatStmt *s)
 {
     for (uint32_t i = 0; i < s->nouts; i++)
-        n->def[s->outs[i]] = s;
+        near->def[s->outs[i]] = s;
 }
 
-const FlatStmt *flat_def(const FlatNeighbours *n, FlatVar v, FlatKind kind)
+const FlatStmt *flat_def(const FlatNeighbours *near, FlatVar v, FlatKind kind)
 {
-    const FlatStmt *s = v < n->fn->vars.n ? n->def[v] : NULL;
+    const FlatStmt *s = v < near->fn->vars.n ? near->def[v] : NULL;
     return s && s->kind == kind ? s : NULL;
 }
 
-FlatVar flat_column_read(const FlatNeighbours *n, const FlatBody *body, const FlatInput *in)
+FlatVar flat_column_read(const FlatNeighbours *near, const FlatBody *body, const FlatInput *in)
 {
     if (in->kind == IN_COL)
-        return flat_ctx(n->fn, in->var) == body->ctx ? in->var : FLAT_NO_VAR;
-    const FlatStmt *views = in->kind == IN_ELEM && in->ctx == body->ctx ? flat_def(n, in->var, FLAT_S_VIEWS) : NULL;
+        return flat_ctx(near->fn, in->var) == body->ctx ? in->var : FLAT_NO_VAR;
+    const FlatStmt *views = in->kind == IN_ELEM && in->ctx == body->ctx ? flat_def(near, in->var, FLAT_S_VIEWS) : NULL;
     for (uint32_t i = 0; views && views->ctx == in->ctx && i < views->nouts; i++)
         if (views->outs[i] == in->var)
             return views->arrays.arrays[i];
     return FLAT_NO_VAR;
 }
 
-bool flat_body_fallible(const FlatNeighbours *n, const CoreBlock *b)
+bool flat_body_fallible(const FlatNeighbours *near, const CoreBlock *b)
 {
-    return core_block_fallible(n->p->core, n->fn->scope, b);
+    return core_block_fallible(near->p->core, near->fn->scope, b);
 }
 
-bool flat_stmt_fallible(const FlatNeighbours *n, const FlatStmt *s)
+bool flat_stmt_fallible(const FlatNeighbours *near, const FlatStmt *s)
 {
     switch (s->kind) {
     case FLAT_S_VIEWS:
@@ -53,11 +53,11 @@ bool flat_stmt_fallible(const FlatNeighbours *n, const FlatStmt *s)
     case FLAT_S_FLATTEN: return false;
     case FLAT_S_PACK:
     case FLAT_S_HOST:
-    case FLAT_S_KERNEL: return flat_body_fallible(n, s->body.block);
+    case FLAT_S_KERNEL: return flat_body_fallible(near, s->body.block);
     case FLAT_S_REDUCE:
     case FLAT_S_SCAN:
-        return flat_body_fallible(n, s->body.block) || flat_body_fallible(n, s->reduce.op.op.body) ||
-               flat_body_fallible(n, s->reduce.then.block);
+        return flat_body_fallible(near, s->body.block) || flat_body_fallible(near, s->reduce.op.op.body) ||
+               flat_body_fallible(near, s->reduce.then.block);
     default: return true;
     }
 }

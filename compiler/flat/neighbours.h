@@ -15,14 +15,14 @@ typedef struct FlatNeighbours {
 /* Calls `block` (with a FlatNeighbours *) on each function's body: reads are counted, definitions not yet known. */
 void flat_each_body(FlatProgram *p, void (*block)(void *neighbours, FlatBlock *b));
 /* The statement is known from here on as what binds its variables. */
-void flat_note_defs(FlatNeighbours *n, const FlatStmt *s);
+void flat_note_defs(FlatNeighbours *near, const FlatStmt *s);
 /* What binds the variable, if it is of the kind and known; or NULL. */
-const FlatStmt *flat_def(const FlatNeighbours *n, FlatVar v, FlatKind kind);
+const FlatStmt *flat_def(const FlatNeighbours *near, FlatVar v, FlatKind kind);
 /* The column of the body's own context that the input reads at each instance's own place; or FLAT_NO_VAR. */
-FlatVar flat_column_read(const FlatNeighbours *n, const FlatBody *body, const FlatInput *in);
+FlatVar flat_column_read(const FlatNeighbours *near, const FlatBody *body, const FlatInput *in);
 /* Can executing the statement fail? */
-bool flat_stmt_fallible(const FlatNeighbours *n, const FlatStmt *s);
-bool flat_body_fallible(const FlatNeighbours *n, const CoreBlock *b);
+bool flat_stmt_fallible(const FlatNeighbours *near, const FlatStmt *s);
+bool flat_body_fallible(const FlatNeighbours *near, const CoreBlock *b);
 
 /* Code that still goes by vectors when it is joined with other such code. */
 enum {

@@ -50,26 +50,10 @@ static void use_atom(void *ctx, CoreAtom *a)
     v->uses = (uint32_t)((int64_t)v->uses + w->delta);
 }
 
-static void use_results(UseWalk *w, const CoreBlock *b)
-{
-    for (uint32_t i = 0; i < b->nresults; i++)
-        use_atom(w, &b->results[i]);
-}
-
-static void use_deep(void *ctx, CoreBlock *b)
-{
-    UseWalk *w = ctx;
-    for (uint32_t i = 0; i < b->stmts.n; i++) {
-        core_stmt_atoms(b->stmts.at[i], use_atom, w);
-        core_stmt_blocks(b->stmts.at[i], use_deep, w);
-    }
-    use_results(w, b);
-}
-
 void count_uses(FlattenFn *f, CoreBlock *b)
 {
     UseWalk w = {f, 1};
-    use_deep(&w, b);
+    core_block_atoms(b, use_atom, &w);
 }
 void uses_add_direct(FlattenFn *f, CoreStmt *s)
 {
@@ -84,18 +68,18 @@ void uses_drop_direct(FlattenFn *f, CoreStmt *s)
 void uses_drop_deep(FlattenFn *f, CoreStmt *s)
 {
     UseWalk w = {f, -1};
-    core_stmt_atoms(s, use_atom, &w);
-    core_stmt_blocks(s, use_deep, &w);
+    core_stmt_all_atoms(s, use_atom, &w);
 }
 void uses_drop_lambda(FlattenFn *f, const CoreLambda *l)
 {
     UseWalk w = {f, -1};
-    use_deep(&w, l->body);
+    core_block_atoms(l->body, use_atom, &w);
 }
 void uses_drop_results(FlattenFn *f, const CoreBlock *b)
 {
     UseWalk w = {f, -1};
-    use_results(&w, b);
+    for (uint32_t i = 0; i < b->nresults; i++)
+        use_atom(&w, &b->results[i]);
 }
 
 /* ---- taking statements out of an open region ---- */
@@ -116,22 +100,10 @@ static void stamp_atom(void *ctx, CoreAtom *a)
         var_state(w->f, a->var)->stamp = w->stamp;
 }
 
-static void stamp_reads_block(void *ctx, CoreBlock *b)
-{
-    StampWalk *w = ctx;
-    for (uint32_t i = 0; i < b->stmts.n; i++) {
-        core_stmt_atoms(b->stmts.at[i], stamp_atom, w);
-        core_stmt_blocks(b->stmts.at[i], stamp_reads_block, w);
-    }
-    for (uint32_t i = 0; i < b->nresults; i++)
-        stamp_atom(w, &b->results[i]);
-}
-
 static void stamp_reads(FlattenFn *f, CoreStmt *s, uint32_t stamp)
 {
     StampWalk w = {f, stamp};
-    core_stmt_atoms(s, stamp_atom, &w);
-    core_stmt_blocks(s, stamp_reads_block, &w);
+    core_stmt_all_atoms(s, stamp_atom, &w);
 }
 
 static bool binds_stamped(FlattenFn *f, const CoreStmt *s, uint32_t stamp)
@@ -244,16 +216,6 @@ static void stamp_bound(StampWalk *w, CoreStmt *s)
     core_stmt_blocks(s, stamp_bound_block, w);
 }
 
-static void input_block(void *ctx, CoreBlock *b)
-{
-    for (uint32_t i = 0; i < b->stmts.n; i++) {
-        core_stmt_atoms(b->stmts.at[i], input_atom, ctx);
-        core_stmt_blocks(b->stmts.at[i], input_block, ctx);
-    }
-    for (uint32_t i = 0; i < b->nresults; i++)
-        input_atom(ctx, &b->results[i]);
-}
-
 static FlatBody make_body(FlattenFn *f, FlatVar ctx, const Stmts *stmts, const CoreAtom *results, uint32_t n)
 {
     FlatBody body = {ctx, {0}, core_new_block(f->core)};
@@ -262,10 +224,8 @@ static FlatBody make_body(FlattenFn *f, FlatVar ctx, const Stmts *stmts, const C
     StampWalk bound = {f, w.bound};
     for (uint32_t i = 0; i < stmts->n; i++)
         stamp_bound(&bound, stmts->at[i]);
-    for (uint32_t i = 0; i < stmts->n; i++) {
-        core_stmt_atoms(stmts->at[i], input_atom, &w);
-        core_stmt_blocks(stmts->at[i], input_block, &w);
-    }
+    for (uint32_t i = 0; i < stmts->n; i++)
+        core_stmt_all_atoms(stmts->at[i], input_atom, &w);
     body.block->results = arena_array(f->arena, CoreAtom, n ? n : 1);
     body.block->nresults = n;
     for (uint32_t i = 0; i < n; i++) {
@@ -275,16 +235,6 @@ static FlatBody make_body(FlattenFn *f, FlatVar ctx, const Stmts *stmts, const C
     for (uint32_t i = 0; i < stmts->n; i++) /* behind the loads that add_input has put there */
         core_push(f->core, body.block, stmts->at[i]);
     return body;
-}
-
-/* ---- storing values ---- */
-
-static bool any_fallible(FlattenFn *f, const Stmts *stmts)
-{
-    for (uint32_t i = 0; i < stmts->n; i++)
-        if (core_stmt_fallible(f->core, f->scope, stmts->at[i]))
-            return true;
-    return false;
 }
 
 /* ---- places ---- */
@@ -361,7 +311,7 @@ static void region_emit(FlattenFn *f, BlockTask *task, const Stmts *taken, const
     uint32_t live = results.n;
     for (uint32_t i = 0; i < nextra; i++)
         vec_push(f->arena, &results, extra[i]);
-    if (!results.n && !any_fallible(f, taken))
+    if (!results.n && !core_block_fallible(f->core, f->scope, &(CoreBlock){.stmts = {.at = taken->at, .n = taken->n}}))
         return;
     FlatVar *outs = arena_array(f->arena, FlatVar, results.n + 1);
     if (!packed_values(f, task, taken, &results, outs)) {
@@ -401,9 +351,8 @@ static void stamp_needed(FlattenFn *f, CoreStmt *s, uint32_t stamp)
     const CoreSoac *soac = core_stmt_soac(s);
     bool skip = soac && soac->ninputs && !soac->domain.is_const;
     StampWalk w = {f, stamp};
-    SkipWalk sw = {w, skip ? &soac->domain : NULL};
-    core_stmt_atoms(s, stamp_atom_unless, &sw);
-    core_stmt_blocks(s, stamp_reads_block, &w); /* its blocks may use the length too */
+    SkipWalk sw = {w, skip ? &soac->domain : NULL}; /* its blocks may use the length too */
+    core_stmt_all_atoms(s, stamp_atom_unless, &sw);
 }
 
 void region_flush_for(FlattenFn *f, BlockTask *task, CoreStmt *stmt)
@@ -595,16 +544,6 @@ static void materialise_atom(void *ctx, CoreAtom *a)
     if (!a->is_const && var_state(w->f, a->var)->stamp != w->bound)
         materialise(w->f, a->var, w->span);
 }
-static void materialise_block(void *ctx, CoreBlock *b)
-{
-    for (uint32_t i = 0; i < b->stmts.n; i++) {
-        core_stmt_atoms(b->stmts.at[i], materialise_atom, ctx);
-        core_stmt_blocks(b->stmts.at[i], materialise_block, ctx);
-    }
-    MaterialiseWalk *w = ctx;
-    for (uint32_t i = 0; i < b->nresults; i++)
-        materialise_atom(w, &b->results[i]);
-}
 
 FlatOp make_op(FlattenFn *f, const CoreLambda *op, const CoreAtom *neutral, uint32_t k, bool commutative, Span span)
 {
@@ -614,12 +553,12 @@ FlatOp make_op(FlattenFn *f, const CoreLambda *op, const CoreAtom *neutral, uint
     for (uint32_t i = 0; i < op->nparams; i++)
         stamp_binder(&bound, &op->params[i]);
     stamp_bound_block(&bound, op->body);
-    materialise_block(&fw, op->body);
+    core_block_atoms(op->body, materialise_atom, &fw);
     FlatOp result = {.op = *op, .k = k, .commutative = commutative || core_op_commutes(f->scope, op)};
     FlatBody b = {FLAT_ROOT, {0}, core_new_block(f->core)};
     InputWalk w = {f, &b, fw.bound, new_stamp(f)};
     /* forcing has not touched the marks of what the operator binds */
-    input_block(&w, op->body);
+    core_block_atoms(op->body, input_atom, &w);
     result.inputs = b.inputs;
     FlatBody nb = {FLAT_ROOT, {0}, core_new_block(f->core)};
     InputWalk nw = {f, &nb, new_stamp(f), new_stamp(f)};

@@ -17,36 +17,36 @@ enum {
 
 /* ---- which scan, which kernel ---- */
 
-static bool are_numbers(const FlatNeighbours *m, const FlatStmt *s)
+static bool are_numbers(const FlatNeighbours *near, const FlatStmt *s)
 {
     for (uint32_t i = 0; i < s->nouts; i++)
-        if (m->fn->vars.at[s->outs[i]].type.rank > 0)
+        if (near->fn->vars.at[s->outs[i]].type.rank > 0)
             return false;
     return s->nouts > 0;
 }
 
-static const FlatStmt *scan_read(const FlatNeighbours *m, const FlatStmt *kernel, const FlatInput *in)
+static const FlatStmt *scan_read(const FlatNeighbours *near, const FlatStmt *kernel, const FlatInput *in)
 {
-    const FlatVar column = flat_column_read(m, &kernel->body, in);
-    const FlatStmt *scan = column == FLAT_NO_VAR ? NULL : flat_def(m, column, FLAT_S_SCAN);
-    return scan && scan->body.ctx == kernel->body.ctx && flat_ctx(m->fn, column) == kernel->body.ctx ? scan : NULL;
+    const FlatVar column = flat_column_read(near, &kernel->body, in);
+    const FlatStmt *scan = column == FLAT_NO_VAR ? NULL : flat_def(near, column, FLAT_S_SCAN);
+    return scan && scan->body.ctx == kernel->body.ctx && flat_ctx(near->fn, column) == kernel->body.ctx ? scan : NULL;
 }
 
 /* Running sums of lengths whose sum and least are taken beside them (plan/lower_lengths.c) stay what they are. */
-static bool is_of_lengths(const FlatNeighbours *m, const FlatBlock *b, uint32_t j)
+static bool is_of_lengths(const FlatNeighbours *near, const FlatBlock *b, uint32_t j)
 {
     const FlatStmt *scan = b->stmts.at[j];
     for (uint32_t k = 0; scan->reduce.exclusive && scan->body.block->stmts.n == 0 && k < j; k++) {
         const FlatStmt *s = b->stmts.at[k];
         if (s->kind == FLAT_S_REDUCE && s->body.ctx == scan->body.ctx && s->nouts == 2 &&
-            flat_ctx(m->fn, s->body.ctx) == FLAT_ROOT)
+            flat_ctx(near->fn, s->body.ctx) == FLAT_ROOT)
             return true;
     }
     return false;
 }
 
 typedef struct Reading {
-    const FlatNeighbours *n;
+    const FlatNeighbours *near;
     const FlatStmt *scan;
     bool found;
 } Reading;
@@ -55,72 +55,72 @@ typedef struct Reading {
 static void note_read(void *ctx, FlatVar v)
 {
     Reading *r = ctx;
-    const FlatStmt *views = flat_def(r->n, v, FLAT_S_VIEWS);
-    r->found |= flat_def(r->n, v, FLAT_S_SCAN) == r->scan;
+    const FlatStmt *views = flat_def(r->near, v, FLAT_S_VIEWS);
+    r->found |= flat_def(r->near, v, FLAT_S_SCAN) == r->scan;
     for (uint32_t i = 0; views && i < views->arrays.n; i++)
-        r->found |= flat_def(r->n, views->arrays.arrays[i], FLAT_S_SCAN) == r->scan;
+        r->found |= flat_def(r->near, views->arrays.arrays[i], FLAT_S_SCAN) == r->scan;
 }
 
 /* Does the kernel read what the scan stores elsewhere than at its own places? */
-static bool reads_elsewhere(const FlatNeighbours *m, const FlatStmt *scan, const FlatStmt *kernel)
+static bool reads_elsewhere(const FlatNeighbours *near, const FlatStmt *scan, const FlatStmt *kernel)
 {
-    Reading r = {m, scan, false};
+    Reading r = {near, scan, false};
     for (uint32_t i = 0; i < kernel->body.inputs.n; i++) {
         const FlatInput *in = &kernel->body.inputs.at[i];
-        if (in->kind != IN_POS && scan_read(m, kernel, in) != scan)
+        if (in->kind != IN_POS && scan_read(near, kernel, in) != scan)
             note_read(&r, in->var);
     }
     return r.found;
 }
 
-static bool goes_into(const FlatNeighbours *m, const FlatStmt *scan, const FlatStmt *kernel)
+static bool goes_into(const FlatNeighbours *near, const FlatStmt *scan, const FlatStmt *kernel)
 {
     const FlatBody *then = &scan->reduce.then;
     const uint32_t columns = scan->body.inputs.n + scan->reduce.op.inputs.n + scan->reduce.op.neutral_inputs.n +
                              then->inputs.n + scan->nouts + kernel->body.inputs.n + kernel->nouts;
     uint32_t statements = then->block ? then->block->stmts.n : 0;
-    return !flat_scan_turns(m->fn, scan) && are_numbers(m, scan) && are_numbers(m, kernel) &&
+    return !flat_scan_turns(near->fn, scan) && are_numbers(near, scan) && are_numbers(near, kernel) &&
            flat_is_short(kernel->body.block, FLAT_SHORT_LENGTHS, &statements) && columns <= MOST_COLUMNS &&
-           !reads_elsewhere(m, scan, kernel) &&
-           !(flat_stmt_fallible(m, scan) && flat_body_fallible(m, kernel->body.block));
+           !reads_elsewhere(near, scan, kernel) &&
+           !(flat_stmt_fallible(near, scan) && flat_body_fallible(near, kernel->body.block));
 }
 
 /* ---- what stands between ---- */
 
 static void note_block(void *ctx, FlatBlock *b) { ((Reading *)ctx)->found |= b->stmts.n > 0; }
 
-static bool is_view_of(const FlatNeighbours *m, const FlatStmt *s, const FlatStmt *scan)
+static bool is_view_of(const FlatNeighbours *near, const FlatStmt *s, const FlatStmt *scan)
 {
     if (s->kind != FLAT_S_VIEWS || s->ctx != scan->body.ctx)
         return false;
     for (uint32_t i = 0; i < s->arrays.n; i++)
-        if (flat_def(m, s->arrays.arrays[i], FLAT_S_SCAN) != scan)
+        if (flat_def(near, s->arrays.arrays[i], FLAT_S_SCAN) != scan)
             return false;
     return true;
 }
 
-static bool may_pass(const FlatNeighbours *m, const FlatStmt *scan, const FlatStmt *s)
+static bool may_pass(const FlatNeighbours *near, const FlatStmt *scan, const FlatStmt *s)
 {
-    if (is_view_of(m, s, scan))
+    if (is_view_of(near, s, scan))
         return true;
-    Reading r = {m, scan, false};
+    Reading r = {near, scan, false};
     flat_stmt_reads(s, note_read, &r);
     flat_stmt_blocks(s, note_block, &r);
-    return !r.found && !(flat_stmt_fallible(m, s) && flat_stmt_fallible(m, scan));
+    return !r.found && !(flat_stmt_fallible(near, s) && flat_stmt_fallible(near, scan));
 }
 
 /* Where in front of kernel i stands a scan that the kernel may become part of; i if there is none. */
-static uint32_t find_scan(const FlatNeighbours *m, const FlatBlock *b, uint32_t i)
+static uint32_t find_scan(const FlatNeighbours *near, const FlatBlock *b, uint32_t i)
 {
     const FlatStmt *kernel = b->stmts.at[i];
     for (uint32_t k = 0; kernel->kind == FLAT_S_KERNEL && k < kernel->body.inputs.n; k++) {
-        const FlatStmt *scan = scan_read(m, kernel, &kernel->body.inputs.at[k]);
-        if (!scan || !goes_into(m, scan, kernel))
+        const FlatStmt *scan = scan_read(near, kernel, &kernel->body.inputs.at[k]);
+        if (!scan || !goes_into(near, scan, kernel))
             continue;
         uint32_t j = i;
-        while (j > 0 && i - j < NEAR && b->stmts.at[j] != scan && (j == i || may_pass(m, scan, b->stmts.at[j])))
+        while (j > 0 && i - j < NEAR && b->stmts.at[j] != scan && (j == i || may_pass(near, scan, b->stmts.at[j])))
             j--;
-        if (b->stmts.at[j] == scan && !is_of_lengths(m, b, j))
+        if (b->stmts.at[j] == scan && !is_of_lengths(near, b, j))
             return j;
     }
     return i;
@@ -128,24 +128,24 @@ static uint32_t find_scan(const FlatNeighbours *m, const FlatBlock *b, uint32_t 
 
 /* ---- joining ---- */
 
-static CoreAtom var_atom(const FlatNeighbours *m, CoreVar v)
+static CoreAtom var_atom(const FlatNeighbours *near, CoreVar v)
 {
-    return core_var_atom(v, core_var_type(m->fn->scope, v));
+    return core_var_atom(v, core_var_type(near->fn->scope, v));
 }
 
 /* A scan that stores its prefixes, said in other words. */
-static void begin_code(FlatNeighbours *m, FlatStmt *scan)
+static void begin_code(FlatNeighbours *near, FlatStmt *scan)
 {
     const uint32_t k = scan->reduce.op.k;
     FlatBody *then = &scan->reduce.then;
-    *then = (FlatBody){scan->body.ctx, {0}, core_new_block(m->p->core)};
-    scan->reduce.prefixes = arena_array(m->p->arena, CoreVar, k);
-    then->block->results = arena_array(m->p->arena, CoreAtom, k);
+    *then = (FlatBody){scan->body.ctx, {0}, core_new_block(near->p->core)};
+    scan->reduce.prefixes = arena_array(near->p->arena, CoreVar, k);
+    then->block->results = arena_array(near->p->arena, CoreAtom, k);
     then->block->nresults = k;
     for (uint32_t i = 0; i < k; i++) {
-        scan->reduce.prefixes[i] = core_new_var(m->p->core, m->fn->scope, m->fn->vars.at[scan->outs[i]].type,
-                                                m->fn->vars.at[scan->outs[i]].hint);
-        then->block->results[i] = var_atom(m, scan->reduce.prefixes[i]);
+        scan->reduce.prefixes[i] = core_new_var(near->p->core, near->fn->scope, near->fn->vars.at[scan->outs[i]].type,
+                                                near->fn->vars.at[scan->outs[i]].hint);
+        then->block->results[i] = var_atom(near, scan->reduce.prefixes[i]);
     }
 }
 
@@ -158,66 +158,66 @@ static uint32_t position_of(const FlatStmt *s, FlatVar v)
 }
 
 /* The kernel's statements behind the scan's own code: its inputs that are what the scan stores get these values. */
-static void add_code(FlatNeighbours *m, FlatStmt *scan, const FlatStmt *kernel)
+static void add_code(FlatNeighbours *near, FlatStmt *scan, const FlatStmt *kernel)
 {
-    CoreBuilder b = {.p = m->p->core, .fn = m->fn->scope, .out = scan->reduce.then.block};
+    CoreBuilder b = {.p = near->p->core, .fn = near->fn->scope, .out = scan->reduce.then.block};
     FlatBody rest = {kernel->body.ctx, {0}, kernel->body.block};
     for (uint32_t i = 0; i < kernel->body.inputs.n; i++) {
         FlatInput in = kernel->body.inputs.at[i];
         const FlatVar column =
-            scan_read(m, kernel, &in) == scan ? flat_column_read(m, &kernel->body, &in) : FLAT_NO_VAR;
+            scan_read(near, kernel, &in) == scan ? flat_column_read(near, &kernel->body, &in) : FLAT_NO_VAR;
         const uint32_t at = position_of(scan, column);
         if (at == scan->nouts) {
-            vec_push(m->p->arena, &rest.inputs, in);
+            vec_push(near->p->arena, &rest.inputs, in);
         } else if (!flat_body_binds(&scan->reduce.then, in.as)) {
             CoreStmt *same = build_stmt_into(&b, CORE_ATOM, 1, &in.as);
             same->atom = scan->reduce.then.block->results[at];
             build_emit(&b, same);
         }
     }
-    flat_body_add(m->p->core, m->fn->scope, &scan->reduce.then, &rest);
+    flat_body_add(near->p->core, near->fn->scope, &scan->reduce.then, &rest);
 }
 
 /* What others read of what the scan has stored, then the kernel's results. */
-static void set_results(FlatNeighbours *m, FlatStmt *scan, const FlatStmt *kernel)
+static void set_results(FlatNeighbours *near, FlatStmt *scan, const FlatStmt *kernel)
 {
     CoreBlock *b = scan->reduce.then.block;
-    FlatVar *outs = arena_array(m->p->arena, FlatVar, scan->nouts + kernel->nouts);
-    CoreAtom *results = arena_array(m->p->arena, CoreAtom, scan->nouts + kernel->nouts);
+    FlatVar *outs = arena_array(near->p->arena, FlatVar, scan->nouts + kernel->nouts);
+    CoreAtom *results = arena_array(near->p->arena, CoreAtom, scan->nouts + kernel->nouts);
     uint32_t n = 0;
     for (uint32_t i = 0; i < scan->nouts; i++)
-        if (m->reads[scan->outs[i]] > 0) {
+        if (near->reads[scan->outs[i]] > 0) {
             outs[n] = scan->outs[i];
             results[n++] = b->results[i];
         }
     for (uint32_t i = 0; i < kernel->nouts; i++) {
         outs[n] = kernel->outs[i];
         results[n++] = kernel->body.block->results[i];
-        m->def[kernel->outs[i]] = scan;
+        near->def[kernel->outs[i]] = scan;
     }
     scan->outs = outs;
     b->results = results;
     scan->nouts = b->nresults = n;
 }
 
-static bool is_read(const FlatNeighbours *m, const FlatStmt *s)
+static bool is_read(const FlatNeighbours *near, const FlatStmt *s)
 {
     for (uint32_t i = 0; i < s->nouts; i++)
-        if (m->reads[s->outs[i]] > 0)
+        if (near->reads[s->outs[i]] > 0)
             return true;
     return false;
 }
 
 /* Scan j and the views of it take the place of kernel i; the number of the first statement behind them. */
-static uint32_t move_scan(const FlatNeighbours *m, FlatBlock *b, uint32_t j, uint32_t i)
+static uint32_t move_scan(const FlatNeighbours *near, FlatBlock *b, uint32_t j, uint32_t i)
 {
     FlatStmt *scan = b->stmts.at[j], *views[NEAR];
     uint32_t kept = j, nviews = 0;
     for (uint32_t k = j + 1; k < i; k++) {
         FlatStmt *s = b->stmts.at[k];
-        if (!is_view_of(m, s, scan))
+        if (!is_view_of(near, s, scan))
             b->stmts.at[kept++] = s;
-        else if (is_read(m, s))
+        else if (is_read(near, s))
             views[nviews++] = s;
     }
     b->stmts.at[kept++] = scan;
@@ -230,20 +230,20 @@ static uint32_t move_scan(const FlatNeighbours *m, FlatBlock *b, uint32_t j, uin
     return behind;
 }
 
-static uint32_t join(FlatNeighbours *m, FlatBlock *b, uint32_t j, uint32_t i)
+static uint32_t join(FlatNeighbours *near, FlatBlock *b, uint32_t j, uint32_t i)
 {
     FlatStmt *scan = b->stmts.at[j], *kernel = b->stmts.at[i];
-    flat_stmt_reads(kernel, flat_uncount_read, m->reads);
-    flat_stmt_reads(scan, flat_uncount_read, m->reads);
+    flat_stmt_reads(kernel, flat_uncount_read, near->reads);
+    flat_stmt_reads(scan, flat_uncount_read, near->reads);
     if (!flat_scan_maps(scan))
-        begin_code(m, scan);
-    add_code(m, scan, kernel);
-    flat_stmt_reads(scan, flat_count_read, m->reads);
+        begin_code(near, scan);
+    add_code(near, scan, kernel);
+    flat_stmt_reads(scan, flat_count_read, near->reads);
     for (uint32_t k = j + 1; k < i; k++)
-        if (is_view_of(m, b->stmts.at[k], scan) && !is_read(m, b->stmts.at[k]))
-            flat_stmt_reads(b->stmts.at[k], flat_uncount_read, m->reads);
-    const uint32_t behind = move_scan(m, b, j, i);
-    set_results(m, scan, kernel);
+        if (is_view_of(near, b->stmts.at[k], scan) && !is_read(near, b->stmts.at[k]))
+            flat_stmt_reads(b->stmts.at[k], flat_uncount_read, near->reads);
+    const uint32_t behind = move_scan(near, b, j, i);
+    set_results(near, scan, kernel);
     return behind;
 }
 
@@ -251,14 +251,14 @@ static uint32_t join(FlatNeighbours *m, FlatBlock *b, uint32_t j, uint32_t i)
 
 static void join_block(void *ctx, FlatBlock *b)
 {
-    FlatNeighbours *m = ctx;
+    FlatNeighbours *near = ctx;
     for (uint32_t i = 0; i < b->stmts.n; i++) {
         FlatStmt *s = b->stmts.at[i];
-        flat_stmt_blocks(s, join_block, m);
-        flat_note_defs(m, s);
-        const uint32_t j = find_scan(m, b, i);
+        flat_stmt_blocks(s, join_block, near);
+        flat_note_defs(near, s);
+        const uint32_t j = find_scan(near, b, i);
         if (j < i)
-            i = join(m, b, j, i) - 1;
+            i = join(near, b, j, i) - 1;
     }
 }
 

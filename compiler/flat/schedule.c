@@ -49,22 +49,12 @@ typedef struct WaitWalk {
     CoreVar found;
 } WaitWalk;
 
-static void wait_atom(void *ctx, CoreAtom *a)
+static bool is_waited_for(void *ctx, CoreAtom a)
 {
     WaitWalk *w = ctx;
-    if (w->found == CORE_NO_VAR && !a->is_const && is_awaited(w->f, a->var))
-        w->found = a->var;
-}
-
-static void wait_block(void *ctx, CoreBlock *b)
-{
-    WaitWalk *w = ctx;
-    for (uint32_t i = 0; i < b->stmts.n && w->found == CORE_NO_VAR; i++) {
-        core_stmt_atoms(b->stmts.at[i], wait_atom, ctx);
-        core_stmt_blocks(b->stmts.at[i], wait_block, ctx);
-    }
-    for (uint32_t i = 0; i < b->nresults; i++)
-        wait_atom(ctx, &b->results[i]);
+    if (is_awaited(w->f, a.var))
+        w->found = a.var;
+    return w->found != CORE_NO_VAR;
 }
 
 /* Remembers one variable, so that a statement that goes on waiting is not gone through again. */
@@ -73,10 +63,9 @@ static bool waits(FlattenFn *f, Todo *todo)
     if (todo->waits_for != CORE_NO_VAR && is_awaited(f, todo->waits_for))
         return true;
     WaitWalk w = {f, CORE_NO_VAR};
-    core_stmt_atoms(todo->stmt, wait_atom, &w);
-    core_stmt_blocks(todo->stmt, wait_block, &w);
+    const bool found = core_stmt_reads(todo->stmt, is_waited_for, &w);
     todo->waits_for = w.found;
-    return w.found != CORE_NO_VAR;
+    return found;
 }
 
 static void diverge_block(void *ctx, CoreBlock *b);

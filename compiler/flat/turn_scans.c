@@ -15,10 +15,11 @@
 /* ---- lengths ---- */
 
 /* The length, a HOST number, by which the context is nested; or FLAT_NO_VAR. */
-static FlatVar length_of(const FlatNeighbours *t, FlatVar ctx)
+static FlatVar length_of(const FlatNeighbours *near, FlatVar ctx)
 {
-    const FlatStmt *s = flat_def(t, ctx, FLAT_S_NESTED);
-    if (!s || t->fn->vars.at[s->nested.source].kind != FLAT_HOST || t->fn->vars.at[s->nested.source].type.rank > 0)
+    const FlatStmt *s = flat_def(near, ctx, FLAT_S_NESTED);
+    if (!s || near->fn->vars.at[s->nested.source].kind != FLAT_HOST ||
+        near->fn->vars.at[s->nested.source].type.rank > 0)
         return FLAT_NO_VAR;
     return s->nested.source;
 }
@@ -47,9 +48,9 @@ static const CoreStmt *prim_of(const FlatStmt *host, CoreAtom a, CorePrim op)
 static bool is_zero(CoreAtom a) { return a.is_const && a.bits == 0; }
 
 /* Is `length` n, or 0 where m is 0? */
-static bool is_length_unless(const FlatNeighbours *t, FlatVar length, FlatVar n, FlatVar m)
+static bool is_length_unless(const FlatNeighbours *near, FlatVar length, FlatVar n, FlatVar m)
 {
-    const FlatStmt *host = flat_def(t, length, FLAT_S_HOST);
+    const FlatStmt *host = flat_def(near, length, FLAT_S_HOST);
     if (length == n || !host)
         return length == n;
     uint32_t which = 0;
@@ -80,7 +81,7 @@ static bool is_position(const FlatStmt *s, CoreAtom a, FlatVar ctx)
 }
 
 /* The array that the kernel turns: its only result is a[pos in c4][pos in c3]. */
-static FlatVar turned_array(const FlatNeighbours *t, const FlatStmt *s)
+static FlatVar turned_array(const FlatNeighbours *near, const FlatStmt *s)
 {
     const CoreBlock *b = s->body.block;
     if (s->kind != FLAT_S_KERNEL || s->nouts != 1 || b->stmts.n != 2 || b->results[0].is_const)
@@ -93,46 +94,46 @@ static FlatVar turned_array(const FlatNeighbours *t, const FlatStmt *s)
         return FLAT_NO_VAR;
     const FlatInput *array = input_of(s, row->index.array, IN_HOST);
     const bool turns = is_position(s, row->index.index, s->body.ctx) &&
-                       is_position(s, element->index.index, flat_ctx(t->fn, s->body.ctx));
+                       is_position(s, element->index.index, flat_ctx(near->fn, s->body.ctx));
     return array && turns ? array->var : FLAT_NO_VAR;
 }
 
 /* Of an array that only one statement reads, made of views of the column: that column, which nobody else reads. */
-static FlatVar column_of(const FlatNeighbours *t, FlatVar array)
+static FlatVar column_of(const FlatNeighbours *near, FlatVar array)
 {
-    const FlatStmt *s = array == FLAT_NO_VAR ? NULL : flat_def(t, array, FLAT_S_VIEWS);
-    if (!s || s->nouts != 1 || t->reads[array] != 1 || t->reads[s->arrays.arrays[0]] != 1)
+    const FlatStmt *s = array == FLAT_NO_VAR ? NULL : flat_def(near, array, FLAT_S_VIEWS);
+    if (!s || s->nouts != 1 || near->reads[array] != 1 || near->reads[s->arrays.arrays[0]] != 1)
         return FLAT_NO_VAR;
     return s->arrays.arrays[0];
 }
 
-static bool is_rectangle(const FlatNeighbours *t, FlatVar ctx)
+static bool is_rectangle(const FlatNeighbours *near, FlatVar ctx)
 {
-    FlatVar up = ctx == FLAT_ROOT ? FLAT_ROOT : flat_ctx(t->fn, ctx);
-    return up != FLAT_ROOT && up != FLAT_NO_VAR && flat_ctx(t->fn, up) == FLAT_ROOT &&
-           length_of(t, ctx) != FLAT_NO_VAR && length_of(t, up) != FLAT_NO_VAR;
+    FlatVar up = ctx == FLAT_ROOT ? FLAT_ROOT : flat_ctx(near->fn, ctx);
+    return up != FLAT_ROOT && up != FLAT_NO_VAR && flat_ctx(near->fn, up) == FLAT_ROOT &&
+           length_of(near, ctx) != FLAT_NO_VAR && length_of(near, up) != FLAT_NO_VAR;
 }
 
 /* The scan whose prefixes the kernel turns, and nothing else reads; or NULL. */
-static const FlatStmt *turned_scan(const FlatNeighbours *t, const FlatStmt *kernel)
+static const FlatStmt *turned_scan(const FlatNeighbours *near, const FlatStmt *kernel)
 {
-    const FlatVar prefixes = column_of(t, column_of(t, turned_array(t, kernel)));
-    const FlatStmt *scan = prefixes == FLAT_NO_VAR ? NULL : flat_def(t, prefixes, FLAT_S_SCAN);
-    if (!scan || scan->nouts != 1 || !is_rectangle(t, scan->body.ctx) || !is_rectangle(t, kernel->body.ctx))
+    const FlatVar prefixes = column_of(near, column_of(near, turned_array(near, kernel)));
+    const FlatStmt *scan = prefixes == FLAT_NO_VAR ? NULL : flat_def(near, prefixes, FLAT_S_SCAN);
+    if (!scan || scan->nouts != 1 || !is_rectangle(near, scan->body.ctx) || !is_rectangle(near, kernel->body.ctx))
         return NULL;
-    FlatVar c1 = flat_ctx(t->fn, scan->body.ctx), c3 = flat_ctx(t->fn, kernel->body.ctx);
-    const FlatVar m = length_of(t, c1), n = length_of(t, scan->body.ctx);
-    const bool same = length_of(t, kernel->body.ctx) == m && is_length_unless(t, length_of(t, c3), n, m);
-    return same && flat_loads_go_across(t->fn, scan) ? scan : NULL;
+    FlatVar c1 = flat_ctx(near->fn, scan->body.ctx), c3 = flat_ctx(near->fn, kernel->body.ctx);
+    const FlatVar m = length_of(near, c1), n = length_of(near, scan->body.ctx);
+    const bool same = length_of(near, kernel->body.ctx) == m && is_length_unless(near, length_of(near, c3), n, m);
+    return same && flat_loads_go_across(near->fn, scan) ? scan : NULL;
 }
 
 /* ---- blocks ---- */
 
 /* The scan, statement j, takes the place of kernel i. */
-static void turn(FlatNeighbours *t, FlatBlock *b, uint32_t j, uint32_t i)
+static void turn(FlatNeighbours *near, FlatBlock *b, uint32_t j, uint32_t i)
 {
     FlatStmt *scan = b->stmts.at[j], *kernel = b->stmts.at[i];
-    const FlatVar array = turned_array(t, kernel), column = column_of(t, array);
+    const FlatVar array = turned_array(near, kernel), column = column_of(near, array);
     scan->outs[0] = kernel->outs[0];
     uint32_t kept = j;
     for (uint32_t k = j + 1; k < i; k++)
@@ -146,19 +147,19 @@ static void turn(FlatNeighbours *t, FlatBlock *b, uint32_t j, uint32_t i)
 
 static void turn_block(void *ctx, FlatBlock *b)
 {
-    FlatNeighbours *t = ctx;
+    FlatNeighbours *near = ctx;
     for (uint32_t i = 0; i < b->stmts.n; i++) {
         FlatStmt *s = b->stmts.at[i];
-        flat_stmt_blocks(s, turn_block, t);
-        flat_note_defs(t, s);
-        const FlatStmt *scan = turned_scan(t, s);
+        flat_stmt_blocks(s, turn_block, near);
+        flat_note_defs(near, s);
+        const FlatStmt *scan = turned_scan(near, s);
         uint32_t j = i;
-        while (scan && j > 0 && b->stmts.at[j] != scan && (j == i || !flat_stmt_fallible(t, b->stmts.at[j])))
+        while (scan && j > 0 && b->stmts.at[j] != scan && (j == i || !flat_stmt_fallible(near, b->stmts.at[j])))
             j--;
         if (!scan || b->stmts.at[j] != scan)
             continue;
-        turn(t, b, j, i);
-        flat_note_defs(t, scan);
+        turn(near, b, j, i);
+        flat_note_defs(near, scan);
         i -= 3; /* the scan's old place and both views have gone in front of the new one */
     }
 }

@@ -52,12 +52,7 @@ static uint8_t input_dims(const Finder *f, const FlatInput *in)
 
 static bool binds(const AccessItem *item, CoreVar v)
 {
-    if (item->input)
-        return item->input->as == v;
-    for (uint32_t i = 0; i < item->stmt->nvars; i++)
-        if (item->stmt->vars[i] == v)
-            return true;
-    return false;
+    return item->input ? item->input->as == v : core_stmt_binds(item->stmt, v);
 }
 
 /* The item that binds it, or NULL: one bound inside of a statement. */
@@ -84,14 +79,10 @@ static void read_atom(void *ctx, CoreAtom *a)
         r->seen(r, read);
 }
 
-static void read_block(void *ctx, CoreBlock *b) { core_block_atoms(b, read_atom, ctx); }
-
 static void each_read(Reader *r)
 {
-    if (r->item->input)
-        return;
-    core_stmt_atoms(r->item->stmt, read_atom, r);
-    core_stmt_blocks(r->item->stmt, read_block, r);
+    if (!r->item->input)
+        core_stmt_all_atoms(r->item->stmt, read_atom, r);
 }
 
 static void join_dims(Reader *r, AccessItem *read)
@@ -228,8 +219,6 @@ static void need_atom(void *ctx, CoreAtom *a)
         need(n->f, n->part, item, a->var);
 }
 
-static void need_block(void *ctx, CoreBlock *b) { core_block_atoms(b, need_atom, ctx); }
-
 /* The part evaluates the item, and needs what that reads. */
 static void need_items(Finder *f, AccessPartKind part, AccessItem *item)
 {
@@ -240,8 +229,7 @@ static void need_items(Finder *f, AccessPartKind part, AccessItem *item)
     if (item->input)
         return;
     Needs n = {f, part};
-    core_stmt_atoms(item->stmt, need_atom, &n);
-    core_stmt_blocks(item->stmt, need_block, &n);
+    core_stmt_all_atoms(item->stmt, need_atom, &n);
 }
 
 /* What may fail is evaluated, whether needed or not: in its own part, if that is ever evaluated. */

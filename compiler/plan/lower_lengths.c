@@ -21,16 +21,6 @@ static bool all_zero(const CoreAtom *atoms, uint32_t n)
     return true;
 }
 
-/* The statement of the block that binds the variable; NULL: none does. */
-static const CoreStmt *binding(const CoreBlock *b, CoreAtom a)
-{
-    for (uint32_t i = 0; !a.is_const && i < b->stmts.n; i++)
-        for (uint32_t k = 0; k < b->stmts.at[i]->nvars; k++)
-            if (b->stmts.at[i]->vars[k] == a.var)
-                return b->stmts.at[i];
-    return NULL;
-}
-
 /* Is this a op b, in either order? */
 static bool is_prim_of(const CoreStmt *s, CorePrim op, CoreVar a, CoreVar b)
 {
@@ -44,7 +34,7 @@ static bool is_prim_of(const CoreStmt *s, CorePrim op, CoreVar a, CoreVar b)
 static bool component_is(const FlatOp *op, uint32_t k, CorePrim prim)
 {
     const CoreBlock *b = op->op.body;
-    return is_prim_of(binding(b, b->results[k]), prim, op->op.params[k], op->op.params[op->k + k]);
+    return is_prim_of(core_block_def(b, b->results[k]), prim, op->op.params[k], op->op.params[op->k + k]);
 }
 
 /* The i64 array at depth 0 whose elements, and nothing else, the body gives k times; or FLAT_NO_VAR. */
@@ -178,9 +168,9 @@ static bool find_pieces(const Lower *w, const FlatBlock *b, uint32_t i, Pieces *
 /* The array at depth 0 that result k is a piece of, from the running sum to that plus the length; or FLAT_NO_VAR. */
 static FlatVar array_of_piece(const Lower *w, const Pieces *p, const CoreBlock *body, uint32_t k)
 {
-    const CoreStmt *s = binding(body, body->results[k]);
+    const CoreStmt *s = core_block_def(body, body->results[k]);
     if (!s || s->kind != CORE_SLICE || s->site != CORE_NO_SITE || !is_var(s->slice.from, p->start) ||
-        !is_prim_of(binding(body, s->slice.to), PRIM_ADD, p->start, p->length))
+        !is_prim_of(core_block_def(body, s->slice.to), PRIM_ADD, p->start, p->length))
         return FLAT_NO_VAR;
     for (uint32_t i = 0; i < p->inputs->n; i++) {
         const FlatInput *in = &p->inputs->at[i];

@@ -60,14 +60,12 @@ static const char *host_text(const Sizes *z, FlatVar v, int depth);
 
 static const CoreStmt *find_stmt(const Scope *s, CoreVar v, const Scope **found)
 {
-    for (; s; s = s->around)
-        for (uint32_t i = 0; i < s->block->stmts.n; i++)
-            for (uint32_t k = 0; k < s->block->stmts.at[i]->nvars; k++)
-                if (s->block->stmts.at[i]->vars[k] == v) {
-                    *found = s;
-                    return s->block->stmts.at[i];
-                }
-    return NULL;
+    const CoreStmt *def = NULL;
+    for (; s && !def; s = s->around) {
+        *found = s;
+        def = core_block_def(s->block, (CoreAtom){.var = v});
+    }
+    return def;
 }
 
 static const FlatInput *find_input(const Scope *s, CoreVar v)
