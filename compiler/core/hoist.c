@@ -8,7 +8,8 @@
  * Out of parallel bodies it moves only if it gets out of all of them, where it is computed once, on the host: an
  * operation per row would otherwise be stored for the elements' sake, and recomputing is cheaper than loading.
  * `length` always moves: the inner space's extent is then known outside, and may be seen to be regular.
- * An `if` is left only together with something that repeats it, and by what is cheap: its branch may be rare.
+ * An `if` is left only together with something that repeats it, and by what is cheap, or is an array of constants: its
+ * branch may be rare.
  *
  * Tables move likewise: an array of constants, or a map over a constant space whose body is not cheap and that reads no
  * variable from outside (`def table : [256]u32 = …`, whose definition stands wherever it is used). They are made
@@ -80,7 +81,7 @@ static bool is_table(Hoist *h, CoreStmt *s)
 static uint32_t outermost_level(const Hoist *h, const CoreStmt *s)
 {
     uint32_t target = here(h);
-    bool leaves_branches = s->kind == CORE_LENGTH || simplify_is_cheap(h->p, h->fn, s);
+    bool leaves_branches = s->kind == CORE_LENGTH || s->kind == CORE_ARRAY || simplify_is_cheap(h->p, h->fn, s);
     while (target > h->needs && (leaves_branches || h->levels.at[target].kind != LEVEL_BRANCH))
         target--;
     /* Not just from one parallel body to another … */

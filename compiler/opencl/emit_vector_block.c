@@ -175,14 +175,20 @@ static void choice_guard(VectorEmitter *v, const CoreStmt *s)
     emit_vector_again(v);
 }
 
-/* "dp_mod_by_i64_w(x, 10L, 0xcccccccccccccccd, 3);": the least power of two 2^l that is no less than d, and
- * 2^(63 + l) / d, rounded up. */
+/* "dp_mod_by_power_i64_w(x, 8L, 3);", or "dp_mod_by_i64_w(x, 10L, 0xcccccccccccccccd, 3);": the least power of two 2^l
+ * that is no less than d, and 2^(63 + l) / d, rounded up. */
 static void constant_divisor(VectorEmitter *v, const CoreStmt *s)
 {
     const uint64_t d = s->prim.args[1].bits;
     uint32_t l = 1;
     while (l < 63 && (UINT64_C(1) << l) < d)
         l++;
+    if (d == UINT64_C(1) << l) {
+        strbuf_printf(v->e.out, "dp_%s_by_power_i64_w(", core_prim_name(s->prim.op));
+        emit_vector_operand(v, s->prim.args[0]);
+        strbuf_printf(v->e.out, ", %lluL, %u);\n", (unsigned long long)d, l);
+        return;
+    }
     uint64_t quotient = 0, rest = 0;
     for (uint32_t bit = 64 + l; bit-- > 0;) { /* of 2^(63 + l) */
         rest = 2 * rest + (bit == 63 + l);
@@ -278,8 +284,10 @@ static void near_index(VectorEmitter *v, const CoreStmt *s)
         whole_index(v, s);
         return;
     }
-    emit_indent(&v->e);
-    strbuf_printf(v->e.out, "dp_bool_w out%u = (dp_bool_w)(0);\n", s->vars[0]);
+    if (s->site != CORE_NO_SITE) {
+        emit_indent(&v->e);
+        strbuf_printf(v->e.out, "dp_bool_w out%u = (dp_bool_w)(0);\n", s->vars[0]);
+    }
     emit_vector_bind(v, s->vars[0]);
     strbuf_printf(v->e.out, "dp_near_load_%s_w(heap, ", vector_type_name(v, s->vars[0]));
     emit_atom(&v->e, s->index.array);
@@ -287,9 +295,11 @@ static void near_index(VectorEmitter *v, const CoreStmt *s)
     emit_atom(&v->e, s->index.index);
     strbuf_add(v->e.out, ", ");
     emit_vector_mask(v);
-    strbuf_printf(v->e.out, ", &out%u);\n", s->vars[0]);
-    if (s->site == CORE_NO_SITE)
+    if (s->site == CORE_NO_SITE) {
+        strbuf_add(v->e.out, ", 0);\n");
         return;
+    }
+    strbuf_printf(v->e.out, ", &out%u);\n", s->vars[0]);
     emit_indent(&v->e);
     strbuf_printf(v->e.out, "if (dp_any(out%u", s->vars[0]);
     failing_close(v);

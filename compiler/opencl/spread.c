@@ -2,7 +2,7 @@
 
 #include "core/lane.h"
 
-enum { MOST_NESTED = 24, GATHER_COST = 3, CHECK_COST = 2, CHEAP_BRANCH = 8 };
+enum { MOST_NESTED = 24, GATHER_COST = 3, CHECK_COST = 2, CHEAP_BRANCH = 8, MOST_LANES = 16 };
 
 typedef struct Analysis {
     const CoreFn *fn;
@@ -41,6 +41,7 @@ static void set_agreed(Analysis *a, CoreVar v, Spread to, bool agreed)
 
 static void set(Analysis *a, CoreVar v, Spread to) { set_agreed(a, v, to, false); }
 
+static bool divides(CorePrim op) { return op == PRIM_DIV || op == PRIM_MOD; }
 static bool compares(CorePrim op) { return op >= PRIM_EQ && op <= PRIM_GE; }
 
 bool spread_near_prim(const SpreadTable *table, const CoreStmt *s)
@@ -70,6 +71,8 @@ static Spread inside_prim(const Analysis *a, const CoreStmt *s)
     CoreAtom bound = s->prim.args[first];
     if (spread_of(a->table, bound) != SPREAD_UNIFORM || (!bound.is_const && spread_var(a->table, bound.var)->in_loop))
         return SPREAD_VARYING;
+    if (divides(s->prim.op) && bound.is_const && bound.bits < MOST_LANES)
+        return SPREAD_VARYING; /* a multiple of it lies among any lanes */
     switch (s->prim.op) {
     case PRIM_MIN:
     case PRIM_MAX: return SPREAD_NEAR;
@@ -307,8 +310,8 @@ static bool goes_by_lane(CorePrim op, Scalar operand)
 
 bool spread_divides(const CoreFn *fn, const CoreStmt *s)
 {
-    return (s->prim.op == PRIM_DIV || s->prim.op == PRIM_MOD) && s->prim.args[1].is_const &&
-           core_atom_type(fn, s->prim.args[0]).scalar == SC_I64 && (int64_t)s->prim.args[1].bits > 1;
+    return divides(s->prim.op) && s->prim.args[1].is_const && core_atom_type(fn, s->prim.args[0]).scalar == SC_I64 &&
+           (int64_t)s->prim.args[1].bits > 1;
 }
 
 static void measure_prim(Analysis *a, const CoreStmt *s)

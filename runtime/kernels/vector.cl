@@ -79,10 +79,16 @@ DP_FN dp_i64_w dp_div_by_i64_w(dp_i64_w a, dp_i64 d, dp_u64 m, uint shift)
     return (q ^ sign) - sign;
 }
 DP_FN dp_i64_w dp_mod_by_i64_w(dp_i64_w a, dp_i64 d, dp_u64 m, uint shift) { return a - dp_div_by_i64_w(a, d, m, shift) * (dp_i64_w)(d); }
+/* By d = 2^shift: a negative number is rounded up. */
+DP_FN dp_i64_w dp_div_by_power_i64_w(dp_i64_w a, dp_i64 d, uint shift) { return (a + ((a >> 63) & (d - 1))) >> (long)shift; }
+DP_FN dp_i64_w dp_mod_by_power_i64_w(dp_i64_w a, dp_i64 d, uint shift)
+{
+    return a - ((a + ((a >> 63) & (d - 1))) & (dp_i64_w)(-d));
+}
 
 /* ---- memory ---- */
 /* dp_load: all lanes may read. dp_gather: those that are on, element at[l] each. dp_near_load: at least those that are on, element
- * base + l each, 0 where there is none; `out` has the lanes for which that is so. */
+ * base + l each, 0 where there is none; `out`, if it is no null, has the lanes for which that is so. Whole vectors are loaded in place, others by a call. */
 #define DP_W_MEMORY(N, M) \
     typedef dp_##M dp_##N##_m __attribute__((ext_vector_type(DP_W), aligned(sizeof(dp_##M)))); \
     DP_FN dp_##N##_w dp_load_##N##_w(DP_HEAP, ulong address) \
@@ -99,19 +105,16 @@ DP_FN dp_i64_w dp_mod_by_i64_w(dp_i64_w a, dp_i64 d, dp_u64 m, uint shift) { ret
         DP_EACH_LANE(l) r[l] = on[l] ? *DP_AT(const dp_##M, DP_ADDR(view) + (ulong)at[l] * sizeof(dp_##M)) : (dp_##M)0; \
         return dp_of_memory_##N(r); \
     } \
-    DP_FN dp_##N##_w dp_near_load_##N##_w(DP_HEAP, dp_view view, long base, dp_bool_w on, dp_bool_w *out) \
+    __attribute__((noinline)) static dp_##N##_w dp_edge_load_##N##_w(DP_HEAP, dp_view view, long base, dp_bool_w on, dp_bool_w *out) \
     { \
         dp_##M##_w r; \
-        if (DP_LEN(view) >= DP_W && (ulong)base <= DP_LEN(view) - DP_W) { \
-            r = *DP_AT(const dp_##N##_m, DP_ADDR(view) + (ulong)base * sizeof(dp_##M)); \
-            return dp_of_memory_##N(r); \
-        } \
         const long at_most = (long)(DP_LEN(view) - DP_W), from = base < 0 ? 0 : at_most, by = (long)((ulong)base - (ulong)from); \
         if (DP_LEN(view) >= DP_W && by > -DP_W && by < DP_W) { /* the nearest whole vector, moved by so many lanes */ \
             const dp_i32_w number = DP_LANE_NUMBERS + (int)by; \
             dp_##M padded[3 * DP_W] = {0}; \
             *(dp_##N##_m *)(padded + DP_W) = *DP_AT(const dp_##N##_m, DP_ADDR(view) + (ulong)from * sizeof(dp_##M)); \
-            *out |= on & ((number < 0) | (number >= DP_W)); \
+            if (out) \
+                *out |= on & ((number < 0) | (number >= DP_W)); \
             r = *(dp_##N##_m *)(padded + DP_W + by); \
             return dp_of_memory_##N(r); \
         } \
@@ -120,9 +123,16 @@ DP_FN dp_i64_w dp_mod_by_i64_w(dp_i64_w a, dp_i64 d, dp_u64 m, uint shift) { ret
             ulong at = (ulong)base + l; \
             bool there = at < DP_LEN(view); \
             r[l] = on[l] && there ? *DP_AT(const dp_##M, DP_ADDR(view) + at * sizeof(dp_##M)) : (dp_##M)0; \
-            (*out)[l] |= on[l] && !there ? -1 : 0; \
+            if (out) \
+                (*out)[l] |= on[l] && !there ? -1 : 0; \
         } \
         return dp_of_memory_##N(r); \
+    } \
+    __attribute__((always_inline)) DP_FN dp_##N##_w dp_near_load_##N##_w(DP_HEAP, dp_view view, long base, dp_bool_w on, dp_bool_w *out) \
+    { \
+        if (DP_LEN(view) >= DP_W && (ulong)base <= DP_LEN(view) - DP_W) \
+            return dp_load_##N##_w(heap, DP_ADDR(view) + (ulong)base * sizeof(dp_##M)); \
+        return dp_edge_load_##N##_w(heap, view, base, on, out); \
     } \
     DP_FN dp_##N dp_lane_##N(dp_##N##_w v, uint l) { return (dp_##N)(dp_to_memory_##N(v)[l]); }
 

@@ -107,11 +107,60 @@ static void test_filters(void **state)
                      1);
 }
 
+static void test_multiples(void **state)
+{
+    (void)state;
+    assert_int_equal(checked_of("entry main (rows: [[f64]]) = "
+                                "{ { r[2 * i] - r[2 * i + 1] : i in length r / 2 } : r in rows }"),
+                     0);
+    assert_int_equal(checked_of("entry main (rows: [[f64]]) = "
+                                "{ { r[3 * i + 2] - r[3 * (i + 1) - 2] : i in length r / 3 } : r in rows }"),
+                     0);
+    assert_int_equal(checked_of("entry main (rows: [[f64]]) = "
+                                "{ let h = length r / 2 in { r[i] - r[i + h] : i in h } : r in rows }"),
+                     0);
+    /* one too far, or too near */
+    assert_int_equal(checked_of("entry main (rows: [[f64]]) = "
+                                "{ { r[2 * i] - r[2 * i + 2] : i in length r / 2 } : r in rows }"),
+                     1);
+    assert_int_equal(checked_of("entry main (rows: [[f64]]) = "
+                                "{ { r[2 * i] - r[2 * i + 1] : i in (length r + 1) / 2 } : r in rows }"),
+                     1);
+    assert_int_equal(checked_of("entry main (rows: [[f64]]) = "
+                                "{ { r[2 * i - 1] - r[3 * i] : i in length r / 2 } : r in rows }"),
+                     2);
+    assert_int_equal(checked_of("entry main (rows: [[f64]]) (k: i64) = "
+                                "{ { r[2 * (i + k)] : i in length r / 2 } : r in rows }"),
+                     1);
+    assert_int_equal(checked_of("entry main (rows: [[f64]]) = "
+                                "{ let h = (length r + 1) / 2 in { r[i + h] : i in h } : r in rows }"),
+                     1);
+}
+
+static void test_ranges(void **state)
+{
+    (void)state;
+    assert_int_equal(checked_of("entry main (bs: [n][81]u8) = "
+                                "{ { sum { b[27 * (k / 3) + 9 * (i / 3) + 3 * (k % 3) + i % 3] : i in 9 } : k in 9 } "
+                                ": b in bs }"),
+                     0);
+    assert_int_equal(checked_of("entry main (bs: [n][80]u8) = "
+                                "{ { sum { b[27 * (k / 3) + 9 * (i / 3) + 3 * (k % 3) + i % 3] : i in 9 } : k in 9 } "
+                                ": b in bs }"),
+                     1);
+    assert_int_equal(
+        checked_of("entry main (t: [16]f64) (xs: [u32]) = { t[i64 (x & 15)] + t[i64 (x >> 28)] : x in xs }"), 0);
+    assert_int_equal(
+        checked_of("entry main (t: [15]f64) (xs: [u32]) = { t[i64 (x & 15)] + t[i64 (x % 15)] : x in xs }"), 1);
+    assert_int_equal(checked_of("entry main (t: [16]f64) (xs: [i32]) = { t[i64 (x & 15)] : x in xs }"), 1);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_stencils),    cmocka_unit_test(test_clamped), cmocka_unit_test(test_numbers),
         cmocka_unit_test(test_far_numbers), cmocka_unit_test(test_bytes),   cmocka_unit_test(test_filters),
+        cmocka_unit_test(test_multiples),   cmocka_unit_test(test_ranges),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
