@@ -5,7 +5,7 @@
  *     m   = length ys                      ==>         k = length xs
  *     s   = reduce m (y <- ys) { … } op                t = reduce k (y <- xs) { … } op
  *                                                      -> t } op
- *     m alone                              ==>     m = reduce n at i { … k = length xs; -> k } add
+ *     m alone                              ==>     m = reduce n at i { … k = length xs; -> k } size_add
  *
  * where nobody else wants xss or ys. Operators are associative with their neutral element: that is the language's
  * demand; but a sum or product that begins with something else stays as it is. Where m is wanted, too, the reduction
@@ -185,7 +185,7 @@ static CoreStmt *reduce_row(Fuser *f, CoreBuilder *builder, const FlatNest *nest
 static void add_length(Fuser *f, CoreStmt *s, CoreVar length)
 {
     CoreBuilder builder = fuse_builder(f, s->soac.body, s->span);
-    const CoreLambda add = build_operator(&builder, PRIM_ADD, core_scalar(SC_I64));
+    const CoreLambda add = build_operator(&builder, PRIM_SIZE_ADD, core_scalar(SC_I64));
     const CoreAtom zero = core_i64(0);
     const uint32_t n = s->nvars;
     fuse_count_atom(f, add.body->results[0], 1);
@@ -262,7 +262,7 @@ static bool flatten_length(Fuser *f, const CoreBlock *b, CoreStmt **stmts, uint3
     CoreStmt *sum = build_stmt_into(&builder, CORE_REDUCE, 1, length->vars);
     sum->soac = nest.map->soac;
     sum->soac.neutral = build_atoms_copy(&builder, &zero, 1, 1);
-    sum->soac.op = build_operator(&builder, PRIM_ADD, t);
+    sum->soac.op = build_operator(&builder, PRIM_SIZE_ADD, t);
     sum->soac.commutative = true;
     fuse_count_atom(f, sum->soac.op.body->results[0], 1);
     set_results(f, &builder, body, &n, 1);
