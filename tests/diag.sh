@@ -5,7 +5,7 @@
 # the programs of which it says something else; with --write, these messages are the expected ones from now on, and programs are moved to
 # the folder of their code.
 set -u
-dpc=$1 write=${2:-}
+dpc=$(realpath "$1") write=${2:-}
 cd "$(dirname "$0")/.." || exit 2
 export NO_COLOR=1
 said=$(mktemp)

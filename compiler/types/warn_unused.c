@@ -257,6 +257,46 @@ static void warn_locals(Unused *u)
     }
 }
 
+/* ---- names in comments ---- */
+
+typedef VEC(Name) Names;
+
+/* What stands behind the word in a comment that begins with it; NULL: it does not. An empty word: behind the dashes. */
+static const char *behind_word(const char *line, const char *word)
+{
+    line += strspn(line, " \t");
+    if (strncmp(line, "--", 2) != 0)
+        return NULL;
+    line += 2 + strspn(line + 2, " \t");
+    if (strncmp(line, word, strlen(word)) != 0)
+        return NULL;
+    line += strlen(word);
+    return line + strspn(line, " \t");
+}
+
+static size_t name_length(const char *text)
+{
+    return strspn(text, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_'");
+}
+
+/* NAME of `-- property NAME`, and all words of `-- input = …` up to the end of the comment. */
+static Names names_in_comments(Checker *c)
+{
+    Names names = {0};
+    bool in_input = false;
+    const char *line = c->s->files.at[c->scopes[1].module->file]->text;
+    for (const char *end; *line; line = end + (*end == '\n')) {
+        end = line + strcspn(line, "\n");
+        const char *property = behind_word(line, "property"), *input = behind_word(line, "input");
+        const char *word = property ? property : behind_word(line, "");
+        in_input = word && ((in_input && !input) || (input && *input == '='));
+        for (size_t n; word && (in_input || property) && word < end; word += n ? n : 1)
+            if ((n = name_length(word)) > 0)
+                vec_push(c->arena, &names, intern(c->s, word, (uint32_t)n));
+    }
+    return names;
+}
+
 /* The module may give a sum type whose constructors are used, without its name. */
 static bool gives_constructor(const Unused *u, const Module *m)
 {
@@ -275,6 +315,11 @@ static bool gives_constructor(const Unused *u, const Module *m)
 static void warn_imports(Unused *u)
 {
     const Module *own = u->scope->module;
+    const Names names = names_in_comments(u->c);
+    for (uint32_t i = 0; i < names.n; i++) {
+        const Imported *x = ptrmap_get(&u->scope->imported_values, names.at[i]);
+        note_use(u, &u->imports, x ? (const void *)x->import : names.at[i]);
+    }
     for (uint32_t i = 0; i < own->ndefs; i++) {
         const Def *d = own->defs[i];
         if (d->kind != DEF_IMPORT || !d->module || gives_constructor(u, d->module))
@@ -306,30 +351,13 @@ static void reach(Checker *c, bool *reached, uint32_t root)
     }
 }
 
-/* The name in a line `-- property NAME`, or NULL. */
-static Name property_of(Session *s, const char *line)
-{
-    static const char word[] = "property";
-    line += strspn(line, " \t");
-    if (strncmp(line, "--", 2) != 0)
-        return NULL;
-    line += 2 + strspn(line + 2, " \t");
-    if (strncmp(line, word, sizeof word - 1) != 0)
-        return NULL;
-    line += sizeof word - 1;
-    size_t blanks = strspn(line, " \t"), n = strcspn(line + blanks, " \t\r\n-");
-    return blanks && n ? intern(s, line + blanks, n) : NULL;
-}
-
-/* What the comments name as properties is called by tests. */
-static void reach_properties(Checker *c, bool *reached)
+/* What the comments name as properties is called by tests, what inputs name by benches. */
+static void reach_comments(Checker *c, bool *reached)
 {
     const ModuleScope *own = &c->scopes[1];
-    const char *line = c->s->files.at[own->module->file]->text;
-    for (const char *end; *line; line = end + (*end == '\n')) {
-        end = line + strcspn(line, "\n");
-        Name name = property_of(c->s, line);
-        const Def *def = name ? ptrmap_get(&own->values, name) : NULL;
+    const Names names = names_in_comments(c);
+    for (uint32_t i = 0; i < names.n; i++) {
+        const Def *def = ptrmap_get(&own->values, names.at[i]);
         if (def)
             reach(c, reached, def->index);
     }
@@ -346,7 +374,7 @@ static void warn_defs(Checker *c, const Module *own)
             reach(c, reached, i);
         has_entries = has_entries || (is_own && def->is_entry);
     }
-    reach_properties(c, reached);
+    reach_comments(c, reached);
     for (uint32_t i = 0; i < c->out->size_defs->cap; i++)
         if (c->out->size_defs->keys[i]) /* those in type definitions, whose uses are not followed */
             reach(c, reached, ((const Def *)c->out->size_defs->values[i])->index);
