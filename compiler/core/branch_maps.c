@@ -319,6 +319,8 @@ static void emit_scalars(Merge *m, const CoreVar *vars, uint32_t nvars)
             vec_push(s->scratch, &given, m->sides[holds].exports.at[i].given.var);
     leave_scalars(m, &m->sides[0]);
     leave_scalars(m, &m->sides[1]);
+    if (!given.n && !m->sides[0].block->stmts.n && !m->sides[1].block->stmts.n)
+        return;
     CoreStmt *scalars = build_stmt_into(&m->b, CORE_IF, given.n, given.at);
     scalars->if_.cond = m->stmt->if_.cond;
     scalars->if_.then_b = m->sides[1].block;
