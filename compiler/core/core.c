@@ -318,6 +318,13 @@ static void *find_member(const CoreStmt *s, CoreFieldKind kind)
 CoreSoac *core_stmt_soac(const CoreStmt *s) { return find_member(s, FIELD_SOAC); }
 CoreLambda *core_stmt_operator(const CoreStmt *s) { return find_member(s, FIELD_OPERATOR); }
 
+CoreAtom core_stmt_changes(const CoreStmt *s)
+{
+    if (s->kind == CORE_UPDATE)
+        return s->update.array;
+    return s->kind == CORE_SCATTER && s->nvars == 1 ? s->soac.dests[0] : core_const(SC_BOOL, 0);
+}
+
 uint32_t core_stmt_places(const CoreStmt *s)
 {
     const CoreField *f = find_field(s, FIELD_SOAC);

@@ -417,6 +417,8 @@ bool core_block_fallible(const CoreProgram *p, const CoreFn *fn, const CoreBlock
  * body gives in front of the values: 1 if these go somewhere. */
 CoreSoac *core_stmt_soac(const CoreStmt *s);
 CoreLambda *core_stmt_operator(const CoreStmt *s);
+/* The array that an update, or a scatter to one array, changes; else a constant. */
+CoreAtom core_stmt_changes(const CoreStmt *s);
 uint32_t core_stmt_places(const CoreStmt *s);
 /* Code that may stand in a kernel and, but for CORE_LANE, on the host: it makes no sequences that others see, and calls
  * nothing. */

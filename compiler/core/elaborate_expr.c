@@ -249,11 +249,13 @@ static Value *slice_expr(Elab *e, const Scope *sc, const Expr *x)
     return elab_slice_value(e, xs, from, to, true);
 }
 
+/* Index and value come before the array: in `xs with [i] = xs[j] with [j] = xs[i]` xs is read before it changes, so
+ * that it may change in place. */
 static Value *update_index(Elab *e, const Scope *sc, const Expr *x)
 {
-    Value *xs = elab_expr(e, sc, x->update_index.array);
     CoreAtom i = elab_index_i64(e, elab_expr(e, sc, x->update_index.index));
     Value *v = elab_expr(e, sc, x->update_index.value);
+    Value *xs = elab_expr(e, sc, x->update_index.array);
     e->at = behind(e, sc, x->span, x->update_index.array->span);
     return elab_update_value(e, xs, i, v);
 }
@@ -320,9 +322,9 @@ static Value *replaced(Elab *e, const Value *v, const Step *steps, uint32_t n, V
 static Value *update_part(Elab *e, const Scope *sc, const Expr *x)
 {
     Steps steps = {0};
-    Value *whole = elab_expr(e, sc, x->update_part.whole);
     add_steps(e, sc, x->update_part.whole, x->update_part.part, &steps);
     Value *part = elab_expr(e, sc, x->update_part.value);
+    Value *whole = elab_expr(e, sc, x->update_part.whole);
     e->at = behind(e, sc, x->span, x->update_part.whole->span);
     return replaced(e, whole, steps.at, steps.n, part);
 }

@@ -15,6 +15,9 @@
 #include <assert.h>
 #include <string.h>
 
+/* Changes of arrays that a map is compared with, at most. */
+enum { MOST_CHANGES = 16 };
+
 /* ---- variables ---- */
 
 VarUses *fuse_var(Fuser *f, CoreVar v)
@@ -422,12 +425,43 @@ void fuse_forget(CoreStmt **stmts, uint32_t n, const CoreStmt *s)
         }
 }
 
+/* The array that is changed. */
+typedef struct Changed {
+    Fuser *f;
+    CoreVar array;
+} Changed;
+
+static bool is_changed(void *ctx, CoreAtom a)
+{
+    const Changed *c = ctx;
+    a = fuse_resolve(c->f, a);
+    return !a.is_const && a.var == c->array;
+}
+
+/* Would the producer, down at the consumer, read an array that has been changed in place, or is, by the consumer
+ * itself? Then that could not be in place. */
+static bool crosses_change(Fuser *f, CoreStmt *producer, CoreStmt **stmts, uint32_t at)
+{
+    uint32_t looks = MOST_CHANGES;
+    for (uint32_t i = f->changes.n; i-- > 0 && f->changes.at[i] > producer->mark;) {
+        if (f->changes.at[i] > at || !stmts[f->changes.at[i]])
+            continue;
+        if (looks-- == 0)
+            return true;
+        const CoreAtom array = fuse_resolve(f, core_stmt_changes(stmts[f->changes.at[i]]));
+        Changed c = {f, array.var};
+        if (core_stmt_reads(producer, is_changed, &c))
+            return true;
+    }
+    return false;
+}
+
 /* One producer into stmts[at]. */
 static bool fuse_one(Fuser *f, const CoreBlock *b, CoreStmt **stmts, uint32_t at)
 {
     CoreSoac *c = core_stmt_soac(stmts[at]);
     for (uint32_t i = 0; i < c->ninputs; i++) {
-        const CoreStmt *producer = fuse_def(f, fuse_resolve(f, c->inputs[i]));
+        CoreStmt *producer = fuse_def(f, fuse_resolve(f, c->inputs[i]));
         if (!is_producer(f, producer, b))
             continue;
         bool is_here = f->vars.at[producer->vars[0]].block == b;
@@ -435,7 +469,7 @@ static bool fuse_one(Fuser *f, const CoreBlock *b, CoreStmt **stmts, uint32_t at
         if (!move && (core_block_fallible(f->p, f->fn, producer->soac.body) || !is_worth_copying(f, producer)))
             continue;
         Place place = choose_place(f, c, producer);
-        if (place == PLACE_NONE)
+        if (place == PLACE_NONE || (is_here && crosses_change(f, producer, stmts, at)))
             continue;
         fuse_map(f, c, producer, place, move);
         if (move)
@@ -584,6 +618,19 @@ static void parts_of_block(void *ctx, CoreBlock *b)
             core_stmt_blocks(b->stmts.at[i], parts_of_block, ctx);
 }
 
+/* Numbers the statements, and lists those that change an array. */
+static void note_changes(Fuser *f, CoreStmt **stmts, uint32_t n)
+{
+    f->changes.n = 0;
+    for (uint32_t i = 0; i < n; i++) {
+        if (!stmts[i])
+            continue;
+        stmts[i]->mark = i;
+        if (!core_stmt_changes(stmts[i]).is_const)
+            vec_push(f->scratch, &f->changes, i);
+    }
+}
+
 static void fuse_block(void *ctx, CoreBlock *b)
 {
     Fuser *f = ctx;
@@ -591,6 +638,7 @@ static void fuse_block(void *ctx, CoreBlock *b)
     count_inputs(f, b);
     CoreStmt **stmts = b->stmts.at;
     uint32_t n = b->stmts.n, left = 0;
+    note_changes(f, stmts, n);
     for (uint32_t i = 0; i < n; i++)
         if (stmts[i])
             fuse_stmt(f, b, stmts, i);

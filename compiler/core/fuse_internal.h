@@ -30,6 +30,7 @@ typedef struct Fuser {
     CoreVar position; /* … that operation's index */
     CoreStmt **rest;  /* what the block at hand has behind the statement at hand; NULL where one is gone */
     uint32_t nrest;
+    VEC(uint32_t) changes; /* which statements of the block at hand change an array */
     struct {
         const CoreStmt *producer;
         const CoreBlock *block;

@@ -60,7 +60,10 @@ CoreVar lane_memory(const Lane *l, CoreVar v)
 /* May it be made in the array's own memory? */
 static bool in_place(const Lane *l, const CoreStmt *s)
 {
-    const LaneVar *array = lane_var(l, s->update.array.var), *out = lane_var(l, s->vars[0]);
+    const CoreAtom changed = core_stmt_changes(s);
+    if (changed.is_const)
+        return false;
+    const LaneVar *array = lane_var(l, changed.var), *out = lane_var(l, s->vars[0]);
     const bool last = l->strip ? array->owned && out->reads_last : array->rank == 1 && array->last_use == out->bound_at;
     return last && !array->shared && array->repetition == out->repetition;
 }
@@ -586,8 +589,8 @@ static void settle_updates(void *ctx, CoreBlock *b)
     Lane *l = ctx;
     for (uint32_t i = 0; i < b->stmts.n; i++) {
         CoreStmt *s = b->stmts.at[i];
-        if (s->kind == CORE_UPDATE && in_place(l, s)) {
-            lane_var(l, s->vars[0])->of = s->update.array.var;
+        if (in_place(l, s)) {
+            lane_var(l, s->vars[0])->of = core_stmt_changes(s).var;
             lane_var(l, lane_memory(l, s->vars[0]))->written = true;
         }
         for (uint32_t k = 0; s->kind == CORE_LOOP && l->strip && k < s->loop.nparams; k++)

@@ -153,6 +153,24 @@ static bool is_only_read(const Others *o, const CoreStmt *map)
     return true;
 }
 
+static bool is_variable(void *var, CoreAtom a) { return a.var == *(const CoreVar *)var; }
+
+/* Is an array that the map reads changed on the way to the reader, or by it? That could not be in place then. */
+static bool crosses_change(const Delayed *d)
+{
+    bool between = false;
+    for (uint32_t i = 0; i < d->block->stmts.n; i++) {
+        const CoreStmt *s = d->block->stmts.at[i];
+        CoreAtom changed = core_stmt_changes(s);
+        between |= s == d->map;
+        if (between && !changed.is_const && core_stmt_reads(d->map, is_variable, &changed.var))
+            return true;
+        if (s == d->reader)
+            return false;
+    }
+    return false;
+}
+
 /* A checked place is left alone: what it reads might not be there. */
 static bool is_delayed(Delayed *d, const Others *others)
 {
@@ -160,13 +178,15 @@ static bool is_delayed(Delayed *d, const Others *others)
     if (d->map->kind != CORE_MAP || soac->guard || soac->domain.is_const || d->map->nvars == 0 ||
         !is_only_read(others, d->map))
         return false;
-    core_block_atoms(d->block, count_atom, d);
     for (uint32_t i = 0; i < d->block->stmts.n; i++)
         look_at_reader(d, d->block->stmts.at[i]);
+    if (!d->reader || crosses_change(d))
+        return false;
+    core_block_atoms(d->block, count_atom, d);
     for (uint32_t i = 0; i < d->nplaces; i++)
         if (d->places[i]->site != CORE_NO_SITE)
             return false;
-    return d->reader && d->uses == d->known;
+    return d->uses == d->known;
 }
 
 typedef struct LaneFuser {

@@ -67,6 +67,15 @@ static void go_over_loop(Backwards *b, const CoreStmt *s)
         lane_var(b->l, s->loop.params[i])->reads_last = !is_read_later(b, s->loop.inits[i]);
 }
 
+static bool is_input(const CoreStmt *s, CoreAtom a)
+{
+    const CoreSoac *soac = core_stmt_soac(s);
+    for (uint32_t i = 0; soac && i < soac->ninputs; i++)
+        if (core_atom_equal(soac->inputs[i], a))
+            return true;
+    return false;
+}
+
 static void go_over_inner(void *ctx, CoreBlock *block) { go_over(ctx, block); }
 
 static void go_over_stmt(Backwards *b, CoreStmt *s)
@@ -77,8 +86,9 @@ static void go_over_stmt(Backwards *b, CoreStmt *s)
         go_over_loop(b, s);
     else
         core_stmt_blocks(s, go_over_inner, b);
-    if (s->kind == CORE_UPDATE)
-        lane_var(b->l, s->vars[0])->reads_last = !is_read_later(b, s->update.array);
+    const CoreAtom changed = core_stmt_changes(s);
+    if (!changed.is_const)
+        lane_var(b->l, s->vars[0])->reads_last = !is_read_later(b, changed) && !is_input(s, changed);
     core_stmt_atoms(s, mark, b);
 }
 

@@ -39,6 +39,17 @@ static bool keeps_rows(const CoreFn *fn, const CoreStmt *s)
     return false;
 }
 
+/* A row that is not the old one updated: it has to be as long as that one (flat_tables.c). */
+static bool replaces_row(const CoreFn *fn, const CoreBlock *b, const CoreStmt *s)
+{
+    if (s->kind != CORE_UPDATE || core_atom_type(fn, s->update.value).rank == 0)
+        return false;
+    for (uint32_t i = 0; i < b->stmts.n; i++)
+        if (core_stmt_binds(b->stmts.at[i], s->update.value.var))
+            return b->stmts.at[i]->kind != CORE_UPDATE;
+    return true;
+}
+
 static void look_at_block(void *ctx, CoreBlock *b)
 {
     Look *l = ctx;
@@ -46,7 +57,8 @@ static void look_at_block(void *ctx, CoreBlock *b)
         CoreStmt *s = b->stmts.at[i];
         const CoreSoac *soac = core_stmt_soac(s);
         const Look before = *l;
-        l->pays = soac && ((l->in_loop && l->nest > 0) || lane_shares(l->fn, soac, soac->body, true).any);
+        l->pays = (l->in_loop && replaces_row(l->fn, b, s)) ||
+                  (soac && ((l->in_loop && l->nest > 0) || lane_shares(l->fn, soac, soac->body, true).any));
         l->nest += soac != NULL;
         l->in_loop |= l->nest == 0 && keeps_rows(l->fn, s);
         core_stmt_blocks(s, look_at_block, l);

@@ -352,12 +352,21 @@ static void emit_map(ScalarEmitter *e, const CoreStmt *s)
     emit_soac_end(e, care);
 }
 
+/* What v begins as: the array's own memory, or a copy. */
+static void emit_copy_or_take(ScalarEmitter *e, CoreVar v, CoreAtom array)
+{
+    if (e->lane->strip && lane_owns(e->lane, v))
+        emit_made(e, v, "copy", array);
+    else
+        emit_assign(e, v, array, false);
+}
+
 /* The body's first result is where; out of range is ignored. */
 static void emit_scatter(ScalarEmitter *e, const CoreStmt *s)
 {
     ScalarFacts inside = scalar_facts(e->fn, s->soac.body);
     for (uint32_t i = 0; i < s->nvars; i++)
-        emit_made(e, s->vars[i], "copy", s->soac.dests[i]);
+        emit_copy_or_take(e, s->vars[i], s->soac.dests[i]);
     LoopCare care = emit_loop_care(e, inside);
     const uint32_t mark = drops(e, s, inside) ? emit_mark(e) : 0;
     emit_soac_begin(e, &s->soac, inside, care);
@@ -441,10 +450,7 @@ static void emit_fold(ScalarEmitter *e, const CoreStmt *s)
 static void emit_update(ScalarEmitter *e, const CoreStmt *s)
 {
     bool holds = lane_index_holds(e->lane, s->update.array, s->update.index);
-    if (e->lane->strip && lane_owns(e->lane, s->vars[0]))
-        emit_made(e, s->vars[0], "copy", s->update.array);
-    else
-        emit_assign(e, s->vars[0], s->update.array, false);
+    emit_copy_or_take(e, s->vars[0], s->update.array);
     if (!holds) {
         emit_indent(e);
         strbuf_add(e->out, "if ((dp_u64)");

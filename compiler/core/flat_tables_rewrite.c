@@ -1,0 +1,629 @@
+/* The rewriting of a loop whose state is a table into one whose state is an array (flat_tables.c). */
+#include "core/flat_tables_internal.h"
+
+/* SAME_DEPTH: of sums and products that are compared. */
+enum { SAME_DEPTH = 4 };
+
+/* ---- what variables are ---- */
+
+Part *tables_part_of(Tables *t, CoreVar v)
+{
+    while (t->parts.n <= v - t->first)
+        vec_push(t->scratch, &t->parts, ((Part){.before = CORE_NO_VAR}));
+    return &t->parts.at[v - t->first];
+}
+
+/* A copy: the table of parts may move. */
+static Part part(Tables *t, CoreAtom a)
+{
+    return a.is_const || a.var < t->first ? (Part){.before = CORE_NO_VAR} : *tables_part_of(t, a.var);
+}
+
+static PartKind kind_of(Tables *t, CoreAtom a) { return part(t, a).kind; }
+
+static void fail_if_part(void *ctx, CoreAtom *a)
+{
+    Tables *t = ctx;
+    t->failed |= kind_of(t, *a) != NO_PART;
+}
+
+static void fail_if_parts(Tables *t, const CoreAtom *atoms, uint32_t n)
+{
+    for (uint32_t i = 0; i < n; i++)
+        t->failed |= kind_of(t, atoms[i]) != NO_PART;
+}
+
+static void grow_older(Tables *t, CoreAtom flat, Age age)
+{
+    if (flat.is_const || flat.var < t->first)
+        return;
+    Part *p = tables_part_of(t, flat.var);
+    if (p->age == CURRENT)
+        vec_push(t->scratch, &t->aged, flat.var);
+    p->age = p->age > age ? p->age : age;
+}
+
+/* The variable was a table, or another name for one: what it is from now on is the array `flat`. */
+void tables_bind(Tables *t, CoreVar v, CoreAtom flat)
+{
+    Part *p = tables_part_of(t, v);
+    p->kind = TABLE;
+    p->flat = flat;
+}
+
+static CoreAtom new_flat(Tables *t, CoreVar like)
+{
+    const CoreVarInfo info = t->b.fn->vars.at[like];
+    const CoreAtom flat = build_var(&t->b, core_element(info.type), info.hint);
+    tables_part_of(t, flat.var)->repetition = t->repetition;
+    return flat;
+}
+
+static const CoreStmt *maker(Tables *t, CoreAtom a)
+{
+    if (a.is_const)
+        return NULL;
+    return a.var >= t->first ? part(t, a).maker : a.var < t->noutside ? t->outside[a.var].stmt : NULL;
+}
+
+static CoreAtom renamed(Tables *t, CoreAtom a)
+{
+    for (const CoreStmt *s = maker(t, a); s && s->kind == CORE_ATOM; s = maker(t, a))
+        a = s->atom;
+    return a;
+}
+
+/* Are they the same number, as far as that shows? */
+static bool same_number(Tables *t, CoreAtom a, CoreAtom b, uint32_t depth)
+{
+    a = renamed(t, a);
+    b = renamed(t, b);
+    if (core_atom_equal(a, b))
+        return true;
+    const CoreStmt *x = maker(t, a), *y = maker(t, b);
+    if (depth == 0 || !x || !y || x->kind != y->kind ||
+        !core_type_equal(core_atom_type(t->b.fn, a), core_atom_type(t->b.fn, b)))
+        return false;
+    if (x->kind == CORE_INDEX)
+        return core_atom_equal(x->index.array, y->index.array) &&
+               same_number(t, x->index.index, y->index.index, depth - 1);
+    if (x->kind == CORE_LENGTH)
+        return core_atom_equal(x->length.array, y->length.array);
+    if (x->kind != CORE_PRIM || x->prim.op != y->prim.op || x->prim.nargs != y->prim.nargs)
+        return false;
+    for (uint32_t i = 0; i < x->prim.nargs; i++)
+        if (!same_number(t, x->prim.args[i], y->prim.args[i], depth - 1))
+            return false;
+    return true;
+}
+
+/* The array's length, as far as that shows. */
+static bool known_length(Tables *t, CoreAtom array, CoreAtom *n)
+{
+    array = renamed(t, array);
+    const CoreStmt *s = maker(t, array);
+    while (s && s->kind == CORE_UPDATE) {
+        array = renamed(t, s->update.array);
+        s = maker(t, array);
+    }
+    if (!s || (s->kind != CORE_MAP && s->kind != CORE_SCAN) || s->soac.guard)
+        return false;
+    *n = s->soac.domain;
+    return true;
+}
+
+/* ---- pieces ---- */
+
+static void emit(Tables *t, CoreStmt *s)
+{
+    for (uint32_t i = 0; i < s->nvars; i++)
+        if (s->vars[i] >= t->first)
+            tables_part_of(t, s->vars[i])->maker = s;
+    core_push(t->b.p, t->b.out, s);
+}
+
+void tables_emit(void *tables, CoreBlock *out, CoreStmt *s)
+{
+    (void)out; /* it is the builder's */
+    emit(tables, s);
+}
+
+static void emit_into(Tables *t, CoreVar v, CoreStmt *s)
+{
+    s->vars = build_vars_copy(&t->b, &v, 1, 1);
+    s->nvars = 1;
+    emit(t, s);
+}
+
+static void emit_atom_into(Tables *t, CoreVar v, CoreAtom a)
+{
+    CoreStmt *s = build_stmt_into(&t->b, CORE_ATOM, 1, &v);
+    s->atom = a;
+    emit(t, s);
+}
+
+/* The table's row i, which is known to be there. */
+Part tables_row_at(Tables *t, CoreAtom flat, CoreAtom i)
+{
+    Part p = {.kind = ROW, .flat = flat, .row = i, .before = CORE_NO_VAR, .bound = part(t, flat).age};
+    p.base = t->regular ? build_prim2(&t->b, PRIM_MUL, i, t->stride) : build_index(&t->b, t->offsets, i, CORE_NO_SITE);
+    p.length = t->regular ? t->stride : build_index(&t->b, t->lengths, i, CORE_NO_SITE);
+    p.number = t->numbered++;
+    return p;
+}
+
+static CoreAtom with_pending(Tables *t, const Pending *p, CoreAtom j, CoreAtom x)
+{
+    if (!p)
+        return x;
+    x = with_pending(t, p->before, j, x);
+    return build_select(&t->b, build_prim2(&t->b, PRIM_EQ, p->index, j), p->value, x);
+}
+
+/* Element j of the row, which is known to be there. A row whose table has changed meanwhile is to be copied where it is
+ * bound: the next try does that. */
+static CoreAtom element_of_row(Tables *t, const Part *row, CoreAtom j)
+{
+    if (!row->copied && part(t, row->flat).age > row->bound) {
+        vec_push(t->scratch, &t->copied, row->number);
+        t->again = true;
+    }
+    const CoreAtom at = row->copied ? j : build_prim2(&t->b, PRIM_ADD, row->base, j);
+    const CoreAtom x = build_index(&t->b, row->copied ? row->copy : row->flat, at, CORE_NO_SITE);
+    return with_pending(t, row->pending, j, x);
+}
+
+static CoreAtom copy_of_row(Tables *t, const Part *row)
+{
+    const CoreAtom j = build_var(&t->b, core_scalar(SC_I64), NULL);
+    CoreBlock *outer = build_begin(&t->b);
+    const CoreAtom x = element_of_row(t, row, j);
+    CoreSoac soac = {.domain = row->length, .index = j.var, .body = build_end(&t->b, outer, &x, 1)};
+    return build_map(&t->b, soac)[0];
+}
+
+static void bind_row(Tables *t, CoreVar v, Part p)
+{
+    for (uint32_t i = 0; i < t->copied.n; i++)
+        p.copied |= t->copied.at[i] == p.number;
+    if (p.copied) {
+        p.copied = false;
+        p.copy = copy_of_row(t, &p);
+        p.copied = true;
+    }
+    *tables_part_of(t, v) = p;
+}
+
+/* ---- statements ---- */
+
+static void rewrite_block(Tables *t, CoreBlock *block);
+
+static void rewrite_inner(void *ctx, CoreBlock *block)
+{
+    Tables *t = ctx;
+    rewrite_block(t, block);
+    fail_if_parts(t, block->results, block->nresults);
+}
+
+static void rewrite_index(Tables *t, CoreStmt *s)
+{
+    const Part p = part(t, s->index.array);
+    build_check_bounds(&t->b, s->site, s->index.index, p.kind == TABLE ? t->rows : p.length);
+    if (p.kind == ROW) {
+        emit_atom_into(t, s->vars[0], element_of_row(t, &p, s->index.index));
+        return;
+    }
+    t->failed |= part(t, p.flat).age == UPDATED;
+    bind_row(t, s->vars[0], tables_row_at(t, p.flat, s->index.index));
+}
+
+/* An index out of range leaves the row as it is, where that is no failure. */
+static CoreAtom place_in(Tables *t, const Part *row, CoreAtom j, uint32_t site)
+{
+    CoreBuilder *b = &t->b;
+    build_check_bounds(b, site, j, row->length);
+    const CoreAtom at = build_prim2(b, PRIM_ADD, row->base, j);
+    if (site != CORE_NO_SITE)
+        return at;
+    const CoreAtom low = build_prim2(b, PRIM_LE, core_i64(0), j), high = build_prim2(b, PRIM_LT, j, row->length);
+    return build_select(b, build_prim2(b, PRIM_AND, low, high), at, core_i64(-1));
+}
+
+static bool has_scalars(Tables *t, CoreAtom flat) { return core_atom_type(t->b.fn, flat).rank == 1; }
+
+/* Of an element of the map at work: what changes is stored behind the map. */
+static void rewrite_element_update(Tables *t, CoreStmt *s, Part row)
+{
+    Pending *p = arena_new(t->scratch, Pending);
+    t->failed |= !has_scalars(t, row.flat) || row.copied;
+    *p = (Pending){row.pending, s->update.index, place_in(t, &row, s->update.index, s->site), s->update.value};
+    row.pending = p;
+    *tables_part_of(t, s->vars[0]) = row;
+}
+
+static void rewrite_row_update(Tables *t, CoreStmt *s)
+{
+    Part row = part(t, s->update.array);
+    if (row.element_of && row.element_of == t->repetition) {
+        rewrite_element_update(t, s, row);
+        return;
+    }
+    const Part old = part(t, row.flat);
+    t->failed |= row.pending != NULL;
+    t->failed |= kind_of(t, s->update.value) != NO_PART || old.age != CURRENT || old.repetition != t->repetition;
+    const CoreVar before = row.flat.var;
+    CoreStmt *u = build_stmt(&t->b, CORE_UPDATE, 1, &(CoreType){0});
+    u->update.array = row.flat;
+    u->update.index = place_in(t, &row, s->update.index, s->site);
+    u->update.value = s->update.value;
+    const CoreAtom flat = new_flat(t, s->update.array.var);
+    t->b.fn->vars.at[flat.var].type = core_atom_type(t->b.fn, row.flat);
+    emit_into(t, flat.var, u);
+    grow_older(t, row.flat, UPDATED);
+    Part *made = tables_part_of(t, flat.var);
+    made->before = before;
+    made->row = row.row;
+    t->updates++;
+    t->unstored++;
+    row.flat = flat;
+    row.bound = CURRENT;
+    row.copied = false;
+    row.number = t->numbered++;
+    *tables_part_of(t, s->vars[0]) = row;
+}
+
+/* The row is the table's row i, updated? Then all these updates have been put back. */
+static bool is_updated_row(Tables *t, const Part *row, CoreAtom table, CoreAtom i)
+{
+    if (row->kind != ROW || row->flat.is_const || row->pending || !same_number(t, row->row, i, SAME_DEPTH))
+        return false;
+    for (CoreAtom flat = row->flat; flat.var != table.var;) {
+        const Part p = part(t, flat);
+        if (p.before == CORE_NO_VAR || !same_number(t, p.row, i, SAME_DEPTH))
+            return false;
+        flat = build_atom(&t->b, p.before);
+    }
+    return true;
+}
+
+static void note_stored(Tables *t, CoreAtom flat, CoreAtom table)
+{
+    while (flat.var != table.var) {
+        Part *p = tables_part_of(t, flat.var);
+        t->unstored -= !p->stored;
+        p->stored = true;
+        flat = build_atom(&t->b, p->before);
+    }
+}
+
+/* flat with scalars stored at places: results of the body are where, and what. It must be this repetition's, and not be
+ * read afterwards. */
+static CoreAtom emit_scatter(Tables *t, CoreAtom flat, CoreSoac soac)
+{
+    const Part old = part(t, flat);
+    const CoreType type = core_atom_type(t->b.fn, flat);
+    t->failed |= old.age != CURRENT || old.repetition != t->repetition;
+    CoreStmt *s = build_stmt(&t->b, CORE_SCATTER, 1, &type);
+    s->soac = soac;
+    s->soac.dests = build_atoms_copy(&t->b, &flat, 1, 1);
+    emit(t, s);
+    grow_older(t, flat, UPDATED);
+    tables_part_of(t, s->vars[0])->repetition = t->repetition;
+    t->updates++;
+    return build_atom(&t->b, s->vars[0]);
+}
+
+/* ys as the row that begins at base, unless the row is not there. */
+static CoreAtom store_row(Tables *t, CoreAtom flat, const Part *row, CoreAtom there, CoreAtom ys)
+{
+    CoreBuilder *b = &t->b;
+    const CoreAtom j = build_var(b, core_scalar(SC_I64), NULL),
+                   y = build_var(b, core_element(core_atom_type(b->fn, ys)), NULL);
+    CoreBlock *outer = build_begin(b);
+    const CoreAtom at = build_select(b, there, build_prim2(b, PRIM_ADD, row->base, j), core_i64(-1));
+    CoreSoac soac = {.domain = row->length, .index = j.var, .ninputs = 1};
+    soac.body = build_end(b, outer, (CoreAtom[]){at, y}, 2);
+    soac.inputs = build_atoms_copy(b, &ys, 1, 1);
+    soac.elements = build_vars_copy(b, &y.var, 1, 1);
+    return emit_scatter(t, flat, soac);
+}
+
+/* Another row, of the same length. */
+static void replace_row(Tables *t, CoreStmt *s)
+{
+    CoreBuilder *b = &t->b;
+    const CoreAtom flat = part(t, s->update.array).flat, i = s->update.index;
+    const Part from = part(t, s->update.value);
+    CoreAtom n = from.length;
+    build_check_bounds(b, s->site, i, t->rows);
+    t->replaces = true;
+    t->failed |= from.kind == TABLE || !has_scalars(t, flat) || (s->site == CORE_NO_SITE && !t->regular);
+    if (t->failed || (from.kind == NO_PART && !known_length(t, s->update.value, &n))) {
+        t->failed = true;
+        return;
+    }
+    const Part row = tables_row_at(t, flat, i);
+    t->failed |= !same_number(t, n, row.length, SAME_DEPTH);
+    CoreAtom there = core_const(SC_BOOL, 1);
+    if (s->site == CORE_NO_SITE)
+        there = build_prim2(b, PRIM_AND, build_prim2(b, PRIM_LE, core_i64(0), i), build_prim2(b, PRIM_LT, i, t->rows));
+    const CoreAtom ys = from.kind == ROW ? copy_of_row(t, &from) : s->update.value;
+    tables_bind(t, s->vars[0], store_row(t, flat, &row, there, ys));
+}
+
+/* Of an updated row the array has all of the table. */
+static void rewrite_table_update(Tables *t, CoreStmt *s)
+{
+    const Part table = part(t, s->update.array), row = part(t, s->update.value);
+    if (!is_updated_row(t, &row, table.flat, s->update.index)) {
+        replace_row(t, s);
+        return;
+    }
+    note_stored(t, row.flat, table.flat);
+    tables_bind(t, s->vars[0], row.flat);
+}
+
+static void rewrite_update(Tables *t, CoreStmt *s)
+{
+    if (kind_of(t, s->update.array) == TABLE)
+        rewrite_table_update(t, s);
+    else
+        rewrite_row_update(t, s);
+}
+
+static void rewrite_length(Tables *t, CoreStmt *s)
+{
+    const Part p = part(t, s->length.array);
+    emit_atom_into(t, s->vars[0], p.kind == TABLE ? t->rows : p.length);
+}
+
+/* One that only a part of the statements is for leaves the others as they were. */
+static void rewrite_branches(Tables *t, CoreStmt *s)
+{
+    const uint32_t before = t->aged.n;
+    rewrite_block(t, s->if_.then_b);
+    const uint32_t n = t->aged.n;
+    Age *ages = arena_array(t->scratch, Age, n + 1);
+    for (uint32_t i = before; i < n; i++) {
+        ages[i] = tables_part_of(t, t->aged.at[i])->age;
+        tables_part_of(t, t->aged.at[i])->age = CURRENT;
+    }
+    rewrite_block(t, s->if_.else_b);
+    for (uint32_t i = before; i < n; i++)
+        grow_older(t, build_atom(&t->b, t->aged.at[i]), ages[i]);
+}
+
+static void rewrite_if(Tables *t, CoreStmt *s)
+{
+    rewrite_branches(t, s);
+    for (uint32_t i = 0; i < s->nvars && !t->failed; i++) {
+        CoreAtom *x = &s->if_.then_b->results[i], *y = &s->if_.else_b->results[i];
+        t->failed |= kind_of(t, *x) != kind_of(t, *y) || kind_of(t, *x) == ROW;
+        if (t->failed || kind_of(t, *x) == NO_PART)
+            continue;
+        *x = part(t, *x).flat;
+        *y = part(t, *y).flat;
+        grow_older(t, *x, UPDATED);
+        grow_older(t, *y, UPDATED);
+        const CoreAtom flat = new_flat(t, s->vars[i]);
+        tables_bind(t, s->vars[i], flat);
+        s->vars[i] = flat.var;
+    }
+    emit(t, s);
+}
+
+static void begin_with_table(Tables *t, CoreStmt *s, uint32_t i)
+{
+    const CoreAtom from = part(t, s->loop.inits[i]).flat;
+    const Part old = part(t, from);
+    t->failed |= old.age == UPDATED || (!from.is_const && from.var >= t->first && old.repetition != t->repetition);
+    grow_older(t, from, LOOPED);
+    s->loop.inits[i] = from;
+}
+
+void tables_rewrite_loop(Tables *t, CoreStmt *s)
+{
+    const uint32_t n = s->loop.nparams, outer = t->repetition;
+    bool *tables = arena_array(t->scratch, bool, n + 1);
+    for (uint32_t i = 0; i < n; i++) {
+        const Part init = part(t, s->loop.inits[i]);
+        if (init.kind == ROW)
+            s->loop.inits[i] = copy_of_row(t, &init);
+        tables[i] = init.kind == TABLE;
+        if (tables[i])
+            begin_with_table(t, s, i);
+    }
+    t->repetition = ++t->repetitions;
+    for (uint32_t i = 0; i < n && !t->failed; i++)
+        if (tables[i]) {
+            const CoreAtom flat = new_flat(t, s->loop.params[i]);
+            tables_bind(t, s->loop.params[i], flat);
+            s->loop.params[i] = flat.var;
+        }
+    if (s->loop.cond)
+        rewrite_inner(t, s->loop.cond);
+    rewrite_block(t, s->loop.body);
+    t->repetition = outer;
+    for (uint32_t i = 0; i < n && !t->failed; i++) {
+        CoreAtom *next = &s->loop.body->results[i];
+        t->failed |= kind_of(t, *next) != (tables[i] ? TABLE : NO_PART);
+        if (!tables[i] || t->failed)
+            continue;
+        *next = part(t, *next).flat;
+        const CoreAtom flat = new_flat(t, s->vars[i]);
+        tables_bind(t, s->vars[i], flat);
+        s->vars[i] = flat.var;
+    }
+    emit(t, s);
+}
+
+/* Rows and elements that the operation goes over are read by position. */
+static void rewrite_inputs(Tables *t, CoreSoac *soac, bool map)
+{
+    uint32_t kept = 0;
+    for (uint32_t i = 0; i < soac->ninputs; i++) {
+        const Part p = part(t, soac->inputs[i]);
+        if (p.kind == NO_PART) {
+            soac->inputs[kept] = soac->inputs[i];
+            soac->elements[kept++] = soac->elements[i];
+            continue;
+        }
+        if (soac->index == CORE_NO_VAR)
+            soac->index = build_var(&t->b, core_scalar(SC_I64), NULL).var;
+        const CoreAtom at = build_atom(&t->b, soac->index);
+        t->failed |= soac->guard || (p.kind == TABLE && part(t, p.flat).age == UPDATED);
+        if (p.kind == TABLE) {
+            Part row = tables_row_at(t, p.flat, at);
+            row.element_of = map ? t->repetition : 0;
+            bind_row(t, soac->elements[i], row);
+        } else
+            emit_atom_into(t, soac->elements[i], element_of_row(t, &p, at));
+    }
+    soac->ninputs = kept;
+}
+
+/* Is it an element of this map's table, perhaps updated? */
+static Part row_result(Tables *t, CoreAtom a, uint32_t repetition)
+{
+    const Part p = part(t, a);
+    return p.kind == ROW && p.element_of == repetition && !p.copied ? p : (Part){0};
+}
+
+static uint32_t count_pending(const Pending *p)
+{
+    uint32_t n = 0;
+    for (; p; p = p->before)
+        n++;
+    return n;
+}
+
+/* Instead of rows, the map gives where they change, and what to: columns, the oldest first. */
+static void give_pending(Tables *t, CoreStmt *s, const Part *rows)
+{
+    CoreBlock *body = s->soac.body;
+    uint32_t n = 0, most = s->nvars;
+    for (uint32_t i = 0; i < s->nvars; i++)
+        most += 2 * count_pending(rows[i].pending);
+    CoreAtom *results = arena_array(t->b.p->arena, CoreAtom, most + 1);
+    CoreVar *vars = arena_array(t->b.p->arena, CoreVar, most + 1);
+    for (uint32_t i = 0; i < s->nvars; i++) {
+        if (rows[i].kind != ROW) {
+            vars[n] = s->vars[i];
+            results[n++] = body->results[i];
+            continue;
+        }
+        const uint32_t count = count_pending(rows[i].pending);
+        uint32_t at = n += 2 * count;
+        for (const Pending *p = rows[i].pending; p; p = p->before) {
+            results[--at] = p->value;
+            results[--at] = p->place;
+            vars[at] = build_var(&t->b, core_seq(core_scalar(SC_I64)), NULL).var;
+            vars[at + 1] = build_var(&t->b, core_atom_type(t->b.fn, rows[i].flat), NULL).var;
+        }
+    }
+    body->results = results;
+    s->vars = vars;
+    body->nresults = s->nvars = n;
+}
+
+/* The columns that map has from *at on, stored in flat. */
+static CoreAtom store_pending(Tables *t, const CoreStmt *map, uint32_t *at, const Pending *pending, CoreAtom flat)
+{
+    CoreBuilder *b = &t->b;
+    for (uint32_t k = count_pending(pending); k > 0; k--, *at += 2) {
+        const CoreAtom columns[] = {build_atom(b, map->vars[*at]), build_atom(b, map->vars[*at + 1])};
+        const CoreAtom values[] = {build_var(b, core_scalar(SC_I64), NULL),
+                                   build_var(b, core_element(columns[1].type), NULL)};
+        CoreSoac soac = {.domain = map->soac.domain, .index = CORE_NO_VAR, .ninputs = 2};
+        soac.inputs = build_atoms_copy(b, columns, 2, 2);
+        soac.elements = build_vars_copy(b, (CoreVar[]){values[0].var, values[1].var}, 2, 2);
+        CoreBlock *outer = build_begin(b);
+        soac.body = build_end(b, outer, values, 2);
+        flat = emit_scatter(t, flat, soac);
+    }
+    return flat;
+}
+
+static void rewrite_soac(Tables *t, CoreStmt *s)
+{
+    const uint32_t outer = t->repetition;
+    CoreLambda *op = core_stmt_operator(s);
+    CoreBlock *around = t->b.out, *body = s->soac.body;
+    t->repetition = ++t->repetitions;
+    if (s->soac.guard)
+        rewrite_inner(t, s->soac.guard);
+    CoreBlock front = {0}, old = core_take_stmts(body);
+    t->b.out = &front;
+    rewrite_inputs(t, &s->soac, s->kind == CORE_MAP);
+    t->b.out = around;
+    body->stmts = old.stmts;
+    const CoreVar *made = s->vars;
+    const uint32_t nmade = s->nvars, repetition = t->repetition;
+    Part *rows = arena_array(t->scratch, Part, nmade + 1);
+    rewrite_block(t, body);
+    for (uint32_t i = 0; s->kind == CORE_MAP && i < nmade; i++)
+        rows[i] = row_result(t, body->results[i], repetition);
+    if (s->kind == CORE_MAP)
+        give_pending(t, s, rows);
+    fail_if_parts(t, body->results, body->nresults);
+    CoreBlock rest = core_take_stmts(body);
+    for (uint32_t i = 0; i < front.stmts.n; i++)
+        core_push(t->b.p, body, front.stmts.at[i]);
+    for (uint32_t i = 0; i < rest.stmts.n; i++)
+        core_push(t->b.p, body, rest.stmts.at[i]);
+    if (op)
+        rewrite_inner(t, op->body);
+    t->repetition = outer;
+    core_stmt_atoms(s, fail_if_part, t);
+    emit(t, s);
+    for (uint32_t i = 0, at = 0; i < nmade && !t->failed; i++) {
+        if (rows[i].kind == ROW)
+            tables_bind(t, made[i], store_pending(t, s, &at, rows[i].pending, rows[i].flat));
+        else
+            at++;
+    }
+}
+
+static bool is_of_part(Tables *t, const CoreStmt *s)
+{
+    switch (s->kind) {
+    case CORE_INDEX: return kind_of(t, s->index.array) != NO_PART;
+    case CORE_LENGTH: return kind_of(t, s->length.array) != NO_PART;
+    case CORE_UPDATE: return kind_of(t, s->update.array) != NO_PART;
+    default: return false;
+    }
+}
+
+static void rewrite_stmt(Tables *t, CoreStmt *s)
+{
+    t->b.span = s->span;
+    if (s->kind == CORE_LOOP) {
+        tables_rewrite_loop(t, s);
+    } else if (s->kind == CORE_IF) {
+        rewrite_if(t, s);
+    } else if (core_stmt_soac(s)) {
+        rewrite_soac(t, s);
+    } else if (s->kind == CORE_ATOM && kind_of(t, s->atom) != NO_PART) {
+        *tables_part_of(t, s->vars[0]) = part(t, s->atom);
+    } else if (!is_of_part(t, s)) {
+        core_stmt_blocks(s, rewrite_inner, t);
+        core_stmt_atoms(s, fail_if_part, t);
+        emit(t, s);
+    } else if (s->kind == CORE_INDEX) {
+        rewrite_index(t, s);
+    } else if (s->kind == CORE_LENGTH) {
+        rewrite_length(t, s);
+    } else {
+        rewrite_update(t, s);
+    }
+}
+
+static void rewrite_block(Tables *t, CoreBlock *block)
+{
+    CoreBlock *outer = t->b.out, old = core_take_stmts(block);
+    for (uint32_t i = 0; i < old.stmts.n && !t->failed; i++) {
+        t->b.out = block;
+        rewrite_stmt(t, old.stmts.at[i]);
+    }
+    t->b.out = outer;
+}
