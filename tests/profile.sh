@@ -32,6 +32,9 @@ entry scans (n: i64) (each: i64) : i64 =
 entry product (n: i64) : f32 =
   let a = { { f32 (i + j) : j in n } : i in n }
   in (matmul a a)[n - 1][0]
+entry near (n: i64) (k: i64) : f32 =
+  let ps = { { f32 (i * (j + 3) % 97) : j in k } : i in n }
+  in maximum { minimum { sum { (x - y) * (x - y) : x in p; y in q } : q in ps } : p in ps }
 END
 echo 'def twice (xs: [f64]) : [f64] = { if x > 1e6 then x else 2.0 * x : x in xs }' >module.dp
 echo 'def largest (xs: [i32]) : i32 = maximum xs' >>module.dp
@@ -116,6 +119,12 @@ def tiles(n):
     assert status == 0, text
     return [w["way"].split(":")[0] for r in json.loads(text)["rows"] for w in r.get("ways", []) if "tile" in w["way"]]
 
+def ways_near(shape):
+    status, _, text, _ = run("--entry", "near", "200", "3", "--profile=json", "--param", "nest=flat", shape=shape)
+    assert status == 0, text
+    return [w["way"].split(" ")[0] for r in json.loads(text)["rows"] for w in r.get("ways", []) if "3.0" in w["way"]]
+
+assert ways_near("cpu") == ["tile"], ways_near("cpu")  # of rows of 3: a CPU's tiles are worth it for any length
 assert tiles("80") == ["tile of 32 x 32"], tiles("80")  # 64 x 64 would stay empty by more than half
 
 # dpc profile: the same table on standard output, the result only where -o says; failures and statuses as of dpc run.

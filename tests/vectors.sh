@@ -7,12 +7,12 @@ shift
 cd "$(dirname "$0")/.."
 [ $# -gt 0 ] || set -- tests/run/vector_values.dp tests/run/vector_control.dp tests/run/vector_inside.dp tests/run/tiles.dp \
     tests/run/scan_columns.dp tests/run/vector_elementary.dp tests/run/vector_scans.dp tests/run/scan_maps.dp tests/run/keep_columns.dp tests/run/vector_gather.dp \
-    tests/run/vector_edges.dp tests/run/vector_rows.dp
+    tests/run/vector_edges.dp tests/run/vector_rows.dp tests/run/vector_steps.dp
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
 failed=0
 for params in vectors=on vectors=off vectors=on,segreduce=tile vectors=on,segreduce=lane; do
-    case $params in *lane) set -- tests/run/vector_rows.dp tests/run/vector_values.dp ;; esac
+    case $params in *lane) set -- tests/run/vector_rows.dp tests/run/vector_values.dp tests/run/vector_apart.dp ;; esac
     DP_TIER=optimised DP_DUMP_KERNELS=$folder "$dpc" test --eval=plan --param $params "$@" >"$folder/out" 2>&1 || {
         failed=1
         echo "FAILED: $params"
@@ -27,4 +27,12 @@ for params in vectors=on vectors=off vectors=on,segreduce=tile vectors=on,segred
     done
     rm -f "$folder"/*.cl
 done
+# What these forms are for is there.
+has() {
+    DP_NO_CACHE=1 DP_TIER=optimised DP_DUMP_KERNELS=$folder "$dpc" run --no-warnings --param vectors=on,segreduce=lane "tests/run/$2.dp" $3 >/dev/null || failed=1
+    grep -q -e "$1" "$folder"/*.cl || { failed=1; echo "FAILED: no kernel of $2 has $1"; }
+    rm -f "$folder"/*.cl
+}
+has '= dp_load_second_f64_w' vector_steps '--entry pairs 64'
+has 'define DP_APART 1' vector_apart '40 3'
 exit $failed

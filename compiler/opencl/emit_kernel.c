@@ -400,11 +400,11 @@ static void emit_body(KernelEmitter *ke)
         emit_fetch(ke, &body->inputs);
     emit_line_directive(ke);
     if (has_index(ke->k))
-        strbuf_add(ke->out, "static inline dp_val dp_body_at(" HEAP ", ulong i, ulong s, long *index DP_WORDS)\n{\n");
+        strbuf_add(ke->out, "DP_INLINE dp_val dp_body_at(" HEAP ", ulong i, ulong s, long *index DP_WORDS)\n{\n");
     else if (two)
-        strbuf_add(ke->out, "static inline dp_val dp_make(" HEAP ", dp_loads loads, ulong i, ulong s DP_WORDS)\n{\n");
+        strbuf_add(ke->out, "DP_INLINE dp_val dp_make(" HEAP ", dp_loads loads, ulong i, ulong s DP_WORDS)\n{\n");
     else
-        strbuf_add(ke->out, "static inline dp_val dp_body(" HEAP ", ulong i, ulong s DP_WORDS)\n{\n");
+        strbuf_add(ke->out, "DP_INLINE dp_val dp_body(" HEAP ", ulong i, ulong s DP_WORDS)\n{\n");
     if (two)
         emit_made_inputs(ke, &e, &body->inputs);
     else
@@ -420,7 +420,7 @@ static void emit_body(KernelEmitter *ke)
     emit_kept_columns(ke, &e);
     emit_return(&e, body->block->results + ke->k->first, ke->k->nvalues);
     if (two)
-        strbuf_add(ke->out, "static inline dp_val dp_body(" HEAP ", ulong i, ulong s DP_WORDS)\n{\n"
+        strbuf_add(ke->out, "DP_INLINE dp_val dp_body(" HEAP ", ulong i, ulong s DP_WORDS)\n{\n"
                             "    return dp_make(heap, dp_fetch(heap, i, s DP_PASS), i, s DP_PASS);\n}\n");
 }
 

@@ -10,7 +10,7 @@
  *     #else
  *     #define DP_ELEM0 (DP_ADDR(*DP_AT(dp_view, w1 + s * 16)) + (i - *DP_AT(ulong, w2 + s * 8)) * 4)
  *     #endif
- *     static inline dp_val dp_body(__global uchar *heap, ulong i, ulong s DP_WORDS)
+ *     DP_INLINE dp_val dp_body(__global uchar *heap, ulong i, ulong s DP_WORDS)
  *     {
  *         dp_f32 x4_v = *DP_AT(dp_f32, DP_ELEM0);
  *         …

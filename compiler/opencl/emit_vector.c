@@ -13,6 +13,8 @@ static Spread input_spread(const VectorEmitter *v, const FlatInput *in)
     if (in->kind == IN_HOST)
         return SPREAD_UNIFORM;
     Place place = plan_place(v->ke.k, emit_input_context(v->ke.k, in));
+    if (v->apart && in->kind == IN_POS && place.kind != PLACE_I) /* segments may be of several rows of theirs */
+        return SPREAD_VARYING;
     if (v->across && in->kind == IN_POS)
         return place.kind == PLACE_S ? SPREAD_NEAR : SPREAD_UNIFORM;
     if (v->across)
@@ -22,9 +24,11 @@ static Spread input_spread(const VectorEmitter *v, const FlatInput *in)
     return place.kind == PLACE_I && in->kind == IN_POS ? SPREAD_NEAR : SPREAD_VARYING;
 }
 
-/* Do the elements for neighbouring lanes lie side by side? */
+/* Do the elements for neighbouring lanes lie side by side? Rows of arrays may lie anywhere. */
 static bool is_side_by_side(const VectorEmitter *v, const FlatInput *in)
 {
+    if (v->apart && in->kind != IN_COL)
+        return false;
     return plan_place(v->ke.k, emit_input_context(v->ke.k, in)).kind == (v->across ? PLACE_S : PLACE_I);
 }
 
@@ -37,7 +41,8 @@ static void input_by_lane(VectorEmitter *v, const FlatInput *in)
     strbuf_printf(out, "dp_%s_w ", type);
     emit_var(&v->e, in->as);
     strbuf_add(out, ";\n");
-    emit_line(&v->e, "DP_EACH_LANE(l) { const ulong i = first + l;");
+    emit_line(&v->e, v->apart ? "DP_EACH_LANE(l) { const ulong i = first + l * m, s = segment + l;"
+                              : "DP_EACH_LANE(l) { const ulong i = first + l;");
     emit_indent(&v->e);
     strbuf_add(out, "    ");
     emit_var(&v->e, in->as);
@@ -98,6 +103,17 @@ void emit_vector_results(VectorEmitter *v, const CoreAtom *results)
     emit_results_as(v, "dp_vec", results, v->ke.k->nvalues);
 }
 
+static void emit_apart_store(VectorEmitter *v, uint32_t i, CoreAtom value)
+{
+    emit_indent(&v->e);
+    strbuf_printf(v->e.out, "DP_EACH_LANE(l) { const ulong i = first + l * m; *DP_AT(%s, ",
+                  emit_memory_type(v->ke.k->fn->vars.at[plan_kept(v->ke.k, i)].type));
+    emit_kept_place(&v->ke, i);
+    strbuf_printf(v->e.out, ") = dp_lane_%s(", scalar_name(v->ke.k->fn->vars.at[plan_kept(v->ke.k, i)].type.scalar));
+    emit_vector_operand(v, value);
+    strbuf_add(v->e.out, ", l); }\n");
+}
+
 static CoreType kept_type(const PlanKernel *k, uint32_t i) { return k->fn->vars.at[plan_kept(k, i)].type; }
 
 /* name: the function's; again: what does the lanes if it cannot. */
@@ -107,13 +123,17 @@ static void emit_body(VectorEmitter *v, const char *name, const char *again)
     emit_line_directive(&v->ke);
     strbuf_printf(v->e.out,
                   "static inline dp_vec %s(" HEAP ", ulong i, ulong s%s DP_WORDS)\n{\n"
-                  "    const ulong first = i;\n",
-                  name, v->across ? ", ulong m" : "");
+                  "    const ulong first = i%s;\n",
+                  name, v->across ? ", ulong m" : "", v->apart ? ", segment = s" : "");
     v->again = again;
     emit_vector_guard(v, body->block);
     emit_vector_inputs(v, &body->inputs);
     emit_vector_block(v, body->block);
     for (uint32_t i = 0; i < flat_kept(v->ke.k->stmt); i++) {
+        if (v->apart) {
+            emit_apart_store(v, i, body->block->results[v->ke.k->nvalues + i]);
+            continue;
+        }
         emit_indent(&v->e);
         strbuf_printf(v->e.out, "dp_store_%s_w(heap, ", scalar_name(kept_type(v->ke.k, i).scalar));
         emit_kept_place(&v->ke, i);
@@ -206,7 +226,7 @@ static void note_inputs(VectorEmitter *v, const FlatInputs *inputs, SpreadFacts 
         if (spread != SPREAD_VARYING)
             continue;
         bool by_lane = !is_side_by_side(v, in);
-        facts->refused |= t.rank > 0 || (v->across && by_lane);
+        facts->refused |= t.rank > 0 || (v->across && !v->apart && by_lane);
         facts->wide |= scalar_bytes(t.scalar) == 8;
         facts->lanes += by_lane ? 4 : 0;
         facts->vectors += by_lane ? 0 : 1;
@@ -286,16 +306,22 @@ static bool has_vector_template(const PlanKernel *k)
 
 static bool pays(SpreadFacts facts) { return facts.vectors >= facts.lanes; }
 
+/* The body of all lanes in turn. */
+static void emit_lanes(VectorEmitter *v, const char *name)
+{
+    strbuf_printf(v->e.out,
+                  "static inline dp_vec %s(" HEAP ", ulong i, ulong s%s DP_WORDS)\n{\n"
+                  "    dp_vec r;\n"
+                  "    DP_IN_TURN(l) dp_set_lane(&r, l, dp_body(heap, %s DP_PASS));\n"
+                  "    return r;\n}\n",
+                  name, v->across ? ", ulong m" : "", v->across ? "i + l * m, s + l" : "i + l, s");
+}
+
 /* Where something is assumed inside, there is a second body for edges, if that is faster than one lane after the other.
  */
 static void emit_bodies(VectorEmitter *v)
 {
-    strbuf_printf(v->e.out,
-                  "static inline dp_vec dp_body_lanes(" HEAP ", ulong i, ulong s%s DP_WORDS)\n{\n"
-                  "    dp_vec r;\n"
-                  "    DP_IN_TURN(l) dp_set_lane(&r, l, dp_body(heap, %s DP_PASS));\n"
-                  "    return r;\n}\n",
-                  v->across ? ", ulong m" : "", v->across ? "i + l * m, s + l" : "i + l, s");
+    emit_lanes(v, "dp_body_lanes");
     const char *again = v->across ? "dp_body_lanes(heap, i, s, m DP_PASS)" : "dp_body_lanes(heap, i, s DP_PASS)";
     if (find_facts(v, true).assumes) {
         SpreadFacts edges = find_facts(v, false);
@@ -306,6 +332,26 @@ static void emit_bodies(VectorEmitter *v)
         find_facts(v, true);
     }
     emit_body(v, v->across ? "dp_body_across" : "dp_body_w", again);
+}
+
+/* Of a reduction: whose lanes are segments of length m, if the operator does not look at them. */
+static void emit_apart(VectorEmitter *v)
+{
+    const FlatInputs *inputs = &v->ke.k->stmt->reduce.op.inputs;
+    for (uint32_t i = 0; i < inputs->n; i++)
+        if (inputs->at[i].kind != IN_HOST)
+            return;
+    v->across = v->apart = true;
+    if (!find_facts(v, false).refused) {
+        strbuf_add(v->e.out, "#if DP_SEGMENTED\n");
+        emit_lanes(v, "dp_apart_lanes");
+        emit_body(v, "dp_body_apart", "dp_apart_lanes(heap, i, s, m DP_PASS)");
+        v->across = v->apart = false;
+        emit_store(v);
+        strbuf_add(v->e.out, "#define DP_APART 1\n#endif\n");
+    }
+    v->across = v->apart = false;
+    find_facts(v, true);
 }
 
 /* ---- what a scan makes of its prefixes ---- */
@@ -385,6 +431,8 @@ VectorFacts emit_kernel_vector(StrBuf *out, const Plan *plan, const PlanKernel *
         const bool computes = k->stmt->body.block->stmts.n > 0 && facts.lanes == 0;
         strbuf_printf(out, "#define DP_COMPUTES %d\n#if DP_WAY < 5\n", computes);
         emit_bodies(&v);
+        if (k->kind == PLAN_REDUCE)
+            emit_apart(&v);
         strbuf_add(out, "#endif\n");
     }
     if (r.tile_lanes) {

@@ -15,8 +15,8 @@ bool vector_varies(const VectorEmitter *v, CoreVar x) { return spread_var(&v->ta
 void emit_vector_operand(VectorEmitter *v, CoreAtom a)
 {
     Spread spread = spread_of(&v->table, a);
-    if (spread == SPREAD_NEAR)
-        strbuf_add(v->e.out, "dp_spread(");
+    if (spread == SPREAD_NEAR || spread == SPREAD_SECOND)
+        strbuf_add(v->e.out, spread == SPREAD_NEAR ? "dp_spread(" : "dp_spread_second(");
     else if (spread == SPREAD_UNIFORM)
         strbuf_printf(v->e.out, "dp_wide_%s(", scalar_name(core_atom_type(v->e.fn, a).scalar));
     emit_atom(&v->e, a);
@@ -151,10 +151,14 @@ static void inside_guard(VectorEmitter *v, const CoreStmt *s)
 {
     const CoreAtom *args = s->prim.args;
     Spread x = spread_of(&v->table, args[0]), y = spread_of(&v->table, args[1]);
-    if (s->prim.op == PRIM_ADD || s->prim.op == PRIM_SUB || (x != SPREAD_NEAR && y != SPREAD_NEAR))
+    const Spread result = (Spread)spread_var(&v->table, s->vars[0])->spread;
+    if (s->prim.op == PRIM_ADD || s->prim.op == PRIM_SUB || result == SPREAD_SECOND ||
+        (x != SPREAD_NEAR && y != SPREAD_NEAR))
         return;
+    const bool low = s->prim.op == PRIM_AND && result == SPREAD_NEAR;
     emit_indent(&v->e);
-    strbuf_printf(v->e.out, "if (dp_parts_%s(", core_prim_name(x == SPREAD_NEAR ? s->prim.op : mirrored(s->prim.op)));
+    strbuf_printf(v->e.out, "if (dp_parts_%s(",
+                  low ? "low" : core_prim_name(x == SPREAD_NEAR ? s->prim.op : mirrored(s->prim.op)));
     emit_atom(&v->e, args[x != SPREAD_NEAR]);
     strbuf_add(v->e.out, ", ");
     emit_atom(&v->e, args[x == SPREAD_NEAR]);
@@ -257,12 +261,13 @@ static void uniform_index(VectorEmitter *v, const CoreStmt *s)
     strbuf_add(v->e.out, ";\n");
 }
 
-/* All lanes are on, and so have elements there. */
+/* All lanes are on, and so have elements there: side by side, or every second one. */
 static void whole_index(VectorEmitter *v, const CoreStmt *s)
 {
+    const char *places = spread_of(&v->table, s->index.index) == SPREAD_NEAR ? "near" : "second";
     if (s->site != CORE_NO_SITE) {
         emit_indent(&v->e);
-        strbuf_add(v->e.out, "if (!dp_near_there(");
+        strbuf_printf(v->e.out, "if (!dp_%s_there(", places);
         emit_atom(&v->e, s->index.array);
         strbuf_add(v->e.out, ", ");
         emit_atom(&v->e, s->index.index);
@@ -271,7 +276,7 @@ static void whole_index(VectorEmitter *v, const CoreStmt *s)
     }
     const char *type = vector_type_name(v, s->vars[0]);
     emit_vector_bind(v, s->vars[0]);
-    strbuf_printf(v->e.out, "dp_load_%s_w(heap, DP_ADDR(", type);
+    strbuf_printf(v->e.out, "dp_load_%s%s_w(heap, DP_ADDR(", *places == 's' ? "second_" : "", type);
     emit_atom(&v->e, s->index.array);
     strbuf_add(v->e.out, ") + (ulong)");
     emit_atom(&v->e, s->index.index);
@@ -335,6 +340,12 @@ static void emit_index(VectorEmitter *v, const CoreStmt *s)
     switch (spread_of(&v->table, s->index.index)) {
     case SPREAD_UNIFORM: uniform_index(v, s); break;
     case SPREAD_NEAR: near_index(v, s); break;
+    case SPREAD_SECOND:
+        if (v->mask)
+            varying_index(v, s);
+        else
+            whole_index(v, s);
+        break;
     case SPREAD_VARYING: varying_index(v, s); break;
     }
 }

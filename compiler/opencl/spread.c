@@ -2,7 +2,15 @@
 
 #include "core/lane.h"
 
-enum { MOST_NESTED = 24, GATHER_COST = 3, CHECK_COST = 2, CHEAP_BRANCH = 8, MOST_LANES = 16 };
+enum {
+    MOST_NESTED = 24,
+    GATHER_COST = 3,
+    CHECK_COST = 2,
+    CHEAP_BRANCH = 8,
+    LEAST_LANES = 8,
+    MOST_LANES = 16,
+    LEAST_SHIFT = 3
+};
 
 typedef struct Analysis {
     const CoreFn *fn;
@@ -22,8 +30,8 @@ static bool is_agreed(const SpreadTable *table, CoreAtom a) { return !a.is_const
 
 void spread_as_vector(const SpreadTable *table, CoreAtom a, SpreadFacts *facts)
 {
-    if (spread_of(table, a) == SPREAD_NEAR)
-        facts->wide = true;
+    const Spread spread = spread_of(table, a);
+    facts->wide |= spread == SPREAD_NEAR || spread == SPREAD_SECOND;
 }
 
 /* ---- what variables are ---- */
@@ -33,7 +41,8 @@ static bool is_private(const Analysis *a, CoreVar v) { return a->lane && lane_va
 static void set_agreed(Analysis *a, CoreVar v, Spread to, bool agreed)
 {
     CoreType t = core_var_type(a->fn, v);
-    *spread_var(a->table, v) = (SpreadVar){(uint8_t)to, agreed && to == SPREAD_UNIFORM, a->loops > 0};
+    SpreadVar *var = spread_var(a->table, v);
+    *var = (SpreadVar){(uint8_t)to, agreed && to == SPREAD_UNIFORM, a->loops > 0, var->compared};
     a->facts->assumes |= agreed;
     if (to == SPREAD_VARYING && t.rank > 0 && !is_private(a, v))
         a->facts->refused = true;
@@ -59,7 +68,16 @@ Spread spread_choice(const SpreadTable *table, CoreAtom cond, CoreAtom a, CoreAt
         return SPREAD_VARYING;
     if (x == y)
         return x;
-    return is_agreed(table, cond) && x != SPREAD_VARYING && y != SPREAD_VARYING ? SPREAD_NEAR : SPREAD_VARYING;
+    return is_agreed(table, cond) && x <= SPREAD_NEAR && y <= SPREAD_NEAR ? SPREAD_NEAR : SPREAD_VARYING;
+}
+
+/* A position's bits: the lowest ones are a position again, those above the lanes' the same in all. */
+static Spread masked(const Analysis *a, CoreAtom mask, CoreVar to)
+{
+    const bool low = mask.is_const ? (mask.bits & (mask.bits + 1)) == 0 : !spread_var(a->table, to)->compared;
+    if (mask.is_const && (low ? mask.bits < LEAST_LANES - 1 : mask.bits % LEAST_LANES != 0))
+        return SPREAD_VARYING;
+    return low ? SPREAD_NEAR : SPREAD_UNIFORM;
 }
 
 /* Of a position and a bound that all lanes have in common: what it is where no such bound lies among the lanes. */
@@ -78,6 +96,8 @@ static Spread inside_prim(const Analysis *a, const CoreStmt *s)
     case PRIM_MAX: return SPREAD_NEAR;
     case PRIM_MOD: return first ? SPREAD_NEAR : SPREAD_VARYING;
     case PRIM_DIV: return first ? SPREAD_UNIFORM : SPREAD_VARYING;
+    case PRIM_SHR: return first && !(bound.is_const && bound.bits < LEAST_SHIFT) ? SPREAD_UNIFORM : SPREAD_VARYING;
+    case PRIM_AND: return masked(a, bound, s->vars[0]);
     default: return compares(s->prim.op) ? SPREAD_UNIFORM : SPREAD_VARYING;
     }
 }
@@ -96,6 +116,26 @@ static bool keeps_near(const Analysis *a, const CoreStmt *s)
     }
 }
 
+static bool is_const(CoreAtom x, uint64_t bits) { return x.is_const && x.bits == bits; }
+
+/* Of an i64 operation on positions: every second place in turn? */
+static bool is_second(const Analysis *a, const CoreStmt *s)
+{
+    if (s->prim.nargs != 2)
+        return false;
+    const CoreAtom *args = s->prim.args;
+    const Spread x = spread_of(a->table, args[0]), y = spread_of(a->table, args[1]);
+    switch (s->prim.op) {
+    case PRIM_MUL: return (x == SPREAD_NEAR && is_const(args[1], 2)) || (y == SPREAD_NEAR && is_const(args[0], 2));
+    case PRIM_SHL: return x == SPREAD_NEAR && is_const(args[1], 1);
+    case PRIM_ADD:
+        return (x == SPREAD_NEAR && y == SPREAD_NEAR) || (x == SPREAD_SECOND && y == SPREAD_UNIFORM) ||
+               (x == SPREAD_UNIFORM && y == SPREAD_SECOND);
+    case PRIM_SUB: return x == SPREAD_SECOND && y == SPREAD_UNIFORM;
+    default: return false;
+    }
+}
+
 static void prim_spread(Analysis *a, const CoreStmt *s)
 {
     Spread all = SPREAD_UNIFORM;
@@ -105,7 +145,11 @@ static void prim_spread(Analysis *a, const CoreStmt *s)
         all = x > all ? x : all;
         agreed |= is_agreed(a->table, s->prim.args[i]);
     }
-    if (all == SPREAD_NEAR && keeps_near(a, s)) {
+    if ((all == SPREAD_NEAR || all == SPREAD_SECOND) && is_second(a, s)) {
+        set(a, s->vars[0], SPREAD_SECOND);
+    } else if (all == SPREAD_SECOND) {
+        set(a, s->vars[0], SPREAD_VARYING);
+    } else if (all == SPREAD_NEAR && keeps_near(a, s)) {
         set_agreed(a, s->vars[0], SPREAD_NEAR, s->prim.op == PRIM_SELECT && agreed);
     } else if (all == SPREAD_NEAR) {
         Spread inside = inside_prim(a, s);
@@ -402,9 +446,22 @@ static void measure_block(Analysis *a, const CoreBlock *b)
     }
 }
 
+static void note_compared(void *ctx, CoreBlock *b)
+{
+    const SpreadTable *table = ctx;
+    for (uint32_t i = 0; i < b->stmts.n; i++) {
+        CoreStmt *s = b->stmts.at[i];
+        for (uint32_t j = 0; s->kind == CORE_PRIM && compares(s->prim.op) && j < s->prim.nargs; j++)
+            if (!s->prim.args[j].is_const)
+                spread_var(table, s->prim.args[j].var)->compared = true;
+        core_stmt_blocks(s, note_compared, ctx);
+    }
+}
+
 void spread_block(const CoreFn *fn, const CoreBlock *b, SpreadTable *table, SpreadFacts *facts)
 {
     Analysis a = {.fn = fn, .table = table, .facts = facts};
+    note_compared(table, (CoreBlock *)b);
     block(&a, b);
     if (!facts->refused)
         measure_block(&a, b);

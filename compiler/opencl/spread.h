@@ -6,19 +6,23 @@
  *
  * INSIDE. What i == 0 || i == n - 1 or max 0 (i - 1) are differs between lanes only where the bound lies among them.
  * For the inside it is assumed that it does not: then positions compare alike in all lanes, and a bounded position is
- * the position. Not so for bounds that go on in a loop, which would meet all lanes one after the other. */
+ * the position. Likewise for bits of positions: i >> 4 is the same in all lanes, i & x a position or, where it is
+ * compared, the same. Not so for bounds that go on in a loop, which would meet all lanes one after the other, nor for
+ * constants that lie among any lanes. */
 #ifndef DPC_OPENCL_SPREAD_H
 #define DPC_OPENCL_SPREAD_H
 
 #include "core/core.h"
 #include "support/paged.h"
 
-typedef enum Spread { SPREAD_UNIFORM, SPREAD_NEAR, SPREAD_VARYING } Spread;
+/* SECOND: an i64, base + 2 * lane, as `base`: every second place. */
+typedef enum Spread { SPREAD_UNIFORM, SPREAD_NEAR, SPREAD_SECOND, SPREAD_VARYING } Spread;
 
 typedef struct SpreadVar {
     uint8_t spread; /* a Spread */
     bool agreed;    /* uniform because that is assumed */
     bool in_loop;   /* may differ from round to round */
+    bool compared;  /* that is what is asked of it */
 } SpreadVar;
 
 typedef struct SpreadTable {
@@ -38,7 +42,7 @@ typedef struct SpreadFacts {
 void spread_block(const CoreFn *fn, const CoreBlock *b, SpreadTable *table, SpreadFacts *facts);
 Spread spread_of(const SpreadTable *table, CoreAtom a);
 static inline SpreadVar *spread_var(const SpreadTable *table, CoreVar v) { return paged_at(&table->vars, v); }
-/* The atom as a vector: a near value must be written out, as i64. */
+/* The atom as a vector: a position must be written out, as i64. */
 void spread_as_vector(const SpreadTable *table, CoreAtom a, SpreadFacts *facts);
 /* Do the lanes of this loop leave it at different times? */
 bool spread_loop_diverges(const SpreadTable *table, const CoreStmt *loop);

@@ -112,7 +112,17 @@ DP_KERNEL void dp_segreduce_lane(__global uchar *restrict heap, __global uchar *
     ulong s = dp_path_segment(heap, offsets, 0, nseg, dp_chunk_start(n + nseg, chunks, chunk));
     ulong stop = dp_path_segment(heap, offsets, 0, nseg, dp_chunk_start(n + nseg, chunks, chunk + 1));
     DP_OPEN_WAITING(s < stop ? DP_SEG_START(s) : 0, s < stop ? DP_SEG_START(stop) : 0)
-#if DP_LANES && !DP_WAITS
+#if DP_APART
+    /* Short neighbours of one length are lanes. */
+    const ulong length = offsets & ~DP_REGULAR;
+    for (; offsets & DP_REGULAR && length < DP_LEAST_RUN && s + DP_W <= stop; s += DP_W) {
+        dp_vec v;
+        DP_EACH_LANE(l) dp_set_lane(&v, l, DP_NEUTRAL(s + l));
+        for (ulong k = 0; k < length; k++)
+            v = DP_OP_W(s, v, dp_body_apart(heap, s * length + k, s, length DP_PASS));
+        dp_store_w(out, s, v DP_PASS_OUTS);
+    }
+#elif DP_LANES && !DP_WAITS
     /* Short neighbours of one length go side by side, for each waits for what it has combined so far. */
     const ulong m = offsets & ~DP_REGULAR;
     for (; offsets & DP_REGULAR && m < DP_LEAST_RUN && s + DP_SIDE_BY_SIDE <= stop; s += DP_SIDE_BY_SIDE) {

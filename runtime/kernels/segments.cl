@@ -23,3 +23,10 @@
 #define DP_TILES_START(chunked) ((chunked) ? DP_CHUNK_START(get_group_id(0)) : (ulong)get_group_id(0) * DP_TILE_ELEMENTS)
 #define DP_TILES_END(chunked) ((chunked) ? DP_CHUNK_START(get_group_id(0) + 1) : n)
 #define DP_TILES_STEP(chunked) ((chunked) ? DP_TILE_ELEMENTS : (ulong)get_num_groups(0) * DP_TILE_ELEMENTS)
+
+/* Bodies of few statements are part of the loops that they stand in, however often these repeat them: so what does not change moves out. */
+#if DP_CPU && DP_AT_ONCE > 1 && !DP_ANY_VARIANT
+#define DP_INLINE static inline __attribute__((always_inline))
+#else
+#define DP_INLINE static inline
+#endif

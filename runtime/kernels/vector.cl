@@ -4,6 +4,7 @@
  *
  *   dp_i32_w ...   the values of all lanes. Of bool the lanes are ints, -1 or 0: dp_bool_w is a mask, too
  *   near values    i64 numbers of which lane l has base + l: kept as `base`
+ *   second ones    likewise base + 2 l
  *
  * A hole never fails: where a lane would, it starts anew, scalar and lane by lane (emit_vector.h). */
 #define DP_W_TYPE(N) typedef dp_##N dp_##N##_w __attribute__((ext_vector_type(DP_W)));
@@ -21,6 +22,7 @@ typedef dp_i32_w dp_bool_w;
 #define DP_W_MASK(x) __builtin_convertvector((x), dp_bool_w)
 #if DP_W == 16
 #define DP_LANE_NUMBERS ((dp_i32_w)(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15))
+#define DP_EVERY_SECOND 0, 2, 4, 6, 8, 10, 12, 14, 17, 19, 21, 23, 25, 27, 29, 31
 DP_FN bool dp_any(dp_bool_w x)
 {
     int8 a = x.lo | x.hi;
@@ -30,6 +32,7 @@ DP_FN bool dp_any(dp_bool_w x)
 }
 #else
 #define DP_LANE_NUMBERS ((dp_i32_w)(0, 1, 2, 3, 4, 5, 6, 7))
+#define DP_EVERY_SECOND 0, 2, 4, 6, 9, 11, 13, 15
 DP_FN bool dp_any(dp_bool_w x)
 {
     int4 b = x.lo | x.hi;
@@ -87,13 +90,19 @@ DP_FN dp_i64_w dp_mod_by_power_i64_w(dp_i64_w a, dp_i64 d, uint shift)
 }
 
 /* ---- memory ---- */
-/* dp_load: all lanes may read. dp_gather: those that are on, element at[l] each. dp_near_load: at least those that are on, element
+/* dp_load: all lanes may read. dp_load_second: likewise, every second element, by two vectors of which the last one ends with the last lane's. dp_gather: those that are on, element at[l] each. dp_near_load: at least those that are on, element
  * base + l each, 0 where there is none; `out`, if it is no null, has the lanes for which that is so. Whole vectors are loaded in place, others by a call. */
 #define DP_W_MEMORY(N, M) \
     typedef dp_##M dp_##N##_m __attribute__((ext_vector_type(DP_W), aligned(sizeof(dp_##M)))); \
     DP_FN dp_##N##_w dp_load_##N##_w(DP_HEAP, ulong address) \
     { \
         return dp_of_memory_##N(*DP_AT(const dp_##N##_m, address)); \
+    } \
+    DP_FN dp_##N##_w dp_load_second_##N##_w(DP_HEAP, ulong address) \
+    { \
+        const dp_##N##_m low = *DP_AT(const dp_##N##_m, address), high = *DP_AT(const dp_##N##_m, address + (DP_W - 1) * sizeof(dp_##M)); \
+        const dp_##M##_w r = __builtin_shufflevector(low, high, DP_EVERY_SECOND); \
+        return dp_of_memory_##N(r); \
     } \
     DP_FN void dp_store_##N##_w(DP_HEAP, ulong address, dp_##N##_w v) \
     { \
@@ -353,6 +362,7 @@ DP_W_CONVERT_CAST(f64, f64)
 
 /* ---- near values ---- */
 DP_FN dp_i64_w dp_spread(long base) { return base + DP_W_CONVERT(DP_LANE_NUMBERS, i64); }
+DP_FN dp_i64_w dp_spread_second(long base) { return base + 2 * DP_W_CONVERT(DP_LANE_NUMBERS, i64); }
 
 /* Conversions as those of ints, where that is the same: processors have no instructions for long ones. */
 DP_FN bool dp_near_int(long base) { return base >= 0 && base <= 0x7fffffff - DP_W; }
@@ -389,9 +399,11 @@ DP_FN dp_bool_w dp_near_ne(long base, long x) { return ~dp_near_eq(base, x); }
 
 /* Where an array has an element for each lane. */
 DP_FN bool dp_near_there(dp_view view, long base) { return DP_LEN(view) >= DP_W && (ulong)base <= DP_LEN(view) - DP_W; }
+DP_FN bool dp_second_there(dp_view view, long base) { return DP_LEN(view) >= 2 * DP_W - 1 && (ulong)base <= DP_LEN(view) - (2 * DP_W - 1); }
 
 /* Does x lie among the lanes, so that they compare with it differently? Or wrap they, then that is not asked. Of min and max:
- * is x ever what is chosen? Of div and mod: does a multiple of x lie among them, or are they or is x negative? */
+ * is x ever what is chosen? Of div and mod: does a multiple of x lie among them, or are they or is x negative? Of shr and and: are these bits of them not
+ * the same in all lanes? Of low: is x no power of two minus 1, or does a multiple of that power lie among them? */
 DP_FN bool dp_wraps(long base) { return base > 0x7fffffffffffffffL - DP_W; }
 DP_FN bool dp_parts_eq(long base, long x) { return (ulong)x - (ulong)base < DP_W; }
 DP_FN bool dp_parts_ne(long base, long x) { return dp_parts_eq(base, x); }
@@ -403,3 +415,6 @@ DP_FN bool dp_parts_max(long base, long x) { return dp_wraps(base) || base < x; 
 DP_FN bool dp_parts_min(long base, long x) { return dp_wraps(base) || base + (DP_W - 1) > x; }
 DP_FN bool dp_parts_mod(long base, long x) { return dp_wraps(base) || base < 0 || x < DP_W || (base < x ? base : base % x) > x - DP_W; }
 DP_FN bool dp_parts_div(long base, long x) { return dp_parts_mod(base, x); }
+DP_FN bool dp_parts_shr(long base, long x) { return dp_wraps(base) || base >> (x & 63) != (base + (DP_W - 1)) >> (x & 63); }
+DP_FN bool dp_parts_and(long base, long x) { return dp_wraps(base) || (x & (DP_W - 1)) != 0 || (base & x) != ((base + (DP_W - 1)) & x); }
+DP_FN bool dp_parts_low(long base, long x) { return dp_wraps(base) || (x & (x + 1)) != 0 || x < DP_W - 1 || (base & x) > x - (DP_W - 1); }
