@@ -19,6 +19,7 @@
  */
 #include "core/choose_lanes_internal.h"
 #include "core/stack_loops_internal.h"
+#include "support/ptrmap.h"
 
 #include <assert.h>
 #include <string.h>
@@ -115,16 +116,18 @@ typedef struct Expander {
     StackLoops *l;
     const CoreFn *self; /* whose calls stay; or NULL */
     CoreFn *fn;
-    CoreAtom *map; /* by variable: what a call's result became */
-    uint32_t nmap;
+    PtrMap results; /* what a call's result became: a CoreAtom */
     bool impossible;
 } Expander;
+
+/* Variables as keys: as many as there are calls, however many the function has. */
+static const void *key_of(CoreVar v) { return (const void *)((uintptr_t)v + 1); }
 
 static void replace_result(void *ctx, CoreAtom *a)
 {
     const Expander *e = ctx;
-    while (!a->is_const && a->var < e->nmap && (e->map[a->var].is_const || e->map[a->var].var != a->var))
-        *a = e->map[a->var];
+    for (const CoreAtom *to; !a->is_const && (to = ptrmap_get(&e->results, key_of(a->var)));)
+        *a = *to;
 }
 
 static void expand_block(void *ctx, CoreBlock *b);
@@ -143,7 +146,7 @@ static void expand_call(Expander *e, CoreBlock *out, CoreStmt *s)
     for (uint32_t i = 0; i < body->stmts.n; i++)
         core_push(e->l->p, out, body->stmts.at[i]);
     for (uint32_t i = 0; i < s->nvars; i++)
-        e->map[s->vars[i]] = body->results[i];
+        ptrmap_put(e->l->scratch, &e->results, key_of(s->vars[i]), &body->results[i]);
 }
 
 /* reduce n at i (x <- xs) { B -> v } neutral (z) op (a, b) { C -> c }
@@ -206,8 +209,7 @@ static void expand_block(void *ctx, CoreBlock *b)
 
 static bool expand_all(StackLoops *l, const CoreFn *self, CoreFn *fn, CoreBlock *b)
 {
-    Expander e = {.l = l, .self = self, .fn = fn, .nmap = fn->vars.n};
-    e.map = core_identity_map(l->scratch, fn);
+    Expander e = {.l = l, .self = self, .fn = fn};
     expand_block(&e, b);
     return !e.impossible;
 }

@@ -165,6 +165,7 @@ FlatProgram *flatten(const CoreProgram *core)
     for (int i = 0; i < 2; i++)
         tables[i] = arena_array(all.arena, FlatFn *, core->fns.n ? core->fns.n : 1);
     all.versions = tables;
+    all.calls = arena_array(all.arena, uint32_t, core->fns.n + 1);
     for (uint32_t i = 0; i < core->entries.n; i++) {
         FlatEntry e = {&core->entries.at[i], want_function(&all, core->entries.at[i].fn, false)};
         vec_push(all.arena, &all.program->entries, e);

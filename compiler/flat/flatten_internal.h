@@ -96,6 +96,7 @@ typedef struct Flattener {
     const CoreProgram *core;
     Arena *arena;
     FlatFn ***versions; /* [lifted][core index] */
+    uint32_t *calls;    /* [core index]; zero but while they are counted */
 } Flattener;
 
 typedef struct FlattenFn { /* one function version */

@@ -149,18 +149,19 @@ bool task_run(FlattenFn *f, BlockTask *task)
 static const CoreFn *choose_callee(const FlattenFn *f)
 {
     const CoreFn *best = NULL;
-    uint32_t best_count = 0;
+    uint32_t *calls = f->all->calls, best_calls = 0;
+    for (uint32_t i = 0; i < f->pending.n; i++)
+        calls[f->pending.at[i].stmt->call.fn->index]++;
     for (uint32_t i = 0; i < f->pending.n; i++) {
         const CoreFn *fn = f->pending.at[i].stmt->call.fn;
-        uint32_t count = 0;
-        for (uint32_t j = 0; j < f->pending.n; j++)
-            count += f->pending.at[j].stmt->call.fn == fn;
-        bool own = fn->index == f->scope->index, best_own = best && best->index == f->scope->index;
-        if (!best || (best_own && !own) || (best_own == own && count > best_count)) {
+        const bool own = fn->index == f->scope->index, best_own = best && best->index == f->scope->index;
+        if (!best || (best_own && !own) || (best_own == own && calls[fn->index] > best_calls)) {
             best = fn;
-            best_count = count;
+            best_calls = calls[fn->index];
         }
     }
+    for (uint32_t i = 0; i < f->pending.n; i++)
+        calls[f->pending.at[i].stmt->call.fn->index] = 0;
     return best;
 }
 
@@ -209,14 +210,15 @@ static void join_calls(FlattenFn *f)
     assert(f->pending.n && "flatten: statements wait, but no call is pending");
     const CoreFn *fn = choose_callee(f);
     VEC(FlatSite) sites = {0};
-    PendingList joined = {0}, rest = {0};
+    PendingList joined = {0};
+    uint32_t rest = 0;
     for (uint32_t i = 0; i < f->pending.n; i++) {
         if (f->pending.at[i].stmt->call.fn == fn)
             vec_push(f->arena, &joined, f->pending.at[i]);
         else
-            vec_push(f->arena, &rest, f->pending.at[i]);
+            f->pending.at[rest++] = f->pending.at[i];
     }
-    f->pending = rest;
+    f->pending.n = rest;
     if (joined.n == 1 && call_alone(f, joined.at[0]))
         return;
     for (uint32_t i = 0; i < joined.n; i++) {
