@@ -180,9 +180,14 @@ def complete(n):
     return "".join("def g%d (n: i64) (x: i64) : i64 = %s" % (i, RING) + " + ".join("g%d (n - %d) x" % (j, j + 1) for j in range(n)) + "\n" for i in range(n)) + "entry main (n: i64) = g0 n n\n"
 
 
+def alone(n):
+    return "".join("def g%d (n: i64) : i64 = if n <= 1 then %d else g%d (n - 1) + g%d (n / 2)\n" % (i, i, i, i) for i in range(n)) + \
+        "entry main (n: i64) =\n" + "".join("  let x%d = g%d (n + %d)\n" % (i, i, i) for i in range(n)) + "  in " + " + ".join("x%d" % i for i in range(n)) + "\n"
+
+
 IF = "def g{0} (x: i64) : i64 = if x > {0} then g{1} (x / 2) else g{1} (x + 1)\n"
 for name, text in [
-        ("ring_13", lambda: ring(13, 1)), ("ring_300", lambda: ring(300, 7)), ("ring_300_next", lambda: ring(300, 1)), ("complete_graph", lambda: complete(30)),
+        ("ring_13", lambda: ring(13, 1)), ("ring_300", lambda: ring(300, 7)), ("ring_300_next", lambda: ring(300, 1)), ("complete_graph", lambda: complete(30)), ("alone", lambda: alone(3000)),
         ("calls", lambda: twice("def g%d (x: i64) = x * x\n", "def g{0} (x: i64) : i64 = g{1} x + g{1} (x + 1)\n", MAIN + "g0 x")),
         ("calls_in_ifs", lambda: twice("def g%d (x: i64) = x / 3\n", IF, MAINS + "{ g0 x : x in xs }")),
         ("constants", lambda: twice("def c%d = 3\n", "def c{0} : i64 = c{1} + c{1}\n", "entry main = c0")),
