@@ -12,6 +12,7 @@ strips="tests/run/lanes.dp tests/run/stack_lanes.dp tests/run/strips.dp" # of wh
 with_loops="tests/run/flat_tables.dp tests/run/loop_lanes.dp tests/run/loop_branches.dp" limits=tests/run/loop_lanes.dp
 [ -z "${DPC_LONG:-}" ] || strips=$all with_loops=$all limits=$all
 [ $# -eq 0 ] || all=$* strips=$* with_loops=$* limits=$*
+whole=${DPC_LONG:-}$* # in the GPU's shape, too
 failed=0
 force() { # SHAPE PARAMETERS FILES
     # shellcheck disable=SC2086
@@ -22,7 +23,14 @@ force() { # SHAPE PARAMETERS FILES
     }
 }
 for shape in cpu gpu; do
-    for nest in flat lane; do force $shape nest=$nest "$all"; done
+    for nest in flat lane; do
+        [ $nest = lane ] || [ $shape = cpu ] || [ -n "$whole" ] || continue # minutes of OpenCL's for templates that ways.sh forces
+        force $shape nest=$nest "$all"
+    done
+    if [ $shape = gpu ] && [ -z "$whole" ]; then
+        force gpu "nest=lane --param lane-memory=64 --only=deep" "tests/run/stack_lanes.dp tests/run/strips.dp"
+        strips=tests/run/lanes.dp with_loops=$limits
+    fi
     for memory in lane-memory=64 lane-memory=0 lane-given=16 lane-given=0; do force $shape "nest=lane --param $memory" "$strips"; done
     # Loops outside parallel code: launches, or one lane, which may find that it has too little memory, or too much to do.
     for loops in flat lane; do force $shape loops=$loops "$with_loops"; done
