@@ -80,31 +80,46 @@ uint64_t dp_few(DpRt *rt, uint64_t work, uint32_t launches, uint32_t site)
     return lane;
 }
 
-enum { GIVEN_HEADER = 32 };
+/* PART_OF_HEAP: of that, for few lanes. ANY_SPENDING: no lane has so much to do, and the products of it fit. */
+enum { GIVEN_HEADER = 32, PART_OF_HEAP = 128 };
+#define ANY_SPENDING (UINT64_C(1) << 36)
 
-/* The bytes of the lanes' shares, and of what they may give. */
-static void lane_bytes(const DpRt *rt, const DpCtx *c, bool whole, uint64_t *shares, uint64_t *given)
+/* The bytes of the lanes' shares, and of what they may give; for few lanes as many as for the one of a loop. */
+static void lane_bytes(const DpRt *rt, const DpCtx *c, uint32_t of, uint64_t *shares, uint64_t *given)
 {
     const uint64_t items = (uint64_t)dp_rt_loop_groups(rt, dp_ctx_n(c)) * (rt->gpu ? 256 : 1);
-    *shares = whole ? dp_param(rt, PARAM_LOOP_MEMORY) / 2 : items * dp_param(rt, PARAM_LANE_MEMORY);
-    *given = whole ? dp_param(rt, PARAM_LOOP_MEMORY) / 2 : dp_size_mul(dp_ctx_n(c), dp_param(rt, PARAM_LANE_GIVEN));
+    const uint64_t asked = dp_param(rt, PARAM_LOOP_MEMORY), some = rt->heap.limit / PART_OF_HEAP;
+    const uint64_t least = (asked < some ? asked : some) / 2;
+    const bool whole = of == LANE_OF_LOOP;
+    *shares = whole ? 0 : items * dp_param(rt, PARAM_LANE_MEMORY);
+    *given = whole ? 0 : dp_size_mul(dp_ctx_n(c), dp_param(rt, PARAM_LANE_GIVEN));
+    *shares = *shares > least ? *shares : least;
+    *given = *given > least ? *given : least;
+}
+
+/* The statements that a lane may execute for each launch that its rounds would be: any number where instances are many.
+ */
+static uint64_t lane_spends(const DpRt *rt, const DpCtx *c, uint32_t of)
+{
+    const uint64_t choice = dp_param(rt, of == LANE_OF_LOOP ? PARAM_LOOPS : PARAM_NEST);
+    const bool many = of != LANE_OF_LOOP && dp_ctx_n(c) >= dp_param(rt, PARAM_NEST_LOOPS);
+    return choice == NEST_LANE || many ? ANY_SPENDING : dp_param(rt, PARAM_LOOP_LANE);
 }
 
 /* Each item of a map's launch has an equal share, for all instances that it executes; in front of the shares are the
  * bytes that may be given (kernels/common.cl). Half of what is free, at most: what else the lanes give comes besides.
  */
-DpArr dp_lane_memory(DpRt *rt, const DpCtx *c, bool gives, bool whole)
+DpArr dp_lane_memory(DpRt *rt, const DpCtx *c, bool gives, uint32_t of)
 {
     const uint64_t free = (rt->heap.limit - rt->heap.used) / 2;
-    const uint64_t spends = dp_param(rt, PARAM_LOOPS) == NEST_LANE ? UINT64_C(1) << 40 : dp_param(rt, PARAM_LOOP_LANE);
     uint64_t shares, given;
-    lane_bytes(rt, c, whole, &shares, &given);
+    lane_bytes(rt, c, of, &shares, &given);
     if (!gives)
         given = 0;
     const uint64_t wanted = dp_size_add(dp_size_add(GIVEN_HEADER, given), shares);
     const uint64_t bytes = wanted < free ? wanted : free > GIVEN_HEADER ? free : GIVEN_HEADER;
     const uint64_t left = (bytes - GIVEN_HEADER) / (shares ? 2 : 1);
-    const uint64_t header[4] = {0, (given < left ? given : left) / 16 * 16, spends};
+    const uint64_t header[4] = {0, (given < left ? given : left) / 16 * 16, lane_spends(rt, c, of)};
     DpBlock *b = dp_block_new(rt, bytes / 8, 8);
     if (!b)
         return (DpArr){0};

@@ -19,11 +19,28 @@ typedef enum NestChoice { NEST_AUTO, NEST_FLAT, NEST_LANE } NestChoice; /* the w
 
 /* What the flattened version would be, of two versions of code that each instance may execute in a lane: parallel
  * operations, rounds of a loop, levels of a recursion. The parameter that decides between them. */
-typedef enum NestOf { NEST_OF_OPERATIONS, NEST_OF_LOOPS, NEST_OF_CALLS } NestOf;
+typedef enum NestOf {
+    NEST_OF_OPERATIONS,
+    NEST_OF_LOOPS,
+    NEST_OF_STEPS, /* rounds of scalar code and updates only */
+    NEST_OF_TRIES, /* of other loops; the lane counts what it does, and may leave it to launches */
+    NEST_OF_CALLS,
+    NEST_OF_CHAINS /* calls that wait for others, so that levels are no measure of the launches */
+} NestOf;
 static inline DpTuning dp_nest_param(NestOf of)
 {
-    return of == NEST_OF_CALLS ? PARAM_NEST_CALLS : of == NEST_OF_LOOPS ? PARAM_NEST_LOOPS : PARAM_NEST_LANES;
+    switch (of) {
+    case NEST_OF_LOOPS: return PARAM_NEST_LOOPS;
+    case NEST_OF_STEPS: return PARAM_NEST_STEPS;
+    case NEST_OF_TRIES: return PARAM_NEST_TRIES;
+    case NEST_OF_CALLS: return PARAM_NEST_CALLS;
+    case NEST_OF_CHAINS: return PARAM_NEST_CHAINS;
+    default: return PARAM_NEST_LANES;
+    }
 }
+
+/* What a lane with memory is: each instance of a nest; the same, but it counts what it does; a loop at depth 0. */
+typedef enum LaneOf { LANE_OF_NEST, LANE_OF_TRY, LANE_OF_LOOP } LaneOf;
 
 /* What was asked for, of any device. */
 typedef struct DpTunings {

@@ -10,8 +10,10 @@ given=$#
 all="tests/run/lanes.dp tests/run/stack_lanes.dp tests/run/strips.dp tests/run/early_end.dp tests/run/lane_vectors.dp tests/run/sim_kmeans.dp tests/run/loop_lanes.dp"
 strips="tests/run/lanes.dp tests/run/stack_lanes.dp tests/run/strips.dp" # of what a lane has memory for
 with_loops="tests/run/flat_tables.dp tests/run/loop_lanes.dp tests/run/loop_branches.dp" limits=tests/run/loop_lanes.dp
-[ -z "${DPC_LONG:-}" ] || strips=$all with_loops=$all limits=$all
-[ $# -eq 0 ] || all=$* strips=$* with_loops=$* limits=$*
+tries=/tmp/lanes_apart.$$.dp
+sed "/^-- expect /d" tests/run/lanes_apart.dp >$tries
+[ -z "${DPC_LONG:-}" ] || strips=$all with_loops=$all limits=$all tries=$all
+[ $# -eq 0 ] || all=$* strips=$* with_loops=$* limits=$* tries=$*
 whole=${DPC_LONG:-}$* # in the GPU's shape, too
 failed=0
 force() { # SHAPE PARAMETERS FILES
@@ -28,10 +30,12 @@ for shape in cpu gpu; do
         force $shape nest=$nest "$all"
     done
     if [ $shape = gpu ] && [ -z "$whole" ]; then
-        force gpu "nest=lane --param lane-memory=64 --only=deep" "tests/run/stack_lanes.dp tests/run/strips.dp"
+        force gpu "nest=lane --param loop-memory=0 --param lane-memory=64 --only=deep" "tests/run/stack_lanes.dp tests/run/strips.dp"
         strips=tests/run/lanes.dp with_loops=$limits
     fi
-    for memory in lane-memory=64 lane-memory=0 lane-given=16 lane-given=0; do force $shape "nest=lane --param $memory" "$strips"; done
+    for memory in lane-memory=64 lane-memory=0 lane-given=16 lane-given=0; do force $shape "nest=lane --param loop-memory=0 --param $memory" "$strips"; done
+    # Few instances: lanes that count what loops have to do, and leave it to launches at once, later or never.
+    for spends in 0 20 1000000; do force $shape "nest-tries=1 --param loop-lane=$spends" "$tries"; done
     # Loops outside parallel code: launches, or one lane, which may find that it has too little memory, or too much to do.
     for loops in flat lane; do force $shape loops=$loops "$with_loops"; done
     for loops in "lane --param loop-memory=64" "lane --param loop-memory=4096" auto "auto --param loop-lane=1" "auto --param loop-lane=40"; do
@@ -43,12 +47,24 @@ export DP_TIER=optimised
 force cpu "nest=lane --param vectors=on" "$all"
 unset DP_TIER
 # With nest=flat nothing is left to a lane, also where there is one version only. (oclgrind, which gives files, has no times.)
-launches() { "$dpc" run tests/run/lanes.dp --entry squares 6 --profile "$@" 2>&1 | sed -n 's/.* all: \([0-9]*\) launches.*/\1/p'; }
+launched() { "$dpc" run --profile "$@" 2>&1 | sed -n 's/.* all: \([0-9]*\) launches.*/\1/p'; }
+launches() { launched tests/run/lanes.dp --entry squares 6 "$@"; }
 if [ $given -eq 0 ]; then
     [ "$(launches)" = 1 ] && [ "$(launches --param nest=flat)" -gt 1 ] && [ "$(DP_PARAMS=nest=flat launches --eval=device)" -gt 1 ] || {
         failed=1
         echo "FAILED: nest=flat: $(launches), $(launches --param nest=flat) launches"
     }
 fi
-rm -f /tmp/lanes.$$
+# A GPU launches nothing for rounds of small loops, and calls that wait for others, of however few instances.
+few() { DP_SHAPE=gpu launched "$@"; }
+if [ $given -eq 0 ]; then
+    votes="tests/run/lanes_apart.dp --entry votes 5 9" chain="tests/run/stack_lanes.dp --entry boards [4,5]"
+    # shellcheck disable=SC2086
+    [ "$(few $votes)" -lt 30 ] && [ "$(few $votes --param nest-tries=100)" -gt 100 ] && [ "$(few $chain)" -lt 4 ] &&
+        [ "$(few $chain --param nest-chains=3)" -gt 20 ] || {
+        failed=1
+        echo "FAILED: few instances: $(few $votes), $(few $votes --param nest-tries=100), $(few $chain), $(few $chain --param nest-chains=3) launches"
+    }
+fi
+rm -f /tmp/lanes.$$ /tmp/lanes_apart.$$.dp
 exit $failed

@@ -32,7 +32,8 @@ typedef struct Chooser {
     Arena *scratch;
     uint32_t budget; /* of statements */
     CoreCopyMap map;
-    const CoreStmt *around; /* the parallel operation whose body this is, if no lane executes all of that; or NULL */
+    const CoreStmt *around; /* the parallel operation whose body this is; NULL: what stands in none */
+    bool loops;             /* those of this block may be worth lanes by themselves */
     StackLoops *stacks;
 } Chooser;
 
@@ -44,7 +45,9 @@ typedef struct Nest {
     uint32_t depth, rounds;          /* of parallel operations, and of loops over arrays, around */
     uint32_t statements, operations; /* in all; those that make or combine arrays */
     bool loops, nests;               /* a loop that is not scalar code; two levels of parallel operations */
+    bool filters;
     bool steps;   /* such loops go on for as long as the instance's data say, or update single elements */
+    bool wide;    /* parallel operations in such loops */
     bool unknown; /* there is a length that only the program's run tells */
 } Nest;
 
@@ -70,6 +73,8 @@ static void look_at_stmt(Nest *n, CoreStmt *s)
         n->width = dp_size_mul(width, domain > 0 ? (uint64_t)domain : 0);
         n->widest = n->width > n->widest ? n->width : n->widest;
         n->nests |= n->depth > 0;
+        n->filters |= s->soac.guard != NULL;
+        n->wide |= n->rounds > 0;
     }
     n->depth += soac;
     n->rounds += loop;
@@ -85,10 +90,11 @@ static void look_at_block(void *ctx, CoreBlock *b)
         look_at_stmt(ctx, b->stmts.at[i]);
 }
 
-/* What a second version costs; are there loops that are not scalar code? */
+/* What a second version costs; are there loops that are not scalar code? Have these, and what stands beside them,
+ * little to do but for the number of their rounds? */
 typedef struct Cost {
     uint32_t statements;
-    bool loops;
+    bool loops, steps;
 } Cost;
 
 /* IN_MEMORY: two versions, and the lane's arrays lie in memory. */
@@ -119,11 +125,10 @@ static Verdict verdict(const Lane *lane, CoreBlock *code, const CoreStmt *around
 {
     Nest n = {.lane = lane, .width = 1};
     look_at_block(&n, code);
-    *cost = (Cost){n.statements, n.loops};
+    *cost = (Cost){n.statements, n.loops, n.loops && !n.wide && !n.unknown && n.widest <= SMALL_NEST};
+    const bool pays = gives_arrays(lane->fn, code) ? n.steps : n.loops || (n.nests && !n.filters);
     if (lane->strip)
-        return lane_keeps_arrays(lane, code) && (gives_arrays(lane->fn, code) ? n.steps : n.loops || n.nests)
-                   ? IN_MEMORY
-                   : STAYS_FLAT;
+        return lane_keeps_arrays(lane, code) && pays ? IN_MEMORY : STAYS_FLAT;
     uint64_t given = scalars_given(lane, code);
     if (given > MOST_GIVEN || (given > 0 && !n.loops)) /* to make arrays is what flattening does well */
         return STAYS_FLAT;
@@ -165,10 +170,9 @@ static void glance_at(void *ctx, CoreBlock *b)
     Glance *g = ctx;
     for (uint32_t i = 0; i < b->stmts.n && !g->impossible; i++) {
         CoreStmt *s = b->stmts.at[i];
-        const CoreSoac *soac = core_stmt_soac(s);
         g->operations += core_kind(s->kind)->code == CODE_PARALLEL;
-        g->impossible = (soac && soac->guard) || s->kind == CORE_ARGSORT || s->kind == CORE_ACCUMULATE ||
-                        s->kind == CORE_HIST || (s->kind == CORE_CALL && !lane_calls(g, s->call.fn));
+        g->impossible = s->kind == CORE_ARGSORT || s->kind == CORE_ACCUMULATE || s->kind == CORE_HIST ||
+                        (s->kind == CORE_CALL && !lane_calls(g, s->call.fn));
         core_stmt_blocks(s, glance_at, g);
     }
 }
@@ -290,7 +294,7 @@ static CoreAtom gather(CoreBuilder *b, Given g, const CoreAtom *scalars)
     return build_map(b, soac)[0];
 }
 
-const CoreAtom *choose_emit_lane(CoreBuilder *b, CoreBlock *code, CoreAtom memory, bool whole)
+const CoreAtom *choose_emit_lane(CoreBuilder *b, CoreBlock *code, CoreAtom memory, LaneOf of)
 {
     uint32_t n = code->nresults;
     const Given *given = prepare(b, code, !memory.is_const);
@@ -299,7 +303,7 @@ const CoreAtom *choose_emit_lane(CoreBuilder *b, CoreBlock *code, CoreAtom memor
         types[i] = core_atom_type(b->fn, code->results[i]);
     CoreStmt *lane = build_stmt(b, CORE_LANE, code->nresults, types);
     lane->lane.memory = memory;
-    lane->lane.whole = whole;
+    lane->lane.of = of;
     lane->lane.block = code;
     build_emit(b, lane);
     const CoreAtom *scalars = build_atoms(b, lane->vars, lane->nvars);
@@ -344,21 +348,21 @@ static const CoreAtom *two_versions(CoreBuilder *b, CoreBlock *code, CoreBlock *
 {
     CoreAtom many = emit_many(b, q);
     CoreBlock *outer = build_begin(b);
-    const CoreAtom *results = choose_emit_lane(b, code, core_i64(0), false);
+    const CoreAtom *results = choose_emit_lane(b, code, core_i64(0), LANE_OF_NEST);
     CoreBlock *lane = build_end(b, outer, results, flat->nresults);
     return build_if(b, many, lane, flat);
 }
 
-CoreBlock *choose_in_memory(CoreBuilder *b, CoreBlock *code, bool whole)
+CoreBlock *choose_in_memory(CoreBuilder *b, CoreBlock *code, LaneOf of)
 {
     CoreBlock *outer = build_begin(b);
     CoreStmt *asked = emit_one_stmt(b, CORE_MEMORY, (CoreType){SC_U64, 1});
     asked->memory.gives = gives_arrays(b->fn, code);
-    asked->memory.whole = whole;
+    asked->memory.of = of;
     const CoreAtom memory = build_atom(b, asked->vars[0]);
     const uint32_t n = code->nresults;
     CoreAtom *given = arena_array(b->p->arena, CoreAtom, n + 1);
-    const CoreAtom *results = choose_emit_lane(b, code, memory, whole);
+    const CoreAtom *results = choose_emit_lane(b, code, memory, of);
     for (uint32_t i = 0; i < n; i++)
         given[i] = results[i];
     CoreType type_bool = core_scalar(SC_BOOL);
@@ -387,7 +391,7 @@ static const CoreAtom *version_in_memory(CoreBuilder *b, CoreBlock *code, CoreBl
 {
     const uint32_t n = flat->nresults;
     CoreAtom many = emit_many(b, q);
-    CoreBlock *lanes = choose_in_memory(b, code, false);
+    CoreBlock *lanes = choose_in_memory(b, code, q.of == NEST_OF_TRIES ? LANE_OF_TRY : LANE_OF_NEST);
     const CoreAtom *tried = build_if(b, many, lanes, nothing_like(b, flat));
     CoreBlock *outer = build_begin(b);
     CoreBlock *taken = build_end(b, outer, tried, n);
@@ -419,8 +423,9 @@ static bool loops_stand_alone(const Chooser *c, const CoreBlock *code)
 /* What would flattened code be? */
 typedef struct CallSearch {
     StackLoops *stacks;
-    bool scalar, wide, inside; /* calls of scalar functions, of others; in parallel operations */
-    uint32_t depth;
+    bool scalar, wide, inside,
+        chain; /* calls of scalar functions, of others; in parallel operations; one after another */
+    uint32_t depth, rounds;
 } CallSearch;
 
 static void find_calls(void *ctx, CoreBlock *b)
@@ -433,27 +438,32 @@ static void find_calls(void *ctx, CoreBlock *b)
         search->scalar |= scalar;
         search->wide |= call && !scalar;
         search->inside |= call && search->depth > 0;
+        search->chain |= scalar && (search->rounds > 0 || stack_loops_chain(search->stacks, s->call.fn));
         search->depth += soac;
+        search->rounds += s->kind == CORE_LOOP;
         core_stmt_blocks(s, find_calls, search);
+        search->rounds -= s->kind == CORE_LOOP;
         search->depth -= soac;
     }
 }
 
-static NestOf nest_of(const Chooser *c, CoreBlock *body, const Cost *cost)
+static NestOf nest_of(const Chooser *c, CoreBlock *body, const Cost *cost, Verdict v)
 {
     CallSearch search = {.stacks = c->stacks};
     find_calls(&search, body);
     if (search.inside)
         return NEST_OF_OPERATIONS;
     if (search.scalar && !search.wide)
-        return NEST_OF_CALLS;
-    return cost->loops ? NEST_OF_LOOPS : NEST_OF_OPERATIONS;
+        return search.chain ? NEST_OF_CHAINS : NEST_OF_CALLS;
+    if (cost->steps || !cost->loops)
+        return cost->steps ? NEST_OF_STEPS : NEST_OF_OPERATIONS;
+    return v == IN_MEMORY ? NEST_OF_TRIES : NEST_OF_LOOPS;
 }
 
-static Question question(const Chooser *c, const CoreStmt *around, CoreBlock *body, const Cost *cost)
+static Question question(const Chooser *c, const CoreStmt *around, CoreBlock *body, const Cost *cost, Verdict v)
 {
-    Question q = {.of = nest_of(c, body, cost), .cells = core_i64(0), .length = core_i64(0)};
-    const LaneShared shared = lane_shares(c->fn, core_stmt_soac(around), body, false);
+    Question q = {.of = nest_of(c, body, cost, v), .cells = core_i64(0), .length = core_i64(0)};
+    const LaneShared shared = around ? lane_shares(c->fn, core_stmt_soac(around), body, false) : (LaneShared){0};
     if (shared.any && (!cost->loops || (!shared.in_loop && loops_stand_alone(c, body)))) {
         q.cells = shared.cells;
         q.length = shared.length;
@@ -463,7 +473,7 @@ static Question question(const Chooser *c, const CoreStmt *around, CoreBlock *bo
 }
 
 /* What a lane that executes the block gives, or two versions of it, of which one is the block itself; NULL: it had
- * better be flattened. Left in c->around: what is around its loops that may be worth lanes by themselves. */
+ * better be flattened. Left in c->loops: may the block's loops be worth lanes by themselves? */
 static const CoreAtom *lane_or_flat(Chooser *c, CoreBuilder *b, CoreBlock *block, Verdict *v)
 {
     Cost cost = {0};
@@ -474,10 +484,10 @@ static const CoreAtom *lane_or_flat(Chooser *c, CoreBuilder *b, CoreBlock *block
     *v = judge(c, code, &cost);
     if (*v == STAYS_FLAT || (*v != ONE_VERSION && cost.statements > c->budget))
         return NULL;
-    const Question q = question(c, c->around, block, &cost);
-    c->around = q.apart ? c->around : NULL;
+    const Question q = question(c, c->around, block, &cost, *v);
+    c->loops = q.apart;
     c->budget -= *v == ONE_VERSION ? 0 : cost.statements;
-    return *v == ONE_VERSION    ? choose_emit_lane(b, code, core_i64(0), false)
+    return *v == ONE_VERSION    ? choose_emit_lane(b, code, core_i64(0), LANE_OF_NEST)
            : *v == TWO_VERSIONS ? two_versions(b, code, block, q)
                                 : version_in_memory(b, code, block, q);
 }
@@ -511,10 +521,12 @@ static void choose_inside(Chooser *c, CoreBlock *block, const CoreStmt *around)
 {
     const Chooser outer = *c;
     c->around = around;
+    c->loops = true;
     CoreBlock *flat = choose_for_body(c, block);
     if (flat)
         choose_in_block(c, flat);
     c->around = outer.around;
+    c->loops = outer.loops;
 }
 
 /* What the block's statements bind as `from`, which nothing reads yet, is bound as `to`. */
@@ -533,7 +545,7 @@ static void bind_as(CoreBlock *b, CoreVar from, CoreVar to)
  * or two versions. Appends them, or the loop as it is. */
 static void choose_for_loop(Chooser *c, CoreBlock *block, CoreStmt *loop)
 {
-    const CoreStmt *around = c->around;
+    const bool loops = c->loops;
     const uint32_t n = loop->nvars;
     CoreVar *vars = loop->vars;
     CoreBlock *flat = core_new_block(c->p), *chosen = core_new_block(c->p);
@@ -556,7 +568,7 @@ static void choose_for_loop(Chooser *c, CoreBlock *block, CoreStmt *loop)
         core_push(c->p, block, chosen->stmts.at[i]);
     if (v != ONE_VERSION)
         core_stmt_blocks(loop, choose_in_block, c);
-    c->around = around;
+    c->loops = loops;
 }
 
 static void choose_in_block(void *ctx, CoreBlock *b)
@@ -566,7 +578,7 @@ static void choose_in_block(void *ctx, CoreBlock *b)
     for (uint32_t i = 0; i < old.stmts.n; i++) {
         CoreStmt *s = old.stmts.at[i];
         CoreSoac *soac = core_stmt_soac(s);
-        if (s->kind == CORE_LOOP && c->around && !core_stmt_is_scalar(s)) {
+        if (s->kind == CORE_LOOP && c->loops && !core_stmt_is_scalar(s)) {
             choose_for_loop(c, b, s);
             continue;
         }
@@ -632,6 +644,15 @@ void choose_count(void *ctx, CoreBlock *b)
         core_stmt_blocks(b->stmts.at[i], choose_count, ctx);
 }
 
+/* Of a function that is called in parallel code: its calls elsewhere are joined, too. */
+static bool is_only_lifted(const CoreProgram *p, const CoreFn *fn)
+{
+    for (uint32_t i = 0; i < p->entries.n; i++)
+        if (p->entries.at[i].fn == fn)
+            return false;
+    return core_joins_calls(fn);
+}
+
 void core_choose_lanes(CoreProgram *p)
 {
     Arena *arena = arena_create();
@@ -650,6 +671,7 @@ void core_choose_lanes(CoreProgram *p)
         c.map = (CoreCopyMap){0};
         if (!lifted[i] && !c.fn->recursive)
             wrap_calls(&c, c.fn->body);
+        c.loops = lifted[i] && is_only_lifted(p, c.fn);
         choose_in_block(&c, c.fn->body);
         arena_destroy(c.scratch);
     }

@@ -6,14 +6,15 @@
 #include "core/build.h"
 #include "core/passes.h"
 #include "core/stack_loops.h"
+#include "params.h"
 
 /* COPIED: statements of second versions, as many as the program has, and some more. */
 enum { CHOOSE_COPIED = 500 };
 
 /* The lane's code as a statement; returns what it gives. memory: or a constant. */
-const CoreAtom *choose_emit_lane(CoreBuilder *b, CoreBlock *code, CoreAtom memory, bool whole);
+const CoreAtom *choose_emit_lane(CoreBuilder *b, CoreBlock *code, CoreAtom memory, LaneOf of);
 /* A block with such lanes, which have memory: what they give, and whether that means something. */
-CoreBlock *choose_in_memory(CoreBuilder *b, CoreBlock *code, bool whole);
+CoreBlock *choose_in_memory(CoreBuilder *b, CoreBlock *code, LaneOf of);
 /* Is there nothing that no lane can do, and something parallel, or calls of what `stacks` (or NULL) has loops for, of
  * so many statements at most? A look before a copy is made. */
 bool choose_is_possible(StackLoops *stacks, uint32_t budget, CoreBlock *b);

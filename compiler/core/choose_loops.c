@@ -130,7 +130,11 @@ static void add_block(void *ctx, CoreBlock *block)
         if (soac) {
             if (r->depth < 2)
                 r->width = times(r->c, width, elements_of(r->c, soac));
-            r->work = plus(r->c, r->work, times(r->c, r->width, core_i64(soac->body->stmts.n + 1)));
+            const LaneCost cost = lane_cost(s);
+            CoreAtom work = times(r->c, r->width, core_i64(cost.statements));
+            if (cost.elements > 1)
+                work = build_prim2(&r->c->b, PRIM_DIV, work, core_i64(cost.elements));
+            r->work = plus(r->c, r->work, work);
         }
         r->depth += soac != NULL;
         core_stmt_blocks(s, add_block, r);
@@ -190,7 +194,7 @@ static CoreBlock *by_lane(CoreBuilder *b, CoreBlock *code)
 {
     CoreBlock *outer = build_begin(b);
     CoreSoac soac = {.domain = core_i64(1), .index = build_var(b, core_scalar(SC_I64), NULL).var};
-    soac.body = choose_in_memory(b, code, true);
+    soac.body = choose_in_memory(b, code, LANE_OF_LOOP);
     const uint32_t n = soac.body->nresults;
     const CoreAtom *arrays = build_map(b, soac);
     CoreAtom *results = arena_array(b->p->arena, CoreAtom, n + 1);

@@ -241,16 +241,16 @@ struct CoreStmt {
         struct {
             CoreAtom memory;
             CoreBlock *block;
-            bool whole; /* the one lane of a loop at depth 0, which gives up where a round has too much to do */
-        } lane;         /* CORE_LANE */
+            uint32_t of; /* LaneOf (runtime/params.h); all but LANE_OF_NEST give up where a round has too much to do */
+        } lane;          /* CORE_LANE */
         struct {
             CoreAtom *results;
             uint32_t n;
         } fitted; /* CORE_FITTED */
         struct {
-            bool gives; /* do the lanes give arrays that they make? */
-            bool whole; /* for the one lane of a loop at depth 0 */
-        } memory;       /* CORE_MEMORY */
+            bool gives;  /* do the lanes give arrays that they make? */
+            uint32_t of; /* LaneOf */
+        } memory;        /* CORE_MEMORY */
         struct {
             CoreAtom work;
             uint32_t launches;
@@ -440,6 +440,7 @@ typedef VEC(CoreAtom) CoreCopyMap;
 CoreBlock *core_copy_within(const CoreProgram *p, CoreFn *fn, CoreBlock *b, Arena *scratch, CoreCopyMap *map);
 
 const char *core_many_words(uint32_t of); /* " loops" */
+const char *core_lane_words(uint32_t of); /* " whole" */
 void core_print(StrBuf *out, const CoreProgram *p);
 void core_print_fn(StrBuf *out, const CoreProgram *p, const CoreFn *fn);
 /* A block's statements and results of function fn, a line each, indented by `depth`. */

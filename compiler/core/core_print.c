@@ -218,7 +218,16 @@ static void print_list(Printer *p, const char *word, const CoreAtom *atoms, uint
 
 const char *core_many_words(uint32_t of)
 {
-    return of == NEST_OF_CALLS ? " calls" : of == NEST_OF_LOOPS ? " loops" : "";
+    static const char *const words[] = {
+        [NEST_OF_OPERATIONS] = "",  [NEST_OF_LOOPS] = " loops", [NEST_OF_STEPS] = " steps",
+        [NEST_OF_TRIES] = " tries", [NEST_OF_CALLS] = " calls", [NEST_OF_CHAINS] = " chains"};
+    return words[of];
+}
+
+const char *core_lane_words(uint32_t of)
+{
+    static const char *const words[] = {[LANE_OF_NEST] = "", [LANE_OF_TRY] = " counted", [LANE_OF_LOOP] = " whole"};
+    return words[of];
 }
 
 static void print_many(Printer *p, const CoreStmt *s)
@@ -279,7 +288,7 @@ static void print_operation(Printer *p, const CoreStmt *s)
         strbuf_printf(p->out, " instead of %u launches", s->few.launches);
         break;
     case CORE_MEMORY:
-        strbuf_printf(p->out, "memory%s%s", s->memory.whole ? " whole" : "", s->memory.gives ? " gives" : "");
+        strbuf_printf(p->out, "memory%s%s", core_lane_words(s->memory.of), s->memory.gives ? " gives" : "");
         break;
     case CORE_NOTHING: strbuf_add(p->out, "nothing"); break;
     case CORE_FITTED: print_list(p, "fitted", s->fitted.results, s->fitted.n); break;

@@ -463,7 +463,7 @@ static bool bind_fold(Lane *l, const CoreStmt *s, int64_t domain)
     return true;
 }
 
-/* With memory, of scalars: the result begins as a copy. */
+/* With memory, of scalars: the result begins as a copy, unless the array can be written where it is. */
 static bool bind_scattered(Lane *l, const CoreStmt *s)
 {
     for (uint32_t i = 0; i < s->nvars; i++)
@@ -475,18 +475,24 @@ static bool bind_scattered(Lane *l, const CoreStmt *s)
 static bool lane_soac(Lane *l, const CoreStmt *s)
 {
     const CoreLambda *op = core_stmt_operator(s);
-    CoreBlock *const blocks[] = {s->soac.body, op ? op->body : NULL};
+    CoreBlock *const blocks[] = {s->soac.guard, s->soac.body, op ? op->body : NULL};
     int64_t domain;
-    if (s->soac.guard)
+    if (s->soac.guard && !l->strip) /* how many are kept only the run knows */
         return false;
     if (!lane_constant(l, s->soac.domain, &domain))
         domain = -1;
     uint32_t outer = begin_repetition(l);
-    if (!bind_elements(l, &s->soac, domain) || !lane_block(l, s->soac.body))
+    if (lane_is_room(s) && l->strip) {
+        bind(l, s->soac.body->stmts.at[0]->vars[0]);
+        l->repetition = outer;
+        return bind_map(l, s, domain);
+    }
+    if (!bind_elements(l, &s->soac, domain) || (s->soac.guard && !lane_block(l, s->soac.guard)) ||
+        !lane_block(l, s->soac.body))
         return false;
     if (op && !lane_operator(l, s))
         return false;
-    end_repetition(l, outer, blocks, 2);
+    end_repetition(l, outer, blocks, 3);
     if (s->kind == CORE_SCATTER)
         return bind_scattered(l, s);
     return s->kind == CORE_MAP ? bind_map(l, s, domain) : bind_fold(l, s, domain);

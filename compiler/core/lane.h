@@ -82,6 +82,25 @@ bool lane_reads_beside(const CoreFn *fn, const CoreSoac *around, CoreBlock *b);
 CoreVar lane_memory(const Lane *l, CoreVar v);
 /* With memory: has the loop to begin with a copy of what its state i starts as? */
 bool lane_copies_state(const Lane *l, const CoreStmt *loop, uint32_t i);
+/* What an operation costs a lane: so many statements for so many elements, of those that are all alike and filled in
+ * LANE_FILLED. */
+enum { LANE_FILLED = 8 };
+typedef struct LaneCost {
+    uint32_t statements, elements;
+} LaneCost;
+/* An array of anything, of which only what is stored later is read: map n () { x = nothing; -> x } */
+static inline bool lane_is_room(const CoreStmt *s)
+{
+    return s->kind == CORE_MAP && s->soac.body->stmts.n == 1 && s->soac.body->stmts.at[0]->kind == CORE_NOTHING;
+}
+static inline LaneCost lane_cost(const CoreStmt *stmt)
+{
+    const CoreSoac *s = &stmt->soac;
+    if (lane_is_room(stmt))
+        return (LaneCost){0, 1};
+    const uint32_t n = s->body->stmts.n + (s->guard ? s->guard->stmts.n : 0) + s->ninputs;
+    return n > 0 ? (LaneCost){n - s->ninputs + 1, 1} : (LaneCost){1, LANE_FILLED};
+}
 static inline bool lane_owns(const Lane *l, CoreVar v) { return lane_var(l, v)->of == v; }
 
 #endif

@@ -84,6 +84,8 @@ bool core_combines_in_rounds(const CoreFn *fn, const CoreLambda *op);
 bool core_flat_tables(CoreProgram *p);
 /* Updates behind conditions, in parallel code, become updates behind the `if`, masked by their index. */
 void core_mask_updates(CoreProgram *p);
+/* What scatters begin with that are read only where they store (scatter_room.c). */
+void core_scatter_room(CoreProgram *p);
 /* Loops outside parallel code whose rounds may be small get a version that one lane executes from beginning to end. */
 void core_choose_loops(CoreProgram *p);
 /* Parallel code that one lane had better execute by itself becomes such code, or gets such a version. */

@@ -26,6 +26,7 @@
 
 struct StackLoop {
     bool tried, wide; /* there are operations of more elements, or of nobody knows how many */
+    bool chain;       /* calls that wait for others */
     CoreFn *fn;       /* or NULL */
     uint32_t statements;
 };
@@ -252,6 +253,41 @@ static void find_wide(void *ctx, CoreBlock *b)
     }
 }
 
+/* What depends on what a call gives. */
+typedef struct ChainSearch {
+    bool *late;               /* by variable */
+    bool found, calls, waits; /* calls, and what is late, in the statement at hand */
+} ChainSearch;
+
+static void note_late(void *ctx, CoreAtom *a)
+{
+    ChainSearch *c = ctx;
+    c->waits |= !a->is_const && c->late[a->var];
+}
+
+/* Blocks see what is late outside; what they bind is late if their statement is. */
+static void find_chain(void *ctx, CoreBlock *b)
+{
+    ChainSearch *c = ctx;
+    const ChainSearch outer = *c;
+    bool calls = false, waits = false;
+    for (uint32_t i = 0; i < b->stmts.n && !c->found; i++) {
+        CoreStmt *s = b->stmts.at[i];
+        c->waits = false;
+        c->calls = s->kind == CORE_CALL && s->call.fn->recursive;
+        core_stmt_atoms(s, note_late, c);
+        const bool before = c->waits;
+        core_stmt_blocks(s, find_chain, c);
+        c->found |= c->calls && (before || s->kind == CORE_LOOP);
+        for (uint32_t k = 0; k < s->nvars; k++)
+            c->late[s->vars[k]] = c->calls || c->waits;
+        calls |= c->calls;
+        waits |= c->waits;
+    }
+    c->calls = outer.calls || calls;
+    c->waits = outer.waits || waits;
+}
+
 const CoreFn *stack_loops_of(StackLoops *l, const CoreFn *fn)
 {
     struct StackLoop *loop = &l->loops[fn->index];
@@ -264,6 +300,9 @@ const CoreFn *stack_loops_of(StackLoops *l, const CoreFn *fn)
     WideSearch w = {.l = l, .self = fn};
     find_wide(&w, fn->body);
     loop->wide = w.found;
+    ChainSearch chain = {.late = arena_array(l->scratch, bool, fn->vars.n + 1)};
+    find_chain(&chain, fn->body);
+    loop->chain = chain.found;
     if (alone)
         loop->fn = fn->recursive ? make_loops(l, fn, alone) : alone;
     if (loop->fn)
@@ -277,6 +316,8 @@ uint32_t stack_loops_size(StackLoops *l, const CoreFn *fn)
 }
 
 bool stack_loops_scalar(StackLoops *l, const CoreFn *fn) { return stack_loops_of(l, fn) && !l->loops[fn->index].wide; }
+
+bool stack_loops_chain(StackLoops *l, const CoreFn *fn) { return stack_loops_of(l, fn) && l->loops[fn->index].chain; }
 
 StackLoops stack_loops_open(CoreProgram *p, Arena *scratch)
 {

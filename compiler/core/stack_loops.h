@@ -21,6 +21,9 @@ const CoreFn *stack_loops_of(StackLoops *l, const CoreFn *fn);
 uint32_t stack_loops_size(StackLoops *l, const CoreFn *fn);
 /* Is all that a call does scalar code, but for calls, and operations of few elements? */
 bool stack_loops_scalar(StackLoops *l, const CoreFn *fn);
+/* Do its calls wait for others: in rounds of a loop, for what another gives, or behind a branch that does? Flattened,
+ * such a recursion has more levels than it is deep. */
+bool stack_loops_chain(StackLoops *l, const CoreFn *fn);
 /* Replaces all calls in a block of fn, of functions that stack_loops_of has something for. */
 void stack_loops_expand(StackLoops *l, CoreFn *fn, CoreBlock *b);
 

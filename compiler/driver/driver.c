@@ -73,6 +73,7 @@ static bool run_merge_lowered(Compilation *c) { return !c->lowered || run_merge_
 static bool run_fuse_lowered(Compilation *c) { return !c->lowered || run_fuse(c); }
 static bool run_simplify_lowered(Compilation *c) { return !c->lowered || run_simplify(c); }
 static bool run_mask_updates(Compilation *c) { return core_mask_updates(c->core), true; }
+static bool run_scatter_room(Compilation *c) { return core_scatter_room(c->core), true; }
 static bool run_sink_loads(Compilation *c) { return core_sink_loads(c->core), true; }
 static bool run_sink(Compilation *c) { return core_sink(c->core), true; }
 static bool run_choose_loops(Compilation *c)
@@ -171,6 +172,7 @@ static const Pass passes[] = {
     {"fuse, what was lowered", STAGE_NONE, run_fuse_lowered, check_core, NULL},
     {"simplify, what was lowered", STAGE_NONE, run_simplify_lowered, check_core, NULL},
     {"mask updates", STAGE_NONE, run_mask_updates, check_core, NULL},
+    {"room for scatters", STAGE_NONE, run_scatter_room, check_core, NULL},
     {"choose loops", STAGE_NONE, run_choose_loops, check_core, NULL},
     {"choose lanes", STAGE_NONE, run_choose_lanes, check_core, NULL},
     {"sink loads", STAGE_NONE, run_sink_loads, check_core, NULL},

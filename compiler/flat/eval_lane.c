@@ -1,6 +1,7 @@
 /* Code that a lane executes from beginning to end (core/lane.h): parallel operations one element after the other, on
  * arrays that only this instance sees. These lie in a memory of their own, a stack: what a repetition leaves behind is
  * dropped behind it. */
+#include "core/lane.h"
 #include "flat/eval_internal.h"
 
 #include <stdlib.h>
@@ -145,7 +146,7 @@ static bool run_map(Eval *e, const CoreStmt *s, Elem *row)
     uint64_t n = atom_value(e, s->soac.domain).bits;
     new_arrays(e, s, n);
     LaneMark m = lane_mark(e);
-    for (uint64_t i = 0; i < n; i++) {
+    for (uint64_t i = 0; i < n && !lane_is_room(s); i++) {
         bind_elements(e, &s->soac, i);
         if (!body_run(e, s->soac.body, row))
             return false;
@@ -154,6 +155,27 @@ static bool run_map(Eval *e, const CoreStmt *s, Elem *row)
         if (!has_rows(e, s))
             lane_reset(e, m);
     }
+    return true;
+}
+
+static bool run_filter(Eval *e, const CoreStmt *s, Elem *row)
+{
+    uint64_t n = atom_value(e, s->soac.domain).bits, kept = 0;
+    new_arrays(e, s, n);
+    LaneMark m = lane_mark(e);
+    for (uint64_t i = 0; i < n; i++) {
+        Elem holds;
+        bind_elements(e, &s->soac, i);
+        if (!body_run(e, s->soac.guard, &holds) || (holds.bits && !body_run(e, s->soac.body, row)))
+            return false;
+        for (uint32_t j = 0; holds.bits && j < s->nvars; j++)
+            store(e, s->vars[j], kept, row[j]);
+        kept += holds.bits;
+        if (!has_rows(e, s))
+            lane_reset(e, m);
+    }
+    for (uint32_t j = 0; j < s->nvars; j++)
+        e->env[s->vars[j]].view.len = kept;
     return true;
 }
 
@@ -219,7 +241,7 @@ static bool run_scatter(Eval *e, const CoreStmt *s, Elem *row)
 static bool run_soac(Eval *e, const CoreStmt *s)
 {
     Elem *row = scratch_alloc(e, 2 * (uint64_t)s->nvars + 1, sizeof *row);
-    bool ok = s->kind == CORE_MAP       ? run_map(e, s, row)
+    bool ok = s->kind == CORE_MAP       ? (s->soac.guard ? run_filter : run_map)(e, s, row)
               : s->kind == CORE_SCATTER ? run_scatter(e, s, row)
                                         : run_fold(e, s, row);
     free(row);

@@ -145,8 +145,8 @@ struct FlatStmt {
             FlatVar cells, length; /* of reductions that share what they read (HOST i64), or FLAT_NO_VAR */
         } many;
         struct {
-            bool gives; /* arrays that the lanes make */
-            bool whole; /* for one lane, which executes a loop at depth 0 */
+            bool gives;  /* arrays that the lanes make */
+            uint32_t of; /* LaneOf (runtime/params.h) */
         } memory;
         struct {
             FlatVar work;

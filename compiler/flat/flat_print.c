@@ -339,10 +339,10 @@ static void print_operands(const Printer *pr, const FlatStmt *s, int depth)
     case FLAT_S_MANY:
     case FLAT_S_MEMORY:
     case FLAT_S_NOTHING:
-        strbuf_add(pr->out, s->kind == FLAT_S_MANY                        ? core_many_words(s->many.of)
-                            : s->kind == FLAT_S_MEMORY && s->memory.whole ? " whole"
-                            : s->kind == FLAT_S_MEMORY && s->memory.gives ? " gives"
-                                                                          : "");
+        if (s->kind == FLAT_S_MANY)
+            strbuf_add(pr->out, core_many_words(s->many.of));
+        if (s->kind == FLAT_S_MEMORY)
+            strbuf_printf(pr->out, "%s%s", core_lane_words(s->memory.of), s->memory.gives ? " gives" : "");
         strbuf_add(pr->out, " ");
         print_var(pr, s->ctx);
         if (s->kind == FLAT_S_MANY && s->many.length != FLAT_NO_VAR)

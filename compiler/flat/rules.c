@@ -532,7 +532,7 @@ static bool flatten_memory(FlattenFn *f, BlockTask *task, CoreStmt *s)
     FlatStmt *r = flat_emit(f, FLAT_S_MEMORY, s->span, 1);
     r->ctx = task->ctx;
     r->memory.gives = s->memory.gives;
-    r->memory.whole = s->memory.whole;
+    r->memory.of = s->memory.of;
     r->outs[0] = new_host(f, (CoreType){SC_U64, 1}, "memory");
     bind_value(f, s->vars[0], r->outs[0]);
     return true;

@@ -1,5 +1,6 @@
 #include "opencl/emit_scalar_internal.h"
 
+#include "params.h"
 #include "plan/emit_text.h"
 #include "support/memory.h"
 
@@ -99,18 +100,29 @@ void emit_private_slice(ScalarEmitter *e, const CoreStmt *s)
     strbuf_printf(e->out, " * %u;\n", (unsigned)lane_stride(lane_var(e->lane, s->slice.array.var)));
 }
 
-/* In the lane's memory. */
-static void emit_strip_store(ScalarEmitter *e, CoreVar array, CoreAtom at, CoreAtom a)
+/* "DP_AT(dp_i32_any, DP_ADDR(x))[": in the lane's memory. */
+static void open_strip_store(ScalarEmitter *e, CoreVar array)
 {
     const CoreType element = core_element(core_var_type(e->fn, array));
     emit_indent(e);
     strbuf_printf(e->out, "DP_AT(%s_any, DP_ADDR(", emit_value_type(element));
     emit_var(e, array);
-    strbuf_add(e->out, "))[(dp_u64)");
-    emit_atom(e, at);
+    strbuf_add(e->out, "))[");
+}
+
+static void close_strip_store(ScalarEmitter *e, CoreAtom a)
+{
     strbuf_add(e->out, "] = ");
     emit_atom(e, a);
     strbuf_add(e->out, ";\n");
+}
+
+static void emit_strip_store(ScalarEmitter *e, CoreVar array, CoreAtom at, CoreAtom a)
+{
+    open_strip_store(e, array);
+    strbuf_add(e->out, "(dp_u64)");
+    emit_atom(e, at);
+    close_strip_store(e, a);
 }
 
 /* array[at] = a, of scalars, or of a row. */
@@ -155,6 +167,18 @@ static void emit_made(ScalarEmitter *e, CoreVar v, const char *what, CoreAtom a)
     emit_atom(e, a);
     strbuf_printf(e->out, ", %u, &failed);\n", element_bytes(e, v));
     e->may_have_failed = true;
+}
+
+/* "dp_left -= DP_LEN(x) / 8;": elements that are copied, where a loop's lane counts what it does. */
+static void emit_copied(ScalarEmitter *e, CoreVar v, const char *what, CoreAtom from)
+{
+    emit_made(e, v, what, from);
+    if (!e->spends)
+        return;
+    emit_indent(e);
+    strbuf_add(e->out, "dp_left -= DP_LEN(");
+    emit_var(e, v);
+    strbuf_printf(e->out, ") / %u;\n", LANE_FILLED);
 }
 
 static void emit_made_all(ScalarEmitter *e, const CoreStmt *s, CoreAtom n)
@@ -268,17 +292,6 @@ static bool is_unrolled(const ScalarEmitter *e, const CoreSoac *soac, ScalarFact
     return !care.test && lane_constant(e->lane, soac->domain, &n) && n * (inside.statements + 1) <= UNROLLED;
 }
 
-/* "dp_left -= n * 3;": statements of a loop's lane. */
-static void emit_spent(ScalarEmitter *e, const CoreSoac *soac)
-{
-    if (!e->spends)
-        return;
-    emit_indent(e);
-    strbuf_add(e->out, "dp_left -= ");
-    emit_atom(e, soac->domain);
-    strbuf_printf(e->out, " * %u;\n", soac->body->stmts.n + 1);
-}
-
 /* Parallel operations of a block that are not in others, and not in loops: these have rounds of their own. */
 static void count_launches(void *ctx, CoreBlock *b)
 {
@@ -290,24 +303,85 @@ static void count_launches(void *ctx, CoreBlock *b)
     }
 }
 
-void emit_lane_round(ScalarEmitter *e, const CoreStmt *loop)
+static uint32_t launches_of_round(const CoreStmt *loop)
 {
     uint32_t launches = 0;
-    if (!e->spends || e->inside || core_stmt_is_scalar(loop))
-        return;
     count_launches(&launches, loop->loop.body);
-    emit_indent(e);
-    strbuf_printf(e->out, "DP_LANE_ROUND(%u)\n", launches ? launches : 1);
+    return launches ? launches : 1;
 }
 
-/* The loop's head, the elements, and the body. */
-static void emit_soac_begin(ScalarEmitter *e, const CoreSoac *soac, ScalarFacts inside, LoopCare care)
+static void find_operations(void *ctx, CoreBlock *b)
 {
+    for (uint32_t i = 0; i < b->stmts.n && !*(bool *)ctx; i++) {
+        *(bool *)ctx = core_stmt_soac(b->stmts.at[i]);
+        core_stmt_blocks(b->stmts.at[i], find_operations, ctx);
+    }
+}
+
+bool emit_lane_counts(const ScalarEmitter *e, const CoreStmt *s)
+{
+    bool operations = false;
+    if (e->spends && !e->inside)
+        core_stmt_blocks((CoreStmt *)s, find_operations, &operations);
+    return operations;
+}
+
+void emit_lane_round(ScalarEmitter *e, const CoreStmt *loop)
+{
+    if (!emit_lane_counts(e, loop))
+        return;
+    emit_indent(e);
+    strbuf_printf(e->out, "DP_LANE_ROUND(%u)\n", launches_of_round(loop));
+}
+
+/* Loops behind the block's statement `at` whose rounds are known there for the first time: what they may spend is there
+ * to be spent from then on. */
+static void emit_lane_credit(ScalarEmitter *e, const CoreBlock *b, uint32_t at, const CoreStmt *maker)
+{
+    for (uint32_t i = at; i < b->stmts.n; i++) {
+        const CoreStmt *s = b->stmts.at[i];
+        if (s->kind != CORE_LOOP || s->loop.cond || core_stmt_is_scalar(s) || core_block_def(b, s->loop.count) != maker)
+            continue;
+        emit_indent(e);
+        strbuf_printf(e->out, "DP_LANE_CREDIT(%u, ", launches_of_round(s));
+        emit_atom(e, s->loop.count);
+        strbuf_add(e->out, ")\n");
+    }
+}
+
+/* The statements of a lane's block, and what its loops may spend. */
+static void emit_lane_block(ScalarEmitter *e, const CoreBlock *b, bool credit)
+{
+    for (uint32_t i = 0; i <= b->stmts.n; i++) {
+        if (credit)
+            emit_lane_credit(e, b, i, i ? b->stmts.at[i - 1] : NULL);
+        if (i < b->stmts.n)
+            emit_scalar_stmt(e, b->stmts.at[i]);
+    }
+}
+
+/* "DP_LANE_SPEND(n * 3 / 1)": statements of a lane that counts; outer operations are not begun if these are too many,
+ * and do not go on if inner ones' are. */
+static void emit_spent(ScalarEmitter *e, const CoreStmt *s)
+{
+    const LaneCost cost = lane_cost(s);
+    if (!e->spends)
+        return;
+    emit_indent(e);
+    strbuf_add(e->out, e->inside < 2 ? "DP_LANE_SPEND(" : "dp_left -= ");
+    emit_atom(e, s->soac.domain);
+    strbuf_printf(e->out, e->inside < 2 ? " * %u / %u)\n" : " * %u / %u;\n", cost.statements, cost.elements);
+}
+
+/* The loop's head, the elements, and the body, or the guard in front of it. */
+static void emit_soac_begin(ScalarEmitter *e, const CoreStmt *s, ScalarFacts inside, LoopCare care)
+{
+    const CoreSoac *soac = &s->soac;
+    emit_spent(e, s);
     if (care.guard)
         emit_line(e, "if (!failed)");
     e->depth += care.guard;
     e->inside++;
-    emit_spent(e, soac);
     if (is_unrolled(e, soac, inside, care))
         strbuf_add(e->out, "#pragma unroll\n");
     emit_indent(e);
@@ -322,7 +396,7 @@ static void emit_soac_begin(ScalarEmitter *e, const CoreSoac *soac, ScalarFacts 
     strbuf_add(e->out, "++) {\n");
     e->depth++;
     emit_elements(e, soac);
-    emit_scalar_block(e, soac->body);
+    emit_scalar_block(e, soac->guard ? soac->guard : soac->body);
 }
 
 static void emit_soac_end(ScalarEmitter *e, LoopCare care)
@@ -339,13 +413,64 @@ static void emit_stores(ScalarEmitter *e, const CoreStmt *s, const CoreAtom *val
         emit_store(e, s->vars[i], position_of(&s->soac), values[i]);
 }
 
+/* "if (holds) { … xs[dp_kept1++] = v; }" */
+static void emit_kept(ScalarEmitter *e, const CoreStmt *s, uint32_t kept)
+{
+    emit_indent(e);
+    strbuf_add(e->out, "if (");
+    emit_atom(e, s->soac.guard->results[0]);
+    strbuf_add(e->out, ") {\n");
+    e->depth++;
+    emit_scalar_block(e, s->soac.body);
+    for (uint32_t i = 0; i < s->nvars; i++) {
+        open_strip_store(e, s->vars[i]);
+        strbuf_printf(e->out, "dp_kept%u", kept);
+        close_strip_store(e, s->soac.body->results[i]);
+    }
+    emit_indent(e);
+    strbuf_printf(e->out, "dp_kept%u++;\n", kept);
+    e->depth--;
+    emit_line(e, "}");
+}
+
+/* "xs = dp_make_view(dp_kept1, DP_ADDR(xs));" */
+static void emit_shortened(ScalarEmitter *e, const CoreStmt *s, uint32_t kept)
+{
+    for (uint32_t i = 0; i < s->nvars; i++) {
+        emit_indent(e);
+        emit_var(e, s->vars[i]);
+        strbuf_printf(e->out, " = dp_make_view(dp_kept%u, DP_ADDR(", kept);
+        emit_var(e, s->vars[i]);
+        strbuf_add(e->out, "));\n");
+    }
+}
+
+static void emit_filter(ScalarEmitter *e, const CoreStmt *s)
+{
+    ScalarFacts inside = scalar_facts(e->fn, s->soac.guard);
+    scalar_facts_add(&inside, scalar_facts(e->fn, s->soac.body));
+    emit_made_all(e, s, s->soac.domain);
+    const LoopCare care = emit_loop_care(e, s, inside);
+    const uint32_t mark = drops(e, s, inside) ? emit_mark(e) : 0, kept = ++e->nmarks;
+    emit_indent(e);
+    strbuf_printf(e->out, "dp_u64 dp_kept%u = 0;\n", kept);
+    emit_soac_begin(e, s, inside, care);
+    emit_kept(e, s, kept);
+    if (mark)
+        emit_drop(e, mark);
+    emit_soac_end(e, care);
+    emit_shortened(e, s, kept);
+}
+
 static void emit_map(ScalarEmitter *e, const CoreStmt *s)
 {
     ScalarFacts inside = scalar_facts(e->fn, s->soac.body);
     emit_made_all(e, s, s->soac.domain);
-    LoopCare care = emit_loop_care(e, inside);
+    if (lane_is_room(s))
+        return;
+    LoopCare care = emit_loop_care(e, s, inside);
     const uint32_t mark = drops(e, s, inside) ? emit_mark(e) : 0;
-    emit_soac_begin(e, &s->soac, inside, care);
+    emit_soac_begin(e, s, inside, care);
     emit_stores(e, s, s->soac.body->results);
     if (mark)
         emit_drop(e, mark);
@@ -356,7 +481,7 @@ static void emit_map(ScalarEmitter *e, const CoreStmt *s)
 static void emit_copy_or_take(ScalarEmitter *e, CoreVar v, CoreAtom array)
 {
     if (e->lane->strip && lane_owns(e->lane, v))
-        emit_made(e, v, "copy", array);
+        emit_copied(e, v, "copy", array);
     else
         emit_assign(e, v, array, false);
 }
@@ -367,9 +492,9 @@ static void emit_scatter(ScalarEmitter *e, const CoreStmt *s)
     ScalarFacts inside = scalar_facts(e->fn, s->soac.body);
     for (uint32_t i = 0; i < s->nvars; i++)
         emit_copy_or_take(e, s->vars[i], s->soac.dests[i]);
-    LoopCare care = emit_loop_care(e, inside);
+    LoopCare care = emit_loop_care(e, s, inside);
     const uint32_t mark = drops(e, s, inside) ? emit_mark(e) : 0;
-    emit_soac_begin(e, &s->soac, inside, care);
+    emit_soac_begin(e, s, inside, care);
     for (uint32_t i = 0; i < s->nvars; i++) {
         emit_indent(e);
         strbuf_add(e->out, "if ((dp_u64)");
@@ -421,7 +546,7 @@ static void emit_fold(ScalarEmitter *e, const CoreStmt *s)
     scalar_facts_add(&inside, scalar_facts(e->fn, op->body));
     if (s->kind == CORE_SCAN)
         emit_made_all(e, s, s->soac.domain);
-    LoopCare care = emit_loop_care(e, inside);
+    LoopCare care = emit_loop_care(e, s, inside);
     const uint32_t mark = drops(e, s, inside) ? emit_mark(e) : 0;
     CoreAtom *acc = malloc((k + 1) * sizeof *acc);
     if (!acc)
@@ -430,7 +555,7 @@ static void emit_fold(ScalarEmitter *e, const CoreStmt *s)
         acc[i] = core_var_atom(op->params[i], core_var_type(e->fn, op->params[i]));
         emit_assign(e, op->params[i], s->soac.neutral[i], true);
     }
-    emit_soac_begin(e, &s->soac, inside, care);
+    emit_soac_begin(e, s, inside, care);
     if (s->kind == CORE_SCAN && s->soac.exclusive)
         emit_stores(e, s, acc);
     emit_combine(e, s);
@@ -518,13 +643,19 @@ static void emit_lane(ScalarEmitter *e, const CoreStmt *s)
     e->depth++;
     if (strip) {
         emit_indent(e);
-        strbuf_add(e->out, s->lane.whole ? "DP_LANE_OPEN_WHOLE(" : "DP_LANE_OPEN(");
+        strbuf_add(e->out, s->lane.of == LANE_OF_LOOP ? "DP_LANE_OPEN_WHOLE(" : "DP_LANE_OPEN(");
         emit_atom(e, s->lane.memory);
         strbuf_add(e->out, ")\n");
     }
+    if (strip && s->lane.of == LANE_OF_TRY) {
+        emit_indent(e);
+        strbuf_add(e->out, "DP_LANE_COUNT(");
+        emit_atom(e, s->lane.memory);
+        strbuf_add(e->out, ", DP_LANE_KEPT)\n");
+    }
     e->lane = &lane;
-    e->spends = s->lane.whole;
-    emit_scalar_block(e, s->lane.block);
+    e->spends = s->lane.of != LANE_OF_NEST;
+    emit_lane_block(e, s->lane.block, s->lane.of == LANE_OF_TRY);
     e->spends = false;
     e->lane = NULL;
     for (uint32_t i = 0; i < s->nvars; i++)
@@ -543,7 +674,7 @@ void emit_lane_stmt(ScalarEmitter *e, const CoreStmt *s)
     for (uint32_t i = 0; s->kind != CORE_REDUCE && i < s->nvars; i++)
         emit_declaration(e, s->vars[i], true);
     switch (s->kind) {
-    case CORE_MAP: emit_map(e, s); break;
+    case CORE_MAP: s->soac.guard ? emit_filter(e, s) : emit_map(e, s); break;
     case CORE_SCATTER: emit_scatter(e, s); break;
     case CORE_REDUCE:
     case CORE_SCAN: emit_fold(e, s); break;
@@ -551,7 +682,7 @@ void emit_lane_stmt(ScalarEmitter *e, const CoreStmt *s)
     case CORE_ARRAY: emit_array(e, s); break;
     case CORE_FLATTEN:
         if (e->lane->strip)
-            emit_made(e, s->vars[0], "flatten", s->length.array);
+            emit_copied(e, s->vars[0], "flatten", s->length.array);
         else
             emit_assign(e, s->vars[0], s->length.array, false);
         break;

@@ -46,6 +46,8 @@ static void facts_parallel(ScalarFacts *f, const CoreFn *fn, const CoreStmt *s)
     const CoreLambda *op = core_stmt_operator(s);
     if (core_stmt_soac(s)) {
         inside.loop = inside.unchecked = true;
+        if (s->soac.guard)
+            scalar_facts_add(&inside, scalar_facts(fn, s->soac.guard));
         scalar_facts_add(&inside, scalar_facts(fn, s->soac.body));
     }
     if (op)
@@ -684,13 +686,14 @@ static void emit_while_head(ScalarEmitter *e, const CoreStmt *s, bool test)
     e->depth--;
 }
 
-LoopCare emit_loop_care(const ScalarEmitter *e, ScalarFacts inside)
+LoopCare emit_loop_care(const ScalarEmitter *e, const CoreStmt *s, ScalarFacts inside)
 {
-    bool lacks =
-        e->lane && e->lane->strip && (inside.makes || (e->spends && !e->inside)); /* memory, or time, perhaps */
+    const bool lacks =
+        e->lane && e->lane->strip && (inside.makes || emit_lane_counts(e, s)); /* memory, or time, perhaps */
+    const bool spends = e->spends && s->kind != CORE_LOOP && e->inside < 2;
     LoopCare care = {.test = e->has_flag && (inside.fallible || lacks)};
     /* What cannot fail itself need not look each time, but must not start from nonsense. */
-    care.guard = e->has_flag && !care.test && (inside.while_loop || e->may_have_failed);
+    care.guard = e->has_flag && !care.test && (inside.while_loop || e->may_have_failed || spends);
     return care;
 }
 
@@ -698,7 +701,7 @@ static void emit_loop(ScalarEmitter *e, const CoreStmt *s)
 {
     ScalarFacts facts = {0};
     facts_loop(&facts, e->fn, s);
-    LoopCare care = emit_loop_care(e, facts);
+    LoopCare care = emit_loop_care(e, s, facts);
     for (uint32_t i = 0; i < s->loop.nparams; i++)
         emit_assign(e, s->loop.params[i], s->loop.inits[i], true);
     const uint32_t mark = e->lane && e->lane->strip ? emit_strip_state(e, s, facts) : 0;
@@ -739,15 +742,19 @@ static void emit_stmt(ScalarEmitter *e, const CoreStmt *s)
     }
 }
 
+void emit_scalar_stmt(ScalarEmitter *e, const CoreStmt *s)
+{
+    marks_begin(e->out, s->span, s);
+    emit_stmt(e, s);
+    marks_end(e->out);
+}
+
 void emit_scalar_block(ScalarEmitter *e, const CoreBlock *b)
 {
     bool declared = e->declared;
     e->declared = false;
-    for (uint32_t i = 0; i < b->stmts.n; i++) {
-        marks_begin(e->out, b->stmts.at[i]->span, b->stmts.at[i]);
-        emit_stmt(e, b->stmts.at[i]);
-        marks_end(e->out);
-    }
+    for (uint32_t i = 0; i < b->stmts.n; i++)
+        emit_scalar_stmt(e, b->stmts.at[i]);
     e->declared = declared;
 }
 

@@ -47,6 +47,7 @@ void emit_scalar_flag(ScalarEmitter *e, const CoreBlock *b);
 bool emit_is_arithmetic(const CoreFn *fn, const CoreBlock *b, bool *roots);
 /* The statements of the block; its results are used with emit_atom. */
 void emit_scalar_block(ScalarEmitter *e, const CoreBlock *b);
+void emit_scalar_stmt(ScalarEmitter *e, const CoreStmt *s);
 void emit_atom(ScalarEmitter *e, CoreAtom a);
 void emit_var(ScalarEmitter *e, CoreVar v);
 /* "dp_f32" or "dp_view". */

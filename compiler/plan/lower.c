@@ -370,7 +370,7 @@ void lower_stmt(Lower *w, const FlatBlock *b, uint32_t i)
         break;
     case FLAT_S_MEMORY:
         EMIT(w, LANE_MEMORY, lower_new_var(w, s->outs[0]), w->vars[s->ctx], lower_number(s->memory.gives),
-             lower_number(s->memory.whole));
+             lower_number(s->memory.of));
         break;
     case FLAT_S_FITTED:
         EMIT(w, LANES_FITTED, lower_new_var(w, s->outs[0]), lower_vars(w, s->arrays.arrays, s->arrays.n),

@@ -36,12 +36,15 @@ typedef struct DpProgress {
 
 enum { DP_PROGRESS_LEVEL = 16, DP_PROGRESS_MANY = 4096 /* instances */ };
 
-/* Are the arguments of this level of the function, with n instances, looked at? The first is level 1. */
+static inline bool dp_progress_first(uint32_t level) { return (level & (level - 1)) == 0; }
+
+/* Are the arguments of this level of the function, with n instances, looked at? The first is level 1. Levels that are
+ * powers of two are, and each level behind one that had few. */
 static inline bool dp_progress_due(const DpProgress *p, const void *function, uint32_t level, uint64_t n)
 {
-    if (p->function == function && p->level + 1 == level)
+    if (p->function == function && p->level + 1 == level && dp_progress_first(p->level))
         return true;
-    return (level & (level - 1)) == 0 && (level >= DP_PROGRESS_LEVEL || (level >= 4 && n >= DP_PROGRESS_MANY));
+    return dp_progress_first(level) && (level >= DP_PROGRESS_LEVEL || (level >= 4 && n >= DP_PROGRESS_MANY));
 }
 
 /* The distinct arguments of n instances, to *to, whose `fetch` is set. False if there are too many, or too large

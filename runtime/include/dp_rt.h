@@ -307,10 +307,10 @@ uint64_t dp_group_bins(const DpRt *rt);
 /* Has a round of a loop, so many statements of work, so little to do that one lane had better do all of them instead of
  * so many launches in each? */
 uint64_t dp_few(DpRt *rt, uint64_t work, uint32_t launches, uint32_t site);
-/* Memory for the lanes that execute them; nothing is in it. gives: they give arrays, which stay there. whole: all of it
- * is for one lane, that of a loop. If a lane found it too small, what its kernel gave means nothing: dp_lanes_fitted,
+/* Memory for the lanes that execute them; nothing is in it. gives: they give arrays, which stay there. of: a LaneOf
+ * (params.h). If a lane found it too small, what its kernel gave means nothing: dp_lanes_fitted,
  * asked directly behind the kernel, says so, and forgets that. */
-DpArr dp_lane_memory(DpRt *rt, const DpCtx *c, bool gives, bool whole);
+DpArr dp_lane_memory(DpRt *rt, const DpCtx *c, bool gives, uint32_t of);
 uint64_t dp_lanes_fitted(DpRt *rt, uint32_t n, const DpCol *results, uint32_t site);
 /* The instances of c as a context SELECTED directly from `ancestor`, which is c or above it (paths are composed, so
  * that the contexts between need not live on). A loop's active set hangs on the loop's context, however many rounds

@@ -40,23 +40,32 @@ static inline void dp_error(DP_HEAP, uint site, long v0, long v1, long v2)
     const ulong dp_base = DP_ADDR(memory) + dp_given + dp_room * get_global_id(0), dp_end = dp_base + dp_room; \
     const ulong dp_slack = DP_LANE_SLACK(dp_room); \
     ulong dp_top = dp_base;
-/* One lane that executes a whole loop has all of the memory, and may execute so many statements for each launch of a round:
- * where it finds more to do, it leaves the loop to launches. What rounds do not need is kept for later ones, up to DP_LANE_KEPT. */
+/* One lane that executes a whole loop has all of the memory. A lane that counts may execute so many statements for each launch of a
+ * round: where it finds more to do, it leaves all to launches. It begins with `first` times as many, and what loops may spend whose
+ * rounds are known by number; what rounds do not need is kept for later ones, up to DP_LANE_KEPT times. */
 #define DP_LANE_KEPT 64
 #define DP_LANE_OPEN_WHOLE(memory) \
     const ulong dp_base = DP_ADDR(memory) + DP_LANE_HEADER + DP_LANE_GIVEN(memory), dp_end = DP_ADDR(memory) + DP_LEN(memory) * 8; \
     const ulong dp_slack = DP_LANE_SLACK(dp_end - dp_base); \
     ulong dp_top = dp_base; \
+    DP_LANE_COUNT(memory, 4)
+#define DP_LANE_COUNT(memory, first) \
     const long dp_spends = *DP_AT(long, DP_ADDR(memory) + 16); \
-    long dp_left = dp_spends * DP_LANE_KEPT;
-#define DP_LANE_ROUND(launches) \
-    dp_left += dp_spends * (launches); \
-    if (dp_left > dp_spends * DP_LANE_KEPT) \
-        dp_left = dp_spends * DP_LANE_KEPT; \
+    long dp_left = dp_spends * (first);
+#define DP_LANE_LOOK \
     if (dp_left < 0 && !failed) { \
         dp_error(heap, DP_NO_ROOM, 0, 0, 0); \
         failed = 1; \
     }
+#define DP_LANE_SPEND(statements) \
+    dp_left -= statements; \
+    DP_LANE_LOOK
+#define DP_LANE_CREDIT(launches, rounds) dp_left += dp_spends * (launches) * ((rounds) < 0 ? 0 : (rounds) < 65536 ? (rounds) : 65536);
+#define DP_LANE_ROUND(launches) \
+    dp_left += dp_spends * (launches); \
+    if (dp_left > dp_spends * DP_LANE_KEPT) \
+        dp_left = dp_spends * DP_LANE_KEPT; \
+    DP_LANE_LOOK
 
 typedef dp_bool __attribute__((may_alias)) dp_bool_any;
 typedef dp_i8 __attribute__((may_alias)) dp_i8_any;

@@ -76,7 +76,10 @@ static bool note_rows(DpProgress *to, const DpArguments *arguments, uint32_t cou
 /* Elements are fetched, one array after the other, only where scalars and lengths leave few. */
 bool dp_arguments_distinct(DpProgress *to, const DpArguments *arguments, uint32_t count, uint64_t n)
 {
-    return note_rows(to, arguments, count, n, false) && note_rows(to, arguments, count, n, true);
+    bool arrays = false;
+    for (uint32_t k = 0; k < count; k++)
+        arrays |= arguments[k].element_bytes > 0;
+    return note_rows(to, arguments, count, n, false) && (!arrays || note_rows(to, arguments, count, n, true));
 }
 
 static bool same_rows(const DpProgress *a, const DpProgress *b)
