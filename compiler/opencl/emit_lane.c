@@ -318,20 +318,28 @@ static void find_operations(void *ctx, CoreBlock *b)
     }
 }
 
-bool emit_lane_counts(const ScalarEmitter *e, const CoreStmt *s)
+static bool has_operations(const CoreStmt *s)
 {
     bool operations = false;
-    if (e->spends && !e->inside)
-        core_stmt_blocks((CoreStmt *)s, find_operations, &operations);
+    core_stmt_blocks((CoreStmt *)s, find_operations, &operations);
     return operations;
+}
+
+/* Is this a place where a lane that counts looks at what is left to be spent? */
+static bool looks_here(const ScalarEmitter *e) { return e->spends && e->inside < 2; }
+
+bool emit_lane_looks(const ScalarEmitter *e, const CoreStmt *s)
+{
+    return looks_here(e) && (s->kind == CORE_LOOP || !e->inside) && has_operations(s);
 }
 
 void emit_lane_round(ScalarEmitter *e, const CoreStmt *loop)
 {
-    if (!emit_lane_counts(e, loop))
+    if (!e->spends || e->inside || !has_operations(loop))
         return;
     emit_indent(e);
     strbuf_printf(e->out, "DP_LANE_ROUND(%u)\n", launches_of_round(loop));
+    e->may_have_failed = true;
 }
 
 /* Loops behind the block's statement `at` whose rounds are known there for the first time: what they may spend is there
@@ -368,9 +376,10 @@ static void emit_spent(ScalarEmitter *e, const CoreStmt *s)
     if (!e->spends)
         return;
     emit_indent(e);
-    strbuf_add(e->out, e->inside < 2 ? "DP_LANE_SPEND(" : "dp_left -= ");
+    strbuf_add(e->out, looks_here(e) ? "DP_LANE_SPEND(" : "dp_left -= ");
     emit_atom(e, s->soac.domain);
-    strbuf_printf(e->out, e->inside < 2 ? " * %u / %u)\n" : " * %u / %u;\n", cost.statements, cost.elements);
+    strbuf_printf(e->out, looks_here(e) ? " * %u / %u)\n" : " * %u / %u;\n", cost.statements, cost.elements);
+    e->may_have_failed |= looks_here(e);
 }
 
 /* The loop's head, the elements, and the body, or the guard in front of it. */

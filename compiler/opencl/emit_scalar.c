@@ -689,7 +689,7 @@ static void emit_while_head(ScalarEmitter *e, const CoreStmt *s, bool test)
 LoopCare emit_loop_care(const ScalarEmitter *e, const CoreStmt *s, ScalarFacts inside)
 {
     const bool lacks =
-        e->lane && e->lane->strip && (inside.makes || emit_lane_counts(e, s)); /* memory, or time, perhaps */
+        e->lane && e->lane->strip && (inside.makes || emit_lane_looks(e, s)); /* memory, or time, perhaps */
     const bool spends = e->spends && s->kind != CORE_LOOP && e->inside < 2;
     LoopCare care = {.test = e->has_flag && (inside.fallible || lacks)};
     /* What cannot fail itself need not look each time, but must not start from nonsense. */

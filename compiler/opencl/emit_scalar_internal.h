@@ -64,8 +64,8 @@ void emit_private_take_next(ScalarEmitter *e, CoreVar v);
 /* A loop's state that rounds update where it is becomes the lane's own; where the memory ends of which nothing that a
  * round makes stays but the state: 0 if it makes nothing. The beginning of a round, and its end. */
 uint32_t emit_strip_state(ScalarEmitter *e, const CoreStmt *s, ScalarFacts inside);
-/* Does the lane count what rounds of the loop, or elements of the operation, have to do in operations of theirs? */
-bool emit_lane_counts(const ScalarEmitter *e, const CoreStmt *s);
+/* May the lane find in the loop's rounds, or the operation's elements, that it has too much to do? */
+bool emit_lane_looks(const ScalarEmitter *e, const CoreStmt *s);
 void emit_lane_round(ScalarEmitter *e, const CoreStmt *loop);
 void emit_strip_round(ScalarEmitter *e, const CoreStmt *s, uint32_t mark);
 /* The statement of a lane that is no scalar code, or LANE itself. */
