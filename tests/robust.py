@@ -101,6 +101,7 @@ straight("calls", HOST, "f 2 {1}", "  in y%d\n", TWICE)
 straight("calls_mapped", EACH, "f 2 {1}", EACH_END, TWICE)
 straight("matches", "type s = #a i64 | #b\n" + HOST, "(match (if {1} > {0} then #a {1} else #b) case #a v -> v + 1 case #b -> {0})", "  in y%d\n")
 straight("updates", "entry main (x: [i64]) : [i64] =\n", "{1} with [{0} %% 3] = {0}".replace("%%", "%"), "  in y%d\n")
+straight("updates_of_rows", "entry main (x: [[i64]]) (n: i64) : [[i64]] =\n loop x = x for k < n do\n", "{{ r with [0] = r[0] + {0} : r in {1} }}", "  in y%d\n", lines=6000)
 
 # ---- long lines ----
 

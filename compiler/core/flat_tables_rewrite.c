@@ -1,8 +1,9 @@
 /* The rewriting of a loop whose state is a table into one whose state is an array (flat_tables.c). */
 #include "core/flat_tables_internal.h"
 
-/* SAME_DEPTH: of sums and products that are compared. */
-enum { SAME_DEPTH = 4 };
+/* SAME_DEPTH: of sums and products that are compared. MOST_PENDING: updates of an element of a map, each of which takes
+ * two columns and a scatter, and is looked at by every read behind it. */
+enum { SAME_DEPTH = 4, MOST_PENDING = 16 };
 
 /* ---- what variables are ---- */
 
@@ -231,11 +232,19 @@ static CoreAtom place_in(Tables *t, const Part *row, CoreAtom j, uint32_t site)
 
 static bool has_scalars(Tables *t, CoreAtom flat) { return core_atom_type(t->b.fn, flat).rank == 1; }
 
+static uint32_t count_pending(const Pending *p)
+{
+    uint32_t n = 0;
+    for (; p; p = p->before)
+        n++;
+    return n;
+}
+
 /* Of an element of the map at work: what changes is stored behind the map. */
 static void rewrite_element_update(Tables *t, CoreStmt *s, Part row)
 {
     Pending *p = arena_new(t->scratch, Pending);
-    t->failed |= !has_scalars(t, row.flat) || row.copied;
+    t->failed |= !has_scalars(t, row.flat) || row.copied || count_pending(row.pending) == MOST_PENDING;
     *p = (Pending){row.pending, s->update.index, place_in(t, &row, s->update.index, s->site), s->update.value};
     row.pending = p;
     *tables_part_of(t, s->vars[0]) = row;
@@ -487,14 +496,6 @@ static Part row_result(Tables *t, CoreAtom a, uint32_t repetition)
 {
     const Part p = part(t, a);
     return p.kind == ROW && p.element_of == repetition && !p.copied ? p : (Part){0};
-}
-
-static uint32_t count_pending(const Pending *p)
-{
-    uint32_t n = 0;
-    for (; p; p = p->before)
-        n++;
-    return n;
 }
 
 /* Instead of rows, the map gives where they change, and what to: columns, the oldest first. */

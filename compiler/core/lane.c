@@ -596,8 +596,9 @@ static void settle_updates(void *ctx, CoreBlock *b)
     for (uint32_t i = 0; i < b->stmts.n; i++) {
         CoreStmt *s = b->stmts.at[i];
         if (in_place(l, s)) {
-            lane_var(l, s->vars[0])->of = core_stmt_changes(s).var;
-            lane_var(l, lane_memory(l, s->vars[0]))->written = true;
+            const CoreVar memory = lane_memory(l, core_stmt_changes(s).var);
+            lane_var(l, s->vars[0])->of = memory;
+            lane_var(l, memory)->written = true;
         }
         for (uint32_t k = 0; s->kind == CORE_LOOP && l->strip && k < s->loop.nparams; k++)
             if (takes_over(l, s, k))
