@@ -387,6 +387,18 @@ DP
 stores=$("$dpc" dump --stage=opencl unread.dp | grep -c '^ *[*]DP_AT(.*= v[.]v')
 [ "$stores" = 3 ] || { failed=$((failed + 1)) && echo "FAILED: $stores columns are stored, not 3"; }
 
+# A lane's innermost loop over a table looks at no failure in its rounds, ends no memory and counts nothing; in front of it is one comparison.
+cat >rounds.dp <<'DP'
+entry main (ws: [i64]) (most: i64) : i64 =
+  let t = { { 0 : _ in most + 1 } : _ in length ws + 1 }
+  let t = loop t = t for i < length ws do
+            loop t = t for c < most + 1 do
+              t with [i + 1, c] = if ws[i] <= c then max t[i][c] (t[i][c - ws[i]] + 1) else t[i][c]
+  in t[length ws][most]
+DP
+inner=$("$dpc" dump --stage=opencl rounds.dp | sed -n '/DP_LANE_OPEN/,/dp_lane_give/p' | sed -n '/for .*c < x[0-9]*; /,/^                    }/p')
+[ "$(echo "$inner" | grep -c 'for (')" = 1 ] && ! echo "$inner" | grep -q 'failed\|dp_top\|DP_LANE_ROUND' || { failed=$((failed + 1)) && echo "FAILED: rounds of a lane: $inner"; }
+
 # For measurements: checks of bounds and sizes are taken for granted, others stay.
 echo 'entry main (xs: [i64]) (is: [i64]) (ys: [i64]) : [i64] = { xs[i] / y : i in is; y in ys }' >checks.dp
 expect 0 '!index' "$dpc" dump --stage=core checks.dp

@@ -206,7 +206,8 @@ struct CoreStmt {
         } slice; /* CORE_SLICE */
         struct {
             CoreAtom array, index, value;
-        } update; /* CORE_UPDATE */
+            bool holds; /* the index is known to be one of the array's; without a site */
+        } update;       /* CORE_UPDATE */
         struct {
             CoreAtom *items;
             uint32_t n;

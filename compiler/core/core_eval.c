@@ -172,7 +172,7 @@ static bool eval_update(Eval *e, Frame *f, const CoreStmt *s)
     CoreValue array = eval_take(e, f, &s->update.array);
     uint64_t i = eval_peek(f, s->update.index).bits;
     CoreValue value = eval_take(e, f, &s->update.value);
-    if (i >= array.n && s->site == CORE_NO_SITE) {
+    if (i >= array.n && s->site == CORE_NO_SITE && !s->update.holds) {
         define(f, s, array);
         return true;
     }

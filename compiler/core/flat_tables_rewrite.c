@@ -219,12 +219,13 @@ static void rewrite_index(Tables *t, CoreStmt *s)
 }
 
 /* An index out of range leaves the row as it is, where that is no failure. */
-static CoreAtom place_in(Tables *t, const Part *row, CoreAtom j, uint32_t site)
+static CoreAtom place_in(Tables *t, const Part *row, const CoreStmt *s)
 {
     CoreBuilder *b = &t->b;
-    build_check_bounds(b, site, j, row->length);
+    const CoreAtom j = s->update.index;
+    build_check_bounds(b, s->site, j, row->length);
     const CoreAtom at = build_prim2(b, PRIM_ADD, row->base, j);
-    if (site != CORE_NO_SITE)
+    if (s->site != CORE_NO_SITE || s->update.holds)
         return at;
     const CoreAtom low = build_prim2(b, PRIM_LE, core_i64(0), j), high = build_prim2(b, PRIM_LT, j, row->length);
     return build_select(b, build_prim2(b, PRIM_AND, low, high), at, core_i64(-1));
@@ -245,7 +246,7 @@ static void rewrite_element_update(Tables *t, CoreStmt *s, Part row)
 {
     Pending *p = arena_new(t->scratch, Pending);
     t->failed |= !has_scalars(t, row.flat) || row.copied || count_pending(row.pending) == MOST_PENDING;
-    *p = (Pending){row.pending, s->update.index, place_in(t, &row, s->update.index, s->site), s->update.value};
+    *p = (Pending){row.pending, s->update.index, place_in(t, &row, s), s->update.value};
     row.pending = p;
     *tables_part_of(t, s->vars[0]) = row;
 }
@@ -263,7 +264,8 @@ static void rewrite_row_update(Tables *t, CoreStmt *s)
     const CoreVar before = row.flat.var;
     CoreStmt *u = build_stmt(&t->b, CORE_UPDATE, 1, &(CoreType){0});
     u->update.array = row.flat;
-    u->update.index = place_in(t, &row, s->update.index, s->site);
+    u->update.index = place_in(t, &row, s);
+    u->update.holds = s->site != CORE_NO_SITE || s->update.holds;
     u->update.value = s->update.value;
     const CoreAtom flat = new_flat(t, s->update.array.var);
     t->b.fn->vars.at[flat.var].type = core_atom_type(t->b.fn, row.flat);

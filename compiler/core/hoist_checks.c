@@ -11,11 +11,8 @@
  * (CORE_CHECK_ROWS: types with sizes, regular_versions.c). The check fails with what a failing element says. It passes
  * nothing that may fail, no branch and no guard. A slice's is one, too, where all are as long (windows: xs[i:i + k]).
  */
-#include "core/build.h"
 #include "core/passes.h"
-
-/* MOST_TERMS: operations that a place counts with; MOST_DEPTH: of the sums and products that it is. */
-enum { MOST_TERMS = 4, MOST_DEPTH = 8 };
+#include "core/places.h"
 
 /* A block around the current point. */
 typedef struct Level {
@@ -149,128 +146,37 @@ static const CoreSoac *counted_by(const Mover *m, CoreAtom position, uint32_t le
 
 /* ---- places ---- */
 
-/* `base`, and of each operation that counts, its position times `factor`: modulo 2^64, as positions are computed. */
-typedef struct Term {
-    const CoreSoac *soac;
-    CoreAtom factor;
-} Term;
-typedef struct Place {
-    CoreAtom base;
-    Term terms[MOST_TERMS];
-    uint32_t n;
-} Place;
+/* A place is to be found at `to`. */
+typedef struct Aim {
+    const Mover *m;
+    uint32_t to;
+} Aim;
 
-static bool is_value(CoreAtom a, int64_t value) { return core_atom_equal(a, core_i64(value)); }
-
-static CoreAtom plus(CoreBuilder *b, CoreAtom x, CoreAtom y)
+static bool aim_is_outside(void *ctx, CoreAtom a)
 {
-    if (x.is_const && y.is_const)
-        return core_i64((int64_t)(x.bits + y.bits));
-    return is_value(x, 0) ? y : is_value(y, 0) ? x : build_prim2(b, PRIM_ADD, x, y);
+    const Aim *aim = ctx;
+    return is_outside(aim->m, a, aim->to);
 }
 
-static CoreAtom times(CoreBuilder *b, CoreAtom x, CoreAtom y)
+static const CoreAtom *aim_counted_to(void *ctx, CoreAtom a)
 {
-    if (x.is_const && y.is_const)
-        return core_i64((int64_t)(x.bits * y.bits));
-    return is_value(x, 1) ? y : is_value(y, 1) ? x : build_prim2(b, PRIM_MUL, x, y);
+    const Aim *aim = ctx;
+    const CoreSoac *soac = counted_by(aim->m, a, aim->to);
+    return soac ? &soac->domain : NULL;
 }
 
-static bool add_term(CoreBuilder *b, Place *place, const CoreSoac *soac, CoreAtom factor)
-{
-    for (uint32_t i = 0; i < place->n; i++)
-        if (place->terms[i].soac == soac) {
-            place->terms[i].factor = plus(b, place->terms[i].factor, factor);
-            return true;
-        }
-    if (place->n == MOST_TERMS)
-        return false;
-    place->terms[place->n++] = (Term){soac, factor};
-    return true;
-}
+static const CoreStmt *aim_def(void *ctx, CoreAtom a) { return def_of(((const Aim *)ctx)->m, a); }
 
-/* Adds `factor` times the value to the place. False: it is no such sum. */
-static bool add_part(const Mover *m, CoreBuilder *b, Place *place, CoreAtom value, CoreAtom factor, uint32_t to,
-                     uint32_t depth)
-{
-    const CoreStmt *s = def_of(m, value);
-    const CoreSoac *counts = counted_by(m, value, to);
-    if (is_outside(m, value, to)) {
-        place->base = plus(b, place->base, times(b, value, factor));
-        return true;
-    }
-    if (counts)
-        return add_term(b, place, counts, factor);
-    if (!s || s->kind != CORE_PRIM || depth == 0)
-        return false;
-    const CoreAtom *args = s->prim.args;
-    switch (s->prim.op) {
-    case PRIM_ADD:
-    case PRIM_SUB: {
-        const CoreAtom second = s->prim.op == PRIM_ADD ? factor : times(b, factor, core_i64(-1));
-        return add_part(m, b, place, args[0], factor, to, depth - 1) &&
-               add_part(m, b, place, args[1], second, to, depth - 1);
-    }
-    case PRIM_MUL:
-        if (is_outside(m, args[1], to))
-            return add_part(m, b, place, args[0], times(b, factor, args[1]), to, depth - 1);
-        return is_outside(m, args[0], to) && add_part(m, b, place, args[1], times(b, factor, args[0]), to, depth - 1);
-    default: return false;
-    }
-}
-
-static bool place_of(const Mover *m, CoreBuilder *b, Place *place, CoreAtom value, uint32_t to)
-{
-    *place = (Place){.base = core_i64(0)};
-    return core_atom_type(m->fn, value).scalar == SC_I64 && add_part(m, b, place, value, core_i64(1), to, MOST_DEPTH);
-}
-
-/* How far the place goes above its base and below it: sizes, each at some element if all operations have any. */
-typedef struct Reach {
-    CoreAtom above, below;
-} Reach;
-
-static CoreAtom size_plus(CoreBuilder *b, CoreAtom x, CoreAtom y)
-{
-    return is_value(x, 0) ? y : is_value(y, 0) ? x : build_prim2(b, PRIM_SIZE_ADD, x, y);
-}
-
-static Reach reach_of(CoreBuilder *b, const Place *place)
-{
-    Reach r = {core_i64(0), core_i64(0)};
-    for (uint32_t i = 0; i < place->n; i++) {
-        const CoreAtom f = place->terms[i].factor, zero = core_i64(0);
-        const CoreAtom last = plus(b, place->terms[i].soac->domain, core_i64(-1));
-        const CoreAtom far = f.is_const ? core_i64((int64_t)f.bits < 0 ? (int64_t)-f.bits : (int64_t)f.bits)
-                                        : build_prim1(b, PRIM_ABS, f);
-        const CoreAtom size = is_value(far, 1) ? last : build_prim2(b, PRIM_SIZE_MUL, far, last);
-        if (!f.is_const) {
-            const CoreAtom down = build_prim2(b, PRIM_LT, f, zero);
-            r.above = size_plus(b, r.above, build_select(b, down, zero, size));
-            r.below = size_plus(b, r.below, build_select(b, down, size, zero));
-        } else if ((int64_t)f.bits < 0) {
-            r.below = size_plus(b, r.below, size);
-        } else {
-            r.above = size_plus(b, r.above, size);
-        }
-    }
-    return r;
-}
+static PlaceScope scope_of(Aim *aim) { return (PlaceScope){aim, aim_is_outside, aim_counted_to, aim_def}; }
 
 /* ---- moving ---- */
-
-/* Just what an operation counts. */
-static bool is_position(const Place *place)
-{
-    return place->n == 1 && is_value(place->base, 0) && is_value(place->terms[0].factor, 1);
-}
 
 /* The place that fails, if one does: above, unless it fails below. */
 static CoreAtom failing_place(CoreBuilder *b, const Place *place, Reach r, CoreAtom low)
 {
     if (place->n == 0)
         return place->base;
-    return build_select(b, low, plus(b, place->base, r.above), build_prim2(b, PRIM_SUB, place->base, r.below));
+    return build_select(b, low, place_plus(b, place->base, r.above), build_prim2(b, PRIM_SUB, place->base, r.below));
 }
 
 /* Is no element's place out of bounds? `values` are those that an element fails with. A place that is in bounds for all
@@ -278,11 +184,11 @@ static CoreAtom failing_place(CoreBuilder *b, const Place *place, Reach r, CoreA
 static CoreAtom index_holds(CoreBuilder *b, const Place *place, CoreAtom length, CoreAtom *values)
 {
     values[1] = length;
-    if (is_position(place)) {
+    if (place_is_counter(place)) {
         values[0] = length;
-        return build_prim2(b, PRIM_LE, place->terms[0].soac->domain, length);
+        return build_prim2(b, PRIM_LE, place->terms[0].count, length);
     }
-    const Reach r = reach_of(b, place);
+    const Reach r = place_reach(b, place);
     const CoreAtom low = build_prim2(b, PRIM_LE, r.below, place->base);
     const CoreAtom rest = build_prim2(b, PRIM_SUB, length, place->base);
     values[0] = failing_place(b, place, r, low);
@@ -292,10 +198,10 @@ static CoreAtom index_holds(CoreBuilder *b, const Place *place, CoreAtom length,
 /* Likewise for a slice, which has the same width, `to` less `from`, everywhere. */
 static CoreAtom slice_holds(CoreBuilder *b, const Place *from, CoreAtom width, CoreAtom length, CoreAtom *values)
 {
-    const Reach r = reach_of(b, from);
+    const Reach r = place_reach(b, from);
     const CoreAtom good = build_prim2(b, PRIM_LE, core_i64(0), width);
     const CoreAtom low = build_prim2(b, PRIM_AND, good, build_prim2(b, PRIM_LE, r.below, from->base));
-    const CoreAtom rest = build_prim2(b, PRIM_SUB, length, size_plus(b, from->base, width));
+    const CoreAtom rest = build_prim2(b, PRIM_SUB, length, place_size_plus(b, from->base, width));
     values[0] = failing_place(b, from, r, low);
     values[1] = build_prim2(b, PRIM_ADD, values[0], width);
     values[2] = length;
@@ -305,19 +211,22 @@ static CoreAtom slice_holds(CoreBuilder *b, const Place *from, CoreAtom width, C
 /* How far the slice goes, which is at `from`, if that is the same for all elements. */
 static bool width_of(Mover *m, CoreBuilder *b, const CoreStmt *s, const Place *from, uint32_t to, CoreAtom *width)
 {
+    Aim aim = {m, to};
+    const PlaceScope scope = scope_of(&aim);
     const CoreStmt *sum = def_of(m, s->slice.to);
-    Place rest = {.base = times(b, from->base, core_i64(-1)), .n = from->n};
+    Place rest = {.base = place_times(b, from->base, core_i64(-1)), .n = from->n};
     for (uint32_t i = 0; sum && sum->kind == CORE_PRIM && sum->prim.op == PRIM_ADD && i < 2; i++)
         if (core_atom_equal(sum->prim.args[i], s->slice.from) && is_outside(m, sum->prim.args[1 - i], to)) {
             *width = sum->prim.args[1 - i];
             return true;
         }
     for (uint32_t i = 0; i < rest.n; i++)
-        rest.terms[i] = (Term){from->terms[i].soac, times(b, from->terms[i].factor, core_i64(-1))};
-    if (!add_part(m, b, &rest, s->slice.to, core_i64(1), to, MOST_DEPTH))
+        rest.terms[i] = (struct PlaceTerm){from->terms[i].counter, from->terms[i].count,
+                                           place_times(b, from->terms[i].factor, core_i64(-1))};
+    if (!place_add(&scope, b, &rest, s->slice.to, core_i64(1)))
         return false;
     for (uint32_t i = 0; i < rest.n; i++)
-        if (!is_value(rest.terms[i].factor, 0))
+        if (!place_is_value(rest.terms[i].factor, 0))
             return false;
     *width = rest.base;
     return true;
@@ -327,14 +236,16 @@ static bool width_of(Mover *m, CoreBuilder *b, const CoreStmt *s, const Place *f
 static bool whole_check(Mover *m, CoreBuilder *b, const CoreStmt *s, uint32_t to, Place *place, CoreAtom *holds,
                         CoreAtom *values)
 {
+    Aim aim = {m, to};
+    const PlaceScope scope = scope_of(&aim);
     CoreAtom length, width;
     if (s->kind == CORE_INDEX) {
-        if (!place_of(m, b, place, s->index.index, to) || !length_of(m, s->index.array, to, b, &length))
+        if (!place_of(&scope, b, place, s->index.index) || !length_of(m, s->index.array, to, b, &length))
             return false;
         *holds = index_holds(b, place, length, values);
         return true;
     }
-    if (!place_of(m, b, place, s->slice.from, to) || !width_of(m, b, s, place, to, &width) ||
+    if (!place_of(&scope, b, place, s->slice.from) || !width_of(m, b, s, place, to, &width) ||
         !length_of(m, s->slice.array, to, b, &length))
         return false;
     *holds = slice_holds(b, place, width, length, values);
@@ -350,7 +261,9 @@ static void move_check(Mover *m, CoreStmt *s)
     Place place;
     if (to == here(m) || !whole_check(m, &b, s, to, &place, &holds, values))
         return;
-    const CoreSoac *counts = s->kind == CORE_INDEX && is_position(&place) ? place.terms[0].soac : NULL;
+    const CoreSoac *counts = s->kind == CORE_INDEX && place_is_counter(&place)
+                                 ? counted_by(m, core_var_atom(place.terms[0].counter, core_scalar(SC_I64)), to)
+                                 : NULL;
     for (uint32_t i = here(m); i > to; i--)
         if (m->levels.at[i].soac != counts)
             holds =
@@ -386,8 +299,8 @@ static bool is_window(const Mover *m, const CoreStmt *s)
     bool counts = false, any = false;
     while (level > 0 && !m->levels.at[level].soac)
         level--;
-    return level > 0 && is_of_positions(m, s->slice.from, level, MOST_DEPTH, &counts) &&
-           is_of_positions(m, s->slice.to, level, MOST_DEPTH, &any) && counts;
+    return level > 0 && is_of_positions(m, s->slice.from, level, PLACES_DEPTH, &counts) &&
+           is_of_positions(m, s->slice.to, level, PLACES_DEPTH, &any) && counts;
 }
 
 /* What nobody has checked in front is checked here, so that the window need not be made. */
@@ -410,7 +323,7 @@ static void read_window(Mover *m, CoreSoac *soac, uint32_t input, const CoreStmt
         soac->index = build_var(&b, core_scalar(SC_I64), NULL).var;
     CoreStmt *read = build_stmt_into(&b, CORE_INDEX, 1, &soac->elements[input]);
     read->index.array = window->slice.array;
-    read->index.index = plus(&b, window->slice.from, build_atom(&b, soac->index));
+    read->index.index = place_plus(&b, window->slice.from, build_atom(&b, soac->index));
     build_emit(&b, read);
     for (uint32_t i = 0; i < old.stmts.n; i++)
         core_push(m->p, soac->body, old.stmts.at[i]);

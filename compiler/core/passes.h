@@ -90,6 +90,8 @@ void core_scatter_room(CoreProgram *p);
 void core_choose_loops(CoreProgram *p);
 /* Parallel code that one lane had better execute by itself becomes such code, or gets such a version. */
 void core_choose_lanes(CoreProgram *p);
+/* In innermost counted loops of lanes: what does not change, and checks, go in front of the loop. */
+void core_lane_loops(CoreProgram *p);
 /* Elements that the host would wait for only to hand them to parallel operations are loaded there. */
 void core_sink_loads(CoreProgram *p);
 /* Cheap scalars of positions are computed in the parallel operations that read them, instead of stored for these. */

@@ -154,9 +154,9 @@ static bool simplify_slice(Simplifier *s, CoreStmt *stmt, CoreAtom *out)
 static void simplify_update(Simplifier *s, CoreStmt *stmt)
 {
     CoreAtom n;
-    if (stmt->site == CORE_NO_SITE || !facts_length(s, stmt->update.array, &n) ||
-        !order_in_bounds(s, stmt->update.index, n))
+    if (stmt->update.holds || !facts_length(s, stmt->update.array, &n) || !order_in_bounds(s, stmt->update.index, n))
         return;
+    stmt->update.holds = true;
     stmt->site = CORE_NO_SITE;
     s->changed = true;
 }

@@ -90,6 +90,7 @@ static bool run_choose_lanes(Compilation *c)
     return true;
 }
 
+static bool run_lane_loops(Compilation *c) { return core_lane_loops(c->core), true; }
 static bool run_lower_loops(Compilation *c) { return core_lower_loops(c->core), true; }
 
 static bool run_flatten(Compilation *c)
@@ -175,6 +176,7 @@ static const Pass passes[] = {
     {"room for scatters", STAGE_NONE, run_scatter_room, check_core, NULL},
     {"choose loops", STAGE_NONE, run_choose_loops, check_core, NULL},
     {"choose lanes", STAGE_NONE, run_choose_lanes, check_core, NULL},
+    {"loops in lanes", STAGE_NONE, run_lane_loops, check_core, NULL},
     {"sink loads", STAGE_NONE, run_sink_loads, check_core, NULL},
     {"sink scalars", STAGE_NONE, run_sink, check_core, NULL},
     {"lower loops", STAGE_LOWERED, run_lower_loops, check_core, print_core},

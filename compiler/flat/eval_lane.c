@@ -252,7 +252,7 @@ static bool run_update(Eval *e, const CoreStmt *s)
 {
     View from = atom_value(e, s->update.array).view;
     uint64_t i = atom_value(e, s->update.index).bits;
-    if (i >= from.len && s->site != CORE_NO_SITE)
+    if (i >= from.len && (s->site != CORE_NO_SITE || s->update.holds))
         return flat_eval_fail(e, s->site, s->span, (int64_t)i, (int64_t)from.len, 0);
     copy_array(e, s->vars[0], from);
     if (i < from.len)

@@ -654,7 +654,7 @@ static void emit_settled(KernelEmitter *ke)
 {
     const FlatOp *op = &ke->k->stmt->reduce.op;
     if (ke->k->kind != PLAN_REDUCE || !core_op_settles(ke->k->fn->scope, &op->op) ||
-        scalar_facts(ke->k->fn->scope, ke->k->stmt->body.block).fallible)
+        scalar_facts(ke->k->fn->scope, NULL, ke->k->stmt->body.block).fallible)
         return;
     strbuf_add(ke->out, "#define DP_SETTLED(v) (");
     for (uint32_t i = 0; i < op->k; i++)
@@ -706,11 +706,11 @@ enum { MANY_STATEMENTS = 120 };
 
 void emit_kernel_facts(DpKernel *to, const Plan *plan, const PlanKernel *k)
 {
-    ScalarFacts body = scalar_facts(k->fn->scope, k->stmt->body.block), op = {0}, then = {0};
+    ScalarFacts body = scalar_facts(k->fn->scope, NULL, k->stmt->body.block), op = {0}, then = {0};
     if (plan_has_op(k))
-        op = scalar_facts(k->fn->scope, k->stmt->reduce.op.op.body);
+        op = scalar_facts(k->fn->scope, NULL, k->stmt->reduce.op.op.body);
     if (plan_maps(k))
-        then = scalar_facts(k->fn->scope, k->stmt->reduce.then.block);
+        then = scalar_facts(k->fn->scope, NULL, k->stmt->reduce.then.block);
     uint32_t statements = body.statements + op.statements + then.statements + k->nvalues + k->words.n + 1;
     to->cost = body.loop || op.loop || then.loop ? 0 : statements;
     to->fallible = body.fallible || op.fallible || then.fallible;

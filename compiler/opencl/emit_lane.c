@@ -248,6 +248,7 @@ void emit_strip_round(ScalarEmitter *e, const CoreStmt *s, uint32_t mark)
 {
     if (mark == 0)
         return;
+    e->may_have_failed = true;
     emit_indent(e);
     strbuf_printf(e->out, "if (dp_top > dp_mark%u + dp_slack) {\n", mark);
     e->depth++;
@@ -382,8 +383,8 @@ static void emit_spent(ScalarEmitter *e, const CoreStmt *s)
     e->may_have_failed |= looks_here(e);
 }
 
-/* The loop's head, the elements, and the body, or the guard in front of it. */
-static void emit_soac_begin(ScalarEmitter *e, const CoreStmt *s, ScalarFacts inside, LoopCare care)
+/* The loop's head, the elements, and the body, or the guard in front of it. Returns what emit_soac_end takes. */
+static bool emit_soac_begin(ScalarEmitter *e, const CoreStmt *s, ScalarFacts inside, LoopCare care)
 {
     const CoreSoac *soac = &s->soac;
     emit_spent(e, s);
@@ -404,12 +405,15 @@ static void emit_soac_begin(ScalarEmitter *e, const CoreStmt *s, ScalarFacts ins
     emit_var(e, soac->index);
     strbuf_add(e->out, "++) {\n");
     e->depth++;
+    const bool before = emit_round_begin(e);
     emit_elements(e, soac);
     emit_scalar_block(e, soac->guard ? soac->guard : soac->body);
+    return before;
 }
 
-static void emit_soac_end(ScalarEmitter *e, LoopCare care)
+static void emit_soac_end(ScalarEmitter *e, LoopCare care, bool before)
 {
+    emit_round_end(e, before, care);
     e->inside--;
     e->depth--;
     emit_line(e, "}");
@@ -456,34 +460,34 @@ static void emit_shortened(ScalarEmitter *e, const CoreStmt *s, uint32_t kept)
 
 static void emit_filter(ScalarEmitter *e, const CoreStmt *s)
 {
-    ScalarFacts inside = scalar_facts(e->fn, s->soac.guard);
-    scalar_facts_add(&inside, scalar_facts(e->fn, s->soac.body));
+    ScalarFacts inside = scalar_facts(e->fn, e->lane, s->soac.guard);
+    scalar_facts_add(&inside, scalar_facts(e->fn, e->lane, s->soac.body));
     emit_made_all(e, s, s->soac.domain);
     const LoopCare care = emit_loop_care(e, s, inside);
     const uint32_t mark = drops(e, s, inside) ? emit_mark(e) : 0, kept = ++e->nmarks;
     emit_indent(e);
     strbuf_printf(e->out, "dp_u64 dp_kept%u = 0;\n", kept);
-    emit_soac_begin(e, s, inside, care);
+    const bool before = emit_soac_begin(e, s, inside, care);
     emit_kept(e, s, kept);
     if (mark)
         emit_drop(e, mark);
-    emit_soac_end(e, care);
+    emit_soac_end(e, care, before);
     emit_shortened(e, s, kept);
 }
 
 static void emit_map(ScalarEmitter *e, const CoreStmt *s)
 {
-    ScalarFacts inside = scalar_facts(e->fn, s->soac.body);
+    ScalarFacts inside = scalar_facts(e->fn, e->lane, s->soac.body);
     emit_made_all(e, s, s->soac.domain);
     if (lane_is_room(s))
         return;
     LoopCare care = emit_loop_care(e, s, inside);
     const uint32_t mark = drops(e, s, inside) ? emit_mark(e) : 0;
-    emit_soac_begin(e, s, inside, care);
+    const bool before = emit_soac_begin(e, s, inside, care);
     emit_stores(e, s, s->soac.body->results);
     if (mark)
         emit_drop(e, mark);
-    emit_soac_end(e, care);
+    emit_soac_end(e, care, before);
 }
 
 /* What v begins as: the array's own memory, or a copy. */
@@ -498,12 +502,12 @@ static void emit_copy_or_take(ScalarEmitter *e, CoreVar v, CoreAtom array)
 /* The body's first result is where; out of range is ignored. */
 static void emit_scatter(ScalarEmitter *e, const CoreStmt *s)
 {
-    ScalarFacts inside = scalar_facts(e->fn, s->soac.body);
+    ScalarFacts inside = scalar_facts(e->fn, e->lane, s->soac.body);
     for (uint32_t i = 0; i < s->nvars; i++)
         emit_copy_or_take(e, s->vars[i], s->soac.dests[i]);
     LoopCare care = emit_loop_care(e, s, inside);
     const uint32_t mark = drops(e, s, inside) ? emit_mark(e) : 0;
-    emit_soac_begin(e, s, inside, care);
+    const bool before = emit_soac_begin(e, s, inside, care);
     for (uint32_t i = 0; i < s->nvars; i++) {
         emit_indent(e);
         strbuf_add(e->out, "if ((dp_u64)");
@@ -517,7 +521,7 @@ static void emit_scatter(ScalarEmitter *e, const CoreStmt *s)
     }
     if (mark)
         emit_drop(e, mark);
-    emit_soac_end(e, care);
+    emit_soac_end(e, care, before);
 }
 
 /* The operator's first parameters are what has been combined so far; then come the element's values. */
@@ -551,8 +555,8 @@ static void emit_fold(ScalarEmitter *e, const CoreStmt *s)
 {
     const CoreLambda *op = &s->soac.op;
     const uint32_t k = s->nvars;
-    ScalarFacts inside = scalar_facts(e->fn, s->soac.body);
-    scalar_facts_add(&inside, scalar_facts(e->fn, op->body));
+    ScalarFacts inside = scalar_facts(e->fn, e->lane, s->soac.body);
+    scalar_facts_add(&inside, scalar_facts(e->fn, e->lane, op->body));
     if (s->kind == CORE_SCAN)
         emit_made_all(e, s, s->soac.domain);
     LoopCare care = emit_loop_care(e, s, inside);
@@ -564,7 +568,7 @@ static void emit_fold(ScalarEmitter *e, const CoreStmt *s)
         acc[i] = core_var_atom(op->params[i], core_var_type(e->fn, op->params[i]));
         emit_assign(e, op->params[i], s->soac.neutral[i], true);
     }
-    emit_soac_begin(e, s, inside, care);
+    const bool before = emit_soac_begin(e, s, inside, care);
     if (s->kind == CORE_SCAN && s->soac.exclusive)
         emit_stores(e, s, acc);
     emit_combine(e, s);
@@ -573,7 +577,7 @@ static void emit_fold(ScalarEmitter *e, const CoreStmt *s)
     if (mark)
         emit_drop(e, mark);
     emit_early_end(e, s, inside, care);
-    emit_soac_end(e, care);
+    emit_soac_end(e, care, before);
     for (uint32_t i = 0; s->kind == CORE_REDUCE && i < k; i++)
         emit_assign(e, s->vars[i], acc[i], !e->declared);
     free(acc);
@@ -581,17 +585,29 @@ static void emit_fold(ScalarEmitter *e, const CoreStmt *s)
 
 /* ---- arrays ---- */
 
+/* Where its check may have failed, what it is made of may be no array that is there. */
+static void emit_update_test(ScalarEmitter *e, const CoreStmt *s)
+{
+    if (e->lane->strip && s->update.holds) {
+        strbuf_add(e->out, "if (!failed) {\n");
+        return;
+    }
+    strbuf_add(e->out, "if ((dp_u64)");
+    emit_atom(e, s->update.index);
+    strbuf_add(e->out, " < ");
+    emit_array_length(e, core_var_atom(s->vars[0], core_var_type(e->fn, s->vars[0])));
+    strbuf_add(e->out, ") {\n");
+}
+
 static void emit_update(ScalarEmitter *e, const CoreStmt *s)
 {
-    bool holds = lane_index_holds(e->lane, s->update.array, s->update.index);
     emit_copy_or_take(e, s->vars[0], s->update.array);
+    const bool inside = lane_index_holds(e->lane, s->update.array, s->update.index);
+    const bool trusted = e->lane->strip && s->update.holds;
+    const bool holds = inside || (trusted && !(e->has_flag && e->may_have_failed));
     if (!holds) {
         emit_indent(e);
-        strbuf_add(e->out, "if ((dp_u64)");
-        emit_atom(e, s->update.index);
-        strbuf_add(e->out, " < ");
-        emit_array_length(e, core_var_atom(s->vars[0], core_var_type(e->fn, s->vars[0])));
-        strbuf_add(e->out, ") {\n");
+        emit_update_test(e, s);
         e->depth++;
     }
     emit_store(e, s->vars[0], s->update.index, s->update.value);

@@ -26,36 +26,47 @@ void scalar_facts_add(ScalarFacts *f, ScalarFacts g)
     f->while_loop |= g.while_loop;
     f->unchecked |= g.unchecked;
     f->makes |= g.makes;
+    f->writes |= g.writes;
     f->statements += g.statements;
 }
 
-static void facts_loop(ScalarFacts *f, const CoreFn *fn, const CoreStmt *s)
+static void facts_loop(ScalarFacts *f, const CoreFn *fn, const Lane *lane, const CoreStmt *s)
 {
     f->loop = true;
     if (s->loop.cond) {
         f->while_loop = true;
-        scalar_facts_add(f, scalar_facts(fn, s->loop.cond));
+        scalar_facts_add(f, scalar_facts(fn, lane, s->loop.cond));
     }
-    scalar_facts_add(f, scalar_facts(fn, s->loop.body));
+    scalar_facts_add(f, scalar_facts(fn, lane, s->loop.body));
+}
+
+/* Does it make arrays? What an update or a scatter changes where it is, it does not. */
+static bool makes(const Lane *lane, const CoreStmt *s)
+{
+    bool owns = !lane || !lane->strip || (s->kind != CORE_UPDATE && s->kind != CORE_SCATTER);
+    for (uint32_t i = 0; !owns && i < s->nvars; i++)
+        owns = lane_owns(lane, s->vars[i]);
+    return owns && s->kind != CORE_REDUCE;
 }
 
 /* What a lane repeats reads its elements without a check. */
-static void facts_parallel(ScalarFacts *f, const CoreFn *fn, const CoreStmt *s)
+static void facts_parallel(ScalarFacts *f, const CoreFn *fn, const Lane *lane, const CoreStmt *s)
 {
-    ScalarFacts inside = {.fallible = s->site != CORE_NO_SITE, .makes = s->kind != CORE_REDUCE};
+    ScalarFacts inside = {.fallible = s->site != CORE_NO_SITE, .makes = makes(lane, s)};
     const CoreLambda *op = core_stmt_operator(s);
+    inside.writes = s->kind == CORE_UPDATE && s->update.holds;
     if (core_stmt_soac(s)) {
         inside.loop = inside.unchecked = true;
         if (s->soac.guard)
-            scalar_facts_add(&inside, scalar_facts(fn, s->soac.guard));
-        scalar_facts_add(&inside, scalar_facts(fn, s->soac.body));
+            scalar_facts_add(&inside, scalar_facts(fn, lane, s->soac.guard));
+        scalar_facts_add(&inside, scalar_facts(fn, lane, s->soac.body));
     }
     if (op)
-        scalar_facts_add(&inside, scalar_facts(fn, op->body));
+        scalar_facts_add(&inside, scalar_facts(fn, lane, op->body));
     scalar_facts_add(f, inside);
 }
 
-static void facts_stmt(ScalarFacts *f, const CoreFn *fn, const CoreStmt *s)
+static void facts_stmt(ScalarFacts *f, const CoreFn *fn, const Lane *lane, const CoreStmt *s)
 {
     f->statements++;
     switch (s->kind) {
@@ -69,26 +80,33 @@ static void facts_stmt(ScalarFacts *f, const CoreFn *fn, const CoreStmt *s)
     case CORE_SLICE: f->fallible |= s->site != CORE_NO_SITE; break;
     case CORE_CHECK: f->fallible = true; break;
     case CORE_IF:
-        scalar_facts_add(f, scalar_facts(fn, s->if_.then_b));
-        scalar_facts_add(f, scalar_facts(fn, s->if_.else_b));
+        scalar_facts_add(f, scalar_facts(fn, lane, s->if_.then_b));
+        scalar_facts_add(f, scalar_facts(fn, lane, s->if_.else_b));
         break;
-    case CORE_LOOP: facts_loop(f, fn, s); break;
-    case CORE_LANE:
-        scalar_facts_add(f, scalar_facts(fn, s->lane.block));
+    case CORE_LOOP:
+        facts_loop(f, fn, lane, s);
+        for (uint32_t i = 0; lane && lane->strip && i < s->loop.nparams; i++)
+            f->makes |= lane_copies_state(lane, s, i);
+        break;
+    case CORE_LANE: {
+        ScalarFacts inside = scalar_facts(fn, NULL, s->lane.block);
+        inside.writes &= !s->lane.memory.is_const;
+        scalar_facts_add(f, inside);
         f->fallible |= !s->lane.memory.is_const; /* there may be too little */
         f->relies |= !s->lane.memory.is_const;
         break;
+    }
     case CORE_ATOM:
     case CORE_LENGTH: break;
-    case CORE_PARALLEL: facts_parallel(f, fn, s); break;
+    case CORE_PARALLEL: facts_parallel(f, fn, lane, s); break;
     }
 }
 
-ScalarFacts scalar_facts(const CoreFn *fn, const CoreBlock *b)
+ScalarFacts scalar_facts(const CoreFn *fn, const Lane *lane, const CoreBlock *b)
 {
     ScalarFacts f = {0};
     for (uint32_t i = 0; i < b->stmts.n; i++)
-        facts_stmt(&f, fn, b->stmts.at[i]);
+        facts_stmt(&f, fn, lane, b->stmts.at[i]);
     return f;
 }
 
@@ -678,6 +696,7 @@ static void emit_while_head(ScalarEmitter *e, const CoreStmt *s, bool test)
 {
     emit_line(e, "for (;;) {");
     e->depth++;
+    e->may_have_failed |= test; /* in the round before */
     emit_scalar_block(e, s->loop.cond);
     emit_indent(e);
     strbuf_add(e->out, test ? "if (failed || !" : "if (!");
@@ -697,10 +716,19 @@ LoopCare emit_loop_care(const ScalarEmitter *e, const CoreStmt *s, ScalarFacts i
     return care;
 }
 
+bool emit_round_begin(ScalarEmitter *e)
+{
+    const bool before = e->may_have_failed;
+    e->may_have_failed = false;
+    return before;
+}
+
+void emit_round_end(ScalarEmitter *e, bool before, LoopCare care) { e->may_have_failed |= before || care.test; }
+
 static void emit_loop(ScalarEmitter *e, const CoreStmt *s)
 {
     ScalarFacts facts = {0};
-    facts_loop(&facts, e->fn, s);
+    facts_loop(&facts, e->fn, e->lane, s);
     LoopCare care = emit_loop_care(e, s, facts);
     for (uint32_t i = 0; i < s->loop.nparams; i++)
         emit_assign(e, s->loop.params[i], s->loop.inits[i], true);
@@ -713,10 +741,12 @@ static void emit_loop(ScalarEmitter *e, const CoreStmt *s)
     else
         emit_for_head(e, s, care.test);
     e->depth++;
+    const bool before = emit_round_begin(e);
     emit_lane_round(e, s);
     emit_scalar_block(e, s->loop.body);
     emit_parallel_assign(e, s->loop.params, s->loop.body->results, s->loop.nparams);
     emit_strip_round(e, s, mark);
+    emit_round_end(e, before, care);
     e->depth--;
     emit_line(e, "}");
     e->depth -= care.guard;
@@ -760,10 +790,10 @@ void emit_scalar_block(ScalarEmitter *e, const CoreBlock *b)
 
 void emit_scalar_flag(ScalarEmitter *e, const CoreBlock *b)
 {
-    ScalarFacts facts = scalar_facts(e->fn, b);
+    ScalarFacts facts = scalar_facts(e->fn, NULL, b);
     e->has_flag = facts.while_loop || (facts.fallible && (facts.loop || facts.relies));
-    e->may_have_failed = false;
+    e->may_have_failed = e->has_flag && facts.writes;
     if (!e->has_flag)
         return;
-    emit_line(e, facts.while_loop ? "dp_bool failed = *DP_AT(int, 0) != 0;" : "dp_bool failed = 0;");
+    emit_line(e, facts.while_loop || facts.writes ? "dp_bool failed = *DP_AT(int, 0) != 0;" : "dp_bool failed = 0;");
 }

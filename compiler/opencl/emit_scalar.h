@@ -36,9 +36,11 @@ typedef struct ScalarFacts {
     bool unchecked; /* an index without a check of its own */
     bool makes;     /* arrays, in a lane */
     bool relies;    /* such an index behind something that may have failed */
+    bool writes;    /* where an index says, without a look at it */
     uint32_t statements;
 } ScalarFacts;
-ScalarFacts scalar_facts(const CoreFn *fn, const CoreBlock *b);
+/* lane: the one whose block, or a part of it, b is; or NULL. */
+ScalarFacts scalar_facts(const CoreFn *fn, const Lane *lane, const CoreBlock *b);
 
 /* Declares `failed` where the block needs it. */
 void emit_scalar_flag(ScalarEmitter *e, const CoreBlock *b);

@@ -35,6 +35,9 @@ typedef struct LoopCare {
     bool test, guard;
 } LoopCare;
 LoopCare emit_loop_care(const ScalarEmitter *e, const CoreStmt *s, ScalarFacts inside);
+/* Where a round begins nothing has failed: the loop has seen to that. Returns what is to be given to the end. */
+bool emit_round_begin(ScalarEmitter *e);
+void emit_round_end(ScalarEmitter *e, bool before, LoopCare care);
 void scalar_facts_add(ScalarFacts *f, ScalarFacts behind);
 
 /* ---- emit_straight.c ---- */

@@ -19,7 +19,7 @@ const TileText tile_texts[ACCESS_PARTS] = {
 const Access *emit_tile_access(const Plan *plan, const PlanKernel *k)
 {
     if (k->kind != PLAN_REDUCE || !k->stmt->reduce.op.neutral || flat_kept(k->stmt) > 0 ||
-        scalar_facts(k->fn->scope, k->stmt->body.block).relies)
+        scalar_facts(k->fn->scope, NULL, k->stmt->body.block).relies)
         return NULL;
     return plan_access(plan, k);
 }

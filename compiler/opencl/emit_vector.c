@@ -78,7 +78,7 @@ static void emit_vector_inputs(VectorEmitter *v, const FlatInputs *inputs)
 /* Loops might have been handed nonsense by an earlier kernel whose failure nobody has seen yet. */
 void emit_vector_guard(VectorEmitter *v, const CoreBlock *b)
 {
-    if (!scalar_facts(v->e.fn, b).while_loop)
+    if (!scalar_facts(v->e.fn, NULL, b).while_loop)
         return;
     emit_indent(&v->e);
     strbuf_add(v->e.out, "if (*DP_AT(int, 0) != 0) ");

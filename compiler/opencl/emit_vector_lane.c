@@ -159,7 +159,7 @@ static void emit_soac_begin(VectorEmitter *v, const CoreSoac *soac)
 {
     int64_t n;
     if (lane_constant(v->e.lane, soac->domain, &n) &&
-        n * (scalar_facts(v->e.fn, soac->body).statements + 1) <= UNROLLED)
+        n * (scalar_facts(v->e.fn, NULL, soac->body).statements + 1) <= UNROLLED)
         strbuf_add(v->e.out, "#pragma unroll\n");
     emit_indent(&v->e);
     strbuf_add(v->e.out, "for (dp_i64 ");
