@@ -15,8 +15,9 @@
  *
  * An array of arrays is one of all its scalars; a row is a pointer into it. */
 
-/* UNROLLED: statements that a loop becomes at most. Arrays whose indices are all constants then are registers. */
-enum { UNROLLED = 128 };
+/* UNROLLED: statements that a loop becomes at most. Arrays whose indices are all constants then are registers. ROUNDS:
+ * that loops inside a loop are taken to have, where a lane counts before it begins. */
+enum { UNROLLED = 128, ROUNDS = 16 };
 
 /* ---- private arrays ---- */
 
@@ -343,6 +344,15 @@ void emit_lane_round(ScalarEmitter *e, const CoreStmt *loop)
     e->may_have_failed = true;
 }
 
+static void count_loops(void *ctx, CoreBlock *b)
+{
+    for (uint32_t i = 0; i < b->stmts.n; i++) {
+        CoreStmt *s = b->stmts.at[i];
+        *(uint32_t *)ctx += s->kind == CORE_LOOP && !core_stmt_is_scalar(s);
+        core_stmt_blocks(s, count_loops, ctx);
+    }
+}
+
 /* Loops behind the block's statement `at` whose rounds are known there for the first time: what they may spend is there
  * to be spent from then on. */
 static void emit_lane_credit(ScalarEmitter *e, const CoreBlock *b, uint32_t at, const CoreStmt *maker)
@@ -351,8 +361,10 @@ static void emit_lane_credit(ScalarEmitter *e, const CoreBlock *b, uint32_t at, 
         const CoreStmt *s = b->stmts.at[i];
         if (s->kind != CORE_LOOP || s->loop.cond || core_stmt_is_scalar(s) || core_block_def(b, s->loop.count) != maker)
             continue;
+        uint32_t loops = 0;
+        core_stmt_blocks((CoreStmt *)s, count_loops, &loops);
         emit_indent(e);
-        strbuf_printf(e->out, "DP_LANE_CREDIT(%u, ", launches_of_round(s));
+        strbuf_printf(e->out, "DP_LANE_CREDIT(%u, ", launches_of_round(s) + ROUNDS * loops);
         emit_atom(e, s->loop.count);
         strbuf_add(e->out, ")\n");
     }
