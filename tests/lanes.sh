@@ -55,15 +55,21 @@ if [ $given -eq 0 ]; then
         echo "FAILED: nest=flat: $(launches), $(launches --param nest=flat) launches"
     }
 fi
-# A GPU launches nothing for rounds of small loops, and calls that wait for others, of however few instances.
+# A GPU launches nothing for rounds of small loops, and calls that wait for others, of however few instances; a lane that may spend
+# nothing is tried all the same.
 few() { DP_SHAPE=gpu launched "$@"; }
 if [ $given -eq 0 ]; then
+    rows="[[0,3,1,5],[5,8,6,1]]"
     votes="tests/run/lanes_apart.dp --entry votes 5 9" chain="tests/run/stack_lanes.dp --entry boards [4,5]"
+    tries="tests/run/lanes_apart.dp --entry distances $rows $rows"
     # shellcheck disable=SC2086
-    [ "$(few $votes)" -lt 30 ] && [ "$(few $votes --param nest-tries=100)" -gt 100 ] && [ "$(few $chain)" -lt 4 ] &&
-        [ "$(few $chain --param nest-chains=3)" -gt 20 ] || {
+    found="$(few $votes) $(few $votes --param nest-steps=100) $(few $chain) $(few $chain --param nest-chains=3) $(few $tries) \
+$(few $tries --param nest-tries=100) $(few $tries --param loop-lane=0)"
+    # shellcheck disable=SC2086
+    set -- $found
+    [ "$1" -lt 30 ] && [ "$2" -gt 100 ] && [ "$3" -lt 4 ] && [ "$4" -gt 20 ] && [ "$5" -lt "$6" ] && [ "$6" -lt "$7" ] || {
         failed=1
-        echo "FAILED: few instances: $(few $votes), $(few $votes --param nest-tries=100), $(few $chain), $(few $chain --param nest-chains=3) launches"
+        echo "FAILED: few instances: $found launches"
     }
 fi
 rm -f /tmp/lanes.$$ /tmp/lanes_apart.$$.dp
