@@ -34,6 +34,13 @@ CoreAtom fuse_resolve(Fuser *f, CoreAtom a)
     return a;
 }
 
+bool fuse_is_sought(void *sought, CoreAtom a)
+{
+    const FuseSought *s = sought;
+    a = fuse_resolve(s->f, a);
+    return !a.is_const && a.var == s->v;
+}
+
 /* v's occurrences are `by`'s from now on. They are rewritten when their block is reached. */
 void fuse_replace(Fuser *f, CoreVar v, CoreAtom by)
 {
@@ -425,17 +432,16 @@ void fuse_forget(CoreStmt **stmts, uint32_t n, const CoreStmt *s)
         }
 }
 
-/* The array that is changed. */
-typedef struct Changed {
-    Fuser *f;
-    CoreVar array;
-} Changed;
-
-static bool is_changed(void *ctx, CoreAtom a)
+/* Is the array read by the consumer anyway, so that a change in front of it, or its own, is none in place? */
+static bool reads_anyway(CoreStmt *consumer, bool changes, FuseSought *array)
 {
-    const Changed *c = ctx;
-    a = fuse_resolve(c->f, a);
-    return !a.is_const && a.var == c->array;
+    const CoreSoac *c = core_stmt_soac(consumer);
+    if (!changes)
+        return core_stmt_reads(consumer, fuse_is_sought, array);
+    for (uint32_t i = 0; i < c->ninputs; i++)
+        if (fuse_is_sought(array, c->inputs[i]))
+            return true;
+    return false;
 }
 
 /* Would the producer, down at the consumer, read an array that has been changed in place, or is, by the consumer
@@ -448,9 +454,9 @@ static bool crosses_change(Fuser *f, CoreStmt *producer, CoreStmt **stmts, uint3
             continue;
         if (looks-- == 0)
             return true;
-        const CoreAtom array = fuse_resolve(f, core_stmt_changes(stmts[f->changes.at[i]]));
-        Changed c = {f, array.var};
-        if (core_stmt_reads(producer, is_changed, &c))
+        CoreStmt *change = stmts[f->changes.at[i]];
+        FuseSought array = {f, fuse_resolve(f, core_stmt_changes(change)).var};
+        if (core_stmt_reads(producer, fuse_is_sought, &array) && !reads_anyway(stmts[at], change == stmts[at], &array))
             return true;
     }
     return false;

@@ -114,31 +114,19 @@ static void take_filter(Fuser *f, CoreStmt *s, const CoreStmt *filter)
 
 /* ---- the length, if it is wanted as well ---- */
 
-typedef struct Search {
-    Fuser *f;
-    CoreVar v;
-} Search;
-
-static bool is_sought(void *ctx, CoreAtom a)
-{
-    const Search *s = ctx;
-    const CoreAtom x = fuse_resolve(s->f, a);
-    return !x.is_const && x.var == s->v;
-}
-
 /* Only a map has the filter's length; the `length` moves behind it, if nothing needs it before. */
 static bool length_can_wait(Fuser *f, CoreStmt **stmts, uint32_t at, const CoreStmt *length)
 {
-    Search search = {f, length->vars[0]};
+    FuseSought sought = {f, length->vars[0]};
     uint32_t from = at;
     if (stmts[at]->kind != CORE_MAP || stmts[at]->soac.guard)
         return false;
     while (stmts[from] != length)
         from--;
     for (uint32_t i = from + 1; i < at; i++)
-        if (stmts[i] && core_stmt_reads(stmts[i], is_sought, &search))
+        if (stmts[i] && core_stmt_reads(stmts[i], fuse_is_sought, &sought))
             return false;
-    return !core_block_reads(stmts[at]->soac.body, is_sought, &search);
+    return !core_block_reads(stmts[at]->soac.body, fuse_is_sought, &sought);
 }
 
 /* The `length` goes, or asks something else. */

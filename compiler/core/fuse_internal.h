@@ -43,6 +43,12 @@ typedef struct Fuser {
 VarUses *fuse_var(Fuser *f, CoreVar v);
 CoreAtom fuse_resolve(Fuser *f, CoreAtom a);
 void fuse_replace(Fuser *f, CoreVar v, CoreAtom by);
+/* For core_stmt_reads and core_block_reads: does the atom, resolved, stand for v? */
+typedef struct FuseSought {
+    Fuser *f;
+    CoreVar v;
+} FuseSought;
+bool fuse_is_sought(void *sought, CoreAtom a);
 /* The statement that binds the atom, or NULL. */
 CoreStmt *fuse_def(Fuser *f, CoreAtom a);
 /* Adds (sign 1) or takes away (-1) the occurrences in a block; those in its results, too. */
