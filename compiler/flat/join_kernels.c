@@ -27,8 +27,8 @@ static uint32_t columns_of(const FlatStmt *s) { return s->body.inputs.n + s->nou
 /* Together. */
 static bool are_short(const FlatStmt *first, const FlatStmt *second)
 {
-    uint32_t n = 0;
-    return flat_is_short(first->body.block, KINDS, &n) && flat_is_short(second->body.block, KINDS, &n) &&
+    uint32_t n = 0, m = 0;
+    return flat_is_short(first->body.block, KINDS, &n) && flat_is_short(second->body.block, KINDS, &m) &&
            columns_of(first) + columns_of(second) <= MOST_COLUMNS;
 }
 
