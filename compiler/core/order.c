@@ -210,6 +210,45 @@ static bool range_of(Order *o, CoreAtom x, int64_t *most, int deep)
     return prim_range(o, x, most, deep);
 }
 
+/* ---- up to a difference ---- */
+
+/* d = *n - b, of numbers that are not negative, or d is the larger one of that and 0? */
+static bool is_difference(Order *o, CoreAtom d, CoreAtom b, CoreAtom *n, int deep)
+{
+    CoreAtom a[3];
+    const CoreStmt *def = prim_of(o, d, a);
+    if (def && def->prim.op == PRIM_MAX && a[1].is_const && a[1].bits == 0)
+        def = prim_of(o, a[0], a);
+    *n = a[0];
+    return def && def->prim.op == PRIM_SUB && core_atom_equal(a[1], b) && not_negative(o, b, deep) &&
+           not_negative(o, *n, deep);
+}
+
+/* a + b <= *n + *e, without wrapping around: a, which is not negative, is below n - b, or not far above. */
+static bool is_up_to_difference(Order *o, CoreAtom a, CoreAtom b, CoreAtom *n, int64_t *e, int deep)
+{
+    if (a.is_const || b.is_const || !not_negative(o, a, deep))
+        return false;
+    const VarFacts f = *facts_of(o->s, a.var);
+    CoreAtom m;
+    *e = -1;
+    if (f.has_bound && is_difference(o, facts_resolve(o->s, f.bound), b, n, deep))
+        return true;
+    *e = 1;
+    for (const Relation *r = f.relations; r; r = r->next)
+        if (r->kind == REL_AT_MOST && r->most < *e && r->most > -SMALL &&
+            is_difference(o, facts_resolve(o->s, r->other), b, &m, deep)) {
+            *n = m;
+            *e = r->most;
+        }
+    return *e < 1;
+}
+
+static bool sum_is_up_to(Order *o, const CoreAtom a[2], CoreAtom *n, int64_t *e, int deep)
+{
+    return is_up_to_difference(o, a[0], a[1], n, e, deep) || is_up_to_difference(o, a[1], a[0], n, e, deep);
+}
+
 /* ---- multiples ---- */
 
 /* x = k * a + e, up to multiples of 2^64. */
@@ -322,7 +361,7 @@ static bool chosen_at_most(Order *o, const CoreAtom a[3], bool holds, CoreAtom y
 
 static bool prim_at_most(Order *o, CoreAtom x, CoreAtom y, int64_t c, int deep)
 {
-    CoreAtom a[3];
+    CoreAtom a[3], n;
     int64_t k;
     const CoreStmt *def = prim_of(o, x, a);
     if (!def)
@@ -334,6 +373,8 @@ static bool prim_at_most(Order *o, CoreAtom x, CoreAtom y, int64_t c, int deep)
     case PRIM_ADD:
     case PRIM_SUB:
         if (is_shifted(o, x, &a[0], &k, deep) && at_most(o, a[0], y, c - k, deep))
+            return true;
+        if (def->prim.op == PRIM_ADD && sum_is_up_to(o, a, &n, &k, deep) && at_most(o, n, y, c - k, deep))
             return true;
         if (is_below_by_multiples(o, x, y, c, deep))
             return true;
@@ -377,13 +418,14 @@ static bool going_up(Order *o, CoreAtom x, CoreAtom y, int64_t c, int deep)
 
 static bool prim_not_negative(Order *o, CoreAtom x, const CoreStmt *def, const CoreAtom a[3], int deep)
 {
+    CoreAtom n;
     int64_t most;
     if (range_of(o, x, &most, deep))
         return true;
     switch (def->prim.op) {
     case PRIM_MUL: return multiple_not_negative(o, x, deep);
     case PRIM_ADD:
-        if (multiple_not_negative(o, x, deep))
+        if (sum_is_up_to(o, a, &n, &most, deep) || multiple_not_negative(o, x, deep))
             return true;
         return is_size(o, a[0], deep) && is_size(o, a[1], deep) && not_negative(o, a[0], deep) &&
                not_negative(o, a[1], deep);

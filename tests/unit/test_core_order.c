@@ -155,12 +155,33 @@ static void test_ranges(void **state)
     assert_int_equal(checked_of("entry main (t: [16]f64) (xs: [i32]) = { t[i64 (x & 15)] : x in xs }"), 1);
 }
 
+/* i < n - k, so i + k < n: of numbers that are not negative. */
+static void test_differences(void **state)
+{
+    (void)state;
+    assert_int_equal(
+        checked_of("entry main (c: [n]f64) (lags: i64) = { sum { c[i] * c[i + k] : i in n - k } : k in lags }"), 0);
+    assert_int_equal(checked_of("entry main (c: [n]f64) (lags: i64) = "
+                                "{ sum { if i < n - k then c[k + i] else 0.0 : i in n } : k in lags }"),
+                     0);
+    /* one too far */
+    assert_int_equal(checked_of("entry main (c: [n]f64) (lags: i64) = "
+                                "{ sum { if i <= n - k then c[k + i] else 0.0 : i in n } : k in lags }"),
+                     1);
+    assert_int_equal(
+        checked_of("entry main (c: [n]f64) (lags: i64) = { sum { c[i + k + 1] : i in n - k } : k in lags }"), 1);
+    /* n - k may have wrapped around; k may be negative */
+    assert_int_equal(
+        checked_of("entry main (c: [f64]) (n: i64) (lags: i64) = { sum { c[i + k] : i in n - k } : k in lags }"), 1);
+    assert_int_equal(checked_of("entry main (c: [n]f64) (ks: [i64]) = { sum { c[i + k] : i in n - k } : k in ks }"), 1);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_stencils),    cmocka_unit_test(test_clamped), cmocka_unit_test(test_numbers),
         cmocka_unit_test(test_far_numbers), cmocka_unit_test(test_bytes),   cmocka_unit_test(test_filters),
-        cmocka_unit_test(test_multiples),   cmocka_unit_test(test_ranges),
+        cmocka_unit_test(test_multiples),   cmocka_unit_test(test_ranges),  cmocka_unit_test(test_differences),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
