@@ -635,6 +635,13 @@ bool dp_segscan_short(DpRt *rt, const SegReduce *r);
 /* ops.c */
 uint64_t dp_rt_carry_bytes(const DpRt *rt, uint32_t kernel); /* of what a chunk leaves (kernels/carry.cl) */
 static inline const DpKernel *dp_rt_info(const DpRt *rt, uint32_t kernel) { return &rt->program->kernels[kernel]; }
+/* Which instances a map is of: from `from` on, before `end`, and of each segment without the first `skip`. */
+typedef struct MapRange {
+    uint64_t from, end, skip;
+    bool in_place; /* on a CPU: an element may be stored before its neighbours are read */
+} MapRange;
+void dp_run_map(DpRt *rt, uint32_t kernel, uint32_t variant, const DpCtx *c, const uint64_t *words, const DpCol *outs,
+                const MapRange *range);
 uint64_t dp_rt_columns_bytes(const DpCol *cols, uint32_t n);                /* all of them hold */
 void dp_rt_new_columns(DpRt *rt, uint32_t kernel, uint64_t n, DpCol *outs); /* the kernel's outputs */
 Args dp_args_context(const DpCtx *c, const Segments *s); /* n, nseg, offsets: how every template's arguments begin */

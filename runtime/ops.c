@@ -52,17 +52,24 @@ uint64_t dp_rt_columns_bytes(const DpCol *cols, uint32_t n)
     return bytes;
 }
 
-static void run_map(DpRt *rt, uint32_t kernel, uint32_t variant, const DpCtx *c, const uint64_t *words,
-                    const DpCol *outs)
+void dp_run_map(DpRt *rt, uint32_t kernel, uint32_t variant, const DpCtx *c, const uint64_t *words, const DpCol *outs,
+                const MapRange *range)
 {
-    Segments s = dp_ctx_segments(c);
-    dp_profile_moved(rt, kernel, c->n, s.nseg, dp_rt_columns_bytes(outs, dp_rt_info(rt, kernel)->nouts));
-    Args a = dp_args_context(c, &s);
+    const Segments s = dp_ctx_segments(c);
+    const DpKernel *k = dp_rt_info(rt, kernel);
+    const uint64_t n = range->end - range->from;
+    dp_profile_moved(rt, kernel, n, s.nseg, n * dp_rt_columns_bytes(outs, k->nouts) / c->n);
+    Args a = {.n = 0};
+    dp_args_add(&a, range->end);
+    dp_args_add(&a, s.nseg);
+    dp_args_add(&a, s.offsets);
+    dp_args_add(&a, range->from);
+    dp_args_add(&a, range->skip);
     dp_args_kernel_words(rt, &a, kernel, words);
-    dp_args_columns(&a, outs, dp_rt_info(rt, kernel)->nouts);
-    const uint32_t mode = s.mode | MODE_WAY * map_way(rt, dp_rt_info(rt, kernel), c, &s);
-    const uint32_t groups = dp_rt_info(rt, kernel)->cost ? dp_rt_map_groups(rt, c->n) : dp_rt_loop_groups(rt, c->n);
-    dp_rt_launch(rt, dp_rt_kernel(rt, kernel, variant, mode, "dp_map"), 2, groups, &a);
+    dp_args_columns(&a, outs, k->nouts);
+    const uint32_t way = rt->gpu ? map_way(rt, k, c, &s) : range->in_place;
+    const uint32_t groups = k->cost ? dp_rt_map_groups(rt, n) : dp_rt_loop_groups(rt, n);
+    dp_rt_launch(rt, dp_rt_kernel(rt, kernel, variant, s.mode | MODE_WAY * way, "dp_map"), 2, groups, &a);
 }
 
 void dp_map(DpRt *rt, uint32_t kernel, uint32_t variant, DpCtx *ctx, const uint64_t *words, DpCol *outs)
@@ -70,7 +77,7 @@ void dp_map(DpRt *rt, uint32_t kernel, uint32_t variant, DpCtx *ctx, const uint6
     dp_rt_new_columns(rt, kernel, dp_ctx_n(ctx), outs);
     if (dp_failed(rt) || !ctx->n)
         return;
-    run_map(rt, kernel, variant, ctx, words, outs);
+    dp_run_map(rt, kernel, variant, ctx, words, outs, &(MapRange){0, ctx->n, 0, false});
     for (uint32_t i = 0; i < dp_rt_info(rt, kernel)->nouts; i++)
         if (outs[i].bytes == 16)
             dp_block_become(outs[i].block, BLOCK_LAYOUT_UNKNOWN);
@@ -87,7 +94,7 @@ DpCol dp_array(DpRt *rt, uint32_t kernel, uint32_t variant, DpCtx *ctx, const ui
     }
     DpCol data = dp_new_col(rt, dp_size_mul(n, count), bytes);
     if (count)
-        run_map(rt, kernel, variant, ctx, words, &data);
+        dp_run_map(rt, kernel, variant, ctx, words, &data, &(MapRange){0, ctx->n, 0, false});
     dp_block_add_refs(rt, data.block, element_refs);
     DpCol views = dp_views_of_offsets(rt, offsets_regular(count), n, data.addr, data.n, bytes, data.block);
     dp_col_release(rt, &data);

@@ -27,6 +27,8 @@ typedef enum NestOf {
     NEST_OF_CALLS,
     NEST_OF_CHAINS /* calls that wait for others, so that levels are no measure of the launches */
 } NestOf;
+/* Which positions stay as they are where a map writes over what it reads: those that compare so with a bound. */
+typedef enum MapStays { STAYS_NONE, STAYS_BELOW, STAYS_UP_TO, STAYS_FROM, STAYS_ABOVE } MapStays;
 static inline DpTuning dp_nest_param(NestOf of)
 {
     switch (of) {

@@ -105,6 +105,7 @@ static bool run_join_kernels(Compilation *c) { return flat_join_kernels(c->flat)
 static bool run_join_scans(Compilation *c) { return flat_join_scans(c->flat), true; }
 static bool run_keep_columns(Compilation *c) { return flat_keep_columns(c->flat), true; }
 static bool run_liveness(Compilation *c) { return flat_liveness(c->flat), true; }
+static bool run_write_in_place(Compilation *c) { return flat_write_in_place(c->flat), true; }
 static bool run_demand(Compilation *c) { return flat_demand(c->flat), true; }
 
 static bool run_plan(Compilation *c)
@@ -187,7 +188,8 @@ static const Pass passes[] = {
     {"maps of scans", STAGE_NONE, run_join_scans, check_flat, NULL},
     {"kept columns", STAGE_NONE, run_keep_columns, check_flat, NULL},
     {"demand", STAGE_NONE, run_demand, NULL, NULL},
-    {"liveness", STAGE_FLAT, run_liveness, check_flat, print_flat},
+    {"liveness", STAGE_NONE, run_liveness, check_flat, NULL},
+    {"maps in place", STAGE_FLAT, run_write_in_place, check_flat, print_flat},
     {"plan", STAGE_NONE, run_plan, NULL, NULL},
     {"checks on the device", STAGE_NONE, run_device_checks, NULL, NULL},
     {"views of packs", STAGE_NONE, run_pack_views, NULL, NULL},

@@ -126,6 +126,21 @@ typedef struct FlatPart {
     FlatVar *cols;
 } FlatPart;
 
+/* Which positions of a kernel that writes over what it reads stay as they are: how, a MapStays (runtime/params.h), by a
+ * bound, */
+typedef struct FlatStays {
+    uint32_t how;
+    FlatVar bound; /* HOST i64; FLAT_NO_VAR: */
+    int64_t at;
+} FlatStays;
+/* What a kernel may write over (in_place.c). */
+typedef struct FlatOver {
+    FlatVar rows; /* a column of rows, whose elements these are, or FLAT_NO_VAR */
+    FlatVar
+        array; /* HOST: the rows' array, or that of the elements; FLAT_NO_VAR: rows are none of an array's at depth 0 */
+    FlatStays stays, in_rows; /* rows, or elements where there are none; places in each row */
+} FlatOver;
+
 struct FlatStmt {
     FlatKind kind;
     Span span;
@@ -134,6 +149,9 @@ struct FlatStmt {
     FlatVar ctx;   /* where the kind says so */
     FlatBody body; /* likewise */
     union {
+        struct {
+            const FlatOver *over; /* or NULL */
+        } kernel;
         struct {
             FlatVar source;
         } nested;
@@ -270,6 +288,8 @@ void flat_join_scans(FlatProgram *p);
 void flat_keep_columns(FlatProgram *p);
 /* Fills `dies` everywhere. Parameters of functions are owned by the callee: an unused one is in body->dies. */
 void flat_liveness(FlatProgram *p);
+/* Kernels in loops that may write over what they read, behind it (in_place.c). */
+void flat_write_in_place(FlatProgram *p);
 /* Fills `least_bytes` of contexts in recursive lifted functions. */
 void flat_demand(FlatProgram *p);
 

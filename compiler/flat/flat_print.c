@@ -10,7 +10,10 @@
  *         op (a, b) { … } neutral (0)
  */
 #include "flat/flat.h"
+#include "params.h"
 #include "support/marks.h"
+
+#include <inttypes.h>
 
 typedef struct Printer {
     StrBuf *out;
@@ -318,12 +321,40 @@ static void print_segmented(const Printer *pr, const FlatStmt *s, int depth)
         print_then(pr, s, depth);
 }
 
+static void print_stays(const Printer *pr, const FlatStays *stays, const char *what)
+{
+    static const char *const words[] = {
+        [STAYS_BELOW] = "below", [STAYS_UP_TO] = "up to", [STAYS_FROM] = "from", [STAYS_ABOVE] = "above"};
+    if (stays->how == STAYS_NONE)
+        return;
+    strbuf_printf(pr->out, ", %s %s ", what, words[stays->how]);
+    if (stays->bound == FLAT_NO_VAR)
+        strbuf_printf(pr->out, "%" PRId64, stays->at);
+    else
+        print_var(pr, stays->bound);
+    strbuf_add(pr->out, " stay");
+}
+
+/* " over %row3, rows up to %k stay" */
+static void print_over(const Printer *pr, const FlatOver *over)
+{
+    const bool rows = over->rows != FLAT_NO_VAR;
+    strbuf_add(pr->out, " over ");
+    print_var(pr, rows ? over->rows : over->array);
+    print_stays(pr, &over->stays, rows ? "rows" : "places");
+    print_stays(pr, &over->in_rows, "places");
+}
+
 /* Everything behind the statement's name. */
 static void print_operands(const Printer *pr, const FlatStmt *s, int depth)
 {
     switch (s->kind) {
-    case FLAT_S_HOST:
     case FLAT_S_KERNEL:
+        if (s->kernel.over)
+            print_over(pr, s->kernel.over);
+        print_body(pr, &s->body, depth);
+        break;
+    case FLAT_S_HOST:
     case FLAT_S_ARRAY:
     case FLAT_S_PACK: print_body(pr, &s->body, depth); break;
     case FLAT_S_NESTED: {

@@ -249,6 +249,8 @@ static void live_instr(Lifetimes *l, PlanInstr *in, Set live)
             continue;
         if (use->mode == '^')
             use->operand->given = !use->needed && occurrences(&u, use->operand->reg) == 1;
+        if (use->mode == '@')
+            use->operand->given = !use->needed;
         set_add(live, n);
     }
     for (uint32_t i = 0; i < u.list.n; i++)

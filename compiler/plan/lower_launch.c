@@ -198,10 +198,25 @@ static void lower_reduce(Lower *w, const PlanKernel *k, PlanOperand ctx)
     set_column_refs(w, k, outs);
 }
 
+static PlanOperand bound_of(const Lower *w, const FlatStays *stays)
+{
+    return stays->bound == FLAT_NO_VAR ? lower_const(SC_I64, (uint64_t)stays->at) : w->vars[stays->bound];
+}
+
+static void lower_map_over(Lower *w, const PlanKernel *k, PlanOperand ctx, PlanOperand outs)
+{
+    const FlatOver *over = k->stmt->kernel.over;
+    LAUNCH(w, MAP_OVER, k, ctx, outs, lower_vars(w, &over->rows, over->rows != FLAT_NO_VAR),
+           lower_vars(w, &over->array, over->array != FLAT_NO_VAR), lower_number(over->stays.how),
+           bound_of(w, &over->stays), lower_number(over->in_rows.how), bound_of(w, &over->in_rows));
+}
+
 static void lower_columns(Lower *w, const PlanKernel *k, PlanOperand ctx)
 {
     PlanOperand outs = kernel_outs(w, k);
-    if (k->kind == PLAN_MAP)
+    if (k->kind == PLAN_MAP && k->stmt->kind == FLAT_S_KERNEL && k->stmt->kernel.over)
+        lower_map_over(w, k, ctx, outs);
+    else if (k->kind == PLAN_MAP)
         LAUNCH(w, MAP, k, ctx, outs);
     else if (flat_scan_turns(k->fn, k->stmt))
         LAUNCH(w, SCAN_TURNED, k, ctx, outs);

@@ -341,6 +341,14 @@ uint32_t dp_row_words(DpRt *rt, const DpArr *a, uint32_t level, uint64_t word[2]
  * variant: bits that select compiled variants (-DDP_VARIANT=bits). Outputs are allocated here; columns that hold views
  * need dp_col_set_refs afterwards. */
 void dp_map(DpRt *rt, uint32_t kernel, uint32_t variant, DpCtx *ctx, const uint64_t *words, DpCol *outs);
+/* The same, of one column of numbers, that is written over these rows' elements, or over the array's where there are no
+ * rows, if these operands are given (they end here) and nobody else holds what is changed. The array may be what the
+ * rows are of. stays: which instances (with rows: rows), stays_in_rows: which places of each row are known to stay as
+ * they are: a MapStays (params.h), by a bound. */
+void dp_map_over(DpRt *rt, uint32_t kernel, uint32_t variant, DpCtx *ctx, const uint64_t *words, DpCol *outs,
+                 uint32_t nrows, const DpCol *rows, const bool *rows_given, uint32_t narrays, const DpArr *arrays,
+                 const bool *arrays_given, uint32_t stays, int64_t bound, uint32_t stays_in_rows,
+                 int64_t bound_in_rows);
 /* The same over one instance or n at depth 0 is never needed: the host does it. [results of body] for each instance,
  * `count` each: outs[0] is a column of views. */
 DpCol dp_array(DpRt *rt, uint32_t kernel, uint32_t variant, DpCtx *ctx, const uint64_t *words, uint32_t count,

@@ -1,17 +1,44 @@
 /* MAP: dp_store(i, dp_body(i)) for all i < n.
  *
  * CPU: one work-item a chunk, its elements in order, segment by segment. GPU: in tiles (segments.cl). Guards: i < n. Empty segments have no instances and are walked over.
- * `out` is the heap again: what a map stores is fresh, so that the loads through `heap` may be taken not to alias it. */
+ * `out` is the heap again: what a map stores is fresh, so that the loads through `heap` may be taken not to alias it.
+ *
+ * In place (dp_map_over) an element is stored where the body has read it, or else nobody reads it. What stands before instance `from`, from n on, and
+ * at the first `skip` places of each segment stays as it is: these need not be looked at. On a CPU that is way 1. */
 #if DP_CPU
-DP_KERNEL void dp_map(__global uchar *restrict heap, __global uchar *restrict out, ulong n, ulong nseg, ulong offsets DP_WORDS DP_OUTS)
+#if DP_WAY || DP_ANY_VARIANT
+#define DP_FRESH
+#else
+#define DP_FRESH restrict
+#endif
+DP_KERNEL void dp_map(__global uchar *DP_FRESH heap, __global uchar *DP_FRESH out, ulong n, ulong nseg, ulong offsets, ulong from, ulong skip DP_WORDS DP_OUTS)
 {
-    ulong i = dp_chunk_start(n, get_global_size(0), get_global_id(0));
-    ulong hi = dp_chunk_start(n, get_global_size(0), get_global_id(0) + 1);
+    ulong i = from + dp_chunk_start(n - from, get_global_size(0), get_global_id(0));
+    ulong hi = from + dp_chunk_start(n - from, get_global_size(0), get_global_id(0) + 1);
 #if DP_SEGMENTED && DP_USES_SEG
     for (ulong s = i < hi ? DP_SEG_OF(i) : 0; i < hi; s++) {
         s = DP_SKIP_EMPTY(s, i);
         ulong end = min(hi, DP_SEG_END(s));
-#if DP_W
+        if (skip)
+            i = max(i, min(end, DP_SEG_START(s) + skip));
+#if DP_W && DP_WAY
+        /* The last vector may overlap with others: it is computed before they are stored. */
+        if (i + DP_W <= end) {
+            const ulong last = end - DP_W;
+            dp_vec rest;
+            for (ulong at = last;; at = i, i += DP_W) {
+                const dp_vec v = dp_body_w(heap, at, s DP_PASS);
+                if (at == last)
+                    rest = v;
+                else
+                    dp_store_w(out, at, v DP_PASS_OUTS);
+                if (i >= last)
+                    break;
+            }
+            dp_store_w(out, last, rest DP_PASS_OUTS);
+            i = end;
+        }
+#elif DP_W
         /* Where a segment's rest is narrower than a vector, the last vector begins before it: some elements are computed twice. */
         for (const ulong last = end - DP_W; i + DP_W <= end;) {
             dp_store_w(out, i, dp_body_w(heap, i, s DP_PASS) DP_PASS_OUTS);
@@ -38,9 +65,10 @@ DP_KERNEL void dp_map(__global uchar *restrict heap, __global uchar *restrict ou
 #define DP_COLUMNS (DP_WAY == 2 ? 32 : 128)
 #define DP_LANE_ROWS (DP_WG / DP_COLUMNS) /* of a tile, side by side */
 #define DP_ROWS (DP_WAY == 2 ? 32 : DP_LANE_ROWS * DP_AT_ONCE)
-DP_KERNEL void dp_map(__global uchar *restrict heap, __global uchar *restrict out, ulong n, ulong nseg, ulong offsets DP_WORDS DP_OUTS)
+DP_KERNEL void dp_map(__global uchar *restrict heap, __global uchar *restrict out, ulong n, ulong nseg, ulong offsets, ulong from, ulong skip DP_WORDS DP_OUTS)
 {
-    const ulong m = offsets & ~DP_REGULAR, across = (m + DP_COLUMNS - 1) / DP_COLUMNS, down = (nseg + DP_ROWS - 1) / DP_ROWS;
+    const ulong m = offsets & ~DP_REGULAR, across = (m + DP_COLUMNS - 1) / DP_COLUMNS;
+    const ulong top = from ? dp_divide(from, m) : 0, bottom = n < nseg * m ? dp_divide(n, m) : nseg, down = (bottom - top + DP_ROWS - 1) / DP_ROWS;
     const uint x = get_local_id(0) % DP_COLUMNS, y = get_local_id(0) / DP_COLUMNS;
     /* the tile's place is counted on, which takes one division for all tiles of a work-group */
     const ulong step_down = dp_divide(get_num_groups(0), across), step_across = get_num_groups(0) - step_down * across;
@@ -49,22 +77,22 @@ DP_KERNEL void dp_map(__global uchar *restrict heap, __global uchar *restrict ou
     __local dp_val turned[DP_ROWS][DP_COLUMNS + 1];
 #endif
     while (down_at < down) {
-        const ulong s0 = down_at * DP_ROWS, j0 = across_at * DP_COLUMNS;
+        const ulong s0 = top + down_at * DP_ROWS, j0 = across_at * DP_COLUMNS;
 #if DP_WAY == 2
 #pragma unroll
         for (uint q = y; q < DP_COLUMNS; q += DP_LANE_ROWS)
-            if (s0 + x < nseg && j0 + q < m)
+            if (s0 + x < bottom && j0 + q < m)
                 turned[x][q] = dp_body(heap, (s0 + x) * m + j0 + q, s0 + x DP_PASS);
         barrier(CLK_LOCAL_MEM_FENCE);
 #pragma unroll
         for (uint q = y; q < DP_ROWS; q += DP_LANE_ROWS)
-            if (s0 + q < nseg && j0 + x < m)
+            if (s0 + q < bottom && j0 + x < m)
                 dp_store(out, (s0 + q) * m + j0 + x, turned[q][x] DP_PASS_OUTS);
         barrier(CLK_LOCAL_MEM_FENCE);
 #else
-        const bool inside = j0 + x < m;
+        const bool inside = j0 + x < m && j0 + x >= skip;
         const ulong s = s0 + y * DP_AT_ONCE, i = s * m + j0 + x;
-        if (inside && s0 + DP_ROWS <= nseg) {
+        if (inside && s0 + DP_ROWS <= bottom) {
             dp_val v[DP_AT_ONCE];
 #pragma unroll
             for (uint q = 0; q < DP_AT_ONCE; q++)
@@ -74,7 +102,7 @@ DP_KERNEL void dp_map(__global uchar *restrict heap, __global uchar *restrict ou
                 dp_store(out, i + q * m, v[q] DP_PASS_OUTS);
         } else {
             for (uint q = 0; q < DP_AT_ONCE; q++)
-                if (inside && s + q < nseg)
+                if (inside && s + q < bottom)
                     dp_store(out, i + q * m, dp_body(heap, i + q * m, s + q DP_PASS) DP_PASS_OUTS);
         }
 #endif
@@ -88,10 +116,11 @@ DP_KERNEL void dp_map(__global uchar *restrict heap, __global uchar *restrict ou
 }
 #else
 #define DP_VALUE(i) dp_body(heap, (i), chunked ? DP_SEG_BETWEEN(first, last + 1, (i)) : 0 DP_PASS)
-DP_KERNEL void dp_map(__global uchar *restrict heap, __global uchar *restrict out, ulong n, ulong nseg, ulong offsets DP_WORDS DP_OUTS)
+DP_KERNEL void dp_map(__global uchar *restrict heap, __global uchar *restrict out, ulong n, ulong nseg, ulong offsets, ulong from, ulong skip DP_WORDS DP_OUTS)
 {
     const bool chunked = DP_USES_SEG && DP_SEGMENTED;
-    ulong at = DP_TILES_START(chunked), hi = DP_TILES_END(chunked), l = get_local_id(0);
+    n -= from;
+    ulong at = from + DP_TILES_START(chunked), hi = from + DP_TILES_END(chunked), l = get_local_id(0);
     ulong last = chunked && at < hi ? DP_SEG_OF(at) : 0;
     for (; at < hi; at += DP_TILES_STEP(chunked)) {
         ulong end = min(hi, at + DP_TILE_ELEMENTS), first = last;

@@ -69,6 +69,7 @@ const PASS_WORDS = {
   "dead columns": "What nobody reads is not computed.",
   "demand": "What the next level of a recursion needs at least is noted.",
   "liveness": "Where each variable is used last is noted: there it dies.",
+  "maps in place": "In loops, maps whose elements are only read in their own place may write over what they read.",
   "plan": "Each flat statement becomes instructions of the host.",
   "checks on the device": "Checks whose result the host need not know stay on the device.",
   "views of packs": "The host does not wait for sizes that it does not need.",
