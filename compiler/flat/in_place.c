@@ -12,7 +12,7 @@
 
 #include <string.h>
 
-enum { MOST_STATEMENTS = 64, MOST_KEEPS = 8 };
+enum { MOST_STATEMENTS = 64, MOST_INPUTS = 64, MOST_KEEPS = 8 };
 
 /* What a variable of the body is to the array. Elements of others are none of it. */
 typedef enum Part {
@@ -333,12 +333,12 @@ static void note_over(Search *q, FlatStmt *s)
 
 static void try_kernel(Search *q, FlatStmt *s)
 {
-    const CoreType type = q->near.fn->vars.at[s->outs[0]].type;
-    if (s->nouts != 1 || type.rank > 0 || flat_body_fallible(&q->near, s->body.block))
+    if (s->nouts != 1 || s->body.inputs.n > MOST_INPUTS || flat_body_fallible(&q->near, s->body.block))
         return;
+    const CoreType type = q->near.fn->vars.at[s->outs[0]].type;
     for (uint32_t i = 0; i < s->body.inputs.n && !s->kernel.over; i++) {
         const FlatInput *in = &s->body.inputs.at[i];
-        if (in->kind != IN_ELEM || in->ctx != s->body.ctx || !dies_at(s, in->var) ||
+        if (type.rank > 0 || in->kind != IN_ELEM || in->ctx != s->body.ctx || !dies_at(s, in->var) ||
             !core_type_equal(core_var_type(q->near.fn->scope, in->as), type))
             continue;
         q->s = s;
