@@ -192,6 +192,7 @@ static void run_pass(DpRt *rt, Passes *p, uint32_t pass)
 
 /* ---- CPU: into buckets, and these within a cache (kernels/bucket_sort.cl) ---- */
 enum { BUCKETS = 512, MOST_CELL_BITS = 12 }; /* as in radix_sort.cl */
+enum { BUCKET_CHUNKS = 4 };                  /* for each compute unit: one work-item adds up what they count */
 
 typedef struct Buckets {
     uint32_t chunks, shift, bits; /* cells: 2^bits, of the key's bits from `shift` on */
@@ -274,7 +275,8 @@ static void sort_buckets(DpRt *rt, Passes *p, const Buckets *b)
 static bool run_buckets(DpRt *rt, Passes *p)
 {
     const uint32_t highest = 63 - (uint32_t)__builtin_clzll(p->differ | 1);
-    Buckets b = {.chunks = dp_rt_chunks(rt, false, p->n), .bits = 8};
+    const uint32_t chunks = dp_rt_chunks(rt, false, p->n), most = BUCKET_CHUNKS * rt->device->facts.units;
+    Buckets b = {.chunks = chunks < most ? chunks : most, .bits = 8};
     while (b.bits < MOST_CELL_BITS && p->n >> (b.bits + 8))
         b.bits++;
     b.shift = highest + 1 > b.bits ? highest + 1 - b.bits : 0;

@@ -171,6 +171,8 @@ static const char *const defined_names[] = {
     "dp_reduce_small",
     "dp_reduce_all",
     "dp_reduce_part",
+    "dp_segment_part",
+    "dp_whole_segments",
     "dp_reduce_finish",
     "dp_segreduce_chunks",
     "dp_segreduce_finish",

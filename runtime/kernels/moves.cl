@@ -19,6 +19,13 @@ static inline void dp_move_elements(DP_HEAPS, ulong bytes, ulong n, ulong dst, u
 #undef DP_LOOP
         return;
     }
+    if (!(to | then | (from & DP_REGULAR))) { /* what sorts and selections do: loads that wait for nothing but their positions */
+        __global const uint *position = DP_AT(uint, from);
+#define DP_LOOP(T) DP_EACH(i, n) DP_MOVE(T, dst, i, src, position[i]);
+        DP_EACH_SIZE(DP_LOOP)
+#undef DP_LOOP
+        return;
+    }
 #define DP_LOOP(T) DP_EACH(i, n) DP_MOVE(T, dst, DP_TARGET(i), src, dp_at(heap, from, i));
     DP_EACH_SIZE(DP_LOOP)
 #undef DP_LOOP

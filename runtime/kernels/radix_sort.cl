@@ -195,24 +195,27 @@ DP_KERNEL void dp_sort_buckets(DP_HEAPS, ulong chunks, ulong n, ulong cells, ulo
 {
     __global uint *begin = DP_OUT(uint, starts);
     const uint most = (uint)(n / 255) + 1;
-    uint bucket = 0, size = 0, largest = 0;
+    uint keys[DP_SORT_CELLS], bucket = 0, size = 0, largest = 0;
     for (ulong k = 0; k < (1 + chunks) * (DP_SORT_BUCKETS + 1); k++)
         begin[k] = 0;
+    for (ulong c = 0; c < cells; c++)
+        keys[c] = 0;
+    for (ulong k = 0; k < chunks; k++)
+        for (ulong c = 0; c < cells; c++)
+            keys[c] += DP_AT(uint, counts)[k * cells + c];
     for (ulong c = 0; c < cells; c++) {
-        uint many = 0;
-        for (ulong k = 0; k < chunks; k++)
-            many += DP_AT(uint, counts)[k * cells + c];
-        if (size && size + many > most) {
+        if (size && size + keys[c] > most) {
             begin[bucket + 1] = begin[bucket] + size;
             bucket++;
             size = 0;
         }
-        size += many;
+        size += keys[c];
         largest = max(largest, size);
         DP_OUT(ushort, table)[c] = (ushort)bucket;
-        for (ulong k = 0; k < chunks; k++)
-            DP_SORT_CHUNK_STARTS(starts, k)[bucket] += DP_AT(uint, counts)[k * cells + c];
     }
+    for (ulong k = 0; k < chunks; k++)
+        for (ulong c = 0; c < cells; c++)
+            DP_SORT_CHUNK_STARTS(starts, k)[DP_OUT(ushort, table)[c]] += DP_AT(uint, counts)[k * cells + c];
     begin[bucket + 1] = (uint)n;
     for (uint b = 0; b <= bucket; b++) {
         uint at = begin[b];

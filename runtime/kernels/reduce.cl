@@ -102,15 +102,11 @@ DP_KERNEL void dp_reduce_finish(DP_HEAP, ulong chunks, ulong part DP_WORDS DP_OU
 #define DP_OPEN_WAITING(first, limit)
 #define DP_JOIN_WAITING(v, i, end, s)
 #endif
-#if DP_WAY == DP_LANE
-/* The segments that end in a chunk of the path. */
+/* Segments s ... stop - 1, whole ones. */
 #define DP_SIDE_BY_SIDE 4
-DP_KERNEL void dp_segreduce_lane(__global uchar *restrict heap, __global uchar *restrict out, ulong n, ulong nseg, ulong offsets,
-                                 ulong vals, ulong pos DP_WORDS DP_OUTS)
+static inline void dp_whole_segments(__global uchar *restrict heap, __global uchar *restrict out, ulong s, ulong stop, ulong n, ulong offsets,
+                                     ulong vals, ulong pos DP_WORDS DP_OUTS)
 {
-    ulong chunk = get_global_id(0), chunks = get_global_size(0);
-    ulong s = dp_path_segment(heap, offsets, 0, nseg, dp_chunk_start(n + nseg, chunks, chunk));
-    ulong stop = dp_path_segment(heap, offsets, 0, nseg, dp_chunk_start(n + nseg, chunks, chunk + 1));
     DP_OPEN_WAITING(s < stop ? DP_SEG_START(s) : 0, s < stop ? DP_SEG_START(stop) : 0)
 #if DP_APART
     /* Short neighbours of one length are lanes. */
@@ -141,7 +137,7 @@ DP_KERNEL void dp_segreduce_lane(__global uchar *restrict heap, __global uchar *
     }
 #endif
     for (ulong i = s < stop ? DP_SEG_START(s) : 0; s < stop; s++) {
-        ulong end = DP_SEG_END(s);
+        const ulong end = DP_SEG_END(s);
         dp_val v;
         if (end - i >= DP_LEAST_RUN) {
             v = DP_RUN(i, end, s, vals, pos);
@@ -155,48 +151,61 @@ DP_KERNEL void dp_segreduce_lane(__global uchar *restrict heap, __global uchar *
         dp_store(out, s, v DP_PASS_OUTS);
     }
 }
+#if DP_WAY == DP_LANE
+/* The segments that end in a chunk of the path. */
+DP_KERNEL void dp_segreduce_lane(__global uchar *restrict heap, __global uchar *restrict out, ulong n, ulong nseg, ulong offsets,
+                                 ulong vals, ulong pos DP_WORDS DP_OUTS)
+{
+    const ulong chunk = get_global_id(0), chunks = get_global_size(0);
+    const ulong s = dp_path_segment(heap, offsets, 0, nseg, dp_chunk_start(n + nseg, chunks, chunk));
+    const ulong stop = dp_path_segment(heap, offsets, 0, nseg, dp_chunk_start(n + nseg, chunks, chunk + 1));
+    dp_whole_segments(heap, out, s, stop, n, offsets, vals, pos DP_PASS DP_PASS_OUTS);
+}
 #else
+/* Elements [i, end) of segment s, whose first ones may have been before: then there is no neutral element, and perhaps nothing. */
+static inline dp_carry dp_segment_part(__global uchar *restrict heap, ulong i, ulong end, ulong s, bool open, ulong vals, ulong pos DP_WORDS)
+{
+    dp_carry c;
+    c.bits = open ? 0 : DP_RESET | DP_HAS;
+    if (!open) {
+        c.v = DP_NEUTRAL(s);
+    } else if (i < end) {
+        c.bits = DP_HAS;
+        c.v = DP_ELEMENT(i, s);
+        i++;
+    }
+    if (end - i >= DP_LEAST_RUN) {
+        c.v = DP_OP(s, c.v, DP_RUN(i, end, s, vals, pos));
+        i = end;
+    }
+    for (; i < end; i++)
+        c.v = DP_OP(s, c.v, DP_ELEMENT(i, s));
+    return c;
+}
+
 DP_KERNEL void dp_segreduce_chunks(__global uchar *restrict heap, __global uchar *restrict out, ulong n, ulong nseg, ulong offsets,
                                    ulong part, ulong vals, ulong pos DP_WORDS DP_OUTS)
 {
-    ulong chunk = get_global_id(0), chunks = get_global_size(0);
-    ulong d = dp_chunk_start(n + nseg, chunks, chunk), stop = dp_chunk_start(n + nseg, chunks, chunk + 1);
-    ulong s = dp_path_segment(heap, offsets, 0, nseg, d), i = d - s, first = s;
-    dp_carry head, c;
-    head.bits = c.bits = 0;
-    bool open = d < stop && i > DP_SEG_START(s); /* the segment began before this chunk */
-    DP_OPEN_WAITING(i, stop - dp_path_segment(heap, offsets, s, nseg, stop))
-    while (s + i < stop) {
-        ulong end = DP_SEG_END(s), to = min(end, stop - s);
-        c.bits = open ? 0 : DP_RESET | DP_HAS;
-        if (!open) {
-            c.v = DP_NEUTRAL(s);
-        } else if (i < to) {
-            c.bits = DP_HAS;
-            c.v = DP_ELEMENT(i, s);
-            i++;
-        }
-        if (to - i >= DP_LEAST_RUN) {
-            c.v = DP_OP(s, c.v, DP_RUN(i, to, s, vals, pos));
-            i = to;
-        }
-        DP_JOIN_WAITING(c.v, i, to, s)
-        for (; i < to; i++)
-            c.v = DP_OP(s, c.v, DP_ELEMENT(i, s));
-        if (s + end >= stop)
-            break;
-        if (open) {
-            head = c;
-            head.bits |= DP_EMITTED;
-        } else {
-            dp_store(out, s, c.v DP_PASS_OUTS);
-        }
-        c.bits = DP_RESET;
-        open = false;
-        s++;
+    const ulong chunk = get_global_id(0), chunks = get_global_size(0);
+    const ulong d = dp_chunk_start(n + nseg, chunks, chunk), d_stop = dp_chunk_start(n + nseg, chunks, chunk + 1);
+    ulong s = dp_path_segment(heap, offsets, 0, nseg, d), i = d - s;
+    const ulong first = s, stop = dp_path_segment(heap, offsets, s, nseg, d_stop), i_stop = d_stop - stop;
+    const bool open = d < d_stop && i > DP_SEG_START(s); /* the segment began before this chunk */
+    dp_carry head, tail;
+    head.bits = tail.bits = 0;
+    if (open && s < stop) {
+        head = dp_segment_part(heap, i, DP_SEG_END(s), s, true, vals, pos DP_PASS);
+        head.bits |= DP_EMITTED;
+        i = DP_SEG_END(s++);
     }
+    dp_whole_segments(heap, out, s, stop, n, offsets, vals, pos DP_PASS DP_PASS_OUTS);
+    i = s < stop ? DP_SEG_START(stop) : i;
+    if (i < i_stop)
+        tail = dp_segment_part(heap, i, i_stop, stop, open && first == stop, vals, pos DP_PASS);
+    else if (first < stop)
+        tail.bits = DP_RESET;
     dp_put_carry(heap, part, chunk, first, head);
-    dp_put_carry(heap, part, chunks + chunk, s, c);
+    dp_put_carry(heap, part, chunks + chunk, stop, tail);
 }
 
 DP_KERNEL void dp_segreduce_finish(DP_HEAP, ulong chunks, ulong part DP_WORDS DP_OUTS)

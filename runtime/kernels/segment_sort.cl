@@ -7,7 +7,7 @@
  *
  * GPU: dp_sort_ranks takes the segments of up to `most` <= DP_SORT_LOCAL / 2 elements, some per work-group; each element counts those of its segment that go
  * before it. dp_sort_groups takes those longer than `least`, a work-group each, or several where segments are few: lanes sort runs, which are merged in local memory, each lane its
- * share of the result; those longer than local memory in blocks, which dp_sort_merge merges, round by round. CPU: dp_sort_segments, a stretch of segments a work-item: by insertion, longer ones by digits.
+ * share of the result; those longer than local memory in blocks, which dp_sort_merge merges, round by round. CPU: dp_sort_segments, a stretch of segments a work-item: by insertion, longer ones by their range, or by digits.
  * Empty segments have nothing to do. Barriers stand in loops with uniform bounds. */
 
 /* What is loaded from places `pos`, and stored. */
@@ -27,7 +27,50 @@
     }
 
 #if DP_CPU
-#define DP_SORT_INSERTED 48 /* elements, at most, that are sorted by insertion */
+#define DP_SORT_INSERTED 24 /* elements, at most, that are sorted by insertion */
+
+/* One more behind j in order, to its place among them. */
+static inline void DP_SORTED(dp_sort_insert)(__global DP_K *keys, __global uint *at, uint j, DP_K key, uint place)
+{
+    for (; j > 0 && keys[j - 1] > key; j--) {
+        keys[j] = keys[j - 1];
+        at[j] = at[j - 1];
+    }
+    keys[j] = key;
+    at[j] = place;
+}
+
+/* keys and at, n each, in order, in the other pair: dealt into cells, at least as many as keys, by how far these are above the least one, then
+ * inserted. False, and nothing is done: too many are in the same cells. */
+static inline bool DP_SORTED(dp_sort_by_range)(__global const DP_K *keys, __global const uint *at, __global DP_K *keys1, __global uint *at1,
+                                               uint n, DP_K least, DP_K most)
+{
+    uint count[DP_SORT_CELLS];
+    const uint wanted = min(33 - (uint)clz(n), (uint)DP_SORT_CELL_BITS), has = 8 * sizeof(DP_K) - (uint)clz(most - least);
+    const uint bits = min(wanted, has), shift = has - bits, cells = 1u << bits;
+    ulong pairs = 0;
+    uint sum = 0;
+    for (uint c = 0; c < cells; c++)
+        count[c] = 0;
+    for (uint i = 0; i < n; i++)
+        count[(uint)((keys[i] - least) >> shift)]++;
+    for (uint c = 0; c < cells; c++) {
+        const uint one = count[c];
+        count[c] = sum;
+        sum += one;
+        pairs += (ulong)one * one;
+    }
+    if (shift > 0 && pairs > 8 * (ulong)n)
+        return false;
+    for (uint i = 0; i < n; i++) {
+        const uint to = count[(uint)((keys[i] - least) >> shift)]++;
+        keys1[to] = keys[i];
+        at1[to] = at[i];
+    }
+    for (uint i = 1; i < n && shift > 0; i++)
+        DP_SORTED(dp_sort_insert)(keys1, at1, i, keys1[i], at1[i]);
+    return true;
+}
 
 /* keys, at and the other two, n each, in order; 0 or 1: which pair has the result. differ: bits. */
 static inline uint DP_SORTED(dp_sort_by_digits)(__global DP_K *keys, __global uint *at, __global DP_K *keys1, __global uint *at1,
@@ -79,21 +122,22 @@ DP_KERNEL void DP_SORTED(dp_sort_segments)(DP_HEAPS, ulong n, ulong nseg, ulong 
         uint size = (uint)(end - start);
         __global DP_K *k = DP_OUT(DP_K, keys) + 2 * start;
         __global uint *a = DP_OUT(uint, at) + 2 * start;
-        DP_K differ = 0;
+        DP_K differ = 0, least = ~(DP_K)0, most = 0;
         for (uint i = 0; i < size; i++) {
-            uint place = DP_SORT_PLACE(start + i);
-            DP_K key = (DP_K)dp_sort_key(heap, src, place, (uint)scalar);
-            differ |= i ? key ^ k[0] : 0;
-            uint j = i;
-            if (size <= DP_SORT_INSERTED)
-                for (; j > 0 && k[j - 1] > key; j--) {
-                    k[j] = k[j - 1];
-                    a[j] = a[j - 1];
-                }
-            k[j] = key;
-            a[j] = place;
+            const uint place = DP_SORT_PLACE(start + i);
+            const DP_K key = (DP_K)dp_sort_key(heap, src, place, (uint)scalar);
+            if (size <= DP_SORT_INSERTED) {
+                DP_SORTED(dp_sort_insert)(k, a, i, key, place);
+                continue;
+            }
+            k[i] = key;
+            a[i] = place;
+            differ |= key ^ k[0];
+            least = min(least, key);
+            most = max(most, key);
         }
-        if (size > DP_SORT_INSERTED && DP_SORTED(dp_sort_by_digits)(k, a, k + size, a + size, size, differ))
+        if (differ && (DP_SORTED(dp_sort_by_range)(k, a, k + size, a + size, size, least, most) ||
+                       DP_SORTED(dp_sort_by_digits)(k, a, k + size, a + size, size, differ)))
             a += size;
         for (uint i = 0; i < size; i++)
             DP_SORT_STORE(start + i, a[i])
