@@ -112,17 +112,16 @@ static Args chunk_args(uint64_t n, uint64_t part)
 }
 
 static void launch_reduce(DpRt *rt, uint32_t kernel, uint32_t variant, const char *name, uint32_t chunks, Args *a,
-                          const uint64_t *words, uint32_t nouts, uint64_t mail)
+                          const uint64_t *words, uint32_t nouts, const uint64_t *outs)
 {
     dp_args_kernel_words(rt, a, kernel, words);
-    for (uint32_t i = 0; i < nouts; i++)
-        dp_args_add(a, mail + 8 * i);
+    dp_args_words(a, outs, nouts);
     dp_rt_launch(rt, dp_rt_kernel(rt, kernel, variant, 0, name), 1, chunks, a);
 }
 
-/* The results go to the mailbox, to `mail`. */
-static void reduce_to_mailbox(DpRt *rt, uint32_t kernel, uint32_t variant, uint64_t n, const uint64_t *words,
-                              uint64_t mail)
+/* outs: where each result goes. */
+static void reduce_at_root(DpRt *rt, uint32_t kernel, uint32_t variant, uint64_t n, const uint64_t *words,
+                           const uint64_t *outs)
 {
     const uint32_t nouts = dp_rt_info(rt, kernel)->nouts;
     const bool groups = dp_rt_group_shape(rt, kernel);
@@ -131,17 +130,17 @@ static void reduce_to_mailbox(DpRt *rt, uint32_t kernel, uint32_t variant, uint6
     const bool one = groups && dp_source_has_fence(rt) && (asked ? asked == 1 : nouts == 1);
     if (!groups && chunks == 1) {
         Args small = {.n = 1, .at = {n}};
-        launch_reduce(rt, kernel, variant, "dp_reduce_small", 1, &small, words, nouts, mail);
+        launch_reduce(rt, kernel, variant, "dp_reduce_small", 1, &small, words, nouts, outs);
         return;
     }
     DpBlock *part = dp_block_new(rt, chunks, dp_rt_carry_bytes(rt, kernel));
     Args all = chunk_args(n, dp_block_addr(part)), last = {.n = 2, .at = {chunks, dp_block_addr(part)}};
     if (one) {
         dp_args_add(&all, DP_REDUCE_COUNT);
-        launch_reduce(rt, kernel, variant, "dp_reduce_all", chunks, &all, words, nouts, mail);
+        launch_reduce(rt, kernel, variant, "dp_reduce_all", chunks, &all, words, nouts, outs);
     } else {
-        launch_reduce(rt, kernel, variant, "dp_reduce_chunks", chunks, &all, words, 0, 0);
-        launch_reduce(rt, kernel, variant, "dp_reduce_finish", 1, &last, words, nouts, mail);
+        launch_reduce(rt, kernel, variant, "dp_reduce_chunks", chunks, &all, words, 0, NULL);
+        launch_reduce(rt, kernel, variant, "dp_reduce_finish", 1, &last, words, nouts, outs);
     }
     dp_block_release(rt, part);
 }
@@ -152,9 +151,30 @@ DpPending dp_begin_reduce_root(DpRt *rt, uint32_t kernel, uint32_t variant, DpCt
     dp_rt_check_countable(rt, c->n);
     dp_profile_moved(rt, kernel, c->n, 1, dp_size_mul(c->n, k->kept_bytes));
     DpPending p = dp_pending_begin(rt, k->nouts);
+    uint64_t mail[DP_MAX_OUTS];
+    for (uint32_t i = 0; p && i < k->nouts; i++)
+        mail[i] = dp_pending_mail(rt, p) + 8 * (uint64_t)i;
     if (p)
-        reduce_to_mailbox(rt, kernel, variant, c->n, words, dp_pending_mail(rt, p));
+        reduce_at_root(rt, kernel, variant, c->n, words, mail);
     return p;
+}
+
+void dp_reduce_stays(DpRt *rt, uint32_t kernel, uint32_t variant, DpCtx *c, const uint64_t *words, DpArr *outs)
+{
+    const DpKernel *k = dp_rt_info(rt, kernel);
+    DpCol data[DP_MAX_OUTS];
+    uint64_t at[DP_MAX_OUTS];
+    dp_rt_check_countable(rt, c->n);
+    dp_profile_moved(rt, kernel, c->n, 1, dp_size_mul(c->n, k->kept_bytes));
+    dp_rt_new_columns(rt, kernel, 1, data);
+    for (uint32_t i = 0; i < k->nouts; i++) {
+        at[i] = data[i].addr;
+        outs[i] = dp_arr_of_block(rt, data[i].block, data[i].n);
+    }
+    if (dp_failed(rt))
+        return;
+    rt->profile.blocks -= k->nouts; /* single numbers */
+    reduce_at_root(rt, kernel, variant, c->n, words, at);
 }
 
 DpPending dp_begin_check_rows(DpRt *rt, uint32_t kernel, uint32_t variant, DpCtx *c, const uint64_t *words,

@@ -145,6 +145,7 @@ typedef struct CoreSoac {
     CoreLambda op;               /* REDUCE, SCAN, ACCUMULATE, HIST */
     CoreAtom size;               /* HIST: of each result */
     bool exclusive, commutative; /* SCAN; REDUCE */
+    bool stays; /* REDUCE: each result is an array of one, which the host does not wait for (sink_loads.c) */
 } CoreSoac;
 
 /* What a MAP has of another kind's. */

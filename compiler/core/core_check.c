@@ -398,7 +398,8 @@ static void check_destinations(Checker *c, const CoreStmt *s)
 static void check_parallel(Checker *c, const CoreStmt *s)
 {
     uint32_t places = core_stmt_places(s);
-    CoreType *types = s->kind == CORE_REDUCE ? types_of(c, s->vars, s->nvars) : element_types(c, s, places);
+    CoreType *types =
+        s->kind == CORE_REDUCE && !s->soac.stays ? types_of(c, s->vars, s->nvars) : element_types(c, s, places);
     if (!types)
         return;
     expect(c, s->kind == CORE_MAP || !s->soac.guard, "only map may have a guard");

@@ -140,8 +140,8 @@ static void print_operator(Printer *p, const CoreSoac *s, uint32_t n)
 
 static void print_parallel(Printer *p, const CoreStmt *s)
 {
-    strbuf_printf(p->out, "%s%s%s", core_kind(s->kind)->word, s->soac.exclusive ? "x" : "",
-                  s->soac.commutative ? "_comm" : "");
+    strbuf_printf(p->out, "%s%s%s%s", core_kind(s->kind)->word, s->soac.exclusive ? "x" : "",
+                  s->soac.commutative ? "_comm" : "", s->soac.stays ? "_stays" : "");
     if (core_kind(s->kind)->length == LENGTH_SIZE) {
         strbuf_add(p->out, " size ");
         print_atom(p, s->soac.size);

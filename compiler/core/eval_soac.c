@@ -157,6 +157,12 @@ static bool eval_reduce(Walk *w)
     for (uint64_t i = 0; i < w->n; i++)
         if (!walk_step(w, i) || !combine(w, i, acc, w->row, skips && i == 0))
             return false;
+    if (w->soac->stays) {
+        if (!new_results(w, 1))
+            return false;
+        store_results(w, 0, acc);
+        return true;
+    }
     for (uint32_t j = 0; j < k; j++)
         w->f->vars[w->s->vars[j]] = acc[j];
     return true;

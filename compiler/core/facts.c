@@ -157,7 +157,9 @@ static uint64_t detail_of(const CoreStmt *s)
     case CORE_PRIM: return s->prim.op;
     case CORE_CALL: return s->call.fn->index;
     case CORE_CHECK_ROWS: return s->rows.depth;
-    default: return core_stmt_soac(s) ? (uint64_t)s->soac.exclusive << 1 | s->soac.commutative : 0;
+    default:
+        return core_stmt_soac(s) ? (uint64_t)s->soac.stays << 2 | (uint64_t)s->soac.exclusive << 1 | s->soac.commutative
+                                 : 0;
     }
 }
 

@@ -1,6 +1,7 @@
 /* What the host would wait for only to hand it on:
  *
- *     x = a[k][k];  ys = map n at i { … x … a … }   ==>   ys = map n at i { x' = a[k][k]; … x' … a … }
+ *     x = a[k][k];    ys = map n at i { … x … a … }   ==>   ys = map n at i { x' = a[k][k]; … x' … a … }
+ *     x = reduce …;   ys = map n at i { … x … }       ==>   xs = reduce …, stays;  ys = map n at i { … xs[0] … }
  *
  * and with it what is computed from x, where that costs little. Where it costs more, the device computes it once:
  *
@@ -25,7 +26,7 @@ typedef struct Load {
     uint32_t nusers; /* MOST_USERS + 1: too many */
     uint32_t cost;   /* in additions, with what it needs */
     bool sunk;
-    CoreVar once;  /* what the device computes once, an array of one; or CORE_NO_VAR */
+    CoreVar once;  /* an array of one: what the device computes once, a reduction's result; or CORE_NO_VAR */
     CoreAtom copy; /* in the body at hand, or a constant */
 } Load;
 
@@ -71,6 +72,17 @@ static void note_operand(void *ctx, CoreAtom *a)
     o->cost = o->cost > CORE_MODERATE + 1 ? CORE_MODERATE + 1 : o->cost;
 }
 
+static void add_load(Sinker *k, CoreStmt *s, CoreVar v, uint32_t cost)
+{
+    k->loads[v] = (Load){.stmt = s,
+                         .loop = k->loop,
+                         .uses = k->loads[v].uses,
+                         .cost = cost,
+                         .once = CORE_NO_VAR,
+                         .copy = core_const(SC_BOOL, 0)};
+    vec_push(k->scratch, &k->found, v);
+}
+
 /* A load that cannot fail, or what is computed from one. */
 static void note_load(Sinker *k, CoreStmt *s)
 {
@@ -81,13 +93,13 @@ static void note_load(Sinker *k, CoreStmt *s)
         o.cost += core_prim_cost(s->prim.op, core_atom_type(k->fn, s->prim.args[0]).scalar);
     else if (s->kind != CORE_INDEX || s->site != CORE_NO_SITE)
         return;
-    k->loads[s->vars[0]] = (Load){.stmt = s,
-                                  .loop = k->loop,
-                                  .uses = k->loads[s->vars[0]].uses,
-                                  .cost = o.cost,
-                                  .once = CORE_NO_VAR,
-                                  .copy = core_const(SC_BOOL, 0)};
-    vec_push(k->scratch, &k->found, s->vars[0]);
+    add_load(k, s, s->vars[0], o.cost);
+}
+
+static void note_reduction(Sinker *k, CoreStmt *s)
+{
+    for (uint32_t i = 0; i < s->nvars; i++)
+        add_load(k, s, s->vars[i], 0);
 }
 
 static void add_user(Load *l, CoreStmt *user)
@@ -121,6 +133,8 @@ static void find_loads(void *ctx, CoreBlock *b)
         if (core_stmt_soac(s)) {
             k->user = s;
             core_block_atoms(core_stmt_soac(s)->body, note_inside, k);
+            if (s->kind == CORE_REDUCE)
+                note_reduction(k, s);
             continue;
         }
         note_load(k, s);
@@ -179,6 +193,17 @@ static void pass_on(void *ctx, CoreAtom *a)
         add_user(l, NULL);
 }
 
+/* A reduction's results stay on the device together. */
+static bool stays(Sinker *k, const CoreStmt *s)
+{
+    bool all = true;
+    for (uint32_t i = 0; i < s->nvars; i++)
+        all = all && (k->loads[s->vars[i]].sunk || k->loads[s->vars[i]].uses == 0);
+    for (uint32_t i = 0; i < s->nvars; i++)
+        k->loads[s->vars[i]].sunk &= all;
+    return all;
+}
+
 static void note_sunk(void *ctx, CoreAtom *a)
 {
     Operands *o = ctx;
@@ -192,12 +217,16 @@ static void decide(Sinker *k)
     for (uint32_t i = k->found.n; i-- > 0;) {
         Load *l = &k->loads[k->found.at[i]];
         l->sunk = may_sink(k, l);
-        if (l->sunk)
+        if (l->sunk && l->stmt->kind != CORE_REDUCE)
             core_stmt_atoms(l->stmt, pass_on, &(Passing){k, l});
     }
     for (uint32_t i = 0; i < k->found.n; i++) {
         Load *l = &k->loads[k->found.at[i]];
         Operands o = {.k = k};
+        if (l->stmt->kind == CORE_REDUCE) {
+            l->sunk &= stays(k, l->stmt);
+            continue;
+        }
         core_stmt_atoms(l->stmt, note_sunk, &o);
         l->sunk &= o.loaded || (l->stmt->kind == CORE_INDEX && !load_of(k, l->stmt->index.array));
     }
@@ -219,7 +248,7 @@ static CoreAtom copied(Sinker *k, CoreAtom a, bool whole)
         args[i] = copied(k, s->prim.args[i], false);
     k->b.span = s->span;
     vec_push(k->scratch, &k->copied, a.var);
-    if (is_dear(l) && !whole)
+    if (s->kind == CORE_REDUCE || (is_dear(l) && !whole))
         return l->copy = build_index(&k->b, build_atom(&k->b, l->once), core_i64(0), CORE_NO_SITE);
     if (s->kind == CORE_PRIM)
         return l->copy = build_prim(&k->b, s->prim.op, core_var_type(k->fn, a.var).scalar, args);
@@ -254,6 +283,27 @@ static void compute_once(Sinker *k, CoreVar v)
     k->loads[v].once = build_map(b, soac)[0].var;
 }
 
+/* xs = reduce …, stays */
+static void keep_on_device(Sinker *k, CoreStmt *s)
+{
+    const CoreVar *was = s->vars;
+    CoreType *types = arena_array(k->scratch, CoreType, s->nvars);
+    for (uint32_t i = 0; i < s->nvars; i++)
+        types[i] = core_seq(core_var_type(k->fn, was[i]));
+    build_fresh(&k->b, s, s->nvars, types);
+    s->soac.stays = true;
+    for (uint32_t i = 0; i < s->nvars; i++)
+        k->loads[was[i]].once = s->vars[i];
+}
+
+static bool any_sunk(const Sinker *k, const CoreStmt *s)
+{
+    for (uint32_t i = 0; i < s->nvars; i++)
+        if (k->loads[s->vars[i]].sunk)
+            return true;
+    return false;
+}
+
 static void sink_block(void *ctx, CoreBlock *b)
 {
     Sinker *k = ctx;
@@ -262,7 +312,7 @@ static void sink_block(void *ctx, CoreBlock *b)
     for (uint32_t i = 0; i < old.stmts.n; i++) {
         CoreStmt *s = old.stmts.at[i];
         Load *l = s->nvars == 1 ? load_of(k, build_atom(&k->b, s->vars[0])) : NULL;
-        if (l && l->sunk) {
+        if (l && l->sunk && s->kind != CORE_REDUCE) {
             if (is_dear(l))
                 compute_once(k, s->vars[0]);
             continue;
@@ -271,6 +321,8 @@ static void sink_block(void *ctx, CoreBlock *b)
             sink_into(k, core_stmt_soac(s)->body);
         else if (s->kind != CORE_LANE)
             core_stmt_blocks(s, sink_block, k);
+        if (s->kind == CORE_REDUCE && any_sunk(k, s))
+            keep_on_device(k, s);
         core_push(k->p, b, s);
     }
     k->b.out = outer;

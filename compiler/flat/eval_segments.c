@@ -37,7 +37,7 @@ static Reduction reduction_open(Eval *e, const FlatStmt *s)
     r.values = scratch_alloc(e, (r.k > s->nouts ? r.k : s->nouts) + 1u, sizeof *r.values);
     for (uint32_t i = 0; i < s->nouts; i++) {
         CoreType t = var_type(e, s->outs[i]);
-        r.types[i] = flat_kind_places(s->kind) ? core_element(t) : t;
+        r.types[i] = flat_kind_places(s->kind) || (flat_reduce_stays(s) && i < r.k) ? core_element(t) : t;
     }
     return r;
 }
@@ -140,6 +140,19 @@ static void reduce_end(void *data, uint64_t segment)
         store_acc(r, segment);
 }
 
+/* Arrays of one. */
+static void bind_staying(Reduction *r)
+{
+    for (uint32_t i = 0; r->ok && i < r->k; i++) {
+        Stored *one = stored_new(r->e, r->types[i], 1);
+        r->ok = one != NULL;
+        if (!r->ok)
+            return;
+        elem_store(r->types[i], one->data, r->acc[i]);
+        bind_host(r->e, r->s->outs[i], (Elem){.view = view_of(one->data, 1)}, true);
+    }
+}
+
 bool exec_reduce(Eval *e, const FlatStmt *s)
 {
     Reduction r = reduction_open(e, s);
@@ -148,9 +161,11 @@ bool exec_reduce(Eval *e, const FlatStmt *s)
     RefFold fold = {begin_segment, reduce_element, reduce_end, &r};
     if (r.ok)
         reduction_run(&r, &fold);
-    for (uint32_t i = 0; r.ok && !r.c->parent && i < r.k; i++)
+    if (s->reduce.stays)
+        bind_staying(&r);
+    for (uint32_t i = 0; r.ok && !r.c->parent && !s->reduce.stays && i < r.k; i++)
         bind_host(e, s->outs[i], r.acc[i], false);
-    if (!r.c->parent)
+    if (!r.c->parent && !s->reduce.stays)
         count_readback(e, r.c->n);
     reduction_close(&r);
     return r.ok;

@@ -184,6 +184,7 @@ struct FlatStmt {
         struct {
             FlatOp op;
             bool exclusive;
+            bool stays; /* REDUCE over root: outs are arrays of one, which the host does not wait for */
             FlatVar size;
             FlatVar *dests;
             uint32_t ndests;
@@ -358,6 +359,8 @@ static inline bool flat_scan_maps(const FlatStmt *s) { return s->reduce.then.blo
 /* REDUCE: how many columns of the elements' context it stores, the last of its outs; the body gives them behind the
  * values. */
 static inline uint32_t flat_kept(const FlatStmt *s) { return s->kind == FLAT_S_REDUCE ? s->nouts - s->reduce.op.k : 0; }
+/* REDUCE: are its values what the outs' arrays have? */
+static inline bool flat_reduce_stays(const FlatStmt *s) { return s->kind == FLAT_S_REDUCE && s->reduce.stays; }
 /* The context of a COL of function fn; the parent of a CTX. */
 static inline FlatVar flat_ctx(const FlatFn *fn, FlatVar v) { return fn->vars.at[v].ctx; }
 

@@ -407,7 +407,8 @@ static void check_merge(FlatChecker *c, const FlatStmt *s)
 static CoreType *element_types(FlatChecker *c, const FlatStmt *s)
 {
     CoreType *types = types_of(c, s->outs, s->nouts);
-    for (uint32_t i = 0; i < s->nouts && c->ok; i++)
+    const uint32_t n = s->kind == FLAT_S_REDUCE ? s->reduce.op.k : s->nouts;
+    for (uint32_t i = 0; i < n && c->ok; i++)
         if (expect(c, types[i].rank > 0, "what it binds is no array"))
             types[i] = core_element(types[i]);
     return types;
@@ -483,7 +484,8 @@ static void check_segmented(FlatChecker *c, const FlatStmt *s)
                 "as many results as the operator has are expected"))
         return;
     uint32_t places = flat_kind_places(s->kind);
-    CoreType *types = places ? element_types(c, s) : types_of(c, s->outs, s->nouts);
+    expect(c, !flat_reduce_stays(s) || parent == FLAT_ROOT, "only a reduction at depth 0 stays on the device");
+    CoreType *types = places || flat_reduce_stays(s) ? element_types(c, s) : types_of(c, s->outs, s->nouts);
     CoreType *body = arena_array(c->arena, CoreType, s->nouts + 1);
     body[0] = type_i64;
     for (uint32_t i = 0; i < s->nouts; i++)

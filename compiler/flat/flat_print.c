@@ -306,6 +306,8 @@ static void print_segmented(const Printer *pr, const FlatStmt *s, int depth)
 {
     if (s->reduce.exclusive)
         strbuf_add(pr->out, " exclusive");
+    if (s->reduce.stays)
+        strbuf_add(pr->out, " stays");
     if (s->kind == FLAT_S_SCAN && flat_scan_turns(pr->fn, s)) {
         strbuf_add(pr->out, " turned to ");
         print_var(pr, flat_ctx(pr->fn, s->outs[0]));

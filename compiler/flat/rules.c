@@ -188,6 +188,7 @@ static bool flatten_reduce(FlattenFn *f, BlockTask *task, CoreStmt *s)
     r->body = b;
     r->reduce.op = op;
     r->reduce.exclusive = s->soac.exclusive;
+    r->reduce.stays = s->soac.stays;
     r->reduce.size = FLAT_NO_VAR;
     if (s->kind == CORE_REDUCE) {
         bind_outs(f, task, s, r);

@@ -184,6 +184,10 @@ static void lower_reduce(Lower *w, const PlanKernel *k, PlanOperand ctx)
     lower_kept(w, k, ctx);
     PlanOperand outs = kernel_outs(w, k);
     PlanRowCheck check;
+    if (flat_reduce_stays(k->stmt)) {
+        LAUNCH(w, REDUCE_STAYS, k, ctx, outs);
+        return;
+    }
     if (over_root(k)) {
         PlanOperand p = lower_pending(w);
         if (plan_is_row_check(k, &check))

@@ -57,9 +57,9 @@ static FlatVar elements_of(const Lower *w, const FlatStmt *s, uint32_t k)
 static FlatVar lengths_reduced(const Lower *w, const FlatStmt *s)
 {
     const FlatOp *op = &s->reduce.op;
-    bool ok = s->kind == FLAT_S_REDUCE && op->k == 2 && s->nouts == 2 && op->op.body->stmts.n == 2 &&
-              op->inputs.n == 0 && all_zero(op->neutral, 2) && component_is(op, 0, PRIM_MIN) &&
-              component_is(op, 1, PRIM_SIZE_ADD);
+    bool ok = s->kind == FLAT_S_REDUCE && !s->reduce.stays && op->k == 2 && s->nouts == 2 &&
+              op->op.body->stmts.n == 2 && op->inputs.n == 0 && all_zero(op->neutral, 2) &&
+              component_is(op, 0, PRIM_MIN) && component_is(op, 1, PRIM_SIZE_ADD);
     return ok ? elements_of(w, s, 2) : FLAT_NO_VAR;
 }
 

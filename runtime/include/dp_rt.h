@@ -367,6 +367,8 @@ void dp_packed_views(DpRt *rt, DpPending p, uint32_t ncols, const uint8_t *of, D
 void dp_reduce(DpRt *rt, uint32_t kernel, uint32_t variant, DpCtx *c, const uint64_t *words,
                DpCol *outs); /* columns of up(c) */
 DpPending dp_begin_reduce_root(DpRt *rt, uint32_t kernel, uint32_t variant, DpCtx *c, const uint64_t *words);
+/* Its results as arrays of one. */
+void dp_reduce_stays(DpRt *rt, uint32_t kernel, uint32_t variant, DpCtx *c, const uint64_t *words, DpArr *outs);
 /* Such a reduction over rows gives -1 if all are that long, else the greatest length. Nothing is launched where that is
  * known. */
 DpPending dp_begin_check_rows(DpRt *rt, uint32_t kernel, uint32_t variant, DpCtx *c, const uint64_t *words,
