@@ -224,7 +224,7 @@ enum { LOOKS_US = 50, APART_US = 2, MOST_SKIPPED = 63 };
 static double now_us(void)
 {
     struct timespec t;
-    timespec_get(&t, TIME_UTC);
+    clock_gettime(CLOCK_MONOTONIC, &t);
     return (double)t.tv_sec * 1e6 + (double)t.tv_nsec / 1e3;
 }
 
