@@ -2,13 +2,14 @@
  *
  * A PACK stores the scalars of the instances that it keeps in the pass that tests them: as they are asked for, while
  * the code behind it is flattened, columns are added to it. Positions are then only stored for what else needs the way
- * back. Several filters over one context, whose conditions are known before the first one, are ways of one PACK:
- * quicksort's three, partition's two. What a PACK computes for instances that it does not keep cannot fail, and is
- * cheap. */
+ * back. Several filters over one context, whose conditions cannot fail and are known before the first one, are ways of
+ * one PACK, if no check stands between them: quicksort's three, partition's two. What a PACK computes beside conditions
+ * for instances that it does not keep cannot fail, and is cheap. */
 #include "core/build.h"
 #include "flat/flatten_internal.h"
 
 #include <assert.h>
+#include <string.h>
 
 /* In additions: what a PACK may compute beside its conditions. */
 enum { MOST_COST = 4 * CORE_MODERATE };
@@ -201,17 +202,99 @@ bool packing_value(FlattenFn *f, FlatVar ctx, CoreAtom a, FlatVar *out)
 
 /* ---- conditions ---- */
 
+/* Statements that may stand between filters that become one. */
+enum { MOST_BETWEEN = 32 };
+
+/* Where s stands in this block, if it is among the last statements; else their end. */
+static uint32_t find_near(const FlattenFn *f, const FlatStmt *s)
+{
+    const uint32_t n = f->block->stmts.n, first = n > MOST_BETWEEN ? n - MOST_BETWEEN : 0;
+    for (uint32_t i = n; i-- > first;)
+        if (f->block->stmts.at[i] == s)
+            return i;
+    return n;
+}
+
+/* Does code of the block fail from statement i on? Conditions trust in the checks in front of them. */
+static bool fails_from(const FlattenFn *f, uint32_t i)
+{
+    for (; i < f->block->stmts.n; i++) {
+        const FlatStmt *s = f->block->stmts.at[i];
+        if ((s->kind == FLAT_S_HOST || s->kind == FLAT_S_KERNEL) &&
+            core_block_fallible(f->core, f->scope, s->body.block))
+            return true;
+    }
+    return false;
+}
+
+/* Scalar code, and elements that are certainly there: every instance computes its condition anyway. */
+static bool is_condition(const FlattenFn *f, const CoreBlock *b)
+{
+    for (uint32_t i = 0; i < b->stmts.n; i++) {
+        const CoreStmt *s = b->stmts.at[i];
+        const bool simple = s->kind == CORE_ATOM || s->kind == CORE_LENGTH || s->kind == CORE_PRIM ||
+                            s->kind == CORE_INDEX ||
+                            (s->kind == CORE_IF && is_condition(f, s->if_.then_b) && is_condition(f, s->if_.else_b));
+        if (!simple || core_stmt_fallible(f->core, f->scope, s))
+            return false;
+    }
+    return true;
+}
+
+/* The place behind `at`, where s stands, of what makes this scalar on the host of what is known before s; else their
+ * end. */
+static uint32_t scalar_behind(const FlattenFn *f, const FlatStmt *s, uint32_t at, FlatVar v)
+{
+    const uint32_t n = f->block->stmts.n;
+    for (uint32_t i = at + 1; i < n; i++) {
+        const FlatStmt *host = f->block->stmts.at[i];
+        for (uint32_t k = 0; k < host->nouts && host->kind == FLAT_S_HOST; k++)
+            if (host->outs[k] == v)
+                return inputs_known(f, s, &host->body.inputs) ? i : n;
+    }
+    return n;
+}
+
+/* Is all that the body reads known before s, or made of it by the host? */
+static bool inputs_near(const FlattenFn *f, const FlatStmt *s, uint32_t at, const FlatInputs *inputs)
+{
+    for (uint32_t i = 0; i < inputs->n; i++) {
+        const FlatInputs one = {.at = &inputs->at[i], .n = 1};
+        if (!inputs_known(f, s, &one) &&
+            (one.at->kind != IN_HOST || scalar_behind(f, s, at, one.at->var) == f->block->stmts.n))
+            return false;
+    }
+    return true;
+}
+
+/* What the host makes of these goes in front of s. */
+static void bring_inputs(const FlattenFn *f, const FlatStmt *s, uint32_t at, const FlatInputs *inputs)
+{
+    FlatStmt **stmts = f->block->stmts.at;
+    for (uint32_t i = 0; i < inputs->n; i++) {
+        uint32_t from = inputs->at[i].kind == IN_HOST ? scalar_behind(f, s, at, inputs->at[i].var) : f->block->stmts.n;
+        if (from == f->block->stmts.n)
+            continue;
+        FlatStmt *host = stmts[from];
+        memmove(stmts + at + 1, stmts + at, (from - at) * sizeof(FlatStmt *));
+        stmts[at++] = host;
+    }
+}
+
 /* A PACK of the same context in the same block, to which this condition may be added; or NULL. */
 static FlatStmt *pack_beside(FlattenFn *f, const FlatBody *body)
 {
-    uint32_t cost = 0;
-    if (!block_may_move(f, body->block, &cost))
+    if (!is_condition(f, body->block))
         return NULL;
     for (uint32_t i = f->packings.n; i-- > 0;) {
         FlatStmt *s = f->packings.at[i].stmt;
-        if (f->packings.at[i].block == f->block && s->body.ctx == body->ctx && s->pack.nways < FLAT_MAX_WAYS &&
-            inputs_known(f, s, &body->inputs))
+        if (f->packings.at[i].block != f->block || s->body.ctx != body->ctx || s->pack.nways >= FLAT_MAX_WAYS)
+            continue;
+        const uint32_t at = find_near(f, s);
+        if (at < f->block->stmts.n && !fails_from(f, at + 1) && inputs_near(f, s, at, &body->inputs)) {
+            bring_inputs(f, s, at, &body->inputs);
             return s;
+        }
     }
     return NULL;
 }
