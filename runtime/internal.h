@@ -601,9 +601,11 @@ typedef enum WayKind {
     WAY_ROWS,
     WAY_TILE,
     WAY_SMALL_TILE,
-    WAY_LEAST_TILE
+    WAY_LEAST_TILE,
+    WAY_BATCHES /* on a CPU */
 } WayKind;
 enum { WAY_COLUMNS = WAY_TEAM }; /* of scans: kernels/scan_columns.cl */
+enum { WAY_TURNED = 2 };         /* of maps: kernels/map.cl */
 
 /* segreduce.c: a segmented reduction, in one of these. */
 typedef struct SegReduce {
@@ -625,7 +627,8 @@ typedef struct TileSize {
     uint32_t depth, pieces, unroll;   /* GPU; depth: of BLOCKS; pieces: of a segment, of the others */
     uint32_t rows, columns;
 } TileSize;
-uint32_t dp_tile_lanes(const DpRt *rt, uint32_t kernel); /* of its vectors on a CPU; 0: there are none */
+uint32_t dp_tile_lanes(const DpRt *rt, uint32_t kernel);  /* of its vectors on a CPU; 0: there are none */
+uint32_t dp_batch_lanes(const DpRt *rt, uint32_t kernel); /* likewise, of batches */
 TileSize dp_tile_size(const DpRt *rt, uint32_t kernel, WayKind tile);
 /* Does a scan of them go in a way that depends on how long they are? */
 bool dp_segscan_asks_lengths(const DpRt *rt, const SegReduce *r);

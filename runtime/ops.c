@@ -26,22 +26,31 @@ Args dp_args_context(const DpCtx *c, const Segments *s)
 
 /* ---- map, array ---- */
 /* As in kernels/map.cl. */
-enum { WAY_LINEAR, WAY_GRID, WAY_TURNED, GRID_COLUMNS = 64, TURNED_SIDE = 32, MOST_TURNED = 16 /* bytes of a value */ };
+enum {
+    WAY_LINEAR,
+    WAY_GRID,
+    WAY_IN_PLACE = WAY_GRID /* on a CPU */,
+    GRID_COLUMNS = 64,
+    TURNED_SIDE = 32,
+    MOST_TURNED = 16 /* bytes of a value */
+};
 
 static uint32_t map_way(const DpRt *rt, const DpKernel *k, const DpCtx *c, const Segments *s)
 {
-    const uint64_t length = s->offsets & ~DP_REGULAR;
-    const bool fits = k->val_bytes <= MOST_TURNED && k->kind == DP_K_MAP;
-    if (!rt->gpu || !(s->mode & MODE_SEGMENTED) || !(s->offsets & DP_REGULAR))
+    const uint64_t length = s->offsets & ~DP_REGULAR, least = rt->gpu ? TURNED_SIDE : 2;
+    const bool fits = !rt->gpu || (k->val_bytes <= MOST_TURNED && k->kind == DP_K_MAP);
+    if (!(s->mode & MODE_SEGMENTED) || !(s->offsets & DP_REGULAR))
         return WAY_LINEAR;
     const uint64_t asked = dp_param(rt, PARAM_MAP_WAY);
+    if (asked == 1 + WAY_TURNED && fits)
+        return WAY_TURNED;
     if (asked)
-        return asked - 1 == WAY_TURNED && !fits ? WAY_GRID : (uint32_t)asked - 1;
+        return rt->gpu && asked != 1 + WAY_LINEAR ? WAY_GRID : WAY_LINEAR;
     if (c->n < dp_param(rt, PARAM_MAP_GRID))
         return WAY_LINEAR;
-    if (k->across && fits && length >= TURNED_SIDE && s->nseg >= TURNED_SIDE)
+    if (k->across && fits && length >= least && s->nseg >= least)
         return WAY_TURNED;
-    return length >= GRID_COLUMNS && k->cost ? WAY_GRID : WAY_LINEAR; /* measured: with loops the latter is faster */
+    return rt->gpu && length >= GRID_COLUMNS && k->cost ? WAY_GRID : WAY_LINEAR; /* measured: with loops the latter */
 }
 
 uint64_t dp_rt_columns_bytes(const DpCol *cols, uint32_t n)
@@ -67,7 +76,7 @@ void dp_run_map(DpRt *rt, uint32_t kernel, uint32_t variant, const DpCtx *c, con
     dp_args_add(&a, range->skip);
     dp_args_kernel_words(rt, &a, kernel, words);
     dp_args_columns(&a, outs, k->nouts);
-    const uint32_t way = rt->gpu ? map_way(rt, k, c, &s) : range->in_place;
+    const uint32_t way = !rt->gpu && range->in_place ? WAY_IN_PLACE : map_way(rt, k, c, &s);
     const uint32_t groups = k->cost ? dp_rt_map_groups(rt, n) : dp_rt_loop_groups(rt, n);
     dp_rt_launch(rt, dp_rt_kernel(rt, kernel, variant, s.mode | MODE_WAY * way, "dp_map"), 2, groups, &a);
 }

@@ -99,6 +99,13 @@ uint32_t dp_tile_lanes(const DpRt *rt, uint32_t kernel)
     return possible && (asked == 1 || (asked == 0 && tile->vector_pays)) ? tile->lanes : 0;
 }
 
+uint32_t dp_batch_lanes(const DpRt *rt, uint32_t kernel)
+{
+    const bool possible =
+        rt->device->facts.vectors && !dp_rt_group_shape(rt, kernel) && dp_param(rt, PARAM_VECTORS) < 2;
+    return possible ? rt->program->kernels[kernel].tile.batch_lanes : 0;
+}
+
 enum { STRIP_VALUES = 16, STRIP_ROWS = 8, MOST_STRIP_STATEMENTS = 512 };
 
 /* Of a strip on a CPU: as many vectors as there are registers for. Two side by side share what rows load, and hide each
@@ -212,6 +219,21 @@ static WayKind choose_tile(const DpRt *rt, const SegReduce *r, bool forced)
                : WAY_PATH;
 }
 
+/* As in kernels/tile.cl: of what a work-item keeps of a matrix's columns, and of a row. */
+enum { BATCH_BYTES = 32 << 10, MOST_COLUMNS = 16 };
+
+/* Are there enough matrices that are so small? */
+static bool goes_by_batches(const DpRt *rt, const SegReduce *r)
+{
+    Nest nest;
+    const DpTile *tile = &rt->program->kernels[r->kernel].tile;
+    const uint64_t lanes = dp_batch_lanes(rt, r->kernel);
+    if (!lanes || !find_nest(rt, r, &nest) || nest.batches < lanes || nest.columns > MOST_COLUMNS)
+        return false;
+    return dp_size_mul(dp_size_mul(nest.length, nest.columns), lanes * tile->column_bytes) <= BATCH_BYTES &&
+           dp_size_mul(nest.length, lanes * tile->row_bytes) <= BATCH_BYTES;
+}
+
 /* ---- the choice ---- */
 static uint64_t mean_bytes(const DpRt *rt, const SegReduce *r)
 {
@@ -263,6 +285,8 @@ static Way choose_gpu(const DpRt *rt, const SegReduce *r)
     return longest / lanes <= most && fills ? (Way){WAY_TEAM, lanes} : by_any_length(rt, r);
 }
 
+enum { ASKED_BATCHES = 2 + WAY_TILE }; /* of the parameter's words the last one */
+
 static Way choose(const DpRt *rt, const SegReduce *r)
 {
     const bool groups = dp_rt_group_shape(rt, r->kernel);
@@ -270,7 +294,10 @@ static Way choose(const DpRt *rt, const SegReduce *r)
     const WayKind tile = choose_tile(rt, r, asked == 1 + WAY_TILE);
     if (tile != WAY_PATH && (asked == 1 + WAY_TILE || (!asked && r->n >= dp_param(rt, PARAM_SEGREDUCE_PATH))))
         return (Way){tile, 0};
-    if (asked && asked != 1 + WAY_TILE) {
+    const bool batches = asked == ASKED_BATCHES || (!asked && r->n >= dp_param(rt, PARAM_SEGREDUCE_PATH));
+    if (batches && goes_by_batches(rt, r))
+        return (Way){WAY_BATCHES, 0};
+    if (asked && asked != 1 + WAY_TILE && asked != ASKED_BATCHES) {
         const WayKind kind = (WayKind)(asked - 1);
         if (groups && (kind == WAY_SPLIT || kind == WAY_ROWS)) /* ROWS: nothing waits for it */
             return by_any_length(rt, r);
@@ -390,6 +417,19 @@ static void by_tile(DpRt *rt, const SegReduce *r, WayKind way)
     launch(rt, r, way, "dp_segreduce_tile", 2, dp_rt_group_shape(rt, r->kernel) || tiles < chunks ? tiles : chunks, &a);
 }
 
+static void by_batches(DpRt *rt, const SegReduce *r)
+{
+    Nest nest;
+    if (!find_nest(rt, r, &nest))
+        return;
+    const uint64_t lanes = dp_batch_lanes(rt, r->kernel), groups = (nest.batches + lanes - 1) / lanes;
+    const uint64_t chunks = dp_rt_chunks(rt, false, r->n + r->segments.nseg);
+    const uint64_t numbers[] = {r->n, r->segments.nseg, nest.length, nest.rows, nest.columns};
+    Args a = {.n = 0};
+    dp_args_words(&a, numbers, 5);
+    launch(rt, r, WAY_BATCHES, "dp_segreduce_tile", 2, groups < chunks ? groups : chunks, &a);
+}
+
 /* How many segments are longer than this, at most. */
 static uint64_t count_longer(const SegReduce *r, uint64_t length)
 {
@@ -471,12 +511,12 @@ static void by_length(DpRt *rt, const SegReduce *r, uint32_t lanes)
 static void report(DpRt *rt, const SegReduce *r, Way way)
 {
     size_t length;
-    const WayKind kind = way.kind > WAY_TILE ? WAY_TILE : way.kind;
-    const char *name = dp_params_word(PARAM_SEGREDUCE, (uint64_t)kind + 1, &length);
+    const uint64_t asked = way.kind == WAY_BATCHES ? ASKED_BATCHES : way.kind > WAY_TILE ? 1 + WAY_TILE : 1 + way.kind;
+    const char *name = dp_params_word(PARAM_SEGREDUCE, asked, &length);
     char team[32] = "", longest[32] = "unknown";
     if (way.kind == WAY_TEAM)
         snprintf(team, sizeof team, " of %u", way.lanes);
-    if (way.kind >= WAY_TILE) {
+    if (way.kind >= WAY_TILE && way.kind < WAY_BATCHES) {
         const TileSize size = dp_tile_size(rt, r->kernel, way.kind);
         snprintf(team, sizeof team, " of %u x %u", size.rows, size.columns);
     }
@@ -565,6 +605,7 @@ void dp_segreduce(DpRt *rt, const SegReduce *r)
     case WAY_TILE:
     case WAY_SMALL_TILE:
     case WAY_LEAST_TILE: by_tile(rt, r, way.kind); break;
+    case WAY_BATCHES: by_batches(rt, r); break;
     }
     dp_profile_way(rt, "%s", "");
 }

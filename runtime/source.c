@@ -251,7 +251,10 @@ static uint32_t vector_width(const DpRt *rt, const Instance *i)
 {
     const DpKernel *k = &rt->program->kernels[i->kernel];
     const uint64_t asked = dp_param(rt, PARAM_VECTORS);
-    if (k->kind == DP_K_REDUCE && i->mode / MODE_WAY >= WAY_TILE)
+    if (k->kind == DP_K_REDUCE && i->mode / MODE_WAY == WAY_BATCHES)
+        return dp_batch_lanes(rt, i->kernel);
+    if ((k->kind == DP_K_REDUCE && i->mode / MODE_WAY >= WAY_TILE) ||
+        (k->kind == DP_K_MAP && i->mode / MODE_WAY == WAY_TURNED))
         return dp_tile_lanes(rt, i->kernel);
     const bool possible = k->lanes && rt->device->facts.vectors && !dp_rt_group_shape(rt, i->kernel);
     const bool wanted = asked == 1 || (asked == 0 && k->vector_pays && !k->long_body);

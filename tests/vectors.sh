@@ -7,12 +7,12 @@ shift
 cd "$(dirname "$0")/.."
 [ $# -gt 0 ] || set -- tests/run/vector_values.dp tests/run/vector_control.dp tests/run/vector_inside.dp tests/run/tiles.dp \
     tests/run/scan_columns.dp tests/run/vector_elementary.dp tests/run/vector_scans.dp tests/run/scan_maps.dp tests/run/keep_columns.dp tests/run/vector_gather.dp \
-    tests/run/vector_edges.dp tests/run/vector_rows.dp tests/run/vector_steps.dp
+    tests/run/vector_edges.dp tests/run/vector_rows.dp tests/run/vector_steps.dp tests/run/map_ways.dp
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
 failed=0
-for params in vectors=on vectors=off vectors=on,segreduce=tile vectors=on,segreduce=lane; do
-    case $params in *lane) set -- tests/run/vector_rows.dp tests/run/vector_values.dp tests/run/vector_apart.dp ;; esac
+for params in vectors=on vectors=off vectors=on,segreduce=tile vectors=on,segreduce=lane vectors=on,nest=flat,segreduce=batches; do
+    case $params in *lane) set -- tests/run/vector_rows.dp tests/run/vector_values.dp tests/run/vector_apart.dp ;; *batches) set -- tests/run/batches.dp ;; esac
     DP_TIER=optimised DP_DUMP_KERNELS=$folder "$dpc" test --eval=plan --param $params "$@" >"$folder/out" 2>&1 || {
         failed=1
         echo "FAILED: $params"
@@ -21,6 +21,7 @@ for params in vectors=on vectors=off vectors=on,segreduce=tile vectors=on,segred
     case $params in
     vectors=on) grep -q 'dp_vec dp_body_w' "$folder"/*.cl || { failed=1; echo "FAILED: no kernel has a vector form"; } ;;
     *tile) grep -q 'dp_vec dp_tile_body_w' "$folder"/*.cl || { failed=1; echo "FAILED: no tile has a vector form"; } ;;
+    *batches) grep -q 'define DP_WAY 8' "$folder"/*.cl || { failed=1; echo "FAILED: nothing goes by batches"; } ;;
     esac
     command -v clang >/dev/null && for f in "$folder"/*.cl; do
         clang -x cl -cl-std=CL1.2 -target spir64 -fsyntax-only -Wall -Werror -Wno-unused-function -Wno-unused-variable "$f" || failed=1
@@ -35,4 +36,5 @@ has() {
 }
 has '= dp_load_second_f64_w' vector_steps '--entry pairs 64'
 has 'define DP_APART 1' vector_apart '40 3'
+has 'dp_vec dp_body_across' map_ways '--entry stored 65 70'
 exit $failed

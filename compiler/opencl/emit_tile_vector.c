@@ -3,8 +3,11 @@
 #include "opencl/emit_tile.h"
 #include "plan/emit_text.h"
 
-/* What is not the same for neighbouring columns. */
-static bool is_across(AccessPartKind part) { return part == PART_COLUMN || part == PART_CELL || part == PART_COLUMN_K; }
+/* What is not the same for neighbouring columns; or batches. */
+static bool is_across(const VectorEmitter *v, AccessPartKind part)
+{
+    return v->batches ? part != PART_STREAM : part == PART_COLUMN || part == PART_CELL || part == PART_COLUMN_K;
+}
 
 /* ---- whether ---- */
 
@@ -13,21 +16,22 @@ static void note_given(VectorEmitter *v, const AccessPart *body, SpreadFacts *fa
     for (uint32_t i = 0; i < body->given.n; i++) {
         const AccessGiven *g = &body->given.at[i];
         const CoreType t = core_var_type(v->e.fn, g->var);
-        const bool across = is_across(g->from);
+        const bool across = is_across(v, g->from);
         *spread_var(&v->table, g->var) = (SpreadVar){.spread = across ? SPREAD_VARYING : SPREAD_UNIFORM};
         facts->refused |= across && t.rank > 0;
         facts->wide |= across && scalar_bytes(t.scalar) == 8;
     }
 }
 
-/* Inputs that differ from column to column are not loaded here: they would lie far apart. */
+/* Inputs that differ from lane to lane are not loaded here: they would lie far apart. */
 static void note_inputs(VectorEmitter *v, const Access *a, SpreadFacts *facts)
 {
+    const uint8_t differ = v->batches ? ACCESS_J | ACCESS_I | ACCESS_B : ACCESS_J;
     for (uint32_t i = 0; i < a->nitems; i++) {
         const FlatInput *in = a->parts[PART_BODY].items[i] ? a->items[i].input : NULL;
         if (!in)
             continue;
-        facts->refused |= (a->items[i].dims & ACCESS_J) != 0;
+        facts->refused |= (a->items[i].dims & differ) != 0;
         *spread_var(&v->table, in->as) = (SpreadVar){.spread = SPREAD_UNIFORM};
     }
 }
@@ -119,9 +123,14 @@ static void emit_given(VectorEmitter *v, const AccessPart *body)
     }
 }
 
-#define PARAMETERS                                                                                                     \
-    HEAP ", ulong i, ulong s, ulong k, dp_row row, dp_column_w column, dp_cell_w cell, dp_stream stream, "             \
-         "dp_row_k row_k, dp_column_k_w column_k DP_WORDS)\n{\n"
+#define PARAMETERS(W)                                                                                                  \
+    HEAP ", ulong i, ulong s, ulong k, dp_row" W " row, dp_column_w column, dp_cell_w cell, dp_stream stream, "        \
+         "dp_row_k" W " row_k, dp_column_k_w column_k DP_WORDS)\n{\n"
+#define LANES(ROW, ROW_K)                                                                                              \
+    "    dp_vec r;\n"                                                                                                  \
+    "    DP_IN_TURN(l) dp_set_lane(&r, l, dp_tile_body(heap, i, s, k, " ROW ", dp_column_lane(column, l), "            \
+    "dp_cell_lane(cell, l), stream, " ROW_K ", dp_column_k_lane(column_k, l) DP_PASS));\n"                             \
+    "    return r;\n}\n"
 
 void emit_tile_vector(VectorEmitter *v)
 {
@@ -131,12 +140,15 @@ void emit_tile_vector(VectorEmitter *v)
     emit_struct(v, body, PART_COLUMN, "DP_COLUMN_W");
     emit_struct(v, body, PART_CELL, "DP_CELL_W");
     emit_struct(v, body, PART_COLUMN_K, "DP_COLUMN_K_W");
-    strbuf_add(v->e.out, "static inline dp_vec dp_tile_lanes(" PARAMETERS "    dp_vec r;\n"
-                         "    DP_IN_TURN(l) dp_set_lane(&r, l, dp_tile_body(heap, i, s, k, row, dp_column_lane(column, "
-                         "l), dp_cell_lane(cell, l), stream, row_k, dp_column_k_lane(column_k, l) DP_PASS));\n"
-                         "    return r;\n}\n");
+    const char *parameters = v->batches ? PARAMETERS("_w") : PARAMETERS("");
+    if (v->batches) {
+        emit_struct(v, body, PART_ROW, "DP_ROW_W");
+        emit_struct(v, body, PART_ROW_K, "DP_ROW_K_W");
+    }
+    strbuf_printf(v->e.out, "static inline dp_vec dp_tile_lanes(%s%s", parameters,
+                  v->batches ? LANES("dp_row_lane(row, l)", "dp_row_k_lane(row_k, l)") : LANES("row", "row_k"));
     emit_line_directive(&v->ke);
-    strbuf_add(v->e.out, "static inline dp_vec dp_tile_body_w(" PARAMETERS);
+    strbuf_printf(v->e.out, "static inline dp_vec dp_tile_body_w(%s", parameters);
     v->again = "dp_tile_lanes(heap, i, s, k, row, column, cell, stream, row_k, column_k DP_PASS)";
     v->ke.tiled = true;
     emit_vector_guard(v, &block);

@@ -8,6 +8,12 @@
 
 /* ---- inputs ---- */
 
+/* And not its position in a segment that it is of itself, of which there are several. */
+static bool is_number_of_segment(const VectorEmitter *v, const FlatInput *in)
+{
+    return plan_place(v->ke.k, in->ctx).kind == PLACE_S && plan_up(v->ke.k->fn, in->ctx) == FLAT_ROOT;
+}
+
 static Spread input_spread(const VectorEmitter *v, const FlatInput *in)
 {
     if (in->kind == IN_HOST)
@@ -15,8 +21,10 @@ static Spread input_spread(const VectorEmitter *v, const FlatInput *in)
     Place place = plan_place(v->ke.k, emit_input_context(v->ke.k, in));
     if (v->apart && in->kind == IN_POS && place.kind != PLACE_I) /* segments may be of several rows of theirs */
         return SPREAD_VARYING;
+    if (v->across && in->kind == IN_POS && place.kind != PLACE_I)
+        return is_number_of_segment(v, in) ? SPREAD_NEAR : SPREAD_VARYING;
     if (v->across && in->kind == IN_POS)
-        return place.kind == PLACE_S ? SPREAD_NEAR : SPREAD_UNIFORM;
+        return SPREAD_UNIFORM;
     if (v->across)
         return SPREAD_VARYING;
     if (place.kind == PLACE_S || (place.kind == PLACE_PATH && place.from_segment))
@@ -297,6 +305,18 @@ static SpreadFacts find_facts(VectorEmitter *v, bool inside)
     return facts;
 }
 
+/* Of a map in turned squares (kernels/map.cl). */
+static SpreadFacts turned_facts(VectorEmitter *v)
+{
+    SpreadFacts facts = {.refused = true};
+    if (v->ke.k->kind != PLAN_MAP || !flat_loads_go_across(v->ke.k->fn, v->ke.k->stmt))
+        return facts;
+    v->across = true;
+    facts = find_facts(v, true);
+    v->across = false;
+    return facts;
+}
+
 static bool goes_across(const PlanKernel *k) { return k->kind == PLAN_SCAN && flat_scan_turns(k->fn, k->stmt); }
 
 static bool has_vector_template(const PlanKernel *k)
@@ -408,7 +428,57 @@ static void emit_then(VectorEmitter *v)
                   vector ? "w" : "lanes");
 }
 
+/* DP_SPILLS: may a map's vector go beyond the end of its segment? Where what is behind it is loaded from columns, which
+ * have elements there, and is only computed with. */
+static void emit_spills(VectorEmitter *v, SpreadFacts facts)
+{
+    const PlanKernel *k = v->ke.k;
+    const FlatInputs *inputs = &k->stmt->body.inputs;
+    uint32_t bits = 0;
+    bool roots = false, spills = !facts.assumes && emit_is_arithmetic(v->e.fn, k->stmt->body.block, &roots);
+    for (uint32_t i = 0; i < inputs->n; i++) {
+        const FlatInput *in = &inputs->at[i];
+        if (in->kind != IN_ELEM || input_spread(v, in) == SPREAD_UNIFORM || k->fn->vars.at[in->var].kind == FLAT_HOST)
+            continue;
+        const uint32_t bit = k->words.at[plan_word(k, WORD_ELEMS, in->var, in->ctx)].bit;
+        spills &= bit != PLAN_NO_BIT;
+        bits |= bit != PLAN_NO_BIT ? UINT32_C(1) << bit : 0;
+    }
+    if (spills)
+        strbuf_printf(v->e.out, "#define DP_SPILLS ((DP_VARIANT & 0x%xU) == 0x%xU)\n", bits, bits);
+}
+
+/* The map's body of neighbouring segments. */
+static void emit_turned(VectorEmitter *v)
+{
+    strbuf_add(v->e.out, "#if DP_WAY == 2\n");
+    v->across = true;
+    emit_bodies(v);
+    v->across = false;
+    strbuf_add(v->e.out, "#endif\n");
+}
+
 static uint32_t lanes_of(SpreadFacts facts) { return facts.refused ? 0 : facts.wide ? 8 : 16; }
+
+static SpreadFacts batch_facts(VectorEmitter *v)
+{
+    v->batches = true;
+    const SpreadFacts facts = emit_tile_vector_facts(v);
+    v->batches = false;
+    return facts;
+}
+
+/* ways: the values of DP_WAY that it is for. */
+static void emit_tile(VectorEmitter *v, bool batches, const char *ways)
+{
+    v->batches = batches;
+    emit_tile_vector_facts(v);
+    strbuf_printf(v->e.out, "#if %s\n", ways);
+    emit_tile_vector(v);
+    emit_store(v);
+    strbuf_add(v->e.out, "#endif\n");
+    v->batches = false;
+}
 
 VectorFacts emit_kernel_vector(StrBuf *out, const Plan *plan, const PlanKernel *k)
 {
@@ -418,35 +488,38 @@ VectorFacts emit_kernel_vector(StrBuf *out, const Plan *plan, const PlanKernel *
     Arena *arena = arena_create();
     v.e = emit_scalar_emitter(&v.ke);
     v.table.vars = paged_create(arena, v.e.fn->vars.n, sizeof(SpreadVar));
-    const SpreadFacts tile = emit_tile_vector_facts(&v);
+    const SpreadFacts tile = k->kind == PLAN_MAP ? turned_facts(&v) : emit_tile_vector_facts(&v);
     SpreadFacts facts = find_facts(&v, true);
     if (plan_maps(k)) {
         const SpreadFacts then = note_then(&v);
         facts.wide |= then_pays(then) && then.wide;
     }
-    const VectorFacts r = {lanes_of(facts), pays(facts), lanes_of(tile), pays(tile)};
-    if (r.lanes || r.tile_lanes)
+    const SpreadFacts batch = k->kind == PLAN_MAP ? (SpreadFacts){.refused = true} : batch_facts(&v);
+    const VectorFacts r = {lanes_of(facts), pays(facts), lanes_of(tile), pays(tile), pays(batch) ? lanes_of(batch) : 0};
+    if (r.lanes || r.tile_lanes || r.batch_lanes)
         emit_values(&v);
     if (r.lanes) {
         const bool computes = k->stmt->body.block->stmts.n > 0 && facts.lanes == 0;
-        strbuf_printf(out, "#define DP_COMPUTES %d\n#if DP_WAY < 5\n", computes);
+        strbuf_printf(out, "#define DP_COMPUTES %d\n#if %s\n", computes,
+                      k->kind == PLAN_MAP ? "DP_WAY != 2" : "DP_WAY < 5");
         emit_bodies(&v);
         if (k->kind == PLAN_REDUCE)
             emit_apart(&v);
+        if (k->kind == PLAN_MAP)
+            emit_spills(&v, facts);
         strbuf_add(out, "#endif\n");
     }
-    if (r.tile_lanes) {
-        emit_tile_vector_facts(&v);
-        strbuf_add(out, "#if DP_WAY >= 5\n");
-        emit_tile_vector(&v);
-        emit_store(&v);
-        strbuf_add(out, "#endif\n");
-    }
-    if ((r.lanes || r.tile_lanes) && plan_has_op(k))
+    if (r.tile_lanes && k->kind == PLAN_MAP)
+        emit_turned(&v);
+    else if (r.tile_lanes)
+        emit_tile(&v, false, "DP_WAY >= 5 && DP_WAY < 8");
+    if (r.batch_lanes)
+        emit_tile(&v, true, "DP_WAY == 8");
+    if ((r.lanes || r.tile_lanes || r.batch_lanes) && plan_has_op(k))
         emit_op(&v);
     if (r.lanes && plan_maps(k))
         emit_then(&v);
-    else if (r.lanes && k->kind != PLAN_REDUCE)
+    else if ((r.lanes || r.tile_lanes) && k->kind != PLAN_REDUCE)
         emit_store(&v);
     arena_destroy(arena);
     return r;

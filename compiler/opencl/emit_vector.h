@@ -31,8 +31,9 @@
 typedef struct VectorFacts {
     uint32_t lanes;      /* 0: the kernel has no vector form */
     bool pays;           /* it is probably faster */
-    uint32_t tile_lanes; /* the same, of the form for tiles (emit_tile_vector.h) */
+    uint32_t tile_lanes; /* the same, of the form for tiles (emit_tile_vector.h), or of a map's for turned squares */
     bool tile_pays;
+    uint32_t batch_lanes; /* of the form for tiles whose lanes are batches, where these pay */
 } VectorFacts;
 
 /* The vector holes of a kernel (runtime/kernels/README.md), if it has any. */

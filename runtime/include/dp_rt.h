@@ -83,6 +83,7 @@ typedef struct DpTile {
     uint16_t stream_bytes, row_bytes, column_bytes;
     uint8_t lanes; /* of the vector form; 0: there is none */
     bool vector_pays;
+    uint8_t batch_lanes; /* of the form whose lanes are batches; 0: there is none, or it does not pay */
 } DpTile;
 typedef struct DpKernel {
     DpKernelKind kind;
@@ -112,7 +113,7 @@ typedef struct DpKernel {
     const char *vector; /* the holes once more, for several instances side by side; NULL: there are none */
     uint8_t lanes;      /* how many these are for */
     bool vector_pays;   /* it is probably faster */
-    DpTile tile;        /* REDUCE */
+    DpTile tile;        /* REDUCE; of a MAP the vector form for turned squares */
 } DpKernel;
 #define DP_SEGMENT_NEVER UINT32_MAX
 

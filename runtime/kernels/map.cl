@@ -1,11 +1,60 @@
 /* MAP: dp_store(i, dp_body(i)) for all i < n.
  *
- * CPU: one work-item a chunk, its elements in order, segment by segment. GPU: in tiles (segments.cl). Guards: i < n. Empty segments have no instances and are walked over.
+ * CPU: one work-item a chunk, its elements in order, segment by segment, or turned, in squares (way 2, below). GPU: in tiles (segments.cl). Guards: i < n. Empty segments have no instances and are walked over.
  * `out` is the heap again: what a map stores is fresh, so that the loads through `heap` may be taken not to alias it.
  *
  * In place (dp_map_over) an element is stored where the body has read it, or else nobody reads it. What stands before instance `from`, from n on, and
  * at the first `skip` places of each segment stays as it is: these need not be looked at. On a CPU that is way 1. */
-#if DP_CPU
+#if DP_CPU && DP_WAY == 2
+/* Segments of one length m, turned: where loads of neighbouring segments lie side by side (a transpose), in squares of segments by elements.
+ * With vectors, lanes are segments first, and elements of one when they are stored. */
+enum { SIDE = DP_W ? DP_W : 16 };
+#if DP_W
+#if DP_W == 16
+#define DP_MIXED_LOW 0, 16, 1, 17, 2, 18, 3, 19, 4, 20, 5, 21, 6, 22, 7, 23
+#define DP_MIXED_HIGH 8, 24, 9, 25, 10, 26, 11, 27, 12, 28, 13, 29, 14, 30, 15, 31
+#else
+#define DP_MIXED_LOW 0, 8, 1, 9, 2, 10, 3, 11
+#define DP_MIXED_HIGH 4, 12, 5, 13, 6, 14, 7, 15
+#endif
+/* Lanes of the first half of the vectors alternate with those of the second: as often as DP_W can be halved, each is where the other was. */
+#define DP_TURN_FIELD(N, field) \
+    { \
+        dp_##N##_w from[DP_W], to[DP_W]; \
+        _Pragma("unroll") for (uint q = 0; q < DP_W; q++) from[q] = x[q].field; \
+        _Pragma("unroll") for (uint round = 1; round < DP_W; round *= 2) { \
+            _Pragma("unroll") for (uint q = 0; q < DP_W / 2; q++) { \
+                to[2 * q] = __builtin_shufflevector(from[q], from[q + DP_W / 2], DP_MIXED_LOW); \
+                to[2 * q + 1] = __builtin_shufflevector(from[q], from[q + DP_W / 2], DP_MIXED_HIGH); \
+            } \
+            _Pragma("unroll") for (uint q = 0; q < DP_W; q++) from[q] = to[q]; \
+        } \
+        _Pragma("unroll") for (uint q = 0; q < DP_W; q++) x[q].field = from[q]; \
+    }
+#endif
+DP_KERNEL void dp_map(__global uchar *restrict heap, __global uchar *restrict out, ulong n, ulong nseg, ulong offsets, ulong from, ulong skip DP_WORDS DP_OUTS)
+{
+    const ulong m = offsets & ~DP_REGULAR, along = (m + SIDE - 1) / SIDE, squares = (nseg + SIDE - 1) / SIDE * along;
+    const ulong last = dp_chunk_start(squares, get_global_size(0), get_global_id(0) + 1);
+    for (ulong at = dp_chunk_start(squares, get_global_size(0), get_global_id(0)); at < last; at++) {
+        const ulong s0 = at / along * SIDE, j0 = (at - at / along * along) * SIDE;
+#if DP_W
+        /* Where less than a square is left, the last one begins before it: some elements are computed twice. */
+        if (nseg >= DP_W && m >= DP_W) {
+            const ulong s = min(s0, nseg - DP_W), i = s * m + min(j0, m - DP_W);
+            dp_vec x[DP_W];
+            DP_IN_TURN(q) x[q] = dp_body_across(heap, i + q, s, m DP_PASS);
+            DP_VEC_NAMES(DP_TURN_FIELD)
+            DP_IN_TURN(q) dp_store_w(out, i + q * m, x[q] DP_PASS_OUTS);
+            continue;
+        }
+#endif
+        for (ulong s = s0; s < min(s0 + SIDE, nseg); s++)
+            for (ulong i = s * m + j0; i < s * m + min(j0 + SIDE, m); i++)
+                dp_store(out, i, dp_body(heap, i, s DP_PASS) DP_PASS_OUTS);
+    }
+}
+#elif DP_CPU
 #if DP_WAY || DP_ANY_VARIANT
 #define DP_FRESH
 #else
@@ -44,6 +93,13 @@ DP_KERNEL void dp_map(__global uchar *DP_FRESH heap, __global uchar *DP_FRESH ou
             dp_store_w(out, i, dp_body_w(heap, i, s DP_PASS) DP_PASS_OUTS);
             i = i < last ? min(i + DP_W, last) : end;
         }
+#if DP_SPILLS
+        /* What a vector stores beyond a shorter one's end is overwritten with the next segment's. */
+        if (i < end && i + DP_W <= hi) {
+            dp_store_w(out, i, dp_body_w(heap, i, s DP_PASS) DP_PASS_OUTS);
+            i = end;
+        }
+#endif
 #endif
         for (; i < end; i++)
             dp_store(out, i, dp_body(heap, i, s DP_PASS) DP_PASS_OUTS);

@@ -10,10 +10,12 @@
  * order at the end: the others are in the same group.
  *
  * CPU: a work-item takes strips of TM rows by BN columns, DP_W of these side by side in vectors, one below the other. Their values stay in
- * registers for BK positions; what columns share of these is packed first, for all the strips. */
+ * registers for BK positions; what columns share of these is packed first, for all the strips. Where batches are many and small (DP_BATCHES),
+ * DP_W neighbouring ones are side by side: what they load of a row, and of all columns, is packed so that lanes are batches. */
 #define DP_FLAT 1
 #define DP_ROWS 2
 #define DP_BLOCKS 3
+#define DP_BATCHES 8 /* of DP_WAY */
 
 #define DP_TILE_PASS(k) row, column, cell, stream, row_k, column_k
 #define DP_INSTANCE_AT(i, j) ((base + (i)) * columns + (j))
@@ -250,8 +252,24 @@ typedef dp_column_k dp_column_k_w;
 #define dp_wide(v) (v)
 #define dp_lane(v, l) (v)
 #define dp_store_w dp_store
+typedef dp_row dp_row_w;
+typedef dp_row_k dp_row_k_w;
+#define DP_ROW_W(F) DP_ROW_FIELDS(F)
+#define DP_ROW_K_W(F) DP_ROW_K_FIELDS(F)
 enum { W = 1 };
 #endif
+#if DP_WAY == DP_BATCHES
+enum {
+    TN = 4, /* columns whose values are in registers together */
+    BATCH_BYTES = 32 << 10,
+    MOST_COLUMNS = 16,
+    BN = MOST_COLUMNS * W,
+    ROW_BN = W,
+    CELL_BN = TN * W,
+    KEPT_ROW = BATCH_BYTES / sizeof(dp_row_k),
+    KEPT_COLUMNS = BATCH_BYTES / sizeof(dp_column_k)
+};
+#else
 enum {
     TM = DP_TM,
     NV = DP_TN,
@@ -260,19 +278,117 @@ enum {
     FIT = PACKED_BYTES / (BN * sizeof(dp_column_k)),
     BK = !DP_HAS_COLUMN_K ? 1 : FIT < 16 ? 16 : FIT > 256 ? 256 : FIT,
     FIT_STRIPS = PACKED_BYTES / (TM * NV * sizeof(dp_vec)),
-    STRIPS = !DP_HAS_COLUMN_K ? 1 : FIT_STRIPS < 1 ? 1 : FIT_STRIPS > 64 ? 64 : FIT_STRIPS
+    STRIPS = !DP_HAS_COLUMN_K ? 1 : FIT_STRIPS < 1 ? 1 : FIT_STRIPS > 64 ? 64 : FIT_STRIPS,
+    CELL_BN = TM * BN,
+    KEPT_COLUMNS = BK * BN
 };
+#endif
 /* A struct's fields as arrays; its element x, put there; and those from x on, as a struct of vectors r. */
 #define DP_FIELD_ONE(N, field) +1
 #define DP_COLUMN_ARRAY(N, field) DP_FIELD_TYPE(N) column_##field[BN] __attribute__((aligned(64)));
 #define DP_COLUMN_PUT(N, field) column_##field[x] = c.field;
 #define DP_COLUMN_TAKE(N, field) r.field = DP_FIELD_LANES(N, column_##field[x]);
-#define DP_CELL_ARRAY(N, field) DP_FIELD_TYPE(N) cell_##field[TM * BN] __attribute__((aligned(64)));
+#define DP_CELL_ARRAY(N, field) DP_FIELD_TYPE(N) cell_##field[CELL_BN] __attribute__((aligned(64)));
 #define DP_CELL_PUT(N, field) cell_##field[x] = e.field;
 #define DP_CELL_TAKE(N, field) r.field = DP_FIELD_LANES(N, cell_##field[x]);
-#define DP_COLUMN_K_ARRAY(N, field) DP_FIELD_TYPE(N) column_k_##field[BK * BN] __attribute__((aligned(64)));
+#define DP_COLUMN_K_ARRAY(N, field) DP_FIELD_TYPE(N) column_k_##field[KEPT_COLUMNS] __attribute__((aligned(64)));
 #define DP_COLUMN_K_PUT(N, field) column_k_##field[x] = b.field;
 #define DP_COLUMN_K_TAKE(N, field) r.field = DP_FIELD_LANES(N, column_k_##field[x]);
+#if DP_WAY == DP_BATCHES
+#define DP_ROW_ARRAY(N, field) DP_FIELD_TYPE(N) row_##field[W] __attribute__((aligned(64)));
+#define DP_ROW_PUT(N, field) row_##field[l] = r.field;
+#define DP_ROW_TAKE(N, field) row.field = DP_FIELD_LANES(N, row_##field[0]);
+#define DP_ROW_K_ARRAY(N, field) DP_FIELD_TYPE(N) row_k_##field[KEPT_ROW] __attribute__((aligned(64)));
+#define DP_ROW_K_PUT(N, field) row_k_##field[x] = a.field;
+#define DP_ROW_K_TAKE(N, field) a.field = DP_FIELD_LANES(N, row_k_##field[k * W]);
+#define DP_BATCH_AT(i, j) (((first + l) * rows + (i)) * columns + (j))
+#define DP_EACH_BATCH(l) for (uint l = 0; l < W; l++)
+
+DP_KERNEL void dp_segreduce_tile(__global uchar *restrict heap, __global uchar *restrict out, ulong n, ulong nseg, ulong m, ulong rows,
+                                 ulong columns DP_WORDS DP_OUTS)
+{
+    DP_ROW_W(DP_ROW_ARRAY)
+    DP_COLUMN_W(DP_COLUMN_ARRAY)
+    DP_CELL_W(DP_CELL_ARRAY)
+    DP_ROW_K_W(DP_ROW_K_ARRAY)
+    DP_COLUMN_K_W(DP_COLUMN_K_ARRAY)
+    const ulong batches = nseg / (rows * columns), groups = (batches + W - 1) / W;
+    const ulong last = dp_chunk_start(groups, get_global_size(0), get_global_id(0) + 1);
+    for (ulong group = dp_chunk_start(groups, get_global_size(0), get_global_id(0)); group < last; group++) {
+        const ulong first = min(group * W, batches - W); /* the last ones begin before the rest: some are computed twice */
+        for (ulong j = 0; j < columns; j++)
+            DP_EACH_BATCH(l)
+            {
+                ulong x = j * W + l;
+                dp_column c = dp_tile_column(heap, DP_BATCH_AT(0, j) DP_PASS);
+                DP_COLUMN_W(DP_COLUMN_PUT)
+                for (ulong k = 0; DP_HAS_COLUMN_K && k < m; k++) {
+                    dp_column_k b = dp_tile_column_k(heap, k, c DP_PASS);
+                    x = (j * m + k) * W + l;
+                    DP_COLUMN_K_W(DP_COLUMN_K_PUT)
+                }
+            }
+        for (ulong i = 0; i < rows; i++) {
+            dp_row_w row = {0};
+            DP_EACH_BATCH(l)
+            {
+                dp_row r = dp_tile_row(heap, DP_BATCH_AT(i, 0) DP_PASS);
+                DP_ROW_W(DP_ROW_PUT)
+                for (ulong k = 0; DP_HAS_ROW_K && k < m; k++) {
+                    const ulong x = k * W + l;
+                    dp_row_k a = dp_tile_row_k(heap, k, r DP_PASS);
+                    DP_ROW_K_W(DP_ROW_K_PUT)
+                }
+            }
+            DP_ROW_W(DP_ROW_TAKE)
+            for (ulong j0 = 0; j0 < columns; j0 += TN) {
+                const ulong s = (first * rows + i) * columns + j0;
+                dp_column_w column[TN];
+                dp_cell_w cell[TN];
+                dp_vec v[TN];
+#pragma unroll
+                for (uint q = 0; q < TN; q++) {
+                    const ulong j = min(j0 + q, columns - 1);
+                    DP_EACH_BATCH(l)
+                    {
+                        const uint x = q * W + l;
+                        dp_cell e = dp_tile_cell(heap, DP_BATCH_AT(i, j) DP_PASS);
+                        DP_CELL_W(DP_CELL_PUT)
+                    }
+                    {
+                        const ulong x = j * W;
+                        dp_column_w r = {0};
+                        DP_COLUMN_W(DP_COLUMN_TAKE)
+                        column[q] = r;
+                    }
+                    const uint x = q * W;
+                    dp_cell_w r = {0};
+                    DP_CELL_W(DP_CELL_TAKE)
+                    cell[q] = r;
+                    v[q] = dp_wide(DP_NEUTRAL(s));
+                }
+                for (ulong k = 0; k < m; k++) {
+                    dp_stream stream = dp_tile_stream(heap, k DP_PASS);
+                    dp_row_k_w a = {0};
+                    DP_ROW_K_W(DP_ROW_K_TAKE)
+#pragma unroll
+                    for (uint q = 0; q < TN; q++) {
+                        const ulong x = (min(j0 + q, columns - 1) * m + k) * W;
+                        dp_column_k_w r = {0};
+                        DP_COLUMN_K_W(DP_COLUMN_K_TAKE)
+                        v[q] = DP_TILE_OP(s, v[q], DP_TILE_BODY(heap, s * m + k, s, k, row, column[q], cell[q], stream, a, r DP_PASS));
+                    }
+                }
+#pragma unroll
+                for (uint q = 0; q < TN; q++)
+                    if (j0 + q < columns) {
+                        _Pragma("unroll") DP_EACH_BATCH(l) dp_store(out, DP_BATCH_AT(i, j0 + q), dp_lane(v[q], l) DP_PASS_OUTS);
+                    }
+            }
+        }
+    }
+}
+#else
 #define DP_PACK(q, k) \
     { \
         const uint x = (k) * BN + (q); \
@@ -374,4 +490,5 @@ DP_KERNEL void dp_segreduce_tile(__global uchar *restrict heap, __global uchar *
         }
     }
 }
+#endif
 #endif
