@@ -19,6 +19,7 @@ typedef struct Liveness {
     Arena *arena;
     FlatFn *fn;
     uint32_t words;
+    VEC(Set) spare; /* sets that nobody has: as many as control is nested, not as there is control */
 } Liveness;
 
 /* A set to which a traversal adds. */
@@ -31,9 +32,16 @@ typedef VEC(FlatVar) FlatVars;
 
 /* ---- sets ---- */
 
-static Set set_new(const Liveness *l) { return arena_array(l->arena, uint64_t, l->words ? l->words : 1); }
+static Set set_new(Liveness *l)
+{
+    if (l->spare.n == 0)
+        return arena_array(l->arena, uint64_t, l->words + 1);
+    return memset(l->spare.at[--l->spare.n], 0, l->words * sizeof(uint64_t));
+}
 
-static Set set_copy(const Liveness *l, const uint64_t *from)
+static void set_drop(Liveness *l, Set s) { vec_push(l->arena, &l->spare, s); }
+
+static Set set_copy(Liveness *l, const uint64_t *from)
 {
     Set s = set_new(l);
     memcpy(s, from, l->words * sizeof *s);
@@ -118,12 +126,13 @@ static void collect_block(void *ctx, FlatBlock *b)
 }
 
 /* The variables of outside that the blocks of a loop use. */
-static Set loop_uses(const Liveness *l, const FlatStmt *s)
+static Set loop_uses(Liveness *l, const FlatStmt *s)
 {
     Uses u = {{l, set_new(l)}, {l, set_new(l)}};
     flat_stmt_params(s, mark_one, &u.bound);
     flat_stmt_blocks(s, collect_block, &u);
     set_subtract(l, u.read.set, u.bound.set);
+    set_drop(l, u.bound.set);
     return u.read.set;
 }
 
@@ -150,6 +159,8 @@ static void live_if(Liveness *l, FlatStmt *s, Set live)
     block_set_dies(s->if_.else_b, &else_dies);
     set_unite(l, live, then_in);
     set_unite(l, live, else_in);
+    set_drop(l, then_in);
+    set_drop(l, else_in);
 }
 
 /* A loop's blocks; `live` gains what they use. Adds to *dies what is used in the loop and not after it. */
@@ -169,12 +180,17 @@ static void live_loop(Liveness *l, FlatStmt *s, Set live, FlatVars *dies)
         Set out = set_copy(l, live);
         set_unite(l, out, params);
         live_block(l, cond, out);
+        set_drop(l, out);
     }
     Set in = set_copy(l, live);
     live_block(l, body, in);
     FlatVars unused = {0};
     list_difference(l, &unused, params, in);
     block_set_dies(body, &unused);
+    set_drop(l, uses);
+    set_drop(l, reads.set);
+    set_drop(l, params);
+    set_drop(l, in);
 }
 
 typedef struct OutsPass {
@@ -248,7 +264,7 @@ static void live_block(Liveness *l, FlatBlock *b, Set live)
 
 static void live_fn(FlatProgram *p, FlatFn *fn)
 {
-    Liveness l = {p->arena, fn, (fn->vars.n + 63) / 64};
+    Liveness l = {.arena = p->arena, .fn = fn, .words = (fn->vars.n + 63) / 64};
     Set live = set_new(&l), bound = set_new(&l);
     live_block(&l, fn->body, live);
     for (uint32_t i = 0; i < fn->nparams; i++)

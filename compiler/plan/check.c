@@ -14,11 +14,12 @@ typedef struct PlanChecker {
     const PlanInstr *in; /* at hand */
     StrBuf *why;
     bool ok;
-    uint8_t *holds;    /* by register: is something in it? */
-    uint8_t *declared; /* by register: is it in scope? */
-    uint8_t *words;    /* by register: of the mailbox that it stands for, pending */
-    uint32_t pending;  /* such words */
-    uint8_t *used;     /* by register: how often the instruction at hand takes or writes it */
+    uint8_t *holds;       /* by register: is something in it? */
+    uint8_t *declared;    /* by register: is it in scope? */
+    uint8_t *words;       /* by register: of the mailbox that it stands for, pending */
+    uint32_t pending;     /* such words */
+    uint8_t *used;        /* by register: how often the instruction at hand takes or writes it */
+    VEC(uint8_t *) spare; /* states that nobody has: as many as control is nested, not as there is control */
     Arena *arena;
 } PlanChecker;
 
@@ -148,13 +149,13 @@ static void check_block(PlanChecker *c, const PlanBlock *b);
 
 static uint8_t *copy_state(PlanChecker *c)
 {
-    uint8_t *copy = arena_array(c->arena, uint8_t, c->fn->regs.n + 1);
+    uint8_t *copy = c->spare.n > 0 ? c->spare.at[--c->spare.n] : arena_array(c->arena, uint8_t, c->fn->regs.n + 1);
     memcpy(copy, c->holds, c->fn->regs.n);
     return copy;
 }
 
-/* Two paths meet: c->holds and `other`. */
-static void meet(PlanChecker *c, const uint8_t *other)
+/* Two paths meet: c->holds and `other`, which nobody has any more. */
+static void meet(PlanChecker *c, uint8_t *other)
 {
     enum { STEP = 64 };
     for (PlanReg r = 0, n = c->fn->regs.n; r < n; r++) {
@@ -165,6 +166,7 @@ static void meet(PlanChecker *c, const uint8_t *other)
             fail(c, "is held on one path and not on the other", r);
         c->holds[r] = c->holds[r] && other[r];
     }
+    vec_push(c->arena, &c->spare, other);
 }
 
 static void check_if(PlanChecker *c, const PlanInstr *in)
@@ -188,6 +190,7 @@ static void check_loop(PlanChecker *c, const PlanInstr *in)
     check_block(c, in->blocks[1]);
     c->in = in;
     meet(c, before);
+    vec_push(c->arena, &c->spare, c->holds);
     c->holds = behind;
 }
 
