@@ -417,4 +417,4 @@ DP_FN bool dp_parts_mod(long base, long x) { return dp_wraps(base) || base < 0 |
 DP_FN bool dp_parts_div(long base, long x) { return dp_parts_mod(base, x); }
 DP_FN bool dp_parts_shr(long base, long x) { return dp_wraps(base) || base >> (x & 63) != (base + (DP_W - 1)) >> (x & 63); }
 DP_FN bool dp_parts_and(long base, long x) { return dp_wraps(base) || (x & (DP_W - 1)) != 0 || (base & x) != ((base + (DP_W - 1)) & x); }
-DP_FN bool dp_parts_low(long base, long x) { return dp_wraps(base) || (x & (x + 1)) != 0 || x < DP_W - 1 || (base & x) > x - (DP_W - 1); }
+DP_FN bool dp_parts_low(long base, long x) { return dp_wraps(base) || (x & (long)((ulong)x + 1)) != 0 || x < DP_W - 1 || (base & x) > x - (DP_W - 1); }
