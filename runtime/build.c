@@ -87,8 +87,9 @@ Built *dp_program_build(DpRt *rt, Text *t, const BuildTask *task)
         free(t->at);
         return NULL;
     }
-    const DpBuild build = {t->at, !task->quickly, dp_source_declares_builtins(rt)};
-    const char *const keys[] = {rt->device->facts.identity, task->quickly ? "quickly" : "", t->at};
+    const bool quickly = task->quickly || rt->quick.unoptimised;
+    const DpBuild build = {t->at, !quickly, dp_source_declares_builtins(rt)};
+    const char *const keys[] = {rt->device->facts.identity, quickly ? "quickly" : "", t->at};
     const CacheKey key = dp_cache_key(keys, 3);
     b->name = task->name;
     if (rt->dump_dir)

@@ -204,6 +204,7 @@ typedef struct WorkRecord {
 } WorkRecord;
 typedef struct Quick {
     QuickUse use;
+    bool unoptimised; /* whatever is built */
     QuickPart *parts;
     uint32_t nparts;
     WorkRecord *records;

@@ -22,7 +22,9 @@
  * much each has done is kept beside the built kernels, by the digest of the program's holes. Kernels with loops are
  * always optimised, for nobody knows what their elements cost; they are few.
  *
- * DP_TIER=quick and DP_TIER=optimised, for tests: all that can be, or nothing. */
+ * DP_TIER=quick and DP_TIER=optimised, for tests: all that can be, or nothing. With DP_TIER=unoptimised all kernels are
+ * those of DP_TIER=optimised, and the compiler is asked not to optimise them: PoCL takes a fifth of the time in the
+ * GPU's shape. */
 #include "internal.h"
 
 #include <inttypes.h>
@@ -260,7 +262,7 @@ static void add_functions(DpRt *rt, Text *t, const QuickPart *part)
 static void build_part(DpRt *rt, QuickPart *part)
 {
     const BuildTask task = {.name = "dp_quick",
-                            .quickly = !rt->gpu || !rt->device->facts.compiles_late,
+                            .quickly = true,
                             .first = part->first,
                             .end = part->end,
                             .number = (uint32_t)(part - rt->quick.parts)};
@@ -356,7 +358,8 @@ void dp_quick_open(DpRt *rt, const DpOpenOptions *options)
     bool pays = rt->device->facts.compiles_late != rt->gpu && !options->optimised;
     rt->quick.most_work = rt->gpu ? QUICK_GPU_WORK : QUICK_WORK;
     rt->quick.use = pays ? QUICK_BY_WORK : QUICK_NEVER;
-    if (tier && strcmp(tier, "optimised") == 0)
+    rt->quick.unoptimised = tier && strcmp(tier, "unoptimised") == 0;
+    if (rt->quick.unoptimised || (tier && strcmp(tier, "optimised") == 0))
         rt->quick.use = QUICK_NEVER;
     if (tier && strcmp(tier, "quick") == 0)
         rt->quick.use = QUICK_ALWAYS;

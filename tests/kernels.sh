@@ -9,9 +9,4 @@ for test in "$@"; do
         DP_TIER=$tier DP_DUMP_KERNELS=$folder "$test" >"$folder/log" 2>&1 || { cat "$folder/log"; exit 1; }
     done
 done
-failed=0
-for f in "$folder"/*.cl; do
-    clang -x cl -cl-std=CL1.2 -target spir64 -fsyntax-only -Wall -Werror -Wno-unused-function -Wno-unused-variable \
-        -Wno-unused-but-set-variable "$f" || failed=1
-done
-exit $failed
+sh tests/front_end.sh "$folder" -Wall -Werror -Wno-unused-function -Wno-unused-variable -Wno-unused-but-set-variable

@@ -1,6 +1,7 @@
 #!/bin/sh
 # Both versions of parallel code inside parallel code, forced, compute what the interpreters do, in both shapes of the kernels:
-# lanes.sh DPC [FILE.dp…]. Without files: some programs that have such code; with DPC_LONG=1 all of these with all parameters. A lane
+# lanes.sh DPC [FILE.dp…]. Without files: some programs that have such code, in the GPU's shape not optimised by OpenCL's compiler, which
+# takes most of the time; with DPC_LONG=1 all of these with all parameters, and optimised. A lane
 # that has too little memory leaves its nest to the other version: 64 bytes are enough for some.
 set -u
 dpc=$1
@@ -17,8 +18,10 @@ sed "/^-- expect /d" tests/run/lanes_apart.dp >$tries
 whole=${DPC_LONG:-}$* # in the GPU's shape, too
 failed=0
 force() { # SHAPE PARAMETERS FILES
+    tier=${DP_TIER:-}
+    [ "$1" = cpu ] || [ -n "$whole" ] || tier=unoptimised
     # shellcheck disable=SC2086
-    DP_SHAPE=$1 "$dpc" test --eval=plan --param $2 $3 >/tmp/lanes.$$ 2>&1 || {
+    DP_SHAPE=$1 DP_TIER=$tier "$dpc" test --eval=plan --param $2 $3 >/tmp/lanes.$$ 2>&1 || {
         failed=1
         echo "FAILED: $1, $2"
         grep -v -E 'passed$|expected (kernels|launches)|  got [0-9]+$' /tmp/lanes.$$

@@ -26,7 +26,7 @@ how=${2:-}
 case $how in ''|--quick|--long) ;; *) echo "run_all.sh has no flag $how: --quick or --long" >&2; exit 2 ;; esac
 dpc=$build/dpc
 export DPC_CHECK=1
-[ "$how" != --long ] || export DPC_LONG=1 # ways.sh, lanes.sh
+[ "$how" != --long ] || export DPC_LONG=1 # ways.sh, lanes.sh, vectors.sh
 failed=0 passed=0 part='' spent=''
 began=$(date +%s)
 
@@ -115,8 +115,11 @@ else
     ls examples/*/*.dp stdlib/*.dp tests/wild/*.dp | grep -v "^stdlib/prelude.dp$" | sed "s/$/ $evaluators/"
 fi >"$build/programs.txt"
 : >"$build/run.failed"
+DPC_READ=$(mktemp -d)
+export DPC_READ # front_end.sh
 total=$(wc -l <"$build/programs.txt")
 xargs -P "$(nproc)" -n 2 sh tests/run_one.sh "$dpc" <"$build/programs.txt" | progress "$total"
+rm -rf "$DPC_READ"
 wrong=$(grep -c '^FAILED: ' "$build/run.failed")
 failed=$((failed + wrong))
 passed=$((passed + total - wrong))

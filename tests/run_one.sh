@@ -19,11 +19,6 @@ esac
 run() {
     out=$(DP_DUMP_KERNELS=$kernels timeout 300 "$dpc" test --eval="$evaluators" "$program" 2>&1) ||
         printf 'FAILED: dpc test --eval=%s %s\n%s\n' "$evaluators" "${program_is:-$program}" "$out"
-    command -v clang >/dev/null 2>&1 || return
-    for k in "$kernels"/*.cl; do
-        [ -e "$k" ] || continue
-        errors=$(clang -x cl -cl-std=CL1.2 -target spir64 -fsyntax-only "$k" 2>&1) && continue
-        printf 'FAILED: clang refuses %s of %s\n%s\n' "$(basename "$k")" "${program_is:-$program}" "$(echo "$errors" | head -n 6)"
-    done
+    refused=$(sh tests/front_end.sh "$kernels") || printf 'FAILED: %s\n%s\n' "${program_is:-$program}" "$refused"
 }
 printf '%s\ndone\n' "$(run)" # at once: several of these write to one stream
