@@ -39,7 +39,7 @@ says 'f.dp:4: loop of the host; in a round 3 kernels and 1 read-back'
 says 'f.dp:8: map over n * m * 2, kernel grid_0_map'
 says '  stores i64, 8 * n * m * 2 bytes: the result'
 says 'f.dp:9: pack over length(xs), kernel grid_1_pack'
-says '  one of these ways, as its segments are: path, lane, team, split, rows, tile'
+says '  one of these ways, as its segments are: path, lane, team, split, rows, tile, batches'
 says '  stores f64, 8 * length(xs) bytes: the result'
 says 'f.dp:16: reduce over length(xs), kernel kept_0_reduce, of `sum` (stdlib/prelude.dp:82)'
 says 'f.dp:19: map over length(xs), kernel costly_0_map' # the line that costs most
@@ -64,7 +64,7 @@ assert total["library"]["function"] == "sum", total
 assert (total["types"], total["bytes"]) == ("f64", "8 * length(vs)"), total
 assert kernels["grid_0_map"]["regular"], kernels["grid_0_map"]
 assert kernels["nearest_2_map"]["lane"] and not kernels["nearest_3_map"]["lane"], kernels
-assert kernels["nearest_2_map"]["ways"] is None and kernels["nearest_4_reduce"]["ways"] == ["path", "lane", "team", "split", "rows", "tile"]
+assert kernels["nearest_2_map"]["ways"] is None and kernels["nearest_4_reduce"]["ways"] == ["path", "lane", "team", "split", "rows", "tile", "batches"]
 nest = next(r for r in mine if r["remark"] == "nest")
 assert (nest["place"]["line"], nest["elements"], nest["lane_from"], nest["lane_below"]) == (11, "length(points)", "nest-lanes", "nest-shared"), nest
 assert nest["lane"] == ["nearest_2_map"] and "nearest_4_reduce" in nest["flat"], nest
