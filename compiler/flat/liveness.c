@@ -9,17 +9,15 @@
  * what the body does not use dies at its entry. The condition reads the state first, so nothing of it dies there.
  *   - A block's results are live to its end. Those that nobody needs afterwards are its `ends`: they move. */
 #include "flat/flat.h"
+#include "support/sets.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-typedef uint64_t *Set;
-
 typedef struct Liveness {
     Arena *arena;
     FlatFn *fn;
-    uint32_t words;
-    VEC(Set) spare; /* sets that nobody has: as many as control is nested, not as there is control */
+    Sets sets; /* of variables */
 } Liveness;
 
 /* A set to which a traversal adds. */
@@ -29,40 +27,6 @@ typedef struct Marker {
 } Marker;
 
 typedef VEC(FlatVar) FlatVars;
-
-/* ---- sets ---- */
-
-static Set set_new(Liveness *l)
-{
-    if (l->spare.n == 0)
-        return arena_array(l->arena, uint64_t, l->words + 1);
-    return memset(l->spare.at[--l->spare.n], 0, l->words * sizeof(uint64_t));
-}
-
-static void set_drop(Liveness *l, Set s) { vec_push(l->arena, &l->spare, s); }
-
-static Set set_copy(Liveness *l, const uint64_t *from)
-{
-    Set s = set_new(l);
-    memcpy(s, from, l->words * sizeof *s);
-    return s;
-}
-
-static bool set_has(const uint64_t *s, FlatVar v) { return (s[v / 64] >> (v % 64)) & 1; }
-static void set_add(Set s, FlatVar v) { s[v / 64] |= (uint64_t)1 << (v % 64); }
-static void set_remove(Set s, FlatVar v) { s[v / 64] &= ~((uint64_t)1 << (v % 64)); }
-
-static void set_unite(const Liveness *l, Set into, const uint64_t *s)
-{
-    for (uint32_t i = 0; i < l->words; i++)
-        into[i] |= s[i];
-}
-
-static void set_subtract(const Liveness *l, Set from, const uint64_t *s)
-{
-    for (uint32_t i = 0; i < l->words; i++)
-        from[i] &= ~s[i];
-}
 
 /* ---- what dies ---- */
 
@@ -81,7 +45,7 @@ static void list_add(const Liveness *l, FlatVars *list, FlatVar v)
 /* Adds to `list` the members of `a` that are not in `b`, in the order of their numbers. */
 static void list_difference(const Liveness *l, FlatVars *list, const uint64_t *a, const uint64_t *b)
 {
-    for (uint32_t w = 0; w < l->words; w++) {
+    for (uint32_t w = 0; w < l->sets.words; w++) {
         uint64_t bits = a[w] & ~b[w];
         for (uint32_t i = 0; bits; i++, bits >>= 1)
             if (bits & 1)
@@ -128,11 +92,11 @@ static void collect_block(void *ctx, FlatBlock *b)
 /* The variables of outside that the blocks of a loop use. */
 static Set loop_uses(Liveness *l, const FlatStmt *s)
 {
-    Uses u = {{l, set_new(l)}, {l, set_new(l)}};
+    Uses u = {{l, set_new(&l->sets)}, {l, set_new(&l->sets)}};
     flat_stmt_params(s, mark_one, &u.bound);
     flat_stmt_blocks(s, collect_block, &u);
-    set_subtract(l, u.read.set, u.bound.set);
-    set_drop(l, u.bound.set);
+    set_subtract(&l->sets, u.read.set, u.bound.set);
+    set_drop(&l->sets, u.bound.set);
     return u.read.set;
 }
 
@@ -149,7 +113,7 @@ static void block_set_dies(FlatBlock *b, const FlatVars *dies)
 /* Both branches; `live` holds what is live after the statement, and then what is before the branches. */
 static void live_if(Liveness *l, FlatStmt *s, Set live)
 {
-    Set then_in = set_copy(l, live), else_in = set_copy(l, live);
+    Set then_in = set_copy(&l->sets, live), else_in = set_copy(&l->sets, live);
     live_block(l, s->if_.then_b, then_in);
     live_block(l, s->if_.else_b, else_in);
     FlatVars then_dies = {0}, else_dies = {0};
@@ -157,40 +121,40 @@ static void live_if(Liveness *l, FlatStmt *s, Set live)
     list_difference(l, &else_dies, then_in, else_in);
     block_set_dies(s->if_.then_b, &then_dies);
     block_set_dies(s->if_.else_b, &else_dies);
-    set_unite(l, live, then_in);
-    set_unite(l, live, else_in);
-    set_drop(l, then_in);
-    set_drop(l, else_in);
+    set_unite(&l->sets, live, then_in, NULL);
+    set_unite(&l->sets, live, else_in, NULL);
+    set_drop(&l->sets, then_in);
+    set_drop(&l->sets, else_in);
 }
 
 /* A loop's blocks; `live` gains what they use. Adds to *dies what is used in the loop and not after it. */
 static void live_loop(Liveness *l, FlatStmt *s, Set live, FlatVars *dies)
 {
-    Set uses = loop_uses(l, s), params = set_new(l);
-    Marker reads = {l, set_copy(l, uses)}, binds = {l, params};
+    Set uses = loop_uses(l, s), params = set_new(&l->sets);
+    Marker reads = {l, set_copy(&l->sets, uses)}, binds = {l, params};
     flat_stmt_reads(s, mark_read, &reads);
     list_difference(l, dies, reads.set, live);
     flat_stmt_params(s, mark_one, &binds);
-    set_unite(l, live, uses);
+    set_unite(&l->sets, live, uses, NULL);
 
     bool lifted = s->kind == FLAT_S_LOOP_LIFTED;
     FlatBlock *cond = lifted ? s->loop_lifted.cond : s->loop.index == FLAT_NO_VAR ? s->loop.cond : NULL;
     FlatBlock *body = lifted ? s->loop_lifted.body : s->loop.body;
     if (cond) {
-        Set out = set_copy(l, live);
-        set_unite(l, out, params);
+        Set out = set_copy(&l->sets, live);
+        set_unite(&l->sets, out, params, NULL);
         live_block(l, cond, out);
-        set_drop(l, out);
+        set_drop(&l->sets, out);
     }
-    Set in = set_copy(l, live);
+    Set in = set_copy(&l->sets, live);
     live_block(l, body, in);
     FlatVars unused = {0};
     list_difference(l, &unused, params, in);
     block_set_dies(body, &unused);
-    set_drop(l, uses);
-    set_drop(l, reads.set);
-    set_drop(l, params);
-    set_drop(l, in);
+    set_drop(&l->sets, uses);
+    set_drop(&l->sets, reads.set);
+    set_drop(&l->sets, params);
+    set_drop(&l->sets, in);
 }
 
 typedef struct OutsPass {
@@ -264,8 +228,8 @@ static void live_block(Liveness *l, FlatBlock *b, Set live)
 
 static void live_fn(FlatProgram *p, FlatFn *fn)
 {
-    Liveness l = {.arena = p->arena, .fn = fn, .words = (fn->vars.n + 63) / 64};
-    Set live = set_new(&l), bound = set_new(&l);
+    Liveness l = {.arena = p->arena, .fn = fn, .sets = sets_of(p->arena, fn->vars.n)};
+    Set live = set_new(&l.sets), bound = set_new(&l.sets);
     live_block(&l, fn->body, live);
     for (uint32_t i = 0; i < fn->nparams; i++)
         set_add(bound, fn->params[i]);

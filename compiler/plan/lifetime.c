@@ -8,11 +8,11 @@
  *   - IF: what only one branch uses is released where the other begins.
  *   - LOOP: what a round uses is live all around. What ends with the loop is released behind it. */
 #include "plan/plan.h"
+#include "support/sets.h"
 
 #include <assert.h>
 #include <string.h>
 
-typedef uint64_t *Set;
 #define NOT_OWNED UINT32_MAX
 
 typedef struct Lifetimes {
@@ -20,41 +20,12 @@ typedef struct Lifetimes {
     PlanFn *fn;
     uint32_t *number; /* by register: its number among those that own, or NOT_OWNED */
     PlanReg *owned;   /* the other way round */
-    uint32_t nowned, room, words;
+    uint32_t nowned, room;
     Set done;                /* empty but within release_ended */
-    VEC(Set) spare;          /* sets that nobody has: as many as control is nested, not as there is control */
+    Sets sets;               /* of what is owned */
     PlanBlock *block;        /* at hand */
     VEC(PlanInstr *) behind; /* the block's instructions so far, the last first */
 } Lifetimes;
-
-/* ---- sets ---- */
-
-static bool set_has(const uint64_t *s, uint32_t i) { return (s[i / 64] >> (i % 64)) & 1; }
-static void set_add(Set s, uint32_t i) { s[i / 64] |= (uint64_t)1 << (i % 64); }
-static void set_remove(Set s, uint32_t i) { s[i / 64] &= ~((uint64_t)1 << (i % 64)); }
-
-static Set set_new(Lifetimes *l)
-{
-    if (l->spare.n == 0)
-        return arena_array(l->arena, uint64_t, l->words + 1);
-    return memset(l->spare.at[--l->spare.n], 0, l->words * sizeof(uint64_t));
-}
-
-static void set_drop(Lifetimes *l, Set s) { vec_push(l->arena, &l->spare, s); }
-
-static Set set_copy(Lifetimes *l, const uint64_t *from)
-{
-    Set s = set_new(l);
-    memcpy(s, from, l->words * sizeof *s);
-    return s;
-}
-
-/* to |= a & ~b */
-static void set_unite(const Lifetimes *l, Set to, const uint64_t *a, const uint64_t *b)
-{
-    for (uint32_t i = 0; i < l->words; i++)
-        to[i] |= a[i] & (b ? ~b[i] : ~(uint64_t)0);
-}
 
 /* ---- operands ---- */
 
@@ -141,7 +112,7 @@ static void release_at_entry(Lifetimes *l, PlanBlock *b, const uint64_t *held, c
 {
     PlanBlock made = {.regs = {b->regs.at, b->regs.n, b->regs.cap}};
     Span span = b->instrs.n ? b->instrs.at[0]->span : SPAN_NONE;
-    for (uint32_t w = 0; w < l->words; w++)
+    for (uint32_t w = 0; w < l->sets.words; w++)
         for (uint64_t bits = held[w] & ~live[w]; bits; bits &= bits - 1)
             vec_push(l->arena, &made.instrs, release(l, w * 64 + (uint32_t)__builtin_ctzll(bits), span));
     if (made.instrs.n == 0)
@@ -265,12 +236,12 @@ typedef struct Summary {
     Set reads, writes;
 } Summary;
 
-static Summary summary_new(Lifetimes *l) { return (Summary){l, set_new(l), set_new(l)}; }
+static Summary summary_new(Lifetimes *l) { return (Summary){l, set_new(&l->sets), set_new(&l->sets)}; }
 
 static void summary_drop(Summary *s)
 {
-    set_drop(s->l, s->reads);
-    set_drop(s->l, s->writes);
+    set_drop(&s->l->sets, s->reads);
+    set_drop(&s->l->sets, s->writes);
 }
 
 static void summarise(Summary *s, const PlanBlock *b);
@@ -287,9 +258,9 @@ static void note_summary(void *ctx, PlanOperand *o, PlanUse use)
 
 static Summary summary_behind(const Summary *s, const PlanBlock *b)
 {
-    Summary inner = {s->l, set_new(s->l), set_copy(s->l, s->writes)};
+    Summary inner = {s->l, set_new(&s->l->sets), set_copy(&s->l->sets, s->writes)};
     summarise(&inner, b);
-    set_unite(s->l, s->reads, inner.reads, NULL);
+    set_unite(&s->l->sets, s->reads, inner.reads, NULL);
     return inner;
 }
 
@@ -300,14 +271,14 @@ static void summarise(Summary *s, const PlanBlock *b)
         plan_operands(in, note_summary, s);
         if (in->op == PLAN_OP_IF) {
             Summary yes = summary_behind(s, in->blocks[0]), no = summary_behind(s, in->blocks[1]);
-            for (uint32_t k = 0; k < s->l->words; k++)
+            for (uint32_t k = 0; k < s->l->sets.words; k++)
                 s->writes[k] |= yes.writes[k] & no.writes[k];
             summary_drop(&yes);
             summary_drop(&no);
         } else if (in->op == PLAN_OP_LOOP) {
             Summary head = summary_behind(s, in->blocks[0]), body = summary_behind(&head, in->blocks[1]);
-            set_unite(s->l, s->reads, head.reads, NULL);
-            memcpy(s->writes, head.writes, s->l->words * sizeof *s->writes);
+            set_unite(&s->l->sets, s->reads, head.reads, NULL);
+            set_assign(&s->l->sets, s->writes, head.writes);
             summary_drop(&head);
             summary_drop(&body);
         }
@@ -320,15 +291,15 @@ static void live_block(Lifetimes *l, PlanBlock *b, Set live);
 
 static void live_if(Lifetimes *l, PlanInstr *in, Set live)
 {
-    Set in_then = set_copy(l, live), in_else = set_copy(l, live);
+    Set in_then = set_copy(&l->sets, live), in_else = set_copy(&l->sets, live);
     live_block(l, in->blocks[0], in_then);
     live_block(l, in->blocks[1], in_else);
     release_at_entry(l, in->blocks[0], in_else, in_then);
     release_at_entry(l, in->blocks[1], in_then, in_else);
-    memcpy(live, in_then, l->words * sizeof *live);
-    set_unite(l, live, in_else, NULL);
-    set_drop(l, in_then);
-    set_drop(l, in_else);
+    set_assign(&l->sets, live, in_then);
+    set_unite(&l->sets, live, in_else, NULL);
+    set_drop(&l->sets, in_then);
+    set_drop(&l->sets, in_else);
     vec_push(l->arena, &l->behind, in);
 }
 
@@ -339,21 +310,21 @@ static void live_loop(Lifetimes *l, PlanInstr *in, Set live)
     summarise(&h, head);
     summarise(&b, body);
     Set start = h.reads; /* live where a round begins */
-    set_unite(l, start, b.reads, h.writes);
-    set_unite(l, start, live, h.writes);
-    Set in_body = set_copy(l, start);
+    set_unite(&l->sets, start, b.reads, h.writes);
+    set_unite(&l->sets, start, live, h.writes);
+    Set in_body = set_copy(&l->sets, start);
     live_block(l, body, in_body);
-    Set between = set_copy(l, in_body);
-    set_unite(l, between, live, NULL);
+    Set between = set_copy(&l->sets, in_body);
+    set_unite(&l->sets, between, live, NULL);
     release_at_entry(l, body, between, in_body);
     for (uint32_t i = 0; i < l->nowned; i++)
         if (set_has(between, i) && !set_has(live, i))
             release_behind(l, i, in->span);
     live_block(l, head, between);
     release_at_entry(l, head, start, between); /* what only instructions read that turned out useless */
-    memcpy(live, start, l->words * sizeof *live);
-    set_drop(l, in_body);
-    set_drop(l, between);
+    set_assign(&l->sets, live, start);
+    set_drop(&l->sets, in_body);
+    set_drop(&l->sets, between);
     summary_drop(&h);
     summary_drop(&b);
     vec_push(l->arena, &l->behind, in);
@@ -396,9 +367,9 @@ static void live_fn(Arena *arena, PlanFn *fn)
         if (owns)
             l.owned[l.nowned++] = r;
     }
-    l.words = (l.nowned + 63) / 64;
-    l.done = set_new(&l);
-    Set live = set_new(&l), params = set_new(&l);
+    l.sets = sets_of(l.arena, l.nowned);
+    l.done = set_new(&l.sets);
+    Set live = set_new(&l.sets), params = set_new(&l.sets);
     for (uint32_t i = 0; i < fn->nresults; i++)
         if (l.number[fn->results[i]] != NOT_OWNED)
             set_add(live, l.number[fn->results[i]]);
