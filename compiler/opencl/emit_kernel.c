@@ -666,6 +666,8 @@ static void emit_switches(KernelEmitter *ke)
 {
     emit_uses_seg(ke);
     emit_settled(ke);
+    if (ke->k->stmt->kind == FLAT_S_KERNEL && ke->k->stmt->kernel.over)
+        strbuf_add(ke->out, "#define DP_OVER 1\n");
     if (plan_has_op(ke->k))
         strbuf_printf(ke->out, "#define DP_COMMUTATIVE %d\n", ke->k->stmt->reduce.op.commutative);
     if (ke->k->kind == PLAN_SCAN)

@@ -3,8 +3,13 @@
  * CPU: one work-item a chunk, its elements in order, segment by segment, or turned, in squares (way 2, below). GPU: in tiles (segments.cl). Guards: i < n. Empty segments have no instances and are walked over.
  * `out` is the heap again: what a map stores is fresh, so that the loads through `heap` may be taken not to alias it.
  *
- * In place (dp_map_over) an element is stored where the body has read it, or else nobody reads it. What stands before instance `from`, from n on, and
+ * In place (dp_map_over, only where DP_OVER is) an element is stored where the body has read it, or else nobody reads it. What stands before instance `from`, from n on, and
  * at the first `skip` places of each segment stays as it is: these need not be looked at. On a CPU that is way 1. */
+#if DP_OVER || (DP_CPU && DP_ANY_VARIANT)
+#define DP_FRESH
+#else
+#define DP_FRESH restrict
+#endif
 #if DP_CPU && DP_WAY == 2
 /* Segments of one length m, turned: where loads of neighbouring segments lie side by side (a transpose), in squares of segments by elements.
  * With vectors, lanes are segments first, and elements of one when they are stored. */
@@ -32,7 +37,7 @@ enum { SIDE = DP_W ? DP_W : 16 };
         _Pragma("unroll") for (uint q = 0; q < DP_W; q++) x[q].field = from[q]; \
     }
 #endif
-DP_KERNEL void dp_map(__global uchar *restrict heap, __global uchar *restrict out, ulong n, ulong nseg, ulong offsets, ulong from, ulong skip DP_WORDS DP_OUTS)
+DP_KERNEL void dp_map(__global uchar *DP_FRESH heap, __global uchar *DP_FRESH out, ulong n, ulong nseg, ulong offsets, ulong from, ulong skip DP_WORDS DP_OUTS)
 {
     const ulong m = offsets & ~DP_REGULAR, along = (m + SIDE - 1) / SIDE, squares = (nseg + SIDE - 1) / SIDE * along;
     const ulong last = dp_chunk_start(squares, get_global_size(0), get_global_id(0) + 1);
@@ -55,11 +60,6 @@ DP_KERNEL void dp_map(__global uchar *restrict heap, __global uchar *restrict ou
     }
 }
 #elif DP_CPU
-#if DP_WAY || DP_ANY_VARIANT
-#define DP_FRESH
-#else
-#define DP_FRESH restrict
-#endif
 DP_KERNEL void dp_map(__global uchar *DP_FRESH heap, __global uchar *DP_FRESH out, ulong n, ulong nseg, ulong offsets, ulong from, ulong skip DP_WORDS DP_OUTS)
 {
     ulong i = from + dp_chunk_start(n - from, get_global_size(0), get_global_id(0));
@@ -121,7 +121,7 @@ DP_KERNEL void dp_map(__global uchar *DP_FRESH heap, __global uchar *DP_FRESH ou
 #define DP_COLUMNS (DP_WAY == 2 ? 32 : 128)
 #define DP_LANE_ROWS (DP_WG / DP_COLUMNS) /* of a tile, side by side */
 #define DP_ROWS (DP_WAY == 2 ? 32 : DP_LANE_ROWS * DP_AT_ONCE)
-DP_KERNEL void dp_map(__global uchar *restrict heap, __global uchar *restrict out, ulong n, ulong nseg, ulong offsets, ulong from, ulong skip DP_WORDS DP_OUTS)
+DP_KERNEL void dp_map(__global uchar *DP_FRESH heap, __global uchar *DP_FRESH out, ulong n, ulong nseg, ulong offsets, ulong from, ulong skip DP_WORDS DP_OUTS)
 {
     const ulong m = offsets & ~DP_REGULAR, across = (m + DP_COLUMNS - 1) / DP_COLUMNS;
     const ulong top = from ? dp_divide(from, m) : 0, bottom = n < nseg * m ? dp_divide(n, m) : nseg, down = (bottom - top + DP_ROWS - 1) / DP_ROWS;
@@ -172,7 +172,7 @@ DP_KERNEL void dp_map(__global uchar *restrict heap, __global uchar *restrict ou
 }
 #else
 #define DP_VALUE(i) dp_body(heap, (i), chunked ? DP_SEG_BETWEEN(first, last + 1, (i)) : 0 DP_PASS)
-DP_KERNEL void dp_map(__global uchar *restrict heap, __global uchar *restrict out, ulong n, ulong nseg, ulong offsets, ulong from, ulong skip DP_WORDS DP_OUTS)
+DP_KERNEL void dp_map(__global uchar *DP_FRESH heap, __global uchar *DP_FRESH out, ulong n, ulong nseg, ulong offsets, ulong from, ulong skip DP_WORDS DP_OUTS)
 {
     const bool chunked = DP_USES_SEG && DP_SEGMENTED;
     n -= from;
