@@ -511,12 +511,48 @@ DpCol dp_update(DpRt *rt, DpCtx *ctx, const DpCol *arrays, bool consume, bool ma
     return out;
 }
 
+/* Row `index` of rows of one length that lie one behind the other in a block of scalars: where it is, if another row of
+ * that length may be stored there, else 0. Nobody else may hold the elements; the new row may be of the same block, if
+ * those who hold that are the row, which the caller has until after the update, and `refs`. */
+static uint64_t place_of_row(const DpArr *a, int64_t index, const uint64_t row[2], const DpRefs *refs)
+{
+    const DpBlock *views = a->refs->blocks[0];
+    const uint64_t length = offsets_length(views->contig.offsets), bytes = length * views->contig.bytes;
+    if (!views->contig.offsets.stride || row[0] != length || views->contig.bytes == 16 || !views->refs ||
+        views->refs->n != 1 || views->refs->count != 1)
+        return 0;
+    const DpBlock *elements = views->refs->blocks[0];
+    const bool within = dp_refs_find(refs, elements->addr) == elements;
+    const uint64_t place = views->contig.base + ((a->addr - views->addr) / 16 + (uint64_t)index) * bytes;
+    const bool apart = row[1] + bytes <= place || place + bytes <= row[1];
+    const bool held_alone = within ? refs->n == 1 && refs->count == 2 && elements->count == 2 : elements->count == 1;
+    return held_alone && (apart || row[1] == place) ? place : 0;
+}
+
+/* Copied: a view of it instead would be one that does not lie with its neighbours. */
+static bool store_row(DpRt *rt, const DpArr *a, int64_t index, const uint64_t row[2], const DpRefs *refs)
+{
+    const uint64_t place = place_of_row(a, index, row, refs);
+    if (!place)
+        return false;
+    const DpBlock *views = a->refs->blocks[0];
+    dp_block_forget_total(rt, views->refs->blocks[0]);
+    if (place != row[1])
+        dp_move_copy(rt, place, row[1], row[0], views->contig.bytes);
+    return true;
+}
+
 DpArr dp_update_root(DpRt *rt, const DpArr *a, bool consume, int64_t index, const void *value, uint32_t bytes,
                      DpRefs *value_refs)
 {
+    const bool inside = index >= 0 && (uint64_t)index < a->len;
     DpArr out;
     if (consume && dp_arr_solely_held(a)) {
         out = dp_arr_retain(*a);
+        if (inside && bytes == 16 && store_row(rt, a, index, value, value_refs)) {
+            dp_refs_release(rt, value_refs);
+            return out;
+        }
         dp_block_forget_layout(rt, out.refs->blocks[0]);
     } else {
         DpBlock *b = dp_block_new(rt, a->len, bytes);
@@ -524,7 +560,7 @@ DpArr dp_update_root(DpRt *rt, const DpArr *a, bool consume, int64_t index, cons
         dp_block_add_refs(rt, b, dp_refs_of_arr(rt, a, 1));
         out = dp_arr_of_block(rt, b, a->len);
     }
-    if (index >= 0 && (uint64_t)index < out.len) {
+    if (inside && out.refs) {
         dp_rt_write(rt, out.addr + (uint64_t)index * bytes, value, bytes);
         dp_arr_set_element_refs(rt, &out, value_refs);
     } else {
