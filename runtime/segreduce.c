@@ -106,16 +106,25 @@ uint32_t dp_batch_lanes(const DpRt *rt, uint32_t kernel)
     return possible ? rt->program->kernels[kernel].tile.batch_lanes : 0;
 }
 
-enum { STRIP_VALUES = 16, STRIP_ROWS = 8, MOST_STRIP_STATEMENTS = 512 };
+enum { STRIP_VALUES = 16, STRIP_ROWS = 8, MOST_STRIP_STATEMENTS = 512, WIDE_STRIP = 8, SMALL_STRIP = 4 };
+
+/* Are the tile's lanes neighbouring columns, side by side in memory, of which nothing is kept? */
+static bool is_near(const DpRt *rt, uint32_t kernel)
+{
+    return rt->program->kernels[kernel].tile.near && dp_tile_lanes(rt, kernel) > 0;
+}
 
 /* Of a strip on a CPU: as many vectors as there are registers for. Two side by side share what rows load, and hide each
- * other's latency. */
-static void strip_item(const DpKernel *k, bool small, TileSize *size)
+ * other's latency. Where elements lie side by side across the columns, a strip that is wider reads more of each row. */
+static void strip_item(const DpKernel *k, WayKind tile, bool near, TileSize *size)
 {
     const uint32_t cost = k->cost ? k->cost : MOST_STRIP_STATEMENTS;
+    const uint32_t wide = near && k->tile.shape != DP_TILE_BLOCKS ? WIDE_STRIP : 2;
     uint32_t most = STRIP_VALUES / k->nouts;
     most = most > MOST_STRIP_STATEMENTS / cost ? MOST_STRIP_STATEMENTS / cost : most;
-    size->item_columns = small || most < 2 ? 1 : 2;
+    const uint32_t wanted = tile == WAY_TILE ? wide : tile == WAY_SMALL_TILE && wide > 2 ? SMALL_STRIP : 1;
+    while (2 * size->item_columns <= (wanted < most ? wanted : most))
+        size->item_columns *= 2;
     while (k->tile.shape == DP_TILE_BLOCKS && size->item_rows < STRIP_ROWS &&
            2 * size->item_rows * size->item_columns <= most)
         size->item_rows *= 2;
@@ -129,7 +138,7 @@ TileSize dp_tile_size(const DpRt *rt, uint32_t kernel, WayKind tile)
     TileSize size = {1, 1, 1, 1, (uint32_t)dp_param(rt, PARAM_TILE_UNROLL), 1, lanes};
     if (!dp_rt_group_shape(rt, kernel)) {
         const uint32_t wide = dp_tile_lanes(rt, kernel);
-        strip_item(k, tile != WAY_TILE, &size);
+        strip_item(k, tile, is_near(rt, kernel), &size);
         size.rows = size.item_rows;
         size.columns = size.item_columns * (wide ? wide : 1);
     } else if (blocks) {
@@ -193,6 +202,19 @@ static WayKind choose_small_block(const DpRt *rt, const SegReduce *r, const Nest
                : WAY_PATH;
 }
 
+/* The widest strip of neighbouring columns that leaves some for all units. */
+static WayKind choose_near(const DpRt *rt, const SegReduce *r, const Nest *nest)
+{
+    const uint64_t units = rt->device->facts.units, wanted[] = {4 * units, 2 * units, 1};
+    for (uint32_t i = 0; i < 3; i++) {
+        const WayKind tile = (WayKind)(WAY_TILE + i);
+        const TileSize size = dp_tile_size(rt, r->kernel, tile);
+        if (size.columns <= nest->columns && tile_groups(nest, &size) >= wanted[i])
+            return tile;
+    }
+    return WAY_PATH;
+}
+
 /* WAY_PATH: by no tile. forced: by any that is possible. */
 static WayKind choose_tile(const DpRt *rt, const SegReduce *r, bool forced)
 {
@@ -202,6 +224,8 @@ static WayKind choose_tile(const DpRt *rt, const SegReduce *r, bool forced)
     const DpTile *tile = &rt->program->kernels[r->kernel].tile;
     const TileSize large = dp_tile_size(rt, r->kernel, WAY_TILE), small = dp_tile_size(rt, r->kernel, WAY_SMALL_TILE);
     const uint64_t units = rt->device->facts.units;
+    if (is_near(rt, r->kernel) && (forced || !tile->own_rows))
+        return choose_near(rt, r, &nest);
     if (forced && fits(rt, r, &small))
         return WAY_SMALL_TILE;
     /* Where each instance has a row of its own, neighbours would load from different ones: a team, or a lane along the
@@ -287,12 +311,18 @@ static Way choose_gpu(const DpRt *rt, const SegReduce *r)
 
 enum { ASKED_BATCHES = 2 + WAY_TILE }; /* of the parameter's words the last one */
 
+/* Elements from which on. By any other way what lies across the columns would be loaded one by one. */
+static uint64_t tile_least(const DpRt *rt, const SegReduce *r)
+{
+    return dp_param(rt, is_near(rt, r->kernel) ? PARAM_CHUNK_ELEMENTS : PARAM_SEGREDUCE_PATH);
+}
+
 static Way choose(const DpRt *rt, const SegReduce *r)
 {
     const bool groups = dp_rt_group_shape(rt, r->kernel);
     const uint64_t asked = dp_param(rt, PARAM_SEGREDUCE);
     const WayKind tile = choose_tile(rt, r, asked == 1 + WAY_TILE);
-    if (tile != WAY_PATH && (asked == 1 + WAY_TILE || (!asked && r->n >= dp_param(rt, PARAM_SEGREDUCE_PATH))))
+    if (tile != WAY_PATH && (asked == 1 + WAY_TILE || (!asked && r->n >= tile_least(rt, r))))
         return (Way){tile, 0};
     const bool batches = asked == ASKED_BATCHES || (!asked && r->n >= dp_param(rt, PARAM_SEGREDUCE_PATH));
     if (batches && goes_by_batches(rt, r))

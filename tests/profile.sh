@@ -35,6 +35,9 @@ entry product (n: i64) : f32 =
 entry near (n: i64) (k: i64) : f32 =
   let ps = { { f32 (i * (j + 3) % 97) : j in k } : i in n }
   in maximum { minimum { sum { (x - y) * (x - y) : x in p; y in q } : q in ps } : p in ps }
+entry columns (n: i64) (m: i64) : f32 =
+  let a = { { f32 (i * (j + 3) % 97) : j in m } : i in n }
+  in maximum { sum column : column in transpose a }
 END
 echo 'def twice (xs: [f64]) : [f64] = { if x > 1e6 then x else 2.0 * x : x in xs }' >module.dp
 echo 'def largest (xs: [i32]) : i32 = maximum xs' >>module.dp
@@ -125,6 +128,9 @@ def ways_near(shape):
     return [w["way"].split(" ")[0] for r in json.loads(text)["rows"] for w in r.get("ways", []) if "3.0" in w["way"]]
 
 assert ways_near("cpu") == ["tile"], ways_near("cpu")  # of rows of 3: a CPU's tiles are worth it for any length
+status, _, text, _ = run("--entry", "columns", "100", "300", "--profile=json", shape="cpu")
+by = {w["way"].split(" ")[0] for r in json.loads(text)["rows"] for w in r.get("ways", [])}
+assert status == 0 and "tile" in by and "flat:" in by, text  # of columns that lie side by side
 assert tiles("80") == ["tile of 32 x 32"], tiles("80")  # 64 x 64 would stay empty by more than half
 
 # dpc profile: the same table on standard output, the result only where -o says; failures and statuses as of dpc run.

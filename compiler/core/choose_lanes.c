@@ -34,6 +34,7 @@ typedef struct Chooser {
     CoreCopyMap map;
     const CoreStmt *around; /* the parallel operation whose body this is; NULL: what stands in none */
     bool loops;             /* those of this block may be worth lanes by themselves */
+    bool nested;            /* that operation stands in others, or may do so */
     StackLoops *stacks;
 } Chooser;
 
@@ -94,7 +95,7 @@ static void look_at_block(void *ctx, CoreBlock *b)
  * little to do but for the number of their rounds? */
 typedef struct Cost {
     uint32_t statements;
-    bool loops, steps;
+    bool loops, steps, nests;
 } Cost;
 
 /* IN_MEMORY: two versions, and the lane's arrays lie in memory. */
@@ -125,7 +126,7 @@ static Verdict verdict(const Lane *lane, CoreBlock *code, const CoreStmt *around
 {
     Nest n = {.lane = lane, .width = 1};
     look_at_block(&n, code);
-    *cost = (Cost){n.statements, n.loops, n.loops && !n.wide && !n.unknown && n.widest <= SMALL_NEST};
+    *cost = (Cost){n.statements, n.loops, n.loops && !n.wide && !n.unknown && n.widest <= SMALL_NEST, n.nests};
     const bool pays = gives_arrays(lane->fn, code) ? n.steps : n.loops || (n.nests && !n.filters);
     if (lane->strip)
         return lane_keeps_arrays(lane, code) && pays ? IN_MEMORY : STAYS_FLAT;
@@ -134,8 +135,8 @@ static Verdict verdict(const Lane *lane, CoreBlock *code, const CoreStmt *around
         return STAYS_FLAT;
     if (!n.unknown && n.widest <= (n.operations > 1 ? SMALL_NEST : SMALL_FOLD))
         return ONE_VERSION;
-    return n.loops || n.nests || (around && lane_reads_beside(lane->fn, core_stmt_soac(around), code)) ? TWO_VERSIONS
-                                                                                                       : STAYS_FLAT;
+    const bool beside = around && lane_reads_beside(lane->fn, core_stmt_soac(around), code) != LANE_APART;
+    return n.loops || n.nests || beside ? TWO_VERSIONS : STAYS_FLAT;
 }
 
 static Verdict judge(const Chooser *c, CoreBlock *code, Cost *cost)
@@ -447,6 +448,12 @@ static void find_calls(void *ctx, CoreBlock *b)
     }
 }
 
+static bool reduces_columns(const Chooser *c, CoreBlock *body, const Cost *cost)
+{
+    return c->around && !c->nested && !cost->nests &&
+           lane_reads_beside(c->fn, core_stmt_soac(c->around), body) == LANE_COLUMNS;
+}
+
 static NestOf nest_of(const Chooser *c, CoreBlock *body, const Cost *cost, Verdict v)
 {
     CallSearch search = {.stacks = c->stacks};
@@ -455,8 +462,10 @@ static NestOf nest_of(const Chooser *c, CoreBlock *body, const Cost *cost, Verdi
         return NEST_OF_OPERATIONS;
     if (search.scalar && !search.wide)
         return search.chain ? NEST_OF_CHAINS : NEST_OF_CALLS;
-    if (cost->steps || !cost->loops)
-        return cost->steps ? NEST_OF_STEPS : NEST_OF_OPERATIONS;
+    if (!cost->loops)
+        return reduces_columns(c, body, cost) ? NEST_OF_COLUMNS : NEST_OF_OPERATIONS;
+    if (cost->steps)
+        return NEST_OF_STEPS;
     return v == IN_MEMORY ? NEST_OF_TRIES : NEST_OF_LOOPS;
 }
 
@@ -520,12 +529,14 @@ static CoreBlock *choose_for_body(Chooser *c, CoreBlock *block)
 static void choose_inside(Chooser *c, CoreBlock *block, const CoreStmt *around)
 {
     const Chooser outer = *c;
+    c->nested |= c->around != NULL;
     c->around = around;
     c->loops = true;
     CoreBlock *flat = choose_for_body(c, block);
     if (flat)
         choose_in_block(c, flat);
     c->around = outer.around;
+    c->nested = outer.nested;
     c->loops = outer.loops;
 }
 
@@ -669,6 +680,7 @@ void core_choose_lanes(CoreProgram *p)
         c.fn = p->fns.at[i];
         c.scratch = arena_create();
         c.map = (CoreCopyMap){0};
+        c.nested = lifted[i];
         if (!lifted[i] && !c.fn->recursive)
             wrap_calls(&c, c.fn->body);
         c.loops = lifted[i] && is_only_lifted(p, c.fn);

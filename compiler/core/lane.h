@@ -76,8 +76,9 @@ typedef struct LaneShared {
 } LaneShared;
 LaneShared lane_shares(const CoreFn *fn, const CoreSoac *around, CoreBlock *b, bool rows);
 /* Do the operations in b, the body of the operation `around`, read neighbouring elements for neighbouring instances, or
- * the same for all, and go over as many for each (lane_windows.c)? */
-bool lane_reads_beside(const CoreFn *fn, const CoreSoac *around, CoreBlock *b);
+ * the same for all, and go over as many for each (lane_windows.c)? COLUMNS: only elements of rows that they go over. */
+typedef enum LaneBeside { LANE_APART, LANE_WINDOWS, LANE_COLUMNS } LaneBeside;
+LaneBeside lane_reads_beside(const CoreFn *fn, const CoreSoac *around, CoreBlock *b);
 /* In whose memory a private array lies: an update's is the old array's if nobody looks at that any more. */
 CoreVar lane_memory(const Lane *l, CoreVar v);
 /* With memory: has the loop to begin with a copy of what its state i starts as? */

@@ -4,7 +4,8 @@
  *     map n at i () { reduce k at j () { index xs, i + j } }          windows of a sequence
  *     map n at i () { ys = slice xs, i, i + k; reduce k (y <- ys) … }     likewise
  *     map n at i () { reduce k (row <- rows) { index row, i } }         columns of a matrix
- */
+ *
+ * The last are read side by side by flattened code, too, where n is an operation outside all others: by tiles. */
 #include "core/lane.h"
 
 /* What a value is to the instances. SAME: one for all of them, as long as the operations inside are at the same
@@ -14,17 +15,21 @@ typedef enum Step { SAME, NEXT, OTHER } Step;
 
 typedef struct Walk {
     const CoreFn *fn;
-    PagedTable steps;   /* Step by variable, as a byte; what comes from outside is SAME */
-    uint32_t inside;    /* so many operations */
-    bool beside, apart; /* are there reads inside them, side by side; and others? */
+    PagedTable steps;             /* Step by variable, as a byte; what comes from outside is SAME */
+    uint32_t inside;              /* so many operations */
+    bool windows, columns, apart; /* are there reads inside them, side by side, of what is bound outside of them, of
+                                   * what is bound inside; and others? */
+    PagedTable inner;             /* bool by variable: bound inside of them */
 } Walk;
 
 static Step step_of(const Walk *w, CoreAtom a) { return a.is_const ? SAME : *(uint8_t *)paged_at(&w->steps, a.var); }
 
 static void bind(const Walk *w, CoreVar v, Step step)
 {
-    if (v != CORE_NO_VAR)
-        *(uint8_t *)paged_at(&w->steps, v) = (uint8_t)step;
+    if (v == CORE_NO_VAR)
+        return;
+    *(uint8_t *)paged_at(&w->steps, v) = (uint8_t)step;
+    *(bool *)paged_at(&w->inner, v) = w->inside > 0;
 }
 
 /* What is read of a sequence at a place. */
@@ -34,7 +39,9 @@ static Step read_at(Walk *w, CoreAtom array, Step place)
     const bool same = from == SAME && place == SAME;
     const bool beside =
         core_atom_type(w->fn, array).rank == 1 && ((from == SAME && place == NEXT) || (from == NEXT && place == SAME));
-    w->beside |= w->inside > 0 && beside;
+    const bool column = place == NEXT && *(const bool *)paged_at(&w->inner, array.var);
+    w->columns |= w->inside > 0 && beside && column;
+    w->windows |= w->inside > 0 && beside && !column;
     w->apart |= w->inside > 0 && !same && !beside;
     return same ? SAME : OTHER;
 }
@@ -103,14 +110,15 @@ static void walk_block(void *ctx, CoreBlock *b)
         walk_stmt(ctx, b->stmts.at[i]);
 }
 
-bool lane_reads_beside(const CoreFn *fn, const CoreSoac *around, CoreBlock *b)
+LaneBeside lane_reads_beside(const CoreFn *fn, const CoreSoac *around, CoreBlock *b)
 {
     Arena *arena = arena_create();
     Walk w = {.fn = fn, .steps = paged_create(arena, fn->vars.n, sizeof(uint8_t))};
+    w.inner = paged_create(arena, fn->vars.n, sizeof(bool));
     bind(&w, around->index, NEXT);
     for (uint32_t i = 0; i < around->ninputs; i++)
         bind(&w, around->elements[i], OTHER);
     walk_block(&w, b);
     arena_destroy(arena);
-    return w.beside && !w.apart;
+    return w.apart ? LANE_APART : w.windows ? LANE_WINDOWS : w.columns ? LANE_COLUMNS : LANE_APART;
 }

@@ -11,13 +11,47 @@ static bool is_across(const VectorEmitter *v, AccessPartKind part)
 
 /* ---- whether ---- */
 
-static void note_given(VectorEmitter *v, const AccessPart *body, SpreadFacts *facts)
+/* Of what columns compute: positions of neighbours are so, too. FLAT: those of all segments, which may be of several
+ * rows. */
+static void note_columns(VectorEmitter *v, const Access *a)
 {
+    const FlatFn *fn = v->ke.k->fn;
+    const FlatVar segments = plan_up(fn, v->ke.k->stmt->body.ctx);
+    const bool neighbours = !v->batches && (a->shape != ACCESS_FLAT || plan_up(fn, segments) == FLAT_ROOT);
+    const CoreBlock block = emit_tile_statements(v->ke.plan, a, &a->parts[PART_COLUMN]);
+    SpreadFacts facts = {0};
+    for (uint32_t i = 0; i < a->nitems; i++) {
+        const FlatInput *in = a->parts[PART_COLUMN].items[i] ? a->items[i].input : NULL;
+        if (!in)
+            continue;
+        const bool near = neighbours && in->kind == IN_POS && in->ctx == segments;
+        *spread_var(&v->table, in->as) = (SpreadVar){.spread = in->kind == IN_HOST ? SPREAD_UNIFORM
+                                                               : near              ? SPREAD_NEAR
+                                                                                   : SPREAD_VARYING};
+    }
+    spread_block(v->e.fn, &block, &v->table, &facts);
+}
+
+static Spread given_spread(const VectorEmitter *v, const AccessGiven *g)
+{
+    if (!is_across(v, g->from))
+        return SPREAD_UNIFORM;
+    return g->from == PART_COLUMN && spread_var(&v->table, g->var)->spread == SPREAD_NEAR ? SPREAD_NEAR
+                                                                                          : SPREAD_VARYING;
+}
+
+static void note_given(VectorEmitter *v, const Access *a, SpreadFacts *facts)
+{
+    const AccessPart *body = &a->parts[PART_BODY];
+    note_columns(v, a);
+    v->near_columns = false;
     for (uint32_t i = 0; i < body->given.n; i++) {
         const AccessGiven *g = &body->given.at[i];
         const CoreType t = core_var_type(v->e.fn, g->var);
-        const bool across = is_across(v, g->from);
-        *spread_var(&v->table, g->var) = (SpreadVar){.spread = across ? SPREAD_VARYING : SPREAD_UNIFORM};
+        const Spread spread = given_spread(v, g);
+        const bool across = spread == SPREAD_VARYING;
+        v->near_columns |= spread == SPREAD_NEAR;
+        *spread_var(&v->table, g->var) = (SpreadVar){.spread = (uint8_t)spread};
         facts->refused |= across && t.rank > 0;
         facts->wide |= across && scalar_bytes(t.scalar) == 8;
     }
@@ -55,7 +89,7 @@ SpreadFacts emit_tile_vector_facts(VectorEmitter *v)
     const CoreBlock block = emit_tile_statements(v->ke.plan, a, &a->parts[PART_BODY]);
     facts.refused = !is_same(&op->inputs) || !is_same(&op->neutral_inputs);
     v->table.inside = false;
-    note_given(v, &a->parts[PART_BODY], &facts);
+    note_given(v, a, &facts);
     note_inputs(v, a, &facts);
     if (!facts.refused)
         spread_block(v->e.fn, &block, &v->table, &facts);
@@ -119,7 +153,7 @@ static void emit_given(VectorEmitter *v, const AccessPart *body)
         emit_vector_bind(v, g->var);
         strbuf_printf(v->e.out, "%s.", tile_texts[g->from].value);
         emit_var(&v->e, g->var);
-        strbuf_add(v->e.out, ";\n");
+        strbuf_add(v->e.out, spread_var(&v->table, g->var)->spread == SPREAD_NEAR ? "[0];\n" : ";\n");
     }
 }
 
@@ -145,6 +179,8 @@ void emit_tile_vector(VectorEmitter *v)
         emit_struct(v, body, PART_ROW, "DP_ROW_W");
         emit_struct(v, body, PART_ROW_K, "DP_ROW_K_W");
     }
+    if (v->near_columns)
+        strbuf_add(v->e.out, "#define DP_NEAR_COLUMNS 1\n");
     strbuf_printf(v->e.out, "static inline dp_vec dp_tile_lanes(%s%s", parameters,
                   v->batches ? LANES("dp_row_lane(row, l)", "dp_row_k_lane(row_k, l)") : LANES("row", "row_k"));
     emit_line_directive(&v->ke);

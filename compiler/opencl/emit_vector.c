@@ -489,13 +489,15 @@ VectorFacts emit_kernel_vector(StrBuf *out, const Plan *plan, const PlanKernel *
     v.e = emit_scalar_emitter(&v.ke);
     v.table.vars = paged_create(arena, v.e.fn->vars.n, sizeof(SpreadVar));
     const SpreadFacts tile = k->kind == PLAN_MAP ? turned_facts(&v) : emit_tile_vector_facts(&v);
+    const bool near = v.near_columns;
     SpreadFacts facts = find_facts(&v, true);
     if (plan_maps(k)) {
         const SpreadFacts then = note_then(&v);
         facts.wide |= then_pays(then) && then.wide;
     }
     const SpreadFacts batch = k->kind == PLAN_MAP ? (SpreadFacts){.refused = true} : batch_facts(&v);
-    const VectorFacts r = {lanes_of(facts), pays(facts), lanes_of(tile), pays(tile), pays(batch) ? lanes_of(batch) : 0};
+    const VectorFacts r = {lanes_of(facts), pays(facts), lanes_of(tile),
+                           pays(tile),      near,        pays(batch) ? lanes_of(batch) : 0};
     if (r.lanes || r.tile_lanes || r.batch_lanes)
         emit_values(&v);
     if (r.lanes) {

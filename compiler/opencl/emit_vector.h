@@ -33,6 +33,7 @@ typedef struct VectorFacts {
     bool pays;           /* it is probably faster */
     uint32_t tile_lanes; /* the same, of the form for tiles (emit_tile_vector.h), or of a map's for turned squares */
     bool tile_pays;
+    bool tile_near;       /* its lanes must be neighbouring columns */
     uint32_t batch_lanes; /* of the form for tiles whose lanes are batches, where these pay */
 } VectorFacts;
 

@@ -12,6 +12,7 @@ typedef struct VectorEmitter {
     bool across;       /* lanes are neighbouring segments, at the same place in each: scans of columns */
     bool batches;      /* of a tile: lanes are neighbouring batches, at the same row and column of each */
     bool apart;        /* and so far apart, at stride m: reductions of short rows of one length */
+    bool near_columns; /* of a tile: lanes must be neighbouring columns, whose positions are near */
     const char *again; /* what the function returns where a lane fails, or what is assumed inside does not hold */
     uint32_t mask;     /* the lanes that are on: variable on1 …; 0: all */
     uint32_t nmasks;   /* so far */

@@ -50,9 +50,9 @@ static void print_kernel(HostPrinter *h, const DpKernel *k, uint32_t i)
                   "},\n     .segment_free = 0x%xU, .fallible = %d, .long_body = %d, .across = %d, .combines = %d, "
                   ".swap_bytes = %u,\n",
                   k->segment_free, k->fallible, k->long_body, k->across, k->combines, k->swap_bytes);
-    strbuf_printf(h->out, "     .tile = {%u, %d, %d, %u, %u, %u, %u, %d, %u}},\n", k->tile.shape, k->tile.own_rows,
+    strbuf_printf(h->out, "     .tile = {%u, %d, %d, %u, %u, %u, %u, %d, %d, %u}},\n", k->tile.shape, k->tile.own_rows,
                   k->tile.batched, k->tile.stream_bytes, k->tile.row_bytes, k->tile.column_bytes, k->tile.lanes,
-                  k->tile.vector_pays, k->tile.batch_lanes);
+                  k->tile.vector_pays, k->tile.near, k->tile.batch_lanes);
 }
 
 static void print_text(HostPrinter *h, const char *variable, uint32_t i, const DpKernel *k, const char *text)

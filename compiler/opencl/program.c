@@ -143,6 +143,7 @@ static DpKernel program_kernel(Plan *plan, const PlanKernel *k)
     set_fused(&made, plan, k);
     made.tile.lanes = (uint8_t)lanes.tile_lanes;
     made.tile.vector_pays = lanes.tile_pays;
+    made.tile.near = lanes.tile_near;
     made.tile.batch_lanes = (uint8_t)lanes.batch_lanes;
     for (uint32_t i = 0; i < k->nouts && i < DP_MAX_OUTS; i++)
         made.out_bytes[i] = (uint8_t)out_bytes(k, i);

@@ -83,6 +83,7 @@ typedef struct DpTile {
     uint16_t stream_bytes, row_bytes, column_bytes;
     uint8_t lanes; /* of the vector form; 0: there is none */
     bool vector_pays;
+    bool near;           /* its lanes must be neighbouring columns: there must be as many */
     uint8_t batch_lanes; /* of the form whose lanes are batches; 0: there is none, or it does not pay */
 } DpTile;
 typedef struct DpKernel {

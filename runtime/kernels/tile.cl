@@ -408,7 +408,13 @@ DP_KERNEL void dp_segreduce_tile(__global uchar *restrict heap, __global uchar *
     const ulong last = dp_chunk_start(units, get_global_size(0), get_global_id(0) + 1);
     ulong count;
     for (ulong u = dp_chunk_start(units, get_global_size(0), get_global_id(0)); u < last; u += count) {
-        const ulong first = u % strips, j0 = u / strips % across * BN, base = u / strips / across * rows;
+#if DP_NEAR_COLUMNS
+        /* Lanes are neighbouring columns, which there are as many of: the last ones begin before the rest. */
+        const ulong j0 = min(u / strips % across * BN, columns - BN);
+#else
+        const ulong j0 = u / strips % across * BN;
+#endif
+        const ulong first = u % strips, base = u / strips / across * rows;
         count = min(min(last - u, strips - first), (ulong)STRIPS);
         for (uint x = 0; x < BN; x++) {
             dp_column c = every[x] = dp_tile_column(heap, DP_INSTANCE_AT(0, min(j0 + x, columns - 1)) DP_PASS);
