@@ -15,11 +15,11 @@ folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
 mkfifo "$folder/log"
 # Each process begins its log anew: what all of them write is read from a pipe. The simulator keeps a shadow of each byte of the heap, and
-# knows no intrinsics that clang makes when it optimises.
+# knows no intrinsics that clang makes when it optimises, or inlines what has to be.
 cat >"$folder/dpc" <<END
 #!/bin/sh
 DP_HEAP=4000000 DP_HEAP_START=4000000 DP_NO_CACHE=1 exec oclgrind --num-threads 1 --local-mem-size 49152 \
-    --build-options -O0 --max-errors 1000000 --data-races --log "$folder/log" "$dpc" "\$@"
+    --build-options "-O0 -Dalways_inline=unused" --max-errors 1000000 --data-races --log "$folder/log" "$dpc" "\$@"
 END
 chmod +x "$folder/dpc"
 cat "$folder/log" >"$folder/all" &

@@ -99,6 +99,7 @@ straight("ifs", HOST, "if {1} > {0} then sum {{ v + {0} : v in xs }} else {0}", 
 straight("ifs_mapped", EACH, "if {1} > {0} then sum (iota x) + {0} else {0}", EACH_END, lines=6000)
 straight("loops_mapped", "entry main (xs: [[i64]]) : [i64] = { (let x = sort r\n", "loop s = {1} while s[0] < {0} do s with [0] = s[0] + 1", "  in sum (sort y%d)) : r in xs }\n", lines=2000)
 straight("calls", HOST, "f 2 {1}", "  in y%d\n", TWICE)
+straight("groups", HOST, "{1} + sum {{ k * sum g : (k, g) in group_by (\\x -> x % ({0} + 2)) xs }}", "  in y%d\n", lines=600)
 straight("calls_mapped", EACH, "f 2 {1}", EACH_END, TWICE)
 straight("matches", "type s = #a i64 | #b\n" + HOST, "(match (if {1} > {0} then #a {1} else #b) case #a v -> v + 1 case #b -> {0})", "  in y%d\n")
 straight("updates", "entry main (x: [i64]) : [i64] =\n", "{1} with [{0} %% 3] = {0}".replace("%%", "%"), "  in y%d\n")

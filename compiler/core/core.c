@@ -217,22 +217,38 @@ static void forget_binder(void *ctx, CoreVar *v)
         f->map->at[*v] = itself(f->fn, *v);
 }
 
+static void forget_block(void *ctx, CoreBlock *b);
+
+static void forget_stmt(void *ctx, CoreStmt *s)
+{
+    for (uint32_t k = 0; k < s->nvars; k++)
+        forget_binder(ctx, &s->vars[k]);
+    core_stmt_binders(s, forget_binder, ctx);
+    core_stmt_blocks(s, forget_block, ctx);
+}
+
 static void forget_block(void *ctx, CoreBlock *b)
 {
-    for (uint32_t i = 0; i < b->stmts.n; i++) {
-        CoreStmt *s = b->stmts.at[i];
-        for (uint32_t k = 0; k < s->nvars; k++)
-            forget_binder(ctx, &s->vars[k]);
-        core_stmt_binders(s, forget_binder, ctx);
-        core_stmt_blocks(s, forget_block, ctx);
-    }
+    for (uint32_t i = 0; i < b->stmts.n; i++)
+        forget_stmt(ctx, b->stmts.at[i]);
+}
+
+void core_copy_map_note(CoreCopyMap *map, const CoreFn *fn, Arena *scratch)
+{
+    for (uint32_t v = map->n; v < fn->vars.n; v++)
+        vec_push(scratch, map, itself(fn, v));
+}
+
+void core_copy_map_forget(CoreCopyMap *map, const CoreFn *fn, CoreStmt *s)
+{
+    Forgetting f = {fn, map};
+    forget_stmt(&f, s);
 }
 
 CoreBlock *core_copy_within(const CoreProgram *p, CoreFn *fn, CoreBlock *b, Arena *scratch, CoreCopyMap *map)
 {
     Forgetting f = {fn, map};
-    for (uint32_t v = map->n; v < fn->vars.n; v++)
-        vec_push(scratch, map, itself(fn, v));
+    core_copy_map_note(map, fn, scratch);
     CoreBlock *copy = core_copy_block(p, fn, fn, b, map->at);
     forget_block(&f, b);
     return copy;

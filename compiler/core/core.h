@@ -437,8 +437,12 @@ bool core_op_settles(const CoreFn *fn, const CoreLambda *op);
 void core_refresh(CoreProgram *p);
 /* A map for core_copy_block in which every variable of fn stands for itself. */
 CoreAtom *core_identity_map(Arena *a, const CoreFn *fn);
-/* A copy of a block of fn in it. Such a map, begun as {0}, serves many copies: one each would be quadratic. */
+/* Such a map, begun as {0}, serves many copies: one each would be quadratic. Before copies new variables of fn have to
+ * be noted, and behind them what the copied statement, or code in it, binds is to be forgotten: it stands for itself
+ * again. A copy of a block of fn in it, so. */
 typedef VEC(CoreAtom) CoreCopyMap;
+void core_copy_map_note(CoreCopyMap *map, const CoreFn *fn, Arena *scratch);
+void core_copy_map_forget(CoreCopyMap *map, const CoreFn *fn, CoreStmt *s);
 CoreBlock *core_copy_within(const CoreProgram *p, CoreFn *fn, CoreBlock *b, Arena *scratch, CoreCopyMap *map);
 
 const char *core_many_words(uint32_t of); /* " loops" */

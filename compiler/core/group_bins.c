@@ -41,11 +41,16 @@ static void note_function(GroupPass *p)
     p->nvars = p->fn->vars.n;
     p->defs = arena_array(p->scratch, CoreStmt *, p->nvars + 1);
     p->uses = arena_array(p->scratch, uint32_t, p->nvars + 1);
+    p->bound = arena_array(p->scratch, bool, p->nvars + 1);
+    p->copies = (CoreCopyMap){0};
     note_block(p, p->fn->body);
     core_block_atoms(p->fn->body, note_use, p);
 }
 
-static CoreStmt *def_of(const GroupPass *p, CoreAtom a) { return a.is_const ? NULL : p->defs[a.var]; }
+static CoreStmt *def_of(const GroupPass *p, CoreAtom a)
+{
+    return a.is_const || a.var >= p->nvars ? NULL : p->defs[a.var];
+}
 
 static const CoreStmt *prim_of(const GroupPass *p, CoreAtom a, CorePrim op)
 {
@@ -241,15 +246,15 @@ CoreAtom group_identity(CorePrim op, Scalar t)
 
 /* Of a block: is it bound inside, or by what is to be in one branch only? */
 typedef struct Scope {
-    bool *bound; /* by variable */
+    const GroupPass *pass;
     bool value;
 } Scope;
 
 static void bind_var(void *ctx, CoreVar *v)
 {
     const Scope *scope = ctx;
-    if (*v != CORE_NO_VAR)
-        scope->bound[*v] = scope->value;
+    if (*v < scope->pass->nvars)
+        scope->pass->bound[*v] = scope->value;
 }
 
 static void bind_block(void *ctx, CoreBlock *b);
@@ -267,20 +272,29 @@ static void bind_block(void *ctx, CoreBlock *b)
         bind_stmt(ctx, b->stmts.at[i]);
 }
 
-static bool is_bound(void *bound, CoreAtom a) { return ((const bool *)bound)[a.var]; }
+static bool is_bound(void *pass, CoreAtom a)
+{
+    const GroupPass *p = pass;
+    return a.var >= p->nvars || p->bound[a.var];
+}
+
+static void bind_parts(const Grouping *g, bool value)
+{
+    CoreStmt *const parts[] = {g->consumer, g->groups, g->starts, g->length, g->sort};
+    Scope scope = {g->pass, value};
+    for (uint32_t i = 0; i < sizeof parts / sizeof *parts; i++)
+        bind_stmt(&scope, parts[i]);
+}
 
 /* Does the reduction's body read what is bound in the consumer, but for its own elements? */
 static bool reads_consumer(const Grouping *g, CoreStmt *s)
 {
-    Scope scope = {arena_array(g->pass->scratch, bool, g->pass->nvars + 1), true};
-    bind_stmt(&scope, g->consumer);
-    bind_stmt(&scope, g->groups);
-    bind_stmt(&scope, g->starts);
-    bind_stmt(&scope, g->length);
-    bind_stmt(&scope, g->sort);
-    scope.value = false;
-    bind_stmt(&scope, s);
-    return core_block_reads(s->soac.body, is_bound, scope.bound);
+    Scope own = {g->pass, false};
+    bind_parts(g, true);
+    bind_stmt(&own, s);
+    const bool found = core_block_reads(s->soac.body, is_bound, g->pass);
+    bind_parts(g, false);
+    return found;
 }
 
 /* May it be computed for groups that the consumer's guard leaves out? */
@@ -526,8 +540,10 @@ static bool find_parts(Grouping *g, const CoreBlock *b, uint32_t at, uint32_t *l
     return true;
 }
 
-static bool rewrite_one(GroupPass *p, CoreBlock *b)
+/* The block's groupings, of which those that lie in others wait for the next round. */
+static bool rewrite_block(GroupPass *p, CoreBlock *b)
 {
+    bool found = false;
     for (uint32_t i = 0; i < b->stmts.n; i++) {
         Grouping g = {.pass = p};
         uint32_t last = 0;
@@ -539,11 +555,12 @@ static bool rewrite_one(GroupPass *p, CoreBlock *b)
                 group_emit_versions(&g, b);
             if (!is_moved(&g, old.stmts.at[k]))
                 core_push(p->p, b, old.stmts.at[k]);
+            if (k == last)
+                i = b->stmts.n - 1;
         }
-        p->changed = true;
-        return true;
+        found = true;
     }
-    return false;
+    return found;
 }
 
 static bool is_version(const GroupPass *p, const CoreStmt *s)
@@ -557,13 +574,15 @@ static bool is_version(const GroupPass *p, const CoreStmt *s)
 /* Host code only: in parallel code groups are many and small. */
 static bool rewrite_in(GroupPass *p, CoreBlock *b)
 {
-    bool found = rewrite_one(p, b);
-    for (uint32_t i = 0; i < b->stmts.n && !found; i++) {
+    bool found = rewrite_block(p, b);
+    for (uint32_t i = 0; i < b->stmts.n; i++) {
         CoreStmt *s = b->stmts.at[i];
-        if (s->kind == CORE_IF && !is_version(p, s))
-            found = rewrite_in(p, s->if_.then_b) || rewrite_in(p, s->if_.else_b);
-        else if (s->kind == CORE_LOOP)
-            found = rewrite_in(p, s->loop.body);
+        if (s->kind == CORE_IF && !is_version(p, s)) {
+            found |= rewrite_in(p, s->if_.then_b);
+            found |= rewrite_in(p, s->if_.else_b);
+        } else if (s->kind == CORE_LOOP) {
+            found |= rewrite_in(p, s->loop.body);
+        }
     }
     return found;
 }
@@ -580,6 +599,7 @@ bool core_group_bins(CoreProgram *p)
             arena_destroy(pass.scratch);
             if (!more)
                 break;
+            pass.changed = true;
         } while (true);
     }
     return pass.changed;

@@ -12,7 +12,7 @@ typedef enum WantKind { WANT_KEY, WANT_LENGTH, WANT_REDUCTION } WantKind;
 typedef struct Want {
     WantKind kind;
     CoreVar element;
-    const CoreStmt *stmt;
+    CoreStmt *stmt;
     uint32_t which;
     CorePrim op;
     CoreAtom neutral;
@@ -30,7 +30,9 @@ typedef struct GroupPass {
     Arena *scratch;
     CoreStmt **defs; /* by variable */
     uint32_t *uses;  /* likewise */
-    uint32_t nvars;
+    uint32_t nvars;  /* those of later are not known: they wait for the next round */
+    bool *bound;     /* by variable; all false */
+    CoreCopyMap copies;
     VEC(CoreStmt *) versions; /* made: in one of them groups are as before */
     bool changed;
 } GroupPass;

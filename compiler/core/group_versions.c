@@ -65,14 +65,18 @@ static CoreAtom histogram(CoreBuilder *b, const Grouping *g, const Range *range,
         inputs[i + 1] = g->sort->argsort.columns[column];
     }
     CoreSoac soac = over(b, g->n, inputs, n + 1, x);
-    CoreAtom *map = core_identity_map(b->p->arena, b->fn), results[2];
+    CoreCopyMap *copies = &g->pass->copies;
+    CoreAtom results[2];
+    core_copy_map_note(copies, b->fn, g->pass->scratch);
     CoreBlock *outer = build_begin(b);
     results[0] = converted(b, SC_I64, build_prim2(b, PRIM_SUB, converted(b, SC_U64, x[0]), range->low));
     results[1] = core_const(SC_U32, 1);
     for (uint32_t i = 0; i < n; i++)
-        map[r->stmt->soac.elements[i]] = x[i + 1];
-    if (r)
-        results[1] = build_copy(b, b->fn, r->stmt->soac.body, map)[r->which];
+        copies->at[r->stmt->soac.elements[i]] = x[i + 1];
+    if (r) {
+        results[1] = build_copy(b, b->fn, r->stmt->soac.body, copies->at)[r->which];
+        core_copy_map_forget(copies, b->fn, r->stmt);
+    }
     soac.body = build_end(b, outer, results, 2);
     const CoreType element = core_atom_type(b->fn, results[1]), type = core_seq(element);
     const CorePrim op = r ? r->op : g->counts ? PRIM_ADD : PRIM_MAX;
@@ -171,7 +175,7 @@ static CoreStmt *wanted_of_groups(CoreBuilder *b, const Grouping *g)
 
 static CoreBlock *by_sorting(CoreBuilder *b, const Grouping *g)
 {
-    CoreBlock *code = core_new_block(b->p), *outer = build_begin(b);
+    CoreBlock *code = core_new_block(b->p);
     CoreStmt *wanted = wanted_of_groups(b, g);
     CoreAtom *results = results_for(b, g);
     uint32_t n = 0, column;
@@ -188,7 +192,7 @@ static CoreBlock *by_sorting(CoreBuilder *b, const Grouping *g)
     for (uint32_t i = 0; i < g->wants.n; i++)
         results[n++] = build_atom(b, wanted->vars[i]);
     build_results(b, code, results, n);
-    return build_end(b, outer, build_copy(b, b->fn, code, core_identity_map(b->p->arena, b->fn)), n);
+    return core_copy_within(b->p, b->fn, code, g->pass->scratch, &g->pass->copies);
 }
 
 /* ---- rewriting: what consumes them ---- */

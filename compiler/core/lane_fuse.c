@@ -14,6 +14,8 @@ enum { MOST_PLACES = 2 };
 
 typedef struct Delayed {
     CoreBuilder b;
+    Arena *scratch;
+    CoreCopyMap *copies;
     CoreBlock *block; /* where the map stands */
     CoreStmt *map, *reader, *places[MOST_PLACES];
     uint32_t nplaces, uses, known; /* occurrences in all; those by reader and places */
@@ -55,12 +57,15 @@ static void look_at_reader(Delayed *d, CoreStmt *s)
 static const CoreAtom *body_at(Delayed *d, CoreAtom position)
 {
     const CoreSoac *soac = &d->map->soac;
-    CoreAtom *map = core_identity_map(d->b.p->arena, d->b.fn);
+    core_copy_map_note(d->copies, d->b.fn, d->scratch);
+    CoreAtom *map = d->copies->at;
     if (soac->index != CORE_NO_VAR)
         map[soac->index] = position;
     for (uint32_t i = 0; i < soac->ninputs; i++)
         map[soac->elements[i]] = build_index(&d->b, soac->inputs[i], position, CORE_NO_SITE);
-    return build_copy(&d->b, d->b.fn, soac->body, map);
+    const CoreAtom *results = build_copy(&d->b, d->b.fn, soac->body, map);
+    core_copy_map_forget(d->copies, d->b.fn, d->map);
+    return results;
 }
 
 static void bind_atom(Delayed *d, CoreVar v, CoreAtom a)
@@ -191,15 +196,17 @@ static bool is_delayed(Delayed *d, const Others *others)
 
 typedef struct LaneFuser {
     CoreBuilder b;
+    Arena *scratch;
+    CoreCopyMap copies;
     Others others;
 } LaneFuser;
 
 static void fuse_inside(void *ctx, CoreBlock *block)
 {
-    const LaneFuser *f = ctx;
+    LaneFuser *f = ctx;
     for (uint32_t i = 0; i < block->stmts.n;) {
         CoreStmt *s = block->stmts.at[i];
-        Delayed d = {.b = f->b, .block = block, .map = s};
+        Delayed d = {.b = f->b, .scratch = f->scratch, .copies = &f->copies, .block = block, .map = s};
         d.b.span = s->span;
         if (is_delayed(&d, &f->others)) {
             rewrite(&d);
@@ -214,7 +221,9 @@ static void fuse_inside(void *ctx, CoreBlock *block)
 void lane_fuse(const CoreProgram *p, CoreFn *fn, CoreBlock *block)
 {
     Arena *scratch = arena_create();
-    LaneFuser f = {.b = {.p = p, .fn = fn}, .others = {paged_create(scratch, fn->vars.n, sizeof(int32_t)), fn->vars.n}};
+    LaneFuser f = {.b = {.p = p, .fn = fn},
+                   .scratch = scratch,
+                   .others = {paged_create(scratch, fn->vars.n, sizeof(int32_t)), fn->vars.n}};
     core_block_atoms(block, count_other, &f.others);
     except_reads(&f.others, block);
     fuse_inside(&f, block);

@@ -14,6 +14,8 @@ typedef struct Lowering {
     CoreProgram *p;
     CoreFn *fn;
     CoreBuilder b; /* of fn */
+    Arena *scratch;
+    CoreCopyMap copies;
     bool changed;
 } Lowering;
 
@@ -39,7 +41,8 @@ typedef struct Operator {
 
 static Operator operator_of(Lowering *l, const CoreLambda *op)
 {
-    return (Operator){l->fn, op, core_identity_map(l->p->arena, l->fn), op->nparams / 2};
+    core_copy_map_note(&l->copies, l->fn, l->scratch);
+    return (Operator){l->fn, op, l->copies.at, op->nparams / 2};
 }
 
 static CoreAtom *elements_at(CoreBuilder *b, const CoreAtom *arrays, uint32_t k, CoreAtom i)
@@ -196,10 +199,10 @@ static void note_free(void *ctx, CoreAtom *a)
     vec_push(f->arena, &f->vars, a->var);
 }
 
-static Free free_of(Lowering *l, const CoreLambda *op)
+static Free free_of(const Lowering *l, const CoreLambda *op, Arena *scratch)
 {
-    bool *bound = arena_array(l->p->arena, bool, l->fn->vars.n + 1);
-    Free f = {.arena = l->p->arena, .bound = bound, .found = arena_array(l->p->arena, bool, l->fn->vars.n + 1)};
+    bool *bound = arena_array(scratch, bool, l->fn->vars.n + 1);
+    Free f = {.arena = scratch, .bound = bound, .found = arena_array(scratch, bool, l->fn->vars.n + 1)};
     for (uint32_t i = 0; i < op->nparams; i++)
         bound[op->params[i]] = true;
     note_bound_block(bound, op->body);
@@ -268,6 +271,8 @@ static CoreFn *scan_function(Lowering *l, const CoreLambda *op, const CoreAtom *
     const CoreAtom *sums = build_call(&b, fn, args);
     CoreBlock *else_b = build_end(&b, outer, even_places(&b, &o, xs, sums, n), o.k);
     fn->body = build_end(&b, nothing, build_if(&b, few, then_b, else_b), o.k);
+    for (uint32_t j = 0; j < f->vars.n; j++)
+        o.map[f->vars.at[j]] = build_atom(&l->b, f->vars.at[j]);
     return fn;
 }
 
@@ -287,9 +292,10 @@ static const CoreAtom *shift(CoreBuilder *b, const CoreAtom *prefixes, const Cor
 static void lower_scan(Lowering *l, CoreStmt *s)
 {
     CoreBuilder *b = &l->b;
+    Arena *scratch = arena_create();
     uint32_t k = s->nvars;
     const CoreAtom *arrays = build_map(b, s->soac);
-    Free f = free_of(l, &s->soac.op);
+    Free f = free_of(l, &s->soac.op, scratch);
     CoreFn *fn = scan_function(l, &s->soac.op, arrays, &f);
     CoreAtom *args = arena_array(l->p->arena, CoreAtom, fn->nparams);
     for (uint32_t j = 0; j < fn->nparams; j++)
@@ -298,6 +304,7 @@ static void lower_scan(Lowering *l, CoreStmt *s)
     if (s->soac.exclusive)
         prefixes = shift(b, prefixes, s->soac.neutral, k, s->soac.domain);
     bind_results(b, s, prefixes);
+    arena_destroy(scratch);
 }
 
 /* ---- reduce_by_index ---- */
@@ -412,6 +419,7 @@ static void lower_stmt(Lowering *l, CoreStmt *s)
         lower_scan(l, s);
     else
         lower_hist(l, s);
+    core_copy_map_forget(&l->copies, l->fn, s);
 }
 
 static void lower_block(void *ctx, CoreBlock *block)
@@ -429,9 +437,10 @@ bool core_lower_operators(CoreProgram *p)
     bool changed = false;
     uint32_t n = p->fns.n; /* functions that scans become have nothing left to lower */
     for (uint32_t i = 0; i < n; i++) {
-        Lowering l = {.p = p, .fn = p->fns.at[i], .b = {.p = p, .fn = p->fns.at[i]}};
+        Lowering l = {.p = p, .fn = p->fns.at[i], .b = {.p = p, .fn = p->fns.at[i]}, .scratch = arena_create()};
         lower_block(&l, l.fn->body);
         changed |= l.changed;
+        arena_destroy(l.scratch);
     }
     return changed;
 }
