@@ -30,6 +30,8 @@ DpLimit dp_limit(const DpRt *rt)
 bool dp_heap_pressure(const DpRt *rt, const DpLimit *limit)
 {
     const Heap *h = &rt->heap;
+    if (rt->looks.nkept > 0) /* states that are kept fill it */
+        return false;
     return h->used > limit->bytes || h->live > limit->blocks || h->always_compact;
 }
 

@@ -34,8 +34,8 @@ static void enter_failed_state(DpRt *rt, int status)
     memset(rt->look, 0, sizeof rt->look);
 }
 
-/* Nothing runs and no kernel's report is left; the host's recursion has been left, too. */
-bool dp_clear_failure(DpRt *rt)
+/* Nothing runs and no kernel's report is left. */
+bool dp_rt_recover(DpRt *rt)
 {
     const unsigned char zeros[DP_MAILBOX] = {0};
     if (rt->status == EXIT_DEVICE)
@@ -48,6 +48,14 @@ bool dp_clear_failure(DpRt *rt)
     rt->message[0] = 0;
     dp_starts_forget(rt);
     dp_lookback_close(rt); /* how many tickets were taken is not known */
+    return true;
+}
+
+/* The host's recursion has been left, too. */
+bool dp_clear_failure(DpRt *rt)
+{
+    if (!dp_rt_recover(rt))
+        return false;
     rt->at = rt->level = rt->lifted_level = 0;
     rt->levels = NULL;
     rt->progress.function = NULL;

@@ -8,6 +8,7 @@
  *   cache*.c   binaries on disk        quick.c    kernels that are not worth an optimising compiler yet
  *   context.c  contexts and paths      ops.c      kernels with user code
  *   starts.c     offsets of lengths
+ *   looks.c    rounds of loops before the host looks
  *   scatter.c    scatters
  *   segreduce.c  ways of segmented reductions           histogram.c  of histograms
  *   pack.c     packs and splits        lookback.c words between work-groups
@@ -290,6 +291,21 @@ typedef struct Starts {
     bool checked;            /* then these are there */
 } Starts;
 
+/* A loop's states, see looks.c. Of one loop at a time: in its rounds there are no other ones. */
+typedef struct Looked Looked;
+typedef struct Looks {
+    uint32_t nstate;
+    uint64_t most, budget; /* rounds between two looks: ever, now */
+    uint64_t begun;        /* since the last look */
+    uint64_t executed;     /* until then */
+    uint64_t used;         /* of the heap, then */
+    bool known;            /* the first state that is kept has been looked at */
+    bool looking, asked;   /* at states; at one, whose condition has been computed since */
+    bool goes, restores;   /* restores: the state that was looked at last */
+    uint32_t nkept, next;  /* states that are kept, the next to be looked at */
+    Looked *kept;          /* nkept times nstate; room for one more than `most`, and what is late of the next */
+} Looks;
+
 struct DpRt {
     const DpProgram *program;
     DpDevice *device;
@@ -318,6 +334,8 @@ struct DpRt {
     DpBlock *lanes_gave; /* the memory of lanes that give arrays; likewise */
     Mail mail;
     Unsettled unsettled;
+    Looks looks;
+    uint64_t work;     /* in statements, of what was launched since looks.c set it to 0 */
     DpBlock *lent;     /* what is in use of others' memory, by `behind`: outside.c holds each once */
     uint64_t contents; /* the last number of DpBlock.contents */
     MoveQueue moves;
@@ -374,6 +392,8 @@ void dp_rt_fail_here(DpRt *rt, int status, const char *text); /* at the place of
 void dp_rt_fail_memory(DpRt *rt, dp_size bytes);
 void dp_rt_fail_need(DpRt *rt, dp_size bytes, uint64_t held); /* beside what others hold; likewise */
 void dp_rt_fail_host_memory(DpRt *rt, dp_size bytes);
+/* As dp_clear_failure, but the host's recursion goes on. */
+bool dp_rt_recover(DpRt *rt);
 void dp_rt_fail_elements(DpRt *rt, uint64_t n, uint32_t bytes); /* more of so many bytes than are numbered; likewise */
 /* What is gone through without being stored: fails where that would take days. */
 void dp_rt_check_countable(DpRt *rt, uint64_t n);
@@ -707,6 +727,12 @@ DpPending dp_pending_known(DpRt *rt, uint64_t number);
 uint64_t dp_pending_mail(const DpRt *rt, DpPending p);
 /* The words, or the known number; waits where they have not arrived. Zeros in a failed state. */
 const uint64_t *dp_pending_await(DpRt *rt, DpPending p);
+/* The same in two steps. */
+const uint64_t *dp_pending_read(DpRt *rt, DpPending p);
+void dp_pending_end(DpRt *rt, DpPending p);
+
+/* looks.c */
+void dp_looks_close(DpRt *rt);
 
 /* compact.c: as dp_compact_root, whatever that frees; what has no elements, or more than are numbered, stays. */
 void dp_store_anew(DpRt *rt, DpArr *a, uint32_t rank, uint32_t bytes);

@@ -224,6 +224,8 @@ static DpDeviceKernel *optimised_kernel(DpRt *rt, Kernel *k)
 }
 
 /* ---- launching ---- */
+enum { COST_OF_LOOPS = 256 }; /* an element's, where nobody knows it */
+
 void dp_args_add(Args *a, uint64_t x)
 {
     if (a->n < MAX_ARGS)
@@ -269,6 +271,12 @@ static DpDeviceKernel *prepared_kernel(DpRt *rt, Kernel *k, const Args *args, Dp
 /* Of the runtime's own only those that check lengths. */
 static bool records_failures(const Program *p) { return p->user ? p->user->fallible : p->index == OWN_LENGTHS; }
 
+/* In statements, as far as it is known: the first argument of the user's kernels is how many elements there are. */
+static uint64_t work_of(const DpKernel *user, const Args *args)
+{
+    return user ? args->at[0] * (user->cost ? user->cost : COST_OF_LOOPS) : 0;
+}
+
 void dp_rt_launch(DpRt *rt, Kernel *k, uint32_t heaps, uint32_t groups, const Args *args)
 {
     dp_starts_settle(rt);
@@ -284,6 +292,7 @@ void dp_rt_launch(DpRt *rt, Kernel *k, uint32_t heaps, uint32_t groups, const Ar
     if (dp_failed(rt))
         return;
     rt->profile.launches++;
+    rt->work += work_of(k->program->user, args);
     rt->runs = true;
     rt->unlooked |= records_failures(k->program);
     dp_rt_check_device(rt, rt->device->backend->launch(rt->device, kernel, &launch, rt->profile.on ? &times : NULL));

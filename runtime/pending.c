@@ -50,7 +50,7 @@ uint64_t dp_pending_mail(const DpRt *rt, DpPending p)
     return rt->mail.at[p].begun ? DP_MAILBOX + 8 * (uint64_t)p : 0;
 }
 
-const uint64_t *dp_pending_await(DpRt *rt, DpPending p)
+const uint64_t *dp_pending_read(DpRt *rt, DpPending p)
 {
     static const uint64_t none[DP_MAX_OUTS] = {0};
     const Pending *pending = &rt->mail.at[p];
@@ -58,8 +58,16 @@ const uint64_t *dp_pending_await(DpRt *rt, DpPending p)
         return none;
     if (pending->begun > rt->mail.arrived)
         dp_rt_look(rt);
-    rt->mail.open--;
     return dp_failed(rt) ? none : pending->begun ? rt->look + DP_MAILBOX / 8 + p : pending->known;
+}
+
+void dp_pending_end(DpRt *rt, DpPending p) { rt->mail.open -= p != 0; }
+
+const uint64_t *dp_pending_await(DpRt *rt, DpPending p)
+{
+    const uint64_t *words = dp_pending_read(rt, p);
+    dp_pending_end(rt, p);
+    return words;
 }
 
 /* ---- elements ---- */

@@ -125,6 +125,7 @@ void dp_rt_close(DpRt *rt)
     dp_profile_close(rt);
     dp_quick_close(rt);
     dp_launch_close(rt);
+    dp_looks_close(rt);
     dp_lookback_close(rt);
     dp_words_close(rt);
     dp_heap_close(rt);

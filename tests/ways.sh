@@ -45,6 +45,9 @@ for shape in cpu gpu; do
     done
     force $shape sort-segment=0 ${@:-$sorts}
     force $shape split-sums=0 ${@:-tests/run/split_totals.dp}
+    for ways in loops=flat,loop-looks=1 loops=flat,loop-looks=3 loops=flat,loop-looks=32; do
+        force $shape $ways ${@:-tests/run/looks.dp}
+    done
     for ways in group-bins=0 group-bins=1000000; do
         force $shape $ways ${@:-$groups}
     done
@@ -65,6 +68,14 @@ done
 for ways in histogram=chunks histogram=chunks,histogram-copies=1 histogram=add histogram=hot histogram=sort; do
     force gpu $ways ${@:-$histograms}
 done
+# Several rounds between two looks.
+readbacks() { "$dpc" run --profile tests/run/looks.dp --entry halves --param loops=flat "$@" '[3]' 0 2>&1 | sed -n 's/.* all: .* \([0-9]*\) read-backs.*/\1/p'; }
+if [ $# -eq 0 ] && [ "${WAYS:-other}" = other ]; then
+    [ "$(readbacks)" -lt 70 ] && [ "$(readbacks --param loop-looks=1)" -gt 1000 ] || {
+        failed=1
+        echo "FAILED: loop-looks: $(readbacks), $(readbacks --param loop-looks=1) read-backs"
+    }
+fi
 # Whoever adds a way forces it.
 forced=$(cat tests/ways.sh tests/lanes.sh tests/vectors.sh)
 for choice in $(sed -n 's/^CHOICE([A-Z_]*, "\([a-z-]*\)", "[a-z]* \([a-z ]*\)".*/\1 \2/p' runtime/params.def | tr ' ' '=' ); do

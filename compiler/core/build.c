@@ -215,6 +215,30 @@ const CoreAtom *build_copy(CoreBuilder *b, const CoreFn *from, const CoreBlock *
     return fresh->results;
 }
 
+typedef struct States {
+    const CoreStmt *loop;
+    const CoreAtom *values;
+} States;
+
+static void put_state(void *ctx, CoreAtom *a)
+{
+    const States *state = ctx;
+    for (uint32_t i = 0; i < state->loop->loop.nparams && !a->is_const; i++)
+        if (a->var == state->loop->loop.params[i]) {
+            *a = state->values[i];
+            return;
+        }
+}
+
+CoreAtom build_condition(CoreBuilder *b, const CoreStmt *s, const CoreAtom *state, Arena *scratch, CoreCopyMap *map)
+{
+    CoreBlock *copy = core_copy_within(b->p, b->fn, s->loop.cond, scratch, map);
+    core_block_atoms(copy, put_state, &(States){s, state});
+    for (uint32_t i = 0; i < copy->stmts.n; i++)
+        build_emit(b, copy->stmts.at[i]);
+    return copy->results[0];
+}
+
 /* ---- control and parallel operations ---- */
 
 static CoreAtom *emit_all(CoreBuilder *b, CoreStmt *s)

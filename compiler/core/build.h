@@ -72,6 +72,9 @@ void build_in_front(CoreBuilder *b, CoreBlock *block, void (*f)(void *ctx, CoreA
 /* Appends a copy of a block of `from`, with fresh variables; `map` as for core_copy_block. Returns its results. */
 const CoreAtom *build_copy(CoreBuilder *b, const CoreFn *from, const CoreBlock *block, CoreAtom *map);
 
+/* A copy of a while loop's condition, of this state; `map` as for core_copy_within. */
+CoreAtom build_condition(CoreBuilder *b, const CoreStmt *s, const CoreAtom *state, Arena *scratch, CoreCopyMap *map);
+
 /* ---- control and parallel operations; each returns what is bound ---- */
 CoreAtom *build_if(CoreBuilder *b, CoreAtom cond, CoreBlock *then_b, CoreBlock *else_b);
 CoreAtom *build_call(CoreBuilder *b, CoreFn *fn, const CoreAtom *args);

@@ -234,6 +234,7 @@ struct CoreStmt {
             CoreAtom count;  /* for: index < count, i64; while: 0 */
             CoreBlock *cond; /* while: one bool over the params; for: NULL */
             CoreBlock *body;
+            bool looks_ahead; /* while: rounds may be begun before it is known that there are any (look_ahead.c) */
         } loop;
         struct {
             CoreFn *fn;

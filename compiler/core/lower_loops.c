@@ -54,29 +54,11 @@ static void to_while(Lowering *l, CoreStmt *s)
     s->loop.count = core_i64(0);
 }
 
-typedef struct States {
-    const CoreStmt *loop;
-    const CoreAtom *values;
-} States;
-
-static void put_state(void *ctx, CoreAtom *a)
-{
-    const States *state = ctx;
-    for (uint32_t i = 0; i < state->loop->loop.nparams && !a->is_const; i++)
-        if (a->var == state->loop->loop.params[i]) {
-            *a = state->values[i];
-            return;
-        }
-}
-
 /* The loop's condition of a state. */
 static CoreAtom condition_of(Lowering *l, CoreBlock *out, const CoreStmt *s, const CoreAtom *state)
 {
-    CoreBlock *copy = core_copy_within(l->p, l->fn, s->loop.cond, l->scratch, &l->map);
-    core_block_atoms(copy, put_state, &(States){s, state});
-    for (uint32_t i = 0; i < copy->stmts.n; i++)
-        core_push(l->p, out, copy->stmts.at[i]);
-    return copy->results[0];
+    CoreBuilder b = {.p = l->p, .fn = l->fn, .out = out};
+    return build_condition(&b, s, state, l->scratch, &l->map);
 }
 
 /* xs = loop (a = x) while c a do body      ==>      xs, _ = loop (a = x, go = c x) while go do { body; c a' }

@@ -92,6 +92,8 @@ void core_choose_loops(CoreProgram *p);
 void core_choose_lanes(CoreProgram *p);
 /* In innermost counted loops of lanes: what does not change, and checks, go in front of the loop. */
 void core_lane_loops(CoreProgram *p);
+/* Conditions of while loops read what rounds reduce, and nothing else that the host would wait for. */
+void core_look_ahead(CoreProgram *p);
 /* Elements that the host would wait for only to hand them to parallel operations are loaded there. */
 void core_sink_loads(CoreProgram *p);
 /* Cheap scalars of positions are computed in the parallel operations that read them, instead of stored for these. */

@@ -74,6 +74,7 @@ static bool run_fuse_lowered(Compilation *c) { return !c->lowered || run_fuse(c)
 static bool run_simplify_lowered(Compilation *c) { return !c->lowered || run_simplify(c); }
 static bool run_mask_updates(Compilation *c) { return core_mask_updates(c->core), true; }
 static bool run_scatter_room(Compilation *c) { return core_scatter_room(c->core), true; }
+static bool run_look_ahead(Compilation *c) { return core_look_ahead(c->core), true; }
 static bool run_sink_loads(Compilation *c) { return core_sink_loads(c->core), true; }
 static bool run_sink(Compilation *c) { return core_sink(c->core), true; }
 static bool run_choose_loops(Compilation *c)
@@ -178,6 +179,7 @@ static const Pass passes[] = {
     {"choose loops", STAGE_NONE, run_choose_loops, check_core, NULL},
     {"choose lanes", STAGE_NONE, run_choose_lanes, check_core, NULL},
     {"loops in lanes", STAGE_NONE, run_lane_loops, check_core, NULL},
+    {"look ahead", STAGE_NONE, run_look_ahead, check_core, NULL},
     {"sink loads", STAGE_NONE, run_sink_loads, check_core, NULL},
     {"sink scalars", STAGE_NONE, run_sink, check_core, NULL},
     {"lower loops", STAGE_LOWERED, run_lower_loops, check_core, print_core},

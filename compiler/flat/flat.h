@@ -207,7 +207,8 @@ struct FlatStmt {
             FlatVar index, count; /* for loop: HOST i64; while: FLAT_NO_VAR */
             FlatBlock *cond;      /* while: one HOST bool */
             FlatBlock *body;
-        } loop; /* LOOP */
+            bool looks_ahead; /* while: as in core */
+        } loop;               /* LOOP */
         struct {
             /* ctx: the context of the whole; active: CTX, SELECTED from ctx, the running instances, new each round;
              * params: COLs of active; inits: COLs of ctx; cond: one bool COL of active; body: next state, COLs of

@@ -630,6 +630,7 @@ static bool flatten_loop_host(FlattenFn *f, BlockTask *task, CoreStmt *s)
     r->loop.inits = arena_array(f->arena, FlatVar, n ? n : 1);
     region_store(f, task, s->loop.inits, n, r->loop.inits, s->span);
     r->loop.count = r->loop.index = FLAT_NO_VAR;
+    r->loop.looks_ahead = s->loop.looks_ahead;
     if (!s->loop.cond)
         region_store(f, &f->host, &s->loop.count, 1, &r->loop.count, s->span);
     r->loop.params = arena_array(f->arena, FlatVar, n ? n : 1);

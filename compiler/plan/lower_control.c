@@ -117,9 +117,157 @@ static void lower_compaction(Lower *w, const PlanOperand *state, uint32_t n, Pla
     lower_end(w, outer);
 }
 
+/* ---- rounds before the host looks ---- */
+
+static bool reads_back(const PlanBlock *b)
+{
+    for (uint32_t i = 0; i < b->instrs.n; i++) {
+        const PlanInstr *in = b->instrs.at[i];
+        if ((plan_ops[in->op].effects & PLAN_READS_BACK) || in->op == PLAN_OP_CALL ||
+            (in->blocks[0] && (reads_back(in->blocks[0]) || reads_back(in->blocks[1]))))
+            return true;
+    }
+    return false;
+}
+
+/* Which state the words of an await become: the number of the state, that of the word, and so on. */
+static PlanOperand late_state(Lower *w, const PlanInstr *in, const PlanOperand *next, uint32_t n)
+{
+    PlanOperand list = {.kind = OPERAND_LIST};
+    uint32_t m = 0;
+    for (uint32_t i = 0; in->op == PLAN_OP_AWAIT && i < n; i++)
+        for (uint32_t k = 0; k < in->args[0].list.n; k++) {
+            if (next[i].kind != OPERAND_REG || next[i].reg != in->args[0].list.at[k].reg)
+                continue;
+            list = m ? list : lower_list(w, 2 * n);
+            list.list.at[m++] = lower_number(i);
+            list.list.at[m++] = lower_number(k);
+        }
+    list.list.n = m;
+    return list;
+}
+
+/* Does the host wait for nothing in a round but for what becomes state? */
+static bool is_ahead(Lower *w, const FlatBlock *cond, const PlanBlock *body, const PlanOperand *next, uint32_t n)
+{
+    bool ahead = true;
+    for (uint32_t i = 0; i < cond->stmts.n; i++)
+        ahead = ahead && cond->stmts.at[i]->kind == FLAT_S_HOST;
+    PlanBlock rest = {0};
+    for (uint32_t i = 0; i < body->instrs.n; i++)
+        if (late_state(w, body->instrs.at[i], next, n).list.n == 0)
+            vec_push(w->plan->arena, &rest.instrs, body->instrs.at[i]);
+    return ahead && !reads_back(&rest);
+}
+
+/* What has been reduced is awaited when the host looks; the rest of the state is there. */
+static void lower_late_state(Lower *w, uint32_t n, const PlanOperand *state, const PlanOperand *next)
+{
+    PlanOperand *to = arena_array(w->plan->arena, PlanOperand, n + 1),
+                *from = arena_array(w->plan->arena, PlanOperand, n + 1);
+    uint32_t m = 0;
+    bool *late = arena_array(w->plan->arena, bool, n + 1);
+    for (uint32_t i = 0; i < w->block->instrs.n; i++) {
+        PlanInstr *in = w->block->instrs.at[i];
+        const PlanOperand words = late_state(w, in, next, n);
+        if (words.list.n == 0)
+            continue;
+        for (uint32_t k = 0; k < words.list.n; k += 2)
+            late[words.list.at[k].bits] = true;
+        in->op = PLAN_OP_LATE;
+        in->args[0] = words;
+    }
+    for (uint32_t i = 0; i < n; i++)
+        if (!late[i]) {
+            to[m] = state[i];
+            from[m++] = next[i];
+        }
+    lower_next_state(w, m, to, from);
+}
+
+/* Where the host may look, at all rounds since it did. */
+static void lower_look(Lower *w, const FlatStmt *s, const PlanOperand *state, uint32_t n, PlanOperand go)
+{
+    PlanOperand goes = lower_scalar(w, SC_BOOL, "goes"), more = lower_scalar(w, SC_BOOL, "more");
+    PlanOperand scalars = lower_list(w, n), numbers = lower_list(w, n);
+    scalars.list.n = 0;
+    EMIT(w, LOOK, goes);
+    for (uint32_t i = 0; i < n; i++) {
+        if (lower_type(w, state[i]) == PLAN_ARR) {
+            EMIT(w, KEEP_ARR, lower_number(i), state[i]);
+            continue;
+        }
+        EMIT(w, KEEP, lower_number(i), state[i]);
+        numbers.list.at[scalars.list.n] = lower_number(i);
+        scalars.list.at[scalars.list.n++] = state[i];
+    }
+    numbers.list.n = scalars.list.n;
+    PlanInstr *in = EMIT(w, LOOP, more);
+    PlanBlock *outer = lower_begin(w);
+    in->blocks[0] = w->block;
+    EMIT(w, LOOK_NEXT, more, goes);
+    lower_end(w, outer);
+    lower_begin(w);
+    in->blocks[1] = w->block;
+    EMIT(w, LOOKED, scalars, numbers);
+    lower_block(w, s->loop.cond);
+    lower_copy(w, goes, w->vars[s->loop.cond->results[0]]);
+    lower_end(w, outer);
+    for (uint32_t i = 0; i < n; i++)
+        if (lower_type(w, state[i]) == PLAN_ARR)
+            EMIT(w, LOOKED_ARR, lower_number(i), state[i]);
+    EMIT(w, LOOK_GOES, go);
+}
+
+static void lower_while(Lower *w, const FlatBlock *cond, PlanOperand go)
+{
+    lower_block(w, cond);
+    lower_copy(w, go, w->vars[cond->results[0]]);
+}
+
+/* Rounds may be begun that are not there: looks.c sees to that. */
+static void lower_loop_ahead(Lower *w, const FlatStmt *s)
+{
+    const uint32_t n = s->loop.nparams;
+    PlanOperand *state = initial_state(w, s->loop.params, s->loop.inits, n), limit = {0};
+    PlanOperand go = lower_scalar(w, SC_BOOL, "go");
+    const bool limited = lower_limit(w, state, n, &limit);
+    PlanBlock *outer = lower_begin(w), *body = w->block;
+    lower_block(w, s->loop.body);
+    const PlanOperand *next = values_of(w, s->loop.body->results, n);
+    const bool ahead = is_ahead(w, s->loop.cond, body, next, n);
+    if (ahead)
+        lower_late_state(w, n, state, next);
+    else
+        lower_next_state(w, n, state, next);
+    if (limited)
+        lower_compaction(w, state, n, limit);
+    lower_end(w, outer);
+    PlanOperand ok = ahead ? go : lower_running(w);
+    if (ahead)
+        EMIT(w, LOOKS, lower_number(n));
+    PlanInstr *in = EMIT(w, LOOP, go);
+    lower_begin(w);
+    in->blocks[0] = w->block;
+    in->blocks[1] = body;
+    if (ahead)
+        lower_look(w, s, state, n, go);
+    else
+        lower_while(w, s->loop.cond, go);
+    lower_end(w, outer);
+    if (!ahead)
+        lower_guard(w, in, ok, false);
+    for (uint32_t i = 0; i < s->nouts; i++)
+        w->vars[s->outs[i]] = state[i];
+}
+
 /* A counted loop counts; a while loop evaluates its condition. */
 void lower_loop(Lower *w, const FlatStmt *s)
 {
+    if (s->loop.looks_ahead) {
+        lower_loop_ahead(w, s);
+        return;
+    }
     uint32_t n = s->loop.nparams;
     bool counted = s->loop.index != FLAT_NO_VAR;
     PlanOperand *state = initial_state(w, s->loop.params, s->loop.inits, n);
@@ -134,8 +282,7 @@ void lower_loop(Lower *w, const FlatStmt *s)
     if (counted) {
         lower_prim(w, go, PRIM_LT, index, w->vars[s->loop.count]);
     } else {
-        lower_block(w, s->loop.cond);
-        lower_copy(w, go, w->vars[s->loop.cond->results[0]]);
+        lower_while(w, s->loop.cond, go);
     }
     lower_end(w, outer);
     lower_begin(w);

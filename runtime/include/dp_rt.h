@@ -338,6 +338,22 @@ uint32_t dp_elem_words_of(DpRt *rt, const DpCol *views, DpCtx *c, uint32_t eleme
 #define DP_NO_ROWS UINT64_MAX
 uint32_t dp_row_words(DpRt *rt, const DpArr *a, uint32_t level, uint64_t word[2]);
 
+/* ---- loops whose rounds are begun before the host looks (looks.c) ----
+ * Before the loop dp_looks, with the number of the state's variables. In front of each round dp_look; what the state
+ * is, by dp_keep and dp_keep_arr; then, as long as dp_look_next says so, dp_looked for the scalars of the next state
+ * that is to be looked at, from which the condition is computed that dp_look_next is told; dp_looked_arr for all
+ * arrays; and dp_look_goes: is the round to be executed? In rounds dp_late: which state what is pending becomes, as
+ * pairs of the state's number and the word's. */
+void dp_looks(DpRt *rt, uint32_t nstate);
+void dp_late(DpRt *rt, DpPending p, uint32_t n, const uint8_t *states);
+bool dp_look(DpRt *rt);
+void dp_keep(DpRt *rt, uint32_t i, DpScalar scalar, const void *value);
+void dp_keep_arr(DpRt *rt, uint32_t i, const DpArr *a);
+bool dp_look_next(DpRt *rt, bool goes);
+void dp_looked(DpRt *rt, uint32_t n, const uint8_t *scalars, const uint8_t *states, uint64_t *bits);
+void dp_looked_arr(DpRt *rt, uint32_t i, DpArr *a);
+bool dp_look_goes(DpRt *rt);
+
 /* ---- kernels over contexts ----
  * words: nwords argument words of the body, in the compiler's order (the scheme is documented in emit_kernel.h).
  * variant: bits that select compiled variants (-DDP_VARIANT=bits). Outputs are allocated here; columns that hold views

@@ -63,6 +63,7 @@ const PASS_WORDS = {
   "lower operators": "Operators that are parallel themselves become what flattening has rules for.",
   "mask updates": "Updates in branches become updates under a condition.",
   "choose lanes": "Nests that are better done by one lane each are left as they are, with a version for either case.",
+  "look ahead": "The host begins several rounds of a loop before it looks whether there are so many.",
   "lower loops": "Counted loops become what flattening has rules for.",
   "flatten": "Nested parallelism becomes segmented operations over contexts: no loop inside a loop is left.",
   "turn scans": "Scans of columns store their results as columns.",
