@@ -6,8 +6,9 @@
  *
  * Likewise where both read the same elements, whichever comes first: `(sum xs, map f xs)` reads xs once. The second
  * one moves up to the first: nothing between may fail, and what it reads must be there already. Both are short and
- * without loops, so that they still go by vectors. Not with operators that end early, which do not see all elements,
- * and not where lengths are summed (plan/lower_lengths.c) or asked for (plan/row_checks.c). */
+ * without loops, so that they still go by vectors. A reduction that might end early (`any`) sees all elements then:
+ * that costs less than a launch and reading them. Not where lengths are summed (plan/lower_lengths.c) or asked for
+ * (plan/row_checks.c). */
 #include "core/build.h"
 #include "flat/neighbours.h"
 
@@ -42,7 +43,7 @@ static bool sums_lengths(const FlatOp *op)
 static bool may_keep(const FlatNeighbours *near, const FlatStmt *reduce)
 {
     const FlatOp *op = &reduce->reduce.op;
-    return are_numbers(near, reduce) && !core_op_settles(near->fn->scope, &op->op) && !sums_lengths(op);
+    return are_numbers(near, reduce) && !sums_lengths(op);
 }
 
 static bool may_be_kept(const FlatNeighbours *near, const FlatStmt *kernel)

@@ -25,15 +25,33 @@ const FlatStmt *flat_def(const FlatNeighbours *near, FlatVar v, FlatKind kind)
     return s && s->kind == kind ? s : NULL;
 }
 
+/* Of what column of the context these are the views. */
+static FlatVar column_of(const FlatNeighbours *near, FlatVar ctx, FlatVar v)
+{
+    const FlatStmt *views = flat_def(near, v, FLAT_S_VIEWS);
+    for (uint32_t i = 0; views && views->ctx == ctx && i < views->nouts; i++)
+        if (views->outs[i] == v)
+            return views->arrays.arrays[i];
+    return FLAT_NO_VAR;
+}
+
+/* The rows that are the elements of the array that they were made into. */
+static FlatVar row_of(const FlatNeighbours *near, FlatVar v)
+{
+    const FlatStmt *elems = flat_def(near, v, FLAT_S_ELEMS);
+    for (uint32_t i = 0; elems && i < elems->nouts; i++) {
+        const FlatVar rows = elems->outs[i] == v ? column_of(near, elems->ctx, elems->arrays.arrays[i]) : FLAT_NO_VAR;
+        if (rows != FLAT_NO_VAR)
+            return rows;
+    }
+    return v;
+}
+
 FlatVar flat_column_read(const FlatNeighbours *near, const FlatBody *body, const FlatInput *in)
 {
     if (in->kind == IN_COL)
         return flat_ctx(near->fn, in->var) == body->ctx ? in->var : FLAT_NO_VAR;
-    const FlatStmt *views = in->kind == IN_ELEM && in->ctx == body->ctx ? flat_def(near, in->var, FLAT_S_VIEWS) : NULL;
-    for (uint32_t i = 0; views && views->ctx == in->ctx && i < views->nouts; i++)
-        if (views->outs[i] == in->var)
-            return views->arrays.arrays[i];
-    return FLAT_NO_VAR;
+    return in->kind == IN_ELEM && in->ctx == body->ctx ? column_of(near, in->ctx, row_of(near, in->var)) : FLAT_NO_VAR;
 }
 
 bool flat_body_fallible(const FlatNeighbours *near, const CoreBlock *b)

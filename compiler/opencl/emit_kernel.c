@@ -649,11 +649,12 @@ static void emit_hist(KernelEmitter *ke)
 
 /* ---- kernels ---- */
 
-/* "#define DP_SETTLED(v) (!(v).v0 && (v).v1)": nothing that follows changes it, and it need not be computed. */
+/* "#define DP_SETTLED(v) (!(v).v0 && (v).v1)": nothing that follows changes it, and it need not be computed, unless it
+ * is kept. */
 static void emit_settled(KernelEmitter *ke)
 {
     const FlatOp *op = &ke->k->stmt->reduce.op;
-    if (ke->k->kind != PLAN_REDUCE || !core_op_settles(ke->k->fn->scope, &op->op) ||
+    if (ke->k->kind != PLAN_REDUCE || flat_kept(ke->k->stmt) || !core_op_settles(ke->k->fn->scope, &op->op) ||
         scalar_facts(ke->k->fn->scope, NULL, ke->k->stmt->body.block).fallible)
         return;
     strbuf_add(ke->out, "#define DP_SETTLED(v) (");
