@@ -27,7 +27,7 @@ force() { # SHAPE WAYS FILE…: another way may take other numbers of launches t
     }
 }
 reduces="tests/run/segment_ways.dp tests/run/keep_columns.dp" tiles=tests/run/tiles.dp scans=tests/run/scan_ways.dp scan_maps=tests/run/scan_maps.dp sorts=tests/run/sort_ways.dp maps="tests/run/map_ways.dp tests/run/scan_columns.dp" \
-    scatters=tests/run/scatter_ways.dp groups=tests/run/group_ways.dp histograms=tests/run/hist_ways.dp \
+    scatters=tests/run/scatter_ways.dp groups="tests/run/group_ways.dp tests/run/group_floats.dp" histograms=tests/run/hist_ways.dp \
     rows="tests/run/segment_ways.dp tests/run/row_ways.dp"
 [ -z "${DPC_LONG:-}" ] || reduces="$reduces $tiles" scans="$scans $scan_maps"
 for shape in cpu gpu; do
@@ -48,7 +48,7 @@ for shape in cpu gpu; do
     for ways in loops=flat,loop-looks=1 loops=flat,loop-looks=3 loops=flat,loop-looks=32; do
         force $shape $ways ${@:-tests/run/looks.dp}
     done
-    for ways in group-bins=0 group-bins=1000000; do
+    for ways in group-bins=0,group-bins-floats=0 group-bins=1000000,group-bins-floats=1000000; do
         force $shape $ways ${@:-$groups}
     done
     for ways in map=linear map=grid map=turned column-rows=1; do

@@ -259,6 +259,9 @@ struct CoreStmt {
             uint32_t launches;
         } few; /* CORE_FEW */
         struct {
+            bool of_floats;
+        } bins; /* CORE_BINS */
+        struct {
             uint32_t of; /* what flattened code would be: NestOf (runtime/params.h) */
             /* Where instances share what their reductions read: how many of these an instance has, how long they are;
              * or constants, 0. */

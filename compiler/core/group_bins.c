@@ -13,7 +13,7 @@
  *                 else { the same as before, rs = map (xs <- groups) { reduce … } }
  *     … = map m (k <- ks, r <- rs) { … }
  *
- * Keys are integers; operators commute, and give the same in any order: on integers, one primitive. The reductions may
+ * Keys are integers; operators commute, and their order does not matter: one primitive. The reductions may
  * read their elements and what is bound in front of the sort. */
 #include "core/group_bins_internal.h"
 
@@ -220,7 +220,7 @@ static bool is_closed(const Grouping *g)
 
 /* ---- what becomes of a group ---- */
 
-/* As an operator on integers that may go in any order. */
+/* As an operator on numbers that may go in any order. */
 static CorePrim commuting_op(const GroupPass *p, CoreAtom result, CoreAtom x, CoreAtom y)
 {
     static const CorePrim ops[] = {PRIM_ADD, PRIM_MUL, PRIM_MIN, PRIM_MAX, PRIM_AND, PRIM_OR, PRIM_XOR};
@@ -230,9 +230,14 @@ static CorePrim commuting_op(const GroupPass *p, CoreAtom result, CoreAtom x, Co
     return PRIM_COUNT;
 }
 
-/* Of integers of 4 and 8 bytes, whose histograms need no sort. */
+/* Of numbers of 4 and 8 bytes, whose histograms need no sort. */
 CoreAtom group_identity(CorePrim op, Scalar t)
 {
+    const bool wide = t == SC_F64;
+    if (scalar_is_float(t) && (op == PRIM_MIN || op == PRIM_MAX)) /* nan: a number wins */
+        return core_const(t, wide ? UINT64_C(0x7ff8000000000000) : UINT64_C(0x7fc00000));
+    if (scalar_is_float(t) && op == PRIM_MUL)
+        return core_const(t, wide ? UINT64_C(0x3ff0000000000000) : UINT64_C(0x3f800000));
     const uint32_t bits = 8 * scalar_bytes(t);
     const uint64_t ones = UINT64_MAX >> (64 - bits), half = ones >> 1;
     switch (op) {
@@ -341,8 +346,9 @@ static bool add_reduction(Grouping *g, CoreStmt *s, bool guarded)
         Want r = {WANT_REDUCTION, s->vars[j], s, j, PRIM_COUNT, {0}};
         r.op = commuting_op(p, s->soac.op.body->results[j], group_var(p, s->soac.op.params[j]),
                             group_var(p, s->soac.op.params[k + j]));
-        ok = t.rank == 0 && scalar_is_int(t.scalar) && scalar_bytes(t.scalar) >= 4 && r.op != PRIM_COUNT &&
+        ok = t.rank == 0 && t.scalar != SC_BOOL && scalar_bytes(t.scalar) >= 4 && r.op != PRIM_COUNT &&
              neutral_of(g, s->soac.neutral[j], r.op, t.scalar, &r.neutral);
+        g->floats |= scalar_is_float(t.scalar);
         vec_push(p->scratch, &g->wants, r);
     }
     return ok && add_part(g, s, false);

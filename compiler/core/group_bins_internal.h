@@ -44,6 +44,7 @@ typedef struct Grouping {
     CoreAtom n, sorted_keys;
     CoreVar start, number; /* of a group, in what makes them */
     bool counts;           /* lengths are wanted */
+    bool floats;           /* are reduced */
     VEC(Part) parts;
     VEC(Want) wants;
 } Grouping;
@@ -55,7 +56,7 @@ bool group_is_slice(const Grouping *g, CoreAtom a, uint32_t *column);
 bool group_is_length(const Grouping *g, CoreAtom a);
 /* `0 < length`, of a group? None is empty. */
 bool group_asks_whether_empty(const Grouping *g, const CoreStmt *s);
-/* Of an operator on integers: what changes nothing. */
+/* Of an operator on numbers of 4 or 8 bytes: what changes nothing. */
 CoreAtom group_identity(CorePrim op, Scalar t);
 /* The two versions, to the end of `out`, where the consumer is next; this goes over what they give from here on. */
 void group_emit_versions(Grouping *g, CoreBlock *out);

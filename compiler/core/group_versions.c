@@ -47,6 +47,7 @@ static CoreAtom is_dense(CoreBuilder *b, const Grouping *g, Range *range)
     range->low = extreme_key(b, g, PRIM_MIN);
     range->span = build_prim2(b, PRIM_SUB, extreme_key(b, g, PRIM_MAX), range->low);
     CoreStmt *bins = build_stmt(b, CORE_BINS, 1, &i64);
+    bins->bins.of_floats = g->floats;
     build_emit(b, bins);
     CoreAtom most = build_prim2(b, PRIM_MUL, g->n, build_atom(b, bins->vars[0]));
     most = build_prim2(b, PRIM_DIV, most, core_i64(100));

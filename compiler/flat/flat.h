@@ -171,6 +171,9 @@ struct FlatStmt {
             uint32_t launches;
         } few;
         struct {
+            bool of_floats;
+        } bins;
+        struct {
             FlatVar cond;
         } split;
         struct {

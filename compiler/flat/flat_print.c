@@ -364,7 +364,7 @@ static void print_operands(const Printer *pr, const FlatStmt *s, int depth)
         print_in_ctx(pr, parent, " ", &s->nested.source, 1);
         break;
     }
-    case FLAT_S_BINS: break;
+    case FLAT_S_BINS: strbuf_add(pr->out, s->bins.of_floats ? " of floats" : ""); break;
     case FLAT_S_FEW:
         strbuf_add(pr->out, " ");
         print_var(pr, s->few.work);

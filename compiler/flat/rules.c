@@ -510,6 +510,7 @@ static bool flatten_many(FlattenFn *f, BlockTask *task, CoreStmt *s)
 static bool flatten_bins(FlattenFn *f, CoreStmt *s)
 {
     FlatStmt *r = flat_emit(f, FLAT_S_BINS, s->span, 1);
+    r->bins.of_floats = s->bins.of_floats;
     r->outs[0] = new_host(f, core_scalar(SC_I64), "bins");
     bind_value(f, s->vars[0], r->outs[0]);
     return true;

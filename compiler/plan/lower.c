@@ -363,7 +363,7 @@ void lower_stmt(Lower *w, const FlatBlock *b, uint32_t i)
         EMIT(w, MANY, lower_new_var(w, s->outs[0]), w->vars[s->ctx], place_operand(w, s->span),
              lower_number(s->many.of), shared_size(w, s->many.cells), shared_size(w, s->many.length));
         break;
-    case FLAT_S_BINS: EMIT(w, BINS, lower_new_var(w, s->outs[0])); break;
+    case FLAT_S_BINS: EMIT(w, BINS, lower_new_var(w, s->outs[0]), lower_number(s->bins.of_floats)); break;
     case FLAT_S_FEW:
         EMIT(w, FEW, lower_new_var(w, s->outs[0]), w->vars[s->few.work], lower_number(s->few.launches),
              place_operand(w, s->span));
