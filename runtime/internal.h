@@ -703,15 +703,29 @@ Sorted dp_sort_by(DpRt *rt, uint64_t n, uint64_t column, DpScalar scalar);
 typedef struct Segmented {
     uint64_t n, nseg, offsets, longest;
 } Segmented;
+/* How many of the first and of the last elements of each segment are wanted; both 0: all. */
+typedef struct SortEnds {
+    uint64_t first, last;
+} SortEnds;
+static inline bool sort_ends_only(SortEnds e) { return e.first || e.last; }
 /* What one key column makes in segments: places, values, or both (kernels/segment_sort.cl). */
 typedef struct SegmentSort {
     const DpCol *key;
     DpScalar scalar;
     const DpBlock *from;
     DpBlock *places, *values;
+    SortEnds ends;
 } SegmentSort;
 bool dp_segments_are_short(const DpRt *rt, const Segmented *s); /* may each be sorted by itself? */
 void dp_sort_segments(DpRt *rt, const Segmented *s, const SegmentSort *k);
+/* What is wanted of segments, as far as it is found faster than by sorting all. */
+SortEnds dp_sort_ends(const DpRt *rt, const Segmented *s, const DpSortTypes *t);
+/* The places of the ends of all n elements, as a segment of *count of them; owned. NULL where sorting is as well. */
+DpBlock *dp_sort_root_ends(DpRt *rt, uint64_t n, const DpCol *key, DpScalar scalar, SortEnds ends, uint64_t *count);
+/* A column's elements at the places of the ends, which is all that the result has, or positions within the segments
+ * (NULL). from: offsets of the segments among the places. */
+DpCol dp_sort_end_elements(DpRt *rt, const Segmented *s, uint64_t from, SortEnds ends, const DpBlock *places,
+                           const DpCol *column);
 
 /* pending.c */
 /* Of so many words. In a failed state nothing is begun: 0. */

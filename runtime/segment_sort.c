@@ -55,6 +55,8 @@ static void sort_segments_cpu(DpRt *rt, const Segmented *s, const SegmentSort *k
     segment_sort_args(&a, k);
     dp_args_add(&a, dp_block_addr(keys));
     dp_args_add(&a, dp_block_addr(at));
+    dp_args_add(&a, k->ends.first);
+    dp_args_add(&a, k->ends.last);
     const char *name = wide ? "dp_sort_segments8" : "dp_sort_segments4";
     launch(rt, name, dp_rt_map_groups(rt, s->n), &a);
     say_moved(rt, name, s, k);
@@ -140,4 +142,80 @@ void dp_sort_segments(DpRt *rt, const Segmented *s, const SegmentSort *k)
         sort_segments_gpu(rt, s, k, wide);
     else
         sort_segments_cpu(rt, s, k, wide);
+}
+
+/* ---- the first and the last elements only, on a CPU ---- */
+enum {
+    END_PART = 16,
+    MOST_PARTS = 256
+}; /* a part of all elements has so many times those wanted; at most so many parts */
+
+SortEnds dp_sort_ends(const DpRt *rt, const Segmented *s, const DpSortTypes *t)
+{
+    const uint64_t first = t->first > 0 ? (uint64_t)t->first : 0, last = t->last > 0 ? (uint64_t)t->last : 0;
+    const bool some = first < s->longest && last < s->longest - first && !rt->gpu;
+    return some ? (SortEnds){first, last} : (SortEnds){0, 0};
+}
+
+static void end_places(DpRt *rt, const Segmented *s, uint64_t to, SortEnds ends, const DpBlock *places,
+                       const DpCol *column, uint32_t bytes, uint64_t out)
+{
+    Args a = {.n = 0};
+    dp_args_add(&a, s->nseg);
+    dp_args_add(&a, to);
+    dp_args_add(&a, s->offsets);
+    dp_args_add(&a, ends.first);
+    dp_args_add(&a, ends.last);
+    dp_args_add(&a, dp_block_addr(places));
+    dp_args_add(&a, column ? column->addr : 0);
+    dp_args_add(&a, bytes);
+    dp_args_add(&a, out);
+    launch(rt, "dp_sort_ends", dp_rt_map_groups(rt, s->nseg), &a);
+}
+
+DpCol dp_sort_end_elements(DpRt *rt, const Segmented *s, uint64_t from, SortEnds ends, const DpBlock *places,
+                           const DpCol *column)
+{
+    const uint32_t bytes = column ? column->bytes : 8;
+    DpCol out = dp_new_col(rt, s->n, bytes);
+    const Segmented there = {s->n, s->nseg, from, s->longest};
+    if (out.block)
+        end_places(rt, &there, s->offsets, ends, places, column, bytes, out.addr);
+    return out;
+}
+
+/* Of so many parts the places of their ends, part by part, and what is searched in these. */
+static DpBlock *candidates(DpRt *rt, const Segmented *parts, SegmentSort *k)
+{
+    const uint64_t each = k->ends.first + k->ends.last;
+    k->places = dp_block_new(rt, parts->n, 4);
+    dp_sort_segments(rt, parts, k);
+    DpBlock *list = dp_block_new(rt, parts->nseg * each, 4);
+    end_places(rt, parts, offsets_regular(each).stride, k->ends, k->places, NULL, 4, dp_block_addr(list));
+    dp_block_release(rt, k->places);
+    return list;
+}
+
+DpBlock *dp_sort_root_ends(DpRt *rt, uint64_t n, const DpCol *key, DpScalar scalar, SortEnds ends, uint64_t *count)
+{
+    const uint64_t each = ends.first + ends.last, chunks = dp_rt_chunks(rt, false, n), most = n / END_PART / each;
+    uint64_t at[MOST_PARTS + 1], parts = chunks < most ? chunks : most;
+    if (parts < 2 || dp_failed(rt))
+        return NULL;
+    parts = parts < MOST_PARTS ? parts : MOST_PARTS;
+    for (uint64_t i = 0; i <= parts; i++)
+        at[i] = n / parts * i + n % parts * i / parts;
+    DpBlock *offsets = dp_block_new(rt, parts + 1, 8);
+    dp_rt_write(rt, dp_block_addr(offsets), at, (parts + 1) * sizeof *at);
+    SegmentSort k = {.key = key, .scalar = scalar, .ends = ends};
+    const Segmented all = {n, parts, dp_block_addr(offsets), n / parts + 1};
+    DpBlock *list = candidates(rt, &all, &k);
+    const Segmented some = {parts * each, 1, offsets_regular(parts * each).stride, parts * each};
+    k.from = list;
+    k.places = dp_block_new(rt, some.n, 4);
+    dp_sort_segments(rt, &some, &k);
+    dp_block_release(rt, list);
+    dp_block_release(rt, offsets);
+    *count = some.n;
+    return k.places;
 }

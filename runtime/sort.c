@@ -531,18 +531,29 @@ static void sort_by_one(DpRt *rt, const DpCtx *c, uint32_t positions, const DpSo
     dp_block_release(rt, s.along);
 }
 
+/* The column's elements, or positions (NULL), in the order of the places, as far as they are wanted. */
+static DpCol sorted_elements(DpRt *rt, const DpCtx *c, const Segmented *s, SortEnds ends, const DpBlock *places,
+                             const DpCol *column)
+{
+    if (sort_ends_only(ends))
+        return dp_sort_end_elements(rt, s, s->offsets, ends, places, column);
+    return column ? at_places(rt, column, places) : local_positions(rt, c, places);
+}
+
 /* Within segments that are short: by one key after the other, the last one first. */
 static void sort_short(DpRt *rt, const DpCtx *c, const Segmented *s, uint32_t positions, const DpSortTypes *t,
                        const DpCol *elements, DpCol *outs)
 {
     const DpCol *columns = &elements[t->nkeys];
     SegmentSort k = {.from = NULL};
+    const SortEnds ends = dp_sort_ends(rt, s, t);
     uint32_t others = 0;
     for (uint32_t i = 0; i < t->ncolumns; i++)
         others += !same_column(&elements[0], &columns[i]);
     DpBlock *from = NULL;
     for (uint32_t i = t->nkeys; i-- > 0;) {
         k = (SegmentSort){.key = &elements[i], .scalar = (DpScalar)t->keys[i], .from = from};
+        k.ends = i > 0 ? k.ends : ends;
         k.places = i > 0 || positions || others ? dp_block_new(rt, s->n, 4) : NULL;
         k.values = i == 0 && others < t->ncolumns ? dp_block_new(rt, s->n, elements[0].bytes) : NULL;
         dp_sort_segments(rt, s, &k);
@@ -550,13 +561,34 @@ static void sort_short(DpRt *rt, const DpCtx *c, const Segmented *s, uint32_t po
         from = k.places;
     }
     if (positions)
-        outs[0] = local_positions(rt, c, k.places);
+        outs[0] = sorted_elements(rt, c, s, ends, k.places, NULL);
     for (uint32_t i = 0; i < t->ncolumns; i++)
         outs[positions + i] = same_column(&elements[0], &columns[i])
                                   ? column_of_block(dp_block_retain(k.values), s->n, columns[i].bytes)
-                                  : at_places(rt, &columns[i], k.places);
+                                  : sorted_elements(rt, c, s, ends, k.places, &columns[i]);
     dp_block_release(rt, k.places);
     dp_block_release(rt, k.values);
+}
+
+/* By one key, without segments, only the first and the last elements. False: it is not worth it. */
+static bool sort_root_ends(DpRt *rt, uint64_t n, uint32_t positions, const DpSortTypes *t, const DpCol *elements,
+                           DpCol *outs)
+{
+    const Segmented s = {n, 1, offsets_regular(n).stride, n};
+    const SortEnds ends = dp_sort_ends(rt, &s, t);
+    if (!sort_ends_only(ends))
+        return false;
+    uint64_t count = 0;
+    DpBlock *found = dp_sort_root_ends(rt, n, &elements[0], (DpScalar)t->keys[0], ends, &count);
+    if (!found)
+        return false;
+    const uint64_t from = offsets_regular(count).stride;
+    if (positions)
+        outs[0] = dp_sort_end_elements(rt, &s, from, ends, found, NULL);
+    for (uint32_t i = 0; i < t->ncolumns; i++)
+        outs[positions + i] = dp_sort_end_elements(rt, &s, from, ends, found, &elements[1 + i]);
+    dp_block_release(rt, found);
+    return true;
 }
 
 /* The longest of segments of which nothing is known. */
@@ -595,6 +627,8 @@ static void sort_columns(DpRt *rt, DpCtx *c, DpCtx *up, uint32_t positions, cons
         }
     }
     const bool one = !up || up->n == 1;
+    if (c->n && t->nkeys == 1 && one && !dp_failed(rt) && sort_root_ends(rt, c->n, positions, t, elements, outs))
+        return;
     if (c->n && t->nkeys == 1 && one && !dp_failed(rt)) {
         sort_by_one(rt, c, positions, t, elements, outs);
         return;

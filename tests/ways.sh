@@ -26,7 +26,7 @@ force() { # SHAPE WAYS FILE…: another way may take other numbers of launches t
         grep -v 'passed$' "$work/said"
     }
 }
-reduces="tests/run/segment_ways.dp tests/run/keep_columns.dp" tiles=tests/run/tiles.dp scans=tests/run/scan_ways.dp scan_maps=tests/run/scan_maps.dp sorts=tests/run/sort_ways.dp maps="tests/run/map_ways.dp tests/run/scan_columns.dp" \
+reduces="tests/run/segment_ways.dp tests/run/keep_columns.dp" tiles=tests/run/tiles.dp scans=tests/run/scan_ways.dp scan_maps=tests/run/scan_maps.dp sorts="tests/run/sort_ways.dp tests/run/sort_ends.dp" maps="tests/run/map_ways.dp tests/run/scan_columns.dp" \
     scatters=tests/run/scatter_ways.dp groups="tests/run/group_ways.dp tests/run/group_floats.dp" histograms=tests/run/hist_ways.dp \
     rows="tests/run/segment_ways.dp tests/run/row_ways.dp"
 [ -z "${DPC_LONG:-}" ] || reduces="$reduces $tiles" scans="$scans $scan_maps"

@@ -269,9 +269,9 @@ struct CoreStmt {
         } many;        /* CORE_MANY */
         CoreSoac soac; /* CORE_SOAC */
         struct {
-            CoreAtom *keys, *columns;
-            uint32_t nkeys, ncolumns;
-        } argsort; /* CORE_ARGSORT; see core_argsort_positions */
+            CoreAtom *keys, *columns, *ends;
+            uint32_t nkeys, ncolumns, nends; /* nends: 0, or 2, how many of the first and of the last anybody reads */
+        } argsort;                           /* CORE_ARGSORT; see core_argsort_positions */
     };
 };
 

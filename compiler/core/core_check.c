@@ -236,6 +236,8 @@ static void check_argsort(Checker *c, const CoreStmt *s)
                "argsort's keys are scalars");
     if (positions)
         want_type(c, core_var_type(c->fn, s->vars[0]), (CoreType){SC_I64, 1}, "argsort's result");
+    for (uint32_t i = 0; i < s->argsort.nends; i++)
+        want(c, s->argsort.ends[i], type_i64, "argsort's ends");
     for (uint32_t i = 0; i < s->argsort.ncolumns; i++) {
         CoreType t = use_seq(c, s->argsort.columns[i], "argsort of a column that is no sequence");
         expect(c, t.rank == 1, "argsort's columns have scalars");

@@ -270,6 +270,10 @@ static void print_operation(Printer *p, const CoreStmt *s)
         print_list(p, "argsort", s->argsort.keys, s->argsort.nkeys);
         if (s->argsort.ncolumns)
             print_list(p, core_argsort_positions(s) ? " with" : " of", s->argsort.columns, s->argsort.ncolumns);
+        if (s->argsort.nends) {
+            print_list(p, " first", s->argsort.ends, 1);
+            print_list(p, " last", s->argsort.ends + 1, 1);
+        }
         break;
     case CORE_CHECK: print_check(p, s); break;
     case CORE_CHECK_ROWS:

@@ -86,6 +86,8 @@ bool core_flat_tables(CoreProgram *p);
 void core_mask_updates(CoreProgram *p);
 /* What scatters begin with that are read only where they store (scatter_room.c). */
 void core_scatter_room(CoreProgram *p);
+/* Of sorts of which only the first elements are read, or the last, how many these are (sort_ends.c). */
+void core_sort_ends(CoreProgram *p);
 /* Loops outside parallel code whose rounds may be small get a version that one lane executes from beginning to end. */
 void core_choose_loops(CoreProgram *p);
 /* Parallel code that one lane had better execute by itself becomes such code, or gets such a version. */

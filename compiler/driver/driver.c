@@ -75,6 +75,7 @@ static bool run_simplify_lowered(Compilation *c) { return !c->lowered || run_sim
 static bool run_mask_updates(Compilation *c) { return core_mask_updates(c->core), true; }
 static bool run_scatter_room(Compilation *c) { return core_scatter_room(c->core), true; }
 static bool run_look_ahead(Compilation *c) { return core_look_ahead(c->core), true; }
+static bool run_sort_ends(Compilation *c) { return core_sort_ends(c->core), true; }
 static bool run_sink_loads(Compilation *c) { return core_sink_loads(c->core), true; }
 static bool run_sink(Compilation *c) { return core_sink(c->core), true; }
 static bool run_choose_loops(Compilation *c)
@@ -176,6 +177,7 @@ static const Pass passes[] = {
     {"simplify, what was lowered", STAGE_NONE, run_simplify_lowered, check_core, NULL},
     {"mask updates", STAGE_NONE, run_mask_updates, check_core, NULL},
     {"room for scatters", STAGE_NONE, run_scatter_room, check_core, NULL},
+    {"ends of sorts", STAGE_NONE, run_sort_ends, check_core, NULL},
     {"choose loops", STAGE_NONE, run_choose_loops, check_core, NULL},
     {"choose lanes", STAGE_NONE, run_choose_lanes, check_core, NULL},
     {"loops in lanes", STAGE_NONE, run_lane_loops, check_core, NULL},

@@ -177,9 +177,9 @@ struct FlatStmt {
             FlatVar cond;
         } split;
         struct {
-            FlatVar *arrays;
-            uint32_t n, nkeys; /* nkeys: ARGSORT */
-        } arrays;              /* ELEMS ARGSORT FLATTEN, VIEWS (columns) */
+            FlatVar *arrays, *ends; /* ends: ARGSORT, HOST i64 */
+            uint32_t n, nkeys, nends;
+        } arrays; /* ELEMS ARGSORT FLATTEN, VIEWS (columns) */
         struct {
             FlatPart *parts;
             uint32_t nparts;

@@ -514,6 +514,8 @@ static void check_argsort(FlatChecker *c, const FlatStmt *s)
         return;
     if (positions)
         want_out(c, s->outs[0], s->ctx, core_seq(type_i64), "the permutation");
+    for (uint32_t i = 0; i < s->arrays.nends; i++)
+        want(c, s->arrays.ends[i], FLAT_ROOT, type_i64, "how many of an end are read");
     for (uint32_t i = 0; i < s->arrays.n && c->ok; i++) {
         CoreType t = use_array(c, s->arrays.arrays[i], s->ctx, "a key or column");
         if (expect(c, t.rank == 1, "a key or column is no sequence of scalars") && i >= s->arrays.nkeys)

@@ -237,6 +237,8 @@ static void print_argsort(const Printer *pr, const FlatStmt *s)
     print_in_ctx(pr, s->ctx, " ", s->arrays.arrays, nkeys);
     if (ncolumns)
         print_group(pr, s->nouts > ncolumns ? " with " : " of ", s->arrays.arrays + nkeys, ncolumns);
+    if (s->arrays.nends)
+        print_group(pr, " ends ", s->arrays.ends, s->arrays.nends);
 }
 
 static void print_merge(const Printer *pr, const FlatStmt *s)

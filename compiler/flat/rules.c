@@ -263,13 +263,28 @@ static bool flatten_flatten(FlattenFn *f, BlockTask *task, CoreStmt *s)
     return true;
 }
 
+/* How many of the ends are read, where it is the same for all instances. */
+static uint32_t sort_ends(FlattenFn *f, BlockTask *task, const CoreStmt *s, FlatVar *ends)
+{
+    for (uint32_t i = 0; i < s->argsort.nends; i++)
+        if (task->ctx != FLAT_ROOT && !host_atom(f, s->argsort.ends[i]))
+            return 0;
+    for (uint32_t i = 0; i < s->argsort.nends; i++)
+        ends[i] = number_here(f, task, s->argsort.ends[i], s->span);
+    return s->argsort.nends;
+}
+
 static bool flatten_argsort(FlattenFn *f, BlockTask *task, CoreStmt *s)
 {
     const uint32_t nkeys = s->argsort.nkeys, ncolumns = s->argsort.ncolumns;
     FlatVar *arrays = arena_array(f->arena, FlatVar, nkeys + ncolumns);
     region_store(f, task, s->argsort.keys, nkeys, arrays, s->span);
     region_store(f, task, s->argsort.columns, ncolumns, arrays + nkeys, s->span);
+    FlatVar *ends = arena_array(f->arena, FlatVar, 2);
+    const uint32_t nends = sort_ends(f, task, s, ends);
     FlatStmt *r = flat_emit(f, FLAT_S_ARGSORT, s->span, s->nvars);
+    r->arrays.ends = ends;
+    r->arrays.nends = nends;
     r->ctx = task->ctx;
     r->arrays.arrays = arrays;
     r->arrays.n = nkeys + ncolumns;

@@ -238,10 +238,13 @@ static void lower_argsort(Lower *w, const FlatStmt *s)
     PlanOperand keys = lower_vars(w, s->arrays.arrays, nkeys);
     PlanOperand columns = lower_vars(w, s->arrays.arrays + nkeys, ncolumns);
     PlanOperand positions = lower_number(s->nouts - ncolumns), outs = lower_new_vars(w, s->outs, s->nouts);
+    const bool ends = s->arrays.nends > 0;
+    PlanOperand first = ends ? w->vars[s->arrays.ends[0]] : lower_const(SC_I64, 0);
+    PlanOperand last = ends ? w->vars[s->arrays.ends[1]] : lower_const(SC_I64, 0);
     if (s->ctx == FLAT_ROOT)
-        EMIT(w, ARGSORT_ROOT, positions, keys, outs, columns);
+        EMIT(w, ARGSORT_ROOT, positions, keys, outs, columns, first, last);
     else
-        EMIT(w, ARGSORT, positions, w->vars[s->ctx], outs, keys, columns);
+        EMIT(w, ARGSORT, positions, w->vars[s->ctx], outs, keys, columns, first, last);
 }
 
 static void lower_flatten(Lower *w, const FlatStmt *s)

@@ -304,8 +304,8 @@ uint64_t dp_ctx_n(const DpCtx *c);
  * the flattened one is (params.h). cells: of reductions in an instance, each of `length` elements, that share what they
  * read; length 0: there are none. */
 uint64_t dp_many(DpRt *rt, const DpCtx *c, uint32_t site, uint32_t of, uint64_t cells, uint64_t length);
-/* How many bins a hundred elements may have, for groups of them to be bins of histograms; of_floats: whose results differ in their
- * last digits by the order of what is combined. */
+/* How many bins a hundred elements may have, for groups of them to be bins of histograms; of_floats: whose results
+ * differ in their last digits by the order of what is combined. */
 uint64_t dp_group_bins(const DpRt *rt, bool of_floats);
 /* Has a round of a loop, so many statements of work, so little to do that one lane had better do all of them instead of
  * so many launches in each? */
@@ -436,12 +436,14 @@ DpCol dp_slice_col(DpRt *rt, const DpCol *col, uint64_t from, uint64_t n);
 DpCol dp_flatten(DpRt *rt, DpCtx *ctx, const DpCol *views,
                  uint32_t element_bytes); /* column of [[t]] views to column of [t] views */
 DpArr dp_flatten_root(DpRt *rt, const DpArr *a, uint32_t element_bytes);
-/* Of the keys' and columns' elements: DpScalar. */
+/* Of the keys' and columns' elements: DpScalar. first, last: if one of them is above 0, only so many of the first
+ * elements and of the last have to be in their places; the others are any. */
 typedef struct DpSortTypes {
     uint32_t nkeys;
     const uint8_t *keys;
     uint32_t ncolumns;
     const uint8_t *columns;
+    int64_t first, last;
 } DpSortTypes;
 /* Within each instance the columns in the order of the keys, the first most significant, stable; all are equally long.
  * outs: with `positions` (1, else 0) the i64 that they come from, then a result for each column. */

@@ -99,6 +99,33 @@ DP_KERNEL void dp_sort_bits(DP_HEAPS, ulong n, ulong src, ulong scalar)
     DP_SORT_POST_BITS(differ, true)
 }
 
+#if DP_CPU
+/* Of each segment the first elements and the last: dst[to + i] = src[places[from + i]] for i below `first`, where segment s begins at `to` by the
+ * one offsets and at `from` by the others, and likewise up to its ends. src 0: the places, as u32, or as i64 from `to` on. */
+DP_KERNEL void dp_sort_ends(DP_HEAPS, ulong nseg, ulong to, ulong from, ulong first, ulong last, ulong places, ulong src, ulong bytes, ulong dst)
+{
+#define DP_EACH_END(STATEMENT) \
+    DP_EACH(s, nseg) { \
+        const ulong start = DP_OFFSET(to, s), end = DP_OFFSET(to, s + 1), at = DP_OFFSET(from, s), at_end = DP_OFFSET(from, s + 1); \
+        const ulong most = end - start, firsts = min(first, most), lasts = min(last, most); \
+        for (ulong k = 0; k < firsts + lasts; k++) { \
+            const ulong i = k < firsts ? start + k : end - (k - firsts + 1); \
+            const uint place = DP_AT(uint, places)[k < firsts ? at + k : at_end - (k - firsts + 1)]; \
+            STATEMENT \
+        } \
+    }
+#define DP_LOOP(T) DP_EACH_END(DP_MOVE(T, dst, i, src, place);)
+    if (src)
+        DP_EACH_SIZE(DP_LOOP)
+    else if (bytes == 4)
+        DP_EACH_END(DP_OUT(uint, dst)[i] = place;)
+    else
+        DP_EACH_END(DP_OUT(ulong, dst)[i] = place - start;)
+#undef DP_LOOP
+#undef DP_EACH_END
+}
+#endif
+
 /* Mailbox 0: the longest of n segments, as u32. */
 DP_KERNEL void dp_sort_longest(DP_HEAPS, ulong n, ulong offsets)
 {

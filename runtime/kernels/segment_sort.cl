@@ -7,7 +7,8 @@
  *
  * GPU: dp_sort_ranks takes the segments of up to `most` <= DP_SORT_LOCAL / 2 elements, some per work-group; each element counts those of its segment that go
  * before it. dp_sort_groups takes those longer than `least`, a work-group each, or several where segments are few: lanes sort runs, which are merged in local memory, each lane its
- * share of the result; those longer than local memory in blocks, which dp_sort_merge merges, round by round. CPU: dp_sort_segments, a stretch of segments a work-item: by insertion, longer ones by their range, or by digits.
+ * share of the result; those longer than local memory in blocks, which dp_sort_merge merges, round by round. CPU: dp_sort_segments, a stretch of segments a work-item: by insertion, longer ones by their range, or by digits; where
+ * only the first or the last elements are wanted, these are found instead.
  * Empty segments have nothing to do. Barriers stand in loops with uniform bounds. */
 
 /* What is loaded from places `pos`, and stored. */
@@ -105,9 +106,65 @@ static inline uint DP_SORTED(dp_sort_by_digits)(__global DP_K *keys, __global ui
     return other;
 }
 
-/* keys: room for 2 n of them, at: for 2 n u32 */
+/* The first `kept` of n keys in order, and at. */
+static inline void DP_SORTED(dp_sort_cut)(__global DP_K *keys, __global uint *at, uint n, uint kept)
+{
+    DP_K differ = 0, least = ~(DP_K)0, most = 0;
+    for (uint i = 0; i < n; i++) {
+        differ |= keys[i] ^ keys[0];
+        least = min(least, keys[i]);
+        most = max(most, keys[i]);
+    }
+    if (differ && (DP_SORTED(dp_sort_by_range)(keys, at, keys + n, at + n, n, least, most) ||
+                   DP_SORTED(dp_sort_by_digits)(keys, at, keys + n, at + n, n, differ)))
+        for (uint i = 0; i < kept; i++) {
+            keys[i] = keys[n + i];
+            at[i] = at[n + i];
+        }
+}
+
+/* The `wanted` > 0 least of the segment's elements, in order: where these are in `at`; where `flip` has all bits the greatest, the last one first.
+ * Few are kept in order. Of more, whatever may be one is noted, and when these are twice as many as wanted, half of them go. */
+static inline void DP_SORTED(dp_sort_least)(__global uchar *heap, ulong src, uint scalar, ulong pos, ulong start, uint size, uint wanted, DP_K flip,
+                                            __global DP_K *keys, __global uint *at)
+{
+    const bool few = wanted <= DP_SORT_INSERTED;
+    uint held = 0;
+    DP_K limit = ~(DP_K)0; /* once enough are held, no element that is not below it is wanted */
+    for (uint i = 0; i < size; i++) {
+        const uint place = DP_SORT_PLACE(start + (flip ? size - 1 - i : i));
+        const DP_K key = (DP_K)dp_sort_key(heap, src, place, scalar) ^ flip;
+        if (held >= wanted && key >= limit)
+            continue;
+        if (few) {
+            held = min(held + 1, wanted);
+            DP_SORTED(dp_sort_insert)(keys, at, held - 1, key, place);
+            if (held == wanted)
+                limit = keys[wanted - 1];
+            continue;
+        }
+        keys[held] = key;
+        at[held++] = place;
+        if (held == 2 * wanted) {
+            DP_SORTED(dp_sort_cut)(keys, at, held, wanted);
+            held = wanted;
+            limit = keys[wanted - 1];
+        }
+    }
+    if (!few)
+        DP_SORTED(dp_sort_cut)(keys, at, held, wanted);
+}
+
+/* Are so many of the first and of the last elements found faster than all are sorted? */
+static inline bool DP_SORTED(dp_sort_finds)(uint size, ulong first, ulong last)
+{
+    const ulong ends = first + last;
+    return ends > 0 && size > ends * (ends > DP_SORT_INSERTED ? 16 : first && last ? 2 : 1);
+}
+
+/* keys: room for 2 n of them, at: for 2 n u32. first, last: as in DpSortTypes */
 DP_KERNEL void DP_SORTED(dp_sort_segments)(DP_HEAPS, ulong n, ulong nseg, ulong offsets, ulong src, ulong scalar, ulong pos,
-                                           ulong places, ulong value, ulong bytes, ulong keys, ulong at)
+                                           ulong places, ulong value, ulong bytes, ulong keys, ulong at, ulong first, ulong last)
 {
     ulong from = dp_chunk_start(n, get_global_size(0), get_global_id(0));
     ulong to = dp_chunk_start(n, get_global_size(0), get_global_id(0) + 1);
@@ -122,6 +179,17 @@ DP_KERNEL void DP_SORTED(dp_sort_segments)(DP_HEAPS, ulong n, ulong nseg, ulong 
         uint size = (uint)(end - start);
         __global DP_K *k = DP_OUT(DP_K, keys) + 2 * start;
         __global uint *a = DP_OUT(uint, at) + 2 * start;
+        if (DP_SORTED(dp_sort_finds)(size, first, last)) {
+            if (first)
+                DP_SORTED(dp_sort_least)(heap, src, (uint)scalar, pos, start, size, (uint)first, 0, k, a);
+            for (uint i = 0; i < first; i++)
+                DP_SORT_STORE(start + i, a[i])
+            if (last)
+                DP_SORTED(dp_sort_least)(heap, src, (uint)scalar, pos, start, size, (uint)last, ~(DP_K)0, k, a);
+            for (uint i = 0; i < last; i++)
+                DP_SORT_STORE(end - 1 - i, a[i])
+            continue;
+        }
         DP_K differ = 0, least = ~(DP_K)0, most = 0;
         for (uint i = 0; i < size; i++) {
             const uint place = DP_SORT_PLACE(start + i);

@@ -263,12 +263,12 @@ static uint64_t run_sorts(DpRt *rt)
     static const uint8_t scalars[2] = {DP_I32, DP_I32};
     Rows r = rows_begin(rt);
     DpCol views = dp_views(rt, r.c, &r.x), keys[2] = {views, views};
-    const DpSortTypes types = {2, scalars, 1, scalars};
+    const DpSortTypes types = {2, scalars, 1, scalars, 0, 0};
     DpCol sorted[2];
     dp_argsort(rt, 1, r.up, &types, keys, &views, sorted);
     uint64_t d = take_views(rt, take_views(rt, 0, r.up, &sorted[0], 8), r.up, &sorted[1], 4);
     DpArr key = dp_array_root(rt, row_elements, 4, ELEMENTS, NULL), outs[2];
-    dp_argsort_root(rt, 1, &(const DpSortTypes){1, scalars, 1, scalars}, &key, &key, outs);
+    dp_argsort_root(rt, 1, &(const DpSortTypes){1, scalars, 1, scalars, 0, 0}, &key, &key, outs);
     d = take_arr(rt, take_arr(rt, d, &outs[0], 8), &outs[1], 4);
     dp_arr_release(rt, &key);
     dp_col_release(rt, &views);

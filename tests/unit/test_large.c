@@ -111,7 +111,7 @@ static void test_refused(void **state)
     dp_ctx_release(rt, &packed);
     expect_numbered();
     DpArr order;
-    dp_argsort_root(rt, 1, &(const DpSortTypes){1, &scalar, 0, NULL}, &keys, NULL, &order);
+    dp_argsort_root(rt, 1, &(const DpSortTypes){1, &scalar, 0, NULL, 0, 0}, &keys, NULL, &order);
     dp_arr_release(rt, &order);
     expect_numbered();
     Sorted sorted = dp_sort_by(rt, MORE, keys.addr, DP_U8); /* a histogram's values by their bins */

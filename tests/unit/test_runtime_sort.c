@@ -156,7 +156,7 @@ static void check(const Sorting *s, uint32_t positions, uint32_t wanted, int num
             which[n++] = k;
         }
     }
-    const DpSortTypes t = {s->nkeys, s->types, n, types};
+    const DpSortTypes t = {s->nkeys, s->types, n, types, 0, 0};
     dp_argsort(rt, positions, s->w.up, &t, views, some, outs);
     for (uint32_t i = 0; i < n + positions; i++) {
         bool is_positions = i < positions;
@@ -217,7 +217,7 @@ static void test_root(void **state)
             x[i] = rnd() % 1000000;
         DpArr a = dp_array_root(rt, x, 4, n, NULL), outs[2];
         const uint8_t scalar = DP_U32;
-        dp_argsort_root(rt, 1, &(const DpSortTypes){1, &scalar, 1, &scalar}, &a, &a, outs);
+        dp_argsort_root(rt, 1, &(const DpSortTypes){1, &scalar, 1, &scalar, 0, 0}, &a, &a, outs);
         assert_int_equal(outs[0].len, n);
         DpCtx *c = dp_nested_root(rt, n);
         DpCol col = dp_elems_root(rt, &outs[0], c, 8), keys = dp_elems_root(rt, &outs[1], c, 4);
