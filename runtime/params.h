@@ -25,8 +25,9 @@ typedef enum NestOf {
     NEST_OF_STEPS, /* rounds of scalar code and updates only */
     NEST_OF_TRIES, /* of other loops; the lane counts what it does, and may leave it to launches */
     NEST_OF_CALLS,
-    NEST_OF_CHAINS, /* calls that wait for others, so that levels are no measure of the launches */
-    NEST_OF_COLUMNS /* reductions of columns, side by side in memory */
+    NEST_OF_CHAINS,  /* calls that wait for others, so that levels are no measure of the launches */
+    NEST_OF_COLUMNS, /* reductions of columns, side by side in memory */
+    NEST_OF_VECTORS  /* operations whose lengths are all constants, and which tiles could do, or which give arrays */
 } NestOf;
 /* Which positions stay as they are where a map writes over what it reads: those that compare so with a bound. */
 typedef enum MapStays { STAYS_NONE, STAYS_BELOW, STAYS_UP_TO, STAYS_FROM, STAYS_ABOVE } MapStays;
@@ -39,6 +40,7 @@ static inline DpTuning dp_nest_param(NestOf of)
     case NEST_OF_CALLS: return PARAM_NEST_CALLS;
     case NEST_OF_CHAINS: return PARAM_NEST_CHAINS;
     case NEST_OF_COLUMNS: return PARAM_NEST_COLUMNS;
+    case NEST_OF_VECTORS: return PARAM_NEST_VECTORS;
     default: return PARAM_NEST_LANES;
     }
 }

@@ -8,7 +8,7 @@ dpc=$1
 shift
 cd "$(dirname "$0")/.."
 given=$#
-all="tests/run/lanes.dp tests/run/stack_lanes.dp tests/run/strips.dp tests/run/early_end.dp tests/run/lane_vectors.dp tests/run/sim_kmeans.dp tests/run/loop_lanes.dp"
+all="tests/run/lanes.dp tests/run/stack_lanes.dp tests/run/strips.dp tests/run/early_end.dp tests/run/lane_vectors.dp tests/run/lane_views.dp tests/run/sim_kmeans.dp tests/run/loop_lanes.dp"
 strips="tests/run/lanes.dp tests/run/stack_lanes.dp tests/run/strips.dp" # of what a lane has memory for
 with_loops="tests/run/flat_tables.dp tests/run/lane_checks.dp tests/run/loop_lanes.dp tests/run/loop_branches.dp" limits=tests/run/loop_lanes.dp
 tries=/tmp/lanes_apart.$$.dp

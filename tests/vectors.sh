@@ -57,5 +57,6 @@ has() {
 }
 has '= dp_load_second_f64_w' vector_steps '--entry pairs 64'
 has 'define DP_APART 1' vector_apart '40 3'
+has 'dp_pack1\[' lane_views '--entry products 100'
 has 'dp_vec dp_body_across' map_ways '--entry stored 65 70'
 exit $failed

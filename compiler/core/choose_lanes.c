@@ -23,8 +23,9 @@
 #include <assert.h>
 
 /* SMALL_NEST: elements of parallel operations in a body that are not worth a version of their own; SMALL_FOLD: of one
- * that has nothing but one. MOST_GIVEN: scalars of the sequences that a lane gives. */
-enum { SMALL_NEST = 64, SMALL_FOLD = 16, MOST_GIVEN = 64 };
+ * that has nothing but one. MOST_GIVEN: scalars of the sequences that a lane gives; WORTH_GIVING: elements to be gone
+ * over for each of these, if there are no loops; TILED: elements of reductions that go by tiles (nest-shared). */
+enum { SMALL_NEST = 64, SMALL_FOLD = 16, MOST_GIVEN = 64, WORTH_GIVING = 2, TILED = 8 };
 
 typedef struct Chooser {
     CoreProgram *p;
@@ -96,6 +97,7 @@ static void look_at_block(void *ctx, CoreBlock *b)
 typedef struct Cost {
     uint32_t statements;
     bool loops, steps, nests;
+    bool fixed, gives; /* all lengths are constants; there are arrays among the results */
 } Cost;
 
 /* IN_MEMORY: two versions, and the lane's arrays lie in memory. */
@@ -126,13 +128,17 @@ static Verdict verdict(const Lane *lane, CoreBlock *code, const CoreStmt *around
 {
     Nest n = {.lane = lane, .width = 1};
     look_at_block(&n, code);
-    *cost = (Cost){n.statements, n.loops, n.loops && !n.wide && !n.unknown && n.widest <= SMALL_NEST, n.nests};
-    const bool pays = gives_arrays(lane->fn, code) ? n.steps : n.loops || (n.nests && !n.filters);
+    const bool gives = gives_arrays(lane->fn, code);
+    *cost = (Cost){n.statements,           n.loops, n.loops && !n.wide && !n.unknown && n.widest <= SMALL_NEST, n.nests,
+                   !n.loops && !n.unknown, gives};
+    const bool pays = gives ? n.steps : n.loops || (n.nests && !n.filters);
     if (lane->strip)
         return lane_keeps_arrays(lane, code) && pays ? IN_MEMORY : STAYS_FLAT;
     uint64_t given = scalars_given(lane, code);
-    if (given > MOST_GIVEN || (given > 0 && !n.loops)) /* to make arrays is what flattening does well */
+    if (given > MOST_GIVEN)
         return STAYS_FLAT;
+    if (given > 0 && !n.loops) /* to make arrays is what flattening does well, if they are all that is made */
+        return cost->fixed && n.widest >= WORTH_GIVING * given ? TWO_VERSIONS : STAYS_FLAT;
     if (!n.unknown && n.widest <= (n.operations > 1 ? SMALL_NEST : SMALL_FOLD))
         return ONE_VERSION;
     const bool beside = around && lane_reads_beside(lane->fn, core_stmt_soac(around), code) != LANE_APART;
@@ -462,6 +468,8 @@ static NestOf nest_of(const Chooser *c, CoreBlock *body, const Cost *cost, Verdi
         return NEST_OF_OPERATIONS;
     if (search.scalar && !search.wide)
         return search.chain ? NEST_OF_CHAINS : NEST_OF_CALLS;
+    if (cost->fixed && cost->gives)
+        return NEST_OF_VECTORS;
     if (!cost->loops)
         return reduces_columns(c, body, cost) ? NEST_OF_COLUMNS : NEST_OF_OPERATIONS;
     if (cost->steps)
@@ -478,6 +486,11 @@ static Question question(const Chooser *c, const CoreStmt *around, CoreBlock *bo
         q.length = shared.length;
         q.apart = cost->loops;
     }
+    if (v == TWO_VERSIONS && q.of == NEST_OF_OPERATIONS && cost->fixed && q.cells.is_const && q.length.is_const &&
+        q.length.bits >= TILED)
+        q.of = NEST_OF_VECTORS;
+    if (q.of == NEST_OF_VECTORS)
+        q.cells = q.length = core_i64(0);
     return q;
 }
 

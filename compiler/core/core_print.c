@@ -219,9 +219,9 @@ static void print_list(Printer *p, const char *word, const CoreAtom *atoms, uint
 const char *core_many_words(uint32_t of)
 {
     static const char *const words[] = {
-        [NEST_OF_OPERATIONS] = "",     [NEST_OF_LOOPS] = " loops", [NEST_OF_STEPS] = " steps",
-        [NEST_OF_TRIES] = " tries",    [NEST_OF_CALLS] = " calls", [NEST_OF_CHAINS] = " chains",
-        [NEST_OF_COLUMNS] = " columns"};
+        [NEST_OF_OPERATIONS] = "",      [NEST_OF_LOOPS] = " loops",    [NEST_OF_STEPS] = " steps",
+        [NEST_OF_TRIES] = " tries",     [NEST_OF_CALLS] = " calls",    [NEST_OF_CHAINS] = " chains",
+        [NEST_OF_COLUMNS] = " columns", [NEST_OF_VECTORS] = " vectors"};
     return words[of];
 }
 

@@ -1,8 +1,10 @@
 /* Checks of rows' lengths that simplify has not decided become reductions:
  *
  *     w = check_rows 1 below xs, n     ==>     w = reduce (row <- xs) { m = length row; -> if m == n then -1 else m }
- * max -1
- */
+ * max -1 w = check_rows 2 below xss, n    ==>     xs = flatten xss; w = check_rows 1 below xs, n
+ *
+ * Outside parallel code all rows are looked at as one sequence, of which the runtime may know how long they are
+ * (plan/row_checks.c), and which it finds without a look where arrays lie one behind the other. */
 #include "core/build.h"
 #include "core/passes.h"
 
@@ -16,6 +18,7 @@ typedef struct Lowering {
     CoreProgram *p;
     CoreFn *fn;
     VEC(Length) lengths; /* in scope */
+    uint32_t inside;     /* so many parallel operations */
     bool changed;
 } Lowering;
 
@@ -55,6 +58,20 @@ static CoreAtom wrong_length(Lowering *l, CoreBuilder *b, const CoreAtom *args, 
     return build_fold(b, CORE_REDUCE, soac, PRIM_MAX, none, false);
 }
 
+/* Those of the levels between as one. */
+static CoreAtom wrong_length_outside(Lowering *l, CoreBuilder *b, const CoreStmt *s)
+{
+    CoreAtom args[] = {s->rows.args[0], s->rows.args[1]};
+    for (uint32_t depth = s->rows.depth; depth > 1; depth--) {
+        const CoreType type = core_element(core_atom_type(b->fn, args[0]));
+        CoreStmt *flatten = build_stmt(b, CORE_FLATTEN, 1, &type);
+        flatten->length.array = args[0];
+        build_emit(b, flatten);
+        args[0] = build_atom(b, flatten->vars[0]);
+    }
+    return wrong_length(l, b, args, 2, 1);
+}
+
 static void lower_block(void *ctx, CoreBlock *block)
 {
     Lowering *l = ctx;
@@ -63,9 +80,13 @@ static void lower_block(void *ctx, CoreBlock *block)
     for (uint32_t i = 0; i < old.stmts.n; i++) {
         CoreStmt *s = old.stmts.at[i];
         CoreBuilder b = {.p = l->p, .fn = l->fn, .out = block, .span = s->span};
+        l->inside += core_stmt_soac(s) != NULL;
         core_stmt_blocks(s, lower_block, l);
+        l->inside -= core_stmt_soac(s) != NULL;
         if (s->kind == CORE_CHECK_ROWS) {
-            CoreAtom wrong = wrong_length(l, &b, s->rows.args, s->rows.nargs, s->rows.depth);
+            const bool outside = l->inside == 0 && s->rows.depth > 1 && s->rows.nargs == 2;
+            CoreAtom wrong = outside ? wrong_length_outside(l, &b, s)
+                                     : wrong_length(l, &b, s->rows.args, s->rows.nargs, s->rows.depth);
             s->kind = CORE_ATOM;
             s->atom = wrong;
             l->changed = true;

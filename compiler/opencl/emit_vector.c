@@ -6,6 +6,8 @@
 #include "plan/emit_text.h"
 #include "support/arena.h"
 
+enum { MOST_ITEMS = 64 }; /* of a literal that is stored by vectors */
+
 /* ---- inputs ---- */
 
 /* And not its position in a segment that it is of itself, of which there are several. */
@@ -63,6 +65,10 @@ static void emit_vector_input(VectorEmitter *v, const FlatInput *in)
 {
     if (!vector_varies(v, in->as)) {
         emit_input(&v->ke, &v->e, in);
+        return;
+    }
+    if (core_var_type(v->e.fn, in->as).rank > 0) {
+        emit_vector_views_input(v, in);
         return;
     }
     if (!is_side_by_side(v, in)) {
@@ -207,9 +213,30 @@ static void emit_values(VectorEmitter *v)
     strbuf_add(out, "}\n");
 }
 
+/* A literal's items lie side by side for each lane: "{ dp_f32 items[2][DP_W]; … DP_IN_TURN(l) for (j < 2) … }" */
+static void emit_array_store(VectorEmitter *v)
+{
+    const PlanKernel *k = v->ke.k;
+    const CoreType element = k->values[0];
+    const char *name = scalar_name(element.scalar), *memory = emit_memory_type(element);
+    strbuf_printf(v->e.out,
+                  "static inline void dp_store_w(" HEAP ", ulong i, dp_vec v DP_OUTS)\n{\n    %s items[%u][DP_W];\n",
+                  memory, k->nvalues);
+    for (uint32_t i = 0; i < k->nvalues; i++)
+        strbuf_printf(v->e.out, "    *(dp_%s_m *)items[%u] = dp_to_memory_%s(v.v%u);\n", name, i, name, i);
+    strbuf_printf(v->e.out,
+                  "    DP_IN_TURN(l) for (uint j = 0; j < %u; j++) *DP_AT(%s, o0 + ((i + l) * %u + j) * %u) = "
+                  "items[j][l];\n}\n",
+                  k->nvalues, memory, k->nvalues, emit_bytes(element));
+}
+
 static void emit_store(VectorEmitter *v)
 {
     const PlanKernel *k = v->ke.k;
+    if (k->kind == PLAN_ARRAY) {
+        emit_array_store(v);
+        return;
+    }
     strbuf_printf(v->e.out, "static inline void dp_store_w(" HEAP ", ulong i, %s v DP_OUTS)\n{\n",
                   plan_maps(k) ? "dp_made_vec" : "dp_vec");
     for (uint32_t i = 0; i < k->nstored; i++) {
@@ -234,7 +261,9 @@ static void note_inputs(VectorEmitter *v, const FlatInputs *inputs, SpreadFacts 
         if (spread != SPREAD_VARYING)
             continue;
         bool by_lane = !is_side_by_side(v, in);
-        facts->refused |= t.rank > 0 || (v->across && !v->apart && by_lane);
+        facts->refused |= v->across && (t.rank > 0 || (!v->apart && by_lane));
+        if (t.rank > 0)
+            continue;
         facts->wide |= scalar_bytes(t.scalar) == 8;
         facts->lanes += by_lane ? 4 : 0;
         facts->vectors += by_lane ? 0 : 1;
@@ -319,9 +348,14 @@ static SpreadFacts turned_facts(VectorEmitter *v)
 
 static bool goes_across(const PlanKernel *k) { return k->kind == PLAN_SCAN && flat_scan_turns(k->fn, k->stmt); }
 
+/* Of the template map.cl. */
+static bool is_map(const PlanKernel *k) { return k->kind == PLAN_MAP || k->kind == PLAN_ARRAY; }
+
 static bool has_vector_template(const PlanKernel *k)
 {
-    return k->kind == PLAN_MAP || k->kind == PLAN_REDUCE || k->kind == PLAN_SCAN;
+    if (k->kind == PLAN_ARRAY && k->nvalues > MOST_ITEMS)
+        return false;
+    return is_map(k) || k->kind == PLAN_REDUCE || k->kind == PLAN_SCAN;
 }
 
 static bool pays(SpreadFacts facts) { return facts.vectors >= facts.lanes; }
@@ -488,30 +522,29 @@ VectorFacts emit_kernel_vector(StrBuf *out, const Plan *plan, const PlanKernel *
     Arena *arena = arena_create();
     v.e = emit_scalar_emitter(&v.ke);
     v.table.vars = paged_create(arena, v.e.fn->vars.n, sizeof(SpreadVar));
-    const SpreadFacts tile = k->kind == PLAN_MAP ? turned_facts(&v) : emit_tile_vector_facts(&v);
+    const SpreadFacts tile = is_map(k) ? turned_facts(&v) : emit_tile_vector_facts(&v);
     const bool near = v.near_columns;
     SpreadFacts facts = find_facts(&v, true);
     if (plan_maps(k)) {
         const SpreadFacts then = note_then(&v);
         facts.wide |= then_pays(then) && then.wide;
     }
-    const SpreadFacts batch = k->kind == PLAN_MAP ? (SpreadFacts){.refused = true} : batch_facts(&v);
+    const SpreadFacts batch = is_map(k) ? (SpreadFacts){.refused = true} : batch_facts(&v);
     const VectorFacts r = {lanes_of(facts), pays(facts), lanes_of(tile),
                            pays(tile),      near,        pays(batch) ? lanes_of(batch) : 0};
     if (r.lanes || r.tile_lanes || r.batch_lanes)
         emit_values(&v);
     if (r.lanes) {
         const bool computes = k->stmt->body.block->stmts.n > 0 && facts.lanes == 0;
-        strbuf_printf(out, "#define DP_COMPUTES %d\n#if %s\n", computes,
-                      k->kind == PLAN_MAP ? "DP_WAY != 2" : "DP_WAY < 5");
+        strbuf_printf(out, "#define DP_COMPUTES %d\n#if %s\n", computes, is_map(k) ? "DP_WAY != 2" : "DP_WAY < 5");
         emit_bodies(&v);
         if (k->kind == PLAN_REDUCE)
             emit_apart(&v);
-        if (k->kind == PLAN_MAP)
+        if (is_map(k))
             emit_spills(&v, facts);
         strbuf_add(out, "#endif\n");
     }
-    if (r.tile_lanes && k->kind == PLAN_MAP)
+    if (r.tile_lanes && is_map(k))
         emit_turned(&v);
     else if (r.tile_lanes)
         emit_tile(&v, false, "DP_WAY >= 5 && DP_WAY < 8");

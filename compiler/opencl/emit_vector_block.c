@@ -56,6 +56,15 @@ static void bind(VectorEmitter *v, CoreVar x, CoreAtom a)
         emit_vector_private(v, x, a);
         return;
     }
+    if (vector_is_views(v, a)) {
+        emit_indent(&v->e);
+        strbuf_add(v->e.out, "const dp_views ");
+        emit_vector_views_name(v, x);
+        strbuf_add(v->e.out, " = ");
+        emit_vector_views_name(v, a.var);
+        strbuf_add(v->e.out, ";\n");
+        return;
+    }
     emit_vector_bind(v, x);
     emit_vector_value_for(v, x, a);
     strbuf_add(v->e.out, ";\n");
@@ -239,6 +248,10 @@ static void emit_prim(VectorEmitter *v, const CoreStmt *s)
 
 static void emit_length(VectorEmitter *v, const CoreStmt *s)
 {
+    if (vector_is_views(v, s->length.array)) {
+        emit_vector_views_length(v, s);
+        return;
+    }
     emit_vector_bind(v, s->vars[0]);
     strbuf_add(v->e.out, "(dp_i64)");
     emit_array_length(&v->e, s->length.array);
@@ -335,6 +348,11 @@ static void emit_index(VectorEmitter *v, const CoreStmt *s)
 {
     if (emit_atom_is_private(&v->e, s->index.array)) {
         emit_vector_private_index(v, s);
+        return;
+    }
+    if (vector_is_views(v, s->index.array) ||
+        vector_is_views(v, core_var_atom(s->vars[0], core_var_type(v->e.fn, s->vars[0])))) {
+        emit_vector_views_read(v, s->vars[0], s->index.array, s->index.index, s->site);
         return;
     }
     switch (spread_of(&v->table, s->index.index)) {

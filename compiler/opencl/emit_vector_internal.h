@@ -3,19 +3,21 @@
 #define DPC_OPENCL_EMIT_VECTOR_INTERNAL_H
 
 #include "opencl/emit_internal.h"
+#include "opencl/packs.h"
 #include "opencl/spread.h"
 
 typedef struct VectorEmitter {
     KernelEmitter ke;
     ScalarEmitter e;
-    SpreadTable table; /* of the function's variables */
-    bool across;       /* lanes are neighbouring segments, at the same place in each: scans of columns */
-    bool batches;      /* of a tile: lanes are neighbouring batches, at the same row and column of each */
-    bool apart;        /* and so far apart, at stride m: reductions of short rows of one length */
-    bool near_columns; /* of a tile: lanes must be neighbouring columns, whose positions are near */
-    const char *again; /* what the function returns where a lane fails, or what is assumed inside does not hold */
-    uint32_t mask;     /* the lanes that are on: variable on1 …; 0: all */
-    uint32_t nmasks;   /* so far */
+    SpreadTable table;  /* of the function's variables */
+    bool across;        /* lanes are neighbouring segments, at the same place in each: scans of columns */
+    bool batches;       /* of a tile: lanes are neighbouring batches, at the same row and column of each */
+    bool apart;         /* and so far apart, at stride m: reductions of short rows of one length */
+    bool near_columns;  /* of a tile: lanes must be neighbouring columns, whose positions are near */
+    const char *again;  /* what the function returns where a lane fails, or what is assumed inside does not hold */
+    uint32_t mask;      /* the lanes that are on: variable on1 …; 0: all */
+    uint32_t nmasks;    /* so far */
+    const Packs *packs; /* of the lane whose code it is, or NULL */
 } VectorEmitter;
 
 /* "f32" */
@@ -49,6 +51,17 @@ void emit_vector_private_next(VectorEmitter *v, CoreVar x, CoreAtom a, bool asid
 void emit_vector_private_take(VectorEmitter *v, CoreVar x, bool diverges);
 /* The statement of a lane that is no scalar code, or LANE itself. */
 void emit_vector_lane_stmt(VectorEmitter *v, const CoreStmt *s);
+
+/* ---- emit_vector_views.c ---- */
+/* Does each lane have a view of its own, of an array that is not private? */
+bool vector_is_views(const VectorEmitter *v, CoreAtom a);
+void emit_vector_views_input(VectorEmitter *v, const FlatInput *in);
+void emit_vector_views_name(VectorEmitter *v, CoreVar x);
+void emit_vector_views_length(VectorEmitter *v, const CoreStmt *s);
+/* x, a scalar or a view for each lane, is element `at` of each lane's array; checked, if there is a site. */
+void emit_vector_views_read(VectorEmitter *v, CoreVar x, CoreAtom array, CoreAtom at, uint32_t site);
+/* In front of the lane's code. */
+void emit_vector_packs(VectorEmitter *v);
 
 void emit_vector_block(VectorEmitter *v, const CoreBlock *b);
 

@@ -145,6 +145,10 @@ static void bind_vector(VectorEmitter *v, CoreVar x, CoreAtom a)
 static void emit_elements(VectorEmitter *v, const CoreSoac *soac)
 {
     for (uint32_t i = 0; i < soac->ninputs; i++) {
+        if (vector_is_views(v, soac->inputs[i])) {
+            emit_vector_views_read(v, soac->elements[i], soac->inputs[i], position_of(soac), CORE_NO_SITE);
+            continue;
+        }
         if (emit_is_private(&v->e, soac->elements[i]))
             private_pointer(v, soac->elements[i]);
         else
@@ -264,7 +268,12 @@ static void emit_lane(VectorEmitter *v, const CoreStmt *s)
     emit_line(&v->e, "{");
     v->e.depth++;
     v->e.lane = &lane;
+    const Packs packs = packs_find(v->e.fn, &lane, &v->table, s->lane.block);
+    v->packs = v->mask ? NULL : &packs;
+    emit_vector_packs(v);
     emit_vector_block(v, s->lane.block);
+    v->packs = NULL;
+    packs_close(&packs);
     v->e.lane = NULL;
     for (uint32_t i = 0; i < s->nvars; i++) {
         emit_indent(&v->e);

@@ -1,10 +1,14 @@
 #include "opencl/spread.h"
 
 #include "core/lane.h"
+#include "opencl/packs.h"
 
 enum {
     MOST_NESTED = 24,
     GATHER_COST = 3,
+    OWN_COST = 6,
+    PACK_COST = 2,
+    MOST_TIMES = 1 << 20,
     CHECK_COST = 2,
     CHEAP_BRANCH = 8,
     LEAST_LANES = 8,
@@ -16,9 +20,10 @@ typedef struct Analysis {
     const CoreFn *fn;
     SpreadTable *table;
     SpreadFacts *facts;
-    const Lane *lane; /* the code is a lane's, without memory; or NULL */
+    const Lane *lane;   /* the code is a lane's, without memory; or NULL */
+    const Packs *packs; /* likewise, when it is measured */
     uint32_t depth, loops;
-    bool changed;
+    uint64_t times; /* an instance is at what is measured: as far as constants say */
 } Analysis;
 
 Spread spread_of(const SpreadTable *table, CoreAtom a)
@@ -44,8 +49,21 @@ static void set_agreed(Analysis *a, CoreVar v, Spread to, bool agreed)
     SpreadVar *var = spread_var(a->table, v);
     *var = (SpreadVar){(uint8_t)to, agreed && to == SPREAD_UNIFORM, a->loops > 0, var->compared};
     a->facts->assumes |= agreed;
-    if (to == SPREAD_VARYING && t.rank > 0 && !is_private(a, v))
+    if (to == SPREAD_VARYING && t.rank > 0 && !a->lane)
         a->facts->refused = true;
+}
+
+/* A view for each lane: of an array of the heap. */
+static bool is_own_view(const Analysis *a, CoreAtom array)
+{
+    return !array.is_const && !is_private(a, array.var) && spread_of(a->table, array) == SPREAD_VARYING;
+}
+
+/* What lanes choose or hand on may not be views of their own. */
+static void set_value(Analysis *a, CoreVar v, Spread to)
+{
+    set_agreed(a, v, to, false);
+    a->facts->refused |= to == SPREAD_VARYING && core_var_type(a->fn, v).rank > 0 && !is_private(a, v);
 }
 
 static void set(Analysis *a, CoreVar v, Spread to) { set_agreed(a, v, to, false); }
@@ -161,6 +179,12 @@ static void prim_spread(Analysis *a, const CoreStmt *s)
 
 static void block(Analysis *a, const CoreBlock *b);
 
+/* An array of the lanes' own. */
+static bool is_own_array(const Analysis *a, CoreVar v)
+{
+    return is_private(a, v) || (spread_var(a->table, v)->spread == SPREAD_VARYING && core_var_type(a->fn, v).rank > 0);
+}
+
 static void if_spread(Analysis *a, const CoreStmt *s)
 {
     block(a, s->if_.then_b);
@@ -169,7 +193,7 @@ static void if_spread(Analysis *a, const CoreStmt *s)
         CoreAtom x = s->if_.then_b->results[i], y = s->if_.else_b->results[i];
         bool agreed = is_agreed(a->table, s->if_.cond) || is_agreed(a->table, x) || is_agreed(a->table, y);
         set_agreed(a, s->vars[i], spread_choice(a->table, s->if_.cond, x, y), agreed);
-        a->facts->refused |= is_private(a, s->vars[i]);
+        a->facts->refused |= is_own_array(a, s->vars[i]);
     }
 }
 
@@ -200,7 +224,7 @@ static bool loop_round(Analysis *a, const CoreStmt *s)
         Spread now = keeps(s, i) ? was
                      : diverges  ? SPREAD_VARYING
                                  : join(was, spread_of(a->table, s->loop.body->results[i]));
-        set(a, s->loop.params[i], now);
+        set_value(a, s->loop.params[i], now);
         changed |= now != was;
     }
     return changed;
@@ -210,7 +234,7 @@ static void loop_spread(Analysis *a, const CoreStmt *s)
 {
     a->loops++;
     for (uint32_t i = 0; i < s->loop.nparams; i++)
-        set(a, s->loop.params[i], spread_of(a->table, s->loop.inits[i]));
+        set_value(a, s->loop.params[i], spread_of(a->table, s->loop.inits[i]));
     while (loop_round(a, s) && !a->facts->refused)
         ;
     a->loops--;
@@ -231,10 +255,18 @@ static void index_spread(Analysis *a, const CoreStmt *s)
         private_place(a, s, s->index.index);
         return;
     }
-    if (spread_of(a->table, s->index.array) != SPREAD_UNIFORM)
-        a->facts->refused = true;
-    Spread at = spread_of(a->table, s->index.index);
-    set(a, s->vars[0], at == SPREAD_UNIFORM ? at : SPREAD_VARYING);
+    const Spread at = spread_of(a->table, s->index.index);
+    const bool own = is_own_view(a, s->index.array);
+    a->facts->refused |= own && !a->lane;
+    set(a, s->vars[0], !own && at == SPREAD_UNIFORM ? at : SPREAD_VARYING);
+}
+
+static void length_spread(Analysis *a, const CoreStmt *s)
+{
+    const CoreAtom array = s->length.array;
+    const bool same = array.is_const || is_private(a, array.var) || spread_of(a->table, array) == SPREAD_UNIFORM;
+    a->facts->refused |= !same && !a->lane;
+    set(a, s->vars[0], same ? SPREAD_UNIFORM : SPREAD_VARYING);
 }
 
 static void slice_spread(Analysis *a, const CoreStmt *s)
@@ -266,22 +298,24 @@ static void soac_spread(Analysis *a, const CoreStmt *s)
         set(a, s->vars[i], SPREAD_VARYING);
 }
 
-static void in_lane(Analysis *a, const CoreStmt *s, void (*look)(Analysis *, const CoreBlock *))
+static void in_lane(Analysis *a, const CoreStmt *s, void (*look)(Analysis *, const CoreStmt *))
 {
     Lane lane = lane_open(a->fn, false);
     if (!s->lane.memory.is_const || !lane_analyse(&lane, s->lane.block)) {
         a->facts->refused = true;
     } else {
         a->lane = &lane;
-        look(a, s->lane.block);
+        look(a, s);
         a->lane = NULL;
     }
     lane_close(&lane);
 }
 
+static void lane_block_spread(Analysis *a, const CoreStmt *s) { block(a, s->lane.block); }
+
 static void lane_spread(Analysis *a, const CoreStmt *s)
 {
-    in_lane(a, s, block);
+    in_lane(a, s, lane_block_spread);
     for (uint32_t i = 0; i < s->nvars && !a->facts->refused; i++)
         set(a, s->vars[i], spread_of(a->table, s->lane.block->results[i]));
 }
@@ -303,7 +337,7 @@ static void stmt(Analysis *a, const CoreStmt *s)
     switch (s->kind) {
     case CORE_ATOM: set(a, s->vars[0], spread_of(a->table, s->atom)); break;
     case CORE_PRIM: prim_spread(a, s); break;
-    case CORE_LENGTH: set(a, s->vars[0], SPREAD_UNIFORM); break;
+    case CORE_LENGTH: length_spread(a, s); break;
     case CORE_INDEX: index_spread(a, s); break;
     case CORE_SLICE: slice_spread(a, s); break;
     case CORE_CHECK: break;
@@ -327,6 +361,9 @@ static void block(Analysis *a, const CoreBlock *b)
 static void measure_block(Analysis *a, const CoreBlock *b);
 
 static void measure_use(Analysis *a, CoreAtom x) { spread_as_vector(a->table, x, a->facts); }
+
+static void add_vectors(Analysis *a, uint32_t cost) { a->facts->vectors += cost * a->times; }
+static void add_lanes(Analysis *a, uint32_t cost) { a->facts->lanes += cost * a->times; }
 
 /* Operations for which there is no vector form that gives the same bits (kernels/vector.cl). */
 static bool goes_by_lane(CorePrim op, Scalar operand)
@@ -364,9 +401,9 @@ static void measure_prim(Analysis *a, const CoreStmt *s)
     if (spread_var(a->table, s->vars[0])->spread != SPREAD_VARYING)
         return;
     if (goes_by_lane(s->prim.op, operand) && !spread_divides(a->fn, s))
-        a->facts->lanes += core_prim_cost(s->prim.op, operand);
+        add_lanes(a, core_prim_cost(s->prim.op, operand));
     else
-        a->facts->vectors += core_prim_cost(s->prim.op, operand);
+        add_vectors(a, core_prim_cost(s->prim.op, operand));
     if (spread_near_prim(a->table, s))
         return;
     for (uint32_t i = 0; i < s->prim.nargs; i++)
@@ -380,15 +417,53 @@ static void measure_results(Analysis *a, const CoreVar *vars, uint32_t n, const 
             measure_use(a, atoms[i]);
 }
 
+/* An element of an array, or of one for each lane. */
+static void measure_read(Analysis *a, CoreVar x, CoreAtom array, CoreAtom index)
+{
+    const bool own = is_own_view(a, array);
+    if ((own && core_var_type(a->fn, x).rank > 0) || (a->packs && packs_of(a->packs, x)))
+        return;
+    if (own || spread_of(a->table, index) == SPREAD_VARYING)
+        add_lanes(a, own ? OWN_COST : GATHER_COST);
+    else if (spread_var(a->table, x)->spread == SPREAD_VARYING)
+        add_vectors(a, GATHER_COST);
+}
+
+static void measure_index(Analysis *a, const CoreStmt *s)
+{
+    measure_read(a, s->vars[0], s->index.array, s->index.index);
+    if (s->site != CORE_NO_SITE && spread_of(a->table, s->index.index) == SPREAD_VARYING)
+        add_vectors(a, CHECK_COST); /* one comparison for all lanes */
+}
+
 static void measure_soac(Analysis *a, const CoreStmt *s)
 {
     const CoreLambda *op = core_stmt_operator(s);
+    const uint64_t times = a->times;
+    int64_t n;
+    if (lane_constant(a->lane, s->soac.domain, &n))
+        a->times = n < 1 ? 0 : times * (uint64_t)n < MOST_TIMES ? times * (uint64_t)n : MOST_TIMES;
+    for (uint32_t i = 0; i < s->soac.ninputs; i++)
+        if (is_own_view(a, s->soac.inputs[i]))
+            measure_read(a, s->soac.elements[i], s->soac.inputs[i], core_i64(0));
     measure_block(a, s->soac.body);
     measure_results(a, s->vars, s->nvars, s->soac.body->results);
     if (op) {
         measure_block(a, op->body);
         measure_results(a, s->vars, s->nvars, op->body->results);
     }
+    a->times = times;
+}
+
+static void measure_lane(Analysis *a, const CoreStmt *s)
+{
+    const Packs packs = packs_find(a->fn, a->lane, a->table, s->lane.block);
+    for (uint32_t i = 0; i < packs.n; i++)
+        add_lanes(a, PACK_COST * (uint32_t)packs.at[i].cells);
+    a->packs = &packs;
+    measure_block(a, s->lane.block);
+    a->packs = NULL;
+    packs_close(&packs);
 }
 
 static void measure_stmt(Analysis *a, const CoreStmt *s)
@@ -399,7 +474,7 @@ static void measure_stmt(Analysis *a, const CoreStmt *s)
     case CORE_REDUCE:
     case CORE_SCAN: measure_soac(a, s); break;
     case CORE_LANE:
-        in_lane(a, s, measure_block);
+        in_lane(a, s, measure_lane);
         measure_results(a, s->vars, s->nvars, s->lane.block->results);
         break;
     case CORE_ARRAY:
@@ -407,14 +482,7 @@ static void measure_stmt(Analysis *a, const CoreStmt *s)
             measure_use(a, s->array.items[i]);
         break;
     case CORE_UPDATE: measure_use(a, s->update.value); break;
-    case CORE_INDEX:
-        if (spread_of(a->table, s->index.index) == SPREAD_VARYING) {
-            a->facts->lanes += GATHER_COST;
-            a->facts->vectors += s->site == CORE_NO_SITE ? 0 : CHECK_COST; /* one comparison for all lanes */
-        } else if (spread_var(a->table, s->vars[0])->spread == SPREAD_VARYING) {
-            a->facts->vectors += GATHER_COST;
-        }
-        break;
+    case CORE_INDEX: measure_index(a, s); break;
     case CORE_IF:
         measure_block(a, s->if_.then_b);
         measure_block(a, s->if_.else_b);
@@ -460,7 +528,7 @@ static void note_compared(void *ctx, CoreBlock *b)
 
 void spread_block(const CoreFn *fn, const CoreBlock *b, SpreadTable *table, SpreadFacts *facts)
 {
-    Analysis a = {.fn = fn, .table = table, .facts = facts};
+    Analysis a = {.fn = fn, .table = table, .facts = facts, .times = 1};
     note_compared(table, (CoreBlock *)b);
     block(&a, b);
     if (!facts->refused)

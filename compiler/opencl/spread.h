@@ -2,7 +2,8 @@
  *
  * Found from what the inputs are: forward over the statements, over loops again until nothing changes any more (a
  * variable only ever goes up). A branch on what varies makes its results vary, a loop of which lanes leave at different
- * times its state.
+ * times its state. In code that each lane executes from beginning to end (core/lane.h) arrays may vary, too: private
+ * ones are arrays of vectors, of others each lane has a view of its own.
  *
  * INSIDE. What i == 0 || i == n - 1 or max 0 (i - 1) are differs between lanes only where the bound lies among them.
  * For the inside it is assumed that it does not: then positions compare alike in all lanes, and a bounded position is
@@ -34,8 +35,8 @@ typedef struct SpreadFacts {
     bool assumes;     /* there is something that holds inside only */
     bool refused;     /* there is something that vectors cannot do */
     bool wide;        /* a vector has elements of 8 bytes */
-    uint32_t vectors; /* costs, in additions: of what is done for all lanes at once, */
-    uint32_t lanes;   /* and of what goes lane by lane, for one lane */
+    uint64_t vectors; /* costs, in additions: of what is done for all lanes at once, */
+    uint64_t lanes;   /* and of what goes lane by lane, for one lane */
 } SpreadFacts;
 
 /* The table has what the block gets from outside; the others are written. Adds to facts. */

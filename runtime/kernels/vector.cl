@@ -59,6 +59,9 @@ DP_FN bool dp_any(dp_bool_w x)
 #define DP_W_FN1(N, name) DP_W_ONE(dp_##name##_##N, N, N)
 #define DP_W_FN2(N, name) DP_W_TWO(dp_##name##_##N, N, N)
 
+/* ---- arrays of which each lane has its own ---- */
+typedef struct dp_views { dp_view at[DP_W]; } dp_views;
+
 /* ---- private arrays ---- */
 #define DP_SET(to, x) (to) = (x)
 #define DP_SET_ON(to, x, on, N) (to) = dp_select_##N##_w((on), (x), (to))

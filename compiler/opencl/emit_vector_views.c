@@ -1,0 +1,202 @@
+#include "opencl/emit_scalar_internal.h"
+#include "opencl/emit_vector_internal.h"
+#include "plan/emit_text.h"
+
+/* Arrays of the heap of which each lane has its own: a view for each.
+ *
+ *     dp_views views_x5;                                                   x5, of DP_W lanes
+ *     dp_f32_w x7; DP_EACH_LANE(l) { const dp_view x5 = views_x5.at[l]; x7[l] = *DP_AT(dp_f32, DP_ADDR(x5) + k * 4); }
+ *
+ * What is read again and again is put side by side first (packs.h): x7 = dp_pack1[k]. */
+
+bool vector_is_views(const VectorEmitter *v, CoreAtom a)
+{
+    return !a.is_const && core_atom_type(v->e.fn, a).rank > 0 && !emit_atom_is_private(&v->e, a) &&
+           vector_varies(v, a.var);
+}
+
+void emit_vector_views_name(VectorEmitter *v, CoreVar x)
+{
+    strbuf_add(v->e.out, "views_");
+    emit_var(&v->e, x);
+}
+
+static void declare(VectorEmitter *v, CoreVar x)
+{
+    emit_indent(&v->e);
+    strbuf_add(v->e.out, "dp_views ");
+    emit_vector_views_name(v, x);
+    strbuf_add(v->e.out, ";\n");
+}
+
+void emit_vector_views_input(VectorEmitter *v, const FlatInput *in)
+{
+    declare(v, in->as);
+    emit_indent(&v->e);
+    strbuf_add(v->e.out, "DP_EACH_LANE(l) { const ulong i = first + l; ");
+    emit_vector_views_name(v, in->as);
+    strbuf_add(v->e.out, ".at[l] = ");
+    emit_input_value(&v->ke, v->e.out, in);
+    strbuf_add(v->e.out, "; }\n");
+}
+
+/* "DP_EACH_LANE(l) { const dp_view x5 = views_x5.at[l]; ", if each lane has a view of its own. */
+static void open_each(VectorEmitter *v, CoreAtom array)
+{
+    emit_indent(&v->e);
+    strbuf_add(v->e.out, "DP_EACH_LANE(l) { ");
+    if (!vector_is_views(v, array))
+        return;
+    strbuf_add(v->e.out, "const dp_view ");
+    emit_atom(&v->e, array);
+    strbuf_add(v->e.out, " = ");
+    emit_vector_views_name(v, array.var);
+    strbuf_add(v->e.out, ".at[l]; ");
+}
+
+/* The lane's place, under the name that is all lanes': "const dp_i64 dp_place = x7 + l; { const dp_i64 x7 = dp_place; "
+ */
+static void open_place(VectorEmitter *v, CoreAtom at)
+{
+    static const char *const lanes[] = {[SPREAD_NEAR] = " + l", [SPREAD_SECOND] = " + 2 * l", [SPREAD_VARYING] = "[l]"};
+    const Spread spread = spread_of(&v->table, at);
+    strbuf_add(v->e.out, spread == SPREAD_UNIFORM ? "{ " : "const dp_i64 dp_place = ");
+    if (spread == SPREAD_UNIFORM)
+        return;
+    emit_atom(&v->e, at);
+    strbuf_printf(v->e.out, "%s; { const dp_i64 ", lanes[spread]);
+    emit_atom(&v->e, at);
+    strbuf_add(v->e.out, " = dp_place; ");
+}
+
+void emit_vector_views_length(VectorEmitter *v, const CoreStmt *s)
+{
+    emit_vector_declaration(v, s->vars[0]);
+    open_each(v, s->length.array);
+    emit_var(&v->e, s->vars[0]);
+    strbuf_add(v->e.out, "[l] = (dp_i64)");
+    emit_array_length(&v->e, s->length.array);
+    strbuf_add(v->e.out, "; }\n");
+}
+
+/* ---- reads ---- */
+
+static void check_place(VectorEmitter *v, CoreAtom array, CoreAtom at)
+{
+    open_each(v, array);
+    open_place(v, at);
+    strbuf_add(v->e.out, "if (");
+    if (v->mask)
+        strbuf_printf(v->e.out, "on%u[l] && ", v->mask);
+    strbuf_add(v->e.out, "(dp_u64)");
+    emit_atom(&v->e, at);
+    strbuf_add(v->e.out, " >= ");
+    emit_array_length(&v->e, array);
+    strbuf_printf(v->e.out, ") return %s; } }\n", v->again);
+}
+
+/* "dp_pack1[k * 8 + j]" */
+static void pack_place(VectorEmitter *v, CoreVar x)
+{
+    const Packs *p = v->packs;
+    CoreAtom at[PACKS_MOST_RANK];
+    uint32_t n = 0;
+    strbuf_printf(v->e.out, "dp_pack%u[", packs_at(p, x)->pack);
+    for (const PackRead *r = packs_at(p, x); r->there; r = packs_at(p, r->from))
+        at[n++] = r->at;
+    for (uint32_t i = n; i-- > 0;) {
+        uint64_t stride = 1;
+        for (uint32_t j = 0; j < i; j++)
+            stride *= packs_size(p, at[j]);
+        if (at[i].is_const)
+            continue;
+        emit_atom(&v->e, at[i]);
+        strbuf_printf(v->e.out, " * %u + ", (unsigned)stride);
+    }
+    strbuf_add(v->e.out, "0]");
+}
+
+static void read_each(VectorEmitter *v, CoreVar x, CoreAtom array, CoreAtom at)
+{
+    const CoreType t = core_var_type(v->e.fn, x);
+    if (t.rank > 0)
+        declare(v, x);
+    else
+        emit_vector_declaration(v, x);
+    open_each(v, array);
+    open_place(v, at);
+    if (t.rank > 0)
+        emit_vector_views_name(v, x);
+    else
+        emit_var(&v->e, x);
+    strbuf_add(v->e.out, t.rank > 0 ? ".at[l] = " : "[l] = ");
+    if (v->mask)
+        strbuf_printf(v->e.out, "!on%u[l] ? %s : ", v->mask, t.rank > 0 ? "dp_make_view(0, 0)" : "0");
+    strbuf_add(v->e.out, t.rank == 0 && t.scalar == SC_BOOL ? "-(int)" : "");
+    emit_element_read(&v->e, array, at);
+    strbuf_add(v->e.out, "; } }\n");
+}
+
+void emit_vector_views_read(VectorEmitter *v, CoreVar x, CoreAtom array, CoreAtom at, uint32_t site)
+{
+    if (v->packs && packs_of(v->packs, x)) {
+        emit_vector_bind(v, x);
+        pack_place(v, x);
+        strbuf_add(v->e.out, ";\n");
+        return;
+    }
+    if (site != CORE_NO_SITE)
+        check_place(v, array, at);
+    read_each(v, x, array, at);
+}
+
+/* ---- packs ---- */
+
+/* for (k < 8) { row = b[k]; for (j < 8) dp_pack1[k * 8 + j] = row[j]; }, from the outermost index on. Returns how deep
+ * it is. */
+static uint32_t open_box(VectorEmitter *v, CoreVar x)
+{
+    const PackRead *r = packs_at(v->packs, x);
+    if (!r->there)
+        return 0;
+    const uint32_t outer = open_box(v, r->from);
+    if (r->at.is_const) {
+        emit_line(&v->e, "{");
+    } else {
+        if (core_var_type(v->e.fn, x).rank == 0)
+            emit_line(&v->e, "#pragma unroll");
+        emit_indent(&v->e);
+        strbuf_add(v->e.out, "for (dp_i64 ");
+        emit_atom(&v->e, r->at);
+        strbuf_add(v->e.out, " = 0; ");
+        emit_atom(&v->e, r->at);
+        strbuf_printf(v->e.out, " < %uL; ", packs_size(v->packs, r->at));
+        emit_atom(&v->e, r->at);
+        strbuf_add(v->e.out, "++) {\n");
+    }
+    v->e.depth++;
+    read_each(v, x, core_var_atom(r->from, core_var_type(v->e.fn, r->from)), r->at);
+    return outer + 1;
+}
+
+void emit_vector_packs(VectorEmitter *v)
+{
+    for (uint32_t i = 0; v->packs && i < v->packs->n; i++) {
+        const CoreVar x = v->packs->at[i].read;
+        if (!packs_of(v->packs, x))
+            continue;
+        emit_indent(&v->e);
+        strbuf_printf(v->e.out, "dp_%s_w dp_pack%u[%u];\n", vector_type_name(v, x), i + 1,
+                      (unsigned)v->packs->at[i].cells);
+        const uint32_t depth = open_box(v, x);
+        emit_indent(&v->e);
+        pack_place(v, x);
+        strbuf_add(v->e.out, " = ");
+        emit_var(&v->e, x);
+        strbuf_add(v->e.out, ";\n");
+        for (uint32_t d = 0; d < depth; d++) {
+            v->e.depth--;
+            emit_line(&v->e, "}");
+        }
+    }
+}
