@@ -119,7 +119,8 @@ DpArr dp_lane_memory(DpRt *rt, const DpCtx *c, bool gives, uint32_t of)
     const uint64_t wanted = dp_size_add(dp_size_add(GIVEN_HEADER, given), shares);
     const uint64_t bytes = wanted < free ? wanted : free > GIVEN_HEADER ? free : GIVEN_HEADER;
     const uint64_t left = (bytes - GIVEN_HEADER) / (shares ? 2 : 1);
-    const uint64_t header[4] = {0, (given < left ? given : left) / 16 * 16, lane_spends(rt, c, of)};
+    const uint64_t header[4] = {0, (given < left ? given : left) / 16 * 16, lane_spends(rt, c, of),
+                                dp_ctx_n(c) >= dp_param(rt, PARAM_LANE_TURNS)};
     DpBlock *b = dp_block_new(rt, bytes / 8, 8);
     if (!b)
         return (DpArr){0};

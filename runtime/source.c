@@ -243,6 +243,8 @@ void dp_source_begin(DpRt *rt, Text *t)
         add_file(rt, t, "elementary.cl");
     add_file(rt, t, "dp_size.h");
     add_file(rt, t, "dp_scalar.h");
+    if (rt->gpu)
+        add(rt, t, "\n#define DP_BY_TURNS 1\n");
     add_file(rt, t, "common.cl");
 }
 

@@ -30,7 +30,7 @@ force() { # SHAPE PARAMETERS FILES
 for shape in cpu gpu; do
     for nest in flat lane; do
         [ $nest = lane ] || [ $shape = cpu ] || [ -n "$whole" ] || continue # minutes of OpenCL's for templates that ways.sh forces
-        force $shape nest=$nest "$all"
+        force $shape nest=$nest,lane-turns=0 "$all" # arrays of lanes by turns; below in one piece, unless instances are many
     done
     if [ $shape = gpu ] && [ -z "$whole" ]; then
         force gpu "nest=lane --param loop-memory=0 --param lane-memory=64 --only=deep" "tests/run/stack_lanes.dp tests/run/strips.dp"

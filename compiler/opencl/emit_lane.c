@@ -101,19 +101,19 @@ void emit_private_slice(ScalarEmitter *e, const CoreStmt *s)
     strbuf_printf(e->out, " * %u;\n", (unsigned)lane_stride(lane_var(e->lane, s->slice.array.var)));
 }
 
-/* "DP_AT(dp_i32_any, DP_ADDR(x))[": in the lane's memory. */
+/* "*DP_LANE_AT(dp_i32_any, DP_ADDR(x) + 4 * (dp_u64)(": in the lane's memory. */
 static void open_strip_store(ScalarEmitter *e, CoreVar array)
 {
     const CoreType element = core_element(core_var_type(e->fn, array));
     emit_indent(e);
-    strbuf_printf(e->out, "DP_AT(%s_any, DP_ADDR(", emit_value_type(element));
+    strbuf_printf(e->out, "*DP_LANE_AT(%s_any, DP_ADDR(", emit_value_type(element));
     emit_var(e, array);
-    strbuf_add(e->out, "))[");
+    strbuf_printf(e->out, ") + %u * (dp_u64)(", emit_bytes(element));
 }
 
 static void close_strip_store(ScalarEmitter *e, CoreAtom a)
 {
-    strbuf_add(e->out, "] = ");
+    strbuf_add(e->out, ")) = ");
     emit_atom(e, a);
     strbuf_add(e->out, ";\n");
 }
@@ -121,7 +121,6 @@ static void close_strip_store(ScalarEmitter *e, CoreAtom a)
 static void emit_strip_store(ScalarEmitter *e, CoreVar array, CoreAtom at, CoreAtom a)
 {
     open_strip_store(e, array);
-    strbuf_add(e->out, "(dp_u64)");
     emit_atom(e, at);
     close_strip_store(e, a);
 }
@@ -158,13 +157,13 @@ static unsigned element_bytes(const ScalarEmitter *e, CoreVar array)
     return emit_bytes(core_element(core_var_type(e->fn, array)));
 }
 
-/* "x = dp_lane_make(heap, &dp_top, dp_end, n, 4, &failed);", of what is declared. `what`: the function; a: n, or an
+/* "x = dp_lane_make(heap, &dp_top, dp_own, n, 4, &failed);", of what is declared. `what`: the function; a: n, or an
  * array */
 static void emit_made(ScalarEmitter *e, CoreVar v, const char *what, CoreAtom a)
 {
     emit_indent(e);
     emit_var(e, v);
-    strbuf_printf(e->out, " = dp_lane_%s(heap, &dp_top, dp_end, ", what);
+    strbuf_printf(e->out, " = dp_lane_%s(heap, &dp_top, dp_own, ", what);
     emit_atom(e, a);
     strbuf_printf(e->out, ", %u, &failed);\n", element_bytes(e, v));
     e->may_have_failed = true;
@@ -228,7 +227,7 @@ uint32_t emit_strip_state(ScalarEmitter *e, const CoreStmt *s, ScalarFacts insid
     return inside.makes ? emit_mark(e) : 0;
 }
 
-/* "x = dp_lane_move1(heap, &dp_top, dp_end, x, 4, from, dp_kept, &failed);" for all arrays of the state. */
+/* "x = dp_lane_move1(heap, &dp_top, dp_own, x, 4, from, dp_kept, &failed);" for all arrays of the state. */
 static void emit_moves(ScalarEmitter *e, const CoreStmt *s, uint32_t mark)
 {
     for (uint32_t i = 0; i < s->loop.nparams; i++) {
@@ -238,7 +237,7 @@ static void emit_moves(ScalarEmitter *e, const CoreStmt *s, uint32_t mark)
             continue;
         emit_indent(e);
         emit_var(e, v);
-        strbuf_printf(e->out, " = dp_lane_move%u(heap, &dp_top, dp_end, ", t.rank);
+        strbuf_printf(e->out, " = dp_lane_move%u(heap, &dp_top, dp_own, ", t.rank);
         emit_var(e, v);
         strbuf_printf(e->out, ", %u, dp_mark%u, dp_kept, &failed);\n", emit_bytes(core_scalar(t.scalar)), mark);
     }
@@ -664,7 +663,7 @@ static void emit_given(ScalarEmitter *e, const CoreStmt *s, uint32_t i)
     emit_atom(e, s->lane.memory);
     strbuf_add(e->out, ", ");
     emit_atom(e, s->lane.block->results[i]);
-    strbuf_printf(e->out, ", %u, dp_base, dp_end, &failed);\n", element_bytes(e, s->vars[i]));
+    strbuf_printf(e->out, ", %u, dp_own, &failed);\n", element_bytes(e, s->vars[i]));
 }
 
 static void emit_lane(ScalarEmitter *e, const CoreStmt *s)

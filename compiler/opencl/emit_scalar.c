@@ -247,8 +247,9 @@ void emit_element_read(ScalarEmitter *e, CoreAtom array, CoreAtom index)
         strbuf_add(e->out, ")");
         return;
     }
-    strbuf_printf(e->out, "*DP_AT(%s%s, ", emit_value_type(element_type(e, array)),
-                  e->lane && e->lane->strip ? "_any" : "");
+    const bool strip = e->lane && e->lane->strip;
+    strbuf_printf(e->out, "*DP_%sAT(%s%s, ", strip ? "LANE_" : "", emit_value_type(element_type(e, array)),
+                  strip ? "_any" : "");
     emit_element_address(e, array, index);
     strbuf_add(e->out, ")");
 }

@@ -23,31 +23,29 @@ static inline void dp_error(DP_HEAP, uint site, long v0, long v1, long v2)
 
 /* ---- arrays that a lane makes in memory of its own (CORE_LANE) ----
  *
- * Each item of the launch has an equal share of `memory`; [top, end) of it is free. What has no room leaves DP_NO_ROOM as
+ * Each item of the launch has an equal share of `memory`, dp_own; from `top` on it is free. What has no room leaves DP_NO_ROOM as
  * the error: then the host has the work done in another way. Elements are of any type in turn, so that accesses must not
  * be told apart by it: DP_ANY. */
 #define DP_NO_ROOM 0xffffffffU
 /* In front of the shares: how many 16 bytes have been given, how many bytes there are to be given, what a launch's worth is in
- * statements, and what is given. */
+ * statements, whether shares lie by turns, and what is given. */
 #define DP_LANE_HEADER 32
 /* Rounds of a loop leave behind what they made until it comes to so many bytes, which stay in a cache, or an eighth of the share: then
  * the state moves down. */
 #define DP_LANE_SLACK(room) min((room) / 8, 16384UL)
 #define DP_LANE_GIVEN(memory) (*DP_AT(ulong, DP_ADDR(memory) + 8))
 #define DP_LANE_OPEN(memory) \
-    const ulong dp_given = DP_LANE_HEADER + DP_LANE_GIVEN(memory); \
-    const ulong dp_room = (DP_LEN(memory) * 8 - dp_given) / get_global_size(0) & ~15UL; \
-    const ulong dp_base = DP_ADDR(memory) + dp_given + dp_room * get_global_id(0), dp_end = dp_base + dp_room; \
-    const ulong dp_slack = DP_LANE_SLACK(dp_room); \
-    ulong dp_top = dp_base;
+    const dp_share dp_own = dp_lane_share(heap, memory); \
+    const ulong dp_slack = DP_LANE_SLACK(dp_own.end - dp_own.base); \
+    ulong dp_top = dp_own.base;
 /* One lane that executes a whole loop has all of the memory. A lane that counts may execute so many statements for each launch of a
  * round: where it finds more to do, it leaves all to launches. It begins with `first` times as many, and what loops may spend whose
  * rounds are known by number; what rounds do not need is kept for later ones, up to DP_LANE_KEPT times. */
 #define DP_LANE_KEPT 64
 #define DP_LANE_OPEN_WHOLE(memory) \
-    const ulong dp_base = DP_ADDR(memory) + DP_LANE_HEADER + DP_LANE_GIVEN(memory), dp_end = DP_ADDR(memory) + DP_LEN(memory) * 8; \
-    const ulong dp_slack = DP_LANE_SLACK(dp_end - dp_base); \
-    ulong dp_top = dp_base; \
+    const dp_share dp_own = dp_lane_whole(heap, memory); \
+    const ulong dp_slack = DP_LANE_SLACK(dp_own.end - dp_own.base); \
+    ulong dp_top = dp_own.base; \
     DP_LANE_COUNT(memory, 4)
 #define DP_LANE_COUNT(memory, first) \
     const long dp_spends = *DP_AT(long, DP_ADDR(memory) + 16); \
@@ -82,13 +80,41 @@ typedef dp_f64 __attribute__((may_alias)) dp_f64_any;
 #endif
 typedef dp_view __attribute__((may_alias)) dp_view_any;
 
+/* A lane's share is [base, end), as if it lay in one piece. On GPUs neighbouring lanes' shares may lie by turns, 16 bytes of
+ * each, so that lanes that do the same read and write side by side: byte k of what lies by turns is `first` + k / 16 rows of DP_ABREAST
+ * lanes' 16 bytes further. An address in no share is one of the heap. */
+#ifndef DP_BY_TURNS
+#define DP_BY_TURNS 0
+#endif
+#define DP_ABREAST 32UL
+typedef struct dp_share {
+    ulong base, end, by_turns, first;
+} dp_share;
+static inline dp_share dp_lane_share(DP_HEAP, dp_view memory)
+{
+    const ulong start = DP_ADDR(memory) + DP_LANE_HEADER + DP_LANE_GIVEN(memory), bytes = DP_ADDR(memory) + DP_LEN(memory) * 8 - start;
+    const ulong lane = get_global_id(0), l = lane % DP_ABREAST, all = (get_global_size(0) + DP_ABREAST - 1) & ~(DP_ABREAST - 1);
+    const ulong room = bytes / (DP_BY_TURNS ? all : get_global_size(0)) & ~15UL, base = start + room * lane;
+    return (dp_share){base, base + room, DP_BY_TURNS && *DP_AT(ulong, DP_ADDR(memory) + 24) ? room : 0, base - room * l + 16 * l};
+}
+static inline dp_share dp_lane_whole(DP_HEAP, dp_view memory)
+{
+    return (dp_share){DP_ADDR(memory) + DP_LANE_HEADER + DP_LANE_GIVEN(memory), DP_ADDR(memory) + DP_LEN(memory) * 8, 0, 0};
+}
+static inline ulong dp_lane_place(dp_share own, ulong address)
+{
+    const ulong k = address - own.base;
+    return k < own.by_turns ? own.first + (k & ~15UL) * DP_ABREAST + (k & 15) : address;
+}
+#define DP_LANE_AT(T, address) DP_AT(T, dp_lane_place(dp_own, address))
+
 /* n elements with nothing in them; after a failure n may be anything. */
-static inline dp_view dp_lane_make(DP_HEAP, ulong *top, ulong end, ulong n, uint bytes, dp_bool *failed)
+static inline dp_view dp_lane_make(DP_HEAP, ulong *top, dp_share dp_own, ulong n, uint bytes, dp_bool *failed)
 {
     const ulong at = *top;
     if (*failed)
         return dp_make_view(0, 0);
-    if (n > (end - at) / bytes) {
+    if (n > (dp_own.end - at) / bytes) {
         dp_error(heap, DP_NO_ROOM, (long)n, 0, 0);
         *failed = 1;
         return dp_make_view(0, 0);
@@ -97,34 +123,52 @@ static inline dp_view dp_lane_make(DP_HEAP, ulong *top, ulong end, ulong n, uint
     return dp_make_view(n, at);
 }
 
-/* Places may overlap if the new one comes first. */
-static inline void dp_lane_put(DP_HEAP, ulong to, ulong from, ulong bytes)
+/* n elements. Places may overlap if the new one comes first. */
+#if DP_BY_TURNS
+#define DP_LANE_TAKE(T) \
+    for (ulong k = 0; k < n; k++) \
+        *DP_LANE_AT(T, to + k * sizeof(T)) = *DP_LANE_AT(T, from + k * sizeof(T));
+static inline void dp_lane_put(DP_HEAP, dp_share dp_own, ulong to, ulong from, ulong n, uint bytes)
+{
+    if (to == from)
+        return;
+    switch (bytes) {
+    case 1: DP_LANE_TAKE(dp_u8_any) break;
+    case 2: DP_LANE_TAKE(dp_u16_any) break;
+    case 4: DP_LANE_TAKE(dp_u32_any) break;
+    case 8: DP_LANE_TAKE(dp_u64_any) break;
+    default: DP_LANE_TAKE(dp_view_any)
+    }
+}
+#else
+static inline void dp_lane_put(DP_HEAP, dp_share own, ulong to, ulong from, ulong n, uint bytes)
 {
     if (to != from)
-        for (ulong k = 0; k < bytes; k++)
+        for (ulong k = 0; k < n * bytes; k++)
             heap[to + k] = heap[from + k];
 }
+#endif
 
-static inline dp_view dp_lane_copy(DP_HEAP, ulong *top, ulong end, dp_view v, uint bytes, dp_bool *failed)
+static inline dp_view dp_lane_copy(DP_HEAP, ulong *top, dp_share dp_own, dp_view v, uint bytes, dp_bool *failed)
 {
-    const dp_view made = dp_lane_make(heap, top, end, DP_LEN(v), bytes, failed);
-    dp_lane_put(heap, DP_ADDR(made), DP_ADDR(v), DP_LEN(made) * bytes);
+    const dp_view made = dp_lane_make(heap, top, dp_own, DP_LEN(v), bytes, failed);
+    dp_lane_put(heap, dp_own, DP_ADDR(made), DP_ADDR(v), DP_LEN(made), bytes);
     return made;
 }
 
 /* All rows' elements, one behind the other. */
-static inline dp_view dp_lane_flatten(DP_HEAP, ulong *top, ulong end, dp_view rows, uint bytes, dp_bool *failed)
+static inline dp_view dp_lane_flatten(DP_HEAP, ulong *top, dp_share dp_own, dp_view rows, uint bytes, dp_bool *failed)
 {
     ulong n = 0;
     if (*failed)
         return dp_make_view(0, 0);
     for (ulong i = 0; i < DP_LEN(rows); i++)
-        n += DP_LEN(DP_AT(dp_view_any, DP_ADDR(rows))[i]);
-    const dp_view made = dp_lane_make(heap, top, end, n, bytes, failed);
+        n += DP_LEN(*DP_LANE_AT(dp_view_any, DP_ADDR(rows) + 16 * i));
+    const dp_view made = dp_lane_make(heap, top, dp_own, n, bytes, failed);
     ulong at = DP_ADDR(made);
     for (ulong i = 0; i < DP_LEN(rows) && !*failed; i++) {
-        const dp_view row = DP_AT(dp_view_any, DP_ADDR(rows))[i];
-        dp_lane_put(heap, at, DP_ADDR(row), DP_LEN(row) * bytes);
+        const dp_view row = *DP_LANE_AT(dp_view_any, DP_ADDR(rows) + 16 * i);
+        dp_lane_put(heap, dp_own, at, DP_ADDR(row), DP_LEN(row), bytes);
         at += DP_LEN(row) * bytes;
     }
     return made;
@@ -132,17 +176,17 @@ static inline dp_view dp_lane_flatten(DP_HEAP, ulong *top, ulong end, dp_view ro
 
 /* What lies in [from, to), with all rows that do, anew; the rest stays. By how deep rows are nested. */
 #define DP_LANE_LIES(v, from, to) (DP_LEN(v) > 0 && DP_ADDR(v) >= (from) && DP_ADDR(v) < (to))
-static inline dp_view dp_lane_move1(DP_HEAP, ulong *top, ulong end, dp_view v, uint bytes, ulong from, ulong to, dp_bool *failed)
+static inline dp_view dp_lane_move1(DP_HEAP, ulong *top, dp_share dp_own, dp_view v, uint bytes, ulong from, ulong to, dp_bool *failed)
 {
-    return DP_LANE_LIES(v, from, to) ? dp_lane_copy(heap, top, end, v, bytes, failed) : v;
+    return DP_LANE_LIES(v, from, to) ? dp_lane_copy(heap, top, dp_own, v, bytes, failed) : v;
 }
 #define DP_LANE_MOVE(rank, below) \
-    static inline dp_view dp_lane_move##rank(DP_HEAP, ulong *top, ulong end, dp_view v, uint bytes, ulong from, ulong to, dp_bool *failed) \
+    static inline dp_view dp_lane_move##rank(DP_HEAP, ulong *top, dp_share dp_own, dp_view v, uint bytes, ulong from, ulong to, dp_bool *failed) \
     { \
-        const dp_view rows = dp_lane_move1(heap, top, end, v, 16, from, to, failed); \
+        const dp_view rows = dp_lane_move1(heap, top, dp_own, v, 16, from, to, failed); \
         for (ulong i = 0; i < DP_LEN(rows) && DP_ADDR(rows) != DP_ADDR(v) && !*failed; i++) { \
-            __global dp_view_any *row = DP_AT(dp_view_any, DP_ADDR(rows)) + i; \
-            *row = dp_lane_move##below(heap, top, end, *row, bytes, from, to, failed); \
+            __global dp_view_any *row = DP_LANE_AT(dp_view_any, DP_ADDR(rows) + 16 * i); \
+            *row = dp_lane_move##below(heap, top, dp_own, *row, bytes, from, to, failed); \
         } \
         return rows; \
     }
@@ -150,10 +194,10 @@ DP_LANE_MOVE(2, 1)
 DP_LANE_MOVE(3, 2)
 
 /* An array that a lane gives: as it is if it lies in the heap, else where it stays. */
-static inline dp_view dp_lane_give(DP_HEAP, dp_view memory, dp_view v, uint bytes, ulong base, ulong end, dp_bool *failed)
+static inline dp_view dp_lane_give(DP_HEAP, dp_view memory, dp_view v, uint bytes, dp_share dp_own, dp_bool *failed)
 {
     const ulong size = (DP_LEN(v) * bytes + 15) / 16, room = DP_LANE_GIVEN(memory) / 16;
-    if (*failed || !DP_LANE_LIES(v, base, end))
+    if (*failed || !DP_LANE_LIES(v, dp_own.base, dp_own.end))
         return *failed ? dp_make_view(0, 0) : v;
     const ulong at = size > room ? room : atomic_add((volatile __global uint *)DP_AT(uint, DP_ADDR(memory)), (uint)size);
     if (at + size > room) {
@@ -162,7 +206,7 @@ static inline dp_view dp_lane_give(DP_HEAP, dp_view memory, dp_view v, uint byte
         return dp_make_view(0, 0);
     }
     const dp_view given = dp_make_view(DP_LEN(v), DP_ADDR(memory) + DP_LANE_HEADER + 16 * at);
-    dp_lane_put(heap, DP_ADDR(given), DP_ADDR(v), DP_LEN(v) * bytes);
+    dp_lane_put(heap, dp_own, DP_ADDR(given), DP_ADDR(v), DP_LEN(v), bytes);
     return given;
 }
 

@@ -297,11 +297,12 @@ static inline void compile_text(const PlanKernel *k, const StrBuf *text, const c
 
 static inline void compile_kernel(const Plan *plan, const PlanKernel *k)
 {
-    static const char *const options[] = {"-DDP_WAY=0 -DDP_CPU=1 -DDP_SEGMENTED=0 -DDP_VARIANT=0",
-                                          "-DDP_WAY=0 -DDP_CPU=1 -DDP_SEGMENTED=1 -DDP_VARIANT=5",
-                                          "-DDP_WAY=0 -DDP_CPU=1 -DDP_SEGMENTED=1 -DDP_VARIANT=0 -DDP_ANY_VARIANT=1",
-                                          "-DDP_WAY=0 -DDP_GPU=1 -DDP_SEGMENTED=1 -DDP_VARIANT=0",
-                                          "-DDP_WAY=0 -DDP_GPU=1 -DDP_SEGMENTED=0 -DDP_VARIANT=1073741823"};
+    static const char *const options[] = {
+        "-DDP_WAY=0 -DDP_CPU=1 -DDP_SEGMENTED=0 -DDP_VARIANT=0",
+        "-DDP_WAY=0 -DDP_CPU=1 -DDP_SEGMENTED=1 -DDP_VARIANT=5",
+        "-DDP_WAY=0 -DDP_CPU=1 -DDP_SEGMENTED=1 -DDP_VARIANT=0 -DDP_ANY_VARIANT=1",
+        "-DDP_WAY=0 -DDP_GPU=1 -DDP_BY_TURNS=1 -DDP_SEGMENTED=1 -DDP_VARIANT=0",
+        "-DDP_WAY=0 -DDP_GPU=1 -DDP_BY_TURNS=1 -DDP_SEGMENTED=0 -DDP_VARIANT=1073741823"};
     StrBuf text = {0};
     add_holes(&text, plan, k);
     check_facts(plan, k, strstr(text.text, "#ifndef DP_WORDS"));
