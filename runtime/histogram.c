@@ -31,6 +31,7 @@ enum {
     LOCAL_BYTES = 16384,
     LOCAL_REACH = 16384,     /* elements that bins in local memory serve, at least, where copies are made of them */
     LEAST_A_BIN = 2,         /* elements: then bins of a chunk's own pay */
+    MOST_A_GROUP = 16384,    /* elements, where work-groups are fewer than compute units */
     HOT_CHUNK = 8192,        /* elements, at least, for one sample */
     MOST_COPIED_BINS = 4096, /* CPU */
     SIDES = 4,               /* CPU, as in histogram.cl: bins for each of so many neighbours */
@@ -126,6 +127,13 @@ static Chunks group_chunks(const Hist *h)
     k.wide = wide;
     k.parts = longest << k.shift <= passes * slots && (k.n * longest <= n || !h->atomic);
     return k.parts || passes == 1 ? k : (Chunks){.n = 0};
+}
+
+/* Too few work-groups, for chunks that are long: the common bins serve better. */
+static bool leaves_units(const Hist *h, const Chunks *k)
+{
+    return h->atomic && !h->bins->offsets && k->shift == 0 && k->each > MOST_A_GROUP &&
+           k->n * k->passes < h->rt->device->facts.units;
 }
 
 static void hist_chunks(const Hist *h, const Chunks *k)
@@ -252,7 +260,9 @@ static void hist_by_best_way(const Hist *h)
 {
     const bool groups = dp_rt_group_shape(h->rt, h->kernel);
     const Way way = (Way)dp_param(h->rt, PARAM_HIST_WAY);
-    const Chunks k = way > WAY_CHUNKS ? (Chunks){.n = 0} : groups ? group_chunks(h) : serial_chunks(h);
+    Chunks k = way > WAY_CHUNKS ? (Chunks){.n = 0} : groups ? group_chunks(h) : serial_chunks(h);
+    if (way == WAY_BEST && groups && leaves_units(h, &k))
+        k.n = 0;
     const bool many = h->c->n >= dp_param(h->rt, PARAM_HIST_SAMPLED);
     if (way == WAY_SORT || (k.n == 0 && !h->atomic)) {
         hist_sorted(h);

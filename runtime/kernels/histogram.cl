@@ -120,6 +120,29 @@ DP_KERNEL void dp_hist_chunks(__global uchar *restrict heap, __global uchar *res
             waits = false; \
         }
 #endif
+/* Where lanes wait for each other to combine, each keeps what comes to one bin itself: that to which more comes than to all others, if
+ * there is one (Boyer and Moore's vote). Were most values for one bin, all lanes would wait for each other. */
+#if DP_SEGMENTED || defined(DP_HIST_ATOMIC)
+#define DP_COMBINE_HELD(place, s, v) DP_COMBINE_LOCALLY(((uint)(place) << shift) + copy, s, v)
+#define DP_LEAVE_HELD
+#else
+#define DP_COMBINE_HELD(place, s, v) \
+    if ((place) == mine) { \
+        kept = dp_op(heap, (s), kept, (v) DP_PASS); \
+        votes++; \
+    } else if (votes == 0) { \
+        DP_LEAVE_HELD \
+        mine = (place); \
+        kept = (v); \
+        votes = 1; \
+    } else { \
+        votes--; \
+        DP_COMBINE_LOCALLY(((uint)(place) << shift) + copy, s, v) \
+    }
+#define DP_LEAVE_HELD \
+    if (mine != DP_HIST_NOWHERE) \
+        DP_COMBINE_LOCALLY(((uint)mine << shift) + copy, 0, kept)
+#endif
 /* Element `at`, whose value goes nowhere unless `wanted`, is number q of those under way. */
 #if DP_SEGMENTED
 #define DP_HIST_INSIDE(t) ((ulong)bin < (last == s ? room : DP_BINS(t)))
@@ -178,6 +201,11 @@ DP_KERNEL void dp_hist_chunks(__global uchar *restrict heap, __global uchar *res
 #endif
         }
         barrier(CLK_LOCAL_MEM_FENCE);
+#if !DP_SEGMENTED && !defined(DP_HIST_ATOMIC)
+        DP_HIST_PLACE mine = DP_HIST_NOWHERE;
+        dp_val kept = dp_neutral(heap, s DP_PASS);
+        uint votes = 0;
+#endif
         for (ulong tile = at + start; tile < end; tile += step) {
             dp_val v[DP_HIST_ONCE];
             ulong of[DP_HIST_ONCE];
@@ -197,7 +225,7 @@ DP_KERNEL void dp_hist_chunks(__global uchar *restrict heap, __global uchar *res
                 if (to[q] == DP_HIST_NOWHERE)
                     continue;
                 if (held) {
-                    DP_COMBINE_LOCALLY(((uint)to[q] << shift) + copy, of[q], v[q])
+                    DP_COMBINE_HELD(to[q], of[q], v[q])
                 }
 #ifdef DP_BITS
                 else
@@ -205,6 +233,7 @@ DP_KERNEL void dp_hist_chunks(__global uchar *restrict heap, __global uchar *res
 #endif
             }
         }
+        DP_LEAVE_HELD
         barrier(CLK_LOCAL_MEM_FENCE);
         for (uint h = shift; h-- > 0;) { /* the copies, half of them joined with the other half */
             for (uint k = l; held && k < count << h; k += DP_WG) {
