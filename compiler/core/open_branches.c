@@ -13,6 +13,8 @@
  * What moves cannot fail and goes over the n elements, or over as many as another operation that moves. It takes along
  * the scalar operations that it needs, which cannot fail either and look at no element: `row[0]` needs no check where n
  * is not 0. Nothing moves past what may fail. */
+#include "core/open_branches.h"
+
 #include "core/build.h"
 #include "core/passes.h"
 
@@ -139,24 +141,23 @@ static void forget_branch(Opener *o, const CoreBlock *b)
 
 /* ---- moving it ---- */
 
-static void note_needed(void *ctx, CoreAtom *a)
+static void note_needed(void *defs, CoreAtom *a)
 {
-    const Opener *o = ctx;
-    if (!a->is_const && o->defs[a->var])
-        o->defs[a->var]->mark = 1;
+    CoreStmt *const *at = defs;
+    if (!a->is_const && at[a->var])
+        at[a->var]->mark = 1;
 }
 
-/* Parallel operations, and what they need of the branch, to the end of `out`. */
-static void move_out(Opener *o, CoreBlock *b, CoreBlock *out)
+void open_move_out(const CoreProgram *p, CoreStmt **defs, CoreBlock *b, CoreBlock *out)
 {
     for (uint32_t i = 0; i < b->stmts.n; i++)
         b->stmts.at[i]->mark = !core_stmt_is_scalar(b->stmts.at[i]);
     for (uint32_t i = b->stmts.n; i-- > 0;)
         if (b->stmts.at[i]->mark)
-            core_stmt_all_atoms(b->stmts.at[i], note_needed, o);
+            core_stmt_all_atoms(b->stmts.at[i], note_needed, defs);
     CoreBlock old = core_take_stmts(b);
     for (uint32_t i = 0; i < old.stmts.n; i++)
-        core_push(o->p, old.stmts.at[i]->mark ? out : b, old.stmts.at[i]);
+        core_push(p, old.stmts.at[i]->mark ? out : b, old.stmts.at[i]);
 }
 
 /* `out`: the statements in front of s. */
@@ -172,8 +173,8 @@ static void open_if(Opener *o, CoreStmt *s, CoreBlock *out)
     forget_branch(o, none);
     if (!opens)
         return;
-    move_out(o, some, out);
-    move_out(o, none, out);
+    open_move_out(o->p, o->defs, some, out);
+    open_move_out(o->p, o->defs, none, out);
 }
 
 static void open_in_block(void *ctx, CoreBlock *b)

@@ -55,6 +55,9 @@ bool core_hoists_of_equal_rows(CoreProgram *p, CoreFn *fn);
 /* Parallel operations go in front of branches that only keep them from going over nothing. */
 void core_open_branches(CoreProgram *p);
 
+/* Reductions go in front of branches that take one position out of a nest. True if any did. */
+bool core_open_diagonals(CoreProgram *p);
+
 /* Producer into consumer: a map whose results are used by one operation over the same domain, as inputs
  * only, moves into that consumer's body, at every depth, or is copied into several if it is cheap. A filter (a map
  * with a guard) goes into a consumer that does not ask for positions; one of which only the length is wanted

@@ -62,6 +62,7 @@ static bool run_simplify_hoisted(Compilation *c) { return !c->hoisted || run_sim
 static bool run_hoist_operations(Compilation *c) { return core_hoist_operations(c->core), true; }
 static bool run_hoist_versions(Compilation *c) { return !c->lowered || run_hoist_operations(c); }
 static bool run_open_branches(Compilation *c) { return core_open_branches(c->core), true; }
+static bool run_open_diagonals(Compilation *c) { return c->lowered |= core_open_diagonals(c->core), true; }
 static bool run_fuse(Compilation *c) { return core_fuse(c->core), true; }
 
 static bool run_merge_branches(Compilation *c) { return c->lowered |= core_merge_branches(c->core), true; }
@@ -167,6 +168,7 @@ static const Pass passes[] = {
     {"hoist operations, after regular versions", STAGE_NONE, run_hoist_versions, check_core, NULL},
     {"hoist checks", STAGE_NONE, run_hoist_checks, check_core, NULL},
     {"simplify, after checks", STAGE_FUSED, run_simplify_hoisted, check_core, print_core},
+    {"open diagonals", STAGE_NONE, run_open_diagonals, check_core, NULL},
     {"merge branches", STAGE_NONE, run_merge_branches, check_core, NULL},
     {"groups as bins", STAGE_NONE, run_group_bins, check_core, NULL},
     {"flat tables", STAGE_NONE, run_flat_tables, check_core, NULL},
