@@ -216,6 +216,18 @@ static void test_constant_tables(void **state)
     assert_true(c.flat < 100 * 1000);
 }
 
+/* Keys of joins are looked for between those of neighbours, not in all of the other side. */
+static void test_joins(void **state)
+{
+    (void)state;
+    Counted c =
+        count(RANDOM "def keyed (n: i64) (seed: i64) : [(i64, i64)] = { (mix (i + seed) % 100000, i) : i in n }\n"
+                     "entry main (n: i64) : i64 = length (join (keyed n 1) (keyed n n))\n",
+              1000);
+    print_message("work of a join: %.0f, flat %.0f\n", c.core, c.flat);
+    assert_true(c.core < 150 * 1000);
+}
+
 /* Four times the elements, at most `factor` times the work: sums of rows whose lengths differ much. */
 static void check_growth(const char *body, double factor)
 {
@@ -329,6 +341,7 @@ int main(void)
         cmocka_unit_test(test_retiring_segments),
         cmocka_unit_test(test_sizes_of_rows),
         cmocka_unit_test(test_constant_tables),
+        cmocka_unit_test(test_joins),
         cmocka_unit_test(test_retiring_segments),
         cmocka_unit_test(test_keys_in_rows),
         cmocka_unit_test(test_library),
