@@ -45,8 +45,7 @@ static bool is_length(const CoreLambda *op, CoreAtom a)
 /* A comparison of lengths, which are all the same here. */
 static bool compares_lengths(const CoreLambda *op, const CoreStmt *s)
 {
-    return s && s->kind == CORE_PRIM && s->prim.op == PRIM_EQ && is_length(op, s->prim.args[0]) &&
-           is_length(op, s->prim.args[1]);
+    return core_as_prim(s, PRIM_EQ) && is_length(op, s->prim.args[0]) && is_length(op, s->prim.args[1]);
 }
 
 /* A body reads elements, lengths, and what stands outside of the operator; not operands, or what is made of them. */

@@ -369,6 +369,16 @@ bool core_stmt_is_scalar(const CoreStmt *s)
     return all;
 }
 
+const CoreStmt *core_as_prim(const CoreStmt *s, CorePrim op)
+{
+    return s && s->kind == CORE_PRIM && s->prim.op == op ? s : NULL;
+}
+
+bool core_is_prim2(const CoreStmt *s, CorePrim op, CoreAtom x, CoreAtom y)
+{
+    return core_as_prim(s, op) && core_atom_equal(s->prim.args[0], x) && core_atom_equal(s->prim.args[1], y);
+}
+
 void core_stmt_atoms(CoreStmt *s, void (*f)(void *ctx, CoreAtom *a), void *ctx)
 {
     uint32_t n;

@@ -430,6 +430,9 @@ uint32_t core_stmt_places(const CoreStmt *s);
  * nothing. */
 bool core_stmt_is_scalar(const CoreStmt *s);
 bool core_block_is_scalar(const CoreBlock *b);
+/* s, if it is this operation, else NULL (s may be, too); is it this operation on these two, in this order? */
+const CoreStmt *core_as_prim(const CoreStmt *s, CorePrim op);
+bool core_is_prim2(const CoreStmt *s, CorePrim op, CoreAtom x, CoreAtom y);
 /* Result i, where it is one operation on the same part of both sides; else PRIM_COUNT. */
 CorePrim core_op_part(const CoreLambda *op, uint32_t i);
 /* Does the operator combine each part of both sides by itself, by an operation in which they may change places? */

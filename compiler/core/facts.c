@@ -434,7 +434,7 @@ void facts_learn_positive(Simplifier *s, CoreAtom n)
     if (n.is_const)
         return;
     const CoreStmt *def = facts_def(s, n);
-    if (def && def->kind == CORE_PRIM && def->prim.op == PRIM_MAX && atom_is(facts_resolve(s, def->prim.args[1]), 0))
+    if (core_as_prim(def, PRIM_MAX) && atom_is(facts_resolve(s, def->prim.args[1]), 0))
         order_learn(s, n, facts_resolve(s, def->prim.args[0]), false); /* the length of `iota m`: m itself */
     learn_comparison(s, PRIM_LT, core_i64(0), n, true);
     learn_less(s, core_i64(0), n, true, false);

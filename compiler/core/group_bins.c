@@ -52,19 +52,6 @@ static CoreStmt *def_of(const GroupPass *p, CoreAtom a)
     return a.is_const || a.var >= p->nvars ? NULL : p->defs[a.var];
 }
 
-static const CoreStmt *prim_of(const GroupPass *p, CoreAtom a, CorePrim op)
-{
-    const CoreStmt *s = def_of(p, a);
-    return s && s->kind == CORE_PRIM && s->prim.op == op ? s : NULL;
-}
-
-/* Is it this operation on these two? */
-static bool is_prim2(const GroupPass *p, CoreAtom a, CorePrim op, CoreAtom x, CoreAtom y)
-{
-    const CoreStmt *s = prim_of(p, a, op);
-    return s && core_atom_equal(s->prim.args[0], x) && core_atom_equal(s->prim.args[1], y);
-}
-
 static bool is_index(const GroupPass *p, CoreAtom a, CoreAtom array, CoreAtom at)
 {
     const CoreStmt *s = def_of(p, a);
@@ -93,15 +80,16 @@ static bool sorts_by_one_integer(const CoreStmt *s, const CoreFn *fn)
 static bool is_no_tie(const Grouping *g, CoreAtom holds, CoreAtom k, CoreAtom x)
 {
     const GroupPass *p = g->pass;
-    const CoreStmt *no = prim_of(p, holds, PRIM_NOT), *tie = no ? def_of(p, no->prim.args[0]) : NULL;
-    if (!tie || tie->kind != CORE_IF || tie->nvars != 1 || !is_prim2(p, tie->if_.cond, PRIM_LT, core_i64(0), k))
+    const CoreStmt *no = core_as_prim(def_of(p, holds), PRIM_NOT), *tie = no ? def_of(p, no->prim.args[0]) : NULL;
+    if (!tie || tie->kind != CORE_IF || tie->nvars != 1 ||
+        !core_is_prim2(def_of(p, tie->if_.cond), PRIM_LT, core_i64(0), k))
         return false;
     CoreAtom at_first = tie->if_.else_b->results[0];
-    const CoreStmt *le = prim_of(p, tie->if_.then_b->results[0], PRIM_LE);
+    const CoreStmt *le = core_as_prim(def_of(p, tie->if_.then_b->results[0]), PRIM_LE);
     const CoreStmt *before = le ? def_of(p, le->prim.args[1]) : NULL;
     return le && at_first.is_const && !at_first.bits && core_atom_equal(le->prim.args[0], x) && before &&
            before->kind == CORE_INDEX && core_atom_equal(before->index.array, g->sorted_keys) &&
-           is_prim2(p, before->index.index, PRIM_SUB, k, core_i64(1));
+           core_is_prim2(def_of(p, before->index.index), PRIM_SUB, k, core_i64(1));
 }
 
 static bool is_starts(Grouping *g, const CoreStmt *s)
@@ -132,9 +120,9 @@ static bool is_end(const Grouping *g, CoreAtom end)
     const CoreStmt *s = def_of(p, end);
     if (!s || s->kind != CORE_IF || s->nvars != 1 || g->number == CORE_NO_VAR)
         return false;
-    const CoreStmt *more = prim_of(p, s->if_.cond, PRIM_LT);
+    const CoreStmt *more = core_as_prim(def_of(p, s->if_.cond), PRIM_LT);
     CoreAtom starts = group_var(p, g->starts->vars[0]);
-    return more && is_prim2(p, more->prim.args[0], PRIM_ADD, group_var(p, g->number), core_i64(1)) &&
+    return more && core_is_prim2(def_of(p, more->prim.args[0]), PRIM_ADD, group_var(p, g->number), core_i64(1)) &&
            core_atom_equal(more->prim.args[1], g->groups->soac.domain) &&
            is_index(p, s->if_.then_b->results[0], starts, more->prim.args[0]) &&
            core_atom_equal(s->if_.else_b->results[0], g->n);
@@ -174,7 +162,7 @@ static bool is_key(const Grouping *g, CoreAtom a)
 bool group_is_length(const Grouping *g, CoreAtom a)
 {
     a = made_from(g, a);
-    const CoreStmt *s = def_of(g->pass, a), *difference = prim_of(g->pass, a, PRIM_SUB);
+    const CoreStmt *s = def_of(g->pass, a), *difference = core_as_prim(def_of(g->pass, a), PRIM_SUB);
     uint32_t column;
     return (s && s->kind == CORE_LENGTH && group_is_slice(g, s->length.array, &column)) ||
            (difference && is_end(g, difference->prim.args[0]) &&
@@ -225,7 +213,7 @@ static CorePrim commuting_op(const GroupPass *p, CoreAtom result, CoreAtom x, Co
 {
     static const CorePrim ops[] = {PRIM_ADD, PRIM_MUL, PRIM_MIN, PRIM_MAX, PRIM_AND, PRIM_OR, PRIM_XOR};
     for (uint32_t i = 0; i < sizeof ops / sizeof *ops; i++)
-        if (is_prim2(p, result, ops[i], x, y) || is_prim2(p, result, ops[i], y, x))
+        if (core_is_prim2(def_of(p, result), ops[i], x, y) || core_is_prim2(def_of(p, result), ops[i], y, x))
             return ops[i];
     return PRIM_COUNT;
 }
@@ -357,7 +345,7 @@ static bool add_reduction(Grouping *g, CoreStmt *s, bool guarded)
 /* 0 < length: no group is empty. */
 bool group_asks_whether_empty(const Grouping *g, const CoreStmt *s)
 {
-    return s->kind == CORE_PRIM && s->prim.op == PRIM_LT && core_atom_equal(s->prim.args[0], core_i64(0)) &&
+    return core_as_prim(s, PRIM_LT) && core_atom_equal(s->prim.args[0], core_i64(0)) &&
            group_is_length(g, s->prim.args[1]);
 }
 
@@ -372,7 +360,7 @@ static bool is_next(const Grouping *g, const CoreStmt *s)
     if (s->kind != CORE_PRIM || g->number == CORE_NO_VAR)
         return false;
     CoreAtom next = s->prim.op == PRIM_LT ? s->prim.args[0] : group_var(g->pass, s->vars[0]);
-    return is_prim2(g->pass, next, PRIM_ADD, group_var(g->pass, g->number), core_i64(1));
+    return core_is_prim2(def_of(g->pass, next), PRIM_ADD, group_var(g->pass, g->number), core_i64(1));
 }
 
 /* What the statement of the consumer has to do with a group; false: what cannot be helped. */

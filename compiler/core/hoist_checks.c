@@ -215,7 +215,7 @@ static bool width_of(Mover *m, CoreBuilder *b, const CoreStmt *s, const Place *f
     const PlaceScope scope = scope_of(&aim);
     const CoreStmt *sum = def_of(m, s->slice.to);
     Place rest = {.base = place_times(b, from->base, core_i64(-1)), .n = from->n};
-    for (uint32_t i = 0; sum && sum->kind == CORE_PRIM && sum->prim.op == PRIM_ADD && i < 2; i++)
+    for (uint32_t i = 0; core_as_prim(sum, PRIM_ADD) && i < 2; i++)
         if (core_atom_equal(sum->prim.args[i], s->slice.from) && is_outside(m, sum->prim.args[1 - i], to)) {
             *width = sum->prim.args[1 - i];
             return true;

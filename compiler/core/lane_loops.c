@@ -214,8 +214,7 @@ static bool condition_holds(LoopMover *m, CoreAtom condition)
     case PRIM_LT: return core_type_equal(core_atom_type(m->fn, x), core_scalar(SC_I64)) && in_bounds(m, x, y);
     case PRIM_LE: return place_is_value(x, 0) && in_bounds(m, y, core_i64(INT64_MAX));
     case PRIM_AND:
-        if (low && high && low->kind == CORE_PRIM && high->kind == CORE_PRIM && low->prim.op == PRIM_LE &&
-            high->prim.op == PRIM_LT && place_is_value(low->prim.args[0], 0) &&
+        if (core_as_prim(low, PRIM_LE) && core_as_prim(high, PRIM_LT) && place_is_value(low->prim.args[0], 0) &&
             core_atom_equal(low->prim.args[1], high->prim.args[0]))
             return condition_holds(m, y);
         return condition_holds(m, x) && condition_holds(m, y);

@@ -39,19 +39,6 @@ typedef struct Ends {
 static EndsVar *ends_var(const Ends *e, CoreVar v) { return paged_at(&e->vars, v); }
 static CoreStmt *def_of(const Ends *e, CoreAtom a) { return a.is_const ? NULL : ends_var(e, a.var)->def; }
 
-static const CoreStmt *prim_of(const Ends *e, CoreAtom a, CorePrim op)
-{
-    const CoreStmt *s = def_of(e, a);
-    return s && s->kind == CORE_PRIM && s->prim.op == op ? s : NULL;
-}
-
-/* Is it this operation on these two? */
-static bool is_prim2(const Ends *e, CoreAtom a, CorePrim op, CoreAtom x, CoreAtom y)
-{
-    const CoreStmt *s = prim_of(e, a, op);
-    return s && core_atom_equal(s->prim.args[0], x) && core_atom_equal(s->prim.args[1], y);
-}
-
 /* ---- lengths ---- */
 
 static uint32_t which_of(const CoreStmt *s, CoreVar v)
@@ -101,8 +88,8 @@ static bool is_length_of(const Ends *e, CoreAtom n, CoreAtom xs)
     if (def && def->kind == CORE_MAP)
         return !def->soac.guard && core_atom_equal(def->soac.domain, n);
     return def && def->kind == CORE_SLICE &&
-           (is_prim2(e, n, PRIM_SUB, def->slice.to, def->slice.from) ||
-            is_prim2(e, def->slice.to, PRIM_ADD, def->slice.from, n));
+           (core_is_prim2(def_of(e, n), PRIM_SUB, def->slice.to, def->slice.from) ||
+            core_is_prim2(def_of(e, def->slice.to), PRIM_ADD, def->slice.from, n));
 }
 
 /* ---- what is read ---- */
@@ -115,7 +102,7 @@ static uint32_t depth_of(const Ends *e, CoreAtom a) { return a.is_const ? 0 : 1 
 /* What is known at that time to be no less than n, as far out as there is any: *bound. */
 static bool bound_of(const Ends *e, CoreAtom n, uint32_t time, uint32_t steps, CoreAtom *bound)
 {
-    const CoreStmt *min = steps > 0 ? prim_of(e, n, PRIM_MIN) : NULL;
+    const CoreStmt *min = steps > 0 ? core_as_prim(def_of(e, n), PRIM_MIN) : NULL;
     bool found = is_known(e, n, time);
     *bound = n;
     for (uint32_t i = 0; min && i < 2; i++) {
@@ -149,13 +136,13 @@ static bool is_small(CoreAtom a) { return a.is_const && (int64_t)a.bits >= 0 && 
 /* One at n - i, or at n - 1 - i where i is below a bound. */
 static bool reads_from_end(const Ends *e, const CoreStmt *s, SortReads *r)
 {
-    const CoreStmt *back = prim_of(e, s->index.index, PRIM_SUB);
+    const CoreStmt *back = core_as_prim(def_of(e, s->index.index), PRIM_SUB);
     if (!back)
         return false;
     const CoreAtom i = back->prim.args[1], from = back->prim.args[0];
     if (i.is_const)
         return is_small(i) && is_length_of(e, from, s->index.array) && wish(e, r, i, true);
-    const CoreStmt *end = prim_of(e, from, PRIM_SUB);
+    const CoreStmt *end = core_as_prim(def_of(e, from), PRIM_SUB);
     return end && core_atom_equal(end->prim.args[1], core_i64(1)) &&
            is_length_of(e, end->prim.args[0], s->index.array) && ends_var(e, i.var)->is_position &&
            wish(e, r, ends_var(e, i.var)->within->soac.domain, true);
@@ -176,7 +163,7 @@ static bool reads_slice(const Ends *e, const CoreStmt *s, SortReads *r)
 {
     if (core_atom_equal(s->slice.from, core_i64(0)))
         return wish(e, r, s->slice.to, false);
-    const CoreStmt *from = prim_of(e, s->slice.from, PRIM_SUB);
+    const CoreStmt *from = core_as_prim(def_of(e, s->slice.from), PRIM_SUB);
     return from && is_length_of(e, s->slice.to, s->slice.array) && core_atom_equal(from->prim.args[0], s->slice.to) &&
            wish(e, r, from->prim.args[1], true);
 }

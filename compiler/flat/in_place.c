@@ -174,7 +174,7 @@ static void keep_of(Search *q, CoreAtom result)
         cond = s->if_.cond;
         yes = s->if_.then_b->results[i];
         no = s->if_.else_b->results[i];
-    } else if (s->kind == CORE_PRIM && s->prim.op == PRIM_SELECT) {
+    } else if (core_as_prim(s, PRIM_SELECT)) {
         cond = s->prim.args[0];
         yes = s->prim.args[1];
         no = s->prim.args[2];

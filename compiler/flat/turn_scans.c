@@ -38,11 +38,7 @@ static bool is_host_var(const FlatStmt *host, CoreAtom a, FlatVar v)
 
 static const CoreStmt *prim_of(const FlatStmt *host, CoreAtom a, CorePrim op)
 {
-    const CoreBlock *b = host->body.block;
-    for (uint32_t i = 0; !a.is_const && i < b->stmts.n; i++)
-        if (b->stmts.at[i]->kind == CORE_PRIM && b->stmts.at[i]->vars[0] == a.var && b->stmts.at[i]->prim.op == op)
-            return b->stmts.at[i];
-    return NULL;
+    return core_as_prim(core_block_def(host->body.block, a), op);
 }
 
 static bool is_zero(CoreAtom a) { return a.is_const && a.bits == 0; }

@@ -77,7 +77,7 @@ static bool add_number(const Lower *w, const FlatBody *body, CoreAtom a, LengthF
         return add_number(w, body, s->atom, to);
     if (s && s->kind == CORE_LENGTH)
         return add_view(w, body, s->length.array, to);
-    return s && s->kind == CORE_PRIM && s->prim.op == PRIM_SIZE_ADD && add_number(w, body, s->prim.args[0], to) &&
+    return core_as_prim(s, PRIM_SIZE_ADD) && add_number(w, body, s->prim.args[0], to) &&
            add_number(w, body, s->prim.args[1], to);
 }
 

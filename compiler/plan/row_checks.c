@@ -22,8 +22,7 @@ static bool takes_greatest(const FlatOp *op)
 {
     const CoreBlock *b = op->op.body;
     return op->k == 1 && is_number(op->neutral[0], UINT64_MAX) && b->stmts.n == 1 &&
-           b->stmts.at[0]->kind == CORE_PRIM && b->stmts.at[0]->prim.op == PRIM_MAX &&
-           is_var(b->results[0], b->stmts.at[0]);
+           core_as_prim(b->stmts.at[0], PRIM_MAX) && is_var(b->results[0], b->stmts.at[0]);
 }
 
 bool plan_is_row_check(const PlanKernel *k, PlanRowCheck *check)
