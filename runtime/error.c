@@ -105,29 +105,12 @@ static void site_text(char *to, size_t room, const DpSite *site, const int64_t *
     }
 }
 
-/* The source line and carets below the place, with the line's own tabs before them: as the compiler quotes it. */
-static void site_quote(char *to, size_t room, const DpSite *site)
-{
-    if (!site->source_line)
-        return;
-    size_t n = (size_t)snprintf(to, room, "\n  %s\n  ", site->source_line);
-    const char *p = site->source_line;
-    for (uint32_t i = 1; i < site->col && *p && n + 2 < room; i++, p++)
-        to[n++] = *p == '\t' ? '\t' : ' ';
-    for (uint32_t i = 0; i < (site->width ? site->width : 1) && n + 1 < room; i++)
-        to[n++] = '^';
-    if (n < room)
-        to[n] = 0;
-}
-
 /* Nothing has failed before: see the callers. */
 static void fail_at(DpRt *rt, int status, const DpSite *site, const char *text)
 {
     const char *file = site->file ? site->file : rt->program->file;
-    size_t room = sizeof rt->message;
-    snprintf(rt->message, room, "%s:%u:%u: error: %s", file ? file : "", site->line, site->col, text);
-    size_t n = strlen(rt->message);
-    site_quote(rt->message + n, room - n, site);
+    snprintf(rt->message, sizeof rt->message, "%s:%u:%u: error: %s%s%s", file ? file : "", site->line, site->col, text,
+             site->quote ? "\n" : "", site->quote ? site->quote : "");
     enter_failed_state(rt, status);
 }
 

@@ -142,16 +142,20 @@ static void add_rows(Report *r, const Profile *p)
         qsort(r->rows, r->nrows, sizeof *r->rows, compare_rows);
 }
 
-/* The text of the line, without what it begins with; NULL: nobody knows it. */
-static const char *text_of(const DpRt *rt, const ProfileLine *line)
+enum { TEXT_BYTES = 512 }; /* of a line as the compiler quotes it */
+
+/* The text of the line, without the blanks that it begins with; "": nobody knows it. */
+static const char *text_of(const DpRt *rt, const ProfileLine *line, char text[TEXT_BYTES])
 {
     for (uint32_t i = 0; line->file && i < rt->program->nsites; i++) {
         const DpSite *s = &rt->program->sites[i];
         const char *file = s->file ? s->file : rt->program->file;
-        if (s->line == line->number && s->source_line && strcmp(file, line->file) == 0)
-            return s->source_line + strspn(s->source_line, " \t");
+        if (s->line == line->number && s->quote && strcmp(file, line->file) == 0) {
+            snprintf(text, TEXT_BYTES, "%.*s", (int)strcspn(s->quote, "\n"), s->quote);
+            return text + strspn(text, " \t");
+        }
     }
-    return NULL;
+    return "";
 }
 
 static uint64_t all_bytes(const ProfileBytes *b) { return b->read + b->written; }
@@ -281,11 +285,12 @@ static void print_table(const Report *r)
             "launches", "MB read", "written", "GB/s", "copy", "waits", "us", "host us", "where");
     for (uint32_t i = 0; i < r->nlines; i++) {
         const ProfileLine *l = &r->lines[i];
-        const char *text = text_of(r->rt, l);
+        char room[TEXT_BYTES];
+        const char *text = text_of(r->rt, l, room);
         print_columns(r, l);
         if (l->file)
-            fprintf(r->out, "%s:%u %s%s%s\n", l->file, l->number, l->function ? l->function : "", text ? "  " : "",
-                    text ? text : "");
+            fprintf(r->out, "%s:%u %s%s%s\n", l->file, l->number, l->function ? l->function : "", *text ? "  " : "",
+                    text);
         else
             fprintf(r->out, "(%s)\n", l->function);
         print_rows_of(r, l);
@@ -360,13 +365,14 @@ static void print_json_row(const Report *r, const ProfileRow *row)
 static void print_json_line(const Report *r, const ProfileLine *l)
 {
     FILE *out = r->out;
-    const char *text = text_of(r->rt, l);
+    char room[TEXT_BYTES];
+    const char *text = text_of(r->rt, l, room);
     fputc('{', out);
     if (l->file) {
         fprintf(out, "\"file\":");
         dp_json_text(out, l->file);
         fprintf(out, ",\"line\":%u,\"text\":", l->number);
-        dp_json_text(out, text ? text : "");
+        dp_json_text(out, text);
         fputc(',', out);
     }
     fputs(l->file ? "\"function\":" : "\"phase\":", out);

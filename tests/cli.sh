@@ -361,6 +361,17 @@ if "$dpc" devices 2>/dev/null | grep -q "^#0"; then
     expect 0 '[-2, -1]' "$dpc" run f.dp '[1, 2]' -3
     feed '[1, 2] 5' 0 '[6, 7]' "$dpc" run f.dp
     expect 1 'error: index 4 out of bounds for length 1' "$dpc" run f.dp --entry at '[1.5]' 4
+    { # a long line is quoted around the place, by all evaluators alike
+        printf 'entry main (i: i64) : i64 = 0'
+        for _ in 1 2 3 4 5 6 7 8 9 10; do printf ' + i * 3 + i * 3'; done
+        printf ' + [1, 2, 3][i]'
+        for _ in 1 2 3 4 5 6 7 8 9 10; do printf ' + i * 3 + i * 3'; done
+    } >wide.dp
+    for e in core plan; do
+        expect 1 'wide.dp:1:202: error: index 7 out of bounds for length 3
+  ... * 3 + i * 3 + i * 3 + i * 3 + [1, 2, 3][i] + i * 3 + i * 3 + i * 3 + i * 3 + i * 3 + i * 3 + i * 3 ...
+                                             ^^^' "$dpc" run --eval=$e wide.dp 7
+    done
     expect 0 '' "$dpc" build fails.dp
     fails 1 '1:52: error: recursion too deep' ./fails 0
     fails 3 '3:33: error: out of memory: 8.0 TB requested, ' ./fails --entry memory 1000000000000

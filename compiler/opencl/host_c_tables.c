@@ -107,8 +107,8 @@ static void print_sites(HostPrinter *h, const DpProgram *p)
         strbuf_add(h->out, ", ");
         add_string(h, s->file);
         strbuf_printf(h->out, ", %u, %u, ", s->line, s->col);
-        add_string(h, s->source_line);
-        strbuf_printf(h->out, ", %u},\n", s->width);
+        add_string(h, s->quote);
+        strbuf_add(h->out, "},\n");
     }
     strbuf_add(h->out, "};\n");
 }

@@ -4,7 +4,6 @@
 #include "opencl/emit_kernel.h"
 #include "opencl/emit_vector.h"
 #include "plan/emit_text.h"
-#include "support/utf8.h"
 
 #include <string.h>
 
@@ -15,22 +14,6 @@ static const char *keep(Arena *arena, StrBuf *text)
     const char *kept = arena_strndup(arena, text->text ? text->text : "", text->n);
     strbuf_free(text);
     return kept;
-}
-
-/* Text of the program that is shown when it runs: what is not for terminals is a ? a byte, so that carets line up. */
-static const char *shown(Arena *arena, const char *text, size_t n)
-{
-    StrBuf out = {0};
-    uint32_t code;
-    for (size_t i = 0, length; i < n; i += length) {
-        length = utf8_decode(text + i, n - i, &code);
-        bool visible = length > 0 && (code == '\t' || utf8_is_printable(code));
-        if (length == 0)
-            length = 1;
-        for (size_t k = 0; k < length; k++)
-            strbuf_addn(&out, visible ? text + i + k : "?", 1);
-    }
-    return keep(arena, &out);
 }
 
 /* ---- kernels ---- */
@@ -104,7 +87,7 @@ static DpPlace program_place(const Plan *plan, const PlanPlace *place)
 {
     if (!place->file)
         return (DpPlace){0};
-    return (DpPlace){shown(plan->arena, place->file, strlen(place->file)), place->line, place->function};
+    return (DpPlace){diag_visible(plan->arena, place->file), place->line, place->function};
 }
 
 /* The places that it shares its kernel with; up to MOST_FUSED of them. */
@@ -160,22 +143,12 @@ static const DpKernel *program_kernels(Plan *plan)
 
 /* ---- sites ---- */
 
-enum { MOST_QUOTED = 1000 };
-
 static DpSite program_site(const Plan *plan, uint8_t kind, const char *text, Span span)
 {
     Session *session = plan->program->core->session;
-    LineCol at = source_linecol(session, span.file, span.start);
-    uint32_t n, width = span.end > span.start ? span.end - span.start : 1;
-    const char *line = source_line(session, span.file, at.line, &n), *path = session->files.at[span.file]->path;
-    uint32_t rest = at.col <= n ? n - (at.col - 1) : 1; /* what spans lines is underlined to the first one's end */
-    return (DpSite){kind,
-                    text,
-                    shown(plan->arena, path, strlen(path)),
-                    at.line,
-                    at.col,
-                    n <= MOST_QUOTED ? shown(plan->arena, line, n) : NULL, /* else the place is enough for people */
-                    width < rest ? width : rest};
+    const LineCol at = source_linecol(session, span.file, span.start);
+    return (DpSite){kind,    text,   diag_visible(plan->arena, session->files.at[span.file]->path),
+                    at.line, at.col, diag_quote(plan->arena, session, span)};
 }
 
 static const DpSite *program_sites(const Plan *plan)

@@ -257,6 +257,27 @@ static void add_excerpt(StrBuf *out, Session *s, Span at, const Style *style)
     strbuf_free(&marks);
 }
 
+static const char *keep(Arena *a, StrBuf *text, size_t n)
+{
+    const char *kept = arena_strndup(a, text->text ? text->text : "", n);
+    strbuf_free(text);
+    return kept;
+}
+
+const char *diag_quote(Arena *a, Session *s, Span at)
+{
+    StrBuf out = {0};
+    add_excerpt(&out, s, at, &plain_style);
+    return keep(a, &out, out.n - 1);
+}
+
+const char *diag_visible(Arena *a, const char *text)
+{
+    StrBuf out = {0};
+    add_text(&out, text);
+    return keep(a, &out, out.n);
+}
+
 static const char *const level_text[] = {"error", "warning", "note"};
 
 /* A note without a place, below the excerpt of what it belongs to. */

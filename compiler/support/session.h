@@ -150,6 +150,10 @@ typedef struct DiagView {
     const DiagMessage *notes;
     uint32_t nnotes;
 } DiagView;
+/* What diag_print shows of a place: the line of source and, below it, carets, without the last newline; and of a text:
+ * what is not for terminals is spelt out. */
+const char *diag_quote(Arena *a, Session *s, Span at);
+const char *diag_visible(Arena *a, const char *text);
 uint32_t diag_count(const Session *s);
 DiagView diag_at(const Session *s, uint32_t index);
 /* A string of JSON. What is not UTF-8 is shown as in diagnostics, \xNN: JSON knows no other text. */

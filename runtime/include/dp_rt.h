@@ -61,8 +61,7 @@ typedef struct DpSite {
     const char *text;
     const char *file;
     uint32_t line, col;
-    const char *source_line;
-    uint32_t width;
+    const char *quote; /* the line, and carets below it, as the compiler quotes it; or NULL */
 } DpSite;
 
 /* ---- kernels ---- */

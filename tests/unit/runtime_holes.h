@@ -313,9 +313,9 @@ static const DpKernel test_kernels[K_KERNELS] = {
 };
 
 static const DpSite test_sites[] = {
-    {4, NULL, "f.dp", 1, 2, "x / 0", 3},
-    {0, NULL, "f.dp", 3, 9, "entry main = xs[12]", 6},
-    {3, "n", "f.dp", 2, 1, "\tg xs", 1},
+    {4, NULL, "f.dp", 1, 2, "  x / 0\n   ^^^"},
+    {0, NULL, "f.dp", 3, 9, "  entry main = xs[12]\n          ^^^^^^"},
+    {3, "n", "f.dp", 2, 1, "  \tg xs\n  ^"},
 };
 
 static const DpProgram test_program = {DP_RT_VERSION, "f.dp", test_kernels, K_KERNELS, test_sites, 3,
