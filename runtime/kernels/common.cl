@@ -124,7 +124,6 @@ static inline dp_view dp_lane_make(DP_HEAP, ulong *top, dp_share dp_own, ulong n
 }
 
 /* n elements. Places may overlap if the new one comes first. */
-#if DP_BY_TURNS
 #define DP_LANE_TAKE(T) \
     for (ulong k = 0; k < n; k++) \
         *DP_LANE_AT(T, to + k * sizeof(T)) = *DP_LANE_AT(T, from + k * sizeof(T));
@@ -140,14 +139,6 @@ static inline void dp_lane_put(DP_HEAP, dp_share dp_own, ulong to, ulong from, u
     default: DP_LANE_TAKE(dp_view_any)
     }
 }
-#else
-static inline void dp_lane_put(DP_HEAP, dp_share own, ulong to, ulong from, ulong n, uint bytes)
-{
-    if (to != from)
-        for (ulong k = 0; k < n * bytes; k++)
-            heap[to + k] = heap[from + k];
-}
-#endif
 
 static inline dp_view dp_lane_copy(DP_HEAP, ulong *top, dp_share dp_own, dp_view v, uint bytes, dp_bool *failed)
 {
