@@ -1,9 +1,9 @@
-/* Flat programs by hand for the OpenCL back end, and everything that is made of them, compiled: the C program, and
+/* What the OpenCL back end makes of flat programs by hand (flat_builder.h), compiled: the C program, and
  * every kernel in every shape and in several variants (where clang is installed). */
 #ifndef DPC_TEST_EMIT_PROGRAMS_H
 #define DPC_TEST_EMIT_PROGRAMS_H
 
-#include "core_builder.h"
+#include "flat_builder.h"
 
 #include "opencl/emit_kernel.h"
 #include "opencl/host_c.h"
@@ -15,167 +15,20 @@
 
 /* ---- flat programs by hand ---- */
 
-typedef struct F {
-    B b;
-    FlatProgram *p;
-    FlatFn *fn;
-    FlatBlock *block; /* where statements go */
-} F;
-
 static const CoreType T_F32 = {SC_F32, 0}, T_F32S = {SC_F32, 1}, T_F32SS = {SC_F32, 2};
 
-static inline FlatFn *f_fn(F *f, const char *name, bool lifted)
-{
-    FlatFn *fn = arena_new(f->p->arena, FlatFn);
-    fn->scope = b_fn(&f->b, name);
-    fn->name = lifted ? arena_printf(f->p->arena, "%s_lifted", name) : name;
-    fn->index = f->p->fns.n;
-    fn->lifted = lifted;
-    fn->ctx = FLAT_NO_VAR;
-    fn->body = arena_new(f->p->arena, FlatBlock);
-    vec_push(f->p->arena, &f->p->fns, fn);
-    f->fn = fn;
-    f->block = fn->body;
-    return fn;
-}
-
-static inline F f_open(void)
+/* A program whose file, lines and variables have names that would end texts and comments of C. */
+static inline F emit_open(void)
 {
     static const char text[] = "entry main (xs: [f32]) : f32 =\n  xs /* not the end */ ? \"x\"\n";
-    F f = {.b = b_open()};
+    F f = f_open();
     source_add_text(f.b.session, "dir\\odd \"name\".dp", text, sizeof text - 1, false);
-    f.p = arena_new(f.b.p->arena, FlatProgram);
-    f.p->arena = f.b.p->arena;
-    f.p->core = f.b.p;
+    f.span = span_make(0, 33, 35);
+    f.hint = "it's";
     return f;
 }
 
-static inline FlatVar f_var(F *f, FlatVarInfo info)
-{
-    vec_push(f->p->arena, &f->fn->vars, info);
-    return f->fn->vars.n - 1;
-}
-static inline FlatVar f_host(F *f, CoreType t)
-{
-    return f_var(f, (FlatVarInfo){.kind = FLAT_HOST, .type = t, .hint = "it's"});
-}
-static inline FlatVar f_col(F *f, FlatVar ctx, CoreType t)
-{
-    return ctx == FLAT_ROOT ? f_host(f, t) : f_var(f, (FlatVarInfo){.kind = FLAT_COL, .type = t, .ctx = ctx});
-}
-static inline FlatVar f_ctx(F *f, FlatCtxKind kind, FlatVar up)
-{
-    return f_var(f, (FlatVarInfo){.kind = FLAT_CTX, .ctx = up, .ctx_kind = kind});
-}
-
-static inline FlatVar *f_vars(F *f, uint32_t n, const FlatVar *at)
-{
-    FlatVar *copy = arena_array(f->p->arena, FlatVar, n + 1);
-    if (n)
-        memcpy(copy, at, n * sizeof *copy);
-    return copy;
-}
-#define VARS(...) (sizeof((FlatVar[]){__VA_ARGS__}) / sizeof(FlatVar)), ((FlatVar[]){__VA_ARGS__})
-
-static inline FlatVar f_param(F *f, FlatVar v)
-{
-    FlatVar *params = f_vars(f, f->fn->nparams + 1, NULL == f->fn->params ? &v : f->fn->params);
-    params[f->fn->nparams++] = v;
-    f->fn->params = params;
-    return v;
-}
-
-static inline FlatStmt *f_stmt(F *f, FlatKind kind, uint32_t n, const FlatVar *outs)
-{
-    FlatStmt *s = arena_new(f->p->arena, FlatStmt);
-    s->kind = kind;
-    s->span = span_make(0, 33, 35);
-    s->outs = f_vars(f, n, outs);
-    s->nouts = n;
-    s->ctx = FLAT_ROOT;
-    vec_push(f->p->arena, &f->block->stmts, s);
-    return s;
-}
-
-static inline FlatBlock *f_begin(F *f, FlatBlock **outer)
-{
-    *outer = f->block;
-    return f->block = arena_new(f->p->arena, FlatBlock);
-}
-static inline void f_end(F *f, FlatBlock *outer, uint32_t n, const FlatVar *results)
-{
-    f->block->nresults = n;
-    f->block->results = f_vars(f, n, results);
-    f->block = outer;
-}
-static inline void f_return(F *f, uint32_t n, const FlatVar *results) { f_end(f, NULL, n, results); }
-
-/* A body's code goes to b.b. */
-static inline void f_body(F *f, FlatStmt *s, FlatVar ctx)
-{
-    s->body.ctx = ctx;
-    s->body.block = f->b.b = core_new_block(f->b.p);
-}
-
-static inline CoreAtom f_in(F *f, FlatInputs *inputs, FlatInputKind kind, FlatVar var, FlatVar ctx)
-{
-    CoreType t = kind == IN_POS ? T_I64 : f->fn->vars.at[var].type;
-    if (kind == IN_ELEM)
-        t = core_element(t);
-    CoreAtom v = b_var(&f->b, t);
-    vec_push(f->p->arena, inputs, ((FlatInput){kind, v.var, var, ctx}));
-    return v;
-}
-
-static inline void f_results(F *f, FlatStmt *s, uint32_t n, const CoreAtom *results)
-{
-    b_results(&f->b, s->body.block, n, results);
-}
-
-static inline FlatVar f_nested(F *f, FlatVar up, FlatVar source)
-{
-    FlatVar c = f_ctx(f, CTX_NESTED, up);
-    f_stmt(f, FLAT_S_NESTED, VARS(c))->nested.source = source;
-    return c;
-}
-
-static inline FlatVar f_arrays(F *f, FlatKind kind, FlatVar ctx, FlatVar out, FlatVar array)
-{
-    FlatStmt *s = f_stmt(f, kind, VARS(out));
-    s->ctx = ctx;
-    s->arrays.n = 1;
-    s->arrays.nkeys = kind == FLAT_S_ARGSORT;
-    s->arrays.arrays = f_vars(f, VARS(array));
-    return out;
-}
-static inline FlatVar f_elems(F *f, FlatVar c, FlatVar array)
-{
-    return f_arrays(f, FLAT_S_ELEMS, c, f_col(f, c, core_element(f->fn->vars.at[array].type)), array);
-}
-static inline FlatVar f_views(F *f, FlatVar c, FlatVar up, FlatVar col)
-{
-    return f_arrays(f, FLAT_S_VIEWS, c, f_col(f, up, core_seq(f->fn->vars.at[col].type)), col);
-}
-
-static inline void f_op(F *f, FlatStmt *s, CorePrim op, CoreType t, CoreAtom neutral)
-{
-    CoreBlock *outer = f->b.b;
-    s->reduce.op.op = b_operator(&f->b, op, t);
-    s->reduce.op.k = 1;
-    s->reduce.op.neutral = b_atoms(&f->b, ATOMS(neutral));
-    f->b.b = outer;
-}
-
-/* A reduction, a scan or a histogram of one value by one primitive. The body is still to be written. */
-static inline FlatStmt *f_fold(F *f, FlatKind kind, FlatVar c, FlatVar out, CorePrim op, CoreType t, CoreAtom neutral)
-{
-    FlatStmt *s = f_stmt(f, kind, VARS(out));
-    f_op(f, s, op, t, neutral);
-    f_body(f, s, c);
-    return s;
-}
-
-static inline void f_entry(F *f)
+static inline void emit_entry(F *f)
 {
     Arena *a = f->p->arena;
     CoreEntry *entry = arena_new(a, CoreEntry);
@@ -183,7 +36,7 @@ static inline void f_entry(F *f)
     entry->result_type = type_scalar(a, SC_F32);
     entry->result_text = "f32";
     entry->signature = "main";
-    vec_push(a, &f->p->entries, ((FlatEntry){entry, f->fn}));
+    vec_push(a, &f->p->entries, ((FlatEntry){entry, f->p->fns.at[0]}));
 }
 
 /* ---- compiling what was emitted ---- */
@@ -387,10 +240,10 @@ static inline void assert_has(const StrBuf *text, const char *part)
         fail_msg("not found: %s\nin:\n%s", part, text->text);
 }
 
-static inline void f_close(F *f, StrBuf *text)
+static inline void emit_close(F *f, StrBuf *text)
 {
     strbuf_free(text);
-    b_close(&f->b);
+    f_close(f);
 }
 
 #endif

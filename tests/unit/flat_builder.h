@@ -11,7 +11,9 @@ typedef struct F {
     B b;
     FlatProgram *p;
     FlatFn *fn;
-    FlatBlock *at; /* where statements go */
+    FlatBlock *at;    /* where statements go */
+    Span span;        /* of statements */
+    const char *hint; /* of variables at depth 0 */
 } F;
 
 static inline FlatBlock *f_block(F *f) { return arena_new(f->p->arena, FlatBlock); }
@@ -54,7 +56,10 @@ static inline FlatVar f_var(F *f, FlatVarInfo info)
 static inline FlatVar f_in(F *f, CoreType t, FlatVar ctx)
 {
     bool host = ctx == FLAT_ROOT;
-    return f_var(f, (FlatVarInfo){.kind = host ? FLAT_HOST : FLAT_COL, .type = t, .ctx = host ? FLAT_NO_VAR : ctx});
+    return f_var(f, (FlatVarInfo){.kind = host ? FLAT_HOST : FLAT_COL,
+                                  .type = t,
+                                  .ctx = host ? FLAT_NO_VAR : ctx,
+                                  .hint = host ? f->hint : NULL});
 }
 
 static inline FlatVar f_ctx(F *f, FlatCtxKind kind, FlatVar up)
@@ -142,15 +147,25 @@ static inline FlatStmt *f_stmt(F *f, FlatKind kind, uint32_t n, const FlatVar *o
     s->outs = f_vars(f, n, outs);
     s->nouts = n;
     s->ctx = FLAT_NO_VAR;
+    s->span = f->span;
     vec_push(f->p->arena, &f->at->stmts, s);
     return s;
 }
+static inline FlatStmt *f_last(F *f) { return f->at->stmts.at[f->at->stmts.n - 1]; }
 
-/* One result: HOST, KERNEL (by the context). */
+/* HOST, KERNEL (by the context). */
+static inline void f_maps(F *f, FlatBody body, FlatVar *outs)
+{
+    for (uint32_t i = 0; i < body.block->nresults; i++)
+        outs[i] = f_in(f, core_atom_type(f->fn->scope, body.block->results[i]), body.ctx);
+    f_stmt(f, body.ctx == FLAT_ROOT ? FLAT_S_HOST : FLAT_S_KERNEL, body.block->nresults, outs)->body = body;
+}
+
+/* The same with one result. */
 static inline FlatVar f_map(F *f, FlatBody body)
 {
-    FlatVar out = f_in(f, core_atom_type(f->fn->scope, body.block->results[0]), body.ctx);
-    f_stmt(f, body.ctx == FLAT_ROOT ? FLAT_S_HOST : FLAT_S_KERNEL, VARS(out))->body = body;
+    FlatVar out;
+    f_maps(f, body, &out);
     return out;
 }
 

@@ -11,23 +11,20 @@
 static void test_spmv(void **state)
 {
     (void)state;
-    F f = f_open();
-    f_fn(&f, "main", false);
-    FlatVar rows_j = f_param(&f, f_host(&f, T_SEQ2)), rows_v = f_param(&f, f_host(&f, T_F32SS)),
-            x = f_param(&f, f_host(&f, T_F32S));
+    F f = emit_open();
+    FlatVar rows_j = f_param(&f, T_SEQ2), rows_v = f_param(&f, T_F32SS), x = f_param(&f, T_F32S);
     FlatVar c1 = f_nested(&f, FLAT_ROOT, rows_j);
-    FlatVar r_j = f_elems(&f, c1, rows_j), r_v = f_elems(&f, c1, rows_v);
-    FlatVar c2 = f_nested(&f, c1, r_j), sum = f_col(&f, c1, T_F32);
-    FlatStmt *s = f_fold(&f, FLAT_S_REDUCE, c2, sum, PRIM_ADD, T_F32, core_const(SC_F32, 0));
-    CoreAtom j = f_in(&f, &s->body.inputs, IN_ELEM, r_j, c2), v = f_in(&f, &s->body.inputs, IN_ELEM, r_v, c2);
-    CoreAtom t = b_index(&f.b, f_in(&f, &s->body.inputs, IN_HOST, x, FLAT_NO_VAR), j);
-    f_results(&f, s, ATOMS(b_prim(&f.b, PRIM_MUL, v, t)));
-    f_return(&f, VARS(f_views(&f, c1, FLAT_ROOT, sum)));
+    FlatVar r_j = f_elems(&f, c1, rows_j), r_v = f_elems(&f, c1, rows_v), c2 = f_nested(&f, c1, r_j);
+    Body b = f_begin(&f, c2);
+    CoreAtom j = f_elem(&f, &b, r_j, c2), v = f_elem(&f, &b, r_v, c2);
+    CoreAtom product = b_prim(&f.b, PRIM_MUL, v, b_index(&f.b, f_host(&f, &b, x), j));
+    FlatVar sum = f_reduce(&f, f_end(&f, &b, ATOMS(product)), f_op(&f, PRIM_ADD, T_F32, core_const(SC_F32, 0)));
+    f_results(&f, f.fn->body, VARS(f_views(&f, c1, sum)));
     StrBuf text = compile_all(&f);
     assert_has(&text, "#define DP_ELEM0 (w0 + i * 8)");
     assert_has(&text, "#define DP_USES_SEG ((DP_VARIANT & 0x3U) != 0x3U)");
     assert_null(strstr(text.text, "DP_SHAPE")); /* nothing is shared */
-    f_close(&f, &text);
+    emit_close(&f, &text);
 }
 
 /* A product of matrices, of which the second one is given in columns: what is shared by rows, by columns, and the rest.
@@ -35,31 +32,29 @@ static void test_spmv(void **state)
 static void test_tile(void **state)
 {
     (void)state;
-    F f = f_open();
-    f_fn(&f, "main", false);
-    FlatVar rows = f_param(&f, f_host(&f, T_F32SS)), columns = f_param(&f, f_host(&f, T_F32SS)),
-            n = f_param(&f, f_host(&f, T_I64)), xs = f_param(&f, f_host(&f, T_F32S));
+    F f = emit_open();
+    FlatVar rows = f_param(&f, T_F32SS), columns = f_param(&f, T_F32SS), n = f_param(&f, T_I64),
+            xs = f_param(&f, T_F32S);
     FlatVar c1 = f_nested(&f, FLAT_ROOT, rows), c2 = f_nested(&f, c1, n), c3 = f_nested(&f, c2, n);
-    FlatVar product = f_col(&f, c2, T_F32);
-    FlatStmt *s = f_fold(&f, FLAT_S_REDUCE, c3, product, PRIM_ADD, T_F32, core_const(SC_F32, 0));
-    CoreAtom k = f_in(&f, &s->body.inputs, IN_POS, FLAT_NO_VAR, c3),
-             j = f_in(&f, &s->body.inputs, IN_POS, FLAT_NO_VAR, c2);
-    CoreAtom x = b_index(&f.b, f_in(&f, &s->body.inputs, IN_ELEM, rows, c1), k);
-    CoreAtom column = b_index(&f.b, f_in(&f, &s->body.inputs, IN_HOST, columns, FLAT_NO_VAR), j);
-    f_results(&f, s, ATOMS(b_prim(&f.b, PRIM_MUL, x, b_index(&f.b, column, k))));
-    FlatVar c4 = f_nested(&f, c1, n), dot = f_col(&f, c1, T_F32);
-    s = f_fold(&f, FLAT_S_REDUCE, c4, dot, PRIM_ADD, T_F32, core_const(SC_F32, 0));
-    k = f_in(&f, &s->body.inputs, IN_POS, FLAT_NO_VAR, c4);
-    x = b_index(&f.b, f_in(&f, &s->body.inputs, IN_HOST, xs, FLAT_NO_VAR), k);
-    f_results(&f, s, ATOMS(b_prim(&f.b, PRIM_MUL, x, b_index(&f.b, f_in(&f, &s->body.inputs, IN_ELEM, rows, c1), k))));
-    FlatVar views = f_views(&f, c2, c1, product);
-    f_return(&f, VARS(f_views(&f, c1, FLAT_ROOT, views), f_views(&f, c1, FLAT_ROOT, dot)));
+    Body b = f_begin(&f, c3);
+    CoreAtom k = f_pos(&f, &b, c3), j = f_pos(&f, &b, c2);
+    CoreAtom x = b_index(&f.b, f_elem(&f, &b, rows, c1), k);
+    CoreAtom column = b_index(&f.b, f_host(&f, &b, columns), j);
+    FlatBody body = f_end(&f, &b, ATOMS(b_prim(&f.b, PRIM_MUL, x, b_index(&f.b, column, k))));
+    FlatVar product = f_reduce(&f, body, f_op(&f, PRIM_ADD, T_F32, core_const(SC_F32, 0)));
+    FlatVar c4 = f_nested(&f, c1, n);
+    b = f_begin(&f, c4);
+    k = f_pos(&f, &b, c4);
+    x = b_index(&f.b, f_host(&f, &b, xs), k);
+    body = f_end(&f, &b, ATOMS(b_prim(&f.b, PRIM_MUL, x, b_index(&f.b, f_elem(&f, &b, rows, c1), k))));
+    FlatVar dot = f_reduce(&f, body, f_op(&f, PRIM_ADD, T_F32, core_const(SC_F32, 0)));
+    f_results(&f, f.fn->body, VARS(f_views(&f, c1, f_views(&f, c2, product)), f_views(&f, c1, dot)));
     StrBuf text = compile_all(&f);
     assert_has(&text, "#define DP_SHAPE 3\n#define DP_COLUMN_BY_K 1\n#define DP_HAS_STREAM 0\n#define DP_HAS_ROW_K 1\n"
                       "#define DP_HAS_COLUMN_K 1\n");
     assert_has(&text, "#define DP_SHAPE 1\n#define DP_COLUMN_BY_K 0\n#define DP_HAS_STREAM 1\n#define DP_HAS_ROW_K 0\n"
                       "#define DP_HAS_COLUMN_K 0\n");
-    f_close(&f, &text);
+    emit_close(&f, &text);
 }
 
 /* What may write over what it reads promises nothing of its pointers; others do. */
@@ -68,81 +63,63 @@ static void test_over(void **state)
     (void)state;
     static const char *const shapes[] = {"-DDP_CPU=1 -DDP_WAY=0", "-DDP_CPU=1 -DDP_WAY=1", "-DDP_GPU=1 -DDP_WAY=0",
                                          "-DDP_GPU=1 -DDP_WAY=1", "-DDP_GPU=1 -DDP_WAY=2"};
-    F f = f_open();
-    f_fn(&f, "main", false);
-    FlatVar xss = f_param(&f, f_host(&f, T_F32SS)), xs = f_param(&f, f_host(&f, T_F32S));
+    F f = emit_open();
+    FlatVar xss = f_param(&f, T_F32SS), xs = f_param(&f, T_F32S);
     FlatVar c1 = f_nested(&f, FLAT_ROOT, xss), rows = f_elems(&f, c1, xss), c2 = f_nested(&f, c1, rows);
     const FlatStays none = {.bound = FLAT_NO_VAR};
     const FlatOver over = {rows, xss, none, none};
     FlatVar ys[2];
     for (uint32_t i = 0; i < 2; i++) {
-        FlatStmt *s = f_stmt(&f, FLAT_S_KERNEL, VARS(ys[i] = f_col(&f, c2, T_F32)));
-        f_body(&f, s, c2);
-        CoreAtom x = f_in(&f, &s->body.inputs, IN_ELEM, rows, c2),
-                 p = f_in(&f, &s->body.inputs, IN_POS, FLAT_NO_VAR, c1);
-        x = b_prim(&f.b, PRIM_ADD, x, b_index(&f.b, f_in(&f, &s->body.inputs, IN_HOST, xs, FLAT_NO_VAR), p));
-        f_results(&f, s, ATOMS(x));
-        s->kernel.over = i ? &over : NULL;
+        Body b = f_begin(&f, c2);
+        CoreAtom x = f_elem(&f, &b, rows, c2), p = f_pos(&f, &b, c1);
+        x = b_prim(&f.b, PRIM_ADD, x, b_index(&f.b, f_host(&f, &b, xs), p));
+        ys[i] = f_map(&f, f_end(&f, &b, ATOMS(x)));
+        f_last(&f)->kernel.over = i ? &over : NULL;
     }
-    FlatVar first = f_views(&f, c2, c1, ys[0]), second = f_views(&f, c2, c1, ys[1]);
-    f_return(&f, VARS(f_views(&f, c1, FLAT_ROOT, first), f_views(&f, c1, FLAT_ROOT, second)));
+    f_results(&f, f.fn->body, VARS(f_views(&f, c1, f_views(&f, c2, ys[0])), f_views(&f, c1, f_views(&f, c2, ys[1]))));
     StrBuf text = compile_all(&f);
     const Plan *plan = plan_of(&f);
     for (uint32_t i = 0; i < 2; i++)
         for (uint32_t k = 0; k < sizeof shapes / sizeof *shapes && has_clang(); k++)
             assert_int_equal(kernel_promises(plan, plan->kernels.at[i], shapes[k]), i == 0);
-    f_close(&f, &text);
+    emit_close(&f, &text);
 }
 
 /* Every kind of input, from a context two levels below: paths, positions, elements of an ancestor's array. */
 static void test_inputs(void **state)
 {
     (void)state;
-    F f = f_open();
-    f_fn(&f, "main", false);
-    FlatVar xss = f_param(&f, f_host(&f, T_F32SS)), n = f_param(&f, f_host(&f, T_I64));
+    F f = emit_open();
+    FlatVar xss = f_param(&f, T_F32SS), n = f_param(&f, T_I64);
     FlatVar c1 = f_nested(&f, FLAT_ROOT, xss), xs = f_elems(&f, c1, xss), c2 = f_nested(&f, c1, xs);
-    FlatVar sizes = f_col(&f, c2, T_I64);
-    FlatStmt *s = f_stmt(&f, FLAT_S_KERNEL, VARS(sizes));
-    f_body(&f, s, c2);
-    CoreAtom pos = f_in(&f, &s->body.inputs, IN_POS, FLAT_NO_VAR, c2);
-    f_results(&f, s, ATOMS(b_prim(&f.b, PRIM_DIV, f_in(&f, &s->body.inputs, IN_HOST, n, FLAT_NO_VAR), pos)));
-    FlatVar c3 = f_nested(&f, c2, sizes), c4 = f_ctx(&f, CTX_SELECTED, c3);
-    s = f_stmt(&f, FLAT_S_PACK, VARS(c4));
-    s->pack.nways = 1;
-    f_body(&f, s, c3);
-    pos = f_in(&f, &s->body.inputs, IN_POS, FLAT_NO_VAR, c3);
-    CoreAtom row = f_in(&f, &s->body.inputs, IN_ELEM, xss, c1), up = f_in(&f, &s->body.inputs, IN_POS, FLAT_NO_VAR, c1);
-    CoreAtom e = f_in(&f, &s->body.inputs, IN_ELEM, xs, c2),
-             size = f_in(&f, &s->body.inputs, IN_COL, sizes, FLAT_NO_VAR);
-    b_check(&f.b, b_prim(&f.b, PRIM_LT, pos, size), ERR_LENGTHS, ATOMS(pos, up));
+    Body b = f_begin(&f, c2);
+    CoreAtom pos = f_pos(&f, &b, c2);
+    FlatVar sizes = f_map(&f, f_end(&f, &b, ATOMS(b_prim(&f.b, PRIM_DIV, f_host(&f, &b, n), pos))));
+    FlatVar c3 = f_nested(&f, c2, sizes);
+    b = f_begin(&f, c3);
+    pos = f_pos(&f, &b, c3);
+    CoreAtom row = f_elem(&f, &b, xss, c1), up = f_pos(&f, &b, c1), e = f_elem(&f, &b, xs, c2);
+    b_check(&f.b, b_prim(&f.b, PRIM_LT, pos, f_col(&f, &b, sizes)), ERR_LENGTHS, ATOMS(pos, up));
     CoreAtom y = b_index(&f.b, row, pos);
-    f_results(&f, s, ATOMS(b_prim(&f.b, PRIM_LT, y, e)));
-    FlatVar out = f_col(&f, c4, T_F32), view = f_col(&f, c4, T_F32S);
-    s = f_stmt(&f, FLAT_S_KERNEL, VARS(out, view));
-    f_body(&f, s, c4);
-    e = f_in(&f, &s->body.inputs, IN_ELEM, xs, c2);
-    f_results(&f, s, ATOMS(e, f_in(&f, &s->body.inputs, IN_COL, xs, FLAT_NO_VAR)));
-    FlatVar packed = f_views(&f, c4, c2, out), packed2 = f_views(&f, c4, c2, view);
-    f_return(&f, VARS(f_views(&f, c2, c1, packed), f_views(&f, c2, c1, packed2)));
-    f.fn->lifted = false;
-    f.fn->body->nresults = 0; /* columns: only for this test */
+    FlatVar c4 = f_pack(&f, f_end(&f, &b, ATOMS(b_prim(&f.b, PRIM_LT, y, e)))), outs[2];
+    b = f_begin(&f, c4);
+    e = f_elem(&f, &b, xs, c2);
+    f_maps(&f, f_end(&f, &b, ATOMS(e, f_col(&f, &b, xs))), outs);
+    for (uint32_t i = 0; i < 2; i++)
+        f_views(&f, c2, f_views(&f, c4, outs[i])); /* columns: nobody wants them */
     StrBuf text = compile_all(&f);
     assert_has(&text, "DP_PATH");
-    f_close(&f, &text);
+    emit_close(&f, &text);
 }
 
 /* Loops and branches in a kernel, views as state; loops that may fail leave when they have failed. */
 static void test_scalar_control(void **state)
 {
     (void)state;
-    F f = f_open();
-    f_fn(&f, "main", false);
-    FlatVar xss = f_param(&f, f_host(&f, T_F32SS)), c = f_nested(&f, FLAT_ROOT, xss);
-    FlatVar count = f_col(&f, c, T_I64), rest = f_col(&f, c, T_F32S);
-    FlatStmt *s = f_stmt(&f, FLAT_S_KERNEL, VARS(count, rest));
-    f_body(&f, s, c);
-    CoreAtom xs = f_in(&f, &s->body.inputs, IN_ELEM, xss, c);
+    F f = emit_open();
+    FlatVar xss = f_param(&f, T_F32SS), c = f_nested(&f, FLAT_ROOT, xss), outs[2];
+    Body b = f_begin(&f, c);
+    CoreAtom xs = f_elem(&f, &b, xss, c);
     CoreStmt *loop = b_stmt(&f.b, CORE_LOOP, 3, (CoreType[]){T_I64, T_I64, T_F32S});
     loop->loop.nparams = 3;
     CoreAtom p0 = b_var(&f.b, T_I64), p1 = b_var(&f.b, T_I64), p2 = b_var(&f.b, T_F32S);
@@ -168,26 +145,22 @@ static void test_scalar_control(void **state)
     b_results(&f.b, loop->loop.body, ATOMS(p1, b_prim(&f.b, PRIM_MOD, p0, p1), next)); /* p0 and p1 change places */
     f.b.b = outer;
     b_push(&f.b, loop);
-    f_results(&f, s, ATOMS(b_result(&f.b, loop, 0), b_result(&f.b, loop, 2)));
-    f_return(&f, VARS(f_views(&f, c, FLAT_ROOT, count), f_views(&f, c, FLAT_ROOT, rest)));
+    f_maps(&f, f_end(&f, &b, ATOMS(b_result(&f.b, loop, 0), b_result(&f.b, loop, 2))), outs);
+    f_results(&f, f.fn->body, VARS(f_views(&f, c, outs[0]), f_views(&f, c, outs[1])));
     StrBuf text = compile_all(&f);
     assert_has(&text, "dp_bool failed = *DP_AT(int, 0) != 0;");
     assert_has(&text, "if (failed || !");
-    f_close(&f, &text);
+    emit_close(&f, &text);
 }
 
 /* A loop that does not look at its index, within another such; what stands in it relies on a check before it. */
 static void test_counting(void **state)
 {
     (void)state;
-    F f = f_open();
-    f_fn(&f, "main", false);
-    FlatVar xs = f_param(&f, f_host(&f, T_F32S)), n = f_param(&f, f_host(&f, T_I64)), c = f_nested(&f, FLAT_ROOT, xs);
-    FlatVar out = f_col(&f, c, T_F32);
-    FlatStmt *s = f_stmt(&f, FLAT_S_KERNEL, VARS(out));
-    f_body(&f, s, c);
-    CoreAtom x = f_in(&f, &s->body.inputs, IN_HOST, xs, FLAT_NO_VAR),
-             m = f_in(&f, &s->body.inputs, IN_HOST, n, FLAT_NO_VAR);
+    F f = emit_open();
+    FlatVar xs = f_param(&f, T_F32S), n = f_param(&f, T_I64), c = f_nested(&f, FLAT_ROOT, xs);
+    Body b = f_begin(&f, c);
+    CoreAtom x = f_host(&f, &b, xs), m = f_host(&f, &b, n);
     b_check(&f.b, b_prim(&f.b, PRIM_LT, m, b_length(&f.b, x)), ERR_ASSERT, 0, NULL);
     CoreStmt *loops[2];
     CoreBlock *outer = f.b.b;
@@ -206,227 +179,183 @@ static void test_counting(void **state)
     f.b.b = loops[0]->loop.body;
     b_results(&f.b, f.b.b, ATOMS(b_push(&f.b, loops[1])));
     f.b.b = outer;
-    f_results(&f, s, ATOMS(b_push(&f.b, loops[0])));
-    f_return(&f, VARS(f_views(&f, c, FLAT_ROOT, out)));
+    FlatVar out = f_map(&f, f_end(&f, &b, ATOMS(b_push(&f.b, loops[0]))));
+    f_results(&f, f.fn->body, VARS(f_views(&f, c, out)));
     StrBuf text = compile_all(&f);
     assert_has(&text, "if (!failed)\n        for (dp_i64 round = 0; ");
-    f_close(&f, &text);
+    emit_close(&f, &text);
 }
 
 /* The same kinds of code at depth 0, where views are counted. */
 static void test_host_code(void **state)
 {
     (void)state;
-    F f = f_open();
-    f_fn(&f, "main", false);
-    FlatVar xss = f_param(&f, f_host(&f, T_F32SS)), i = f_param(&f, f_host(&f, T_I64));
-    FlatVar xs = f_host(&f, T_F32S), x = f_host(&f, T_F32);
-    FlatStmt *s = f_stmt(&f, FLAT_S_HOST, VARS(xs, x));
-    f_body(&f, s, FLAT_ROOT);
-    CoreAtom all = f_in(&f, &s->body.inputs, IN_HOST, xss, FLAT_NO_VAR),
-             k = f_in(&f, &s->body.inputs, IN_HOST, i, FLAT_NO_VAR);
+    F f = emit_open();
+    FlatVar xss = f_param(&f, T_F32SS), i = f_param(&f, T_I64), outs[2];
+    Body b = f_begin(&f, FLAT_ROOT);
+    CoreAtom all = f_host(&f, &b, xss), k = f_host(&f, &b, i);
     CoreAtom row = b_index(&f.b, all, k), other = b_index(&f.b, all, b_prim(&f.b, PRIM_DIV, k, k));
     CoreStmt *select = b_stmt(&f.b, CORE_PRIM, 1, &T_F32S);
     select->prim.op = PRIM_SELECT, select->prim.nargs = 3;
     select->prim.args = b_atoms(&f.b, ATOMS(core_const(SC_BOOL, 1), row, other));
     row = b_push(&f.b, select);
-    f_results(&f, s, ATOMS(row, b_index(&f.b, row, core_i64(INT64_MIN))));
-    FlatVar pair = f_host(&f, T_F32SS), none = f_host(&f, T_F32S);
-    s = f_stmt(&f, FLAT_S_ARRAY, VARS(pair));
-    f_body(&f, s, FLAT_ROOT);
-    all = f_in(&f, &s->body.inputs, IN_HOST, xs, FLAT_NO_VAR);
-    f_results(&f, s, ATOMS(all, all));
-    s = f_stmt(&f, FLAT_S_ARRAY, VARS(none));
-    f_body(&f, s, FLAT_ROOT);
-    f_results(&f, s, 0, NULL);
-    FlatVar changed = f_host(&f, T_F32SS), changed2 = f_host(&f, T_F32S);
-    s = f_stmt(&f, FLAT_S_UPDATE, VARS(changed));
-    s->update.array = pair, s->update.index = i, s->update.value = none;
-    s = f_stmt(&f, FLAT_S_UPDATE, VARS(changed2));
-    s->update.array = xs, s->update.index = i, s->update.value = x;
-    FlatVar flat = f_arrays(&f, FLAT_S_FLATTEN, FLAT_ROOT, f_host(&f, T_F32S), changed);
-    FlatVar order = f_arrays(&f, FLAT_S_ARGSORT, FLAT_ROOT, f_host(&f, T_SEQ), flat);
-    f_return(&f, VARS(order, changed2));
+    f_maps(&f, f_end(&f, &b, ATOMS(row, b_index(&f.b, row, core_i64(INT64_MIN)))), outs);
+    FlatVar xs = outs[0], x = outs[1];
+    b = f_begin(&f, FLAT_ROOT);
+    all = f_host(&f, &b, xs);
+    FlatVar pair = f_array(&f, T_F32SS, f_end(&f, &b, ATOMS(all, all)));
+    b = f_begin(&f, FLAT_ROOT);
+    FlatVar none = f_array(&f, T_F32S, f_end(&f, &b, 0, NULL));
+    FlatVar changed = f_update(&f, FLAT_ROOT, pair, i, none), changed2 = f_update(&f, FLAT_ROOT, xs, i, x);
+    FlatVar flat = f_arrays(&f, FLAT_S_FLATTEN, FLAT_ROOT, T_F32S, FLAT_ROOT, VARS(changed));
+    FlatVar order = f_arrays(&f, FLAT_S_ARGSORT, FLAT_ROOT, T_SEQ, FLAT_ROOT, VARS(flat));
+    f_results(&f, f.fn->body, VARS(order, changed2));
     StrBuf text = compile_all(&f);
-    f_close(&f, &text);
+    emit_close(&f, &text);
 }
 
 /* scan, scatter, histogram, array, split, merge, update, flatten, argsort in a context. */
 static void test_segmented(void **state)
 {
     (void)state;
-    F f = f_open();
-    f_fn(&f, "main", false);
-    FlatVar xss = f_param(&f, f_host(&f, T_SEQ2)), c1 = f_nested(&f, FLAT_ROOT, xss), xs = f_elems(&f, c1, xss);
-    FlatVar c2 = f_nested(&f, c1, xs), sums = f_col(&f, c2, T_I64);
-    FlatStmt *s = f_fold(&f, FLAT_S_SCAN, c2, sums, PRIM_ADD, T_I64, core_i64(0));
-    s->reduce.exclusive = true;
-    f_results(&f, s, ATOMS(f_in(&f, &s->body.inputs, IN_ELEM, xs, c2)));
-    FlatVar size = f_col(&f, c1, T_I64), yes = f_col(&f, c1, T_BOOL);
-    s = f_stmt(&f, FLAT_S_KERNEL, VARS(size, yes));
-    f_body(&f, s, c1);
-    CoreAtom n = b_length(&f.b, f_in(&f, &s->body.inputs, IN_COL, xs, FLAT_NO_VAR));
-    f_results(&f, s, ATOMS(n, b_prim(&f.b, PRIM_LT, n, core_i64(10))));
-    FlatVar counts = f_col(&f, c1, T_SEQ);
-    s = f_fold(&f, FLAT_S_HIST, c2, counts, PRIM_ADD, T_I64, core_i64(0));
-    s->reduce.size = size;
-    CoreAtom x = f_in(&f, &s->body.inputs, IN_ELEM, xs, c2);
-    f_results(&f, s, ATOMS(x, core_i64(1)));
-    FlatVar moved = f_col(&f, c1, T_SEQ);
-    s = f_stmt(&f, FLAT_S_SCATTER, VARS(moved));
-    f_body(&f, s, c2);
-    s->reduce.dests = f_vars(&f, VARS(counts));
-    s->reduce.ndests = 1;
-    x = f_in(&f, &s->body.inputs, IN_COL, sums, FLAT_NO_VAR);
-    f_results(&f, s, ATOMS(f_in(&f, &s->body.inputs, IN_POS, FLAT_NO_VAR, c2), x));
-    FlatVar a = f_ctx(&f, CTX_SELECTED, c1), b = f_ctx(&f, CTX_SELECTED, c1);
-    s = f_stmt(&f, FLAT_S_SPLIT, VARS(a, b));
-    s->ctx = c1, s->split.cond = yes;
-    FlatVar in_a = f_col(&f, a, T_SEQ), in_b = f_col(&f, b, T_SEQ), both = f_col(&f, c1, T_SEQ);
-    s = f_stmt(&f, FLAT_S_ARRAY, VARS(in_a));
-    f_body(&f, s, a);
-    x = f_in(&f, &s->body.inputs, IN_COL, size, FLAT_NO_VAR);
-    f_results(&f, s, ATOMS(x, core_i64(-1), x));
-    s = f_stmt(&f, FLAT_S_KERNEL, VARS(in_b));
-    f_body(&f, s, b);
-    f_results(&f, s, ATOMS(f_in(&f, &s->body.inputs, IN_COL, moved, FLAT_NO_VAR)));
-    s = f_stmt(&f, FLAT_S_MERGE, VARS(both));
-    s->ctx = c1, s->merge.nparts = 2;
-    s->merge.parts = arena_array(f.p->arena, FlatPart, 2);
-    s->merge.parts[0] = (FlatPart){a, f_vars(&f, VARS(in_a))};
-    s->merge.parts[1] = (FlatPart){b, f_vars(&f, VARS(in_b))};
-    FlatVar updated = f_col(&f, c1, T_SEQ);
-    s = f_stmt(&f, FLAT_S_UPDATE, VARS(updated));
-    s->ctx = c1, s->update.array = both, s->update.index = size, s->update.value = size;
-    FlatVar order = f_arrays(&f, FLAT_S_ARGSORT, c1, f_col(&f, c1, T_SEQ), updated);
-    FlatVar out = f_views(&f, c1, FLAT_ROOT, order), total = f_host(&f, T_I64);
-    s = f_fold(&f, FLAT_S_REDUCE, c1, total, PRIM_ADD, T_I64, core_i64(0));
-    s->reduce.op.commutative = true;
-    f_results(&f, s, ATOMS(f_in(&f, &s->body.inputs, IN_COL, size, FLAT_NO_VAR)));
-    FlatVar bins = f_host(&f, T_SEQ), result = f_host(&f, T_SEQ);
-    s = f_fold(&f, FLAT_S_HIST, c1, bins, PRIM_MIN, T_I64, core_i64(INT64_MAX));
-    s->reduce.size = total;
-    x = f_in(&f, &s->body.inputs, IN_COL, size, FLAT_NO_VAR);
-    f_results(&f, s, ATOMS(x, x));
-    s = f_stmt(&f, FLAT_S_SCATTER, VARS(result));
-    f_body(&f, s, c1);
-    s->reduce.dests = f_vars(&f, VARS(bins));
-    s->reduce.ndests = 1;
-    x = f_in(&f, &s->body.inputs, IN_COL, size, FLAT_NO_VAR);
-    f_results(&f, s, ATOMS(x, x));
-    f_return(&f, VARS(out, total, result));
+    F f = emit_open();
+    FlatVar xss = f_param(&f, T_SEQ2), c1 = f_nested(&f, FLAT_ROOT, xss), xs = f_elems(&f, c1, xss);
+    FlatVar c2 = f_nested(&f, c1, xs), split[2], sizes[2];
+    Body b = f_begin(&f, c2);
+    CoreAtom x = f_elem(&f, &b, xs, c2);
+    FlatVar sums = f_scan(&f, f_end(&f, &b, ATOMS(x)), f_op(&f, PRIM_ADD, T_I64, core_i64(0)), true);
+    b = f_begin(&f, c1);
+    CoreAtom n = b_length(&f.b, f_col(&f, &b, xs));
+    f_maps(&f, f_end(&f, &b, ATOMS(n, b_prim(&f.b, PRIM_LT, n, core_i64(10)))), sizes);
+    const FlatVar size = sizes[0];
+    b = f_begin(&f, c2);
+    x = f_elem(&f, &b, xs, c2);
+    FlatBody body = f_end(&f, &b, ATOMS(x, core_i64(1)));
+    FlatVar counts = f_hist(&f, size, body, f_op(&f, PRIM_ADD, T_I64, core_i64(0)));
+    b = f_begin(&f, c2);
+    FlatVar moved = f_scatter(&f, counts, f_end(&f, &b, ATOMS(f_pos(&f, &b, c2), f_col(&f, &b, sums))));
+    f_split(&f, c1, sizes[1], split);
+    b = f_begin(&f, split[0]);
+    x = f_col(&f, &b, size);
+    FlatVar in_a = f_array(&f, T_SEQ, f_end(&f, &b, ATOMS(x, core_i64(-1), x)));
+    b = f_begin(&f, split[1]);
+    FlatVar in_b = f_map(&f, f_end(&f, &b, ATOMS(f_col(&f, &b, moved))));
+    FlatVar both = f_merge(&f, c1, 2, split, (FlatVar[]){in_a, in_b});
+    FlatVar updated = f_update(&f, c1, both, size, size);
+    FlatVar out = f_views(&f, c1, f_arrays(&f, FLAT_S_ARGSORT, c1, T_SEQ, c1, VARS(updated)));
+    FlatOp commutative = f_op(&f, PRIM_ADD, T_I64, core_i64(0));
+    commutative.commutative = true;
+    b = f_begin(&f, c1);
+    FlatVar total = f_reduce(&f, f_end(&f, &b, ATOMS(f_col(&f, &b, size))), commutative);
+    b = f_begin(&f, c1);
+    x = f_col(&f, &b, size);
+    body = f_end(&f, &b, ATOMS(x, x));
+    FlatVar bins = f_hist(&f, total, body, f_op(&f, PRIM_MIN, T_I64, core_i64(INT64_MAX)));
+    b = f_begin(&f, c1);
+    x = f_col(&f, &b, size);
+    FlatVar result = f_scatter(&f, bins, f_end(&f, &b, ATOMS(x, x)));
+    f_results(&f, f.fn->body, VARS(out, total, result));
     StrBuf text = compile_all(&f);
     assert_has(&text, "#define DP_EXCLUSIVE 1");
     assert_has(&text, "atom_add");
     assert_has(&text, "o0 + (i * 3 + 1) * 8");
-    f_close(&f, &text);
+    emit_close(&f, &text);
 }
 
 /* Host loops and branches, whose state moves. */
 static void test_host_control(void **state)
 {
     (void)state;
-    F f = f_open();
-    f_fn(&f, "main", false);
-    FlatVar xs = f_param(&f, f_host(&f, T_F32S)), ys = f_param(&f, f_host(&f, T_F32S)),
-            n = f_param(&f, f_host(&f, T_I64));
-    FlatVar flag = f_param(&f, f_host(&f, T_BOOL)), p = f_host(&f, T_F32S), q = f_host(&f, T_F32S),
-            i = f_host(&f, T_I64);
-    FlatVar out1 = f_host(&f, T_F32S), out2 = f_host(&f, T_F32S);
+    F f = emit_open();
+    FlatVar xs = f_param(&f, T_F32S), ys = f_param(&f, T_F32S), n = f_param(&f, T_I64), flag = f_param(&f, T_BOOL);
+    FlatVar p = f_in(&f, T_F32S, FLAT_ROOT), q = f_in(&f, T_F32S, FLAT_ROOT), i = f_in(&f, T_I64, FLAT_ROOT);
+    FlatVar out1 = f_in(&f, T_F32S, FLAT_ROOT), out2 = f_in(&f, T_F32S, FLAT_ROOT);
     FlatStmt *loop = f_stmt(&f, FLAT_S_LOOP, VARS(out1, out2));
     loop->loop.nparams = 2;
     loop->loop.params = f_vars(&f, VARS(p, q));
     loop->loop.inits = f_vars(&f, VARS(xs, xs));
     loop->loop.index = i, loop->loop.count = n;
-    FlatBlock *outer, *inner;
-    loop->loop.body = f_begin(&f, &outer);
-    FlatVar r = f_host(&f, T_F32S);
+    loop->loop.body = f.at = f_block(&f);
+    FlatVar r = f_in(&f, T_F32S, FLAT_ROOT);
     FlatStmt *s = f_stmt(&f, FLAT_S_IF, VARS(r));
     s->if_.cond = flag;
-    s->if_.then_b = f_begin(&f, &inner);
-    f_end(&f, inner, VARS(ys));
-    s->if_.else_b = f_begin(&f, &inner);
-    f_end(&f, inner, VARS(p));
-    f_end(&f, outer, VARS(q, r));
-    FlatVar w = f_host(&f, T_F32S), done = f_host(&f, T_F32S);
+    s->if_.then_b = f_block(&f), s->if_.else_b = f_block(&f);
+    f_results(&f, s->if_.then_b, VARS(ys));
+    f_results(&f, s->if_.else_b, VARS(p));
+    f_results(&f, f.at, VARS(q, r));
+    f.at = f.fn->body;
+    FlatVar w = f_in(&f, T_F32S, FLAT_ROOT), done = f_in(&f, T_F32S, FLAT_ROOT);
     s = f_stmt(&f, FLAT_S_LOOP, VARS(done));
     s->loop.nparams = 1, s->loop.params = f_vars(&f, VARS(w)), s->loop.inits = f_vars(&f, VARS(out1));
     s->loop.index = s->loop.count = FLAT_NO_VAR;
-    s->loop.cond = f_begin(&f, &outer);
-    f_end(&f, outer, VARS(flag));
-    s->loop.body = f_begin(&f, &outer);
-    f_end(&f, outer, VARS(w));
-    f_return(&f, VARS(done, out2, n, flag));
-    f_entry(&f);
+    s->loop.cond = f_block(&f), s->loop.body = f_block(&f);
+    f_results(&f, s->loop.cond, VARS(flag));
+    f_results(&f, s->loop.body, VARS(w));
+    f_results(&f, f.at, VARS(done, out2, n, flag));
+    emit_entry(&f);
     StrBuf text = {0};
     StrBuf host = {0};
     emit_host_c(&host, plan_of(&f), "x.dp", (DpTune){0}, true);
     compile_host(&host);
     strbuf_free(&host);
-    f_close(&f, &text);
+    emit_close(&f, &text);
+}
+
+/* A column of the context. */
+static FlatVar copy_of(F *f, FlatVar ctx, FlatVar col)
+{
+    Body b = f_begin(f, ctx);
+    return f_map(f, f_end(f, &b, ATOMS(f_col(f, &b, col))));
+}
+
+/* loop p = start while p < 100 do p + length xs, in a context. */
+static FlatVar lifted_loop(F *f, FlatVar ctx, FlatVar start, FlatVar xs)
+{
+    FlatBlock *outer = f->at;
+    FlatVar end = f_in(f, T_I64, ctx), act = f_ctx(f, CTX_SELECTED, ctx), p = f_in(f, T_I64, act);
+    FlatStmt *loop = f_stmt(f, FLAT_S_LOOP_LIFTED, VARS(end));
+    loop->ctx = ctx;
+    loop->loop_lifted.active = act, loop->loop_lifted.nparams = 1;
+    loop->loop_lifted.params = f_vars(f, VARS(p)), loop->loop_lifted.inits = f_vars(f, VARS(start));
+    loop->loop_lifted.cond = f->at = f_block(f);
+    Body b = f_begin(f, act);
+    FlatBody body = f_end(f, &b, ATOMS(b_prim(&f->b, PRIM_LT, f_col(f, &b, p), core_i64(100))));
+    f_results(f, f->at, VARS(f_map(f, body)));
+    loop->loop_lifted.body = f->at = f_block(f);
+    b = f_begin(f, act);
+    CoreAtom m = b_length(&f->b, f_col(f, &b, xs));
+    body = f_end(f, &b, ATOMS(b_prim(&f->b, PRIM_ADD, f_col(f, &b, p), m)));
+    f_results(f, f->at, VARS(f_map(f, body)));
+    f->at = outer;
+    return end;
 }
 
 /* A recursive lifted function that calls itself from two places, and a loop in a context. */
 static void test_lifted(void **state)
 {
     (void)state;
-    F f = f_open();
-    FlatFn *fn = f_fn(&f, "half", true);
-    fn->recursive = true;
-    FlatVar c = fn->ctx = f_ctx(&f, CTX_FN, FLAT_NO_VAR);
-    FlatVar n = f_param(&f, f_col(&f, c, T_I64)), xs = f_param(&f, f_col(&f, c, T_SEQ)), stop = f_col(&f, c, T_BOOL);
-    FlatStmt *s = f_stmt(&f, FLAT_S_KERNEL, VARS(stop));
-    f_body(&f, s, c);
-    f_results(&f, s, ATOMS(b_prim(&f.b, PRIM_LT, f_in(&f, &s->body.inputs, IN_COL, n, FLAT_NO_VAR), core_i64(1))));
-    FlatVar yes = f_ctx(&f, CTX_SELECTED, c), no = f_ctx(&f, CTX_SELECTED, c);
-    s = f_stmt(&f, FLAT_S_SPLIT, VARS(yes, no));
-    s->ctx = c, s->split.cond = stop;
-    FlatVar end = f_col(&f, yes, T_I64), act = f_ctx(&f, CTX_SELECTED, yes), p = f_col(&f, act, T_I64),
-            start = f_col(&f, yes, T_I64);
-    s = f_stmt(&f, FLAT_S_KERNEL, VARS(start));
-    f_body(&f, s, yes);
-    f_results(&f, s, ATOMS(f_in(&f, &s->body.inputs, IN_COL, n, FLAT_NO_VAR)));
-    FlatStmt *loop = f_stmt(&f, FLAT_S_LOOP_LIFTED, VARS(end));
-    loop->ctx = yes;
-    loop->loop_lifted.active = act, loop->loop_lifted.nparams = 1;
-    loop->loop_lifted.params = f_vars(&f, VARS(p)), loop->loop_lifted.inits = f_vars(&f, VARS(start));
-    FlatBlock *outer;
-    loop->loop_lifted.cond = f_begin(&f, &outer);
-    FlatVar go = f_col(&f, act, T_BOOL), next = f_col(&f, act, T_I64);
-    s = f_stmt(&f, FLAT_S_KERNEL, VARS(go));
-    f_body(&f, s, act);
-    f_results(&f, s, ATOMS(b_prim(&f.b, PRIM_LT, f_in(&f, &s->body.inputs, IN_COL, p, FLAT_NO_VAR), core_i64(100))));
-    f_end(&f, outer, VARS(go));
-    loop->loop_lifted.body = f_begin(&f, &outer);
-    s = f_stmt(&f, FLAT_S_KERNEL, VARS(next));
-    f_body(&f, s, act);
-    CoreAtom m = b_length(&f.b, f_in(&f, &s->body.inputs, IN_COL, xs, FLAT_NO_VAR));
-    f_results(&f, s, ATOMS(b_prim(&f.b, PRIM_ADD, f_in(&f, &s->body.inputs, IN_COL, p, FLAT_NO_VAR), m)));
-    f_end(&f, outer, VARS(next));
-    FlatVar less = f_col(&f, no, T_I64), views = f_col(&f, no, T_SEQ), r1 = f_col(&f, no, T_I64),
-            r2 = f_col(&f, yes, T_I64);
-    s = f_stmt(&f, FLAT_S_KERNEL, VARS(less, views));
-    f_body(&f, s, no);
-    CoreAtom x = f_in(&f, &s->body.inputs, IN_COL, n, FLAT_NO_VAR);
-    f_results(&f, s, ATOMS(b_prim(&f.b, PRIM_DIV, x, core_i64(2)), f_in(&f, &s->body.inputs, IN_COL, xs, FLAT_NO_VAR)));
-    FlatVar views2 = f_col(&f, yes, T_SEQ);
-    s = f_stmt(&f, FLAT_S_KERNEL, VARS(views2));
-    f_body(&f, s, yes);
-    f_results(&f, s, ATOMS(f_in(&f, &s->body.inputs, IN_COL, xs, FLAT_NO_VAR)));
-    s = f_stmt(&f, FLAT_S_CALL_LIFTED, 0, NULL);
+    F f = emit_open();
+    FlatFn *fn = f_fn(&f, "half_lifted");
+    fn->recursive = fn->lifted = true;
+    FlatVar c = fn->ctx = f_ctx(&f, CTX_FN, FLAT_NO_VAR), ways[2], less[2];
+    FlatVar n = f_param(&f, T_I64), xs = f_param(&f, T_SEQ);
+    Body b = f_begin(&f, c);
+    FlatBody stop = f_end(&f, &b, ATOMS(b_prim(&f.b, PRIM_LT, f_col(&f, &b, n), core_i64(1))));
+    f_split(&f, c, f_map(&f, stop), ways);
+    const FlatVar yes = ways[0], no = ways[1];
+    FlatVar end = lifted_loop(&f, yes, copy_of(&f, yes, n), xs);
+    b = f_begin(&f, no);
+    CoreAtom half = b_prim(&f.b, PRIM_DIV, f_col(&f, &b, n), core_i64(2));
+    f_maps(&f, f_end(&f, &b, ATOMS(half, f_col(&f, &b, xs))), less);
+    FlatVar xs_yes = copy_of(&f, yes, xs), r1 = f_in(&f, T_I64, no), r2 = f_in(&f, T_I64, yes);
+    FlatStmt *s = f_stmt(&f, FLAT_S_CALL_LIFTED, 0, NULL);
     s->call_lifted.fn = fn, s->call_lifted.nargs = 2, s->call_lifted.nresults = 1, s->call_lifted.nsites = 2;
     s->call_lifted.sites = arena_array(f.p->arena, FlatSite, 2);
-    s->call_lifted.sites[0] = (FlatSite){no, f_vars(&f, VARS(less, views)), f_vars(&f, VARS(r1))};
-    s->call_lifted.sites[1] = (FlatSite){yes, f_vars(&f, VARS(end, views2)), f_vars(&f, VARS(r2))};
-    FlatVar out = f_col(&f, c, T_I64);
-    s = f_stmt(&f, FLAT_S_MERGE, VARS(out));
-    s->ctx = c, s->merge.nparts = 2;
-    s->merge.parts = arena_array(f.p->arena, FlatPart, 2);
-    s->merge.parts[0] = (FlatPart){no, f_vars(&f, VARS(r1))};
-    s->merge.parts[1] = (FlatPart){yes, f_vars(&f, VARS(r2))};
-    f_return(&f, VARS(out));
+    s->call_lifted.sites[0] = (FlatSite){no, f_vars(&f, 2, less), f_vars(&f, VARS(r1))};
+    s->call_lifted.sites[1] = (FlatSite){yes, f_vars(&f, VARS(end, xs_yes)), f_vars(&f, VARS(r2))};
+    f_results(&f, f.at, VARS(f_merge(&f, c, 2, (FlatVar[]){no, yes}, (FlatVar[]){r1, r2})));
     StrBuf text = compile_all(&f);
-    f_close(&f, &text);
+    emit_close(&f, &text);
 }
 
 /* More columns than one kernel may have: several kernels. */
@@ -434,22 +363,18 @@ static void test_many_outs(void **state)
 {
     (void)state;
     enum { N = 2 * PLAN_MAX_OUTS + 1 };
-    F f = f_open();
-    f_fn(&f, "main", false);
-    FlatVar xs = f_param(&f, f_host(&f, T_F32S)), c = f_nested(&f, FLAT_ROOT, xs), outs[N];
+    F f = emit_open();
+    FlatVar xs = f_param(&f, T_F32S), c = f_nested(&f, FLAT_ROOT, xs), outs[N];
     CoreAtom results[N];
-    for (int i = 0; i < N; i++)
-        outs[i] = f_col(&f, c, T_F32);
-    FlatStmt *s = f_stmt(&f, FLAT_S_KERNEL, N, outs);
-    f_body(&f, s, c);
-    CoreAtom x = f_in(&f, &s->body.inputs, IN_ELEM, xs, c);
+    Body b = f_begin(&f, c);
+    CoreAtom x = f_elem(&f, &b, xs, c);
     for (int i = 0; i < N; i++)
         results[i] = b_prim(&f.b, PRIM_MUL, x, x);
-    f_results(&f, s, N, results);
-    f_return(&f, VARS(f_views(&f, c, FLAT_ROOT, outs[N - 1])));
+    f_maps(&f, f_end(&f, &b, N, results), outs);
+    f_results(&f, f.fn->body, VARS(f_views(&f, c, outs[N - 1])));
     assert_int_equal(plan_of(&f)->kernels.n, 3);
     StrBuf text = compile_all(&f);
-    f_close(&f, &text);
+    emit_close(&f, &text);
 }
 
 /* ---- constants ---- */
