@@ -25,17 +25,26 @@ struct Relation {
     int64_t most;
 };
 
-/* Steps in a row, steps in all, and how large a constant counts as small: sums of a few of these do not overflow, nor
- * does one of these and a length. */
-enum { MOST_DEEP = 6, MOST_STEPS = 400 };
+/* Steps in a row, steps in all, relations that are looked at (the newest of a variable first), and how large a constant
+ * counts as small: sums of a few of these do not overflow, nor does one of these and a length. */
+enum { MOST_DEEP = 6, MOST_STEPS = 400, MOST_LOOKS = 4000 };
 #define SMALL (INT64_C(1) << 40)
 
 typedef struct Order {
     Simplifier *s;
-    uint32_t steps;
+    uint32_t steps, looks;
 } Order;
 
 static bool at_most(Order *o, CoreAtom x, CoreAtom y, int64_t c, int deep);
+
+/* The relation, or NULL if there is none, or too many have been looked at. */
+static const Relation *look_at(Order *o, const Relation *r)
+{
+    if (!r || o->looks == 0)
+        return NULL;
+    o->looks--;
+    return r;
+}
 
 /* x <= y + c, of constants. */
 static bool constants_at_most(int64_t x, int64_t y, int64_t c)
@@ -110,7 +119,7 @@ static bool is_size(Order *o, CoreAtom x, int deep)
     const VarFacts f = *facts_of(o->s, x.var);
     if (f.is_size || (f.has_bound && is_size(o, facts_resolve(o->s, f.bound), deep - 1)))
         return true;
-    for (const Relation *r = f.relations; r; r = r->next)
+    for (const Relation *r = look_at(o, f.relations); r; r = look_at(o, r->next))
         if (r->kind == REL_AT_MOST && is_size(o, facts_resolve(o->s, r->other), deep - 1))
             return true;
     const CoreStmt *def = prim_of(o, x, a);
@@ -235,7 +244,7 @@ static bool is_up_to_difference(Order *o, CoreAtom a, CoreAtom b, CoreAtom *n, i
     if (f.has_bound && is_difference(o, facts_resolve(o->s, f.bound), b, n, deep))
         return true;
     *e = 1;
-    for (const Relation *r = f.relations; r; r = r->next)
+    for (const Relation *r = look_at(o, f.relations); r; r = look_at(o, r->next))
         if (r->kind == REL_AT_MOST && r->most < *e && r->most > -SMALL &&
             is_difference(o, facts_resolve(o->s, r->other), b, &m, deep)) {
             *n = m;
@@ -295,7 +304,7 @@ static bool multiple_at_most(Order *o, CoreAtom a, int64_t k, const CoreAtom *y,
     const VarFacts f = *facts_of(o->s, a.var);
     if (f.has_bound && multiple_at_most(o, facts_resolve(o->s, f.bound), k, y, c + k, deep - 1))
         return true;
-    for (const Relation *r = f.relations; r; r = r->next)
+    for (const Relation *r = look_at(o, f.relations); r; r = look_at(o, r->next))
         if (r->kind == REL_AT_MOST && is_small(core_i64(r->most)) && r->most > -MOST_TIMES && r->most < MOST_TIMES &&
             multiple_at_most(o, facts_resolve(o->s, r->other), k, y, c - k * r->most, deep - 1))
             return true;
@@ -404,7 +413,9 @@ static bool going_up(Order *o, CoreAtom x, CoreAtom y, int64_t c, int deep)
     const VarFacts f = *facts_of(o->s, x.var);
     if (f.has_bound && at_most(o, facts_resolve(o->s, f.bound), y, c + 1, deep))
         return true;
-    for (const Relation *r = f.relations; r; r = r->next) {
+    for (const Relation *r = look_at(o, f.relations); r; r = look_at(o, r->next)) {
+        if (r->kind == REL_AT_LEAST)
+            continue;
         CoreAtom other = facts_resolve(o->s, r->other);
         if (r->kind == REL_AT_MOST && at_most(o, other, y, c - r->most, deep))
             return true;
@@ -478,7 +489,9 @@ static bool going_down(Order *o, CoreAtom x, CoreAtom y, int64_t c, int deep)
     const VarFacts f = *facts_of(o->s, y.var);
     if ((f.not_negative || f.has_bound) && at_most(o, x, core_i64(0), c, deep))
         return true;
-    for (const Relation *r = f.relations; r; r = r->next) {
+    for (const Relation *r = look_at(o, f.relations); r; r = look_at(o, r->next)) {
+        if (r->kind == REL_AT_MOST)
+            continue;
         CoreAtom other = facts_resolve(o->s, r->other);
         if (r->kind == REL_AT_LEAST && at_most(o, x, other, c - r->most, deep))
             return true;
@@ -505,7 +518,7 @@ static bool at_most(Order *o, CoreAtom x, CoreAtom y, int64_t c, int deep)
 
 static bool ask(Simplifier *s, CoreAtom x, CoreAtom y, int64_t c)
 {
-    Order o = {s, MOST_STEPS};
+    Order o = {s, MOST_STEPS, MOST_LOOKS};
     return at_most(&o, x, y, c, MOST_DEEP);
 }
 
@@ -516,7 +529,7 @@ bool order_in_bounds(Simplifier *s, CoreAtom i, CoreAtom n) { return order_less(
 
 bool order_is_size(Simplifier *s, CoreAtom x)
 {
-    Order o = {s, MOST_STEPS};
+    Order o = {s, MOST_STEPS, MOST_LOOKS};
     return is_size(&o, x, MOST_DEEP);
 }
 
