@@ -625,8 +625,10 @@ typedef enum WayKind {
     WAY_LEAST_TILE,
     WAY_BATCHES /* on a CPU */
 } WayKind;
-enum { WAY_COLUMNS = WAY_TEAM }; /* of scans: kernels/scan_columns.cl */
-enum { WAY_TURNED = 2 };         /* of maps: kernels/map.cl */
+enum { WAY_COLUMNS = WAY_TEAM };                     /* of scans: kernels/scan_columns.cl */
+enum { WAY_TURNED = 2, WAY_EIGHTS, WAY_FOURS };      /* of maps: kernels/map.cl */
+uint32_t dp_map_width(uint32_t way, uint32_t lanes); /* how many of these */
+bool dp_map_spills(const DpKernel *k, uint32_t variant);
 
 /* segreduce.c: a segmented reduction, in one of these. */
 typedef struct SegReduce {

@@ -35,7 +35,26 @@ enum {
     MOST_TURNED = 16 /* bytes of a value */
 };
 
-static uint32_t map_way(const DpRt *rt, const DpKernel *k, const DpCtx *c, const Segments *s)
+uint32_t dp_map_width(uint32_t way, uint32_t lanes)
+{
+    const uint32_t most = way == WAY_EIGHTS ? 8 : way == WAY_FOURS ? 4 : lanes;
+    return lanes < most ? lanes : most;
+}
+
+bool dp_map_spills(const DpKernel *k, uint32_t variant)
+{
+    return k->spills == DP_SPILLS_ALWAYS || (k->spills && !(k->spills & ~variant));
+}
+
+/* On a CPU: vectors no wider than short segments, unless they may go beyond these. */
+static uint32_t narrow_way(const DpKernel *k, uint32_t variant, uint64_t length)
+{
+    if (length >= k->lanes || length < 4 || dp_map_spills(k, variant))
+        return WAY_LINEAR;
+    return length < 8 ? WAY_FOURS : WAY_EIGHTS;
+}
+
+static uint32_t map_way(const DpRt *rt, const DpKernel *k, uint32_t variant, const DpCtx *c, const Segments *s)
 {
     const uint64_t length = s->offsets & ~DP_REGULAR, least = rt->gpu ? TURNED_SIDE : 2;
     const bool fits = !rt->gpu || (k->val_bytes <= MOST_TURNED && k->kind == DP_K_MAP);
@@ -45,12 +64,14 @@ static uint32_t map_way(const DpRt *rt, const DpKernel *k, const DpCtx *c, const
     if (asked == 1 + WAY_TURNED && fits)
         return WAY_TURNED;
     if (asked)
-        return rt->gpu && asked != 1 + WAY_LINEAR ? WAY_GRID : WAY_LINEAR;
+        return asked == 1 + WAY_LINEAR ? WAY_LINEAR : rt->gpu ? WAY_GRID : narrow_way(k, variant, length);
     if (c->n < dp_param(rt, PARAM_MAP_GRID))
         return WAY_LINEAR;
     if (k->across && fits && length >= least && s->nseg >= least)
         return WAY_TURNED;
-    return rt->gpu && length >= GRID_COLUMNS && k->cost ? WAY_GRID : WAY_LINEAR; /* measured: with loops the latter */
+    if (!rt->gpu)
+        return narrow_way(k, variant, length);
+    return length >= GRID_COLUMNS && k->cost ? WAY_GRID : WAY_LINEAR; /* measured: with loops the latter */
 }
 
 uint64_t dp_rt_columns_bytes(const DpCol *cols, uint32_t n)
@@ -76,7 +97,7 @@ void dp_run_map(DpRt *rt, uint32_t kernel, uint32_t variant, const DpCtx *c, con
     dp_args_add(&a, range->skip);
     dp_args_kernel_words(rt, &a, kernel, words);
     dp_args_columns(&a, outs, k->nouts);
-    const uint32_t way = !rt->gpu && range->in_place ? WAY_IN_PLACE : map_way(rt, k, c, &s);
+    const uint32_t way = !rt->gpu && range->in_place ? WAY_IN_PLACE : map_way(rt, k, variant, c, &s);
     const uint32_t groups = k->cost ? dp_rt_map_groups(rt, n) : dp_rt_loop_groups(rt, n);
     dp_rt_launch(rt, dp_rt_kernel(rt, kernel, variant, s.mode | MODE_WAY * way, "dp_map"), 2, groups, &a);
 }

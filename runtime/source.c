@@ -260,7 +260,8 @@ static uint32_t vector_width(const DpRt *rt, const Instance *i)
         return dp_tile_lanes(rt, i->kernel);
     const bool possible = k->lanes && rt->device->facts.vectors && !dp_rt_group_shape(rt, i->kernel);
     const bool wanted = asked == 1 || (asked == 0 && k->vector_pays && !k->long_body);
-    return possible && wanted ? k->lanes : 0;
+    const uint32_t width = possible && wanted ? k->lanes : 0;
+    return k->kind == DP_K_MAP ? dp_map_width((uint32_t)i->mode / MODE_WAY, width) : width;
 }
 
 void dp_source_instance(DpRt *rt, Text *t, const Instance *i, const char *suffix)
@@ -285,6 +286,8 @@ void dp_source_instance(DpRt *rt, Text *t, const Instance *i, const char *suffix
     add(rt, t, "\n#line 1 \"holes\"\n");
     add(rt, t, k->source);
     if (settings.width && !(i->mode & MODE_QUICK)) {
+        if (dp_map_spills(k, i->variant))
+            add(rt, t, "\n#define DP_SPILLS 1\n");
         add_file(rt, t, "vector.cl");
         add(rt, t, "\n#line 1 \"vector holes\"\n");
         add(rt, t, k->vector);

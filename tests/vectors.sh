@@ -30,6 +30,7 @@ force() { # TIER PARAMETERS FILE…
     case $params in
     vectors=on) grep -q 'dp_vec dp_body_w' "$folder"/*.cl || { failed=1; echo "FAILED: no kernel has a vector form"; } ;;
     *tile) grep -q 'dp_vec dp_tile_body_w' "$folder"/*.cl || { failed=1; echo "FAILED: no tile has a vector form"; } ;;
+    *grid) grep -q 'define DP_W 8' "$folder"/*.cl && grep -q 'define DP_W 4' "$folder"/*.cl || { failed=1; echo "FAILED: no vectors are narrow"; } ;;
     *batches) grep -q 'define DP_WAY 8' "$folder"/*.cl || { failed=1; echo "FAILED: nothing goes by batches"; } ;;
     esac
     sh tests/front_end.sh "$folder" -Wall -Werror -Wno-unused-function -Wno-unused-variable || failed=1
@@ -49,6 +50,7 @@ force $tier vectors=off $off
 force $tier vectors=on,segreduce=tile "$@"
 force $tier vectors=on,segreduce=lane tests/run/vector_rows.dp tests/run/vector_values.dp tests/run/vector_apart.dp
 force $tier vectors=on,nest=flat,segreduce=batches tests/run/batches.dp
+force $tier vectors=on,map=grid tests/run/map_ways.dp
 # What these forms are for is there.
 has() {
     DP_NO_CACHE=1 DP_TIER=optimised DP_DUMP_KERNELS=$folder "$dpc" run --no-warnings --param vectors=on,segreduce=lane "tests/run/$2.dp" $3 >/dev/null || failed=1

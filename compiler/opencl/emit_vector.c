@@ -1,5 +1,6 @@
 #include "opencl/emit_vector.h"
 
+#include "dp_rt.h"
 #include "opencl/emit_scalar_internal.h"
 #include "opencl/emit_tile_vector.h"
 #include "opencl/emit_vector_internal.h"
@@ -462,9 +463,9 @@ static void emit_then(VectorEmitter *v)
                   vector ? "w" : "lanes");
 }
 
-/* DP_SPILLS: may a map's vector go beyond the end of its segment? Where what is behind it is loaded from columns, which
- * have elements there, and is only computed with. */
-static void emit_spills(VectorEmitter *v, SpreadFacts facts)
+/* In which variants may a map's vector go beyond the end of its segment? Where what is behind it is loaded from
+ * columns, which have elements there, and is only computed with. */
+static uint32_t spills_of(const VectorEmitter *v, SpreadFacts facts)
 {
     const PlanKernel *k = v->ke.k;
     const FlatInputs *inputs = &k->stmt->body.inputs;
@@ -478,8 +479,7 @@ static void emit_spills(VectorEmitter *v, SpreadFacts facts)
         spills &= bit != PLAN_NO_BIT;
         bits |= bit != PLAN_NO_BIT ? UINT32_C(1) << bit : 0;
     }
-    if (spills)
-        strbuf_printf(v->e.out, "#define DP_SPILLS ((DP_VARIANT & 0x%xU) == 0x%xU)\n", bits, bits);
+    return !spills ? 0 : bits ? bits : DP_SPILLS_ALWAYS;
 }
 
 /* The map's body of neighbouring segments. */
@@ -530,8 +530,9 @@ VectorFacts emit_kernel_vector(StrBuf *out, const Plan *plan, const PlanKernel *
         facts.wide |= then_pays(then) && then.wide;
     }
     const SpreadFacts batch = is_map(k) ? (SpreadFacts){.refused = true} : batch_facts(&v);
-    const VectorFacts r = {lanes_of(facts), pays(facts), lanes_of(tile),
-                           pays(tile),      near,        pays(batch) ? lanes_of(batch) : 0};
+    const uint32_t spills = is_map(k) ? spills_of(&v, facts) : 0;
+    const VectorFacts r = {
+        lanes_of(facts), pays(facts), lanes_of(tile), pays(tile), near, pays(batch) ? lanes_of(batch) : 0, spills};
     if (r.lanes || r.tile_lanes || r.batch_lanes)
         emit_values(&v);
     if (r.lanes) {
@@ -540,8 +541,6 @@ VectorFacts emit_kernel_vector(StrBuf *out, const Plan *plan, const PlanKernel *
         emit_bodies(&v);
         if (k->kind == PLAN_REDUCE)
             emit_apart(&v);
-        if (is_map(k))
-            emit_spills(&v, facts);
         strbuf_add(out, "#endif\n");
     }
     if (r.tile_lanes && is_map(k))

@@ -35,6 +35,7 @@ typedef struct VectorFacts {
     bool tile_pays;
     bool tile_near;       /* its lanes must be neighbouring columns */
     uint32_t batch_lanes; /* of the form for tiles whose lanes are batches, where these pay */
+    uint32_t spills;      /* as in DpKernel */
 } VectorFacts;
 
 /* The vector holes of a kernel (runtime/kernels/README.md), if it has any. */

@@ -119,6 +119,7 @@ static DpKernel program_kernel(Plan *plan, const PlanKernel *k)
                      .vector = vector.n ? keep(plan->arena, &vector) : NULL,
                      .lanes = (uint8_t)lanes.lanes,
                      .vector_pays = lanes.pays,
+                     .spills = lanes.spills,
                      .nwords = k->words.n,
                      .nouts = k->nouts,
                      .val_bytes = k->val_bytes};

@@ -113,9 +113,12 @@ typedef struct DpKernel {
     const char *vector; /* the holes once more, for several instances side by side; NULL: there are none */
     uint8_t lanes;      /* how many these are for */
     bool vector_pays;   /* it is probably faster */
-    DpTile tile;        /* REDUCE; of a MAP the vector form for turned squares */
+    uint32_t spills; /* MAP: a vector may go beyond the end of its segment in variants that have all of these bits; 0:
+                        in none, DP_SPILLS_ALWAYS: in all */
+    DpTile tile;     /* REDUCE; of a MAP the vector form for turned squares */
 } DpKernel;
 #define DP_SEGMENT_NEVER UINT32_MAX
+#define DP_SPILLS_ALWAYS UINT32_MAX
 
 /* ---- the program ---- */
 typedef union DpArg {

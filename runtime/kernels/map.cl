@@ -4,7 +4,8 @@
  * `out` is the heap again: what a map stores is fresh, so that the loads through `heap` may be taken not to alias it.
  *
  * In place (dp_map_over, only where DP_OVER is) an element is stored where the body has read it, or else nobody reads it. What stands before instance `from`, from n on, and
- * at the first `skip` places of each segment stays as it is: these need not be looked at. On a CPU that is way 1. */
+ * at the first `skip` places of each segment stays as it is: these need not be looked at. On a CPU that is way 1.
+ * Ways 3 and 4, on a CPU: segments of one length, shorter than a vector of 16, or of 8. Then vectors have 8 lanes, or 4. */
 #if DP_OVER || (DP_CPU && DP_ANY_VARIANT)
 #define DP_FRESH
 #else
@@ -70,7 +71,7 @@ DP_KERNEL void dp_map(__global uchar *DP_FRESH heap, __global uchar *DP_FRESH ou
         ulong end = min(hi, DP_SEG_END(s));
         if (skip)
             i = max(i, min(end, DP_SEG_START(s) + skip));
-#if DP_W && DP_WAY
+#if DP_W && DP_WAY == 1
         /* The last vector may overlap with others: it is computed before they are stored. */
         if (i + DP_W <= end) {
             const ulong last = end - DP_W;

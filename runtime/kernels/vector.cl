@@ -30,6 +30,14 @@ DP_FN bool dp_any(dp_bool_w x)
     int2 c = b.lo | b.hi;
     return (c.x | c.y) != 0;
 }
+#elif DP_W == 4
+#define DP_LANE_NUMBERS ((dp_i32_w)(0, 1, 2, 3))
+#define DP_EVERY_SECOND 0, 2, 5, 7
+DP_FN bool dp_any(dp_bool_w x)
+{
+    int2 c = x.lo | x.hi;
+    return (c.x | c.y) != 0;
+}
 #else
 #define DP_LANE_NUMBERS ((dp_i32_w)(0, 1, 2, 3, 4, 5, 6, 7))
 #define DP_EVERY_SECOND 0, 2, 4, 6, 9, 11, 13, 15
