@@ -16,6 +16,7 @@ typedef struct Origin {
 typedef struct RowSearch {
     Plan *plan;
     PlanKernel *k;
+    const CoreSoac *inputs; /* are no use of the array as a whole */
     VEC(Origin) origins;
 } RowSearch;
 
@@ -39,24 +40,38 @@ static void add_origin(RowSearch *r, CoreVar v, FlatVar host, uint32_t level)
 static void note_escape(void *ctx, CoreAtom *a)
 {
     RowSearch *r = ctx;
-    const Origin *o = origin_of(r, *a);
+    const bool is_input = r->inputs && a >= r->inputs->inputs && a < r->inputs->inputs + r->inputs->ninputs;
+    const Origin *o = is_input ? NULL : origin_of(r, *a);
     for (uint32_t i = 0; o && i < r->k->words.n; i++)
         if (r->k->words.at[i].kind == WORD_ADDRESS && r->k->words.at[i].var == o->host)
             r->k->words.at[i].always = true;
 }
 
+/* v is an element of the array, by its view. Returns whether that is known. */
+static bool note_element(RowSearch *r, CoreAtom array, CoreVar v)
+{
+    const Origin *found = origin_of(r, array);
+    if (!found)
+        return false;
+    const Origin o = *found;
+    PlanRows use = {array.var, plan_add_rows(r->plan, r->k, o.host, o.level)};
+    vec_push(r->plan->arena, &r->k->rows, use);
+    add_origin(r, v, o.host, o.level + 1);
+    return true;
+}
+
 static void search_block(void *ctx, CoreBlock *b);
 
+/* Parallel operations in a lane read their arrays element by element. */
 static void search_stmt(RowSearch *r, CoreStmt *s)
 {
-    const Origin *o = s->kind == CORE_INDEX ? origin_of(r, s->index.array) : NULL;
-    if (o) {
-        PlanRows use = {s->index.array.var, plan_add_rows(r->plan, r->k, o->host, o->level)};
-        vec_push(r->plan->arena, &r->k->rows, use);
-        add_origin(r, s->vars[0], o->host, o->level + 1);
-    } else if (s->kind != CORE_LENGTH) {
+    const CoreSoac *soac = core_stmt_soac(s);
+    for (uint32_t i = 0; soac && i < soac->ninputs; i++)
+        note_element(r, soac->inputs[i], soac->elements[i]);
+    r->inputs = soac;
+    if (s->kind != CORE_LENGTH && !(s->kind == CORE_INDEX && note_element(r, s->index.array, s->vars[0])))
         core_stmt_atoms(s, note_escape, r);
-    }
+    r->inputs = NULL;
     core_stmt_blocks(s, search_block, r);
 }
 
