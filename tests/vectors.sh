@@ -60,5 +60,7 @@ has() {
 has '= dp_load_second_f64_w' vector_steps '--entry pairs 64'
 has 'define DP_APART 1' vector_apart '40 3'
 has 'dp_pack1\[' lane_views '--entry products 100'
+has 'dp_load_rows_f64_w(heap, &' lane_views '--entry products 100'
+has 'dp_pack1.* = x' lane_views '--entry corners 100'
 has 'dp_vec dp_body_across' map_ways '--entry stored 65 70'
 exit $failed

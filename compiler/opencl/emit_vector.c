@@ -214,21 +214,27 @@ static void emit_values(VectorEmitter *v)
     strbuf_add(out, "}\n");
 }
 
-/* A literal's items lie side by side for each lane: "{ dp_f32 items[2][DP_W]; … DP_IN_TURN(l) for (j < 2) … }" */
+/* A literal's items lie side by side for each lane, and are turned, four at a time: "{ dp_f32_w items[6]; …
+ * dp_store_rows_f32_w(heap, o0 + i * 24, items, 6); }"; fewer one by one. */
 static void emit_array_store(VectorEmitter *v)
 {
     const PlanKernel *k = v->ke.k;
     const CoreType element = k->values[0];
     const char *name = scalar_name(element.scalar), *memory = emit_memory_type(element);
+    const uint32_t bytes = emit_bytes(element);
     strbuf_printf(v->e.out,
-                  "static inline void dp_store_w(" HEAP ", ulong i, dp_vec v DP_OUTS)\n{\n    %s items[%u][DP_W];\n",
+                  "static inline void dp_store_w(" HEAP ", ulong i, dp_vec v DP_OUTS)\n{\n    %s_w items[%u];\n",
                   memory, k->nvalues);
     for (uint32_t i = 0; i < k->nvalues; i++)
-        strbuf_printf(v->e.out, "    *(dp_%s_m *)items[%u] = dp_to_memory_%s(v.v%u);\n", name, i, name, i);
-    strbuf_printf(v->e.out,
-                  "    DP_IN_TURN(l) for (uint j = 0; j < %u; j++) *DP_AT(%s, o0 + ((i + l) * %u + j) * %u) = "
-                  "items[j][l];\n}\n",
-                  k->nvalues, memory, k->nvalues, emit_bytes(element));
+        strbuf_printf(v->e.out, "    items[%u] = dp_to_memory_%s(v.v%u);\n", i, name, i);
+    if (k->nvalues >= 4)
+        strbuf_printf(v->e.out, "    dp_store_rows_%s_w(heap, o0 + i * %u, items, %u);\n}\n", name, k->nvalues * bytes,
+                      k->nvalues);
+    else
+        strbuf_printf(v->e.out,
+                      "    DP_IN_TURN(l) for (uint j = 0; j < %u; j++) *DP_AT(%s, o0 + ((i + l) * %u + j) * %u) = "
+                      "items[j][l];\n}\n",
+                      k->nvalues, memory, k->nvalues, bytes);
 }
 
 static void emit_store(VectorEmitter *v)

@@ -179,22 +179,49 @@ static uint32_t open_box(VectorEmitter *v, CoreVar x)
     return outer + 1;
 }
 
+/* Rows of four elements or more: "for (k < 8) { row = b[k]; const dp_i64 j = 0; dp_load_rows_f32_w(heap, &views_row,
+ * &dp_pack1[k * 8 + j], 8); }" */
+static uint32_t pack_rows(VectorEmitter *v, CoreVar x)
+{
+    const PackRead *r = packs_at(v->packs, x);
+    const uint32_t depth = open_box(v, r->from);
+    emit_line(&v->e, "{");
+    v->e.depth++;
+    emit_indent(&v->e);
+    strbuf_add(v->e.out, "const dp_i64 ");
+    emit_atom(&v->e, r->at);
+    strbuf_add(v->e.out, " = 0;\n");
+    emit_indent(&v->e);
+    strbuf_printf(v->e.out, "dp_load_rows_%s_w(heap, &", vector_type_name(v, x));
+    emit_vector_views_name(v, r->from);
+    strbuf_add(v->e.out, ", &");
+    pack_place(v, x);
+    strbuf_printf(v->e.out, ", %u);\n", packs_size(v->packs, r->at));
+    return depth + 1;
+}
+
+static uint32_t pack_elements(VectorEmitter *v, CoreVar x)
+{
+    const uint32_t depth = open_box(v, x);
+    emit_indent(&v->e);
+    pack_place(v, x);
+    strbuf_add(v->e.out, " = ");
+    emit_var(&v->e, x);
+    strbuf_add(v->e.out, ";\n");
+    return depth;
+}
+
 void emit_vector_packs(VectorEmitter *v)
 {
     for (uint32_t i = 0; v->packs && i < v->packs->n; i++) {
         const CoreVar x = v->packs->at[i].read;
         if (!packs_of(v->packs, x))
             continue;
+        const bool rows = packs_size(v->packs, packs_at(v->packs, x)->at) >= 4;
         emit_indent(&v->e);
         strbuf_printf(v->e.out, "dp_%s_w dp_pack%u[%u];\n", vector_type_name(v, x), i + 1,
                       (unsigned)v->packs->at[i].cells);
-        const uint32_t depth = open_box(v, x);
-        emit_indent(&v->e);
-        pack_place(v, x);
-        strbuf_add(v->e.out, " = ");
-        emit_var(&v->e, x);
-        strbuf_add(v->e.out, ";\n");
-        for (uint32_t d = 0; d < depth; d++) {
+        for (uint32_t depth = rows ? pack_rows(v, x) : pack_elements(v, x); depth > 0; depth--) {
             v->e.depth--;
             emit_line(&v->e, "}");
         }

@@ -100,8 +100,40 @@ DP_FN dp_i64_w dp_mod_by_power_i64_w(dp_i64_w a, dp_i64 d, uint shift)
     return a - ((a + ((a >> 63) & (d - 1))) & (dp_i64_w)(-d));
 }
 
+/* ---- four by four ---- */
+/* Vector q of four has four elements of lane q, of lane q + 4 and so on: turned, vector j has element j of all lanes; and the other way. */
+#if DP_W == 16
+#define DP_QUAD_LOW 0, 16, 1, 17, 4, 20, 5, 21, 8, 24, 9, 25, 12, 28, 13, 29
+#define DP_QUAD_HIGH 2, 18, 3, 19, 6, 22, 7, 23, 10, 26, 11, 27, 14, 30, 15, 31
+#define DP_QUAD_FIRST 0, 1, 16, 17, 4, 5, 20, 21, 8, 9, 24, 25, 12, 13, 28, 29
+#define DP_QUAD_SECOND 2, 3, 18, 19, 6, 7, 22, 23, 10, 11, 26, 27, 14, 15, 30, 31
+#define DP_OF_QUADS(T, x, q) ((T)((x)[q], (x)[q + 4], (x)[q + 8], (x)[q + 12]))
+#elif DP_W == 4
+#define DP_QUAD_LOW 0, 4, 1, 5
+#define DP_QUAD_HIGH 2, 6, 3, 7
+#define DP_QUAD_FIRST 0, 1, 4, 5
+#define DP_QUAD_SECOND 2, 3, 6, 7
+#define DP_OF_QUADS(T, x, q) ((x)[q])
+#else
+#define DP_QUAD_LOW 0, 8, 1, 9, 4, 12, 5, 13
+#define DP_QUAD_HIGH 2, 10, 3, 11, 6, 14, 7, 15
+#define DP_QUAD_FIRST 0, 1, 8, 9, 4, 5, 12, 13
+#define DP_QUAD_SECOND 2, 3, 10, 11, 6, 7, 14, 15
+#define DP_OF_QUADS(T, x, q) ((T)((x)[q], (x)[q + 4]))
+#endif
+#define DP_TURN_QUADS(T, x) \
+    { \
+        const T t0 = __builtin_shufflevector(x[0], x[1], DP_QUAD_LOW), t1 = __builtin_shufflevector(x[0], x[1], DP_QUAD_HIGH); \
+        const T t2 = __builtin_shufflevector(x[2], x[3], DP_QUAD_LOW), t3 = __builtin_shufflevector(x[2], x[3], DP_QUAD_HIGH); \
+        x[0] = __builtin_shufflevector(t0, t2, DP_QUAD_FIRST); \
+        x[1] = __builtin_shufflevector(t0, t2, DP_QUAD_SECOND); \
+        x[2] = __builtin_shufflevector(t1, t3, DP_QUAD_FIRST); \
+        x[3] = __builtin_shufflevector(t1, t3, DP_QUAD_SECOND); \
+    }
+
 /* ---- memory ---- */
-/* dp_load: all lanes may read. dp_load_second: likewise, every second element, by two vectors of which the last one ends with the last lane's. dp_gather: those that are on, element at[l] each. dp_near_load: at least those that are on, element
+/* dp_load_rows: the first n elements of each lane's row, vector by vector. dp_store_rows: n vectors, a row for each lane, one row behind the other.
+ * dp_load: all lanes may read. dp_load_second: likewise, every second element, by two vectors of which the last one ends with the last lane's. dp_gather: those that are on, element at[l] each. dp_near_load: at least those that are on, element
  * base + l each, 0 where there is none; `out`, if it is no null, has the lanes for which that is so. Whole vectors are loaded in place, others by a call. */
 #define DP_W_MEMORY(N, M) \
     typedef dp_##M dp_##N##_m __attribute__((ext_vector_type(DP_W), aligned(sizeof(dp_##M)))); \
@@ -118,6 +150,33 @@ DP_FN dp_i64_w dp_mod_by_power_i64_w(dp_i64_w a, dp_i64 d, uint shift)
     DP_FN void dp_store_##N##_w(DP_HEAP, ulong address, dp_##N##_w v) \
     { \
         *DP_AT(dp_##N##_m, address) = dp_to_memory_##N(v); \
+    } \
+    typedef dp_##M dp_##N##_quad __attribute__((ext_vector_type(4), aligned(sizeof(dp_##M)))); \
+    DP_FN void dp_load_rows_##N##_w(DP_HEAP, const dp_views *rows, dp_##N##_w *to, ulong n) \
+    { \
+        _Pragma("unroll") for (ulong from = 0; from < n; from += 4) { \
+            const ulong k = min(from, n - 4); \
+            dp_##N##_quad quads[DP_W]; \
+            dp_##M##_w x[4]; \
+            DP_EACH_LANE(l) quads[l] = *DP_AT(const dp_##N##_quad, DP_ADDR(rows->at[l]) + k * sizeof(dp_##M)); \
+            _Pragma("unroll") for (uint q = 0; q < 4; q++) x[q] = DP_OF_QUADS(dp_##M##_w, quads, q); \
+            DP_TURN_QUADS(dp_##M##_w, x) \
+            _Pragma("unroll") for (uint q = 0; q < 4; q++) to[k + q] = dp_of_memory_##N(x[q]); \
+        } \
+    } \
+    DP_FN void dp_store_rows_##N##_w(DP_HEAP, ulong address, const dp_##M##_w *from, ulong n) \
+    { \
+        _Pragma("unroll") for (ulong at = 0; at < n; at += 4) { \
+            const ulong k = min(at, n - 4); \
+            dp_##M##_w x[4] = {from[k], from[k + 1], from[k + 2], from[k + 3]}; \
+            DP_TURN_QUADS(dp_##M##_w, x) \
+            DP_EACH_LANE(l) \
+            { \
+                dp_##N##_quad quad; \
+                _Pragma("unroll") for (uint j = 0; j < 4; j++) quad[j] = x[l % 4][l / 4 * 4 + j]; \
+                *DP_AT(dp_##N##_quad, address + (l * n + k) * sizeof(dp_##M)) = quad; \
+            } \
+        } \
     } \
     DP_FN dp_##N##_w dp_gather_##N##_w(DP_HEAP, dp_view view, dp_i64_w at, dp_bool_w on) \
     { \
