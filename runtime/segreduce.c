@@ -563,7 +563,7 @@ static bool goes_by_rows(const DpRt *rt, const SegReduce *r)
     const Starts *s = &rt->starts;
     const uint64_t asked = dp_param(rt, PARAM_SEGREDUCE), work = r->n + r->segments.nseg;
     if (!s->offsets || r->nest->kind != CTX_NESTED || r->nest->offsets.block != s->offsets ||
-        r->n != (uint64_t)s->total || r->n > UINT32_MAX || !dp_rt_group_shape(rt, r->kernel))
+        r->n != (uint64_t)s->total || r->n >= UINT32_MAX || !dp_rt_group_shape(rt, r->kernel))
         return false;
     if (asked)
         return asked == 1 + WAY_ROWS;

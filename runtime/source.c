@@ -56,6 +56,8 @@ static void add_template(DpRt *rt, Text *t, DpKernelKind kind, uint32_t mode)
     case DP_K_REDUCE:
         add_file(rt, t, "carry.cl");
         add_file(rt, t, mode / MODE_WAY >= WAY_TILE ? "tile.cl" : "reduce.cl");
+        if (mode / MODE_WAY >= WAY_TEAM && mode / MODE_WAY <= WAY_ROWS)
+            add_file(rt, t, "teams.cl");
         break;
     case DP_K_SCAN:
         if (mode / MODE_WAY == WAY_COLUMNS) {

@@ -313,20 +313,25 @@ static inline dp_val dp_run_settled(DP_HEAP, ulong lo, ulong hi, ulong s, ulong 
 #define DP_VAL_WORDS ((int)(sizeof(dp_val) + 3) / 4)
 typedef union { dp_val v; uint word[DP_VAL_WORDS]; } dp_staged;
 #define DP_STAGE(name) __local uint name[DP_VAL_WORDS * DP_SLOTS]
-static inline void dp_stage_put(__local uint *stage, uint j, dp_val v)
+/* Element j is at stage + DP_SLOT(j), those that a lane loads side by side with others at DP_STAGE_LOADED, its run at DP_STAGE_RUN: addresses as sums of
+ * one of the lane's own and constants, which take no registers. */
+#define DP_STAGE_LOADED(stage) ((stage) + DP_SLOT(l))
+#define DP_STAGE_RUN(stage, items) ((stage) + DP_SLOT(l * (items)))
+enum { DP_STAGE_NEXT = DP_WG + DP_WG / 32 }; /* of those that it loads */
+static inline void dp_stage_put(__local uint *at, dp_val v)
 {
     dp_staged w;
     w.v = v;
 #pragma unroll
     for (uint k = 0; k < DP_VAL_WORDS; k++)
-        stage[k * DP_SLOTS + DP_SLOT(j)] = w.word[k];
+        at[k * DP_SLOTS] = w.word[k];
 }
-static inline dp_val dp_stage_get(__local const uint *stage, uint j)
+static inline dp_val dp_stage_get(__local const uint *at)
 {
     dp_staged w;
 #pragma unroll
     for (uint k = 0; k < DP_VAL_WORDS; k++)
-        w.word[k] = stage[k * DP_SLOTS + DP_SLOT(j)];
+        w.word[k] = at[k * DP_SLOTS];
     return w.v;
 }
 

@@ -292,6 +292,7 @@ static inline ulong dp_chunk_start(ulong n, ulong chunks, ulong c)
 /* DP_WARPS: the 32 work-items of a row of a work-group can see each other's words without local memory. All of them must come here. */
 #if DP_NVIDIA
 #define DP_WARPS 1
+#define DP_WARP_BARRIER() asm volatile("bar.warp.sync 0xffffffff;" ::: "memory")
 static inline uint dp_warp_ballot(uint yes)
 {
     uint r;
@@ -305,6 +306,8 @@ static inline uint dp_warp_down(uint word, uint by)
     asm volatile("shfl.sync.down.b32 %0, %1, %2, 31, 0xffffffff;" : "=r"(r) : "r"(word), "r"(by));
     return r;
 }
+#else
+#define DP_WARP_BARRIER() barrier(CLK_LOCAL_MEM_FENCE)
 #endif
 
 /* Bits of carries (carry.cl). */

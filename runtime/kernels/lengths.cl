@@ -160,9 +160,9 @@ static inline uint dp_lengths_await(DP_HEAP, ulong state, ulong epoch, ulong til
 /* A longest one with its sign, as it is published: with DP_NEGATIVE it is larger than any without. */
 static inline ulong dp_lengths_top(ulong a, ulong b) { return max(a & ~DP_NEGATIVE, b & ~DP_NEGATIVE) | ((a | b) & DP_NEGATIVE); }
 
-/* Of 16 neighbours each. */
+/* Of 16 neighbours each. More of them at once take registers, of which the next work-groups have need. */
 #define DP_OF_SIXTEEN(all, STATEMENT) \
-    _Pragma("unroll") for (uint q = 0; q < 16; q++) { \
+    _Pragma("unroll 4") for (uint q = 0; q < 16; q++) { \
         const ulong x = all[(l & ~15U) + q]; \
         STATEMENT \
     }
@@ -175,6 +175,7 @@ DP_KERNEL void dp_lengths_onepass(DP_HEAP, ulong n, ulong address, ulong stride,
     __local ulong group_sums[DP_WG / 16], group_tops[DP_WG / 16];
     __local uint ticket[1], nearest[1];
     const uint l = get_local_id(0);
+    __local ulong *loaded = stage + DP_LENGTHS_SLOT(l), *own = stage + DP_LENGTHS_SLOT(l * DP_LENGTHS_EACH); /* see carry.cl */
     const ulong tiles = get_num_groups(0);
     if (l == 0)
         ticket[0] = state ? atomic_inc((volatile __global uint *)(heap + state)) - (uint)tickets : 0;
@@ -187,14 +188,14 @@ DP_KERNEL void dp_lengths_onepass(DP_HEAP, ulong n, ulong address, ulong stride,
 #pragma unroll
     for (uint q = 0; q < DP_LENGTHS_EACH; q++) {
         top = dp_lengths_top(top, length[q] < 0 ? DP_NEGATIVE : min((ulong)length[q], DP_LONG));
-        stage[DP_LENGTHS_SLOT(q * DP_WG + l)] = (ulong)max(length[q], 0L);
+        loaded[DP_LENGTHS_SLOT(q * DP_WG)] = (ulong)max(length[q], 0L);
     }
     tops[l] = top;
     barrier(CLK_LOCAL_MEM_FENCE);
 #pragma unroll
     for (uint q = 0; q < DP_LENGTHS_EACH; q++) {
         up_to[q] = sum;
-        sum = dp_size_add(sum, stage[DP_LENGTHS_SLOT(l * DP_LENGTHS_EACH + q)]);
+        sum = dp_size_add(sum, own[q]);
     }
     sums[l] = sum;
     barrier(CLK_LOCAL_MEM_FENCE);
@@ -205,7 +206,7 @@ DP_KERNEL void dp_lengths_onepass(DP_HEAP, ulong n, ulong address, ulong stride,
         group_tops[l / 16] = top;
     }
     barrier(CLK_LOCAL_MEM_FENCE);
-#pragma unroll
+#pragma unroll 4
     for (uint q = 0; q < DP_WG / 16; q++) {
         ahead = dp_size_add(ahead, q < l / 16 ? group_sums[q] : 0);
         total = dp_size_add(total, group_sums[q]);
@@ -233,7 +234,7 @@ DP_KERNEL void dp_lengths_onepass(DP_HEAP, ulong n, ulong address, ulong stride,
             group_tops[l / 16] = seen_top;
         }
         barrier(CLK_LOCAL_MEM_FENCE);
-#pragma unroll
+#pragma unroll 4
         for (uint q = 0; q < DP_WG / 16; q++) {
             before = dp_size_add(before, group_sums[q]);
             top = dp_lengths_top(top, group_tops[q]);
@@ -253,13 +254,13 @@ DP_KERNEL void dp_lengths_onepass(DP_HEAP, ulong n, ulong address, ulong stride,
     before = dp_size_add(before, ahead);
 #pragma unroll
     for (uint q = 0; q < DP_LENGTHS_EACH; q++)
-        stage[DP_LENGTHS_SLOT(l * DP_LENGTHS_EACH + q)] = dp_size_add(before, up_to[q]);
+        own[q] = dp_size_add(before, up_to[q]);
     barrier(CLK_LOCAL_MEM_FENCE);
 #pragma unroll
     for (uint q = 0; q < DP_LENGTHS_EACH; q++) {
         const uint j = q * DP_WG + l;
         if (j < count)
-            *DP_AT(ulong, offsets + 8 * (at + j)) = stage[DP_LENGTHS_SLOT(j)];
+            *DP_AT(ulong, offsets + 8 * (at + j)) = loaded[DP_LENGTHS_SLOT(q * DP_WG)];
     }
 }
 
@@ -440,8 +441,8 @@ DP_KERNEL void dp_lengths_write(DP_HEAP, ulong n, ulong address, ulong stride, u
 /* For reductions that begin with the lengths (DP_ROWS in reduce.cl): each work-group scans a tile of lengths. At `rows` the sum of all lengths
  * and the longest, then from DP_ROWS_TILES on two words for each tile, of which the first becomes the sum of the tiles before it, then for each
  * length a u32, the sum of those before it in its tile. The group that comes last scans the tiles; if these are not lengths of pieces of `total`
- * elements, it reports failure `negative` or `nest`. `counter`: a u32, 0 before and after. Sums are plain, as no length counts as more than
- * DP_LONG: then they are wrong, but not `total`, and are found once more. */
+ * elements, fewer than UINT_MAX, it reports failure `negative` or `nest`. `counter`: a u32, 0 before and after. Sums are plain, as no length counts
+ * as more than UINT_MAX: then they are wrong, but not `total`, and are found once more. */
 enum { DP_ROWS_TILES = 32 };
 #define DP_ROWS_NEGATIVE (DP_LONG + 1) /* the longest, where there is a negative one */
 #define DP_TILE_SUM(k) (*DP_AT(ulong, part + 16 * (k)))
@@ -450,14 +451,14 @@ enum { DP_ROWS_TILES = 32 };
     sums[l] = (sum); \
     tops[l] = (top); \
     barrier(CLK_LOCAL_MEM_FENCE); \
-    _Pragma("unroll") for (uint q = 0; q < 16; q++) ahead += q < (l & 15) ? sums[(l & ~15U) + q] : 0; \
+    _Pragma("unroll 4") for (uint q = 0; q < 16; q++) ahead += q < (l & 15) ? sums[(l & ~15U) + q] : 0; \
     if ((l & 15) == 15) { \
         sixteen_sums[l / 16] = ahead + (sum); \
-        _Pragma("unroll") for (uint q = 0; q < 15; q++) top = max(top, tops[(l & ~15U) + q]); \
+        _Pragma("unroll 4") for (uint q = 0; q < 16; q++) top = max(top, tops[(l & ~15U) + q]); \
         sixteen_tops[l / 16] = top; \
     } \
     barrier(CLK_LOCAL_MEM_FENCE); \
-    _Pragma("unroll") for (uint q = 0; q < DP_WG / 16; q++) { \
+    _Pragma("unroll 4") for (uint q = 0; q < DP_WG / 16; q++) { \
         const ulong x = sixteen_sums[q]; \
         ahead += q < l / 16 ? x : 0; \
         all += x; \
@@ -473,42 +474,45 @@ DP_KERNEL void dp_lengths_rows(DP_HEAP, ulong n, ulong address, ulong rows, ulon
     const ulong stride = 8, tiles = get_num_groups(0), part = rows + DP_ROWS_TILES, numbers = part + 16 * tiles;
     const ulong t = get_group_id(0), at = t * DP_LENGTHS_TILE + l * DP_LENGTHS_EACH;
     const bool full = (t + 1) * DP_LENGTHS_TILE <= n;
-    long length[DP_LENGTHS_EACH], low = 0;
+    uint length[DP_LENGTHS_EACH]; /* more counts as UINT_MAX, which is more than there are elements */
+    long low = 0;
     ulong top = 0, sum = 0, ahead = 0, all = 0;
-    uint up_to[DP_LENGTHS_EACH];
+#define DP_ROWS_TAKE(q, x) \
+    { \
+        const long one = x; \
+        top = max(top, one < 0 ? DP_ROWS_NEGATIVE : min((ulong)one, DP_LONG)); \
+        length[q] = (uint)clamp(one, 0L, (long)UINT_MAX); \
+        sum += length[q]; \
+    }
     if (full && (address & 15) == 0) {
 #pragma unroll
         for (uint q = 0; q < DP_LENGTHS_EACH; q += 2) {
             const long2 two = *DP_AT(long2, address + 8 * (at + q));
-            length[q] = two.x;
-            length[q + 1] = two.y;
+            DP_ROWS_TAKE(q, two.x)
+            DP_ROWS_TAKE(q + 1, two.y)
         }
     } else {
 #pragma unroll
         for (uint q = 0; q < DP_LENGTHS_EACH; q++)
-            length[q] = at + q < n ? DP_LENGTH(at + q) : 0;
-    }
-#pragma unroll
-    for (uint q = 0; q < DP_LENGTHS_EACH; q++) {
-        top = max(top, length[q] < 0 ? DP_ROWS_NEGATIVE : min((ulong)length[q], DP_LONG));
-        length[q] = clamp(length[q], 0L, (long)DP_LONG);
-        sum += (ulong)length[q];
+            DP_ROWS_TAKE(q, at + q < n ? DP_LENGTH(at + q) : 0)
     }
     DP_ROWS_SCAN(sum, top, ahead, all)
+    uint before = (uint)min(ahead, (ulong)UINT_MAX); /* of sums beyond that nothing is right */
 #pragma unroll
     for (uint q = 0; q < DP_LENGTHS_EACH; q++) {
-        up_to[q] = (uint)min(ahead, (ulong)UINT_MAX);
-        ahead += (ulong)length[q];
+        const uint own = length[q];
+        length[q] = before;
+        before += own;
     }
     if (full) {
 #pragma unroll
         for (uint q = 0; q < DP_LENGTHS_EACH; q += 4)
-            *DP_AT(uint4, numbers + 4 * (at + q)) = (uint4)(up_to[q], up_to[q + 1], up_to[q + 2], up_to[q + 3]);
+            *DP_AT(uint4, numbers + 4 * (at + q)) = (uint4)(length[q], length[q + 1], length[q + 2], length[q + 3]);
     } else {
 #pragma unroll
         for (uint q = 0; q < DP_LENGTHS_EACH; q++)
             if (at + q < n)
-                *DP_AT(uint, numbers + 4 * (at + q)) = up_to[q];
+                *DP_AT(uint, numbers + 4 * (at + q)) = length[q];
     }
     if (l == 0) {
         DP_TILE_SUM(t) = min(all, DP_LONG);

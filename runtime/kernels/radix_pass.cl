@@ -147,10 +147,10 @@ DP_KERNEL void DP_SORTED(dp_sort_pass)(DP_HEAPS, ulong n, ulong keys, ulong keys
         DP_UNROLL for (uint q = 0; q < DP_SORT_ITEMS; q++) {
             uint slot = row * 256 + ((uint)(key[q] >> shift) & 255), mark = slot + (q & 1) * DP_SORT_ROWS * 256;
             atomic_or(&who[mark], 1u << lane);
-            DP_ROW_BARRIER();
+            DP_WARP_BARRIER();
             uint same = who[mark], before = popcount(same & ((1u << lane) - 1));
             rank[q] = count[slot] + before;
-            DP_ROW_BARRIER();
+            DP_WARP_BARRIER();
             if (before == 0) {
                 count[slot] += popcount(same);
                 who[mark] = 0;

@@ -283,13 +283,6 @@ enum {
 #define DP_SORT_ALL 0x80000000u
 #define DP_SORT_NUMBER 0x3fffffffu
 
-/* Among the lanes of a row. On NVIDIA's devices a row is a warp. */
-#ifdef cl_nv_pragma_unroll
-#define DP_ROW_BARRIER() asm volatile("bar.warp.sync 0xffffffff;" ::: "memory")
-#else
-#define DP_ROW_BARRIER() barrier(CLK_LOCAL_MEM_FENCE)
-#endif
-
 /* STATEMENT for some[DP_SORT_AT_ONCE] of n keys at `from`, loaded together: a lane l has every DP_WG-th of a tile. Where a tile is not full, it has
  * `left` keys, and behind these the last one again. */
 #define DP_SORT_AT_ONCE 8

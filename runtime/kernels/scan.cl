@@ -148,7 +148,8 @@ DP_KERNEL void dp_scan_onepass(__global uchar *restrict heap, __global uchar *re
     __local dp_carry sh[2][DP_WG];
     __local dp_val seen[DP_WINDOW], reach[1];
     __local uint ticket[1], farthest[1], kinds[DP_WINDOW];
-    uint l = get_local_id(0);
+    const uint l = get_local_id(0);
+    __local uint *loaded = DP_STAGE_LOADED(stage), *own = DP_STAGE_RUN(stage, DP_ITEMS);
     if (l == 0)
         ticket[0] = atomic_inc((volatile __global uint *)(heap + state)) - (uint)tickets;
     barrier(CLK_LOCAL_MEM_FENCE);
@@ -172,11 +173,11 @@ DP_KERNEL void dp_scan_onepass(__global uchar *restrict heap, __global uchar *re
     if (count == DP_TILE) {
 #pragma unroll
         for (uint k = 0; k < DP_ITEMS; k++)
-            dp_stage_put(stage, k * DP_WG + l, DP_SCAN_ELEMENT(base + l + k * DP_WG));
+            dp_stage_put(loaded + k * DP_STAGE_NEXT, DP_SCAN_ELEMENT(base + l + k * DP_WG));
     } else
 #endif
         for (uint j = l; j < count; j += DP_WG)
-            dp_stage_put(stage, j, DP_SCAN_ELEMENT(base + j));
+            dp_stage_put(stage + DP_SLOT(j), DP_SCAN_ELEMENT(base + j));
     barrier(CLK_LOCAL_MEM_FENCE);
 
     /* r[k]: the combination of the lane's elements up to k, or (exclusive) before k, as far as they are in k's segment. */
@@ -189,7 +190,7 @@ DP_KERNEL void dp_scan_onepass(__global uchar *restrict heap, __global uchar *re
     dp_val r[DP_ITEMS];
     dp_carry c;
     c.bits = 0;
-#define DP_SCAN_RUN(FIRST, THERE) \
+#define DP_SCAN_RUN(THERE) \
     _Pragma("unroll") for (uint k = 0; k < DP_ITEMS; k++) \
         if (THERE) { \
             if (DP_SEGMENTED && begin + k == stop) { \
@@ -203,16 +204,16 @@ DP_KERNEL void dp_scan_onepass(__global uchar *restrict heap, __global uchar *re
                 starts |= 1U << k; \
                 start = false; \
             } \
-            dp_val x = dp_stage_get(stage, (FIRST) + k), next = c.bits & DP_HAS ? DP_OP(s_end, c.v, x) : x; \
+            dp_val x = dp_stage_get(own + k), next = c.bits & DP_HAS ? DP_OP(s_end, c.v, x) : x; \
             r[k] = DP_EXCLUSIVE ? c.v : next; \
             c.v = next; \
             c.bits |= DP_HAS; \
         }
     const bool full = DP_LANES && count == DP_TILE; /* then nothing is asked of each element */
     if (full) {
-        DP_SCAN_RUN(l * DP_ITEMS, true)
+        DP_SCAN_RUN(true)
     } else {
-        DP_SCAN_RUN(first, k < m)
+        DP_SCAN_RUN(k < m)
     }
     DP_GROUP_SCAN()
 
@@ -276,20 +277,20 @@ DP_KERNEL void dp_scan_onepass(__global uchar *restrict heap, __global uchar *re
     if (l)
         c = sh[DP_SCANNED][l - 1];
     c = DP_JOIN(s0, before, c);
-#define DP_SCAN_PUT(FIRST, THERE) \
+#define DP_SCAN_PUT(THERE) \
     _Pragma("unroll") for (uint k = 0; k < DP_ITEMS; k++) \
         if (THERE) { \
             bool open = !(starts & ((2U << k) - 1)); /* its segment began before the lane */ \
-            dp_stage_put(stage, (FIRST) + k, !open ? r[k] : DP_EXCLUSIVE && k == 0 ? c.v : DP_OP(s_begin, c.v, r[k])); \
+            dp_stage_put(own + k, !open ? r[k] : DP_EXCLUSIVE && k == 0 ? c.v : DP_OP(s_begin, c.v, r[k])); \
         }
     if (full) {
-        DP_SCAN_PUT(l * DP_ITEMS, true)
+        DP_SCAN_PUT(true)
     } else {
-        DP_SCAN_PUT(first, k < m)
+        DP_SCAN_PUT(k < m)
     }
     barrier(CLK_LOCAL_MEM_FENCE);
-    for (uint j = l; j < count; j += DP_WG)
-        DP_STORE(base + j, DP_USES_SEG ? DP_SEG_BETWEEN(s0, s1 + 1, base + j) : 0, dp_stage_get(stage, j));
+    for (uint j = l; j < count; j += DP_WG, loaded += DP_STAGE_NEXT)
+        DP_STORE(base + j, DP_USES_SEG ? DP_SEG_BETWEEN(s0, s1 + 1, base + j) : 0, dp_stage_get(loaded));
 }
 
 #else /* GPU */
@@ -297,14 +298,14 @@ DP_KERNEL void dp_scan_onepass(__global uchar *restrict heap, __global uchar *re
 #define DP_SCAN_LANE(STORE) \
     for (ulong i = begin, s = s_begin; i < end; i++) { \
         s = DP_SKIP_EMPTY(s, i); \
-        dp_val x = dp_stage_get(stage, (uint)(i - base)); \
+        dp_val x = dp_stage_get(stage + DP_SLOT((uint)(i - base))); \
         if (i == DP_SEG_START(s)) { \
             c.bits = DP_RESET | DP_HAS; \
             c.v = DP_NEUTRAL(s); \
         } \
         dp_val next = c.bits & DP_HAS ? DP_OP(s, c.v, x) : x; \
         if (STORE) \
-            dp_stage_put(stage, (uint)(i - base), DP_EXCLUSIVE ? c.v : next); \
+            dp_stage_put(stage + DP_SLOT((uint)(i - base)), DP_EXCLUSIVE ? c.v : next); \
         c.v = next; \
         c.bits |= DP_HAS; \
         s_end = s; \
@@ -320,7 +321,7 @@ DP_KERNEL void dp_scan_onepass(__global uchar *restrict heap, __global uchar *re
     } \
     for (uint j = l; j < count; j += DP_WG) { \
         ulong s = DP_USES_SEG ? DP_SEG_BETWEEN(s0, s1 + 1, base + j) : 0; \
-        dp_stage_put(stage, j, DP_BODY(base + j, s)); \
+        dp_stage_put(stage + DP_SLOT(j), DP_BODY(base + j, s)); \
     } \
     barrier(CLK_LOCAL_MEM_FENCE); \
     ulong begin = base + min(l * (uint)DP_ITEMS, count), end = base + min((l + 1) * (uint)DP_ITEMS, count); \
@@ -398,7 +399,7 @@ DP_KERNEL void dp_scan_write(__global uchar *restrict heap, __global uchar *rest
         carry = DP_JOIN(s1, carry, last);
         barrier(CLK_LOCAL_MEM_FENCE);
         for (uint j = l; j < count; j += DP_WG)
-            DP_STORE(base + j, DP_USES_SEG ? DP_SEG_BETWEEN(s0, s1 + 1, base + j) : 0, dp_stage_get(stage, j));
+            DP_STORE(base + j, DP_USES_SEG ? DP_SEG_BETWEEN(s0, s1 + 1, base + j) : 0, dp_stage_get(stage + DP_SLOT(j)));
         barrier(CLK_LOCAL_MEM_FENCE);
     }
 }
