@@ -214,6 +214,20 @@ static void outs_belong(FlatChecker *c, const FlatStmt *s, FlatVar ctx)
         belongs(c, s->outs[i], ctx, "what it binds");
 }
 
+/* Arrays that a kernel may write over, and bounds of what stays as it is. */
+static void check_over(FlatChecker *c, const FlatStmt *s)
+{
+    const FlatOver *over = s->kernel.over;
+    if (over->rows != FLAT_NO_VAR && use_nested(c, s->body.ctx))
+        use_array(c, over->rows, info_of(c, s->body.ctx)->ctx, "what holds the rows it may write over");
+    if (over->rows == FLAT_NO_VAR || over->array != FLAT_NO_VAR)
+        use_array(c, over->array, FLAT_ROOT, "what it may write over");
+    const FlatVar bounds[] = {over->stays.bound, over->in_rows.bound};
+    for (uint32_t i = 0; i < 2 && c->ok; i++)
+        if (bounds[i] != FLAT_NO_VAR)
+            want(c, bounds[i], FLAT_ROOT, type_i64, "a bound of what stays as it is");
+}
+
 static void check_map(FlatChecker *c, const FlatStmt *s)
 {
     FlatVar ctx = s->kind == FLAT_S_HOST ? FLAT_ROOT : s->body.ctx;
@@ -222,6 +236,8 @@ static void check_map(FlatChecker *c, const FlatStmt *s)
     CoreType *types = types_of(c, s->outs, s->nouts);
     outs_belong(c, s, ctx);
     check_body(c, &s->body, types, s->nouts);
+    if (c->ok && s->kind == FLAT_S_KERNEL && s->kernel.over)
+        check_over(c, s);
 }
 
 static void check_array(FlatChecker *c, const FlatStmt *s)

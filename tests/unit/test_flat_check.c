@@ -131,6 +131,17 @@ SPOIL(input_stranger, input(at, 0)->var = UNKNOWN)
 SPOIL(input_col_as_host, input(at, 0)->kind = IN_HOST)
 SPOIL(input_host_as_col, input(at, 0)->kind = IN_COL)
 SPOIL(input_col_stranger, input(at, 0)->kind = IN_COL, input(at, 0)->var = UNKNOWN)
+static void write_over(const Place *at, FlatVar rows, FlatVar array, FlatVar bound)
+{
+    FlatOver *over = arena_new(at->p->arena, FlatOver);
+    *over = (FlatOver){rows, array, {0, bound, 0}, {0, FLAT_NO_VAR, 0}};
+    at->s->kernel.over = over;
+}
+SPOIL(over_stranger, write_over(at, FLAT_NO_VAR, UNKNOWN, FLAT_NO_VAR))
+SPOIL(over_nothing, write_over(at, FLAT_NO_VAR, FLAT_NO_VAR, FLAT_NO_VAR))
+SPOIL(over_number, write_over(at, FLAT_NO_VAR, at->fn->params[1], FLAT_NO_VAR))
+SPOIL(over_no_rows, write_over(at, UNKNOWN, FLAT_NO_VAR, FLAT_NO_VAR))
+SPOIL(over_to_array, write_over(at, FLAT_NO_VAR, at->fn->params[0], at->fn->params[0]))
 SPOIL(input_other_col, input(at, 0)->kind = IN_COL, input(at, 0)->var = bound(at, FLAT_S_KERNEL, 0))
 SPOIL(input_other_ctx, input(at, 0)->ctx = bound(at, FLAT_S_NESTED, 0))
 SPOIL(input_of_split, input(at, 0)->ctx = bound(at, FLAT_S_SPLIT, 1))
@@ -323,6 +334,11 @@ static void test_inputs(void **state)
         {"fibs", FLAT_S_KERNEL, 1, input_col_as_host, "a host input, %4, does not belong"},
         {"fibs", FLAT_S_KERNEL, 1, input_col_stranger, out_of_range},
         {"two", FLAT_S_KERNEL, 1, input_other_col, "a column of no ancestor"},
+        {"table", FLAT_S_KERNEL, 0, over_stranger, out_of_range},
+        {"table", FLAT_S_KERNEL, 0, over_nothing, out_of_range},
+        {"table", FLAT_S_KERNEL, 0, over_number, "an array is expected"},
+        {"table", FLAT_S_KERNEL, 0, over_no_rows, out_of_range},
+        {"table", FLAT_S_KERNEL, 0, over_to_array, "a bound of what stays as it is is i64 of rank 1"},
         {"two", FLAT_S_KERNEL, 1, input_other_ctx, "elements of no ancestor"},
         {"sums", FLAT_S_REDUCE, 0, input_of_outer_array, "an array of elements, %0, does not belong"},
         {"deep", FLAT_S_REDUCE, 0, input_of_split, "a nested context is expected"},
