@@ -19,6 +19,11 @@
  * functions for each rank (kernels/common.cl). */
 enum { LANE_MOST_RANK = 4, LANE_BYTES = 4096, LANE_STATE_RANK = 3 };
 
+/* Where an array may lie, and its rows, and theirs: a bit each, beginning with the lowest. None: it has no elements. */
+typedef struct LanePlaces {
+    uint8_t heap, share;
+} LanePlaces;
+
 typedef struct LaneVar {
     uint8_t rank;                  /* of a private array; 0: it is none */
     uint32_t dims[LANE_MOST_RANK]; /* its lengths, outermost first */
@@ -33,6 +38,7 @@ typedef struct LaneVar {
     bool written; /* a loop's state: a round updates it where it is, so that it must not begin as an array of others */
     bool read_later, reads_last; /* lane_last.c: while it is at work; nobody looks at what this is made of afterwards */
     uint32_t repetition, bound_at, last_use;
+    LanePlaces places; /* with memory (lane_places.c) */
 } LaneVar;
 
 typedef struct Lane {
@@ -60,6 +66,10 @@ bool lane_analyse(Lane *l, CoreBlock *b);
 /* No result is a private array or, with memory, an array of arrays: so it must be of CORE_LANE. */
 bool lane_keeps_arrays(const Lane *l, const CoreBlock *b);
 static inline bool lane_is_private(const Lane *l, CoreAtom a) { return !a.is_const && lane_var(l, a.var)->rank > 0; }
+/* With memory, of a block that has been analysed: where its arrays lie (lane_places.c). */
+typedef enum LanePlace { LANE_IN_EITHER, LANE_IN_HEAP, LANE_IN_SHARE } LanePlace;
+void lane_find_places(Lane *l, CoreBlock *b);
+LanePlace lane_place(const Lane *l, CoreAtom array);
 /* An i64 that is known. */
 bool lane_constant(const Lane *l, CoreAtom a, int64_t *value);
 /* 0 <= index < length of the private array, surely. */

@@ -101,12 +101,12 @@ void emit_private_slice(ScalarEmitter *e, const CoreStmt *s)
     strbuf_printf(e->out, " * %u;\n", (unsigned)lane_stride(lane_var(e->lane, s->slice.array.var)));
 }
 
-/* "*DP_LANE_AT(dp_i32_any, DP_ADDR(x) + 4 * (dp_u64)(": in the lane's memory. */
+/* "*DP_SHARE_AT(dp_i32_any, DP_ADDR(x) + 4 * (dp_u64)(": in the lane's memory. */
 static void open_strip_store(ScalarEmitter *e, CoreVar array)
 {
     const CoreType element = core_element(core_var_type(e->fn, array));
     emit_indent(e);
-    strbuf_printf(e->out, "*DP_LANE_AT(%s_any, DP_ADDR(", emit_value_type(element));
+    strbuf_printf(e->out, "*DP_SHARE_AT(%s_any, DP_ADDR(", emit_value_type(element));
     emit_var(e, array);
     strbuf_printf(e->out, ") + %u * (dp_u64)(", emit_bytes(element));
 }
@@ -673,6 +673,8 @@ static void emit_lane(ScalarEmitter *e, const CoreStmt *s)
     bool known = lane_analyse(&lane, s->lane.block);
     assert(known && "flat_check has seen to that");
     (void)known;
+    if (strip)
+        lane_find_places(&lane, s->lane.block);
     for (uint32_t i = 0; i < s->nvars; i++)
         emit_declaration(e, s->vars[i], true);
     emit_line(e, "{");

@@ -247,9 +247,10 @@ void emit_element_read(ScalarEmitter *e, CoreAtom array, CoreAtom index)
         strbuf_add(e->out, ")");
         return;
     }
+    static const char *const places[] = {[LANE_IN_EITHER] = "LANE_", [LANE_IN_HEAP] = "", [LANE_IN_SHARE] = "SHARE_"};
     const bool strip = e->lane && e->lane->strip;
-    strbuf_printf(e->out, "*DP_%sAT(%s%s, ", strip ? "LANE_" : "", emit_value_type(element_type(e, array)),
-                  strip ? "_any" : "");
+    strbuf_printf(e->out, "*DP_%sAT(%s%s, ", strip ? places[lane_place(e->lane, array)] : "",
+                  emit_value_type(element_type(e, array)), strip ? "_any" : "");
     emit_element_address(e, array, index);
     strbuf_add(e->out, ")");
 }

@@ -34,8 +34,9 @@ static inline void dp_error(DP_HEAP, uint site, long v0, long v1, long v2)
  * the state moves down. */
 #define DP_LANE_SLACK(room) min((room) / 8, 16384UL)
 #define DP_LANE_GIVEN(memory) (*DP_AT(ulong, DP_ADDR(memory) + 8))
-#define DP_LANE_OPEN(memory) \
-    const dp_share dp_own = dp_lane_share(heap, memory); \
+#define DP_LANE_OPEN(memory) DP_LANE_OPEN_SHARE(dp_lane_share(heap, memory))
+#define DP_LANE_OPEN_SHARE(share) \
+    const dp_share dp_own = share; \
     const ulong dp_slack = DP_LANE_SLACK(dp_own.end - dp_own.base); \
     ulong dp_top = dp_own.base;
 /* One lane that executes a whole loop has all of the memory. A lane that counts may execute so many statements for each launch of a
@@ -43,9 +44,7 @@ static inline void dp_error(DP_HEAP, uint site, long v0, long v1, long v2)
  * rounds are known by number; what rounds do not need is kept for later ones, up to DP_LANE_KEPT times. */
 #define DP_LANE_KEPT 64
 #define DP_LANE_OPEN_WHOLE(memory) \
-    const dp_share dp_own = dp_lane_whole(heap, memory); \
-    const ulong dp_slack = DP_LANE_SLACK(dp_own.end - dp_own.base); \
-    ulong dp_top = dp_own.base; \
+    DP_LANE_OPEN_SHARE(dp_lane_whole(heap, memory)) \
     DP_LANE_COUNT(memory, 4)
 #define DP_LANE_COUNT(memory, first) \
     const long dp_spends = *DP_AT(long, DP_ADDR(memory) + 16); \
@@ -81,64 +80,79 @@ typedef dp_f64 __attribute__((may_alias)) dp_f64_any;
 typedef dp_view __attribute__((may_alias)) dp_view_any;
 
 /* A lane's share is [base, end), as if it lay in one piece. On GPUs neighbouring lanes' shares may lie by turns, 16 bytes of
- * each, so that lanes that do the same read and write side by side: byte k of what lies by turns is `first` + k / 16 rows of DP_ABREAST
- * lanes' 16 bytes further. An address in no share is one of the heap. */
+ * each, so that lanes that do the same read and write side by side. Address a of what lies by turns is found DP_ABREAST - 1 times a's
+ * whole 16 bytes, and `shift`, further. DP_SHARE_AT is of what is known to lie in the share; an address in no share is one of the heap: DP_LANE_AT
+ * asks which it is. */
 #ifndef DP_BY_TURNS
 #define DP_BY_TURNS 0
 #endif
 #define DP_ABREAST 32UL
 typedef struct dp_share {
-    ulong base, end, by_turns, first;
+    ulong base, end, turns, shift; /* turns: of an address, the bits that lie by turns; else 0, as is the shift */
 } dp_share;
 static inline dp_share dp_lane_share(DP_HEAP, dp_view memory)
 {
     const ulong start = DP_ADDR(memory) + DP_LANE_HEADER + DP_LANE_GIVEN(memory), bytes = DP_ADDR(memory) + DP_LEN(memory) * 8 - start;
     const ulong lane = get_global_id(0), l = lane % DP_ABREAST, all = (get_global_size(0) + DP_ABREAST - 1) & ~(DP_ABREAST - 1);
     const ulong room = bytes / (DP_BY_TURNS ? all : get_global_size(0)) & ~15UL, base = start + room * lane;
-    return (dp_share){base, base + room, DP_BY_TURNS && *DP_AT(ulong, DP_ADDR(memory) + 24) ? room : 0, base - room * l + 16 * l};
+    if (!DP_BY_TURNS || !*DP_AT(ulong, DP_ADDR(memory) + 24))
+        return (dp_share){base, base + room, 0, 0};
+    return (dp_share){base, base + room, ~15UL, base - room * l + 16 * l - base * DP_ABREAST};
 }
 static inline dp_share dp_lane_whole(DP_HEAP, dp_view memory)
 {
     return (dp_share){DP_ADDR(memory) + DP_LANE_HEADER + DP_LANE_GIVEN(memory), DP_ADDR(memory) + DP_LEN(memory) * 8, 0, 0};
 }
+static inline ulong dp_share_place(dp_share own, ulong address)
+{
+    return address + (address & own.turns) * (DP_ABREAST - 1) + own.shift;
+}
 static inline ulong dp_lane_place(dp_share own, ulong address)
 {
-    const ulong k = address - own.base;
-    return k < own.by_turns ? own.first + (k & ~15UL) * DP_ABREAST + (k & 15) : address;
+    return own.turns && address - own.base < own.end - own.base ? dp_share_place(own, address) : address;
 }
+#if DP_BY_TURNS
+#define DP_SHARE_AT(T, address) DP_AT(T, dp_share_place(dp_own, address))
 #define DP_LANE_AT(T, address) DP_AT(T, dp_lane_place(dp_own, address))
+#else
+#define DP_SHARE_AT DP_AT
+#define DP_LANE_AT DP_AT
+#endif
 
 /* n elements with nothing in them; after a failure n may be anything. */
 static inline dp_view dp_lane_make(DP_HEAP, ulong *top, dp_share dp_own, ulong n, uint bytes, dp_bool *failed)
 {
     const ulong at = *top;
     if (*failed)
-        return dp_make_view(0, 0);
+        return dp_make_view(0, dp_own.base);
     if (n > (dp_own.end - at) / bytes) {
         dp_error(heap, DP_NO_ROOM, (long)n, 0, 0);
         *failed = 1;
-        return dp_make_view(0, 0);
+        return dp_make_view(0, dp_own.base);
     }
     *top = at + (n * bytes + 15 & ~15UL);
     return dp_make_view(n, at);
 }
 
-/* n elements. Places may overlap if the new one comes first. */
-#define DP_LANE_TAKE(T) \
+/* n elements into the share, or out of it. Places may overlap if the new one comes first. */
+#define DP_LANE_TAKE(T, TO, FROM) \
     for (ulong k = 0; k < n; k++) \
-        *DP_LANE_AT(T, to + k * sizeof(T)) = *DP_LANE_AT(T, from + k * sizeof(T));
-static inline void dp_lane_put(DP_HEAP, dp_share dp_own, ulong to, ulong from, ulong n, uint bytes)
-{
-    if (to == from)
-        return;
-    switch (bytes) {
-    case 1: DP_LANE_TAKE(dp_u8_any) break;
-    case 2: DP_LANE_TAKE(dp_u16_any) break;
-    case 4: DP_LANE_TAKE(dp_u32_any) break;
-    case 8: DP_LANE_TAKE(dp_u64_any) break;
-    default: DP_LANE_TAKE(dp_view_any)
+        *TO(T, to + k * sizeof(T)) = *FROM(T, from + k * sizeof(T));
+#define DP_LANE_TAKES(name, TO, FROM) \
+    static inline void name(DP_HEAP, dp_share dp_own, ulong to, ulong from, ulong n, uint bytes) \
+    { \
+        if (to == from) \
+            return; \
+        switch (bytes) { \
+        case 1: DP_LANE_TAKE(dp_u8_any, TO, FROM) break; \
+        case 2: DP_LANE_TAKE(dp_u16_any, TO, FROM) break; \
+        case 4: DP_LANE_TAKE(dp_u32_any, TO, FROM) break; \
+        case 8: DP_LANE_TAKE(dp_u64_any, TO, FROM) break; \
+        default: DP_LANE_TAKE(dp_view_any, TO, FROM) \
+        } \
     }
-}
+DP_LANE_TAKES(dp_lane_put, DP_SHARE_AT, DP_LANE_AT)
+DP_LANE_TAKES(dp_lane_put_out, DP_AT, DP_SHARE_AT)
 
 static inline dp_view dp_lane_copy(DP_HEAP, ulong *top, dp_share dp_own, dp_view v, uint bytes, dp_bool *failed)
 {
@@ -176,7 +190,7 @@ static inline dp_view dp_lane_move1(DP_HEAP, ulong *top, dp_share dp_own, dp_vie
     { \
         const dp_view rows = dp_lane_move1(heap, top, dp_own, v, 16, from, to, failed); \
         for (ulong i = 0; i < DP_LEN(rows) && DP_ADDR(rows) != DP_ADDR(v) && !*failed; i++) { \
-            __global dp_view_any *row = DP_LANE_AT(dp_view_any, DP_ADDR(rows) + 16 * i); \
+            __global dp_view_any *row = DP_SHARE_AT(dp_view_any, DP_ADDR(rows) + 16 * i); \
             *row = dp_lane_move##below(heap, top, dp_own, *row, bytes, from, to, failed); \
         } \
         return rows; \
@@ -197,7 +211,7 @@ static inline dp_view dp_lane_give(DP_HEAP, dp_view memory, dp_view v, uint byte
         return dp_make_view(0, 0);
     }
     const dp_view given = dp_make_view(DP_LEN(v), DP_ADDR(memory) + DP_LANE_HEADER + 16 * at);
-    dp_lane_put(heap, dp_own, DP_ADDR(given), DP_ADDR(v), DP_LEN(v), bytes);
+    dp_lane_put_out(heap, dp_own, DP_ADDR(given), DP_ADDR(v), DP_LEN(v), bytes);
     return given;
 }
 

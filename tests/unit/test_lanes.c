@@ -168,6 +168,60 @@ static void test_ownership(void **state)
                   2, 0);
 }
 
+typedef struct Places {
+    const Lane *lane;
+    uint32_t reads[3]; /* of elements, by LanePlace */
+} Places;
+
+static void count_places(void *ctx, CoreBlock *b)
+{
+    Places *p = ctx;
+    for (uint32_t i = 0; i < b->stmts.n; i++) {
+        const CoreStmt *s = b->stmts.at[i];
+        if (s->kind == CORE_INDEX)
+            p->reads[lane_place(p->lane, s->index.array)]++;
+        core_stmt_blocks(b->stmts.at[i], count_places, ctx);
+    }
+}
+
+static void expect_places(const char *program, uint32_t heap, uint32_t share, uint32_t either)
+{
+    Session *s = session_create();
+    CoreProgram *p = compile_text(s, program);
+    core_choose_lanes(p);
+    CoreFn *fn = p->entries.at[0].fn;
+    CoreStmt *lane = find_kind(fn->body, CORE_LANE, 0);
+    Lane l = lane_open(fn, true);
+    assert_true(lane_analyse(&l, lane->lane.block));
+    lane_find_places(&l, lane->lane.block);
+    Places c = {.lane = &l};
+    count_places(&c, lane->lane.block);
+    if (c.reads[LANE_IN_HEAP] != heap || c.reads[LANE_IN_SHARE] != share || c.reads[LANE_IN_EITHER] != either)
+        fail_msg("%s: %u in the heap, %u in the share, %u in either", program, c.reads[LANE_IN_HEAP],
+                 c.reads[LANE_IN_SHARE], c.reads[LANE_IN_EITHER]);
+    lane_close(&l);
+    session_destroy(s);
+}
+
+static void test_places(void **state)
+{
+    (void)state;
+    /* a state that is written begins as a copy; one that is not begins as it is, and becomes what a round makes */
+    expect_places("entry main (xs: [[i64]]) = { sum (loop a = r for j < 3 do a with [j] = a[j] + r[2]) : r in xs }", 1,
+                  1, 0);
+    expect_places("entry main (xs: [[i64]]) = { sum (loop a = r for j < length r do { x + a[j] : x in a }) : r in xs }",
+                  0, 0, 1);
+    /* rows of the lane's array lie where they were made: here in the heap, and one of them in the share */
+    expect_places("entry main (xs: [[i64]]) = { let t = [r, xs[0]] in loop k = 0 while k < 9 do k + sum t[k % 2] + "
+                  "t[(k + 1) % 2][k] "
+                  ": r in xs }",
+                  2, 2, 0);
+    expect_places(
+        "entry main (xs: [[i64]]) = { let t = [r, { x * 2 : x in r }] in loop k = 0 while k < 9 do k + sum t[k "
+        "% 2] + t[(k + 1) % 2][k] : r in xs }",
+        0, 2, 1);
+}
+
 /* An update is made in the array's memory if that is not looked at any more. */
 static uint32_t arrays_of(const char *program)
 {
@@ -203,13 +257,10 @@ static void test_in_place(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_small),
-        cmocka_unit_test(test_versions),
-        cmocka_unit_test(test_impossible),
-        cmocka_unit_test(test_in_place),
-        cmocka_unit_test(test_memory),
-        cmocka_unit_test(test_ownership),
-        cmocka_unit_test(test_floats_of_recursion),
+        cmocka_unit_test(test_small),      cmocka_unit_test(test_versions),
+        cmocka_unit_test(test_impossible), cmocka_unit_test(test_in_place),
+        cmocka_unit_test(test_memory),     cmocka_unit_test(test_ownership),
+        cmocka_unit_test(test_places),     cmocka_unit_test(test_floats_of_recursion),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
