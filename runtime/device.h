@@ -54,6 +54,7 @@ typedef struct DpDeviceFacts {
     const char *dialect;
     /* Square roots and quotients of f32 come from the steps of roots.cl, with branches for what these do not do. */
     bool straight_roots;
+    bool adds_f64;    /* by one atomic instruction (combine.cl) */
     bool vectors;     /* its compiler knows clang's vector types (vector.cl) */
     bool long_header; /* reads long declarations of built-in functions unless a text brings its own (builtins.cl) */
 } DpDeviceFacts;

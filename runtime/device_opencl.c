@@ -148,7 +148,7 @@ static void find_facts(Opened *o, const DpDeviceEntry *e)
     f->shares_memory = unified && e->kind == DEVICE_CPU;
     f->atomics64 = strstr(extensions, "cl_khr_int64_base_atomics") != NULL;
     f->one_space = pocl || strncmp(e->platform, "NVIDIA", 6) == 0;
-    f->straight_roots = strncmp(e->platform, "NVIDIA", 6) == 0;
+    f->straight_roots = f->adds_f64 = strncmp(e->platform, "NVIDIA", 6) == 0;
     f->dialect = pocl ? "#define DP_POCL 1\n" : f->straight_roots ? "#define DP_NVIDIA 1\n" : NULL;
     f->keeps_built = f->compiles_late = f->long_header = f->vectors = pocl;
 }

@@ -38,6 +38,12 @@ enum {
     MOST_SIDE_BINS = 1024
 };
 
+/* Values for one bin are added by one instruction there, but in local memory they would wait for each other. */
+static bool adds_best_in_common(const DpRt *rt, const DpKernel *k)
+{
+    return k->combining == DP_ADDS_F64 && rt->device->facts.adds_f64;
+}
+
 bool dp_rt_atomic_bins(const DpRt *rt, const DpKernel *k)
 {
     return k->swap_bytes == 4 || (k->swap_bytes == 8 && rt->device->facts.atomics64);
@@ -114,7 +120,7 @@ static Chunks group_chunks(const Hist *h)
     const uint64_t least = 8 * typical > 1024 ? 8 * typical : 1024, copies = dp_param(h->rt, PARAM_HIST_COPIES);
     uint64_t groups = n / least, most = (dp_param(h->rt, PARAM_HIST_GROUPS) << wide) * h->rt->device->facts.units;
     const uint64_t passes = h->bins->offsets ? 1 : (longest + slots - 1) / slots;
-    if (passes > dp_param(h->rt, PARAM_HIST_PASSES) ||
+    if (passes > (adds_best_in_common(h->rt, h->info) ? 1 : dp_param(h->rt, PARAM_HIST_PASSES)) ||
         (h->atomic ? n < LEAST_A_BIN * bins || typical > passes * slots : longest > passes * slots))
         return (Chunks){.n = 0};
     Chunks k = chunks_of(n, groups < 1 ? 1 : groups < most ? groups : most);

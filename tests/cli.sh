@@ -398,6 +398,14 @@ DP
 stores=$("$dpc" dump --stage=opencl unread.dp | grep -c '^ *[*]DP_AT(.*= v[.]v')
 [ "$stores" = 3 ] || { failed=$((failed + 1)) && echo "FAILED: $stores columns are stored, not 3"; }
 
+# Sums of f64 in bins are told apart: a device may have an instruction for these.
+cat >bins.dp <<'DP'
+entry main (is: [i64]) (xs: [f64]) : [f64] = reduce_by_index (+) 0.0 10 is xs
+entry products (is: [i64]) (xs: [f64]) : [f64] = reduce_by_index (*) 1.0 10 is xs
+DP
+adds=$("$dpc" dump --stage=opencl bins.dp | grep -c 'define DP_HIST_ADDS_F64 1')
+[ "$adds" = 1 ] || { failed=$((failed + 1)) && echo "FAILED: $adds histograms add f64, not 1"; }
+
 # A lane's innermost loop over a table looks at no failure in its rounds, ends no memory and counts nothing; in front of it is one comparison.
 cat >rounds.dp <<'DP'
 entry main (ws: [i64]) (most: i64) : i64 =

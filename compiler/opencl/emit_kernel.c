@@ -611,8 +611,20 @@ static const char *atomic_function(const PlanKernel *k)
     return scalar_is_float(k->values[0].scalar) ? NULL : atomic_name(single_prim(&k->stmt->reduce.op));
 }
 
+static DpCombining combining(const PlanKernel *k)
+{
+    const uint32_t bytes = hist_bytes(k);
+    const char *name = bytes ? atomic_function(k) : NULL;
+    if (bytes && k->values[0].scalar == SC_F64 && single_prim(&k->stmt->reduce.op) == PRIM_ADD)
+        return DP_ADDS_F64;
+    /* Of the 64-bit atomics only these are in the base extension. */
+    return name && (bytes == 4 || strcmp(name, "add") == 0) ? DP_BY_ATOMIC : DP_BY_SWAPS;
+}
+
 static void emit_hist_atomic(KernelEmitter *ke, uint32_t bytes)
 {
+    if (combining(ke->k) == DP_ADDS_F64)
+        strbuf_add(ke->out, "#define DP_HIST_ADDS_F64 1\n");
     const char *name = atomic_function(ke->k);
     bool is_signed = scalar_is_signed(ke->k->values[0].scalar);
     if (name && strcmp(name, "add") != 0 && strcmp(name, "xor") != 0) /* a value once more changes nothing */
@@ -620,8 +632,7 @@ static void emit_hist_atomic(KernelEmitter *ke, uint32_t bytes)
     if (name && bytes == 4)
         strbuf_printf(ke->out, "#define DP_HIST_ATOMIC(space, p, v) atomic_%s((volatile space %s *)(p), (v).v0)\n",
                       name, is_signed ? "int" : "uint");
-    /* Of the 64-bit atomics only these are in the base extension. */
-    if (name && bytes == 8 && strcmp(name, "add") == 0)
+    if (bytes == 8 && combining(ke->k) == DP_BY_ATOMIC)
         strbuf_printf(ke->out,
                       "#ifdef DP_HAS_ATOMICS64\n#define DP_HIST_ATOMIC(space, p, v) atom_add((volatile space %s *)(p), "
                       "(v).v0)\n#endif\n",
@@ -725,6 +736,7 @@ void emit_kernel_facts(DpKernel *to, const Plan *plan, const PlanKernel *k)
         return;
     to->combines = k->kind == PLAN_SCATTER;
     to->swap_bytes = (uint8_t)hist_bytes(k);
+    to->combining = (uint8_t)combining(k);
 }
 
 void emit_kernels_text(StrBuf *out, const Plan *plan)

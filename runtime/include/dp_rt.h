@@ -85,6 +85,9 @@ typedef struct DpTile {
     bool near;           /* its lanes must be neighbouring columns: there must be as many */
     uint8_t batch_lanes; /* of the form whose lanes are batches; 0: there is none, or it does not pay */
 } DpTile;
+/* How a histogram's values come to those in their bins, where a value is one word: by turns, or by one instruction, of
+ * f64 only on some devices. */
+typedef enum DpCombining { DP_BY_SWAPS, DP_BY_ATOMIC, DP_ADDS_F64 } DpCombining;
 typedef struct DpKernel {
     DpKernelKind kind;
     const char *name; /* "main_3_reduce": names the function, number and kind */
@@ -109,7 +112,8 @@ typedef struct DpKernel {
     bool across;           /* MAP: most of its loads lie side by side for neighbouring segments */
     bool combines;         /* SCATTER: with what is there, by an operator */
     uint8_t
-        swap_bytes; /* HIST, and SCATTER that combines: of a value that one compare-and-swap holds; 0: it does not */
+        swap_bytes;    /* HIST, and SCATTER that combines: of a value that one compare-and-swap holds; 0: it does not */
+    uint8_t combining; /* likewise: DpCombining */
     const char *vector; /* the holes once more, for several instances side by side; NULL: there are none */
     uint8_t lanes;      /* how many these are for */
     bool vector_pays;   /* it is probably faster */

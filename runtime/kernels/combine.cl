@@ -34,8 +34,13 @@
         } \
     }
 #endif
+/* Sums of f64 take one instruction on NVIDIA's GPUs. (Those of f32 would lose numbers that are not normal.) */
 static inline void dp_combine(DP_HEAP, ulong s, ulong bin, dp_val v DP_WORDS DP_OUTS)
 {
+#if DP_HIST_ADDS_F64 && DP_NVIDIA
+    asm volatile("red.global.add.f64 [%0], %1;" ::"l"(heap + o0 + DP_HIST_BYTES * bin), "d"(v.v0) : "memory");
+#else
     DP_COMBINE(__global, heap + o0 + DP_HIST_BYTES * bin, s, v)
+#endif
 }
 #endif
