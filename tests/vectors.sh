@@ -51,9 +51,9 @@ force $tier vectors=on,segreduce=tile "$@"
 force $tier vectors=on,segreduce=lane tests/run/vector_rows.dp tests/run/vector_values.dp tests/run/vector_apart.dp
 force $tier vectors=on,nest=flat,segreduce=batches tests/run/batches.dp
 force $tier vectors=on,map=grid tests/run/map_ways.dp
-# What these forms are for is there.
-has() {
-    DP_NO_CACHE=1 DP_TIER=optimised DP_DUMP_KERNELS=$folder "$dpc" run --no-warnings --param vectors=on,segreduce=lane "tests/run/$2.dp" $3 >/dev/null || failed=1
+# What these forms are for is there, and some of them without being asked for.
+has() { # WHAT PROGRAM ARGUMENTS [PARAMETERS]
+    DP_NO_CACHE=1 DP_TIER=optimised DP_DUMP_KERNELS=$folder "$dpc" run --no-warnings --param "${4:-vectors=on,segreduce=lane}" "tests/run/$2.dp" $3 >/dev/null || failed=1
     grep -q -e "$1" "$folder"/*.cl || { failed=1; echo "FAILED: no kernel of $2 has $1"; }
     rm -f "$folder"/*.cl
 }
@@ -62,5 +62,6 @@ has 'define DP_APART 1' vector_apart '40 3'
 has 'dp_pack1\[' lane_views '--entry products 100'
 has 'dp_load_rows_f64_w(heap, &' lane_views '--entry products 100'
 has 'dp_pack1.* = x' lane_views '--entry corners 100'
+has 'dp_i32_w x.* = dp_mod_i32_w(' vector_values '--entry quotients 40 5' vectors=auto
 has 'dp_vec dp_body_across' map_ways '--entry stored 65 70'
 exit $failed

@@ -395,12 +395,22 @@ bool spread_divides(const CoreFn *fn, const CoreStmt *s)
            (int64_t)s->prim.args[1].bits > 1;
 }
 
+/* Of numbers of at most 32 bits OpenCL's compiler makes products of a quotient or remainder by a constant. */
+static bool divides_short(const CoreFn *fn, const CoreStmt *s)
+{
+    const Scalar operand = core_atom_type(fn, s->prim.args[0]).scalar;
+    if (!divides(s->prim.op) || !s->prim.args[1].is_const || scalar_is_float(operand) || scalar_bytes(operand) > 4)
+        return false;
+    const uint64_t all = UINT64_MAX >> (64 - 8 * scalar_bytes(operand)), divisor = s->prim.args[1].bits & all;
+    return divisor != 0 && divisor != all; /* vector.cl asks for 0 and for -1 */
+}
+
 static void measure_prim(Analysis *a, const CoreStmt *s)
 {
     Scalar operand = core_atom_type(a->fn, s->prim.args[0]).scalar;
     if (spread_var(a->table, s->vars[0])->spread != SPREAD_VARYING)
         return;
-    if (goes_by_lane(s->prim.op, operand) && !spread_divides(a->fn, s))
+    if (goes_by_lane(s->prim.op, operand) && !spread_divides(a->fn, s) && !divides_short(a->fn, s))
         add_lanes(a, core_prim_cost(s->prim.op, operand));
     else
         add_vectors(a, core_prim_cost(s->prim.op, operand));
