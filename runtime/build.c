@@ -9,6 +9,7 @@ struct Built {
     Built *next;
     DpDeviceProgram *program;
     const char *name;
+    char sign[SIGN_BYTES]; /* behind the names of its kernels */
 };
 
 /* DP_DUMP_KERNELS=DIR: the texts as they are built. */
@@ -88,6 +89,13 @@ Built *dp_program_build(DpRt *rt, Text *t, const BuildTask *task)
         return NULL;
     }
     const bool quickly = task->quickly || rt->quick.unoptimised;
+    if (task->suffix)
+        dp_source_sign(rt, t, task->suffix, task->quickly, b->sign);
+    if (t->lost) {
+        free(t->at);
+        free(b);
+        return NULL;
+    }
     const DpBuild build = {t->at, !quickly, dp_source_declares_builtins(rt)};
     const char *const keys[] = {rt->device->facts.identity, quickly ? "quickly" : "", t->at};
     const CacheKey key = dp_cache_key(keys, 3);
@@ -113,10 +121,12 @@ Built *dp_program_build(DpRt *rt, Text *t, const BuildTask *task)
 
 DpDeviceKernel *dp_program_kernel(DpRt *rt, const Built *b, const char *name)
 {
+    char full[160];
     leave_space_to_build(rt);
     if (dp_failed(rt))
         return NULL;
-    DpDeviceKernel *k = rt->device->backend->kernel(rt->device, b->program, name);
+    snprintf(full, sizeof full, "%s%s", name, b->sign);
+    DpDeviceKernel *k = rt->device->backend->kernel(rt->device, b->program, full);
     if (!k)
         dp_rt_fail(rt, EXIT_DEVICE, "no kernel %s in %s: %s", name, b->name, rt->device->error);
     return k;

@@ -56,6 +56,7 @@ typedef struct DpDeviceFacts {
     bool straight_roots;
     bool adds_f64;    /* by one atomic instruction (combine.cl) */
     bool vectors;     /* its compiler knows clang's vector types (vector.cl) */
+    bool calls;       /* the host can execute launches itself (`call`) */
     bool long_header; /* reads long declarations of built-in functions unless a text brings its own (builtins.cl) */
 } DpDeviceFacts;
 
@@ -127,6 +128,9 @@ struct DpBackend {
     void (*kernel_release)(DpDevice *d, DpDeviceKernel *k); /* NULL is harmless */
     /* times: NULL, or waits for the launch and tells them. */
     DpDeviceStatus (*launch)(DpDevice *d, DpDeviceKernel *k, const DpLaunch *launch, DpLaunchTimes *times);
+    /* Executes a launch in the calling thread, one work-group after the other. False: nothing was done, as something is
+     * under way, or the kernel has not run before. Only where facts.calls says so. */
+    bool (*call)(DpDevice *d, DpDeviceKernel *k, const DpLaunch *launch);
 };
 
 extern const DpBackend dp_opencl;

@@ -6,6 +6,7 @@
 #define _DEFAULT_SOURCE /* madvise */
 #define CL_TARGET_OPENCL_VERSION 120
 #include "device.h"
+#include "device_pocl.h"
 
 #include <CL/cl.h>
 #include <stdio.h>
@@ -19,6 +20,7 @@ typedef struct Opened {
     cl_device_id id;
     cl_context context;
     cl_command_queue queue;
+    bool under_way;         /* something that has not been waited for; where facts.calls */
     uint32_t skip, skipped; /* so many waits sleep at once; when looking last was in vain */
     cl_kernel distance;     /* of `reach`; NULL: not yet needed */
     char options[64];       /* of all builds */
@@ -135,11 +137,12 @@ static void find_facts(Opened *o, const DpDeviceEntry *e)
     cl_uint units = 1;
     cl_bool unified = CL_FALSE;
     size_t argument_bytes = 0;
-    char extensions[8192] = "";
+    char extensions[8192] = "", version[64] = "";
     clGetDeviceInfo(o->id, CL_DEVICE_MAX_COMPUTE_UNITS, sizeof units, &units, NULL);
     clGetDeviceInfo(o->id, CL_DEVICE_HOST_UNIFIED_MEMORY, sizeof unified, &unified, NULL);
     clGetDeviceInfo(o->id, CL_DEVICE_MAX_PARAMETER_SIZE, sizeof argument_bytes, &argument_bytes, NULL);
     clGetDeviceInfo(o->id, CL_DEVICE_EXTENSIONS, sizeof extensions - 1, extensions, NULL);
+    clGetDeviceInfo(o->id, CL_DRIVER_VERSION, sizeof version - 1, version, NULL);
     f->kind = e->kind;
     f->units = units;
     f->memory = size_fact(o, CL_DEVICE_GLOBAL_MEM_SIZE);
@@ -150,6 +153,7 @@ static void find_facts(Opened *o, const DpDeviceEntry *e)
     f->one_space = pocl || strncmp(e->platform, "NVIDIA", 6) == 0;
     f->straight_roots = f->adds_f64 = strncmp(e->platform, "NVIDIA", 6) == 0;
     f->dialect = pocl ? "#define DP_POCL 1\n" : f->straight_roots ? "#define DP_NVIDIA 1\n" : NULL;
+    f->calls = pocl && !e->queue && f->shares_memory && dp_pocl_is_known(version);
     f->keeps_built = f->compiles_late = f->long_header = f->vectors = pocl;
 }
 
@@ -257,9 +261,13 @@ static void look_for_end(Opened *o)
 
 static DpDeviceStatus opencl_finish(DpDevice *d)
 {
+    Opened *o = (Opened *)d;
+    if (d->facts.calls && !o->under_way)
+        return DEVICE_OK;
     if (d->facts.shares_memory)
-        look_for_end((Opened *)d);
-    return CALL(d, clFinish, ((Opened *)d)->queue);
+        look_for_end(o);
+    o->under_way = false;
+    return CALL(d, clFinish, o->queue);
 }
 
 /* ---- memory ---- */
@@ -303,6 +311,7 @@ static void opencl_buffer_release(DpDevice *d, DpBuffer *b)
 
 static DpDeviceStatus opencl_fill(DpDevice *d, const DpBuffer *b, uint64_t at, uint64_t bytes, unsigned char with)
 {
+    ((Opened *)d)->under_way = true;
     return CALL(d, clEnqueueFillBuffer, ((Opened *)d)->queue, b->object, &with, 1, at, bytes, 0, NULL, NULL);
 }
 
@@ -310,9 +319,11 @@ static DpDeviceStatus opencl_fill(DpDevice *d, const DpBuffer *b, uint64_t at, u
 static DpDeviceStatus opencl_copy(DpDevice *d, const DpBuffer *from, uint64_t at, const DpBuffer *to, uint64_t to_at,
                                   uint64_t bytes)
 {
-    if (!from->memory || !to->memory)
+    if (!from->memory || !to->memory) {
+        ((Opened *)d)->under_way = true;
         return CALL(d, clEnqueueCopyBuffer, ((Opened *)d)->queue, from->object, to->object, at, to_at, bytes, 0, NULL,
                     NULL);
+    }
     DpDeviceStatus done = opencl_finish(d);
     if (!done)
         memcpy((char *)to->memory + to_at, (const char *)from->memory + at, bytes);
@@ -415,18 +426,36 @@ static void opencl_program_release(DpDevice *d, DpDeviceProgram *p)
 }
 
 /* ---- kernels ---- */
+struct DpDeviceKernel {
+    cl_kernel kernel;
+    char name[128];
+    bool launched, sought;    /* its function */
+    DpPoclFunction *function; /* NULL: it is not known */
+    void *library;            /* of the function */
+};
+
 static DpDeviceKernel *opencl_kernel(DpDevice *d, DpDeviceProgram *p, const char *name)
 {
-    cl_int code;
-    cl_kernel k = clCreateKernel((cl_program)p, name, &code);
-    return status(d, code, "clCreateKernel") ? NULL : (DpDeviceKernel *)k;
+    DpDeviceKernel *k = calloc(1, sizeof *k);
+    cl_int code = CL_OUT_OF_HOST_MEMORY;
+    if (k) {
+        snprintf(k->name, sizeof k->name, "%s", name);
+        k->kernel = clCreateKernel((cl_program)p, name, &code);
+    }
+    if (status(d, code, "clCreateKernel") == DEVICE_OK)
+        return k;
+    free(k);
+    return NULL;
 }
 
 static void opencl_kernel_release(DpDevice *d, DpDeviceKernel *k)
 {
     (void)d;
-    if (k)
-        clReleaseKernel((cl_kernel)k);
+    if (!k)
+        return;
+    clReleaseKernel(k->kernel);
+    dp_pocl_release(k->library);
+    free(k);
 }
 
 static DpDeviceStatus set_arguments(DpDevice *d, cl_kernel k, const DpLaunch *l)
@@ -458,16 +487,26 @@ static DpDeviceStatus time_event(DpDevice *d, cl_event event, DpLaunchTimes *tim
     return done;
 }
 
-static DpDeviceStatus opencl_launch(DpDevice *d, DpDeviceKernel *kernel, const DpLaunch *l, DpLaunchTimes *times)
+static DpDeviceStatus opencl_launch(DpDevice *d, DpDeviceKernel *k, const DpLaunch *l, DpLaunchTimes *times)
 {
     const size_t local = l->lanes, global = local * l->groups;
-    cl_kernel k = (cl_kernel)kernel;
     cl_event event = NULL;
-    DpDeviceStatus done = set_arguments(d, k, l);
+    DpDeviceStatus done = set_arguments(d, k->kernel, l);
+    k->launched = ((Opened *)d)->under_way = true;
     done = done ? done
-                : CALL(d, clEnqueueNDRangeKernel, ((Opened *)d)->queue, k, 1, NULL, &global, &local, 0, NULL,
+                : CALL(d, clEnqueueNDRangeKernel, ((Opened *)d)->queue, k->kernel, 1, NULL, &global, &local, 0, NULL,
                        times ? &event : NULL);
     return event ? time_event(d, event, times) : done;
+}
+
+static bool opencl_call(DpDevice *d, DpDeviceKernel *k, const DpLaunch *l)
+{
+    if (((Opened *)d)->under_way || !k->launched || l->lanes > 1 || !dp_pocl_computes_alike())
+        return false;
+    if (!k->sought)
+        k->function = dp_pocl_find(k->name, &k->library);
+    k->sought = true;
+    return k->function && dp_pocl_call(k->function, l);
 }
 
 /* ---- buffers of callers ---- */
@@ -496,6 +535,7 @@ static DpDeviceStatus opencl_reach(DpDevice *d, const DpBuffer *heap, uint64_t a
     const cl_ulong word = at;
     cl_mem other = object;
     o->distance = o->distance ? o->distance : distance_kernel(o);
+    o->under_way = true;
     DpDeviceStatus done = o->distance ? DEVICE_OK : DEVICE_FAILED;
     done = done ? done : CALL(d, clSetKernelArg, o->distance, 0, sizeof(cl_mem), &heap->object);
     done = done ? done : CALL(d, clSetKernelArg, o->distance, 1, sizeof word, &word);
@@ -556,4 +596,5 @@ const DpBackend dp_opencl = {
     .kernel = opencl_kernel,
     .kernel_release = opencl_kernel_release,
     .launch = opencl_launch,
+    .call = opencl_call,
 };

@@ -328,10 +328,11 @@ struct DpRt {
     const char *dump_dir; /* DP_DUMP_KERNELS */
     Profile profile;
     uint64_t look[DP_LOOK_BYTES / 8];
-    bool runs;           /* launched, and not waited for */
-    bool unlooked;       /* launched since the host looked, and may have recorded a failure */
-    bool lanes_lacked;   /* the record said DP_NO_ROOM: for dp_lanes_fitted */
-    DpBlock *lanes_gave; /* the memory of lanes that give arrays; likewise */
+    bool runs;               /* launched, and not waited for */
+    uint32_t small_launches; /* in a row, of those that were not called (calls.c) */
+    bool unlooked;           /* launched since the host looked, and may have recorded a failure */
+    bool lanes_lacked;       /* the record said DP_NO_ROOM: for dp_lanes_fitted */
+    DpBlock *lanes_gave;     /* the memory of lanes that give arrays; likewise */
     Mail mail;
     Unsettled unsettled;
     Looks looks;
@@ -484,10 +485,14 @@ typedef struct Text {
 typedef struct Instance {
     uint32_t kernel, variant, mode;
 } Instance;
+enum { SIGN_BYTES = 20 };
 void dp_text_add(DpRt *rt, Text *t, const char *s, size_t n);
 bool dp_source_declares_builtins(const DpRt *rt);
 bool dp_source_has_fence(const DpRt *rt); /* DP_FENCE of kernels/common.cl: may the group that comes last go on? */
 void dp_source_begin(DpRt *rt, Text *t);
+/* Where the host calls kernels: their names, with `suffix` behind them, end in a digest of the text, `sign`; else that
+ * is empty. quick: the one kernel of quick.c. */
+void dp_source_sign(DpRt *rt, Text *t, const char *suffix, bool quick, char sign[SIGN_BYTES]);
 void dp_source_instance(DpRt *rt, Text *t, const Instance *i, const char *suffix);
 /* One of the runtime's own programs; mode: MODE_QUICK or 0. */
 void dp_source_own(DpRt *rt, Text *t, OwnProgram own, uint32_t mode);
@@ -498,7 +503,7 @@ uint32_t dp_source_mode(const DpKernel *k, uint32_t variant, uint32_t mode);
 /* first, end: of which chains of rt->programs. quickly: without optimisation. number, mode: tell the texts of
  * DP_DUMP_KERNELS apart. */
 typedef struct BuildTask {
-    const char *name;
+    const char *name, *suffix; /* suffix: of its kernels; NULL: their names stay as they are */
     bool quickly;
     uint32_t first, end, number, mode;
 } BuildTask;
@@ -561,6 +566,20 @@ DpDeviceStatus dp_rt_launch_on(DpRt *rt, const DpBuffer *heap, Kernel *k, uint32
 void dp_rt_move(DpRt *rt, const char *name, uint64_t n, const Args *args); /* OWN_MOVE over n elements */
 void dp_launch_close(DpRt *rt);
 const char *dp_kernel_text(const char *name); /* generated: the files of runtime/kernels, and dp_scalar.h */
+
+/* calls.c */
+/* What calls of a kernel took. */
+typedef struct CallTimes {
+    uint32_t calls;
+    bool longer;    /* the last one took longer than was expected */
+    double each_ns; /* an element's share */
+} CallTimes;
+typedef struct CallWork {
+    uint64_t elements;
+    uint32_t groups, cost; /* cost: of an element, in statements; 0: not known */
+} CallWork;
+/* Executes the launch, if the host had better do it. */
+bool dp_call(DpRt *rt, CallTimes *times, const CallWork *work, DpDeviceKernel *kernel, const DpLaunch *launch);
 
 /* lookback.c */
 void dp_lookback_open(DpRt *rt); /* the device is chosen */

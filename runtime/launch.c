@@ -11,6 +11,7 @@ struct Kernel {
     DpDeviceKernel *kernel; /* NULL: not built yet, but perhaps as one of quick.c */
     QuickCase quick;
     bool launched;
+    CallTimes called[2]; /* as one of quick.c, and optimised */
 };
 
 /* A kernel in one variant and mode. */
@@ -167,6 +168,7 @@ static void build(DpRt *rt, Program *p)
     else
         dp_source_own(rt, &t, (OwnProgram)p->index, 0);
     const BuildTask task = {.name = p->name,
+                            .suffix = p->suffix,
                             .first = p->index,
                             .end = p->index + 1,
                             .number = p->instance.variant,
@@ -224,7 +226,10 @@ static DpDeviceKernel *optimised_kernel(DpRt *rt, Kernel *k)
 }
 
 /* ---- launching ---- */
-enum { COST_OF_LOOPS = 256 }; /* an element's, where nobody knows it */
+enum {
+    COST_OF_LOOPS = 256, /* an element's, where nobody knows it */
+    COST_OF_OWN = 16     /* in the runtime's own kernels */
+};
 
 void dp_args_add(Args *a, uint64_t x)
 {
@@ -277,6 +282,19 @@ static uint64_t work_of(const DpKernel *user, const Args *args)
     return user ? args->at[0] * (user->cost ? user->cost : COST_OF_LOOPS) : 0;
 }
 
+static void launch_or_call(DpRt *rt, Kernel *k, DpDeviceKernel *kernel, const DpLaunch *launch, const Args *args)
+{
+    const DpKernel *user = k->program->user;
+    const CallWork work = {args->n ? args->at[0] : 0, launch->groups, user ? user->cost : COST_OF_OWN};
+    DpLaunchTimes times = {0};
+    rt->runs = true;
+    if (dp_call(rt, &k->called[kernel == k->kernel], &work, kernel, launch) || dp_failed(rt))
+        return;
+    dp_rt_check_device(rt, rt->device->backend->launch(rt->device, kernel, launch, rt->profile.on ? &times : NULL));
+    if (rt->profile.on && !dp_failed(rt))
+        dp_profile_launch(rt, user, k->program->name, launch, &times, !k->launched);
+}
+
 void dp_rt_launch(DpRt *rt, Kernel *k, uint32_t heaps, uint32_t groups, const Args *args)
 {
     dp_starts_settle(rt);
@@ -284,7 +302,6 @@ void dp_rt_launch(DpRt *rt, Kernel *k, uint32_t heaps, uint32_t groups, const Ar
     if (dp_failed(rt))
         return;
     uint64_t numbers[1 + QUICK_ARGS];
-    DpLaunchTimes times = {0};
     DpLaunch launch = {&rt->heap.buffer, heaps, args->n, groups, k->program->wg, args->at};
     ProfilePhase before = dp_profile_switch(rt, PHASE_COMPILING);
     DpDeviceKernel *kernel = prepared_kernel(rt, k, args, &launch, numbers);
@@ -293,11 +310,8 @@ void dp_rt_launch(DpRt *rt, Kernel *k, uint32_t heaps, uint32_t groups, const Ar
         return;
     rt->profile.launches++;
     rt->work += work_of(k->program->user, args);
-    rt->runs = true;
     rt->unlooked |= records_failures(k->program);
-    dp_rt_check_device(rt, rt->device->backend->launch(rt->device, kernel, &launch, rt->profile.on ? &times : NULL));
-    if (rt->profile.on && !dp_failed(rt))
-        dp_profile_launch(rt, k->program->user, k->program->name, &launch, &times, !k->launched);
+    launch_or_call(rt, k, kernel, &launch, args);
     k->launched = true;
 }
 

@@ -262,6 +262,7 @@ static void add_functions(DpRt *rt, Text *t, const QuickPart *part)
 static void build_part(DpRt *rt, QuickPart *part)
 {
     const BuildTask task = {.name = "dp_quick",
+                            .suffix = "",
                             .quickly = true,
                             .first = part->first,
                             .end = part->end,

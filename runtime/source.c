@@ -10,6 +10,7 @@
 #include "internal.h"
 
 #include <ctype.h>
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -248,6 +249,48 @@ void dp_source_begin(DpRt *rt, Text *t)
     if (rt->gpu)
         add(rt, t, "\n#define DP_BY_TURNS 1\n");
     add_file(rt, t, "common.cl");
+}
+
+/* ---- names that there are only once ---- */
+static void add_sign(DpRt *rt, Text *t, const char *name, size_t length, const char *suffix, const char *sign)
+{
+    char line[400];
+    const int n = length < 100 ? (int)length : 100;
+    snprintf(line, sizeof line, "#define %.*s%s %.*s%s%s\n", n, name, suffix, n, name, suffix, sign);
+    add(rt, t, line);
+}
+
+/* "DP_KERNEL void dp_map(", and "DP_KERNEL void DP_SORTED(dp_sort_pass)(", of which there are two (add_sized). */
+static void add_signs(DpRt *rt, Text *t, const char *text, const char *suffix, const char *sign)
+{
+    static const char kernel[] = "DP_KERNEL void ", sorted[] = "DP_SORTED(";
+    for (const char *at = strstr(text, kernel); at; at = strstr(at, kernel)) {
+        at += sizeof kernel - 1;
+        const bool twice = strncmp(at, sorted, sizeof sorted - 1) == 0;
+        at += twice ? sizeof sorted - 1 : 0;
+        const size_t length = strcspn(at, "()");
+        add_sign(rt, t, at, length, twice ? "4" : suffix, sign);
+        if (twice)
+            add_sign(rt, t, at, length, "8", sign);
+    }
+}
+
+void dp_source_sign(DpRt *rt, Text *t, const char *suffix, bool quick, char sign[SIGN_BYTES])
+{
+    sign[0] = 0;
+    if (!rt->device->facts.calls || rt->gpu || !t->at || t->lost)
+        return;
+    const char *const texts[] = {t->at};
+    const CacheKey digest = dp_cache_key(texts, 1);
+    Text signed_text = {.at = NULL};
+    snprintf(sign, SIGN_BYTES, "_%016" PRIx64, digest.a ^ digest.b);
+    if (quick)
+        add_sign(rt, &signed_text, "dp_quick", 8, "", sign);
+    else
+        add_signs(rt, &signed_text, t->at, suffix, sign);
+    dp_text_add(rt, &signed_text, t->at, t->n);
+    free(t->at);
+    *t = signed_text;
 }
 
 /* How many instances side by side, once it is optimised; 0: one. */

@@ -55,6 +55,9 @@ for shape in cpu gpu; do
         force $shape $ways ${@:-$maps}
     done
 done
+for ways in call-us=0 call-us=1000000000; do
+    force cpu $ways ${@:-tests/run/looks.dp tests/run/tiny_ways.dp tests/run/few_scalars.dp}
+done
 force cpu sort-buckets=2,sort-segment=16 ${@:-$sorts}
 force gpu sort-segment=300,sort-ranked=16 ${@:-$sorts}
 force gpu sort-parts=1,sort-ranked=16 ${@:-$sorts}

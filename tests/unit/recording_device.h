@@ -20,7 +20,7 @@ static struct Recording {
     long objects;   /* made and not given back */
     long reads;
     uint64_t hollow_bytes; /* of memory; 0: OpenCL stands behind it */
-    uint32_t nlaunches;
+    uint32_t nlaunches, ncalls;
     const char *launched[RECORDED_LAUNCHES]; /* the last ones, by their number modulo RECORDED_LAUNCHES; hollow only */
 } recording;
 
@@ -218,6 +218,13 @@ static DpDeviceStatus recording_launch(DpDevice *d, DpDeviceKernel *k, const DpL
     return PASS(d, launch, k, launch, times);
 }
 
+static bool recording_call(DpDevice *d, DpDeviceKernel *k, const DpLaunch *launch)
+{
+    const bool called = REAL(d) && dp_opencl.call(REAL(d), k, launch);
+    recording.ncalls += called;
+    return called;
+}
+
 const DpBackend recording_backend = {
     .list = recording_list,
     .open = recording_open,
@@ -236,6 +243,7 @@ const DpBackend recording_backend = {
     .kernel = recording_kernel,
     .kernel_release = recording_kernel_release,
     .launch = recording_launch,
+    .call = recording_call,
 };
 
 #endif

@@ -43,14 +43,14 @@ static int teardown(void **state)
     return 0;
 }
 
-static int open_cpu(void **state)
+static inline int open_cpu(void **state)
 {
     (void)state;
     open_shape("cpu");
     return 0;
 }
 
-static int open_gpu(void **state)
+static inline int open_gpu(void **state)
 {
     (void)state;
     open_shape("gpu");
@@ -187,7 +187,7 @@ typedef struct World {
     uint64_t w[4];
 } World;
 
-static World world_of(int kind)
+static inline World world_of(int kind)
 {
     World w = {.s = make_shape(kind)};
     w.up = dp_ctx_fn(rt, w.s.nseg);
@@ -200,7 +200,7 @@ static World world_of(int kind)
     return w;
 }
 
-static void world_free(World *w)
+static inline void world_free(World *w)
 {
     shape_free(&w->s);
     dp_col_release(rt, &w->x);
@@ -234,7 +234,7 @@ static void expect_equal(const void *got, const void *want, uint64_t bytes, cons
 }
 
 /* Compares a column with the wanted elements; frees both. */
-static void check_col(DpCol *got, void *want, const char *what, int kind)
+static inline void check_col(DpCol *got, void *want, const char *what, int kind)
 {
     uint64_t bytes = got->n * got->bytes;
     void *g = take_col(got);
