@@ -317,7 +317,7 @@ typedef union { dp_val v; uint word[DP_VAL_WORDS]; } dp_staged;
  * one of the lane's own and constants, which take no registers. */
 #define DP_STAGE_LOADED(stage) ((stage) + DP_SLOT(l))
 #define DP_STAGE_RUN(stage, items) ((stage) + DP_SLOT(l * (items)))
-enum { DP_STAGE_NEXT = DP_WG + DP_WG / 32 }; /* of those that it loads */
+#define DP_STAGE_NEXT (DP_WG + DP_WG / 32) /* of those that it loads */
 static inline void dp_stage_put(__local uint *at, dp_val v)
 {
     dp_staged w;

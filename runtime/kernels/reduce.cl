@@ -350,6 +350,7 @@ static inline dp_carry dp_reduce_part(DP_HEAP, ulong n, __local uint *stage, __l
         if (l == 0)
             all = DP_JOIN(0, all, sh[0][0]);
     }
+    barrier(CLK_LOCAL_MEM_FENCE); /* one warp may still read what others write next */
     return all;
 }
 #endif
