@@ -501,7 +501,7 @@ static DpDeviceStatus opencl_launch(DpDevice *d, DpDeviceKernel *k, const DpLaun
 
 static bool opencl_call(DpDevice *d, DpDeviceKernel *k, const DpLaunch *l)
 {
-    if (((Opened *)d)->under_way || !k->launched || l->lanes > 1 || !dp_pocl_computes_alike())
+    if (((Opened *)d)->under_way || !k->launched || l->lanes > 1 || !dp_pocl_computes_alike() || !dp_pocl_has_stack())
         return false;
     if (!k->sought)
         k->function = dp_pocl_find(k->name, &k->library);

@@ -1,15 +1,17 @@
-#define _GNU_SOURCE /* dl_iterate_phdr */
+#define _GNU_SOURCE /* dl_iterate_phdr, pthread_getattr_np */
 #include "device_pocl.h"
 
 #include <dlfcn.h>
 #include <link.h>
+#include <pthread.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 #ifdef __SSE__
 #include <xmmintrin.h>
 #endif
 
-enum { NAME_BYTES = 200, PATH_BYTES = 1100, ARGUMENTS = 256 };
+enum { NAME_BYTES = 200, PATH_BYTES = 1100, ARGUMENTS = 256, LEAST_STACK = 4 << 20 };
 
 bool dp_pocl_is_known(const char *version) { return strncmp(version, "3.1", 3) == 0 && sizeof(size_t) == 8; }
 
@@ -63,6 +65,27 @@ bool dp_pocl_computes_alike(void)
 #else
     return false;
 #endif
+}
+
+/* Where the calling thread's stack ends; asked once, as the first thread's takes the system long. */
+static uintptr_t stack_end(void)
+{
+    static _Thread_local uintptr_t end = UINTPTR_MAX;
+    pthread_attr_t attributes;
+    void *lowest;
+    size_t bytes;
+    if (end == UINTPTR_MAX && pthread_getattr_np(pthread_self(), &attributes) == 0) {
+        if (pthread_attr_getstack(&attributes, &lowest, &bytes) == 0)
+            end = (uintptr_t)lowest;
+        pthread_attr_destroy(&attributes);
+    }
+    return end;
+}
+
+bool dp_pocl_has_stack(void)
+{
+    const uintptr_t here = (uintptr_t)__builtin_frame_address(0), end = stack_end();
+    return end < here && here - end >= LEAST_STACK;
 }
 
 /* The context begins with the numbers of work-groups, the offsets and the work-items of a group in three dimensions. */

@@ -23,6 +23,8 @@ DpPoclFunction *dp_pocl_find(const char *kernel, void **library);
 void dp_pocl_release(void *library); /* NULL is harmless */
 /* Does the calling thread compute as PoCL's threads do: to the nearest, denormal numbers and all? */
 bool dp_pocl_computes_alike(void);
+/* Has it as much stack left as kernels may take? That of PoCL's threads is the system's usual one. */
+bool dp_pocl_has_stack(void);
 /* All work-groups of a launch, of one work-item each. False, and nothing is done, if it has too many arguments. */
 bool dp_pocl_call(DpPoclFunction *function, const DpLaunch *launch);
 
