@@ -127,7 +127,9 @@ DpDeviceKernel *dp_program_kernel(DpRt *rt, const Built *b, const char *name)
         return NULL;
     snprintf(full, sizeof full, "%s%s", name, b->sign);
     DpDeviceKernel *k = rt->device->backend->kernel(rt->device, b->program, full);
-    if (!k)
+    if (!k && !rt->device->error[0])
+        dp_rt_fail_host_memory(rt, sizeof full);
+    else if (!k)
         dp_rt_fail(rt, EXIT_DEVICE, "no kernel %s in %s: %s", name, b->name, rt->device->error);
     return k;
 }

@@ -124,6 +124,7 @@ struct DpBackend {
     DpDeviceProgram *(*load)(DpDevice *d, const DpBuild *as, const unsigned char *binary, size_t n);
     unsigned char *(*binary)(DpDevice *d, DpDeviceProgram *p, size_t *n); /* malloc'd; NULL: it gives none */
     void (*program_release)(DpDevice *d, DpDeviceProgram *p);
+    /* NULL without an error: the host has no memory for it. */
     DpDeviceKernel *(*kernel)(DpDevice *d, DpDeviceProgram *p, const char *name);
     void (*kernel_release)(DpDevice *d, DpDeviceKernel *k); /* NULL is harmless */
     /* times: NULL, or waits for the launch and tells them. */

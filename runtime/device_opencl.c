@@ -437,11 +437,12 @@ struct DpDeviceKernel {
 static DpDeviceKernel *opencl_kernel(DpDevice *d, DpDeviceProgram *p, const char *name)
 {
     DpDeviceKernel *k = calloc(1, sizeof *k);
-    cl_int code = CL_OUT_OF_HOST_MEMORY;
-    if (k) {
-        snprintf(k->name, sizeof k->name, "%s", name);
-        k->kernel = clCreateKernel((cl_program)p, name, &code);
-    }
+    cl_int code;
+    d->error[0] = 0;
+    if (!k)
+        return NULL;
+    snprintf(k->name, sizeof k->name, "%s", name);
+    k->kernel = clCreateKernel((cl_program)p, name, &code);
     if (status(d, code, "clCreateKernel") == DEVICE_OK)
         return k;
     free(k);
