@@ -17,6 +17,8 @@
  * read their elements and what is bound in front of the sort. */
 #include "core/group_bins_internal.h"
 
+#include <string.h>
+
 /* ---- definitions and uses ---- */
 
 static void note_use(void *ctx, CoreAtom *a)
@@ -516,22 +518,33 @@ static bool find_consumer(Grouping *g, const CoreBlock *b, uint32_t from, uint32
 }
 
 /* From stmts[at], where groups start, on: the statements that belong to it, all in this block; none between them and
- * the consumer that cannot do without them. */
-static bool find_parts(Grouping *g, const CoreBlock *b, uint32_t at, uint32_t *last)
+ * the consumer that cannot do without them. first: the sort; last: the consumer. */
+static bool find_parts(Grouping *g, const CoreBlock *b, uint32_t at, uint32_t *first, uint32_t *last)
 {
-    uint32_t sort = 0;
     g->starts = b->stmts.at[at];
     if (!is_starts(g, g->starts))
         return false;
-    while (sort < at && b->stmts.at[sort] != g->sort)
-        sort++;
+    for (*first = at; *first > 0 && b->stmts.at[*first] != g->sort;)
+        --*first;
     g->length = reader_behind(b, at, g->starts->vars[0], last);
-    if (sort == at || !g->length || g->length->kind != CORE_LENGTH || !find_consumer(g, b, *last, last))
+    if (b->stmts.at[*first] != g->sort || !g->length || g->length->kind != CORE_LENGTH ||
+        !find_consumer(g, b, *last, last))
         return false;
-    for (uint32_t i = sort; i < *last; i++)
+    for (uint32_t i = *first; i < *last; i++)
         if (!is_moved(g, b->stmts.at[i]) && reads_early(g, b->stmts.at[i]))
             return false;
     return true;
+}
+
+/* Statements first to last of the block become those of `by`. */
+static void replace_stmts(const CoreProgram *p, CoreBlock *b, uint32_t first, uint32_t last, const CoreBlock *by)
+{
+    const uint32_t behind = b->stmts.n - last - 1, n = first + by->stmts.n;
+    while (b->stmts.n < n + behind)
+        core_push(p, b, NULL);
+    memmove(b->stmts.at + n, b->stmts.at + last + 1, behind * sizeof *b->stmts.at);
+    memcpy(b->stmts.at + first, by->stmts.at, by->stmts.n * sizeof *by->stmts.at);
+    b->stmts.n = n + behind;
 }
 
 /* The block's groupings, of which those that lie in others wait for the next round. */
@@ -540,18 +553,17 @@ static bool rewrite_block(GroupPass *p, CoreBlock *b)
     bool found = false;
     for (uint32_t i = 0; i < b->stmts.n; i++) {
         Grouping g = {.pass = p};
-        uint32_t last = 0;
-        if (b->stmts.at[i]->kind != CORE_MAP || !find_parts(&g, b, i, &last) || !consumes_well(&g))
+        CoreBlock made = {0};
+        uint32_t first = 0, last = 0;
+        if (b->stmts.at[i]->kind != CORE_MAP || !find_parts(&g, b, i, &first, &last) || !consumes_well(&g))
             continue;
-        CoreBlock old = core_take_stmts(b);
-        for (uint32_t k = 0; k < old.stmts.n; k++) {
-            if (k == last)
-                group_emit_versions(&g, b);
-            if (!is_moved(&g, old.stmts.at[k]))
-                core_push(p->p, b, old.stmts.at[k]);
-            if (k == last)
-                i = b->stmts.n - 1;
-        }
+        for (uint32_t k = first; k < last; k++)
+            if (!is_moved(&g, b->stmts.at[k]))
+                core_push(p->p, &made, b->stmts.at[k]);
+        group_emit_versions(&g, &made);
+        core_push(p->p, &made, b->stmts.at[last]);
+        replace_stmts(p->p, b, first, last, &made);
+        i = first + made.stmts.n - 1;
         found = true;
     }
     return found;
