@@ -25,6 +25,7 @@ class Row:
     moved: bool = True
     extra: bool = False  # only with --all: another type, operator or shape of segments
     untuned: bool = False  # only with --untuned: a program of another table
+    param: str = ""  # of dpc: NAME=VALUE
 
     def sizes(self, n):
         """What the inputs' placeholders stand for."""
@@ -160,6 +161,12 @@ ROWS = [
     Row("spmv_f64", "SpMV f64, power-law rows", "spmv_f64",
         ["lengths-power {n} {rows} {longest}", "below {n} {rows}", "doubles {n} 0 0 100", "doubles {rows} 1 0 100"], 16 * M, 3200000,
         "openmp:spmv_f64", check="1e-9", extra=True),
+    # as their peers are
+    Row("nbody_contracted", "n-body f32, contracted", "nbody", ["floats {n} 0", "floats {n} 1", "floats {n} 2", "floats {n} 3"], 65536, 8192,
+        both("nbody", "openmp", "cuda", "futhark"), check="1e-3", moved=False, extra=True, param="contract=1"),
+    Row("matmul_contracted", "matrix product f32, contracted", "matmul", ["matrix {side} {side} 0", "matrix {side} {side} 1"],
+        2048 ** 2, 512 ** 2, "openmp:matmul libraries:matmul libraries:matmul_cublas futhark:matmul", check="1e-4", moved=False,
+        extra=True, param="contract=1"),
 ] + [
     Row(f"{name}_{shape}", f"{work}, {text}", program, [lengths, data], 100 * M // less, 10 * M // less, peers, check=check, extra=True)
     for name, work, program, data, peers, check, less in [

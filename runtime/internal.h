@@ -489,7 +489,7 @@ enum { SIGN_BYTES = 20 };
 void dp_text_add(DpRt *rt, Text *t, const char *s, size_t n);
 bool dp_source_declares_builtins(const DpRt *rt);
 bool dp_source_has_fence(const DpRt *rt); /* DP_FENCE of kernels/common.cl: may the group that comes last go on? */
-void dp_source_begin(DpRt *rt, Text *t);
+void dp_source_begin(DpRt *rt, Text *t, bool contract);
 /* Where the host calls kernels: their names, with `suffix` behind them, end in a digest of the text, `sign`; else that
  * is empty. quick: the one kernel of quick.c. */
 void dp_source_sign(DpRt *rt, Text *t, const char *suffix, bool quick, char sign[SIGN_BYTES]);

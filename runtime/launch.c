@@ -162,7 +162,7 @@ static Program *own_program(DpRt *rt, OwnProgram own)
 static void build(DpRt *rt, Program *p)
 {
     Text t = {.at = NULL};
-    dp_source_begin(rt, &t);
+    dp_source_begin(rt, &t, p->user && p->user->contracts && dp_param(rt, PARAM_CONTRACT));
     if (p->user)
         dp_source_instance(rt, &t, &p->instance, "");
     else

@@ -268,7 +268,7 @@ static void build_part(DpRt *rt, QuickPart *part)
                             .end = part->end,
                             .number = (uint32_t)(part - rt->quick.parts)};
     Text t = {.at = NULL};
-    dp_source_begin(rt, &t);
+    dp_source_begin(rt, &t, false);
     add_functions(rt, &t, part);
     if (!rt->gpu)
         add_switch(rt, &t, part);

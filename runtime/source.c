@@ -236,7 +236,7 @@ bool dp_source_declares_builtins(const DpRt *rt) { return rt->device->facts.long
 
 bool dp_source_has_fence(const DpRt *rt) { return rt->device->facts.dialect; }
 
-void dp_source_begin(DpRt *rt, Text *t)
+void dp_source_begin(DpRt *rt, Text *t, bool contract)
 {
     if (rt->device->facts.dialect)
         add(rt, t, rt->device->facts.dialect);
@@ -245,6 +245,8 @@ void dp_source_begin(DpRt *rt, Text *t)
     if (rt->device->facts.vectors)
         add_file(rt, t, "elementary.cl");
     add_file(rt, t, "dp_size.h");
+    if (contract)
+        add(rt, t, "\n#define DP_CONTRACT 1\n");
     add_file(rt, t, "dp_scalar.h");
     if (rt->gpu)
         add(rt, t, "\n#define DP_BY_TURNS 1\n");

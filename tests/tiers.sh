@@ -1,5 +1,5 @@
 #!/bin/sh
-# When kernels are compiled quickly and when they are optimised, and that both do the same: tiers.sh DPC. On PoCL only, for other devices
+# When kernels are compiled quickly, when they are optimised, and when contracted, and that all do the same: tiers.sh DPC. On PoCL only, for other devices
 # have one tier.
 dpc=$(realpath "$1")
 folder=$(mktemp -d)
@@ -62,4 +62,44 @@ unset DP_SHAPE
 # Without a cache nothing is remembered.
 export DP_NO_CACHE=1
 expect "the small map without a cache" "$(built grad 1000)" "dp_quick "
+unset DP_NO_CACHE
+
+# contract=1: a product less what it is when rounded is not zero any more, where the device has such an instruction; nothing that is
+# decided by floats is contracted, nor are functions, nor is anything by itself; what is exact stays so, in all evaluators.
+cat >"$folder/contract.dp" <<'DP'
+def xs (n: i64) : [f32] = { f32 (i % 1000) / 7.0 : i in n }
+entry rest (n: i64) (squares: [f32]) : [f32] = { x * x - y : x in xs n; y in squares }
+entry squares (n: i64) : [f32] = { x * x : x in xs n }
+entry kept (n: i64) (squares: [f32]) : [f32] = { x * x - y : x in xs n; y in squares | x * x - y >= 0.0 }
+entry places (n: i64) (squares: [f32]) : [f32] = { squares[max 0 (i64 (x * x + y) % n)] : x in xs n; y in squares }
+entry chosen (n: i64) (squares: [f32]) : [f32] = { if x > 3.0 then x * x - y else 1.0 : x in xs n; y in squares }
+entry functions (n: i64) (_: [f32]) : [f64] = { let x = f64 i / 7.0 in exp (x - 70.0) * sin x * log (x + 0.5) : i in 20 * n }
+entry products (n: i64) (_: [f32]) : [[f32]] = let a = { { f32 ((i * j + i) % 9 - 4) : j in n } : i in n } in
+  { { sum { x * y : x in r; y in s } : s in a } : r in a }
+-- test products
+-- input 4 []
+-- output [[64.0, 24.0, -16.0, 16.0], [24.0, 14.0, 4.0, 3.0], [-16.0, 4.0, 24.0, -10.0], [16.0, 3.0, -10.0, 22.0]]
+DP
+"$dpc" build "$folder/contract.dp" -o "$folder/contract" || exit 1
+export DP_DUMP_KERNELS="$folder/contracted"
+contracts() { # contracts ENTRY CONTRACT: its result is in $folder/result; how many texts are contracted?
+    rm -rf "$folder/contracted"
+    mkdir "$folder/contracted"
+    "$folder/contract" --entry "$1" --param "contract=$2" 53 "$(cat "$folder/squares")" >"$folder/result" || fail "$1 does not run"
+    cat "$folder/contracted"/*.cl | grep -c '^#define DP_CONTRACT 1'
+}
+fused=$(grep -cw -m1 fma /proc/cpuinfo)
+export DP_TIER=optimised
+"$folder/contract" --entry squares 53 >"$folder/squares"
+for case in cpu:rest=1 gpu:rest=1 cpu:kept=0 cpu:places=0 cpu:chosen=1 cpu:functions=1 cpu:products=1; do
+    export DP_SHAPE=${case%:*}
+    entry=${case#*:} entry=${entry%=*}
+    expect "$entry as it is" "$(contracts $entry 0)" 0
+    mv "$folder/result" "$folder/rounded"
+    expect "$entry contracted" "$(contracts $entry 1)" "${case#*=}"
+    case $entry in kept|places|functions|products) cmp "$folder/rounded" "$folder/result" || fail "$entry differs, contracted" ;; esac
+    [ $entry != rest ] || [ "$fused" = 0 ] || ! cmp -s "$folder/rounded" "$folder/result" || fail "$DP_SHAPE: contract=1 does nothing"
+done
+expect "contracted, but quick" "$(DP_TIER=quick contracts rest 1)" 0
+"$dpc" test --eval=core,fused,flat,plan --param contract=1 "$folder/contract.dp" >"$folder/said" || { fail "products are not exact, contracted"; cat "$folder/said"; }
 exit $failed

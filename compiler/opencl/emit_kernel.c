@@ -728,6 +728,7 @@ void emit_kernel_facts(DpKernel *to, const Plan *plan, const PlanKernel *k)
     uint32_t statements = body.statements + op.statements + then.statements + k->nvalues + k->words.n + 1;
     to->cost = body.loop || op.loop || then.loop ? 0 : statements;
     to->fallible = body.fallible || op.fallible || then.fallible;
+    to->contracts = emit_contracts(k);
     to->long_body = statements > MANY_STATEMENTS;
     to->segment_free = segment_free(plan, k);
     to->tile = emit_tile_facts(plan, k);

@@ -38,6 +38,8 @@ static void print_kernel(HostPrinter *h, const DpKernel *k, uint32_t i)
         strbuf_printf(h->out, ".segment_bytes = %u, ", k->segment_bytes);
     if (k->kept_bytes)
         strbuf_printf(h->out, ".kept_bytes = %u, ", k->kept_bytes);
+    if (k->contracts)
+        strbuf_add(h->out, ".contracts = 1, ");
     if (k->combining)
         strbuf_printf(h->out, ".combining = %u, ", k->combining);
     if (k->nfused)

@@ -28,7 +28,7 @@
 /* A program's tables are read as the library's own: the number is raised when what they mean changes, and follows their
  * sizes by itself. */
 #define DP_RT_VERSION                                                                                                  \
-    ((uint32_t)((6 << 16) + sizeof(DpSite) + sizeof(DpKernel) + 2 * sizeof(DpEntry) + 4 * sizeof(DpProgram)))
+    ((uint32_t)((7 << 16) + sizeof(DpSite) + sizeof(DpKernel) + 2 * sizeof(DpEntry) + 4 * sizeof(DpProgram)))
 
 typedef struct DpRt DpRt;
 typedef struct DpBlock DpBlock;
@@ -108,6 +108,7 @@ typedef struct DpKernel {
     uint32_t segment_free; /* an element does not look at its segment in variants that have all of these bits; 0: it
                               does in every variant, DP_SEGMENT_NEVER: in none */
     bool fallible;         /* an element may record a failure */
+    bool contracts;        /* products and sums may be one operation, rounded once (compiler/opencl/contract.c) */
     bool long_body;        /* several elements side by side would take too long to compile */
     bool across;           /* MAP: most of its loads lie side by side for neighbouring segments */
     bool combines;         /* SCATTER: with what is there, by an operator */

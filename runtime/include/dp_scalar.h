@@ -20,7 +20,13 @@
 
 /* ---- what differs between the languages ---- */
 #if defined(__OPENCL_C_VERSION__) || defined(__OPENCL_VERSION__)
-#pragma OPENCL FP_CONTRACT OFF
+/* With DP_CONTRACT a product and a sum may become one operation, also where they are of different functions. */
+#if DP_CONTRACT
+#define DP_CONTRACTION _Pragma("OPENCL FP_CONTRACT ON") _Pragma("clang fp contract(fast)")
+#else
+#define DP_CONTRACTION _Pragma("OPENCL FP_CONTRACT OFF")
+#endif
+DP_CONTRACTION
 #ifdef cl_khr_fp64
 #pragma OPENCL EXTENSION cl_khr_fp64 : enable
 #define DP_HAS_F64 1

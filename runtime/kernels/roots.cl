@@ -2,6 +2,8 @@
  * is zero, not finite, or so large or small that something on the way leaves the normal numbers; here *odd is not 0 any more then, and the
  * value is no good. What is approximated to a bit or two is corrected by its residual; a quotient twice.
  *
+ * No product here is a term of a sum, so that contraction (DP_CONTRACT) changes nothing.
+ *
  * On an H200 equal to sqrt and 1 / x for all floats, and to a / b for 2^32 pairs, wherever they are not odd. Elsewhere the approximation
  * is the rounded value, only so that there is a text that can be tested. */
 #if DP_NVIDIA

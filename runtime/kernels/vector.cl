@@ -377,6 +377,7 @@ DP_W_FLOATS(f64, u64, i64, 0x7fffffffffffffff)
 #define DP_W_LOGS_AND_POWERS(N) DP_W_FN1(N, log2) DP_W_FN1(N, log10) DP_W_FN1(N, tanh) DP_W_FN2(N, pow)
 #define DP_W_ELEMENTARY(N) DP_W_FN1(N, exp) DP_W_FN1(N, log) DP_W_FN1(N, sin) DP_W_FN1(N, cos)
 #ifdef DP_ELEMENTARY
+_Pragma("OPENCL FP_CONTRACT OFF")
 DP_ELEMENTARY(dp_f64_w, dp_i64_w, dp_exp_f64_w, dp_log_f64_w)
 DP_SINES(dp_f64_w, dp_i64_w, dp_sine_near_w, dp_sin_near_w, dp_cos_near_w)
 DP_SHORT(dp_f64_w, dp_i64_w, dp_growth_short_w, dp_exp_short_w, dp_log_short_w, dp_tanh_short_w, dp_pow_short_w, dp_sine_short_w)
@@ -398,6 +399,7 @@ DP_FN dp_f32_w dp_pow_f32_w(dp_f32_w a, dp_f32_w b) { return DP_W_CONVERT(dp_pow
 DP_W_SINE(sin, f64, dp_sin_near_w(a)) DP_W_SINE(cos, f64, dp_cos_near_w(a))
 DP_W_SINE(sin, f32, DP_W_CONVERT(dp_sine_short_w(DP_WIDENED, (dp_i64_w)(0)), f32))
 DP_W_SINE(cos, f32, DP_W_CONVERT(dp_sine_short_w(DP_WIDENED, (dp_i64_w)(1)), f32))
+DP_CONTRACTION
 #else
 DP_W_ELEMENTARY(f32) DP_W_LOGS_AND_POWERS(f32)
 #ifdef DP_HAS_F64

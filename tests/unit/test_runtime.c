@@ -684,7 +684,7 @@ static void test_poison(void **state)
 static DpDeviceKernel *built(const char *name, const char *kernel)
 {
     Text t = {.at = NULL};
-    dp_source_begin(rt, &t);
+    dp_source_begin(rt, &t, false);
     dp_text_add(rt, &t, kernel, strlen(kernel));
     return dp_program_kernel(rt, dp_program_build(rt, &t, &(BuildTask){.name = name}), name);
 }
