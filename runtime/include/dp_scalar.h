@@ -20,8 +20,11 @@
 
 /* ---- what differs between the languages ---- */
 #if defined(__OPENCL_C_VERSION__) || defined(__OPENCL_VERSION__)
-/* With DP_CONTRACT a product and a sum may become one operation, also where they are of different functions. */
-#if DP_CONTRACT
+/* With DP_CONTRACT a product and a sum may become one operation, also where they are of different functions. NVIDIA's compiler does that unless it is
+ * told about contraction at all: for it ON means within one expression. */
+#if DP_CONTRACT && DP_NVIDIA
+#define DP_CONTRACTION
+#elif DP_CONTRACT
 #define DP_CONTRACTION _Pragma("OPENCL FP_CONTRACT ON") _Pragma("clang fp contract(fast)")
 #else
 #define DP_CONTRACTION _Pragma("OPENCL FP_CONTRACT OFF")
