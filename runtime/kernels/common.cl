@@ -320,6 +320,14 @@ static inline uint dp_warp_down(uint word, uint by)
     asm volatile("shfl.sync.down.b32 %0, %1, %2, 31, 0xffffffff;" : "=r"(r) : "r"(word), "r"(by));
     return r;
 }
+/* The word of the work-item `by` before, or its own where there is none. */
+static inline ulong dp_warp_up(ulong word, uint by)
+{
+    uint low, high;
+    asm volatile("shfl.sync.up.b32 %0, %1, %2, 0, 0xffffffff;" : "=r"(low) : "r"((uint)word), "r"(by));
+    asm volatile("shfl.sync.up.b32 %0, %1, %2, 0, 0xffffffff;" : "=r"(high) : "r"((uint)(word >> 32)), "r"(by));
+    return (ulong)high << 32 | low;
+}
 #else
 #define DP_WARP_BARRIER() barrier(CLK_LOCAL_MEM_FENCE)
 #endif

@@ -447,54 +447,70 @@ enum { DP_ROWS_TILES = 32 };
 #define DP_ROWS_NEGATIVE (DP_LONG + 1) /* the longest, where there is a negative one */
 #define DP_TILE_SUM(k) (*DP_AT(ulong, part + 16 * (k)))
 #define DP_TILE_LONGEST(k) (*DP_AT(ulong, part + 16 * (k) + 8))
-#define DP_ROWS_SCAN(sum, top, ahead, all) \
+/* Of the work-group's lanes: `ahead` of each what those before it have, `all`, and the largest `top`; by warps, or by sixteens. */
+#if DP_WARPS
+#define DP_ROWS_STEP(d) \
+    { \
+        const ulong x = dp_warp_up(up_to, d), y = dp_warp_up(top, d); \
+        up_to += (l & 31) >= (d) ? x : 0; \
+        top = max(top, y); \
+    }
+#define DP_ROWS_OF_PART(sum, top, ahead) \
+    { \
+        ulong up_to = (sum); \
+        DP_ROWS_STEP(1) DP_ROWS_STEP(2) DP_ROWS_STEP(4) DP_ROWS_STEP(8) DP_ROWS_STEP(16) \
+        ahead = up_to - (sum); \
+    }
+enum { DP_ROWS_PART = 32 };
+#else
+#define DP_ROWS_OF_PART(sum, top, ahead) \
     sums[l] = (sum); \
     tops[l] = (top); \
     barrier(CLK_LOCAL_MEM_FENCE); \
-    _Pragma("unroll 4") for (uint q = 0; q < 16; q++) ahead += q < (l & 15) ? sums[(l & ~15U) + q] : 0; \
-    if ((l & 15) == 15) { \
-        sixteen_sums[l / 16] = ahead + (sum); \
-        _Pragma("unroll 4") for (uint q = 0; q < 16; q++) top = max(top, tops[(l & ~15U) + q]); \
-        sixteen_tops[l / 16] = top; \
+    _Pragma("unroll 4") for (uint q = 0; q < 16; q++) { \
+        ahead += q < (l & 15) ? sums[(l & ~15U) + q] : 0; \
+        top = max(top, tops[(l & ~15U) + q]); \
+    }
+enum { DP_ROWS_PART = 16 };
+#endif
+#define DP_ROWS_SCAN(sum, top, ahead, all) \
+    DP_ROWS_OF_PART(sum, top, ahead) \
+    if (l % DP_ROWS_PART == DP_ROWS_PART - 1) { \
+        part_sums[l / DP_ROWS_PART] = ahead + (sum); \
+        part_tops[l / DP_ROWS_PART] = top; \
     } \
     barrier(CLK_LOCAL_MEM_FENCE); \
-    _Pragma("unroll 4") for (uint q = 0; q < DP_WG / 16; q++) { \
-        const ulong x = sixteen_sums[q]; \
-        ahead += q < l / 16 ? x : 0; \
+    _Pragma("unroll 4") for (uint q = 0; q < DP_WG / DP_ROWS_PART; q++) { \
+        const ulong x = part_sums[q]; \
+        ahead += q < l / DP_ROWS_PART ? x : 0; \
         all += x; \
-        top = max(top, sixteen_tops[q]); \
+        top = max(top, part_tops[q]); \
     }
 
 DP_KERNEL void dp_lengths_rows(DP_HEAP, ulong n, ulong address, ulong rows, ulong counter, ulong total, ulong negative, ulong nest)
 {
-    __local ulong sums[DP_WG], tops[DP_WG], sixteen_sums[DP_WG / 16], sixteen_tops[DP_WG / 16];
+    __local ulong sums[DP_WG], tops[DP_WG], part_sums[DP_WG / DP_ROWS_PART], part_tops[DP_WG / DP_ROWS_PART];
     __local long lows[DP_WG];
-    __local uint last[1];
+    __local uint staged[DP_LENGTHS_TILE + DP_WG], last[1]; /* of each lane one free */
     const uint l = get_local_id(0);
     const ulong stride = 8, tiles = get_num_groups(0), part = rows + DP_ROWS_TILES, numbers = part + 16 * tiles;
     const ulong t = get_group_id(0), at = t * DP_LENGTHS_TILE + l * DP_LENGTHS_EACH;
-    const bool full = (t + 1) * DP_LENGTHS_TILE <= n;
+    const uint count = (uint)min((ulong)DP_LENGTHS_TILE, n - t * DP_LENGTHS_TILE);
     uint length[DP_LENGTHS_EACH]; /* more counts as UINT_MAX, which is more than there are elements */
-    long low = 0;
+    long low = 0, loaded[DP_LENGTHS_EACH];
     ulong top = 0, sum = 0, ahead = 0, all = 0;
-#define DP_ROWS_TAKE(q, x) \
-    { \
-        const long one = x; \
-        top = max(top, one < 0 ? DP_ROWS_NEGATIVE : min((ulong)one, DP_LONG)); \
-        length[q] = (uint)clamp(one, 0L, (long)UINT_MAX); \
-        sum += length[q]; \
+    DP_LENGTHS_LOAD(loaded, t * DP_LENGTHS_TILE, count)
+#pragma unroll
+    for (uint q = 0; q < DP_LENGTHS_EACH; q++) {
+        const uint j = q * DP_WG + l;
+        top = max(top, loaded[q] < 0 ? DP_ROWS_NEGATIVE : min((ulong)loaded[q], DP_LONG));
+        staged[j + j / DP_LENGTHS_EACH] = (uint)clamp(loaded[q], 0L, (long)UINT_MAX);
     }
-    if (full && (address & 15) == 0) {
+    barrier(CLK_LOCAL_MEM_FENCE);
 #pragma unroll
-        for (uint q = 0; q < DP_LENGTHS_EACH; q += 2) {
-            const long2 two = *DP_AT(long2, address + 8 * (at + q));
-            DP_ROWS_TAKE(q, two.x)
-            DP_ROWS_TAKE(q + 1, two.y)
-        }
-    } else {
-#pragma unroll
-        for (uint q = 0; q < DP_LENGTHS_EACH; q++)
-            DP_ROWS_TAKE(q, at + q < n ? DP_LENGTH(at + q) : 0)
+    for (uint q = 0; q < DP_LENGTHS_EACH; q++) {
+        length[q] = staged[l * (DP_LENGTHS_EACH + 1) + q];
+        sum += length[q];
     }
     DP_ROWS_SCAN(sum, top, ahead, all)
     uint before = (uint)min(ahead, (ulong)UINT_MAX); /* of sums beyond that nothing is right */
@@ -504,7 +520,7 @@ DP_KERNEL void dp_lengths_rows(DP_HEAP, ulong n, ulong address, ulong rows, ulon
         length[q] = before;
         before += own;
     }
-    if (full) {
+    if (count == DP_LENGTHS_TILE) {
 #pragma unroll
         for (uint q = 0; q < DP_LENGTHS_EACH; q += 4)
             *DP_AT(uint4, numbers + 4 * (at + q)) = (uint4)(length[q], length[q + 1], length[q + 2], length[q + 3]);
@@ -528,6 +544,7 @@ DP_KERNEL void dp_lengths_rows(DP_HEAP, ulong n, ulong address, ulong rows, ulon
         DP_DEVICE_FENCE();
     const ulong ours = last[0] ? tiles : 0, lo = dp_chunk_start(ours, DP_WG, l), hi = dp_chunk_start(ours, DP_WG, l + 1);
     sum = top = ahead = all = 0;
+#pragma unroll 8
     for (ulong k = lo; k < hi; k++) {
         sum = min(sum + DP_TILE_SUM(k), DP_LONG);
         top = max(top, DP_TILE_LONGEST(k));
