@@ -1,5 +1,5 @@
-/* What the emitters of a kernel's holes share: emit_kernel.c, emit_vector.c for the same code on vectors, and
- * emit_tile.c for it in parts. */
+/* What the emitters of a kernel's holes share: emit_kernel.c and emit_body.c, emit_vector.c for the same code on
+ * vectors, and emit_tile.c for it in parts. */
 #ifndef DPC_OPENCL_EMIT_INTERNAL_H
 #define DPC_OPENCL_EMIT_INTERNAL_H
 
@@ -15,11 +15,18 @@ typedef struct KernelEmitter {
     bool tiled; /* the position in the segment is a parameter, k */
 } KernelEmitter;
 
+/* Lanes repeat the body: statements from which on compiling that takes longer than it is worth. */
+enum { EMIT_MANY_STATEMENTS = 120 };
+
+/* Does the body's first result say where the others go? */
+static inline bool emit_has_place(const PlanKernel *k) { return flat_kind_places(k->stmt->kind) > 0; }
+
 /* How values lie in memory: bool is a byte, as in variables. */
 const char *emit_memory_type(CoreType t);
 ScalarEmitter emit_scalar_emitter(const KernelEmitter *ke);
 /* "T x = …;": an input at instance i of segment s. */
 void emit_input(KernelEmitter *ke, ScalarEmitter *e, const FlatInput *in);
+void emit_inputs(KernelEmitter *ke, ScalarEmitter *e, const FlatInputs *inputs);
 /* Its value alone, and of COL and ELEM the address. */
 void emit_input_value(KernelEmitter *ke, StrBuf *out, const FlatInput *in);
 void emit_input_address(KernelEmitter *ke, StrBuf *out, const FlatInput *in);
@@ -29,6 +36,8 @@ FlatVar emit_input_context(const PlanKernel *k, const FlatInput *in);
 void emit_out_address(KernelEmitter *ke, uint32_t j);
 /* Where column i that a reduction keeps has instance i. */
 void emit_kept_place(KernelEmitter *ke, uint32_t i);
+/* emit_body.c */
+void emit_body_functions(KernelEmitter *ke);
 /* Compilers and debuggers name the .dp line. */
 void emit_line_directive(KernelEmitter *ke);
 /* The results as a dp_val, and the end of the function. */

@@ -10,8 +10,6 @@
 
 const char *emit_memory_type(CoreType t) { return t.rank > 0 ? "dp_view" : emit_type_name(t.scalar); }
 
-static bool has_index(const PlanKernel *k) { return flat_kind_places(k->stmt->kind) > 0; }
-
 /* ---- words and outputs as parameters ---- */
 
 static void emit_list(StrBuf *out, const char *macro, const char *type, const char *letter, uint32_t n)
@@ -283,7 +281,7 @@ void emit_input(KernelEmitter *ke, ScalarEmitter *e, const FlatInput *in)
     strbuf_add(e->out, ";\n");
 }
 
-static void emit_inputs(KernelEmitter *ke, ScalarEmitter *e, const FlatInputs *inputs)
+void emit_inputs(KernelEmitter *ke, ScalarEmitter *e, const FlatInputs *inputs)
 {
     for (uint32_t i = 0; i < inputs->n; i++)
         emit_input(ke, e, &inputs->at[i]);
@@ -322,107 +320,6 @@ static void emit_return_as(ScalarEmitter *e, const char *type, const CoreAtom *r
 }
 
 void emit_return(ScalarEmitter *e, const CoreAtom *results, uint32_t n) { emit_return_as(e, "dp_val", results, n); }
-
-/* ---- bodies in two: what is loaded, and the values made of it ---- */
-static bool is_loaded(const FlatInput *in) { return in->kind == IN_ELEM || in->kind == IN_COL; }
-
-/* A reduction in order keeps elements until their turn: what is loaded, if that is less than the values. */
-static bool keeps_loads(const PlanKernel *k)
-{
-    const FlatInputs *inputs = &k->stmt->body.inputs;
-    uint32_t loaded = 0, values = 0;
-    for (uint32_t i = 0; i < inputs->n; i++)
-        loaded += is_loaded(&inputs->at[i]) ? emit_bytes(core_var_type(k->fn->scope, inputs->at[i].as)) : 0;
-    for (uint32_t i = 0; i < k->nvalues; i++)
-        values += emit_bytes(k->values[i]);
-    return k->kind == PLAN_REDUCE && !k->stmt->reduce.op.commutative && loaded && loaded < values &&
-           !flat_kept(k->stmt);
-}
-
-/* dp_loads, dp_fetch. */
-static void emit_fetch(KernelEmitter *ke, const FlatInputs *inputs)
-{
-    strbuf_add(ke->out, "#define DP_KEEPS_LOADS 1\ntypedef struct dp_loads {");
-    for (uint32_t i = 0; i < inputs->n; i++)
-        if (is_loaded(&inputs->at[i]))
-            strbuf_printf(ke->out, " %s x%u;", emit_memory_type(core_var_type(ke->k->fn->scope, inputs->at[i].as)), i);
-    strbuf_add(ke->out, " } dp_loads;\nstatic inline dp_loads dp_fetch(" HEAP ", ulong i, ulong s DP_WORDS)\n{\n"
-                        "    dp_loads r;\n");
-    for (uint32_t i = 0; i < inputs->n; i++)
-        if (is_loaded(&inputs->at[i])) {
-            strbuf_printf(ke->out, "    r.x%u = ", i);
-            emit_input_value(ke, ke->out, &inputs->at[i]);
-            strbuf_add(ke->out, ";\n");
-        }
-    strbuf_add(ke->out, "    return r;\n}\n");
-}
-
-static void emit_made_inputs(KernelEmitter *ke, ScalarEmitter *e, const FlatInputs *inputs)
-{
-    for (uint32_t i = 0; i < inputs->n; i++) {
-        if (!is_loaded(&inputs->at[i])) {
-            emit_input(ke, e, &inputs->at[i]);
-            continue;
-        }
-        strbuf_indent(e->out, 2 * e->depth);
-        strbuf_printf(e->out, "%s ", emit_value_type(core_var_type(e->fn, inputs->at[i].as)));
-        emit_var(e, inputs->at[i].as);
-        strbuf_printf(e->out, " = loads.x%u;\n", i);
-    }
-}
-
-void emit_kept_place(KernelEmitter *ke, uint32_t i)
-{
-    const FlatVar v = plan_kept(ke->k, i);
-    strbuf_printf(ke->out, "w%u + i * %u", plan_word(ke->k, WORD_KEPT, v, FLAT_NO_VAR),
-                  emit_bytes(ke->k->fn->vars.at[v].type));
-}
-
-/* What a reduction stores of each element. */
-static void emit_kept_columns(KernelEmitter *ke, ScalarEmitter *e)
-{
-    for (uint32_t i = 0; i < flat_kept(ke->k->stmt); i++) {
-        strbuf_indent(ke->out, 2 * e->depth);
-        strbuf_printf(ke->out, "*DP_AT(%s, ", emit_memory_type(ke->k->fn->vars.at[plan_kept(ke->k, i)].type));
-        emit_kept_place(ke, i);
-        strbuf_add(ke->out, ") = ");
-        emit_atom(e, ke->k->stmt->body.block->results[ke->k->nvalues + i]);
-        strbuf_add(ke->out, ";\n");
-    }
-}
-
-static void emit_body(KernelEmitter *ke)
-{
-    const FlatBody *body = &ke->k->stmt->body;
-    const bool two = keeps_loads(ke->k);
-    ScalarEmitter e = emit_scalar_emitter(ke);
-    if (two)
-        emit_fetch(ke, &body->inputs);
-    emit_line_directive(ke);
-    if (has_index(ke->k))
-        strbuf_add(ke->out, "DP_INLINE dp_val dp_body_at(" HEAP ", ulong i, ulong s, long *index DP_WORDS)\n{\n");
-    else if (two)
-        strbuf_add(ke->out, "DP_INLINE dp_val dp_make(" HEAP ", dp_loads loads, ulong i, ulong s DP_WORDS)\n{\n");
-    else
-        strbuf_add(ke->out, "DP_INLINE dp_val dp_body(" HEAP ", ulong i, ulong s DP_WORDS)\n{\n");
-    if (two)
-        emit_made_inputs(ke, &e, &body->inputs);
-    else
-        emit_inputs(ke, &e, &body->inputs);
-    emit_scalar_flag(&e, body->block);
-    emit_scalar_block(&e, body->block);
-    if (has_index(ke->k)) {
-        strbuf_indent(ke->out, 2 * e.depth);
-        strbuf_add(ke->out, "*index = ");
-        emit_atom(&e, body->block->results[0]);
-        strbuf_add(ke->out, ";\n");
-    }
-    emit_kept_columns(ke, &e);
-    emit_return(&e, body->block->results + ke->k->first, ke->k->nvalues);
-    if (two)
-        strbuf_add(ke->out, "DP_INLINE dp_val dp_body(" HEAP ", ulong i, ulong s DP_WORDS)\n{\n"
-                            "    return dp_make(heap, dp_fetch(heap, i, s DP_PASS), i, s DP_PASS);\n}\n");
-}
 
 /* The operator's parameters are a's fields, then b's. */
 static void emit_op_parameters(KernelEmitter *ke, ScalarEmitter *e, const FlatOp *op)
@@ -570,7 +467,7 @@ static void emit_load(KernelEmitter *ke)
 /* ---- histograms ---- */
 
 /* Several instances may have one place for their values. */
-static bool combines_where_it_is(const PlanKernel *k) { return plan_has_op(k) && has_index(k); }
+static bool combines_where_it_is(const PlanKernel *k) { return plan_has_op(k) && emit_has_place(k); }
 
 /* Bins of one value of 4 or 8 bytes are updated by compare-and-swap on its bits. */
 static uint32_t hist_bytes(const PlanKernel *k)
@@ -693,7 +590,7 @@ void emit_kernel_source(StrBuf *out, const Plan *plan, const PlanKernel *k)
     emit_switches(&ke);
     emit_val(&ke);
     emit_word_macros(&ke);
-    emit_body(&ke);
+    emit_body_functions(&ke);
     if (plan_has_op(k))
         emit_op(&ke);
     if (plan_has_op(k) && k->stmt->reduce.op.neutral)
@@ -715,9 +612,6 @@ void emit_kernel_source(StrBuf *out, const Plan *plan, const PlanKernel *k)
     emit_tile(&ke);
 }
 
-/* Lanes repeat the body: statements from which on compiling that takes longer than it is worth. */
-enum { MANY_STATEMENTS = 120 };
-
 void emit_kernel_facts(DpKernel *to, const Plan *plan, const PlanKernel *k)
 {
     ScalarFacts body = scalar_facts(k->fn->scope, NULL, k->stmt->body.block), op = {0}, then = {0};
@@ -729,7 +623,7 @@ void emit_kernel_facts(DpKernel *to, const Plan *plan, const PlanKernel *k)
     to->cost = body.loop || op.loop || then.loop ? 0 : statements;
     to->fallible = body.fallible || op.fallible || then.fallible;
     to->contracts = emit_contracts(k);
-    to->long_body = statements > MANY_STATEMENTS;
+    to->long_body = statements > EMIT_MANY_STATEMENTS;
     to->segment_free = segment_free(plan, k);
     to->tile = emit_tile_facts(plan, k);
     to->across = k->kind == PLAN_MAP && flat_loads_go_across(k->fn, k->stmt);

@@ -279,7 +279,10 @@ void emit_slice_read(ScalarEmitter *e, const CoreStmt *s)
 static void emit_error(ScalarEmitter *e, uint32_t site, const char *const values[3])
 {
     strbuf_indent(e->out, 2 * e->depth);
-    strbuf_printf(e->out, "dp_error(heap, %uU, %s, %s, %s);\n", site, values[0], values[1], values[2]);
+    if (e->tries)
+        strbuf_add(e->out, "*odd = 1;\n");
+    else
+        strbuf_printf(e->out, "dp_error(heap, %uU, %s, %s, %s);\n", site, values[0], values[1], values[2]);
     if (!e->has_flag)
         return;
     strbuf_indent(e->out, 2 * e->depth);

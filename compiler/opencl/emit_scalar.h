@@ -18,6 +18,7 @@ typedef struct ScalarEmitter {
     bool has_flag;        /* the function has a variable `failed` */
     bool may_have_failed; /* a fallible statement stands before this place */
     bool declared;        /* what statements bind has been declared before them */
+    bool tries;           /* failures are not told: they set the function's *odd */
     const PlanRows *rows; /* what macros DP_ROWw make when it is indexed */
     uint32_t nrows;
     uint32_t nconditions; /* of paths, so far: they number their names */

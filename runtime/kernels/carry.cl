@@ -60,6 +60,10 @@ static inline dp_carry dp_get_carry(DP_HEAP, ulong part, ulong at)
 /* Values are DP_ELEMENT(i, s); the words vals and pos are for histograms, which put their own there (hist_reduce.cl). */
 #ifndef DP_ELEMENT
 #define DP_ELEMENT(i, s) DP_BODY(i, s)
+#define DP_ELEMENTS(x, count, INDEX, SEGMENT) DP_BODIES(x, count, INDEX, SEGMENT)
+#else
+#define DP_ELEMENTS(x, count, INDEX, SEGMENT) \
+    _Pragma("unroll") for (uint q = 0; q < (count); q++) x[q] = DP_ELEMENT(INDEX, SEGMENT);
 #endif
 
 /* Has v got to where nothing that follows changes it any more? */

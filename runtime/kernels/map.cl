@@ -151,9 +151,7 @@ DP_KERNEL void dp_map(__global uchar *DP_FRESH heap, __global uchar *DP_FRESH ou
         const ulong s = s0 + y * DP_AT_ONCE, i = s * m + j0 + x;
         if (inside && s0 + DP_ROWS <= bottom) {
             dp_val v[DP_AT_ONCE];
-#pragma unroll
-            for (uint q = 0; q < DP_AT_ONCE; q++)
-                v[q] = dp_body(heap, i + q * m, s + q DP_PASS);
+            DP_BODIES(v, DP_AT_ONCE, i + q * m, s + q)
 #pragma unroll
             for (uint q = 0; q < DP_AT_ONCE; q++)
                 dp_store(out, i + q * m, v[q] DP_PASS_OUTS);
@@ -172,7 +170,7 @@ DP_KERNEL void dp_map(__global uchar *DP_FRESH heap, __global uchar *DP_FRESH ou
     }
 }
 #else
-#define DP_VALUE(i) dp_body(heap, (i), chunked ? DP_SEG_BETWEEN(first, last + 1, (i)) : 0 DP_PASS)
+#define DP_VALUE_SEGMENT(i) (chunked ? DP_SEG_BETWEEN(first, last + 1, (i)) : 0)
 DP_KERNEL void dp_map(__global uchar *DP_FRESH heap, __global uchar *DP_FRESH out, ulong n, ulong nseg, ulong offsets, ulong from, ulong skip DP_WORDS DP_OUTS)
 {
     const bool chunked = DP_USES_SEG && DP_SEGMENTED;
@@ -186,9 +184,7 @@ DP_KERNEL void dp_map(__global uchar *DP_FRESH heap, __global uchar *DP_FRESH ou
 #if DP_AT_ONCE > 1
         if (end - at == DP_TILE_ELEMENTS) {
             dp_val v[DP_AT_ONCE];
-#pragma unroll
-            for (uint q = 0; q < DP_AT_ONCE; q++)
-                v[q] = DP_VALUE(at + q * DP_WG + l);
+            DP_BODIES(v, DP_AT_ONCE, at + q * DP_WG + l, DP_VALUE_SEGMENT(at + q * DP_WG + l))
 #pragma unroll
             for (uint q = 0; q < DP_AT_ONCE; q++)
                 dp_store(out, at + q * DP_WG + l, v[q] DP_PASS_OUTS);
@@ -196,7 +192,7 @@ DP_KERNEL void dp_map(__global uchar *DP_FRESH heap, __global uchar *DP_FRESH ou
         }
 #endif
         for (ulong i = at + l; i < end; i += DP_WG)
-            dp_store(out, i, DP_VALUE(i) DP_PASS_OUTS);
+            dp_store(out, i, dp_body(heap, i, DP_VALUE_SEGMENT(i) DP_PASS) DP_PASS_OUTS);
     }
 }
 #endif

@@ -131,17 +131,15 @@ DP_KERNEL void dp_pack_write(__global uchar *restrict heap, __global uchar *rest
 #define DP_PACK_SEGMENTS() ulong s0 = 0, s1 = 0;
 #endif
 
-#define DP_PACK_ELEMENT(i) DP_BODY((i), DP_USES_SEG ? DP_SEG_BETWEEN(s0, s1 + 1, (i)) : 0)
+#define DP_PACK_SEGMENT(i) (DP_USES_SEG ? DP_SEG_BETWEEN(s0, s1 + 1, (i)) : 0)
 /* A tile is full: its elements stand at known distances. The last one begins earlier, for that, and skips those of the tile before it. Only
  * n < DP_PACK_TILE is in dp_pack_write's one tile, where lanes behind the end do the last element again. */
 #define DP_PACK_FULL() \
     dp_val all[DP_PACK_ITEMS]; \
-    _Pragma("unroll") for (uint k = 0; k < DP_PACK_ITEMS; k++) \
-        all[k] = DP_PACK_ELEMENT(base + l + k * DP_WG);
+    DP_BODIES(all, DP_PACK_ITEMS, base + l + q * DP_WG, DP_PACK_SEGMENT(base + l + q * DP_WG))
 #define DP_PACK_PART() \
     dp_val all[DP_PACK_ITEMS]; \
-    _Pragma("unroll") for (uint k = 0; k < DP_PACK_ITEMS; k++) \
-        all[k] = DP_PACK_ELEMENT(base + min(k * DP_WG + l, count - 1));
+    DP_BODIES(all, DP_PACK_ITEMS, base + min(q * DP_WG + l, count - 1), DP_PACK_SEGMENT(base + min(q * DP_WG + l, count - 1)))
 
 /* One tile: its values all[], ranks[w], which say how many of the elements before each one selection w keeps, and total, in the tile. */
 #define DP_ALIGNED __attribute__((aligned(16)))
@@ -389,7 +387,7 @@ DP_KERNEL void dp_pack_count(DP_HEAP, ulong n, ulong nseg, ulong offsets, ulong 
         const uint count = (uint)min((ulong)DP_PACK_TILE, n - base);
         DP_PACK_SEGMENTS()
         for (uint j = l; j < count; j += DP_WG) {
-            uint yes = dp_ways(DP_PACK_ELEMENT(base + j));
+            uint yes = dp_ways(DP_BODY(base + j, DP_PACK_SEGMENT(base + j)));
             for (uint w = 0; w < DP_WAYS; w++)
                 mine[w] += yes >> w & 1;
         }

@@ -221,7 +221,7 @@ DP_KERNEL void dp_segreduce_finish(DP_HEAP, ulong chunks, ulong part DP_WORDS DP
 #define DP_SEVERAL(many, v, i, end, step, s) \
     for (; i < end && ((many) - 1) * (step) < end - i && DP_OPEN(v); i += (many) * (step)) { \
         dp_val x[many]; \
-        _Pragma("unroll") for (uint q = 0; q < (many); q++) x[q] = DP_ELEMENT(i + q * (step), s); \
+        DP_ELEMENTS(x, many, i + q * (step), s) \
         _Pragma("unroll") for (uint q = 0; q < (many); q++) v = DP_OP(s, v, x[q]); \
     }
 #else
@@ -234,10 +234,10 @@ DP_KERNEL void dp_segreduce_finish(DP_HEAP, ulong chunks, ulong part DP_WORDS DP
         v = DP_OP(s, v, DP_ELEMENT(i, s));
 #if !DP_SEGMENTED
 #if DP_COMMUTATIVE
-#define DP_REDUCE_STAGE() __local uint *stage = 0;
+#define DP_REDUCE_STAGE() __local uint4 *stage = 0;
 #define DP_REDUCE_RESULT(v) DP_OP(0, DP_NEUTRAL(0), v)
 /* What the lane finds, in any order: lanes stride over the grid, so that neighbours read side by side, several loads at a time. */
-static inline dp_carry dp_reduce_part(DP_HEAP, ulong n, __local uint *stage, __local dp_carry (*sh)[DP_WG], uint l, ulong vals, ulong pos DP_WORDS)
+static inline dp_carry dp_reduce_part(DP_HEAP, ulong n, __local uint4 *stage, __local dp_carry (*sh)[DP_WG], uint l, ulong vals, ulong pos DP_WORDS)
 {
     dp_carry c;
     c.bits = 0;
@@ -272,23 +272,38 @@ typedef dp_val dp_kept;
 #define DP_RUN_LINE 1
 #endif
 #define DP_RUN_ITEMS (!DP_LANES ? 2 : DP_RUN_LINE * (sizeof(dp_kept) <= 4 ? 16 : sizeof(dp_kept) <= 8 ? 8 : sizeof(dp_kept) <= 16 ? 4 : 2))
-#define DP_RUN_SLOTS (DP_RUN_ITEMS * DP_WG / 32 * 33)
 typedef union { dp_kept v; uint word[DP_KEPT_WORDS]; } dp_kept_words;
+/* In local memory a lane's run lies in quads, of each word of what is kept: quad g of lane r at g * (DP_WG + 1) + r, so that lanes which read quads of
+ * theirs, and those which store what they loaded, meet different banks. Element e of a tile is element e % DP_RUN_ITEMS of lane e / DP_RUN_ITEMS. */
+#define DP_QUAD (DP_RUN_ITEMS < 4 ? 2 : 4)
+#define DP_RUN_QUADS (DP_RUN_ITEMS / DP_QUAD)
+#define DP_QUAD_SLOTS (DP_RUN_QUADS * (DP_WG + 1))
+#define DP_QUAD_AT(r, j) (((j) / DP_QUAD * (DP_WG + 1) + (r)) * DP_QUAD + (j) % DP_QUAD)
+typedef union { uint4 v[DP_KEPT_WORDS]; uint word[DP_KEPT_WORDS][4]; } dp_kept_quad;
 #define DP_REDUCE_RESULT(v) (v) /* lanes begin with the neutral element */
-#define DP_REDUCE_STAGE() __local uint stage[DP_KEPT_WORDS * DP_RUN_SLOTS];
+#define DP_REDUCE_STAGE() __local uint4 stage[(DP_KEPT_WORDS * DP_QUAD_SLOTS * DP_QUAD + 3) / 4];
 #define DP_STAGE_KEPT(q, kept) \
     { \
         const dp_kept_words of_one = kept; \
         _Pragma("unroll") for (uint p = 0; p < DP_KEPT_WORDS; p++) \
-            to[p * DP_RUN_SLOTS + (q) * DP_STAGE_NEXT] = of_one.word[p]; \
+            to[p * DP_QUAD * DP_QUAD_SLOTS + (q) * (DP_WG / DP_RUN_ITEMS * DP_QUAD)] = of_one.word[p]; \
     }
-#define DP_COMBINE_KEPT(j) \
+#define DP_COMBINE_KEPT(WORD, j) \
     { \
         dp_kept_words one; \
         _Pragma("unroll") for (uint p = 0; p < DP_KEPT_WORDS; p++) \
-            one.word[p] = own[p * DP_RUN_SLOTS + (j)]; \
+            one.word[p] = WORD; \
         c.v = DP_OP(0, c.v, DP_MADE(one.v, mine + (j))); \
     }
+/* DP_WIDE_LOADS(F): what is loaded are words that lie one behind the other from F's word on, so that four neighbours are one load. */
+#ifdef DP_WIDE_LOADS
+#define DP_WIDE_ALIGNED(p, at) ((at) & 15) == 0 &&
+#define DP_IS_WIDE (DP_QUAD == 4 && DP_WIDE_LOADS(DP_WIDE_ALIGNED) true)
+#define DP_WIDE_LOAD(p, at) x[q].v[p] = *DP_AT(uint4, (at) + 4 * (t * TILE + 4 * (q * DP_WG + l)));
+#else
+#define DP_IS_WIDE false
+#define DP_WIDE_LOADS(F)
+#endif
 /* Of 2 * d neighbours' values d. Those of 32 lanes are joined by one warp. */
 #define DP_PAIRS(d, from, to, BARRIER) \
     if (l < (d)) \
@@ -304,20 +319,31 @@ typedef union { dp_kept v; uint word[DP_KEPT_WORDS]; } dp_kept_words;
 #else
 #define DP_PAIRS_128
 #endif
-static inline dp_carry dp_reduce_part(DP_HEAP, ulong n, __local uint *stage, __local dp_carry (*sh)[DP_WG], uint l, ulong vals, ulong pos DP_WORDS)
+static inline dp_carry dp_reduce_part(DP_HEAP, ulong n, __local uint4 *stage, __local dp_carry (*sh)[DP_WG], uint l, ulong vals, ulong pos DP_WORDS)
 {
     enum { TILE = DP_RUN_ITEMS * DP_WG };
     const ulong tiles = (n + TILE - 1) / TILE, group = get_group_id(0), groups = get_num_groups(0);
     const ulong first = dp_chunk_start(tiles, groups, group), last = dp_chunk_start(tiles, groups, group + 1);
-    __local uint *to = DP_STAGE_LOADED(stage);
-    __local const uint *own = DP_STAGE_RUN(stage, DP_RUN_ITEMS);
+    __local uint *words = (__local uint *)stage, *to = words + DP_QUAD_AT(l / DP_RUN_ITEMS, l % DP_RUN_ITEMS);
+    const bool wide = DP_IS_WIDE;
     dp_carry all; /* of the tiles so far, in lane 0 */
     all.bits = 0;
     for (ulong t = first; t < last; t++) {
         const ulong at = t * TILE + l, mine = t * TILE + l * DP_RUN_ITEMS;
         const bool full = (t + 1) * TILE <= n;
-        dp_kept_words w[DP_RUN_ITEMS];
-        if (full) {
+        if (full && wide) {
+            dp_kept_quad x[DP_RUN_QUADS];
+#pragma unroll
+            for (uint q = 0; q < DP_RUN_QUADS; q++) {
+                DP_WIDE_LOADS(DP_WIDE_LOAD)
+            }
+#pragma unroll
+            for (uint q = 0; q < DP_RUN_QUADS; q++)
+#pragma unroll
+                for (uint p = 0; p < DP_KEPT_WORDS; p++)
+                    stage[p * DP_QUAD_SLOTS + l % DP_RUN_QUADS * (DP_WG + 1) + q * (DP_WG / DP_RUN_QUADS) + l / DP_RUN_QUADS] = x[q].v[p];
+        } else if (full) {
+            dp_kept_words w[DP_RUN_ITEMS];
 #pragma unroll
             for (uint q = 0; q < DP_RUN_ITEMS; q++)
                 w[q].v = DP_KEPT(at + q * DP_WG);
@@ -326,21 +352,29 @@ static inline dp_carry dp_reduce_part(DP_HEAP, ulong n, __local uint *stage, __l
                 DP_STAGE_KEPT(q, w[q])
         } else {
             for (uint q = 0; at + q * DP_WG < n; q++) {
-                w[0].v = DP_KEPT(at + q * DP_WG);
-                DP_STAGE_KEPT(q, w[0])
+                dp_kept_words w;
+                w.v = DP_KEPT(at + q * DP_WG);
+                DP_STAGE_KEPT(q, w)
             }
         }
         barrier(CLK_LOCAL_MEM_FENCE);
         dp_carry c;
         c.bits = mine < n ? DP_HAS : 0;
         c.v = DP_NEUTRAL(0);
-        if (full) {
+        if (full && DP_QUAD == 4) {
 #pragma unroll
-            for (uint j = 0; j < DP_RUN_ITEMS; j++)
-                DP_COMBINE_KEPT(j)
+            for (uint g = 0; g < DP_RUN_QUADS; g++) {
+                dp_kept_quad x;
+#pragma unroll
+                for (uint p = 0; p < DP_KEPT_WORDS; p++)
+                    x.v[p] = stage[p * DP_QUAD_SLOTS + g * (DP_WG + 1) + l];
+#pragma unroll
+                for (uint j = 0; j < 4; j++)
+                    DP_COMBINE_KEPT(x.word[p][j], 4 * g + j)
+            }
         } else {
             for (uint j = 0; mine + j < n && j < DP_RUN_ITEMS; j++)
-                DP_COMBINE_KEPT(j)
+                DP_COMBINE_KEPT(words[p * DP_QUAD * DP_QUAD_SLOTS + DP_QUAD_AT(l, j)], j)
         }
         sh[DP_WG == 128][l] = c;
         barrier(CLK_LOCAL_MEM_FENCE);

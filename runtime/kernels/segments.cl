@@ -30,3 +30,14 @@
 #else
 #define DP_INLINE static inline
 #endif
+
+/* GPU: x[q] becomes the body's value of element INDEX of segment SEGMENT, expressions of q, for all q < count, whose loads are under way together.
+ * DP_TRY, where there is one, tells no failure, which the next loads would wait for, but makes odd 1: then the bodies are gone through once more. */
+#define DP_TRY(i, s, odd) dp_body(heap, (i), (s) DP_PASS)
+#define DP_BODIES(x, count, INDEX, SEGMENT) \
+    { \
+        uint odd = 0; \
+        _Pragma("unroll") for (uint q = 0; q < (count); q++) x[q] = DP_TRY(INDEX, SEGMENT, &odd); \
+        for (uint q = 0; odd && q < (count); q++) \
+            dp_body(heap, (INDEX), (SEGMENT) DP_PASS); \
+    }
