@@ -299,11 +299,19 @@ typedef union { uint4 v[DP_KEPT_WORDS]; uint word[DP_KEPT_WORDS][4]; } dp_kept_q
 #ifdef DP_WIDE_LOADS
 #define DP_WIDE_ALIGNED(p, at) ((at) & 15) == 0 &&
 #define DP_IS_WIDE (DP_QUAD == 4 && DP_WIDE_LOADS(DP_WIDE_ALIGNED) true)
-#define DP_WIDE_LOAD(p, at) x[q].v[p] = *DP_AT(uint4, (at) + 4 * (t * TILE + 4 * (q * DP_WG + l)));
+#define DP_WIDE_LOAD(p, at) x[q].v[p] = *DP_AT(uint4, (at) + 4 * (loaded * TILE + 4 * (q * DP_WG + l)));
 #else
 #define DP_IS_WIDE false
 #define DP_WIDE_LOADS(F)
 #endif
+/* Tile `tile`, if it is full, on its way: while the tile before it is combined. */
+#define DP_WIDE_BEGIN(tile) \
+    if (wide && ((tile) + 1) * TILE <= n) { \
+        const ulong loaded = tile; \
+        _Pragma("unroll") for (uint q = 0; q < DP_RUN_QUADS; q++) { \
+            DP_WIDE_LOADS(DP_WIDE_LOAD) \
+        } \
+    }
 /* Of 2 * d neighbours' values d. Those of 32 lanes are joined by one warp. */
 #define DP_PAIRS(d, from, to, BARRIER) \
     if (l < (d)) \
@@ -328,15 +336,12 @@ static inline dp_carry dp_reduce_part(DP_HEAP, ulong n, __local uint4 *stage, __
     const bool wide = DP_IS_WIDE;
     dp_carry all; /* of the tiles so far, in lane 0 */
     all.bits = 0;
+    dp_kept_quad x[DP_RUN_QUADS];
+    DP_WIDE_BEGIN(first)
     for (ulong t = first; t < last; t++) {
         const ulong at = t * TILE + l, mine = t * TILE + l * DP_RUN_ITEMS;
         const bool full = (t + 1) * TILE <= n;
         if (full && wide) {
-            dp_kept_quad x[DP_RUN_QUADS];
-#pragma unroll
-            for (uint q = 0; q < DP_RUN_QUADS; q++) {
-                DP_WIDE_LOADS(DP_WIDE_LOAD)
-            }
 #pragma unroll
             for (uint q = 0; q < DP_RUN_QUADS; q++)
 #pragma unroll
@@ -358,19 +363,21 @@ static inline dp_carry dp_reduce_part(DP_HEAP, ulong n, __local uint4 *stage, __
             }
         }
         barrier(CLK_LOCAL_MEM_FENCE);
+        if (t + 1 < last)
+            DP_WIDE_BEGIN(t + 1)
         dp_carry c;
         c.bits = mine < n ? DP_HAS : 0;
         c.v = DP_NEUTRAL(0);
         if (full && DP_QUAD == 4) {
 #pragma unroll
             for (uint g = 0; g < DP_RUN_QUADS; g++) {
-                dp_kept_quad x;
+                dp_kept_quad own;
 #pragma unroll
                 for (uint p = 0; p < DP_KEPT_WORDS; p++)
-                    x.v[p] = stage[p * DP_QUAD_SLOTS + g * (DP_WG + 1) + l];
+                    own.v[p] = stage[p * DP_QUAD_SLOTS + g * (DP_WG + 1) + l];
 #pragma unroll
                 for (uint j = 0; j < 4; j++)
-                    DP_COMBINE_KEPT(x.word[p][j], 4 * g + j)
+                    DP_COMBINE_KEPT(own.word[p][j], 4 * g + j)
             }
         } else {
             for (uint j = 0; mine + j < n && j < DP_RUN_ITEMS; j++)
