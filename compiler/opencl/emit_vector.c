@@ -35,10 +35,10 @@ static Spread input_spread(const VectorEmitter *v, const FlatInput *in)
     return place.kind == PLACE_I && in->kind == IN_POS ? SPREAD_NEAR : SPREAD_VARYING;
 }
 
-/* Do the elements for neighbouring lanes lie side by side? Rows of arrays may lie anywhere. */
+/* Do the elements for neighbouring lanes lie side by side? Rows of arrays may lie anywhere, and positions nowhere. */
 static bool is_side_by_side(const VectorEmitter *v, const FlatInput *in)
 {
-    if (v->apart && in->kind != IN_COL)
+    if (in->kind == IN_POS || (v->apart && in->kind != IN_COL))
         return false;
     return plan_place(v->ke.k, emit_input_context(v->ke.k, in)).kind == (v->across ? PLACE_S : PLACE_I);
 }
