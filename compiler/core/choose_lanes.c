@@ -133,7 +133,7 @@ static Verdict verdict(const Lane *lane, CoreBlock *code, const CoreStmt *around
                    !n.loops && !n.unknown, gives};
     const bool pays = gives ? n.steps : n.loops || (n.nests && !n.filters);
     if (lane->strip)
-        return lane_keeps_arrays(lane, code) && pays ? IN_MEMORY : STAYS_FLAT;
+        return lane_rows_can_be_given(lane->fn, code) && pays ? IN_MEMORY : STAYS_FLAT;
     uint64_t given = scalars_given(lane, code);
     if (given > MOST_GIVEN)
         return STAYS_FLAT;
@@ -384,24 +384,31 @@ CoreBlock *choose_in_memory(CoreBuilder *b, CoreBlock *code, LaneOf of)
     return build_end(b, outer, all, n + 1);
 }
 
-static CoreBlock *nothing_like(CoreBuilder *b, const CoreBlock *flat)
+static CoreBlock *nothing_like(CoreBuilder *b, const CoreType *types, uint32_t n)
 {
     CoreBlock *outer = build_begin(b);
-    CoreAtom *all = arena_array(b->p->arena, CoreAtom, flat->nresults + 1);
-    for (uint32_t i = 0; i < flat->nresults; i++)
-        all[i] = emit_one(b, CORE_NOTHING, core_atom_type(b->fn, flat->results[i]));
-    all[flat->nresults] = core_const(SC_BOOL, 0);
-    return build_end(b, outer, all, flat->nresults + 1);
+    CoreAtom *all = arena_array(b->p->arena, CoreAtom, n + 1);
+    for (uint32_t i = 0; i < n; i++)
+        all[i] = emit_one(b, CORE_NOTHING, types[i]);
+    all[n] = core_const(SC_BOOL, 0);
+    return build_end(b, outer, all, n + 1);
 }
 
 static const CoreAtom *version_in_memory(CoreBuilder *b, CoreBlock *code, CoreBlock *flat, Question q)
 {
-    const uint32_t n = flat->nresults;
+    const GivenRows *rows = lane_rows_part(b, code);
+    const uint32_t n = code->nresults;
+    CoreType *types = arena_array(b->p->arena, CoreType, n + 1);
+    for (uint32_t i = 0; i < n; i++)
+        types[i] = core_atom_type(b->fn, code->results[i]);
     CoreAtom many = emit_many(b, q);
     CoreBlock *lanes = choose_in_memory(b, code, q.of == NEST_OF_TRIES ? LANE_OF_TRY : LANE_OF_NEST);
-    const CoreAtom *tried = build_if(b, many, lanes, nothing_like(b, flat));
+    const CoreAtom *tried = build_if(b, many, lanes, nothing_like(b, types, n));
     CoreBlock *outer = build_begin(b);
-    CoreBlock *taken = build_end(b, outer, tried, n);
+    CoreAtom *joined = arena_array(b->p->arena, CoreAtom, flat->nresults + 1);
+    for (uint32_t i = 0; i < flat->nresults; i++)
+        joined[i] = lane_rows_join(b, &rows[i], tried[i], tried);
+    CoreBlock *taken = build_end(b, outer, joined, flat->nresults);
     return build_if(b, tried[n], taken, flat);
 }
 

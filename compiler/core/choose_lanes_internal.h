@@ -15,6 +15,18 @@ enum { CHOOSE_COPIED = 500 };
 const CoreAtom *choose_emit_lane(CoreBuilder *b, CoreBlock *code, CoreAtom memory, LaneOf of);
 /* A block with such lanes, which have memory: what they give, and whether that means something. */
 CoreBlock *choose_in_memory(CoreBuilder *b, CoreBlock *code, LaneOf of);
+/* What becomes of a result of the lane's code that is rows of rows (lane_rows.c): they are given one behind the other
+ * and, where they are not known to be `rows` of one length, their lengths as result `lengths`. */
+typedef struct GivenRows {
+    bool parted, regular;
+    uint32_t lengths;
+    CoreAtom rows, length;
+} GivenRows;
+bool lane_rows_can_be_given(const CoreFn *fn, const CoreBlock *code);
+/* Appended to the code, whose results these are then; what has become of each. */
+GivenRows *lane_rows_part(CoreBuilder *b, CoreBlock *code);
+/* Rows of rows again: xs are their elements, and `results` all that the lane gives. */
+CoreAtom lane_rows_join(CoreBuilder *b, const GivenRows *g, CoreAtom xs, const CoreAtom *results);
 /* Is there nothing that no lane can do, and something parallel, or calls of what `stacks` (or NULL) has loops for, of
  * so many statements at most? A look before a copy is made. */
 bool choose_is_possible(StackLoops *stacks, uint32_t budget, CoreBlock *b);
