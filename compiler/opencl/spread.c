@@ -6,6 +6,7 @@
 enum {
     MOST_NESTED = 24,
     GATHER_COST = 3,
+    DIVERGING_COST = 4,
     OWN_COST = 6,
     PACK_COST = 2,
     MOST_TIMES = 1 << 20,
@@ -23,7 +24,8 @@ typedef struct Analysis {
     const Lane *lane;   /* the code is a lane's, without memory; or NULL */
     const Packs *packs; /* likewise, when it is measured */
     uint32_t depth, loops;
-    uint64_t times; /* an instance is at what is measured: as far as constants say */
+    uint32_t diverging; /* loops around what is measured whose lanes leave when what they read says so */
+    uint64_t times;     /* an instance is at what is measured: as far as constants say */
 } Analysis;
 
 Spread spread_of(const SpreadTable *table, CoreAtom a)
@@ -363,7 +365,13 @@ static void measure_block(Analysis *a, const CoreBlock *b);
 static void measure_use(Analysis *a, CoreAtom x) { spread_as_vector(a->table, x, a->facts); }
 
 static void add_vectors(Analysis *a, uint32_t cost) { a->facts->vectors += cost * a->times; }
-static void add_lanes(Analysis *a, uint32_t cost) { a->facts->lanes += cost * a->times; }
+
+/* Where what they read says when lanes leave a loop they wait for one another, and ask in each round who is still
+ * there. */
+static void add_lanes(Analysis *a, uint32_t cost)
+{
+    a->facts->lanes += cost * (a->diverging ? DIVERGING_COST : 1) * a->times;
+}
 
 /* Operations for which there is no vector form that gives the same bits (kernels/vector.cl). */
 static bool goes_by_lane(CorePrim op, Scalar operand)
@@ -476,6 +484,36 @@ static void measure_lane(Analysis *a, const CoreStmt *s)
     packs_close(&packs);
 }
 
+static void look_for_reads(void *reads, CoreBlock *b)
+{
+    for (uint32_t i = 0; i < b->stmts.n; i++) {
+        *(bool *)reads |= b->stmts.at[i]->kind == CORE_INDEX;
+        core_stmt_blocks(b->stmts.at[i], look_for_reads, reads);
+    }
+}
+
+static bool ends_by_reads(const Analysis *a, const CoreStmt *loop)
+{
+    bool reads = false;
+    if (loop->loop.cond && spread_loop_diverges(a->table, loop))
+        look_for_reads(&reads, loop->loop.cond);
+    return reads;
+}
+
+static void measure_loop(Analysis *a, const CoreStmt *s)
+{
+    const bool diverging = ends_by_reads(a, s);
+    a->diverging += diverging;
+    if (s->loop.cond)
+        measure_block(a, s->loop.cond);
+    else
+        measure_use(a, s->loop.count);
+    measure_block(a, s->loop.body);
+    a->diverging -= diverging;
+    measure_results(a, s->loop.params, s->loop.nparams, s->loop.inits);
+    measure_results(a, s->loop.params, s->loop.nparams, s->loop.body->results);
+}
+
 static void measure_stmt(Analysis *a, const CoreStmt *s)
 {
     switch (s->kind) {
@@ -499,15 +537,7 @@ static void measure_stmt(Analysis *a, const CoreStmt *s)
         measure_results(a, s->vars, s->nvars, s->if_.then_b->results);
         measure_results(a, s->vars, s->nvars, s->if_.else_b->results);
         break;
-    case CORE_LOOP:
-        if (s->loop.cond)
-            measure_block(a, s->loop.cond);
-        else
-            measure_use(a, s->loop.count);
-        measure_block(a, s->loop.body);
-        measure_results(a, s->loop.params, s->loop.nparams, s->loop.inits);
-        measure_results(a, s->loop.params, s->loop.nparams, s->loop.body->results);
-        break;
+    case CORE_LOOP: measure_loop(a, s); break;
     default: break;
     }
 }
