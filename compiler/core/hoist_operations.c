@@ -12,7 +12,9 @@
  * Work and failures stay what they were, also where the body is not evaluated at all. Either everything that moves
  * cannot fail and goes over as many elements as the operation itself (then elements at known places are only looked at
  * where there are any); or all domains on the way are known in front, and it stands behind a condition that they are
- * not empty. What may fail, or is not checked because a check stands in front of it, takes these checks along. */
+ * not empty. What may fail, or is not checked because a check stands in front of it, takes these checks along.
+ *
+ * Behind fusion also a map that makes rows of rows moves, a transpose, say: it would be stored for each instance. */
 #include "core/build.h"
 #include "core/passes.h"
 
@@ -28,6 +30,7 @@ typedef struct Move {
     Arena *scratch;
     VEC(uint8_t) state; /* by variable: VarState */
     VEC(CoreVar) known; /* those that have been given one, so that all are forgotten in no more time than that took */
+    bool fused;         /* behind fusion */
     CoreStmt *from;     /* the operation whose body is looked at */
     bool equal_rows;    /* supposing that the sequences it goes over have elements of one length */
     /* Of the statement looked for: */
@@ -116,6 +119,7 @@ static bool is_invariant(Move *m, CoreStmt *s)
 
 typedef struct Contents {
     const CoreFn *fn;
+    bool fused;
     bool expensive, endless, unchecked;
 } Contents;
 
@@ -136,7 +140,15 @@ static void find_dear(void *ctx, CoreBlock *b)
     }
 }
 
-static bool is_expensive(const CoreFn *fn, CoreStmt *s)
+static bool makes_rows(const CoreFn *fn, const CoreStmt *s)
+{
+    for (uint32_t i = 0; i < s->nvars; i++)
+        if (core_var_type(fn, s->vars[i]).rank > 1)
+            return true;
+    return false;
+}
+
+static bool is_expensive(const CoreFn *fn, CoreStmt *s, bool fused)
 {
     Dear dear = {fn, false};
     switch (s->kind) {
@@ -144,7 +156,7 @@ static bool is_expensive(const CoreFn *fn, CoreStmt *s)
     case CORE_SCAN:
     case CORE_HIST:
     case CORE_ARGSORT: return true;
-    case CORE_MAP: find_dear(&dear, s->soac.body); return s->nvars == 0 || dear.found;
+    case CORE_MAP: find_dear(&dear, s->soac.body); return s->nvars == 0 || dear.found || (fused && makes_rows(fn, s));
     default: return false;
     }
 }
@@ -153,7 +165,7 @@ static void look_block(void *ctx, CoreBlock *b);
 static void look_stmt(Contents *c, CoreStmt *s)
 {
     bool checked = s->site != CORE_NO_SITE;
-    c->expensive |= is_expensive(c->fn, s);
+    c->expensive |= is_expensive(c->fn, s, c->fused);
     c->endless |= s->kind == CORE_CALL || (s->kind == CORE_LOOP && s->loop.cond);
     c->unchecked |= !checked && (s->kind == CORE_INDEX || s->kind == CORE_SLICE || s->kind == CORE_UPDATE);
     core_stmt_blocks(s, look_block, c);
@@ -165,9 +177,9 @@ static void look_block(void *ctx, CoreBlock *b)
         look_stmt(ctx, b->stmts.at[i]);
 }
 
-static Contents contents_of(const CoreFn *fn, CoreStmt *s)
+static Contents contents_of(const Move *m, CoreStmt *s)
 {
-    Contents c = {.fn = fn};
+    Contents c = {.fn = m->fn, .fused = m->fused};
     look_stmt(&c, s);
     return c;
 }
@@ -221,7 +233,7 @@ static bool chain_leans_on_checks(const Move *m)
 {
     bool leans = false;
     for (uint32_t i = 0; i < m->chain.n; i++)
-        leans |= contents_of(m->fn, m->chain.at[i]).unchecked || core_stmt_fallible(m->p, m->fn, m->chain.at[i]);
+        leans |= contents_of(m, m->chain.at[i]).unchecked || core_stmt_fallible(m->p, m->fn, m->chain.at[i]);
     return leans;
 }
 
@@ -247,7 +259,7 @@ static bool is_free(const Move *m)
         CoreStmt *s = m->chain.at[i];
         const CoreSoac *soac = core_stmt_soac(s);
         bool first = is_first_element(m, s);
-        if (core_stmt_fallible(m->p, m->fn, s) || (contents_of(m->fn, s).unchecked && (m->checks > 0 || !first)))
+        if (core_stmt_fallible(m->p, m->fn, s) || (contents_of(m, s).unchecked && (m->checks > 0 || !first)))
             return false;
         if (soac && (s->kind == CORE_HIST || !core_atom_equal(soac->domain, m->domains.at[0]) ||
                      !core_block_is_scalar(soac->body)))
@@ -269,12 +281,12 @@ static bool domains_known(const Move *m)
 /* May the last of `before` move? Then the chain is chosen. */
 static bool may_move(Move *m)
 {
-    Contents c = contents_of(m->fn, m->before.at[m->before.n - 1]);
+    Contents c = contents_of(m, m->before.at[m->before.n - 1]);
     if (!c.expensive || c.endless)
         return false;
     choose_chain(m, false);
     for (uint32_t i = 0; i < m->chain.n; i++)
-        if (contents_of(m->fn, m->chain.at[i]).endless)
+        if (contents_of(m, m->chain.at[i]).endless)
             return false;
     m->guarded = false;
     if (is_free(m))
@@ -470,10 +482,10 @@ static void move_in_block(void *ctx, CoreBlock *b)
     }
 }
 
-void core_hoist_operations(CoreProgram *p)
+void core_hoist_operations(CoreProgram *p, bool fused)
 {
     for (uint32_t i = 0; i < p->fns.n; i++) {
-        Move m = {.p = p, .fn = p->fns.at[i], .scratch = arena_create()};
+        Move m = {.p = p, .fn = p->fns.at[i], .scratch = arena_create(), .fused = fused};
         move_in_block(&m, m.fn->body);
         arena_destroy(m.scratch);
     }

@@ -48,8 +48,9 @@ bool core_column_operators(CoreProgram *p);
 bool core_hoist_checks(CoreProgram *p);
 
 /* Reductions, scans, sorts, histograms and tables of dear elements that do not change in the bodies they stand in go in
- * front of these. Would more do if all rows that such bodies are evaluated for were equally long? */
-void core_hoist_operations(CoreProgram *p);
+ * front of these; behind fusion maps that make rows of rows, too. Would more do if all rows that such bodies are
+ * evaluated for were equally long? */
+void core_hoist_operations(CoreProgram *p, bool fused);
 bool core_hoists_of_equal_rows(CoreProgram *p, CoreFn *fn);
 
 /* Parallel operations go in front of branches that only keep them from going over nothing. */
@@ -89,6 +90,8 @@ bool core_flat_tables(CoreProgram *p);
 void core_mask_updates(CoreProgram *p);
 /* What scatters begin with that are read only where they store (scatter_room.c). */
 void core_scatter_room(CoreProgram *p);
+/* Conditions of filters that have loops, or parallel operations, are asked once, by a map (long_conditions.c). */
+void core_long_conditions(CoreProgram *p);
 /* Of sorts of which only the first elements are read, or the last, how many these are (sort_ends.c). */
 void core_sort_ends(CoreProgram *p);
 /* Loops outside parallel code whose rounds may be small get a version that one lane executes from beginning to end. */

@@ -59,8 +59,8 @@ static bool run_regular_versions(Compilation *c) { return c->lowered |= core_reg
 static bool run_column_operators(Compilation *c) { return !core_column_operators(c->core) || run_simplify(c); }
 static bool run_hoist_checks(Compilation *c) { return c->hoisted = core_hoist_checks(c->core), true; }
 static bool run_simplify_hoisted(Compilation *c) { return !c->hoisted || run_simplify(c); }
-static bool run_hoist_operations(Compilation *c) { return core_hoist_operations(c->core), true; }
-static bool run_hoist_versions(Compilation *c) { return !c->lowered || run_hoist_operations(c); }
+static bool run_hoist_operations(Compilation *c) { return core_hoist_operations(c->core, false), true; }
+static bool run_hoist_fused(Compilation *c) { return core_hoist_operations(c->core, true), true; }
 static bool run_open_branches(Compilation *c) { return core_open_branches(c->core), true; }
 static bool run_open_diagonals(Compilation *c) { return c->lowered |= core_open_diagonals(c->core), true; }
 static bool run_fuse(Compilation *c) { return core_fuse(c->core), true; }
@@ -76,6 +76,7 @@ static bool run_simplify_lowered(Compilation *c) { return !c->lowered || run_sim
 static bool run_mask_updates(Compilation *c) { return core_mask_updates(c->core), true; }
 static bool run_scatter_room(Compilation *c) { return core_scatter_room(c->core), true; }
 static bool run_look_ahead(Compilation *c) { return core_look_ahead(c->core), true; }
+static bool run_long_conditions(Compilation *c) { return core_long_conditions(c->core), true; }
 static bool run_sort_ends(Compilation *c) { return core_sort_ends(c->core), true; }
 static bool run_sink_loads(Compilation *c) { return core_sink_loads(c->core), true; }
 static bool run_sink(Compilation *c) { return core_sink(c->core), true; }
@@ -165,7 +166,7 @@ static const Pass passes[] = {
     {"fuse", STAGE_NONE, run_fuse, check_core, NULL},
     {"regular versions", STAGE_NONE, run_regular_versions, check_core, NULL},
     {"simplify, after fusion", STAGE_NONE, run_simplify, check_core, NULL},
-    {"hoist operations, after regular versions", STAGE_NONE, run_hoist_versions, check_core, NULL},
+    {"hoist operations, after regular versions", STAGE_NONE, run_hoist_fused, check_core, NULL},
     {"hoist checks", STAGE_NONE, run_hoist_checks, check_core, NULL},
     {"simplify, after checks", STAGE_FUSED, run_simplify_hoisted, check_core, print_core},
     {"open diagonals", STAGE_NONE, run_open_diagonals, check_core, NULL},
@@ -179,6 +180,7 @@ static const Pass passes[] = {
     {"simplify, what was lowered", STAGE_NONE, run_simplify_lowered, check_core, NULL},
     {"mask updates", STAGE_NONE, run_mask_updates, check_core, NULL},
     {"room for scatters", STAGE_NONE, run_scatter_room, check_core, NULL},
+    {"long conditions", STAGE_NONE, run_long_conditions, check_core, NULL},
     {"ends of sorts", STAGE_NONE, run_sort_ends, check_core, NULL},
     {"choose loops", STAGE_NONE, run_choose_loops, check_core, NULL},
     {"choose lanes", STAGE_NONE, run_choose_lanes, check_core, NULL},
