@@ -53,6 +53,8 @@ bool core_hoist_checks(CoreProgram *p);
 void core_hoist_operations(CoreProgram *p, bool fused);
 bool core_hoists_of_equal_rows(CoreProgram *p, CoreFn *fn);
 
+/* Reductions of appends with a few known elements go over the other side alone (peel_appends.c). */
+void core_peel_appends(CoreProgram *p);
 /* Parallel operations go in front of branches that only keep them from going over nothing. */
 void core_open_branches(CoreProgram *p);
 

@@ -63,6 +63,7 @@ static bool run_hoist_operations(Compilation *c) { return core_hoist_operations(
 static bool run_hoist_fused(Compilation *c) { return core_hoist_operations(c->core, true), true; }
 static bool run_open_branches(Compilation *c) { return core_open_branches(c->core), true; }
 static bool run_open_diagonals(Compilation *c) { return c->lowered |= core_open_diagonals(c->core), true; }
+static bool run_peel_appends(Compilation *c) { return core_peel_appends(c->core), true; }
 static bool run_fuse(Compilation *c) { return core_fuse(c->core), true; }
 
 static bool run_merge_branches(Compilation *c) { return c->lowered |= core_merge_branches(c->core), true; }
@@ -163,6 +164,7 @@ static const Pass passes[] = {
     {"column operators", STAGE_NONE, run_column_operators, check_core, NULL},
     {"hoist operations", STAGE_NONE, run_hoist_operations, check_core, NULL},
     {"open branches", STAGE_NONE, run_open_branches, check_core, NULL},
+    {"peel appends", STAGE_NONE, run_peel_appends, check_core, NULL},
     {"fuse", STAGE_NONE, run_fuse, check_core, NULL},
     {"regular versions", STAGE_NONE, run_regular_versions, check_core, NULL},
     {"simplify, after fusion", STAGE_NONE, run_simplify, check_core, NULL},

@@ -1,0 +1,194 @@
+/* A reduction of an append with a few elements that are known: these are combined with what the reduction of the others
+ * gives.
+ *
+ *     reduce op over [a] ++ xs     ==>     op a (reduce op over xs)
+ *     reduce op over xs ++ [a]     ==>     op (reduce op over xs) a
+ *
+ * The append is a map that asks for each element which side it is of; without it the reduction goes over xs itself, and
+ * over what makes these. Only where op is a primitive, and on floats in front only one whose order does not show: sums
+ * keep their order. */
+#include "core/build.h"
+#include "core/passes.h"
+
+enum { MOST_PEELED = 4, MOST_REPEATED = 8 }; /* elements; statements of a body that is repeated for each */
+
+typedef struct Peeler {
+    CoreBuilder b;
+    Arena *scratch;
+    CoreCopyMap map;
+    VEC(CoreStmt *) makers; /* by variable */
+} Peeler;
+
+/* left ++ right, of which `items` are known. */
+typedef struct Append {
+    CoreAtom rest, length; /* the other side */
+    const CoreStmt *items;
+    bool in_front;
+} Append;
+
+static void note_makers(void *ctx, CoreBlock *b)
+{
+    Peeler *p = ctx;
+    for (uint32_t i = 0; i < b->stmts.n; i++) {
+        CoreStmt *s = b->stmts.at[i];
+        for (uint32_t k = 0; k < s->nvars; k++) {
+            while (p->makers.n <= s->vars[k])
+                vec_push(p->scratch, &p->makers, NULL);
+            p->makers.at[s->vars[k]] = s;
+        }
+        core_stmt_blocks(s, note_makers, p);
+    }
+}
+
+static const CoreStmt *maker(const Peeler *p, CoreAtom a)
+{
+    return a.is_const || a.var >= p->makers.n ? NULL : p->makers.at[a.var];
+}
+
+/* The array whose element at `at` the block gives, or a constant. */
+static CoreAtom only_index(const CoreBlock *b, CoreAtom at)
+{
+    const CoreStmt *s = b->stmts.n ? b->stmts.at[b->stmts.n - 1] : NULL;
+    const bool only = s && s->kind == CORE_INDEX && s->site == CORE_NO_SITE && core_atom_equal(s->index.index, at) &&
+                      b->nresults == 1 && core_stmt_binds(s, b->results[0].var) && !b->results[0].is_const;
+    return only ? s->index.array : core_i64(0);
+}
+
+/* j = i - left, of the right side. */
+static bool is_behind(const CoreBlock *b, CoreAtom i, CoreAtom left, CoreAtom *j)
+{
+    const CoreStmt *s = b->stmts.n == 2 ? b->stmts.at[0] : NULL;
+    if (!core_is_prim2(s, PRIM_SUB, i, left))
+        return false;
+    *j = core_var_atom(s->vars[0], core_scalar(SC_I64));
+    return true;
+}
+
+static const CoreStmt *few_items(const Peeler *p, CoreAtom array)
+{
+    const CoreStmt *s = maker(p, array);
+    return s && s->kind == CORE_ARRAY && s->array.n > 0 && s->array.n <= MOST_PEELED ? s : NULL;
+}
+
+/* Of the whole, n elements more are known beside those of `rest`: how many are these? */
+static CoreAtom rest_length(Peeler *p, CoreAtom whole, CoreAtom rest, uint32_t n)
+{
+    const CoreStmt *sum = core_as_prim(maker(p, whole), PRIM_SIZE_ADD);
+    const CoreStmt *made = maker(p, rest);
+    if (sum && core_atom_equal(sum->prim.args[1], core_i64(n)))
+        return sum->prim.args[0];
+    return made && made->kind == CORE_MAP && !made->soac.guard ? made->soac.domain : build_length(&p->b, rest);
+}
+
+static bool find_append(Peeler *p, CoreAtom array, Append *a)
+{
+    const CoreStmt *map = maker(p, array);
+    if (!map || map->kind != CORE_MAP || map->nvars != 1 || map->soac.guard || map->soac.ninputs > 0 ||
+        map->soac.index == CORE_NO_VAR || map->soac.body->stmts.n != 2)
+        return false;
+    const CoreStmt *is_left = core_as_prim(map->soac.body->stmts.at[0], PRIM_LT), *side = map->soac.body->stmts.at[1];
+    const CoreAtom i = core_var_atom(map->soac.index, core_scalar(SC_I64));
+    CoreAtom j;
+    if (!is_left || !core_atom_equal(is_left->prim.args[0], i) || side->kind != CORE_IF || side->nvars != 1 ||
+        side->if_.cond.is_const || !core_stmt_binds(is_left, side->if_.cond.var) ||
+        map->soac.body->results[0].is_const || !core_stmt_binds(side, map->soac.body->results[0].var) ||
+        side->if_.then_b->stmts.n != 1 || !is_behind(side->if_.else_b, i, is_left->prim.args[1], &j))
+        return false;
+    const CoreAtom left = only_index(side->if_.then_b, i), right = only_index(side->if_.else_b, j);
+    if (left.is_const || right.is_const)
+        return false;
+    a->in_front = few_items(p, left) != NULL;
+    a->items = a->in_front ? few_items(p, left) : few_items(p, right);
+    a->rest = a->in_front ? right : left;
+    a->length = is_left->prim.args[1];
+    return a->items != NULL;
+}
+
+static bool may_peel(const Peeler *p, CoreStmt *s, bool in_front)
+{
+    const bool floats = scalar_is_float(core_var_type(p->b.fn, s->vars[0]).scalar);
+    switch (core_op_part(core_stmt_operator(s), 0)) {
+    case PRIM_MIN:
+    case PRIM_MAX:
+    case PRIM_AND:
+    case PRIM_OR: return true;
+    case PRIM_ADD:
+    case PRIM_MUL: return !floats || !in_front;
+    default: return false;
+    }
+}
+
+static bool is_plain(const Peeler *p, const CoreStmt *s)
+{
+    return s->kind == CORE_REDUCE && s->nvars == 1 && s->soac.ninputs == 1 && s->soac.index == CORE_NO_VAR &&
+           !s->soac.guard && s->soac.body->stmts.n <= MOST_REPEATED && core_block_is_scalar(s->soac.body) &&
+           core_var_type(p->b.fn, s->vars[0]).rank == 0;
+}
+
+/* What the reduction's body makes of an element. */
+static CoreAtom emit_element(Peeler *p, CoreStmt *s, CoreAtom item)
+{
+    core_copy_map_note(&p->map, p->b.fn, p->scratch);
+    p->map.at[s->soac.elements[0]] = item;
+    const CoreAtom x = build_copy(&p->b, p->b.fn, s->soac.body, p->map.at)[0];
+    core_copy_map_note(&p->map, p->b.fn, p->scratch);
+    core_copy_map_forget(&p->map, p->b.fn, s);
+    return x;
+}
+
+static void place(Peeler *p, CoreStmt *s);
+
+/* The reduction goes over the rest, as a variable of its own; what it bound is made of that and of the items. */
+static void peel(Peeler *p, CoreStmt *s, const Append *a)
+{
+    CoreBuilder *b = &p->b;
+    const CorePrim op = core_op_part(core_stmt_operator(s), 0);
+    const CoreVar whole = s->vars[0];
+    const CoreType type = core_var_type(b->fn, whole);
+    const uint32_t n = a->items->array.n;
+    CoreAtom items[MOST_PEELED];
+    b->span = s->span;
+    for (uint32_t i = 0; i < n; i++)
+        items[i] = emit_element(p, s, a->items->array.items[i]);
+    s->soac.domain = a->in_front ? rest_length(p, s->soac.domain, a->rest, n) : a->length;
+    s->soac.inputs = build_atoms_copy(b, &a->rest, 1, 1);
+    build_fresh(b, s, 1, &type);
+    CoreAtom all = build_atom(b, s->vars[0]);
+    place(p, s);
+    for (uint32_t i = 0; i < n; i++)
+        all = a->in_front ? build_prim2(b, op, items[n - 1 - i], all) : build_prim2(b, op, all, items[i]);
+    CoreStmt *named = build_stmt_into(b, CORE_ATOM, 1, &whole);
+    named->atom = all;
+    build_emit(b, named);
+}
+
+static void place(Peeler *p, CoreStmt *s)
+{
+    Append a;
+    if (is_plain(p, s) && find_append(p, s->soac.inputs[0], &a) && may_peel(p, s, a.in_front))
+        peel(p, s, &a);
+    else
+        core_push(p->b.p, p->b.out, s);
+}
+
+static void peel_in_block(void *ctx, CoreBlock *block)
+{
+    Peeler *p = ctx;
+    CoreBlock *outer = p->b.out, old = core_take_stmts(block);
+    for (uint32_t i = 0; i < old.stmts.n; i++) {
+        core_stmt_blocks(old.stmts.at[i], peel_in_block, p);
+        p->b.out = block;
+        place(p, old.stmts.at[i]);
+    }
+    p->b.out = outer;
+}
+
+void core_peel_appends(CoreProgram *p)
+{
+    for (uint32_t i = 0; i < p->fns.n; i++) {
+        Peeler peeler = {.b = {.p = p, .fn = p->fns.at[i]}, .scratch = arena_create()};
+        note_makers(&peeler, p->fns.at[i]->body);
+        peel_in_block(&peeler, p->fns.at[i]->body);
+        arena_destroy(peeler.scratch);
+    }
+}
