@@ -136,8 +136,7 @@ static void emit_try(KernelEmitter *ke)
         emit_has_place(ke->k) || keeps_loads(ke->k) || flat_kept(ke->k->stmt))
         return;
     e.tries = true;
-    strbuf_add(ke->out, "#if DP_GPU && !DP_ANY_VARIANT\n#undef DP_TRY\n"
-                        "#define DP_TRY(i, s, odd) dp_body_try(heap, (i), (s), (odd) DP_PASS)\n");
+    strbuf_add(ke->out, "#if DP_GPU && !DP_ANY_VARIANT\n#undef DP_BODIES\n#define DP_BODIES DP_BODIES_TRIED\n");
     emit_line_directive(ke);
     strbuf_add(ke->out, "static inline dp_val dp_body_try(" HEAP ", ulong i, ulong s, uint *odd DP_WORDS)\n{\n");
     emit_body_statements(ke, &e);

@@ -32,12 +32,14 @@
 #endif
 
 /* GPU: x[q] becomes the body's value of element INDEX of segment SEGMENT, expressions of q, for all q < count, whose loads are under way together.
- * DP_TRY, where there is one, tells no failure, which the next loads would wait for, but makes odd 1: then the bodies are gone through once more. */
-#define DP_TRY(i, s, odd) dp_body(heap, (i), (s) DP_PASS)
-#define DP_BODIES(x, count, INDEX, SEGMENT) \
+ * dp_body_try, where there is one, tells no failure, which the next loads would wait for, but makes odd 1: then the bodies are gone through once more. */
+#define DP_BODIES_PLAIN(x, count, INDEX, SEGMENT) \
+    _Pragma("unroll") for (uint q = 0; q < (count); q++) x[q] = dp_body(heap, (INDEX), (SEGMENT) DP_PASS);
+#define DP_BODIES_TRIED(x, count, INDEX, SEGMENT) \
     { \
         uint odd = 0; \
-        _Pragma("unroll") for (uint q = 0; q < (count); q++) x[q] = DP_TRY(INDEX, SEGMENT, &odd); \
+        _Pragma("unroll") for (uint q = 0; q < (count); q++) x[q] = dp_body_try(heap, (INDEX), (SEGMENT), &odd DP_PASS); \
         for (uint q = 0; odd && q < (count); q++) \
             dp_body(heap, (INDEX), (SEGMENT) DP_PASS); \
     }
+#define DP_BODIES DP_BODIES_PLAIN
