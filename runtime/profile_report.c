@@ -71,6 +71,8 @@ static void divide(Profile *p, uint64_t by)
         p->rows[i].us /= (double)by;
         p->rows[i].launches /= by;
         divide_bytes(&p->rows[i].bytes, by);
+        for (uint32_t k = 0; k < p->rows[i].nways; k++) /* not always taken: at least once */
+            p->rows[i].ways[k].count = (p->rows[i].ways[k].count + by - 1) / by;
     }
     for (uint32_t i = 0; i < p->nlines; i++) {
         ProfileLine *l = &p->lines[i];
