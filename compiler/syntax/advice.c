@@ -241,6 +241,12 @@ static const char *of_bar(const ParseState *p, const Wanted *w)
            "operator";
 }
 
+/* `{ e : k,` but not `{ x: k,`, which is meant as a record. */
+static bool is_first_of_pattern(const ParseState *p)
+{
+    return kind_at(p, 1) == T_NAME && kind_at(p, 2) == T_COLON && kind_at(p, 4) != T_BRACE_OPEN;
+}
+
 static const char *of_comma(const ParseState *p, const Wanted *w)
 {
     if (innermost_bracket(p) == '[' && w->bracket_close && w->behind_expression)
@@ -248,7 +254,8 @@ static const char *of_comma(const ParseState *p, const Wanted *w)
     if (innermost_bracket(p) == '{' && w->semicolon)
         return "binders are separated by `;`, and the condition stands behind `|`";
     if (innermost_bracket(p) == '{' && w->in)
-        return "the fields of a record are written `x = e`";
+        return is_first_of_pattern(p) ? "a pattern of several values stands in parentheses: `{ e : (k, v) in pairs }`"
+                                      : "the fields of a record are written `x = e`";
     if (open_word(p) && open_word(p)->kind == T_LOOP && !w->in && !w->do_)
         return "several values are a tuple: `loop (a, b) = (0, 1) …`";
     if (kind_at(p, 1) == T_INT && !innermost_bracket(p) && !open_word(p))
@@ -342,6 +349,8 @@ static const char *of_keyword(const ParseState *p, const Wanted *w)
         return "a case has no condition: write `case p -> if c then … else …`";
     if (found == T_IF && innermost_bracket(p) == '{' && w->semicolon)
         return "the condition stands behind `|`";
+    if (found == T_FOR && w->expression && innermost_bracket(p) == '{' && kind_at(p, 1) == T_BRACE_OPEN)
+        return each_form;
     if ((found == T_FOR || found == T_WHILE) && (w->expression || kind_at(p, 1) == T_LOOP))
         return "a loop begins with its state: `loop s = 0 for x in xs do s + x`";
     if ((found == T_FOR || found == T_WHILE) && w->assign && open_word(p) && open_word(p)->kind == T_LOOP)

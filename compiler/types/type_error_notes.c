@@ -411,6 +411,8 @@ void note_value(Checker *c, const Expr *e, Type *expected, Type *found)
     const Expr *only = e->kind == E_ARRAY && e->items.n == 1 ? e->items.items[0] : NULL;
     if (is_number(expected) && is_number(found))
         note_conversion(c, e, found->scalar, expected->scalar);
+    else if (is_number(found) && expected->kind == TY_VAR && expected->var.cls == CLASS_FLOAT)
+        note_conversion(c, e, found->scalar, SC_F64);
     else if (only && only->kind == E_RANGE && types_compatible(expected, found->element))
         diag_note_text(c->s, "a range is a sequence: write it without the brackets, `%s`", quote(c, only->span));
     else if (e->kind == E_APPLY)
