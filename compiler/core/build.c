@@ -306,3 +306,42 @@ CoreAtom build_fold(CoreBuilder *b, CoreKind kind, CoreSoac soac, CorePrim op, C
     s->soac.exclusive = exclusive;
     return emit_one(b, s);
 }
+
+/* ---- rows ---- */
+CoreAtom build_piece(CoreBuilder *b, CoreAtom xs, CoreAtom from, CoreAtom length)
+{
+    const CoreType type = core_atom_type(b->fn, xs);
+    CoreStmt *s = build_stmt(b, CORE_SLICE, 1, &type);
+    s->slice.array = xs;
+    s->slice.from = from;
+    s->slice.to = build_prim2(b, PRIM_ADD, from, length);
+    build_emit(b, s);
+    return build_atom(b, s->vars[0]);
+}
+
+CoreAtom build_flatten(CoreBuilder *b, CoreAtom rows)
+{
+    const CoreType type = core_element(core_atom_type(b->fn, rows));
+    CoreStmt *s = build_stmt(b, CORE_FLATTEN, 1, &type);
+    s->length.array = rows;
+    build_emit(b, s);
+    return build_atom(b, s->vars[0]);
+}
+
+CoreAtom build_row_lengths(CoreBuilder *b, CoreAtom rows, CoreAtom n)
+{
+    const CoreAtom i = build_var(b, core_scalar(SC_I64), NULL);
+    CoreBlock *outer = build_begin(b);
+    const CoreAtom length = build_length(b, build_index(b, rows, i, CORE_NO_SITE));
+    CoreSoac soac = {.domain = n, .index = i.var, .body = build_end(b, outer, &length, 1)};
+    return build_map(b, soac)[0];
+}
+
+CoreAtom build_row_starts(CoreBuilder *b, CoreAtom lengths, CoreAtom n)
+{
+    const CoreAtom i = build_var(b, core_scalar(SC_I64), NULL);
+    CoreBlock *outer = build_begin(b);
+    const CoreAtom length = build_index(b, lengths, i, CORE_NO_SITE);
+    CoreSoac soac = {.domain = n, .index = i.var, .body = build_end(b, outer, &length, 1)};
+    return build_fold(b, CORE_SCAN, soac, PRIM_ADD, core_i64(0), true);
+}

@@ -50,6 +50,9 @@ CoreAtom build_prim2(CoreBuilder *b, CorePrim op, CoreAtom x, CoreAtom y);
 CoreAtom build_select(CoreBuilder *b, CoreAtom cond, CoreAtom x, CoreAtom y);
 CoreAtom build_length(CoreBuilder *b, CoreAtom xs);
 CoreAtom build_index(CoreBuilder *b, CoreAtom xs, CoreAtom i, uint32_t site);
+/* xs[from : from + length], which is known to be there. */
+CoreAtom build_piece(CoreBuilder *b, CoreAtom xs, CoreAtom from, CoreAtom length);
+CoreAtom build_flatten(CoreBuilder *b, CoreAtom rows);
 CoreAtom build_array(CoreBuilder *b, CoreType type, const CoreAtom *items, uint32_t n);
 /* A zero or an empty sequence. */
 CoreAtom build_nothing(CoreBuilder *b, CoreType type);
@@ -83,5 +86,8 @@ CoreAtom *build_map(CoreBuilder *b, CoreSoac soac);
 CoreLambda build_operator(CoreBuilder *b, CorePrim op, CoreType type);
 /* CORE_REDUCE or CORE_SCAN by one primitive. */
 CoreAtom build_fold(CoreBuilder *b, CoreKind kind, CoreSoac soac, CorePrim op, CoreAtom neutral, bool exclusive);
+/* The lengths of n rows; where rows of n such lengths begin, one behind the other. */
+CoreAtom build_row_lengths(CoreBuilder *b, CoreAtom rows, CoreAtom n);
+CoreAtom build_row_starts(CoreBuilder *b, CoreAtom lengths, CoreAtom n);
 
 #endif

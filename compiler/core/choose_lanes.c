@@ -384,26 +384,24 @@ CoreBlock *choose_in_memory(CoreBuilder *b, CoreBlock *code, LaneOf of)
     return build_end(b, outer, all, n + 1);
 }
 
-static CoreBlock *nothing_like(CoreBuilder *b, const CoreType *types, uint32_t n)
+static CoreBlock *nothing_like(CoreBuilder *b, const CoreBlock *code)
 {
     CoreBlock *outer = build_begin(b);
-    CoreAtom *all = arena_array(b->p->arena, CoreAtom, n + 1);
-    for (uint32_t i = 0; i < n; i++)
-        all[i] = emit_one(b, CORE_NOTHING, types[i]);
-    all[n] = core_const(SC_BOOL, 0);
-    return build_end(b, outer, all, n + 1);
+    CoreAtom *all = arena_array(b->p->arena, CoreAtom, code->nresults + 1);
+    for (uint32_t i = 0; i < code->nresults; i++)
+        all[i] = emit_one(b, CORE_NOTHING, core_atom_type(b->fn, code->results[i]));
+    all[code->nresults] = core_const(SC_BOOL, 0);
+    return build_end(b, outer, all, code->nresults + 1);
 }
 
+/* With memory the lane's code has no other results than it gives. */
 static const CoreAtom *version_in_memory(CoreBuilder *b, CoreBlock *code, CoreBlock *flat, Question q)
 {
     const GivenRows *rows = lane_rows_part(b, code);
     const uint32_t n = code->nresults;
-    CoreType *types = arena_array(b->p->arena, CoreType, n + 1);
-    for (uint32_t i = 0; i < n; i++)
-        types[i] = core_atom_type(b->fn, code->results[i]);
     CoreAtom many = emit_many(b, q);
     CoreBlock *lanes = choose_in_memory(b, code, q.of == NEST_OF_TRIES ? LANE_OF_TRY : LANE_OF_NEST);
-    const CoreAtom *tried = build_if(b, many, lanes, nothing_like(b, types, n));
+    const CoreAtom *tried = build_if(b, many, lanes, nothing_like(b, code));
     CoreBlock *outer = build_begin(b);
     CoreAtom *joined = arena_array(b->p->arena, CoreAtom, flat->nresults + 1);
     for (uint32_t i = 0; i < flat->nresults; i++)

@@ -494,6 +494,14 @@ CoreStmt *core_block_def(const CoreBlock *b, CoreAtom a)
     return NULL;
 }
 
+bool core_soac_binds(const CoreStmt *s, CoreAtom a)
+{
+    bool binds = !a.is_const && s->soac.index == a.var;
+    for (uint32_t i = 0; i < s->soac.ninputs && !a.is_const; i++)
+        binds |= s->soac.elements[i] == a.var;
+    return binds || core_block_def(s->soac.body, a);
+}
+
 /* ---- copying ---- */
 
 typedef struct Copier {

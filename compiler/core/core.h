@@ -407,6 +407,8 @@ void core_count_use(void *uses, CoreAtom *a);
 /* Is it the statement that binds v? The statement of the block that binds the atom, not inside of others; or NULL. */
 bool core_stmt_binds(const CoreStmt *s, CoreVar v);
 CoreStmt *core_block_def(const CoreBlock *b, CoreAtom a);
+/* Is it the operation's position, one of its elements, or bound by its body itself? */
+bool core_soac_binds(const CoreStmt *s, CoreAtom a);
 /* Calls f on every variable the statement binds inside for its blocks (elements, index, params). */
 void core_stmt_binders(CoreStmt *s, void (*f)(void *ctx, CoreVar *v), void *ctx);
 /* A deep copy of a block of `from` into function `to`, with fresh variables for all it binds;

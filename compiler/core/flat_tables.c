@@ -97,14 +97,6 @@ static const CoreStmt *maker_of(Finder *f, CoreAtom a)
     return !a.is_const && a.var < f->makers.n && f->makers.at[a.var].in == f->out ? f->makers.at[a.var].stmt : NULL;
 }
 
-static bool is_inside(const CoreStmt *map, CoreAtom a)
-{
-    bool inside = !a.is_const && map->soac.index == a.var;
-    for (uint32_t i = 0; i < map->soac.ninputs && !a.is_const; i++)
-        inside |= map->soac.elements[i] == a.var;
-    return inside || core_block_def(map->soac.body, a);
-}
-
 /* init's rows are what this map makes, of one length that is known outside; or NULL. */
 static const CoreStmt *row_maker(Finder *f, CoreAtom init)
 {
@@ -116,14 +108,14 @@ static const CoreStmt *row_maker(Finder *f, CoreAtom init)
     const CoreAtom row = body->results[0];
     const bool made = last && last->kind == CORE_MAP && last->nvars == 1 && !last->soac.guard && !row.is_const &&
                       row.var == last->vars[0];
-    return made && !is_inside(s, last->soac.domain) ? last : NULL;
+    return made && !core_soac_binds(s, last->soac.domain) ? last : NULL;
 }
 
 /* All rows are the same value again and again, from outside. */
 static bool is_filled(const CoreStmt *row, const CoreStmt *around)
 {
     const CoreBlock *body = row->soac.body;
-    return body->stmts.n == 0 && !is_inside(row, body->results[0]) && !is_inside(around, body->results[0]);
+    return body->stmts.n == 0 && !core_soac_binds(row, body->results[0]) && !core_soac_binds(around, body->results[0]);
 }
 
 static CoreAtom filled(Tables *t, CoreAtom x, CoreAtom n)
@@ -131,24 +123,6 @@ static CoreAtom filled(Tables *t, CoreAtom x, CoreAtom n)
     CoreBlock *outer = build_begin(&t->b);
     CoreSoac soac = {.domain = n, .index = CORE_NO_VAR, .body = build_end(&t->b, outer, &x, 1)};
     return build_map(&t->b, soac)[0];
-}
-
-static CoreAtom emit_lengths(Tables *t, CoreAtom init)
-{
-    const CoreAtom i = build_var(&t->b, core_scalar(SC_I64), NULL);
-    CoreBlock *outer = build_begin(&t->b);
-    const CoreAtom n = build_length(&t->b, build_index(&t->b, init, i, CORE_NO_SITE));
-    CoreSoac soac = {.domain = t->rows, .index = i.var, .body = build_end(&t->b, outer, &n, 1)};
-    return build_map(&t->b, soac)[0];
-}
-
-static CoreAtom emit_offsets(Tables *t)
-{
-    const CoreAtom i = build_var(&t->b, core_scalar(SC_I64), NULL);
-    CoreBlock *outer = build_begin(&t->b);
-    const CoreAtom n = build_index(&t->b, t->lengths, i, CORE_NO_SITE);
-    CoreSoac soac = {.domain = t->rows, .index = i.var, .body = build_end(&t->b, outer, &n, 1)};
-    return build_fold(&t->b, CORE_SCAN, soac, PRIM_ADD, core_i64(0), true);
 }
 
 /* What the state begins as, as one array; and where its rows are. */
@@ -160,16 +134,12 @@ static CoreAtom emit_begin(Finder *f, Tables *t, CoreAtom init)
     if (row)
         t->stride = row->soac.domain;
     if (!t->regular) {
-        t->lengths = emit_lengths(t, init);
-        t->offsets = emit_offsets(t);
+        t->lengths = build_row_lengths(&t->b, init, t->rows);
+        t->offsets = build_row_starts(&t->b, t->lengths, t->rows);
     }
     if (row && is_filled(row, maker_of(f, init)))
         return filled(t, row->soac.body->results[0], build_prim2(&t->b, PRIM_SIZE_MUL, t->rows, t->stride));
-    const CoreType type = core_element(core_atom_type(t->b.fn, init));
-    CoreStmt *s = build_stmt(&t->b, CORE_FLATTEN, 1, &type);
-    s->length.array = init;
-    build_emit(&t->b, s);
-    return build_atom(&t->b, s->vars[0]);
+    return build_flatten(&t->b, init);
 }
 
 /* The table again, as v. */
@@ -177,15 +147,9 @@ static void emit_end(Tables *t, CoreVar v, CoreAtom flat)
 {
     CoreBuilder *b = &t->b;
     const CoreAtom i = build_var(b, core_scalar(SC_I64), NULL);
-    const CoreType type = core_atom_type(b->fn, flat);
     CoreBlock *outer = build_begin(b);
     const Part row = tables_row_at(t, flat, i);
-    CoreStmt *s = build_stmt(b, CORE_SLICE, 1, &type);
-    s->slice.array = flat;
-    s->slice.from = row.base;
-    s->slice.to = build_prim2(b, PRIM_ADD, row.base, row.length);
-    build_emit(&t->b, s);
-    const CoreAtom slice = build_atom(b, s->vars[0]);
+    const CoreAtom slice = build_piece(b, flat, row.base, row.length);
     CoreStmt *map = build_stmt_into(b, CORE_MAP, 1, &v);
     map->soac = (CoreSoac){.domain = t->rows, .index = i.var, .body = build_end(b, outer, &slice, 1)};
     build_emit(&t->b, map);
@@ -235,7 +199,7 @@ static bool is_candidate(Finder *f, CoreStmt *s, uint32_t i)
 static bool repeats_row(Finder *f, CoreAtom init)
 {
     const CoreStmt *s = maker_of(f, init);
-    return s && s->kind == CORE_MAP && !is_inside(s, s->soac.body->results[0]);
+    return s && s->kind == CORE_MAP && !core_soac_binds(s, s->soac.body->results[0]);
 }
 
 /* A copy of the loop, whose state i is one array; where it is. NULL if that cannot be. */

@@ -1,7 +1,9 @@
 /* Rows of rows that lanes with memory give leave them as one array and, beside it, the lengths of the rows:
  *
- *     x = lane in t { B -> rows }     ==>     xs, ns = lane in t { B; xs = flatten rows; ns = lengths of rows -> xs, ns
- * } x = map over ns { the next n of xs }
+ *     x = lane in t { B -> rows }
+ *   ==>
+ *     xs, ns = lane in t { B; xs = flatten rows; ns = lengths of rows -> xs, ns };  x = map over ns { the next n of xs
+ * }
  *
  * Where all rows of all instances are known to be of one length, and as many, the lengths need not be given. */
 #include "core/choose_lanes_internal.h"
@@ -22,13 +24,10 @@ static bool is_outside(const CoreBlock *code, CoreAtom a) { return !core_block_d
 static bool makes_rows(const CoreBlock *code, const CoreStmt *map, CoreAtom *length)
 {
     const CoreStmt *row = core_block_def(map->soac.body, map->soac.body->results[0]);
-    if (!row || row->kind != CORE_MAP || row->soac.guard || core_block_def(map->soac.body, row->soac.domain))
+    if (!row || row->kind != CORE_MAP || row->soac.guard || core_soac_binds(map, row->soac.domain))
         return false;
-    bool inside = !row->soac.domain.is_const && map->soac.index == row->soac.domain.var;
-    for (uint32_t i = 0; i < map->soac.ninputs && !row->soac.domain.is_const; i++)
-        inside |= map->soac.elements[i] == row->soac.domain.var;
     *length = row->soac.domain;
-    return !inside && is_outside(code, row->soac.domain);
+    return is_outside(code, row->soac.domain);
 }
 
 /* Has the code found out that all rows are of a length that is known outside of it? */
@@ -60,24 +59,6 @@ static bool find_shape(const CoreBlock *code, CoreAtom rows, GivenRows *g)
     return makes_rows(code, map, &g->length) || has_checked_rows(code, rows, &g->length);
 }
 
-static CoreAtom emit_flat(CoreBuilder *b, CoreAtom rows)
-{
-    const CoreType type = core_element(core_atom_type(b->fn, rows));
-    CoreStmt *s = build_stmt(b, CORE_FLATTEN, 1, &type);
-    s->length.array = rows;
-    build_emit(b, s);
-    return build_atom(b, s->vars[0]);
-}
-
-static CoreAtom emit_lengths(CoreBuilder *b, CoreAtom rows)
-{
-    const CoreAtom n = build_length(b, rows), i = build_var(b, core_scalar(SC_I64), NULL);
-    CoreBlock *outer = build_begin(b);
-    const CoreAtom length = build_length(b, build_index(b, rows, i, CORE_NO_SITE));
-    CoreSoac soac = {.domain = n, .index = i.var, .body = build_end(b, outer, &length, 1)};
-    return build_map(b, soac)[0];
-}
-
 GivenRows *lane_rows_part(CoreBuilder *b, CoreBlock *code)
 {
     const uint32_t n = code->nresults;
@@ -92,41 +73,16 @@ GivenRows *lane_rows_part(CoreBuilder *b, CoreBlock *code)
             continue;
         given[i].parted = true;
         given[i].regular = find_shape(code, a, &given[i]);
-        results[i] = emit_flat(b, a);
+        results[i] = build_flatten(b, a);
         if (given[i].regular)
             continue;
         given[i].lengths = all;
-        results[all++] = emit_lengths(b, a);
+        results[all++] = build_row_lengths(b, a, build_length(b, a));
     }
     b->out = outer;
     code->results = results;
     code->nresults = all;
     return given;
-}
-
-/* Row i of xs is made of those from `from` on. */
-static CoreAtom emit_rows(CoreBuilder *b, CoreAtom xs, CoreAtom n, CoreAtom i, CoreBlock *outer, CoreAtom from,
-                          CoreAtom length)
-{
-    const CoreType type = core_atom_type(b->fn, xs);
-    CoreStmt *s = build_stmt(b, CORE_SLICE, 1, &type);
-    s->slice.array = xs;
-    s->slice.from = from;
-    s->slice.to = build_prim2(b, PRIM_ADD, from, length);
-    build_emit(b, s);
-    const CoreAtom row = build_atom(b, s->vars[0]);
-    CoreSoac soac = {.domain = n, .index = i.var, .body = build_end(b, outer, &row, 1)};
-    return build_map(b, soac)[0];
-}
-
-/* Where rows of these lengths begin. */
-static CoreAtom emit_starts(CoreBuilder *b, CoreAtom lengths, CoreAtom n)
-{
-    const CoreAtom i = build_var(b, core_scalar(SC_I64), NULL);
-    CoreBlock *outer = build_begin(b);
-    const CoreAtom length = build_index(b, lengths, i, CORE_NO_SITE);
-    CoreSoac soac = {.domain = n, .index = i.var, .body = build_end(b, outer, &length, 1)};
-    return build_fold(b, CORE_SCAN, soac, PRIM_ADD, core_i64(0), true);
 }
 
 CoreAtom lane_rows_join(CoreBuilder *b, const GivenRows *g, CoreAtom xs, const CoreAtom *results)
@@ -136,11 +92,13 @@ CoreAtom lane_rows_join(CoreBuilder *b, const GivenRows *g, CoreAtom xs, const C
     CoreAtom n = g->rows, starts = {0};
     if (!g->regular) {
         n = build_length(b, results[g->lengths]);
-        starts = emit_starts(b, results[g->lengths], n);
+        starts = build_row_starts(b, results[g->lengths], n);
     }
     const CoreAtom i = build_var(b, core_scalar(SC_I64), NULL);
     CoreBlock *outer = build_begin(b);
     const CoreAtom from = g->regular ? build_prim2(b, PRIM_MUL, i, g->length) : build_index(b, starts, i, CORE_NO_SITE);
     const CoreAtom length = g->regular ? g->length : build_index(b, results[g->lengths], i, CORE_NO_SITE);
-    return emit_rows(b, xs, n, i, outer, from, length);
+    const CoreAtom row = build_piece(b, xs, from, length);
+    CoreSoac soac = {.domain = n, .index = i.var, .body = build_end(b, outer, &row, 1)};
+    return build_map(b, soac)[0];
 }

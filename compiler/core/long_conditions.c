@@ -33,11 +33,12 @@ static bool takes_long(const CoreStmt *s)
 }
 
 /* The guard as the body of a map over the same, with variables of its own. */
-static CoreBlock *guard_as_body(Conditions *c, CoreSoac *soac, const CoreSoac *old)
+static CoreBlock *guard_as_body(Conditions *c, CoreSoac *soac, CoreStmt *s)
 {
     CoreBuilder *b = &c->b;
+    const CoreSoac *old = &s->soac;
     core_copy_map_note(&c->map, b->fn, c->scratch);
-    soac->inputs = build_atoms_copy(b, old->inputs, old->ninputs, old->ninputs);
+    soac->inputs = old->inputs;
     soac->elements = build_vars_copy(b, old->elements, old->ninputs, old->ninputs);
     for (uint32_t i = 0; i < old->ninputs; i++) {
         const CoreAtom x = build_var(b, core_var_type(b->fn, old->elements[i]), NULL);
@@ -49,12 +50,8 @@ static CoreBlock *guard_as_body(Conditions *c, CoreSoac *soac, const CoreSoac *o
         soac->index = x.var;
         c->map.at[old->index] = x;
     }
-    core_copy_map_note(&c->map, b->fn, c->scratch);
     CoreBlock *body = core_copy_block(b->p, b->fn, b->fn, old->guard, c->map.at);
-    for (uint32_t i = 0; i < old->ninputs; i++)
-        c->map.at[old->elements[i]] = build_atom(b, old->elements[i]);
-    if (old->index != CORE_NO_VAR)
-        c->map.at[old->index] = build_atom(b, old->index);
+    core_copy_map_forget(&c->map, b->fn, s);
     return body;
 }
 
@@ -63,7 +60,7 @@ static void part(Conditions *c, CoreStmt *s)
     CoreBuilder *b = &c->b;
     CoreSoac *old = &s->soac, first = {.domain = old->domain, .index = CORE_NO_VAR, .ninputs = old->ninputs};
     b->span = s->span;
-    first.body = guard_as_body(c, &first, old);
+    first.body = guard_as_body(c, &first, s);
     const CoreAtom holds = build_map(b, first)[0], g = build_var(b, core_scalar(SC_BOOL), NULL);
     old->inputs = build_atoms_copy(b, old->inputs, old->ninputs + 1, old->ninputs);
     old->elements = build_vars_copy(b, old->elements, old->ninputs + 1, old->ninputs);

@@ -63,11 +63,7 @@ static CoreAtom wrong_length_outside(Lowering *l, CoreBuilder *b, const CoreStmt
 {
     CoreAtom args[] = {s->rows.args[0], s->rows.args[1]};
     for (uint32_t depth = s->rows.depth; depth > 1; depth--) {
-        const CoreType type = core_element(core_atom_type(b->fn, args[0]));
-        CoreStmt *flatten = build_stmt(b, CORE_FLATTEN, 1, &type);
-        flatten->length.array = args[0];
-        build_emit(b, flatten);
-        args[0] = build_atom(b, flatten->vars[0]);
+        args[0] = build_flatten(b, args[0]);
     }
     return wrong_length(l, b, args, 2, 1);
 }

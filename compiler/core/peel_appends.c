@@ -131,7 +131,6 @@ static CoreAtom emit_element(Peeler *p, CoreStmt *s, CoreAtom item)
     core_copy_map_note(&p->map, p->b.fn, p->scratch);
     p->map.at[s->soac.elements[0]] = item;
     const CoreAtom x = build_copy(&p->b, p->b.fn, s->soac.body, p->map.at)[0];
-    core_copy_map_note(&p->map, p->b.fn, p->scratch);
     core_copy_map_forget(&p->map, p->b.fn, s);
     return x;
 }
