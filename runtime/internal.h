@@ -669,6 +669,8 @@ typedef struct TileSize {
     uint32_t depth, pieces, unroll;   /* GPU; depth: of BLOCKS; pieces: of a segment, of the others */
     uint32_t rows, columns;
 } TileSize;
+/* How many instances of the kernel go side by side, once it is optimised; 0: one. Of what has no ways of its own. */
+uint32_t dp_rt_vector_width(const DpRt *rt, uint32_t kernel);
 uint32_t dp_tile_lanes(const DpRt *rt, uint32_t kernel);  /* of its vectors on a CPU; 0: there are none */
 uint32_t dp_batch_lanes(const DpRt *rt, uint32_t kernel); /* likewise, of batches */
 TileSize dp_tile_size(const DpRt *rt, uint32_t kernel, WayKind tile);

@@ -32,6 +32,7 @@ enum {
     WAY_IN_PLACE = WAY_GRID /* on a CPU */,
     GRID_COLUMNS = 64,
     TURNED_SIDE = 32,
+    VECTORS_OF_ITEM = 2,
     MOST_TURNED = 16 /* bytes of a value */
 };
 
@@ -82,6 +83,17 @@ uint64_t dp_rt_columns_bytes(const DpCol *cols, uint32_t n)
     return bytes;
 }
 
+/* Where elements go by vectors, every item has some of these. */
+static uint32_t loop_groups(const DpRt *rt, uint32_t kernel, uint64_t n)
+{
+    const uint32_t width = dp_rt_vector_width(rt, kernel), units = rt->device->facts.units;
+    const uint32_t groups = dp_rt_loop_groups(rt, n);
+    if (width == 0 || n < width)
+        return groups;
+    const uint64_t most = n / (VECTORS_OF_ITEM * width);
+    return most > groups ? groups : most > units ? (uint32_t)most : units < groups ? units : groups;
+}
+
 void dp_run_map(DpRt *rt, uint32_t kernel, uint32_t variant, const DpCtx *c, const uint64_t *words, const DpCol *outs,
                 const MapRange *range)
 {
@@ -98,7 +110,7 @@ void dp_run_map(DpRt *rt, uint32_t kernel, uint32_t variant, const DpCtx *c, con
     dp_args_kernel_words(rt, &a, kernel, words);
     dp_args_columns(&a, outs, k->nouts);
     const uint32_t way = !rt->gpu && range->in_place ? WAY_IN_PLACE : map_way(rt, k, variant, c, &s);
-    const uint32_t groups = k->cost ? dp_rt_map_groups(rt, n) : dp_rt_loop_groups(rt, n);
+    const uint32_t groups = k->cost ? dp_rt_map_groups(rt, n) : loop_groups(rt, kernel, n);
     dp_rt_launch(rt, dp_rt_kernel(rt, kernel, variant, s.mode | MODE_WAY * way, "dp_map"), 2, groups, &a);
 }
 

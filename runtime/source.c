@@ -297,19 +297,24 @@ void dp_source_sign(DpRt *rt, Text *t, const char *suffix, bool quick, char sign
     *t = signed_text;
 }
 
+uint32_t dp_rt_vector_width(const DpRt *rt, uint32_t kernel)
+{
+    const DpKernel *k = &rt->program->kernels[kernel];
+    const uint64_t asked = dp_param(rt, PARAM_VECTORS);
+    const bool possible = k->lanes && rt->device->facts.vectors && !dp_rt_group_shape(rt, kernel);
+    return possible && (asked == 1 || (asked == 0 && k->vector_pays)) ? k->lanes : 0;
+}
+
 /* How many instances side by side, once it is optimised; 0: one. */
 static uint32_t vector_width(const DpRt *rt, const Instance *i)
 {
     const DpKernel *k = &rt->program->kernels[i->kernel];
-    const uint64_t asked = dp_param(rt, PARAM_VECTORS);
     if (k->kind == DP_K_REDUCE && i->mode / MODE_WAY == WAY_BATCHES)
         return dp_batch_lanes(rt, i->kernel);
     if ((k->kind == DP_K_REDUCE && i->mode / MODE_WAY >= WAY_TILE) ||
         (k->kind == DP_K_MAP && i->mode / MODE_WAY == WAY_TURNED))
         return dp_tile_lanes(rt, i->kernel);
-    const bool possible = k->lanes && rt->device->facts.vectors && !dp_rt_group_shape(rt, i->kernel);
-    const bool wanted = asked == 1 || (asked == 0 && k->vector_pays && !k->long_body);
-    const uint32_t width = possible && wanted ? k->lanes : 0;
+    const uint32_t width = dp_rt_vector_width(rt, i->kernel);
     return k->kind == DP_K_MAP ? dp_map_width((uint32_t)i->mode / MODE_WAY, width) : width;
 }
 

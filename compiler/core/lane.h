@@ -46,6 +46,8 @@ typedef struct Lane {
     PagedTable vars;    /* LaneVar by variable of fn */
     uint64_t bytes;     /* of its private arrays */
     bool strip;         /* arrays lie in memory */
+    bool abreast;       /* with memory, of several instances side by side: set by who opens it. A loop's state that
+                           rounds make then begins as the lanes' own, too, so that all elements are vectors */
     VEC(CoreVar) alien; /* state of loops that is not the lane's own in every round */
     bool surprised;     /* there is one more, so that all is to be looked at again */
     uint32_t position, repetition, repetitions;
@@ -70,6 +72,8 @@ static inline bool lane_is_private(const Lane *l, CoreAtom a) { return !a.is_con
 typedef enum LanePlace { LANE_IN_EITHER, LANE_IN_HEAP, LANE_IN_SHARE } LanePlace;
 void lane_find_places(Lane *l, CoreBlock *b);
 LanePlace lane_place(const Lane *l, CoreAtom array);
+/* May it lie in the heap, as far as is known? */
+bool lane_may_be_outside(const Lane *l, CoreAtom array);
 /* An i64 that is known. */
 bool lane_constant(const Lane *l, CoreAtom a, int64_t *value);
 /* 0 <= index < length of the private array, surely. */

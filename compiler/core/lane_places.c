@@ -136,6 +136,8 @@ void lane_find_places(Lane *l, CoreBlock *b)
     } while (p.changed);
 }
 
+bool lane_may_be_outside(const Lane *l, CoreAtom array) { return places_of(l, array).heap & 1; }
+
 LanePlace lane_place(const Lane *l, CoreAtom array)
 {
     const LanePlaces p = places_of(l, array);

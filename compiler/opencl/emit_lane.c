@@ -188,7 +188,7 @@ static void emit_made_all(ScalarEmitter *e, const CoreStmt *s, CoreAtom n)
 }
 
 /* What an element's code makes is gone behind it, unless it is a row of the result. */
-static bool drops(const ScalarEmitter *e, const CoreStmt *s, ScalarFacts inside)
+bool emit_drops(const ScalarEmitter *e, const CoreStmt *s, ScalarFacts inside)
 {
     if (!e->lane->strip || !inside.makes)
         return false;
@@ -198,14 +198,14 @@ static bool drops(const ScalarEmitter *e, const CoreStmt *s, ScalarFacts inside)
     return true;
 }
 
-static uint32_t emit_mark(ScalarEmitter *e)
+uint32_t emit_mark(ScalarEmitter *e)
 {
     emit_indent(e);
     strbuf_printf(e->out, "const dp_u64 dp_mark%u = dp_top;\n", ++e->nmarks);
     return e->nmarks;
 }
 
-static void emit_drop(ScalarEmitter *e, uint32_t mark)
+void emit_drop(ScalarEmitter *e, uint32_t mark)
 {
     emit_indent(e);
     strbuf_printf(e->out, "dp_top = dp_mark%u;\n", mark);
@@ -339,7 +339,10 @@ void emit_lane_round(ScalarEmitter *e, const CoreStmt *loop)
     if (!e->spends || e->inside || !has_operations(loop))
         return;
     emit_indent(e);
-    strbuf_printf(e->out, "DP_LANE_ROUND(%u)\n", launches_of_round(loop));
+    strbuf_printf(e->out, e->again ? "DP_LANE_ROUND_W(%u, " : "DP_LANE_ROUND(%u", launches_of_round(loop));
+    if (e->again)
+        strbuf_printf(e->out, "return %s", e->again);
+    strbuf_add(e->out, ")\n");
     e->may_have_failed = true;
 }
 
@@ -352,10 +355,9 @@ static void count_loops(void *ctx, CoreBlock *b)
     }
 }
 
-/* Loops behind the block's statement `at` whose rounds are known there for the first time: what they may spend is there
- * to be spent from then on. */
-static void emit_lane_credit(ScalarEmitter *e, const CoreBlock *b, uint32_t at, const CoreStmt *maker)
+void emit_lane_credit(ScalarEmitter *e, const CoreBlock *b, uint32_t at)
 {
+    const CoreStmt *maker = at ? b->stmts.at[at - 1] : NULL;
     for (uint32_t i = at; i < b->stmts.n; i++) {
         const CoreStmt *s = b->stmts.at[i];
         if (s->kind != CORE_LOOP || s->loop.cond || core_stmt_is_scalar(s) || core_block_def(b, s->loop.count) != maker)
@@ -374,7 +376,7 @@ static void emit_lane_block(ScalarEmitter *e, const CoreBlock *b, bool credit)
 {
     for (uint32_t i = 0; i <= b->stmts.n; i++) {
         if (credit)
-            emit_lane_credit(e, b, i, i ? b->stmts.at[i - 1] : NULL);
+            emit_lane_credit(e, b, i);
         if (i < b->stmts.n)
             emit_scalar_stmt(e, b->stmts.at[i]);
     }
@@ -382,16 +384,20 @@ static void emit_lane_block(ScalarEmitter *e, const CoreBlock *b, bool credit)
 
 /* "DP_LANE_SPEND(n * 3 / 1)": statements of a lane that counts; outer operations are not begun if these are too many,
  * and do not go on if inner ones' are. */
-static void emit_spent(ScalarEmitter *e, const CoreStmt *s)
+void emit_spent(ScalarEmitter *e, const CoreStmt *s)
 {
     const LaneCost cost = lane_cost(s);
+    const bool looks = looks_here(e);
     if (!e->spends)
         return;
     emit_indent(e);
-    strbuf_add(e->out, looks_here(e) ? "DP_LANE_SPEND(" : "dp_left -= ");
+    strbuf_add(e->out, !looks ? "dp_left -= " : e->again ? "DP_LANE_SPEND_W(" : "DP_LANE_SPEND(");
     emit_atom(e, s->soac.domain);
-    strbuf_printf(e->out, looks_here(e) ? " * %u / %u)\n" : " * %u / %u;\n", cost.statements, cost.elements);
-    e->may_have_failed |= looks_here(e);
+    strbuf_printf(e->out, " * %u / %u", cost.statements, cost.elements);
+    if (looks && e->again)
+        strbuf_printf(e->out, ", return %s", e->again);
+    strbuf_add(e->out, looks ? ")\n" : ";\n");
+    e->may_have_failed |= looks;
 }
 
 /* The loop's head, the elements, and the body, or the guard in front of it. Returns what emit_soac_end takes. */
@@ -475,7 +481,7 @@ static void emit_filter(ScalarEmitter *e, const CoreStmt *s)
     scalar_facts_add(&inside, scalar_facts(e->fn, e->lane, s->soac.body));
     emit_made_all(e, s, s->soac.domain);
     const LoopCare care = emit_loop_care(e, s, inside);
-    const uint32_t mark = drops(e, s, inside) ? emit_mark(e) : 0, kept = ++e->nmarks;
+    const uint32_t mark = emit_drops(e, s, inside) ? emit_mark(e) : 0, kept = ++e->nmarks;
     emit_indent(e);
     strbuf_printf(e->out, "dp_u64 dp_kept%u = 0;\n", kept);
     const bool before = emit_soac_begin(e, s, inside, care);
@@ -493,7 +499,7 @@ static void emit_map(ScalarEmitter *e, const CoreStmt *s)
     if (lane_is_room(s))
         return;
     LoopCare care = emit_loop_care(e, s, inside);
-    const uint32_t mark = drops(e, s, inside) ? emit_mark(e) : 0;
+    const uint32_t mark = emit_drops(e, s, inside) ? emit_mark(e) : 0;
     const bool before = emit_soac_begin(e, s, inside, care);
     emit_stores(e, s, s->soac.body->results);
     if (mark)
@@ -517,7 +523,7 @@ static void emit_scatter(ScalarEmitter *e, const CoreStmt *s)
     for (uint32_t i = 0; i < s->nvars; i++)
         emit_copy_or_take(e, s->vars[i], s->soac.dests[i]);
     LoopCare care = emit_loop_care(e, s, inside);
-    const uint32_t mark = drops(e, s, inside) ? emit_mark(e) : 0;
+    const uint32_t mark = emit_drops(e, s, inside) ? emit_mark(e) : 0;
     const bool before = emit_soac_begin(e, s, inside, care);
     for (uint32_t i = 0; i < s->nvars; i++) {
         emit_indent(e);
@@ -571,7 +577,7 @@ static void emit_fold(ScalarEmitter *e, const CoreStmt *s)
     if (s->kind == CORE_SCAN)
         emit_made_all(e, s, s->soac.domain);
     LoopCare care = emit_loop_care(e, s, inside);
-    const uint32_t mark = drops(e, s, inside) ? emit_mark(e) : 0;
+    const uint32_t mark = emit_drops(e, s, inside) ? emit_mark(e) : 0;
     CoreAtom *acc = malloc((k + 1) * sizeof *acc);
     if (!acc)
         memory_out();

@@ -107,7 +107,10 @@ static void emit_results_as(VectorEmitter *v, const char *type, const CoreAtom *
     for (uint32_t i = 0; i < n; i++) {
         emit_indent(&v->e);
         strbuf_printf(v->e.out, "r.v%u = ", i);
-        emit_vector_operand(v, results[i]);
+        if (vector_is_views(v, results[i]))
+            emit_vector_views_name(v, results[i].var);
+        else
+            emit_vector_operand(v, results[i]);
         strbuf_add(v->e.out, ";\n");
     }
     strbuf_add(v->e.out, "    return r;\n}\n");
@@ -140,7 +143,7 @@ static void emit_body(VectorEmitter *v, const char *name, const char *again)
                   "static inline dp_vec %s(" HEAP ", ulong i, ulong s%s DP_WORDS)\n{\n"
                   "    const ulong first = i%s;\n",
                   name, v->across ? ", ulong m" : "", v->apart ? ", segment = s" : "");
-    v->again = again;
+    v->e.again = again;
     emit_vector_guard(v, body->block);
     emit_vector_inputs(v, &body->inputs);
     emit_vector_block(v, body->block);
@@ -170,7 +173,7 @@ static void emit_op(VectorEmitter *v)
                   v->across ? " + l" : "");
     emit_line_directive(&v->ke);
     strbuf_add(v->e.out, "static inline dp_vec dp_op_w(" HEAP ", ulong s, dp_vec a, dp_vec b DP_WORDS)\n{\n");
-    v->again = "dp_op_lanes(heap, s, a, b DP_PASS)";
+    v->e.again = "dp_op_lanes(heap, s, a, b DP_PASS)";
     emit_vector_guard(v, op->op.body);
     emit_vector_inputs(v, &op->inputs);
     for (uint32_t i = 0; i < 2 * op->k; i++) {
@@ -185,32 +188,60 @@ static void emit_op(VectorEmitter *v)
 
 /* ---- values ---- */
 
+/* "dp_f32_w", or "dp_views" */
+static void add_values_type(StrBuf *out, CoreType t)
+{
+    if (t.rank > 0)
+        strbuf_add(out, "dp_views");
+    else
+        strbuf_printf(out, "dp_%s_w", scalar_name(t.scalar));
+}
+
+static void add_fields(const VectorEmitter *v, const char *before, const char *behind)
+{
+    const PlanKernel *k = v->ke.k;
+    for (uint32_t i = 0; i < k->nvalues; i++) {
+        strbuf_add(v->ke.out, before);
+        add_values_type(v->ke.out, k->values[i]);
+        strbuf_printf(v->ke.out, "%sv%u%s", *before == ' ' && before[1] ? ", " : " ", i, behind);
+    }
+}
+
 static void emit_values(VectorEmitter *v)
 {
     const PlanKernel *k = v->ke.k;
-    StrBuf *out = v->e.out;
+    StrBuf *out = v->ke.out;
     strbuf_add(out, "typedef struct dp_vec {");
-    for (uint32_t i = 0; i < k->nvalues; i++)
-        strbuf_printf(out, " dp_%s_w v%u;", scalar_name(k->values[i].scalar), i);
+    add_fields(v, " ", ";");
     strbuf_add(out, " } dp_vec;\n#define DP_VEC_FIELDS(F)");
-    for (uint32_t i = 0; i < k->nvalues; i++)
-        strbuf_printf(out, " F(dp_%s_w, v%u)", scalar_name(k->values[i].scalar), i);
+    add_fields(v, " F(", ")");
     strbuf_add(out, "\n#define DP_VEC_NAMES(F)");
     for (uint32_t i = 0; i < k->nvalues; i++)
         strbuf_printf(out, " F(%s, v%u)", scalar_name(k->values[i].scalar), i);
     strbuf_add(out, "\nstatic inline dp_vec dp_wide(dp_val v)\n{\n    dp_vec r;\n");
     for (uint32_t i = 0; i < k->nvalues; i++)
-        strbuf_printf(out, "    r.v%u = dp_wide_%s(v.v%u);\n", i, scalar_name(k->values[i].scalar), i);
+        if (k->values[i].rank > 0)
+            strbuf_printf(out, "    DP_EACH_LANE(l) r.v%u.at[l] = v.v%u;\n", i, i);
+        else
+            strbuf_printf(out, "    r.v%u = dp_wide_%s(v.v%u);\n", i, scalar_name(k->values[i].scalar), i);
     strbuf_add(out, "    return r;\n}\nstatic inline dp_val dp_lane(dp_vec v, uint l)\n{\n    dp_val r;\n");
     for (uint32_t i = 0; i < k->nvalues; i++)
-        strbuf_printf(out, "    r.v%u = dp_lane_%s(v.v%u, l);\n", i, scalar_name(k->values[i].scalar), i);
+        if (k->values[i].rank > 0)
+            strbuf_printf(out, "    r.v%u = v.v%u.at[l];\n", i, i);
+        else
+            strbuf_printf(out, "    r.v%u = dp_lane_%s(v.v%u, l);\n", i, scalar_name(k->values[i].scalar), i);
     strbuf_add(out,
                "    return r;\n}\nstatic inline dp_vec dp_choose(dp_bool_w c, dp_vec a, dp_vec b)\n{\n    dp_vec r;\n");
     for (uint32_t i = 0; i < k->nvalues; i++)
-        strbuf_printf(out, "    r.v%u = dp_select_%s_w(c, a.v%u, b.v%u);\n", i, scalar_name(k->values[i].scalar), i, i);
+        if (k->values[i].rank > 0)
+            strbuf_printf(out, "    DP_EACH_LANE(l) r.v%u.at[l] = c[l] ? a.v%u.at[l] : b.v%u.at[l];\n", i, i, i);
+        else
+            strbuf_printf(out, "    r.v%u = dp_select_%s_w(c, a.v%u, b.v%u);\n", i, scalar_name(k->values[i].scalar), i,
+                          i);
     strbuf_add(out, "    return r;\n}\nstatic inline void dp_set_lane(dp_vec *r, uint l, dp_val v)\n{\n");
     for (uint32_t i = 0; i < k->nvalues; i++)
-        strbuf_printf(out, "    r->v%u[l] = %sv.v%u;\n", i, k->values[i].scalar == SC_BOOL ? "-(int)" : "", i);
+        strbuf_printf(out, "    r->v%u%s[l] = %sv.v%u;\n", i, k->values[i].rank > 0 ? ".at" : "",
+                      k->values[i].rank == 0 && k->values[i].scalar == SC_BOOL ? "-(int)" : "", i);
     strbuf_add(out, "}\n");
 }
 
@@ -249,6 +280,12 @@ static void emit_store(VectorEmitter *v)
     for (uint32_t i = 0; i < k->nstored; i++) {
         if (!plan_stores(k, i))
             continue;
+        if (k->stored[i].rank > 0) {
+            strbuf_add(v->e.out, "    dp_store_views(heap, ");
+            emit_out_address(&v->ke, i);
+            strbuf_printf(v->e.out, ", &v.v%u);\n", i);
+            continue;
+        }
         strbuf_printf(v->e.out, "    dp_store_%s_w(heap, ", scalar_name(k->stored[i].scalar));
         emit_out_address(&v->ke, i);
         strbuf_printf(v->e.out, ", v.v%u);\n", i);
@@ -277,13 +314,19 @@ static void note_inputs(VectorEmitter *v, const FlatInputs *inputs, SpreadFacts 
     }
 }
 
+/* What a lane with memory gives: a view for each lane. */
+static bool gives_views(const VectorEmitter *v, CoreAtom a)
+{
+    return !v->across && !a.is_const && spread_var(&v->table, a.var)->spread == SPREAD_VARYING;
+}
+
 static void note_results_as(VectorEmitter *v, const CoreAtom *results, const CoreType *types, uint32_t n,
                             SpreadFacts *facts)
 {
     for (uint32_t i = 0; i < n; i++) {
         spread_as_vector(&v->table, results[i], facts);
-        facts->refused |= types[i].rank > 0;
-        facts->wide |= scalar_bytes(types[i].scalar) == 8;
+        facts->refused |= types[i].rank > 0 && !(v->ke.k->kind == PLAN_MAP && gives_views(v, results[i]));
+        facts->wide |= types[i].rank == 0 && scalar_bytes(types[i].scalar) == 8;
     }
 }
 
@@ -440,7 +483,7 @@ static void emit_then_vector(VectorEmitter *v)
     emit_line_directive(&v->ke);
     strbuf_add(v->e.out, "static inline dp_made_vec dp_then_w(" HEAP ", ulong i, ulong s, dp_vec v DP_WORDS)\n{\n"
                          "    const ulong first = i;\n");
-    v->again = "dp_then_lanes(heap, i, s, v DP_PASS)";
+    v->e.again = "dp_then_lanes(heap, i, s, v DP_PASS)";
     emit_vector_guard(v, s->reduce.then.block);
     emit_vector_inputs(v, &s->reduce.then.inputs);
     for (uint32_t i = 0; i < v->ke.k->nvalues; i++) {
@@ -537,12 +580,20 @@ VectorFacts emit_kernel_vector(StrBuf *out, const Plan *plan, const PlanKernel *
     }
     const SpreadFacts batch = is_map(k) ? (SpreadFacts){.refused = true} : batch_facts(&v);
     const uint32_t spills = is_map(k) ? spills_of(&v, facts) : 0;
-    const VectorFacts r = {
-        lanes_of(facts), pays(facts), lanes_of(tile), pays(tile), near, pays(batch) ? lanes_of(batch) : 0, spills};
+    const VectorFacts r = {.lanes = lanes_of(facts),
+                           .pays = pays(facts),
+                           .memory = facts.memory,
+                           .tile_lanes = lanes_of(tile),
+                           .tile_pays = pays(tile),
+                           .tile_near = near,
+                           .batch_lanes = pays(batch) ? lanes_of(batch) : 0,
+                           .spills = spills};
     if (r.lanes || r.tile_lanes || r.batch_lanes)
         emit_values(&v);
     if (r.lanes) {
         const bool computes = k->stmt->body.block->stmts.n > 0 && facts.lanes == 0;
+        if (facts.memory)
+            strbuf_add(out, "DP_WIDE_COPIES\n");
         strbuf_printf(out, "#define DP_COMPUTES %d\n#if %s\n", computes, is_map(k) ? "DP_WAY != 2" : "DP_WAY < 5");
         emit_bodies(&v);
         if (k->kind == PLAN_REDUCE)

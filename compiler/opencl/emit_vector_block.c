@@ -89,7 +89,7 @@ void emit_vector_mask(VectorEmitter *v)
         strbuf_add(v->e.out, "DP_ALL");
 }
 
-void emit_vector_again(VectorEmitter *v) { strbuf_printf(v->e.out, "return %s;\n", v->again); }
+void emit_vector_again(VectorEmitter *v) { strbuf_printf(v->e.out, "return %s;\n", v->e.again); }
 
 /* "if (dp_any(on & " … ")) return …;" around a mask of lanes that fail. */
 static void failing_open(VectorEmitter *v)
@@ -350,6 +350,10 @@ static void emit_index(VectorEmitter *v, const CoreStmt *s)
         emit_vector_private_index(v, s);
         return;
     }
+    if (vector_is_shared(v, s->index.array)) {
+        emit_vector_shared_read(v, s->vars[0], s->index.array, s->index.index, s->site);
+        return;
+    }
     if (vector_is_views(v, s->index.array) ||
         vector_is_views(v, core_var_atom(s->vars[0], core_var_type(v->e.fn, s->vars[0])))) {
         emit_vector_views_read(v, s->vars[0], s->index.array, s->index.index, s->site);
@@ -368,22 +372,36 @@ static void emit_index(VectorEmitter *v, const CoreStmt *s)
     }
 }
 
+void emit_vector_bad_slice(VectorEmitter *v, const CoreStmt *s)
+{
+    emit_atom(&v->e, s->slice.from);
+    strbuf_add(v->e.out, " < 0 || ");
+    emit_atom(&v->e, s->slice.to);
+    strbuf_add(v->e.out, " < ");
+    emit_atom(&v->e, s->slice.from);
+    strbuf_add(v->e.out, " || (dp_u64)");
+    emit_atom(&v->e, s->slice.to);
+    strbuf_add(v->e.out, " > DP_LEN(");
+    emit_atom(&v->e, s->slice.array);
+    strbuf_add(v->e.out, ")");
+}
+
 static void emit_slice(VectorEmitter *v, const CoreStmt *s)
 {
+    if (vector_is_views(v, s->slice.array)) {
+        emit_vector_views_slice(v, s);
+        return;
+    }
     if (s->site != CORE_NO_SITE) {
         emit_indent(&v->e);
         strbuf_add(v->e.out, "if (");
-        emit_atom(&v->e, s->slice.from);
-        strbuf_add(v->e.out, " < 0 || ");
-        emit_atom(&v->e, s->slice.to);
-        strbuf_add(v->e.out, " < ");
-        emit_atom(&v->e, s->slice.from);
-        strbuf_add(v->e.out, " || (dp_u64)");
-        emit_atom(&v->e, s->slice.to);
-        strbuf_add(v->e.out, " > DP_LEN(");
-        emit_atom(&v->e, s->slice.array);
-        strbuf_add(v->e.out, ")) ");
+        emit_vector_bad_slice(v, s);
+        strbuf_add(v->e.out, ") ");
         emit_vector_again(v);
+    }
+    if (vector_is_shared(v, s->slice.array)) {
+        emit_vector_shared_slice(v, s);
+        return;
     }
     emit_vector_bind(v, s->vars[0]);
     emit_slice_read(&v->e, s);
@@ -423,7 +441,8 @@ static void emit_branch(VectorEmitter *v, const CoreStmt *s, const CoreBlock *b,
         }
         emit_var(&v->e, x);
         strbuf_add(v->e.out, " = ");
-        if (chosen) {
+        const bool select = chosen && vector_varies(v, x); /* else it is an array of either's */
+        if (select) {
             strbuf_printf(v->e.out, "dp_select_%s_w(", vector_type_name(v, x));
             emit_atom(&v->e, s->if_.cond);
             strbuf_add(v->e.out, ", ");
@@ -431,7 +450,7 @@ static void emit_branch(VectorEmitter *v, const CoreStmt *s, const CoreBlock *b,
             strbuf_add(v->e.out, ", ");
         }
         emit_vector_value_for(v, x, b->results[i]);
-        strbuf_add(v->e.out, chosen ? ");\n" : ";\n");
+        strbuf_add(v->e.out, select ? ");\n" : ";\n");
     }
     v->e.depth--;
     emit_line(&v->e, "}");
@@ -592,12 +611,30 @@ static void loop_head(VectorEmitter *v, const CoreStmt *s)
     strbuf_add(v->e.out, "++) {\n");
 }
 
+static bool has_memory(const VectorEmitter *v) { return v->e.lane && v->e.lane->strip; }
+
+static void bind_state(VectorEmitter *v, const CoreStmt *s, uint32_t i)
+{
+    if (has_memory(v) && lane_copies_state(v->e.lane, s, i))
+        emit_vector_shared_copy(v, s->loop.params[i], s->loop.inits[i]);
+    else
+        bind(v, s->loop.params[i], s->loop.inits[i]);
+}
+
+/* Arrays, in the lanes' memory, that later rounds have no use for? */
+static bool vector_loop_makes(const VectorEmitter *v, const CoreStmt *s)
+{
+    return has_memory(v) && ((s->loop.cond && scalar_facts(v->e.fn, v->e.lane, s->loop.cond).makes) ||
+                             scalar_facts(v->e.fn, v->e.lane, s->loop.body).makes);
+}
+
 static void emit_loop(VectorEmitter *v, const CoreStmt *s)
 {
     bool diverges = spread_loop_diverges(&v->table, s);
     uint32_t outer = v->mask;
     for (uint32_t i = 0; i < s->loop.nparams; i++)
-        bind(v, s->loop.params[i], s->loop.inits[i]);
+        bind_state(v, s, i);
+    const uint32_t mark = vector_loop_makes(v, s) ? emit_mark(&v->e) : 0;
     if (diverges) {
         uint32_t inner = ++v->nmasks;
         emit_indent(&v->e);
@@ -614,8 +651,10 @@ static void emit_loop(VectorEmitter *v, const CoreStmt *s)
         narrow_loop(v, s);
     else
         uniform_exit(v, s);
+    emit_lane_round(&v->e, s);
     emit_vector_block(v, s->loop.body);
     next_state(v, s, diverges);
+    emit_vector_shared_round(v, s, mark);
     v->e.depth--;
     emit_line(&v->e, "}");
     v->mask = outer;
@@ -623,7 +662,7 @@ static void emit_loop(VectorEmitter *v, const CoreStmt *s)
         bind(v, s->vars[i], core_var_atom(s->loop.params[i], core_var_type(v->e.fn, s->loop.params[i])));
 }
 
-static void emit_stmt(VectorEmitter *v, const CoreStmt *s)
+void emit_vector_stmt(VectorEmitter *v, const CoreStmt *s)
 {
     switch (s->kind) {
     case CORE_ATOM: bind(v, s->vars[0], s->atom); break;
@@ -642,5 +681,5 @@ static void emit_stmt(VectorEmitter *v, const CoreStmt *s)
 void emit_vector_block(VectorEmitter *v, const CoreBlock *b)
 {
     for (uint32_t i = 0; i < b->stmts.n; i++)
-        emit_stmt(v, b->stmts.at[i]);
+        emit_vector_stmt(v, b->stmts.at[i]);
 }

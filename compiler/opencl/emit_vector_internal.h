@@ -14,7 +14,6 @@ typedef struct VectorEmitter {
     bool batches;       /* of a tile: lanes are neighbouring batches, at the same row and column of each */
     bool apart;         /* and so far apart, at stride m: reductions of short rows of one length */
     bool near_columns;  /* of a tile: lanes must be neighbouring columns, whose positions are near */
-    const char *again;  /* what the function returns where a lane fails, or what is assumed inside does not hold */
     uint32_t mask;      /* the lanes that are on: variable on1 …; 0: all */
     uint32_t nmasks;    /* so far */
     const Packs *packs; /* of the lane whose code it is, or NULL */
@@ -29,6 +28,8 @@ void emit_vector_operand(VectorEmitter *v, CoreAtom a);
 void emit_vector_bind(VectorEmitter *v, CoreVar x);
 /* "return …;" */
 void emit_vector_again(VectorEmitter *v);
+/* "from < 0 || to < from || …": of SLICE, that there is no such part. */
+void emit_vector_bad_slice(VectorEmitter *v, const CoreStmt *s);
 /* Where a function is begun by which loops with nonsense could be entered. */
 void emit_vector_guard(VectorEmitter *v, const CoreBlock *b);
 /* The values as a dp_vec, and the end of the function. */
@@ -52,17 +53,41 @@ void emit_vector_private_take(VectorEmitter *v, CoreVar x, bool diverges);
 /* The statement of a lane that is no scalar code, or LANE itself. */
 void emit_vector_lane_stmt(VectorEmitter *v, const CoreStmt *s);
 
+/* ---- emit_vector_memory.c ---- */
+/* An array that the lanes make in memory: a view of vectors. */
+bool vector_is_shared(const VectorEmitter *v, CoreAtom a);
+/* x: n elements with nothing in them; the elements of an array that lies anywhere. */
+void emit_vector_shared_made(VectorEmitter *v, CoreVar x, CoreAtom n);
+void emit_vector_shared_copy(VectorEmitter *v, CoreVar x, CoreAtom from);
+void emit_vector_shared_read(VectorEmitter *v, CoreVar x, CoreAtom array, CoreAtom at, uint32_t site);
+void emit_vector_shared_store(VectorEmitter *v, CoreVar array, CoreAtom at, CoreAtom value, bool chosen);
+/* SLICE, unchecked; UPDATE; what SCATTER changes, and the stores of one element. */
+void emit_vector_shared_slice(VectorEmitter *v, const CoreStmt *s);
+void emit_vector_shared_update(VectorEmitter *v, const CoreStmt *s);
+void emit_vector_shared_begin_scatter(VectorEmitter *v, const CoreStmt *s);
+void emit_vector_shared_scatter(VectorEmitter *v, const CoreStmt *s);
+/* The end of a loop's round, behind which nothing of what it made stays but the state; 0: it makes nothing. */
+void emit_vector_shared_round(VectorEmitter *v, const CoreStmt *s, uint32_t mark);
+/* A lane's memory; and its result i, an array. */
+void emit_vector_memory_open(VectorEmitter *v, const CoreStmt *s);
+void emit_vector_memory_give(VectorEmitter *v, const CoreStmt *s, uint32_t i);
+
 /* ---- emit_vector_views.c ---- */
 /* Does each lane have a view of its own, of an array that is not private? */
 bool vector_is_views(const VectorEmitter *v, CoreAtom a);
 void emit_vector_views_input(VectorEmitter *v, const FlatInput *in);
 void emit_vector_views_name(VectorEmitter *v, CoreVar x);
+void emit_vector_views_declare(VectorEmitter *v, CoreVar x);
+/* LENGTH: of each lane's, or one that all have in common. */
 void emit_vector_views_length(VectorEmitter *v, const CoreStmt *s);
+/* SLICE, with the same bounds in all lanes. */
+void emit_vector_views_slice(VectorEmitter *v, const CoreStmt *s);
 /* x, a scalar or a view for each lane, is element `at` of each lane's array; checked, if there is a site. */
 void emit_vector_views_read(VectorEmitter *v, CoreVar x, CoreAtom array, CoreAtom at, uint32_t site);
 /* In front of the lane's code. */
 void emit_vector_packs(VectorEmitter *v);
 
 void emit_vector_block(VectorEmitter *v, const CoreBlock *b);
+void emit_vector_stmt(VectorEmitter *v, const CoreStmt *s);
 
 #endif

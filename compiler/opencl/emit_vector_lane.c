@@ -1,6 +1,7 @@
 #include "core/lane.h"
 #include "opencl/emit_scalar_internal.h"
 #include "opencl/emit_vector_internal.h"
+#include "params.h"
 #include "plan/emit_text.h"
 
 #include <assert.h>
@@ -133,6 +134,16 @@ void emit_vector_private_take(VectorEmitter *v, CoreVar x, bool diverges)
 
 /* ---- parallel operations ---- */
 
+static bool has_memory(const VectorEmitter *v) { return v->e.lane && v->e.lane->strip; }
+
+static void store(VectorEmitter *v, CoreVar array, CoreAtom at, CoreAtom a)
+{
+    if (has_memory(v))
+        emit_vector_shared_store(v, array, at, a, false);
+    else
+        private_store(v, array, at, a, false);
+}
+
 static CoreAtom position_of(const CoreSoac *soac) { return core_var_atom(soac->index, core_scalar(SC_I64)); }
 
 static void bind_vector(VectorEmitter *v, CoreVar x, CoreAtom a)
@@ -145,6 +156,10 @@ static void bind_vector(VectorEmitter *v, CoreVar x, CoreAtom a)
 static void emit_elements(VectorEmitter *v, const CoreSoac *soac)
 {
     for (uint32_t i = 0; i < soac->ninputs; i++) {
+        if (vector_is_shared(v, soac->inputs[i])) {
+            emit_vector_shared_read(v, soac->elements[i], soac->inputs[i], position_of(soac), CORE_NO_SITE);
+            continue;
+        }
         if (vector_is_views(v, soac->inputs[i])) {
             emit_vector_views_read(v, soac->elements[i], soac->inputs[i], position_of(soac), CORE_NO_SITE);
             continue;
@@ -158,10 +173,15 @@ static void emit_elements(VectorEmitter *v, const CoreSoac *soac)
     }
 }
 
-/* The loop's head, the elements, and the body. */
-static void emit_soac_begin(VectorEmitter *v, const CoreSoac *soac)
+/* The loop's head, the elements, and the body. Returns where memory ends that is free behind an element; 0: it is none.
+ */
+static uint32_t emit_soac_begin(VectorEmitter *v, const CoreStmt *s)
 {
+    const CoreSoac *soac = &s->soac;
+    const uint32_t mark = has_memory(v) && emit_drops(&v->e, s, scalar_facts(v->e.fn, v->e.lane, soac->body)) ? emit_mark(&v->e) : 0;
     int64_t n;
+    emit_spent(&v->e, s);
+    v->e.inside++;
     if (lane_constant(v->e.lane, soac->domain, &n) &&
         n * (scalar_facts(v->e.fn, NULL, soac->body).statements + 1) <= UNROLLED)
         strbuf_add(v->e.out, "#pragma unroll\n");
@@ -178,10 +198,14 @@ static void emit_soac_begin(VectorEmitter *v, const CoreSoac *soac)
     v->e.depth++;
     emit_elements(v, soac);
     emit_vector_block(v, soac->body);
+    return mark;
 }
 
-static void emit_soac_end(VectorEmitter *v)
+static void emit_soac_end(VectorEmitter *v, uint32_t mark)
 {
+    if (mark)
+        emit_drop(&v->e, mark);
+    v->e.inside--;
     v->e.depth--;
     emit_line(&v->e, "}");
 }
@@ -189,14 +213,24 @@ static void emit_soac_end(VectorEmitter *v)
 static void emit_stores(VectorEmitter *v, const CoreStmt *s, const CoreAtom *values)
 {
     for (uint32_t i = 0; i < s->nvars; i++)
-        private_store(v, s->vars[i], position_of(&s->soac), values[i], false);
+        store(v, s->vars[i], position_of(&s->soac), values[i]);
 }
 
 static void emit_map(VectorEmitter *v, const CoreStmt *s)
 {
-    emit_soac_begin(v, &s->soac);
+    if (lane_is_room(s))
+        return;
+    const uint32_t mark = emit_soac_begin(v, s);
     emit_stores(v, s, s->soac.body->results);
-    emit_soac_end(v);
+    emit_soac_end(v, mark);
+}
+
+static void emit_scatter(VectorEmitter *v, const CoreStmt *s)
+{
+    emit_vector_shared_begin_scatter(v, s);
+    const uint32_t mark = emit_soac_begin(v, s);
+    emit_vector_shared_scatter(v, s);
+    emit_soac_end(v, mark);
 }
 
 /* The operator's first parameters are what has been combined so far; then come the element's values. */
@@ -228,8 +262,7 @@ static void store_combined(VectorEmitter *v, const CoreStmt *s)
 {
     const CoreVar *so_far = s->soac.op.params;
     for (uint32_t i = 0; i < s->nvars; i++)
-        private_store(v, s->vars[i], position_of(&s->soac), core_var_atom(so_far[i], core_var_type(v->e.fn, so_far[i])),
-                      false);
+        store(v, s->vars[i], position_of(&s->soac), core_var_atom(so_far[i], core_var_type(v->e.fn, so_far[i])));
 }
 
 static void emit_fold(VectorEmitter *v, const CoreStmt *s)
@@ -237,13 +270,13 @@ static void emit_fold(VectorEmitter *v, const CoreStmt *s)
     const CoreVar *so_far = s->soac.op.params;
     for (uint32_t i = 0; i < s->nvars; i++)
         bind_vector(v, so_far[i], s->soac.neutral[i]);
-    emit_soac_begin(v, &s->soac);
+    const uint32_t mark = emit_soac_begin(v, s);
     if (s->kind == CORE_SCAN && s->soac.exclusive)
         store_combined(v, s);
     emit_combine(v, s);
     if (s->kind == CORE_SCAN && !s->soac.exclusive)
         store_combined(v, s);
-    emit_soac_end(v);
+    emit_soac_end(v, mark);
     for (uint32_t i = 0; s->kind == CORE_REDUCE && i < s->nvars; i++)
         bind_vector(v, s->vars[i], core_var_atom(so_far[i], core_var_type(v->e.fn, so_far[i])));
 }
@@ -252,36 +285,68 @@ static void emit_fold(VectorEmitter *v, const CoreStmt *s)
 
 static void emit_update(VectorEmitter *v, const CoreStmt *s)
 {
+    if (has_memory(v)) {
+        emit_vector_shared_update(v, s);
+        return;
+    }
     private_bounds(v, s->update.array, s->update.index);
     emit_vector_private(v, s->vars[0], s->update.array);
     private_store(v, s->vars[0], s->update.index, s->update.value, v->mask != 0);
 }
 
+static void memory_block(VectorEmitter *v, const CoreStmt *s)
+{
+    const CoreBlock *b = s->lane.block;
+    emit_vector_memory_open(v, s);
+    v->e.spends = s->lane.of != LANE_OF_NEST;
+    for (uint32_t i = 0; i <= b->stmts.n; i++) {
+        if (v->e.spends)
+            emit_lane_credit(&v->e, b, i);
+        if (i < b->stmts.n)
+            emit_vector_stmt(v, b->stmts.at[i]);
+    }
+    v->e.spends = false;
+}
+
 static void emit_lane(VectorEmitter *v, const CoreStmt *s)
 {
-    Lane lane = lane_open(v->e.fn, false);
+    const bool memory = !s->lane.memory.is_const;
+    Lane lane = lane_open(v->e.fn, memory);
+    lane.abreast = memory;
     bool known = lane_analyse(&lane, s->lane.block);
     assert(known && "spread.c has seen to that");
     (void)known;
     for (uint32_t i = 0; i < s->nvars; i++)
-        emit_vector_declaration(v, s->vars[i]);
+        if (core_var_type(v->e.fn, s->vars[i]).rank > 0 && memory)
+            emit_vector_views_declare(v, s->vars[i]);
+        else
+            emit_vector_declaration(v, s->vars[i]);
     emit_line(&v->e, "{");
     v->e.depth++;
     v->e.lane = &lane;
-    const Packs packs = packs_find(v->e.fn, &lane, &v->table, s->lane.block);
-    v->packs = v->mask ? NULL : &packs;
-    emit_vector_packs(v);
-    emit_vector_block(v, s->lane.block);
-    v->packs = NULL;
-    packs_close(&packs);
-    v->e.lane = NULL;
+    if (memory) {
+        lane_find_places(&lane, s->lane.block);
+        memory_block(v, s);
+    } else {
+        const Packs packs = packs_find(v->e.fn, &lane, &v->table, s->lane.block);
+        v->packs = v->mask ? NULL : &packs;
+        emit_vector_packs(v);
+        emit_vector_block(v, s->lane.block);
+        v->packs = NULL;
+        packs_close(&packs);
+    }
     for (uint32_t i = 0; i < s->nvars; i++) {
+        if (core_var_type(v->e.fn, s->vars[i]).rank > 0 && memory) {
+            emit_vector_memory_give(v, s, i);
+            continue;
+        }
         emit_indent(&v->e);
         emit_var(&v->e, s->vars[i]);
         strbuf_add(v->e.out, " = ");
         emit_vector_value_for(v, s->vars[i], s->lane.block->results[i]);
         strbuf_add(v->e.out, ";\n");
     }
+    v->e.lane = NULL;
     v->e.depth--;
     emit_line(&v->e, "}");
     lane_close(&lane);
@@ -290,16 +355,21 @@ static void emit_lane(VectorEmitter *v, const CoreStmt *s)
 void emit_vector_lane_stmt(VectorEmitter *v, const CoreStmt *s)
 {
     for (uint32_t i = 0; (s->kind == CORE_MAP || s->kind == CORE_SCAN || s->kind == CORE_ARRAY) && i < s->nvars; i++)
-        private_memory(v, "", s->vars[i]);
+        if (has_memory(v))
+            emit_vector_shared_made(v, s->vars[i],
+                                    s->kind == CORE_ARRAY ? core_i64(s->array.n) : s->soac.domain);
+        else
+            private_memory(v, "", s->vars[i]);
     switch (s->kind) {
     case CORE_LANE: emit_lane(v, s); break;
     case CORE_MAP: emit_map(v, s); break;
     case CORE_REDUCE:
     case CORE_SCAN: emit_fold(v, s); break;
+    case CORE_SCATTER: emit_scatter(v, s); break;
     case CORE_UPDATE: emit_update(v, s); break;
     case CORE_ARRAY:
         for (uint32_t i = 0; i < s->array.n; i++)
-            private_store(v, s->vars[0], core_i64(i), s->array.items[i], false);
+            store(v, s->vars[0], core_i64(i), s->array.items[i]);
         break;
     default: assert(false && "spread.c refuses it");
     }

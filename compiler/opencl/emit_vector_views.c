@@ -21,7 +21,7 @@ void emit_vector_views_name(VectorEmitter *v, CoreVar x)
     emit_var(&v->e, x);
 }
 
-static void declare(VectorEmitter *v, CoreVar x)
+void emit_vector_views_declare(VectorEmitter *v, CoreVar x)
 {
     emit_indent(&v->e);
     strbuf_add(v->e.out, "dp_views ");
@@ -31,7 +31,7 @@ static void declare(VectorEmitter *v, CoreVar x)
 
 void emit_vector_views_input(VectorEmitter *v, const FlatInput *in)
 {
-    declare(v, in->as);
+    emit_vector_views_declare(v, in->as);
     emit_indent(&v->e);
     strbuf_add(v->e.out, "DP_EACH_LANE(l) { const ulong i = first + l; ");
     emit_vector_views_name(v, in->as);
@@ -69,13 +69,50 @@ static void open_place(VectorEmitter *v, CoreAtom at)
     strbuf_add(v->e.out, " = dp_place; ");
 }
 
+/* Lanes that go on together in memory (spread.c): "if (!dp_views_alike(&views_x)) return …; dp_i64 n = DP_LEN(…);" */
+static void common_length(VectorEmitter *v, const CoreStmt *s)
+{
+    emit_indent(&v->e);
+    strbuf_add(v->e.out, "if (!dp_views_alike(&");
+    emit_vector_views_name(v, s->length.array.var);
+    strbuf_add(v->e.out, ")) ");
+    emit_vector_again(v);
+    emit_vector_bind(v, s->vars[0]);
+    strbuf_add(v->e.out, "(dp_i64)DP_LEN(");
+    emit_vector_views_name(v, s->length.array.var);
+    strbuf_add(v->e.out, ".at[0]);\n");
+}
+
 void emit_vector_views_length(VectorEmitter *v, const CoreStmt *s)
 {
+    if (!vector_varies(v, s->vars[0])) {
+        common_length(v, s);
+        return;
+    }
     emit_vector_declaration(v, s->vars[0]);
     open_each(v, s->length.array);
     emit_var(&v->e, s->vars[0]);
     strbuf_add(v->e.out, "[l] = (dp_i64)");
     emit_array_length(&v->e, s->length.array);
+    strbuf_add(v->e.out, "; }\n");
+}
+
+/* A lane that is off may have no such part. */
+void emit_vector_views_slice(VectorEmitter *v, const CoreStmt *s)
+{
+    emit_vector_views_declare(v, s->vars[0]);
+    open_each(v, s->slice.array);
+    if (s->site != CORE_NO_SITE) {
+        strbuf_add(v->e.out, "if (");
+        if (v->mask)
+            strbuf_printf(v->e.out, "on%u[l] && ", v->mask);
+        strbuf_add(v->e.out, "(");
+        emit_vector_bad_slice(v, s);
+        strbuf_printf(v->e.out, ")) return %s; ", v->e.again);
+    }
+    emit_vector_views_name(v, s->vars[0]);
+    strbuf_add(v->e.out, ".at[l] = ");
+    emit_slice_read(&v->e, s);
     strbuf_add(v->e.out, "; }\n");
 }
 
@@ -92,7 +129,7 @@ static void check_place(VectorEmitter *v, CoreAtom array, CoreAtom at)
     emit_atom(&v->e, at);
     strbuf_add(v->e.out, " >= ");
     emit_array_length(&v->e, array);
-    strbuf_printf(v->e.out, ") return %s; } }\n", v->again);
+    strbuf_printf(v->e.out, ") return %s; } }\n", v->e.again);
 }
 
 /* "dp_pack1[k * 8 + j]" */
@@ -120,7 +157,7 @@ static void read_each(VectorEmitter *v, CoreVar x, CoreAtom array, CoreAtom at)
 {
     const CoreType t = core_var_type(v->e.fn, x);
     if (t.rank > 0)
-        declare(v, x);
+        emit_vector_views_declare(v, x);
     else
         emit_vector_declaration(v, x);
     open_each(v, array);

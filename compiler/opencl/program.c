@@ -118,12 +118,12 @@ static DpKernel program_kernel(Plan *plan, const PlanKernel *k)
                      .source = keep(plan->arena, &source),
                      .vector = vector.n ? keep(plan->arena, &vector) : NULL,
                      .lanes = (uint8_t)lanes.lanes,
-                     .vector_pays = lanes.pays,
                      .spills = lanes.spills,
                      .nwords = k->words.n,
                      .nouts = k->nouts,
                      .val_bytes = k->val_bytes};
     emit_kernel_facts(&made, plan, k);
+    made.vector_pays = lanes.pays && (!made.long_body || lanes.memory);
     set_fused(&made, plan, k);
     made.tile.lanes = (uint8_t)lanes.tile_lanes;
     made.tile.vector_pays = lanes.tile_pays;

@@ -2,9 +2,11 @@
 
 #include "core/lane.h"
 #include "opencl/packs.h"
+#include "params.h"
 
 enum {
     MOST_NESTED = 24,
+    SOME_TIMES = 16, /* an operation or a loop of a lane with memory goes on, where only the run tells */
     GATHER_COST = 3,
     DIVERGING_COST = 4,
     OWN_COST = 6,
@@ -21,7 +23,7 @@ typedef struct Analysis {
     const CoreFn *fn;
     SpreadTable *table;
     SpreadFacts *facts;
-    const Lane *lane;   /* the code is a lane's, without memory; or NULL */
+    const Lane *lane;   /* the code is a lane's; or NULL */
     const Packs *packs; /* likewise, when it is measured */
     uint32_t depth, loops;
     uint32_t diverging; /* loops around what is measured whose lanes leave when what they read says so */
@@ -45,11 +47,54 @@ void spread_as_vector(const SpreadTable *table, CoreAtom a, SpreadFacts *facts)
 
 static bool is_private(const Analysis *a, CoreVar v) { return a->lane && lane_var(a->lane, v)->rank > 0; }
 
+/* ---- arrays that lanes make in memory ---- */
+
+static bool has_memory(const Analysis *a) { return a->lane && a->lane->strip; }
+
+bool spread_is_shared(const CoreFn *fn, const Lane *lane, CoreAtom x)
+{
+    return lane && lane->strip && !x.is_const && core_var_type(fn, x.var).rank > 0 &&
+           lane_place(lane, x) == LANE_IN_SHARE;
+}
+
+static bool is_shared(const Analysis *a, CoreAtom x) { return spread_is_shared(a->fn, a->lane, x); }
+
+static CoreAtom atom_of(const Analysis *a, CoreVar v) { return core_var_atom(v, core_var_type(a->fn, v)); }
+
+/* The array in whose memory it lies. */
+static CoreVar memory_of(const Analysis *a, CoreVar v)
+{
+    for (;;) {
+        v = lane_memory(a->lane, v);
+        const SpreadVar *info = spread_var(a->table, v);
+        if (!info->hands_on)
+            return v;
+        v = info->of;
+    }
+}
+
+static bool lies_where(const Analysis *a, CoreAtom x, CoreVar v)
+{
+    return is_shared(a, x) && memory_of(a, x.var) == memory_of(a, v);
+}
+
+/* An array lies in the lanes' memory, with scalars as elements, or in the heap: in one of these for certain. */
+static bool lies_well(const Analysis *a, CoreVar v, Spread to)
+{
+    const LanePlace place = lane_place(a->lane, atom_of(a, v));
+    return place == LANE_IN_HEAP ||
+           (place == LANE_IN_SHARE && core_var_type(a->fn, v).rank == 1 && to == SPREAD_UNIFORM);
+}
+
 static void set_agreed(Analysis *a, CoreVar v, Spread to, bool agreed)
 {
     CoreType t = core_var_type(a->fn, v);
+    a->facts->refused |= t.rank > 0 && has_memory(a) && !lies_well(a, v, to);
     SpreadVar *var = spread_var(a->table, v);
-    *var = (SpreadVar){(uint8_t)to, agreed && to == SPREAD_UNIFORM, a->loops > 0, var->compared};
+    *var = (SpreadVar){.spread = (uint8_t)to,
+                       .agreed = agreed && to == SPREAD_UNIFORM,
+                       .in_loop = a->loops > 0,
+                       .compared = var->compared};
     a->facts->assumes |= agreed;
     if (to == SPREAD_VARYING && t.rank > 0 && !a->lane)
         a->facts->refused = true;
@@ -175,7 +220,9 @@ static void prim_spread(Analysis *a, const CoreStmt *s)
         Spread inside = inside_prim(a, s);
         set_agreed(a, s->vars[0], inside, inside != SPREAD_VARYING);
     } else {
-        set_agreed(a, s->vars[0], all, agreed && all == SPREAD_UNIFORM);
+        set_value(a, s->vars[0], all);
+        spread_var(a->table, s->vars[0])->agreed = agreed && all == SPREAD_UNIFORM;
+        a->facts->assumes |= agreed && all == SPREAD_UNIFORM;
     }
 }
 
@@ -193,6 +240,12 @@ static void if_spread(Analysis *a, const CoreStmt *s)
     block(a, s->if_.else_b);
     for (uint32_t i = 0; i < s->nvars; i++) {
         CoreAtom x = s->if_.then_b->results[i], y = s->if_.else_b->results[i];
+        if (is_shared(a, x) && lies_where(a, y, x.var)) { /* lanes write into it, or do not */
+            set(a, s->vars[i], SPREAD_UNIFORM);
+            spread_var(a->table, s->vars[i])->hands_on = true;
+            spread_var(a->table, s->vars[i])->of = memory_of(a, x.var);
+            continue;
+        }
         bool agreed = is_agreed(a->table, s->if_.cond) || is_agreed(a->table, x) || is_agreed(a->table, y);
         set_agreed(a, s->vars[i], spread_choice(a->table, s->if_.cond, x, y), agreed);
         a->facts->refused |= is_own_array(a, s->vars[i]);
@@ -212,6 +265,13 @@ static bool keeps(const CoreStmt *s, uint32_t i)
 
 static Spread join(Spread a, Spread b) { return a == b ? a : SPREAD_VARYING; }
 
+/* Where it is in the lanes' memory, it begins as a copy there, or was. */
+static Spread begins_as(const Analysis *a, const CoreStmt *loop, uint32_t i)
+{
+    return is_shared(a, atom_of(a, loop->loop.params[i])) ? SPREAD_UNIFORM
+                                                          : spread_of(a->table, loop->loop.inits[i]);
+}
+
 static bool loop_round(Analysis *a, const CoreStmt *s)
 {
     bool changed = false;
@@ -223,8 +283,8 @@ static bool loop_round(Analysis *a, const CoreStmt *s)
     bool diverges = spread_loop_diverges(a->table, s);
     for (uint32_t i = 0; i < s->loop.nparams; i++) {
         Spread was = (Spread)spread_var(a->table, s->loop.params[i])->spread;
-        Spread now = keeps(s, i) ? was
-                     : diverges  ? SPREAD_VARYING
+        Spread now = keeps(s, i) || (has_memory(a) && lies_where(a, s->loop.body->results[i], s->loop.params[i])) ? was
+                     : diverges ? SPREAD_VARYING
                                  : join(was, spread_of(a->table, s->loop.body->results[i]));
         set_value(a, s->loop.params[i], now);
         changed |= now != was;
@@ -236,7 +296,7 @@ static void loop_spread(Analysis *a, const CoreStmt *s)
 {
     a->loops++;
     for (uint32_t i = 0; i < s->loop.nparams; i++)
-        set_value(a, s->loop.params[i], spread_of(a->table, s->loop.inits[i]));
+        set_value(a, s->loop.params[i], begins_as(a, s, i));
     while (loop_round(a, s) && !a->facts->refused)
         ;
     a->loops--;
@@ -258,15 +318,15 @@ static void index_spread(Analysis *a, const CoreStmt *s)
         return;
     }
     const Spread at = spread_of(a->table, s->index.index);
-    const bool own = is_own_view(a, s->index.array);
+    const bool own = is_own_view(a, s->index.array) || is_shared(a, s->index.array);
     a->facts->refused |= own && !a->lane;
     set(a, s->vars[0], !own && at == SPREAD_UNIFORM ? at : SPREAD_VARYING);
 }
 
 static void length_spread(Analysis *a, const CoreStmt *s)
 {
-    const CoreAtom array = s->length.array;
-    const bool same = array.is_const || is_private(a, array.var) || spread_of(a->table, array) == SPREAD_UNIFORM;
+    const CoreAtom array = s->length.array; /* with memory, lanes with different lengths do not go side by side */
+    const bool same = array.is_const || has_memory(a) || is_private(a, array.var) || spread_of(a->table, array) == SPREAD_UNIFORM;
     a->facts->refused |= !same && !a->lane;
     set(a, s->vars[0], same ? SPREAD_UNIFORM : SPREAD_VARYING);
 }
@@ -274,38 +334,51 @@ static void length_spread(Analysis *a, const CoreStmt *s)
 static void slice_spread(Analysis *a, const CoreStmt *s)
 {
     a->facts->refused |= is_private(a, s->vars[0]);
-    const CoreAtom parts[] = {s->slice.array, s->slice.from, s->slice.to};
-    for (uint32_t i = 0; i < 3; i++)
-        if (spread_of(a->table, parts[i]) != SPREAD_UNIFORM)
+    const CoreAtom bounds[] = {s->slice.from, s->slice.to};
+    for (uint32_t i = 0; i < 2; i++)
+        if (spread_of(a->table, bounds[i]) != SPREAD_UNIFORM)
             a->facts->refused = true;
-    set(a, s->vars[0], SPREAD_UNIFORM);
+    const Spread array = spread_of(a->table, s->slice.array);
+    a->facts->refused |= array != SPREAD_UNIFORM && !has_memory(a);
+    set(a, s->vars[0], array);
 }
 
 /* All lanes go through the elements together. */
 static void soac_spread(Analysis *a, const CoreStmt *s)
 {
     const CoreLambda *op = core_stmt_operator(s);
-    a->facts->refused |= spread_of(a->table, s->soac.domain) != SPREAD_UNIFORM;
-    set(a, s->soac.index, SPREAD_UNIFORM);
+    a->facts->refused |= spread_of(a->table, s->soac.domain) != SPREAD_UNIFORM || s->soac.guard;
+    if (s->soac.index != CORE_NO_VAR)
+        set(a, s->soac.index, SPREAD_UNIFORM);
     a->loops++;
     for (uint32_t i = 0; i < s->soac.ninputs; i++)
-        set(a, s->soac.elements[i], spread_of(a->table, s->soac.inputs[i]));
-    block(a, s->soac.body);
+        set(a, s->soac.elements[i],
+            is_shared(a, s->soac.inputs[i]) ? SPREAD_VARYING : spread_of(a->table, s->soac.inputs[i]));
+    if (!lane_is_room(s))
+        block(a, s->soac.body);
     for (uint32_t i = 0; op && i < op->nparams; i++)
         set(a, op->params[i], SPREAD_VARYING);
     if (op)
         block(a, op->body);
     a->loops--;
     for (uint32_t i = 0; i < s->nvars; i++)
-        set(a, s->vars[i], SPREAD_VARYING);
+        set(a, s->vars[i], has_memory(a) && s->kind != CORE_REDUCE ? SPREAD_UNIFORM : SPREAD_VARYING);
 }
+
+/* Of one lane all the work there is has no neighbours. */
+static bool goes_abreast(const CoreStmt *s, bool memory) { return !memory || s->lane.of != LANE_OF_LOOP; }
 
 static void in_lane(Analysis *a, const CoreStmt *s, void (*look)(Analysis *, const CoreStmt *))
 {
-    Lane lane = lane_open(a->fn, false);
-    if (!s->lane.memory.is_const || !lane_analyse(&lane, s->lane.block)) {
+    const bool memory = !s->lane.memory.is_const;
+    Lane lane = lane_open(a->fn, memory);
+    lane.abreast = memory;
+    a->facts->memory |= memory;
+    if (!goes_abreast(s, memory) || !lane_analyse(&lane, s->lane.block)) {
         a->facts->refused = true;
     } else {
+        if (memory)
+            lane_find_places(&lane, s->lane.block);
         a->lane = &lane;
         look(a, s);
         a->lane = NULL;
@@ -313,23 +386,36 @@ static void in_lane(Analysis *a, const CoreStmt *s, void (*look)(Analysis *, con
     lane_close(&lane);
 }
 
-static void lane_block_spread(Analysis *a, const CoreStmt *s) { block(a, s->lane.block); }
-
-static void lane_spread(Analysis *a, const CoreStmt *s)
+/* Arrays that are given are one for each lane. */
+static void lane_block_spread(Analysis *a, const CoreStmt *s)
 {
-    in_lane(a, s, lane_block_spread);
+    block(a, s->lane.block);
     for (uint32_t i = 0; i < s->nvars && !a->facts->refused; i++)
-        set(a, s->vars[i], spread_of(a->table, s->lane.block->results[i]));
+        if (has_memory(a) && core_var_type(a->fn, s->vars[i]).rank > 0)
+            *spread_var(a->table, s->vars[i]) = (SpreadVar){.spread = SPREAD_VARYING};
+        else
+            set_value(a, s->vars[i], spread_of(a->table, s->lane.block->results[i]));
 }
+
+static void lane_spread(Analysis *a, const CoreStmt *s) { in_lane(a, s, lane_block_spread); }
 
 static void parallel_spread(Analysis *a, const CoreStmt *s)
 {
     switch (s->kind) {
+    case CORE_SCATTER:
+        a->facts->refused |= !has_memory(a);
+        soac_spread(a, s);
+        break;
     case CORE_MAP:
     case CORE_REDUCE:
     case CORE_SCAN: soac_spread(a, s); break;
-    case CORE_ARRAY: set(a, s->vars[0], SPREAD_VARYING); break;
-    case CORE_UPDATE: private_place(a, s, s->update.index); break;
+    case CORE_ARRAY: set(a, s->vars[0], has_memory(a) ? SPREAD_UNIFORM : SPREAD_VARYING); break;
+    case CORE_UPDATE:
+        if (has_memory(a))
+            set(a, s->vars[0], SPREAD_UNIFORM);
+        else
+            private_place(a, s, s->update.index);
+        break;
     default: a->facts->refused = true;
     }
 }
@@ -435,10 +521,23 @@ static void measure_results(Analysis *a, const CoreVar *vars, uint32_t n, const 
             measure_use(a, atoms[i]);
 }
 
+/* Of an array in the lanes' memory: a vector, or an element of each lane's. */
+static void measure_place(Analysis *a, CoreAtom index)
+{
+    if (spread_of(a->table, index) == SPREAD_UNIFORM)
+        add_vectors(a, GATHER_COST);
+    else
+        add_lanes(a, GATHER_COST);
+}
+
 /* An element of an array, or of one for each lane. */
 static void measure_read(Analysis *a, CoreVar x, CoreAtom array, CoreAtom index)
 {
     const bool own = is_own_view(a, array);
+    if (is_shared(a, array)) {
+        measure_place(a, index);
+        return;
+    }
     if ((own && core_var_type(a->fn, x).rank > 0) || (a->packs && packs_of(a->packs, x)))
         return;
     if (own || spread_of(a->table, index) == SPREAD_VARYING)
@@ -454,17 +553,34 @@ static void measure_index(Analysis *a, const CoreStmt *s)
         add_vectors(a, CHECK_COST); /* one comparison for all lanes */
 }
 
+/* Inside of what goes on n times, if that is known. Returns how often it is outside. */
+static uint64_t enter(Analysis *a, CoreAtom n)
+{
+    const uint64_t outside = a->times;
+    int64_t known;
+    if (lane_constant(a->lane, n, &known))
+        a->times *= known > 0 ? (uint64_t)known : 0;
+    else if (has_memory(a))
+        a->times *= SOME_TIMES;
+    a->times = a->times < MOST_TIMES ? a->times : MOST_TIMES;
+    return outside;
+}
+
 static void measure_soac(Analysis *a, const CoreStmt *s)
 {
     const CoreLambda *op = core_stmt_operator(s);
-    const uint64_t times = a->times;
-    int64_t n;
-    if (lane_constant(a->lane, s->soac.domain, &n))
-        a->times = n < 1 ? 0 : times * (uint64_t)n < MOST_TIMES ? times * (uint64_t)n : MOST_TIMES;
+    const uint64_t times = enter(a, s->soac.domain);
     for (uint32_t i = 0; i < s->soac.ninputs; i++)
-        if (is_own_view(a, s->soac.inputs[i]))
+        if (is_own_view(a, s->soac.inputs[i]) || is_shared(a, s->soac.inputs[i]))
             measure_read(a, s->soac.elements[i], s->soac.inputs[i], core_i64(0));
-    measure_block(a, s->soac.body);
+    if (!lane_is_room(s))
+        measure_block(a, s->soac.body);
+    if (s->kind == CORE_SCATTER) {
+        for (uint32_t i = 0; i < s->nvars; i++)
+            measure_place(a, s->soac.body->results[0]);
+        a->times = times;
+        return;
+    }
     measure_results(a, s->vars, s->nvars, s->soac.body->results);
     if (op) {
         measure_block(a, op->body);
@@ -475,6 +591,10 @@ static void measure_soac(Analysis *a, const CoreStmt *s)
 
 static void measure_lane(Analysis *a, const CoreStmt *s)
 {
+    if (has_memory(a)) {
+        measure_block(a, s->lane.block);
+        return;
+    }
     const Packs packs = packs_find(a->fn, a->lane, a->table, s->lane.block);
     for (uint32_t i = 0; i < packs.n; i++)
         add_lanes(a, PACK_COST * (uint32_t)packs.at[i].cells);
@@ -503,6 +623,9 @@ static bool ends_by_reads(const Analysis *a, const CoreStmt *loop)
 static void measure_loop(Analysis *a, const CoreStmt *s)
 {
     const bool diverging = ends_by_reads(a, s);
+    const uint64_t times = a->times;
+    if (has_memory(a))
+        enter(a, s->loop.cond ? core_i64(SOME_TIMES) : s->loop.count);
     a->diverging += diverging;
     if (s->loop.cond)
         measure_block(a, s->loop.cond);
@@ -510,6 +633,7 @@ static void measure_loop(Analysis *a, const CoreStmt *s)
         measure_use(a, s->loop.count);
     measure_block(a, s->loop.body);
     a->diverging -= diverging;
+    a->times = times;
     measure_results(a, s->loop.params, s->loop.nparams, s->loop.inits);
     measure_results(a, s->loop.params, s->loop.nparams, s->loop.body->results);
 }
@@ -520,6 +644,7 @@ static void measure_stmt(Analysis *a, const CoreStmt *s)
     case CORE_PRIM: measure_prim(a, s); break;
     case CORE_MAP:
     case CORE_REDUCE:
+    case CORE_SCATTER:
     case CORE_SCAN: measure_soac(a, s); break;
     case CORE_LANE:
         in_lane(a, s, measure_lane);
@@ -529,7 +654,11 @@ static void measure_stmt(Analysis *a, const CoreStmt *s)
         for (uint32_t i = 0; i < s->array.n; i++)
             measure_use(a, s->array.items[i]);
         break;
-    case CORE_UPDATE: measure_use(a, s->update.value); break;
+    case CORE_UPDATE:
+        if (has_memory(a))
+            measure_place(a, s->update.index);
+        measure_use(a, s->update.value);
+        break;
     case CORE_INDEX: measure_index(a, s); break;
     case CORE_IF:
         measure_block(a, s->if_.then_b);

@@ -13,7 +13,7 @@
 #ifndef DPC_OPENCL_SPREAD_H
 #define DPC_OPENCL_SPREAD_H
 
-#include "core/core.h"
+#include "core/lane.h"
 #include "support/paged.h"
 
 /* SECOND: an i64, base + 2 * lane, as `base`: every second place. */
@@ -24,6 +24,8 @@ typedef struct SpreadVar {
     bool agreed;    /* uniform because that is assumed */
     bool in_loop;   /* may differ from round to round */
     bool compared;  /* that is what is asked of it */
+    bool hands_on;  /* an array in lanes' memory that one of two branches gives, and is where `of` is */
+    CoreVar of;
 } SpreadVar;
 
 typedef struct SpreadTable {
@@ -35,6 +37,7 @@ typedef struct SpreadFacts {
     bool assumes;     /* there is something that holds inside only */
     bool refused;     /* there is something that vectors cannot do */
     bool wide;        /* a vector has elements of 8 bytes */
+    bool memory;      /* there are lanes with memory */
     uint64_t vectors; /* costs, in additions: of what is done for all lanes at once, */
     uint64_t lanes;   /* and of what goes lane by lane, for one lane */
 } SpreadFacts;
@@ -43,6 +46,9 @@ typedef struct SpreadFacts {
 void spread_block(const CoreFn *fn, const CoreBlock *b, SpreadTable *table, SpreadFacts *facts);
 Spread spread_of(const SpreadTable *table, CoreAtom a);
 static inline SpreadVar *spread_var(const SpreadTable *table, CoreVar v) { return paged_at(&table->vars, v); }
+/* An array that the lane makes in memory of its own: its place is the same in all lanes (UNIFORM), its elements are
+ * vectors. */
+bool spread_is_shared(const CoreFn *fn, const Lane *lane, CoreAtom x);
 /* The atom as a vector: a position must be written out, as i64. */
 void spread_as_vector(const SpreadTable *table, CoreAtom a, SpreadFacts *facts);
 /* Do the lanes of this loop leave it at different times? */

@@ -58,11 +58,11 @@ static inline void dp_error(DP_HEAP, uint site, long v0, long v1, long v2)
     dp_left -= statements; \
     DP_LANE_LOOK
 #define DP_LANE_CREDIT(launches, rounds) dp_left += dp_spends * (launches) * ((rounds) < 0 ? 0 : (rounds) < 65536 ? (rounds) : 65536);
-#define DP_LANE_ROUND(launches) \
+#define DP_LANE_EARN(launches) \
     dp_left += dp_spends * (launches); \
     if (dp_left > dp_spends * DP_LANE_KEPT) \
-        dp_left = dp_spends * DP_LANE_KEPT; \
-    DP_LANE_LOOK
+        dp_left = dp_spends * DP_LANE_KEPT;
+#define DP_LANE_ROUND(launches) DP_LANE_EARN(launches) DP_LANE_LOOK
 
 typedef dp_bool __attribute__((may_alias)) dp_bool_any;
 typedef dp_i8 __attribute__((may_alias)) dp_i8_any;

@@ -63,8 +63,15 @@ DP_KERNEL void dp_map(__global uchar *DP_FRESH heap, __global uchar *DP_FRESH ou
 #elif DP_CPU
 DP_KERNEL void dp_map(__global uchar *DP_FRESH heap, __global uchar *DP_FRESH out, ulong n, ulong nseg, ulong offsets, ulong from, ulong skip DP_WORDS DP_OUTS)
 {
+#if DP_W && !(DP_SEGMENTED && DP_USES_SEG)
+    /* chunks of whole vectors, and what is left */
+    const ulong vectors = (n - from + DP_W - 1) / DP_W;
+    ulong i = from + DP_W * dp_chunk_start(vectors, get_global_size(0), get_global_id(0));
+    ulong hi = min(n, from + DP_W * dp_chunk_start(vectors, get_global_size(0), get_global_id(0) + 1));
+#else
     ulong i = from + dp_chunk_start(n - from, get_global_size(0), get_global_id(0));
     ulong hi = from + dp_chunk_start(n - from, get_global_size(0), get_global_id(0) + 1);
+#endif
 #if DP_SEGMENTED && DP_USES_SEG
     for (ulong s = i < hi ? DP_SEG_OF(i) : 0; i < hi; s++) {
         s = DP_SKIP_EMPTY(s, i);
@@ -106,9 +113,15 @@ DP_KERNEL void dp_map(__global uchar *DP_FRESH heap, __global uchar *DP_FRESH ou
             dp_store(out, i, dp_body(heap, i, s DP_PASS) DP_PASS_OUTS);
     }
 #else
-#if DP_W
+#if DP_W && DP_WAY == 1
     for (; i + DP_W <= hi; i += DP_W)
         dp_store_w(out, i, dp_body_w(heap, i, 0 DP_PASS) DP_PASS_OUTS);
+#elif DP_W
+    /* As above: what is left of a chunk is done with elements before it once more. */
+    for (const ulong last = hi - DP_W; i + DP_W <= hi;) {
+        dp_store_w(out, i, dp_body_w(heap, i, 0 DP_PASS) DP_PASS_OUTS);
+        i = i < last ? min(i + DP_W, last) : hi;
+    }
 #endif
     for (; i < hi; i++)
         dp_store(out, i, dp_body(heap, i, 0 DP_PASS) DP_PASS_OUTS);

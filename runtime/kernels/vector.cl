@@ -69,11 +69,105 @@ DP_FN bool dp_any(dp_bool_w x)
 
 /* ---- arrays of which each lane has its own ---- */
 typedef struct dp_views { dp_view at[DP_W]; } dp_views;
+DP_FN void dp_store_views(DP_HEAP, ulong address, const dp_views *views)
+{
+    DP_EACH_LANE(l) *DP_AT(dp_view, address + l * sizeof(dp_view)) = views->at[l];
+}
 
 /* ---- private arrays ---- */
 #define DP_SET(to, x) (to) = (x)
 #define DP_SET_ON(to, x, on, N) (to) = dp_select_##N##_w((on), (x), (to))
 #define DP_COPY_ON(to, from, n, on, N) for (int dp_k = 0; dp_k < (n); dp_k++) DP_SET_ON((to)[dp_k], (from)[dp_k], on, N)
+
+/* ---- arrays that lanes make in memory of their own (common.cl) ----
+ * All lanes' arrays lie at one place: element k is a vector, a view's address that of the first. Functions are false where there is no room,
+ * or where views of different lengths are to become one. */
+#define DP_LANE_OPEN_W(memory) \
+    const dp_share dp_own = dp_lane_share(heap, memory); \
+    const ulong dp_slack = min((dp_own.end - dp_own.base) / 8, 16384UL * DP_W); \
+    ulong dp_top = dp_own.base;
+#define DP_LANE_LOOK_W(again) if (dp_left < 0) again;
+#define DP_LANE_SPEND_W(statements, again) dp_left -= statements; DP_LANE_LOOK_W(again)
+#define DP_LANE_ROUND_W(launches, again) DP_LANE_EARN(launches) DP_LANE_LOOK_W(again)
+
+DP_FN bool dp_wide_make(dp_view *made, ulong *top, dp_share own, ulong n, uint bytes)
+{
+    const ulong at = *top + 63 & ~63UL;
+    if (at > own.end || n > (own.end - at) / (bytes * DP_W))
+        return false;
+    *top = at + n * (bytes * DP_W);
+    *made = dp_make_view(n, at);
+    return true;
+}
+#define DP_WIDE_AT(view, k, bytes) (DP_ADDR(view) + (ulong)(k) * ((bytes) * DP_W))
+#define DP_WIDE_LOAD(N, view, k) dp_load_##N##_w(heap, DP_WIDE_AT(view, k, sizeof(dp_##N)))
+#define DP_WIDE_STORE(N, view, k, x) dp_store_##N##_w(heap, DP_WIDE_AT(view, k, sizeof(dp_##N)), x)
+#define DP_WIDE_STORE_ON(N, view, k, x, on) DP_WIDE_STORE(N, view, k, dp_select_##N##_w((on), (x), DP_WIDE_LOAD(N, view, k)))
+/* Element at[l] for each lane: as if it were element at[l] * DP_W + l of one array. */
+#define DP_WIDE_PLACES(at) ((at) * (dp_i64_w)(DP_W) + DP_W_CONVERT(DP_LANE_NUMBERS, i64))
+#define DP_WIDE_GATHER(N, view, at, on) dp_gather_##N##_w(heap, view, DP_WIDE_PLACES(at), on)
+/* Where there is one. */
+#define DP_WIDE_SCATTER(N, view, at, x, on) \
+    { \
+        const dp_i64_w dp_at_w = (at); \
+        const dp_##N##_w dp_x_w = (x); \
+        const dp_bool_w dp_on_w = (on); \
+        DP_EACH_LANE(l) \
+        if (dp_on_w[l] && (ulong)dp_at_w[l] < DP_LEN(view)) \
+            *DP_AT(dp_##N, DP_ADDR(view) + ((ulong)dp_at_w[l] * DP_W + l) * sizeof(dp_##N)) = dp_lane_##N(dp_x_w, l); \
+    }
+/* An array of the heap, in all lanes; and one for each. */
+#define DP_WIDE_TAKE(N, view, from) \
+    for (ulong dp_k = 0; dp_k < DP_LEN(view); dp_k++) \
+        DP_WIDE_STORE(N, view, dp_k, dp_wide_##N(*DP_AT(const dp_##N, DP_ADDR(from) + dp_k * sizeof(dp_##N))));
+#define DP_WIDE_TAKE_VIEWS(N, view, views) \
+    for (ulong dp_k = 0; dp_k < DP_LEN(view); dp_k++) { \
+        dp_##N##_m dp_x; \
+        DP_EACH_LANE(l) dp_x[l] = *DP_AT(const dp_##N, DP_ADDR((views).at[l]) + dp_k * sizeof(dp_##N)); \
+        *DP_AT(dp_##N##_m, DP_WIDE_AT(view, dp_k, sizeof(dp_##N))) = dp_x; \
+    }
+DP_FN bool dp_views_alike(const dp_views *views)
+{
+    bool r = true;
+    DP_EACH_LANE(l) r &= DP_LEN(views->at[l]) == DP_LEN(views->at[0]);
+    return r;
+}
+/* n elements, of all lanes; the new place may overlap if it comes first. */
+#define DP_WIDE_PUT(bytes, M) \
+    case bytes: \
+        for (ulong k = 0; k < n; k++) \
+            *DP_AT(dp_##M##_m, to + k * (bytes * DP_W)) = *DP_AT(const dp_##M##_m, from + k * (bytes * DP_W)); \
+        break;
+#define DP_WIDE_COPIES \
+    DP_FN bool dp_wide_copy(DP_HEAP, dp_view *made, ulong *top, dp_share own, dp_view v, uint bytes) \
+    { \
+        const ulong from = DP_ADDR(v), n = DP_LEN(v); \
+        if (!dp_wide_make(made, top, own, n, bytes)) \
+            return false; \
+        const ulong to = DP_ADDR(*made); \
+        switch (to == from ? 0 : bytes) { DP_WIDE_PUT(1, u8) DP_WIDE_PUT(2, u16) DP_WIDE_PUT(4, u32) DP_WIDE_PUT(8, u64) } \
+        return true; \
+    } \
+    /* What lies in [from, to), anew; the rest stays. */ \
+    DP_FN bool dp_wide_move(DP_HEAP, dp_view *v, ulong *top, dp_share own, uint bytes, ulong from, ulong to) \
+    { \
+        return !DP_LANE_LIES(*v, from, to) || dp_wide_copy(heap, v, top, own, *v, bytes); \
+    } \
+    /* Where arrays stay that lanes give, n elements each. */ \
+    DP_FN bool dp_wide_room(DP_HEAP, dp_view memory, ulong n, uint bytes, dp_views *given) \
+    { \
+        const ulong size = (n * bytes + 15) / 16, room = DP_LANE_GIVEN(memory) / 16; \
+        if (size > room / DP_W) \
+            return false; \
+        const ulong at = atomic_add((volatile __global uint *)DP_AT(uint, DP_ADDR(memory)), (uint)(size * DP_W)); \
+        DP_EACH_LANE(l) given->at[l] = dp_make_view(n, DP_ADDR(memory) + DP_LANE_HEADER + 16 * (at + l * size)); \
+        return at + size * DP_W <= room; \
+    }
+#define DP_WIDE_GIVE(N, view, given) \
+    for (ulong dp_k = 0; dp_k < DP_LEN(view); dp_k++) { \
+        const dp_##N##_w dp_x_w = DP_WIDE_LOAD(N, view, dp_k); \
+        DP_EACH_LANE(l) *DP_AT(dp_##N, DP_ADDR((given).at[l]) + dp_k * sizeof(dp_##N)) = dp_lane_##N(dp_x_w, l); \
+    }
 
 /* ---- quotients by constants ---- */
 /* The upper halves of the products. */

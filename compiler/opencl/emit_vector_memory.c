@@ -1,0 +1,327 @@
+#include "opencl/emit_scalar_internal.h"
+#include "opencl/emit_vector_internal.h"
+#include "plan/emit_text.h"
+
+#include "params.h"
+
+/* Arrays that several lanes make in memory (core/lane.h), all at one place: `x` is a view whose elements are vectors.
+ * Where there is no room, or lanes have arrays of different lengths, all of it is left to the scalar code.
+ *
+ *     dp_view ys; if (!dp_wide_make(&ys, &dp_top, dp_own, n, 4)) return …;
+ *     for (dp_i64 k = 0; k < n; k++) { dp_f32_w x = DP_WIDE_LOAD(f32, xs, k); … DP_WIDE_STORE(f32, ys, k, v); } */
+
+bool vector_is_shared(const VectorEmitter *v, CoreAtom a) { return spread_is_shared(v->e.fn, v->e.lane, a); }
+
+static CoreAtom atom_of(const VectorEmitter *v, CoreVar x) { return core_var_atom(x, core_var_type(v->e.fn, x)); }
+
+static unsigned element_bytes(const VectorEmitter *v, CoreVar array)
+{
+    return emit_bytes(core_element(core_var_type(v->e.fn, array)));
+}
+
+/* "if (!" … ") return …;" */
+static void unless_open(VectorEmitter *v)
+{
+    emit_indent(&v->e);
+    strbuf_add(v->e.out, "if (!");
+}
+
+static void unless_close(VectorEmitter *v)
+{
+    strbuf_add(v->e.out, ") ");
+    emit_vector_again(v);
+}
+
+/* ---- making them ---- */
+
+static void declare(VectorEmitter *v, CoreVar x)
+{
+    emit_indent(&v->e);
+    strbuf_add(v->e.out, "dp_view ");
+    emit_var(&v->e, x);
+    strbuf_add(v->e.out, ";\n");
+}
+
+/* "if (!dp_wide_make(&x, &dp_top, dp_own, n, 4)) return …;": n is an atom or, without one, the text. */
+static void make(VectorEmitter *v, CoreVar x, const CoreAtom *n, const char *text)
+{
+    unless_open(v);
+    strbuf_add(v->e.out, "dp_wide_make(&");
+    emit_var(&v->e, x);
+    strbuf_add(v->e.out, ", &dp_top, dp_own, ");
+    if (n)
+        emit_atom(&v->e, *n);
+    else
+        strbuf_add(v->e.out, text);
+    strbuf_printf(v->e.out, ", %u)", element_bytes(v, x));
+    unless_close(v);
+}
+
+void emit_vector_shared_made(VectorEmitter *v, CoreVar x, CoreAtom n)
+{
+    declare(v, x);
+    make(v, x, &n, NULL);
+}
+
+/* Of an array of the heap: all lanes', or one for each. */
+static void take(VectorEmitter *v, CoreVar x, CoreAtom from)
+{
+    const bool views = vector_is_views(v, from);
+    StrBuf length = {0};
+    if (views) {
+        unless_open(v);
+        strbuf_add(v->e.out, "dp_views_alike(&");
+        emit_vector_views_name(v, from.var);
+        strbuf_add(v->e.out, ")");
+        unless_close(v);
+    }
+    StrBuf *const out = v->e.out;
+    v->e.out = &length;
+    strbuf_add(&length, "DP_LEN(");
+    if (views)
+        emit_vector_views_name(v, from.var);
+    else
+        emit_atom(&v->e, from);
+    strbuf_add(&length, views ? ".at[0])" : ")");
+    v->e.out = out;
+    make(v, x, NULL, length.text);
+    strbuf_free(&length);
+    emit_indent(&v->e);
+    strbuf_printf(out, "DP_WIDE_TAKE%s(%s, ", views ? "_VIEWS" : "", vector_type_name(v, x));
+    emit_var(&v->e, x);
+    strbuf_add(out, ", ");
+    if (views)
+        emit_vector_views_name(v, from.var);
+    else
+        emit_atom(&v->e, from);
+    strbuf_add(out, ")\n");
+}
+
+void emit_vector_shared_copy(VectorEmitter *v, CoreVar x, CoreAtom from)
+{
+    declare(v, x);
+    if (!vector_is_shared(v, from)) {
+        take(v, x, from);
+        return;
+    }
+    unless_open(v);
+    strbuf_add(v->e.out, "dp_wide_copy(heap, &");
+    emit_var(&v->e, x);
+    strbuf_add(v->e.out, ", &dp_top, dp_own, ");
+    emit_atom(&v->e, from);
+    strbuf_printf(v->e.out, ", %u)", element_bytes(v, x));
+    unless_close(v);
+}
+
+/* What is changed begins as the array itself, or as a copy. */
+static void begin_changed(VectorEmitter *v, CoreVar x, CoreAtom from)
+{
+    if (lane_owns(v->e.lane, x)) {
+        emit_vector_shared_copy(v, x, from);
+        return;
+    }
+    emit_vector_bind(v, x);
+    emit_atom(&v->e, from);
+    strbuf_add(v->e.out, ";\n");
+}
+
+/* ---- elements ---- */
+
+/* "DP_WIDE_" what "(f32, x, k" */
+static void open_element(VectorEmitter *v, const char *what, CoreAtom array, CoreAtom at)
+{
+    strbuf_printf(v->e.out, "DP_WIDE_%s(%s, ", what, vector_type_name(v, array.var));
+    emit_atom(&v->e, array);
+    strbuf_add(v->e.out, ", ");
+    if (spread_of(&v->table, at) == SPREAD_UNIFORM)
+        emit_atom(&v->e, at);
+    else
+        emit_vector_operand(v, at);
+}
+
+static void check_place(VectorEmitter *v, CoreAtom array, CoreAtom at)
+{
+    emit_indent(&v->e);
+    if (spread_of(&v->table, at) == SPREAD_UNIFORM) {
+        strbuf_add(v->e.out, "if ((dp_u64)");
+        emit_atom(&v->e, at);
+        strbuf_add(v->e.out, " >= DP_LEN(");
+        emit_atom(&v->e, array);
+        strbuf_add(v->e.out, ")) ");
+        emit_vector_again(v);
+        return;
+    }
+    strbuf_add(v->e.out, "if (dp_any(");
+    emit_vector_mask(v);
+    strbuf_add(v->e.out, " & dp_ge_u64_w(dp_convert_i64_u64_w(");
+    emit_vector_operand(v, at);
+    strbuf_add(v->e.out, "), dp_wide_u64(DP_LEN(");
+    emit_atom(&v->e, array);
+    strbuf_add(v->e.out, "))))) ");
+    emit_vector_again(v);
+}
+
+void emit_vector_shared_read(VectorEmitter *v, CoreVar x, CoreAtom array, CoreAtom at, uint32_t site)
+{
+    const bool same = spread_of(&v->table, at) == SPREAD_UNIFORM;
+    if (site != CORE_NO_SITE)
+        check_place(v, array, at);
+    emit_vector_bind(v, x);
+    open_element(v, same ? "LOAD" : "GATHER", array, at);
+    if (!same) {
+        strbuf_add(v->e.out, ", ");
+        emit_vector_mask(v);
+    }
+    strbuf_add(v->e.out, ");\n");
+}
+
+/* chosen: only lanes that are on get something. */
+void emit_vector_shared_store(VectorEmitter *v, CoreVar array, CoreAtom at, CoreAtom value, bool chosen)
+{
+    const bool same = spread_of(&v->table, at) == SPREAD_UNIFORM;
+    emit_indent(&v->e);
+    open_element(v, !same ? "SCATTER" : chosen ? "STORE_ON" : "STORE", atom_of(v, array), at);
+    strbuf_add(v->e.out, ", ");
+    emit_vector_operand(v, value);
+    if (!same || chosen) {
+        strbuf_add(v->e.out, ", ");
+        emit_vector_mask(v);
+    }
+    strbuf_add(v->e.out, ");\n");
+}
+
+void emit_vector_shared_slice(VectorEmitter *v, const CoreStmt *s)
+{
+    emit_vector_bind(v, s->vars[0]);
+    strbuf_add(v->e.out, "dp_make_view((dp_u64)(");
+    emit_atom(&v->e, s->slice.to);
+    strbuf_add(v->e.out, " - ");
+    emit_atom(&v->e, s->slice.from);
+    strbuf_add(v->e.out, "), DP_WIDE_AT(");
+    emit_atom(&v->e, s->slice.array);
+    strbuf_add(v->e.out, ", ");
+    emit_atom(&v->e, s->slice.from);
+    strbuf_printf(v->e.out, ", %u));\n", element_bytes(v, s->slice.array.var));
+}
+
+void emit_vector_shared_update(VectorEmitter *v, const CoreStmt *s)
+{
+    if (!s->update.holds)
+        check_place(v, s->update.array, s->update.index);
+    begin_changed(v, s->vars[0], s->update.array);
+    emit_vector_shared_store(v, s->vars[0], s->update.index, s->update.value, v->mask != 0);
+}
+
+void emit_vector_shared_begin_scatter(VectorEmitter *v, const CoreStmt *s)
+{
+    for (uint32_t i = 0; i < s->nvars; i++)
+        begin_changed(v, s->vars[i], s->soac.dests[i]);
+}
+
+/* The body's first result is where; out of range is ignored. */
+void emit_vector_shared_scatter(VectorEmitter *v, const CoreStmt *s)
+{
+    const CoreAtom at = s->soac.body->results[0];
+    for (uint32_t i = 0; i < s->nvars; i++) {
+        if (spread_of(&v->table, at) == SPREAD_UNIFORM) {
+            emit_indent(&v->e);
+            strbuf_add(v->e.out, "if ((dp_u64)");
+            emit_atom(&v->e, at);
+            strbuf_add(v->e.out, " < DP_LEN(");
+            emit_var(&v->e, s->vars[i]);
+            strbuf_add(v->e.out, "))\n");
+        }
+        emit_vector_shared_store(v, s->vars[i], at, s->soac.body->results[i + 1], v->mask != 0);
+    }
+}
+
+/* ---- loops ---- */
+
+static void move_state(VectorEmitter *v, const CoreStmt *s, uint32_t mark)
+{
+    for (uint32_t i = 0; i < s->loop.nparams; i++) {
+        if (!vector_is_shared(v, atom_of(v, s->loop.params[i])))
+            continue;
+        unless_open(v);
+        strbuf_add(v->e.out, "dp_wide_move(heap, &");
+        emit_var(&v->e, s->loop.params[i]);
+        strbuf_printf(v->e.out, ", &dp_top, dp_own, %u, dp_mark%u, dp_kept)", element_bytes(v, s->loop.params[i]), mark);
+        unless_close(v);
+    }
+}
+
+/* As emit_strip_round: a single array moves down at once. */
+void emit_vector_shared_round(VectorEmitter *v, const CoreStmt *s, uint32_t mark)
+{
+    uint32_t arrays = 0;
+    if (mark == 0)
+        return;
+    for (uint32_t i = 0; i < s->loop.nparams; i++)
+        arrays += vector_is_shared(v, atom_of(v, s->loop.params[i]));
+    emit_indent(&v->e);
+    strbuf_printf(v->e.out, "if (dp_top > dp_mark%u + dp_slack) {\n", mark);
+    v->e.depth++;
+    emit_line(&v->e, "dp_u64 dp_kept = dp_top;");
+    if (arrays > 1) {
+        move_state(v, s, mark);
+        emit_line(&v->e, "dp_kept = dp_top;");
+    }
+    emit_drop(&v->e, mark);
+    move_state(v, s, mark);
+    v->e.depth--;
+    emit_line(&v->e, "}");
+}
+
+/* ---- the lane ---- */
+
+void emit_vector_memory_open(VectorEmitter *v, const CoreStmt *s)
+{
+    emit_indent(&v->e);
+    strbuf_add(v->e.out, "DP_LANE_OPEN_W(");
+    emit_atom(&v->e, s->lane.memory);
+    strbuf_add(v->e.out, ")\n");
+    if (s->lane.of != LANE_OF_TRY)
+        return;
+    emit_indent(&v->e);
+    strbuf_add(v->e.out, "DP_LANE_COUNT(");
+    emit_atom(&v->e, s->lane.memory);
+    strbuf_add(v->e.out, ", DP_LANE_KEPT)\n");
+}
+
+/* An array of the heap is given as it is, others where they stay. */
+void emit_vector_memory_give(VectorEmitter *v, const CoreStmt *s, uint32_t i)
+{
+    const CoreAtom given = s->lane.block->results[i];
+    StrBuf *out = v->e.out;
+    if (!vector_is_shared(v, given)) {
+        emit_indent(&v->e);
+        strbuf_add(out, "DP_EACH_LANE(l) ");
+        emit_vector_views_name(v, s->vars[i]);
+        strbuf_add(out, ".at[l] = ");
+        if (vector_is_views(v, given)) {
+            emit_vector_views_name(v, given.var);
+            strbuf_add(out, ".at[l];\n");
+        } else if (given.is_const) {
+            strbuf_add(out, "dp_make_view(0, 0);\n");
+        } else {
+            emit_atom(&v->e, given);
+            strbuf_add(out, ";\n");
+        }
+        return;
+    }
+    unless_open(v);
+    strbuf_add(out, "dp_wide_room(heap, ");
+    emit_atom(&v->e, s->lane.memory);
+    strbuf_add(out, ", DP_LEN(");
+    emit_atom(&v->e, given);
+    strbuf_printf(out, "), %u, &", element_bytes(v, given.var));
+    emit_vector_views_name(v, s->vars[i]);
+    strbuf_add(out, ")");
+    unless_close(v);
+    emit_indent(&v->e);
+    strbuf_printf(out, "DP_WIDE_GIVE(%s, ", vector_type_name(v, given.var));
+    emit_atom(&v->e, given);
+    strbuf_add(out, ", ");
+    emit_vector_views_name(v, s->vars[i]);
+    strbuf_add(out, ")\n");
+}
