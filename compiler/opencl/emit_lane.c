@@ -334,15 +334,20 @@ bool emit_lane_looks(const ScalarEmitter *e, const CoreStmt *s)
     return looks_here(e) && (s->kind == CORE_LOOP || !e->inside) && has_operations(s);
 }
 
+/* Vector code goes to its end where there is too much to do. */
+static bool emit_gives_up(const ScalarEmitter *e)
+{
+    if (e->gives_up)
+        *e->gives_up = true;
+    return e->gives_up;
+}
+
 void emit_lane_round(ScalarEmitter *e, const CoreStmt *loop)
 {
     if (!e->spends || e->inside || !has_operations(loop))
         return;
     emit_indent(e);
-    strbuf_printf(e->out, e->again ? "DP_LANE_ROUND_W(%u, " : "DP_LANE_ROUND(%u", launches_of_round(loop));
-    if (e->again)
-        strbuf_printf(e->out, "return %s", e->again);
-    strbuf_add(e->out, ")\n");
+    strbuf_printf(e->out, "DP_LANE_ROUND%s(%u)\n", emit_gives_up(e) ? "_W" : "", launches_of_round(loop));
     e->may_have_failed = true;
 }
 
@@ -391,12 +396,9 @@ void emit_spent(ScalarEmitter *e, const CoreStmt *s)
     if (!e->spends)
         return;
     emit_indent(e);
-    strbuf_add(e->out, !looks ? "dp_left -= " : e->again ? "DP_LANE_SPEND_W(" : "DP_LANE_SPEND(");
+    strbuf_add(e->out, !looks ? "dp_left -= (" : emit_gives_up(e) ? "DP_LANE_SPEND_W(" : "DP_LANE_SPEND(");
     emit_atom(e, s->soac.domain);
-    strbuf_printf(e->out, " * %u / %u", cost.statements, cost.elements);
-    if (looks && e->again)
-        strbuf_printf(e->out, ", return %s", e->again);
-    strbuf_add(e->out, looks ? ")\n" : ";\n");
+    strbuf_printf(e->out, looks ? " * %u / %u)\n" : " * %u / %u);\n", cost.statements, cost.elements);
     e->may_have_failed |= looks;
 }
 

@@ -28,7 +28,7 @@ typedef struct ScalarEmitter {
     uint32_t nmarks; /* of the lane's memory, so far: they number their names */
     bool spends;     /* the lane is a loop's, which counts what it does */
     uint32_t inside; /* so many parallel operations of a lane */
-    const char *again; /* of vector code: what it returns where a lane fails, or what is assumed does not hold */
+    bool *gives_up;  /* of vector code: becomes true where it says `goto again` */
 } ScalarEmitter;
 
 /* What a block contains, its blocks included. */

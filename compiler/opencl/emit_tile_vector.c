@@ -185,7 +185,7 @@ void emit_tile_vector(VectorEmitter *v)
                   v->batches ? LANES("dp_row_lane(row, l)", "dp_row_k_lane(row_k, l)") : LANES("row", "row_k"));
     emit_line_directive(&v->ke);
     strbuf_printf(v->e.out, "static inline dp_vec dp_tile_body_w(%s", parameters);
-    v->e.again = "dp_tile_lanes(heap, i, s, k, row, column, cell, stream, row_k, column_k DP_PASS)";
+    v->again = "dp_tile_lanes(heap, i, s, k, row, column, cell, stream, row_k, column_k DP_PASS)";
     v->ke.tiled = true;
     emit_vector_guard(v, &block);
     emit_given(v, body);

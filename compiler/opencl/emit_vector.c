@@ -113,7 +113,11 @@ static void emit_results_as(VectorEmitter *v, const char *type, const CoreAtom *
             emit_vector_operand(v, results[i]);
         strbuf_add(v->e.out, ";\n");
     }
-    strbuf_add(v->e.out, "    return r;\n}\n");
+    strbuf_add(v->e.out, "    return r;\n");
+    if (v->gives_up)
+        strbuf_printf(v->e.out, "again:\n    return %s;\n", v->again);
+    strbuf_add(v->e.out, "}\n");
+    v->gives_up = false;
 }
 
 void emit_vector_results(VectorEmitter *v, const CoreAtom *results)
@@ -143,7 +147,7 @@ static void emit_body(VectorEmitter *v, const char *name, const char *again)
                   "static inline dp_vec %s(" HEAP ", ulong i, ulong s%s DP_WORDS)\n{\n"
                   "    const ulong first = i%s;\n",
                   name, v->across ? ", ulong m" : "", v->apart ? ", segment = s" : "");
-    v->e.again = again;
+    v->again = again;
     emit_vector_guard(v, body->block);
     emit_vector_inputs(v, &body->inputs);
     emit_vector_block(v, body->block);
@@ -173,7 +177,7 @@ static void emit_op(VectorEmitter *v)
                   v->across ? " + l" : "");
     emit_line_directive(&v->ke);
     strbuf_add(v->e.out, "static inline dp_vec dp_op_w(" HEAP ", ulong s, dp_vec a, dp_vec b DP_WORDS)\n{\n");
-    v->e.again = "dp_op_lanes(heap, s, a, b DP_PASS)";
+    v->again = "dp_op_lanes(heap, s, a, b DP_PASS)";
     emit_vector_guard(v, op->op.body);
     emit_vector_inputs(v, &op->inputs);
     for (uint32_t i = 0; i < 2 * op->k; i++) {
@@ -483,7 +487,7 @@ static void emit_then_vector(VectorEmitter *v)
     emit_line_directive(&v->ke);
     strbuf_add(v->e.out, "static inline dp_made_vec dp_then_w(" HEAP ", ulong i, ulong s, dp_vec v DP_WORDS)\n{\n"
                          "    const ulong first = i;\n");
-    v->e.again = "dp_then_lanes(heap, i, s, v DP_PASS)";
+    v->again = "dp_then_lanes(heap, i, s, v DP_PASS)";
     emit_vector_guard(v, s->reduce.then.block);
     emit_vector_inputs(v, &s->reduce.then.inputs);
     for (uint32_t i = 0; i < v->ke.k->nvalues; i++) {
@@ -570,6 +574,7 @@ VectorFacts emit_kernel_vector(StrBuf *out, const Plan *plan, const PlanKernel *
     VectorEmitter v = {.ke = {out, plan, k, false}, .across = goes_across(k)};
     Arena *arena = arena_create();
     v.e = emit_scalar_emitter(&v.ke);
+    v.e.gives_up = &v.gives_up;
     v.table.vars = paged_create(arena, v.e.fn->vars.n, sizeof(SpreadVar));
     const SpreadFacts tile = is_map(k) ? turned_facts(&v) : emit_tile_vector_facts(&v);
     const bool near = v.near_columns;

@@ -89,9 +89,13 @@ void emit_vector_mask(VectorEmitter *v)
         strbuf_add(v->e.out, "DP_ALL");
 }
 
-void emit_vector_again(VectorEmitter *v) { strbuf_printf(v->e.out, "return %s;\n", v->e.again); }
+void emit_vector_again(VectorEmitter *v)
+{
+    v->gives_up = true;
+    strbuf_add(v->e.out, "goto again;\n");
+}
 
-/* "if (dp_any(on & " … ")) return …;" around a mask of lanes that fail. */
+/* "if (dp_any(on & " … ")) goto again;" around a mask of lanes that fail. */
 static void failing_open(VectorEmitter *v)
 {
     emit_indent(&v->e);
@@ -155,7 +159,7 @@ static void near_prim(VectorEmitter *v, const CoreStmt *s)
     strbuf_add(v->e.out, ");\n");
 }
 
-/* Inside: "if (dp_parts_lt(position, bound)) return …;", for a bound that lies among the lanes. */
+/* Inside: "if (dp_parts_lt(position, bound)) goto again;", for a bound that lies among the lanes. */
 static void inside_guard(VectorEmitter *v, const CoreStmt *s)
 {
     const CoreAtom *args = s->prim.args;

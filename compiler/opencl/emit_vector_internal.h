@@ -14,6 +14,8 @@ typedef struct VectorEmitter {
     bool batches;       /* of a tile: lanes are neighbouring batches, at the same row and column of each */
     bool apart;         /* and so far apart, at stride m: reductions of short rows of one length */
     bool near_columns;  /* of a tile: lanes must be neighbouring columns, whose positions are near */
+    const char *again;  /* what the function returns where a lane fails, or what is assumed inside does not hold */
+    bool gives_up;      /* it does so somewhere: `goto again` */
     uint32_t mask;      /* the lanes that are on: variable on1 …; 0: all */
     uint32_t nmasks;    /* so far */
     const Packs *packs; /* of the lane whose code it is, or NULL */
@@ -26,7 +28,7 @@ bool vector_varies(const VectorEmitter *v, CoreVar x);
 void emit_vector_operand(VectorEmitter *v, CoreAtom a);
 /* "T x = " */
 void emit_vector_bind(VectorEmitter *v, CoreVar x);
-/* "return …;" */
+/* "goto again;" */
 void emit_vector_again(VectorEmitter *v);
 /* "from < 0 || to < from || …": of SLICE, that there is no such part. */
 void emit_vector_bad_slice(VectorEmitter *v, const CoreStmt *s);

@@ -7,7 +7,7 @@
 /* Arrays that several lanes make in memory (core/lane.h), all at one place: `x` is a view whose elements are vectors.
  * Where there is no room, or lanes have arrays of different lengths, all of it is left to the scalar code.
  *
- *     dp_view ys; if (!dp_wide_make(&ys, &dp_top, dp_own, n, 4)) return …;
+ *     dp_view ys; if (!dp_wide_make(&ys, &dp_top, dp_own, n, 4)) goto again;
  *     for (dp_i64 k = 0; k < n; k++) { dp_f32_w x = DP_WIDE_LOAD(f32, xs, k); … DP_WIDE_STORE(f32, ys, k, v); } */
 
 bool vector_is_shared(const VectorEmitter *v, CoreAtom a) { return spread_is_shared(v->e.fn, v->e.lane, a); }
@@ -19,7 +19,7 @@ static unsigned element_bytes(const VectorEmitter *v, CoreVar array)
     return emit_bytes(core_element(core_var_type(v->e.fn, array)));
 }
 
-/* "if (!" … ") return …;" */
+/* "if (!" … ") goto again;" */
 static void unless_open(VectorEmitter *v)
 {
     emit_indent(&v->e);
@@ -42,7 +42,7 @@ static void declare(VectorEmitter *v, CoreVar x)
     strbuf_add(v->e.out, ";\n");
 }
 
-/* "if (!dp_wide_make(&x, &dp_top, dp_own, n, 4)) return …;": n is an atom or, without one, the text. */
+/* "if (!dp_wide_make(&x, &dp_top, dp_own, n, 4)) goto again;": n is an atom or, without one, the text. */
 static void make(VectorEmitter *v, CoreVar x, const CoreAtom *n, const char *text)
 {
     unless_open(v);

@@ -69,7 +69,7 @@ static void open_place(VectorEmitter *v, CoreAtom at)
     strbuf_add(v->e.out, " = dp_place; ");
 }
 
-/* Lanes that go on together in memory (spread.c): "if (!dp_views_alike(&views_x)) return …; dp_i64 n = DP_LEN(…);" */
+/* Lanes that go on together in memory (spread.c): "if (!dp_views_alike(&views_x)) goto again; dp_i64 n = DP_LEN(…);" */
 static void common_length(VectorEmitter *v, const CoreStmt *s)
 {
     emit_indent(&v->e);
@@ -108,7 +108,10 @@ void emit_vector_views_slice(VectorEmitter *v, const CoreStmt *s)
             strbuf_printf(v->e.out, "on%u[l] && ", v->mask);
         strbuf_add(v->e.out, "(");
         emit_vector_bad_slice(v, s);
-        strbuf_printf(v->e.out, ")) return %s; ", v->e.again);
+        strbuf_add(v->e.out, ")) ");
+        emit_vector_again(v);
+        emit_indent(&v->e);
+        strbuf_add(v->e.out, "    ");
     }
     emit_vector_views_name(v, s->vars[0]);
     strbuf_add(v->e.out, ".at[l] = ");
@@ -129,7 +132,9 @@ static void check_place(VectorEmitter *v, CoreAtom array, CoreAtom at)
     emit_atom(&v->e, at);
     strbuf_add(v->e.out, " >= ");
     emit_array_length(&v->e, array);
-    strbuf_printf(v->e.out, ") return %s; } }\n", v->e.again);
+    strbuf_add(v->e.out, ") ");
+    emit_vector_again(v);
+    emit_line(&v->e, "} }");
 }
 
 /* "dp_pack1[k * 8 + j]" */

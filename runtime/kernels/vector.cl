@@ -86,9 +86,8 @@ DP_FN void dp_store_views(DP_HEAP, ulong address, const dp_views *views)
     const dp_share dp_own = dp_lane_share(heap, memory); \
     const ulong dp_slack = min((dp_own.end - dp_own.base) / 8, 16384UL * DP_W); \
     ulong dp_top = dp_own.base;
-#define DP_LANE_LOOK_W(again) if (dp_left < 0) again;
-#define DP_LANE_SPEND_W(statements, again) dp_left -= statements; DP_LANE_LOOK_W(again)
-#define DP_LANE_ROUND_W(launches, again) DP_LANE_EARN(launches) DP_LANE_LOOK_W(again)
+#define DP_LANE_SPEND_W(statements) dp_left -= (statements); if (dp_left < 0) goto again;
+#define DP_LANE_ROUND_W(launches) DP_LANE_EARN(launches) if (dp_left < 0) goto again;
 
 DP_FN bool dp_wide_make(dp_view *made, ulong *top, dp_share own, ulong n, uint bytes)
 {
