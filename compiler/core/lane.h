@@ -39,6 +39,7 @@ typedef struct LaneVar {
     bool read_later, reads_last; /* lane_last.c: while it is at work; nobody looks at what this is made of afterwards */
     uint32_t repetition, bound_at, last_use;
     LanePlaces places; /* with memory (lane_places.c) */
+    bool taken;        /* it is in `taken` of the lane */
 } LaneVar;
 
 typedef struct Lane {
@@ -49,6 +50,7 @@ typedef struct Lane {
     bool abreast;       /* with memory, of several instances side by side: set by who opens it. A loop's state that
                            rounds make then begins as the lanes' own, too, so that all elements are vectors */
     VEC(CoreVar) alien; /* state of loops that is not the lane's own in every round */
+    VEC(CoreVar) taken; /* arrays from in front of the lane that it begins with taking into its memory */
     bool surprised;     /* there is one more, so that all is to be looked at again */
     uint32_t position, repetition, repetitions;
 } Lane;

@@ -13,13 +13,15 @@ typedef struct Placing {
     bool changed;
 } Placing;
 
-static const LanePlaces IN_HEAP = {.heap = UINT8_MAX};
+static const LanePlaces IN_HEAP = {.heap = UINT8_MAX}, IN_SHARE = {.share = 1};
 
 static LanePlaces places_of(const Lane *l, CoreAtom a)
 {
     if (a.is_const)
         return (LanePlaces){0};
     const LaneVar *v = lane_var(l, a.var);
+    if (v->taken)
+        return IN_SHARE;
     return v->repetition == 0 ? IN_HEAP : v->places; /* 0: bound in front of the lane */
 }
 

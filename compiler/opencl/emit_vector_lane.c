@@ -1,6 +1,7 @@
 #include "core/lane.h"
 #include "opencl/emit_scalar_internal.h"
 #include "opencl/emit_vector_internal.h"
+#include "opencl/abreast.h"
 #include "params.h"
 #include "plan/emit_text.h"
 
@@ -311,9 +312,8 @@ static void memory_block(VectorEmitter *v, const CoreStmt *s)
 static void emit_lane(VectorEmitter *v, const CoreStmt *s)
 {
     const bool memory = !s->lane.memory.is_const;
-    Lane lane = lane_open(v->e.fn, memory);
-    lane.abreast = memory;
-    bool known = lane_analyse(&lane, s->lane.block);
+    Lane lane;
+    bool known = abreast_open(&lane, v->e.fn, s, &v->table);
     assert(known && "spread.c has seen to that");
     (void)known;
     for (uint32_t i = 0; i < s->nvars; i++)
@@ -325,7 +325,6 @@ static void emit_lane(VectorEmitter *v, const CoreStmt *s)
     v->e.depth++;
     v->e.lane = &lane;
     if (memory) {
-        lane_find_places(&lane, s->lane.block);
         memory_block(v, s);
     } else {
         const Packs packs = packs_find(v->e.fn, &lane, &v->table, s->lane.block);

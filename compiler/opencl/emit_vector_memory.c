@@ -66,7 +66,7 @@ void emit_vector_shared_made(VectorEmitter *v, CoreVar x, CoreAtom n)
 /* Of an array of the heap: all lanes', or one for each. */
 static void take(VectorEmitter *v, CoreVar x, CoreAtom from)
 {
-    const bool views = vector_is_views(v, from);
+    const bool views = !from.is_const && vector_varies(v, from.var);
     StrBuf length = {0};
     if (views) {
         unless_open(v);
@@ -280,12 +280,17 @@ void emit_vector_memory_open(VectorEmitter *v, const CoreStmt *s)
     strbuf_add(v->e.out, "DP_LANE_OPEN_W(");
     emit_atom(&v->e, s->lane.memory);
     strbuf_add(v->e.out, ")\n");
-    if (s->lane.of != LANE_OF_TRY)
-        return;
-    emit_indent(&v->e);
-    strbuf_add(v->e.out, "DP_LANE_COUNT(");
-    emit_atom(&v->e, s->lane.memory);
-    strbuf_add(v->e.out, ", DP_LANE_KEPT)\n");
+    if (s->lane.of == LANE_OF_TRY) {
+        emit_indent(&v->e);
+        strbuf_add(v->e.out, "DP_LANE_COUNT(");
+        emit_atom(&v->e, s->lane.memory);
+        strbuf_add(v->e.out, ", DP_LANE_KEPT)\n");
+    }
+    for (uint32_t i = 0; i < v->e.lane->taken.n; i++) {
+        const CoreVar x = v->e.lane->taken.at[i];
+        declare(v, x);
+        take(v, x, atom_of(v, x));
+    }
 }
 
 /* An array of the heap is given as it is, others where they stay. */

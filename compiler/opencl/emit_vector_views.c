@@ -12,7 +12,7 @@
 bool vector_is_views(const VectorEmitter *v, CoreAtom a)
 {
     return !a.is_const && core_atom_type(v->e.fn, a).rank > 0 && !emit_atom_is_private(&v->e, a) &&
-           vector_varies(v, a.var);
+           vector_varies(v, a.var) && !vector_is_shared(v, a);
 }
 
 void emit_vector_views_name(VectorEmitter *v, CoreVar x)

@@ -1,8 +1,7 @@
 #include "opencl/spread.h"
 
-#include "core/lane.h"
+#include "opencl/abreast.h"
 #include "opencl/packs.h"
-#include "params.h"
 
 enum {
     MOST_NESTED = 24,
@@ -59,6 +58,12 @@ bool spread_is_shared(const CoreFn *fn, const Lane *lane, CoreAtom x)
 
 static bool is_shared(const Analysis *a, CoreAtom x) { return spread_is_shared(a->fn, a->lane, x); }
 
+/* What it is in the lane at hand: one that this has taken is of vectors. */
+static Spread spread_here(const Analysis *a, CoreAtom x)
+{
+    return is_shared(a, x) ? SPREAD_UNIFORM : spread_of(a->table, x);
+}
+
 static CoreAtom atom_of(const Analysis *a, CoreVar v) { return core_var_atom(v, core_var_type(a->fn, v)); }
 
 /* The array in whose memory it lies. */
@@ -103,7 +108,7 @@ static void set_agreed(Analysis *a, CoreVar v, Spread to, bool agreed)
 /* A view for each lane: of an array of the heap. */
 static bool is_own_view(const Analysis *a, CoreAtom array)
 {
-    return !array.is_const && !is_private(a, array.var) && spread_of(a->table, array) == SPREAD_VARYING;
+    return !array.is_const && !is_private(a, array.var) && spread_here(a, array) == SPREAD_VARYING;
 }
 
 /* What lanes choose or hand on may not be views of their own. */
@@ -246,6 +251,10 @@ static void if_spread(Analysis *a, const CoreStmt *s)
             spread_var(a->table, s->vars[i])->of = memory_of(a, x.var);
             continue;
         }
+        if (is_shared(a, x) && is_shared(a, y) && spread_of(a->table, s->if_.cond) == SPREAD_UNIFORM) {
+            set(a, s->vars[i], SPREAD_UNIFORM);
+            continue;
+        }
         bool agreed = is_agreed(a->table, s->if_.cond) || is_agreed(a->table, x) || is_agreed(a->table, y);
         set_agreed(a, s->vars[i], spread_choice(a->table, s->if_.cond, x, y), agreed);
         a->facts->refused |= is_own_array(a, s->vars[i]);
@@ -268,8 +277,7 @@ static Spread join(Spread a, Spread b) { return a == b ? a : SPREAD_VARYING; }
 /* Where it is in the lanes' memory, it begins as a copy there, or was. */
 static Spread begins_as(const Analysis *a, const CoreStmt *loop, uint32_t i)
 {
-    return is_shared(a, atom_of(a, loop->loop.params[i])) ? SPREAD_UNIFORM
-                                                          : spread_of(a->table, loop->loop.inits[i]);
+    return is_shared(a, atom_of(a, loop->loop.params[i])) ? SPREAD_UNIFORM : spread_here(a, loop->loop.inits[i]);
 }
 
 static bool loop_round(Analysis *a, const CoreStmt *s)
@@ -285,7 +293,7 @@ static bool loop_round(Analysis *a, const CoreStmt *s)
         Spread was = (Spread)spread_var(a->table, s->loop.params[i])->spread;
         Spread now = keeps(s, i) || (has_memory(a) && lies_where(a, s->loop.body->results[i], s->loop.params[i])) ? was
                      : diverges ? SPREAD_VARYING
-                                 : join(was, spread_of(a->table, s->loop.body->results[i]));
+                                : join(was, spread_here(a, s->loop.body->results[i]));
         set_value(a, s->loop.params[i], now);
         changed |= now != was;
     }
@@ -338,7 +346,7 @@ static void slice_spread(Analysis *a, const CoreStmt *s)
     for (uint32_t i = 0; i < 2; i++)
         if (spread_of(a->table, bounds[i]) != SPREAD_UNIFORM)
             a->facts->refused = true;
-    const Spread array = spread_of(a->table, s->slice.array);
+    const Spread array = spread_here(a, s->slice.array);
     a->facts->refused |= array != SPREAD_UNIFORM && !has_memory(a);
     set(a, s->vars[0], array);
 }
@@ -365,23 +373,17 @@ static void soac_spread(Analysis *a, const CoreStmt *s)
         set(a, s->vars[i], has_memory(a) && s->kind != CORE_REDUCE ? SPREAD_UNIFORM : SPREAD_VARYING);
 }
 
-/* Of one lane all the work there is has no neighbours. */
-static bool goes_abreast(const CoreStmt *s, bool memory) { return !memory || s->lane.of != LANE_OF_LOOP; }
-
-static void in_lane(Analysis *a, const CoreStmt *s, void (*look)(Analysis *, const CoreStmt *))
+/* known: it has been looked at before. */
+static void in_lane(Analysis *a, const CoreStmt *s, bool known, void (*look)(Analysis *, const CoreStmt *))
 {
-    const bool memory = !s->lane.memory.is_const;
-    Lane lane = lane_open(a->fn, memory);
-    lane.abreast = memory;
-    a->facts->memory |= memory;
-    if (!goes_abreast(s, memory) || !lane_analyse(&lane, s->lane.block)) {
-        a->facts->refused = true;
-    } else {
-        if (memory)
-            lane_find_places(&lane, s->lane.block);
+    Lane lane;
+    a->facts->memory |= !s->lane.memory.is_const;
+    if (abreast_open(&lane, a->fn, s, known ? a->table : NULL)) {
         a->lane = &lane;
         look(a, s);
         a->lane = NULL;
+    } else {
+        a->facts->refused = true;
     }
     lane_close(&lane);
 }
@@ -397,7 +399,13 @@ static void lane_block_spread(Analysis *a, const CoreStmt *s)
             set_value(a, s->vars[i], spread_of(a->table, s->lane.block->results[i]));
 }
 
-static void lane_spread(Analysis *a, const CoreStmt *s) { in_lane(a, s, lane_block_spread); }
+/* With memory a second time, with what it takes there. */
+static void lane_spread(Analysis *a, const CoreStmt *s)
+{
+    in_lane(a, s, false, lane_block_spread);
+    if (!s->lane.memory.is_const && !a->facts->refused)
+        in_lane(a, s, true, lane_block_spread);
+}
 
 static void parallel_spread(Analysis *a, const CoreStmt *s)
 {
@@ -423,7 +431,7 @@ static void parallel_spread(Analysis *a, const CoreStmt *s)
 static void stmt(Analysis *a, const CoreStmt *s)
 {
     switch (s->kind) {
-    case CORE_ATOM: set(a, s->vars[0], spread_of(a->table, s->atom)); break;
+    case CORE_ATOM: set(a, s->vars[0], spread_here(a, s->atom)); break;
     case CORE_PRIM: prim_spread(a, s); break;
     case CORE_LENGTH: length_spread(a, s); break;
     case CORE_INDEX: index_spread(a, s); break;
@@ -592,6 +600,7 @@ static void measure_soac(Analysis *a, const CoreStmt *s)
 static void measure_lane(Analysis *a, const CoreStmt *s)
 {
     if (has_memory(a)) {
+        add_vectors(a, a->lane->taken.n * SOME_TIMES * PACK_COST);
         measure_block(a, s->lane.block);
         return;
     }
@@ -647,7 +656,7 @@ static void measure_stmt(Analysis *a, const CoreStmt *s)
     case CORE_SCATTER:
     case CORE_SCAN: measure_soac(a, s); break;
     case CORE_LANE:
-        in_lane(a, s, measure_lane);
+        in_lane(a, s, true, measure_lane);
         measure_results(a, s->vars, s->nvars, s->lane.block->results);
         break;
     case CORE_ARRAY:

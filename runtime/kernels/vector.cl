@@ -120,10 +120,18 @@ DP_FN bool dp_wide_make(dp_view *made, ulong *top, dp_share own, ulong n, uint b
     for (ulong dp_k = 0; dp_k < DP_LEN(view); dp_k++) \
         DP_WIDE_STORE(N, view, dp_k, dp_wide_##N(*DP_AT(const dp_##N, DP_ADDR(from) + dp_k * sizeof(dp_##N))));
 #define DP_WIDE_TAKE_VIEWS(N, view, views) \
-    for (ulong dp_k = 0; dp_k < DP_LEN(view); dp_k++) { \
-        dp_##N##_m dp_x; \
-        DP_EACH_LANE(l) dp_x[l] = *DP_AT(const dp_##N, DP_ADDR((views).at[l]) + dp_k * sizeof(dp_##N)); \
-        *DP_AT(dp_##N##_m, DP_WIDE_AT(view, dp_k, sizeof(dp_##N))) = dp_x; \
+    for (ulong dp_from = 0; dp_from < DP_LEN(view) / 4 * 4; dp_from += 4) { \
+        dp_##N##_quad quads[DP_W]; \
+        dp_##N##_v x[4]; \
+        DP_EACH_LANE(l) quads[l] = *DP_AT(const dp_##N##_quad, DP_ADDR((views).at[l]) + dp_from * sizeof(dp_##N)); \
+        _Pragma("unroll") for (uint q = 0; q < 4; q++) x[q] = DP_OF_QUADS(dp_##N##_v, quads, q); \
+        DP_TURN_QUADS(dp_##N##_v, x) \
+        _Pragma("unroll") for (uint q = 0; q < 4; q++) *DP_AT(dp_##N##_m, DP_WIDE_AT(view, dp_from + q, sizeof(dp_##N))) = x[q]; \
+    } \
+    for (ulong dp_k = DP_LEN(view) / 4 * 4; dp_k < DP_LEN(view); dp_k++) { \
+        dp_##N##_v x; \
+        DP_EACH_LANE(l) x[l] = *DP_AT(const dp_##N, DP_ADDR((views).at[l]) + dp_k * sizeof(dp_##N)); \
+        *DP_AT(dp_##N##_m, DP_WIDE_AT(view, dp_k, sizeof(dp_##N))) = x; \
     }
 DP_FN bool dp_views_alike(const dp_views *views)
 {
@@ -163,9 +171,20 @@ DP_FN bool dp_views_alike(const dp_views *views)
         return at + size * DP_W <= room; \
     }
 #define DP_WIDE_GIVE(N, view, given) \
-    for (ulong dp_k = 0; dp_k < DP_LEN(view); dp_k++) { \
-        const dp_##N##_w dp_x_w = DP_WIDE_LOAD(N, view, dp_k); \
-        DP_EACH_LANE(l) *DP_AT(dp_##N, DP_ADDR((given).at[l]) + dp_k * sizeof(dp_##N)) = dp_lane_##N(dp_x_w, l); \
+    for (ulong dp_from = 0; dp_from < DP_LEN(view) / 4 * 4; dp_from += 4) { \
+        dp_##N##_v x[4]; \
+        _Pragma("unroll") for (uint q = 0; q < 4; q++) x[q] = *DP_AT(const dp_##N##_m, DP_WIDE_AT(view, dp_from + q, sizeof(dp_##N))); \
+        DP_TURN_QUADS(dp_##N##_v, x) \
+        DP_EACH_LANE(l) \
+        { \
+            dp_##N##_quad quad; \
+            _Pragma("unroll") for (uint j = 0; j < 4; j++) quad[j] = x[l % 4][l / 4 * 4 + j]; \
+            *DP_AT(dp_##N##_quad, DP_ADDR((given).at[l]) + dp_from * sizeof(dp_##N)) = quad; \
+        } \
+    } \
+    for (ulong dp_k = DP_LEN(view) / 4 * 4; dp_k < DP_LEN(view); dp_k++) { \
+        const dp_##N##_v x = *DP_AT(const dp_##N##_m, DP_WIDE_AT(view, dp_k, sizeof(dp_##N))); \
+        DP_EACH_LANE(l) *DP_AT(dp_##N, DP_ADDR((given).at[l]) + dp_k * sizeof(dp_##N)) = x[l]; \
     }
 
 /* ---- quotients by constants ---- */
@@ -230,6 +249,7 @@ DP_FN dp_i64_w dp_mod_by_power_i64_w(dp_i64_w a, dp_i64 d, uint shift)
  * base + l each, 0 where there is none; `out`, if it is no null, has the lanes for which that is so. Whole vectors are loaded in place, others by a call. */
 #define DP_W_MEMORY(N, M) \
     typedef dp_##M dp_##N##_m __attribute__((ext_vector_type(DP_W), aligned(sizeof(dp_##M)))); \
+    typedef dp_##M##_w dp_##N##_v; \
     DP_FN dp_##N##_w dp_load_##N##_w(DP_HEAP, ulong address) \
     { \
         return dp_of_memory_##N(*DP_AT(const dp_##N##_m, address)); \

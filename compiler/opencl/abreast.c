@@ -1,0 +1,70 @@
+#include "opencl/abreast.h"
+
+#include "params.h"
+
+typedef struct Search {
+    const CoreFn *fn;
+    Lane *lane;
+    const SpreadTable *table;
+    PagedTable parts; /* by variable: the array from in front of the lane that it is a part of, plus 1; or 0 */
+    uint32_t repeats; /* operations and loops around */
+} Search;
+
+static uint32_t *part_at(const Search *s, CoreVar v) { return paged_at(&s->parts, v); }
+
+/* The array from in front of the lane that this is, or a part of; or CORE_NO_VAR. */
+static CoreVar outside(const Search *s, CoreAtom a)
+{
+    if (a.is_const)
+        return CORE_NO_VAR;
+    if (lane_var(s->lane, a.var)->repetition == 0)
+        return a.var;
+    return *part_at(s, a.var) ? *part_at(s, a.var) - 1 : CORE_NO_VAR;
+}
+
+static void take(Search *s, CoreAtom array)
+{
+    const CoreVar v = outside(s, array);
+    if (v == CORE_NO_VAR || core_var_type(s->fn, v).rank != 1 || lane_var(s->lane, v)->taken ||
+        spread_var(s->table, v)->spread != SPREAD_VARYING)
+        return;
+    lane_var(s->lane, v)->taken = true;
+    vec_push(s->lane->vars.arena, &s->lane->taken, v);
+}
+
+static void search_block(void *ctx, CoreBlock *b)
+{
+    Search *s = ctx;
+    for (uint32_t i = 0; i < b->stmts.n; i++) {
+        CoreStmt *stmt = b->stmts.at[i];
+        const CoreSoac *soac = core_stmt_soac(stmt);
+        const bool repeats = soac || stmt->kind == CORE_LOOP;
+        for (uint32_t j = 0; soac && j < soac->ninputs; j++)
+            take(s, soac->inputs[j]);
+        if (stmt->kind == CORE_INDEX && s->repeats > 0 && spread_of(s->table, stmt->index.index) == SPREAD_UNIFORM)
+            take(s, stmt->index.array);
+        if (stmt->kind == CORE_SLICE || stmt->kind == CORE_ATOM) {
+            const CoreVar of = outside(s, stmt->kind == CORE_SLICE ? stmt->slice.array : stmt->atom);
+            *part_at(s, stmt->vars[0]) = of == CORE_NO_VAR ? 0 : of + 1;
+        }
+        s->repeats += repeats;
+        core_stmt_blocks(stmt, search_block, s);
+        s->repeats -= repeats;
+    }
+}
+
+bool abreast_open(Lane *lane, const CoreFn *fn, const CoreStmt *s, const SpreadTable *table)
+{
+    const bool memory = !s->lane.memory.is_const;
+    *lane = lane_open(fn, memory);
+    lane->abreast = memory;
+    if ((memory && s->lane.of == LANE_OF_LOOP) || !lane_analyse(lane, s->lane.block))
+        return false; /* a lane that does all the work there is has no neighbours */
+    if (memory && table) {
+        Search search = {fn, lane, table, paged_create(lane->vars.arena, fn->vars.n, sizeof(uint32_t)), 0};
+        search_block(&search, s->lane.block);
+    }
+    if (memory)
+        lane_find_places(lane, s->lane.block);
+    return true;
+}

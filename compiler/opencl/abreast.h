@@ -1,0 +1,18 @@
+/* Lanes with memory that go side by side: which arrays of the heap, of which each lane has one of its own, are put into
+ * the lanes' memory first, element by element side by side.
+ *
+ *     lane { … loop … for k < n do { x = index row k; … } }        row: one for each lane, read at the same places
+ *
+ * Only what an operation goes over, or what is read in a loop or an operation at places that all lanes have in common: so
+ * most of it is read at least once. */
+#ifndef DPC_OPENCL_ABREAST_H
+#define DPC_OPENCL_ABREAST_H
+
+#include "core/lane.h"
+#include "opencl/spread.h"
+
+/* Opens the lane `s` and looks at it; without memory likewise. False: vectors cannot. table: what its variables are, or
+ * NULL where that is not known yet: then nothing is taken. To be closed in any case. */
+bool abreast_open(Lane *lane, const CoreFn *fn, const CoreStmt *s, const SpreadTable *table);
+
+#endif
