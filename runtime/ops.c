@@ -59,6 +59,8 @@ static uint32_t map_way(const DpRt *rt, const DpKernel *k, uint32_t variant, con
 {
     const uint64_t length = s->offsets & ~DP_REGULAR, least = rt->gpu ? TURNED_SIDE : 2;
     const bool fits = !rt->gpu || (k->val_bytes <= MOST_TURNED && k->kind == DP_K_MAP);
+    if (!rt->gpu && !k->cost && k->lanes && k->vector_pays && !(s->mode & MODE_SEGMENTED)) /* few elements, each of which may be all the work */
+        return narrow_way(k, variant, c->n / rt->device->facts.units);
     if (!(s->mode & MODE_SEGMENTED) || !(s->offsets & DP_REGULAR))
         return WAY_LINEAR;
     const uint64_t asked = dp_param(rt, PARAM_MAP_WAY);
@@ -84,9 +86,9 @@ uint64_t dp_rt_columns_bytes(const DpCol *cols, uint32_t n)
 }
 
 /* Where elements go by vectors, every item has some of these. */
-static uint32_t loop_groups(const DpRt *rt, uint32_t kernel, uint64_t n)
+static uint32_t loop_groups(const DpRt *rt, uint32_t kernel, uint32_t way, uint64_t n)
 {
-    const uint32_t width = dp_rt_vector_width(rt, kernel), units = rt->device->facts.units;
+    const uint32_t width = dp_map_width(way, dp_rt_vector_width(rt, kernel)), units = rt->device->facts.units;
     const uint32_t groups = dp_rt_loop_groups(rt, n);
     if (width == 0 || n < width)
         return groups;
@@ -110,7 +112,7 @@ void dp_run_map(DpRt *rt, uint32_t kernel, uint32_t variant, const DpCtx *c, con
     dp_args_kernel_words(rt, &a, kernel, words);
     dp_args_columns(&a, outs, k->nouts);
     const uint32_t way = !rt->gpu && range->in_place ? WAY_IN_PLACE : map_way(rt, k, variant, c, &s);
-    const uint32_t groups = k->cost ? dp_rt_map_groups(rt, n) : loop_groups(rt, kernel, n);
+    const uint32_t groups = k->cost ? dp_rt_map_groups(rt, n) : loop_groups(rt, kernel, way, n);
     dp_rt_launch(rt, dp_rt_kernel(rt, kernel, variant, s.mode | MODE_WAY * way, "dp_map"), 2, groups, &a);
 }
 

@@ -534,6 +534,8 @@ static void assign_state(VectorEmitter *v, CoreVar x, CoreAtom value, bool diver
 
 static void next_state(VectorEmitter *v, const CoreStmt *s, bool diverges)
 {
+    if (diverges)
+        emit_vector_shared_mix(v, s);
     bool direct = emit_in_order(&v->e, s->loop.params, s->loop.body->results, s->loop.nparams);
     for (uint32_t i = 0; i < s->loop.nparams; i++) {
         CoreVar x = s->loop.params[i];

@@ -68,6 +68,8 @@ void emit_vector_shared_slice(VectorEmitter *v, const CoreStmt *s);
 void emit_vector_shared_update(VectorEmitter *v, const CoreStmt *s);
 void emit_vector_shared_begin_scatter(VectorEmitter *v, const CoreStmt *s);
 void emit_vector_shared_scatter(VectorEmitter *v, const CoreStmt *s);
+/* A loop's next state, where lanes leave it at different times. */
+void emit_vector_shared_mix(VectorEmitter *v, const CoreStmt *s);
 /* The end of a loop's round, behind which nothing of what it made stays but the state; 0: it makes nothing. */
 void emit_vector_shared_round(VectorEmitter *v, const CoreStmt *s, uint32_t mark);
 /* A lane's memory; and its result i, an array. */

@@ -250,6 +250,25 @@ static void move_state(VectorEmitter *v, const CoreStmt *s, uint32_t mark)
     }
 }
 
+/* Lanes that have left the loop keep what they have: what a round has made gets that. */
+void emit_vector_shared_mix(VectorEmitter *v, const CoreStmt *s)
+{
+    for (uint32_t i = 0; i < s->loop.nparams; i++) {
+        const CoreAtom old = atom_of(v, s->loop.params[i]), next = s->loop.body->results[i];
+        if (!vector_is_shared(v, old) || core_atom_equal(old, next))
+            continue;
+        emit_indent(&v->e);
+        strbuf_printf(v->e.out, "DP_WIDE_MIX(%s, ", vector_type_name(v, old.var));
+        emit_atom(&v->e, next);
+        strbuf_add(v->e.out, ", ");
+        emit_atom(&v->e, old);
+        strbuf_add(v->e.out, ", ");
+        emit_vector_mask(v);
+        strbuf_add(v->e.out, ")\n");
+        v->gives_up = true;
+    }
+}
+
 /* As emit_strip_round: a single array moves down at once. */
 void emit_vector_shared_round(VectorEmitter *v, const CoreStmt *s, uint32_t mark)
 {

@@ -280,6 +280,24 @@ static Spread begins_as(const Analysis *a, const CoreStmt *loop, uint32_t i)
     return is_shared(a, atom_of(a, loop->loop.params[i])) ? SPREAD_UNIFORM : spread_here(a, loop->loop.inits[i]);
 }
 
+/* Of a loop that lanes leave at different times: may the array that a round makes get the old elements of those that
+ * have left? Not what another state is, too. */
+static bool can_be_mixed(const Analysis *a, const CoreStmt *s, uint32_t i)
+{
+    const CoreAtom next = s->loop.body->results[i];
+    if (!is_shared(a, next) || !is_shared(a, atom_of(a, s->loop.params[i])) || !lane_var(a->lane, s->loop.params[i])->owned)
+        return false;
+    for (uint32_t k = 0; k < s->loop.nparams; k++)
+        if (lies_where(a, next, s->loop.params[k]))
+            return false;
+    return true;
+}
+
+static bool stays_where_it_is(const Analysis *a, const CoreStmt *s, uint32_t i)
+{
+    return keeps(s, i) || (has_memory(a) && lies_where(a, s->loop.body->results[i], s->loop.params[i]));
+}
+
 static bool loop_round(Analysis *a, const CoreStmt *s)
 {
     bool changed = false;
@@ -291,7 +309,7 @@ static bool loop_round(Analysis *a, const CoreStmt *s)
     bool diverges = spread_loop_diverges(a->table, s);
     for (uint32_t i = 0; i < s->loop.nparams; i++) {
         Spread was = (Spread)spread_var(a->table, s->loop.params[i])->spread;
-        Spread now = keeps(s, i) || (has_memory(a) && lies_where(a, s->loop.body->results[i], s->loop.params[i])) ? was
+        Spread now = stays_where_it_is(a, s, i) || (diverges && can_be_mixed(a, s, i)) ? was
                      : diverges ? SPREAD_VARYING
                                 : join(was, spread_here(a, s->loop.body->results[i]));
         set_value(a, s->loop.params[i], now);

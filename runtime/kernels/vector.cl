@@ -139,6 +139,13 @@ DP_FN bool dp_views_alike(const dp_views *views)
     DP_EACH_LANE(l) r &= DP_LEN(views->at[l]) == DP_LEN(views->at[0]);
     return r;
 }
+/* The lanes that are off get the old array's elements; there must be as many. */
+#define DP_WIDE_MIX(N, view, old, on) \
+    if (DP_ADDR(view) != DP_ADDR(old)) { \
+        if (DP_LEN(view) != DP_LEN(old)) goto again; \
+        for (ulong dp_k = 0; dp_k < DP_LEN(view); dp_k++) \
+            DP_WIDE_STORE(N, view, dp_k, dp_select_##N##_w((on), DP_WIDE_LOAD(N, view, dp_k), DP_WIDE_LOAD(N, old, dp_k))); \
+    }
 /* n elements, of all lanes; the new place may overlap if it comes first. */
 #define DP_WIDE_PUT(bytes, M) \
     case bytes: \
