@@ -16,7 +16,8 @@ with_loops="tests/run/flat_tables.dp tests/run/lane_checks.dp tests/run/loop_lan
 tries=/tmp/lanes_apart.$$.dp
 sed "/^-- expect /d" tests/run/lanes_apart.dp >$tries
 [ -z "${DPC_LONG:-}" ] || strips=$all with_loops=$all limits=$all tries=$all
-[ $# -eq 0 ] || all=$* strips=$* with_loops=$* limits=$* tries=$*
+abreast=tests/run/lanes_abreast.dp
+[ $# -eq 0 ] || all=$* strips=$* with_loops=$* limits=$* tries=$* abreast=
 whole=${DPC_LONG:-}$* # in the GPU's shape, too
 failed=0
 force() { # SHAPE PARAMETERS FILES
@@ -47,9 +48,12 @@ for shape in cpu gpu; do
         force $shape "loops=$loops" "$limits"
     done
 done
-# In vectors, which only optimised kernels have.
+# In vectors, which only optimised kernels have; those of lanes with memory with too little of it, too.
 export DP_TIER=optimised
-force cpu "nest=lane --param vectors=on" "$all"
+force cpu "nest=lane --param vectors=on" "$all $abreast"
+for memory in lane-memory=64 lane-memory=4096 lane-given=0; do
+    force cpu "nest=lane --param vectors=on --param loop-memory=0 --param $memory" "$abreast"
+done
 unset DP_TIER
 # With nest=flat nothing is left to a lane, also where there is one version only. (oclgrind, which gives files, has no times.)
 launched() { "$dpc" run --profile "$@" 2>&1 | sed -n 's/.* all: \([0-9]*\) launches.*/\1/p'; }

@@ -3,8 +3,8 @@
  *
  *     lane { … loop … for k < n do { x = index row k; … } }        row: one for each lane, read at the same places
  *
- * Only what an operation goes over, or what is read in a loop or an operation at places that all lanes have in common: so
- * most of it is read at least once. */
+ * Only what an operation goes over, or what is read in a loop or an operation at places that all lanes have in common:
+ * so most of it is read at least once. */
 #ifndef DPC_OPENCL_ABREAST_H
 #define DPC_OPENCL_ABREAST_H
 

@@ -201,13 +201,14 @@ static void add_values_type(StrBuf *out, CoreType t)
         strbuf_printf(out, "dp_%s_w", scalar_name(t.scalar));
 }
 
-static void add_fields(const VectorEmitter *v, const char *before, const char *behind)
+/* Each value's type and name, with this around them. */
+static void add_fields(const VectorEmitter *v, const char *before, const char *between, const char *behind)
 {
     const PlanKernel *k = v->ke.k;
     for (uint32_t i = 0; i < k->nvalues; i++) {
         strbuf_add(v->ke.out, before);
         add_values_type(v->ke.out, k->values[i]);
-        strbuf_printf(v->ke.out, "%sv%u%s", *before == ' ' && before[1] ? ", " : " ", i, behind);
+        strbuf_printf(v->ke.out, "%sv%u%s", between, i, behind);
     }
 }
 
@@ -216,9 +217,9 @@ static void emit_values(VectorEmitter *v)
     const PlanKernel *k = v->ke.k;
     StrBuf *out = v->ke.out;
     strbuf_add(out, "typedef struct dp_vec {");
-    add_fields(v, " ", ";");
+    add_fields(v, " ", " ", ";");
     strbuf_add(out, " } dp_vec;\n#define DP_VEC_FIELDS(F)");
-    add_fields(v, " F(", ")");
+    add_fields(v, " F(", ", ", ")");
     strbuf_add(out, "\n#define DP_VEC_NAMES(F)");
     for (uint32_t i = 0; i < k->nvalues; i++)
         strbuf_printf(out, " F(%s, v%u)", scalar_name(k->values[i].scalar), i);

@@ -179,7 +179,8 @@ static void emit_elements(VectorEmitter *v, const CoreSoac *soac)
 static uint32_t emit_soac_begin(VectorEmitter *v, const CoreStmt *s)
 {
     const CoreSoac *soac = &s->soac;
-    const uint32_t mark = has_memory(v) && emit_drops(&v->e, s, scalar_facts(v->e.fn, v->e.lane, soac->body)) ? emit_mark(&v->e) : 0;
+    const uint32_t mark =
+        has_memory(v) && emit_drops(&v->e, s, scalar_facts(v->e.fn, v->e.lane, soac->body)) ? emit_mark(&v->e) : 0;
     int64_t n;
     emit_spent(&v->e, s);
     v->e.inside++;
@@ -355,8 +356,7 @@ void emit_vector_lane_stmt(VectorEmitter *v, const CoreStmt *s)
 {
     for (uint32_t i = 0; (s->kind == CORE_MAP || s->kind == CORE_SCAN || s->kind == CORE_ARRAY) && i < s->nvars; i++)
         if (has_memory(v))
-            emit_vector_shared_made(v, s->vars[i],
-                                    s->kind == CORE_ARRAY ? core_i64(s->array.n) : s->soac.domain);
+            emit_vector_shared_made(v, s->vars[i], s->kind == CORE_ARRAY ? core_i64(s->array.n) : s->soac.domain);
         else
             private_memory(v, "", s->vars[i]);
     switch (s->kind) {

@@ -245,7 +245,8 @@ static void move_state(VectorEmitter *v, const CoreStmt *s, uint32_t mark)
         unless_open(v);
         strbuf_add(v->e.out, "dp_wide_move(heap, &");
         emit_var(&v->e, s->loop.params[i]);
-        strbuf_printf(v->e.out, ", &dp_top, dp_own, %u, dp_mark%u, dp_kept)", element_bytes(v, s->loop.params[i]), mark);
+        strbuf_printf(v->e.out, ", &dp_top, dp_own, %u, dp_mark%u, dp_kept)", element_bytes(v, s->loop.params[i]),
+                      mark);
         unless_close(v);
     }
 }

@@ -285,7 +285,8 @@ static Spread begins_as(const Analysis *a, const CoreStmt *loop, uint32_t i)
 static bool can_be_mixed(const Analysis *a, const CoreStmt *s, uint32_t i)
 {
     const CoreAtom next = s->loop.body->results[i];
-    if (!is_shared(a, next) || !is_shared(a, atom_of(a, s->loop.params[i])) || !lane_var(a->lane, s->loop.params[i])->owned)
+    if (!is_shared(a, next) || !is_shared(a, atom_of(a, s->loop.params[i])) ||
+        !lane_var(a->lane, s->loop.params[i])->owned)
         return false;
     for (uint32_t k = 0; k < s->loop.nparams; k++)
         if (lies_where(a, next, s->loop.params[k]))
@@ -310,7 +311,7 @@ static bool loop_round(Analysis *a, const CoreStmt *s)
     for (uint32_t i = 0; i < s->loop.nparams; i++) {
         Spread was = (Spread)spread_var(a->table, s->loop.params[i])->spread;
         Spread now = stays_where_it_is(a, s, i) || (diverges && can_be_mixed(a, s, i)) ? was
-                     : diverges ? SPREAD_VARYING
+                     : diverges                                                        ? SPREAD_VARYING
                                 : join(was, spread_here(a, s->loop.body->results[i]));
         set_value(a, s->loop.params[i], now);
         changed |= now != was;
@@ -352,7 +353,8 @@ static void index_spread(Analysis *a, const CoreStmt *s)
 static void length_spread(Analysis *a, const CoreStmt *s)
 {
     const CoreAtom array = s->length.array; /* with memory, lanes with different lengths do not go side by side */
-    const bool same = array.is_const || has_memory(a) || is_private(a, array.var) || spread_of(a->table, array) == SPREAD_UNIFORM;
+    const bool same =
+        array.is_const || has_memory(a) || is_private(a, array.var) || spread_of(a->table, array) == SPREAD_UNIFORM;
     a->facts->refused |= !same && !a->lane;
     set(a, s->vars[0], same ? SPREAD_UNIFORM : SPREAD_VARYING);
 }
