@@ -361,6 +361,19 @@ bool lane_copies_state(const Lane *l, const CoreStmt *s, uint32_t i)
     return state->owned && written && state->of == s->loop.params[i];
 }
 
+/* With memory, what the state is another name for afterwards: what it begins as, if that is looked at later, and what a
+ * round hands on from outside. */
+static void share_state(Lane *l, const CoreStmt *s)
+{
+    for (uint32_t i = 0; i < s->loop.nparams; i++) {
+        const CoreAtom next = s->loop.body->results[i];
+        if (!lane_var(l, s->loop.params[i])->reads_last)
+            share_all(l, &s->loop.inits[i], 1);
+        if (!next.is_const && lane_var(l, next.var)->repetition != l->repetition)
+            share_all(l, &next, 1);
+    }
+}
+
 static bool lane_loop_blocks(Lane *l, const CoreStmt *s)
 {
     int64_t count;
@@ -381,6 +394,7 @@ static bool lane_loop_blocks(Lane *l, const CoreStmt *s)
     if (!lane_block(l, s->loop.body))
         return false;
     look_at_state(l, s);
+    share_state(l, s);
     for (uint32_t i = 0; i < s->loop.nparams; i++)
         if (!same_shape(lane_var(l, s->loop.params[i]), shape_of(l, s->loop.body->results[i])))
             return false;

@@ -360,7 +360,8 @@ static void count_loops(void *ctx, CoreBlock *b)
     }
 }
 
-void emit_lane_credit(ScalarEmitter *e, const CoreBlock *b, uint32_t at)
+void emit_lane_credit(ScalarEmitter *e, const CoreBlock *b, uint32_t at, void (*rounds)(void *ctx, CoreAtom n),
+                      void *ctx)
 {
     const CoreStmt *maker = at ? b->stmts.at[at - 1] : NULL;
     for (uint32_t i = at; i < b->stmts.n; i++) {
@@ -371,17 +372,19 @@ void emit_lane_credit(ScalarEmitter *e, const CoreBlock *b, uint32_t at)
         core_stmt_blocks((CoreStmt *)s, count_loops, &loops);
         emit_indent(e);
         strbuf_printf(e->out, "DP_LANE_CREDIT(%u, ", launches_of_round(s) + ROUNDS * loops);
-        emit_atom(e, s->loop.count);
+        rounds(ctx, s->loop.count);
         strbuf_add(e->out, ")\n");
     }
 }
+
+static void scalar_rounds(void *ctx, CoreAtom n) { emit_atom(ctx, n); }
 
 /* The statements of a lane's block, and what its loops may spend. */
 static void emit_lane_block(ScalarEmitter *e, const CoreBlock *b, bool credit)
 {
     for (uint32_t i = 0; i <= b->stmts.n; i++) {
         if (credit)
-            emit_lane_credit(e, b, i);
+            emit_lane_credit(e, b, i, scalar_rounds, e);
         if (i < b->stmts.n)
             emit_scalar_stmt(e, b->stmts.at[i]);
     }

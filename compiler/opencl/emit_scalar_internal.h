@@ -77,9 +77,10 @@ void emit_drop(ScalarEmitter *e, uint32_t mark);
 /* Is what an element's code makes gone behind it? Not if it is a row of the result. inside: what it contains. */
 bool emit_drops(const ScalarEmitter *e, const CoreStmt *s, ScalarFacts inside);
 /* What a lane that counts spends on the operation; and what it has to spend from the block's statement `at` on: on
- * loops behind it whose rounds are known there for the first time. */
+ * loops behind it whose rounds are known there for the first time; `rounds` prints how many. */
 void emit_spent(ScalarEmitter *e, const CoreStmt *s);
-void emit_lane_credit(ScalarEmitter *e, const CoreBlock *b, uint32_t at);
+void emit_lane_credit(ScalarEmitter *e, const CoreBlock *b, uint32_t at, void (*rounds)(void *ctx, CoreAtom n),
+                      void *ctx);
 /* The statement of a lane that is no scalar code, or LANE itself. */
 void emit_lane_stmt(ScalarEmitter *e, const CoreStmt *s);
 

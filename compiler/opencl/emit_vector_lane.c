@@ -296,6 +296,19 @@ static void emit_update(VectorEmitter *v, const CoreStmt *s)
     private_store(v, s->vars[0], s->update.index, s->update.value, v->mask != 0);
 }
 
+/* All lanes' rounds, or the most that one has. */
+static void most_rounds(void *ctx, CoreAtom n)
+{
+    VectorEmitter *v = ctx;
+    const bool same = spread_of(&v->table, n) == SPREAD_UNIFORM;
+    strbuf_add(v->e.out, same ? "" : "dp_most(");
+    if (same)
+        emit_atom(&v->e, n);
+    else
+        emit_vector_operand(v, n);
+    strbuf_add(v->e.out, same ? "" : ")");
+}
+
 static void memory_block(VectorEmitter *v, const CoreStmt *s)
 {
     const CoreBlock *b = s->lane.block;
@@ -303,7 +316,7 @@ static void memory_block(VectorEmitter *v, const CoreStmt *s)
     v->e.spends = s->lane.of != LANE_OF_NEST;
     for (uint32_t i = 0; i <= b->stmts.n; i++) {
         if (v->e.spends)
-            emit_lane_credit(&v->e, b, i);
+            emit_lane_credit(&v->e, b, i, most_rounds, v);
         if (i < b->stmts.n)
             emit_vector_stmt(v, b->stmts.at[i]);
     }

@@ -206,9 +206,9 @@ void emit_vector_shared_slice(VectorEmitter *v, const CoreStmt *s)
 
 void emit_vector_shared_update(VectorEmitter *v, const CoreStmt *s)
 {
-    if (!s->update.holds)
-        check_place(v, s->update.array, s->update.index);
     begin_changed(v, s->vars[0], s->update.array);
+    if (!s->update.holds)
+        check_place(v, atom_of(v, s->vars[0]), s->update.index);
     emit_vector_shared_store(v, s->vars[0], s->update.index, s->update.value, v->mask != 0);
 }
 

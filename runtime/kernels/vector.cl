@@ -86,6 +86,12 @@ DP_FN void dp_store_views(DP_HEAP, ulong address, const dp_views *views)
     const dp_share dp_own = dp_lane_share(heap, memory); \
     const ulong dp_slack = min((dp_own.end - dp_own.base) / 8, 16384UL * DP_W); \
     ulong dp_top = dp_own.base;
+DP_FN long dp_most(dp_i64_w x)
+{
+    long r = x[0];
+    DP_EACH_LANE(l) r = max(r, x[l]);
+    return r;
+}
 #define DP_LANE_SPEND_W(statements) dp_left -= (statements); if (dp_left < 0) goto again;
 #define DP_LANE_ROUND_W(launches) DP_LANE_EARN(launches) if (dp_left < 0) goto again;
 
