@@ -40,6 +40,7 @@ typedef struct LaneVar {
     uint32_t repetition, bound_at, last_use;
     LanePlaces places; /* with memory (lane_places.c) */
     bool taken;        /* it is in `taken` of the lane */
+    bool parted;       /* an array from in front of the lane that has slices there */
 } LaneVar;
 
 typedef struct Lane {

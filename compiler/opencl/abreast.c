@@ -8,6 +8,7 @@ typedef struct Search {
     const SpreadTable *table;
     PagedTable parts; /* by variable: the array from in front of the lane that it is a part of, plus 1; or 0 */
     uint32_t repeats; /* operations and loops around */
+    bool slices;      /* what it looks for now: of which arrays there are parts */
 } Search;
 
 static uint32_t *part_at(const Search *s, CoreVar v) { return paged_at(&s->parts, v); }
@@ -26,10 +27,44 @@ static void take(Search *s, CoreAtom array)
 {
     const CoreVar v = outside(s, array);
     if (v == CORE_NO_VAR || core_var_type(s->fn, v).rank != 1 || lane_var(s->lane, v)->taken ||
-        spread_var(s->table, v)->spread != SPREAD_VARYING)
+        lane_var(s->lane, v)->parted || spread_var(s->table, v)->spread != SPREAD_VARYING)
         return;
     lane_var(s->lane, v)->taken = true;
     vec_push(s->lane->vars.arena, &s->lane->taken, v);
+}
+
+/* Of what the lane hands on or changes, it must know the lengths: it knows those of what it takes. */
+static void take_ragged(Search *s, const CoreStmt *stmt)
+{
+    for (uint32_t i = 0; stmt->kind == CORE_LOOP && i < stmt->loop.nparams; i++)
+        take(s, stmt->loop.inits[i]);
+    for (uint32_t i = 0; stmt->kind == CORE_IF && i < stmt->nvars; i++) {
+        take(s, stmt->if_.then_b->results[i]);
+        take(s, stmt->if_.else_b->results[i]);
+    }
+    for (uint32_t i = 0; stmt->kind == CORE_SCATTER && i < stmt->nvars; i++)
+        take(s, stmt->soac.dests[i]);
+    if (stmt->kind == CORE_UPDATE)
+        take(s, stmt->update.array);
+    if (stmt->kind == CORE_ATOM)
+        take(s, stmt->atom);
+}
+
+static void search_block(void *ctx, CoreBlock *b);
+
+static void search_stmt(Search *s, CoreStmt *stmt)
+{
+    const CoreSoac *soac = core_stmt_soac(stmt);
+    for (uint32_t j = 0; soac && j < soac->ninputs; j++)
+        take(s, soac->inputs[j]);
+    if (stmt->kind == CORE_INDEX && s->repeats > 0 && spread_of(s->table, stmt->index.index) == SPREAD_UNIFORM)
+        take(s, stmt->index.array);
+    if (s->table->ragged)
+        take_ragged(s, stmt);
+    else if (stmt->kind == CORE_SLICE || stmt->kind == CORE_ATOM) {
+        const CoreVar of = outside(s, stmt->kind == CORE_SLICE ? stmt->slice.array : stmt->atom);
+        *part_at(s, stmt->vars[0]) = of == CORE_NO_VAR ? 0 : of + 1;
+    }
 }
 
 static void search_block(void *ctx, CoreBlock *b)
@@ -37,16 +72,11 @@ static void search_block(void *ctx, CoreBlock *b)
     Search *s = ctx;
     for (uint32_t i = 0; i < b->stmts.n; i++) {
         CoreStmt *stmt = b->stmts.at[i];
-        const CoreSoac *soac = core_stmt_soac(stmt);
-        const bool repeats = soac || stmt->kind == CORE_LOOP;
-        for (uint32_t j = 0; soac && j < soac->ninputs; j++)
-            take(s, soac->inputs[j]);
-        if (stmt->kind == CORE_INDEX && s->repeats > 0 && spread_of(s->table, stmt->index.index) == SPREAD_UNIFORM)
-            take(s, stmt->index.array);
-        if (stmt->kind == CORE_SLICE || stmt->kind == CORE_ATOM) {
-            const CoreVar of = outside(s, stmt->kind == CORE_SLICE ? stmt->slice.array : stmt->atom);
-            *part_at(s, stmt->vars[0]) = of == CORE_NO_VAR ? 0 : of + 1;
-        }
+        const bool repeats = core_stmt_soac(stmt) || stmt->kind == CORE_LOOP;
+        if (!s->slices)
+            search_stmt(s, stmt);
+        else if (stmt->kind == CORE_SLICE && !stmt->slice.array.is_const)
+            lane_var(s->lane, stmt->slice.array.var)->parted = true;
         s->repeats += repeats;
         core_stmt_blocks(stmt, search_block, s);
         s->repeats -= repeats;
@@ -61,7 +91,11 @@ bool abreast_open(Lane *lane, const CoreFn *fn, const CoreStmt *s, const SpreadT
     if ((memory && s->lane.of == LANE_OF_LOOP) || !lane_analyse(lane, s->lane.block))
         return false; /* a lane that does all the work there is has no neighbours */
     if (memory && table) {
-        Search search = {fn, lane, table, paged_create(lane->vars.arena, fn->vars.n, sizeof(uint32_t)), 0};
+        Search search = {fn, lane,         table, paged_create(lane->vars.arena, fn->vars.n, sizeof(uint32_t)),
+                         0,  table->ragged};
+        if (table->ragged) /* there are no parts of ragged arrays */
+            search_block(&search, s->lane.block);
+        search.slices = false;
         search_block(&search, s->lane.block);
     }
     if (memory)

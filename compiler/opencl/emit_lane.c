@@ -377,14 +377,14 @@ void emit_lane_credit(ScalarEmitter *e, const CoreBlock *b, uint32_t at, void (*
     }
 }
 
-static void scalar_rounds(void *ctx, CoreAtom n) { emit_atom(ctx, n); }
+static void scalar_number(void *ctx, CoreAtom n) { emit_atom(ctx, n); }
 
 /* The statements of a lane's block, and what its loops may spend. */
 static void emit_lane_block(ScalarEmitter *e, const CoreBlock *b, bool credit)
 {
     for (uint32_t i = 0; i <= b->stmts.n; i++) {
         if (credit)
-            emit_lane_credit(e, b, i, scalar_rounds, e);
+            emit_lane_credit(e, b, i, scalar_number, e);
         if (i < b->stmts.n)
             emit_scalar_stmt(e, b->stmts.at[i]);
     }
@@ -392,7 +392,7 @@ static void emit_lane_block(ScalarEmitter *e, const CoreBlock *b, bool credit)
 
 /* "DP_LANE_SPEND(n * 3 / 1)": statements of a lane that counts; outer operations are not begun if these are too many,
  * and do not go on if inner ones' are. */
-void emit_spent(ScalarEmitter *e, const CoreStmt *s)
+void emit_spent(ScalarEmitter *e, const CoreStmt *s, void (*elements)(void *ctx, CoreAtom n), void *ctx)
 {
     const LaneCost cost = lane_cost(s);
     const bool looks = looks_here(e);
@@ -400,7 +400,7 @@ void emit_spent(ScalarEmitter *e, const CoreStmt *s)
         return;
     emit_indent(e);
     strbuf_add(e->out, !looks ? "dp_left -= (" : emit_gives_up(e) ? "DP_LANE_SPEND_W(" : "DP_LANE_SPEND(");
-    emit_atom(e, s->soac.domain);
+    elements(ctx, s->soac.domain);
     strbuf_printf(e->out, looks ? " * %u / %u)\n" : " * %u / %u);\n", cost.statements, cost.elements);
     e->may_have_failed |= looks;
 }
@@ -409,7 +409,7 @@ void emit_spent(ScalarEmitter *e, const CoreStmt *s)
 static bool emit_soac_begin(ScalarEmitter *e, const CoreStmt *s, ScalarFacts inside, LoopCare care)
 {
     const CoreSoac *soac = &s->soac;
-    emit_spent(e, s);
+    emit_spent(e, s, scalar_number, e);
     if (care.guard)
         emit_line(e, "if (!failed)");
     e->depth += care.guard;

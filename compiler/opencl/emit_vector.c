@@ -432,14 +432,24 @@ static void emit_bodies(VectorEmitter *v)
 {
     emit_lanes(v, "dp_body_lanes");
     const char *again = v->across ? "dp_body_lanes(heap, i, s, m DP_PASS)" : "dp_body_lanes(heap, i, s DP_PASS)";
-    if (find_facts(v, true).assumes) {
+    const SpreadFacts facts = find_facts(v, true);
+    if (facts.agrees) {
+        v->table.ragged = true;
+        const SpreadFacts ragged = find_facts(v, false);
+        if (!ragged.refused && pays(ragged)) {
+            emit_body(v, "dp_body_ragged", again);
+            again = "dp_body_ragged(heap, i, s DP_PASS)";
+        }
+        v->table.ragged = false;
+    }
+    if (facts.assumes) {
         SpreadFacts edges = find_facts(v, false);
         if (!edges.refused && pays(edges)) {
             emit_body(v, "dp_body_edges", again);
             again = v->across ? "dp_body_edges(heap, i, s, m DP_PASS)" : "dp_body_edges(heap, i, s DP_PASS)";
         }
-        find_facts(v, true);
     }
+    find_facts(v, true);
     emit_body(v, v->across ? "dp_body_across" : "dp_body_w", again);
 }
 

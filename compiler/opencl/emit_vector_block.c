@@ -257,6 +257,11 @@ static void emit_length(VectorEmitter *v, const CoreStmt *s)
         return;
     }
     emit_vector_bind(v, s->vars[0]);
+    if (vector_varies(v, s->vars[0])) { /* of a ragged array */
+        emit_vector_ragged_length(v, s->length.array);
+        strbuf_add(v->e.out, ";\n");
+        return;
+    }
     strbuf_add(v->e.out, "(dp_i64)");
     emit_array_length(&v->e, s->length.array);
     strbuf_add(v->e.out, ";\n");
@@ -392,7 +397,7 @@ void emit_vector_bad_slice(VectorEmitter *v, const CoreStmt *s)
 
 static void emit_slice(VectorEmitter *v, const CoreStmt *s)
 {
-    if (vector_is_views(v, s->slice.array)) {
+    if (vector_is_views(v, core_var_atom(s->vars[0], core_var_type(v->e.fn, s->vars[0])))) {
         emit_vector_views_slice(v, s);
         return;
     }

@@ -58,6 +58,11 @@ void emit_vector_lane_stmt(VectorEmitter *v, const CoreStmt *s);
 /* ---- emit_vector_memory.c ---- */
 /* An array that the lanes make in memory: a view of vectors. */
 bool vector_is_shared(const VectorEmitter *v, CoreAtom a);
+/* Of an array in memory: has each lane a length of its own? That, as a vector. */
+bool vector_is_ragged(const VectorEmitter *v, CoreAtom array);
+void emit_vector_ragged_length(VectorEmitter *v, CoreAtom array);
+/* All lanes' number, or the most that one has. vector: the VectorEmitter. */
+void emit_vector_most(void *vector, CoreAtom n);
 /* x: n elements with nothing in them; the elements of an array that lies anywhere. */
 void emit_vector_shared_made(VectorEmitter *v, CoreVar x, CoreAtom n);
 void emit_vector_shared_copy(VectorEmitter *v, CoreVar x, CoreAtom from);
@@ -84,7 +89,7 @@ void emit_vector_views_name(VectorEmitter *v, CoreVar x);
 void emit_vector_views_declare(VectorEmitter *v, CoreVar x);
 /* LENGTH: of each lane's, or one that all have in common. */
 void emit_vector_views_length(VectorEmitter *v, const CoreStmt *s);
-/* SLICE, with the same bounds in all lanes. */
+/* SLICE, of each lane's, or with bounds of its own. */
 void emit_vector_views_slice(VectorEmitter *v, const CoreStmt *s);
 /* x, a scalar or a view for each lane, is element `at` of each lane's array; checked, if there is a site. */
 void emit_vector_views_read(VectorEmitter *v, CoreVar x, CoreAtom array, CoreAtom at, uint32_t site);

@@ -174,19 +174,8 @@ static void emit_elements(VectorEmitter *v, const CoreSoac *soac)
     }
 }
 
-/* The loop's head, the elements, and the body. Returns where memory ends that is free behind an element; 0: it is none.
- */
-static uint32_t emit_soac_begin(VectorEmitter *v, const CoreStmt *s)
+static void loop_over(VectorEmitter *v, const CoreSoac *soac)
 {
-    const CoreSoac *soac = &s->soac;
-    const uint32_t mark =
-        has_memory(v) && emit_drops(&v->e, s, scalar_facts(v->e.fn, v->e.lane, soac->body)) ? emit_mark(&v->e) : 0;
-    int64_t n;
-    emit_spent(&v->e, s);
-    v->e.inside++;
-    if (lane_constant(v->e.lane, soac->domain, &n) &&
-        n * (scalar_facts(v->e.fn, NULL, soac->body).statements + 1) <= UNROLLED)
-        strbuf_add(v->e.out, "#pragma unroll\n");
     emit_indent(&v->e);
     strbuf_add(v->e.out, "for (dp_i64 ");
     emit_var(&v->e, soac->index);
@@ -198,15 +187,65 @@ static uint32_t emit_soac_begin(VectorEmitter *v, const CoreStmt *s)
     emit_var(&v->e, soac->index);
     strbuf_add(v->e.out, "++) {\n");
     v->e.depth++;
-    emit_elements(v, soac);
-    emit_vector_block(v, soac->body);
-    return mark;
 }
 
-static void emit_soac_end(VectorEmitter *v, uint32_t mark)
+/* Lanes that have no more elements are off: "for (dp_i64 k = 0;; k++) { const dp_bool_w on2 = on1 & k < n; if
+ * (!dp_any(on2)) break;" */
+static void loop_over_ragged(VectorEmitter *v, const CoreSoac *soac)
 {
-    if (mark)
-        emit_drop(&v->e, mark);
+    emit_indent(&v->e);
+    strbuf_add(v->e.out, "for (dp_i64 ");
+    emit_var(&v->e, soac->index);
+    strbuf_add(v->e.out, " = 0;; ");
+    emit_var(&v->e, soac->index);
+    strbuf_add(v->e.out, "++) {\n");
+    v->e.depth++;
+    emit_indent(&v->e);
+    strbuf_printf(v->e.out, "const dp_bool_w on%u = ", v->nmasks + 1);
+    emit_vector_mask(v);
+    strbuf_add(v->e.out, " & dp_gt_i64_w(");
+    emit_vector_operand(v, soac->domain);
+    strbuf_add(v->e.out, ", dp_wide_i64(");
+    emit_var(&v->e, soac->index);
+    strbuf_add(v->e.out, "));\n");
+    v->mask = ++v->nmasks;
+    emit_indent(&v->e);
+    strbuf_printf(v->e.out, "if (!dp_any(on%u)) break;\n", v->mask);
+}
+
+/* What an operation's beginning leaves for its end. */
+typedef struct Inside {
+    uint32_t mark; /* where memory ends that is free behind an element; 0: it is none */
+    uint32_t mask; /* outside */
+} Inside;
+
+/* The loop's head, the elements, and the body. */
+static Inside emit_soac_begin(VectorEmitter *v, const CoreStmt *s)
+{
+    const CoreSoac *soac = &s->soac;
+    const uint32_t outside = v->mask;
+    const uint32_t mark =
+        has_memory(v) && emit_drops(&v->e, s, scalar_facts(v->e.fn, v->e.lane, soac->body)) ? emit_mark(&v->e) : 0;
+    int64_t n;
+    emit_spent(&v->e, s, emit_vector_most, v);
+    v->e.inside++;
+    if (lane_constant(v->e.lane, soac->domain, &n) &&
+        n * (scalar_facts(v->e.fn, NULL, soac->body).statements + 1) <= UNROLLED)
+        strbuf_add(v->e.out, "#pragma unroll\n");
+    if (spread_of(&v->table, soac->domain) == SPREAD_UNIFORM)
+        loop_over(v, soac);
+    else
+        loop_over_ragged(v, soac);
+    emit_elements(v, soac);
+    emit_vector_block(v, soac->body);
+    return (Inside){mark, outside};
+}
+
+static void emit_soac_end(VectorEmitter *v, Inside inside)
+{
+    if (inside.mark)
+        emit_drop(&v->e, inside.mark);
+    v->mask = inside.mask;
     v->e.inside--;
     v->e.depth--;
     emit_line(&v->e, "}");
@@ -222,17 +261,17 @@ static void emit_map(VectorEmitter *v, const CoreStmt *s)
 {
     if (lane_is_room(s))
         return;
-    const uint32_t mark = emit_soac_begin(v, s);
+    const Inside inside = emit_soac_begin(v, s);
     emit_stores(v, s, s->soac.body->results);
-    emit_soac_end(v, mark);
+    emit_soac_end(v, inside);
 }
 
 static void emit_scatter(VectorEmitter *v, const CoreStmt *s)
 {
     emit_vector_shared_begin_scatter(v, s);
-    const uint32_t mark = emit_soac_begin(v, s);
+    const Inside inside = emit_soac_begin(v, s);
     emit_vector_shared_scatter(v, s);
-    emit_soac_end(v, mark);
+    emit_soac_end(v, inside);
 }
 
 /* The operator's first parameters are what has been combined so far; then come the element's values. */
@@ -240,6 +279,7 @@ static void emit_combine(VectorEmitter *v, const CoreStmt *s)
 {
     const CoreLambda *op = &s->soac.op;
     const uint32_t k = s->nvars;
+    const bool ragged = spread_of(&v->table, s->soac.domain) != SPREAD_UNIFORM;
     for (uint32_t i = 0; i < k; i++)
         bind_vector(v, op->params[k + i], s->soac.body->results[i]);
     emit_vector_block(v, op->body);
@@ -248,7 +288,14 @@ static void emit_combine(VectorEmitter *v, const CoreStmt *s)
         strbuf_printf(v->e.out, "const dp_%s_w next_", vector_type_name(v, op->params[i]));
         emit_var(&v->e, op->params[i]);
         strbuf_add(v->e.out, " = ");
+        if (ragged)
+            strbuf_printf(v->e.out, "dp_select_%s_w(on%u, ", vector_type_name(v, op->params[i]), v->mask);
         emit_vector_operand(v, op->body->results[i]);
+        if (ragged) {
+            strbuf_add(v->e.out, ", ");
+            emit_var(&v->e, op->params[i]);
+            strbuf_add(v->e.out, ")");
+        }
         strbuf_add(v->e.out, ";\n");
     }
     for (uint32_t i = 0; i < k; i++) {
@@ -272,13 +319,13 @@ static void emit_fold(VectorEmitter *v, const CoreStmt *s)
     const CoreVar *so_far = s->soac.op.params;
     for (uint32_t i = 0; i < s->nvars; i++)
         bind_vector(v, so_far[i], s->soac.neutral[i]);
-    const uint32_t mark = emit_soac_begin(v, s);
+    const Inside inside = emit_soac_begin(v, s);
     if (s->kind == CORE_SCAN && s->soac.exclusive)
         store_combined(v, s);
     emit_combine(v, s);
     if (s->kind == CORE_SCAN && !s->soac.exclusive)
         store_combined(v, s);
-    emit_soac_end(v, mark);
+    emit_soac_end(v, inside);
     for (uint32_t i = 0; s->kind == CORE_REDUCE && i < s->nvars; i++)
         bind_vector(v, s->vars[i], core_var_atom(so_far[i], core_var_type(v->e.fn, so_far[i])));
 }
@@ -296,19 +343,6 @@ static void emit_update(VectorEmitter *v, const CoreStmt *s)
     private_store(v, s->vars[0], s->update.index, s->update.value, v->mask != 0);
 }
 
-/* All lanes' rounds, or the most that one has. */
-static void most_rounds(void *ctx, CoreAtom n)
-{
-    VectorEmitter *v = ctx;
-    const bool same = spread_of(&v->table, n) == SPREAD_UNIFORM;
-    strbuf_add(v->e.out, same ? "" : "dp_most(");
-    if (same)
-        emit_atom(&v->e, n);
-    else
-        emit_vector_operand(v, n);
-    strbuf_add(v->e.out, same ? "" : ")");
-}
-
 static void memory_block(VectorEmitter *v, const CoreStmt *s)
 {
     const CoreBlock *b = s->lane.block;
@@ -316,7 +350,7 @@ static void memory_block(VectorEmitter *v, const CoreStmt *s)
     v->e.spends = s->lane.of != LANE_OF_NEST;
     for (uint32_t i = 0; i <= b->stmts.n; i++) {
         if (v->e.spends)
-            emit_lane_credit(&v->e, b, i, most_rounds, v);
+            emit_lane_credit(&v->e, b, i, emit_vector_most, v);
         if (i < b->stmts.n)
             emit_vector_stmt(v, b->stmts.at[i]);
     }

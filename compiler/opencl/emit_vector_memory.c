@@ -42,6 +42,32 @@ static void declare(VectorEmitter *v, CoreVar x)
     strbuf_add(v->e.out, ";\n");
 }
 
+void emit_vector_most(void *vector, CoreAtom n)
+{
+    VectorEmitter *v = vector;
+    const bool same = spread_of(&v->table, n) == SPREAD_UNIFORM;
+    strbuf_add(v->e.out, same ? "" : "dp_most(");
+    if (same)
+        emit_atom(&v->e, n);
+    else
+        emit_vector_operand(v, n);
+    strbuf_add(v->e.out, same ? "" : ")");
+}
+
+bool vector_is_ragged(const VectorEmitter *v, CoreAtom array)
+{
+    return v->table.ragged && (lane_var(v->e.lane, array.var)->taken || spread_var(&v->table, array.var)->ragged);
+}
+
+/* "dp_length_x" of what is taken, or a number. */
+void emit_vector_ragged_length(VectorEmitter *v, CoreAtom array)
+{
+    const CoreVar n = lane_var(v->e.lane, array.var)->taken ? array.var : spread_var(&v->table, array.var)->length;
+    if (core_var_type(v->e.fn, n).rank > 0)
+        strbuf_add(v->e.out, "dp_length_");
+    emit_var(&v->e, n);
+}
+
 /* "if (!dp_wide_make(&x, &dp_top, dp_own, n, 4)) goto again;": n is an atom or, without one, the text. */
 static void make(VectorEmitter *v, CoreVar x, const CoreAtom *n, const char *text)
 {
@@ -50,7 +76,7 @@ static void make(VectorEmitter *v, CoreVar x, const CoreAtom *n, const char *tex
     emit_var(&v->e, x);
     strbuf_add(v->e.out, ", &dp_top, dp_own, ");
     if (n)
-        emit_atom(&v->e, *n);
+        emit_vector_most(v, *n);
     else
         strbuf_add(v->e.out, text);
     strbuf_printf(v->e.out, ", %u)", element_bytes(v, x));
@@ -97,6 +123,31 @@ static void take(VectorEmitter *v, CoreVar x, CoreAtom from)
     strbuf_add(out, ")\n");
 }
 
+/* "const dp_i64_w dp_length_x = dp_lengths_of(&views_x);", and as many elements as the most of them. */
+static void take_ragged(VectorEmitter *v, CoreVar x)
+{
+    StrBuf *const out = v->e.out;
+    emit_indent(&v->e);
+    strbuf_add(out, "const dp_i64_w dp_length_");
+    emit_var(&v->e, x);
+    strbuf_add(out, " = dp_lengths_of(&");
+    emit_vector_views_name(v, x);
+    strbuf_add(out, ");\n");
+    unless_open(v);
+    strbuf_add(out, "dp_wide_make(&");
+    emit_var(&v->e, x);
+    strbuf_add(out, ", &dp_top, dp_own, dp_most(dp_length_");
+    emit_var(&v->e, x);
+    strbuf_printf(out, "), %u)", element_bytes(v, x));
+    unless_close(v);
+    emit_indent(&v->e);
+    strbuf_printf(out, "DP_WIDE_TAKE_RAGGED(%s, ", vector_type_name(v, x));
+    emit_var(&v->e, x);
+    strbuf_add(out, ", ");
+    emit_vector_views_name(v, x);
+    strbuf_add(out, ")\n");
+}
+
 void emit_vector_shared_copy(VectorEmitter *v, CoreVar x, CoreAtom from)
 {
     declare(v, x);
@@ -139,10 +190,28 @@ static void open_element(VectorEmitter *v, const char *what, CoreAtom array, Cor
         emit_vector_operand(v, at);
 }
 
+/* "dp_lt_u64_w(at, length)": which lanes' arrays have such an element? Negative places are too large. */
+static void there(VectorEmitter *v, const char *compares, CoreAtom array, CoreAtom at)
+{
+    strbuf_printf(v->e.out, "dp_%s_u64_w(dp_convert_i64_u64_w(", compares);
+    emit_vector_operand(v, at);
+    strbuf_add(v->e.out, "), ");
+    if (vector_is_ragged(v, array)) {
+        strbuf_add(v->e.out, "dp_convert_i64_u64_w(");
+        emit_vector_ragged_length(v, array);
+        strbuf_add(v->e.out, ")");
+    } else {
+        strbuf_add(v->e.out, "dp_wide_u64(DP_LEN(");
+        emit_atom(&v->e, array);
+        strbuf_add(v->e.out, "))");
+    }
+    strbuf_add(v->e.out, ")");
+}
+
 static void check_place(VectorEmitter *v, CoreAtom array, CoreAtom at)
 {
     emit_indent(&v->e);
-    if (spread_of(&v->table, at) == SPREAD_UNIFORM) {
+    if (spread_of(&v->table, at) == SPREAD_UNIFORM && !vector_is_ragged(v, array)) {
         strbuf_add(v->e.out, "if ((dp_u64)");
         emit_atom(&v->e, at);
         strbuf_add(v->e.out, " >= DP_LEN(");
@@ -153,11 +222,9 @@ static void check_place(VectorEmitter *v, CoreAtom array, CoreAtom at)
     }
     strbuf_add(v->e.out, "if (dp_any(");
     emit_vector_mask(v);
-    strbuf_add(v->e.out, " & dp_ge_u64_w(dp_convert_i64_u64_w(");
-    emit_vector_operand(v, at);
-    strbuf_add(v->e.out, "), dp_wide_u64(DP_LEN(");
-    emit_atom(&v->e, array);
-    strbuf_add(v->e.out, "))))) ");
+    strbuf_add(v->e.out, " & ");
+    there(v, "ge", array, at);
+    strbuf_add(v->e.out, ")) ");
     emit_vector_again(v);
 }
 
@@ -222,16 +289,24 @@ void emit_vector_shared_begin_scatter(VectorEmitter *v, const CoreStmt *s)
 void emit_vector_shared_scatter(VectorEmitter *v, const CoreStmt *s)
 {
     const CoreAtom at = s->soac.body->results[0];
+    const uint32_t outside = v->mask;
     for (uint32_t i = 0; i < s->nvars; i++) {
-        if (spread_of(&v->table, at) == SPREAD_UNIFORM) {
-            emit_indent(&v->e);
-            strbuf_add(v->e.out, "if ((dp_u64)");
-            emit_atom(&v->e, at);
-            strbuf_add(v->e.out, " < DP_LEN(");
-            emit_var(&v->e, s->vars[i]);
-            strbuf_add(v->e.out, "))\n");
-        }
-        emit_vector_shared_store(v, s->vars[i], at, s->soac.body->results[i + 1], v->mask != 0);
+        const CoreAtom array = atom_of(v, s->vars[i]);
+        const uint32_t inside = ++v->nmasks;
+        emit_indent(&v->e);
+        strbuf_printf(v->e.out, "const dp_bool_w on%u = ", inside);
+        emit_vector_mask(v);
+        strbuf_add(v->e.out, " & ");
+        there(v, "lt", array, at);
+        strbuf_add(v->e.out, ";\n");
+        emit_indent(&v->e);
+        strbuf_printf(v->e.out, "if (dp_any(on%u)) {\n", inside);
+        v->e.depth++;
+        v->mask = inside;
+        emit_vector_shared_store(v, s->vars[i], at, s->soac.body->results[i + 1], true);
+        v->mask = outside;
+        v->e.depth--;
+        emit_line(&v->e, "}");
     }
 }
 
@@ -309,7 +384,10 @@ void emit_vector_memory_open(VectorEmitter *v, const CoreStmt *s)
     for (uint32_t i = 0; i < v->e.lane->taken.n; i++) {
         const CoreVar x = v->e.lane->taken.at[i];
         declare(v, x);
-        take(v, x, atom_of(v, x));
+        if (v->table.ragged)
+            take_ragged(v, x);
+        else
+            take(v, x, atom_of(v, x));
     }
 }
 
@@ -334,17 +412,21 @@ void emit_vector_memory_give(VectorEmitter *v, const CoreStmt *s, uint32_t i)
         }
         return;
     }
+    const bool ragged = vector_is_ragged(v, given);
     unless_open(v);
-    strbuf_add(out, "dp_wide_room(heap, ");
+    strbuf_printf(out, "dp_wide_room%s(heap, ", ragged ? "s" : "");
     emit_atom(&v->e, s->lane.memory);
-    strbuf_add(out, ", DP_LEN(");
-    emit_atom(&v->e, given);
-    strbuf_printf(out, "), %u, &", element_bytes(v, given.var));
+    strbuf_add(out, ragged ? ", " : ", DP_LEN(");
+    if (ragged)
+        emit_vector_ragged_length(v, given);
+    else
+        emit_atom(&v->e, given);
+    strbuf_printf(out, "%s, %u, &", ragged ? "" : ")", element_bytes(v, given.var));
     emit_vector_views_name(v, s->vars[i]);
     strbuf_add(out, ")");
     unless_close(v);
     emit_indent(&v->e);
-    strbuf_printf(out, "DP_WIDE_GIVE(%s, ", vector_type_name(v, given.var));
+    strbuf_printf(out, "DP_WIDE_GIVE%s(%s, ", ragged ? "_RAGGED" : "", vector_type_name(v, given.var));
     emit_atom(&v->e, given);
     strbuf_add(out, ", ");
     emit_vector_views_name(v, s->vars[i]);

@@ -97,11 +97,28 @@ void emit_vector_views_length(VectorEmitter *v, const CoreStmt *s)
     strbuf_add(v->e.out, "; }\n");
 }
 
+/* "const dp_i64 dp_1 = x7[l]; { const dp_i64 x7 = dp_1; ": each lane's, under the name that is all lanes'. Returns
+ * whether it is one. */
+static bool open_bound(VectorEmitter *v, CoreAtom a, uint32_t number)
+{
+    if (spread_of(&v->table, a) != SPREAD_VARYING)
+        return false;
+    strbuf_printf(v->e.out, "const dp_i64 dp_%u = ", number);
+    emit_atom(&v->e, a);
+    strbuf_add(v->e.out, "[l]; { const dp_i64 ");
+    emit_atom(&v->e, a);
+    strbuf_printf(v->e.out, " = dp_%u; ", number);
+    return true;
+}
+
 /* A lane that is off may have no such part. */
 void emit_vector_views_slice(VectorEmitter *v, const CoreStmt *s)
 {
     emit_vector_views_declare(v, s->vars[0]);
     open_each(v, s->slice.array);
+    uint32_t bounds = open_bound(v, s->slice.from, 1);
+    if (!core_atom_equal(s->slice.from, s->slice.to))
+        bounds += open_bound(v, s->slice.to, 2);
     if (s->site != CORE_NO_SITE) {
         strbuf_add(v->e.out, "if (");
         if (v->mask)
@@ -116,7 +133,10 @@ void emit_vector_views_slice(VectorEmitter *v, const CoreStmt *s)
     emit_vector_views_name(v, s->vars[0]);
     strbuf_add(v->e.out, ".at[l] = ");
     emit_slice_read(&v->e, s);
-    strbuf_add(v->e.out, "; }\n");
+    strbuf_add(v->e.out, "; ");
+    for (uint32_t i = 0; i < bounds; i++)
+        strbuf_add(v->e.out, "} ");
+    strbuf_add(v->e.out, "}\n");
 }
 
 /* ---- reads ---- */

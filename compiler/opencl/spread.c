@@ -25,6 +25,7 @@ typedef struct Analysis {
     const Lane *lane;   /* the code is a lane's; or NULL */
     const Packs *packs; /* likewise, when it is measured */
     uint32_t depth, loops;
+    bool first;         /* in a lane with memory that is looked at for the first time */
     uint32_t diverging; /* loops around what is measured whose lanes leave when what they read says so */
     uint64_t times;     /* an instance is at what is measured: as far as constants say */
 } Analysis;
@@ -81,6 +82,32 @@ static CoreVar memory_of(const Analysis *a, CoreVar v)
 static bool lies_where(const Analysis *a, CoreAtom x, CoreVar v)
 {
     return is_shared(a, x) && memory_of(a, x.var) == memory_of(a, v);
+}
+
+static bool may_be_ragged(const Analysis *a) { return has_memory(a) && a->table->ragged; }
+
+/* Each lane's length of an array that lies in their memory, or will: CORE_NO_VAR if all have the same. */
+static CoreVar length_of(Analysis *a, CoreAtom x)
+{
+    const SpreadVar *v = x.is_const ? NULL : spread_var(a->table, x.var);
+    if (may_be_ragged(a) && !x.is_const && lane_var(a->lane, x.var)->taken)
+        return x.var;
+    if (v && v->ragged)
+        return v->length;
+    a->facts->refused |= v && !a->first && may_be_ragged(a) && !is_shared(a, x) && v->spread == SPREAD_VARYING;
+    return CORE_NO_VAR;
+}
+
+/* The array whose length it is, or the number itself. */
+static CoreVar number_of(const Analysis *a, CoreVar n)
+{
+    return spread_var(a->table, n)->ragged ? spread_var(a->table, n)->length : n;
+}
+
+static void set_length(Analysis *a, CoreVar v, CoreVar length)
+{
+    spread_var(a->table, v)->ragged = length != CORE_NO_VAR;
+    spread_var(a->table, v)->length = length;
 }
 
 /* An array lies in the lanes' memory, with scalars as elements, or in the heap: in one of these for certain. */
@@ -249,10 +276,13 @@ static void if_spread(Analysis *a, const CoreStmt *s)
             set(a, s->vars[i], SPREAD_UNIFORM);
             spread_var(a->table, s->vars[i])->hands_on = true;
             spread_var(a->table, s->vars[i])->of = memory_of(a, x.var);
+            set_length(a, s->vars[i], length_of(a, x));
             continue;
         }
         if (is_shared(a, x) && is_shared(a, y) && spread_of(a->table, s->if_.cond) == SPREAD_UNIFORM) {
             set(a, s->vars[i], SPREAD_UNIFORM);
+            set_length(a, s->vars[i], length_of(a, x));
+            a->facts->refused |= length_of(a, x) != length_of(a, y);
             continue;
         }
         bool agreed = is_agreed(a->table, s->if_.cond) || is_agreed(a->table, x) || is_agreed(a->table, y);
@@ -313,22 +343,39 @@ static bool loop_round(Analysis *a, const CoreStmt *s)
         Spread now = stays_where_it_is(a, s, i) || (diverges && can_be_mixed(a, s, i)) ? was
                      : diverges                                                        ? SPREAD_VARYING
                                 : join(was, spread_here(a, s->loop.body->results[i]));
+        const CoreVar length = spread_var(a->table, s->loop.params[i])->ragged
+                                   ? spread_var(a->table, s->loop.params[i])->length
+                                   : CORE_NO_VAR;
         set_value(a, s->loop.params[i], now);
+        if (is_shared(a, atom_of(a, s->loop.params[i]))) {
+            set_length(a, s->loop.params[i], length);
+            a->facts->refused |= length_of(a, s->loop.body->results[i]) != length;
+        }
         changed |= now != was;
     }
     return changed;
+}
+
+static void begin_state(Analysis *a, const CoreStmt *s, uint32_t i)
+{
+    set_value(a, s->loop.params[i], begins_as(a, s, i));
+    if (is_shared(a, atom_of(a, s->loop.params[i])))
+        set_length(a, s->loop.params[i], length_of(a, s->loop.inits[i]));
 }
 
 static void loop_spread(Analysis *a, const CoreStmt *s)
 {
     a->loops++;
     for (uint32_t i = 0; i < s->loop.nparams; i++)
-        set_value(a, s->loop.params[i], begins_as(a, s, i));
+        begin_state(a, s, i);
     while (loop_round(a, s) && !a->facts->refused)
         ;
     a->loops--;
-    for (uint32_t i = 0; i < s->nvars; i++)
+    for (uint32_t i = 0; i < s->nvars; i++) {
         set(a, s->vars[i], (Spread)spread_var(a->table, s->loop.params[i])->spread);
+        if (is_shared(a, atom_of(a, s->vars[i])))
+            set_length(a, s->vars[i], length_of(a, atom_of(a, s->loop.params[i])));
+    }
 }
 
 /* Of a private array all lanes look at the same place: elements are vectors. */
@@ -350,32 +397,40 @@ static void index_spread(Analysis *a, const CoreStmt *s)
     set(a, s->vars[0], !own && at == SPREAD_UNIFORM ? at : SPREAD_VARYING);
 }
 
+/* With memory, lanes with different lengths do not go side by side, or their arrays are ragged. */
 static void length_spread(Analysis *a, const CoreStmt *s)
 {
-    const CoreAtom array = s->length.array; /* with memory, lanes with different lengths do not go side by side */
-    const bool same =
-        array.is_const || has_memory(a) || is_private(a, array.var) || spread_of(a->table, array) == SPREAD_UNIFORM;
+    const CoreAtom array = s->length.array;
+    const bool own = is_own_view(a, array);
+    const CoreVar length = is_shared(a, array) ? length_of(a, array) : CORE_NO_VAR;
+    const bool same = array.is_const || is_private(a, array.var) || spread_here(a, array) == SPREAD_UNIFORM;
     a->facts->refused |= !same && !a->lane;
-    set(a, s->vars[0], same ? SPREAD_UNIFORM : SPREAD_VARYING);
+    a->facts->agrees |= own && has_memory(a) && !a->table->ragged;
+    const bool common = (same && length == CORE_NO_VAR) || (has_memory(a) && !a->table->ragged);
+    set(a, s->vars[0], common ? SPREAD_UNIFORM : SPREAD_VARYING);
+    set_length(a, s->vars[0], length); /* it is that */
 }
 
 static void slice_spread(Analysis *a, const CoreStmt *s)
 {
-    a->facts->refused |= is_private(a, s->vars[0]);
+    bool same = true;
     const CoreAtom bounds[] = {s->slice.from, s->slice.to};
     for (uint32_t i = 0; i < 2; i++)
-        if (spread_of(a->table, bounds[i]) != SPREAD_UNIFORM)
-            a->facts->refused = true;
+        same &= spread_of(a->table, bounds[i]) == SPREAD_UNIFORM;
     const Spread array = spread_here(a, s->slice.array);
-    a->facts->refused |= array != SPREAD_UNIFORM && !has_memory(a);
-    set(a, s->vars[0], array);
+    const bool ragged = is_shared(a, s->slice.array) && length_of(a, s->slice.array) != CORE_NO_VAR;
+    a->facts->refused |= is_private(a, s->vars[0]) || ragged || (array != SPREAD_UNIFORM && !has_memory(a));
+    a->facts->refused |= !same && (!may_be_ragged(a) || is_shared(a, s->slice.array));
+    set(a, s->vars[0], same ? array : SPREAD_VARYING);
 }
 
 /* All lanes go through the elements together. */
 static void soac_spread(Analysis *a, const CoreStmt *s)
 {
     const CoreLambda *op = core_stmt_operator(s);
-    a->facts->refused |= spread_of(a->table, s->soac.domain) != SPREAD_UNIFORM || s->soac.guard;
+    const Spread domain = spread_of(a->table, s->soac.domain);
+    const bool ragged = domain == SPREAD_VARYING && may_be_ragged(a);
+    a->facts->refused |= (domain != SPREAD_UNIFORM && !ragged) || s->soac.guard;
     if (s->soac.index != CORE_NO_VAR)
         set(a, s->soac.index, SPREAD_UNIFORM);
     a->loops++;
@@ -389,8 +444,14 @@ static void soac_spread(Analysis *a, const CoreStmt *s)
     if (op)
         block(a, op->body);
     a->loops--;
-    for (uint32_t i = 0; i < s->nvars; i++)
+    for (uint32_t i = 0; i < s->nvars; i++) {
         set(a, s->vars[i], has_memory(a) && s->kind != CORE_REDUCE ? SPREAD_UNIFORM : SPREAD_VARYING);
+        if (has_memory(a) && s->kind != CORE_REDUCE)
+            set_length(a, s->vars[i],
+                       s->kind == CORE_SCATTER ? length_of(a, s->soac.dests[i])
+                       : ragged                ? number_of(a, s->soac.domain.var)
+                                               : CORE_NO_VAR);
+    }
 }
 
 /* known: it has been looked at before. */
@@ -422,7 +483,9 @@ static void lane_block_spread(Analysis *a, const CoreStmt *s)
 /* With memory a second time, with what it takes there. */
 static void lane_spread(Analysis *a, const CoreStmt *s)
 {
+    a->first = true;
     in_lane(a, s, false, lane_block_spread);
+    a->first = false;
     if (!s->lane.memory.is_const && !a->facts->refused)
         in_lane(a, s, true, lane_block_spread);
 }
@@ -439,9 +502,10 @@ static void parallel_spread(Analysis *a, const CoreStmt *s)
     case CORE_SCAN: soac_spread(a, s); break;
     case CORE_ARRAY: set(a, s->vars[0], has_memory(a) ? SPREAD_UNIFORM : SPREAD_VARYING); break;
     case CORE_UPDATE:
-        if (has_memory(a))
+        if (has_memory(a)) {
             set(a, s->vars[0], SPREAD_UNIFORM);
-        else
+            set_length(a, s->vars[0], length_of(a, s->update.array));
+        } else
             private_place(a, s, s->update.index);
         break;
     default: a->facts->refused = true;
@@ -451,7 +515,11 @@ static void parallel_spread(Analysis *a, const CoreStmt *s)
 static void stmt(Analysis *a, const CoreStmt *s)
 {
     switch (s->kind) {
-    case CORE_ATOM: set(a, s->vars[0], spread_here(a, s->atom)); break;
+    case CORE_ATOM:
+        set(a, s->vars[0], spread_here(a, s->atom));
+        if (is_shared(a, atom_of(a, s->vars[0])))
+            set_length(a, s->vars[0], length_of(a, s->atom));
+        break;
     case CORE_PRIM: prim_spread(a, s); break;
     case CORE_LENGTH: length_spread(a, s); break;
     case CORE_INDEX: index_spread(a, s); break;

@@ -26,11 +26,16 @@ typedef struct SpreadVar {
     bool compared;  /* that is what is asked of it */
     bool hands_on;  /* an array in lanes' memory that one of two branches gives, and is where `of` is */
     CoreVar of;
+    /* An array in lanes' memory of which each lane has `length` elements: a number, or as many as an array has that the
+     * lane has taken. Or a number that is as many. */
+    bool ragged;
+    CoreVar length;
 } SpreadVar;
 
 typedef struct SpreadTable {
     PagedTable vars; /* SpreadVar by variable of the function */
     bool inside;
+    bool ragged; /* lanes with memory may have arrays of different lengths */
 } SpreadTable;
 
 typedef struct SpreadFacts {
@@ -38,6 +43,7 @@ typedef struct SpreadFacts {
     bool refused;     /* there is something that vectors cannot do */
     bool wide;        /* a vector has elements of 8 bytes */
     bool memory;      /* there are lanes with memory */
+    bool agrees;      /* it is supposed that arrays of theirs are of one length */
     uint64_t vectors; /* costs, in additions: of what is done for all lanes at once, */
     uint64_t lanes;   /* and of what goes lane by lane, for one lane */
 } SpreadFacts;

@@ -139,6 +139,12 @@ DP_FN bool dp_wide_make(dp_view *made, ulong *top, dp_share own, ulong n, uint b
         DP_EACH_LANE(l) x[l] = *DP_AT(const dp_##N, DP_ADDR((views).at[l]) + dp_k * sizeof(dp_##N)); \
         *DP_AT(dp_##N##_m, DP_WIDE_AT(view, dp_k, sizeof(dp_##N))) = x; \
     }
+DP_FN dp_i64_w dp_lengths_of(const dp_views *views)
+{
+    dp_i64_w r;
+    DP_EACH_LANE(l) r[l] = (long)DP_LEN(views->at[l]);
+    return r;
+}
 DP_FN bool dp_views_alike(const dp_views *views)
 {
     bool r = true;
@@ -151,6 +157,18 @@ DP_FN bool dp_views_alike(const dp_views *views)
         if (DP_LEN(view) != DP_LEN(old)) goto again; \
         for (ulong dp_k = 0; dp_k < DP_LEN(view); dp_k++) \
             DP_WIDE_STORE(N, view, dp_k, dp_select_##N##_w((on), DP_WIDE_LOAD(N, view, dp_k), DP_WIDE_LOAD(N, old, dp_k))); \
+    }
+/* Of arrays of different lengths, nothing behind a lane's own. */
+#define DP_WIDE_TAKE_RAGGED(N, view, views) \
+    for (ulong dp_k = 0; dp_k < DP_LEN(view); dp_k++) { \
+        dp_##N##_v x = 0; \
+        DP_EACH_LANE(l) if (dp_k < DP_LEN((views).at[l])) x[l] = *DP_AT(const dp_##N, DP_ADDR((views).at[l]) + dp_k * sizeof(dp_##N)); \
+        *DP_AT(dp_##N##_m, DP_WIDE_AT(view, dp_k, sizeof(dp_##N))) = x; \
+    }
+#define DP_WIDE_GIVE_RAGGED(N, view, given) \
+    for (ulong dp_k = 0; dp_k < DP_LEN(view); dp_k++) { \
+        const dp_##N##_v x = *DP_AT(const dp_##N##_m, DP_WIDE_AT(view, dp_k, sizeof(dp_##N))); \
+        DP_EACH_LANE(l) if (dp_k < DP_LEN((given).at[l])) *DP_AT(dp_##N, DP_ADDR((given).at[l]) + dp_k * sizeof(dp_##N)) = x[l]; \
     }
 /* n elements, of all lanes; the new place may overlap if it comes first. */
 #define DP_WIDE_PUT(bytes, M) \
@@ -182,6 +200,23 @@ DP_FN bool dp_views_alike(const dp_views *views)
         const ulong at = atomic_add((volatile __global uint *)DP_AT(uint, DP_ADDR(memory)), (uint)(size * DP_W)); \
         DP_EACH_LANE(l) given->at[l] = dp_make_view(n, DP_ADDR(memory) + DP_LANE_HEADER + 16 * (at + l * size)); \
         return at + size * DP_W <= room; \
+    } \
+    /* Likewise, n[l] elements. */ \
+    DP_FN bool dp_wide_rooms(DP_HEAP, dp_view memory, dp_i64_w n, uint bytes, dp_views *given) \
+    { \
+        const ulong room = DP_LANE_GIVEN(memory) / 16; \
+        ulong size = 0; \
+        DP_IN_TURN(l) size = n[l] < 0 || (ulong)n[l] > room * 16 ? room + 1 : min(size + ((ulong)n[l] * bytes + 15) / 16, room + 1); \
+        if (size > room) \
+            return false; \
+        ulong at = atomic_add((volatile __global uint *)DP_AT(uint, DP_ADDR(memory)), (uint)size); \
+        if (at + size > room) \
+            return false; \
+        DP_IN_TURN(l) { \
+            given->at[l] = dp_make_view((ulong)n[l], DP_ADDR(memory) + DP_LANE_HEADER + 16 * at); \
+            at += ((ulong)n[l] * bytes + 15) / 16; \
+        } \
+        return true; \
     }
 #define DP_WIDE_GIVE(N, view, given) \
     for (ulong dp_from = 0; dp_from < DP_LEN(view) / 4 * 4; dp_from += 4) { \
