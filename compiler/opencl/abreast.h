@@ -11,8 +11,8 @@
 #include "core/lane.h"
 #include "opencl/spread.h"
 
-/* Opens the lane `s` and looks at it; without memory likewise. False: vectors cannot. table: what its variables are, or
- * NULL where that is not known yet: then nothing is taken. To be closed in any case. */
-bool abreast_open(Lane *lane, const CoreFn *fn, const CoreStmt *s, const SpreadTable *table);
+/* Opens the lane `s` and looks at it; without memory likewise. False: vectors cannot. table: what its variables are;
+ * known: those bound in the lane, too, else it is not taken what this depends on. To be closed in any case. */
+bool abreast_open(Lane *lane, const CoreFn *fn, const CoreStmt *s, const SpreadTable *table, bool known);
 
 #endif

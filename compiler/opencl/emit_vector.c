@@ -436,7 +436,7 @@ static void emit_bodies(VectorEmitter *v)
     if (facts.agrees) {
         v->table.ragged = true;
         const SpreadFacts ragged = find_facts(v, false);
-        if (!ragged.refused && pays(ragged)) {
+        if (!ragged.refused && (pays(ragged) || !pays(facts))) { /* where neither pays both are forced */
             emit_body(v, "dp_body_ragged", again);
             again = "dp_body_ragged(heap, i, s DP_PASS)";
         }

@@ -361,7 +361,7 @@ static void emit_lane(VectorEmitter *v, const CoreStmt *s)
 {
     const bool memory = !s->lane.memory.is_const;
     Lane lane;
-    bool known = abreast_open(&lane, v->e.fn, s, &v->table);
+    bool known = abreast_open(&lane, v->e.fn, s, &v->table, true);
     assert(known && "spread.c has seen to that");
     (void)known;
     for (uint32_t i = 0; i < s->nvars; i++)

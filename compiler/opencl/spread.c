@@ -459,7 +459,7 @@ static void in_lane(Analysis *a, const CoreStmt *s, bool known, void (*look)(Ana
 {
     Lane lane;
     a->facts->memory |= !s->lane.memory.is_const;
-    if (abreast_open(&lane, a->fn, s, known ? a->table : NULL)) {
+    if (abreast_open(&lane, a->fn, s, a->table, known)) {
         a->lane = &lane;
         look(a, s);
         a->lane = NULL;
