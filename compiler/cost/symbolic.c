@@ -186,6 +186,9 @@ static Costs cost_check_rows(Symbolic *x, const CoreStmt *s)
     const uint32_t depth = s->rows.depth;
     const Formula *rows = depth ? of->total[depth - 1] : x->one;
     if (s->rows.nargs == 2 && depth > 0 && depth < of->rank) {
+        /* an instance's rows stand for the longest of all instances' */
+        if (x->scope && formula_varies(size, x->scope) && !formula_varies(of->longest[depth], x->scope))
+            x->cost->work_exact = false;
         size_equate(x, of->longest[depth], size);
         size_equate(x, of->total[depth], formula_mul(x->arena, of->total[depth - 1], size));
     }
