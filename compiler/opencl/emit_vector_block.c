@@ -622,11 +622,9 @@ static void loop_head(VectorEmitter *v, const CoreStmt *s)
     strbuf_add(v->e.out, "++) {\n");
 }
 
-static bool has_memory(const VectorEmitter *v) { return v->e.lane && v->e.lane->strip; }
-
 static void bind_state(VectorEmitter *v, const CoreStmt *s, uint32_t i)
 {
-    if (has_memory(v) && lane_copies_state(v->e.lane, s, i))
+    if (vector_has_memory(v) && lane_copies_state(v->e.lane, s, i))
         emit_vector_shared_copy(v, s->loop.params[i], s->loop.inits[i]);
     else
         bind(v, s->loop.params[i], s->loop.inits[i]);
@@ -635,8 +633,8 @@ static void bind_state(VectorEmitter *v, const CoreStmt *s, uint32_t i)
 /* Arrays, in the lanes' memory, that later rounds have no use for? */
 static bool vector_loop_makes(const VectorEmitter *v, const CoreStmt *s)
 {
-    return has_memory(v) && ((s->loop.cond && scalar_facts(v->e.fn, v->e.lane, s->loop.cond).makes) ||
-                             scalar_facts(v->e.fn, v->e.lane, s->loop.body).makes);
+    return vector_has_memory(v) && ((s->loop.cond && scalar_facts(v->e.fn, v->e.lane, s->loop.cond).makes) ||
+                                    scalar_facts(v->e.fn, v->e.lane, s->loop.body).makes);
 }
 
 static void emit_loop(VectorEmitter *v, const CoreStmt *s)

@@ -56,6 +56,8 @@ void emit_vector_private_take(VectorEmitter *v, CoreVar x, bool diverges);
 void emit_vector_lane_stmt(VectorEmitter *v, const CoreStmt *s);
 
 /* ---- emit_vector_memory.c ---- */
+/* Is it the code of lanes with memory? */
+static inline bool vector_has_memory(const VectorEmitter *v) { return v->e.lane && v->e.lane->strip; }
 /* An array that the lanes make in memory: a view of vectors. */
 bool vector_is_shared(const VectorEmitter *v, CoreAtom a);
 /* Of an array in memory: has each lane a length of its own? That, as a vector. */

@@ -135,11 +135,9 @@ void emit_vector_private_take(VectorEmitter *v, CoreVar x, bool diverges)
 
 /* ---- parallel operations ---- */
 
-static bool has_memory(const VectorEmitter *v) { return v->e.lane && v->e.lane->strip; }
-
 static void store(VectorEmitter *v, CoreVar array, CoreAtom at, CoreAtom a)
 {
-    if (has_memory(v))
+    if (vector_has_memory(v))
         emit_vector_shared_store(v, array, at, a, false);
     else
         private_store(v, array, at, a, false);
@@ -224,8 +222,9 @@ static Inside emit_soac_begin(VectorEmitter *v, const CoreStmt *s)
 {
     const CoreSoac *soac = &s->soac;
     const uint32_t outside = v->mask;
-    const uint32_t mark =
-        has_memory(v) && emit_drops(&v->e, s, scalar_facts(v->e.fn, v->e.lane, soac->body)) ? emit_mark(&v->e) : 0;
+    const uint32_t mark = vector_has_memory(v) && emit_drops(&v->e, s, scalar_facts(v->e.fn, v->e.lane, soac->body))
+                              ? emit_mark(&v->e)
+                              : 0;
     int64_t n;
     emit_spent(&v->e, s, emit_vector_most, v);
     v->e.inside++;
@@ -334,7 +333,7 @@ static void emit_fold(VectorEmitter *v, const CoreStmt *s)
 
 static void emit_update(VectorEmitter *v, const CoreStmt *s)
 {
-    if (has_memory(v)) {
+    if (vector_has_memory(v)) {
         emit_vector_shared_update(v, s);
         return;
     }
@@ -402,7 +401,7 @@ static void emit_lane(VectorEmitter *v, const CoreStmt *s)
 void emit_vector_lane_stmt(VectorEmitter *v, const CoreStmt *s)
 {
     for (uint32_t i = 0; (s->kind == CORE_MAP || s->kind == CORE_SCAN || s->kind == CORE_ARRAY) && i < s->nvars; i++)
-        if (has_memory(v))
+        if (vector_has_memory(v))
             emit_vector_shared_made(v, s->vars[i], s->kind == CORE_ARRAY ? core_i64(s->array.n) : s->soac.domain);
         else
             private_memory(v, "", s->vars[i]);
