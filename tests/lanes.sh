@@ -16,7 +16,7 @@ with_loops="tests/run/flat_tables.dp tests/run/lane_checks.dp tests/run/loop_lan
 tries=/tmp/lanes_apart.$$.dp
 sed "/^-- expect /d" tests/run/lanes_apart.dp >$tries
 [ -z "${DPC_LONG:-}" ] || strips=$all with_loops=$all limits=$all tries=$all
-abreast=tests/run/lanes_abreast.dp
+abreast=tests/lanes/abreast.dp
 [ $# -eq 0 ] || all=$* strips=$* with_loops=$* limits=$* tries=$* abreast=
 whole=${DPC_LONG:-}$* # in the GPU's shape, too
 failed=0
@@ -51,6 +51,11 @@ done
 # In vectors, which only optimised kernels have; those of lanes with memory with too little of it, too.
 export DP_TIER=optimised
 force cpu "nest=lane --param vectors=on" "$all $abreast"
+[ -z "$abreast" ] || "$dpc" test --eval=core,fused,flat,plan $abreast >/tmp/lanes.$$ 2>&1 || {
+    failed=1
+    echo "FAILED: $abreast"
+    cat /tmp/lanes.$$
+}
 for memory in lane-memory=64 lane-memory=4096 lane-given=0; do
     force cpu "nest=lane --param vectors=on --param loop-memory=0 --param $memory" "$abreast"
 done
