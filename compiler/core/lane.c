@@ -354,10 +354,10 @@ bool lane_copies_state(const Lane *l, const CoreStmt *s, uint32_t i)
 {
     const LaneVar *state = lane_var(l, s->loop.params[i]);
     bool written = false; /* arrays of the state may change places */
-    for (uint32_t k = 0; k < s->loop.nparams; k++)
-        written |= lane_var(l, lane_memory(l, s->loop.params[k]))->written;
     if (l->abreast && state->owned && lane_may_be_outside(l, s->loop.inits[i]))
         return true;
+    for (uint32_t k = 0; k < s->loop.nparams; k++)
+        written |= lane_var(l, lane_memory(l, s->loop.params[k]))->written;
     return state->owned && written && state->of == s->loop.params[i];
 }
 

@@ -267,17 +267,21 @@ static void emit_length(VectorEmitter *v, const CoreStmt *s)
     strbuf_add(v->e.out, ";\n");
 }
 
+void emit_vector_bounds(VectorEmitter *v, CoreAtom array, CoreAtom at)
+{
+    emit_indent(&v->e);
+    strbuf_add(v->e.out, "if ((dp_u64)");
+    emit_atom(&v->e, at);
+    strbuf_add(v->e.out, " >= ");
+    emit_array_length(&v->e, array);
+    strbuf_add(v->e.out, ") ");
+    emit_vector_again(v);
+}
+
 static void uniform_index(VectorEmitter *v, const CoreStmt *s)
 {
-    if (s->site != CORE_NO_SITE) {
-        emit_indent(&v->e);
-        strbuf_add(v->e.out, "if ((dp_u64)");
-        emit_atom(&v->e, s->index.index);
-        strbuf_add(v->e.out, " >= DP_LEN(");
-        emit_atom(&v->e, s->index.array);
-        strbuf_add(v->e.out, ")) ");
-        emit_vector_again(v);
-    }
+    if (s->site != CORE_NO_SITE)
+        emit_vector_bounds(v, s->index.array, s->index.index);
     emit_vector_bind(v, s->vars[0]);
     emit_element_read(&v->e, s->index.array, s->index.index);
     strbuf_add(v->e.out, ";\n");

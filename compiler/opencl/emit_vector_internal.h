@@ -30,6 +30,8 @@ void emit_vector_operand(VectorEmitter *v, CoreAtom a);
 void emit_vector_bind(VectorEmitter *v, CoreVar x);
 /* "goto again;" */
 void emit_vector_again(VectorEmitter *v);
+/* "if ((dp_u64)at >= DP_LEN(x)) goto again;": of a place that all lanes have in common. */
+void emit_vector_bounds(VectorEmitter *v, CoreAtom array, CoreAtom at);
 /* "from < 0 || to < from || …": of SLICE, that there is no such part. */
 void emit_vector_bad_slice(VectorEmitter *v, const CoreStmt *s);
 /* Where a function is begun by which loops with nonsense could be entered. */

@@ -76,15 +76,8 @@ void emit_vector_private(VectorEmitter *v, CoreVar x, CoreAtom a)
 
 static void private_bounds(VectorEmitter *v, CoreAtom array, CoreAtom index)
 {
-    if (lane_index_holds(v->e.lane, array, index))
-        return;
-    emit_indent(&v->e);
-    strbuf_add(v->e.out, "if ((dp_u64)");
-    emit_atom(&v->e, index);
-    strbuf_add(v->e.out, " >= ");
-    emit_array_length(&v->e, array);
-    strbuf_add(v->e.out, ") ");
-    emit_vector_again(v);
+    if (!lane_index_holds(v->e.lane, array, index))
+        emit_vector_bounds(v, array, index);
 }
 
 void emit_vector_private_index(VectorEmitter *v, const CoreStmt *s)
@@ -172,32 +165,9 @@ static void emit_elements(VectorEmitter *v, const CoreSoac *soac)
     }
 }
 
-static void loop_over(VectorEmitter *v, const CoreSoac *soac)
+/* Lanes that have no more elements are off: "const dp_bool_w on2 = on1 & k < n; if (!dp_any(on2)) break;" */
+static void narrow_to_elements(VectorEmitter *v, const CoreSoac *soac)
 {
-    emit_indent(&v->e);
-    strbuf_add(v->e.out, "for (dp_i64 ");
-    emit_var(&v->e, soac->index);
-    strbuf_add(v->e.out, " = 0; ");
-    emit_var(&v->e, soac->index);
-    strbuf_add(v->e.out, " < ");
-    emit_atom(&v->e, soac->domain);
-    strbuf_add(v->e.out, "; ");
-    emit_var(&v->e, soac->index);
-    strbuf_add(v->e.out, "++) {\n");
-    v->e.depth++;
-}
-
-/* Lanes that have no more elements are off: "for (dp_i64 k = 0;; k++) { const dp_bool_w on2 = on1 & k < n; if
- * (!dp_any(on2)) break;" */
-static void loop_over_ragged(VectorEmitter *v, const CoreSoac *soac)
-{
-    emit_indent(&v->e);
-    strbuf_add(v->e.out, "for (dp_i64 ");
-    emit_var(&v->e, soac->index);
-    strbuf_add(v->e.out, " = 0;; ");
-    emit_var(&v->e, soac->index);
-    strbuf_add(v->e.out, "++) {\n");
-    v->e.depth++;
     emit_indent(&v->e);
     strbuf_printf(v->e.out, "const dp_bool_w on%u = ", v->nmasks + 1);
     emit_vector_mask(v);
@@ -209,6 +179,28 @@ static void loop_over_ragged(VectorEmitter *v, const CoreSoac *soac)
     v->mask = ++v->nmasks;
     emit_indent(&v->e);
     strbuf_printf(v->e.out, "if (!dp_any(on%u)) break;\n", v->mask);
+}
+
+/* "for (dp_i64 k = 0; k < n; k++) {", or without an end where lanes have different numbers of elements. */
+static void loop_over(VectorEmitter *v, const CoreSoac *soac)
+{
+    const bool ragged = spread_of(&v->table, soac->domain) != SPREAD_UNIFORM;
+    emit_indent(&v->e);
+    strbuf_add(v->e.out, "for (dp_i64 ");
+    emit_var(&v->e, soac->index);
+    strbuf_add(v->e.out, " = 0;");
+    if (!ragged) {
+        strbuf_add(v->e.out, " ");
+        emit_var(&v->e, soac->index);
+        strbuf_add(v->e.out, " < ");
+        emit_atom(&v->e, soac->domain);
+    }
+    strbuf_add(v->e.out, "; ");
+    emit_var(&v->e, soac->index);
+    strbuf_add(v->e.out, "++) {\n");
+    v->e.depth++;
+    if (ragged)
+        narrow_to_elements(v, soac);
 }
 
 /* What an operation's beginning leaves for its end. */
@@ -231,10 +223,7 @@ static Inside emit_soac_begin(VectorEmitter *v, const CoreStmt *s)
     if (lane_constant(v->e.lane, soac->domain, &n) &&
         n * (scalar_facts(v->e.fn, NULL, soac->body).statements + 1) <= UNROLLED)
         strbuf_add(v->e.out, "#pragma unroll\n");
-    if (spread_of(&v->table, soac->domain) == SPREAD_UNIFORM)
-        loop_over(v, soac);
-    else
-        loop_over_ragged(v, soac);
+    loop_over(v, soac);
     emit_elements(v, soac);
     emit_vector_block(v, soac->body);
     return (Inside){mark, outside};

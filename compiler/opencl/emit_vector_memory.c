@@ -5,7 +5,8 @@
 #include "params.h"
 
 /* Arrays that several lanes make in memory (core/lane.h), all at one place: `x` is a view whose elements are vectors.
- * Where there is no room, or lanes have arrays of different lengths, all of it is left to the scalar code.
+ * Where there is no room, or a lane fails, all of it is left to the scalar code. A ragged array, of which each lane has
+ * a length of its own, is as long as the longest.
  *
  *     dp_view ys; if (!dp_wide_make(&ys, &dp_top, dp_own, n, 4)) goto again;
  *     for (dp_i64 k = 0; k < n; k++) { dp_f32_w x = DP_WIDE_LOAD(f32, xs, k); … DP_WIDE_STORE(f32, ys, k, v); } */
@@ -68,17 +69,17 @@ void emit_vector_ragged_length(VectorEmitter *v, CoreAtom array)
     emit_var(&v->e, n);
 }
 
-/* "if (!dp_wide_make(&x, &dp_top, dp_own, n, 4)) goto again;": n is an atom or, without one, the text. */
-static void make(VectorEmitter *v, CoreVar x, const CoreAtom *n, const char *text)
+/* "if (!dp_wide_make(&x, &dp_top, dp_own, " n ", 4)) goto again;" */
+static void make_open(VectorEmitter *v, CoreVar x)
 {
     unless_open(v);
     strbuf_add(v->e.out, "dp_wide_make(&");
     emit_var(&v->e, x);
     strbuf_add(v->e.out, ", &dp_top, dp_own, ");
-    if (n)
-        emit_vector_most(v, *n);
-    else
-        strbuf_add(v->e.out, text);
+}
+
+static void make_close(VectorEmitter *v, CoreVar x)
+{
     strbuf_printf(v->e.out, ", %u)", element_bytes(v, x));
     unless_close(v);
 }
@@ -86,41 +87,50 @@ static void make(VectorEmitter *v, CoreVar x, const CoreAtom *n, const char *tex
 void emit_vector_shared_made(VectorEmitter *v, CoreVar x, CoreAtom n)
 {
     declare(v, x);
-    make(v, x, &n, NULL);
+    make_open(v, x);
+    emit_vector_most(v, n);
+    make_close(v, x);
 }
 
-/* Of an array of the heap: all lanes', or one for each. */
-static void take(VectorEmitter *v, CoreVar x, CoreAtom from)
+/* "DP_WIDE_TAKE" what "(f32, x, from)": from is what lanes have views of, or an array of all of them. */
+static void take_elements(VectorEmitter *v, const char *what, CoreVar x, CoreAtom from, bool views)
 {
-    const bool views = !from.is_const && vector_varies(v, from.var);
-    StrBuf length = {0};
-    if (views) {
-        unless_open(v);
-        strbuf_add(v->e.out, "dp_views_alike(&");
-        emit_vector_views_name(v, from.var);
-        strbuf_add(v->e.out, ")");
-        unless_close(v);
-    }
-    StrBuf *const out = v->e.out;
-    v->e.out = &length;
-    strbuf_add(&length, "DP_LEN(");
-    if (views)
-        emit_vector_views_name(v, from.var);
-    else
-        emit_atom(&v->e, from);
-    strbuf_add(&length, views ? ".at[0])" : ")");
-    v->e.out = out;
-    make(v, x, NULL, length.text);
-    strbuf_free(&length);
     emit_indent(&v->e);
-    strbuf_printf(out, "DP_WIDE_TAKE%s(%s, ", views ? "_VIEWS" : "", vector_type_name(v, x));
+    strbuf_printf(v->e.out, "DP_WIDE_TAKE%s(%s, ", what, vector_type_name(v, x));
     emit_var(&v->e, x);
-    strbuf_add(out, ", ");
+    strbuf_add(v->e.out, ", ");
     if (views)
         emit_vector_views_name(v, from.var);
     else
         emit_atom(&v->e, from);
-    strbuf_add(out, ")\n");
+    strbuf_add(v->e.out, ")\n");
+}
+
+/* Of an array of the heap that all lanes have in common. */
+static void take_common(VectorEmitter *v, CoreVar x, CoreAtom from)
+{
+    make_open(v, x);
+    strbuf_add(v->e.out, "DP_LEN(");
+    emit_atom(&v->e, from);
+    strbuf_add(v->e.out, ")");
+    make_close(v, x);
+    take_elements(v, "", x, from, false);
+}
+
+/* Of one for each, of one length. */
+static void take_views(VectorEmitter *v, CoreVar x, CoreAtom from)
+{
+    unless_open(v);
+    strbuf_add(v->e.out, "dp_views_alike(&");
+    emit_vector_views_name(v, from.var);
+    strbuf_add(v->e.out, ")");
+    unless_close(v);
+    make_open(v, x);
+    strbuf_add(v->e.out, "DP_LEN(");
+    emit_vector_views_name(v, from.var);
+    strbuf_add(v->e.out, ".at[0])");
+    make_close(v, x);
+    take_elements(v, "_VIEWS", x, from, true);
 }
 
 /* "const dp_i64_w dp_length_x = dp_lengths_of(&views_x);", and as many elements as the most of them. */
@@ -133,26 +143,22 @@ static void take_ragged(VectorEmitter *v, CoreVar x)
     strbuf_add(out, " = dp_lengths_of(&");
     emit_vector_views_name(v, x);
     strbuf_add(out, ");\n");
-    unless_open(v);
-    strbuf_add(out, "dp_wide_make(&");
+    make_open(v, x);
+    strbuf_add(out, "dp_most(dp_length_");
     emit_var(&v->e, x);
-    strbuf_add(out, ", &dp_top, dp_own, dp_most(dp_length_");
-    emit_var(&v->e, x);
-    strbuf_printf(out, "), %u)", element_bytes(v, x));
-    unless_close(v);
-    emit_indent(&v->e);
-    strbuf_printf(out, "DP_WIDE_TAKE_RAGGED(%s, ", vector_type_name(v, x));
-    emit_var(&v->e, x);
-    strbuf_add(out, ", ");
-    emit_vector_views_name(v, x);
-    strbuf_add(out, ")\n");
+    strbuf_add(out, ")");
+    make_close(v, x);
+    take_elements(v, "_RAGGED", x, atom_of(v, x), true);
 }
 
 void emit_vector_shared_copy(VectorEmitter *v, CoreVar x, CoreAtom from)
 {
     declare(v, x);
     if (!vector_is_shared(v, from)) {
-        take(v, x, from);
+        if (!from.is_const && vector_varies(v, from.var))
+            take_views(v, x, from);
+        else
+            take_common(v, x, from);
         return;
     }
     unless_open(v);
@@ -210,16 +216,11 @@ static void there(VectorEmitter *v, const char *compares, CoreAtom array, CoreAt
 
 static void check_place(VectorEmitter *v, CoreAtom array, CoreAtom at)
 {
-    emit_indent(&v->e);
     if (spread_of(&v->table, at) == SPREAD_UNIFORM && !vector_is_ragged(v, array)) {
-        strbuf_add(v->e.out, "if ((dp_u64)");
-        emit_atom(&v->e, at);
-        strbuf_add(v->e.out, " >= DP_LEN(");
-        emit_atom(&v->e, array);
-        strbuf_add(v->e.out, ")) ");
-        emit_vector_again(v);
+        emit_vector_bounds(v, array, at);
         return;
     }
+    emit_indent(&v->e);
     strbuf_add(v->e.out, "if (dp_any(");
     emit_vector_mask(v);
     strbuf_add(v->e.out, " & ");
@@ -387,7 +388,7 @@ void emit_vector_memory_open(VectorEmitter *v, const CoreStmt *s)
         if (v->table.ragged)
             take_ragged(v, x);
         else
-            take(v, x, atom_of(v, x));
+            take_views(v, x, atom_of(v, x));
     }
 }
 

@@ -139,10 +139,15 @@ static bool is_own_view(const Analysis *a, CoreAtom array)
 }
 
 /* What lanes choose or hand on may not be views of their own. */
+static void refuse_views(Analysis *a, CoreVar v, Spread to)
+{
+    a->facts->refused |= to == SPREAD_VARYING && core_var_type(a->fn, v).rank > 0 && !is_private(a, v);
+}
+
 static void set_value(Analysis *a, CoreVar v, Spread to)
 {
     set_agreed(a, v, to, false);
-    a->facts->refused |= to == SPREAD_VARYING && core_var_type(a->fn, v).rank > 0 && !is_private(a, v);
+    refuse_views(a, v, to);
 }
 
 static void set(Analysis *a, CoreVar v, Spread to) { set_agreed(a, v, to, false); }
@@ -252,9 +257,8 @@ static void prim_spread(Analysis *a, const CoreStmt *s)
         Spread inside = inside_prim(a, s);
         set_agreed(a, s->vars[0], inside, inside != SPREAD_VARYING);
     } else {
-        set_value(a, s->vars[0], all);
-        spread_var(a->table, s->vars[0])->agreed = agreed && all == SPREAD_UNIFORM;
-        a->facts->assumes |= agreed && all == SPREAD_UNIFORM;
+        set_agreed(a, s->vars[0], all, agreed && all == SPREAD_UNIFORM);
+        refuse_views(a, s->vars[0], all);
     }
 }
 
@@ -343,11 +347,10 @@ static bool loop_round(Analysis *a, const CoreStmt *s)
         Spread now = stays_where_it_is(a, s, i) || (diverges && can_be_mixed(a, s, i)) ? was
                      : diverges                                                        ? SPREAD_VARYING
                                 : join(was, spread_here(a, s->loop.body->results[i]));
-        const CoreVar length = spread_var(a->table, s->loop.params[i])->ragged
-                                   ? spread_var(a->table, s->loop.params[i])->length
-                                   : CORE_NO_VAR;
+        const bool shared = is_shared(a, atom_of(a, s->loop.params[i]));
+        const CoreVar length = shared ? length_of(a, atom_of(a, s->loop.params[i])) : CORE_NO_VAR;
         set_value(a, s->loop.params[i], now);
-        if (is_shared(a, atom_of(a, s->loop.params[i]))) {
+        if (shared) {
             set_length(a, s->loop.params[i], length);
             a->facts->refused |= length_of(a, s->loop.body->results[i]) != length;
         }
