@@ -240,6 +240,7 @@ static DpPending nested(DpRt *rt, DpCtx *up, const DpCol *lengths)
     }
     DpPending p = dp_pending_begin(rt, DP_LENGTHS_WORDS);
     DpBlock *offsets = dp_offsets_of_lengths(rt, address, stride, up->n, dp_pending_mail(rt, p));
+    dp_pending_launched(rt, p);
     return nested_in(rt, p, up, (Offsets){offsets, 0});
 }
 

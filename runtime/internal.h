@@ -250,7 +250,7 @@ enum { DP_MOST_WAYS = 4 }; /* contexts of one pack */
 
 /* What has been begun and not awaited, see pending.c. */
 typedef struct Pending {
-    uint64_t begun;               /* in the order of beginning; 0: it is known */
+    uint64_t begun;               /* in the order of launches; 0: it is known */
     uint64_t known[DP_MOST_WAYS]; /* then the number or numbers, or the view */
     DpCtx *ctx[DP_MOST_WAYS];     /* being made: their sizes are missing */
     DpCol *cols;                  /* of a pack, likewise; malloc'd, or NULL */
@@ -759,6 +759,8 @@ void dp_unsettled_forget(DpRt *rt, const DpBlock *b);
 /* The host looks, if it does not know. */
 uint64_t dp_contig_total(DpRt *rt, const DpContig *c);
 DpPending dp_pending_begin(DpRt *rt, uint32_t words);
+/* All that writes its words has been launched. */
+void dp_pending_launched(DpRt *rt, DpPending p);
 DpPending dp_pending_known(DpRt *rt, uint64_t number);
 /* Where the device leaves it; 0 if it is known, or nothing was begun. */
 uint64_t dp_pending_mail(const DpRt *rt, DpPending p);

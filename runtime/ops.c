@@ -201,6 +201,7 @@ DpPending dp_begin_reduce_root(DpRt *rt, uint32_t kernel, uint32_t variant, DpCt
         mail[i] = dp_pending_mail(rt, p) + 8 * (uint64_t)i;
     if (p)
         reduce_at_root(rt, kernel, variant, c->n, words, mail);
+    dp_pending_launched(rt, p);
     return p;
 }
 

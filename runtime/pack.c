@@ -177,6 +177,7 @@ DpPending dp_begin_pack(DpRt *rt, uint32_t kernel, uint32_t variant, DpCtx *c, c
     dp_profile_moved(rt, kernel, c->n, s.nseg, 0); /* what is kept is written: counted when that is known */
     if (c->n)
         run_pack(rt, &launch);
+    dp_pending_launched(rt, p);
     for (uint32_t w = 0; w < ways; w++) {
         if (!s.mode)
             dp_block_release(rt, offsets[w]);
@@ -275,21 +276,22 @@ static void settled_views(DpRt *rt, DpPending p, uint32_t ncols, const uint8_t *
 }
 
 /* The column as views by the pack's offsets. */
-static DpCol unsettled_views(DpRt *rt, DpPending p, uint32_t way, DpCol col)
+static DpCol views_by_pack(DpRt *rt, const DpCtx *c, const DpCol *col)
 {
-    const DpCtx *c = rt->mail.at[p].ctx[way];
+    return dp_views_of_offsets(rt, c->packed, c->up->up->n, col->addr, DP_TOTAL_UNSETTLED, col->bytes, col->block);
+}
+
+static void settle_later(DpRt *rt, const Pending *pack, uint32_t word, DpBlock *views, DpBlock *data)
+{
     Unsettled *u = &rt->unsettled;
-    DpCol out = dp_views_of_offsets(rt, c->packed, c->up->up->n, col.addr, DP_TOTAL_UNSETTLED, col.bytes, col.block);
-    if (out.block) {
-        out.block->unsettled = col.block->unsettled = true;
-        u->at[u->n].word = p + way;
-        u->at[u->n].bytes = col.bytes;
-        u->at[u->n].kernel = rt->mail.at[p].kernel;
-        u->at[u->n].views = out.block;
-        u->at[u->n++].data = col.block;
-    }
-    dp_col_release(rt, &col);
-    return out;
+    if (!views)
+        return;
+    views->unsettled = data->unsettled = true;
+    u->at[u->n].word = word;
+    u->at[u->n].bytes = views->contig.bytes;
+    u->at[u->n].kernel = pack->kernel;
+    u->at[u->n].views = views;
+    u->at[u->n++].data = data;
 }
 
 void dp_packed_views(DpRt *rt, DpPending p, uint32_t ncols, const uint8_t *of, DpCol *views, uint32_t ways)
@@ -302,9 +304,15 @@ void dp_packed_views(DpRt *rt, DpPending p, uint32_t ncols, const uint8_t *of, D
         settled_views(rt, p, ncols, of, views, ways);
         return;
     }
-    rt->unsettled.packs++; /* its words stay open until then */
     for (uint32_t j = 0; j < ncols; j++)
-        views[j] = unsettled_views(rt, p, of[j], pack->cols[j]);
+        views[j] = views_by_pack(rt, pack->ctx[of[j]], &pack->cols[j]);
+    rt->unsettled.packs++; /* its words stay open until then */
+    for (uint32_t j = 0; j < ncols; j++) {
+        settle_later(rt, pack, p + of[j], views[j].block, pack->cols[j].block);
+        dp_col_release(rt, &pack->cols[j]);
+    }
+    if (pack->begun <= rt->mail.arrived) /* the heap was full, and the host has looked */
+        dp_settle_packs(rt);
     for (uint32_t w = 0; w < ways; w++)
         dp_ctx_release(rt, &pack->ctx[w]);
     free(pack->cols);
@@ -401,6 +409,7 @@ DpPending dp_begin_split(DpRt *rt, DpCtx *ctx, const DpCol *cond, uint32_t nsums
         const uint64_t sides[2] = {dp_block_addr(both[0]), dp_block_addr(both[1])};
         run_split(rt, ctx, cond, sides, dp_pending_mail(rt, p), nsums, cols);
     }
+    dp_pending_launched(rt, p);
     for (uint32_t i = 0; i < 2; i++) {
         DpCtx *side = rt->mail.at[p].ctx[i] = unsized(rt, ctx, both[i], NULL);
         for (uint32_t k = 0; k < nsums && !dp_failed(rt); k++)

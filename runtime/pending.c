@@ -25,6 +25,10 @@ static DpPending pending_new(DpRt *rt, uint32_t words, Pending p)
     return number;
 }
 
+/* A look brings what has been launched before it. It may come between the beginning and the launch, when the heap is
+ * full and blocks are made. */
+#define NOT_LAUNCHED UINT64_MAX
+
 /* Packs that nobody waits for leave the words to what is. */
 static void make_room(DpRt *rt)
 {
@@ -36,7 +40,13 @@ static void make_room(DpRt *rt)
 DpPending dp_pending_begin(DpRt *rt, uint32_t words)
 {
     make_room(rt);
-    return pending_new(rt, words, (Pending){.begun = ++rt->mail.begun});
+    return pending_new(rt, words, (Pending){.begun = NOT_LAUNCHED});
+}
+
+void dp_pending_launched(DpRt *rt, DpPending p)
+{
+    if (p && rt->mail.at[p].begun)
+        rt->mail.at[p].begun = ++rt->mail.begun;
 }
 
 DpPending dp_pending_known(DpRt *rt, uint64_t number)
@@ -77,6 +87,7 @@ static DpPending begin_element(DpRt *rt, const DpArr *a, uint64_t addr)
 {
     DpPending p = dp_pending_begin(rt, 1);
     if (p) {
+        dp_pending_launched(rt, p);
         rt->mail.at[p].is_element = true;
         rt->mail.at[p].array = dp_arr_retain(*a);
         rt->mail.at[p].addr = addr;

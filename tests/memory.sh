@@ -42,6 +42,24 @@ for start in 4096 100000 3000000; do
     expect 0 10485760 env DP_HEAP_START=$start DP_ARGUMENTS=buffer DP_POISON=1 ./grow 20
     expect 0 "$rows" env DP_HEAP_START=$start DP_POISON=1 DP_COMPACT=1 ./grow --entry rows '[3, 0, 50, 1]'
 done
+# The heap grows, and the host looks, while a filter's columns become arrays of rows.
+cat >sorts.dp <<'END'
+def quick (xs: [i32]) : [i32] =
+  if length xs < 2 then xs
+  else let p = xs[length xs / 2]
+       let parts = { quick ys : ys in [{ x in xs | x < p }, { x in xs | x > p }] }
+       in parts[0] ++ { x in xs | x == p } ++ parts[1]
+entry main (n: i64) : i64 =
+  let rows = { { i32 ((x * x * 7919 + x * 7) % 601) : x in { i * 37 + j : j in i * 31 % 27 } } : i in iota n }
+  in sum { if all (\(a, b) -> a == b) (zip (quick r) (sort r)) then 0 else 1 : r in rows }
+END
+"$dpc" build sorts.dp || exit 1
+for n in 225 300 400; do
+    for start in 12288 16384 18432 21504 24576 32768; do
+        got=$(DP_HEAP_START=$start ./sorts $n)
+        [ "$got" = 0 ] || wrong "sorts $n with a heap of $start bytes: $got rows"
+    done
+done
 # Views, updates in place, compaction and recursion while the heap grows.
 for program in $(cd "$tests" && grep -L '^-- expect' *.dp | awk 'NR % 30 == 7'); do # compaction takes launches
     expect 0 ' on device' env DP_HEAP_START=4096 DP_POISON=1 DP_COMPACT=1 "$dpc" test --eval=device "$tests/$program"
