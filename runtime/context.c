@@ -80,15 +80,16 @@ uint64_t dp_few(DpRt *rt, uint64_t work, uint32_t launches, uint32_t site)
     return lane;
 }
 
-/* PART_OF_HEAP: of that, for few lanes. ANY_SPENDING: no lane has so much to do, and the products of it fit. */
-enum { GIVEN_HEADER = 32, PART_OF_HEAP = 128 };
+/* PART_OF_HEAP: of that, for few lanes; PART_OF_BUFFER: of what there is of it, if that is more. ANY_SPENDING: no lane has so much to do, and the products of it fit. */
+enum { GIVEN_HEADER = 32, PART_OF_HEAP = 128, PART_OF_BUFFER = 8 };
 #define ANY_SPENDING (UINT64_C(1) << 36)
 
 /* The bytes of the lanes' shares, and of what they may give; for few lanes as many as for the one of a loop. */
 static void lane_bytes(const DpRt *rt, const DpCtx *c, uint32_t of, uint64_t *shares, uint64_t *given)
 {
     const uint64_t items = (uint64_t)dp_rt_loop_groups(rt, dp_ctx_n(c)) * (rt->gpu ? 256 : 1);
-    const uint64_t asked = dp_param(rt, PARAM_LOOP_MEMORY), some = rt->heap.limit / PART_OF_HEAP;
+    const uint64_t asked = dp_param(rt, PARAM_LOOP_MEMORY), there = rt->heap.buffer.bytes / PART_OF_BUFFER;
+    const uint64_t some = rt->heap.limit / PART_OF_HEAP > there ? rt->heap.limit / PART_OF_HEAP : there;
     const uint64_t least = (asked < some ? asked : some) / 2;
     const bool whole = of == LANE_OF_LOOP;
     *shares = whole ? 0 : items * dp_param(rt, PARAM_LANE_MEMORY);

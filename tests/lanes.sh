@@ -16,7 +16,7 @@ with_loops="tests/run/flat_tables.dp tests/run/lane_checks.dp tests/run/loop_lan
 tries=/tmp/lanes_apart.$$.dp
 sed "/^-- expect /d" tests/run/lanes_apart.dp >$tries
 [ -z "${DPC_LONG:-}" ] || strips=$all with_loops=$all limits=$all tries=$all
-abreast=tests/lanes/abreast.dp
+abreast="tests/lanes/abreast.dp tests/lanes/tables.dp"
 [ $# -eq 0 ] || all=$* strips=$* with_loops=$* limits=$* tries=$* abreast=
 whole=${DPC_LONG:-}$* # in the GPU's shape, too
 failed=0

@@ -395,9 +395,14 @@ static CoreBlock *nothing_like(CoreBuilder *b, const CoreBlock *code)
 }
 
 /* With memory the lane's code has no other results than it gives. */
-static const CoreAtom *version_in_memory(CoreBuilder *b, CoreBlock *code, CoreBlock *flat, Question q)
+static const CoreAtom *version_in_memory(Chooser *c, CoreBuilder *b, CoreBlock *code, CoreBlock *flat, Question q)
 {
-    const GivenRows *rows = lane_rows_part(b, code);
+    GivenRows *rows = NULL;
+    CoreBlock *tables = lane_tables(b, code, c->around, c->scratch, &c->map, &rows);
+    if (tables)
+        code = tables;
+    else
+        rows = lane_rows_part(b, code);
     const uint32_t n = code->nresults;
     CoreAtom many = emit_many(b, q);
     CoreBlock *lanes = choose_in_memory(b, code, q.of == NEST_OF_TRIES ? LANE_OF_TRY : LANE_OF_NEST);
@@ -516,7 +521,7 @@ static const CoreAtom *lane_or_flat(Chooser *c, CoreBuilder *b, CoreBlock *block
     c->budget -= *v == ONE_VERSION ? 0 : cost.statements;
     return *v == ONE_VERSION    ? choose_emit_lane(b, code, core_i64(0), LANE_OF_NEST)
            : *v == TWO_VERSIONS ? two_versions(b, code, block, q)
-                                : version_in_memory(b, code, block, q);
+                                : version_in_memory(c, b, code, block, q);
 }
 
 /* Calls of the recursion that this is a part of are joined. */

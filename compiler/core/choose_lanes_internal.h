@@ -25,6 +25,10 @@ typedef struct GivenRows {
 bool lane_rows_can_be_given(const CoreFn *fn, const CoreBlock *code);
 /* Appended to the code, whose results these are then; what has become of each. */
 GivenRows *lane_rows_part(CoreBuilder *b, CoreBlock *code);
+/* A copy of the code, in which rows of rows are arrays (lane_tables.c), or NULL. `around`: the operation whose body it
+ * is. copies, map: as for core_copy_within. */
+CoreBlock *lane_tables(CoreBuilder *b, CoreBlock *code, const CoreStmt *around, Arena *copies, CoreCopyMap *map,
+                       GivenRows **given);
 /* Rows of rows again: xs are their elements, and `results` all that the lane gives. */
 CoreAtom lane_rows_join(CoreBuilder *b, const GivenRows *g, CoreAtom xs, const CoreAtom *results);
 /* Is there nothing that no lane can do, and something parallel, or calls of what `stacks` (or NULL) has loops for, of

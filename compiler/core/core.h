@@ -180,7 +180,8 @@ typedef enum CoreKind { /* see kinds.def */
     case CORE_FITTED:                                                                                                  \
     case CORE_NOTHING:                                                                                                 \
     case CORE_ARGSORT:                                                                                                 \
-    case CORE_FLATTEN
+    case CORE_FLATTEN:                                                                                                 \
+    case CORE_TABLE
 
 struct CoreStmt {
     CoreKind kind;
@@ -198,7 +199,7 @@ struct CoreStmt {
         } prim; /* CORE_PRIM */
         struct {
             CoreAtom array;
-        } length; /* CORE_LENGTH, CORE_FLATTEN */
+        } length; /* CORE_LENGTH, CORE_FLATTEN, CORE_TABLE */
         struct {
             CoreAtom array, index;
         } index; /* CORE_INDEX */

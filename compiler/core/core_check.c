@@ -225,6 +225,15 @@ static void check_flatten(Checker *c, const CoreStmt *s, CoreType result)
         want_type(c, result, core_element(array), "flatten's result");
 }
 
+static void check_table(Checker *c, const CoreStmt *s)
+{
+    const CoreType rows = use_seq(c, s->length.array, "table of what is no sequence");
+    if (!expect(c, rows.rank == 2 && s->nvars == 2, "table needs rank 2, and binds two variables"))
+        return;
+    want_type(c, core_var_type(c->fn, s->vars[0]), core_element(rows), "table's elements");
+    want_type(c, core_var_type(c->fn, s->vars[1]), type_i64, "the length of table's rows");
+}
+
 static void check_argsort(Checker *c, const CoreStmt *s)
 {
     const uint32_t positions = core_argsort_positions(s);
@@ -450,6 +459,7 @@ static void check_operation(Checker *c, const CoreStmt *s)
     case CORE_SOAC: check_parallel(c, s); break;
     case CORE_ARGSORT: check_argsort(c, s); break;
     case CORE_FLATTEN: check_flatten(c, s, result); break;
+    case CORE_TABLE: check_table(c, s); break;
     }
 }
 

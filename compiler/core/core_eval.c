@@ -201,10 +201,12 @@ static bool eval_array(Eval *e, Frame *f, const CoreStmt *s)
 /* MEMORY, NOTHING: zero; what has no elements. */
 static bool eval_nothing(Eval *e, Frame *f, const CoreStmt *s)
 {
-    CoreValue none = {.type = core_var_type(f->fn, s->vars[0])};
-    if (none.type.rank > 0 && !eval_new_seq(e, s->span, none.type, 0, &none))
-        return false;
-    define(f, s, none);
+    for (uint32_t i = 0; i < s->nvars; i++) {
+        CoreValue none = {.type = core_var_type(f->fn, s->vars[i])};
+        if (none.type.rank > 0 && !eval_new_seq(e, s->span, none.type, 0, &none))
+            return false;
+        f->vars[s->vars[i]] = none;
+    }
     return true;
 }
 
@@ -221,6 +223,27 @@ static bool eval_flatten(Eval *e, Frame *f, const CoreStmt *s)
             eval_store(&out, at++, eval_load(&outer.items[i], j));
     e->work += total;
     define(f, s, out);
+    return true;
+}
+
+static bool eval_table(Eval *e, Frame *f, const CoreStmt *s)
+{
+    const CoreValue rows = eval_peek(f, s->length.array);
+    const uint64_t n = rows.n ? rows.items[0].n : 0;
+    for (uint64_t i = 1; i < rows.n && !e->gave_up; i++)
+        e->gave_up = rows.items[i].n != n;
+    if (e->gave_up || !eval_flatten(e, f, s))
+        return false;
+    CoreValue *length = &f->vars[s->vars[1]];
+    length->type = core_scalar(SC_I64);
+    length->bits = n;
+    return true;
+}
+
+static bool eval_fitted(Eval *e, Frame *f, const CoreStmt *s)
+{
+    define_scalar(f, s, !e->gave_up);
+    e->gave_up = false;
     return true;
 }
 
@@ -272,6 +295,20 @@ static bool eval_inside(Eval *e, Frame *f, const CoreStmt *s, uint64_t index, co
     if (results != few)
         free(results);
     return ok;
+}
+
+/* One that gives up gives what nobody looks at. */
+static bool eval_lane(Eval *e, Frame *f, const CoreStmt *s)
+{
+    const Roots *roots = e->roots;
+    Frame *frame = e->frame;
+    const uint32_t depth = e->depth;
+    if (eval_inside(e, f, s, 0, s->lane.block))
+        return true;
+    e->roots = roots;
+    e->frame = frame;
+    e->depth = depth;
+    return e->gave_up && eval_nothing(e, f, s);
 }
 
 static bool eval_if(Eval *e, Frame *f, const CoreStmt *s)
@@ -398,17 +435,18 @@ static bool eval_kind(Eval *e, Frame *f, const CoreStmt *s)
     case CORE_CHECK_ROWS: return eval_check_rows(e, f, s);
     case CORE_IF: return eval_if(e, f, s);
     case CORE_MANY:
-    case CORE_FEW:
-    case CORE_FITTED: define_scalar(f, s, 1); return true;
+    case CORE_FEW: define_scalar(f, s, 1); return true;
+    case CORE_FITTED: return eval_fitted(e, f, s);
     case CORE_BINS: define_scalar(f, s, EVAL_BINS); return true;
     case CORE_MEMORY:
     case CORE_NOTHING: return eval_nothing(e, f, s);
-    case CORE_LANE: return eval_inside(e, f, s, 0, s->lane.block);
+    case CORE_LANE: return eval_lane(e, f, s);
     case CORE_LOOP: return eval_loop(e, f, s);
     case CORE_CALL: return eval_call(e, f, s);
     case CORE_SOAC: return eval_soac(e, f, s);
     case CORE_ARGSORT: return eval_argsort(e, f, s);
     case CORE_FLATTEN: return eval_flatten(e, f, s);
+    case CORE_TABLE: return eval_table(e, f, s);
     }
     return false;
 }

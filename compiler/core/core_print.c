@@ -262,6 +262,7 @@ static void print_operation(Printer *p, const CoreStmt *s)
     case CORE_PRIM: print_list(p, core_prim_name(s->prim.op), s->prim.args, s->prim.nargs); break;
     case CORE_LENGTH:
     case CORE_FLATTEN:
+    case CORE_TABLE:
     case CORE_INDEX:
     case CORE_SLICE:
     case CORE_UPDATE:

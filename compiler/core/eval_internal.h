@@ -35,6 +35,7 @@ typedef struct Eval {
     Frame *frame;
     const Roots *roots;
     uint32_t depth;      /* calls under way */
+    bool gave_up;        /* a lane, since FITTED was asked */
     uintptr_t stack_end; /* the C stack must not grow below this address */
 } Eval;
 

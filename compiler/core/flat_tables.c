@@ -22,8 +22,8 @@
 
 #include "core/choose_lanes_internal.h"
 
-/* MOST_TRIED: statements of all copies. MOST_TRIES: of one loop. LEARNT_DEPTH: of a conjunction. */
-enum { MOST_TRIED = 20000, MOST_TRIES = 3, LEARNT_DEPTH = 8 };
+/* MOST_TRIED: statements of all copies. */
+enum { MOST_TRIED = 20000 };
 
 /* ---- what the state begins as ---- */
 
@@ -126,32 +126,32 @@ static CoreAtom filled(Tables *t, CoreAtom x, CoreAtom n)
 }
 
 /* What the state begins as, as one array; and where its rows are. */
-static CoreAtom emit_begin(Finder *f, Tables *t, CoreAtom init)
+static CoreAtom emit_begin(Finder *f, Tables *t, Shape *shape, CoreAtom init)
 {
     const CoreStmt *row = row_maker(f, init);
-    t->regular = row || rows_length(f, init, &t->stride);
-    t->rows = build_length(&t->b, init);
+    shape->regular = row || rows_length(f, init, &shape->stride);
+    shape->rows = build_length(&t->b, init);
     if (row)
-        t->stride = row->soac.domain;
-    if (!t->regular) {
-        t->lengths = build_row_lengths(&t->b, init, t->rows);
-        t->offsets = build_row_starts(&t->b, t->lengths, t->rows);
+        shape->stride = row->soac.domain;
+    if (!shape->regular) {
+        shape->lengths = build_row_lengths(&t->b, init, shape->rows);
+        shape->offsets = build_row_starts(&t->b, shape->lengths, shape->rows);
     }
     if (row && is_filled(row, maker_of(f, init)))
-        return filled(t, row->soac.body->results[0], build_prim2(&t->b, PRIM_SIZE_MUL, t->rows, t->stride));
+        return filled(t, row->soac.body->results[0], build_prim2(&t->b, PRIM_SIZE_MUL, shape->rows, shape->stride));
     return build_flatten(&t->b, init);
 }
 
 /* The table again, as v. */
-static void emit_end(Tables *t, CoreVar v, CoreAtom flat)
+static void emit_end(Tables *t, CoreVar v, const Part *table)
 {
     CoreBuilder *b = &t->b;
     const CoreAtom i = build_var(b, core_scalar(SC_I64), NULL);
     CoreBlock *outer = build_begin(b);
-    const Part row = tables_row_at(t, flat, i);
-    const CoreAtom slice = build_piece(b, flat, row.base, row.length);
+    const Part row = tables_row_at(t, table, i);
+    const CoreAtom slice = build_piece(b, table->flat, row.base, row.length);
     CoreStmt *map = build_stmt_into(b, CORE_MAP, 1, &v);
-    map->soac = (CoreSoac){.domain = t->rows, .index = i.var, .body = build_end(b, outer, &slice, 1)};
+    map->soac = (CoreSoac){.domain = table->shape->rows, .index = i.var, .body = build_end(b, outer, &slice, 1)};
     build_emit(&t->b, map);
 }
 
@@ -217,9 +217,11 @@ static CoreStmt *try_loop(Finder *f, Tables *t, CoreStmt *s, uint32_t i)
     t->b.emit = tables_emit;
     t->b.ctx = t;
     t->b.out = core_new_block(f->p);
-    const CoreAtom flat = emit_begin(f, t, s->loop.inits[i]);
+    Shape *shape = arena_new(f->scratch, Shape);
+    const CoreAtom flat = emit_begin(f, t, shape, s->loop.inits[i]);
     const CoreAtom table = build_var(&t->b, core_atom_type(f->fn, s->loop.inits[i]), NULL);
-    tables_bind(t, table.var, flat);
+    tables_bind(t, table.var, flat, shape);
+    t->state = shape;
     loop->loop.inits[i] = table;
     tables_rewrite_loop(t, loop);
     const bool costs = t->replaces && repeats_row(f, s->loop.inits[i]);
@@ -249,7 +251,7 @@ static bool place_with_table(Finder *f, CoreStmt *s, uint32_t i)
         core_push(f->p, f->out, t.b.out->stmts.at[k]);
     (void)place_loop(f, loop);
     t.b.out = f->out;
-    emit_end(&t, s->vars[i], flat);
+    emit_end(&t, s->vars[i], &(Part){.kind = TABLE, .flat = flat, .shape = t.state});
     return true;
 }
 

@@ -1,9 +1,9 @@
 /* The rewriting of a loop whose state is a table into one whose state is an array (flat_tables.c). */
 #include "core/flat_tables_internal.h"
 
-/* SAME_DEPTH: of sums and products that are compared. MOST_PENDING: updates of an element of a map, each of which takes
- * two columns and a scatter, and is looked at by every read behind it. */
-enum { SAME_DEPTH = 4, MOST_PENDING = 16 };
+/* MOST_PENDING: updates of an element of a map, each of which takes two columns and a scatter, and is looked at by
+ * every read behind it. */
+enum { MOST_PENDING = 16 };
 
 /* ---- what variables are ---- */
 
@@ -15,26 +15,14 @@ Part *tables_part_of(Tables *t, CoreVar v)
 }
 
 /* A copy: the table of parts may move. */
-static Part part(Tables *t, CoreAtom a)
+Part tables_part(Tables *t, CoreAtom a)
 {
     return a.is_const || a.var < t->first ? (Part){.before = CORE_NO_VAR} : *tables_part_of(t, a.var);
 }
 
-static PartKind kind_of(Tables *t, CoreAtom a) { return part(t, a).kind; }
+static PartKind kind_of(Tables *t, CoreAtom a) { return tables_part(t, a).kind; }
 
-static void fail_if_part(void *ctx, CoreAtom *a)
-{
-    Tables *t = ctx;
-    t->failed |= kind_of(t, *a) != NO_PART;
-}
-
-static void fail_if_parts(Tables *t, const CoreAtom *atoms, uint32_t n)
-{
-    for (uint32_t i = 0; i < n; i++)
-        t->failed |= kind_of(t, atoms[i]) != NO_PART;
-}
-
-static void grow_older(Tables *t, CoreAtom flat, Age age)
+void tables_grow_older(Tables *t, CoreAtom flat, Age age)
 {
     if (flat.is_const || flat.var < t->first)
         return;
@@ -45,14 +33,15 @@ static void grow_older(Tables *t, CoreAtom flat, Age age)
 }
 
 /* The variable was a table, or another name for one: what it is from now on is the array `flat`. */
-void tables_bind(Tables *t, CoreVar v, CoreAtom flat)
+void tables_bind(Tables *t, CoreVar v, CoreAtom flat, const Shape *shape)
 {
     Part *p = tables_part_of(t, v);
     p->kind = TABLE;
     p->flat = flat;
+    p->shape = shape;
 }
 
-static CoreAtom new_flat(Tables *t, CoreVar like)
+CoreAtom tables_new_flat(Tables *t, CoreVar like)
 {
     const CoreVarInfo info = t->b.fn->vars.at[like];
     const CoreAtom flat = build_var(&t->b, core_element(info.type), info.hint);
@@ -60,52 +49,69 @@ static CoreAtom new_flat(Tables *t, CoreVar like)
     return flat;
 }
 
-static const CoreStmt *maker(Tables *t, CoreAtom a)
+const CoreStmt *tables_maker(Tables *t, CoreAtom a)
 {
     if (a.is_const)
         return NULL;
-    return a.var >= t->first ? part(t, a).maker : a.var < t->noutside ? t->outside[a.var].stmt : NULL;
+    return a.var >= t->first ? tables_part(t, a).maker : a.var < t->noutside ? t->outside[a.var].stmt : NULL;
 }
 
-static CoreAtom renamed(Tables *t, CoreAtom a)
+static const CoreAtom *known_as(const Tables *t, CoreAtom a)
 {
-    for (const CoreStmt *s = maker(t, a); s && s->kind == CORE_ATOM; s = maker(t, a))
-        a = s->atom;
-    return a;
+    for (uint32_t i = t->same.n; !a.is_const && i-- > 0;) {
+        const Same *s = &t->same.at[i];
+        if (s->var == a.var && (!s->of_rows || (t->rows && core_atom_equal(*t->rows, s->rows))))
+            return &s->as;
+    }
+    return NULL;
+}
+
+CoreAtom tables_renamed(Tables *t, CoreAtom a)
+{
+    for (;;) {
+        const CoreStmt *s = tables_maker(t, a);
+        const CoreAtom *known = known_as(t, a);
+        if (known)
+            a = *known;
+        else if (s && s->kind == CORE_ATOM)
+            a = s->atom;
+        else
+            return a;
+    }
 }
 
 /* Are they the same number, as far as that shows? */
-static bool same_number(Tables *t, CoreAtom a, CoreAtom b, uint32_t depth)
+bool tables_same_number(Tables *t, CoreAtom a, CoreAtom b, uint32_t depth)
 {
-    a = renamed(t, a);
-    b = renamed(t, b);
+    a = tables_renamed(t, a);
+    b = tables_renamed(t, b);
     if (core_atom_equal(a, b))
         return true;
-    const CoreStmt *x = maker(t, a), *y = maker(t, b);
+    const CoreStmt *x = tables_maker(t, a), *y = tables_maker(t, b);
     if (depth == 0 || !x || !y || x->kind != y->kind ||
         !core_type_equal(core_atom_type(t->b.fn, a), core_atom_type(t->b.fn, b)))
         return false;
     if (x->kind == CORE_INDEX)
         return core_atom_equal(x->index.array, y->index.array) &&
-               same_number(t, x->index.index, y->index.index, depth - 1);
+               tables_same_number(t, x->index.index, y->index.index, depth - 1);
     if (x->kind == CORE_LENGTH)
         return core_atom_equal(x->length.array, y->length.array);
     if (x->kind != CORE_PRIM || x->prim.op != y->prim.op || x->prim.nargs != y->prim.nargs)
         return false;
     for (uint32_t i = 0; i < x->prim.nargs; i++)
-        if (!same_number(t, x->prim.args[i], y->prim.args[i], depth - 1))
+        if (!tables_same_number(t, x->prim.args[i], y->prim.args[i], depth - 1))
             return false;
     return true;
 }
 
 /* The array's length, as far as that shows. */
-static bool known_length(Tables *t, CoreAtom array, CoreAtom *n)
+bool tables_known_length(Tables *t, CoreAtom array, CoreAtom *n)
 {
-    array = renamed(t, array);
-    const CoreStmt *s = maker(t, array);
-    while (s && s->kind == CORE_UPDATE) {
-        array = renamed(t, s->update.array);
-        s = maker(t, array);
+    array = tables_renamed(t, array);
+    const CoreStmt *s = tables_maker(t, array);
+    while (s && (s->kind == CORE_UPDATE || (s->kind == CORE_SCATTER && s->nvars == 1))) {
+        array = tables_renamed(t, core_stmt_changes(s));
+        s = tables_maker(t, array);
     }
     if (!s || (s->kind != CORE_MAP && s->kind != CORE_SCAN) || s->soac.guard)
         return false;
@@ -144,11 +150,14 @@ static void emit_atom_into(Tables *t, CoreVar v, CoreAtom a)
 }
 
 /* The table's row i, which is known to be there. */
-Part tables_row_at(Tables *t, CoreAtom flat, CoreAtom i)
+Part tables_row_at(Tables *t, const Part *table, CoreAtom i)
 {
-    Part p = {.kind = ROW, .flat = flat, .row = i, .before = CORE_NO_VAR, .bound = part(t, flat).age};
-    p.base = t->regular ? build_prim2(&t->b, PRIM_MUL, i, t->stride) : build_index(&t->b, t->offsets, i, CORE_NO_SITE);
-    p.length = t->regular ? t->stride : build_index(&t->b, t->lengths, i, CORE_NO_SITE);
+    const Shape *s = table->shape;
+    i = table->slice ? build_prim2(&t->b, PRIM_ADD, table->first, i) : i;
+    Part p = {.kind = ROW, .flat = table->flat, .shape = s, .row = i, .before = CORE_NO_VAR};
+    p.bound = tables_part(t, table->flat).age;
+    p.base = s->regular ? build_prim2(&t->b, PRIM_MUL, i, s->stride) : build_index(&t->b, s->offsets, i, CORE_NO_SITE);
+    p.length = s->regular ? s->stride : build_index(&t->b, s->lengths, i, CORE_NO_SITE);
     p.number = t->numbered++;
     return p;
 }
@@ -163,9 +172,9 @@ static CoreAtom with_pending(Tables *t, const Pending *p, CoreAtom j, CoreAtom x
 
 /* Element j of the row, which is known to be there. A row whose table has changed meanwhile is to be copied where it is
  * bound: the next try does that. */
-static CoreAtom element_of_row(Tables *t, const Part *row, CoreAtom j)
+CoreAtom tables_element_of_row(Tables *t, const Part *row, CoreAtom j)
 {
-    if (!row->copied && part(t, row->flat).age > row->bound) {
+    if (!row->copied && tables_part(t, row->flat).age > row->bound) {
         vec_push(t->scratch, &t->copied, row->number);
         t->again = true;
     }
@@ -174,22 +183,22 @@ static CoreAtom element_of_row(Tables *t, const Part *row, CoreAtom j)
     return with_pending(t, row->pending, j, x);
 }
 
-static CoreAtom copy_of_row(Tables *t, const Part *row)
+CoreAtom tables_copy_of_row(Tables *t, const Part *row)
 {
     const CoreAtom j = build_var(&t->b, core_scalar(SC_I64), NULL);
     CoreBlock *outer = build_begin(&t->b);
-    const CoreAtom x = element_of_row(t, row, j);
+    const CoreAtom x = tables_element_of_row(t, row, j);
     CoreSoac soac = {.domain = row->length, .index = j.var, .body = build_end(&t->b, outer, &x, 1)};
     return build_map(&t->b, soac)[0];
 }
 
-static void bind_row(Tables *t, CoreVar v, Part p)
+void tables_bind_row(Tables *t, CoreVar v, Part p)
 {
     for (uint32_t i = 0; i < t->copied.n; i++)
         p.copied |= t->copied.at[i] == p.number;
     if (p.copied) {
         p.copied = false;
-        p.copy = copy_of_row(t, &p);
+        p.copy = tables_copy_of_row(t, &p);
         p.copied = true;
     }
     *tables_part_of(t, v) = p;
@@ -197,25 +206,45 @@ static void bind_row(Tables *t, CoreVar v, Part p)
 
 /* ---- statements ---- */
 
-static void rewrite_block(Tables *t, CoreBlock *block);
+/* What is no part: of a lane's code, a row becomes an array of its own. */
+static void settle(void *ctx, CoreAtom *a)
+{
+    Tables *t = ctx;
+    const Part p = tables_part(t, *a);
+    if (t->lane && p.kind == ROW)
+        *a = tables_copy_of_row(t, &p);
+    else
+        t->failed |= p.kind != NO_PART;
+}
+
+void tables_settle_results(Tables *t, CoreBlock *block)
+{
+    CoreBlock *outer = t->b.out;
+    t->b.out = block;
+    for (uint32_t i = 0; i < block->nresults; i++)
+        settle(t, &block->results[i]);
+    t->b.out = outer;
+}
 
 static void rewrite_inner(void *ctx, CoreBlock *block)
 {
     Tables *t = ctx;
-    rewrite_block(t, block);
-    fail_if_parts(t, block->results, block->nresults);
+    const uint32_t same = t->same.n;
+    tables_rewrite_block(t, block);
+    tables_settle_results(t, block);
+    t->same.n = same;
 }
 
 static void rewrite_index(Tables *t, CoreStmt *s)
 {
-    const Part p = part(t, s->index.array);
-    build_check_bounds(&t->b, s->site, s->index.index, p.kind == TABLE ? t->rows : p.length);
+    const Part p = tables_part(t, s->index.array);
+    build_check_bounds(&t->b, s->site, s->index.index, p.kind == TABLE ? p.shape->rows : p.length);
     if (p.kind == ROW) {
-        emit_atom_into(t, s->vars[0], element_of_row(t, &p, s->index.index));
+        emit_atom_into(t, s->vars[0], tables_element_of_row(t, &p, s->index.index));
         return;
     }
-    t->failed |= part(t, p.flat).age == UPDATED;
-    bind_row(t, s->vars[0], tables_row_at(t, p.flat, s->index.index));
+    t->failed |= tables_part(t, p.flat).age == UPDATED;
+    tables_bind_row(t, s->vars[0], tables_row_at(t, &p, s->index.index));
 }
 
 /* An index out of range leaves the row as it is, where that is no failure. */
@@ -253,24 +282,25 @@ static void rewrite_element_update(Tables *t, CoreStmt *s, Part row)
 
 static void rewrite_row_update(Tables *t, CoreStmt *s)
 {
-    Part row = part(t, s->update.array);
+    Part row = tables_part(t, s->update.array);
     if (row.element_of && row.element_of == t->repetition) {
         rewrite_element_update(t, s, row);
         return;
     }
-    const Part old = part(t, row.flat);
+    const Part old = tables_part(t, row.flat);
     t->failed |= row.pending != NULL;
-    t->failed |= kind_of(t, s->update.value) != NO_PART || old.age != CURRENT || old.repetition != t->repetition;
+    t->failed |=
+        kind_of(t, s->update.value) != NO_PART || old.age != CURRENT || (!t->lane && old.repetition != t->repetition);
     const CoreVar before = row.flat.var;
     CoreStmt *u = build_stmt(&t->b, CORE_UPDATE, 1, &(CoreType){0});
     u->update.array = row.flat;
     u->update.index = place_in(t, &row, s);
     u->update.holds = s->site != CORE_NO_SITE || s->update.holds;
     u->update.value = s->update.value;
-    const CoreAtom flat = new_flat(t, s->update.array.var);
+    const CoreAtom flat = tables_new_flat(t, s->update.array.var);
     t->b.fn->vars.at[flat.var].type = core_atom_type(t->b.fn, row.flat);
     emit_into(t, flat.var, u);
-    grow_older(t, row.flat, UPDATED);
+    tables_grow_older(t, row.flat, UPDATED);
     Part *made = tables_part_of(t, flat.var);
     made->before = before;
     made->row = row.row;
@@ -286,11 +316,11 @@ static void rewrite_row_update(Tables *t, CoreStmt *s)
 /* The row is the table's row i, updated? Then all these updates have been put back. */
 static bool is_updated_row(Tables *t, const Part *row, CoreAtom table, CoreAtom i)
 {
-    if (row->kind != ROW || row->flat.is_const || row->pending || !same_number(t, row->row, i, SAME_DEPTH))
+    if (row->kind != ROW || row->flat.is_const || row->pending || !tables_same_number(t, row->row, i, SAME_DEPTH))
         return false;
     for (CoreAtom flat = row->flat; flat.var != table.var;) {
-        const Part p = part(t, flat);
-        if (p.before == CORE_NO_VAR || !same_number(t, p.row, i, SAME_DEPTH))
+        const Part p = tables_part(t, flat);
+        if (p.before == CORE_NO_VAR || !tables_same_number(t, p.row, i, SAME_DEPTH))
             return false;
         flat = build_atom(&t->b, p.before);
     }
@@ -311,14 +341,14 @@ static void note_stored(Tables *t, CoreAtom flat, CoreAtom table)
  * read afterwards. */
 static CoreAtom emit_scatter(Tables *t, CoreAtom flat, CoreSoac soac)
 {
-    const Part old = part(t, flat);
+    const Part old = tables_part(t, flat);
     const CoreType type = core_atom_type(t->b.fn, flat);
-    t->failed |= old.age != CURRENT || old.repetition != t->repetition;
+    t->failed |= old.age != CURRENT || (!t->lane && old.repetition != t->repetition);
     CoreStmt *s = build_stmt(&t->b, CORE_SCATTER, 1, &type);
     s->soac = soac;
     s->soac.dests = build_atoms_copy(&t->b, &flat, 1, 1);
     emit(t, s);
-    grow_older(t, flat, UPDATED);
+    tables_grow_older(t, flat, UPDATED);
     tables_part_of(t, s->vars[0])->repetition = t->repetition;
     t->updates++;
     return build_atom(&t->b, s->vars[0]);
@@ -343,35 +373,36 @@ static CoreAtom store_row(Tables *t, CoreAtom flat, const Part *row, CoreAtom th
 static void replace_row(Tables *t, CoreStmt *s)
 {
     CoreBuilder *b = &t->b;
-    const CoreAtom flat = part(t, s->update.array).flat, i = s->update.index;
-    const Part from = part(t, s->update.value);
+    const Part table = tables_part(t, s->update.array), from = tables_part(t, s->update.value);
+    const CoreAtom flat = table.flat, i = s->update.index;
     CoreAtom n = from.length;
-    build_check_bounds(b, s->site, i, t->rows);
+    build_check_bounds(b, s->site, i, table.shape->rows);
     t->replaces = true;
-    t->failed |= from.kind == TABLE || !has_scalars(t, flat) || (s->site == CORE_NO_SITE && !t->regular);
-    if (t->failed || (from.kind == NO_PART && !known_length(t, s->update.value, &n))) {
+    t->failed |= from.kind == TABLE || !has_scalars(t, flat) || (s->site == CORE_NO_SITE && !table.shape->regular);
+    if (t->failed || (from.kind == NO_PART && !tables_known_length(t, s->update.value, &n))) {
         t->failed = true;
         return;
     }
-    const Part row = tables_row_at(t, flat, i);
-    t->failed |= !same_number(t, n, row.length, SAME_DEPTH);
+    const Part row = tables_row_at(t, &table, i);
+    t->failed |= !tables_same_number(t, n, row.length, SAME_DEPTH);
     CoreAtom there = core_const(SC_BOOL, 1);
     if (s->site == CORE_NO_SITE)
-        there = build_prim2(b, PRIM_AND, build_prim2(b, PRIM_LE, core_i64(0), i), build_prim2(b, PRIM_LT, i, t->rows));
-    const CoreAtom ys = from.kind == ROW ? copy_of_row(t, &from) : s->update.value;
-    tables_bind(t, s->vars[0], store_row(t, flat, &row, there, ys));
+        there = build_prim2(b, PRIM_AND, build_prim2(b, PRIM_LE, core_i64(0), i),
+                            build_prim2(b, PRIM_LT, i, table.shape->rows));
+    const CoreAtom ys = from.kind == ROW ? tables_copy_of_row(t, &from) : s->update.value;
+    tables_bind(t, s->vars[0], store_row(t, flat, &row, there, ys), table.shape);
 }
 
 /* Of an updated row the array has all of the table. */
 static void rewrite_table_update(Tables *t, CoreStmt *s)
 {
-    const Part table = part(t, s->update.array), row = part(t, s->update.value);
+    const Part table = tables_part(t, s->update.array), row = tables_part(t, s->update.value);
     if (!is_updated_row(t, &row, table.flat, s->update.index)) {
-        replace_row(t, s);
+        t->lane ? lane_tables_replace_row(t, s) : replace_row(t, s);
         return;
     }
     note_stored(t, row.flat, table.flat);
-    tables_bind(t, s->vars[0], row.flat);
+    tables_bind(t, s->vars[0], row.flat, table.shape);
 }
 
 static void rewrite_update(Tables *t, CoreStmt *s)
@@ -384,40 +415,93 @@ static void rewrite_update(Tables *t, CoreStmt *s)
 
 static void rewrite_length(Tables *t, CoreStmt *s)
 {
-    const Part p = part(t, s->length.array);
-    emit_atom_into(t, s->vars[0], p.kind == TABLE ? t->rows : p.length);
+    const Part p = tables_part(t, s->length.array);
+    emit_atom_into(t, s->vars[0], p.kind == TABLE ? p.shape->rows : p.length);
+}
+
+static bool same_shape(Tables *t, const Shape *a, const Shape *b)
+{
+    if (a == b)
+        return true;
+    if (!a->regular || !b->regular || !tables_same_number(t, a->rows, b->rows, SAME_DEPTH))
+        return false;
+    const CoreAtom rows = tables_renamed(t, a->rows);
+    t->rows = &rows;
+    const bool same = tables_same_number(t, a->stride, b->stride, SAME_DEPTH);
+    t->rows = NULL;
+    return same;
 }
 
 /* One that only a part of the statements is for leaves the others as they were. */
 static void rewrite_branches(Tables *t, CoreStmt *s)
 {
-    const uint32_t before = t->aged.n;
-    rewrite_block(t, s->if_.then_b);
+    const uint32_t before = t->aged.n, same = t->same.n;
+    tables_rewrite_block(t, s->if_.then_b);
+    t->same.n = same;
     const uint32_t n = t->aged.n;
     Age *ages = arena_array(t->scratch, Age, n + 1);
     for (uint32_t i = before; i < n; i++) {
         ages[i] = tables_part_of(t, t->aged.at[i])->age;
         tables_part_of(t, t->aged.at[i])->age = CURRENT;
     }
-    rewrite_block(t, s->if_.else_b);
+    tables_rewrite_block(t, s->if_.else_b);
+    for (uint32_t i = 0; i < s->nvars; i++) {
+        const Part a = tables_part(t, s->if_.then_b->results[i]), b = tables_part(t, s->if_.else_b->results[i]);
+        t->failed |= a.kind == TABLE && b.kind == TABLE && !same_shape(t, a.shape, b.shape);
+    }
+    t->same.n = same;
     for (uint32_t i = before; i < n; i++)
-        grow_older(t, build_atom(&t->b, t->aged.at[i]), ages[i]);
+        tables_grow_older(t, build_atom(&t->b, t->aged.at[i]), ages[i]);
+}
+
+/* The table's rows as an array of their own. */
+CoreAtom tables_whole(Tables *t, const Part *table)
+{
+    CoreBuilder *b = &t->b;
+    if (!table->slice)
+        return table->flat;
+    const CoreAtom from = build_prim2(b, PRIM_MUL, table->first, table->shape->stride);
+    return build_piece(b, table->flat, from, build_prim2(b, PRIM_MUL, table->shape->rows, table->shape->stride));
+}
+
+static CoreAtom whole_in(Tables *t, CoreBlock *block, const Part *table)
+{
+    CoreBlock *outer = t->b.out;
+    t->b.out = block;
+    const CoreAtom whole = tables_whole(t, table);
+    t->b.out = outer;
+    return whole;
+}
+
+static void settle_rows(Tables *t, CoreBlock *block)
+{
+    CoreBlock *outer = t->b.out;
+    t->b.out = block;
+    for (uint32_t i = 0; i < block->nresults; i++)
+        if (kind_of(t, block->results[i]) == ROW)
+            settle(t, &block->results[i]);
+    t->b.out = outer;
 }
 
 static void rewrite_if(Tables *t, CoreStmt *s)
 {
     rewrite_branches(t, s);
+    if (t->lane) {
+        settle_rows(t, s->if_.then_b);
+        settle_rows(t, s->if_.else_b);
+    }
     for (uint32_t i = 0; i < s->nvars && !t->failed; i++) {
         CoreAtom *x = &s->if_.then_b->results[i], *y = &s->if_.else_b->results[i];
-        t->failed |= kind_of(t, *x) != kind_of(t, *y) || kind_of(t, *x) == ROW;
-        if (t->failed || kind_of(t, *x) == NO_PART)
+        const Part a = tables_part(t, *x), b = tables_part(t, *y);
+        t->failed |= a.kind != b.kind || a.kind == ROW;
+        if (t->failed || a.kind == NO_PART)
             continue;
-        *x = part(t, *x).flat;
-        *y = part(t, *y).flat;
-        grow_older(t, *x, UPDATED);
-        grow_older(t, *y, UPDATED);
-        const CoreAtom flat = new_flat(t, s->vars[i]);
-        tables_bind(t, s->vars[i], flat);
+        *x = whole_in(t, s->if_.then_b, &a);
+        *y = whole_in(t, s->if_.else_b, &b);
+        tables_grow_older(t, *x, UPDATED);
+        tables_grow_older(t, *y, UPDATED);
+        const CoreAtom flat = tables_new_flat(t, s->vars[i]);
+        tables_bind(t, s->vars[i], flat, a.shape);
         s->vars[i] = flat.var;
     }
     emit(t, s);
@@ -425,55 +509,62 @@ static void rewrite_if(Tables *t, CoreStmt *s)
 
 static void begin_with_table(Tables *t, CoreStmt *s, uint32_t i)
 {
-    const CoreAtom from = part(t, s->loop.inits[i]).flat;
-    const Part old = part(t, from);
-    t->failed |= old.age == UPDATED || (!from.is_const && from.var >= t->first && old.repetition != t->repetition);
-    grow_older(t, from, LOOPED);
+    const Part table = tables_part(t, s->loop.inits[i]);
+    const CoreAtom from = tables_whole(t, &table);
+    const Part old = tables_part(t, from);
+    t->failed |=
+        old.age == UPDATED || (!t->lane && !from.is_const && from.var >= t->first && old.repetition != t->repetition);
+    tables_grow_older(t, from, LOOPED);
     s->loop.inits[i] = from;
 }
 
 void tables_rewrite_loop(Tables *t, CoreStmt *s)
 {
     const uint32_t n = s->loop.nparams, outer = t->repetition;
-    bool *tables = arena_array(t->scratch, bool, n + 1);
+    const Shape **tables = arena_array(t->scratch, const Shape *, n + 1);
     for (uint32_t i = 0; i < n; i++) {
-        const Part init = part(t, s->loop.inits[i]);
+        const Part init = tables_part(t, s->loop.inits[i]);
         if (init.kind == ROW)
-            s->loop.inits[i] = copy_of_row(t, &init);
-        tables[i] = init.kind == TABLE;
+            s->loop.inits[i] = tables_copy_of_row(t, &init);
+        tables[i] = init.kind == TABLE ? init.shape : NULL;
         if (tables[i])
             begin_with_table(t, s, i);
     }
     t->repetition = ++t->repetitions;
     for (uint32_t i = 0; i < n && !t->failed; i++)
         if (tables[i]) {
-            const CoreAtom flat = new_flat(t, s->loop.params[i]);
-            tables_bind(t, s->loop.params[i], flat);
+            const CoreAtom flat = tables_new_flat(t, s->loop.params[i]);
+            tables_bind(t, s->loop.params[i], flat, tables[i]);
             s->loop.params[i] = flat.var;
         }
+    const uint32_t same = t->same.n;
     if (s->loop.cond)
         rewrite_inner(t, s->loop.cond);
-    rewrite_block(t, s->loop.body);
+    tables_rewrite_block(t, s->loop.body);
+    if (t->lane)
+        settle_rows(t, s->loop.body);
     t->repetition = outer;
     for (uint32_t i = 0; i < n && !t->failed; i++) {
         CoreAtom *next = &s->loop.body->results[i];
-        t->failed |= kind_of(t, *next) != (tables[i] ? TABLE : NO_PART);
+        const Part made = tables_part(t, *next);
+        t->failed |= made.kind != (tables[i] ? TABLE : NO_PART) || (tables[i] && !same_shape(t, made.shape, tables[i]));
         if (!tables[i] || t->failed)
             continue;
-        *next = part(t, *next).flat;
-        const CoreAtom flat = new_flat(t, s->vars[i]);
-        tables_bind(t, s->vars[i], flat);
+        *next = whole_in(t, s->loop.body, &made);
+        const CoreAtom flat = tables_new_flat(t, s->vars[i]);
+        tables_bind(t, s->vars[i], flat, tables[i]);
         s->vars[i] = flat.var;
     }
+    t->same.n = same;
     emit(t, s);
 }
 
 /* Rows and elements that the operation goes over are read by position. */
-static void rewrite_inputs(Tables *t, CoreSoac *soac, bool map)
+void tables_rewrite_inputs(Tables *t, CoreSoac *soac, bool map)
 {
     uint32_t kept = 0;
     for (uint32_t i = 0; i < soac->ninputs; i++) {
-        const Part p = part(t, soac->inputs[i]);
+        const Part p = tables_part(t, soac->inputs[i]);
         if (p.kind == NO_PART) {
             soac->inputs[kept] = soac->inputs[i];
             soac->elements[kept++] = soac->elements[i];
@@ -482,13 +573,13 @@ static void rewrite_inputs(Tables *t, CoreSoac *soac, bool map)
         if (soac->index == CORE_NO_VAR)
             soac->index = build_var(&t->b, core_scalar(SC_I64), NULL).var;
         const CoreAtom at = build_atom(&t->b, soac->index);
-        t->failed |= soac->guard || (p.kind == TABLE && part(t, p.flat).age == UPDATED);
+        t->failed |= soac->guard || (p.kind == TABLE && tables_part(t, p.flat).age == UPDATED);
         if (p.kind == TABLE) {
-            Part row = tables_row_at(t, p.flat, at);
+            Part row = tables_row_at(t, &p, at);
             row.element_of = map ? t->repetition : 0;
-            bind_row(t, soac->elements[i], row);
+            tables_bind_row(t, soac->elements[i], row);
         } else
-            emit_atom_into(t, soac->elements[i], element_of_row(t, &p, at));
+            emit_atom_into(t, soac->elements[i], tables_element_of_row(t, &p, at));
     }
     soac->ninputs = kept;
 }
@@ -496,7 +587,7 @@ static void rewrite_inputs(Tables *t, CoreSoac *soac, bool map)
 /* Is it an element of this map's table, perhaps updated? */
 static Part row_result(Tables *t, CoreAtom a, uint32_t repetition)
 {
-    const Part p = part(t, a);
+    const Part p = tables_part(t, a);
     return p.kind == ROW && p.element_of == repetition && !p.copied ? p : (Part){0};
 }
 
@@ -549,7 +640,7 @@ static CoreAtom store_pending(Tables *t, const CoreStmt *map, uint32_t *at, cons
 
 static void rewrite_soac(Tables *t, CoreStmt *s)
 {
-    const uint32_t outer = t->repetition;
+    const uint32_t outer = t->repetition, same = t->same.n;
     CoreLambda *op = core_stmt_operator(s);
     CoreBlock *around = t->b.out, *body = s->soac.body;
     t->repetition = ++t->repetitions;
@@ -557,18 +648,19 @@ static void rewrite_soac(Tables *t, CoreStmt *s)
         rewrite_inner(t, s->soac.guard);
     CoreBlock front = {0}, old = core_take_stmts(body);
     t->b.out = &front;
-    rewrite_inputs(t, &s->soac, s->kind == CORE_MAP);
+    tables_rewrite_inputs(t, &s->soac, s->kind == CORE_MAP);
     t->b.out = around;
     body->stmts = old.stmts;
     const CoreVar *made = s->vars;
     const uint32_t nmade = s->nvars, repetition = t->repetition;
     Part *rows = arena_array(t->scratch, Part, nmade + 1);
-    rewrite_block(t, body);
+    tables_rewrite_block(t, body);
     for (uint32_t i = 0; s->kind == CORE_MAP && i < nmade; i++)
         rows[i] = row_result(t, body->results[i], repetition);
     if (s->kind == CORE_MAP)
         give_pending(t, s, rows);
-    fail_if_parts(t, body->results, body->nresults);
+    tables_settle_results(t, body);
+    lane_tables_leave(t, same, &s->soac);
     CoreBlock rest = core_take_stmts(body);
     for (uint32_t i = 0; i < front.stmts.n; i++)
         core_push(t->b.p, body, front.stmts.at[i]);
@@ -577,11 +669,11 @@ static void rewrite_soac(Tables *t, CoreStmt *s)
     if (op)
         rewrite_inner(t, op->body);
     t->repetition = outer;
-    core_stmt_atoms(s, fail_if_part, t);
+    core_stmt_atoms(s, settle, t);
     emit(t, s);
     for (uint32_t i = 0, at = 0; i < nmade && !t->failed; i++) {
         if (rows[i].kind == ROW)
-            tables_bind(t, made[i], store_pending(t, s, &at, rows[i].pending, rows[i].flat));
+            tables_bind(t, made[i], store_pending(t, s, &at, rows[i].pending, rows[i].flat), rows[i].shape);
         else
             at++;
     }
@@ -600,6 +692,8 @@ static bool is_of_part(Tables *t, const CoreStmt *s)
 static void rewrite_stmt(Tables *t, CoreStmt *s)
 {
     t->b.span = s->span;
+    if (t->lane && lane_tables_stmt(t, s))
+        return;
     if (s->kind == CORE_LOOP) {
         tables_rewrite_loop(t, s);
     } else if (s->kind == CORE_IF) {
@@ -607,11 +701,13 @@ static void rewrite_stmt(Tables *t, CoreStmt *s)
     } else if (core_stmt_soac(s)) {
         rewrite_soac(t, s);
     } else if (s->kind == CORE_ATOM && kind_of(t, s->atom) != NO_PART) {
-        *tables_part_of(t, s->vars[0]) = part(t, s->atom);
+        *tables_part_of(t, s->vars[0]) = tables_part(t, s->atom);
     } else if (!is_of_part(t, s)) {
         core_stmt_blocks(s, rewrite_inner, t);
-        core_stmt_atoms(s, fail_if_part, t);
+        core_stmt_atoms(s, settle, t);
         emit(t, s);
+        if (t->lane && s->kind == CORE_CHECK)
+            lane_tables_learn(t, s->check.cond, LEARNT_DEPTH);
     } else if (s->kind == CORE_INDEX) {
         rewrite_index(t, s);
     } else if (s->kind == CORE_LENGTH) {
@@ -621,7 +717,7 @@ static void rewrite_stmt(Tables *t, CoreStmt *s)
     }
 }
 
-static void rewrite_block(Tables *t, CoreBlock *block)
+void tables_rewrite_block(Tables *t, CoreBlock *block)
 {
     CoreBlock *outer = t->b.out, old = core_take_stmts(block);
     for (uint32_t i = 0; i < old.stmts.n && !t->failed; i++) {

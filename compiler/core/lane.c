@@ -555,6 +555,14 @@ static bool lane_flatten(Lane *l, const CoreStmt *s)
     return true;
 }
 
+static bool lane_table(Lane *l, const CoreStmt *s)
+{
+    if (!l->strip)
+        return false;
+    bind(l, s->vars[1]);
+    return bind_private(l, s->vars[0], 0, NULL);
+}
+
 /* ---- statements ---- */
 
 static bool lane_stmt(Lane *l, const CoreStmt *s)
@@ -575,6 +583,7 @@ static bool lane_stmt(Lane *l, const CoreStmt *s)
     case CORE_ARRAY: return lane_array(l, s);
     case CORE_UPDATE: return lane_update(l, s);
     case CORE_FLATTEN: return lane_flatten(l, s);
+    case CORE_TABLE: return lane_table(l, s);
     case CORE_ACCUMULATE:
     case CORE_HIST:
     case CORE_ARGSORT:

@@ -110,6 +110,7 @@ static void place_stmt(Placing *p, CoreStmt *s)
         add(p, s->vars[0], copy_of(places_of(p->l, s->update.array)));
         add(p, s->vars[0], made_of(places_of(p->l, s->update.value)));
         break;
+    case CORE_TABLE: add(p, s->vars[0], made_of((LanePlaces){0})); break;
     case CORE_FLATTEN: add(p, s->vars[0], copy_of(row_of(places_of(p->l, s->length.array)))); break;
     default: break; /* scalars, and what no lane has */
     }

@@ -228,6 +228,7 @@ static Cost own_cost(const CoreStmt *s, const CoreValue *vars, uint64_t copied)
     case CORE_BINS:
     case CORE_FEW:
     case CORE_MEMORY:
+    case CORE_TABLE:
     case CORE_FITTED:
     case CORE_NOTHING: return (Cost){0, 0};
     case CORE_UPDATE: return (Cost){1 + copied, 1};

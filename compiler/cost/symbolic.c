@@ -502,6 +502,7 @@ static Costs cost_stmt(Symbolic *x, const CoreStmt *s)
     case CORE_BINS:
     case CORE_FEW:
     case CORE_MEMORY:
+    case CORE_TABLE:
     case CORE_FITTED:
     case CORE_NOTHING: return cost_nothing(x, s); /* not in a program as it is written */
     }

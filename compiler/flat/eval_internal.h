@@ -133,6 +133,7 @@ typedef struct Eval {
     uint32_t random;
     uint32_t nstored; /* blocks made so far */
     LaneChunk *lane;
+    bool gave_up; /* a lane, since FITTED was asked */
     Trace *trace; /* or NULL */
 } Eval;
 

@@ -284,6 +284,16 @@ static bool run_flatten(Eval *e, const CoreStmt *s)
     return true;
 }
 
+static bool run_table(Eval *e, const CoreStmt *s)
+{
+    const View rows = atom_value(e, s->length.array).view;
+    const uint64_t n = rows.len ? load(e, s->length.array, 0).view.len : 0;
+    for (uint64_t i = 1; i < rows.len && !e->gave_up; i++)
+        e->gave_up = load(e, s->length.array, i).view.len != n;
+    e->env[s->vars[1]].bits = n;
+    return !e->gave_up && run_flatten(e, s);
+}
+
 bool lane_run_parallel(Eval *e, const CoreStmt *s)
 {
     switch (s->kind) {
@@ -294,6 +304,7 @@ bool lane_run_parallel(Eval *e, const CoreStmt *s)
     case CORE_UPDATE: return run_update(e, s);
     case CORE_ARRAY: return run_array(e, s);
     case CORE_FLATTEN: return run_flatten(e, s);
+    case CORE_TABLE: return run_table(e, s);
     default: break;
     }
     flat_eval_broken(e, "a body has a statement that no lane can do");
@@ -318,6 +329,10 @@ bool lane_run(Eval *e, const CoreStmt *s)
     LaneMark m = lane_mark(e);
     Elem *results = scratch_alloc(e, s->nvars, sizeof *results);
     bool ok = body_run(e, s->lane.block, results);
+    if (!ok && e->gave_up) { /* nobody looks at what it gives */
+        memset(results, 0, s->nvars * sizeof *results);
+        ok = true;
+    }
     for (uint32_t i = 0; ok && i < s->nvars; i++) {
         ok = give(e, var_type(e, s->vars[i]), &results[i]);
         e->env[s->vars[i]] = results[i];

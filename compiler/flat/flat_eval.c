@@ -631,7 +631,10 @@ static bool exec_kind(Eval *e, const FlatStmt *s)
     case FLAT_S_FEW:
         bind_host(e, s->outs[0], (Elem){.bits = var_elem(e, s->few.work, NULL, 0).bits <= FLAT_EVAL_FEW}, true);
         return true;
-    case FLAT_S_FITTED: bind_host(e, s->outs[0], (Elem){.bits = 1}, true); return true;
+    case FLAT_S_FITTED:
+        bind_host(e, s->outs[0], (Elem){.bits = !e->gave_up}, true);
+        e->gave_up = false;
+        return true;
     case FLAT_S_NOTHING: return exec_nothing(e, s);
     case FLAT_S_ELEMS: return exec_elems(e, s);
     case FLAT_S_SELECT: return exec_select(e, s);

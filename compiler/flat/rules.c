@@ -764,6 +764,7 @@ bool flatten_stmt(FlattenFn *f, BlockTask *task, CoreStmt *s)
     case CORE_INDEX:
     case CORE_SLICE:
     case CORE_LANE:
+    case CORE_TABLE:
     case CORE_CHECK: break;      /* scalar code never gets here */
     case CORE_CHECK_ROWS: break; /* lowered */
     }

@@ -714,6 +714,17 @@ static void emit_lane(ScalarEmitter *e, const CoreStmt *s)
     lane_close(&lane);
 }
 
+/* "n = dp_lane_row(heap, dp_own, xs, &failed);" and the elements. */
+static void emit_table(ScalarEmitter *e, const CoreStmt *s)
+{
+    emit_indent(e);
+    emit_var(e, s->vars[1]);
+    strbuf_add(e->out, " = dp_lane_row(heap, dp_own, ");
+    emit_atom(e, s->length.array);
+    strbuf_add(e->out, ", &failed);\n");
+    emit_copied(e, s->vars[0], "flatten", s->length.array);
+}
+
 void emit_lane_stmt(ScalarEmitter *e, const CoreStmt *s)
 {
     if (s->kind == CORE_LANE) {
@@ -735,6 +746,7 @@ void emit_lane_stmt(ScalarEmitter *e, const CoreStmt *s)
         else
             emit_assign(e, s->vars[0], s->length.array, false);
         break;
+    case CORE_TABLE: emit_table(e, s); break;
     default: assert(false && "flat_check has excluded it");
     }
 }

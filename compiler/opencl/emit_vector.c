@@ -259,8 +259,8 @@ static void emit_array_store(VectorEmitter *v)
     const char *name = scalar_name(element.scalar), *memory = emit_memory_type(element);
     const uint32_t bytes = emit_bytes(element);
     strbuf_printf(v->e.out,
-                  "static inline void dp_store_w(" HEAP ", ulong i, dp_vec v DP_OUTS)\n{\n    %s_w items[%u];\n",
-                  memory, k->nvalues);
+                  "static inline void dp_store_w(" HEAP ", ulong i, dp_vec v DP_OUTS)\n{\n    dp_%s_v items[%u];\n",
+                  name, k->nvalues);
     for (uint32_t i = 0; i < k->nvalues; i++)
         strbuf_printf(v->e.out, "    items[%u] = dp_to_memory_%s(v.v%u);\n", i, name, i);
     if (k->nvalues >= 4)

@@ -75,6 +75,7 @@ void emit_vector_shared_store(VectorEmitter *v, CoreVar array, CoreAtom at, Core
 /* SLICE, unchecked; UPDATE; what SCATTER changes, and the stores of one element. */
 void emit_vector_shared_slice(VectorEmitter *v, const CoreStmt *s);
 void emit_vector_shared_update(VectorEmitter *v, const CoreStmt *s);
+void emit_vector_shared_table(VectorEmitter *v, const CoreStmt *s);
 void emit_vector_shared_begin_scatter(VectorEmitter *v, const CoreStmt *s);
 void emit_vector_shared_scatter(VectorEmitter *v, const CoreStmt *s);
 /* A loop's next state, where lanes leave it at different times. */

@@ -401,6 +401,7 @@ void emit_vector_lane_stmt(VectorEmitter *v, const CoreStmt *s)
     case CORE_SCAN: emit_fold(v, s); break;
     case CORE_SCATTER: emit_scatter(v, s); break;
     case CORE_UPDATE: emit_update(v, s); break;
+    case CORE_TABLE: emit_vector_shared_table(v, s); break;
     case CORE_ARRAY:
         for (uint32_t i = 0; i < s->array.n; i++)
             store(v, s->vars[0], core_i64(i), s->array.items[i]);

@@ -368,6 +368,36 @@ void emit_vector_shared_round(VectorEmitter *v, const CoreStmt *s, uint32_t mark
     emit_line(&v->e, "}");
 }
 
+/* "dp_i64 n = dp_wide_row(heap, &views_xs); if (n < 0) goto again; … DP_WIDE_TABLE(f64, ys, views_xs, n)" */
+void emit_vector_shared_table(VectorEmitter *v, const CoreStmt *s)
+{
+    const CoreVar ys = s->vars[0], n = s->vars[1], xs = s->length.array.var;
+    emit_vector_bind(v, n);
+    strbuf_add(v->e.out, "dp_wide_row(heap, &");
+    emit_vector_views_name(v, xs);
+    strbuf_add(v->e.out, ");\n");
+    emit_indent(&v->e);
+    strbuf_add(v->e.out, "if (");
+    emit_var(&v->e, n);
+    strbuf_add(v->e.out, " < 0) ");
+    emit_vector_again(v);
+    declare(v, ys);
+    make_open(v, ys);
+    strbuf_add(v->e.out, "DP_LEN(");
+    emit_vector_views_name(v, xs);
+    strbuf_add(v->e.out, ".at[0]) * (dp_u64)");
+    emit_var(&v->e, n);
+    make_close(v, ys);
+    emit_indent(&v->e);
+    strbuf_printf(v->e.out, "DP_WIDE_TABLE(%s, ", vector_type_name(v, ys));
+    emit_var(&v->e, ys);
+    strbuf_add(v->e.out, ", ");
+    emit_vector_views_name(v, xs);
+    strbuf_add(v->e.out, ", ");
+    emit_var(&v->e, n);
+    strbuf_add(v->e.out, ")\n");
+}
+
 /* ---- the lane ---- */
 
 void emit_vector_memory_open(VectorEmitter *v, const CoreStmt *s)

@@ -493,6 +493,15 @@ static void lane_spread(Analysis *a, const CoreStmt *s)
         in_lane(a, s, true, lane_block_spread);
 }
 
+/* Where rows of all lanes are as many, and of one length, or the lanes do not go side by side. */
+static void table_spread(Analysis *a, const CoreStmt *s)
+{
+    a->facts->refused |= !has_memory(a) || a->table->ragged || !is_own_view(a, s->length.array);
+    a->facts->agrees = true;
+    set(a, s->vars[0], SPREAD_UNIFORM);
+    set(a, s->vars[1], SPREAD_UNIFORM);
+}
+
 static void parallel_spread(Analysis *a, const CoreStmt *s)
 {
     switch (s->kind) {
@@ -504,6 +513,7 @@ static void parallel_spread(Analysis *a, const CoreStmt *s)
     case CORE_REDUCE:
     case CORE_SCAN: soac_spread(a, s); break;
     case CORE_ARRAY: set(a, s->vars[0], has_memory(a) ? SPREAD_UNIFORM : SPREAD_VARYING); break;
+    case CORE_TABLE: table_spread(a, s); break;
     case CORE_UPDATE:
         if (has_memory(a)) {
             set(a, s->vars[0], SPREAD_UNIFORM);

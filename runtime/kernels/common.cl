@@ -161,6 +161,18 @@ static inline dp_view dp_lane_copy(DP_HEAP, ulong *top, dp_share dp_own, dp_view
     return made;
 }
 
+/* The length of all rows; 0 where there are none. */
+static inline long dp_lane_row(DP_HEAP, dp_share dp_own, dp_view rows, dp_bool *failed)
+{
+    const ulong n = DP_LEN(rows) > 0 && !*failed ? DP_LEN(*DP_LANE_AT(dp_view_any, DP_ADDR(rows))) : 0;
+    for (ulong i = 1; i < DP_LEN(rows) && !*failed; i++)
+        if (DP_LEN(*DP_LANE_AT(dp_view_any, DP_ADDR(rows) + 16 * i)) != n) {
+            dp_error(heap, DP_NO_ROOM, 0, 0, 0);
+            *failed = 1;
+        }
+    return (long)n;
+}
+
 /* All rows' elements, one behind the other. */
 static inline dp_view dp_lane_flatten(DP_HEAP, ulong *top, dp_share dp_own, dp_view rows, uint bytes, dp_bool *failed)
 {

@@ -151,6 +151,25 @@ DP_FN bool dp_views_alike(const dp_views *views)
     DP_EACH_LANE(l) r &= DP_LEN(views->at[l]) == DP_LEN(views->at[0]);
     return r;
 }
+/* The length of all rows of all lanes, which have as many; else -1. */
+DP_FN long dp_wide_row(DP_HEAP, const dp_views *tables)
+{
+    const ulong rows = DP_LEN(tables->at[0]), n = rows > 0 ? DP_LEN(*DP_AT(const dp_view, DP_ADDR(tables->at[0]))) : 0;
+    bool same = true;
+    DP_EACH_LANE(l) {
+        same &= DP_LEN(tables->at[l]) == rows;
+        for (ulong i = 0; same && i < rows; i++)
+            same = DP_LEN(*DP_AT(const dp_view, DP_ADDR(tables->at[l]) + 16 * i)) == n;
+    }
+    return same ? (long)n : -1;
+}
+#define DP_WIDE_TABLE(N, view, tables, n) \
+    for (ulong dp_row = 0; dp_row < DP_LEN((tables).at[0]); dp_row++) { \
+        const dp_view dp_part = dp_make_view((ulong)(n), DP_WIDE_AT(view, dp_row * (ulong)(n), sizeof(dp_##N))); \
+        dp_views dp_rows; \
+        DP_EACH_LANE(l) dp_rows.at[l] = *DP_AT(const dp_view, DP_ADDR((tables).at[l]) + 16 * dp_row); \
+        DP_WIDE_TAKE_VIEWS(N, dp_part, dp_rows) \
+    }
 /* The lanes that are off get the old array's elements; there must be as many. */
 #define DP_WIDE_MIX(N, view, old, on) \
     if (DP_ADDR(view) != DP_ADDR(old)) { \
