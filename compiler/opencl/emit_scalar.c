@@ -307,7 +307,12 @@ void emit_prim_name(ScalarEmitter *e, const CoreStmt *s)
     else if (s->prim.op == PRIM_SELECT)
         strbuf_printf(e->out, "dp_select_%s", result.rank > 0 ? "view" : scalar_name(result.scalar));
     else
-        strbuf_printf(e->out, "dp_%s_%s", name, scalar_name(operand.scalar));
+        strbuf_printf(e->out, "dp_%s_%s", scalar_wraps(e->fn, s) ? "wrap" : name, scalar_name(operand.scalar));
+}
+
+bool scalar_wraps(const CoreFn *fn, const CoreStmt *s)
+{
+    return s->prim.op == PRIM_MOD && !s->prim.args[1].is_const && core_atom_type(fn, s->prim.args[0]).scalar == SC_I64;
 }
 
 /* The divisor becomes 1 where it is 0. */

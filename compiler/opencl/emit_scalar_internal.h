@@ -26,6 +26,8 @@ void emit_slice_read(ScalarEmitter *e, const CoreStmt *s);
 void emit_prim_name(ScalarEmitter *e, const CoreStmt *s);
 /* A division whose divisor has to be looked at. */
 bool scalar_prim_fallible(const CoreFn *fn, const CoreStmt *s);
+/* A remainder by what is no constant: most often an index that wraps. */
+bool scalar_wraps(const CoreFn *fn, const CoreStmt *s);
 /* A loop that does not look at its index counts all the same; nothing inside says `round` but loops of their own. */
 void emit_loop_counter(ScalarEmitter *e, const CoreStmt *s);
 /* May they be assigned one after the other? Not if a value is the variable that an earlier one overwrites. */

@@ -1,6 +1,7 @@
 #include "opencl/spread.h"
 
 #include "opencl/abreast.h"
+#include "opencl/emit_scalar_internal.h"
 #include "opencl/packs.h"
 
 enum {
@@ -12,6 +13,7 @@ enum {
     PACK_COST = 2,
     MOST_TIMES = 1 << 20,
     CHECK_COST = 2,
+    WRAP_COST = 8,
     CHEAP_BRANCH = 8,
     LEAST_LANES = 8,
     MOST_LANES = 16,
@@ -613,7 +615,9 @@ static void measure_prim(Analysis *a, const CoreStmt *s)
     Scalar operand = core_atom_type(a->fn, s->prim.args[0]).scalar;
     if (spread_var(a->table, s->vars[0])->spread != SPREAD_VARYING)
         return;
-    if (goes_by_lane(s->prim.op, operand) && !spread_divides(a->fn, s) && !divides_short(a->fn, s))
+    if (scalar_wraps(a->fn, s))
+        add_vectors(a, WRAP_COST);
+    else if (goes_by_lane(s->prim.op, operand) && !spread_divides(a->fn, s) && !divides_short(a->fn, s))
         add_lanes(a, core_prim_cost(s->prim.op, operand));
     else
         add_vectors(a, core_prim_cost(s->prim.op, operand));

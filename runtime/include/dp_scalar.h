@@ -175,6 +175,13 @@ DP_SIGNED(i8, dp_u8, dp_u32, 8, 32)
 DP_SIGNED(i16, dp_u16, dp_u32, 16, 32)
 DP_SIGNED(i32, dp_u32, dp_u32, 32, 32)
 DP_SIGNED(i64, dp_u64, dp_u64, 64, 64)
+/* mod, without a division where a is below 2 * b, as an index that wraps is. */
+DP_FN dp_i64 dp_wrap_i64(dp_i64 a, dp_i64 b)
+{
+    if (a >= 0 && a < b)
+        return a;
+    return b > 0 && a >= b && a - b < b ? a - b : dp_mod_i64(a, b);
+}
 DP_UNSIGNED(u8, dp_u8, dp_u32, 8, 32)
 DP_UNSIGNED(u16, dp_u16, dp_u32, 16, 32)
 DP_UNSIGNED(u32, dp_u32, dp_u32, 32, 32)

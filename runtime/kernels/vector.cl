@@ -514,6 +514,12 @@ DP_W_SIGNED(i8, u8, i8, 8)
 DP_W_SIGNED(i16, u16, i16, 16)
 DP_W_SIGNED(i32, u32, i32, 32)
 DP_W_SIGNED(i64, u64, i64, 64)
+DP_FN dp_i64_w dp_wrap_i64_w(dp_i64_w a, dp_i64_w b)
+{
+    const dp_i64_w r = dp_select_i64_w(dp_lt_i64_w(a, b), a, a - b);
+    const dp_bool_w apart = dp_lt_i64_w(a, (dp_i64_w)(0)) | dp_ge_i64_w(r, b) | dp_lt_i64_w(r, (dp_i64_w)(0));
+    return dp_any(apart) ? dp_mod_i64_w(a, b) : r;
+}
 DP_W_UNSIGNED(u8, u8, i8, 8)
 DP_W_UNSIGNED(u16, u16, i16, 16)
 DP_W_UNSIGNED(u32, u32, i32, 32)
@@ -665,7 +671,7 @@ DP_FN bool dp_parts_le(long base, long x) { return dp_wraps(base) || (ulong)x - 
 DP_FN bool dp_parts_gt(long base, long x) { return dp_parts_le(base, x); }
 DP_FN bool dp_parts_max(long base, long x) { return dp_wraps(base) || base < x; }
 DP_FN bool dp_parts_min(long base, long x) { return dp_wraps(base) || base + (DP_W - 1) > x; }
-DP_FN bool dp_parts_mod(long base, long x) { return dp_wraps(base) || base < 0 || x < DP_W || (base < x ? base : base % x) > x - DP_W; }
+DP_FN bool dp_parts_mod(long base, long x) { return dp_wraps(base) || base < 0 || x < DP_W || dp_wrap_i64(base, x) > x - DP_W; }
 DP_FN bool dp_parts_div(long base, long x) { return dp_parts_mod(base, x); }
 DP_FN bool dp_parts_shr(long base, long x) { return dp_wraps(base) || base >> (x & 63) != (base + (DP_W - 1)) >> (x & 63); }
 DP_FN bool dp_parts_and(long base, long x) { return dp_wraps(base) || (x & (DP_W - 1)) != 0 || (base & x) != ((base + (DP_W - 1)) & x); }
