@@ -43,6 +43,7 @@ typedef struct Finder {
     uint32_t noted;        /* of its statements, in `makers` */
     VEC(Maker) makers;     /* by variable */
     VEC(RowsLength) known; /* in scope */
+    VEC(CoreVar) states;   /* of the loops around, which stay as they are */
 } Finder;
 
 static void note_makers(Finder *f)
@@ -179,11 +180,16 @@ static void look_for_update(void *ctx, CoreBlock *block)
     }
 }
 
-/* What begins the state is made for it, or begins it once. */
+/* What begins the state is made for it, or begins it once; or it was made by a map around, or is the state of a loop
+ * around, whose rounds make another one by a map: then these have as much to do as to copy it. */
 static bool is_fresh(Finder *f, CoreAtom init)
 {
-    const CoreStmt *s = maker_of(f, init);
-    return (f->repeated == 0 && !f->fn->recursive) || (s && (s->kind == CORE_MAP || s->kind == CORE_FLATTEN));
+    const CoreStmt *s = maker_around(f, init);
+    bool state = false;
+    for (uint32_t i = 0; i < f->states.n; i++)
+        state |= f->states.at[i] == init.var;
+    return (f->repeated == 0 && !f->fn->recursive) || state ||
+           (s && (s->kind == CORE_MAP || s->kind == CORE_FLATTEN || s->kind == CORE_IF));
 }
 
 static bool is_candidate(Finder *f, CoreStmt *s, uint32_t i)
@@ -281,13 +287,20 @@ static bool find_in_stmt(Finder *f, CoreStmt *s)
 {
     const bool repeats = s->kind == CORE_LOOP || core_stmt_soac(s);
     Finding inside = {f, false};
+    const uint32_t states = f->states.n;
     f->repeated += repeats;
     note_makers(f);
+    for (uint32_t i = 0; s->kind == CORE_LOOP && i < s->loop.nparams; i++) {
+        const CoreStmt *next = core_block_def(s->loop.body, s->loop.body->results[i]);
+        if (next && next->kind == CORE_MAP)
+            vec_push(f->scratch, &f->states, s->loop.params[i]);
+    }
     if (s->kind == CORE_IF)
         find_in_branches(f, s, &inside);
     else
         core_stmt_blocks(s, find_inside, &inside);
     f->repeated -= repeats;
+    f->states.n = states;
     core_push(f->p, f->out, s);
     return inside.found;
 }
