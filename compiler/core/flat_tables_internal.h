@@ -70,6 +70,12 @@ typedef struct Same {
     bool of_rows;
 } Same;
 
+/* A position, which is below `end`. */
+typedef struct Counter {
+    CoreVar var;
+    CoreAtom end;
+} Counter;
+
 /* The length of rows of a lane's table; is it checked to be that of something else? */
 typedef struct CheckedRows {
     CoreAtom length;
@@ -90,6 +96,7 @@ typedef struct Tables {
     const CoreAtom *rows;     /* lengths of so many rows are compared; or NULL */
     VEC(RowPlace) places;     /* of rows that are still to be made */
     VEC(CheckedRows) checked; /* of tables from in front of the lane */
+    VEC(Counter) counters;    /* of loops and operations */
     const Shape *state;       /* of the loop's table */
     uint32_t numbered, updates, unstored, repetition, repetitions;
     bool replaces; /* rows as a whole */
@@ -111,6 +118,7 @@ void tables_rewrite_block(Tables *t, CoreBlock *block);
 void tables_settle_results(Tables *t, CoreBlock *block);
 
 /* For lane_tables.c. */
+void tables_rewrite_if(Tables *t, CoreStmt *s);
 Part tables_part(Tables *t, CoreAtom a);
 const CoreStmt *tables_maker(Tables *t, CoreAtom a);
 CoreAtom tables_renamed(Tables *t, CoreAtom a);

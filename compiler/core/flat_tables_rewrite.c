@@ -483,7 +483,7 @@ static void settle_rows(Tables *t, CoreBlock *block)
     t->b.out = outer;
 }
 
-static void rewrite_if(Tables *t, CoreStmt *s)
+void tables_rewrite_if(Tables *t, CoreStmt *s)
 {
     rewrite_branches(t, s);
     if (t->lane) {
@@ -697,7 +697,7 @@ static void rewrite_stmt(Tables *t, CoreStmt *s)
     if (s->kind == CORE_LOOP) {
         tables_rewrite_loop(t, s);
     } else if (s->kind == CORE_IF) {
-        rewrite_if(t, s);
+        tables_rewrite_if(t, s);
     } else if (core_stmt_soac(s)) {
         rewrite_soac(t, s);
     } else if (s->kind == CORE_ATOM && kind_of(t, s->atom) != NO_PART) {

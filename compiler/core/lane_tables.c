@@ -563,6 +563,33 @@ static void slice_table(Tables *t, CoreStmt *s)
     *tables_part_of(t, s->vars[0]) = p;
 }
 
+typedef struct Literal {
+    CoreVar var;
+    const CoreStmt *found;
+} Literal;
+
+static void find_literal(void *ctx, CoreBlock *block)
+{
+    Literal *l = ctx;
+    for (uint32_t i = 0; i < block->stmts.n && !l->found; i++) {
+        CoreStmt *s = block->stmts.at[i];
+        if (s->kind == CORE_ARRAY && s->vars[0] == l->var)
+            l->found = s;
+        core_stmt_blocks(s, find_literal, l);
+    }
+}
+
+/* The literal that it is, perhaps one in front of the lane; or NULL. */
+static const CoreStmt *literal_row(Tables *t, CoreAtom row)
+{
+    const CoreStmt *s = tables_maker(t, tables_renamed(t, row));
+    Literal l = {row.var, NULL};
+    if (!s && row.var < t->first)
+        find_literal(&l, t->b.fn->body);
+    s = s ? s : l.found;
+    return s && s->kind == CORE_ARRAY ? s : NULL;
+}
+
 /* [[a, b], [c, d]] */
 static void literal_table(Tables *t, CoreStmt *s)
 {
@@ -570,8 +597,8 @@ static void literal_table(Tables *t, CoreStmt *s)
     uint32_t n = 0, width = 0;
     CoreAtom *all = NULL;
     for (uint32_t i = 0; i < s->array.n && !t->failed; i++) {
-        const CoreStmt *row = tables_maker(t, tables_renamed(t, s->array.items[i]));
-        t->failed |= !row || row->kind != CORE_ARRAY || (i > 0 && row->array.n != width);
+        const CoreStmt *row = literal_row(t, s->array.items[i]);
+        t->failed |= !row || (i > 0 && row->array.n != width);
         if (t->failed)
             return;
         width = row->array.n;
@@ -595,11 +622,52 @@ static void learn_inputs(Tables *t, const CoreSoac *soac)
     }
 }
 
+static void note_counter(Tables *t, const CoreStmt *s)
+{
+    const CoreSoac *soac = core_stmt_soac(s);
+    if (s->kind == CORE_LOOP && s->loop.index != CORE_NO_VAR)
+        vec_push(t->scratch, &t->counters, ((Counter){s->loop.index, s->loop.count}));
+    if (soac && soac->index != CORE_NO_VAR)
+        vec_push(t->scratch, &t->counters, ((Counter){soac->index, soac->domain}));
+}
+
+/* A row that is known to have an element there: where that is a position in something else, rows are of a known length.
+ */
+static void learn_index(Tables *t, const CoreStmt *s)
+{
+    const Part row = tables_part(t, s->index.array);
+    CheckedRows *rows =
+        row.kind == ROW && s->site == CORE_NO_SITE ? rows_of_length(t, tables_renamed(t, row.length)) : NULL;
+    for (uint32_t i = 0; rows && !s->index.index.is_const && i < t->counters.n; i++)
+        rows->checked |=
+            t->counters.at[i].var == s->index.index.var && !rows_of_length(t, tables_renamed(t, t->counters.at[i].end));
+}
+
+/* One of two tables of the same shape, where an array is chosen. */
+static bool choose_table(Tables *t, CoreStmt *s)
+{
+    CoreBuilder *b = &t->b;
+    if (s->prim.op != PRIM_SELECT || core_var_type(b->fn, s->vars[0]).rank != 2)
+        return false;
+    CoreBlock *branches[2];
+    for (uint32_t i = 0; i < 2; i++) {
+        CoreBlock *outer = build_begin(b);
+        branches[i] = build_end(b, outer, &s->prim.args[i + 1], 1);
+    }
+    CoreStmt *choice = build_stmt_into(b, CORE_IF, 1, s->vars);
+    choice->if_.cond = s->prim.args[0];
+    choice->if_.then_b = branches[0];
+    choice->if_.else_b = branches[1];
+    tables_rewrite_if(t, choice);
+    return true;
+}
+
 bool lane_tables_stmt(Tables *t, CoreStmt *s)
 {
     const uint32_t rank = s->nvars ? core_var_type(t->b.fn, s->vars[0]).rank : 0;
     bool rows = false;
     learn_inputs(t, core_stmt_soac(s));
+    note_counter(t, s);
     switch (s->kind) {
     case CORE_MAP:
         for (uint32_t i = 0; i < s->nvars; i++)
@@ -611,7 +679,8 @@ bool lane_tables_stmt(Tables *t, CoreStmt *s)
         rows_map(t, s);
         return true;
     case CORE_IF: return store_if(t, s);
-    case CORE_INDEX: return take_indexed(t, s);
+    case CORE_PRIM: return choose_table(t, s);
+    case CORE_INDEX: learn_index(t, s); return take_indexed(t, s);
     case CORE_SLICE:
         if (tables_part(t, s->slice.array).kind == NO_PART)
             return false;
@@ -643,6 +712,7 @@ typedef struct Sources {
     CoreBlock *front;
     CoreVar from[MOST_TABLES], to[MOST_TABLES];
     uint32_t n;
+    bool inits; /* of loops: a copy is made in any case */
 } Sources;
 
 static void begin_source(Sources *c, CoreVar m)
@@ -658,13 +728,13 @@ static void begin_source(Sources *c, CoreVar m)
     c->to[c->n++] = table.var;
 }
 
-/* Each instance's own tables from in front of the lane. */
+/* Each instance's own tables from in front of the lane, and what loops begin with. */
 static void find_source(void *ctx, CoreAtom *a)
 {
     Sources *c = ctx;
     uint32_t i = 0;
     if (a->is_const || a->var >= c->t->first || core_atom_type(c->t->b.fn, *a).rank < 2 ||
-        !core_soac_binds(c->around, *a))
+        (!c->inits && !core_soac_binds(c->around, *a)))
         return;
     while (i < c->n && c->from[i] != a->var)
         i++;
@@ -674,6 +744,16 @@ static void find_source(void *ctx, CoreAtom *a)
     if (i == c->n)
         begin_source(c, a->var);
     a->var = c->to[i];
+}
+
+static void find_inits(void *ctx, CoreBlock *block)
+{
+    for (uint32_t i = 0; i < block->stmts.n; i++) {
+        CoreStmt *s = block->stmts.at[i];
+        for (uint32_t k = 0; s->kind == CORE_LOOP && k < s->loop.nparams; k++)
+            find_source(ctx, &s->loop.inits[k]);
+        core_stmt_blocks(s, find_inits, ctx);
+    }
 }
 
 typedef struct Ranks {
@@ -755,6 +835,8 @@ static CoreBlock *try_code(Tables *t, CoreBlock *code, const CoreStmt *around, A
     t->b.emit = tables_emit;
     t->b.ctx = t;
     core_block_atoms(copy, find_source, &sources);
+    sources.inits = true;
+    find_inits(&sources, copy);
     if (t->failed || (sources.n == 0 && !has_tables(fn, copy)))
         return NULL;
     tables_rewrite_block(t, copy);

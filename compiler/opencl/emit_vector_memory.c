@@ -372,6 +372,16 @@ void emit_vector_shared_round(VectorEmitter *v, const CoreStmt *s, uint32_t mark
 void emit_vector_shared_table(VectorEmitter *v, const CoreStmt *s)
 {
     const CoreVar ys = s->vars[0], n = s->vars[1], xs = s->length.array.var;
+    if (!vector_is_views(v, s->length.array)) { /* one for all lanes */
+        emit_indent(&v->e);
+        strbuf_add(v->e.out, "dp_views ");
+        emit_vector_views_name(v, xs);
+        strbuf_add(v->e.out, "; DP_EACH_LANE(l) ");
+        emit_vector_views_name(v, xs);
+        strbuf_add(v->e.out, ".at[l] = ");
+        emit_var(&v->e, xs);
+        strbuf_add(v->e.out, ";\n");
+    }
     emit_vector_bind(v, n);
     strbuf_add(v->e.out, "dp_wide_row(heap, &");
     emit_vector_views_name(v, xs);

@@ -498,7 +498,7 @@ static void lane_spread(Analysis *a, const CoreStmt *s)
 /* Where rows of all lanes are as many, and of one length, or the lanes do not go side by side. */
 static void table_spread(Analysis *a, const CoreStmt *s)
 {
-    a->facts->refused |= !has_memory(a) || a->table->ragged || !is_own_view(a, s->length.array);
+    a->facts->refused |= !has_memory(a) || a->table->ragged;
     a->facts->agrees = true;
     set(a, s->vars[0], SPREAD_UNIFORM);
     set(a, s->vars[1], SPREAD_UNIFORM);
