@@ -80,7 +80,8 @@ uint64_t dp_few(DpRt *rt, uint64_t work, uint32_t launches, uint32_t site)
     return lane;
 }
 
-/* PART_OF_HEAP: of that, for few lanes; PART_OF_BUFFER: of what there is of it, if that is more. ANY_SPENDING: no lane has so much to do, and the products of it fit. */
+/* PART_OF_HEAP: of that, for few lanes; PART_OF_BUFFER: of what there is of it, if that is more. ANY_SPENDING: no lane
+ * has so much to do, and the products of it fit. */
 enum { GIVEN_HEADER = 32, PART_OF_HEAP = 128, PART_OF_BUFFER = 8 };
 #define ANY_SPENDING (UINT64_C(1) << 36)
 

@@ -837,7 +837,7 @@ static CoreBlock *try_code(Tables *t, CoreBlock *code, const CoreStmt *around, A
     core_block_atoms(copy, find_source, &sources);
     sources.inits = true;
     find_inits(&sources, copy);
-    if (t->failed || (sources.n == 0 && !has_tables(fn, copy)))
+    if (t->failed)
         return NULL;
     tables_rewrite_block(t, copy);
     if (t->failed || t->unstored > 0 || t->again)
@@ -849,11 +849,13 @@ static CoreBlock *try_code(Tables *t, CoreBlock *code, const CoreStmt *around, A
     return t->failed || t->again || has_tables(fn, copy) ? NULL : copy;
 }
 
+static bool is_table(void *fn, CoreAtom a) { return core_atom_type(fn, a).rank > 1; }
+
 CoreBlock *lane_tables(CoreBuilder *b, CoreBlock *code, const CoreStmt *around, Arena *copies, CoreCopyMap *map,
                        GivenRows **given)
 {
     CoreBlock *made = NULL;
-    if (!around || !core_stmt_soac(around))
+    if (!around || !core_stmt_soac(around) || !core_block_reads(code, is_table, b->fn))
         return NULL;
     Arena *scratch = arena_create();
     Tables t = {.b = *b, .scratch = scratch, .again = true};
