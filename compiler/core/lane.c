@@ -645,6 +645,18 @@ typedef struct Spreading {
     bool changed;
 } Spreading;
 
+/* What rounds of the loop hand on, where the next one, or what stands behind the loop, writes into it. */
+static void spread_handed_on(Spreading *w, const CoreStmt *s)
+{
+    for (uint32_t k = 0; k < s->loop.nparams; k++) {
+        const CoreAtom next = s->loop.body->results[k];
+        const LaneVar *state = lane_var(w->l, s->loop.params[k]);
+        if (state->owned && !next.is_const && lane_var(w->l, next.var)->owned &&
+            lane_var(w->l, lane_memory(w->l, s->loop.params[k]))->written)
+            w->changed |= mark_written(w->l, next);
+    }
+}
+
 /* What is written to the result of an `if` is written to what its branches hand on. */
 static void spread_written(void *ctx, CoreBlock *b)
 {
@@ -658,6 +670,8 @@ static void spread_written(void *ctx, CoreBlock *b)
             w->changed |= mark_written(w->l, s->if_.then_b->results[k]);
             w->changed |= mark_written(w->l, s->if_.else_b->results[k]);
         }
+        if (s->kind == CORE_LOOP && w->l->strip)
+            spread_handed_on(w, s);
         core_stmt_blocks(s, spread_written, w);
     }
 }
