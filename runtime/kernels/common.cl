@@ -191,7 +191,8 @@ static inline dp_view dp_lane_flatten(DP_HEAP, ulong *top, dp_share dp_own, dp_v
     return made;
 }
 
-/* What lies in [from, to), with all rows that do, anew; the rest stays. By how deep rows are nested. */
+/* What lies in [from, to), with all rows that do, anew; the rest stays: an array of rows, too, that lies before, and has had rows
+ * replaced where it is. By how deep rows are nested. */
 #define DP_LANE_LIES(v, from, to) (DP_LEN(v) > 0 && DP_ADDR(v) >= (from) && DP_ADDR(v) < (to))
 static inline dp_view dp_lane_move1(DP_HEAP, ulong *top, dp_share dp_own, dp_view v, uint bytes, ulong from, ulong to, dp_bool *failed)
 {
@@ -201,7 +202,7 @@ static inline dp_view dp_lane_move1(DP_HEAP, ulong *top, dp_share dp_own, dp_vie
     static inline dp_view dp_lane_move##rank(DP_HEAP, ulong *top, dp_share dp_own, dp_view v, uint bytes, ulong from, ulong to, dp_bool *failed) \
     { \
         const dp_view rows = dp_lane_move1(heap, top, dp_own, v, 16, from, to, failed); \
-        for (ulong i = 0; i < DP_LEN(rows) && DP_ADDR(rows) != DP_ADDR(v) && !*failed; i++) { \
+        for (ulong i = 0; DP_LANE_LIES(rows, dp_own.base, dp_own.end) && i < DP_LEN(rows) && !*failed; i++) { \
             __global dp_view_any *row = DP_SHARE_AT(dp_view_any, DP_ADDR(rows) + 16 * i); \
             *row = dp_lane_move##below(heap, top, dp_own, *row, bytes, from, to, failed); \
         } \
