@@ -230,6 +230,18 @@ static CoreStmt *new_loop(Tables *t, CoreAtom n, CoreVar index, const CoreAtom *
     return s;
 }
 
+/* Element j of the row that is stored into `into`, which has it, too, if the row is of the array that this was: rows
+ * are the same, or apart. */
+static CoreAtom element_to_store(Tables *t, const RowPlace *place, const Part *part, CoreAtom into, CoreAtom j)
+{
+    Part row = *part;
+    if (core_atom_equal(row.flat, place->flat) && !row.copied) {
+        row.flat = into;
+        row.bound = CURRENT;
+    }
+    return tables_element_of_row(t, &row, j);
+}
+
 /* The row's elements into the place: it is a row of a table, or an array. */
 static void store_row(Tables *t, RowPlace *place, CoreAtom row)
 {
@@ -244,9 +256,10 @@ static void store_row(Tables *t, RowPlace *place, CoreAtom row)
     const CoreAtom j = build_var(b, core_scalar(SC_I64), NULL);
     CoreStmt *loop = new_loop(t, place->length, j.var, &place->flat, 1);
     CoreBlock *outer = build_begin(b);
-    const CoreAtom x = part.kind == ROW ? tables_element_of_row(t, &part, j) : build_index(b, row, j, CORE_NO_SITE);
-    const CoreAtom next =
-        emit_stored(t, build_atom(b, loop->loop.params[0]), build_prim2(b, PRIM_ADD, place->base, j), x);
+    const CoreAtom into = build_atom(b, loop->loop.params[0]);
+    const CoreAtom x =
+        part.kind == ROW ? element_to_store(t, place, &part, into, j) : build_index(b, row, j, CORE_NO_SITE);
+    const CoreAtom next = emit_stored(t, into, build_prim2(b, PRIM_ADD, place->base, j), x);
     loop->loop.body = build_end(b, outer, &next, 1);
     build_emit(b, loop);
     place->flat = build_atom(b, loop->vars[0]);
@@ -263,7 +276,7 @@ void lane_tables_replace_row(Tables *t, CoreStmt *s)
     t->failed |= s->site == CORE_NO_SITE && !s->update.holds;
     if (t->failed)
         return;
-    if (from.kind == ROW) /* perhaps of the same table */
+    if (from.kind == ROW && !core_atom_equal(from.flat, table.flat)) /* perhaps of what the table was before */
         value = tables_copy_of_row(t, &from);
     const Part row = tables_row_at(t, &table, s->update.index);
     RowPlace place = {.flat = table.flat, .base = row.base, .length = row.length};
