@@ -307,6 +307,16 @@ CoreAtom build_fold(CoreBuilder *b, CoreKind kind, CoreSoac soac, CorePrim op, C
     return emit_one(b, s);
 }
 
+CoreAtom build_room(CoreBuilder *b, CoreAtom n, CoreType element)
+{
+    CoreBlock *outer = build_begin(b);
+    CoreStmt *nothing = build_stmt(b, CORE_NOTHING, 1, &element);
+    build_emit(b, nothing);
+    const CoreAtom x = build_atom(b, nothing->vars[0]);
+    CoreSoac soac = {.domain = n, .index = CORE_NO_VAR, .body = build_end(b, outer, &x, 1)};
+    return build_map(b, soac)[0];
+}
+
 /* ---- rows ---- */
 CoreAtom build_piece(CoreBuilder *b, CoreAtom xs, CoreAtom from, CoreAtom length)
 {

@@ -184,17 +184,6 @@ static bool length_outside(Tables *t, const Inside *in, CoreAtom array, CoreAtom
 
 /* ---- loops that store ---- */
 
-/* An array of n elements of the type, with nothing in them. */
-static CoreAtom emit_room(Tables *t, CoreAtom n, CoreType element)
-{
-    CoreBlock *outer = build_begin(&t->b);
-    CoreStmt *nothing = build_stmt(&t->b, CORE_NOTHING, 1, &element);
-    build_emit(&t->b, nothing);
-    const CoreAtom x = build_atom(&t->b, nothing->vars[0]);
-    CoreSoac soac = {.domain = n, .index = CORE_NO_VAR, .body = build_end(&t->b, outer, &x, 1)};
-    return build_map(&t->b, soac)[0];
-}
-
 static CoreAtom emit_stored(Tables *t, CoreAtom array, CoreAtom at, CoreAtom x)
 {
     const CoreType type = core_atom_type(t->b.fn, array);
@@ -469,7 +458,7 @@ static void rows_map(Tables *t, CoreStmt *s)
             size = t->failed ? size : build_prim2(b, PRIM_SIZE_MUL, domain, shapes[i]->stride);
         }
         t->failed |= row.rank > 1;
-        rooms[i] = t->failed ? size : emit_room(t, size, core_scalar(row.scalar));
+        rooms[i] = t->failed ? size : build_room(b, size, core_scalar(row.scalar));
     }
     if (t->failed)
         return;

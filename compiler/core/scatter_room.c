@@ -80,14 +80,8 @@ static CoreAtom emit_room(Rooms *r, CoreAtom like)
     CoreBuilder *b = &r->b;
     const CoreStmt *maker = room_var(r, like.var)->maker;
     const bool map = maker && maker->kind == CORE_MAP && !maker->soac.guard;
-    CoreSoac soac = {.domain = map ? maker->soac.domain : build_length(b, like), .index = CORE_NO_VAR};
-    CoreBlock *outer = build_begin(b);
-    const CoreType element = core_element(core_atom_type(b->fn, like));
-    CoreStmt *nothing = build_stmt(b, CORE_NOTHING, 1, &element);
-    build_emit(b, nothing);
-    const CoreAtom x = build_atom(b, nothing->vars[0]);
-    soac.body = build_end(b, outer, &x, 1);
-    return build_map(b, soac)[0];
+    const CoreAtom n = map ? maker->soac.domain : build_length(b, like);
+    return build_room(b, n, core_element(core_atom_type(b->fn, like)));
 }
 
 static void give_room(Rooms *r, CoreStmt *scatter)
