@@ -79,13 +79,16 @@ case("host_of_long_line", lambda: MAIN + "if x > 3 then x / 2 else loop s = x fo
 # ---- long straight programs: time grows as they do ----
 
 LINES = 10 ** 4
-STRAIGHT_SECONDS = 6 # what is quadratic takes more
+STRAIGHT_SECONDS = 6 # what is quadratic takes more; on a slow machine up to GROWTH times what a quarter of the lines takes, where 4 is linear and 16 quadratic
+GROWTH = 10
+quarters = {}
 
 
 def straight(name, first, line, last, before="", lines=LINES):
     """`line` has {0}, its number, and {1}, the variable of the line before."""
-    text = lambda: before + first + "".join("  let y%d = " % i + line.format(i, "y%d" % (i - 1) if i else "x") + "\n" for i in range(lines)) + last % (lines - 1)
-    case("straight_" + name, text, FINE, "", ("dump", "--no-warnings", "--stage=host", "f.dp"))
+    text = lambda lines: before + first + "".join("  let y%d = " % i + line.format(i, "y%d" % (i - 1) if i else "x") + "\n" for i in range(lines)) + last % (lines - 1)
+    case("straight_" + name, lambda: text(lines), FINE, "", ("dump", "--no-warnings", "--stage=host", "f.dp"))
+    quarters["straight_" + name] = lambda: text(lines // 4)
 
 
 EACH, EACH_END, HOST = "entry main (xs: [i64]) : [i64] = { (\n", "  in y%d) : x in xs }\n", "entry main (x: i64) (xs: [i64]) : i64 =\n"
@@ -328,16 +331,24 @@ def failure_of(dpc, what, status, says, command, seconds=SECONDS):
     return "it says %d bytes" % len(said) if status != FINE and len(said) > enough else None
 
 
+def timed_failure_of(*arguments):
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    failure = failure_of(*arguments)
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return failure, after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+
+
 def main():
     dpc, prefixes = os.path.abspath(sys.argv[1]), sys.argv[2:]
     failed, count, slowest = 0, 0, (0, "")
     for name, what, status, says, command in cases:
         if prefixes and not name.startswith(tuple(prefixes)):
             continue
-        before = resource.getrusage(resource.RUSAGE_CHILDREN)
-        failure = failure_of(dpc, what, status, says, command, STRAIGHT_SECONDS if name.startswith("straight_") else SECONDS)
-        after = resource.getrusage(resource.RUSAGE_CHILDREN)
-        spent = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+        failure, spent = timed_failure_of(dpc, what, status, says, command, STRAIGHT_SECONDS if name in quarters else SECONDS)
+        if failure and name in quarters:
+            smaller, quarter = timed_failure_of(dpc, quarters[name], status, says, command, SECONDS)
+            if not smaller and GROWTH * quarter > STRAIGHT_SECONDS:
+                failure, spent = timed_failure_of(dpc, what, status, says, command, int(GROWTH * quarter))
         slowest = max(slowest, (spent, name))
         count += 1
         if failure:
