@@ -398,7 +398,6 @@ static void index_spread(Analysis *a, const CoreStmt *s)
     }
     const Spread at = spread_of(a->table, s->index.index);
     const bool own = is_own_view(a, s->index.array) || is_shared(a, s->index.array);
-    a->facts->refused |= own && !a->lane;
     set(a, s->vars[0], !own && at == SPREAD_UNIFORM ? at : SPREAD_VARYING);
 }
 
@@ -409,7 +408,6 @@ static void length_spread(Analysis *a, const CoreStmt *s)
     const bool own = is_own_view(a, array);
     const CoreVar length = is_shared(a, array) ? length_of(a, array) : CORE_NO_VAR;
     const bool same = array.is_const || is_private(a, array.var) || spread_here(a, array) == SPREAD_UNIFORM;
-    a->facts->refused |= !same && !a->lane;
     a->facts->agrees |= own && has_memory(a) && !a->table->ragged;
     const bool common = (same && length == CORE_NO_VAR) || (has_memory(a) && !a->table->ragged);
     set(a, s->vars[0], common ? SPREAD_UNIFORM : SPREAD_VARYING);
