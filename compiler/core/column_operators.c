@@ -8,9 +8,11 @@
  *     else the reduction as it was
  *
  * One operation, where rounds over whole rows make each sum of two rows (lower_operators.c). Operators on several rows
- * at once likewise. Outside parallel code: in it, both versions would be executed, each for some of the instances. */
+ * at once likewise. Outside parallel code: in it, both versions would be executed, each for some of the instances;
+ * there it has to be known how long rows are (few_elements.c). */
 #include "core/build.h"
 #include "core/passes.h"
+#include "core/simplify_internal.h"
 
 /* Of an operator. */
 enum { MOST_STATEMENTS = 32, MOST_PARTS = 16 };
@@ -65,12 +67,12 @@ static bool goes_by_elements(CoreLambda *op, const CoreStmt *s)
     return !core_block_reads(s->soac.body, is_of_rows, op);
 }
 
-static bool is_columnwise(const CoreFn *fn, CoreLambda *op)
+static bool is_columnwise(const CoreFn *fn, CoreLambda *op, uint32_t rank)
 {
     const CoreBlock *b = op->body;
     bool ok = b->stmts.n <= MOST_STATEMENTS && b->nresults <= MOST_PARTS;
     for (uint32_t i = 0; i < op->nparams && ok; i++)
-        ok = core_var_type(fn, op->params[i]).rank == 1;
+        ok = core_var_type(fn, op->params[i]).rank >= 1 && core_var_type(fn, op->params[i]).rank <= rank;
     for (uint32_t i = 0; i < b->stmts.n && ok; i++) {
         const CoreStmt *s = b->stmts.at[i];
         ok = s->kind == CORE_MAP ? goes_by_elements(op, s)
@@ -178,7 +180,75 @@ static CoreStmt *like(CoreBuilder *b, const CoreStmt *s, int rank)
     return to;
 }
 
-/* The operation on column j. */
+/* Which of the statement's results it is. */
+static uint32_t result_number(const CoreStmt *s, CoreAtom a)
+{
+    uint32_t k = 0;
+    while (k < s->nvars && (a.is_const || s->vars[k] != a.var))
+        k++;
+    return k;
+}
+
+/* The statement of the body that makes all rows of a result. */
+static CoreStmt *row_map(const CoreSoac *soac, CoreAtom row)
+{
+    CoreStmt *s = core_block_def(soac->body, row);
+    return s && s->kind == CORE_MAP && !s->soac.guard ? s : NULL;
+}
+
+/* Does the body do nothing dear but to make rows by maps? Then each element is made where it is combined. */
+static bool makes_by_maps(const Columns *c, const CoreStmt *s)
+{
+    const CoreBlock *body = s->soac.body;
+    for (uint32_t i = 0; i < body->nresults; i++)
+        if (!row_map(&s->soac, body->results[i]))
+            return false;
+    for (uint32_t i = 0; i < body->stmts.n; i++) {
+        const CoreStmt *t = body->stmts.at[i];
+        const bool read = (t->kind == CORE_INDEX || t->kind == CORE_SLICE) && t->site == CORE_NO_SITE;
+        bool row = false;
+        for (uint32_t k = 0; k < body->nresults; k++)
+            row |= row_map(&s->soac, body->results[k]) == t;
+        if (!row && !read && t->kind != CORE_LENGTH && !simplify_is_cheap(c->p, c->fn, t))
+            return false;
+    }
+    return true;
+}
+
+/* The operation's position, or a map's, and the elements there. */
+static void enter(Columns *c, const CoreSoac *soac, CoreAtom i)
+{
+    cover(c);
+    if (soac->index != CORE_NO_VAR)
+        c->map.at[soac->index] = i;
+    for (uint32_t k = 0; k < soac->ninputs; k++) {
+        const CoreAtom element = build_index(&c->b, c->map.at[soac->inputs[k].var], i, CORE_NO_SITE);
+        set_copy(c, soac->elements[k], element);
+    }
+}
+
+/* Element j of what the body gives at i. */
+static void made_values(Columns *c, const CoreSoac *soac, CoreAtom i, CoreAtom j, CoreAtom *values)
+{
+    const CoreBlock *body = soac->body;
+    CoreBlock beside = {0};
+    for (uint32_t k = 0; k < body->stmts.n; k++) {
+        bool row = false;
+        for (uint32_t l = 0; l < body->nresults; l++)
+            row |= row_map(soac, body->results[l]) == body->stmts.at[k];
+        if (!row)
+            core_push(c->p, &beside, body->stmts.at[k]);
+    }
+    enter(c, soac, i);
+    build_copy(&c->b, c->fn, &beside, c->map.at);
+    for (uint32_t k = 0; k < body->nresults; k++) {
+        const CoreStmt *map = row_map(soac, body->results[k]);
+        enter(c, &map->soac, j);
+        values[k] = build_copy(&c->b, c->fn, map->soac.body, c->map.at)[result_number(map, body->results[k])];
+    }
+}
+
+/* The operation on column j; of rows that have been made, or without. */
 static const CoreAtom *of_column(Columns *c, const CoreStmt *s, const CoreAtom *all, CoreAtom j, CoreAtom n)
 {
     CoreBuilder *b = &c->b;
@@ -187,9 +257,11 @@ static const CoreAtom *of_column(Columns *c, const CoreStmt *s, const CoreAtom *
     CoreAtom *values = arena_array(c->p->arena, CoreAtom, s->nvars + places + 1);
     const CoreAtom i = build_var(b, i64, "i");
     CoreBlock *outer = build_begin(b);
+    if (!all)
+        made_values(c, &s->soac, i, j, values);
     if (places)
         values[0] = build_index(b, all[0], i, CORE_NO_SITE);
-    for (uint32_t k = 0; k < s->nvars; k++)
+    for (uint32_t k = 0; k < s->nvars && all; k++)
         values[places + k] = build_index(b, build_index(b, all[places + k], i, CORE_NO_SITE), j, CORE_NO_SITE);
     to->soac.body = build_end(b, outer, values, s->nvars + places);
     to->soac.index = i.var;
@@ -255,6 +327,15 @@ static CoreBlock *by_rows(CoreBuilder *b, const CoreStmt *s, const CoreAtom *all
     return build_end(b, outer, build_atoms(b, to->vars, to->nvars), s->nvars);
 }
 
+static void give(CoreBuilder *b, const CoreStmt *s, const CoreAtom *results)
+{
+    for (uint32_t i = 0; i < s->nvars; i++) {
+        CoreStmt *copy = build_stmt_into(b, CORE_ATOM, 1, &s->vars[i]);
+        copy->atom = results[i];
+        build_emit(b, copy);
+    }
+}
+
 static void rewrite(Columns *c, const CoreStmt *s)
 {
     CoreBuilder *b = &c->b;
@@ -263,13 +344,22 @@ static void rewrite(Columns *c, const CoreStmt *s)
     const CoreAtom n = build_length(b, s->soac.neutral[0]);
     const CoreAtom regular = are_regular(b, s, all + core_stmt_places(s), n);
     CoreBlock *columns = by_columns(c, s, all, n);
-    const CoreAtom *results = build_if(b, regular, columns, by_rows(b, s, all));
-    for (uint32_t i = 0; i < s->nvars; i++) {
-        CoreStmt *copy = build_stmt_into(b, CORE_ATOM, 1, &s->vars[i]);
-        copy->atom = results[i];
-        build_emit(b, copy);
-    }
+    give(b, s, build_if(b, regular, columns, by_rows(b, s, all)));
     c->changed = true;
+}
+
+bool core_of_columns(CoreProgram *p, CoreFn *fn, CoreStmt *s, CoreAtom n, CoreBlock *to)
+{
+    enum { MOST_RANK = 3 };
+    Columns c = {.p = p, .fn = fn, .b = {.p = p, .fn = fn, .out = to, .span = s->span}};
+    if (!is_columnwise(fn, &s->soac.op, MOST_RANK))
+        return false;
+    const CoreAtom *all = makes_by_maps(&c, s) ? NULL : made_rows(&c.b, &s->soac);
+    const CoreBlock *columns = by_columns(&c, s, all, n);
+    for (uint32_t i = 0; i < columns->stmts.n; i++)
+        core_push(p, to, columns->stmts.at[i]);
+    give(&c.b, s, columns->results);
+    return true;
 }
 
 /* ---- all of it ---- */
@@ -284,7 +374,7 @@ static void look_at_block(void *ctx, CoreBlock *block)
         const bool kind = s->kind == CORE_REDUCE || s->kind == CORE_SCAN || s->kind == CORE_HIST;
         if (!core_stmt_soac(s))
             core_stmt_blocks(s, look_at_block, c);
-        if (kind && is_columnwise(c->fn, &s->soac.op))
+        if (kind && is_columnwise(c->fn, &s->soac.op, 1))
             rewrite(c, s);
         else
             core_push(c->p, block, s);

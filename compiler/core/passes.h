@@ -43,6 +43,10 @@ bool core_regular_versions(CoreProgram *p);
  * equally long, outside parallel code. True if there were any. */
 bool core_column_operators(CoreProgram *p);
 
+/* The same of one reduction, whose rows and neutral ones have n elements: it goes to the block's end, if its operator
+ * goes element by element. */
+bool core_of_columns(CoreProgram *p, CoreFn *fn, CoreStmt *s, CoreAtom n, CoreBlock *to);
+
 /* Checks of positions go in front of the parallel operations that count these, where they get out of all parallel code;
  * windows are read where they lie. True if there were any: what that leaves is to be simplified. */
 bool core_hoist_checks(CoreProgram *p);
@@ -72,6 +76,11 @@ void core_fuse(CoreProgram *p);
 /* Branches of parallel code that are maps over equally many elements become maps of branches; where one is a row that
  * stays, in a version for few of these. True if anything changed: it is to be simplified. */
 bool core_merge_branches(CoreProgram *p);
+
+/* Counted loops whose rounds are one map over their state go into that map. True if there were any: simplify. */
+bool core_loops_inside(CoreProgram *p);
+/* Arrays of few numbers that parallel code makes anew are their elements. True if there were any: simplify. */
+bool core_few_elements(CoreProgram *p);
 
 /* Groups by integer keys that are only reduced become histograms, where the program's run finds the keys' range small.
  * True if there were any: their code is to be fused and simplified. */

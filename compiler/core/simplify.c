@@ -72,6 +72,18 @@ CoreAtom simplify_emit_select(Simplifier *s, Span span, CoreAtom cond, CoreAtom 
     return facts_resolve(s, build_select(&b, cond, x, y));
 }
 
+CoreAtom simplify_emit_index(Simplifier *s, Span span, CoreAtom xs, CoreAtom i)
+{
+    CoreBuilder b = builder(s, span);
+    return facts_resolve(s, build_index(&b, xs, i, CORE_NO_SITE));
+}
+
+void simplify_again(Simplifier *s, const CoreBlock *made)
+{
+    for (uint32_t i = 0; i < made->stmts.n; i++)
+        simplify_stmt(s, made->stmts.at[i]);
+}
+
 /* ---- dropping positions ---- */
 
 /* Removes entry i of an array of n. The array may be shared with another statement: a copy. */
@@ -101,8 +113,7 @@ static void drop_var(Simplifier *s, CoreStmt *stmt, uint32_t i)
 /* The statements of a branch that is known to be taken; its results are the if's. */
 static void splice(Simplifier *s, CoreBlock *b)
 {
-    for (uint32_t i = 0; i < b->stmts.n; i++)
-        simplify_stmt(s, b->stmts.at[i]);
+    simplify_again(s, b);
     resolve_results(s, b);
 }
 
@@ -277,13 +288,18 @@ static void simplify_if(Simplifier *s, CoreStmt *stmt)
         merge_ifs(s, first, stmt);
     RowsLeaving shapes = simplify_branches(s, stmt, was);
     drop_equal_results(s, stmt, &shapes);
+    const CoreVar *vars = stmt->vars;
+    const uint32_t nvars = stmt->nvars;
+    CoreBlock arrays = {0};
+    few_if(s, stmt, &arrays);
     if (is_select(s, stmt)) {
         emit_as_select(s, stmt);
     } else if (!branch_maps(s, stmt, shapes)) {
         simplify_emit(s, stmt);
         learn_sizes(s, stmt);
     }
-    learn_shapes(s, stmt->vars, stmt->nvars, shapes);
+    simplify_again(s, &arrays);
+    learn_shapes(s, vars, nvars, shapes);
 }
 
 /* ---- loop ---- */
@@ -366,8 +382,13 @@ static void simplify_loop(Simplifier *s, CoreStmt *stmt)
     if (stmt->loop.cond)
         simplify_round(s, stmt, shapes, stmt->loop.cond);
     simplify_round(s, stmt, shapes, stmt->loop.body);
+    const CoreVar *vars = stmt->vars;
+    const uint32_t nvars = stmt->nvars;
+    CoreBlock arrays = {0};
+    few_loop(s, stmt, &arrays);
     simplify_emit(s, stmt);
-    learn_shapes(s, stmt->vars, stmt->nvars, shapes);
+    simplify_again(s, &arrays);
+    learn_shapes(s, vars, nvars, shapes);
 }
 
 /* ---- parallel operations ---- */
@@ -428,10 +449,12 @@ static void simplify_soac(Simplifier *s, CoreSoac *soac)
     rows_left(s, soac->body, rows);
 }
 
-static void simplify_operator(Simplifier *s, CoreLambda *op)
+static void simplify_operator(Simplifier *s, CoreStmt *stmt)
 {
+    CoreLambda *op = core_stmt_operator(stmt);
     for (uint32_t i = 0; i < op->nparams; i++)
         facts_bind(s, op->params[i], NULL);
+    few_operands(s, stmt);
     s->nest++;
     simplify_block(s, op->body);
     s->nest--;
@@ -540,13 +563,22 @@ static void simplify_parallel(Simplifier *s, CoreStmt *stmt)
     else
         simplify_soac(s, core_stmt_soac(stmt));
     if (core_stmt_operator(stmt))
-        simplify_operator(s, core_stmt_operator(stmt));
+        simplify_operator(s, stmt);
     else if (stmt->kind == CORE_MAP)
         simplify_guard(s, &stmt->soac);
+    if (stmt->kind == CORE_MAP && few_map(s, stmt))
+        return;
     if (simplify_empty(s, stmt) || simplify_neutral(s, stmt) || (stmt->kind != CORE_MAP && reuse(s, stmt)))
+        return;
+    if (few_fold(s, stmt))
+        return;
+    CoreBlock arrays = {0};
+    few_reduce(s, stmt, &arrays);
+    if (arrays.stmts.n == 0 && few_columns(s, stmt))
         return;
     simplify_emit(s, stmt);
     facts_add(s, stmt);
+    simplify_again(s, &arrays);
 }
 
 /* ---- statements ---- */
@@ -656,4 +688,17 @@ bool core_merge_branches(CoreProgram *p)
     }
     core_refresh(p);
     return merged;
+}
+
+bool core_few_elements(CoreProgram *p)
+{
+    bool changed = false;
+    core_refresh(p);
+    for (uint32_t i = 0; i < p->fns.n; i++) {
+        Simplifier s = {.p = p, .few = true};
+        simplify_fn(&s, p->fns.at[i]);
+        changed |= s.split;
+    }
+    core_refresh(p);
+    return changed;
 }

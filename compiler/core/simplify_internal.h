@@ -7,6 +7,7 @@
  *   regular_dims.c    what is known of the lengths of rows
  *   loop_shapes.c     what of that a loop keeps
  *   branch_maps.c     maps of branches instead of branches that are maps
+ *   few_elements.c    arrays of few numbers as their elements
  *   facts.c           what is known at a point: replacements, lengths, available operations
  *   order.c           which of two numbers is the smaller one
  *   dead_code.c       afterwards, over the whole program: what nothing needs
@@ -57,6 +58,8 @@ typedef struct Simplifier {
     CoreCopyMap copied; /* for copies */
     bool merges;        /* branches that are maps become maps of branches */
     bool merged;        /* … and some have */
+    bool few;           /* arrays of few numbers become their elements */
+    bool split;         /* … and some have */
     uint32_t nest;      /* so many parallel operations are around */
     Stays *stays;       /* in an operation of which there may be two versions, or NULL */
     uint32_t doubled;   /* statements of such operations */
@@ -142,6 +145,21 @@ bool branch_maps(Simplifier *s, CoreStmt *stmt, RowsLeaving shapes);
 /* An operation in which rows may stay, while others are made: true if it has got a version in which all are made. */
 bool branch_versions(Simplifier *s, CoreStmt *stmt);
 
+/* ---- few_elements.c ---- */
+/* A map over few elements, of which some are known: true if it became its elements, simplified. */
+bool few_map(Simplifier *s, CoreStmt *stmt);
+/* A reduction of few elements: likewise. */
+bool few_fold(Simplifier *s, CoreStmt *stmt);
+/* State of a loop, or results of an if, that are arrays of few numbers become these; `after` gets the arrays, which are
+ * to be simplified behind the statement. */
+void few_loop(Simplifier *s, CoreStmt *stmt, CoreBlock *after);
+void few_if(Simplifier *s, CoreStmt *stmt, CoreBlock *after);
+/* The same of reductions; before their operators are simplified, how many elements the operands have is learnt. */
+void few_operands(Simplifier *s, const CoreStmt *stmt);
+void few_reduce(Simplifier *s, CoreStmt *stmt, CoreBlock *after);
+/* A reduction of rows that are known to be as long as the neutral one: true if it became one of columns. */
+bool few_columns(Simplifier *s, CoreStmt *stmt);
+
 /* ---- fold.c ---- */
 /* Rewrites a CORE_PRIM in place; true if it is just *out. */
 bool fold_prim(Simplifier *s, CoreStmt *stmt, CoreAtom *out);
@@ -161,6 +179,9 @@ bool simplify_small_nest(Simplifier *s, const CoreStmt *flatten, CoreAtom *out);
  * far as variables with numbers less than `first` tell them, are returned. */
 RowsLeaving simplify_rows_block(Simplifier *s, CoreBlock *b, uint32_t first);
 void simplify_emit(Simplifier *s, CoreStmt *stmt);
+/* Statements that were made, in turn. */
+void simplify_again(Simplifier *s, const CoreBlock *made);
+CoreAtom simplify_emit_index(Simplifier *s, Span span, CoreAtom xs, CoreAtom i);
 /* Emits x = op a b, simplified. */
 CoreAtom simplify_emit_prim(Simplifier *s, Span span, CorePrim op, CoreAtom x, CoreAtom y);
 CoreAtom simplify_emit_select(Simplifier *s, Span span, CoreAtom cond, CoreAtom x, CoreAtom y);

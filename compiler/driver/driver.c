@@ -67,6 +67,15 @@ static bool run_peel_appends(Compilation *c) { return core_peel_appends(c->core)
 static bool run_fuse(Compilation *c) { return core_fuse(c->core), true; }
 
 static bool run_merge_branches(Compilation *c) { return c->lowered |= core_merge_branches(c->core), true; }
+static bool simplify_changed(Compilation *c, bool changed)
+{
+    c->lowered |= changed;
+    return !changed || run_simplify(c);
+}
+
+static bool run_loops_inside(Compilation *c) { return simplify_changed(c, core_loops_inside(c->core)); }
+static bool run_few_elements(Compilation *c) { return simplify_changed(c, core_few_elements(c->core)); }
+
 static bool run_group_bins(Compilation *c) { return c->lowered |= core_group_bins(c->core), true; }
 static bool run_lower_rows(Compilation *c) { return c->lowered |= core_lower_rows(c->core), true; }
 static bool run_lower_operators(Compilation *c) { return c->lowered |= core_lower_operators(c->core), true; }
@@ -173,6 +182,8 @@ static const Pass passes[] = {
     {"simplify, after checks", STAGE_FUSED, run_simplify_hoisted, check_core, print_core},
     {"open diagonals", STAGE_NONE, run_open_diagonals, check_core, NULL},
     {"merge branches", STAGE_NONE, run_merge_branches, check_core, NULL},
+    {"loops inside of maps", STAGE_NONE, run_loops_inside, check_core, NULL},
+    {"few elements", STAGE_NONE, run_few_elements, check_core, NULL},
     {"groups as bins", STAGE_NONE, run_group_bins, check_core, NULL},
     {"flat tables", STAGE_NONE, run_flat_tables, check_core, NULL},
     {"lower rows", STAGE_NONE, run_lower_rows, check_core, NULL},

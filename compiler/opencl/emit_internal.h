@@ -15,8 +15,9 @@ typedef struct KernelEmitter {
     bool tiled; /* the position in the segment is a parameter, k */
 } KernelEmitter;
 
-/* Lanes repeat the body: statements from which on compiling that takes longer than it is worth. */
-enum { EMIT_MANY_STATEMENTS = 120 };
+/* Statements from which on compiling takes longer than it is worth: where the body is repeated for several elements,
+ * and where it is there for vectors, too. */
+enum { EMIT_MANY_STATEMENTS = 120, EMIT_MANY_IN_VECTORS = 480 };
 
 /* Does the body's first result say where the others go? */
 static inline bool emit_has_place(const PlanKernel *k) { return flat_kind_places(k->stmt->kind) > 0; }

@@ -612,7 +612,7 @@ void emit_kernel_source(StrBuf *out, const Plan *plan, const PlanKernel *k)
     emit_tile(&ke);
 }
 
-void emit_kernel_facts(DpKernel *to, const Plan *plan, const PlanKernel *k)
+uint32_t emit_kernel_facts(DpKernel *to, const Plan *plan, const PlanKernel *k)
 {
     ScalarFacts body = scalar_facts(k->fn->scope, NULL, k->stmt->body.block), op = {0}, then = {0};
     if (plan_has_op(k))
@@ -627,11 +627,12 @@ void emit_kernel_facts(DpKernel *to, const Plan *plan, const PlanKernel *k)
     to->segment_free = segment_free(plan, k);
     to->tile = emit_tile_facts(plan, k);
     to->across = k->kind == PLAN_MAP && flat_loads_go_across(k->fn, k->stmt);
-    if (!combines_where_it_is(k))
-        return;
-    to->combines = k->kind == PLAN_SCATTER;
-    to->swap_bytes = (uint8_t)hist_bytes(k);
-    to->combining = (uint8_t)combining(k);
+    if (combines_where_it_is(k)) {
+        to->combines = k->kind == PLAN_SCATTER;
+        to->swap_bytes = (uint8_t)hist_bytes(k);
+        to->combining = (uint8_t)combining(k);
+    }
+    return statements;
 }
 
 void emit_kernels_text(StrBuf *out, const Plan *plan)

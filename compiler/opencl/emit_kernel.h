@@ -25,8 +25,8 @@
 
 void emit_kernel_source(StrBuf *out, const Plan *plan, const PlanKernel *k);
 /* What the runtime is told of it beside the text: cost, fallible, contracts, segment_free, long_body, across,
- * swap_bytes. */
-void emit_kernel_facts(DpKernel *to, const Plan *plan, const PlanKernel *k);
+ * swap_bytes. Returns its statements. */
+uint32_t emit_kernel_facts(DpKernel *to, const Plan *plan, const PlanKernel *k);
 /* May products and sums of floats be one operation, rounded once? (contract.c) */
 bool emit_contracts(const PlanKernel *k);
 /* `dump --stage=opencl`: all kernels. */

@@ -122,8 +122,8 @@ static DpKernel program_kernel(Plan *plan, const PlanKernel *k)
                      .nwords = k->words.n,
                      .nouts = k->nouts,
                      .val_bytes = k->val_bytes};
-    emit_kernel_facts(&made, plan, k);
-    made.vector_pays = lanes.pays && (!made.long_body || lanes.memory);
+    const uint32_t statements = emit_kernel_facts(&made, plan, k);
+    made.vector_pays = lanes.pays && (statements <= EMIT_MANY_IN_VECTORS || lanes.memory);
     set_fused(&made, plan, k);
     made.tile.lanes = (uint8_t)lanes.tile_lanes;
     made.tile.vector_pays = lanes.tile_pays;
