@@ -82,7 +82,7 @@ uint64_t dp_few(DpRt *rt, uint64_t work, uint32_t launches, uint32_t site)
 
 /* PART_OF_HEAP: of that, for few lanes; PART_OF_BUFFER: of what there is of it, if that is more. ANY_SPENDING: no lane
  * has so much to do, and the products of it fit. */
-enum { GIVEN_HEADER = 32, PART_OF_HEAP = 128, PART_OF_BUFFER = 8 };
+enum { GIVEN_HEADER = 32, PART_OF_HEAP = 128, PART_OF_BUFFER = 8, SIDE_BY_SIDE = 4 };
 #define ANY_SPENDING (UINT64_C(1) << 36)
 
 /* The bytes of the lanes' shares, and of what they may give; for few lanes as many as for the one of a loop. */
@@ -99,13 +99,15 @@ static void lane_bytes(const DpRt *rt, const DpCtx *c, uint32_t of, uint64_t *sh
     *given = *given > least ? *given : least;
 }
 
-/* The statements that a lane may execute for each launch that its rounds would be: any number where instances are many.
- */
+/* The statements that a lane may execute for each launch that its rounds would be: any number where instances are many;
+ * few on a CPU are side by side in vectors, still. */
 static uint64_t lane_spends(const DpRt *rt, const DpCtx *c, uint32_t of)
 {
     const uint64_t choice = dp_param(rt, of == LANE_OF_LOOP ? PARAM_LOOPS : PARAM_NEST);
-    const bool many = of != LANE_OF_LOOP && dp_ctx_n(c) >= dp_param(rt, PARAM_NEST_LOOPS);
-    return choice == NEST_LANE || many ? ANY_SPENDING : dp_param(rt, PARAM_LOOP_LANE);
+    const uint64_t n = of == LANE_OF_LOOP ? 1 : dp_ctx_n(c), least = dp_param(rt, PARAM_LOOP_LANE);
+    if (choice == NEST_LANE || (of != LANE_OF_LOOP && n >= dp_param(rt, PARAM_NEST_LANES)))
+        return ANY_SPENDING;
+    return rt->gpu ? least : dp_size_mul(least, n < SIDE_BY_SIDE ? n : SIDE_BY_SIDE);
 }
 
 /* Each item of a map's launch has an equal share, for all instances that it executes; in front of the shares are the

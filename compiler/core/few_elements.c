@@ -185,10 +185,22 @@ static void put_array(CoreBuilder *b, CoreBlock *block, CoreVar array, const Cor
 
 /* ---- reductions of few numbers ---- */
 
-static bool is_free_of_failure(const Simplifier *s, const CoreBlock *b)
+/* Scalar code that cannot fail, and takes no rows. */
+static bool is_plain(const Simplifier *s, const CoreBlock *b)
 {
-    for (uint32_t i = 0; i < b->stmts.n; i++)
-        if (!core_stmt_is_scalar(b->stmts.at[i]) || core_stmt_fallible(s->p, s->fn, b->stmts.at[i]))
+    for (uint32_t i = 0; i < b->stmts.n; i++) {
+        const CoreStmt *stmt = b->stmts.at[i];
+        const bool row = stmt->kind == CORE_INDEX && core_var_type(s->fn, stmt->vars[0]).rank > 0;
+        if (row || !core_stmt_is_scalar(stmt) || core_stmt_fallible(s->p, s->fn, stmt))
+            return false;
+    }
+    return true;
+}
+
+static bool are_numbers(const Simplifier *s, const CoreSoac *soac)
+{
+    for (uint32_t i = 0; i < soac->ninputs; i++)
+        if (!is_numbers(s, soac->inputs[i].var))
             return false;
     return true;
 }
@@ -207,13 +219,15 @@ static const CoreAtom *combined(Simplifier *s, CoreBuilder *b, CoreStmt *stmt, c
     return made;
 }
 
+/* In a map over few elements, which a lane had better execute as a whole, it stays. */
 bool few_fold(Simplifier *s, CoreStmt *stmt)
 {
-    uint32_t count;
+    uint32_t count, around;
     CoreSoac *soac = &stmt->soac;
-    if (!s->few || s->nest == 0 || stmt->kind != CORE_REDUCE || soac->stays || !is_few(soac->domain, &count) ||
-        (soac->body->stmts.n + soac->op.body->stmts.n) * count > MOST_STATEMENTS ||
-        !is_free_of_failure(s, soac->body) || !is_free_of_failure(s, soac->op.body))
+    if (!s->few || s->nest == 0 || (s->around && is_few(s->around->domain, &around)) || stmt->kind != CORE_REDUCE ||
+        soac->stays || !is_few(soac->domain, &count) ||
+        (soac->body->stmts.n + soac->op.body->stmts.n) * count > MOST_STATEMENTS || !are_numbers(s, soac) ||
+        !is_plain(s, soac->body) || !is_plain(s, soac->op.body))
         return false;
     CoreBlock *made = arena_new(s->p->arena, CoreBlock);
     CoreBuilder b = builder(s, made, stmt->span);

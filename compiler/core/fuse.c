@@ -606,13 +606,18 @@ static void fuse_inside(Fuser *f, const CoreBlock *b, CoreStmt *s, void (*fuse)(
     const CoreSoac *soac = core_stmt_soac(s);
     const CoreBlock *outer = f->soac_beside;
     const CoreVar position = f->position;
-    f->soac_beside = soac ? b : NULL;
-    f->position = soac ? soac->index : CORE_NO_VAR;
+    const bool in_rounds = f->in_rounds;
+    f->in_rounds = s->kind == CORE_LOOP && !s->loop.cond && f->nest > 0;
+    f->soac_beside = soac || f->in_rounds ? b : NULL;
+    f->position = soac ? soac->index : f->in_rounds ? s->loop.index : CORE_NO_VAR;
     f->level++;
+    f->nest += soac != NULL;
     core_stmt_blocks(s, fuse, f);
+    f->nest -= soac != NULL;
     f->level--;
     f->soac_beside = outer;
     f->position = position;
+    f->in_rounds = in_rounds;
 }
 
 /* Only what is computed where it is read: maps that it leaves without readers are not joined with others. */

@@ -7,12 +7,13 @@
  * than the one element that would be loaded otherwise. In the body of a parallel operation beside ys it is wanted once
  * an element, and may take more comparisons: so appends are never stored for other appends. Where the places that it is
  * wanted from are all different, as in an append, a reversal or a shift, f is any scalar code that cannot fail: no
- * element is computed twice.
+ * element is computed twice. The rounds of a counted loop in parallel code are such places, too, for what is cheap: a
+ * column of a matrix, or pairs, that a loop goes through.
  *
  * An array of a few scalars is none where only its elements are wanted: they are chosen between. */
 #include "core/fuse_internal.h"
 
-enum { APPEND_OPERATIONS = 20, MOVED_STATEMENTS = 256, FEW_ITEMS = 4 };
+enum { APPEND_OPERATIONS = 20, MOVED_STATEMENTS = 256, ROUND_OPERATIONS = 8, ROUND_READS = 3, FEW_ITEMS = 4 };
 
 static bool is_only_indexed(Fuser *f, const CoreStmt *producer)
 {
@@ -88,7 +89,9 @@ static bool is_moved_here(Fuser *f, const CoreStmt *producer, CoreAtom at)
 {
     CoreBlock *body = producer->soac.body;
     return core_block_is_scalar(body) && !core_block_fallible(f->p, f->fn, body) &&
-           statements_of(body) <= MOVED_STATEMENTS && is_place_of_its_own(f, at) && is_only_read_here(f, producer, at);
+           (f->in_rounds ? fuse_is_cheap(f, body, ROUND_OPERATIONS, ROUND_READS)
+                         : statements_of(body) <= MOVED_STATEMENTS) &&
+           is_place_of_its_own(f, at) && is_only_read_here(f, producer, at);
 }
 
 static bool is_better_computed(Fuser *f, const CoreStmt *producer, const CoreBlock *b, CoreAtom at)
@@ -106,7 +109,8 @@ static bool is_better_computed(Fuser *f, const CoreStmt *producer, const CoreBlo
     const bool once = made == f->soac_beside;
     if (once && is_moved_here(f, producer, at))
         return true;
-    return m->ninputs <= 1 && fuse_is_cheap(f, m->body, once ? APPEND_OPERATIONS : 3, 1 - m->ninputs);
+    const bool appends = once && !f->in_rounds;
+    return m->ninputs <= 1 && fuse_is_cheap(f, m->body, appends ? APPEND_OPERATIONS : 3, 1 - m->ninputs);
 }
 
 bool fuse_is_few_scalars(Fuser *f, const CoreStmt *producer)

@@ -25,8 +25,10 @@ typedef struct Fuser {
     Arena *scratch;
     VEC(VarUses) vars;
     uint32_t level; /* in so many bodies of loops and parallel operations is the walk */
+    uint32_t nest;  /* … in parallel operations */
     const CoreBlock
         *soac_beside; /* the block of the parallel operation in whose body it is, but for branches; or NULL */
+    bool in_rounds;   /* that is a counted loop, which stands in parallel code */
     CoreVar position; /* … that operation's index */
     CoreStmt **rest;  /* what the block at hand has behind the statement at hand; NULL where one is gone */
     uint32_t nrest;

@@ -6,8 +6,10 @@
  *
  * where n is the same in all rounds, and of the state F has its own elements only. So the steps of many points, each by
  * itself, are one operation instead of one a step, and what a step hands on stays in a register. B, what rounds compute
- * beside the map, is repeated for each element: it is cheap, and cannot fail. F is scalar code, as loops of other code
- * are rounds of maps anyway. In parallel code, arrays of few elements stay: they are tuples (few_elements.c). */
+ * beside the map, is repeated for each element: it is cheap, and cannot fail. Outside parallel code F may be anything
+ * but a call: flattened, a map of such loops is that loop of maps again, and lanes may have the loop as a whole. In
+ * parallel code F is scalar, or one map, of which the same is to be said; arrays of few elements stay there, as they
+ * become tuples (few_elements.c). */
 #include "core/build.h"
 #include "core/passes.h"
 #include "core/simplify_internal.h"
@@ -49,6 +51,14 @@ static uint32_t input_number(const CoreSoac *soac, CoreVar v)
     while (i < soac->ninputs && soac->inputs[i].var != v)
         i++;
     return i;
+}
+
+static void look_for_calls(void *calls, CoreBlock *b)
+{
+    for (uint32_t i = 0; i < b->stmts.n && !*(bool *)calls; i++) {
+        *(bool *)calls = b->stmts.at[i]->kind == CORE_CALL;
+        core_stmt_blocks(b->stmts.at[i], look_for_calls, calls);
+    }
 }
 
 static void look_at_code(void *simple, CoreBlock *b);
@@ -107,13 +117,14 @@ static bool fits(const Inside *in, Round *r, const CoreStmt *map, CoreVar k)
 {
     const CoreSoac *soac = &map->soac;
     const CoreAtom n = soac->domain;
-    bool simple = true;
+    bool simple = true, calls = false;
     if (!n.is_const && (n.var == k || is_state(r, n) || core_block_def(r->block, n)))
         return false;
     if ((in->nest > 0 && n.is_const && n.bits <= FEW) || core_block_reads(soac->body, is_state, r))
         return false;
     look_at_code(&simple, soac->body);
-    if (simple)
+    look_for_calls(&calls, soac->body);
+    if (simple || (in->nest == 0 && !calls))
         return true;
     CoreVar *elements = arena_array(in->scratch, CoreVar, r->n + 1);
     for (uint32_t i = 0; i < r->n; i++)

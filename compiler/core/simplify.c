@@ -440,11 +440,14 @@ static void simplify_soac(Simplifier *s, CoreSoac *soac)
     facts_learn_positive(s, soac->domain);
     bind_position(s, soac->index, soac->domain);
     bind_elements(s, soac);
+    const CoreSoac *around = s->around;
+    s->around = soac;
     s->nest++;
     if (soac->guard)
         simplify_block(s, soac->guard);
     RowsLeaving rows = simplify_rows_block(s, soac->body, first);
     s->nest--;
+    s->around = around;
     facts_undo(s, mark);
     rows_left(s, soac->body, rows);
 }

@@ -54,15 +54,16 @@ typedef struct Simplifier {
     VEC(VarFacts) vars;
     VEC(struct Undo) undo;
     Available *available;
-    uint32_t tried;     /* statements of copies that were simplified to see what they give */
-    CoreCopyMap copied; /* for copies */
-    bool merges;        /* branches that are maps become maps of branches */
-    bool merged;        /* … and some have */
-    bool few;           /* arrays of few numbers become their elements */
-    bool split;         /* … and some have */
-    uint32_t nest;      /* so many parallel operations are around */
-    Stays *stays;       /* in an operation of which there may be two versions, or NULL */
-    uint32_t doubled;   /* statements of such operations */
+    uint32_t tried;         /* statements of copies that were simplified to see what they give */
+    CoreCopyMap copied;     /* for copies */
+    bool merges;            /* branches that are maps become maps of branches */
+    bool merged;            /* … and some have */
+    bool few;               /* arrays of few numbers become their elements */
+    bool split;             /* … and some have */
+    uint32_t nest;          /* so many parallel operations are around */
+    const CoreSoac *around; /* … the innermost, or NULL */
+    Stays *stays;           /* in an operation of which there may be two versions, or NULL */
+    uint32_t doubled;       /* statements of such operations */
 } Simplifier;
 
 typedef struct Undo {

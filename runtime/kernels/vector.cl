@@ -92,8 +92,13 @@ DP_FN long dp_most(dp_i64_w x)
     DP_EACH_LANE(l) r = max(r, x[l]);
     return r;
 }
-#define DP_LANE_SPEND_W(statements) dp_left -= (statements); if (dp_left < 0) goto again;
-#define DP_LANE_ROUND_W(launches) DP_LANE_EARN(launches) if (dp_left < 0) goto again;
+#define DP_LANE_LOOK_W \
+    if (dp_left < 0) { \
+        dp_error(heap, DP_NO_ROOM, 0, 0, 0); \
+        goto again; \
+    }
+#define DP_LANE_SPEND_W(statements) DP_LANE_SPEND_MOST(statements) DP_LANE_LOOK_W
+#define DP_LANE_ROUND_W(launches) DP_LANE_EARN(launches) DP_LANE_LOOK_W
 
 DP_FN bool dp_wide_make(dp_view *made, ulong *top, dp_share own, ulong n, uint bytes)
 {
