@@ -14,7 +14,7 @@ cat >steps.dp <<'END'
 import "module"
 def squares (xs: [f64]) : [f64] = { x * x : x in xs }
 entry main (n: i64) (xs: [f64]) : [f64] =
-  let ys = loop ys = xs for _ < n do twice ys
+  let (ys, _) = loop (ys, k) = (xs, 0) while k < n do (twice ys, k + 1)
   in { y + sum ys : y in squares ys }
 entry fails (n: i64) : i64 = { i / (i - 3) : i in n }[0]
 entry nothing : i64 = 1

@@ -181,6 +181,12 @@ static CoreBlock *round_of(Inside *in, const CoreStmt *loop, const CoreStmt *map
     return build_end(b, outer, next, body->nresults);
 }
 
+/* How the map calls the elements of this state. */
+static const char *hint_of(const Inside *in, const CoreStmt *map, CoreVar state)
+{
+    return in->fn->vars.at[map->soac.elements[input_number(&map->soac, state)]].hint;
+}
+
 static CoreStmt *new_loop(Inside *in, const CoreStmt *loop, const CoreStmt *map, CoreAtom i, const CoreAtom *begin)
 {
     CoreBuilder *b = &in->b;
@@ -196,7 +202,7 @@ static CoreStmt *new_loop(Inside *in, const CoreStmt *loop, const CoreStmt *map,
     to->loop.params = arena_array(in->p->arena, CoreVar, n + 1);
     to->loop.inits = build_atoms_copy(b, begin, n, n);
     for (uint32_t j = 0; j < n; j++)
-        to->loop.params[j] = build_var(b, types[j], NULL).var;
+        to->loop.params[j] = build_var(b, types[j], hint_of(in, map, loop->loop.params[j])).var;
     to->loop.body = round_of(in, loop, map, i, to->loop.params, k);
     return to;
 }
@@ -213,7 +219,8 @@ static CoreStmt *rewritten(Inside *in, const CoreStmt *loop, const CoreStmt *map
     to->soac.inputs = build_atoms_copy(b, loop->loop.inits, n, n);
     to->soac.elements = arena_array(in->p->arena, CoreVar, n + 1);
     for (uint32_t j = 0; j < n; j++) {
-        begin[j] = build_var(b, core_element(core_var_type(in->fn, loop->vars[j])), NULL);
+        const CoreType element = core_element(core_var_type(in->fn, loop->vars[j]));
+        begin[j] = build_var(b, element, hint_of(in, map, loop->loop.params[j]));
         to->soac.elements[j] = begin[j].var;
     }
     CoreBlock *outer = build_begin(b);

@@ -163,6 +163,27 @@ static void emit_elem_macro(KernelEmitter *ke, uint32_t w)
     strbuf_add(ke->out, "\n#endif\n");
 }
 
+/* The macro DP_SEGMENTw: view i of the column whose elements are those of ELEMS word w. */
+static void emit_segment_macro(KernelEmitter *ke, uint32_t w)
+{
+    const PlanWord *word = &ke->k->words.at[w];
+    const uint32_t column = plan_find_word(ke->k, WORD_COLUMN, word->var, FLAT_NO_VAR);
+    if (word->bit == PLAN_NO_BIT || column == UINT32_MAX || plan_column_elems(ke->k, word->var) != w)
+        return;
+    const uint32_t offsets = plan_word(ke->k, WORD_OFFSETS, FLAT_NO_VAR, word->to);
+    const uint32_t bytes = emit_element_bytes(ke->k->fn->vars.at[word->var].type);
+    StrBuf segment = {0}, loaded = {0};
+    strbuf_printf(&segment, "dp_make_view(DP_OFFSET(w%u, (i) + 1) - DP_OFFSET(w%u, i), w%u + DP_OFFSET(w%u, i) * %u)",
+                  offsets, offsets, w, offsets, bytes);
+    strbuf_printf(&loaded, "*DP_AT(dp_view, w%u + (i) * 16)", column);
+    strbuf_printf(ke->out, "#if (DP_VARIANT >> %u) & 1\n#define DP_SEGMENT%u(i) %s\n#elif DP_ANY_VARIANT\n", word->bit,
+                  w, segment.text);
+    strbuf_printf(ke->out, "#define DP_SEGMENT%u(i) (w%u ? %s : %s)\n#else\n#define DP_SEGMENT%u(i) %s\n#endif\n", w, w,
+                  segment.text, loaded.text, w, loaded.text);
+    strbuf_free(&segment);
+    strbuf_free(&loaded);
+}
+
 /* The macro DP_ROWw: view i of those from `address` on. */
 static void emit_row_macro(KernelEmitter *ke, uint32_t w)
 {
@@ -189,9 +210,10 @@ static void emit_word_macros(KernelEmitter *ke)
     for (uint32_t w = 0; w < ke->k->words.n; w++) {
         if (ke->k->words.at[w].kind == WORD_PATH)
             emit_path_macro(ke, w);
-        else if (ke->k->words.at[w].kind == WORD_ELEMS)
+        else if (ke->k->words.at[w].kind == WORD_ELEMS) {
             emit_elem_macro(ke, w);
-        else if (ke->k->words.at[w].kind == WORD_ROWS)
+            emit_segment_macro(ke, w);
+        } else if (ke->k->words.at[w].kind == WORD_ROWS)
             emit_row_macro(ke, w);
     }
 }
@@ -252,9 +274,22 @@ static bool emit_row_input(KernelEmitter *ke, StrBuf *out, const FlatInput *in)
     return true;
 }
 
+/* Views of a column whose elements the kernel goes over need not be loaded where these are contiguous. */
+static bool emit_segment_input(KernelEmitter *ke, StrBuf *out, const FlatInput *in)
+{
+    const bool views = in->kind == IN_COL && ke->k->fn->vars.at[in->var].type.rank == 1;
+    const uint32_t elems = views ? plan_column_elems(ke->k, in->var) : UINT32_MAX;
+    if (elems == UINT32_MAX)
+        return false;
+    strbuf_printf(out, "DP_SEGMENT%u(", elems);
+    emit_place(ke, out, flat_ctx(ke->k->fn, in->var));
+    strbuf_add(out, ")");
+    return true;
+}
+
 void emit_input_value(KernelEmitter *ke, StrBuf *out, const FlatInput *in)
 {
-    if (emit_row_input(ke, out, in))
+    if (emit_row_input(ke, out, in) || emit_segment_input(ke, out, in))
         return;
     switch (in->kind) {
     case IN_HOST: emit_host_input(ke, out, in->var); break;

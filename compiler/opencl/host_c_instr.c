@@ -215,7 +215,7 @@ static void print_word_value(HostPrinter *h, const PlanArgument *w)
         strbuf_add(h->out, ".len");
         break;
     case WORD_ADDRESS: print_address(h, &w->value, "dp_arr_addr", w->unless ? UINT8_MAX : 2); break;
-    case WORD_COLUMN: print_address(h, &w->value, "dp_col_addr", 1); break;
+    case WORD_COLUMN: print_address(h, &w->value, "dp_col_addr", w->unless ? UINT8_MAX : 1); break;
     case WORD_KEPT:
         host_operand(h, &w->value);
         strbuf_add(h->out, ".addr");
@@ -282,7 +282,10 @@ static void print_written_views(HostPrinter *h, const PlanArgument *w, uint32_t 
 {
     print_unless(h, w);
     strbuf_printf(h->out, "w[%u] = ", i);
-    print_address(h, &w->value, "dp_arr_addr", 2);
+    if (w->kind == WORD_COLUMN)
+        print_address(h, &w->value, "dp_col_addr", 1);
+    else
+        print_address(h, &w->value, "dp_arr_addr", 2);
     strbuf_add(h->out, ";\n");
 }
 
@@ -310,7 +313,7 @@ static void print_words(HostPrinter *h, const PlanInstr *in, bool variants)
     for (uint32_t i = 0; i < in->nwords; i++)
         if (in->words[i].kind == WORD_OFFSETS || in->words[i].kind == WORD_PATH)
             print_context_word(h, &in->words[i], i);
-        else if (in->words[i].kind == WORD_ADDRESS && in->words[i].unless)
+        else if ((in->words[i].kind == WORD_ADDRESS || in->words[i].kind == WORD_COLUMN) && in->words[i].unless)
             print_written_views(h, &in->words[i], i);
 }
 

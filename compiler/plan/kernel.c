@@ -48,7 +48,7 @@ static bool same_word(const PlanWord *w, PlanWordKind kind, FlatVar var, FlatVar
     return false;
 }
 
-static uint32_t find_word(const PlanKernel *k, PlanWordKind kind, FlatVar var, FlatVar to)
+uint32_t plan_find_word(const PlanKernel *k, PlanWordKind kind, FlatVar var, FlatVar to)
 {
     for (uint32_t i = 0; i < k->words.n; i++)
         if (same_word(&k->words.at[i], kind, var, to))
@@ -58,14 +58,14 @@ static uint32_t find_word(const PlanKernel *k, PlanWordKind kind, FlatVar var, F
 
 uint32_t plan_word(const PlanKernel *k, PlanWordKind kind, FlatVar var, FlatVar to)
 {
-    uint32_t w = find_word(k, kind, var, to);
+    uint32_t w = plan_find_word(k, kind, var, to);
     assert(w != UINT32_MAX && "plan: a word is missing");
     return w;
 }
 
 static uint32_t add_word(Plan *plan, PlanKernel *k, PlanWordKind kind, FlatVar var, FlatVar to)
 {
-    uint32_t found = find_word(k, kind, var, to);
+    uint32_t found = plan_find_word(k, kind, var, to);
     if (found != UINT32_MAX)
         return found;
     PlanWord w = {.kind = kind, .var = var, .from = FLAT_NO_VAR, .to = to, .bit = PLAN_NO_BIT};
@@ -181,6 +181,30 @@ bool plan_stores(const PlanKernel *k, uint32_t j)
     return true;
 }
 
+uint32_t plan_column_elems(const PlanKernel *k, FlatVar column)
+{
+    for (uint32_t i = 0; i < k->words.n; i++)
+        if (k->words.at[i].kind == WORD_ELEMS && k->words.at[i].var == column && k->words.at[i].bit != PLAN_NO_BIT)
+            return i;
+    return UINT32_MAX;
+}
+
+/* Views of which the kernel reads the elements in turn, too: where these are contiguous, a view is a segment of them,
+ * and need not be stored. */
+static void find_segments(Plan *plan, PlanKernel *k)
+{
+    for (uint32_t i = 0; i < k->words.n; i++) {
+        const FlatVar column = k->words.at[i].var;
+        if (k->words.at[i].kind != WORD_COLUMN || k->fn->vars.at[column].type.rank != 1)
+            continue;
+        const uint32_t elems = plan_column_elems(k, column);
+        if (elems == UINT32_MAX)
+            continue;
+        need_word(plan, k, i, elems);
+        need_word(plan, k, add_word(plan, k, WORD_OFFSETS, FLAT_NO_VAR, k->words.at[elems].to), UINT32_MAX);
+    }
+}
+
 static void add_words(Plan *plan, PlanKernel *k)
 {
     add_inputs(plan, k, &k->stmt->body.inputs);
@@ -192,6 +216,7 @@ static void add_words(Plan *plan, PlanKernel *k)
         add_inputs(plan, k, &k->stmt->reduce.then.inputs);
     for (uint32_t i = 0; i < flat_kept(k->stmt); i++)
         add_word(plan, k, WORD_KEPT, plan_kept(k, i), FLAT_NO_VAR);
+    find_segments(plan, k);
     plan_find_rows(plan, k);
 }
 

@@ -151,6 +151,10 @@ bool plan_is_row_check(const PlanKernel *k, PlanRowCheck *check);
 uint32_t plan_row_word(const PlanKernel *k, FlatVar host, uint32_t level);
 /* The word of this kind; it must be there. var for SCALAR … VIEWS, to for the others. */
 uint32_t plan_word(const PlanKernel *k, PlanWordKind kind, FlatVar var, FlatVar to);
+/* UINT32_MAX: there is none. */
+uint32_t plan_find_word(const PlanKernel *k, PlanWordKind kind, FlatVar var, FlatVar to);
+/* The ELEMS word, with a bit, of a column of views that the kernel reads, too: UINT32_MAX if there is none. */
+uint32_t plan_column_elems(const PlanKernel *k, FlatVar column);
 
 /* When a kernel looks at its segment: never, always, or unless certain ELEMS are contiguous. */
 typedef struct SegmentUse {

@@ -140,7 +140,8 @@ static uint64_t word_value(Run *r, PlanArgument *w)
     case WORD_SCALAR: return *scalar(r, &w->value);
     case WORD_LENGTH: return value->arr.len;
     case WORD_ADDRESS: return value->arr.addr;
-    case WORD_COLUMN: return core_type(r, &w->value).rank > 0 ? dp_col_addr(r->rt, &value->col) : value->col.addr;
+    case WORD_COLUMN:
+        return core_type(r, &w->value).rank > 0 && !w->unless ? dp_col_addr(r->rt, &value->col) : value->col.addr;
     case WORD_KEPT: return value->col.addr;
     case WORD_ROWS:
     case WORD_ROW_LENGTH:
@@ -178,6 +179,8 @@ static void fill_words(Run *r)
         bool needed = !w->unless || (r->variant & w->unless) != w->unless;
         if (w->kind == WORD_ADDRESS && core_type(r, &w->value).rank > 1 && needed)
             words[i] = dp_arr_addr(r->rt, &r->regs[w->value.reg].arr);
+        if (w->kind == WORD_COLUMN && w->unless && needed)
+            words[i] = dp_col_addr(r->rt, &r->regs[w->value.reg].col);
         if (w->kind == WORD_OFFSETS && needed)
             words[i] = dp_ctx_offsets(r->rt, r->regs[w->to].ctx);
         if (w->kind == WORD_PATH && needed)

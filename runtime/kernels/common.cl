@@ -49,17 +49,17 @@ static inline void dp_error(DP_HEAP, uint site, long v0, long v1, long v2)
     DP_LANE_COUNT(memory, 4)
 #define DP_LANE_COUNT(memory, first) \
     const long dp_spends = *DP_AT(long, DP_ADDR(memory) + 16); \
-    long dp_left = *(volatile __global int *)heap ? -0x4000000000000000L : dp_spends * (first), dp_most = 0x7fffffffffffffffL;
+    long dp_left = *(volatile __global int *)heap ? -0x4000000000000000L : dp_spends * (first), dp_once = 0x7fffffffffffffffL;
 #define DP_LANE_LOOK \
     if (dp_left < 0 && !failed) { \
         dp_error(heap, DP_NO_ROOM, 0, 0, 0); \
         failed = 1; \
     }
-#define DP_LANE_SPEND_MOST(statements) dp_left = (statements) > dp_most ? -1 : dp_left - (statements);
+#define DP_LANE_SPEND_MOST(statements) dp_left = (statements) > dp_once ? -1 : dp_left - (statements);
 #define DP_LANE_SPEND(statements) DP_LANE_SPEND_MOST(statements) DP_LANE_LOOK
 #define DP_LANE_CREDIT(launches, rounds) \
     dp_left += dp_spends * (launches) * ((rounds) < 0 ? 0 : (rounds) < 65536 ? (rounds) : 65536); \
-    dp_most = dp_left / 8 > dp_spends * 4 ? dp_left / 8 : dp_spends * 4;
+    dp_once = dp_left / 8 > dp_spends * 4 ? dp_left / 8 : dp_spends * 4;
 #define DP_LANE_EARN(launches) \
     dp_left += dp_spends * (launches); \
     if (dp_left > dp_spends * DP_LANE_KEPT) \
