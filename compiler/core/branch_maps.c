@@ -364,7 +364,7 @@ static void emit_merged(Merge *m)
     CoreBlock *body = build_end(&m->b, outer, elements, then_b->nresults);
     emit_scalars(m, stmt->vars, stmt->nvars);
     emit_map(m, stmt->vars, stmt->nvars, body);
-    m->s->changed = m->s->merged = true;
+    m->s->changed = m->s->rewritten = true;
 }
 
 /* ---- rows that stay ---- */

@@ -230,6 +230,16 @@ static void put_state(void *ctx, CoreAtom *a)
         }
 }
 
+void build_enter(CoreBuilder *b, const CoreSoac *soac, CoreAtom position, CoreAtom *map)
+{
+    if (soac->index != CORE_NO_VAR)
+        map[soac->index] = position;
+    for (uint32_t i = 0; i < soac->ninputs; i++) {
+        const CoreAtom xs = soac->inputs[i].is_const ? soac->inputs[i] : map[soac->inputs[i].var];
+        map[soac->elements[i]] = build_index(b, xs, position, CORE_NO_SITE);
+    }
+}
+
 CoreAtom build_condition(CoreBuilder *b, const CoreStmt *s, const CoreAtom *state, Arena *scratch, CoreCopyMap *map)
 {
     CoreBlock *copy = core_copy_within(b->p, b->fn, s->loop.cond, scratch, map);

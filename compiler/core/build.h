@@ -75,6 +75,9 @@ void build_in_front(CoreBuilder *b, CoreBlock *block, void (*f)(void *ctx, CoreA
 /* Appends a copy of a block of `from`, with fresh variables; `map` as for core_copy_block. Returns its results. */
 const CoreAtom *build_copy(CoreBuilder *b, const CoreFn *from, const CoreBlock *block, CoreAtom *map);
 
+/* For build_copy of an operation's body at this position: the body's variables stand for it, and the elements there. */
+void build_enter(CoreBuilder *b, const CoreSoac *soac, CoreAtom position, CoreAtom *map);
+
 /* A copy of a while loop's condition, of this state; `map` as for core_copy_within. */
 CoreAtom build_condition(CoreBuilder *b, const CoreStmt *s, const CoreAtom *state, Arena *scratch, CoreCopyMap *map);
 

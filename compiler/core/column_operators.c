@@ -180,15 +180,6 @@ static CoreStmt *like(CoreBuilder *b, const CoreStmt *s, int rank)
     return to;
 }
 
-/* Which of the statement's results it is. */
-static uint32_t result_number(const CoreStmt *s, CoreAtom a)
-{
-    uint32_t k = 0;
-    while (k < s->nvars && (a.is_const || s->vars[k] != a.var))
-        k++;
-    return k;
-}
-
 /* The statement of the body that makes all rows of a result. */
 static CoreStmt *row_map(const CoreSoac *soac, CoreAtom row)
 {
@@ -196,35 +187,36 @@ static CoreStmt *row_map(const CoreSoac *soac, CoreAtom row)
     return s && s->kind == CORE_MAP && !s->soac.guard ? s : NULL;
 }
 
-/* Does the body do nothing dear but to make rows by maps? Then each element is made where it is combined. */
-static bool makes_by_maps(const Columns *c, const CoreStmt *s)
+/* Does the statement make the rows of a result? */
+static bool makes_rows(const CoreSoac *soac, const CoreStmt *s)
 {
-    const CoreBlock *body = s->soac.body;
+    for (uint32_t i = 0; i < soac->body->nresults; i++)
+        if (row_map(soac, soac->body->results[i]) == s)
+            return true;
+    return false;
+}
+
+static bool is_of_result(void *soac_, CoreAtom a)
+{
+    const CoreSoac *soac = soac_;
+    const CoreStmt *s = core_block_def(soac->body, a);
+    return s && makes_rows(soac, s);
+}
+
+/* Does the body do nothing dear but to make rows by maps, none of which is read by the others? Then each element is
+ * made where it is combined. */
+static bool makes_by_maps(const Columns *c, CoreSoac *soac)
+{
+    const CoreBlock *body = soac->body;
     for (uint32_t i = 0; i < body->nresults; i++)
-        if (!row_map(&s->soac, body->results[i]))
+        if (!row_map(soac, body->results[i]))
             return false;
     for (uint32_t i = 0; i < body->stmts.n; i++) {
-        const CoreStmt *t = body->stmts.at[i];
-        const bool read = (t->kind == CORE_INDEX || t->kind == CORE_SLICE) && t->site == CORE_NO_SITE;
-        bool row = false;
-        for (uint32_t k = 0; k < body->nresults; k++)
-            row |= row_map(&s->soac, body->results[k]) == t;
-        if (!row && !read && t->kind != CORE_LENGTH && !simplify_is_cheap(c->p, c->fn, t))
+        CoreStmt *s = body->stmts.at[i];
+        if ((!makes_rows(soac, s) && !simplify_is_light(c->p, c->fn, s)) || core_stmt_reads(s, is_of_result, soac))
             return false;
     }
     return true;
-}
-
-/* The operation's position, or a map's, and the elements there. */
-static void enter(Columns *c, const CoreSoac *soac, CoreAtom i)
-{
-    cover(c);
-    if (soac->index != CORE_NO_VAR)
-        c->map.at[soac->index] = i;
-    for (uint32_t k = 0; k < soac->ninputs; k++) {
-        const CoreAtom element = build_index(&c->b, c->map.at[soac->inputs[k].var], i, CORE_NO_SITE);
-        set_copy(c, soac->elements[k], element);
-    }
 }
 
 /* Element j of what the body gives at i. */
@@ -232,19 +224,17 @@ static void made_values(Columns *c, const CoreSoac *soac, CoreAtom i, CoreAtom j
 {
     const CoreBlock *body = soac->body;
     CoreBlock beside = {0};
-    for (uint32_t k = 0; k < body->stmts.n; k++) {
-        bool row = false;
-        for (uint32_t l = 0; l < body->nresults; l++)
-            row |= row_map(soac, body->results[l]) == body->stmts.at[k];
-        if (!row)
+    for (uint32_t k = 0; k < body->stmts.n; k++)
+        if (!makes_rows(soac, body->stmts.at[k]))
             core_push(c->p, &beside, body->stmts.at[k]);
-    }
-    enter(c, soac, i);
+    cover(c);
+    build_enter(&c->b, soac, i, c->map.at);
     build_copy(&c->b, c->fn, &beside, c->map.at);
     for (uint32_t k = 0; k < body->nresults; k++) {
         const CoreStmt *map = row_map(soac, body->results[k]);
-        enter(c, &map->soac, j);
-        values[k] = build_copy(&c->b, c->fn, map->soac.body, c->map.at)[result_number(map, body->results[k])];
+        cover(c);
+        build_enter(&c->b, &map->soac, j, c->map.at);
+        values[k] = build_copy(&c->b, c->fn, map->soac.body, c->map.at)[core_stmt_result(map, body->results[k])];
     }
 }
 
@@ -354,7 +344,7 @@ bool core_of_columns(CoreProgram *p, CoreFn *fn, CoreStmt *s, CoreAtom n, CoreBl
     Columns c = {.p = p, .fn = fn, .b = {.p = p, .fn = fn, .out = to, .span = s->span}};
     if (!is_columnwise(fn, &s->soac.op, MOST_RANK))
         return false;
-    const CoreAtom *all = makes_by_maps(&c, s) ? NULL : made_rows(&c.b, &s->soac);
+    const CoreAtom *all = makes_by_maps(&c, &s->soac) ? NULL : made_rows(&c.b, &s->soac);
     const CoreBlock *columns = by_columns(&c, s, all, n);
     for (uint32_t i = 0; i < columns->stmts.n; i++)
         core_push(p, to, columns->stmts.at[i]);

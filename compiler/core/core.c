@@ -369,6 +369,14 @@ bool core_stmt_is_scalar(const CoreStmt *s)
     return all;
 }
 
+uint32_t core_stmt_result(const CoreStmt *s, CoreAtom a)
+{
+    uint32_t k = 0;
+    while (k < s->nvars && (a.is_const || s->vars[k] != a.var))
+        k++;
+    return k;
+}
+
 const CoreStmt *core_as_prim(const CoreStmt *s, CorePrim op)
 {
     return s && s->kind == CORE_PRIM && s->prim.op == op ? s : NULL;

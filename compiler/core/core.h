@@ -407,6 +407,8 @@ typedef struct CoreUses {
 void core_count_use(void *uses, CoreAtom *a);
 /* Is it the statement that binds v? The statement of the block that binds the atom, not inside of others; or NULL. */
 bool core_stmt_binds(const CoreStmt *s, CoreVar v);
+/* Which of the statement's results it is; or nvars. */
+uint32_t core_stmt_result(const CoreStmt *s, CoreAtom a);
 CoreStmt *core_block_def(const CoreBlock *b, CoreAtom a);
 /* Is it the operation's position, one of its elements, or bound by its body itself? */
 bool core_soac_binds(const CoreStmt *s, CoreAtom a);

@@ -46,14 +46,6 @@ static bool few_in_map(Simplifier *s, const CoreStmt *stmt, uint32_t *count)
     return ok;
 }
 
-static uint32_t result_of(const CoreStmt *stmt, CoreAtom a)
-{
-    uint32_t k = 0;
-    while (k < stmt->nvars && (a.is_const || stmt->vars[k] != a.var))
-        k++;
-    return k;
-}
-
 /* How many elements a block's result has, if it lists them; or makes them. */
 static bool lists_few(const CoreBlock *block, CoreAtom xs, uint32_t *count)
 {
@@ -80,10 +72,7 @@ static const CoreAtom *at_position(Simplifier *s, CoreBuilder *b, CoreStmt *map,
 {
     const CoreSoac *soac = &map->soac;
     core_copy_map_note(&s->copied, s->fn, s->scratch);
-    if (soac->index != CORE_NO_VAR)
-        s->copied.at[soac->index] = position;
-    for (uint32_t i = 0; i < soac->ninputs; i++)
-        s->copied.at[soac->elements[i]] = build_index(b, soac->inputs[i], position, CORE_NO_SITE);
+    build_enter(b, soac, position, s->copied.at);
     const CoreAtom *made = build_copy(b, s->fn, soac->body, s->copied.at);
     core_copy_map_forget(&s->copied, s->fn, map);
     return made;
@@ -99,7 +88,7 @@ static void append_elements(Simplifier *s, CoreBlock *block, CoreAtom xs, uint32
         if (def && def->kind == CORE_ARRAY)
             to[i] = def->array.items[i];
         else if (def && def->kind == CORE_MAP)
-            to[i] = at_position(s, &b, def, at)[result_of(def, xs)];
+            to[i] = at_position(s, &b, def, at)[core_stmt_result(def, xs)];
         else
             to[i] = build_index(&b, xs, at, CORE_NO_SITE);
     }
@@ -170,7 +159,7 @@ bool few_map(Simplifier *s, CoreStmt *stmt)
     for (uint32_t i = 0; i < stmt->nvars; i++)
         core_push(s->p, made, array_into(&b, stmt->vars[i], items[i], count));
     simplify_again(s, made);
-    s->split = true;
+    s->rewritten = true;
     return true;
 }
 
@@ -237,7 +226,7 @@ bool few_fold(Simplifier *s, CoreStmt *stmt)
     simplify_again(s, made);
     for (uint32_t i = 0; i < stmt->nvars; i++)
         facts_replace(s, stmt->vars[i], facts_resolve(s, sum[i]));
-    s->split = true;
+    s->rewritten = true;
     return true;
 }
 
@@ -290,7 +279,7 @@ void few_loop(Simplifier *s, CoreStmt *stmt, CoreBlock *after)
             !known_few(s, stmt->loop.inits[i], &begin) || begin != count)
             continue;
         core_push(s->p, after, loop_state(s, stmt, i, count));
-        s->split = true;
+        s->rewritten = true;
         i += count - 1;
     }
 }
@@ -303,18 +292,19 @@ static bool row_length(Simplifier *s, CoreAtom row, CoreAtom *n)
     return !row.is_const && rows_shape_length(s, facts_of(s, row.var)->as_rows, n);
 }
 
-/* Is the operator's result as long as its operands? */
-static bool keeps_few(Simplifier *s, const CoreLambda *op, CoreAtom xs, uint32_t count)
+/* Has the operator's result so many elements, if all its operands are as long as their neutral ones? */
+static bool keeps_few(Simplifier *s, const CoreSoac *soac, CoreAtom xs, uint32_t count)
 {
     uint32_t is;
+    const CoreLambda *op = &soac->op;
     const CoreStmt *def = core_block_def(op->body, xs);
     if (lists_few(op->body, xs, &is))
         return is == count;
-    bool of_operands = false;
-    for (uint32_t i = 0; def && def->kind == CORE_MAP && i < def->soac.ninputs; i++)
+    for (uint32_t i = 0; def && def->kind == CORE_MAP && !def->soac.guard && i < def->soac.ninputs; i++)
         for (uint32_t j = 0; j < op->nparams; j++)
-            of_operands |= def->soac.inputs[i].var == op->params[j] && is_numbers(s, op->params[j]);
-    return of_operands && !def->soac.guard;
+            if (def->soac.inputs[i].var == op->params[j])
+                return known_few(s, soac->neutral[j % (op->nparams / 2)], &is) && is == count;
+    return false;
 }
 
 void few_operands(Simplifier *s, const CoreStmt *stmt)
@@ -329,7 +319,7 @@ void few_operands(Simplifier *s, const CoreStmt *stmt)
             continue;
         if (!is_numbers(s, stmt->vars[i]) || !known_few(s, soac->neutral[i], &count) ||
             !row_length(s, soac->body->results[i], &n) || !is_few(n, &row) || row != count ||
-            !keeps_few(s, &soac->op, soac->op.body->results[i], count))
+            !keeps_few(s, soac, soac->op.body->results[i], count))
             return;
         all += count;
     }
@@ -375,7 +365,7 @@ void few_reduce(Simplifier *s, CoreStmt *stmt, CoreBlock *after)
         if (!is_numbers(s, stmt->vars[i]) || !known_few(s, operand, &count))
             continue;
         core_push(s->p, after, reduced(s, stmt, i, count));
-        s->split = true;
+        s->rewritten = true;
         i += count - 1;
     }
 }
@@ -395,7 +385,7 @@ bool few_columns(Simplifier *s, CoreStmt *stmt)
     if (!core_of_columns(s->p, s->fn, stmt, n, made))
         return false;
     simplify_again(s, made);
-    s->split = true;
+    s->rewritten = true;
     return true;
 }
 
@@ -427,7 +417,7 @@ void few_if(Simplifier *s, CoreStmt *stmt, CoreBlock *after)
         core_push(s->p, after, array_into(&builds, stmt->vars[i], items, count));
         stmt->vars = spliced_vars(&builds, stmt->vars, stmt->nvars, i, items, count);
         stmt->nvars += count - 1;
-        s->split = true;
+        s->rewritten = true;
         i += count - 1;
     }
 }

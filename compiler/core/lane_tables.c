@@ -140,14 +140,6 @@ static bool length_of_branch(Tables *t, const Inside *in, const CoreBlock *branc
     return length_outside(t, &deeper, branch->results[result], n);
 }
 
-static uint32_t result_number(const CoreStmt *s, CoreAtom a)
-{
-    uint32_t i = 0;
-    while (i + 1 < s->nvars && s->vars[i] != a.var)
-        i++;
-    return i;
-}
-
 /* Of an array, or of a table: how many rows. */
 static bool length_outside(Tables *t, const Inside *in, CoreAtom array, CoreAtom *n)
 {
@@ -164,7 +156,7 @@ static bool length_outside(Tables *t, const Inside *in, CoreAtom array, CoreAtom
     }
     if (!s)
         return false;
-    const uint32_t k = result_number(s, array);
+    const uint32_t k = core_stmt_result(s, array);
     switch (s->kind) {
     case CORE_ATOM: return length_outside(t, in, s->atom, n);
     case CORE_MAP:

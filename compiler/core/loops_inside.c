@@ -83,12 +83,6 @@ static void look_at_code(void *simple, CoreBlock *b)
         *(bool *)simple = is_simple(b->stmts.at[i]);
 }
 
-static bool is_cheap(const Inside *in, const CoreStmt *s)
-{
-    return simplify_is_cheap(in->p, in->fn, s) || s->kind == CORE_LENGTH ||
-           ((s->kind == CORE_INDEX || s->kind == CORE_SLICE) && s->site == CORE_NO_SITE);
-}
-
 /* The one map of the round, which makes the state; but for what becomes another part of it. */
 static const CoreStmt *find_map(const Inside *in, Round *r)
 {
@@ -100,7 +94,7 @@ static const CoreStmt *find_map(const Inside *in, Round *r)
         return NULL;
     for (uint32_t i = 0; i < body->stmts.n; i++) {
         CoreStmt *s = body->stmts.at[i];
-        if (s != map && (!is_cheap(in, s) || core_stmt_reads(s, is_state, r)))
+        if (s != map && (!simplify_is_light(in->p, in->fn, s) || core_stmt_reads(s, is_state, r)))
             return NULL;
     }
     for (uint32_t i = 0; i < r->n; i++) {

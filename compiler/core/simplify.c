@@ -177,6 +177,12 @@ bool simplify_is_cheap(const CoreProgram *p, const CoreFn *fn, const CoreStmt *s
            core_prim_cost(stmt->prim.op, core_atom_type(fn, stmt->prim.args[0]).scalar) <= CORE_CHEAP;
 }
 
+bool simplify_is_light(const CoreProgram *p, const CoreFn *fn, const CoreStmt *stmt)
+{
+    const bool element = stmt->kind == CORE_INDEX || stmt->kind == CORE_SLICE || stmt->kind == CORE_LENGTH;
+    return simplify_is_cheap(p, fn, stmt) || (element && stmt->site == CORE_NO_SITE);
+}
+
 static bool is_cheap_branch(const Simplifier *s, const CoreBlock *b)
 {
     for (uint32_t i = 0; i < b->stmts.n; i++)
@@ -680,28 +686,19 @@ void core_simplify(CoreProgram *p)
     core_refresh(p);
 }
 
-bool core_merge_branches(CoreProgram *p)
+/* One round, with the rules of merges or few. */
+static bool rewrite_once(CoreProgram *p, bool merges, bool few)
 {
-    bool merged = false;
+    bool rewritten = false;
     core_refresh(p);
     for (uint32_t i = 0; i < p->fns.n; i++) {
-        Simplifier s = {.p = p, .merges = true};
+        Simplifier s = {.p = p, .merges = merges, .few = few};
         simplify_fn(&s, p->fns.at[i]);
-        merged |= s.merged;
+        rewritten |= s.rewritten;
     }
     core_refresh(p);
-    return merged;
+    return rewritten;
 }
 
-bool core_few_elements(CoreProgram *p)
-{
-    bool changed = false;
-    core_refresh(p);
-    for (uint32_t i = 0; i < p->fns.n; i++) {
-        Simplifier s = {.p = p, .few = true};
-        simplify_fn(&s, p->fns.at[i]);
-        changed |= s.split;
-    }
-    core_refresh(p);
-    return changed;
-}
+bool core_merge_branches(CoreProgram *p) { return rewrite_once(p, true, false); }
+bool core_few_elements(CoreProgram *p) { return rewrite_once(p, false, true); }

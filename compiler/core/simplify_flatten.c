@@ -35,22 +35,13 @@ static uint64_t constant_domain(Simplifier *s, const CoreSoac *soac)
     return n.is_const && !soac->guard && n.bits <= MOST_ELEMENTS ? n.bits : 0;
 }
 
-/* Which of the statement's results it is; or nvars. */
-static uint32_t result_number(const CoreStmt *stmt, CoreAtom a)
-{
-    uint32_t k = 0;
-    while (k < stmt->nvars && (a.is_const || stmt->vars[k] != a.var))
-        k++;
-    return k;
-}
-
 /* The map in the outer body that makes the rows. */
 static bool find_inner(Simplifier *s, Nest *nest)
 {
     const CoreBlock *body = nest->outer->body;
     for (uint32_t i = 0; i < body->stmts.n; i++) {
         CoreStmt *stmt = body->stmts.at[i];
-        const uint32_t which = result_number(stmt, nest->rows);
+        const uint32_t which = core_stmt_result(stmt, nest->rows);
         if (stmt->kind == CORE_MAP && which < stmt->nvars) {
             nest->inner = &stmt->soac;
             nest->which = which;
@@ -83,7 +74,7 @@ static bool find_nest(Simplifier *s, const CoreStmt *flatten, Nest *nest)
     if (!def || def->kind != CORE_MAP)
         return false;
     *nest = (Nest){.outer = &def->soac, .n = constant_domain(s, &def->soac)};
-    nest->rows = def->soac.body->results[result_number(def, flatten->length.array)];
+    nest->rows = def->soac.body->results[core_stmt_result(def, flatten->length.array)];
     if (nest->n == 0 || nest->rows.is_const || is_element(nest->outer, nest->rows) || !find_inner(s, nest))
         return false;
     if (nest->inner)
@@ -93,27 +84,16 @@ static bool find_nest(Simplifier *s, const CoreStmt *flatten, Nest *nest)
     return nest->m > 0 && nest->n * nest->m <= MOST_ELEMENTS;
 }
 
-/* The body's variables stand for the position and the elements there. */
-static void enter(CoreBuilder *b, const CoreSoac *soac, CoreAtom position, CoreAtom *map)
-{
-    if (soac->index != CORE_NO_VAR)
-        map[soac->index] = position;
-    for (uint32_t i = 0; i < soac->ninputs; i++) {
-        const CoreAtom xs = soac->inputs[i].is_const ? soac->inputs[i] : map[soac->inputs[i].var];
-        map[soac->elements[i]] = build_index(b, xs, position, CORE_NO_SITE);
-    }
-}
-
 static CoreAtom build_element(CoreBuilder *b, const Nest *nest, CoreAtom p, Arena *scratch)
 {
     const CoreAtom m = core_i64((int64_t)nest->m);
     const CoreAtom i = build_prim2(b, PRIM_DIV, p, m), j = build_prim2(b, PRIM_MOD, p, m);
     CoreAtom *map = core_identity_map(scratch, b->fn);
-    enter(b, nest->outer, i, map);
+    build_enter(b, nest->outer, i, map);
     build_copy(b, b->fn, &nest->beside, map);
     if (!nest->inner)
         return build_index(b, nest->rows, j, CORE_NO_SITE);
-    enter(b, nest->inner, j, map);
+    build_enter(b, nest->inner, j, map);
     const CoreAtom y = nest->inner->body->results[nest->which];
     build_copy(b, b->fn, nest->inner->body, map);
     return y.is_const ? y : map[y.var];

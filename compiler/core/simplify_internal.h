@@ -57,9 +57,8 @@ typedef struct Simplifier {
     uint32_t tried;         /* statements of copies that were simplified to see what they give */
     CoreCopyMap copied;     /* for copies */
     bool merges;            /* branches that are maps become maps of branches */
-    bool merged;            /* … and some have */
     bool few;               /* arrays of few numbers become their elements */
-    bool split;             /* … and some have */
+    bool rewritten;         /* one of both has */
     uint32_t nest;          /* so many parallel operations are around */
     const CoreSoac *around; /* … the innermost, or NULL */
     Stays *stays;           /* in an operation of which there may be two versions, or NULL */
@@ -191,6 +190,8 @@ RowsLeaving simplify_round(Simplifier *s, const CoreStmt *loop, RowsLeaving shap
 
 /* A scalar operation that cannot fail and costs about as much as an addition. */
 bool simplify_is_cheap(const CoreProgram *p, const CoreFn *fn, const CoreStmt *stmt);
+/* … or an element, a length or a piece of an array, which is there. */
+bool simplify_is_light(const CoreProgram *p, const CoreFn *fn, const CoreStmt *stmt);
 
 /* ---- hoist.c ---- */
 /* Moves invariant scalar operations out of loops and parallel bodies. True if any moved. */
