@@ -33,11 +33,29 @@ static double expected_ns(const CallTimes *times, const CallWork *work)
     return work->groups == 1 ? 0 : work->cost > 0 ? (double)(work->elements * work->cost) / STATEMENTS : NOT_KNOWN;
 }
 
-/* What was too long is forgotten little by little, as something else may have kept the core busy. */
-static bool is_small(const DpRt *rt, CallTimes *times, const CallWork *work)
+/* ---- stretches ---- */
+static void stretch_begins(DpRt *rt, CallTimes *first)
 {
-    const double most = (double)dp_param(rt, PARAM_CALL_US) * NS_IN_US;
-    const bool small = most > 0 && expected_ns(times, work) <= most;
+    const double most = (double)dp_param(rt, PARAM_CALL_STRETCH_US) * NS_IN_US;
+    rt->stretch = (Stretch){first, 0, first->stretch_ns > 0 && first->stretch_ns <= most};
+}
+
+void dp_stretch_ends(DpRt *rt)
+{
+    if (rt->stretch.first)
+        rt->stretch.first->stretch_ns = rt->stretch.ns;
+    rt->stretch.first = NULL;
+}
+
+/* What was too long is forgotten little by little, as something else may have kept the core busy. */
+static bool is_small(DpRt *rt, CallTimes *times, const CallWork *work)
+{
+    if (!rt->stretch.first)
+        stretch_begins(rt, times);
+    const double expected = expected_ns(times, work);
+    const double most = (double)dp_param(rt, rt->stretch.by_host ? PARAM_CALL_STRETCH_US : PARAM_CALL_US) * NS_IN_US;
+    const bool small = dp_param(rt, PARAM_CALL_US) > 0 && expected <= most;
+    rt->stretch.ns += expected;
     times->each_ns *= small ? 1 : LESS;
     return small;
 }
@@ -70,6 +88,7 @@ bool dp_call(DpRt *rt, CallTimes *times, const CallWork *work, DpDeviceKernel *k
     if (rt->small_launches <= IN_A_ROW)
         return false;
     rt->small_launches = 0;
+    dp_stretch_ends(rt);
     dp_rt_check_device(rt, rt->device->backend->finish(rt->device));
     return !dp_failed(rt) && timed_call(rt, times, work, kernel, launch);
 }

@@ -239,6 +239,7 @@ const uint64_t *dp_rt_look(DpRt *rt)
     ProfilePhase before = dp_profile_switch(rt, PHASE_LOOK);
     dp_profile_count(rt, PHASE_LOOK, sizeof rt->look);
     rt->profile.looks++;
+    dp_stretch_ends(rt);
     dp_rt_check_device(rt, rt->device->backend->read(rt->device, &rt->heap.buffer, 0, sizeof rt->look, rt->look));
     rt->mail.arrived = rt->mail.begun;
     rt->unlooked = rt->runs = false;
@@ -268,6 +269,7 @@ void dp_check(DpRt *rt)
     ProfilePhase before = dp_profile_switch(rt, PHASE_LOOK);
     dp_profile_count(rt, PHASE_LOOK, 0);
     rt->profile.looks++;
+    dp_stretch_ends(rt);
     dp_rt_check_device(rt, rt->device->backend->finish(rt->device));
     rt->runs = false;
     dp_profile_switch(rt, before);

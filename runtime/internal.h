@@ -306,6 +306,20 @@ typedef struct Looks {
     Looked *kept;          /* nkept times nstate; room for one more than `most`, and what is late of the next */
 } Looks;
 
+/* What calls of a kernel took. */
+typedef struct CallTimes {
+    uint32_t calls;
+    bool longer;       /* the last one took longer than was expected */
+    double each_ns;    /* an element's share */
+    double stretch_ns; /* of the last stretch that began with it; 0: of none */
+} CallTimes;
+/* What is launched from one time that the host waits to the next. */
+typedef struct Stretch {
+    CallTimes *first; /* NULL: nothing yet */
+    double ns;        /* what its launches take by one core, as far as is known */
+    bool by_host;
+} Stretch;
+
 struct DpRt {
     const DpProgram *program;
     DpDevice *device;
@@ -330,6 +344,7 @@ struct DpRt {
     uint64_t look[DP_LOOK_BYTES / 8];
     bool runs;               /* launched, and not waited for */
     uint32_t small_launches; /* in a row, of those that were not called (calls.c) */
+    Stretch stretch;         /* likewise */
     bool unlooked;           /* launched since the host looked, and may have recorded a failure */
     bool lanes_lacked;       /* the record said DP_NO_ROOM: for dp_lanes_fitted */
     DpBlock *lanes_gave;     /* the memory of lanes that give arrays; likewise */
@@ -547,6 +562,7 @@ Kernel *dp_rt_own_kernel(DpRt *rt, OwnProgram program, const char *name);
 enum { MAX_ARGS = 512 };
 typedef struct Args {
     uint32_t n;
+    uint64_t elements; /* that the launch goes over, where that is not the first argument; else 0 */
     uint64_t at[MAX_ARGS];
 } Args;
 void dp_args_add(Args *a, uint64_t x); /* what does not fit is counted, and refused at the launch */
@@ -568,16 +584,11 @@ void dp_launch_close(DpRt *rt);
 const char *dp_kernel_text(const char *name); /* generated: the files of runtime/kernels, and dp_scalar.h */
 
 /* calls.c */
-/* What calls of a kernel took. */
-typedef struct CallTimes {
-    uint32_t calls;
-    bool longer;    /* the last one took longer than was expected */
-    double each_ns; /* an element's share */
-} CallTimes;
 typedef struct CallWork {
     uint64_t elements;
     uint32_t groups, cost; /* cost: of an element, in statements; 0: not known */
 } CallWork;
+void dp_stretch_ends(DpRt *rt); /* the host waits */
 /* Executes the launch, if the host had better do it. */
 bool dp_call(DpRt *rt, CallTimes *times, const CallWork *work, DpDeviceKernel *kernel, const DpLaunch *launch);
 

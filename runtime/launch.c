@@ -276,16 +276,19 @@ static DpDeviceKernel *prepared_kernel(DpRt *rt, Kernel *k, const Args *args, Dp
 /* Of the runtime's own only those that check lengths. */
 static bool records_failures(const Program *p) { return p->user ? p->user->fallible : p->index == OWN_LENGTHS; }
 
-/* In statements, as far as it is known: the first argument of the user's kernels is how many elements there are. */
+/* The first argument of most kernels is how many elements there are. */
+static uint64_t elements_of(const Args *args) { return args->elements ? args->elements : args->n ? args->at[0] : 0; }
+
+/* In statements, as far as it is known. */
 static uint64_t work_of(const DpKernel *user, const Args *args)
 {
-    return user ? args->at[0] * (user->cost ? user->cost : COST_OF_LOOPS) : 0;
+    return user ? elements_of(args) * (user->cost ? user->cost : COST_OF_LOOPS) : 0;
 }
 
 static void launch_or_call(DpRt *rt, Kernel *k, DpDeviceKernel *kernel, const DpLaunch *launch, const Args *args)
 {
     const DpKernel *user = k->program->user;
-    const CallWork work = {args->n ? args->at[0] : 0, launch->groups, user ? user->cost : COST_OF_OWN};
+    const CallWork work = {elements_of(args), launch->groups, user ? user->cost : COST_OF_OWN};
     DpLaunchTimes times = {0};
     rt->runs = true;
     if (dp_call(rt, &k->called[kernel == k->kernel], &work, kernel, launch) || dp_failed(rt))

@@ -104,7 +104,8 @@ void dp_run_map(DpRt *rt, uint32_t kernel, uint32_t variant, const DpCtx *c, con
     const DpKernel *k = dp_rt_info(rt, kernel);
     const uint64_t n = range->end - range->from;
     dp_profile_moved(rt, kernel, n, s.nseg, n * dp_rt_columns_bytes(outs, k->nouts) / c->n);
-    Args a = {.n = 0};
+    const uint64_t length = range->skip ? offsets_length(c->offsets) : 1;
+    Args a = {.elements = n / length * (length - range->skip)};
     dp_args_add(&a, range->end);
     dp_args_add(&a, s.nseg);
     dp_args_add(&a, s.offsets);

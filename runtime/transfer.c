@@ -26,6 +26,7 @@ void dp_rt_fetch(DpRt *rt, uint64_t addr, void *to, uint64_t bytes)
     ProfilePhase before = rt->profile.phase, phase = before == PHASE_HOST ? PHASE_LOOK : before;
     dp_profile_switch(rt, phase);
     dp_profile_count(rt, phase, bytes);
+    dp_stretch_ends(rt);
     if (!dp_lent_read(rt, addr, to, bytes))
         dp_rt_check_device(rt, rt->device->backend->read(rt->device, &rt->heap.buffer, addr, bytes, to));
     if (dp_failed(rt))

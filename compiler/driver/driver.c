@@ -87,6 +87,7 @@ static bool run_mask_updates(Compilation *c) { return core_mask_updates(c->core)
 static bool run_scatter_room(Compilation *c) { return core_scatter_room(c->core), true; }
 static bool run_look_ahead(Compilation *c) { return core_look_ahead(c->core), true; }
 static bool run_long_conditions(Compilation *c) { return core_long_conditions(c->core), true; }
+static bool run_rows_apart(Compilation *c) { return core_rows_apart(c->core), true; }
 static bool run_sort_ends(Compilation *c) { return core_sort_ends(c->core), true; }
 static bool run_sink_loads(Compilation *c) { return core_sink_loads(c->core), true; }
 static bool run_sink(Compilation *c) { return core_sink(c->core), true; }
@@ -194,6 +195,7 @@ static const Pass passes[] = {
     {"mask updates", STAGE_NONE, run_mask_updates, check_core, NULL},
     {"room for scatters", STAGE_NONE, run_scatter_room, check_core, NULL},
     {"long conditions", STAGE_NONE, run_long_conditions, check_core, NULL},
+    {"rows apart", STAGE_NONE, run_rows_apart, check_core, NULL},
     {"ends of sorts", STAGE_NONE, run_sort_ends, check_core, NULL},
     {"choose loops", STAGE_NONE, run_choose_loops, check_core, NULL},
     {"choose lanes", STAGE_NONE, run_choose_lanes, check_core, NULL},

@@ -12,7 +12,7 @@
 
 #include <string.h>
 
-enum { MOST_STATEMENTS = 64, MOST_INPUTS = 64, MOST_KEEPS = 8 };
+enum { MOST_STATEMENTS = 64, MOST_INPUTS = 64, MOST_KEEPS = 16 };
 
 /* What a variable of the body is to the array. Elements of others are none of it. */
 typedef enum Part {
@@ -25,10 +25,13 @@ typedef enum Part {
     PART_PLACES /* in its row */
 } Part;
 
-/* Where the position of this kind compares so with the bound, the element stays. */
+/* How a position may be to a bound: a comparison is a set of these. */
+enum { LESS = 1, EQUAL = 2, GREATER = 4 };
+
+/* Where the position of this kind is so to the bound, the element stays. */
 typedef struct Keep {
     Part position;
-    CorePrim op;
+    uint32_t how; /* of LESS .. */
     CoreAtom bound;
 } Keep;
 
@@ -111,19 +114,18 @@ static void forget_body(Search *q)
 
 /* ---- what stays ---- */
 
-/* The same of the other operand first, or where it does not hold. */
-static CorePrim turned(CorePrim op)
+/* No comparison: 0. */
+static uint32_t how_of(CorePrim op)
 {
-    return op == PRIM_LT ? PRIM_GT : op == PRIM_LE ? PRIM_GE : op == PRIM_GT ? PRIM_LT : op == PRIM_GE ? PRIM_LE : op;
-}
-
-static CorePrim negated(CorePrim op)
-{
-    static const CorePrim pairs[][2] = {{PRIM_LT, PRIM_GE}, {PRIM_LE, PRIM_GT}, {PRIM_EQ, PRIM_NE}};
-    for (uint32_t i = 0; i < sizeof pairs / sizeof *pairs; i++)
-        if (op == pairs[i][0] || op == pairs[i][1])
-            return pairs[i][op == pairs[i][0]];
-    return op;
+    switch (op) {
+    case PRIM_LT: return LESS;
+    case PRIM_LE: return LESS | EQUAL;
+    case PRIM_EQ: return EQUAL;
+    case PRIM_GE: return GREATER | EQUAL;
+    case PRIM_GT: return GREATER;
+    case PRIM_NE: return LESS | GREATER;
+    default: return 0;
+    }
 }
 
 static bool is_the_same_for_all(const Search *q, CoreAtom a)
@@ -134,66 +136,85 @@ static bool is_the_same_for_all(const Search *q, CoreAtom a)
     return host;
 }
 
-static void keep_where(Search *q, CoreAtom position, CorePrim op, CoreAtom bound)
+/* A position and what is the same for all, compared; none: no `how`. */
+static Keep comparison_of(const Search *q, const CoreStmt *s)
 {
-    const Part part = part_of(q, position);
-    const bool known = op == PRIM_EQ || op == PRIM_LT || op == PRIM_LE || op == PRIM_GT || op == PRIM_GE;
-    if ((part == PART_ROWS || part == PART_PLACES) && known && is_the_same_for_all(q, bound) && q->nkeeps < MOST_KEEPS)
-        q->keeps[q->nkeeps++] = (Keep){part, op, bound};
+    const Keep none = {PART_NONE, 0, core_i64(0)};
+    const uint32_t how = s->kind == CORE_PRIM && s->prim.nargs == 2 ? how_of(s->prim.op) : 0;
+    for (uint32_t i = 0; how && i < 2; i++) {
+        const Part part = part_of(q, s->prim.args[i]);
+        const uint32_t turned = (how & EQUAL) | (how & LESS ? GREATER : 0) | (how & GREATER ? LESS : 0);
+        if ((part == PART_ROWS || part == PART_PLACES) && is_the_same_for_all(q, s->prim.args[1 - i]))
+            return (Keep){part, i == 0 ? how : turned, s->prim.args[1 - i]};
+    }
+    return none;
 }
 
-/* The element stays where the condition is as said. */
-static void keep_if(Search *q, CoreAtom cond, bool holds)
+/* Where k holds, is it known that the condition is as said? */
+static bool implies(const Search *q, const Keep *k, CoreAtom cond, bool holds)
 {
     const CoreStmt *s = cond.is_const ? NULL : q->maker[cond.var];
     if (!s || s->kind != CORE_PRIM)
-        return;
+        return false;
     const CoreAtom *args = s->prim.args;
-    if (s->prim.op == PRIM_NOT) {
-        keep_if(q, args[0], !holds);
-    } else if (s->prim.op == (holds ? PRIM_OR : PRIM_AND)) {
-        keep_if(q, args[0], holds);
-        keep_if(q, args[1], holds);
-    } else if (s->prim.nargs == 2) {
-        const CorePrim op = holds ? s->prim.op : negated(s->prim.op);
-        keep_where(q, args[0], op, args[1]);
-        keep_where(q, args[1], turned(op), args[0]);
+    if (s->prim.op == PRIM_NOT)
+        return implies(q, k, args[0], !holds);
+    if (s->prim.op == PRIM_AND || s->prim.op == PRIM_OR) {
+        const bool one = implies(q, k, args[0], holds), other = implies(q, k, args[1], holds);
+        return (s->prim.op == PRIM_AND) == holds ? one && other : one || other;
     }
+    const Keep c = comparison_of(q, s);
+    return c.how && c.position == k->position && core_atom_equal(c.bound, k->bound) &&
+           !(k->how & (holds ? ~c.how : c.how));
 }
 
-static void keep_of(Search *q, CoreAtom result)
+/* Where k holds, is the value the element that was there? */
+static bool stays_where(const Search *q, const Keep *k, CoreAtom value)
 {
-    const CoreStmt *s = result.is_const ? NULL : q->maker[result.var];
+    const CoreStmt *s = value.is_const ? NULL : q->maker[value.var];
     CoreAtom cond, yes, no;
-    if (!s)
-        return;
-    if (s->kind == CORE_IF) {
-        uint32_t i = 0;
-        while (s->vars[i] != result.var)
-            i++;
+    if (part_of(q, value) == PART_OWN)
+        return true;
+    if (s && s->kind == CORE_IF) {
+        const uint32_t i = core_stmt_result(s, value);
         cond = s->if_.cond;
         yes = s->if_.then_b->results[i];
         no = s->if_.else_b->results[i];
-    } else if (core_as_prim(s, PRIM_SELECT)) {
+    } else if (s && core_as_prim(s, PRIM_SELECT)) {
         cond = s->prim.args[0];
         yes = s->prim.args[1];
         no = s->prim.args[2];
     } else {
-        return;
+        return false;
     }
-    const bool then_own = part_of(q, yes) == PART_OWN, else_own = part_of(q, no) == PART_OWN;
-    if (then_own || else_own)
-        keep_if(q, cond, then_own);
-    if (then_own != else_own)
-        keep_of(q, then_own ? no : yes);
+    return (implies(q, k, cond, false) || stays_where(q, k, yes)) &&
+           (implies(q, k, cond, true) || stays_where(q, k, no));
+}
+
+/* Every way to be to a bound that the body compares with, the widest first. */
+static void find_keeps(Search *q, const CoreBlock *b, CoreAtom result)
+{
+    static const uint32_t ways[] = {LESS | EQUAL, LESS, GREATER | EQUAL, GREATER, EQUAL};
+    for (uint32_t i = 0; i < b->stmts.n; i++) {
+        const CoreStmt *s = b->stmts.at[i];
+        Keep k = comparison_of(q, s);
+        for (uint32_t w = 0; k.how && w < sizeof ways / sizeof *ways; w++) {
+            k.how = ways[w];
+            if (q->nkeeps < MOST_KEEPS && stays_where(q, &k, result))
+                q->keeps[q->nkeeps++] = k;
+        }
+        if (s->kind == CORE_IF) {
+            find_keeps(q, s->if_.then_b, result);
+            find_keeps(q, s->if_.else_b, result);
+        }
+    }
 }
 
 static bool stays_at(const Search *q, Part position, CoreAtom at)
 {
     for (uint32_t i = 0; i < q->nkeeps; i++) {
         const Keep *k = &q->keeps[i];
-        if (k->position == position && (k->op == PRIM_EQ || k->op == PRIM_LE || k->op == PRIM_GE) &&
-            core_atom_equal(k->bound, at))
+        if (k->position == position && (k->how & EQUAL) && core_atom_equal(k->bound, at))
             return true;
     }
     return false;
@@ -278,11 +299,12 @@ static FlatStays stays_of(const Search *q, Part position)
         return none;
     for (uint32_t i = 0; i < q->nkeeps; i++) {
         const Keep *k = &q->keeps[i];
-        const uint32_t how = k->op == PRIM_LT   ? STAYS_BELOW
-                             : k->op == PRIM_LE ? STAYS_UP_TO
-                             : k->op == PRIM_GE ? STAYS_FROM
-                             : k->op == PRIM_GT ? STAYS_ABOVE
-                                                : STAYS_NONE;
+        static const uint32_t stays[] = {[LESS] = STAYS_BELOW,
+                                         [LESS | EQUAL] = STAYS_UP_TO,
+                                         [GREATER | EQUAL] = STAYS_FROM,
+                                         [GREATER] = STAYS_ABOVE,
+                                         [EQUAL] = STAYS_NONE};
+        const uint32_t how = stays[k->how];
         if (k->position == position && how != STAYS_NONE)
             return bound_of(q, k, how);
     }
@@ -299,7 +321,7 @@ static bool may_write_over(Search *q)
         set_part(q, q->s->body.inputs.at[i].as, part_of_input(q, &q->s->body.inputs.at[i]));
     bool may = learn_block(q, b, &count) && is_indexed_only(q, b);
     if (may)
-        keep_of(q, b->results[0]);
+        find_keeps(q, b, b->results[0]);
     return may && may_read_all(q, b);
 }
 

@@ -94,6 +94,26 @@ static void test_in_a_row(void **state)
     assert_true(calls > 0 && calls < ROUNDS - 4);
 }
 
+static void set_param(const char *text)
+{
+    char error[200];
+    assert_true(dp_params_read(&rt->params, text, error, sizeof error));
+}
+
+/* Launches that are not small are calls where all until the host waits are not much. */
+static void test_stretches(void **state)
+{
+    (void)state;
+    open_with("call-us=1000000000");
+    count_calls(MANY, true); /* what they take is known */
+    set_param("call-us=1");
+    assert_int_equal(count_calls(MANY, true), 0);
+    set_param("call-stretch-us=1000000000");
+    assert_int_equal(count_calls(MANY, true), ROUNDS);
+    set_param("call-us=0");
+    assert_int_equal(count_calls(MANY, true), 0);
+}
+
 static void test_failures(void **state)
 {
     (void)state;
@@ -119,9 +139,9 @@ static void test_failures(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_teardown(test_small, teardown),    cmocka_unit_test_teardown(test_forced, teardown),
-        cmocka_unit_test_teardown(test_never, teardown),    cmocka_unit_test_teardown(test_in_a_row, teardown),
-        cmocka_unit_test_teardown(test_failures, teardown),
+        cmocka_unit_test_teardown(test_small, teardown),     cmocka_unit_test_teardown(test_forced, teardown),
+        cmocka_unit_test_teardown(test_never, teardown),     cmocka_unit_test_teardown(test_in_a_row, teardown),
+        cmocka_unit_test_teardown(test_stretches, teardown), cmocka_unit_test_teardown(test_failures, teardown),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
