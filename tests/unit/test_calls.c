@@ -65,7 +65,7 @@ static uint32_t count_calls(uint64_t n, bool looks)
 static void test_small(void **state)
 {
     (void)state;
-    open_with("call-us=10");
+    open_with("call-us=10,call-stretch-us=0");
     assert_int_equal(count_calls(FEW, true), ROUNDS - 1);
     assert_int_equal(count_calls(FEW, true), ROUNDS);
     assert_int_equal(count_calls(MANY, true), 0); /* of a cost that is not known, in several work-groups */
@@ -106,7 +106,7 @@ static void test_stretches(void **state)
     (void)state;
     open_with("call-us=1000000000");
     count_calls(MANY, true); /* what they take is known */
-    set_param("call-us=1");
+    set_param("call-us=1,call-stretch-us=0");
     assert_int_equal(count_calls(MANY, true), 0);
     set_param("call-stretch-us=1000000000");
     assert_int_equal(count_calls(MANY, true), ROUNDS);
