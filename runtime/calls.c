@@ -53,8 +53,9 @@ static bool is_small(DpRt *rt, CallTimes *times, const CallWork *work)
     if (!rt->stretch.first)
         stretch_begins(rt, times);
     const double expected = expected_ns(times, work);
-    const double most = (double)dp_param(rt, rt->stretch.by_host ? PARAM_CALL_STRETCH_US : PARAM_CALL_US) * NS_IN_US;
-    const bool small = dp_param(rt, PARAM_CALL_US) > 0 && expected <= most;
+    const uint64_t alone = dp_param(rt, PARAM_CALL_US),
+                   all = rt->stretch.by_host ? dp_param(rt, PARAM_CALL_STRETCH_US) : 0;
+    const bool small = alone > 0 && expected <= (double)(alone > all ? alone : all) * NS_IN_US;
     rt->stretch.ns += expected;
     times->each_ns *= small ? 1 : LESS;
     return small;
