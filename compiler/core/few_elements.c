@@ -15,7 +15,7 @@
 #include <string.h>
 
 /* MOST_STATEMENTS: of all copies of a map's body. */
-enum { MOST_ELEMENTS = 8, MOST_STATEMENTS = 96 };
+enum { MOST_STATEMENTS = 96 };
 
 static CoreBuilder builder(Simplifier *s, CoreBlock *out, Span span)
 {
@@ -24,23 +24,23 @@ static CoreBuilder builder(Simplifier *s, CoreBlock *out, Span span)
 
 /* ---- which ---- */
 
-static bool is_few(CoreAtom n, uint32_t *count)
+bool few_is(CoreAtom n, uint32_t *count)
 {
-    if (!n.is_const || n.bits == 0 || n.bits > MOST_ELEMENTS)
+    if (!n.is_const || n.bits == 0 || n.bits > MOST_FEW)
         return false;
     *count = (uint32_t)n.bits;
     return true;
 }
 
-static bool is_numbers(const Simplifier *s, CoreVar v) { return core_var_type(s->fn, v).rank == 1; }
+bool few_is_numbers(const Simplifier *s, CoreVar v) { return core_var_type(s->fn, v).rank == 1; }
 
 /* A map that gives numbers by scalar code. */
 static bool few_in_map(Simplifier *s, const CoreStmt *stmt, uint32_t *count)
 {
-    bool ok = stmt->kind == CORE_MAP && !stmt->soac.guard && is_few(stmt->soac.domain, count) &&
+    bool ok = stmt->kind == CORE_MAP && !stmt->soac.guard && few_is(stmt->soac.domain, count) &&
               stmt->soac.body->stmts.n * *count <= MOST_STATEMENTS;
     for (uint32_t i = 0; ok && i < stmt->nvars; i++)
-        ok = is_numbers(s, stmt->vars[i]);
+        ok = few_is_numbers(s, stmt->vars[i]);
     for (uint32_t i = 0; ok && i < stmt->soac.body->stmts.n; i++)
         ok = core_stmt_is_scalar(stmt->soac.body->stmts.at[i]);
     return ok;
@@ -50,7 +50,7 @@ static bool few_in_map(Simplifier *s, const CoreStmt *stmt, uint32_t *count)
 static bool lists_few(const CoreBlock *block, CoreAtom xs, uint32_t *count)
 {
     const CoreStmt *def = core_block_def(block, xs);
-    return def && def->kind == CORE_ARRAY && is_few(core_i64(def->array.n), count);
+    return def && def->kind == CORE_ARRAY && few_is(core_i64(def->array.n), count);
 }
 
 static bool makes_few(Simplifier *s, const CoreBlock *block, CoreAtom xs, uint32_t *count)
@@ -62,18 +62,16 @@ static bool makes_few(Simplifier *s, const CoreBlock *block, CoreAtom xs, uint32
 static bool known_few(Simplifier *s, CoreAtom xs, uint32_t *count)
 {
     CoreAtom n;
-    return facts_length(s, xs, &n) && is_few(n, count);
+    return facts_length(s, xs, &n) && few_is(n, count);
 }
 
 /* ---- elements ---- */
 
-/* What the map's body gives at this position. */
-static const CoreAtom *at_position(Simplifier *s, CoreBuilder *b, CoreStmt *map, CoreAtom position)
+const CoreAtom *few_at_position(Simplifier *s, CoreBuilder *b, CoreStmt *map, const CoreBlock *block, CoreAtom position)
 {
-    const CoreSoac *soac = &map->soac;
     core_copy_map_note(&s->copied, s->fn, s->scratch);
-    build_enter(b, soac, position, s->copied.at);
-    const CoreAtom *made = build_copy(b, s->fn, soac->body, s->copied.at);
+    build_enter(b, &map->soac, position, s->copied.at);
+    const CoreAtom *made = build_copy(b, s->fn, block, s->copied.at);
     core_copy_map_forget(&s->copied, s->fn, map);
     return made;
 }
@@ -88,13 +86,13 @@ static void append_elements(Simplifier *s, CoreBlock *block, CoreAtom xs, uint32
         if (def && def->kind == CORE_ARRAY)
             to[i] = def->array.items[i];
         else if (def && def->kind == CORE_MAP)
-            to[i] = at_position(s, &b, def, at)[core_stmt_result(def, xs)];
+            to[i] = few_at_position(s, &b, def, def->soac.body, at)[core_stmt_result(def, xs)];
         else
             to[i] = build_index(&b, xs, at, CORE_NO_SITE);
     }
 }
 
-static CoreStmt *array_into(CoreBuilder *b, CoreVar v, const CoreAtom *items, uint32_t n)
+CoreStmt *few_array_into(CoreBuilder *b, CoreVar v, const CoreAtom *items, uint32_t n)
 {
     CoreStmt *array = build_stmt_into(b, CORE_ARRAY, 1, &v);
     array->array.items = build_atoms_copy(b, items, n, n);
@@ -150,14 +148,14 @@ bool few_map(Simplifier *s, CoreStmt *stmt)
         return false;
     CoreBlock *made = arena_new(s->p->arena, CoreBlock);
     CoreBuilder b = builder(s, made, stmt->span);
-    CoreAtom(*items)[MOST_ELEMENTS] = arena_alloc(s->scratch, (stmt->nvars + 1) * sizeof *items);
+    CoreAtom(*items)[MOST_FEW] = arena_alloc(s->scratch, (stmt->nvars + 1) * sizeof *items);
     for (uint32_t j = 0; j < count; j++) {
-        const CoreAtom *at = at_position(s, &b, stmt, core_i64(j));
+        const CoreAtom *at = few_at_position(s, &b, stmt, stmt->soac.body, core_i64(j));
         for (uint32_t i = 0; i < stmt->nvars; i++)
             items[i][j] = at[i];
     }
     for (uint32_t i = 0; i < stmt->nvars; i++)
-        core_push(s->p, made, array_into(&b, stmt->vars[i], items[i], count));
+        core_push(s->p, made, few_array_into(&b, stmt->vars[i], items[i], count));
     simplify_again(s, made);
     s->rewritten = true;
     return true;
@@ -167,67 +165,9 @@ bool few_map(Simplifier *s, CoreStmt *stmt)
 static void put_array(CoreBuilder *b, CoreBlock *block, CoreVar array, const CoreAtom *items, uint32_t count)
 {
     CoreBlock old = core_take_stmts(block);
-    core_push(b->p, block, array_into(b, array, items, count));
+    core_push(b->p, block, few_array_into(b, array, items, count));
     for (uint32_t i = 0; i < old.stmts.n; i++)
         core_push(b->p, block, old.stmts.at[i]);
-}
-
-/* ---- reductions of few numbers ---- */
-
-/* Scalar code that cannot fail, and takes no rows. */
-static bool is_plain(const Simplifier *s, const CoreBlock *b)
-{
-    for (uint32_t i = 0; i < b->stmts.n; i++) {
-        const CoreStmt *stmt = b->stmts.at[i];
-        const bool row = stmt->kind == CORE_INDEX && core_var_type(s->fn, stmt->vars[0]).rank > 0;
-        if (row || !core_stmt_is_scalar(stmt) || core_stmt_fallible(s->p, s->fn, stmt))
-            return false;
-    }
-    return true;
-}
-
-static bool are_numbers(const Simplifier *s, const CoreSoac *soac)
-{
-    for (uint32_t i = 0; i < soac->ninputs; i++)
-        if (!is_numbers(s, soac->inputs[i].var))
-            return false;
-    return true;
-}
-
-/* What the operator makes of both. */
-static const CoreAtom *combined(Simplifier *s, CoreBuilder *b, CoreStmt *stmt, const CoreAtom *x, const CoreAtom *y)
-{
-    const CoreLambda *op = &stmt->soac.op;
-    core_copy_map_note(&s->copied, s->fn, s->scratch);
-    for (uint32_t i = 0; i < stmt->nvars; i++) {
-        s->copied.at[op->params[i]] = x[i];
-        s->copied.at[op->params[stmt->nvars + i]] = y[i];
-    }
-    const CoreAtom *made = build_copy(b, s->fn, op->body, s->copied.at);
-    core_copy_map_forget(&s->copied, s->fn, stmt);
-    return made;
-}
-
-/* In a map over few elements, which a lane had better execute as a whole, it stays. */
-bool few_fold(Simplifier *s, CoreStmt *stmt)
-{
-    uint32_t count, around;
-    CoreSoac *soac = &stmt->soac;
-    if (!s->few || s->nest == 0 || (s->around && is_few(s->around->domain, &around)) || stmt->kind != CORE_REDUCE ||
-        soac->stays || !is_few(soac->domain, &count) ||
-        (soac->body->stmts.n + soac->op.body->stmts.n) * count > MOST_STATEMENTS || !are_numbers(s, soac) ||
-        !is_plain(s, soac->body) || !is_plain(s, soac->op.body))
-        return false;
-    CoreBlock *made = arena_new(s->p->arena, CoreBlock);
-    CoreBuilder b = builder(s, made, stmt->span);
-    const CoreAtom *sum = soac->neutral;
-    for (uint32_t j = 0; j < count; j++)
-        sum = combined(s, &b, stmt, sum, at_position(s, &b, stmt, core_i64(j)));
-    simplify_again(s, made);
-    for (uint32_t i = 0; i < stmt->nvars; i++)
-        facts_replace(s, stmt->vars[i], facts_resolve(s, sum[i]));
-    s->rewritten = true;
-    return true;
 }
 
 /* ---- loops ---- */
@@ -248,7 +188,7 @@ static CoreStmt *loop_state(Simplifier *s, CoreStmt *stmt, uint32_t i, uint32_t 
 {
     CoreBuilder b = builder(s, s->out, stmt->span);
     const CoreVar param = stmt->loop.params[i];
-    CoreAtom inits[MOST_ELEMENTS], params[MOST_ELEMENTS], next[MOST_ELEMENTS], made[MOST_ELEMENTS];
+    CoreAtom inits[MOST_FEW], params[MOST_FEW], next[MOST_FEW], made[MOST_FEW];
     for (uint32_t j = 0; j < count; j++)
         inits[j] = simplify_emit_index(s, stmt->span, stmt->loop.inits[i], core_i64(j));
     new_elements(&b, param, count, params);
@@ -261,7 +201,7 @@ static CoreStmt *loop_state(Simplifier *s, CoreStmt *stmt, uint32_t i, uint32_t 
         core_block_atoms(stmt->loop.cond, rename_atom, &r);
         put_array(&b, stmt->loop.cond, r.to.var, params, count);
     }
-    CoreStmt *array = array_into(&b, stmt->vars[i], made, count);
+    CoreStmt *array = few_array_into(&b, stmt->vars[i], made, count);
     stmt->loop.inits = spliced_atoms(&b, stmt->loop.inits, stmt->loop.nparams, i, inits, count);
     stmt->loop.params = spliced_vars(&b, stmt->loop.params, stmt->loop.nparams, i, params, count);
     stmt->vars = spliced_vars(&b, stmt->vars, stmt->nvars, i, made, count);
@@ -274,7 +214,7 @@ void few_loop(Simplifier *s, CoreStmt *stmt, CoreBlock *after)
 {
     uint32_t count, begin;
     for (uint32_t i = 0; s->few && s->nest > 0 && i < stmt->loop.nparams; i++) {
-        if (!is_numbers(s, stmt->loop.params[i]) ||
+        if (!few_is_numbers(s, stmt->loop.params[i]) ||
             !makes_few(s, stmt->loop.body, stmt->loop.body->results[i], &count) ||
             !known_few(s, stmt->loop.inits[i], &begin) || begin != count)
             continue;
@@ -317,15 +257,15 @@ void few_operands(Simplifier *s, const CoreStmt *stmt)
     for (uint32_t i = 0; i < stmt->nvars; i++) {
         if (core_var_type(s->fn, stmt->vars[i]).rank == 0)
             continue;
-        if (!is_numbers(s, stmt->vars[i]) || !known_few(s, soac->neutral[i], &count) ||
-            !row_length(s, soac->body->results[i], &n) || !is_few(n, &row) || row != count ||
+        if (!few_is_numbers(s, stmt->vars[i]) || !known_few(s, soac->neutral[i], &count) ||
+            !row_length(s, soac->body->results[i], &n) || !few_is(n, &row) || row != count ||
             !keeps_few(s, soac, soac->op.body->results[i], count))
             return;
         all += count;
     }
-    for (uint32_t i = 0; i < 2 * stmt->nvars && all <= MOST_ELEMENTS; i++) {
+    for (uint32_t i = 0; i < 2 * stmt->nvars && all <= MOST_FEW; i++) {
         const CoreVar operand = soac->op.params[i];
-        if (is_numbers(s, operand) && known_few(s, soac->neutral[i % stmt->nvars], &count))
+        if (few_is_numbers(s, operand) && known_few(s, soac->neutral[i % stmt->nvars], &count))
             facts_learn_length(s, core_var_atom(operand, core_var_type(s->fn, operand)), core_i64(count));
     }
 }
@@ -335,7 +275,7 @@ static CoreStmt *reduced(Simplifier *s, CoreStmt *stmt, uint32_t i, uint32_t cou
     CoreSoac *soac = &stmt->soac;
     CoreLambda *op = &soac->op;
     CoreBuilder b = builder(s, s->out, stmt->span);
-    CoreAtom neutral[MOST_ELEMENTS], operands[2][MOST_ELEMENTS], items[MOST_ELEMENTS], made[MOST_ELEMENTS];
+    CoreAtom neutral[MOST_FEW], operands[2][MOST_FEW], items[MOST_FEW], made[MOST_FEW];
     for (uint32_t j = 0; j < count; j++)
         neutral[j] = simplify_emit_index(s, stmt->span, soac->neutral[i], core_i64(j));
     append_elements(s, soac->body, soac->body->results[i], count, stmt->span, items);
@@ -350,7 +290,7 @@ static CoreStmt *reduced(Simplifier *s, CoreStmt *stmt, uint32_t i, uint32_t cou
         op->nparams += count - 1;
     }
     new_elements(&b, stmt->vars[i], count, made);
-    CoreStmt *array = array_into(&b, stmt->vars[i], made, count);
+    CoreStmt *array = few_array_into(&b, stmt->vars[i], made, count);
     soac->neutral = spliced_atoms(&b, soac->neutral, stmt->nvars, i, neutral, count);
     stmt->vars = spliced_vars(&b, stmt->vars, stmt->nvars, i, made, count);
     stmt->nvars += count - 1;
@@ -362,7 +302,7 @@ void few_reduce(Simplifier *s, CoreStmt *stmt, CoreBlock *after)
     uint32_t count;
     for (uint32_t i = 0; s->few && s->nest > 0 && stmt->kind == CORE_REDUCE && i < stmt->nvars; i++) {
         const CoreAtom operand = core_var_atom(stmt->soac.op.params[i], core_var_type(s->fn, stmt->soac.op.params[i]));
-        if (!is_numbers(s, stmt->vars[i]) || !known_few(s, operand, &count))
+        if (!few_is_numbers(s, stmt->vars[i]) || !known_few(s, operand, &count))
             continue;
         core_push(s->p, after, reduced(s, stmt, i, count));
         s->rewritten = true;
@@ -404,17 +344,17 @@ void few_if(Simplifier *s, CoreStmt *stmt, CoreBlock *after)
     CoreBuilder builds = builder(s, s->out, stmt->span);
     for (uint32_t i = 0; s->few && s->nest > 0 && i < stmt->nvars; i++) {
         uint32_t count;
-        if (!is_numbers(s, stmt->vars[i]) ||
+        if (!few_is_numbers(s, stmt->vars[i]) ||
             (!lists_few(a, a->results[i], &count) && !lists_few(b, b->results[i], &count)) ||
             !gives_few(s, a, a->results[i], count) || !gives_few(s, b, b->results[i], count))
             continue;
-        CoreAtom items[MOST_ELEMENTS];
+        CoreAtom items[MOST_FEW];
         append_elements(s, a, a->results[i], count, stmt->span, items);
         results_become(&builds, a, i, items, count);
         append_elements(s, b, b->results[i], count, stmt->span, items);
         results_become(&builds, b, i, items, count);
         new_elements(&builds, stmt->vars[i], count, items);
-        core_push(s->p, after, array_into(&builds, stmt->vars[i], items, count));
+        core_push(s->p, after, few_array_into(&builds, stmt->vars[i], items, count));
         stmt->vars = spliced_vars(&builds, stmt->vars, stmt->nvars, i, items, count);
         stmt->nvars += count - 1;
         s->rewritten = true;

@@ -391,6 +391,8 @@ static void simplify_loop(Simplifier *s, CoreStmt *stmt)
     const CoreVar *vars = stmt->vars;
     const uint32_t nvars = stmt->nvars;
     CoreBlock arrays = {0};
+    if (written_loop(s, stmt))
+        return;
     few_loop(s, stmt, &arrays);
     simplify_emit(s, stmt);
     simplify_again(s, &arrays);
@@ -575,11 +577,11 @@ static void simplify_parallel(Simplifier *s, CoreStmt *stmt)
         simplify_operator(s, stmt);
     else if (stmt->kind == CORE_MAP)
         simplify_guard(s, &stmt->soac);
-    if (stmt->kind == CORE_MAP && few_map(s, stmt))
+    if (stmt->kind == CORE_MAP && (few_map(s, stmt) || written_filter(s, stmt)))
         return;
     if (simplify_empty(s, stmt) || simplify_neutral(s, stmt) || (stmt->kind != CORE_MAP && reuse(s, stmt)))
         return;
-    if (few_fold(s, stmt))
+    if (written_fold(s, stmt))
         return;
     CoreBlock arrays = {0};
     few_reduce(s, stmt, &arrays);

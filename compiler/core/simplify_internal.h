@@ -19,6 +19,7 @@
 #ifndef DPC_SIMPLIFY_INTERNAL_H
 #define DPC_SIMPLIFY_INTERNAL_H
 
+#include "core/build.h"
 #include "core/passes.h"
 
 typedef struct RowFacts RowFacts; /* regular_dims.c */
@@ -146,10 +147,16 @@ bool branch_maps(Simplifier *s, CoreStmt *stmt, RowsLeaving shapes);
 bool branch_versions(Simplifier *s, CoreStmt *stmt);
 
 /* ---- few_elements.c ---- */
+enum { MOST_FEW = 8 };
+bool few_is(CoreAtom n, uint32_t *count); /* a constant, no more than MOST_FEW */
+bool few_is_numbers(const Simplifier *s, CoreVar v);
+/* v = array of these items; not emitted. */
+CoreStmt *few_array_into(CoreBuilder *b, CoreVar v, const CoreAtom *items, uint32_t n);
+/* What a block of the operation, its body or guard, gives at this position. */
+const CoreAtom *few_at_position(Simplifier *s, CoreBuilder *b, CoreStmt *map, const CoreBlock *block,
+                                CoreAtom position);
 /* A map over few elements, of which some are known: true if it became its elements, simplified. */
 bool few_map(Simplifier *s, CoreStmt *stmt);
-/* A reduction of few elements: likewise. */
-bool few_fold(Simplifier *s, CoreStmt *stmt);
 /* State of a loop, or results of an if, that are arrays of few numbers become these; `after` gets the arrays, which are
  * to be simplified behind the statement. */
 void few_loop(Simplifier *s, CoreStmt *stmt, CoreBlock *after);
@@ -159,6 +166,13 @@ void few_operands(Simplifier *s, const CoreStmt *stmt);
 void few_reduce(Simplifier *s, CoreStmt *stmt, CoreBlock *after);
 /* A reduction of rows that are known to be as long as the neutral one: true if it became one of columns. */
 bool few_columns(Simplifier *s, CoreStmt *stmt);
+
+/* ---- written_rounds.c ---- */
+/* Each true if nothing is left of the statement: a reduction over few known positions, a loop of few rounds, in
+ * parallel code; a filter of constants. */
+bool written_fold(Simplifier *s, CoreStmt *stmt);
+bool written_loop(Simplifier *s, CoreStmt *stmt);
+bool written_filter(Simplifier *s, CoreStmt *stmt);
 
 /* ---- fold.c ---- */
 /* Rewrites a CORE_PRIM in place; true if it is just *out. */
