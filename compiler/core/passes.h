@@ -103,6 +103,9 @@ void core_mask_updates(CoreProgram *p);
 void core_scatter_room(CoreProgram *p);
 /* Conditions of filters that have loops, or parallel operations, are asked once, by a map (long_conditions.c). */
 void core_long_conditions(CoreProgram *p);
+/* Lists that rounds of a loop append to become buffers with room for more (growing_lists.c). True: there are any; then
+ * the program is to be simplified. */
+bool core_growing_lists(CoreProgram *p);
 /* Rows that are needed after their array has changed are copied, so that it can change in place (rows_apart.c). */
 void core_rows_apart(CoreProgram *p);
 /* Of sorts of which only the first elements are read, or the last, how many these are (sort_ends.c). */

@@ -205,6 +205,14 @@ uint32_t emit_mark(ScalarEmitter *e)
     return e->nmarks;
 }
 
+uint32_t emit_state_mark(ScalarEmitter *e)
+{
+    const uint32_t mark = emit_mark(e);
+    emit_indent(e);
+    strbuf_printf(e->out, "dp_u64 dp_limit%u = dp_mark%u + dp_slack;\n", mark, mark);
+    return mark;
+}
+
 void emit_drop(ScalarEmitter *e, uint32_t mark)
 {
     emit_indent(e);
@@ -224,7 +232,13 @@ uint32_t emit_strip_state(ScalarEmitter *e, const CoreStmt *s, ScalarFacts insid
     for (uint32_t i = 0; i < s->loop.nparams; i++)
         if (lane_copies_state(e->lane, s, i))
             emit_made(e, s->loop.params[i], "copy", s->loop.inits[i]);
-    return inside.makes ? emit_mark(e) : 0;
+    return inside.makes ? emit_state_mark(e) : 0;
+}
+
+void emit_limit(ScalarEmitter *e, uint32_t mark)
+{
+    emit_indent(e);
+    strbuf_printf(e->out, "dp_limit%u = dp_lane_limit(dp_own, dp_mark%u, dp_top, dp_slack);\n", mark, mark);
 }
 
 /* "x = dp_lane_move1(heap, &dp_top, dp_own, x, 4, from, dp_kept, &failed);" for all arrays of the state. */
@@ -250,7 +264,7 @@ void emit_strip_round(ScalarEmitter *e, const CoreStmt *s, uint32_t mark)
         return;
     e->may_have_failed = true;
     emit_indent(e);
-    strbuf_printf(e->out, "if (dp_top > dp_mark%u + dp_slack) {\n", mark);
+    strbuf_printf(e->out, "if (dp_top > dp_limit%u) {\n", mark);
     e->depth++;
     if (keeps_arrays(e, s)) {
         emit_line(e, "dp_u64 dp_kept = dp_top;");
@@ -258,6 +272,7 @@ void emit_strip_round(ScalarEmitter *e, const CoreStmt *s, uint32_t mark)
         emit_line(e, "dp_kept = dp_top;");
         emit_drop(e, mark);
         emit_moves(e, s, mark);
+        emit_limit(e, mark);
     } else {
         emit_drop(e, mark);
     }

@@ -76,6 +76,9 @@ void emit_strip_round(ScalarEmitter *e, const CoreStmt *s, uint32_t mark);
 /* Where the lane's memory is free; and it is again from there on. */
 uint32_t emit_mark(ScalarEmitter *e);
 void emit_drop(ScalarEmitter *e, uint32_t mark);
+/* The same for a loop's state, and how far its rounds may go until it moves; anew, when it has moved. */
+uint32_t emit_state_mark(ScalarEmitter *e);
+void emit_limit(ScalarEmitter *e, uint32_t mark);
 /* Is what an element's code makes gone behind it? Not if it is a row of the result. inside: what it contains. */
 bool emit_drops(const ScalarEmitter *e, const CoreStmt *s, ScalarFacts inside);
 /* What a lane that counts spends on the operation; and what it has to spend from the block's statement `at` on: on

@@ -647,7 +647,7 @@ static void emit_loop(VectorEmitter *v, const CoreStmt *s)
     uint32_t outer = v->mask;
     for (uint32_t i = 0; i < s->loop.nparams; i++)
         bind_state(v, s, i);
-    const uint32_t mark = vector_loop_makes(v, s) ? emit_mark(&v->e) : 0;
+    const uint32_t mark = vector_loop_makes(v, s) ? emit_state_mark(&v->e) : 0;
     if (diverges) {
         uint32_t inner = ++v->nmasks;
         emit_indent(&v->e);

@@ -355,7 +355,7 @@ void emit_vector_shared_round(VectorEmitter *v, const CoreStmt *s, uint32_t mark
     for (uint32_t i = 0; i < s->loop.nparams; i++)
         arrays += vector_is_shared(v, atom_of(v, s->loop.params[i]));
     emit_indent(&v->e);
-    strbuf_printf(v->e.out, "if (dp_top > dp_mark%u + dp_slack) {\n", mark);
+    strbuf_printf(v->e.out, "if (dp_top > dp_limit%u) {\n", mark);
     v->e.depth++;
     emit_line(&v->e, "dp_u64 dp_kept = dp_top;");
     if (arrays > 1) {
@@ -364,6 +364,7 @@ void emit_vector_shared_round(VectorEmitter *v, const CoreStmt *s, uint32_t mark
     }
     emit_drop(&v->e, mark);
     move_state(v, s, mark);
+    emit_limit(&v->e, mark);
     v->e.depth--;
     emit_line(&v->e, "}");
 }

@@ -31,7 +31,7 @@ static inline void dp_error(DP_HEAP, uint site, long v0, long v1, long v2)
  * statements, whether shares lie by turns, and what is given. */
 #define DP_LANE_HEADER 32
 /* Rounds of a loop leave behind what they made until it comes to so many bytes, which stay in a cache, or an eighth of the share: then
- * the state moves down. */
+ * the state moves down. After that as much as the state has, if there is room for twice that: so moves take no longer than rounds. */
 #define DP_LANE_SLACK(room) min((room) / 8, 16384UL)
 #define DP_LANE_GIVEN(memory) (*DP_AT(ulong, DP_ADDR(memory) + 8))
 #define DP_LANE_OPEN(memory) DP_LANE_OPEN_SHARE(dp_lane_share(heap, memory))
@@ -134,6 +134,12 @@ static inline dp_view dp_lane_make(DP_HEAP, ulong *top, dp_share dp_own, ulong n
     }
     *top = at + (n * bytes + 15 & ~15UL);
     return dp_make_view(n, at);
+}
+
+static inline ulong dp_lane_limit(dp_share dp_own, ulong mark, ulong top, ulong slack)
+{
+    const ulong state = top - mark, room = dp_own.end - top;
+    return top + max(slack, min(state, room > state ? (room - state) / 2 : 0));
 }
 
 /* n elements into the share, or out of it. Places may overlap if the new one comes first. */

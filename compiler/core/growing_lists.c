@@ -1,0 +1,548 @@
+/* Lists that a loop's rounds append to are a buffer and how many elements of it there are:
+ *
+ *     rs = loop (rs = xs) … { … y = if c then { a = rs ++ [x]; -> a } else { u = update rs, i, z; -> u }; -> y }
+ *   ==>
+ *     buf, n = loop (buf = xs, n = length xs) … { … buf', n' = if c then {
+ *                  room = if n + 1 > length buf then twice as much, with what there is, else buf
+ *                  b = update room, n, x; -> b, n + 1 } else { u = update buf, i, z; -> u, n }; -> buf', n' }
+ *     rs = slice buf, 0, n
+ *
+ * An append is a map over all of the list; an update happens in place, so n appends take n and not n² steps. Where each
+ * round of a counted loop appends as many, the buffer has room for all of them from the beginning; in parallel code
+ * also where a loop has a round for each element of an array of the instance's. Elsewhere in parallel code lists stay:
+ * instances that need more room at different times would have to part. What
+ * needs a list as a whole gets the slice. */
+#include "core/build.h"
+#include "core/callgraph.h"
+#include "core/passes.h"
+
+enum { MOST_ITEMS = 4, MOST_LISTS = 8, LEAST_ROOM = 16, MOST_TURNS = 4 };
+#define UNKNOWN UINT32_MAX
+
+/* A variable that is a list, by number. */
+typedef struct List {
+    uint32_t root; /* 1 + which of the loop's parameters it grows from; 0: none */
+    CoreAtom buffer, length;
+} List;
+
+typedef struct Lists {
+    CoreBuilder b;
+    uint32_t nvars; /* of the function, before anything was rewritten */
+    bool found;
+    List *lists;
+    CoreStmt **makers;
+    bool parallel;
+    bool *inside;    /* by variable: of an instance */
+    uint32_t rounds; /* loops around the statement at hand, in that which is looked at */
+    /* Of the loop at hand, by parameter: how many elements all appends have, each round at most, or UNKNOWN; for how
+     * many there is room from the beginning, or 0. */
+    uint32_t most[MOST_LISTS], each[MOST_LISTS];
+    bool mixed[MOST_LISTS]; /* a list of it may be another array, which has no such room */
+} Lists;
+
+static List *list_of(const Lists *l, CoreAtom a)
+{
+    return !a.is_const && a.var < l->nvars && l->lists[a.var].root ? &l->lists[a.var] : NULL;
+}
+
+static CoreStmt *maker(const Lists *l, CoreAtom a) { return a.is_const || a.var >= l->nvars ? NULL : l->makers[a.var]; }
+
+static void note_vars(void *ctx, CoreBlock *b)
+{
+    Lists *l = ctx;
+    const bool outer = l->parallel;
+    for (uint32_t i = 0; i < b->stmts.n; i++) {
+        CoreStmt *s = b->stmts.at[i];
+        const CoreSoac *soac = core_stmt_soac(s);
+        for (uint32_t k = 0; k < s->nvars; k++) {
+            l->makers[s->vars[k]] = s;
+            l->inside[s->vars[k]] = outer;
+        }
+        for (uint32_t k = 0; soac && k < soac->ninputs; k++)
+            l->inside[soac->elements[k]] = true;
+        l->parallel = outer || soac;
+        core_stmt_blocks(s, note_vars, l);
+        l->parallel = outer;
+    }
+}
+
+/* ---- appends ---- */
+
+/* x of "x = index array, at", a block's statement for its result k; or a constant. */
+static CoreAtom indexed(const CoreBlock *b, uint32_t k, CoreAtom at)
+{
+    const CoreStmt *s = b->results[k].is_const ? NULL : core_block_def(b, b->results[k]);
+    const bool is = s && s->kind == CORE_INDEX && s->site == CORE_NO_SITE && core_atom_equal(s->index.index, at);
+    return is ? s->index.array : core_i64(0);
+}
+
+/* Column k of list ++ [items], as the elaborator writes it: behind `length` elements of the list. */
+typedef struct Append {
+    const CoreStmt *items; /* NULL: it is none */
+    CoreAtom list, length;
+} Append;
+
+static Append append_of(const Lists *l, const CoreStmt *map, uint32_t k)
+{
+    const Append none = {NULL, core_i64(0), core_i64(0)};
+    const CoreBlock *body = map->kind == CORE_MAP ? map->soac.body : NULL;
+    if (!body || map->soac.guard || map->soac.ninputs > 0 || map->soac.index == CORE_NO_VAR || body->stmts.n != 2)
+        return none;
+    const CoreStmt *left = core_as_prim(body->stmts.at[0], PRIM_LT), *side = body->stmts.at[1];
+    const CoreAtom i = core_var_atom(map->soac.index, core_scalar(SC_I64)), result = body->results[k];
+    if (!left || !core_atom_equal(left->prim.args[0], i) || side->kind != CORE_IF || side->if_.cond.is_const ||
+        !core_stmt_binds(left, side->if_.cond.var) || result.is_const || !core_stmt_binds(side, result.var))
+        return none;
+    const uint32_t at = core_stmt_result(side, result);
+    const CoreStmt *behind = side->if_.else_b->stmts.n ? side->if_.else_b->stmts.at[0] : NULL;
+    if (!core_is_prim2(behind, PRIM_SUB, i, left->prim.args[1]))
+        return none;
+    const CoreAtom j = core_var_atom(behind->vars[0], core_scalar(SC_I64)), length = left->prim.args[1];
+    const CoreAtom list = indexed(side->if_.then_b, at, i);
+    const CoreStmt *items = maker(l, indexed(side->if_.else_b, at, j));
+    const CoreStmt *sum = core_as_prim(maker(l, map->soac.domain), PRIM_SIZE_ADD);
+    const bool few = items && items->kind == CORE_ARRAY && items->array.n > 0 && items->array.n <= MOST_ITEMS;
+    const bool all = few && sum && core_atom_equal(sum->prim.args[0], length) &&
+                     core_atom_equal(sum->prim.args[1], core_i64(items->array.n));
+    return all && !list.is_const ? (Append){items, list, length} : none;
+}
+
+/* ---- which ---- */
+
+static void mark(Lists *l, CoreVar v, uint32_t root)
+{
+    l->lists[v].root = core_var_type(l->b.fn, v).rank == 1 ? root : 0;
+}
+
+static uint32_t root_of(const Lists *l, CoreAtom a)
+{
+    const List *list = list_of(l, a);
+    return list ? list->root : 0;
+}
+
+static void mark_block(void *ctx, CoreBlock *b);
+
+/* One of both. */
+static void mark_either(Lists *l, CoreVar v, uint32_t root, uint32_t other)
+{
+    if (root != other && root > 0)
+        l->mixed[root - 1] = true;
+    if (root != other && other > 0)
+        l->mixed[other - 1] = true;
+    mark(l, v, root ? root : other);
+}
+
+static void mark_append(Lists *l, CoreStmt *s)
+{
+    uint32_t roots[MOST_LISTS], n = 0;
+    for (; n < s->nvars && n < MOST_LISTS; n++) {
+        const Append a = append_of(l, s, n);
+        roots[n] = a.items ? root_of(l, a.list) : 0;
+        if (!roots[n])
+            break;
+    }
+    for (uint32_t k = 0; n == s->nvars && k < n; k++) {
+        mark(l, s->vars[k], roots[k]);
+        const uint32_t items = append_of(l, s, k).items->array.n, most = l->most[roots[k] - 1];
+        l->most[roots[k] - 1] = l->rounds > 0 || most == UNKNOWN ? UNKNOWN : most + items;
+    }
+}
+
+static void mark_stmt(Lists *l, CoreStmt *s)
+{
+    switch (s->kind) {
+    case CORE_UPDATE: mark(l, s->vars[0], root_of(l, s->update.array)); break;
+    case CORE_MAP: mark_append(l, s); break;
+    case CORE_IF:
+        core_stmt_blocks(s, mark_block, l);
+        for (uint32_t k = 0; k < s->nvars; k++)
+            mark_either(l, s->vars[k], root_of(l, s->if_.then_b->results[k]), root_of(l, s->if_.else_b->results[k]));
+        break;
+    case CORE_LOOP:
+        for (uint32_t k = 0; k < s->loop.nparams; k++)
+            mark(l, s->loop.params[k], root_of(l, s->loop.inits[k]));
+        l->rounds++;
+        core_stmt_blocks(s, mark_block, l);
+        l->rounds--;
+        for (uint32_t k = 0; k < s->nvars; k++)
+            mark_either(l, s->vars[k], l->lists[s->loop.params[k]].root, root_of(l, s->loop.body->results[k]));
+        break;
+    default: break;
+    }
+}
+
+static void mark_block(void *ctx, CoreBlock *b)
+{
+    for (uint32_t i = 0; i < b->stmts.n; i++)
+        mark_stmt(ctx, b->stmts.at[i]);
+}
+
+/* Does every round append all that parameter k may get? */
+static bool always_appends(const Lists *l, const CoreStmt *loop, uint32_t k)
+{
+    CoreAtom a = loop->loop.body->results[k];
+    uint32_t n = 0;
+    while (!a.is_const && a.var != loop->loop.params[k]) {
+        const CoreStmt *s = core_block_def(loop->loop.body, a);
+        const Append append =
+            s && s->kind == CORE_MAP ? append_of(l, s, core_stmt_result(s, a)) : (Append){.items = NULL};
+        if (!append.items && !(s && s->kind == CORE_UPDATE))
+            return false;
+        n += append.items ? append.items->array.n : 0;
+        a = append.items ? append.list : s->update.array;
+    }
+    return n == l->most[k];
+}
+
+/* For how many elements a round there had better be room from the beginning: for all, if they come, or if there are as
+ * many rounds as elements of something that the instance has. */
+static uint32_t room_for_each(const Lists *l, const CoreStmt *loop, uint32_t k)
+{
+    const CoreStmt *count = maker(l, loop->loop.count);
+    const bool by_element = l->parallel && count && count->kind == CORE_LENGTH && l->inside[count->length.array.var];
+    const bool known =
+        !loop->loop.cond && l->most[k] != UNKNOWN && !l->mixed[k] && (by_element || always_appends(l, loop, k));
+    return known ? l->most[k] : 0;
+}
+
+static void forget_block(void *ctx, CoreBlock *b)
+{
+    Lists *l = ctx;
+    for (uint32_t i = 0; i < b->stmts.n; i++) {
+        CoreStmt *s = b->stmts.at[i];
+        for (uint32_t k = 0; k < s->nvars; k++)
+            if (s->vars[k] < l->nvars)
+                l->lists[s->vars[k]].root = 0;
+        for (uint32_t k = 0; s->kind == CORE_LOOP && k < s->loop.nparams; k++)
+            if (s->loop.params[k] < l->nvars)
+                l->lists[s->loop.params[k]].root = 0;
+        core_stmt_blocks(s, forget_block, l);
+    }
+}
+
+/* Marks what is a list; false: nothing grows. */
+static bool find_lists(Lists *l, CoreStmt *s)
+{
+    bool keep[MOST_LISTS], any = true, changed = true;
+    if (s->loop.nparams > MOST_LISTS)
+        return false;
+    for (uint32_t k = 0; k < s->loop.nparams; k++)
+        keep[k] = core_var_type(l->b.fn, s->loop.params[k]).rank == 1;
+    while (changed && any) {
+        changed = any = false;
+        forget_block(l, s->loop.body);
+        for (uint32_t k = 0; k < s->loop.nparams; k++) {
+            l->most[k] = 0;
+            l->mixed[k] = false;
+            mark(l, s->loop.params[k], keep[k] ? k + 1 : 0);
+        }
+        mark_block(l, s->loop.body);
+        for (uint32_t k = 0; k < s->loop.nparams; k++)
+            if (root_of(l, s->loop.body->results[k]) != k + 1)
+                l->mixed[k] = true;
+        for (uint32_t k = 0; k < s->loop.nparams; k++) {
+            l->each[k] = keep[k] ? room_for_each(l, s, k) : 0;
+            const bool stays = keep[k] && l->most[k] > 0 && root_of(l, s->loop.body->results[k]) > 0 &&
+                               (!l->parallel || l->each[k] > 0);
+            changed |= stays != keep[k];
+            any |= stays;
+            keep[k] = stays;
+        }
+    }
+    return any;
+}
+
+/* ---- rewriting ---- */
+
+static void set_list(Lists *l, CoreVar v, CoreAtom buffer, CoreAtom length)
+{
+    l->lists[v].buffer = buffer;
+    l->lists[v].length = length;
+}
+
+static CoreAtom whole(Lists *l, CoreAtom a)
+{
+    const List *list = list_of(l, a);
+    return list ? build_piece(&l->b, list->buffer, core_i64(0), list->length) : a;
+}
+
+static void use_whole(void *ctx, CoreAtom *a) { *a = whole(ctx, *a); }
+
+/* An array as a buffer that is full. */
+static List as_list(Lists *l, CoreAtom a)
+{
+    const List *list = list_of(l, a);
+    return list ? *list : (List){0, a, build_length(&l->b, a)};
+}
+
+/* The first `length` elements of a buffer of `room`. */
+static CoreAtom with_room(Lists *l, CoreAtom buffer, CoreAtom length, CoreAtom room)
+{
+    CoreBuilder *b = &l->b;
+    const CoreAtom i = build_var(b, core_scalar(SC_I64), NULL);
+    CoreSoac soac = {.domain = room, .index = i.var};
+    CoreBlock *outer = build_begin(b), *body = b->out;
+    const CoreAtom there = build_prim2(b, PRIM_LT, i, length);
+    build_begin(b);
+    const CoreAtom x = build_index(b, buffer, i, CORE_NO_SITE);
+    CoreBlock *old = build_end(b, body, &x, 1);
+    build_begin(b);
+    const CoreAtom nothing = build_nothing(b, core_element(core_atom_type(b->fn, buffer)));
+    CoreBlock *fresh = build_end(b, body, &nothing, 1);
+    const CoreAtom *element = build_if(b, there, old, fresh);
+    soac.body = build_end(b, outer, element, 1);
+    return build_map(b, soac)[0];
+}
+
+/* A buffer with room for n elements more. */
+static CoreAtom room_for(Lists *l, const List *list, uint32_t n)
+{
+    CoreBuilder *b = &l->b;
+    if (l->each[list->root - 1] > 0) /* from the beginning */
+        return list->buffer;
+    const CoreAtom needed = build_prim2(b, PRIM_ADD, list->length, core_i64(n));
+    const CoreAtom has = build_length(b, list->buffer), full = build_prim2(b, PRIM_LT, has, needed);
+    CoreBlock *outer = build_begin(b);
+    const CoreAtom twice = build_prim2(b, PRIM_ADD, needed, needed);
+    const CoreAtom room = build_prim2(b, PRIM_MAX, twice, core_i64(LEAST_ROOM));
+    const CoreAtom grown = with_room(l, list->buffer, list->length, room);
+    CoreBlock *grows = build_end(b, outer, &grown, 1);
+    build_begin(b);
+    CoreBlock *stays = build_end(b, outer, &list->buffer, 1);
+    return build_if(b, full, grows, stays)[0];
+}
+
+static CoreAtom emit_update(Lists *l, CoreAtom buffer, CoreAtom index, CoreAtom value)
+{
+    const CoreType type = core_atom_type(l->b.fn, buffer);
+    CoreStmt *s = build_stmt(&l->b, CORE_UPDATE, 1, &type);
+    s->update.array = buffer;
+    s->update.index = index;
+    s->update.value = value;
+    build_emit(&l->b, s);
+    return build_atom(&l->b, s->vars[0]);
+}
+
+static void rewrite_append(Lists *l, const CoreStmt *s, uint32_t k)
+{
+    const Append a = append_of(l, s, k);
+    const List old = {list_of(l, a.list)->root, list_of(l, a.list)->buffer, a.length};
+    CoreAtom buffer = room_for(l, &old, a.items->array.n), length = a.length;
+    for (uint32_t i = 0; i < a.items->array.n; i++) {
+        buffer = emit_update(l, buffer, length, a.items->array.items[i]);
+        length = build_prim2(&l->b, PRIM_ADD, length, core_i64(1));
+    }
+    set_list(l, s->vars[k], buffer, length);
+}
+
+static void rewrite_update(Lists *l, const CoreStmt *s)
+{
+    const List *list = list_of(l, s->update.array);
+    build_check_bounds(&l->b, s->site, s->update.index, list->length);
+    set_list(l, s->vars[0], emit_update(l, list->buffer, s->update.index, s->update.value), list->length);
+}
+
+/* vars, of which those that are lists become two each. */
+static CoreVar *split_vars(Lists *l, const CoreVar *vars, uint32_t n, uint32_t *count)
+{
+    CoreVar *out = arena_array(l->b.p->arena, CoreVar, 2 * n + 1);
+    *count = 0;
+    for (uint32_t k = 0; k < n; k++) {
+        if (!l->lists[vars[k]].root) {
+            out[(*count)++] = vars[k];
+            continue;
+        }
+        const CoreAtom buffer = build_var(&l->b, core_var_type(l->b.fn, vars[k]), NULL);
+        const CoreAtom length = build_var(&l->b, core_scalar(SC_I64), NULL);
+        set_list(l, vars[k], buffer, length);
+        out[(*count)++] = buffer.var;
+        out[(*count)++] = length.var;
+    }
+    return out;
+}
+
+/* The same of what they are given. */
+static CoreAtom *split_atoms(Lists *l, const CoreVar *vars, const CoreAtom *atoms, uint32_t n)
+{
+    CoreAtom *out = arena_array(l->b.p->arena, CoreAtom, 2 * n + 1);
+    uint32_t count = 0;
+    for (uint32_t k = 0; k < n; k++) {
+        if (!l->lists[vars[k]].root) {
+            out[count++] = whole(l, atoms[k]);
+            continue;
+        }
+        const List list = as_list(l, atoms[k]);
+        out[count++] = list.buffer;
+        out[count++] = list.length;
+    }
+    return out;
+}
+
+static void rewrite_stmt(Lists *l, CoreStmt *s);
+
+/* The block's statements; its results are those of the variables. */
+static void rewrite_block(Lists *l, CoreBlock *b, const CoreVar *vars, uint32_t n)
+{
+    CoreBlock *outer = l->b.out, old = core_take_stmts(b);
+    l->b.out = b;
+    for (uint32_t i = 0; i < old.stmts.n; i++)
+        rewrite_stmt(l, old.stmts.at[i]);
+    if (vars) {
+        uint32_t count = 0;
+        b->results = split_atoms(l, vars, old.results, n);
+        for (uint32_t k = 0; k < n; k++)
+            count += l->lists[vars[k]].root ? 2 : 1;
+        b->nresults = count;
+    }
+    l->b.out = outer;
+}
+
+static void rewrite_if(Lists *l, CoreStmt *s)
+{
+    const CoreVar *vars = s->vars;
+    const uint32_t n = s->nvars;
+    rewrite_block(l, s->if_.then_b, vars, n);
+    rewrite_block(l, s->if_.else_b, vars, n);
+    s->vars = split_vars(l, vars, n, &s->nvars);
+    core_push(l->b.p, l->b.out, s);
+}
+
+/* Its inits have become those of the buffers. */
+static void rewrite_loop(Lists *l, CoreStmt *s, const CoreAtom *inits)
+{
+    const CoreVar *vars = s->vars, *params = s->loop.params;
+    const uint32_t n = s->loop.nparams;
+    s->loop.inits = (CoreAtom *)(uintptr_t)inits;
+    s->loop.params = split_vars(l, params, n, &s->loop.nparams);
+    if (s->loop.cond)
+        rewrite_block(l, s->loop.cond, NULL, 0);
+    rewrite_block(l, s->loop.body, params, n);
+    s->vars = split_vars(l, vars, n, &s->nvars);
+    core_push(l->b.p, l->b.out, s);
+}
+
+static void rewrite_stmt(Lists *l, CoreStmt *s)
+{
+    const List *list = s->kind == CORE_LENGTH  ? list_of(l, s->length.array)
+                       : s->kind == CORE_INDEX ? list_of(l, s->index.array)
+                                               : NULL;
+    l->b.span = s->span;
+    if (s->kind == CORE_MAP && s->nvars > 0 && l->lists[s->vars[0]].root) {
+        for (uint32_t k = 0; k < s->nvars; k++)
+            rewrite_append(l, s, k);
+    } else if (s->kind == CORE_UPDATE && list_of(l, s->update.array)) {
+        rewrite_update(l, s);
+    } else if (s->kind == CORE_IF) {
+        rewrite_if(l, s);
+    } else if (s->kind == CORE_LOOP) {
+        rewrite_loop(l, s, split_atoms(l, s->loop.params, s->loop.inits, s->loop.nparams));
+    } else if (s->kind == CORE_LENGTH && list) {
+        CoreStmt *is = build_stmt_into(&l->b, CORE_ATOM, 1, s->vars);
+        is->atom = list->length;
+        build_emit(&l->b, is);
+    } else if (s->kind == CORE_INDEX && list) {
+        build_check_bounds(&l->b, s->site, s->index.index, list->length);
+        s->index.array = list->buffer;
+        s->site = CORE_NO_SITE;
+        core_push(l->b.p, l->b.out, s);
+    } else {
+        core_stmt_all_atoms(s, use_whole, l);
+        core_push(l->b.p, l->b.out, s);
+    }
+}
+
+/* What the loop's lists begin as, with room for all that its rounds append, where that is known. */
+static CoreAtom *begin_lists(Lists *l, CoreStmt *s)
+{
+    CoreBuilder *b = &l->b;
+    CoreAtom *inits = split_atoms(l, s->loop.params, s->loop.inits, s->loop.nparams);
+    for (uint32_t k = 0, at = 0; k < s->loop.nparams; at += l->lists[s->loop.params[k++]].root ? 2 : 1) {
+        if (!l->lists[s->loop.params[k]].root || l->each[k] == 0)
+            continue;
+        const CoreAtom rounds = build_prim2(b, PRIM_MAX, s->loop.count, core_i64(0));
+        const CoreAtom more = build_prim2(b, PRIM_MUL, rounds, core_i64(l->each[k]));
+        inits[at] = with_room(l, inits[at], inits[at + 1], build_prim2(b, PRIM_SIZE_ADD, inits[at + 1], more));
+    }
+    return inits;
+}
+
+static void grow_in_block(void *ctx, CoreBlock *b);
+
+static void grow_loop(Lists *l, CoreBlock *block, CoreStmt *s)
+{
+    const CoreVar *vars = s->vars;
+    const uint32_t n = s->nvars;
+    if (!find_lists(l, s)) {
+        forget_block(l, s->loop.body);
+        for (uint32_t k = 0; k < s->loop.nparams; k++)
+            l->lists[s->loop.params[k]].root = 0;
+        core_stmt_blocks(s, grow_in_block, l);
+        core_push(l->b.p, block, s);
+        return;
+    }
+    l->found = true;
+    for (uint32_t k = 0; k < n; k++)
+        l->lists[vars[k]].root = l->lists[s->loop.params[k]].root;
+    l->b.out = block;
+    l->b.span = s->span;
+    rewrite_loop(l, s, begin_lists(l, s));
+    for (uint32_t k = 0; k < n; k++) {
+        const CoreAtom v = core_var_atom(vars[k], core_var_type(l->b.fn, vars[k]));
+        const List *list = list_of(l, v);
+        if (!list)
+            continue;
+        CoreStmt *slice = build_stmt_into(&l->b, CORE_SLICE, 1, &vars[k]);
+        slice->slice.array = list->buffer;
+        slice->slice.from = core_i64(0);
+        slice->slice.to = list->length;
+        build_emit(&l->b, slice);
+        l->lists[vars[k]].root = 0;
+    }
+}
+
+static void grow_in_block(void *ctx, CoreBlock *b)
+{
+    Lists *l = ctx;
+    const bool outer = l->parallel;
+    CoreBlock *out = l->b.out, old = core_take_stmts(b);
+    for (uint32_t i = 0; i < old.stmts.n; i++) {
+        CoreStmt *s = old.stmts.at[i];
+        if (s->kind == CORE_LOOP) {
+            grow_loop(l, b, s);
+            continue;
+        }
+        l->parallel = outer || core_stmt_soac(s);
+        core_stmt_blocks(s, grow_in_block, l);
+        l->parallel = outer;
+        core_push(l->b.p, b, s);
+    }
+    l->b.out = out;
+}
+
+static bool grow_in_function(CoreProgram *p, CoreFn *fn, bool lifted)
+{
+    Arena *scratch = arena_create();
+    Lists l = {.b = {.p = p, .fn = fn}, .nvars = fn->vars.n, .parallel = lifted};
+    l.lists = arena_array(scratch, List, fn->vars.n + 1);
+    l.makers = arena_array(scratch, CoreStmt *, fn->vars.n + 1);
+    l.inside = arena_array(scratch, bool, fn->vars.n + 1);
+    for (uint32_t i = 0; lifted && i < fn->nparams; i++)
+        l.inside[fn->params[i]] = true;
+    note_vars(&l, fn->body);
+    grow_in_block(&l, fn->body);
+    arena_destroy(scratch);
+    return l.found;
+}
+
+/* Loops inside of loops that have become others are looked at again. */
+bool core_growing_lists(CoreProgram *p)
+{
+    Arena *scratch = arena_create();
+    const bool *lifted = core_lifted_functions(p, scratch);
+    bool any = false;
+    for (uint32_t i = 0; i < p->fns.n; i++)
+        for (uint32_t turn = 0; turn < MOST_TURNS && grow_in_function(p, p->fns.at[i], lifted[i]); turn++)
+            any = true;
+    arena_destroy(scratch);
+    return any;
+}
