@@ -50,6 +50,7 @@ typedef struct Nest {
     bool filters;
     bool steps;   /* such loops go on for as long as the instance's data say, or update single elements */
     bool wide;    /* parallel operations in such loops */
+    bool gathers; /* of these, others than maps and scatters with scalar code */
     bool unknown; /* there is a length that only the program's run tells */
 } Nest;
 
@@ -77,6 +78,8 @@ static void look_at_stmt(Nest *n, CoreStmt *s)
         n->nests |= n->depth > 0;
         n->filters |= s->soac.guard != NULL;
         n->wide |= n->rounds > 0;
+        n->gathers |=
+            n->rounds > 0 && (n->depth > 0 || (s->kind != CORE_MAP && s->kind != CORE_SCATTER) || s->soac.guard);
     }
     n->depth += soac;
     n->rounds += loop;
@@ -131,7 +134,9 @@ static Verdict verdict(const Lane *lane, CoreBlock *code, const CoreStmt *around
     const bool gives = gives_arrays(lane->fn, code);
     *cost = (Cost){n.statements,           n.loops, n.loops && !n.wide && !n.unknown && n.widest <= SMALL_NEST, n.nests,
                    !n.loops && !n.unknown, gives};
-    const bool pays = gives ? n.steps : n.loops || (n.nests && !n.filters);
+    /* rounds of maps: a launch each, or a lane's arrays, which stay in a cache */
+    const bool rounds = n.loops && n.wide && !n.gathers;
+    const bool pays = gives ? n.steps || rounds : n.loops || (n.nests && !n.filters);
     if (lane->strip)
         return lane_rows_can_be_given(lane->fn, code) && pays ? IN_MEMORY : STAYS_FLAT;
     uint64_t given = scalars_given(lane, code);

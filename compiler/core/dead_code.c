@@ -10,6 +10,7 @@
  *
  * so that a loop's state or an accumulator that only feeds itself goes away. Then blocks are swept:
  * statements nobody needs, and positions nobody needs, are left out. */
+#include "core/build.h"
 #include "core/simplify_internal.h"
 
 #include <string.h>
@@ -453,18 +454,35 @@ static void trim_stmt(Dead *d, CoreStmt *s)
     s->nvars = count_kept(keep, n);
 }
 
+/* Of an element or a piece that nobody needs only the question is left whether it is there: false if that is not all.
+ */
+static bool only_checks(Dead *d, CoreBlock *b, const CoreStmt *s)
+{
+    CoreBuilder builder = {.p = d->p, .fn = d->p->fns.at[d->fn], .out = b, .span = s->span};
+    if ((s->kind != CORE_INDEX && s->kind != CORE_SLICE) || is_live(d, s->vars[0]))
+        return false;
+    const CoreAtom n = build_length(&builder, s->kind == CORE_INDEX ? s->index.array : s->slice.array);
+    if (s->kind == CORE_INDEX)
+        build_check_bounds(&builder, s->site, s->index.index, n);
+    else
+        build_check_slice(&builder, s->site, s->slice.from, s->slice.to, n);
+    d->changed = true;
+    return true;
+}
+
 static void sweep_block(void *ctx, CoreBlock *b)
 {
     Dead *d = ctx;
-    uint32_t n = b->stmts.n;
-    b->stmts.n = 0;
-    for (uint32_t i = 0; i < n; i++) {
-        CoreStmt *s = b->stmts.at[i];
+    CoreBlock old = core_take_stmts(b);
+    for (uint32_t i = 0; i < old.stmts.n; i++) {
+        CoreStmt *s = old.stmts.at[i];
         if (!d->stmts.at[s->mark].needed) {
             d->changed = true;
             continue;
         }
-        b->stmts.at[b->stmts.n++] = s;
+        if (only_checks(d, b, s))
+            continue;
+        core_push(d->p, b, s);
         trim_stmt(d, s);
         core_stmt_blocks(s, sweep_block, d);
     }
