@@ -454,18 +454,14 @@ static void trim_stmt(Dead *d, CoreStmt *s)
     s->nvars = count_kept(keep, n);
 }
 
-/* Of an element or a piece that nobody needs only the question is left whether it is there: false if that is not all.
- */
+/* Of a piece that nobody needs only the question is left whether it is there, as a piece would hold the array: false if
+ * it is none. Elements stay: hoist_checks.c knows what they ask. */
 static bool only_checks(Dead *d, CoreBlock *b, const CoreStmt *s)
 {
     CoreBuilder builder = {.p = d->p, .fn = d->p->fns.at[d->fn], .out = b, .span = s->span};
-    if ((s->kind != CORE_INDEX && s->kind != CORE_SLICE) || is_live(d, s->vars[0]))
+    if (s->kind != CORE_SLICE || is_live(d, s->vars[0]))
         return false;
-    const CoreAtom n = build_length(&builder, s->kind == CORE_INDEX ? s->index.array : s->slice.array);
-    if (s->kind == CORE_INDEX)
-        build_check_bounds(&builder, s->site, s->index.index, n);
-    else
-        build_check_slice(&builder, s->site, s->slice.from, s->slice.to, n);
+    build_check_slice(&builder, s->site, s->slice.from, s->slice.to, build_length(&builder, s->slice.array));
     d->changed = true;
     return true;
 }
