@@ -105,7 +105,8 @@ static uint64_t lane_spends(const DpRt *rt, const DpCtx *c, uint32_t of)
 {
     const uint64_t choice = dp_param(rt, of == LANE_OF_LOOP ? PARAM_LOOPS : PARAM_NEST);
     const uint64_t n = of == LANE_OF_LOOP ? 1 : dp_ctx_n(c), least = dp_param(rt, PARAM_LOOP_LANE);
-    if (choice == NEST_LANE || (of != LANE_OF_LOOP && n >= dp_param(rt, PARAM_NEST_LANES)))
+    const bool bounded = of == LANE_OF_LOOP || (of == LANE_OF_ROUNDS && rt->gpu);
+    if (choice == NEST_LANE || (!bounded && n >= dp_param(rt, PARAM_NEST_LANES)))
         return ANY_SPENDING;
     return rt->gpu ? least : dp_size_mul(least, n < SIDE_BY_SIDE ? n : SIDE_BY_SIDE);
 }
@@ -124,16 +125,18 @@ DpArr dp_lane_memory(DpRt *rt, const DpCtx *c, bool gives, uint32_t of)
     const uint64_t bytes = wanted < free ? wanted : free > GIVEN_HEADER ? free : GIVEN_HEADER;
     const uint64_t left = (bytes - GIVEN_HEADER) / (shares ? 2 : 1);
     const uint64_t header[4] = {0, (given < left ? given : left) / 16 * 16, lane_spends(rt, c, of),
-                                dp_ctx_n(c) >= dp_param(rt, PARAM_LANE_TURNS)};
-    DpBlock *b = dp_block_new(rt, bytes / 8, 8);
+                                dp_ctx_n(c) >= dp_param(rt, PARAM_LANE_TURNS)},
+                   nothing[4] = {0}; /* then the lanes find no room, and leave all to launches */
+    const bool there = dp_heap_has(rt, bytes);
+    DpBlock *b = dp_block_new(rt, (there ? bytes : GIVEN_HEADER) / 8, 8);
     if (!b)
         return (DpArr){0};
-    dp_rt_write(rt, dp_block_addr(b), header, sizeof header);
+    dp_rt_write(rt, dp_block_addr(b), there ? header : nothing, sizeof header);
     if (gives) {
         dp_block_release(rt, rt->lanes_gave); /* of a nest that failed */
         rt->lanes_gave = dp_block_retain(b);
     }
-    return (DpArr){bytes / 8, dp_block_addr(b), dp_refs_one(rt, b)};
+    return (DpArr){(there ? bytes : GIVEN_HEADER) / 8, dp_block_addr(b), dp_refs_one(rt, b)};
 }
 
 /* Of the memory of lanes that gave arrays, only these stay. */

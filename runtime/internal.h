@@ -439,6 +439,8 @@ void dp_buffer_close(DpRt *rt);
 /* heap.c */
 bool dp_heap_open(DpRt *rt, DpOpenError *error);
 bool dp_heap_grow(DpRt *rt, uint64_t bytes); /* so that a block of so many fits behind the last one */
+/* Is there so much, or may there be? No: the device has refused to give more. */
+bool dp_heap_has(DpRt *rt, uint64_t bytes);
 void dp_heap_close(DpRt *rt);
 /* For n elements, one reference; NULL for 0 bytes, and in a failed state. */
 DpBlock *dp_block_new(DpRt *rt, uint64_t n, uint64_t element_bytes);

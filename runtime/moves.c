@@ -547,9 +547,6 @@ DpArr dp_update_root(DpRt *rt, const DpArr *a, bool consume, int64_t index, cons
 {
     const bool inside = index >= 0 && (uint64_t)index < a->len;
     DpArr out;
-    if (!inside && rt->gpu &&
-        bytes != 16) /* the same; of its own (core/rows_apart.c) only where a launch costs less than that saves */
-        return dp_arr_retain(*a);
     if (consume && dp_arr_solely_held(a)) {
         out = dp_arr_retain(*a);
         if (inside && bytes == 16 && store_row(rt, a, index, value, value_refs)) {

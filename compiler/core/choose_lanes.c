@@ -101,6 +101,7 @@ typedef struct Cost {
     uint32_t statements;
     bool loops, steps, nests;
     bool fixed, gives; /* all lengths are constants; there are arrays among the results */
+    bool rounds;       /* the loops' rounds are maps, as long for all instances: a launch does much of each */
 } Cost;
 
 /* IN_MEMORY: two versions, and the lane's arrays lie in memory. */
@@ -132,11 +133,14 @@ static Verdict verdict(const Lane *lane, CoreBlock *code, const CoreStmt *around
     Nest n = {.lane = lane, .width = 1};
     look_at_block(&n, code);
     const bool gives = gives_arrays(lane->fn, code);
-    *cost = (Cost){n.statements,           n.loops, n.loops && !n.wide && !n.unknown && n.widest <= SMALL_NEST, n.nests,
-                   !n.loops && !n.unknown, gives};
-    /* rounds of maps: a launch each, or a lane's arrays, which stay in a cache */
-    const bool rounds = n.loops && n.wide && !n.gathers;
-    const bool pays = gives ? n.steps || rounds : n.loops || (n.nests && !n.filters);
+    *cost = (Cost){n.statements,
+                   n.loops,
+                   n.loops && !n.wide && !n.unknown && n.widest <= SMALL_NEST,
+                   n.nests,
+                   !n.loops && !n.unknown,
+                   gives,
+                   n.loops && n.wide && !n.gathers && !n.steps};
+    const bool pays = gives ? n.steps || cost->rounds : n.loops || (n.nests && !n.filters);
     if (lane->strip)
         return lane_rows_can_be_given(lane->fn, code) && pays ? IN_MEMORY : STAYS_FLAT;
     uint64_t given = scalars_given(lane, code);
@@ -343,6 +347,7 @@ static CoreAtom emit_one(CoreBuilder *b, CoreKind kind, CoreType type)
 typedef struct Question {
     NestOf of;
     bool apart;             /* flattened, all but the loops: these go by lanes there, too */
+    bool rounds;            /* those of Cost */
     CoreAtom cells, length; /* of reductions that share what they read; or constants */
 } Question;
 
@@ -410,7 +415,10 @@ static const CoreAtom *version_in_memory(Chooser *c, CoreBuilder *b, CoreBlock *
         rows = lane_rows_part(b, code);
     const uint32_t n = code->nresults;
     CoreAtom many = emit_many(b, q);
-    CoreBlock *lanes = choose_in_memory(b, code, q.of == NEST_OF_TRIES ? LANE_OF_TRY : LANE_OF_NEST);
+    CoreBlock *lanes = choose_in_memory(b, code,
+                                        q.of != NEST_OF_TRIES ? LANE_OF_NEST
+                                        : q.rounds            ? LANE_OF_ROUNDS
+                                                              : LANE_OF_TRY);
     const CoreAtom *tried = build_if(b, many, lanes, nothing_like(b, code));
     CoreBlock *outer = build_begin(b);
     CoreAtom *joined = arena_array(b->p->arena, CoreAtom, flat->nresults + 1);
@@ -494,7 +502,7 @@ static NestOf nest_of(const Chooser *c, CoreBlock *body, const Cost *cost, Verdi
 
 static Question question(const Chooser *c, const CoreStmt *around, CoreBlock *body, const Cost *cost, Verdict v)
 {
-    Question q = {.of = nest_of(c, body, cost, v), .cells = core_i64(0), .length = core_i64(0)};
+    Question q = {.of = nest_of(c, body, cost, v), .rounds = cost->rounds, .cells = core_i64(0), .length = core_i64(0)};
     const LaneShared shared = around ? lane_shares(c->fn, core_stmt_soac(around), body, false) : (LaneShared){0};
     if (shared.any && (!cost->loops || (!shared.in_loop && loops_stand_alone(c, body)))) {
         q.cells = shared.cells;

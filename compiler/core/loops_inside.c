@@ -4,12 +4,12 @@
  *   ==>
  *     xs = map n at i (x0 <- init) { x = loop (x = x0) for k < t do { B; w = ws[i]; F -> y }; -> x }
  *
- * where n is the same in all rounds, and of the state F has its own elements only. So the steps of many points, each by
- * itself, are one operation instead of one a step, and what a step hands on stays in a register. B, what rounds compute
- * beside the map, is repeated for each element: it is cheap, and cannot fail. Outside parallel code F may be anything
- * but a call: flattened, a map of such loops is that loop of maps again, and lanes may have the loop as a whole. In
- * parallel code F is scalar, or one map, of which the same is to be said; arrays of few elements stay there, as they
- * become tuples (few_elements.c). */
+ * (ws is gone over, too, unless B makes it) where n is the same in all rounds, and of the state F has its own elements
+ * only. So the steps of many points, each by itself, are one operation instead of one a step, and what a step hands on
+ * stays in a register. B, what rounds compute beside the map, is repeated for each element: it is cheap, and cannot
+ * fail. Outside parallel code F may be anything but a call: flattened, a map of such loops is that loop of maps again,
+ * and lanes may have the loop as a whole. In parallel code F is scalar, or one map, of which the same is to be said;
+ * arrays of few elements stay there, as they become tuples (few_elements.c). */
 #include "core/build.h"
 #include "core/passes.h"
 #include "core/simplify_internal.h"
@@ -23,6 +23,8 @@ typedef struct Inside {
     Arena *scratch;
     CoreCopyMap copies;
     uint32_t nest;
+    const CoreAtom
+        *given; /* by input of the map: its element in all rounds; a constant: another in each, or the state's */
     bool changed;
 } Inside;
 
@@ -138,8 +140,9 @@ static void enter(Inside *in, const CoreStmt *loop, const CoreSoac *soac, CoreAt
         uint32_t k = 0;
         while (k < loop->loop.nparams && loop->loop.params[k] != xs.var)
             k++;
-        in->copies.at[soac->elements[j]] = k < loop->loop.nparams
-                                               ? build_atom(&in->b, state[k])
+        in->copies.at[soac->elements[j]] = k < loop->loop.nparams ? build_atom(&in->b, state[k])
+                                           : !in->given[j].is_const
+                                               ? in->given[j]
                                                : build_index(&in->b, in->copies.at[xs.var], i, CORE_NO_SITE);
     }
     if (soac->index != CORE_NO_VAR)
@@ -201,24 +204,42 @@ static CoreStmt *new_loop(Inside *in, const CoreStmt *loop, const CoreStmt *map,
     return to;
 }
 
+/* The map goes over what its rounds begin with, and over what they all go over. */
+static void go_over(Inside *in, CoreSoac *soac, const CoreStmt *loop, const CoreStmt *map)
+{
+    CoreBuilder *b = &in->b;
+    const uint32_t n = loop->loop.nparams, all = n + map->soac.ninputs;
+    CoreAtom *given = arena_array(in->scratch, CoreAtom, all + 1);
+    soac->inputs = build_atoms_copy(b, loop->loop.inits, all, n);
+    soac->elements = arena_array(in->p->arena, CoreVar, all + 1);
+    soac->ninputs = n;
+    for (uint32_t j = 0; j < n; j++)
+        soac->elements[j] =
+            build_var(b, core_element(core_var_type(in->fn, loop->vars[j])), hint_of(in, map, loop->loop.params[j]))
+                .var;
+    for (uint32_t j = 0; j < map->soac.ninputs; j++) {
+        const CoreAtom xs = map->soac.inputs[j];
+        const Round r = {loop->loop.params, n, loop->loop.body};
+        given[j] = core_i64(0);
+        if (is_state((void *)(uintptr_t)&r, xs) || core_block_def(loop->loop.body, xs))
+            continue;
+        given[j] = build_var(b, core_var_type(in->fn, map->soac.elements[j]), NULL);
+        soac->inputs[soac->ninputs] = xs;
+        soac->elements[soac->ninputs++] = given[j].var;
+    }
+    in->given = given;
+}
+
 static CoreStmt *rewritten(Inside *in, const CoreStmt *loop, const CoreStmt *map)
 {
     CoreBuilder *b = &in->b;
-    const uint32_t n = loop->loop.nparams;
     b->span = loop->span;
     CoreStmt *to = build_stmt_into(b, CORE_MAP, loop->nvars, loop->vars);
     const CoreAtom i = build_var(b, core_scalar(SC_I64), "i");
-    CoreAtom *begin = arena_array(in->p->arena, CoreAtom, n + 1);
-    to->soac = (CoreSoac){.domain = map->soac.domain, .index = i.var, .ninputs = n};
-    to->soac.inputs = build_atoms_copy(b, loop->loop.inits, n, n);
-    to->soac.elements = arena_array(in->p->arena, CoreVar, n + 1);
-    for (uint32_t j = 0; j < n; j++) {
-        const CoreType element = core_element(core_var_type(in->fn, loop->vars[j]));
-        begin[j] = build_var(b, element, hint_of(in, map, loop->loop.params[j]));
-        to->soac.elements[j] = begin[j].var;
-    }
+    to->soac = (CoreSoac){.domain = map->soac.domain, .index = i.var};
+    go_over(in, &to->soac, loop, map);
     CoreBlock *outer = build_begin(b);
-    CoreStmt *inner = new_loop(in, loop, map, i, begin);
+    CoreStmt *inner = new_loop(in, loop, map, i, build_atoms(b, to->soac.elements, loop->loop.nparams));
     build_emit(b, inner);
     to->soac.body = build_end(b, outer, build_atoms(b, inner->vars, inner->nvars), inner->nvars);
     in->changed = true;

@@ -48,7 +48,7 @@ static void know(Round *r, CoreVar v)
 
 static bool folds(const Round *r, const CoreStmt *s)
 {
-    bool all = s->kind == CORE_PRIM;
+    bool all = s->kind == CORE_PRIM && s->site == CORE_NO_SITE;
     for (uint32_t i = 0; all && i < s->prim.nargs; i++)
         all = is_known(r, s->prim.args[i]);
     return all;
@@ -118,14 +118,18 @@ bool written_filter(Simplifier *s, CoreStmt *stmt)
     uint32_t kept = 0;
     for (uint32_t j = 0; j < soac->domain.bits; j++) {
         const CoreAtom *keeps = few_at_position(s, &b, stmt, soac->guard, core_i64(j));
-        const CoreAtom *at = few_at_position(s, &b, stmt, soac->body, core_i64(j));
         simplify_again(s, made);
         made->stmts.n = 0;
         if (!facts_resolve(s, keeps[0]).is_const)
             return false;
+        if (facts_resolve(s, keeps[0]).bits == 0)
+            continue;
+        const CoreAtom *at = few_at_position(s, &b, stmt, soac->body, core_i64(j));
+        simplify_again(s, made);
+        made->stmts.n = 0;
         for (uint32_t i = 0; i < stmt->nvars; i++)
             items[i][kept] = facts_resolve(s, at[i]);
-        kept += facts_resolve(s, keeps[0]).bits != 0;
+        kept++;
     }
     for (uint32_t i = 0; i < stmt->nvars; i++)
         core_push(s->p, made, few_array_into(&b, stmt->vars[i], items[i], kept));

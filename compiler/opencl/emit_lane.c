@@ -711,7 +711,7 @@ static void emit_lane(ScalarEmitter *e, const CoreStmt *s)
         emit_atom(e, s->lane.memory);
         strbuf_add(e->out, ")\n");
     }
-    if (strip && s->lane.of == LANE_OF_TRY) {
+    if (strip && dp_lane_counts(s->lane.of)) {
         emit_indent(e);
         strbuf_add(e->out, "DP_LANE_COUNT(");
         emit_atom(e, s->lane.memory);
@@ -719,7 +719,7 @@ static void emit_lane(ScalarEmitter *e, const CoreStmt *s)
     }
     e->lane = &lane;
     e->spends = s->lane.of != LANE_OF_NEST;
-    emit_lane_block(e, s->lane.block, s->lane.of == LANE_OF_TRY);
+    emit_lane_block(e, s->lane.block, dp_lane_counts(s->lane.of));
     e->spends = false;
     e->lane = NULL;
     for (uint32_t i = 0; i < s->nvars; i++)

@@ -417,7 +417,7 @@ void emit_vector_memory_open(VectorEmitter *v, const CoreStmt *s)
     strbuf_add(v->e.out, "DP_LANE_OPEN_W(");
     emit_atom(&v->e, s->lane.memory);
     strbuf_add(v->e.out, ")\n");
-    if (s->lane.of == LANE_OF_TRY) {
+    if (dp_lane_counts(s->lane.of)) {
         emit_indent(&v->e);
         strbuf_add(v->e.out, "DP_LANE_COUNT(");
         emit_atom(&v->e, s->lane.memory);
