@@ -227,7 +227,8 @@ const char *core_many_words(uint32_t of)
 
 const char *core_lane_words(uint32_t of)
 {
-    static const char *const words[] = {[LANE_OF_NEST] = "", [LANE_OF_TRY] = " counted", [LANE_OF_ROUNDS] = " counted", [LANE_OF_LOOP] = " whole"};
+    static const char *const words[] = {
+        [LANE_OF_NEST] = "", [LANE_OF_TRY] = " counted", [LANE_OF_ROUNDS] = " counted", [LANE_OF_LOOP] = " whole"};
     return words[of];
 }
 
