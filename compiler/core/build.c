@@ -328,6 +328,17 @@ CoreAtom build_room(CoreBuilder *b, CoreAtom n, CoreType element)
 }
 
 /* ---- rows ---- */
+CoreAtom build_update(CoreBuilder *b, CoreAtom xs, CoreAtom i, CoreAtom value)
+{
+    const CoreType type = core_atom_type(b->fn, xs);
+    CoreStmt *s = build_stmt(b, CORE_UPDATE, 1, &type);
+    s->update.array = xs;
+    s->update.index = i;
+    s->update.value = value;
+    build_emit(b, s);
+    return build_atom(b, s->vars[0]);
+}
+
 CoreAtom build_piece(CoreBuilder *b, CoreAtom xs, CoreAtom from, CoreAtom length)
 {
     const CoreType type = core_atom_type(b->fn, xs);

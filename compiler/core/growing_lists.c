@@ -312,24 +312,13 @@ static CoreAtom room_for(Lists *l, const List *list, uint32_t n)
     return build_if(b, full, grows, stays)[0];
 }
 
-static CoreAtom emit_update(Lists *l, CoreAtom buffer, CoreAtom index, CoreAtom value)
-{
-    const CoreType type = core_atom_type(l->b.fn, buffer);
-    CoreStmt *s = build_stmt(&l->b, CORE_UPDATE, 1, &type);
-    s->update.array = buffer;
-    s->update.index = index;
-    s->update.value = value;
-    build_emit(&l->b, s);
-    return build_atom(&l->b, s->vars[0]);
-}
-
 static void rewrite_append(Lists *l, const CoreStmt *s, uint32_t k)
 {
     const Append a = append_of(l, s, k);
     const List old = {list_of(l, a.list)->root, list_of(l, a.list)->buffer, a.length};
     CoreAtom buffer = room_for(l, &old, a.items->array.n), length = a.length;
     for (uint32_t i = 0; i < a.items->array.n; i++) {
-        buffer = emit_update(l, buffer, length, a.items->array.items[i]);
+        buffer = build_update(&l->b, buffer, length, a.items->array.items[i]);
         length = build_prim2(&l->b, PRIM_ADD, length, core_i64(1));
     }
     set_list(l, s->vars[k], buffer, length);
@@ -339,7 +328,7 @@ static void rewrite_update(Lists *l, const CoreStmt *s)
 {
     const List *list = list_of(l, s->update.array);
     build_check_bounds(&l->b, s->site, s->update.index, list->length);
-    set_list(l, s->vars[0], emit_update(l, list->buffer, s->update.index, s->update.value), list->length);
+    set_list(l, s->vars[0], build_update(&l->b, list->buffer, s->update.index, s->update.value), list->length);
 }
 
 /* vars, of which those that are lists become two each. */

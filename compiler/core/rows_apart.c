@@ -70,13 +70,8 @@ static void copy_row(Rows *r, CoreBlock *b, CoreBlock *old, uint32_t from, CoreA
     const CoreType type = core_atom_type(r->b.fn, row);
     r->b.out = b;
     r->b.span = old->stmts.at[from - 1]->span;
-    CoreStmt *s = build_stmt(&r->b, CORE_UPDATE, 1, &type);
-    s->update.array = row;
-    s->update.index = core_i64(-1);
-    s->update.value = build_nothing(&r->b, core_element(type));
-    build_emit(&r->b, s);
     r->row = row.var;
-    r->copy = build_atom(&r->b, s->vars[0]);
+    r->copy = build_update(&r->b, row, core_i64(-1), build_nothing(&r->b, core_element(type)));
     for (uint32_t i = from; i < old->stmts.n; i++)
         core_stmt_all_atoms(old->stmts.at[i], replace, r);
     for (uint32_t i = 0; i < old->nresults; i++)
