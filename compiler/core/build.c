@@ -328,7 +328,7 @@ CoreAtom build_room(CoreBuilder *b, CoreAtom n, CoreType element)
 }
 
 /* ---- rows ---- */
-CoreAtom build_update(CoreBuilder *b, CoreAtom xs, CoreAtom i, CoreAtom value)
+CoreAtom build_changed(CoreBuilder *b, CoreAtom xs, CoreAtom i, CoreAtom value)
 {
     const CoreType type = core_atom_type(b->fn, xs);
     CoreStmt *s = build_stmt(b, CORE_UPDATE, 1, &type);

@@ -51,7 +51,7 @@ CoreAtom build_select(CoreBuilder *b, CoreAtom cond, CoreAtom x, CoreAtom y);
 CoreAtom build_length(CoreBuilder *b, CoreAtom xs);
 CoreAtom build_index(CoreBuilder *b, CoreAtom xs, CoreAtom i, uint32_t site);
 /* xs with [i] = value; where i is none of xs' places, xs, as elements of the result's own. */
-CoreAtom build_update(CoreBuilder *b, CoreAtom xs, CoreAtom i, CoreAtom value);
+CoreAtom build_changed(CoreBuilder *b, CoreAtom xs, CoreAtom i, CoreAtom value);
 /* xs[from : from + length], which is known to be there. */
 CoreAtom build_piece(CoreBuilder *b, CoreAtom xs, CoreAtom from, CoreAtom length);
 CoreAtom build_flatten(CoreBuilder *b, CoreAtom rows);

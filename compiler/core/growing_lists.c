@@ -318,7 +318,7 @@ static void rewrite_append(Lists *l, const CoreStmt *s, uint32_t k)
     const List old = {list_of(l, a.list)->root, list_of(l, a.list)->buffer, a.length};
     CoreAtom buffer = room_for(l, &old, a.items->array.n), length = a.length;
     for (uint32_t i = 0; i < a.items->array.n; i++) {
-        buffer = build_update(&l->b, buffer, length, a.items->array.items[i]);
+        buffer = build_changed(&l->b, buffer, length, a.items->array.items[i]);
         length = build_prim2(&l->b, PRIM_ADD, length, core_i64(1));
     }
     set_list(l, s->vars[k], buffer, length);
@@ -328,7 +328,7 @@ static void rewrite_update(Lists *l, const CoreStmt *s)
 {
     const List *list = list_of(l, s->update.array);
     build_check_bounds(&l->b, s->site, s->update.index, list->length);
-    set_list(l, s->vars[0], build_update(&l->b, list->buffer, s->update.index, s->update.value), list->length);
+    set_list(l, s->vars[0], build_changed(&l->b, list->buffer, s->update.index, s->update.value), list->length);
 }
 
 /* vars, of which those that are lists become two each. */

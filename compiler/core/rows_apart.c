@@ -71,7 +71,7 @@ static void copy_row(Rows *r, CoreBlock *b, CoreBlock *old, uint32_t from, CoreA
     r->b.out = b;
     r->b.span = old->stmts.at[from - 1]->span;
     r->row = row.var;
-    r->copy = build_update(&r->b, row, core_i64(-1), build_nothing(&r->b, core_element(type)));
+    r->copy = build_changed(&r->b, row, core_i64(-1), build_nothing(&r->b, core_element(type)));
     for (uint32_t i = from; i < old->stmts.n; i++)
         core_stmt_all_atoms(old->stmts.at[i], replace, r);
     for (uint32_t i = 0; i < old->nresults; i++)
