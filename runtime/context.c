@@ -81,8 +81,8 @@ uint64_t dp_few(DpRt *rt, uint64_t work, uint32_t launches, uint32_t site)
 }
 
 /* PART_OF_HEAP: of that, for few lanes; PART_OF_BUFFER: of what there is of it, if that is more. ANY_SPENDING: no lane
- * has so much to do, and the products of it fit. */
-enum { GIVEN_HEADER = 32, PART_OF_HEAP = 128, PART_OF_BUFFER = 8, SIDE_BY_SIDE = 4 };
+ * has so much to do, and the products of it fit. LESS: so much less is asked for where there is no place of so many. */
+enum { GIVEN_HEADER = 32, PART_OF_HEAP = 128, PART_OF_BUFFER = 8, SIDE_BY_SIDE = 4, LESS = 8 };
 #define ANY_SPENDING (UINT64_C(1) << 36)
 
 /* The bytes of the lanes' shares, and of what they may give; for few lanes as many as for the one of a loop. */
@@ -122,21 +122,24 @@ DpArr dp_lane_memory(DpRt *rt, const DpCtx *c, bool gives, uint32_t of)
     if (!gives)
         given = 0;
     const uint64_t wanted = dp_size_add(dp_size_add(GIVEN_HEADER, given), shares);
-    const uint64_t bytes = wanted < free ? wanted : free > GIVEN_HEADER ? free : GIVEN_HEADER;
+    uint64_t bytes = wanted < free ? wanted : free > GIVEN_HEADER ? free : GIVEN_HEADER;
+    if (!dp_heap_has(rt, bytes)) /* as blocks lie apart, or the device gives no more */
+        bytes /= LESS;
+    if (!dp_heap_has(rt, bytes)) /* then the lanes find no room, and leave all to launches */
+        bytes = GIVEN_HEADER;
+    bytes = bytes > GIVEN_HEADER ? bytes : GIVEN_HEADER;
     const uint64_t left = (bytes - GIVEN_HEADER) / (shares ? 2 : 1);
     const uint64_t header[4] = {0, (given < left ? given : left) / 16 * 16, lane_spends(rt, c, of),
-                                dp_ctx_n(c) >= dp_param(rt, PARAM_LANE_TURNS)},
-                   nothing[4] = {0}; /* then the lanes find no room, and leave all to launches */
-    const bool there = dp_heap_has(rt, bytes);
-    DpBlock *b = dp_block_new(rt, (there ? bytes : GIVEN_HEADER) / 8, 8);
+                                dp_ctx_n(c) >= dp_param(rt, PARAM_LANE_TURNS)};
+    DpBlock *b = dp_block_new(rt, bytes / 8, 8);
     if (!b)
         return (DpArr){0};
-    dp_rt_write(rt, dp_block_addr(b), there ? header : nothing, sizeof header);
+    dp_rt_write(rt, dp_block_addr(b), header, sizeof header);
     if (gives) {
         dp_block_release(rt, rt->lanes_gave); /* of a nest that failed */
         rt->lanes_gave = dp_block_retain(b);
     }
-    return (DpArr){(there ? bytes : GIVEN_HEADER) / 8, dp_block_addr(b), dp_refs_one(rt, b)};
+    return (DpArr){bytes / 8, dp_block_addr(b), dp_refs_one(rt, b)};
 }
 
 /* Of the memory of lanes that gave arrays, only these stay. */

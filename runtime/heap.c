@@ -156,10 +156,7 @@ static DpBlock *find_or_grow(DpRt *rt, uint64_t bytes)
     return !b && dp_heap_grow(rt, bytes) ? find_free(&rt->heap, bytes) : b;
 }
 
-bool dp_heap_has(DpRt *rt, uint64_t bytes)
-{
-    return dp_failed(rt) || rt->lent || bytes > rt->heap.limit || find_or_grow(rt, rounded(bytes)) || !rt->heap.refused;
-}
+bool dp_heap_has(DpRt *rt, uint64_t bytes) { return dp_failed(rt) || rt->lent || find_or_grow(rt, rounded(bytes)); }
 
 DpBlock *dp_block_new(DpRt *rt, uint64_t n, uint64_t element_bytes)
 {

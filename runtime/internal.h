@@ -439,7 +439,7 @@ void dp_buffer_close(DpRt *rt);
 /* heap.c */
 bool dp_heap_open(DpRt *rt, DpOpenError *error);
 bool dp_heap_grow(DpRt *rt, uint64_t bytes); /* so that a block of so many fits behind the last one */
-/* Is there so much, or may there be? No: the device has refused to give more. */
+/* Is there a place of so many, or may there be? No: they lie apart, or the device gives no more. */
 bool dp_heap_has(DpRt *rt, uint64_t bytes);
 void dp_heap_close(DpRt *rt);
 /* For n elements, one reference; NULL for 0 bytes, and in a failed state. */
