@@ -28,6 +28,7 @@
 #define DP_INTERNAL_H
 
 #include "cache.h"
+#include "calls.h"
 #include "device.h"
 #include "profile.h"
 #include "dp_activity.h"
@@ -306,20 +307,6 @@ typedef struct Looks {
     Looked *kept;          /* nkept times nstate; room for one more than `most`, and what is late of the next */
 } Looks;
 
-/* What calls of a kernel took. */
-typedef struct CallTimes {
-    uint32_t calls;
-    bool longer;       /* the last one took longer than was expected */
-    double each_ns;    /* an element's share */
-    double stretch_ns; /* of the last stretch that began with it; 0: of none */
-} CallTimes;
-/* What is launched from one time that the host waits to the next. */
-typedef struct Stretch {
-    CallTimes *first; /* NULL: nothing yet */
-    double ns;        /* what its launches take by one core, as far as is known */
-    bool by_host;
-} Stretch;
-
 struct DpRt {
     const DpProgram *program;
     DpDevice *device;
@@ -584,15 +571,6 @@ DpDeviceStatus dp_rt_launch_on(DpRt *rt, const DpBuffer *heap, Kernel *k, uint32
 void dp_rt_move(DpRt *rt, const char *name, uint64_t n, const Args *args); /* OWN_MOVE over n elements */
 void dp_launch_close(DpRt *rt);
 const char *dp_kernel_text(const char *name); /* generated: the files of runtime/kernels, and dp_scalar.h */
-
-/* calls.c */
-typedef struct CallWork {
-    uint64_t elements;
-    uint32_t groups, cost; /* cost: of an element, in statements; 0: not known */
-} CallWork;
-void dp_stretch_ends(DpRt *rt); /* the host waits */
-/* Executes the launch, if the host had better do it. */
-bool dp_call(DpRt *rt, CallTimes *times, const CallWork *work, DpDeviceKernel *kernel, const DpLaunch *launch);
 
 /* lookback.c */
 void dp_lookback_open(DpRt *rt); /* the device is chosen */

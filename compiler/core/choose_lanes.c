@@ -50,7 +50,7 @@ typedef struct Nest {
     bool filters;
     bool steps;   /* such loops go on for as long as the instance's data say, or update single elements */
     bool wide;    /* parallel operations in such loops */
-    bool gathers; /* of these, others than maps and scatters with scalar code */
+    bool others;  /* of these, others than maps and scatters with scalar code */
     bool unknown; /* there is a length that only the program's run tells */
 } Nest;
 
@@ -78,7 +78,7 @@ static void look_at_stmt(Nest *n, CoreStmt *s)
         n->nests |= n->depth > 0;
         n->filters |= s->soac.guard != NULL;
         n->wide |= n->rounds > 0;
-        n->gathers |=
+        n->others |=
             n->rounds > 0 && (n->depth > 0 || (s->kind != CORE_MAP && s->kind != CORE_SCATTER) || s->soac.guard);
     }
     n->depth += soac;
@@ -133,13 +133,13 @@ static Verdict verdict(const Lane *lane, CoreBlock *code, const CoreStmt *around
     Nest n = {.lane = lane, .width = 1};
     look_at_block(&n, code);
     const bool gives = gives_arrays(lane->fn, code);
-    *cost = (Cost){n.statements,
-                   n.loops,
-                   n.loops && !n.wide && !n.unknown && n.widest <= SMALL_NEST,
-                   n.nests,
-                   !n.loops && !n.unknown,
-                   gives,
-                   n.loops && n.wide && !n.gathers && !n.steps};
+    *cost = (Cost){.statements = n.statements,
+                   .loops = n.loops,
+                   .steps = n.loops && !n.wide && !n.unknown && n.widest <= SMALL_NEST,
+                   .nests = n.nests,
+                   .fixed = !n.loops && !n.unknown,
+                   .gives = gives,
+                   .rounds = n.loops && n.wide && !n.others && !n.steps};
     const bool pays = gives ? n.steps || cost->rounds : n.loops || (n.nests && !n.filters);
     if (lane->strip)
         return lane_rows_can_be_given(lane->fn, code) && pays ? IN_MEMORY : STAYS_FLAT;
@@ -415,10 +415,8 @@ static const CoreAtom *version_in_memory(Chooser *c, CoreBuilder *b, CoreBlock *
         rows = lane_rows_part(b, code);
     const uint32_t n = code->nresults;
     CoreAtom many = emit_many(b, q);
-    CoreBlock *lanes = choose_in_memory(b, code,
-                                        q.of != NEST_OF_TRIES ? LANE_OF_NEST
-                                        : q.rounds            ? LANE_OF_ROUNDS
-                                                              : LANE_OF_TRY);
+    const LaneOf counted = q.rounds ? LANE_OF_ROUNDS : LANE_OF_TRY;
+    CoreBlock *lanes = choose_in_memory(b, code, q.of == NEST_OF_TRIES ? counted : LANE_OF_NEST);
     const CoreAtom *tried = build_if(b, many, lanes, nothing_like(b, code));
     CoreBlock *outer = build_begin(b);
     CoreAtom *joined = arena_array(b->p->arena, CoreAtom, flat->nresults + 1);

@@ -387,6 +387,39 @@ bool core_is_prim2(const CoreStmt *s, CorePrim op, CoreAtom x, CoreAtom y)
     return core_as_prim(s, op) && core_atom_equal(s->prim.args[0], x) && core_atom_equal(s->prim.args[1], y);
 }
 
+/* The array of which result k of the block is the element at `at`; all statements but the first `but` are such
+ * elements, and there are no more than results. Else a constant. */
+static CoreAtom only_element(const CoreBlock *b, uint32_t but, uint32_t k, CoreAtom at)
+{
+    bool only = b->stmts.n <= b->nresults + but;
+    for (uint32_t i = but; only && i < b->stmts.n; i++) {
+        const CoreStmt *s = b->stmts.at[i];
+        only = s->kind == CORE_INDEX && s->site == CORE_NO_SITE && core_atom_equal(s->index.index, at);
+    }
+    const CoreStmt *def = only && !b->results[k].is_const ? core_block_def(b, b->results[k]) : NULL;
+    return def && def->kind == CORE_INDEX ? def->index.array : core_i64(0);
+}
+
+bool core_as_append(const CoreStmt *map, uint32_t k, CoreAppend *append)
+{
+    const CoreBlock *body = map->kind == CORE_MAP ? map->soac.body : NULL;
+    if (!body || map->soac.guard || map->soac.ninputs > 0 || map->soac.index == CORE_NO_VAR || body->stmts.n != 2)
+        return false;
+    const CoreStmt *left = core_as_prim(body->stmts.at[0], PRIM_LT), *side = body->stmts.at[1];
+    const CoreAtom i = core_var_atom(map->soac.index, core_scalar(SC_I64)), result = body->results[k];
+    if (!left || !core_atom_equal(left->prim.args[0], i) || side->kind != CORE_IF || side->if_.cond.is_const ||
+        !core_stmt_binds(left, side->if_.cond.var) || result.is_const || !core_stmt_binds(side, result.var))
+        return false;
+    const uint32_t at = core_stmt_result(side, result);
+    const CoreStmt *behind = side->if_.else_b->stmts.n ? side->if_.else_b->stmts.at[0] : NULL;
+    append->length = left->prim.args[1];
+    if (!core_is_prim2(behind, PRIM_SUB, i, append->length))
+        return false;
+    append->left = only_element(side->if_.then_b, 0, at, i);
+    append->right = only_element(side->if_.else_b, 1, at, core_var_atom(behind->vars[0], core_scalar(SC_I64)));
+    return !append->left.is_const && !append->right.is_const;
+}
+
 void core_stmt_atoms(CoreStmt *s, void (*f)(void *ctx, CoreAtom *a), void *ctx)
 {
     uint32_t n;

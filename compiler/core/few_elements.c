@@ -17,11 +17,6 @@
 /* MOST_STATEMENTS: of all copies of a map's body. */
 enum { MOST_STATEMENTS = 96 };
 
-static CoreBuilder builder(Simplifier *s, CoreBlock *out, Span span)
-{
-    return (CoreBuilder){.p = s->p, .fn = s->fn, .out = out, .span = span};
-}
-
 /* ---- which ---- */
 
 bool few_is(CoreAtom n, uint32_t *count)
@@ -79,7 +74,7 @@ const CoreAtom *few_at_position(Simplifier *s, CoreBuilder *b, CoreStmt *map, co
 /* The elements of a block's result, at the block's end. */
 static void append_elements(Simplifier *s, CoreBlock *block, CoreAtom xs, uint32_t count, Span span, CoreAtom *to)
 {
-    CoreBuilder b = builder(s, block, span);
+    CoreBuilder b = few_builder(s, block, span);
     CoreStmt *def = (CoreStmt *)(uintptr_t)core_block_def(block, xs);
     for (uint32_t i = 0; i < count; i++) {
         const CoreAtom at = core_i64(i);
@@ -147,7 +142,7 @@ bool few_map(Simplifier *s, CoreStmt *stmt)
     if (!known)
         return false;
     CoreBlock *made = arena_new(s->p->arena, CoreBlock);
-    CoreBuilder b = builder(s, made, stmt->span);
+    CoreBuilder b = few_builder(s, made, stmt->span);
     CoreAtom(*items)[MOST_FEW] = arena_alloc(s->scratch, (stmt->nvars + 1) * sizeof *items);
     for (uint32_t j = 0; j < count; j++) {
         const CoreAtom *at = few_at_position(s, &b, stmt, stmt->soac.body, core_i64(j));
@@ -186,7 +181,7 @@ static void rename_atom(void *ctx, CoreAtom *a)
 
 static CoreStmt *loop_state(Simplifier *s, CoreStmt *stmt, uint32_t i, uint32_t count)
 {
-    CoreBuilder b = builder(s, s->out, stmt->span);
+    CoreBuilder b = few_builder(s, s->out, stmt->span);
     const CoreVar param = stmt->loop.params[i];
     CoreAtom inits[MOST_FEW], params[MOST_FEW], next[MOST_FEW], made[MOST_FEW];
     for (uint32_t j = 0; j < count; j++)
@@ -274,7 +269,7 @@ static CoreStmt *reduced(Simplifier *s, CoreStmt *stmt, uint32_t i, uint32_t cou
 {
     CoreSoac *soac = &stmt->soac;
     CoreLambda *op = &soac->op;
-    CoreBuilder b = builder(s, s->out, stmt->span);
+    CoreBuilder b = few_builder(s, s->out, stmt->span);
     CoreAtom neutral[MOST_FEW], operands[2][MOST_FEW], items[MOST_FEW], made[MOST_FEW];
     for (uint32_t j = 0; j < count; j++)
         neutral[j] = simplify_emit_index(s, stmt->span, soac->neutral[i], core_i64(j));
@@ -341,7 +336,7 @@ static bool gives_few(Simplifier *s, const CoreBlock *branch, CoreAtom xs, uint3
 void few_if(Simplifier *s, CoreStmt *stmt, CoreBlock *after)
 {
     CoreBlock *a = stmt->if_.then_b, *b = stmt->if_.else_b;
-    CoreBuilder builds = builder(s, s->out, stmt->span);
+    CoreBuilder builds = few_builder(s, s->out, stmt->span);
     for (uint32_t i = 0; s->few && s->nest > 0 && i < stmt->nvars; i++) {
         uint32_t count;
         if (!few_is_numbers(s, stmt->vars[i]) ||

@@ -10,8 +10,7 @@
  * An append is a map over all of the list; an update happens in place, so n appends take n and not n² steps. Where each
  * round of a counted loop appends as many, the buffer has room for all of them from the beginning; in parallel code
  * also where a loop has a round for each element of an array of the instance's. Elsewhere in parallel code lists stay:
- * instances that need more room at different times would have to part. What
- * needs a list as a whole gets the slice. */
+ * instances that need more room at different times would have to part. What needs a list as a whole gets the slice. */
 #include "core/build.h"
 #include "core/callgraph.h"
 #include "core/passes.h"
@@ -68,15 +67,7 @@ static void note_vars(void *ctx, CoreBlock *b)
 
 /* ---- appends ---- */
 
-/* x of "x = index array, at", a block's statement for its result k; or a constant. */
-static CoreAtom indexed(const CoreBlock *b, uint32_t k, CoreAtom at)
-{
-    const CoreStmt *s = b->results[k].is_const ? NULL : core_block_def(b, b->results[k]);
-    const bool is = s && s->kind == CORE_INDEX && s->site == CORE_NO_SITE && core_atom_equal(s->index.index, at);
-    return is ? s->index.array : core_i64(0);
-}
-
-/* Column k of list ++ [items], as the elaborator writes it: behind `length` elements of the list. */
+/* Column k of list ++ [items]: behind `length` elements of the list. */
 typedef struct Append {
     const CoreStmt *items; /* NULL: it is none */
     CoreAtom list, length;
@@ -85,26 +76,15 @@ typedef struct Append {
 static Append append_of(const Lists *l, const CoreStmt *map, uint32_t k)
 {
     const Append none = {NULL, core_i64(0), core_i64(0)};
-    const CoreBlock *body = map->kind == CORE_MAP ? map->soac.body : NULL;
-    if (!body || map->soac.guard || map->soac.ninputs > 0 || map->soac.index == CORE_NO_VAR || body->stmts.n != 2)
+    CoreAppend append;
+    if (!core_as_append(map, k, &append))
         return none;
-    const CoreStmt *left = core_as_prim(body->stmts.at[0], PRIM_LT), *side = body->stmts.at[1];
-    const CoreAtom i = core_var_atom(map->soac.index, core_scalar(SC_I64)), result = body->results[k];
-    if (!left || !core_atom_equal(left->prim.args[0], i) || side->kind != CORE_IF || side->if_.cond.is_const ||
-        !core_stmt_binds(left, side->if_.cond.var) || result.is_const || !core_stmt_binds(side, result.var))
-        return none;
-    const uint32_t at = core_stmt_result(side, result);
-    const CoreStmt *behind = side->if_.else_b->stmts.n ? side->if_.else_b->stmts.at[0] : NULL;
-    if (!core_is_prim2(behind, PRIM_SUB, i, left->prim.args[1]))
-        return none;
-    const CoreAtom j = core_var_atom(behind->vars[0], core_scalar(SC_I64)), length = left->prim.args[1];
-    const CoreAtom list = indexed(side->if_.then_b, at, i);
-    const CoreStmt *items = maker(l, indexed(side->if_.else_b, at, j));
+    const CoreStmt *items = maker(l, append.right);
     const CoreStmt *sum = core_as_prim(maker(l, map->soac.domain), PRIM_SIZE_ADD);
     const bool few = items && items->kind == CORE_ARRAY && items->array.n > 0 && items->array.n <= MOST_ITEMS;
-    const bool all = few && sum && core_atom_equal(sum->prim.args[0], length) &&
+    const bool all = few && sum && core_atom_equal(sum->prim.args[0], append.length) &&
                      core_atom_equal(sum->prim.args[1], core_i64(items->array.n));
-    return all && !list.is_const ? (Append){items, list, length} : none;
+    return all ? (Append){items, append.left, append.length} : none;
 }
 
 /* ---- which ---- */

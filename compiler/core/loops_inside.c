@@ -4,12 +4,12 @@
  *   ==>
  *     xs = map n at i (x0 <- init) { x = loop (x = x0) for k < t do { B; w = ws[i]; F -> y }; -> x }
  *
- * (ws is gone over, too, unless B makes it) where n is the same in all rounds, and of the state F has its own elements
- * only. So the steps of many points, each by itself, are one operation instead of one a step, and what a step hands on
- * stays in a register. B, what rounds compute beside the map, is repeated for each element: it is cheap, and cannot
- * fail. Outside parallel code F may be anything but a call: flattened, a map of such loops is that loop of maps again,
- * and lanes may have the loop as a whole. In parallel code F is scalar, or one map, of which the same is to be said;
- * arrays of few elements stay there, as they become tuples (few_elements.c). */
+ * where n is the same in all rounds, and of the state F has its own elements only; ws that B does not make is gone
+ * over, too. So the steps of many points, each by itself, are one operation instead of one a step, and what a step
+ * hands on stays in a register. B, what rounds compute beside the map, is repeated for each element: it is cheap, and
+ * cannot fail. Outside parallel code F may be anything but a call: flattened, a map of such loops is that loop of maps
+ * again, and lanes may have the loop as a whole. In parallel code F is scalar, or one map, of which the same is to be
+ * said; arrays of few elements stay there, as they become tuples (few_elements.c). */
 #include "core/build.h"
 #include "core/passes.h"
 #include "core/simplify_internal.h"
@@ -23,8 +23,8 @@ typedef struct Inside {
     Arena *scratch;
     CoreCopyMap copies;
     uint32_t nest;
-    const CoreAtom
-        *given; /* by input of the map: its element in all rounds; a constant: another in each, or the state's */
+    /* By input of the map: its element in all rounds. A constant: it is the state's, or another in each round. */
+    const CoreAtom *given;
     bool changed;
 } Inside;
 

@@ -45,25 +45,6 @@ static const CoreStmt *maker(const Peeler *p, CoreAtom a)
     return a.is_const || a.var >= p->makers.n ? NULL : p->makers.at[a.var];
 }
 
-/* The array whose element at `at` the block gives, or a constant. */
-static CoreAtom only_index(const CoreBlock *b, CoreAtom at)
-{
-    const CoreStmt *s = b->stmts.n ? b->stmts.at[b->stmts.n - 1] : NULL;
-    const bool only = s && s->kind == CORE_INDEX && s->site == CORE_NO_SITE && core_atom_equal(s->index.index, at) &&
-                      b->nresults == 1 && core_stmt_binds(s, b->results[0].var) && !b->results[0].is_const;
-    return only ? s->index.array : core_i64(0);
-}
-
-/* j = i - left, of the right side. */
-static bool is_behind(const CoreBlock *b, CoreAtom i, CoreAtom left, CoreAtom *j)
-{
-    const CoreStmt *s = b->stmts.n == 2 ? b->stmts.at[0] : NULL;
-    if (!core_is_prim2(s, PRIM_SUB, i, left))
-        return false;
-    *j = core_var_atom(s->vars[0], core_scalar(SC_I64));
-    return true;
-}
-
 static const CoreStmt *few_items(const Peeler *p, CoreAtom array)
 {
     const CoreStmt *s = maker(p, array);
@@ -83,24 +64,14 @@ static CoreAtom rest_length(Peeler *p, CoreAtom whole, CoreAtom rest, uint32_t n
 static bool find_append(Peeler *p, CoreAtom array, Append *a)
 {
     const CoreStmt *map = maker(p, array);
-    if (!map || map->kind != CORE_MAP || map->nvars != 1 || map->soac.guard || map->soac.ninputs > 0 ||
-        map->soac.index == CORE_NO_VAR || map->soac.body->stmts.n != 2)
+    CoreAppend append;
+    if (!map || map->nvars != 1 || !core_as_append(map, 0, &append))
         return false;
-    const CoreStmt *is_left = core_as_prim(map->soac.body->stmts.at[0], PRIM_LT), *side = map->soac.body->stmts.at[1];
-    const CoreAtom i = core_var_atom(map->soac.index, core_scalar(SC_I64));
-    CoreAtom j;
-    if (!is_left || !core_atom_equal(is_left->prim.args[0], i) || side->kind != CORE_IF || side->nvars != 1 ||
-        side->if_.cond.is_const || !core_stmt_binds(is_left, side->if_.cond.var) ||
-        map->soac.body->results[0].is_const || !core_stmt_binds(side, map->soac.body->results[0].var) ||
-        side->if_.then_b->stmts.n != 1 || !is_behind(side->if_.else_b, i, is_left->prim.args[1], &j))
-        return false;
-    const CoreAtom left = only_index(side->if_.then_b, i), right = only_index(side->if_.else_b, j);
-    if (left.is_const || right.is_const)
-        return false;
+    const CoreAtom left = append.left, right = append.right;
     a->in_front = few_items(p, left) != NULL;
     a->items = a->in_front ? few_items(p, left) : few_items(p, right);
     a->rest = a->in_front ? right : left;
-    a->length = is_left->prim.args[1];
+    a->length = append.length;
     return a->items != NULL;
 }
 

@@ -5,8 +5,8 @@
  *     b = update a, p, v;  c = update b, k, r  ==>    b = update a, p, v;  c = update b, k, r2
  *
  * Nothing is changed out of range, but by an update an array holds its elements alone (as by those of mask_updates.c).
- * A row for each
- * time that a matrix is changed, instead of the matrix. A map that may leave the row as it is reads it of the array:
+ * A row for each time that a matrix is changed, instead of the matrix. A map that may leave the row as it is reads it
+ * of the array:
  *
  *     r = index a, k;  ys = map n at i (x <- a) { c = le i, k; … index r, j … }
  *   ==>
@@ -25,14 +25,9 @@ typedef struct Rows {
     CoreAtom array, k; /* whose element it is */
 } Rows;
 
-static bool reads(CoreStmt *s, CoreVar v)
-{
-    CoreUses uses = {.var = v};
-    core_stmt_all_atoms(s, core_count_use, &uses);
-    return uses.n > 0;
-}
-
 static bool is_var(CoreAtom a, CoreVar v) { return !a.is_const && a.var == v; }
+
+static bool is_sought(void *v, CoreAtom a) { return is_var(a, *(const CoreVar *)v); }
 
 static bool is_result(const CoreBlock *b, CoreVar v)
 {
@@ -45,13 +40,13 @@ static bool is_result(const CoreBlock *b, CoreVar v)
 /* Statement `at` reads a row. Is its array changed later, not looked at again, and the row needed then? */
 static bool outlives_change(const CoreBlock *b, uint32_t at)
 {
-    const CoreVar row = b->stmts.at[at]->vars[0], array = b->stmts.at[at]->index.array.var;
+    CoreVar row = b->stmts.at[at]->vars[0], array = b->stmts.at[at]->index.array.var;
     bool changed = false, needed = false;
     for (uint32_t i = at + 1; i < b->stmts.n; i++) {
         CoreStmt *s = b->stmts.at[i];
-        if (changed && reads(s, array))
+        if (changed && core_stmt_reads(s, is_sought, &array))
             return false;
-        needed |= changed && reads(s, row);
+        needed |= changed && core_stmt_reads(s, is_sought, &row);
         changed |= s->kind == CORE_UPDATE && is_var(s->update.array, array);
     }
     return changed && !is_result(b, array) && (needed || is_result(b, row));

@@ -148,6 +148,11 @@ bool branch_versions(Simplifier *s, CoreStmt *stmt);
 
 /* ---- few_elements.c ---- */
 enum { MOST_FEW = 8 };
+/* Into a block that is simplified when it is complete. */
+static inline CoreBuilder few_builder(const Simplifier *s, CoreBlock *out, Span span)
+{
+    return (CoreBuilder){.p = s->p, .fn = s->fn, .out = out, .span = span};
+}
 bool few_is(CoreAtom n, uint32_t *count); /* a constant, no more than MOST_FEW */
 bool few_is_numbers(const Simplifier *s, CoreVar v);
 /* v = array of these items; not emitted. */

@@ -17,11 +17,6 @@
  * constants. */
 enum { MOST_STATEMENTS = 96, MOST_ROUNDS = 64, MOST_WRITTEN = 480, MOST_KNOWN = 48 };
 
-static CoreBuilder builder(Simplifier *s, CoreBlock *out, Span span)
-{
-    return (CoreBuilder){.p = s->p, .fn = s->fn, .out = out, .span = span};
-}
-
 /* ---- rounds ---- */
 
 /* One of a reduction's or loop's rounds, for a known position. */
@@ -104,6 +99,15 @@ static bool over_constants(Simplifier *s, const CoreSoac *soac)
            are_few(&r, soac->domain);
 }
 
+/* The statement is what was made of its rounds. */
+static void become(Simplifier *s, const CoreStmt *stmt, CoreBlock *made, const CoreAtom *results)
+{
+    simplify_again(s, made);
+    for (uint32_t i = 0; i < stmt->nvars; i++)
+        facts_replace(s, stmt->vars[i], facts_resolve(s, results[i]));
+    s->rewritten = true;
+}
+
 /* ---- filters of constants ---- */
 bool written_filter(Simplifier *s, CoreStmt *stmt)
 {
@@ -113,7 +117,7 @@ bool written_filter(Simplifier *s, CoreStmt *stmt)
         !enter_round(&r, soac->body) || r.n > 0 || !are_few(&r, soac->domain))
         return false;
     CoreBlock *made = arena_new(s->p->arena, CoreBlock);
-    CoreBuilder b = builder(s, made, stmt->span);
+    CoreBuilder b = few_builder(s, made, stmt->span);
     CoreAtom(*items)[MOST_ROUNDS] = arena_alloc(s->scratch, (stmt->nvars + 1) * sizeof *items);
     uint32_t kept = 0;
     for (uint32_t j = 0; j < soac->domain.bits; j++) {
@@ -191,14 +195,11 @@ bool written_fold(Simplifier *s, CoreStmt *stmt)
         return false;
     const uint32_t count = (uint32_t)soac->domain.bits;
     CoreBlock *made = arena_new(s->p->arena, CoreBlock);
-    CoreBuilder b = builder(s, made, stmt->span);
+    CoreBuilder b = few_builder(s, made, stmt->span);
     const CoreAtom *sum = soac->neutral;
     for (uint32_t j = 0; j < count; j++)
         sum = combined(s, &b, stmt, sum, few_at_position(s, &b, stmt, stmt->soac.body, core_i64(j)));
-    simplify_again(s, made);
-    for (uint32_t i = 0; i < stmt->nvars; i++)
-        facts_replace(s, stmt->vars[i], facts_resolve(s, sum[i]));
-    s->rewritten = true;
+    become(s, stmt, made, sum);
     return true;
 }
 
@@ -214,7 +215,7 @@ bool written_loop(Simplifier *s, CoreStmt *stmt)
         return false;
     const uint32_t count = (uint32_t)stmt->loop.count.bits;
     CoreBlock *made = arena_new(s->p->arena, CoreBlock);
-    CoreBuilder b = builder(s, made, stmt->span);
+    CoreBuilder b = few_builder(s, made, stmt->span);
     const CoreAtom *state = stmt->loop.inits;
     for (uint32_t j = 0; j < count; j++) {
         core_copy_map_note(&s->copied, s->fn, s->scratch);
@@ -224,9 +225,6 @@ bool written_loop(Simplifier *s, CoreStmt *stmt)
         state = build_copy(&b, s->fn, stmt->loop.body, s->copied.at);
         core_copy_map_forget(&s->copied, s->fn, stmt);
     }
-    simplify_again(s, made);
-    for (uint32_t i = 0; i < stmt->nvars; i++)
-        facts_replace(s, stmt->vars[i], facts_resolve(s, state[i]));
-    s->rewritten = true;
+    become(s, stmt, made, state);
     return true;
 }
