@@ -70,8 +70,10 @@ uint64_t dp_many(DpRt *rt, const DpCtx *c, uint32_t site, uint32_t of, uint64_t 
     return lane;
 }
 
-uint64_t dp_few(DpRt *rt, uint64_t work, uint32_t launches, uint32_t site)
+uint64_t dp_few(DpRt *rt, uint64_t work, uint64_t wide, uint32_t launches, uint32_t site)
 {
+    if (rt->device->facts.vectors && dp_param(rt, PARAM_VECTORS) != 2)
+        work -= wide - wide / DP_LANE_WIDE;
     const uint64_t choice = dp_param(rt, PARAM_LOOPS);
     const uint64_t most = dp_size_mul(dp_param(rt, PARAM_LOOP_LANE), launches);
     const bool lane = choice == NEST_AUTO ? work <= most : choice == NEST_LANE;

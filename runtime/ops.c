@@ -59,7 +59,7 @@ static uint32_t map_way(const DpRt *rt, const DpKernel *k, uint32_t variant, con
 {
     const uint64_t length = s->offsets & ~DP_REGULAR, least = rt->gpu ? TURNED_SIDE : 2;
     const bool fits = !rt->gpu || (k->val_bytes <= MOST_TURNED && k->kind == DP_K_MAP);
-    if (!rt->gpu && !k->cost && k->lanes && k->vector_pays &&
+    if (!rt->gpu && !k->cost && k->lanes && k->vector_pays && !k->vector_inside &&
         !(s->mode & MODE_SEGMENTED)) /* few elements, each of which may be all the work */
         return narrow_way(k, variant, c->n / rt->device->facts.units);
     if (!(s->mode & MODE_SEGMENTED) || !(s->offsets & DP_REGULAR))

@@ -48,6 +48,8 @@ static inline DpTuning dp_nest_param(NestOf of)
 /* What a lane with memory is: each instance of a nest; the same, but it counts what it does; likewise, where rounds are
  * maps, of which a GPU does large ones by launches, however many instances there are; a loop at depth 0. */
 typedef enum LaneOf { LANE_OF_NEST, LANE_OF_TRY, LANE_OF_ROUNDS, LANE_OF_LOOP } LaneOf;
+/* On a CPU so many elements of a lane's operation cost as much as one, where they go by vectors (vector_inside). */
+enum { DP_LANE_WIDE = 4 };
 static inline bool dp_lane_counts(uint32_t of) { return of == LANE_OF_TRY || of == LANE_OF_ROUNDS; }
 
 /* What was asked for, of any device. */

@@ -297,7 +297,7 @@ void dp_source_sign(DpRt *rt, Text *t, const char *suffix, bool quick, char sign
     *t = signed_text;
 }
 
-uint32_t dp_rt_vector_width(const DpRt *rt, uint32_t kernel)
+static uint32_t vector_lanes(const DpRt *rt, uint32_t kernel)
 {
     const DpKernel *k = &rt->program->kernels[kernel];
     const uint64_t asked = dp_param(rt, PARAM_VECTORS);
@@ -305,7 +305,12 @@ uint32_t dp_rt_vector_width(const DpRt *rt, uint32_t kernel)
     return possible && (asked == 1 || (asked == 0 && k->vector_pays)) ? k->lanes : 0;
 }
 
-/* How many instances side by side, once it is optimised; 0: one. */
+uint32_t dp_rt_vector_width(const DpRt *rt, uint32_t kernel)
+{
+    return rt->program->kernels[kernel].vector_inside ? 0 : vector_lanes(rt, kernel);
+}
+
+/* How many instances side by side, or elements of one, once it is optimised; 0: one. */
 static uint32_t vector_width(const DpRt *rt, const Instance *i)
 {
     const DpKernel *k = &rt->program->kernels[i->kernel];
@@ -314,6 +319,8 @@ static uint32_t vector_width(const DpRt *rt, const Instance *i)
     if ((k->kind == DP_K_REDUCE && i->mode / MODE_WAY >= WAY_TILE) ||
         (k->kind == DP_K_MAP && i->mode / MODE_WAY == WAY_TURNED))
         return dp_tile_lanes(rt, i->kernel);
+    if (k->vector_inside)
+        return vector_lanes(rt, i->kernel);
     const uint32_t width = dp_rt_vector_width(rt, i->kernel);
     return k->kind == DP_K_MAP ? dp_map_width((uint32_t)i->mode / MODE_WAY, width) : width;
 }

@@ -8,7 +8,8 @@
  *                              xs = if f then { -> x1 } else { loop … do B -> xs }
  *
  * `work` is what a round has to do, in statements, as far as that is known before the loop: elements of the parallel
- * operations by what one of them costs. Where only the rounds know, the lane counts, and gives up. */
+ * operations by what one of them costs, and how much of that a CPU's lane may do by vectors. Where only the rounds
+ * know, the lane counts, and gives up. */
 #include "core/callgraph.h"
 #include "core/choose_lanes_internal.h"
 #include "core/lane.h"
@@ -100,6 +101,8 @@ static CoreAtom plus(LoopChooser *c, CoreAtom x, CoreAtom y)
 {
     if (x.is_const && y.is_const)
         return core_i64((int64_t)(x.bits + y.bits));
+    if (x.is_const && x.bits == 0)
+        return y;
     return build_prim2(&c->b, PRIM_ADD, x, y);
 }
 
@@ -116,7 +119,7 @@ static CoreAtom elements_of(LoopChooser *c, const CoreSoac *soac)
 
 typedef struct Round {
     LoopChooser *c;
-    CoreAtom work, width; /* so many statements; elements of the operations around */
+    CoreAtom work, wide, width; /* so many statements, some of them side by side; elements of the operations around */
     uint32_t depth;
 } Round;
 
@@ -135,6 +138,8 @@ static void add_block(void *ctx, CoreBlock *block)
             if (cost.elements > 1)
                 work = build_prim2(&r->c->b, PRIM_DIV, work, core_i64(cost.elements));
             r->work = plus(r->c, r->work, work);
+            if (lane_goes_wide(r->c->fn, s))
+                r->wide = plus(r->c, r->wide, work);
         }
         r->depth += soac != NULL;
         core_stmt_blocks(s, add_block, r);
@@ -252,7 +257,7 @@ static bool is_short(const CoreStmt *s)
 static CoreAtom ask(LoopChooser *c, CoreStmt *s)
 {
     CoreBlock alone = {0};
-    Round r = {.c = c, .work = core_i64(1), .width = core_i64(1)};
+    Round r = {.c = c, .work = core_i64(1), .wide = core_i64(0), .width = core_i64(1)};
     const CoreType type_bool = core_scalar(SC_BOOL);
     vec_push(c->scratch, &alone.stmts, s);
     note_block(c, &alone);
@@ -260,6 +265,7 @@ static CoreAtom ask(LoopChooser *c, CoreStmt *s)
     CoreStmt *few = build_stmt(&c->b, CORE_FEW, 1, &type_bool);
     few->few.launches = launches_of(s);
     few->few.work = unless_short(c, s, r.work);
+    few->few.wide = r.wide;
     build_emit(&c->b, few);
     return build_atom(&c->b, few->vars[0]);
 }

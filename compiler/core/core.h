@@ -256,7 +256,7 @@ struct CoreStmt {
             uint32_t of; /* LaneOf */
         } memory;        /* CORE_MEMORY */
         struct {
-            CoreAtom work;
+            CoreAtom work, wide;
             uint32_t launches;
         } few; /* CORE_FEW */
         struct {
@@ -412,6 +412,13 @@ uint32_t core_stmt_result(const CoreStmt *s, CoreAtom a);
 CoreStmt *core_block_def(const CoreBlock *b, CoreAtom a);
 /* Is it the operation's position, one of its elements, or bound by its body itself? */
 bool core_soac_binds(const CoreStmt *s, CoreAtom a);
+/* Is it `from` plus the operation's position? */
+bool core_is_place(const CoreStmt *s, CoreAtom at, CoreAtom from);
+/* Does the block read of the array nothing but the element `at`? */
+bool core_reads_only_at(CoreBlock *b, CoreVar array, CoreAtom at);
+/* Does the scatter store at places of which no two are the same, and read of this destination no other element than the
+ * one that it stores? Then it may change it where it is. */
+bool core_reads_own_place(const CoreStmt *s, CoreAtom dest);
 /* Calls f on every variable the statement binds inside for its blocks (elements, index, params). */
 void core_stmt_binders(CoreStmt *s, void (*f)(void *ctx, CoreVar *v), void *ctx);
 /* A deep copy of a block of `from` into function `to`, with fresh variables for all it binds;

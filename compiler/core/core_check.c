@@ -448,6 +448,7 @@ static void check_operation(Checker *c, const CoreStmt *s)
     case CORE_BINS: want_type(c, result, core_scalar(SC_I64), "bins"); break;
     case CORE_FEW:
         want(c, s->few.work, core_scalar(SC_I64), "a round's work");
+        want(c, s->few.wide, core_scalar(SC_I64), "what of it goes by vectors");
         want_type(c, result, type_bool, "what few gives");
         break;
     case CORE_MEMORY: want_type(c, result, (CoreType){SC_U64, 1}, "memory"); break;

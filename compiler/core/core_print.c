@@ -291,7 +291,7 @@ static void print_operation(Printer *p, const CoreStmt *s)
     case CORE_MANY: print_many(p, s); break;
     case CORE_BINS: strbuf_add(p->out, s->bins.of_floats ? "bins of floats" : "bins"); break;
     case CORE_FEW:
-        print_list(p, "few", &s->few.work, 1);
+        print_list(p, "few", (CoreAtom[]){s->few.work, s->few.wide}, 2);
         strbuf_printf(p->out, " instead of %u launches", s->few.launches);
         break;
     case CORE_MEMORY:

@@ -2,6 +2,9 @@
 
 #include <string.h>
 
+/* LEAST_WIDE: elements of an operation whose number is known. */
+enum { LEAST_WIDE = 16 };
+
 Lane lane_open(const CoreFn *fn, bool strip)
 {
     return (Lane){.fn = fn, .strip = strip, .vars = paged_create(arena_create(), fn->vars.n, sizeof(LaneVar))};
@@ -702,4 +705,26 @@ bool lane_keeps_arrays(const Lane *l, const CoreBlock *b)
         if (l->strip ? core_atom_type(l->fn, b->results[i]).rank > 1 : lane_is_private(l, b->results[i]))
             return false;
     return true;
+}
+
+static bool are_scalars(const CoreFn *fn, const CoreVar *vars, uint32_t n, uint32_t rank)
+{
+    for (uint32_t i = 0; i < n; i++)
+        if (core_var_type(fn, vars[i]).rank != rank)
+            return false;
+    return true;
+}
+
+bool lane_goes_wide(const CoreFn *fn, const CoreStmt *s)
+{
+    const CoreSoac *soac = &s->soac;
+    const bool reduces = s->kind == CORE_REDUCE;
+    if ((s->kind != CORE_MAP && s->kind != CORE_SCATTER && !reduces) || soac->guard || lane_is_room(s) ||
+        (soac->domain.is_const && soac->domain.bits < LEAST_WIDE))
+        return false;
+    if (!core_block_is_scalar(soac->body) || !are_scalars(fn, soac->elements, soac->ninputs, 0) ||
+        !are_scalars(fn, s->vars, s->nvars, reduces ? 0 : 1))
+        return false;
+    return !reduces || ((soac->commutative || core_op_commutes(fn, &soac->op)) && !core_op_settles(fn, &soac->op) &&
+                        core_block_is_scalar(soac->op.body));
 }

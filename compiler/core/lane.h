@@ -119,6 +119,9 @@ static inline LaneCost lane_cost(const CoreStmt *stmt)
     const uint32_t n = s->body->stmts.n + (s->guard ? s->guard->stmts.n : 0) + s->ninputs;
     return n > 0 ? (LaneCost){n - s->ninputs + 1, 1} : (LaneCost){1, LANE_FILLED};
 }
+/* With memory: could the operation's elements go side by side, in vectors of a CPU (opencl/emit_wide.h)? Then
+ * DP_LANE_WIDE cost as much as one. */
+bool lane_goes_wide(const CoreFn *fn, const CoreStmt *s);
 static inline bool lane_owns(const Lane *l, CoreVar v) { return lane_var(l, v)->of == v; }
 
 #endif

@@ -76,19 +76,26 @@ static bool is_input(const CoreStmt *s, CoreAtom a)
     return false;
 }
 
+/* Scatters: the old elements that the body reads are not those that others' values have taken the place of. */
+static bool reads_own_place(const CoreStmt *s, CoreAtom changed)
+{
+    return s->kind == CORE_SCATTER && core_reads_own_place(s, changed);
+}
+
 static void go_over_inner(void *ctx, CoreBlock *block) { go_over(ctx, block); }
 
 static void go_over_stmt(Backwards *b, CoreStmt *s)
 {
+    const CoreAtom changed = core_stmt_changes(s);
+    const bool own = !changed.is_const && !is_read_later(b, changed) && reads_own_place(s, changed);
     if (s->kind == CORE_IF)
         go_over_if(b, s);
     else if (s->kind == CORE_LOOP)
         go_over_loop(b, s);
     else
         core_stmt_blocks(s, go_over_inner, b);
-    const CoreAtom changed = core_stmt_changes(s);
     if (!changed.is_const)
-        lane_var(b->l, s->vars[0])->reads_last = !is_read_later(b, changed) && !is_input(s, changed);
+        lane_var(b->l, s->vars[0])->reads_last = (own || !is_read_later(b, changed)) && !is_input(s, changed);
     core_stmt_atoms(s, mark, b);
 }
 

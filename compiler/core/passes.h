@@ -99,6 +99,9 @@ bool core_combines_in_rounds(const CoreFn *fn, const CoreLambda *op);
 bool core_flat_tables(CoreProgram *p);
 /* Updates behind conditions, in parallel code, become updates behind the `if`, masked by their index. */
 void core_mask_updates(CoreProgram *p);
+/* Scatters read elements of what they change where they store them, if they may. True if there are any: simplify
+ * (own_places.c). */
+bool core_own_places(CoreProgram *p);
 /* What scatters begin with that are read only where they store (scatter_room.c). */
 void core_scatter_room(CoreProgram *p);
 /* Conditions of filters that have loops, or parallel operations, are asked once, by a map (long_conditions.c). */

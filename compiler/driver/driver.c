@@ -74,6 +74,7 @@ static bool simplify_changed(Compilation *c, bool changed)
 }
 
 static bool run_loops_inside(Compilation *c) { return simplify_changed(c, core_loops_inside(c->core)); }
+static bool run_own_places(Compilation *c) { return simplify_changed(c, core_own_places(c->core)); }
 static bool run_few_elements(Compilation *c) { return simplify_changed(c, core_few_elements(c->core)); }
 
 static bool run_group_bins(Compilation *c) { return c->lowered |= core_group_bins(c->core), true; }
@@ -192,6 +193,7 @@ static const Pass passes[] = {
     {"merge branches", STAGE_NONE, run_merge_branches, check_core, NULL},
     {"loops inside of maps", STAGE_NONE, run_loops_inside, check_core, NULL},
     {"few elements", STAGE_NONE, run_few_elements, check_core, NULL},
+    {"own places", STAGE_NONE, run_own_places, check_core, NULL},
     {"groups as bins", STAGE_NONE, run_group_bins, check_core, NULL},
     {"flat tables", STAGE_NONE, run_flat_tables, check_core, NULL},
     {"lower rows", STAGE_NONE, run_lower_rows, check_core, NULL},

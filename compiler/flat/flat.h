@@ -167,7 +167,7 @@ struct FlatStmt {
             uint32_t of; /* LaneOf (runtime/params.h) */
         } memory;
         struct {
-            FlatVar work;
+            FlatVar work, wide;
             uint32_t launches;
         } few;
         struct {

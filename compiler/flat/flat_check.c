@@ -332,6 +332,7 @@ static void check_few(FlatChecker *c, const FlatStmt *s)
     if (!expect(c, s->nouts == 1, "it binds one variable"))
         return;
     want(c, s->few.work, FLAT_ROOT, core_scalar(SC_I64), "a round's work");
+    want(c, s->few.wide, FLAT_ROOT, core_scalar(SC_I64), "what of it goes by vectors");
     want_out(c, s->outs[0], FLAT_ROOT, type_bool, "what it binds");
 }
 

@@ -370,6 +370,8 @@ static void print_operands(const Printer *pr, const FlatStmt *s, int depth)
     case FLAT_S_FEW:
         strbuf_add(pr->out, " ");
         print_var(pr, s->few.work);
+        strbuf_add(pr->out, ", ");
+        print_var(pr, s->few.wide);
         break;
     case FLAT_S_MANY:
     case FLAT_S_MEMORY:

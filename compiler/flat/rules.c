@@ -533,11 +533,12 @@ static bool flatten_bins(FlattenFn *f, CoreStmt *s)
 
 static bool flatten_few(FlattenFn *f, BlockTask *task, CoreStmt *s)
 {
-    FlatVar work;
+    FlatVar work[2];
     region_flush_for(f, task, s);
-    region_store(f, &f->host, &s->few.work, 1, &work, s->span);
+    region_store(f, &f->host, (CoreAtom[]){s->few.work, s->few.wide}, 2, work, s->span);
     FlatStmt *r = flat_emit(f, FLAT_S_FEW, s->span, 1);
-    r->few.work = work;
+    r->few.work = work[0];
+    r->few.wide = work[1];
     r->few.launches = s->few.launches;
     r->outs[0] = new_host(f, core_scalar(SC_BOOL), "few");
     bind_value(f, s->vars[0], r->outs[0]);

@@ -143,6 +143,16 @@ static void emit_try(KernelEmitter *ke)
     strbuf_add(ke->out, "#endif\n");
 }
 
+void emit_wide_body(KernelEmitter *ke, uint32_t lanes)
+{
+    ScalarEmitter e = emit_scalar_emitter(ke);
+    e.wide = lanes;
+    emit_line_directive(ke);
+    strbuf_add(ke->out, "static inline dp_val dp_body_wide(" HEAP ", ulong i, ulong s DP_WORDS)\n{\n");
+    emit_body_statements(ke, &e);
+    strbuf_add(ke->out, "#define dp_body dp_body_wide\n#undef DP_W\n#define DP_W 0\n");
+}
+
 void emit_body_functions(KernelEmitter *ke)
 {
     const bool two = keeps_loads(ke->k);

@@ -39,6 +39,8 @@ void emit_out_address(KernelEmitter *ke, uint32_t j);
 void emit_kept_place(KernelEmitter *ke, uint32_t i);
 /* emit_body.c */
 void emit_body_functions(KernelEmitter *ke);
+/* Instead of vectors of instances: the body, in which a lane's operations go by vectors (emit_wide.h). */
+void emit_wide_body(KernelEmitter *ke, uint32_t lanes);
 /* Compilers and debuggers name the .dp line. */
 void emit_line_directive(KernelEmitter *ke);
 /* The results as a dp_val, and the end of the function. */

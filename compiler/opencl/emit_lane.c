@@ -1,5 +1,6 @@
 #include "opencl/emit_scalar_internal.h"
 
+#include "opencl/emit_wide.h"
 #include "params.h"
 #include "plan/emit_text.h"
 #include "support/memory.h"
@@ -407,7 +408,8 @@ static void emit_lane_block(ScalarEmitter *e, const CoreBlock *b, bool credit)
 
 /* "DP_LANE_SPEND(n * 3 / 1)": statements of a lane that counts; outer operations are not begun if these are too many,
  * and do not go on if inner ones' are. */
-void emit_spent(ScalarEmitter *e, const CoreStmt *s, void (*elements)(void *ctx, CoreAtom n), void *ctx)
+void emit_spent(ScalarEmitter *e, const CoreStmt *s, uint32_t at_once, void (*elements)(void *ctx, CoreAtom n),
+                void *ctx)
 {
     const LaneCost cost = lane_cost(s);
     const bool looks = looks_here(e);
@@ -416,45 +418,123 @@ void emit_spent(ScalarEmitter *e, const CoreStmt *s, void (*elements)(void *ctx,
     emit_indent(e);
     strbuf_add(e->out, !looks ? "dp_left -= (" : emit_gives_up(e) ? "DP_LANE_SPEND_W(" : "DP_LANE_SPEND(");
     elements(ctx, s->soac.domain);
-    strbuf_printf(e->out, looks ? " * %u / %u)\n" : " * %u / %u);\n", cost.statements, cost.elements);
+    strbuf_printf(e->out, looks ? " * %u / %u)\n" : " * %u / %u);\n", cost.statements, cost.elements * at_once);
     e->may_have_failed |= looks;
 }
 
-/* The loop's head, the elements, and the body, or the guard in front of it. Returns what emit_soac_end takes. */
-static bool emit_soac_begin(ScalarEmitter *e, const CoreStmt *s, ScalarFacts inside, LoopCare care)
+/* Of an operation at work. wide: its elements go side by side, as far as they can. */
+typedef struct SoacLoop {
+    ScalarFacts inside;
+    LoopCare care;
+    bool before, wide;
+    uint32_t mark; /* of the lane's memory; 0: there is none */
+} SoacLoop;
+
+/* "for (dp_i64 k = 0; k < n; k++) {", of all elements; or of as many as would go side by side, behind which these do.
+ */
+static void emit_soac_head(ScalarEmitter *e, const CoreSoac *soac, LoopCare care, bool wide)
 {
-    const CoreSoac *soac = &s->soac;
-    emit_spent(e, s, scalar_number, e);
-    if (care.guard)
-        emit_line(e, "if (!failed)");
-    e->depth += care.guard;
-    e->inside++;
-    if (is_unrolled(e, soac, inside, care))
-        strbuf_add(e->out, "#pragma unroll\n");
+    const uint32_t number = e->nmarks;
     emit_indent(e);
-    strbuf_add(e->out, "for (dp_i64 ");
-    emit_var(e, soac->index);
-    strbuf_add(e->out, " = 0; ");
+    strbuf_add(e->out, wide ? "for (const dp_i64 " : "for (dp_i64 ");
+    if (wide) {
+        strbuf_printf(e->out, "dp_to%u = min(", number);
+        emit_var(e, soac->index);
+        strbuf_printf(e->out, " + %u, ", e->wide);
+        emit_atom(e, soac->domain);
+        strbuf_add(e->out, ")");
+    } else {
+        emit_var(e, soac->index);
+        strbuf_add(e->out, " = 0");
+    }
+    strbuf_add(e->out, "; ");
     emit_var(e, soac->index);
     strbuf_add(e->out, " < ");
-    emit_atom(e, soac->domain);
+    if (wide)
+        strbuf_printf(e->out, "dp_to%u", number);
+    else
+        emit_atom(e, soac->domain);
     strbuf_add(e->out, care.test ? " && !failed; " : "; ");
     emit_var(e, soac->index);
     strbuf_add(e->out, "++) {\n");
     e->depth++;
-    const bool before = emit_round_begin(e);
-    emit_elements(e, soac);
-    emit_scalar_block(e, soac->guard ? soac->guard : soac->body);
-    return before;
 }
 
-static void emit_soac_end(ScalarEmitter *e, LoopCare care, bool before)
+static void emit_wide_head(ScalarEmitter *e, const CoreStmt *s, LoopCare care)
 {
-    emit_round_end(e, before, care);
+    emit_line(e, "{");
+    e->depth++;
+    emit_wide_begin(e, s);
+    emit_indent(e);
+    strbuf_add(e->out, "dp_i64 ");
+    emit_var(e, s->soac.index);
+    strbuf_add(e->out, " = 0;\n");
+    emit_indent(e);
+    strbuf_add(e->out, "while (");
+    emit_var(e, s->soac.index);
+    strbuf_add(e->out, " < ");
+    emit_atom(e, s->soac.domain);
+    strbuf_add(e->out, care.test ? " && !failed) {\n" : ") {\n");
+    e->depth++;
+    emit_wide_elements(e, s);
+}
+
+/* The loop's head, the elements, and the body, or the guard in front of it. inside: what it contains. */
+static SoacLoop emit_soac_begin(ScalarEmitter *e, const CoreStmt *s, ScalarFacts inside)
+{
+    const CoreSoac *soac = &s->soac;
+    SoacLoop loop = {inside, .care = emit_loop_care(e, s, inside), .mark = emit_drops(e, s, inside) ? emit_mark(e) : 0};
+    const bool unrolled = is_unrolled(e, soac, inside, loop.care);
+    loop.wide = !unrolled && emit_goes_wide(e, s);
+    emit_spent(e, s, loop.wide ? DP_LANE_WIDE : 1, scalar_number, e);
+    if (loop.care.guard)
+        emit_line(e, "if (!failed)");
+    e->depth += loop.care.guard;
+    e->inside++;
+    if (unrolled)
+        strbuf_add(e->out, "#pragma unroll\n");
+    if (loop.wide)
+        emit_wide_head(e, s, loop.care);
+    emit_soac_head(e, soac, loop.care, loop.wide);
+    loop.before = emit_round_begin(e);
+    emit_elements(e, soac);
+    emit_scalar_block(e, soac->guard ? soac->guard : soac->body);
+    return loop;
+}
+
+/* any and all end early, where nothing that follows could fail: "if (!a && b) break;" */
+static void emit_early_end(ScalarEmitter *e, const CoreStmt *s, SoacLoop loop)
+{
+    if (s->kind != CORE_REDUCE || loop.inside.fallible || !core_op_settles(e->fn, &s->soac.op) ||
+        is_unrolled(e, &s->soac, loop.inside, loop.care))
+        return;
+    emit_indent(e);
+    strbuf_add(e->out, "if (");
+    for (uint32_t i = 0; i < s->nvars; i++) {
+        strbuf_add(e->out, i ? " && " : "");
+        strbuf_add(e->out, core_op_part(&s->soac.op, i) == PRIM_AND ? "!" : "");
+        emit_var(e, s->soac.op.params[i]);
+    }
+    strbuf_add(e->out, ") break;\n");
+}
+
+static void emit_soac_end(ScalarEmitter *e, const CoreStmt *s, SoacLoop loop)
+{
+    if (loop.mark)
+        emit_drop(e, loop.mark);
+    emit_early_end(e, s, loop);
+    emit_round_end(e, loop.before, loop.care);
     e->inside--;
     e->depth--;
     emit_line(e, "}");
-    e->depth -= care.guard;
+    if (loop.wide) {
+        e->depth--;
+        emit_line(e, "}");
+        emit_wide_end(e, s);
+        e->depth--;
+        emit_line(e, "}");
+    }
+    e->depth -= loop.care.guard;
 }
 
 static void emit_stores(ScalarEmitter *e, const CoreStmt *s, const CoreAtom *values)
@@ -500,15 +580,12 @@ static void emit_filter(ScalarEmitter *e, const CoreStmt *s)
     ScalarFacts inside = scalar_facts(e->fn, e->lane, s->soac.guard);
     scalar_facts_add(&inside, scalar_facts(e->fn, e->lane, s->soac.body));
     emit_made_all(e, s, s->soac.domain);
-    const LoopCare care = emit_loop_care(e, s, inside);
-    const uint32_t mark = emit_drops(e, s, inside) ? emit_mark(e) : 0, kept = ++e->nmarks;
+    const uint32_t kept = ++e->nmarks;
     emit_indent(e);
     strbuf_printf(e->out, "dp_u64 dp_kept%u = 0;\n", kept);
-    const bool before = emit_soac_begin(e, s, inside, care);
+    const SoacLoop loop = emit_soac_begin(e, s, inside);
     emit_kept(e, s, kept);
-    if (mark)
-        emit_drop(e, mark);
-    emit_soac_end(e, care, before);
+    emit_soac_end(e, s, loop);
     emit_shortened(e, s, kept);
 }
 
@@ -518,13 +595,9 @@ static void emit_map(ScalarEmitter *e, const CoreStmt *s)
     emit_made_all(e, s, s->soac.domain);
     if (lane_is_room(s))
         return;
-    LoopCare care = emit_loop_care(e, s, inside);
-    const uint32_t mark = emit_drops(e, s, inside) ? emit_mark(e) : 0;
-    const bool before = emit_soac_begin(e, s, inside, care);
+    const SoacLoop loop = emit_soac_begin(e, s, inside);
     emit_stores(e, s, s->soac.body->results);
-    if (mark)
-        emit_drop(e, mark);
-    emit_soac_end(e, care, before);
+    emit_soac_end(e, s, loop);
 }
 
 /* What v begins as: the array's own memory, or a copy. */
@@ -542,9 +615,7 @@ static void emit_scatter(ScalarEmitter *e, const CoreStmt *s)
     ScalarFacts inside = scalar_facts(e->fn, e->lane, s->soac.body);
     for (uint32_t i = 0; i < s->nvars; i++)
         emit_copy_or_take(e, s->vars[i], s->soac.dests[i]);
-    LoopCare care = emit_loop_care(e, s, inside);
-    const uint32_t mark = emit_drops(e, s, inside) ? emit_mark(e) : 0;
-    const bool before = emit_soac_begin(e, s, inside, care);
+    const SoacLoop loop = emit_soac_begin(e, s, inside);
     for (uint32_t i = 0; i < s->nvars; i++) {
         emit_indent(e);
         strbuf_add(e->out, "if ((dp_u64)");
@@ -556,9 +627,7 @@ static void emit_scatter(ScalarEmitter *e, const CoreStmt *s)
         emit_store(e, s->vars[i], s->soac.body->results[0], s->soac.body->results[i + 1]);
         e->depth--;
     }
-    if (mark)
-        emit_drop(e, mark);
-    emit_soac_end(e, care, before);
+    emit_soac_end(e, s, loop);
 }
 
 /* The operator's first parameters are what has been combined so far; then come the element's values. */
@@ -572,22 +641,6 @@ static void emit_combine(ScalarEmitter *e, const CoreStmt *s)
     emit_parallel_assign(e, op->params, op->body->results, k);
 }
 
-/* any and all end early, where nothing that follows could fail: "if (!a && b) break;" */
-static void emit_early_end(ScalarEmitter *e, const CoreStmt *s, ScalarFacts inside, LoopCare care)
-{
-    if (s->kind != CORE_REDUCE || inside.fallible || !core_op_settles(e->fn, &s->soac.op) ||
-        is_unrolled(e, &s->soac, inside, care))
-        return;
-    emit_indent(e);
-    strbuf_add(e->out, "if (");
-    for (uint32_t i = 0; i < s->nvars; i++) {
-        strbuf_add(e->out, i ? " && " : "");
-        strbuf_add(e->out, core_op_part(&s->soac.op, i) == PRIM_AND ? "!" : "");
-        emit_var(e, s->soac.op.params[i]);
-    }
-    strbuf_add(e->out, ") break;\n");
-}
-
 static void emit_fold(ScalarEmitter *e, const CoreStmt *s)
 {
     const CoreLambda *op = &s->soac.op;
@@ -596,8 +649,6 @@ static void emit_fold(ScalarEmitter *e, const CoreStmt *s)
     scalar_facts_add(&inside, scalar_facts(e->fn, e->lane, op->body));
     if (s->kind == CORE_SCAN)
         emit_made_all(e, s, s->soac.domain);
-    LoopCare care = emit_loop_care(e, s, inside);
-    const uint32_t mark = emit_drops(e, s, inside) ? emit_mark(e) : 0;
     CoreAtom *acc = malloc((k + 1) * sizeof *acc);
     if (!acc)
         memory_out();
@@ -605,16 +656,13 @@ static void emit_fold(ScalarEmitter *e, const CoreStmt *s)
         acc[i] = core_var_atom(op->params[i], core_var_type(e->fn, op->params[i]));
         emit_assign(e, op->params[i], s->soac.neutral[i], true);
     }
-    const bool before = emit_soac_begin(e, s, inside, care);
+    const SoacLoop loop = emit_soac_begin(e, s, inside);
     if (s->kind == CORE_SCAN && s->soac.exclusive)
         emit_stores(e, s, acc);
     emit_combine(e, s);
     if (s->kind == CORE_SCAN && !s->soac.exclusive)
         emit_stores(e, s, acc);
-    if (mark)
-        emit_drop(e, mark);
-    emit_early_end(e, s, inside, care);
-    emit_soac_end(e, care, before);
+    emit_soac_end(e, s, loop);
     for (uint32_t i = 0; s->kind == CORE_REDUCE && i < k; i++)
         emit_assign(e, s->vars[i], acc[i], !e->declared);
     free(acc);

@@ -81,9 +81,11 @@ uint32_t emit_state_mark(ScalarEmitter *e);
 void emit_limit(ScalarEmitter *e, uint32_t mark);
 /* Is what an element's code makes gone behind it? Not if it is a row of the result. inside: what it contains. */
 bool emit_drops(const ScalarEmitter *e, const CoreStmt *s, ScalarFacts inside);
-/* What a lane that counts spends on the operation; and what it has to spend from the block's statement `at` on: on
- * loops behind it whose rounds are known there for the first time; `rounds` prints how many. */
-void emit_spent(ScalarEmitter *e, const CoreStmt *s, void (*elements)(void *ctx, CoreAtom n), void *ctx);
+/* What a lane that counts spends on the operation, `at_once` of whose elements cost as much as one; and what it has to
+ * spend from the block's statement `at` on: on loops behind it whose rounds are known there for the first time;
+ * `rounds` prints how many. */
+void emit_spent(ScalarEmitter *e, const CoreStmt *s, uint32_t at_once, void (*elements)(void *ctx, CoreAtom n),
+                void *ctx);
 void emit_lane_credit(ScalarEmitter *e, const CoreBlock *b, uint32_t at, void (*rounds)(void *ctx, CoreAtom n),
                       void *ctx);
 /* The statement of a lane that is no scalar code, or LANE itself. */

@@ -4,7 +4,9 @@
 #include "opencl/emit_scalar_internal.h"
 #include "opencl/emit_tile_vector.h"
 #include "opencl/emit_vector_internal.h"
+#include "opencl/emit_wide.h"
 #include "plan/emit_text.h"
+#include "params.h"
 #include "support/arena.h"
 
 enum { MOST_ITEMS = 64 }; /* of a literal that is stored by vectors */
@@ -578,11 +580,33 @@ static void emit_tile(VectorEmitter *v, bool batches, const char *ways)
     v->batches = false;
 }
 
+/* Is it all of a loop, for which there is one lane? */
+static bool is_one_lane(const PlanKernel *k)
+{
+    const CoreBlock *b = k->stmt->body.block;
+    for (uint32_t i = 0; i < b->stmts.n; i++)
+        if (b->stmts.at[i]->kind == CORE_LANE && b->stmts.at[i]->lane.of == LANE_OF_LOOP)
+            return true;
+    return false;
+}
+
+/* Of a map whose lanes do not go side by side: may their operations' elements? */
+static VectorFacts emit_inside(KernelEmitter ke)
+{
+    const PlanKernel *k = ke.k;
+    const uint32_t lanes = k->kind == PLAN_MAP ? emit_wide_lanes(k->fn->scope, k->stmt->body.block) : 0;
+    if (lanes)
+        emit_wide_body(&ke, lanes);
+    return (VectorFacts){.lanes = lanes, .pays = lanes > 0, .inside = lanes > 0};
+}
+
 VectorFacts emit_kernel_vector(StrBuf *out, const Plan *plan, const PlanKernel *k)
 {
     if (!has_vector_template(k) || k->nvalues == 0)
         return (VectorFacts){0};
     VectorEmitter v = {.ke = {out, plan, k, false}, .across = goes_across(k)};
+    if (is_one_lane(k))
+        return emit_inside(v.ke);
     Arena *arena = arena_create();
     v.e = emit_scalar_emitter(&v.ke);
     v.e.gives_up = &v.gives_up;
@@ -604,8 +628,11 @@ VectorFacts emit_kernel_vector(StrBuf *out, const Plan *plan, const PlanKernel *
                            .tile_near = near,
                            .batch_lanes = pays(batch) ? lanes_of(batch) : 0,
                            .spills = spills};
-    if (r.lanes || r.tile_lanes || r.batch_lanes)
-        emit_values(&v);
+    if (!r.lanes && !r.tile_lanes && !r.batch_lanes) {
+        arena_destroy(arena);
+        return emit_inside(v.ke);
+    }
+    emit_values(&v);
     if (r.lanes) {
         const bool computes = k->stmt->body.block->stmts.n > 0 && facts.lanes == 0;
         if (facts.memory)

@@ -32,6 +32,7 @@ typedef struct VectorFacts {
     uint32_t lanes;      /* 0: the kernel has no vector form */
     bool pays;           /* it is probably faster */
     bool memory;         /* its lanes have memory */
+    bool inside;         /* vectors are of operations inside of its lanes (emit_wide.h) */
     uint32_t tile_lanes; /* the same, of the form for tiles (emit_tile_vector.h), or of a map's for turned squares */
     bool tile_pays;
     bool tile_near;       /* its lanes must be neighbouring columns */

@@ -92,7 +92,10 @@ void emit_vector_mask(VectorEmitter *v)
 void emit_vector_again(VectorEmitter *v)
 {
     v->gives_up = true;
-    strbuf_add(v->e.out, "goto again;\n");
+    if (v->label)
+        strbuf_printf(v->e.out, "goto again%u;\n", v->label);
+    else
+        strbuf_add(v->e.out, "goto again;\n");
 }
 
 /* "if (dp_any(on & " … ")) goto again;" around a mask of lanes that fail. */

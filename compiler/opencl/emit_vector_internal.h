@@ -16,6 +16,7 @@ typedef struct VectorEmitter {
     bool near_columns;  /* of a tile: lanes must be neighbouring columns, whose positions are near */
     const char *again;  /* what the function returns where a lane fails, or what is assumed inside does not hold */
     bool gives_up;      /* it does so somewhere: `goto again` */
+    uint32_t label;     /* `again1` …, of several in a function; 0: `again` */
     uint32_t mask;      /* the lanes that are on: variable on1 …; 0: all */
     uint32_t nmasks;    /* so far */
     const Packs *packs; /* of the lane whose code it is, or NULL */

@@ -218,7 +218,7 @@ static Inside emit_soac_begin(VectorEmitter *v, const CoreStmt *s)
                               ? emit_mark(&v->e)
                               : 0;
     int64_t n;
-    emit_spent(&v->e, s, emit_vector_most, v);
+    emit_spent(&v->e, s, 1, emit_vector_most, v);
     v->e.inside++;
     if (lane_constant(v->e.lane, soac->domain, &n) &&
         n * (scalar_facts(v->e.fn, NULL, soac->body).statements + 1) <= UNROLLED)

@@ -46,6 +46,8 @@ static void print_kernel(HostPrinter *h, const DpKernel *k, uint32_t i)
         strbuf_printf(h->out, ".fused = fused_%u, .nfused = %u, ", i, k->nfused);
     if (k->vector)
         strbuf_printf(h->out, ".vector = vector_%u, .lanes = %u, .vector_pays = %d, ", i, k->lanes, k->vector_pays);
+    if (k->vector_inside)
+        strbuf_add(h->out, ".vector_inside = 1, ");
     if (k->spills)
         strbuf_printf(h->out, ".spills = 0x%xU, ", k->spills);
     strbuf_printf(h->out, ".in_bytes = %u, .nwords = %u, .nouts = %u, .val_bytes = %u, .cost = %u, .out_bytes = {",

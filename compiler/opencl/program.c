@@ -123,7 +123,8 @@ static DpKernel program_kernel(Plan *plan, const PlanKernel *k)
                      .nouts = k->nouts,
                      .val_bytes = k->val_bytes};
     const uint32_t statements = emit_kernel_facts(&made, plan, k);
-    made.vector_pays = lanes.pays && (statements <= EMIT_MANY_IN_VECTORS || lanes.memory);
+    made.vector_pays = lanes.pays && (statements <= EMIT_MANY_IN_VECTORS || lanes.memory || lanes.inside);
+    made.vector_inside = lanes.inside;
     set_fused(&made, plan, k);
     made.tile.lanes = (uint8_t)lanes.tile_lanes;
     made.tile.vector_pays = lanes.tile_pays;

@@ -368,8 +368,8 @@ void lower_stmt(Lower *w, const FlatBlock *b, uint32_t i)
         break;
     case FLAT_S_BINS: EMIT(w, BINS, lower_new_var(w, s->outs[0]), lower_number(s->bins.of_floats)); break;
     case FLAT_S_FEW:
-        EMIT(w, FEW, lower_new_var(w, s->outs[0]), w->vars[s->few.work], lower_number(s->few.launches),
-             place_operand(w, s->span));
+        EMIT(w, FEW, lower_new_var(w, s->outs[0]), w->vars[s->few.work], w->vars[s->few.wide],
+             lower_number(s->few.launches), place_operand(w, s->span));
         break;
     case FLAT_S_MEMORY:
         EMIT(w, LANE_MEMORY, lower_new_var(w, s->outs[0]), w->vars[s->ctx], lower_number(s->memory.gives),

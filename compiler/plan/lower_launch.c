@@ -138,6 +138,47 @@ static void lower_array(Lower *w, const PlanKernel *k, PlanOperand ctx)
     LAUNCH(w, ARRAY, k, ctx, lower_new_var(w, k->stmt->outs[0]), lower_number(k->nvalues), refs);
 }
 
+static const FlatInput *input_as(const FlatInputs *inputs, CoreAtom a)
+{
+    for (uint32_t i = 0; i < inputs->n; i++)
+        if (!a.is_const && inputs->at[i].as == a.var)
+            return &inputs->at[i];
+    return NULL;
+}
+
+static bool is_position(const FlatBody *body, CoreAtom a)
+{
+    const FlatInput *in = input_as(&body->inputs, a);
+    return in && in->kind == IN_POS && in->ctx == body->ctx;
+}
+
+static bool is_same_for_all(const FlatBody *body, CoreAtom a)
+{
+    const FlatInput *in = input_as(&body->inputs, a);
+    return a.is_const || (in && in->kind == IN_HOST);
+}
+
+/* Does each instance store at a place of its own, and read of the destination, if at all, what is there? Then that may
+ * be written over though the body reads it. */
+static bool reads_own_place(const FlatStmt *s)
+{
+    const FlatBody *body = &s->body;
+    const CoreAtom at = body->block->results[0];
+    const CoreStmt *sum = at.is_const ? NULL : core_as_prim(core_block_def(body->block, at), PRIM_ADD);
+    bool own = s->reduce.ndests == 1 && (sum != NULL || is_position(body, at)), reads = false;
+    if (own && sum)
+        own = (is_position(body, sum->prim.args[0]) && is_same_for_all(body, sum->prim.args[1])) ||
+              (is_position(body, sum->prim.args[1]) && is_same_for_all(body, sum->prim.args[0]));
+    for (uint32_t i = 0; own && i < body->inputs.n; i++) {
+        const FlatInput *in = &body->inputs.at[i];
+        if (in->var != s->reduce.dests[0] || in->kind == IN_POS)
+            continue;
+        reads = true;
+        own = in->kind == IN_HOST && core_reads_only_at(body->block, in->as, at);
+    }
+    return own && reads;
+}
+
 /* Rows moved as views: the new arrays' elements may point where the old ones' and the values do. This is asked for
  * before the launch, for the destinations may end there. */
 static void lower_scatter(Lower *w, const PlanKernel *k, PlanOperand ctx)
@@ -153,7 +194,9 @@ static void lower_scatter(Lower *w, const PlanKernel *k, PlanOperand ctx)
         refs[i] = add_body_refs(w, refs[i], &s->body, element);
     }
     PlanOperand outs = kernel_outs(w, k);
-    if (over_root(k))
+    if (over_root(k) && reads_own_place(s))
+        LAUNCH(w, SCATTER_OVER, k, ctx, outs, dests);
+    else if (over_root(k))
         LAUNCH(w, SCATTER_ROOT, k, ctx, outs, dests);
     else
         LAUNCH(w, SCATTER, k, ctx, outs, dests);

@@ -118,6 +118,7 @@ typedef struct DpKernel {
     const char *vector; /* the holes once more, for several instances side by side; NULL: there are none */
     uint8_t lanes;      /* how many these are for */
     bool vector_pays;   /* it is probably faster */
+    bool vector_inside; /* MAP: operations of each instance's lane go by vectors, not instances side by side */
     uint32_t spills; /* MAP: a vector may go beyond the end of its segment in variants that have all of these bits; 0:
                         in none, DP_SPILLS_ALWAYS: in all */
     DpTile tile;     /* REDUCE; of a MAP the vector form for turned squares */
@@ -314,9 +315,9 @@ uint64_t dp_many(DpRt *rt, const DpCtx *c, uint32_t site, uint32_t of, uint64_t 
 /* How many bins a hundred elements may have, for groups of them to be bins of histograms; of_floats: whose results
  * differ in their last digits by the order of what is combined. */
 uint64_t dp_group_bins(const DpRt *rt, bool of_floats);
-/* Has a round of a loop, so many statements of work, so little to do that one lane had better do all of them instead of
- * so many launches in each? */
-uint64_t dp_few(DpRt *rt, uint64_t work, uint32_t launches, uint32_t site);
+/* Has a round of a loop, so many statements of work, `wide` of them in operations that may go by vectors, so little to
+ * do that one lane had better do all of them instead of so many launches in each? */
+uint64_t dp_few(DpRt *rt, uint64_t work, uint64_t wide, uint32_t launches, uint32_t site);
 /* Memory for the lanes that execute them; nothing is in it. gives: they give arrays, which stay there. of: a LaneOf
  * (params.h). If a lane found it too small, what its kernel gave means nothing: dp_lanes_fitted,
  * asked directly behind the kernel, says so, and forgets that. */

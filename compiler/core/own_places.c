@@ -1,0 +1,107 @@
+/* A scatter that reads no more of the array that it changes than the element whose place its own value takes can change
+ * it where it is. A part of the array that it goes over in the same order is read so:
+ *
+ *     old = slice xs from to                               check 0 <= from <= to <= length xs
+ *     scatter into (xs) n at k (x <- old, y <- ys)   ==>   scatter into (xs) n at k (y <- ys) { at = add from k;
+ *         { … x … -> add from k, v }                           x = index xs at; … x … -> at, v }
+ *
+ * So `xs with [a:b] = map2 (+) xs[a:b] ys` copies nothing. Lanes (lane_last.c) and the plan (plan/lower_launch.c) ask
+ * core_reads_own_place(). */
+#include "core/build.h"
+#include "core/passes.h"
+#include "support/paged.h"
+
+typedef struct Places {
+    CoreBuilder b;
+    PagedTable makers; /* CoreStmt * by variable */
+    bool any;
+} Places;
+
+static CoreStmt **maker(const Places *p, CoreVar v) { return paged_at(&p->makers, v); }
+
+/* The part of the destination that begins where the scatter stores its first value, or all of it; `from`: where. */
+static bool is_own_part(const Places *p, const CoreStmt *s, CoreAtom input, CoreAtom *array, CoreAtom *from)
+{
+    const CoreStmt *slice = input.is_const ? NULL : *maker(p, input.var);
+    const bool part = slice && slice->kind == CORE_SLICE;
+    *array = part ? slice->slice.array : input;
+    *from = part ? slice->slice.from : core_i64(0);
+    bool dest = false;
+    for (uint32_t i = 0; i < s->nvars; i++)
+        dest |= core_atom_equal(s->soac.dests[i], *array);
+    return dest && core_is_place(s, s->soac.body->results[0], *from);
+}
+
+/* Element `at` of the array, in front of the body, instead of an input's. */
+static void read_there(Places *p, CoreVar element, CoreAtom array, CoreAtom at)
+{
+    CoreStmt *read = build_stmt_into(&p->b, CORE_INDEX, 1, &element);
+    read->index.array = array;
+    read->index.index = at;
+    build_emit(&p->b, read);
+}
+
+/* Where the scatter stores, in front of its body. */
+static CoreAtom emit_place(Places *p, const CoreSoac *soac, CoreAtom from)
+{
+    const CoreAtom position = build_atom(&p->b, soac->index);
+    return from.is_const && from.bits == 0 ? position : build_prim2(&p->b, PRIM_ADD, from, position);
+}
+
+static void read_own(Places *p, CoreStmt *s)
+{
+    CoreSoac *soac = &s->soac;
+    CoreBlock front = {0}, *outer = p->b.out;
+    CoreAtom array, from, at = core_i64(0);
+    uint32_t kept = 0;
+    p->b.out = &front;
+    p->b.span = s->span;
+    for (uint32_t i = 0; i < soac->ninputs; i++) {
+        const CoreVar element = soac->elements[i];
+        if (!is_own_part(p, s, soac->inputs[i], &array, &from)) {
+            soac->inputs[kept] = soac->inputs[i];
+            soac->elements[kept++] = element;
+            continue;
+        }
+        at = at.is_const ? emit_place(p, soac, from) : at;
+        read_there(p, element, array, at);
+    }
+    p->b.out = outer;
+    p->any |= kept < soac->ninputs;
+    soac->ninputs = kept;
+    if (at.is_const)
+        return;
+    const CoreBlock old = core_take_stmts(soac->body);
+    for (uint32_t i = 0; i < front.stmts.n; i++)
+        core_push(p->b.p, soac->body, front.stmts.at[i]);
+    for (uint32_t i = 0; i < old.stmts.n; i++)
+        core_push(p->b.p, soac->body, old.stmts.at[i]);
+    soac->body->results[0] = at;
+}
+
+static void look_in_block(void *ctx, CoreBlock *b)
+{
+    Places *p = ctx;
+    for (uint32_t i = 0; i < b->stmts.n; i++) {
+        CoreStmt *s = b->stmts.at[i];
+        for (uint32_t k = 0; k < s->nvars; k++)
+            *maker(p, s->vars[k]) = s;
+        core_stmt_blocks(s, look_in_block, p);
+        if (s->kind == CORE_SCATTER && s->soac.index != CORE_NO_VAR)
+            read_own(p, s);
+    }
+}
+
+bool core_own_places(CoreProgram *program)
+{
+    bool any = false;
+    for (uint32_t i = 0; i < program->fns.n; i++) {
+        CoreFn *fn = program->fns.at[i];
+        Arena *scratch = arena_create();
+        Places p = {.b = {.p = program, .fn = fn}, .makers = paged_create(scratch, fn->vars.n + 1, sizeof(CoreStmt *))};
+        look_in_block(&p, fn->body);
+        any |= p.any;
+        arena_destroy(scratch);
+    }
+    return any;
+}
