@@ -501,7 +501,7 @@ void dp_source_instance(DpRt *rt, Text *t, const Instance *i, const char *suffix
 /* One of the runtime's own programs; mode: MODE_QUICK or 0. */
 void dp_source_own(DpRt *rt, Text *t, OwnProgram own, uint32_t mode);
 extern const char *const dp_own_suffix[OWN_COUNT];
-uint32_t dp_source_mode(const DpKernel *k, uint32_t variant, uint32_t mode);
+uint32_t dp_source_mode(const DpRt *rt, uint32_t kernel, uint32_t variant, uint32_t mode);
 
 /* build.c */
 /* first, end: of which chains of rt->programs. quickly: without optimisation. number, mode: tell the texts of
@@ -635,9 +635,9 @@ typedef enum WayKind {
     WAY_LEAST_TILE,
     WAY_BATCHES /* on a CPU */
 } WayKind;
-enum { WAY_COLUMNS = WAY_TEAM };                     /* of scans: kernels/scan_columns.cl */
-enum { WAY_TURNED = 2, WAY_EIGHTS, WAY_FOURS };      /* of maps: kernels/map.cl */
-uint32_t dp_map_width(uint32_t way, uint32_t lanes); /* how many of these */
+enum { WAY_COLUMNS = WAY_TEAM };                              /* of scans: kernels/scan_columns.cl */
+enum { WAY_IN_PLACE = 1, WAY_TURNED, WAY_EIGHTS, WAY_FOURS }; /* of maps: kernels/map.cl; in place: on a CPU */
+uint32_t dp_map_width(uint32_t way, uint32_t lanes);          /* how many of these */
 bool dp_map_spills(const DpKernel *k, uint32_t variant);
 
 /* segreduce.c: a segmented reduction, in one of these. */

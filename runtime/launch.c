@@ -202,7 +202,7 @@ static Kernel *find_kernel(DpRt *rt, Program *p, const char *name)
 
 Kernel *dp_rt_kernel(DpRt *rt, uint32_t kernel, uint32_t variant, uint32_t mode, const char *name)
 {
-    const Instance i = {kernel, variant, dp_source_mode(&rt->program->kernels[kernel], variant, mode)};
+    const Instance i = {kernel, variant, dp_source_mode(rt, kernel, variant, mode)};
     return find_kernel(rt, user_program(rt, &i), name);
 }
 

@@ -28,8 +28,7 @@ Args dp_args_context(const DpCtx *c, const Segments *s)
 /* As in kernels/map.cl. */
 enum {
     WAY_LINEAR,
-    WAY_GRID,
-    WAY_IN_PLACE = WAY_GRID /* on a CPU */,
+    WAY_GRID, /* on a GPU */
     GRID_COLUMNS = 64,
     TURNED_SIDE = 32,
     VECTORS_OF_ITEM = 2,

@@ -413,8 +413,13 @@ static bool uses_segment(const DpKernel *k, uint32_t variant)
     return !free;
 }
 
-/* The mode in which a kernel is built: in a MAP that does not look at its segment, segments make no difference. */
-uint32_t dp_source_mode(const DpKernel *k, uint32_t variant, uint32_t mode)
+/* The mode in which a kernel is built: in a MAP that does not look at its segment, segments and the ways of going over
+ * them make no difference. */
+uint32_t dp_source_mode(const DpRt *rt, uint32_t kernel, uint32_t variant, uint32_t mode)
 {
-    return k->kind == DP_K_MAP && !uses_segment(k, variant) ? mode % MODE_WAY & ~(uint32_t)MODE_SEGMENTED : mode;
+    const DpKernel *k = &rt->program->kernels[kernel];
+    const bool in_place = !rt->gpu && mode / MODE_WAY == WAY_IN_PLACE;
+    if (k->kind != DP_K_MAP || uses_segment(k, variant) || !(mode & MODE_SEGMENTED))
+        return mode;
+    return (mode % MODE_WAY & ~(uint32_t)MODE_SEGMENTED) + (in_place ? MODE_WAY * WAY_IN_PLACE : 0);
 }

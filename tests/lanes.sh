@@ -59,9 +59,10 @@ force cpu "nest=lane --param vectors=on" "$all $abreast"
 for memory in lane-memory=64 lane-memory=4096 lane-given=0; do
     force cpu "nest=lane --param vectors=on --param loop-memory=0 --param $memory" "$abreast"
 done
-# The operations of a loop's one lane.
-for params in "vectors=on" "vectors=off" "vectors=on --param loop-memory=4096"; do
-    [ -z "$abreast" ] || force cpu "loops=lane --param $params" tests/lanes/wide.dp
+# The operations of a loop's one lane, and the same by launches.
+for params in "lane --param vectors=on" "lane --param vectors=off" "lane --param vectors=on --param loop-memory=4096" \
+    "flat --param vectors=on"; do
+    [ -z "$abreast" ] || force cpu "loops=$params" tests/lanes/wide.dp
 done
 unset DP_TIER
 # With nest=flat nothing is left to a lane, also where there is one version only. (oclgrind, which gives files, has no times.)

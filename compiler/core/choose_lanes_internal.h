@@ -25,6 +25,10 @@ typedef struct GivenRows {
 bool lane_rows_can_be_given(const CoreFn *fn, const CoreBlock *code);
 /* Appended to the code, whose results these are then; what has become of each. */
 GivenRows *lane_rows_part(CoreBuilder *b, CoreBlock *code);
+/* What its code changes and lies in front of a lane, made in it if that is as cheap as a copy; variables from `first`
+ * on are the code's (lane_fills.c). scratch, map: as for core_copy_within. */
+void lane_fills(CoreBuilder *b, CoreBlock *code, const CoreStmt *around, CoreVar first, Arena *scratch,
+                CoreCopyMap *map);
 /* A copy of the code, in which rows of rows are arrays (lane_tables.c), or NULL. `around`: the operation whose body it
  * is. copies, map: as for core_copy_within. */
 CoreBlock *lane_tables(CoreBuilder *b, CoreBlock *code, const CoreStmt *around, Arena *copies, CoreCopyMap *map,

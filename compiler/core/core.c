@@ -377,6 +377,36 @@ uint32_t core_stmt_result(const CoreStmt *s, CoreAtom a)
     return k;
 }
 
+typedef struct Def {
+    CoreAtom a;
+    CoreStmt *found;
+} Def;
+
+static void look_for_def(void *ctx, CoreBlock *b)
+{
+    Def *d = ctx;
+    d->found = d->found ? d->found : core_block_def(b, d->a);
+    for (uint32_t i = 0; i < b->stmts.n && !d->found; i++)
+        core_stmt_blocks(b->stmts.at[i], look_for_def, d);
+}
+
+CoreStmt *core_fn_def(const CoreFn *fn, CoreAtom a)
+{
+    Def d = {a, NULL};
+    look_for_def(&d, fn->body);
+    return d.found;
+}
+
+bool core_length_of_piece(const CoreStmt *slice, const CoreStmt *to, CoreAtom *n)
+{
+    const CoreStmt *sum = core_as_prim(to, PRIM_ADD);
+    const uint32_t from = sum && !core_atom_equal(sum->prim.args[0], slice->slice.from);
+    if (!sum || !core_atom_equal(sum->prim.args[from], slice->slice.from))
+        return false;
+    *n = sum->prim.args[1 - from];
+    return true;
+}
+
 bool core_is_place(const CoreStmt *s, CoreAtom at, CoreAtom from)
 {
     if (at.is_const || s->soac.index == CORE_NO_VAR)

@@ -98,10 +98,9 @@ static const CoreStmt *maker_of(Finder *f, CoreAtom a)
     return !a.is_const && a.var < f->makers.n && f->makers.at[a.var].in == f->out ? f->makers.at[a.var].stmt : NULL;
 }
 
-/* init's rows are what this map makes, of one length that is known outside; or NULL. */
-static const CoreStmt *row_maker(Finder *f, CoreAtom init)
+/* The rows of what the statement makes are what this map makes, of one length that is known outside; or NULL. */
+static const CoreStmt *row_map(const CoreStmt *s)
 {
-    const CoreStmt *s = maker_of(f, init);
     if (!s || s->kind != CORE_MAP || s->soac.guard)
         return NULL;
     const CoreBlock *body = s->soac.body;
@@ -110,6 +109,25 @@ static const CoreStmt *row_maker(Finder *f, CoreAtom init)
     const bool made = last && last->kind == CORE_MAP && last->nvars == 1 && !last->soac.guard && !row.is_const &&
                       row.var == last->vars[0];
     return made && !core_soac_binds(s, last->soac.domain) ? last : NULL;
+}
+
+/* Likewise, of what is made in the block at hand. */
+static const CoreStmt *row_maker(Finder *f, CoreAtom init) { return row_map(maker_of(f, init)); }
+
+/* Do the rows of the loop's state i begin with one length, and rounds make them anew of the same? Then they keep it. */
+static bool keeps_length(Finder *f, const CoreStmt *s, uint32_t i, CoreAtom *n)
+{
+    const CoreStmt *first = row_map(maker_around(f, s->loop.inits[i]));
+    const CoreStmt *next = row_map(core_block_def(s->loop.body, s->loop.body->results[i]));
+    if (core_var_type(f->fn, s->loop.params[i]).rank < 2 || !next)
+        return false;
+    *n = next->soac.domain;
+    CoreAtom begins = core_i64(-1);
+    if (first)
+        begins = first->soac.domain;
+    else if (!rows_length(f, s->loop.inits[i], &begins))
+        return false;
+    return core_atom_equal(begins, *n);
 }
 
 /* All rows are the same value again and again, from outside. */
@@ -287,19 +305,23 @@ static bool find_in_stmt(Finder *f, CoreStmt *s)
 {
     const bool repeats = s->kind == CORE_LOOP || core_stmt_soac(s);
     Finding inside = {f, false};
-    const uint32_t states = f->states.n;
+    const uint32_t states = f->states.n, known = f->known.n;
     f->repeated += repeats;
     note_makers(f);
     for (uint32_t i = 0; s->kind == CORE_LOOP && i < s->loop.nparams; i++) {
         const CoreStmt *next = core_block_def(s->loop.body, s->loop.body->results[i]);
+        CoreAtom length;
         if (next && next->kind == CORE_MAP)
             vec_push(f->scratch, &f->states, s->loop.params[i]);
+        if (keeps_length(f, s, i, &length))
+            vec_push(f->scratch, &f->known, ((RowsLength){s->loop.params[i], length}));
     }
     if (s->kind == CORE_IF)
         find_in_branches(f, s, &inside);
     else
         core_stmt_blocks(s, find_inside, &inside);
     f->repeated -= repeats;
+    f->known.n = known;
     f->states.n = states;
     core_push(f->p, f->out, s);
     return inside.found;

@@ -76,10 +76,11 @@ typedef struct Counter {
     CoreAtom end;
 } Counter;
 
-/* The length of rows of a lane's table; is it checked to be that of something else? */
+/* The length of rows of a lane's table; is it checked to be that of something else? rows: where they lie. */
 typedef struct CheckedRows {
     CoreAtom length;
     bool checked;
+    CoreVar rows;
 } CheckedRows;
 
 typedef struct Tables {
@@ -96,6 +97,7 @@ typedef struct Tables {
     const CoreAtom *rows;     /* lengths of so many rows are compared; or NULL */
     VEC(RowPlace) places;     /* of rows that are still to be made */
     VEC(CheckedRows) checked; /* of tables from in front of the lane */
+    VEC(CoreVar) left;        /* rows from there that are no table, as far as is known: they stay as they are */
     VEC(Counter) counters;    /* of loops and operations */
     const Shape *state;       /* of the loop's table */
     uint32_t numbered, updates, unstored, repetition, repetitions;

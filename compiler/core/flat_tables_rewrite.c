@@ -113,6 +113,12 @@ bool tables_known_length(Tables *t, CoreAtom array, CoreAtom *n)
         array = tables_renamed(t, core_stmt_changes(s));
         s = tables_maker(t, array);
     }
+    if (s && s->kind == CORE_ARRAY) {
+        *n = core_i64(s->array.n);
+        return true;
+    }
+    if (s && s->kind == CORE_SLICE)
+        return core_length_of_piece(s, tables_maker(t, s->slice.to), n);
     if (!s || (s->kind != CORE_MAP && s->kind != CORE_SCAN) || s->soac.guard)
         return false;
     *n = s->soac.domain;

@@ -80,7 +80,9 @@ static LaneVar *bind(Lane *l, CoreVar v)
                       .repetition = l->repetition,
                       .bound_at = l->position,
                       .last_use = l->position,
-                      .reads_last = info->reads_last};
+                      .reads_last = info->reads_last,
+                      .peeks = info->peeks,
+                      .of_part = info->of_part};
     return info;
 }
 
@@ -126,11 +128,18 @@ static void share_all(Lane *l, const CoreAtom *atoms, uint32_t n)
         share(l, atoms[i]);
 }
 
+/* What reads a part's elements reads the array's. */
+static void use_var(Lane *l, CoreVar v)
+{
+    for (; lane_var(l, v)->peeks; v = lane_var(l, v)->of_part)
+        lane_var(l, v)->last_use = l->position;
+    lane_var(l, v)->last_use = l->position;
+}
+
 static void use(void *ctx, CoreAtom *a)
 {
-    Lane *l = ctx;
     if (!a->is_const)
-        lane_var(l, a->var)->last_use = l->position;
+        use_var(ctx, a->var);
 }
 
 /* What comes from outside of a repetition is used until that ends. */
@@ -143,7 +152,7 @@ static void use_outside(void *ctx, CoreAtom *a)
 {
     const Outside *o = ctx;
     if (!a->is_const && lane_var(o->l, a->var)->repetition < o->repetition)
-        lane_var(o->l, a->var)->last_use = o->l->position;
+        use_var(o->l, a->var);
 }
 
 static bool lane_block(Lane *l, const CoreBlock *b);
@@ -266,7 +275,8 @@ static bool lane_slice(Lane *l, const CoreStmt *s)
 {
     int64_t from, to;
     if (!lane_is_private(l, s->slice.array)) {
-        share_all(l, &s->slice.array, 1);
+        if (!lane_var(l, s->vars[0])->peeks)
+            share_all(l, &s->slice.array, 1);
         bind(l, s->vars[0]);
         return true;
     }

@@ -37,6 +37,9 @@ typedef struct LaneVar {
     bool owned;   /* with memory, likewise */
     bool written; /* a loop's state: a round updates it where it is, so that it must not begin as an array of others */
     bool read_later, reads_last; /* lane_last.c: while it is at work; nobody looks at what this is made of afterwards */
+    bool peeks;                  /* likewise: it is a part of array `of_part`, and only elements of it are read */
+    CoreVar of_part;
+    uint32_t nreads, npeeks; /* lane_last.c: while it is at work */
     uint32_t repetition, bound_at, last_use;
     LanePlaces places; /* with memory (lane_places.c) */
     bool taken;        /* it is in `taken` of the lane */

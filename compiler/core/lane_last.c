@@ -3,9 +3,69 @@
  *
  *     ys = if c then { y = update xs i v; -> y } else { -> xs }        -- both are the last to read xs
  *
- * What is read again in the next round of a repetition is left to lane_analyse(), which knows where arrays are bound.
- */
+ * A part of an array of which only elements are read (`peeks`) counts as the array while it is read, and not any more
+ * behind that. What is read again in the next round of a repetition is left to lane_analyse(), which knows where arrays
+ * are bound. */
 #include "core/lane.h"
+
+/* ---- parts of which only elements are read ---- */
+
+typedef struct Parts {
+    const Lane *l;
+    VEC(const CoreStmt *) slices; /* in order */
+} Parts;
+
+static void count_read(void *ctx, CoreAtom *a)
+{
+    const Parts *p = ctx;
+    if (!a->is_const)
+        lane_var(p->l, a->var)->nreads++;
+}
+
+static void count_peek(const Parts *p, CoreAtom array)
+{
+    if (!array.is_const)
+        lane_var(p->l, array.var)->npeeks++;
+}
+
+static void look_for_peeks(void *ctx, CoreBlock *b)
+{
+    Parts *p = ctx;
+    for (uint32_t i = 0; i < b->stmts.n; i++) {
+        CoreStmt *s = b->stmts.at[i];
+        const CoreSoac *soac = core_stmt_soac(s);
+        if (s->kind == CORE_SLICE)
+            vec_push(p->l->vars.arena, &p->slices, s);
+        if (s->kind == CORE_SLICE)
+            count_peek(p, s->slice.array);
+        else if (s->kind == CORE_LENGTH)
+            count_peek(p, s->length.array);
+        else if (s->kind == CORE_INDEX && core_var_type(p->l->fn, s->vars[0]).rank == 0)
+            count_peek(p, s->index.array);
+        for (uint32_t k = 0; soac && k < soac->ninputs; k++)
+            if (core_var_type(p->l->fn, soac->elements[k]).rank == 0)
+                count_peek(p, soac->inputs[k]);
+        core_stmt_blocks(s, look_for_peeks, p);
+    }
+}
+
+/* A part that is handed on as an array is another name for the array for good. */
+static void find_peeks(const Lane *l, const CoreBlock *block)
+{
+    Parts p = {.l = l};
+    core_block_atoms((CoreBlock *)block, count_read, &p);
+    look_for_peeks(&p, (CoreBlock *)block);
+    for (uint32_t i = p.slices.n; i-- > 0;) {
+        const CoreStmt *s = p.slices.at[i];
+        LaneVar *part = lane_var(l, s->vars[0]);
+        part->peeks = !s->slice.array.is_const && part->nreads == part->npeeks;
+        part->of_part = s->slice.array.var;
+        if (!part->peeks && !s->slice.array.is_const)
+            lane_var(l, s->slice.array.var)->npeeks--;
+    }
+}
+
+/* ---- reads ---- */
 
 typedef struct Backwards {
     const Lane *l;
@@ -14,13 +74,21 @@ typedef struct Backwards {
 
 static bool is_read_later(const Backwards *b, CoreAtom a) { return a.is_const || lane_var(b->l, a.var)->read_later; }
 
+static void mark_var(Backwards *b, CoreVar v)
+{
+    LaneVar *info = lane_var(b->l, v);
+    if (!info->read_later) {
+        info->read_later = true;
+        vec_push(b->l->vars.arena, &b->marked, v);
+    }
+    if (info->peeks)
+        mark_var(b, info->of_part);
+}
+
 static void mark(void *ctx, CoreAtom *a)
 {
-    Backwards *b = ctx;
-    if (is_read_later(b, *a))
-        return;
-    lane_var(b->l, a->var)->read_later = true;
-    vec_push(b->l->vars.arena, &b->marked, a->var);
+    if (!a->is_const)
+        mark_var(ctx, a->var);
 }
 
 static void go_over(Backwards *b, const CoreBlock *block);
@@ -67,11 +135,19 @@ static void go_over_loop(Backwards *b, const CoreStmt *s)
         lane_var(b->l, s->loop.params[i])->reads_last = !is_read_later(b, s->loop.inits[i]);
 }
 
-static bool is_input(const CoreStmt *s, CoreAtom a)
+static bool is_part_of(const Backwards *b, CoreVar v, CoreVar array)
+{
+    while (v != array && lane_var(b->l, v)->peeks)
+        v = lane_var(b->l, v)->of_part;
+    return v == array;
+}
+
+/* Or a part of it. */
+static bool is_input(const Backwards *b, const CoreStmt *s, CoreAtom array)
 {
     const CoreSoac *soac = core_stmt_soac(s);
     for (uint32_t i = 0; soac && i < soac->ninputs; i++)
-        if (core_atom_equal(soac->inputs[i], a))
+        if (!soac->inputs[i].is_const && is_part_of(b, soac->inputs[i].var, array.var))
             return true;
     return false;
 }
@@ -95,7 +171,7 @@ static void go_over_stmt(Backwards *b, CoreStmt *s)
     else
         core_stmt_blocks(s, go_over_inner, b);
     if (!changed.is_const)
-        lane_var(b->l, s->vars[0])->reads_last = (own || !is_read_later(b, changed)) && !is_input(s, changed);
+        lane_var(b->l, s->vars[0])->reads_last = (own || !is_read_later(b, changed)) && !is_input(b, s, changed);
     core_stmt_atoms(s, mark, b);
 }
 
@@ -110,5 +186,6 @@ static void go_over(Backwards *b, const CoreBlock *block)
 void lane_find_last_reads(Lane *l, const CoreBlock *block)
 {
     Backwards b = {.l = l};
+    find_peeks(l, block);
     go_over(&b, block);
 }

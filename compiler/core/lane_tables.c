@@ -164,6 +164,7 @@ static bool length_outside(Tables *t, const Inside *in, CoreAtom array, CoreAtom
     case CORE_SCATTER: return length_outside(t, in, s->soac.dests[k], n);
     case CORE_UPDATE: return length_outside(t, in, s->update.array, n);
     case CORE_ARRAY: *n = core_i64(s->array.n); return true;
+    case CORE_SLICE: return core_length_of_piece(s, made_inside(in, s->slice.to), n) && number_outside(t, in, *n, n);
     case CORE_INDEX: {
         const Part table = tables_part(t, s->index.array);
         *n = table.kind == TABLE ? table.shape->stride : *n;
@@ -514,7 +515,7 @@ static void take_table(Tables *t, CoreVar table, CoreAtom rows)
     *shape = (Shape){.rows = build_length(b, rows), .stride = build_atom(b, s->vars[1]), .regular = true};
     tables_part_of(t, s->vars[0])->repetition = t->repetition;
     tables_bind(t, table, build_atom(b, s->vars[0]), shape);
-    vec_push(t->scratch, &t->checked, ((CheckedRows){shape->stride, false}));
+    vec_push(t->scratch, &t->checked, ((CheckedRows){shape->stride, false, rows.var}));
 }
 
 /* Of tables that lie in front of the lane, once. */
@@ -557,30 +558,12 @@ static void slice_table(Tables *t, CoreStmt *s)
     *tables_part_of(t, s->vars[0]) = p;
 }
 
-typedef struct Literal {
-    CoreVar var;
-    const CoreStmt *found;
-} Literal;
-
-static void find_literal(void *ctx, CoreBlock *block)
-{
-    Literal *l = ctx;
-    for (uint32_t i = 0; i < block->stmts.n && !l->found; i++) {
-        CoreStmt *s = block->stmts.at[i];
-        if (s->kind == CORE_ARRAY && s->vars[0] == l->var)
-            l->found = s;
-        core_stmt_blocks(s, find_literal, l);
-    }
-}
-
 /* The literal that it is, perhaps one in front of the lane; or NULL. */
 static const CoreStmt *literal_row(Tables *t, CoreAtom row)
 {
     const CoreStmt *s = tables_maker(t, tables_renamed(t, row));
-    Literal l = {row.var, NULL};
     if (!s && row.var < t->first)
-        find_literal(&l, t->b.fn->body);
-    s = s ? s : l.found;
+        s = core_fn_def(t->b.fn, row);
     return s && s->kind == CORE_ARRAY ? s : NULL;
 }
 
@@ -722,13 +705,21 @@ static void begin_source(Sources *c, CoreVar m)
     c->to[c->n++] = table.var;
 }
 
+static bool is_left(const Tables *t, CoreVar rows)
+{
+    for (uint32_t i = 0; i < t->left.n; i++)
+        if (t->left.at[i] == rows)
+            return true;
+    return false;
+}
+
 /* Each instance's own tables from in front of the lane, and what loops begin with. */
 static void find_source(void *ctx, CoreAtom *a)
 {
     Sources *c = ctx;
     uint32_t i = 0;
     if (a->is_const || a->var >= c->t->first || core_atom_type(c->t->b.fn, *a).rank < 2 ||
-        (!c->inits && !core_soac_binds(c->around, *a)))
+        (!c->inits && !core_soac_binds(c->around, *a)) || is_left(c->t, a->var))
         return;
     while (i < c->n && c->from[i] != a->var)
         i++;
@@ -822,9 +813,12 @@ static CoreBlock *try_code(Tables *t, CoreBlock *code, const CoreStmt *around, A
                            GivenRows **given)
 {
     CoreFn *fn = t->b.fn;
-    *t = (Tables){.b = t->b, .scratch = t->scratch, .copied = t->copied, .first = fn->vars.n, .lane = true};
+    *t = (Tables){.b = t->b, .scratch = t->scratch, .copied = t->copied, .left = t->left};
+    t->first = fn->vars.n;
+    t->lane = true;
     CoreBlock *copy = core_copy_within(t->b.p, fn, code, scratch, map);
     CoreBlock front = {0};
+    lane_fills(&t->b, copy, around, t->first, scratch, map);
     Sources sources = {.t = t, .around = around, .front = &front};
     t->b.emit = tables_emit;
     t->b.ctx = t;
@@ -839,7 +833,11 @@ static CoreBlock *try_code(Tables *t, CoreBlock *code, const CoreStmt *around, A
     *given = give_tables(t, copy);
     put_in_front(t, copy, &front);
     for (uint32_t i = 0; i < t->checked.n; i++)
-        t->failed |= !t->checked.at[i].checked;
+        if (!t->checked.at[i].checked) {
+            t->again |= !is_left(t, t->checked.at[i].rows);
+            t->failed = true;
+            vec_push(t->scratch, &t->left, t->checked.at[i].rows);
+        }
     return t->failed || t->again || has_tables(fn, copy) ? NULL : copy;
 }
 
