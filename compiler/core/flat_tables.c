@@ -22,8 +22,8 @@
 
 #include "core/choose_lanes_internal.h"
 
-/* MOST_TRIED: statements of all copies. */
-enum { MOST_TRIED = 20000 };
+/* MOST_TRIED: statements of all copies. SHORT: elements of a row. */
+enum { MOST_TRIED = 20000, SHORT = 64 };
 
 /* ---- what the state begins as ---- */
 
@@ -144,11 +144,27 @@ static CoreAtom filled(Tables *t, CoreAtom x, CoreAtom n)
     return build_map(&t->b, soac)[0];
 }
 
+/* The state begins as one array again and again, whose length shows: replicate n (replicate m x). */
+static bool repeats_row(Finder *f, CoreAtom init, CoreAtom *n)
+{
+    const CoreStmt *s = maker_of(f, init);
+    if (!s || s->kind != CORE_MAP || s->soac.guard || core_soac_binds(s, s->soac.body->results[0]))
+        return false;
+    const CoreStmt *row = maker_around(f, s->soac.body->results[0]);
+    if (row && row->kind == CORE_ARRAY)
+        *n = core_i64(row->array.n);
+    else if (row && (row->kind == CORE_MAP || row->kind == CORE_SCAN) && !row->soac.guard)
+        *n = row->soac.domain;
+    else
+        return false;
+    return true;
+}
+
 /* What the state begins as, as one array; and where its rows are. */
 static CoreAtom emit_begin(Finder *f, Tables *t, Shape *shape, CoreAtom init)
 {
     const CoreStmt *row = row_maker(f, init);
-    shape->regular = row || rows_length(f, init, &shape->stride);
+    shape->regular = row || rows_length(f, init, &shape->stride) || repeats_row(f, init, &shape->stride);
     shape->rows = build_length(&t->b, init);
     if (row)
         shape->stride = row->soac.domain;
@@ -219,11 +235,14 @@ static bool is_candidate(Finder *f, CoreStmt *s, uint32_t i)
     return g.found;
 }
 
-/* Does the table begin as one row again and again? As views that takes no memory but for the rows that are replaced. */
-static bool repeats_row(Finder *f, CoreAtom init)
+/* Is the table one row again and again, and not a short one? As views that takes no memory but for the rows that are
+ * replaced. */
+static bool is_long(Finder *f, CoreAtom init)
 {
     const CoreStmt *s = maker_of(f, init);
-    return s && s->kind == CORE_MAP && !core_soac_binds(s, s->soac.body->results[0]);
+    CoreAtom n;
+    const bool repeats = s && s->kind == CORE_MAP && !core_soac_binds(s, s->soac.body->results[0]);
+    return repeats && !(repeats_row(f, init, &n) && n.is_const && n.bits <= SHORT);
 }
 
 /* A copy of the loop, whose state i is one array; where it is. NULL if that cannot be. */
@@ -248,8 +267,8 @@ static CoreStmt *try_loop(Finder *f, Tables *t, CoreStmt *s, uint32_t i)
     t->state = shape;
     loop->loop.inits[i] = table;
     tables_rewrite_loop(t, loop);
-    const bool costs = t->replaces && repeats_row(f, s->loop.inits[i]);
-    return t->failed || t->updates == 0 || t->unstored > 0 || costs ? NULL : loop;
+    return t->failed || t->updates == 0 || t->unstored > 0 || (t->replaces && is_long(f, s->loop.inits[i])) ? NULL
+                                                                                                            : loop;
 }
 
 static bool place_loop(Finder *f, CoreStmt *s);

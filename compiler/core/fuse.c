@@ -16,7 +16,8 @@
 #include <string.h>
 
 /* Changes of arrays that a map is compared with, at most. */
-enum { MOST_CHANGES = 16 };
+/* MOST_NAMES: parts of parts, branches inside of branches, that are followed. */
+enum { MOST_CHANGES = 16, MOST_NAMES = 4 };
 
 /* ---- variables ---- */
 
@@ -444,6 +445,29 @@ static bool reads_anyway(CoreStmt *consumer, bool changes, FuseSought *array)
     return false;
 }
 
+/* May it lie where the sought array does: a part of it, or of what a branch hands on as it? */
+static bool may_be(Fuser *f, CoreAtom a, CoreAtom array, uint32_t depth)
+{
+    a = fuse_resolve(f, a);
+    array = fuse_resolve(f, array);
+    if (core_atom_equal(a, array) || depth == 0)
+        return core_atom_equal(a, array);
+    const CoreStmt *part = fuse_def(f, a), *either = fuse_def(f, array);
+    if (part && part->kind == CORE_SLICE)
+        return may_be(f, part->slice.array, array, depth - 1);
+    if (!either || either->kind != CORE_IF)
+        return false;
+    const uint32_t i = core_stmt_result(either, array);
+    return may_be(f, a, either->if_.then_b->results[i], depth - 1) ||
+           may_be(f, a, either->if_.else_b->results[i], depth - 1);
+}
+
+static bool is_where_sought(void *sought, CoreAtom a)
+{
+    const FuseSought *s = sought;
+    return !a.is_const && may_be(s->f, a, core_var_atom(s->v, core_atom_type(s->f->fn, a)), MOST_NAMES);
+}
+
 /* Would the producer, down at the consumer, read an array that has been changed in place, or is, by the consumer
  * itself? Then that could not be in place. */
 static bool crosses_change(Fuser *f, CoreStmt *producer, CoreStmt **stmts, uint32_t at)
@@ -456,7 +480,10 @@ static bool crosses_change(Fuser *f, CoreStmt *producer, CoreStmt **stmts, uint3
             return true;
         CoreStmt *change = stmts[f->changes.at[i]];
         FuseSought array = {f, fuse_resolve(f, core_stmt_changes(change)).var};
-        if (core_stmt_reads(producer, fuse_is_sought, &array) && !reads_anyway(stmts[at], change == stmts[at], &array))
+        const bool own = change == stmts[at];
+        if ((core_stmt_reads(producer, fuse_is_sought, &array) ||
+             (own && core_block_reads(producer->soac.body, is_where_sought, &array))) &&
+            !reads_anyway(stmts[at], own, &array))
             return true;
     }
     return false;

@@ -7,10 +7,11 @@
  *                  b = update room, n, x; -> b, n + 1 } else { u = update buf, i, z; -> u, n }; -> buf', n' }
  *     rs = slice buf, 0, n
  *
- * An append is a map over all of the list; an update happens in place, so n appends take n and not n² steps. Where each
+ * An append is a map over all of the list; an update happens in place, so n appends take n and not n² steps. What is
+ * more than a few elements is stored by a scatter, which may read the list that it is made of. Where each
  * round of a counted loop appends as many, the buffer has room for all of them from the beginning; in parallel code
- * also where a loop has a round for each element of an array of the instance's. Elsewhere in parallel code lists stay:
- * instances that need more room at different times would have to part. What needs a list as a whole gets the slice. */
+ * also where a loop has a round for each element of an array of the instance's. What needs a list as a whole gets the
+ * slice. */
 #include "core/build.h"
 #include "core/callgraph.h"
 #include "core/passes.h"
@@ -67,24 +68,25 @@ static void note_vars(void *ctx, CoreBlock *b)
 
 /* ---- appends ---- */
 
-/* Column k of list ++ [items]: behind `length` elements of the list. */
+/* Column k of list ++ right: behind `length` elements of the list, `more`. */
 typedef struct Append {
-    const CoreStmt *items; /* NULL: it is none */
-    CoreAtom list, length;
+    bool is;
+    const CoreStmt *items; /* a literal of a few */
+    CoreAtom list, right, length, more;
 } Append;
 
 static Append append_of(const Lists *l, const CoreStmt *map, uint32_t k)
 {
-    const Append none = {NULL, core_i64(0), core_i64(0)};
     CoreAppend append;
     if (!core_as_append(map, k, &append))
-        return none;
+        return (Append){.is = false};
     const CoreStmt *items = maker(l, append.right);
     const CoreStmt *sum = core_as_prim(maker(l, map->soac.domain), PRIM_SIZE_ADD);
-    const bool few = items && items->kind == CORE_ARRAY && items->array.n > 0 && items->array.n <= MOST_ITEMS;
-    const bool all = few && sum && core_atom_equal(sum->prim.args[0], append.length) &&
+    if (!sum || !core_atom_equal(sum->prim.args[0], append.length))
+        return (Append){.is = false};
+    const bool few = items && items->kind == CORE_ARRAY && items->array.n > 0 && items->array.n <= MOST_ITEMS &&
                      core_atom_equal(sum->prim.args[1], core_i64(items->array.n));
-    return all ? (Append){items, append.left, append.length} : none;
+    return (Append){true, few ? items : NULL, append.left, append.right, append.length, sum->prim.args[1]};
 }
 
 /* ---- which ---- */
@@ -117,14 +119,15 @@ static void mark_append(Lists *l, CoreStmt *s)
     uint32_t roots[MOST_LISTS], n = 0;
     for (; n < s->nvars && n < MOST_LISTS; n++) {
         const Append a = append_of(l, s, n);
-        roots[n] = a.items ? root_of(l, a.list) : 0;
+        roots[n] = a.is ? root_of(l, a.list) : 0;
         if (!roots[n])
             break;
     }
     for (uint32_t k = 0; n == s->nvars && k < n; k++) {
         mark(l, s->vars[k], roots[k]);
-        const uint32_t items = append_of(l, s, k).items->array.n, most = l->most[roots[k] - 1];
-        l->most[roots[k] - 1] = l->rounds > 0 || most == UNKNOWN ? UNKNOWN : most + items;
+        const CoreStmt *items = append_of(l, s, k).items;
+        const uint32_t most = l->most[roots[k] - 1];
+        l->most[roots[k] - 1] = !items || l->rounds > 0 || most == UNKNOWN ? UNKNOWN : most + items->array.n;
     }
 }
 
@@ -165,8 +168,8 @@ static bool always_appends(const Lists *l, const CoreStmt *loop, uint32_t k)
     while (!a.is_const && a.var != loop->loop.params[k]) {
         const CoreStmt *s = core_block_def(loop->loop.body, a);
         const Append append =
-            s && s->kind == CORE_MAP ? append_of(l, s, core_stmt_result(s, a)) : (Append){.items = NULL};
-        if (!append.items && !(s && s->kind == CORE_UPDATE))
+            s && s->kind == CORE_MAP ? append_of(l, s, core_stmt_result(s, a)) : (Append){.is = false};
+        if ((append.is && !append.items) || (!append.is && !(s && s->kind == CORE_UPDATE)))
             return false;
         n += append.items ? append.items->array.n : 0;
         a = append.items ? append.list : s->update.array;
@@ -222,8 +225,7 @@ static bool find_lists(Lists *l, CoreStmt *s)
                 l->mixed[k] = true;
         for (uint32_t k = 0; k < s->loop.nparams; k++) {
             l->each[k] = keep[k] ? room_for_each(l, s, k) : 0;
-            const bool stays = keep[k] && l->most[k] > 0 && root_of(l, s->loop.body->results[k]) > 0 &&
-                               (!l->parallel || l->each[k] > 0);
+            const bool stays = keep[k] && l->most[k] > 0 && root_of(l, s->loop.body->results[k]) > 0;
             changed |= stays != keep[k];
             any |= stays;
             keep[k] = stays;
@@ -275,12 +277,12 @@ static CoreAtom with_room(Lists *l, CoreAtom buffer, CoreAtom length, CoreAtom r
 }
 
 /* A buffer with room for n elements more. */
-static CoreAtom room_for(Lists *l, const List *list, uint32_t n)
+static CoreAtom room_for(Lists *l, const List *list, CoreAtom n)
 {
     CoreBuilder *b = &l->b;
     if (l->each[list->root - 1] > 0) /* from the beginning */
         return list->buffer;
-    const CoreAtom needed = build_prim2(b, PRIM_ADD, list->length, core_i64(n));
+    const CoreAtom needed = build_prim2(b, PRIM_ADD, list->length, n);
     const CoreAtom has = build_length(b, list->buffer), full = build_prim2(b, PRIM_LT, has, needed);
     CoreBlock *outer = build_begin(b);
     const CoreAtom twice = build_prim2(b, PRIM_ADD, needed, needed);
@@ -289,17 +291,43 @@ static CoreAtom room_for(Lists *l, const List *list, uint32_t n)
     CoreBlock *grows = build_end(b, outer, &grown, 1);
     build_begin(b);
     CoreBlock *stays = build_end(b, outer, &list->buffer, 1);
-    return build_if(b, full, grows, stays)[0];
+    const CoreAtom buffer = build_if(b, full, grows, stays)[0];
+    (void)build_length(b, buffer); /* if anybody asks later: then that need not be kept */
+    return buffer;
+}
+
+/* The buffer with these elements from `length` on. */
+static CoreAtom with_piece(Lists *l, CoreAtom buffer, const Append *a)
+{
+    CoreBuilder *b = &l->b;
+    const CoreType type = core_atom_type(b->fn, buffer);
+    const CoreAtom piece = whole(l, a->right), i = build_var(b, core_scalar(SC_I64), NULL),
+                   x = build_var(b, core_element(type), NULL);
+    CoreBlock *outer = build_begin(b);
+    const CoreAtom results[] = {build_prim2(b, PRIM_ADD, a->length, i), x};
+    CoreSoac soac = {.domain = a->more, .index = i.var, .ninputs = 1};
+    soac.body = build_end(b, outer, results, 2);
+    soac.inputs = build_atoms_copy(b, &piece, 1, 1);
+    soac.elements = build_vars_copy(b, &x.var, 1, 1);
+    CoreStmt *s = build_stmt(b, CORE_SCATTER, 1, &type);
+    s->soac = soac;
+    s->soac.dests = build_atoms_copy(b, &buffer, 1, 1);
+    build_emit(b, s);
+    return build_atom(b, s->vars[0]);
 }
 
 static void rewrite_append(Lists *l, const CoreStmt *s, uint32_t k)
 {
     const Append a = append_of(l, s, k);
     const List old = {list_of(l, a.list)->root, list_of(l, a.list)->buffer, a.length};
-    CoreAtom buffer = room_for(l, &old, a.items->array.n), length = a.length;
-    for (uint32_t i = 0; i < a.items->array.n; i++) {
+    CoreAtom buffer = room_for(l, &old, a.more), length = a.length;
+    for (uint32_t i = 0; a.items && i < a.items->array.n; i++) {
         buffer = build_changed(&l->b, buffer, length, a.items->array.items[i]);
         length = build_prim2(&l->b, PRIM_ADD, length, core_i64(1));
+    }
+    if (!a.items) {
+        buffer = with_piece(l, buffer, &a);
+        length = build_prim2(&l->b, PRIM_ADD, length, a.more);
     }
     set_list(l, s->vars[k], buffer, length);
 }

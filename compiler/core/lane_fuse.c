@@ -36,6 +36,14 @@ static void count_atom(void *ctx, CoreAtom *a)
     d->uses += is_result(d, *a, &which);
 }
 
+static bool is_array(void *fn, CoreAtom a) { return core_atom_type(fn, a).rank > 0; }
+
+/* A scatter whose body reads arrays may not change these where they are: perhaps they are what it changes. */
+static bool may_take(const Delayed *d, const CoreStmt *reader)
+{
+    return reader->kind != CORE_SCATTER || !core_block_reads(d->map->soac.body, is_array, d->b.fn);
+}
+
 static void look_at_reader(Delayed *d, CoreStmt *s)
 {
     uint32_t which, inputs = 0;
@@ -47,7 +55,8 @@ static void look_at_reader(Delayed *d, CoreStmt *s)
     }
     for (uint32_t i = 0; soac && i < soac->ninputs; i++)
         inputs += is_result(d, soac->inputs[i], &which);
-    if (inputs == 0 || d->reader || !core_atom_equal(soac->domain, d->map->soac.domain) || soac->guard)
+    if (inputs == 0 || d->reader || !core_atom_equal(soac->domain, d->map->soac.domain) || soac->guard ||
+        !may_take(d, s))
         return;
     d->reader = s;
     d->known += inputs;

@@ -9,7 +9,7 @@
  *       -> res }
  *
  * The state is: go on?, the parameters, the results; a return leaves the parameters as they are, a call leaves
- * the results. In the common case of one return and one call, behind little code, the condition itself is
+ * the results. In the common case of one return in front of all calls, behind little code, the condition itself is
  * the loop's, and the code in front (S) is repeated:
  *
  *     rec fn f (p) = { S; if c then { T -> r } else { U; q = call f (e); -> q } }
@@ -146,7 +146,7 @@ static void make_loop(CoreProgram *p, CoreFn *fn)
     fn->recursive = false;
 }
 
-/* ---- one return, one call ---- */
+/* ---- one return, in front of the calls ---- */
 
 #define MOST_REPEATED 8u
 
@@ -160,9 +160,12 @@ static bool is_simple(const CoreBlock *b, uint32_t n)
     return n <= MOST_REPEATED;
 }
 
-static bool is_direct_call(const CoreFn *fn, const CoreBlock *b)
+/* Does it end with a call, whichever branches it takes? */
+static bool only_calls(const CoreFn *fn, const CoreBlock *b)
 {
     const CoreStmt *s = tail_stmt(b);
+    if (s && s->kind == CORE_IF)
+        return only_calls(fn, s->if_.then_b) && only_calls(fn, s->if_.else_b);
     return s && s->kind == CORE_CALL && s->call.fn == fn;
 }
 
@@ -170,9 +173,11 @@ static bool is_direct_call(const CoreFn *fn, const CoreBlock *b)
 static CoreStmt *single_exit(const CoreFn *fn)
 {
     CoreStmt *s = tail_stmt(fn->body);
-    if (!s || s->kind != CORE_IF || tail_calls(fn, fn->body) != 1 || !is_simple(fn->body, fn->body->stmts.n - 1))
+    if (!s || s->kind != CORE_IF || !is_simple(fn->body, fn->body->stmts.n - 1))
         return NULL;
-    return is_direct_call(fn, s->if_.then_b) || is_direct_call(fn, s->if_.else_b) ? s : NULL;
+    const bool then_calls = only_calls(fn, s->if_.then_b);
+    const CoreBlock *leave = then_calls ? s->if_.else_b : s->if_.then_b;
+    return (then_calls || only_calls(fn, s->if_.else_b)) && tail_calls(fn, leave) == 0 ? s : NULL;
 }
 
 /* A copy of `front`'s statements but the last, and of all of `back`'s, in which the parameters are `values`. */
@@ -205,9 +210,25 @@ static CoreBlock *condition_block(CoreProgram *p, CoreFn *fn, const CoreStmt *ex
     return block;
 }
 
+/* The arguments of the calls that it ends with become what it gives. */
+static void give_arguments(CoreBuilder *b, CoreBlock *block, const CoreType *types)
+{
+    CoreStmt *s = tail_stmt(block);
+    if (s->kind == CORE_CALL) {
+        block->stmts.n--;
+        block->results = s->call.args;
+        block->nresults = s->call.nargs;
+        return;
+    }
+    give_arguments(b, s->if_.then_b, types);
+    give_arguments(b, s->if_.else_b, types);
+    build_fresh(b, s, b->fn->nparams, types);
+    build_return(b, block, s);
+}
+
 static void make_while(CoreProgram *p, CoreFn *fn, CoreStmt *exit)
 {
-    bool then_calls = is_direct_call(fn, exit->if_.then_b);
+    bool then_calls = only_calls(fn, exit->if_.then_b);
     CoreBlock *again = then_calls ? exit->if_.then_b : exit->if_.else_b;
     const CoreBlock *leave = then_calls ? exit->if_.else_b : exit->if_.then_b;
     CoreBuilder b = {.p = p, .fn = fn, .span = fn->span};
@@ -232,13 +253,13 @@ static void make_while(CoreProgram *p, CoreFn *fn, CoreStmt *exit)
         core_push(p, outer, after->stmts.at[i]);
     outer->results = after->results;
     outer->nresults = after->nresults;
-    const CoreStmt *call = tail_stmt(again);
+    give_arguments(&b, again, types);
     CoreBlock *body = s->loop.body = fn->body; /* S, then U instead of the `if` */
     body->stmts.n--;
-    for (uint32_t i = 0; i + 1 < again->stmts.n; i++)
+    for (uint32_t i = 0; i < again->stmts.n; i++)
         core_push(p, body, again->stmts.at[i]);
-    body->results = call->call.args;
-    body->nresults = call->call.nargs;
+    body->results = again->results;
+    body->nresults = again->nresults;
     fn->params = params;
     fn->body = outer;
     fn->recursive = false;

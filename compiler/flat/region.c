@@ -355,12 +355,26 @@ static void stamp_needed(FlattenFn *f, CoreStmt *s, uint32_t stamp)
     core_stmt_all_atoms(s, stamp_atom_unless, &sw);
 }
 
+/* The length of what the statement changes where it is, if nobody else has it. */
+static void stamp_lengths(FlattenFn *f, const BlockTask *task, const CoreStmt *stmt, uint32_t stamp)
+{
+    const CoreAtom changed = core_stmt_changes(stmt);
+    StampWalk w = {f, stamp};
+    for (uint32_t i = 0; !changed.is_const && task->ctx == FLAT_ROOT && i < task->open.n; i++) {
+        const CoreStmt *s = task->open.at[i];
+        CoreAtom length = core_var_atom(s->vars[0], core_scalar(SC_I64));
+        if (s->kind == CORE_LENGTH && core_atom_equal(s->length.array, changed))
+            stamp_atom(&w, &length);
+    }
+}
+
 void region_flush_for(FlattenFn *f, BlockTask *task, CoreStmt *stmt)
 {
     if (!task->open.n)
         return;
     uint32_t stamp = new_stamp(f);
     stamp_needed(f, stmt, stamp);
+    stamp_lengths(f, task, stmt, stamp);
     Stmts taken = {0};
     region_take(f, task, stamp, &taken);
     if (taken.n)

@@ -272,9 +272,38 @@ void emit_vector_shared_slice(VectorEmitter *v, const CoreStmt *s)
     strbuf_printf(v->e.out, ", %u));\n", element_bytes(v, s->slice.array.var));
 }
 
+/* At one place, by the lanes that want it. */
+static void store_chosen(VectorEmitter *v, const CoreStmt *s, const SpreadVar *place)
+{
+    const uint32_t outside = v->mask, inside = ++v->nmasks;
+    emit_indent(&v->e);
+    strbuf_printf(v->e.out, "const dp_bool_w on%u = ", inside);
+    emit_vector_mask(v);
+    strbuf_add(v->e.out, place->unless ? " & ~" : " & ");
+    emit_vector_operand(v, core_var_atom(place->when, core_scalar(SC_BOOL)));
+    strbuf_add(v->e.out, ";\n");
+    emit_indent(&v->e);
+    strbuf_add(v->e.out, "if ((dp_u64)");
+    emit_atom(&v->e, place->there);
+    strbuf_add(v->e.out, " < ");
+    emit_array_length(&v->e, atom_of(v, s->vars[0]));
+    strbuf_add(v->e.out, ") {\n");
+    v->e.depth++;
+    v->mask = inside;
+    emit_vector_shared_store(v, s->vars[0], place->there, s->update.value, true);
+    v->mask = outside;
+    v->e.depth--;
+    emit_line(&v->e, "}");
+}
+
 void emit_vector_shared_update(VectorEmitter *v, const CoreStmt *s)
 {
     begin_changed(v, s->vars[0], s->update.array);
+    const SpreadVar *place = s->update.index.is_const ? NULL : spread_var(&v->table, s->update.index.var);
+    if (place && place->chosen && s->site == CORE_NO_SITE && !vector_is_ragged(v, atom_of(v, s->vars[0]))) {
+        store_chosen(v, s, place);
+        return;
+    }
     if (!s->update.holds)
         check_place(v, atom_of(v, s->vars[0]), s->update.index);
     emit_vector_shared_store(v, s->vars[0], s->update.index, s->update.value, v->mask != 0);

@@ -222,6 +222,22 @@ static bool keeps_near(const Analysis *a, const CoreStmt *s)
 
 static bool is_const(CoreAtom x, uint64_t bits) { return x.is_const && x.bits == bits; }
 
+static bool is_nowhere(CoreAtom at) { return at.is_const && (int64_t)at.bits < 0; }
+
+/* "if c then i else -1": where an update behind a condition stores. */
+static void note_place(const Analysis *a, CoreVar v, CoreAtom cond, CoreAtom yes, CoreAtom no)
+{
+    SpreadVar *place = spread_var(a->table, v);
+    const CoreAtom there = is_nowhere(no) ? yes : no;
+    if (place->spread != SPREAD_VARYING || cond.is_const || spread_of(a->table, cond) != SPREAD_VARYING ||
+        spread_of(a->table, there) != SPREAD_UNIFORM || is_nowhere(yes) == is_nowhere(no))
+        return;
+    place->chosen = true;
+    place->unless = is_nowhere(yes);
+    place->there = there;
+    place->when = cond.var;
+}
+
 /* Of an i64 operation on positions: every second place in turn? */
 static bool is_second(const Analysis *a, const CoreStmt *s)
 {
@@ -261,6 +277,8 @@ static void prim_spread(Analysis *a, const CoreStmt *s)
     } else {
         set_agreed(a, s->vars[0], all, agreed && all == SPREAD_UNIFORM);
         refuse_views(a, s->vars[0], all);
+        if (s->prim.op == PRIM_SELECT)
+            note_place(a, s->vars[0], s->prim.args[0], s->prim.args[1], s->prim.args[2]);
     }
 }
 
@@ -294,6 +312,9 @@ static void if_spread(Analysis *a, const CoreStmt *s)
         bool agreed = is_agreed(a->table, s->if_.cond) || is_agreed(a->table, x) || is_agreed(a->table, y);
         set_agreed(a, s->vars[i], spread_choice(a->table, s->if_.cond, x, y), agreed);
         a->facts->refused |= is_own_array(a, s->vars[i]);
+        if (core_var_type(a->fn, s->vars[i]).rank == 0 && !core_block_def(s->if_.then_b, x) &&
+            !core_block_def(s->if_.else_b, y))
+            note_place(a, s->vars[i], s->if_.cond, x, y);
     }
 }
 
@@ -750,6 +771,12 @@ static void measure_loop(Analysis *a, const CoreStmt *s)
     measure_results(a, s->loop.params, s->loop.nparams, s->loop.body->results);
 }
 
+static CoreAtom place_of_update(const Analysis *a, const CoreStmt *s)
+{
+    const SpreadVar *place = s->update.index.is_const ? NULL : spread_var(a->table, s->update.index.var);
+    return place && place->chosen && s->site == CORE_NO_SITE ? place->there : s->update.index;
+}
+
 static void measure_stmt(Analysis *a, const CoreStmt *s)
 {
     switch (s->kind) {
@@ -768,7 +795,7 @@ static void measure_stmt(Analysis *a, const CoreStmt *s)
         break;
     case CORE_UPDATE:
         if (has_memory(a))
-            measure_place(a, s->update.index);
+            measure_place(a, place_of_update(a, s));
         measure_use(a, s->update.value);
         break;
     case CORE_INDEX: measure_index(a, s); break;

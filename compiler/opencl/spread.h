@@ -30,6 +30,10 @@ typedef struct SpreadVar {
      * lane has taken. Or a number that is as many. */
     bool ragged;
     CoreVar length;
+    /* A place that is `there` for all lanes for which `when` holds (or does not), and nowhere for the others. */
+    bool chosen, unless;
+    CoreAtom there;
+    CoreVar when;
 } SpreadVar;
 
 typedef struct SpreadTable {
