@@ -50,7 +50,6 @@ typedef struct Nest {
     bool filters;
     bool steps;   /* such loops go on for as long as the instance's data say, or update single elements */
     bool wide;    /* parallel operations in such loops */
-    bool others;  /* of these, others than maps and scatters with scalar code */
     bool unknown; /* there is a length that only the program's run tells */
 } Nest;
 
@@ -78,8 +77,6 @@ static void look_at_stmt(Nest *n, CoreStmt *s)
         n->nests |= n->depth > 0;
         n->filters |= s->soac.guard != NULL;
         n->wide |= n->rounds > 0;
-        n->others |=
-            n->rounds > 0 && (n->depth > 0 || (s->kind != CORE_MAP && s->kind != CORE_SCATTER) || s->soac.guard);
     }
     n->depth += soac;
     n->rounds += loop;
@@ -101,7 +98,7 @@ typedef struct Cost {
     uint32_t statements;
     bool loops, steps, nests;
     bool fixed, gives; /* all lengths are constants; there are arrays among the results */
-    bool rounds;       /* the loops' rounds are maps, as long for all instances: a launch does much of each */
+    bool rounds;       /* the loops' rounds are operations, as many for all instances: launches do much of each */
 } Cost;
 
 /* IN_MEMORY: two versions, and the lane's arrays lie in memory. */
@@ -139,7 +136,7 @@ static Verdict verdict(const Lane *lane, CoreBlock *code, const CoreStmt *around
                    .nests = n.nests,
                    .fixed = !n.loops && !n.unknown,
                    .gives = gives,
-                   .rounds = n.loops && n.wide && !n.others && !n.steps};
+                   .rounds = n.loops && n.wide && !n.steps};
     const bool pays = gives ? n.steps || cost->rounds : n.loops || (n.nests && !n.filters);
     if (lane->strip)
         return lane_rows_can_be_given(lane->fn, code) && pays ? IN_MEMORY : STAYS_FLAT;

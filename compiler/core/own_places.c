@@ -6,10 +6,16 @@
  *         { … x … -> add from k, v }                           x = index xs at; … x … -> at, v }
  *
  * So `xs with [a:b] = map2 (+) xs[a:b] ys` copies nothing. Lanes (lane_last.c) and the plan (plan/lower_launch.c) ask
- * core_reads_own_place(). */
+ * core_reads_own_place().
+ *
+ * Likewise, elements that are read behind a change are read in front of it: (xs with [i] = y, xs[i]). */
 #include "core/build.h"
 #include "core/passes.h"
 #include "support/paged.h"
+
+#include <string.h>
+
+enum { MOST_BEHIND = 32 }; /* statements */
 
 typedef struct Places {
     CoreBuilder b;
@@ -79,9 +85,40 @@ static void read_own(Places *p, CoreStmt *s)
     soac->body->results[0] = at;
 }
 
+/* Does it change the array, and is nothing of what is behind it, up to statement `at`, needed for the element? What
+ * fails first, fails first. */
+static bool may_read_before(const Places *p, const CoreBlock *b, uint32_t change, uint32_t at)
+{
+    const CoreStmt *s = b->stmts.at[at], *changes = b->stmts.at[change];
+    if (!core_atom_equal(core_stmt_changes(changes), s->index.array))
+        return false;
+    for (uint32_t i = change; i < at; i++)
+        if ((!s->index.index.is_const && core_stmt_binds(b->stmts.at[i], s->index.index.var)) ||
+            (s->site != CORE_NO_SITE && i > change && core_stmt_fallible(p->b.p, p->b.fn, b->stmts.at[i])))
+            return false;
+    return s->site == CORE_NO_SITE || changes->site == CORE_NO_SITE ||
+           (changes->kind == CORE_UPDATE && core_atom_equal(changes->update.index, s->index.index));
+}
+
+static void read_before(Places *p, CoreBlock *b, uint32_t at)
+{
+    CoreStmt *s = b->stmts.at[at];
+    const uint32_t first = at > MOST_BEHIND ? at - MOST_BEHIND : 0;
+    if (s->kind != CORE_INDEX || core_var_type(p->b.fn, s->vars[0]).rank > 0)
+        return;
+    for (uint32_t i = first; i < at; i++)
+        if (may_read_before(p, b, i, at)) {
+            memmove(&b->stmts.at[i + 1], &b->stmts.at[i], (at - i) * sizeof(CoreStmt *));
+            b->stmts.at[i] = s;
+            return;
+        }
+}
+
 static void look_in_block(void *ctx, CoreBlock *b)
 {
     Places *p = ctx;
+    for (uint32_t i = 0; i < b->stmts.n; i++)
+        read_before(p, b, i);
     for (uint32_t i = 0; i < b->stmts.n; i++) {
         CoreStmt *s = b->stmts.at[i];
         for (uint32_t k = 0; k < s->nvars; k++)
