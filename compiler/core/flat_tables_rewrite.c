@@ -104,13 +104,31 @@ bool tables_same_number(Tables *t, CoreAtom a, CoreAtom b, uint32_t depth)
     return true;
 }
 
+/* What the array is as long as: what it changes, or what the state of a loop begins as whose rounds change it; or
+ * itself. */
+static CoreAtom changed_by(const CoreStmt *s, CoreAtom array)
+{
+    if (!core_stmt_changes(s).is_const)
+        return core_stmt_changes(s);
+    if (s->kind != CORE_LOOP)
+        return array;
+    const uint32_t k = core_stmt_result(s, array);
+    CoreAtom next = s->loop.body->results[k];
+    for (const CoreStmt *c = core_block_def(s->loop.body, next); c; c = core_block_def(s->loop.body, next)) {
+        if (core_stmt_changes(c).is_const)
+            return array;
+        next = core_stmt_changes(c);
+    }
+    return !next.is_const && next.var == s->loop.params[k] ? s->loop.inits[k] : array;
+}
+
 /* The array's length, as far as that shows. */
 bool tables_known_length(Tables *t, CoreAtom array, CoreAtom *n)
 {
     array = tables_renamed(t, array);
     const CoreStmt *s = tables_maker(t, array);
-    while (s && (s->kind == CORE_UPDATE || (s->kind == CORE_SCATTER && s->nvars == 1))) {
-        array = tables_renamed(t, core_stmt_changes(s));
+    for (CoreAtom of; s && !core_atom_equal(of = changed_by(s, array), array);) {
+        array = tables_renamed(t, of);
         s = tables_maker(t, array);
     }
     if (s && s->kind == CORE_ARRAY) {
