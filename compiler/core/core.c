@@ -377,6 +377,15 @@ uint32_t core_stmt_result(const CoreStmt *s, CoreAtom a)
     return k;
 }
 
+void core_put_in_front(const CoreProgram *p, CoreBlock *b, const CoreBlock *front)
+{
+    const CoreBlock rest = core_take_stmts(b);
+    for (uint32_t i = 0; i < front->stmts.n; i++)
+        core_push(p, b, front->stmts.at[i]);
+    for (uint32_t i = 0; i < rest.stmts.n; i++)
+        core_push(p, b, rest.stmts.at[i]);
+}
+
 typedef struct Def {
     CoreAtom a;
     CoreStmt *found;
@@ -405,52 +414,6 @@ bool core_length_of_piece(const CoreStmt *slice, const CoreStmt *to, CoreAtom *n
         return false;
     *n = sum->prim.args[1 - from];
     return true;
-}
-
-bool core_is_place(const CoreStmt *s, CoreAtom at, CoreAtom from)
-{
-    if (at.is_const || s->soac.index == CORE_NO_VAR)
-        return false;
-    const CoreAtom position = core_var_atom(s->soac.index, core_scalar(SC_I64));
-    const CoreStmt *sum = core_as_prim(core_block_def(s->soac.body, at), PRIM_ADD);
-    return sum ? core_is_prim2(sum, PRIM_ADD, from, position) || core_is_prim2(sum, PRIM_ADD, position, from)
-               : at.var == position.var && from.is_const && from.bits == 0;
-}
-
-typedef struct OwnReads {
-    CoreVar array;
-    CoreAtom at;
-    uint32_t n;
-} OwnReads;
-
-static void count_own_reads(void *ctx, CoreBlock *b)
-{
-    OwnReads *own = ctx;
-    for (uint32_t i = 0; i < b->stmts.n; i++) {
-        CoreStmt *s = b->stmts.at[i];
-        own->n += s->kind == CORE_INDEX && !s->index.array.is_const && s->index.array.var == own->array &&
-                  core_atom_equal(s->index.index, own->at);
-        core_stmt_blocks(s, count_own_reads, own);
-    }
-}
-
-bool core_reads_only_at(CoreBlock *b, CoreVar array, CoreAtom at)
-{
-    OwnReads own = {array, at, 0};
-    CoreUses uses = {array, 0};
-    count_own_reads(&own, b);
-    core_block_atoms(b, core_count_use, &uses);
-    return uses.n == own.n;
-}
-
-bool core_reads_own_place(const CoreStmt *s, CoreAtom dest)
-{
-    const CoreAtom at = s->soac.body->results[0];
-    const CoreStmt *sum = at.is_const ? NULL : core_as_prim(core_block_def(s->soac.body, at), PRIM_ADD);
-    bool own = core_is_place(s, at, core_i64(0));
-    for (uint32_t i = 0; sum && !own && i < 2; i++)
-        own = core_is_place(s, at, sum->prim.args[i]) && !core_soac_binds(s, sum->prim.args[i]);
-    return own && !dest.is_const && core_reads_only_at(s->soac.body, dest.var, at);
 }
 
 const CoreStmt *core_as_prim(const CoreStmt *s, CorePrim op)

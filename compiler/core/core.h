@@ -410,13 +410,15 @@ bool core_stmt_binds(const CoreStmt *s, CoreVar v);
 /* Which of the statement's results it is; or nvars. */
 uint32_t core_stmt_result(const CoreStmt *s, CoreAtom a);
 CoreStmt *core_block_def(const CoreBlock *b, CoreAtom a);
+/* The statements of `front` become the block's first ones. */
+void core_put_in_front(const CoreProgram *p, CoreBlock *b, const CoreBlock *front);
 /* The statement anywhere in the function that binds it; or NULL. */
 CoreStmt *core_fn_def(const CoreFn *fn, CoreAtom a);
 /* Is it the operation's position, one of its elements, or bound by its body itself? */
 bool core_soac_binds(const CoreStmt *s, CoreAtom a);
 /* Is the slice n elements from one on? `to`: what makes its end, or NULL. */
 bool core_length_of_piece(const CoreStmt *slice, const CoreStmt *to, CoreAtom *n);
-/* Is it `from` plus the operation's position? */
+/* own_places.c. Is it `from` plus the operation's position? */
 bool core_is_place(const CoreStmt *s, CoreAtom at, CoreAtom from);
 /* Does the block read of the array nothing but the element `at`? */
 bool core_reads_only_at(CoreBlock *b, CoreVar array, CoreAtom at);

@@ -685,11 +685,7 @@ static void rewrite_soac(Tables *t, CoreStmt *s)
         give_pending(t, s, rows);
     tables_settle_results(t, body);
     lane_tables_leave(t, same, &s->soac);
-    CoreBlock rest = core_take_stmts(body);
-    for (uint32_t i = 0; i < front.stmts.n; i++)
-        core_push(t->b.p, body, front.stmts.at[i]);
-    for (uint32_t i = 0; i < rest.stmts.n; i++)
-        core_push(t->b.p, body, rest.stmts.at[i]);
+    core_put_in_front(t->b.p, body, &front);
     if (op)
         rewrite_inner(t, op->body);
     t->repetition = outer;

@@ -717,7 +717,7 @@ bool lane_keeps_arrays(const Lane *l, const CoreBlock *b)
     return true;
 }
 
-static bool are_scalars(const CoreFn *fn, const CoreVar *vars, uint32_t n, uint32_t rank)
+static bool have_rank(const CoreFn *fn, const CoreVar *vars, uint32_t n, uint32_t rank)
 {
     for (uint32_t i = 0; i < n; i++)
         if (core_var_type(fn, vars[i]).rank != rank)
@@ -732,8 +732,8 @@ bool lane_goes_wide(const CoreFn *fn, const CoreStmt *s)
     if ((s->kind != CORE_MAP && s->kind != CORE_SCATTER && !reduces) || soac->guard || lane_is_room(s) ||
         (soac->domain.is_const && soac->domain.bits < LEAST_WIDE))
         return false;
-    if (!core_block_is_scalar(soac->body) || !are_scalars(fn, soac->elements, soac->ninputs, 0) ||
-        !are_scalars(fn, s->vars, s->nvars, reduces ? 0 : 1))
+    if (!core_block_is_scalar(soac->body) || !have_rank(fn, soac->elements, soac->ninputs, 0) ||
+        !have_rank(fn, s->vars, s->nvars, reduces ? 0 : 1))
         return false;
     return !reduces || ((soac->commutative || core_op_commutes(fn, &soac->op)) && !core_op_settles(fn, &soac->op) &&
                         core_block_is_scalar(soac->op.body));

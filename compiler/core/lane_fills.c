@@ -15,7 +15,7 @@ typedef struct Fills {
     CoreVar first;      /* of the code's variables */
     VEC(CoreAtom) some; /* what is more than 0 where code is at work: operations and loops around it go so far */
     CoreBlock front;
-    VEC(CoreVar) from;
+    VEC(const CoreStmt *) from;
     VEC(CoreAtom) to;
     Arena *scratch;
     CoreCopyMap *map;
@@ -114,21 +114,22 @@ static CoreAtom emit_fill(Fills *f, Made made, uint32_t rank)
     return build_map(b, soac)[0];
 }
 
+/* What it is says its maker here: behind a branch it may be something else elsewhere. */
 static void fill_again(Fills *f, CoreAtom *a)
 {
-    uint32_t i = 0;
-    if (a->is_const || a->var >= f->first)
-        return;
     const uint32_t rank = core_atom_type(f->b->fn, *a).rank;
-    while (i < f->from.n && f->from.at[i] != a->var)
+    if (a->is_const || a->var >= f->first || rank == 0 || rank > 2)
+        return;
+    const Made made = maker_of(f, *a);
+    uint32_t i = 0;
+    while (i < f->from.n && f->from.at[i] != made.map)
         i++;
     if (i == f->from.n) {
-        const Made made = maker_of(f, *a);
-        if (rank == 0 || rank > 2 || !is_fill(f, made, rank))
+        if (!is_fill(f, made, rank))
             return;
         CoreBlock *outer = f->b->out;
         f->b->out = &f->front;
-        vec_push(f->scratch, &f->from, a->var);
+        vec_push(f->scratch, &f->from, made.map);
         vec_push(f->scratch, &f->to, emit_fill(f, made, rank));
         f->b->out = outer;
     }
@@ -160,9 +161,5 @@ void lane_fills(CoreBuilder *b, CoreBlock *code, const CoreStmt *around, CoreVar
     Fills f = {.b = b, .first = first, .scratch = scratch, .map = map};
     vec_push(scratch, &f.some, around->soac.domain);
     look_for_changes(&f, code);
-    const CoreBlock rest = core_take_stmts(code);
-    for (uint32_t i = 0; i < f.front.stmts.n; i++)
-        core_push(b->p, code, f.front.stmts.at[i]);
-    for (uint32_t i = 0; i < rest.stmts.n; i++)
-        core_push(b->p, code, rest.stmts.at[i]);
+    core_put_in_front(b->p, code, &f.front);
 }

@@ -318,15 +318,6 @@ static CoreBlock read_elements(Tables *t, CoreSoac *soac)
     return front;
 }
 
-static void put_in_front(Tables *t, CoreBlock *block, const CoreBlock *front)
-{
-    CoreBlock rest = core_take_stmts(block);
-    for (uint32_t i = 0; i < front->stmts.n; i++)
-        core_push(t->b.p, block, front->stmts.at[i]);
-    for (uint32_t i = 0; i < rest.stmts.n; i++)
-        core_push(t->b.p, block, rest.stmts.at[i]);
-}
-
 /* A map whose results are rows with places: stores them there. */
 static bool store_map(Tables *t, CoreStmt *s)
 {
@@ -348,7 +339,7 @@ static bool store_map(Tables *t, CoreStmt *s)
     const CoreBlock front = read_elements(t, &s->soac);
     CoreStmt *loop = new_loop(t, s->soac.domain, s->soac.index, flats, n);
     tables_rewrite_block(t, body);
-    put_in_front(t, body, &front);
+    core_put_in_front(t->b.p, body, &front);
     tables_settle_results(t, body);
     b->out = body;
     for (uint32_t i = 0; i < n; i++) {
@@ -470,7 +461,7 @@ static void rows_map(Tables *t, CoreStmt *s)
     }
     b->out = around;
     tables_rewrite_block(t, body);
-    put_in_front(t, body, &front);
+    core_put_in_front(t->b.p, body, &front);
     for (uint32_t i = 0; i < n && !t->failed; i++)
         if (shapes[i])
             next[i] = stored_result(t, body, i, t->places.at[first + i]);
@@ -831,7 +822,7 @@ static CoreBlock *try_code(Tables *t, CoreBlock *code, const CoreStmt *around, A
     if (t->failed || t->unstored > 0 || t->again)
         return NULL;
     *given = give_tables(t, copy);
-    put_in_front(t, copy, &front);
+    core_put_in_front(t->b.p, copy, &front);
     for (uint32_t i = 0; i < t->checked.n; i++)
         if (!t->checked.at[i].checked) {
             t->again |= !is_left(t, t->checked.at[i].rows);

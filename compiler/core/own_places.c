@@ -17,6 +17,56 @@
 
 enum { MOST_BEHIND = 32 }; /* statements */
 
+/* ---- what is asked ---- */
+
+bool core_is_place(const CoreStmt *s, CoreAtom at, CoreAtom from)
+{
+    if (at.is_const || s->soac.index == CORE_NO_VAR)
+        return false;
+    const CoreAtom position = core_var_atom(s->soac.index, core_scalar(SC_I64));
+    const CoreStmt *sum = core_as_prim(core_block_def(s->soac.body, at), PRIM_ADD);
+    return sum ? core_is_prim2(sum, PRIM_ADD, from, position) || core_is_prim2(sum, PRIM_ADD, position, from)
+               : at.var == position.var && from.is_const && from.bits == 0;
+}
+
+typedef struct OwnReads {
+    CoreVar array;
+    CoreAtom at;
+    uint32_t n;
+} OwnReads;
+
+static void count_own_reads(void *ctx, CoreBlock *b)
+{
+    OwnReads *own = ctx;
+    for (uint32_t i = 0; i < b->stmts.n; i++) {
+        CoreStmt *s = b->stmts.at[i];
+        own->n += s->kind == CORE_INDEX && !s->index.array.is_const && s->index.array.var == own->array &&
+                  core_atom_equal(s->index.index, own->at);
+        core_stmt_blocks(s, count_own_reads, own);
+    }
+}
+
+bool core_reads_only_at(CoreBlock *b, CoreVar array, CoreAtom at)
+{
+    OwnReads own = {array, at, 0};
+    CoreUses uses = {array, 0};
+    count_own_reads(&own, b);
+    core_block_atoms(b, core_count_use, &uses);
+    return uses.n == own.n;
+}
+
+bool core_reads_own_place(const CoreStmt *s, CoreAtom dest)
+{
+    const CoreAtom at = s->soac.body->results[0];
+    const CoreStmt *sum = at.is_const ? NULL : core_as_prim(core_block_def(s->soac.body, at), PRIM_ADD);
+    bool own = core_is_place(s, at, core_i64(0));
+    for (uint32_t i = 0; sum && !own && i < 2; i++)
+        own = core_is_place(s, at, sum->prim.args[i]) && !core_soac_binds(s, sum->prim.args[i]);
+    return own && !dest.is_const && core_reads_only_at(s->soac.body, dest.var, at);
+}
+
+/* ---- rewriting ---- */
+
 typedef struct Places {
     CoreBuilder b;
     PagedTable makers; /* CoreStmt * by variable */
@@ -77,27 +127,25 @@ static void read_own(Places *p, CoreStmt *s)
     soac->ninputs = kept;
     if (at.is_const)
         return;
-    const CoreBlock old = core_take_stmts(soac->body);
-    for (uint32_t i = 0; i < front.stmts.n; i++)
-        core_push(p->b.p, soac->body, front.stmts.at[i]);
-    for (uint32_t i = 0; i < old.stmts.n; i++)
-        core_push(p->b.p, soac->body, old.stmts.at[i]);
+    core_put_in_front(p->b.p, soac->body, &front);
     soac->body->results[0] = at;
 }
 
-/* Does it change the array, and is nothing of what is behind it, up to statement `at`, needed for the element? What
- * fails first, fails first. */
+/* Does it change the array, and is nothing of what is behind it, up to statement `at`, needed for the element: neither
+ * its place nor a check that there is one? What fails first, fails first. */
 static bool may_read_before(const Places *p, const CoreBlock *b, uint32_t change, uint32_t at)
 {
     const CoreStmt *s = b->stmts.at[at], *changes = b->stmts.at[change];
     if (!core_atom_equal(core_stmt_changes(changes), s->index.array))
         return false;
-    for (uint32_t i = change; i < at; i++)
+    const bool same = changes->kind == CORE_UPDATE && core_atom_equal(changes->update.index, s->index.index);
+    for (uint32_t i = change; i < at; i++) {
+        const bool checks_same = i == change && same && s->site != CORE_NO_SITE;
         if ((!s->index.index.is_const && core_stmt_binds(b->stmts.at[i], s->index.index.var)) ||
-            (s->site != CORE_NO_SITE && i > change && core_stmt_fallible(p->b.p, p->b.fn, b->stmts.at[i])))
+            (!checks_same && core_stmt_fallible(p->b.p, p->b.fn, b->stmts.at[i])))
             return false;
-    return s->site == CORE_NO_SITE || changes->site == CORE_NO_SITE ||
-           (changes->kind == CORE_UPDATE && core_atom_equal(changes->update.index, s->index.index));
+    }
+    return true;
 }
 
 static void read_before(Places *p, CoreBlock *b, uint32_t at)
