@@ -603,12 +603,20 @@ static bool goes_by_lane(CorePrim op, Scalar operand)
     case PRIM_SQRT:
     case PRIM_EXP:
     case PRIM_LOG:
-    case PRIM_SIN:
-    case PRIM_COS: return false; /* kernels/elementary.cl */
-    case PRIM_POW:
-    case PRIM_TANH:
     case PRIM_LOG2:
-    case PRIM_LOG10: return operand != SC_F32; /* likewise */
+    case PRIM_LOG10:
+    case PRIM_SIN:
+    case PRIM_COS:
+    case PRIM_TAN:
+    case PRIM_ASIN:
+    case PRIM_ACOS:
+    case PRIM_ATAN:
+    case PRIM_ATAN2:
+    case PRIM_SINH:
+    case PRIM_COSH:
+    case PRIM_TANH:
+    case PRIM_HYPOT:
+    case PRIM_POW: return !scalar_is_float(operand); /* kernels/elementary.cl */
     default: return core_prim_cost(op, operand) > CORE_MODERATE;
     }
 }

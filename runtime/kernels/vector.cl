@@ -547,8 +547,7 @@ DP_W_TWO(dp_size_mul_i64, i64, i64)
     DP_FN dp_##N##_w dp_min_##N##_w(dp_##N##_w a, dp_##N##_w b) { return a != a ? b : (b < a ? b : a); } \
     DP_FN dp_##N##_w dp_max_##N##_w(dp_##N##_w a, dp_##N##_w b) { return a != a ? b : (b > a ? b : a); } \
     DP_FN dp_##N##_w dp_neg_##N##_w(dp_##N##_w a) { return -a; } \
-    DP_W_FN2(N, mod) DP_W_FN2(N, atan2) DP_W_FN2(N, hypot) DP_W_FN1(N, tan) DP_W_FN1(N, asin) \
-    DP_W_FN1(N, acos) DP_W_FN1(N, atan) DP_W_FN1(N, sinh) DP_W_FN1(N, cosh) DP_W_FN1(N, sqrt) \
+    DP_W_FN2(N, mod) DP_W_FN1(N, sqrt) \
     DP_FN dp_##N##_w dp_floor_##N##_w(dp_##N##_w a) { return __builtin_elementwise_floor(a); } \
     DP_FN dp_##N##_w dp_ceil_##N##_w(dp_##N##_w a) { return __builtin_elementwise_ceil(a); } \
     DP_FN dp_##N##_w dp_trunc_##N##_w(dp_##N##_w a) { return __builtin_elementwise_trunc(a); } \
@@ -564,20 +563,24 @@ DP_W_FLOATS(f32, u32, i32, 0x7fffffff)
 DP_W_FLOATS(f64, u64, i64, 0x7fffffffffffffff)
 #endif
 
-/* elementary.cl's, and those of which it has none for f64 */
-#define DP_W_LOGS_AND_POWERS(N) DP_W_FN1(N, log2) DP_W_FN1(N, log10) DP_W_FN1(N, tanh) DP_W_FN2(N, pow)
-#define DP_W_ELEMENTARY(N) DP_W_FN1(N, exp) DP_W_FN1(N, log) DP_W_FN1(N, sin) DP_W_FN1(N, cos)
 #ifdef DP_ELEMENTARY
 _Pragma("OPENCL FP_CONTRACT OFF")
-DP_ELEMENTARY(dp_f64_w, dp_i64_w, dp_exp_f64_w, dp_log_f64_w)
-DP_SINES(dp_f64_w, dp_i64_w, dp_sine_near_w, dp_sin_near_w, dp_cos_near_w)
+#define DP_W_OF_F64(name) dp_##name##_f64_w
+#define DP_W_NEAR(name) dp_##name##_near_w
+DP_ELEMENTARY(dp_f64_w, dp_i64_w, DP_W_OF_F64)
+DP_SINES(dp_f64_w, dp_i64_w, DP_W_NEAR)
 DP_SHORT(dp_f64_w, dp_i64_w, dp_growth_short_w, dp_exp_short_w, dp_log_short_w, dp_tanh_short_w, dp_pow_short_w, dp_sine_short_w)
-DP_W_LOGS_AND_POWERS(f64)
 #define DP_W_SHORT(name, value) DP_FN dp_f32_w dp_##name##_f32_w(dp_f32_w a) { return DP_W_CONVERT(value, f32); }
 #define DP_WIDENED DP_W_CONVERT(a, f64)
 DP_W_SHORT(exp, dp_exp_short_w(DP_WIDENED)) DP_W_SHORT(tanh, dp_tanh_short_w(DP_WIDENED))
 DP_W_SHORT(log, dp_log_short_w(DP_WIDENED, DP_LOG_E)) DP_W_SHORT(log2, dp_log_short_w(DP_WIDENED, DP_LOG_2))
 DP_W_SHORT(log10, dp_log_short_w(DP_WIDENED, DP_LOG_10))
+#define DP_W_SHORT_OF_F64(name) \
+    DP_FN dp_f32_w dp_##name##_f32_w(dp_f32_w a) { return DP_W_CONVERT(dp_##name##_f64_w(DP_WIDENED), f32); }
+DP_W_SHORT_OF_F64(asin) DP_W_SHORT_OF_F64(acos) DP_W_SHORT_OF_F64(atan) DP_W_SHORT_OF_F64(sinh) DP_W_SHORT_OF_F64(cosh)
+#define DP_W_SHORT_OF_F64_2(name) \
+    DP_FN dp_f32_w dp_##name##_f32_w(dp_f32_w a, dp_f32_w b) { return DP_W_CONVERT(dp_##name##_f64_w(DP_WIDENED, DP_W_CONVERT(b, f64)), f32); }
+DP_W_SHORT_OF_F64_2(atan2) DP_W_SHORT_OF_F64_2(hypot)
 DP_FN dp_f32_w dp_pow_f32_w(dp_f32_w a, dp_f32_w b) { return DP_W_CONVERT(dp_pow_short_w(DP_WIDENED, DP_W_CONVERT(b, f64)), f32); }
 #define DP_W_SINE(name, N, near) \
     DP_FN dp_##N##_w dp_##name##_##N##_w(dp_##N##_w a) \
@@ -587,14 +590,18 @@ DP_FN dp_f32_w dp_pow_f32_w(dp_f32_w a, dp_f32_w b) { return DP_W_CONVERT(dp_pow
             DP_EACH_LANE(l) r[l] = dp_##name##_##N(a[l]); \
         return r; \
     }
-DP_W_SINE(sin, f64, dp_sin_near_w(a)) DP_W_SINE(cos, f64, dp_cos_near_w(a))
+DP_W_SINE(sin, f64, dp_sin_near_w(a)) DP_W_SINE(cos, f64, dp_cos_near_w(a)) DP_W_SINE(tan, f64, dp_tan_near_w(a))
 DP_W_SINE(sin, f32, DP_W_CONVERT(dp_sine_short_w(DP_WIDENED, (dp_i64_w)(0)), f32))
 DP_W_SINE(cos, f32, DP_W_CONVERT(dp_sine_short_w(DP_WIDENED, (dp_i64_w)(1)), f32))
+DP_W_SINE(tan, f32, DP_W_CONVERT(dp_tan_near_w(DP_WIDENED), f32))
 DP_CONTRACTION
 #else
-DP_W_ELEMENTARY(f32) DP_W_LOGS_AND_POWERS(f32)
+#define DP_W_ELEMENTARY(N) \
+    DP_W_FN1(N, exp) DP_W_FN1(N, log) DP_W_FN1(N, log2) DP_W_FN1(N, log10) DP_W_FN2(N, pow) DP_W_FN1(N, sin) DP_W_FN1(N, cos) DP_W_FN1(N, tan) \
+    DP_W_FN1(N, asin) DP_W_FN1(N, acos) DP_W_FN1(N, atan) DP_W_FN2(N, atan2) DP_W_FN1(N, sinh) DP_W_FN1(N, cosh) DP_W_FN1(N, tanh) DP_W_FN2(N, hypot)
+DP_W_ELEMENTARY(f32)
 #ifdef DP_HAS_F64
-DP_W_ELEMENTARY(f64) DP_W_LOGS_AND_POWERS(f64)
+DP_W_ELEMENTARY(f64)
 #endif
 #endif
 
