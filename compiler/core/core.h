@@ -236,6 +236,7 @@ struct CoreStmt {
             CoreBlock *cond; /* while: one bool over the params; for: NULL */
             CoreBlock *body;
             bool looks_ahead; /* while: rounds may be begun before it is known that there are any (look_ahead.c) */
+            bool long_rows;   /* goes on where rows are too long to be copied (growing_rows.c) */
         } loop;
         struct {
             CoreFn *fn;

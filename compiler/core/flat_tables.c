@@ -22,8 +22,9 @@
 
 #include "core/choose_lanes_internal.h"
 
-/* MOST_TRIED: statements of all copies. SHORT: elements of a row. */
-enum { MOST_TRIED = 20000, SHORT = 64 };
+/* MOST_TRIED: statements of all copies. SHORT: elements of a row. MOST_FILLED: of a table that was one row in the
+ * beginning. */
+enum { MOST_TRIED = 20000, SHORT = 64, MOST_FILLED = 1 << 24 };
 
 /* ---- what the state begins as ---- */
 
@@ -245,6 +246,9 @@ static bool is_long(Finder *f, CoreAtom init)
     return repeats && !(repeats_row(f, init, &n) && n.is_const && n.bits <= SHORT);
 }
 
+/* Outside parallel code the run says whether such a table is one array: if it is not too large. */
+static bool has_both(const Finder *f, const Shape *shape) { return f->repeated == 0 && shape->regular; }
+
 /* A copy of the loop, whose state i is one array; where it is. NULL if that cannot be. */
 static CoreStmt *try_loop(Finder *f, Tables *t, CoreStmt *s, uint32_t i)
 {
@@ -267,11 +271,53 @@ static CoreStmt *try_loop(Finder *f, Tables *t, CoreStmt *s, uint32_t i)
     t->state = shape;
     loop->loop.inits[i] = table;
     tables_rewrite_loop(t, loop);
-    return t->failed || t->updates == 0 || t->unstored > 0 || (t->replaces && is_long(f, s->loop.inits[i])) ? NULL
-                                                                                                            : loop;
+    return t->failed || t->updates == 0 || t->unstored > 0 ||
+                   (t->replaces && !has_both(f, shape) && is_long(f, s->loop.inits[i]))
+               ? NULL
+               : loop;
 }
 
 static bool place_loop(Finder *f, CoreStmt *s);
+static bool find_in_stmt(Finder *f, CoreStmt *s);
+
+/* The loop, which is the last of t's statements, with those in front; v is the table. */
+static void place_table(Finder *f, Tables *t, CoreStmt *loop, CoreVar v, CoreAtom flat)
+{
+    for (uint32_t k = 0; k + 1 < t->b.out->stmts.n; k++)
+        core_push(f->p, f->out, t->b.out->stmts.at[k]);
+    (void)place_loop(f, loop);
+    t->b.out = f->out;
+    emit_end(t, v, &(Part){.kind = TABLE, .flat = flat, .shape = t->state});
+}
+
+/* The same if the table is not too large; else the loop s, as it was. */
+static void place_both(Finder *f, Tables *t, CoreStmt *loop, CoreStmt *s, uint32_t i)
+{
+    CoreBuilder b = {.p = f->p, .fn = f->fn, .out = f->out, .span = s->span};
+    CoreStmt *choice = build_stmt_into(&b, CORE_IF, s->nvars, s->vars);
+    CoreType *types = arena_array(f->scratch, CoreType, s->nvars);
+    for (uint32_t k = 0; k < s->nvars; k++)
+        types[k] = core_var_type(f->fn, s->vars[k]);
+    const CoreAtom rows = build_length(&b, s->loop.inits[i]), most = core_i64(MOST_FILLED);
+    choice->if_.cond = build_prim2(&b, PRIM_LE, build_prim2(&b, PRIM_SIZE_MUL, rows, t->state->stride), most);
+    CoreBlock *outer = f->out;
+    f->out = choice->if_.then_b = core_new_block(f->p);
+    const uint32_t noted = f->noted;
+    f->noted = 0;
+    const CoreAtom table = build_var(&b, types[i], NULL), flat = build_atom(&b, loop->vars[i]);
+    CoreAtom *results = build_atoms(&b, loop->vars, s->nvars);
+    results[i] = table;
+    place_table(f, t, loop, table.var, flat);
+    build_results(&b, f->out, results, s->nvars);
+    f->out = choice->if_.else_b = core_new_block(f->p);
+    f->noted = 0;
+    build_fresh(&b, s, s->nvars, types);
+    (void)find_in_stmt(f, s);
+    build_return(&b, f->out, s);
+    f->out = outer;
+    f->noted = noted;
+    core_push(f->p, f->out, choice);
+}
 
 static bool place_with_table(Finder *f, CoreStmt *s, uint32_t i)
 {
@@ -287,14 +333,14 @@ static bool place_with_table(Finder *f, CoreStmt *s, uint32_t i)
     }
     if (t.again)
         return false;
+    if (t.replaces && is_long(f, s->loop.inits[i])) {
+        place_both(f, &t, loop, s, i);
+        return true;
+    }
     const CoreAtom flat = build_atom(&t.b, loop->vars[i]);
     for (uint32_t k = 0; k < s->nvars; k++)
         loop->vars[k] = k == i ? loop->vars[k] : s->vars[k];
-    for (uint32_t k = 0; k + 1 < t.b.out->stmts.n; k++)
-        core_push(f->p, f->out, t.b.out->stmts.at[k]);
-    (void)place_loop(f, loop);
-    t.b.out = f->out;
-    emit_end(&t, s->vars[i], &(Part){.kind = TABLE, .flat = flat, .shape = t.state});
+    place_table(f, &t, loop, s->vars[i], flat);
     return true;
 }
 

@@ -12,40 +12,17 @@
  * round of a counted loop appends as many, the buffer has room for all of them from the beginning; in parallel code
  * also where a loop has a round for each element of an array of the instance's. What needs a list as a whole gets the
  * slice. */
-#include "core/build.h"
 #include "core/callgraph.h"
+#include "core/growing_lists_internal.h"
 #include "core/passes.h"
 
-enum { MOST_ITEMS = 4, MOST_LISTS = 8, LEAST_ROOM = 16, MOST_TURNS = 4 };
+enum { MOST_ITEMS = 4, LEAST_ROOM = 16, MOST_TURNS = 4 };
 #define UNKNOWN UINT32_MAX
-
-/* A variable that is a list, by number. */
-typedef struct List {
-    uint32_t root; /* 1 + which of the loop's parameters it grows from; 0: none */
-    CoreAtom buffer, length;
-} List;
-
-typedef struct Lists {
-    CoreBuilder b;
-    uint32_t nvars; /* of the function, before anything was rewritten */
-    bool found;
-    List *lists;
-    CoreStmt **makers;
-    bool parallel;
-    bool *inside;    /* by variable: of an instance */
-    uint32_t rounds; /* loops around the statement at hand, in that which is looked at */
-    /* Of the loop at hand, by parameter: how many elements all appends have, each round at most, or UNKNOWN; for how
-     * many there is room from the beginning, or 0. */
-    uint32_t most[MOST_LISTS], each[MOST_LISTS];
-    bool mixed[MOST_LISTS]; /* a list of it may be another array, which has no such room */
-} Lists;
 
 static List *list_of(const Lists *l, CoreAtom a)
 {
     return !a.is_const && a.var < l->nvars && l->lists[a.var].root ? &l->lists[a.var] : NULL;
 }
-
-static CoreStmt *maker(const Lists *l, CoreAtom a) { return a.is_const || a.var >= l->nvars ? NULL : l->makers[a.var]; }
 
 static void note_vars(void *ctx, CoreBlock *b)
 {
@@ -68,20 +45,13 @@ static void note_vars(void *ctx, CoreBlock *b)
 
 /* ---- appends ---- */
 
-/* Column k of list ++ right: behind `length` elements of the list, `more`. */
-typedef struct Append {
-    bool is;
-    const CoreStmt *items; /* a literal of a few */
-    CoreAtom list, right, length, more;
-} Append;
-
 static Append append_of(const Lists *l, const CoreStmt *map, uint32_t k)
 {
     CoreAppend append;
     if (!core_as_append(map, k, &append))
         return (Append){.is = false};
-    const CoreStmt *items = maker(l, append.right);
-    const CoreStmt *sum = core_as_prim(maker(l, map->soac.domain), PRIM_SIZE_ADD);
+    const CoreStmt *items = list_maker(l, append.right);
+    const CoreStmt *sum = core_as_prim(list_maker(l, map->soac.domain), PRIM_SIZE_ADD);
     if (!sum || !core_atom_equal(sum->prim.args[0], append.length))
         return (Append){.is = false};
     const bool few = items && items->kind == CORE_ARRAY && items->array.n > 0 && items->array.n <= MOST_ITEMS &&
@@ -91,10 +61,14 @@ static Append append_of(const Lists *l, const CoreStmt *map, uint32_t k)
 
 /* ---- which ---- */
 
-static void mark(Lists *l, CoreVar v, uint32_t root)
+/* Are such variables looked at? */
+static bool grows(const Lists *l, CoreVar v)
 {
-    l->lists[v].root = core_var_type(l->b.fn, v).rank == 1 ? root : 0;
+    const uint8_t rank = core_var_type(l->b.fn, v).rank;
+    return l->rows ? rank > 1 : rank == 1;
 }
+
+static void mark(Lists *l, CoreVar v, uint32_t root) { l->lists[v].root = grows(l, v) ? root : 0; }
 
 static uint32_t root_of(const Lists *l, CoreAtom a)
 {
@@ -125,8 +99,11 @@ static void mark_append(Lists *l, CoreStmt *s)
     }
     for (uint32_t k = 0; n == s->nvars && k < n; k++) {
         mark(l, s->vars[k], roots[k]);
-        const CoreStmt *items = append_of(l, s, k).items;
+        const Append a = append_of(l, s, k);
+        const CoreStmt *items = a.items;
         const uint32_t most = l->most[roots[k] - 1];
+        if (l->rows)
+            rows_note_append(l, roots[k], &a);
         l->most[roots[k] - 1] = !items || l->rounds > 0 || most == UNKNOWN ? UNKNOWN : most + items->array.n;
     }
 }
@@ -134,7 +111,7 @@ static void mark_append(Lists *l, CoreStmt *s)
 static void mark_stmt(Lists *l, CoreStmt *s)
 {
     switch (s->kind) {
-    case CORE_UPDATE: mark(l, s->vars[0], root_of(l, s->update.array)); break;
+    case CORE_UPDATE: mark(l, s->vars[0], l->rows ? 0 : root_of(l, s->update.array)); break;
     case CORE_MAP: mark_append(l, s); break;
     case CORE_IF:
         core_stmt_blocks(s, mark_block, l);
@@ -181,11 +158,18 @@ static bool always_appends(const Lists *l, const CoreStmt *loop, uint32_t k)
  * many rounds as elements of something that the instance has. */
 static uint32_t room_for_each(const Lists *l, const CoreStmt *loop, uint32_t k)
 {
-    const CoreStmt *count = maker(l, loop->loop.count);
+    const CoreStmt *count = list_maker(l, loop->loop.count);
     const bool by_element = l->parallel && count && count->kind == CORE_LENGTH && l->inside[count->length.array.var];
     const bool known =
         !loop->loop.cond && l->most[k] != UNKNOWN && !l->mixed[k] && (by_element || always_appends(l, loop, k));
     return known ? l->most[k] : 0;
+}
+
+static void note_bound(void *ctx, CoreVar *v)
+{
+    Lists *l = ctx;
+    if (*v < l->nvars)
+        l->bound[*v] = l->looked;
 }
 
 static void forget_block(void *ctx, CoreBlock *b)
@@ -193,9 +177,12 @@ static void forget_block(void *ctx, CoreBlock *b)
     Lists *l = ctx;
     for (uint32_t i = 0; i < b->stmts.n; i++) {
         CoreStmt *s = b->stmts.at[i];
-        for (uint32_t k = 0; k < s->nvars; k++)
+        core_stmt_binders(s, note_bound, l);
+        for (uint32_t k = 0; k < s->nvars; k++) {
+            note_bound(l, &s->vars[k]);
             if (s->vars[k] < l->nvars)
                 l->lists[s->vars[k]].root = 0;
+        }
         for (uint32_t k = 0; s->kind == CORE_LOOP && k < s->loop.nparams; k++)
             if (s->loop.params[k] < l->nvars)
                 l->lists[s->loop.params[k]].root = 0;
@@ -207,24 +194,29 @@ static void forget_block(void *ctx, CoreBlock *b)
 static bool find_lists(Lists *l, CoreStmt *s)
 {
     bool keep[MOST_LISTS], any = true, changed = true;
-    if (s->loop.nparams > MOST_LISTS)
+    if (s->loop.nparams > MOST_LISTS || (l->rows && (l->parallel || s->loop.long_rows)))
         return false;
+    l->looked++;
+    core_stmt_binders(s, note_bound, l);
     for (uint32_t k = 0; k < s->loop.nparams; k++)
-        keep[k] = core_var_type(l->b.fn, s->loop.params[k]).rank == 1;
+        keep[k] = grows(l, s->loop.params[k]);
     while (changed && any) {
         changed = any = false;
         forget_block(l, s->loop.body);
         for (uint32_t k = 0; k < s->loop.nparams; k++) {
             l->most[k] = 0;
             l->mixed[k] = false;
+            l->regular[k] = rows_begin_empty(l, s->loop.inits[k]);
             mark(l, s->loop.params[k], keep[k] ? k + 1 : 0);
         }
         mark_block(l, s->loop.body);
         for (uint32_t k = 0; k < s->loop.nparams; k++)
             if (root_of(l, s->loop.body->results[k]) != k + 1)
                 l->mixed[k] = true;
+        for (uint32_t k = 0; k < s->loop.nparams; k++)
+            l->regular[k] &= !l->mixed[k];
         for (uint32_t k = 0; k < s->loop.nparams; k++) {
-            l->each[k] = keep[k] ? room_for_each(l, s, k) : 0;
+            l->each[k] = keep[k] && !l->rows ? room_for_each(l, s, k) : 0;
             const bool stays = keep[k] && l->most[k] > 0 && root_of(l, s->loop.body->results[k]) > 0;
             changed |= stays != keep[k];
             any |= stays;
@@ -245,15 +237,19 @@ static void set_list(Lists *l, CoreVar v, CoreAtom buffer, CoreAtom length)
 static CoreAtom whole(Lists *l, CoreAtom a)
 {
     const List *list = list_of(l, a);
+    if (list && l->rows)
+        return rows_of(l, list);
     return list ? build_piece(&l->b, list->buffer, core_i64(0), list->length) : a;
 }
 
 static void use_whole(void *ctx, CoreAtom *a) { *a = whole(ctx, *a); }
 
-/* An array as a buffer that is full. */
-static List as_list(Lists *l, CoreAtom a)
+/* An array as a buffer that is full, of a list with this root. */
+static List as_list(Lists *l, uint32_t root, CoreAtom a)
 {
     const List *list = list_of(l, a);
+    if (!list && l->rows)
+        return rows_as_list(l, root, a);
     return list ? *list : (List){0, a, build_length(&l->b, a)};
 }
 
@@ -319,6 +315,11 @@ static CoreAtom with_piece(Lists *l, CoreAtom buffer, const Append *a)
 static void rewrite_append(Lists *l, const CoreStmt *s, uint32_t k)
 {
     const Append a = append_of(l, s, k);
+    if (l->rows) {
+        const List grown = rows_with(l, list_of(l, a.list), &a, a.items ? a.right : whole(l, a.right));
+        set_list(l, s->vars[k], grown.buffer, grown.length);
+        return;
+    }
     const List old = {list_of(l, a.list)->root, list_of(l, a.list)->buffer, a.length};
     CoreAtom buffer = room_for(l, &old, a.more), length = a.length;
     for (uint32_t i = 0; a.items && i < a.items->array.n; i++) {
@@ -339,18 +340,22 @@ static void rewrite_update(Lists *l, const CoreStmt *s)
     set_list(l, s->vars[0], build_changed(&l->b, list->buffer, s->update.index, s->update.value), list->length);
 }
 
+static bool is_list(const Lists *l, CoreVar v) { return v < l->nvars && l->lists[v].root; }
+
 /* vars, of which those that are lists become two each. */
 static CoreVar *split_vars(Lists *l, const CoreVar *vars, uint32_t n, uint32_t *count)
 {
     CoreVar *out = arena_array(l->b.p->arena, CoreVar, 2 * n + 1);
     *count = 0;
     for (uint32_t k = 0; k < n; k++) {
-        if (!l->lists[vars[k]].root) {
+        if (!is_list(l, vars[k])) {
             out[(*count)++] = vars[k];
             continue;
         }
-        const CoreAtom buffer = build_var(&l->b, core_var_type(l->b.fn, vars[k]), NULL);
-        const CoreAtom length = build_var(&l->b, core_scalar(SC_I64), NULL);
+        const CoreType type = core_var_type(l->b.fn, vars[k]);
+        const bool ends = l->rows && !l->regular[l->lists[vars[k]].root - 1];
+        const CoreAtom buffer = build_var(&l->b, l->rows ? core_element(type) : type, NULL);
+        const CoreAtom length = build_var(&l->b, (CoreType){.scalar = SC_I64, .rank = ends ? 1 : 0}, NULL);
         set_list(l, vars[k], buffer, length);
         out[(*count)++] = buffer.var;
         out[(*count)++] = length.var;
@@ -364,11 +369,11 @@ static CoreAtom *split_atoms(Lists *l, const CoreVar *vars, const CoreAtom *atom
     CoreAtom *out = arena_array(l->b.p->arena, CoreAtom, 2 * n + 1);
     uint32_t count = 0;
     for (uint32_t k = 0; k < n; k++) {
-        if (!l->lists[vars[k]].root) {
+        if (!is_list(l, vars[k])) {
             out[count++] = whole(l, atoms[k]);
             continue;
         }
-        const List list = as_list(l, atoms[k]);
+        const List list = as_list(l, l->lists[vars[k]].root, atoms[k]);
         out[count++] = list.buffer;
         out[count++] = list.length;
     }
@@ -388,7 +393,7 @@ static void rewrite_block(Lists *l, CoreBlock *b, const CoreVar *vars, uint32_t 
         uint32_t count = 0;
         b->results = split_atoms(l, vars, old.results, n);
         for (uint32_t k = 0; k < n; k++)
-            count += l->lists[vars[k]].root ? 2 : 1;
+            count += is_list(l, vars[k]) ? 2 : 1;
         b->nresults = count;
     }
     l->b.out = outer;
@@ -418,31 +423,72 @@ static void rewrite_loop(Lists *l, CoreStmt *s, const CoreAtom *inits)
     core_push(l->b.p, l->b.out, s);
 }
 
-static void rewrite_stmt(Lists *l, CoreStmt *s)
+/* v = a */
+static void name(Lists *l, CoreVar v, CoreAtom a)
+{
+    CoreStmt *is = build_stmt_into(&l->b, CORE_ATOM, 1, &v);
+    is->atom = a;
+    build_emit(&l->b, is);
+}
+
+/* An element of a list, or its length; false: it is another statement. */
+static bool rewrite_access(Lists *l, CoreStmt *s)
 {
     const List *list = s->kind == CORE_LENGTH  ? list_of(l, s->length.array)
                        : s->kind == CORE_INDEX ? list_of(l, s->index.array)
                                                : NULL;
+    if (!list)
+        return false;
+    const CoreAtom n = l->rows ? rows_count(l, list) : list->length;
+    if (s->kind == CORE_LENGTH) {
+        name(l, s->vars[0], n);
+        return true;
+    }
+    build_check_bounds(&l->b, s->site, s->index.index, n);
+    s->site = CORE_NO_SITE;
+    if (l->rows) {
+        name(l, s->vars[0], rows_at(l, list, s->index.index));
+        return true;
+    }
+    s->index.array = list->buffer;
+    core_push(l->b.p, l->b.out, s);
+    return true;
+}
+
+/* What parallel operations read of lists of rows. */
+static void rewrite_inside(void *ctx, CoreBlock *b)
+{
+    Lists *l = ctx;
+    CoreBlock *outer = l->b.out, old = core_take_stmts(b);
+    l->b.out = b;
+    for (uint32_t i = 0; i < old.stmts.n; i++) {
+        l->b.span = old.stmts.at[i]->span;
+        if (rewrite_access(l, old.stmts.at[i]))
+            continue;
+        core_stmt_blocks(old.stmts.at[i], rewrite_inside, l);
+        core_push(l->b.p, b, old.stmts.at[i]);
+    }
+    l->b.out = outer;
+}
+
+static void rewrite_stmt(Lists *l, CoreStmt *s)
+{
     l->b.span = s->span;
-    if (s->kind == CORE_MAP && s->nvars > 0 && l->lists[s->vars[0]].root) {
+    if (rewrite_access(l, s))
+        return;
+    if (s->kind == CORE_MAP && s->nvars > 0 && is_list(l, s->vars[0])) {
         for (uint32_t k = 0; k < s->nvars; k++)
             rewrite_append(l, s, k);
-    } else if (s->kind == CORE_UPDATE && list_of(l, s->update.array)) {
+    } else if (s->kind == CORE_UPDATE && !l->rows && list_of(l, s->update.array)) {
         rewrite_update(l, s);
     } else if (s->kind == CORE_IF) {
         rewrite_if(l, s);
     } else if (s->kind == CORE_LOOP) {
         rewrite_loop(l, s, split_atoms(l, s->loop.params, s->loop.inits, s->loop.nparams));
-    } else if (s->kind == CORE_LENGTH && list) {
-        CoreStmt *is = build_stmt_into(&l->b, CORE_ATOM, 1, s->vars);
-        is->atom = list->length;
-        build_emit(&l->b, is);
-    } else if (s->kind == CORE_INDEX && list) {
-        build_check_bounds(&l->b, s->site, s->index.index, list->length);
-        s->index.array = list->buffer;
-        s->site = CORE_NO_SITE;
-        core_push(l->b.p, l->b.out, s);
     } else {
+        if (l->rows)
+            core_stmt_blocks(s, rewrite_inside, l);
+        l->b.span = s->span;
         core_stmt_all_atoms(s, use_whole, l);
         core_push(l->b.p, l->b.out, s);
     }
@@ -453,8 +499,8 @@ static CoreAtom *begin_lists(Lists *l, CoreStmt *s)
 {
     CoreBuilder *b = &l->b;
     CoreAtom *inits = split_atoms(l, s->loop.params, s->loop.inits, s->loop.nparams);
-    for (uint32_t k = 0, at = 0; k < s->loop.nparams; at += l->lists[s->loop.params[k++]].root ? 2 : 1) {
-        if (!l->lists[s->loop.params[k]].root || l->each[k] == 0)
+    for (uint32_t k = 0, at = 0; k < s->loop.nparams; at += is_list(l, s->loop.params[k++]) ? 2 : 1) {
+        if (!is_list(l, s->loop.params[k]) || l->each[k] == 0)
             continue;
         const CoreAtom rounds = build_prim2(b, PRIM_MAX, s->loop.count, core_i64(0));
         const CoreAtom more = build_prim2(b, PRIM_MUL, rounds, core_i64(l->each[k]));
@@ -464,6 +510,26 @@ static CoreAtom *begin_lists(Lists *l, CoreStmt *s)
 }
 
 static void grow_in_block(void *ctx, CoreBlock *b);
+
+/* Behind s, `late` goes on with the rows that there are; it binds vars. */
+static void continue_loop(Lists *l, CoreStmt *s, CoreStmt *late, const CoreVar *vars, uint32_t n)
+{
+    for (uint32_t k = 0, at = 0; k < n; k++) {
+        if (is_list(l, vars[k])) {
+            late->loop.inits[k] = rows_of(l, &l->lists[vars[k]]);
+            l->lists[vars[k]].root = 0;
+            at += 2;
+        } else {
+            const CoreAtom left = build_var(&l->b, core_var_type(l->b.fn, vars[k]), NULL);
+            s->vars[at++] = left.var;
+            late->loop.inits[k] = left;
+        }
+        late->vars[k] = vars[k];
+    }
+    if (!late->loop.cond)
+        late->loop.count = build_prim2(&l->b, PRIM_SUB, late->loop.count, build_atom(&l->b, s->vars[s->nvars - 1]));
+    core_push(l->b.p, l->b.out, late);
+}
 
 static void grow_loop(Lists *l, CoreBlock *block, CoreStmt *s)
 {
@@ -482,17 +548,19 @@ static void grow_loop(Lists *l, CoreBlock *block, CoreStmt *s)
         l->lists[vars[k]].root = l->lists[s->loop.params[k]].root;
     l->b.out = block;
     l->b.span = s->span;
+    CoreStmt *late = l->rows && rows_may_be_long(l, s) ? rows_go_on(l, s) : NULL;
+    const CoreVar *params = s->loop.params;
     rewrite_loop(l, s, begin_lists(l, s));
+    if (late) {
+        rows_stop(l, s, params, late);
+        continue_loop(l, s, late, vars, n);
+        return;
+    }
     for (uint32_t k = 0; k < n; k++) {
         const CoreAtom v = core_var_atom(vars[k], core_var_type(l->b.fn, vars[k]));
-        const List *list = list_of(l, v);
-        if (!list)
+        if (!list_of(l, v))
             continue;
-        CoreStmt *slice = build_stmt_into(&l->b, CORE_SLICE, 1, &vars[k]);
-        slice->slice.array = list->buffer;
-        slice->slice.from = core_i64(0);
-        slice->slice.to = list->length;
-        build_emit(&l->b, slice);
+        name(l, vars[k], whole(l, v));
         l->lists[vars[k]].root = 0;
     }
 }
@@ -516,13 +584,14 @@ static void grow_in_block(void *ctx, CoreBlock *b)
     l->b.out = out;
 }
 
-static bool grow_in_function(CoreProgram *p, CoreFn *fn, bool lifted)
+static bool grow_in_function(CoreProgram *p, CoreFn *fn, bool lifted, bool rows)
 {
     Arena *scratch = arena_create();
-    Lists l = {.b = {.p = p, .fn = fn}, .nvars = fn->vars.n, .parallel = lifted};
+    Lists l = {.b = {.p = p, .fn = fn}, .nvars = fn->vars.n, .rows = rows, .parallel = lifted, .scratch = scratch};
     l.lists = arena_array(scratch, List, fn->vars.n + 1);
     l.makers = arena_array(scratch, CoreStmt *, fn->vars.n + 1);
     l.inside = arena_array(scratch, bool, fn->vars.n + 1);
+    l.bound = arena_array(scratch, uint32_t, fn->vars.n + 1);
     for (uint32_t i = 0; lifted && i < fn->nparams; i++)
         l.inside[fn->params[i]] = true;
     note_vars(&l, fn->body);
@@ -538,8 +607,9 @@ bool core_growing_lists(CoreProgram *p)
     const bool *lifted = core_lifted_functions(p, scratch);
     bool any = false;
     for (uint32_t i = 0; i < p->fns.n; i++)
-        for (uint32_t turn = 0; turn < MOST_TURNS && grow_in_function(p, p->fns.at[i], lifted[i]); turn++)
-            any = true;
+        for (uint32_t rows = 2; rows-- > 0;)
+            for (uint32_t turn = 0; turn < MOST_TURNS && grow_in_function(p, p->fns.at[i], lifted[i], rows); turn++)
+                any = true;
     arena_destroy(scratch);
     return any;
 }
