@@ -439,24 +439,55 @@ static CoreAtom only_element(const CoreBlock *b, uint32_t but, uint32_t k, CoreA
     return def && def->kind == CORE_INDEX ? def->index.array : core_i64(0);
 }
 
-bool core_as_append(const CoreStmt *map, uint32_t k, CoreAppend *append)
+/* The branch whose result is result k of the map, elements of append->left in front of append->length and others behind
+ * that, for which it computes their place first; or NULL. */
+static const CoreStmt *append_sides(const CoreStmt *map, uint32_t k, CoreAppend *append)
 {
     const CoreBlock *body = map->kind == CORE_MAP ? map->soac.body : NULL;
     if (!body || map->soac.guard || map->soac.ninputs > 0 || map->soac.index == CORE_NO_VAR || body->stmts.n != 2)
-        return false;
+        return NULL;
     const CoreStmt *left = core_as_prim(body->stmts.at[0], PRIM_LT), *side = body->stmts.at[1];
     const CoreAtom i = core_var_atom(map->soac.index, core_scalar(SC_I64)), result = body->results[k];
     if (!left || !core_atom_equal(left->prim.args[0], i) || side->kind != CORE_IF || side->if_.cond.is_const ||
         !core_stmt_binds(left, side->if_.cond.var) || result.is_const || !core_stmt_binds(side, result.var))
-        return false;
-    const uint32_t at = core_stmt_result(side, result);
-    const CoreStmt *behind = side->if_.else_b->stmts.n ? side->if_.else_b->stmts.at[0] : NULL;
+        return NULL;
+    const CoreBlock *behind = side->if_.else_b;
     append->length = left->prim.args[1];
-    if (!core_is_prim2(behind, PRIM_SUB, i, append->length))
+    append->left = only_element(side->if_.then_b, 0, core_stmt_result(side, result), i);
+    const bool places = behind->stmts.n && core_is_prim2(behind->stmts.at[0], PRIM_SUB, i, append->length);
+    return places && !append->left.is_const ? side : NULL;
+}
+
+bool core_as_append(const CoreStmt *map, uint32_t k, CoreAppend *append)
+{
+    const CoreStmt *side = append_sides(map, k, append);
+    if (!side)
         return false;
-    append->left = only_element(side->if_.then_b, 0, at, i);
-    append->right = only_element(side->if_.else_b, 1, at, core_var_atom(behind->vars[0], core_scalar(SC_I64)));
-    return !append->left.is_const && !append->right.is_const;
+    const CoreBlock *behind = side->if_.else_b;
+    const CoreAtom place = core_var_atom(behind->stmts.at[0]->vars[0], core_scalar(SC_I64));
+    append->right = only_element(behind, 1, core_stmt_result(side, map->soac.body->results[k]), place);
+    return !append->right.is_const;
+}
+
+static bool is_index(void *ctx, CoreAtom a)
+{
+    const CoreStmt *map = ctx;
+    return !a.is_const && a.var == map->soac.index;
+}
+
+CoreBlock *core_as_open_append(CoreStmt *map, CoreAppend *append)
+{
+    const CoreStmt *side = append_sides(map, 0, append);
+    if (!side || side->nvars != map->nvars)
+        return NULL;
+    for (uint32_t k = 0; k < map->nvars; k++)
+        if (!append_sides(map, k, append) || core_stmt_result(side, map->soac.body->results[k]) != k)
+            return NULL;
+    CoreBlock *behind = side->if_.else_b;
+    for (uint32_t i = 1; i < behind->stmts.n; i++)
+        if (core_stmt_reads(behind->stmts.at[i], is_index, map))
+            return NULL;
+    return behind;
 }
 
 void core_stmt_atoms(CoreStmt *s, void (*f)(void *ctx, CoreAtom *a), void *ctx)

@@ -457,6 +457,9 @@ typedef struct CoreAppend {
     CoreAtom left, right, length;
 } CoreAppend;
 bool core_as_append(const CoreStmt *map, uint32_t k, CoreAppend *append);
+/* The map's results are lefts ++ what this block computes of places, the first of which its first statement binds; or
+ * NULL. append->left is the last one. */
+CoreBlock *core_as_open_append(CoreStmt *map, CoreAppend *append);
 bool core_is_prim2(const CoreStmt *s, CorePrim op, CoreAtom x, CoreAtom y);
 /* Result i, where it is one operation on the same part of both sides; else PRIM_COUNT. */
 CorePrim core_op_part(const CoreLambda *op, uint32_t i);

@@ -45,18 +45,48 @@ static void note_vars(void *ctx, CoreBlock *b)
 
 /* ---- appends ---- */
 
+/* a is base + offset. */
+static CoreAtom base_of(const Lists *l, CoreAtom a, int64_t *offset)
+{
+    const CoreStmt *s = list_maker(l, a);
+    *offset = a.is_const ? (int64_t)a.bits : 0;
+    if (a.is_const)
+        return core_i64(0);
+    if (!s || s->kind != CORE_PRIM || (s->prim.op != PRIM_SIZE_ADD && s->prim.op != PRIM_ADD) ||
+        !s->prim.args[1].is_const)
+        return a;
+    *offset = (int64_t)s->prim.args[1].bits;
+    return s->prim.args[0];
+}
+
+/* How many more elements the domain has than `length`, where that shows. */
+static bool how_many_more(const Lists *l, CoreAtom domain, CoreAtom length, CoreAtom *more)
+{
+    const CoreStmt *sum = core_as_prim(list_maker(l, domain), PRIM_SIZE_ADD);
+    for (uint32_t k = 0; sum && k < 2; k++)
+        if (core_atom_equal(sum->prim.args[k], length)) {
+            *more = sum->prim.args[1 - k];
+            return true;
+        }
+    int64_t of_domain, of_length;
+    if (!core_atom_equal(base_of(l, domain, &of_domain), base_of(l, length, &of_length)) || of_domain < of_length)
+        return false;
+    *more = core_i64(of_domain - of_length);
+    return true;
+}
+
 static Append append_of(const Lists *l, const CoreStmt *map, uint32_t k)
 {
     CoreAppend append;
     if (!core_as_append(map, k, &append))
         return (Append){.is = false};
     const CoreStmt *items = list_maker(l, append.right);
-    const CoreStmt *sum = core_as_prim(list_maker(l, map->soac.domain), PRIM_SIZE_ADD);
-    if (!sum || !core_atom_equal(sum->prim.args[0], append.length))
+    CoreAtom more;
+    if (!how_many_more(l, map->soac.domain, append.length, &more))
         return (Append){.is = false};
     const bool few = items && items->kind == CORE_ARRAY && items->array.n > 0 && items->array.n <= MOST_ITEMS &&
-                     core_atom_equal(sum->prim.args[1], core_i64(items->array.n));
-    return (Append){true, few ? items : NULL, append.left, append.right, append.length, sum->prim.args[1]};
+                     core_atom_equal(more, core_i64(items->array.n));
+    return (Append){true, few ? items : NULL, append.left, append.right, append.length, more};
 }
 
 /* ---- which ---- */
@@ -131,10 +161,44 @@ static void mark_stmt(Lists *l, CoreStmt *s)
     }
 }
 
+/* s, which appends to a list what its body computes of the position behind that, appends an array instead, which is
+ * made in front of it. */
+static void make_piece(Lists *l, CoreStmt *s)
+{
+    CoreBuilder *b = &l->b;
+    CoreAppend append;
+    CoreAtom more;
+    if (core_as_append(s, 0, &append))
+        return;
+    CoreBlock *behind = core_as_open_append(s, &append);
+    if (!behind || !root_of(l, append.left) || !how_many_more(l, s->soac.domain, append.length, &more))
+        return;
+    CoreStmt *position = behind->stmts.at[0];
+    CoreSoac soac = {.domain = more, .index = position->vars[0], .body = core_new_block(b->p)};
+    for (uint32_t i = 1; i < behind->stmts.n; i++)
+        core_push(b->p, soac.body, behind->stmts.at[i]);
+    build_results(b, soac.body, behind->results, behind->nresults);
+    b->span = s->span;
+    const CoreAtom *pieces = build_map(b, soac);
+    CoreBlock *outer = build_begin(b);
+    const CoreAtom at = build_prim2(b, PRIM_SUB, position->prim.args[0], append.length);
+    CoreAtom *elements = build_atoms_copy(b, behind->results, behind->nresults, behind->nresults);
+    for (uint32_t k = 0; k < behind->nresults; k++)
+        elements[k] = build_index(b, pieces[k], at, CORE_NO_SITE);
+    s->soac.body->stmts.at[1]->if_.else_b = build_end(b, outer, elements, behind->nresults);
+}
+
 static void mark_block(void *ctx, CoreBlock *b)
 {
-    for (uint32_t i = 0; i < b->stmts.n; i++)
-        mark_stmt(ctx, b->stmts.at[i]);
+    Lists *l = ctx;
+    CoreBlock *outer = l->b.out, old = core_take_stmts(b);
+    l->b.out = b;
+    for (uint32_t i = 0; i < old.stmts.n; i++) {
+        make_piece(l, old.stmts.at[i]);
+        core_push(l->b.p, b, old.stmts.at[i]);
+        mark_stmt(l, old.stmts.at[i]);
+    }
+    l->b.out = outer;
 }
 
 /* Does every round append all that parameter k may get? */

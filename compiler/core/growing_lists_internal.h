@@ -5,7 +5,7 @@
 
 #include "core/build.h"
 
-enum { MOST_LISTS = 8 };
+enum { MOST_LISTS = 64 }; /* state of a loop */
 
 /* A variable that is a list, by number. Of numbers: a buffer, and how many of its elements are the list's. Of rows: all
  * elements of its rows, one behind the other; and where each row begins and the last one ends, or, where all rows have

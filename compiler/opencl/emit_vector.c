@@ -98,7 +98,7 @@ void emit_vector_guard(VectorEmitter *v, const CoreBlock *b)
     if (!scalar_facts(v->e.fn, NULL, b).while_loop)
         return;
     emit_indent(&v->e);
-    strbuf_add(v->e.out, "if (*DP_AT(int, 0) != 0) ");
+    strbuf_add(v->e.out, "if (*DP_AT(volatile int, 0) != 0) ");
     emit_vector_again(v);
 }
 

@@ -41,7 +41,7 @@ static bool component_is(const FlatOp *op, uint32_t k, CorePrim prim)
 static FlatVar elements_of(const Lower *w, const FlatStmt *s, uint32_t k)
 {
     const FlatBody *b = &s->body;
-    const FlatInput *in = &b->inputs.at[0];
+    const FlatInput *in = b->inputs.at;
     if (b->inputs.n != 1 || in->kind != IN_ELEM || in->ctx != b->ctx || plan_up(w->flat, b->ctx) != FLAT_ROOT)
         return FLAT_NO_VAR;
     const FlatVarInfo *array = lower_info(w, in->var);

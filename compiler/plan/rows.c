@@ -40,7 +40,8 @@ static void add_origin(RowSearch *r, CoreVar v, FlatVar host, uint32_t level)
 static void note_escape(void *ctx, CoreAtom *a)
 {
     RowSearch *r = ctx;
-    const bool is_input = r->inputs && a >= r->inputs->inputs && a < r->inputs->inputs + r->inputs->ninputs;
+    const bool is_input =
+        r->inputs && r->inputs->ninputs > 0 && a >= r->inputs->inputs && a < r->inputs->inputs + r->inputs->ninputs;
     const Origin *o = is_input ? NULL : origin_of(r, *a);
     for (uint32_t i = 0; o && i < r->k->words.n; i++)
         if (r->k->words.at[i].kind == WORD_ADDRESS && r->k->words.at[i].var == o->host)
