@@ -321,8 +321,7 @@ static Place choose_place(Fuser *f, const CoreSoac *c, const CoreStmt *producer)
     return !fallible && fuse_is_cheap(f, producer->soac.body, 8, 1) ? PLACE_BOTH : PLACE_NONE;
 }
 
-/* A copy of a soac with binders of its own. */
-static CoreSoac copy_soac(Fuser *f, const CoreSoac *m)
+CoreSoac fuse_copy_soac(Fuser *f, const CoreSoac *m)
 {
     CoreSoac copy = *m;
     CoreVar old_index = m->index;
@@ -341,6 +340,8 @@ static CoreSoac copy_soac(Fuser *f, const CoreSoac *m)
         fuse_var(f, copy.inputs[i].var)->inputs++;
     }
     copy.body = fuse_copy_block(f, m->body);
+    if (m->guard)
+        copy.guard = fuse_copy_block(f, m->guard);
     if (m->index != CORE_NO_VAR)
         reset_binder(f, &old_index);
     for (uint32_t i = 0; i < m->ninputs; i++)
@@ -404,7 +405,7 @@ static void place_in_both(Fuser *f, CoreSoac *c, const CoreStmt *producer, const
 
 static void fuse_map(Fuser *f, CoreSoac *c, const CoreStmt *producer, Place place, bool move)
 {
-    CoreSoac m = move ? producer->soac : copy_soac(f, &producer->soac);
+    CoreSoac m = move ? producer->soac : fuse_copy_soac(f, &producer->soac);
     if (place == PLACE_BOTH) {
         place_in_both(f, c, producer, &m);
     } else {
@@ -681,7 +682,7 @@ static void fuse_block(void *ctx, CoreBlock *b)
         if (stmts[i])
             fuse_stmt(f, b, stmts, i);
     for (uint32_t i = 0; i < n; i++) /* filters last: by now each chain of maps is one consumer */
-        while (stmts[i] && fuse_filter(f, b, stmts, i))
+        while (stmts[i] && fuse_filter(f, b, stmts, i, n))
             continue;
     for (uint32_t i = 0; i < n; i++)
         if (stmts[i])

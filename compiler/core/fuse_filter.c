@@ -6,6 +6,8 @@
  *     zs = map m (y <- ys) { -> h y }              ==>   zs = map n (x <- xs) guard { g x } { -> h (f x) }
  *     s  = reduce m (y <- ys) { -> h y } neutral e ==>   s  = reduce n (x <- xs) { -> if g x then h (f x) else e }
  *     hist, scatter                                ==>   … else position -1, which they ignore
+ *     several reductions, m                        ==>   each goes over all of it, if the condition is cheap; the
+ *                                                          first that can gives m, too
  *     m alone                                      ==>   m  = reduce n (x <- xs) { -> i64 (g x) } neutral 0 add    */
 #include "core/fuse_internal.h"
 
@@ -92,10 +94,10 @@ static CoreAtom *nothing(Fuser *f, const CoreStmt *s)
     return results;
 }
 
-static void take_filter(Fuser *f, CoreStmt *s, const CoreStmt *filter)
+/* m: the filter's, or a copy. */
+static void take_filter(Fuser *f, CoreStmt *s, const CoreStmt *filter, const CoreSoac *m)
 {
     CoreSoac *c = core_stmt_soac(s);
-    const CoreSoac *m = &filter->soac;
     fuse_count_atom(f, c->domain, -1);
     c->domain = m->domain;
     fuse_join_inputs(f, c, filter, m);
@@ -150,23 +152,99 @@ static void move_length_behind(Fuser *f, CoreStmt **stmts, uint32_t at, CoreStmt
     fuse_var(f, map->vars[0])->lengths++;
 }
 
-bool fuse_filter(Fuser *f, const CoreBlock *b, CoreStmt **stmts, uint32_t at)
+/* ---- several reductions ---- */
+
+/* Of all results. */
+static uint32_t uses_of(Fuser *f, const CoreStmt *filter)
+{
+    uint32_t uses = 0;
+    for (uint32_t i = 0; i < filter->nvars; i++)
+        uses += fuse_var(f, filter->vars[i])->all;
+    return uses;
+}
+
+/* Does nothing read the filter but reductions that may take it, and lengths, in this block? */
+static bool is_only_reduced(Fuser *f, CoreStmt **stmts, uint32_t n, const CoreStmt *filter)
+{
+    uint32_t uses = 0, which;
+    for (uint32_t i = 0; i < n; i++) {
+        const CoreSoac *c = stmts[i] ? core_stmt_soac(stmts[i]) : NULL;
+        uint32_t inputs = 0;
+        for (uint32_t k = 0; c && k < c->ninputs; k++)
+            inputs += fuse_is_result_of(f, filter, c->inputs[k], &which);
+        if (inputs > 0 && (stmts[i]->kind != CORE_REDUCE || c->index != CORE_NO_VAR || !takes_only(f, filter, c) ||
+                           !can_take_kind(f, stmts[i], filter)))
+            return false;
+        uses += inputs + (stmts[i] && stmts[i]->kind == CORE_LENGTH &&
+                          fuse_is_result_of(f, filter, stmts[i]->length.array, &which));
+    }
+    return uses == uses_of(f, filter);
+}
+
+/* The reduction gives how many elements there are, where the length was taken. */
+static void count_elements(Fuser *f, CoreStmt *s, CoreVar length)
+{
+    CoreBlock *body = s->soac.body;
+    CoreBuilder b = fuse_builder(f, body, s->span);
+    CoreAtom *results = build_atoms_copy(&b, body->results, body->nresults + 1, body->nresults);
+    results[body->nresults] = core_i64(1);
+    build_results(&b, body, results, body->nresults + 1);
+    fuse_add_length(f, s, length);
+}
+
+static bool reduce_filtered(Fuser *f, const CoreBlock *b, CoreStmt **stmts, uint32_t at, CoreStmt *filter)
+{
+    CoreStmt *s = stmts[at], *length = fuse_def(f, fuse_resolve(f, s->soac.domain));
+    uint32_t which, up = at;
+    if (length && (length->kind != CORE_LENGTH || !fuse_is_result_of(f, filter, length->length.array, &which) ||
+                   fuse_var(f, length->vars[0])->block != b))
+        length = NULL;
+    const bool counts = length && fuse_var(f, length->vars[0])->all > 1 && fuse_may_move_up(f, b, s, length);
+    const bool unasked = counts || (length && fuse_var(f, length->vars[0])->all == 1);
+    const bool last = uses_of(f, filter) == s->soac.ninputs + unasked;
+    if (!last && !(fuse_is_cheap(f, filter->soac.guard, 8, 2) && fuse_is_cheap(f, filter->soac.body, 8, 2)))
+        return false;
+    const CoreSoac m = last ? filter->soac : fuse_copy_soac(f, &filter->soac);
+    if (!last)
+        fuse_count_atom(f, m.domain, 1);
+    if (counts)
+        count_elements(f, s, length->vars[0]);
+    take_filter(f, s, filter, &m);
+    if (unasked) {
+        while (stmts[up] != length)
+            up--;
+        uncount_length(f, length);
+        stmts[up] = counts ? s : NULL;
+        stmts[at] = counts ? NULL : s;
+    }
+    if (counts) {
+        s->mark = length->mark;
+        fuse_note_def(f, b, s);
+    }
+    if (last)
+        fuse_forget(stmts, at, filter);
+    return true;
+}
+
+bool fuse_filter(Fuser *f, const CoreBlock *b, CoreStmt **stmts, uint32_t at, uint32_t n)
 {
     CoreSoac *c = core_stmt_soac(stmts[at]);
     if (!c || c->index != CORE_NO_VAR || c->ninputs == 0 || stmts[at]->nvars == 0)
         return false;
     CoreAtom first = fuse_resolve(f, c->inputs[0]);
-    const CoreStmt *filter = fuse_def(f, first);
+    CoreStmt *filter = fuse_def(f, first);
     if (!is_filter(filter) || fuse_var(f, first.var)->block != b)
         return false;
-    bool can_take = takes_only(f, filter, c) && can_take_kind(f, stmts[at], filter);
-    CoreStmt *length = can_take ? only_length(f, filter, c) : NULL;
-    if (!length || fuse_var(f, length->vars[0])->block != b)
+    if (!takes_only(f, filter, c) || !can_take_kind(f, stmts[at], filter))
         return false;
-    bool unused = fuse_var(f, length->vars[0])->all == 1; /* but as the consumer's domain */
-    if (!unused && !length_can_wait(f, stmts, at, length))
+    CoreStmt *length = only_length(f, filter, c);
+    if (length && fuse_var(f, length->vars[0])->block != b)
         return false;
-    take_filter(f, stmts[at], filter);
+    bool unused = length && fuse_var(f, length->vars[0])->all == 1; /* but as the consumer's domain */
+    if (!length || (!unused && !length_can_wait(f, stmts, at, length)))
+        return stmts[at]->kind == CORE_REDUCE && is_only_reduced(f, stmts, n, filter) &&
+               reduce_filtered(f, b, stmts, at, filter);
+    take_filter(f, stmts[at], filter, &filter->soac);
     uncount_length(f, length);
     if (unused)
         fuse_forget(stmts, at, length);

@@ -92,7 +92,7 @@ static bool is_arithmetic(const CoreBlock *b)
 }
 
 /* To where the length is taken: the reduction trusts in no check between, and what it needs is there. */
-static bool may_move_up(Fuser *f, const CoreBlock *b, CoreStmt *s, const CoreStmt *length)
+bool fuse_may_move_up(Fuser *f, const CoreBlock *b, CoreStmt *s, const CoreStmt *length)
 {
     const CoreAtom domain = s->soac.domain;
     s->soac.domain = core_i64(0);
@@ -182,7 +182,7 @@ static CoreStmt *reduce_row(Fuser *f, CoreBuilder *builder, const FlatNest *nest
 }
 
 /* The length as one more result of s. */
-static void add_length(Fuser *f, CoreStmt *s, CoreVar length)
+void fuse_add_length(Fuser *f, CoreStmt *s, CoreVar length)
 {
     CoreBuilder builder = fuse_builder(f, s->soac.body, s->span);
     const CoreLambda add = build_operator(&builder, PRIM_SIZE_ADD, core_scalar(SC_I64));
@@ -224,7 +224,7 @@ static void reduce_rows(Fuser *f, const CoreBlock *b, CoreStmt **stmts, uint32_t
     while (stmts[up] != length)
         up--;
     forget_length(f, stmts, at, length);
-    add_length(f, s, length->vars[0]);
+    fuse_add_length(f, s, length->vars[0]);
     stmts[at] = NULL;
     stmts[up] = s;
     s->mark = length->mark;
@@ -241,7 +241,7 @@ static bool flatten_reduction(Fuser *f, const CoreBlock *b, CoreStmt **stmts, ui
         if (!add_flattened(f, b, &nest, s->soac.inputs[i]))
             return false;
     if (!is_only_flattened(f, &nest, s->soac.ninputs + 1) ||
-        (fuse_var(f, length->vars[0])->all > 1 && !may_move_up(f, b, s, length)))
+        (fuse_var(f, length->vars[0])->all > 1 && !fuse_may_move_up(f, b, s, length)))
         return false;
     reduce_rows(f, b, stmts, at, &nest, length);
     return true;

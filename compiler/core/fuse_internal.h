@@ -76,6 +76,8 @@ bool fuse_is_index_function(const Fuser *f, const CoreStmt *producer);
 /* How often v is an input of c. Is the atom a result of the producer? which? */
 uint32_t fuse_times_input(Fuser *f, const CoreSoac *c, CoreVar v);
 bool fuse_is_result_of(Fuser *f, const CoreStmt *producer, CoreAtom a, uint32_t *which);
+/* A copy with binders of its own. */
+CoreSoac fuse_copy_soac(Fuser *f, const CoreSoac *m);
 /* The consumer's inputs that the producer makes give way to the inputs of m, which is the producer's soac or a
  * copy of it, and is used up; elements become m's results. The body's statements are for the caller to place. */
 void fuse_join_inputs(Fuser *f, CoreSoac *c, const CoreStmt *producer, const CoreSoac *m);
@@ -91,7 +93,7 @@ bool fuse_is_few_scalars(Fuser *f, const CoreStmt *producer);
 CoreAtom fuse_choose_item(Fuser *f, CoreBlock *b, const CoreStmt *array, CoreAtom i, Span span);
 /* stmts[at] consumes what a filter in the same block b produces: true if the filter went into it. `stmts` are b's
  * statements, NULL where one is gone. */
-bool fuse_filter(Fuser *f, const CoreBlock *b, CoreStmt **stmts, uint32_t at);
+bool fuse_filter(Fuser *f, const CoreBlock *b, CoreStmt **stmts, uint32_t at, uint32_t n);
 /* A filter of which only the length is wanted becomes a count. */
 void fuse_count(Fuser *f, CoreBlock *b, CoreStmt **stmts, uint32_t at, uint32_t n);
 /* Maps, and reductions, that share an input become one. The statements' marks are their numbers afterwards. */
@@ -99,6 +101,10 @@ void fuse_horizontal(Fuser *f, const CoreBlock *b, CoreStmt **stmts, uint32_t n)
 /* Is everything that s reads bound in front of the statement that has the mark `above`? */
 bool fuse_reads_only_above(Fuser *f, const CoreBlock *b, CoreStmt *s, uint32_t above);
 /* The operator `op` of m values beside *to of n. */
+/* May the reduction go up to where `length`, its domain, is taken? The length as one more result of s, whose body gives
+ * it. */
+bool fuse_may_move_up(Fuser *f, const CoreBlock *b, CoreStmt *s, const CoreStmt *length);
+void fuse_add_length(Fuser *f, CoreStmt *s, CoreVar length);
 void fuse_join_operator(Fuser *f, CoreLambda *to, const CoreLambda *op, uint32_t n, uint32_t m);
 /* stmts[at] reduces a flattened nest, or asks for its length: true if it goes row by row now. Behind fuse_horizontal.
  */
