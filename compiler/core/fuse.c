@@ -469,6 +469,25 @@ static bool is_where_sought(void *sought, CoreAtom a)
     return !a.is_const && may_be(s->f, a, core_var_atom(s->v, core_atom_type(s->f->fn, a)), MOST_NAMES);
 }
 
+/* Does it go over parts of the array, none of which is where the scatter stores its own values (own_places.c)? If one
+ * is, as in a stencil, others are most of the array likewise, and a copy of it costs no more than what is stored
+ * between. */
+static bool takes_other_parts(Fuser *f, const CoreStmt *producer, const CoreStmt *scatter, const FuseSought *array)
+{
+    bool any = false;
+    for (uint32_t i = 0; scatter->kind == CORE_SCATTER && i < producer->soac.ninputs; i++) {
+        const CoreAtom input = fuse_resolve(f, producer->soac.inputs[i]);
+        const CoreStmt *part = fuse_def(f, input);
+        if (!part || part->kind != CORE_SLICE ||
+            !may_be(f, input, core_var_atom(array->v, core_atom_type(f->fn, input)), MOST_NAMES))
+            continue;
+        if (core_is_place(scatter, fuse_resolve(f, scatter->soac.body->results[0]), fuse_resolve(f, part->slice.from)))
+            return false;
+        any = true;
+    }
+    return any;
+}
+
 /* Would the producer, down at the consumer, read an array that has been changed in place, or is, by the consumer
  * itself? Then that could not be in place. */
 static bool crosses_change(Fuser *f, CoreStmt *producer, CoreStmt **stmts, uint32_t at)
@@ -483,7 +502,8 @@ static bool crosses_change(Fuser *f, CoreStmt *producer, CoreStmt **stmts, uint3
         FuseSought array = {f, fuse_resolve(f, core_stmt_changes(change)).var};
         const bool own = change == stmts[at];
         if ((core_stmt_reads(producer, fuse_is_sought, &array) ||
-             (own && core_block_reads(producer->soac.body, is_where_sought, &array))) &&
+             (own && (core_block_reads(producer->soac.body, is_where_sought, &array) ||
+                      takes_other_parts(f, producer, change, &array)))) &&
             !reads_anyway(stmts[at], own, &array))
             return true;
     }
