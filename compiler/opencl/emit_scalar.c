@@ -805,5 +805,6 @@ void emit_scalar_flag(ScalarEmitter *e, const CoreBlock *b)
     e->may_have_failed = e->has_flag && facts.writes;
     if (!e->has_flag)
         return;
-    emit_line(e, facts.while_loop || facts.writes ? "dp_bool failed = *DP_AT(volatile int, 0) != 0;" : "dp_bool failed = 0;");
+    emit_line(e, facts.while_loop || facts.writes ? "dp_bool failed = *DP_AT(volatile int, 0) != 0;"
+                                                  : "dp_bool failed = 0;");
 }
