@@ -51,6 +51,8 @@ static bool lists_few(const CoreBlock *block, CoreAtom xs, uint32_t *count)
 static bool makes_few(Simplifier *s, const CoreBlock *block, CoreAtom xs, uint32_t *count)
 {
     const CoreStmt *def = core_block_def(block, xs);
+    if (def && def->kind == CORE_ARGSORT) /* few_sorts.c */
+        return makes_few(s, block, def->argsort.keys[0], count);
     return lists_few(block, xs, count) || (def && few_in_map(s, def, count));
 }
 
@@ -69,6 +71,22 @@ const CoreAtom *few_at_position(Simplifier *s, CoreBuilder *b, CoreStmt *map, co
     const CoreAtom *made = build_copy(b, s->fn, block, s->copied.at);
     core_copy_map_forget(&s->copied, s->fn, map);
     return made;
+}
+
+bool few_known(Simplifier *s, CoreAtom xs, uint32_t *count)
+{
+    const CoreStmt *def = facts_def(s, xs);
+    return def && few_is_numbers(s, xs.var) &&
+           ((def->kind == CORE_ARRAY && few_is(core_i64(def->array.n), count)) || few_in_map(s, def, count));
+}
+
+void few_elements_of(Simplifier *s, CoreBuilder *b, CoreAtom xs, uint32_t count, CoreAtom *to)
+{
+    CoreStmt *def = (CoreStmt *)(uintptr_t)facts_def(s, xs);
+    for (uint32_t i = 0; i < count; i++)
+        to[i] = def->kind == CORE_ARRAY
+                    ? def->array.items[i]
+                    : few_at_position(s, b, def, def->soac.body, core_i64(i))[core_stmt_result(def, xs)];
 }
 
 /* The elements of a block's result, at the block's end. */

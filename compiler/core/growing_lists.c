@@ -270,7 +270,7 @@ static bool find_lists(Lists *l, CoreStmt *s)
         for (uint32_t k = 0; k < s->loop.nparams; k++) {
             l->most[k] = 0;
             l->mixed[k] = false;
-            l->regular[k] = rows_begin_empty(l, s->loop.inits[k]);
+            rows_note_begin(l, k + 1, s->loop.inits[k]);
             mark(l, s->loop.params[k], keep[k] ? k + 1 : 0);
         }
         mark_block(l, s->loop.body);

@@ -34,7 +34,7 @@ typedef struct Lists {
     uint32_t most[MOST_LISTS], each[MOST_LISTS];
     bool mixed[MOST_LISTS]; /* a list of it may be another array, which has no such room */
     /* Of rows: do all have one length, known in front of the loop? */
-    bool regular[MOST_LISTS];
+    bool regular[MOST_LISTS], has_width[MOST_LISTS];
     CoreAtom width[MOST_LISTS];
 } Lists;
 
@@ -52,7 +52,6 @@ static inline CoreStmt *list_maker(const Lists *l, CoreAtom a)
 
 /* ---- of rows ---- */
 
-bool rows_begin_empty(const Lists *l, CoreAtom rows);
 /* The list with root `root` that these rows are. */
 List rows_as_list(Lists *l, uint32_t root, CoreAtom rows);
 /* The rows again. */
@@ -68,7 +67,8 @@ List rows_with(Lists *l, const List *list, const Append *a, CoreAtom piece);
 bool rows_may_be_long(const Lists *l, const CoreStmt *s);
 CoreStmt *rows_go_on(Lists *l, CoreStmt *s);
 void rows_stop(Lists *l, CoreStmt *s, const CoreVar *params, const CoreStmt *late);
-/* Before all lists are known to grow from `root`: whatever is appended may be as long as the rows before. */
+/* What list `root` begins as, or appends: are its rows as long as those before? */
+void rows_note_begin(Lists *l, uint32_t root, CoreAtom rows);
 void rows_note_append(Lists *l, uint32_t root, const Append *a);
 
 #endif

@@ -48,7 +48,7 @@ static CoreAtom ends_from(CoreBuilder *b, CoreAtom rows, CoreAtom from)
     return build_map(b, soac)[0];
 }
 
-bool rows_begin_empty(const Lists *l, CoreAtom rows)
+static bool is_empty(const Lists *l, CoreAtom rows)
 {
     const CoreStmt *s = list_maker(l, rows);
     return s && s->kind == CORE_ARRAY && s->array.n == 0;
@@ -58,10 +58,10 @@ List rows_as_list(Lists *l, uint32_t root, CoreAtom rows)
 {
     CoreBuilder *b = &l->b;
     const CoreType row = core_element(core_atom_type(b->fn, rows));
-    const bool empty = rows_begin_empty(l, rows);
+    const bool empty = is_empty(l, rows);
     const CoreAtom values = empty ? build_nothing(b, row) : build_flatten(b, rows), zero = core_i64(0);
     if (l->regular[root - 1])
-        return (List){root, values, zero};
+        return (List){root, values, build_length(b, rows)};
     const CoreAtom first = build_array(b, (CoreType){.scalar = SC_I64, .rank = 1}, &zero, 1);
     return (List){root, values, empty ? first : append(b, first, ends_from(b, rows, zero), build_length(b, rows))};
 }
@@ -132,16 +132,30 @@ static bool known_width(const Lists *l, CoreAtom row, CoreAtom *width)
     return width->is_const || l->bound[width->var] != l->looked;
 }
 
+/* One more row of the list. */
+static void note_row(Lists *l, uint32_t root, CoreAtom row)
+{
+    CoreAtom width;
+    const bool known = known_width(l, row, &width);
+    if (known && !l->has_width[root - 1])
+        l->width[root - 1] = width;
+    l->has_width[root - 1] = true;
+    l->regular[root - 1] &= known && core_atom_equal(l->width[root - 1], width);
+}
+
+void rows_note_begin(Lists *l, uint32_t root, CoreAtom rows)
+{
+    const CoreStmt *s = list_maker(l, rows);
+    l->has_width[root - 1] = false;
+    l->regular[root - 1] = s && s->kind == CORE_ARRAY;
+    for (uint32_t i = 0; l->regular[root - 1] && i < s->array.n; i++)
+        note_row(l, root, s->array.items[i]);
+}
+
 void rows_note_append(Lists *l, uint32_t root, const Append *a)
 {
-    for (uint32_t k = 0; a->items && k < a->items->array.n; k++) {
-        CoreAtom width;
-        const bool first = l->most[root - 1] == 0 && k == 0;
-        const bool known = known_width(l, a->items->array.items[k], &width);
-        if (first && known)
-            l->width[root - 1] = width;
-        l->regular[root - 1] &= known && core_atom_equal(l->width[root - 1], width);
-    }
+    for (uint32_t k = 0; a->items && k < a->items->array.n; k++)
+        note_row(l, root, a->items->array.items[k]);
     l->regular[root - 1] &= a->items != NULL;
 }
 

@@ -603,7 +603,7 @@ static void simplify_operation(Simplifier *s, CoreStmt *stmt)
         facts_replace(s, stmt->vars[0], by);
         return;
     }
-    if (reuse(s, stmt))
+    if (reuse(s, stmt) || (stmt->kind == CORE_ARGSORT && few_sort(s, stmt)))
         return;
     if (stmt->kind == CORE_PRIM && !core_stmt_fallible(s->p, s->fn, stmt))
         stmt->site = CORE_NO_SITE; /* a constant divisor */

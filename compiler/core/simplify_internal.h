@@ -162,6 +162,11 @@ const CoreAtom *few_at_position(Simplifier *s, CoreBuilder *b, CoreStmt *map, co
                                 CoreAtom position);
 /* A map over few elements, of which some are known: true if it became its elements, simplified. */
 bool few_map(Simplifier *s, CoreStmt *stmt);
+/* A list of few numbers, or a map that makes them: how many? Its elements. */
+bool few_known(Simplifier *s, CoreAtom xs, uint32_t *count);
+void few_elements_of(Simplifier *s, CoreBuilder *b, CoreAtom xs, uint32_t count, CoreAtom *to);
+/* A sort of few numbers: true if it became exchanges (few_sorts.c). */
+bool few_sort(Simplifier *s, CoreStmt *stmt);
 /* State of a loop, or results of an if, that are arrays of few numbers become these; `after` gets the arrays, which are
  * to be simplified behind the statement. */
 void few_loop(Simplifier *s, CoreStmt *stmt, CoreBlock *after);

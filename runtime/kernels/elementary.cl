@@ -111,14 +111,15 @@
     static inline F NAME(pow)(F x, F y) \
     { \
         const F size = NAME(size_of)(x), y_size = NAME(size_of)(y), y_2 = y_size * (F)(0.5); \
+        const F y_whole = NAME(whole)(y_size), y_2_whole = NAME(whole)(y_2); \
         const I has_log = (I)(0) != (I)((size > (F)(0.0)) & (size < (F)(INFINITY))); \
         F more, p_more, near = y > (F)(0x1p80) ? (F)(0x1p80) : y; \
         near = near < (F)(-0x1p80) ? (F)(-0x1p80) : near; \
         const F l = NAME(log_parts)(has_log ? size : (F)(1.0), &more), p = NAME(product)(near, l, &p_more); \
         const F exponent = has_log ? p : near * (size == (F)(0.0) ? (F)(-INFINITY) : size); \
         F r = NAME(exp_parts)(exponent, NAME(size_of)(exponent) < (F)(800.0) ? p_more + near * more : (F)(0.0), 0); \
-        r = ((__builtin_astype(x, I) < (I)(0)) & (y_size == NAME(whole)(y_size)) & (y_2 != NAME(whole)(y_2))) ? -r : r; \
-        r = ((x < (F)(0.0)) & (x > (F)(-INFINITY)) & (y_size != NAME(whole)(y_size))) ? (F)(NAN) : r; \
+        r = ((__builtin_astype(x, I) < (I)(0)) & (y_size == y_whole) & (y_2 != y_2_whole)) ? -r : r; \
+        r = ((x < (F)(0.0)) & (x > (F)(-INFINITY)) & (y_size != y_whole)) ? (F)(NAN) : r; \
         return ((y == (F)(0.0)) | (x == (F)(1.0)) | ((x == (F)(-1.0)) & (y_size == (F)(INFINITY)))) ? (F)(1.0) : r; \
     } \
     static inline F NAME(sinh)(F x) \
