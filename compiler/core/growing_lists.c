@@ -254,6 +254,13 @@ static void forget_block(void *ctx, CoreBlock *b)
     }
 }
 
+/* Rows that there are already would be taken apart in each round of a loop around. */
+static bool is_literal(const Lists *l, CoreAtom rows)
+{
+    const CoreStmt *s = list_maker(l, rows);
+    return s && s->kind == CORE_ARRAY;
+}
+
 /* Marks what is a list; false: nothing grows. */
 static bool find_lists(Lists *l, CoreStmt *s)
 {
@@ -263,7 +270,7 @@ static bool find_lists(Lists *l, CoreStmt *s)
     l->looked++;
     core_stmt_binders(s, note_bound, l);
     for (uint32_t k = 0; k < s->loop.nparams; k++)
-        keep[k] = grows(l, s->loop.params[k]);
+        keep[k] = grows(l, s->loop.params[k]) && !(l->rows && l->around > 0 && !is_literal(l, s->loop.inits[k]));
     while (changed && any) {
         changed = any = false;
         forget_block(l, s->loop.body);
@@ -603,7 +610,9 @@ static void grow_loop(Lists *l, CoreBlock *block, CoreStmt *s)
         forget_block(l, s->loop.body);
         for (uint32_t k = 0; k < s->loop.nparams; k++)
             l->lists[s->loop.params[k]].root = 0;
+        l->around++;
         core_stmt_blocks(s, grow_in_block, l);
+        l->around--;
         core_push(l->b.p, block, s);
         return;
     }

@@ -28,6 +28,7 @@ typedef struct Lists {
     uint32_t looked; /* how many of these there were */
     Arena *scratch;
     CoreCopyMap copies;
+    uint32_t around; /* loops around that which is looked at */
     uint32_t rounds; /* loops around the statement at hand, in that which is looked at */
     /* Of the loop at hand, by parameter: how many elements all appends have, each round at most, or UNKNOWN; for how
      * many there is room from the beginning, or 0. */

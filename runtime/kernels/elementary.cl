@@ -167,7 +167,7 @@
         const I steep = (I)(0) != (I)(a > b), left = (I)(0) != (I)(__builtin_astype(x, I) < (I)(0)); \
         const F high = steep ? a : b, low = steep ? b : a, scale = high > (F)(0x1p1000) ? (F)(0.25) : (F)(1.0); \
         const I ends = (I)(0) != (I)((low == (F)(INFINITY)) & (high == (F)(INFINITY))); \
-        const F r = NAME(angle)(ends ? (F)(1.0) : low * scale, (ends | (I)(0) != (I)(high == (F)(0.0))) ? (F)(1.0) : high * scale, \
+        const F r = NAME(angle)(ends ? (F)(1.0) : low * scale, (ends | ((I)(0) != (I)(high == (F)(0.0)))) ? (F)(1.0) : high * scale, \
                                 steep ? (F)(2.0) : left ? (F)(4.0) : (F)(0.0), steep != left ? (F)(-1.0) : (F)(1.0)); \
         return NAME(negated_if)(__builtin_astype(y, I), r); \
     } \
