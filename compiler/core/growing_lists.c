@@ -75,6 +75,14 @@ static bool how_many_more(const Lists *l, CoreAtom domain, CoreAtom length, Core
     return true;
 }
 
+/* Is this the length of all of the array, not of its first elements? */
+static bool is_whole(const Lists *l, CoreAtom xs, CoreAtom n)
+{
+    const CoreStmt *made = list_maker(l, xs), *length = list_maker(l, n);
+    return (made && made->kind == CORE_MAP && core_atom_equal(made->soac.domain, n)) ||
+           (length && length->kind == CORE_LENGTH && core_atom_equal(length->length.array, xs));
+}
+
 static Append append_of(const Lists *l, const CoreStmt *map, uint32_t k)
 {
     CoreAppend append;
@@ -82,6 +90,8 @@ static Append append_of(const Lists *l, const CoreStmt *map, uint32_t k)
         return (Append){.is = false};
     const CoreStmt *items = list_maker(l, append.right);
     CoreAtom more;
+    if (l->rows && !is_whole(l, append.left, append.length))
+        return (Append){.is = false};
     if (!how_many_more(l, map->soac.domain, append.length, &more))
         return (Append){.is = false};
     const bool few = items && items->kind == CORE_ARRAY && items->array.n > 0 && items->array.n <= MOST_ITEMS &&
