@@ -477,12 +477,14 @@ static bool is_index(void *ctx, CoreAtom a)
 
 CoreBlock *core_as_open_append(CoreStmt *map, CoreAppend *append)
 {
-    const CoreStmt *side = append_sides(map, 0, append);
-    if (!side || side->nvars != map->nvars)
-        return NULL;
-    for (uint32_t k = 0; k < map->nvars; k++)
-        if (!append_sides(map, k, append) || core_stmt_result(side, map->soac.body->results[k]) != k)
+    const CoreStmt *side = NULL;
+    for (uint32_t k = 0; k < map->nvars; k++) {
+        side = append_sides(map, k, append);
+        if (!side || side->nvars != map->nvars || core_stmt_result(side, map->soac.body->results[k]) != k)
             return NULL;
+    }
+    if (!side)
+        return NULL;
     CoreBlock *behind = side->if_.else_b;
     for (uint32_t i = 1; i < behind->stmts.n; i++)
         if (core_stmt_reads(behind->stmts.at[i], is_index, map))

@@ -41,11 +41,21 @@ static bool few_in_map(Simplifier *s, const CoreStmt *stmt, uint32_t *count)
     return ok;
 }
 
-/* How many elements a block's result has, if it lists them; or makes them. */
+/* How many elements it has, if the statement lists them; or makes them. */
+static bool lists(const CoreStmt *def, uint32_t *count)
+{
+    return def && def->kind == CORE_ARRAY && few_is(core_i64(def->array.n), count);
+}
+
+static bool makes(Simplifier *s, const CoreStmt *def, uint32_t *count)
+{
+    return lists(def, count) || (def && few_in_map(s, def, count));
+}
+
+/* The same of a block's result. */
 static bool lists_few(const CoreBlock *block, CoreAtom xs, uint32_t *count)
 {
-    const CoreStmt *def = core_block_def(block, xs);
-    return def && def->kind == CORE_ARRAY && few_is(core_i64(def->array.n), count);
+    return lists(core_block_def(block, xs), count);
 }
 
 static bool makes_few(Simplifier *s, const CoreBlock *block, CoreAtom xs, uint32_t *count)
@@ -53,7 +63,7 @@ static bool makes_few(Simplifier *s, const CoreBlock *block, CoreAtom xs, uint32
     const CoreStmt *def = core_block_def(block, xs);
     if (def && def->kind == CORE_ARGSORT) /* few_sorts.c */
         return makes_few(s, block, def->argsort.keys[0], count);
-    return lists_few(block, xs, count) || (def && few_in_map(s, def, count));
+    return makes(s, def, count);
 }
 
 static bool known_few(Simplifier *s, CoreAtom xs, uint32_t *count)
@@ -73,36 +83,37 @@ const CoreAtom *few_at_position(Simplifier *s, CoreBuilder *b, CoreStmt *map, co
     return made;
 }
 
+/* The elements of xs, which `def` binds, if that is known. */
+static void emit_elements(Simplifier *s, CoreBuilder *b, const CoreStmt *def, CoreAtom xs, uint32_t count, CoreAtom *to)
+{
+    CoreStmt *map = def && def->kind == CORE_MAP ? (CoreStmt *)(uintptr_t)def : NULL;
+    for (uint32_t i = 0; i < count; i++) {
+        const CoreAtom at = core_i64(i);
+        if (def && def->kind == CORE_ARRAY)
+            to[i] = def->array.items[i];
+        else if (map)
+            to[i] = few_at_position(s, b, map, map->soac.body, at)[core_stmt_result(map, xs)];
+        else
+            to[i] = build_index(b, xs, at, CORE_NO_SITE);
+    }
+}
+
 bool few_known(Simplifier *s, CoreAtom xs, uint32_t *count)
 {
     const CoreStmt *def = facts_def(s, xs);
-    return def && few_is_numbers(s, xs.var) &&
-           ((def->kind == CORE_ARRAY && few_is(core_i64(def->array.n), count)) || few_in_map(s, def, count));
+    return def && few_is_numbers(s, xs.var) && makes(s, def, count);
 }
 
 void few_elements_of(Simplifier *s, CoreBuilder *b, CoreAtom xs, uint32_t count, CoreAtom *to)
 {
-    CoreStmt *def = (CoreStmt *)(uintptr_t)facts_def(s, xs);
-    for (uint32_t i = 0; i < count; i++)
-        to[i] = def->kind == CORE_ARRAY
-                    ? def->array.items[i]
-                    : few_at_position(s, b, def, def->soac.body, core_i64(i))[core_stmt_result(def, xs)];
+    emit_elements(s, b, facts_def(s, xs), xs, count, to);
 }
 
 /* The elements of a block's result, at the block's end. */
 static void append_elements(Simplifier *s, CoreBlock *block, CoreAtom xs, uint32_t count, Span span, CoreAtom *to)
 {
     CoreBuilder b = few_builder(s, block, span);
-    CoreStmt *def = (CoreStmt *)(uintptr_t)core_block_def(block, xs);
-    for (uint32_t i = 0; i < count; i++) {
-        const CoreAtom at = core_i64(i);
-        if (def && def->kind == CORE_ARRAY)
-            to[i] = def->array.items[i];
-        else if (def && def->kind == CORE_MAP)
-            to[i] = few_at_position(s, &b, def, def->soac.body, at)[core_stmt_result(def, xs)];
-        else
-            to[i] = build_index(&b, xs, at, CORE_NO_SITE);
-    }
+    emit_elements(s, &b, core_block_def(block, xs), xs, count, to);
 }
 
 CoreStmt *few_array_into(CoreBuilder *b, CoreVar v, const CoreAtom *items, uint32_t n)

@@ -131,14 +131,6 @@ static bool length_can_wait(Fuser *f, CoreStmt **stmts, uint32_t at, const CoreS
     return !core_block_reads(stmts[at]->soac.body, fuse_is_sought, &sought);
 }
 
-/* The `length` goes, or asks something else. */
-static void uncount_length(Fuser *f, const CoreStmt *length)
-{
-    CoreAtom array = fuse_resolve(f, length->length.array);
-    fuse_count_atom(f, array, -1);
-    fuse_var(f, array.var)->lengths--;
-}
-
 static void move_length_behind(Fuser *f, CoreStmt **stmts, uint32_t at, CoreStmt *length)
 {
     uint32_t from = at;
@@ -184,18 +176,16 @@ static bool is_only_reduced(Fuser *f, CoreStmt **stmts, uint32_t n, const CoreSt
 /* The reduction gives how many elements there are, where the length was taken. */
 static void count_elements(Fuser *f, CoreStmt *s, CoreVar length)
 {
-    CoreBlock *body = s->soac.body;
-    CoreBuilder b = fuse_builder(f, body, s->span);
-    CoreAtom *results = build_atoms_copy(&b, body->results, body->nresults + 1, body->nresults);
-    results[body->nresults] = core_i64(1);
-    build_results(&b, body, results, body->nresults + 1);
+    const CoreAtom one = core_i64(1);
+    CORE_JOIN(f->p, s->soac.body->results, s->soac.body->nresults, &one, 1);
+    s->soac.body->nresults++;
     fuse_add_length(f, s, length);
 }
 
 static bool reduce_filtered(Fuser *f, const CoreBlock *b, CoreStmt **stmts, uint32_t at, CoreStmt *filter)
 {
     CoreStmt *s = stmts[at], *length = fuse_def(f, fuse_resolve(f, s->soac.domain));
-    uint32_t which, up = at;
+    uint32_t which;
     if (length && (length->kind != CORE_LENGTH || !fuse_is_result_of(f, filter, length->length.array, &which) ||
                    fuse_var(f, length->vars[0])->block != b))
         length = NULL;
@@ -210,16 +200,11 @@ static bool reduce_filtered(Fuser *f, const CoreBlock *b, CoreStmt **stmts, uint
     if (counts)
         count_elements(f, s, length->vars[0]);
     take_filter(f, s, filter, &m);
-    if (unasked) {
-        while (stmts[up] != length)
-            up--;
-        uncount_length(f, length);
-        stmts[up] = counts ? s : NULL;
-        stmts[at] = counts ? NULL : s;
-    }
     if (counts) {
-        s->mark = length->mark;
-        fuse_note_def(f, b, s);
+        fuse_move_up(f, b, stmts, at, length);
+    } else if (unasked) {
+        fuse_uncount_length(f, length);
+        fuse_forget(stmts, at, length);
     }
     if (last)
         fuse_forget(stmts, at, filter);
@@ -245,7 +230,7 @@ bool fuse_filter(Fuser *f, const CoreBlock *b, CoreStmt **stmts, uint32_t at, ui
         return stmts[at]->kind == CORE_REDUCE && is_only_reduced(f, stmts, n, filter) &&
                reduce_filtered(f, b, stmts, at, filter);
     take_filter(f, stmts[at], filter, &filter->soac);
-    uncount_length(f, length);
+    fuse_uncount_length(f, length);
     if (unused)
         fuse_forget(stmts, at, length);
     fuse_forget(stmts, at, filter);
@@ -308,7 +293,7 @@ void fuse_count(Fuser *f, CoreBlock *b, CoreStmt **stmts, uint32_t at, uint32_t 
     for (uint32_t i = at + 1; i < n; i++)
         if (stmts[i] && stmts[i]->kind == CORE_LENGTH && fuse_is_result_of(f, filter, stmts[i]->length.array, &which)) {
             fuse_replace(f, stmts[i]->vars[0], core_var_atom(count->vars[0], core_scalar(SC_I64)));
-            uncount_length(f, stmts[i]);
+            fuse_uncount_length(f, stmts[i]);
             stmts[i] = NULL;
         }
 }

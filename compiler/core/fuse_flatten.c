@@ -104,11 +104,16 @@ bool fuse_may_move_up(Fuser *f, const CoreBlock *b, CoreStmt *s, const CoreStmt 
 
 /* ---- taking apart ---- */
 
-static void forget_length(Fuser *f, CoreStmt **stmts, uint32_t n, CoreStmt *length)
+void fuse_uncount_length(Fuser *f, const CoreStmt *length)
 {
     const CoreAtom array = fuse_resolve(f, length->length.array);
     fuse_count_atom(f, array, -1);
     fuse_var(f, array.var)->lengths--;
+}
+
+static void forget_length(Fuser *f, CoreStmt **stmts, uint32_t n, CoreStmt *length)
+{
+    fuse_uncount_length(f, length);
     fuse_forget(stmts, n, length);
 }
 
@@ -195,6 +200,19 @@ void fuse_add_length(Fuser *f, CoreStmt *s, CoreVar length)
     s->nvars = n + 1;
 }
 
+void fuse_move_up(Fuser *f, const CoreBlock *b, CoreStmt **stmts, uint32_t at, const CoreStmt *length)
+{
+    CoreStmt *s = stmts[at];
+    uint32_t up = at;
+    while (stmts[up] != length)
+        up--;
+    fuse_uncount_length(f, length);
+    stmts[at] = NULL;
+    stmts[up] = s;
+    s->mark = length->mark;
+    fuse_note_def(f, b, s);
+}
+
 static void reduce_rows(Fuser *f, const CoreBlock *b, CoreStmt **stmts, uint32_t at, const FlatNest *nest,
                         CoreStmt *length)
 {
@@ -220,15 +238,8 @@ static void reduce_rows(Fuser *f, const CoreBlock *b, CoreStmt **stmts, uint32_t
         forget_length(f, stmts, at, length);
         return;
     }
-    uint32_t up = at;
-    while (stmts[up] != length)
-        up--;
-    forget_length(f, stmts, at, length);
     fuse_add_length(f, s, length->vars[0]);
-    stmts[at] = NULL;
-    stmts[up] = s;
-    s->mark = length->mark;
-    fuse_note_def(f, b, s);
+    fuse_move_up(f, b, stmts, at, length);
 }
 
 static bool flatten_reduction(Fuser *f, const CoreBlock *b, CoreStmt **stmts, uint32_t at)

@@ -91,7 +91,7 @@ bool fuse_slice(Fuser *f, CoreBlock *b, const CoreStmt *stmt);
 bool fuse_is_few_scalars(Fuser *f, const CoreStmt *producer);
 /* Item i of it: statements at the end of b. */
 CoreAtom fuse_choose_item(Fuser *f, CoreBlock *b, const CoreStmt *array, CoreAtom i, Span span);
-/* stmts[at] consumes what a filter in the same block b produces: true if the filter went into it. `stmts` are b's
+/* stmts[at] consumes what a filter in the same block b produces: true if the filter went into it. `stmts` are b's n
  * statements, NULL where one is gone. */
 bool fuse_filter(Fuser *f, const CoreBlock *b, CoreStmt **stmts, uint32_t at, uint32_t n);
 /* A filter of which only the length is wanted becomes a count. */
@@ -101,11 +101,14 @@ void fuse_horizontal(Fuser *f, const CoreBlock *b, CoreStmt **stmts, uint32_t n)
 /* Is everything that s reads bound in front of the statement that has the mark `above`? */
 bool fuse_reads_only_above(Fuser *f, const CoreBlock *b, CoreStmt *s, uint32_t above);
 /* The operator `op` of m values beside *to of n. */
+void fuse_join_operator(Fuser *f, CoreLambda *to, const CoreLambda *op, uint32_t n, uint32_t m);
+/* A `length` goes, or asks something else. */
+void fuse_uncount_length(Fuser *f, const CoreStmt *length);
 /* May the reduction go up to where `length`, its domain, is taken? The length as one more result of s, whose body gives
- * it. */
+ * it; and stmts[at], which gives it, where it was taken. */
 bool fuse_may_move_up(Fuser *f, const CoreBlock *b, CoreStmt *s, const CoreStmt *length);
 void fuse_add_length(Fuser *f, CoreStmt *s, CoreVar length);
-void fuse_join_operator(Fuser *f, CoreLambda *to, const CoreLambda *op, uint32_t n, uint32_t m);
+void fuse_move_up(Fuser *f, const CoreBlock *b, CoreStmt **stmts, uint32_t at, const CoreStmt *length);
 /* stmts[at] reduces a flattened nest, or asks for its length: true if it goes row by row now. Behind fuse_horizontal.
  */
 bool fuse_flatten(Fuser *f, const CoreBlock *b, CoreStmt **stmts, uint32_t at);

@@ -88,14 +88,13 @@ static Append append_of(const Lists *l, const CoreStmt *map, uint32_t k)
     CoreAppend append;
     if (!core_as_append(map, k, &append))
         return (Append){.is = false};
-    const CoreStmt *items = list_maker(l, append.right);
+    const CoreStmt *items = list_literal(l, append.right);
     CoreAtom more;
-    if (l->rows && !is_whole(l, append.left, append.length))
+    if ((l->rows && !is_whole(l, append.left, append.length)) ||
+        !how_many_more(l, map->soac.domain, append.length, &more))
         return (Append){.is = false};
-    if (!how_many_more(l, map->soac.domain, append.length, &more))
-        return (Append){.is = false};
-    const bool few = items && items->kind == CORE_ARRAY && items->array.n > 0 && items->array.n <= MOST_ITEMS &&
-                     core_atom_equal(more, core_i64(items->array.n));
+    const bool few =
+        items && items->array.n > 0 && items->array.n <= MOST_ITEMS && core_atom_equal(more, core_i64(items->array.n));
     return (Append){true, few ? items : NULL, append.left, append.right, append.length, more};
 }
 
@@ -130,21 +129,22 @@ static void mark_either(Lists *l, CoreVar v, uint32_t root, uint32_t other)
 
 static void mark_append(Lists *l, CoreStmt *s)
 {
-    uint32_t roots[MOST_LISTS], n = 0;
-    for (; n < s->nvars && n < MOST_LISTS; n++) {
-        const Append a = append_of(l, s, n);
-        roots[n] = a.is ? root_of(l, a.list) : 0;
-        if (!roots[n])
-            break;
+    Append appends[MOST_LISTS];
+    if (s->nvars > MOST_LISTS)
+        return;
+    for (uint32_t k = 0; k < s->nvars; k++) {
+        appends[k] = append_of(l, s, k);
+        if (!appends[k].is || !root_of(l, appends[k].list))
+            return;
     }
-    for (uint32_t k = 0; n == s->nvars && k < n; k++) {
-        mark(l, s->vars[k], roots[k]);
-        const Append a = append_of(l, s, k);
-        const CoreStmt *items = a.items;
-        const uint32_t most = l->most[roots[k] - 1];
+    for (uint32_t k = 0; k < s->nvars; k++) {
+        const uint32_t root = root_of(l, appends[k].list);
+        const CoreStmt *items = appends[k].items;
+        uint32_t *most = &l->most[root - 1];
+        mark(l, s->vars[k], root);
         if (l->rows)
-            rows_note_append(l, roots[k], &a);
-        l->most[roots[k] - 1] = !items || l->rounds > 0 || most == UNKNOWN ? UNKNOWN : most + items->array.n;
+            rows_note_append(l, root, &appends[k]);
+        *most = !items || l->rounds > 0 || *most == UNKNOWN ? UNKNOWN : *most + items->array.n;
     }
 }
 
@@ -264,13 +264,6 @@ static void forget_block(void *ctx, CoreBlock *b)
     }
 }
 
-/* Rows that there are already would be taken apart in each round of a loop around. */
-static bool is_literal(const Lists *l, CoreAtom rows)
-{
-    const CoreStmt *s = list_maker(l, rows);
-    return s && s->kind == CORE_ARRAY;
-}
-
 /* Marks what is a list; false: nothing grows. */
 static bool find_lists(Lists *l, CoreStmt *s)
 {
@@ -279,8 +272,10 @@ static bool find_lists(Lists *l, CoreStmt *s)
         return false;
     l->looked++;
     core_stmt_binders(s, note_bound, l);
-    for (uint32_t k = 0; k < s->loop.nparams; k++)
-        keep[k] = grows(l, s->loop.params[k]) && !(l->rows && l->around > 0 && !is_literal(l, s->loop.inits[k]));
+    for (uint32_t k = 0; k < s->loop.nparams; k++) { /* other rows would be taken apart in each round around */
+        const bool once = l->around == 0 || list_literal(l, s->loop.inits[k]);
+        keep[k] = grows(l, s->loop.params[k]) && (once || !l->rows);
+    }
     while (changed && any) {
         changed = any = false;
         forget_block(l, s->loop.body);
@@ -334,21 +329,20 @@ static List as_list(Lists *l, uint32_t root, CoreAtom a)
     return list ? *list : (List){0, a, build_length(&l->b, a)};
 }
 
-/* The first `length` elements of a buffer of `room`. */
-static CoreAtom with_room(Lists *l, CoreAtom buffer, CoreAtom length, CoreAtom room)
+CoreAtom list_extended(CoreBuilder *b, CoreAtom n, CoreAtom xs, CoreAtom length, const CoreAtom *ys)
 {
-    CoreBuilder *b = &l->b;
     const CoreAtom i = build_var(b, core_scalar(SC_I64), NULL);
-    CoreSoac soac = {.domain = room, .index = i.var};
+    CoreSoac soac = {.domain = n, .index = i.var};
     CoreBlock *outer = build_begin(b), *body = b->out;
     const CoreAtom there = build_prim2(b, PRIM_LT, i, length);
     build_begin(b);
-    const CoreAtom x = build_index(b, buffer, i, CORE_NO_SITE);
-    CoreBlock *old = build_end(b, body, &x, 1);
+    const CoreAtom x = build_index(b, xs, i, CORE_NO_SITE);
+    CoreBlock *first = build_end(b, body, &x, 1);
     build_begin(b);
-    const CoreAtom nothing = build_nothing(b, core_element(core_atom_type(b->fn, buffer)));
-    CoreBlock *fresh = build_end(b, body, &nothing, 1);
-    const CoreAtom *element = build_if(b, there, old, fresh);
+    const CoreAtom y = ys ? build_index(b, *ys, build_prim2(b, PRIM_SUB, i, length), CORE_NO_SITE)
+                          : build_nothing(b, core_element(core_atom_type(b->fn, xs)));
+    CoreBlock *behind = build_end(b, body, &y, 1);
+    const CoreAtom *element = build_if(b, there, first, behind);
     soac.body = build_end(b, outer, element, 1);
     return build_map(b, soac)[0];
 }
@@ -364,7 +358,7 @@ static CoreAtom room_for(Lists *l, const List *list, CoreAtom n)
     CoreBlock *outer = build_begin(b);
     const CoreAtom twice = build_prim2(b, PRIM_ADD, needed, needed);
     const CoreAtom room = build_prim2(b, PRIM_MAX, twice, core_i64(LEAST_ROOM));
-    const CoreAtom grown = with_room(l, list->buffer, list->length, room);
+    const CoreAtom grown = list_extended(b, room, list->buffer, list->length, NULL);
     CoreBlock *grows = build_end(b, outer, &grown, 1);
     build_begin(b);
     CoreBlock *stays = build_end(b, outer, &list->buffer, 1);
@@ -396,12 +390,13 @@ static CoreAtom with_piece(Lists *l, CoreAtom buffer, const Append *a)
 static void rewrite_append(Lists *l, const CoreStmt *s, uint32_t k)
 {
     const Append a = append_of(l, s, k);
+    const List *list = list_of(l, a.list);
     if (l->rows) {
-        const List grown = rows_with(l, list_of(l, a.list), &a, a.items ? a.right : whole(l, a.right));
+        const List grown = rows_with(l, list, &a, a.items ? a.right : whole(l, a.right));
         set_list(l, s->vars[k], grown.buffer, grown.length);
         return;
     }
-    const List old = {list_of(l, a.list)->root, list_of(l, a.list)->buffer, a.length};
+    const List old = {list->root, list->buffer, a.length};
     CoreAtom buffer = room_for(l, &old, a.more), length = a.length;
     for (uint32_t i = 0; a.items && i < a.items->array.n; i++) {
         buffer = build_changed(&l->b, buffer, length, a.items->array.items[i]);
@@ -585,7 +580,8 @@ static CoreAtom *begin_lists(Lists *l, CoreStmt *s)
             continue;
         const CoreAtom rounds = build_prim2(b, PRIM_MAX, s->loop.count, core_i64(0));
         const CoreAtom more = build_prim2(b, PRIM_MUL, rounds, core_i64(l->each[k]));
-        inits[at] = with_room(l, inits[at], inits[at + 1], build_prim2(b, PRIM_SIZE_ADD, inits[at + 1], more));
+        const CoreAtom room = build_prim2(b, PRIM_SIZE_ADD, inits[at + 1], more);
+        inits[at] = list_extended(b, room, inits[at], inits[at + 1], NULL);
     }
     return inits;
 }

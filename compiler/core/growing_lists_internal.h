@@ -51,6 +51,16 @@ static inline CoreStmt *list_maker(const Lists *l, CoreAtom a)
     return a.is_const || a.var >= l->nvars ? NULL : l->makers[a.var];
 }
 
+/* The literal that it is, or NULL. */
+static inline const CoreStmt *list_literal(const Lists *l, CoreAtom a)
+{
+    const CoreStmt *s = list_maker(l, a);
+    return s && s->kind == CORE_ARRAY ? s : NULL;
+}
+
+/* An array of n: the first `length` elements of xs, then ys, or, without ys, anything. As core_as_append knows it. */
+CoreAtom list_extended(CoreBuilder *b, CoreAtom n, CoreAtom xs, CoreAtom length, const CoreAtom *ys);
+
 /* ---- of rows ---- */
 
 /* The list with root `root` that these rows are. */

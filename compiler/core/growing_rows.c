@@ -12,22 +12,11 @@
 
 enum { LONG_ROWS = 1024, FIRST_ROWS = 16 }; /* elements on average; rows that a list is taken to have more */
 
-/* xs ++ ys, of `more` elements, as core_as_append knows it. */
+/* xs ++ ys, of `more` elements */
 static CoreAtom append(CoreBuilder *b, CoreAtom xs, CoreAtom ys, CoreAtom more)
 {
-    const CoreAtom n = build_length(b, xs), i = build_var(b, core_scalar(SC_I64), NULL);
-    CoreSoac soac = {.domain = build_prim2(b, PRIM_SIZE_ADD, n, more), .index = i.var};
-    CoreBlock *outer = build_begin(b), *body = b->out;
-    const CoreAtom left = build_prim2(b, PRIM_LT, i, n);
-    build_begin(b);
-    const CoreAtom x = build_index(b, xs, i, CORE_NO_SITE);
-    CoreBlock *of_xs = build_end(b, body, &x, 1);
-    build_begin(b);
-    const CoreAtom y = build_index(b, ys, build_prim2(b, PRIM_SUB, i, n), CORE_NO_SITE);
-    CoreBlock *of_ys = build_end(b, body, &y, 1);
-    const CoreAtom *element = build_if(b, left, of_xs, of_ys);
-    soac.body = build_end(b, outer, element, 1);
-    return build_map(b, soac)[0];
+    const CoreAtom n = build_length(b, xs);
+    return list_extended(b, build_prim2(b, PRIM_SIZE_ADD, n, more), xs, n, &ys);
 }
 
 static CoreAtom append_one(CoreBuilder *b, CoreAtom xs, CoreAtom x)
@@ -48,17 +37,12 @@ static CoreAtom ends_from(CoreBuilder *b, CoreAtom rows, CoreAtom from)
     return build_map(b, soac)[0];
 }
 
-static bool is_empty(const Lists *l, CoreAtom rows)
-{
-    const CoreStmt *s = list_maker(l, rows);
-    return s && s->kind == CORE_ARRAY && s->array.n == 0;
-}
-
 List rows_as_list(Lists *l, uint32_t root, CoreAtom rows)
 {
     CoreBuilder *b = &l->b;
     const CoreType row = core_element(core_atom_type(b->fn, rows));
-    const bool empty = is_empty(l, rows);
+    const CoreStmt *literal = list_literal(l, rows);
+    const bool empty = literal && literal->array.n == 0;
     const CoreAtom values = empty ? build_nothing(b, row) : build_flatten(b, rows), zero = core_i64(0);
     if (l->regular[root - 1])
         return (List){root, values, build_length(b, rows)};
@@ -110,9 +94,8 @@ List rows_with(Lists *l, const List *list, const Append *a, CoreAtom piece)
     }
     for (uint32_t k = 0; k < a->items->array.n; k++) {
         const CoreAtom row = a->items->array.items[k];
-        const CoreStmt *literal = list_maker(l, row);
-        const bool known = literal && literal->kind == CORE_ARRAY;
-        r.buffer = append(b, r.buffer, row, known ? core_i64(literal->array.n) : build_length(b, row));
+        const CoreStmt *literal = list_literal(l, row);
+        r.buffer = append(b, r.buffer, row, literal ? core_i64(literal->array.n) : build_length(b, row));
         r.length = l->regular[list->root - 1] ? build_prim2(b, PRIM_ADD, r.length, core_i64(1))
                                               : append_one(b, r.length, build_length(b, r.buffer));
     }
@@ -145,9 +128,9 @@ static void note_row(Lists *l, uint32_t root, CoreAtom row)
 
 void rows_note_begin(Lists *l, uint32_t root, CoreAtom rows)
 {
-    const CoreStmt *s = list_maker(l, rows);
+    const CoreStmt *s = list_literal(l, rows);
     l->has_width[root - 1] = false;
-    l->regular[root - 1] = s && s->kind == CORE_ARRAY;
+    l->regular[root - 1] = s != NULL;
     for (uint32_t i = 0; l->regular[root - 1] && i < s->array.n; i++)
         note_row(l, root, s->array.items[i]);
 }

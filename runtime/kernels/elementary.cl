@@ -236,26 +236,26 @@ DP_SINES(double, long, DP_OF_F64)
 /* Of f32, widened: polynomials with the least largest relative error (Remez), 2^-39 of e^r - 1, 2^-44 of log, 2^-47 of sin, 2^-42 of cos, in
  * short chains (Estrin). Rounded to f32 the error is below 0.501 ulp. y multiples of log x are as good: pow's exponents are below 2^7.
  *
- * GROWTH: e^r - 1. EXP: 2^k + 2^k (e^r - 1), in one step, as 2^k is in the range of f64. LOG: k a + b log m, so that powers of the base come
- * out exact. TANH: (e^2x - 1) / (e^2x + 1), where the numerator is 2^k (e^r - 1) + (2^k - 1), which loses nothing near 0. */
-#define DP_SHORT(F, I, GROWTH, EXP, LOG, TANH, POW, SINE) \
-    static inline F GROWTH(F r) \
+ * growth: e^r - 1. exp: 2^k + 2^k (e^r - 1), in one step, as 2^k is in the range of f64. log: k a + b log m, so that powers of the base come
+ * out exact. tanh: (e^2x - 1) / (e^2x + 1), where the numerator is 2^k (e^r - 1) + (2^k - 1), which loses nothing near 0. */
+#define DP_SHORT(F, I, NAME) \
+    static inline F NAME(growth)(F r) \
     { \
         const F z = r * r; \
         const F low = ((F)(0x1.000000005dee5p-1) + (F)(0x1.5555557dd31fcp-3) * r) + z * ((F)(0x1.5555541e51933p-5) + (F)(0x1.1110a25f7ccbdp-7) * r); \
         const F high = ((F)(0x1.6c18d32f66645p-10) + (F)(0x1.a1855fdc58131p-13) * r) + z * (F)(0x1.9e89372357005p-16); \
         return r + z * (low + (z * z) * high); \
     } \
-    static inline F EXP(F x) \
+    static inline F NAME(exp)(F x) \
     { \
         F a = x > (F)(100.0) ? (F)(100.0) : x; \
         a = a < (F)(-110.0) ? (F)(-110.0) : a; \
         const F shifted = a * (F)(0x1.71547652b82fep+0) + (F)(DP_ROUNDING), k = shifted - (F)(DP_ROUNDING); \
-        const F y = (F)(1.0) + GROWTH(a - k * (F)(0x1.62e42fefa39efp-1)); \
+        const F y = (F)(1.0) + NAME(growth)(a - k * (F)(0x1.62e42fefa39efp-1)); \
         const I n = __builtin_astype(shifted, I) - __builtin_astype((F)(DP_ROUNDING), I); \
         return x != x ? x : __builtin_astype(__builtin_astype(y, I) + (n << 52), F); \
     } \
-    static inline F LOG(F x, double of_2, double of_e) \
+    static inline F NAME(log)(F x, double of_2, double of_e) \
     { \
         const I i = __builtin_astype(x, I), n = (i - 0x3fe6a09e667f3bcdL) >> 52, mantissa = i - (n << 52); \
         const I shifted = n + __builtin_astype((F)(DP_ROUNDING), I); \
@@ -267,26 +267,26 @@ DP_SINES(double, long, DP_OF_F64)
         const F edge = x == (F)(0.0) ? (F)(-INFINITY) : x < (F)(0.0) ? (F)(NAN) : x; \
         return ((x > (F)(0.0)) & (x < (F)(INFINITY))) ? y : edge; \
     } \
-    static inline F TANH(F x) \
+    static inline F NAME(tanh)(F x) \
     { \
         F a = x > (F)(22.0) ? (F)(22.0) : x; \
         a = (F)(2.0) * (a < (F)(-22.0) ? (F)(-22.0) : a); \
         const F shifted = a * (F)(0x1.71547652b82fep+0) + (F)(DP_ROUNDING), k = shifted - (F)(DP_ROUNDING); \
         const I n = __builtin_astype(shifted, I) - __builtin_astype((F)(DP_ROUNDING), I); \
         const F power = __builtin_astype((n + 1023) << 52, F); \
-        const F above = power * GROWTH(a - k * (F)(0x1.62e42fefa39efp-1)) + (power - (F)(1.0)); \
+        const F above = power * NAME(growth)(a - k * (F)(0x1.62e42fefa39efp-1)) + (power - (F)(1.0)); \
         return ((x == (F)(0.0)) | (x != x)) ? x : above / (above + (F)(2.0)); \
     } \
-    static inline F POW(F x, F y) \
+    static inline F NAME(pow)(F x, F y) \
     { \
         const F size = x < (F)(0.0) ? -x : x, y_2 = y * (F)(0.5); \
         const F y_whole = (y + (F)(DP_ROUNDING)) - (F)(DP_ROUNDING), y_2_whole = (y_2 + (F)(DP_ROUNDING)) - (F)(DP_ROUNDING); \
-        F r = EXP(y * LOG(size, 0x1.62e42fefa39efp-1, 1.0)); \
+        F r = NAME(exp)(y * NAME(log)(size, 0x1.62e42fefa39efp-1, 1.0)); \
         r = ((__builtin_astype(x, I) < (I)(0)) & (y == y_whole) & (y_2 != y_2_whole)) ? -r : r; \
         r = ((x < (F)(0.0)) & (x > (F)(-INFINITY)) & (y != y_whole)) ? (F)(NAN) : r; \
         return ((y == (F)(0.0)) | (x == (F)(1.0)) | ((x == (F)(-1.0)) & ((y == (F)(INFINITY)) | (y == (F)(-INFINITY))))) ? (F)(1.0) : r; \
     } \
-    static inline F SINE(F x, I quarter) \
+    static inline F NAME(sine)(F x, I quarter) \
     { \
         const F shifted = x * (F)(0x1.45f306dc9c883p-1) + (F)(DP_ROUNDING), k = shifted - (F)(DP_ROUNDING); \
         const F r = ((x - k * (F)(DP_HALF_PI_HIGH)) - k * (F)(DP_HALF_PI_MIDDLE)) - k * (F)(DP_HALF_PI_LOW), z = r * r, zz = z * z; \
@@ -297,7 +297,8 @@ DP_SINES(double, long, DP_OF_F64)
         const F y = (n & 1) == (I)(0) ? r + (r * z) * p : ((F)(1.0) - (F)(0.5) * z) + zz * q; \
         return ((x == (F)(0.0)) & (quarter == (I)(0))) ? x : (n & 2) == (I)(0) ? y : -y; \
     }
-DP_SHORT(double, long, dp_growth_of_f32, dp_exp_of_f32, dp_log_of_f32, dp_tanh_of_f32, dp_pow_of_f32, dp_sine_of_f32)
+#define DP_OF_F32(name) dp_##name##_of_f32
+DP_SHORT(double, long, DP_OF_F32)
 #define DP_LOG_E 0x1.62e42fefa39efp-1, 1.0
 #define DP_LOG_2 1.0, 0x1.71547652b82fep+0
 #define DP_LOG_10 0x1.34413509f79ffp-2, 0x1.bcb7b1526e50ep-2

@@ -567,9 +567,10 @@ DP_W_FLOATS(f64, u64, i64, 0x7fffffffffffffff)
 _Pragma("OPENCL FP_CONTRACT OFF")
 #define DP_W_OF_F64(name) dp_##name##_f64_w
 #define DP_W_NEAR(name) dp_##name##_near_w
+#define DP_W_OF_F32(name) dp_##name##_short_w
 DP_ELEMENTARY(dp_f64_w, dp_i64_w, DP_W_OF_F64)
 DP_SINES(dp_f64_w, dp_i64_w, DP_W_NEAR)
-DP_SHORT(dp_f64_w, dp_i64_w, dp_growth_short_w, dp_exp_short_w, dp_log_short_w, dp_tanh_short_w, dp_pow_short_w, dp_sine_short_w)
+DP_SHORT(dp_f64_w, dp_i64_w, DP_W_OF_F32)
 #define DP_W_SHORT(name, value) DP_FN dp_f32_w dp_##name##_f32_w(dp_f32_w a) { return DP_W_CONVERT(value, f32); }
 #define DP_WIDENED DP_W_CONVERT(a, f64)
 DP_W_SHORT(exp, dp_exp_short_w(DP_WIDENED)) DP_W_SHORT(tanh, dp_tanh_short_w(DP_WIDENED))
