@@ -61,6 +61,8 @@ static bool tiles_pay(const DpRt *rt, uint64_t n, uint64_t cells, uint64_t lengt
            dp_size_mul(dp_size_mul(n, cells), 8) <= (rt->heap.limit - rt->heap.used) / 8;
 }
 
+uint64_t dp_tuning(const DpRt *rt, uint32_t of) { return dp_param(rt, (DpTuning)of); }
+
 uint64_t dp_many(DpRt *rt, const DpCtx *c, uint32_t site, uint32_t of, uint64_t cells, uint64_t length)
 {
     const uint64_t choice = dp_param(rt, PARAM_NEST), n = dp_ctx_n(c);

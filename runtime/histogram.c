@@ -1,11 +1,6 @@
 /* Histograms: bins of values, by the ways of kernels/histogram.cl. */
 #include "internal.h"
 
-uint64_t dp_group_bins(const DpRt *rt, bool of_floats)
-{
-    return dp_param(rt, of_floats ? PARAM_GROUP_BINS_FLOATS : PARAM_GROUP_BINS);
-}
-
 typedef struct Bins {
     uint64_t n;
     uint64_t size, offsets;

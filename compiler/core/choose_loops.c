@@ -189,9 +189,20 @@ static uint32_t few_rounds(const CoreStmt *loop)
 static bool lane_can(const LoopChooser *c, CoreBlock *code)
 {
     Lane lane = lane_open(c->fn, true);
-    const bool can = lane_analyse(&lane, code) && lane_keeps_arrays(&lane, code);
+    const bool can = lane_analyse(&lane, code) && lane_rows_can_be_given(c->fn, code);
     lane_close(&lane);
     return can;
+}
+
+/* Rows of rows are one array in the lane, and leave it so. NULL: that cannot be. */
+static CoreBlock *without_rows(LoopChooser *c, CoreBlock *code, GivenRows **given)
+{
+    const CoreStmt once = {.kind = CORE_MAP, .soac = {.domain = core_i64(1), .index = CORE_NO_VAR, .body = code}};
+    Lane lane = lane_open(c->fn, true);
+    const bool none = lane_analyse(&lane, code) && lane_keeps_arrays(&lane, code);
+    lane_close(&lane);
+    *given = arena_array(c->p->arena, GivenRows, code->nresults + 1);
+    return none ? code : lane_tables(&c->b, code, &once, c->scratch, &c->map, given);
 }
 
 /* The one lane's: what it gives, and whether that means something. */
@@ -219,11 +230,12 @@ static CoreBlock *by_nobody(CoreBuilder *b, const CoreBlock *code)
 }
 
 /* The loop's variables are what the version gives that was taken. */
-static void emit_versions(LoopChooser *c, CoreStmt *s, CoreBlock *code, CoreAtom few)
+static void emit_versions(LoopChooser *c, CoreStmt *s, CoreBlock *code, const GivenRows *given, CoreAtom few)
 {
     CoreBuilder *b = &c->b;
     const uint32_t n = s->nvars;
     CoreBlock *nothing = by_nobody(b, code);
+    const uint32_t fitted = code->nresults;
     const CoreAtom *tried = build_if(b, few, by_lane(b, code), nothing);
     CoreVar *vars = build_vars_copy(b, s->vars, n, n);
     CoreType *types = arena_array(c->scratch, CoreType, n + 1);
@@ -231,9 +243,12 @@ static void emit_versions(LoopChooser *c, CoreStmt *s, CoreBlock *code, CoreAtom
         types[i] = core_var_type(c->fn, vars[i]);
     build_fresh(b, s, n, types);
     CoreStmt *chosen = build_stmt_into(b, CORE_IF, n, vars);
-    chosen->if_.cond = tried[n];
+    chosen->if_.cond = tried[fitted];
     CoreBlock *outer = build_begin(b);
-    chosen->if_.then_b = build_end(b, outer, tried, n);
+    CoreAtom *joined = arena_array(c->p->arena, CoreAtom, n + 1);
+    for (uint32_t i = 0; i < n; i++)
+        joined[i] = lane_rows_join(b, &given[i], tried[i], tried);
+    chosen->if_.then_b = build_end(b, outer, joined, n);
     outer = build_begin(b);
     build_emit(b, s);
     chosen->if_.else_b = build_end(b, outer, build_atoms(b, s->vars, n), n);
@@ -285,10 +300,12 @@ static bool choose_for_loop(LoopChooser *c, CoreStmt *s)
     c->budget -= statements;
     CoreBlock *code = core_copy_within(c->p, c->fn, alone, c->scratch, &c->map);
     lane_fuse(c->p, c->fn, code);
-    if (!lane_can(c, code))
-        return false;
+    GivenRows *given;
     c->b.span = s->span;
-    emit_versions(c, s, code, ask(c, s));
+    code = lane_can(c, code) ? without_rows(c, code, &given) : NULL;
+    if (!code)
+        return false;
+    emit_versions(c, s, code, given, ask(c, s));
     return true;
 }
 

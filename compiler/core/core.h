@@ -174,7 +174,7 @@ typedef enum CoreKind { /* see kinds.def */
     case CORE_CHECK_ROWS:                                                                                              \
     case CORE_CALL:                                                                                                    \
     case CORE_MANY:                                                                                                    \
-    case CORE_BINS:                                                                                                    \
+    case CORE_PARAM:                                                                                                   \
     case CORE_FEW:                                                                                                     \
     case CORE_MEMORY:                                                                                                  \
     case CORE_FITTED:                                                                                                  \
@@ -261,8 +261,8 @@ struct CoreStmt {
             uint32_t launches;
         } few; /* CORE_FEW */
         struct {
-            bool of_floats;
-        } bins; /* CORE_BINS */
+            uint32_t of; /* DpTuning (runtime/params.h) */
+        } param;         /* CORE_PARAM */
         struct {
             uint32_t of; /* what flattened code would be: NestOf (runtime/params.h) */
             /* Where instances share what their reductions read: how many of these an instance has, how long they are;

@@ -445,7 +445,7 @@ static void check_operation(Checker *c, const CoreStmt *s)
     case CORE_CHECK_ROWS: check_rows(c, s, result); break;
     case CORE_IF: check_if(c, s); break;
     case CORE_MANY: check_many(c, s, result); break;
-    case CORE_BINS: want_type(c, result, core_scalar(SC_I64), "bins"); break;
+    case CORE_PARAM: want_type(c, result, core_scalar(SC_I64), "a parameter"); break;
     case CORE_FEW:
         want(c, s->few.work, core_scalar(SC_I64), "a round's work");
         want(c, s->few.wide, core_scalar(SC_I64), "what of it goes by vectors");

@@ -437,7 +437,7 @@ static bool eval_kind(Eval *e, Frame *f, const CoreStmt *s)
     case CORE_MANY:
     case CORE_FEW: define_scalar(f, s, 1); return true;
     case CORE_FITTED: return eval_fitted(e, f, s);
-    case CORE_BINS: define_scalar(f, s, EVAL_BINS); return true;
+    case CORE_PARAM: define_scalar(f, s, EVAL_PARAM); return true;
     case CORE_MEMORY:
     case CORE_NOTHING: return eval_nothing(e, f, s);
     case CORE_LANE: return eval_lane(e, f, s);

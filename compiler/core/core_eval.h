@@ -72,8 +72,8 @@ typedef struct EvalObserver {
     void (*done)(void *ctx, const CoreFn *fn, const CoreStmt *s, const CoreValue *vars, uint64_t copied);
 } EvalObserver;
 
-/* What BINS gives in the interpreters. */
-enum { EVAL_BINS = 100 };
+/* What PARAM gives in the interpreters: of either parameter, what asks for the second version. */
+enum { EVAL_PARAM = 100 };
 
 /* Returns false and fills *error on a run-time failure. limits: NULL for the defaults. observer: or NULL. *work, if not
  * NULL, receives the number of scalar operations, elements read and elements written: the sequential work. */

@@ -289,7 +289,7 @@ static void print_operation(Printer *p, const CoreStmt *s)
         break;
     case CORE_LOOP: print_loop(p, s); break;
     case CORE_MANY: print_many(p, s); break;
-    case CORE_BINS: strbuf_add(p->out, s->bins.of_floats ? "bins of floats" : "bins"); break;
+    case CORE_PARAM: strbuf_printf(p->out, "param %s", dp_params_name(s->param.of)); break;
     case CORE_FEW:
         print_list(p, "few", (CoreAtom[]){s->few.work, s->few.wide}, 2);
         strbuf_printf(p->out, " instead of %u launches", s->few.launches);

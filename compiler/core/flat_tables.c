@@ -99,8 +99,7 @@ static const CoreStmt *maker_of(Finder *f, CoreAtom a)
     return !a.is_const && a.var < f->makers.n && f->makers.at[a.var].in == f->out ? f->makers.at[a.var].stmt : NULL;
 }
 
-/* The rows of what the statement makes are what this map makes, of one length that is known outside; or NULL. */
-static const CoreStmt *row_map(const CoreStmt *s)
+const CoreStmt *tables_row_map(const CoreStmt *s)
 {
     if (!s || s->kind != CORE_MAP || s->soac.guard)
         return NULL;
@@ -113,13 +112,13 @@ static const CoreStmt *row_map(const CoreStmt *s)
 }
 
 /* Likewise, of what is made in the block at hand. */
-static const CoreStmt *row_maker(Finder *f, CoreAtom init) { return row_map(maker_of(f, init)); }
+static const CoreStmt *row_maker(Finder *f, CoreAtom init) { return tables_row_map(maker_of(f, init)); }
 
 /* Do the rows of the loop's state i begin with one length, and rounds make them anew of the same? Then they keep it. */
 static bool keeps_length(Finder *f, const CoreStmt *s, uint32_t i, CoreAtom *n)
 {
-    const CoreStmt *first = row_map(maker_around(f, s->loop.inits[i]));
-    const CoreStmt *next = row_map(core_block_def(s->loop.body, s->loop.body->results[i]));
+    const CoreStmt *first = tables_row_map(maker_around(f, s->loop.inits[i]));
+    const CoreStmt *next = tables_row_map(core_block_def(s->loop.body, s->loop.body->results[i]));
     if (core_var_type(f->fn, s->loop.params[i]).rank < 2 || !next)
         return false;
     *n = next->soac.domain;

@@ -105,6 +105,8 @@ typedef struct Tables {
     bool failed, again;
 } Tables;
 
+/* The rows of what the statement makes are what this map makes, of one length that is known outside; or NULL. */
+const CoreStmt *tables_row_map(const CoreStmt *s);
 Part *tables_part_of(Tables *t, CoreVar v);
 /* The variable was a table, or another name for one: what it is from now on is the array `flat`. */
 void tables_bind(Tables *t, CoreVar v, CoreAtom flat, const Shape *shape);

@@ -1,5 +1,6 @@
 /* The two versions of groups that are only reduced: as a histogram, and by sorting, as the program has them. */
 #include "core/group_bins_internal.h"
+#include "params.h"
 
 /* ---- rewriting: as a histogram ---- */
 
@@ -46,8 +47,8 @@ static CoreAtom is_dense(CoreBuilder *b, const Grouping *g, Range *range)
 {
     range->low = extreme_key(b, g, PRIM_MIN);
     range->span = build_prim2(b, PRIM_SUB, extreme_key(b, g, PRIM_MAX), range->low);
-    CoreStmt *bins = build_stmt(b, CORE_BINS, 1, &i64);
-    bins->bins.of_floats = g->floats;
+    CoreStmt *bins = build_stmt(b, CORE_PARAM, 1, &i64);
+    bins->param.of = g->floats ? PARAM_GROUP_BINS_FLOATS : PARAM_GROUP_BINS;
     build_emit(b, bins);
     CoreAtom most = build_prim2(b, PRIM_MUL, g->n, build_atom(b, bins->vars[0]));
     most = build_prim2(b, PRIM_DIV, most, core_i64(100));

@@ -603,7 +603,7 @@ static bool lane_stmt(Lane *l, const CoreStmt *s)
     case CORE_CALL:
     case CORE_CHECK_ROWS:
     case CORE_MANY:
-    case CORE_BINS:
+    case CORE_PARAM:
     case CORE_FEW:
     case CORE_MEMORY:
     case CORE_FITTED:

@@ -495,6 +495,35 @@ static void rows_map(Tables *t, CoreStmt *s)
 /* ---- other statements ---- */
 
 /* The variable is a table that begins as these rows, which lie in front of the lane. */
+/* The literal that it is, perhaps one in front of the lane; or NULL. */
+static const CoreStmt *literal_row(Tables *t, CoreAtom row)
+{
+    const CoreStmt *s = tables_maker(t, tables_renamed(t, row));
+    if (!s && row.var < t->first)
+        s = core_fn_def(t->b.fn, row);
+    return s && s->kind == CORE_ARRAY ? s : NULL;
+}
+
+/* Rows from in front of the lane that have one length, as they are made so: how many, and their length. */
+static bool made_shape(Tables *t, CoreAtom rows, Shape *shape)
+{
+    const CoreStmt *s = core_fn_def(t->b.fn, rows);
+    if (!s || s->kind != CORE_ARRAY) {
+        const CoreStmt *row = s && s->nvars == 1 ? tables_row_map(s) : NULL;
+        if (row)
+            *shape = (Shape){.rows = s->soac.domain, .stride = row->soac.domain};
+        return row != NULL;
+    }
+    bool equal = s->array.n > 0;
+    for (uint32_t i = 0; equal && i < s->array.n; i++) {
+        const CoreStmt *row = literal_row(t, s->array.items[i]);
+        equal = row && (i == 0 || core_atom_equal(shape->stride, core_i64(row->array.n)));
+        if (equal)
+            *shape = (Shape){.rows = core_i64(s->array.n), .stride = core_i64(row->array.n)};
+    }
+    return equal;
+}
+
 static void take_table(Tables *t, CoreVar table, CoreAtom rows)
 {
     CoreBuilder *b = &t->b;
@@ -503,10 +532,13 @@ static void take_table(Tables *t, CoreVar table, CoreAtom rows)
     s->length.array = rows;
     build_emit(b, s);
     Shape *shape = arena_new(t->scratch, Shape);
-    *shape = (Shape){.rows = build_length(b, rows), .stride = build_atom(b, s->vars[1]), .regular = true};
+    const bool made = made_shape(t, rows, shape);
+    if (!made)
+        *shape = (Shape){.rows = build_length(b, rows), .stride = build_atom(b, s->vars[1])};
+    shape->regular = true;
     tables_part_of(t, s->vars[0])->repetition = t->repetition;
     tables_bind(t, table, build_atom(b, s->vars[0]), shape);
-    vec_push(t->scratch, &t->checked, ((CheckedRows){shape->stride, false, rows.var}));
+    vec_push(t->scratch, &t->checked, ((CheckedRows){shape->stride, made, rows.var}));
 }
 
 /* Of tables that lie in front of the lane, once. */
@@ -547,15 +579,6 @@ static void slice_table(Tables *t, CoreStmt *s)
     p.slice = true;
     p.shape = shape;
     *tables_part_of(t, s->vars[0]) = p;
-}
-
-/* The literal that it is, perhaps one in front of the lane; or NULL. */
-static const CoreStmt *literal_row(Tables *t, CoreAtom row)
-{
-    const CoreStmt *s = tables_maker(t, tables_renamed(t, row));
-    if (!s && row.var < t->first)
-        s = core_fn_def(t->b.fn, row);
-    return s && s->kind == CORE_ARRAY ? s : NULL;
 }
 
 /* [[a, b], [c, d]] */

@@ -565,6 +565,36 @@ static bool reuse(Simplifier *s, const CoreStmt *stmt)
     return before != NULL;
 }
 
+/* The operator's result i is the one or the other of what it combines? */
+static bool is_selection(Simplifier *s, const CoreLambda *op, uint32_t i)
+{
+    const uint32_t n = op->nparams / 2;
+    const CoreAtom r = op->body->results[i];
+    const CoreStmt *def = facts_def(s, r);
+    if (r.is_const || !def || def->kind != CORE_PRIM || def->prim.nargs < 2)
+        return false;
+    const CoreAtom *two = def->prim.args + def->prim.nargs - 2;
+    const bool either = !two[0].is_const && !two[1].is_const && two[0].var != two[1].var &&
+                        (two[0].var == op->params[i] || two[0].var == op->params[n + i]) &&
+                        (two[1].var == op->params[i] || two[1].var == op->params[n + i]);
+    return either && (def->prim.op == PRIM_SELECT || def->prim.op == PRIM_MIN || def->prim.op == PRIM_MAX);
+}
+
+/* (_, k) = reduce n at i { … -> x, i } by an operator that keeps one of both (argmin): 0 <= k < n, if there is any. */
+static void learn_position(Simplifier *s, const CoreStmt *stmt)
+{
+    const CoreSoac *soac = &stmt->soac;
+    for (uint32_t i = 0; i < stmt->nvars; i++) {
+        const CoreAtom r = soac->body->results[i];
+        if (!r.is_const && r.var == soac->index && order_in_bounds(s, soac->neutral[i], soac->domain) &&
+            is_selection(s, &soac->op, i)) {
+            VarFacts *f = facts_touch(s, stmt->vars[i]);
+            f->has_bound = f->not_negative = true;
+            f->bound = soac->domain;
+        }
+    }
+}
+
 static void simplify_parallel(Simplifier *s, CoreStmt *stmt)
 {
     if (branch_versions(s, stmt))
@@ -577,7 +607,7 @@ static void simplify_parallel(Simplifier *s, CoreStmt *stmt)
         simplify_operator(s, stmt);
     else if (stmt->kind == CORE_MAP)
         simplify_guard(s, &stmt->soac);
-    if (stmt->kind == CORE_MAP && (few_map(s, stmt) || written_filter(s, stmt)))
+    if (stmt->kind == CORE_MAP && (few_map(s, stmt) || few_calls(s, stmt) || written_filter(s, stmt)))
         return;
     if (simplify_empty(s, stmt) || simplify_neutral(s, stmt) || (stmt->kind != CORE_MAP && reuse(s, stmt)))
         return;
@@ -589,6 +619,8 @@ static void simplify_parallel(Simplifier *s, CoreStmt *stmt)
         return;
     simplify_emit(s, stmt);
     facts_add(s, stmt);
+    if (stmt->kind == CORE_REDUCE)
+        learn_position(s, stmt);
     simplify_again(s, &arrays);
 }
 

@@ -225,7 +225,7 @@ static Cost own_cost(const CoreStmt *s, const CoreValue *vars, uint64_t copied)
     case CORE_CALL:
     case CORE_LANE:
     case CORE_MANY:
-    case CORE_BINS:
+    case CORE_PARAM:
     case CORE_FEW:
     case CORE_MEMORY:
     case CORE_TABLE:

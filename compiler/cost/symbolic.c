@@ -499,7 +499,7 @@ static Costs cost_stmt(Symbolic *x, const CoreStmt *s)
     case CORE_SOAC: return cost_soac(x, s);
     case CORE_LANE:
     case CORE_MANY:
-    case CORE_BINS:
+    case CORE_PARAM:
     case CORE_FEW:
     case CORE_MEMORY:
     case CORE_TABLE:

@@ -171,8 +171,8 @@ struct FlatStmt {
             uint32_t launches;
         } few;
         struct {
-            bool of_floats;
-        } bins;
+            uint32_t of; /* DpTuning (runtime/params.h) */
+        } param;
         struct {
             FlatVar cond;
         } split;

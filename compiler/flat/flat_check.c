@@ -321,7 +321,7 @@ static void check_asked(FlatChecker *c, const FlatStmt *s, CoreType type)
         want_out(c, s->outs[0], FLAT_ROOT, type, "what it binds");
 }
 
-static void check_bins(FlatChecker *c, const FlatStmt *s)
+static void check_param(FlatChecker *c, const FlatStmt *s)
 {
     if (expect(c, s->nouts == 1, "it binds one variable"))
         want_out(c, s->outs[0], FLAT_ROOT, core_scalar(SC_I64), "what it binds");
@@ -723,7 +723,7 @@ static void check_stmt(FlatChecker *c, const FlatStmt *s)
             want(c, s->many.length, FLAT_ROOT, core_scalar(SC_I64), "the length of a cell");
         }
         break;
-    case FLAT_S_BINS: check_bins(c, s); break;
+    case FLAT_S_PARAM: check_param(c, s); break;
     case FLAT_S_FEW: check_few(c, s); break;
     case FLAT_S_MEMORY: check_asked(c, s, (CoreType){SC_U64, 1}); break;
     case FLAT_S_FITTED:

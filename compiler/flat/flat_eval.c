@@ -627,7 +627,7 @@ static bool exec_kind(Eval *e, const FlatStmt *s)
     case FLAT_S_MEMORY: /* the interpreter's lanes have their own */
         bind_host(e, s->outs[0], (Elem){.view = view_of(NULL, 0)}, true);
         return true;
-    case FLAT_S_BINS: bind_host(e, s->outs[0], (Elem){.bits = EVAL_BINS}, true); return true;
+    case FLAT_S_PARAM: bind_host(e, s->outs[0], (Elem){.bits = EVAL_PARAM}, true); return true;
     case FLAT_S_FEW:
         bind_host(e, s->outs[0], (Elem){.bits = var_elem(e, s->few.work, NULL, 0).bits <= FLAT_EVAL_FEW}, true);
         return true;

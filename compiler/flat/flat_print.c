@@ -366,7 +366,7 @@ static void print_operands(const Printer *pr, const FlatStmt *s, int depth)
         print_in_ctx(pr, parent, " ", &s->nested.source, 1);
         break;
     }
-    case FLAT_S_BINS: strbuf_add(pr->out, s->bins.of_floats ? " of floats" : ""); break;
+    case FLAT_S_PARAM: strbuf_printf(pr->out, " %s", dp_params_name(s->param.of)); break;
     case FLAT_S_FEW:
         strbuf_add(pr->out, " ");
         print_var(pr, s->few.work);

@@ -522,11 +522,11 @@ static bool flatten_many(FlattenFn *f, BlockTask *task, CoreStmt *s)
     return true;
 }
 
-static bool flatten_bins(FlattenFn *f, CoreStmt *s)
+static bool flatten_param(FlattenFn *f, CoreStmt *s)
 {
-    FlatStmt *r = flat_emit(f, FLAT_S_BINS, s->span, 1);
-    r->bins.of_floats = s->bins.of_floats;
-    r->outs[0] = new_host(f, core_scalar(SC_I64), "bins");
+    FlatStmt *r = flat_emit(f, FLAT_S_PARAM, s->span, 1);
+    r->param.of = s->param.of;
+    r->outs[0] = new_host(f, core_scalar(SC_I64), "param");
     bind_value(f, s->vars[0], r->outs[0]);
     return true;
 }
@@ -754,7 +754,7 @@ bool flatten_stmt(FlattenFn *f, BlockTask *task, CoreStmt *s)
     case CORE_LOOP: return flatten_loop(f, task, s);
     case CORE_CALL: return flatten_call(f, task, s);
     case CORE_MANY: return flatten_many(f, task, s);
-    case CORE_BINS: return flatten_bins(f, s);
+    case CORE_PARAM: return flatten_param(f, s);
     case CORE_FEW: return flatten_few(f, task, s);
     case CORE_MEMORY: return flatten_memory(f, task, s);
     case CORE_FITTED: return flatten_fitted(f, task, s);

@@ -493,6 +493,8 @@ static SoacLoop emit_soac_begin(ScalarEmitter *e, const CoreStmt *s, ScalarFacts
     e->inside++;
     if (unrolled)
         strbuf_add(e->out, "#pragma unroll\n");
+    else if (!loop.wide)
+        emit_rolled(e, soac->domain, inside.statements);
     if (loop.wide)
         emit_wide_head(e, s, loop.care);
     emit_soac_head(e, soac, loop.care, loop.wide);

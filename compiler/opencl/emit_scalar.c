@@ -688,6 +688,13 @@ void emit_loop_counter(ScalarEmitter *e, const CoreStmt *s)
         emit_var(e, s->loop.index);
 }
 
+void emit_rolled(ScalarEmitter *e, CoreAtom rounds, uint32_t statements)
+{
+    enum { MOST_UNROLLED = 2048 };
+    if (rounds.is_const && rounds.bits > MOST_UNROLLED / (statements + 1))
+        emit_line(e, "DP_ROLLED");
+}
+
 static void emit_for_head(ScalarEmitter *e, const CoreStmt *s, bool test)
 {
     emit_indent(e);
@@ -746,6 +753,8 @@ static void emit_loop(ScalarEmitter *e, const CoreStmt *s)
     if (care.guard)
         emit_line(e, "if (!failed)");
     e->depth += care.guard;
+    if (!s->loop.cond)
+        emit_rolled(e, s->loop.count, facts.statements);
     if (s->loop.cond)
         emit_while_head(e, s, care.test);
     else

@@ -30,6 +30,8 @@ bool scalar_prim_fallible(const CoreFn *fn, const CoreStmt *s);
 bool scalar_wraps(const CoreFn *fn, const CoreStmt *s);
 /* A loop that does not look at its index counts all the same; nothing inside says `round` but loops of their own. */
 void emit_loop_counter(ScalarEmitter *e, const CoreStmt *s);
+/* In front of a loop of so many rounds: where they are many statements, it stays a loop on NVIDIA's, too. */
+void emit_rolled(ScalarEmitter *e, CoreAtom rounds, uint32_t statements);
 /* May they be assigned one after the other? Not if a value is the variable that an earlier one overwrites. */
 bool emit_in_order(const ScalarEmitter *e, const CoreVar *vars, const CoreAtom *values, uint32_t n);
 /* How a loop heeds failures: `test` in each round, or `guard` before it. */

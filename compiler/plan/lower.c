@@ -161,6 +161,7 @@ static void lower_nested(Lower *w, const FlatStmt *s)
     if (up == FLAT_ROOT && array)
         EMIT(w, LENGTH, n = lower_scalar(w, SC_I64, "n"), from);
     if (up == FLAT_ROOT) {
+        w->single[s->outs[0]] = n.kind == OPERAND_CONST && n.bits == 1;
         EMIT(w, NESTED_ROOT, lower_new_var(w, s->outs[0]), n);
     } else if (host) {
         EMIT(w, NESTED_REGULAR, lower_new_var(w, s->outs[0]), w->vars[up], from);
@@ -306,7 +307,7 @@ static PlanOperand place_operand(Lower *w, Span span)
 /* What needs memory or calls functions says where it is. */
 static void lower_at(Lower *w, const FlatStmt *s)
 {
-    if (s->kind == FLAT_S_HOST || s->kind == FLAT_S_IF || s->kind == FLAT_S_MANY || s->kind == FLAT_S_BINS ||
+    if (s->kind == FLAT_S_HOST || s->kind == FLAT_S_IF || s->kind == FLAT_S_MANY || s->kind == FLAT_S_PARAM ||
         s->kind == FLAT_S_FEW)
         return;
     uint32_t place = place_number(w, s->span);
@@ -366,7 +367,7 @@ void lower_stmt(Lower *w, const FlatBlock *b, uint32_t i)
         EMIT(w, MANY, lower_new_var(w, s->outs[0]), w->vars[s->ctx], place_operand(w, s->span),
              lower_number(s->many.of), shared_size(w, s->many.cells), shared_size(w, s->many.length));
         break;
-    case FLAT_S_BINS: EMIT(w, BINS, lower_new_var(w, s->outs[0]), lower_number(s->bins.of_floats)); break;
+    case FLAT_S_PARAM: EMIT(w, PARAM, lower_new_var(w, s->outs[0]), lower_number(s->param.of)); break;
     case FLAT_S_FEW:
         EMIT(w, FEW, lower_new_var(w, s->outs[0]), w->vars[s->few.work], w->vars[s->few.wide],
              lower_number(s->few.launches), place_operand(w, s->span));
@@ -500,6 +501,7 @@ static void lower_fn(Lower *w)
     uint32_t n = flat->body->nresults;
     PlanOperand *results = arena_array(w->plan->arena, PlanOperand, n + 1);
     w->vars = arena_array(w->plan->arena, PlanOperand, flat->vars.n + 1);
+    w->single = arena_array(w->plan->arena, bool, flat->vars.n + 1);
     w->positions = lower_positions(w->plan->arena, flat);
     lower_find_totals(w);
     w->cores = arena_array(w->plan->arena, PlanOperand, flat->scope->vars.n + 1);

@@ -18,6 +18,7 @@ typedef struct Lower {
     uint32_t here;      /* the place last named in these straight-line instructions, plus 1, or 0 */
     uint32_t nkernels;  /* in this function, so far */
     bool *positions;    /* by FlatVar: a context whose instances' positions are asked for */
+    bool *single;       /* by FlatVar: a context of one instance */
     LengthForm **forms; /* by FlatVar: what its lengths are made of, or NULL (lower_totals.c) */
     bool *wanted;       /* by FlatVar: a column whose total shall be known */
     bool *ended;        /* by FlatVar: a column behind its last use */

@@ -160,13 +160,14 @@ static bool is_same_for_all(const FlatBody *body, CoreAtom a)
 
 /* Does each instance store at a place of its own, and read of the destination, if at all, what is there? Then that may
  * be written over though the body reads it. */
-static bool reads_own_place(const FlatStmt *s)
+static bool reads_own_place(const Lower *w, const FlatStmt *s)
 {
     const FlatBody *body = &s->body;
     const CoreAtom at = body->block->results[0];
     const CoreStmt *sum = at.is_const ? NULL : core_as_prim(core_block_def(body->block, at), PRIM_ADD);
-    bool own = s->reduce.ndests == 1 && (sum != NULL || is_position(body, at)), reads = false;
-    if (own && sum)
+    const bool single = w->single[body->ctx];
+    bool own = s->reduce.ndests == 1 && (single || sum != NULL || is_position(body, at)), reads = false;
+    if (own && sum && !single)
         own = (is_position(body, sum->prim.args[0]) && is_same_for_all(body, sum->prim.args[1])) ||
               (is_position(body, sum->prim.args[1]) && is_same_for_all(body, sum->prim.args[0]));
     for (uint32_t i = 0; own && i < body->inputs.n; i++) {
@@ -194,7 +195,7 @@ static void lower_scatter(Lower *w, const PlanKernel *k, PlanOperand ctx)
         refs[i] = add_body_refs(w, refs[i], &s->body, element);
     }
     PlanOperand outs = kernel_outs(w, k);
-    if (over_root(k) && reads_own_place(s))
+    if (over_root(k) && reads_own_place(w, s))
         LAUNCH(w, SCATTER_OVER, k, ctx, outs, dests);
     else if (over_root(k))
         LAUNCH(w, SCATTER_ROOT, k, ctx, outs, dests);

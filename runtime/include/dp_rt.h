@@ -312,9 +312,8 @@ uint64_t dp_ctx_n(const DpCtx *c);
  * the flattened one is (params.h). cells: of reductions in an instance, each of `length` elements, that share what they
  * read; length 0: there are none. */
 uint64_t dp_many(DpRt *rt, const DpCtx *c, uint32_t site, uint32_t of, uint64_t cells, uint64_t length);
-/* How many bins a hundred elements may have, for groups of them to be bins of histograms; of_floats: whose results
- * differ in their last digits by the order of what is combined. */
-uint64_t dp_group_bins(const DpRt *rt, bool of_floats);
+/* A tuning parameter: which, as a DpTuning (params.h). */
+uint64_t dp_tuning(const DpRt *rt, uint32_t of);
 /* Has a round of a loop, so many statements of work, `wide` of them in operations that may go by vectors, so little to
  * do that one lane had better do all of them instead of so many launches in each? */
 uint64_t dp_few(DpRt *rt, uint64_t work, uint64_t wide, uint32_t launches, uint32_t site);

@@ -10,6 +10,13 @@
 #define DP_HEAP __global uchar *heap
 #define DP_AT(T, address) ((__global T *)(heap + (address)))
 
+/* In front of loops whose rounds, a constant number of them, are many statements: NVIDIA's compiler would unroll them, for many seconds. */
+#ifdef cl_nv_pragma_unroll
+#define DP_ROLLED _Pragma("unroll 1")
+#else
+#define DP_ROLLED
+#endif
+
 /* The first failure wins; the others are forgotten. The lane goes on with a harmless value. */
 static inline void dp_error(DP_HEAP, uint site, long v0, long v1, long v2)
 {
