@@ -251,7 +251,7 @@ void core_expand_calls(CoreProgram *p, CoreFn *fn, ExpandDepth depth, ExpandCall
 /* ---- which functions are called in parallel code ---- */
 
 typedef struct Calls {
-    bool *lifted;
+    bool *lifted; /* or the host calls it */
     bool parallel, changed;
 } Calls;
 
@@ -278,6 +278,32 @@ const bool *core_lifted_functions(const CoreProgram *p, Arena *scratch)
             c.parallel = c.lifted[i];
             calls_in_block(&c, p->fns.at[i]->body);
         }
+    }
+    return c.lifted;
+}
+
+static void host_calls(void *ctx, CoreBlock *b)
+{
+    Calls *c = ctx;
+    for (uint32_t i = 0; i < b->stmts.n; i++) {
+        CoreStmt *s = b->stmts.at[i];
+        if (s->kind == CORE_CALL && !core_joins_calls(s->call.fn) && !c->lifted[s->call.fn->index])
+            c->lifted[s->call.fn->index] = c->changed = true;
+        if (!core_stmt_soac(s))
+            core_stmt_blocks(s, host_calls, c);
+    }
+}
+
+const bool *core_host_functions(const CoreProgram *p, Arena *scratch)
+{
+    Calls c = {.lifted = arena_array(scratch, bool, p->fns.n + 1), .changed = true};
+    for (uint32_t i = 0; i < p->entries.n; i++)
+        c.lifted[p->entries.at[i].fn->index] = true;
+    while (c.changed) {
+        c.changed = false;
+        for (uint32_t i = 0; i < p->fns.n; i++)
+            if (c.lifted[i])
+                host_calls(&c, p->fns.at[i]->body);
     }
     return c.lifted;
 }

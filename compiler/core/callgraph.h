@@ -41,7 +41,9 @@ bool core_recurs_together(const CoreFn *fn);
 
 /* By CoreFn.index: is it called in parallel code? */
 const bool *core_lifted_functions(const CoreProgram *p, Arena *scratch);
-/* Calls f for each that is not. */
+/* Is it called outside of parallel code? Calls that are joined count as parallel. */
+const bool *core_host_functions(const CoreProgram *p, Arena *scratch);
+/* Calls f for each that is not called in parallel code. */
 void core_each_host_function(CoreProgram *p, void (*f)(CoreProgram *p, CoreFn *fn, Arena *scratch));
 
 /* How a call is to be treated by core_expand_calls. */

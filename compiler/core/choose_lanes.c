@@ -686,20 +686,11 @@ void choose_count(void *ctx, CoreBlock *b)
         core_stmt_blocks(b->stmts.at[i], choose_count, ctx);
 }
 
-/* Of a function that is called in parallel code: its calls elsewhere are joined, too. */
-static bool is_only_lifted(const CoreProgram *p, const CoreFn *fn)
-{
-    for (uint32_t i = 0; i < p->entries.n; i++)
-        if (p->entries.at[i].fn == fn)
-            return false;
-    return core_joins_calls(fn);
-}
-
 void core_choose_lanes(CoreProgram *p)
 {
     Arena *arena = arena_create();
     StackLoops stacks = stack_loops_open(p, arena);
-    const bool *lifted = core_lifted_functions(p, arena);
+    const bool *lifted = core_lifted_functions(p, arena), *host = core_host_functions(p, arena);
     Chooser c = {.p = p, .budget = CHOOSE_COPIED, .stacks = &stacks};
     for (uint32_t i = 0; i < p->fns.n; i++) {
         const CoreFn *fn = p->fns.at[i], *loop = fn->recursive ? stack_loops_of(&stacks, fn) : NULL;
@@ -714,7 +705,7 @@ void core_choose_lanes(CoreProgram *p)
         c.nested = lifted[i];
         if (!lifted[i] && !c.fn->recursive)
             wrap_calls(&c, c.fn->body);
-        c.loops = lifted[i] && is_only_lifted(p, c.fn);
+        c.loops = lifted[i] && !host[i];
         choose_in_block(&c, c.fn->body);
         arena_destroy(c.scratch);
     }

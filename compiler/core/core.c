@@ -245,6 +245,23 @@ void core_copy_map_forget(CoreCopyMap *map, const CoreFn *fn, CoreStmt *s)
     forget_stmt(&f, s);
 }
 
+CoreFn *core_copy_fn(const CoreProgram *p, const CoreFn *fn, Arena *scratch)
+{
+    CoreFn *copy = arena_new(p->arena, CoreFn);
+    CoreAtom *map = arena_array(scratch, CoreAtom, fn->vars.n + 1);
+    *copy = *fn;
+    copy->vars.at = NULL;
+    copy->vars.n = copy->vars.cap = 0;
+    copy->params = arena_array(p->arena, CoreVar, fn->nparams + 1);
+    for (uint32_t i = 0; i < fn->nparams; i++) {
+        const CoreVarInfo info = fn->vars.at[fn->params[i]];
+        copy->params[i] = core_new_var(p, copy, info.type, info.hint);
+        map[fn->params[i]] = core_var_atom(copy->params[i], info.type);
+    }
+    copy->body = core_copy_block(p, copy, fn, fn->body, map);
+    return copy;
+}
+
 CoreBlock *core_copy_within(const CoreProgram *p, CoreFn *fn, CoreBlock *b, Arena *scratch, CoreCopyMap *map)
 {
     Forgetting f = {fn, map};

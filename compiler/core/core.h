@@ -432,6 +432,8 @@ void core_stmt_binders(CoreStmt *s, void (*f)(void *ctx, CoreVar *v), void *ctx)
  * `map[v]`, an array of from->vars.n atoms, holds the replacement of free variables (and receives those of
  * the bound ones). */
 CoreBlock *core_copy_block(const CoreProgram *p, CoreFn *to, const CoreFn *from, const CoreBlock *b, CoreAtom *map);
+/* Of a whole function, with its name and index; it is none of the program's yet. */
+CoreFn *core_copy_fn(const CoreProgram *p, const CoreFn *fn, Arena *scratch);
 /* ARGSORT: how many of its variables are positions, 0 or 1. */
 static inline uint32_t core_argsort_positions(const CoreStmt *s) { return s->nvars - s->argsort.ncolumns; }
 /* Can evaluating the statement fail (its blocks included)? Calls count as fallible; loops (while) too. Any of the

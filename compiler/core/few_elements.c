@@ -174,15 +174,16 @@ static void write_map(Simplifier *s, CoreStmt *stmt, uint32_t count)
     s->changed = true;
 }
 
-/* rs = { f p : p in [a, b] } of a recursive function is [f a, f b]: calls side by side are found to be so
- * (open_branches.c, stack_loops.c), and need no array of what they are called with. */
+/* rs = { f p : p in [a, b] } of a recursive function is [f a, f b], and so is { f (p + i) : i in 2 } in such a
+ * function: calls side by side are found to be so (open_branches.c, stack_loops.c), and need no array of what they are
+ * called with. */
 bool few_calls(Simplifier *s, CoreStmt *stmt)
 {
     enum { MOST_WRITTEN = 64 };
     const CoreSoac *soac = &stmt->soac;
     uint32_t count;
     bool calls = false;
-    if (soac->guard || soac->ninputs == 0 || !few_is(soac->domain, &count) ||
+    if (soac->guard || (soac->ninputs == 0 && !s->fn->recursive) || !few_is(soac->domain, &count) ||
         soac->body->stmts.n * count > MOST_WRITTEN)
         return false;
     for (uint32_t i = 0; i < soac->ninputs; i++) {

@@ -50,6 +50,8 @@ typedef struct Part { /* by variable of the copy */
     Age age;
     uint32_t repetition;
     CoreVar before; /* an update's: the array that it changes; else CORE_NO_VAR */
+    CoreVar after;  /* what an update has made of it, in block `in`; or CORE_NO_VAR */
+    const CoreBlock *in;
     bool stored;    /* an update's: its row has been put back into the table */
     CoreStmt *maker;
 } Part;

@@ -10,14 +10,15 @@ enum { MOST_PENDING = 16 };
 Part *tables_part_of(Tables *t, CoreVar v)
 {
     while (t->parts.n <= v - t->first)
-        vec_push(t->scratch, &t->parts, ((Part){.before = CORE_NO_VAR}));
+        vec_push(t->scratch, &t->parts, ((Part){.before = CORE_NO_VAR, .after = CORE_NO_VAR}));
     return &t->parts.at[v - t->first];
 }
 
 /* A copy: the table of parts may move. */
 Part tables_part(Tables *t, CoreAtom a)
 {
-    return a.is_const || a.var < t->first ? (Part){.before = CORE_NO_VAR} : *tables_part_of(t, a.var);
+    return a.is_const || a.var < t->first ? (Part){.before = CORE_NO_VAR, .after = CORE_NO_VAR}
+                                          : *tables_part_of(t, a.var);
 }
 
 static PartKind kind_of(Tables *t, CoreAtom a) { return tables_part(t, a).kind; }
@@ -102,6 +103,26 @@ bool tables_same_number(Tables *t, CoreAtom a, CoreAtom b, uint32_t depth)
         if (!tables_same_number(t, x->prim.args[i], y->prim.args[i], depth - 1))
             return false;
     return true;
+}
+
+/* x = *base + the result: k, k + 1 and 3, for example. */
+static int64_t offset_from(Tables *t, CoreAtom x, CoreAtom *base)
+{
+    const CoreStmt *s = core_as_prim(tables_maker(t, tables_renamed(t, x)), PRIM_ADD);
+    *base = x.is_const ? core_i64(0) : tables_renamed(t, x);
+    if (x.is_const)
+        return (int64_t)x.bits;
+    if (!s || !s->prim.args[1].is_const)
+        return 0;
+    *base = tables_renamed(t, s->prim.args[0]);
+    return (int64_t)s->prim.args[1].bits;
+}
+
+static bool are_different(Tables *t, CoreAtom a, CoreAtom b)
+{
+    CoreAtom x, y;
+    const int64_t m = offset_from(t, a, &x), n = offset_from(t, b, &y);
+    return m != n && core_atom_equal(x, y);
 }
 
 /* What the array is as long as: what it changes, or what the state of a loop begins as whose rounds change it; or
@@ -194,10 +215,25 @@ static CoreAtom with_pending(Tables *t, const Pending *p, CoreAtom j, CoreAtom x
     return build_select(&t->b, build_prim2(&t->b, PRIM_EQ, p->index, j), p->value, x);
 }
 
+/* The row where it is now, if only others have been updated since it was bound. */
+static Part current_row(Tables *t, Part row)
+{
+    while (!row.copied && tables_part(t, row.flat).age == UPDATED) {
+        const CoreVar after = tables_part(t, row.flat).after;
+        const Part *next = after == CORE_NO_VAR ? NULL : tables_part_of(t, after);
+        if (!next || next->in != t->b.out || !are_different(t, next->row, row.row))
+            break;
+        row.flat = build_atom(&t->b, after);
+        row.bound = next->age == UPDATED ? CURRENT : next->age;
+    }
+    return row;
+}
+
 /* Element j of the row, which is known to be there. A row whose table has changed meanwhile is to be copied where it is
  * bound: the next try does that. */
-CoreAtom tables_element_of_row(Tables *t, const Part *row, CoreAtom j)
+CoreAtom tables_element_of_row(Tables *t, const Part *bound, CoreAtom j)
 {
+    const Part now = current_row(t, *bound), *row = &now;
     if (!row->copied && tables_part(t, row->flat).age > row->bound) {
         vec_push(t->scratch, &t->copied, row->number);
         t->again = true;
@@ -267,8 +303,9 @@ static void rewrite_index(Tables *t, CoreStmt *s)
         emit_atom_into(t, s->vars[0], tables_element_of_row(t, &p, s->index.index));
         return;
     }
-    t->failed |= tables_part(t, p.flat).age == UPDATED;
-    tables_bind_row(t, s->vars[0], tables_row_at(t, &p, s->index.index));
+    const Part row = current_row(t, tables_row_at(t, &p, s->index.index));
+    t->failed |= tables_part(t, row.flat).age == UPDATED;
+    tables_bind_row(t, s->vars[0], row);
 }
 
 /* An index out of range leaves the row as it is, where that is no failure. */
@@ -306,7 +343,7 @@ static void rewrite_element_update(Tables *t, CoreStmt *s, Part row)
 
 static void rewrite_row_update(Tables *t, CoreStmt *s)
 {
-    Part row = tables_part(t, s->update.array);
+    Part row = current_row(t, tables_part(t, s->update.array));
     if (row.element_of && row.element_of == t->repetition) {
         rewrite_element_update(t, s, row);
         return;
@@ -327,6 +364,9 @@ static void rewrite_row_update(Tables *t, CoreStmt *s)
     tables_grow_older(t, row.flat, UPDATED);
     Part *made = tables_part_of(t, flat.var);
     made->before = before;
+    made->in = t->b.out;
+    if (before >= t->first)
+        tables_part_of(t, before)->after = flat.var;
     made->row = row.row;
     t->updates++;
     t->unstored++;

@@ -218,18 +218,7 @@ static bool expand_all(StackLoops *l, const CoreFn *self, CoreFn *fn, CoreBlock 
 /* A copy of the function, in which only calls of itself are left. */
 static CoreFn *copy_alone(StackLoops *l, const CoreFn *fn)
 {
-    CoreFn *copy = arena_new(l->p->arena, CoreFn);
-    CoreAtom *map = arena_array(l->scratch, CoreAtom, fn->vars.n + 1);
-    *copy = *fn;
-    copy->vars.at = NULL;
-    copy->vars.n = copy->vars.cap = 0;
-    copy->params = arena_array(l->p->arena, CoreVar, fn->nparams + 1);
-    for (uint32_t i = 0; i < fn->nparams; i++) {
-        const CoreVarInfo info = fn->vars.at[fn->params[i]];
-        copy->params[i] = core_new_var(l->p, copy, info.type, info.hint);
-        map[fn->params[i]] = core_var_atom(copy->params[i], info.type);
-    }
-    copy->body = core_copy_block(l->p, copy, fn, fn->body, map);
+    CoreFn *copy = core_copy_fn(l->p, fn, l->scratch);
     return expand_all(l, fn, copy, copy->body) ? copy : NULL;
 }
 

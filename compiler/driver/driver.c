@@ -88,6 +88,7 @@ static bool run_mask_updates(Compilation *c) { return core_mask_updates(c->core)
 static bool run_scatter_room(Compilation *c) { return core_scatter_room(c->core), true; }
 static bool run_look_ahead(Compilation *c) { return core_look_ahead(c->core), true; }
 static bool run_long_conditions(Compilation *c) { return core_long_conditions(c->core), true; }
+static bool run_lifted_copies(Compilation *c) { return core_lifted_copies(c->core), true; }
 static bool run_growing_lists(Compilation *c)
 {
     if (core_growing_lists(c->core))
@@ -178,6 +179,7 @@ static const Pass passes[] = {
     {"tail loops", STAGE_NONE, run_tail_loops, check_core, NULL},
     {"inline, again", STAGE_NONE, run_inline, check_core, NULL},
     {"simplify, again", STAGE_CORE, run_simplify, check_core, print_core},
+    {"lifted copies", STAGE_NONE, run_lifted_copies, check_core, NULL},
     {"growing lists", STAGE_NONE, run_growing_lists, check_core, NULL},
     {"column operators", STAGE_NONE, run_column_operators, check_core, NULL},
     {"hoist operations", STAGE_NONE, run_hoist_operations, check_core, NULL},

@@ -1,0 +1,80 @@
+/* A recursive function that calls itself in parallel code, and that the host calls, too, becomes two:
+ *
+ *     rec fn f (x) { … map at i { … f y … } … loop … }    ==>    fn f (x) { … map at i { … f_each y … } … loop … }
+ *                                                           rec fn f_each (x) { … map at i { … f_each y … } … loop … }
+ *
+ * so that passes may do what is good where all calls are made in parallel code, such as lanes for the loop
+ * (choose_lanes.c). Flattening makes two versions anyway. */
+#include "core/build.h"
+#include "core/callgraph.h"
+#include "core/passes.h"
+
+#include <stdio.h>
+#include <string.h>
+
+typedef struct Copies {
+    CoreProgram *p;
+    Arena *scratch;
+    CoreFn **copies; /* by CoreFn.index: for calls in parallel code; or NULL */
+    bool parallel;
+} Copies;
+
+static const char *copy_name(const Copies *c, const CoreFn *fn)
+{
+    static const char end[] = "_each";
+    char *name = arena_alloc(c->p->arena, strlen(fn->name) + sizeof end + 11);
+    sprintf(name, "%s%s", fn->name, end);
+    for (uint32_t i = 0, k = 2; i < c->p->fns.n; i++)
+        if (strcmp(c->p->fns.at[i]->name, name) == 0) {
+            sprintf(name, "%s%s%u", fn->name, end, k++);
+            i = UINT32_MAX;
+        }
+    return name;
+}
+
+static CoreFn *copy_of(Copies *c, const CoreFn *fn)
+{
+    CoreFn *copy = core_copy_fn(c->p, fn, c->scratch);
+    copy->name = copy_name(c, fn);
+    copy->index = c->p->fns.n;
+    vec_push(c->p->arena, &c->p->fns, copy);
+    return copy;
+}
+
+static void redirect(void *ctx, CoreBlock *b)
+{
+    Copies *c = ctx;
+    const bool outer = c->parallel;
+    for (uint32_t i = 0; i < b->stmts.n; i++) {
+        CoreStmt *s = b->stmts.at[i];
+        if (s->kind == CORE_CALL && c->parallel && c->copies[s->call.fn->index])
+            s->call.fn = c->copies[s->call.fn->index];
+        c->parallel = outer || core_stmt_soac(s);
+        core_stmt_blocks(s, redirect, c);
+        c->parallel = outer;
+    }
+}
+
+void core_lifted_copies(CoreProgram *p)
+{
+    Arena *scratch = arena_create();
+    const uint32_t n = p->fns.n;
+    const bool *lifted = core_lifted_functions(p, scratch), *host = core_host_functions(p, scratch);
+    Copies c = {.p = p, .scratch = scratch};
+    bool any = false;
+    c.copies = arena_array(scratch, CoreFn *, 2 * (size_t)n + 1);
+    for (uint32_t i = 0; i < n; i++) {
+        const CoreFn *fn = p->fns.at[i];
+        if (fn->recursive && lifted[i] && host[i] && !core_joins_calls(fn)) {
+            c.copies[i] = copy_of(&c, fn);
+            any = true;
+        }
+    }
+    for (uint32_t i = 0; any && i < p->fns.n; i++) {
+        c.parallel = i >= n || (lifted[i] && !host[i]);
+        redirect(&c, p->fns.at[i]->body);
+    }
+    if (any)
+        callgraph_set_recursive(callgraph_of(p, scratch));
+    arena_destroy(scratch);
+}
