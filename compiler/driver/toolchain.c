@@ -94,14 +94,17 @@ static const char *from_environment(const char *name, const char *otherwise)
     return value && value[strspn(value, " \t\n")] ? value : otherwise;
 }
 
-/* Host code calls the runtime and waits for the device; functions of a megabyte take optimisers minutes. */
-enum { LARGE_TEXT = 1000000 };
+/* Bytes of host code from which on it is optimised less, and not at all: functions of megabytes take optimisers
+ * minutes. */
+enum { LARGE_TEXT = 1000000, HUGE_TEXT = 4000000 };
 
 /* The C compiler, with the headers of the runtime. */
 static void begin_compiler(Arguments *a, const Runtime *r, size_t text_bytes)
 {
     add_words(a, from_environment("CC", "cc"));
-    add_words(a, text_bytes > LARGE_TEXT ? "-std=c11 -O0 -w" : "-std=c11 -O2 -w");
+    add_words(a, text_bytes > HUGE_TEXT    ? "-std=c11 -O0 -w"
+                 : text_bytes > LARGE_TEXT ? "-std=c11 -O1 -w"
+                                           : "-std=c11 -O2 -w");
     add_words(a, from_environment("CFLAGS", ""));
     add(a, "-I");
     add(a, r->include);
