@@ -157,50 +157,6 @@ static void results_become(CoreBuilder *b, CoreBlock *block, uint32_t i, const C
 
 /* ---- maps ---- */
 
-/* The map is an array of what its body gives at each of so many positions. */
-static void write_map(Simplifier *s, CoreStmt *stmt, uint32_t count)
-{
-    CoreBlock *made = arena_new(s->p->arena, CoreBlock);
-    CoreBuilder b = few_builder(s, made, stmt->span);
-    CoreAtom(*items)[MOST_FEW] = arena_alloc(s->scratch, (stmt->nvars + 1) * sizeof *items);
-    for (uint32_t j = 0; j < count; j++) {
-        const CoreAtom *at = few_at_position(s, &b, stmt, stmt->soac.body, core_i64(j));
-        for (uint32_t i = 0; i < stmt->nvars; i++)
-            items[i][j] = at[i];
-    }
-    for (uint32_t i = 0; i < stmt->nvars; i++)
-        core_push(s->p, made, few_array_into(&b, stmt->vars[i], items[i], count));
-    simplify_again(s, made);
-    s->changed = true;
-}
-
-/* rs = { f p : p in [a, b] } of a recursive function is [f a, f b], and so is { f (p + i) : i in 2 } in such a
- * function: calls side by side are found to be so (open_branches.c, stack_loops.c), and need no array of what they are
- * called with. */
-bool few_calls(Simplifier *s, CoreStmt *stmt)
-{
-    enum { MOST_WRITTEN = 64 };
-    const CoreSoac *soac = &stmt->soac;
-    uint32_t count;
-    bool calls = false;
-    if (soac->guard || (soac->ninputs == 0 && !s->fn->recursive) || !few_is(soac->domain, &count) ||
-        soac->body->stmts.n * count > MOST_WRITTEN)
-        return false;
-    for (uint32_t i = 0; i < soac->ninputs; i++) {
-        const CoreStmt *def = facts_def(s, soac->inputs[i]);
-        if (!def || def->kind != CORE_ARRAY)
-            return false;
-    }
-    for (uint32_t i = 0; i < soac->body->stmts.n; i++) {
-        const CoreStmt *call = soac->body->stmts.at[i];
-        calls |= call->kind == CORE_CALL && call->call.fn->recursive;
-    }
-    if (!calls)
-        return false;
-    write_map(s, stmt, count);
-    return true;
-}
-
 bool few_map(Simplifier *s, CoreStmt *stmt)
 {
     uint32_t count;
@@ -214,7 +170,17 @@ bool few_map(Simplifier *s, CoreStmt *stmt)
     }
     if (!known)
         return false;
-    write_map(s, stmt, count);
+    CoreBlock *made = arena_new(s->p->arena, CoreBlock);
+    CoreBuilder b = few_builder(s, made, stmt->span);
+    CoreAtom(*items)[MOST_FEW] = arena_alloc(s->scratch, (stmt->nvars + 1) * sizeof *items);
+    for (uint32_t j = 0; j < count; j++) {
+        const CoreAtom *at = few_at_position(s, &b, stmt, stmt->soac.body, core_i64(j));
+        for (uint32_t i = 0; i < stmt->nvars; i++)
+            items[i][j] = at[i];
+    }
+    for (uint32_t i = 0; i < stmt->nvars; i++)
+        core_push(s->p, made, few_array_into(&b, stmt->vars[i], items[i], count));
+    simplify_again(s, made);
     s->rewritten = true;
     return true;
 }

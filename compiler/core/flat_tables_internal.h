@@ -52,8 +52,13 @@ typedef struct Part { /* by variable of the copy */
     CoreVar before; /* an update's: the array that it changes; else CORE_NO_VAR */
     CoreVar after;  /* what an update has made of it, in block `in`; or CORE_NO_VAR */
     const CoreBlock *in;
-    bool stored;    /* an update's: its row has been put back into the table */
+    bool stored; /* an update's: its row has been put back into the table */
     CoreStmt *maker;
+    /* of an array that is made of rows: as long as that row of a table of this shape, for the first rows of some */
+    struct {
+        const Shape *shape;
+        CoreAtom row;
+    } like[2];
 } Part;
 
 /* Where a table has a row that is still to be made: variable `row`. flat: the table's array, with it once it is stored.

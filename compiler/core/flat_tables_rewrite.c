@@ -125,21 +125,34 @@ static bool are_different(Tables *t, CoreAtom a, CoreAtom b)
     return m != n && core_atom_equal(x, y);
 }
 
-/* What the array is as long as: what it changes, or what the state of a loop begins as whose rounds change it; or
- * itself. */
+static CoreAtom changed_by(const CoreStmt *s, CoreAtom array);
+
+/* What the array is as long as, of what stands in front of the block. */
+static CoreAtom changed_in(const CoreBlock *b, CoreAtom array)
+{
+    for (const CoreStmt *s = core_block_def(b, array); s; s = core_block_def(b, array)) {
+        const CoreAtom of = changed_by(s, array);
+        if (core_atom_equal(of, array))
+            break;
+        array = of;
+    }
+    return array;
+}
+
+/* What the array is as long as: what it changes, or what both branches do, or what the state of a loop begins as whose
+ * rounds change it; or itself. */
 static CoreAtom changed_by(const CoreStmt *s, CoreAtom array)
 {
     if (!core_stmt_changes(s).is_const)
         return core_stmt_changes(s);
-    if (s->kind != CORE_LOOP)
+    if (s->kind != CORE_LOOP && s->kind != CORE_IF)
         return array;
     const uint32_t k = core_stmt_result(s, array);
-    CoreAtom next = s->loop.body->results[k];
-    for (const CoreStmt *c = core_block_def(s->loop.body, next); c; c = core_block_def(s->loop.body, next)) {
-        if (core_stmt_changes(c).is_const)
-            return array;
-        next = core_stmt_changes(c);
+    if (s->kind == CORE_IF) {
+        const CoreAtom x = changed_in(s->if_.then_b, s->if_.then_b->results[k]);
+        return core_atom_equal(x, changed_in(s->if_.else_b, s->if_.else_b->results[k])) ? x : array;
     }
+    const CoreAtom next = changed_in(s->loop.body, s->loop.body->results[k]);
     return !next.is_const && next.var == s->loop.params[k] ? s->loop.inits[k] : array;
 }
 
@@ -433,6 +446,28 @@ static CoreAtom store_row(Tables *t, CoreAtom flat, const Part *row, CoreAtom th
     return emit_scatter(t, flat, soac);
 }
 
+/* What an operation makes of rows' elements is as long as these rows. */
+static void note_lengths(Tables *t, const CoreStmt *s)
+{
+    uint32_t n = 0;
+    for (uint32_t i = 0; i < s->soac.ninputs && n < 2; i++) {
+        const Part p = tables_part(t, s->soac.inputs[i]);
+        for (uint32_t k = 0; p.kind == ROW && k < s->nvars; k++) {
+            tables_part_of(t, s->vars[k])->like[n].shape = p.shape;
+            tables_part_of(t, s->vars[k])->like[n].row = p.row;
+        }
+        n += p.kind == ROW;
+    }
+}
+
+static bool is_as_long(Tables *t, const Part *made, const Part *row)
+{
+    bool same = false;
+    for (uint32_t i = 0; i < 2 && made->kind == NO_PART && made->like[i].shape; i++)
+        same |= made->like[i].shape == row->shape && tables_same_number(t, made->like[i].row, row->row, SAME_DEPTH);
+    return same;
+}
+
 /* Another row, of the same length. */
 static void replace_row(Tables *t, CoreStmt *s)
 {
@@ -440,17 +475,18 @@ static void replace_row(Tables *t, CoreStmt *s)
     const Part table = tables_part(t, s->update.array), from = tables_part(t, s->update.value);
     const CoreAtom flat = table.flat, i = s->update.index;
     CoreAtom n = from.length;
+    const bool outside = s->site == CORE_NO_SITE && !s->update.holds; /* it may be */
     build_check_bounds(b, s->site, i, table.shape->rows);
     t->replaces = true;
-    t->failed |= from.kind == TABLE || !has_scalars(t, flat) || (s->site == CORE_NO_SITE && !table.shape->regular);
+    t->failed |= from.kind == TABLE || !has_scalars(t, flat) || (outside && !table.shape->regular);
     if (t->failed || (from.kind == NO_PART && !tables_known_length(t, s->update.value, &n))) {
         t->failed = true;
         return;
     }
     const Part row = tables_row_at(t, &table, i);
-    t->failed |= !tables_same_number(t, n, row.length, SAME_DEPTH);
+    t->failed |= !tables_same_number(t, n, row.length, SAME_DEPTH) && !is_as_long(t, &from, &row);
     CoreAtom there = core_const(SC_BOOL, 1);
-    if (s->site == CORE_NO_SITE)
+    if (outside)
         there = build_prim2(b, PRIM_AND, build_prim2(b, PRIM_LE, core_i64(0), i),
                             build_prim2(b, PRIM_LT, i, table.shape->rows));
     const CoreAtom ys = from.kind == ROW ? tables_copy_of_row(t, &from) : s->update.value;
@@ -712,6 +748,8 @@ static void rewrite_soac(Tables *t, CoreStmt *s)
         rewrite_inner(t, s->soac.guard);
     CoreBlock front = {0}, old = core_take_stmts(body);
     t->b.out = &front;
+    if (s->kind == CORE_MAP && !s->soac.guard)
+        note_lengths(t, s);
     tables_rewrite_inputs(t, &s->soac, s->kind == CORE_MAP);
     t->b.out = around;
     body->stmts = old.stmts;

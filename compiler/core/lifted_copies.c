@@ -4,7 +4,8 @@
  *                                                           rec fn f_each (x) { … map at i { … f_each y … } … loop … }
  *
  * so that passes may do what is good where all calls are made in parallel code, such as lanes for the loop
- * (choose_lanes.c). Flattening makes two versions anyway. */
+ * (choose_lanes.c). Flattening makes two versions anyway. Where the host calls it at several places, these calls may be
+ * joined, in parallel code (flat/schedule.c): it stays one. */
 #include "core/build.h"
 #include "core/callgraph.h"
 #include "core/passes.h"
@@ -16,6 +17,7 @@ typedef struct Copies {
     CoreProgram *p;
     Arena *scratch;
     CoreFn **copies; /* by CoreFn.index: for calls in parallel code; or NULL */
+    uint32_t *calls; /* likewise: in code of the host */
     bool parallel;
 } Copies;
 
@@ -55,6 +57,18 @@ static void redirect(void *ctx, CoreBlock *b)
     }
 }
 
+static void count_host_calls(void *ctx, CoreBlock *b)
+{
+    Copies *c = ctx;
+    for (uint32_t i = 0; i < b->stmts.n; i++) {
+        CoreStmt *s = b->stmts.at[i];
+        if (s->kind == CORE_CALL)
+            c->calls[s->call.fn->index]++;
+        if (!core_stmt_soac(s))
+            core_stmt_blocks(s, count_host_calls, c);
+    }
+}
+
 void core_lifted_copies(CoreProgram *p)
 {
     Arena *scratch = arena_create();
@@ -63,9 +77,13 @@ void core_lifted_copies(CoreProgram *p)
     Copies c = {.p = p, .scratch = scratch};
     bool any = false;
     c.copies = arena_array(scratch, CoreFn *, 2 * (size_t)n + 1);
+    c.calls = arena_array(scratch, uint32_t, n + 1);
+    for (uint32_t i = 0; i < n; i++)
+        if (host[i])
+            count_host_calls(&c, p->fns.at[i]->body);
     for (uint32_t i = 0; i < n; i++) {
         const CoreFn *fn = p->fns.at[i];
-        if (fn->recursive && lifted[i] && host[i] && !core_joins_calls(fn)) {
+        if (fn->recursive && lifted[i] && host[i] && !core_joins_calls(fn) && c.calls[i] < 2) {
             c.copies[i] = copy_of(&c, fn);
             any = true;
         }

@@ -607,7 +607,7 @@ static void simplify_parallel(Simplifier *s, CoreStmt *stmt)
         simplify_operator(s, stmt);
     else if (stmt->kind == CORE_MAP)
         simplify_guard(s, &stmt->soac);
-    if (stmt->kind == CORE_MAP && (few_map(s, stmt) || few_calls(s, stmt) || written_filter(s, stmt)))
+    if (stmt->kind == CORE_MAP && (few_map(s, stmt) || written_filter(s, stmt)))
         return;
     if (simplify_empty(s, stmt) || simplify_neutral(s, stmt) || (stmt->kind != CORE_MAP && reuse(s, stmt)))
         return;

@@ -161,7 +161,6 @@ CoreStmt *few_array_into(CoreBuilder *b, CoreVar v, const CoreAtom *items, uint3
 const CoreAtom *few_at_position(Simplifier *s, CoreBuilder *b, CoreStmt *map, const CoreBlock *block,
                                 CoreAtom position);
 /* A map over few elements, of which some are known: true if it became its elements, simplified. */
-bool few_calls(Simplifier *s, CoreStmt *stmt);
 bool few_map(Simplifier *s, CoreStmt *stmt);
 /* A list of few numbers, or a map that makes them: how many? Its elements. */
 bool few_known(Simplifier *s, CoreAtom xs, uint32_t *count);

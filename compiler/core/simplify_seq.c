@@ -151,14 +151,19 @@ static bool simplify_slice(Simplifier *s, CoreStmt *stmt, CoreAtom *out)
     return false;
 }
 
-static void simplify_update(Simplifier *s, CoreStmt *stmt)
+static bool simplify_update(Simplifier *s, CoreStmt *stmt, CoreAtom *out)
 {
     CoreAtom n;
+    const CoreStmt *value = facts_def(s, stmt->update.value);
+    if (value && value->kind == CORE_INDEX && core_atom_equal(value->index.array, stmt->update.array) &&
+        core_atom_equal(value->index.index, stmt->update.index)) /* what is there; the index has been checked */
+        return found(out, stmt->update.array);
     if (stmt->update.holds || !facts_length(s, stmt->update.array, &n) || !order_in_bounds(s, stmt->update.index, n))
-        return;
+        return false;
     stmt->update.holds = true;
     stmt->site = CORE_NO_SITE;
     s->changed = true;
+    return false;
 }
 
 /* flatten [xs] = xs */
@@ -176,7 +181,7 @@ bool simplify_seq(Simplifier *s, CoreStmt *stmt, CoreAtom *out)
     case CORE_LENGTH: return simplify_length(s, stmt, out);
     case CORE_INDEX: return simplify_index(s, stmt, out);
     case CORE_SLICE: return simplify_slice(s, stmt, out);
-    case CORE_UPDATE: simplify_update(s, stmt); return false;
+    case CORE_UPDATE: return simplify_update(s, stmt, out);
     case CORE_FLATTEN: return simplify_flatten(s, stmt, out);
     case CORE_CHECK_ROWS: return rows_simplify_check(s, stmt, out);
     default: return false;

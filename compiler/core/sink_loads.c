@@ -474,7 +474,7 @@ static void compute_once(Sinker *k, CoreVar v)
         vars = k->state.vars;
         n = k->state.n;
     }
-    const CoreAtom *arrays = compute(k, vars, n);
+    const CoreAtom *arrays = k->loads[v].next ? compute(k, vars, n) : map_once(k, vars, n);
     for (uint32_t i = 0; i < n; i++)
         k->loads[vars[i]].once = arrays[i].var;
 }
