@@ -284,6 +284,7 @@ typedef struct CoreVarInfo {
 
 struct CoreFn {
     const char *name; /* unique in the program; printable */
+    const char *of;   /* the function whose copy it is, as messages call it; or NULL */
     uint32_t index;   /* in CoreProgram.fns */
     bool recursive;   /* member of a recursive group */
     CoreVar *params;
@@ -294,6 +295,8 @@ struct CoreFn {
     VEC(CoreVarInfo) vars;
     Span span;
 };
+
+static inline const char *core_fn_called(const CoreFn *fn) { return fn->of ? fn->of : fn->name; }
 
 /* An entry: the outside types, from which values are read and printed. Each parameter of type T takes
  * core_leaves(T) parameters of fn, in order; likewise the result. */

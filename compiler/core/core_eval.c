@@ -29,7 +29,7 @@ static uint32_t recursion_level(const Frame *f, const char **function)
     uint32_t level = 0;
     while (f && !f->fn->recursive)
         f = f->caller;
-    *function = f ? f->fn->name : NULL;
+    *function = f ? core_fn_called(f->fn) : NULL;
     for (const Frame *g = f; g; g = g->caller)
         level += g->fn == f->fn;
     return level;

@@ -37,6 +37,7 @@ static const char *copy_name(const Copies *c, const CoreFn *fn)
 static CoreFn *copy_of(Copies *c, const CoreFn *fn)
 {
     CoreFn *copy = core_copy_fn(c->p, fn, c->scratch);
+    copy->of = core_fn_called(fn);
     copy->name = copy_name(c, fn);
     copy->index = c->p->fns.n;
     vec_push(c->p->arena, &c->p->fns, copy);

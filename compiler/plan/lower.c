@@ -427,7 +427,7 @@ static PlanOperand lower_enter(Lower *w)
 {
     const FlatFn *flat = w->flat;
     PlanOperand level = lower_reg(w, PLAN_LEVEL, core_scalar(SC_I64), NULL);
-    PlanOperand name = {.kind = OPERAND_TEXT, .text = flat->scope->name};
+    PlanOperand name = {.kind = OPERAND_TEXT, .text = core_fn_called(flat->scope)};
     if (!flat->lifted) {
         EMIT(w, ENTER, level, name);
         return level;
