@@ -186,7 +186,8 @@ static void find_loads(void *ctx, CoreBlock *b)
         }
         if (s->kind == CORE_LOOP) {
             k->loop = ++k->nloops;
-            note_state(k, s);
+            if (!s->loop.cond) /* else the host waits for the condition, and gets the state with it */
+                note_state(k, s);
         }
         core_stmt_blocks(s, find_loads, k);
         k->loop = outer;
