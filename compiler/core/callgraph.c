@@ -248,10 +248,10 @@ void core_expand_calls(CoreProgram *p, CoreFn *fn, ExpandDepth depth, ExpandCall
     arena_destroy(e.scratch);
 }
 
-/* ---- which functions are called in parallel code ---- */
+/* ---- which functions are called in parallel code, and which by the host ---- */
 
 typedef struct Calls {
-    bool *lifted; /* or the host calls it */
+    bool *called;
     bool parallel, changed;
 } Calls;
 
@@ -261,8 +261,8 @@ static void calls_in_block(void *ctx, CoreBlock *b)
     bool outer = c->parallel;
     for (uint32_t i = 0; i < b->stmts.n; i++) {
         CoreStmt *s = b->stmts.at[i];
-        if (s->kind == CORE_CALL && !c->lifted[s->call.fn->index] && (c->parallel || core_joins_calls(s->call.fn)))
-            c->lifted[s->call.fn->index] = c->changed = true;
+        if (s->kind == CORE_CALL && !c->called[s->call.fn->index] && (c->parallel || core_joins_calls(s->call.fn)))
+            c->called[s->call.fn->index] = c->changed = true;
         c->parallel = outer || core_stmt_soac(s);
         core_stmt_blocks(s, calls_in_block, c);
         c->parallel = outer;
@@ -271,15 +271,15 @@ static void calls_in_block(void *ctx, CoreBlock *b)
 
 const bool *core_lifted_functions(const CoreProgram *p, Arena *scratch)
 {
-    Calls c = {.lifted = arena_array(scratch, bool, p->fns.n + 1), .changed = true};
+    Calls c = {.called = arena_array(scratch, bool, p->fns.n + 1), .changed = true};
     while (c.changed) {
         c.changed = false;
         for (uint32_t i = 0; i < p->fns.n; i++) {
-            c.parallel = c.lifted[i];
+            c.parallel = c.called[i];
             calls_in_block(&c, p->fns.at[i]->body);
         }
     }
-    return c.lifted;
+    return c.called;
 }
 
 static void host_calls(void *ctx, CoreBlock *b)
@@ -287,8 +287,8 @@ static void host_calls(void *ctx, CoreBlock *b)
     Calls *c = ctx;
     for (uint32_t i = 0; i < b->stmts.n; i++) {
         CoreStmt *s = b->stmts.at[i];
-        if (s->kind == CORE_CALL && !core_joins_calls(s->call.fn) && !c->lifted[s->call.fn->index])
-            c->lifted[s->call.fn->index] = c->changed = true;
+        if (s->kind == CORE_CALL && !core_joins_calls(s->call.fn) && !c->called[s->call.fn->index])
+            c->called[s->call.fn->index] = c->changed = true;
         if (!core_stmt_soac(s))
             core_stmt_blocks(s, host_calls, c);
     }
@@ -296,16 +296,16 @@ static void host_calls(void *ctx, CoreBlock *b)
 
 const bool *core_host_functions(const CoreProgram *p, Arena *scratch)
 {
-    Calls c = {.lifted = arena_array(scratch, bool, p->fns.n + 1), .changed = true};
+    Calls c = {.called = arena_array(scratch, bool, p->fns.n + 1), .changed = true};
     for (uint32_t i = 0; i < p->entries.n; i++)
-        c.lifted[p->entries.at[i].fn->index] = true;
+        c.called[p->entries.at[i].fn->index] = true;
     while (c.changed) {
         c.changed = false;
         for (uint32_t i = 0; i < p->fns.n; i++)
-            if (c.lifted[i])
+            if (c.called[i])
                 host_calls(&c, p->fns.at[i]->body);
     }
-    return c.lifted;
+    return c.called;
 }
 
 void core_each_host_function(CoreProgram *p, void (*f)(CoreProgram *p, CoreFn *fn, Arena *scratch))

@@ -297,7 +297,6 @@ static bool choose_for_loop(LoopChooser *c, CoreStmt *s)
     choose_count(&statements, alone);
     if (statements > c->budget || !lane_can(c, alone))
         return false;
-    c->budget -= statements;
     CoreBlock *code = core_copy_within(c->p, c->fn, alone, c->scratch, &c->map);
     lane_fuse(c->p, c->fn, code);
     GivenRows *given;
@@ -305,6 +304,7 @@ static bool choose_for_loop(LoopChooser *c, CoreStmt *s)
     code = lane_can(c, code) ? without_rows(c, code, &given) : NULL;
     if (!code)
         return false;
+    c->budget -= statements;
     emit_versions(c, s, code, given, ask(c, s));
     return true;
 }

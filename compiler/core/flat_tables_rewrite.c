@@ -212,7 +212,7 @@ Part tables_row_at(Tables *t, const Part *table, CoreAtom i)
 {
     const Shape *s = table->shape;
     i = table->slice ? build_prim2(&t->b, PRIM_ADD, table->first, i) : i;
-    Part p = {.kind = ROW, .flat = table->flat, .shape = s, .row = i, .before = CORE_NO_VAR};
+    Part p = {.kind = ROW, .flat = table->flat, .shape = s, .row = i, .before = CORE_NO_VAR, .after = CORE_NO_VAR};
     p.bound = tables_part(t, table->flat).age;
     p.base = s->regular ? build_prim2(&t->b, PRIM_MUL, i, s->stride) : build_index(&t->b, s->offsets, i, CORE_NO_SITE);
     p.length = s->regular ? s->stride : build_index(&t->b, s->lengths, i, CORE_NO_SITE);
@@ -233,11 +233,13 @@ static Part current_row(Tables *t, Part row)
 {
     while (!row.copied && tables_part(t, row.flat).age == UPDATED) {
         const CoreVar after = tables_part(t, row.flat).after;
-        const Part *next = after == CORE_NO_VAR ? NULL : tables_part_of(t, after);
-        if (!next || next->in != t->b.out || !are_different(t, next->row, row.row))
+        if (after == CORE_NO_VAR)
+            break;
+        const Part next = tables_part(t, build_atom(&t->b, after));
+        if (next.in != t->b.out || !are_different(t, next.row, row.row))
             break;
         row.flat = build_atom(&t->b, after);
-        row.bound = next->age == UPDATED ? CURRENT : next->age;
+        row.bound = next.age == UPDATED ? CURRENT : next.age;
     }
     return row;
 }

@@ -10,8 +10,8 @@
  *
  * The place and the value of an update are such operations, too, and so is what a loop's next round has of it:
  *
- *     k = reduce …;  ys = xs with [k] = true         ==>   ks = reduce …, stays;  ys = scatter 1 { -> ks[0], true } to
- * xs loop (…, s = s0) { … -> …, s - 0.5 * x }       ==>   loop (…, ss = [s0]) { … -> …, map 1 { -> ss[0] - 0.5 * x } }
+ *     k = reduce …;  ys = xs with [k] = v   ==>   ks = reduce …, stays;  ys = scatter 1 { -> ks[0], v } to xs
+ *     loop (s = s0) { … -> s - 0.5 * x }    ==>   loop (ss = [s0]) { … -> map 1 { -> ss[0] - 0.5 * xs[0] } }
  *
  * where waiting takes longer than another launch does: a parameter says whether the host computes it instead.
  *
@@ -139,7 +139,6 @@ static void note_state(Sinker *k, CoreStmt *loop)
 
 static void add_user(Users *u, CoreStmt *user)
 {
-    u->inside++;
     u->wide |= user && core_stmt_soac(user);
     for (uint32_t i = 0; i < u->n && i < MOST_USERS; i++)
         if (u->of[i] == user)
@@ -154,8 +153,10 @@ static void note_inside(void *ctx, CoreAtom *a)
 {
     const Sinker *k = ctx;
     Load *l = load_of(k, *a);
-    if (l && l->loop == k->loop && core_var_type(k->fn, a->var).rank == 0)
-        add_user(&l->found, k->user);
+    if (!l || l->loop != k->loop || core_var_type(k->fn, a->var).rank > 0)
+        return;
+    l->found.inside++;
+    add_user(&l->found, k->user);
 }
 
 /* Of a number, at a place that is known to be one. */
@@ -243,12 +244,11 @@ static void pass_on(void *ctx, CoreAtom *a)
     Load *l = load_of(p->k, *a);
     if (!l || l->loop != p->to->loop)
         return;
-    const uint32_t inside = l->users.inside;
+    l->users.inside++;
     for (uint32_t i = 0; i < p->to->users.n && !is_once(p->to); i++)
         add_user(&l->users, p->to->users.of[i]);
     if (is_once(p->to))
         add_user(&l->users, NULL);
-    l->users.inside = inside + 1;
 }
 
 /* A reduction's results stay on the device together. */
@@ -321,8 +321,9 @@ static void find_derived(Sinker *k)
         more = false;
         for (uint32_t i = 0; i < k->found.n; i++) {
             Load *l = &k->loads[k->found.at[i]];
-            more |= !l->derived && is_derived(k, l);
-            l->derived |= is_derived(k, l);
+            if (l->derived || !is_derived(k, l))
+                continue;
+            l->derived = more = true;
         }
     }
 }
@@ -357,6 +358,7 @@ static void begin(Sinker *k)
         Load *l = &k->loads[k->found.at[i]];
         Load *next = l->state ? next_of(k, l) : NULL;
         if (next) {
+            next->users.inside++;
             add_user(&next->users, NULL);
             next->next++;
         }
