@@ -16,8 +16,8 @@ struct Built {
 static void dump_source(const DpRt *rt, const Text *t, const BuildTask *task)
 {
     char path[1024];
-    snprintf(path, sizeof path, "%s/%s_%s_v%u_m%u.cl", rt->dump_dir, task->name, rt->gpu ? "gpu" : "cpu", task->number,
-             task->mode);
+    snprintf(path, sizeof path, "%s/%s_%s_v%u_m%u%s%s.cl", rt->dump_dir, task->name, rt->gpu ? "gpu" : "cpu",
+             task->number, task->mode, task->only ? "." : "", task->only ? task->only : "");
     FILE *f = fopen(path, "w");
     if (!f)
         return;

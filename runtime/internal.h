@@ -497,9 +497,10 @@ void dp_source_begin(DpRt *rt, Text *t, bool contract);
 /* Where the host calls kernels: their names, with `suffix` behind them, end in a digest of the text, `sign`; else that
  * is empty. quick: the one kernel of quick.c. */
 void dp_source_sign(DpRt *rt, Text *t, const char *suffix, bool quick, char sign[SIGN_BYTES]);
-void dp_source_instance(DpRt *rt, Text *t, const Instance *i, const char *suffix);
+/* only: of its kernels this one; NULL: all of them. */
+void dp_source_instance(DpRt *rt, Text *t, const Instance *i, const char *suffix, const char *only);
 /* One of the runtime's own programs; mode: MODE_QUICK or 0. */
-void dp_source_own(DpRt *rt, Text *t, OwnProgram own, uint32_t mode);
+void dp_source_own(DpRt *rt, Text *t, OwnProgram own, uint32_t mode, const char *only);
 extern const char *const dp_own_suffix[OWN_COUNT];
 uint32_t dp_source_mode(const DpRt *rt, uint32_t kernel, uint32_t variant, uint32_t mode);
 
@@ -508,6 +509,7 @@ uint32_t dp_source_mode(const DpRt *rt, uint32_t kernel, uint32_t variant, uint3
  * DP_DUMP_KERNELS apart. */
 typedef struct BuildTask {
     const char *name, *suffix; /* suffix: of its kernels; NULL: their names stay as they are */
+    const char *only;          /* the one kernel in it; NULL: all of them */
     bool quickly;
     uint32_t first, end, number, mode;
 } BuildTask;
@@ -518,9 +520,10 @@ void dp_build_close(DpRt *rt);
 
 /* quick.c */
 enum { QUICK_ARGS = 96 };
-/* A kernel's place there. */
+/* A kernel's place there, and what it has done. */
 typedef struct QuickCase {
-    QuickPart *part;
+    bool there;      /* may it be compiled quickly? */
+    QuickPart *part; /* in the CPU's shape; NULL in the GPU's */
     uint32_t which, record, cost, counts;
 } QuickCase;
 void dp_quick_open(DpRt *rt, const DpOpenOptions *options); /* the device is chosen */
@@ -528,7 +531,7 @@ void dp_quick_open(DpRt *rt, const DpOpenOptions *options); /* the device is cho
 void dp_quick_find(DpRt *rt, QuickCase *c, uint32_t program, const Instance *i, const char *name);
 /* Is this launch better done by quickly built code? The numbers are the kernel's arguments. It counts as done. */
 bool dp_quick_serves(DpRt *rt, const QuickCase *c, const uint64_t *numbers);
-/* Borrowed. nargs: of numbers behind `which`; 0: the kernel has its own arguments. */
+/* In the CPU's shape. Borrowed. nargs: of numbers behind `which`. */
 DpDeviceKernel *dp_quick_kernel(DpRt *rt, const QuickCase *c, uint32_t *nargs);
 void dp_quick_close(DpRt *rt);
 

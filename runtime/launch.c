@@ -8,10 +8,12 @@ struct Kernel {
     Kernel *next;
     const char *name;
     Program *program;
-    DpDeviceKernel *kernel; /* NULL: not built yet, but perhaps as one of quick.c */
+    Kernel *code;           /* the one that is built for it: itself, or the same of another place */
+    DpDeviceKernel *kernel; /* NULL: not built yet, but perhaps quickly */
+    DpDeviceKernel *plain;  /* the GPU's shape: built quickly; NULL: not */
     QuickCase quick;
     bool launched;
-    CallTimes called[2]; /* as one of quick.c, and optimised */
+    CallTimes called[2]; /* built quickly, and optimised */
 };
 
 /* A kernel in one variant and mode. */
@@ -19,7 +21,7 @@ struct Program {
     Program *next;
     uint32_t index; /* of its chain in rt->programs */
     Instance instance;
-    Built *built;       /* NULL: not yet */
+    Built *built;       /* the CPU's shape: all kernels; NULL: not yet */
     const char *suffix; /* of its names in what is built */
     Kernel *kernels;
     const char *name;
@@ -158,26 +160,43 @@ static Program *own_program(DpRt *rt, OwnProgram own)
 }
 
 /* ---- building ---- */
-/* A program of its own for each instance: PoCL compiles those of its kernels that run, for 0.05 s beside. */
-static void build(DpRt *rt, Program *p)
+/* A program of its own for each instance: PoCL compiles those of its kernels that run, for 0.05 s beside. A GPU's
+ * driver compiles all of them, so there each kernel is one (only). */
+static Built *build(DpRt *rt, const Program *p, const char *only, bool quickly)
 {
     Text t = {.at = NULL};
     dp_source_begin(rt, &t, p->user && p->user->contracts && dp_param(rt, PARAM_CONTRACT));
     if (p->user)
-        dp_source_instance(rt, &t, &p->instance, "");
+        dp_source_instance(rt, &t, &p->instance, "", only);
     else
-        dp_source_own(rt, &t, (OwnProgram)p->index, 0);
+        dp_source_own(rt, &t, (OwnProgram)p->index, 0, only);
     const BuildTask task = {.name = p->name,
                             .suffix = p->suffix,
+                            .only = only,
+                            .quickly = quickly,
                             .first = p->index,
                             .end = p->index + 1,
                             .number = p->instance.variant,
                             .mode = p->instance.mode};
-    p->built = dp_program_build(rt, &t, &task);
+    return dp_program_build(rt, &t, &task);
 }
 
 /* ---- kernels ---- */
 /* NULL in a failed state, likewise below. */
+static Kernel *find_kernel(DpRt *rt, Program *p, const char *name);
+
+static Kernel *code_of(DpRt *rt, Kernel *k)
+{
+    Instance i = k->program->instance;
+    const uint32_t same = k->program->user ? k->program->user->same : 0;
+    if (!same) {
+        dp_quick_find(rt, &k->quick, k->program->index, &i, k->name);
+        return k;
+    }
+    i.kernel = same - 1;
+    return find_kernel(rt, user_program(rt, &i), k->name);
+}
+
 static Kernel *find_kernel(DpRt *rt, Program *p, const char *name)
 {
     for (Kernel *k = p ? p->kernels : NULL; k; k = k->next)
@@ -190,7 +209,7 @@ static Kernel *find_kernel(DpRt *rt, Program *p, const char *name)
     }
     k->name = name;
     k->program = p;
-    dp_quick_find(rt, &k->quick, p->index, &p->instance, name);
+    k->code = code_of(rt, k);
     if (dp_failed(rt)) {
         free(k);
         return NULL;
@@ -211,18 +230,32 @@ Kernel *dp_rt_own_kernel(DpRt *rt, OwnProgram own, const char *name)
     return find_kernel(rt, own_program(rt, own), name);
 }
 
-static DpDeviceKernel *optimised_kernel(DpRt *rt, Kernel *k)
+static DpDeviceKernel *made_kernel(DpRt *rt, const Kernel *k, const Built *built)
 {
     char full[128];
-    if (k->kernel)
-        return k->kernel;
-    if (!k->program->built)
-        build(rt, k->program);
-    if (dp_failed(rt))
+    if (!built)
         return NULL;
     snprintf(full, sizeof full, "%s%s", k->name, k->program->suffix);
-    k->kernel = dp_program_kernel(rt, k->program->built, full);
+    return dp_program_kernel(rt, built, full);
+}
+
+static DpDeviceKernel *optimised_kernel(DpRt *rt, Kernel *k)
+{
+    Program *p = k->program;
+    if (k->kernel)
+        return k->kernel;
+    if (!rt->gpu && !p->built)
+        p->built = build(rt, p, NULL, false);
+    k->kernel = made_kernel(rt, k, rt->gpu ? build(rt, p, k->name, false) : p->built);
     return k->kernel;
+}
+
+/* In the GPU's shape. */
+static DpDeviceKernel *plain_kernel(DpRt *rt, Kernel *k)
+{
+    if (!k->plain)
+        k->plain = made_kernel(rt, k, build(rt, k->program, k->name, true));
+    return k->plain;
 }
 
 /* ---- launching ---- */
@@ -261,7 +294,9 @@ static DpDeviceKernel *prepared_kernel(DpRt *rt, Kernel *k, const Args *args, Dp
     }
     uint32_t nargs = 0;
     const bool quick = !k->kernel && dp_quick_serves(rt, &k->quick, args->at);
-    DpDeviceKernel *kernel = quick ? dp_quick_kernel(rt, &k->quick, &nargs) : optimised_kernel(rt, k);
+    DpDeviceKernel *kernel = !quick    ? optimised_kernel(rt, k)
+                             : rt->gpu ? plain_kernel(rt, k)
+                                       : dp_quick_kernel(rt, &k->quick, &nargs);
     if (!kernel || nargs == 0)
         return kernel;
     numbers[0] = k->quick.which;
@@ -291,7 +326,7 @@ static void launch_or_call(DpRt *rt, Kernel *k, DpDeviceKernel *kernel, const Dp
     const CallWork work = {elements_of(args), launch->groups, user ? user->cost : COST_OF_OWN};
     DpLaunchTimes times = {0};
     rt->runs = true;
-    if (dp_call(rt, &k->called[kernel == k->kernel], &work, kernel, launch) || dp_failed(rt))
+    if (dp_call(rt, &k->called[kernel == k->code->kernel], &work, kernel, launch) || dp_failed(rt))
         return;
     dp_rt_check_device(rt, rt->device->backend->launch(rt->device, kernel, launch, rt->profile.on ? &times : NULL));
     if (rt->profile.on && !dp_failed(rt))
@@ -307,7 +342,7 @@ void dp_rt_launch(DpRt *rt, Kernel *k, uint32_t heaps, uint32_t groups, const Ar
     uint64_t numbers[1 + QUICK_ARGS];
     DpLaunch launch = {&rt->heap.buffer, heaps, args->n, groups, k->program->wg, args->at};
     ProfilePhase before = dp_profile_switch(rt, PHASE_COMPILING);
-    DpDeviceKernel *kernel = prepared_kernel(rt, k, args, &launch, numbers);
+    DpDeviceKernel *kernel = prepared_kernel(rt, k->code, args, &launch, numbers);
     dp_profile_switch(rt, before);
     if (dp_failed(rt))
         return;
@@ -321,7 +356,7 @@ void dp_rt_launch(DpRt *rt, Kernel *k, uint32_t heaps, uint32_t groups, const Ar
 DpDeviceStatus dp_rt_launch_on(DpRt *rt, const DpBuffer *heap, Kernel *k, uint32_t heaps, uint32_t groups,
                                const Args *args)
 {
-    DpDeviceKernel *kernel = k ? optimised_kernel(rt, k) : NULL;
+    DpDeviceKernel *kernel = k ? optimised_kernel(rt, k->code) : NULL;
     const DpLaunch launch = {heap, heaps, args->n, groups, k ? k->program->wg : 1, args->at};
     return kernel ? rt->device->backend->launch(rt->device, kernel, &launch, NULL) : DEVICE_FAILED;
 }
@@ -339,6 +374,7 @@ static void free_programs(DpRt *rt, Program *p)
         for (Kernel *k = p->kernels, *after; k; k = after) {
             after = k->next;
             rt->device->backend->kernel_release(rt->device, k->kernel);
+            rt->device->backend->kernel_release(rt->device, k->plain);
             free(k);
         }
         free(p);

@@ -13,9 +13,9 @@
  * One instance serves all variants: the words say at run time what is contiguous (DP_ANY_VARIANT), and what is not
  * segmented is one segment of regular length.
  *
- * A GPU's driver takes 0.28 s for a program of one small kernel, and 0.08 s for each of many in one program. So there,
- * too, a program starts on kernels for any variant, many in one program; these are kernels of their own. Not optimised,
- * a first quicksort takes 1.8 s on an H200 where it took 2.8.
+ * A GPU's driver compiles all kernels of a program at once, for 0.1 s and more each. So there each kernel is a program
+ * of its own (launch.c), built when it first runs, and its first text is the one that is optimised later, only compiled
+ * with less effort.
  *
  * A kernel is optimised (launch.c) before a launch with which its work, in statements and by all runs so far, would
  * exceed QUICK_WORK (or QUICK_GPU_WORK): so what is lost to slow code is never much more than what compiling costs. How
@@ -41,13 +41,11 @@
 enum {
     NOT_REMEMBERED = 64,   /* less than this part of it is not */
     QUICK_TEXT = 64 << 10, /* bytes of holes in one program: compilers take more than linear time */
-    QUICK_GPU_TEXT = 24 << 10,
-    OWN_COST = 12 /* statements for an element in the runtime's own kernels */
+    OWN_COST = 12          /* statements for an element in the runtime's own kernels */
 };
 
 /* ---- the templates' kernels ---- */
-typedef enum When { ALWAYS, UNSEGMENTED, SEGMENTED, ATOMIC, ONE_PASS, TWO_PASSES } When;
-typedef enum Shape { CPU = 1, GPU = 2, BOTH = CPU | GPU } Shape;
+typedef enum When { ALWAYS, UNSEGMENTED, SEGMENTED, ATOMIC } When;
 enum { QUICK_MOVE = DP_K_HIST + 1, QUICK_LENGTHS, QUICK_SORT };
 typedef struct Entry {
     uint32_t template;
@@ -56,12 +54,11 @@ typedef struct Entry {
     bool words, outs;
     uint32_t counts;
     When when;
-    Shape shape;
 } Entry;
 
 static const Entry entries[] = {
-#define KERNEL(template, name, heaps, numbers, words, outs, counts, when, shape)                                       \
-    {template, #name, heaps, numbers, words, outs, counts, when, shape},
+#define KERNEL(template, name, heaps, numbers, words, outs, counts, when)                                              \
+    {template, #name, heaps, numbers, words, outs, counts, when},
 #include "kernels.def"
 #undef KERNEL
 };
@@ -71,27 +68,19 @@ enum { ENTRIES = sizeof entries / sizeof entries[0] };
 typedef struct Parameters {
     uint32_t template, words, outs;
     bool atomic;
-    Shape shape;
-    bool one_pass;
 } Parameters;
 
 static Parameters parameters_of(const DpRt *rt, uint32_t program)
 {
-    const Shape shape = rt->gpu ? GPU : CPU;
     switch (program) {
-    case OWN_MOVE: return (Parameters){QUICK_MOVE, 0, 0, false, shape, false};
-    case OWN_SORT: return (Parameters){QUICK_SORT, 0, 0, false, shape, false};
-    case OWN_LENGTHS: return (Parameters){QUICK_LENGTHS, 0, 0, false, shape, rt->lookback.use};
-    case OWN_TRUTH: return (Parameters){DP_K_PACK, 1, 4, false, shape, rt->lookback.use};
+    case OWN_MOVE: return (Parameters){QUICK_MOVE, 0, 0, false};
+    case OWN_SORT: return (Parameters){QUICK_SORT, 0, 0, false};
+    case OWN_LENGTHS: return (Parameters){QUICK_LENGTHS, 0, 0, false};
+    case OWN_TRUTH: return (Parameters){DP_K_PACK, 1, 4, false};
     default: break;
     }
     const DpKernel *k = &rt->program->kernels[program - OWN_COUNT];
-    return (Parameters){k->kind,
-                        dp_words_in_heap(rt, k) ? 1 : k->nwords,
-                        k->nouts,
-                        dp_rt_atomic_bins(rt, k),
-                        dp_rt_group_shape(rt, program - OWN_COUNT) ? GPU : CPU,
-                        rt->lookback.use};
+    return (Parameters){k->kind, dp_words_in_heap(rt, k) ? 1 : k->nwords, k->nouts, dp_rt_atomic_bins(rt, k)};
 }
 
 /* Of an element, in statements; 0: not known. */
@@ -107,10 +96,10 @@ static uint32_t number_count(const Entry *e, const Parameters *p)
 
 static bool stands_in(const Entry *e, const Parameters *p, uint32_t mode)
 {
-    bool there = e->when == ALWAYS || (e->when == ONE_PASS && p->one_pass) || (e->when == TWO_PASSES && !p->one_pass) ||
-                 (e->when == ATOMIC && p->atomic) || (e->when == UNSEGMENTED && !(mode & MODE_SEGMENTED)) ||
+    bool there = e->when == ALWAYS || (e->when == ATOMIC && p->atomic) ||
+                 (e->when == UNSEGMENTED && !(mode & MODE_SEGMENTED)) ||
                  (e->when == SEGMENTED && mode & MODE_SEGMENTED);
-    return there && e->template == p->template && e->shape & p->shape && number_count(e, p) <= QUICK_ARGS;
+    return there && e->template == p->template && number_count(e, p) <= QUICK_ARGS;
 }
 
 /* The mode that serves this one; the runtime's own kernels have no other. */
@@ -124,7 +113,6 @@ static uint32_t mode_for(const Parameters *p, uint32_t program, uint32_t mode)
 typedef struct Case {
     const Entry *entry;
     uint32_t program, mode, numbers;
-    DpDeviceKernel *kernel; /* GPU; NULL: not yet needed */
 } Case;
 
 /* One OpenCL program, for the programs first … end - 1 of rt->programs. */
@@ -134,7 +122,7 @@ struct QuickPart {
     uint32_t ncases; /* NULL: not yet collected */
     uint32_t nargs;
     Built *built;           /* NULL: not yet */
-    DpDeviceKernel *kernel; /* CPU: all of its cases */
+    DpDeviceKernel *kernel; /* all of its cases */
 };
 
 static void add_cases(const DpRt *rt, QuickPart *part, uint32_t program, uint32_t mode)
@@ -147,7 +135,7 @@ static void add_cases(const DpRt *rt, QuickPart *part, uint32_t program, uint32_
         if (!stands_in(e, &p, mode))
             continue;
         uint32_t numbers = number_count(e, &p);
-        part->cases[part->ncases++] = (Case){e, program, mode, numbers, NULL};
+        part->cases[part->ncases++] = (Case){e, program, mode, numbers};
         part->nargs = numbers > part->nargs ? numbers : part->nargs;
     }
 }
@@ -161,6 +149,8 @@ static void collect_cases(DpRt *rt, QuickPart *part)
         return;
     }
     for (uint32_t program = part->first; program < part->end; program++) {
+        if (program >= OWN_COUNT && rt->program->kernels[program - OWN_COUNT].same)
+            continue;
         add_cases(rt, part, program, 0);
         if (program >= OWN_COUNT)
             add_cases(rt, part, program, MODE_SEGMENTED);
@@ -178,11 +168,11 @@ static void divide(DpRt *rt)
     }
     q->parts[q->nparts++] = (QuickPart){.first = 0, .end = OWN_SORT};
     q->parts[q->nparts++] = (QuickPart){.first = OWN_SORT, .end = OWN_COUNT};
-    const size_t most = rt->gpu ? QUICK_GPU_TEXT : QUICK_TEXT;
-    size_t text = most;
+    size_t text = QUICK_TEXT;
     for (uint32_t i = OWN_COUNT; i < rt->nprograms; i++) {
-        size_t n = strlen(rt->program->kernels[i - OWN_COUNT].source);
-        if (text + n > most) {
+        const DpKernel *k = &rt->program->kernels[i - OWN_COUNT];
+        const size_t n = k->same ? 0 : strlen(k->source);
+        if (text + n > QUICK_TEXT) {
             q->parts[q->nparts++].first = i;
             text = 0;
         }
@@ -248,14 +238,14 @@ static void add_functions(DpRt *rt, Text *t, const QuickPart *part)
 {
     char suffix[48];
     for (uint32_t own = part->first; own < part->end && own < OWN_COUNT; own++)
-        dp_source_own(rt, t, (OwnProgram)own, MODE_QUICK);
+        dp_source_own(rt, t, (OwnProgram)own, MODE_QUICK, NULL);
     for (uint32_t i = 0; i < part->ncases; i++) {
         const Case *c = &part->cases[i], *before = c - 1;
         if (c->program < OWN_COUNT || (i > 0 && before->program == c->program && before->mode == c->mode))
             continue;
         const Instance instance = {c->program - OWN_COUNT, 0, c->mode | MODE_QUICK};
         case_suffix(suffix, sizeof suffix, c->program, c->mode);
-        dp_source_instance(rt, t, &instance, suffix);
+        dp_source_instance(rt, t, &instance, suffix, NULL);
     }
 }
 
@@ -270,8 +260,7 @@ static void build_part(DpRt *rt, QuickPart *part)
     Text t = {.at = NULL};
     dp_source_begin(rt, &t, false);
     add_functions(rt, &t, part);
-    if (!rt->gpu)
-        add_switch(rt, &t, part);
+    add_switch(rt, &t, part);
     part->built = dp_program_build(rt, &t, &task);
 }
 
@@ -366,28 +355,36 @@ void dp_quick_open(DpRt *rt, const DpOpenOptions *options)
         rt->quick.use = QUICK_ALWAYS;
 }
 
-void dp_quick_find(DpRt *rt, QuickCase *c, uint32_t program, const Instance *i, const char *name)
+static void find_case(DpRt *rt, QuickCase *c, uint32_t program, uint32_t instance_mode, const char *name)
 {
-    *c = (QuickCase){.part = NULL};
-    if (rt->quick.use == QUICK_NEVER)
-        return;
     QuickPart *part = part_of(rt, program);
     const Parameters p = parameters_of(rt, program);
-    const uint32_t mode = mode_for(&p, program, i->mode);
+    const uint32_t mode = mode_for(&p, program, instance_mode);
     for (uint32_t k = 0; part && k < part->ncases; k++) {
         const Case *found = &part->cases[k];
         if (found->program != program || found->mode != mode || strcmp(found->entry->name, name) != 0)
             continue;
-        *c = (QuickCase){part, k, record_of(rt, program, i, name), cost_of(rt, program), found->entry->counts};
+        *c = (QuickCase){.there = true, .part = part, .which = k, .counts = found->entry->counts};
         return;
     }
+}
+
+void dp_quick_find(DpRt *rt, QuickCase *c, uint32_t program, const Instance *i, const char *name)
+{
+    *c = (QuickCase){.there = rt->gpu && rt->quick.use != QUICK_NEVER, .counts = 1};
+    if (!rt->gpu && rt->quick.use != QUICK_NEVER)
+        find_case(rt, c, program, i->mode, name);
+    if (!c->there || dp_failed(rt))
+        return;
+    c->record = record_of(rt, program, i, name);
+    c->cost = cost_of(rt, program);
 }
 
 bool dp_quick_serves(DpRt *rt, const QuickCase *c, const uint64_t *numbers)
 {
     Quick *q = &rt->quick;
-    if (!c->part || q->use == QUICK_ALWAYS || c->cost == 0)
-        return c->part && q->use == QUICK_ALWAYS;
+    if (!c->there || q->use == QUICK_ALWAYS || c->cost == 0)
+        return c->there && q->use == QUICK_ALWAYS;
     uint64_t elements = 0;
     for (uint32_t i = 0; i < c->counts; i++)
         elements += numbers[i];
@@ -404,25 +401,11 @@ bool dp_quick_serves(DpRt *rt, const QuickCase *c, const uint64_t *numbers)
     return false;
 }
 
-/* By its own name, in the GPU's shape. */
-static DpDeviceKernel *case_kernel(DpRt *rt, const QuickPart *part, Case *c)
-{
-    char suffix[48], name[128];
-    if (!c->kernel) {
-        case_suffix(suffix, sizeof suffix, c->program, c->mode);
-        snprintf(name, sizeof name, "%s%s", c->entry->name, suffix);
-        c->kernel = dp_program_kernel(rt, part->built, name);
-    }
-    return c->kernel;
-}
-
 DpDeviceKernel *dp_quick_kernel(DpRt *rt, const QuickCase *c, uint32_t *nargs)
 {
     if (!c->part->built)
         build_part(rt, c->part);
-    *nargs = rt->gpu ? 0 : c->part->nargs;
-    if (rt->gpu)
-        return case_kernel(rt, c->part, &c->part->cases[c->which]);
+    *nargs = c->part->nargs;
     if (!c->part->kernel)
         c->part->kernel = dp_program_kernel(rt, c->part->built, "dp_quick");
     return c->part->kernel;
@@ -436,8 +419,6 @@ void dp_quick_close(DpRt *rt)
     for (uint32_t i = 0; i < q->nparts; i++) {
         const QuickPart *part = &q->parts[i];
         rt->device->backend->kernel_release(rt->device, part->kernel);
-        for (uint32_t k = 0; k < part->ncases; k++)
-            rt->device->backend->kernel_release(rt->device, part->cases[k].kernel);
         free(part->cases);
     }
     free(q->parts);

@@ -50,41 +50,72 @@ static void add_file(DpRt *rt, Text *t, const char *name)
     add(rt, t, text);
 }
 
-static void add_template(DpRt *rt, Text *t, DpKernelKind kind, uint32_t mode)
+/* Of the text from `start` on, takes out all kernels but `only`. Its lines keep their numbers. */
+static void keep_kernel(Text *t, size_t start, const char *only)
+{
+    static const char kernel[] = "\nDP_KERNEL void ", sorted[] = "DP_SORTED(", end[] = "\n}\n";
+    const size_t length = strlen(only);
+    char *to = t->at + start, *from = to;
+    for (char *at = strstr(from, kernel); at; at = strstr(from, kernel)) {
+        const char *name = at + sizeof kernel - 1;
+        name += strncmp(name, sorted, sizeof sorted - 1) == 0 ? sizeof sorted - 1 : 0;
+        const bool kept = strcspn(name, "()") == length && strncmp(name, only, length) == 0;
+        char *last = strstr(at, end), *next = last ? last + sizeof end - 2 : t->at + t->n;
+        memmove(to, from, (size_t)((kept ? next : at) - from));
+        to += (kept ? next : at) - from;
+        for (char *c = at; !kept && c < next; c++)
+            if (*c == '\n')
+                *to++ = '\n';
+        from = next;
+    }
+    memmove(to, from, (size_t)(t->at + t->n - from) + 1);
+    t->n -= (size_t)(from - to);
+}
+
+/* Of the file's kernels this one; NULL: all of them. */
+static void add_kernels(DpRt *rt, Text *t, const char *name, const char *only)
+{
+    const size_t start = t->n;
+    add_file(rt, t, name);
+    if (only && !t->lost)
+        keep_kernel(t, start, only);
+}
+
+static void add_template(DpRt *rt, Text *t, DpKernelKind kind, uint32_t mode, const char *only)
 {
     switch (kind) {
-    case DP_K_MAP: add_file(rt, t, "map.cl"); break;
+    case DP_K_MAP: add_kernels(rt, t, "map.cl", only); break;
     case DP_K_REDUCE:
-        add_file(rt, t, "carry.cl");
-        add_file(rt, t, mode / MODE_WAY >= WAY_TILE ? "tile.cl" : "reduce.cl");
+        add_kernels(rt, t, "carry.cl", only);
+        add_kernels(rt, t, mode / MODE_WAY >= WAY_TILE ? "tile.cl" : "reduce.cl", only);
         if (mode / MODE_WAY >= WAY_TEAM && mode / MODE_WAY <= WAY_ROWS)
-            add_file(rt, t, "teams.cl");
+            add_kernels(rt, t, "teams.cl", only);
         break;
     case DP_K_SCAN:
         if (mode / MODE_WAY == WAY_COLUMNS) {
-            add_file(rt, t, "scan_columns.cl");
+            add_kernels(rt, t, "scan_columns.cl", only);
             break;
         }
-        add_file(rt, t, "carry.cl");
-        add_file(rt, t, "scan_run.cl");
-        add_file(rt, t, mode / MODE_WAY ? "segscan.cl" : "scan.cl");
+        add_kernels(rt, t, "carry.cl", only);
+        add_kernels(rt, t, "scan_run.cl", only);
+        add_kernels(rt, t, mode / MODE_WAY ? "segscan.cl" : "scan.cl", only);
         break;
-    case DP_K_PACK: add_file(rt, t, "pack.cl"); break;
+    case DP_K_PACK: add_kernels(rt, t, "pack.cl", only); break;
     case DP_K_SCATTER:
-        add_file(rt, t, "combine.cl");
-        add_file(rt, t, "scatter.cl");
+        add_kernels(rt, t, "combine.cl", only);
+        add_kernels(rt, t, "scatter.cl", only);
         if (mode / MODE_WAY) {
-            add_file(rt, t, "groups.cl");
-            add_file(rt, t, "scatter_windows.cl");
+            add_kernels(rt, t, "groups.cl", only);
+            add_kernels(rt, t, "scatter_windows.cl", only);
         }
         break;
     case DP_K_HIST:
         if (mode & MODE_HIST_SORTED) {
-            add_file(rt, t, "hist_reduce.cl");
-            add_template(rt, t, DP_K_REDUCE, mode);
+            add_kernels(rt, t, "hist_reduce.cl", only);
+            add_template(rt, t, DP_K_REDUCE, mode, only);
         } else {
-            add_file(rt, t, "combine.cl");
-            add_file(rt, t, "histogram.cl");
+            add_kernels(rt, t, "combine.cl", only);
+            add_kernels(rt, t, "histogram.cl", only);
         }
         break;
     }
@@ -325,7 +356,7 @@ static uint32_t vector_width(const DpRt *rt, const Instance *i)
     return k->kind == DP_K_MAP ? dp_map_width((uint32_t)i->mode / MODE_WAY, width) : width;
 }
 
-void dp_source_instance(DpRt *rt, Text *t, const Instance *i, const char *suffix)
+void dp_source_instance(DpRt *rt, Text *t, const Instance *i, const char *suffix, const char *only)
 {
     const DpKernel *k = &rt->program->kernels[i->kernel];
     size_t start = t->n;
@@ -353,24 +384,26 @@ void dp_source_instance(DpRt *rt, Text *t, const Instance *i, const char *suffix
         add(rt, t, "\n#line 1 \"vector holes\"\n");
         add(rt, t, k->vector);
     }
-    add_template(rt, t, k->kind, i->mode);
+    add_template(rt, t, k->kind, i->mode, only);
     if (*suffix)
         add_undefines(rt, t, start);
 }
 
-/* A file for keys of so many bytes. */
-static void add_sized(DpRt *rt, Text *t, const char *name, uint32_t bytes)
+/* A file for keys of so many bytes, 4 or 8, in which its kernels' names end. */
+static void add_sized(DpRt *rt, Text *t, const char *name, uint32_t bytes, const char *only)
 {
-    char sizes[100];
+    char sizes[100], unsized[64] = "";
+    if (only && only[strlen(only) - 1] == (char)('0' + bytes))
+        snprintf(unsized, sizeof unsized, "%.*s", (int)strlen(only) - 1, only);
     size_t start = t->n;
     snprintf(sizes, sizeof sizes, "#define DP_K %s\n#define DP_SORTED(name) name##%u\n", bytes == 4 ? "uint" : "ulong",
              bytes);
     add(rt, t, sizes);
-    add_file(rt, t, name);
+    add_kernels(rt, t, name, only ? unsized : NULL);
     add_undefines(rt, t, start);
 }
 
-void dp_source_own(DpRt *rt, Text *t, OwnProgram own, uint32_t mode)
+void dp_source_own(DpRt *rt, Text *t, OwnProgram own, uint32_t mode, const char *only)
 {
     const Instance none = {0, 0, mode};
     size_t start = t->n;
@@ -381,25 +414,25 @@ void dp_source_own(DpRt *rt, Text *t, OwnProgram own, uint32_t mode)
     switch (own) {
     case OWN_MOVE:
         add_file(rt, t, "each.cl");
-        add_file(rt, t, "move.cl");
-        add_file(rt, t, "moves.cl");
+        add_kernels(rt, t, "move.cl", only);
+        add_kernels(rt, t, "moves.cl", only);
         break;
     case OWN_SORT:
         add_file(rt, t, "each.cl");
         if (rt->gpu)
             add_file(rt, t, "groups.cl");
-        add_file(rt, t, "radix_sort.cl");
-        add_sized(rt, t, "radix_pass.cl", 4);
-        add_sized(rt, t, "radix_pass.cl", 8);
-        add_sized(rt, t, "bucket_sort.cl", 4);
-        add_sized(rt, t, "bucket_sort.cl", 8);
-        add_sized(rt, t, "segment_sort.cl", 4);
-        add_sized(rt, t, "segment_sort.cl", 8);
+        add_kernels(rt, t, "radix_sort.cl", only);
+        add_sized(rt, t, "radix_pass.cl", 4, only);
+        add_sized(rt, t, "radix_pass.cl", 8, only);
+        add_sized(rt, t, "bucket_sort.cl", 4, only);
+        add_sized(rt, t, "bucket_sort.cl", 8, only);
+        add_sized(rt, t, "segment_sort.cl", 4, only);
+        add_sized(rt, t, "segment_sort.cl", 8, only);
         break;
-    case OWN_LENGTHS: add_file(rt, t, "lengths.cl"); break;
+    case OWN_LENGTHS: add_kernels(rt, t, "lengths.cl", only); break;
     case OWN_TRUTH:
-        add_file(rt, t, "truth.cl");
-        add_template(rt, t, DP_K_PACK, 0);
+        add_kernels(rt, t, "truth.cl", only);
+        add_template(rt, t, DP_K_PACK, 0, only);
         break;
     case OWN_COUNT: break;
     }

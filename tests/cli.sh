@@ -415,7 +415,7 @@ entry main (ws: [i64]) (most: i64) : i64 =
               t with [i + 1, c] = if ws[i] <= c then max t[i][c] (t[i][c - ws[i]] + 1) else t[i][c]
   in t[length ws][most]
 DP
-inner=$("$dpc" dump --stage=opencl rounds.dp | sed -n '/DP_LANE_OPEN/,/dp_lane_give/p' | sed -n '/for .*c < x[0-9]*; /,/^                    }/p')
+inner=$("$dpc" dump --stage=opencl rounds.dp | sed -n '/DP_LANE_OPEN/,/dp_lane_give/p;/dp_lane_give/q' | sed -n '/for .*c < x[0-9]*; /,/^                    }/p')
 [ "$(echo "$inner" | grep -c 'for (')" = 1 ] && ! echo "$inner" | grep -q 'failed\|dp_top\|DP_LANE_ROUND' || { failed=$((failed + 1)) && echo "FAILED: rounds of a lane: $inner"; }
 
 # For measurements: checks of bounds and sizes are taken for granted, others stay.

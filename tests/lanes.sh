@@ -12,7 +12,9 @@ views=/tmp/lane_views.$$.dp
 sed "/^-- expect /d" tests/run/lane_views.dp >$views
 all="tests/run/lanes.dp tests/run/stack_lanes.dp tests/run/strips.dp tests/run/early_end.dp tests/run/lane_vectors.dp $views tests/run/sim_kmeans.dp tests/run/loop_lanes.dp"
 strips="tests/run/lanes.dp tests/run/stack_lanes.dp tests/run/strips.dp" # of what a lane has memory for
-with_loops="tests/run/flat_tables.dp tests/run/lane_checks.dp tests/run/loop_lanes.dp tests/run/loop_branches.dp" limits=tests/run/loop_lanes.dp
+rounds=/tmp/loop_rounds.$$.dp
+sed "/^-- expect /d" tests/run/loop_rounds.dp >$rounds
+with_loops="$rounds tests/run/flat_tables.dp tests/run/lane_checks.dp tests/run/loop_lanes.dp tests/run/loop_branches.dp" limits=tests/run/loop_lanes.dp
 tries=/tmp/lanes_apart.$$.dp
 sed "/^-- expect /d" tests/run/lanes_apart.dp >$tries
 [ -z "${DPC_LONG:-}" ] || strips=$all with_loops=$all limits=$all tries=$all
@@ -91,5 +93,5 @@ $(few $tries --param nest-tries=100) $(few $tries --param loop-lane=0)"
         echo "FAILED: few instances: $found launches"
     }
 fi
-rm -f /tmp/lanes.$$ /tmp/lanes_apart.$$.dp $views
+rm -f /tmp/lanes.$$ /tmp/lanes_apart.$$.dp $rounds $views
 exit $failed

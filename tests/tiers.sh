@@ -56,9 +56,31 @@ for case in 'cpu grad 100000' 'cpu sums 100000' 'cpu sorted 100000' 'cpu looped 
     DP_TIER=optimised built "$2" "$3" >/dev/null
     cmp "$folder/quick" "$folder/result" || fail "$case: the tiers differ"
 done
-# In the GPU's shape, too, quick kernels stand in few programs.
-expect "DP_SHAPE=gpu DP_TIER=quick" "$(DP_TIER=quick built sums 10)" "dp_quick "
+# In the GPU's shape each kernel is a program of its own, by the same text in both tiers, in which there is no other.
+single() { [ "$(grep -o '^DP_KERNEL void [A-Z_(]*[a-z0-9_]*' "$folder/kernels/$1" | sort -u | wc -l)" = 1 ] || fail "$1 has not one kernel"; }
+for tier in quick optimised; do
+    expect "DP_SHAPE=gpu DP_TIER=$tier" "$(DP_TIER=$tier built sums 10)" "dp_lengths sums_0_map sums_1_reduce sums_2_reduce sums_3_scan sums_4_map "
+    for text in "$folder"/kernels/sums_*; do single "${text##*/}"; done
+    single dp_lengths_gpu_v0_m0.dp_lengths_write.cl
+done
+DP_TIER=quick built sorted 1000 >/dev/null
+for text in "$folder"/kernels/dp_sort_gpu_v0_m0.*; do single "${text##*/}"; done
 unset DP_SHAPE
+# Kernels that are the same but for names and places are built once, and profiles call them by their own.
+cat >"$folder/same.dp" <<'DP'
+entry main (n: i64): (f64, f64) =
+  (sum (sort { sqrt (f64 i) : i in n }),
+   sum (sort { cos (f64 i) : i in n + 1 }))
+DP
+mv "$folder/tiers" "$folder/kept"
+"$dpc" build "$folder/same.dp" -o "$folder/tiers" || exit 1
+for shape in cpu gpu; do
+    export DP_SHAPE=$shape
+    DP_TIER=optimised built main 10 | grep -q 'main_1_reduce main_2_map $' || fail "$shape: the second sum is built, too"
+    DP_TIER=optimised "$folder/tiers" 10 --profile 2>&1 >/dev/null | grep -q '1 x main_3_reduce' || fail "$shape: the second sum is not in the profile"
+done
+unset DP_SHAPE
+mv "$folder/kept" "$folder/tiers"
 # Without a cache nothing is remembered.
 export DP_NO_CACHE=1
 expect "the small map without a cache" "$(built grad 1000)" "dp_quick "

@@ -7,6 +7,8 @@
  *                                           else { -> nothing, false }
  *                              xs = if f then { -> x1 } else { loop … do B -> xs }
  *
+ * Loops in the rounds of the second version are chosen for in the same way.
+ *
  * `work` is what a round has to do, in statements, as far as that is known before the loop: elements of the parallel
  * operations by what one of them costs, and how much of that a CPU's lane may do by vectors. Where only the rounds
  * know, the lane counts, and gives up. */
@@ -14,8 +16,10 @@
 #include "core/choose_lanes_internal.h"
 #include "core/lane.h"
 
-/* WIDEST: elements as which longer operations count; a nest's are multiplied. FEWEST: launches of all rounds, where
- * their number is known, below which the lane's memory, its launch and the look at it cost more. */
+#include <string.h>
+
+/* WIDEST: elements as which longer operations count; a nest's are multiplied. FEWEST: launches and reads of all rounds,
+ * where their number is known, below which the lane's memory, its launch and the look at it cost more. */
 enum { WIDEST = 1 << 20, FEWEST = 32 };
 
 typedef struct LoopChooser {
@@ -25,7 +29,7 @@ typedef struct LoopChooser {
     uint32_t budget; /* of statements */
     CoreCopyMap map;
     uint32_t nvars;
-    bool *inside;      /* by variable: a loop that was looked at binds it */
+    bool *inside;      /* by variable: the loop that is looked at binds it */
     CoreStmt **makers; /* and by this statement; as state: the loop */
     CoreBuilder b;
 } LoopChooser;
@@ -176,12 +180,25 @@ static void look_for_loop(void *ctx, CoreBlock *block)
     }
 }
 
+/* Elements that the host reads, each of which it waits for. */
+static void count_reads(void *ctx, CoreBlock *block)
+{
+    for (uint32_t i = 0; i < block->stmts.n; i++) {
+        CoreStmt *s = block->stmts.at[i];
+        *(uint32_t *)ctx += s->kind == CORE_INDEX;
+        if (!core_stmt_soac(s))
+            core_stmt_blocks(s, count_reads, ctx);
+    }
+}
+
 /* Rounds up to which a loop is short: none where they are loops themselves. */
 static uint32_t few_rounds(const CoreStmt *loop)
 {
     bool loops = false;
+    uint32_t reads = 0;
     look_for_loop(&loops, loop->loop.body);
-    return loops ? 0 : (FEWEST - 1) / launches_of(loop);
+    count_reads(&reads, loop->loop.body);
+    return loops ? 0 : (FEWEST - 1) / (launches_of(loop) + reads);
 }
 
 /* ---- the two versions ---- */
@@ -275,6 +292,7 @@ static CoreAtom ask(LoopChooser *c, CoreStmt *s)
     Round r = {.c = c, .work = core_i64(1), .wide = core_i64(0), .width = core_i64(1)};
     const CoreType type_bool = core_scalar(SC_BOOL);
     vec_push(c->scratch, &alone.stmts, s);
+    memset(c->inside, 0, c->nvars * sizeof *c->inside);
     note_block(c, &alone);
     add_block(&r, s->loop.body);
     CoreStmt *few = build_stmt(&c->b, CORE_FEW, 1, &type_bool);
@@ -318,11 +336,11 @@ static void choose_in_block(void *ctx, CoreBlock *block)
     for (uint32_t i = 0; i < old.stmts.n; i++) {
         CoreStmt *s = old.stmts.at[i];
         c->b.out = block;
-        if (s->kind == CORE_LOOP && choose_for_loop(c, s))
-            continue;
-        if (!core_stmt_soac(s))
+        const bool chosen = s->kind == CORE_LOOP && choose_for_loop(c, s);
+        if (!core_stmt_soac(s)) /* rounds that are launches have loops, too */
             core_stmt_blocks(s, choose_in_block, c);
-        core_push(c->p, block, s);
+        if (!chosen)
+            core_push(c->p, block, s);
     }
     c->b.out = outer;
 }

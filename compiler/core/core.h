@@ -146,12 +146,14 @@ typedef struct CoreSoac {
     CoreAtom size;               /* HIST: of each result */
     bool exclusive, commutative; /* SCAN; REDUCE */
     bool stays; /* REDUCE: each result is an array of one, which the host does not wait for (sink_loads.c) */
+    bool grows; /* MAP: of a list that is full with room for as many more (growing_lists.c): it takes no longer than the
+                   rounds that filled it */
 } CoreSoac;
 
 /* What a MAP has of another kind's. */
 static inline CoreSoac core_soac_of_map(CoreSoac s)
 {
-    return (CoreSoac){s.domain, s.index, s.inputs, s.elements, s.ninputs, s.guard, s.body, .neutral = NULL};
+    return (CoreSoac){s.domain, s.index, s.inputs, s.elements, s.ninputs, s.guard, s.body, .grows = s.grows};
 }
 
 typedef enum CoreKind { /* see kinds.def */

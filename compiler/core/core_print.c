@@ -141,7 +141,10 @@ static void print_operator(Printer *p, const CoreSoac *s, uint32_t n)
 static void print_parallel(Printer *p, const CoreStmt *s)
 {
     strbuf_printf(p->out, "%s%s%s%s", core_kind(s->kind)->word, s->soac.exclusive ? "x" : "",
-                  s->soac.commutative ? "_comm" : "", s->soac.stays ? "_stays" : "");
+                  s->soac.commutative ? "_comm" : "",
+                  s->soac.stays   ? "_stays"
+                  : s->soac.grows ? "_grows"
+                                  : "");
     if (core_kind(s->kind)->length == LENGTH_SIZE) {
         strbuf_add(p->out, " size ");
         print_atom(p, s->soac.size);

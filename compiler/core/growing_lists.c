@@ -332,7 +332,7 @@ static List as_list(Lists *l, uint32_t root, CoreAtom a)
 CoreAtom list_extended(CoreBuilder *b, CoreAtom n, CoreAtom xs, CoreAtom length, const CoreAtom *ys)
 {
     const CoreAtom i = build_var(b, core_scalar(SC_I64), NULL);
-    CoreSoac soac = {.domain = n, .index = i.var};
+    CoreSoac soac = {.domain = n, .index = i.var, .grows = !ys};
     CoreBlock *outer = build_begin(b), *body = b->out;
     const CoreAtom there = build_prim2(b, PRIM_LT, i, length);
     build_begin(b);

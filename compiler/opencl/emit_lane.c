@@ -413,7 +413,7 @@ void emit_spent(ScalarEmitter *e, const CoreStmt *s, uint32_t at_once, void (*el
 {
     const LaneCost cost = lane_cost(s);
     const bool looks = looks_here(e);
-    if (!e->spends)
+    if (!e->spends || s->soac.grows)
         return;
     emit_indent(e);
     strbuf_add(e->out, !looks ? "dp_left -= (" : emit_gives_up(e) ? "DP_LANE_SPEND_W(" : "DP_LANE_SPEND(");

@@ -24,6 +24,8 @@ void host_operand(HostPrinter *h, const PlanOperand *o);
 /* "{a1, a2}" */
 void host_list(HostPrinter *h, const PlanOperand *o);
 /* host_c_tables.c: kernels, sites, entries. */
+/* What the runtime is told of a kernel but its texts, its names and places, as initialisers. */
+void host_kernel_facts(StrBuf *out, const DpKernel *k);
 void host_tables(HostPrinter *h, const DpProgram *p);
 
 #endif

@@ -22,45 +22,57 @@ static void add_place(HostPrinter *h, const DpPlace *place)
     strbuf_printf(h->out, ", %u, \"%s\"}", place->line, place->function);
 }
 
-static void print_kernel(HostPrinter *h, const DpKernel *k, uint32_t i)
+void host_kernel_facts(StrBuf *out, const DpKernel *k)
 {
     static const char *const kinds[] = {[DP_K_MAP] = "MAP",   [DP_K_REDUCE] = "REDUCE",   [DP_K_SCAN] = "SCAN",
                                         [DP_K_PACK] = "PACK", [DP_K_SCATTER] = "SCATTER", [DP_K_HIST] = "HIST"};
-    strbuf_printf(h->out, "    {.kind = DP_K_%s, .name = \"%s\", .place = ", kinds[k->kind], k->name);
+    strbuf_printf(out, ".kind = DP_K_%s, ", kinds[k->kind]);
+    if (k->segment_bytes)
+        strbuf_printf(out, ".segment_bytes = %u, ", k->segment_bytes);
+    if (k->kept_bytes)
+        strbuf_printf(out, ".kept_bytes = %u, ", k->kept_bytes);
+    if (k->contracts)
+        strbuf_add(out, ".contracts = 1, ");
+    if (k->combining)
+        strbuf_printf(out, ".combining = %u, ", k->combining);
+    if (k->vector)
+        strbuf_printf(out, ".lanes = %u, .vector_pays = %d, ", k->lanes, k->vector_pays);
+    if (k->vector_inside)
+        strbuf_add(out, ".vector_inside = 1, ");
+    if (k->spills)
+        strbuf_printf(out, ".spills = 0x%xU, ", k->spills);
+    strbuf_printf(out, ".in_bytes = %u, .nwords = %u, .nouts = %u, .val_bytes = %u, .cost = %u, .out_bytes = {",
+                  k->in_bytes, k->nwords, k->nouts, k->val_bytes, k->cost);
+    for (uint32_t j = 0; j < k->nouts || j == 0; j++)
+        strbuf_printf(out, "%s%u", j ? ", " : "", k->out_bytes[j]);
+    strbuf_printf(out,
+                  "},\n     .segment_free = 0x%xU, .fallible = %d, .long_body = %d, .across = %d, .combines = %d, "
+                  ".swap_bytes = %u,\n",
+                  k->segment_free, k->fallible, k->long_body, k->across, k->combines, k->swap_bytes);
+    strbuf_printf(out, "     .tile = {%u, %d, %d, %u, %u, %u, %u, %d, %d, %u}", k->tile.shape, k->tile.own_rows,
+                  k->tile.batched, k->tile.stream_bytes, k->tile.row_bytes, k->tile.column_bytes, k->tile.lanes,
+                  k->tile.vector_pays, k->tile.near, k->tile.batch_lanes);
+}
+
+static void print_kernel(HostPrinter *h, const DpKernel *k, uint32_t i)
+{
+    strbuf_printf(h->out, "    {.name = \"%s\", .place = ", k->name);
     add_place(h, &k->place);
-    strbuf_printf(h->out, ", .source = source_%u,\n     ", i);
+    const uint32_t code = k->same ? k->same - 1 : i;
+    strbuf_printf(h->out, ", .source = source_%u,\n     ", code);
+    if (k->same)
+        strbuf_printf(h->out, ".same = %u, ", k->same);
     if (k->library.file) {
         strbuf_add(h->out, ".library = ");
         add_place(h, &k->library);
         strbuf_add(h->out, ", ");
     }
-    if (k->segment_bytes)
-        strbuf_printf(h->out, ".segment_bytes = %u, ", k->segment_bytes);
-    if (k->kept_bytes)
-        strbuf_printf(h->out, ".kept_bytes = %u, ", k->kept_bytes);
-    if (k->contracts)
-        strbuf_add(h->out, ".contracts = 1, ");
-    if (k->combining)
-        strbuf_printf(h->out, ".combining = %u, ", k->combining);
     if (k->nfused)
         strbuf_printf(h->out, ".fused = fused_%u, .nfused = %u, ", i, k->nfused);
     if (k->vector)
-        strbuf_printf(h->out, ".vector = vector_%u, .lanes = %u, .vector_pays = %d, ", i, k->lanes, k->vector_pays);
-    if (k->vector_inside)
-        strbuf_add(h->out, ".vector_inside = 1, ");
-    if (k->spills)
-        strbuf_printf(h->out, ".spills = 0x%xU, ", k->spills);
-    strbuf_printf(h->out, ".in_bytes = %u, .nwords = %u, .nouts = %u, .val_bytes = %u, .cost = %u, .out_bytes = {",
-                  k->in_bytes, k->nwords, k->nouts, k->val_bytes, k->cost);
-    for (uint32_t j = 0; j < k->nouts || j == 0; j++)
-        strbuf_printf(h->out, "%s%u", j ? ", " : "", k->out_bytes[j]);
-    strbuf_printf(h->out,
-                  "},\n     .segment_free = 0x%xU, .fallible = %d, .long_body = %d, .across = %d, .combines = %d, "
-                  ".swap_bytes = %u,\n",
-                  k->segment_free, k->fallible, k->long_body, k->across, k->combines, k->swap_bytes);
-    strbuf_printf(h->out, "     .tile = {%u, %d, %d, %u, %u, %u, %u, %d, %d, %u}},\n", k->tile.shape, k->tile.own_rows,
-                  k->tile.batched, k->tile.stream_bytes, k->tile.row_bytes, k->tile.column_bytes, k->tile.lanes,
-                  k->tile.vector_pays, k->tile.near, k->tile.batch_lanes);
+        strbuf_printf(h->out, ".vector = vector_%u, ", code);
+    host_kernel_facts(h->out, k);
+    strbuf_add(h->out, "},\n");
 }
 
 static void print_text(HostPrinter *h, const char *variable, uint32_t i, const DpKernel *k, const char *text)
@@ -84,8 +96,9 @@ static void print_kernels(HostPrinter *h, const DpProgram *p)
 {
     for (uint32_t i = 0; i < p->nkernels; i++) {
         const DpKernel *k = &p->kernels[i];
-        print_text(h, "source", i, k, k->source);
-        if (k->vector)
+        if (!k->same)
+            print_text(h, "source", i, k, k->source);
+        if (!k->same && k->vector)
             print_text(h, "vector", i, k, k->vector);
         if (k->nfused)
             print_fused(h, i, k);

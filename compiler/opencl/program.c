@@ -3,6 +3,7 @@
 #include "opencl/emit_internal.h"
 #include "opencl/emit_kernel.h"
 #include "opencl/emit_vector.h"
+#include "opencl/same_kernels.h"
 #include "plan/emit_text.h"
 
 #include <string.h>
@@ -140,6 +141,7 @@ static const DpKernel *program_kernels(Plan *plan)
     DpKernel *kernels = arena_array(plan->arena, DpKernel, plan->kernels.n + 1);
     for (uint32_t i = 0; i < plan->kernels.n; i++)
         kernels[i] = program_kernel(plan, plan->kernels.at[i]);
+    same_kernels(plan, kernels, plan->kernels.n);
     return kernels;
 }
 

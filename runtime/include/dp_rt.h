@@ -97,6 +97,7 @@ typedef struct DpKernel {
     uint32_t kept_bytes;    /* REDUCE: of the columns that it stores beside, of each element */
     const char *source; /* the holes, see runtime/kernels/README.md; the runtime puts kernels/common.cl before and the
                            template behind */
+    uint32_t same;      /* 1 + the number of a kernel before that is the same, and built for both; 0: there is none */
     uint32_t nwords;    /* argument words */
     uint32_t nouts;     /* output columns (SCATTER, HIST: arrays) */
     uint8_t out_bytes[DP_MAX_OUTS]; /* element sizes of the outputs; a MAP with more is split by the compiler */
