@@ -72,12 +72,12 @@ uint64_t dp_many(DpRt *rt, const DpCtx *c, uint32_t site, uint32_t of, uint64_t 
     return lane;
 }
 
-uint64_t dp_few(DpRt *rt, uint64_t work, uint64_t wide, uint32_t launches, uint32_t site)
+uint64_t dp_few(DpRt *rt, uint64_t work, uint64_t wide, uint32_t launches, uint32_t on_gpu, uint32_t site)
 {
     if (rt->device->facts.vectors && dp_param(rt, PARAM_VECTORS) != 2)
         work -= wide - wide / DP_LANE_WIDE;
     const uint64_t choice = dp_param(rt, PARAM_LOOPS);
-    const uint64_t most = dp_size_mul(dp_param(rt, PARAM_LOOP_LANE), launches);
+    const uint64_t most = dp_size_mul(dp_param(rt, PARAM_LOOP_LANE), rt->gpu ? on_gpu : launches);
     const bool lane = choice == NEST_AUTO ? work <= most : choice == NEST_LANE;
     dp_profile_nest(rt, site, "%s: rounds of %llu", lane ? "loop by a lane" : "loop of launches",
                     (unsigned long long)work);
@@ -104,7 +104,7 @@ static void lane_bytes(const DpRt *rt, const DpCtx *c, uint32_t of, uint64_t *sh
 }
 
 /* The statements that a lane may execute for each launch that its rounds would be: any number where instances are many;
- * few on a CPU are side by side in vectors, still. */
+ * few on a CPU are side by side in vectors, still. On a GPU a launch does more for several instances. */
 static uint64_t lane_spends(const DpRt *rt, const DpCtx *c, uint32_t of)
 {
     const uint64_t choice = dp_param(rt, of == LANE_OF_LOOP ? PARAM_LOOPS : PARAM_NEST);
@@ -112,7 +112,9 @@ static uint64_t lane_spends(const DpRt *rt, const DpCtx *c, uint32_t of)
     const bool bounded = of == LANE_OF_LOOP || (of == LANE_OF_ROUNDS && rt->gpu);
     if (choice == NEST_LANE || (!bounded && n >= dp_param(rt, PARAM_NEST_LANES)))
         return ANY_SPENDING;
-    return rt->gpu ? least : dp_size_mul(least, n < SIDE_BY_SIDE ? n : SIDE_BY_SIDE);
+    if (rt->gpu)
+        return of == LANE_OF_LOOP ? least : least / SIDE_BY_SIDE;
+    return dp_size_mul(least, n < SIDE_BY_SIDE ? n : SIDE_BY_SIDE);
 }
 
 /* Each item of a map's launch has an equal share, for all instances that it executes; in front of the shares are the

@@ -152,24 +152,6 @@ static void add_block(void *ctx, CoreBlock *block)
     }
 }
 
-static void count_launches(void *ctx, CoreBlock *block)
-{
-    for (uint32_t i = 0; i < block->stmts.n; i++) {
-        CoreStmt *s = block->stmts.at[i];
-        *(uint32_t *)ctx += core_kind(s->kind)->code == CODE_PARALLEL;
-        if (!core_stmt_soac(s))
-            core_stmt_blocks(s, count_launches, ctx);
-    }
-}
-
-/* Of a round, one at least. */
-static uint32_t launches_of(const CoreStmt *loop)
-{
-    uint32_t n = 0;
-    count_launches(&n, loop->loop.body);
-    return n ? n : 1;
-}
-
 static void look_for_loop(void *ctx, CoreBlock *block)
 {
     for (uint32_t i = 0; i < block->stmts.n; i++) {
@@ -180,25 +162,13 @@ static void look_for_loop(void *ctx, CoreBlock *block)
     }
 }
 
-/* Elements that the host reads, each of which it waits for. */
-static void count_reads(void *ctx, CoreBlock *block)
-{
-    for (uint32_t i = 0; i < block->stmts.n; i++) {
-        CoreStmt *s = block->stmts.at[i];
-        *(uint32_t *)ctx += s->kind == CORE_INDEX;
-        if (!core_stmt_soac(s))
-            core_stmt_blocks(s, count_reads, ctx);
-    }
-}
-
 /* Rounds up to which a loop is short: none where they are loops themselves. */
 static uint32_t few_rounds(const CoreStmt *loop)
 {
     bool loops = false;
-    uint32_t reads = 0;
+    const RoundCost round = round_cost(loop, true);
     look_for_loop(&loops, loop->loop.body);
-    count_reads(&reads, loop->loop.body);
-    return loops ? 0 : (FEWEST - 1) / (launches_of(loop) + reads);
+    return loops ? 0 : (FEWEST - 1) / (round.launches + round.reads);
 }
 
 /* ---- the two versions ---- */
@@ -296,7 +266,9 @@ static CoreAtom ask(LoopChooser *c, CoreStmt *s)
     note_block(c, &alone);
     add_block(&r, s->loop.body);
     CoreStmt *few = build_stmt(&c->b, CORE_FEW, 1, &type_bool);
-    few->few.launches = launches_of(s);
+    const RoundCost round = round_cost(s, true);
+    few->few.launches = round.launches;
+    few->few.on_gpu = round_on_gpu(round);
     few->few.work = unless_short(c, s, r.work);
     few->few.wide = r.wide;
     build_emit(&c->b, few);

@@ -260,8 +260,8 @@ struct CoreStmt {
         } memory;        /* CORE_MEMORY */
         struct {
             CoreAtom work, wide;
-            uint32_t launches;
-        } few; /* CORE_FEW */
+            uint32_t launches, on_gpu; /* on_gpu: what they come to there (RoundCost) */
+        } few;                         /* CORE_FEW */
         struct {
             uint32_t of; /* DpTuning (runtime/params.h) */
         } param;         /* CORE_PARAM */
@@ -458,15 +458,6 @@ bool core_stmt_is_scalar(const CoreStmt *s);
 bool core_block_is_scalar(const CoreBlock *b);
 /* s, if it is this operation, else NULL (s may be, too); is it this operation on these two, in this order? */
 const CoreStmt *core_as_prim(const CoreStmt *s, CorePrim op);
-/* Result k of the map is left ++ right, as the elaborator writes it: a map without inputs that asks of each position
- * whether it is below `length`, that of the left side. False: it is none. */
-typedef struct CoreAppend {
-    CoreAtom left, right, length;
-} CoreAppend;
-bool core_as_append(const CoreStmt *map, uint32_t k, CoreAppend *append);
-/* The map's results are lefts ++ what this block computes of places, the first of which its first statement binds; or
- * NULL. append->left is the last one. */
-CoreBlock *core_as_open_append(CoreStmt *map, CoreAppend *append);
 bool core_is_prim2(const CoreStmt *s, CorePrim op, CoreAtom x, CoreAtom y);
 /* Result i, where it is one operation on the same part of both sides; else PRIM_COUNT. */
 CorePrim core_op_part(const CoreLambda *op, uint32_t i);

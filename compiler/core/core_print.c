@@ -295,7 +295,7 @@ static void print_operation(Printer *p, const CoreStmt *s)
     case CORE_PARAM: strbuf_printf(p->out, "param %s", dp_params_name(s->param.of)); break;
     case CORE_FEW:
         print_list(p, "few", (CoreAtom[]){s->few.work, s->few.wide}, 2);
-        strbuf_printf(p->out, " instead of %u launches", s->few.launches);
+        strbuf_printf(p->out, " instead of %u launches, %u on a GPU", s->few.launches, s->few.on_gpu);
         break;
     case CORE_MEMORY:
         strbuf_printf(p->out, "memory%s%s", core_lane_words(s->memory.of), s->memory.gives ? " gives" : "");

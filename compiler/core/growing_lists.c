@@ -32,7 +32,7 @@ static void note_vars(void *ctx, CoreBlock *b)
         CoreStmt *s = b->stmts.at[i];
         const CoreSoac *soac = core_stmt_soac(s);
         for (uint32_t k = 0; k < s->nvars; k++) {
-            l->makers[s->vars[k]] = s;
+            l->makers.at[s->vars[k]] = s;
             l->inside[s->vars[k]] = outer;
         }
         for (uint32_t k = 0; soac && k < soac->ninputs; k++)
@@ -45,44 +45,6 @@ static void note_vars(void *ctx, CoreBlock *b)
 
 /* ---- appends ---- */
 
-/* a is base + offset. */
-static CoreAtom base_of(const Lists *l, CoreAtom a, int64_t *offset)
-{
-    const CoreStmt *s = list_maker(l, a);
-    *offset = a.is_const ? (int64_t)a.bits : 0;
-    if (a.is_const)
-        return core_i64(0);
-    if (!s || s->kind != CORE_PRIM || (s->prim.op != PRIM_SIZE_ADD && s->prim.op != PRIM_ADD) ||
-        !s->prim.args[1].is_const)
-        return a;
-    *offset = (int64_t)s->prim.args[1].bits;
-    return s->prim.args[0];
-}
-
-/* How many more elements the domain has than `length`, where that shows. */
-static bool how_many_more(const Lists *l, CoreAtom domain, CoreAtom length, CoreAtom *more)
-{
-    const CoreStmt *sum = core_as_prim(list_maker(l, domain), PRIM_SIZE_ADD);
-    for (uint32_t k = 0; sum && k < 2; k++)
-        if (core_atom_equal(sum->prim.args[k], length)) {
-            *more = sum->prim.args[1 - k];
-            return true;
-        }
-    int64_t of_domain, of_length;
-    if (!core_atom_equal(base_of(l, domain, &of_domain), base_of(l, length, &of_length)) || of_domain < of_length)
-        return false;
-    *more = core_i64(of_domain - of_length);
-    return true;
-}
-
-/* Is this the length of all of the array, not of its first elements? */
-static bool is_whole(const Lists *l, CoreAtom xs, CoreAtom n)
-{
-    const CoreStmt *made = list_maker(l, xs), *length = list_maker(l, n);
-    return (made && made->kind == CORE_MAP && core_atom_equal(made->soac.domain, n)) ||
-           (length && length->kind == CORE_LENGTH && core_atom_equal(length->length.array, xs));
-}
-
 static Append append_of(const Lists *l, const CoreStmt *map, uint32_t k)
 {
     CoreAppend append;
@@ -90,8 +52,8 @@ static Append append_of(const Lists *l, const CoreStmt *map, uint32_t k)
         return (Append){.is = false};
     const CoreStmt *items = list_literal(l, append.right);
     CoreAtom more;
-    if ((l->rows && !is_whole(l, append.left, append.length)) ||
-        !how_many_more(l, map->soac.domain, append.length, &more))
+    if ((l->rows && !core_is_length(&l->makers, append.left, append.length)) ||
+        !core_append_more(&l->makers, map->soac.domain, append.length, &more))
         return (Append){.is = false};
     const bool few =
         items && items->array.n > 0 && items->array.n <= MOST_ITEMS && core_atom_equal(more, core_i64(items->array.n));
@@ -181,7 +143,7 @@ static void make_piece(Lists *l, CoreStmt *s)
     if (core_as_append(s, 0, &append))
         return;
     CoreBlock *behind = core_as_open_append(s, &append);
-    if (!behind || !root_of(l, append.left) || !how_many_more(l, s->soac.domain, append.length, &more))
+    if (!behind || !root_of(l, append.left) || !core_append_more(&l->makers, s->soac.domain, append.length, &more))
         return;
     CoreStmt *position = behind->stmts.at[0];
     CoreSoac soac = {.domain = more, .index = position->vars[0], .body = core_new_block(b->p)};
@@ -329,24 +291,6 @@ static List as_list(Lists *l, uint32_t root, CoreAtom a)
     return list ? *list : (List){0, a, build_length(&l->b, a)};
 }
 
-CoreAtom list_extended(CoreBuilder *b, CoreAtom n, CoreAtom xs, CoreAtom length, const CoreAtom *ys)
-{
-    const CoreAtom i = build_var(b, core_scalar(SC_I64), NULL);
-    CoreSoac soac = {.domain = n, .index = i.var, .grows = !ys};
-    CoreBlock *outer = build_begin(b), *body = b->out;
-    const CoreAtom there = build_prim2(b, PRIM_LT, i, length);
-    build_begin(b);
-    const CoreAtom x = build_index(b, xs, i, CORE_NO_SITE);
-    CoreBlock *first = build_end(b, body, &x, 1);
-    build_begin(b);
-    const CoreAtom y = ys ? build_index(b, *ys, build_prim2(b, PRIM_SUB, i, length), CORE_NO_SITE)
-                          : build_nothing(b, core_element(core_atom_type(b->fn, xs)));
-    CoreBlock *behind = build_end(b, body, &y, 1);
-    const CoreAtom *element = build_if(b, there, first, behind);
-    soac.body = build_end(b, outer, element, 1);
-    return build_map(b, soac)[0];
-}
-
 /* A buffer with room for n elements more. */
 static CoreAtom room_for(Lists *l, const List *list, CoreAtom n)
 {
@@ -358,7 +302,7 @@ static CoreAtom room_for(Lists *l, const List *list, CoreAtom n)
     CoreBlock *outer = build_begin(b);
     const CoreAtom twice = build_prim2(b, PRIM_ADD, needed, needed);
     const CoreAtom room = build_prim2(b, PRIM_MAX, twice, core_i64(LEAST_ROOM));
-    const CoreAtom grown = list_extended(b, room, list->buffer, list->length, NULL);
+    const CoreAtom grown = build_append(b, room, list->buffer, list->length, NULL);
     CoreBlock *grows = build_end(b, outer, &grown, 1);
     build_begin(b);
     CoreBlock *stays = build_end(b, outer, &list->buffer, 1);
@@ -581,7 +525,7 @@ static CoreAtom *begin_lists(Lists *l, CoreStmt *s)
         const CoreAtom rounds = build_prim2(b, PRIM_MAX, s->loop.count, core_i64(0));
         const CoreAtom more = build_prim2(b, PRIM_MUL, rounds, core_i64(l->each[k]));
         const CoreAtom room = build_prim2(b, PRIM_SIZE_ADD, inits[at + 1], more);
-        inits[at] = list_extended(b, room, inits[at], inits[at + 1], NULL);
+        inits[at] = build_append(b, room, inits[at], inits[at + 1], NULL);
     }
     return inits;
 }
@@ -668,7 +612,7 @@ static bool grow_in_function(CoreProgram *p, CoreFn *fn, bool lifted, bool rows)
     Arena *scratch = arena_create();
     Lists l = {.b = {.p = p, .fn = fn}, .nvars = fn->vars.n, .rows = rows, .parallel = lifted, .scratch = scratch};
     l.lists = arena_array(scratch, List, fn->vars.n + 1);
-    l.makers = arena_array(scratch, CoreStmt *, fn->vars.n + 1);
+    l.makers = (CoreMakers){arena_array(scratch, CoreStmt *, fn->vars.n + 1), fn->vars.n};
     l.inside = arena_array(scratch, bool, fn->vars.n + 1);
     l.bound = arena_array(scratch, uint32_t, fn->vars.n + 1);
     for (uint32_t i = 0; lifted && i < fn->nparams; i++)

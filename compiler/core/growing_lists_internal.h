@@ -3,7 +3,7 @@
 #ifndef DPC_GROWING_LISTS_INTERNAL_H
 #define DPC_GROWING_LISTS_INTERNAL_H
 
-#include "core/build.h"
+#include "core/append.h"
 
 enum { MOST_LISTS = 64 }; /* state of a loop */
 
@@ -21,7 +21,7 @@ typedef struct Lists {
     bool found;
     bool rows; /* lists of rows are looked for, not of numbers */
     List *lists;
-    CoreStmt **makers;
+    CoreMakers makers;
     bool parallel;
     bool *inside;    /* by variable: of an instance */
     uint32_t *bound; /* by variable: in which of the loops that were looked at it was seen last */
@@ -46,10 +46,7 @@ typedef struct Append {
     CoreAtom list, right, length, more;
 } Append;
 
-static inline CoreStmt *list_maker(const Lists *l, CoreAtom a)
-{
-    return a.is_const || a.var >= l->nvars ? NULL : l->makers[a.var];
-}
+static inline CoreStmt *list_maker(const Lists *l, CoreAtom a) { return core_maker(&l->makers, a); }
 
 /* The literal that it is, or NULL. */
 static inline const CoreStmt *list_literal(const Lists *l, CoreAtom a)
@@ -57,9 +54,6 @@ static inline const CoreStmt *list_literal(const Lists *l, CoreAtom a)
     const CoreStmt *s = list_maker(l, a);
     return s && s->kind == CORE_ARRAY ? s : NULL;
 }
-
-/* An array of n: the first `length` elements of xs, then ys, or, without ys, anything. As core_as_append knows it. */
-CoreAtom list_extended(CoreBuilder *b, CoreAtom n, CoreAtom xs, CoreAtom length, const CoreAtom *ys);
 
 /* ---- of rows ---- */
 

@@ -16,7 +16,7 @@ enum { LONG_ROWS = 1024, FIRST_ROWS = 16 }; /* elements on average; rows that a 
 static CoreAtom append(CoreBuilder *b, CoreAtom xs, CoreAtom ys, CoreAtom more)
 {
     const CoreAtom n = build_length(b, xs);
-    return list_extended(b, build_prim2(b, PRIM_SIZE_ADD, n, more), xs, n, &ys);
+    return build_append(b, build_prim2(b, PRIM_SIZE_ADD, n, more), xs, n, &ys);
 }
 
 static CoreAtom append_one(CoreBuilder *b, CoreAtom xs, CoreAtom x)

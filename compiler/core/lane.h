@@ -122,6 +122,14 @@ static inline LaneCost lane_cost(const CoreStmt *stmt)
     const uint32_t n = s->body->stmts.n + (s->guard ? s->guard->stmts.n : 0) + s->ninputs;
     return n > 0 ? (LaneCost){n - s->ninputs + 1, 1} : (LaneCost){1, LANE_FILLED};
 }
+/* What a round of a loop outside parallel code takes without lanes: launches, one at least; those for operations inside
+ * of operations; and elements that the host reads. loops: those of loops in it, too, once each. */
+typedef struct RoundCost {
+    uint32_t launches, inside, reads;
+} RoundCost;
+RoundCost round_cost(const CoreStmt *loop, bool loops);
+/* There a read takes as long as a launch, and an operation in others is some. */
+static inline uint32_t round_on_gpu(RoundCost r) { return r.launches + r.inside + r.reads; }
 /* With memory: could the operation's elements go side by side, in vectors of a CPU (opencl/emit_wide.h)? Then
  * DP_LANE_WIDE cost as much as one. */
 bool lane_goes_wide(const CoreFn *fn, const CoreStmt *s);

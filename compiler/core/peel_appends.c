@@ -7,7 +7,7 @@
  * The append is a map that asks for each element which side it is of; without it the reduction goes over xs itself, and
  * over what makes these. Only where op is a primitive, and on floats in front only one whose order does not show: sums
  * keep their order. */
-#include "core/build.h"
+#include "core/append.h"
 #include "core/passes.h"
 
 enum { MOST_PEELED = 4, MOST_REPEATED = 8 }; /* elements; statements of a body that is repeated for each */
@@ -16,7 +16,7 @@ typedef struct Peeler {
     CoreBuilder b;
     Arena *scratch;
     CoreCopyMap map;
-    VEC(CoreStmt *) makers; /* by variable */
+    CoreMakers makers;
 } Peeler;
 
 /* left ++ right, of which `items` are known. */
@@ -26,24 +26,7 @@ typedef struct Append {
     bool in_front;
 } Append;
 
-static void note_makers(void *ctx, CoreBlock *b)
-{
-    Peeler *p = ctx;
-    for (uint32_t i = 0; i < b->stmts.n; i++) {
-        CoreStmt *s = b->stmts.at[i];
-        for (uint32_t k = 0; k < s->nvars; k++) {
-            while (p->makers.n <= s->vars[k])
-                vec_push(p->scratch, &p->makers, NULL);
-            p->makers.at[s->vars[k]] = s;
-        }
-        core_stmt_blocks(s, note_makers, p);
-    }
-}
-
-static const CoreStmt *maker(const Peeler *p, CoreAtom a)
-{
-    return a.is_const || a.var >= p->makers.n ? NULL : p->makers.at[a.var];
-}
+static const CoreStmt *maker(const Peeler *p, CoreAtom a) { return core_maker(&p->makers, a); }
 
 static const CoreStmt *few_items(const Peeler *p, CoreAtom array)
 {
@@ -121,7 +104,10 @@ static void peel(Peeler *p, CoreStmt *s, const Append *a)
     for (uint32_t i = 0; i < n; i++)
         items[i] = emit_element(p, s, a->items->array.items[i]);
     s->soac.domain = a->in_front ? rest_length(p, s->soac.domain, a->rest, n) : a->length;
-    s->soac.inputs = build_atoms_copy(b, &a->rest, 1, 1);
+    CoreAtom rest = a->rest;
+    if (!core_is_length(&p->makers, rest, s->soac.domain)) /* of a list with room, say */
+        rest = build_piece(b, rest, core_i64(0), s->soac.domain);
+    s->soac.inputs = build_atoms_copy(b, &rest, 1, 1);
     build_fresh(b, s, 1, &type);
     CoreAtom all = build_atom(b, s->vars[0]);
     place(p, s);
@@ -157,7 +143,7 @@ void core_peel_appends(CoreProgram *p)
 {
     for (uint32_t i = 0; i < p->fns.n; i++) {
         Peeler peeler = {.b = {.p = p, .fn = p->fns.at[i]}, .scratch = arena_create()};
-        note_makers(&peeler, p->fns.at[i]->body);
+        peeler.makers = core_makers_of(p->fns.at[i], peeler.scratch);
         peel_in_block(&peeler, p->fns.at[i]->body);
         arena_destroy(peeler.scratch);
     }

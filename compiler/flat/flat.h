@@ -168,7 +168,7 @@ struct FlatStmt {
         } memory;
         struct {
             FlatVar work, wide;
-            uint32_t launches;
+            uint32_t launches, on_gpu;
         } few;
         struct {
             uint32_t of; /* DpTuning (runtime/params.h) */

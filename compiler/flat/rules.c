@@ -540,6 +540,7 @@ static bool flatten_few(FlattenFn *f, BlockTask *task, CoreStmt *s)
     r->few.work = work[0];
     r->few.wide = work[1];
     r->few.launches = s->few.launches;
+    r->few.on_gpu = s->few.on_gpu;
     r->outs[0] = new_host(f, core_scalar(SC_BOOL), "few");
     bind_value(f, s->vars[0], r->outs[0]);
     return true;

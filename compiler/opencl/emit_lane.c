@@ -309,22 +309,13 @@ static bool is_unrolled(const ScalarEmitter *e, const CoreSoac *soac, ScalarFact
     return !care.test && lane_constant(e->lane, soac->domain, &n) && n * (inside.statements + 1) <= UNROLLED;
 }
 
-/* Parallel operations of a block that are not in others, and not in loops: these have rounds of their own. */
-static void count_launches(void *ctx, CoreBlock *b)
+/* "DP_LAUNCHES(2, 4)": of a round. Loops in it have rounds of their own. The host reads nothing where there are several
+ * instances. */
+static void emit_launches(const ScalarEmitter *e, const CoreStmt *loop, uint32_t more)
 {
-    for (uint32_t i = 0; i < b->stmts.n; i++) {
-        CoreStmt *s = b->stmts.at[i];
-        *(uint32_t *)ctx += core_kind(s->kind)->code == CODE_PARALLEL;
-        if (s->kind == CORE_IF)
-            core_stmt_blocks(s, count_launches, ctx);
-    }
-}
-
-static uint32_t launches_of_round(const CoreStmt *loop)
-{
-    uint32_t launches = 0;
-    count_launches(&launches, loop->loop.body);
-    return launches ? launches : 1;
+    RoundCost round = round_cost(loop, false);
+    round.reads = e->one_lane ? round.reads : 0;
+    strbuf_printf(e->out, "DP_LAUNCHES(%u, %u)", round.launches + more, round_on_gpu(round) + more);
 }
 
 static void find_operations(void *ctx, CoreBlock *b)
@@ -363,7 +354,9 @@ void emit_lane_round(ScalarEmitter *e, const CoreStmt *loop)
     if (!e->spends || e->inside || !has_operations(loop))
         return;
     emit_indent(e);
-    strbuf_printf(e->out, "DP_LANE_ROUND%s(%u)\n", emit_gives_up(e) ? "_W" : "", launches_of_round(loop));
+    strbuf_printf(e->out, "DP_LANE_ROUND%s(", emit_gives_up(e) ? "_W" : "");
+    emit_launches(e, loop, 0);
+    strbuf_add(e->out, ")\n");
     e->may_have_failed = true;
 }
 
@@ -387,7 +380,9 @@ void emit_lane_credit(ScalarEmitter *e, const CoreBlock *b, uint32_t at, void (*
         uint32_t loops = 0;
         core_stmt_blocks((CoreStmt *)s, count_loops, &loops);
         emit_indent(e);
-        strbuf_printf(e->out, "DP_LANE_CREDIT(%u, ", launches_of_round(s) + ROUNDS * loops);
+        strbuf_add(e->out, "DP_LANE_CREDIT(");
+        emit_launches(e, s, ROUNDS * loops);
+        strbuf_add(e->out, ", ");
         rounds(ctx, s->loop.count);
         strbuf_add(e->out, ")\n");
     }
@@ -769,6 +764,7 @@ static void emit_lane(ScalarEmitter *e, const CoreStmt *s)
     }
     e->lane = &lane;
     e->spends = s->lane.of != LANE_OF_NEST;
+    e->one_lane = s->lane.of == LANE_OF_LOOP;
     emit_lane_block(e, s->lane.block, dp_lane_counts(s->lane.of));
     e->spends = false;
     e->lane = NULL;

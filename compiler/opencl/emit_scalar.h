@@ -27,6 +27,7 @@ typedef struct ScalarEmitter {
         *straight;   /* the code of this block is to have roots and quotients of f32 without branches; or NULL */
     uint32_t nmarks; /* of the lane's memory, so far: they number their names */
     bool spends;     /* the lane is a loop's, which counts what it does */
+    bool one_lane;   /* and executes all of that loop alone */
     uint32_t inside; /* so many parallel operations of a lane */
     uint32_t wide;   /* elements of a lane's operations that go side by side (emit_wide.h); 0: one after the other */
     bool *gives_up;  /* of vector code: becomes true where it says `goto again` */

@@ -370,7 +370,7 @@ void lower_stmt(Lower *w, const FlatBlock *b, uint32_t i)
     case FLAT_S_PARAM: EMIT(w, PARAM, lower_new_var(w, s->outs[0]), lower_number(s->param.of)); break;
     case FLAT_S_FEW:
         EMIT(w, FEW, lower_new_var(w, s->outs[0]), w->vars[s->few.work], w->vars[s->few.wide],
-             lower_number(s->few.launches), place_operand(w, s->span));
+             lower_number(s->few.launches), lower_number(s->few.on_gpu), place_operand(w, s->span));
         break;
     case FLAT_S_MEMORY:
         EMIT(w, LANE_MEMORY, lower_new_var(w, s->outs[0]), w->vars[s->ctx], lower_number(s->memory.gives),

@@ -28,7 +28,7 @@
 /* A program's tables are read as the library's own: the number is raised when what they mean changes, and follows their
  * sizes by itself. */
 #define DP_RT_VERSION                                                                                                  \
-    ((uint32_t)((7 << 16) + sizeof(DpSite) + sizeof(DpKernel) + 2 * sizeof(DpEntry) + 4 * sizeof(DpProgram)))
+    ((uint32_t)((8 << 16) + sizeof(DpSite) + sizeof(DpKernel) + 2 * sizeof(DpEntry) + 4 * sizeof(DpProgram)))
 
 typedef struct DpRt DpRt;
 typedef struct DpBlock DpBlock;
@@ -316,8 +316,8 @@ uint64_t dp_many(DpRt *rt, const DpCtx *c, uint32_t site, uint32_t of, uint64_t 
 /* A tuning parameter: which, as a DpTuning (params.h). */
 uint64_t dp_tuning(const DpRt *rt, uint32_t of);
 /* Has a round of a loop, so many statements of work, `wide` of them in operations that may go by vectors, so little to
- * do that one lane had better do all of them instead of so many launches in each? */
-uint64_t dp_few(DpRt *rt, uint64_t work, uint64_t wide, uint32_t launches, uint32_t site);
+ * do that one lane had better do all of them instead of so many launches in each? on_gpu: what these come to there. */
+uint64_t dp_few(DpRt *rt, uint64_t work, uint64_t wide, uint32_t launches, uint32_t on_gpu, uint32_t site);
 /* Memory for the lanes that execute them; nothing is in it. gives: they give arrays, which stay there. of: a LaneOf
  * (params.h). If a lane found it too small, what its kernel gave means nothing: dp_lanes_fitted,
  * asked directly behind the kernel, says so, and forgets that. */

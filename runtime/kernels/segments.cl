@@ -15,6 +15,13 @@
 #endif
 #define DP_SEG_OF(i) DP_SEG_BETWEEN(0, nseg, (i))
 
+/* What a round of a loop would be: launches, and what these come to on a GPU. */
+#if DP_CPU
+#define DP_LAUNCHES(launches, on_gpu) (launches)
+#else
+#define DP_LAUNCHES(launches, on_gpu) (on_gpu)
+#endif
+
 /* GPU: work-groups go in tiles of DP_AT_ONCE elements a lane, whose loads are under way together. Where elements look at their
  * segments, a work-group's tiles are neighbours, and the segments first ... last of a tile are found once, from those of the
  * tile before; else they stride over the grid. */
