@@ -20,7 +20,8 @@ enum {
     ERR_MATCH,
     ERR_EMPTY,
     ERR_NEGATIVE,
-    ERR_NEST
+    ERR_NEST,
+    ERR_DEPTH
 };
 
 bool dp_failed(const DpRt *rt) { return rt->status != 0; }
@@ -101,6 +102,7 @@ static void site_text(char *to, size_t room, const DpSite *site, const int64_t *
         snprintf(to, room, "lengths add up to %lld%s, but the sequence has %lld", a, a == INT64_MAX ? " or more" : "",
                  b);
         break;
+    case ERR_DEPTH: snprintf(to, room, "%s", DP_TOO_DEEP); break;
     default: snprintf(to, room, "failure of kind %u", site->kind);
     }
 }

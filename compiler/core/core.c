@@ -1,4 +1,5 @@
 #include "core/core.h"
+#include "dp_limits.h"
 
 #include <stddef.h>
 #include <string.h>
@@ -95,6 +96,7 @@ void core_error_text(StrBuf *out, const CoreSite *site, const int64_t *v)
         strbuf_printf(out, "lengths add up to %lld%s, but the sequence has %lld", v0, v0 == INT64_MAX ? " or more" : "",
                       v1);
         break;
+    case ERR_DEPTH: strbuf_add(out, DP_TOO_DEEP); break;
     }
 }
 

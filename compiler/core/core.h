@@ -104,7 +104,8 @@ typedef enum ErrorKind {
     ERR_MATCH,    /* no case matches */
     ERR_EMPTY,    /* TEXT of an empty sequence */
     ERR_NEGATIVE, /* negative length v0 (iota, replicate, nest) */
-    ERR_NEST      /* lengths add up to v0 (the largest i64: or more), but the sequence has v1 */
+    ERR_NEST,     /* lengths add up to v0 (the largest i64: or more), but the sequence has v1 */
+    ERR_DEPTH     /* recursion too deep, where it is a loop */
 } ErrorKind;
 typedef struct CoreSite {
     ErrorKind kind;

@@ -198,6 +198,7 @@ static const char *error_word(ErrorKind kind)
     case ERR_EMPTY: return "empty";
     case ERR_NEGATIVE: return "negative";
     case ERR_NEST: return "nest";
+    case ERR_DEPTH: return "depth";
     }
     return "?";
 }

@@ -14,7 +14,8 @@ static bool is_bound_or_size(const CoreProgram *p, uint32_t site)
     case ERR_DIVISION:
     case ERR_ASSERT:
     case ERR_MATCH:
-    case ERR_EMPTY: break;
+    case ERR_EMPTY:
+    case ERR_DEPTH: break;
     }
     return false;
 }

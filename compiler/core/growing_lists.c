@@ -53,7 +53,8 @@ static Append append_of(const Lists *l, const CoreStmt *map, uint32_t k)
     const CoreStmt *items = list_literal(l, append.right);
     CoreAtom more;
     if ((l->rows && !core_is_length(&l->makers, append.left, append.length)) ||
-        !core_append_more(&l->makers, map->soac.domain, append.length, &more))
+        !core_append_more(&l->makers, map->soac.domain, append.length, &more) ||
+        core_atom_equal(more, append.length)) /* a list that doubles is copied even so */
         return (Append){.is = false};
     const bool few =
         items && items->array.n > 0 && items->array.n <= MOST_ITEMS && core_atom_equal(more, core_i64(items->array.n));

@@ -5,7 +5,7 @@
  *
  * so that passes may do what is good where all calls are made in parallel code, such as lanes for the loop
  * (choose_lanes.c). Flattening makes two versions anyway. Where the host calls it at several places, these calls may be
- * joined, in parallel code (flat/schedule.c): it stays one. */
+ * joined, in parallel code (flat/schedule.c): it stays one. Later functions with loops that are called in both do. */
 #include "core/build.h"
 #include "core/callgraph.h"
 #include "core/passes.h"
@@ -70,7 +70,26 @@ static void count_host_calls(void *ctx, CoreBlock *b)
     }
 }
 
-void core_lifted_copies(CoreProgram *p)
+static void find_loop(void *ctx, CoreBlock *b)
+{
+    bool *found = ctx;
+    for (uint32_t i = 0; i < b->stmts.n && !*found; i++) {
+        *found = b->stmts.at[i]->kind == CORE_LOOP && !core_stmt_is_scalar(b->stmts.at[i]);
+        if (!core_stmt_soac(b->stmts.at[i]))
+            core_stmt_blocks(b->stmts.at[i], find_loop, ctx);
+    }
+}
+
+static bool had_better_be_two(const Copies *c, const CoreFn *fn, bool loops)
+{
+    bool found = false;
+    if (!loops)
+        return fn->recursive && !core_joins_calls(fn) && c->calls[fn->index] < 2;
+    find_loop(&found, fn->body);
+    return found && !fn->recursive;
+}
+
+void core_lifted_copies(CoreProgram *p, bool loops)
 {
     Arena *scratch = arena_create();
     const uint32_t n = p->fns.n;
@@ -84,7 +103,7 @@ void core_lifted_copies(CoreProgram *p)
             count_host_calls(&c, p->fns.at[i]->body);
     for (uint32_t i = 0; i < n; i++) {
         const CoreFn *fn = p->fns.at[i];
-        if (fn->recursive && lifted[i] && host[i] && !core_joins_calls(fn) && c.calls[i] < 2) {
+        if (lifted[i] && host[i] && had_better_be_two(&c, fn, loops)) {
             c.copies[i] = copy_of(&c, fn);
             any = true;
         }

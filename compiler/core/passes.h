@@ -29,11 +29,17 @@ void core_inline(CoreProgram *p);
 
 /* Mutually recursive groups become one function with a tag parameter (core_tag_type, which member; members
  * share parameters and results of equal types, the rest is zero or empty). Then functions that add something to what
- * their self calls give, or the like, get accumulators, and functions all of whose self calls are tail calls become
- * while loops and cease to be recursive. */
+ * their self calls give, or the like, get accumulators; functions with one self call whose parameters change by
+ * constants become two loops, and functions all of whose self calls are tail calls become while loops; they cease to be
+ * recursive. */
 void core_merge_recursion(CoreProgram *p);
 void core_accumulators(CoreProgram *p);
+void core_linear_loops(CoreProgram *p);
 void core_tail_loops(CoreProgram *p);
+
+/* Recursive functions that hand an array on from call to call, and give what it has become, and do little else, become
+ * loops with a stack (stack_threads.c). */
+void core_stack_recursion(CoreProgram *p);
 
 /* Entries that had better know that the rows of their parameters are equally long have a version for that. True if
  * there were any: what is known there is to be simplified. */
@@ -107,7 +113,7 @@ void core_scatter_room(CoreProgram *p);
 /* Conditions of filters that have loops, or parallel operations, are asked once, by a map (long_conditions.c). */
 void core_long_conditions(CoreProgram *p);
 /* Recursive functions that are called in parallel code and elsewhere become two (lifted_copies.c). */
-void core_lifted_copies(CoreProgram *p);
+void core_lifted_copies(CoreProgram *p, bool loops);
 /* Lists that rounds of a loop append to become buffers with room for more (growing_lists.c). True: there are any; then
  * the program is to be simplified. */
 bool core_growing_lists(CoreProgram *p);

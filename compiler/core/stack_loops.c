@@ -15,8 +15,8 @@
  * loop around this one doubles it, so that what bounds the depth is the memory of the lane: where that is too small,
  * the lane gives up, as always (choose_lanes.c).
  *
- * Values are scalars. Arrays are parameters that all calls hand on as they are, or are made and used between two calls.
- */
+ * Values are scalars. Arrays are parameters that all calls hand on as they are, or are made and used between two calls,
+ * or go through all calls (stack_threads.c). */
 #include "core/choose_lanes_internal.h"
 #include "core/stack_loops_internal.h"
 #include "support/ptrmap.h"
@@ -27,6 +27,7 @@
 struct StackLoop {
     bool tried, wide; /* there are operations of more elements, or of nobody knows how many */
     bool chain;       /* calls that wait for others */
+    bool threads;     /* arrays that go through all calls */
     CoreFn *fn;       /* or NULL */
     uint32_t statements;
 };
@@ -73,11 +74,10 @@ static void begin_machine(Machine *m)
     }
     note_fixed(m, from->body);
     note_parts(m, from->body);
+    stack_find_threads(m);
     for (uint32_t i = 0; i < from->nparams; i++)
         if (!m->fixed[from->params[i]])
             given[n++] = from->params[i];
-    for (uint32_t i = 0; i < from->nresults; i++)
-        m->impossible |= from->results[i].rank > 0;
     m->floats = SC_F32;
     for (uint32_t i = 0; i < from->vars.n; i++)
         m->floats = from->vars.at[i].type.scalar == SC_F64 ? SC_F64 : m->floats;
@@ -88,7 +88,7 @@ static void begin_machine(Machine *m)
     m->stacks[PART_FLOATS] = core_new_var(m->p, fn, (CoreType){m->floats, 1}, "stack");
 }
 
-static CoreFn *make_loops(StackLoops *l, const CoreFn *self, CoreFn *from)
+static CoreFn *make_loops(StackLoops *l, const CoreFn *self, CoreFn *from, bool *threads)
 {
     const uint32_t nvars = from->vars.n + 1;
     Machine m = {.p = l->p, .scratch = l->scratch, .self = self, .from = from, .fn = arena_new(l->p->arena, CoreFn)};
@@ -101,10 +101,12 @@ static CoreFn *make_loops(StackLoops *l, const CoreFn *self, CoreFn *from)
     m.map = arena_array(l->scratch, CoreAtom, nvars);
     m.parts = arena_array(l->scratch, CoreStmt *, nvars);
     m.fixed = arena_array(l->scratch, bool, nvars);
+    m.thread = arena_array(l->scratch, uint32_t, nvars);
     m.bound = arena_array(l->scratch, uint32_t, nvars);
     m.seen = arena_array(l->scratch, uint32_t, nvars);
     begin_machine(&m);
     stack_emit_points(&m);
+    *threads = m.nthreads > 0;
     if (m.impossible)
         return NULL;
     stack_build_loops(&m);
@@ -293,7 +295,7 @@ const CoreFn *stack_loops_of(StackLoops *l, const CoreFn *fn)
     find_chain(&chain, fn->body);
     loop->chain = chain.found;
     if (alone)
-        loop->fn = fn->recursive ? make_loops(l, fn, alone) : alone;
+        loop->fn = fn->recursive ? make_loops(l, fn, alone, &loop->threads) : alone;
     if (loop->fn)
         choose_count(&loop->statements, loop->fn->body);
     return loop->fn;
@@ -323,4 +325,21 @@ void stack_loops_expand(StackLoops *l, CoreFn *fn, CoreBlock *b)
     const bool all = expand_all(l, NULL, fn, b);
     assert(all && "asked before");
     (void)all;
+}
+
+void core_stack_recursion(CoreProgram *p)
+{
+    Arena *scratch = arena_create();
+    const StackLoops l = stack_loops_open(p, scratch);
+    for (uint32_t i = 0; i < l.n; i++) {
+        CoreFn *fn = p->fns.at[i];
+        const struct StackLoop *loop = &l.loops[i];
+        if (!fn->recursive || !loop->fn || !loop->threads || loop->wide)
+            continue;
+        fn->vars = loop->fn->vars;
+        fn->params = loop->fn->params;
+        fn->body = loop->fn->body;
+        fn->recursive = false;
+    }
+    arena_destroy(scratch);
 }

@@ -1,5 +1,6 @@
 /* Shared by the files that make a loop with a stack of a recursive function: stack_loops.c (functions, and other calls
- * in them), stack_points.c (a function is cut into points), stack_rounds.c (points become rounds of a loop). */
+ * in them), stack_threads.c (arrays that calls change), stack_points.c (a function is cut into points), stack_rounds.c
+ * (points become rounds of a loop). */
 #ifndef DPC_STACK_LOOPS_INTERNAL_H
 #define DPC_STACK_LOOPS_INTERNAL_H
 
@@ -9,13 +10,26 @@
 /* STATEMENTS: of what a function becomes; POINTS: of one function; FRAMES: for which there is room at first; REPEATED:
  * statements without calls behind a branch that its ways repeat, rather than meet there. ELEMENTS: of operations that
  * scalar code may have. */
-enum { FEW_ELEMENTS = 64, MOST_STATEMENTS = 2000, MOST_POINTS = 100, FIRST_FRAMES = 32, MOST_REPEATED = 6 };
+enum {
+    FEW_ELEMENTS = 64,
+    MOST_STATEMENTS = 2000,
+    MOST_POINTS = 100,
+    FIRST_FRAMES = 32,
+    MOST_REPEATED = 6,
+    MOST_THREADS = 8
+};
 
 /* Values lie in registers by their types; in the stack, as i64, and as f32 where that is all floats there are, else
  * f64. */
 typedef enum StackPart { PART_INTEGERS, PART_FLOATS, PART_COUNT } StackPart;
 
 typedef VEC(CoreVar) CoreVars;
+
+/* An array that calls change: which parameter and result; what it is in the loop's state. */
+typedef struct Thread {
+    uint32_t param, result;
+    CoreVar now;
+} Thread;
 
 typedef struct Point Point;
 typedef struct Rest Rest;
@@ -34,10 +48,11 @@ struct Point {
     const CoreStmt *loop; /* whose rounds begin here, or NULL */
     const CoreVar *given; /* in registers, first: what a call, a branch or a round gives */
     uint32_t ngiven;
-    bool framed;    /* `read` lies in the frame; else in registers, behind what is given */
-    CoreVars read;  /* what is read of before */
-    CoreVars slots; /* framed: what these are here */
-    CoreVars parts; /* arrays that are parts of others, found anew */
+    bool framed;                    /* `read` lies in the frame; else in registers, behind what is given */
+    CoreVars read;                  /* what is read of before */
+    CoreVars slots;                 /* framed: what these are here */
+    CoreVars parts;                 /* arrays that are parts of others, found anew */
+    CoreVar versions[MOST_THREADS]; /* of the threads, 1 + the variable that is read; 0: none */
     Rest rest;
     CoreBlock *code;
 };
@@ -49,7 +64,7 @@ typedef struct Exit {
     const Point *to;    /* NULL: it returns */
     const Point *frame; /* the point of the frame that is pushed, or NULL */
     bool popped;
-    CoreAtom *values, *saved;
+    CoreAtom *values, *saved, *versions; /* versions: of the threads */
     uint32_t nvalues;
 } Exit;
 
@@ -62,6 +77,9 @@ typedef struct Machine {
     CoreAtom *map;     /* by variable of `from`: what it is in fn, at this place */
     CoreStmt **parts;  /* by variable: an array that is a part of another, which this makes; or NULL */
     bool *fixed;       /* a parameter that all calls hand on as it is */
+    uint32_t *thread;  /* by variable: 1 + the thread that it is a version of, or 0 */
+    Thread threads[MOST_THREADS];
+    uint32_t nthreads;
     uint32_t *bound, *seen, stamp;
     uint32_t statements;
     bool impossible, popped;
@@ -86,6 +104,8 @@ typedef struct Registers {
 CoreAtom stack_convert(Machine *m, CoreAtom a, Scalar to);
 /* Is there a call of fn in it? */
 bool stack_calls(const CoreFn *fn, const CoreStmt *s);
+/* The threads, and their versions. */
+void stack_find_threads(Machine *m);
 /* The first point, which the function's parameters are given. */
 void stack_first_point(Machine *m, const CoreVar *given, uint32_t ngiven);
 /* The code of all points, and how they end. */

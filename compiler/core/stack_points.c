@@ -136,6 +136,31 @@ static void drop_bound(const Machine *m, CoreVars *vars)
     vars->n = kept;
 }
 
+/* Is it an array? Then a version, and no other one of it is read there. */
+static bool note_live(Machine *m, Point *point, CoreVar v)
+{
+    const uint32_t thread = m->thread[v];
+    if (core_var_type(m->from, v).rank == 0)
+        return false;
+    m->impossible |= thread == 0 || point->versions[thread - 1] != 0;
+    if (!m->impossible)
+        point->versions[thread - 1] = v + 1;
+    return true;
+}
+
+static bool is_part_of_thread(const Machine *m, CoreVar v)
+{
+    for (const CoreStmt *part = m->parts[v]; part;) {
+        const CoreAtom of = part->kind == CORE_ATOM    ? part->atom
+                            : part->kind == CORE_INDEX ? part->index.array
+                                                       : part->slice.array;
+        if (of.is_const || m->thread[of.var])
+            return !of.is_const;
+        part = m->parts[of.var];
+    }
+    return false;
+}
+
 static void end_reads(const Reads *r)
 {
     Machine *m = r->m;
@@ -144,8 +169,15 @@ static void end_reads(const Reads *r)
         note_bound(m, (CoreVar *)&point->given[i]);
     drop_bound(m, &point->read);
     drop_bound(m, &point->parts);
+    for (uint32_t i = 0; i < point->ngiven; i++)
+        note_live(m, point, point->given[i]);
+    uint32_t kept = 0;
     for (uint32_t i = 0; i < point->read.n; i++)
-        m->impossible |= core_var_type(m->from, point->read.at[i]).rank > 0;
+        if (!note_live(m, point, point->read.at[i]))
+            point->read.at[kept++] = point->read.at[i];
+    point->read.n = kept;
+    for (uint32_t i = 0; i < point->parts.n; i++) /* the array may be another one by then */
+        m->impossible |= is_part_of_thread(m, point->parts.at[i]);
 }
 
 /* ---- points ---- */
@@ -157,7 +189,7 @@ static Point *new_point(Machine *m, const CoreVar *given, uint32_t ngiven, Rest 
     vec_push(m->scratch, &m->points, point);
     m->impossible |= m->points.n > MOST_POINTS;
     for (uint32_t i = 0; i < ngiven; i++)
-        m->impossible |= core_var_type(m->from, given[i]).rank > 0;
+        m->impossible |= core_var_type(m->from, given[i]).rank > 0 && m->thread[given[i]] == 0;
     return point;
 }
 
@@ -205,8 +237,13 @@ static CoreAtom *mapped_vars(const Machine *m, CoreAtom *out, const CoreVar *var
 
 static Exit *exit_to(Machine *m, const Point *to, uint32_t room)
 {
-    const Exit e = {
-        .block = m->b.out, .to = to, .popped = m->popped, .values = arena_array(m->scratch, CoreAtom, room + 1)};
+    const Exit e = {.block = m->b.out,
+                    .to = to,
+                    .popped = m->popped,
+                    .values = arena_array(m->scratch, CoreAtom, room + 1),
+                    .versions = arena_array(m->scratch, CoreAtom, MOST_THREADS)};
+    for (uint32_t t = 0; t < m->nthreads; t++)
+        e.versions[t] = var_atom(m, m->threads[t].now);
     vec_push(m->scratch, &m->exits, e);
     return &m->exits.at[m->exits.n - 1];
 }
@@ -215,9 +252,14 @@ static Exit *exit_to(Machine *m, const Point *to, uint32_t room)
 static void exit_meeting(Machine *m, const Point *to)
 {
     Exit *e = exit_to(m, to, to->ngiven + to->read.n);
-    mapped_vars(m, e->values, to->given, to->ngiven);
-    mapped_vars(m, e->values + to->ngiven, to->read.at, to->read.n);
-    e->nvalues = to->ngiven + to->read.n;
+    for (uint32_t i = 0; i < to->ngiven; i++)
+        if (m->thread[to->given[i]] == 0)
+            e->values[e->nvalues++] = m->map[to->given[i]];
+    mapped_vars(m, e->values + e->nvalues, to->read.at, to->read.n);
+    e->nvalues += to->read.n;
+    for (uint32_t t = 0; t < m->nthreads; t++)
+        if (to->versions[t])
+            e->versions[t] = m->map[to->versions[t] - 1];
 }
 
 static void bind_all(Machine *m, const CoreVar *vars, const CoreAtom *atoms, uint32_t n)
@@ -238,8 +280,10 @@ static void emit_end(Machine *m, const Rest *rest)
     if (!rest->vars) {
         Exit *e = exit_to(m, NULL, block->nresults);
         for (uint32_t i = 0; i < block->nresults; i++)
-            e->values[i] = mapped(m, block->results[i]);
-        e->nvalues = block->nresults;
+            if (m->from->results[i].rank == 0)
+                e->values[e->nvalues++] = mapped(m, block->results[i]);
+        for (uint32_t t = 0; t < m->nthreads; t++)
+            e->versions[t] = mapped(m, block->results[m->threads[t].result]);
         return;
     }
     bind_all(m, rest->vars, block->results, block->nresults);
@@ -281,8 +325,10 @@ static void emit_call(Machine *m, const CoreStmt *s, const Rest *rest)
                 *frame = is_tail(rest, s->vars, s->nvars) ? NULL : point_behind(m, s, true, rest);
     Exit *e = exit_to(m, begin, s->call.nargs);
     for (uint32_t i = 0; i < s->call.nargs; i++)
-        if (!m->fixed[m->from->params[i]])
+        if (!m->fixed[m->from->params[i]] && m->thread[m->from->params[i]] == 0)
             e->values[e->nvalues++] = mapped(m, s->call.args[i]);
+    for (uint32_t t = 0; t < m->nthreads; t++)
+        e->versions[t] = mapped(m, s->call.args[m->threads[t].param]);
     e->frame = frame;
     if (frame)
         e->saved = mapped_vars(m, arena_array(m->scratch, CoreAtom, frame->read.n + 1), frame->read.at, frame->read.n);
@@ -389,12 +435,14 @@ static void enter_point(Machine *m, Point *point)
 {
     Registers r = {0};
     for (uint32_t i = 0; i < point->ngiven; i++)
-        m->map[point->given[i]] = next_register(m, &r, core_var_type(m->from, point->given[i]).scalar);
+        if (m->thread[point->given[i]] == 0)
+            m->map[point->given[i]] = next_register(m, &r, core_var_type(m->from, point->given[i]).scalar);
+    for (uint32_t t = 0; t < m->nthreads; t++)
+        if (point->versions[t])
+            m->map[point->versions[t] - 1] = var_atom(m, m->threads[t].now);
     for (uint32_t i = 0; i < point->read.n; i++) {
         const CoreType type = core_var_type(m->from, point->read.at[i]);
-        if (type.rank > 0) {
-            m->impossible = true;
-        } else if (point->framed) {
+        if (point->framed) {
             const CoreAtom slot = build_var(&m->b, core_scalar(part_scalar(m, part_of(type.scalar))), NULL);
             vec_push(m->scratch, &point->slots, slot.var);
             m->map[point->read.at[i]] = stack_convert(m, slot, type.scalar);
@@ -424,14 +472,17 @@ static void emit_point(Machine *m, Point *point)
 
 void stack_first_point(Machine *m, const CoreVar *given, uint32_t ngiven)
 {
-    new_point(m, given, ngiven, (Rest){.block = m->from->body});
+    Point *point = new_point(m, given, ngiven, (Rest){.block = m->from->body});
+    for (uint32_t i = 0; i < ngiven && !m->impossible; i++)
+        note_live(m, point, given[i]);
 }
 
 void stack_emit_points(Machine *m)
 {
     Registers r = {0};
     for (uint32_t i = 0; i < m->from->nresults; i++) /* what it returns, even if no call is given that */
-        next_register(m, &r, m->from->results[i].scalar);
+        if (m->from->results[i].rank == 0)
+            next_register(m, &r, m->from->results[i].scalar);
     for (uint32_t i = 0; i < m->points.n && !m->impossible; i++)
         emit_point(m, m->points.at[i]);
 }

@@ -1,5 +1,7 @@
 #include "core/stack_loops_internal.h"
 
+#include "dp_limits.h"
+
 #include <assert.h>
 
 /* Points become rounds of a loop, in a loop that makes the stack larger. */
@@ -58,6 +60,8 @@ static Types types_of_round(const Machine *m)
     for (int s = 0; s < SCALAR_COUNT; s++)
         for (uint32_t i = 0; i < m->registers[s].n; i++)
             vec_push(m->scratch, &types, core_scalar((Scalar)s));
+    for (uint32_t t = 0; t < m->nthreads; t++)
+        vec_push(m->scratch, &types, core_var_type(m->fn, m->threads[t].now));
     for (int part = 0; part < PART_COUNT; part++)
         for (uint32_t i = 0; i < m->sizes[part]; i++)
             vec_push(m->scratch, &types, core_scalar(part_scalar(m, (StackPart)part)));
@@ -114,6 +118,8 @@ static void finish_exit(Machine *m, const Exit *e, const Types *types)
         const Scalar type = core_atom_type(m->fn, e->values[i]).scalar;
         out[first_register(m, type) + r.used[type]++] = e->values[i];
     }
+    for (uint32_t t = 0; t < m->nthreads; t++)
+        out[n++] = e->versions[t];
     fill_frame(m, out + n, e);
     e->block->results = out;
     e->block->nresults = types->n;
@@ -139,8 +145,8 @@ static CoreBlock *dispatch(Machine *m, uint32_t from, uint32_t to)
 
 /* ---- the loops ---- */
 
-/* The rounds' state: point, depth, registers, stacks; and for the loop around it the number of frames there is room
- * for. */
+/* The rounds' state: point, depth, registers, threads, stacks; and for the loop around it the number of frames there is
+ * room for. */
 typedef struct State {
     CoreVars vars;
     CoreAtom *inits;
@@ -156,6 +162,8 @@ static CoreVars state_of(const Machine *m)
     for (int s = 0; s < SCALAR_COUNT; s++)
         for (uint32_t i = 0; i < m->registers[s].n; i++)
             vec_push(m->scratch, &vars, m->registers[s].at[i]);
+    for (uint32_t t = 0; t < m->nthreads; t++)
+        vec_push(m->scratch, &vars, m->threads[t].now);
     for (uint32_t part = 0; part < stacks_of(m); part++)
         vec_push(m->scratch, &vars, m->stacks[part]);
     return vars;
@@ -240,11 +248,19 @@ static CoreBlock *grow(Machine *m, const CoreVars *around, CoreVars inside, Core
     CoreBlock *cond = build_end(&m->b, body, &go_on, 1);
     CoreAtom *next = build_while(m, inside, build_atoms(&m->b, around->at, inside.n), cond, round);
     CoreAtom *state = build_atoms_copy(&m->b, next, inside.n + 1, inside.n);
+    if (m->nthreads > 0) /* for others, levels say so */
+        build_check(&m->b, core_new_site(m->p, ERR_DEPTH, m->self->span, NULL),
+                    build_prim2(&m->b, PRIM_LT, room, core_i64(DP_MOST_FRAMES)), NULL, 0);
     state[inside.n] = build_prim2(&m->b, PRIM_MUL, room, core_i64(2));
     const CoreAtom frames = build_select(&m->b, running(m, next[0]), state[inside.n], core_i64(0));
     for (uint32_t part = 0; part < nstacks; part++)
         state[scalars + part] = build_stack(m, (StackPart)part, frames, &next[scalars + part], room);
     return build_end(&m->b, outer, state, inside.n + 1);
+}
+
+static uint32_t first_thread(const Machine *m, const CoreVars *inside)
+{
+    return inside->n - stacks_of(m) - m->nthreads;
 }
 
 /* The values begin in registers, as those of the first point. */
@@ -264,8 +280,12 @@ static CoreAtom *begin_state(Machine *m, const CoreVars *inside, CoreAtom room)
         assert(begin->given[k] == v);
         k++;
         const Scalar type = core_var_type(m->from, v).scalar;
+        if (m->thread[v])
+            continue;
         inits[first_register(m, type) - 1 + r.used[type]++] = var_atom(m, m->fn->params[i]);
     }
+    for (uint32_t t = 0; t < m->nthreads; t++)
+        inits[first_thread(m, inside) + t] = var_atom(m, m->fn->params[m->threads[t].param]);
     for (uint32_t part = 0; part < stacks_of(m); part++)
         inits[inside->n - stacks_of(m) + part] = build_stack(m, (StackPart)part, room, NULL, room);
     inits[inside->n] = room;
@@ -300,7 +320,10 @@ void stack_build_loops(Machine *m)
     CoreAtom *results = arena_array(m->p->arena, CoreAtom, m->fn->nresults + 1);
     for (uint32_t i = 0; i < m->fn->nresults; i++) {
         const Scalar type = m->fn->results[i].scalar;
-        results[i] = end[first_register(m, type) - 1 + r.used[type]++];
+        if (m->fn->results[i].rank == 0)
+            results[i] = end[first_register(m, type) - 1 + r.used[type]++];
     }
+    for (uint32_t t = 0; t < m->nthreads; t++)
+        results[m->threads[t].result] = end[first_thread(m, &inside) + t];
     build_results(&m->b, outer, results, m->fn->nresults);
 }

@@ -11,6 +11,9 @@ enum {
      * so that a recursion without an end is noticed after seconds; in host code a level costs next to nothing, and only
      * its stack ends it (runtime/error.c). */
     DP_MAX_LEVELS = 20000,
+    /* Of a recursion that is a loop (compiler/core/linear_loops.c), or one with a stack (stack_threads.c). */
+    DP_MOST_ROUNDS = 1 << 22,
+    DP_MOST_FRAMES = 1 << 20,
     DP_MEMORY_TEXT = 160,
     DP_LEVEL_TEXT = 120
 };

@@ -26,6 +26,8 @@ static const struct {
     {"simplify", core_simplify},
     {"inline", core_inline},
     {"merge recursion", core_merge_recursion},
+    {"accumulators", core_accumulators},
+    {"linear loops", core_linear_loops},
     {"tail loops", core_tail_loops},
     {"inline", core_inline},
     {"simplify", core_simplify},

@@ -62,7 +62,8 @@ static void test_sites(void **state)
                                         "t of an empty sequence",
                                         "negative length -1",
                                         "lengths add up to -1, but the sequence has 2",
-                                        "failure of kind 10"};
+                                        "recursion too deep",
+                                        "failure of kind 11"};
     enum { KINDS = sizeof texts / sizeof *texts };
     DpSite sites[KINDS];
     DpProgram program = {.version = DP_RT_VERSION, .file = "f.dp", .sites = sites, .nsites = KINDS};
