@@ -85,7 +85,7 @@ static void test_sites(void **state)
     FAILS(1, report(7, 0, 0, 0));
     assert_string_equal(last_message, ":0:0: error:  of an empty sequence");
     FAILS(4, report(KINDS, 0, 0, 0));
-    assert_string_equal(last_message, "error: a kernel reported failure 11, which does not exist");
+    assert_string_equal(last_message, "error: a kernel reported failure 12, which does not exist");
 }
 
 static void test_quotes(void **state)
