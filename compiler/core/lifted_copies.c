@@ -5,7 +5,7 @@
  *
  * so that passes may do what is good where all calls are made in parallel code, such as lanes for the loop
  * (choose_lanes.c). Flattening makes two versions anyway. Where the host calls it at several places, these calls may be
- * joined, in parallel code (flat/schedule.c): it stays one. Later functions with loops that are called in both do. */
+ * joined, in parallel code (flat/schedule.c): it stays one. So do functions with loops that are called in both. */
 #include "core/build.h"
 #include "core/callgraph.h"
 #include "core/passes.h"
@@ -80,16 +80,16 @@ static void find_loop(void *ctx, CoreBlock *b)
     }
 }
 
-static bool had_better_be_two(const Copies *c, const CoreFn *fn, bool loops)
+static bool had_better_be_two(const Copies *c, const CoreFn *fn)
 {
-    bool found = false;
-    if (!loops)
-        return fn->recursive && !core_joins_calls(fn) && c->calls[fn->index] < 2;
-    find_loop(&found, fn->body);
-    return found && !fn->recursive;
+    bool loops = false;
+    if (fn->recursive)
+        return !core_joins_calls(fn) && c->calls[fn->index] < 2;
+    find_loop(&loops, fn->body);
+    return loops;
 }
 
-void core_lifted_copies(CoreProgram *p, bool loops)
+void core_lifted_copies(CoreProgram *p)
 {
     Arena *scratch = arena_create();
     const uint32_t n = p->fns.n;
@@ -103,7 +103,7 @@ void core_lifted_copies(CoreProgram *p, bool loops)
             count_host_calls(&c, p->fns.at[i]->body);
     for (uint32_t i = 0; i < n; i++) {
         const CoreFn *fn = p->fns.at[i];
-        if (lifted[i] && host[i] && had_better_be_two(&c, fn, loops)) {
+        if (lifted[i] && host[i] && had_better_be_two(&c, fn)) {
             c.copies[i] = copy_of(&c, fn);
             any = true;
         }

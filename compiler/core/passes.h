@@ -113,7 +113,7 @@ void core_scatter_room(CoreProgram *p);
 /* Conditions of filters that have loops, or parallel operations, are asked once, by a map (long_conditions.c). */
 void core_long_conditions(CoreProgram *p);
 /* Recursive functions that are called in parallel code and elsewhere become two (lifted_copies.c). */
-void core_lifted_copies(CoreProgram *p, bool loops);
+void core_lifted_copies(CoreProgram *p);
 /* Lists that rounds of a loop append to become buffers with room for more (growing_lists.c). True: there are any; then
  * the program is to be simplified. */
 bool core_growing_lists(CoreProgram *p);

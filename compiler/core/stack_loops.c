@@ -17,6 +17,7 @@
  *
  * Values are scalars. Arrays are parameters that all calls hand on as they are, or are made and used between two calls,
  * or go through all calls (stack_threads.c). */
+#include "core/append.h"
 #include "core/choose_lanes_internal.h"
 #include "core/stack_loops_internal.h"
 #include "support/ptrmap.h"
@@ -227,8 +228,22 @@ static CoreFn *copy_alone(StackLoops *l, const CoreFn *fn)
 typedef struct WideSearch {
     StackLoops *l;
     const CoreFn *self;
+    CoreMakers makers;
     bool found;
 } WideSearch;
+
+/* A list that gets a few elements grows in place (growing_lists.c). */
+static bool is_short_append(const WideSearch *w, const CoreStmt *s)
+{
+    CoreAppend append;
+    for (uint32_t k = 0; k < s->nvars; k++) {
+        CoreAtom more;
+        if (!core_as_append(s, k, &append) || !core_append_more(&w->makers, s->soac.domain, append.length, &more) ||
+            !more.is_const || (int64_t)more.bits > FEW_ELEMENTS)
+            return false;
+    }
+    return true;
+}
 
 /* Operations around self calls are loops of the recursion. */
 static void find_wide(void *ctx, CoreBlock *b)
@@ -238,8 +253,8 @@ static void find_wide(void *ctx, CoreBlock *b)
         CoreStmt *s = b->stmts.at[i];
         const CoreSoac *soac = core_stmt_soac(s);
         const bool few = soac && soac->domain.is_const && soac->domain.bits <= FEW_ELEMENTS;
-        w->found =
-            (soac && !few && !stack_calls(w->self, s)) || (s->kind == CORE_CALL && w->l->loops[s->call.fn->index].wide);
+        w->found = (soac && !few && !stack_calls(w->self, s) && !is_short_append(w, s)) ||
+                   (s->kind == CORE_CALL && w->l->loops[s->call.fn->index].wide);
         core_stmt_blocks(s, find_wide, w);
     }
 }
@@ -288,7 +303,7 @@ const CoreFn *stack_loops_of(StackLoops *l, const CoreFn *fn)
     loop->tried = true;
     choose_count(&statements, fn->body);
     CoreFn *alone = statements > MOST_STATEMENTS ? NULL : copy_alone(l, fn);
-    WideSearch w = {.l = l, .self = fn};
+    WideSearch w = {.l = l, .self = fn, .makers = core_makers_of(fn, l->scratch)};
     find_wide(&w, fn->body);
     loop->wide = w.found;
     ChainSearch chain = {.late = arena_array(l->scratch, bool, fn->vars.n + 1)};

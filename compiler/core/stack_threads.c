@@ -1,11 +1,12 @@
+#include "core/append.h"
 #include "core/stack_loops_internal.h"
 
 /* Arrays that go through a recursion: a call is given one, and gives what it has become.
  *
  *     rec fn dfs (g, seen, v) = { … seen1 = update seen, v, true … seen2 = call dfs (g, seen1, w); … -> seen2 }
  *
- * Its *versions* are the parameter, what updates, loops and branches make of it, and what calls give for it. As only
- * one of them is read from any point on, one variable of the loop's state holds it, and frames do not. */
+ * Its *versions* are the parameter, what updates, appends, loops and branches make of it, and what calls give for it.
+ * As only one of them is read from any point on, one variable of the loop's state holds it, and frames do not. */
 
 static void note_version(Machine *m, CoreVar v, uint32_t thread) { m->thread[v] = thread; }
 
@@ -49,7 +50,11 @@ static void note_block(void *ctx, CoreBlock *b)
             note_version(m, s->vars[0], thread_of(m, s->atom));
         else if (s->kind == CORE_UPDATE)
             note_version(m, s->vars[0], thread_of(m, s->update.array));
-        else if (s->kind == CORE_SCATTER && s->nvars == 1)
+        CoreAppend append;
+        for (uint32_t k = 0; s->kind == CORE_MAP && k < s->nvars; k++)
+            if (core_as_append(s, k, &append))
+                note_version(m, s->vars[k], thread_of(m, append.left));
+        if (s->kind == CORE_SCATTER && s->nvars == 1)
             note_version(m, s->vars[0], thread_of(m, s->soac.dests[0]));
         for (uint32_t k = 0; s->kind == CORE_IF && k < s->nvars; k++)
             if (thread_of(m, s->if_.then_b->results[k]) == thread_of(m, s->if_.else_b->results[k]))

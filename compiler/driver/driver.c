@@ -54,7 +54,6 @@ static bool run_simplify(Compilation *c) { return core_simplify(c->core), true; 
 static bool run_inline(Compilation *c) { return core_inline(c->core), true; }
 static bool run_merge_recursion(Compilation *c) { return core_merge_recursion(c->core), true; }
 static bool run_accumulators(Compilation *c) { return core_accumulators(c->core), true; }
-static bool run_loop_copies(Compilation *c) { return core_lifted_copies(c->core, true), true; }
 static bool run_stack_recursion(Compilation *c) { return core_stack_recursion(c->core), true; }
 static bool run_linear_loops(Compilation *c) { return core_linear_loops(c->core), true; }
 static bool run_tail_loops(Compilation *c) { return core_tail_loops(c->core), true; }
@@ -91,7 +90,7 @@ static bool run_mask_updates(Compilation *c) { return core_mask_updates(c->core)
 static bool run_scatter_room(Compilation *c) { return core_scatter_room(c->core), true; }
 static bool run_look_ahead(Compilation *c) { return core_look_ahead(c->core), true; }
 static bool run_long_conditions(Compilation *c) { return core_long_conditions(c->core), true; }
-static bool run_lifted_copies(Compilation *c) { return core_lifted_copies(c->core, false), true; }
+static bool run_lifted_copies(Compilation *c) { return core_lifted_copies(c->core), true; }
 static bool run_growing_lists(Compilation *c)
 {
     if (core_growing_lists(c->core))
@@ -183,6 +182,7 @@ static const Pass passes[] = {
     {"tail loops", STAGE_NONE, run_tail_loops, check_core, NULL},
     {"inline, again", STAGE_NONE, run_inline, check_core, NULL},
     {"simplify, again", STAGE_CORE, run_simplify, check_core, print_core},
+    {"arrays through recursion", STAGE_NONE, run_stack_recursion, check_core, NULL},
     {"lifted copies", STAGE_NONE, run_lifted_copies, check_core, NULL},
     {"growing lists", STAGE_NONE, run_growing_lists, check_core, NULL},
     {"column operators", STAGE_NONE, run_column_operators, check_core, NULL},
@@ -204,8 +204,6 @@ static const Pass passes[] = {
     {"flat tables", STAGE_NONE, run_flat_tables, check_core, NULL},
     {"lower rows", STAGE_NONE, run_lower_rows, check_core, NULL},
     {"lower operators", STAGE_NONE, run_lower_operators, check_core, NULL},
-    {"arrays through recursion", STAGE_NONE, run_stack_recursion, check_core, NULL},
-    {"lifted copies, again", STAGE_NONE, run_loop_copies, check_core, NULL},
     {"merge recursion, of what was lowered", STAGE_NONE, run_merge_lowered, check_core, NULL},
     {"fuse, what was lowered", STAGE_NONE, run_fuse_lowered, check_core, NULL},
     {"simplify, what was lowered", STAGE_NONE, run_simplify_lowered, check_core, NULL},
