@@ -13,7 +13,7 @@ import subprocess
 import sys
 import tempfile
 
-SECONDS = 10 # of processor time: several times what the slowest needs
+SECONDS = 20 # of processor time: several times what the slowest needs
 MEGABYTES = 3000 # of data, less the stack of 1 GB that dpc reserves
 WRONG, FINE, FAILS = 2, 0, 1
 MILLION = 10 ** 6
