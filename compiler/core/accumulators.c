@@ -6,8 +6,11 @@
  *     rec fn f' (p, t)  = { if c then { u = add t r; -> u } else { t' = add t a; x = call f' (e, t'); -> x } }
  *
  * which tail_loops.c makes a loop of. An accumulator stands for what is still to be done with the call's result q:
- *   add, sub, mul, neg       factor · q + term, in the ring of the integers of the type; factor only where it is not
- * always 1 min, max, and, or, xor   op term q
+ *   add, sub, mul, neg       factor · q + term, in the ring of the integers of the type; factor only where it is
+ *                            not always 1
+ *
+ *   min, max, and, or, xor   op term q
+ *
  *   ++                       term ++ q ++ reverse factor: both are lists that only get elements at their ends
  *
  * The order changes, so floats are left alone. Each result of a function that has several goes by itself, by one of
@@ -219,8 +222,7 @@ static CoreAtom appended(CoreBuilder *b, CoreAtom xs, CoreAtom ys, CoreAtom m, b
         const CoreAtom y = build_index(b, ys, build_prim2(b, PRIM_SUB, last, i), CORE_NO_SITE);
         ys = build_map(b, (CoreSoac){.domain = m, .index = i.var, .body = build_end(b, outer, &y, 1)})[0];
     }
-    const CoreAtom n = build_length(b, xs);
-    return build_append(b, build_prim2(b, PRIM_SIZE_ADD, n, m), xs, n, &ys);
+    return build_appended(b, xs, ys, m);
 }
 
 static void take_appends(const Accumulators *a, CoreBuilder *b, Way *ways, const CoreStmt *s)

@@ -120,6 +120,12 @@ CoreAtom build_append(CoreBuilder *b, CoreAtom n, CoreAtom xs, CoreAtom length, 
     return build_map(b, soac)[0];
 }
 
+CoreAtom build_appended(CoreBuilder *b, CoreAtom xs, CoreAtom ys, CoreAtom more)
+{
+    const CoreAtom n = build_length(b, xs);
+    return build_append(b, build_prim2(b, PRIM_SIZE_ADD, n, more), xs, n, &ys);
+}
+
 static void note_makers(void *ctx, CoreBlock *b)
 {
     const CoreMakers *m = ctx;

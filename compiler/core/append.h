@@ -18,6 +18,8 @@ bool core_as_append(const CoreStmt *map, uint32_t k, CoreAppend *append);
 CoreBlock *core_as_open_append(CoreStmt *map, CoreAppend *append);
 /* An array of n: the first `length` elements of xs, then ys, or, without ys, anything. */
 CoreAtom build_append(CoreBuilder *b, CoreAtom n, CoreAtom xs, CoreAtom length, const CoreAtom *ys);
+/* xs ++ the first `more` of ys. */
+CoreAtom build_appended(CoreBuilder *b, CoreAtom xs, CoreAtom ys, CoreAtom more);
 
 /* By which statement a pass has seen a variable made; those of nobody or made since: NULL. */
 typedef struct CoreMakers {

@@ -31,10 +31,8 @@ static void note_vars(void *ctx, CoreBlock *b)
     for (uint32_t i = 0; i < b->stmts.n; i++) {
         CoreStmt *s = b->stmts.at[i];
         const CoreSoac *soac = core_stmt_soac(s);
-        for (uint32_t k = 0; k < s->nvars; k++) {
-            l->makers.at[s->vars[k]] = s;
+        for (uint32_t k = 0; k < s->nvars; k++)
             l->inside[s->vars[k]] = outer;
-        }
         for (uint32_t k = 0; soac && k < soac->ninputs; k++)
             l->inside[soac->elements[k]] = true;
         l->parallel = outer || soac;
@@ -613,7 +611,7 @@ static bool grow_in_function(CoreProgram *p, CoreFn *fn, bool lifted, bool rows)
     Arena *scratch = arena_create();
     Lists l = {.b = {.p = p, .fn = fn}, .nvars = fn->vars.n, .rows = rows, .parallel = lifted, .scratch = scratch};
     l.lists = arena_array(scratch, List, fn->vars.n + 1);
-    l.makers = (CoreMakers){arena_array(scratch, CoreStmt *, fn->vars.n + 1), fn->vars.n};
+    l.makers = core_makers_of(fn, scratch);
     l.inside = arena_array(scratch, bool, fn->vars.n + 1);
     l.bound = arena_array(scratch, uint32_t, fn->vars.n + 1);
     for (uint32_t i = 0; lifted && i < fn->nparams; i++)

@@ -12,16 +12,9 @@
 
 enum { LONG_ROWS = 1024, FIRST_ROWS = 16 }; /* elements on average; rows that a list is taken to have more */
 
-/* xs ++ ys, of `more` elements */
-static CoreAtom append(CoreBuilder *b, CoreAtom xs, CoreAtom ys, CoreAtom more)
-{
-    const CoreAtom n = build_length(b, xs);
-    return build_append(b, build_prim2(b, PRIM_SIZE_ADD, n, more), xs, n, &ys);
-}
-
 static CoreAtom append_one(CoreBuilder *b, CoreAtom xs, CoreAtom x)
 {
-    return append(b, xs, build_array(b, core_atom_type(b->fn, xs), &x, 1), core_i64(1));
+    return build_appended(b, xs, build_array(b, core_atom_type(b->fn, xs), &x, 1), core_i64(1));
 }
 
 /* Where n rows of these lengths end, if the first begins at `from`. */
@@ -47,7 +40,8 @@ List rows_as_list(Lists *l, uint32_t root, CoreAtom rows)
     if (l->regular[root - 1])
         return (List){root, values, build_length(b, rows)};
     const CoreAtom first = build_array(b, (CoreType){.scalar = SC_I64, .rank = 1}, &zero, 1);
-    return (List){root, values, empty ? first : append(b, first, ends_from(b, rows, zero), build_length(b, rows))};
+    return (List){root, values,
+                  empty ? first : build_appended(b, first, ends_from(b, rows, zero), build_length(b, rows))};
 }
 
 CoreAtom rows_count(Lists *l, const List *list)
@@ -88,14 +82,14 @@ List rows_with(Lists *l, const List *list, const Append *a, CoreAtom piece)
     if (!a->items) {
         piece = build_piece(b, piece, core_i64(0), a->more);
         const CoreAtom values = build_flatten(b, piece);
-        r.length = append(b, r.length, ends_from(b, piece, build_length(b, r.buffer)), a->more);
-        r.buffer = append(b, r.buffer, values, build_length(b, values));
+        r.length = build_appended(b, r.length, ends_from(b, piece, build_length(b, r.buffer)), a->more);
+        r.buffer = build_appended(b, r.buffer, values, build_length(b, values));
         return r;
     }
     for (uint32_t k = 0; k < a->items->array.n; k++) {
         const CoreAtom row = a->items->array.items[k];
         const CoreStmt *literal = list_literal(l, row);
-        r.buffer = append(b, r.buffer, row, literal ? core_i64(literal->array.n) : build_length(b, row));
+        r.buffer = build_appended(b, r.buffer, row, literal ? core_i64(literal->array.n) : build_length(b, row));
         r.length = l->regular[list->root - 1] ? build_prim2(b, PRIM_ADD, r.length, core_i64(1))
                                               : append_one(b, r.length, build_length(b, r.buffer));
     }

@@ -5,7 +5,7 @@
  *
  * so that passes may do what is good where all calls are made in parallel code, such as lanes for the loop
  * (choose_lanes.c). Flattening makes two versions anyway. Where the host calls it at several places, these calls may be
- * joined, in parallel code (flat/schedule.c): it stays one. So do functions with loops that are called in both. */
+ * joined, in parallel code (flat/schedule.c): it stays one. A function with loops that both call becomes two, too. */
 #include "core/build.h"
 #include "core/callgraph.h"
 #include "core/passes.h"
